@@ -1,0 +1,199 @@
+#!/usr/bin/env bash
+##
+## Copyright (C) by the FaultLoc authors
+##     See COPYRIGHT in top-level directory
+##
+
+set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+max_lines=20
+max_files=2
+
+usage() {
+    cat <<EOF
+Usage: maint/check-patches.sh [--configure] [--from FILE-OR-DIR] [--patches DIR]
+
+Checks the patches and says, one line per check, what holds and what does not:
+  - patches/series and the files in patches/ agree; names carry no numbers;
+  - each patch has the header lines Subject, Why, Upstream-file, Status and Remove-when, filled in;
+  - each changes at most $max_lines lines (added and removed) in at most $max_files files, those that
+    Upstream-file names;
+  - each applies with no fuzz to MPICH $mpich_version as released, one after the other;
+  - applying twice changes nothing; exporting the patched tree gives the same patches again;
+    reverting gives the released files back.
+
+  --configure         also configure and build the patched tree with --disable-faultloc (minutes)
+  --from FILE-OR-DIR  where MPICH comes from (see maint/get-mpich.sh)
+  --patches DIR       check the patches in DIR (default: the repository's patches/)
+  --help              this text
+
+The last line is "N passed, N failed". Exit code: 0 all hold, 1 some do not, 2 wrong arguments.
+EOF
+}
+
+tmp=
+clean_up() {
+    [ -z "$tmp" ] || rm -rf "$tmp"
+}
+
+passed=0 failed=0
+# check TEXT CONDITION...: runs the condition, prints and counts the outcome.
+check() {
+    local text=$1
+    shift
+    if "$@" >"$tmp/why" 2>&1; then
+        passed=$((passed + 1))
+        echo "ok      $text"
+    else
+        failed=$((failed + 1))
+        echo "FAILED  $text"
+        sed 's/^/        /' "$tmp/why" | tail -n 40
+    fi
+}
+
+series_agrees() {
+    series_of "$patches/series" >"$tmp/in-series"
+    sort -u "$tmp/in-series" | cmp -s - <(sort "$tmp/in-series") \
+        || { echo "a patch is named twice:"; sort "$tmp/in-series" | uniq -d; return 1; }
+    (cd "$patches" && find . -type f -not -name series -not -name '.*' | sed 's|^\./||' | sort) \
+        >"$tmp/present"
+    diff --label "named in series" --label "present" -u0 <(sort "$tmp/in-series") "$tmp/present"
+}
+
+good_name() {
+    case $1 in
+        *[0-9]*) echo "the name carries a number"; return 1 ;;
+        *[!a-z-]*.patch | *.patch?*) echo "use lower-case letters and dashes"; return 1 ;;
+        *.patch) return 0 ;;
+    esac
+    echo "the name does not end in .patch"
+    return 1
+}
+
+good_header() {
+    local key bad=0
+    patch_header "$patches/$1" >"$tmp/header"
+    for key in Subject Why Upstream-file Status Remove-when; do
+        if ! grep -q "^$key: *[^ ]" "$tmp/header"; then
+            echo "header line '$key:' is missing or empty"
+            bad=1
+        fi
+    done
+    return $bad
+}
+
+good_size() {
+    local lines files
+    # "+++" and "---" lines come in pairs, one per file.
+    lines=$(grep -c '^[-+]' "$patches/$1")
+    files=$(patch_files "$patches/$1" | wc -l)
+    lines=$((lines - 2 * files))
+    [ "$files" -le $max_files ] || { echo "$files files; at most $max_files"; return 1; }
+    [ "$lines" -le $max_lines ] || { echo "$lines changed lines; at most $max_lines: move code" \
+        "into the overlay and leave a call"; return 1; }
+    [ "$lines" -gt 0 ] || { echo "no changed lines"; return 1; }
+}
+
+names_its_files() {
+    sed -n 's/^Upstream-file: *//p' "$patches/$1" | tr ', ' '\n\n' | grep . | sort -u >"$tmp/said"
+    diff --label "Upstream-file:" --label "changed" -u0 "$tmp/said" \
+        <(patch_files "$patches/$1" | sort -u)
+}
+
+applies() {
+    patch -d "$tmp/one" -p1 -F0 --no-backup-if-mismatch -f <"$patches/$1" >"$tmp/log" 2>&1 \
+        || { cat "$tmp/log"; return 1; }
+    ! grep -q 'fuzz\|offset' "$tmp/log" || { cat "$tmp/log"; return 1; }
+}
+
+applies_to_tree() {
+    "$top_srcdir/maint/apply.sh" --patches "$patches" "$tmp/tree"
+}
+
+stamp_tree() {
+    (cd "$tmp/tree" && find . -type f -not -path './.faultloc*' -printf '%p %s %T@\n' | sort)
+}
+
+twice_is_harmless() {
+    stamp_tree >"$tmp/first"
+    applies_to_tree
+    stamp_tree | diff -u0 "$tmp/first" -
+}
+
+export_is_same() {
+    cp -a "$patches" "$tmp/exported"
+    "$top_srcdir/maint/export.sh" --patches "$tmp/exported" "$tmp/tree"
+    diff -ru "$patches" "$tmp/exported"
+}
+
+reverts() {
+    "$top_srcdir/maint/apply.sh" --patches "$patches" --revert "$tmp/tree"
+    diff -rq "$tmp/pristine" "$tmp/tree"
+}
+
+# Configured out, MPICH must build: the seam compiles to nothing.
+builds_without() {
+    local flags=() jobs
+    jobs=$(nproc)
+    mapfile -t flags < <("$top_srcdir/maint/build-mpich.sh" --print-lean-flags)
+    "$top_srcdir/maint/build-mpich.sh" --builddir "$tmp/build" --from "$tmp/pristine" \
+        --prefix "$tmp/inst" --jobs "$jobs" --until 5 \
+        --apply-options "--patches $patches" \
+        -- "${flags[@]}" --disable-faultloc >&3 2>&3
+}
+
+from= patches=$top_srcdir/patches configure=no
+while [ $# -gt 0 ]; do
+    case $1 in
+        --help | -h) usage; exit 0 ;;
+        --configure) configure=yes ;;
+        --from | --patches)
+            [ $# -ge 2 ] || usage_error "$1 needs a value"
+            case $1 in --from) from=$2 ;; --patches) patches=$2 ;; esac
+            shift ;;
+        *) usage_error "unknown argument $1" ;;
+    esac
+    shift
+done
+[ -f "$patches/series" ] || die "$patches has no file series"
+need_programs patch diff awk cmp tar
+patches=$(cd "$patches" && pwd)
+trap clean_up EXIT
+trap 'exit 1' HUP INT TERM
+tmp=$(mktemp -d "${TMPDIR:-/tmp}/faultloc-check.XXXXXX")
+
+say "checking the patches in $patches"
+mapfile -t names < <(series_of "$patches/series")
+check "patches/series and the files in patches/ agree" series_agrees
+for name in "${names[@]}"; do
+    [ -f "$patches/$name" ] || continue
+    check "$name: name" good_name "$name"
+    check "$name: header lines" good_header "$name"
+    check "$name: at most $max_lines lines in $max_files files" good_size "$name"
+    check "$name: Upstream-file names what it changes" names_its_files "$name"
+done
+
+"$top_srcdir/maint/get-mpich.sh" ${from:+--from "$from"} "$tmp/pristine"
+cp -a "$tmp/pristine" "$tmp/tree"
+mkdir "$tmp/one"
+for name in "${names[@]}"; do
+    [ -f "$patches/$name" ] || continue
+    while read -r file; do
+        if [ ! -f "$tmp/one/$file" ] && [ -f "$tmp/pristine/$file" ]; then
+            mkdir -p "$tmp/one/$(dirname "$file")"
+            cp -p "$tmp/pristine/$file" "$tmp/one/$file"
+        fi
+    done < <(patch_files "$patches/$name")
+    check "$name: applies with no fuzz and no offset" applies "$name"
+done
+check "all apply to a tree with the overlay" applies_to_tree
+check "applying twice changes nothing" twice_is_harmless
+check "exporting the patched tree gives the same patches" export_is_same
+check "reverting gives the released files back" reverts
+if [ $configure = yes ]; then
+    exec 3>&2
+    check "the patched tree configures and builds with --disable-faultloc" builds_without
+fi
+echo "$passed passed, $failed failed"
+[ $failed -eq 0 ]

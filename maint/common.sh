@@ -1,0 +1,99 @@
+# shellcheck shell=bash
+##
+## Copyright (C) by the FaultLoc authors
+##     See COPYRIGHT in top-level directory
+##
+
+# What the maintenance scripts share. To be sourced, not run.
+# The sourcing script sets nothing first; it gets top_srcdir and the functions below.
+
+top_srcdir=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+
+# The one MPICH release that the patches are made for.
+# shellcheck disable=SC2034  # used by the scripts that source this file
+mpich_version=4.0.2
+
+# What a source tree gets from us: these folders, and in them files with these names.
+# shellcheck disable=SC2034
+overlay_dirs=(src/util/ftree src/mpid/ch4/faultloc)
+# shellcheck disable=SC2034
+overlay_names='.*\.\(c\|h\|mk\|m4\|txt\|in\|def\|inc\|rules\)$'
+
+prog=${0##*/}
+
+# say TEXT...: one line on stderr about what is going on.
+say() {
+    printf '[faultloc] %s\n' "$*" >&2
+}
+
+warn() {
+    printf '%s: warning: %s\n' "$prog" "$*" >&2
+}
+
+# die TEXT...: the thing, the place, the remedy; then exit 1.
+die() {
+    printf '%s: error: %s\n' "$prog" "$*" >&2
+    exit 1
+}
+
+# usage_error TEXT...: wrong arguments; exit 2.
+usage_error() {
+    printf '%s: %s\nTry %s --help.\n' "$prog" "$*" "$0" >&2
+    exit 2
+}
+
+# need_programs NAME...: all that are missing, in one message.
+need_programs() {
+    local name missing=()
+    for name in "$@"; do
+        command -v "$name" >/dev/null 2>&1 || missing+=("$name")
+    done
+    [ ${#missing[@]} -eq 0 ] || die "missing program(s): ${missing[*]}; on Debian or Ubuntu" \
+        "maint/packages.sh --install gets all that is needed"
+}
+
+sha256_of() {
+    sha256sum <"$1" | cut -d' ' -f1
+}
+
+# mpich_version_of DIR: prints the version of the MPICH tree in DIR, nothing if it is none.
+mpich_version_of() {
+    [ -f "$1/maint/version.m4" ] || return 0
+    sed -n 's/^m4_define(\[MPICH_VERSION_m4\],\[\(.*\)\]).*/\1/p' "$1/maint/version.m4"
+}
+
+# series_of FILE: the names in a series file, without comments and empty lines.
+series_of() {
+    sed -e 's/#.*//' -e 's/[[:space:]]*$//' -e 's/^[[:space:]]*//' -e '/^$/d' "$1"
+}
+
+# patch_files FILE: the files that a patch changes, in its order.
+# A new file has /dev/null on the --- side, a removed one on the +++ side.
+patch_files() {
+    awk '
+        $1 == "---" && !hunk { old = $2; next }
+        $1 == "+++" && old != "" {
+            name = ($2 == "/dev/null") ? old : $2
+            sub(/^[ab]\//, "", name)
+            print name
+            old = ""
+            next
+        }
+        /^@@ / {
+            split($2, o, ","); split($3, n, ",")
+            left = (o[2] == "" ? 1 : o[2]); right = (n[2] == "" ? 1 : n[2]); hunk = 1
+            next
+        }
+        hunk {
+            c = substr($0, 1, 1)
+            if (c == "-") left--
+            else if (c == "+") right--
+            else if (c == " " || c == "") { left--; right-- }
+            if (left <= 0 && right <= 0) hunk = 0
+        }' "$1"
+}
+
+# patch_header FILE: everything before the first changed file.
+patch_header() {
+    awk '/^(--- |diff |Index: )/ { exit } { print }' "$1"
+}

@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+##
+## Copyright (C) by the FaultLoc authors
+##     See COPYRIGHT in top-level directory
+##
+
+set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+# What building, testing and the demo need, as Debian names it.
+packages=(
+    gcc libc6-dev make autoconf automake libtool m4 perl python3 patch diffutils file
+    xz-utils ca-certificates curl pkg-config ccache
+    libucx-dev libhwloc-dev libsodium-dev libjson-c-dev check
+    iproute2 iputils-ping nftables procps util-linux jq valgrind
+)
+
+usage() {
+    cat <<EOF
+Usage: maint/packages.sh [--list | --missing | --install]
+
+The Debian (and Ubuntu) packages that building, testing and the demo need.
+
+  --list     print them (the default)
+  --missing  print those that are not installed
+  --install  install those that are not installed; needs root, and does nothing if there are none
+  --help     this text
+
+Exit code: 0 done, 1 failed, 2 wrong arguments.
+EOF
+}
+
+missing() {
+    local name
+    for name in "${packages[@]}"; do
+        dpkg-query -W -f '${db:Status-Abbrev}\n' "$name" 2>/dev/null | grep -q '^.i' || echo "$name"
+    done
+}
+
+install_missing() {
+    local names log
+    if ! command -v dpkg-query >/dev/null 2>&1; then
+        warn "this is no Debian or Ubuntu machine; ./configure names what is missing"
+        return 0
+    fi
+    mapfile -t names < <(missing)
+    if [ ${#names[@]} -eq 0 ]; then
+        say "all ${#packages[@]} packages are installed"
+        return 0
+    fi
+    [ "$(id -u)" = 0 ] || die "these packages are missing, and only root can install them:" \
+        "sudo apt-get install ${names[*]}"
+    export DEBIAN_FRONTEND=noninteractive
+    log=$(mktemp "${TMPDIR:-/tmp}/faultloc-apt.XXXXXX")
+    "$top_srcdir/maint/progress.sh" --title "apt-get update" --log "$log" -- apt-get update \
+        || warn "apt-get update failed; trying with the lists that are there"
+    "$top_srcdir/maint/progress.sh" --title "installing ${names[*]}" --log "$log" -- \
+        apt-get install -y --no-install-recommends "${names[@]}"
+    rm -f "$log"
+}
+
+case ${1:---list} in
+    --help | -h) usage ;;
+    --list) printf '%s\n' "${packages[@]}" ;;
+    --missing) missing ;;
+    --install) install_missing ;;
+    *) usage_error "unknown argument $1" ;;
+esac

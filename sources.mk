@@ -1,0 +1,93 @@
+##
+## Copyright (C) by the FaultLoc authors
+##     See COPYRIGHT in top-level directory
+##
+
+# The source files and the tests; a new one is a new line here (maint/list-sources.sh --update).
+
+core_sources = \
+    src/util/ftree/check.c \
+    src/util/ftree/correlate.c \
+    src/util/ftree/ftree.c \
+    src/util/ftree/leave.c \
+    src/util/ftree/outbox.c \
+    src/util/ftree/probe.c \
+    src/util/ftree/report.c \
+    src/util/ftree/spread.c \
+    src/util/ftree/sweep.c \
+    src/util/ftree/symptom.c \
+    src/util/ftree/topo.c \
+    src/util/ftree/verdict.c \
+    src/util/ftree/wire.c
+
+core_headers = \
+    src/util/ftree/ftree.h \
+    src/util/ftree/ftree_int.h \
+    src/util/ftree/report.h \
+    src/util/ftree/topo.h \
+    src/util/ftree/wire.h
+
+glue_sources = \
+    src/mpid/ch4/faultloc/faultloc_agent.c \
+    src/mpid/ch4/faultloc/faultloc_board.c \
+    src/mpid/ch4/faultloc/faultloc_channel_accept.c \
+    src/mpid/ch4/faultloc/faultloc_channel_event.c \
+    src/mpid/ch4/faultloc/faultloc_channel_slots.c \
+    src/mpid/ch4/faultloc/faultloc_channel_tcp.c \
+    src/mpid/ch4/faultloc/faultloc_conn.c \
+    src/mpid/ch4/faultloc/faultloc_deputy.c \
+    src/mpid/ch4/faultloc/faultloc_frame.c \
+    src/mpid/ch4/faultloc/faultloc_helper.c \
+    src/mpid/ch4/faultloc/faultloc_iface.c \
+    src/mpid/ch4/faultloc/faultloc_proc.c \
+    src/mpid/ch4/faultloc/faultloc_report.c \
+    src/mpid/ch4/faultloc/faultloc_sock.c \
+    src/mpid/ch4/faultloc/faultloc_watch.c
+
+glue_headers = \
+    src/mpid/ch4/faultloc/faultloc_address.h \
+    src/mpid/ch4/faultloc/faultloc_agent.h \
+    src/mpid/ch4/faultloc/faultloc_board.h \
+    src/mpid/ch4/faultloc/faultloc_channel.h \
+    src/mpid/ch4/faultloc/faultloc_channel_impl.h \
+    src/mpid/ch4/faultloc/faultloc_conn.h \
+    src/mpid/ch4/faultloc/faultloc_frame.h \
+    src/mpid/ch4/faultloc/faultloc_helper.h \
+    src/mpid/ch4/faultloc/faultloc_iface.h \
+    src/mpid/ch4/faultloc/faultloc_proc.h \
+    src/mpid/ch4/faultloc/faultloc_report.h \
+    src/mpid/ch4/faultloc/faultloc_seam.h \
+    src/mpid/ch4/faultloc/faultloc_sock.h \
+    src/mpid/ch4/faultloc/faultloc_watch.h
+
+testlib_sources = \
+    test/lib/lone.c \
+    test/lib/messages.c \
+    test/lib/world.c
+
+testlib_headers = \
+    test/lib/lone.h \
+    test/lib/messages.h \
+    test/lib/suite.h \
+    test/lib/world.h
+
+unit_tests = \
+    test/unit/test_faultloc_channel_tcp \
+    test/unit/test_faultloc_iface \
+    test/unit/test_faultloc_proc \
+    test/unit/test_report \
+    test/unit/test_topo \
+    test/unit/test_wire
+
+test_programs = \
+    test/lib/stranger
+
+mpi_tests =
+
+cluster_tests =
+
+man_pages =
+
+tool_sources =
+
+tool_programs =

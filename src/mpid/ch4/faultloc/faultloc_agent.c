@@ -1,0 +1,484 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "faultloc_helper.h"
+
+#include "faultloc_iface.h"
+#include "faultloc_proc.h"
+#include "faultloc_report.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <time.h>
+#include <unistd.h>
+
+/*
+ * The agent: looks at the board from time to time, feeds the core, moves its messages, tells its
+ * verdicts.  While the job is well it wakes once per `sample` on the average and sends nothing.
+ */
+
+#define ABORT_PATIENCE (300 * FTREE_MS) /* for a rank to see that the job is to end */
+#define LEAVE_PATIENCE (2000 * FTREE_MS)
+#define LEAVE_LOOK (5 * FTREE_MS)
+#define UNTOLD_MAX 32
+
+enum tag { TAG_CHANNEL, TAG_WAKE, TAG_RANK };
+
+/* What a send said at once; the core hears of it when it has returned. */
+struct untold {
+    int32_t node;
+    uint8_t path, role, reach;
+    int error;
+};
+
+struct agent {
+    struct faultloc_helper *h;
+    struct faultloc_channel *channel; /* NULL: the node is alone */
+    struct ftree *ft;
+    int epoll, trace_fd;
+    int *pid_fd;    /* [slots], -1: none */
+    bool *stalled;  /* [slots] */
+    struct untold untold[UNTOLD_MAX];
+    int untold_n;
+    ftree_time look_at, listen_at, abort_at, leave_by;
+    uint64_t random;
+    bool malformed_said, file_failed;
+};
+
+/* ---- out: the core's callbacks ------------------------------------------------------------- */
+
+static enum ftree_reach core_reach(enum faultloc_channel_reach reach, int error)
+{
+    switch (reach) {
+        case FAULTLOC_CHANNEL_LOST:
+            /* who listens there now is not of this job: the agent is as gone as if nobody did */
+            return error == EPROTO ? FTREE_REACH_REFUSED : FTREE_REACH_NOT_ASKED;
+        case FAULTLOC_CHANNEL_CONNECTED:
+            return FTREE_REACH_CONNECTED;
+        case FAULTLOC_CHANNEL_REFUSED:
+            return FTREE_REACH_REFUSED;
+        case FAULTLOC_CHANNEL_UNREACHABLE:
+            return FTREE_REACH_UNREACHABLE;
+        case FAULTLOC_CHANNEL_LOCAL_DOWN:
+            return FTREE_REACH_LOCAL_DOWN;
+        default:
+            return FTREE_REACH_NOT_ASKED;
+    }
+}
+
+static int send_message(void *ctx, const struct ftree_route *to, const void *bytes, size_t len)
+{
+    struct agent *a = ctx;
+    ftree_time now = faultloc_now();
+    int rc = EDESTADDRREQ;
+
+    if (!a->channel)
+        return rc;
+    if (to->conn)
+        rc = faultloc_channel_reply(a->channel, now, to->conn, bytes, len);
+    if (rc)
+        rc = faultloc_channel_send(a->channel, now, to->node, (enum faultloc_path) to->path,
+                                   (enum faultloc_role) to->role,
+                                   to->fresh ? FAULTLOC_SEND_FRESH : 0, bytes, len);
+    if (rc && a->untold_n < UNTOLD_MAX)
+        a->untold[a->untold_n++] =
+            (struct untold){.node = to->node,
+                            .path = to->path,
+                            .role = to->role,
+                            .reach = (uint8_t) core_reach(faultloc_channel_reach_of(rc), rc),
+                            .error = rc};
+    return rc;
+}
+
+static void look(void *ctx, int32_t i, struct ftree_rank_state *state)
+{
+    struct agent *a = ctx;
+
+    faultloc_watch_look(&a->h->watch, faultloc_now(), i, true, state);
+}
+
+static void remember_verdict(void *ctx, const struct ftree_verdict *v)
+{
+    struct agent *a = ctx;
+    struct faultloc_board *b = a->h->board;
+    int32_t n = b->verdicts;
+
+    if (n < FAULTLOC_BOARD_VERDICTS) {
+        b->verdict[n] = *v;
+        b->verdicts = n + 1; /* after the verdict itself: a successor may read at any moment */
+    }
+}
+
+static void trace(void *ctx, const char *line)
+{
+    struct agent *a = ctx;
+    struct timespec t;
+    char out[512];
+
+    if (a->trace_fd < 0)
+        return;
+    clock_gettime(CLOCK_REALTIME, &t);
+    snprintf(out, sizeof(out), "%lld.%03d %s: %s\n", (long long) t.tv_sec,
+             (int) (t.tv_nsec / 1000000), a->h->names[a->h->self], line);
+    faultloc_write(a->trace_fd, out);
+}
+
+static const char *address(void *ctx, int32_t node, enum ftree_path path, char *buf, size_t len)
+{
+    struct agent *a = ctx;
+    const struct faultloc_inet *inet;
+
+    if (path >= FTREE_PATHS)
+        return NULL;
+    inet = &faultloc_board_addresses(a->h->board)[node].path[path];
+    return inet->family ? inet_ntop(inet->family, inet->bytes, buf, (socklen_t) len) : NULL;
+}
+
+static void write_json(struct agent *a, const struct report_job *rj)
+{
+    const struct ftree_verdict **list;
+    char *text = NULL;
+    int32_t n = 0;
+    int rc;
+
+    while (ftree_verdict_at(a->ft, n))
+        n++;
+    list = malloc((size_t) n * sizeof(*list));
+    for (int32_t i = 0; list && i < n; i++)
+        list[i] = ftree_verdict_at(a->ft, i);
+    if (list)
+        text = ftree_report_json(rj, list, n);
+    rc = text ? faultloc_replace_file(a->h->settings.report, text) : ENOMEM;
+    free(text);
+    free(list);
+    if (rc && !a->file_failed) {
+        a->file_failed = true;
+        faultloc_say("cannot write the report to %s: %s; set MPIR_CVAR_FAULTLOC_REPORT to a file "
+                     "that can be written",
+                     a->h->settings.report, strerror(rc));
+    }
+}
+
+static void tell(void *ctx, const struct ftree_verdict *v)
+{
+    struct agent *a = ctx;
+    struct report_job rj = {.job = &a->h->job,
+                            .id = a->h->board->job_id,
+                            .started_ms = a->h->board->started_ms,
+                            .now = faultloc_now(),
+                            .address = address,
+                            .address_ctx = a};
+    bool file = a->h->settings.report[0] && v->rule != FTREE_RULE_ISOLATED;
+    struct timespec t;
+    char *text;
+
+    clock_gettime(CLOCK_REALTIME, &t);
+    rj.now_ms = (int64_t) t.tv_sec * 1000 + t.tv_nsec / 1000000;
+    if (file)
+        write_json(a, &rj);
+    text = ftree_report_text(&rj, v, file && !a->file_failed ? a->h->settings.report : NULL);
+    if (text)
+        faultloc_write(STDERR_FILENO, text);
+    free(text);
+    if (a->h->settings.action == FAULTLOC_ACTION_ABORT && a->abort_at == FTREE_NEVER) {
+        a->h->board->abort_code = 1;
+        a->abort_at = faultloc_now() + ABORT_PATIENCE;
+    }
+}
+
+static const struct ftree_io io = {.send = send_message,
+                                   .look = look,
+                                   .verdict = remember_verdict,
+                                   .report = tell,
+                                   .trace = trace};
+
+/* ---- in: the channel's callbacks ------------------------------------------------------------ */
+
+static void on_message(void *ctx, int32_t from, enum faultloc_path path, enum faultloc_role role,
+                       uint64_t conn, const void *bytes, size_t len)
+{
+    struct agent *a = ctx;
+    int rc = ftree_receive(a->ft, faultloc_now(), from, (enum ftree_path) path, conn, bytes, len);
+
+    (void) role;
+    if (rc && rc != FTREE_ERR_NOMEM && !a->malformed_said) {
+        a->malformed_said = true;
+        faultloc_say("node %s: a message from node %s was ignored: %s (further ones are, too)",
+                     a->h->names[a->h->self], a->h->names[from], ftree_strerror(rc));
+    }
+}
+
+static void on_reach(void *ctx, int32_t node, enum faultloc_path path, enum faultloc_role role,
+                     enum faultloc_channel_reach reach, int error)
+{
+    struct agent *a = ctx;
+    enum ftree_reach core = core_reach(reach, error);
+
+    if (core != FTREE_REACH_NOT_ASKED)
+        ftree_reached(a->ft, faultloc_now(), node, (enum ftree_path) path, (enum ftree_role) role,
+                      core, error);
+}
+
+static void on_intruder(void *ctx, enum faultloc_intruder kind, const struct sockaddr *peer)
+{
+    struct agent *a = ctx;
+    char text[INET6_ADDRSTRLEN] = "?";
+
+    if (peer && peer->sa_family == AF_INET)
+        inet_ntop(AF_INET, &((const struct sockaddr_in *) peer)->sin_addr, text, sizeof(text));
+    else if (peer && peer->sa_family == AF_INET6)
+        inet_ntop(AF_INET6, &((const struct sockaddr_in6 *) peer)->sin6_addr, text, sizeof(text));
+    faultloc_say("node %s: refused %s, which %s (further ones are refused without a word)",
+                 a->h->names[a->h->self], text, faultloc_intruder_text(kind));
+}
+
+static void hand_over_untold(struct agent *a, ftree_time now)
+{
+    int n = a->untold_n;
+
+    a->untold_n = 0;
+    for (int i = 0; i < n; i++)
+        if (a->untold[i].reach != FTREE_REACH_NOT_ASKED)
+            ftree_reached(a->ft, now, a->untold[i].node, a->untold[i].path, a->untold[i].role,
+                          a->untold[i].reach, a->untold[i].error);
+}
+
+/* ---- the board -------------------------------------------------------------------------------- */
+
+static uint64_t draw(struct agent *a)
+{
+    /* xorshift64*, Vigna 2016; good enough to keep nodes from looking in step */
+    a->random ^= a->random >> 12;
+    a->random ^= a->random << 25;
+    a->random ^= a->random >> 27;
+    return a->random * 2685821657736338717u;
+}
+
+static void end_stall(struct agent *a, ftree_time now, int32_t i, int32_t rank)
+{
+    if (a->stalled[i])
+        ftree_stall_over(a->ft, now, rank);
+    a->stalled[i] = false;
+}
+
+/* One look at all slots.  The next is due at a random moment, or sooner when a wait that goes on
+ * will reach the limit. */
+static void look_at_board(struct agent *a, ftree_time now)
+{
+    struct ftree_rank_state s;
+    ftree_time sample = a->h->settings.sample, stall = a->h->settings.stall;
+
+    a->look_at = now + sample / 2 + draw(a) % (sample + 1);
+    for (int32_t i = 0; i < a->h->board->slots; i++) {
+        faultloc_watch_look(&a->h->watch, now, i, a->pid_fd[i] < 0 && i != a->h->slot, &s);
+        if (s.phase == FTREE_PHASE_GONE && a->pid_fd[i] < 0) {
+            ftree_rank_gone(a->ft, now, s.rank);
+        } else if (s.waiting >= stall) {
+            a->stalled[i] = true;
+            ftree_stall(a->ft, now, s.rank, s.peer, s.waiting);
+        } else {
+            end_stall(a, now, i, s.rank);
+            if (s.waiting > 0 && now + stall - s.waiting < a->look_at)
+                a->look_at = now + stall - s.waiting;
+        }
+    }
+}
+
+static void rank_ended(struct agent *a, ftree_time now, int32_t i)
+{
+    struct faultloc_slot *slot = faultloc_board_slot(a->h->board, i);
+
+    epoll_ctl(a->epoll, EPOLL_CTL_DEL, a->pid_fd[i], NULL);
+    faultloc_watch_gone(&a->h->watch, i);
+    if (slot->state != FAULTLOC_SLOT_LEFT)
+        ftree_rank_gone(a->ft, now, slot->rank);
+}
+
+/* ---- life ---------------------------------------------------------------------------------------- */
+
+static int make_core(struct agent *a)
+{
+    struct faultloc_board *b = a->h->board;
+    struct ftree_config cfg;
+    int rc;
+
+    ftree_config_default(&cfg);
+    cfg.stall = a->h->settings.stall;
+    rc = ftree_create(&a->h->job, a->h->self, &cfg, &io, a, &a->ft);
+    for (int32_t i = 0; !rc && i < b->verdicts; i++)
+        rc = ftree_restore(a->ft, faultloc_now(), &b->verdict[i]);
+    return rc ? ENOMEM : 0;
+}
+
+static void watch_processes(struct agent *a)
+{
+    for (int32_t i = 0; i < a->h->board->slots; i++) {
+        a->pid_fd[i] = -1;
+        if (i == a->h->slot)
+            continue;
+        a->pid_fd[i] = faultloc_proc_pidfd(faultloc_board_slot(a->h->board, i)->pid);
+        if (a->pid_fd[i] >= 0)
+            faultloc_epoll_add(a->epoll, a->pid_fd[i], TAG_RANK + (uint64_t) i);
+    }
+}
+
+static int open_channel(struct agent *a)
+{
+    static const struct faultloc_channel_callbacks callbacks = {
+        .message = on_message, .reach = on_reach, .intruder = on_intruder};
+    int rc = faultloc_helper_channel(a->h, &callbacks, a, &a->channel);
+
+    if (rc || !a->channel)
+        return rc;
+    rc = faultloc_epoll_add(a->epoll, faultloc_channel_fd(a->channel), TAG_CHANNEL);
+    if (!rc && a->h->ports.port) {
+        rc = faultloc_channel_adopt(a->channel, FAULTLOC_ROLE_AGENT, &a->h->ports);
+        a->h->ports.port = 0;
+        a->listen_at = FTREE_NEVER;
+    }
+    return rc;
+}
+
+static int open_agent(struct agent *a, struct faultloc_helper *h)
+{
+    size_t slots = (size_t) h->board->slots;
+    int rc;
+
+    *a = (struct agent){.h = h,
+                        .epoll = epoll_create1(EPOLL_CLOEXEC),
+                        .trace_fd = -1,
+                        .abort_at = FTREE_NEVER,
+                        .leave_by = FTREE_NEVER,
+                        .random = faultloc_now() ^ ((uint64_t) getpid() << 32) ^ 1};
+    a->pid_fd = malloc(slots * sizeof(*a->pid_fd));
+    a->stalled = calloc(slots, sizeof(*a->stalled));
+    if (a->epoll < 0 || !a->pid_fd || !a->stalled)
+        return a->epoll < 0 ? errno : ENOMEM;
+    for (size_t i = 0; i < slots; i++)
+        a->pid_fd[i] = -1;
+    if (h->settings.trace[0])
+        a->trace_fd = open(h->settings.trace, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    rc = faultloc_epoll_add(a->epoll, h->wake, TAG_WAKE);
+    if (!rc)
+        rc = make_core(a);
+    if (!rc)
+        rc = open_channel(a);
+    if (!rc)
+        watch_processes(a);
+    return rc;
+}
+
+static void close_agent(struct agent *a)
+{
+    faultloc_channel_destroy(a->channel);
+    ftree_destroy(a->ft);
+    for (int32_t i = 0; a->pid_fd && i < a->h->board->slots; i++)
+        if (a->pid_fd[i] >= 0)
+            close(a->pid_fd[i]);
+    if (a->trace_fd >= 0)
+        close(a->trace_fd);
+    if (a->epoll >= 0)
+        close(a->epoll);
+    free(a->pid_fd);
+    free(a->stalled);
+}
+
+/* After succession: the port is free once the kernel has buried the agent before. */
+static void try_listen(struct agent *a, ftree_time now)
+{
+    if (!a->channel || now < a->listen_at)
+        return;
+    a->listen_at = faultloc_channel_listen(a->channel, FAULTLOC_ROLE_AGENT) == 0
+                       ? FTREE_NEVER
+                       : now + 20 * FTREE_MS;
+    if (a->listen_at == FTREE_NEVER)
+        trace(a, "succeeds as agent");
+}
+
+static ftree_time next_event(const struct agent *a)
+{
+    ftree_time t = a->look_at, due = ftree_deadline(a->ft);
+
+    t = due < t ? due : t;
+    t = a->abort_at < t ? a->abort_at : t;
+    if (!a->channel)
+        return t;
+    due = faultloc_channel_deadline(a->channel);
+    t = due < t ? due : t;
+    return a->listen_at < t ? a->listen_at : t;
+}
+
+/* No rank saw that the job is to end: none of them is in MPI.  This process ends instead, which
+ * the launcher notices and cleans up. */
+static void abort_if_due(struct agent *a, ftree_time now)
+{
+    if (now >= a->abort_at)
+        _exit(a->h->board->abort_code);
+}
+
+static void turn(struct agent *a)
+{
+    uint64_t tags[16];
+    int n = faultloc_epoll_wait(a->epoll, next_event(a), tags, 16);
+    ftree_time now = faultloc_now();
+
+    if (a->channel)
+        faultloc_channel_process(a->channel, now);
+    for (int i = 0; i < n; i++)
+        if (tags[i] >= TAG_RANK)
+            rank_ended(a, now, (int32_t) (tags[i] - TAG_RANK));
+    hand_over_untold(a, now);
+    if (now >= a->look_at)
+        look_at_board(a, now);
+    if (now >= ftree_deadline(a->ft))
+        ftree_tick(a->ft, now);
+    hand_over_untold(a, now);
+    try_listen(a, now);
+    abort_if_due(a, now);
+}
+
+/* The own rank has left.  The agent stays while other ranks of the node have not, then while other
+ * nodes have not, and not for ever. */
+static bool may_leave(struct agent *a)
+{
+    ftree_time now = faultloc_now();
+
+    if (a->leave_by == FTREE_NEVER) {
+        uint64_t count;
+        a->leave_by = now + LEAVE_PATIENCE;
+        /* else the set is ready for ever */
+        epoll_ctl(a->epoll, EPOLL_CTL_DEL, a->h->wake, NULL);
+        if (read(a->h->wake, &count, sizeof(count)) < 0)
+            return true;
+    }
+    if (!faultloc_watch_all_left(&a->h->watch) && now < a->leave_by) {
+        a->look_at = now + LEAVE_LOOK;
+        return false;
+    }
+    ftree_leave(a->ft, now);
+    a->look_at = FTREE_NEVER;
+    if (a->channel && ftree_may_go(a->ft) && faultloc_channel_unsent(a->channel) > 0)
+        a->look_at = now + LEAVE_LOOK;
+    return ftree_may_go(a->ft) && a->look_at == FTREE_NEVER;
+}
+
+void faultloc_agent_serve(struct faultloc_helper *h)
+{
+    struct agent a;
+    int rc = open_agent(&a, h);
+
+    if (rc)
+        faultloc_say("node %s: no agent: %s; the job runs on without", h->names[h->self],
+                     strerror(rc));
+    while (!rc && !(h->stopping && may_leave(&a)))
+        turn(&a);
+    close_agent(&a);
+}

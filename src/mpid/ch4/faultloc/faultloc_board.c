@@ -1,0 +1,188 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* memfd_create */
+#endif
+
+#include "faultloc_board.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define BOARD_MAGIC 0x464c4232u /* "FLB2" */
+
+static uint64_t take(uint64_t *end, uint64_t bytes, uint64_t align)
+{
+    uint64_t at = (*end + align - 1) / align * align;
+
+    *end = at + bytes;
+    return at;
+}
+
+static void lay_out(struct faultloc_board *b, uint64_t page)
+{
+    uint64_t nodes = (uint64_t) b->nodes, size = (uint64_t) b->size;
+
+    b->bytes = sizeof(*b);
+    b->address_at = take(&b->bytes, nodes * sizeof(struct faultloc_address), 64);
+    b->name_at = take(&b->bytes, nodes * FAULTLOC_NAME_SIZE, 64);
+    b->rank_node_at = take(&b->bytes, size * sizeof(int32_t), 64);
+    b->node_first_at = take(&b->bytes, (nodes + 1) * sizeof(int32_t), 64);
+    b->node_ranks_at = take(&b->bytes, size * sizeof(int32_t), 64);
+    b->rank_pid_at = take(&b->bytes, size * sizeof(int32_t), 64);
+    b->slots_at = take(&b->bytes, (uint64_t) b->slots * page, page);
+    b->page = (uint32_t) page;
+}
+
+static int make_mutex(pthread_mutex_t *mutex)
+{
+    pthread_mutexattr_t attr;
+    int rc = pthread_mutexattr_init(&attr);
+
+    if (rc)
+        return rc;
+    rc = pthread_mutexattr_setpshared(&attr, PTHREAD_PROCESS_SHARED);
+    if (!rc)
+        rc = pthread_mutexattr_setrobust(&attr, PTHREAD_MUTEX_ROBUST);
+    if (!rc)
+        rc = pthread_mutex_init(mutex, &attr);
+    pthread_mutexattr_destroy(&attr);
+    return rc;
+}
+
+int faultloc_board_make(int32_t nodes, int32_t size, int32_t slots, struct faultloc_board **out,
+                        int *fd)
+{
+    struct faultloc_board shape = {.nodes = nodes, .size = size, .slots = slots};
+    struct faultloc_board *b;
+    int rc;
+
+    lay_out(&shape, (uint64_t) sysconf(_SC_PAGESIZE));
+    *fd = memfd_create("faultloc", MFD_CLOEXEC);
+    if (*fd < 0)
+        return errno;
+    b = ftruncate(*fd, (off_t) shape.bytes)
+            ? MAP_FAILED
+            : mmap(NULL, shape.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
+    if (b == MAP_FAILED) {
+        rc = errno;
+        close(*fd);
+        return rc;
+    }
+    *b = shape;
+    b->layout = sizeof(*b);
+    b->magic = BOARD_MAGIC;
+    rc = make_mutex(&b->agent);
+    if (!rc)
+        rc = make_mutex(&b->deputy);
+    if (rc) {
+        munmap(b, shape.bytes);
+        close(*fd);
+        return rc;
+    }
+    *out = b;
+    return 0;
+}
+
+static int map_board(int fd, struct faultloc_board **out)
+{
+    struct faultloc_board *b;
+    struct stat st;
+
+    if (fstat(fd, &st))
+        return errno;
+    if (st.st_size < (off_t) sizeof(*b))
+        return EPROTO;
+    b = mmap(NULL, (size_t) st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (b == MAP_FAILED)
+        return errno;
+    if (b->magic != BOARD_MAGIC || b->layout != sizeof(*b) || b->bytes != (uint64_t) st.st_size) {
+        munmap(b, (size_t) st.st_size);
+        return EPROTO;
+    }
+    *out = b;
+    return 0;
+}
+
+int faultloc_board_open(int32_t pid, int their_fd, struct faultloc_board **out, int *fd)
+{
+    char path[64];
+    int rc;
+
+    snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int) pid, their_fd);
+    *fd = open(path, O_RDWR | O_CLOEXEC);
+    if (*fd < 0)
+        return errno;
+    rc = map_board(*fd, out);
+    if (rc)
+        close(*fd);
+    return rc;
+}
+
+int faultloc_board_map_slot(const struct faultloc_board *b, int fd, int32_t i, void *page)
+{
+    struct faultloc_slot now;
+    void *at;
+
+    if ((uintptr_t) page % b->page || FAULTLOC_SLOT_ALIGN < b->page)
+        return EINVAL;
+    memcpy(&now, page, sizeof(now));
+    memcpy(faultloc_board_slot(b, i), &now, sizeof(now));
+    at = mmap(page, b->page, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd,
+              (off_t) (b->slots_at + (uint64_t) i * b->page));
+    return at == MAP_FAILED ? errno : 0;
+}
+
+void faultloc_board_unmap(struct faultloc_board *b)
+{
+    if (b)
+        munmap(b, b->bytes);
+}
+
+static void *at(const struct faultloc_board *b, uint64_t offset)
+{
+    return (char *) (uintptr_t) b + offset;
+}
+
+struct faultloc_slot *faultloc_board_slot(const struct faultloc_board *b, int32_t i)
+{
+    return at(b, b->slots_at + (uint64_t) i * b->page);
+}
+
+struct faultloc_address *faultloc_board_addresses(const struct faultloc_board *b)
+{
+    return at(b, b->address_at);
+}
+
+char *faultloc_board_name(const struct faultloc_board *b, int32_t node)
+{
+    return at(b, b->name_at + (uint64_t) node * FAULTLOC_NAME_SIZE);
+}
+
+int32_t *faultloc_board_rank_node(const struct faultloc_board *b)
+{
+    return at(b, b->rank_node_at);
+}
+
+int32_t *faultloc_board_node_first(const struct faultloc_board *b)
+{
+    return at(b, b->node_first_at);
+}
+
+int32_t *faultloc_board_node_ranks(const struct faultloc_board *b)
+{
+    return at(b, b->node_ranks_at);
+}
+
+int32_t *faultloc_board_rank_pid(const struct faultloc_board *b)
+{
+    return at(b, b->rank_pid_at);
+}

@@ -1,0 +1,89 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef FAULTLOC_BOARD_H_INCLUDED
+#define FAULTLOC_BOARD_H_INCLUDED
+
+#include "faultloc_address.h"
+#include "faultloc_seam.h"
+#include "ftree.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * The board: memory that the ranks of one job on one node share.  A header with what all need to
+ * know, the tables of the job, and one page per local rank, its slot.  It is an anonymous file
+ * (memfd_create), so nothing is left behind whatever happens; the others open it as
+ * /proc/<pid of the maker>/fd/<number>, which the kernel allows to the same user only.
+ *
+ * Who is the agent, and who its deputy, is who holds the mutexes `agent` and `deputy`.  They are
+ * robust: when a holder's process dies the kernel hands them on, and the helper thread that gets
+ * one has the office.
+ */
+
+#define FAULTLOC_NAME_SIZE 64
+#define FAULTLOC_JOB_ID_SIZE 64
+#define FAULTLOC_BOARD_VERDICTS 32
+
+struct faultloc_board {
+    uint32_t magic;
+    uint32_t layout; /* sizeof(struct faultloc_board): both sides are the same build */
+    int32_t nodes, size;
+    int32_t self;  /* this node */
+    int32_t slots; /* ranks here */
+    int32_t fanout;
+    uint32_t page; /* bytes */
+    uint64_t seed;
+    uint8_t key[32];
+    char job_id[FAULTLOC_JOB_ID_SIZE];
+    int64_t started_ms; /* Unix time */
+    bool has_path[FTREE_PATHS];
+    char iface[FTREE_PATHS][16];
+
+    pthread_mutex_t agent, deputy;
+    _Atomic int32_t agent_pid; /* 0: nobody yet */
+    _Atomic int32_t abort_code; /* not 0: the job is to end with this code */
+
+    /* For the next agent: what is known already. */
+    _Atomic int32_t verdicts;
+    struct ftree_verdict verdict[FAULTLOC_BOARD_VERDICTS];
+
+    /* Offsets of the tables and of the first slot, bytes from the beginning. */
+    uint64_t address_at, name_at, rank_node_at, node_first_at, node_ranks_at, rank_pid_at;
+    uint64_t slots_at, bytes;
+};
+
+/* Purpose: makes the board of a job of this shape; *fd is the caller's, to be closed once the
+ * others have opened it.  The header's shape fields, offsets and mutexes are set, all else is 0.
+ * Errors: an errno. */
+int faultloc_board_make(int32_t nodes, int32_t size, int32_t slots, struct faultloc_board **out,
+                        int *fd);
+
+/* Purpose: maps the board that process `pid` made as its descriptor `their_fd`; *fd is the
+ * caller's, to be closed once its slot is mapped.
+ * Errors: an errno; EPROTO: what is there is no board of this build. */
+int faultloc_board_open(int32_t pid, int their_fd, struct faultloc_board **out, int *fd);
+
+/* Purpose: maps slot `i` over `page`, which must be aligned to the system's page size and at least
+ * that long; its present content is carried over.
+ * Errors: an errno; EINVAL: the page is not aligned. */
+int faultloc_board_map_slot(const struct faultloc_board *b, int fd, int32_t i, void *page);
+
+/* Purpose: unmaps the board. */
+void faultloc_board_unmap(struct faultloc_board *b);
+
+/* Purpose: slot i, node n's address and name, and the tables of struct ftree_job. */
+struct faultloc_slot *faultloc_board_slot(const struct faultloc_board *b, int32_t i);
+struct faultloc_address *faultloc_board_addresses(const struct faultloc_board *b);
+char *faultloc_board_name(const struct faultloc_board *b, int32_t node);
+int32_t *faultloc_board_rank_node(const struct faultloc_board *b);
+int32_t *faultloc_board_node_first(const struct faultloc_board *b);
+int32_t *faultloc_board_node_ranks(const struct faultloc_board *b);
+int32_t *faultloc_board_rank_pid(const struct faultloc_board *b);
+
+#endif /* FAULTLOC_BOARD_H_INCLUDED */

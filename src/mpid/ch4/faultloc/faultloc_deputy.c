@@ -1,0 +1,151 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "faultloc_helper.h"
+
+#include "faultloc_proc.h"
+
+#include <errno.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+/*
+ * The deputy is asked only when the agent connects but does not answer, or does not even connect,
+ * and says how the processes of its node are.  It watches the agent's process by a pidfd, so that
+ * it sleeps in the kernel, too; the mutex then says who succeeds.
+ */
+
+#define WATCH_NS (1000 * FTREE_MS) /* where the kernel has no pidfd */
+#define RETRY_NS (5 * FTREE_MS)
+
+enum tag { TAG_CHANNEL, TAG_WAKE, TAG_AGENT };
+
+struct deputy {
+    struct faultloc_helper *h;
+    struct faultloc_channel *channel;
+    int epoll, agent_fd;
+    ftree_time retry; /* when to try for the office, FTREE_NEVER: when the agent's process ends */
+    ftree_time listen; /* when to try for the port again */
+};
+
+static void on_message(void *ctx, int32_t from, enum faultloc_path path, enum faultloc_role role,
+                       uint64_t conn, const void *bytes, size_t len)
+{
+    struct deputy *d = ctx;
+    struct ftree_rank_state states[256];
+    uint8_t answer[FTREE_MESSAGE_MAX];
+    size_t room = sizeof(answer);
+    ftree_time now = faultloc_now();
+    int32_t n = d->h->board->slots < 256 ? d->h->board->slots : 256;
+
+    (void) from;
+    (void) path;
+    (void) role;
+    for (int32_t i = 0; i < n; i++)
+        faultloc_watch_look(&d->h->watch, now, i, true, &states[i]);
+    if (ftree_deputy_answer(&d->h->job, d->h->settings.stall, bytes, len, states, n, answer,
+                            &room) == FTREE_OK &&
+        room > 0)
+        faultloc_channel_reply(d->channel, now, conn, answer, room);
+}
+
+static void on_reach(void *ctx, int32_t node, enum faultloc_path path, enum faultloc_role role,
+                     enum faultloc_channel_reach reach, int error)
+{
+    (void) ctx, (void) node, (void) path, (void) role, (void) reach, (void) error;
+}
+
+/* The port of the deputy before may take a moment to be free. */
+static void try_listen(struct deputy *d, ftree_time now)
+{
+    if (!d->channel || now < d->listen)
+        return;
+    d->listen = faultloc_channel_listen(d->channel, FAULTLOC_ROLE_DEPUTY) == 0
+                    ? FTREE_NEVER
+                    : now + 4 * RETRY_NS;
+}
+
+static bool open_deputy(struct deputy *d, struct faultloc_helper *h)
+{
+    static const struct faultloc_channel_callbacks callbacks = {.message = on_message,
+                                                                .reach = on_reach};
+
+    *d = (struct deputy){.h = h, .epoll = epoll_create1(EPOLL_CLOEXEC), .retry = FTREE_NEVER};
+    if (d->epoll < 0 || faultloc_epoll_add(d->epoll, h->wake, TAG_WAKE))
+        return false;
+    if (faultloc_helper_channel(h, &callbacks, d, &d->channel) == 0 && d->channel) {
+        faultloc_epoll_add(d->epoll, faultloc_channel_fd(d->channel), TAG_CHANNEL);
+        if (h->ports.port) {
+            faultloc_channel_adopt(d->channel, FAULTLOC_ROLE_DEPUTY, &h->ports);
+            h->ports.port = 0;
+        }
+    }
+    d->agent_fd = faultloc_proc_pidfd(h->board->agent_pid);
+    if (d->agent_fd >= 0)
+        faultloc_epoll_add(d->epoll, d->agent_fd, TAG_AGENT);
+    else
+        d->retry = faultloc_now() + (errno == ESRCH ? 0 : WATCH_NS);
+    return true;
+}
+
+static void close_deputy(struct deputy *d)
+{
+    faultloc_channel_destroy(d->channel);
+    if (d->agent_fd >= 0)
+        close(d->agent_fd);
+    if (d->epoll >= 0)
+        close(d->epoll);
+}
+
+static ftree_time next_event(const struct deputy *d)
+{
+    ftree_time t = d->retry, due;
+
+    if (!d->channel)
+        return t;
+    due = faultloc_channel_deadline(d->channel);
+    t = due < t ? due : t;
+    return d->listen < t ? d->listen : t;
+}
+
+/* Waits for one event and handles it; true: the office is ours. */
+static bool turn(struct deputy *d)
+{
+    uint64_t tags[8];
+    ftree_time now;
+    int n;
+
+    try_listen(d, faultloc_now());
+    n = faultloc_epoll_wait(d->epoll, next_event(d), tags, 8);
+    now = faultloc_now();
+    if (d->channel)
+        faultloc_channel_process(d->channel, now);
+    for (int i = 0; i < n; i++)
+        if (tags[i] == TAG_AGENT) {
+            epoll_ctl(d->epoll, EPOLL_CTL_DEL, d->agent_fd, NULL);
+            d->retry = now;
+        }
+    if (now < d->retry)
+        return false;
+    if (faultloc_office_take(&d->h->board->agent, false) == 0)
+        return true;
+    /* the process is seen to end before its mutex is handed on, or it is another's by now */
+    d->retry = now + (d->agent_fd >= 0 ? RETRY_NS : WATCH_NS);
+    return false;
+}
+
+bool faultloc_deputy_serve(struct faultloc_helper *h)
+{
+    struct deputy d;
+    bool agent = false;
+
+    if (open_deputy(&d, h))
+        while (!h->stopping && !agent)
+            agent = turn(&d);
+    close_deputy(&d);
+    if (agent)
+        h->board->agent_pid = (int32_t) getpid();
+    return agent;
+}

@@ -1,0 +1,225 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "faultloc_helper.h"
+
+#include "faultloc_report.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#define STACK_BYTES (512 * 1024)
+
+ftree_time faultloc_now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (ftree_time) t.tv_sec * 1000000000u + (ftree_time) t.tv_nsec;
+}
+
+int faultloc_epoll_add(int epoll, int fd, uint64_t tag)
+{
+    struct epoll_event e = {.events = EPOLLIN, .data.u64 = tag};
+
+    return epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &e) ? errno : 0;
+}
+
+int faultloc_epoll_wait(int epoll, ftree_time deadline, uint64_t *tags, int room)
+{
+    struct epoll_event events[16];
+    ftree_time now = faultloc_now();
+    int timeout = -1, n;
+
+    if (deadline != FTREE_NEVER) {
+        /* rounded up, else the last fraction of a millisecond is spent turning */
+        ftree_time ms = deadline > now ? (deadline - now + FTREE_MS - 1) / FTREE_MS : 0;
+        timeout = ms < 3600000 ? (int) ms : 3600000;
+    }
+    n = epoll_wait(epoll, events, room < 16 ? room : 16, timeout);
+    for (int i = 0; i < n; i++)
+        tags[i] = events[i].data.u64;
+    return n > 0 ? n : 0;
+}
+
+int faultloc_helper_channel(struct faultloc_helper *h,
+                            const struct faultloc_channel_callbacks *callbacks, void *ctx,
+                            struct faultloc_channel **out)
+{
+    struct faultloc_channel_config cfg = {.self = h->self,
+                                          .nodes = h->job.nodes,
+                                          .table = faultloc_board_addresses(h->board),
+                                          .callbacks = *callbacks,
+                                          .ctx = ctx};
+
+    *out = NULL;
+    if (h->job.nodes == 1)
+        return 0;
+    memcpy(cfg.key, h->board->key, sizeof(cfg.key));
+    return faultloc_channel_create(&cfg, out);
+}
+
+int faultloc_office_take(pthread_mutex_t *office, bool wait)
+{
+    int rc = wait ? pthread_mutex_lock(office) : pthread_mutex_trylock(office);
+
+    /* what the mutex protects is the office itself, which is never half held */
+    return rc == EOWNERDEAD ? pthread_mutex_consistent(office) : rc;
+}
+
+/* ---- the thread ---------------------------------------------------------------------------- */
+
+static void free_helper(struct faultloc_helper *h)
+{
+    faultloc_ports_close(&h->ports);
+    close(h->wake);
+    sem_destroy(&h->ready);
+    free(h->watch.seen);
+    free(h->names);
+    free(h);
+}
+
+static void hold_office(struct faultloc_helper *h)
+{
+    h->has_office = true;
+    if (h->slot <= 1)
+        sem_post(&h->ready);
+}
+
+static void serve(struct faultloc_helper *h)
+{
+    bool agent = h->slot == 0;
+
+    if (agent && faultloc_office_take(&h->board->agent, true) == 0) {
+        h->board->agent_pid = (int32_t) getpid();
+        hold_office(h);
+        faultloc_agent_serve(h);
+        pthread_mutex_unlock(&h->board->agent);
+        return;
+    }
+    if (faultloc_office_take(&h->board->deputy, true))
+        return;
+    hold_office(h);
+    agent = !h->stopping && faultloc_deputy_serve(h);
+    pthread_mutex_unlock(&h->board->deputy);
+    if (agent) {
+        faultloc_agent_serve(h);
+        pthread_mutex_unlock(&h->board->agent);
+    }
+}
+
+static void *helper_main(void *arg)
+{
+    struct faultloc_helper *h = arg;
+
+    prctl(PR_SET_NAME, "faultloc", 0, 0, 0);
+    serve(h);
+    sem_post(&h->ready); /* also where no office was to be had: nobody is to wait for ever */
+    if (atomic_exchange(&h->abandoned, true))
+        free_helper(h);
+    return NULL;
+}
+
+static int start_thread(struct faultloc_helper *h)
+{
+    pthread_attr_t attr;
+    sigset_t all, old;
+    int rc = pthread_attr_init(&attr);
+
+    if (rc)
+        return rc;
+    pthread_attr_setstacksize(&attr, STACK_BYTES);
+    /* signals are the program's, and hydra's: none may be delivered here */
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    rc = pthread_create(&h->thread, &attr, helper_main, h);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    pthread_attr_destroy(&attr);
+    return rc;
+}
+
+static bool describe_job(struct faultloc_helper *h)
+{
+    const struct faultloc_board *b = h->board;
+
+    h->self = b->self;
+    h->names = malloc((size_t) b->nodes * sizeof(*h->names));
+    h->watch.seen = calloc((size_t) b->slots, sizeof(*h->watch.seen));
+    if (!h->names || !h->watch.seen)
+        return false;
+    h->watch.board = b;
+    for (int32_t i = 0; i < b->nodes; i++)
+        h->names[i] = faultloc_board_name(b, i);
+    h->job = (struct ftree_job){.nodes = b->nodes,
+                                .size = b->size,
+                                .fanout = b->fanout,
+                                .seed = b->seed,
+                                .node_name = h->names,
+                                .rank_node = faultloc_board_rank_node(b),
+                                .node_first = faultloc_board_node_first(b),
+                                .node_ranks = faultloc_board_node_ranks(b),
+                                .rank_pid = faultloc_board_rank_pid(b)};
+    memcpy(h->job.has_path, b->has_path, sizeof(h->job.has_path));
+    return true;
+}
+
+int faultloc_helper_start(struct faultloc_board *board, int32_t slot,
+                          const struct faultloc_settings *settings, struct faultloc_ports *ports,
+                          struct faultloc_helper **out)
+{
+    struct faultloc_helper *h = calloc(1, sizeof(*h));
+    int rc;
+
+    *out = NULL;
+    if (!h) {
+        if (ports)
+            faultloc_ports_close(ports);
+        return ENOMEM;
+    }
+    h->board = board;
+    h->slot = slot;
+    h->settings = *settings;
+    h->ports = (struct faultloc_ports){.fd = {-1, -1}};
+    if (ports)
+        h->ports = *ports;
+    sem_init(&h->ready, 0, 0);
+    h->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    rc = h->wake < 0 ? errno : describe_job(h) ? start_thread(h) : ENOMEM;
+    if (rc) {
+        free_helper(h);
+        return rc;
+    }
+    while (slot <= 1 && sem_wait(&h->ready) && errno == EINTR)
+        ;
+    *out = h;
+    return 0;
+}
+
+void faultloc_helper_stop(struct faultloc_helper *h)
+{
+    uint64_t one = 1;
+
+    /* A sleeper cannot be woken from a mutex: it is left behind and ends when it wakes.  It may
+     * just be waking, hence the order: stopping before has_office is read here, has_office before
+     * stopping is read there; and whoever is done last frees. */
+    h->stopping = true;
+    if (!h->has_office) {
+        pthread_detach(h->thread);
+        if (atomic_exchange(&h->abandoned, true))
+            free_helper(h);
+        return;
+    }
+    if (write(h->wake, &one, sizeof(one)) < 0)
+        faultloc_say("cannot wake the helper thread: %s", strerror(errno));
+    pthread_join(h->thread, NULL);
+    free_helper(h);
+}

@@ -1,0 +1,775 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* dladdr */
+#endif
+
+#include "mpidimpl.h"
+
+#include "faultloc_agent.h"
+#include "faultloc_iface.h"
+#include "faultloc_proc.h"
+#include "faultloc_report.h"
+
+#include <dlfcn.h>
+#include <sodium.h>
+#include <sys/stat.h>
+
+/*
+=== BEGIN_MPI_T_CVAR_INFO_BLOCK ===
+
+categories:
+    - name        : FAULTLOC
+      description : cvars of the fault localization tree
+
+cvars:
+    - name        : MPIR_CVAR_FAULTLOC
+      category    : FAULTLOC
+      type        : int
+      default     : 0
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_BASIC
+      scope       : MPI_T_SCOPE_ALL_EQ
+      description : >-
+        If 1, a fault of the job (a lost node, a stopped or vanished process) is located and
+        reported while the job runs. Must be the same on all ranks.
+
+    - name        : MPIR_CVAR_FAULTLOC_FANOUT
+      category    : FAULTLOC
+      type        : int
+      default     : 32
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_DETAIL
+      scope       : MPI_T_SCOPE_ALL_EQ
+      description : >-
+        Children of a node in the fault localization tree, 1 to 1024.
+
+    - name        : MPIR_CVAR_FAULTLOC_DATA_IFACE
+      category    : FAULTLOC
+      type        : string
+      default     : ""
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_DETAIL
+      scope       : MPI_T_SCOPE_ALL_EQ
+      description : >-
+        The interface of the data path, by name (ib0) or subnet (10.0.0.0/16). If empty, the one
+        that UCX_NET_DEVICES names, else the first with an address.
+
+    - name        : MPIR_CVAR_FAULTLOC_MGMT_IFACE
+      category    : FAULTLOC
+      type        : string
+      default     : ""
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_DETAIL
+      scope       : MPI_T_SCOPE_ALL_EQ
+      description : >-
+        The interface of the management path, by name or subnet; none if there is none. If empty,
+        the next interface on another subnet than the data path's.
+
+    - name        : MPIR_CVAR_FAULTLOC_STALL_MS
+      category    : FAULTLOC
+      type        : int
+      default     : 1000
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_DETAIL
+      scope       : MPI_T_SCOPE_ALL_EQ
+      description : >-
+        How long a rank may wait, in milliseconds, before the node of the rank it waits for is
+        asked; 100 to 3600000. Asking is cheap and accuses nobody.
+
+    - name        : MPIR_CVAR_FAULTLOC_SAMPLE_MS
+      category    : FAULTLOC
+      type        : int
+      default     : 400
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_DETAIL
+      scope       : MPI_T_SCOPE_ALL_EQ
+      description : >-
+        Mean time between two looks of a node's agent at its own ranks, in milliseconds; 10 to
+        60000. Looking sends nothing.
+
+    - name        : MPIR_CVAR_FAULTLOC_REPORT
+      category    : FAULTLOC
+      type        : string
+      default     : "faultloc-%j.json"
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_BASIC
+      scope       : MPI_T_SCOPE_ALL_EQ
+      description : >-
+        The file that the report is written to when there is one; %j is the job's id, %h the name
+        of the reporting node. If empty, there is no file.
+
+    - name        : MPIR_CVAR_FAULTLOC_ACTION
+      category    : FAULTLOC
+      type        : string
+      default     : "report"
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_BASIC
+      scope       : MPI_T_SCOPE_ALL_EQ
+      description : >-
+        What happens once a fault is located: report tells it, abort then also ends the job.
+
+    - name        : MPIR_CVAR_FAULTLOC_NODE_NAME
+      category    : FAULTLOC
+      type        : string
+      default     : ""
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_DETAIL
+      scope       : MPI_T_SCOPE_LOCAL
+      description : >-
+        What this node is called in reports. Ranks of one host that are given different names are
+        treated as on different nodes. If empty, the host's name.
+
+    - name        : MPIR_CVAR_FAULTLOC_TRACE
+      category    : FAULTLOC
+      type        : string
+      default     : ""
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_DETAIL
+      scope       : MPI_T_SCOPE_ALL_EQ
+      description : >-
+        A file to which every agent appends a line per decision; %j is the job's id, %h the node's
+        name. If empty, there is no trace.
+
+=== END_MPI_T_CVAR_INFO_BLOCK ===
+*/
+
+/*
+ * Starting and stopping, the only code of faultloc that talks to MPICH.  The ranks agree on who is
+ * on which node, the first rank of each node (its leader) makes the board, the leaders exchange
+ * addresses, and every rank maps its slot and starts its helper thread.
+ *
+ * Every step is taken by all ranks, whatever went wrong before: who has a problem says so and goes
+ * on, and at the end either all ranks have none, or all stand aside.
+ */
+
+union MPIDI_faultloc_page MPIDI_faultloc_page __attribute__((aligned(FAULTLOC_SLOT_ALIGN)));
+
+static struct {
+    struct faultloc_board *board; /* NULL: faultloc is off */
+    struct faultloc_helper *helper;
+} local;
+
+/* Which node a rank is on: ranks with equal marks are on one. */
+struct mark {
+    uint64_t node; /* hash of the node's name and what makes two hosts of one name different */
+    int32_t pid;
+    int32_t fine;
+};
+
+struct place {
+    struct mark *marks;      /* [size] */
+    int32_t *rank_node;      /* [size] */
+    int32_t *leader;         /* [size], of which the first `nodes` are used: each node's first rank */
+    int32_t nodes, self;     /* node */
+    int32_t slots, slot;     /* ranks here, own place among them */
+};
+
+/* What a leader tells the others. */
+struct card {
+    struct faultloc_address address;
+    char name[FAULTLOC_NAME_SIZE];
+};
+
+/* ---- settings -------------------------------------------------------------------------------- */
+
+static int in_range(const char *name, int value, int least, int most, int otherwise)
+{
+    if (value >= least && value <= most)
+        return value;
+    if (MPIR_Process.rank == 0)
+        faultloc_say("%s=%d is not in %d to %d: taking %d", name, value, least, most, otherwise);
+    return otherwise;
+}
+
+static enum faultloc_action read_action(void)
+{
+    if (!strcmp(MPIR_CVAR_FAULTLOC_ACTION, "abort"))
+        return FAULTLOC_ACTION_ABORT;
+    if (strcmp(MPIR_CVAR_FAULTLOC_ACTION, "report") && MPIR_Process.rank == 0)
+        faultloc_say("MPIR_CVAR_FAULTLOC_ACTION=%s is neither report nor abort: taking report",
+                     MPIR_CVAR_FAULTLOC_ACTION);
+    return FAULTLOC_ACTION_REPORT;
+}
+
+/* A file name as given, but whole, because the program may change its directory. */
+static void read_path(const char *cvar, const char *pattern, const char *job_id, const char *node,
+                      char *out)
+{
+    char name[FAULTLOC_PATH_ROOM], cwd[FAULTLOC_PATH_ROOM];
+    bool fits = faultloc_expand(pattern, job_id, node, name, sizeof(name));
+
+    out[0] = '\0';
+    if (!pattern[0])
+        return;
+    if (fits && name[0] != '/' && getcwd(cwd, sizeof(cwd)))
+        fits = snprintf(out, FAULTLOC_PATH_ROOM, "%s/%s", cwd, name) < FAULTLOC_PATH_ROOM;
+    else if (fits)
+        memcpy(out, name, sizeof(name));
+    if (fits)
+        return;
+    out[0] = '\0';
+    if (MPIR_Process.rank == 0)
+        faultloc_say("%s=%s is too long, or has a %% that is not %%j, %%h or %%%%: no such file is "
+                     "written", cvar, pattern);
+}
+
+static void read_settings(struct faultloc_settings *s, const char *job_id, const char *node)
+{
+    memset(s, 0, sizeof(*s));
+    s->stall = FTREE_MS * (ftree_time) in_range("MPIR_CVAR_FAULTLOC_STALL_MS",
+                                                MPIR_CVAR_FAULTLOC_STALL_MS, 100, 3600000, 1000);
+    s->sample = FTREE_MS * (ftree_time) in_range("MPIR_CVAR_FAULTLOC_SAMPLE_MS",
+                                                 MPIR_CVAR_FAULTLOC_SAMPLE_MS, 10, 60000, 400);
+    s->action = read_action();
+    read_path("MPIR_CVAR_FAULTLOC_REPORT", MPIR_CVAR_FAULTLOC_REPORT, job_id, node, s->report);
+    read_path("MPIR_CVAR_FAULTLOC_TRACE", MPIR_CVAR_FAULTLOC_TRACE, job_id, node, s->trace);
+}
+
+/* The scheduler's number for the job where there is one; else PMI's name for it, of which hydra's,
+ * kvs_PID_..., is told by the process id of mpiexec alone. */
+static void read_job_id(char *out, size_t room)
+{
+    static const char *const variables[] = {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "JOB_ID"};
+    const char *id = MPIR_pmi_job_id();
+    int pid, world;
+
+    for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++)
+        if (getenv(variables[i])) {
+            MPL_strncpy(out, getenv(variables[i]), room);
+            return;
+        }
+    if (id && sscanf(id, "kvs_%d_%d_", &pid, &world) == 2) {
+        if (world == 0)
+            snprintf(out, room, "%d", pid);
+        else
+            snprintf(out, room, "%d-%d", pid, world);
+        return;
+    }
+    MPL_strncpy(out, id && id[0] ? id : "job", room);
+}
+
+/* ---- who is where ------------------------------------------------------------------------------ */
+
+static uint64_t hash(uint64_t h, const void *bytes, size_t len)
+{
+    /* FNV-1a, 64 bits */
+    const unsigned char *p = bytes;
+
+    for (size_t i = 0; i < len; i++)
+        h = (h ^ p[i]) * 1099511628211u;
+    return h;
+}
+
+static void read_node_name(char *name)
+{
+    size_t n;
+
+    memset(name, 0, FAULTLOC_NAME_SIZE);
+    if (MPIR_CVAR_FAULTLOC_NODE_NAME && MPIR_CVAR_FAULTLOC_NODE_NAME[0])
+        MPL_strncpy(name, MPIR_CVAR_FAULTLOC_NODE_NAME, FAULTLOC_NAME_SIZE);
+    else if (gethostname(name, FAULTLOC_NAME_SIZE - 1))
+        MPL_strncpy(name, "?", FAULTLOC_NAME_SIZE);
+    n = strcspn(name, ".");
+    if (n > 0 && !(name[0] >= '0' && name[0] <= '9'))
+        name[n] = '\0';         /* the short name, unless it is an address */
+    for (char *c = name; *c; c++)
+        if ((unsigned char) *c <= ' ' || *c == 127)
+            *c = '_';
+}
+
+/* Two hosts may bear one name (localhost, containers): the boot, the network and the process
+ * namespace tell them apart, and who shares all of them can share a board. */
+static uint64_t node_mark(const char *name)
+{
+    static const char *const files[] = {"/proc/self/ns/net", "/proc/self/ns/pid"};
+    uint64_t h = hash(14695981039346656037u, name, strlen(name));
+    char boot[64] = "";
+    struct stat st;
+    FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
+
+    if (f) {
+        size_t n = fread(boot, 1, sizeof(boot), f);
+        h = hash(h, boot, n);
+        fclose(f);
+    }
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+        if (stat(files[i], &st) == 0)
+            h = hash(h, &st.st_ino, sizeof(st.st_ino));
+    return h;
+}
+
+struct sorted {
+    uint64_t node;
+    int32_t rank;
+};
+
+static int by_node_then_rank(const void *a, const void *b)
+{
+    const struct sorted *x = a, *y = b;
+
+    if (x->node != y->node)
+        return x->node < y->node ? -1 : 1;
+    return x->rank < y->rank ? -1 : x->rank > y->rank;
+}
+
+/* Numbers the nodes by their first ranks, so that rank 0 is on node 0, the root of the tree. */
+static bool number_nodes(struct place *p, int32_t size)
+{
+    struct sorted *s = malloc((size_t) size * sizeof(*s));
+
+    if (!s)
+        return false;
+    for (int32_t r = 0; r < size; r++)
+        s[r] = (struct sorted){.node = p->marks[r].node, .rank = r};
+    qsort(s, (size_t) size, sizeof(*s), by_node_then_rank);
+    for (int32_t i = 0, first = 0; i < size; i++) {
+        if (s[i].node != s[first].node)
+            first = i;
+        p->rank_node[s[i].rank] = s[first].rank;        /* for now: the leader */
+    }
+    free(s);
+    p->nodes = 0;
+    for (int32_t r = 0; r < size; r++) {
+        int32_t leader = p->rank_node[r];
+        if (leader == r)
+            p->leader[p->nodes++] = r;
+        /* a leader is numbered before its followers, which have greater ranks */
+        p->rank_node[r] = leader == r ? p->nodes - 1 : p->rank_node[leader];
+    }
+    return true;
+}
+
+static void find_own_place(struct place *p, int32_t size, int32_t rank)
+{
+    p->self = p->rank_node[rank];
+    p->slots = p->slot = 0;
+    for (int32_t r = 0; r < size; r++)
+        if (p->rank_node[r] == p->self) {
+            p->slot += r < rank;
+            p->slots++;
+        }
+}
+
+static void free_place(struct place *p)
+{
+    free(p->marks);
+    free(p->rank_node);
+    free(p->leader);
+}
+
+/* Collective.  MPI_SUCCESS with p->nodes 0: out of memory here. */
+static int find_place(struct place *p, const char *name, bool fine)
+{
+    MPIR_Comm *comm = MPIR_Process.comm_world;
+    int32_t size = comm->local_size;
+    MPIR_Errflag_t errflag = MPIR_ERR_NONE;
+    struct mark mine = {.node = node_mark(name), .pid = (int32_t) getpid(), .fine = fine};
+    int mpi_errno;
+
+    p->marks = malloc((size_t) size * sizeof(*p->marks));
+    p->rank_node = malloc((size_t) size * sizeof(*p->rank_node));
+    p->leader = malloc((size_t) size * sizeof(*p->leader));
+    MPIR_ERR_CHKANDJUMP(!p->marks || !p->rank_node || !p->leader, mpi_errno, MPI_ERR_OTHER,
+                        "**nomem");
+    mpi_errno = MPIR_Allgather(&mine, sizeof(mine), MPI_BYTE, p->marks, sizeof(mine), MPI_BYTE,
+                               comm, &errflag);
+    MPIR_ERR_CHECK(mpi_errno);
+    MPIR_ERR_CHKANDJUMP(!number_nodes(p, size), mpi_errno, MPI_ERR_OTHER, "**nomem");
+    find_own_place(p, size, comm->rank);
+
+  fn_exit:
+    return mpi_errno;
+  fn_fail:
+    goto fn_exit;
+}
+
+/* ---- the board ------------------------------------------------------------------------------------ */
+
+static void fill_tables(struct faultloc_board *b, const struct place *p)
+{
+    int32_t *rank_node = faultloc_board_rank_node(b), *first = faultloc_board_node_first(b);
+    int32_t *ranks = faultloc_board_node_ranks(b), *pid = faultloc_board_rank_pid(b);
+
+    /* counting sort of the ranks by node */
+    for (int32_t r = 0; r < b->size; r++) {
+        rank_node[r] = p->rank_node[r];
+        pid[r] = p->marks[r].pid;
+        first[rank_node[r] + 1]++;
+    }
+    for (int32_t n = 0; n < b->nodes; n++)
+        first[n + 1] += first[n];
+    for (int32_t r = 0; r < b->size; r++)
+        ranks[first[rank_node[r]]++] = r;
+    for (int32_t n = b->nodes; n > 0; n--)
+        first[n] = first[n - 1];
+    first[0] = 0;
+}
+
+static bool make_board(const struct place *p, const char *job_id, struct faultloc_board **out,
+                       int *fd)
+{
+    struct faultloc_board *b;
+    struct timespec t;
+    int rc = faultloc_board_make(p->nodes, MPIR_Process.comm_world->local_size, p->slots, &b, fd);
+
+    if (rc) {
+        faultloc_say("cannot make the shared board: %s", strerror(rc));
+        return false;
+    }
+    b->self = p->self;
+    b->fanout = in_range("MPIR_CVAR_FAULTLOC_FANOUT", MPIR_CVAR_FAULTLOC_FANOUT, 1, 1024, 32);
+    MPL_strncpy(b->job_id, job_id, sizeof(b->job_id));
+    clock_gettime(CLOCK_REALTIME, &t);
+    b->started_ms = (int64_t) t.tv_sec * 1000 + t.tv_nsec / 1000000;
+    fill_tables(b, p);
+    *out = b;
+    return true;
+}
+
+/* The own addresses, and a port each for agent and deputy. */
+static bool make_card(struct card *card, const char *name, struct faultloc_board *b,
+                      struct faultloc_ports ports[FAULTLOC_ROLES])
+{
+    struct faultloc_iface_wish wish = {.data = MPIR_CVAR_FAULTLOC_DATA_IFACE,
+        .mgmt = MPIR_CVAR_FAULTLOC_MGMT_IFACE, .ucx_net_devices = getenv("UCX_NET_DEVICES")};
+    struct faultloc_iface found[FAULTLOC_PATHS];
+    char error[512];
+    int rc = faultloc_iface_find(&wish, found, error, sizeof(error));
+
+    MPL_strncpy(card->name, name, sizeof(card->name));
+    if (rc) {
+        faultloc_say("node %s: %s", name, error);
+        return false;
+    }
+    for (int path = 0; path < FAULTLOC_PATHS; path++) {
+        card->address.path[path] = found[path].inet;
+        if (found[path].inet.family)
+            MPL_strncpy(b->iface[path], found[path].name, sizeof(b->iface[path]));
+    }
+    for (int role = 0; role < FAULTLOC_ROLES && role < b->slots; role++) {
+        rc = faultloc_channel_pick_ports(card->address.path, &ports[role]);
+        if (rc) {
+            faultloc_say("node %s: no port to listen on: %s", name, strerror(rc));
+            return false;
+        }
+        card->address.port[role] = ports[role].port;
+    }
+    return true;
+}
+
+/* A path counts where every node has it. */
+static void take_cards(struct faultloc_board *b, const struct card *cards)
+{
+    b->has_path[FTREE_PATH_DATA] = b->has_path[FTREE_PATH_MGMT] = true;
+    for (int32_t n = 0; n < b->nodes; n++) {
+        faultloc_board_addresses(b)[n] = cards[n].address;
+        memcpy(faultloc_board_name(b, n), cards[n].name, FAULTLOC_NAME_SIZE);
+        faultloc_board_name(b, n)[FAULTLOC_NAME_SIZE - 1] = '\0';
+        for (int path = 0; path < FAULTLOC_PATHS; path++)
+            b->has_path[path] &= cards[n].address.path[path].family != 0;
+    }
+}
+
+/* The job's key travels by the process manager: whoever can read that is in the job. */
+static int share_key(struct faultloc_board *b)
+{
+    char text[2 * sizeof(b->key) + 1];
+    int mpi_errno = MPI_SUCCESS;
+
+    if (MPIR_Process.rank == 0) {
+        uint8_t key[sizeof(b->key)];
+        randombytes_buf(key, sizeof(key));
+        sodium_bin2hex(text, sizeof(text), key, sizeof(key));
+        mpi_errno = MPIR_pmi_kvs_put("faultloc-key", text);
+        MPIR_ERR_CHECK(mpi_errno);
+    }
+    mpi_errno = MPIR_pmi_barrier();
+    MPIR_ERR_CHECK(mpi_errno);
+    if (b) {
+        mpi_errno = MPIR_pmi_kvs_get(0, "faultloc-key", text, sizeof(text));
+        MPIR_ERR_CHECK(mpi_errno);
+        if (sodium_hex2bin(b->key, sizeof(b->key), text, strlen(text), NULL, NULL, NULL))
+            faultloc_say("the job's key is not readable: \"%s\"", text);
+        b->seed = hash(14695981039346656037u, text, strlen(text));
+    }
+
+  fn_exit:
+    return mpi_errno;
+  fn_fail:
+    goto fn_exit;
+}
+
+/* Collective over all ranks; only leaders have a board and a card. */
+static int exchange_cards(struct faultloc_board *b, const struct card *card, bool * fine)
+{
+    MPIR_Comm *leaders = NULL;
+    MPIR_Errflag_t errflag = MPIR_ERR_NONE;
+    struct card *cards = NULL;
+    int mpi_errno;
+
+    mpi_errno = MPIR_Comm_split_impl(MPIR_Process.comm_world, b ? 0 : MPI_UNDEFINED, 0, &leaders);
+    MPIR_ERR_CHECK(mpi_errno);
+    if (!leaders)
+        goto fn_exit;
+    cards = malloc((size_t) leaders->local_size * sizeof(*cards));
+    MPIR_ERR_CHKANDJUMP(!cards, mpi_errno, MPI_ERR_OTHER, "**nomem");
+    mpi_errno = MPIR_Allgather(card, sizeof(*card), MPI_BYTE, cards, sizeof(*card), MPI_BYTE,
+                               leaders, &errflag);
+    MPIR_ERR_CHECK(mpi_errno);
+    /* fewer leaders than nodes: one of them could not make its board, and all stand aside */
+    if (leaders->local_size == b->nodes)
+        take_cards(b, cards);
+    else
+        *fine = false;
+
+  fn_exit:
+    free(cards);
+    if (leaders)
+        MPIR_Comm_free_impl(leaders);
+    return mpi_errno;
+  fn_fail:
+    goto fn_exit;
+}
+
+/* ---- start ------------------------------------------------------------------------------------------ */
+
+static void pin_library(void)
+{
+    Dl_info info;
+
+    /* A helper thread that sleeps may outlive MPI_Finalize: its code must not be unloaded. */
+    if (dladdr(&MPIDI_faultloc_page, &info) && info.dli_fname)
+        dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+}
+
+static bool map_slot(const struct place *p, int fd)
+{
+    struct faultloc_proc proc = { 0 };
+    struct faultloc_slot *slot;
+    int rc = faultloc_board_map_slot(local.board, fd, p->slot, &MPIDI_faultloc_page);
+
+    if (rc) {
+        faultloc_say("rank %d: cannot map its slot: %s", MPIR_Process.rank, strerror(rc));
+        return false;
+    }
+    faultloc_proc_read(NULL, getpid(), &proc);
+    slot = &MPIDI_faultloc_page.slot;
+    slot->rank = MPIR_Process.rank;
+    slot->pid = (int32_t) getpid();
+    slot->start = proc.start;
+    slot->many_threads = MPIR_ThreadInfo.thread_provided == MPI_THREAD_MULTIPLE;
+    slot->state = FAULTLOC_SLOT_RUNNING;
+    return true;
+}
+
+static int agree(bool mine, bool * all)
+{
+    MPIR_Errflag_t errflag = MPIR_ERR_NONE;
+    int in = mine, out = 0, mpi_errno;
+
+    mpi_errno = MPIR_Allreduce(&in, &out, 1, MPI_INT, MPI_MIN, MPIR_Process.comm_world, &errflag);
+    *all = mpi_errno == MPI_SUCCESS && out;
+    return mpi_errno;
+}
+
+static void stand_aside(void)
+{
+    if (MPIR_Process.rank == 0)
+        faultloc_say("stands aside; the job runs on without fault localization");
+    faultloc_board_unmap(local.board);
+    local.board = NULL;
+}
+
+/* The leaders' part: makes the board, exchanges what the others need to reach this node.  All
+ * ranks take part in what is collective in it. */
+static int set_up_node(const struct place *p, const char *name, const char *job_id, int *fd,
+                       struct faultloc_ports ports[FAULTLOC_ROLES], bool * fine)
+{
+    bool leads = p->slot == 0;
+    struct card card;
+    int mpi_errno;
+
+    memset(&card, 0, sizeof(card));
+    if (leads && *fine)
+        *fine = make_board(p, job_id, &local.board, fd);
+    if (local.board && p->nodes > 1)
+        *fine = make_card(&card, name, local.board, ports);
+    else if (local.board)
+        MPL_strncpy(card.name, name, sizeof(card.name));
+    mpi_errno = share_key(local.board);
+    MPIR_ERR_CHECK(mpi_errno);
+    mpi_errno = exchange_cards(local.board, &card, fine);
+    MPIR_ERR_CHECK(mpi_errno);
+
+  fn_exit:
+    return mpi_errno;
+  fn_fail:
+    goto fn_exit;
+}
+
+/* Followers learn which descriptor of their leader is the board. */
+static int join_node(const struct place *p, int *fd, bool * fine)
+{
+    int32_t size = MPIR_Process.comm_world->local_size;
+    int32_t leader = p->leader[p->self];
+    MPIR_Errflag_t errflag = MPIR_ERR_NONE;
+    int *fds = malloc((size_t) size * sizeof(*fds));
+    int mpi_errno = MPI_SUCCESS, rc;
+
+    MPIR_ERR_CHKANDJUMP(!fds, mpi_errno, MPI_ERR_OTHER, "**nomem");
+    mpi_errno = MPIR_Allgather(fd, 1, MPI_INT, fds, 1, MPI_INT, MPIR_Process.comm_world, &errflag);
+    MPIR_ERR_CHECK(mpi_errno);
+    if (p->slot > 0 && *fine && fds[leader] >= 0) {
+        rc = faultloc_board_open(p->marks[leader].pid, fds[leader], &local.board, fd);
+        if (rc)
+            faultloc_say("rank %d: cannot open the board of rank %d: %s", MPIR_Process.rank,
+                         leader, strerror(rc));
+    }
+    *fine = *fine && local.board && map_slot(p, *fd);
+
+  fn_exit:
+    free(fds);
+    return mpi_errno;
+  fn_fail:
+    goto fn_exit;
+}
+
+static bool start_helper(const struct place *p, const char *name, const char *job_id,
+                         struct faultloc_ports ports[FAULTLOC_ROLES])
+{
+    struct faultloc_settings settings;
+    int rc;
+
+    read_settings(&settings, job_id, name);
+    pin_library();
+    /* only the leader has ports open by now, and hands the agent's on */
+    rc = faultloc_helper_start(local.board, p->slot, &settings,
+                               ports[FAULTLOC_ROLE_AGENT].port ? &ports[FAULTLOC_ROLE_AGENT] : NULL,
+                               &local.helper);
+    ports[FAULTLOC_ROLE_AGENT] = (struct faultloc_ports) {.fd = {-1, -1}};
+    if (rc)
+        faultloc_say("rank %d: cannot start its helper thread: %s", MPIR_Process.rank,
+                     strerror(rc));
+    return rc == 0;
+}
+
+static int start(const char *name, const char *job_id, bool fine)
+{
+    struct faultloc_ports ports[FAULTLOC_ROLES] = { {.fd = {-1, -1}}, {.fd = {-1, -1}} };
+    struct place p = { 0 };
+    int fd = -1, mpi_errno;
+    bool all;
+
+    mpi_errno = find_place(&p, name, fine);
+    MPIR_ERR_CHECK(mpi_errno);
+    if (MPIR_Process.comm_world->local_size == 1)
+        goto fn_exit;           /* nobody to wait for */
+    mpi_errno = set_up_node(&p, name, job_id, &fd, ports, &fine);
+    MPIR_ERR_CHECK(mpi_errno);
+    mpi_errno = join_node(&p, &fd, &fine);
+    MPIR_ERR_CHECK(mpi_errno);
+    mpi_errno = agree(fine, &all);
+    MPIR_ERR_CHECK(mpi_errno);
+    if (all) {
+        /* the deputy's port was made by the leader, and is bound anew by the deputy */
+        faultloc_ports_close(&ports[FAULTLOC_ROLE_DEPUTY]);
+        fine = start_helper(&p, name, job_id, ports);
+        mpi_errno = agree(fine, &all);
+        MPIR_ERR_CHECK(mpi_errno);
+    }
+    if (!all) {
+        MPIDI_faultloc_stop();
+        stand_aside();
+    }
+
+  fn_exit:
+    for (int role = 0; role < FAULTLOC_ROLES; role++)
+        faultloc_ports_close(&ports[role]);
+    if (fd >= 0)
+        close(fd);
+    free_place(&p);
+    return mpi_errno;
+  fn_fail:
+    goto fn_exit;
+}
+
+int MPIDI_faultloc_start(void)
+{
+    char name[FAULTLOC_NAME_SIZE], job_id[FAULTLOC_JOB_ID_SIZE];
+
+    if (!MPIR_CVAR_FAULTLOC)
+        return MPI_SUCCESS;
+    read_node_name(name);
+    read_job_id(job_id, sizeof(job_id));
+    return start(name, job_id, sodium_init() >= 0);
+}
+
+/* ---- while the job runs ------------------------------------------------------------------------------ */
+
+/* The rank of the world that a request is about. */
+static int32_t peer_of(MPIR_Request * req)
+{
+    MPIDI_av_entry_t *first = MPIDI_global.avt_mgr.av_table0->table;
+    MPIDI_av_entry_t *av;
+
+    if (req && MPIR_Request_is_persistent(req) && req->kind != MPIR_REQUEST_KIND__PREQUEST_COLL)
+        req = req->u.persist.real_request;
+    if (!req || (req->kind != MPIR_REQUEST_KIND__SEND && req->kind != MPIR_REQUEST_KIND__RECV))
+        return FAULTLOC_PEER_UNKNOWN;
+#ifndef MPIDI_CH4_DIRECT_NETMOD
+    if (MPIDI_REQUEST_ANYSOURCE_PARTNER(req))
+        return FAULTLOC_PEER_UNKNOWN;
+    if (MPIDI_REQUEST(req, is_local))
+        return FAULTLOC_PEER_LOCAL;
+#endif
+    av = MPIDI_REQUEST(req, faultloc_av);
+    if (!av || av < first || av >= first + MPIR_Process.size)
+        return FAULTLOC_PEER_UNKNOWN;
+    return (int32_t) (av - first);
+}
+
+void MPIDI_faultloc_wait(MPIR_Request * req)
+{
+    struct faultloc_slot *slot = &MPIDI_faultloc_page.slot;
+    uint64_t request = req ? (uint64_t) (uint32_t) req->handle : 0;
+    struct timespec t;
+
+    if (!local.board)
+        return;
+    if (local.board->abort_code) {
+        int code = local.board->abort_code;
+        MPIR_pmi_abort(code, "faultloc has located the fault that stops this job");
+        MPL_exit(code);
+    }
+    if (slot->wait_since_ns && slot->wait_request == request &&
+        (slot->wait_call == slot->call || slot->many_threads))
+        return;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    slot->wait_since_ns = 0;    /* a reader meets either no wait or a whole one */
+    slot->wait_peer = peer_of(req);
+    slot->wait_request = request;
+    slot->wait_call = slot->call;
+    slot->wait_since_ns = (uint64_t) t.tv_sec * 1000000000u + (uint64_t) t.tv_nsec;
+}
+
+/* ---- stop ----------------------------------------------------------------------------------------------- */
+
+void MPIDI_faultloc_finalizing(void)
+{
+    if (local.board)
+        MPIDI_faultloc_page.slot.state = FAULTLOC_SLOT_FINALIZING;
+}
+
+void MPIDI_faultloc_stop(void)
+{
+    if (!local.board)
+        return;
+    MPIDI_faultloc_page.slot.state = FAULTLOC_SLOT_LEFT;
+    if (local.helper)
+        faultloc_helper_stop(local.helper);
+    local.helper = NULL;
+}

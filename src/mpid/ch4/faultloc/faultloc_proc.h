@@ -1,0 +1,63 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef FAULTLOC_PROC_H_INCLUDED
+#define FAULTLOC_PROC_H_INCLUDED
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/*
+ * What the kernel says about another process of this node.  Nothing here allocates or waits, and
+ * what is read is checked: a process chooses its own name, and may choose a nasty one.
+ *
+ * Source: proc(5), /proc/PID/stat.
+ */
+
+/* Longest name kept, terminating zero included; the kernel's own limit is 16, and 64 for its
+ * threads. */
+#define FAULTLOC_PROC_COMM 64
+
+struct faultloc_proc {
+    /* The kernel's letter for the first thread: R running, S sleeping, D in the kernel and not to
+     * be woken, T stopped, t stopped by a debugger, Z ended and not waited for, X gone, ... */
+    char state;
+    /* Threads.  More than one in state Z means that only the first has ended. */
+    uint32_t threads;
+    /* When it started, in clock ticks since boot: a process that has the number of one that ended
+     * has another start. */
+    uint64_t start;
+    char comm[FAULTLOC_PROC_COMM];
+};
+
+/* What a process can still do. */
+enum faultloc_proc_fate {
+    FAULTLOC_PROC_ALIVE,
+    FAULTLOC_PROC_BLOCKED, /* D: waits in the kernel, for a device or a file system */
+    FAULTLOC_PROC_STOPPED, /* T, t */
+    FAULTLOC_PROC_GONE /* ended, waited for or not, or its number is another's now */
+};
+
+/* Purpose: reads the state of process `pid`.  root: where proc is mounted, NULL for "/proc".
+ * Returns 0, or ESRCH (no such process), EBADMSG (what is there is no stat file), ENAMETOOLONG
+ * (root), or an errno of open(2) or read(2); *proc is untouched then. */
+int faultloc_proc_read(const char *root, pid_t pid, struct faultloc_proc *proc);
+
+/* Purpose: the same from bytes at hand: `len` bytes of a stat file of process `pid`.
+ * Errors: EBADMSG. */
+int faultloc_proc_parse(const char *bytes, size_t len, pid_t pid, struct faultloc_proc *proc);
+
+/* Purpose: what became of the process that had number `pid` and started at `start` (0: any).
+ * Returns 0 and sets *fate, or an errno as faultloc_proc_read(), but for ESRCH, which is GONE. */
+int faultloc_proc_fate(const char *root, pid_t pid, uint64_t start, enum faultloc_proc_fate *fate);
+
+/* Purpose: a descriptor that is readable once the process ended; the caller's, who closes it.  It
+ * is closed on exec.  Returns -1 with errno: ESRCH (no such process), ENOSYS (Linux before 5.3, or
+ * a filter forbids it; then ask faultloc_proc_fate() from time to time), EMFILE, ENFILE, ENOMEM.
+ * Source: pidfd_open(2). */
+int faultloc_proc_pidfd(pid_t pid);
+
+#endif /* FAULTLOC_PROC_H_INCLUDED */

@@ -1,0 +1,154 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef FAULTLOC_SEAM_H_INCLUDED
+#define FAULTLOC_SEAM_H_INCLUDED
+
+#include <stdint.h>
+
+/*
+ * All that the patches put into MPICH's own files: macros of this header and nothing else.  Where
+ * faultloc is configured out they are empty, and MPICH compiles to what it was.
+ *
+ * What a rank is doing is told by one machine instruction when an MPI call begins and one when it
+ * ends.  Both write to this process's slot, a page of its own in the data segment of libmpi.  With
+ * faultloc on, the node's shared board is mapped over that page, so the same two instructions then
+ * write where the agent reads: on and off cost the same, and off needs no test.
+ */
+
+/* The largest page size of an architecture that MPICH runs on; the page is mapped over. */
+#if defined(__x86_64__) || defined(__i386__)
+#define FAULTLOC_SLOT_ALIGN 4096
+#else
+#define FAULTLOC_SLOT_ALIGN 65536
+#endif
+
+enum faultloc_slot_state {
+    FAULTLOC_SLOT_EMPTY,
+    FAULTLOC_SLOT_RUNNING,
+    FAULTLOC_SLOT_FINALIZING, /* in MPI_Finalize */
+    FAULTLOC_SLOT_LEFT        /* MPI_Finalize's work is done */
+};
+
+/* Peers of a wait that are no rank of the world. */
+#define FAULTLOC_PEER_UNKNOWN (-1)
+#define FAULTLOC_PEER_LOCAL (-2) /* a rank of the own node */
+
+/*
+ * One rank, written by it and read by the agent without a lock.  A reader may see the fields of a
+ * wait torn: `wait_call` tells whether they belong to the call that is going on, and what is
+ * misread costs a probe, never an accusation.
+ */
+struct faultloc_slot {
+    uint64_t call;          /* which call (low bits), how many ended (the others): see below */
+    uint64_t wait_call;     /* `call` when the wait below was noted */
+    uint64_t wait_since_ns; /* CLOCK_MONOTONIC, 0: none */
+    uint64_t wait_request;  /* handle of the request waited for; never dereferenced */
+    uint64_t spins;         /* turns of wait loops */
+    int32_t wait_peer;      /* rank of the world, or FAULTLOC_PEER_... */
+    uint32_t state;         /* enum faultloc_slot_state */
+    int32_t rank, pid;
+    uint64_t start;       /* of the process, clock ticks since boot: tells a reused pid */
+    uint32_t many_threads; /* MPI_THREAD_MULTIPLE: `call` may be torn, waits are not */
+};
+
+/*
+ * `call` holds the identifier of the current call in its low bits and the number of calls that
+ * ended above them.  Entering adds the identifier, leaving adds 2^bits minus the identifier: one
+ * instruction each, calls may nest, and no two calls leave the same word.  The identifier is a
+ * hash of the function's name, so that no table needs to be kept in step with MPICH.
+ */
+#define FAULTLOC_CALL_BITS 24
+#define FAULTLOC_CALL_MASK ((1u << FAULTLOC_CALL_BITS) - 1)
+
+#if defined(ENABLE_FAULTLOC) && defined(MPICHCONF_H_INCLUDED)
+
+#if defined(__GNUC__)
+#define MPIDI_FAULTLOC_HIDDEN __attribute__((visibility("hidden")))
+#else
+#define MPIDI_FAULTLOC_HIDDEN
+#endif
+
+union MPIDI_faultloc_page {
+    struct faultloc_slot slot;
+    char room[FAULTLOC_SLOT_ALIGN];
+};
+extern union MPIDI_faultloc_page MPIDI_faultloc_page MPIDI_FAULTLOC_HIDDEN;
+
+/* h = sum over i of name[i] * odd(i), a sum of constants that the compiler folds; bounds-safe for
+ * names of any length, of which the first 48 characters count. */
+#define MPIDI_FAULTLOC_HASH_1(s, i) \
+    ((uint32_t) (unsigned char) (s)[(i) < sizeof(s) ? (i) : 0] * ((i) < sizeof(s)) * \
+     (2654435761u * (2 * (i) + 1)))
+#define MPIDI_FAULTLOC_HASH_4(s, i) \
+    (MPIDI_FAULTLOC_HASH_1(s, (i)) + MPIDI_FAULTLOC_HASH_1(s, (i) + 1) + \
+     MPIDI_FAULTLOC_HASH_1(s, (i) + 2) + MPIDI_FAULTLOC_HASH_1(s, (i) + 3))
+#define MPIDI_FAULTLOC_HASH_16(s, i) \
+    (MPIDI_FAULTLOC_HASH_4(s, (i)) + MPIDI_FAULTLOC_HASH_4(s, (i) + 4) + \
+     MPIDI_FAULTLOC_HASH_4(s, (i) + 8) + MPIDI_FAULTLOC_HASH_4(s, (i) + 12))
+#define MPIDI_FAULTLOC_CALL_ID(s) \
+    (((MPIDI_FAULTLOC_HASH_16(s, 0u) + MPIDI_FAULTLOC_HASH_16(s, 16u) + \
+       MPIDI_FAULTLOC_HASH_16(s, 32u)) >> (32 - FAULTLOC_CALL_BITS)) | 1)
+
+#if defined(__x86_64__) && defined(__GNUC__) && defined(__OPTIMIZE__)
+#if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
+#define MPIDI_FAULTLOC_LOCK "lock; " /* here no lock is held when a call begins */
+#else
+#define MPIDI_FAULTLOC_LOCK ""
+#endif
+#define MPIDI_FAULTLOC_ADD(n) \
+    __asm__ __volatile__(MPIDI_FAULTLOC_LOCK "addq %1, %0" \
+                         : "+m"(MPIDI_faultloc_page.slot.call) : "er"((int64_t) (n)))
+#else
+#define MPIDI_FAULTLOC_ADD(n) (MPIDI_faultloc_page.slot.call += (uint64_t) (n))
+#endif
+
+#define MPIDI_FAULTLOC_CALL_ENTER MPIDI_FAULTLOC_ADD(MPIDI_FAULTLOC_CALL_ID(__func__))
+#define MPIDI_FAULTLOC_CALL_EXIT \
+    MPIDI_FAULTLOC_ADD((1 << FAULTLOC_CALL_BITS) - (int) MPIDI_FAULTLOC_CALL_ID(__func__))
+
+/* Which peer a request to another node is about: UCX and OFI do not keep it until completion. */
+#define MPIDI_FAULTLOC_REQUEST_DECL void *faultloc_av;
+#define MPIDI_FAULTLOC_REQUEST_PEER(req, av) \
+    do { \
+        if (req) \
+            MPIDI_REQUEST(req, faultloc_av) = (av); \
+    } while (0)
+
+/* One turn of the wait loop that brought nothing, and will be followed by another.  255 of 256 cost
+ * an increment; at the others (every 50 us or so) the wait is noted in the slot, with the request
+ * where it is one that is waited for, and the rank looks whether the job is to end. */
+#define MPIDI_FAULTLOC_WAIT_TURN(req) \
+    do { \
+        if (unlikely((++MPIDI_faultloc_page.slot.spins & 255) == 0)) \
+            MPIDI_faultloc_wait(req); \
+    } while (0)
+
+#define MPIDI_FAULTLOC_PROGRESS_WAIT(state, req) MPIDI_progress_wait(state, req)
+
+struct MPIR_Request;
+void MPIDI_faultloc_wait(struct MPIR_Request *req) MPIDI_FAULTLOC_HIDDEN;
+int MPIDI_faultloc_start(void) MPIDI_FAULTLOC_HIDDEN;
+void MPIDI_faultloc_finalizing(void) MPIDI_FAULTLOC_HIDDEN;
+void MPIDI_faultloc_stop(void) MPIDI_FAULTLOC_HIDDEN;
+#define MPIDI_FAULTLOC_START() MPIDI_faultloc_start()
+#define MPIDI_FAULTLOC_FINALIZING() MPIDI_faultloc_finalizing()
+#define MPIDI_FAULTLOC_STOP() MPIDI_faultloc_stop()
+
+#else
+
+#define MPIDI_FAULTLOC_CALL_ENTER
+#define MPIDI_FAULTLOC_CALL_EXIT
+#define MPIDI_FAULTLOC_REQUEST_DECL
+#define MPIDI_FAULTLOC_REQUEST_PEER(req, av) do { } while (0)
+#define MPIDI_FAULTLOC_WAIT_TURN(req) do { } while (0)
+#define MPIDI_FAULTLOC_PROGRESS_WAIT(state, req) MPID_Progress_wait(state)
+#define MPIDI_FAULTLOC_START() MPI_SUCCESS
+#define MPIDI_FAULTLOC_FINALIZING() do { } while (0)
+#define MPIDI_FAULTLOC_STOP() do { } while (0)
+
+#endif /* ENABLE_FAULTLOC */
+
+#endif /* FAULTLOC_SEAM_H_INCLUDED */

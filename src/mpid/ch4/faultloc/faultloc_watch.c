@@ -1,0 +1,99 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "faultloc_watch.h"
+
+#include "faultloc_proc.h"
+
+#include <errno.h>
+
+#define STILL_NS (1000 * FTREE_MS)
+
+/* Notes what changed since the last look. */
+static void update(struct faultloc_seen *seen, const struct faultloc_slot *slot, ftree_time now)
+{
+    if (slot->call != seen->call || seen->call_since == 0) {
+        seen->call = slot->call;
+        seen->call_since = now;
+    }
+    if (slot->spins != seen->spins || seen->spins_since == 0) {
+        seen->spins = slot->spins;
+        seen->spins_since = now;
+    }
+}
+
+static int32_t core_peer(int32_t peer)
+{
+    return peer == FAULTLOC_PEER_LOCAL ? FTREE_LOCAL : peer < 0 ? FTREE_NONE : peer;
+}
+
+static void judge_wait(const struct faultloc_seen *seen, const struct faultloc_slot *slot,
+                       ftree_time now, struct ftree_rank_state *state)
+{
+    bool noted = slot->wait_since_ns && slot->wait_since_ns <= now &&
+                 (slot->many_threads || slot->wait_call == slot->call);
+    ftree_time since;
+
+    if (noted && now - seen->spins_since < STILL_NS) {
+        state->phase = FTREE_PHASE_WAITING;
+        state->peer = core_peer(slot->wait_peer);
+        state->waiting = now - slot->wait_since_ns;
+        return;
+    }
+    if (slot->many_threads) /* the call word is several threads' */
+        return;
+    since = seen->call_since > seen->spins_since ? seen->call_since : seen->spins_since;
+    state->phase = FTREE_PHASE_INSIDE;
+    state->waiting = now - since;
+}
+
+static void look_at_proc(struct faultloc_watch *w, struct faultloc_seen *seen,
+                         const struct faultloc_slot *slot, struct ftree_rank_state *state)
+{
+    enum faultloc_proc_fate fate;
+    struct faultloc_proc proc;
+
+    if (faultloc_proc_fate(w->proc_root, slot->pid, slot->start, &fate))
+        return;
+    if (fate == FAULTLOC_PROC_GONE)
+        seen->gone = true;
+    else if (faultloc_proc_read(w->proc_root, slot->pid, &proc) == 0)
+        state->proc_state = proc.state;
+}
+
+void faultloc_watch_look(struct faultloc_watch *w, ftree_time now, int32_t i, bool with_proc,
+                         struct ftree_rank_state *state)
+{
+    /* one copy: the rank goes on writing */
+    struct faultloc_slot slot = *(volatile struct faultloc_slot *) faultloc_board_slot(w->board, i);
+    struct faultloc_seen *seen = &w->seen[i];
+
+    *state = (struct ftree_rank_state){
+        .rank = slot.rank, .pid = slot.pid, .peer = FTREE_NONE, .phase = FTREE_PHASE_OUTSIDE};
+    update(seen, &slot, now);
+    if (slot.state == FAULTLOC_SLOT_LEFT) {
+        state->phase = FTREE_PHASE_LEFT;
+        return;
+    }
+    if (with_proc && !seen->gone)
+        look_at_proc(w, seen, &slot, state);
+    if (seen->gone)
+        state->phase = FTREE_PHASE_GONE;
+    else if (slot.many_threads || (slot.call & FAULTLOC_CALL_MASK))
+        judge_wait(seen, &slot, now, state);
+}
+
+void faultloc_watch_gone(struct faultloc_watch *w, int32_t i)
+{
+    w->seen[i].gone = true;
+}
+
+bool faultloc_watch_all_left(struct faultloc_watch *w)
+{
+    for (int32_t i = 0; i < w->board->slots; i++)
+        if (!w->seen[i].gone && faultloc_board_slot(w->board, i)->state != FAULTLOC_SLOT_LEFT)
+            return false;
+    return true;
+}

@@ -1,0 +1,114 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "ftree_int.h"
+
+/*
+ * Every invariant of a handle, file by file.  Tests call it after each step, so what breaks an
+ * invariant is caught at the step that does it.
+ */
+
+#define HOLDS(condition) \
+    do { \
+        if (!(condition)) \
+            return #condition; \
+    } while (0)
+
+static const char *check_symptoms(const struct ftree *ft)
+{
+    for (int32_t i = 0; i < ft->stalls.n; i++) {
+        const struct stall *s = &ft->stalls.items[i];
+        HOLDS(s->rank >= 0 && s->rank < ft->job->size);
+        HOLDS(ftree_node_of(ft, s->rank) == ft->self);
+        HOLDS(s->interval <= 2 * ft->cfg.stall_repeat_max);
+        for (int32_t j = 0; j < i; j++)
+            HOLDS(ft->stalls.items[j].rank != s->rank);
+    }
+    for (int32_t i = 0; i < ft->findings.n; i++)
+        HOLDS(ftree_node_of(ft, ft->findings.items[i].rank) == ft->self);
+    return NULL;
+}
+
+static const char *check_suspects(const struct ftree *ft)
+{
+    for (int32_t i = 0; i < ft->suspects.n; i++) {
+        const struct suspect *su = &ft->suspects.items[i];
+        HOLDS(su->node >= 0 && su->node < ft->job->nodes && su->node != ft->self);
+        HOLDS(!ftree_has_failed(ft, su->node));
+        HOLDS(su->nonce != 0);
+        HOLDS(su->tries > 0);
+        HOLDS(su->next_try >= su->opened);
+        HOLDS(su->first_symptom <= su->opened);
+        for (int32_t j = 0; j < i; j++)
+            HOLDS(ft->suspects.items[j].node != su->node);
+    }
+    return NULL;
+}
+
+static const char *check_ranks(const struct ftree *ft, const struct ftree_ranks *set)
+{
+    int64_t listed = 0;
+
+    HOLDS(set->ranges >= 0 && set->ranges <= FTREE_RANGES_MAX);
+    for (int32_t i = 0; i < set->ranges; i++) {
+        HOLDS(set->range[i].first >= 0 && set->range[i].last < ft->job->size);
+        HOLDS(set->range[i].first <= set->range[i].last);
+        HOLDS(i == 0 || set->range[i].first > set->range[i - 1].last + 1);
+        listed += (int64_t) set->range[i].last - set->range[i].first + 1;
+    }
+    HOLDS(listed <= set->count);
+    return NULL;
+}
+
+static const char *check_known(const struct ftree *ft)
+{
+    for (int32_t i = 0; i < ft->known.n; i++) {
+        const struct known *k = &ft->known.items[i];
+        const char *broken = check_ranks(ft, &k->v.victims);
+        if (broken)
+            return broken;
+        HOLDS(k->v.class_ < FTREE_CLASS_COUNT && k->v.rule < FTREE_RULE_COUNT);
+        HOLDS(k->v.evidences <= FTREE_EVIDENCE_MAX && k->v.candidates <= FTREE_CANDIDATE_MAX);
+        HOLDS(k->v.first_symptom <= k->v.located);
+        HOLDS(!k->reported || k->gathered);
+        HOLDS(!k->gathered || k->told_down);
+        HOLDS(!k->told_down || k->up == UP_NOTHING);
+        HOLDS(ftree_verdict_find(ft, k->v.class_, k->v.node, k->v.rank) == k);
+    }
+    return NULL;
+}
+
+static const char *check_outbox(const struct ftree *ft)
+{
+    for (int32_t i = 0; i < ft->outbox.n; i++) {
+        const struct letter *l = &ft->outbox.items[i];
+        HOLDS(l->bytes && l->len >= WIRE_HEADER && l->len <= FTREE_MESSAGE_MAX);
+        HOLDS(l->to >= 0 && l->to < ft->job->nodes && l->to != ft->self);
+        HOLDS(l->tries > 0);
+        HOLDS(l->id != 0);
+    }
+    for (int32_t i = 0; i < ft->mutes.n; i++)
+        HOLDS(ft->mutes.items[i].node != ft->self);
+    return NULL;
+}
+
+const char *ftree_check(const struct ftree *ft)
+{
+    const char *broken = check_symptoms(ft);
+
+    if (!broken)
+        broken = check_suspects(ft);
+    if (!broken)
+        broken = check_known(ft);
+    if (!broken)
+        broken = check_outbox(ft);
+    if (broken)
+        return broken;
+    HOLDS(ft->self >= 0 && ft->self < ft->job->nodes);
+    HOLDS(ft->rto >= ft->cfg.rto_min && ft->rto <= ft->cfg.rto_max);
+    HOLDS(!ft->goodbye_sent || ft->leaving);
+    HOLDS(!ft->may_go || ft->leaving);
+    return NULL;
+}

@@ -1,0 +1,348 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "ftree_int.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- small things ---------------------------------------------------------------------------- */
+
+const char *ftree_strerror(int error)
+{
+    static const char *const text[] = {
+#define ERROR_TEXT(name, text) text,
+        FTREE_ERRORS(ERROR_TEXT)
+#undef ERROR_TEXT
+    };
+    return error >= 0 && error < (int) (sizeof(text) / sizeof(text[0])) ? text[error] : "?";
+}
+
+const char *ftree_reach_name(int reach)
+{
+    static const char *const name[] = {
+#define REACH_NAME(id, text) text,
+        FTREE_REACHES(REACH_NAME)
+#undef REACH_NAME
+    };
+    return reach >= 0 && reach < FTREE_REACH_COUNT ? name[reach] : "?";
+}
+
+const char *ftree_path_name(int path)
+{
+    return path == FTREE_PATH_DATA ? "data" : path == FTREE_PATH_MGMT ? "mgmt" : "local";
+}
+
+const char *ftree_node_name(const struct ftree_job *job, int32_t node, char *buf, size_t len)
+{
+    if (job->node_name && node >= 0 && node < job->nodes)
+        return job->node_name[node];
+    snprintf(buf, len, "n%d", (int) node);
+    return buf;
+}
+
+const char *ftree_name(const struct ftree *ft, int32_t node, char buf[16])
+{
+    return ftree_node_name(ft->job, node, buf, 16);
+}
+
+int32_t ftree_node_of(const struct ftree *ft, int32_t rank)
+{
+    return ft->job->rank_node ? ft->job->rank_node[rank] : rank;
+}
+
+int32_t ftree_ranks_of(const struct ftree_job *job, int32_t node)
+{
+    return job->node_first ? job->node_first[node + 1] - job->node_first[node] : 1;
+}
+
+int32_t ftree_rank_at(const struct ftree_job *job, int32_t node, int32_t i)
+{
+    return job->node_first ? job->node_ranks[job->node_first[node] + i] : node;
+}
+
+void *ftree_alloc(struct ftree *ft, void *ptr, size_t size)
+{
+    if (ft->io->alloc)
+        return ft->io->alloc(ft->io_ctx, ptr, size);
+    if (size)
+        return realloc(ptr, size);
+    free(ptr);
+    return NULL;
+}
+
+void *ftree_push(struct ftree *ft, void *items, int32_t *n, int32_t *room, size_t size)
+{
+    void *array;
+    uint8_t *item;
+
+    /* `items` points to a pointer of another type: copied, for an assignment would be an alias */
+    memcpy(&array, items, sizeof(array));
+    if (*n == *room) {
+        int32_t more = *room ? 2 * *room : 4;
+        array = ftree_alloc(ft, array, (size_t) more * size);
+        if (!array)
+            return NULL;
+        memcpy(items, &array, sizeof(array));
+        *room = more;
+    }
+    item = (uint8_t *) array + (size_t) *n * size;
+    memset(item, 0, size);
+    ++*n;
+    return item;
+}
+
+void ftree_trace(struct ftree *ft, const char *format, ...)
+{
+    char line[256];
+    va_list args;
+
+    if (!ft->io->trace)
+        return;
+    va_start(args, format);
+    vsnprintf(line, sizeof(line), format, args);
+    va_end(args);
+    ft->io->trace(ft->io_ctx, line);
+}
+
+int ftree_send(struct ftree *ft, ftree_time now, const struct ftree_route *to,
+               struct wire_message *m)
+{
+    uint8_t buf[FTREE_MESSAGE_MAX];
+
+    m->id = ++ft->next_id;
+    return ft->io->send(ft->io_ctx, to, buf, ftree_wire_encode(m, now, buf));
+}
+
+/* RFC 6298, section 2, with bounds of our own and K = 4, alpha = 1/8, beta = 1/4. */
+void ftree_rtt(struct ftree *ft, ftree_time rtt)
+{
+    ftree_time error;
+
+    /* an answer that waited here while this process was stopped says nothing about the network */
+    rtt = ftree_min(rtt, ft->cfg.rto_max);
+    error = rtt > ft->srtt ? rtt - ft->srtt : ft->srtt - rtt;
+    if (ft->srtt == 0) {
+        ft->srtt = rtt;
+        ft->rttvar = rtt / 2;
+    } else {
+        ft->rttvar = ft->rttvar - ft->rttvar / 4 + error / 4;
+        ft->srtt = ft->srtt - ft->srtt / 8 + rtt / 8;
+    }
+    ft->rto = ftree_min(ft->cfg.rto_max, ftree_max(ft->cfg.rto_min, ft->srtt + 4 * ft->rttvar));
+}
+
+/* ---- life ------------------------------------------------------------------------------------ */
+
+void ftree_config_default(struct ftree_config *cfg)
+{
+    *cfg = (struct ftree_config){.stall = 1000 * FTREE_MS,
+                                 .stall_repeat_max = 10000 * FTREE_MS,
+                                 .rto_min = 150 * FTREE_MS,
+                                 .rto_max = 1000 * FTREE_MS,
+                                 .window_min = 900 * FTREE_MS,
+                                 .settle = 150 * FTREE_MS,
+                                 .gather = 400 * FTREE_MS,
+                                 .late = 200 * FTREE_MS,
+                                 .linger = 2000 * FTREE_MS};
+}
+
+static bool job_is_valid(const struct ftree_job *job)
+{
+    return job->nodes > 0 && job->size > 0 && job->fanout > 0 &&
+           (!job->rank_node) == (!job->node_first) && (!job->rank_node) == (!job->node_ranks) &&
+           (job->rank_node || job->size == job->nodes);
+}
+
+int ftree_create(const struct ftree_job *job, int32_t self, const struct ftree_config *cfg,
+                 const struct ftree_io *io, void *io_ctx, struct ftree **out)
+{
+    struct ftree *ft;
+
+    *out = NULL;
+    if (!job_is_valid(job) || self < 0 || self >= job->nodes || !io->send || !io->look)
+        return FTREE_ERR_INVALID;
+    ft = io->alloc ? io->alloc(io_ctx, NULL, sizeof(*ft)) : malloc(sizeof(*ft));
+    if (!ft)
+        return FTREE_ERR_NOMEM;
+    memset(ft, 0, sizeof(*ft));
+    ft->job = job;
+    ft->io = io;
+    ft->io_ctx = io_ctx;
+    if (cfg)
+        ft->cfg = *cfg;
+    else
+        ftree_config_default(&ft->cfg);
+    ft->topo = (struct topo){.nodes = job->nodes, .fanout = job->fanout, .seed = job->seed};
+    ft->self = self;
+    ft->rto = ft->cfg.rto_min;
+    *out = ft;
+    return FTREE_OK;
+}
+
+void ftree_destroy(struct ftree *ft)
+{
+    if (!ft)
+        return;
+    ftree_outbox_clear(ft);
+    ftree_alloc(ft, ft->stalls.items, 0);
+    ftree_alloc(ft, ft->findings.items, 0);
+    ftree_alloc(ft, ft->forwards.items, 0);
+    ftree_alloc(ft, ft->suspects.items, 0);
+    ftree_spread_clear(ft);
+    ftree_alloc(ft, ft->outbox.items, 0);
+    ftree_alloc(ft, ft->mutes.items, 0);
+    ftree_alloc(ft, ft->goodbyes.items, 0);
+    ftree_alloc(ft, ft, 0);
+}
+
+/* ---- messages -------------------------------------------------------------------------------- */
+
+static void acknowledge(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
+                        uint64_t conn, uint32_t id)
+{
+    struct ftree_route to = {.node = from, .path = (uint8_t) path, .conn = conn};
+    struct wire_message m = {.type = WIRE_ACK, .u.ack = id};
+
+    ftree_send(ft, now, &to, &m);
+}
+
+static void heard_from(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path)
+{
+    ft->heard[path].at = now;
+    ft->heard[path].node = from;
+    for (int32_t i = 0; i < ft->mutes.n; i++)
+        if (ft->mutes.items[i].node == from) {
+            FTREE_DROP(ft->mutes, i);
+            return;
+        }
+}
+
+static void dispatch(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
+                     uint64_t conn, const struct wire_message *m)
+{
+    bool substitute = m->flags & WIRE_FLAG_SUBSTITUTE;
+
+    switch (m->type) {
+        case WIRE_ACK:
+            ftree_outbox_ack(ft, now, from, m->u.ack);
+            break;
+        case WIRE_SYMPTOM:
+            if (ft->leaving)
+                ftree_leave_say_so(ft, now, from);
+            else
+                ftree_correlate(ft, now, &m->u.symptom, substitute);
+            break;
+        case WIRE_PROBE:
+            ftree_probe_asked(ft, now, from, path, conn, &m->u.probe);
+            break;
+        case WIRE_ANSWER:
+            ftree_probe_answer(ft, now, from, path, &m->u.answer);
+            break;
+        case WIRE_SWEEP:
+            ftree_sweep_heard(ft, now, m->u.round, from);
+            break;
+        case WIRE_VERDICT_UP:
+            ftree_spread_up(ft, now, from, &m->u.verdict);
+            break;
+        case WIRE_VERDICT_DOWN:
+            ftree_spread_down(ft, now, from, &m->u.verdict);
+            break;
+        case WIRE_VICTIMS:
+            ftree_spread_victims(ft, now, from, &m->u.victims);
+            break;
+        case WIRE_GOODBYE:
+            ftree_leave_goodbye(ft, now, from);
+            break;
+        case WIRE_RELEASE:
+            ftree_leave_release(ft, now);
+            break;
+    }
+}
+
+int ftree_receive(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
+                  uint64_t conn, const void *bytes, size_t len)
+{
+    struct wire_message m;
+    int rc;
+
+    if (from < 0 || from >= ft->job->nodes || from == ft->self || path >= FTREE_PATHS)
+        return FTREE_ERR_INVALID;
+    rc = ftree_wire_decode(ft->job, now, bytes, len, &m);
+    if (rc)
+        return rc;
+    heard_from(ft, now, from, path);
+    /* a probe is acknowledged by its answer, and an acknowledgment by nothing */
+    if (m.type != WIRE_ACK && m.type != WIRE_PROBE && m.type != WIRE_ANSWER)
+        acknowledge(ft, now, from, path, conn, m.id);
+    dispatch(ft, now, from, path, conn, &m);
+    return FTREE_OK;
+}
+
+int ftree_reached(struct ftree *ft, ftree_time now, int32_t node, enum ftree_path path,
+                  enum ftree_role role, enum ftree_reach reach, int error)
+{
+    if (node < 0 || node >= ft->job->nodes || path >= FTREE_PATHS || role >= FTREE_ROLES ||
+        reach >= FTREE_REACH_COUNT)
+        return FTREE_ERR_INVALID;
+    ftree_probe_reached(ft, node, path, role, reach, error);
+    if (role == FTREE_ROLE_AGENT)
+        ftree_outbox_reached(ft, now, node, reach);
+    return FTREE_OK;
+}
+
+/* ---- time ------------------------------------------------------------------------------------ */
+
+ftree_time ftree_deadline(const struct ftree *ft)
+{
+    ftree_time t = ftree_min(ftree_min(ftree_symptom_deadline(ft), ftree_probe_deadline(ft)),
+                             ftree_min(ftree_spread_deadline(ft), ftree_outbox_deadline(ft)));
+
+    if (ft->leaving && !ft->may_go)
+        t = ftree_min(t, ft->leave_until);
+    return t;
+}
+
+void ftree_tick(struct ftree *ft, ftree_time now)
+{
+    ftree_time due = ftree_deadline(ft);
+
+    if (due != FTREE_NEVER && now > due + ft->cfg.late)
+        ftree_probe_excuse(ft, now, now - due);
+    ftree_correlate_tick(ft, now);
+    ftree_symptom_tick(ft, now);
+    ftree_probe_tick(ft, now);
+    ftree_spread_tick(ft, now);
+    ftree_outbox_tick(ft, now);
+    ftree_leave_tick(ft, now);
+}
+
+/* ---- verdicts -------------------------------------------------------------------------------- */
+
+int ftree_restore(struct ftree *ft, ftree_time now, const struct ftree_verdict *v)
+{
+    struct known *k;
+
+    (void) now;
+    if (v->class_ >= FTREE_CLASS_COUNT || v->rule >= FTREE_RULE_COUNT || v->node < 0 ||
+        v->node >= ft->job->nodes || v->rank < FTREE_NONE || v->rank >= ft->job->size)
+        return FTREE_ERR_INVALID;
+    if (ftree_verdict_find(ft, v->class_, v->node, v->rank))
+        return FTREE_OK;
+    k = FTREE_PUSH(ft, ft->known);
+    if (!k)
+        return FTREE_ERR_NOMEM;
+    k->v = *v;
+    k->asker = FTREE_NONE;
+    k->gather_until = FTREE_NEVER;
+    k->told_down = k->gathered = k->reported = true;
+    return FTREE_OK;
+}
+
+const struct ftree_verdict *ftree_verdict_at(const struct ftree *ft, int32_t i)
+{
+    return i >= 0 && i < ft->known.n ? &ft->known.items[i].v : NULL;
+}

@@ -1,0 +1,126 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "ftree_int.h"
+
+/*
+ * The end of a job.  Ranks finish MPI_Finalize at different times, and whoever still waits in it
+ * must not find closed ports and cry murder.  So agents leave together: goodbye goes up the tree
+ * once a node and all below it are done, release comes down once the root has heard all.  That is
+ * two messages per node.  It is bounded by `linger`, and from its own goodbye on a node takes a
+ * closed port for a node that has left.
+ */
+
+bool ftree_leave_has_left(const struct ftree *ft, int32_t node)
+{
+    for (int32_t i = 0; i < ft->goodbyes.n; i++)
+        if (ft->goodbyes.items[i] == node)
+            return true;
+    return false;
+}
+
+static void count_missing(struct ftree *ft, int32_t child, void *arg)
+{
+    if (!ftree_leave_has_left(ft, child))
+        ++*(int32_t *) arg;
+}
+
+static void release_child(struct ftree *ft, int32_t child, void *arg)
+{
+    struct wire_message m = {.type = WIRE_RELEASE};
+
+    ftree_outbox_put(ft, *(ftree_time *) arg, child, FTREE_NONE, &m);
+}
+
+void ftree_leave_release(struct ftree *ft, ftree_time now)
+{
+    if (!ft->leaving || ft->may_go)
+        return;
+    ftree_trace(ft, "everyone has left");
+    ft->may_go = true;
+    ftree_spread_children(ft, ft->self, release_child, &now);
+}
+
+void ftree_leave_say_so(struct ftree *ft, ftree_time now, int32_t to)
+{
+    struct wire_message m = {.type = WIRE_GOODBYE};
+
+    ftree_outbox_put(ft, now, to, FTREE_NONE, &m);
+}
+
+static void say_so_to_child(struct ftree *ft, int32_t child, void *arg)
+{
+    if (!ftree_leave_has_left(ft, child))
+        ftree_leave_say_so(ft, *(ftree_time *) arg, child);
+}
+
+void ftree_leave_try(struct ftree *ft, ftree_time now)
+{
+    int32_t missing = 0, up, first;
+    bool substitute;
+
+    /* the plain count first, for with a wide tree the exact one for each goodbye is a cube */
+    if (!ft->leaving || ft->goodbye_sent ||
+        ft->goodbyes.n + ft->known.n < ftree_topo_children(&ft->topo, ft->self, &first))
+        return;
+    ftree_spread_children(ft, ft->self, count_missing, &missing);
+    if (missing > 0)
+        return;
+    ft->goodbye_sent = true;
+    up = ftree_correlate_upward(ft, now, FTREE_NONE, &substitute);
+    if (up == ft->self || substitute)
+        ftree_leave_release(ft, now);
+    else
+        ftree_leave_say_so(ft, now, up);
+}
+
+void ftree_leave(struct ftree *ft, ftree_time now)
+{
+    if (ft->leaving)
+        return;
+    ft->leaving = true;
+    ft->leave_until = now + ft->cfg.linger;
+    ft->stalls.n = ft->findings.n = ft->suspects.n = 0;
+    ftree_leave_try(ft, now);
+}
+
+void ftree_leave_goodbye(struct ftree *ft, ftree_time now, int32_t from)
+{
+    int32_t *node;
+
+    if (ftree_leave_has_left(ft, from))
+        return;
+    node = FTREE_PUSH(ft, ft->goodbyes);
+    if (node)
+        *node = from;
+    ftree_leave_try(ft, now);
+}
+
+void ftree_leave_tick(struct ftree *ft, ftree_time now)
+{
+    int32_t up;
+    bool substitute;
+
+    ftree_leave_try(ft, now); /* who has failed since is not waited for */
+    if (!ft->leaving || ft->may_go || now < ft->leave_until)
+        return;
+    ftree_trace(ft, "leaves without having heard of everyone");
+    ft->may_go = true;
+    if (ft->goodbye_sent)
+        return;
+    /* those around it still run: they must not take its closed port for a crash */
+    ft->goodbye_sent = true;
+    up = ftree_correlate_upward(ft, now, FTREE_NONE, &substitute);
+    if (up != ft->self)
+        ftree_leave_say_so(ft, now, up);
+    ftree_spread_children(ft, ft->self, say_so_to_child, &now);
+}
+
+bool ftree_may_go(const struct ftree *ft)
+{
+    /* what is still in the box (a release on its way down) must have been acknowledged, and a
+     * verdict whose victims are being asked for must be told to people */
+    return ft->may_go && ft->outbox.n == 0 && !ftree_spread_is_gathering(ft);
+}

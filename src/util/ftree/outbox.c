@@ -1,0 +1,173 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "ftree_int.h"
+
+#include <string.h>
+
+/*
+ * Messages that must arrive.  The first try takes the data path; a second, one rto later, takes
+ * every path; where that is not acknowledged either (after 4/3 rto more), the receiver counts as
+ * mute for a while and the message is handed back to its author, who takes another way.  That is
+ * 350 ms at the smallest rto: a lost node on the way must not cost the verdict its seconds, and a
+ * needless detour costs only a few messages, because every message may safely arrive twice.
+ */
+
+#define OUTBOX_TRIES 2
+#define OUTBOX_MUTE (5000 * FTREE_MS)
+
+static void send_by(struct ftree *ft, const struct letter *l, enum ftree_path path, bool fresh)
+{
+    struct ftree_route to = {.node = l->to, .path = path, .role = FTREE_ROLE_AGENT, .fresh = fresh};
+
+    if (ft->job->has_path[path])
+        ft->io->send(ft->io_ctx, &to, l->bytes, l->len);
+}
+
+static void send_letter(struct ftree *ft, ftree_time now, struct letter *l)
+{
+    if (l->tries == 0) {
+        send_by(ft, l, ft->job->has_path[FTREE_PATH_DATA] ? FTREE_PATH_DATA : FTREE_PATH_MGMT,
+                false);
+        l->next = now + ft->rto;
+    } else {
+        for (int path = 0; path < FTREE_PATHS; path++)
+            send_by(ft, l, path, true);
+        l->next = now + ft->rto * 4 / 3;
+    }
+    l->tries++;
+}
+
+void ftree_outbox_put(struct ftree *ft, ftree_time now, int32_t to, int32_t subject,
+                      struct wire_message *m)
+{
+    uint8_t buf[FTREE_MESSAGE_MAX];
+    struct letter *l;
+    size_t len;
+
+    m->id = ++ft->next_id;
+    len = ftree_wire_encode(m, now, buf);
+    l = FTREE_PUSH(ft, ft->outbox);
+    if (!l)
+        return;
+    l->bytes = ftree_alloc(ft, NULL, len);
+    if (!l->bytes) {
+        ft->outbox.n--;
+        return;
+    }
+    memcpy(l->bytes, buf, len);
+    l->len = (uint16_t) len;
+    l->id = m->id;
+    l->to = to;
+    l->subject = subject;
+    l->type = m->type;
+    l->sent = now;
+    send_letter(ft, now, l);
+}
+
+static void drop(struct ftree *ft, int32_t i)
+{
+    ftree_alloc(ft, ft->outbox.items[i].bytes, 0);
+    FTREE_DROP(ft->outbox, i);
+}
+
+void ftree_outbox_ack(struct ftree *ft, ftree_time now, int32_t from, uint32_t id)
+{
+    for (int32_t i = 0; i < ft->outbox.n; i++) {
+        struct letter *l = &ft->outbox.items[i];
+        if (l->id != id || l->to != from)
+            continue;
+        if (l->tries == 1) /* Karn: a repeated message measures nothing */
+            ftree_rtt(ft, now - l->sent);
+        drop(ft, i);
+        return;
+    }
+}
+
+/* The far side said no at once: the second try need not wait. */
+void ftree_outbox_reached(struct ftree *ft, ftree_time now, int32_t node, enum ftree_reach reach)
+{
+    if (reach == FTREE_REACH_CONNECTED || reach == FTREE_REACH_ANSWERED)
+        return;
+    for (int32_t i = 0; i < ft->outbox.n; i++) {
+        struct letter *l = &ft->outbox.items[i];
+        if (l->to == node && l->tries == 1)
+            l->next = now;
+    }
+}
+
+/* For a while nothing is routed by way of this node; hearing from it ends that. */
+void ftree_outbox_mute(struct ftree *ft, ftree_time now, int32_t node)
+{
+    struct mute *m = NULL;
+
+    for (int32_t i = 0; i < ft->mutes.n && !m; i++)
+        if (ft->mutes.items[i].node == node)
+            m = &ft->mutes.items[i];
+    if (!m)
+        m = FTREE_PUSH(ft, ft->mutes);
+    if (m) {
+        m->node = node;
+        m->until = now + OUTBOX_MUTE;
+    }
+}
+
+static void give_up(struct ftree *ft, ftree_time now, int32_t i)
+{
+    struct letter l = ft->outbox.items[i];
+    struct wire_message m;
+    char name[16];
+
+    FTREE_DROP(ft->outbox, i);
+    ftree_trace(ft, "%s to %s not acknowledged", ftree_wire_type_name(l.type),
+                ftree_name(ft, l.to, name));
+    ftree_outbox_mute(ft, now, l.to);
+    if (!ft->leaving && !ftree_has_failed(ft, l.to))
+        ftree_correlate_silent(ft, now, l.to);
+    if (l.type == WIRE_SYMPTOM && !ftree_wire_decode(ft->job, now, l.bytes, l.len, &m)) {
+        /* its age goes on while it waits here */
+        m.u.symptom.age += now - l.sent;
+        ftree_correlate_unreachable(ft, now, l.to, &m.u.symptom);
+    } else {
+        ftree_spread_undeliverable(ft, now, &l);
+    }
+    ftree_alloc(ft, l.bytes, 0);
+}
+
+void ftree_outbox_tick(struct ftree *ft, ftree_time now)
+{
+    for (int32_t i = 0; i < ft->mutes.n;)
+        if (ft->mutes.items[i].until <= now)
+            FTREE_DROP(ft->mutes, i);
+        else
+            i++;
+    for (int32_t i = 0; i < ft->outbox.n;) {
+        struct letter *l = &ft->outbox.items[i];
+        if (l->next > now) {
+            i++;
+        } else if (l->tries < OUTBOX_TRIES) {
+            send_letter(ft, now, l);
+            i++;
+        } else {
+            give_up(ft, now, i);
+            i = 0; /* what it set off may have changed the box */
+        }
+    }
+}
+
+ftree_time ftree_outbox_deadline(const struct ftree *ft)
+{
+    ftree_time t = FTREE_NEVER;
+
+    for (int32_t i = 0; i < ft->outbox.n; i++)
+        t = ftree_min(t, ft->outbox.items[i].next);
+    return t;
+}
+
+void ftree_outbox_clear(struct ftree *ft)
+{
+    while (ft->outbox.n > 0)
+        drop(ft, 0);
+}

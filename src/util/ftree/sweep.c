@@ -1,0 +1,78 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "ftree_int.h"
+
+/*
+ * The search for a cause that nobody can name.  A round floods the tree along its edges: a node
+ * that hears of a round it does not know asks its own children (a probe that carries the round)
+ * and tells its parent, so each edge is used a bounded number of times however many ranks stall,
+ * and every node is asked by the one that is responsible for it.  Rounds are numbered; rounds that
+ * begin close together merge into the greater number.
+ */
+
+struct edge {
+    ftree_time now;
+    int32_t from;
+};
+
+static void ask_child(struct ftree *ft, int32_t child, void *arg)
+{
+    const struct edge *edge = arg;
+    struct wire_symptom s = {.kind = SYMPTOM_SILENT,
+                             .node = child,
+                             .rank = FTREE_NONE,
+                             .reporter = ft->self,
+                             .count = 1};
+
+    if (child != edge->from && !ftree_leave_has_left(ft, child))
+        ftree_probe_open(ft, edge->now, &s, ft->sweep_round);
+}
+
+static void run(struct ftree *ft, ftree_time now, uint32_t round, int32_t from)
+{
+    struct wire_message m = {.type = WIRE_SWEEP, .u.round = round};
+    struct edge edge = {.now = now, .from = from};
+    bool substitute;
+    int32_t up;
+
+    ft->sweep_round = round;
+    ft->sweep_at = now;
+    ftree_trace(ft, "sweep %u", round);
+    ftree_symptom_look(ft, now, now);
+    ftree_spread_children(ft, ft->self, ask_child, &edge);
+    if (ft->self != 0 && ftree_spread_is_root(ft)) /* who lost their parent are asked by its heir */
+        ftree_spread_children(ft, 0, ask_child, &edge);
+    up = ftree_correlate_upward(ft, now, FTREE_NONE, &substitute);
+    if (up != ft->self && up != from)
+        ftree_outbox_put(ft, now, up, FTREE_NONE, &m);
+}
+
+void ftree_sweep_start(struct ftree *ft, ftree_time now)
+{
+    /* a round of a moment ago asks for this stall, too */
+    if (ft->leaving || (ft->sweep_round > 0 && now < ft->sweep_at + ft->cfg.stall / 2))
+        return;
+    run(ft, now, ft->sweep_round + 1, FTREE_NONE);
+}
+
+/* Who sends a round of the past has not been told of those since (a successor begins anew at 1):
+ * it is told the number, joins, and the next round it starts is heard. */
+void ftree_sweep_heard(struct ftree *ft, ftree_time now, uint32_t round, int32_t from)
+{
+    struct wire_message m = {.type = WIRE_SWEEP, .u.round = ft->sweep_round};
+
+    if (!ft->leaving && (int32_t) (round - ft->sweep_round) < 0)
+        ftree_outbox_put(ft, now, from, FTREE_NONE, &m);
+    else
+        ftree_sweep_join(ft, now, round, from);
+}
+
+void ftree_sweep_join(struct ftree *ft, ftree_time now, uint32_t round, int32_t from)
+{
+    /* serial arithmetic (RFC 1982), so the number may wrap */
+    if (!ft->leaving && (int32_t) (round - ft->sweep_round) > 0)
+        run(ft, now, round, from);
+}

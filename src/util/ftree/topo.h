@@ -1,0 +1,51 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef TOPO_H_INCLUDED
+#define TOPO_H_INCLUDED
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#pragma GCC visibility push(hidden)
+
+/*
+ * The shape of the fault localization tree: a complete tree of `nodes` nodes in which every node
+ * has up to `fanout` children, numbered level by level:
+ *
+ *     parent(i) = (i - 1) / fanout        children(i) = i * fanout + 1 .. i * fanout + fanout
+ *
+ * Nothing is stored, so a million handles share the shape for free.  All functions are pure;
+ * nodes are 0 .. nodes - 1 and are not checked here.
+ */
+struct topo {
+    int32_t nodes;
+    int32_t fanout;
+    uint64_t seed;
+};
+
+/* The fault localization node (FLN) of `node`; -1 for the root. */
+int32_t ftree_topo_parent(const struct topo *t, int32_t node);
+
+/* The children of `node` are *first .. *first + (returned number) - 1. */
+int32_t ftree_topo_children(const struct topo *t, int32_t node, int32_t *first);
+
+/* True if a is b, or above it. */
+bool ftree_topo_is_above(const struct topo *t, int32_t a, int32_t b);
+
+/* The child of `above` on the way down to `node`, which lies strictly below it. */
+int32_t ftree_topo_child_toward(const struct topo *t, int32_t above, int32_t node);
+
+/* The levels below `node`, 0 for a leaf. */
+int32_t ftree_topo_height(const struct topo *t, int32_t node);
+
+/* Who acts as root: substitute 0 is the root itself, 1, 2, ... are leaves in an order drawn by
+ * the seed, the same on all nodes without any message; -1 when there are no more.  The draw is
+ * the affine permutation k -> (a k + b) mod leaves with a prime to the number of leaves. */
+int32_t ftree_topo_root_substitute(const struct topo *t, int32_t k);
+
+#pragma GCC visibility pop
+
+#endif /* TOPO_H_INCLUDED */

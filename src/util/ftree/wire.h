@@ -1,0 +1,119 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef WIRE_H_INCLUDED
+#define WIRE_H_INCLUDED
+
+#include "ftree.h"
+
+#pragma GCC visibility push(hidden)
+
+/*
+ * The wire format.  A message is a header of 8 bytes (magic, version, type, flags, id) and a body
+ * that depends on the type; integers are little-endian.  Times are sent as ages in ns, so clocks
+ * need not agree.  Decoding checks every length, number and index against the job before the
+ * message is used, and a message with bytes left over is malformed.
+ */
+
+#define WIRE_MAGIC 0xf7
+#define WIRE_VERSION 1
+#define WIRE_HEADER 8
+
+/* Reliable types are acknowledged by id and sent again; see outbox.h. */
+#define WIRE_TYPES(X) \
+    X(WIRE_ACK, "ack") \
+    X(WIRE_SYMPTOM, "symptom") \
+    X(WIRE_PROBE, "probe") \
+    X(WIRE_ANSWER, "answer") \
+    X(WIRE_SWEEP, "sweep") \
+    X(WIRE_VERDICT_UP, "verdict-up") \
+    X(WIRE_VERDICT_DOWN, "verdict-down") \
+    X(WIRE_VICTIMS, "victims") \
+    X(WIRE_GOODBYE, "goodbye") \
+    X(WIRE_RELEASE, "release")
+
+enum wire_type {
+#define WIRE_TYPE_ENUM(name, text) name,
+    WIRE_TYPES(WIRE_TYPE_ENUM)
+#undef WIRE_TYPE_ENUM
+    WIRE_TYPE_COUNT
+};
+
+/* The sender could not reach who would be responsible: the receiver is to stand in. */
+#define WIRE_FLAG_SUBSTITUTE 1
+
+/* Ranks in trouble that fit into an answer; the rest shows at the next probe. */
+#define WIRE_TROUBLES_MAX 16
+
+/* symptom.h's kinds travel as bytes */
+struct wire_symptom {
+    uint8_t kind;
+    int32_t node; /* suspect */
+    int32_t rank; /* suspect, FTREE_NONE */
+    int32_t reporter; /* node */
+    uint32_t count;
+    ftree_time age;
+};
+
+struct wire_probe {
+    uint32_t nonce;
+    uint32_t round; /* of a sweep, 0: none */
+    int32_t rank; /* the rank someone waits for, FTREE_NONE */
+    ftree_time age; /* of the first symptom */
+};
+
+struct wire_trouble {
+    int32_t rank;
+    int32_t pid;
+    uint8_t phase;
+    char proc_state;
+};
+
+struct wire_answer {
+    uint32_t nonce;
+    uint8_t role;
+    bool leaving;
+    uint8_t asked_phase; /* of the rank asked about */
+    int32_t troubles;
+    struct wire_trouble trouble[WIRE_TROUBLES_MAX];
+    struct ftree_ranks waiting; /* local ranks that wait */
+};
+
+/* A verdict is named by what it is about. */
+struct wire_victims {
+    uint8_t class_;
+    int32_t node;
+    int32_t rank;
+    struct ftree_ranks ranks;
+};
+
+struct wire_message {
+    uint8_t type;
+    uint8_t flags;
+    uint32_t id;
+    union {
+        uint32_t ack; /* id of the message acknowledged */
+        struct wire_symptom symptom;
+        struct wire_probe probe;
+        struct wire_answer answer;
+        uint32_t round;
+        struct ftree_verdict verdict;
+        struct wire_victims victims;
+    } u;
+};
+
+/* Writes m, as of time `now`, to buf of FTREE_MESSAGE_MAX bytes and returns its length. */
+size_t ftree_wire_encode(const struct wire_message *m, ftree_time now, void *buf);
+
+/* Reads a message; indices are checked against the job, ages become times before `now`.
+ * Errors: FTREE_ERR_MALFORMED, FTREE_ERR_VERSION. */
+int ftree_wire_decode(const struct ftree_job *job, ftree_time now, const void *buf, size_t len,
+                      struct wire_message *m);
+
+const char *ftree_wire_type_name(int type);
+
+#pragma GCC visibility pop
+
+#endif /* WIRE_H_INCLUDED */

@@ -1,0 +1,204 @@
+# Copyright (C) by the FaultLoc authors
+#     See COPYRIGHT in top-level directory
+#
+# A job on the cluster: starting it, finding its ranks, ending it. Sourced by test/cluster/cluster.
+#
+# The run folder RUN holds what a run leaves behind:
+#     out err        what mpiexec wrote, each line after the microsecond it came at
+#     pids/rank.R    "HOST PID", written by the test programs; pids/looping says their loop runs
+#     report.json    FaultLoc's report
+#     exit           "CODE MICROSECOND", when mpiexec has ended
+
+# In local mode the hosts are names only, and all processes are on this machine.
+job_hosts() { if [ -n "${LOCAL:-}" ]; then host_names "$HOSTS"; else all_hosts; fi; }
+
+job_env() {
+    echo "FAULTLOC_TEST_PIDFILE=$RUN/pids"
+    echo "FAULTLOC_TEST_RUN=$RUN"
+    echo "MPIR_CVAR_FAULTLOC_REPORT=$RUN/report.json"
+    echo "UCX_TLS=tcp,self"
+    # UCX says at every start that it has found a newer kernel than it knows, or no memory limit
+    echo "UCX_LOG_LEVEL=${UCX_LOG_LEVEL:-error}"
+    if [ -n "${LOCAL:-}" ]; then
+        echo "MPIR_CVAR_NOLOCAL=1"
+        echo "UCX_NET_DEVICES=lo"
+    else
+        echo "FAULTLOC_CLUSTER=$NAME"
+        echo "UCX_NET_DEVICES=eth0"
+    fi
+    [ ${#JOB_ENV[@]} -eq 0 ] || printf '%s\n' "${JOB_ENV[@]}"
+}
+
+# Fills COMMAND with the mpiexec line for "$@" (program and arguments).
+mpiexec_command() {
+    local i vars hosts
+    mapfile -t vars < <(job_env)
+    COMMAND=(env "${vars[@]}" "$MPI/bin/mpiexec" ${MPIEXEC_ARGS[@]+"${MPIEXEC_ARGS[@]}"})
+    if [ -n "${LOCAL:-}" ]; then
+        for ((i = 1; i <= HOSTS; i++)); do
+            COMMAND+=(-n 1 -env MPIR_CVAR_FAULTLOC_NODE_NAME "h$i" "$@")
+            [ "$i" -eq "$HOSTS" ] || COMMAND+=(:)
+        done
+        return
+    fi
+    hosts=$(host_names "$HOSTS" | paste -sd,)
+    COMMAND+=(-launcher ssh -launcher-exec "$CLUSTER_HOME/launcher" -iface eth1
+        -hosts "$hosts" -ppn "$PPN" -n $((HOSTS * PPN)) "$@")
+}
+
+stamp_lines() {
+    local line
+    trap '' INT TERM
+    while IFS= read -r line || [ -n "$line" ]; do
+        printf '%s %s\n' "${EPOCHREALTIME/[.,]/}" "$line"
+    done
+}
+
+on_login() { if [ -n "${LOCAL:-}" ]; then exec "$@"; else host_exec login "$@"; fi; }
+
+# start_job PROGRAM ARGUMENTS: starts mpiexec in the background, all it says goes to the run folder.
+start_job() {
+    local program
+    program=$(find_program "$1") || exit $EXIT_FAIL
+    shift
+    mkdir -p "$RUN/pids"
+    mpiexec_command "$program" "$@"
+    printf '%q ' "${COMMAND[@]}" >"$RUN/command"
+    (
+        trap - EXIT
+        (trap - EXIT; on_login "${COMMAND[@]}") \
+            </dev/null > >(stamp_lines >"$RUN/out") 2> >(stamp_lines >"$RUN/err") &
+        echo $! >"$RUN/mpiexec.pid"
+        code=0
+        wait $! || code=$?
+        echo "$code $(now_us)" >"$RUN/exit.tmp"
+        mv "$RUN/exit.tmp" "$RUN/exit"
+    ) &
+    JOB=$!
+    wait_until 10 test -s "$RUN/mpiexec.pid" || fail "mpiexec did not start"
+}
+
+job_ended() { [ -e "$RUN/exit" ]; }
+
+looping_or_ended() {
+    job_ended && return
+    [ -e "$RUN/pids/looping" ] || return 1
+    local r
+    for ((r = 0; r < HOSTS * PPN; r++)); do
+        [ -e "$RUN/pids/rank.$r" ] || return 1
+    done
+}
+
+# Waits until the program says that its loop runs, on all ranks.
+await_loop() {
+    wait_until "$1" looping_or_ended || fail "the job did not come to its loop in $1 s: $(job_log)"
+    ! job_ended || fail "the job ended before its loop began: $(job_log)"
+}
+
+job_log() {
+    echo "mpiexec's output follows (also in $RUN)"
+    cut -d' ' -f2- "$RUN/out" "$RUN/err" 2>/dev/null | tail -n 20
+}
+
+# Ends a job that is still there, the polite way first.
+end_job() {
+    local pid
+    [ -s "$RUN/mpiexec.pid" ] || return 0
+    pid=$(cat "$RUN/mpiexec.pid")
+    if ! job_ended; then
+        kill -TERM "$pid" 2>/dev/null || :
+        wait_until 5 job_ended || kill -KILL "$pid" 2>/dev/null || :
+        wait_until 5 job_ended || :
+    fi
+}
+
+# Processes of the run on this machine, found by the marker in their environment; local mode only.
+local_pids() {
+    local env
+    for env in /proc/[0-9]*/environ; do
+        ! grep -qzxF "FAULTLOC_TEST_RUN=$RUN" "$env" 2>/dev/null || basename "$(dirname "$env")"
+    done
+}
+
+# Processes that should be gone once mpiexec has ended. A silent ssh client is none of them.
+left_over_pids() {
+    local host pid
+    if [ -n "${LOCAL:-}" ]; then
+        local_pids
+        return
+    fi
+    for host in login $(all_hosts); do
+        for pid in $(ip netns pids "$(ns_of "$host")"); do
+            ! running "$pid" || grep -qz '^silent-ssh' "/proc/$pid/cmdline" 2>/dev/null ||
+                echo "$pid"
+        done
+    done
+}
+nothing_left() { [ -z "$(left_over_pids)" ]; }
+
+# Puts the number of processes left behind into LEFT and ends them. A stand-in for ssh to a host
+# that is off is ended without being counted: a real one stays, too.
+sweep_job() {
+    local pids
+    LEFT=0
+    wait_until "${1:-5}" nothing_left || LEFT=$(left_over_pids | wc -l)
+    [ "$LEFT" = 0 ] || describe_pids >"$RUN/left-over"
+    if [ -n "${LOCAL:-}" ]; then
+        pids=$(local_pids)
+        # shellcheck disable=SC2086
+        [ -z "$pids" ] || kill -KILL $pids 2>/dev/null || :
+    else
+        local host
+        for host in login $(all_hosts); do kill_host "$(ns_of "$host")" || :; done
+    fi
+    wait "$JOB" 2>/dev/null || :
+}
+
+describe_pids() {
+    local pid
+    for pid in $(left_over_pids); do
+        echo "$pid $(cat "/proc/$pid/comm") $(tr '\0' ' ' <"/proc/$pid/cmdline")"
+    done
+}
+
+# --- who is where -----------------------------------------------------------------------------
+
+pids_folder() { if [ -n "${RUN:-}" ]; then echo "$RUN/pids"; else echo "$(state_dir)/job/pids"; fi; }
+
+# A program that writes no file is found by the rank in its environment, in its host's namespace.
+rank_from_environ() {
+    local host pid
+    [ -z "${LOCAL:-}" ] || return 0
+    for host in $(all_hosts); do
+        for pid in $(ip netns pids "$(ns_of "$host")"); do
+            if grep -qzxF "PMI_RANK=$1" "/proc/$pid/environ" 2>/dev/null; then
+                echo "$host $pid"
+                return
+            fi
+        done
+    done
+}
+
+# rank_place RANK: "HOST PID"
+rank_place() {
+    local file place
+    is_number "$1" || fail "a rank is a number, got '$1'"
+    file=$(pids_folder)/rank.$1
+    if [ -s "$file" ]; then place=$(cat "$file"); else place=$(rank_from_environ "$1"); fi
+    [ -n "$place" ] || fail "no running rank $1 found"
+    echo "$place"
+}
+rank_host() { local p; p=$(rank_place "$1") || exit; echo "${p% *}"; }
+rank_pid() { local p; p=$(rank_place "$1") || exit; echo "${p#* }"; }
+
+# ranks_of_host HOST: its ranks, ascending, separated by commas.
+ranks_of_host() {
+    local f
+    for f in "$(pids_folder)"/rank.*; do
+        [ "$(cut -d' ' -f1 "$f")" != "$1" ] || echo "${f##*.}"
+    done | sort -n | paste -sd,
+}
+all_ranks() {
+    local f
+    for f in "$(pids_folder)"/rank.*; do echo "${f##*.}"; done | sort -n | paste -sd,
+}

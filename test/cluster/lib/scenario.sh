@@ -1,0 +1,276 @@
+# Copyright (C) by the FaultLoc authors
+#     See COPYRIGHT in top-level directory
+#
+# One run with one fault (or several at the same moment), judged; and many of them, as a table.
+# Sourced by test/cluster/cluster.
+#
+# A run is judged by what FaultLoc wrote: the lines "[faultloc] CLASS: ..." on stderr, with the
+# moment at which they came out of mpiexec, and the verdicts in the JSON report. Expected is what
+# each fault file's fault_expect says.
+
+readonly VERDICT_LINE='^[0-9]+ \[faultloc\] [a-z]+(-[a-z]+)*: '
+
+# --- faults -----------------------------------------------------------------------------------
+
+load_fault() {
+    local file=$CLUSTER_HOME/faults/$1
+    [[ $1 =~ ^[a-z-]+$ ]] && [ -f "$file" ] ||
+        usage_error "there is no fault '$1'; there are: $(cd "$CLUSTER_HOME/faults" && echo *)"
+    # shellcheck source=/dev/null
+    . "$file"
+    [ -z "${needs_cluster:-}" ] || [ -z "${LOCAL:-}" ] ||
+        fail "fault '$1' needs a cluster of namespaces; local mode has stop, cont, pause and kill"
+}
+
+# inject_one NUMBER FAULT ARGS...: in a subshell. Waits for the common start, then notes the instant.
+inject_one() {
+    local number=$1 name=$2
+    shift 2
+    load_fault "$name"
+    fault_check "$@"
+    fault_expect "$@" >"$RUN/expect.$number"
+    : >"$RUN/ready.$number"
+    wait_until 30 test -e "$RUN/go"
+    now_us >"$RUN/injected.$number"
+    fault_inject "$@"
+    now_us >"$RUN/done.$number"
+}
+
+# inject_all FAULT...: each "NAME ARGS" in one word; all at the same moment.
+inject_all() {
+    local fault pids=() i=0 pid
+    rm -f "$RUN"/{ready,expect,injected,done}.* "$RUN/go"
+    for fault in "$@"; do
+        i=$((i + 1))
+        # shellcheck disable=SC2086
+        (trap - EXIT; inject_one $i $fault) &
+        pids+=($!)
+    done
+    for ((i = 1; i <= $#; i++)); do
+        wait_until 30 test -e "$RUN/ready.$i" || fail "cannot inject '${!i}'"
+    done
+    : >"$RUN/go"
+    for pid in "${pids[@]}"; do wait "$pid" || fail "injecting one of '$*' failed"; done
+}
+
+expected() { cat "$RUN"/expect.* 2>/dev/null | grep -v '^none$' || :; }
+
+# --- what FaultLoc said -----------------------------------------------------------------------
+
+verdict_lines() { grep -cE "$VERDICT_LINE" "$RUN/err" 2>/dev/null || :; }
+json_verdicts() { jq '.verdicts | length' "$RUN/report.json" 2>/dev/null || echo 0; }
+
+enough_said() { [ "$(verdict_lines)" -ge "$1" ] || job_ended; }
+json_has() { [ "$(json_verdicts)" -ge "$1" ]; }
+more_said() { [ "$(verdict_lines)" -gt "$1" ] || [ "$(json_verdicts)" -gt "$1" ]; }
+
+# find_verdict CLASS KIND NAME: the verdict in the report, as JSON; nothing if there is none.
+find_verdict() {
+    jq -c --arg class "$1" --arg kind "$2" --arg name "$3" '
+        [.verdicts[] | select(.class == $class and .component.kind == $kind and
+            (.component.name == $name or .component.name == $kind + " " + $name))][0] // empty' \
+        "$RUN/report.json" 2>/dev/null || :
+}
+
+# Microsecond at which the line that names this verdict came; nothing if it did not.
+line_time() {
+    grep -E "^[0-9]+ \[faultloc\] $1: (.*[^a-z0-9])?$2 $3([^0-9]|$)" "$RUN/err" 2>/dev/null |
+        head -n 1 | cut -d' ' -f1
+}
+
+iso_us() {
+    local t
+    t=$(date -d "$1" +%s%6N 2>/dev/null) && echo "$t"
+}
+
+# --- judging ----------------------------------------------------------------------------------
+
+# Adds one reason why the run is not good.
+blame() { WHY+="${WHY:+; }$*"; }
+
+# judge_victims VERDICT-JSON: every rank that is not itself lost must be listed.
+judge_victims() {
+    local lost want got
+    lost=$(expected | awk '{ print $4 }' | paste -sd,)
+    want=$(all_ranks | tr , '\n' | grep -vxF -f <(tr , '\n' <<<"$lost") | paste -sd,)
+    got=$(jq -r '.victims.ranks // [] | sort | map(tostring) | join(",")' <<<"$1")
+    VICTIMS=$(jq -r '.victims.count // 0' <<<"$1")
+    [ "$want" = "$got" ] || blame "victims are '$got', not '$want'"
+}
+
+# judge_one NUMBER CLASS KIND NAME RANKS: sets CLASS COMPONENT LATENCY LOCATED VICTIMS.
+judge_one() {
+    local injected verdict ranks place t
+    injected=$(cat "$RUN/injected.$1")
+    verdict=$(find_verdict "$2" "$3" "$4")
+    if [ -z "$verdict" ]; then
+        blame "no $2 of $3 $4 in the report"
+        return
+    fi
+    CLASS=$2
+    COMPONENT+="${COMPONENT:+,}$4"
+    ranks=$(jq -r '.component.ranks // [] | map(tostring) | join(",")' <<<"$verdict")
+    [ "$ranks" = "$5" ] || blame "ranks of $3 $4 are '$ranks', not '$5'"
+    judge_victims "$verdict"
+    if [ "$3" = rank ]; then
+        place=$(rank_place "$4")
+        jq -e --arg host "${place% *}" --argjson pid "${place#* }" \
+            '[.. | scalars | tostring] as $all | any($all[]; test("(^|[^0-9])\($pid)([^0-9]|$)"))
+                and any($all[]; test("(^|[^a-z0-9])\($host)([^a-z0-9]|$)"))' \
+            <<<"$verdict" >/dev/null || blame "host and pid of rank $4 ($place) are not in the report"
+    fi
+    t=$(iso_us "$(jq -r '.located // ""' <<<"$verdict")")
+    [ -z "$t" ] || LOCATED=$(later "${LOCATED:-}" "$(seconds "$injected" "$t")")
+    t=$(line_time "$2" "$3" "$4")
+    if [ -z "$t" ]; then
+        blame "no line '[faultloc] $2: ... $3 $4 ...' on stderr"
+        return
+    fi
+    LATENCY=$(later "${LATENCY:-}" "$(seconds "$injected" "$t")")
+    LAST_LINE_US=$t
+}
+
+later() { printf '%s\n' "$@" | grep . | sort -g | tail -n 1; }
+exceeds() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a > b) }'; }
+
+judge_run() {
+    local want line number=0 class kind name ranks
+    want=$(expected | wc -l)
+    VERDICTS=$(verdict_lines)
+    for line in "$RUN"/expect.*; do
+        [ -f "$line" ] || continue
+        number=${line##*.}
+        while read -r class kind name ranks; do
+            [ "$class" = none ] || judge_one "$number" "$class" "$kind" "$name" "$ranks"
+        done <"$line"
+    done
+    judge_count "$want"
+    [ -z "$MAX_LATENCY" ] || [ -z "$LATENCY" ] || ! exceeds "$LATENCY" "$MAX_LATENCY" ||
+        blame "located after $LATENCY s, allowed are $MAX_LATENCY"
+    [ "$LEFT" = 0 ] || blame "$LEFT processes left behind ($RUN/left-over)"
+    judge_exit "$want"
+}
+
+# Faults injected by --before may have a verdict of their own, but need not.
+judge_count() {
+    local in_json
+    in_json=$(json_verdicts)
+    if [ "$VERDICTS" -lt "$1" ] || [ "$VERDICTS" -gt $(($1 + BEFORE_ALLOWED)) ]; then
+        blame "$VERDICTS verdicts on stderr, not $1"
+    fi
+    if [ "$in_json" -lt "$1" ] || [ "$in_json" -gt $(($1 + BEFORE_ALLOWED)) ]; then
+        blame "$in_json verdicts in the report, not $1"
+    fi
+}
+
+judge_exit() {
+    EXIT_CODE=- EXIT_TIME=-
+    [ -z "$ENDED_BY_US" ] || return 0
+    EXIT_CODE=$(cut -d' ' -f1 "$RUN/exit")
+    [ -z "$LAST_LINE_US" ] ||
+        EXIT_TIME=$(seconds "$LAST_LINE_US" "$(cut -d' ' -f2 "$RUN/exit")")
+    if [ "$1" = 0 ]; then
+        [ "$EXIT_CODE" = 0 ] || blame "mpiexec's exit code is $EXIT_CODE, not 0"
+    elif [ -n "$ACTION_ABORT" ]; then
+        [ "$EXIT_CODE" != 0 ] || blame "mpiexec's exit code is 0 after a fault"
+        [ -z "$MAX_EXIT" ] || [ "$EXIT_TIME" = - ] || ! exceeds "$EXIT_TIME" "$MAX_EXIT" ||
+            blame "mpiexec ended $EXIT_TIME s after the report, allowed are $MAX_EXIT"
+    fi
+}
+
+# --- one run ----------------------------------------------------------------------------------
+
+reset_result() {
+    CLASS=- COMPONENT='' LATENCY='' LOCATED='' VICTIMS=- VERDICTS=0 EXIT_CODE=- EXIT_TIME=-
+    LEFT=0 WHY='' LAST_LINE_US='' ENDED_BY_US='' ACTION_ABORT='' BEFORE_ALLOWED=0
+    ! printf '%s\n' ${JOB_ENV[@]+"${JOB_ENV[@]}"} | grep -qx 'MPIR_CVAR_FAULTLOC_ACTION=abort' ||
+        ACTION_ABORT=1
+}
+
+# The faults of --before come first, and are done before the others begin.
+inject_faults() {
+    if [ ${#BEFORE[@]} -gt 0 ]; then
+        say "injecting before: $(printf "'%s' " "${BEFORE[@]}")"
+        inject_all "${BEFORE[@]}"
+        BEFORE_ALLOWED=$(expected | wc -l)
+    fi
+    [ ${#FAULTS[@]} -gt 0 ] || return 0
+    pause_ms $((RANDOM % (JITTER_MS + 1)))
+    say "injecting $(printf "'%s' " "${FAULTS[@]}")"
+    inject_all "${FAULTS[@]}"
+}
+
+# Waits until all that is expected has been said, and then a while for what should not be said.
+await_report() {
+    local want
+    want=$(expected | wc -l)
+    if [ "$want" = 0 ]; then
+        wait_until "$DEADLINE" job_ended || { blame "the job did not end in $DEADLINE s"; return; }
+        return
+    fi
+    wait_until "$DEADLINE" enough_said "$want" || blame "no report in $DEADLINE s"
+    [ -n "$WHY" ] || wait_until 5 json_has "$want" || :
+    if [ -n "$ACTION_ABORT" ]; then
+        wait_until 30 job_ended || blame "mpiexec does not end after the report"
+    elif [ -z "$WHY" ]; then
+        ! wait_until "$SETTLE" more_said $((want + BEFORE_ALLOWED)) ||
+            blame "more verdicts than faults"
+    fi
+}
+
+# run_scenario PROGRAM ARGS...: one run in a cluster that is up (or local). Sets the result.
+run_scenario() {
+    reset_result
+    start_job "$@"
+    await_loop "$START_DEADLINE"
+    inject_faults
+    await_report
+    if ! job_ended; then
+        ENDED_BY_US=1
+        end_job
+    fi
+    sweep_job 10
+    judge_run
+}
+
+result_json() {
+    jq -nc --arg run "$1" --arg injected "$(printf '%s + ' "${FAULTS[@]:-none}" | sed 's/ + $//')" \
+        --arg class "$CLASS" --arg component "$COMPONENT" --arg latency "$LATENCY" \
+        --arg located "$LOCATED" --arg verdicts "$VERDICTS" --arg victims "$VICTIMS" \
+        --arg code "$EXIT_CODE" --arg exit "$EXIT_TIME" --arg left "$LEFT" --arg why "$WHY" '
+        def num: if . == "" or . == "-" then null else tonumber end;
+        { run: ($run | tonumber), injected: $injected, class: $class, component: $component,
+          latency_s: ($latency | num), located_s: ($located | num), verdicts: ($verdicts | num),
+          victims: ($victims | num), exit_code: ($code | num), exit_s: ($exit | num),
+          left_over: ($left | num), ok: ($why == ""), why: $why }'
+}
+
+result_line() {
+    local word=ok
+    [ -z "$WHY" ] || word=FAILED
+    printf '%s: %s: %s %s, latency %s s, %s verdicts, %s victims, mpiexec %s after %s s, %s left%s\n' \
+        "$word" "$(printf '%s + ' "${FAULTS[@]:-no fault}" | sed 's/ + $//')" "$CLASS" \
+        "${COMPONENT:--}" "${LATENCY:--}" "$VERDICTS" "$VICTIMS" "$EXIT_CODE" "$EXIT_TIME" "$LEFT" \
+        "${WHY:+ -- $WHY}"
+}
+
+# --- many runs --------------------------------------------------------------------------------
+
+table_head() {
+    printf '%4s  %-16s %-10s %9s %9s %8s %7s %6s %7s %5s  %s\n' run class component latency/s \
+        located/s verdicts victims mpiexec exit/s left result
+}
+table_row() {
+    printf '%4s  %-16s %-10s %9s %9s %8s %7s %6s %7s %5s  %s\n' "$1" "$CLASS" "${COMPONENT:--}" \
+        "${LATENCY:--}" "${LOCATED:--}" "$VERDICTS" "$VICTIMS" "$EXIT_CODE" "$EXIT_TIME" "$LEFT" \
+        "$([ -z "$WHY" ] && echo ok || echo "FAILED: $WHY")"
+}
+table_foot() {
+    jq -rs '
+        def med: sort | if length == 0 then null else .[(length - 1) / 2 | floor] end;
+        def show: if . == null then "-" else . * 1000 | round / 1000 | tostring end;
+        [.[] | .latency_s | values] as $l | [.[] | .exit_s | values] as $e
+        | "latency: median \($l | med | show) s, max \($l | max | show) s; "
+        + "mpiexec ended after: median \($e | med | show) s, max \($e | max | show) s",
+        "\(map(select(.ok)) | length) of \(length) runs good"' "$1"
+}

@@ -1,0 +1,295 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "lone.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static char *last_log;
+
+static void check_handle(const struct lone *l)
+{
+    const char *broken = l->ft ? ftree_check(l->ft) : NULL;
+
+    ck_assert_msg(!broken, "invariant broken: %s", broken ? broken : "");
+}
+
+/* ---- callbacks ------------------------------------------------------------------------------- */
+
+static void add_line(struct lone *l, const char *line)
+{
+    size_t need = strlen(line) + 32;
+
+    if (l->log_len + need > l->log_room) {
+        l->log_room = 2 * l->log_room + need;
+        l->log = realloc(l->log, l->log_room);
+        ck_assert_ptr_nonnull(l->log);
+    }
+    l->log_len +=
+        (size_t) sprintf(l->log + l->log_len, "%d %s\n", (int) (l->now / FTREE_MS) - 1000, line);
+}
+
+static int send_message(void *ctx, const struct ftree_route *to, const void *bytes, size_t len)
+{
+    struct lone *l = ctx;
+    struct lone_sent *s = &l->sent[l->n_sent++];
+    char line[128];
+
+    ck_assert_int_le(l->n_sent, LONE_SENT_MAX);
+    ck_assert_int_ge(to->node, 0);
+    ck_assert_int_lt(to->node, l->job.nodes);
+    ck_assert(l->job.has_path[to->path]);
+    s->to = *to;
+    s->at = l->now;
+    ck_assert_int_eq(ftree_wire_decode(&l->job, l->now, bytes, len, &s->m), FTREE_OK);
+    snprintf(line, sizeof(line), "-> n%d %s %s%s%s%s", (int) to->node, ftree_path_name(to->path),
+             ftree_wire_type_name(s->m.type), to->role == FTREE_ROLE_DEPUTY ? " deputy" : "",
+             to->fresh ? " fresh" : "", s->m.flags & WIRE_FLAG_SUBSTITUTE ? " substitute" : "");
+    add_line(l, line);
+    return l->send_error;
+}
+
+static void look(void *ctx, int32_t i, struct ftree_rank_state *state)
+{
+    const struct lone *l = ctx;
+
+    REQUIRE(i < LONE_RANKS_MAX);
+    *state = l->state[i];
+}
+
+static void learn(void *ctx, const struct ftree_verdict *v)
+{
+    struct lone *l = ctx;
+
+    ck_assert_int_lt(l->verdicts, LONE_VERDICTS_MAX);
+    l->verdict[l->verdicts++] = *v;
+}
+
+static void report(void *ctx, const struct ftree_verdict *v)
+{
+    struct lone *l = ctx;
+
+    ck_assert_int_lt(l->reports, LONE_VERDICTS_MAX);
+    l->report[l->reports++] = *v;
+}
+
+static void trace(void *ctx, const char *line)
+{
+    add_line(ctx, line);
+}
+
+static void *alloc(void *ctx, void *ptr, size_t size)
+{
+    struct lone *l = ctx;
+
+    if (size == 0) {
+        l->live_allocations -= ptr != NULL;
+        free(ptr);
+        return NULL;
+    }
+    if (l->fail_alloc_in > 0 && --l->fail_alloc_in == 0)
+        return NULL;
+    l->live_allocations += ptr == NULL;
+    return realloc(ptr, size);
+}
+
+static const struct ftree_io io = {.send = send_message,
+                                   .look = look,
+                                   .verdict = learn,
+                                   .report = report,
+                                   .trace = trace,
+                                   .alloc = alloc};
+
+/* ---- life ------------------------------------------------------------------------------------ */
+
+static void *array(int32_t n)
+{
+    void *p = calloc((size_t) n, sizeof(int32_t));
+
+    ck_assert_ptr_nonnull(p);
+    return p;
+}
+
+static void make_job(struct lone *l, int32_t nodes, int32_t ppn, int32_t fanout)
+{
+    int32_t size = nodes * ppn;
+
+    l->node_first = array(nodes + 1);
+    l->node_ranks = array(size);
+    l->rank_node = array(size);
+    l->rank_pid = array(size);
+    for (int32_t r = 0; r < size; r++) {
+        l->rank_node[r] = r / ppn;
+        l->node_ranks[r] = r;
+        l->rank_pid[r] = 5000 + r;
+    }
+    for (int32_t n = 0; n <= nodes; n++)
+        l->node_first[n] = n * ppn;
+    l->job = (struct ftree_job){.nodes = nodes,
+                                .size = size,
+                                .fanout = fanout,
+                                .seed = 7,
+                                .has_path = {true, true},
+                                .rank_node = l->rank_node,
+                                .node_first = l->node_first,
+                                .node_ranks = l->node_ranks,
+                                .rank_pid = l->rank_pid};
+}
+
+struct lone *lone_new(int32_t nodes, int32_t ppn, int32_t fanout, int32_t self)
+{
+    struct lone *l = calloc(1, sizeof(*l));
+
+    ck_assert_ptr_nonnull(l);
+    ck_assert_int_le(ppn, LONE_RANKS_MAX);
+    make_job(l, nodes, ppn, fanout);
+    ftree_config_default(&l->cfg);
+    l->now = 1000 * FTREE_MS;
+    for (int32_t i = 0; i < ppn; i++)
+        l->state[i] = (struct ftree_rank_state){
+            .rank = self * ppn + i, .pid = 5000 + self * ppn + i, .proc_state = 'R', .peer = -1};
+    ck_assert_int_eq(ftree_create(&l->job, self, &l->cfg, &io, l, &l->ft), FTREE_OK);
+    return l;
+}
+
+void lone_renew(struct lone *l)
+{
+    int32_t self = l->ft->self;
+
+    ftree_destroy(l->ft);
+    ck_assert_int_eq(ftree_create(&l->job, self, &l->cfg, &io, l, &l->ft), FTREE_OK);
+}
+
+void lone_free(struct lone *l)
+{
+    ftree_destroy(l->ft);
+    ck_assert_int_eq(l->live_allocations, 0);
+    free(l->node_first);
+    free(l->node_ranks);
+    free(l->rank_node);
+    free(l->rank_pid);
+    free(l->log);
+    free(l);
+    free(last_log);
+    last_log = NULL;
+}
+
+/* ---- events ---------------------------------------------------------------------------------- */
+
+void lone_run(struct lone *l, int ms)
+{
+    ftree_time end = l->now + (ftree_time) ms * FTREE_MS, due;
+
+    while ((due = ftree_deadline(l->ft)) <= end) {
+        l->now = due > l->now ? due : l->now;
+        ftree_tick(l->ft, l->now);
+        check_handle(l);
+        ck_assert_msg(ftree_deadline(l->ft) > l->now, "a tick leaves its own deadline behind");
+    }
+    l->now = end;
+}
+
+void lone_sleep(struct lone *l, int ms)
+{
+    l->now += (ftree_time) ms * FTREE_MS;
+}
+
+void lone_hear(struct lone *l, int32_t from, enum ftree_path path, struct wire_message *m)
+{
+    uint8_t buf[FTREE_MESSAGE_MAX];
+    size_t len;
+
+    if (!m->id)
+        m->id = 100000 + ++l->next_id;
+    len = ftree_wire_encode(m, l->now, buf);
+    ck_assert_int_eq(ftree_receive(l->ft, l->now, from, path, 1, buf, len), FTREE_OK);
+    check_handle(l);
+}
+
+void lone_answer(struct lone *l, int32_t from, enum ftree_path path, enum ftree_role role)
+{
+    struct wire_message m = {.type = WIRE_ANSWER, .u.answer.role = (uint8_t) role};
+
+    for (int32_t i = 0; i < l->n_sent; i++)
+        if (l->sent[i].m.type == WIRE_PROBE && l->sent[i].to.node == from)
+            m.u.answer.nonce = l->sent[i].m.u.probe.nonce;
+    lone_hear(l, from, path, &m);
+}
+
+void lone_acks(struct lone *l, int32_t from)
+{
+    int32_t n = l->n_sent;
+
+    for (int32_t i = 0; i < n; i++) {
+        struct wire_message m = {.type = WIRE_ACK, .u.ack = l->sent[i].m.id};
+        if (l->sent[i].to.node == from && l->sent[i].m.type != WIRE_ACK)
+            lone_hear(l, from, l->sent[i].to.path, &m);
+    }
+}
+
+void lone_reach(struct lone *l, int32_t node, enum ftree_path path, enum ftree_role role,
+                enum ftree_reach reach, int error)
+{
+    ck_assert_int_eq(ftree_reached(l->ft, l->now, node, path, role, reach, error), FTREE_OK);
+    check_handle(l);
+}
+
+void lone_stall(struct lone *l, int32_t rank, int32_t peer)
+{
+    ck_assert_int_eq(ftree_stall(l->ft, l->now, rank, peer, l->cfg.stall), FTREE_OK);
+    check_handle(l);
+}
+
+struct ftree_verdict lone_verdict(const struct lone *l, enum ftree_rule rule, int32_t node,
+                                  int32_t rank, int32_t fln)
+{
+    struct ftree_verdict v;
+
+    ftree_verdict_init(&v, rule, node, rank);
+    v.fln = fln;
+    v.symptoms = 1;
+    v.first_symptom = l->now - 900 * FTREE_MS;
+    v.located = l->now;
+    return v;
+}
+
+void lone_told(struct lone *l, int32_t from, enum wire_type type, const struct ftree_verdict *v)
+{
+    struct wire_message m = {.type = (uint8_t) type, .u.verdict = *v};
+
+    lone_hear(l, from, FTREE_PATH_DATA, &m);
+}
+
+/* ---- what came out ----------------------------------------------------------------------------- */
+
+const struct lone_sent *lone_last(const struct lone *l, enum wire_type type)
+{
+    for (int32_t i = l->n_sent - 1; i >= 0; i--)
+        if (l->sent[i].m.type == type)
+            return &l->sent[i];
+    return NULL;
+}
+
+int32_t lone_count(const struct lone *l, enum wire_type type)
+{
+    int32_t n = 0;
+
+    for (int32_t i = 0; i < l->n_sent; i++)
+        n += l->sent[i].m.type == type;
+    return n;
+}
+
+const char *lone_log(struct lone *l)
+{
+    free(last_log);
+    last_log = l->log ? l->log : calloc(1, 1);
+    l->log = NULL;
+    l->log_len = l->log_room = 0;
+    l->n_sent = 0;
+    return last_log;
+}

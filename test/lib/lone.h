@@ -1,0 +1,100 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef LONE_H_INCLUDED
+#define LONE_H_INCLUDED
+
+#include "ftree_int.h"
+
+/*
+ * One handle with nobody around it: the test plays all others.  What the handle says and sends is
+ * a log, to be compared with the lines expected:
+ *
+ *     0 suspects n2: stall
+ *     0 -> n2 data probe
+ *     150 -> n2 data probe fresh
+ *
+ * "<ms> -> <node> <path> <type>" and then "deputy", "fresh", "substitute" where it is so.  Every
+ * message sent is decoded again, and the handle is checked after every step.
+ */
+
+#define LONE_RANKS_MAX 256
+#define LONE_SENT_MAX 4096
+#define LONE_VERDICTS_MAX 64
+
+struct lone_sent {
+    struct ftree_route to;
+    struct wire_message m;
+    ftree_time at;
+};
+
+struct lone {
+    struct ftree_job job;
+    struct ftree_config cfg;
+    struct ftree *ft;
+    ftree_time now;
+    uint32_t next_id;
+    int send_error; /* what sending returns */
+    struct lone_sent sent[LONE_SENT_MAX]; /* since lone_log() was last called */
+    int32_t n_sent;
+    struct ftree_verdict verdict[LONE_VERDICTS_MAX], report[LONE_VERDICTS_MAX];
+    int32_t verdicts, reports;
+    int32_t fail_alloc_in; /* the n-th allocation from now fails; 0: none */
+    int64_t live_allocations;
+    struct ftree_rank_state state[LONE_RANKS_MAX]; /* of the own ranks */
+    int32_t *node_first, *node_ranks, *rank_node, *rank_pid;
+    char *log;
+    size_t log_len, log_room;
+};
+
+/* Makes the handle of node `self` in a job of `nodes` nodes with `ppn` ranks each; time is 1 s,
+ * which the log calls 0. */
+struct lone *lone_new(int32_t nodes, int32_t ppn, int32_t fanout, int32_t self);
+
+/* Ends it; checks that nothing leaked. */
+void lone_free(struct lone *l);
+
+/* Ends the handle and makes it anew, with l->cfg and l->job as they are now. */
+void lone_renew(struct lone *l);
+
+/* Lets `ms` pass, tick by tick as the handle asks for them. */
+void lone_run(struct lone *l, int ms);
+
+/* Lets `ms` pass without a tick: a process that was not scheduled. */
+void lone_sleep(struct lone *l, int ms);
+
+/* A message from `from`; m->id 0: the next one. */
+void lone_hear(struct lone *l, int32_t from, enum ftree_path path, struct wire_message *m);
+
+/* The agent (or deputy) of `from` answers the last probe it was sent, over `path`, well. */
+void lone_answer(struct lone *l, int32_t from, enum ftree_path path, enum ftree_role role);
+
+/* `from` acknowledges every message sent to it since the log was last called for. */
+void lone_acks(struct lone *l, int32_t from);
+
+/* What the channel learned, as ftree_reached(). */
+void lone_reach(struct lone *l, int32_t node, enum ftree_path path, enum ftree_role role,
+                enum ftree_reach reach, int error);
+
+/* A stall of the own rank `rank`, waiting for `peer` for one stall limit. */
+void lone_stall(struct lone *l, int32_t rank, int32_t peer);
+
+/* The last message of this type sent since the log was last called for; NULL: none. */
+const struct lone_sent *lone_last(const struct lone *l, enum wire_type type);
+
+/* How many messages of this type were sent since the log was last called for. */
+int32_t lone_count(const struct lone *l, enum wire_type type);
+
+/* The log since the last call; valid until the next one. */
+const char *lone_log(struct lone *l);
+
+/* A verdict as another node would tell it. */
+struct ftree_verdict lone_verdict(const struct lone *l, enum ftree_rule rule, int32_t node,
+                                  int32_t rank, int32_t fln);
+
+/* Node `from` tells a verdict, up or down. */
+void lone_told(struct lone *l, int32_t from, enum wire_type type, const struct ftree_verdict *v);
+
+#endif /* LONE_H_INCLUDED */

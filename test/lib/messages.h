@@ -1,0 +1,25 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef MESSAGES_H_INCLUDED
+#define MESSAGES_H_INCLUDED
+
+#include "ftree_int.h"
+
+/*
+ * Valid messages to begin with: every type, the smallest and the fullest, for a job of
+ * MESSAGES_NODES nodes with two ranks each.  Tests read them back, spoil them, and mutate them.
+ */
+
+#define MESSAGES_NODES 8
+#define MESSAGES_SIZE (2 * MESSAGES_NODES)
+
+/* The job they are of; constant, shared by all. */
+const struct ftree_job *messages_job(void);
+
+/* Makes the i-th message as of time `now`; false: there are no more. */
+bool messages_make(int i, ftree_time now, struct wire_message *m);
+
+#endif /* MESSAGES_H_INCLUDED */

@@ -1,0 +1,68 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef SUITE_H_INCLUDED
+#define SUITE_H_INCLUDED
+
+#include <check.h>
+#include <stdlib.h>
+
+/*
+ * The main() of a test program: one suite, one case, the tests in the order given.
+ *
+ *     SUITE("topo")
+ *     {
+ *         TEST(parent_is_the_inverse_of_children);
+ *         TEST(root_substitutes_are_a_permutation_of_the_leaves);
+ *     }
+ *
+ * Check forks a process for each test, so one that crashes is only one that fails; CK_FORK=no in
+ * the environment is for debuggers.  The limit is for a test that hangs; none comes near it.
+ */
+
+#define SUITE_TIMEOUT_S 120
+
+#define TEST(test) tcase_add_test(cases, test)
+
+/* The test is called with _i = 0 .. n - 1: one row of a table each. */
+#define TEST_ROWS(test, n) tcase_add_loop_test(cases, test, 0, n)
+
+#define SUITE(name) \
+    static void add_tests(TCase *cases); \
+\
+    int main(void) \
+    { \
+        return suite_main(name, add_tests); \
+    } \
+\
+    static void add_tests(TCase *cases)
+
+static inline int suite_main(const char *name, void (*add)(TCase *))
+{
+    Suite *suite = suite_create(name);
+    TCase *cases = tcase_create(name);
+    SRunner *runner = srunner_create(suite);
+    int failed;
+
+    tcase_set_timeout(cases, SUITE_TIMEOUT_S);
+    add(cases);
+    suite_add_tcase(suite, cases);
+    srunner_run_all(runner, CK_ENV);
+    failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+/* As ck_assert(), for inner loops: Check writes a file for each of its own. */
+#define REQUIRE(condition) \
+    do { \
+        if (!(condition)) \
+            ck_abort_msg("%s", #condition); \
+    } while (0)
+
+/* The number of elements of an array. */
+#define COUNT(array) ((int) (sizeof(array) / sizeof((array)[0])))
+
+#endif /* SUITE_H_INCLUDED */

@@ -1,0 +1,450 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "world.h"
+
+#include "suite.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum event_kind {
+    EVENT_MESSAGE,
+    EVENT_REACH
+};
+
+struct world_event {
+    ftree_time at;
+    uint64_t order;
+    enum event_kind kind;
+    int32_t to, from; /* of a REACH: who learns it, about whom */
+    uint8_t path, role, reach;
+    int error;
+    size_t len;
+    uint8_t *bytes;
+};
+
+/* The handles' context: which node of which world. */
+struct place {
+    struct world *w;
+    int32_t node;
+};
+
+static struct place places[WORLD_NODES_MAX];
+
+static uint32_t draw(struct world *w)
+{
+    w->random = w->random * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t) (w->random >> 33);
+}
+
+static void push_event(struct world *w, const struct world_event *e, const void *bytes)
+{
+    struct world_event *slot;
+
+    if (w->n_events == w->room_events) {
+        w->room_events = w->room_events ? 2 * w->room_events : 64;
+        w->events = realloc(w->events, (size_t) w->room_events * sizeof(*e));
+        ck_assert_ptr_nonnull(w->events);
+    }
+    slot = &w->events[w->n_events++];
+    *slot = *e;
+    slot->order = w->next_order++;
+    slot->bytes = NULL;
+    if (e->len) {
+        slot->bytes = malloc(e->len);
+        ck_assert_ptr_nonnull(slot->bytes);
+        memcpy(slot->bytes, bytes, e->len);
+    }
+}
+
+/* ---- the network ------------------------------------------------------------------------------ */
+
+static bool path_works(const struct world *w, int32_t a, int32_t b, int path)
+{
+    return !w->node[a].off && !w->node[b].off && !w->node[a].path_down[path] &&
+           !w->node[b].path_down[path];
+}
+
+static ftree_time arrival(struct world *w)
+{
+    return w->now + w->latency + (w->jitter ? draw(w) % w->jitter : 0);
+}
+
+static void tell_reach(struct world *w, int32_t to, const struct ftree_route *about,
+                       enum ftree_reach reach, int error)
+{
+    struct world_event e = {.at = arrival(w),
+                            .kind = EVENT_REACH,
+                            .to = to,
+                            .from = about->node,
+                            .path = about->path,
+                            .role = about->role,
+                            .reach = (uint8_t) reach,
+                            .error = error};
+
+    push_event(w, &e, NULL);
+}
+
+static int send_message(void *ctx, const struct ftree_route *to, const void *bytes, size_t len)
+{
+    struct place *p = ctx;
+    struct world *w = p->w;
+    const struct world_node *far = &w->node[to->node];
+    struct world_event e = {.kind = EVENT_MESSAGE,
+                            .to = to->node,
+                            .from = p->node,
+                            .path = to->path,
+                            .role = to->role,
+                            .len = len};
+
+    REQUIRE(to->node >= 0 && to->node < w->job.nodes && to->node != p->node);
+    w->node[p->node].sent++;
+    if (!path_works(w, p->node, to->node, to->path))
+        return 0;
+    if (to->conn == 0 && far->gone && (to->role == FTREE_ROLE_AGENT || far->no_deputy)) {
+        tell_reach(w, p->node, to, FTREE_REACH_REFUSED, 111);
+        return 0;
+    }
+    if (to->conn == 0)
+        tell_reach(w, p->node, to, FTREE_REACH_CONNECTED, 0);
+    if (w->loss_percent && (int) (draw(w) % 100) < w->loss_percent)
+        return 0;
+    e.at = arrival(w);
+    push_event(w, &e, bytes);
+    if (w->dup_percent && (int) (draw(w) % 100) < w->dup_percent) {
+        e.at = arrival(w) + draw(w) % (1000 * FTREE_MS);
+        push_event(w, &e, bytes);
+    }
+    return 0;
+}
+
+static void look(void *ctx, int32_t i, struct ftree_rank_state *state)
+{
+    struct place *p = ctx;
+    int32_t rank = p->w->node_ranks[p->w->node_first[p->node] + i];
+
+    *state = p->w->rank[rank];
+    state->waiting = p->w->wait_since[rank] ? p->w->now - p->w->wait_since[rank] : 0;
+}
+
+static void deputy_answers(struct world *w, const struct world_event *e)
+{
+    uint8_t out[FTREE_MESSAGE_MAX];
+    struct ftree_rank_state states[64];
+    struct ftree_route back = {.node = e->from, .path = e->path, .conn = 1};
+    size_t len = sizeof(out);
+    int32_t n = 0;
+
+    for (int32_t i = w->node_first[e->to]; i < w->node_first[e->to + 1] && n < 64; i++)
+        look(&places[e->to], i - w->node_first[e->to], &states[n++]);
+    ck_assert_int_eq(
+        ftree_deputy_answer(&w->job, w->cfg.stall, e->bytes, e->len, states, n, out, &len),
+        FTREE_OK);
+    if (len)
+        send_message(&places[e->to], &back, out, len);
+}
+
+static void deliver(struct world *w, const struct world_event *e)
+{
+    struct world_node *to = &w->node[e->to];
+
+    if (e->kind == EVENT_REACH) {
+        if (!to->off && !to->mute && !to->gone)
+            ftree_reached(to->ft, w->now, e->from, e->path, e->role, e->reach, e->error);
+        return;
+    }
+    if (to->off || !path_works(w, e->from, e->to, e->path))
+        return;
+    if (e->role == FTREE_ROLE_DEPUTY) {
+        if (!to->no_deputy)
+            deputy_answers(w, e);
+        return;
+    }
+    if (to->mute || to->gone)
+        return;
+    to->received++;
+    REQUIRE(ftree_receive(to->ft, w->now, e->from, e->path, 1, e->bytes, e->len) == FTREE_OK);
+}
+
+/* ---- the other callbacks ------------------------------------------------------------------------ */
+
+static void learn(void *ctx, const struct ftree_verdict *v)
+{
+    struct place *p = ctx;
+
+    (void) v;
+    p->w->verdicts_on[p->node]++;
+}
+
+static void report(void *ctx, const struct ftree_verdict *v)
+{
+    struct place *p = ctx;
+    struct world *w = p->w;
+
+    ck_assert_int_lt(w->reports, 64);
+    w->report[w->reports] = *v;
+    w->reporter[w->reports] = p->node;
+    w->reported_at[w->reports++] = w->now;
+}
+
+static void trace(void *ctx, const char *line)
+{
+    struct place *p = ctx;
+    struct world *w = p->w;
+    size_t need = strlen(line) + 64;
+
+    if (w->trace_len + need > w->trace_room) {
+        w->trace_room = 2 * w->trace_room + need;
+        w->trace = realloc(w->trace, w->trace_room);
+        ck_assert_ptr_nonnull(w->trace);
+    }
+    w->trace_len += (size_t) sprintf(w->trace + w->trace_len, "%d n%d: %s\n",
+                                     (int) (w->now / FTREE_MS) - 1000, (int) p->node, line);
+}
+
+static void *alloc(void *ctx, void *ptr, size_t size)
+{
+    struct place *p = ctx;
+
+    if (size == 0) {
+        p->w->live_allocations -= ptr != NULL;
+        free(ptr);
+        return NULL;
+    }
+    if (p->w->fail_alloc_in > 0 && --p->w->fail_alloc_in == 0) {
+        p->w->fail_alloc_in = p->w->fail_on;
+        return NULL;
+    }
+    p->w->live_allocations += ptr == NULL;
+    return realloc(ptr, size);
+}
+
+static const struct ftree_io io = {.send = send_message,
+                                   .look = look,
+                                   .verdict = learn,
+                                   .report = report,
+                                   .trace = trace,
+                                   .alloc = alloc};
+
+/* ---- life ------------------------------------------------------------------------------------------ */
+
+struct world *world_new(int32_t nodes, int32_t ppn, int32_t fanout)
+{
+    struct world *w = calloc(1, sizeof(*w));
+
+    ck_assert_ptr_nonnull(w);
+    ck_assert_int_le(nodes, WORLD_NODES_MAX);
+    ck_assert_int_le(nodes * ppn, WORLD_RANKS_MAX);
+    w->now = 1000 * FTREE_MS;
+    w->latency = FTREE_MS;
+    w->random = 1;
+    ftree_config_default(&w->cfg);
+    for (int32_t r = 0; r < nodes * ppn; r++) {
+        w->rank_node[r] = r / ppn;
+        w->node_ranks[r] = r;
+        w->rank_pid[r] = 5000 + r;
+        w->rank[r] = (struct ftree_rank_state){
+            .rank = r, .pid = 5000 + r, .peer = FTREE_NONE, .proc_state = 'R'};
+    }
+    for (int32_t n = 0; n <= nodes; n++)
+        w->node_first[n] = n * ppn;
+    w->job = (struct ftree_job){.nodes = nodes,
+                                .size = nodes * ppn,
+                                .fanout = fanout,
+                                .seed = 7,
+                                .has_path = {true, true},
+                                .rank_node = w->rank_node,
+                                .node_first = w->node_first,
+                                .node_ranks = w->node_ranks,
+                                .rank_pid = w->rank_pid};
+    for (int32_t n = 0; n < nodes; n++) {
+        places[n] = (struct place){.w = w, .node = n};
+        ck_assert_int_eq(ftree_create(&w->job, n, &w->cfg, &io, &places[n], &w->node[n].ft),
+                         FTREE_OK);
+    }
+    return w;
+}
+
+void world_free(struct world *w)
+{
+    for (int32_t n = 0; n < w->job.nodes; n++)
+        ftree_destroy(w->node[n].ft);
+    ck_assert_int_eq(w->live_allocations, 0);
+    for (int32_t i = 0; i < w->n_events; i++)
+        free(w->events[i].bytes);
+    free(w->events);
+    free(w->trace);
+    free(w);
+}
+
+void world_wait(struct world *w, int32_t rank, int32_t peer)
+{
+    w->rank[rank].phase = FTREE_PHASE_WAITING;
+    w->rank[rank].peer = peer;
+    w->wait_since[rank] = w->now;
+}
+
+void world_all_wait(struct world *w, int32_t but, int32_t peer)
+{
+    for (int32_t r = 0; r < w->job.size; r++)
+        if (w->rank_node[r] != but && r != peer)
+            world_wait(w, r, peer);
+}
+
+void world_go_on(struct world *w, int32_t rank)
+{
+    w->rank[rank].phase = FTREE_PHASE_OUTSIDE;
+    w->wait_since[rank] = 0;
+    ftree_stall_over(w->node[w->rank_node[rank]].ft, w->now, rank);
+}
+
+void world_count_reset(struct world *w)
+{
+    for (int32_t n = 0; n < w->job.nodes; n++)
+        w->node[n].sent = w->node[n].received = 0;
+}
+
+int64_t world_busiest(const struct world *w)
+{
+    int64_t most = 0;
+
+    for (int32_t n = 0; n < w->job.nodes; n++)
+        if (w->node[n].sent + w->node[n].received > most)
+            most = w->node[n].sent + w->node[n].received;
+    return most;
+}
+
+const char *world_trace(struct world *w)
+{
+    static char *last;
+    char *old = last;
+
+    last = w->trace ? w->trace : calloc(1, 1);
+    w->trace = NULL;
+    w->trace_len = w->trace_room = 0;
+    free(old);
+    return last;
+}
+
+void world_succeed(struct world *w, int32_t node)
+{
+    const struct ftree_verdict *v;
+    struct ftree *fresh;
+
+    ck_assert_int_eq(ftree_create(&w->job, node, &w->cfg, &io, &places[node], &fresh), FTREE_OK);
+    for (int32_t i = 0; (v = ftree_verdict_at(w->node[node].ft, i)); i++)
+        ck_assert_int_eq(ftree_restore(fresh, w->now, v), FTREE_OK);
+    ftree_destroy(w->node[node].ft);
+    w->node[node].ft = fresh;
+}
+
+/* ---- time -------------------------------------------------------------------------------------------- */
+
+static bool runs(const struct world *w, int32_t n)
+{
+    return !w->node[n].off && !w->node[n].mute && !w->node[n].gone &&
+           w->node[n].asleep_until <= w->now;
+}
+
+/* When the agent of rank r's node would find it waiting too long. */
+static ftree_time stall_at(const struct world *w, int32_t r)
+{
+    return w->wait_since[r] ? w->wait_since[r] + w->cfg.stall : FTREE_NEVER;
+}
+
+static ftree_time next_time(const struct world *w)
+{
+    ftree_time t = FTREE_NEVER, due;
+
+    for (int32_t i = 0; i < w->n_events; i++) {
+        due = w->events[i].at;
+        if (due < w->node[w->events[i].to].asleep_until)
+            due = w->node[w->events[i].to].asleep_until;
+        t = due < t ? due : t;
+    }
+    for (int32_t n = 0; n < w->job.nodes; n++) {
+        if (w->node[n].off || w->node[n].mute || w->node[n].gone)
+            continue;
+        due = ftree_deadline(w->node[n].ft);
+        if (due != FTREE_NEVER && due < w->node[n].asleep_until)
+            due = w->node[n].asleep_until;
+        t = due < t ? due : t;
+    }
+    for (int32_t r = 0; r < w->job.size; r++) {
+        due = stall_at(w, r);
+        if (due > w->now && due < t && runs(w, w->rank_node[r]))
+            t = due;
+    }
+    return t;
+}
+
+static int32_t next_event(const struct world *w)
+{
+    int32_t best = -1;
+
+    for (int32_t i = 0; i < w->n_events; i++)
+        if (w->events[i].at <= w->now && (w->node[w->events[i].to].asleep_until <= w->now) &&
+            (best < 0 || w->events[i].order < w->events[best].order))
+            best = i;
+    return best;
+}
+
+static void check_handle(struct world *w, int32_t n)
+{
+    const char *broken = ftree_check(w->node[n].ft);
+
+    if (broken)
+        ck_abort_msg("invariant of node %d broken: %s", (int) n, broken);
+    if (w->departs && ftree_may_go(w->node[n].ft))
+        w->node[n].gone = w->node[n].no_deputy = true;
+}
+
+static void step(struct world *w)
+{
+    int32_t i;
+
+    while ((i = next_event(w)) >= 0) {
+        struct world_event e = w->events[i];
+        memmove(&w->events[i], &w->events[i + 1], (size_t) (w->n_events - i - 1) * sizeof(e));
+        w->n_events--;
+        deliver(w, &e);
+        free(e.bytes);
+        check_handle(w, e.to);
+    }
+    for (int32_t r = 0; r < w->job.size; r++)
+        if (stall_at(w, r) <= w->now && runs(w, w->rank_node[r]))
+            ftree_stall(w->node[w->rank_node[r]].ft, w->now, r, w->rank[r].peer,
+                        w->now - w->wait_since[r]);
+    for (int32_t n = 0; n < w->job.nodes; n++)
+        if (runs(w, n) && ftree_deadline(w->node[n].ft) <= w->now) {
+            ftree_tick(w->node[n].ft, w->now);
+            check_handle(w, n);
+        }
+}
+
+static void run_until(struct world *w, ftree_time end, int32_t reports)
+{
+    while (w->reports < reports) {
+        ftree_time t = next_time(w);
+        if (t > end) {
+            w->now = end;
+            return;
+        }
+        w->now = t > w->now ? t : w->now;
+        step(w);
+    }
+}
+
+void world_run(struct world *w, ftree_time duration)
+{
+    run_until(w, w->now + duration, INT32_MAX);
+}
+
+bool world_run_until_reports(struct world *w, int32_t n, ftree_time limit)
+{
+    run_until(w, w->now + limit, n);
+    return w->reports >= n;
+}

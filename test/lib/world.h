@@ -1,0 +1,96 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef WORLD_H_INCLUDED
+#define WORLD_H_INCLUDED
+
+#include "ftree.h"
+
+/*
+ * A small world for tests: some nodes, each with a handle of the core, a network between them and
+ * a clock that only moves when it is told to.  Faults are fields to be set.  What happened is a
+ * trace, line by line, to be read like a story.
+ *
+ * The network answers as a kernel does: a live process's port connects; a stopped one's connects
+ * and stays silent; a dead one's is refused; a node without power is silent.
+ */
+
+#define WORLD_NODES_MAX 1100
+#define WORLD_RANKS_MAX 1100
+
+struct world_node {
+    struct ftree *ft;
+    bool off; /* no power */
+    bool mute; /* its agent is stopped: connects, never answers */
+    bool gone; /* its agent's process has ended: refused */
+    bool no_deputy; /* nor does its deputy answer */
+    bool path_down[FTREE_PATHS]; /* its end of the path is cut */
+    ftree_time asleep_until; /* its agent does not run until then */
+    int64_t sent, received; /* messages, since the last world_count_reset() */
+};
+
+struct world {
+    struct ftree_job job;
+    struct ftree_config cfg;
+    ftree_time now;
+    ftree_time latency; /* of a message, one way */
+    ftree_time jitter; /* at most so much more, drawn: messages overtake each other */
+    int loss_percent; /* of messages, drawn by a fixed seed */
+    int dup_percent; /* of messages: they come twice, the second up to 1 s later */
+    bool departs; /* an agent that may go ends: its ports are refused */
+    uint64_t random;
+    struct world_node node[WORLD_NODES_MAX];
+    struct ftree_rank_state rank[WORLD_RANKS_MAX];
+    ftree_time wait_since[WORLD_RANKS_MAX]; /* 0: the rank does not wait */
+    struct world_event *events;
+    int32_t n_events, room_events;
+    uint64_t next_order;
+    int32_t verdicts_on[WORLD_NODES_MAX]; /* verdict callbacks per node */
+    struct ftree_verdict report[64];
+    int32_t reporter[64];
+    ftree_time reported_at[64];
+    int32_t reports;
+    char *trace;
+    size_t trace_len, trace_room;
+    int32_t fail_alloc_in; /* the n-th allocation from now fails; 0: none */
+    bool fail_on; /* and so do all that follow */
+    int64_t live_allocations;
+    int32_t rank_node[WORLD_RANKS_MAX], node_first[WORLD_NODES_MAX + 1];
+    int32_t node_ranks[WORLD_RANKS_MAX], rank_pid[WORLD_RANKS_MAX];
+};
+
+/* Makes a world of `nodes` nodes with `ppn` ranks each, ranks in blocks, time at 1 s. */
+struct world *world_new(int32_t nodes, int32_t ppn, int32_t fanout);
+
+/* Ends it; checks that no handle leaked. */
+void world_free(struct world *w);
+
+/* Rank `rank` begins to wait for `peer` now; the agents find that out by world_run(). */
+void world_wait(struct world *w, int32_t rank, int32_t peer);
+
+/* All ranks except those of node `but` (FTREE_NONE: nobody) wait for rank `peer`. */
+void world_all_wait(struct world *w, int32_t but, int32_t peer);
+
+/* The rank goes on. */
+void world_go_on(struct world *w, int32_t rank);
+
+/* Lets `duration` pass, event by event; every handle is checked after each of its steps. */
+void world_run(struct world *w, ftree_time duration);
+
+/* Runs until there are `n` reports, at most `limit`; returns whether there are. */
+bool world_run_until_reports(struct world *w, int32_t n, ftree_time limit);
+
+/* The trace since the last call; lines are "<ms> <node>: <decision>\n". */
+const char *world_trace(struct world *w);
+
+void world_count_reset(struct world *w);
+
+/* The most messages any node sent and received since the last world_count_reset(). */
+int64_t world_busiest(const struct world *w);
+
+/* Makes a handle anew, as succession does: the verdicts of the old one are restored. */
+void world_succeed(struct world *w, int32_t node);
+
+#endif /* WORLD_H_INCLUDED */

@@ -1,0 +1,133 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "testutil.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static const char *harness_folder(void)
+{
+    const char *folder = getenv("FAULTLOC_TEST_PIDFILE");
+
+    return (folder && *folder) ? folder : NULL;
+}
+
+/* A name in the network's sense; with nodes that are names only, FaultLoc's own name counts. */
+static const char *host_name(char *buf, size_t len)
+{
+    const char *name = getenv("MPIR_CVAR_FAULTLOC_NODE_NAME");
+
+    if (name && *name)
+        return name;
+    if (gethostname(buf, len))
+        return "unknown";
+    buf[len - 1] = '\0';
+    return buf;
+}
+
+/* Rename makes the file appear complete: the harness may look at any moment. */
+static void write_file(const char *folder, const char *name, const char *text)
+{
+    char tmp[4096], path[4096];
+    FILE *f;
+
+    snprintf(path, sizeof(path), "%s/%s", folder, name);
+    snprintf(tmp, sizeof(tmp), "%s/.%s.%ld", folder, name, (long) getpid());
+    f = fopen(tmp, "w");
+    if (!f || fputs(text, f) < 0 || fclose(f) || rename(tmp, path)) {
+        perror(path);
+        exit(2);
+    }
+}
+
+void tu_hello(int rank)
+{
+    char buf[256], name[32], text[320];
+    const char *folder = harness_folder();
+    const char *host = host_name(buf, sizeof(buf));
+
+    if (!folder)
+        return;
+    printf("rank %d host %s pid %ld\n", rank, host, (long) getpid());
+    fflush(stdout);
+    snprintf(name, sizeof(name), "rank.%d", rank);
+    snprintf(text, sizeof(text), "%s %ld\n", host, (long) getpid());
+    write_file(folder, name, text);
+}
+
+void tu_looping(int rank)
+{
+    const char *folder = harness_folder();
+
+    if (rank != 0 || !folder)
+        return;
+    printf("looping\n");
+    fflush(stdout);
+    write_file(folder, "looping", "\n");
+}
+
+const char *tu_string(int argc, char **argv, const char *name, const char *fallback)
+{
+    for (int i = 1; i + 1 < argc; i++)
+        if (!strcmp(argv[i], name))
+            return argv[i + 1];
+    return fallback;
+}
+
+double tu_number(int argc, char **argv, const char *name, double fallback)
+{
+    const char *text = tu_string(argc, argv, name, NULL);
+    char *end;
+    double value;
+
+    if (!text)
+        return fallback;
+    value = strtod(text, &end);
+    if (end == text || *end) {
+        fprintf(stderr, "%s: %s wants a number, got '%s'\n", argv[0], name, text);
+        exit(2);
+    }
+    return value;
+}
+
+double tu_now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double) t.tv_sec + (double) t.tv_nsec * 1e-9;
+}
+
+void tu_compute(double seconds)
+{
+    double end = tu_now() + seconds;
+
+    while (tu_now() < end);
+}
+
+void tu_meet(MPI_Comm comm)
+{
+    long long at[2];
+    struct timespec t;
+
+    MPI_Barrier(comm);
+    clock_gettime(CLOCK_REALTIME, &t);
+    at[0] = t.tv_sec;
+    at[1] = t.tv_nsec + 300000000;
+    MPI_Bcast(at, 2, MPI_LONG_LONG, 0, comm);
+    t.tv_sec = (time_t) (at[0] + at[1] / 1000000000);
+    t.tv_nsec = (long) (at[1] % 1000000000);
+    clock_nanosleep(CLOCK_REALTIME, TIMER_ABSTIME, &t, NULL);
+}
+
+void tu_fail(const char *program, const char *message)
+{
+    fprintf(stderr, "%s: %s\n", program, message);
+    MPI_Abort(MPI_COMM_WORLD, 1);
+}

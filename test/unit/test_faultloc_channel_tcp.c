@@ -1,0 +1,1772 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+/*
+ * The control channel on loopback: several channels in one process, each stepped by hand.  Every
+ * node writes what it is told into one trace, and a test compares the trace.  Time is an argument:
+ * tests jump it, and never sleep; what the kernel does is waited for with a generous deadline.
+ *
+ * Path data is 127.0.0.1, path mgmt is 127.0.0.2.
+ */
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE 1
+#endif
+
+#include "faultloc_channel.h"
+#include "faultloc_sock.h"
+
+#include <arpa/inet.h>
+#include <check.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sodium.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define NODES 4
+#define DATA FAULTLOC_PATH_DATA
+#define MGMT FAULTLOC_PATH_MGMT
+#define AGENT FAULTLOC_ROLE_AGENT
+#define DEPUTY FAULTLOC_ROLE_DEPUTY
+#define SECOND UINT64_C(1000000000)
+#define DEADLINE_MS 30000
+#define TRACE_MAX 65536
+
+struct node {
+    struct faultloc_channel *ch;
+    int index;
+    uint64_t conn; /* of the last message */
+    int messages;
+    int told[6]; /* reach(), by what it said */
+    int last_error;
+    int intruders;
+    bool answers; /* "ping ..." with "pong ..." */
+    void (*on_message)(struct node *n, const void *bytes, size_t len);
+};
+
+static struct faultloc_address table[NODES];
+static struct node nodes[NODES];
+static uint8_t key[FAULTLOC_KEY_SIZE];
+static struct faultloc_channel_limits limits;
+static uint64_t now;
+static char trace[TRACE_MAX];
+static size_t trace_len;
+
+/* The allocator that fails the Nth request. */
+static long allocs_left;
+static long live_allocs;
+
+/* ---- trace --------------------------------------------------------------------------------- */
+
+static void __attribute__((format(printf, 1, 2))) tell(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    int n = vsnprintf(trace + trace_len, sizeof(trace) - trace_len, format, args);
+    va_end(args);
+    if (n > 0 && (size_t) n < sizeof(trace) - trace_len)
+        trace_len += (size_t) n;
+}
+
+static void check_trace(const char *expected)
+{
+    ck_assert_str_eq(trace, expected);
+    trace_len = 0;
+    trace[0] = '\0';
+}
+
+static const char *path_name(int path)
+{
+    return path == DATA ? "data" : "mgmt";
+}
+
+static const char *role_name(int role)
+{
+    return role == AGENT ? "agent" : "deputy";
+}
+
+static void on_message(void *ctx, int32_t from, enum faultloc_path path, enum faultloc_role role,
+                       uint64_t conn, const void *bytes, size_t len)
+{
+    struct node *n = ctx;
+    char answer[64];
+
+    n->messages++;
+    n->conn = conn;
+    tell("%d: from %d %s %s '%.*s'\n", n->index, (int) from, path_name(path), role_name(role),
+         len > 40 ? 40 : (int) len, (const char *) bytes);
+    if (n->answers && len < 32 && memcmp(bytes, "ping", 4) == 0) {
+        snprintf(answer, sizeof(answer), "pong%.*s", (int) len - 4, (const char *) bytes + 4);
+        ck_assert_int_eq(faultloc_channel_reply(n->ch, now, conn, answer, strlen(answer)), 0);
+    }
+    if (n->on_message)
+        n->on_message(n, bytes, len);
+}
+
+static void on_reach(void *ctx, int32_t node, enum faultloc_path path, enum faultloc_role role,
+                     enum faultloc_channel_reach reach, int error)
+{
+    static const char *const names[] = {"connected",  "refused", "unreachable",
+                                        "local down", "lost",    "closed"};
+    struct node *n = ctx;
+
+    n->told[reach]++;
+    n->last_error = error;
+    tell("%d: %d %s %s %s\n", n->index, (int) node, path_name(path), role_name(role), names[reach]);
+}
+
+static void on_intruder(void *ctx, enum faultloc_intruder kind, const struct sockaddr *peer)
+{
+    struct node *n = ctx;
+    char text[FAULTLOC_ADDRESS_TEXT];
+
+    n->intruders++;
+    faultloc_sockaddr_text(peer, text, sizeof(text));
+    *strrchr(text, ':') = '\0';
+    tell("%d: stranger %s %s\n", n->index, text, faultloc_intruder_text(kind));
+}
+
+/* ---- nodes --------------------------------------------------------------------------------- */
+
+static void *counting_alloc(void *ctx, void *ptr, size_t size)
+{
+    (void) ctx;
+    if (size == 0) {
+        live_allocs -= ptr != NULL;
+        free(ptr);
+        return NULL;
+    }
+    if (allocs_left == 0)
+        return NULL;
+    allocs_left -= allocs_left > 0;
+    live_allocs += ptr == NULL;
+    return realloc(ptr, size);
+}
+
+static int create(int i)
+{
+    struct faultloc_channel_config cfg = {.self = i,
+                                          .nodes = NODES,
+                                          .table = table,
+                                          .callbacks = {on_message, on_reach, on_intruder},
+                                          .ctx = &nodes[i],
+                                          .limits = limits,
+                                          .alloc = counting_alloc};
+    memcpy(cfg.key, key, sizeof(key));
+    nodes[i].index = i;
+    return faultloc_channel_create(&cfg, &nodes[i].ch);
+}
+
+static void end(int i)
+{
+    faultloc_channel_destroy(nodes[i].ch);
+    nodes[i].ch = NULL;
+}
+
+static void setup(void)
+{
+    ck_assert_int_ge(sodium_init(), 0);
+    memset(table, 0, sizeof(table));
+    memset(nodes, 0, sizeof(nodes));
+    memset(&limits, 0, sizeof(limits));
+    memset(key, 'k', sizeof(key));
+    now = 1;
+    allocs_left = -1;
+    live_allocs = 0;
+    trace_len = 0;
+    trace[0] = '\0';
+    for (int i = 0; i < NODES; i++) {
+        table[i].path[DATA] = (struct faultloc_inet){AF_INET, {127, 0, 0, 1}};
+        table[i].path[MGMT] = (struct faultloc_inet){AF_INET, {127, 0, 0, 2}};
+    }
+}
+
+static void teardown(void)
+{
+    for (int i = 0; i < NODES; i++)
+        end(i);
+    ck_assert_int_eq(live_allocs, 0);
+}
+
+/* A node with a port for `role`, known to all. */
+static void start(int i, enum faultloc_role role)
+{
+    struct faultloc_ports ports;
+
+    ck_assert_int_eq(faultloc_channel_pick_ports(table[i].path, &ports), 0);
+    table[i].port[role] = ports.port;
+    if (!nodes[i].ch)
+        ck_assert_int_eq(create(i), 0);
+    ck_assert_int_eq(faultloc_channel_adopt(nodes[i].ch, role, &ports), 0);
+}
+
+/* A port that is in the table and that nobody listens on. */
+static void start_nobody(int i, enum faultloc_role role)
+{
+    struct faultloc_ports ports;
+
+    ck_assert_int_eq(faultloc_channel_pick_ports(table[i].path, &ports), 0);
+    table[i].port[role] = ports.port;
+    faultloc_ports_close(&ports);
+}
+
+static int send_to(int from, int to, const char *text)
+{
+    return faultloc_channel_send(nodes[from].ch, now, to, DATA, AGENT, 0, text, strlen(text));
+}
+
+static int64_t real_ms(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * INT64_C(1000) + t.tv_nsec / 1000000;
+}
+
+/* One step of every node there is; waits for the kernel up to `ms`.  Returns how many had work. */
+static int step(int ms)
+{
+    struct pollfd fds[NODES];
+    int count = 0;
+
+    for (int i = 0; i < NODES; i++)
+        if (nodes[i].ch)
+            fds[count++] =
+                (struct pollfd){.fd = faultloc_channel_fd(nodes[i].ch), .events = POLLIN};
+    int ready = poll(fds, (nfds_t) count, ms);
+    for (int i = 0; i < NODES; i++)
+        if (nodes[i].ch)
+            ck_assert_int_eq(faultloc_channel_process(nodes[i].ch, now), 0);
+    return ready;
+}
+
+/* Steps until `condition`. */
+#define until(condition) \
+    do { \
+        int64_t limit_ = real_ms() + DEADLINE_MS; \
+        while (!(condition)) { \
+            ck_assert_msg(real_ms() < limit_, "waited for: %s\n%s", #condition, trace); \
+            step(100); \
+        } \
+    } while (0)
+
+/* The same while time passes, 1 ms a step. */
+#define until_in_time(condition) \
+    do { \
+        int64_t limit_ = real_ms() + DEADLINE_MS; \
+        while (!(condition)) { \
+            ck_assert_msg(real_ms() < limit_, "waited for: %s\n%s", #condition, trace); \
+            step(0); \
+            now += SECOND / 1000; \
+        } \
+    } while (0)
+
+/* Steps until nothing more happens.  On loopback a packet is there when send(2) is back, so there
+ * is nothing to wait for. */
+static void settle(void)
+{
+    while (step(0) > 0)
+        ;
+}
+
+static struct faultloc_channel_stats stats_of(int i)
+{
+    struct faultloc_channel_stats stats;
+
+    faultloc_channel_stats(nodes[i].ch, &stats);
+    return stats;
+}
+
+/* ---- strangers ----------------------------------------------------------------------------- */
+
+static int connect_to(int i, int path)
+{
+    struct sockaddr_storage sa;
+    socklen_t len = faultloc_sockaddr_make(&table[i].path[path], table[i].port[AGENT], &sa);
+    int fd = socket(sa.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+
+    ck_assert_int_ge(fd, 0);
+    if (connect(fd, (struct sockaddr *) &sa, len) < 0)
+        ck_assert_int_eq(errno, EINPROGRESS);
+    return fd;
+}
+
+static void must_send(int fd, const void *bytes, size_t len)
+{
+    ck_assert_int_eq(send(fd, bytes, len, MSG_NOSIGNAL), (ssize_t) len);
+}
+
+/* Steps until `len` bytes are here. */
+static void must_recv(int fd, void *bytes, size_t len)
+{
+    size_t have = 0;
+    int64_t limit = real_ms() + DEADLINE_MS;
+
+    while (have < len) {
+        ssize_t n = recv(fd, (char *) bytes + have, len - have, MSG_DONTWAIT);
+        ck_assert_msg(n > 0 || (n < 0 && errno == EAGAIN), "closed after %zu bytes", have);
+        ck_assert_int_lt(real_ms(), limit);
+        have += n > 0 ? (size_t) n : 0;
+        step(0);
+    }
+}
+
+static bool is_closed(int fd)
+{
+    char bytes[256];
+    ssize_t n;
+
+    do
+        n = recv(fd, bytes, sizeof(bytes), MSG_DONTWAIT);
+    while (n > 0);
+    return n == 0 || errno != EAGAIN;
+}
+
+static void must_be_closed(int fd)
+{
+    until(is_closed(fd));
+    close(fd);
+}
+
+/* A client with the job's key, made by hand so that it can then misbehave. */
+struct client {
+    int fd;
+    struct faultloc_session session;
+};
+
+static struct client enter(int to, uint32_t from, const uint8_t *with_key)
+{
+    struct faultloc_hello who = {.from = from, .to = (uint32_t) to, .path = DATA, .role = AGENT};
+    uint8_t challenge[FAULTLOC_CHALLENGE_SIZE], hello[FAULTLOC_HELLO_SIZE];
+    struct client c = {.fd = connect_to(to, DATA)};
+
+    must_recv(c.fd, challenge, sizeof(challenge));
+    ck_assert_int_eq(faultloc_frame_hello(with_key, challenge, &who, hello, &c.session), 0);
+    must_send(c.fd, hello, sizeof(hello));
+    return c;
+}
+
+static void take_welcome(struct client *c)
+{
+    uint8_t welcome[FAULTLOC_FRAME_OVERHEAD];
+    const uint8_t *body;
+    size_t len;
+
+    must_recv(c->fd, welcome, sizeof(welcome));
+    ck_assert_int_eq(faultloc_frame_open(&c->session, welcome, sizeof(welcome), &body, &len),
+                     (int) sizeof(welcome));
+    ck_assert_uint_eq(len, 0);
+}
+
+/* A frame as the client would send it. */
+static size_t make_frame(struct client *c, const char *text, uint8_t *frame)
+{
+    faultloc_frame_begin(frame, strlen(text));
+    memcpy(frame + FAULTLOC_FRAME_HEAD, text, strlen(text));
+    faultloc_frame_seal(&c->session, frame);
+    return faultloc_frame_size(frame);
+}
+
+/* ---- messages ------------------------------------------------------------------------------ */
+
+START_TEST(message_and_answer)
+{
+    start(0, AGENT);
+    start(1, AGENT);
+    nodes[1].answers = true;
+    ck_assert_int_eq(send_to(0, 1, "ping 7"), 0);
+    until(nodes[0].messages == 1);
+    check_trace("0: 1 data agent connected\n"
+                "1: from 0 data agent 'ping 7'\n"
+                "0: from 1 data agent 'pong 7'\n");
+}
+END_TEST
+
+START_TEST(both_ways_over_both_paths_to_both_roles)
+{
+    start(0, AGENT);
+    start(1, AGENT);
+    start(1, DEPUTY);
+    nodes[1].answers = true;
+    for (int path = 0; path < FAULTLOC_PATHS; path++)
+        for (int role = 0; role < FAULTLOC_ROLES; role++) {
+            int before = nodes[0].messages;
+            ck_assert_int_eq(faultloc_channel_send(nodes[0].ch, now, 1, path, role, 0, "ping", 4),
+                             0);
+            until(nodes[0].messages > before);
+        }
+    check_trace("0: 1 data agent connected\n"
+                "1: from 0 data agent 'ping'\n"
+                "0: from 1 data agent 'pong'\n"
+                "0: 1 data deputy connected\n"
+                "1: from 0 data deputy 'ping'\n"
+                "0: from 1 data deputy 'pong'\n"
+                "0: 1 mgmt agent connected\n"
+                "1: from 0 mgmt agent 'ping'\n"
+                "0: from 1 mgmt agent 'pong'\n"
+                "0: 1 mgmt deputy connected\n"
+                "1: from 0 mgmt deputy 'ping'\n"
+                "0: from 1 mgmt deputy 'pong'\n");
+    ck_assert_int_eq(send_to(1, 0, "hello"), 0);
+    until(nodes[0].messages == 5);
+    check_trace("1: 0 data agent connected\n"
+                "0: from 1 data agent 'hello'\n");
+}
+END_TEST
+
+START_TEST(one_connection_carries_many_in_order)
+{
+    char text[16];
+
+    start(0, AGENT);
+    start(1, AGENT);
+    for (int i = 0; i < 100; i++) {
+        snprintf(text, sizeof(text), "%d", i);
+        ck_assert_int_eq(send_to(0, 1, text), 0);
+    }
+    until(nodes[1].messages == 100);
+    ck_assert_int_eq(nodes[0].told[FAULTLOC_CHANNEL_CONNECTED], 1);
+    ck_assert_uint_eq(stats_of(1).inbound, 1);
+    ck_assert_ptr_nonnull(strstr(trace, "'98'\n1: from 0 data agent '99'\n"));
+}
+END_TEST
+
+START_TEST(longest_message)
+{
+    static char body[FAULTLOC_BODY_MAX + 1];
+
+    start(0, AGENT);
+    start(1, AGENT);
+    memset(body, 'x', sizeof(body));
+    ck_assert_int_eq(faultloc_channel_send(nodes[0].ch, now, 1, DATA, AGENT, 0, body, sizeof(body)),
+                     EMSGSIZE);
+    ck_assert_int_eq(faultloc_channel_send(nodes[0].ch, now, 1, DATA, AGENT, 0, body, 0), EMSGSIZE);
+    for (int i = 0; i < 5; i++)
+        ck_assert_int_eq(
+            faultloc_channel_send(nodes[0].ch, now, 1, DATA, AGENT, 0, body, FAULTLOC_BODY_MAX), 0);
+    until(nodes[1].messages == 5);
+}
+END_TEST
+
+START_TEST(to_oneself)
+{
+    start(0, AGENT);
+    start(0, DEPUTY);
+    nodes[0].answers = true;
+    ck_assert_int_eq(faultloc_channel_send(nodes[0].ch, now, 0, MGMT, DEPUTY, 0, "ping", 4), 0);
+    until(nodes[0].messages == 2);
+    check_trace("0: 0 mgmt deputy connected\n"
+                "0: from 0 mgmt deputy 'ping'\n"
+                "0: from 0 mgmt deputy 'pong'\n");
+}
+END_TEST
+
+START_TEST(over_ipv6)
+{
+    int fd;
+
+    for (int i = 0; i < 2; i++) {
+        table[i].path[DATA] = (struct faultloc_inet){.family = AF_INET6, .bytes = {[15] = 1}};
+        table[i].path[MGMT].family = 0;
+    }
+    if (faultloc_sock_bound(&table[0].path[DATA], &fd))
+        return; /* this host has no IPv6 */
+    close(fd);
+    start(0, AGENT);
+    start(1, AGENT);
+    nodes[1].answers = true;
+    ck_assert_int_eq(send_to(0, 1, "ping"), 0);
+    until(nodes[0].messages == 1);
+    fd = connect_to(1, DATA);
+    now += SECOND;
+    settle();
+    now += 2 * SECOND;
+    must_be_closed(fd);
+    check_trace("0: 1 data agent connected\n"
+                "1: from 0 data agent 'ping'\n"
+                "0: from 1 data agent 'pong'\n"
+                "1: stranger [::1] connected and did not prove the job's key\n");
+}
+END_TEST
+
+START_TEST(answer_to_a_connection_that_is_gone)
+{
+    start(0, AGENT);
+    start(1, AGENT);
+    ck_assert_int_eq(send_to(0, 1, "hello"), 0);
+    until(nodes[1].messages == 1);
+    end(0);
+    settle();
+    ck_assert_uint_eq(stats_of(1).inbound, 0);
+    ck_assert_int_eq(faultloc_channel_reply(nodes[1].ch, now, nodes[1].conn, "x", 1), ENOTCONN);
+    ck_assert_int_eq(faultloc_channel_reply(nodes[1].ch, now, 0, "x", 1), ENOTCONN);
+    ck_assert_int_eq(faultloc_channel_reply(nodes[1].ch, now, UINT64_MAX, "x", 1), ENOTCONN);
+}
+END_TEST
+
+static void send_fresh_to_sender(struct node *n, const void *bytes, size_t len)
+{
+    const char first = *(const char *) bytes;
+
+    /* Ends the very connection that this message came by, and then reads it again. */
+    ck_assert_int_eq(
+        faultloc_channel_send(n->ch, now, 1, DATA, AGENT, FAULTLOC_SEND_FRESH, "bye", 3), 0);
+    ck_assert_int_eq(*(const char *) bytes, first);
+    ck_assert_uint_eq(len, 4);
+}
+
+START_TEST(callback_may_end_its_connection)
+{
+    start(0, AGENT);
+    start(1, AGENT);
+    nodes[1].answers = true;
+    nodes[0].on_message = send_fresh_to_sender;
+    ck_assert_int_eq(send_to(0, 1, "ping"), 0);
+    until(nodes[1].messages == 2);
+    check_trace("0: 1 data agent connected\n"
+                "1: from 0 data agent 'ping'\n"
+                "0: from 1 data agent 'pong'\n"
+                "0: 1 data agent connected\n"
+                "1: from 0 data agent 'bye'\n");
+}
+END_TEST
+
+START_TEST(wrong_arguments)
+{
+    struct faultloc_channel_config cfg = {
+        .self = 0, .nodes = NODES, .table = table, .callbacks = {on_message, on_reach, NULL}};
+    struct faultloc_channel *ch;
+
+    start(0, AGENT);
+    ck_assert_int_eq(send_to(0, -1, "x"), EINVAL);
+    ck_assert_int_eq(send_to(0, NODES, "x"), EINVAL);
+    ck_assert_int_eq(faultloc_channel_send(nodes[0].ch, now, 1, 2, AGENT, 0, "x", 1), EINVAL);
+    ck_assert_int_eq(faultloc_channel_send(nodes[0].ch, now, 1, DATA, 2, 0, "x", 1), EINVAL);
+    ck_assert_int_eq(send_to(0, 1, "x"), EDESTADDRREQ); /* has no port */
+    ck_assert_int_eq(faultloc_channel_listen(nodes[0].ch, 2), EINVAL);
+    ck_assert_int_eq(faultloc_channel_listen(nodes[0].ch, DEPUTY), EDESTADDRREQ);
+    cfg.self = NODES;
+    ck_assert_int_eq(faultloc_channel_create(&cfg, &ch), EINVAL);
+    cfg.self = 0;
+    cfg.table = NULL;
+    ck_assert_int_eq(faultloc_channel_create(&cfg, &ch), EINVAL);
+    ck_assert_ptr_null(ch);
+    faultloc_channel_destroy(NULL);
+    check_trace("");
+}
+END_TEST
+
+/* ---- what a connection tells about the far side -------------------------------------------- */
+
+START_TEST(nobody_listens)
+{
+    start(0, AGENT);
+    start_nobody(1, AGENT);
+    ck_assert_int_eq(send_to(0, 1, "x"), 0);
+    check_trace(""); /* never in line */
+    until(nodes[0].told[FAULTLOC_CHANNEL_REFUSED]);
+    check_trace("0: 1 data agent refused\n");
+    ck_assert_int_eq(nodes[0].last_error, ECONNREFUSED);
+    ck_assert_uint_eq(stats_of(0).outbound, 0);
+}
+END_TEST
+
+START_TEST(stopped_process_connects_and_never_answers)
+{
+    struct faultloc_ports stopped;
+
+    start(0, AGENT);
+    ck_assert_int_eq(faultloc_channel_pick_ports(table[1].path, &stopped), 0);
+    table[1].port[AGENT] = stopped.port;
+    ck_assert_int_eq(send_to(0, 1, "hello"), 0);
+    until(nodes[0].told[FAULTLOC_CHANNEL_CONNECTED]);
+    settle();
+    now += SECOND;
+    settle();
+    check_trace("0: 1 data agent connected\n");
+
+    /* It goes on: the message, that waited in the sender's queue, arrives. */
+    ck_assert_int_eq(create(1), 0);
+    ck_assert_int_eq(faultloc_channel_adopt(nodes[1].ch, AGENT, &stopped), 0);
+    until(nodes[1].messages == 1);
+    check_trace("1: from 0 data agent 'hello'\n");
+}
+END_TEST
+
+START_TEST(fresh_is_a_fact_of_now)
+{
+    start(0, AGENT);
+    start(1, AGENT);
+    for (int i = 0; i < 3; i++) {
+        ck_assert_int_eq(
+            faultloc_channel_send(nodes[0].ch, now, 1, DATA, AGENT, FAULTLOC_SEND_FRESH, "x", 1),
+            0);
+        until(nodes[1].messages == i + 1);
+    }
+    ck_assert_int_eq(nodes[0].told[FAULTLOC_CHANNEL_CONNECTED], 3);
+    ck_assert_int_eq(nodes[0].told[FAULTLOC_CHANNEL_LOST], 0);
+    settle();
+    ck_assert_uint_eq(stats_of(0).outbound, 1);
+    ck_assert_uint_eq(stats_of(1).inbound, 1);
+}
+END_TEST
+
+/* Node 1 in a process of its own, that answers pings until it is killed. */
+static pid_t start_process(void)
+{
+    struct faultloc_ports ports;
+
+    ck_assert_int_eq(faultloc_channel_pick_ports(table[1].path, &ports), 0);
+    table[1].port[AGENT] = ports.port;
+    pid_t pid = check_fork();
+    if (pid > 0) {
+        faultloc_ports_close(&ports);
+        return pid;
+    }
+    ck_assert_int_eq(pid, 0);
+    /* What was the parent's is not stepped here. */
+    memset(nodes, 0, sizeof(nodes));
+    if (create(1) || faultloc_channel_adopt(nodes[1].ch, AGENT, &ports))
+        _exit(1);
+    nodes[1].answers = true;
+    for (int64_t limit = real_ms() + DEADLINE_MS; real_ms() < limit;)
+        step(100);
+    _exit(0);
+}
+
+START_TEST(process_is_killed)
+{
+    pid_t pid;
+
+    start(0, AGENT);
+    pid = start_process();
+    ck_assert_int_eq(send_to(0, 1, "ping"), 0);
+    until(nodes[0].messages == 1);
+    kill(pid, SIGKILL);
+    until(nodes[0].told[FAULTLOC_CHANNEL_LOST]);
+    ck_assert_int_eq(nodes[0].last_error, ECONNRESET);
+    waitpid(pid, NULL, 0);
+    ck_assert_int_eq(send_to(0, 1, "ping"), 0);
+    until(nodes[0].told[FAULTLOC_CHANNEL_REFUSED]);
+    check_trace("0: 1 data agent connected\n"
+                "0: from 1 data agent 'pong'\n"
+                "0: 1 data agent lost\n"
+                "0: 1 data agent refused\n");
+}
+END_TEST
+
+/* The kernel tells of the end to who writes, before anybody asks. */
+START_TEST(process_is_killed_unnoticed)
+{
+    pid_t pid;
+
+    start(0, AGENT);
+    pid = start_process();
+    ck_assert_int_eq(send_to(0, 1, "ping"), 0);
+    until(nodes[0].messages == 1);
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    for (int i = 0; i < 3; i++)
+        ck_assert_int_eq(send_to(0, 1, "ping"), 0);
+    until(nodes[0].told[FAULTLOC_CHANNEL_LOST]);
+    ck_assert_int_eq(nodes[0].last_error, ECONNRESET);
+}
+END_TEST
+
+START_TEST(process_is_stopped_and_goes_on)
+{
+    int status;
+    pid_t pid;
+
+    start(0, AGENT);
+    pid = start_process();
+    ck_assert_int_eq(send_to(0, 1, "ping"), 0);
+    until(nodes[0].messages == 1);
+    kill(pid, SIGSTOP);
+    ck_assert_int_eq(waitpid(pid, &status, WUNTRACED), pid);
+    for (int i = 0; i < 5; i++) {
+        ck_assert_int_eq(
+            faultloc_channel_send(nodes[0].ch, now, 1, DATA, AGENT, FAULTLOC_SEND_FRESH, "ping", 4),
+            0);
+        until(nodes[0].told[FAULTLOC_CHANNEL_CONNECTED] == 2 + i);
+    }
+    ck_assert_int_eq(nodes[0].messages, 1);
+    kill(pid, SIGCONT);
+    until(nodes[0].messages == 2);
+    ck_assert_int_eq(nodes[0].told[FAULTLOC_CHANNEL_LOST], 0);
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+}
+END_TEST
+
+/* A listening socket that does what a test wants with who comes. */
+static int fake_server(int i)
+{
+    struct faultloc_ports ports;
+
+    ck_assert_int_eq(faultloc_channel_pick_ports(table[i].path, &ports), 0);
+    table[i].port[AGENT] = ports.port;
+    close(ports.fd[MGMT]);
+    return ports.fd[DATA];
+}
+
+static int take_one(int listener)
+{
+    int fd = -1;
+
+    until((fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC)) >= 0);
+    return fd;
+}
+
+START_TEST(connection_is_reset)
+{
+    const struct linger reset = {.l_onoff = 1, .l_linger = 0};
+    int listener, fd;
+
+    start(0, AGENT);
+    listener = fake_server(1);
+    ck_assert_int_eq(send_to(0, 1, "x"), 0);
+    fd = take_one(listener);
+    until(nodes[0].told[FAULTLOC_CHANNEL_CONNECTED]);
+    setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
+    close(fd);
+    until(nodes[0].told[FAULTLOC_CHANNEL_LOST]);
+    check_trace("0: 1 data agent connected\n"
+                "0: 1 data agent lost\n");
+    ck_assert_int_eq(nodes[0].last_error, ECONNRESET);
+    close(listener);
+}
+END_TEST
+
+START_TEST(orderly_leave_is_no_fault)
+{
+    start(0, AGENT);
+    start(1, AGENT);
+    ck_assert_int_eq(send_to(0, 1, "x"), 0);
+    until(nodes[1].messages == 1);
+    end(1);
+    until(nodes[0].told[FAULTLOC_CHANNEL_CLOSED]);
+    check_trace("0: 1 data agent connected\n"
+                "1: from 0 data agent 'x'\n"
+                "0: 1 data agent closed\n");
+    ck_assert_int_eq(send_to(0, 1, "y"), 0);
+    until(nodes[0].told[FAULTLOC_CHANNEL_REFUSED]);
+}
+END_TEST
+
+START_TEST(own_address_is_gone)
+{
+    start(0, AGENT);
+    start(1, AGENT);
+    table[0].path[DATA] = (struct faultloc_inet){AF_INET, {192, 0, 2, 1}};
+    ck_assert_int_eq(send_to(0, 1, "x"), EADDRNOTAVAIL);
+    ck_assert_int_eq(faultloc_channel_reach_of(EADDRNOTAVAIL), FAULTLOC_CHANNEL_LOCAL_DOWN);
+    ck_assert_int_eq(faultloc_channel_send(nodes[0].ch, now, 1, MGMT, AGENT, 0, "x", 1), 0);
+    until(nodes[1].messages == 1);
+    check_trace("0: 1 mgmt agent connected\n"
+                "1: from 0 mgmt agent 'x'\n");
+}
+END_TEST
+
+START_TEST(path_that_one_side_lacks)
+{
+    start(0, AGENT);
+    start(1, AGENT);
+    table[1].path[MGMT].family = 0;
+    ck_assert_int_eq(faultloc_channel_send(nodes[0].ch, now, 1, MGMT, AGENT, 0, "x", 1),
+                     EDESTADDRREQ);
+    ck_assert_int_eq(faultloc_channel_send(nodes[1].ch, now, 0, MGMT, AGENT, 0, "x", 1),
+                     EDESTADDRREQ);
+    table[1].path[DATA].family = AF_INET6;
+    ck_assert_int_eq(send_to(0, 1, "x"), EAFNOSUPPORT);
+    ck_assert_uint_eq(stats_of(0).outbound, 0);
+}
+END_TEST
+
+START_TEST(network_that_swallows_everything)
+{
+    int listener = socket(AF_INET, SOCK_STREAM, 0);
+    struct sockaddr_storage sa;
+    socklen_t len = faultloc_sockaddr_make(&table[1].path[DATA], 0, &sa);
+    int full[8];
+
+    start(0, AGENT);
+    /* With its backlog full a listening socket drops what comes, as a dead link does. */
+    ck_assert_int_eq(bind(listener, (struct sockaddr *) &sa, len), 0);
+    ck_assert_int_eq(listen(listener, 0), 0);
+    table[1].port[AGENT] = faultloc_sock_port(listener);
+    for (int i = 0; i < 8; i++)
+        full[i] = connect_to(1, DATA);
+    ck_assert_int_eq(send_to(0, 1, "x"), 0);
+    settle();
+    check_trace("");
+    ck_assert_uint_eq(faultloc_channel_deadline(nodes[0].ch), now + 10 * SECOND);
+    now += 10 * SECOND;
+    settle();
+    check_trace("0: 1 data agent unreachable\n");
+    ck_assert_int_eq(nodes[0].last_error, ETIMEDOUT);
+    for (int i = 0; i < 8; i++)
+        close(full[i]);
+    close(listener);
+}
+END_TEST
+
+static const struct {
+    int error;
+    enum faultloc_channel_reach reach;
+} errno_table[] = {
+    {0, FAULTLOC_CHANNEL_CONNECTED},
+    {ECONNREFUSED, FAULTLOC_CHANNEL_REFUSED},
+    {EHOSTUNREACH, FAULTLOC_CHANNEL_UNREACHABLE},
+    {EHOSTDOWN, FAULTLOC_CHANNEL_UNREACHABLE},
+    {ETIMEDOUT, FAULTLOC_CHANNEL_UNREACHABLE},
+    {ENETUNREACH, FAULTLOC_CHANNEL_LOCAL_DOWN},
+    {ENETDOWN, FAULTLOC_CHANNEL_LOCAL_DOWN},
+    {EADDRNOTAVAIL, FAULTLOC_CHANNEL_LOCAL_DOWN},
+    {EMFILE, FAULTLOC_CHANNEL_LOCAL_DOWN},
+    {ENOBUFS, FAULTLOC_CHANNEL_LOCAL_DOWN},
+    {ECONNRESET, FAULTLOC_CHANNEL_LOST},
+    {EPIPE, FAULTLOC_CHANNEL_LOST},
+    {EPROTO, FAULTLOC_CHANNEL_LOST},
+};
+
+START_TEST(errno_to_reach)
+{
+    ck_assert_int_eq(faultloc_channel_reach_of(errno_table[_i].error), errno_table[_i].reach);
+}
+END_TEST
+
+/* ---- limits and time ----------------------------------------------------------------------- */
+
+START_TEST(queue_is_bounded)
+{
+    struct faultloc_ports stopped;
+    char text[1000];
+    int sent = 0, rc;
+
+    limits.queue_bytes = 10 * (sizeof(text) + FAULTLOC_FRAME_OVERHEAD);
+    start(0, AGENT);
+    ck_assert_int_eq(faultloc_channel_pick_ports(table[1].path, &stopped), 0);
+    table[1].port[AGENT] = stopped.port;
+    memset(text, 'q', sizeof(text));
+    while ((rc = faultloc_channel_send(nodes[0].ch, now, 1, DATA, AGENT, 0, text, sizeof(text))) ==
+           0)
+        sent++;
+    ck_assert_int_eq(rc, ENOBUFS);
+    ck_assert_int_eq(sent, 10);
+    until(nodes[0].told[FAULTLOC_CHANNEL_CONNECTED]);
+    ck_assert_uint_eq(faultloc_channel_unsent(nodes[0].ch), 0); /* not on a proven connection */
+    faultloc_ports_close(&stopped);
+}
+END_TEST
+
+/* A proven peer that does not read: the kernel's buffers fill, then the queue. */
+START_TEST(slow_reader)
+{
+    static char body[FAULTLOC_BODY_MAX];
+    int sent = 0, rc = 0;
+
+    start(0, AGENT);
+    start(1, AGENT);
+    ck_assert_int_eq(send_to(0, 1, "first"), 0);
+    until(nodes[1].messages == 1);
+    memset(body, 's', sizeof(body));
+    while (rc == 0 && sent < 100000) {
+        rc = faultloc_channel_send(nodes[0].ch, now, 1, DATA, AGENT, 0, body, sizeof(body));
+        sent += rc == 0;
+        ck_assert_int_eq(faultloc_channel_process(nodes[0].ch, now), 0);
+    }
+    ck_assert_int_eq(rc, ENOBUFS);
+    ck_assert_uint_gt(faultloc_channel_unsent(nodes[0].ch), 0);
+    ck_assert_uint_le(faultloc_channel_unsent(nodes[0].ch), 65536);
+    until(nodes[1].messages == 1 + sent);
+    ck_assert_uint_eq(faultloc_channel_unsent(nodes[0].ch), 0);
+    ck_assert_int_eq(send_to(0, 1, "last"), 0);
+    until(nodes[1].messages == 2 + sent);
+}
+END_TEST
+
+START_TEST(idle_connections_are_closed_by_who_made_them)
+{
+    start(0, AGENT);
+    start(1, AGENT);
+    ck_assert_uint_eq(faultloc_channel_deadline(nodes[0].ch), UINT64_MAX);
+    ck_assert_int_eq(send_to(0, 1, "x"), 0);
+    until(nodes[1].messages == 1);
+    settle();
+    ck_assert_uint_eq(faultloc_channel_deadline(nodes[0].ch), now + 10 * SECOND);
+    now += 10 * SECOND - 1;
+    settle();
+    ck_assert_uint_eq(stats_of(0).outbound, 1);
+    now += 1;
+    settle();
+    ck_assert_uint_eq(stats_of(0).outbound, 0);
+    ck_assert_uint_eq(stats_of(1).inbound, 0);
+    ck_assert_uint_eq(faultloc_channel_deadline(nodes[0].ch), UINT64_MAX);
+    ck_assert_uint_eq(faultloc_channel_deadline(nodes[1].ch), UINT64_MAX);
+    check_trace("0: 1 data agent connected\n"
+                "1: from 0 data agent 'x'\n");
+    ck_assert_int_eq(send_to(0, 1, "y"), 0);
+    until(nodes[1].messages == 2);
+}
+END_TEST
+
+START_TEST(stopped_peer_is_not_held_for_ever)
+{
+    struct faultloc_ports stopped;
+
+    start(0, AGENT);
+    ck_assert_int_eq(faultloc_channel_pick_ports(table[1].path, &stopped), 0);
+    table[1].port[AGENT] = stopped.port;
+    ck_assert_int_eq(send_to(0, 1, "x"), 0);
+    until(nodes[0].told[FAULTLOC_CHANNEL_CONNECTED]);
+    now += 10 * SECOND;
+    settle();
+    ck_assert_uint_eq(stats_of(0).outbound, 0);
+    check_trace("0: 1 data agent connected\n");
+    faultloc_ports_close(&stopped);
+}
+END_TEST
+
+START_TEST(lost_peer_is_not_held_for_ever)
+{
+    struct client c;
+
+    start(1, AGENT);
+    c = enter(1, 0, key);
+    take_welcome(&c);
+    ck_assert_uint_eq(stats_of(1).inbound, 1);
+    now += 29 * SECOND;
+    settle();
+    ck_assert_uint_eq(stats_of(1).inbound, 1);
+    now += SECOND;
+    settle();
+    ck_assert_uint_eq(stats_of(1).inbound, 0);
+    close(c.fd);
+}
+END_TEST
+
+START_TEST(one_peer_has_only_so_many_connections)
+{
+    struct client c[4];
+
+    limits.per_peer = 3;
+    start(1, AGENT);
+    for (int i = 0; i < 4; i++) {
+        c[i] = enter(1, 2, key);
+        take_welcome(&c[i]);
+        now++;
+    }
+    ck_assert_uint_eq(stats_of(1).inbound, 3);
+    take_welcome(&c[0]); /* GOODBYE has its form */
+    must_be_closed(c[0].fd);
+    for (int i = 1; i < 4; i++)
+        close(c[i].fd);
+}
+END_TEST
+
+START_TEST(more_peers_than_connections)
+{
+    limits.inbound = 2;
+    for (int i = 0; i < NODES; i++)
+        start(i, AGENT);
+    for (int i = 1; i < NODES; i++) {
+        ck_assert_int_eq(send_to(i, 0, "x"), 0);
+        until(nodes[0].messages == i);
+        now++;
+    }
+    until(nodes[1].told[FAULTLOC_CHANNEL_CLOSED]);
+    ck_assert_uint_eq(stats_of(0).inbound, 2);
+    ck_assert_int_eq(nodes[1].told[FAULTLOC_CHANNEL_LOST], 0);
+    ck_assert_int_eq(send_to(1, 0, "again"), 0);
+    until(nodes[0].messages == NODES);
+}
+END_TEST
+
+START_TEST(more_destinations_than_connections)
+{
+    limits.outbound = 2;
+    for (int i = 0; i < NODES; i++)
+        start(i, AGENT);
+    for (int i = 1; i < NODES; i++) {
+        ck_assert_int_eq(send_to(0, i, "x"), 0);
+        until(nodes[i].messages == 1);
+        now++;
+    }
+    settle();
+    ck_assert_uint_eq(stats_of(0).outbound, 2);
+    ck_assert_uint_eq(stats_of(1).inbound, 0);
+    ck_assert_int_eq(nodes[0].told[FAULTLOC_CHANNEL_LOST], 0);
+}
+END_TEST
+
+START_TEST(all_connections_in_the_midst_of_something)
+{
+    struct faultloc_ports stopped;
+
+    limits.outbound = 1;
+    start(0, AGENT);
+    start(2, AGENT);
+    ck_assert_int_eq(faultloc_channel_pick_ports(table[1].path, &stopped), 0);
+    table[1].port[AGENT] = stopped.port;
+    ck_assert_int_eq(send_to(0, 1, "x"), 0);
+    ck_assert_int_eq(send_to(0, 2, "x"), ENOBUFS);
+    faultloc_ports_close(&stopped);
+}
+END_TEST
+
+/* ---- ports --------------------------------------------------------------------------------- */
+
+START_TEST(port_is_taken_over)
+{
+    start(0, AGENT);
+    start(1, AGENT);
+    ck_assert_int_eq(send_to(0, 1, "one"), 0);
+    until(nodes[1].messages == 1);
+    /* The next in line, another process, tries while the last owner is still there. */
+    table[2] = table[1];
+    ck_assert_int_eq(create(2), 0);
+    ck_assert_int_eq(faultloc_channel_listen(nodes[2].ch, AGENT), EADDRINUSE);
+    ck_assert_uint_eq(faultloc_channel_listening(nodes[2].ch, AGENT), 0);
+    end(1);
+    /* Connections that the dead one had do not stand in the way. */
+    ck_assert_int_eq(faultloc_channel_listen(nodes[2].ch, AGENT), 0);
+    ck_assert_uint_eq(faultloc_channel_listening(nodes[2].ch, AGENT), 2);
+    ck_assert_int_eq(send_to(0, 2, "two"), 0);
+    until(nodes[2].messages == 1);
+    ck_assert_int_eq(nodes[0].told[FAULTLOC_CHANNEL_REFUSED], 0);
+}
+END_TEST
+
+START_TEST(listening_can_be_completed_later)
+{
+    struct faultloc_inet both[FAULTLOC_PATHS] = {table[1].path[MGMT]};
+    struct faultloc_ports other;
+
+    start(1, AGENT);
+    ck_assert_int_eq(faultloc_channel_pick_ports(both, &other), 0);
+    table[1].port[DEPUTY] = other.port;
+    ck_assert_int_eq(faultloc_channel_listen(nodes[1].ch, DEPUTY), EADDRINUSE);
+    ck_assert_uint_eq(faultloc_channel_listening(nodes[1].ch, DEPUTY), 1);
+    faultloc_ports_close(&other);
+    ck_assert_int_eq(faultloc_channel_listen(nodes[1].ch, DEPUTY), 0);
+    ck_assert_uint_eq(faultloc_channel_listening(nodes[1].ch, DEPUTY), 2);
+    ck_assert_int_eq(faultloc_channel_listen(nodes[1].ch, DEPUTY), 0);
+}
+END_TEST
+
+START_TEST(unlisten_refuses_and_keeps_what_is_there)
+{
+    start(0, AGENT);
+    start(1, AGENT);
+    nodes[1].answers = true;
+    ck_assert_int_eq(send_to(0, 1, "ping 1"), 0);
+    until(nodes[0].messages == 1);
+    faultloc_channel_unlisten(nodes[1].ch, AGENT);
+    ck_assert_uint_eq(faultloc_channel_listening(nodes[1].ch, AGENT), 0);
+    ck_assert_int_eq(send_to(0, 1, "ping 2"), 0);
+    until(nodes[0].messages == 2);
+    ck_assert_int_eq(
+        faultloc_channel_send(nodes[0].ch, now, 1, DATA, AGENT, FAULTLOC_SEND_FRESH, "ping 3", 6),
+        0);
+    until(nodes[0].told[FAULTLOC_CHANNEL_REFUSED]);
+    ck_assert_int_eq(faultloc_channel_listen(nodes[1].ch, AGENT), 0);
+    ck_assert_int_eq(send_to(0, 1, "ping 4"), 0);
+    until(nodes[0].messages == 3);
+}
+END_TEST
+
+START_TEST(picking_ports)
+{
+    struct faultloc_inet none[FAULTLOC_PATHS] = {{0}};
+    struct faultloc_inet twice[FAULTLOC_PATHS] = {table[0].path[DATA], table[0].path[DATA]};
+    struct faultloc_inet one[FAULTLOC_PATHS] = {{0}, table[0].path[MGMT]};
+    struct faultloc_ports ports, second;
+
+    ck_assert_int_eq(faultloc_channel_pick_ports(none, &ports), EINVAL);
+    ck_assert_int_eq(faultloc_channel_pick_ports(twice, &ports), EINVAL);
+    ck_assert_int_eq(faultloc_channel_pick_ports(one, &ports), 0);
+    ck_assert_int_eq(ports.fd[DATA], -1);
+    ck_assert_int_gt(ports.port, 0);
+    ck_assert_int_eq(faultloc_sock_port(ports.fd[MGMT]), ports.port);
+    start(0, AGENT);
+    ck_assert_int_eq(faultloc_channel_pick_ports(table[0].path, &second), 0);
+    ck_assert_int_eq(faultloc_channel_adopt(nodes[0].ch, AGENT, &second), EBUSY);
+    ck_assert_int_eq(second.fd[DATA], -1);
+    faultloc_ports_close(&ports);
+}
+END_TEST
+
+/* ---- strangers ----------------------------------------------------------------------------- */
+
+START_TEST(stranger_says_nothing)
+{
+    int fd;
+
+    start(1, AGENT);
+    fd = connect_to(1, DATA);
+    until(stats_of(1).unproven == 1);
+    ck_assert_uint_eq(faultloc_channel_deadline(nodes[1].ch), now + 2 * SECOND);
+    now += 2 * SECOND;
+    must_be_closed(fd);
+    check_trace("1: stranger 127.0.0.1 connected and did not prove the job's key\n");
+    ck_assert_uint_eq(faultloc_channel_deadline(nodes[1].ch), UINT64_MAX);
+}
+END_TEST
+
+START_TEST(stranger_leaves)
+{
+    start(1, AGENT);
+    close(connect_to(1, DATA));
+    until(stats_of(1).accepted == 1);
+    settle();
+    ck_assert_uint_eq(stats_of(1).unproven, 0);
+    check_trace(""); /* a peer that gave up asking looks the same */
+}
+END_TEST
+
+START_TEST(stranger_without_the_key_is_logged_once)
+{
+    uint8_t wrong[FAULTLOC_KEY_SIZE] = {0};
+
+    start(1, AGENT);
+    for (int i = 0; i < 5; i++)
+        must_be_closed(enter(1, 0, wrong).fd);
+    check_trace("1: stranger 127.0.0.1 sent no valid proof of the job's key\n");
+    ck_assert_uint_eq(stats_of(1).intruders[FAULTLOC_INTRUDER_BAD_HELLO], 5);
+    ck_assert_uint_eq(stats_of(1).unproven, 0);
+}
+END_TEST
+
+START_TEST(stranger_at_both_paths)
+{
+    start(1, AGENT);
+    for (int path = 0; path < FAULTLOC_PATHS; path++) {
+        int fd = connect_to(1, path);
+        must_send(fd, key, sizeof(key)); /* part of a HELLO, then the end */
+        shutdown(fd, SHUT_WR);
+        must_be_closed(fd);
+    }
+    check_trace("1: stranger 127.0.0.1 connected and did not prove the job's key\n");
+    ck_assert_uint_eq(stats_of(1).intruders[FAULTLOC_INTRUDER_NO_HELLO], 2);
+}
+END_TEST
+
+START_TEST(hello_of_no_node)
+{
+    start(1, AGENT);
+    must_be_closed(enter(1, NODES, key).fd);
+    must_be_closed(enter(1, UINT32_MAX, key).fd);
+    ck_assert_uint_eq(stats_of(1).intruders[FAULTLOC_INTRUDER_BAD_HELLO], 2);
+}
+END_TEST
+
+START_TEST(hello_made_for_another_socket)
+{
+    struct faultloc_hello who[] = {{.from = 0, .to = 2, .path = DATA, .role = AGENT},
+                                   {.from = 0, .to = 1, .path = MGMT, .role = AGENT},
+                                   {.from = 0, .to = 1, .path = DATA, .role = DEPUTY}};
+    uint8_t challenge[FAULTLOC_CHALLENGE_SIZE], hello[FAULTLOC_HELLO_SIZE];
+    struct faultloc_session session;
+    int fd;
+
+    start(1, AGENT);
+    fd = connect_to(1, DATA);
+    must_recv(fd, challenge, sizeof(challenge));
+    ck_assert_int_eq(faultloc_frame_hello(key, challenge, &who[_i], hello, &session), 0);
+    must_send(fd, hello, sizeof(hello));
+    must_be_closed(fd);
+    ck_assert_uint_eq(stats_of(1).intruders[FAULTLOC_INTRUDER_BAD_HELLO], 1);
+}
+END_TEST
+
+START_TEST(replayed_hello)
+{
+    struct faultloc_hello who = {.from = 0, .to = 1, .path = DATA, .role = AGENT};
+    uint8_t challenge[FAULTLOC_CHALLENGE_SIZE], hello[FAULTLOC_HELLO_SIZE];
+    struct client c = {0};
+    int fd;
+
+    start(1, AGENT);
+    c.fd = connect_to(1, DATA);
+    must_recv(c.fd, challenge, sizeof(challenge));
+    ck_assert_int_eq(faultloc_frame_hello(key, challenge, &who, hello, &c.session), 0);
+    must_send(c.fd, hello, sizeof(hello));
+    take_welcome(&c);
+    fd = connect_to(1, DATA);
+    must_recv(fd, challenge, sizeof(challenge));
+    must_send(fd, hello, sizeof(hello));
+    must_be_closed(fd);
+    ck_assert_uint_eq(stats_of(1).inbound, 1);
+    ck_assert_uint_eq(stats_of(1).intruders[FAULTLOC_INTRUDER_BAD_HELLO], 1);
+    close(c.fd);
+}
+END_TEST
+
+/* Every bit of the HELLO counts. */
+START_TEST(flipped_bit_in_hello)
+{
+    struct faultloc_hello who = {.from = 0, .to = 1, .path = DATA, .role = AGENT};
+    uint8_t challenge[FAULTLOC_CHALLENGE_SIZE], hello[FAULTLOC_HELLO_SIZE];
+    struct faultloc_session session;
+
+    start(1, AGENT);
+    for (size_t i = 0; i < sizeof(hello); i++) {
+        int fd = connect_to(1, DATA);
+        must_recv(fd, challenge, sizeof(challenge));
+        ck_assert_int_eq(faultloc_frame_hello(key, challenge, &who, hello, &session), 0);
+        hello[i] ^= (uint8_t) (1u << i % 8);
+        must_send(fd, hello, sizeof(hello));
+        must_be_closed(fd);
+    }
+    ck_assert_uint_eq(stats_of(1).inbound, 0);
+    ck_assert_uint_eq(stats_of(1).intruders[FAULTLOC_INTRUDER_BAD_HELLO], sizeof(hello));
+}
+END_TEST
+
+/* Every bit of a frame counts, its header's included. */
+START_TEST(flipped_bit_in_frame)
+{
+    static const char text[] = "twelve bytes";
+    const size_t size = FAULTLOC_FRAME_OVERHEAD + sizeof(text) - 1;
+    uint8_t frame[FAULTLOC_FRAME_MAX] = {0};
+
+    start(1, AGENT);
+    for (size_t i = 0; i < size; i++) {
+        struct client c = enter(1, 0, key);
+        take_welcome(&c);
+        ck_assert_uint_eq(make_frame(&c, text, frame), size);
+        frame[i] ^= (uint8_t) (1u << i % 8);
+        /* A length that grew makes the channel wait for more: it gets more, also not right. */
+        must_send(c.fd, frame, i < 4 ? sizeof(frame) : size);
+        must_be_closed(c.fd);
+    }
+    ck_assert_int_eq(nodes[1].messages, 0);
+    ck_assert_uint_eq(stats_of(1).intruders[FAULTLOC_INTRUDER_BAD_FRAME], size);
+    check_trace("1: stranger 127.0.0.1 sent a frame that is not valid\n");
+}
+END_TEST
+
+START_TEST(replayed_frame)
+{
+    uint8_t frame[FAULTLOC_FRAME_MAX];
+    struct client c;
+
+    start(1, AGENT);
+    c = enter(1, 0, key);
+    take_welcome(&c);
+    size_t size = make_frame(&c, "once", frame);
+    must_send(c.fd, frame, size);
+    must_send(c.fd, frame, size);
+    must_be_closed(c.fd);
+    check_trace("1: from 0 data agent 'once'\n"
+                "1: stranger 127.0.0.1 sent a frame that is not valid\n");
+}
+END_TEST
+
+START_TEST(frame_of_another_connection)
+{
+    uint8_t frame[FAULTLOC_FRAME_MAX];
+    struct client a, b;
+
+    start(1, AGENT);
+    a = enter(1, 0, key);
+    take_welcome(&a);
+    b = enter(1, 0, key);
+    take_welcome(&b);
+    must_send(b.fd, frame, make_frame(&a, "stolen", frame));
+    must_be_closed(b.fd);
+    ck_assert_int_eq(nodes[1].messages, 0);
+    close(a.fd);
+}
+END_TEST
+
+START_TEST(servers_own_frame_sent_back)
+{
+    uint8_t welcome[FAULTLOC_FRAME_OVERHEAD];
+    struct client c;
+
+    start(1, AGENT);
+    c = enter(1, 0, key);
+    must_recv(c.fd, welcome, sizeof(welcome));
+    must_send(c.fd, welcome, sizeof(welcome));
+    must_be_closed(c.fd);
+    ck_assert_uint_eq(stats_of(1).intruders[FAULTLOC_INTRUDER_BAD_FRAME], 1);
+}
+END_TEST
+
+START_TEST(huge_length_from_who_has_the_key)
+{
+    uint8_t head[FAULTLOC_FRAME_HEAD] = {0};
+    struct client c;
+    static const uint32_t lengths[] = {FAULTLOC_BODY_MAX + 1, 0x7fffffff, 0x80000000, 0xffffffff};
+
+    start(1, AGENT);
+    c = enter(1, 0, key);
+    take_welcome(&c);
+    faultloc_frame_begin(head, lengths[_i]);
+    must_send(c.fd, head, 4); /* the length alone is enough to refuse */
+    must_be_closed(c.fd);
+    ck_assert_uint_eq(stats_of(1).intruders[FAULTLOC_INTRUDER_BAD_FRAME], 1);
+}
+END_TEST
+
+START_TEST(empty_frame_from_who_has_the_key)
+{
+    uint8_t frame[FAULTLOC_FRAME_MAX];
+    struct client c;
+
+    start(1, AGENT);
+    c = enter(1, 0, key);
+    take_welcome(&c);
+    must_send(c.fd, frame, make_frame(&c, "", frame));
+    must_be_closed(c.fd);
+    ck_assert_uint_eq(stats_of(1).intruders[FAULTLOC_INTRUDER_BAD_FRAME], 1);
+}
+END_TEST
+
+START_TEST(frame_byte_by_byte)
+{
+    uint8_t frame[FAULTLOC_FRAME_MAX];
+    struct client c;
+
+    start(1, AGENT);
+    c = enter(1, 3, key);
+    take_welcome(&c);
+    size_t size = make_frame(&c, "slowly", frame);
+    for (size_t i = 0; i < size; i++) {
+        ck_assert_int_eq(nodes[1].messages, 0);
+        must_send(c.fd, frame + i, 1);
+        settle();
+    }
+    until(nodes[1].messages == 1);
+    check_trace("1: from 3 data agent 'slowly'\n");
+    close(c.fd);
+}
+END_TEST
+
+START_TEST(random_bytes)
+{
+    uint8_t bytes[512];
+
+    start(1, AGENT);
+    for (int i = 0; i < 50; i++) {
+        int fd = connect_to(1, DATA);
+        randombytes_buf(bytes, sizeof(bytes));
+        must_send(fd, bytes, sizeof(bytes));
+        must_be_closed(fd);
+    }
+    ck_assert_int_eq(nodes[1].messages, 0);
+    ck_assert_int_eq(nodes[1].intruders, 1);
+}
+END_TEST
+
+START_TEST(random_bytes_from_who_has_the_key)
+{
+    uint8_t bytes[512];
+
+    start(1, AGENT);
+    for (int i = 0; i < 50; i++) {
+        struct client c = enter(1, 0, key);
+        take_welcome(&c);
+        randombytes_buf(bytes, sizeof(bytes));
+        must_send(c.fd, bytes, sizeof(bytes));
+        must_be_closed(c.fd);
+    }
+    ck_assert_int_eq(nodes[1].messages, 0);
+}
+END_TEST
+
+START_TEST(stranger_listens_on_an_agents_port)
+{
+    uint8_t bytes[512] = {'F', 'L', 'T', 'C', 0, 1};
+    int listener, fd;
+
+    start(0, AGENT);
+    listener = fake_server(1);
+    ck_assert_int_eq(send_to(0, 1, "secret"), 0);
+    fd = take_one(listener);
+    /* 0: no challenge at all; 1: a good challenge, and then no proof */
+    must_send(fd, _i == 0 ? key : bytes, _i == 0 ? 32 : FAULTLOC_CHALLENGE_SIZE);
+    if (_i == 1) {
+        must_recv(fd, bytes, FAULTLOC_HELLO_SIZE);
+        must_send(fd, bytes, sizeof(bytes));
+    } else {
+        must_send(fd, key, 32);
+    }
+    until(nodes[0].told[FAULTLOC_CHANNEL_LOST]);
+    ck_assert_int_eq(nodes[0].last_error, EPROTO);
+    check_trace("0: 1 data agent connected\n"
+                "0: 1 data agent lost\n"
+                "0: stranger 127.0.0.1 listens on an agent's port without the job's key\n");
+    close(fd);
+    close(listener);
+}
+END_TEST
+
+START_TEST(unproven_connections_are_limited)
+{
+    int fds[80];
+    int closed = 0;
+
+    start(0, AGENT);
+    start(1, AGENT);
+    for (int i = 0; i < 80; i++) {
+        fds[i] = connect_to(1, DATA);
+        settle();
+        ck_assert_uint_le(stats_of(1).unproven, 64);
+        now += SECOND / 100;
+    }
+    for (int i = 0; i < 80; i++) {
+        ck_assert_int_eq(is_closed(fds[i]), i < 16); /* the oldest go */
+        closed += is_closed(fds[i]);
+    }
+    ck_assert_int_eq(closed, 16);
+    check_trace("1: stranger 127.0.0.1 opened more connections than are held at a time\n");
+    ck_assert_uint_eq(stats_of(1).intruders[FAULTLOC_INTRUDER_FLOOD], 16);
+    ck_assert_int_eq(send_to(0, 1, "still here?"), 0);
+    until(nodes[1].messages == 1);
+    for (int i = 0; i < 80; i++)
+        close(fds[i]);
+}
+END_TEST
+
+/* Who floods pushes out itself, not one that comes from elsewhere. */
+START_TEST(flood_pushes_out_itself)
+{
+    int fds[100], other;
+
+    start(1, AGENT);
+    other = connect_to(1, MGMT); /* comes from 127.0.0.2 as the kernel picks it */
+    settle();
+    for (int i = 0; i < 100; i++) {
+        fds[i] = connect_to(1, DATA);
+        settle();
+        now += SECOND / 100;
+    }
+    struct sockaddr_in from;
+    socklen_t len = sizeof(from);
+    ck_assert_int_eq(getsockname(other, (struct sockaddr *) &from, &len), 0);
+    if (from.sin_addr.s_addr != htonl(INADDR_LOOPBACK))
+        ck_assert(!is_closed(other));
+    for (int i = 0; i < 100; i++)
+        close(fds[i]);
+    close(other);
+}
+END_TEST
+
+/* Raises the limit of descriptors as far as it goes. */
+static rlim_t raise_descriptors(void)
+{
+    struct rlimit limit;
+
+    getrlimit(RLIMIT_NOFILE, &limit);
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+    getrlimit(RLIMIT_NOFILE, &limit);
+    return limit.rlim_cur;
+}
+
+/* A flood leaves each who came the time to prove the key. */
+START_TEST(flood_leaves_time_for_a_proof)
+{
+    uint8_t challenge[FAULTLOC_CHALLENGE_SIZE], hello[FAULTLOC_HELLO_SIZE];
+    struct faultloc_hello who = {.from = 0, .to = 1, .path = DATA, .role = AGENT};
+    struct client c;
+    int fds[200];
+
+    start(1, AGENT);
+    c.fd = connect_to(1, DATA);
+    for (int i = 0; i < 200; i++)
+        fds[i] = connect_to(1, DATA);
+    settle();
+    ck_assert_uint_eq(stats_of(1).accepted, 64);
+    ck_assert_uint_eq(faultloc_channel_deadline(nodes[1].ch), now + SECOND / 100);
+    now += SECOND / 100 - 1;
+    settle();
+    ck_assert_uint_eq(stats_of(1).accepted, 64);
+    must_recv(c.fd, challenge, sizeof(challenge));
+    ck_assert_int_eq(faultloc_frame_hello(key, challenge, &who, hello, &c.session), 0);
+    must_send(c.fd, hello, sizeof(hello));
+    now += 1;
+    settle();
+    take_welcome(&c);
+    until_in_time(stats_of(1).accepted == 201);
+    close(c.fd);
+    for (int i = 0; i < 200; i++)
+        close(fds[i]);
+}
+END_TEST
+
+START_TEST(ten_thousand_connections)
+{
+    enum {
+        FLOOD = 10000,
+        BATCH = 250
+    };
+    static int fds[FLOOD];
+    size_t keep = raise_descriptors();
+    int served = 0;
+
+    keep = keep > FLOOD + 2000 ? FLOOD : keep > 1000 ? keep - 900 : 100;
+    limits.inbound = limits.outbound = 64;
+    start(0, AGENT);
+    start(1, AGENT);
+    nodes[1].answers = true;
+    for (int i = 0; i < FLOOD; i++) {
+        if ((size_t) i >= keep)
+            close(fds[i - (int) keep]);
+        fds[i] = connect_to(1, DATA);
+        if (i % BATCH == BATCH - 1) {
+            ck_assert_int_eq(faultloc_channel_send(nodes[0].ch, now, 1, DATA, AGENT,
+                                                   FAULTLOC_SEND_FRESH, "ping", 4),
+                             0);
+            served++;
+            until_in_time(nodes[0].messages == served);
+            ck_assert_uint_le(stats_of(1).unproven, 64);
+        }
+    }
+    ck_assert_int_eq(served, FLOOD / BATCH);
+    until_in_time(stats_of(1).accepted >= FLOOD + FLOOD / BATCH);
+    ck_assert_int_eq(nodes[1].intruders, 1);
+    for (int i = FLOOD - (int) keep; i < FLOOD; i++)
+        close(fds[i]);
+}
+END_TEST
+
+START_TEST(work_of_one_call_is_bounded)
+{
+    int fds[100];
+
+    limits.accepts = 4;
+    limits.unproven = 100;
+    start(1, AGENT);
+    for (int i = 0; i < 100; i++)
+        fds[i] = connect_to(1, DATA);
+    for (int i = 1; i <= 25; i++) {
+        ck_assert_int_eq(faultloc_channel_process(nodes[1].ch, now), 0);
+        ck_assert_uint_eq(stats_of(1).accepted, 4u * (unsigned) i);
+    }
+    for (int i = 0; i < 100; i++)
+        close(fds[i]);
+}
+END_TEST
+
+START_TEST(no_descriptors_left)
+{
+    int fds[1024], used = 0, fd;
+    struct rlimit before, few;
+    int stranger, late;
+
+    start(0, AGENT);
+    start(1, AGENT);
+    stranger = connect_to(1, DATA);
+    settle();
+    late = connect_to(1, DATA);
+    getrlimit(RLIMIT_NOFILE, &before);
+    few = before;
+    few.rlim_cur = 256;
+    setrlimit(RLIMIT_NOFILE, &few);
+    while (used < 1024 && (fd = dup(late)) >= 0)
+        fds[used++] = fd;
+    ck_assert_int_eq(errno, EMFILE);
+    /* The unproven one gives way to the next, and no call spins. */
+    settle();
+    ck_assert(is_closed(stranger));
+    ck_assert_uint_eq(stats_of(1).unproven, 1);
+    ck_assert_int_eq(send_to(0, 1, "x"), EMFILE);
+    setrlimit(RLIMIT_NOFILE, &before);
+    while (used > 0)
+        close(fds[--used]);
+    ck_assert_int_eq(send_to(0, 1, "x"), 0);
+    until(nodes[1].messages == 1);
+    close(stranger);
+    close(late);
+}
+END_TEST
+
+START_TEST(no_descriptors_left_and_nobody_to_refuse)
+{
+    int fds[1024], used = 0, fd, late[3];
+    struct rlimit before, few;
+
+    start(0, AGENT);
+    start(1, AGENT);
+    for (int i = 0; i < 3; i++)
+        late[i] = connect_to(1, DATA);
+    getrlimit(RLIMIT_NOFILE, &before);
+    few = before;
+    few.rlim_cur = 256;
+    setrlimit(RLIMIT_NOFILE, &few);
+    while (used < 1024 && (fd = dup(late[0])) >= 0)
+        fds[used++] = fd;
+    settle(); /* ends: those who wait are taken and closed with the spare descriptor */
+    for (int i = 1; i < 3; i++)
+        ck_assert(is_closed(late[i]));
+    setrlimit(RLIMIT_NOFILE, &before);
+    while (used > 0)
+        close(fds[--used]);
+    ck_assert_int_eq(send_to(0, 1, "x"), 0);
+    until(nodes[1].messages == 1);
+    for (int i = 0; i < 3; i++)
+        close(late[i]);
+}
+END_TEST
+
+/* ---- memory -------------------------------------------------------------------------------- */
+
+/* One conversation; whatever fails, nothing crashes, leaks, or stays stuck. */
+static bool converse(void)
+{
+    struct faultloc_ports ports;
+    bool done = false;
+
+    for (int i = 0; i < 2; i++) {
+        if (create(i))
+            return false;
+        ck_assert_int_eq(faultloc_channel_pick_ports(table[i].path, &ports), 0);
+        table[i].port[AGENT] = ports.port;
+        ck_assert_int_eq(faultloc_channel_adopt(nodes[i].ch, AGENT, &ports), 0);
+    }
+    if (send_to(0, 1, "hello") == 0) {
+        settle();
+        if (nodes[1].messages &&
+            faultloc_channel_reply(nodes[1].ch, now, nodes[1].conn, "hi", 2) == 0) {
+            settle();
+            done = nodes[0].messages == 1;
+        }
+    }
+    return done;
+}
+
+START_TEST(each_allocation_fails)
+{
+    bool done = false;
+    int n;
+
+    for (n = 0; n < 50 && !done; n++) {
+        memset(nodes, 0, sizeof(nodes));
+        allocs_left = n;
+        done = converse();
+        end(0);
+        end(1);
+        ck_assert_int_eq(live_allocs, 0);
+    }
+    ck_assert(done);
+    ck_assert_int_gt(n, 6);
+}
+END_TEST
+
+/* ---- suite --------------------------------------------------------------------------------- */
+
+static TCase *add_case(Suite *s, const char *name)
+{
+    TCase *tc = tcase_create(name);
+
+    tcase_add_checked_fixture(tc, setup, teardown);
+    tcase_set_timeout(tc, 120);
+    suite_add_tcase(s, tc);
+    return tc;
+}
+
+static void add_strangers(Suite *s)
+{
+    TCase *tc = add_case(s, "strangers");
+
+    tcase_add_test(tc, stranger_says_nothing);
+    tcase_add_test(tc, stranger_leaves);
+    tcase_add_test(tc, stranger_without_the_key_is_logged_once);
+    tcase_add_test(tc, stranger_at_both_paths);
+    tcase_add_test(tc, hello_of_no_node);
+    tcase_add_loop_test(tc, hello_made_for_another_socket, 0, 3);
+    tcase_add_test(tc, replayed_hello);
+    tcase_add_test(tc, flipped_bit_in_hello);
+    tcase_add_test(tc, flipped_bit_in_frame);
+    tcase_add_test(tc, replayed_frame);
+    tcase_add_test(tc, frame_of_another_connection);
+    tcase_add_test(tc, servers_own_frame_sent_back);
+    tcase_add_loop_test(tc, huge_length_from_who_has_the_key, 0, 4);
+    tcase_add_test(tc, empty_frame_from_who_has_the_key);
+    tcase_add_test(tc, frame_byte_by_byte);
+    tcase_add_test(tc, random_bytes);
+    tcase_add_test(tc, random_bytes_from_who_has_the_key);
+    tcase_add_loop_test(tc, stranger_listens_on_an_agents_port, 0, 2);
+    tc = add_case(s, "floods");
+    tcase_add_test(tc, unproven_connections_are_limited);
+    tcase_add_test(tc, flood_pushes_out_itself);
+    tcase_add_test(tc, flood_leaves_time_for_a_proof);
+    tcase_add_test(tc, ten_thousand_connections);
+    tcase_add_test(tc, work_of_one_call_is_bounded);
+    tcase_add_test(tc, no_descriptors_left);
+    tcase_add_test(tc, no_descriptors_left_and_nobody_to_refuse);
+}
+
+static Suite *channel_suite(void)
+{
+    Suite *s = suite_create("faultloc_channel_tcp");
+    TCase *tc = add_case(s, "messages");
+
+    tcase_add_test(tc, message_and_answer);
+    tcase_add_test(tc, both_ways_over_both_paths_to_both_roles);
+    tcase_add_test(tc, one_connection_carries_many_in_order);
+    tcase_add_test(tc, longest_message);
+    tcase_add_test(tc, to_oneself);
+    tcase_add_test(tc, over_ipv6);
+    tcase_add_test(tc, answer_to_a_connection_that_is_gone);
+    tcase_add_test(tc, callback_may_end_its_connection);
+    tcase_add_test(tc, wrong_arguments);
+    tc = add_case(s, "far side");
+    tcase_add_test(tc, nobody_listens);
+    tcase_add_test(tc, stopped_process_connects_and_never_answers);
+    tcase_add_test(tc, fresh_is_a_fact_of_now);
+    tcase_add_test(tc, process_is_killed);
+    tcase_add_test(tc, process_is_killed_unnoticed);
+    tcase_add_test(tc, process_is_stopped_and_goes_on);
+    tcase_add_test(tc, connection_is_reset);
+    tcase_add_test(tc, orderly_leave_is_no_fault);
+    tcase_add_test(tc, own_address_is_gone);
+    tcase_add_test(tc, path_that_one_side_lacks);
+    tcase_add_test(tc, network_that_swallows_everything);
+    tcase_add_loop_test(tc, errno_to_reach, 0, sizeof(errno_table) / sizeof(errno_table[0]));
+    tc = add_case(s, "limits and time");
+    tcase_add_test(tc, queue_is_bounded);
+    tcase_add_test(tc, slow_reader);
+    tcase_add_test(tc, idle_connections_are_closed_by_who_made_them);
+    tcase_add_test(tc, stopped_peer_is_not_held_for_ever);
+    tcase_add_test(tc, lost_peer_is_not_held_for_ever);
+    tcase_add_test(tc, one_peer_has_only_so_many_connections);
+    tcase_add_test(tc, more_peers_than_connections);
+    tcase_add_test(tc, more_destinations_than_connections);
+    tcase_add_test(tc, all_connections_in_the_midst_of_something);
+    tc = add_case(s, "ports");
+    tcase_add_test(tc, port_is_taken_over);
+    tcase_add_test(tc, listening_can_be_completed_later);
+    tcase_add_test(tc, unlisten_refuses_and_keeps_what_is_there);
+    tcase_add_test(tc, picking_ports);
+    add_strangers(s);
+    tc = add_case(s, "memory");
+    tcase_add_test(tc, each_allocation_fails);
+    return s;
+}
+
+int main(void)
+{
+    SRunner *runner = srunner_create(channel_suite());
+
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

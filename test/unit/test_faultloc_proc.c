@@ -1,0 +1,339 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+/*
+ * What /proc says: on files made up by the test, on this process, and on children that are stopped
+ * and killed.
+ */
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE 1
+#endif
+
+#include "faultloc_proc.h"
+
+#include <check.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* What stands behind the state letter, up to field 22, the start time. */
+#define FIELDS " 1 42 42 0 -1 4194560 96 0 0 0 11 22 0 0 20 0 5 0 "
+
+/* ---- parsing ------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *text;
+    int error;
+    char state;
+    unsigned threads;
+    uint64_t start;
+    const char *comm;
+} parse_table[] = {
+    {"42 (app) S" FIELDS "777 1 2 3\n", 0, 'S', 5, 777, "app"},
+    {"42 (app) T" FIELDS "0 1\n", 0, 'T', 5, 0, "app"},
+    {"42 (a b) D" FIELDS "777 1\n", 0, 'D', 5, 777, "a b"},
+    {"42 () Z" FIELDS "777 1\n", 0, 'Z', 5, 777, ""},
+    {"42 (a) R 1 2) t" FIELDS "777 1\n", 0, 't', 5, 777, "a) R 1 2"},
+    {"42 (\n) S" FIELDS "777 1\n", 0, 'S', 5, 777, "\n"},
+    {"42 ((((()) R" FIELDS "18446744073709551615 1\n", 0, 'R', 5, UINT64_MAX, "(((()"},
+    {"42 (%s%n\xff) R" FIELDS "777 1\n", 0, 'R', 5, 777, "%s%n\xff"},
+    {"42 (0123456789012345678901234567890123456789012345678901234567890123456789) R" FIELDS
+     "777 1\n",
+     0, 'R', 5, 777, "012345678901234567890123456789012345678901234567890123456789012"},
+    {"", EBADMSG, 0, 0, 0, NULL},
+    {"42", EBADMSG, 0, 0, 0, NULL},
+    {"42 ", EBADMSG, 0, 0, 0, NULL},
+    {"42 (", EBADMSG, 0, 0, 0, NULL},
+    {"42 (app", EBADMSG, 0, 0, 0, NULL},
+    {"42 (app)", EBADMSG, 0, 0, 0, NULL},
+    {"42 (app) ", EBADMSG, 0, 0, 0, NULL},
+    {"42 (app) S", EBADMSG, 0, 0, 0, NULL},
+    {"42 (app) S ", EBADMSG, 0, 0, 0, NULL},
+    {"42 app) S" FIELDS "777 1\n", EBADMSG, 0, 0, 0, NULL},
+    {"43 (app) S" FIELDS "777 1\n", EBADMSG, 0, 0, 0, NULL},
+    {"-42 (app) S" FIELDS "777 1\n", EBADMSG, 0, 0, 0, NULL},
+    {"42 (app) SS" FIELDS "777 1\n", EBADMSG, 0, 0, 0, NULL},
+    {"42 (app) 7" FIELDS "777 1\n", EBADMSG, 0, 0, 0, NULL},
+    {"42 (app) S" FIELDS, EBADMSG, 0, 0, 0, NULL},
+    {"42 (app) S" FIELDS "777", EBADMSG, 0, 0, 0, NULL}, /* cut off: may be 7770 */
+    {"42 (app) S" FIELDS "x77 1\n", EBADMSG, 0, 0, 0, NULL},
+    {"42 (app) S" FIELDS "-77 1\n", EBADMSG, 0, 0, 0, NULL},
+    {"42 (app) S" FIELDS "18446744073709551616 1\n", EBADMSG, 0, 0, 0, NULL},
+    {"42 (app) S 1 42 42 0 -1 4194560 96 0 0 0 11 22 0 0 20 0 4294967296 0 777 1\n", EBADMSG, 0, 0,
+     0, NULL},
+    {"42 (app) S 1 2 3\n", EBADMSG, 0, 0, 0, NULL},
+};
+
+START_TEST(parse)
+{
+    struct faultloc_proc proc = {.state = '?'};
+    const char *text = parse_table[_i].text;
+    /* In memory of just that size, so that a sanitizer sees a step too far. */
+    char *bytes = malloc(strlen(text) + 1);
+
+    memcpy(bytes, text, strlen(text));
+    char *exact = realloc(bytes, strlen(text) ? strlen(text) : 1);
+    ck_assert_int_eq(faultloc_proc_parse(exact, strlen(text), 42, &proc), parse_table[_i].error);
+    if (parse_table[_i].error) {
+        ck_assert_int_eq(proc.state, '?');
+    } else {
+        ck_assert_int_eq(proc.state, parse_table[_i].state);
+        ck_assert_uint_eq(proc.threads, parse_table[_i].threads);
+        ck_assert_uint_eq(proc.start, parse_table[_i].start);
+        ck_assert_str_eq(proc.comm, parse_table[_i].comm);
+    }
+    free(exact);
+}
+END_TEST
+
+/* Every shorter piece of a good file is refused, up to the one that holds the start time. */
+START_TEST(parse_each_prefix)
+{
+    static const char text[] = "42 (app) S" FIELDS "777 1 2 3\n";
+    const size_t enough = strlen(text) - strlen("1 2 3\n");
+    struct faultloc_proc proc;
+
+    for (size_t len = 0; len < sizeof(text); len++) {
+        char *exact = malloc(len ? len : 1);
+        memcpy(exact, text, len);
+        ck_assert_int_eq(faultloc_proc_parse(exact, len, 42, &proc), len < enough ? EBADMSG : 0);
+        free(exact);
+    }
+}
+END_TEST
+
+/* ---- files --------------------------------------------------------------------------------- */
+
+static char root[64];
+
+static void setup_root(void)
+{
+    char path[128];
+
+    snprintf(root, sizeof(root), "/tmp/test_faultloc_proc.XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(root));
+    snprintf(path, sizeof(path), "%s/42", root);
+    ck_assert_int_eq(mkdir(path, 0700), 0);
+}
+
+static void teardown_root(void)
+{
+    char path[128];
+
+    snprintf(path, sizeof(path), "%s/42/stat", root);
+    unlink(path);
+    snprintf(path, sizeof(path), "%s/42", root);
+    rmdir(path);
+    rmdir(root);
+}
+
+static void write_stat(const char *text, size_t len)
+{
+    char path[128];
+    FILE *f;
+
+    snprintf(path, sizeof(path), "%s/42/stat", root);
+    f = fopen(path, "w");
+    ck_assert_ptr_nonnull(f);
+    ck_assert_uint_eq(fwrite(text, 1, len, f), len);
+    fclose(f);
+}
+
+static void write_state(char state, unsigned threads, uint64_t start)
+{
+    char text[256];
+    int len = snprintf(text, sizeof(text),
+                       "42 (app) %c 1 42 42 0 -1 0 96 0 0 0 11 22 0 0 20 0 %u 0 %llu 1 2\n", state,
+                       threads, (unsigned long long) start);
+
+    write_stat(text, (size_t) len);
+}
+
+static const struct {
+    char state;
+    unsigned threads;
+    uint64_t asked;
+    enum faultloc_proc_fate fate;
+} fate_table[] = {
+    {'R', 1, 777, FAULTLOC_PROC_ALIVE},   {'S', 1, 777, FAULTLOC_PROC_ALIVE},
+    {'S', 1, 0, FAULTLOC_PROC_ALIVE},     {'I', 1, 777, FAULTLOC_PROC_ALIVE},
+    {'D', 1, 777, FAULTLOC_PROC_BLOCKED}, {'T', 1, 777, FAULTLOC_PROC_STOPPED},
+    {'t', 1, 777, FAULTLOC_PROC_STOPPED}, {'Z', 1, 777, FAULTLOC_PROC_GONE},
+    {'Z', 0, 777, FAULTLOC_PROC_GONE},    {'Z', 2, 777, FAULTLOC_PROC_ALIVE},
+    {'X', 1, 777, FAULTLOC_PROC_GONE},    {'x', 1, 777, FAULTLOC_PROC_GONE},
+    {'S', 1, 778, FAULTLOC_PROC_GONE}, /* another's number now */
+    {'T', 1, 778, FAULTLOC_PROC_GONE},
+};
+
+START_TEST(fate)
+{
+    enum faultloc_proc_fate what;
+
+    write_state(fate_table[_i].state, fate_table[_i].threads, 777);
+    ck_assert_int_eq(faultloc_proc_fate(root, 42, fate_table[_i].asked, &what), 0);
+    ck_assert_int_eq(what, fate_table[_i].fate);
+}
+END_TEST
+
+START_TEST(no_such_process)
+{
+    struct faultloc_proc proc;
+    enum faultloc_proc_fate what;
+
+    ck_assert_int_eq(faultloc_proc_read(root, 43, &proc), ESRCH);
+    ck_assert_int_eq(faultloc_proc_read(root, 0, &proc), ESRCH);
+    ck_assert_int_eq(faultloc_proc_read(root, -1, &proc), ESRCH);
+    ck_assert_int_eq(faultloc_proc_fate(root, 43, 777, &what), 0);
+    ck_assert_int_eq(what, FAULTLOC_PROC_GONE);
+}
+END_TEST
+
+START_TEST(nonsense_instead_of_a_file)
+{
+    static char big[1 << 20];
+    struct faultloc_proc proc;
+    enum faultloc_proc_fate what;
+    char path[128];
+
+    memset(big, '(', sizeof(big));
+    write_stat(big, sizeof(big));
+    ck_assert_int_eq(faultloc_proc_read(root, 42, &proc), EBADMSG);
+    ck_assert_int_eq(faultloc_proc_fate(root, 42, 777, &what), EBADMSG);
+    write_stat("", 0);
+    ck_assert_int_eq(faultloc_proc_read(root, 42, &proc), EBADMSG);
+    memset(big, 0, sizeof(big));
+    write_stat(big, 4096);
+    ck_assert_int_eq(faultloc_proc_read(root, 42, &proc), EBADMSG);
+
+    /* A pipe without a writer does not hold the reader up. */
+    snprintf(path, sizeof(path), "%s/42/stat", root);
+    unlink(path);
+    ck_assert_int_eq(mkfifo(path, 0600), 0);
+    ck_assert_int_ne(faultloc_proc_read(root, 42, &proc), 0);
+    memset(big, 'r', sizeof(big) - 1);
+    big[sizeof(big) - 1] = '\0';
+    ck_assert_int_eq(faultloc_proc_read(big, 42, &proc), ENAMETOOLONG);
+}
+END_TEST
+
+/* ---- real processes ------------------------------------------------------------------------ */
+
+START_TEST(this_process)
+{
+    struct faultloc_proc proc;
+
+    ck_assert_int_eq(faultloc_proc_read(NULL, getpid(), &proc), 0);
+    ck_assert_int_eq(proc.state, 'R');
+    ck_assert_uint_eq(proc.threads, 1);
+    ck_assert_uint_gt(proc.start, 0);
+    /* A process may call itself what it likes. */
+    ck_assert_int_eq(prctl(PR_SET_NAME, "x) Z (1 2\n3) T"), 0);
+    ck_assert_int_eq(faultloc_proc_read(NULL, getpid(), &proc), 0);
+    ck_assert_int_eq(proc.state, 'R');
+    ck_assert_str_eq(proc.comm, "x) Z (1 2\n3) T");
+}
+END_TEST
+
+static pid_t start_child(void)
+{
+    pid_t pid = check_fork();
+
+    ck_assert_int_ge(pid, 0);
+    while (pid == 0)
+        pause();
+    return pid;
+}
+
+START_TEST(child_is_stopped_goes_on_and_is_killed)
+{
+    struct faultloc_proc proc;
+    enum faultloc_proc_fate what;
+    int status;
+    pid_t pid = start_child();
+
+    ck_assert_int_eq(faultloc_proc_read(NULL, pid, &proc), 0);
+    kill(pid, SIGSTOP);
+    ck_assert_int_eq(waitpid(pid, &status, WUNTRACED), pid);
+    ck_assert_int_eq(faultloc_proc_fate(NULL, pid, proc.start, &what), 0);
+    ck_assert_int_eq(what, FAULTLOC_PROC_STOPPED);
+    kill(pid, SIGCONT);
+    ck_assert_int_eq(waitpid(pid, &status, WCONTINUED), pid);
+    ck_assert_int_eq(faultloc_proc_fate(NULL, pid, proc.start, &what), 0);
+    ck_assert_int_eq(what, FAULTLOC_PROC_ALIVE);
+    kill(pid, SIGKILL);
+    ck_assert_int_eq(waitid(P_PID, (id_t) pid, NULL, WEXITED | WNOWAIT), 0);
+    ck_assert_int_eq(faultloc_proc_fate(NULL, pid, proc.start, &what), 0);
+    ck_assert_int_eq(what, FAULTLOC_PROC_GONE); /* not waited for yet */
+    waitpid(pid, NULL, 0);
+    ck_assert_int_eq(faultloc_proc_fate(NULL, pid, proc.start, &what), 0);
+    ck_assert_int_eq(what, FAULTLOC_PROC_GONE);
+}
+END_TEST
+
+START_TEST(descriptor_tells_the_end)
+{
+    pid_t pid = start_child();
+    int fd = faultloc_proc_pidfd(pid);
+
+    if (fd < 0) {
+        ck_assert_int_eq(errno, ENOSYS);
+    } else {
+        struct pollfd p = {.fd = fd, .events = POLLIN};
+        ck_assert_int_eq(poll(&p, 1, 0), 0);
+        ck_assert_int_eq(fcntl(fd, F_GETFD), FD_CLOEXEC);
+        kill(pid, SIGKILL);
+        ck_assert_int_eq(poll(&p, 1, 30000), 1);
+        close(fd);
+    }
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    ck_assert_int_eq(faultloc_proc_pidfd(pid), -1);
+    ck_assert(errno == ESRCH || errno == ENOSYS);
+}
+END_TEST
+
+/* ---- suite --------------------------------------------------------------------------------- */
+
+static Suite *proc_suite(void)
+{
+    Suite *s = suite_create("faultloc_proc");
+    TCase *tc = tcase_create("parse");
+
+    tcase_add_loop_test(tc, parse, 0, sizeof(parse_table) / sizeof(parse_table[0]));
+    tcase_add_test(tc, parse_each_prefix);
+    suite_add_tcase(s, tc);
+    tc = tcase_create("files");
+    tcase_add_checked_fixture(tc, setup_root, teardown_root);
+    tcase_add_loop_test(tc, fate, 0, sizeof(fate_table) / sizeof(fate_table[0]));
+    tcase_add_test(tc, no_such_process);
+    tcase_add_test(tc, nonsense_instead_of_a_file);
+    suite_add_tcase(s, tc);
+    tc = tcase_create("real processes");
+    tcase_set_timeout(tc, 60);
+    tcase_add_test(tc, this_process);
+    tcase_add_test(tc, child_is_stopped_goes_on_and_is_killed);
+    tcase_add_test(tc, descriptor_tells_the_end);
+    suite_add_tcase(s, tc);
+    return s;
+}
+
+int main(void)
+{
+    SRunner *runner = srunner_create(proc_suite());
+
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

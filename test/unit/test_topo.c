@@ -1,0 +1,168 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "suite.h"
+#include "topo.h"
+
+/* Trees of every kind: one node, chains, stars, full and ragged ones. */
+static const struct topo shapes[] = {
+    {1, 1, 1},     {1, 32, 1},      {2, 1, 3},     {2, 2, 3},   {3, 2, 5},   {4, 32, 7},
+    {7, 2, 7},     {8, 2, 7},       {8, 3, 8},     {17, 1, 9},  {31, 2, 1},  {32, 31, 2},
+    {33, 32, 3},   {34, 32, 4},     {100, 3, 4},   {255, 4, 5}, {256, 4, 6}, {1000, 7, 7},
+    {1057, 32, 8}, {1058, 32, 9},   {1100, 1, 1},  {64, 64, 2}, {65, 64, 2}, {66, 64, 2},
+    {5, 1000, 3},  {1000, 999, 11}, {1000, 31, 0},
+};
+
+START_TEST(parent_is_the_inverse_of_children)
+{
+    for (const struct topo *t = shapes; t < shapes + COUNT(shapes); t++) {
+        int32_t seen = 1; /* the root is nobody's child */
+        ck_assert_int_eq(ftree_topo_parent(t, 0), -1);
+        for (int32_t node = 0; node < t->nodes; node++) {
+            int32_t first, n = ftree_topo_children(t, node, &first);
+            ck_assert_int_le(n, t->fanout);
+            for (int32_t child = first; child < first + n; child++) {
+                ck_assert_int_eq(ftree_topo_parent(t, child), node);
+                ck_assert_int_eq(child, seen);
+                seen++;
+            }
+        }
+        ck_assert_int_eq(seen, t->nodes);
+    }
+}
+END_TEST
+
+START_TEST(children_of_a_leaf_are_none)
+{
+    const struct topo t = {.nodes = 4, .fanout = 32};
+    int32_t first = 17;
+
+    ck_assert_int_eq(ftree_topo_children(&t, 3, &first), 0);
+    ck_assert_int_eq(first, 4);
+    ck_assert_int_eq(ftree_topo_children(&t, 0, &first), 3);
+    ck_assert_int_eq(first, 1);
+}
+END_TEST
+
+START_TEST(above_is_the_chain_of_parents)
+{
+    for (const struct topo *t = shapes; t < shapes + COUNT(shapes); t++) {
+        int32_t step = t->nodes > 100 ? t->nodes / 50 : 1;
+        for (int32_t b = 0; b < t->nodes; b += step)
+            for (int32_t a = 0; a < t->nodes; a += step) {
+                bool above = false;
+                for (int32_t n = b; n >= 0; n = ftree_topo_parent(t, n))
+                    above = above || n == a;
+                ck_assert_int_eq(ftree_topo_is_above(t, a, b), above);
+            }
+    }
+}
+END_TEST
+
+START_TEST(child_toward_is_a_child_and_on_the_way)
+{
+    for (const struct topo *t = shapes; t < shapes + COUNT(shapes); t++)
+        for (int32_t node = 1; node < t->nodes; node++)
+            for (int32_t a = ftree_topo_parent(t, node); a >= 0; a = ftree_topo_parent(t, a)) {
+                int32_t child = ftree_topo_child_toward(t, a, node);
+                ck_assert_int_eq(ftree_topo_parent(t, child), a);
+                ck_assert(ftree_topo_is_above(t, child, node));
+                if (t->fanout == 1)
+                    break; /* a chain: every node is above, the square of a thousand */
+            }
+}
+END_TEST
+
+START_TEST(height_is_one_more_than_that_of_the_highest_child)
+{
+    for (const struct topo *t = shapes; t < shapes + COUNT(shapes); t++)
+        for (int32_t node = 0; node < t->nodes; node++) {
+            int32_t first, n = ftree_topo_children(t, node, &first), height = -1;
+            for (int32_t child = first; child < first + n; child++)
+                if (ftree_topo_height(t, child) > height)
+                    height = ftree_topo_height(t, child);
+            ck_assert_int_eq(ftree_topo_height(t, node), height + 1);
+            if (t->fanout == 1 && node > 40)
+                break;
+        }
+}
+END_TEST
+
+START_TEST(root_substitutes_are_a_permutation_of_the_leaves)
+{
+    for (const struct topo *t = shapes; t < shapes + COUNT(shapes); t++) {
+        char *seen = calloc((size_t) t->nodes, 1);
+        int32_t first, n, k, leaves = 0;
+        ck_assert_int_eq(ftree_topo_root_substitute(t, 0), 0);
+        for (n = 1; n < t->nodes; n++)
+            leaves += ftree_topo_children(t, n, &first) == 0;
+        for (k = 1; (n = ftree_topo_root_substitute(t, k)) != -1; k++) {
+            ck_assert_int_gt(n, 0);
+            ck_assert_int_lt(n, t->nodes);
+            ck_assert_int_eq(ftree_topo_children(t, n, &first), 0);
+            ck_assert_int_eq(seen[n], 0);
+            seen[n] = 1;
+        }
+        ck_assert_int_eq(k - 1, leaves);
+        free(seen);
+    }
+}
+END_TEST
+
+START_TEST(substitutes_end_and_stay_ended)
+{
+    const struct topo t = {.nodes = 4, .fanout = 32, .seed = 7};
+
+    ck_assert_int_eq(ftree_topo_root_substitute(&t, -1), -1);
+    ck_assert_int_eq(ftree_topo_root_substitute(&t, 4), -1);
+    ck_assert_int_eq(ftree_topo_root_substitute(&t, INT32_MAX), -1);
+}
+END_TEST
+
+START_TEST(the_seed_draws_the_order)
+{
+    struct topo a = {.nodes = 1000, .fanout = 32, .seed = 1}, b = a;
+    int32_t differ = 0;
+
+    b.seed = 2;
+    for (int32_t k = 1; k < 900; k++) {
+        ck_assert_int_eq(ftree_topo_root_substitute(&a, k), ftree_topo_root_substitute(&a, k));
+        differ += ftree_topo_root_substitute(&a, k) != ftree_topo_root_substitute(&b, k);
+    }
+    ck_assert_int_gt(differ, 800);
+}
+END_TEST
+
+START_TEST(the_largest_trees_do_not_overflow)
+{
+    const struct topo wide = {.nodes = INT32_MAX, .fanout = INT32_MAX, .seed = 3};
+    const struct topo deep = {.nodes = INT32_MAX, .fanout = 2, .seed = 3};
+    int32_t first;
+
+    ck_assert_int_eq(ftree_topo_children(&wide, 0, &first), INT32_MAX - 1);
+    ck_assert_int_eq(ftree_topo_children(&wide, INT32_MAX - 1, &first), 0);
+    ck_assert_int_eq(ftree_topo_children(&deep, INT32_MAX - 1, &first), 0);
+    ck_assert_int_eq(ftree_topo_height(&deep, 0), 30);
+    ck_assert(ftree_topo_is_above(&deep, 0, INT32_MAX - 1));
+    for (int32_t k = 1; k < 1000; k++) {
+        ck_assert_int_gt(ftree_topo_root_substitute(&wide, k), 0);
+        ck_assert_int_eq(ftree_topo_children(&deep, ftree_topo_root_substitute(&deep, k), &first),
+                         0);
+    }
+}
+END_TEST
+
+SUITE("topo")
+{
+    TEST(parent_is_the_inverse_of_children);
+    TEST(children_of_a_leaf_are_none);
+    TEST(above_is_the_chain_of_parents);
+    TEST(child_toward_is_a_child_and_on_the_way);
+    TEST(height_is_one_more_than_that_of_the_highest_child);
+    TEST(root_substitutes_are_a_permutation_of_the_leaves);
+    TEST(substitutes_end_and_stay_ended);
+    TEST(the_seed_draws_the_order);
+    TEST(the_largest_trees_do_not_overflow);
+}
