@@ -76,7 +76,9 @@ unit_tests = \
     test/unit/test_faultloc_iface \
     test/unit/test_faultloc_proc \
     test/unit/test_report \
+    test/unit/test_story \
     test/unit/test_topo \
+    test/unit/test_verdict \
     test/unit/test_wire
 
 test_programs = \

@@ -45,7 +45,7 @@ diff_file() {
     local old=a/$3 new=b/$3 from=$1/$3 to=$2/$3 code=0
     [ -f "$from" ] || { old=/dev/null; from=/dev/null; }
     [ -f "$to" ] || { new=/dev/null; to=/dev/null; }
-    diff -u -p --label "$old" --label "$new" "$from" "$to" || code=$?
+    diff -u --label "$old" --label "$new" "$from" "$to" || code=$?
     [ $code -le 1 ] || die "diff failed on $3 (exit code $code)"
 }
 

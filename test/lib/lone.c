@@ -5,9 +5,8 @@
 
 #include "lone.h"
 
-#include <check.h>
+#include "suite.h"
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static char *last_log;

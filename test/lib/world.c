@@ -17,7 +17,6 @@ enum event_kind {
 
 struct world_event {
     ftree_time at;
-    uint64_t order;
     enum event_kind kind;
     int32_t to, from; /* of a REACH: who learns it, about whom */
     uint8_t path, role, reach;
@@ -51,7 +50,6 @@ static void push_event(struct world *w, const struct world_event *e, const void 
     }
     slot = &w->events[w->n_events++];
     *slot = *e;
-    slot->order = w->next_order++;
     slot->bytes = NULL;
     if (e->len) {
         slot->bytes = malloc(e->len);
@@ -152,7 +150,7 @@ static void deliver(struct world *w, const struct world_event *e)
     struct world_node *to = &w->node[e->to];
 
     if (e->kind == EVENT_REACH) {
-        if (!to->off && !to->mute && !to->gone)
+        if (!to->off && !to->gone)
             ftree_reached(to->ft, w->now, e->from, e->path, e->role, e->reach, e->error);
         return;
     }
@@ -163,7 +161,7 @@ static void deliver(struct world *w, const struct world_event *e)
             deputy_answers(w, e);
         return;
     }
-    if (to->mute || to->gone)
+    if (to->gone)
         return;
     to->received++;
     REQUIRE(ftree_receive(to->ft, w->now, e->from, e->path, 1, e->bytes, e->len) == FTREE_OK);
@@ -355,14 +353,24 @@ static ftree_time stall_at(const struct world *w, int32_t r)
     return w->wait_since[r] ? w->wait_since[r] + w->cfg.stall : FTREE_NEVER;
 }
 
+/* When an event is read: what comes for a process that does not run waits in its sockets. */
+static ftree_time heard_at(const struct world *w, const struct world_event *e)
+{
+    const struct world_node *to = &w->node[e->to];
+
+    if (e->kind == EVENT_MESSAGE && e->role == FTREE_ROLE_DEPUTY)
+        return e->at;
+    if (to->mute && !to->off && !to->gone)
+        return FTREE_NEVER;
+    return e->at > to->asleep_until ? e->at : to->asleep_until;
+}
+
 static ftree_time next_time(const struct world *w)
 {
     ftree_time t = FTREE_NEVER, due;
 
     for (int32_t i = 0; i < w->n_events; i++) {
-        due = w->events[i].at;
-        if (due < w->node[w->events[i].to].asleep_until)
-            due = w->node[w->events[i].to].asleep_until;
+        due = heard_at(w, &w->events[i]);
         t = due < t ? due : t;
     }
     for (int32_t n = 0; n < w->job.nodes; n++) {
@@ -381,15 +389,18 @@ static ftree_time next_time(const struct world *w)
     return t;
 }
 
-static int32_t next_event(const struct world *w)
+/* Takes what is read now out of the events, which are in the order they were caused in. */
+static int32_t take_due(struct world *w, struct world_event *due)
 {
-    int32_t best = -1;
+    int32_t n = 0, left = 0;
 
     for (int32_t i = 0; i < w->n_events; i++)
-        if (w->events[i].at <= w->now && (w->node[w->events[i].to].asleep_until <= w->now) &&
-            (best < 0 || w->events[i].order < w->events[best].order))
-            best = i;
-    return best;
+        if (heard_at(w, &w->events[i]) <= w->now)
+            due[n++] = w->events[i];
+        else
+            w->events[left++] = w->events[i];
+    w->n_events = left;
+    return n;
 }
 
 static void check_handle(struct world *w, int32_t n)
@@ -402,18 +413,22 @@ static void check_handle(struct world *w, int32_t n)
         w->node[n].gone = w->node[n].no_deputy = true;
 }
 
+static void deliver_due(struct world *w)
+{
+    struct world_event *due = malloc(((size_t) w->n_events + 1) * sizeof(*due));
+    int32_t n = take_due(w, due);
+
+    for (int32_t i = 0; i < n; i++) {
+        deliver(w, &due[i]);
+        free(due[i].bytes);
+        check_handle(w, due[i].to);
+    }
+    free(due);
+}
+
 static void step(struct world *w)
 {
-    int32_t i;
-
-    while ((i = next_event(w)) >= 0) {
-        struct world_event e = w->events[i];
-        memmove(&w->events[i], &w->events[i + 1], (size_t) (w->n_events - i - 1) * sizeof(e));
-        w->n_events--;
-        deliver(w, &e);
-        free(e.bytes);
-        check_handle(w, e.to);
-    }
+    deliver_due(w);
     for (int32_t r = 0; r < w->job.size; r++)
         if (stall_at(w, r) <= w->now && runs(w, w->rank_node[r]))
             ftree_stall(w->node[w->rank_node[r]].ft, w->now, r, w->rank[r].peer,

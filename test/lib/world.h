@@ -23,7 +23,7 @@
 struct world_node {
     struct ftree *ft;
     bool off; /* no power */
-    bool mute; /* its agent is stopped: connects, never answers */
+    bool mute; /* its agent is stopped: connects, never answers; what comes waits for it */
     bool gone; /* its agent's process has ended: refused */
     bool no_deputy; /* nor does its deputy answer */
     bool path_down[FTREE_PATHS]; /* its end of the path is cut */
@@ -46,7 +46,6 @@ struct world {
     ftree_time wait_since[WORLD_RANKS_MAX]; /* 0: the rank does not wait */
     struct world_event *events;
     int32_t n_events, room_events;
-    uint64_t next_order;
     int32_t verdicts_on[WORLD_NODES_MAX]; /* verdict callbacks per node */
     struct ftree_verdict report[64];
     int32_t reporter[64];

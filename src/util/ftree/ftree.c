@@ -210,10 +210,20 @@ static void acknowledge(struct ftree *ft, ftree_time now, int32_t from, enum ftr
     ftree_send(ft, now, &to, &m);
 }
 
+/* Another node shows that a path works, if only by its kernel's refusal. */
+static void note_witness(struct ftree *ft, ftree_time now, int32_t node, enum ftree_path path,
+                         enum ftree_reach reach)
+{
+    if (reach < FTREE_REACH_CONNECTED)
+        return;
+    ft->heard[path].at = now;
+    ft->heard[path].node = node;
+    ft->heard[path].reach = (uint8_t) reach;
+}
+
 static void heard_from(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path)
 {
-    ft->heard[path].at = now;
-    ft->heard[path].node = from;
+    note_witness(ft, now, from, path, FTREE_REACH_ANSWERED);
     for (int32_t i = 0; i < ft->mutes.n; i++)
         if (ft->mutes.items[i].node == from) {
             FTREE_DROP(ft->mutes, i);
@@ -288,6 +298,7 @@ int ftree_reached(struct ftree *ft, ftree_time now, int32_t node, enum ftree_pat
     if (node < 0 || node >= ft->job->nodes || path >= FTREE_PATHS || role >= FTREE_ROLES ||
         reach >= FTREE_REACH_COUNT)
         return FTREE_ERR_INVALID;
+    note_witness(ft, now, node, path, reach);
     ftree_probe_reached(ft, node, path, role, reach, error);
     if (role == FTREE_ROLE_AGENT)
         ftree_outbox_reached(ft, now, node, reach);

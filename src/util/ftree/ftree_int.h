@@ -136,6 +136,7 @@ struct ftree {
     struct {
         ftree_time at; /* when another node was last heard on this path, 0: never */
         int32_t node;
+        uint8_t reach; /* it answered, or its kernel did */
     } heard[FTREE_PATHS];
 
     ftree_time looked_at; /* when the own ranks were last looked at */
@@ -248,6 +249,7 @@ bool ftree_spread_is_root(const struct ftree *ft);
 bool ftree_spread_is_gathering(const struct ftree *ft);
 
 /* sweep.c */
+void ftree_sweep_upward(struct ftree *ft, ftree_time now, int32_t from);
 void ftree_sweep_start(struct ftree *ft, ftree_time now);
 void ftree_sweep_heard(struct ftree *ft, ftree_time now, uint32_t round, int32_t from);
 void ftree_sweep_join(struct ftree *ft, ftree_time now, uint32_t round, int32_t from);
@@ -255,6 +257,7 @@ void ftree_sweep_join(struct ftree *ft, ftree_time now, uint32_t round, int32_t 
 /* leave.c */
 bool ftree_leave_has_left(const struct ftree *ft, int32_t node);
 void ftree_leave_say_so(struct ftree *ft, ftree_time now, int32_t to);
+void ftree_leave_undeliverable(struct ftree *ft, ftree_time now, int32_t to);
 void ftree_leave_goodbye(struct ftree *ft, ftree_time now, int32_t from);
 void ftree_leave_release(struct ftree *ft, ftree_time now);
 void ftree_leave_try(struct ftree *ft, ftree_time now);
@@ -271,7 +274,7 @@ void ftree_outbox_mute(struct ftree *ft, ftree_time now, int32_t node);
 void ftree_outbox_clear(struct ftree *ft);
 
 /* Calls f(ft, child, arg) for every node that stands in as a child of `node`: its children, and in
- * place of one that has failed that one's children, and so on. */
+ * place of one that has failed, or is this node itself, that one's children, and so on. */
 void ftree_spread_children(struct ftree *ft, int32_t node,
                            void (*f)(struct ftree *, int32_t, void *), void *arg);
 

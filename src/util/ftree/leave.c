@@ -76,6 +76,21 @@ void ftree_leave_try(struct ftree *ft, ftree_time now)
         ftree_leave_say_so(ft, now, up);
 }
 
+/* The goodbye goes past the node that is silent, so that whoever asks in its place knows; but
+ * nobody else is waited for. */
+void ftree_leave_undeliverable(struct ftree *ft, ftree_time now, int32_t to)
+{
+    bool substitute;
+    int32_t up;
+
+    if (!ftree_topo_is_above(&ft->topo, to, ft->self))
+        return;
+    up = ftree_correlate_upward(ft, now, to, &substitute);
+    if (up != ft->self && !substitute)
+        ftree_leave_say_so(ft, now, up);
+    ftree_leave_release(ft, now);
+}
+
 void ftree_leave(struct ftree *ft, ftree_time now)
 {
     if (ft->leaving)

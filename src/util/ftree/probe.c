@@ -8,7 +8,7 @@
 #include <string.h>
 
 /*
- * The response probe.  A suspect is asked over each path at 0, 1 and 3 rto; the last answer may
+ * The response probe.  A suspect is asked over each path at 0, 1, 3 and 4.5 rto; the last answer may
  * come at max(window_min, 6 rto).  From the second try on each question takes a new connection, so
  * that "connects" and "refused" are facts of now; from then on, too, the deputy is asked where the
  * node's kernel spoke but its agent did not, and one or two other nodes are asked as witnesses
@@ -104,7 +104,8 @@ static void next_try(struct ftree *ft, ftree_time now, int32_t i)
     if (su->tries < UINT8_MAX)
         su->tries++;
     su->asked = now;
-    su->next_try = ftree_min(now + su->tries * ft->rto, su->deadline);
+    su->next_try = now + (su->tries < 3 ? su->tries * ft->rto : ft->rto * 3 / 2);
+    su->next_try = ftree_min(su->next_try, su->deadline);
     ask(ft, now, su, su->node, FTREE_ROLE_AGENT, !first, first && su->round);
     if (first)
         return;
@@ -158,7 +159,7 @@ void ftree_probe_compose_answer(struct wire_answer *a, const struct wire_probe *
 {
     struct wire_trouble *t;
 
-    if (ftree_symptom_is_victim(s, limit))
+    if (ftree_symptom_is_victim(s, limit) && !ftree_symptom_is_trouble(s))
         ftree_verdict_ranks_add(&a->waiting, s->rank, s->rank);
     if (s->rank == p->rank)
         a->asked_phase = s->phase;
@@ -326,7 +327,7 @@ static void add_evidence(const struct ftree *ft, ftree_time now, const struct su
             continue;
         e.role = FTREE_ROLE_AGENT;
         e.target = ft->heard[path].node;
-        e.reach = FTREE_REACH_ANSWERED;
+        e.reach = ft->heard[path].reach;
         e.error = 0;
         e.proc_state = 0;
         e.at = ft->heard[path].at;

@@ -459,7 +459,8 @@ char *ftree_report_json(const struct report_job *rj, const struct ftree_verdict 
     for (int32_t i = 0; i < n; i++)
         json_object_array_add(list, json_verdict(rj, verdicts[i]));
     set(o, "verdicts", list);
-    s = json_object_to_json_string_ext(o, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED);
+    s = json_object_to_json_string_ext(o, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED |
+                                              JSON_C_TO_STRING_NOSLASHESCAPE);
     copy = s ? strdup(s) : NULL;
     json_object_put(o);
     return copy;

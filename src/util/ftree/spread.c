@@ -39,9 +39,7 @@ void ftree_spread_children(struct ftree *ft, int32_t node,
     int32_t first, n = ftree_topo_children(&ft->topo, node, &first);
 
     for (int32_t child = first; child < first + n; child++) {
-        if (child == ft->self)
-            continue;
-        if (ftree_has_failed(ft, child))
+        if (child == ft->self || ftree_has_failed(ft, child))
             ftree_spread_children(ft, child, f, arg);
         else
             f(ft, child, arg);
@@ -55,13 +53,16 @@ static bool is_component(const struct ftree *ft, const struct ftree_verdict *v, 
     return v->rank == FTREE_NONE ? ftree_node_of(ft, rank) == v->node : rank == v->rank;
 }
 
-static void add_own_victims(struct ftree *ft, struct ftree_verdict *v)
+/* Who has waited for half the time since the first symptom, but half the stall limit is enough: a
+ * crash is told before anybody has stalled. */
+static void add_own_victims(struct ftree *ft, ftree_time now, struct ftree_verdict *v)
 {
+    ftree_time limit = ftree_min(ft->cfg.stall, now - v->first_symptom);
     struct ftree_rank_state s;
 
     for (int32_t i = 0; i < ftree_ranks_of(ft->job, ft->self); i++) {
         ft->io->look(ft->io_ctx, i, &s);
-        if (ftree_symptom_is_victim(&s, ft->cfg.stall) && !is_component(ft, v, s.rank))
+        if (ftree_symptom_is_victim(&s, limit) && !is_component(ft, v, s.rank))
             ftree_verdict_ranks_add(&v->victims, s.rank, s.rank);
     }
 }
@@ -167,7 +168,7 @@ static void tell_down(struct ftree *ft, ftree_time now, struct known *k, int32_t
     k->told_down = true;
     k->asker = from;
     k->up = UP_NOTHING;
-    add_own_victims(ft, &k->v);
+    add_own_victims(ft, now, &k->v);
     ftree_spread_children(ft, from == FTREE_NONE ? 0 : ft->self, tell_child, &t);
     k = &ft->known.items[t.known];
     k->gather_until = now + gather_time(ft, from);
@@ -206,7 +207,7 @@ bool ftree_spread_is_gathering(const struct ftree *ft)
     return false;
 }
 
-static struct known *learn(struct ftree *ft, const struct ftree_verdict *v)
+static struct known *learn(struct ftree *ft, ftree_time now, const struct ftree_verdict *v)
 {
     struct known *k = FTREE_PUSH(ft, ft->known);
 
@@ -218,9 +219,13 @@ static struct known *learn(struct ftree *ft, const struct ftree_verdict *v)
     for (int32_t i = 0; i < ft->suspects.n; i++)
         if (ftree_has_failed(ft, ft->suspects.items[i].node))
             FTREE_DROP(ft->suspects, i--);
-    for (int32_t i = 0; i < ft->known.n - 1; i++) /* nobody need hear what this explains */
-        if (ft->known.items[i].v.node == v->node && ftree_verdict_takes_node(ft, v))
-            ft->known.items[i].up = UP_NOTHING;
+    for (int32_t i = 0; i < ft->known.n - 1; i++) {
+        struct known *other = &ft->known.items[i];
+        if (other->v.node == v->node && ftree_verdict_takes_node(ft, v))
+            other->up = UP_NOTHING; /* nobody need hear what this explains */
+        else if (other->up == UP_PENDING)
+            other->up_again = now; /* perhaps this was what it waited for */
+    }
     if (ft->io->verdict)
         ft->io->verdict(ft->io_ctx, v);
     return k;
@@ -239,7 +244,7 @@ void ftree_spread_down(struct ftree *ft, ftree_time now, int32_t from,
     if (!k) {
         ftree_trace(ft, "learns %s of %s", ftree_class_name(v->class_),
                     ftree_name(ft, v->node, name));
-        k = learn(ft, v);
+        k = learn(ft, now, v);
     }
     if (k)
         tell_down(ft, now, k, from);
@@ -275,7 +280,7 @@ static void push_up(struct ftree *ft, ftree_time now, struct known *k)
 static void tell_own(struct ftree *ft, ftree_time now, struct known *k)
 {
     k->told_down = true;
-    add_own_victims(ft, &k->v);
+    add_own_victims(ft, now, &k->v);
     finish(ft, now, k);
 }
 
@@ -291,7 +296,7 @@ void ftree_spread_raise(struct ftree *ft, ftree_time now, const struct ftree_ver
     }
     ftree_trace(ft, "verdict %s of %s by %s", ftree_class_name(v->class_),
                 ftree_name(ft, v->node, name), ftree_rule_name(v->rule));
-    k = learn(ft, v);
+    k = learn(ft, now, v);
     if (k && v->rule == FTREE_RULE_ISOLATED)
         tell_own(ft, now, k);
     else if (k)
@@ -312,7 +317,7 @@ void ftree_spread_up(struct ftree *ft, ftree_time now, int32_t from, const struc
         k->v.symptoms += v->symptoms;
         return;
     }
-    k = learn(ft, v);
+    k = learn(ft, now, v);
     if (k)
         push_up(ft, now, k);
 }
@@ -348,13 +353,10 @@ void ftree_spread_undeliverable(struct ftree *ft, ftree_time now, const struct l
             adopt(ft, now, l->to, l->subject);
             break;
         case WIRE_SWEEP:
-            /* the round goes past the node that is silent */
-            ft->sweep_at = 0;
-            ftree_sweep_start(ft, now);
+            ftree_sweep_upward(ft, now, FTREE_NONE); /* past the node that is silent */
             break;
         case WIRE_GOODBYE:
-            if (ftree_topo_is_above(&ft->topo, l->to, ft->self))
-                ftree_leave_release(ft, now); /* nobody above will */
+            ftree_leave_undeliverable(ft, now, l->to);
             break;
         default:
             break;

@@ -31,12 +31,26 @@ static void ask_child(struct ftree *ft, int32_t child, void *arg)
         ftree_probe_open(ft, edge->now, &s, ft->sweep_round);
 }
 
+static void tell(struct ftree *ft, ftree_time now, int32_t to)
+{
+    struct wire_message m = {.type = WIRE_SWEEP, .u.round = ft->sweep_round};
+
+    ftree_outbox_put(ft, now, to, FTREE_NONE, &m);
+}
+
+/* Tells the round to the next node on the way to the root, except to `from`. */
+void ftree_sweep_upward(struct ftree *ft, ftree_time now, int32_t from)
+{
+    bool substitute;
+    int32_t up = ftree_correlate_upward(ft, now, FTREE_NONE, &substitute);
+
+    if (up != ft->self && up != from && !ft->leaving)
+        tell(ft, now, up);
+}
+
 static void run(struct ftree *ft, ftree_time now, uint32_t round, int32_t from)
 {
-    struct wire_message m = {.type = WIRE_SWEEP, .u.round = round};
     struct edge edge = {.now = now, .from = from};
-    bool substitute;
-    int32_t up;
 
     ft->sweep_round = round;
     ft->sweep_at = now;
@@ -45,9 +59,7 @@ static void run(struct ftree *ft, ftree_time now, uint32_t round, int32_t from)
     ftree_spread_children(ft, ft->self, ask_child, &edge);
     if (ft->self != 0 && ftree_spread_is_root(ft)) /* who lost their parent are asked by its heir */
         ftree_spread_children(ft, 0, ask_child, &edge);
-    up = ftree_correlate_upward(ft, now, FTREE_NONE, &substitute);
-    if (up != ft->self && up != from)
-        ftree_outbox_put(ft, now, up, FTREE_NONE, &m);
+    ftree_sweep_upward(ft, now, from);
 }
 
 void ftree_sweep_start(struct ftree *ft, ftree_time now)
@@ -62,10 +74,8 @@ void ftree_sweep_start(struct ftree *ft, ftree_time now)
  * it is told the number, joins, and the next round it starts is heard. */
 void ftree_sweep_heard(struct ftree *ft, ftree_time now, uint32_t round, int32_t from)
 {
-    struct wire_message m = {.type = WIRE_SWEEP, .u.round = ft->sweep_round};
-
     if (!ft->leaving && (int32_t) (round - ft->sweep_round) < 0)
-        ftree_outbox_put(ft, now, from, FTREE_NONE, &m);
+        tell(ft, now, from);
     else
         ftree_sweep_join(ft, now, round, from);
 }

@@ -82,7 +82,7 @@ int32_t ftree_topo_root_substitute(const struct topo *t, int32_t k)
         return -1;
     leaves = (uint64_t) (t->nodes - first_leaf);
     if ((uint64_t) k > leaves)
-        return -1;
+        return k < t->nodes ? (int32_t) (k - (int64_t) leaves) : -1;
     a = mix(t->seed) % leaves;
     while (gcd(a, leaves) != 1)
         a++;

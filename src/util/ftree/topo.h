@@ -42,8 +42,9 @@ int32_t ftree_topo_child_toward(const struct topo *t, int32_t above, int32_t nod
 int32_t ftree_topo_height(const struct topo *t, int32_t node);
 
 /* Who acts as root: substitute 0 is the root itself, 1, 2, ... are leaves in an order drawn by
- * the seed, the same on all nodes without any message; -1 when there are no more.  The draw is
- * the affine permutation k -> (a k + b) mod leaves with a prime to the number of leaves. */
+ * the seed, the same on all nodes without any message; when the leaves are used up (a chain has
+ * only one), the other nodes in ascending order; -1 when there are no more.  The draw is the affine
+ * permutation k -> (a k + b) mod leaves with a prime to the number of leaves. */
 int32_t ftree_topo_root_substitute(const struct topo *t, int32_t k);
 
 #pragma GCC visibility pop

@@ -230,7 +230,8 @@ bool ftree_verdict_takes_node(const struct ftree *ft, const struct ftree_verdict
 bool ftree_has_failed(const struct ftree *ft, int32_t node)
 {
     for (int32_t i = 0; i < ft->known.n; i++)
-        if (ft->known.items[i].v.node == node && ftree_verdict_takes_node(ft, &ft->known.items[i].v))
+        if (ft->known.items[i].v.node == node &&
+            ftree_verdict_takes_node(ft, &ft->known.items[i].v))
             return true;
     return false;
 }
@@ -256,7 +257,8 @@ struct known *ftree_verdict_explaining(const struct ftree *ft, const struct ftre
     struct known *k = ftree_verdict_find(ft, v->class_, v->node, v->rank);
 
     for (int32_t i = 0; i < ft->known.n && !k; i++)
-        if (ft->known.items[i].v.node == v->node && ftree_verdict_takes_node(ft, &ft->known.items[i].v))
+        if (ft->known.items[i].v.node == v->node &&
+            ftree_verdict_takes_node(ft, &ft->known.items[i].v))
             k = &ft->known.items[i];
     return k;
 }

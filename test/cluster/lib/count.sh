@@ -6,6 +6,16 @@
 
 readonly COUNT_TABLE=faultloc_count
 
+# The ports that FaultLoc's agents and deputies listen on, as HOST:PORT,...: those on the management
+# address. UCX is told to use eth0 alone, and hydra's proxies listen nowhere.
+control_ports() {
+    local host
+    for host in $(all_hosts); do
+        ip netns exec "$(ns_of "$host")" ss -ltnH src 10.1.0.0/24 |
+            awk -v host="$host" '{ n = split($4, a, ":"); print host ":" a[n] }'
+    done | sort -u | paste -sd,
+}
+
 # count_start HOST:PORT,...: counts from zero what goes in and out of these listening ports.
 count_start() {
     local item host port

@@ -10,12 +10,11 @@
 #     exit           "CODE MICROSECOND", when mpiexec has ended
 
 # In local mode the hosts are names only, and all processes are on this machine.
-job_hosts() { if [ -n "${LOCAL:-}" ]; then host_names "$HOSTS"; else all_hosts; fi; }
-
 job_env() {
     echo "FAULTLOC_TEST_PIDFILE=$RUN/pids"
     echo "FAULTLOC_TEST_RUN=$RUN"
-    echo "MPIR_CVAR_FAULTLOC_REPORT=$RUN/report.json"
+    # a job in the foreground is the user's: its report goes where FaultLoc puts it
+    [ -n "${FOREGROUND:-}" ] || echo "MPIR_CVAR_FAULTLOC_REPORT=$RUN/report.json"
     echo "UCX_TLS=tcp,self"
     # UCX says at every start that it has found a newer kernel than it knows, or no memory limit
     echo "UCX_LOG_LEVEL=${UCX_LOG_LEVEL:-error}"
@@ -70,7 +69,7 @@ start_job() {
             </dev/null > >(stamp_lines >"$RUN/out") 2> >(stamp_lines >"$RUN/err") &
         echo $! >"$RUN/mpiexec.pid"
         code=0
-        wait $! || code=$?
+        wait $! 2>/dev/null || code=$?
         echo "$code $(now_us)" >"$RUN/exit.tmp"
         mv "$RUN/exit.tmp" "$RUN/exit"
     ) &
@@ -100,16 +99,17 @@ job_log() {
     cut -d' ' -f2- "$RUN/out" "$RUN/err" 2>/dev/null | tail -n 20
 }
 
-# Ends a job that is still there, the polite way first.
+# Ends a job that is still there, as a person would: hydra hands the first Ctrl-C on to the ranks
+# and waits for all proxies, for ever where one is lost; at the second it gives up.
 end_job() {
-    local pid
+    local pid sig
     [ -s "$RUN/mpiexec.pid" ] || return 0
     pid=$(cat "$RUN/mpiexec.pid")
-    if ! job_ended; then
-        kill -TERM "$pid" 2>/dev/null || :
-        wait_until 5 job_ended || kill -KILL "$pid" 2>/dev/null || :
-        wait_until 5 job_ended || :
-    fi
+    for sig in INT INT KILL; do
+        running "$pid" || return 0
+        kill -$sig "$pid" 2>/dev/null || :
+        ! wait_until 2 not_running "$pid" || return 0
+    done
 }
 
 # Processes of the run on this machine, found by the marker in their environment; local mode only.
@@ -151,7 +151,8 @@ sweep_job() {
         local host
         for host in login $(all_hosts); do kill_host "$(ns_of "$host")" || :; done
     fi
-    wait "$JOB" 2>/dev/null || :
+    [ -z "${JOB:-}" ] || wait "$JOB" 2>/dev/null || :
+    JOB=
 }
 
 describe_pids() {

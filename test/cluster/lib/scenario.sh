@@ -34,6 +34,7 @@ inject_one() {
     now_us >"$RUN/injected.$number"
     fault_inject "$@"
     now_us >"$RUN/done.$number"
+    [ -z "${UNDO:-}" ] || echo "$UNDO" >>"$RUN/undo"
 }
 
 # inject_all FAULT...: each "NAME ARGS" in one word; all at the same moment.
@@ -74,8 +75,8 @@ find_verdict() {
 
 # Microsecond at which the line that names this verdict came; nothing if it did not.
 line_time() {
-    grep -E "^[0-9]+ \[faultloc\] $1: (.*[^a-z0-9])?$2 $3([^0-9]|$)" "$RUN/err" 2>/dev/null |
-        head -n 1 | cut -d' ' -f1
+    awk -v line="^[0-9]+ \\[faultloc\\] $1: (.*[^a-z0-9])?$2 $3([^0-9]|\$)" \
+        '$0 ~ line { print $1; exit }' "$RUN/err"
 }
 
 iso_us() {
@@ -88,13 +89,20 @@ iso_us() {
 # Adds one reason why the run is not good.
 blame() { WHY+="${WHY:+; }$*"; }
 
-# judge_victims VERDICT-JSON: every rank that is not itself lost must be listed.
+# note_victims VERDICT-JSON: collects who is listed as a victim of some fault.
+note_victims() {
+    ALL_VICTIMS+=$(jq -r '.victims.ranks // [] | .[]' <<<"$1")$'\n'
+}
+
+# Every rank that is not itself lost must be listed as a victim, and no other. With several faults a
+# rank may be listed for one of them only.
 judge_victims() {
     local lost want got
-    lost=$(expected | awk '{ print $4 }' | paste -sd,)
-    want=$(all_ranks | tr , '\n' | grep -vxF -f <(tr , '\n' <<<"$lost") | paste -sd,)
-    got=$(jq -r '.victims.ranks // [] | sort | map(tostring) | join(",")' <<<"$1")
-    VICTIMS=$(jq -r '.victims.count // 0' <<<"$1")
+    lost=$(expected | awk '{ print $4 }' | tr , '\n')
+    want=$(all_ranks | tr , '\n' | { grep -vxF "$lost"$'\n'"$BEFORE_RANKS" || :; } | paste -sd,)
+    got=$({ grep . <<<"$ALL_VICTIMS" || :; } | { grep -vxF "${BEFORE_RANKS:-none}" || :; } |
+        sort -nu | paste -sd,)
+    VICTIMS=$({ grep . <<<"$ALL_VICTIMS" || :; } | sort -nu | wc -l)
     [ "$want" = "$got" ] || blame "victims are '$got', not '$want'"
 }
 
@@ -111,7 +119,7 @@ judge_one() {
     COMPONENT+="${COMPONENT:+,}$4"
     ranks=$(jq -r '.component.ranks // [] | map(tostring) | join(",")' <<<"$verdict")
     [ "$ranks" = "$5" ] || blame "ranks of $3 $4 are '$ranks', not '$5'"
-    judge_victims "$verdict"
+    note_victims "$verdict"
     if [ "$3" = rank ]; then
         place=$(rank_place "$4")
         jq -e --arg host "${place% *}" --argjson pid "${place#* }" \
@@ -144,6 +152,7 @@ judge_run() {
             [ "$class" = none ] || judge_one "$number" "$class" "$kind" "$name" "$ranks"
         done <"$line"
     done
+    [ "$want" = 0 ] || judge_victims
     judge_count "$want"
     [ -z "$MAX_LATENCY" ] || [ -z "$LATENCY" ] || ! exceeds "$LATENCY" "$MAX_LATENCY" ||
         blame "located after $LATENCY s, allowed are $MAX_LATENCY"
@@ -183,6 +192,7 @@ judge_exit() {
 reset_result() {
     CLASS=- COMPONENT='' LATENCY='' LOCATED='' VICTIMS=- VERDICTS=0 EXIT_CODE=- EXIT_TIME=-
     LEFT=0 WHY='' LAST_LINE_US='' ENDED_BY_US='' ACTION_ABORT='' BEFORE_ALLOWED=0
+    BEFORE_RANKS='' ALL_VICTIMS=''
     ! printf '%s\n' ${JOB_ENV[@]+"${JOB_ENV[@]}"} | grep -qx 'MPIR_CVAR_FAULTLOC_ACTION=abort' ||
         ACTION_ABORT=1
 }
@@ -193,6 +203,7 @@ inject_faults() {
         say "injecting before: $(printf "'%s' " "${BEFORE[@]}")"
         inject_all "${BEFORE[@]}"
         BEFORE_ALLOWED=$(expected | wc -l)
+        BEFORE_RANKS=$(expected | awk '{ print $4 }' | tr , '\n')
     fi
     [ ${#FAULTS[@]} -gt 0 ] || return 0
     pause_ms $((RANDOM % (JITTER_MS + 1)))
@@ -225,6 +236,7 @@ run_scenario() {
     await_loop "$START_DEADLINE"
     inject_faults
     await_report
+    [ ! -s "$RUN/undo" ] || bash "$RUN/undo" 2>/dev/null || :
     if ! job_ended; then
         ENDED_BY_US=1
         end_job

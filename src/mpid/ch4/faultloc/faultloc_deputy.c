@@ -75,13 +75,8 @@ static bool open_deputy(struct deputy *d, struct faultloc_helper *h)
     *d = (struct deputy){.h = h, .epoll = epoll_create1(EPOLL_CLOEXEC), .retry = FTREE_NEVER};
     if (d->epoll < 0 || faultloc_epoll_add(d->epoll, h->wake, TAG_WAKE))
         return false;
-    if (faultloc_helper_channel(h, &callbacks, d, &d->channel) == 0 && d->channel) {
+    if (faultloc_helper_channel(h, &callbacks, d, &d->channel) == 0 && d->channel)
         faultloc_epoll_add(d->epoll, faultloc_channel_fd(d->channel), TAG_CHANNEL);
-        if (h->ports.port) {
-            faultloc_channel_adopt(d->channel, FAULTLOC_ROLE_DEPUTY, &h->ports);
-            h->ports.port = 0;
-        }
-    }
     d->agent_fd = faultloc_proc_pidfd(h->board->agent_pid);
     if (d->agent_fd >= 0)
         faultloc_epoll_add(d->epoll, d->agent_fd, TAG_AGENT);

@@ -91,7 +91,7 @@ static void free_helper(struct faultloc_helper *h)
 static void hold_office(struct faultloc_helper *h)
 {
     h->has_office = true;
-    if (h->slot <= 1)
+    if (h->slot == 0)
         sem_post(&h->ready);
 }
 
@@ -198,7 +198,7 @@ int faultloc_helper_start(struct faultloc_board *board, int32_t slot,
         free_helper(h);
         return rc;
     }
-    while (slot <= 1 && sem_wait(&h->ready) && errno == EINTR)
+    while (slot == 0 && sem_wait(&h->ready) && errno == EINTR)
         ;
     *out = h;
     return 0;

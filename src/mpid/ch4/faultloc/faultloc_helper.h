@@ -24,7 +24,7 @@ struct faultloc_helper {
     struct faultloc_settings settings;
     struct faultloc_ports ports; /* until adopted; port 0: none */
     pthread_t thread;
-    sem_t ready;     /* posted once the first office is held */
+    sem_t ready;     /* posted once slot 0 holds its office */
     int wake;        /* eventfd: look at `stopping` */
     atomic_bool stopping;
     atomic_bool has_office;

@@ -677,7 +677,13 @@ static int start(const char *name, const char *job_id, bool fine)
     if (all) {
         /* the deputy's port was made by the leader, and is bound anew by the deputy */
         faultloc_ports_close(&ports[FAULTLOC_ROLE_DEPUTY]);
-        fine = start_helper(&p, name, job_id, ports);
+        fine = p.slot > 0 || start_helper(&p, name, job_id, ports);
+        mpi_errno = agree(fine, &all);
+        MPIR_ERR_CHECK(mpi_errno);
+    }
+    if (all) {
+        /* every node has its agent: now who may succeed it */
+        fine = p.slot == 0 || start_helper(&p, name, job_id, ports);
         mpi_errno = agree(fine, &all);
         MPIR_ERR_CHECK(mpi_errno);
     }

@@ -109,13 +109,15 @@ extern union MPIDI_faultloc_page MPIDI_faultloc_page MPIDI_FAULTLOC_HIDDEN;
 #define MPIDI_FAULTLOC_CALL_EXIT \
     MPIDI_FAULTLOC_ADD((1 << FAULTLOC_CALL_BITS) - (int) MPIDI_FAULTLOC_CALL_ID(__func__))
 
-/* Which peer a request to another node is about: UCX and OFI do not keep it until completion. */
+/* Which peer a request to another node is about: UCX and OFI do not keep it until completion.  What
+ * is complete at once is never waited for, and its peer need not be found out. */
 #define MPIDI_FAULTLOC_REQUEST_DECL void *faultloc_av;
 #define MPIDI_FAULTLOC_REQUEST_PEER(req, av) \
     do { \
-        if (req) \
+        if ((req) && !MPIR_Request_is_complete(req)) \
             MPIDI_REQUEST(req, faultloc_av) = (av); \
     } while (0)
+#define MPIDI_FAULTLOC_IS_DONE(req) MPIR_Request_is_complete(req)
 
 /* One turn of the wait loop that brought nothing, and will be followed by another.  255 of 256 cost
  * an increment; at the others (every 50 us or so) the wait is noted in the slot, with the request
@@ -143,6 +145,7 @@ void MPIDI_faultloc_stop(void) MPIDI_FAULTLOC_HIDDEN;
 #define MPIDI_FAULTLOC_CALL_EXIT
 #define MPIDI_FAULTLOC_REQUEST_DECL
 #define MPIDI_FAULTLOC_REQUEST_PEER(req, av) do { } while (0)
+#define MPIDI_FAULTLOC_IS_DONE(req) 0
 #define MPIDI_FAULTLOC_WAIT_TURN(req) do { } while (0)
 #define MPIDI_FAULTLOC_PROGRESS_WAIT(state, req) MPID_Progress_wait(state)
 #define MPIDI_FAULTLOC_START() MPI_SUCCESS

@@ -1,0 +1,52 @@
+# shellcheck shell=bash
+##
+## Copyright (C) by the FaultLoc authors
+##     See COPYRIGHT in top-level directory
+##
+
+# For the tests in this folder, to be sourced: a program must do the same with FaultLoc as without.
+# Needs no root: all on this machine, by mpiexec's fork launcher.
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+mpi=${FAULTLOC_MPI:?names the MPI to be tested, as FAULTLOC_MPI=/opt/mpich-faultloc}
+bin=${FAULTLOC_TEST_BIN:-${XDG_CACHE_HOME:-$HOME/.cache}/faultloc/test-programs}/$(
+    printf '%s' "$mpi" | cksum | cut -d' ' -f1)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export UCX_LOG_LEVEL=${UCX_LOG_LEVEL:-error}
+
+bad() { echo "FAILED: $*"; exit 1; }
+
+# outcome LABEL VALUE MPIEXEC-ARGS...: output, sorted, and exit code in LABEL; stderr in LABEL.err.
+outcome() {
+    local label=$1 value=$2 code=0
+    shift 2
+    MPIR_CVAR_FAULTLOC=$value MPIR_CVAR_FAULTLOC_REPORT=$work/report.json \
+        timeout -s INT -k 5 "${limit:-120}" "$mpi/bin/mpiexec" "$@" </dev/null \
+        >"$work/$label.raw" 2>"$work/$label.err" || code=$?
+    { sort "$work/$label.raw"; echo "exit code $code"; } >"$work/$label"
+    [ $code -ne 124 ] || echo "not ended after ${limit:-120} s" >>"$work/$label"
+}
+
+# same MPIEXEC-ARGS... PROGRAM ARGS...: without FaultLoc and with it. A program in this folder is
+# compiled first. With tries=N an outcome that varies by itself may need several tries to be equal.
+same() {
+    local try args=("$@") i
+    for i in "${!args[@]}"; do
+        [ -f "$here/${args[i]}.c" ] || continue
+        "$here/build.sh" --mpi "$mpi" --out "$bin" "${args[i]}"
+        args[i]=$bin/${args[i]}
+    done
+    for ((try = 1; try <= ${tries:-1}; try++)); do
+        outcome off 0 "${args[@]}"
+        outcome on 1 "${args[@]}"
+        ! grep -qF '[faultloc]' "$work/on.err" || break
+        ! cmp -s "$work/off" "$work/on" || break
+    done
+    diff "$work/off" "$work/on" ||
+        bad "mpiexec $*: output or exit code differ (<: without, >: with FaultLoc): $(
+            cat "$work/on.err")"
+    ! grep -F '[faultloc]' "$work/on.err" || bad "mpiexec $*: FaultLoc finds fault with it"
+    [ ! -e "$work/report.json" ] || bad "mpiexec $*: there is a report on it"
+    echo "ok: mpiexec $*: $(paste -sd';' "$work/on" | tr -s ' ')"
+}

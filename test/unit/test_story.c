@@ -1,0 +1,1296 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "ftree_int.h"
+#include "suite.h"
+#include "world.h"
+
+#include <stdio.h>
+
+/*
+ * Whole stories across nodes.  In each a fault happens at 0 ms; rank by rank the stall limit of one
+ * second passes; what the nodes then decide is read from the trace, line by line.
+ */
+
+#define SECOND (1000 * FTREE_MS)
+#define MINUTE (60 * SECOND)
+#define HOUR (60 * MINUTE)
+
+static void expect_report(const struct world *w, int32_t i, int32_t by, enum ftree_class class_,
+                          int32_t node, int32_t rank)
+{
+    ck_assert_int_lt(i, w->reports);
+    ck_assert_int_eq(w->reporter[i], by);
+    ck_assert_str_eq(ftree_class_name(w->report[i].class_), ftree_class_name(class_));
+    ck_assert_int_eq(w->report[i].node, node);
+    ck_assert_int_eq(w->report[i].rank, rank);
+}
+
+static bool lives(const struct world *w, int32_t n)
+{
+    return !w->node[n].off && !w->node[n].mute && !w->node[n].gone;
+}
+
+/* Every node that lives knows `n` verdicts, and has been told of each once. */
+static void expect_all_told(const struct world *w, int32_t n)
+{
+    for (int32_t i = 0; i < w->job.nodes; i++)
+        if (lives(w, i))
+            ck_assert_msg(w->verdicts_on[i] == n, "node %d has been told %d verdicts", (int) i,
+                          (int) w->verdicts_on[i]);
+}
+
+static void expect_nothing_told(const struct world *w)
+{
+    ck_assert_int_eq(w->reports, 0);
+    for (int32_t i = 0; i < w->job.nodes; i++)
+        ck_assert_int_eq(w->verdicts_on[i], 0);
+}
+
+static void expect_victims(const struct world *w, int32_t i, const char *expected)
+{
+    char buf[256] = "";
+    int len = 0;
+
+    for (int32_t r = 0; r < w->report[i].victims.ranges; r++)
+        len += snprintf(buf + len, sizeof(buf) - (size_t) len, "%s%d-%d", r ? " " : "",
+                        (int) w->report[i].victims.range[r].first,
+                        (int) w->report[i].victims.range[r].last);
+    ck_assert_str_eq(buf, expected);
+}
+
+/* ---- a node is lost ---------------------------------------------------------------------------- */
+
+START_TEST(a_leaf_is_lost)
+{
+    struct world *w = world_new(4, 1, 32);
+
+    w->node[2].off = true;
+    world_all_wait(w, 2, 2);
+    world_run(w, 1990 * FTREE_MS);
+    ck_assert_str_eq(world_trace(w),
+                     "1000 n0: rank 0 stalls, waits for rank 2\n"
+                     "1000 n0: suspects n2: stall\n"
+                     "1000 n1: rank 1 stalls, waits for rank 2\n"
+                     "1000 n1: symptom about n2 goes to n0\n"
+                     "1000 n3: rank 3 stalls, waits for rank 2\n"
+                     "1000 n3: symptom about n2 goes to n0\n"
+                     "1900 n0: verdict node-outage of n2 by node-outage/both-paths-silent\n"
+                     "1901 n1: learns node-outage of n2\n"
+                     "1901 n3: learns node-outage of n2\n"
+                     "1902 n0: reports node-outage of n2: 3 victims\n");
+    ck_assert_int_eq(w->reports, 1);
+    expect_report(w, 0, 0, FTREE_CLASS_NODE_OUTAGE, 2, FTREE_NONE);
+    expect_victims(w, 0, "0-1 3-3");
+    expect_all_told(w, 1);
+    world_run(w, MINUTE);
+    ck_assert_int_eq(w->reports, 1);
+    expect_all_told(w, 1);
+    world_free(w);
+}
+END_TEST
+
+START_TEST(the_root_is_lost)
+{
+    struct world *w = world_new(4, 1, 32);
+
+    w->node[0].off = true;
+    world_all_wait(w, 0, 0);
+    world_run(w, 2990 * FTREE_MS);
+    ck_assert_str_eq(world_trace(w),
+                     "1000 n1: rank 1 stalls, waits for rank 0\n"
+                     "1000 n1: symptom about n0 goes to substitute n2\n"
+                     "1000 n2: rank 2 stalls, waits for rank 0\n"
+                     "1000 n2: suspects n0: stall\n"
+                     "1000 n3: rank 3 stalls, waits for rank 0\n"
+                     "1000 n3: symptom about n0 goes to substitute n2\n"
+                     "1900 n2: verdict node-outage of n0 by node-outage/both-paths-silent\n"
+                     "1901 n1: learns node-outage of n0\n"
+                     "1901 n3: learns node-outage of n0\n"
+                     "1902 n2: reports node-outage of n0: 3 victims\n"
+                     "2000 n1: rank 1 stalls, waits for rank 0\n"
+                     "2000 n1: symptom about n0 explained by a verdict\n"
+                     "2000 n2: rank 2 stalls, waits for rank 0\n"
+                     "2000 n2: symptom about n0 explained by a verdict\n"
+                     "2000 n3: rank 3 stalls, waits for rank 0\n"
+                     "2000 n3: symptom about n0 explained by a verdict\n");
+    ck_assert_int_eq(w->reports, 1);
+    expect_report(w, 0, ftree_topo_root_substitute(&w->node[1].ft->topo, 1),
+                  FTREE_CLASS_NODE_OUTAGE, 0, FTREE_NONE);
+    expect_victims(w, 0, "1-3");
+    expect_all_told(w, 1);
+    world_run(w, MINUTE);
+    ck_assert_int_eq(w->reports, 1);
+    world_free(w);
+}
+END_TEST
+
+START_TEST(two_of_eight_are_lost_one_the_fln_of_the_other)
+{
+    struct world *w = world_new(8, 1, 2);
+
+    w->node[1].off = w->node[3].off = true;
+    for (int32_t r = 0; r < 8; r++)
+        if (r != 1 && r != 3)
+            world_wait(w, r, r & 1 ? 1 : 3);
+    world_run(w, 2990 * FTREE_MS);
+    ck_assert_str_eq(world_trace(w),
+                     "1000 n0: rank 0 stalls, waits for rank 3\n"
+                     "1000 n0: symptom about n3 goes to n1\n"
+                     "1000 n2: rank 2 stalls, waits for rank 3\n"
+                     "1000 n2: symptom about n3 goes to n0\n"
+                     "1000 n4: rank 4 stalls, waits for rank 3\n"
+                     "1000 n4: symptom about n3 goes to n1\n"
+                     "1000 n5: rank 5 stalls, waits for rank 1\n"
+                     "1000 n5: symptom about n1 goes to n2\n"
+                     "1000 n6: rank 6 stalls, waits for rank 3\n"
+                     "1000 n6: symptom about n3 goes to n2\n"
+                     "1000 n7: rank 7 stalls, waits for rank 1\n"
+                     "1000 n7: symptom about n1 goes to n3\n"
+                     "1001 n2: symptom about n1 goes to n0\n"
+                     "1002 n0: suspects n1: stall\n"
+                     "1350 n0: symptom to n1 not acknowledged\n"
+                     "1350 n0: suspects n3: stall\n"
+                     "1350 n4: symptom to n1 not acknowledged\n"
+                     "1350 n4: symptom about n1 goes to n0\n"
+                     "1350 n4: symptom about n3 goes to n0\n"
+                     "1350 n7: symptom to n3 not acknowledged\n"
+                     "1350 n7: symptom about n3 goes to n1\n"
+                     "1350 n7: symptom about n1 goes to n0\n"
+                     "1700 n7: symptom to n1 not acknowledged\n"
+                     "1700 n7: symptom about n3 goes to n0\n"
+                     "1902 n0: verdict node-outage of n1 by node-outage/both-paths-silent\n"
+                     "1903 n4: learns node-outage of n1\n"
+                     "1903 n2: learns node-outage of n1\n"
+                     "1904 n5: learns node-outage of n1\n"
+                     "1904 n6: learns node-outage of n1\n"
+                     "2000 n0: rank 0 stalls, waits for rank 3\n"
+                     "2000 n2: rank 2 stalls, waits for rank 3\n"
+                     "2000 n2: symptom about n3 goes to n0\n"
+                     "2000 n4: rank 4 stalls, waits for rank 3\n"
+                     "2000 n4: symptom about n3 goes to n0\n"
+                     "2000 n5: rank 5 stalls, waits for rank 1\n"
+                     "2000 n5: symptom about n1 explained by a verdict\n"
+                     "2000 n6: rank 6 stalls, waits for rank 3\n"
+                     "2000 n6: symptom about n3 goes to n2\n"
+                     "2000 n7: rank 7 stalls, waits for rank 1\n"
+                     "2000 n7: symptom about n1 goes to n0\n"
+                     "2001 n0: symptom about n1 explained by a verdict\n"
+                     "2250 n0: verdict node-outage of n3 by node-outage/both-paths-silent\n"
+                     "2251 n7: learns node-outage of n3\n"
+                     "2251 n4: learns node-outage of n3\n"
+                     "2251 n2: learns node-outage of n3\n"
+                     "2252 n5: learns node-outage of n3\n"
+                     "2252 n6: learns node-outage of n3\n"
+                     "2252 n0: verdict-down to n3 not acknowledged\n"
+                     "2253 n7: learns node-outage of n1\n"
+                     "2254 n0: reports node-outage of n3: 6 victims\n"
+                     "2254 n0: reports node-outage of n1: 6 victims\n");
+    ck_assert_int_eq(w->reports, 2);
+    expect_report(w, 0, 0, FTREE_CLASS_NODE_OUTAGE, 3, FTREE_NONE);
+    expect_report(w, 1, 0, FTREE_CLASS_NODE_OUTAGE, 1, FTREE_NONE);
+    expect_all_told(w, 2);
+    world_run(w, MINUTE);
+    ck_assert_int_eq(w->reports, 2);
+    expect_all_told(w, 2);
+    world_free(w);
+}
+END_TEST
+
+START_TEST(root_and_first_substitute_are_lost)
+{
+    struct world *w = world_new(6, 1, 32);
+    int32_t heir = ftree_topo_root_substitute(&w->node[1].ft->topo, 1);
+    int32_t second = ftree_topo_root_substitute(&w->node[1].ft->topo, 2);
+
+    w->node[0].off = w->node[heir].off = true;
+    for (int32_t r = 1; r < 6; r++)
+        if (r != heir)
+            world_wait(w, r, r % 2 ? 0 : heir);
+    world_run(w, 3500 * FTREE_MS);
+    ck_assert_int_eq(heir, 3);
+    ck_assert_int_eq(second, 5);
+    ck_assert_str_eq(world_trace(w),
+                     "1000 n1: rank 1 stalls, waits for rank 0\n"
+                     "1000 n1: symptom about n0 goes to substitute n3\n"
+                     "1000 n2: rank 2 stalls, waits for rank 3\n"
+                     "1000 n2: symptom about n3 goes to n0\n"
+                     "1000 n4: rank 4 stalls, waits for rank 3\n"
+                     "1000 n4: symptom about n3 goes to n0\n"
+                     "1000 n5: rank 5 stalls, waits for rank 0\n"
+                     "1000 n5: symptom about n0 goes to substitute n3\n"
+                     "1350 n1: symptom to n3 not acknowledged\n"
+                     "1350 n1: symptom about n3 goes to n0\n"
+                     "1350 n1: symptom about n0 goes to substitute n5\n"
+                     "1350 n2: symptom to n0 not acknowledged\n"
+                     "1350 n2: symptom about n0 goes to substitute n3\n"
+                     "1350 n2: symptom about n3 goes to substitute n5\n"
+                     "1350 n4: symptom to n0 not acknowledged\n"
+                     "1350 n4: symptom about n0 goes to substitute n3\n"
+                     "1350 n4: symptom about n3 goes to substitute n5\n"
+                     "1350 n5: symptom to n3 not acknowledged\n"
+                     "1350 n5: symptom about n3 goes to n0\n"
+                     "1350 n5: suspects n0: stall\n"
+                     "1351 n5: suspects n3: stall\n"
+                     "1700 n1: symptom to n0 not acknowledged\n"
+                     "1700 n1: symptom about n3 goes to substitute n5\n"
+                     "1700 n2: symptom to n3 not acknowledged\n"
+                     "1700 n2: symptom about n0 goes to substitute n5\n"
+                     "1700 n4: symptom to n3 not acknowledged\n"
+                     "1700 n4: symptom about n0 goes to substitute n5\n"
+                     "1700 n5: symptom to n0 not acknowledged\n"
+                     "2000 n1: rank 1 stalls, waits for rank 0\n"
+                     "2000 n1: symptom about n0 goes to substitute n5\n"
+                     "2000 n2: rank 2 stalls, waits for rank 3\n"
+                     "2000 n2: symptom about n3 goes to substitute n5\n"
+                     "2000 n4: rank 4 stalls, waits for rank 3\n"
+                     "2000 n4: symptom about n3 goes to substitute n5\n"
+                     "2000 n5: rank 5 stalls, waits for rank 0\n"
+                     "2250 n5: verdict node-outage of n0 by node-outage/both-paths-silent\n"
+                     "2251 n5: verdict node-outage of n3 by node-outage/both-paths-silent\n"
+                     "2252 n1: learns node-outage of n3\n"
+                     "2252 n2: learns node-outage of n3\n"
+                     "2252 n4: learns node-outage of n3\n"
+                     "2252 n1: learns node-outage of n0\n"
+                     "2252 n2: learns node-outage of n0\n"
+                     "2252 n4: learns node-outage of n0\n"
+                     "2253 n5: reports node-outage of n3: 4 victims\n"
+                     "2253 n5: reports node-outage of n0: 4 victims\n");
+    ck_assert_int_eq(w->reports, 2);
+    expect_all_told(w, 2);
+    for (int32_t i = 0; i < 2; i++) {
+        ck_assert_int_eq(w->report[i].class_, FTREE_CLASS_NODE_OUTAGE);
+        ck_assert_int_eq(w->reporter[i], second);
+    }
+    ck_assert_int_eq(w->report[0].node + w->report[1].node, heir);
+    world_run(w, MINUTE);
+    ck_assert_int_eq(w->reports, 2);
+    world_free(w);
+}
+END_TEST
+
+/* Nobody waits for a known peer any more (MPI_ANY_SOURCE), and the root that would ask is gone. */
+START_TEST(after_the_root_another_is_lost_and_found_by_a_sweep)
+{
+    struct world *w = world_new(5, 1, 32);
+    int32_t heir = ftree_topo_root_substitute(&w->node[1].ft->topo, 1);
+    int32_t next = heir == 2 ? 3 : 2;
+
+    w->node[0].off = true;
+    world_all_wait(w, 0, 0);
+    world_run(w, 10 * SECOND);
+    ck_assert_int_eq(w->reports, 1);
+    w->node[next].off = true;
+    for (int32_t r = 1; r < 5; r++)
+        world_go_on(w, r);
+    for (int32_t r = 1; r < 5; r++)
+        if (r != next)
+            world_wait(w, r, FTREE_NONE);
+    world_trace(w);
+    world_run(w, 2 * SECOND);
+    ck_assert_int_eq(heir, 3);
+    ck_assert_str_eq(world_trace(w),
+                     "11000 n1: rank 1 stalls, peer not known\n"
+                     "11000 n1: sweep 1\n"
+                     "11000 n3: rank 3 stalls, peer not known\n"
+                     "11000 n3: sweep 1\n"
+                     "11000 n3: suspects n1: sweep\n"
+                     "11000 n3: suspects n2: sweep\n"
+                     "11000 n3: suspects n4: sweep\n"
+                     "11000 n4: rank 4 stalls, peer not known\n"
+                     "11000 n4: sweep 1\n"
+                     "11002 n3: n1 is well: its agent answers\n"
+                     "11002 n3: n4 is well: its agent answers\n"
+                     "11900 n3: verdict node-outage of n2 by node-outage/both-paths-silent\n"
+                     "11901 n1: learns node-outage of n2\n"
+                     "11901 n4: learns node-outage of n2\n"
+                     "11902 n3: reports node-outage of n2: 3 victims\n"
+                     "12000 n1: rank 1 stalls, peer not known\n"
+                     "12000 n1: sweep 2\n"
+                     "12000 n3: rank 3 stalls, peer not known\n"
+                     "12000 n3: sweep 2\n"
+                     "12000 n3: suspects n1: sweep\n"
+                     "12000 n3: suspects n4: sweep\n"
+                     "12000 n4: rank 4 stalls, peer not known\n"
+                     "12000 n4: sweep 2\n");
+    ck_assert_int_eq(w->reports, 2);
+    expect_report(w, 1, heir, FTREE_CLASS_NODE_OUTAGE, next, FTREE_NONE);
+    expect_all_told(w, 2);
+    world_free(w);
+}
+END_TEST
+
+START_TEST(one_of_two_nodes_is_lost)
+{
+    struct world *w = world_new(2, 2, 32);
+
+    w->node[1].off = true;
+    world_all_wait(w, 1, 2);
+    world_run(w, 5 * SECOND);
+    ck_assert_int_eq(w->reports, 1);
+    expect_report(w, 0, 0, FTREE_CLASS_NODE_OUTAGE, 1, FTREE_NONE);
+    ck_assert_int_eq(w->report[0].rule, FTREE_RULE_SILENT_UNWITNESSED);
+    expect_victims(w, 0, "0-1");
+    world_free(w);
+}
+END_TEST
+
+/* A board with three nodes dies, and its neighbours by number are who is asked as witnesses. */
+START_TEST(neighbours_are_lost_together)
+{
+    struct world *w = world_new(64, 1, 64);
+
+    w->node[1].off = w->node[2].off = w->node[3].off = true;
+    world_wait(w, 0, 1); /* all others compute */
+    world_run(w, 5 * SECOND);
+    ck_assert_int_eq(w->reports, 3); /* the verdict on the first did not reach the others */
+    for (int32_t i = 0; i < 3; i++)
+        ck_assert_int_eq(w->report[i].class_, FTREE_CLASS_NODE_OUTAGE);
+    expect_report(w, 0, 0, FTREE_CLASS_NODE_OUTAGE, 1, FTREE_NONE);
+    expect_all_told(w, 3);
+    world_free(w);
+}
+END_TEST
+
+START_TEST(half_of_the_job_is_lost)
+{
+    struct world *w = world_new(31, 1, 2);
+
+    for (int32_t n = 2; n < 31; n += 2) {
+        w->node[n].off = true;
+        world_wait(w, n - 1, n);
+    }
+    world_run(w, 20 * SECOND);
+    ck_assert_int_eq(w->reports, 15);
+    for (int32_t i = 0; i < w->reports; i++) {
+        ck_assert_int_eq(w->report[i].class_, FTREE_CLASS_NODE_OUTAGE);
+        ck_assert_int_eq(w->report[i].node % 2, 0);
+    }
+    expect_all_told(w, 15);
+    world_free(w);
+}
+END_TEST
+
+/* ---- a process stops --------------------------------------------------------------------------- */
+
+START_TEST(the_only_process_of_a_node_is_stopped)
+{
+    struct world *w = world_new(4, 1, 32);
+
+    w->node[2].mute = true;
+    world_all_wait(w, 2, 2);
+    world_run(w, 1990 * FTREE_MS);
+    ck_assert_str_eq(
+        world_trace(w),
+        "1000 n0: rank 0 stalls, waits for rank 2\n"
+        "1000 n0: suspects n2: stall\n"
+        "1000 n1: rank 1 stalls, waits for rank 2\n"
+        "1000 n1: symptom about n2 goes to n0\n"
+        "1000 n3: rank 3 stalls, waits for rank 2\n"
+        "1000 n3: symptom about n2 goes to n0\n"
+        "1900 n0: verdict process-stopped of n2 by process-stopped/connects-never-answers\n"
+        "1901 n1: learns process-stopped of n2\n"
+        "1901 n3: learns process-stopped of n2\n"
+        "1902 n0: reports process-stopped of n2: 3 victims\n");
+    expect_report(w, 0, 0, FTREE_CLASS_PROCESS_STOPPED, 2, 2);
+    ck_assert_int_eq(w->report[0].pid, 5002);
+    ck_assert_int_eq(w->report[0].rule, FTREE_RULE_NEVER_ANSWERS);
+    expect_all_told(w, 1);
+    world_run(w, MINUTE);
+    ck_assert_int_eq(w->reports, 1);
+    world_free(w);
+}
+END_TEST
+
+START_TEST(the_agent_is_stopped_and_its_deputy_says_so)
+{
+    struct world *w = world_new(4, 2, 32);
+
+    w->node[2].mute = true;
+    w->rank[4].proc_state = 'T';
+    world_all_wait(w, 2, 4);
+    world_wait(w, 5, 4); /* on the same node */
+    world_run(w, 1990 * FTREE_MS);
+    ck_assert_str_eq(
+        world_trace(w),
+        "1000 n0: rank 0 stalls, waits for rank 4\n"
+        "1000 n0: suspects n2: stall\n"
+        "1000 n0: rank 1 stalls, waits for rank 4\n"
+        "1000 n1: rank 2 stalls, waits for rank 4\n"
+        "1000 n1: symptom about n2 goes to n0\n"
+        "1000 n1: rank 3 stalls, waits for rank 4\n"
+        "1000 n3: rank 6 stalls, waits for rank 4\n"
+        "1000 n3: symptom about n2 goes to n0\n"
+        "1000 n3: rank 7 stalls, waits for rank 4\n"
+        "1900 n0: verdict process-stopped of n2 by process-stopped/deputy-says-stopped\n"
+        "1901 n1: learns process-stopped of n2\n"
+        "1901 n3: learns process-stopped of n2\n"
+        "1902 n0: reports process-stopped of n2: 7 victims\n");
+    expect_report(w, 0, 0, FTREE_CLASS_PROCESS_STOPPED, 2, 4);
+    ck_assert_int_eq(w->report[0].pid, 5004);
+    ck_assert_int_eq(w->report[0].rule, FTREE_RULE_DEPUTY_SAYS_T);
+    expect_victims(w, 0, "0-3 5-7");
+    expect_all_told(w, 1);
+    world_run(w, MINUTE);
+    ck_assert_int_eq(w->reports, 1);
+    world_free(w);
+}
+END_TEST
+
+START_TEST(another_process_of_a_node_is_stopped)
+{
+    struct world *w = world_new(4, 2, 32);
+
+    w->rank[5].proc_state = 'T';
+    world_all_wait(w, 2, 5);
+    world_run(w, 1990 * FTREE_MS);
+    ck_assert_str_eq(world_trace(w),
+                     "1000 n0: rank 0 stalls, waits for rank 5\n"
+                     "1000 n0: suspects n2: stall\n"
+                     "1000 n0: rank 1 stalls, waits for rank 5\n"
+                     "1000 n1: rank 2 stalls, waits for rank 5\n"
+                     "1000 n1: symptom about n2 goes to n0\n"
+                     "1000 n1: rank 3 stalls, waits for rank 5\n"
+                     "1000 n3: rank 6 stalls, waits for rank 5\n"
+                     "1000 n3: symptom about n2 goes to n0\n"
+                     "1000 n3: rank 7 stalls, waits for rank 5\n"
+                     "1002 n0: n2 is well: its agent answers\n"
+                     "1151 n2: verdict process-stopped of n2 by process-stopped/state-t\n"
+                     "1151 n2: tells n0\n"
+                     "1153 n1: learns process-stopped of n2\n"
+                     "1153 n3: learns process-stopped of n2\n"
+                     "1154 n0: reports process-stopped of n2: 6 victims\n");
+    expect_report(w, 0, 0, FTREE_CLASS_PROCESS_STOPPED, 2, 5);
+    ck_assert_int_eq(w->report[0].rule, FTREE_RULE_STATE_T);
+    expect_all_told(w, 1);
+    world_run(w, MINUTE);
+    ck_assert_int_eq(w->reports, 1);
+    world_free(w);
+}
+END_TEST
+
+START_TEST(two_stopped_processes_of_a_node_are_both_named_by_its_deputy)
+{
+    struct world *w = world_new(3, 4, 32);
+
+    w->node[2].mute = true;
+    w->rank[8].proc_state = w->rank[10].proc_state = 'T';
+    world_wait(w, 0, 8);
+    world_wait(w, 4, 10);
+    world_run(w, 20 * SECOND);
+    ck_assert_int_eq(w->reports, 2);
+    expect_report(w, 0, 0, FTREE_CLASS_PROCESS_STOPPED, 2, 8);
+    expect_report(w, 1, 0, FTREE_CLASS_PROCESS_STOPPED, 2, 10);
+    world_free(w);
+}
+END_TEST
+
+START_TEST(continued_before_the_verdict_there_is_none)
+{
+    struct world *w = world_new(4, 1, 32);
+
+    w->node[2].mute = true;
+    world_all_wait(w, 2, 2);
+    world_run(w, 1500 * FTREE_MS);
+    w->node[2].mute = false;
+    for (int32_t r = 0; r < 4; r++)
+        if (r != 2)
+            world_go_on(w, r);
+    world_run(w, MINUTE);
+    ck_assert_str_eq(world_trace(w), "1000 n0: rank 0 stalls, waits for rank 2\n"
+                                     "1000 n0: suspects n2: stall\n"
+                                     "1000 n1: rank 1 stalls, waits for rank 2\n"
+                                     "1000 n1: symptom about n2 goes to n0\n"
+                                     "1000 n3: rank 3 stalls, waits for rank 2\n"
+                                     "1000 n3: symptom about n2 goes to n0\n"
+                                     "1501 n0: n2 is well: its agent answers\n");
+    expect_nothing_told(w);
+    world_free(w);
+}
+END_TEST
+
+START_TEST(continued_before_anybody_waits_nobody_asks)
+{
+    struct world *w = world_new(4, 2, 32);
+
+    w->rank[5].proc_state = 'T';
+    world_all_wait(w, 2, 5);
+    world_run(w, 900 * FTREE_MS);
+    w->rank[5].proc_state = 'R';
+    for (int32_t r = 0; r < 8; r++)
+        if (r / 2 != 2)
+            world_go_on(w, r);
+    world_run(w, MINUTE);
+    ck_assert_str_eq(world_trace(w), "");
+    for (int32_t n = 0; n < 4; n++)
+        ck_assert_int_eq(w->node[n].sent, 0);
+    world_free(w);
+}
+END_TEST
+
+START_TEST(continued_while_it_settles_there_is_no_verdict)
+{
+    struct world *w = world_new(4, 2, 32);
+
+    w->rank[5].proc_state = 'T';
+    world_all_wait(w, 2, 5);
+    world_run(w, 1100 * FTREE_MS); /* it was seen in state T at 1001 ms */
+    w->rank[5].proc_state = 'R';
+    world_run(w, 800 * FTREE_MS);
+    ck_assert_str_eq(world_trace(w), "1000 n0: rank 0 stalls, waits for rank 5\n"
+                                     "1000 n0: suspects n2: stall\n"
+                                     "1000 n0: rank 1 stalls, waits for rank 5\n"
+                                     "1000 n1: rank 2 stalls, waits for rank 5\n"
+                                     "1000 n1: symptom about n2 goes to n0\n"
+                                     "1000 n1: rank 3 stalls, waits for rank 5\n"
+                                     "1000 n3: rank 6 stalls, waits for rank 5\n"
+                                     "1000 n3: symptom about n2 goes to n0\n"
+                                     "1000 n3: rank 7 stalls, waits for rank 5\n"
+                                     "1002 n0: n2 is well: its agent answers\n"
+                                     "1151 n2: rank 5 is well again\n");
+    expect_nothing_told(w);
+    world_free(w);
+}
+END_TEST
+
+START_TEST(agent_and_deputy_are_mute)
+{
+    struct world *w = world_new(4, 2, 32);
+
+    w->node[2].mute = w->node[2].no_deputy = true;
+    world_all_wait(w, 2, 4);
+    world_run(w, 5 * SECOND);
+    ck_assert_int_eq(w->reports, 1);
+    expect_report(w, 0, 0, FTREE_CLASS_NODE_FROZEN, 2, FTREE_NONE);
+    expect_all_told(w, 1);
+    world_free(w);
+}
+END_TEST
+
+/* ---- a process ends ---------------------------------------------------------------------------- */
+
+START_TEST(the_only_process_of_a_node_has_crashed)
+{
+    struct world *w = world_new(4, 1, 32);
+
+    w->node[2].gone = true;
+    world_all_wait(w, 2, 2);
+    world_run(w, 5 * SECOND);
+    ck_assert_int_eq(w->reports, 1);
+    expect_report(w, 0, 0, FTREE_CLASS_PROCESS_CRASH, 2, 2);
+    ck_assert_int_eq(w->report[0].rule, FTREE_RULE_PORT_REFUSED);
+    expect_all_told(w, 1);
+    world_free(w);
+}
+END_TEST
+
+START_TEST(all_processes_of_a_node_have_crashed)
+{
+    struct world *w = world_new(4, 2, 32);
+
+    w->node[2].gone = w->node[2].no_deputy = true;
+    world_all_wait(w, 2, 4);
+    world_run(w, 5 * SECOND);
+    ck_assert_int_eq(w->reports, 1);
+    expect_report(w, 0, 0, FTREE_CLASS_PROCESS_CRASH, 2, FTREE_NONE);
+    ck_assert_int_eq(w->report[0].rule, FTREE_RULE_ALL_REFUSED);
+    expect_all_told(w, 1);
+    world_free(w);
+}
+END_TEST
+
+static void end_process(struct world *w, int32_t rank)
+{
+    w->rank[rank].phase = FTREE_PHASE_GONE;
+    ck_assert_int_eq(ftree_rank_gone(w->node[w->rank_node[rank]].ft, w->now, rank), FTREE_OK);
+}
+
+START_TEST(one_process_of_several_has_crashed)
+{
+    struct world *w = world_new(4, 2, 32);
+
+    end_process(w, 5);
+    world_run(w, 990 * FTREE_MS);
+    ck_assert_str_eq(world_trace(w),
+                     "150 n2: verdict process-crash of n2 by process-crash/pid-gone\n"
+                     "150 n2: tells n0\n"
+                     "152 n1: learns process-crash of n2\n"
+                     "152 n3: learns process-crash of n2\n"
+                     "153 n0: reports process-crash of n2: 0 victims\n");
+    ck_assert_int_eq(w->reports, 1);
+    expect_report(w, 0, 0, FTREE_CLASS_PROCESS_CRASH, 2, 5);
+    ck_assert_int_eq(w->report[0].rule, FTREE_RULE_PID_GONE);
+    ck_assert_int_eq(w->report[0].pid, 5005);
+    expect_all_told(w, 1);
+    world_free(w);
+}
+END_TEST
+
+START_TEST(all_are_killed_while_it_settles_there_is_no_verdict)
+{
+    struct world *w = world_new(4, 2, 32);
+
+    end_process(w, 5);
+    world_run(w, 100 * FTREE_MS);
+    for (int32_t n = 0; n < 4; n++)
+        w->node[n].gone = w->node[n].no_deputy = true; /* as a launcher does */
+    world_run(w, MINUTE);
+    ck_assert_str_eq(world_trace(w), "");
+    expect_nothing_told(w);
+    world_free(w);
+}
+END_TEST
+
+START_TEST(the_agent_has_crashed_and_the_next_takes_over)
+{
+    struct world *w = world_new(4, 4, 32);
+
+    w->node[2].gone = true; /* its deputy is on the way */
+    world_all_wait(w, 2, 8);
+    world_run(w, 1200 * FTREE_MS);
+    w->node[2].gone = false;
+    world_succeed(w, 2);
+    end_process(w, 8);
+    world_run(w, 10 * SECOND);
+    ck_assert_int_eq(w->reports, 1);
+    expect_report(w, 0, 0, FTREE_CLASS_PROCESS_CRASH, 2, 8);
+    ck_assert_int_eq(w->report[0].rule, FTREE_RULE_PID_GONE);
+    expect_all_told(w, 1);
+    world_free(w);
+}
+END_TEST
+
+/* ---- a path fails -------------------------------------------------------------------------------- */
+
+START_TEST(a_data_path_is_silent_and_its_node_is_not)
+{
+    struct world *w = world_new(4, 1, 32);
+
+    w->node[2].path_down[FTREE_PATH_DATA] = true;
+    world_all_wait(w, 2, 2);
+    world_run(w, 8 * SECOND);
+    ck_assert_int_eq(w->reports, 1);
+    expect_report(w, 0, 0, FTREE_CLASS_UNKNOWN, 2, FTREE_NONE);
+    ck_assert_int_eq(w->report[0].rule, FTREE_RULE_DATA_SILENT);
+    expect_all_told(w, 1);
+    world_free(w);
+}
+END_TEST
+
+START_TEST(the_own_data_path_is_silent)
+{
+    struct world *w = world_new(4, 1, 32);
+
+    w->node[0].path_down[FTREE_PATH_DATA] = true;
+    world_wait(w, 0, 2);
+    world_run(w, 20 * SECOND);
+    ck_assert_int_eq(w->reports, 1);
+    expect_report(w, 0, 0, FTREE_CLASS_UNKNOWN, 0, FTREE_NONE);
+    ck_assert_int_eq(w->report[0].rule, FTREE_RULE_DATA_SILENT);
+    expect_all_told(w, 1);
+    world_free(w);
+}
+END_TEST
+
+START_TEST(a_node_cut_off_knows_it_while_the_others_take_it_for_lost)
+{
+    struct world *w = world_new(4, 1, 32);
+
+    w->node[2].path_down[FTREE_PATH_DATA] = w->node[2].path_down[FTREE_PATH_MGMT] = true;
+    world_all_wait(w, 2, 2);
+    world_wait(w, 2, 1);
+    world_run(w, 20 * SECOND);
+    ck_assert_int_eq(w->reports, 2);
+    expect_report(w, 0, 0, FTREE_CLASS_NODE_OUTAGE, 2, FTREE_NONE);
+    expect_report(w, 1, 2, FTREE_CLASS_UNKNOWN, 2, FTREE_NONE);
+    ck_assert_int_eq(w->report[1].rule, FTREE_RULE_ISOLATED);
+    expect_all_told(w, 1);
+    world_free(w);
+}
+END_TEST
+
+/* rows: a_job_with_one_path 2 */
+START_TEST(a_job_with_one_path)
+{
+    struct world *w = world_new(4, 1, 32);
+
+    w->job.has_path[_i] = false;
+    w->node[2].off = true;
+    world_all_wait(w, 2, 2);
+    world_run(w, 8 * SECOND);
+    ck_assert_int_eq(w->reports, 1);
+    expect_report(w, 0, 0, FTREE_CLASS_NODE_OUTAGE, 2, FTREE_NONE);
+    ck_assert_int_eq(w->report[0].rule, FTREE_RULE_ONLY_PATH_SILENT);
+    expect_all_told(w, 1);
+    world_free(w);
+}
+END_TEST
+
+/* ---- nothing fails ------------------------------------------------------------------------------- */
+
+/* One hour in which everybody waits for somebody who computes: asked at 1, 2, 4, 8, 16 s and then
+ * every 10 s, that is about 363 times. */
+static void long_wait(int32_t nodes, int32_t fanout, int32_t peer, int64_t per_round)
+{
+    struct world *w = world_new(nodes, 1, fanout);
+
+    world_all_wait(w, 2, peer);
+    world_run(w, 10 * SECOND);
+    ck_assert_int_le(world_busiest(w), 4 * per_round);
+    world_run(w, HOUR);
+    ck_assert_int_le(world_busiest(w), 366 * per_round);
+    ck_assert_int_gt(world_busiest(w), 300);
+    expect_nothing_told(w);
+    for (int32_t n = 0; n < nodes; n++) { /* and nothing piles up */
+        ck_assert_int_le(w->node[n].ft->suspects.n, 1);
+        ck_assert_int_le(w->node[n].ft->forwards.room, 4);
+        ck_assert_int_eq(w->node[n].ft->mutes.n, 0);
+    }
+    world_free(w);
+}
+
+START_TEST(an_hour_of_waiting_for_a_busy_peer)
+{
+    /* at the FLN: two symptoms and their acknowledgments, two probes and their answers */
+    long_wait(4, 32, 2, 8);
+}
+END_TEST
+
+START_TEST(an_hour_of_waiting_for_anybody)
+{
+    /* at the root: three probes, answers, rounds told and their acknowledgments */
+    long_wait(4, 32, FTREE_NONE, 12);
+}
+END_TEST
+
+START_TEST(a_job_at_work_sends_nothing)
+{
+    struct world *w = world_new(16, 2, 4);
+
+    for (int turn = 0; turn < 200; turn++) {
+        for (int32_t r = 0; r < 32; r++)
+            world_wait(w, r, (r + 1) % 32);
+        world_run(w, 990 * FTREE_MS);
+        for (int32_t r = 0; r < 32; r++)
+            world_go_on(w, r);
+    }
+    ck_assert_str_eq(world_trace(w), "");
+    ck_assert_int_eq(world_busiest(w), 0);
+    for (int32_t n = 0; n < 16; n++)
+        ck_assert(ftree_deadline(w->node[n].ft) == FTREE_NEVER);
+    world_free(w);
+}
+END_TEST
+
+/* ---- large jobs ---------------------------------------------------------------------------------- */
+
+/* A fan-out of 32; a node that stands in for a lost one has that one's children, too.  For each
+ * child: a symptom or a round told, a verdict and its victims, each acknowledged, is 6; a round asks
+ * each child, which is 2 more, and comes again after 1 s.  Measured: the bound is a fifth above. */
+static const struct {
+    int32_t lost, peer; /* node; rank that all others wait for */
+    int32_t children, per_child;
+} storms[] = {
+    {0, 0, 32, 8},
+    {1, 1, 64, 8},
+    {5, 5, 64, 8},
+    {999, 999, 32, 8},
+    {0, FTREE_NONE, 32, 15},
+    {1, FTREE_NONE, 64, 10},
+    {40, FTREE_NONE, 32, 10},
+    {999, FTREE_NONE, 32, 10},
+};
+
+/* rows: a_storm_on_a_thousand_nodes COUNT(storms) */
+START_TEST(a_storm_on_a_thousand_nodes)
+{
+    struct world *w = world_new(1000, 1, 32);
+
+    w->node[storms[_i].lost].off = true;
+    world_all_wait(w, storms[_i].lost, storms[_i].peer);
+    ck_assert(world_run_until_reports(w, 1, 8 * SECOND));
+    ck_assert_int_le(world_busiest(w), storms[_i].per_child * storms[_i].children);
+    world_run(w, 500 * FTREE_MS);
+    ck_assert_int_eq(w->reports, 1);
+    ck_assert_int_eq(w->report[0].class_, FTREE_CLASS_NODE_OUTAGE);
+    ck_assert_int_eq(w->report[0].node, storms[_i].lost);
+    ck_assert_int_eq(w->report[0].victims.count, 999);
+    expect_all_told(w, 1);
+    world_free(w);
+}
+END_TEST
+
+/* rows: a_healthy_storm_on_a_thousand_nodes 2 */
+START_TEST(a_healthy_storm_on_a_thousand_nodes)
+{
+    struct world *w = world_new(1000, 1, 32);
+
+    world_all_wait(w, 500, _i ? FTREE_NONE : 500);
+    world_run(w, 1500 * FTREE_MS);
+    expect_nothing_told(w);
+    ck_assert_int_le(world_busiest(w), 5 * 32);
+    world_free(w);
+}
+END_TEST
+
+/* ---- a bad network ------------------------------------------------------------------------------- */
+
+static void expect_only(const struct world *w, int32_t culprit)
+{
+    for (int32_t i = 0; i < w->reports; i++)
+        ck_assert_msg(w->report[i].node == culprit, "node %d is accused: %s",
+                      (int) w->report[i].node, ftree_rule_name(w->report[i].rule));
+}
+
+/* rows: a_lossy_network_accuses_nobody 20 */
+START_TEST(a_lossy_network_accuses_nobody)
+{
+    struct world *w = world_new(12, 1, 3);
+
+    w->random = 1000u + (uint64_t) _i;
+    w->loss_percent = 5;
+    world_all_wait(w, 7, _i % 2 ? FTREE_NONE : 7);
+    world_run(w, 10 * MINUTE);
+    expect_nothing_told(w);
+    world_free(w);
+}
+END_TEST
+
+/* rows: a_lossy_network_finds_the_fault_and_tells_everybody 20 */
+START_TEST(a_lossy_network_finds_the_fault_and_tells_everybody)
+{
+    struct world *w = world_new(12, 1, 3);
+    int32_t lost = _i % 12;
+
+    w->random = 2000u + (uint64_t) _i;
+    w->loss_percent = 5;
+    w->node[lost].off = true;
+    world_all_wait(w, lost, _i % 2 ? FTREE_NONE : lost);
+    ck_assert(world_run_until_reports(w, 1, 8 * SECOND));
+    world_run(w, MINUTE);
+    expect_only(w, lost);
+    ck_assert_int_eq(w->reports, 1);
+    expect_all_told(w, 1);
+    world_free(w);
+}
+END_TEST
+
+/* rows: messages_come_twice_and_out_of_order 20 */
+START_TEST(messages_come_twice_and_out_of_order)
+{
+    struct world *w = world_new(12, 2, 3);
+    int32_t lost = _i % 12;
+
+    w->random = 3000u + (uint64_t) _i;
+    w->dup_percent = 100;
+    w->jitter = 100 * FTREE_MS;
+    w->node[lost].off = true;
+    world_all_wait(w, lost, _i % 2 ? FTREE_NONE : 2 * lost);
+    ck_assert(world_run_until_reports(w, 1, 8 * SECOND));
+    world_run(w, MINUTE);
+    expect_only(w, lost);
+    ck_assert_int_eq(w->reports, 1);
+    expect_all_told(w, 1);
+    world_free(w);
+}
+END_TEST
+
+/* rows: duplicates_accuse_nobody 10 */
+START_TEST(duplicates_accuse_nobody)
+{
+    struct world *w = world_new(12, 2, 3);
+
+    w->random = 4000u + (uint64_t) _i;
+    w->dup_percent = 100;
+    w->jitter = 100 * FTREE_MS;
+    world_all_wait(w, 7, _i % 2 ? FTREE_NONE : 14);
+    world_run(w, MINUTE);
+    expect_nothing_told(w);
+    world_free(w);
+}
+END_TEST
+
+/* rows: who_sleeps_accuses_nobody 10 */
+START_TEST(who_sleeps_accuses_nobody)
+{
+    struct world *w = world_new(12, 1, 3);
+
+    /* the one that is asked about is awake; any of the others is not, now and then */
+    w->random = 5000u + (uint64_t) _i;
+    world_all_wait(w, 11, 11);
+    for (int turn = 0; turn < 300; turn++) {
+        int32_t n = (turn * 7 + _i) % 11;
+        w->node[n].asleep_until = w->now + (ftree_time) (turn * 37 % 5000) * FTREE_MS;
+        world_run(w, 333 * FTREE_MS);
+        for (int32_t i = 0; i < w->reports; i++)
+            ck_assert_int_ne(w->report[i].node, 11);
+    }
+    world_free(w);
+}
+END_TEST
+
+/* rows: the_fln_sleeps_while_it_asks 10 */
+START_TEST(the_fln_sleeps_while_it_asks)
+{
+    struct world *w = world_new(4, 1, 32);
+
+    world_all_wait(w, 2, 2);
+    world_run(w, 999 * FTREE_MS + (ftree_time) _i * 100 * FTREE_MS / 100);
+    w->latency = 3 * FTREE_MS; /* it falls asleep before the answers come */
+    world_run(w, 2 * FTREE_MS);
+    w->node[0].asleep_until = w->now + (ftree_time) (100 + 200 * _i) * FTREE_MS;
+    world_run(w, MINUTE);
+    expect_nothing_told(w);
+    world_free(w);
+}
+END_TEST
+
+/* ---- succession ---------------------------------------------------------------------------------- */
+
+START_TEST(a_successor_reports_nothing_again)
+{
+    struct world *w = world_new(4, 2, 32);
+
+    w->node[2].off = true;
+    world_all_wait(w, 2, 4);
+    world_run(w, 5 * SECOND);
+    ck_assert_int_eq(w->reports, 1);
+    for (int32_t n = 0; n < 4; n++)
+        if (n != 2)
+            world_succeed(w, n);
+    for (int32_t r = 0; r < 8; r++)
+        world_go_on(w, r);
+    world_all_wait(w, 2, 4);
+    world_run(w, MINUTE);
+    ck_assert_int_eq(w->reports, 1);
+    expect_all_told(w, 1);
+    world_free(w);
+}
+END_TEST
+
+START_TEST(a_successor_takes_part_in_the_next_verdict)
+{
+    struct world *w = world_new(7, 2, 2);
+
+    w->node[2].off = true;
+    world_all_wait(w, 2, 4);
+    world_run(w, 5 * SECOND);
+    world_succeed(w, 0);
+    world_succeed(w, 1);
+    w->node[4].off = true;
+    for (int32_t r = 0; r < 14; r++)
+        world_go_on(w, r);
+    world_all_wait(w, 4, 8);
+    world_run(w, 5 * SECOND);
+    ck_assert_int_eq(w->reports, 2);
+    expect_report(w, 1, 0, FTREE_CLASS_NODE_OUTAGE, 4, FTREE_NONE);
+    expect_all_told(w, 2);
+    world_free(w);
+}
+END_TEST
+
+/* A sweep of a successor begins at round 1 again, while all others are further. */
+START_TEST(a_successor_is_heard_when_it_sweeps)
+{
+    struct world *w = world_new(7, 2, 2);
+
+    world_all_wait(w, 2, FTREE_NONE);
+    world_run(w, MINUTE);
+    expect_nothing_told(w);
+    for (int32_t r = 0; r < 14; r++)
+        world_go_on(w, r);
+    world_succeed(w, 1);
+    w->node[6].off = true;
+    world_wait(w, 2, FTREE_NONE); /* a rank of node 1 alone */
+    ck_assert(world_run_until_reports(w, 1, 6 * SECOND));
+    expect_report(w, 0, 0, FTREE_CLASS_NODE_OUTAGE, 6, FTREE_NONE);
+    world_free(w);
+}
+END_TEST
+
+/* ---- the end of a job ---------------------------------------------------------------------------- */
+
+static void leave(struct world *w, int32_t node)
+{
+    for (int32_t i = w->node_first[node]; i < w->node_first[node + 1]; i++)
+        w->rank[w->node_ranks[i]].phase = FTREE_PHASE_LEFT;
+    ftree_leave(w->node[node].ft, w->now);
+}
+
+START_TEST(all_leave)
+{
+    struct world *w = world_new(4, 1, 2);
+
+    w->departs = true;
+    for (int32_t n = 0; n < 4; n++)
+        leave(w, n);
+    world_run(w, MINUTE);
+    ck_assert_str_eq(world_trace(w), "2 n0: everyone has left\n"
+                                     "3 n1: everyone has left\n"
+                                     "3 n2: everyone has left\n"
+                                     "4 n3: everyone has left\n");
+    for (int32_t n = 0; n < 4; n++) {
+        ck_assert(ftree_may_go(w->node[n].ft));
+        ck_assert_int_le(w->node[n].sent, 6);
+    }
+    expect_nothing_told(w);
+    world_free(w);
+}
+END_TEST
+
+/* rows: all_leave_one_by_one 12 */
+START_TEST(all_leave_one_by_one)
+{
+    struct world *w = world_new(12, 1, 1 + _i % 4);
+
+    w->departs = true;
+    w->random = 6000u + (uint64_t) _i;
+    w->loss_percent = _i % 3 ? 5 : 0;
+    for (int32_t i = 0; i < 12; i++) {
+        leave(w, (i * 5 + _i) % 12);
+        world_run(w, 150 * FTREE_MS);
+    }
+    world_run(w, 5 * SECOND);
+    for (int32_t n = 0; n < 12; n++)
+        ck_assert(ftree_may_go(w->node[n].ft));
+    expect_nothing_told(w);
+    world_free(w);
+}
+END_TEST
+
+/* A rank that has left for longer than anyone lingers, while others still run and wait. */
+/* rows: whoever_has_left_is_not_accused 12 */
+START_TEST(whoever_has_left_is_not_accused)
+{
+    struct world *w = world_new(12, 1, 1 + _i % 4);
+
+    w->departs = true;
+    leave(w, _i);
+    world_run(w, 5 * SECOND);
+    ck_assert(ftree_may_go(w->node[_i].ft));
+    for (int32_t r = 0; r < 12; r++)
+        if (r != _i)
+            world_wait(w, r, FTREE_NONE);
+    world_run(w, MINUTE);
+    expect_nothing_told(w);
+    world_free(w);
+}
+END_TEST
+
+/* rows: who_leaves_does_not_hide_a_crash 12 */
+START_TEST(who_leaves_does_not_hide_a_crash)
+{
+    struct world *w = world_new(12, 1, 3);
+    int32_t crashed = (_i + 5) % 12;
+
+    w->departs = true;
+    leave(w, _i);
+    w->node[crashed].gone = true;
+    for (int32_t r = 0; r < 12; r++)
+        if (r != _i && r != crashed)
+            world_wait(w, r, crashed);
+    world_run(w, 30 * SECOND);
+    expect_only(w, crashed);
+    if (_i) { /* else the root has left, and with it who would tell people */
+        ck_assert_int_eq(w->reports, 1);
+        expect_report(w, 0, w->reporter[0], FTREE_CLASS_PROCESS_CRASH, crashed, crashed);
+    }
+    world_free(w);
+}
+END_TEST
+
+START_TEST(a_report_is_out_before_the_root_goes)
+{
+    struct world *w = world_new(4, 2, 32);
+
+    w->departs = true;
+    world_wait(w, 6, 5);
+    world_run(w, 900 * FTREE_MS);
+    end_process(w, 5);
+    w->node[3].mute = w->node[3].no_deputy = true;
+    world_run(w, 155 * FTREE_MS); /* the verdict goes round, and node 3 does not answer */
+    for (int32_t n = 0; n < 3; n++)
+        leave(w, n);
+    world_run(w, 10 * SECOND);
+    ck_assert_int_eq(w->reports, 1);
+    expect_report(w, 0, 0, FTREE_CLASS_PROCESS_CRASH, 2, 5);
+    world_free(w);
+}
+END_TEST
+
+START_TEST(a_lost_node_holds_nobody_longer_than_linger)
+{
+    struct world *w = world_new(7, 1, 2);
+
+    w->departs = true;
+    w->node[5].off = true;
+    for (int32_t n = 0; n < 7; n++)
+        if (n != 5)
+            leave(w, n);
+    world_run(w, w->cfg.linger + 500 * FTREE_MS);
+    for (int32_t n = 0; n < 7; n++)
+        if (n != 5)
+            ck_assert(ftree_may_go(w->node[n].ft));
+    expect_nothing_told(w);
+    world_free(w);
+}
+END_TEST
+
+START_TEST(a_node_known_to_be_lost_holds_nobody)
+{
+    struct world *w = world_new(7, 1, 2);
+
+    w->departs = true;
+    w->node[2].off = true;
+    world_all_wait(w, 2, 2);
+    world_run(w, 5 * SECOND);
+    ck_assert_int_eq(w->reports, 1);
+    for (int32_t n = 0; n < 7; n++)
+        if (n != 2)
+            leave(w, n);
+    world_run(w, 100 * FTREE_MS);
+    for (int32_t n = 0; n < 7; n++)
+        if (n != 2)
+            ck_assert(ftree_may_go(w->node[n].ft));
+    ck_assert_int_eq(w->reports, 1);
+    world_free(w);
+}
+END_TEST
+
+/* ---- anything, anywhere -------------------------------------------------------------------------- */
+
+/* A job, some faults and a network drawn by the row's number.  Whatever happens: nobody healthy is
+ * named, whoever is waited for is, nothing is reported twice, and everybody hears the same. */
+struct chance {
+    struct world *w;
+    uint64_t random;
+};
+
+static int32_t draw(struct chance *c, int32_t below)
+{
+    c->random = c->random * 6364136223846793005u + 1442695040888963407u;
+    return (int32_t) ((c->random >> 33) % (uint64_t) below);
+}
+
+static void break_node(struct chance *c, int32_t n)
+{
+    switch (draw(c, 3)) {
+        case 0:
+            c->w->node[n].off = true;
+            break;
+        case 1:
+            c->w->node[n].gone = c->w->node[n].no_deputy = true;
+            break;
+        default:
+            c->w->node[n].mute = c->w->node[n].no_deputy = true;
+            break;
+    }
+}
+
+static void wait_for_the_broken(struct chance *c, const int32_t *broken, int32_t n, int32_t ppn)
+{
+    for (int32_t r = 0; r < c->w->job.size; r++)
+        if (lives(c->w, c->w->rank_node[r]))
+            world_wait(c->w, r, ppn * broken[draw(c, n)] + draw(c, ppn));
+}
+
+static int32_t count_living(const struct world *w)
+{
+    int32_t n = 0;
+
+    for (int32_t i = 0; i < w->job.nodes; i++)
+        n += lives(w, i);
+    return n;
+}
+
+static void expect_each_once(const struct world *w)
+{
+    for (int32_t i = 0; i < w->reports; i++) {
+        if (w->report[i].rule == FTREE_RULE_ISOLATED && count_living(w) == 1)
+            continue; /* the last one cannot know that it is not the one cut off */
+        ck_assert(!lives(w, w->report[i].node));
+        for (int32_t j = 0; j < i; j++)
+            ck_assert_int_ne(w->report[i].node, w->report[j].node);
+    }
+}
+
+/* rows: whatever_happens 200 */
+START_TEST(whatever_happens)
+{
+    struct chance c = {.random = 77u + (uint64_t) _i};
+    int32_t nodes = 4 + draw(&c, 40), ppn = 1 + draw(&c, 3), n = 1 + draw(&c, 3), broken[3];
+    struct world *w = world_new(nodes, ppn, 1 + draw(&c, 8));
+
+    c.w = w;
+    w->loss_percent = draw(&c, 3) * 3;
+    w->random = c.random;
+    w->jitter = (ftree_time) draw(&c, 2) * 50 * FTREE_MS;
+    w->dup_percent = draw(&c, 2) * 30;
+    for (int32_t i = 0; i < n; i++) {
+        broken[i] = draw(&c, nodes);
+        if (lives(w, broken[i]))
+            break_node(&c, broken[i]);
+    }
+    wait_for_the_broken(&c, broken, n, ppn);
+    world_run(w, 40 * SECOND);
+    expect_each_once(w);
+    for (int32_t r = 0; r < w->job.size; r++)
+        if (lives(w, w->rank_node[r]) && count_living(w) > 1)
+            ck_assert(ftree_has_failed(w->node[w->rank_node[r]].ft, w->rank_node[w->rank[r].peer]));
+    expect_all_told(w, w->reports);
+    world_free(w);
+}
+END_TEST
+
+SUITE("story")
+{
+    TEST(a_leaf_is_lost);
+    TEST(the_root_is_lost);
+    TEST(two_of_eight_are_lost_one_the_fln_of_the_other);
+    TEST(root_and_first_substitute_are_lost);
+    TEST(after_the_root_another_is_lost_and_found_by_a_sweep);
+    TEST(one_of_two_nodes_is_lost);
+    TEST(neighbours_are_lost_together);
+    TEST(half_of_the_job_is_lost);
+    TEST(the_only_process_of_a_node_is_stopped);
+    TEST(the_agent_is_stopped_and_its_deputy_says_so);
+    TEST(another_process_of_a_node_is_stopped);
+    TEST(two_stopped_processes_of_a_node_are_both_named_by_its_deputy);
+    TEST(continued_before_the_verdict_there_is_none);
+    TEST(continued_before_anybody_waits_nobody_asks);
+    TEST(continued_while_it_settles_there_is_no_verdict);
+    TEST(agent_and_deputy_are_mute);
+    TEST(the_only_process_of_a_node_has_crashed);
+    TEST(all_processes_of_a_node_have_crashed);
+    TEST(one_process_of_several_has_crashed);
+    TEST(all_are_killed_while_it_settles_there_is_no_verdict);
+    TEST(the_agent_has_crashed_and_the_next_takes_over);
+    TEST(a_data_path_is_silent_and_its_node_is_not);
+    TEST(the_own_data_path_is_silent);
+    TEST(a_node_cut_off_knows_it_while_the_others_take_it_for_lost);
+    TEST_ROWS(a_job_with_one_path, 2);
+    TEST(an_hour_of_waiting_for_a_busy_peer);
+    TEST(an_hour_of_waiting_for_anybody);
+    TEST(a_job_at_work_sends_nothing);
+    TEST_ROWS(a_storm_on_a_thousand_nodes, COUNT(storms));
+    TEST_ROWS(a_healthy_storm_on_a_thousand_nodes, 2);
+    TEST_ROWS(a_lossy_network_accuses_nobody, 20);
+    TEST_ROWS(a_lossy_network_finds_the_fault_and_tells_everybody, 20);
+    TEST_ROWS(messages_come_twice_and_out_of_order, 20);
+    TEST_ROWS(duplicates_accuse_nobody, 10);
+    TEST_ROWS(who_sleeps_accuses_nobody, 10);
+    TEST_ROWS(the_fln_sleeps_while_it_asks, 10);
+    TEST(a_successor_reports_nothing_again);
+    TEST(a_successor_takes_part_in_the_next_verdict);
+    TEST(a_successor_is_heard_when_it_sweeps);
+    TEST(all_leave);
+    TEST_ROWS(all_leave_one_by_one, 12);
+    TEST_ROWS(whoever_has_left_is_not_accused, 12);
+    TEST_ROWS(who_leaves_does_not_hide_a_crash, 12);
+    TEST(a_report_is_out_before_the_root_goes);
+    TEST(a_lost_node_holds_nobody_longer_than_linger);
+    TEST(a_node_known_to_be_lost_holds_nobody);
+    TEST_ROWS(whatever_happens, 200);
+}
