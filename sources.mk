@@ -30,6 +30,7 @@ core_headers = \
 glue_sources = \
     src/mpid/ch4/faultloc/faultloc_agent.c \
     src/mpid/ch4/faultloc/faultloc_board.c \
+    src/mpid/ch4/faultloc/faultloc_calls.c \
     src/mpid/ch4/faultloc/faultloc_channel_accept.c \
     src/mpid/ch4/faultloc/faultloc_channel_event.c \
     src/mpid/ch4/faultloc/faultloc_channel_slots.c \
@@ -48,6 +49,7 @@ glue_headers = \
     src/mpid/ch4/faultloc/faultloc_address.h \
     src/mpid/ch4/faultloc/faultloc_agent.h \
     src/mpid/ch4/faultloc/faultloc_board.h \
+    src/mpid/ch4/faultloc/faultloc_calls.h \
     src/mpid/ch4/faultloc/faultloc_channel.h \
     src/mpid/ch4/faultloc/faultloc_channel_impl.h \
     src/mpid/ch4/faultloc/faultloc_conn.h \
@@ -72,24 +74,56 @@ testlib_headers = \
     test/lib/world.h
 
 unit_tests = \
+    test/unit/test_correlate \
     test/unit/test_faultloc_channel_tcp \
     test/unit/test_faultloc_iface \
     test/unit/test_faultloc_proc \
+    test/unit/test_outbox \
+    test/unit/test_probe \
     test/unit/test_report \
     test/unit/test_story \
+    test/unit/test_sweep \
+    test/unit/test_symptom \
     test/unit/test_topo \
     test/unit/test_verdict \
     test/unit/test_wire
 
 test_programs = \
+    test/lib/sample_reports \
     test/lib/stranger
 
-mpi_tests =
+mpi_tests = \
+    test/mpi/test_many_ranks.sh \
+    test/mpi/test_nofinalize.sh \
+    test/mpi/test_one_node.sh \
+    test/mpi/test_one_rank.sh \
+    test/mpi/test_sessions.sh \
+    test/mpi/test_spawn.sh \
+    test/mpi/test_threads.sh
 
-cluster_tests =
+cluster_tests = \
+    test/cluster/test_abort.sh \
+    test/cluster/test_agent_killed.sh \
+    test/cluster/test_chain.sh \
+    test/cluster/test_cluster.sh \
+    test/cluster/test_healthy.sh \
+    test/cluster/test_kill.sh \
+    test/cluster/test_local.sh \
+    test/cluster/test_pause.sh \
+    test/cluster/test_power_off.sh \
+    test/cluster/test_power_off_4x4.sh \
+    test/cluster/test_stop.sh \
+    test/cluster/test_two_of_eight.sh \
+    test/cluster/test_unknown_peer.sh
 
 man_pages =
 
-tool_sources =
+tool_sources = \
+    tools/check.c \
+    tools/faultloc.c \
+    tools/input.c \
+    tools/meaning.c \
+    tools/text.c \
+    tools/tool.h
 
-tool_programs =
+tool_programs = tools/faultloc

@@ -11,11 +11,11 @@ usage() {
     cat <<EOF
 Usage: maint/demo.sh [OPTION]...
 
-Shows what FaultLoc does, from nothing: on a fresh Debian machine, as root, it installs the packages,
-gets MPICH, builds it with FaultLoc (lean profile, about 5 minutes on two cores), makes a cluster of
-four hosts on this machine (network namespaces), runs an MPI program on them, and takes one host's
-power away. First with FaultLoc off: silence. Then with FaultLoc on: the report. The commands are
-shown; all can be repeated by hand. What it makes, but for the build, it removes again.
+Shows what FaultLoc does, from nothing: on a fresh Debian machine, as root, it installs the
+packages, gets MPICH, builds it with FaultLoc (lean profile, about 5 minutes on two cores), makes a
+cluster of four hosts on this machine (network namespaces), runs an MPI program on them, and takes
+one host's power away. First with FaultLoc off: silence. Then with FaultLoc on: the report. The
+commands are shown; all can be repeated by hand. What it makes, but for the build, it removes again.
 
 Without root or namespaces the four hosts are four nodes in name only, one process each, and one
 process is stopped instead.
@@ -154,7 +154,7 @@ act_off() {
             say "$i s after the fault: the job hangs, mpiexec has said" \
                 "$(($(wc -l <"$log") - before)) lines"
     done
-    say "nobody would ever know; ending the job"
+    say "this would go on; ending the job"
     end_job
     remove_hosts
 }
@@ -166,7 +166,8 @@ act_on() {
     inject
     begin=$EPOCHREALTIME
     await 60 '^\[faultloc\]   full report' || { say "no report in 60 s"; return 0; }
-    say "$(awk -v a="$begin" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.1f", b - a }') s after the fault"
+    say "the report came after" \
+        "$(awk -v a="$begin" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.1f", b - a }') s"
     end_job
     remove_hosts
 }

@@ -55,8 +55,9 @@ static int send_message(void *ctx, const struct ftree_route *to, const void *byt
 
 static void look(void *ctx, int32_t i, struct ftree_rank_state *state)
 {
-    const struct lone *l = ctx;
+    struct lone *l = ctx;
 
+    l->looks++;
     REQUIRE(i < LONE_RANKS_MAX);
     *state = l->state[i];
 }

@@ -37,6 +37,7 @@ struct lone {
     ftree_time now;
     uint32_t next_id;
     int send_error; /* what sending returns */
+    int32_t looks; /* how often a rank was looked at */
     struct lone_sent sent[LONE_SENT_MAX]; /* since lone_log() was last called */
     int32_t n_sent;
     struct ftree_verdict verdict[LONE_VERDICTS_MAX], report[LONE_VERDICTS_MAX];

@@ -3,8 +3,8 @@
  *     See COPYRIGHT in top-level directory
  */
 
-/* One rank stays aside, asleep outside MPI; all others call MPI_Alltoall among themselves in a loop.
- * Nobody waits for the one, so nobody misses it when it dies.
+/* One rank stays aside, asleep outside MPI; all others call MPI_Alltoall among themselves in a
+ * loop. Nobody waits for the one, so nobody misses it when it dies.
  *
  * aside [--rank R] [--seconds S] */
 

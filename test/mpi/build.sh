@@ -1,15 +1,15 @@
-#!/bin/bash
-#
-# Copyright (C) by the FaultLoc authors
-#     See COPYRIGHT in top-level directory
-#
-set -euo pipefail
+#!/usr/bin/env bash
+##
+## Copyright (C) by the FaultLoc authors
+##     See COPYRIGHT in top-level directory
+##
 
+set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
 usage() {
     cat <<'END'
-usage: test/mpi/build.sh --mpi PREFIX --out FOLDER [PROGRAM...]
+Usage: test/mpi/build.sh --mpi PREFIX --out FOLDER [PROGRAM...]
 
 Compiles the test programs (all, or those named) with PREFIX/bin/mpicc into FOLDER. A program that
 is newer than its source and than the compiler wrapper is left alone.

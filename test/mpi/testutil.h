@@ -35,10 +35,10 @@ double tu_now(void);
 void tu_compute(double seconds);
 
 /* Brings the ranks of a communicator to the same moment; to be called right before MPI_Finalize or
- * MPI_Session_finalize. Its first rank creates FOLDER/ending. MPICH 4.0.2's ucx netmod needs it over
- * TCP: a rank that comes to the end late flushes its connections, which takes an answer from peers
- * that may by then wait in a PMI barrier, where they never answer: finalize hangs, now and then.
- * All ranks must share a clock. */
+ * MPI_Session_finalize. Its first rank creates FOLDER/ending. MPICH 4.0.2's ucx netmod needs it
+ * over TCP: a rank that comes to the end late flushes its connections, which takes an answer from
+ * peers that may by then wait in a PMI barrier, where they never answer: finalize hangs, now and
+ * then. All ranks must share a clock. */
 void tu_meet(MPI_Comm comm);
 
 /* Prints "PROGRAM: MESSAGE" to stderr and ends the job with exit code 1. */

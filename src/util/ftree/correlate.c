@@ -50,12 +50,15 @@ int32_t ftree_correlate_upward(struct ftree *ft, ftree_time now, int32_t skip, b
 
 static int32_t next_hop(struct ftree *ft, ftree_time now, int32_t suspect, bool *substitute)
 {
-    int32_t child;
+    int32_t child, above = ft->self;
 
     *substitute = false;
-    if (!ftree_topo_is_above(&ft->topo, ft->self, suspect))
-        return ftree_correlate_upward(ft, now, suspect, substitute);
-    child = ftree_topo_child_toward(&ft->topo, ft->self, suspect);
+    if (!ftree_topo_is_above(&ft->topo, above, suspect)) {
+        if (!ftree_spread_is_root(ft))
+            return ftree_correlate_upward(ft, now, suspect, substitute);
+        above = 0; /* this node stands in for the root */
+    }
+    child = ftree_topo_child_toward(&ft->topo, above, suspect);
     return child == suspect || !ftree_correlate_usable(ft, now, child) ? ft->self : child;
 }
 

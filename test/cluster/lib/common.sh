@@ -1,6 +1,10 @@
-# Copyright (C) by the FaultLoc authors
-#     See COPYRIGHT in top-level directory
-#
+# shellcheck shell=bash
+##
+## Copyright (C) by the FaultLoc authors
+##     See COPYRIGHT in top-level directory
+##
+# shellcheck disable=SC2034,SC2153,SC2154
+
 # What all parts of the cluster tool share: messages, where things are, waiting for events.
 # Sourced by test/cluster/cluster; sets no option and starts nothing.
 

@@ -1,6 +1,10 @@
-# Copyright (C) by the FaultLoc authors
-#     See COPYRIGHT in top-level directory
-#
+# shellcheck shell=bash
+##
+## Copyright (C) by the FaultLoc authors
+##     See COPYRIGHT in top-level directory
+##
+# shellcheck disable=SC2034,SC2153,SC2154
+
 # Packets and bytes on given TCP ports, counted by the kernel inside each host's namespace: so a
 # test can say "no byte on the control port". Sourced by test/cluster/cluster.
 

@@ -1,6 +1,10 @@
-# Copyright (C) by the FaultLoc authors
-#     See COPYRIGHT in top-level directory
-#
+# shellcheck shell=bash
+##
+## Copyright (C) by the FaultLoc authors
+##     See COPYRIGHT in top-level directory
+##
+# shellcheck disable=SC2034,SC2153,SC2154
+
 # A job on the cluster: starting it, finding its ranks, ending it. Sourced by test/cluster/cluster.
 #
 # The run folder RUN holds what a run leaves behind:
@@ -164,7 +168,7 @@ describe_pids() {
 
 # --- who is where -----------------------------------------------------------------------------
 
-pids_folder() { if [ -n "${RUN:-}" ]; then echo "$RUN/pids"; else echo "$(state_dir)/job/pids"; fi; }
+pids_folder() { echo "${RUN:-$(state_dir)/job}/pids"; }
 
 # A program that writes no file is found by the rank in its environment, in its host's namespace.
 rank_from_environ() {

@@ -1,6 +1,10 @@
-# Copyright (C) by the FaultLoc authors
-#     See COPYRIGHT in top-level directory
-#
+# shellcheck shell=bash
+##
+## Copyright (C) by the FaultLoc authors
+##     See COPYRIGHT in top-level directory
+##
+# shellcheck disable=SC2034,SC2153,SC2154
+
 # The cluster itself: hosts as network namespaces on two switches. Sourced by test/cluster/cluster.
 #
 #     data network 10.0.0.0/24         management network 10.1.0.0/24

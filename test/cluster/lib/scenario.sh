@@ -1,6 +1,10 @@
-# Copyright (C) by the FaultLoc authors
-#     See COPYRIGHT in top-level directory
-#
+# shellcheck shell=bash
+##
+## Copyright (C) by the FaultLoc authors
+##     See COPYRIGHT in top-level directory
+##
+# shellcheck disable=SC2034,SC2153,SC2154
+
 # One run with one fault (or several at the same moment), judged; and many of them, as a table.
 # Sourced by test/cluster/cluster.
 #
@@ -22,7 +26,7 @@ load_fault() {
         fail "fault '$1' needs a cluster of namespaces; local mode has stop, cont, pause and kill"
 }
 
-# inject_one NUMBER FAULT ARGS...: in a subshell. Waits for the common start, then notes the instant.
+# inject_one NUMBER FAULT ARGS...: in a subshell. Waits for the common start and notes the instant.
 inject_one() {
     local number=$1 name=$2
     shift 2
@@ -125,7 +129,8 @@ judge_one() {
         jq -e --arg host "${place% *}" --argjson pid "${place#* }" \
             '[.. | scalars | tostring] as $all | any($all[]; test("(^|[^0-9])\($pid)([^0-9]|$)"))
                 and any($all[]; test("(^|[^a-z0-9])\($host)([^a-z0-9]|$)"))' \
-            <<<"$verdict" >/dev/null || blame "host and pid of rank $4 ($place) are not in the report"
+            <<<"$verdict" >/dev/null ||
+            blame "host and pid of rank $4 ($place) are not in the report"
     fi
     t=$(iso_us "$(jq -r '.located // ""' <<<"$verdict")")
     [ -z "$t" ] || LOCATED=$(later "${LOCATED:-}" "$(seconds "$injected" "$t")")
@@ -260,9 +265,10 @@ result_json() {
 result_line() {
     local word=ok
     [ -z "$WHY" ] || word=FAILED
-    printf '%s: %s: %s %s, latency %s s, %s verdicts, %s victims, mpiexec %s after %s s, %s left%s\n' \
-        "$word" "$(printf '%s + ' "${FAULTS[@]:-no fault}" | sed 's/ + $//')" "$CLASS" \
-        "${COMPONENT:--}" "${LATENCY:--}" "$VERDICTS" "$VICTIMS" "$EXIT_CODE" "$EXIT_TIME" "$LEFT" \
+    printf '%s: %s: %s %s, latency %s s, %s verdicts, %s victims, ' "$word" \
+        "$(printf '%s + ' "${FAULTS[@]:-no fault}" | sed 's/ + $//')" "$CLASS" \
+        "${COMPONENT:--}" "${LATENCY:--}" "$VERDICTS" "$VICTIMS"
+    printf 'mpiexec %s after %s s, %s left%s\n' "$EXIT_CODE" "$EXIT_TIME" "$LEFT" \
         "${WHY:+ -- $WHY}"
 }
 

@@ -10,6 +10,7 @@ noinst_HEADERS +=                                       \
     src/mpid/ch4/faultloc/faultloc_address.h            \
     src/mpid/ch4/faultloc/faultloc_agent.h              \
     src/mpid/ch4/faultloc/faultloc_board.h              \
+    src/mpid/ch4/faultloc/faultloc_calls.h              \
     src/mpid/ch4/faultloc/faultloc_channel.h            \
     src/mpid/ch4/faultloc/faultloc_channel_impl.h       \
     src/mpid/ch4/faultloc/faultloc_conn.h               \
@@ -29,6 +30,7 @@ AM_CPPFLAGS += -I$(top_srcdir)/src/util/ftree
 mpi_core_sources +=                                     \
     src/mpid/ch4/faultloc/faultloc_agent.c              \
     src/mpid/ch4/faultloc/faultloc_board.c              \
+    src/mpid/ch4/faultloc/faultloc_calls.c              \
     src/mpid/ch4/faultloc/faultloc_channel_accept.c     \
     src/mpid/ch4/faultloc/faultloc_channel_event.c      \
     src/mpid/ch4/faultloc/faultloc_channel_slots.c      \

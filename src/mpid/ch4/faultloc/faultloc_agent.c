@@ -5,6 +5,7 @@
 
 #include "faultloc_helper.h"
 
+#include "faultloc_calls.h"
 #include "faultloc_iface.h"
 #include "faultloc_proc.h"
 #include "faultloc_report.h"
@@ -269,6 +270,17 @@ static void end_stall(struct agent *a, ftree_time now, int32_t i, int32_t rank)
     a->stalled[i] = false;
 }
 
+static void trace_stall(struct agent *a, int32_t i, const struct ftree_rank_state *s)
+{
+    char line[128];
+
+    if (a->stalled[i] || a->trace_fd < 0)
+        return;
+    snprintf(line, sizeof(line), "rank %d waits in %s", (int) s->rank,
+             faultloc_call_name(faultloc_board_slot(a->h->board, i)->call));
+    trace(a, line);
+}
+
 /* One look at all slots.  The next is due at a random moment, or sooner when a wait that goes on
  * will reach the limit. */
 static void look_at_board(struct agent *a, ftree_time now)
@@ -282,6 +294,7 @@ static void look_at_board(struct agent *a, ftree_time now)
         if (s.phase == FTREE_PHASE_GONE && a->pid_fd[i] < 0) {
             ftree_rank_gone(a->ft, now, s.rank);
         } else if (s.waiting >= stall) {
+            trace_stall(a, i, &s);
             a->stalled[i] = true;
             ftree_stall(a->ft, now, s.rank, s.peer, s.waiting);
         } else {

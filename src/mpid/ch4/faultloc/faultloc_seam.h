@@ -77,20 +77,20 @@ union MPIDI_faultloc_page {
 };
 extern union MPIDI_faultloc_page MPIDI_faultloc_page MPIDI_FAULTLOC_HIDDEN;
 
-/* h = sum over i of name[i] * odd(i), a sum of constants that the compiler folds; bounds-safe for
- * names of any length, of which the first 48 characters count. */
-#define MPIDI_FAULTLOC_HASH_1(s, i) \
-    ((uint32_t) (unsigned char) (s)[(i) < sizeof(s) ? (i) : 0] * ((i) < sizeof(s)) * \
-     (2654435761u * (2 * (i) + 1)))
-#define MPIDI_FAULTLOC_HASH_4(s, i) \
-    (MPIDI_FAULTLOC_HASH_1(s, (i)) + MPIDI_FAULTLOC_HASH_1(s, (i) + 1) + \
-     MPIDI_FAULTLOC_HASH_1(s, (i) + 2) + MPIDI_FAULTLOC_HASH_1(s, (i) + 3))
-#define MPIDI_FAULTLOC_HASH_16(s, i) \
-    (MPIDI_FAULTLOC_HASH_4(s, (i)) + MPIDI_FAULTLOC_HASH_4(s, (i) + 4) + \
-     MPIDI_FAULTLOC_HASH_4(s, (i) + 8) + MPIDI_FAULTLOC_HASH_4(s, (i) + 12))
+/* FNV-1a over the first 48 characters, with zeros after the end of a shorter name: an expression
+ * of constants, which the compiler folds. */
+#define MPIDI_FAULTLOC_HASH_1(h, s, i) \
+    (((h) ^ (uint32_t) (unsigned char) ((i) < sizeof(s) ? (s)[(i) < sizeof(s) ? (i) : 0] : 0)) * \
+     16777619u)
+#define MPIDI_FAULTLOC_HASH_4(h, s, i) \
+    MPIDI_FAULTLOC_HASH_1(MPIDI_FAULTLOC_HASH_1(MPIDI_FAULTLOC_HASH_1( \
+        MPIDI_FAULTLOC_HASH_1(h, s, (i)), s, (i) + 1), s, (i) + 2), s, (i) + 3)
+#define MPIDI_FAULTLOC_HASH_16(h, s, i) \
+    MPIDI_FAULTLOC_HASH_4(MPIDI_FAULTLOC_HASH_4(MPIDI_FAULTLOC_HASH_4( \
+        MPIDI_FAULTLOC_HASH_4(h, s, (i)), s, (i) + 4), s, (i) + 8), s, (i) + 12)
 #define MPIDI_FAULTLOC_CALL_ID(s) \
-    (((MPIDI_FAULTLOC_HASH_16(s, 0u) + MPIDI_FAULTLOC_HASH_16(s, 16u) + \
-       MPIDI_FAULTLOC_HASH_16(s, 32u)) >> (32 - FAULTLOC_CALL_BITS)) | 1)
+    ((MPIDI_FAULTLOC_HASH_16(MPIDI_FAULTLOC_HASH_16(MPIDI_FAULTLOC_HASH_16( \
+        2166136261u, s, 0u), s, 16u), s, 32u) >> (32 - FAULTLOC_CALL_BITS)) | 1)
 
 #if defined(__x86_64__) && defined(__GNUC__) && defined(__OPTIMIZE__)
 #if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI

@@ -1,0 +1,168 @@
+#!/usr/bin/env bash
+##
+## Copyright (C) by the FaultLoc authors
+##     See COPYRIGHT in top-level directory
+##
+
+# The program `faultloc`: it prints a report as the job did, for every rule there is; it says what is
+# wrong with a file that is no valid report, and where; and no file, however made, does it any harm.
+# Environment: top_builddir, where tools/faultloc and test/lib/sample_reports are; top_srcdir.
+# Exit code: 0 passed, 1 failed, 77 no jq here.
+# needs no MPI
+set -euo pipefail
+
+case ${1:-} in --help) sed -n '/^# The program/,/^# Exit/s/^# //p' "$0"; exit 0 ;; esac
+faultloc=${top_builddir:?}/tools/faultloc
+samples=$top_builddir/test/lib/sample_reports
+schema=${top_srcdir:?}/doc/faultloc-report.schema.json
+command -v jq >/dev/null || { echo "SKIP: no program jq"; exit 77; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+failed=0
+bad() { echo "FAILED: $*"; failed=1; }
+ok() { echo "ok: $*"; }
+
+# run ARGUMENT...: output in $work/out and $work/err, exit code in $code. What the terminal would get
+# is printable ASCII, whatever was in the file.
+run() {
+    code=0
+    "$faultloc" "$@" >"$work/out" 2>"$work/err" || code=$?
+    ! LC_ALL=C grep -q '[^ -~]' "$work/out" "$work/err" || bad "$*: prints what is not ASCII"
+}
+
+# expect CODE TEXT ARGUMENT...: the exit code, and TEXT in what it says.
+expect() {
+    local want=$1 text=$2
+    shift 2
+    run "$@"
+    if [ $code -ne "$want" ]; then
+        bad "$*: exit code $code, not $want: $(head -n 3 "$work/err")"
+    elif ! grep -qF -- "$text" "$work/out" "$work/err"; then
+        bad "$*: does not say '$text' but: $(head -n 3 "$work/out" "$work/err")"
+    else
+        ok "$text"
+    fi
+}
+
+# broken TEXT FILTER: the sample, changed by jq's FILTER, is refused with TEXT.
+broken() {
+    jq "$2" "$work/0.json" >"$work/broken.json"
+    expect 1 "$1" check "$work/broken.json"
+    run report "$work/broken.json"
+    [ $code -eq 1 ] && [ ! -s "$work/out" ] || bad "report prints what check refuses ($2)"
+}
+
+# raw TEXT: standard input, as it is, is refused with TEXT.
+raw() {
+    cat >"$work/raw.json"
+    expect 1 "$1" check "$work/raw.json"
+}
+
+# --- what is written can be read ----------------------------------------------------------------
+
+"$samples" "$work"
+for file in "$work"/*.json; do
+    run check "$file"
+    [ $code -eq 0 ] || bad "$file is not valid: $(cat "$work/err")"
+    run report "$file"
+    [ $code -eq 0 ] || bad "$file is not printed: $(cat "$work/err")"
+    [ -f "${file%.json}.txt" ] || continue
+    sed 1d "$work/out" | diff "${file%.json}.txt" - >"$work/diff" ||
+        bad "report of rule ${file##*/} (<: the job, >: the program): $(cat "$work/diff")"
+done
+rules=$(jq -r '.verdicts | length' "$work/all.json")
+[ "$rules" -ge 12 ] || bad "only $rules rules"
+ok "$rules rules: the text is the job's"
+expect 0 "[faultloc] job 4711: 8 ranks on 4 nodes, started 2026-01-31T12:00:00.000Z; $rules verdicts" \
+    report "$work/all.json"
+expect 0 "valid report" check - <"$work/0.json"
+
+classes=$(sed -n 's/^ *X(FTREE_CLASS_[A-Z_]*, "\([a-z-]*\)".*/\1/p' \
+    "$top_srcdir/src/util/ftree/ftree.h" | sort | paste -sd' ')
+listed=$(jq -r '."$defs".class.enum[]' "$schema" | sort | paste -sd' ')
+[ "$classes" = "$listed" ] || bad "classes of ftree.h '$classes', of the schema '$listed'"
+ok "the schema has the classes of ftree.h: $classes"
+
+# --- the command line ---------------------------------------------------------------------------
+
+expect 0 "Usage: faultloc report FILE" --help
+expect 0 "faultloc " --version
+expect 2 "a command is needed"
+expect 2 "no such command: replay" replay "$work/0.json"
+expect 2 "a file is needed after check" check
+expect 2 "no such option: --all" check --all "$work/0.json"
+expect 2 "No such file or directory" check "$work/none.json"
+expect 2 "Is a directory" report "$work"
+expect 2 "No such file or directory" check "$work/0.json" "$work/none.json"
+
+# --- what is no report --------------------------------------------------------------------------
+
+broken 'the document: has no "job"' 'del(.job)'
+broken 'schema: must be "faultloc-report/1", is "faultloc-report/2"' '.schema = "faultloc-report/2"'
+broken 'job.size: must be of type integer, is of type string' '.job.size = "8"'
+broken 'job.size: is 0, less than 1' '.job.size = 0'
+broken 'job: more nodes than ranks' '.job.nodes = 9'
+broken 'job.started: is "yesterday"' '.job.started = "yesterday"'
+broken 'verdicts: must be of type array, is of type null' '.verdicts = null'
+broken 'verdicts[0]: must be of type object, is of type integer' '.verdicts = [1]'
+broken 'verdicts[0].class: is "node-outrage", must be one of' '.verdicts[0].class = "node-outrage"'
+broken 'verdicts[0].confidence: is 2, more than 1' '.verdicts[0].confidence = 2'
+broken 'verdicts[0].latency_s: is -1, less than 0' '.verdicts[0].latency_s = -1'
+broken 'verdicts[0].rule: is "process-crash/pid-gone", no rule of class "node-outage"' \
+    '.verdicts[0].rule = "process-crash/pid-gone"'
+broken 'verdicts[0]: located before the first symptom' \
+    '.verdicts[0].located = "2025-01-31T12:00:00.000Z"'
+broken 'verdicts[0].component: has no "ranks"' 'del(.verdicts[0].component.ranks)'
+broken 'verdicts[0].component.ranks[0]: rank 8 of a job of 8 ranks' \
+    '.verdicts[0].component.ranks = [8]'
+broken 'verdicts[0].victims.ranks[1]: rank 1 after rank 1' \
+    '.verdicts[0].victims = {count: 2, ranks: [1, 1]}'
+broken 'verdicts[0].victims: count is 1, with 2 ranks listed' \
+    '.verdicts[0].victims = {count: 1, ranks: [1, 2]}'
+broken 'verdicts[0].victims.ranks[0]: must be of type integer, is of type number' \
+    '.verdicts[0].victims.ranks = [0.5]'
+broken 'verdicts[0].evidence[1].result: is "perhaps"' '.verdicts[0].evidence[1].result = "perhaps"'
+broken 'verdicts[0].candidates[0].component: has no "name"' \
+    'del(.verdicts[0].candidates[0].component.name)'
+broken 'component.node: is "h2\u001b[2J", which does not match' \
+    '.verdicts[0].component.node = "h2\u001b[2J"'
+broken 'component.node: is "h2\u0000x", which does not match' \
+    '.verdicts[0].component.node = "h2\u0000x"'
+broken 'component.node: is "h?' '.verdicts[0].component.node = "hä"'
+broken 'component.node: is longer than 255 bytes' '.verdicts[0].component.node = "h" * 256'
+broken 'and 2 more' '.verdicts[0].evidence = [range(22)]'
+
+# --- what is no JSON, or too much of it ---------------------------------------------------------
+
+raw 'line 1, column 1: no JSON' <<<'garbage'
+raw 'it ends too early' <"$work/empty" 2>/dev/null || :
+: >"$work/raw.json"
+expect 1 'it ends too early' check "$work/raw.json"
+head -c 700 "$work/0.json" >"$work/raw.json"
+expect 1 'it ends too early' check "$work/raw.json"
+raw 'no JSON' < <(cat "$work/0.json" "$work/0.json")
+raw 'no JSON' <<<'{"schema": "faultloc-report/1", // a comment
+  "job": 1}'
+raw 'line 2: the key "job" is there twice' <<<'{"schema": "faultloc-report/1",
+  "job": 1, "job": 2}'
+raw 'a key with an escape sequence' <<<'{"jo\u0062": 1}'
+raw 'a control character (0x1b) in a string' < <(printf '{"schema": "\e[31m"}')
+raw 'zero bytes' < <(printf '{"schema": "x\0y"}')
+raw 'no JSON' < <(printf '{"schema": "\xff\xfe"}')
+raw 'nested more than 32 levels' < <(printf '%100000s' '' | tr ' ' '[')
+raw 'more than 64 keys' < <(printf '{'; for ((i = 0; i < 70; i++)); do printf '"k%d":0,' $i; done)
+raw 'more than 1000000 arrays' < <(printf '['; yes '[],' | head -n 1000001 | tr -d '\n')
+raw 'larger than 64 MiB' < <(head -c 70000000 /dev/zero | tr '\0' ' ')
+raw 'must be of type object, is of type integer' <<<'99999999999999999999999999'
+raw 'is NaN' < <(sed 's/"confidence": [0-9.]*/"confidence": NaN/' "$work/0.json")
+raw 'more than 1' < <(sed 's/"confidence": [0-9.]*/"confidence": 1e999/' "$work/0.json")
+
+# A million victims are no attack, and are told in one line.
+jq -c '.job.size = 2000000 | .verdicts[0].victims = {count: 1000000, ranks: [range(0; 2000000; 2)]}' \
+    "$work/0.json" >"$work/many.json"
+expect 0 'victims: 1000000 ranks wait' report "$work/many.json"
+[ "$(wc -c <"$work/out")" -lt 10000 ] || bad "a line for a million victims is too long"
+
+[ $failed -eq 0 ] || exit 1
+echo "all passed"

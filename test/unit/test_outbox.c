@@ -1,0 +1,262 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "lone.h"
+#include "suite.h"
+
+
+#include <string.h>
+
+/* A message that must arrive, to begin with: a symptom that goes to the root. */
+static void send_one(struct lone *l)
+{
+    lone_stall(l, l->ft->self, 2);
+}
+
+START_TEST(an_acknowledged_message_is_sent_once)
+{
+    struct lone *l = lone_new(4, 1, 32, 1);
+
+    send_one(l);
+    ck_assert_int_eq(l->ft->outbox.n, 1);
+    lone_run(l, 20);
+    lone_acks(l, 0);
+    ck_assert_int_eq(l->ft->outbox.n, 0);
+    lone_run(l, 900);
+    ck_assert_str_eq(lone_log(l), "0 rank 1 stalls, waits for rank 2\n"
+                                  "0 symptom about n2 goes to n0\n"
+                                  "0 -> n0 data symptom\n");
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(the_second_try_takes_every_path_anew)
+{
+    struct lone *l = lone_new(4, 1, 32, 1);
+
+    send_one(l);
+    lone_run(l, 349);
+    ck_assert_str_eq(lone_log(l), "0 rank 1 stalls, waits for rank 2\n"
+                                  "0 symptom about n2 goes to n0\n"
+                                  "0 -> n0 data symptom\n"
+                                  "150 -> n0 data symptom fresh\n"
+                                  "150 -> n0 mgmt symptom fresh\n");
+    lone_run(l, 1);
+    ck_assert_str_eq(lone_log(l), "350 symptom to n0 not acknowledged\n"
+                                  "350 symptom about n0 goes to substitute n2\n"
+                                  "350 -> n2 data symptom substitute\n"
+                                  "350 symptom about n2 goes to substitute n3\n"
+                                  "350 -> n3 data symptom substitute\n");
+    lone_free(l);
+}
+END_TEST
+
+/* rows: with_one_path_both_tries_take_it 2 */
+START_TEST(with_one_path_both_tries_take_it)
+{
+    struct lone *l = lone_new(4, 1, 32, 1);
+
+    l->job.has_path[_i] = false;
+    send_one(l);
+    lone_run(l, 200);
+    ck_assert_int_eq(l->n_sent, 2);
+    ck_assert_int_eq(l->sent[0].to.path, 1 - _i);
+    ck_assert_int_eq(l->sent[1].to.path, 1 - _i);
+    ck_assert(!l->sent[0].to.fresh);
+    ck_assert(l->sent[1].to.fresh);
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(acknowledgments_of_others_do_not_count)
+{
+    struct lone *l = lone_new(4, 1, 32, 1);
+    struct wire_message m = {.type = WIRE_ACK};
+
+    send_one(l);
+    m.u.ack = lone_last(l, WIRE_SYMPTOM)->m.id;
+    lone_hear(l, 3, FTREE_PATH_DATA, &m); /* by another node */
+    ck_assert_int_eq(l->ft->outbox.n, 1);
+    m.u.ack++;
+    lone_hear(l, 0, FTREE_PATH_DATA, &m); /* of another message */
+    ck_assert_int_eq(l->ft->outbox.n, 1);
+    m.u.ack--;
+    lone_hear(l, 0, FTREE_PATH_MGMT, &m); /* by another path is well */
+    ck_assert_int_eq(l->ft->outbox.n, 0);
+    lone_hear(l, 0, FTREE_PATH_DATA, &m); /* twice */
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(a_quick_no_makes_the_second_try_at_once)
+{
+    static const struct {
+        enum ftree_reach reach;
+        bool at_once;
+    } rows[] = {
+        {FTREE_REACH_LOCAL_DOWN, true}, {FTREE_REACH_UNREACHABLE, true},
+        {FTREE_REACH_REFUSED, true},    {FTREE_REACH_CONNECTED, false},
+        {FTREE_REACH_ANSWERED, false},
+    };
+
+    for (int i = 0; i < COUNT(rows); i++) {
+        struct lone *l = lone_new(4, 1, 32, 1);
+        send_one(l);
+        lone_reach(l, 0, FTREE_PATH_DATA, FTREE_ROLE_AGENT, rows[i].reach, 111);
+        lone_run(l, 1);
+        ck_assert_int_eq(l->n_sent, rows[i].at_once ? 3 : 1);
+        lone_reach(l, 0, FTREE_PATH_DATA, FTREE_ROLE_AGENT, rows[i].reach, 111);
+        lone_run(l, 1); /* but it does not take the second try's time */
+        ck_assert_int_eq(l->n_sent, rows[i].at_once ? 3 : 1);
+        lone_free(l);
+    }
+}
+END_TEST
+
+START_TEST(of_another_node_or_the_deputy_a_no_is_nothing)
+{
+    struct lone *l = lone_new(4, 1, 32, 1);
+
+    send_one(l);
+    lone_reach(l, 3, FTREE_PATH_DATA, FTREE_ROLE_AGENT, FTREE_REACH_REFUSED, 111);
+    lone_reach(l, 0, FTREE_PATH_DATA, FTREE_ROLE_DEPUTY, FTREE_REACH_REFUSED, 111);
+    lone_run(l, 100);
+    ck_assert_int_eq(l->n_sent, 1);
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(the_round_trip_is_measured_and_sets_the_timer)
+{
+    struct lone *l = lone_new(4, 1, 32, 1);
+
+    ck_assert_uint_eq(l->ft->rto, 150 * FTREE_MS);
+    send_one(l);
+    lone_run(l, 100);
+    lone_acks(l, 0);
+    ck_assert_uint_eq(l->ft->srtt, 100 * FTREE_MS);
+    ck_assert_uint_eq(l->ft->rttvar, 50 * FTREE_MS);
+    ck_assert_uint_eq(l->ft->rto, 300 * FTREE_MS);
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(a_repeated_message_measures_nothing)
+{
+    struct lone *l = lone_new(4, 1, 32, 1);
+
+    send_one(l);
+    lone_run(l, 200);
+    lone_acks(l, 0);
+    ck_assert_uint_eq(l->ft->srtt, 0);
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(an_acknowledgment_that_waited_for_this_process_measures_little)
+{
+    struct lone *l = lone_new(4, 1, 32, 1);
+
+    send_one(l);
+    lone_sleep(l, 3600 * 1000);
+    lone_acks(l, 0);
+    ck_assert_uint_eq(l->ft->srtt, 1000 * FTREE_MS);
+    ck_assert_uint_eq(l->ft->rto, 1000 * FTREE_MS);
+    for (int i = 0; i < 40; i++)
+        ftree_rtt(l->ft, FTREE_MS);
+    ck_assert_uint_eq(l->ft->rto, 150 * FTREE_MS);
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(who_is_mute_is_remembered_once)
+{
+    struct lone *l = lone_new(40, 1, 32, 1);
+
+    for (int32_t n = 2; n < 40; n++)
+        ftree_outbox_mute(l->ft, l->now, n);
+    for (int32_t n = 2; n < 40; n++)
+        ftree_outbox_mute(l->ft, l->now + 1000 * FTREE_MS, n);
+    ck_assert_int_eq(l->ft->mutes.n, 38);
+    lone_sleep(l, 5999);
+    ftree_tick(l->ft, l->now);
+    ck_assert_int_eq(l->ft->mutes.n, 38);
+    lone_sleep(l, 1);
+    ftree_tick(l->ft, l->now);
+    ck_assert_int_eq(l->ft->mutes.n, 0);
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(without_memory_a_message_is_left_out)
+{
+    for (int nth = 1; nth <= 4; nth++) {
+        struct lone *l = lone_new(4, 1, 32, 1);
+        struct wire_message m = {.type = WIRE_SWEEP, .u.round = 1};
+        l->fail_alloc_in = nth;
+        ftree_outbox_put(l->ft, l->now, 0, FTREE_NONE, &m);
+        ck_assert_int_eq(l->ft->outbox.n, nth > 2);
+        ck_assert_ptr_null(ftree_check(l->ft));
+        l->fail_alloc_in = 1;
+        ftree_outbox_mute(l->ft, l->now, 3);
+        ck_assert_int_eq(l->ft->mutes.n, 0);
+        lone_free(l);
+    }
+}
+END_TEST
+
+START_TEST(a_send_that_fails_is_no_more_than_a_lost_message)
+{
+    struct lone *l = lone_new(4, 1, 32, 1);
+
+    l->send_error = 101;
+    send_one(l);
+    l->send_error = 0;
+    lone_run(l, 200);
+    lone_acks(l, 0);
+    ck_assert_int_eq(l->ft->outbox.n, 0);
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(a_thousand_letters_are_given_up_together)
+{
+    struct lone *l = lone_new(1001, 1, 1000, 0);
+    struct wire_message m = {.type = WIRE_SWEEP, .u.round = 1};
+
+    for (int32_t n = 1; n <= 1000; n++)
+        ftree_outbox_put(l->ft, l->now, n, FTREE_NONE, &m);
+    ck_assert_int_eq(l->ft->outbox.n, 1000);
+    l->n_sent = 0;
+    lone_sleep(l, 150);
+    for (int i = 0; i < 2; i++) {
+        l->n_sent = 0;
+        ftree_tick(l->ft, l->now);
+        lone_sleep(l, 200);
+    }
+    l->n_sent = 0;
+    ftree_tick(l->ft, l->now);
+    ck_assert_int_eq(l->ft->mutes.n, 1000);
+    ck_assert_int_eq(l->ft->suspects.n, 1000);
+    lone_free(l);
+}
+END_TEST
+
+SUITE("outbox")
+{
+    TEST(an_acknowledged_message_is_sent_once);
+    TEST(the_second_try_takes_every_path_anew);
+    TEST_ROWS(with_one_path_both_tries_take_it, 2);
+    TEST(acknowledgments_of_others_do_not_count);
+    TEST(a_quick_no_makes_the_second_try_at_once);
+    TEST(of_another_node_or_the_deputy_a_no_is_nothing);
+    TEST(the_round_trip_is_measured_and_sets_the_timer);
+    TEST(a_repeated_message_measures_nothing);
+    TEST(an_acknowledgment_that_waited_for_this_process_measures_little);
+    TEST(who_is_mute_is_remembered_once);
+    TEST(without_memory_a_message_is_left_out);
+    TEST(a_send_that_fails_is_no_more_than_a_lost_message);
+    TEST(a_thousand_letters_are_given_up_together);
+}

@@ -1,0 +1,309 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "lone.h"
+#include "suite.h"
+
+#define STALL(l) ((l)->cfg.stall)
+
+/* ---- stalls --------------------------------------------------------------------------------- */
+
+START_TEST(a_stall_is_told_again_at_doubling_intervals)
+{
+    struct lone *l = lone_new(4, 1, 32, 1);
+    int told[16], n = 0;
+
+    lone_stall(l, 1, 2);
+    for (int ms = 0; ms < 60000; ms++) {
+        lone_log(l);
+        lone_run(l, 1);
+        for (int32_t i = 0; i < l->n_sent && n < 16; i++)
+            if (l->sent[i].m.type == WIRE_SYMPTOM && l->sent[i].to.path == FTREE_PATH_DATA &&
+                !l->sent[i].to.fresh)
+                told[n++] = (int) (l->sent[i].at / FTREE_MS) - 1000;
+        lone_acks(l, 0);
+    }
+    ck_assert_int_ge(n, 7);
+    ck_assert_int_eq(told[0], 1000);
+    ck_assert_int_eq(told[1], 3000);
+    ck_assert_int_eq(told[2], 7000);
+    ck_assert_int_eq(told[3], 15000);
+    ck_assert_int_eq(told[4], 25000); /* 10 s from here on */
+    ck_assert_int_eq(told[5], 35000);
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(the_same_stall_twice_is_told_once)
+{
+    struct lone *l = lone_new(4, 1, 32, 1);
+
+    lone_stall(l, 1, 2);
+    lone_acks(l, 0);
+    lone_stall(l, 1, 2);
+    lone_stall(l, 1, 2);
+    ck_assert_str_eq(lone_log(l), "0 rank 1 stalls, waits for rank 2\n"
+                                  "0 symptom about n2 goes to n0\n"
+                                  "0 -> n0 data symptom\n");
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(a_symptom_says_since_when_and_for_whom)
+{
+    struct lone *l = lone_new(4, 2, 32, 1);
+    const struct wire_symptom *s;
+
+    ck_assert_int_eq(ftree_stall(l->ft, l->now, 2, 5, 1700 * FTREE_MS), FTREE_OK);
+    s = &lone_last(l, WIRE_SYMPTOM)->m.u.symptom;
+    ck_assert_int_eq(s->kind, SYMPTOM_STALL);
+    ck_assert_int_eq(s->node, 2);
+    ck_assert_int_eq(s->rank, 5);
+    ck_assert_int_eq(s->reporter, 1);
+    ck_assert_uint_eq(s->count, 1);
+    /* the clock of this handle began 1 s ago */
+    ck_assert_uint_eq(s->age, 1000 * FTREE_MS);
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(a_stall_that_is_over_is_not_told_again)
+{
+    struct lone *l = lone_new(4, 1, 32, 1);
+
+    lone_stall(l, 1, 2);
+    lone_acks(l, 0);
+    ftree_stall_over(l->ft, l->now, 1);
+    ftree_stall_over(l->ft, l->now, 1); /* twice, and of a rank that never stalled */
+    ftree_stall_over(l->ft, l->now, 3);
+    lone_log(l);
+    lone_run(l, 60000);
+    ck_assert_str_eq(lone_log(l), "");
+    ck_assert(ftree_deadline(l->ft) == FTREE_NEVER);
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(a_new_peer_is_told_at_once_but_not_at_every_turn)
+{
+    struct lone *l = lone_new(4, 1, 32, 0);
+
+    lone_stall(l, 0, 1);
+    lone_answer(l, 1, FTREE_PATH_DATA, FTREE_ROLE_AGENT);
+    lone_run(l, 100);
+    lone_stall(l, 0, 2); /* half a stall limit after the last */
+    lone_run(l, 500);
+    lone_answer(l, 2, FTREE_PATH_DATA, FTREE_ROLE_AGENT);
+    lone_run(l, 600);
+    lone_stall(l, 0, 3); /* at once: the last was long ago */
+    lone_answer(l, 3, FTREE_PATH_DATA, FTREE_ROLE_AGENT);
+    ck_assert_str_eq(lone_log(l), "0 rank 0 stalls, waits for rank 1\n"
+                                  "0 suspects n1: stall\n"
+                                  "0 -> n1 data probe\n"
+                                  "0 -> n1 mgmt probe\n"
+                                  "0 n1 is well: its agent answers\n"
+                                  "500 rank 0 stalls, waits for rank 2\n"
+                                  "500 suspects n2: stall\n"
+                                  "500 -> n2 data probe\n"
+                                  "500 -> n2 mgmt probe\n"
+                                  "600 n2 is well: its agent answers\n"
+                                  "1200 rank 0 stalls, waits for rank 3\n"
+                                  "1200 suspects n3: stall\n"
+                                  "1200 -> n3 data probe\n"
+                                  "1200 -> n3 mgmt probe\n"
+                                  "1200 n3 is well: its agent answers\n");
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(a_wait_for_a_neighbour_on_the_own_node_asks_nobody)
+{
+    struct lone *l = lone_new(4, 2, 32, 1);
+
+    lone_stall(l, 2, 3);
+    lone_stall(l, 3, FTREE_LOCAL); /* which one is not known */
+    lone_run(l, 5000);
+    ck_assert_str_eq(lone_log(l), "");
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(arguments_out_of_range)
+{
+    struct lone *l = lone_new(4, 2, 32, 1);
+
+    ck_assert_int_eq(ftree_stall(l->ft, l->now, -1, 5, STALL(l)), FTREE_ERR_INVALID);
+    ck_assert_int_eq(ftree_stall(l->ft, l->now, 8, 5, STALL(l)), FTREE_ERR_INVALID);
+    ck_assert_int_eq(ftree_stall(l->ft, l->now, 0, 5, STALL(l)), FTREE_ERR_INVALID);
+    ck_assert_int_eq(ftree_stall(l->ft, l->now, 2, -3, STALL(l)), FTREE_ERR_INVALID);
+    ck_assert_int_eq(ftree_stall(l->ft, l->now, 2, 8, STALL(l)), FTREE_ERR_INVALID);
+    ck_assert_int_eq(ftree_rank_gone(l->ft, l->now, -1), FTREE_ERR_INVALID);
+    ck_assert_int_eq(ftree_rank_gone(l->ft, l->now, 8), FTREE_ERR_INVALID);
+    ck_assert_int_eq(ftree_rank_gone(l->ft, l->now, 0), FTREE_ERR_INVALID);
+    ck_assert_str_eq(lone_log(l), "");
+    l->fail_alloc_in = 1;
+    ck_assert_int_eq(ftree_stall(l->ft, l->now, 2, 5, STALL(l)), FTREE_ERR_NOMEM);
+    l->fail_alloc_in = 1;
+    ck_assert_int_eq(ftree_rank_gone(l->ft, l->now, 2), FTREE_ERR_NOMEM);
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(who_leaves_does_not_stall)
+{
+    struct lone *l = lone_new(4, 1, 32, 1);
+
+    lone_stall(l, 1, 2);
+    ftree_leave(l->ft, l->now);
+    lone_acks(l, 0);
+    lone_log(l);
+    lone_stall(l, 1, 3);
+    lone_run(l, 1500);
+    ck_assert_str_eq(lone_log(l), "");
+    lone_free(l);
+}
+END_TEST
+
+/* ---- the own ranks ---------------------------------------------------------------------------- */
+
+static const struct {
+    uint8_t phase;
+    char proc_state;
+    bool trouble;
+} trouble_rows[] = {
+    {FTREE_PHASE_OUTSIDE, 'R', false}, {FTREE_PHASE_INSIDE, 'S', false},
+    {FTREE_PHASE_WAITING, 'R', false}, {FTREE_PHASE_WAITING, 'D', false},
+    {FTREE_PHASE_WAITING, 0, false},   {FTREE_PHASE_WAITING, 'T', true},
+    {FTREE_PHASE_OUTSIDE, 't', true},  {FTREE_PHASE_GONE, 0, true},
+    {FTREE_PHASE_GONE, 'Z', true},     {FTREE_PHASE_LEFT, 'T', false},
+    {FTREE_PHASE_LEFT, 0, false},      {FTREE_PHASE_OUTSIDE, 'Z', false},
+};
+
+START_TEST(what_is_trouble)
+{
+    for (int i = 0; i < COUNT(trouble_rows); i++) {
+        struct ftree_rank_state s = {.phase = trouble_rows[i].phase,
+                                     .proc_state = trouble_rows[i].proc_state};
+        ck_assert_msg(ftree_symptom_is_trouble(&s) == trouble_rows[i].trouble, "row %d", i);
+    }
+}
+END_TEST
+
+START_TEST(who_is_a_victim)
+{
+    struct ftree_rank_state s = {.phase = FTREE_PHASE_WAITING, .waiting = 499};
+
+    ck_assert(!ftree_symptom_is_victim(&s, 1000));
+    s.waiting = 500;
+    ck_assert(ftree_symptom_is_victim(&s, 1000));
+    s.phase = FTREE_PHASE_LEFT;
+    ck_assert(!ftree_symptom_is_victim(&s, 1000));
+    s.phase = FTREE_PHASE_GONE;
+    ck_assert(!ftree_symptom_is_victim(&s, 1000));
+}
+END_TEST
+
+START_TEST(a_stopped_rank_is_seen_when_another_stalls)
+{
+    struct lone *l = lone_new(4, 2, 32, 1);
+
+    l->state[1].proc_state = 'T';
+    lone_stall(l, 2, 3);
+    ck_assert_int_eq(l->verdicts, 0);
+    lone_run(l, 149);
+    ck_assert_int_eq(l->verdicts, 0);
+    lone_run(l, 1);
+    ck_assert_int_eq(l->verdicts, 1);
+    ck_assert_int_eq(l->verdict[0].rule, FTREE_RULE_STATE_T);
+    ck_assert_int_eq(l->verdict[0].rank, 3);
+    ck_assert_int_eq(l->verdict[0].pid, 5003);
+    ck_assert_int_eq(l->verdict[0].fln, 1);
+    ck_assert_uint_eq(l->verdict[0].first_symptom, 0);
+    ck_assert_int_eq(l->verdict[0].evidence[0].path, FTREE_PATHS);
+    ck_assert_int_eq(l->verdict[0].evidence[0].proc_state, 'T');
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(a_gone_rank_is_a_verdict_once_it_has_settled)
+{
+    struct lone *l = lone_new(1, 2, 32, 0);
+
+    l->state[1].phase = FTREE_PHASE_GONE;
+    ck_assert_int_eq(ftree_rank_gone(l->ft, l->now, 1), FTREE_OK);
+    ck_assert_int_eq(ftree_rank_gone(l->ft, l->now, 1), FTREE_OK); /* told twice */
+    lone_run(l, 200);
+    ck_assert_str_eq(lone_log(l), "150 verdict process-crash of n0 by process-crash/pid-gone\n"
+                                  "150 reports process-crash of n0: 0 victims\n");
+    ck_assert_int_eq(l->verdicts, 1);
+    ck_assert_int_eq(l->reports, 1);
+    ck_assert_int_eq(l->report[0].rule, FTREE_RULE_PID_GONE);
+    ck_assert_int_eq(l->report[0].evidence[0].proc_state, 'X');
+    ck_assert_int_eq(ftree_rank_gone(l->ft, l->now, 1), FTREE_OK); /* known by now */
+    lone_run(l, 5000);
+    ck_assert_str_eq(lone_log(l), "");
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(gone_and_there_again_is_none)
+{
+    struct lone *l = lone_new(1, 2, 32, 0);
+
+    l->state[1].phase = FTREE_PHASE_GONE;
+    ck_assert_int_eq(ftree_rank_gone(l->ft, l->now, 1), FTREE_OK);
+    lone_run(l, 100);
+    l->state[1].phase = FTREE_PHASE_LEFT; /* it had finished: the board says so a little later */
+    lone_run(l, 100);
+    ck_assert_str_eq(lone_log(l), "150 rank 1 is well again\n");
+    ck_assert_int_eq(l->verdicts, 0);
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(gone_while_the_node_leaves_is_none)
+{
+    struct lone *l = lone_new(4, 2, 32, 1);
+
+    l->state[1].phase = FTREE_PHASE_GONE;
+    ck_assert_int_eq(ftree_rank_gone(l->ft, l->now, 3), FTREE_OK);
+    ftree_leave(l->ft, l->now);
+    ck_assert_int_eq(ftree_rank_gone(l->ft, l->now, 2), FTREE_OK);
+    lone_run(l, 1000);
+    ck_assert_int_eq(l->verdicts, 0);
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(many_stalls_at_once_look_at_each_rank_once)
+{
+    struct lone *l = lone_new(2, 64, 32, 0);
+
+    for (int32_t r = 0; r < 64; r++)
+        lone_stall(l, r, 64 + r);
+    /* 64 looks, not 64 * 64 */
+    ck_assert_int_eq(l->looks, 64);
+    lone_free(l);
+}
+END_TEST
+
+SUITE("symptom")
+{
+    TEST(a_stall_is_told_again_at_doubling_intervals);
+    TEST(the_same_stall_twice_is_told_once);
+    TEST(a_symptom_says_since_when_and_for_whom);
+    TEST(a_stall_that_is_over_is_not_told_again);
+    TEST(a_new_peer_is_told_at_once_but_not_at_every_turn);
+    TEST(a_wait_for_a_neighbour_on_the_own_node_asks_nobody);
+    TEST(arguments_out_of_range);
+    TEST(who_leaves_does_not_stall);
+    TEST(what_is_trouble);
+    TEST(who_is_a_victim);
+    TEST(a_stopped_rank_is_seen_when_another_stalls);
+    TEST(a_gone_rank_is_a_verdict_once_it_has_settled);
+    TEST(gone_and_there_again_is_none);
+    TEST(gone_while_the_node_leaves_is_none);
+    TEST(many_stalls_at_once_look_at_each_rank_once);
+}

@@ -1,0 +1,97 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "tool.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#ifndef FAULTLOC_VERSION
+#define FAULTLOC_VERSION "?"
+#endif
+
+static const char usage[] =
+    "Usage: faultloc report FILE...\n"
+    "       faultloc check FILE...\n"
+    "\n"
+    "Reads the reports that MPICH with FaultLoc writes (faultloc-JOB.json).\n"
+    "\n"
+    "  report     print a report as the text that was on the job's standard error\n"
+    "  check      say whether a file is a valid report (schema faultloc-report/1), and what is\n"
+    "             wrong with it where it is not: file, place, reason\n"
+    "  --help     this text\n"
+    "  --version  the version\n"
+    "\n"
+    "FILE may be - for standard input. At most 64 MiB are read.\n"
+    "\n"
+    "Exit code: 0 every file is a valid report, 1 one is not, 2 wrong usage, or a file that cannot\n"
+    "be read.\n"
+    "\n"
+    "See also: man faultloc, man 7 faultloc (the variables that control FaultLoc in a job).\n";
+
+static enum tool_exit one_file(const char *file, bool print)
+{
+    struct tool_findings f = {.file = file};
+    struct json_object *report;
+    enum tool_exit code = tool_read(file, &report);
+
+    if (code)
+        return code;
+    tool_check(&f, report);
+    if (f.count > TOOL_FINDINGS_MAX)
+        fprintf(stderr, "faultloc: %s: and %d more\n", file, f.count - TOOL_FINDINGS_MAX);
+    if (f.count == 0 && print)
+        tool_print(report, file);
+    else if (f.count == 0)
+        printf("%s: a valid report\n", file);
+    json_object_put(report);
+    return f.count ? TOOL_INVALID : TOOL_OK;
+}
+
+static enum tool_exit wrong_usage(const char *what, const char *which)
+{
+    fprintf(stderr, "faultloc: %s%s; see faultloc --help\n", what, which);
+    return TOOL_TROUBLE;
+}
+
+/* What was printed must have arrived: a full disk is no success. */
+static enum tool_exit finish(enum tool_exit code)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return code;
+    perror("faultloc: standard output");
+    return TOOL_TROUBLE;
+}
+
+static enum tool_exit all_files(int n, char **files, bool print)
+{
+    enum tool_exit worst = TOOL_OK;
+
+    for (int i = 0; i < n; i++) {
+        enum tool_exit code = one_file(files[i], print);
+        worst = code > worst ? code : worst;
+    }
+    return finish(worst);
+}
+
+int main(int argc, char **argv)
+{
+    const char *command = argc > 1 ? argv[1] : "";
+
+    if (!strcmp(command, "--help") || !strcmp(command, "-h"))
+        return fputs(usage, stdout) < 0 ? TOOL_TROUBLE : finish(TOOL_OK);
+    if (!strcmp(command, "--version"))
+        return puts("faultloc " FAULTLOC_VERSION) < 0 ? TOOL_TROUBLE : finish(TOOL_OK);
+    if (!*command)
+        return wrong_usage("a command is needed", "");
+    if (strcmp(command, "report") && strcmp(command, "check"))
+        return wrong_usage("no such command: ", command);
+    if (argc < 3)
+        return wrong_usage("a file is needed after ", command);
+    for (int i = 2; i < argc; i++)
+        if (argv[i][0] == '-' && argv[i][1])
+            return wrong_usage("no such option: ", argv[i]);
+    return all_files(argc - 2, argv + 2, command[0] == 'r');
+}

@@ -1,0 +1,248 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "tool.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/*
+ * A file becomes a JSON document.  json-c parses; before it does, one pass over the bytes looks for
+ * what json-c accepts or cannot bound: a key that is there twice, of which it silently takes the
+ * last, raw control characters in strings, and more arrays, levels or keys than a report can have.
+ */
+
+struct bytes {
+    char *at;
+    size_t len, room;
+};
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+static bool grow(struct bytes *b)
+{
+    size_t room = b->room ? 2 * b->room : 65536;
+    char *at = realloc(b->at, room);
+
+    if (!at)
+        return false;
+    b->at = at;
+    b->room = room;
+    return true;
+}
+
+/* Returns 0 or an errno; EFBIG: more than TOOL_BYTES_MAX.  A zero byte follows the content. */
+static int read_all(int fd, struct bytes *b)
+{
+    for (;;) {
+        ssize_t n;
+        if (b->room - b->len < 2 && !grow(b))
+            return ENOMEM;
+        n = read(fd, b->at + b->len, b->room - b->len - 1);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return errno;
+        b->len += (size_t) n;
+        b->at[b->len] = '\0';
+        if (n == 0)
+            return 0;
+        if (b->len > TOOL_BYTES_MAX)
+            return EFBIG;
+    }
+}
+
+static int read_file(const char *file, struct bytes *b)
+{
+    bool standard = !strcmp(file, "-");
+    int fd = standard ? STDIN_FILENO : open(file, O_RDONLY | O_CLOEXEC);
+    int rc;
+
+    if (fd < 0)
+        return errno;
+    rc = read_all(fd, b);
+    if (!standard)
+        close(fd);
+    return rc;
+}
+
+/* ---- looking over the bytes ------------------------------------------------------------------ */
+
+struct key {
+    const char *at;
+    size_t len;
+};
+
+struct level {
+    bool object;
+    bool key_next; /* a string here is a key */
+    int keys;
+    struct key key[TOOL_KEYS_MAX];
+};
+
+struct scan {
+    const char *p, *end;
+    unsigned line;
+    unsigned containers;
+    int depth;
+    struct level level[TOOL_DEPTH_MAX];
+    char error[160]; /* empty: none */
+};
+
+static void note_key(struct scan *s, const char *at, size_t len)
+{
+    struct level *l = &s->level[s->depth - 1];
+
+    l->key_next = false;
+    if (memchr(at, '\\', len))
+        snprintf(s->error, sizeof(s->error), "a key with an escape sequence");
+    else if (l->keys == TOOL_KEYS_MAX)
+        snprintf(s->error, sizeof(s->error), "an object with more than %d keys", TOOL_KEYS_MAX);
+    for (int i = 0; i < l->keys && !*s->error; i++)
+        if (l->key[i].len == len && !memcmp(l->key[i].at, at, len))
+            snprintf(s->error, sizeof(s->error), "the key \"%.*s\" is there twice",
+                     len < 64 ? (int) len : 64, at);
+    if (!*s->error)
+        l->key[l->keys++] = (struct key){.at = at, .len = len};
+}
+
+/* s->p is behind the opening quote, and then behind the closing one. */
+static void scan_string(struct scan *s)
+{
+    const char *at = s->p;
+
+    while (s->p < s->end && *s->p != '"') {
+        if ((unsigned char) *s->p < ' ') {
+            snprintf(s->error, sizeof(s->error), "a control character (0x%02x) in a string",
+                     (unsigned char) *s->p);
+            return;
+        }
+        s->p += *s->p == '\\' && s->p + 1 < s->end ? 2 : 1;
+    }
+    if (s->depth > 0 && s->level[s->depth - 1].key_next)
+        note_key(s, at, (size_t) (s->p - at));
+    s->p++;
+}
+
+static void open_container(struct scan *s, bool object)
+{
+    if (s->depth == TOOL_DEPTH_MAX) {
+        snprintf(s->error, sizeof(s->error), "nested more than %d levels deep", TOOL_DEPTH_MAX);
+    } else if (++s->containers > TOOL_CONTAINERS_MAX) {
+        snprintf(s->error, sizeof(s->error), "more than %d arrays and objects",
+                 TOOL_CONTAINERS_MAX);
+    } else {
+        s->level[s->depth].object = s->level[s->depth].key_next = object;
+        s->level[s->depth++].keys = 0;
+    }
+}
+
+/* Whether the brackets fit is left to the parser. */
+static void scan_one(struct scan *s)
+{
+    char c = *s->p++;
+
+    if (c == '\n')
+        s->line++;
+    else if (c == '"')
+        scan_string(s);
+    else if (c == '{' || c == '[')
+        open_container(s, c == '{');
+    else if ((c == '}' || c == ']') && s->depth > 0)
+        s->depth--;
+    else if (c == ',' && s->depth > 0)
+        s->level[s->depth - 1].key_next = s->level[s->depth - 1].object;
+}
+
+static bool look_over(const char *file, const struct bytes *b)
+{
+    struct scan s = {.p = b->at, .end = b->at + b->len, .line = 1};
+
+    while (s.p < s.end && !*s.error)
+        scan_one(&s);
+    if (*s.error)
+        fprintf(stderr, "faultloc: %s: line %u: %s\n", file, s.line, tool_clean(s.error));
+    return !*s.error;
+}
+
+/* ---- parsing --------------------------------------------------------------------------------- */
+
+static void say_where(const char *file, const struct bytes *b, size_t at, const char *what)
+{
+    unsigned line = 1, column = 1;
+
+    for (size_t i = 0; i < at && i < b->len; i++) {
+        column = b->at[i] == '\n' ? 1 : column + 1;
+        line += b->at[i] == '\n';
+    }
+    fprintf(stderr, "faultloc: %s: line %u, column %u: no JSON: %s\n", file, line, column, what);
+}
+
+static enum tool_exit parse(const char *file, const struct bytes *b, struct json_object **out)
+{
+    struct json_tokener *tok = json_tokener_new_ex(TOOL_DEPTH_MAX + 2);
+    enum json_tokener_error error;
+
+    if (!tok) {
+        fprintf(stderr, "faultloc: %s: out of memory\n", file);
+        return TOOL_TROUBLE;
+    }
+    json_tokener_set_flags(tok, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
+    /* with the zero byte, which ends what is a number only */
+    *out = json_tokener_parse_ex(tok, b->at, (int) b->len + 1);
+    error = json_tokener_get_error(tok);
+    if (error == json_tokener_continue)
+        say_where(file, b, b->len, "it ends too early");
+    else if (error != json_tokener_success)
+        say_where(file, b, json_tokener_get_parse_end(tok), json_tokener_error_desc(error));
+    json_tokener_free(tok);
+    if (error == json_tokener_success)
+        return TOOL_OK;
+    json_object_put(*out);
+    *out = NULL;
+    return TOOL_INVALID;
+}
+
+enum tool_exit tool_read(const char *file, struct json_object **out)
+{
+    struct bytes b = {0};
+    enum tool_exit code = TOOL_INVALID;
+    int rc = read_file(file, &b);
+
+    *out = NULL;
+    if (rc == EFBIG) {
+        fprintf(stderr, "faultloc: %s: larger than %u MiB, which no report is\n", file,
+                TOOL_BYTES_MAX / 1024 / 1024);
+    } else if (rc) {
+        fprintf(stderr, "faultloc: %s: %s\n", file, strerror(rc));
+        code = TOOL_TROUBLE;
+    } else if (memchr(b.at, '\0', b.len)) {
+        fprintf(stderr, "faultloc: %s: no JSON: there are zero bytes in it\n", file);
+    } else if (look_over(file, &b)) {
+        code = parse(file, &b, out);
+    }
+    free(b.at);
+    return code;
+}
+
+char *tool_clean(char *s)
+{
+    for (char *c = s; *c; c++)
+        if (*c < ' ' || *c > '~')
+            *c = '?';
+    return s;
+}
+
+struct json_object *tool_member(struct json_object *object, const char *key)
+{
+    struct json_object *value = NULL;
+
+    json_object_object_get_ex(object, key, &value);
+    return value;
+}
