@@ -65,22 +65,34 @@ glue_headers = \
 testlib_sources = \
     test/lib/lone.c \
     test/lib/messages.c \
+    test/lib/process.c \
     test/lib/world.c
 
 testlib_headers = \
     test/lib/lone.h \
     test/lib/messages.h \
+    test/lib/process.h \
     test/lib/suite.h \
     test/lib/world.h
 
 unit_tests = \
+    test/unit/test_check \
     test/unit/test_correlate \
+    test/unit/test_faultloc_board \
     test/unit/test_faultloc_channel_tcp \
+    test/unit/test_faultloc_helper \
     test/unit/test_faultloc_iface \
     test/unit/test_faultloc_proc \
+    test/unit/test_faultloc_report \
+    test/unit/test_faultloc_watch \
+    test/unit/test_ftree \
+    test/unit/test_fuzz_wire \
+    test/unit/test_leave \
+    test/unit/test_nomem \
     test/unit/test_outbox \
     test/unit/test_probe \
     test/unit/test_report \
+    test/unit/test_spread \
     test/unit/test_story \
     test/unit/test_sweep \
     test/unit/test_symptom \
@@ -91,6 +103,9 @@ unit_tests = \
 test_programs = \
     test/lib/sample_reports \
     test/lib/stranger
+
+tool_tests = \
+    test/unit/t-faultloc-program.sh
 
 mpi_tests = \
     test/mpi/test_many_ranks.sh \
@@ -116,7 +131,9 @@ cluster_tests = \
     test/cluster/test_two_of_eight.sh \
     test/cluster/test_unknown_peer.sh
 
-man_pages =
+man_pages = \
+    doc/faultloc.1 \
+    doc/faultloc.7
 
 tool_sources = \
     tools/check.c \

@@ -129,13 +129,14 @@ run_job() {
     else
         start "$cluster" run --name "$name" --quiet --mpi "$mpi" "$@" -- alltoall --seconds 3600
     fi
-    await 120 '^looping' || die "the job did not come to its loop in 120 s"
+    # not at the beginning of a line: hydra may mix the lines of several ranks
+    await 120 'looping' || die "the job did not come to its loop in 120 s"
 }
 
 # Rank 2 is on h3 in both modes.
 inject() {
     if [ -n "$local_mode" ]; then
-        victim_pid=$(sed -n 's/^rank 2 host h3 pid //p' "$log")
+        victim_pid=$(grep -oE 'rank 2 host h3 pid [0-9]+' "$log" | grep -oE '[0-9]+$')
         show kill -STOP "$victim_pid"
     else
         show "$cluster" fault power-off h3 --name "$name"

@@ -19,8 +19,9 @@ sources.mk names the source files and the tests, one a line. This compares it wi
   --help     this text
 
 The core is src/util/ftree/*.c; of the glue what does without MPICH's headers is built here, too;
-the tests are test/unit/test_*.c, test/mpi/test_*.sh and test/cluster/test_*.sh; test/lib/*.c is what
-they share, but those with a main are programs that the scripts use.
+the tests are test/unit/test_*.c, test/unit/t-*.sh (of the programs), test/mpi/test_*.sh and
+test/cluster/test_*.sh; test/lib/*.c is what they share, but those with a main are programs that the
+scripts use.
 
 Exit code: 0 as it should be, 1 they differ, 2 wrong arguments.
 EOF
@@ -81,6 +82,8 @@ EOF
     list testlib_headers test/lib/*.h
     list unit_tests "${units[@]}"
     list test_programs "${programs[@]}"
+    scripts=(test/unit/t-*.sh)
+    list tool_tests "${scripts[@]}"
     scripts=(test/mpi/test_*.sh)
     list mpi_tests "${scripts[@]}"
     scripts=(test/cluster/test_*.sh)

@@ -75,6 +75,12 @@ void tool_leave(struct tool_findings *f, size_t where)
 
 /* ---- keywords -------------------------------------------------------------------------------- */
 
+static const char *as_text(struct json_object *value)
+{
+    return json_object_to_json_string_ext(value,
+                                          JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
+}
+
 /* As JSON Schema calls it; a whole number written 1.0 is none here. */
 static const char *type_name(struct json_object *value)
 {
@@ -117,8 +123,8 @@ static void check_type(const struct walk *w, struct json_object *rule, struct js
 static void check_const(const struct walk *w, struct json_object *rule, struct json_object *value)
 {
     if (!json_object_equal(rule, value))
-        tool_found(w->f, "must be %s, is %.80s", json_object_to_json_string(rule),
-                   json_object_to_json_string(value));
+        tool_found(w->f, "must be %s, is %.80s", as_text(rule),
+                   as_text(value));
 }
 
 static void check_enum(const struct walk *w, struct json_object *rule, struct json_object *value)
@@ -126,8 +132,8 @@ static void check_enum(const struct walk *w, struct json_object *rule, struct js
     for (size_t i = 0; i < json_object_array_length(rule); i++)
         if (json_object_equal(json_object_array_get_idx(rule, i), value))
             return;
-    tool_found(w->f, "is %.80s, must be one of %s", json_object_to_json_string(value),
-               json_object_to_json_string(rule));
+    tool_found(w->f, "is %.80s, must be one of %s", as_text(value),
+               as_text(rule));
 }
 
 static void check_required(const struct walk *w, struct json_object *rule,
@@ -177,22 +183,22 @@ static void check_max_items(const struct walk *w, struct json_object *rule,
     if (json_object_is_type(value, json_type_array) &&
         json_object_array_length(value) > (size_t) json_object_get_int64(rule))
         tool_found(w->f, "has %zu elements, more than %s", json_object_array_length(value),
-                   json_object_to_json_string(rule));
+                   as_text(rule));
 }
 
 /* Written so that what is not a number at all (NaN) fails. */
 static void check_minimum(const struct walk *w, struct json_object *rule, struct json_object *value)
 {
     if (is_number(value) && !(json_object_get_double(value) >= json_object_get_double(rule)))
-        tool_found(w->f, "is %.40s, less than %s", json_object_to_json_string(value),
-                   json_object_to_json_string(rule));
+        tool_found(w->f, "is %.40s, less than %s", as_text(value),
+                   as_text(rule));
 }
 
 static void check_maximum(const struct walk *w, struct json_object *rule, struct json_object *value)
 {
     if (is_number(value) && !(json_object_get_double(value) <= json_object_get_double(rule)))
-        tool_found(w->f, "is %.40s, more than %s", json_object_to_json_string(value),
-                   json_object_to_json_string(rule));
+        tool_found(w->f, "is %.40s, more than %s", as_text(value),
+                   as_text(rule));
 }
 
 static void check_max_length(const struct walk *w, struct json_object *rule,
@@ -200,7 +206,7 @@ static void check_max_length(const struct walk *w, struct json_object *rule,
 {
     if (json_object_is_type(value, json_type_string) &&
         json_object_get_string_len(value) > json_object_get_int(rule))
-        tool_found(w->f, "is longer than %s bytes", json_object_to_json_string(rule));
+        tool_found(w->f, "is longer than %s bytes", as_text(rule));
 }
 
 static void check_pattern(const struct walk *w, struct json_object *rule, struct json_object *value)
@@ -220,7 +226,7 @@ static void check_pattern(const struct walk *w, struct json_object *rule, struct
         fits = regexec(&re, text, 0, NULL, 0) == 0;
     regfree(&re);
     if (!fits)
-        tool_found(w->f, "is %.80s, which does not match %s", json_object_to_json_string(value),
+        tool_found(w->f, "is %.80s, which does not match %s", as_text(value),
                    pattern);
 }
 

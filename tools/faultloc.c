@@ -41,7 +41,7 @@ static enum tool_exit one_file(const char *file, bool print)
         return code;
     tool_check(&f, report);
     if (f.count > TOOL_FINDINGS_MAX)
-        fprintf(stderr, "faultloc: %s: and %d more\n", file, f.count - TOOL_FINDINGS_MAX);
+        fprintf(stderr, "faultloc: %s: and more\n", file);
     if (f.count == 0 && print)
         tool_print(report, file);
     else if (f.count == 0)

@@ -52,7 +52,8 @@ struct tool_findings {
 
 #define TOOL_FINDINGS_MAX 20
 
-/* Purpose: one finding at the present path; from TOOL_FINDINGS_MAX on they are only counted. */
+/* Purpose: one finding at the present path; after TOOL_FINDINGS_MAX of them they are only counted,
+ * and what repeats (elements of an array) is no longer looked at. */
 void tool_found(struct tool_findings *f, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

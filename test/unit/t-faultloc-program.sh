@@ -50,7 +50,7 @@ broken() {
     jq "$2" "$work/0.json" >"$work/broken.json"
     expect 1 "$1" check "$work/broken.json"
     run report "$work/broken.json"
-    [ $code -eq 1 ] && [ ! -s "$work/out" ] || bad "report prints what check refuses ($2)"
+    if [ $code -ne 1 ] || [ -s "$work/out" ]; then bad "report prints what check refuses ($2)"; fi
 }
 
 # raw TEXT: standard input, as it is, is refused with TEXT.
@@ -131,16 +131,13 @@ broken 'component.node: is "h2\u0000x", which does not match' \
     '.verdicts[0].component.node = "h2\u0000x"'
 broken 'component.node: is "h?' '.verdicts[0].component.node = "hä"'
 broken 'component.node: is longer than 255 bytes' '.verdicts[0].component.node = "h" * 256'
-broken 'and 2 more' '.verdicts[0].evidence = [range(22)]'
+broken 'and more' '.verdicts[0].evidence = [range(22)]'
 
 # --- what is no JSON, or too much of it ---------------------------------------------------------
 
 raw 'line 1, column 1: no JSON' <<<'garbage'
-raw 'it ends too early' <"$work/empty" 2>/dev/null || :
-: >"$work/raw.json"
-expect 1 'it ends too early' check "$work/raw.json"
-head -c 700 "$work/0.json" >"$work/raw.json"
-expect 1 'it ends too early' check "$work/raw.json"
+raw 'it ends too early' </dev/null
+raw 'it ends too early' < <(head -c 700 "$work/0.json")
 raw 'no JSON' < <(cat "$work/0.json" "$work/0.json")
 raw 'no JSON' <<<'{"schema": "faultloc-report/1", // a comment
   "job": 1}'

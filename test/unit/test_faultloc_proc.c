@@ -18,10 +18,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -303,6 +305,34 @@ START_TEST(descriptor_tells_the_end)
 }
 END_TEST
 
+/* In a child, where /proc is an empty folder: what became of itself, and of a number that nobody
+ * has.  Exit code 2: cannot be made so here. */
+static int fate_without_proc(void)
+{
+    enum faultloc_proc_fate what;
+
+    if (unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+        mount("none", "/proc", "tmpfs", 0, NULL))
+        return 2;
+    if (faultloc_proc_fate(NULL, getpid(), 0, &what) != EACCES)
+        return 1;
+    return faultloc_proc_fate(NULL, 1 << 30, 0, &what) == 0 && what == FAULTLOC_PROC_GONE ? 0 : 1;
+}
+
+/* A process that the kernel knows is not gone because /proc does not show it. */
+START_TEST(what_proc_hides_is_not_gone)
+{
+    int status;
+    pid_t pid = check_fork();
+
+    if (pid == 0)
+        _exit(fate_without_proc());
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert(WIFEXITED(status));
+    ck_assert_int_ne(WEXITSTATUS(status), 1);
+}
+END_TEST
+
 /* ---- suite --------------------------------------------------------------------------------- */
 
 static Suite *proc_suite(void)
@@ -324,6 +354,7 @@ static Suite *proc_suite(void)
     tcase_add_test(tc, this_process);
     tcase_add_test(tc, child_is_stopped_goes_on_and_is_killed);
     tcase_add_test(tc, descriptor_tells_the_end);
+    tcase_add_test(tc, what_proc_hides_is_not_gone);
     suite_add_tcase(s, tc);
     return s;
 }

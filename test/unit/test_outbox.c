@@ -196,7 +196,7 @@ START_TEST(without_memory_a_message_is_left_out)
         struct lone *l = lone_new(4, 1, 32, 1);
         struct wire_message m = {.type = WIRE_SWEEP, .u.round = 1};
         l->fail_alloc_in = nth;
-        ftree_outbox_put(l->ft, l->now, 0, FTREE_NONE, &m);
+        ftree_outbox_put(l->ft, l->now, 0, &m);
         ck_assert_int_eq(l->ft->outbox.n, nth > 2);
         ck_assert_ptr_null(ftree_check(l->ft));
         l->fail_alloc_in = 1;
@@ -227,7 +227,7 @@ START_TEST(a_thousand_letters_are_given_up_together)
     struct wire_message m = {.type = WIRE_SWEEP, .u.round = 1};
 
     for (int32_t n = 1; n <= 1000; n++)
-        ftree_outbox_put(l->ft, l->now, n, FTREE_NONE, &m);
+        ftree_outbox_put(l->ft, l->now, n, &m);
     ck_assert_int_eq(l->ft->outbox.n, 1000);
     l->n_sent = 0;
     lone_sleep(l, 150);

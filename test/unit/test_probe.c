@@ -197,7 +197,7 @@ START_TEST(answers_to_other_questions_do_not_count)
 }
 END_TEST
 
-/* What the deputy of node 2, which has ranks 4 to 6, says. */
+/* What the deputy of node 2, which has ranks 6 to 8, says. */
 static void deputy_says(struct lone *l, int32_t troubles, const struct wire_trouble *t)
 {
     struct wire_message m = {.type = WIRE_ANSWER, .u.answer.role = FTREE_ROLE_DEPUTY};
@@ -205,21 +205,21 @@ static void deputy_says(struct lone *l, int32_t troubles, const struct wire_trou
     m.u.answer.nonce = l->ft->suspects.items[0].nonce;
     m.u.answer.troubles = troubles;
     memcpy(m.u.answer.trouble, t, (size_t) troubles * sizeof(*t));
-    ftree_verdict_ranks_add(&m.u.answer.waiting, 6, 6);
+    ftree_verdict_ranks_add(&m.u.answer.waiting, 8, 8);
     lone_hear(l, 2, FTREE_PATH_MGMT, &m);
 }
 
 static const struct wire_trouble stopped[] = {
-    {.rank = 5, .pid = 77, .phase = FTREE_PHASE_GONE, .proc_state = 0},
-    {.rank = 4, .pid = 78, .phase = FTREE_PHASE_WAITING, .proc_state = 'T'},
-    {.rank = 6, .pid = 79, .phase = FTREE_PHASE_OUTSIDE, .proc_state = 't'},
+    {.rank = 7, .pid = 77, .phase = FTREE_PHASE_GONE, .proc_state = 0},
+    {.rank = 6, .pid = 78, .phase = FTREE_PHASE_WAITING, .proc_state = 'T'},
+    {.rank = 8, .pid = 79, .phase = FTREE_PHASE_OUTSIDE, .proc_state = 't'},
 };
 
 static void ask_about_node_2(struct lone *l)
 {
     ftree_stall_over(l->ft, l->now, 0);
     lone_run(l, 1000);
-    lone_stall(l, 0, 6);
+    lone_stall(l, 0, 8);
     lone_reach(l, 2, FTREE_PATH_DATA, FTREE_ROLE_AGENT, FTREE_REACH_CONNECTED, 0);
     lone_reach(l, 2, FTREE_PATH_MGMT, FTREE_ROLE_AGENT, FTREE_REACH_CONNECTED, 0);
     lone_run(l, 200);
@@ -234,17 +234,30 @@ START_TEST(a_deputy_names_one_stopped_rank_after_the_other)
     lone_run(l, 1000);
     ck_assert_int_eq(l->verdicts, 1);
     ck_assert_int_eq(l->verdict[0].rule, FTREE_RULE_DEPUTY_SAYS_T);
-    ck_assert_int_eq(l->verdict[0].rank, 4);
+    ck_assert_int_eq(l->verdict[0].rank, 6);
     ck_assert_int_eq(l->verdict[0].pid, 78);
     ck_assert_int_eq(l->verdict[0].victims.count, 1);
     ck_assert(!ftree_correlate_usable(l->ft, l->now, 2)); /* its agent will not answer */
-    /* someone waits for rank 6, which no verdict explains */
+    /* someone waits for rank 8, which no verdict explains */
     if (!l->ft->suspects.n)
         ask_about_node_2(l);
     deputy_says(l, 3, stopped);
     lone_run(l, 1000);
-    ck_assert_int_eq(l->verdicts, 2);
-    ck_assert_int_eq(l->verdict[1].rank, 6);
+    ck_assert(ftree_verdict_on_rank(l->ft, 2, 8));
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(a_deputys_answer_does_not_make_its_agent_usable)
+{
+    struct lone *l = lone_new(4, 3, 32, 0);
+
+    ask_about_node_2(l);
+    ftree_outbox_mute(l->ft, l->now, 2);
+    deputy_says(l, 3, stopped);
+    ck_assert(!ftree_correlate_usable(l->ft, l->now, 2));
+    lone_answer(l, 2, FTREE_PATH_MGMT, FTREE_ROLE_AGENT);
+    ck_assert(ftree_correlate_usable(l->ft, l->now, 2));
     lone_free(l);
 }
 END_TEST
@@ -255,7 +268,7 @@ START_TEST(a_deputys_last_word_counts)
 
     ask_about_node_2(l);
     deputy_says(l, 3, stopped);
-    ck_assert_int_eq(l->ft->suspects.items[0].deputy_word.rank, 4);
+    ck_assert_int_eq(l->ft->suspects.items[0].deputy_word.rank, 6);
     deputy_says(l, 0, stopped); /* continued */
     ck_assert_int_eq(l->ft->suspects.items[0].deputy_word.rank, FTREE_NONE);
     lone_log(l);
@@ -630,6 +643,7 @@ SUITE("probe")
     TEST(an_answer_by_management_alone_waits_for_the_other);
     TEST(answers_to_other_questions_do_not_count);
     TEST(a_deputy_names_one_stopped_rank_after_the_other);
+    TEST(a_deputys_answer_does_not_make_its_agent_usable);
     TEST(a_deputys_last_word_counts);
     TEST(a_deputy_that_names_ranks_of_others_names_nobody);
     TEST(of_several_findings_the_greatest_is_kept);

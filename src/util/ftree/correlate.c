@@ -132,7 +132,7 @@ void ftree_correlate(struct ftree *ft, ftree_time now, const struct wire_symptom
     ftree_trace(ft, "symptom about %s goes to %s%s", ftree_name(ft, s->node, suspect),
                 to_substitute ? "substitute " : "", ftree_name(ft, hop, hop_name));
     m.flags = to_substitute ? WIRE_FLAG_SUBSTITUTE : 0;
-    ftree_outbox_put(ft, now, hop, s->node, &m);
+    ftree_outbox_put(ft, now, hop, &m);
 }
 
 void ftree_correlate_unreachable(struct ftree *ft, ftree_time now, int32_t hop,

@@ -221,9 +221,12 @@ static void note_witness(struct ftree *ft, ftree_time now, int32_t node, enum ft
     ft->heard[path].reach = (uint8_t) reach;
 }
 
-static void heard_from(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path)
+static void heard_from(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
+                       const struct wire_message *m)
 {
     note_witness(ft, now, from, path, FTREE_REACH_ANSWERED);
+    if (m->type == WIRE_ANSWER && m->u.answer.role == FTREE_ROLE_DEPUTY)
+        return; /* its agent is as mute as before */
     for (int32_t i = 0; i < ft->mutes.n; i++)
         if (ft->mutes.items[i].node == from) {
             FTREE_DROP(ft->mutes, i);
@@ -284,7 +287,7 @@ int ftree_receive(struct ftree *ft, ftree_time now, int32_t from, enum ftree_pat
     rc = ftree_wire_decode(ft->job, now, bytes, len, &m);
     if (rc)
         return rc;
-    heard_from(ft, now, from, path);
+    heard_from(ft, now, from, path, &m);
     /* a probe is acknowledged by its answer, and an acknowledgment by nothing */
     if (m.type != WIRE_ACK && m.type != WIRE_PROBE && m.type != WIRE_ANSWER)
         acknowledge(ft, now, from, path, conn, m.id);

@@ -320,8 +320,9 @@ void ftree_destroy(struct ftree *ft);
 /* ---- events in ------------------------------------------------------------------------------- */
 
 /* Purpose: local rank `rank` waits longer than the stall limit, for `peer` (a rank of the job;
- * FTREE_LOCAL: one of the own node; FTREE_NONE: not known, a sweep of the tree looks for the cause).  `waiting`: for how long, ns.
- * May be called as often as the caller likes; the core paces what it sends.
+ * FTREE_LOCAL: one of the own node; FTREE_NONE: not known, a sweep of the tree looks for the
+ * cause).  `waiting`: for how long, ns.  May be called as often as the caller likes; the core paces
+ * what it sends.
  * Errors: FTREE_ERR_INVALID, FTREE_ERR_NOMEM. */
 int ftree_stall(struct ftree *ft, ftree_time now, int32_t rank, int32_t peer, ftree_time waiting);
 
@@ -356,7 +357,8 @@ ftree_time ftree_deadline(const struct ftree *ft);
  * of having crashed: a closed port is then a node that has left. */
 void ftree_leave(struct ftree *ft, ftree_time now);
 
-/* Purpose: true once the node may go: everyone has left, or `linger` is over. */
+/* Purpose: true once the node may go: everyone has left, or `linger` is over; and what it had still
+ * to say is said (messages are acknowledged or given up, a verdict is told to people). */
 bool ftree_may_go(const struct ftree *ft);
 
 /* ---- succession ------------------------------------------------------------------------------ */

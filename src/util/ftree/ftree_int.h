@@ -101,7 +101,6 @@ struct known {
 struct letter {
     uint32_t id;
     int32_t to;
-    int32_t subject; /* node the message is about, FTREE_NONE */
     uint8_t type;
     uint8_t tries;
     ftree_time sent, next;
@@ -264,8 +263,7 @@ void ftree_leave_try(struct ftree *ft, ftree_time now);
 void ftree_leave_tick(struct ftree *ft, ftree_time now);
 
 /* outbox.c */
-void ftree_outbox_put(struct ftree *ft, ftree_time now, int32_t to, int32_t subject,
-                      struct wire_message *m);
+void ftree_outbox_put(struct ftree *ft, ftree_time now, int32_t to, struct wire_message *m);
 void ftree_outbox_ack(struct ftree *ft, ftree_time now, int32_t from, uint32_t id);
 void ftree_outbox_reached(struct ftree *ft, ftree_time now, int32_t node, enum ftree_reach reach);
 void ftree_outbox_tick(struct ftree *ft, ftree_time now);

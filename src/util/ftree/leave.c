@@ -31,7 +31,7 @@ static void release_child(struct ftree *ft, int32_t child, void *arg)
 {
     struct wire_message m = {.type = WIRE_RELEASE};
 
-    ftree_outbox_put(ft, *(ftree_time *) arg, child, FTREE_NONE, &m);
+    ftree_outbox_put(ft, *(ftree_time *) arg, child, &m);
 }
 
 void ftree_leave_release(struct ftree *ft, ftree_time now)
@@ -47,7 +47,7 @@ void ftree_leave_say_so(struct ftree *ft, ftree_time now, int32_t to)
 {
     struct wire_message m = {.type = WIRE_GOODBYE};
 
-    ftree_outbox_put(ft, now, to, FTREE_NONE, &m);
+    ftree_outbox_put(ft, now, to, &m);
 }
 
 static void say_so_to_child(struct ftree *ft, int32_t child, void *arg)

@@ -40,8 +40,7 @@ static void send_letter(struct ftree *ft, ftree_time now, struct letter *l)
     l->tries++;
 }
 
-void ftree_outbox_put(struct ftree *ft, ftree_time now, int32_t to, int32_t subject,
-                      struct wire_message *m)
+void ftree_outbox_put(struct ftree *ft, ftree_time now, int32_t to, struct wire_message *m)
 {
     uint8_t buf[FTREE_MESSAGE_MAX];
     struct letter *l;
@@ -61,7 +60,6 @@ void ftree_outbox_put(struct ftree *ft, ftree_time now, int32_t to, int32_t subj
     l->len = (uint16_t) len;
     l->id = m->id;
     l->to = to;
-    l->subject = subject;
     l->type = m->type;
     l->sent = now;
     send_letter(ft, now, l);

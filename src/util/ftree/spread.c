@@ -53,6 +53,13 @@ static bool is_component(const struct ftree *ft, const struct ftree_verdict *v, 
     return v->rank == FTREE_NONE ? ftree_node_of(ft, rank) == v->node : rank == v->rank;
 }
 
+/* Ranks that found no room in the set may be counted twice. */
+static void bound_victims(const struct ftree *ft, struct ftree_verdict *v)
+{
+    if (v->victims.count > ft->job->size)
+        v->victims.count = ft->job->size;
+}
+
 /* Who has waited for half the time since the first symptom, but half the stall limit is enough: a
  * crash is told before anybody has stalled. */
 static void add_own_victims(struct ftree *ft, ftree_time now, struct ftree_verdict *v)
@@ -65,6 +72,7 @@ static void add_own_victims(struct ftree *ft, ftree_time now, struct ftree_verdi
         if (ftree_symptom_is_victim(&s, limit) && !is_component(ft, v, s.rank))
             ftree_verdict_ranks_add(&v->victims, s.rank, s.rank);
     }
+    bound_victims(ft, v);
 }
 
 static void send_victims(struct ftree *ft, ftree_time now, int32_t to,
@@ -77,9 +85,7 @@ static void send_victims(struct ftree *ft, ftree_time now, int32_t to,
     m.u.victims.rank = v->rank;
     if (with_ranks)
         m.u.victims.ranks = v->victims;
-    if (m.u.victims.ranks.count > ft->job->size)
-        m.u.victims.ranks.count = ft->job->size;
-    ftree_outbox_put(ft, now, to, v->node, &m);
+    ftree_outbox_put(ft, now, to, &m);
 }
 
 static void finish(struct ftree *ft, ftree_time now, struct known *k)
@@ -118,8 +124,7 @@ void ftree_spread_victims(struct ftree *ft, ftree_time now, int32_t from,
     if (!k || k->gathered || !k->told_down || !settle_reply(k, from))
         return;
     ftree_verdict_ranks_merge(&k->v.victims, &w->ranks);
-    if (k->v.victims.count > ft->job->size)
-        k->v.victims.count = ft->job->size;
+    bound_victims(ft, &k->v);
     if (k->due.n == 0)
         finish(ft, now, k);
 }
@@ -147,7 +152,7 @@ static void tell_child(struct ftree *ft, int32_t child, void *arg)
     if (due)
         *due = child;
     m.u.verdict.victims = (struct ftree_ranks){0};
-    ftree_outbox_put(ft, t->now, child, k->v.node, &m);
+    ftree_outbox_put(ft, t->now, child, &m);
 }
 
 /* The time for answers shrinks level by level, so that each node has answered before the one above
@@ -189,7 +194,7 @@ static void tell_again(struct ftree *ft, ftree_time now, const struct known *k, 
     struct wire_message m = {.type = WIRE_VERDICT_DOWN, .u.verdict = k->v};
 
     m.u.verdict.victims = (struct ftree_ranks){0};
-    ftree_outbox_put(ft, now, node, k->v.node, &m);
+    ftree_outbox_put(ft, now, node, &m);
 }
 
 void ftree_spread_retell(struct ftree *ft, ftree_time now, int32_t node)
@@ -273,7 +278,7 @@ static void push_up(struct ftree *ft, ftree_time now, struct known *k)
     k->up = UP_SENT;
     k->up_again = now + UP_AGAIN;
     m.flags = substitute ? WIRE_FLAG_SUBSTITUTE : 0;
-    ftree_outbox_put(ft, now, hop, k->v.node, &m);
+    ftree_outbox_put(ft, now, hop, &m);
 }
 
 /* A node that reaches nobody can tell only whoever reads its own output. */
@@ -324,33 +329,43 @@ void ftree_spread_up(struct ftree *ft, ftree_time now, int32_t from, const struc
 
 /* ---- trouble and time ------------------------------------------------------------------------ */
 
-static void adopt(struct ftree *ft, ftree_time now, int32_t child, int32_t subject)
+/* The verdict that a letter carries: others about the same node have letters of their own. */
+static struct known *carried(struct ftree *ft, ftree_time now, const struct letter *l)
 {
-    for (int32_t i = 0; i < ft->known.n; i++) {
-        struct telling t = {.now = now, .known = i, .from = FTREE_NONE};
-        struct known *k = &ft->known.items[i];
-        if (!k->told_down || k->v.node != subject)
-            continue;
-        ftree_spread_children(ft, child, tell_child, &t);
-        if (settle_reply(k, child) && k->due.n == 0 && !k->gathered)
-            finish(ft, now, k);
-    }
+    struct wire_message m;
+
+    if (ftree_wire_decode(ft->job, now, l->bytes, l->len, &m))
+        return NULL;
+    return ftree_verdict_find(ft, m.u.verdict.class_, m.u.verdict.node, m.u.verdict.rank);
+}
+
+/* Tells the children of a child that does not answer. */
+static void adopt(struct ftree *ft, ftree_time now, int32_t child, struct known *k)
+{
+    struct telling t = {.now = now, .known = (int32_t) (k - ft->known.items), .from = FTREE_NONE};
+    struct suspect *su = ftree_probe_find(ft, child);
+
+    if (su)
+        su->untold = true;
+    ftree_spread_children(ft, child, tell_child, &t);
+    if (settle_reply(k, child) && k->due.n == 0 && !k->gathered)
+        finish(ft, now, k);
 }
 
 void ftree_spread_undeliverable(struct ftree *ft, ftree_time now, const struct letter *l)
 {
-    struct suspect *su = ftree_probe_find(ft, l->to);
+    struct known *k;
 
     switch (l->type) {
         case WIRE_VERDICT_UP:
-            for (int32_t i = 0; i < ft->known.n; i++)
-                if (ft->known.items[i].up == UP_SENT && ft->known.items[i].v.node == l->subject)
-                    push_up(ft, now, &ft->known.items[i]);
+            k = carried(ft, now, l);
+            if (k && k->up == UP_SENT)
+                push_up(ft, now, k);
             break;
         case WIRE_VERDICT_DOWN:
-            if (su)
-                su->untold = true;
-            adopt(ft, now, l->to, l->subject);
+            k = carried(ft, now, l);
+            if (k && k->told_down)
+                adopt(ft, now, l->to, k);
             break;
         case WIRE_SWEEP:
             ftree_sweep_upward(ft, now, FTREE_NONE); /* past the node that is silent */

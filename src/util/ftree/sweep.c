@@ -35,7 +35,7 @@ static void tell(struct ftree *ft, ftree_time now, int32_t to)
 {
     struct wire_message m = {.type = WIRE_SWEEP, .u.round = ft->sweep_round};
 
-    ftree_outbox_put(ft, now, to, FTREE_NONE, &m);
+    ftree_outbox_put(ft, now, to, &m);
 }
 
 /* Tells the round to the next node on the way to the root, except to `from`. */

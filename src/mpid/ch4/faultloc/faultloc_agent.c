@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -49,9 +50,9 @@ struct agent {
     bool *stalled;  /* [slots] */
     struct untold untold[UNTOLD_MAX];
     int untold_n;
-    ftree_time look_at, listen_at, abort_at, leave_by;
+    ftree_time look_at, listen_at, listen_pause, abort_at, leave_by;
     uint64_t random;
-    bool malformed_said, file_failed;
+    bool malformed_said, file_failed, broken;
 };
 
 /* ---- out: the core's callbacks ------------------------------------------------------------- */
@@ -331,16 +332,46 @@ static int make_core(struct agent *a)
     return rc ? ENOMEM : 0;
 }
 
+/* A descriptor that tells the end of local rank i; -1: there is none, and /proc is to be asked. */
+static int watch_process(struct agent *a, int32_t i)
+{
+    const struct faultloc_slot *slot = faultloc_board_slot(a->h->board, i);
+    enum faultloc_proc_fate fate;
+    int fd = faultloc_proc_pidfd(slot->pid);
+
+    if (fd < 0)
+        return -1;
+    /* its number may be another's already */
+    if ((faultloc_proc_fate(NULL, slot->pid, slot->start, &fate) == 0 &&
+         fate == FAULTLOC_PROC_GONE) ||
+        faultloc_epoll_add(a->epoll, fd, TAG_RANK + (uint64_t) i)) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
 static void watch_processes(struct agent *a)
 {
-    for (int32_t i = 0; i < a->h->board->slots; i++) {
-        a->pid_fd[i] = -1;
-        if (i == a->h->slot)
-            continue;
-        a->pid_fd[i] = faultloc_proc_pidfd(faultloc_board_slot(a->h->board, i)->pid);
-        if (a->pid_fd[i] >= 0)
-            faultloc_epoll_add(a->epoll, a->pid_fd[i], TAG_RANK + (uint64_t) i);
-    }
+    struct rlimit limit = {.rlim_cur = 0};
+    rlim_t used = 0;
+
+    /* most descriptors are the program's */
+    getrlimit(RLIMIT_NOFILE, &limit);
+    for (int32_t i = 0; i < a->h->board->slots && used < limit.rlim_cur / 8; i++)
+        if (i != a->h->slot) {
+            a->pid_fd[i] = watch_process(a, i);
+            used += a->pid_fd[i] >= 0;
+        }
+}
+
+static void trace_port(struct agent *a)
+{
+    char line[64];
+
+    snprintf(line, sizeof(line), "listens on port %u",
+             (unsigned) faultloc_board_addresses(a->h->board)[a->h->self].port[FAULTLOC_ROLE_AGENT]);
+    trace(a, line);
 }
 
 static int open_channel(struct agent *a)
@@ -356,6 +387,8 @@ static int open_channel(struct agent *a)
         rc = faultloc_channel_adopt(a->channel, FAULTLOC_ROLE_AGENT, &a->h->ports);
         a->h->ports.port = 0;
         a->listen_at = FTREE_NEVER;
+        if (!rc)
+            trace_port(a);
     }
     return rc;
 }
@@ -373,13 +406,13 @@ static int open_agent(struct agent *a, struct faultloc_helper *h)
                         .random = faultloc_now() ^ ((uint64_t) getpid() << 32) ^ 1};
     a->pid_fd = malloc(slots * sizeof(*a->pid_fd));
     a->stalled = calloc(slots, sizeof(*a->stalled));
-    if (a->epoll < 0 || !a->pid_fd || !a->stalled)
-        return a->epoll < 0 ? errno : ENOMEM;
-    for (size_t i = 0; i < slots; i++)
+    for (size_t i = 0; a->pid_fd && i < slots; i++)
         a->pid_fd[i] = -1;
     if (h->settings.trace[0])
         a->trace_fd = open(h->settings.trace, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-    rc = faultloc_epoll_add(a->epoll, h->wake, TAG_WAKE);
+    rc = a->epoll < 0 ? EMFILE : !a->pid_fd || !a->stalled ? ENOMEM : 0;
+    if (!rc)
+        rc = faultloc_epoll_add(a->epoll, h->wake, TAG_WAKE);
     if (!rc)
         rc = make_core(a);
     if (!rc)
@@ -391,7 +424,7 @@ static int open_agent(struct agent *a, struct faultloc_helper *h)
 
 static void close_agent(struct agent *a)
 {
-    faultloc_channel_destroy(a->channel);
+    faultloc_helper_channel_end(a->h, a->channel);
     ftree_destroy(a->ft);
     for (int32_t i = 0; a->pid_fd && i < a->h->board->slots; i++)
         if (a->pid_fd[i] >= 0)
@@ -407,12 +440,8 @@ static void close_agent(struct agent *a)
 /* After succession: the port is free once the kernel has buried the agent before. */
 static void try_listen(struct agent *a, ftree_time now)
 {
-    if (!a->channel || now < a->listen_at)
-        return;
-    a->listen_at = faultloc_channel_listen(a->channel, FAULTLOC_ROLE_AGENT) == 0
-                       ? FTREE_NEVER
-                       : now + 20 * FTREE_MS;
-    if (a->listen_at == FTREE_NEVER)
+    if (faultloc_helper_listen(a->channel, FAULTLOC_ROLE_AGENT, now, &a->listen_at,
+                               &a->listen_pause))
         trace(a, "succeeds as agent");
 }
 
@@ -443,6 +472,7 @@ static void turn(struct agent *a)
     int n = faultloc_epoll_wait(a->epoll, next_event(a), tags, 16);
     ftree_time now = faultloc_now();
 
+    a->broken = n < 0;
     if (a->channel)
         faultloc_channel_process(a->channel, now);
     for (int i = 0; i < n; i++)
@@ -465,12 +495,9 @@ static bool may_leave(struct agent *a)
     ftree_time now = faultloc_now();
 
     if (a->leave_by == FTREE_NEVER) {
-        uint64_t count;
         a->leave_by = now + LEAVE_PATIENCE;
-        /* else the set is ready for ever */
+        /* else the set is ready for ever; `wake` may be written only now */
         epoll_ctl(a->epoll, EPOLL_CTL_DEL, a->h->wake, NULL);
-        if (read(a->h->wake, &count, sizeof(count)) < 0)
-            return true;
     }
     if (!faultloc_watch_all_left(&a->h->watch) && now < a->leave_by) {
         a->look_at = now + LEAVE_LOOK;
@@ -488,10 +515,12 @@ void faultloc_agent_serve(struct faultloc_helper *h)
     struct agent a;
     int rc = open_agent(&a, h);
 
-    if (rc)
-        faultloc_say("node %s: no agent: %s; the job runs on without", h->names[h->self],
-                     strerror(rc));
-    while (!rc && !(h->stopping && may_leave(&a)))
+    if (h->slot == 0)
+        faultloc_helper_ready(h, rc); /* who waits for it says what is wrong */
+    while (!rc && !a.broken && !(h->stopping && may_leave(&a)))
         turn(&a);
+    if (a.broken || (rc && h->slot > 0))
+        faultloc_say("node %s: no agent any more: %s; the job runs on without", h->names[h->self],
+                     rc ? strerror(rc) : "its descriptors were closed");
     close_agent(&a);
 }

@@ -35,8 +35,8 @@ struct faultloc_settings {
 struct faultloc_helper;
 
 /* Purpose: starts the helper thread of local rank `slot`.  It keeps `board` mapped and takes over
- * `ports` (of the agent, for slot 0; NULL: none).  Slot 0's thread is the agent when this returns;
- * it is to be started before the others, of which one becomes the deputy.
+ * `ports` (of the agent, for slot 0; NULL: none).  Slot 0's thread is the agent when this returns,
+ * and serves; it is to be started before the others, of which one becomes the deputy.
  * *out is the caller's, who ends it with faultloc_helper_stop().
  * Errors: an errno; then there is no thread and `ports` are closed. */
 int faultloc_helper_start(struct faultloc_board *board, int32_t slot,

@@ -19,6 +19,10 @@
 
 #define BOARD_MAGIC 0x464c4232u /* "FLB2" */
 
+#ifndef MFD_NOEXEC_SEAL
+#define MFD_NOEXEC_SEAL 8u /* Linux 6.3 */
+#endif
+
 static uint64_t take(uint64_t *end, uint64_t bytes, uint64_t align)
 {
     uint64_t at = (*end + align - 1) / align * align;
@@ -58,6 +62,15 @@ static int make_mutex(pthread_mutex_t *mutex)
     return rc;
 }
 
+/* A site may forbid memory files that could be executed (vm.memfd_noexec); older kernels do not know
+ * how to ask for one that cannot. */
+static int make_file(void)
+{
+    int fd = memfd_create("faultloc", MFD_CLOEXEC | MFD_NOEXEC_SEAL);
+
+    return fd < 0 && errno == EINVAL ? memfd_create("faultloc", MFD_CLOEXEC) : fd;
+}
+
 int faultloc_board_make(int32_t nodes, int32_t size, int32_t slots, struct faultloc_board **out,
                         int *fd)
 {
@@ -66,7 +79,7 @@ int faultloc_board_make(int32_t nodes, int32_t size, int32_t slots, struct fault
     int rc;
 
     lay_out(&shape, (uint64_t) sysconf(_SC_PAGESIZE));
-    *fd = memfd_create("faultloc", MFD_CLOEXEC);
+    *fd = make_file();
     if (*fd < 0)
         return errno;
     b = ftruncate(*fd, (off_t) shape.bytes)

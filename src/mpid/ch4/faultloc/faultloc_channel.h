@@ -98,7 +98,7 @@ struct faultloc_channel_limits {
     unsigned outbound;
     /* [8] Proven inbound connections of one node; over it its least recently used is ended. */
     unsigned per_peer;
-    /* [64] Connections that have not proven the key.  Over it one of the address that has most of
+    /* [1/8 of RLIMIT_NOFILE, 16 to 64] Connections that have not proven the key.  Over it one of the address that has most of
      * them is refused, so that a flood pushes out itself. */
     unsigned unproven;
     /* [10 ms] How long each of these is left in peace; until then accepting pauses, and who comes
@@ -185,6 +185,11 @@ unsigned faultloc_channel_listening(const struct faultloc_channel *ch, enum faul
 
 /* Purpose: listens for `role` no longer.  Connections that were accepted stay. */
 void faultloc_channel_unlisten(struct faultloc_channel *ch, enum faultloc_role role);
+
+/* Purpose: for a process that was forked and lives on without exec: closes its copies of the
+ * listening sockets, else they would listen on, for nobody, when this process has ended.  Safe
+ * whatever the channel's thread was doing.  The channel is of no other use there. */
+void faultloc_channel_forked(const struct faultloc_channel *ch);
 
 /* ---- sending ------------------------------------------------------------------------------- */
 

@@ -145,10 +145,18 @@ void faultloc_channel_unlisten(struct faultloc_channel *ch, enum faultloc_role r
         if (fd < 0)
             continue;
         (void) faultloc_channel_watch(ch, EPOLL_CTL_DEL, fd, 0, 0);
+        ch->listeners[role][path] = -1; /* first: see faultloc_channel_forked() */
         shutdown(fd, SHUT_RDWR); /* a forked process may hold a copy */
         close(fd);
-        ch->listeners[role][path] = -1;
     }
+}
+
+void faultloc_channel_forked(const struct faultloc_channel *ch)
+{
+    for (unsigned role = 0; role < FAULTLOC_ROLES; role++)
+        for (unsigned path = 0; path < FAULTLOC_PATHS; path++)
+            if (ch->listeners[role][path] >= 0)
+                close(ch->listeners[role][path]);
 }
 
 /* ---- accepting ----------------------------------------------------------------------------- */

@@ -236,12 +236,12 @@ static void *libc_alloc(void *ctx, void *ptr, size_t size)
 }
 
 /* A share of the descriptors that leaves the application its own. */
-static unsigned default_connections(void)
+static unsigned default_connections(unsigned most)
 {
     struct rlimit limit;
 
-    if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur / 8 > 256)
-        return 256;
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur / 8 > most)
+        return most;
     return limit.rlim_cur / 8 < 16 ? 16 : (unsigned) (limit.rlim_cur / 8);
 }
 
@@ -250,13 +250,13 @@ static void set_defaults(struct faultloc_channel_limits *limits)
     if (!limits->queue_bytes)
         limits->queue_bytes = 65536;
     if (!limits->inbound)
-        limits->inbound = default_connections();
+        limits->inbound = default_connections(256);
     if (!limits->outbound)
-        limits->outbound = default_connections();
+        limits->outbound = default_connections(256);
     if (!limits->per_peer)
         limits->per_peer = 8;
     if (!limits->unproven)
-        limits->unproven = 64;
+        limits->unproven = default_connections(64);
     if (!limits->grace)
         limits->grace = SECOND_NS / 100;
     if (!limits->accepts)

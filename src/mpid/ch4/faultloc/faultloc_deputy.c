@@ -8,6 +8,7 @@
 #include "faultloc_proc.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 
@@ -26,26 +27,27 @@ struct deputy {
     struct faultloc_helper *h;
     struct faultloc_channel *channel;
     int epoll, agent_fd;
+    bool broken; /* has nothing to wait on any more */
     ftree_time retry; /* when to try for the office, FTREE_NEVER: when the agent's process ends */
-    ftree_time listen; /* when to try for the port again */
+    ftree_time listen, listen_pause; /* when to try for the port again */
+    struct ftree_rank_state *states; /* [slots] */
 };
 
 static void on_message(void *ctx, int32_t from, enum faultloc_path path, enum faultloc_role role,
                        uint64_t conn, const void *bytes, size_t len)
 {
     struct deputy *d = ctx;
-    struct ftree_rank_state states[256];
     uint8_t answer[FTREE_MESSAGE_MAX];
     size_t room = sizeof(answer);
     ftree_time now = faultloc_now();
-    int32_t n = d->h->board->slots < 256 ? d->h->board->slots : 256;
+    int32_t n = d->h->board->slots;
 
     (void) from;
     (void) path;
     (void) role;
     for (int32_t i = 0; i < n; i++)
-        faultloc_watch_look(&d->h->watch, now, i, true, &states[i]);
-    if (ftree_deputy_answer(&d->h->job, d->h->settings.stall, bytes, len, states, n, answer,
+        faultloc_watch_look(&d->h->watch, now, i, true, &d->states[i]);
+    if (ftree_deputy_answer(&d->h->job, d->h->settings.stall, bytes, len, d->states, n, answer,
                             &room) == FTREE_OK &&
         room > 0)
         faultloc_channel_reply(d->channel, now, conn, answer, room);
@@ -57,23 +59,15 @@ static void on_reach(void *ctx, int32_t node, enum faultloc_path path, enum faul
     (void) ctx, (void) node, (void) path, (void) role, (void) reach, (void) error;
 }
 
-/* The port of the deputy before may take a moment to be free. */
-static void try_listen(struct deputy *d, ftree_time now)
-{
-    if (!d->channel || now < d->listen)
-        return;
-    d->listen = faultloc_channel_listen(d->channel, FAULTLOC_ROLE_DEPUTY) == 0
-                    ? FTREE_NEVER
-                    : now + 4 * RETRY_NS;
-}
-
 static bool open_deputy(struct deputy *d, struct faultloc_helper *h)
 {
     static const struct faultloc_channel_callbacks callbacks = {.message = on_message,
                                                                 .reach = on_reach};
 
     *d = (struct deputy){.h = h, .epoll = epoll_create1(EPOLL_CLOEXEC), .retry = FTREE_NEVER};
-    if (d->epoll < 0 || faultloc_epoll_add(d->epoll, h->wake, TAG_WAKE))
+    d->agent_fd = -1;
+    d->states = malloc((size_t) h->board->slots * sizeof(*d->states));
+    if (d->epoll < 0 || !d->states || faultloc_epoll_add(d->epoll, h->wake, TAG_WAKE))
         return false;
     if (faultloc_helper_channel(h, &callbacks, d, &d->channel) == 0 && d->channel)
         faultloc_epoll_add(d->epoll, faultloc_channel_fd(d->channel), TAG_CHANNEL);
@@ -87,7 +81,8 @@ static bool open_deputy(struct deputy *d, struct faultloc_helper *h)
 
 static void close_deputy(struct deputy *d)
 {
-    faultloc_channel_destroy(d->channel);
+    faultloc_helper_channel_end(d->h, d->channel);
+    free(d->states);
     if (d->agent_fd >= 0)
         close(d->agent_fd);
     if (d->epoll >= 0)
@@ -112,9 +107,11 @@ static bool turn(struct deputy *d)
     ftree_time now;
     int n;
 
-    try_listen(d, faultloc_now());
+    faultloc_helper_listen(d->channel, FAULTLOC_ROLE_DEPUTY, faultloc_now(), &d->listen,
+                           &d->listen_pause);
     n = faultloc_epoll_wait(d->epoll, next_event(d), tags, 8);
     now = faultloc_now();
+    d->broken = n < 0;
     if (d->channel)
         faultloc_channel_process(d->channel, now);
     for (int i = 0; i < n; i++)
@@ -137,7 +134,7 @@ bool faultloc_deputy_serve(struct faultloc_helper *h)
     bool agent = false;
 
     if (open_deputy(&d, h))
-        while (!h->stopping && !agent)
+        while (!h->stopping && !agent && !d.broken)
             agent = turn(&d);
     close_deputy(&d);
     if (agent)

@@ -18,6 +18,8 @@
 #include <unistd.h>
 
 #define STACK_BYTES (512 * 1024)
+#define LISTEN_PAUSE (20 * FTREE_MS)
+#define LISTEN_PAUSE_MAX (1000 * FTREE_MS)
 
 ftree_time faultloc_now(void)
 {
@@ -48,7 +50,8 @@ int faultloc_epoll_wait(int epoll, ftree_time deadline, uint64_t *tags, int room
     n = epoll_wait(epoll, events, room < 16 ? room : 16, timeout);
     for (int i = 0; i < n; i++)
         tags[i] = events[i].data.u64;
-    return n > 0 ? n : 0;
+    /* else a program that closes descriptors that are not its own would have us turn for ever */
+    return n < 0 && errno == EINTR ? 0 : n;
 }
 
 int faultloc_helper_channel(struct faultloc_helper *h,
@@ -65,7 +68,36 @@ int faultloc_helper_channel(struct faultloc_helper *h,
     if (h->job.nodes == 1)
         return 0;
     memcpy(cfg.key, h->board->key, sizeof(cfg.key));
-    return faultloc_channel_create(&cfg, out);
+    int rc = faultloc_channel_create(&cfg, out);
+    h->channel = *out;
+    return rc;
+}
+
+void faultloc_helper_channel_end(struct faultloc_helper *h, struct faultloc_channel *channel)
+{
+    h->channel = NULL;
+    faultloc_channel_destroy(channel);
+}
+
+/* The kernel may not have buried who had the port before, or somebody else has it. */
+bool faultloc_helper_listen(struct faultloc_channel *channel, enum faultloc_role role,
+                            ftree_time now, ftree_time *at, ftree_time *pause)
+{
+    if (!channel || now < *at)
+        return false;
+    if (faultloc_channel_listen(channel, role) == 0) {
+        *at = FTREE_NEVER;
+        return true;
+    }
+    *pause = *pause == 0 ? LISTEN_PAUSE : *pause < LISTEN_PAUSE_MAX ? 2 * *pause : *pause;
+    *at = now + *pause;
+    return false;
+}
+
+void faultloc_helper_ready(struct faultloc_helper *h, int error)
+{
+    h->error = error;
+    sem_post(&h->ready);
 }
 
 int faultloc_office_take(pthread_mutex_t *office, bool wait)
@@ -78,8 +110,28 @@ int faultloc_office_take(pthread_mutex_t *office, bool wait)
 
 /* ---- the thread ---------------------------------------------------------------------------- */
 
+/* The program may fork processes that outlive it (workers of a pool, say) and do not call exec. */
+static _Atomic(struct faultloc_helper *) of_this_process;
+
+static void on_fork(void)
+{
+    struct faultloc_helper *h = of_this_process;
+    struct faultloc_channel *channel = h ? h->channel : NULL;
+
+    if (channel)
+        faultloc_channel_forked(channel);
+}
+
+static void watch_forks(void)
+{
+    pthread_atfork(NULL, NULL, on_fork);
+}
+
 static void free_helper(struct faultloc_helper *h)
 {
+    struct faultloc_helper *own = h;
+
+    atomic_compare_exchange_strong(&of_this_process, &own, NULL);
     faultloc_ports_close(&h->ports);
     close(h->wake);
     sem_destroy(&h->ready);
@@ -88,33 +140,36 @@ static void free_helper(struct faultloc_helper *h)
     free(h);
 }
 
-static void hold_office(struct faultloc_helper *h)
+static void serve_as_agent(struct faultloc_helper *h)
 {
-    h->has_office = true;
-    if (h->slot == 0)
-        sem_post(&h->ready);
+    faultloc_agent_serve(h);
+    pthread_mutex_unlock(&h->board->agent);
 }
 
-static void serve(struct faultloc_helper *h)
+static void serve_as_first_agent(struct faultloc_helper *h)
 {
-    bool agent = h->slot == 0;
+    int rc = faultloc_office_take(&h->board->agent, true);
 
-    if (agent && faultloc_office_take(&h->board->agent, true) == 0) {
-        h->board->agent_pid = (int32_t) getpid();
-        hold_office(h);
-        faultloc_agent_serve(h);
-        pthread_mutex_unlock(&h->board->agent);
+    if (rc) {
+        faultloc_helper_ready(h, rc);
         return;
     }
+    h->board->agent_pid = (int32_t) getpid();
+    h->has_office = true;
+    serve_as_agent(h);
+}
+
+static void serve_as_deputy(struct faultloc_helper *h)
+{
+    bool agent;
+
     if (faultloc_office_take(&h->board->deputy, true))
         return;
-    hold_office(h);
+    h->has_office = true;
     agent = !h->stopping && faultloc_deputy_serve(h);
     pthread_mutex_unlock(&h->board->deputy);
-    if (agent) {
-        faultloc_agent_serve(h);
-        pthread_mutex_unlock(&h->board->agent);
-    }
+    if (agent)
+        serve_as_agent(h);
 }
 
 static void *helper_main(void *arg)
@@ -122,8 +177,10 @@ static void *helper_main(void *arg)
     struct faultloc_helper *h = arg;
 
     prctl(PR_SET_NAME, "faultloc", 0, 0, 0);
-    serve(h);
-    sem_post(&h->ready); /* also where no office was to be had: nobody is to wait for ever */
+    if (h->slot == 0)
+        serve_as_first_agent(h);
+    else
+        serve_as_deputy(h);
     if (atomic_exchange(&h->abandoned, true))
         free_helper(h);
     return NULL;
@@ -172,10 +229,23 @@ static bool describe_job(struct faultloc_helper *h)
     return true;
 }
 
+/* Slot 0's thread says so once it serves as agent, or why it cannot. */
+static int wait_until_ready(struct faultloc_helper *h)
+{
+    if (h->slot > 0)
+        return 0;
+    while (sem_wait(&h->ready) && errno == EINTR)
+        ;
+    if (h->error)
+        pthread_join(h->thread, NULL);
+    return h->error;
+}
+
 int faultloc_helper_start(struct faultloc_board *board, int32_t slot,
                           const struct faultloc_settings *settings, struct faultloc_ports *ports,
                           struct faultloc_helper **out)
 {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
     struct faultloc_helper *h = calloc(1, sizeof(*h));
     int rc;
 
@@ -193,15 +263,16 @@ int faultloc_helper_start(struct faultloc_board *board, int32_t slot,
         h->ports = *ports;
     sem_init(&h->ready, 0, 0);
     h->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    pthread_once(&once, watch_forks);
+    of_this_process = h;
     rc = h->wake < 0 ? errno : describe_job(h) ? start_thread(h) : ENOMEM;
-    if (rc) {
+    if (!rc)
+        rc = wait_until_ready(h);
+    if (rc)
         free_helper(h);
-        return rc;
-    }
-    while (slot == 0 && sem_wait(&h->ready) && errno == EINTR)
-        ;
-    *out = h;
-    return 0;
+    else
+        *out = h;
+    return rc;
 }
 
 void faultloc_helper_stop(struct faultloc_helper *h)

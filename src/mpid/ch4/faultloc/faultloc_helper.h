@@ -24,11 +24,13 @@ struct faultloc_helper {
     struct faultloc_settings settings;
     struct faultloc_ports ports; /* until adopted; port 0: none */
     pthread_t thread;
-    sem_t ready;     /* posted once slot 0 holds its office */
+    sem_t ready;     /* posted once slot 0 serves, or cannot */
+    int error;       /* why it cannot, 0: it does */
     int wake;        /* eventfd: look at `stopping` */
     atomic_bool stopping;
     atomic_bool has_office;
     atomic_bool abandoned; /* set by the first of rank and thread that is done with it */
+    _Atomic(struct faultloc_channel *) channel; /* for a forked child */
     struct faultloc_watch watch;
     struct ftree_job job;
     const char **names;
@@ -41,8 +43,8 @@ ftree_time faultloc_now(void);
 /* Purpose: adds a descriptor to an epoll set with `tag` as its data.  Errors: an errno. */
 int faultloc_epoll_add(int epoll, int fd, uint64_t tag);
 
-/* Purpose: waits for the set until `deadline` (ns; UINT64_MAX: for ever); returns the tags that are
- * ready, at most `room`. */
+/* Purpose: waits for the set until `deadline` (ns; UINT64_MAX: for ever); returns the number of tags
+ * that are ready, at most `room`, or -1: there is nothing to wait on any more. */
 int faultloc_epoll_wait(int epoll, ftree_time deadline, uint64_t *tags, int room);
 
 /* Purpose: makes the channel of this node; callbacks as given.  NULL in *out and 0: the node is
@@ -50,6 +52,18 @@ int faultloc_epoll_wait(int epoll, ftree_time deadline, uint64_t *tags, int room
 int faultloc_helper_channel(struct faultloc_helper *h,
                             const struct faultloc_channel_callbacks *callbacks, void *ctx,
                             struct faultloc_channel **out);
+
+/* Purpose: ends that channel; NULL is allowed. */
+void faultloc_helper_channel_end(struct faultloc_helper *h, struct faultloc_channel *channel);
+
+/* Purpose: tells who waits in faultloc_helper_start() that the agent serves (0), or why not. */
+void faultloc_helper_ready(struct faultloc_helper *h, int error);
+
+/* Purpose: listens for `role`, if it is time to: at *at, which is then set to when to try again,
+ * FTREE_NEVER: it listens.  *pause is the caller's, 0 at first: tries become rarer.  Returns true
+ * when it has just begun to listen on all paths. */
+bool faultloc_helper_listen(struct faultloc_channel *channel, enum faultloc_role role,
+                            ftree_time now, ftree_time *at, ftree_time *pause);
 
 /* Purpose: the agent's loop, until the rank stops; the office is held.  */
 void faultloc_agent_serve(struct faultloc_helper *h);

@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -139,11 +140,19 @@ int faultloc_proc_read(const char *root, pid_t pid, struct faultloc_proc *proc)
     return rc ? rc : faultloc_proc_parse(bytes, len, pid, proc);
 }
 
+/* /proc may not be mounted, or hide a process that is there (hidepid). */
+static bool is_hidden(const char *root, pid_t pid)
+{
+    return !root && pid > 0 && (kill(pid, 0) == 0 || errno == EPERM);
+}
+
 int faultloc_proc_fate(const char *root, pid_t pid, uint64_t start, enum faultloc_proc_fate *fate)
 {
     struct faultloc_proc proc;
     int rc = faultloc_proc_read(root, pid, &proc);
 
+    if (rc == ESRCH && is_hidden(root, pid))
+        rc = EACCES;
     if (rc && rc != ESRCH)
         return rc;
     if (rc || (start && proc.start != start) || proc.state == 'X' || proc.state == 'x' ||

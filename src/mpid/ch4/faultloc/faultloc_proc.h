@@ -51,7 +51,8 @@ int faultloc_proc_read(const char *root, pid_t pid, struct faultloc_proc *proc);
 int faultloc_proc_parse(const char *bytes, size_t len, pid_t pid, struct faultloc_proc *proc);
 
 /* Purpose: what became of the process that had number `pid` and started at `start` (0: any).
- * Returns 0 and sets *fate, or an errno as faultloc_proc_read(), but for ESRCH, which is GONE. */
+ * Returns 0 and sets *fate, or an errno as faultloc_proc_read(), but for ESRCH, which is GONE;
+ * EACCES also where /proc shows nothing of a process that the kernel knows. */
 int faultloc_proc_fate(const char *root, pid_t pid, uint64_t start, enum faultloc_proc_fate *fate);
 
 /* Purpose: a descriptor that is readable once the process ended; the caller's, who closes it.  It

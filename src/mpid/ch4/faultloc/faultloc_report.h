@@ -13,7 +13,8 @@
  * write(2) only, so the program's own buffered output is left alone.
  */
 
-/* Purpose: writes all of `text` to descriptor fd, whatever write(2) does in between. */
+/* Purpose: writes all of `text` to descriptor fd, whatever write(2) does in between; gives up where
+ * nothing is taken for a second, or nobody reads any more.  Raises no SIGPIPE. */
 void faultloc_write(int fd, const char *text);
 
 /* Purpose: one line on stderr, "[faultloc] " before it. */
@@ -26,7 +27,8 @@ bool faultloc_expand(const char *pattern, const char *job_id, const char *node, 
                      size_t room);
 
 /* Purpose: replaces file `path` by `text` so that it is whole at every moment: a temporary file
- * beside it, fsync, rename.  Errors: an errno; the old file is then untouched. */
+ * beside it, fsync, rename.  A path that is no regular file (/dev/null, a pipe) is written into.
+ * Errors: an errno; the old file is then untouched. */
 int faultloc_replace_file(const char *path, const char *text);
 
 #endif /* FAULTLOC_REPORT_H_INCLUDED */

@@ -1,0 +1,131 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE 1
+#endif
+
+#include "process.h"
+
+#include <check.h>
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+int64_t process_now_ms(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * INT64_C(1000) + t.tv_nsec / 1000000;
+}
+
+void process_pause(void)
+{
+    poll(NULL, 0, 1);
+}
+
+void process_start(struct process *p, int (*body)(int in, int out, void *arg), void *arg)
+{
+    int to[2], from[2];
+    pid_t test = getpid();
+
+    ck_assert_int_eq(pipe(to), 0);
+    ck_assert_int_eq(pipe(from), 0);
+    p->pid = fork();
+    ck_assert_int_ge(p->pid, 0);
+    if (p->pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (getppid() != test)
+            _exit(1);
+        close(to[1]);
+        close(from[0]);
+        _exit(body(to[0], from[1], arg));
+    }
+    close(to[0]);
+    close(from[1]);
+    p->to = to[1];
+    p->from = from[0];
+}
+
+void process_say(const struct process *p, char word)
+{
+    ck_assert_int_eq(write(p->to, &word, 1), 1);
+}
+
+char process_hear(const struct process *p)
+{
+    struct pollfd fd = {.fd = p->from, .events = POLLIN};
+    char word;
+
+    ck_assert_msg(poll(&fd, 1, PROCESS_DEADLINE_MS) == 1, "process %d says nothing", (int) p->pid);
+    ck_assert_msg(read(p->from, &word, 1) == 1, "process %d has ended", (int) p->pid);
+    return word;
+}
+
+char process_obey(int in)
+{
+    char word;
+    ssize_t n;
+
+    do
+        n = read(in, &word, 1);
+    while (n < 0 && errno == EINTR);
+    if (n != 1)
+        _exit(0);
+    return word;
+}
+
+void process_tell(int out, char word)
+{
+    if (write(out, &word, 1) != 1)
+        _exit(1);
+}
+
+void process_stop(const struct process *p)
+{
+    int status;
+
+    ck_assert_int_eq(kill(p->pid, SIGSTOP), 0);
+    ck_assert_int_eq(waitpid(p->pid, &status, WUNTRACED), p->pid);
+    ck_assert(WIFSTOPPED(status));
+}
+
+static int bury(struct process *p)
+{
+    int status;
+
+    ck_assert_int_eq(waitpid(p->pid, &status, 0), p->pid);
+    p->pid = 0;
+    close(p->to);
+    close(p->from);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+void process_kill(struct process *p)
+{
+    if (p->pid == 0)
+        return;
+    kill(p->pid, SIGKILL);
+    bury(p);
+}
+
+bool process_is_alive(const struct process *p)
+{
+    siginfo_t info = {.si_pid = 0};
+
+    return waitid(P_PID, (id_t) p->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+           info.si_pid == 0;
+}
+
+int process_end(struct process *p)
+{
+    UNTIL(!process_is_alive(p));
+    return bury(p);
+}

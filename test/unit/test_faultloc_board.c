@@ -1,0 +1,534 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+/*
+ * The board: its layout, how other processes come by it, the slot over a page of the program's own,
+ * and the offices that the kernel hands on when their holder dies.
+ */
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE 1
+#endif
+
+#include "faultloc_board.h"
+#include "faultloc_helper.h"
+#include "process.h"
+#include "suite.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static struct faultloc_board *make(int32_t nodes, int32_t size, int32_t slots, int *fd)
+{
+    struct faultloc_board *b = NULL;
+
+    ck_assert_int_eq(faultloc_board_make(nodes, size, slots, &b, fd), 0);
+    ck_assert_ptr_nonnull(b);
+    return b;
+}
+
+static int open_descriptors(void)
+{
+    DIR *d = opendir("/proc/self/fd");
+    int n = 0;
+
+    while (readdir(d))
+        n++;
+    closedir(d);
+    return n;
+}
+
+/* ---- layout -------------------------------------------------------------------------------- */
+
+static const struct {
+    int32_t nodes, size, slots;
+} shapes[] = {{1, 1, 1},   {1, 2, 2},     {1, 96, 96},       {2, 2, 1},        {3, 7, 4},
+              {8, 13, 1},  {64, 64, 1},   {1024, 4096, 4},   {16384, 65536, 4}, {5, 1000, 200}};
+
+struct area {
+    uintptr_t at, bytes;
+};
+
+static int by_place(const void *a, const void *b)
+{
+    const struct area *x = a, *y = b;
+
+    return x->at < y->at ? -1 : x->at > y->at;
+}
+
+static int list_areas(const struct faultloc_board *b, struct area *area)
+{
+    const uintptr_t nodes = (uintptr_t) b->nodes, size = (uintptr_t) b->size;
+    int n = 0;
+
+    area[n++] = (struct area){(uintptr_t) b, sizeof(*b)};
+    area[n++] = (struct area){(uintptr_t) faultloc_board_addresses(b),
+                              nodes * sizeof(struct faultloc_address)};
+    area[n++] = (struct area){(uintptr_t) faultloc_board_name(b, 0), nodes * FAULTLOC_NAME_SIZE};
+    area[n++] = (struct area){(uintptr_t) faultloc_board_rank_node(b), size * sizeof(int32_t)};
+    area[n++] =
+        (struct area){(uintptr_t) faultloc_board_node_first(b), (nodes + 1) * sizeof(int32_t)};
+    area[n++] = (struct area){(uintptr_t) faultloc_board_node_ranks(b), size * sizeof(int32_t)};
+    area[n++] = (struct area){(uintptr_t) faultloc_board_rank_pid(b), size * sizeof(int32_t)};
+    for (int32_t i = 0; i < b->slots; i++)
+        area[n++] = (struct area){(uintptr_t) faultloc_board_slot(b, i), b->page};
+    return n;
+}
+
+/* No two of them overlap, all are inside, and each slot has a page of its own. */
+START_TEST(tables_lie_apart)
+{
+    static struct area area[512];
+    struct stat st;
+    int fd;
+    struct faultloc_board *b = make(shapes[_i].nodes, shapes[_i].size, shapes[_i].slots, &fd);
+    int n = list_areas(b, area);
+
+    ck_assert_int_eq(fstat(fd, &st), 0);
+    ck_assert_uint_eq(b->bytes, (uint64_t) st.st_size);
+    ck_assert_uint_eq(b->page, (uint32_t) sysconf(_SC_PAGESIZE));
+    ck_assert_uint_ge(b->page, sizeof(struct faultloc_slot));
+    qsort(area, (size_t) n, sizeof(*area), by_place);
+    for (int i = 0; i + 1 < n; i++)
+        REQUIRE(area[i].at + area[i].bytes <= area[i + 1].at);
+    REQUIRE(area[0].at == (uintptr_t) b);
+    REQUIRE(area[n - 1].at + area[n - 1].bytes == (uintptr_t) b + b->bytes);
+    for (int32_t i = 0; i < b->slots; i++)
+        REQUIRE((uintptr_t) faultloc_board_slot(b, i) % b->page == 0);
+    for (int i = 0; i < n; i++)
+        REQUIRE(area[i].at % _Alignof(max_align_t) == 0);
+    faultloc_board_unmap(b);
+    close(fd);
+}
+END_TEST
+
+static bool is_zero(const void *bytes, size_t len)
+{
+    const char *p = bytes;
+
+    return len == 0 || (p[0] == 0 && memcmp(p, p + 1, len - 1) == 0);
+}
+
+START_TEST(a_new_board_says_its_shape_and_nothing_else)
+{
+    int fd;
+    struct faultloc_board *b = make(3, 7, 4, &fd);
+
+    ck_assert_int_eq(b->nodes, 3);
+    ck_assert_int_eq(b->size, 7);
+    ck_assert_int_eq(b->slots, 4);
+    ck_assert_int_eq(b->agent_pid, 0);
+    ck_assert_int_eq(b->abort_code, 0);
+    ck_assert_int_eq(b->verdicts, 0);
+    ck_assert(is_zero(b->key, sizeof(b->key)));
+    ck_assert(is_zero(b->job_id, sizeof(b->job_id)));
+    ck_assert(is_zero((char *) b + sizeof(*b), b->bytes - sizeof(*b)));
+    ck_assert_int_eq(faultloc_board_slot(b, 3)->state, FAULTLOC_SLOT_EMPTY);
+    ck_assert(fcntl(fd, F_GETFD) & FD_CLOEXEC);
+    faultloc_board_unmap(b);
+    faultloc_board_unmap(NULL);
+    close(fd);
+}
+END_TEST
+
+/* ---- another process ----------------------------------------------------------------------- */
+
+static int hold_board(int in, int out, void *arg)
+{
+    struct faultloc_board *b;
+    int fd;
+
+    (void) arg;
+    if (faultloc_board_make(2, 5, 3, &b, &fd))
+        return 1;
+    snprintf(faultloc_board_name(b, 1), FAULTLOC_NAME_SIZE, "c17");
+    faultloc_board_rank_node(b)[4] = 1;
+    faultloc_board_slot(b, 2)->call = 77;
+    process_tell(out, (char) fd);
+    process_obey(in);
+    return faultloc_board_slot(b, 2)->call == 78 ? 0 : 1;
+}
+
+START_TEST(another_process_opens_it)
+{
+    struct process maker;
+    struct faultloc_board *b;
+    int their_fd, fd;
+
+    process_start(&maker, hold_board, NULL);
+    their_fd = process_hear(&maker);
+    ck_assert_int_eq(faultloc_board_open(maker.pid, their_fd, &b, &fd), 0);
+    ck_assert_int_eq(b->nodes, 2);
+    ck_assert_int_eq(b->size, 5);
+    ck_assert_int_eq(b->slots, 3);
+    ck_assert_str_eq(faultloc_board_name(b, 1), "c17");
+    ck_assert_int_eq(faultloc_board_rank_node(b)[4], 1);
+    ck_assert_uint_eq(faultloc_board_slot(b, 2)->call, 77);
+    ck_assert(fcntl(fd, F_GETFD) & FD_CLOEXEC);
+    faultloc_board_slot(b, 2)->call++;
+    process_say(&maker, '.');
+    ck_assert_int_eq(process_end(&maker), 0); /* it saw what was written */
+    ck_assert_uint_eq(faultloc_board_slot(b, 2)->call, 78);
+    faultloc_board_unmap(b);
+    close(fd);
+}
+END_TEST
+
+/* The maker may die as soon as the others have opened its board. */
+START_TEST(it_outlives_its_maker)
+{
+    struct process maker;
+    struct faultloc_board *b;
+    int fd;
+
+    process_start(&maker, hold_board, NULL);
+    ck_assert_int_eq(faultloc_board_open(maker.pid, process_hear(&maker), &b, &fd), 0);
+    process_kill(&maker);
+    ck_assert_str_eq(faultloc_board_name(b, 1), "c17");
+    faultloc_board_slot(b, 0)->spins = 1;
+    ck_assert_int_eq(faultloc_office_take(&b->agent, false), 0);
+    faultloc_board_unmap(b);
+    close(fd);
+}
+END_TEST
+
+/* ---- what is refused ----------------------------------------------------------------------- */
+
+static void shorten(struct faultloc_board *b, int fd)
+{
+    (void) b;
+    ck_assert_int_eq(ftruncate(fd, 100), 0);
+}
+
+static void lengthen(struct faultloc_board *b, int fd)
+{
+    ck_assert_int_eq(ftruncate(fd, (off_t) b->bytes + 1), 0);
+}
+
+static void cut_last_page(struct faultloc_board *b, int fd)
+{
+    ck_assert_int_eq(ftruncate(fd, (off_t) (b->bytes - b->page)), 0);
+}
+
+static void empty(struct faultloc_board *b, int fd)
+{
+    (void) b;
+    ck_assert_int_eq(ftruncate(fd, 0), 0);
+}
+
+static void wrong_magic(struct faultloc_board *b, int fd)
+{
+    (void) fd;
+    b->magic ^= 1;
+}
+
+static void wrong_layout(struct faultloc_board *b, int fd)
+{
+    (void) fd;
+    b->layout--;
+}
+
+static void (*const damages[])(struct faultloc_board *, int) = {
+    shorten, lengthen, cut_last_page, empty, wrong_magic, wrong_layout};
+
+START_TEST(a_damaged_board_is_refused)
+{
+    struct faultloc_board *b, *other = NULL;
+    int fd, theirs;
+
+    b = make(2, 2, 1, &fd);
+    damages[_i](b, fd);
+    int before = open_descriptors();
+    ck_assert_int_eq(faultloc_board_open(getpid(), fd, &other, &theirs), EPROTO);
+    ck_assert_ptr_null(other);
+    ck_assert_int_eq(open_descriptors(), before);
+    close(fd);
+}
+END_TEST
+
+START_TEST(what_is_no_board_is_refused)
+{
+    struct faultloc_board *b = NULL;
+    int fd, ends[2];
+
+    ck_assert_int_eq(pipe(ends), 0);
+    int before = open_descriptors();
+    ck_assert_int_eq(faultloc_board_open(getpid(), ends[0], &b, &fd), EPROTO);
+    ck_assert_int_eq(faultloc_board_open(getpid(), 999, &b, &fd), ENOENT);
+    ck_assert_int_eq(faultloc_board_open(getpid(), -1, &b, &fd), ENOENT);
+    /* no process has this number: it is above the kernel's highest */
+    ck_assert_int_eq(faultloc_board_open(1 << 30, 3, &b, &fd), ENOENT);
+    ck_assert_int_eq(open_descriptors(), before);
+    ck_assert_ptr_null(b);
+    close(ends[0]);
+    close(ends[1]);
+}
+END_TEST
+
+START_TEST(without_descriptors_there_is_none)
+{
+    struct rlimit before, none;
+    struct faultloc_board *b = NULL;
+    int fd, rc;
+
+    getrlimit(RLIMIT_NOFILE, &before);
+    none = (struct rlimit){.rlim_cur = 0, .rlim_max = before.rlim_max};
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &none), 0);
+    rc = faultloc_board_make(1, 1, 1, &b, &fd);
+    setrlimit(RLIMIT_NOFILE, &before);
+    ck_assert_int_eq(rc, EMFILE);
+    ck_assert_ptr_null(b);
+}
+END_TEST
+
+/* ---- the slot over a page ------------------------------------------------------------------ */
+
+static union {
+    struct faultloc_slot slot;
+    char room[FAULTLOC_SLOT_ALIGN];
+} page __attribute__((aligned(FAULTLOC_SLOT_ALIGN)));
+
+static struct faultloc_slot some_slot(void)
+{
+    struct faultloc_slot s;
+
+    memset(&s, 0, sizeof(s));
+    s.call = 0x1122334455667788;
+    s.wait_call = 5;
+    s.wait_since_ns = 6;
+    s.spins = 255;
+    s.wait_peer = FAULTLOC_PEER_LOCAL;
+    s.state = FAULTLOC_SLOT_RUNNING;
+    s.rank = 9;
+    s.pid = 1234;
+    s.start = UINT64_MAX;
+    s.many_threads = 1;
+    return s;
+}
+
+START_TEST(a_slot_over_a_page_carries_its_content)
+{
+    struct faultloc_slot before = some_slot();
+    int fd;
+    struct faultloc_board *b = make(1, 3, 3, &fd);
+
+    page.slot = before;
+    ck_assert_int_eq(faultloc_board_map_slot(b, fd, 1, &page), 0);
+    close(fd);
+    ck_assert_mem_eq(&page.slot, &before, sizeof(before));
+    ck_assert_mem_eq(faultloc_board_slot(b, 1), &before, sizeof(before));
+    page.slot.spins++;
+    ck_assert_uint_eq(faultloc_board_slot(b, 1)->spins, 256);
+    ck_assert(is_zero(faultloc_board_slot(b, 0), b->page));
+    ck_assert(is_zero(faultloc_board_slot(b, 2), b->page));
+    faultloc_board_unmap(b);
+    page.slot.spins++; /* stays mapped: MPI may be called after the end */
+    ck_assert_uint_eq(page.slot.spins, 257);
+}
+END_TEST
+
+static int write_page(int in, int out, void *arg)
+{
+    struct faultloc_board *b;
+    int fd;
+
+    page.slot = some_slot();
+    if (faultloc_board_open(getppid(), *(int *) arg, &b, &fd) ||
+        faultloc_board_map_slot(b, fd, 1, &page))
+        return 1;
+    page.slot.spins = 1000;
+    process_tell(out, '.');
+    process_obey(in);
+    return 0;
+}
+
+START_TEST(a_page_is_seen_by_another_process)
+{
+    struct process rank;
+    int fd;
+    struct faultloc_board *b = make(1, 2, 2, &fd);
+
+    process_start(&rank, write_page, &fd);
+    process_hear(&rank);
+    ck_assert_uint_eq(faultloc_board_slot(b, 1)->spins, 1000);
+    ck_assert_int_eq(faultloc_board_slot(b, 1)->pid, 1234);
+    process_kill(&rank);
+    ck_assert_uint_eq(faultloc_board_slot(b, 1)->spins, 1000);
+    faultloc_board_unmap(b);
+    close(fd);
+}
+END_TEST
+
+START_TEST(a_page_that_is_not_aligned_is_refused)
+{
+    static const size_t off[] = {1, 8, 64, 2048};
+    int fd;
+    struct faultloc_board *b = make(1, 1, 1, &fd);
+
+    memset(&page, 'x', sizeof(page));
+    for (int i = 0; i < COUNT(off); i++)
+        ck_assert_int_eq(faultloc_board_map_slot(b, fd, 0, page.room + off[i]), EINVAL);
+    for (size_t i = 0; i < sizeof(page); i++)
+        REQUIRE(page.room[i] == 'x');
+    ck_assert(is_zero(faultloc_board_slot(b, 0), b->page));
+    faultloc_board_unmap(b);
+    close(fd);
+}
+END_TEST
+
+START_TEST(a_slot_needs_the_boards_descriptor)
+{
+    int fd;
+    struct faultloc_board *b = make(1, 1, 1, &fd);
+
+    page.slot = some_slot();
+    close(fd);
+    ck_assert_int_eq(faultloc_board_map_slot(b, fd, 0, &page), EBADF);
+    ck_assert_uint_eq(page.slot.spins, 255);
+    faultloc_board_unmap(b);
+}
+END_TEST
+
+/* ---- offices ------------------------------------------------------------------------------- */
+
+static int want_office(int in, int out, void *arg)
+{
+    struct faultloc_board *b = arg;
+    char word = process_obey(in);
+    int rc = faultloc_office_take(&b->agent, word == 'w');
+
+    process_tell(out, rc == 0 ? 'y' : rc == EBUSY ? 'b' : '?');
+    if (process_obey(in) == 'u')
+        process_tell(out, pthread_mutex_unlock(&b->agent) == 0 ? 'y' : 'n');
+    process_obey(in);
+    return 0;
+}
+
+START_TEST(an_office_is_held_by_one)
+{
+    struct process a, other;
+    int fd;
+    struct faultloc_board *b = make(1, 2, 2, &fd);
+
+    process_start(&a, want_office, b);
+    process_start(&other, want_office, b);
+    process_say(&a, 't');
+    ck_assert_int_eq(process_hear(&a), 'y');
+    process_say(&other, 't');
+    ck_assert_int_eq(process_hear(&other), 'b');
+    ck_assert_int_eq(faultloc_office_take(&b->deputy, false), 0); /* another office */
+    process_say(&a, 'u');
+    ck_assert_int_eq(process_hear(&a), 'y');
+    ck_assert_int_eq(faultloc_office_take(&b->agent, false), 0);
+    process_kill(&a);
+    process_kill(&other);
+}
+END_TEST
+
+/* Killed one after the other, each hands the office to one that waits, and in no other way. */
+START_TEST(a_holder_that_is_killed_is_succeeded)
+{
+    enum { RANKS = 4 };
+    struct process rank[RANKS];
+    int fd, holder = 0;
+    struct faultloc_board *b = make(1, RANKS, RANKS, &fd);
+
+    for (int i = 0; i < RANKS; i++)
+        process_start(&rank[i], want_office, b);
+    process_say(&rank[0], 'w');
+    ck_assert_int_eq(process_hear(&rank[0]), 'y');
+    for (int i = 1; i < RANKS; i++)
+        process_say(&rank[i], 'w');
+    for (int killed = 1; killed < RANKS; killed++) {
+        struct pollfd fds[RANKS];
+        process_kill(&rank[holder]);
+        holder = -1;
+        for (int i = 0; i < RANKS; i++)
+            fds[i] = (struct pollfd){.fd = rank[i].pid ? rank[i].from : -1, .events = POLLIN};
+        ck_assert_int_eq(poll(fds, RANKS, PROCESS_DEADLINE_MS), 1);
+        for (int i = 0; i < RANKS; i++)
+            if (fds[i].revents)
+                holder = i;
+        ck_assert_int_ge(holder, 0);
+        ck_assert_int_eq(process_hear(&rank[holder]), 'y');
+        ck_assert_int_eq(faultloc_office_take(&b->agent, false), EBUSY);
+    }
+    process_kill(&rank[holder]);
+    ck_assert_int_eq(faultloc_office_take(&b->agent, false), 0);
+    ck_assert_int_eq(pthread_mutex_unlock(&b->agent), 0);
+    ck_assert_int_eq(faultloc_office_take(&b->agent, true), 0); /* it is as good as new */
+}
+END_TEST
+
+/* A holder that calls exec without having given its office back has left it, too. */
+static int take_and_exec(int in, int out, void *arg)
+{
+    struct faultloc_board *b = arg;
+
+    if (faultloc_office_take(&b->agent, false))
+        return 1;
+    process_tell(out, 'y');
+    process_obey(in);
+    execl("/bin/cat", "cat", (char *) NULL);
+    return 1;
+}
+
+START_TEST(a_holder_that_calls_exec_is_succeeded)
+{
+    struct process rank;
+    int fd;
+    struct faultloc_board *b = make(1, 1, 1, &fd);
+
+    process_start(&rank, take_and_exec, b);
+    ck_assert_int_eq(process_hear(&rank), 'y');
+    ck_assert_int_eq(faultloc_office_take(&b->agent, false), EBUSY);
+    process_say(&rank, '.');
+    UNTIL(faultloc_office_take(&b->agent, false) == 0);
+    process_kill(&rank);
+}
+END_TEST
+
+/* A child that is forked, as system(3) does, does not hold what its parent holds. */
+START_TEST(a_forked_child_has_no_office)
+{
+    struct process child;
+    int fd;
+    struct faultloc_board *b = make(1, 1, 1, &fd);
+
+    ck_assert_int_eq(faultloc_office_take(&b->agent, false), 0);
+    process_start(&child, want_office, b);
+    process_say(&child, 't');
+    ck_assert_int_eq(process_hear(&child), 'b');
+    process_kill(&child);
+    ck_assert_int_eq(pthread_mutex_unlock(&b->agent), 0); /* and takes nothing with it */
+}
+END_TEST
+
+SUITE("faultloc_board")
+{
+    TEST_ROWS(tables_lie_apart, COUNT(shapes));
+    TEST(a_new_board_says_its_shape_and_nothing_else);
+    TEST(another_process_opens_it);
+    TEST(it_outlives_its_maker);
+    TEST_ROWS(a_damaged_board_is_refused, COUNT(damages));
+    TEST(what_is_no_board_is_refused);
+    TEST(without_descriptors_there_is_none);
+    TEST(a_slot_over_a_page_carries_its_content);
+    TEST(a_page_is_seen_by_another_process);
+    TEST(a_page_that_is_not_aligned_is_refused);
+    TEST(a_slot_needs_the_boards_descriptor);
+    TEST(an_office_is_held_by_one);
+    TEST(a_holder_that_is_killed_is_succeeded);
+    TEST(a_holder_that_calls_exec_is_succeeded);
+    TEST(a_forked_child_has_no_office);
+}

@@ -1,0 +1,617 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+/*
+ * Telling people: file names from patterns, a file that is whole at every moment, and writing to
+ * whoever does not read, reads slowly, or has gone.
+ */
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE 1
+#endif
+
+#include "faultloc_report.h"
+#include "process.h"
+#include "suite.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- names --------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *pattern, *job, *node;
+    const char *expanded; /* NULL: refused */
+} patterns[] = {
+    {"faultloc-%j.json", "4711", "c17", "faultloc-4711.json"},
+    {"/scratch/%j/%h.json", "4711", "c17", "/scratch/4711/c17.json"},
+    {"%j%j%h%h", "1", "x", "11xx"},
+    {"100%%.json", "4711", "c17", "100%.json"},
+    {"%%j", "4711", "c17", "%j"},
+    {"%%%j", "4711", "c17", "%4711"},
+    {"", "4711", "c17", ""},
+    {"%j", "", "c17", ""},
+    {"plain", "4711", "c17", "plain"},
+    {"a b", "4711", "c17", "a b"}, /* the pattern is the user's own */
+    {"%", "4711", "c17", NULL},
+    {"x%", "4711", "c17", NULL},
+    {"%J", "4711", "c17", NULL},
+    {"%s%n", "4711", "c17", NULL},
+    {"%d", "4711", "c17", NULL},
+    {"%j-%", "4711", "c17", NULL},
+    {"%j", "../../etc/passwd", "c17", ".._.._etc_passwd"},
+    {"%j", "4711[3].server", "c17", "4711_3_.server"},
+    {"%j", "a\nb\tc\x01" "d\x7f", "c17", "a_b_c_d_"},
+    {"%j", "$(id);`id`'\"", "c17", "__id___id___"},
+    {"%j", "%j%n%s", "c17", "_j_n_s"},
+    {"%h", "4711", "fd00::1%eth0", "fd00__1_eth0"},
+    {"%h", "4711", "node/../x", "node_.._x"},
+};
+
+START_TEST(pattern)
+{
+    const char *expanded = patterns[_i].expanded;
+    char out[64] = "untouched";
+    bool fine = faultloc_expand(patterns[_i].pattern, patterns[_i].job, patterns[_i].node, out,
+                                sizeof(out));
+
+    ck_assert_int_eq(fine, expanded != NULL);
+    ck_assert_str_eq(out, expanded ? expanded : "");
+}
+END_TEST
+
+/* In memory of just that size, so that a sanitizer sees a step too far. */
+START_TEST(a_name_that_does_not_fit_is_refused)
+{
+    static const char *const of_eight[] = {"12345678", "%j5678", "1234%h", "%j%h",
+                                           "1234567%%", "12345%%78"};
+
+    for (int i = 0; i < COUNT(of_eight); i++) {
+        for (size_t room = 1; room <= 10; room++) {
+            char *out = malloc(room);
+            bool fine = faultloc_expand(of_eight[i], "1234", "5678", out, room);
+            ck_assert_msg(fine == (room > 8), "%s in %zu", of_eight[i], room);
+            ck_assert_uint_eq(strlen(out), fine ? 8 : 0);
+            free(out);
+        }
+    }
+}
+END_TEST
+
+/* ---- the file ------------------------------------------------------------------------------ */
+
+static char folder[64], path[128];
+
+static void setup(void)
+{
+    snprintf(folder, sizeof(folder), "/tmp/test_faultloc_report.XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    snprintf(path, sizeof(path), "%s/report.json", folder);
+}
+
+static void in_folder(char *out, size_t room, const char *name)
+{
+    snprintf(out, room, "%s/%s", folder, name);
+}
+
+/* What is in the folder, and then no longer. */
+static int empty_folder(void)
+{
+    DIR *d = opendir(folder);
+    struct dirent *e;
+    char name[512];
+    int n = 0;
+
+    while ((e = readdir(d))) {
+        if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+            continue;
+        in_folder(name, sizeof(name), e->d_name);
+        n++;
+        if (unlink(name))
+            rmdir(name);
+    }
+    closedir(d);
+    return n;
+}
+
+static void teardown(int files)
+{
+    ck_assert_int_eq(empty_folder(), files);
+    ck_assert_int_eq(rmdir(folder), 0);
+}
+
+static size_t read_file(const char *name, char *text, size_t room)
+{
+    int fd = open(name, O_RDONLY);
+    size_t len = 0;
+    ssize_t n = fd < 0 ? 0 : 1;
+
+    while (n > 0 && len < room - 1) {
+        n = read(fd, text + len, room - 1 - len);
+        len += n > 0 ? (size_t) n : 0;
+    }
+    text[len] = '\0';
+    if (fd >= 0)
+        close(fd);
+    return len;
+}
+
+static void check_content(const char *expected)
+{
+    char text[256];
+
+    read_file(path, text, sizeof(text));
+    ck_assert_str_eq(text, expected);
+}
+
+START_TEST(a_file_is_made_and_replaced)
+{
+    setup();
+    ck_assert_int_eq(faultloc_replace_file(path, "one\n"), 0);
+    check_content("one\n");
+    ck_assert_int_eq(faultloc_replace_file(path, "two, longer\n"), 0);
+    check_content("two, longer\n");
+    ck_assert_int_eq(faultloc_replace_file(path, "3"), 0);
+    check_content("3");
+    ck_assert_int_eq(faultloc_replace_file(path, ""), 0);
+    check_content("");
+    teardown(1);
+}
+END_TEST
+
+START_TEST(its_mode_is_the_users)
+{
+    struct stat st;
+    mode_t before = umask(027);
+
+    setup();
+    ck_assert_int_eq(faultloc_replace_file(path, "x"), 0);
+    umask(before);
+    ck_assert_int_eq(stat(path, &st), 0);
+    ck_assert_int_eq(st.st_mode & 0777, 0640);
+    teardown(1);
+}
+END_TEST
+
+#define WHOLE_BYTES 300000
+#define WHOLE_TIMES 60
+
+static int write_again_and_again(int in, int out, void *arg)
+{
+    static char text[WHOLE_BYTES + 1];
+
+    (void) in;
+    (void) arg;
+    for (int i = 0; i < WHOLE_TIMES; i++) {
+        size_t len = WHOLE_BYTES - 4096 * (size_t) (i % 7);
+        memset(text, 'a' + i % 26, len);
+        text[len] = '\0';
+        if (faultloc_replace_file(path, text))
+            return 1;
+    }
+    process_tell(out, '.');
+    return 0;
+}
+
+/* Whoever reads at any moment reads one of the texts, from its first letter to its last. */
+START_TEST(it_is_whole_at_every_moment)
+{
+    static char text[WHOLE_BYTES + 2];
+    struct process writer;
+    int reads = 0;
+
+    setup();
+    ck_assert_int_eq(faultloc_replace_file(path, "a"), 0);
+    process_start(&writer, write_again_and_again, NULL);
+    while (process_is_alive(&writer)) {
+        size_t len = read_file(path, text, sizeof(text));
+        REQUIRE(len == 1 || (len <= WHOLE_BYTES && (WHOLE_BYTES - len) % 4096 == 0));
+        REQUIRE(memcmp(text, text + 1, len - 1) == 0);
+        reads++;
+    }
+    ck_assert_int_eq(process_end(&writer), 0);
+    ck_assert_int_gt(reads, 0);
+    teardown(1);
+}
+END_TEST
+
+/* Killed while it writes, it leaves the old file whole, and a temporary one. */
+START_TEST(a_writer_that_is_killed_leaves_the_old_file)
+{
+    static char text[WHOLE_BYTES + 2];
+
+    setup();
+    ck_assert_int_eq(faultloc_replace_file(path, "a"), 0);
+    for (int i = 0; i < 10; i++) {
+        struct process writer;
+        process_start(&writer, write_again_and_again, NULL);
+        for (int pauses = 0; pauses < i; pauses++)
+            process_pause();
+        process_kill(&writer);
+        size_t len = read_file(path, text, sizeof(text));
+        REQUIRE(len == 1 || (WHOLE_BYTES - len) % 4096 == 0);
+        REQUIRE(memcmp(text, text + 1, len - 1) == 0);
+    }
+    empty_folder();
+    teardown(0);
+}
+END_TEST
+
+/* ... which is in nobody's way when the same process number comes again. */
+START_TEST(what_a_killed_writer_left_is_in_nobodys_way)
+{
+    char temporary[256];
+    FILE *f;
+
+    setup();
+    snprintf(temporary, sizeof(temporary), "%s.%d.tmp", path, (int) getpid());
+    f = fopen(temporary, "w");
+    fputs("half of a rep", f);
+    fclose(f);
+    ck_assert_int_eq(chmod(temporary, 0400), 0);
+    ck_assert_int_eq(faultloc_replace_file(path, "whole\n"), 0);
+    check_content("whole\n");
+    teardown(1);
+}
+END_TEST
+
+/* Nobody is made to write elsewhere by a link with the temporary file's name. */
+START_TEST(a_link_in_its_place_is_not_followed)
+{
+    char temporary[256], victim[256], text[64];
+    FILE *f;
+
+    setup();
+    in_folder(victim, sizeof(victim), "victim");
+    f = fopen(victim, "w");
+    fputs("precious", f);
+    fclose(f);
+    snprintf(temporary, sizeof(temporary), "%s.%d.tmp", path, (int) getpid());
+    ck_assert_int_eq(symlink(victim, temporary), 0);
+    ck_assert_int_eq(faultloc_replace_file(path, "whole\n"), 0);
+    check_content("whole\n");
+    read_file(victim, text, sizeof(text));
+    ck_assert_str_eq(text, "precious");
+    teardown(2);
+}
+END_TEST
+
+/* ---- errors -------------------------------------------------------------------------------- */
+
+START_TEST(a_missing_folder_is_an_error)
+{
+    char name[256];
+
+    setup();
+    in_folder(name, sizeof(name), "none/report.json");
+    ck_assert_int_eq(faultloc_replace_file(name, "x"), ENOENT);
+    teardown(0);
+}
+END_TEST
+
+START_TEST(a_file_as_folder_is_an_error)
+{
+    char name[256];
+
+    setup();
+    ck_assert_int_eq(faultloc_replace_file(path, "old"), 0);
+    snprintf(name, sizeof(name), "%s/report.json", path);
+    ck_assert_int_eq(faultloc_replace_file(name, "x"), ENOTDIR);
+    check_content("old");
+    teardown(1);
+}
+END_TEST
+
+START_TEST(a_folder_as_file_is_an_error)
+{
+    setup();
+    ck_assert_int_eq(mkdir(path, 0700), 0);
+    ck_assert_int_eq(faultloc_replace_file(path, "x"), EISDIR);
+    teardown(1);
+}
+END_TEST
+
+START_TEST(a_name_too_long_is_an_error)
+{
+    char name[5000];
+
+    setup();
+    memset(name, 'x', sizeof(name));
+    name[0] = '/';
+    name[4095] = '\0'; /* the kernel would take it, the temporary file's name is longer */
+    ck_assert_int_eq(faultloc_replace_file(name, "x"), ENAMETOOLONG);
+    name[4095] = 'x';
+    name[4999] = '\0';
+    ck_assert_int_eq(faultloc_replace_file(name, "x"), ENAMETOOLONG);
+    in_folder(name, sizeof(name), "");
+    memset(name + strlen(name), 'x', 300); /* longer than a file's own name can be */
+    ck_assert_int_eq(faultloc_replace_file(name, "x"), ENAMETOOLONG);
+    teardown(0);
+}
+END_TEST
+
+/* Who has no right to the folder; root has, so the test is somebody else for a while. */
+START_TEST(a_folder_that_is_read_only_is_an_error)
+{
+    setup();
+    ck_assert_int_eq(faultloc_replace_file(path, "old"), 0);
+    ck_assert_int_eq(chmod(folder, 0555), 0);
+    if (geteuid() == 0)
+        ck_assert_int_eq(seteuid(65534), 0);
+    int rc = faultloc_replace_file(path, "x");
+    if (getuid() == 0)
+        ck_assert_int_eq(seteuid(0), 0);
+    ck_assert_int_eq(chmod(folder, 0755), 0);
+    ck_assert_int_eq(rc, EACCES);
+    check_content("old");
+    teardown(1);
+}
+END_TEST
+
+START_TEST(a_full_device_is_an_error)
+{
+    ck_assert_int_eq(faultloc_replace_file("/dev/full", "x"), ENOSPC);
+}
+END_TEST
+
+/* ---- what is no file ----------------------------------------------------------------------- */
+
+START_TEST(a_device_is_written_into_and_stays)
+{
+    struct stat st;
+
+    ck_assert_int_eq(faultloc_replace_file("/dev/null", "gone\n"), 0);
+    ck_assert_int_eq(stat("/dev/null", &st), 0);
+    ck_assert(S_ISCHR(st.st_mode));
+}
+END_TEST
+
+START_TEST(a_named_pipe_is_written_into_if_somebody_reads)
+{
+    char text[16] = "";
+    struct stat st;
+    int fd;
+
+    setup();
+    ck_assert_int_eq(mkfifo(path, 0600), 0);
+    ck_assert_int_eq(faultloc_replace_file(path, "x"), ENXIO);
+    fd = open(path, O_RDONLY | O_NONBLOCK);
+    ck_assert_int_eq(faultloc_replace_file(path, "report\n"), 0);
+    ck_assert_int_eq(read(fd, text, sizeof(text) - 1), 7);
+    ck_assert_str_eq(text, "report\n");
+    ck_assert_int_eq(stat(path, &st), 0);
+    ck_assert(S_ISFIFO(st.st_mode));
+    close(fd);
+    teardown(1);
+}
+END_TEST
+
+/* ---- writing to who does not read ---------------------------------------------------------- */
+
+static volatile sig_atomic_t signals;
+
+static void on_signal(int number)
+{
+    (void) number;
+    signals = signals + 1;
+}
+
+/* With the default action the test would be killed. */
+START_TEST(a_closed_pipe_kills_nobody)
+{
+    sigset_t pending;
+    int ends[2];
+
+    ck_assert_int_eq(pipe(ends), 0);
+    close(ends[0]);
+    faultloc_write(ends[1], "nobody reads this\n");
+    faultloc_write(ends[1], "nor this\n");
+    sigpending(&pending);
+    ck_assert(!sigismember(&pending, SIGPIPE));
+    close(ends[1]);
+    faultloc_write(ends[1], "nor this, to a descriptor that is closed\n");
+    faultloc_write(-1, "nor this\n");
+}
+END_TEST
+
+START_TEST(a_handler_of_sigpipe_is_not_called)
+{
+    int ends[2];
+
+    signal(SIGPIPE, on_signal);
+    ck_assert_int_eq(pipe(ends), 0);
+    close(ends[0]);
+    faultloc_write(ends[1], "nobody reads this\n");
+    ck_assert_int_eq(signals, 0);
+    ck_assert_int_eq(write(ends[1], "x", 1), -1); /* the program's own goes its way */
+    ck_assert_int_eq(signals, 1);
+    close(ends[1]);
+}
+END_TEST
+
+START_TEST(a_signal_of_the_programs_own_stays_pending)
+{
+    sigset_t sigpipe, pending;
+    int ends[2];
+
+    sigemptyset(&sigpipe);
+    sigaddset(&sigpipe, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &sigpipe, NULL);
+    raise(SIGPIPE);
+    ck_assert_int_eq(pipe(ends), 0);
+    close(ends[0]);
+    faultloc_write(ends[1], "nobody reads this\n");
+    sigpending(&pending);
+    ck_assert(sigismember(&pending, SIGPIPE));
+    close(ends[1]);
+}
+END_TEST
+
+/* As the helper thread is: all signals blocked. */
+static void *write_with_signals_blocked(void *arg)
+{
+    sigset_t all, pending;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, NULL);
+    faultloc_write(*(int *) arg, "nobody reads this\n");
+    sigpending(&pending);
+    pthread_sigmask(SIG_BLOCK, NULL, &all);
+    return sigismember(&pending, SIGPIPE) || !sigismember(&all, SIGPIPE) ? arg : NULL;
+}
+
+START_TEST(nor_in_a_thread_that_blocks_signals)
+{
+    pthread_t thread;
+    void *bad;
+    int ends[2];
+
+    ck_assert_int_eq(pipe(ends), 0);
+    close(ends[0]);
+    ck_assert_int_eq(pthread_create(&thread, NULL, write_with_signals_blocked, &ends[1]), 0);
+    ck_assert_int_eq(pthread_join(thread, &bad), 0);
+    ck_assert_ptr_null(bad);
+    close(ends[1]);
+}
+END_TEST
+
+static void fill(int fd)
+{
+    int flags = fcntl(fd, F_GETFL);
+    char bytes[4096];
+
+    memset(bytes, 'x', sizeof(bytes));
+    fcntl(fd, F_SETFL, flags | O_NONBLOCK);
+    while (write(fd, bytes, sizeof(bytes)) > 0)
+        ;
+    fcntl(fd, F_SETFL, flags);
+}
+
+/* mpiexec is stopped, say: the agent must go on.  (A row each for a blocking descriptor and one
+ * that is not.) */
+START_TEST(a_full_pipe_is_given_up)
+{
+    int ends[2];
+
+    ck_assert_int_eq(pipe2(ends, _i ? O_NONBLOCK : 0), 0);
+    fill(ends[1]);
+    faultloc_write(ends[1], "there is no room for this\n"); /* returns */
+    close(ends[0]);
+    close(ends[1]);
+}
+END_TEST
+
+#define SLOW_BYTES 200000
+
+struct slow {
+    int fd;
+    const char *text;
+};
+
+static void *write_text(void *arg)
+{
+    struct slow *s = arg;
+
+    faultloc_write(s->fd, s->text);
+    close(s->fd);
+    return NULL;
+}
+
+/* Much more than a pipe holds, and a reader that takes it in small bites: all of it arrives. */
+START_TEST(a_slow_reader_gets_it_all)
+{
+    static char text[SLOW_BYTES + 1];
+    struct slow s;
+    pthread_t writer;
+    char bite[1000];
+    size_t have = 0;
+    ssize_t n;
+    int ends[2];
+
+    for (int i = 0; i < SLOW_BYTES; i++)
+        text[i] = (char) ('a' + i % 26);
+    ck_assert_int_eq(pipe2(ends, O_CLOEXEC), 0);
+    if (_i)
+        fcntl(ends[1], F_SETFL, O_NONBLOCK);
+    s = (struct slow){.fd = ends[1], .text = text};
+    ck_assert_int_eq(pthread_create(&writer, NULL, write_text, &s), 0);
+    while ((n = read(ends[0], bite, sizeof(bite))) > 0) {
+        REQUIRE(memcmp(bite, text + have, (size_t) n) == 0);
+        have += (size_t) n;
+    }
+    ck_assert_uint_eq(have, SLOW_BYTES);
+    ck_assert_int_eq(pthread_join(writer, NULL), 0);
+    close(ends[0]);
+}
+END_TEST
+
+/* ---- lines --------------------------------------------------------------------------------- */
+
+static void say_into(char *text, size_t room, const char *what)
+{
+    int ends[2], was = dup(STDERR_FILENO);
+    ssize_t n;
+
+    ck_assert_int_eq(pipe(ends), 0);
+    dup2(ends[1], STDERR_FILENO);
+    faultloc_say("%s", what);
+    dup2(was, STDERR_FILENO);
+    close(was);
+    close(ends[1]);
+    n = read(ends[0], text, room - 1);
+    ck_assert_int_ge(n, 0);
+    text[n] = '\0';
+    close(ends[0]);
+}
+
+START_TEST(a_line_has_its_head_and_its_end)
+{
+    char text[4096], what[3000];
+
+    say_into(text, sizeof(text), "node c17: 100%s");
+    ck_assert_str_eq(text, "[faultloc] node c17: 100%s\n");
+    memset(what, 'x', sizeof(what));
+    what[sizeof(what) - 1] = '\0';
+    say_into(text, sizeof(text), what);
+    ck_assert_int_eq(strncmp(text, "[faultloc] xxx", 14), 0);
+    ck_assert_str_eq(text + strlen(text) - 2, "x\n");
+    ck_assert_uint_lt(strlen(text), 1024);
+}
+END_TEST
+
+SUITE("faultloc_report")
+{
+    TEST_ROWS(pattern, COUNT(patterns));
+    TEST(a_name_that_does_not_fit_is_refused);
+    TEST(a_file_is_made_and_replaced);
+    TEST(its_mode_is_the_users);
+    TEST(it_is_whole_at_every_moment);
+    TEST(a_writer_that_is_killed_leaves_the_old_file);
+    TEST(what_a_killed_writer_left_is_in_nobodys_way);
+    TEST(a_link_in_its_place_is_not_followed);
+    TEST(a_missing_folder_is_an_error);
+    TEST(a_file_as_folder_is_an_error);
+    TEST(a_folder_as_file_is_an_error);
+    TEST(a_name_too_long_is_an_error);
+    TEST(a_folder_that_is_read_only_is_an_error);
+    TEST(a_full_device_is_an_error);
+    TEST(a_device_is_written_into_and_stays);
+    TEST(a_named_pipe_is_written_into_if_somebody_reads);
+    TEST(a_closed_pipe_kills_nobody);
+    TEST(a_handler_of_sigpipe_is_not_called);
+    TEST(a_signal_of_the_programs_own_stays_pending);
+    TEST(nor_in_a_thread_that_blocks_signals);
+    TEST_ROWS(a_full_pipe_is_given_up, 2);
+    TEST_ROWS(a_slow_reader_gets_it_all, 2);
+    TEST(a_line_has_its_head_and_its_end);
+}

@@ -1,0 +1,418 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+/*
+ * What a slot, seen from time to time, says about its rank: as stories of looks, each a row with
+ * what stands in the slot then and what is to be made of it.  And what /proc adds, from a folder
+ * made up by the test.
+ */
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE 1
+#endif
+
+#include "faultloc_watch.h"
+#include "suite.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define SEND 0x000011u
+#define RECV 0x0000ffu
+
+/* The word of a rank in call `id` after n calls have ended; and of one in user code. */
+#define IN(id, n) (((uint64_t) (n) << FAULTLOC_CALL_BITS) | (id))
+#define OUT(n) IN(0, n)
+
+#define OUTSIDE FTREE_PHASE_OUTSIDE
+#define INSIDE FTREE_PHASE_INSIDE
+#define WAITING FTREE_PHASE_WAITING
+#define LEFT FTREE_PHASE_LEFT
+#define GONE FTREE_PHASE_GONE
+#define NONE FTREE_NONE
+
+static struct faultloc_board *board;
+static struct faultloc_watch watch;
+static struct faultloc_seen seen[8];
+static char root[64];
+
+static void make_board(int32_t slots)
+{
+    int fd;
+
+    memset(seen, 0, sizeof(seen));
+    ck_assert_int_eq(faultloc_board_make(1, slots, slots, &board, &fd), 0);
+    close(fd);
+    watch = (struct faultloc_watch){.board = board, .seen = seen};
+    for (int32_t i = 0; i < slots; i++) {
+        faultloc_board_slot(board, i)->rank = 10 + i;
+        faultloc_board_slot(board, i)->pid = 40 + i;
+        faultloc_board_slot(board, i)->start = 777;
+        faultloc_board_slot(board, i)->state = FAULTLOC_SLOT_RUNNING;
+    }
+}
+
+/* ---- stories ------------------------------------------------------------------------------- */
+
+/* One look: when, what stands in the slot (0 for "since": no wait is noted), what comes of it. */
+struct look {
+    int ms;
+    uint64_t call, spins, wait_call;
+    int since_ms, peer;
+    int phase, told_peer, waiting_ms;
+};
+
+#define LOOKS_MAX 7
+
+static const struct story {
+    const char *name;
+    bool many_threads;
+    uint32_t state;
+    struct look look[LOOKS_MAX];
+} stories[] = {
+    {"user code does not wait, however long it takes", false, FAULTLOC_SLOT_RUNNING,
+     {{1000, OUT(5), 0, 0, 0, 0, OUTSIDE, NONE, 0},
+      {9000, OUT(5), 0, 0, 0, 0, OUTSIDE, NONE, 0},
+      {99000, OUT(5), 0, 0, 0, 0, OUTSIDE, NONE, 0}}},
+    {"nor does it wait for what it waited for before", false, FAULTLOC_SLOT_RUNNING,
+     {{1000, IN(RECV, 5), 10, IN(RECV, 5), 900, 3, WAITING, 3, 100},
+      {2000, OUT(6), 10, IN(RECV, 5), 900, 3, OUTSIDE, NONE, 0}}},
+    {"a call that goes on waits since it was first seen", false, FAULTLOC_SLOT_RUNNING,
+     {{1000, IN(SEND, 5), 0, 0, 0, 0, INSIDE, NONE, 0},
+      {1400, IN(SEND, 5), 0, 0, 0, 0, INSIDE, NONE, 400},
+      {9000, IN(SEND, 5), 0, 0, 0, 0, INSIDE, NONE, 8000}}},
+    {"the same call anew is another", false, FAULTLOC_SLOT_RUNNING,
+     {{1000, IN(SEND, 5), 0, 0, 0, 0, INSIDE, NONE, 0},
+      {1400, IN(SEND, 6), 0, 0, 0, 0, INSIDE, NONE, 0},
+      {1500, IN(SEND, 6), 0, 0, 0, 0, INSIDE, NONE, 100}}},
+    {"a call whose loop turns without a note", false, FAULTLOC_SLOT_RUNNING,
+     {{1000, IN(SEND, 5), 1, 0, 0, 0, INSIDE, NONE, 0},
+      {1400, IN(SEND, 5), 9, 0, 0, 0, INSIDE, NONE, 0},
+      {1500, IN(SEND, 5), 9, 0, 0, 0, INSIDE, NONE, 100},
+      {1600, IN(SEND, 5), 11, 0, 0, 0, INSIDE, NONE, 0}}},
+    {"a noted wait counts since it was noted", false, FAULTLOC_SLOT_RUNNING,
+     {{2000, IN(RECV, 5), 256, IN(RECV, 5), 1200, 3, WAITING, 3, 800},
+      {2400, IN(RECV, 5), 999, IN(RECV, 5), 1200, 3, WAITING, 3, 1200},
+      {3100, IN(RECV, 5), 1999, IN(RECV, 5), 1200, 3, WAITING, 3, 1900}}},
+    {"a new wait of the same call", false, FAULTLOC_SLOT_RUNNING,
+     {{2000, IN(RECV, 5), 256, IN(RECV, 5), 1200, 3, WAITING, 3, 800},
+      {2400, IN(RECV, 5), 999, IN(RECV, 5), 2350, 4, WAITING, 4, 50}}},
+    {"a wait that another call noted is not believed", false, FAULTLOC_SLOT_RUNNING,
+     {{2000, IN(RECV, 6), 256, IN(RECV, 5), 1200, 3, INSIDE, NONE, 0},
+      {2400, IN(RECV, 6), 256, IN(RECV, 5), 1200, 3, INSIDE, NONE, 400},
+      {2500, IN(SEND, 6), 256, IN(RECV, 5), 1200, 3, INSIDE, NONE, 0}}},
+    {"nor one of the future, as a torn note may be", false, FAULTLOC_SLOT_RUNNING,
+     {{2000, IN(RECV, 5), 256, IN(RECV, 5), 2001, 3, INSIDE, NONE, 0},
+      {2001, IN(RECV, 5), 257, IN(RECV, 5), 2001, 3, WAITING, 3, 0}}},
+    {"a loop that has not turned for a second waits for something else", false,
+     FAULTLOC_SLOT_RUNNING,
+     {{2000, IN(RECV, 5), 256, IN(RECV, 5), 1200, 3, WAITING, 3, 800},
+      {2400, IN(RECV, 5), 256, IN(RECV, 5), 1200, 3, WAITING, 3, 1200},
+      {2999, IN(RECV, 5), 256, IN(RECV, 5), 1200, 3, WAITING, 3, 1799},
+      {3000, IN(RECV, 5), 256, IN(RECV, 5), 1200, 3, INSIDE, NONE, 1000},
+      {4500, IN(RECV, 5), 256, IN(RECV, 5), 1200, 3, INSIDE, NONE, 2500},
+      {4600, IN(RECV, 5), 257, IN(RECV, 5), 1200, 3, WAITING, 3, 3400}}},
+    {"a stopped rank is in the call that it was stopped in", false, FAULTLOC_SLOT_RUNNING,
+     {{1000, IN(RECV, 5), 256, IN(RECV, 5), 900, 3, WAITING, 3, 100},
+      {9000, IN(RECV, 5), 256, IN(RECV, 5), 900, 3, INSIDE, NONE, 8000}}},
+    {"finalizing is a call as any other", false, FAULTLOC_SLOT_FINALIZING,
+     {{1000, IN(RECV, 5), 0, 0, 0, 0, INSIDE, NONE, 0},
+      {1500, IN(RECV, 5), 5, IN(RECV, 5), 1100, 2, WAITING, 2, 400}}},
+    {"a rank that has not begun", false, FAULTLOC_SLOT_EMPTY,
+     {{1000, 0, 0, 0, 0, 0, OUTSIDE, NONE, 0}}},
+    {"who has left waits for nobody", false, FAULTLOC_SLOT_LEFT,
+     {{1000, IN(RECV, 5), 256, IN(RECV, 5), 900, 3, LEFT, NONE, 0},
+      {9000, IN(RECV, 5), 256, IN(RECV, 5), 900, 3, LEFT, NONE, 0}}},
+    {"peers that are no rank of the world", false, FAULTLOC_SLOT_RUNNING,
+     {{1000, IN(RECV, 5), 1, IN(RECV, 5), 900, FAULTLOC_PEER_LOCAL, WAITING, FTREE_LOCAL, 100},
+      {1010, IN(RECV, 5), 2, IN(RECV, 5), 900, FAULTLOC_PEER_UNKNOWN, WAITING, NONE, 110},
+      {1020, IN(RECV, 5), 3, IN(RECV, 5), 900, -7, WAITING, NONE, 120},
+      {1030, IN(RECV, 5), 4, IN(RECV, 5), 900, 0, WAITING, 0, 130},
+      {1040, IN(RECV, 5), 5, IN(RECV, 5), 900, INT32_MAX, WAITING, INT32_MAX, 140}}},
+    {"many threads: the noted wait counts, whatever the call word says", true,
+     FAULTLOC_SLOT_RUNNING,
+     {{1000, OUT(5), 1, IN(RECV, 5), 900, 3, WAITING, 3, 100},
+      {1400, IN(SEND, 900), 2, IN(RECV, 5), 900, 3, WAITING, 3, 500},
+      {1900, IN(SEND, 900), 3, IN(RECV, 5), 900, 3, WAITING, 3, 1000}}},
+    {"many threads: and where none is noted nobody waits", true, FAULTLOC_SLOT_RUNNING,
+     {{1000, IN(SEND, 5), 1, 0, 0, 0, OUTSIDE, NONE, 0},
+      {9000, IN(SEND, 5), 1, 0, 0, 0, OUTSIDE, NONE, 0}}},
+    {"many threads: nor where no loop turns", true, FAULTLOC_SLOT_RUNNING,
+     {{1000, IN(RECV, 5), 1, IN(RECV, 5), 900, 3, WAITING, 3, 100},
+      {1999, IN(RECV, 5), 1, IN(RECV, 5), 900, 3, WAITING, 3, 1099},
+      {2000, IN(RECV, 5), 1, IN(RECV, 5), 900, 3, OUTSIDE, NONE, 0},
+      {2100, IN(RECV, 5), 2, IN(RECV, 5), 900, 3, WAITING, 3, 1200}}},
+};
+
+static void put(struct faultloc_slot *slot, const struct look *l)
+{
+    slot->call = l->call;
+    slot->spins = l->spins;
+    slot->wait_call = l->wait_call;
+    slot->wait_since_ns = (uint64_t) l->since_ms * FTREE_MS;
+    slot->wait_peer = l->peer;
+}
+
+START_TEST(story)
+{
+    const struct story *s = &stories[_i];
+    struct faultloc_slot *slot;
+    struct ftree_rank_state state;
+
+    make_board(2);
+    slot = faultloc_board_slot(board, 1);
+    slot->state = s->state;
+    slot->many_threads = s->many_threads;
+    for (int i = 0; i < LOOKS_MAX && s->look[i].ms; i++) {
+        const struct look *l = &s->look[i];
+        put(slot, l);
+        memset(&state, 'x', sizeof(state));
+        faultloc_watch_look(&watch, (ftree_time) l->ms * FTREE_MS, 1, false, &state);
+        ck_assert_msg(state.phase == l->phase, "%s: at %d ms in phase %d, not %d", s->name, l->ms,
+                      state.phase, l->phase);
+        ck_assert_msg(state.peer == l->told_peer, "%s: at %d ms peer is %d, not %d", s->name, l->ms,
+                      (int) state.peer, l->told_peer);
+        ck_assert_msg(state.waiting == (ftree_time) l->waiting_ms * FTREE_MS,
+                      "%s: at %d ms waits for %llu ns, not %d ms", s->name, l->ms,
+                      (unsigned long long) state.waiting, l->waiting_ms);
+        ck_assert_int_eq(state.rank, 11);
+        ck_assert_int_eq(state.pid, 41);
+        ck_assert_int_eq(state.proc_state, 0);
+    }
+    faultloc_board_unmap(board);
+}
+END_TEST
+
+/* A rank may write at any moment; what is made of a slot is made of one copy of it, and whatever
+ * stands there, nothing untoward comes of it. */
+START_TEST(any_content_is_survived)
+{
+    struct ftree_rank_state state;
+    uint64_t random = 88172645463325252u;
+
+    make_board(1);
+    for (int n = 0; n < 100000; n++) {
+        uint64_t *word = (uint64_t *) faultloc_board_slot(board, 0);
+        for (size_t i = 0; i < sizeof(struct faultloc_slot) / sizeof(*word); i++) {
+            random ^= random << 13;
+            random ^= random >> 7;
+            random ^= random << 17;
+            word[i] = random % 5 ? random : 0;
+        }
+        faultloc_watch_look(&watch, random % (100000 * FTREE_MS) + (ftree_time) n * FTREE_MS, 0,
+                            false, &state);
+        REQUIRE(state.phase < FTREE_PHASE_COUNT);
+        REQUIRE(state.peer >= FTREE_LOCAL);
+        REQUIRE((state.waiting == 0 && state.peer == NONE) || state.phase == INSIDE ||
+                state.phase == WAITING);
+    }
+    faultloc_board_unmap(board);
+}
+END_TEST
+
+/* ---- /proc --------------------------------------------------------------------------------- */
+
+static const char *stat_path(int pid)
+{
+    static char path[128];
+
+    snprintf(path, sizeof(path), "%s/%d/stat", root, pid);
+    return path;
+}
+
+static void put_text(int pid, const char *text)
+{
+    char folder[128];
+    FILE *f;
+
+    snprintf(folder, sizeof(folder), "%s/%d", root, pid);
+    mkdir(folder, 0700);
+    f = fopen(stat_path(pid), "w");
+    ck_assert_ptr_nonnull(f);
+    fputs(text, f);
+    fclose(f);
+}
+
+static void put_stat(int pid, char state, int threads, int start)
+{
+    char text[256];
+
+    snprintf(text, sizeof(text),
+             "%d (app) %c 1 42 42 0 -1 4194560 96 0 0 0 11 22 0 0 20 0 %d 0 %d 1 2 3\n", pid, state,
+             threads, start);
+    put_text(pid, text);
+}
+
+static void remove_stat(int pid)
+{
+    char folder[128];
+
+    unlink(stat_path(pid));
+    snprintf(folder, sizeof(folder), "%s/%d", root, pid);
+    rmdir(folder);
+}
+
+static void setup(void)
+{
+    snprintf(root, sizeof(root), "/tmp/test_faultloc_watch.XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(root));
+    make_board(4);
+    watch.proc_root = root;
+}
+
+static void teardown(void)
+{
+    for (int pid = 40; pid < 44; pid++)
+        remove_stat(pid);
+    rmdir(root);
+    faultloc_board_unmap(board);
+}
+
+static struct ftree_rank_state look(int32_t i, bool with_proc)
+{
+    struct ftree_rank_state state;
+
+    faultloc_watch_look(&watch, 5000 * FTREE_MS, i, with_proc, &state);
+    return state;
+}
+
+static const struct {
+    char letter;
+    int threads;
+    int phase;
+    char told;
+} letters[] = {
+    {'R', 5, OUTSIDE, 'R'}, {'S', 5, OUTSIDE, 'S'}, {'D', 5, OUTSIDE, 'D'}, {'T', 5, OUTSIDE, 'T'},
+    {'t', 5, OUTSIDE, 't'}, {'I', 1, OUTSIDE, 'I'}, {'Z', 2, OUTSIDE, 'Z'}, {'Z', 1, GONE, 0},
+    {'X', 1, GONE, 0},      {'x', 1, GONE, 0}};
+
+START_TEST(letter)
+{
+    struct ftree_rank_state state;
+
+    setup();
+    put_stat(41, letters[_i].letter, letters[_i].threads, 777);
+    state = look(1, true);
+    ck_assert_int_eq(state.phase, letters[_i].phase);
+    ck_assert_int_eq(state.proc_state, letters[_i].told);
+    teardown();
+}
+END_TEST
+
+START_TEST(a_stopped_rank_is_told_with_its_wait)
+{
+    struct faultloc_slot *slot;
+    struct ftree_rank_state state;
+
+    setup();
+    put_stat(41, 'T', 3, 777);
+    slot = faultloc_board_slot(board, 1);
+    slot->call = slot->wait_call = IN(RECV, 3);
+    slot->wait_since_ns = 4000 * FTREE_MS;
+    slot->wait_peer = 2;
+    state = look(1, true);
+    ck_assert_int_eq(state.phase, WAITING);
+    ck_assert_int_eq(state.proc_state, 'T');
+    ck_assert_int_eq(state.peer, 2);
+    ck_assert_uint_eq(state.waiting, 1000 * FTREE_MS);
+    teardown();
+}
+END_TEST
+
+START_TEST(a_reused_number_is_another_process)
+{
+    setup();
+    put_stat(41, 'S', 3, 778);
+    ck_assert_int_eq(look(1, true).phase, GONE);
+    put_stat(42, 'S', 3, 778);
+    faultloc_board_slot(board, 2)->start = 0; /* not known: any will do */
+    ck_assert_int_eq(look(2, true).phase, OUTSIDE);
+    teardown();
+}
+END_TEST
+
+START_TEST(gone_is_for_good)
+{
+    setup();
+    ck_assert_int_eq(look(1, true).phase, GONE);
+    put_stat(41, 'S', 3, 777);
+    ck_assert_int_eq(look(1, true).phase, GONE);
+    ck_assert_int_eq(look(1, false).phase, GONE);
+    ck_assert_uint_eq(look(1, false).waiting, 0);
+    teardown();
+}
+END_TEST
+
+/* Not to know is not to accuse. */
+START_TEST(what_cannot_be_read_says_nothing)
+{
+    struct ftree_rank_state state;
+
+    setup();
+    put_text(41, "nonsense\n");
+    state = look(1, true);
+    ck_assert_int_eq(state.phase, OUTSIDE);
+    ck_assert_int_eq(state.proc_state, 0);
+    state = look(2, false); /* has no file, but nobody asked */
+    ck_assert_int_eq(state.phase, OUTSIDE);
+    ck_assert_int_eq(state.proc_state, 0);
+    teardown();
+}
+END_TEST
+
+START_TEST(who_has_left_may_be_gone)
+{
+    setup();
+    faultloc_board_slot(board, 1)->state = FAULTLOC_SLOT_LEFT;
+    ck_assert_int_eq(look(1, true).phase, LEFT);
+    faultloc_watch_gone(&watch, 1);
+    ck_assert_int_eq(look(1, true).phase, LEFT);
+    teardown();
+}
+END_TEST
+
+START_TEST(the_kernel_says_who_is_gone)
+{
+    setup();
+    put_stat(41, 'S', 3, 777);
+    faultloc_watch_gone(&watch, 1);
+    ck_assert_int_eq(look(1, false).phase, GONE);
+    ck_assert_int_eq(look(1, true).phase, GONE);
+    ck_assert_int_eq(look(0, false).phase, OUTSIDE);
+    teardown();
+}
+END_TEST
+
+START_TEST(all_have_left)
+{
+    setup();
+    ck_assert(!faultloc_watch_all_left(&watch));
+    faultloc_board_slot(board, 0)->state = FAULTLOC_SLOT_LEFT;
+    faultloc_board_slot(board, 1)->state = FAULTLOC_SLOT_LEFT;
+    faultloc_watch_gone(&watch, 2);
+    ck_assert(!faultloc_watch_all_left(&watch));
+    faultloc_board_slot(board, 3)->state = FAULTLOC_SLOT_FINALIZING;
+    ck_assert(!faultloc_watch_all_left(&watch));
+    faultloc_board_slot(board, 3)->state = FAULTLOC_SLOT_LEFT;
+    ck_assert(faultloc_watch_all_left(&watch));
+    teardown();
+}
+END_TEST
+
+SUITE("faultloc_watch")
+{
+    TEST_ROWS(story, COUNT(stories));
+    TEST(any_content_is_survived);
+    TEST_ROWS(letter, COUNT(letters));
+    TEST(a_stopped_rank_is_told_with_its_wait);
+    TEST(a_reused_number_is_another_process);
+    TEST(gone_is_for_good);
+    TEST(what_cannot_be_read_says_nothing);
+    TEST(who_has_left_may_be_gone);
+    TEST(the_kernel_says_who_is_gone);
+    TEST(all_have_left);
+}

@@ -1,0 +1,399 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "lone.h"
+#include "suite.h"
+
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- making a handle --------------------------------------------------------------------------- */
+
+static int send_nothing(void *ctx, const struct ftree_route *to, const void *bytes, size_t len)
+{
+    (void) ctx;
+    (void) to;
+    (void) bytes;
+    (void) len;
+    return 0;
+}
+
+static void look_away(void *ctx, int32_t i, struct ftree_rank_state *state)
+{
+    (void) ctx;
+    (void) i;
+    memset(state, 0, sizeof(*state));
+}
+
+static const struct ftree_io least = {.send = send_nothing, .look = look_away};
+
+static int try_create(const struct ftree_job *job, int32_t self, const struct ftree_io *io)
+{
+    struct ftree *ft = (struct ftree *) 1;
+    int rc = ftree_create(job, self, NULL, io, NULL, &ft);
+
+    ck_assert_int_eq(rc == FTREE_OK, ft != NULL);
+    ftree_destroy(ft);
+    return rc;
+}
+
+START_TEST(a_job_out_of_range_is_refused)
+{
+    const int32_t table[4] = {0};
+    struct ftree_job job = {.nodes = 4, .size = 4, .fanout = 2, .has_path = {true, true}};
+    struct ftree_io io = least;
+
+    ck_assert_int_eq(try_create(&job, 0, &io), FTREE_OK);
+    ck_assert_int_eq(try_create(&job, 3, &io), FTREE_OK);
+    ck_assert_int_eq(try_create(&job, 4, &io), FTREE_ERR_INVALID);
+    ck_assert_int_eq(try_create(&job, -1, &io), FTREE_ERR_INVALID);
+    io.send = NULL;
+    ck_assert_int_eq(try_create(&job, 0, &io), FTREE_ERR_INVALID);
+    io = least;
+    io.look = NULL;
+    ck_assert_int_eq(try_create(&job, 0, &io), FTREE_ERR_INVALID);
+    io = least;
+    job.nodes = 0;
+    ck_assert_int_eq(try_create(&job, 0, &io), FTREE_ERR_INVALID);
+    job.nodes = 4;
+    job.fanout = 0;
+    ck_assert_int_eq(try_create(&job, 0, &io), FTREE_ERR_INVALID);
+    job.fanout = 2;
+    job.size = 0;
+    ck_assert_int_eq(try_create(&job, 0, &io), FTREE_ERR_INVALID);
+    job.size = 5; /* without tables a rank a node */
+    ck_assert_int_eq(try_create(&job, 0, &io), FTREE_ERR_INVALID);
+    job.size = 4;
+    job.rank_node = table; /* the tables come together */
+    ck_assert_int_eq(try_create(&job, 0, &io), FTREE_ERR_INVALID);
+    job.node_first = table;
+    ck_assert_int_eq(try_create(&job, 0, &io), FTREE_ERR_INVALID);
+    job.node_ranks = table;
+    ck_assert_int_eq(try_create(&job, 0, &io), FTREE_OK);
+}
+END_TEST
+
+static void *no_memory(void *ctx, void *ptr, size_t size)
+{
+    (void) ctx;
+    (void) ptr;
+    (void) size;
+    return NULL;
+}
+
+START_TEST(without_memory_there_is_no_handle)
+{
+    const struct ftree_job job = {.nodes = 4, .size = 4, .fanout = 2, .has_path = {true, true}};
+    struct ftree_io io = least;
+
+    io.alloc = no_memory;
+    ck_assert_int_eq(try_create(&job, 0, &io), FTREE_ERR_NOMEM);
+    ftree_destroy(NULL);
+}
+END_TEST
+
+START_TEST(the_least_of_callbacks_will_do)
+{
+    const struct ftree_job job = {.nodes = 4, .size = 4, .fanout = 32, .has_path = {true, true}};
+    struct ftree *ft;
+    ftree_time now = 1000 * FTREE_MS;
+
+    ck_assert_int_eq(ftree_create(&job, 0, NULL, &least, NULL, &ft), FTREE_OK);
+    ck_assert_int_eq(ftree_stall(ft, now, 0, 2, now), FTREE_OK);
+    for (; now < 20000 * FTREE_MS; now += 100 * FTREE_MS) {
+        ftree_tick(ft, now);
+        ck_assert_ptr_null(ftree_check(ft));
+    }
+    ck_assert_ptr_nonnull(ftree_verdict_at(ft, 0)); /* nobody answered: it is cut off */
+    ck_assert_ptr_null(ftree_verdict_at(ft, 1));
+    ck_assert_ptr_null(ftree_verdict_at(ft, -1));
+    ftree_destroy(ft);
+}
+END_TEST
+
+START_TEST(idle_it_is_small_and_wants_nothing)
+{
+    struct lone *l = lone_new(100000, 1, 32, 50000);
+
+    ck_assert_uint_lt(sizeof(struct ftree), 1024);
+    ck_assert_int_eq(l->live_allocations, 1);
+    ck_assert(ftree_deadline(l->ft) == FTREE_NEVER);
+    ck_assert(!ftree_may_go(l->ft));
+    ck_assert_ptr_null(ftree_check(l->ft));
+    ftree_tick(l->ft, l->now); /* harmless */
+    ck_assert_str_eq(lone_log(l), "");
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(defaults)
+{
+    struct ftree_config cfg;
+
+    memset(&cfg, 0xff, sizeof(cfg));
+    ftree_config_default(&cfg);
+    ck_assert_uint_eq(cfg.stall, 1000 * FTREE_MS);
+    ck_assert_uint_eq(cfg.stall_repeat_max, 10000 * FTREE_MS);
+    ck_assert_uint_eq(cfg.rto_min, 150 * FTREE_MS);
+    ck_assert_uint_eq(cfg.rto_max, 1000 * FTREE_MS);
+    ck_assert_uint_eq(cfg.window_min, 900 * FTREE_MS);
+    ck_assert_uint_eq(cfg.settle, 150 * FTREE_MS);
+    ck_assert_uint_eq(cfg.gather, 400 * FTREE_MS);
+    ck_assert_uint_eq(cfg.late, 200 * FTREE_MS);
+    ck_assert_uint_eq(cfg.linger, 2000 * FTREE_MS);
+}
+END_TEST
+
+/* ---- messages ---------------------------------------------------------------------------------- */
+
+START_TEST(what_must_arrive_is_acknowledged_on_its_connection)
+{
+    static const bool acknowledged[WIRE_TYPE_COUNT] = {
+        [WIRE_SYMPTOM] = true,      [WIRE_SWEEP] = true,   [WIRE_VERDICT_UP] = true,
+        [WIRE_VERDICT_DOWN] = true, [WIRE_VICTIMS] = true, [WIRE_GOODBYE] = true,
+        [WIRE_RELEASE] = true,
+    };
+
+    for (int type = 0; type < WIRE_TYPE_COUNT; type++) {
+        struct lone *l = lone_new(7, 1, 2, 1);
+        struct wire_message m = {.type = (uint8_t) type, .id = 4711};
+        const struct lone_sent *s;
+        lone_hear(l, 3, FTREE_PATH_MGMT, &m);
+        s = lone_last(l, WIRE_ACK);
+        ck_assert_int_eq(s != NULL, acknowledged[type]);
+        if (s) {
+            ck_assert_int_eq(s->to.node, 3);
+            ck_assert_int_eq(s->to.path, FTREE_PATH_MGMT);
+            ck_assert_uint_eq(s->to.conn, 1);
+            ck_assert_uint_eq(s->m.u.ack, 4711);
+        }
+        lone_free(l);
+    }
+}
+END_TEST
+
+START_TEST(a_bad_message_does_nothing)
+{
+    struct lone *l = lone_new(7, 1, 2, 1);
+    struct wire_message m = {.type = WIRE_SYMPTOM, .u.symptom = {.node = 3, .rank = FTREE_NONE}};
+    uint8_t buf[FTREE_MESSAGE_MAX];
+    size_t len = ftree_wire_encode(&m, l->now, buf);
+
+    ck_assert_int_eq(ftree_receive(l->ft, l->now, 0, FTREE_PATH_DATA, 1, buf, len - 1),
+                     FTREE_ERR_MALFORMED);
+    ck_assert_int_eq(ftree_receive(l->ft, l->now, 0, FTREE_PATH_DATA, 1, buf, 0),
+                     FTREE_ERR_MALFORMED);
+    ck_assert_int_eq(ftree_receive(l->ft, l->now, -1, FTREE_PATH_DATA, 1, buf, len),
+                     FTREE_ERR_INVALID);
+    ck_assert_int_eq(ftree_receive(l->ft, l->now, 7, FTREE_PATH_DATA, 1, buf, len),
+                     FTREE_ERR_INVALID);
+    ck_assert_int_eq(ftree_receive(l->ft, l->now, 1, FTREE_PATH_DATA, 1, buf, len),
+                     FTREE_ERR_INVALID);
+    ck_assert_int_eq(ftree_receive(l->ft, l->now, 0, FTREE_PATHS, 1, buf, len), FTREE_ERR_INVALID);
+    buf[1] = 99;
+    ck_assert_int_eq(ftree_receive(l->ft, l->now, 0, FTREE_PATH_DATA, 1, buf, len),
+                     FTREE_ERR_VERSION);
+    ck_assert_uint_eq(l->ft->heard[FTREE_PATH_DATA].at, 0);
+    ck_assert_str_eq(lone_log(l), "");
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(reach_out_of_range_is_refused)
+{
+    struct lone *l = lone_new(7, 1, 2, 1);
+
+    ck_assert_int_eq(ftree_reached(l->ft, l->now, -1, 0, 0, FTREE_REACH_REFUSED, 0),
+                     FTREE_ERR_INVALID);
+    ck_assert_int_eq(ftree_reached(l->ft, l->now, 7, 0, 0, FTREE_REACH_REFUSED, 0),
+                     FTREE_ERR_INVALID);
+    ck_assert_int_eq(ftree_reached(l->ft, l->now, 0, FTREE_PATHS, 0, FTREE_REACH_REFUSED, 0),
+                     FTREE_ERR_INVALID);
+    ck_assert_int_eq(ftree_reached(l->ft, l->now, 0, 0, FTREE_ROLES, FTREE_REACH_REFUSED, 0),
+                     FTREE_ERR_INVALID);
+    ck_assert_int_eq(ftree_reached(l->ft, l->now, 0, 0, 0, FTREE_REACH_COUNT, 0),
+                     FTREE_ERR_INVALID);
+    ck_assert_int_eq(ftree_reached(l->ft, l->now, 0, 0, 0, FTREE_REACH_SILENT, 0), FTREE_OK);
+    ck_assert_uint_eq(l->ft->heard[0].at, 0);
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(ids_differ)
+{
+    struct lone *l = lone_new(7, 1, 2, 1);
+    uint32_t last = 0;
+
+    lone_stall(l, 1, 3);
+    lone_stall(l, 1, 6);
+    lone_run(l, 3000);
+    for (int32_t i = 0; i < l->n_sent; i++) {
+        if (l->sent[i].to.fresh && l->sent[i].m.type == WIRE_SYMPTOM)
+            continue; /* the same message again */
+        if (l->sent[i].m.id <= last)
+            ck_assert_int_eq(l->sent[i].m.type, WIRE_SYMPTOM);
+        else
+            last = l->sent[i].m.id;
+    }
+    ck_assert_uint_gt(last, 3);
+    lone_free(l);
+}
+END_TEST
+
+/* ---- round trips: RFC 6298 ------------------------------------------------------------------------ */
+
+START_TEST(the_timer_follows_the_round_trips)
+{
+    struct lone *l = lone_new(2, 1, 2, 0);
+
+    ftree_rtt(l->ft, 0); /* below the clock's resolution: still nothing known */
+    ck_assert_uint_eq(l->ft->rto, 150 * FTREE_MS);
+    ftree_rtt(l->ft, 80 * FTREE_MS); /* srtt 80, var 40 */
+    ck_assert_uint_eq(l->ft->rto, 240 * FTREE_MS);
+    ftree_rtt(l->ft, 80 * FTREE_MS); /* var 30 */
+    ck_assert_uint_eq(l->ft->rto, 200 * FTREE_MS);
+    ftree_rtt(l->ft, 160 * FTREE_MS); /* srtt 90, var 42.5 */
+    ck_assert_uint_eq(l->ft->rto, 260 * FTREE_MS);
+    ftree_rtt(l->ft, 10 * FTREE_MS); /* srtt 80, var 51.875 */
+    ck_assert_uint_eq(l->ft->rto, 287500000);
+    for (int i = 0; i < 200; i++)
+        ftree_rtt(l->ft, FTREE_MS / 10);
+    ck_assert_uint_eq(l->ft->rto, 150 * FTREE_MS);
+    for (int i = 0; i < 200; i++)
+        ftree_rtt(l->ft, FTREE_NEVER);
+    ck_assert_uint_eq(l->ft->rto, 1000 * FTREE_MS);
+    lone_free(l);
+}
+END_TEST
+
+/* ---- succession -------------------------------------------------------------------------------------- */
+
+START_TEST(a_restored_verdict_is_known_and_silent)
+{
+    struct lone *l = lone_new(7, 2, 2, 0);
+    struct ftree_verdict v = lone_verdict(l, FTREE_RULE_BOTH_PATHS_SILENT, 3, FTREE_NONE, 1);
+    struct ftree_verdict w = lone_verdict(l, FTREE_RULE_PID_GONE, 4, 8, 4);
+
+    ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
+    ck_assert_int_eq(ftree_restore(l->ft, l->now, &w), FTREE_OK);
+    ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK); /* twice */
+    ck_assert_ptr_null(ftree_check(l->ft));
+    ck_assert(ftree_has_failed(l->ft, 3));
+    ck_assert_int_eq(ftree_verdict_at(l->ft, 0)->node, 3);
+    ck_assert_int_eq(ftree_verdict_at(l->ft, 1)->node, 4);
+    ck_assert_ptr_null(ftree_verdict_at(l->ft, 2));
+    lone_run(l, 10000);
+    ck_assert_str_eq(lone_log(l), "");
+    ck_assert_int_eq(l->verdicts + l->reports, 0);
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(what_cannot_be_restored)
+{
+    struct lone *l = lone_new(7, 2, 2, 0);
+    const struct ftree_verdict good =
+        lone_verdict(l, FTREE_RULE_BOTH_PATHS_SILENT, 3, FTREE_NONE, 1);
+    struct ftree_verdict v = good;
+
+    v.class_ = FTREE_CLASS_COUNT;
+    ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_ERR_INVALID);
+    v = good;
+    v.rule = FTREE_RULE_COUNT;
+    ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_ERR_INVALID);
+    v = good;
+    v.node = 7;
+    ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_ERR_INVALID);
+    v.node = -1;
+    ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_ERR_INVALID);
+    v = good;
+    v.rank = 14;
+    ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_ERR_INVALID);
+    v.rank = -2;
+    ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_ERR_INVALID);
+    l->fail_alloc_in = 1;
+    ck_assert_int_eq(ftree_restore(l->ft, l->now, &good), FTREE_ERR_NOMEM);
+    ck_assert_ptr_null(ftree_verdict_at(l->ft, 0));
+    lone_free(l);
+}
+END_TEST
+
+/* ---- names ------------------------------------------------------------------------------------------- */
+
+START_TEST(names)
+{
+    static const char *const hosts[] = {"h0", "h1"};
+    const struct ftree_job named = {.nodes = 2, .size = 2, .fanout = 2, .node_name = hosts};
+    const struct ftree_job plain = {.nodes = 2, .size = 2, .fanout = 2};
+    char buf[16];
+
+    ck_assert_str_eq(ftree_strerror(FTREE_OK), "success");
+    ck_assert_str_eq(ftree_strerror(FTREE_ERR_MALFORMED), "a message is malformed");
+    ck_assert_str_eq(ftree_strerror(FTREE_ERR_VERSION), "a message is of another protocol version");
+    ck_assert_str_eq(ftree_strerror(-1), "?");
+    ck_assert_str_eq(ftree_strerror(99), "?");
+    ck_assert_str_eq(ftree_reach_name(FTREE_REACH_NOT_ASKED), "not asked");
+    ck_assert_str_eq(ftree_reach_name(FTREE_REACH_ANSWERED), "answered");
+    ck_assert_str_eq(ftree_reach_name(FTREE_REACH_COUNT), "?");
+    ck_assert_str_eq(ftree_reach_name(-1), "?");
+    ck_assert_str_eq(ftree_path_name(FTREE_PATH_DATA), "data");
+    ck_assert_str_eq(ftree_path_name(FTREE_PATH_MGMT), "mgmt");
+    ck_assert_str_eq(ftree_path_name(FTREE_PATHS), "local");
+    ck_assert_str_eq(ftree_node_name(&named, 1, buf, sizeof(buf)), "h1");
+    ck_assert_str_eq(ftree_node_name(&named, 2, buf, sizeof(buf)), "n2");
+    ck_assert_str_eq(ftree_node_name(&named, -1, buf, sizeof(buf)), "n-1");
+    ck_assert_str_eq(ftree_node_name(&plain, 1, buf, sizeof(buf)), "n1");
+    ck_assert_str_eq(ftree_node_name(&plain, INT32_MAX, buf, sizeof(buf)), "n2147483647");
+}
+END_TEST
+
+START_TEST(a_long_name_is_cut_in_a_trace_line)
+{
+    static char name[2000];
+    const char *hosts[4] = {name, name, name, name};
+    struct lone *l = lone_new(4, 1, 32, 0);
+
+    memset(name, 'x', sizeof(name) - 1);
+    l->job.node_name = hosts;
+    lone_stall(l, 0, 2);
+    ck_assert_ptr_nonnull(strstr(lone_log(l), "suspects xxxx"));
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(without_tables_a_rank_is_its_node)
+{
+    struct ftree_job job = {.nodes = 4, .size = 4, .fanout = 32, .has_path = {true, true}};
+    struct ftree *ft;
+
+    ck_assert_int_eq(ftree_create(&job, 1, NULL, &least, NULL, &ft), FTREE_OK);
+    ck_assert_int_eq(ftree_node_of(ft, 3), 3);
+    ck_assert_int_eq(ftree_ranks_of(&job, 3), 1);
+    ck_assert_int_eq(ftree_rank_at(&job, 3, 0), 3);
+    ck_assert_int_eq(ftree_rank_gone(ft, FTREE_MS, 1), FTREE_OK);
+    ck_assert_int_eq(ftree_rank_gone(ft, FTREE_MS, 2), FTREE_ERR_INVALID);
+    ftree_destroy(ft);
+}
+END_TEST
+
+SUITE("ftree")
+{
+    TEST(a_job_out_of_range_is_refused);
+    TEST(without_memory_there_is_no_handle);
+    TEST(the_least_of_callbacks_will_do);
+    TEST(idle_it_is_small_and_wants_nothing);
+    TEST(defaults);
+    TEST(what_must_arrive_is_acknowledged_on_its_connection);
+    TEST(a_bad_message_does_nothing);
+    TEST(reach_out_of_range_is_refused);
+    TEST(ids_differ);
+    TEST(the_timer_follows_the_round_trips);
+    TEST(a_restored_verdict_is_known_and_silent);
+    TEST(what_cannot_be_restored);
+    TEST(names);
+    TEST(a_long_name_is_cut_in_a_trace_line);
+    TEST(without_tables_a_rank_is_its_node);
+}

@@ -1,0 +1,286 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "lone.h"
+#include "suite.h"
+
+
+/* The tree:  0 - 1 2,  1 - 3 4,  2 - 5 6. */
+
+static void hear(struct lone *l, int32_t from, enum wire_type type)
+{
+    struct wire_message m = {.type = (uint8_t) type};
+
+    lone_hear(l, from, FTREE_PATH_DATA, &m);
+}
+
+START_TEST(alone_one_goes_at_once)
+{
+    struct lone *l = lone_new(1, 4, 32, 0);
+
+    ck_assert(!ftree_may_go(l->ft));
+    ftree_leave(l->ft, l->now);
+    ck_assert(ftree_may_go(l->ft));
+    ck_assert_str_eq(lone_log(l), "0 everyone has left\n");
+    ck_assert(ftree_deadline(l->ft) == FTREE_NEVER);
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(a_leaf_says_goodbye_and_waits_to_be_released)
+{
+    struct lone *l = lone_new(7, 1, 2, 3);
+
+    ftree_leave(l->ft, l->now);
+    ftree_leave(l->ft, l->now); /* once is enough */
+    lone_acks(l, 1);
+    ck_assert(!ftree_may_go(l->ft));
+    lone_run(l, 100);
+    hear(l, 1, WIRE_RELEASE);
+    ck_assert(ftree_may_go(l->ft));
+    hear(l, 1, WIRE_RELEASE);
+    ck_assert_str_eq(lone_log(l), "0 -> n1 data goodbye\n"
+                                  "100 -> n1 data ack\n"
+                                  "100 everyone has left\n"
+                                  "100 -> n1 data ack\n");
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(goodbye_goes_up_once_all_below_have_said_it)
+{
+    struct lone *l = lone_new(7, 1, 2, 1);
+
+    hear(l, 3, WIRE_GOODBYE);
+    ftree_leave(l->ft, l->now);
+    ck_assert_int_eq(lone_count(l, WIRE_GOODBYE), 0);
+    hear(l, 3, WIRE_GOODBYE); /* twice is still one */
+    ck_assert_int_eq(lone_count(l, WIRE_GOODBYE), 0);
+    hear(l, 4, WIRE_GOODBYE);
+    ck_assert_int_eq(lone_count(l, WIRE_GOODBYE), 1);
+    ck_assert_int_eq(lone_last(l, WIRE_GOODBYE)->to.node, 0);
+    lone_acks(l, 0);
+    hear(l, 0, WIRE_RELEASE);
+    ck_assert_int_eq(lone_count(l, WIRE_RELEASE), 2);
+    ck_assert(!ftree_may_go(l->ft)); /* before the children have it */
+    lone_acks(l, 3);
+    lone_acks(l, 4);
+    ck_assert(ftree_may_go(l->ft));
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(the_root_releases_all)
+{
+    struct lone *l = lone_new(7, 1, 2, 0);
+
+    hear(l, 1, WIRE_GOODBYE);
+    hear(l, 2, WIRE_GOODBYE);
+    lone_log(l);
+    ftree_leave(l->ft, l->now);
+    ck_assert_str_eq(lone_log(l), "0 everyone has left\n"
+                                  "0 -> n1 data release\n"
+                                  "0 -> n2 data release\n");
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(a_release_means_nothing_to_who_stays)
+{
+    struct lone *l = lone_new(7, 1, 2, 3);
+
+    hear(l, 1, WIRE_RELEASE);
+    ck_assert(!ftree_may_go(l->ft));
+    ck_assert_str_eq(lone_log(l), "0 -> n1 data ack\n");
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(nobody_lingers_for_ever_and_those_around_are_told)
+{
+    struct lone *l = lone_new(7, 1, 2, 1);
+
+    hear(l, 4, WIRE_GOODBYE); /* node 3 computes */
+    ftree_leave(l->ft, l->now);
+    lone_log(l);
+    lone_run(l, 1999);
+    ck_assert_str_eq(lone_log(l), "");
+    lone_run(l, 1);
+    lone_acks(l, 0);
+    lone_acks(l, 3);
+    ck_assert_str_eq(lone_log(l), "2000 leaves without having heard of everyone\n"
+                                  "2000 -> n0 data goodbye\n"
+                                  "2000 -> n3 data goodbye\n");
+    ck_assert(ftree_may_go(l->ft));
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(who_said_goodbye_and_is_not_released_goes_too)
+{
+    struct lone *l = lone_new(7, 1, 2, 3);
+
+    ftree_leave(l->ft, l->now);
+    lone_acks(l, 1);
+    lone_log(l);
+    lone_run(l, 2000);
+    ck_assert_str_eq(lone_log(l), "2000 leaves without having heard of everyone\n");
+    ck_assert(ftree_may_go(l->ft));
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(a_goodbye_goes_past_a_silent_parent)
+{
+    struct lone *l = lone_new(7, 1, 2, 3);
+
+    ftree_leave(l->ft, l->now);
+    lone_run(l, 349);
+    lone_log(l);
+    lone_run(l, 1);
+    lone_acks(l, 0);
+    ck_assert_str_eq(lone_log(l), "350 goodbye to n1 not acknowledged\n"
+                                  "350 -> n0 data goodbye\n"
+                                  "350 everyone has left\n");
+    ck_assert(ftree_may_go(l->ft));
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(with_nobody_above_those_below_are_released)
+{
+    struct lone *l = lone_new(7, 1, 2, 1);
+
+    hear(l, 3, WIRE_GOODBYE);
+    hear(l, 4, WIRE_GOODBYE);
+    ftree_leave(l->ft, l->now);
+    lone_run(l, 349);
+    lone_log(l);
+    lone_run(l, 1);
+    ck_assert_str_eq(lone_log(l), "350 goodbye to n0 not acknowledged\n"
+                                  "350 everyone has left\n"
+                                  "350 -> n3 data release\n"
+                                  "350 -> n4 data release\n");
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(a_goodbye_to_the_side_that_is_lost_changes_nothing)
+{
+    struct lone *l = lone_new(7, 1, 2, 1);
+
+    ftree_leave(l->ft, l->now); /* the children compute */
+    ftree_leave_say_so(l->ft, l->now, 5);
+    lone_run(l, 1000);
+    ck_assert(!ftree_may_go(l->ft));
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(who_fails_meanwhile_is_not_waited_for)
+{
+    struct lone *l = lone_new(7, 1, 2, 0);
+    struct ftree_verdict v = lone_verdict(l, FTREE_RULE_BOTH_PATHS_SILENT, 2, FTREE_NONE, 1);
+
+    hear(l, 1, WIRE_GOODBYE);
+    ftree_leave(l->ft, l->now);
+    lone_run(l, 100);
+    ck_assert(!l->ft->may_go);
+    lone_told(l, 1, WIRE_VERDICT_UP, &v);
+    hear(l, 5, WIRE_GOODBYE);
+    hear(l, 6, WIRE_GOODBYE);
+    lone_run(l, 500);
+    ck_assert(l->ft->may_go);
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(a_verdict_still_to_be_told_to_people_holds_the_root)
+{
+    struct lone *l = lone_new(7, 1, 2, 0);
+    struct ftree_verdict v = lone_verdict(l, FTREE_RULE_BOTH_PATHS_SILENT, 2, FTREE_NONE, 1);
+
+    lone_told(l, 1, WIRE_VERDICT_UP, &v);
+    hear(l, 1, WIRE_GOODBYE);
+    hear(l, 5, WIRE_GOODBYE);
+    hear(l, 6, WIRE_GOODBYE);
+    ftree_leave(l->ft, l->now);
+    lone_acks(l, 1);
+    lone_acks(l, 5);
+    lone_acks(l, 6);
+    ck_assert(l->ft->may_go);
+    ck_assert_int_eq(l->ft->outbox.n, 0);
+    ck_assert(!ftree_may_go(l->ft));
+    lone_run(l, 400);
+    ck_assert_int_eq(l->reports, 1);
+    ck_assert(ftree_may_go(l->ft));
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(what_was_under_way_is_forgotten)
+{
+    struct lone *l = lone_new(7, 2, 2, 1);
+
+    l->state[1].phase = FTREE_PHASE_GONE;
+    lone_stall(l, 2, 6);
+    lone_stall(l, 3, 8);
+    ck_assert_int_eq(l->ft->stalls.n, 2);
+    ck_assert_int_eq(l->ft->findings.n, 1);
+    ck_assert_int_gt(l->ft->suspects.n, 0);
+    ftree_leave(l->ft, l->now);
+    ck_assert_int_eq(l->ft->stalls.n + l->ft->findings.n + l->ft->suspects.n, 0);
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(a_wide_tree_counts_its_goodbyes_quickly)
+{
+    struct lone *l = lone_new(3001, 1, 3000, 0);
+
+    ftree_leave(l->ft, l->now);
+    for (int32_t n = 1; n <= 3000; n++) {
+        struct wire_message m = {.type = WIRE_GOODBYE, .id = (uint32_t) n};
+        uint8_t buf[FTREE_MESSAGE_MAX];
+        size_t len = ftree_wire_encode(&m, l->now, buf);
+        l->n_sent = 0;
+        ck_assert_int_eq(ftree_receive(l->ft, l->now, n, FTREE_PATH_DATA, 1, buf, len), FTREE_OK);
+    }
+    ck_assert(l->ft->may_go);
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(without_memory_a_goodbye_is_forgotten)
+{
+    struct lone *l = lone_new(7, 1, 2, 1);
+
+    l->fail_alloc_in = 1;
+    hear(l, 3, WIRE_GOODBYE);
+    ck_assert(!ftree_leave_has_left(l->ft, 3));
+    hear(l, 3, WIRE_GOODBYE);
+    ck_assert(ftree_leave_has_left(l->ft, 3));
+    lone_free(l);
+}
+END_TEST
+
+SUITE("leave")
+{
+    TEST(alone_one_goes_at_once);
+    TEST(a_leaf_says_goodbye_and_waits_to_be_released);
+    TEST(goodbye_goes_up_once_all_below_have_said_it);
+    TEST(the_root_releases_all);
+    TEST(a_release_means_nothing_to_who_stays);
+    TEST(nobody_lingers_for_ever_and_those_around_are_told);
+    TEST(who_said_goodbye_and_is_not_released_goes_too);
+    TEST(a_goodbye_goes_past_a_silent_parent);
+    TEST(with_nobody_above_those_below_are_released);
+    TEST(a_goodbye_to_the_side_that_is_lost_changes_nothing);
+    TEST(who_fails_meanwhile_is_not_waited_for);
+    TEST(a_verdict_still_to_be_told_to_people_holds_the_root);
+    TEST(what_was_under_way_is_forgotten);
+    TEST(a_wide_tree_counts_its_goodbyes_quickly);
+    TEST(without_memory_a_goodbye_is_forgotten);
+}

@@ -1,0 +1,154 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "ftree_int.h"
+#include "suite.h"
+#include "world.h"
+
+/*
+ * The n-th allocation fails, for n = 1, 2, 3, ... until a story runs through without: nothing
+ * crashes or leaks, every invariant holds after every step, and nobody healthy is accused.
+ */
+
+#define SECOND (1000 * FTREE_MS)
+#define ALLOCATIONS_MAX 5000
+
+static struct world *a_node_is_lost(void)
+{
+    struct world *w = world_new(7, 1, 2);
+
+    w->node[5].off = true;
+    world_all_wait(w, 5, 5);
+    return w;
+}
+
+static struct world *the_root_is_lost(void)
+{
+    struct world *w = world_new(7, 1, 2);
+
+    w->node[0].off = true;
+    world_all_wait(w, 0, 0);
+    return w;
+}
+
+static struct world *two_are_lost_and_nobody_is_waited_for(void)
+{
+    struct world *w = world_new(7, 1, 2);
+
+    w->node[1].off = w->node[3].off = true;
+    for (int32_t r = 0; r < 7; r++)
+        if (r != 1 && r != 3)
+            world_wait(w, r, FTREE_NONE);
+    return w;
+}
+
+static struct world *an_agent_is_stopped(void)
+{
+    struct world *w = world_new(4, 2, 2);
+
+    w->node[3].mute = true;
+    w->rank[6].proc_state = 'T';
+    world_all_wait(w, 3, 6);
+    return w;
+}
+
+static struct world *a_process_ends(void)
+{
+    struct world *w = world_new(4, 2, 2);
+
+    w->rank[7].phase = FTREE_PHASE_GONE;
+    world_all_wait(w, 3, 7);
+    return w;
+}
+
+static struct world *all_wait_and_nothing_is_wrong(void)
+{
+    struct world *w = world_new(7, 1, 2);
+
+    world_all_wait(w, FTREE_NONE, 6);
+    return w;
+}
+
+static const struct {
+    struct world *(*begin)(void);
+    int32_t culprit[2]; /* nodes */
+} stories[] = {
+    {a_node_is_lost, {5, 5}},
+    {the_root_is_lost, {0, 0}},
+    {two_are_lost_and_nobody_is_waited_for, {1, 3}},
+    {an_agent_is_stopped, {3, 3}},
+    {a_process_ends, {3, 3}},
+    {all_wait_and_nothing_is_wrong, {-1, -1}},
+};
+
+static void expect_no_other(const struct world *w, int story, int n)
+{
+    for (int32_t i = 0; i < w->reports; i++)
+        if (w->report[i].node != stories[story].culprit[0] &&
+            w->report[i].node != stories[story].culprit[1])
+            ck_abort_msg("with allocation %d failing node %d is accused", n,
+                         (int) w->report[i].node);
+}
+
+/* The job goes on and ends: leaving takes memory, too. */
+static void end_of_job(struct world *w)
+{
+    for (int32_t n = 0; n < w->job.nodes; n++)
+        if (!w->node[n].off && !w->node[n].mute)
+            ftree_leave(w->node[n].ft, w->now);
+    world_run(w, 4 * SECOND);
+    for (int32_t n = 0; n < w->job.nodes; n++)
+        if (!w->node[n].off && !w->node[n].mute)
+            REQUIRE(ftree_may_go(w->node[n].ft));
+}
+
+/* Returns whether an allocation failed. */
+static bool tell(int story, int n, bool and_all_that_follow)
+{
+    struct world *w = stories[story].begin();
+    bool failed;
+
+    w->fail_alloc_in = n;
+    w->fail_on = and_all_that_follow;
+    world_run(w, 8 * SECOND);
+    expect_no_other(w, story, n);
+    if (!and_all_that_follow && stories[story].culprit[0] >= 0 && w->reports == 0)
+        ck_abort_msg("with allocation %d failing nothing is found", n);
+    end_of_job(w);
+    expect_no_other(w, story, n);
+    failed = and_all_that_follow ? w->fail_alloc_in == 1 : w->fail_alloc_in == 0;
+    world_free(w);
+    return failed;
+}
+
+static void tell_all(int story, bool and_all_that_follow)
+{
+    int n = 1;
+
+    while (tell(story, n, and_all_that_follow))
+        n++;
+    ck_assert_int_gt(n, 20);
+    ck_assert_int_lt(n, ALLOCATIONS_MAX);
+}
+
+/* rows: one_allocation_fails COUNT(stories) */
+START_TEST(one_allocation_fails)
+{
+    tell_all(_i, false);
+}
+END_TEST
+
+/* rows: memory_runs_out COUNT(stories) */
+START_TEST(memory_runs_out)
+{
+    tell_all(_i, true);
+}
+END_TEST
+
+SUITE("nomem")
+{
+    TEST_ROWS(one_allocation_fails, COUNT(stories));
+    TEST_ROWS(memory_runs_out, COUNT(stories));
+}
