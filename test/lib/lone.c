@@ -265,7 +265,7 @@ void lone_told(struct lone *l, int32_t from, enum wire_type type, const struct f
     lone_hear(l, from, FTREE_PATH_DATA, &m);
 }
 
-/* ---- what came out ----------------------------------------------------------------------------- */
+/* ---- what came out --------------------------------------------------------------------------- */
 
 const struct lone_sent *lone_last(const struct lone *l, enum wire_type type)
 {

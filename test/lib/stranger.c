@@ -51,7 +51,7 @@ static const char usage_text[] =
 
 static struct addrinfo *target;
 
-/* ---- telling ------------------------------------------------------------------------------- */
+/* ---- telling --------------------------------------------------------------------------------- */
 
 static void __attribute__((format(printf, 1, 2), noreturn)) fail(const char *format, ...)
 {
@@ -79,7 +79,7 @@ static int64_t now_ms(void)
     return t.tv_sec * INT64_C(1000) + t.tv_nsec / 1000000;
 }
 
-/* ---- one connection ------------------------------------------------------------------------ */
+/* ---- one connection -------------------------------------------------------------------------- */
 
 static int start_connect(void)
 {
@@ -171,7 +171,7 @@ static int report(const char *did, int fd, int64_t since)
     return 0;
 }
 
-/* ---- attacks ------------------------------------------------------------------------------- */
+/* ---- attacks --------------------------------------------------------------------------------- */
 
 static int attack_no_key(void)
 {
@@ -227,7 +227,7 @@ static int attack_random(void)
     return report("sent 512 random bytes", fd, since);
 }
 
-/* ---- flood --------------------------------------------------------------------------------- */
+/* ---- flood ----------------------------------------------------------------------------------- */
 
 struct flood {
     struct pollfd *fds; /* those that are open; events is POLLOUT until connected */
@@ -341,7 +341,7 @@ static int attack_flood(long n)
     return f.opened >= n ? 0 : 1;
 }
 
-/* ---- arguments ----------------------------------------------------------------------------- */
+/* ---- arguments ------------------------------------------------------------------------------- */
 
 static long parse_count(const char *text)
 {

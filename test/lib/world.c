@@ -58,7 +58,7 @@ static void push_event(struct world *w, const struct world_event *e, const void 
     }
 }
 
-/* ---- the network ------------------------------------------------------------------------------ */
+/* ---- the network ----------------------------------------------------------------------------- */
 
 static bool path_works(const struct world *w, int32_t a, int32_t b, int path)
 {
@@ -167,7 +167,7 @@ static void deliver(struct world *w, const struct world_event *e)
     REQUIRE(ftree_receive(to->ft, w->now, e->from, e->path, 1, e->bytes, e->len) == FTREE_OK);
 }
 
-/* ---- the other callbacks ------------------------------------------------------------------------ */
+/* ---- the other callbacks --------------------------------------------------------------------- */
 
 static void learn(void *ctx, const struct ftree_verdict *v)
 {
@@ -227,7 +227,7 @@ static const struct ftree_io io = {.send = send_message,
                                    .trace = trace,
                                    .alloc = alloc};
 
-/* ---- life ------------------------------------------------------------------------------------------ */
+/* ---- life ------------------------------------------------------------------------------------ */
 
 struct world *world_new(int32_t nodes, int32_t ppn, int32_t fanout)
 {
@@ -339,7 +339,7 @@ void world_succeed(struct world *w, int32_t node)
     w->node[node].ft = fresh;
 }
 
-/* ---- time -------------------------------------------------------------------------------------------- */
+/* ---- time ------------------------------------------------------------------------------------ */
 
 static bool runs(const struct world *w, int32_t n)
 {

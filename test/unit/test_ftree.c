@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- making a handle --------------------------------------------------------------------------- */
+/* ---- making a handle ------------------------------------------------------------------------- */
 
 static int send_nothing(void *ctx, const struct ftree_route *to, const void *bytes, size_t len)
 {
@@ -147,7 +147,7 @@ START_TEST(defaults)
 }
 END_TEST
 
-/* ---- messages ---------------------------------------------------------------------------------- */
+/* ---- messages -------------------------------------------------------------------------------- */
 
 START_TEST(what_must_arrive_is_acknowledged_on_its_connection)
 {
@@ -243,7 +243,7 @@ START_TEST(ids_differ)
 }
 END_TEST
 
-/* ---- round trips: RFC 6298 ------------------------------------------------------------------------ */
+/* ---- round trips: RFC 6298 ------------------------------------------------------------------- */
 
 START_TEST(the_timer_follows_the_round_trips)
 {
@@ -269,7 +269,7 @@ START_TEST(the_timer_follows_the_round_trips)
 }
 END_TEST
 
-/* ---- succession -------------------------------------------------------------------------------------- */
+/* ---- succession ------------------------------------------------------------------------------ */
 
 START_TEST(a_restored_verdict_is_known_and_silent)
 {
@@ -321,7 +321,7 @@ START_TEST(what_cannot_be_restored)
 }
 END_TEST
 
-/* ---- names ------------------------------------------------------------------------------------------- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 START_TEST(names)
 {

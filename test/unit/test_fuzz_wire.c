@@ -149,7 +149,7 @@ START_TEST(odd_stories_do_no_harm)
 }
 END_TEST
 
-/* ---- seeds for a fuzzer ----------------------------------------------------------------------- */
+/* ---- seeds for a fuzzer ---------------------------------------------------------------------- */
 
 static int write_file(const char *dir, int n, const uint8_t *bytes, size_t len)
 {

@@ -53,6 +53,30 @@ START_TEST(the_second_try_takes_every_path_anew)
 }
 END_TEST
 
+START_TEST(what_is_told_again_has_grown_older)
+{
+    struct lone *l = lone_new(4, 1, 32, 1);
+    struct ftree_verdict v = lone_verdict(l, FTREE_RULE_BOTH_PATHS_SILENT, 2, FTREE_NONE, 1);
+
+    ftree_spread_raise(l->ft, l->now, &v);
+    send_one(l);
+    lone_stall(l, 1, 3);
+    lone_run(l, 500 + 150);
+    for (int32_t i = 0; i < l->n_sent; i++) {
+        const struct lone_sent *s = &l->sent[i];
+        if (s->m.type == WIRE_SYMPTOM && s->m.u.symptom.node == 3) /* since 0 of the clock */
+            ck_assert_uint_eq(s->m.u.symptom.age, s->at);
+        if (s->m.type == WIRE_VERDICT_UP) {
+            ck_assert_uint_eq(s->m.u.verdict.first_symptom, v.first_symptom);
+            ck_assert_uint_eq(s->m.u.verdict.located, v.located);
+        }
+    }
+    ck_assert_int_ge(lone_count(l, WIRE_VERDICT_UP), 3);
+    ck_assert_int_ge(lone_count(l, WIRE_SYMPTOM), 3);
+    lone_free(l);
+}
+END_TEST
+
 /* rows: with_one_path_both_tries_take_it 2 */
 START_TEST(with_one_path_both_tries_take_it)
 {
@@ -248,6 +272,7 @@ SUITE("outbox")
 {
     TEST(an_acknowledged_message_is_sent_once);
     TEST(the_second_try_takes_every_path_anew);
+    TEST(what_is_told_again_has_grown_older);
     TEST_ROWS(with_one_path_both_tries_take_it, 2);
     TEST(acknowledgments_of_others_do_not_count);
     TEST(a_quick_no_makes_the_second_try_at_once);

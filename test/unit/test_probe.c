@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* ---- asking ------------------------------------------------------------------------------------ */
+/* ---- asking ---------------------------------------------------------------------------------- */
 
 START_TEST(a_silent_suspect_is_asked_four_times_and_then_decided)
 {
@@ -136,7 +136,7 @@ START_TEST(the_timer_stretches_the_window)
 }
 END_TEST
 
-/* ---- hearing ----------------------------------------------------------------------------------- */
+/* ---- hearing --------------------------------------------------------------------------------- */
 
 START_TEST(an_answer_by_the_main_path_ends_it)
 {
@@ -350,7 +350,7 @@ START_TEST(evidence_is_what_was_asked)
 }
 END_TEST
 
-/* ---- time -------------------------------------------------------------------------------------- */
+/* ---- time ------------------------------------------------------------------------------------ */
 
 START_TEST(a_late_tick_excuses_everybody)
 {
@@ -410,7 +410,7 @@ START_TEST(late_with_nobody_suspected_is_nothing)
 }
 END_TEST
 
-/* ---- being asked ------------------------------------------------------------------------------- */
+/* ---- being asked ----------------------------------------------------------------------------- */
 
 START_TEST(an_answer_names_who_waits_and_who_is_in_trouble)
 {
@@ -506,7 +506,7 @@ START_TEST(who_leaves_says_so_and_is_left_alone)
 }
 END_TEST
 
-/* ---- the deputy -------------------------------------------------------------------------------- */
+/* ---- the deputy ------------------------------------------------------------------------------ */
 
 static int ask_deputy(const struct lone *l, const void *bytes, size_t bytes_len, size_t room,
                       struct wire_message *answer, size_t *len)
@@ -556,7 +556,7 @@ START_TEST(a_deputy_answers_probes_and_nothing_else)
 }
 END_TEST
 
-/* ---- limits ------------------------------------------------------------------------------------ */
+/* ---- limits ---------------------------------------------------------------------------------- */
 
 START_TEST(who_leaves_or_has_failed_is_not_asked)
 {

@@ -7,7 +7,6 @@
 #include "report.h"
 #include "suite.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <json.h>
 #include <stdio.h>
@@ -203,22 +202,12 @@ START_TEST(text_of_every_class)
 }
 END_TEST
 
-/* ---- hostile names ----------------------------------------------------------------------------- */
+/* ---- hostile names --------------------------------------------------------------------------- */
 
 static const char *const hostile[] = {
-    "\033]0;owned\007",
-    "a\nb",
-    "\"quoted\\\"",
-    "\x9b"
-    "31m",
-    "caf\xc3\xa9",
-    "%s%n%d",
-    "tab\there",
-    "\xff\xfe",
-    "trailing newline\n",
-    "{\"a\":[1]}",
-    "[faultloc] node-",
-    "\r\nnode",
+    "\033]0;owned\007",   "a\nb",        "\"quoted\\\"",     "\233[31m",
+    "caf\xc3\xa9",        "%s%n%d",      "tab\there",        "\xff\xfe",
+    "trailing newline\n", "{\"a\":[1]}", "[faultloc] node-", "\r\nnode",
 };
 
 static bool is_plain(const char *text)
@@ -302,7 +291,7 @@ START_TEST(long_names_lose_no_line)
 }
 END_TEST
 
-/* ---- ranks, errno ------------------------------------------------------------------------------ */
+/* ---- ranks, errno ---------------------------------------------------------------------------- */
 
 static const struct {
     struct ftree_ranks set;
@@ -350,7 +339,7 @@ START_TEST(errno_names)
 }
 END_TEST
 
-/* ---- JSON -------------------------------------------------------------------------------------- */
+/* ---- JSON ------------------------------------------------------------------------------------ */
 
 static struct json_object *member(struct json_object *o, const char *key, enum json_type type)
 {

@@ -26,7 +26,7 @@ static const struct known *known(const struct lone *l, int32_t i)
     return &l->ft->known.items[i];
 }
 
-/* ---- at the root ------------------------------------------------------------------------------- */
+/* ---- at the root ----------------------------------------------------------------------------- */
 
 START_TEST(the_root_tells_its_children_gathers_and_reports)
 {
@@ -92,7 +92,7 @@ START_TEST(a_verdict_told_twice_is_one)
     ck_assert_str_eq(lone_log(l), "0 -> n1 data ack\n"
                                   "0 -> n1 data verdict-down\n");
     ck_assert_int_eq(l->verdicts, 1);
-    lone_run(l, 500);
+    lone_run(l, 700);
     ck_assert_int_eq(l->reports, 1);
     lone_free(l);
 }
@@ -107,7 +107,7 @@ START_TEST(a_lost_node_explains_its_processes)
     lone_told(l, 1, WIRE_VERDICT_UP, &v);
     lone_told(l, 1, WIRE_VERDICT_UP, &crash);
     ck_assert_int_eq(l->verdicts, 1);
-    lone_run(l, 500);
+    lone_run(l, 700);
     ck_assert_int_eq(l->reports, 1);
     lone_free(l);
 }
@@ -140,7 +140,7 @@ START_TEST(the_lost_rank_is_no_victim_of_itself)
         l->state[i].waiting = l->cfg.stall;
     }
     ftree_spread_raise(l->ft, l->now, &v);
-    lone_run(l, 500);
+    lone_run(l, 700);
     ck_assert_int_eq(l->reports, 1);
     ck_assert_int_eq(l->report[0].victims.count, 1);
     ck_assert_int_eq(l->report[0].victims.range[0].first, 0);
@@ -148,7 +148,7 @@ START_TEST(the_lost_rank_is_no_victim_of_itself)
 }
 END_TEST
 
-/* ---- on the way -------------------------------------------------------------------------------- */
+/* ---- on the way ------------------------------------------------------------------------------ */
 
 START_TEST(a_verdict_goes_up_step_by_step)
 {
@@ -241,6 +241,24 @@ START_TEST(the_children_of_a_lost_child_are_told)
 }
 END_TEST
 
+/* The silent one is passed over after 350 ms, and those below it get half of the time again. */
+START_TEST(who_hears_of_it_late_has_time_to_answer)
+{
+    struct lone *l = lone_new(NODES, 1, 2, 0);
+    struct ftree_verdict v = lone_verdict(l, FTREE_RULE_BOTH_PATHS_SILENT, 12, FTREE_NONE, 5);
+
+    lone_told(l, 2, WIRE_VERDICT_UP, &v);
+    lone_acks(l, 2);
+    victims_from(l, 2, &v, 5, 6);
+    lone_run(l, 549);
+    ck_assert_int_eq(l->reports, 0);
+    lone_run(l, 1);
+    ck_assert_int_eq(l->reports, 1);
+    ck_assert_int_eq(l->report[0].victims.count, 2);
+    lone_free(l);
+}
+END_TEST
+
 START_TEST(a_silent_child_is_passed_over_and_told_when_it_is_well)
 {
     struct lone *l = lone_new(NODES, 1, 2, 0);
@@ -323,7 +341,7 @@ START_TEST(a_mute_child_is_told_but_not_waited_for)
 }
 END_TEST
 
-/* ---- who is root ------------------------------------------------------------------------------- */
+/* ---- who is root ----------------------------------------------------------------------------- */
 
 START_TEST(the_acting_root_is_the_first_that_is_not_lost)
 {
@@ -478,7 +496,7 @@ START_TEST(without_memory_a_verdict_is_left_out)
         struct ftree_verdict v = lone_verdict(l, FTREE_RULE_BOTH_PATHS_SILENT, 9, FTREE_NONE, 4);
         l->fail_alloc_in = nth;
         lone_told(l, 1, WIRE_VERDICT_UP, &v);
-        lone_run(l, 500);
+        lone_run(l, 700);
         ck_assert_int_eq(l->reports, nth > 1);
         lone_free(l);
     }
@@ -497,6 +515,7 @@ SUITE("spread")
     TEST(down_it_goes_to_the_children_and_the_victims_back);
     TEST(the_time_to_gather_shrinks_with_the_height);
     TEST(the_children_of_a_lost_child_are_told);
+    TEST(who_hears_of_it_late_has_time_to_answer);
     TEST(a_silent_child_is_passed_over_and_told_when_it_is_well);
     TEST(many_verdicts_about_a_node_pass_a_silent_child_once_each);
     TEST(many_verdicts_pass_a_silent_parent_once_each);

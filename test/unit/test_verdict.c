@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- the policy, row by row -------------------------------------------------------------------- */
+/* ---- the policy, row by row ------------------------------------------------------------------ */
 
 /* What asking came to, in short. */
 enum {
@@ -154,7 +154,7 @@ START_TEST(the_table_has_every_rule)
 }
 END_TEST
 
-/* ---- what must hold whatever is found ---------------------------------------------------------- */
+/* ---- what must hold whatever is found -------------------------------------------------------- */
 
 static bool any(const struct verdict_findings *f, bool (*is)(int reach))
 {
@@ -225,7 +225,7 @@ START_TEST(no_findings_accuse_who_speaks)
 }
 END_TEST
 
-/* ---- verdicts ------------------------------------------------------------------------------------ */
+/* ---- verdicts -------------------------------------------------------------------------------- */
 
 /* rows: a_verdict_is_as_its_rule_says FTREE_RULE_COUNT */
 START_TEST(a_verdict_is_as_its_rule_says)
@@ -359,7 +359,7 @@ START_TEST(what_explains_a_verdict)
 }
 END_TEST
 
-/* ---- sets of ranks ------------------------------------------------------------------------------- */
+/* ---- sets of ranks --------------------------------------------------------------------------- */
 
 static const char *ranks(const struct ftree_ranks *set, char *buf)
 {

@@ -139,7 +139,7 @@ enum ftree_origin {
     X(FTREE_RULE_BOTH_PATHS_SILENT, "node-outage/both-paths-silent", NODE_OUTAGE, 990, \
       "silent on every path while other nodes answer on each of them") \
     X(FTREE_RULE_ONLY_PATH_SILENT, "node-outage/only-path-silent", NODE_OUTAGE, 850, \
-      "silent on the only path there is, while other nodes answer on it") \
+      "silent on the one path on which other nodes answer") \
     X(FTREE_RULE_SILENT_UNWITNESSED, "node-outage/silent-without-witness", NODE_OUTAGE, 700, \
       "silent on every path, and no other node is there to show that the paths work") \
     X(FTREE_RULE_MUTE_NODE, "node-frozen/agent-and-deputy-mute", NODE_FROZEN, 850, \

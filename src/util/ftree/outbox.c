@@ -26,6 +26,19 @@ static void send_by(struct ftree *ft, const struct letter *l, enum ftree_path pa
         ft->io->send(ft->io_ctx, &to, l->bytes, l->len);
 }
 
+/* What is told has grown older while it waited here. */
+static void renew_ages(struct ftree *ft, ftree_time now, struct letter *l)
+{
+    struct wire_message m;
+
+    if (ftree_wire_decode(ft->job, l->sent, l->bytes, l->len, &m))
+        return;
+    if (m.type == WIRE_SYMPTOM)
+        m.u.symptom.age += now - l->sent;
+    ftree_wire_encode(&m, now, l->bytes); /* numbers of fixed size: as long as before */
+    l->sent = now;
+}
+
 static void send_letter(struct ftree *ft, ftree_time now, struct letter *l)
 {
     if (l->tries == 0) {
@@ -33,6 +46,7 @@ static void send_letter(struct ftree *ft, ftree_time now, struct letter *l)
                 false);
         l->next = now + ft->rto;
     } else {
+        renew_ages(ft, now, l);
         for (int path = 0; path < FTREE_PATHS; path++)
             send_by(ft, l, path, true);
         l->next = now + ft->rto * 4 / 3;

@@ -348,7 +348,11 @@ static void adopt(struct ftree *ft, ftree_time now, int32_t child, struct known 
     if (su)
         su->untold = true;
     ftree_spread_children(ft, child, tell_child, &t);
-    if (settle_reply(k, child) && k->due.n == 0 && !k->gathered)
+    if (k->gathered)
+        return;
+    /* those below it hear of the verdict only now */
+    k->gather_until = ftree_max(k->gather_until, now + ft->cfg.gather / 2);
+    if (settle_reply(k, child) && k->due.n == 0)
         finish(ft, now, k);
 }
 

@@ -21,7 +21,7 @@
 #define WIRE_VERSION 1
 #define WIRE_HEADER 8
 
-/* Reliable types are acknowledged by id and sent again; see outbox.h. */
+/* Reliable types are acknowledged by id and sent again; see outbox.c. */
 #define WIRE_TYPES(X) \
     X(WIRE_ACK, "ack") \
     X(WIRE_SYMPTOM, "symptom") \
@@ -47,7 +47,7 @@ enum wire_type {
 /* Ranks in trouble that fit into an answer; the rest shows at the next probe. */
 #define WIRE_TROUBLES_MAX 16
 
-/* symptom.h's kinds travel as bytes */
+/* kind: enum symptom_kind */
 struct wire_symptom {
     uint8_t kind;
     int32_t node; /* suspect */

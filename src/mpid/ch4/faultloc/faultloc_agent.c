@@ -27,6 +27,8 @@
  * verdicts.  While the job is well it wakes once per `sample` on the average and sends nothing.
  */
 
+/* Hydra does not drain stderr when a job is aborted: the report gets a head start. */
+#define ABORT_DELAY (250 * FTREE_MS)
 #define ABORT_PATIENCE (300 * FTREE_MS) /* for a rank to see that the job is to end */
 #define LEAVE_PATIENCE (2000 * FTREE_MS)
 #define LEAVE_LOOK (5 * FTREE_MS)
@@ -113,6 +115,8 @@ static void remember_verdict(void *ctx, const struct ftree_verdict *v)
     struct faultloc_board *b = a->h->board;
     int32_t n = b->verdicts;
 
+    if (v->class_ == FTREE_CLASS_NODE_OUTAGE || v->class_ == FTREE_CLASS_PROCESS_CRASH)
+        b->peer_lost = 1;
     if (n < FAULTLOC_BOARD_VERDICTS) {
         b->verdict[n] = *v;
         b->verdicts = n + 1; /* after the verdict itself: a successor may read at any moment */
@@ -169,6 +173,16 @@ static void write_json(struct agent *a, const struct report_job *rj)
     }
 }
 
+/* Whether a job with this fault can never go on: not where the fault was not found, nor where a
+ * debugger holds a process. */
+static bool is_fatal(const struct ftree_verdict *v)
+{
+    for (int32_t i = 0; i < v->evidences; i++)
+        if (v->evidence[i].proc_state == 't')
+            return false;
+    return v->class_ != FTREE_CLASS_UNKNOWN;
+}
+
 static void tell(void *ctx, const struct ftree_verdict *v)
 {
     struct agent *a = ctx;
@@ -190,10 +204,8 @@ static void tell(void *ctx, const struct ftree_verdict *v)
     if (text)
         faultloc_write(STDERR_FILENO, text);
     free(text);
-    if (a->h->settings.action == FAULTLOC_ACTION_ABORT && a->abort_at == FTREE_NEVER) {
-        a->h->board->abort_code = 1;
-        a->abort_at = faultloc_now() + ABORT_PATIENCE;
-    }
+    if (a->h->settings.action == FAULTLOC_ACTION_ABORT && a->abort_at == FTREE_NEVER && is_fatal(v))
+        a->abort_at = faultloc_now() + ABORT_DELAY;
 }
 
 static const struct ftree_io io = {.send = send_message,
@@ -458,12 +470,16 @@ static ftree_time next_event(const struct agent *a)
     return a->listen_at < t ? a->listen_at : t;
 }
 
-/* No rank saw that the job is to end: none of them is in MPI.  This process ends instead, which
- * the launcher notices and cleans up. */
+/* First the ranks are asked to end the job.  Where none of them is in MPI to see it, this process
+ * ends, which the launcher notices and cleans up after. */
 static void abort_if_due(struct agent *a, ftree_time now)
 {
-    if (now >= a->abort_at)
+    if (now < a->abort_at)
+        return;
+    if (a->h->board->abort_code)
         _exit(a->h->board->abort_code);
+    a->h->board->abort_code = 1;
+    a->abort_at = now + ABORT_PATIENCE;
 }
 
 static void turn(struct agent *a)
@@ -522,5 +538,25 @@ void faultloc_agent_serve(struct faultloc_helper *h)
     if (a.broken || (rc && h->slot > 0))
         faultloc_say("node %s: no agent any more: %s; the job runs on without", h->names[h->self],
                      rc ? strerror(rc) : "its descriptors were closed");
+    close_agent(&a);
+}
+
+static bool agent_is_stopped(const struct faultloc_helper *h)
+{
+    enum faultloc_proc_fate fate;
+
+    return faultloc_proc_fate(NULL, h->board->agent_pid, 0, &fate) == 0 &&
+           fate == FAULTLOC_PROC_STOPPED;
+}
+
+void faultloc_agent_stand_in(struct faultloc_helper *h)
+{
+    struct agent a;
+
+    if (!agent_is_stopped(h))
+        return;
+    if (open_agent(&a, h) == 0)
+        while (!h->stopping && !a.broken && agent_is_stopped(h))
+            turn(&a);
     close_agent(&a);
 }

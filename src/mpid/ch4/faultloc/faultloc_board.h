@@ -48,6 +48,7 @@ struct faultloc_board {
     pthread_mutex_t agent, deputy;
     _Atomic int32_t agent_pid; /* 0: nobody yet */
     _Atomic int32_t abort_code; /* not 0: the job is to end with this code */
+    _Atomic int32_t peer_lost;  /* not 0: a verdict says that a rank is gone for good */
 
     /* For the next agent: what is known already. */
     _Atomic int32_t verdicts;

@@ -15,7 +15,8 @@
 /*
  * The deputy is asked only when the agent connects but does not answer, or does not even connect,
  * and says how the processes of its node are.  It watches the agent's process by a pidfd, so that
- * it sleeps in the kernel, too; the mutex then says who succeeds.
+ * it sleeps in the kernel, too; the mutex then says who succeeds.  Only where the node is the whole
+ * job does it wake by itself, once per stall limit: no other node would ask why the agent is mute.
  */
 
 #define WATCH_NS (1000 * FTREE_MS) /* where the kernel has no pidfd */
@@ -29,6 +30,7 @@ struct deputy {
     int epoll, agent_fd;
     bool broken; /* has nothing to wait on any more */
     ftree_time retry; /* when to try for the office, FTREE_NEVER: when the agent's process ends */
+    ftree_time look;  /* when to see whether the agent is stopped, FTREE_NEVER: others would ask */
     ftree_time listen, listen_pause; /* when to try for the port again */
     struct ftree_rank_state *states; /* [slots] */
 };
@@ -64,7 +66,10 @@ static bool open_deputy(struct deputy *d, struct faultloc_helper *h)
     static const struct faultloc_channel_callbacks callbacks = {.message = on_message,
                                                                 .reach = on_reach};
 
-    *d = (struct deputy){.h = h, .epoll = epoll_create1(EPOLL_CLOEXEC), .retry = FTREE_NEVER};
+    *d = (struct deputy){.h = h,
+                         .epoll = epoll_create1(EPOLL_CLOEXEC),
+                         .retry = FTREE_NEVER,
+                         .look = h->job.nodes == 1 ? faultloc_now() : FTREE_NEVER};
     d->agent_fd = -1;
     d->states = malloc((size_t) h->board->slots * sizeof(*d->states));
     if (d->epoll < 0 || !d->states || faultloc_epoll_add(d->epoll, h->wake, TAG_WAKE))
@@ -91,7 +96,7 @@ static void close_deputy(struct deputy *d)
 
 static ftree_time next_event(const struct deputy *d)
 {
-    ftree_time t = d->retry, due;
+    ftree_time t = d->retry < d->look ? d->retry : d->look, due;
 
     if (!d->channel)
         return t;
@@ -119,6 +124,10 @@ static bool turn(struct deputy *d)
             epoll_ctl(d->epoll, EPOLL_CTL_DEL, d->agent_fd, NULL);
             d->retry = now;
         }
+    if (now >= d->look) {
+        faultloc_agent_stand_in(d->h);
+        d->look = faultloc_now() + d->h->settings.stall;
+    }
     if (now < d->retry)
         return false;
     if (faultloc_office_take(&d->h->board->agent, false) == 0)

@@ -68,6 +68,11 @@ bool faultloc_helper_listen(struct faultloc_channel *channel, enum faultloc_role
 /* Purpose: the agent's loop, until the rank stops; the office is held.  */
 void faultloc_agent_serve(struct faultloc_helper *h);
 
+/* Purpose: does the agent's work while its process is stopped, without its office or its port; for
+ * a node that is the whole job, where nobody else would ask.  Returns when the agent runs again or
+ * is gone, or the rank stops. */
+void faultloc_agent_stand_in(struct faultloc_helper *h);
+
 /* Purpose: the deputy's loop; returns true when it has become the agent (and holds that mutex,
  * too), false when the rank stops. */
 bool faultloc_deputy_serve(struct faultloc_helper *h);

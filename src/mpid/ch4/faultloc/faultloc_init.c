@@ -229,19 +229,22 @@ static void read_settings(struct faultloc_settings *s, const char *job_id, const
     read_path("MPIR_CVAR_FAULTLOC_TRACE", MPIR_CVAR_FAULTLOC_TRACE, job_id, node, s->trace);
 }
 
-/* The scheduler's number for the job where there is one; else PMI's name for it, of which hydra's,
- * kvs_PID_..., is told by the process id of mpiexec alone. */
+/* The scheduler's number for the job where there is one, and for its step; else PMI's name for it,
+ * of which hydra's, kvs_PID_..., is told by the process id of mpiexec alone. */
 static void read_job_id(char *out, size_t room)
 {
     static const char *const variables[] = {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "JOB_ID"};
-    const char *id = MPIR_pmi_job_id();
+    const char *id = MPIR_pmi_job_id(), *step = getenv("SLURM_STEP_ID"), *number;
     int pid, world;
 
-    for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++)
-        if (getenv(variables[i])) {
-            MPL_strncpy(out, getenv(variables[i]), room);
-            return;
-        }
+    for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
+        number = getenv(variables[i]);
+        if (!number || !number[0])
+            continue;
+        snprintf(out, room, "%s%s%s", number, i == 0 && step ? "." : "",
+                 i == 0 && step ? step : "");
+        return;
+    }
     if (id && sscanf(id, "kvs_%d_%d_", &pid, &world) == 2) {
         if (world == 0)
             snprintf(out, room, "%d", pid);
@@ -768,6 +771,12 @@ void MPIDI_faultloc_finalizing(void)
 {
     if (local.board)
         MPIDI_faultloc_page.slot.state = FAULTLOC_SLOT_FINALIZING;
+}
+
+/* True once a verdict says that a rank is gone for good: no use in waiting for it. */
+int MPIDI_faultloc_peer_is_lost(void)
+{
+    return local.board && local.board->peer_lost;
 }
 
 void MPIDI_faultloc_stop(void)
