@@ -128,6 +128,7 @@ cluster_tests = \
     test/cluster/test_power_off.sh \
     test/cluster/test_power_off_4x4.sh \
     test/cluster/test_stop.sh \
+    test/cluster/test_stranger.sh \
     test/cluster/test_two_of_eight.sh \
     test/cluster/test_unknown_peer.sh
 

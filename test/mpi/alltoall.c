@@ -6,7 +6,9 @@
 /* MPI_Alltoall in a loop, every word of every round checked. When rank 0 has had enough it says so
  * in the data themselves: no further collective, all ranks leave after the same round.
  *
- * alltoall [--seconds S] [--iterations N] [--count WORDS-PER-PEER] [--pause-ms M] */
+ * alltoall [--seconds S] [--iterations N] [--until FILE] [--count WORDS-PER-PEER] [--pause-ms M]
+ *
+ * Enough are S seconds, N rounds, or that FILE exists. */
 
 #include "testutil.h"
 
@@ -14,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 static int word(int from, int to, int round, int k)
 {
@@ -55,6 +58,7 @@ int main(int argc, char **argv)
 {
     int rank, size, stop = 0;
     double seconds, iterations, pause, end;
+    const char *until;
     int count, *out, *in;
 
     MPI_Init(&argc, &argv);
@@ -63,6 +67,7 @@ int main(int argc, char **argv)
     tu_hello(rank);
     iterations = tu_number(argc, argv, "--iterations", 0);
     seconds = tu_number(argc, argv, "--seconds", iterations > 0 ? 1e9 : 10);
+    until = tu_string(argc, argv, "--until", "");
     pause = tu_number(argc, argv, "--pause-ms", 0);
     count = (int) tu_number(argc, argv, "--count", 64);
     out = malloc(sizeof(int) * (size_t) size * (count + 1));
@@ -72,7 +77,8 @@ int main(int argc, char **argv)
 
     end = tu_now() + seconds;
     for (int round = 0; !stop; round++) {
-        stop = rank == 0 && (tu_now() > end || (iterations > 0 && round + 1 >= iterations));
+        stop = rank == 0 && (tu_now() > end || (iterations > 0 && round + 1 >= iterations) ||
+                             (*until && access(until, F_OK) == 0));
         fill(out, count, rank, size, round, stop);
         MPI_Alltoall(out, count + 1, MPI_INT, in, count + 1, MPI_INT, MPI_COMM_WORLD);
         if (!check(in, count, rank, size, round))

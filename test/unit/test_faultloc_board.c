@@ -52,8 +52,8 @@ static int open_descriptors(void)
 
 static const struct {
     int32_t nodes, size, slots;
-} shapes[] = {{1, 1, 1},   {1, 2, 2},     {1, 96, 96},       {2, 2, 1},        {3, 7, 4},
-              {8, 13, 1},  {64, 64, 1},   {1024, 4096, 4},   {16384, 65536, 4}, {5, 1000, 200}};
+} shapes[] = {{1, 1, 1},  {1, 2, 2},   {1, 96, 96},     {2, 2, 1},         {3, 7, 4},
+              {8, 13, 1}, {64, 64, 1}, {1024, 4096, 4}, {16384, 65536, 4}, {5, 1000, 200}};
 
 struct area {
     uintptr_t at, bytes;
@@ -238,8 +238,8 @@ static void wrong_layout(struct faultloc_board *b, int fd)
     b->layout--;
 }
 
-static void (*const damages[])(struct faultloc_board *, int) = {
-    shorten, lengthen, cut_last_page, empty, wrong_magic, wrong_layout};
+static void (*const damages[])(struct faultloc_board *, int) = {shorten, lengthen,    cut_last_page,
+                                                                empty,   wrong_magic, wrong_layout};
 
 START_TEST(a_damaged_board_is_refused)
 {
@@ -438,7 +438,9 @@ END_TEST
 /* Killed one after the other, each hands the office to one that waits, and in no other way. */
 START_TEST(a_holder_that_is_killed_is_succeeded)
 {
-    enum { RANKS = 4 };
+    enum {
+        RANKS = 4
+    };
     struct process rank[RANKS];
     int fd, holder = 0;
     struct faultloc_board *b = make(1, RANKS, RANKS, &fd);

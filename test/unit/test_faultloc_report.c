@@ -51,7 +51,10 @@ static const struct {
     {"%j-%", "4711", "c17", NULL},
     {"%j", "../../etc/passwd", "c17", ".._.._etc_passwd"},
     {"%j", "4711[3].server", "c17", "4711_3_.server"},
-    {"%j", "a\nb\tc\x01" "d\x7f", "c17", "a_b_c_d_"},
+    {"%j",
+     "a\nb\tc\x01"
+     "d\x7f",
+     "c17", "a_b_c_d_"},
     {"%j", "$(id);`id`'\"", "c17", "__id___id___"},
     {"%j", "%j%n%s", "c17", "_j_n_s"},
     {"%h", "4711", "fd00::1%eth0", "fd00__1_eth0"},
@@ -73,8 +76,8 @@ END_TEST
 /* In memory of just that size, so that a sanitizer sees a step too far. */
 START_TEST(a_name_that_does_not_fit_is_refused)
 {
-    static const char *const of_eight[] = {"12345678", "%j5678", "1234%h", "%j%h",
-                                           "1234567%%", "12345%%78"};
+    static const char *const of_eight[] = {"12345678", "%j5678",    "1234%h",
+                                           "%j%h",     "1234567%%", "12345%%78"};
 
     for (int i = 0; i < COUNT(of_eight); i++) {
         for (size_t room = 1; room <= 10; room++) {

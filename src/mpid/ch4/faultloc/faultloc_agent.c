@@ -34,7 +34,11 @@
 #define LEAVE_LOOK (5 * FTREE_MS)
 #define UNTOLD_MAX 32
 
-enum tag { TAG_CHANNEL, TAG_WAKE, TAG_RANK };
+enum tag {
+    TAG_CHANNEL,
+    TAG_WAKE,
+    TAG_RANK
+};
 
 /* What a send said at once; the core hears of it when it has returned. */
 struct untold {
@@ -48,8 +52,8 @@ struct agent {
     struct faultloc_channel *channel; /* NULL: the node is alone */
     struct ftree *ft;
     int epoll, trace_fd;
-    int *pid_fd;    /* [slots], -1: none */
-    bool *stalled;  /* [slots] */
+    int *pid_fd; /* [slots], -1: none */
+    bool *stalled; /* [slots] */
     struct untold untold[UNTOLD_MAX];
     int untold_n;
     ftree_time look_at, listen_at, listen_pause, abort_at, leave_by;
@@ -265,7 +269,7 @@ static void hand_over_untold(struct agent *a, ftree_time now)
                           a->untold[i].reach, a->untold[i].error);
 }
 
-/* ---- the board -------------------------------------------------------------------------------- */
+/* ---- the board ----------------------------------------------------------------------------- */
 
 static uint64_t draw(struct agent *a)
 {
@@ -328,7 +332,7 @@ static void rank_ended(struct agent *a, ftree_time now, int32_t i)
         ftree_rank_gone(a->ft, now, slot->rank);
 }
 
-/* ---- life ---------------------------------------------------------------------------------------- */
+/* ---- life ---------------------------------------------------------------------------------- */
 
 static int make_core(struct agent *a)
 {
@@ -379,10 +383,10 @@ static void watch_processes(struct agent *a)
 
 static void trace_port(struct agent *a)
 {
+    const struct faultloc_address *own = &faultloc_board_addresses(a->h->board)[a->h->self];
     char line[64];
 
-    snprintf(line, sizeof(line), "listens on port %u",
-             (unsigned) faultloc_board_addresses(a->h->board)[a->h->self].port[FAULTLOC_ROLE_AGENT]);
+    snprintf(line, sizeof(line), "listens on port %u", (unsigned) own->port[FAULTLOC_ROLE_AGENT]);
     trace(a, line);
 }
 

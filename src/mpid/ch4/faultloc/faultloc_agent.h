@@ -25,11 +25,11 @@ enum faultloc_action {
 
 /* What the user set. */
 struct faultloc_settings {
-    ftree_time stall;  /* ns */
+    ftree_time stall; /* ns */
     ftree_time sample; /* ns, mean time between two looks at the board */
     enum faultloc_action action;
     char report[FAULTLOC_PATH_ROOM]; /* where the JSON goes, %j expanded; "": nowhere */
-    char trace[FAULTLOC_PATH_ROOM];  /* where the trace goes; "": nowhere */
+    char trace[FAULTLOC_PATH_ROOM]; /* where the trace goes; "": nowhere */
 };
 
 struct faultloc_helper;

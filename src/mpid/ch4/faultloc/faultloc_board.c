@@ -62,8 +62,8 @@ static int make_mutex(pthread_mutex_t *mutex)
     return rc;
 }
 
-/* A site may forbid memory files that could be executed (vm.memfd_noexec); older kernels do not know
- * how to ask for one that cannot. */
+/* A site may forbid memory files that could be executed (vm.memfd_noexec); older kernels do not
+ * know how to ask for one that cannot. */
 static int make_file(void)
 {
     int fd = memfd_create("faultloc", MFD_CLOEXEC | MFD_NOEXEC_SEAL);

@@ -34,7 +34,7 @@ struct faultloc_board {
     uint32_t magic;
     uint32_t layout; /* sizeof(struct faultloc_board): both sides are the same build */
     int32_t nodes, size;
-    int32_t self;  /* this node */
+    int32_t self; /* this node */
     int32_t slots; /* ranks here */
     int32_t fanout;
     uint32_t page; /* bytes */
@@ -48,7 +48,7 @@ struct faultloc_board {
     pthread_mutex_t agent, deputy;
     _Atomic int32_t agent_pid; /* 0: nobody yet */
     _Atomic int32_t abort_code; /* not 0: the job is to end with this code */
-    _Atomic int32_t peer_lost;  /* not 0: a verdict says that a rank is gone for good */
+    _Atomic int32_t peer_lost; /* not 0: a verdict says that a rank is gone for good */
 
     /* For the next agent: what is known already. */
     _Atomic int32_t verdicts;

@@ -98,8 +98,8 @@ struct faultloc_channel_limits {
     unsigned outbound;
     /* [8] Proven inbound connections of one node; over it its least recently used is ended. */
     unsigned per_peer;
-    /* [1/8 of RLIMIT_NOFILE, 16 to 64] Connections that have not proven the key.  Over it one of the address that has most of
-     * them is refused, so that a flood pushes out itself. */
+    /* [1/8 of RLIMIT_NOFILE, 16 to 64] Connections that have not proven the key.  Over it one of
+     * the address that has most of them is refused, so that a flood pushes out itself. */
     unsigned unproven;
     /* [10 ms] How long each of these is left in peace; until then accepting pauses, and who comes
      * waits in the kernel.  So at most unproven / grace are accepted per second.  Longer gives a

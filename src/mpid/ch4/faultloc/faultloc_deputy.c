@@ -22,7 +22,11 @@
 #define WATCH_NS (1000 * FTREE_MS) /* where the kernel has no pidfd */
 #define RETRY_NS (5 * FTREE_MS)
 
-enum tag { TAG_CHANNEL, TAG_WAKE, TAG_AGENT };
+enum tag {
+    TAG_CHANNEL,
+    TAG_WAKE,
+    TAG_AGENT
+};
 
 struct deputy {
     struct faultloc_helper *h;
@@ -30,7 +34,7 @@ struct deputy {
     int epoll, agent_fd;
     bool broken; /* has nothing to wait on any more */
     ftree_time retry; /* when to try for the office, FTREE_NEVER: when the agent's process ends */
-    ftree_time look;  /* when to see whether the agent is stopped, FTREE_NEVER: others would ask */
+    ftree_time look; /* when to see whether the agent is stopped, FTREE_NEVER: others would ask */
     ftree_time listen, listen_pause; /* when to try for the port again */
     struct ftree_rank_state *states; /* [slots] */
 };

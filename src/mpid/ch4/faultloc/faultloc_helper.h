@@ -24,9 +24,9 @@ struct faultloc_helper {
     struct faultloc_settings settings;
     struct faultloc_ports ports; /* until adopted; port 0: none */
     pthread_t thread;
-    sem_t ready;     /* posted once slot 0 serves, or cannot */
-    int error;       /* why it cannot, 0: it does */
-    int wake;        /* eventfd: look at `stopping` */
+    sem_t ready; /* posted once slot 0 serves, or cannot */
+    int error; /* why it cannot, 0: it does */
+    int wake; /* eventfd: look at `stopping` */
     atomic_bool stopping;
     atomic_bool has_office;
     atomic_bool abandoned; /* set by the first of rank and thread that is done with it */
@@ -43,8 +43,8 @@ ftree_time faultloc_now(void);
 /* Purpose: adds a descriptor to an epoll set with `tag` as its data.  Errors: an errno. */
 int faultloc_epoll_add(int epoll, int fd, uint64_t tag);
 
-/* Purpose: waits for the set until `deadline` (ns; UINT64_MAX: for ever); returns the number of tags
- * that are ready, at most `room`, or -1: there is nothing to wait on any more. */
+/* Purpose: waits for the set until `deadline` (ns; UINT64_MAX: for ever); returns how many tags are
+ * ready, at most `room`, or -1: there is nothing to wait on any more. */
 int faultloc_epoll_wait(int epoll, ftree_time deadline, uint64_t *tags, int room);
 
 /* Purpose: makes the channel of this node; callbacks as given.  NULL in *out and 0: the node is

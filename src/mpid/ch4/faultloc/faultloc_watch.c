@@ -10,6 +10,7 @@
 #include <errno.h>
 
 #define STILL_NS (1000 * FTREE_MS)
+#define TURNS_NS (100 * FTREE_MS) /* two looks may follow at once, and no turn be between them */
 
 /* Notes what changed since the last look. */
 static void update(struct faultloc_seen *seen, const struct faultloc_slot *slot, ftree_time now)
@@ -19,6 +20,8 @@ static void update(struct faultloc_seen *seen, const struct faultloc_slot *slot,
         seen->call_since = now;
     }
     if (slot->spins != seen->spins || seen->spins_since == 0) {
+        if (seen->spins_since)
+            seen->turned = now;
         seen->spins = slot->spins;
         seen->spins_since = now;
     }
@@ -29,6 +32,15 @@ static int32_t core_peer(int32_t peer)
     return peer == FAULTLOC_PEER_LOCAL ? FTREE_LOCAL : peer < 0 ? FTREE_NONE : peer;
 }
 
+/* Whether the loop that noted a wait still turns. */
+static bool is_turning(const struct faultloc_seen *seen, const struct faultloc_slot *slot,
+                       ftree_time now)
+{
+    if (slot->many_threads)
+        return seen->turned && now - seen->turned < TURNS_NS;
+    return now - seen->spins_since < STILL_NS;
+}
+
 static void judge_wait(const struct faultloc_seen *seen, const struct faultloc_slot *slot,
                        ftree_time now, struct ftree_rank_state *state)
 {
@@ -36,7 +48,7 @@ static void judge_wait(const struct faultloc_seen *seen, const struct faultloc_s
                  (slot->many_threads || slot->wait_call == slot->call);
     ftree_time since;
 
-    if (noted && now - seen->spins_since < STILL_NS) {
+    if (noted && is_turning(seen, slot, now)) {
         state->phase = FTREE_PHASE_WAITING;
         state->peer = core_peer(slot->wait_peer);
         state->waiting = now - slot->wait_since_ns;

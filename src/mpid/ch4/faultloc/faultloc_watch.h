@@ -15,12 +15,14 @@
  * A rank waits since the moment its wait loop noted, where it noted one and still turns; else, in
  * a call that has been the same since an earlier look, since that look.  A loop that has not turned
  * for a second is not believed to be waiting where it says: the wait ended, and the call goes on
- * with something that notes nothing.
+ * with something that notes nothing.  With many threads the call does not tell that a wait has
+ * ended; then its loop must turn from look to look.
  */
 
 struct faultloc_seen {
     uint64_t call, spins;
     ftree_time call_since, spins_since; /* when each was first seen as it is; 0: never seen */
+    ftree_time turned; /* when the loop was last seen to have turned since a look; 0: never */
     bool gone;
 };
 
