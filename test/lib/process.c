@@ -97,6 +97,14 @@ void process_stop(const struct process *p)
     ck_assert(WIFSTOPPED(status));
 }
 
+void process_continue(const struct process *p)
+{
+    int status;
+
+    ck_assert_int_eq(kill(p->pid, SIGCONT), 0);
+    ck_assert_int_eq(waitpid(p->pid, &status, WCONTINUED), p->pid);
+}
+
 static int bury(struct process *p)
 {
     int status;

@@ -37,8 +37,9 @@ char process_hear(const struct process *p);
 char process_obey(int in);
 void process_tell(int out, char word);
 
-/* Purpose: stops the child and waits until it is stopped. */
+/* Purpose: stops the child and waits until it is stopped; lets it go on. */
 void process_stop(const struct process *p);
+void process_continue(const struct process *p);
 
 /* Purpose: kills the child by SIGKILL and buries it. */
 void process_kill(struct process *p);

@@ -764,6 +764,24 @@ START_TEST(a_verdict_is_told_once_whoever_is_agent)
 }
 END_TEST
 
+/* The agent of a job of one node is stopped, so its deputy tells; and when it goes on it knows. */
+START_TEST(a_stopped_agent_learns_what_was_told_meanwhile)
+{
+    start_job(1, 3);
+    process_stop(&rank[0].process);
+    wait_for_rank(&rank[1], FAULTLOC_PEER_LOCAL);
+    UNTIL_TURNING(said("[faultloc] process-stopped: rank 0") == 1);
+    UNTIL_TURNING(count_in("report.json", "\"process-stopped\"") == 1);
+    process_continue(&rank[0].process);
+    process_kill(&rank[2].process);
+    UNTIL_TURNING(said("[faultloc] process-crash: rank 2") == 1);
+    UNTIL_TURNING(count_in("report.json", "\"process-crash\"") == 1);
+    ck_assert_int_eq(count_in("report.json", "\"process-stopped\""), 1);
+    ck_assert_int_eq(verdicts(), 2);
+    end_job();
+}
+END_TEST
+
 SUITE("faultloc_helper")
 {
     TEST(the_first_is_agent_the_next_is_deputy);
@@ -790,4 +808,5 @@ SUITE("faultloc_helper")
     TEST(a_stopped_agent_is_told_by_its_deputy);
     TEST(a_long_wait_is_no_fault);
     TEST(a_verdict_is_told_once_whoever_is_agent);
+    TEST(a_stopped_agent_learns_what_was_told_meanwhile);
 }

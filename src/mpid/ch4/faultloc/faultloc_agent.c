@@ -56,6 +56,7 @@ struct agent {
     bool *stalled; /* [slots] */
     struct untold untold[UNTOLD_MAX];
     int untold_n;
+    int32_t restored; /* of the board's verdicts */
     ftree_time look_at, listen_at, listen_pause, abort_at, leave_by;
     uint64_t random;
     bool malformed_said, file_failed, broken;
@@ -280,6 +281,17 @@ static uint64_t draw(struct agent *a)
     return a->random * 2685821657736338717u;
 }
 
+/* Verdicts of the agent before this one, or of who stood in for it while it was stopped. */
+static int restore_verdicts(struct agent *a, ftree_time now)
+{
+    const struct faultloc_board *b = a->h->board;
+    int rc = FTREE_OK;
+
+    for (; !rc && a->restored < b->verdicts; a->restored++)
+        rc = ftree_restore(a->ft, now, &b->verdict[a->restored]);
+    return rc;
+}
+
 static void end_stall(struct agent *a, ftree_time now, int32_t i, int32_t rank)
 {
     if (a->stalled[i])
@@ -306,6 +318,7 @@ static void look_at_board(struct agent *a, ftree_time now)
     ftree_time sample = a->h->settings.sample, stall = a->h->settings.stall;
 
     a->look_at = now + sample / 2 + draw(a) % (sample + 1);
+    restore_verdicts(a, now);
     for (int32_t i = 0; i < a->h->board->slots; i++) {
         faultloc_watch_look(&a->h->watch, now, i, a->pid_fd[i] < 0 && i != a->h->slot, &s);
         if (s.phase == FTREE_PHASE_GONE && a->pid_fd[i] < 0) {
@@ -336,15 +349,14 @@ static void rank_ended(struct agent *a, ftree_time now, int32_t i)
 
 static int make_core(struct agent *a)
 {
-    struct faultloc_board *b = a->h->board;
     struct ftree_config cfg;
     int rc;
 
     ftree_config_default(&cfg);
     cfg.stall = a->h->settings.stall;
     rc = ftree_create(&a->h->job, a->h->self, &cfg, &io, a, &a->ft);
-    for (int32_t i = 0; !rc && i < b->verdicts; i++)
-        rc = ftree_restore(a->ft, faultloc_now(), &b->verdict[i]);
+    if (!rc)
+        rc = restore_verdicts(a, faultloc_now());
     return rc ? ENOMEM : 0;
 }
 
