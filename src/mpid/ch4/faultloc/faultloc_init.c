@@ -151,7 +151,11 @@ union MPIDI_faultloc_page MPIDI_faultloc_page __attribute__((aligned(FAULTLOC_SL
 static struct {
     struct faultloc_board *board; /* NULL: faultloc is off */
     struct faultloc_helper *helper;
+    uint64_t wait_seen_ns;      /* when the noted wait was last seen to go on */
 } local;
+
+/* How long another thread's wait must not have turned to be taken for over, ns. */
+#define WAIT_OVER_NS 100000000
 
 /* Which node a rank is on: ranks with equal marks are on one. */
 struct mark {
@@ -478,9 +482,10 @@ static void take_cards(struct faultloc_board *b, const struct card *cards)
 }
 
 /* The job's key travels by the process manager: whoever can read that is in the job. */
-static int share_key(struct faultloc_board *b)
+static int share_key(struct faultloc_board *b, bool * fine)
 {
     char text[2 * sizeof(b->key) + 1];
+    size_t bytes = 0;
     int mpi_errno = MPI_SUCCESS;
 
     if (MPIR_Process.rank == 0) {
@@ -495,8 +500,11 @@ static int share_key(struct faultloc_board *b)
     if (b) {
         mpi_errno = MPIR_pmi_kvs_get(0, "faultloc-key", text, sizeof(text));
         MPIR_ERR_CHECK(mpi_errno);
-        if (sodium_hex2bin(b->key, sizeof(b->key), text, strlen(text), NULL, NULL, NULL))
-            faultloc_say("the job's key is not readable: \"%s\"", text);
+        if (sodium_hex2bin(b->key, sizeof(b->key), text, strlen(text), NULL, &bytes, NULL) ||
+            bytes != sizeof(b->key)) {
+            faultloc_say("the process manager did not hand on the job's key whole");
+            *fine = false;
+        }
         b->seed = hash(14695981039346656037u, text, strlen(text));
     }
 
@@ -579,11 +587,13 @@ static int agree(bool mine, bool * all)
     return mpi_errno;
 }
 
-static void stand_aside(void)
+static void stand_aside(bool with_helpers)
 {
     if (MPIR_Process.rank == 0)
         faultloc_say("stands aside; the job runs on without fault localization");
-    faultloc_board_unmap(local.board);
+    /* where helpers were started one may still sleep on a mutex of the board: it stays mapped */
+    if (!with_helpers)
+        faultloc_board_unmap(local.board);
     local.board = NULL;
 }
 
@@ -603,7 +613,7 @@ static int set_up_node(const struct place *p, const char *name, const char *job_
         *fine = make_card(&card, name, local.board, ports);
     else if (local.board)
         MPL_strncpy(card.name, name, sizeof(card.name));
-    mpi_errno = share_key(local.board);
+    mpi_errno = share_key(local.board, fine);
     MPIR_ERR_CHECK(mpi_errno);
     mpi_errno = exchange_cards(local.board, &card, fine);
     MPIR_ERR_CHECK(mpi_errno);
@@ -665,7 +675,7 @@ static int start(const char *name, const char *job_id, bool fine)
     struct faultloc_ports ports[FAULTLOC_ROLES] = { {.fd = {-1, -1}}, {.fd = {-1, -1}} };
     struct place p = { 0 };
     int fd = -1, mpi_errno;
-    bool all;
+    bool all, with_helpers;
 
     mpi_errno = find_place(&p, name, fine);
     MPIR_ERR_CHECK(mpi_errno);
@@ -677,6 +687,7 @@ static int start(const char *name, const char *job_id, bool fine)
     MPIR_ERR_CHECK(mpi_errno);
     mpi_errno = agree(fine, &all);
     MPIR_ERR_CHECK(mpi_errno);
+    with_helpers = all;
     if (all) {
         /* the deputy's port was made by the leader, and is bound anew by the deputy */
         faultloc_ports_close(&ports[FAULTLOC_ROLE_DEPUTY]);
@@ -692,7 +703,7 @@ static int start(const char *name, const char *job_id, bool fine)
     }
     if (!all) {
         MPIDI_faultloc_stop();
-        stand_aside();
+        stand_aside(with_helpers);
     }
 
   fn_exit:
@@ -719,14 +730,20 @@ int MPIDI_faultloc_start(void)
 
 /* ---- while the job runs ------------------------------------------------------------------------------ */
 
+/* What a persistent request stands for. */
+static MPIR_Request *real_request(MPIR_Request * req)
+{
+    if (req && MPIR_Request_is_persistent(req) && req->kind != MPIR_REQUEST_KIND__PREQUEST_COLL)
+        return req->u.persist.real_request;
+    return req;
+}
+
 /* The rank of the world that a request is about. */
 static int32_t peer_of(MPIR_Request * req)
 {
     MPIDI_av_entry_t *first = MPIDI_global.avt_mgr.av_table0->table;
     MPIDI_av_entry_t *av;
 
-    if (req && MPIR_Request_is_persistent(req) && req->kind != MPIR_REQUEST_KIND__PREQUEST_COLL)
-        req = req->u.persist.real_request;
     if (!req || (req->kind != MPIR_REQUEST_KIND__SEND && req->kind != MPIR_REQUEST_KIND__RECV))
         return FAULTLOC_PEER_UNKNOWN;
 #ifndef MPIDI_CH4_DIRECT_NETMOD
@@ -744,7 +761,8 @@ static int32_t peer_of(MPIR_Request * req)
 void MPIDI_faultloc_wait(MPIR_Request * req)
 {
     struct faultloc_slot *slot = &MPIDI_faultloc_page.slot;
-    uint64_t request = req ? (uint64_t) (uint32_t) req->handle : 0;
+    uint64_t request, now;
+    int32_t peer;
     struct timespec t;
 
     if (!local.board)
@@ -754,15 +772,29 @@ void MPIDI_faultloc_wait(MPIR_Request * req)
         MPIR_pmi_abort(code, "faultloc has located the fault that stops this job");
         MPL_exit(code);
     }
-    if (slot->wait_since_ns && slot->wait_request == request &&
-        (slot->wait_call == slot->call || slot->many_threads))
+    req = real_request(req);
+    request = req ? (uint64_t) (uint32_t) req->handle : 0;
+    peer = peer_of(req);
+    /* a handle is used again soon, the serial number never; who has no peer has none */
+    if (peer >= 0)
+        request |= MPIDI_REQUEST(req, faultloc_serial) << 32;
+    if (!slot->many_threads && slot->wait_since_ns && slot->wait_request == request &&
+        slot->wait_peer == peer && slot->wait_call == slot->call)
         return;
     clock_gettime(CLOCK_MONOTONIC, &t);
+    now = (uint64_t) t.tv_sec * 1000000000u + (uint64_t) t.tv_nsec;
+    if (slot->many_threads && slot->wait_since_ns && now - local.wait_seen_ns < WAIT_OVER_NS) {
+        /* of several threads that wait, the one that began first keeps the note */
+        if (slot->wait_request == request && slot->wait_peer == peer)
+            local.wait_seen_ns = now;
+        return;
+    }
+    local.wait_seen_ns = now;
     slot->wait_since_ns = 0;    /* a reader meets either no wait or a whole one */
-    slot->wait_peer = peer_of(req);
+    slot->wait_peer = peer;
     slot->wait_request = request;
     slot->wait_call = slot->call;
-    slot->wait_since_ns = (uint64_t) t.tv_sec * 1000000000u + (uint64_t) t.tv_nsec;
+    slot->wait_since_ns = now;
 }
 
 /* ---- stop ----------------------------------------------------------------------------------------------- */

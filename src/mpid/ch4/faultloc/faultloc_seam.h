@@ -45,7 +45,8 @@ struct faultloc_slot {
     uint64_t call;          /* which call (low bits), how many ended (the others): see below */
     uint64_t wait_call;     /* `call` when the wait below was noted */
     uint64_t wait_since_ns; /* CLOCK_MONOTONIC, 0: none */
-    uint64_t wait_request;  /* handle of the request waited for; never dereferenced */
+    uint64_t wait_request;  /* which request is waited for, below its handle; never dereferenced */
+    uint64_t posts;         /* requests to other nodes that were not complete at once */
     uint64_t spins;         /* turns of wait loops */
     int32_t wait_peer;      /* rank of the world, or FAULTLOC_PEER_... */
     uint32_t state;         /* enum faultloc_slot_state */
@@ -111,11 +112,13 @@ extern union MPIDI_faultloc_page MPIDI_faultloc_page MPIDI_FAULTLOC_HIDDEN;
 
 /* Which peer a request to another node is about: UCX and OFI do not keep it until completion.  What
  * is complete at once is never waited for, and its peer need not be found out. */
-#define MPIDI_FAULTLOC_REQUEST_DECL void *faultloc_av;
+#define MPIDI_FAULTLOC_REQUEST_DECL void *faultloc_av; uint64_t faultloc_serial;
 #define MPIDI_FAULTLOC_REQUEST_PEER(req, av) \
     do { \
-        if ((req) && !MPIR_Request_is_complete(req)) \
+        if ((req) && !MPIR_Request_is_complete(req)) { \
             MPIDI_REQUEST(req, faultloc_av) = (av); \
+            MPIDI_REQUEST(req, faultloc_serial) = ++MPIDI_faultloc_page.slot.posts; \
+        } \
     } while (0)
 #define MPIDI_FAULTLOC_IS_DONE(req) MPIR_Request_is_complete(req)
 
