@@ -203,13 +203,13 @@ static void tell(void *ctx, const struct ftree_verdict *v)
 
     clock_gettime(CLOCK_REALTIME, &t);
     rj.now_ms = (int64_t) t.tv_sec * 1000 + t.tv_nsec / 1000000;
-    /* people first: the file may be on a file system that is part of the fault */
+    /* the file first: the text says that it is there */
+    if (file)
+        write_json(a, &rj);
     text = ftree_report_text(&rj, v, file && !a->file_failed ? a->h->settings.report : NULL);
     if (text)
         faultloc_write(STDERR_FILENO, text);
     free(text);
-    if (file)
-        write_json(a, &rj);
     if (a->h->settings.action == FAULTLOC_ACTION_ABORT && a->abort_at == FTREE_NEVER && is_fatal(v))
         a->abort_at = faultloc_now() + ABORT_DELAY;
 }
