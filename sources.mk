@@ -6,26 +6,56 @@
 # The source files and the tests; a new one is a new line here (maint/list-sources.sh --update).
 
 core_sources = \
+    src/util/ftree/answer.c \
     src/util/ftree/check.c \
     src/util/ftree/correlate.c \
+    src/util/ftree/facts.c \
     src/util/ftree/ftree.c \
+    src/util/ftree/group.c \
     src/util/ftree/leave.c \
+    src/util/ftree/names.c \
     src/util/ftree/outbox.c \
     src/util/ftree/probe.c \
     src/util/ftree/report.c \
+    src/util/ftree/report_json.c \
+    src/util/ftree/report_words.c \
+    src/util/ftree/rules.c \
+    src/util/ftree/rules_builtin.c \
+    src/util/ftree/rules_check.c \
+    src/util/ftree/rules_place.c \
+    src/util/ftree/rules_read.c \
+    src/util/ftree/rules_read_model.c \
+    src/util/ftree/rules_reader.c \
     src/util/ftree/spread.c \
     src/util/ftree/sweep.c \
     src/util/ftree/symptom.c \
     src/util/ftree/topo.c \
+    src/util/ftree/tree.c \
+    src/util/ftree/tree_check.c \
+    src/util/ftree/tree_hostlist.c \
+    src/util/ftree/tree_match.c \
+    src/util/ftree/tree_names.c \
+    src/util/ftree/tree_pack.c \
+    src/util/ftree/tree_read.c \
+    src/util/ftree/tree_synthetic.c \
     src/util/ftree/verdict.c \
-    src/util/ftree/wire.c
+    src/util/ftree/wire.c \
+    src/util/ftree/wire_state.c \
+    src/util/ftree/withdraw.c
 
 core_headers = \
     src/util/ftree/ftree.h \
     src/util/ftree/ftree_int.h \
     src/util/ftree/report.h \
+    src/util/ftree/report_int.h \
+    src/util/ftree/rules.h \
+    src/util/ftree/rules_place.h \
+    src/util/ftree/rules_reader.h \
     src/util/ftree/topo.h \
-    src/util/ftree/wire.h
+    src/util/ftree/tree.h \
+    src/util/ftree/tree_int.h \
+    src/util/ftree/wire.h \
+    src/util/ftree/wire_int.h
 
 glue_sources = \
     src/mpid/ch4/faultloc/faultloc_agent.c \
@@ -37,12 +67,19 @@ glue_sources = \
     src/mpid/ch4/faultloc/faultloc_channel_tcp.c \
     src/mpid/ch4/faultloc/faultloc_conn.c \
     src/mpid/ch4/faultloc/faultloc_deputy.c \
+    src/mpid/ch4/faultloc/faultloc_door.c \
+    src/mpid/ch4/faultloc/faultloc_door_read.c \
     src/mpid/ch4/faultloc/faultloc_frame.c \
     src/mpid/ch4/faultloc/faultloc_helper.c \
     src/mpid/ch4/faultloc/faultloc_iface.c \
+    src/mpid/ch4/faultloc/faultloc_log.c \
+    src/mpid/ch4/faultloc/faultloc_numa.c \
     src/mpid/ch4/faultloc/faultloc_proc.c \
     src/mpid/ch4/faultloc/faultloc_report.c \
+    src/mpid/ch4/faultloc/faultloc_rules.c \
     src/mpid/ch4/faultloc/faultloc_sock.c \
+    src/mpid/ch4/faultloc/faultloc_state.c \
+    src/mpid/ch4/faultloc/faultloc_topology.c \
     src/mpid/ch4/faultloc/faultloc_watch.c
 
 glue_headers = \
@@ -53,22 +90,30 @@ glue_headers = \
     src/mpid/ch4/faultloc/faultloc_channel.h \
     src/mpid/ch4/faultloc/faultloc_channel_impl.h \
     src/mpid/ch4/faultloc/faultloc_conn.h \
+    src/mpid/ch4/faultloc/faultloc_door.h \
     src/mpid/ch4/faultloc/faultloc_frame.h \
     src/mpid/ch4/faultloc/faultloc_helper.h \
     src/mpid/ch4/faultloc/faultloc_iface.h \
+    src/mpid/ch4/faultloc/faultloc_log.h \
+    src/mpid/ch4/faultloc/faultloc_numa.h \
     src/mpid/ch4/faultloc/faultloc_proc.h \
     src/mpid/ch4/faultloc/faultloc_report.h \
+    src/mpid/ch4/faultloc/faultloc_rules.h \
     src/mpid/ch4/faultloc/faultloc_seam.h \
     src/mpid/ch4/faultloc/faultloc_sock.h \
+    src/mpid/ch4/faultloc/faultloc_state.h \
+    src/mpid/ch4/faultloc/faultloc_topology.h \
     src/mpid/ch4/faultloc/faultloc_watch.h
 
 testlib_sources = \
+    test/lib/base.c \
     test/lib/lone.c \
     test/lib/messages.c \
     test/lib/process.c \
     test/lib/world.c
 
 testlib_headers = \
+    test/lib/base.h \
     test/lib/lone.h \
     test/lib/messages.h \
     test/lib/process.h \
@@ -76,36 +121,57 @@ testlib_headers = \
     test/lib/world.h
 
 unit_tests = \
+    test/unit/test_answer \
     test/unit/test_check \
     test/unit/test_correlate \
+    test/unit/test_facts \
     test/unit/test_faultloc_board \
     test/unit/test_faultloc_channel_tcp \
+    test/unit/test_faultloc_door \
     test/unit/test_faultloc_helper \
     test/unit/test_faultloc_iface \
+    test/unit/test_faultloc_log \
+    test/unit/test_faultloc_numa \
     test/unit/test_faultloc_proc \
     test/unit/test_faultloc_report \
+    test/unit/test_faultloc_rules \
+    test/unit/test_faultloc_state \
+    test/unit/test_faultloc_topology \
     test/unit/test_faultloc_watch \
     test/unit/test_ftree \
+    test/unit/test_fuzz_rules \
+    test/unit/test_fuzz_tree \
     test/unit/test_fuzz_wire \
+    test/unit/test_group \
     test/unit/test_leave \
+    test/unit/test_names \
     test/unit/test_nomem \
     test/unit/test_outbox \
     test/unit/test_probe \
     test/unit/test_report \
+    test/unit/test_rules \
+    test/unit/test_rules_place \
+    test/unit/test_rules_read \
     test/unit/test_spread \
     test/unit/test_story \
     test/unit/test_sweep \
     test/unit/test_symptom \
     test/unit/test_topo \
+    test/unit/test_tree \
+    test/unit/test_tree_nomem \
+    test/unit/test_tree_read \
     test/unit/test_verdict \
-    test/unit/test_wire
+    test/unit/test_wire \
+    test/unit/test_wire_state \
+    test/unit/test_withdraw
 
 test_programs = \
     test/lib/sample_reports \
     test/lib/stranger
 
 tool_tests = \
-    test/unit/t-faultloc-program.sh
+    test/unit/t-faultloc-program.sh \
+    test/unit/t-faultloc-rules.sh
 
 mpi_tests = \
     test/mpi/test_many_ranks.sh \
@@ -121,18 +187,28 @@ cluster_tests = \
     test/cluster/test_agent_killed.sh \
     test/cluster/test_chain.sh \
     test/cluster/test_cluster.sh \
+    test/cluster/test_fln_and_suspect.sh \
     test/cluster/test_healthy.sh \
     test/cluster/test_kill.sh \
     test/cluster/test_local.sh \
+    test/cluster/test_overloaded_fln.sh \
     test/cluster/test_pause.sh \
     test/cluster/test_power_off.sh \
     test/cluster/test_power_off_4x4.sh \
+    test/cluster/test_root.sh \
+    test/cluster/test_root_and_substitute.sh \
+    test/cluster/test_rules_reload.sh \
     test/cluster/test_stop.sh \
     test/cluster/test_stranger.sh \
+    test/cluster/test_symptom_storm.sh \
+    test/cluster/test_symptom_storm_healthy.sh \
+    test/cluster/test_topology.sh \
     test/cluster/test_two_of_eight.sh \
+    test/cluster/test_two_subtrees.sh \
     test/cluster/test_unknown_peer.sh
 
 man_pages = \
+    doc/faultloc-rules.5 \
     doc/faultloc.1 \
     doc/faultloc.7
 
@@ -141,7 +217,12 @@ tool_sources = \
     tools/faultloc.c \
     tools/input.c \
     tools/meaning.c \
+    tools/rules.c \
+    tools/rules_explain.c \
+    tools/rules_learn.c \
+    tools/symptom.c \
     tools/text.c \
-    tools/tool.h
+    tools/tool.h \
+    tools/tool_rules.h
 
 tool_programs = tools/faultloc

@@ -11,14 +11,16 @@ usage() {
     cat <<EOF
 Usage: maint/list-sources.sh --check | --update | --print
 
-sources.mk names the source files and the tests, one a line. This compares it with what is there.
+sources.mk names the source files and the tests, one a line; the two Makefile.mk of src/util/ftree
+and src/mpid/ch4/faultloc name those that MPICH builds. This compares them with what is there.
 
   --check    say what is there and not named, and what is named and not there
-  --update   rewrite sources.mk
-  --print    print what --update would write
+  --update   rewrite the lists
+  --print    print what --update would write to sources.mk
   --help     this text
 
-The core is src/util/ftree/*.c; of the glue what does without MPICH's headers is built here, too;
+The core is src/util/ftree/*.c, of which the check of all invariants (check.c) is
+for tests only and not in MPICH; of the glue what does without MPICH's headers is built here, too;
 the tests are test/unit/test_*.c, test/unit/t-*.sh (of the programs), test/mpi/test_*.sh and
 test/cluster/test_*.sh; test/lib/*.c is what they share, but those with a main are programs that the
 scripts use.
@@ -97,22 +99,75 @@ EOF
     fi
 }
 
+core_mk=src/util/ftree/Makefile.mk
+glue_mk=src/mpid/ch4/faultloc/Makefile.mk
+
+# print_mk FILE FOLDER: that Makefile.mk with its two lists made anew.
+print_mk() {
+    local headers sources
+    headers=$(printf '%s\n' "$2"/*.h)
+    sources=$(printf '%s\n' "$2"/*.c | grep -vE '/ftree/check\.c$')
+    awk -v headers="$headers" -v sources="$sources" '
+        function list(files,   name, n, i, width) {
+            n = split(files, name, "\n")
+            width = 0
+            for (i = 1; i <= n; i++)
+                if (length(name[i]) > width)
+                    width = length(name[i])
+            width = 4 * int((width + 8) / 4)
+            printf "%-*s\\\n", width, $0
+            for (i = 1; i <= n; i++)
+                if (i < n)
+                    printf "%-*s\\\n", width, "    " name[i]
+                else
+                    print "    " name[i]
+        }
+        skip { skip = /\\$/; next }
+        /^(noinst_HEADERS|mpi_core_sources) \+=/ {
+            sub(/[ \t]*\\$/, "")
+            list(/^noinst/ ? headers : sources)
+            skip = 1
+            next
+        }
+        { print }' "$1"
+}
+
+# update_list FILE COMMAND...: rewrites FILE with what the command prints, if it differs.
+update_list() {
+    local file=$1
+    shift
+    "$@" >"$file.new"
+    if cmp -s "$file.new" "$file"; then
+        rm "$file.new"
+    else
+        mv "$file.new" "$file"
+        say "$file rewritten"
+    fi
+}
+
+# check_list FILE COMMAND...
+check_list() {
+    local file=$1
+    shift
+    diff --label "$file" --label "what is there" -u0 "$file" <("$@") >&2 && return
+    warn "$file differs from what is there; maint/list-sources.sh --update rewrites it"
+    return 1
+}
+
+# each ACTION: for every list.
+each() {
+    local code=0
+    "$1" sources.mk print_list || code=1
+    "$1" $core_mk print_mk $core_mk src/util/ftree || code=1
+    "$1" $glue_mk print_mk $glue_mk src/mpid/ch4/faultloc || code=1
+    return $code
+}
+
 cd "$top_srcdir"
 case ${1:-} in
     --help | -h) usage ;;
     --print) print_list ;;
-    --update)
-        print_list >sources.mk.new
-        if cmp -s sources.mk.new sources.mk; then
-            rm sources.mk.new
-        else
-            mv sources.mk.new sources.mk
-            say "sources.mk rewritten"
-        fi ;;
-    --check)
-        if ! diff --label "sources.mk" --label "what is there" -u0 sources.mk <(print_list) >&2; then
-            warn "sources.mk differs from what is there; maint/list-sources.sh --update rewrites it"
-            exit 1
-        fi ;;
+    --update) each update_list ;;
+    --check) each check_list ;;
     *) usage_error "one of --check, --update, --print" ;;
 esac

@@ -13,14 +13,21 @@
 #endif
 
 static const char usage[] =
-    "Usage: faultloc report FILE...\n"
+    "Usage: faultloc report [--verbose] FILE...\n"
     "       faultloc check FILE...\n"
+    "       faultloc rules check|print|explain|learn [ARGUMENT]... | --help\n"
+    "       faultloc symptom --kind KIND [OPTION]... | --list | --help\n"
     "\n"
     "Reads the reports that MPICH with FaultLoc writes (faultloc-JOB.json).\n"
     "\n"
-    "  report     print a report as the text that was on the job's standard error\n"
+    "  report     print a report as the text that was on the job's standard error; --verbose: with\n"
+    "             the table of nodes, and the last decisions of the node that reports\n"
     "  check      say whether a file is a valid report (schema faultloc-report/1), and what is\n"
     "             wrong with it where it is not: file, place, reason\n"
+    "  symptom    tell the agents of a running job what was observed elsewhere; see\n"
+    "             faultloc symptom --help\n"
+    "  rules      check, print and explain rule bases, and learn priors from reports; see\n"
+    "             faultloc rules --help\n"
     "  --help     this text\n"
     "  --version  the version\n"
     "\n"
@@ -31,7 +38,7 @@ static const char usage[] =
     "\n"
     "See also: man faultloc, man 7 faultloc (the variables that control FaultLoc in a job).\n";
 
-static enum tool_exit one_file(const char *file, bool print)
+static enum tool_exit one_file(const char *file, bool print, bool verbose)
 {
     struct tool_findings f = {.file = file};
     struct json_object *report;
@@ -43,7 +50,7 @@ static enum tool_exit one_file(const char *file, bool print)
     if (f.count > TOOL_FINDINGS_MAX)
         fprintf(stderr, "faultloc: %s: and more\n", file);
     if (f.count == 0 && print)
-        tool_print(report, file);
+        tool_print(report, file, verbose);
     else if (f.count == 0)
         printf("%s: a valid report\n", file);
     json_object_put(report);
@@ -65,12 +72,12 @@ static enum tool_exit finish(enum tool_exit code)
     return TOOL_TROUBLE;
 }
 
-static enum tool_exit all_files(int n, char **files, bool print)
+static enum tool_exit all_files(int n, char **files, bool print, bool verbose)
 {
     enum tool_exit worst = TOOL_OK;
 
     for (int i = 0; i < n; i++) {
-        enum tool_exit code = one_file(files[i], print);
+        enum tool_exit code = one_file(files[i], print, verbose);
         worst = code > worst ? code : worst;
     }
     return finish(worst);
@@ -79,6 +86,8 @@ static enum tool_exit all_files(int n, char **files, bool print)
 int main(int argc, char **argv)
 {
     const char *command = argc > 1 ? argv[1] : "";
+    bool verbose;
+    int first;
 
     if (!strcmp(command, "--help") || !strcmp(command, "-h"))
         return fputs(usage, stdout) < 0 ? TOOL_TROUBLE : finish(TOOL_OK);
@@ -86,12 +95,18 @@ int main(int argc, char **argv)
         return puts("faultloc " FAULTLOC_VERSION) < 0 ? TOOL_TROUBLE : finish(TOOL_OK);
     if (!*command)
         return wrong_usage("a command is needed", "");
+    if (!strcmp(command, "rules"))
+        return finish(tool_rules(argc - 2, argv + 2));
+    if (!strcmp(command, "symptom"))
+        return finish(tool_symptom(argc - 2, argv + 2));
     if (strcmp(command, "report") && strcmp(command, "check"))
         return wrong_usage("no such command: ", command);
-    if (argc < 3)
-        return wrong_usage("a file is needed after ", command);
-    for (int i = 2; i < argc; i++)
+    verbose = argc > 2 && command[0] == 'r' && !strcmp(argv[2], "--verbose");
+    first = verbose ? 3 : 2;
+    if (argc <= first)
+        return wrong_usage("a file is needed after ", argv[first - 1]);
+    for (int i = first; i < argc; i++)
         if (argv[i][0] == '-' && argv[i][1])
             return wrong_usage("no such option: ", argv[i]);
-    return all_files(argc - 2, argv + 2, command[0] == 'r');
+    return all_files(argc - first, argv + first, command[0] == 'r', verbose);
 }

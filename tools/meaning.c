@@ -57,25 +57,16 @@ static void check_victims(struct tool_findings *f, struct json_object *victims, 
     tool_leave(f, where);
 }
 
-/* "node-outage/both-paths-silent" is a rule of class "node-outage". */
-static void check_rule(struct tool_findings *f, struct json_object *verdict)
-{
-    const char *class = string(verdict, "class"), *rule = string(verdict, "rule");
-    size_t len = strlen(class), where = tool_enter_key(f, "rule");
-
-    if (strncmp(rule, class, len) || rule[len] != '/')
-        tool_found(f, "is \"%s\", no rule of class \"%s\"", rule, class);
-    tool_leave(f, where);
-}
-
 static void check_verdict(struct tool_findings *f, struct json_object *verdict, int64_t size)
 {
     size_t where;
 
-    check_rule(f, verdict);
     /* times are all in one form, so they compare as strings */
     if (strcmp(string(verdict, "first_symptom"), string(verdict, "located")) > 0)
         tool_found(f, "located before the first symptom");
+    if (tool_member(verdict, "withdrawn") &&
+        strcmp(string(verdict, "located"), string(verdict, "withdrawn")) > 0)
+        tool_found(f, "withdrawn before it was located");
     where = tool_enter_key(f, "component");
     tool_enter_key(f, "ranks");
     check_ranks(f, tool_member(tool_member(verdict, "component"), "ranks"), size);
@@ -92,6 +83,15 @@ void tool_check_meaning(struct tool_findings *f, struct json_object *report)
     if (number(job, "nodes") > size) {
         size_t where = tool_enter_key(f, "job");
         tool_found(f, "more nodes than ranks");
+        tool_leave(f, where);
+    }
+    if (tool_member(report, "node_table") &&
+        json_object_array_length(tool_member(report, "node_table")) !=
+            (size_t) number(job, "nodes")) {
+        size_t where = tool_enter_key(f, "node_table");
+        tool_found(f, "has %zu nodes, the job has %lld",
+                   json_object_array_length(tool_member(report, "node_table")),
+                   (long long) number(job, "nodes"));
         tool_leave(f, where);
     }
     tool_enter_key(f, "verdicts");

@@ -9,7 +9,9 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /*
  * The report as it was on the job's stderr, line by line, from the JSON alone: a file may come from
@@ -79,62 +81,58 @@ static void component_ranks(struct json_object *component, char *buf, size_t len
     snprintf(buf, len, "%s %s", set.count == 1 ? "rank" : "ranks", list);
 }
 
-/* ---- lines ----------------------------------------------------------------------------------- */
-
-static void say_headline(struct json_object *v)
+/* `ranks` has room for 256. */
+static struct report_about about(struct json_object *v, char *ranks)
 {
     struct json_object *component = tool_member(v, "component");
-    const char *class = string(v, "class"), *node = string(component, "node");
-    char ranks[256], pid[32] = "", what[512];
 
-    component_ranks(component, ranks, sizeof(ranks));
-    if (tool_member(component, "pid"))
-        snprintf(pid, sizeof(pid), "pid %d on ",
-                 json_object_get_int(tool_member(component, "pid")));
-    if (!strcmp(class, "node-outage"))
-        snprintf(what, sizeof(what), "node %s (%s) is down", node, ranks);
-    else if (!strcmp(class, "node-frozen"))
-        snprintf(what, sizeof(what), "node %s (%s) is frozen", node, ranks);
-    else if (!strcmp(class, "process-crash"))
-        snprintf(what, sizeof(what), "%s (%snode %s) ended without MPI_Finalize", ranks, pid, node);
-    else if (!strcmp(class, "process-stopped"))
-        snprintf(what, sizeof(what), "%s (%snode %s) is stopped", ranks, pid, node);
-    else
-        snprintf(what, sizeof(what), "node %s (%s): cause not found", node, ranks);
-    say(PREFIX "%s: %s -- %s, confidence %d%%", class, what, string(v, "origin"), percent(v));
+    component_ranks(component, ranks, 256);
+    return (struct report_about){.class_ = string(v, "class"),
+                                 .origin = string(v, "origin"),
+                                 .kind = string(component, "kind"),
+                                 .name = string(component, "name"),
+                                 .node = string(component, "node"),
+                                 .ranks = ranks,
+                                 .pid = json_object_get_int(tool_member(component, "pid"))};
 }
 
-/* What the kernel of the node said of the process, without anybody being asked. */
-static void proc_evidence(struct json_object *e, char *buf, size_t len)
-{
-    const char *state = string(e, "process_state");
+/* ---- lines ----------------------------------------------------------------------------------- */
 
-    snprintf(buf, len, "the kernel of %s says the process is %s", string(e, "target"),
-             !strcmp(state, "X")   ? "gone"
-             : !strcmp(state, "t") ? "held by a debugger (state t)"
-                                   : "stopped (state T)");
+static void say_headline(struct json_object *v, const struct report_about *a)
+{
+    char line[2048];
+
+    ftree_report_headline(a, line, sizeof(line));
+    say(PREFIX "%s: %s -- %s, confidence %d%%", a->class_, line, a->origin, percent(v));
 }
 
-static void probe_evidence(struct json_object *e, char *buf, size_t len)
+static void say_rule(struct json_object *v)
 {
-    const char *address = string(e, "address"), *error = string(e, "errno");
-    const char *state = string(e, "process_state");
+    const char *raised_by = string(v, "raised_by");
 
-    snprintf(buf, len, "%s%s on %s%s%s: %s%s%s%s%s%s", string(e, "target"),
-             !strcmp(string(e, "role"), "deputy") ? "'s deputy" : "", string(e, "path"),
-             *address ? " " : "", address, string(e, "result"), *error ? " (" : "", error,
-             *error ? ")" : "", *state ? ", says state " : "", state);
+    say(INDENT "located %.1f s after the first symptom by node %s; rule %s%s%s",
+        json_object_get_double(tool_member(v, "latency_s")), string(v, "fln"), string(v, "rule"),
+        *raised_by ? ", raised by " : "", raised_by);
+    if (tool_member(v, "because"))
+        say(INDENT "because %s", string(v, "because"));
 }
 
 static void say_evidence(struct json_object *list)
 {
     for (size_t i = 0; i < json_object_array_length(list); i++) {
         struct json_object *e = json_object_array_get_idx(list, i);
+        struct report_evidence words = {.source = string(e, "source"),
+                                        .path = string(e, "path"),
+                                        .role = string(e, "role"),
+                                        .target = string(e, "target"),
+                                        .address = string(e, "address"),
+                                        .result = string(e, "result"),
+                                        .error = string(e, "errno"),
+                                        .state = string(e, "process_state"),
+                                        .by = string(e, "by"),
+                                        .detail = string(e, "detail")};
         char line[4096];
-        if (!strcmp(string(e, "source"), "proc"))
-            proc_evidence(e, line, sizeof(line));
-        else
-            probe_evidence(e, line, sizeof(line));
+        ftree_report_evidence(&words, line, sizeof(line));
         say(INDENT "%s%s", i ? "          " : "evidence: ", line);
     }
 }
@@ -154,33 +152,113 @@ static void say_candidates(struct json_object *list)
         say(INDENT "not ruled out: %s", line);
 }
 
-static void say_victims(struct json_object *v)
+static void say_victims(struct json_object *v, const struct report_about *a)
 {
     struct json_object *victims = tool_member(v, "victims");
     int64_t count = json_object_get_int64(tool_member(victims, "count"));
     struct ftree_ranks set;
-    char list[400], component[256];
+    char list[400];
 
     read_ranks(tool_member(victims, "ranks"), count, &set);
     ftree_report_ranks(&set, list, sizeof(list));
-    component_ranks(tool_member(v, "component"), component, sizeof(component));
     say(INDENT "victims: %d %s, directly or in a chain, for %s%s%s", (int) count,
-        count == 1 ? "rank waits" : "ranks wait", component, count ? ": " : "", list);
+        count == 1 ? "rank waits" : "ranks wait", a->ranks, count ? ": " : "", list);
 }
 
-static void say_verdict(struct json_object *v)
+/* Times are all in one form, UTC with milliseconds. */
+static double seconds(const char *time)
 {
-    say_headline(v);
-    say(INDENT "located %.1f s after the first symptom by node %s; rule %s",
-        json_object_get_double(tool_member(v, "latency_s")), string(v, "fln"), string(v, "rule"));
-    if (tool_member(v, "because"))
-        say(INDENT "because %s", string(v, "because"));
+    struct tm tm = {0};
+    const char *ms = strptime(time, "%Y-%m-%dT%H:%M:%S", &tm);
+
+    return (double) timegm(&tm) + (ms ? strtod(ms, NULL) : 0);
+}
+
+static void say_withdrawn(struct json_object *v, const struct report_about *a)
+{
+    char component[2048];
+
+    ftree_report_component(a, component, sizeof(component));
+    say(PREFIX "withdrawn: %s of %s: %s; this was %.1f s after it was located", a->class_,
+        component, ftree_report_over(a->class_),
+        seconds(string(v, "withdrawn")) - seconds(string(v, "located")));
+}
+
+static void say_conclusion(struct json_object *v, const struct report_about *a, bool withdrawn)
+{
+    struct json_object *list = tool_member(v, "candidates");
+    struct report_open open = {0};
+    char line[2048];
+
+    for (size_t i = 0; i < json_object_array_length(list); i++) {
+        struct json_object *c = json_object_array_get_idx(list, i);
+        if (!tool_member(c, "ruled_out_by"))
+            ftree_report_open_add(&open, string(c, "class"), percent(c));
+    }
+    ftree_report_conclusion(a, &open, withdrawn, line, sizeof(line));
+    say(INDENT "%s", line);
+}
+
+static void say_nodes(struct json_object *table)
+{
+    char line[1024];
+
+    if (!table) {
+        say(INDENT "nodes: none in this file; MPIR_CVAR_FAULTLOC_VERBOSE=1 puts them there");
+        return;
+    }
+    say(INDENT "nodes:");
+    for (size_t i = 0; i < json_object_array_length(table); i++) {
+        struct json_object *n = json_object_array_get_idx(table, i);
+        struct json_object *address = tool_member(n, "address");
+        ftree_report_node(string(n, "name"), string(address, "data"), string(address, "mgmt"),
+                          string(n, "state"), line, sizeof(line));
+        say(INDENT "  %s", line);
+    }
+}
+
+static void say_trace(struct json_object *trace)
+{
+    size_t n = trace ? json_object_array_length(trace) : 0;
+
+    if (n > 0)
+        say(INDENT "trace:");
+    for (size_t i = 0; i < n; i++)
+        say(INDENT "  %s", json_object_get_string(json_object_array_get_idx(trace, i)));
+}
+
+/* What is about the whole job is said once, with the last verdict. */
+static void say_end(struct json_object *report, struct json_object *v,
+                    const struct report_about *a, const char *file, bool withdrawn, bool verbose)
+{
+    say(INDENT "full report: %s", file);
+    if (verbose) {
+        say_nodes(tool_member(report, "node_table"));
+        say_trace(tool_member(report, "trace"));
+    }
+    say_conclusion(v, a, withdrawn);
+}
+
+static void say_verdict(struct json_object *report, struct json_object *v, const char *file,
+                        bool verbose)
+{
+    bool withdrawn = tool_member(v, "withdrawn") != NULL;
+    char ranks[256];
+    struct report_about a = about(v, ranks);
+
+    say_headline(v, &a);
+    say_rule(v);
     say_evidence(tool_member(v, "evidence"));
     say_candidates(tool_member(v, "candidates"));
-    say_victims(v);
+    say_victims(v, &a);
+    say_end(report, v, &a, file, false, verbose && !withdrawn);
+    if (!withdrawn)
+        return;
+    say_withdrawn(v, &a);
+    say_end(report, v, &a, file, true, verbose);
 }
 
-void tool_print(struct json_object *report, const char *file)
+void tool_print(struct json_object *report, const char *file, bool verbose)
 {
     struct json_object *job = tool_member(report, "job");
     struct json_object *verdicts = tool_member(report, "verdicts");
@@ -191,8 +269,6 @@ void tool_print(struct json_object *report, const char *file)
     say(PREFIX "job %s: %d %s on %d %s, started %s; %zu %s", string(job, "id"), size,
         size == 1 ? "rank" : "ranks", nodes, nodes == 1 ? "node" : "nodes", string(job, "started"),
         n, n == 1 ? "verdict" : "verdicts");
-    for (size_t i = 0; i < n; i++) {
-        say_verdict(json_object_array_get_idx(verdicts, i));
-        say(INDENT "full report: %s", file);
-    }
+    for (size_t i = 0; i < n; i++)
+        say_verdict(report, json_object_array_get_idx(verdicts, i), file, verbose && i + 1 == n);
 }

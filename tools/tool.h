@@ -18,6 +18,8 @@
  *     check.c       the document against the schema, which is part of the program
  *     meaning.c     what a schema cannot say: numbers that must fit each other
  *     text.c        the report as a person reads it
+ *     symptom.c     tells the agents of a job what other middleware saw
+ *     rules*.c      rule bases: checked, printed, explained, and what past reports teach of them
  *
  * A report may come from anywhere: nothing in it is believed before check.c has seen it, every
  * size is bounded, and no byte of it reaches the terminal but as printable ASCII.
@@ -66,8 +68,15 @@ void tool_leave(struct tool_findings *f, size_t where);
 void tool_check(struct tool_findings *f, struct json_object *report);
 void tool_check_meaning(struct tool_findings *f, struct json_object *report);
 
-/* Purpose: prints a report that tool_check() has nothing against; `file` is named in it. */
-void tool_print(struct json_object *report, const char *file);
+/* Purpose: prints a report that tool_check() has nothing against; `file` is named in it.  verbose:
+ * with the table of nodes and the trace. */
+void tool_print(struct json_object *report, const char *file, bool verbose);
+
+/* Purpose: the command `faultloc symptom`, with the arguments behind it.  Returns an exit code. */
+enum tool_exit tool_symptom(int n, char **arguments);
+
+/* Purpose: the command `faultloc rules`, with the arguments behind it.  Returns an exit code. */
+enum tool_exit tool_rules(int n, char **arguments);
 
 /* Purpose: makes `s` safe for a terminal: what is not printable ASCII becomes '?'.  Returns s. */
 char *tool_clean(char *s);

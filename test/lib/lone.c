@@ -5,6 +5,8 @@
 
 #include "lone.h"
 
+#include "base.h"
+
 #include "suite.h"
 #include <stdio.h>
 #include <string.h>
@@ -62,10 +64,26 @@ static void look(void *ctx, int32_t i, struct ftree_rank_state *state)
     *state = l->state[i];
 }
 
+static void state(void *ctx, struct ftree_node_state *out)
+{
+    *out = ((struct lone *) ctx)->own_state;
+}
+
+static void message_log(void *ctx, int32_t i, struct ftree_log *log)
+{
+    (void) i;
+    log->entries = 1;
+    log->entry[0] = ((struct lone *) ctx)->own_message;
+}
+
 static void learn(void *ctx, const struct ftree_verdict *v)
 {
     struct lone *l = ctx;
 
+    if (v->withdrawn) {
+        l->withdrawals++;
+        return;
+    }
     ck_assert_int_lt(l->verdicts, LONE_VERDICTS_MAX);
     l->verdict[l->verdicts++] = *v;
 }
@@ -74,13 +92,20 @@ static void report(void *ctx, const struct ftree_verdict *v)
 {
     struct lone *l = ctx;
 
+    if (v->withdrawn) {
+        l->withdrawals_told++;
+        return;
+    }
     ck_assert_int_lt(l->reports, LONE_VERDICTS_MAX);
     l->report[l->reports++] = *v;
 }
 
 static void trace(void *ctx, const char *line)
 {
-    add_line(ctx, line);
+    const struct lone *l = ctx;
+
+    if (l->steps || line[0] != ' ')
+        add_line(ctx, line);
 }
 
 static void *alloc(void *ctx, void *ptr, size_t size)
@@ -103,7 +128,9 @@ static const struct ftree_io io = {.send = send_message,
                                    .verdict = learn,
                                    .report = report,
                                    .trace = trace,
-                                   .alloc = alloc};
+                                   .alloc = alloc,
+                                   .state = state,
+                                   .log = message_log};
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
@@ -133,6 +160,7 @@ static void make_job(struct lone *l, int32_t nodes, int32_t ppn, int32_t fanout)
     l->job = (struct ftree_job){.nodes = nodes,
                                 .size = size,
                                 .fanout = fanout,
+                                .rules = base_rules(),
                                 .seed = 7,
                                 .has_path = {true, true},
                                 .rank_node = l->rank_node,
@@ -245,14 +273,14 @@ void lone_stall(struct lone *l, int32_t rank, int32_t peer)
     check_handle(l);
 }
 
-struct ftree_verdict lone_verdict(const struct lone *l, enum ftree_rule rule, int32_t node,
+struct ftree_verdict lone_verdict(const struct lone *l, const char *sign, int32_t node,
                                   int32_t rank, int32_t fln)
 {
-    struct ftree_verdict v;
+    struct ftree_verdict v = base_verdict(sign, node, rank);
 
-    ftree_verdict_init(&v, rule, node, rank);
     v.fln = fln;
-    v.symptoms = 1;
+    /* the same component, class and fln: the same verdict */
+    v.id = 1000 + 1000 * v.class_ + (uint32_t) (node + 100 * (rank + 1));
     v.first_symptom = l->now - 900 * FTREE_MS;
     v.located = l->now;
     return v;

@@ -12,7 +12,7 @@
  * One handle with nobody around it: the test plays all others.  What the handle says and sends is
  * a log, to be compared with the lines expected:
  *
- *     0 suspects n2: stall
+ *     0 suspects n2: peer-stall, rule stalled-peer
  *     0 -> n2 data probe
  *     150 -> n2 data probe fresh
  *
@@ -42,6 +42,10 @@ struct lone {
     int32_t n_sent;
     struct ftree_verdict verdict[LONE_VERDICTS_MAX], report[LONE_VERDICTS_MAX];
     int32_t verdicts, reports;
+    int32_t withdrawals, withdrawals_told; /* of verdicts learnt, and of those reported */
+    bool steps; /* the log has the steps on the way to a decision, too */
+    struct ftree_node_state own_state; /* what a state probe is told */
+    struct ftree_log_entry own_message; /* and a log probe */
     int32_t fail_alloc_in; /* the n-th allocation from now fails; 0: none */
     int64_t live_allocations;
     struct ftree_rank_state state[LONE_RANKS_MAX]; /* of the own ranks */
@@ -91,8 +95,8 @@ int32_t lone_count(const struct lone *l, enum wire_type type);
 /* The log since the last call; valid until the next one. */
 const char *lone_log(struct lone *l);
 
-/* A verdict as another node would tell it. */
-struct ftree_verdict lone_verdict(const struct lone *l, enum ftree_rule rule, int32_t node,
+/* A verdict as another node would tell it, by a sign of the built-in rules. */
+struct ftree_verdict lone_verdict(const struct lone *l, const char *sign, int32_t node,
                                   int32_t rank, int32_t fln);
 
 /* Node `from` tells a verdict, up or down. */

@@ -5,6 +5,9 @@
 
 #include "messages.h"
 
+#include "base.h"
+#include "ftree_int.h"
+
 #include <string.h>
 
 static const int32_t rank_node[MESSAGES_SIZE] = {0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7};
@@ -12,17 +15,24 @@ static const int32_t node_first[MESSAGES_NODES + 1] = {0, 2, 4, 6, 8, 10, 12, 14
 static const int32_t node_ranks[MESSAGES_SIZE] = {0, 1, 2,  3,  4,  5,  6,  7,
                                                   8, 9, 10, 11, 12, 13, 14, 15};
 
-static const struct ftree_job job = {.nodes = MESSAGES_NODES,
-                                     .size = MESSAGES_SIZE,
-                                     .fanout = 2,
-                                     .seed = 7,
-                                     .has_path = {true, true},
-                                     .rank_node = rank_node,
-                                     .node_first = node_first,
-                                     .node_ranks = node_ranks};
+static struct ftree_job job = {.nodes = MESSAGES_NODES,
+                               .size = MESSAGES_SIZE,
+                               .fanout = 2,
+                               .seed = 7,
+                               .has_path = {true, true},
+                               .rank_node = rank_node,
+                               .node_first = node_first,
+                               .node_ranks = node_ranks};
 
 const struct ftree_job *messages_job(void)
 {
+    struct ftree_tree_error e;
+    struct ftree_tree *tree;
+    int32_t ranks;
+
+    job.rules = base_rules();
+    if (!job.tree && !ftree_tree_synthetic("switch:2 node:4", 2, &tree, &ranks, &e))
+        job.tree = tree; /* kept until the program ends */
     return &job;
 }
 
@@ -42,6 +52,8 @@ static void fill_answer(struct wire_answer *a)
     a->role = FTREE_ROLE_DEPUTY;
     a->leaving = true;
     a->asked_phase = FTREE_PHASE_WAITING;
+    a->asked_peer = 15;
+    a->asked_told = true;
     a->troubles = WIRE_TROUBLES_MAX;
     for (int32_t i = 0; i < a->troubles; i++)
         a->trouble[i] = (struct wire_trouble){.rank = i % MESSAGES_SIZE,
@@ -51,17 +63,23 @@ static void fill_answer(struct wire_answer *a)
     fill_ranks(&a->waiting);
 }
 
-static void fill_verdict(struct ftree_verdict *v, ftree_time now, enum ftree_rule rule)
+static void fill_verdict(struct ftree_verdict *v, ftree_time now, const char *sign)
 {
-    ftree_verdict_init(v, rule, 3, FTREE_NONE);
+    *v = base_verdict(sign, 3, FTREE_NONE);
+    memset(v->rule, 'r', sizeof(v->rule) - 1);
+    memset(v->because, 'b', sizeof(v->because) - 1);
+    memset(v->raised_by, 'a', sizeof(v->raised_by) - 1);
+    v->id = 12345;
+    v->withdrawn = now - FTREE_MS;
     v->fln = 1;
     v->symptoms = 5;
     v->pid = 4711;
     v->first_symptom = now - 900 * FTREE_MS;
     v->located = now - FTREE_MS;
     v->evidences = FTREE_EVIDENCE_MAX;
-    for (int32_t i = 0; i < v->evidences; i++)
-        v->evidence[i] = (struct ftree_evidence){.path = (uint8_t) (i % (FTREE_PATHS + 1)),
+    for (int32_t i = 0; i < v->evidences; i++) {
+        v->evidence[i] = (struct ftree_evidence){.source = (uint8_t) (i % FTREE_EVIDENCE_SOURCES),
+                                                 .path = (uint8_t) (i % (FTREE_PATHS + 1)),
                                                  .role = (uint8_t) (i % FTREE_ROLES),
                                                  .reach = (uint8_t) (i % FTREE_REACH_COUNT),
                                                  .proc_state = i % 2 ? 'T' : 0,
@@ -69,6 +87,8 @@ static void fill_verdict(struct ftree_verdict *v, ftree_time now, enum ftree_rul
                                                  .by = i % MESSAGES_NODES,
                                                  .error = 11 * i,
                                                  .at = now - (ftree_time) i * FTREE_MS};
+        memset(v->evidence[i].detail, '~', sizeof(v->evidence[i].detail) - 1);
+    }
     v->candidates = FTREE_CANDIDATE_MAX;
     for (int32_t i = 0; i < v->candidates; i++)
         v->candidate[i] = (struct ftree_candidate){FTREE_CLASS_LINK_FAULT, 100, i % 2 == 0};
@@ -77,12 +97,18 @@ static void fill_verdict(struct ftree_verdict *v, ftree_time now, enum ftree_rul
 
 bool messages_make(int i, ftree_time now, struct wire_message *m)
 {
+    messages_job(); /* which has a tree from then on */
     memset(m, 0, sizeof(*m));
     m->id = 0x01020304u + (uint32_t) i;
     if (i < WIRE_TYPE_COUNT) { /* the smallest of each type */
         m->type = (uint8_t) i;
-        if (m->type == WIRE_VERDICT_UP || m->type == WIRE_VERDICT_DOWN)
+        if (m->type == WIRE_VERDICT_UP || m->type == WIRE_VERDICT_DOWN) {
             m->u.verdict.first_symptom = m->u.verdict.located = now;
+            m->u.verdict.switch_ = FTREE_NONE;
+        } else if (m->type == WIRE_SYMPTOM) {
+            ftree_symptom_init(&m->u.symptom, FTREE_SYMPTOM_PEER_SILENT, 0, FTREE_NONE, 0, now,
+                               now);
+        }
         return true;
     }
     switch (i - WIRE_TYPE_COUNT) {
@@ -93,16 +119,20 @@ bool messages_make(int i, ftree_time now, struct wire_message *m)
         case 1:
             m->type = WIRE_SYMPTOM;
             m->flags = WIRE_FLAG_SUBSTITUTE;
-            m->u.symptom =
-                (struct wire_symptom){SYMPTOM_SILENT, 3, FTREE_NONE, 5, 9, 1000 * FTREE_MS};
+            ftree_symptom_init(&m->u.symptom, FTREE_SYMPTOM_PEER_SILENT, 3, FTREE_NONE, 5,
+                               now - 1000 * FTREE_MS, now - FTREE_MS);
+            m->u.symptom.count = 9;
+            m->u.symptom.reporters = FTREE_REPORTERS_MAX;
+            memset(m->u.symptom.detail, '~', sizeof(m->u.symptom.detail) - 1);
             return true;
         case 2:
             m->type = WIRE_SYMPTOM;
-            m->u.symptom = (struct wire_symptom){SYMPTOM_STALL, 7, 15, 1, 1, 0};
+            ftree_symptom_init(&m->u.symptom, FTREE_SYMPTOM_PEER_STALL, 7, 15, 1, now, now);
             return true;
         case 3:
             m->type = WIRE_PROBE;
-            m->u.probe = (struct wire_probe){12, 3, FTREE_NONE, 1000 * FTREE_MS};
+            m->u.probe =
+                (struct wire_probe){12, 3, RULES_ASK_STATE, FTREE_NONE, now - 1000 * FTREE_MS};
             return true;
         case 4:
             m->type = WIRE_ANSWER;
@@ -114,19 +144,46 @@ bool messages_make(int i, ftree_time now, struct wire_message *m)
             return true;
         case 6:
             m->type = WIRE_VERDICT_UP;
-            fill_verdict(&m->u.verdict, now, FTREE_RULE_BOTH_PATHS_SILENT);
+            fill_verdict(&m->u.verdict, now, "node-outage/both-paths-silent");
             return true;
         case 7:
             m->type = WIRE_VERDICT_DOWN;
-            fill_verdict(&m->u.verdict, now, FTREE_RULE_STATE_T);
+            fill_verdict(&m->u.verdict, now, "process-stopped/state-t");
             m->u.verdict.rank = 7;
             return true;
         case 8:
             m->type = WIRE_VICTIMS;
-            m->u.victims.class_ = FTREE_CLASS_NODE_OUTAGE;
-            m->u.victims.node = 3;
-            m->u.victims.rank = FTREE_NONE;
+            m->u.victims.fln = 3;
+            m->u.victims.id = 7;
             fill_ranks(&m->u.victims.ranks);
+            return true;
+        case 9:
+            m->type = WIRE_STATE;
+            memset(&m->u.state.state, 0xff, sizeof(m->u.state.state)); /* nothing is known */
+            m->u.state.nonce = 12;
+            m->u.state.state.link = FTREE_LINK_UNKNOWN;
+            m->u.state.state.ranks = 0;
+            return true;
+        case 10:
+            m->type = WIRE_LOG;
+            m->u.log.nonce = 12;
+            m->u.log.log.rank = 15;
+            m->u.log.log.entries = FTREE_LOG_MAX;
+            for (int32_t e = 0; e < FTREE_LOG_MAX; e++)
+                m->u.log.log.entry[e] =
+                    (struct ftree_log_entry){.type = (uint8_t) (e % FTREE_LOG_TYPES),
+                                             .at = now - (ftree_time) e,
+                                             .peer = e % 2 ? 7 : FTREE_NONE,
+                                             .tag = e,
+                                             .context = 3,
+                                             .bytes = 1000};
+            return true;
+        case 11:
+            m->type = WIRE_SYMPTOM;
+            ftree_symptom_init(&m->u.symptom, FTREE_SYMPTOM_SWITCH_DOWN, job.tree->switch_head[1],
+                               FTREE_NONE, 2, now, now);
+            m->u.symptom.about.kind = FTREE_KIND_SWITCH;
+            m->u.symptom.about.switch_ = 1;
             return true;
         default:
             return false;

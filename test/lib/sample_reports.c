@@ -3,6 +3,7 @@
  *     See COPYRIGHT in top-level directory
  */
 
+#include "base.h"
 #include "ftree_int.h"
 #include "report.h"
 
@@ -12,24 +13,45 @@
 #include <string.h>
 
 /*
- * sample_reports FOLDER: writes N.json and N.txt for every rule there is, and "all.json" with all of
- * them, as a job would, so that what reads reports can be compared with what writes them.
+ * sample_reports FOLDER: writes N.json and N.txt for every sign of the built-in rule base (the first
+ * is node-outage/both-paths-silent) and some more, and "all.json" with all of them, as a job would,
+ * so that what reads reports can be compared with what writes them.
  */
 
 #define NOW (100000 * FTREE_MS)
+#define VERDICTS_MAX 128
 
 static const char *const names[] = {"h0", "h1", "h2", "h3"};
 static const int32_t rank_node[] = {0, 0, 1, 1, 2, 2, 3, 3};
 static const int32_t node_first[] = {0, 2, 4, 6, 8};
 static const int32_t node_ranks[] = {0, 1, 2, 3, 4, 5, 6, 7};
+static const int32_t parent[] = {FTREE_NONE, 0, 0, 2}, first_child[] = {1, 3, 3, 4, 4};
+static const int32_t height[] = {2, 0, 1, 0}, leaf[] = {1, 3};
+static const char *const switches[] = {"leaf0", "leaf1"};
+static const int32_t above[] = {FTREE_NONE, FTREE_NONE}, head[] = {0, 2};
+static const int32_t node_switch[] = {0, 0, 1, 1};
+static const struct ftree_tree tree = {.nodes = 4,
+                                       .parent = parent,
+                                       .first_child = first_child,
+                                       .height = height,
+                                       .leaves = 2,
+                                       .leaf = leaf,
+                                       .switches = 2,
+                                       .switch_name = switches,
+                                       .switch_parent = above,
+                                       .switch_head = head,
+                                       .node_switch = node_switch};
 static const struct ftree_job job = {.nodes = 4,
                                      .size = 8,
                                      .fanout = 32,
+                                     .tree = &tree,
                                      .has_path = {true, true},
                                      .node_name = names,
                                      .rank_node = rank_node,
                                      .node_first = node_first,
                                      .node_ranks = node_ranks};
+static struct ftree_verdict all[VERDICTS_MAX];
+static int32_t verdicts;
 
 static const char *address(void *ctx, int32_t node, enum ftree_path path, char *buf, size_t len)
 {
@@ -41,42 +63,86 @@ static const char *address(void *ctx, int32_t node, enum ftree_path path, char *
 }
 
 /* Evidence of every kind, so that every form of a line occurs. */
-static void add_evidence(struct ftree_verdict *v)
+static void add_evidence(struct ftree_verdict *v, int32_t number)
 {
-    for (int i = 0; i < FTREE_EVIDENCE_MAX; i++) {
-        struct ftree_evidence e = {.path = (uint8_t) (i % (FTREE_PATHS + 1)),
-                                   .role = (uint8_t) (i % FTREE_ROLES),
-                                   .reach = (uint8_t) ((v->rule + i) % FTREE_REACH_COUNT),
+    for (int32_t i = 0; i < FTREE_EVIDENCE_MAX; i++) {
+        struct ftree_evidence e = {.source = (uint8_t) (i < 5 ? i : (number + i) % 2),
+                                   .path = (uint8_t) (i % FTREE_PATHS),
+                                   .role = (uint8_t) (i / 2 % FTREE_ROLES),
+                                   .reach = (uint8_t) ((number + i) % FTREE_REACH_COUNT),
                                    .target = i % job.nodes,
                                    .by = v->fln,
-                                   .error = i == 3 ? EHOSTUNREACH : i == 4 ? EDOM : 0,
+                                   .error = i == 4 ? EHOSTUNREACH : i == 6 ? EDOM : 0,
                                    .at = v->located};
-        e.proc_state = "T\0tX\0"[i % 5];
-        if (e.path == FTREE_PATHS && !e.proc_state)
+        if (e.source == FTREE_EVIDENCE_PROC)
+            e.proc_state = "TtXD"[(number + i) % 4];
+        else if (e.source == FTREE_EVIDENCE_PROBE && number % 3 == 0)
             e.proc_state = 'T';
-        ftree_verdict_add_evidence(v, &e);
+        if (e.source != FTREE_EVIDENCE_PROBE)
+            e.path = FTREE_PATHS;
+        if (e.source > FTREE_EVIDENCE_PROC || i == 7)
+            snprintf(e.detail, sizeof(e.detail), "power-off: chassis power is off");
+        v->evidence[v->evidences++] = e;
     }
 }
 
-static struct ftree_verdict verdict(int rule)
+static void add_verdict(const char *sign)
 {
-    struct ftree_verdict v;
+    struct ftree_verdict *v = &all[verdicts];
 
-    ftree_verdict_init(&v, (enum ftree_rule) rule, 2, FTREE_NONE);
-    if (v.kind == FTREE_KIND_RANK && rule % 2 == 0) {
-        v.rank = 4;
-        v.pid = 5004;
+    if (verdicts == VERDICTS_MAX)
+        abort();
+    *v = base_verdict(sign, 2, FTREE_NONE);
+    v->id = (uint32_t) verdicts + 1;
+    if (v->kind == FTREE_KIND_RANK && verdicts % 2 == 0) {
+        v->rank = 4;
+        v->pid = 5004;
     }
-    v.symptoms = 3;
-    v.first_symptom = NOW - (1900 + 100 * (ftree_time) rule) * FTREE_MS;
-    v.located = NOW - 489 * FTREE_MS;
-    add_evidence(&v);
-    if (rule != 1)
-        ftree_verdict_ranks_add(&v.victims, 0, 0);
-    if (rule > 2)
-        ftree_verdict_ranks_add(&v.victims, 6, 7);
-    v.victims.count += rule == 5; /* counted, not listed */
-    return v;
+    if (v->kind == FTREE_KIND_SWITCH)
+        v->switch_ = 1;
+    if (verdicts % 2)
+        snprintf(v->raised_by, sizeof(v->raised_by), "a-rule");
+    v->symptoms = 3;
+    v->first_symptom = NOW - (1900 + 100 * (ftree_time) verdicts) * FTREE_MS;
+    v->located = NOW - 489 * FTREE_MS;
+    add_evidence(v, verdicts);
+    if (verdicts != 1)
+        ftree_verdict_ranks_add(&v->victims, 0, 0);
+    if (verdicts > 2)
+        ftree_verdict_ranks_add(&v->victims, 6, 7);
+    v->victims.count += verdicts == 5; /* counted, not listed */
+    verdicts++;
+}
+
+/* A verdict of each class, whatever the base decides. */
+static void add_class(int class_)
+{
+    struct ftree_verdict *v;
+
+    add_verdict("node-outage/both-paths-silent");
+    v = &all[verdicts - 1];
+    v->class_ = (uint8_t) class_;
+    v->kind = (uint8_t) ftree_class_kind(class_);
+    v->switch_ = v->kind == FTREE_KIND_SWITCH ? 1 : FTREE_NONE;
+    v->candidate[0] = (struct ftree_candidate){FTREE_CLASS_LINK_FAULT, 100, false};
+    v->candidate[1] = (struct ftree_candidate){FTREE_CLASS_PROCESS_STOPPED, 300, false};
+    v->candidates = class_ % 2 ? 0 : 2;
+}
+
+static void add_all(void)
+{
+    const struct ftree_rules *rules = base_rules();
+
+    add_verdict("node-outage/both-paths-silent");
+    for (int32_t m = 0; m < rules->models; m++)
+        for (int32_t i = 0; i < rules->model[m].signs; i++)
+            add_verdict(rules->model[m].sign[i].name);
+    for (int class_ = 0; class_ < FTREE_CLASS_COUNT; class_++)
+        add_class(class_);
+    for (int class_ = 0; class_ < FTREE_CLASS_COUNT; class_++) {
+        add_class(class_);
+        all[verdicts - 1].withdrawn = NOW;
+    }
 }
 
 static void write_file(const char *folder, const char *name, const char *end, char *text)
@@ -93,30 +159,64 @@ static void write_file(const char *folder, const char *name, const char *end, ch
     free(text);
 }
 
+/* What the job said: the verdict, and later, where it is so, that it is withdrawn. */
+static char *said(const struct report_job *rj, struct ftree_verdict v, const char *json)
+{
+    struct report_job brief = *rj;
+    ftree_time withdrawn = v.withdrawn;
+    char *text, *more = NULL;
+    size_t len;
+
+    v.withdrawn = 0;
+    brief.verbose = rj->verbose && !withdrawn;
+    text = ftree_report_text(&brief, &v, json);
+    v.withdrawn = withdrawn;
+    if (text && withdrawn)
+        more = ftree_report_text(rj, &v, json);
+    if (!more)
+        return text;
+    len = strlen(text);
+    text = realloc(text, len + strlen(more) + 1);
+    if (!text)
+        abort();
+    strcpy(text + len, more);
+    free(more);
+    return text;
+}
+
 int main(int argc, char **argv)
 {
+    static const char *const trace[] = {"suspects h2: peer-stall", "  asks h2 on data", ""};
     struct report_job rj = {.job = &job,
                             .id = "4711",
                             .started_ms = 1769860800000,
                             .now = NOW,
                             .now_ms = 1769860810250,
-                            .address = address};
-    const struct ftree_verdict *list[FTREE_RULE_COUNT];
-    struct ftree_verdict all[FTREE_RULE_COUNT];
+                            .address = address,
+                            .knowns = 1,
+                            .trace = trace,
+                            .traces = 3};
+    const struct ftree_verdict *list[VERDICTS_MAX];
     char name[16], json[4096];
 
     if (argc != 2) {
         fprintf(stderr, "usage: sample_reports FOLDER\n");
         return 2;
     }
-    for (int rule = 0; rule < FTREE_RULE_COUNT; rule++) {
-        all[rule] = verdict(rule);
-        list[rule] = &all[rule];
-        snprintf(name, sizeof(name), "%d", rule);
-        snprintf(json, sizeof(json), "%s/%d.json", argv[1], rule);
-        write_file(argv[1], name, ".json", ftree_report_json(&rj, &list[rule], 1));
-        write_file(argv[1], name, ".txt", ftree_report_text(&rj, list[rule], json));
+    add_all();
+    for (int32_t i = 0; i < verdicts; i++) {
+        list[i] = &all[i];
+        rj.known = &list[i];
+        snprintf(name, sizeof(name), "%d", (int) i);
+        snprintf(json, sizeof(json), "%s/%d.json", argv[1], (int) i);
+        rj.verbose = false;
+        write_file(argv[1], name, ".json", ftree_report_json(&rj));
+        write_file(argv[1], name, ".txt", said(&rj, all[i], json));
+        rj.verbose = true;
+        write_file(argv[1], name, ".verbose", said(&rj, all[i], json));
     }
-    write_file(argv[1], "all", ".json", ftree_report_json(&rj, list, FTREE_RULE_COUNT));
+    rj.known = list;
+    rj.knowns = verdicts;
+    write_file(argv[1], "all", ".json", ftree_report_json(&rj));
     return 0;
 }

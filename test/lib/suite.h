@@ -7,7 +7,9 @@
 #define SUITE_H_INCLUDED
 
 #include <check.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /*
  * The main() of a test program: one suite, one case, the tests in the order given.
@@ -53,6 +55,31 @@ static inline int suite_main(const char *name, void (*add)(TCase *))
     failed = srunner_ntests_failed(runner);
     srunner_free(runner);
     return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+/* What was said, line by line: fails with the first line that is another, and writes down the whole
+ * on stderr.  (Check refuses messages of more than a few thousand characters.) */
+#define EXPECT_LINES(got, expected) suite_expect_lines((got), (expected), __FILE__, __LINE__)
+
+static inline void suite_expect_lines(const char *got, const char *expected, const char *file,
+                                      int line)
+{
+    const char *whole = got, *g = got, *e = expected;
+    int n = 1;
+
+    while (*g && *g == *e) {
+        if (*g++ == '\n') {
+            got = g;
+            expected = e + 1;
+            n++;
+        }
+        e++;
+    }
+    if (*g == *e)
+        return;
+    fputs(whole, stderr);
+    ck_abort_msg("%s:%d: line %d is \"%.*s\", expected \"%.*s\"", file, line, n,
+                 (int) strcspn(got, "\n"), got, (int) strcspn(expected, "\n"), expected);
 }
 
 /* As ck_assert(), for inner loops: Check writes a file for each of its own. */

@@ -5,6 +5,8 @@
 
 #include "world.h"
 
+#include "base.h"
+
 #include "suite.h"
 
 #include <stdio.h>
@@ -173,8 +175,17 @@ static void learn(void *ctx, const struct ftree_verdict *v)
 {
     struct place *p = ctx;
 
-    (void) v;
-    p->w->verdicts_on[p->node]++;
+    if (v->withdrawn)
+        p->w->withdrawals_on[p->node]++;
+    else
+        p->w->verdicts_on[p->node]++;
+}
+
+static void state(void *ctx, struct ftree_node_state *out)
+{
+    const struct place *p = ctx;
+
+    *out = p->w->state[p->node];
 }
 
 static void report(void *ctx, const struct ftree_verdict *v)
@@ -182,6 +193,10 @@ static void report(void *ctx, const struct ftree_verdict *v)
     struct place *p = ctx;
     struct world *w = p->w;
 
+    if (v->withdrawn) {
+        w->withdrawals++;
+        return;
+    }
     ck_assert_int_lt(w->reports, 64);
     w->report[w->reports] = *v;
     w->reporter[w->reports] = p->node;
@@ -194,6 +209,8 @@ static void trace(void *ctx, const char *line)
     struct world *w = p->w;
     size_t need = strlen(line) + 64;
 
+    if (!w->steps && line[0] == ' ')
+        return;
     if (w->trace_len + need > w->trace_room) {
         w->trace_room = 2 * w->trace_room + need;
         w->trace = realloc(w->trace, w->trace_room);
@@ -225,11 +242,30 @@ static const struct ftree_io io = {.send = send_message,
                                    .verdict = learn,
                                    .report = report,
                                    .trace = trace,
-                                   .alloc = alloc};
+                                   .alloc = alloc,
+                                   .state = state};
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
 struct world *world_new(int32_t nodes, int32_t ppn, int32_t fanout)
+{
+    return world_new_tree(NULL, nodes, ppn, fanout);
+}
+
+void world_symptom(struct world *w, int32_t by, enum ftree_symptom_kind kind, int32_t node)
+{
+    struct ftree_symptom s = {.kind = (uint8_t) kind,
+                              .severity = ftree_symptom_info(kind)->severity,
+                              .about = {.node = node, .rank = FTREE_NONE, .switch_ = FTREE_NONE},
+                              .count = 1,
+                              .first = w->now,
+                              .last = w->now};
+
+    ck_assert_int_eq(ftree_symptom(w->node[by].ft, w->now, &s), FTREE_OK);
+}
+
+struct world *world_new_tree(const struct ftree_tree *tree, int32_t nodes, int32_t ppn,
+                             int32_t fanout)
 {
     struct world *w = calloc(1, sizeof(*w));
 
@@ -252,6 +288,8 @@ struct world *world_new(int32_t nodes, int32_t ppn, int32_t fanout)
     w->job = (struct ftree_job){.nodes = nodes,
                                 .size = nodes * ppn,
                                 .fanout = fanout,
+                                .tree = tree,
+                                .rules = base_rules(),
                                 .seed = 7,
                                 .has_path = {true, true},
                                 .rank_node = w->rank_node,

@@ -7,6 +7,7 @@
 #define WORLD_H_INCLUDED
 
 #include "ftree.h"
+#include "tree.h"
 
 /*
  * A small world for tests: some nodes, each with a handle of the core, a network between them and
@@ -47,6 +48,10 @@ struct world {
     struct world_event *events;
     int32_t n_events, room_events;
     int32_t verdicts_on[WORLD_NODES_MAX]; /* verdict callbacks per node */
+    int32_t withdrawals_on[WORLD_NODES_MAX];
+    int32_t withdrawals; /* told to people */
+    bool steps; /* the trace has the steps on the way to a decision, too */
+    struct ftree_node_state state[WORLD_NODES_MAX]; /* what state probes are told */
     struct ftree_verdict report[64];
     int32_t reporter[64];
     ftree_time reported_at[64];
@@ -62,6 +67,13 @@ struct world {
 
 /* Makes a world of `nodes` nodes with `ppn` ranks each, ranks in blocks, time at 1 s. */
 struct world *world_new(int32_t nodes, int32_t ppn, int32_t fanout);
+
+/* The same with a tree from outside, which must outlive it; NULL: by fan-out. */
+struct world *world_new_tree(const struct ftree_tree *tree, int32_t nodes, int32_t ppn,
+                             int32_t fanout);
+
+/* A symptom about a node that node `by` is told now, by other middleware. */
+void world_symptom(struct world *w, int32_t by, enum ftree_symptom_kind kind, int32_t node);
 
 /* Ends it; checks that no handle leaked. */
 void world_free(struct world *w);

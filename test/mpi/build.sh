@@ -54,7 +54,7 @@ for name in "${programs[@]}"; do
         [ "$target" -nt "$here/testutil.h" ] && [ "$target" -nt "$mpi/bin/mpicc" ]; then
         continue
     fi
-    "$mpi/bin/mpicc" -std=c11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -o "$target.tmp$$" \
+    "$mpi/bin/mpicc" -std=c11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -rdynamic -o "$target.tmp$$" \
         "$here/$name.c" "$here/testutil.c" -lpthread ||
         die 1 "cannot compile $name with $mpi/bin/mpicc"
     mv "$target.tmp$$" "$target"

@@ -70,23 +70,39 @@ for file in "$work"/*.json; do
     [ -f "${file%.json}.txt" ] || continue
     sed 1d "$work/out" | diff "${file%.json}.txt" - >"$work/diff" ||
         bad "report of rule ${file##*/} (<: the job, >: the program): $(cat "$work/diff")"
+    run report --verbose "$file"
+    sed 1d "$work/out" | diff "${file%.json}.verbose" - >"$work/diff" ||
+        bad "verbose report of ${file##*/} (<: the job, >: the program): $(cat "$work/diff")"
 done
-rules=$(jq -r '.verdicts | length' "$work/all.json")
+n=$(jq -r '.verdicts | length' "$work/all.json")
+rules=$(jq -r '[.verdicts[].rule] | unique | length' "$work/all.json")
 [ "$rules" -ge 12 ] || bad "only $rules rules"
-ok "$rules rules: the text is the job's"
-expect 0 "[faultloc] job 4711: 8 ranks on 4 nodes, started 2026-01-31T12:00:00.000Z; $rules verdicts" \
+ok "$rules rules, $n verdicts: the text is the job's"
+expect 0 "[faultloc] job 4711: 8 ranks on 4 nodes, started 2026-01-31T12:00:00.000Z; $n verdicts" \
     report "$work/all.json"
+expect 0 "[faultloc]   conclusion: hardware: node h2 is at fault; the software is not to blame" \
+    report "$work/0.json"
+expect 0 "[faultloc]     h2: data 10.0.0.3, mgmt 10.1.0.3: dead" report --verbose "$work/0.json"
+expect 0 "[faultloc]     suspects h2: peer-stall" report --verbose "$work/0.json"
+expect 0 "nodes: none in this file" report --verbose \
+    - < <(jq 'del(.node_table, .trace)' "$work/0.json")
+for confirmed in true false '"nic-fault"'; do
+    expect 0 "valid report" check - < <(jq ".verdicts[0].confirmed = $confirmed" "$work/0.json")
+done
 expect 0 "valid report" check - <"$work/0.json"
 
 classes=$(sed -n 's/^ *X(FTREE_CLASS_[A-Z_]*, "\([a-z-]*\)".*/\1/p' \
     "$top_srcdir/src/util/ftree/ftree.h" | sort | paste -sd' ')
 listed=$(jq -r '."$defs".class.enum[]' "$schema" | sort | paste -sd' ')
+confirmed=$(jq -r '."$defs".verdict.properties.confirmed.enum[] | strings' "$schema" | sort |
+    paste -sd' ')
+[ "$classes" = "$confirmed" ] || bad "classes of ftree.h '$classes', to confirm '$confirmed'"
 [ "$classes" = "$listed" ] || bad "classes of ftree.h '$classes', of the schema '$listed'"
 ok "the schema has the classes of ftree.h: $classes"
 
 # --- the command line ---------------------------------------------------------------------------
 
-expect 0 "Usage: faultloc report FILE" --help
+expect 0 "Usage: faultloc report [--verbose] FILE" --help
 expect 0 "faultloc " --version
 expect 2 "a command is needed"
 expect 2 "no such command: replay" replay "$work/0.json"
@@ -95,6 +111,31 @@ expect 2 "no such option: --all" check --all "$work/0.json"
 expect 2 "No such file or directory" check "$work/none.json"
 expect 2 "Is a directory" report "$work"
 expect 2 "No such file or directory" check "$work/0.json" "$work/none.json"
+
+# --- symptoms -----------------------------------------------------------------------------------
+
+run symptom --list
+kinds=$(sed -n 's/^ *X(FTREE_SYMPTOM_[A-Z_]*, "\([a-z-]*\)".*/\1/p' \
+    "$top_srcdir/src/util/ftree/ftree.h" | paste -sd' ')
+[ "$(sed 1d "$work/out" | cut -d' ' -f1 | paste -sd' ')" = "$kinds" ] ||
+    bad "symptom --list has not the kinds of ftree.h: $kinds"
+expect 0 "power-off          hardware-monitor node      fatal    the node's BMC says" symptom --list
+expect 0 "Usage: faultloc symptom --kind KIND" symptom --help
+expect 2 "--kind is needed" symptom
+expect 2 "no such option: --kinds" symptom --kinds power-off
+expect 2 "a value is needed after --kind" symptom --kind
+expect 2 "no such kind (--list has them): power-of" symptom --kind power-of
+expect 2 "no component, as \"node h2\" or \"rank 5\" would be: h2" \
+    symptom --kind power-off --component h2
+expect 2 "no such severity: bad" symptom --kind power-off --severity bad
+expect 2 "no such error: EBAD" symptom --kind power-off --errno EBAD
+expect 2 "--count must be a whole number from 1 to 1000000000, not 0" \
+    symptom --kind power-off --count 0
+expect 2 "--repeat must be a whole number from 1 to 100000000, not 5x" \
+    symptom --kind power-off --repeat 5x
+expect 2 "--detail is longer than 95 characters" \
+    symptom --kind power-off --detail "$(printf '%96s' x)"
+expect 2 "no such job is here" symptom --kind power-off --job "none-of-$$"
 
 # --- what is no report --------------------------------------------------------------------------
 
@@ -109,8 +150,14 @@ broken 'verdicts[0]: must be of type object, is of type integer' '.verdicts = [1
 broken 'verdicts[0].class: is "node-outrage", must be one of' '.verdicts[0].class = "node-outrage"'
 broken 'verdicts[0].confidence: is 2, more than 1' '.verdicts[0].confidence = 2'
 broken 'verdicts[0].latency_s: is -1, less than 0' '.verdicts[0].latency_s = -1'
-broken 'verdicts[0].rule: is "process-crash/pid-gone", no rule of class "node-outage"' \
-    '.verdicts[0].rule = "process-crash/pid-gone"'
+broken 'verdicts[0].rule: is "process crash", which does not match' \
+    '.verdicts[0].rule = "process crash"'
+broken 'verdicts[0].confirmed: is "perhaps", must be one of' '.verdicts[0].confirmed = "perhaps"'
+broken 'verdicts[0]: withdrawn before it was located' \
+    '.verdicts[0].withdrawn = "2026-01-31T12:00:00.000Z"'
+broken 'node_table: has 1 nodes, the job has 4' '.node_table = .node_table[:1]'
+broken 'node_table[0].state: is "asleep"' '.node_table[0].state = "asleep"'
+broken 'trace[0]: must be of type string' '.trace = [1]'
 broken 'verdicts[0]: located before the first symptom' \
     '.verdicts[0].located = "2025-01-31T12:00:00.000Z"'
 broken 'verdicts[0].component: has no "ranks"' 'del(.verdicts[0].component.ranks)'

@@ -12,7 +12,7 @@
 static struct lone *busy(void)
 {
     struct lone *l = lone_new(7, 2, 2, 1);
-    struct ftree_verdict v = lone_verdict(l, FTREE_RULE_BOTH_PATHS_SILENT, 4, FTREE_NONE, 1);
+    struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 4, FTREE_NONE, 1);
 
     l->state[1].phase = FTREE_PHASE_GONE;
     lone_stall(l, 2, 6);
@@ -20,9 +20,9 @@ static struct lone *busy(void)
     ftree_verdict_ranks_add(&v.victims, 0, 1);
     ftree_verdict_ranks_add(&v.victims, 5, 6);
     ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
-    v = lone_verdict(l, FTREE_RULE_PID_GONE, 6, 12, 2);
+    v = lone_verdict(l, "process-crash/pid-gone", 6, 12, 2);
     ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
-    ftree_outbox_mute(l->ft, l->now, 5);
+    ftree_outbox_mute(l->ft, l->now, 5, false);
     ck_assert_int_eq(l->ft->stalls.n, 2);
     ck_assert_int_eq(l->ft->findings.n, 1);
     ck_assert_int_eq(l->ft->suspects.n, 1);
@@ -66,17 +66,18 @@ START_TEST(suspects)
 {
     struct lone *l = busy();
     struct suspect *su = l->ft->suspects.items, *other;
-    struct wire_symptom s = {.node = 5, .rank = FTREE_NONE, .reporter = 2, .count = 1};
+    struct ftree_symptom s;
 
     BROKEN(su->node, -1, "su->node >= 0 && su->node < ft->job->nodes && su->node != ft->self");
     BROKEN(su->node, 7, "su->node >= 0 && su->node < ft->job->nodes && su->node != ft->self");
     BROKEN(su->node, 1, "su->node >= 0 && su->node < ft->job->nodes && su->node != ft->self");
     BROKEN(su->node, 4, "!ftree_has_failed(ft, su->node)");
     BROKEN(su->nonce, 0, "su->nonce != 0");
-    BROKEN(su->tries, 0, "su->tries > 0");
-    BROKEN(su->next_try, su->opened - 1, "su->next_try >= su->opened");
+    BROKEN(su->again, su->opened - 1, "su->again >= su->opened");
+    BROKEN(su->again, su->deadline + 1, "su->again <= su->deadline");
     BROKEN(su->first_symptom, su->opened + 1, "su->first_symptom <= su->opened");
-    ftree_probe_open(l->ft, l->now, &s, 0);
+    ftree_symptom_init(&s, FTREE_SYMPTOM_PEER_SILENT, 5, FTREE_NONE, 2, l->now, l->now);
+    ftree_group_add(l->ft, l->now, &s, 0);
     other = &l->ft->suspects.items[1];
     BROKEN(other->node, 3, "ft->suspects.items[j].node != su->node");
     lone_free(l);
@@ -108,9 +109,9 @@ START_TEST(verdicts)
     struct known *k = &l->ft->known.items[0];
 
     BROKEN(k->v.class_, FTREE_CLASS_COUNT,
-           "k->v.class_ < FTREE_CLASS_COUNT && k->v.rule < FTREE_RULE_COUNT");
-    BROKEN(k->v.rule, FTREE_RULE_COUNT,
-           "k->v.class_ < FTREE_CLASS_COUNT && k->v.rule < FTREE_RULE_COUNT");
+           "k->v.class_ < FTREE_CLASS_COUNT && k->v.kind < FTREE_KIND_COUNT");
+    BROKEN(k->v.kind, FTREE_KIND_COUNT,
+           "k->v.class_ < FTREE_CLASS_COUNT && k->v.kind < FTREE_KIND_COUNT");
     BROKEN(k->v.evidences, FTREE_EVIDENCE_MAX + 1,
            "k->v.evidences <= FTREE_EVIDENCE_MAX && k->v.candidates <= FTREE_CANDIDATE_MAX");
     BROKEN(k->v.candidates, FTREE_CANDIDATE_MAX + 1,
@@ -119,6 +120,8 @@ START_TEST(verdicts)
     BROKEN(k->gathered, false, "!k->reported || k->gathered");
     BROKEN(k->told_down, false, "!k->gathered || k->told_down");
     BROKEN(k->up, UP_SENT, "!k->told_down || k->up == UP_NOTHING");
+    k->v.fln = l->ft->known.items[1].v.fln;
+    BROKEN(k->v.id, l->ft->known.items[1].v.id, "ftree_verdict_by_id(ft, k->v.fln, k->v.id) == k");
     k = &l->ft->known.items[1]; /* made equal to the first */
     k->v.class_ = FTREE_CLASS_NODE_OUTAGE;
     k->v.node = 4;

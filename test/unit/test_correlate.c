@@ -5,19 +5,15 @@
 
 #include "lone.h"
 #include "suite.h"
-
+#include "world.h"
 
 static void symptom_from(struct lone *l, int32_t from, int32_t suspect, uint32_t count, bool flag)
 {
-    struct wire_message m = {.type = WIRE_SYMPTOM,
-                             .flags = flag ? WIRE_FLAG_SUBSTITUTE : 0,
-                             .u.symptom = {.kind = SYMPTOM_STALL,
-                                           .node = suspect,
-                                           .rank = FTREE_NONE,
-                                           .reporter = from,
-                                           .count = count,
-                                           .age = 1000 * FTREE_MS}};
+    struct wire_message m = {.type = WIRE_SYMPTOM, .flags = flag ? WIRE_FLAG_SUBSTITUTE : 0};
 
+    ftree_symptom_init(&m.u.symptom, FTREE_SYMPTOM_PEER_STALL, suspect, FTREE_NONE, from,
+                       l->now - 1000 * FTREE_MS, l->now);
+    m.u.symptom.count = count;
     lone_hear(l, from, FTREE_PATH_DATA, &m);
 }
 
@@ -76,6 +72,7 @@ END_TEST
 START_TEST(equal_symptoms_are_held_back_for_half_a_stall_limit)
 {
     struct lone *l = lone_new(NODES, 1, 2, 1);
+    const struct ftree_symptom *s;
 
     symptom_from(l, 3, 12, 1, false);
     lone_acks(l, 0);
@@ -88,9 +85,28 @@ START_TEST(equal_symptoms_are_held_back_for_half_a_stall_limit)
     lone_run(l, 499);
     symptom_from(l, 4, 12, 1, false);
     ck_assert_int_eq(lone_count(l, WIRE_SYMPTOM), 2);
-    lone_run(l, 1);
+    lone_run(l, 1); /* then they follow as one */
+    ck_assert_int_eq(lone_count(l, WIRE_SYMPTOM), 3);
+    s = &lone_last(l, WIRE_SYMPTOM)->m.u.symptom;
+    ck_assert_int_eq(s->about.node, 12);
+    ck_assert_uint_eq(s->count, 3);
+    ck_assert_int_eq(s->reporters, 2);
+    ck_assert_int_eq(s->reporter[0], 4);
+    ck_assert_int_eq(s->reporter[1], 9);
+    ck_assert_uint_eq(s->first, 0);
+    ck_assert_uint_eq(s->last, l->now - FTREE_MS);
+    lone_acks(l, 0);
     symptom_from(l, 4, 12, 1, false);
     ck_assert_int_eq(lone_count(l, WIRE_SYMPTOM), 3);
+    lone_run(l, 500);
+    ck_assert_int_eq(lone_count(l, WIRE_SYMPTOM), 4);
+    lone_acks(l, 0);
+    lone_run(l, 5000);
+    ck_assert_int_eq(lone_count(l, WIRE_SYMPTOM), 4);
+    ck_assert(ftree_correlate_deadline(l->ft) == FTREE_NEVER);
+    lone_sleep(l, 1000);
+    symptom_from(l, 4, 12, 1, false); /* at once: the last was long ago */
+    ck_assert_int_eq(lone_count(l, WIRE_SYMPTOM), 5);
     lone_free(l);
 }
 END_TEST
@@ -104,7 +120,7 @@ START_TEST(symptoms_about_a_suspect_are_merged)
     lone_run(l, 100);
     symptom_from(l, 2, 1, 1, false);
     ck_assert_int_eq(l->ft->suspects.n, 1);
-    ck_assert_uint_eq(l->ft->suspects.items[0].symptoms, 9);
+    ck_assert_uint_eq(ftree_group_find(l->ft, 1, FTREE_NONE)->count, 9);
     ck_assert_int_eq(lone_count(l, WIRE_PROBE), 2);
     lone_free(l);
 }
@@ -113,23 +129,23 @@ END_TEST
 START_TEST(the_oldest_symptom_is_the_first)
 {
     struct lone *l = lone_new(NODES, 1, 2, 0);
-    struct wire_message m = {.type = WIRE_SYMPTOM,
-                             .u.symptom = {.node = 1, .rank = 1, .reporter = 2, .count = 1}};
+    struct wire_message m = {.type = WIRE_SYMPTOM};
 
-    m.u.symptom.age = 300 * FTREE_MS;
+    ftree_symptom_init(&m.u.symptom, FTREE_SYMPTOM_PEER_STALL, 1, 1, 2, l->now - 300 * FTREE_MS,
+                       l->now);
     lone_hear(l, 2, FTREE_PATH_DATA, &m);
     ck_assert_uint_eq(l->ft->suspects.items[0].first_symptom, 700 * FTREE_MS);
-    m.u.symptom.age = 600 * FTREE_MS;
+    m.u.symptom.first = l->now - 600 * FTREE_MS;
     lone_hear(l, 2, FTREE_PATH_DATA, &m);
     ck_assert_uint_eq(l->ft->suspects.items[0].first_symptom, 400 * FTREE_MS);
-    m.u.symptom.age = UINT64_MAX; /* older than the clock */
+    m.u.symptom.first = 0; /* as old as the clock */
     lone_hear(l, 2, FTREE_PATH_DATA, &m);
     ck_assert_uint_eq(l->ft->suspects.items[0].first_symptom, 0);
     lone_free(l);
 }
 END_TEST
 
-static void know(struct lone *l, enum ftree_rule rule, int32_t node, int32_t rank)
+static void know(struct lone *l, const char *rule, int32_t node, int32_t rank)
 {
     struct ftree_verdict v = lone_verdict(l, rule, node, rank, 0);
 
@@ -140,8 +156,8 @@ START_TEST(what_a_verdict_explains_goes_nowhere)
 {
     struct lone *l = lone_new(NODES, 2, 2, 1);
 
-    know(l, FTREE_RULE_BOTH_PATHS_SILENT, 12, FTREE_NONE);
-    know(l, FTREE_RULE_PID_GONE, 11, 22);
+    know(l, "node-outage/both-paths-silent", 12, FTREE_NONE);
+    know(l, "process-crash/pid-gone", 11, 22);
     symptom_from(l, 3, 12, 1, false); /* it is lost */
     symptom_from(l, 12, 11, 1, false); /* says a lost one */
     lone_stall(l, 2, 22); /* the rank is gone */
@@ -150,6 +166,8 @@ START_TEST(what_a_verdict_explains_goes_nowhere)
     ck_assert_int_eq(lone_count(l, WIRE_SYMPTOM), 1);
     ck_assert_str_eq(lone_log(l), "0 -> n3 data ack\n"
                                   "0 symptom about n12 explained by a verdict\n"
+                                  "0 -> n12 data probe fresh\n" /* is it still? */
+                                  "0 -> n12 mgmt probe fresh\n"
                                   "0 -> n12 data ack\n"
                                   "0 symptom about n11 explained by a verdict\n"
                                   "0 rank 2 stalls, waits for rank 22\n"
@@ -175,7 +193,7 @@ START_TEST(the_fln_stands_in_for_a_lost_step_down)
 {
     struct lone *l = lone_new(NODES, 1, 2, 0);
 
-    know(l, FTREE_RULE_BOTH_PATHS_SILENT, 1, FTREE_NONE);
+    know(l, "node-outage/both-paths-silent", 1, FTREE_NONE);
     symptom_from(l, 2, 7, 1, false);
     ck_assert_ptr_null(lone_last(l, WIRE_SYMPTOM)); /* 3 is below the lost node */
     ck_assert_ptr_nonnull(ftree_probe_find(l->ft, 7));
@@ -187,10 +205,10 @@ START_TEST(a_lost_step_up_is_passed_over)
 {
     struct lone *l = lone_new(NODES, 1, 2, 7);
 
-    know(l, FTREE_RULE_BOTH_PATHS_SILENT, 3, FTREE_NONE);
+    know(l, "node-outage/both-paths-silent", 3, FTREE_NONE);
     lone_stall(l, 7, 12);
     ck_assert_int_eq(lone_last(l, WIRE_SYMPTOM)->to.node, 1);
-    know(l, FTREE_RULE_BOTH_PATHS_SILENT, 1, FTREE_NONE);
+    know(l, "node-outage/both-paths-silent", 1, FTREE_NONE);
     lone_run(l, 400);
     ck_assert_int_eq(lone_last(l, WIRE_SYMPTOM)->to.node, 0);
     lone_free(l);
@@ -202,13 +220,13 @@ START_TEST(a_mute_step_is_passed_over_until_it_is_heard)
     struct lone *l = lone_new(NODES, 1, 2, 7);
     struct wire_message m = {.type = WIRE_ACK};
 
-    ftree_outbox_mute(l->ft, l->now, 3);
+    ftree_outbox_mute(l->ft, l->now, 3, false);
     ck_assert(!ftree_correlate_usable(l->ft, l->now, 3));
     lone_stall(l, 7, 12);
     ck_assert_int_eq(lone_last(l, WIRE_SYMPTOM)->to.node, 1);
     lone_hear(l, 3, FTREE_PATH_DATA, &m);
     ck_assert(ftree_correlate_usable(l->ft, l->now, 3));
-    ftree_outbox_mute(l->ft, l->now, 3);
+    ftree_outbox_mute(l->ft, l->now, 3, false);
     ck_assert(!ftree_correlate_usable(l->ft, l->now + 4999 * FTREE_MS, 3));
     ck_assert(ftree_correlate_usable(l->ft, l->now + 5000 * FTREE_MS, 3));
     lone_free(l);
@@ -224,13 +242,276 @@ START_TEST(without_ancestors_the_roots_substitutes_are_asked)
     while ((hop = ftree_correlate_upward(l->ft, l->now, FTREE_NONE, &substitute)) != 2) {
         ck_assert_int_eq(substitute, hop != 0);
         hops[n++] = hop;
-        ftree_outbox_mute(l->ft, l->now, hop);
+        ftree_outbox_mute(l->ft, l->now, hop, false);
     }
     ck_assert_int_eq(n, 9);
     ck_assert_int_eq(hops[0], 0);
     for (int32_t k = 1; k < n; k++) /* up to the own place in that order, not further */
         ck_assert_int_eq(hops[k], ftree_topo_root_substitute(&l->ft->topo, k));
     lone_free(l);
+}
+END_TEST
+
+/* ---- the own node ---------------------------------------------------------------------------- */
+
+/* Other middleware tells a node of itself: someone else examines it. */
+static void hot(struct lone *l)
+{
+    struct ftree_symptom s;
+
+    ftree_symptom_init(&s, FTREE_SYMPTOM_TEMPERATURE, l->ft->self, FTREE_NONE, 0, l->now, l->now);
+    ck_assert_int_eq(ftree_symptom(l->ft, l->now, &s), FTREE_OK);
+    ck_assert_ptr_null(ftree_check(l->ft));
+}
+
+static const struct {
+    int32_t self, lost, hop;
+    int flags;
+} flns[] = {
+    {7, FTREE_NONE, 3, 0},
+    {3, FTREE_NONE, 1, 0},
+    {1, FTREE_NONE, 0, 0},
+    {7, 3, 1, 0}, /* its FLN is lost: the next above */
+    {1, 0, 10, WIRE_FLAG_SUBSTITUTE}, /* the root is */
+    {0, FTREE_NONE, 10, WIRE_FLAG_SUBSTITUTE}, /* of the root its first substitute */
+    {0, 10, 12, WIRE_FLAG_SUBSTITUTE}, /* or the next */
+};
+
+/* rows: what_is_seen_of_the_own_node_goes_to_its_fln COUNT(flns) */
+START_TEST(what_is_seen_of_the_own_node_goes_to_its_fln)
+{
+    struct lone *l = lone_new(NODES, 1, 2, flns[_i].self);
+    const struct lone_sent *s;
+
+    if (flns[_i].lost != FTREE_NONE)
+        know(l, "node-outage/both-paths-silent", flns[_i].lost, FTREE_NONE);
+    hot(l);
+    ck_assert_int_eq(l->ft->groups.n, 0);
+    s = lone_last(l, WIRE_SYMPTOM);
+    ck_assert_int_eq(s->to.node, flns[_i].hop);
+    ck_assert_int_eq(s->m.flags, flns[_i].flags);
+    ck_assert_int_eq(s->m.u.symptom.about.node, flns[_i].self);
+    ck_assert_int_eq(s->m.u.symptom.reporter[0], flns[_i].self);
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(the_only_node_examines_nobody)
+{
+    struct lone *l = lone_new(1, 2, 2, 0);
+
+    hot(l);
+    ck_assert_int_eq(l->ft->suspects.n, 0);
+    lone_run(l, 5000);
+    ck_assert_int_eq(l->ft->groups.n, 0);
+    ck_assert_int_eq(l->n_sent, 0);
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(its_fln_examines_it)
+{
+    struct lone *l = lone_new(NODES, 1, 2, 3);
+    struct wire_message m = {.type = WIRE_SYMPTOM};
+
+    ftree_symptom_init(&m.u.symptom, FTREE_SYMPTOM_MOUNT_SILENT, 7, FTREE_NONE, 7, l->now, l->now);
+    lone_hear(l, 7, FTREE_PATH_DATA, &m);
+    ck_assert_ptr_nonnull(ftree_probe_find(l->ft, 7));
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(an_expired_symptom_is_no_news)
+{
+    struct lone *l = lone_new(NODES, 1, 2, 1);
+    struct wire_message m = {.type = WIRE_SYMPTOM};
+
+    lone_sleep(l, 60000);
+    ftree_symptom_init(&m.u.symptom, FTREE_SYMPTOM_MOUNT_SILENT, 4, FTREE_NONE, 3, 0,
+                       l->now - 10001 * FTREE_MS);
+    lone_hear(l, 3, FTREE_PATH_DATA, &m);
+    ck_assert_str_eq(lone_log(l), "60000 -> n3 data ack\n"
+                                  "60000 symptom about n4 expired\n");
+    m.id = 0;
+    m.u.symptom.last += 2 * FTREE_MS;
+    lone_hear(l, 3, FTREE_PATH_DATA, &m);
+    ck_assert_ptr_nonnull(ftree_probe_find(l->ft, 4));
+    lone_free(l);
+}
+END_TEST
+
+/* ---- overload -------------------------------------------------------------------------------- */
+
+static enum wire_type reply_to_symptom(struct lone *l, int32_t from, int32_t suspect)
+{
+    lone_log(l);
+    symptom_from(l, from, suspect, 1, false);
+    ck_assert_ptr_null(ftree_check(l->ft));
+    for (int32_t i = 0; i < l->n_sent; i++)
+        if (l->sent[i].m.type == WIRE_ACK || l->sent[i].m.type == WIRE_BUSY)
+            return (enum wire_type) l->sent[i].m.type;
+    return WIRE_TYPE_COUNT;
+}
+
+START_TEST(who_has_too_much_under_way_is_busy)
+{
+    struct lone *l = lone_new(100, 1, 30, 1); /* its children are 31 to 60 */
+
+    l->cfg.pending_max = 3;
+    lone_renew(l);
+    for (int32_t n = 31; n < 35; n++)
+        ck_assert_int_eq(reply_to_symptom(l, 60, n), WIRE_ACK);
+    ck_assert_int_eq(l->ft->groups.n, 4);
+    ck_assert_int_eq(reply_to_symptom(l, 60, 35), WIRE_BUSY);
+    ck_assert_int_eq(l->ft->groups.n, 4);
+    ck_assert_ptr_null(ftree_probe_find(l->ft, 35));
+    ck_assert_int_eq(reply_to_symptom(l, 60, 31), WIRE_ACK); /* it is here anyway */
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(the_root_and_its_heir_never_refuse)
+{
+    struct lone *l = lone_new(NODES, 1, 2, 0);
+
+    l->cfg.pending_max = 0;
+    lone_renew(l);
+    ck_assert_int_eq(reply_to_symptom(l, 5, 1), WIRE_ACK);
+    ck_assert_int_eq(reply_to_symptom(l, 5, 2), WIRE_ACK);
+    lone_free(l);
+    l = lone_new(NODES, 1, 2, 10);
+    l->cfg.pending_max = 0;
+    lone_renew(l);
+    know(l, "node-outage/both-paths-silent", 0, FTREE_NONE);
+    ck_assert_int_eq(reply_to_symptom(l, 5, 1), WIRE_ACK);
+    ck_assert_int_eq(reply_to_symptom(l, 5, 2), WIRE_ACK);
+    lone_free(l);
+}
+END_TEST
+
+/* Its own tick came late: it gets too little CPU. */
+START_TEST(who_is_late_is_busy)
+{
+    struct lone *l = lone_new(NODES, 1, 2, 1);
+
+    lone_stall(l, 1, 3); /* something to be late for */
+    lone_run(l, 100);
+    lone_sleep(l, 2000);
+    ftree_tick(l->ft, l->now);
+    ck_assert_int_eq(reply_to_symptom(l, 0, 4), WIRE_BUSY);
+    ck_assert_int_eq(reply_to_symptom(l, 0, 3), WIRE_ACK); /* under way already */
+    lone_run(l, 999);
+    ck_assert(ftree_probe_find(l->ft, 3) || l->verdicts);
+    lone_run(l, 2000); /* it runs in time again */
+    ck_assert_int_eq(reply_to_symptom(l, 0, 4), WIRE_ACK);
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(late_once_by_a_little_is_not_busy)
+{
+    struct lone *l = lone_new(NODES, 1, 2, 1);
+
+    lone_stall(l, 1, 3);
+    lone_run(l, 100);
+    lone_sleep(l, 150);
+    ftree_tick(l->ft, l->now);
+    ck_assert_int_eq(reply_to_symptom(l, 0, 4), WIRE_ACK);
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(who_was_late_long_ago_is_not_busy)
+{
+    struct lone *l = lone_new(NODES, 1, 2, 1);
+
+    lone_stall(l, 1, 12);
+    lone_acks(l, 0);
+    ftree_stall_over(l->ft, l->now, 1);
+    lone_sleep(l, 2000);
+    ftree_tick(l->ft, l->now); /* nothing was due: not late */
+    ck_assert_int_eq(reply_to_symptom(l, 0, 4), WIRE_ACK);
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(a_busy_fln_is_passed_over)
+{
+    struct lone *l = lone_new(NODES, 1, 2, 7);
+    struct wire_message m = {.type = WIRE_BUSY};
+
+    lone_stall(l, 7, 8); /* its FLN is 3 */
+    m.u.ack = lone_last(l, WIRE_SYMPTOM)->m.id;
+    lone_log(l);
+    lone_hear(l, 3, FTREE_PATH_DATA, &m);
+    ck_assert_str_eq(lone_log(l), "0 n3 is busy\n"
+                                  "0 symptom about n8 goes to n1\n"
+                                  "0 -> n1 data symptom\n");
+    ck_assert_int_eq(l->ft->outbox.n, 1);
+    ck_assert(!ftree_correlate_usable(l->ft, l->now, 3)); /* although it is heard, */
+    ck_assert(!ftree_correlate_usable(l->ft, l->now + 999 * FTREE_MS, 3));
+    ck_assert(ftree_correlate_usable(l->ft, l->now + 1000 * FTREE_MS, 3)); /* for a second */
+    ck_assert_int_eq(l->ft->suspects.n, 0); /* and nobody suspects it */
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(who_is_above_a_busy_fln_stands_in)
+{
+    struct lone *l = lone_new(NODES, 1, 2, 1);
+    struct wire_message m = {.type = WIRE_BUSY};
+
+    symptom_from(l, 7, 8, 1, false); /* 7 passed 3 over */
+    m.u.ack = lone_last(l, WIRE_SYMPTOM)->m.id; /* 1 asks it once more */
+    lone_hear(l, 3, FTREE_PATH_DATA, &m);
+    ck_assert_ptr_nonnull(ftree_probe_find(l->ft, 8));
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(busy_with_something_else_is_nothing)
+{
+    struct lone *l = lone_new(NODES, 1, 2, 7);
+    struct wire_message m = {.type = WIRE_BUSY};
+
+    lone_stall(l, 7, 8);
+    m.u.ack = lone_last(l, WIRE_SYMPTOM)->m.id + 1;
+    lone_hear(l, 3, FTREE_PATH_DATA, &m); /* another message */
+    m.id = 0;
+    m.u.ack--;
+    lone_hear(l, 1, FTREE_PATH_DATA, &m); /* another node */
+    ck_assert(ftree_correlate_usable(l->ft, l->now, 3));
+    ck_assert_int_eq(l->ft->outbox.n, 1);
+    m = (struct wire_message){.type = WIRE_SWEEP, .u.round = 1};
+    ftree_outbox_put(l->ft, l->now, 3, &m);
+    m = (struct wire_message){.type = WIRE_BUSY, .u.ack = m.id};
+    lone_hear(l, 3, FTREE_PATH_DATA, &m); /* only a symptom can be refused */
+    ck_assert_int_eq(l->ft->outbox.n, 2);
+    lone_free(l);
+}
+END_TEST
+
+/* The FLN of 7 and 8 sleeps for two seconds, and 8 is lost: whoever is above finds it, and the
+ * sleeper is not accused. */
+START_TEST(an_overloaded_fln_is_passed_over_and_not_accused)
+{
+    struct world *w = world_new(NODES, 1, 2);
+
+    w->node[8].off = true;
+    world_all_wait(w, 8, 8);
+    for (int i = 0; i < 6; i++) {
+        w->node[3].asleep_until = w->now + 800 * FTREE_MS;
+        world_run(w, 850 * FTREE_MS);
+    }
+    ck_assert_int_eq(w->reports, 1);
+    ck_assert_int_eq(w->report[0].class_, FTREE_CLASS_NODE_OUTAGE);
+    ck_assert_int_eq(w->report[0].node, 8);
+    world_run(w, 20000 * FTREE_MS);
+    ck_assert_int_eq(w->reports, 1);
+    ck_assert_int_eq(w->withdrawals, 0);
+    for (int32_t n = 0; n < NODES; n++)
+        ck_assert_int_eq(w->verdicts_on[n], n != 8);
+    world_free(w);
 }
 END_TEST
 
@@ -248,7 +529,7 @@ START_TEST(the_heir_of_the_root_examines_the_roots_children)
 {
     struct lone *l = lone_new(NODES, 1, 2, 10);
 
-    know(l, FTREE_RULE_BOTH_PATHS_SILENT, 0, FTREE_NONE);
+    know(l, "node-outage/both-paths-silent", 0, FTREE_NONE);
     lone_stall(l, 10, 1);
     ck_assert_ptr_nonnull(ftree_probe_find(l->ft, 1));
     lone_stall(l, 10, 12); /* further down it is somebody else's */
@@ -267,7 +548,8 @@ START_TEST(a_symptom_not_acknowledged_goes_another_way_and_ages)
     lone_log(l);
     lone_run(l, 1);
     ck_assert_int_eq(lone_last(l, WIRE_SYMPTOM)->to.node, 1);
-    ck_assert_uint_eq(lone_last(l, WIRE_SYMPTOM)->m.u.symptom.age, 1350 * FTREE_MS);
+    ck_assert_uint_eq(lone_last(l, WIRE_SYMPTOM)->m.u.symptom.first, 0);
+    ck_assert_uint_eq(lone_last(l, WIRE_SYMPTOM)->m.u.symptom.last, 1000 * FTREE_MS);
     ck_assert_str_eq(lone_log(l), "350 symptom to n3 not acknowledged\n"
                                   "350 symptom about n3 goes to n1\n"
                                   "350 -> n1 data symptom\n"
@@ -320,6 +602,19 @@ SUITE("correlate")
     TEST(a_lost_step_up_is_passed_over);
     TEST(a_mute_step_is_passed_over_until_it_is_heard);
     TEST(without_ancestors_the_roots_substitutes_are_asked);
+    TEST_ROWS(what_is_seen_of_the_own_node_goes_to_its_fln, COUNT(flns));
+    TEST(the_only_node_examines_nobody);
+    TEST(its_fln_examines_it);
+    TEST(an_expired_symptom_is_no_news);
+    TEST(who_has_too_much_under_way_is_busy);
+    TEST(the_root_and_its_heir_never_refuse);
+    TEST(who_is_late_is_busy);
+    TEST(late_once_by_a_little_is_not_busy);
+    TEST(who_was_late_long_ago_is_not_busy);
+    TEST(a_busy_fln_is_passed_over);
+    TEST(who_is_above_a_busy_fln_stands_in);
+    TEST(busy_with_something_else_is_nothing);
+    TEST(an_overloaded_fln_is_passed_over_and_not_accused);
     TEST(a_substitute_examines_what_it_is_sent);
     TEST(the_heir_of_the_root_examines_the_roots_children);
     TEST(a_symptom_not_acknowledged_goes_another_way_and_ages);

@@ -18,6 +18,7 @@
 #include "faultloc_proc.h"
 #include "faultloc_sock.h"
 #include "process.h"
+#include "rules.h"
 #include "suite.h"
 
 #include <dirent.h>
@@ -31,6 +32,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -269,9 +271,8 @@ static void start_ranks(void)
     exchange_ports();
 }
 
-static void start_job(int32_t nodes_, int32_t ppn_)
+static void start_helpers(void)
 {
-    make_job(nodes_, ppn_);
     start_ranks();
     /* in order, as MPI_Init does: every node's agent first */
     for (int32_t at = 0; at < ppn; at++)
@@ -279,6 +280,20 @@ static void start_job(int32_t nodes_, int32_t ppn_)
             ck_assert_int_eq(ask(&rank[n * ppn + at], 's'), 'y');
     for (int32_t n = 0; n < nodes && ppn > 1; n++)
         UNTIL(is_held(&board[n]->deputy));
+}
+
+static void start_job(int32_t nodes_, int32_t ppn_)
+{
+    make_job(nodes_, ppn_);
+    start_helpers();
+}
+
+static const char *door_of(int32_t node)
+{
+    static char path[100];
+
+    snprintf(path, sizeof(path), "%s/faultloc/4711@h%d.sock", folder, (int) node);
+    return path;
 }
 
 static void end_job(void)
@@ -292,6 +307,10 @@ static void end_job(void)
         snprintf(path, sizeof(path), "%s/%s", folder, files[i]);
         unlink(path);
     }
+    for (int32_t n = 0; n < nodes; n++)
+        unlink(door_of(n));
+    snprintf(path, sizeof(path), "%s/faultloc", folder);
+    rmdir(path); /* it is there if there were doors */
     ck_assert_int_eq(rmdir(folder), 0);
     for (int32_t n = 0; n < nodes; n++)
         faultloc_board_unmap(board[n]);
@@ -701,7 +720,7 @@ START_TEST(a_lost_process_alone_on_its_node_is_told)
     UNTIL_TURNING(said("[faultloc] process-crash: ") == 1);
     ck_assert_int_ge(said("rank 1"), 1);
     ck_assert_int_ge(said("h1"), 1);
-    UNTIL_TURNING(count_in("report.json", "process-crash/port-refused") == 1);
+    UNTIL_TURNING(count_in("report.json", "\"rule\": \"process-crash/port-refused\"") == 1);
     end_job();
 }
 END_TEST
@@ -713,7 +732,8 @@ START_TEST(a_stopped_process_alone_on_its_node_is_told)
     wait_for_rank(&rank[0], 1);
     UNTIL_TURNING(said("[faultloc] process-stopped: ") == 1);
     ck_assert_int_ge(said("rank 1"), 1);
-    UNTIL_TURNING(count_in("report.json", "process-stopped/connects-never-answers") == 1);
+    UNTIL_TURNING(
+        count_in("report.json", "\"rule\": \"process-stopped/connects-never-answers\"") == 1);
     end_job();
 }
 END_TEST
@@ -727,7 +747,8 @@ START_TEST(a_stopped_agent_is_told_by_its_deputy)
     wait_for_rank(&rank[0], 2);
     UNTIL_TURNING(said("[faultloc] process-stopped: ") == 1);
     ck_assert_int_ge(said("rank 2"), 1);
-    UNTIL_TURNING(count_in("report.json", "process-stopped/deputy-says-stopped") == 1);
+    UNTIL_TURNING(
+        count_in("report.json", "\"rule\": \"process-stopped/deputy-says-stopped\"") == 1);
     end_job();
 }
 END_TEST
@@ -782,6 +803,108 @@ START_TEST(a_stopped_agent_learns_what_was_told_meanwhile)
 }
 END_TEST
 
+/* ---- other middleware ---------------------------------------------------------------------- */
+
+static void start_job_with_doors(int32_t nodes_, int32_t ppn_)
+{
+    make_job(nodes_, ppn_);
+    setenv("XDG_RUNTIME_DIR", folder, 1);
+    settings.symptoms = true;
+    start_helpers();
+}
+
+static bool tell(int32_t node, const char *text)
+{
+    struct sockaddr_un a = {.sun_family = AF_UNIX};
+    int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    bool told;
+
+    snprintf(a.sun_path, sizeof(a.sun_path), "%s", door_of(node));
+    told = sendto(fd, text, strlen(text), MSG_DONTWAIT, (struct sockaddr *) &a, sizeof(a)) >= 0;
+    close(fd);
+    return told;
+}
+
+/* What is told to the agent of one node about another one is looked into. */
+START_TEST(a_symptom_that_is_told_is_looked_into)
+{
+    start_job_with_doors(2, 2);
+    ck_assert(tell(0, "{\"kind\":\"user-suspects\",\"component\":\"rank 3\"}"));
+    UNTIL(count_in("trace", "user-suspects") > 0);
+    UNTIL(count_in("trace", "h1 is well") > 0);
+    ck_assert(tell(1, "{\"kind\":\"power-off\",\"component\":\"node h7\"}"));
+    UNTIL(said("node h1: a symptom was not understood: the job has no node \"h7\"") == 1);
+    ck_assert_int_eq(verdicts(), 0);
+    end_job();
+}
+END_TEST
+
+/* Also where a worker that the agent's process has forked lives on. */
+START_TEST(a_successor_opens_the_door_anew)
+{
+    start_job_with_doors(1, 3);
+    ck_assert(tell(0, "nonsense"));
+    UNTIL(said("a symptom was not understood") == 1);
+    ck_assert_int_eq(ask(&rank[0], 'f'), 'f');
+    process_kill(&rank[0].process);
+    /* what is told while the one is buried is lost */
+    UNTIL((tell(0, "nonsense"), said("a symptom was not understood") >= 2));
+    ck_assert_int_eq(ask(&rank[3 - agent_at()], 'q'), 'q');
+    ck_assert_int_eq(ask(&rank[agent_at()], 'q'), 'q');
+    ck_assert_int_ne(access(door_of(0), F_OK), 0);
+    end_job();
+}
+END_TEST
+
+/* One that is stopped keeps its door, and who stands in for it has none. */
+START_TEST(a_stand_in_leaves_the_door_alone)
+{
+    start_job_with_doors(1, 3);
+    process_stop(&rank[0].process);
+    wait_for_rank(&rank[1], FAULTLOC_PEER_LOCAL);
+    UNTIL_TURNING(said("[faultloc] process-stopped: rank 0") == 1);
+    ck_assert(tell(0, "nonsense"));
+    process_continue(&rank[0].process);
+    UNTIL_TURNING(said("a symptom was not understood") == 1);
+    UNTIL_TURNING(said("[faultloc] withdrawn: process-stopped of rank 0") == 1);
+    end_job();
+}
+END_TEST
+
+static void write_rules(const char *text, size_t len)
+{
+    char temporary[FAULTLOC_PATH_ROOM + 8];
+    FILE *f;
+
+    snprintf(temporary, sizeof(temporary), "%s.new", settings.rules);
+    f = fopen(temporary, "w");
+    ck_assert_uint_eq(fwrite(text, 1, len, f), len);
+    fclose(f);
+    ck_assert_int_eq(rename(temporary, settings.rules), 0);
+}
+
+/* Both nodes read them; one says so.  A bad file is refused by both. */
+START_TEST(rules_are_read_anew_when_they_change)
+{
+    size_t len;
+    const char *text = ftree_rules_builtin(&len);
+
+    make_job(2, 2);
+    snprintf(settings.rules, sizeof(settings.rules), "%s/rules", folder);
+    write_rules(text, len);
+    start_helpers();
+    ck_assert_int_eq(said(" is in use now ("), 1);
+    write_rules("{\n", 2);
+    UNTIL(said("; the rules read before stay in use\n") == 2);
+    write_rules(text, len);
+    UNTIL(said(" is in use now (") == 2);
+    process_kill(&rank[3].process);
+    UNTIL(said("[faultloc] process-crash: ") == 1);
+    unlink(settings.rules);
+    end_job();
+}
+END_TEST
+
 SUITE("faultloc_helper")
 {
     TEST(the_first_is_agent_the_next_is_deputy);
@@ -809,4 +932,8 @@ SUITE("faultloc_helper")
     TEST(a_long_wait_is_no_fault);
     TEST(a_verdict_is_told_once_whoever_is_agent);
     TEST(a_stopped_agent_learns_what_was_told_meanwhile);
+    TEST(a_symptom_that_is_told_is_looked_into);
+    TEST(a_successor_opens_the_door_anew);
+    TEST(a_stand_in_leaves_the_door_alone);
+    TEST(rules_are_read_anew_when_they_change);
 }

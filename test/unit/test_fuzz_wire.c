@@ -11,13 +11,13 @@
 #include <sys/stat.h>
 
 /*
- * The harness of fuzz_wire.c without a fuzzer: 200,000 messages, each valid at first and then
+ * The harness of fuzz_wire.c without a fuzzer: 1,000,000 messages, each valid at first and then
  * changed at random, from a fixed seed, in stories of 40.  In ten cases, so that one that fails
  * is near.
  */
 
 #define CASES 10
-#define STORIES 500
+#define STORIES 2500
 #define RECORDS 40
 #define STORY_MAX (1 + RECORDS * (3 + FTREE_MESSAGE_MAX))
 

@@ -182,7 +182,7 @@ END_TEST
 START_TEST(who_fails_meanwhile_is_not_waited_for)
 {
     struct lone *l = lone_new(7, 1, 2, 0);
-    struct ftree_verdict v = lone_verdict(l, FTREE_RULE_BOTH_PATHS_SILENT, 2, FTREE_NONE, 1);
+    struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 2, FTREE_NONE, 1);
 
     hear(l, 1, WIRE_GOODBYE);
     ftree_leave(l->ft, l->now);
@@ -200,7 +200,7 @@ END_TEST
 START_TEST(a_verdict_still_to_be_told_to_people_holds_the_root)
 {
     struct lone *l = lone_new(7, 1, 2, 0);
-    struct ftree_verdict v = lone_verdict(l, FTREE_RULE_BOTH_PATHS_SILENT, 2, FTREE_NONE, 1);
+    struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 2, FTREE_NONE, 1);
 
     lone_told(l, 1, WIRE_VERDICT_UP, &v);
     hear(l, 1, WIRE_GOODBYE);

@@ -71,6 +71,29 @@ static struct world *all_wait_and_nothing_is_wrong(void)
     return w;
 }
 
+/* Found, told, over, withdrawn: told or not. */
+static struct world *a_process_is_stopped_for_a_while(void)
+{
+    struct world *w = world_new(7, 1, 2);
+
+    w->node[3].asleep_until = w->now + 4 * SECOND;
+    world_all_wait(w, 3, 3);
+    return w;
+}
+
+/* Other middleware speaks of many nodes at once, and one of them is lost. */
+static struct world *everybody_has_symptoms(void)
+{
+    struct world *w = world_new(13, 1, 2);
+
+    w->node[9].off = true;
+    for (int32_t n = 0; n < 13; n++)
+        for (int kind = 0; kind < FTREE_SYMPTOM_COUNT; kind += 3)
+            world_symptom(w, (n + kind) % 13, (enum ftree_symptom_kind) kind, n);
+    world_all_wait(w, 9, 9);
+    return w;
+}
+
 static const struct {
     struct world *(*begin)(void);
     int32_t culprit[2]; /* nodes */
@@ -81,6 +104,8 @@ static const struct {
     {an_agent_is_stopped, {3, 3}},
     {a_process_ends, {3, 3}},
     {all_wait_and_nothing_is_wrong, {-1, -1}},
+    {a_process_is_stopped_for_a_while, {3, 3}},
+    {everybody_has_symptoms, {9, 9}},
 };
 
 static void expect_no_other(const struct world *w, int story, int n)

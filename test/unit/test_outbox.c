@@ -56,7 +56,7 @@ END_TEST
 START_TEST(what_is_told_again_has_grown_older)
 {
     struct lone *l = lone_new(4, 1, 32, 1);
-    struct ftree_verdict v = lone_verdict(l, FTREE_RULE_BOTH_PATHS_SILENT, 2, FTREE_NONE, 1);
+    struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 2, FTREE_NONE, 1);
 
     ftree_spread_raise(l->ft, l->now, &v);
     send_one(l);
@@ -64,8 +64,10 @@ START_TEST(what_is_told_again_has_grown_older)
     lone_run(l, 500 + 150);
     for (int32_t i = 0; i < l->n_sent; i++) {
         const struct lone_sent *s = &l->sent[i];
-        if (s->m.type == WIRE_SYMPTOM && s->m.u.symptom.node == 3) /* since 0 of the clock */
-            ck_assert_uint_eq(s->m.u.symptom.age, s->at);
+        if (s->m.type == WIRE_SYMPTOM && s->m.u.symptom.about.node == 3) {
+            ck_assert_uint_eq(s->m.u.symptom.first, 0);
+            ck_assert_uint_eq(s->m.u.symptom.last, 1500 * FTREE_MS);
+        }
         if (s->m.type == WIRE_VERDICT_UP) {
             ck_assert_uint_eq(s->m.u.verdict.first_symptom, v.first_symptom);
             ck_assert_uint_eq(s->m.u.verdict.located, v.located);
@@ -200,9 +202,9 @@ START_TEST(who_is_mute_is_remembered_once)
     struct lone *l = lone_new(40, 1, 32, 1);
 
     for (int32_t n = 2; n < 40; n++)
-        ftree_outbox_mute(l->ft, l->now, n);
+        ftree_outbox_mute(l->ft, l->now, n, false);
     for (int32_t n = 2; n < 40; n++)
-        ftree_outbox_mute(l->ft, l->now + 1000 * FTREE_MS, n);
+        ftree_outbox_mute(l->ft, l->now + 1000 * FTREE_MS, n, false);
     ck_assert_int_eq(l->ft->mutes.n, 38);
     lone_sleep(l, 5999);
     ftree_tick(l->ft, l->now);
@@ -224,7 +226,7 @@ START_TEST(without_memory_a_message_is_left_out)
         ck_assert_int_eq(l->ft->outbox.n, nth > 2);
         ck_assert_ptr_null(ftree_check(l->ft));
         l->fail_alloc_in = 1;
-        ftree_outbox_mute(l->ft, l->now, 3);
+        ftree_outbox_mute(l->ft, l->now, 3, false);
         ck_assert_int_eq(l->ft->mutes.n, 0);
         lone_free(l);
     }

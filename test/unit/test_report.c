@@ -3,6 +3,7 @@
  *     See COPYRIGHT in top-level directory
  */
 
+#include "base.h"
 #include "ftree_int.h"
 #include "report.h"
 #include "suite.h"
@@ -13,6 +14,7 @@
 #include <string.h>
 
 #define NOW (100000 * FTREE_MS)
+#define OUTAGE "node-outage/both-paths-silent"
 
 /* Four nodes with two ranks each; the reporting clock stands at 2026-01-31T12:00:10.250Z. */
 static const char *const names[] = {"h0", "h1", "h2", "h3"};
@@ -37,6 +39,24 @@ static const char *address(void *ctx, int32_t node, enum ftree_path path, char *
     return buf;
 }
 
+/* Two leaf switches of two nodes each, for switches. */
+static const int32_t parent[] = {FTREE_NONE, 0, 0, 2}, first_child[] = {1, 3, 3, 4, 4};
+static const int32_t height[] = {2, 0, 1, 0}, leaf[] = {1, 3};
+static const char *const switches[] = {"leaf0", "leaf1"};
+static const int32_t above[] = {FTREE_NONE, FTREE_NONE}, heads[] = {0, 2};
+static const int32_t node_switch[] = {0, 0, 1, 1};
+static const struct ftree_tree tree = {.nodes = 4,
+                                       .parent = parent,
+                                       .first_child = first_child,
+                                       .height = height,
+                                       .leaves = 2,
+                                       .leaf = leaf,
+                                       .switches = 2,
+                                       .switch_name = switches,
+                                       .switch_parent = above,
+                                       .switch_head = heads,
+                                       .node_switch = node_switch};
+
 static struct report_job report_job(void)
 {
     return (struct report_job){.job = &job,
@@ -47,17 +67,27 @@ static struct report_job report_job(void)
                                .address = address};
 }
 
-static struct ftree_verdict verdict(enum ftree_rule rule, int32_t node, int32_t rank)
+static struct ftree_verdict verdict(const char *sign, int32_t node, int32_t rank)
 {
-    struct ftree_verdict v;
+    struct ftree_verdict v = base_verdict(sign, node, rank);
 
-    ftree_verdict_init(&v, rule, node, rank);
+    v.id = 7;
     v.fln = 0;
     v.symptoms = 3;
     v.first_symptom = NOW - 1900 * FTREE_MS;
     v.located = NOW - 489 * FTREE_MS;
     ftree_verdict_ranks_add(&v.victims, 0, 3);
     ftree_verdict_ranks_add(&v.victims, 6, 6);
+    return v;
+}
+
+static struct ftree_verdict verdict_of_class(int class_, int32_t node)
+{
+    struct ftree_verdict v = verdict(OUTAGE, node, FTREE_NONE);
+
+    v.class_ = (uint8_t) class_;
+    v.kind = (uint8_t) ftree_class_kind(class_);
+    v.candidates = 0;
     return v;
 }
 
@@ -75,6 +105,27 @@ static void add_probe(struct ftree_verdict *v, enum ftree_path path, enum ftree_
     ftree_verdict_add_evidence(v, &e);
 }
 
+static void add_proc(struct ftree_verdict *v, int32_t target, char state)
+{
+    struct ftree_evidence e = {.source = FTREE_EVIDENCE_PROC,
+                               .path = FTREE_PATHS,
+                               .proc_state = state,
+                               .target = target,
+                               .at = v->located};
+
+    ftree_verdict_add_evidence(v, &e);
+}
+
+static void add_word(struct ftree_verdict *v, enum ftree_evidence_source source, int32_t target,
+                     const char *detail)
+{
+    struct ftree_evidence e = {
+        .source = (uint8_t) source, .path = FTREE_PATHS, .target = target, .by = 3, .at = v->located};
+
+    snprintf(e.detail, sizeof(e.detail), "%s", detail);
+    ftree_verdict_add_evidence(v, &e);
+}
+
 /* ---- text ------------------------------------------------------------------------------------ */
 
 static void expect_text(const struct ftree_verdict *v, const char *json_file, const char *expected)
@@ -89,7 +140,7 @@ static void expect_text(const struct ftree_verdict *v, const char *json_file, co
 
 START_TEST(text_of_a_node_outage)
 {
-    struct ftree_verdict v = verdict(FTREE_RULE_BOTH_PATHS_SILENT, 2, FTREE_NONE);
+    struct ftree_verdict v = verdict(OUTAGE, 2, FTREE_NONE);
 
     add_probe(&v, FTREE_PATH_DATA, FTREE_ROLE_AGENT, FTREE_REACH_UNREACHABLE, 2, EHOSTUNREACH, 0);
     add_probe(&v, FTREE_PATH_MGMT, FTREE_ROLE_AGENT, FTREE_REACH_SILENT, 2, 0, 0);
@@ -105,13 +156,15 @@ START_TEST(text_of_a_node_outage)
                 "[faultloc]             h3 on mgmt 10.1.0.4: answered\n"
                 "[faultloc]   victims: 5 ranks wait, directly or in a chain, for ranks 4-5: "
                 "0-3, 6\n"
-                "[faultloc]   full report: faultloc-4711.json\n");
+                "[faultloc]   full report: faultloc-4711.json\n"
+                "[faultloc]   conclusion: hardware: node h2 is at fault; the software is not to "
+                "blame\n");
 }
 END_TEST
 
 START_TEST(text_of_a_stopped_process)
 {
-    struct ftree_verdict v = verdict(FTREE_RULE_DEPUTY_SAYS_T, 2, 4);
+    struct ftree_verdict v = verdict("process-stopped/deputy-says-stopped", 2, 4);
 
     v.pid = 5004;
     v.victims = (struct ftree_ranks){.count = 1, .ranges = 1, .range = {{7, 7}}};
@@ -123,17 +176,19 @@ START_TEST(text_of_a_stopped_process)
                 "rule process-stopped/deputy-says-stopped\n"
                 "[faultloc]   because the deputy on its node says the process is stopped\n"
                 "[faultloc]   evidence: h2's deputy on data 10.0.0.3: answered, says state T\n"
-                "[faultloc]   victims: 1 rank waits, directly or in a chain, for rank 4: 7\n");
+                "[faultloc]   victims: 1 rank waits, directly or in a chain, for rank 4: 7\n"
+                "[faultloc]   conclusion: software: rank 4 (node h2) is at fault; the hardware is "
+                "not to blame\n");
 }
 END_TEST
 
 START_TEST(text_of_a_crash_seen_in_proc)
 {
-    struct ftree_verdict v = verdict(FTREE_RULE_PID_GONE, 1, 3);
+    struct ftree_verdict v = verdict("process-crash/pid-gone", 1, 3);
 
     v.pid = 5003;
     v.victims = (struct ftree_ranks){0};
-    add_probe(&v, FTREE_PATHS, FTREE_ROLE_AGENT, FTREE_REACH_NOT_ASKED, 1, 0, 'X');
+    add_proc(&v, 1, 'X');
     expect_text(&v, "",
                 "[faultloc] process-crash: rank 3 (pid 5003 on node h1) ended without "
                 "MPI_Finalize -- software, confidence 99%\n"
@@ -141,13 +196,15 @@ START_TEST(text_of_a_crash_seen_in_proc)
                 "rule process-crash/pid-gone\n"
                 "[faultloc]   because the process is gone without having called MPI_Finalize\n"
                 "[faultloc]   evidence: the kernel of h1 says the process is gone\n"
-                "[faultloc]   victims: 0 ranks wait, directly or in a chain, for rank 3\n");
+                "[faultloc]   victims: 0 ranks wait, directly or in a chain, for rank 3\n"
+                "[faultloc]   conclusion: software: rank 3 (node h1) is at fault; the hardware is "
+                "not to blame\n");
 }
 END_TEST
 
 START_TEST(text_names_what_is_not_ruled_out)
 {
-    struct ftree_verdict v = verdict(FTREE_RULE_ISOLATED, 0, FTREE_NONE);
+    struct ftree_verdict v = verdict("unknown/no-node-answers", 0, FTREE_NONE);
 
     add_probe(&v, FTREE_PATH_MGMT, FTREE_ROLE_AGENT, FTREE_REACH_LOCAL_DOWN, 0, ENETUNREACH, 0);
     v.victims = (struct ftree_ranks){0};
@@ -160,7 +217,10 @@ START_TEST(text_names_what_is_not_ruled_out)
                 "[faultloc]   evidence: h0 on mgmt: own side down (ENETUNREACH)\n"
                 "[faultloc]   not ruled out: link-fault (40%), switch-fault (40%), "
                 "node-outage (20%)\n"
-                "[faultloc]   victims: 0 ranks wait, directly or in a chain, for ranks 0-1\n");
+                "[faultloc]   victims: 0 ranks wait, directly or in a chain, for ranks 0-1\n"
+                "[faultloc]   conclusion: no component is known to be at fault; most likely: "
+                "1. link-fault (hardware, 40%), 2. switch-fault (hardware, 40%), "
+                "3. node-outage (hardware, 20%)\n");
 }
 END_TEST
 
@@ -172,10 +232,10 @@ START_TEST(text_of_each_state_in_proc)
     } rows[] = {{'T', "is stopped (state T)"}, {'t', "is held by a debugger"}, {'X', "is gone"}};
 
     for (int i = 0; i < COUNT(rows); i++) {
-        struct ftree_verdict v = verdict(FTREE_RULE_STATE_T, 1, 3);
+        struct ftree_verdict v = verdict("process-stopped/state-t", 1, 3);
         struct report_job rj = report_job();
         char *text;
-        add_probe(&v, FTREE_PATHS, FTREE_ROLE_AGENT, FTREE_REACH_NOT_ASKED, 1, 0, rows[i].state);
+        add_proc(&v, 1, rows[i].state);
         rj.address = NULL;
         text = ftree_report_text(&rj, &v, NULL);
         ck_assert_ptr_nonnull(strstr(text, rows[i].words));
@@ -188,7 +248,7 @@ END_TEST
 START_TEST(text_of_every_class)
 {
     for (int class_ = 0; class_ < FTREE_CLASS_COUNT; class_++) {
-        struct ftree_verdict v = verdict(FTREE_RULE_MUTE_NODE, 1, FTREE_NONE);
+        struct ftree_verdict v = verdict("node-frozen/agent-and-deputy-mute", 1, FTREE_NONE);
         struct report_job rj = report_job();
         char *text, head[64];
         v.class_ = (uint8_t) class_;
@@ -242,7 +302,7 @@ START_TEST(a_hostile_name_is_only_text)
     const char *const evil[] = {hostile[_i], hostile[_i], hostile[_i], hostile[_i]};
     struct ftree_job evil_job = job;
     struct report_job rj = report_job();
-    struct ftree_verdict v = verdict(FTREE_RULE_NEVER_ANSWERS, 2, FTREE_NONE);
+    struct ftree_verdict v = verdict("process-stopped/connects-never-answers", 2, FTREE_NONE);
     const struct ftree_verdict *list = &v;
     struct json_object *parsed;
     char *text, *line;
@@ -252,16 +312,24 @@ START_TEST(a_hostile_name_is_only_text)
     rj.id = hostile[_i];
     rj.address = hostile_address;
     rj.address_ctx = (void *) hostile[_i];
+    rj.verbose = true;
+    rj.trace = evil;
+    rj.traces = 3;
+    rj.known = &list;
+    rj.knowns = 1;
+    snprintf(v.because, sizeof(v.because), "%s", hostile[_i]);
+    snprintf(v.raised_by, sizeof(v.raised_by), "%s", hostile[_i]);
+    add_word(&v, FTREE_EVIDENCE_SYMPTOM, 1, hostile[_i]);
     add_probe(&v, FTREE_PATH_DATA, FTREE_ROLE_AGENT, FTREE_REACH_CONNECTED, 2, 0, 0);
-    add_probe(&v, FTREE_PATHS, FTREE_ROLE_AGENT, FTREE_REACH_NOT_ASKED, 2, 0, 'T');
+    add_proc(&v, 2, 'T');
     text = ftree_report_text(&rj, &v, hostile[_i]);
     ck_assert_ptr_nonnull(text);
     ck_assert(is_plain(text));
-    ck_assert_int_eq(lines_of(text), 8);
+    ck_assert_int_eq(lines_of(text), 19);
     for (line = text; *line; line = strchr(line, '\n') + 1)
         ck_assert_int_eq(strncmp(line, "[faultloc] ", 11), 0);
     free(text);
-    text = ftree_report_json(&rj, &list, 1);
+    text = ftree_report_json(&rj);
     ck_assert(is_plain(text));
     parsed = json_tokener_parse(text);
     ck_assert_ptr_nonnull(parsed);
@@ -276,7 +344,7 @@ START_TEST(long_names_lose_no_line)
     const char *const long_names[] = {name, name, name, name};
     struct ftree_job long_job = job;
     struct report_job rj = report_job();
-    struct ftree_verdict v = verdict(FTREE_RULE_NEVER_ANSWERS, 2, FTREE_NONE);
+    struct ftree_verdict v = verdict("process-stopped/connects-never-answers", 2, FTREE_NONE);
     char *text;
 
     memset(name, 'n', sizeof(name) - 1);
@@ -285,7 +353,7 @@ START_TEST(long_names_lose_no_line)
     long_job.node_name = long_names;
     rj.job = &long_job;
     text = ftree_report_text(&rj, &v, file);
-    ck_assert_int_eq(lines_of(text), 6);
+    ck_assert_int_eq(lines_of(text), 7);
     ck_assert_ptr_nonnull(strstr(text, file));
     free(text);
 }
@@ -371,9 +439,12 @@ static void expect_time(struct json_object *o, const char *key, const char *expe
 static struct json_object *parsed_report(const struct ftree_verdict *const *list, int32_t n)
 {
     struct report_job rj = report_job();
-    char *text = ftree_report_json(&rj, list, n);
     struct json_object *o;
+    char *text;
 
+    rj.known = list;
+    rj.knowns = n;
+    text = ftree_report_json(&rj);
     ck_assert_ptr_nonnull(text);
     o = json_tokener_parse(text);
     ck_assert_msg(o != NULL, "no JSON: %s", text);
@@ -401,7 +472,7 @@ static void check_component(struct json_object *c, const struct ftree_verdict *v
     const char *kind = string(c, "kind");
     struct json_object *ranks = member(c, "ranks", json_type_array);
 
-    ck_assert(!strcmp(kind, "node") || !strcmp(kind, "rank"));
+    ck_assert_str_eq(kind, ftree_kind_name(v->kind));
     ck_assert_int_gt((int) strlen(string(c, "name")), 0);
     ck_assert_str_eq(string(c, "node"), names[v->node]);
     ck_assert_uint_eq(json_object_array_length(ranks), v->rank == FTREE_NONE ? 2 : 1);
@@ -415,7 +486,8 @@ static void check_evidence(struct json_object *list, int32_t n)
     for (int32_t i = 0; i < n; i++) {
         struct json_object *e = json_object_array_get_idx(list, (size_t) i);
         const char *source = string(e, "source");
-        ck_assert(!strcmp(source, "probe") || !strcmp(source, "proc"));
+        ck_assert(!strcmp(source, "probe") || !strcmp(source, "proc") ||
+                  !strcmp(source, "symptom"));
         string(e, "path");
         string(e, "target");
         string(e, "result");
@@ -452,7 +524,11 @@ static void check_verdict(struct json_object *o, const struct ftree_verdict *v)
     expect_time(o, "located", "2026-01-31T12:00:09.761Z");
     ck_assert_double_eq_tol(json_object_get_double(member(o, "latency_s", json_type_double)), 1.411,
                             1e-9);
-    ck_assert_str_eq(string(o, "rule"), ftree_rule_name(v->rule));
+    ck_assert_str_eq(string(o, "rule"), v->rule);
+    ck_assert_str_eq(string(o, "because"), v->because);
+    ck_assert_int_eq(json_object_get_int(member(o, "id", json_type_int)), 7);
+    ck_assert(!json_object_object_get_ex(o, "withdrawn", NULL));
+    ck_assert(!json_object_object_get_ex(o, "raised_by", NULL));
     ck_assert_str_eq(string(o, "fln"), "h0");
     check_evidence(member(o, "evidence", json_type_array), v->evidences);
     ck_assert_int_eq(json_object_get_int(member(victims, "count", json_type_int)), 5);
@@ -460,10 +536,9 @@ static void check_verdict(struct json_object *o, const struct ftree_verdict *v)
     check_candidates(member(o, "candidates", json_type_array), v);
 }
 
-/* rows: json_of_every_rule_has_the_schema FTREE_RULE_COUNT */
-START_TEST(json_of_every_rule_has_the_schema)
+static void expect_schema(const char *sign)
 {
-    struct ftree_verdict v = verdict((enum ftree_rule) _i, 2, FTREE_NONE);
+    struct ftree_verdict v = verdict(sign, 2, FTREE_NONE);
     const struct ftree_verdict *list = &v;
     struct json_object *o;
 
@@ -473,16 +548,26 @@ START_TEST(json_of_every_rule_has_the_schema)
     }
     add_probe(&v, FTREE_PATH_DATA, FTREE_ROLE_AGENT, FTREE_REACH_UNREACHABLE, 2, EHOSTUNREACH, 0);
     add_probe(&v, FTREE_PATH_MGMT, FTREE_ROLE_DEPUTY, FTREE_REACH_ANSWERED, 0, 0, 'T');
-    add_probe(&v, FTREE_PATHS, FTREE_ROLE_AGENT, FTREE_REACH_NOT_ASKED, 2, 0, 'X');
+    add_proc(&v, 2, 'X');
+    add_word(&v, FTREE_EVIDENCE_SYMPTOM, 2, "power-off");
     o = parsed_report(&list, 1);
     check_verdict(json_object_array_get_idx(member(o, "verdicts", json_type_array), 0), &v);
     json_object_put(o);
+}
+
+START_TEST(json_of_every_sign_has_the_schema)
+{
+    const struct ftree_rules *rules = base_rules();
+
+    for (int32_t m = 0; m < rules->models; m++)
+        for (int32_t i = 0; i < rules->model[m].signs; i++)
+            expect_schema(rules->model[m].sign[i].name);
 }
 END_TEST
 
 START_TEST(json_of_evidence)
 {
-    struct ftree_verdict v = verdict(FTREE_RULE_DEPUTY_SAYS_T, 2, 4);
+    struct ftree_verdict v = verdict("process-stopped/deputy-says-stopped", 2, 4);
     const struct ftree_verdict *list = &v;
     struct json_object *o, *e, *list_of_evidence, *none;
 
@@ -515,8 +600,8 @@ END_TEST
 
 START_TEST(json_of_several_verdicts_keeps_their_order)
 {
-    struct ftree_verdict a = verdict(FTREE_RULE_BOTH_PATHS_SILENT, 2, FTREE_NONE);
-    struct ftree_verdict b = verdict(FTREE_RULE_PID_GONE, 1, 3);
+    struct ftree_verdict a = verdict(OUTAGE, 2, FTREE_NONE);
+    struct ftree_verdict b = verdict("process-crash/pid-gone", 1, 3);
     const struct ftree_verdict *list[] = {&a, &b};
     struct json_object *o = parsed_report(list, 2), *v = member(o, "verdicts", json_type_array);
 
@@ -541,7 +626,7 @@ START_TEST(scattered_ranks_are_all_in_the_json)
                                   .rank_node = node_of,
                                   .node_first = first,
                                   .node_ranks = ranks};
-    struct ftree_verdict v = verdict(FTREE_RULE_BOTH_PATHS_SILENT, 1, FTREE_NONE);
+    struct ftree_verdict v = verdict(OUTAGE, 1, FTREE_NONE);
     const struct ftree_verdict *list = &v;
     struct report_job rj = report_job();
     struct json_object *o, *c;
@@ -553,7 +638,9 @@ START_TEST(scattered_ranks_are_all_in_the_json)
     }
     rj.job = &scattered;
     rj.address = NULL;
-    text = ftree_report_json(&rj, &list, 1);
+    rj.known = &list;
+    rj.knowns = 1;
+    text = ftree_report_json(&rj);
     o = json_tokener_parse(text);
     c = member(json_object_array_get_idx(member(o, "verdicts", json_type_array), 0), "component",
                json_type_object);
@@ -571,7 +658,7 @@ END_TEST
 START_TEST(a_job_without_tables)
 {
     const struct ftree_job plain = {.nodes = 4, .size = 4, .fanout = 2};
-    struct ftree_verdict v = verdict(FTREE_RULE_BOTH_PATHS_SILENT, 3, FTREE_NONE);
+    struct ftree_verdict v = verdict(OUTAGE, 3, FTREE_NONE);
     const struct ftree_verdict *list = &v;
     struct report_job rj = report_job();
     char *text;
@@ -581,7 +668,9 @@ START_TEST(a_job_without_tables)
     text = ftree_report_text(&rj, &v, NULL);
     ck_assert_ptr_nonnull(strstr(text, "node n3 (rank 3) is down"));
     free(text);
-    text = ftree_report_json(&rj, &list, 1);
+    rj.known = &list;
+    rj.knowns = 1;
+    text = ftree_report_json(&rj);
     ck_assert_ptr_nonnull(strstr(text, "\"name\": \"n3\""));
     free(text);
 }
@@ -590,7 +679,7 @@ END_TEST
 /* A symptom that is weeks old, and a verdict from the future of the reporting clock. */
 START_TEST(odd_times_stay_numbers)
 {
-    struct ftree_verdict v = verdict(FTREE_RULE_BOTH_PATHS_SILENT, 3, FTREE_NONE);
+    struct ftree_verdict v = verdict(OUTAGE, 3, FTREE_NONE);
     const struct ftree_verdict *list = &v;
     struct report_job rj = report_job();
     struct json_object *o, *first;
@@ -598,7 +687,9 @@ START_TEST(odd_times_stay_numbers)
 
     v.first_symptom = 0;
     v.located = 60 * 24 * 3600 * (1000 * FTREE_MS);
-    text = ftree_report_json(&rj, &list, 1);
+    rj.known = &list;
+    rj.knowns = 1;
+    text = ftree_report_json(&rj);
     o = json_tokener_parse(text);
     first = json_object_array_get_idx(member(o, "verdicts", json_type_array), 0);
     ck_assert_double_eq_tol(json_object_get_double(member(first, "latency_s", json_type_double)),
@@ -607,6 +698,336 @@ START_TEST(odd_times_stay_numbers)
     expect_time(first, "located", "2026-04-01T11:58:30.250Z");
     json_object_put(o);
     free(text);
+}
+END_TEST
+
+/* ---- components ------------------------------------------------------------------------------ */
+
+static const struct {
+    int class_;
+    bool has_tree;
+    const char *headline, *conclusion;
+} component_rows[] = {
+    {FTREE_CLASS_NIC_FAULT, true, "nic-fault: nic h2 (ranks 4-5) has failed -- hardware",
+     "hardware: nic h2 is at fault; the software is not to blame"},
+    {FTREE_CLASS_LINK_FAULT, true, "link-fault: link h2 (ranks 4-5) has failed -- hardware",
+     "hardware: link h2 is at fault; the software is not to blame"},
+    {FTREE_CLASS_SWITCH_FAULT, true, "switch-fault: switch leaf1 (ranks 4-7) has failed",
+     "hardware: switch leaf1 is at fault; the software is not to blame"},
+    {FTREE_CLASS_SWITCH_FAULT, false, "switch-fault: switch 1 (ranks 4-5) has failed",
+     "hardware: switch 1 is at fault; the software is not to blame"},
+    {FTREE_CLASS_DEADLOCK, true, "deadlock: ranks 4-5 (node h2) are in a deadlock -- software",
+     "software: ranks 4-5 (node h2) are at fault; the hardware is not to blame"},
+    {FTREE_CLASS_IO_HANG, true, "io-hang: ranks 4-5 (node h2) hang in input or output -- hardware",
+     "hardware: what ranks 4-5 (node h2) wait for is at fault; the software is not to blame"},
+    {FTREE_CLASS_STRAGGLER, true, "straggler: node h2 (ranks 4-5) is slow, others wait for it",
+     "hardware or software: node h2 is at fault, and it is not known which of the two"},
+    {FTREE_CLASS_UNKNOWN, true, "unknown: node h2 (ranks 4-5): cause not found -- unknown",
+     "no component is known to be at fault, hardware or software"},
+};
+
+/* rows: component_in_words COUNT(component_rows) */
+START_TEST(component_in_words)
+{
+    struct ftree_verdict v = verdict_of_class(component_rows[_i].class_, 2);
+    struct report_job rj = report_job();
+    struct ftree_job with_tree = job;
+    char *text, *last;
+
+    with_tree.tree = component_rows[_i].has_tree ? &tree : NULL;
+    rj.job = &with_tree;
+    v.switch_ = v.kind == FTREE_KIND_SWITCH ? 1 : FTREE_NONE;
+    text = ftree_report_text(&rj, &v, "x.json");
+    ck_assert_msg(strstr(text, component_rows[_i].headline) == text + strlen("[faultloc] "), "%s",
+                  text);
+    last = strstr(text, "[faultloc]   conclusion: ");
+    ck_assert_msg(last && strstr(last, component_rows[_i].conclusion), "%s", text);
+    ck_assert_str_eq(strchr(last, '\n'), "\n");
+    free(text);
+}
+END_TEST
+
+START_TEST(json_of_a_switch)
+{
+    struct ftree_verdict v = verdict_of_class(FTREE_CLASS_SWITCH_FAULT, 2);
+    const struct ftree_verdict *list = &v;
+    struct report_job rj = report_job();
+    struct ftree_job with_tree = job;
+    struct json_object *o, *c;
+    char *text;
+
+    with_tree.tree = &tree;
+    v.switch_ = 1;
+    rj.job = &with_tree;
+    rj.known = &list;
+    rj.knowns = 1;
+    text = ftree_report_json(&rj);
+    o = json_tokener_parse(text);
+    c = member(json_object_array_get_idx(member(o, "verdicts", json_type_array), 0), "component",
+               json_type_object);
+    ck_assert_str_eq(string(c, "kind"), "switch");
+    ck_assert_str_eq(string(c, "name"), "leaf1");
+    ck_assert_str_eq(string(c, "node"), "h2");
+    ck_assert_uint_eq(json_object_array_length(member(c, "ranks", json_type_array)), 4);
+    json_object_put(o);
+    free(text);
+}
+END_TEST
+
+/* What a candidate would be about: the nearest component that has a name. */
+START_TEST(json_of_candidates)
+{
+    static const struct {
+        int class_;
+        bool has_tree;
+        const char *kind, *name;
+    } rows[] = {
+        {FTREE_CLASS_NIC_FAULT, true, "nic", "h2"},
+        {FTREE_CLASS_SWITCH_FAULT, true, "switch", "leaf1"},
+        {FTREE_CLASS_SWITCH_FAULT, false, "node", "h2"},
+        {FTREE_CLASS_PROCESS_STOPPED, true, "node", "h2"},
+    };
+
+    for (int i = 0; i < COUNT(rows); i++) {
+        struct ftree_verdict v = verdict_of_class(FTREE_CLASS_UNKNOWN, 2);
+        const struct ftree_verdict *list = &v;
+        struct report_job rj = report_job();
+        struct ftree_job with_tree = job;
+        struct json_object *o, *c;
+        char *text;
+        with_tree.tree = rows[i].has_tree ? &tree : NULL;
+        v.candidates = 1;
+        v.candidate[0] = (struct ftree_candidate){(uint8_t) rows[i].class_, 300, false};
+        rj.job = &with_tree;
+        rj.known = &list;
+        rj.knowns = 1;
+        text = ftree_report_json(&rj);
+        o = json_tokener_parse(text);
+        c = json_object_array_get_idx(member(o, "verdicts", json_type_array), 0);
+        c = json_object_array_get_idx(member(c, "candidates", json_type_array), 0);
+        c = member(c, "component", json_type_object);
+        ck_assert_str_eq(string(c, "kind"), rows[i].kind);
+        ck_assert_str_eq(string(c, "name"), rows[i].name);
+        json_object_put(o);
+        free(text);
+    }
+}
+END_TEST
+
+/* ---- the end of a report --------------------------------------------------------------------- */
+
+START_TEST(candidates_are_named_in_order)
+{
+    struct ftree_verdict v = verdict_of_class(FTREE_CLASS_UNKNOWN, 2);
+    struct report_job rj = report_job();
+    char *text;
+
+    v.candidates = 3;
+    v.candidate[0] = (struct ftree_candidate){FTREE_CLASS_STRAGGLER, 100, false};
+    v.candidate[1] = (struct ftree_candidate){FTREE_CLASS_NIC_FAULT, 800, true};
+    v.candidate[2] = (struct ftree_candidate){FTREE_CLASS_DEADLOCK, 400, false};
+    text = ftree_report_text(&rj, &v, NULL);
+    ck_assert_ptr_nonnull(strstr(text, "most likely: 1. deadlock (software, 40%), 2. straggler "
+                                       "(unknown, 10%)\n"));
+    free(text);
+}
+END_TEST
+
+START_TEST(only_the_most_likely_stay)
+{
+    struct report_open open = {0};
+
+    for (int i = 0; i < 3 * REPORT_OPEN_MAX; i++)
+        ftree_report_open_add(&open, "deadlock", 7 * i % 24);
+    ck_assert_int_eq(open.n, REPORT_OPEN_MAX);
+    for (int i = 0; i < REPORT_OPEN_MAX; i++)
+        ck_assert_int_eq(open.candidate[i].percent, 23 - i);
+}
+END_TEST
+
+START_TEST(text_of_a_withdrawn_verdict)
+{
+    struct ftree_verdict v = verdict("process-stopped/deputy-says-stopped", 2, 4);
+
+    v.pid = 5004;
+    v.withdrawn = v.located + 2100 * FTREE_MS;
+    expect_text(&v, "faultloc-4711.json",
+                "[faultloc] withdrawn: process-stopped of rank 4 (node h2): it runs again; this "
+                "was 2.1 s after it was located\n"
+                "[faultloc]   full report: faultloc-4711.json\n"
+                "[faultloc]   conclusion: software: rank 4 (node h2) is no longer at fault\n");
+    v = verdict(OUTAGE, 2, FTREE_NONE);
+    v.withdrawn = v.located - 1; /* by another node's clock */
+    expect_text(&v, NULL,
+                "[faultloc] withdrawn: node-outage of node h2: its agent answers again; this was "
+                "0.0 s after it was located\n"
+                "[faultloc]   conclusion: hardware: node h2 is no longer at fault\n");
+    v = verdict_of_class(FTREE_CLASS_UNKNOWN, 2);
+    v.withdrawn = v.located;
+    expect_text(&v, NULL,
+                "[faultloc] withdrawn: unknown of node h2: it is over; this was 0.0 s after it was "
+                "located\n"
+                "[faultloc]   conclusion: no component is known to be at fault any more\n");
+}
+END_TEST
+
+START_TEST(json_of_a_withdrawn_verdict)
+{
+    struct ftree_verdict v = verdict(OUTAGE, 2, FTREE_NONE);
+    const struct ftree_verdict *list = &v;
+    struct json_object *o, *first;
+
+    v.withdrawn = NOW - 89 * FTREE_MS;
+    snprintf(v.raised_by, sizeof(v.raised_by), "several-silent");
+    o = parsed_report(&list, 1);
+    first = json_object_array_get_idx(member(o, "verdicts", json_type_array), 0);
+    expect_time(first, "withdrawn", "2026-01-31T12:00:10.161Z");
+    ck_assert_str_eq(string(first, "raised_by"), "several-silent");
+    first = json_object_array_get_idx(member(o, "node_table", json_type_array), 2);
+    ck_assert_str_eq(string(first, "state"), "alive");
+    json_object_put(o);
+}
+END_TEST
+
+START_TEST(text_of_words_as_evidence)
+{
+    struct ftree_verdict v = verdict(OUTAGE, 2, FTREE_NONE);
+    struct report_job rj = report_job();
+    char *text;
+
+    add_word(&v, FTREE_EVIDENCE_STATE, 2, "link down");
+    add_word(&v, FTREE_EVIDENCE_LOG, 2, "send to 3");
+    add_word(&v, FTREE_EVIDENCE_SYMPTOM, 2, "power-off: chassis");
+    v.evidence[2].error = EHOSTUNREACH;
+    snprintf(v.raised_by, sizeof(v.raised_by), "told-by-bmc");
+    text = ftree_report_text(&rj, &v, NULL);
+    ck_assert_ptr_nonnull(strstr(text, "rule " OUTAGE ", raised by told-by-bmc\n"));
+    ck_assert_ptr_nonnull(strstr(text, "evidence: the state of h2: link down\n"));
+    ck_assert_ptr_nonnull(strstr(text, "          the last messages of h2: send to 3\n"));
+    ck_assert_ptr_nonnull(
+        strstr(text, "          told to h3 about h2: power-off: chassis (EHOSTUNREACH)\n"));
+    free(text);
+}
+END_TEST
+
+START_TEST(verbose_text_has_nodes_and_trace)
+{
+    static const char *const trace[] = {"suspects h2: peer-stall", "  asks h2"};
+    struct ftree_verdict v = verdict(OUTAGE, 2, FTREE_NONE), w, over;
+    const struct ftree_verdict *list[] = {&v, &w, &over};
+    struct report_job rj = report_job();
+    char *text;
+
+    w = verdict_of_class(FTREE_CLASS_NIC_FAULT, 3);
+    over = verdict(OUTAGE, 1, FTREE_NONE);
+    over.withdrawn = NOW;
+    rj.verbose = true;
+    rj.known = list;
+    rj.knowns = 3;
+    rj.trace = trace;
+    rj.traces = 2;
+    text = ftree_report_text(&rj, &v, "x.json");
+    ck_assert_ptr_nonnull(
+        strstr(text, "[faultloc]   full report: x.json\n"
+                     "[faultloc]   nodes:\n"
+                     "[faultloc]     h0: data 10.0.0.1: alive\n"
+                     "[faultloc]     h1: data 10.0.0.2, mgmt 10.1.0.2: alive\n"
+                     "[faultloc]     h2: data 10.0.0.3, mgmt 10.1.0.3: dead\n"
+                     "[faultloc]     h3: data 10.0.0.4, mgmt 10.1.0.4: unreachable\n"
+                     "[faultloc]   trace:\n"
+                     "[faultloc]     suspects h2: peer-stall\n"
+                     "[faultloc]       asks h2\n"
+                     "[faultloc]   conclusion: hardware"));
+    free(text);
+}
+END_TEST
+
+/* ---- the table of nodes ---------------------------------------------------------------------- */
+
+static const struct {
+    int class_;
+    bool was_silent;
+    const char *state[4];
+} state_rows[] = {
+    {FTREE_CLASS_NODE_OUTAGE, false, {"alive", "alive", "dead", "alive"}},
+    {FTREE_CLASS_NODE_FROZEN, false, {"alive", "alive", "dead", "alive"}},
+    {FTREE_CLASS_LINK_FAULT, false, {"alive", "alive", "unreachable", "alive"}},
+    {FTREE_CLASS_SWITCH_FAULT, false, {"alive", "alive", "unreachable", "unreachable"}},
+    {FTREE_CLASS_UNKNOWN, true, {"alive", "alive", "unreachable", "alive"}},
+    {FTREE_CLASS_UNKNOWN, false, {"alive", "alive", "alive", "alive"}},
+    {FTREE_CLASS_PROCESS_CRASH, false, {"alive", "alive", "alive", "alive"}},
+    {FTREE_CLASS_STRAGGLER, false, {"alive", "alive", "alive", "alive"}},
+};
+
+/* rows: json_has_the_state_of_nodes COUNT(state_rows) */
+START_TEST(json_has_the_state_of_nodes)
+{
+    struct ftree_verdict v = verdict_of_class(state_rows[_i].class_, 2);
+    const struct ftree_verdict *list = &v;
+    struct report_job rj = report_job();
+    struct ftree_job with_tree = job;
+    struct json_object *o, *table;
+    char *text;
+
+    with_tree.tree = &tree;
+    rj.job = &with_tree;
+    rj.known = &list;
+    rj.knowns = 1;
+    v.switch_ = v.kind == FTREE_KIND_SWITCH ? 1 : FTREE_NONE;
+    add_probe(&v, FTREE_PATH_DATA, FTREE_ROLE_AGENT, FTREE_REACH_ANSWERED, 2, 0, 0);
+    if (state_rows[_i].was_silent)
+        add_probe(&v, FTREE_PATH_MGMT, FTREE_ROLE_AGENT, FTREE_REACH_SILENT, 2, 0, 0);
+    text = ftree_report_json(&rj);
+    o = json_tokener_parse(text);
+    table = member(o, "node_table", json_type_array);
+    for (size_t i = 0; i < 4; i++) {
+        struct json_object *n = json_object_array_get_idx(table, i);
+        ck_assert_str_eq(string(n, "name"), names[i]);
+        ck_assert_str_eq(string(n, "state"), state_rows[_i].state[i]);
+        string(member(n, "address", json_type_object), "data");
+    }
+    json_object_put(o);
+    free(text);
+}
+END_TEST
+
+START_TEST(a_large_job_has_its_table_only_when_asked)
+{
+    const struct ftree_job large = {
+        .nodes = REPORT_NODES_MAX + 1, .size = REPORT_NODES_MAX + 1, .fanout = 2};
+    struct report_job rj = report_job();
+    char *text;
+
+    rj.job = &large;
+    rj.address = NULL;
+    text = ftree_report_json(&rj);
+    ck_assert_ptr_null(strstr(text, "node_table"));
+    free(text);
+    rj.verbose = true;
+    text = ftree_report_json(&rj);
+    ck_assert_ptr_nonnull(strstr(text, "\"n1024\""));
+    free(text);
+}
+END_TEST
+
+START_TEST(errno_numbers)
+{
+    char buf[24];
+
+    for (int error = 1; error < 200; error++) {
+        const char *name = ftree_report_errno(error, buf, sizeof(buf));
+        if (name != buf)
+            ck_assert_int_eq(ftree_report_errno_number(name), error);
+    }
+    ck_assert_int_eq(ftree_report_errno_number("113"), 113);
+    ck_assert_int_eq(ftree_report_errno_number("4095"), 4095);
+    ck_assert_int_eq(ftree_report_errno_number("4096"), 0);
+    ck_assert_int_eq(ftree_report_errno_number("99999999999999999999"), 0);
+    ck_assert_int_eq(ftree_report_errno_number("0"), 0);
+    ck_assert_int_eq(ftree_report_errno_number("-5"), 0);
+    ck_assert_int_eq(ftree_report_errno_number("5x"), 0);
+    ck_assert_int_eq(ftree_report_errno_number(""), 0);
+    ck_assert_int_eq(ftree_report_errno_number("EBAD"), 0);
 }
 END_TEST
 
@@ -623,10 +1044,22 @@ SUITE("report")
     TEST_ROWS(ranks_as_a_person_writes_them, COUNT(rank_rows));
     TEST(errno_names);
     TEST(json_names_schema_and_job);
-    TEST_ROWS(json_of_every_rule_has_the_schema, FTREE_RULE_COUNT);
+    TEST(json_of_every_sign_has_the_schema);
     TEST(json_of_evidence);
     TEST(json_of_several_verdicts_keeps_their_order);
     TEST(scattered_ranks_are_all_in_the_json);
     TEST(a_job_without_tables);
     TEST(odd_times_stay_numbers);
+    TEST_ROWS(component_in_words, COUNT(component_rows));
+    TEST(json_of_a_switch);
+    TEST(json_of_candidates);
+    TEST(candidates_are_named_in_order);
+    TEST(only_the_most_likely_stay);
+    TEST(text_of_a_withdrawn_verdict);
+    TEST(json_of_a_withdrawn_verdict);
+    TEST(text_of_words_as_evidence);
+    TEST(verbose_text_has_nodes_and_trace);
+    TEST_ROWS(json_has_the_state_of_nodes, COUNT(state_rows));
+    TEST(a_large_job_has_its_table_only_when_asked);
+    TEST(errno_numbers);
 }

@@ -23,9 +23,9 @@ START_TEST(a_round_asks_the_children_and_tells_the_parent)
     lone_stall(l, 1, FTREE_NONE);
     ck_assert_str_eq(lone_log(l), "0 rank 1 stalls, peer not known\n"
                                   "0 sweep 1\n"
-                                  "0 suspects n3: sweep\n"
+                                  "0 suspects n3: swept, rule nobody-known-to-wait-for\n"
                                   "0 -> n3 data probe\n"
-                                  "0 suspects n4: sweep\n"
+                                  "0 suspects n4: swept, rule nobody-known-to-wait-for\n"
                                   "0 -> n4 data probe\n"
                                   "0 -> n0 data sweep\n");
     lone_free(l);
@@ -50,7 +50,7 @@ START_TEST(who_told_the_round_is_not_told_or_asked_again)
     hear_round(l, 3, 5);
     ck_assert_str_eq(lone_log(l), "0 -> n3 data ack\n"
                                   "0 sweep 5\n"
-                                  "0 suspects n4: sweep\n"
+                                  "0 suspects n4: swept, rule nobody-known-to-wait-for\n"
                                   "0 -> n4 data probe\n"
                                   "0 -> n0 data sweep\n");
     hear_round(l, 4, 5); /* known by now */
@@ -119,17 +119,17 @@ END_TEST
 START_TEST(the_children_of_a_lost_child_are_asked)
 {
     struct lone *l = lone_new(7, 1, 2, 0);
-    struct ftree_verdict v = lone_verdict(l, FTREE_RULE_BOTH_PATHS_SILENT, 1, FTREE_NONE, 0);
+    struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 1, FTREE_NONE, 0);
 
     ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
     lone_stall(l, 0, FTREE_NONE);
     ck_assert_str_eq(lone_log(l), "0 rank 0 stalls, peer not known\n"
                                   "0 sweep 1\n"
-                                  "0 suspects n3: sweep\n"
+                                  "0 suspects n3: swept, rule nobody-known-to-wait-for\n"
                                   "0 -> n3 data probe\n"
-                                  "0 suspects n4: sweep\n"
+                                  "0 suspects n4: swept, rule nobody-known-to-wait-for\n"
                                   "0 -> n4 data probe\n"
-                                  "0 suspects n2: sweep\n"
+                                  "0 suspects n2: swept, rule nobody-known-to-wait-for\n"
                                   "0 -> n2 data probe\n");
     lone_free(l);
 }
@@ -138,16 +138,16 @@ END_TEST
 START_TEST(the_heir_of_the_root_asks_the_roots_children)
 {
     struct lone *l = lone_new(7, 1, 2, 5);
-    struct ftree_verdict v = lone_verdict(l, FTREE_RULE_BOTH_PATHS_SILENT, 0, FTREE_NONE, 0);
+    struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 0, FTREE_NONE, 0);
 
     ck_assert_int_eq(ftree_topo_root_substitute(&l->ft->topo, 1), 5);
     ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
     lone_stall(l, 5, FTREE_NONE);
     ck_assert_str_eq(lone_log(l), "0 rank 5 stalls, peer not known\n"
                                   "0 sweep 1\n"
-                                  "0 suspects n1: sweep\n"
+                                  "0 suspects n1: swept, rule nobody-known-to-wait-for\n"
                                   "0 -> n1 data probe\n"
-                                  "0 suspects n2: sweep\n"
+                                  "0 suspects n2: swept, rule nobody-known-to-wait-for\n"
                                   "0 -> n2 data probe\n"
                                   "0 -> n2 data sweep\n");
     lone_free(l);

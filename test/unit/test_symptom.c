@@ -6,6 +6,8 @@
 #include "lone.h"
 #include "suite.h"
 
+#include <string.h>
+
 #define STALL(l) ((l)->cfg.stall)
 
 /* ---- stalls ---------------------------------------------------------------------------------- */
@@ -54,17 +56,21 @@ END_TEST
 START_TEST(a_symptom_says_since_when_and_for_whom)
 {
     struct lone *l = lone_new(4, 2, 32, 1);
-    const struct wire_symptom *s;
+    const struct ftree_symptom *s;
 
     ck_assert_int_eq(ftree_stall(l->ft, l->now, 2, 5, 1700 * FTREE_MS), FTREE_OK);
     s = &lone_last(l, WIRE_SYMPTOM)->m.u.symptom;
-    ck_assert_int_eq(s->kind, SYMPTOM_STALL);
-    ck_assert_int_eq(s->node, 2);
-    ck_assert_int_eq(s->rank, 5);
-    ck_assert_int_eq(s->reporter, 1);
+    ck_assert_int_eq(s->kind, FTREE_SYMPTOM_PEER_STALL);
+    ck_assert_int_eq(s->severity, FTREE_SEVERITY_WARNING);
+    ck_assert_int_eq(s->about.kind, FTREE_KIND_RANK);
+    ck_assert_int_eq(s->about.node, 2);
+    ck_assert_int_eq(s->about.rank, 5);
+    ck_assert_int_eq(s->reporters, 1);
+    ck_assert_int_eq(s->reporter[0], 1);
     ck_assert_uint_eq(s->count, 1);
     /* the clock of this handle began 1 s ago */
-    ck_assert_uint_eq(s->age, 1000 * FTREE_MS);
+    ck_assert_uint_eq(s->first, 0);
+    ck_assert_uint_eq(s->last, 1000 * FTREE_MS);
     lone_free(l);
 }
 END_TEST
@@ -100,17 +106,17 @@ START_TEST(a_new_peer_is_told_at_once_but_not_at_every_turn)
     lone_stall(l, 0, 3); /* at once: the last was long ago */
     lone_answer(l, 3, FTREE_PATH_DATA, FTREE_ROLE_AGENT);
     ck_assert_str_eq(lone_log(l), "0 rank 0 stalls, waits for rank 1\n"
-                                  "0 suspects n1: stall\n"
+                                  "0 suspects n1: peer-stall, rule stalled-peer\n"
                                   "0 -> n1 data probe\n"
                                   "0 -> n1 mgmt probe\n"
                                   "0 n1 is well: its agent answers\n"
                                   "500 rank 0 stalls, waits for rank 2\n"
-                                  "500 suspects n2: stall\n"
+                                  "500 suspects n2: peer-stall, rule stalled-peer\n"
                                   "500 -> n2 data probe\n"
                                   "500 -> n2 mgmt probe\n"
                                   "600 n2 is well: its agent answers\n"
                                   "1200 rank 0 stalls, waits for rank 3\n"
-                                  "1200 suspects n3: stall\n"
+                                  "1200 suspects n3: peer-stall, rule stalled-peer\n"
                                   "1200 -> n3 data probe\n"
                                   "1200 -> n3 mgmt probe\n"
                                   "1200 n3 is well: its agent answers\n");
@@ -166,6 +172,132 @@ START_TEST(who_leaves_does_not_stall)
 }
 END_TEST
 
+/* ---- symptoms of other middleware ------------------------------------------------------------ */
+
+START_TEST(a_symptom_is_merged_with_an_equal_one)
+{
+    struct ftree_symptom s, more;
+
+    ftree_symptom_init(&s, FTREE_SYMPTOM_IO_SLOW, 2, FTREE_NONE, 1, 500, 600);
+    ftree_symptom_init(&more, FTREE_SYMPTOM_IO_SLOW, 2, 5, 3, 400, 700);
+    more.severity = FTREE_SEVERITY_FATAL;
+    more.count = 4;
+    more.error = 5;
+    strcpy(more.detail, "says who");
+    ftree_symptom_merge(&s, &more);
+    ck_assert_uint_eq(s.count, 5);
+    ck_assert_uint_eq(s.first, 400);
+    ck_assert_uint_eq(s.last, 700);
+    ck_assert_int_eq(s.severity, FTREE_SEVERITY_FATAL);
+    ck_assert_int_eq(s.about.rank, 5);
+    ck_assert_int_eq(s.error, 5);
+    ck_assert_str_eq(s.detail, "says who");
+    ck_assert_int_eq(s.reporters, 2);
+    ck_assert_int_eq(s.reporter[1], 3);
+    more.first = 450;
+    more.error = 6;
+    more.count = UINT32_MAX;
+    strcpy(more.detail, "says somebody else");
+    ftree_symptom_merge(&s, &more); /* what is known already stays */
+    ck_assert_uint_eq(s.count, UINT32_MAX);
+    ck_assert_uint_eq(s.first, 400);
+    ck_assert_int_eq(s.error, 5);
+    ck_assert_str_eq(s.detail, "says who");
+    ck_assert_int_eq(s.reporters, 2);
+    for (int32_t n = 10; n < 20; n++) {
+        more.reporter[0] = n;
+        ftree_symptom_merge(&s, &more);
+    }
+    ck_assert_int_eq(s.reporters, FTREE_REPORTERS_MAX);
+}
+END_TEST
+
+START_TEST(a_symptom_told_is_this_nodes)
+{
+    struct lone *l = lone_new(4, 2, 32, 1);
+    struct ftree_symptom s;
+    const struct ftree_symptom *sent;
+
+    ftree_symptom_init(&s, FTREE_SYMPTOM_PROCESS_EXITED, 2, 5, 3, l->now - FTREE_MS, l->now);
+    s.reporters = 4; /* of no account */
+    s.error = 11;
+    memset(s.detail, 'x', sizeof(s.detail));
+    s.detail[3] = 0x1b;
+    s.detail[4] = (char) 0xe9;
+    ck_assert_int_eq(ftree_symptom(l->ft, l->now, &s), FTREE_OK);
+    sent = &lone_last(l, WIRE_SYMPTOM)->m.u.symptom;
+    ck_assert_int_eq(sent->kind, FTREE_SYMPTOM_PROCESS_EXITED);
+    ck_assert_int_eq(sent->about.rank, 5);
+    ck_assert_int_eq(sent->reporters, 1);
+    ck_assert_int_eq(sent->reporter[0], 1);
+    ck_assert_int_eq(sent->error, 11);
+    ck_assert_int_eq(strncmp(sent->detail, "xxx??x", 6), 0);
+    ck_assert_uint_eq(strlen(sent->detail), FTREE_DETAIL_MAX - 1);
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(symptoms_out_of_range)
+{
+    struct lone *l = lone_new(4, 2, 32, 1);
+    struct ftree_tree_error e;
+    struct ftree_tree *tree;
+    struct ftree_symptom good, s;
+    int32_t ranks;
+
+    ftree_symptom_init(&good, FTREE_SYMPTOM_PROCESS_EXITED, 2, 5, 3, l->now, l->now);
+#define INVALID(field, value) \
+    do { \
+        s = good; \
+        s.field = (value); \
+        ck_assert_int_eq(ftree_symptom(l->ft, l->now, &s), FTREE_ERR_INVALID); \
+    } while (0)
+    INVALID(kind, FTREE_SYMPTOM_COUNT);
+    INVALID(severity, FTREE_SEVERITY_COUNT);
+    INVALID(count, 0);
+    INVALID(first, l->now + 1);
+    INVALID(last, l->now + 1);
+    INVALID(last, l->now - 1);
+    INVALID(error, -1);
+    INVALID(error, 4096);
+    INVALID(about.kind, FTREE_KIND_COUNT);
+    INVALID(about.node, -1);
+    INVALID(about.node, 4);
+    INVALID(about.node, 1); /* rank 5 is not there */
+    INVALID(about.rank, 8);
+    INVALID(about.rank, -2);
+    INVALID(about.switch_, 0);
+    INVALID(about.kind, FTREE_KIND_SWITCH);
+    s = good;
+    s.about = (struct ftree_component){FTREE_KIND_SWITCH, 0, FTREE_NONE, 0};
+    ck_assert_int_eq(ftree_symptom(l->ft, l->now, &s), FTREE_ERR_INVALID); /* there is none */
+    ck_assert_str_eq(lone_log(l), "");
+    ck_assert_int_eq(ftree_tree_synthetic("switch:2 node:2", 32, &tree, &ranks, &e), FTREE_OK);
+    l->job.tree = tree;
+    lone_renew(l);
+    ck_assert_int_eq(ftree_symptom(l->ft, l->now, &s), FTREE_OK);
+    s.about.switch_ = 2;
+    ck_assert_int_eq(ftree_symptom(l->ft, l->now, &s), FTREE_ERR_INVALID);
+    lone_free(l);
+    ftree_tree_free(tree);
+}
+END_TEST
+
+START_TEST(who_leaves_tells_no_symptoms)
+{
+    struct lone *l = lone_new(4, 2, 32, 1);
+    struct ftree_symptom s;
+
+    ftree_leave(l->ft, l->now);
+    lone_acks(l, 0);
+    lone_log(l);
+    ftree_symptom_init(&s, FTREE_SYMPTOM_MOUNT_SILENT, 2, FTREE_NONE, 1, l->now, l->now);
+    ck_assert_int_eq(ftree_symptom(l->ft, l->now, &s), FTREE_OK);
+    ck_assert_str_eq(lone_log(l), "");
+    lone_free(l);
+}
+END_TEST
+
 /* ---- the own ranks --------------------------------------------------------------------------- */
 
 static const struct {
@@ -216,7 +348,7 @@ START_TEST(a_stopped_rank_is_seen_when_another_stalls)
     ck_assert_int_eq(l->verdicts, 0);
     lone_run(l, 1);
     ck_assert_int_eq(l->verdicts, 1);
-    ck_assert_int_eq(l->verdict[0].rule, FTREE_RULE_STATE_T);
+    ck_assert_str_eq(l->verdict[0].rule, "process-stopped/state-t");
     ck_assert_int_eq(l->verdict[0].rank, 3);
     ck_assert_int_eq(l->verdict[0].pid, 5003);
     ck_assert_int_eq(l->verdict[0].fln, 1);
@@ -239,7 +371,7 @@ START_TEST(a_gone_rank_is_a_verdict_once_it_has_settled)
                                   "150 reports process-crash of n0: 0 victims\n");
     ck_assert_int_eq(l->verdicts, 1);
     ck_assert_int_eq(l->reports, 1);
-    ck_assert_int_eq(l->report[0].rule, FTREE_RULE_PID_GONE);
+    ck_assert_str_eq(l->report[0].rule, "process-crash/pid-gone");
     ck_assert_int_eq(l->report[0].evidence[0].proc_state, 'X');
     ck_assert_int_eq(ftree_rank_gone(l->ft, l->now, 1), FTREE_OK); /* known by now */
     lone_run(l, 5000);
@@ -299,6 +431,10 @@ SUITE("symptom")
     TEST(a_wait_for_a_neighbour_on_the_own_node_asks_nobody);
     TEST(arguments_out_of_range);
     TEST(who_leaves_does_not_stall);
+    TEST(a_symptom_is_merged_with_an_equal_one);
+    TEST(a_symptom_told_is_this_nodes);
+    TEST(symptoms_out_of_range);
+    TEST(who_leaves_tells_no_symptoms);
     TEST(what_is_trouble);
     TEST(who_is_a_victim);
     TEST(a_stopped_rank_is_seen_when_another_stalls);

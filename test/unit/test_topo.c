@@ -5,15 +5,65 @@
 
 #include "suite.h"
 #include "topo.h"
+#include "tree.h"
 
 /* Trees of every kind: one node, chains, stars, full and ragged ones. */
-static const struct topo shapes[] = {
+static const struct {
+    int32_t nodes, fanout;
+    uint64_t seed;
+} formulas[] = {
     {1, 1, 1},     {1, 32, 1},      {2, 1, 3},     {2, 2, 3},   {3, 2, 5},   {4, 32, 7},
     {7, 2, 7},     {8, 2, 7},       {8, 3, 8},     {17, 1, 9},  {31, 2, 1},  {32, 31, 2},
     {33, 32, 3},   {34, 32, 4},     {100, 3, 4},   {255, 4, 5}, {256, 4, 6}, {1000, 7, 7},
     {1057, 32, 8}, {1058, 32, 9},   {1100, 1, 1},  {64, 64, 2}, {65, 64, 2}, {66, 64, 2},
     {5, 1000, 3},  {1000, 999, 11}, {1000, 31, 0},
 };
+
+/* And trees from outside. */
+static const struct {
+    const char *string;
+    int32_t fanout, children_max;
+    uint64_t seed;
+} strings[] = {
+    {"node:1", 32, 0, 1},
+    {"switch:1 node:1", 32, 0, 2},
+    {"switch:4 node:1", 1, 1, 3},
+    {"switch:2 node:4", 32, 4, 4},
+    {"switch:5 node:7", 2, 4, 5},
+    {"switch:3 node:6", 1, 2, 6},
+    {"switch:2 switch:3 switch:2 node:9", 4, 12, 7},
+    {"switch:32 node:33", 32, 63, 8},
+    {"node:100", 3, 3, 9},
+};
+
+static struct topo shapes[COUNT(formulas) + COUNT(strings)];
+static struct ftree_tree *trees[COUNT(strings)];
+
+/* `fanout` of a tree from outside is for the tests alone: the most children that a node has. */
+static void make_shapes(void)
+{
+    struct topo *t = shapes;
+    struct ftree_tree_error e;
+    int32_t ranks;
+
+    for (int i = 0; i < COUNT(formulas); i++)
+        *t++ = (struct topo){
+            .nodes = formulas[i].nodes, .fanout = formulas[i].fanout, .seed = formulas[i].seed};
+    for (int i = 0; i < COUNT(strings); i++) {
+        ck_assert_int_eq(
+            ftree_tree_synthetic(strings[i].string, strings[i].fanout, &trees[i], &ranks, &e), 0);
+        *t++ = (struct topo){.nodes = trees[i]->nodes,
+                             .fanout = strings[i].children_max,
+                             .seed = strings[i].seed,
+                             .tree = trees[i]};
+    }
+}
+
+static void free_shapes(void)
+{
+    for (int i = 0; i < COUNT(strings); i++)
+        ftree_tree_free(trees[i]);
+}
 
 START_TEST(parent_is_the_inverse_of_children)
 {
@@ -111,6 +161,48 @@ START_TEST(root_substitutes_are_the_leaves_drawn_and_then_all_others)
 }
 END_TEST
 
+/* Leaves at different depths, and inner nodes between them. */
+START_TEST(substitutes_of_a_ragged_tree)
+{
+    struct ftree_tree_error e;
+    struct ftree_tree *tree;
+    struct topo ragged = {.seed = 4};
+    int32_t ranks, last = 0;
+
+    ck_assert_int_eq(ftree_tree_synthetic("switch:3 node:4", 2, &tree, &ranks, &e), 0);
+    ragged.nodes = tree->nodes;
+    ragged.tree = tree;
+    for (int32_t k = tree->leaves + 1; k < tree->nodes; k++) {
+        int32_t n = ftree_topo_root_substitute(&ragged, k);
+        ck_assert_int_gt(n, last);
+        ck_assert_int_gt(tree->height[n], 0);
+        last = n;
+    }
+    ck_assert_int_eq(ftree_topo_root_substitute(&ragged, tree->nodes), -1);
+    ftree_tree_free(tree);
+}
+END_TEST
+
+START_TEST(switches_are_known_where_a_tree_from_outside_is)
+{
+    const struct topo formula = {.nodes = 8, .fanout = 2};
+    const struct topo none = {.nodes = 100, .tree = trees[8]}, two = {.nodes = 8, .tree = trees[3]};
+    int32_t behind = 0;
+
+    ck_assert_int_eq(ftree_topo_switch_of(&formula, 3), -1);
+    ck_assert(!ftree_topo_same_switch(&formula, 3, 3));
+    ck_assert_int_eq(ftree_topo_switch_of(&none, 3), -1);
+    ck_assert(!ftree_topo_same_switch(&none, 3, 4));
+    for (int32_t n = 0; n < 8; n++) {
+        int32_t s = ftree_topo_switch_of(&two, n);
+        ck_assert(s == 0 || s == 1);
+        ck_assert_int_eq(ftree_topo_same_switch(&two, 0, n), s == 0);
+        behind += s == 0;
+    }
+    ck_assert_int_eq(behind, 4);
+}
+END_TEST
+
 START_TEST(substitutes_end_and_stay_ended)
 {
     const struct topo t = {.nodes = 4, .fanout = 32, .seed = 7};
@@ -156,12 +248,15 @@ END_TEST
 
 SUITE("topo")
 {
+    tcase_add_checked_fixture(cases, make_shapes, free_shapes);
     TEST(parent_is_the_inverse_of_children);
     TEST(children_of_a_leaf_are_none);
     TEST(above_is_the_chain_of_parents);
     TEST(child_toward_is_a_child_and_on_the_way);
     TEST(height_is_one_more_than_that_of_the_highest_child);
     TEST(root_substitutes_are_the_leaves_drawn_and_then_all_others);
+    TEST(substitutes_of_a_ragged_tree);
+    TEST(switches_are_known_where_a_tree_from_outside_is);
     TEST(substitutes_end_and_stay_ended);
     TEST(the_seed_draws_the_order);
     TEST(the_largest_trees_do_not_overflow);

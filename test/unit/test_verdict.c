@@ -3,289 +3,68 @@
  *     See COPYRIGHT in top-level directory
  */
 
+#include "base.h"
 #include "lone.h"
 #include "suite.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* ---- the policy, row by row ------------------------------------------------------------------ */
+/* ---- making one ------------------------------------------------------------------------------ */
 
-/* What asking came to, in short. */
-enum {
-    NOTH = FTREE_REACH_NOT_ASKED,
-    SILE = FTREE_REACH_SILENT,
-    DOWN = FTREE_REACH_LOCAL_DOWN,
-    UNRE = FTREE_REACH_UNREACHABLE,
-    CONN = FTREE_REACH_CONNECTED,
-    REFU = FTREE_REACH_REFUSED,
-    ANSW = FTREE_REACH_ANSWERED
-};
-
-/* Sets of paths. */
-enum {
-    NONE = 0,
-    DATA = 1,
-    MGMT = 2,
-    BOTH = 3
-};
-
-#define ALIVE VERDICT_ALIVE, FTREE_RULE_COUNT
-#define RULE(rule) VERDICT_RULE, FTREE_RULE_##rule
-#define SELF(rule) VERDICT_RULE_ON_SELF, FTREE_RULE_##rule
-
-static const struct row {
-    const char *what;
-    int paths; /* there are */
-    int agent[FTREE_PATHS], deputy[FTREE_PATHS]; /* by data, by mgmt */
-    int witness; /* paths on which another node is heard */
-    int others; /* there are nodes that could be heard */
-    int ranks;
-    char word; /* of the deputy */
-    enum verdict_outcome outcome;
-    enum ftree_rule rule;
-} rows[] = {
-    /* its agent answers */
-    {"on both paths", BOTH, {ANSW, ANSW}, {NOTH, NOTH}, BOTH, 1, 1, 0, ALIVE},
-    {"by data", BOTH, {ANSW, SILE}, {NOTH, NOTH}, BOTH, 1, 1, 0, ALIVE},
-    {"by data, mgmt refused", BOTH, {ANSW, REFU}, {NOTH, NOTH}, BOTH, 1, 1, 0, ALIVE},
-    {"by the only path", DATA, {ANSW, NOTH}, {NOTH, NOTH}, NONE, 1, 1, 0, ALIVE},
-    {"by the only path", MGMT, {NOTH, ANSW}, {NOTH, NOTH}, NONE, 1, 1, 0, ALIVE},
-    {"unwitnessed", BOTH, {ANSW, ANSW}, {NOTH, NOTH}, NONE, 0, 1, 0, ALIVE},
-    {"but deputy says T", BOTH, {ANSW, ANSW}, {ANSW, ANSW}, BOTH, 1, 4, 'T', ALIVE},
-
-    /* its agent answers by management only: its data path, or mine */
-    {"data silent", BOTH, {SILE, ANSW}, {NOTH, NOTH}, BOTH, 1, 1, 0, RULE(DATA_SILENT)},
-    {"unreachable", BOTH, {UNRE, ANSW}, {NOTH, NOTH}, BOTH, 1, 4, 0, RULE(DATA_SILENT)},
-    {"two nodes", BOTH, {SILE, ANSW}, {NOTH, NOTH}, NONE, 0, 1, 0, RULE(DATA_SILENT)},
-    {"all data silent", BOTH, {SILE, ANSW}, {NOTH, NOTH}, MGMT, 1, 1, 0, SELF(DATA_SILENT)},
-    {"my data down", BOTH, {DOWN, ANSW}, {NOTH, NOTH}, MGMT, 1, 1, 0, SELF(DATA_SILENT)},
-    {"same, two nodes", BOTH, {DOWN, ANSW}, {NOTH, NOTH}, NONE, 0, 1, 0, SELF(DATA_SILENT)},
-    {"data connects, answer lost", BOTH, {CONN, ANSW}, {NOTH, NOTH}, BOTH, 1, 1, 0, ALIVE},
-    {"data refused", BOTH, {REFU, ANSW}, {NOTH, NOTH}, BOTH, 1, 4, 0, ALIVE},
-
-    /* its deputy answers */
-    {"says T", BOTH, {CONN, CONN}, {ANSW, ANSW}, BOTH, 1, 4, 'T', RULE(DEPUTY_SAYS_T)},
-    {"says t", BOTH, {CONN, CONN}, {ANSW, ANSW}, BOTH, 1, 4, 't', RULE(DEPUTY_SAYS_T)},
-    {"by mgmt only", BOTH, {CONN, CONN}, {SILE, ANSW}, BOTH, 1, 4, 'T', RULE(DEPUTY_SAYS_T)},
-    {"nobody else", BOTH, {CONN, CONN}, {ANSW, SILE}, NONE, 0, 4, 'T', RULE(DEPUTY_SAYS_T)},
-    {"sees no trouble", BOTH, {CONN, CONN}, {ANSW, ANSW}, BOTH, 1, 4, 0, ALIVE},
-    {"says gone: it takes over", BOTH, {REFU, REFU}, {ANSW, ANSW}, BOTH, 1, 4, 'X', ALIVE},
-    {"says D", BOTH, {CONN, CONN}, {ANSW, ANSW}, BOTH, 1, 4, 'D', ALIVE},
-
-    /* its kernel speaks, nobody else does */
-    {"refused", BOTH, {REFU, REFU}, {NOTH, NOTH}, BOTH, 1, 1, 0, RULE(PORT_REFUSED)},
-    {"data silent", BOTH, {SILE, REFU}, {NOTH, NOTH}, BOTH, 1, 1, 0, RULE(PORT_REFUSED)},
-    {"one path", DATA, {REFU, NOTH}, {NOTH, NOTH}, DATA, 1, 1, 0, RULE(PORT_REFUSED)},
-    {"nobody else", BOTH, {REFU, SILE}, {NOTH, NOTH}, NONE, 0, 1, 0, RULE(PORT_REFUSED)},
-    {"connected before", BOTH, {REFU, CONN}, {NOTH, NOTH}, BOTH, 1, 1, 0, RULE(PORT_REFUSED)},
-    {"all ports", BOTH, {REFU, REFU}, {REFU, REFU}, BOTH, 1, 4, 0, RULE(ALL_REFUSED)},
-    {"deputy not asked", BOTH, {REFU, REFU}, {NOTH, NOTH}, BOTH, 1, 4, 0, RULE(ALL_REFUSED)},
-    {"deputy silent", BOTH, {REFU, REFU}, {SILE, SILE}, BOTH, 1, 4, 0, RULE(ALL_REFUSED)},
-    {"deputy mute", BOTH, {REFU, REFU}, {CONN, CONN}, BOTH, 1, 4, 0, RULE(MUTE_NODE)},
-    {"connects", BOTH, {CONN, CONN}, {NOTH, NOTH}, BOTH, 1, 1, 0, RULE(NEVER_ANSWERS)},
-    {"data silent", BOTH, {SILE, CONN}, {NOTH, NOTH}, BOTH, 1, 1, 0, RULE(NEVER_ANSWERS)},
-    {"one path", MGMT, {NOTH, CONN}, {NOTH, NOTH}, NONE, 0, 1, 0, RULE(NEVER_ANSWERS)},
-    {"both mute", BOTH, {CONN, CONN}, {CONN, CONN}, BOTH, 1, 4, 0, RULE(MUTE_NODE)},
-    {"deputy refused", BOTH, {CONN, CONN}, {REFU, REFU}, BOTH, 1, 4, 0, RULE(MUTE_NODE)},
-    {"deputy silent", BOTH, {CONN, SILE}, {SILE, SILE}, NONE, 1, 2, 0, RULE(MUTE_NODE)},
-    {"deputy's port only", BOTH, {SILE, SILE}, {CONN, SILE}, BOTH, 1, 2, 0, RULE(MUTE_NODE)},
-
-    /* nothing at all */
-    {"silent", BOTH, {SILE, SILE}, {NOTH, NOTH}, BOTH, 1, 1, 0, RULE(BOTH_PATHS_SILENT)},
-    {"four ranks", BOTH, {SILE, SILE}, {NOTH, NOTH}, BOTH, 1, 4, 0, RULE(BOTH_PATHS_SILENT)},
-    {"unreachable", BOTH, {UNRE, UNRE}, {NOTH, NOTH}, BOTH, 1, 1, 0, RULE(BOTH_PATHS_SILENT)},
-    {"deputy too", BOTH, {UNRE, SILE}, {UNRE, SILE}, BOTH, 1, 4, 0, RULE(BOTH_PATHS_SILENT)},
-    {"data witnessed", BOTH, {SILE, SILE}, {NOTH, NOTH}, DATA, 1, 1, 0, RULE(ONLY_PATH_SILENT)},
-    {"mgmt witnessed", BOTH, {SILE, SILE}, {NOTH, NOTH}, MGMT, 1, 1, 0, RULE(ONLY_PATH_SILENT)},
-    {"my data down", BOTH, {DOWN, SILE}, {NOTH, NOTH}, MGMT, 1, 1, 0, RULE(ONLY_PATH_SILENT)},
-    {"only path", DATA, {SILE, NOTH}, {NOTH, NOTH}, DATA, 1, 1, 0, RULE(ONLY_PATH_SILENT)},
-    {"only path", MGMT, {NOTH, SILE}, {NOTH, NOTH}, MGMT, 1, 1, 0, RULE(ONLY_PATH_SILENT)},
-    {"two nodes", BOTH, {SILE, SILE}, {NOTH, NOTH}, NONE, 0, 1, 0, RULE(SILENT_UNWITNESSED)},
-    {"and one path", DATA, {SILE, NOTH}, {NOTH, NOTH}, NONE, 0, 1, 0, RULE(SILENT_UNWITNESSED)},
-    {"all silent", BOTH, {SILE, SILE}, {NOTH, NOTH}, NONE, 1, 1, 0, SELF(ISOLATED)},
-    {"and one path", MGMT, {NOTH, SILE}, {NOTH, NOTH}, NONE, 1, 4, 0, SELF(ISOLATED)},
-    {"my sides down", BOTH, {DOWN, DOWN}, {NOTH, NOTH}, NONE, 1, 1, 0, SELF(ISOLATED)},
-    {"and two nodes", BOTH, {DOWN, DOWN}, {NOTH, NOTH}, NONE, 0, 1, 0, SELF(ISOLATED)},
-    {"my only side down", DATA, {DOWN, NOTH}, {NOTH, NOTH}, NONE, 0, 1, 0, SELF(ISOLATED)},
-    {"no path at all", NONE, {NOTH, NOTH}, {NOTH, NOTH}, NONE, 1, 1, 0, SELF(ISOLATED)},
-};
-
-static struct verdict_findings findings(const struct row *row)
+START_TEST(a_verdict_is_as_its_sign_says)
 {
-    struct verdict_findings f = {
-        .any_other_node = row->others != 0, .ranks = row->ranks, .deputy_word = row->word};
-
-    for (int path = 0; path < FTREE_PATHS; path++) {
-        f.has_path[path] = row->paths >> path & 1;
-        f.witness[path] = row->witness >> path & 1;
-        f.reach[path][FTREE_ROLE_AGENT] = (uint8_t) row->agent[path];
-        f.reach[path][FTREE_ROLE_DEPUTY] = (uint8_t) row->deputy[path];
-    }
-    return f;
-}
-
-/* rows: findings_mean COUNT(rows) */
-START_TEST(findings_mean)
-{
-    const struct row *row = &rows[_i];
-    struct verdict_findings f = findings(row);
-    enum ftree_rule rule = FTREE_RULE_COUNT;
-    enum verdict_outcome outcome = ftree_verdict_decide(&f, &rule);
-
-    ck_assert_msg(outcome == row->outcome, "%s: outcome %d by %s", row->what, (int) outcome,
-                  ftree_rule_name((int) rule));
-    if (outcome != VERDICT_ALIVE)
-        ck_assert_msg(rule == row->rule, "%s: %s", row->what, ftree_rule_name((int) rule));
-}
-END_TEST
-
-START_TEST(the_table_has_every_rule)
-{
-    bool seen[FTREE_RULE_COUNT] = {false};
-
-    for (int i = 0; i < COUNT(rows); i++)
-        if (rows[i].outcome != VERDICT_ALIVE)
-            seen[rows[i].rule] = true;
-    /* these two are found in /proc, not by asking: test_symptom has them */
-    seen[FTREE_RULE_PID_GONE] = seen[FTREE_RULE_STATE_T] = true;
-    for (int rule = 0; rule < FTREE_RULE_COUNT; rule++)
-        ck_assert_msg(seen[rule], "no row for %s", ftree_rule_name(rule));
-}
-END_TEST
-
-/* ---- what must hold whatever is found -------------------------------------------------------- */
-
-static bool any(const struct verdict_findings *f, bool (*is)(int reach))
-{
-    for (int path = 0; path < FTREE_PATHS; path++)
-        for (int role = 0; role < FTREE_ROLES; role++)
-            if (f->has_path[path] && is(f->reach[path][role]))
-                return true;
-    return false;
-}
-
-static bool is_word_of_the_node(int reach)
-{
-    return reach >= FTREE_REACH_CONNECTED;
-}
-
-static void check_outcome(const struct verdict_findings *f)
-{
-    int main_path = f->has_path[FTREE_PATH_DATA] ? FTREE_PATH_DATA : FTREE_PATH_MGMT;
-    enum ftree_rule rule = FTREE_RULE_COUNT;
-    enum verdict_outcome outcome = ftree_verdict_decide(f, &rule);
-    struct ftree_verdict v;
-
-    if (f->reach[main_path][FTREE_ROLE_AGENT] == FTREE_REACH_ANSWERED)
-        REQUIRE(outcome == VERDICT_ALIVE);
-    if (outcome == VERDICT_ALIVE) {
-        REQUIRE(any(f, is_word_of_the_node));
-        return;
-    }
-    REQUIRE(rule < FTREE_RULE_COUNT);
-    ftree_verdict_init(&v, rule, 0, FTREE_NONE);
-    if (outcome == VERDICT_RULE_ON_SELF)
-        REQUIRE(v.class_ == FTREE_CLASS_UNKNOWN);
-    if (v.class_ == FTREE_CLASS_NODE_OUTAGE) {
-        REQUIRE(!any(f, is_word_of_the_node));
-        REQUIRE(f->witness[FTREE_PATH_DATA] || f->witness[FTREE_PATH_MGMT] || !f->any_other_node);
-    }
-    if (v.kind == FTREE_KIND_RANK)
-        REQUIRE(any(f, is_word_of_the_node));
-    if (rule == FTREE_RULE_PORT_REFUSED || rule == FTREE_RULE_NEVER_ANSWERS)
-        REQUIRE(f->ranks == 1);
-}
-
-static void each_reach(struct verdict_findings *f)
-{
-    for (int code = 0; code < 7 * 7 * 7 * 7; code++) {
-        int rest = code;
-        for (int i = 0; i < FTREE_PATHS * FTREE_ROLES; i++, rest /= 7)
-            f->reach[i / FTREE_ROLES][i % FTREE_ROLES] =
-                (uint8_t) (f->has_path[i / FTREE_ROLES] ? rest % 7 : FTREE_REACH_NOT_ASKED);
-        check_outcome(f);
-    }
-}
-
-/* rows: no_findings_accuse_who_speaks 3 * 4 * 2 */
-START_TEST(no_findings_accuse_who_speaks)
-{
-    static const char words[] = {0, 'T', 'X', 'D'};
-    int paths = 1 + _i % 3, witness = _i / 3 % 4;
-    struct verdict_findings f = {.has_path = {paths & 1, paths >> 1}, .any_other_node = _i / 12};
-
-    f.witness[0] = f.has_path[0] && (witness & 1);
-    f.witness[1] = f.has_path[1] && (witness >> 1);
-    for (f.ranks = 1; f.ranks <= 2; f.ranks++)
-        for (int word = 0; word < COUNT(words); word++) {
-            f.deputy_word = words[word];
-            each_reach(&f);
-        }
-}
-END_TEST
-
-/* ---- verdicts -------------------------------------------------------------------------------- */
-
-/* rows: a_verdict_is_as_its_rule_says FTREE_RULE_COUNT */
-START_TEST(a_verdict_is_as_its_rule_says)
-{
-    struct ftree_verdict v;
-    const char *name = ftree_rule_name(_i), *class_ = NULL;
-    int sum = 0;
+    struct lone *l = lone_new(4, 1, 4, 1);
+    int class_;
+    const struct rules_sign *sign = base_sign("node-outage/both-paths-silent", &class_);
+    struct ftree_verdict v, next;
 
     memset(&v, 0xff, sizeof(v));
-    ftree_verdict_init(&v, (enum ftree_rule) _i, 3, FTREE_NONE);
-    class_ = ftree_class_name(v.class_);
+    ftree_verdict_init(l->ft, l->now, &v, sign, class_, 3, FTREE_NONE);
+    ck_assert_int_eq(v.class_, FTREE_CLASS_NODE_OUTAGE);
+    ck_assert_int_eq(v.kind, FTREE_KIND_NODE);
+    ck_assert_int_eq(v.confidence, sign->confidence);
+    ck_assert_str_eq(v.rule, "node-outage/both-paths-silent");
+    ck_assert_str_eq(v.because, sign->text);
+    ck_assert_str_eq(v.raised_by, "");
     ck_assert_int_eq(v.node, 3);
     ck_assert_int_eq(v.rank, FTREE_NONE);
-    ck_assert_int_eq(v.rule, _i);
+    ck_assert_int_eq(v.switch_, FTREE_NONE);
+    ck_assert_int_eq(v.fln, 1);
+    ck_assert_int_eq(v.pid, 0);
+    ck_assert_uint_eq(v.symptoms, 1);
+    ck_assert_uint_eq(v.located, l->now);
+    ck_assert_uint_eq(v.withdrawn, 0);
+    ck_assert(!v.own_only);
     ck_assert_int_eq(v.evidences, 0);
     ck_assert_int_eq(v.victims.count, 0);
-    /* a rule's name begins with the class it gives */
-    ck_assert_int_eq(strncmp(name, class_, strlen(class_)), 0);
-    ck_assert_int_eq(name[strlen(class_)], '/');
-    ck_assert_int_gt((int) strlen(ftree_rule_text(_i)), 10);
-    ck_assert_int_ge(v.confidence, 500);
-    ck_assert_int_lt(v.confidence, 1000);
-    /* what is left open adds up with the confidence, except where the class is not known */
-    for (int32_t i = 0; i < v.candidates; i++)
-        sum += v.candidate[i].confidence;
-    if (v.candidates && v.class_ != FTREE_CLASS_UNKNOWN)
-        ck_assert_int_eq(sum + v.confidence, 1000);
-    if (v.class_ == FTREE_CLASS_UNKNOWN)
-        ck_assert_int_eq(sum, 1000);
+    ck_assert_int_eq(v.candidates, sign->candidates);
+    ck_assert(v.candidate[0].ruled_out);
+    ftree_verdict_init(l->ft, l->now, &next, sign, class_, 3, FTREE_NONE);
+    ck_assert_uint_ne(next.id, v.id);
+    lone_free(l);
 }
 END_TEST
 
-START_TEST(names)
+START_TEST(an_id_of_the_agent_before_is_not_used_again)
 {
-    ck_assert_str_eq(ftree_class_name(FTREE_CLASS_NODE_OUTAGE), "node-outage");
-    ck_assert_str_eq(ftree_class_name(FTREE_CLASS_UNKNOWN), "unknown");
-    ck_assert_str_eq(ftree_class_name(FTREE_CLASS_COUNT), "?");
-    ck_assert_str_eq(ftree_class_name(-1), "?");
-    ck_assert_int_eq(ftree_class_origin(FTREE_CLASS_NODE_FROZEN), FTREE_ORIGIN_HARDWARE);
-    ck_assert_int_eq(ftree_class_origin(FTREE_CLASS_PROCESS_CRASH), FTREE_ORIGIN_SOFTWARE);
-    ck_assert_int_eq(ftree_class_origin(FTREE_CLASS_UNKNOWN), FTREE_ORIGIN_UNKNOWN);
-    ck_assert_int_eq(ftree_class_origin(FTREE_CLASS_COUNT), FTREE_ORIGIN_UNKNOWN);
-    ck_assert_int_eq(ftree_class_origin(-1), FTREE_ORIGIN_UNKNOWN);
-    ck_assert_str_eq(ftree_origin_name(FTREE_ORIGIN_HARDWARE), "hardware");
-    ck_assert_str_eq(ftree_origin_name(FTREE_ORIGIN_SOFTWARE), "software");
-    ck_assert_str_eq(ftree_origin_name(FTREE_ORIGIN_UNKNOWN), "unknown");
-    ck_assert_str_eq(ftree_origin_name(FTREE_ORIGIN_COUNT), "?");
-    ck_assert_str_eq(ftree_origin_name(-1), "?");
-    ck_assert_str_eq(ftree_rule_name(FTREE_RULE_COUNT), "?");
-    ck_assert_str_eq(ftree_rule_name(-1), "?");
-    ck_assert_str_eq(ftree_rule_text(FTREE_RULE_COUNT), "?");
-    ck_assert_str_eq(ftree_rule_text(-1), "?");
+    struct lone *l = lone_new(4, 1, 4, 1);
+    int class_;
+    const struct rules_sign *sign = base_sign("node-outage/both-paths-silent", &class_);
+    struct ftree_verdict v = lone_verdict(l, "process-crash/port-refused", 2, 2, 1);
+
+    v.id = l->ft->next_id + 1;
+    ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
+    ftree_verdict_init(l->ft, l->now, &v, sign, class_, 3, FTREE_NONE);
+    ck_assert_ptr_null(ftree_verdict_by_id(l->ft, 1, v.id));
+    lone_free(l);
 }
 END_TEST
 
 START_TEST(evidence_beyond_the_table_is_left_out)
 {
-    struct ftree_verdict v;
+    struct ftree_verdict v = base_verdict("node-outage/both-paths-silent", 3, FTREE_NONE);
 
-    ftree_verdict_init(&v, FTREE_RULE_BOTH_PATHS_SILENT, 3, FTREE_NONE);
     for (int32_t i = 0; i < 2 * FTREE_EVIDENCE_MAX; i++)
         ftree_verdict_add_evidence(&v, &(struct ftree_evidence){.target = i});
     ck_assert_int_eq(v.evidences, FTREE_EVIDENCE_MAX);
@@ -293,7 +72,203 @@ START_TEST(evidence_beyond_the_table_is_left_out)
 }
 END_TEST
 
-static void restore(struct lone *l, enum ftree_rule rule, int32_t node, int32_t rank)
+/* ---- what speaks for it ---------------------------------------------------------------------- */
+
+static void add(struct lone *l, enum ftree_symptom_kind kind, int32_t node, const char *detail)
+{
+    struct ftree_symptom s;
+
+    ftree_symptom_init(&s, kind, node, FTREE_NONE, 1, l->now, l->now);
+    strcpy(s.detail, detail);
+    ftree_group_add(l->ft, l->now, &s, 0);
+    ck_assert_ptr_null(ftree_check(l->ft));
+}
+
+static const struct ftree_verdict *node_2_is_silent(struct lone *l)
+{
+    lone_run(l, 100);
+    lone_answer(l, 3, FTREE_PATH_DATA, FTREE_ROLE_AGENT);
+    lone_answer(l, 3, FTREE_PATH_MGMT, FTREE_ROLE_AGENT);
+    lone_run(l, 800);
+    ck_assert_int_eq(l->verdicts, 1);
+    ck_assert_str_eq(l->verdict[0].rule, "node-outage/both-paths-silent");
+    return &l->verdict[0];
+}
+
+START_TEST(symptoms_that_the_fault_causes_speak_for_it)
+{
+    struct lone *l = lone_new(4, 1, 32, 0);
+    const struct ftree_verdict *v;
+
+    add(l, FTREE_SYMPTOM_POWER_OFF, 2, "chassis power is off");
+    add(l, FTREE_SYMPTOM_PEER_STALL, 2, ""); /* no word of anybody else's */
+    add(l, FTREE_SYMPTOM_CPU_USAGE, 2, "17 %"); /* nothing that it causes */
+    add(l, FTREE_SYMPTOM_HEARTBEAT_LOST, 2, "");
+    v = node_2_is_silent(l);
+    ck_assert_int_eq(v->confidence, 997); /* of 990 twice half of the doubt */
+    ck_assert_str_eq(v->raised_by, "power-is-off");
+    ck_assert_uint_eq(v->symptoms, 4);
+    ck_assert_int_eq(v->evidences, 6); /* both paths and their witnesses, and these: */
+    ck_assert_int_eq(v->evidence[4].source, FTREE_EVIDENCE_SYMPTOM);
+    ck_assert_int_eq(v->evidence[4].target, 2);
+    ck_assert_int_eq(v->evidence[4].by, 1);
+    ck_assert_int_eq(v->evidence[4].path, FTREE_PATHS);
+    ck_assert_str_eq(v->evidence[4].detail, "power-off: chassis power is off");
+    ck_assert_str_eq(v->evidence[5].detail, "heartbeat-lost");
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(nothing_is_certain)
+{
+    struct lone *l = lone_new(4, 1, 32, 0);
+    struct ftree_verdict v = base_verdict("node-outage/both-paths-silent", 2, FTREE_NONE);
+    int32_t model = ftree_rules_model(base_rules(), "node-outage");
+
+    add(l, FTREE_SYMPTOM_POWER_OFF, 2, "");
+    for (int i = 0; i < 20; i++)
+        ftree_verdict_support(l->ft, l->now, ftree_group_find(l->ft, 2, FTREE_NONE), model, &v);
+    ck_assert_int_eq(v.confidence, 999);
+    ck_assert_int_eq(v.evidences, FTREE_EVIDENCE_MAX);
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(a_long_word_is_cut)
+{
+    struct lone *l = lone_new(4, 1, 32, 0);
+    char longest[FTREE_DETAIL_MAX];
+
+    memset(longest, 'x', sizeof(longest));
+    longest[sizeof(longest) - 1] = 0;
+    add(l, FTREE_SYMPTOM_POWER_OFF, 2, longest);
+    ck_assert_uint_eq(strlen(node_2_is_silent(l)->evidence[4].detail), strlen("power-off: ") + 60);
+    lone_free(l);
+}
+END_TEST
+
+/* ---- what hides it, and what it follows from ------------------------------------------------- */
+
+static bool is_masked(const struct lone *l, const char *model, int32_t node)
+{
+    return ftree_verdict_is_masked(l->ft, ftree_rules_model(base_rules(), model), node);
+}
+
+static bool follows(const struct lone *l, const char *model, int32_t node)
+{
+    return ftree_verdict_is_consequence(l->ft, ftree_rules_model(base_rules(), model), node,
+                                        FTREE_NONE);
+}
+
+START_TEST(a_fault_hides_others_on_its_node_while_it_lasts)
+{
+    struct lone *l = lone_new(4, 2, 32, 0);
+    struct ftree_verdict v = lone_verdict(l, "nic-fault/interface-down", 2, FTREE_NONE, 0);
+
+    ck_assert(!is_masked(l, "link-fault", 2));
+    ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
+    ck_assert(is_masked(l, "link-fault", 2));
+    ck_assert(!is_masked(l, "link-fault", 1));
+    ck_assert(!is_masked(l, "node-outage", 2));
+    add(l, FTREE_SYMPTOM_CARRIER_LOST, 2, "");
+    for (int32_t i = 0; i < l->ft->groups.items[0].candidates; i++)
+        ck_assert_int_ne(l->ft->groups.items[0].candidate[i].model,
+                         ftree_rules_model(base_rules(), "link-fault"));
+    v.withdrawn = l->now;
+    ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
+    ck_assert(!is_masked(l, "link-fault", 2));
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(one_process_does_not_hide_another)
+{
+    struct ftree_rules *rules = base_read(
+        "{ 'schema': 'faultloc-rules/1', 'name': 'test',"
+        "  'strategies': [ { 'name': 'ask', 'steps': ["
+        "    { 'ask': 'response', 'of': 'agent', 'over': 'data', 'at_rto': 0 } ] } ],"
+        "  'rules': [ { 'name': 'r', 'if': [ { 'kind': 'peer-stall' } ], 'then': { 'candidates': ["
+        "    { 'model': 'process-crash', 'prior': 0.4 },"
+        "    { 'model': 'process-stopped', 'prior': 0.4 } ], 'probes': 'ask' } } ],"
+        "  'models': ["
+        "    { 'name': 'process-crash', 'masks': ['process-stopped'], 'signs': [ { 'name': 'gone',"
+        "      'text': 'it is gone', 'confidence': 0.9, 'when': { 'process': 'gone' } } ] },"
+        "    { 'name': 'process-stopped', 'signs': [ { 'name': 't',"
+        "      'text': 'it is stopped', 'confidence': 0.9, 'when': { 'process': 'stopped' } } ] } ],"
+        "  'well': [ { 'name': 'answers', 'text': 'it answers', 'at_once': true,"
+        "    'when': { 'agent': 'answered' } } ] }");
+    int32_t stopped = ftree_rules_model(rules, "process-stopped");
+    struct lone *l = lone_new(4, 2, 32, 0);
+    struct ftree_verdict v = lone_verdict(l, "process-crash/pid-gone", 2, 4, 0);
+
+    ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
+    ftree_use_rules(l->ft, l->now, rules);
+    ck_assert(!ftree_verdict_is_masked(l->ft, stopped, 2)); /* rank 5 may be */
+    v = lone_verdict(l, "process-crash/all-ports-refused", 3, FTREE_NONE, 0);
+    ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
+    ck_assert(ftree_verdict_is_masked(l->ft, stopped, 3));
+    lone_free(l);
+    ftree_rules_free(rules);
+}
+END_TEST
+
+START_TEST(a_verdict_by_rules_that_are_gone_hides_nothing)
+{
+    struct lone *l = lone_new(4, 1, 32, 0);
+    struct ftree_verdict v = lone_verdict(l, "nic-fault/interface-down", 2, FTREE_NONE, 0);
+
+    strcpy(v.rule, "my-nic-fault/interface-down");
+    ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
+    ck_assert(!is_masked(l, "link-fault", 2));
+    strcpy(v.rule, "nic-fault"); /* not a sign's name, but who is meant is clear */
+    v.id++;
+    v.class_ = FTREE_CLASS_LINK_FAULT;
+    ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
+    ck_assert(is_masked(l, "link-fault", 2));
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(a_switch_takes_the_links_behind_it_along)
+{
+    struct ftree_tree_error e;
+    struct ftree_tree *tree;
+    struct lone *l = lone_new(16, 1, 32, 4);
+    struct ftree_verdict v = lone_verdict(l, "link-fault/no-carrier", 4, FTREE_NONE, 0);
+    struct wire_message m = {.type = WIRE_STATE};
+    int32_t ranks;
+
+    ck_assert_int_eq(ftree_tree_synthetic("switch:4 node:4", 32, &tree, &ranks, &e), FTREE_OK);
+    l->job.tree = tree;
+    lone_renew(l);
+    v.class_ = FTREE_CLASS_SWITCH_FAULT;
+    v.kind = FTREE_KIND_SWITCH;
+    v.switch_ = 1;
+    strcpy(v.rule, "switch-fault/told-by-its-manager");
+    ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
+    ck_assert(follows(l, "link-fault", 7));
+    ck_assert(follows(l, "link-fault", 4));
+    ck_assert(!follows(l, "link-fault", 10));
+    ck_assert(!follows(l, "node-outage", 7));
+    ck_assert(!ftree_has_failed(l->ft, 4)); /* the switch has, the node has not */
+    lone_stall(l, 4, 7);
+    m.u.state.nonce = ftree_probe_find(l->ft, 7)->nonce;
+    m.u.state.state.link = FTREE_LINK_NO_CARRIER;
+    lone_answer(l, 7, FTREE_PATH_MGMT, FTREE_ROLE_AGENT);
+    lone_log(l);
+    lone_hear(l, 7, FTREE_PATH_MGMT, &m);
+    ck_assert_str_eq(lone_log(l),
+                     "0 link-fault/no-carrier is a consequence of a fault that is known\n");
+    ck_assert_int_eq(l->verdicts, 0);
+    ck_assert_int_eq(l->ft->suspects.n, 0);
+    lone_free(l);
+    ftree_tree_free(tree);
+}
+END_TEST
+
+/* ---- the verdicts known ---------------------------------------------------------------------- */
+
+static void restore(struct lone *l, const char *rule, int32_t node, int32_t rank)
 {
     struct ftree_verdict v = lone_verdict(l, rule, node, rank, 0);
 
@@ -304,13 +279,13 @@ START_TEST(which_verdicts_take_a_node)
 {
     struct lone *l = lone_new(12, 2, 4, 0);
 
-    restore(l, FTREE_RULE_BOTH_PATHS_SILENT, 1, FTREE_NONE);
-    restore(l, FTREE_RULE_MUTE_NODE, 2, FTREE_NONE);
-    restore(l, FTREE_RULE_ALL_REFUSED, 3, FTREE_NONE);
-    restore(l, FTREE_RULE_PID_GONE, 4, 8);
-    restore(l, FTREE_RULE_STATE_T, 5, 11);
-    restore(l, FTREE_RULE_DATA_SILENT, 6, FTREE_NONE);
-    restore(l, FTREE_RULE_ISOLATED, 7, FTREE_NONE);
+    restore(l, "node-outage/both-paths-silent", 1, FTREE_NONE);
+    restore(l, "node-frozen/agent-and-deputy-mute", 2, FTREE_NONE);
+    restore(l, "process-crash/all-ports-refused", 3, FTREE_NONE);
+    restore(l, "process-crash/pid-gone", 4, 8);
+    restore(l, "process-stopped/state-t", 5, 11);
+    restore(l, "unknown/data-path-silent", 6, FTREE_NONE);
+    restore(l, "unknown/no-node-answers", 7, FTREE_NONE);
     ck_assert(ftree_has_failed(l->ft, 1));
     ck_assert(ftree_has_failed(l->ft, 2));
     ck_assert(ftree_has_failed(l->ft, 3));
@@ -323,6 +298,12 @@ START_TEST(which_verdicts_take_a_node)
     ck_assert(!ftree_verdict_on_rank(l->ft, 4, 9));
     ck_assert(ftree_verdict_on_rank(l->ft, 5, 11));
     ck_assert(!ftree_verdict_on_rank(l->ft, 5, FTREE_NONE));
+    l->ft->known.items[0].v.withdrawn = l->now;
+    l->ft->known.items[0].recheck = FTREE_NEVER;
+    l->ft->known.items[4].v.withdrawn = l->now;
+    ck_assert(!ftree_has_failed(l->ft, 1));
+    ck_assert(!ftree_verdict_on_rank(l->ft, 5, 11));
+    ck_assert_ptr_null(ftree_verdict_find(l->ft, FTREE_CLASS_NODE_OUTAGE, 1, FTREE_NONE));
     lone_free(l);
 }
 END_TEST
@@ -331,8 +312,8 @@ START_TEST(the_only_rank_is_the_node)
 {
     struct lone *l = lone_new(4, 1, 4, 0);
 
-    restore(l, FTREE_RULE_PORT_REFUSED, 1, 1);
-    restore(l, FTREE_RULE_NEVER_ANSWERS, 2, 2);
+    restore(l, "process-crash/port-refused", 1, 1);
+    restore(l, "process-stopped/connects-never-answers", 2, 2);
     ck_assert(ftree_has_failed(l->ft, 1));
     ck_assert(ftree_has_failed(l->ft, 2));
     lone_free(l);
@@ -342,16 +323,17 @@ END_TEST
 START_TEST(what_explains_a_verdict)
 {
     struct lone *l = lone_new(12, 2, 4, 0);
-    struct ftree_verdict crash = lone_verdict(l, FTREE_RULE_PID_GONE, 4, 8, 0);
-    struct ftree_verdict other = lone_verdict(l, FTREE_RULE_PID_GONE, 4, 9, 0);
-    struct ftree_verdict outage = lone_verdict(l, FTREE_RULE_BOTH_PATHS_SILENT, 4, FTREE_NONE, 0);
+    struct ftree_verdict crash = lone_verdict(l, "process-crash/pid-gone", 4, 8, 0);
+    struct ftree_verdict other = lone_verdict(l, "process-crash/pid-gone", 4, 9, 0);
+    struct ftree_verdict outage =
+        lone_verdict(l, "node-outage/both-paths-silent", 4, FTREE_NONE, 0);
 
     ck_assert_ptr_null(ftree_verdict_explaining(l->ft, &crash));
-    restore(l, FTREE_RULE_PID_GONE, 4, 8);
+    restore(l, "process-crash/pid-gone", 4, 8);
     ck_assert_ptr_nonnull(ftree_verdict_explaining(l->ft, &crash));
     ck_assert_ptr_null(ftree_verdict_explaining(l->ft, &other));
     ck_assert_ptr_null(ftree_verdict_explaining(l->ft, &outage));
-    restore(l, FTREE_RULE_BOTH_PATHS_SILENT, 4, FTREE_NONE);
+    restore(l, "node-outage/both-paths-silent", 4, FTREE_NONE);
     ck_assert_ptr_nonnull(ftree_verdict_explaining(l->ft, &other));
     ck_assert_ptr_eq(ftree_verdict_explaining(l->ft, &crash),
                      ftree_verdict_find(l->ft, FTREE_CLASS_PROCESS_CRASH, 4, 8));
@@ -433,12 +415,16 @@ END_TEST
 
 SUITE("verdict")
 {
-    TEST_ROWS(findings_mean, COUNT(rows));
-    TEST(the_table_has_every_rule);
-    TEST_ROWS(no_findings_accuse_who_speaks, 3 * 4 * 2);
-    TEST_ROWS(a_verdict_is_as_its_rule_says, FTREE_RULE_COUNT);
-    TEST(names);
+    TEST(a_verdict_is_as_its_sign_says);
+    TEST(an_id_of_the_agent_before_is_not_used_again);
     TEST(evidence_beyond_the_table_is_left_out);
+    TEST(symptoms_that_the_fault_causes_speak_for_it);
+    TEST(nothing_is_certain);
+    TEST(a_long_word_is_cut);
+    TEST(a_fault_hides_others_on_its_node_while_it_lasts);
+    TEST(one_process_does_not_hide_another);
+    TEST(a_verdict_by_rules_that_are_gone_hides_nothing);
+    TEST(a_switch_takes_the_links_behind_it_along);
     TEST(which_verdicts_take_a_node);
     TEST(the_only_rank_is_the_node);
     TEST(what_explains_a_verdict);

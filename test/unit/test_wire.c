@@ -68,26 +68,29 @@ END_TEST
 
 START_TEST(the_bytes_are_these)
 {
+    /* clang-format off */
     static const uint8_t expected[] = {
-        0xf7, 1,    WIRE_SYMPTOM,
-        1,    4,    3,
-        2,    1, /* header: id 0x01020304 */
-        1, /* kind */
-        3,    0,    0,
-        0,    0xff, 0xff,
-        0xff, 0xff, 5,
-        0,    0,    0, /* node, rank, reporter */
-        9,    0,    0,
-        0, /* count */
-        0,    0xca, 0x9a,
-        0x3b, 0,    0,
-        0,    0, /* age: 10^9 ns */
+        0xf7, 2, WIRE_SYMPTOM, 1, 4, 3, 2, 1, /* header: id 0x01020304 */
+        FTREE_SYMPTOM_PEER_SILENT, FTREE_SEVERITY_WARNING,
+        FTREE_KIND_NODE, 3, 0, 0, 0, /* the component: node, */
+        0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, /* rank and switch: none */
+        2, 5, 0, 0, 0, 6, 0, 0, 0, /* reporters */
+        9, 0, 0, 0, /* count */
+        113, 0, 0, 0, /* errno */
+        0x00, 0xca, 0x9a, 0x3b, 0, 0, 0, 0, /* ages: 10^9 ns, */
+        0x40, 0x42, 0x0f, 0x00, 0, 0, 0, 0, /* 10^6 ns */
+        2, 'n', 'o',
     };
+    /* clang-format on */
     uint8_t buf[FTREE_MESSAGE_MAX];
     struct wire_message m;
 
     ck_assert(messages_make(FULL_SYMPTOM, NOW, &m));
     m.id = 0x01020304;
+    m.u.symptom.reporters = 2;
+    m.u.symptom.reporter[1] = 6;
+    m.u.symptom.error = 113;
+    strcpy(m.u.symptom.detail, "no");
     ck_assert_uint_eq(ftree_wire_encode(&m, NOW, buf), sizeof(expected));
     ck_assert_mem_eq(buf, expected, sizeof(expected));
 }
@@ -99,17 +102,24 @@ START_TEST(fields_come_back_symptom_and_probe)
     struct wire_message m;
 
     ck_assert_int_eq(decoded(buf, encoded(FULL_SYMPTOM, buf), &m), FTREE_OK);
-    ck_assert_int_eq(m.u.symptom.kind, SYMPTOM_SILENT);
-    ck_assert_int_eq(m.u.symptom.node, 3);
-    ck_assert_int_eq(m.u.symptom.rank, FTREE_NONE);
-    ck_assert_int_eq(m.u.symptom.reporter, 5);
+    ck_assert_int_eq(m.u.symptom.kind, FTREE_SYMPTOM_PEER_SILENT);
+    ck_assert_int_eq(m.u.symptom.severity, FTREE_SEVERITY_WARNING);
+    ck_assert_int_eq(m.u.symptom.about.kind, FTREE_KIND_NODE);
+    ck_assert_int_eq(m.u.symptom.about.node, 3);
+    ck_assert_int_eq(m.u.symptom.about.rank, FTREE_NONE);
+    ck_assert_int_eq(m.u.symptom.about.switch_, FTREE_NONE);
+    ck_assert_int_eq(m.u.symptom.reporters, FTREE_REPORTERS_MAX);
+    ck_assert_int_eq(m.u.symptom.reporter[0], 5);
     ck_assert_uint_eq(m.u.symptom.count, 9);
-    ck_assert_uint_eq(m.u.symptom.age, 1000 * FTREE_MS);
+    ck_assert_uint_eq(m.u.symptom.first, NOW - 1000 * FTREE_MS);
+    ck_assert_uint_eq(m.u.symptom.last, NOW - FTREE_MS);
+    ck_assert_uint_eq(strlen(m.u.symptom.detail), FTREE_DETAIL_MAX - 1);
     ck_assert_int_eq(decoded(buf, encoded(FULL_PROBE, buf), &m), FTREE_OK);
     ck_assert_uint_eq(m.u.probe.nonce, 12);
     ck_assert_uint_eq(m.u.probe.round, 3);
     ck_assert_int_eq(m.u.probe.rank, FTREE_NONE);
-    ck_assert_uint_eq(m.u.probe.age, 1000 * FTREE_MS);
+    ck_assert_int_eq(m.u.probe.ask, RULES_ASK_STATE);
+    ck_assert_uint_eq(m.u.probe.first, NOW - 1000 * FTREE_MS);
 }
 END_TEST
 
@@ -144,16 +154,24 @@ START_TEST(fields_come_back_verdict)
     ck_assert_int_eq(decoded(buf, encoded(FULL_VERDICT_ON_RANK, buf), &m), FTREE_OK);
     ck_assert_int_eq(v->class_, FTREE_CLASS_PROCESS_STOPPED);
     ck_assert_int_eq(v->kind, FTREE_KIND_RANK);
-    ck_assert_int_eq(v->rule, FTREE_RULE_STATE_T);
+    ck_assert_uint_eq(strlen(v->rule), FTREE_NAME_MAX - 1);
+    ck_assert_uint_eq(strlen(v->because), FTREE_DETAIL_MAX - 1);
+    ck_assert_uint_eq(strlen(v->raised_by), FTREE_NAME_MAX - 1);
+    ck_assert_uint_eq(v->id, 12345);
     ck_assert_int_eq(v->confidence, 990);
     ck_assert_int_eq(v->node, 3);
     ck_assert_int_eq(v->rank, 7);
+    ck_assert_int_eq(v->switch_, FTREE_NONE);
     ck_assert_int_eq(v->pid, 4711);
     ck_assert_int_eq(v->fln, 1);
     ck_assert_uint_eq(v->symptoms, 5);
     ck_assert_uint_eq(v->first_symptom, NOW - 900 * FTREE_MS);
     ck_assert_uint_eq(v->located, NOW - FTREE_MS);
+    ck_assert_uint_eq(v->withdrawn, NOW - FTREE_MS);
+    ck_assert(!v->own_only);
     ck_assert_int_eq(v->evidences, FTREE_EVIDENCE_MAX);
+    ck_assert_int_eq(v->evidence[4].source, FTREE_EVIDENCE_SYMPTOM);
+    ck_assert_uint_eq(strlen(v->evidence[4].detail), FTREE_DETAIL_MAX - 1);
     ck_assert_int_eq(v->evidence[4].path, FTREE_PATH_MGMT);
     ck_assert_int_eq(v->evidence[4].by, 4);
     ck_assert_int_eq(v->evidence[4].error, 44);
@@ -234,10 +252,18 @@ START_TEST(magic_and_version)
 END_TEST
 
 /* Every field that has a range, at its first bad value, and a bad pair where two must agree. */
-#define VERDICT_EVIDENCE 50
-#define VERDICT_CANDIDATES (VERDICT_EVIDENCE + 24 * FTREE_EVIDENCE_MAX)
+#define NAMED (FTREE_NAME_MAX) /* a length byte and the longest name */
+#define DETAILED (FTREE_DETAIL_MAX)
+#define VERDICT_ID (11 + 2 * NAMED + DETAILED)
+#define VERDICT_COMPONENT (VERDICT_ID + 4)
+#define VERDICT_PID (VERDICT_COMPONENT + 13)
+#define VERDICT_EVIDENCE (VERDICT_PID + 4 + 4 + 4 + 8 + 8 + 9 + 1)
+#define EVIDENCE (25 + DETAILED)
+#define VERDICT_CANDIDATES (VERDICT_EVIDENCE + EVIDENCE * FTREE_EVIDENCE_MAX)
 #define VERDICT_VICTIMS (VERDICT_CANDIDATES + 1 + 4 * FTREE_CANDIDATE_MAX)
-#define ANSWER_WAITING (16 + 10 * WIRE_TROUBLES_MAX)
+#define ANSWER_TROUBLE 21
+#define ANSWER_WAITING (ANSWER_TROUBLE + 10 * WIRE_TROUBLES_MAX)
+#define SYMPTOM_COUNT (24 + 4 * FTREE_REPORTERS_MAX)
 
 static const struct {
     const char *field;
@@ -246,22 +272,37 @@ static const struct {
 } bad_fields[] = {
     {"type", FULL_PROBE, 2, 1, WIRE_TYPE_COUNT},
     {"flags", FULL_PROBE, 3, 1, 2},
-    {"symptom.kind", FULL_SYMPTOM, 8, 1, 2},
-    {"symptom.node", FULL_SYMPTOM, 9, 4, MESSAGES_NODES},
-    {"symptom.node, none", FULL_SYMPTOM, 9, 4, UINT32_MAX},
-    {"symptom.rank", FULL_SYMPTOM, 13, 4, MESSAGES_SIZE},
-    {"symptom.rank, negative", FULL_SYMPTOM, 13, 4, 0xfffffffe},
-    {"symptom.reporter", FULL_SYMPTOM, 17, 4, MESSAGES_NODES},
-    {"probe.rank", FULL_PROBE, 16, 4, MESSAGES_SIZE},
+    {"symptom.kind", FULL_SYMPTOM, 8, 1, FTREE_SYMPTOM_COUNT},
+    {"symptom.severity", FULL_SYMPTOM, 9, 1, FTREE_SEVERITY_COUNT},
+    {"symptom.about.kind", FULL_SYMPTOM, 10, 1, FTREE_KIND_COUNT},
+    {"symptom.about, switch without one", FULL_SYMPTOM, 10, 1, FTREE_KIND_SWITCH},
+    {"symptom.about.node", FULL_SYMPTOM, 11, 4, MESSAGES_NODES},
+    {"symptom.about.node, none", FULL_SYMPTOM, 11, 4, UINT32_MAX},
+    {"symptom.about.rank", FULL_SYMPTOM, 15, 4, MESSAGES_SIZE},
+    {"symptom.about.rank, negative", FULL_SYMPTOM, 15, 4, 0xfffffffe},
+    {"symptom.about.rank of another node", FULL_SYMPTOM, 15, 4, 8},
+    {"symptom.about.switch of a node", FULL_SYMPTOM, 19, 4, 0},
+    {"symptom.reporters, none", FULL_SYMPTOM, 23, 1, 0},
+    {"symptom.reporters", FULL_SYMPTOM, 23, 1, FTREE_REPORTERS_MAX + 1},
+    {"symptom.reporter", FULL_SYMPTOM, 24, 4, MESSAGES_NODES},
+    {"symptom.count, none", FULL_SYMPTOM, SYMPTOM_COUNT, 4, 0},
+    {"symptom.error", FULL_SYMPTOM, SYMPTOM_COUNT + 4, 4, 4096},
+    {"symptom.first after last", FULL_SYMPTOM, SYMPTOM_COUNT + 8, 8, 0},
+    {"symptom.detail", FULL_SYMPTOM, SYMPTOM_COUNT + 24, 1, FTREE_DETAIL_MAX},
+    {"symptom.detail, not printable", FULL_SYMPTOM, SYMPTOM_COUNT + 25, 1, 0x1b},
+    {"probe.ask", FULL_PROBE, 16, 1, RULES_ASKS},
+    {"probe.rank", FULL_PROBE, 17, 4, MESSAGES_SIZE},
     {"answer.role", FULL_ANSWER, 12, 1, FTREE_ROLES},
     {"answer.leaving", FULL_ANSWER, 13, 1, 2},
     {"answer.asked_phase", FULL_ANSWER, 14, 1, FTREE_PHASE_COUNT},
-    {"answer.troubles", FULL_ANSWER, 15, 1, WIRE_TROUBLES_MAX + 1},
-    {"answer.trouble.rank", FULL_ANSWER, 16, 4, MESSAGES_SIZE},
-    {"answer.trouble.rank, none", FULL_ANSWER, 16, 4, UINT32_MAX},
-    {"answer.trouble.pid", FULL_ANSWER, 20, 4, INT32_MAX},
-    {"answer.trouble.phase", FULL_ANSWER, 24, 1, FTREE_PHASE_COUNT},
-    {"answer.trouble.proc_state", FULL_ANSWER, 25, 1, 0x1b},
+    {"answer.asked_peer", FULL_ANSWER, 15, 4, MESSAGES_SIZE},
+    {"answer.asked_told", FULL_ANSWER, 19, 1, 2},
+    {"answer.troubles", FULL_ANSWER, 20, 1, WIRE_TROUBLES_MAX + 1},
+    {"answer.trouble.rank", FULL_ANSWER, ANSWER_TROUBLE, 4, MESSAGES_SIZE},
+    {"answer.trouble.rank, none", FULL_ANSWER, ANSWER_TROUBLE, 4, UINT32_MAX},
+    {"answer.trouble.pid", FULL_ANSWER, ANSWER_TROUBLE + 4, 4, INT32_MAX},
+    {"answer.trouble.phase", FULL_ANSWER, ANSWER_TROUBLE + 8, 1, FTREE_PHASE_COUNT},
+    {"answer.trouble.proc_state", FULL_ANSWER, ANSWER_TROUBLE + 9, 1, 0x1b},
     {"answer.waiting.count", FULL_ANSWER, ANSWER_WAITING, 4, MESSAGES_SIZE + 1},
     {"answer.waiting.count, too few", FULL_ANSWER, ANSWER_WAITING, 4, MESSAGES_SIZE / 2 - 1},
     {"answer.waiting.ranges", FULL_ANSWER, ANSWER_WAITING + 4, 2, FTREE_RANGES_MAX + 1},
@@ -271,23 +312,32 @@ static const struct {
     {"answer.waiting, overlapping", FULL_ANSWER, ANSWER_WAITING + 10, 4, 2},
     {"answer.waiting, not ascending", FULL_ANSWER, ANSWER_WAITING + 14, 4, 0},
     {"verdict.class", FULL_VERDICT, 8, 1, FTREE_CLASS_COUNT},
-    {"verdict.kind", FULL_VERDICT, 9, 1, FTREE_KIND_COUNT},
-    {"verdict.rule", FULL_VERDICT, 10, 1, FTREE_RULE_COUNT},
-    {"verdict.confidence", FULL_VERDICT, 11, 2, 1001},
-    {"verdict.node", FULL_VERDICT, 13, 4, MESSAGES_NODES},
-    {"verdict.rank", FULL_VERDICT, 17, 4, MESSAGES_SIZE},
-    {"verdict.rank of another node", FULL_VERDICT_ON_RANK, 17, 4, 8},
-    {"verdict.pid", FULL_VERDICT, 21, 4, INT32_MAX},
-    {"verdict.fln", FULL_VERDICT, 25, 4, MESSAGES_NODES},
-    {"verdict.located before its symptom", FULL_VERDICT, 41, 8, 901 * FTREE_MS},
-    {"verdict.evidences", FULL_VERDICT, 49, 1, FTREE_EVIDENCE_MAX + 1},
-    {"verdict.evidence.path", FULL_VERDICT, VERDICT_EVIDENCE, 1, FTREE_PATHS + 1},
-    {"verdict.evidence.role", FULL_VERDICT, VERDICT_EVIDENCE + 1, 1, FTREE_ROLES},
-    {"verdict.evidence.reach", FULL_VERDICT, VERDICT_EVIDENCE + 2, 1, FTREE_REACH_COUNT},
-    {"verdict.evidence.proc_state", FULL_VERDICT, VERDICT_EVIDENCE + 3, 1, '\n'},
-    {"verdict.evidence.target", FULL_VERDICT, VERDICT_EVIDENCE + 4, 4, MESSAGES_NODES},
-    {"verdict.evidence.by", FULL_VERDICT, VERDICT_EVIDENCE + 8, 4, MESSAGES_NODES},
-    {"verdict.evidence.error", FULL_VERDICT, VERDICT_EVIDENCE + 12, 4, 4096},
+    {"verdict.confidence", FULL_VERDICT, 9, 2, 1001},
+    {"verdict.rule", FULL_VERDICT, 11, 1, FTREE_NAME_MAX},
+    {"verdict.rule, not printable", FULL_VERDICT, 12, 1, 0x7f},
+    {"verdict.because", FULL_VERDICT, 11 + NAMED, 1, FTREE_DETAIL_MAX},
+    {"verdict.raised_by", FULL_VERDICT, 11 + NAMED + DETAILED, 1, FTREE_NAME_MAX},
+    {"verdict.kind", FULL_VERDICT, VERDICT_COMPONENT, 1, FTREE_KIND_COUNT},
+    {"verdict.kind, switch without one", FULL_VERDICT, VERDICT_COMPONENT, 1, FTREE_KIND_SWITCH},
+    {"verdict.node", FULL_VERDICT, VERDICT_COMPONENT + 1, 4, MESSAGES_NODES},
+    {"verdict.rank", FULL_VERDICT, VERDICT_COMPONENT + 5, 4, MESSAGES_SIZE},
+    {"verdict.rank of another node", FULL_VERDICT_ON_RANK, VERDICT_COMPONENT + 5, 4, 8},
+    {"verdict.switch", FULL_VERDICT, VERDICT_COMPONENT + 9, 4, 0},
+    {"verdict.pid", FULL_VERDICT, VERDICT_PID, 4, INT32_MAX},
+    {"verdict.fln", FULL_VERDICT, VERDICT_PID + 4, 4, MESSAGES_NODES},
+    {"verdict.located before its symptom", FULL_VERDICT, VERDICT_PID + 20, 8, 901 * FTREE_MS},
+    {"verdict.withdrawn", FULL_VERDICT, VERDICT_PID + 28, 1, 2},
+    {"verdict.evidences", FULL_VERDICT, VERDICT_EVIDENCE - 1, 1, FTREE_EVIDENCE_MAX + 1},
+    {"verdict.evidence.source", FULL_VERDICT, VERDICT_EVIDENCE, 1, FTREE_EVIDENCE_SOURCES},
+    {"verdict.evidence.path", FULL_VERDICT, VERDICT_EVIDENCE + 1, 1, FTREE_PATHS + 1},
+    {"verdict.evidence.role", FULL_VERDICT, VERDICT_EVIDENCE + 2, 1, FTREE_ROLES},
+    {"verdict.evidence.reach", FULL_VERDICT, VERDICT_EVIDENCE + 3, 1, FTREE_REACH_COUNT},
+    {"verdict.evidence.proc_state", FULL_VERDICT, VERDICT_EVIDENCE + 4, 1, '\n'},
+    {"verdict.evidence.target", FULL_VERDICT, VERDICT_EVIDENCE + 5, 4, MESSAGES_NODES},
+    {"verdict.evidence.by", FULL_VERDICT, VERDICT_EVIDENCE + 9, 4, MESSAGES_NODES},
+    {"verdict.evidence.error", FULL_VERDICT, VERDICT_EVIDENCE + 13, 4, 4096},
+    {"verdict.evidence.detail", FULL_VERDICT, VERDICT_EVIDENCE + 25, 1, FTREE_DETAIL_MAX},
+    {"verdict.evidence.detail, not printable", FULL_VERDICT, VERDICT_EVIDENCE + 26, 1, '\n'},
     {"verdict.candidates", FULL_VERDICT, VERDICT_CANDIDATES, 1, FTREE_CANDIDATE_MAX + 1},
     {"verdict.candidate.class", FULL_VERDICT, VERDICT_CANDIDATES + 1, 1, FTREE_CLASS_COUNT},
     {"verdict.candidate.confidence", FULL_VERDICT, VERDICT_CANDIDATES + 2, 2, 1001},
@@ -295,11 +345,9 @@ static const struct {
     {"verdict.victims.count", FULL_VERDICT, VERDICT_VICTIMS, 4, MESSAGES_SIZE + 1},
     {"verdict.victims.ranges", FULL_VERDICT, VERDICT_VICTIMS + 4, 2, FTREE_RANGES_MAX + 1},
     {"verdict.victims.last", FULL_VERDICT, VERDICT_VICTIMS + 10, 4, MESSAGES_SIZE},
-    {"victims.class", FULL_VICTIMS, 8, 1, FTREE_CLASS_COUNT},
-    {"victims.node", FULL_VICTIMS, 9, 4, MESSAGES_NODES},
-    {"victims.rank", FULL_VICTIMS, 13, 4, MESSAGES_SIZE},
-    {"victims.ranks.count", FULL_VICTIMS, 17, 4, UINT32_MAX},
-    {"victims.ranks.first", FULL_VICTIMS, 23, 4, UINT32_MAX},
+    {"victims.fln", FULL_VICTIMS, 8, 4, MESSAGES_NODES},
+    {"victims.ranks.count", FULL_VICTIMS, 16, 4, UINT32_MAX},
+    {"victims.ranks.first", FULL_VICTIMS, 22, 4, UINT32_MAX},
 };
 
 /* rows: a_field_out_of_range_is_malformed COUNT(bad_fields) */
@@ -325,6 +373,7 @@ START_TEST(a_job_without_tables_has_one_rank_a_node)
     memset(&m, 0, sizeof(m));
     m.type = WIRE_VERDICT_UP;
     m.u.verdict.node = m.u.verdict.rank = 5;
+    m.u.verdict.switch_ = FTREE_NONE;
     len = ftree_wire_encode(&m, NOW, buf);
     ck_assert_int_eq(ftree_wire_decode(&job, NOW, buf, len, &m), FTREE_OK);
     m.u.verdict.rank = 4;

@@ -35,14 +35,34 @@ static const char *check_suspects(const struct ftree *ft)
 {
     for (int32_t i = 0; i < ft->suspects.n; i++) {
         const struct suspect *su = &ft->suspects.items[i];
+        const struct group *group = ftree_group_find(ft, su->node, su->switch_);
         HOLDS(su->node >= 0 && su->node < ft->job->nodes && su->node != ft->self);
         HOLDS(!ftree_has_failed(ft, su->node));
         HOLDS(su->nonce != 0);
-        HOLDS(su->tries > 0);
-        HOLDS(su->next_try >= su->opened);
+        HOLDS(su->again >= su->opened);
+        HOLDS(su->again <= su->deadline);
         HOLDS(su->first_symptom <= su->opened);
+        HOLDS(group && group->examined);
         for (int32_t j = 0; j < i; j++)
             HOLDS(ft->suspects.items[j].node != su->node);
+    }
+    return NULL;
+}
+
+static const char *check_groups(const struct ftree *ft)
+{
+    for (int32_t i = 0; i < ft->groups.n; i++) {
+        const struct group *g = &ft->groups.items[i];
+        HOLDS(g->node >= 0 && g->node < ft->job->nodes);
+        HOLDS(ftree_group_find(ft, g->node, g->switch_) == g);
+        HOLDS(g->symptoms <= GROUP_SYMPTOMS_MAX && g->candidates <= GROUP_CANDIDATES_MAX);
+        HOLDS(g->first <= g->last);
+        HOLDS(g->strategy < ft->rules->strategies);
+        HOLDS(!g->examined || (g->candidates > 0 && ftree_probe_find(ft, g->node)));
+        for (int32_t j = 0; j < g->candidates; j++)
+            HOLDS(g->candidate[j].model < ft->rules->models && g->candidate[j].prior <= 1000);
+        for (int32_t j = 0; j < g->symptoms; j++)
+            HOLDS(g->symptom[j].count > 0 && g->symptom[j].reporters > 0);
     }
     return NULL;
 }
@@ -69,10 +89,15 @@ static const char *check_known(const struct ftree *ft)
         const char *broken = check_ranks(ft, &k->v.victims);
         if (broken)
             return broken;
-        HOLDS(k->v.class_ < FTREE_CLASS_COUNT && k->v.rule < FTREE_RULE_COUNT);
+        HOLDS(k->v.class_ < FTREE_CLASS_COUNT && k->v.kind < FTREE_KIND_COUNT);
         HOLDS(k->v.evidences <= FTREE_EVIDENCE_MAX && k->v.candidates <= FTREE_CANDIDATE_MAX);
         HOLDS(k->v.first_symptom <= k->v.located);
         HOLDS(!k->reported || k->gathered);
+        HOLDS(ftree_verdict_by_id(ft, k->v.fln, k->v.id) == k);
+        if (k->v.withdrawn) {
+            HOLDS(k->recheck == FTREE_NEVER && k->gather_until == FTREE_NEVER);
+            continue;
+        }
         HOLDS(!k->gathered || k->told_down);
         HOLDS(!k->told_down || k->up == UP_NOTHING);
         HOLDS(ftree_verdict_find(ft, k->v.class_, k->v.node, k->v.rank) == k);
@@ -100,6 +125,8 @@ const char *ftree_check(const struct ftree *ft)
 
     if (!broken)
         broken = check_suspects(ft);
+    if (!broken)
+        broken = check_groups(ft);
     if (!broken)
         broken = check_known(ft);
     if (!broken)

@@ -6,13 +6,16 @@
 #include "ftree_int.h"
 
 /*
- * What becomes of a symptom.  It is dropped when an open verdict explains it or its reporter has
- * failed itself; it is examined here when this node is the suspect's FLN or must stand in for it;
- * else it goes one step along the tree: up, until a node above the suspect has it, then down to
- * the suspect's parent.  A step that is dead or does not acknowledge is passed over: on the way up
- * by its own parent, ..., the root, then the root's substitutes; on the way down the node above
- * it stands in.  Equal symptoms on their way are held back for half a stall limit, so that a job
- * in which everybody waits for one node costs each node O(fan-out) messages, not O(N).
+ * Tree-based detection: where a symptom is analysed.  First it is purified: dropped when a verdict
+ * explains it, its reporters have failed themselves or it is no news any more.  Then it is kept
+ * here when this node is the suspect's FLN or must stand in for it; else it goes one step along the
+ * tree: up, until a node above the suspect has it, then down to the suspect's parent.  A step that
+ * is dead, does not acknowledge or says that it is busy is passed over: on the way up by its own
+ * parent, ..., the root, then the root's substitutes; on the way down the node above it stands in.
+ * Equal symptoms on their way are held back for half a stall limit and then follow as one, so that
+ * a job in which everybody waits for one node costs each node O(fan-out) messages, not O(N).
+ *
+ * A node's FLN is its parent; of the root, the first substitute.  (Algorithm 1 of MPFL.)
  */
 
 bool ftree_correlate_usable(const struct ftree *ft, ftree_time now, int32_t node)
@@ -48,70 +51,140 @@ int32_t ftree_correlate_upward(struct ftree *ft, ftree_time now, int32_t skip, b
     return ft->self;
 }
 
+/* Who analyses what is about this node itself: above it, and for the root its first substitute. */
+static int32_t own_fln(struct ftree *ft, ftree_time now, bool *substitute)
+{
+    int32_t n;
+
+    if (ft->self != 0)
+        return ftree_correlate_upward(ft, now, FTREE_NONE, substitute);
+    *substitute = true;
+    for (int32_t k = 1; (n = ftree_topo_root_substitute(&ft->topo, k)) != FTREE_NONE; k++)
+        if (ftree_correlate_usable(ft, now, n))
+            return n;
+    return ft->self;
+}
+
 static int32_t next_hop(struct ftree *ft, ftree_time now, int32_t suspect, bool *substitute)
 {
     int32_t child, above = ft->self;
 
     *substitute = false;
+    if (suspect == ft->self)
+        return own_fln(ft, now, substitute);
     if (!ftree_topo_is_above(&ft->topo, above, suspect)) {
         if (!ftree_spread_is_root(ft))
             return ftree_correlate_upward(ft, now, suspect, substitute);
         above = 0; /* this node stands in for the root */
     }
     child = ftree_topo_child_toward(&ft->topo, above, suspect);
-    return child == suspect || !ftree_correlate_usable(ft, now, child) ? ft->self : child;
+    /* who is a suspect itself may never pass it on: better to ask at once, and perhaps for nothing */
+    if (child == suspect || !ftree_correlate_usable(ft, now, child) || ftree_probe_find(ft, child))
+        return ft->self;
+    return child;
 }
 
-/* True if an equal symptom went this way a moment ago; else notes that this one does now. */
-static bool held_back(struct ftree *ft, ftree_time now, const struct wire_symptom *s)
+/* ---- merging on the way ---------------------------------------------------------------------- */
+
+static int32_t find_forward(const struct ftree *ft, const struct ftree_symptom *s)
 {
+    for (int32_t i = 0; i < ft->forwards.n; i++) {
+        const struct forward *f = &ft->forwards.items[i];
+        if (f->node == s->about.node && f->switch_ == s->about.switch_ && f->kind == s->kind)
+            return i;
+    }
+    return -1;
+}
+
+/* True if an equal symptom went this way a moment ago: this one will follow.  Else notes that this
+ * one goes now. */
+static bool held_back(struct ftree *ft, ftree_time now, const struct ftree_symptom *s)
+{
+    int32_t i = find_forward(ft, s);
     struct forward *f;
 
-    for (int32_t i = 0; i < ft->forwards.n; i++)
-        if (ft->forwards.items[i].node == s->node) {
-            ft->forwards.items[i].held += s->count;
-            return true;
+    if (i >= 0) {
+        f = &ft->forwards.items[i];
+        if (!f->held.count && f->at + ft->cfg.stall / 2 <= now) {
+            f->at = now; /* that was long ago, and nothing ticked since */
+            return false;
         }
+        if (f->held.count)
+            ftree_symptom_merge(&f->held, s);
+        else
+            f->held = *s;
+        return true;
+    }
     f = FTREE_PUSH(ft, ft->forwards);
     if (f) {
-        f->node = s->node;
+        f->node = s->about.node;
+        f->switch_ = s->about.switch_;
+        f->kind = s->kind;
         f->at = now;
     }
     return false;
 }
 
-static void forget_forward(struct ftree *ft, int32_t node)
-{
-    for (int32_t i = 0; i < ft->forwards.n; i++)
-        if (ft->forwards.items[i].node == node) {
-            FTREE_DROP(ft->forwards, i);
-            return;
-        }
-}
-
 void ftree_correlate_tick(struct ftree *ft, ftree_time now)
 {
-    for (int32_t i = 0; i < ft->forwards.n;)
-        if (ft->forwards.items[i].at + ft->cfg.stall / 2 <= now)
-            FTREE_DROP(ft->forwards, i);
-        else
+    for (int32_t i = 0; i < ft->forwards.n;) {
+        struct forward f = ft->forwards.items[i];
+        if (f.at + ft->cfg.stall / 2 > now) {
             i++;
+            continue;
+        }
+        FTREE_DROP(ft->forwards, i);
+        if (f.held.count)
+            ftree_correlate(ft, now, &f.held, false);
+    }
 }
 
-static bool explained(struct ftree *ft, const struct wire_symptom *s)
+ftree_time ftree_correlate_deadline(const struct ftree *ft)
+{
+    ftree_time t = FTREE_NEVER;
+
+    for (int32_t i = 0; i < ft->forwards.n; i++)
+        if (ft->forwards.items[i].held.count)
+            t = ftree_min(t, ft->forwards.items[i].at + ft->cfg.stall / 2);
+    return t;
+}
+
+/* ---- purification ---------------------------------------------------------------------------- */
+
+static bool any_reporter_lives(const struct ftree *ft, const struct ftree_symptom *s)
+{
+    for (int32_t i = 0; i < s->reporters; i++)
+        if (!ftree_has_failed(ft, s->reporter[i]))
+            return true;
+    return false;
+}
+
+static bool is_own_stall(const struct ftree *ft, const struct ftree_symptom *s)
+{
+    return s->about.node == ft->self &&
+           ftree_symptom_info(s->kind)->source == FTREE_SOURCE_MESSAGE_PASSING;
+}
+
+static bool explained(struct ftree *ft, ftree_time now, const struct ftree_symptom *s)
 {
     char name[16];
 
-    if (ft->leaving || s->node == ft->self || ftree_leave_has_left(ft, s->node))
+    if (ft->leaving || is_own_stall(ft, s) || ftree_leave_has_left(ft, s->about.node))
         return true;
-    if (!ftree_has_failed(ft, s->node) && !ftree_has_failed(ft, s->reporter) &&
-        !ftree_verdict_on_rank(ft, s->node, s->rank))
+    if (s->last + ft->cfg.expire < now) {
+        ftree_trace(ft, "symptom about %s expired", ftree_name(ft, s->about.node, name));
+        return true;
+    }
+    if (!ftree_has_failed(ft, s->about.node) && any_reporter_lives(ft, s) &&
+        !ftree_verdict_on_rank(ft, s->about.node, s->about.rank))
         return false;
-    ftree_trace(ft, "symptom about %s explained by a verdict", ftree_name(ft, s->node, name));
+    ftree_trace(ft, "symptom about %s explained by a verdict", ftree_name(ft, s->about.node, name));
     return true;
 }
 
-void ftree_correlate(struct ftree *ft, ftree_time now, const struct wire_symptom *s,
+/* ---- the way --------------------------------------------------------------------------------- */
+
+void ftree_correlate(struct ftree *ft, ftree_time now, const struct ftree_symptom *s,
                      bool substitute)
 {
     struct wire_message m = {.type = WIRE_SYMPTOM, .u.symptom = *s};
@@ -119,34 +192,53 @@ void ftree_correlate(struct ftree *ft, ftree_time now, const struct wire_symptom
     bool to_substitute = false;
     int32_t hop;
 
-    ftree_correlate_tick(ft, now);
-    if (explained(ft, s))
+    if (explained(ft, now, s))
         return;
-    hop = substitute ? ft->self : next_hop(ft, now, s->node, &to_substitute);
+    hop = substitute ? ft->self : next_hop(ft, now, s->about.node, &to_substitute);
     if (hop == ft->self) {
-        ftree_probe_open(ft, now, s, 0);
+        ftree_group_add(ft, now, s, 0);
         return;
     }
     if (held_back(ft, now, s))
         return;
-    ftree_trace(ft, "symptom about %s goes to %s%s", ftree_name(ft, s->node, suspect),
+    ftree_trace(ft, "symptom about %s goes to %s%s", ftree_name(ft, s->about.node, suspect),
                 to_substitute ? "substitute " : "", ftree_name(ft, hop, hop_name));
     m.flags = to_substitute ? WIRE_FLAG_SUBSTITUTE : 0;
     ftree_outbox_put(ft, now, hop, &m);
 }
 
-void ftree_correlate_unreachable(struct ftree *ft, ftree_time now, int32_t hop,
-                                 const struct wire_symptom *s)
+/* The node it was sent to does not acknowledge or is busy: it is passed over now, so the next way
+ * is another. */
+void ftree_correlate_again(struct ftree *ft, ftree_time now, const struct ftree_symptom *s)
 {
-    (void) hop; /* it is mute by now, so the next way is another */
-    forget_forward(ft, s->node);
-    ftree_correlate(ft, now, s, false);
+    struct ftree_symptom all = *s;
+    int32_t i = find_forward(ft, s);
+
+    if (i >= 0) {
+        if (ft->forwards.items[i].held.count)
+            ftree_symptom_merge(&all, &ft->forwards.items[i].held);
+        FTREE_DROP(ft->forwards, i);
+    }
+    ftree_correlate(ft, now, &all, false);
 }
 
 void ftree_correlate_silent(struct ftree *ft, ftree_time now, int32_t node)
 {
-    struct wire_symptom s = {
-        .kind = SYMPTOM_SILENT, .node = node, .rank = FTREE_NONE, .reporter = ft->self, .count = 1};
+    struct ftree_symptom s;
 
+    ftree_symptom_init(&s, FTREE_SYMPTOM_PEER_SILENT, node, FTREE_NONE, ft->self, now, now);
     ftree_correlate(ft, now, &s, false);
+}
+
+/* An agent with too much to do, or too little CPU to do it with, says so, and the sender takes the
+ * next substitute.  What belongs to a group that is here anyway costs nothing.  Who stands in for
+ * the root cannot refuse: there is nobody above. */
+bool ftree_correlate_is_overloaded(const struct ftree *ft, ftree_time now,
+                                   const struct ftree_symptom *s)
+{
+    bool starved = ft->lag > ft->cfg.late && now < ft->lag_at + 5 * ft->cfg.late;
+
+    if (ftree_group_find(ft, s->about.node, s->about.switch_) || ftree_spread_is_root(ft))
+        return false;
+    return starved || ft->groups.n > ft->cfg.pending_max;
 }

@@ -11,39 +11,6 @@
 
 /* ---- small things ---------------------------------------------------------------------------- */
 
-const char *ftree_strerror(int error)
-{
-    static const char *const text[] = {
-#define ERROR_TEXT(name, text) text,
-        FTREE_ERRORS(ERROR_TEXT)
-#undef ERROR_TEXT
-    };
-    return error >= 0 && error < (int) (sizeof(text) / sizeof(text[0])) ? text[error] : "?";
-}
-
-const char *ftree_reach_name(int reach)
-{
-    static const char *const name[] = {
-#define REACH_NAME(id, text) text,
-        FTREE_REACHES(REACH_NAME)
-#undef REACH_NAME
-    };
-    return reach >= 0 && reach < FTREE_REACH_COUNT ? name[reach] : "?";
-}
-
-const char *ftree_path_name(int path)
-{
-    return path == FTREE_PATH_DATA ? "data" : path == FTREE_PATH_MGMT ? "mgmt" : "local";
-}
-
-const char *ftree_node_name(const struct ftree_job *job, int32_t node, char *buf, size_t len)
-{
-    if (job->node_name && node >= 0 && node < job->nodes)
-        return job->node_name[node];
-    snprintf(buf, len, "n%d", (int) node);
-    return buf;
-}
-
 const char *ftree_name(const struct ftree *ft, int32_t node, char buf[16])
 {
     return ftree_node_name(ft->job, node, buf, 16);
@@ -147,12 +114,18 @@ void ftree_config_default(struct ftree_config *cfg)
                                  .settle = 150 * FTREE_MS,
                                  .gather = 400 * FTREE_MS,
                                  .late = 200 * FTREE_MS,
-                                 .linger = 2000 * FTREE_MS};
+                                 .linger = 2000 * FTREE_MS,
+                                 .group_min = 500 * FTREE_MS,
+                                 .group_max = 10000 * FTREE_MS,
+                                 .recheck = 1000 * FTREE_MS,
+                                 .expire = 10000 * FTREE_MS,
+                                 .pending_max = 256};
 }
 
 static bool job_is_valid(const struct ftree_job *job)
 {
-    return job->nodes > 0 && job->size > 0 && job->fanout > 0 &&
+    return job->nodes > 0 && job->size > 0 && job->fanout > 0 && job->rules &&
+           (!job->tree || job->tree->nodes == job->nodes) &&
            (!job->rank_node) == (!job->node_first) && (!job->rank_node) == (!job->node_ranks) &&
            (job->rank_node || job->size == job->nodes);
 }
@@ -176,7 +149,9 @@ int ftree_create(const struct ftree_job *job, int32_t self, const struct ftree_c
         ft->cfg = *cfg;
     else
         ftree_config_default(&ft->cfg);
-    ft->topo = (struct topo){.nodes = job->nodes, .fanout = job->fanout, .seed = job->seed};
+    ft->topo = (struct topo){
+        .nodes = job->nodes, .fanout = job->fanout, .seed = job->seed, .tree = job->tree};
+    ft->rules = job->rules;
     ft->self = self;
     ft->rto = ft->cfg.rto_min;
     *out = ft;
@@ -191,6 +166,7 @@ void ftree_destroy(struct ftree *ft)
     ftree_alloc(ft, ft->stalls.items, 0);
     ftree_alloc(ft, ft->findings.items, 0);
     ftree_alloc(ft, ft->forwards.items, 0);
+    ftree_alloc(ft, ft->groups.items, 0);
     ftree_alloc(ft, ft->suspects.items, 0);
     ftree_spread_clear(ft);
     ftree_alloc(ft, ft->outbox.items, 0);
@@ -202,10 +178,10 @@ void ftree_destroy(struct ftree *ft)
 /* ---- messages -------------------------------------------------------------------------------- */
 
 static void acknowledge(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
-                        uint64_t conn, uint32_t id)
+                        uint64_t conn, uint32_t id, enum wire_type type)
 {
     struct ftree_route to = {.node = from, .path = (uint8_t) path, .conn = conn};
-    struct wire_message m = {.type = WIRE_ACK, .u.ack = id};
+    struct wire_message m = {.type = (uint8_t) type, .u.ack = id};
 
     ftree_send(ft, now, &to, &m);
 }
@@ -227,8 +203,9 @@ static void heard_from(struct ftree *ft, ftree_time now, int32_t from, enum ftre
     note_witness(ft, now, from, path, FTREE_REACH_ANSWERED);
     if (m->type == WIRE_ANSWER && m->u.answer.role == FTREE_ROLE_DEPUTY)
         return; /* its agent is as mute as before */
+    ftree_withdraw_heard(ft, now, from);
     for (int32_t i = 0; i < ft->mutes.n; i++)
-        if (ft->mutes.items[i].node == from) {
+        if (ft->mutes.items[i].node == from && !ft->mutes.items[i].busy) {
             FTREE_DROP(ft->mutes, i);
             return;
         }
@@ -243,6 +220,9 @@ static void dispatch(struct ftree *ft, ftree_time now, int32_t from, enum ftree_
         case WIRE_ACK:
             ftree_outbox_ack(ft, now, from, m->u.ack);
             break;
+        case WIRE_BUSY:
+            ftree_outbox_busy(ft, now, from, m->u.ack);
+            break;
         case WIRE_SYMPTOM:
             if (ft->leaving)
                 ftree_leave_say_so(ft, now, from);
@@ -250,10 +230,17 @@ static void dispatch(struct ftree *ft, ftree_time now, int32_t from, enum ftree_
                 ftree_correlate(ft, now, &m->u.symptom, substitute);
             break;
         case WIRE_PROBE:
-            ftree_probe_asked(ft, now, from, path, conn, &m->u.probe);
+            ftree_answer(ft, now, from, path, conn, &m->u.probe);
             break;
         case WIRE_ANSWER:
-            ftree_probe_answer(ft, now, from, path, &m->u.answer);
+            if (!ftree_withdraw_answer(ft, now, from, &m->u.answer))
+                ftree_probe_answer(ft, now, from, path, &m->u.answer);
+            break;
+        case WIRE_STATE:
+            ftree_probe_state(ft, now, from, &m->u.state);
+            break;
+        case WIRE_LOG:
+            ftree_probe_log(ft, now, from, &m->u.log);
             break;
         case WIRE_SWEEP:
             ftree_sweep_heard(ft, now, m->u.round, from);
@@ -276,6 +263,22 @@ static void dispatch(struct ftree *ft, ftree_time now, int32_t from, enum ftree_
     }
 }
 
+/* A probe is acknowledged by its answer, and an acknowledgment by nothing. */
+static bool is_acknowledged(uint8_t type)
+{
+    switch (type) {
+        case WIRE_ACK:
+        case WIRE_BUSY:
+        case WIRE_PROBE:
+        case WIRE_ANSWER:
+        case WIRE_STATE:
+        case WIRE_LOG:
+            return false;
+        default:
+            return true;
+    }
+}
+
 int ftree_receive(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
                   uint64_t conn, const void *bytes, size_t len)
 {
@@ -288,9 +291,13 @@ int ftree_receive(struct ftree *ft, ftree_time now, int32_t from, enum ftree_pat
     if (rc)
         return rc;
     heard_from(ft, now, from, path, &m);
-    /* a probe is acknowledged by its answer, and an acknowledgment by nothing */
-    if (m.type != WIRE_ACK && m.type != WIRE_PROBE && m.type != WIRE_ANSWER)
-        acknowledge(ft, now, from, path, conn, m.id);
+    if (m.type == WIRE_SYMPTOM && !ft->leaving &&
+        ftree_correlate_is_overloaded(ft, now, &m.u.symptom)) {
+        acknowledge(ft, now, from, path, conn, m.id, WIRE_BUSY);
+        return FTREE_OK;
+    }
+    if (is_acknowledged(m.type))
+        acknowledge(ft, now, from, path, conn, m.id, WIRE_ACK);
     dispatch(ft, now, from, path, conn, &m);
     return FTREE_OK;
 }
@@ -302,7 +309,7 @@ int ftree_reached(struct ftree *ft, ftree_time now, int32_t node, enum ftree_pat
         reach >= FTREE_REACH_COUNT)
         return FTREE_ERR_INVALID;
     note_witness(ft, now, node, path, reach);
-    ftree_probe_reached(ft, node, path, role, reach, error);
+    ftree_probe_reached(ft, now, node, path, role, reach, error);
     if (role == FTREE_ROLE_AGENT)
         ftree_outbox_reached(ft, now, node, reach);
     return FTREE_OK;
@@ -315,23 +322,49 @@ ftree_time ftree_deadline(const struct ftree *ft)
     ftree_time t = ftree_min(ftree_min(ftree_symptom_deadline(ft), ftree_probe_deadline(ft)),
                              ftree_min(ftree_spread_deadline(ft), ftree_outbox_deadline(ft)));
 
+    t = ftree_min(t, ftree_min(ftree_correlate_deadline(ft), ftree_withdraw_deadline(ft)));
+    t = ftree_min(t, ftree_group_deadline(ft));
     if (ft->leaving && !ft->may_go)
         t = ftree_min(t, ft->leave_until);
     return t;
+}
+
+/* How late ticks come shows how much CPU this agent gets: a moving mean over the last few. */
+static void measure_lag(struct ftree *ft, ftree_time now, ftree_time due)
+{
+    ftree_time late = due != FTREE_NEVER && now > due ? now - due : 0;
+
+    if (now > ft->lag_at + 5 * ft->cfg.late)
+        ft->lag = late;
+    else
+        ft->lag = ft->lag - ft->lag / 4 + late / 4;
+    ft->lag_at = now;
 }
 
 void ftree_tick(struct ftree *ft, ftree_time now)
 {
     ftree_time due = ftree_deadline(ft);
 
+    measure_lag(ft, now, due);
     if (due != FTREE_NEVER && now > due + ft->cfg.late)
         ftree_probe_excuse(ft, now, now - due);
     ftree_correlate_tick(ft, now);
     ftree_symptom_tick(ft, now);
     ftree_probe_tick(ft, now);
     ftree_spread_tick(ft, now);
+    ftree_withdraw_tick(ft, now);
     ftree_outbox_tick(ft, now);
+    ftree_group_tick(ft, now); /* what all these did may have been the last of a group */
     ftree_leave_tick(ft, now);
+}
+
+void ftree_use_rules(struct ftree *ft, ftree_time now, const struct ftree_rules *rules)
+{
+    if (ft->rules == rules)
+        return;
+    ft->rules = rules;
+    ftree_trace(ft, "uses the rules %s", rules->name);
+    ftree_group_reason_anew(ft, now);
 }
 
 /* ---- verdicts -------------------------------------------------------------------------------- */
@@ -340,12 +373,15 @@ int ftree_restore(struct ftree *ft, ftree_time now, const struct ftree_verdict *
 {
     struct known *k;
 
-    (void) now;
-    if (v->class_ >= FTREE_CLASS_COUNT || v->rule >= FTREE_RULE_COUNT || v->node < 0 ||
+    if (v->class_ >= FTREE_CLASS_COUNT || v->node < 0 ||
         v->node >= ft->job->nodes || v->rank < FTREE_NONE || v->rank >= ft->job->size)
         return FTREE_ERR_INVALID;
-    if (ftree_verdict_find(ft, v->class_, v->node, v->rank))
+    k = ftree_verdict_by_id(ft, v->fln, v->id);
+    if (k) {
+        k->v.withdrawn = v->withdrawn;
+        ftree_withdraw_watch(ft, now, k);
         return FTREE_OK;
+    }
     k = FTREE_PUSH(ft, ft->known);
     if (!k)
         return FTREE_ERR_NOMEM;
@@ -353,6 +389,7 @@ int ftree_restore(struct ftree *ft, ftree_time now, const struct ftree_verdict *
     k->asker = FTREE_NONE;
     k->gather_until = FTREE_NEVER;
     k->told_down = k->gathered = k->reported = true;
+    ftree_withdraw_watch(ft, now, k);
     return FTREE_OK;
 }
 

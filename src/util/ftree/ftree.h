@@ -52,6 +52,11 @@ typedef uint64_t ftree_time;
 /* One node never has to read or write a longer message, in bytes. */
 #define FTREE_MESSAGE_MAX 4096
 
+/* Names of rules and fault models, and the free text of a symptom or a finding, with their final
+ * zero; both are printable ASCII. */
+#define FTREE_NAME_MAX 64
+#define FTREE_DETAIL_MAX 96
+
 #define FTREE_ERRORS(X) \
     X(FTREE_OK, "success") \
     X(FTREE_ERR_NOMEM, "out of memory") \
@@ -100,15 +105,22 @@ enum ftree_reach {
     FTREE_REACH_COUNT
 };
 
-/* Verdict classes: name as users meet it, kind of component, origin. */
+/* Verdict classes: name as users meet it, kind of component, origin.  Which of them is decided, and
+ * from what, is the rule base's business (rules.h). */
 #define FTREE_CLASSES(X) \
     X(FTREE_CLASS_NODE_OUTAGE, "node-outage", NODE, HARDWARE) \
     X(FTREE_CLASS_NODE_FROZEN, "node-frozen", NODE, HARDWARE) \
     X(FTREE_CLASS_PROCESS_CRASH, "process-crash", RANK, SOFTWARE) \
     X(FTREE_CLASS_PROCESS_STOPPED, "process-stopped", RANK, SOFTWARE) \
-    X(FTREE_CLASS_NIC_FAULT, "nic-fault", NODE, HARDWARE) \
-    X(FTREE_CLASS_LINK_FAULT, "link-fault", NODE, HARDWARE) \
-    X(FTREE_CLASS_SWITCH_FAULT, "switch-fault", NODE, HARDWARE) \
+    X(FTREE_CLASS_NIC_FAULT, "nic-fault", NIC, HARDWARE) \
+    X(FTREE_CLASS_LINK_FAULT, "link-fault", LINK, HARDWARE) \
+    X(FTREE_CLASS_SWITCH_FAULT, "switch-fault", SWITCH, HARDWARE) \
+    X(FTREE_CLASS_NETWORK_DEGRADED, "network-degraded", LINK, HARDWARE) \
+    X(FTREE_CLASS_USER_CODE_HANG, "user-code-hang", RANK, SOFTWARE) \
+    X(FTREE_CLASS_IO_HANG, "io-hang", RANK, HARDWARE) \
+    X(FTREE_CLASS_DEADLOCK, "deadlock", RANK, SOFTWARE) \
+    X(FTREE_CLASS_COLLECTIVE_MISMATCH, "collective-mismatch", RANK, SOFTWARE) \
+    X(FTREE_CLASS_STRAGGLER, "straggler", NODE, UNKNOWN) \
     X(FTREE_CLASS_UNKNOWN, "unknown", NODE, UNKNOWN)
 
 enum ftree_class {
@@ -118,9 +130,18 @@ enum ftree_class {
     FTREE_CLASS_COUNT
 };
 
+/* Kinds of components, with the word that stands before a component's name. */
+#define FTREE_KINDS(X) \
+    X(FTREE_KIND_NODE, "node") \
+    X(FTREE_KIND_RANK, "rank") \
+    X(FTREE_KIND_NIC, "nic") \
+    X(FTREE_KIND_LINK, "link") \
+    X(FTREE_KIND_SWITCH, "switch")
+
 enum ftree_kind {
-    FTREE_KIND_NODE,
-    FTREE_KIND_RANK,
+#define FTREE_KIND_ENUM(name, text) name,
+    FTREE_KINDS(FTREE_KIND_ENUM)
+#undef FTREE_KIND_ENUM
     FTREE_KIND_COUNT
 };
 
@@ -131,41 +152,141 @@ enum ftree_origin {
     FTREE_ORIGIN_COUNT
 };
 
-/* Rules of the decision: identifier, name as reports print it, class, confidence in 1/1000, and
- * the finding in words.  The confidences are ranks of trust, not measured frequencies: 990 for
- * what the kernel of the node itself said or two independent paths agree on, less where another
- * candidate could not be ruled out. */
-#define FTREE_RULES(X) \
-    X(FTREE_RULE_BOTH_PATHS_SILENT, "node-outage/both-paths-silent", NODE_OUTAGE, 990, \
-      "silent on every path while other nodes answer on each of them") \
-    X(FTREE_RULE_ONLY_PATH_SILENT, "node-outage/only-path-silent", NODE_OUTAGE, 850, \
-      "silent on the one path on which other nodes answer") \
-    X(FTREE_RULE_SILENT_UNWITNESSED, "node-outage/silent-without-witness", NODE_OUTAGE, 700, \
-      "silent on every path, and no other node is there to show that the paths work") \
-    X(FTREE_RULE_MUTE_NODE, "node-frozen/agent-and-deputy-mute", NODE_FROZEN, 850, \
-      "its kernel accepts connections but neither agent nor deputy answers") \
-    X(FTREE_RULE_PID_GONE, "process-crash/pid-gone", PROCESS_CRASH, 990, \
-      "the process is gone without having called MPI_Finalize") \
-    X(FTREE_RULE_PORT_REFUSED, "process-crash/port-refused", PROCESS_CRASH, 970, \
-      "the node's kernel refuses the port of its only process") \
-    X(FTREE_RULE_ALL_REFUSED, "process-crash/all-ports-refused", PROCESS_CRASH, 950, \
-      "the node's kernel refuses the ports of its agent and its deputy") \
-    X(FTREE_RULE_STATE_T, "process-stopped/state-t", PROCESS_STOPPED, 990, \
-      "the kernel of its node says the process is stopped") \
-    X(FTREE_RULE_DEPUTY_SAYS_T, "process-stopped/deputy-says-stopped", PROCESS_STOPPED, 990, \
-      "the deputy on its node says the process is stopped") \
-    X(FTREE_RULE_NEVER_ANSWERS, "process-stopped/connects-never-answers", PROCESS_STOPPED, 900, \
-      "its node's kernel accepts connections but its only process never answers") \
-    X(FTREE_RULE_DATA_SILENT, "unknown/data-path-silent", UNKNOWN, 500, \
-      "its data path is silent while its management path answers") \
-    X(FTREE_RULE_ISOLATED, "unknown/no-node-answers", UNKNOWN, 500, \
-      "no other node answers this one on any path")
+/* ---- symptoms -------------------------------------------------------------------------------- */
 
-enum ftree_rule {
-#define FTREE_RULE_ENUM(id, name, class, confidence, text) id,
-    FTREE_RULES(FTREE_RULE_ENUM)
-#undef FTREE_RULE_ENUM
-    FTREE_RULE_COUNT
+/* Who observes: the middleware that a symptom comes from. */
+#define FTREE_SOURCES(X) \
+    X(FTREE_SOURCE_MESSAGE_PASSING, "message-passing") \
+    X(FTREE_SOURCE_OPERATING_SYSTEM, "operating-system") \
+    X(FTREE_SOURCE_PROCESS_MANAGER, "process-manager") \
+    X(FTREE_SOURCE_JOB_SCHEDULER, "job-scheduler") \
+    X(FTREE_SOURCE_NETWORK_MANAGER, "network-manager") \
+    X(FTREE_SOURCE_FILE_SYSTEM, "file-system") \
+    X(FTREE_SOURCE_HARDWARE_MONITOR, "hardware-monitor") \
+    X(FTREE_SOURCE_USER, "user")
+
+enum ftree_source {
+#define FTREE_SOURCE_ENUM(name, text) name,
+    FTREE_SOURCES(FTREE_SOURCE_ENUM)
+#undef FTREE_SOURCE_ENUM
+    FTREE_SOURCE_COUNT
+};
+
+#define FTREE_SEVERITIES(X) \
+    X(FTREE_SEVERITY_INFO, "info") \
+    X(FTREE_SEVERITY_WARNING, "warning") \
+    X(FTREE_SEVERITY_ERROR, "error") \
+    X(FTREE_SEVERITY_FATAL, "fatal")
+
+enum ftree_severity {
+#define FTREE_SEVERITY_ENUM(name, text) name,
+    FTREE_SEVERITIES(FTREE_SEVERITY_ENUM)
+#undef FTREE_SEVERITY_ENUM
+    FTREE_SEVERITY_COUNT
+};
+
+/* The one table of symptoms: identifier, name in rules and reports, source, kind of component it
+ * is about, severity where the reporter gives none, meaning.  At most 64: rules keep sets of them
+ * in a word. */
+#define FTREE_SYMPTOMS(X) \
+    X(FTREE_SYMPTOM_PEER_STALL, "peer-stall", MESSAGE_PASSING, RANK, WARNING, \
+      "a rank waits for this one longer than the stall limit") \
+    X(FTREE_SYMPTOM_PEER_SILENT, "peer-silent", MESSAGE_PASSING, NODE, WARNING, \
+      "the node's agent does not acknowledge a control message") \
+    X(FTREE_SYMPTOM_SWEPT, "swept", MESSAGE_PASSING, NODE, INFO, \
+      "a rank waits and nobody knows for whom: every node is asked") \
+    X(FTREE_SYMPTOM_CHAINED, "chained-stall", MESSAGE_PASSING, RANK, WARNING, \
+      "a rank that others wait for is well and waits for this one") \
+    X(FTREE_SYMPTOM_PEER_UNREACHABLE, "peer-unreachable", MESSAGE_PASSING, NODE, ERROR, \
+      "the netmod cannot reach the node (EHOSTUNREACH, ENETUNREACH, ETIMEDOUT)") \
+    X(FTREE_SYMPTOM_PEER_RESET, "peer-reset", MESSAGE_PASSING, RANK, ERROR, \
+      "the netmod's connection to the rank was reset or refused (ECONNRESET, ECONNREFUSED, EPIPE)") \
+    X(FTREE_SYMPTOM_PROCESS_GONE, "process-gone", OPERATING_SYSTEM, RANK, FATAL, \
+      "the process ended without having called MPI_Finalize") \
+    X(FTREE_SYMPTOM_PROCESS_STOPPED, "process-stopped", OPERATING_SYSTEM, RANK, ERROR, \
+      "the process is in state T") \
+    X(FTREE_SYMPTOM_OUT_OF_MEMORY, "out-of-memory", OPERATING_SYSTEM, RANK, FATAL, \
+      "the kernel killed the process for want of memory") \
+    X(FTREE_SYMPTOM_MEMORY_PRESSURE, "memory-pressure", OPERATING_SYSTEM, NODE, WARNING, \
+      "tasks of the node stall for memory (PSI)") \
+    X(FTREE_SYMPTOM_CPU_PRESSURE, "cpu-pressure", OPERATING_SYSTEM, NODE, WARNING, \
+      "tasks of the node wait for a CPU (PSI)") \
+    X(FTREE_SYMPTOM_CPU_USAGE, "cpu-usage", OPERATING_SYSTEM, NODE, INFO, \
+      "the CPU utilization, within its normal range") \
+    X(FTREE_SYMPTOM_KERNEL_ERROR, "kernel-error", OPERATING_SYSTEM, NODE, ERROR, \
+      "the node's kernel logged an oops, a lockup or a hung task") \
+    X(FTREE_SYMPTOM_INTERFACE_DOWN, "interface-down", OPERATING_SYSTEM, NIC, ERROR, \
+      "the data interface is down or gone on its own host") \
+    X(FTREE_SYMPTOM_CARRIER_LOST, "carrier-lost", OPERATING_SYSTEM, LINK, ERROR, \
+      "the data interface is up but has no carrier") \
+    X(FTREE_SYMPTOM_PROCESS_EXITED, "process-exited", PROCESS_MANAGER, RANK, ERROR, \
+      "the process ended before MPI_Finalize, with a status or a signal") \
+    X(FTREE_SYMPTOM_PROXY_LOST, "proxy-lost", PROCESS_MANAGER, NODE, ERROR, \
+      "the launcher lost the connection to its proxy on the node") \
+    X(FTREE_SYMPTOM_HEARTBEAT_LOST, "heartbeat-lost", JOB_SCHEDULER, NODE, ERROR, \
+      "the scheduler has had no heartbeat from the node") \
+    X(FTREE_SYMPTOM_NODE_DOWN, "node-down", JOB_SCHEDULER, NODE, ERROR, \
+      "the scheduler has marked the node down") \
+    X(FTREE_SYMPTOM_NODE_DRAINED, "node-drained", JOB_SCHEDULER, NODE, INFO, \
+      "the scheduler gives the node no new jobs") \
+    X(FTREE_SYMPTOM_PORT_DOWN, "port-down", NETWORK_MANAGER, LINK, ERROR, \
+      "the switch port that the node is on is down") \
+    X(FTREE_SYMPTOM_LINK_ERRORS, "link-errors", NETWORK_MANAGER, LINK, WARNING, \
+      "symbol errors, drops or retransmits on the node's link") \
+    X(FTREE_SYMPTOM_SWITCH_DOWN, "switch-down", NETWORK_MANAGER, SWITCH, ERROR, \
+      "the switch does not answer its manager") \
+    X(FTREE_SYMPTOM_CONGESTION, "congestion", NETWORK_MANAGER, SWITCH, WARNING, \
+      "the switch's buffers are full for long") \
+    X(FTREE_SYMPTOM_MOUNT_SILENT, "mount-silent", FILE_SYSTEM, NODE, ERROR, \
+      "the server of a mounted file system does not answer the node") \
+    X(FTREE_SYMPTOM_IO_ERROR, "io-error", FILE_SYSTEM, NODE, ERROR, \
+      "a read or write failed with EIO") \
+    X(FTREE_SYMPTOM_IO_SLOW, "io-slow", FILE_SYSTEM, NODE, WARNING, \
+      "reads and writes of the node take far longer than usual") \
+    X(FTREE_SYMPTOM_POWER_OFF, "power-off", HARDWARE_MONITOR, NODE, FATAL, \
+      "the node's BMC says that its power is off") \
+    X(FTREE_SYMPTOM_TEMPERATURE, "temperature-high", HARDWARE_MONITOR, NODE, WARNING, \
+      "a sensor of the node is above its critical threshold") \
+    X(FTREE_SYMPTOM_FAN_FAILED, "fan-failed", HARDWARE_MONITOR, NODE, WARNING, \
+      "a fan of the node stands still") \
+    X(FTREE_SYMPTOM_MEMORY_CORRECTED, "memory-corrected", HARDWARE_MONITOR, NODE, INFO, \
+      "memory errors that were corrected") \
+    X(FTREE_SYMPTOM_MEMORY_UNCORRECTED, "memory-uncorrected", HARDWARE_MONITOR, NODE, FATAL, \
+      "memory errors that could not be corrected") \
+    X(FTREE_SYMPTOM_USER_SUSPECTS, "user-suspects", USER, NODE, INFO, \
+      "a person or a program of theirs wants the component examined")
+
+enum ftree_symptom_kind {
+#define FTREE_SYMPTOM_ENUM(id, name, source, kind, severity, meaning) id,
+    FTREE_SYMPTOMS(FTREE_SYMPTOM_ENUM)
+#undef FTREE_SYMPTOM_ENUM
+    FTREE_SYMPTOM_COUNT
+};
+_Static_assert(FTREE_SYMPTOM_COUNT <= 64, "a set of symptoms is a word");
+
+/* What a symptom or a verdict is about.  Every component has a node, so that it has an FLN: a NIC
+ * or a link (the node's end of it) its host, a switch the node at the head of its subtree. */
+struct ftree_component {
+    uint8_t kind; /* enum ftree_kind */
+    int32_t node;
+    int32_t rank; /* FTREE_NONE but for a rank; of a node: the rank someone waits for */
+    int32_t switch_; /* FTREE_NONE but for a switch */
+};
+
+#define FTREE_REPORTERS_MAX 4
+
+/* The one form of a symptom, whoever saw it.  Equal ones (kind and component) are merged on their
+ * way: `count` adds up, first and last span them, of the reporters some are kept. */
+struct ftree_symptom {
+    uint8_t kind; /* enum ftree_symptom_kind, which also says the source */
+    uint8_t severity; /* enum ftree_severity */
+    struct ftree_component about;
+    int32_t reporters;
+    int32_t reporter[FTREE_REPORTERS_MAX]; /* nodes */
+    uint32_t count;
+    int32_t error; /* errno, 0: none */
+    ftree_time first, last;
+    char detail[FTREE_DETAIL_MAX];
 };
 
 /* ---- the job: shared by all handles of a process, never written ------------------------------ */
@@ -175,10 +296,15 @@ enum ftree_rule {
  * node_name may be NULL (nodes are then called n0, n1, ...); rank_node, node_first and
  * node_ranks may be NULL together (rank r is then the only one of node r); rank_pid may be NULL
  * (pids are then 0, not known). */
+struct ftree_tree;
+struct ftree_rules;
+
 struct ftree_job {
     int32_t nodes;
     int32_t size;
     int32_t fanout; /* children of a node in the FLT, at least 1 */
+    const struct ftree_tree *tree; /* the FLT from outside (tree.h); NULL: complete, by fanout */
+    const struct ftree_rules *rules; /* the rule base to begin with (rules.h) */
     uint64_t seed; /* the same on all nodes: draws the root's substitutes */
     bool has_path[FTREE_PATHS];
     const char *const *node_name;
@@ -208,14 +334,85 @@ struct ftree_rank_state {
     ftree_time waiting; /* how long it has waited, in ns; 0: it does not wait */
 };
 
+/* ---- what state and log probes bring --------------------------------------------------------- */
+
+#define FTREE_STATE_RANKS_MAX 16
+#define FTREE_LOG_MAX 32
+
+enum ftree_link {
+    FTREE_LINK_UNKNOWN,
+    FTREE_LINK_UP,
+    FTREE_LINK_DOWN, /* administratively, or dormant */
+    FTREE_LINK_NO_CARRIER, /* up, but nothing at the other end */
+    FTREE_LINK_GONE, /* no such interface any more */
+    FTREE_LINK_COUNT
+};
+
+/* How a node is.  UINT32_MAX or UINT64_MAX: not known. */
+struct ftree_node_state {
+    uint32_t cpus;
+    uint32_t load_centi; /* load average over 1 minute, 1/100 */
+    uint32_t cpu_pressure_centi; /* PSI "some" avg10, 1/100 of a percent; likewise the next two */
+    uint32_t memory_pressure_centi;
+    uint32_t io_pressure_centi;
+    uint64_t memory_total, memory_available, swap_total, swap_free; /* bytes */
+    uint32_t frequency_min_mhz, frequency_max_mhz; /* of all cores, now */
+    uint32_t frequency_nominal_mhz;
+    uint64_t throttles; /* since boot, all cores */
+    uint8_t link; /* enum ftree_link, of the data interface; and its counters: */
+    uint64_t rx_bytes, tx_bytes, rx_errors, tx_errors, rx_drops, tx_drops;
+    int32_t ranks; /* of the node's ranks, the first FTREE_STATE_RANKS_MAX */
+    struct {
+        int32_t rank;
+        int32_t pid;
+        char proc_state; /* letter of proc(5), 0: not known */
+        uint8_t phase; /* enum ftree_phase */
+        int16_t numa; /* NUMA node it is bound to or last ran on, -1: not known */
+        int8_t nic_is_local; /* 1: the data interface sits by that NUMA node, 0: not, -1: unknown */
+    } rank[FTREE_STATE_RANKS_MAX];
+};
+
+enum ftree_log_type {
+    FTREE_LOG_SEND,
+    FTREE_LOG_RECV,
+    FTREE_LOG_TYPES
+};
+
+/* One message of a rank, as its board's ring keeps it. */
+struct ftree_log_entry {
+    uint8_t type; /* enum ftree_log_type */
+    ftree_time at;
+    int32_t peer; /* rank of the communicator, FTREE_NONE: any source */
+    int32_t tag;
+    uint32_t context; /* the communicator's context id */
+    uint64_t bytes;
+};
+
+/* The last messages of one rank, newest first. */
+struct ftree_log {
+    int32_t rank;
+    int32_t entries;
+    struct ftree_log_entry entry[FTREE_LOG_MAX];
+};
+
 /* ---- verdicts -------------------------------------------------------------------------------- */
 
 #define FTREE_EVIDENCE_MAX 10
 #define FTREE_CANDIDATE_MAX 3
 #define FTREE_RANGES_MAX 64
 
+enum ftree_evidence_source {
+    FTREE_EVIDENCE_PROBE, /* a response probe: path, role, reach, error */
+    FTREE_EVIDENCE_PROC, /* the node's own agent read /proc: proc_state */
+    FTREE_EVIDENCE_STATE, /* a state probe: detail */
+    FTREE_EVIDENCE_LOG, /* a log probe: detail */
+    FTREE_EVIDENCE_SYMPTOM, /* a symptom of other middleware: detail */
+    FTREE_EVIDENCE_SOURCES
+};
+
 struct ftree_evidence {
-    uint8_t path; /* enum ftree_path; FTREE_PATHS: not by a path but from /proc */
+    uint8_t source; /* enum ftree_evidence_source */
+    uint8_t path; /* enum ftree_path; FTREE_PATHS: by none */
     uint8_t role; /* enum ftree_role */
     uint8_t reach; /* enum ftree_reach */
     char proc_state; /* what the target's node said of the process, 0: nothing */
@@ -223,6 +420,7 @@ struct ftree_evidence {
     int32_t by; /* node that asked */
     int32_t error; /* errno, 0: none */
     ftree_time at;
+    char detail[FTREE_DETAIL_MAX]; /* what a state or log probe brought, or a symptom said; or "" */
 };
 
 struct ftree_candidate {
@@ -244,15 +442,21 @@ struct ftree_ranks {
 struct ftree_verdict {
     uint8_t class_; /* enum ftree_class */
     uint8_t kind; /* enum ftree_kind of the component */
-    uint8_t rule; /* enum ftree_rule */
     uint16_t confidence; /* 1/1000 */
+    char rule[FTREE_NAME_MAX]; /* "model/sign" of the rule base that decided */
+    char because[FTREE_DETAIL_MAX]; /* the sign in words */
+    char raised_by[FTREE_NAME_MAX]; /* rule that made it a candidate; "": none was needed */
+    uint32_t id; /* with `fln`: this verdict and no other */
     int32_t node;
     int32_t rank; /* FTREE_NONE where the component is the node, or all its ranks */
+    int32_t switch_; /* FTREE_NONE where the component is no switch */
     int32_t pid; /* 0: not known */
     int32_t fln; /* node that decided */
     uint32_t symptoms; /* how many were merged into this finding */
     ftree_time first_symptom;
     ftree_time located;
+    ftree_time withdrawn; /* 0: it stands; else when it turned out to be over or wrong */
+    bool own_only; /* this node reaches nobody: only its own readers can be told; never travels */
     int32_t evidences, candidates;
     struct ftree_evidence evidence[FTREE_EVIDENCE_MAX];
     struct ftree_candidate candidate[FTREE_CANDIDATE_MAX];
@@ -276,9 +480,15 @@ struct ftree_io {
     int (*send)(void *ctx, const struct ftree_route *to, const void *bytes, size_t len);
     /* Fills in the state of the own node's i-th rank, in the order of the job description. */
     void (*look)(void *ctx, int32_t i, struct ftree_rank_state *state);
-    /* A verdict became known to this node (called once per verdict, on every node). */
+    /* How this node is (state probe), and the last messages of the i-th local rank (log probe), as
+     * many as find room.  May be NULL: then such a probe is answered without. */
+    void (*state)(void *ctx, struct ftree_node_state *state);
+    void (*log)(void *ctx, int32_t i, struct ftree_log *log);
+    /* A verdict became known to this node (called once per verdict, on every node), or was
+     * withdrawn (v->withdrawn is set; once more). */
     void (*verdict)(void *ctx, const struct ftree_verdict *v);
-    /* On the acting root only: the victims of verdict `v` are in, it is to be told to people. */
+    /* On the acting root only: the victims of verdict `v` are in, it is to be told to people; or,
+     * where it has been told before, v->withdrawn is set. */
     void (*report)(void *ctx, const struct ftree_verdict *v);
     /* One line per decision; may be NULL. */
     void (*trace)(void *ctx, const char *line);
@@ -301,6 +511,12 @@ struct ftree_config {
     ftree_time gather; /* [400 ms] how long the acting root waits for the victims */
     ftree_time late; /* [200 ms] an own tick later than this excuses all suspects */
     ftree_time linger; /* [2 s] how long a leaving node waits for the others */
+    ftree_time group_min; /* [500 ms] bounds of the time window T in which symptoms belong */
+    ftree_time group_max; /* [10 s]   together; T follows the delays that are measured */
+    ftree_time recheck; /* [1 s] a node that counts as lost is asked again after this, doubled each
+                                 * time up to 64 times: a verdict that is over is withdrawn */
+    ftree_time expire; /* [10 s] a symptom last seen so long ago is no news */
+    int32_t pending_max; /* [256] more groups than that under way: this agent is overloaded */
 };
 
 struct ftree;
@@ -325,6 +541,15 @@ void ftree_destroy(struct ftree *ft);
  * what it sends.
  * Errors: FTREE_ERR_INVALID, FTREE_ERR_NOMEM. */
 int ftree_stall(struct ftree *ft, ftree_time now, int32_t rank, int32_t peer, ftree_time waiting);
+
+/* Purpose: a symptom from any source; first and last are of this handle's clock, reporters are
+ * ignored (it is this node).  It is merged, sent to its FLN or examined here.
+ * Errors: FTREE_ERR_INVALID (kind, severity or component out of range), FTREE_ERR_NOMEM. */
+int ftree_symptom(struct ftree *ft, ftree_time now, const struct ftree_symptom *s);
+
+/* Purpose: from now on `rules` are used, for what is already being examined, too.  They must
+ * outlive the handle or the next call.  The caller may free the rules used before. */
+void ftree_use_rules(struct ftree *ft, ftree_time now, const struct ftree_rules *rules);
 
 /* Purpose: the wait of that rank is over. */
 void ftree_stall_over(struct ftree *ft, ftree_time now, int32_t rank);
@@ -395,10 +620,28 @@ const char *ftree_check(const struct ftree *ft);
 const char *ftree_class_name(int class_);
 const char *ftree_origin_name(int origin);
 int ftree_class_origin(int class_);
-const char *ftree_rule_name(int rule);
-const char *ftree_rule_text(int rule);
+int ftree_class_kind(int class_);
+const char *ftree_kind_name(int kind);
 const char *ftree_reach_name(int reach);
 const char *ftree_path_name(int path);
+const char *ftree_source_name(int source);
+const char *ftree_severity_name(int severity);
+const char *ftree_link_name(int link);
+
+/* Purpose: the row of a symptom in the table; for a number that is none: "?" and zeros. */
+struct ftree_symptom_info {
+    const char *name;
+    uint8_t source, kind, severity;
+    const char *meaning;
+};
+const struct ftree_symptom_info *ftree_symptom_info(int kind);
+
+/* Purpose: the number of a name, -1: there is no such. */
+int ftree_class_by_name(const char *name);
+int ftree_kind_by_name(const char *name);
+int ftree_symptom_by_name(const char *name);
+int ftree_source_by_name(const char *name);
+int ftree_severity_by_name(const char *name);
 
 /* Purpose: the name of a node; buf (>= 16 bytes) is used where the job gives no names. */
 const char *ftree_node_name(const struct ftree_job *job, int32_t node, char *buf, size_t len);

@@ -7,7 +7,9 @@
 #define FTREE_INT_H_INCLUDED
 
 #include "ftree.h"
+#include "rules.h"
 #include "topo.h"
+#include "tree.h"
 #include "wire.h"
 
 #include <stdarg.h>
@@ -18,9 +20,12 @@
  * One handle, as the files of the core share it.  Who owns what:
  *
  *     symptom.c    stalls of the own ranks, local findings that wait to settle
- *     correlate.c  what to do with a symptom: explained, forwarded (and merged), or a suspect
- *     probe.c      suspects: asking a node over each path until it is decided
- *     verdict.c    the decision, and the verdicts known
+ *     correlate.c  where a symptom is analysed: purified, merged, sent along the tree
+ *     group.c      what belongs together, and which faults the rules see behind it
+ *     probe.c      suspects: asking a node by its strategy until a sign decides
+ *     facts.c      what the answers came to, in the words of the rule base
+ *     verdict.c    the verdicts known
+ *     withdraw.c   verdicts that are over
  *     spread.c     verdicts on their way up and down, the victims on their way up
  *     sweep.c      the search for a cause nobody can name
  *     leave.c      the end of a job
@@ -33,11 +38,6 @@
         type *items; \
         int32_t n, room; \
     }
-
-enum symptom_kind {
-    SYMPTOM_STALL, /* a rank waits for a rank of the suspect */
-    SYMPTOM_SILENT /* a node does not acknowledge */
-};
 
 /* A local rank that waits longer than the limit. */
 struct stall {
@@ -55,29 +55,61 @@ struct finding {
     ftree_time confirm;
 };
 
-/* A symptom that was passed on, so that equal ones stay here for a while. */
+/* A symptom that was passed on; equal ones stay here for a while and then follow as one. */
 struct forward {
-    int32_t node;
+    int32_t node, switch_;
+    uint8_t kind;
     ftree_time at;
-    uint32_t held; /* equal ones since */
+    struct ftree_symptom held; /* count 0: none */
+};
+
+#define GROUP_SYMPTOMS_MAX 12
+#define GROUP_CANDIDATES_MAX 16
+
+struct group_candidate {
+    uint8_t model;
+    uint16_t prior; /* 1/1000 */
+    int32_t rule; /* that said so */
+};
+
+/* What was observed lately of one node (or switch), and the faults that may be behind it. */
+struct group {
+    int32_t node, switch_; /* switch_ FTREE_NONE: the node */
+    int32_t symptoms;
+    struct ftree_symptom symptom[GROUP_SYMPTOMS_MAX]; /* one for each kind and component */
+    uint32_t count; /* of all */
+    ftree_time first, last;
+    int32_t candidates;
+    struct group_candidate candidate[GROUP_CANDIDATES_MAX];
+    uint64_t fired[RULES_MAX / 64]; /* bit r: rule r has */
+    int32_t strategy; /* by which to ask, -1: no rule says */
+    int32_t chain; /* node that its rank waits for in turn, FTREE_NONE */
+    bool examined; /* a suspect is open */
+    bool doubtful; /* all who reported it are suspects themselves */
+    bool more; /* to be asked again when `quiet` is over */
+    ftree_time quiet; /* found well: until then it is not asked again */
 };
 
 /* A node under examination; see probe.c. */
 struct suspect {
-    int32_t node;
+    int32_t node, switch_;
     int32_t rank; /* someone waits for this rank, FTREE_NONE */
     uint32_t nonce;
-    uint32_t symptoms;
     uint32_t round; /* of the sweep that asks, 0: a symptom named the node */
-    uint8_t tries;
-    bool deputy_asked;
+    uint32_t done; /* bit s: step s of the strategy was taken */
+    uint8_t tries; /* how often it was asked */
+    bool questioned[FTREE_PATHS][FTREE_ROLES]; /* a response probe went there */
     bool untold; /* a verdict could not be told to it: again once it is well */
+    bool has_state, has_log;
     int32_t witness; /* how far from the own node the last witness asked was */
-    ftree_time first_symptom, opened, asked, next_try, deadline;
+    ftree_time first_symptom, opened, asked, again, deadline;
+    ftree_time base; /* from which the strategy's times count */
     uint8_t reach[FTREE_PATHS][FTREE_ROLES];
     int16_t error[FTREE_PATHS][FTREE_ROLES];
     struct wire_trouble deputy_word; /* rank FTREE_NONE: none */
     struct ftree_ranks waiting; /* as the deputy says */
+    struct ftree_node_state state; /* where has_state */
+    struct ftree_log_entry last; /* newest message of the rank, where has_log */
 };
 
 /* A verdict and how far it has got. */
@@ -92,6 +124,9 @@ struct known {
     uint8_t up;
     uint8_t up_tries;
     bool told_down, gathered, reported;
+    bool over_told_down; /* and that it is over */
+    uint32_t check; /* nonce of the question whether it is over, 0: not asked */
+    ftree_time recheck, recheck_pause; /* FTREE_NEVER: nobody asks from here */
     int32_t asker; /* who wants the victims, FTREE_NONE: this is the acting root */
     FTREE_ARRAY(int32_t) due; /* nodes that have still to name theirs */
     ftree_time up_again;
@@ -108,8 +143,10 @@ struct letter {
     uint8_t *bytes;
 };
 
+/* A node by way of which nothing is sent for a while. */
 struct mute {
     int32_t node;
+    bool busy; /* it said so; else it did not acknowledge */
     ftree_time until;
 };
 
@@ -122,11 +159,16 @@ struct ftree {
     int32_t self;
     uint32_t next_id;
 
+    const struct ftree_rules *rules;
+
     ftree_time srtt, rttvar, rto; /* RFC 6298; srtt 0: nothing measured */
+    ftree_time delay, delay_var; /* of symptoms on their way here, estimated alike */
+    ftree_time lag, lag_at; /* how late ticks come, and when the last one did */
 
     FTREE_ARRAY(struct stall) stalls;
     FTREE_ARRAY(struct finding) findings;
     FTREE_ARRAY(struct forward) forwards;
+    FTREE_ARRAY(struct group) groups;
     FTREE_ARRAY(struct suspect) suspects;
     FTREE_ARRAY(struct known) known;
     FTREE_ARRAY(struct letter) outbox;
@@ -159,6 +201,7 @@ void *ftree_push(struct ftree *ft, void *items, int32_t *n, int32_t *room, size_
 #define FTREE_DROP(array, i) ((array).items[i] = (array).items[--(array).n])
 
 void *ftree_alloc(struct ftree *ft, void *ptr, size_t size);
+/* One line per decision; one that begins with two spaces is a step on the way to it. */
 void ftree_trace(struct ftree *ft, const char *format, ...) __attribute__((format(printf, 2, 3)));
 const char *ftree_name(const struct ftree *ft, int32_t node, char buf[16]);
 int32_t ftree_node_of(const struct ftree *ft, int32_t rank);
@@ -173,64 +216,95 @@ void ftree_rtt(struct ftree *ft, ftree_time rtt);
 /* ---- the steps of the flow, in order --------------------------------------------------------- */
 
 /* symptom.c */
+void ftree_symptom_init(struct ftree_symptom *s, enum ftree_symptom_kind kind, int32_t node,
+                        int32_t rank, int32_t reporter, ftree_time first, ftree_time last);
+void ftree_symptom_merge(struct ftree_symptom *s, const struct ftree_symptom *more);
 bool ftree_symptom_is_trouble(const struct ftree_rank_state *s);
 bool ftree_symptom_is_victim(const struct ftree_rank_state *s, ftree_time limit);
+bool ftree_symptom_is_told(const struct ftree *ft, int32_t rank);
 void ftree_symptom_look(struct ftree *ft, ftree_time now, ftree_time first_symptom);
 void ftree_symptom_tick(struct ftree *ft, ftree_time now);
 ftree_time ftree_symptom_deadline(const struct ftree *ft);
 
 /* correlate.c */
-void ftree_correlate(struct ftree *ft, ftree_time now, const struct wire_symptom *s,
+void ftree_correlate(struct ftree *ft, ftree_time now, const struct ftree_symptom *s,
                      bool substitute);
 void ftree_correlate_silent(struct ftree *ft, ftree_time now, int32_t node);
-void ftree_correlate_unreachable(struct ftree *ft, ftree_time now, int32_t hop,
-                                 const struct wire_symptom *s);
+void ftree_correlate_again(struct ftree *ft, ftree_time now, const struct ftree_symptom *s);
 int32_t ftree_correlate_upward(struct ftree *ft, ftree_time now, int32_t skip, bool *substitute);
 bool ftree_correlate_usable(const struct ftree *ft, ftree_time now, int32_t node);
+bool ftree_correlate_is_overloaded(const struct ftree *ft, ftree_time now,
+                                   const struct ftree_symptom *s);
 void ftree_correlate_tick(struct ftree *ft, ftree_time now);
+ftree_time ftree_correlate_deadline(const struct ftree *ft);
+
+/* group.c */
+struct group *ftree_group_find(const struct ftree *ft, int32_t node, int32_t switch_);
+void ftree_group_add(struct ftree *ft, ftree_time now, const struct ftree_symptom *s,
+                     uint32_t round);
+void ftree_group_found_well(struct ftree *ft, ftree_time now, int32_t node, int32_t switch_);
+void ftree_group_drop(struct ftree *ft, int32_t node, int32_t switch_);
+void ftree_group_recheck(struct ftree *ft, ftree_time now);
+void ftree_group_reason_anew(struct ftree *ft, ftree_time now);
+ftree_time ftree_group_window(const struct ftree *ft);
+uint64_t ftree_group_models(const struct group *g);
+void ftree_group_tick(struct ftree *ft, ftree_time now);
+ftree_time ftree_group_deadline(const struct ftree *ft);
 
 /* probe.c */
-void ftree_probe_open(struct ftree *ft, ftree_time now, const struct wire_symptom *s,
-                      uint32_t round);
+bool ftree_probe_open(struct ftree *ft, ftree_time now, const struct group *g, uint32_t round);
 struct suspect *ftree_probe_find(const struct ftree *ft, int32_t node);
 void ftree_probe_answer(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
                         const struct wire_answer *a);
-void ftree_probe_asked(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
-                       uint64_t conn, const struct wire_probe *p);
-void ftree_probe_reached(struct ftree *ft, int32_t node, enum ftree_path path, enum ftree_role role,
-                         enum ftree_reach reach, int error);
+void ftree_probe_state(struct ftree *ft, ftree_time now, int32_t from, const struct wire_state *s);
+void ftree_probe_log(struct ftree *ft, ftree_time now, int32_t from, const struct wire_log *l);
+void ftree_probe_reached(struct ftree *ft, ftree_time now, int32_t node, enum ftree_path path,
+                         enum ftree_role role, enum ftree_reach reach, int error);
 void ftree_probe_excuse(struct ftree *ft, ftree_time now, ftree_time late);
+void ftree_probe_restart(struct ftree *ft, ftree_time now);
 void ftree_probe_tick(struct ftree *ft, ftree_time now);
 ftree_time ftree_probe_deadline(const struct ftree *ft);
-void ftree_probe_compose_answer(struct wire_answer *a, const struct wire_probe *p,
-                                const struct ftree_rank_state *s, ftree_time limit);
+
+/* answer.c */
+void ftree_answer(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
+                  uint64_t conn, const struct wire_probe *p);
+
+/* facts.c */
+bool ftree_facts_was_witnessed(const struct ftree *ft, const struct suspect *su, int path);
+bool ftree_facts_kernel_spoke(const struct suspect *su);
+bool ftree_facts_answered(const struct suspect *su);
+void ftree_facts_init(struct rules_facts *facts);
+void ftree_facts_process(struct rules_facts *facts, uint8_t phase, char proc_state, int seen_by);
+void ftree_facts_find(const struct ftree *ft, const struct suspect *su, bool at_end,
+                      struct rules_facts *facts);
+void ftree_facts_add_evidence(const struct ftree *ft, ftree_time now, const struct suspect *su,
+                              struct ftree_verdict *v);
 
 /* verdict.c */
-struct verdict_findings {
-    bool has_path[FTREE_PATHS];
-    uint8_t reach[FTREE_PATHS][FTREE_ROLES];
-    bool witness[FTREE_PATHS]; /* another node was heard on this path meanwhile */
-    bool any_other_node; /* there is a node that could be a witness */
-    int32_t ranks; /* of the suspect */
-    char deputy_word; /* the state of a process in trouble there, 0: none */
-};
-
-enum verdict_outcome {
-    VERDICT_ALIVE,
-    VERDICT_RULE, /* `rule` says what */
-    VERDICT_RULE_ON_SELF /* `rule` is about the asking node */
-};
-
-enum verdict_outcome ftree_verdict_decide(const struct verdict_findings *f, enum ftree_rule *rule);
-void ftree_verdict_init(struct ftree_verdict *v, enum ftree_rule rule, int32_t node, int32_t rank);
+void ftree_verdict_init(struct ftree *ft, ftree_time now, struct ftree_verdict *v,
+                        const struct rules_sign *sign, int class_, int32_t node, int32_t rank);
 void ftree_verdict_add_evidence(struct ftree_verdict *v, const struct ftree_evidence *e);
+void ftree_verdict_support(const struct ftree *ft, ftree_time now, const struct group *g,
+                           int32_t model, struct ftree_verdict *v);
+bool ftree_verdict_is_masked(const struct ftree *ft, int32_t model, int32_t node);
+bool ftree_verdict_is_consequence(const struct ftree *ft, int32_t model, int32_t node,
+                                  int32_t switch_);
 struct known *ftree_verdict_find(const struct ftree *ft, int class_, int32_t node, int32_t rank);
+struct known *ftree_verdict_by_id(const struct ftree *ft, int32_t fln, uint32_t id);
 bool ftree_verdict_on_rank(const struct ftree *ft, int32_t node, int32_t rank);
 struct known *ftree_verdict_explaining(const struct ftree *ft, const struct ftree_verdict *v);
 bool ftree_verdict_takes_node(const struct ftree *ft, const struct ftree_verdict *v);
 int32_t ftree_verdict_failed(const struct ftree *ft, int32_t except);
 void ftree_verdict_ranks_add(struct ftree_ranks *set, int32_t first, int32_t last);
 void ftree_verdict_ranks_merge(struct ftree_ranks *set, const struct ftree_ranks *more);
+
+/* withdraw.c */
+void ftree_withdraw_watch(struct ftree *ft, ftree_time now, struct known *k);
+void ftree_withdraw_heard(struct ftree *ft, ftree_time now, int32_t from);
+bool ftree_withdraw_answer(struct ftree *ft, ftree_time now, int32_t from,
+                           const struct wire_answer *a);
+void ftree_withdraw_tick(struct ftree *ft, ftree_time now);
+ftree_time ftree_withdraw_deadline(const struct ftree *ft);
 
 /* spread.c */
 void ftree_spread_raise(struct ftree *ft, ftree_time now, const struct ftree_verdict *v);
@@ -239,6 +313,7 @@ void ftree_spread_down(struct ftree *ft, ftree_time now, int32_t from,
                        const struct ftree_verdict *v);
 void ftree_spread_victims(struct ftree *ft, ftree_time now, int32_t from,
                           const struct wire_victims *w);
+void ftree_spread_withdraw(struct ftree *ft, ftree_time now, struct known *k, const char *why);
 void ftree_spread_retell(struct ftree *ft, ftree_time now, int32_t node);
 void ftree_spread_clear(struct ftree *ft);
 void ftree_spread_undeliverable(struct ftree *ft, ftree_time now, const struct letter *l);
@@ -268,7 +343,8 @@ void ftree_outbox_ack(struct ftree *ft, ftree_time now, int32_t from, uint32_t i
 void ftree_outbox_reached(struct ftree *ft, ftree_time now, int32_t node, enum ftree_reach reach);
 void ftree_outbox_tick(struct ftree *ft, ftree_time now);
 ftree_time ftree_outbox_deadline(const struct ftree *ft);
-void ftree_outbox_mute(struct ftree *ft, ftree_time now, int32_t node);
+void ftree_outbox_busy(struct ftree *ft, ftree_time now, int32_t from, uint32_t id);
+void ftree_outbox_mute(struct ftree *ft, ftree_time now, int32_t node, bool busy);
 void ftree_outbox_clear(struct ftree *ft);
 
 /* Calls f(ft, child, arg) for every node that stands in as a child of `node`: its children, and in

@@ -17,6 +17,7 @@
 
 #define OUTBOX_TRIES 2
 #define OUTBOX_MUTE (5000 * FTREE_MS)
+#define OUTBOX_BUSY (1000 * FTREE_MS)
 
 static void send_by(struct ftree *ft, const struct letter *l, enum ftree_path path, bool fresh)
 {
@@ -33,9 +34,7 @@ static void renew_ages(struct ftree *ft, ftree_time now, struct letter *l)
 
     if (ftree_wire_decode(ft->job, l->sent, l->bytes, l->len, &m))
         return;
-    if (m.type == WIRE_SYMPTOM)
-        m.u.symptom.age += now - l->sent;
-    ftree_wire_encode(&m, now, l->bytes); /* numbers of fixed size: as long as before */
+    ftree_wire_encode(&m, now, l->bytes); /* as long as before: only ages differ */
     l->sent = now;
 }
 
@@ -98,6 +97,27 @@ void ftree_outbox_ack(struct ftree *ft, ftree_time now, int32_t from, uint32_t i
     }
 }
 
+/* It will not take the symptom: somebody else does. */
+void ftree_outbox_busy(struct ftree *ft, ftree_time now, int32_t from, uint32_t id)
+{
+    struct wire_message m;
+    char name[16];
+
+    for (int32_t i = 0; i < ft->outbox.n; i++) {
+        struct letter *l = &ft->outbox.items[i];
+        bool symptom = l->type == WIRE_SYMPTOM;
+        if (l->id != id || l->to != from || !symptom)
+            continue;
+        symptom = !ftree_wire_decode(ft->job, l->sent, l->bytes, l->len, &m);
+        drop(ft, i);
+        ftree_trace(ft, "%s is busy", ftree_name(ft, from, name));
+        ftree_outbox_mute(ft, now, from, true);
+        if (symptom)
+            ftree_correlate_again(ft, now, &m.u.symptom);
+        return;
+    }
+}
+
 /* The far side said no at once: the second try need not wait. */
 void ftree_outbox_reached(struct ftree *ft, ftree_time now, int32_t node, enum ftree_reach reach)
 {
@@ -110,8 +130,8 @@ void ftree_outbox_reached(struct ftree *ft, ftree_time now, int32_t node, enum f
     }
 }
 
-/* For a while nothing is routed by way of this node; hearing from it ends that. */
-void ftree_outbox_mute(struct ftree *ft, ftree_time now, int32_t node)
+/* For a while nothing is routed by way of this node; hearing from it ends that, unless it is busy. */
+void ftree_outbox_mute(struct ftree *ft, ftree_time now, int32_t node, bool busy)
 {
     struct mute *m = NULL;
 
@@ -122,7 +142,8 @@ void ftree_outbox_mute(struct ftree *ft, ftree_time now, int32_t node)
         m = FTREE_PUSH(ft, ft->mutes);
     if (m) {
         m->node = node;
-        m->until = now + OUTBOX_MUTE;
+        m->busy = busy;
+        m->until = now + (busy ? OUTBOX_BUSY : OUTBOX_MUTE);
     }
 }
 
@@ -135,13 +156,11 @@ static void give_up(struct ftree *ft, ftree_time now, int32_t i)
     FTREE_DROP(ft->outbox, i);
     ftree_trace(ft, "%s to %s not acknowledged", ftree_wire_type_name(l.type),
                 ftree_name(ft, l.to, name));
-    ftree_outbox_mute(ft, now, l.to);
+    ftree_outbox_mute(ft, now, l.to, false);
     if (!ft->leaving && !ftree_has_failed(ft, l.to))
         ftree_correlate_silent(ft, now, l.to);
-    if (l.type == WIRE_SYMPTOM && !ftree_wire_decode(ft->job, now, l.bytes, l.len, &m)) {
-        /* its age goes on while it waits here */
-        m.u.symptom.age += now - l.sent;
-        ftree_correlate_unreachable(ft, now, l.to, &m.u.symptom);
+    if (l.type == WIRE_SYMPTOM && !ftree_wire_decode(ft->job, l.sent, l.bytes, l.len, &m)) {
+        ftree_correlate_again(ft, now, &m.u.symptom);
     } else {
         ftree_spread_undeliverable(ft, now, &l);
     }

@@ -5,15 +5,19 @@
 
 #include "ftree_int.h"
 
-#include <string.h>
+#include <stdio.h>
 
 /*
- * The response probe.  A suspect is asked over each path at 0, 1, 3 and 4.5 rto; the last answer may
- * come at max(window_min, 6 rto).  From the second try on each question takes a new connection, so
- * that "connects" and "refused" are facts of now; from then on, too, the deputy is asked where the
- * node's kernel spoke but its agent did not, and one or two other nodes are asked as witnesses
- * that the paths work at all.  A sweep asks over one path first: most of the nodes it asks are
- * well.
+ * Message probing.  A suspect is asked step by step, as the strategy says that the rules chose for
+ * its group: which probe, of whom, over which path, when (in multiples of the probe timeout rto),
+ * on what condition.  After every answer the signs that need not wait are looked at, at the end of
+ * max(window_min, 6 rto) all of them: the first that holds decides, and the asking stops.
+ *
+ * The built-in strategy asks over each path at 0, 1, 3 and 4.5 rto; from the second try on by a new
+ * connection, so that "connects" and "refused" are facts of now; from then on, too, the deputy is
+ * asked where the node's kernel spoke but its agent did not, and one or two other nodes are asked
+ * as witnesses that the paths work at all.  A sweep asks over one path first: most of the nodes
+ * that it asks are well.
  */
 
 #define WITNESSES 2
@@ -28,23 +32,44 @@ struct suspect *ftree_probe_find(const struct ftree *ft, int32_t node)
 
 /* ---- asking ---------------------------------------------------------------------------------- */
 
-static void ask(struct ftree *ft, ftree_time now, const struct suspect *su, int32_t node,
-                enum ftree_role role, bool fresh, bool one_path)
+static bool goes_over(const struct ftree *ft, const struct suspect *su, int path, uint8_t over)
+{
+    bool has_data = ft->job->has_path[FTREE_PATH_DATA];
+
+    if (!ft->job->has_path[path])
+        return false;
+    switch (over) {
+        case RULES_OVER_DATA:
+            return path == FTREE_PATH_DATA;
+        case RULES_OVER_MGMT:
+            return path == FTREE_PATH_MGMT;
+        case RULES_OVER_MAIN:
+            return path == (has_data ? FTREE_PATH_DATA : FTREE_PATH_MGMT);
+        case RULES_OVER_ANSWERED:
+            return su->reach[path][FTREE_ROLE_AGENT] == FTREE_REACH_ANSWERED;
+        default:
+            return true;
+    }
+}
+
+static void ask(struct ftree *ft, ftree_time now, struct suspect *su, int32_t node,
+                enum ftree_role role, const struct rules_step *step)
 {
     struct wire_message m = {.type = WIRE_PROBE};
-    struct ftree_route to = {.node = node, .role = role, .fresh = fresh};
+    struct ftree_route to = {.node = node, .role = role, .fresh = step->fresh};
 
     m.u.probe.nonce = node == su->node ? su->nonce : 0;
     m.u.probe.round = node == su->node ? su->round : 0;
     m.u.probe.rank = node == su->node ? su->rank : FTREE_NONE;
-    m.u.probe.age = now - su->first_symptom;
+    m.u.probe.ask = step->ask;
+    m.u.probe.first = su->first_symptom;
     for (int path = 0; path < FTREE_PATHS; path++) {
-        if (!ft->job->has_path[path])
-            continue;
         to.path = (uint8_t) path;
+        if (!goes_over(ft, su, path, step->over))
+            continue;
+        if (node == su->node && step->ask == RULES_ASK_RESPONSE)
+            su->questioned[path][role] = true;
         ftree_send(ft, now, &to, &m);
-        if (one_path)
-            return;
     }
 }
 
@@ -53,12 +78,13 @@ static bool is_doubtful(const struct ftree *ft, ftree_time now, int32_t node)
     return node == ft->self || !ftree_correlate_usable(ft, now, node) || ftree_probe_find(ft, node);
 }
 
-static void ask_witnesses(struct ftree *ft, ftree_time now, struct suspect *su)
+static void ask_witnesses(struct ftree *ft, ftree_time now, struct suspect *su,
+                          const struct rules_step *step)
 {
     int32_t asked = 0, parent = ftree_topo_parent(&ft->topo, ft->self), end = su->witness + 16;
 
     if (parent != FTREE_NONE && !is_doubtful(ft, now, parent)) {
-        ask(ft, now, su, parent, FTREE_ROLE_AGENT, false, false);
+        ask(ft, now, su, parent, FTREE_ROLE_AGENT, step);
         asked++;
     }
     /* neighbours by number lie in the same subtree where there are any; the next time others are
@@ -68,162 +94,292 @@ static void ask_witnesses(struct ftree *ft, ftree_time now, struct suspect *su)
         int32_t n = (int32_t) (((int64_t) ft->self + ++su->witness) % ft->job->nodes);
         if (n == parent || is_doubtful(ft, now, n))
             continue;
-        ask(ft, now, su, n, FTREE_ROLE_AGENT, false, false);
+        ask(ft, now, su, n, FTREE_ROLE_AGENT, step);
         asked++;
     }
-}
-
-static bool kernel_spoke(const struct suspect *su)
-{
-    for (int path = 0; path < FTREE_PATHS; path++)
-        if (su->reach[path][FTREE_ROLE_AGENT] == FTREE_REACH_REFUSED ||
-            su->reach[path][FTREE_ROLE_AGENT] == FTREE_REACH_CONNECTED)
-            return true;
-    return false;
-}
-
-static bool was_witnessed(const struct ftree *ft, const struct suspect *su, int path)
-{
-    return ft->heard[path].at >= su->opened && ft->heard[path].at > 0 &&
-           ft->heard[path].node != su->node;
 }
 
 static bool needs_witness(const struct ftree *ft, const struct suspect *su)
 {
     for (int path = 0; path < FTREE_PATHS; path++)
-        if (ft->job->has_path[path] && !was_witnessed(ft, su, path))
+        if (ft->job->has_path[path] && !ftree_facts_was_witnessed(ft, su, path))
             return true;
     return false;
 }
 
-static void next_try(struct ftree *ft, ftree_time now, int32_t i)
+static bool holds(const struct ftree *ft, const struct suspect *su, uint8_t if_)
 {
-    struct suspect *su = &ft->suspects.items[i];
-    bool first = su->tries == 0;
-
-    if (su->tries < UINT8_MAX)
-        su->tries++;
-    su->asked = now;
-    su->next_try = now + (su->tries < 3 ? su->tries * ft->rto : ft->rto * 3 / 2);
-    su->next_try = ftree_min(su->next_try, su->deadline);
-    ask(ft, now, su, su->node, FTREE_ROLE_AGENT, !first, first && su->round);
-    if (first)
-        return;
-    if (ftree_ranks_of(ft->job, su->node) > 1 && kernel_spoke(su)) {
-        ask(ft, now, su, su->node, FTREE_ROLE_DEPUTY, true, false);
-        su->deputy_asked = true;
+    switch (if_) {
+        case RULES_IF_KERNEL_SPOKE:
+            return ftree_ranks_of(ft->job, su->node) > 1 && ftree_facts_kernel_spoke(su);
+        case RULES_IF_UNWITNESSED:
+            return needs_witness(ft, su);
+        case RULES_IF_ANSWERED:
+            return ftree_facts_answered(su);
+        default:
+            return true;
     }
-    if (needs_witness(ft, su))
-        ask_witnesses(ft, now, su);
 }
 
-void ftree_probe_open(struct ftree *ft, ftree_time now, const struct wire_symptom *s,
-                      uint32_t round)
+static void take(struct ftree *ft, ftree_time now, struct suspect *su,
+                 const struct rules_step *step)
 {
-    ftree_time first = now > s->age ? now - s->age : 0;
-    struct suspect *su = ftree_probe_find(ft, s->node);
     char name[16];
 
-    if (su) {
-        su->symptoms += s->count;
-        su->first_symptom = ftree_min(su->first_symptom, first);
-        if (su->rank == FTREE_NONE)
-            su->rank = s->rank;
+    if (!holds(ft, su, step->if_))
         return;
+    ftree_trace(ft, "  asks %s: %s of %s over %s", ftree_name(ft, su->node, name),
+                ftree_rules_ask_name(step->ask), ftree_rules_whom_name(step->of),
+                ftree_rules_over_name(step->over));
+    switch (step->of) {
+        case RULES_OF_WITNESSES:
+            ask_witnesses(ft, now, su, step);
+            break;
+        case RULES_OF_DEPUTY:
+            ask(ft, now, su, su->node, FTREE_ROLE_DEPUTY, step);
+            break;
+        default:
+            if (su->asked < now || su->tries == 0) {
+                su->asked = now;
+                su->tries += su->tries < UINT8_MAX;
+            }
+            ask(ft, now, su, su->node, FTREE_ROLE_AGENT, step);
+            break;
     }
-    if (ft->leaving || s->node == ft->self || ftree_has_failed(ft, s->node))
-        return;
+}
+
+static ftree_time due_at(const struct ftree *ft, const struct suspect *su,
+                         const struct rules_step *step)
+{
+    return su->base + ft->rto * step->at_milli_rto / 1000;
+}
+
+/* After a pause several steps are due that ask the same: the last of them is enough. */
+static bool is_repeated(const struct ftree *ft, ftree_time now, const struct suspect *su,
+                        const struct rules_strategy *st, int32_t i)
+{
+    const struct rules_step *a = &st->step[i];
+
+    for (int32_t j = i + 1; j < st->steps; j++) {
+        const struct rules_step *b = &st->step[j];
+        if (a->ask == b->ask && a->of == b->of && b->at_milli_rto > a->at_milli_rto &&
+            !(su->done >> j & 1) && due_at(ft, su, b) <= now)
+            return true;
+    }
+    return false;
+}
+
+static const struct rules_strategy *strategy_of(const struct ftree *ft, const struct suspect *su)
+{
+    const struct group *g = ftree_group_find(ft, su->node, su->switch_);
+
+    return g && g->strategy >= 0 ? &ft->rules->strategy[g->strategy] : NULL;
+}
+
+static void take_due(struct ftree *ft, ftree_time now, struct suspect *su)
+{
+    const struct rules_strategy *st = strategy_of(ft, su);
+
+    su->again = su->deadline;
+    for (int32_t i = 0; st && i < st->steps; i++) {
+        ftree_time due = due_at(ft, su, &st->step[i]);
+        if (su->done >> i & 1)
+            continue;
+        if (due > now) {
+            su->again = ftree_min(su->again, due);
+            continue;
+        }
+        if (!is_repeated(ft, now, su, st, i))
+            take(ft, now, su, &st->step[i]);
+        su->done |= 1u << i;
+    }
+}
+
+static void trace_opened(struct ftree *ft, const struct group *g)
+{
+    char name[16];
+
+    ftree_trace(ft, "suspects %s: %s, rule %s", ftree_name(ft, g->node, name),
+                ftree_symptom_info(g->symptom[g->symptoms - 1].kind)->name,
+                ft->rules->rule[g->candidate[0].rule].name);
+}
+
+/* Opens the suspect of a group that has candidates and a strategy; false: it is not asked. */
+bool ftree_probe_open(struct ftree *ft, ftree_time now, const struct group *g, uint32_t round)
+{
+    struct suspect *su;
+
+    if (ft->leaving || g->node == ft->self || ftree_has_failed(ft, g->node) ||
+        ftree_probe_find(ft, g->node))
+        return false;
     su = FTREE_PUSH(ft, ft->suspects);
     if (!su)
-        return;
-    su->node = s->node;
-    su->rank = s->rank;
+        return false;
+    su->node = g->node;
+    su->switch_ = g->switch_;
+    su->rank = FTREE_NONE;
+    for (int32_t i = 0; i < g->symptoms && su->rank == FTREE_NONE; i++)
+        su->rank = g->symptom[i].about.rank;
     su->nonce = ++ft->next_id;
-    su->symptoms = s->count;
     su->round = round;
-    su->first_symptom = first;
+    su->first_symptom = g->first;
     su->opened = now;
+    su->base = now;
     su->deadline = now + ftree_max(ft->cfg.window_min, 6 * ft->rto);
     su->deputy_word.rank = FTREE_NONE;
-    ftree_trace(ft, "suspects %s: %s", ftree_name(ft, s->node, name),
-                round                      ? "sweep"
-                : s->kind == SYMPTOM_STALL ? "stall"
-                                           : "silent");
-    next_try(ft, now, ft->suspects.n - 1);
+    trace_opened(ft, g);
+    take_due(ft, now, su);
+    return true;
 }
 
-/* ---- being asked ----------------------------------------------------------------------------- */
+/* ---- deciding -------------------------------------------------------------------------------- */
 
-void ftree_probe_compose_answer(struct wire_answer *a, const struct wire_probe *p,
-                                const struct ftree_rank_state *s, ftree_time limit)
+static void close_well(struct ftree *ft, ftree_time now, struct suspect *su, const char *why)
 {
-    struct wire_trouble *t;
+    int32_t node = su->node, switch_ = su->switch_;
+    bool untold = su->untold;
+    char name[16];
 
-    if (ftree_symptom_is_victim(s, limit) && !ftree_symptom_is_trouble(s))
-        ftree_verdict_ranks_add(&a->waiting, s->rank, s->rank);
-    if (s->rank == p->rank)
-        a->asked_phase = s->phase;
-    if (!ftree_symptom_is_trouble(s) || a->troubles == WIRE_TROUBLES_MAX)
+    ftree_trace(ft, "%s is well: %s", ftree_name(ft, node, name), why);
+    FTREE_DROP(ft->suspects, (int32_t) (su - ft->suspects.items));
+    ftree_group_found_well(ft, now, node, switch_);
+    if (untold)
+        ftree_spread_retell(ft, now, node);
+    ftree_group_recheck(ft, now);
+}
+
+static void name_component(const struct ftree *ft, const struct suspect *su,
+                           struct ftree_verdict *v)
+{
+    if (v->kind == FTREE_KIND_SWITCH)
+        v->switch_ = su->switch_ != FTREE_NONE ? su->switch_
+                                               : ftree_topo_switch_of(&ft->topo, su->node);
+    if (v->kind != FTREE_KIND_RANK)
         return;
-    t = &a->trouble[a->troubles++];
-    t->rank = s->rank;
-    t->pid = s->pid;
-    t->phase = s->phase;
-    t->proc_state = s->proc_state;
-}
-
-void ftree_probe_asked(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
-                       uint64_t conn, const struct wire_probe *p)
-{
-    struct ftree_route to = {.node = from, .path = (uint8_t) path, .conn = conn};
-    struct wire_message m = {.type = WIRE_ANSWER};
-    struct ftree_rank_state s;
-
-    m.u.answer.nonce = p->nonce;
-    m.u.answer.role = FTREE_ROLE_AGENT;
-    m.u.answer.leaving = ft->leaving;
-    for (int32_t i = 0; i < ftree_ranks_of(ft->job, ft->self); i++) {
-        ft->io->look(ft->io_ctx, i, &s);
-        ftree_probe_compose_answer(&m.u.answer, p, &s, ft->cfg.stall);
+    if (su->deputy_word.rank != FTREE_NONE) {
+        v->rank = su->deputy_word.rank;
+        v->pid = su->deputy_word.pid;
+        v->victims = su->waiting; /* their agent cannot name them */
+        return;
     }
-    ftree_send(ft, now, &to, &m);
-    if (p->nonce) /* a witness is not suspected, and need not look at itself */
-        ftree_symptom_look(ft, now, now > p->age ? now - p->age : 0);
-    if (p->round)
-        ftree_sweep_join(ft, now, p->round, from);
+    for (int32_t i = 0; i < su->state.ranks; i++)
+        if (su->state.rank[i].proc_state == 'D') {
+            v->rank = su->state.rank[i].rank;
+            v->pid = su->state.rank[i].pid;
+        }
+    if (v->rank == FTREE_NONE && ftree_ranks_of(ft->job, su->node) == 1) {
+        v->rank = ftree_rank_at(ft->job, su->node, 0);
+        v->pid = ft->job->rank_pid ? ft->job->rank_pid[v->rank] : 0;
+    }
 }
 
-int ftree_deputy_answer(const struct ftree_job *job, ftree_time limit, const void *bytes,
-                        size_t bytes_len, const struct ftree_rank_state *states, int32_t n,
-                        void *out, size_t *len)
+static const char *raised_by(const struct ftree *ft, const struct group *g, int32_t model)
 {
-    struct wire_message m, answer = {.type = WIRE_ANSWER};
-    size_t room = *len;
-    int rc;
+    for (int32_t i = 0; g && i < g->candidates; i++)
+        if (g->candidate[i].model == model)
+            return ft->rules->rule[g->candidate[i].rule].name;
+    return "";
+}
 
-    *len = 0;
-    if (room < FTREE_MESSAGE_MAX)
-        return FTREE_ERR_INVALID;
-    rc = ftree_wire_decode(job, FTREE_NEVER, bytes, bytes_len, &m);
-    if (rc || m.type != WIRE_PROBE)
-        return rc;
-    answer.u.answer.nonce = m.u.probe.nonce;
-    answer.u.answer.role = FTREE_ROLE_DEPUTY;
-    for (int32_t i = 0; i < n; i++)
-        ftree_probe_compose_answer(&answer.u.answer, &m.u.probe, &states[i], limit);
-    *len = ftree_wire_encode(&answer, FTREE_NEVER, out);
-    return FTREE_OK;
+static bool any_witness(const struct ftree *ft, const struct suspect *su)
+{
+    for (int path = 0; path < FTREE_PATHS; path++)
+        if (ftree_facts_was_witnessed(ft, su, path))
+            return true;
+    return false;
+}
+
+static void conclude(struct ftree *ft, ftree_time now, const struct suspect *su,
+                     const struct rules_sign *sign, int32_t model)
+{
+    const struct group *g = ftree_group_find(ft, su->node, su->switch_);
+    int32_t node = sign->about_asker ? ft->self : su->node;
+    struct ftree_verdict v;
+
+    if (ftree_verdict_is_consequence(ft, model, node, su->switch_)) {
+        ftree_trace(ft, "%s is a consequence of a fault that is known", sign->name);
+        return;
+    }
+    ftree_verdict_init(ft, now, &v, sign, ft->rules->model[model].class_, node, FTREE_NONE);
+    if (!sign->about_asker)
+        name_component(ft, su, &v);
+    if (v.kind == FTREE_KIND_SWITCH && v.switch_ == FTREE_NONE)
+        v.kind = FTREE_KIND_NODE; /* no switch is known there */
+    v.own_only = sign->about_asker && !any_witness(ft, su) && !ftree_facts_answered(su);
+    snprintf(v.raised_by, sizeof(v.raised_by), "%s", raised_by(ft, g, model));
+    ftree_facts_add_evidence(ft, now, su, &v);
+    v.symptoms = g ? g->count : 1;
+    v.first_symptom = ftree_min(su->first_symptom, now);
+    if (g)
+        ftree_verdict_support(ft, now, g, model, &v);
+    ftree_spread_raise(ft, now, &v);
+}
+
+/* What was asked and has not answered by the end is silent. */
+static void end_silences(struct suspect *su)
+{
+    for (int path = 0; path < FTREE_PATHS; path++)
+        for (int role = 0; role < FTREE_ROLES; role++)
+            if (su->questioned[path][role] && su->reach[path][role] == FTREE_REACH_NOT_ASKED)
+                su->reach[path][role] = FTREE_REACH_SILENT;
+}
+
+/* All faults but those that are only thought of where something speaks for them. */
+static uint64_t all_models(const struct ftree *ft)
+{
+    uint64_t models = 0;
+
+    for (int32_t m = 0; m < ft->rules->models; m++)
+        if (!ft->rules->model[m].even_if_well)
+            models |= (uint64_t) 1 << m;
+    return models;
+}
+
+static const struct rules_sign *find_sign(struct ftree *ft, const struct suspect *su, bool at_end,
+                                          bool *well, int32_t *model)
+{
+    const struct group *g = ftree_group_find(ft, su->node, su->switch_);
+    const struct rules_sign *sign;
+    struct rules_facts facts;
+    char name[16];
+
+    ftree_facts_find(ft, su, at_end, &facts);
+    sign = ftree_rules_decide(ft->rules, &facts, g ? ftree_group_models(g) : 0, at_end, well,
+                              model);
+    if (sign || !at_end)
+        return sign;
+    ftree_trace(ft, "  no candidate fits %s: all models are tried", ftree_name(ft, su->node, name));
+    return ftree_rules_decide(ft->rules, &facts, all_models(ft), at_end, well, model);
+}
+
+/* Looks at the signs; true: the suspect is decided about and no longer there. */
+static bool judge(struct ftree *ft, ftree_time now, struct suspect *found, bool at_end)
+{
+    const struct rules_sign *sign;
+    struct suspect su;
+    int32_t model = -1;
+    bool well = false;
+
+    if (at_end)
+        end_silences(found);
+    sign = find_sign(ft, found, at_end, &well, &model);
+    if (!sign && !at_end)
+        return false;
+    if (!sign || well) {
+        close_well(ft, now, found, sign ? sign->text : "no sign says otherwise");
+        return true;
+    }
+    su = *found;
+    FTREE_DROP(ft->suspects, (int32_t) (found - ft->suspects.items));
+    if (su.deputy_word.rank != FTREE_NONE && !ftree_facts_answered(&su))
+        ftree_outbox_mute(ft, now, su.node, false);
+    conclude(ft, now, &su, sign, model);
+    ftree_group_drop(ft, su.node, su.switch_);
+    ftree_group_recheck(ft, now);
+    return true;
 }
 
 /* ---- hearing --------------------------------------------------------------------------------- */
-
-static void close_well(struct ftree *ft, struct suspect *su, const char *why)
-{
-    char name[16];
-
-    ftree_trace(ft, "%s is well: %s", ftree_name(ft, su->node, name), why);
-    FTREE_DROP(ft->suspects, (int32_t) (su - ft->suspects.items));
-}
 
 /* A stopped rank that no verdict names yet, so that of several each gets its turn; else any. */
 static struct wire_trouble worst_trouble(const struct ftree *ft, int32_t node,
@@ -243,11 +399,33 @@ static struct wire_trouble worst_trouble(const struct ftree *ft, int32_t node,
     return any;
 }
 
+/* The rank that others wait for waits itself: its peer is asked about next, unless its own agent
+ * has told already. */
+static void follow_chain(struct ftree *ft, ftree_time now, int32_t from, ftree_time first,
+                         const struct wire_answer *a)
+{
+    struct group *g = ftree_group_find(ft, from, FTREE_NONE);
+    struct ftree_symptom s;
+    int32_t node;
+
+    if (a->asked_peer == FTREE_NONE || a->leaving)
+        return;
+    node = ftree_node_of(ft, a->asked_peer);
+    if (node == from)
+        return;
+    if (g)
+        g->chain = node;
+    if (a->asked_told)
+        return;
+    ftree_symptom_init(&s, FTREE_SYMPTOM_CHAINED, node, a->asked_peer, from, first, now);
+    ftree_correlate(ft, now, &s, false);
+}
+
 void ftree_probe_answer(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
                         const struct wire_answer *a)
 {
     struct suspect *su = ftree_probe_find(ft, from);
-    bool main_path = path == FTREE_PATH_DATA || !ft->job->has_path[FTREE_PATH_DATA];
+    ftree_time first;
 
     if (!su || su->nonce != a->nonce)
         return;
@@ -255,22 +433,44 @@ void ftree_probe_answer(struct ftree *ft, ftree_time now, int32_t from, enum ftr
     if (a->role == FTREE_ROLE_DEPUTY) {
         su->deputy_word = worst_trouble(ft, from, a);
         su->waiting = a->waiting;
+        judge(ft, now, su, false);
         return;
     }
     if (su->tries == 1)
         ftree_rtt(ft, now - su->asked);
-    if (a->leaving || main_path) {
-        bool untold = su->untold;
-        close_well(ft, su, a->leaving ? "it leaves" : "its agent answers");
-        if (untold)
-            ftree_spread_retell(ft, now, from);
-    }
-    if (a->leaving)
+    first = su->first_symptom;
+    if (a->leaving) {
+        close_well(ft, now, su, "it leaves");
         ftree_leave_goodbye(ft, now, from);
+    } else if (judge(ft, now, su, false)) {
+        follow_chain(ft, now, from, first, a);
+    }
 }
 
-void ftree_probe_reached(struct ftree *ft, int32_t node, enum ftree_path path, enum ftree_role role,
-                         enum ftree_reach reach, int error)
+void ftree_probe_state(struct ftree *ft, ftree_time now, int32_t from, const struct wire_state *s)
+{
+    struct suspect *su = ftree_probe_find(ft, from);
+
+    if (!su || su->nonce != s->nonce)
+        return;
+    su->state = s->state;
+    su->has_state = true;
+    judge(ft, now, su, false);
+}
+
+void ftree_probe_log(struct ftree *ft, ftree_time now, int32_t from, const struct wire_log *l)
+{
+    struct suspect *su = ftree_probe_find(ft, from);
+
+    if (!su || su->nonce != l->nonce || l->log.entries == 0)
+        return;
+    su->last = l->log.entry[0];
+    su->has_log = true;
+    judge(ft, now, su, false);
+}
+
+void ftree_probe_reached(struct ftree *ft, ftree_time now, int32_t node, enum ftree_path path,
+                         enum ftree_role role, enum ftree_reach reach, int error)
 {
     struct suspect *su = ftree_probe_find(ft, node);
 
@@ -281,99 +481,23 @@ void ftree_probe_reached(struct ftree *ft, int32_t node, enum ftree_path path, e
         su->error[path][role] = (int16_t) (error > 0 && error < 4096 ? error : 0);
     }
     if (ft->leaving && reach == FTREE_REACH_REFUSED)
-        close_well(ft, su, "it has left");
+        close_well(ft, now, su, "it has left");
+    else
+        judge(ft, now, su, false);
 }
 
-/* ---- deciding -------------------------------------------------------------------------------- */
+/* ---- time ------------------------------------------------------------------------------------ */
 
-static void find_facts(const struct ftree *ft, struct suspect *su, struct verdict_findings *f)
+/* All but what was asked at first is asked once more, as if the first time were one rto ago. */
+static void ask_again(struct ftree *ft, ftree_time now, struct suspect *su)
 {
-    memset(f, 0, sizeof(*f));
-    f->ranks = ftree_ranks_of(ft->job, su->node);
-    if (su->deputy_word.rank != FTREE_NONE)
-        f->deputy_word =
-            su->deputy_word.phase == FTREE_PHASE_GONE ? 'X' : su->deputy_word.proc_state;
-    for (int path = 0; path < FTREE_PATHS; path++) {
-        f->has_path[path] = ft->job->has_path[path];
-        f->witness[path] = was_witnessed(ft, su, path);
-        for (int role = 0; role < FTREE_ROLES; role++) {
-            bool asked = f->has_path[path] && (role == FTREE_ROLE_AGENT || su->deputy_asked);
-            if (asked && su->reach[path][role] == FTREE_REACH_NOT_ASKED)
-                su->reach[path][role] = FTREE_REACH_SILENT;
-            f->reach[path][role] = su->reach[path][role];
-        }
-    }
-    f->any_other_node = ft->job->nodes - 2 - ftree_verdict_failed(ft, su->node) > 0;
-}
+    const struct rules_strategy *st = strategy_of(ft, su);
 
-static void add_evidence(const struct ftree *ft, ftree_time now, const struct suspect *su,
-                         struct ftree_verdict *v)
-{
-    for (int path = 0; path < FTREE_PATHS; path++) {
-        struct ftree_evidence e = {
-            .path = (uint8_t) path, .target = su->node, .by = ft->self, .at = now};
-        for (int role = 0; role < FTREE_ROLES; role++) {
-            e.role = (uint8_t) role;
-            e.reach = su->reach[path][role];
-            e.error = su->error[path][role];
-            e.proc_state = role == FTREE_ROLE_DEPUTY && e.reach == FTREE_REACH_ANSWERED &&
-                                   su->deputy_word.rank != FTREE_NONE
-                               ? su->deputy_word.proc_state
-                               : 0;
-            if (e.reach != FTREE_REACH_NOT_ASKED)
-                ftree_verdict_add_evidence(v, &e);
-        }
-        if (!was_witnessed(ft, su, path))
-            continue;
-        e.role = FTREE_ROLE_AGENT;
-        e.target = ft->heard[path].node;
-        e.reach = ft->heard[path].reach;
-        e.error = 0;
-        e.proc_state = 0;
-        e.at = ft->heard[path].at;
-        ftree_verdict_add_evidence(v, &e);
-    }
-}
-
-static void name_component(const struct ftree *ft, const struct suspect *su,
-                           struct ftree_verdict *v)
-{
-    if (v->rule == FTREE_RULE_DEPUTY_SAYS_T) {
-        v->rank = su->deputy_word.rank;
-        v->pid = su->deputy_word.pid;
-        v->victims = su->waiting; /* their agent cannot name them */
-    } else if (v->kind == FTREE_KIND_RANK && ftree_ranks_of(ft->job, su->node) == 1) {
-        v->rank = ftree_rank_at(ft->job, su->node, 0);
-        v->pid = ft->job->rank_pid ? ft->job->rank_pid[v->rank] : 0;
-    }
-}
-
-static void decide(struct ftree *ft, ftree_time now, int32_t i)
-{
-    struct suspect su = ft->suspects.items[i];
-    struct verdict_findings f;
-    enum verdict_outcome outcome;
-    struct ftree_verdict v;
-    enum ftree_rule rule;
-
-    find_facts(ft, &su, &f);
-    outcome = ftree_verdict_decide(&f, &rule);
-    if (outcome == VERDICT_ALIVE) {
-        close_well(ft, &ft->suspects.items[i], "its deputy answers");
-        return;
-    }
-    FTREE_DROP(ft->suspects, i);
-    ftree_verdict_init(&v, rule, outcome == VERDICT_RULE ? su.node : ft->self, FTREE_NONE);
-    if (outcome == VERDICT_RULE)
-        name_component(ft, &su, &v);
-    if (rule == FTREE_RULE_DEPUTY_SAYS_T)
-        ftree_outbox_mute(ft, now, su.node);
-    add_evidence(ft, now, &su, &v);
-    v.fln = ft->self;
-    v.symptoms = su.symptoms;
-    v.first_symptom = su.first_symptom;
-    v.located = now;
-    ftree_spread_raise(ft, now, &v);
+    for (int32_t i = 0; st && i < st->steps; i++)
+        if (st->step[i].at_milli_rto > 0)
+            su->done &= ~(1u << i);
+    su->base = now > ft->rto ? now - ft->rto : 0;
+    su->again = now;
 }
 
 /* The own thread did not run when it should have: nobody is to blame for answers it missed. */
@@ -386,7 +510,24 @@ void ftree_probe_excuse(struct ftree *ft, ftree_time now, ftree_time late)
     for (int32_t i = 0; i < ft->suspects.n; i++) {
         struct suspect *su = &ft->suspects.items[i];
         su->deadline = ftree_max(su->deadline + late, now + 2 * ft->rto);
-        su->next_try = now;
+        ask_again(ft, now, su);
+    }
+}
+
+/* Other rules may ask other things, or nothing. */
+void ftree_probe_restart(struct ftree *ft, ftree_time now)
+{
+    for (int32_t i = 0; i < ft->suspects.n;) {
+        struct suspect *su = &ft->suspects.items[i];
+        const struct group *g = ftree_group_find(ft, su->node, su->switch_);
+        if (!g || g->strategy < 0 || g->candidates == 0) {
+            close_well(ft, now, su, "no rule asks about it any more");
+            i = 0;
+            continue;
+        }
+        su->done = 0;
+        su->again = now;
+        i++;
     }
 }
 
@@ -394,12 +535,12 @@ void ftree_probe_tick(struct ftree *ft, ftree_time now)
 {
     for (int32_t i = 0; i < ft->suspects.n;) {
         if (ft->suspects.items[i].deadline <= now) {
-            decide(ft, now, i);
+            judge(ft, now, &ft->suspects.items[i], true);
             i = 0; /* a verdict may have closed others */
             continue;
         }
-        if (ft->suspects.items[i].next_try <= now)
-            next_try(ft, now, i);
+        if (ft->suspects.items[i].again <= now)
+            take_due(ft, now, &ft->suspects.items[i]);
         i++;
     }
 }
@@ -409,6 +550,6 @@ ftree_time ftree_probe_deadline(const struct ftree *ft)
     ftree_time t = FTREE_NEVER;
 
     for (int32_t i = 0; i < ft->suspects.n; i++)
-        t = ftree_min(t, ftree_min(ft->suspects.items[i].deadline, ft->suspects.items[i].next_try));
+        t = ftree_min(t, ftree_min(ft->suspects.items[i].again, ft->suspects.items[i].deadline));
     return t;
 }

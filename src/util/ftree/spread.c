@@ -80,9 +80,8 @@ static void send_victims(struct ftree *ft, ftree_time now, int32_t to,
 {
     struct wire_message m = {.type = WIRE_VICTIMS};
 
-    m.u.victims.class_ = v->class_;
-    m.u.victims.node = v->node;
-    m.u.victims.rank = v->rank;
+    m.u.victims.fln = v->fln;
+    m.u.victims.id = v->id;
     if (with_ranks)
         m.u.victims.ranks = v->victims;
     ftree_outbox_put(ft, now, to, &m);
@@ -119,7 +118,7 @@ static bool settle_reply(struct known *k, int32_t from)
 void ftree_spread_victims(struct ftree *ft, ftree_time now, int32_t from,
                           const struct wire_victims *w)
 {
-    struct known *k = ftree_verdict_find(ft, w->class_, w->node, w->rank);
+    struct known *k = ftree_verdict_by_id(ft, w->fln, w->id);
 
     if (!k || k->gathered || !k->told_down || !settle_reply(k, from))
         return;
@@ -199,9 +198,11 @@ static void tell_again(struct ftree *ft, ftree_time now, const struct known *k, 
 
 void ftree_spread_retell(struct ftree *ft, ftree_time now, int32_t node)
 {
-    for (int32_t i = 0; i < ft->known.n; i++)
-        if (ft->known.items[i].told_down)
-            tell_again(ft, now, &ft->known.items[i], node);
+    for (int32_t i = 0; i < ft->known.n; i++) {
+        const struct known *k = &ft->known.items[i];
+        if (k->told_down && (!k->v.withdrawn || k->v.node != node))
+            tell_again(ft, now, k, node);
+    }
 }
 
 bool ftree_spread_is_gathering(const struct ftree *ft)
@@ -212,6 +213,25 @@ bool ftree_spread_is_gathering(const struct ftree *ft)
     return false;
 }
 
+/* Who has failed is asked no more. */
+static void end_suspicions(struct ftree *ft, ftree_time now)
+{
+    bool any = false;
+
+    for (int32_t i = 0; i < ft->suspects.n;) {
+        struct suspect su = ft->suspects.items[i];
+        if (!ftree_has_failed(ft, su.node)) {
+            i++;
+            continue;
+        }
+        FTREE_DROP(ft->suspects, i);
+        ftree_group_drop(ft, su.node, su.switch_);
+        any = true;
+    }
+    if (any)
+        ftree_group_recheck(ft, now);
+}
+
 static struct known *learn(struct ftree *ft, ftree_time now, const struct ftree_verdict *v)
 {
     struct known *k = FTREE_PUSH(ft, ft->known);
@@ -220,10 +240,9 @@ static struct known *learn(struct ftree *ft, ftree_time now, const struct ftree_
         return NULL;
     k->v = *v;
     k->gather_until = FTREE_NEVER;
+    k->recheck = FTREE_NEVER;
     k->asker = FTREE_NONE;
-    for (int32_t i = 0; i < ft->suspects.n; i++)
-        if (ftree_has_failed(ft, ft->suspects.items[i].node))
-            FTREE_DROP(ft->suspects, i--);
+    end_suspicions(ft, now);
     for (int32_t i = 0; i < ft->known.n - 1; i++) {
         struct known *other = &ft->known.items[i];
         if (other->v.node == v->node && ftree_verdict_takes_node(ft, v))
@@ -231,18 +250,102 @@ static struct known *learn(struct ftree *ft, ftree_time now, const struct ftree_
         else if (other->up == UP_PENDING)
             other->up_again = now; /* perhaps this was what it waited for */
     }
-    if (ft->io->verdict)
+    ftree_withdraw_watch(ft, now, k);
+    if (ft->io->verdict && !v->withdrawn)
         ft->io->verdict(ft->io_ctx, v);
     return k;
+}
+
+/* ---- back ------------------------------------------------------------------------------------ */
+
+static void tell_withdrawn(struct ftree *ft, int32_t child, void *arg)
+{
+    const struct telling *t = arg;
+
+    if (child != t->from)
+        tell_again(ft, t->now, &ft->known.items[t->known], child);
+}
+
+/* Whoever was told is told that it is over; who told people tells them. */
+static void withdraw_down(struct ftree *ft, ftree_time now, struct known *k, int32_t from)
+{
+    struct telling t = {.now = now, .known = (int32_t) (k - ft->known.items), .from = from};
+
+    k->up = UP_NOTHING;
+    k->over_told_down = true;
+    ftree_spread_children(ft, from == FTREE_NONE ? 0 : ft->self, tell_withdrawn, &t);
+}
+
+static void end_known(struct ftree *ft, ftree_time now, struct known *k, ftree_time withdrawn)
+{
+    char name[16];
+
+    k->v.withdrawn = withdrawn;
+    k->recheck = FTREE_NEVER;
+    k->check = 0;
+    k->gathered = true; /* nobody need wait for victims any more */
+    k->gather_until = FTREE_NEVER;
+    if (ft->io->verdict)
+        ft->io->verdict(ft->io_ctx, &k->v);
+    if (k->reported && ft->io->report)
+        ft->io->report(ft->io_ctx, &k->v);
+    else if (ftree_spread_is_root(ft))
+        ftree_trace(ft, "%s of %s is over before it was told", ftree_class_name(k->v.class_),
+                    ftree_name(ft, k->v.node, name));
+    (void) now;
+}
+
+static void push_up(struct ftree *ft, ftree_time now, struct known *k);
+
+void ftree_spread_withdraw(struct ftree *ft, ftree_time now, struct known *k, const char *why)
+{
+    int32_t node = k->v.node;
+    char name[16];
+
+    ftree_trace(ft, "withdraws %s of %s: %s", ftree_class_name(k->v.class_),
+                ftree_name(ft, node, name), why);
+    end_known(ft, now, k, now);
+    push_up(ft, now, k);
+    if (node != ft->self)
+        ftree_spread_retell(ft, now, node);
+}
+
+/* A withdrawal that another node tells; *k NULL: the verdict never came this way, so that it is
+ * noted lest it comes later.  True: it is news. */
+static bool hear_withdrawn(struct ftree *ft, ftree_time now, const struct ftree_verdict *v,
+                           struct known **k)
+{
+    char name[16];
+
+    if (*k && (*k)->v.withdrawn)
+        return false;
+    if (!*k) /* the same, found by another */
+        *k = ftree_verdict_find(ft, v->class_, v->node, v->rank);
+    if (!*k) {
+        *k = learn(ft, now, v);
+        return *k != NULL;
+    }
+    ftree_trace(ft, "learns that %s of %s is over", ftree_class_name(v->class_),
+                ftree_name(ft, v->node, name));
+    end_known(ft, now, *k, v->withdrawn);
+    return true;
 }
 
 void ftree_spread_down(struct ftree *ft, ftree_time now, int32_t from,
                        const struct ftree_verdict *v)
 {
-    struct known *k = ftree_verdict_find(ft, v->class_, v->node, v->rank);
+    struct known *k = ftree_verdict_by_id(ft, v->fln, v->id);
     char name[16];
 
-    if (k && k->told_down) {
+    if (v->withdrawn) {
+        hear_withdrawn(ft, now, v, &k);
+        if (k && !k->over_told_down) /* it may have been heard already, on its way up */
+            withdraw_down(ft, now, k, from);
+        return;
+    }
+    if (!k) /* the same, found by another */
+        k = ftree_verdict_find(ft, v->class_, v->node, v->rank);
+    if (k && (k->told_down || k->v.withdrawn)) {
         send_victims(ft, now, from, v, false);
         return;
     }
@@ -265,7 +368,10 @@ static void push_up(struct ftree *ft, ftree_time now, struct known *k)
     char name[16];
 
     if (ftree_spread_is_root(ft)) {
-        tell_down(ft, now, k, FTREE_NONE);
+        if (k->v.withdrawn)
+            withdraw_down(ft, now, k, FTREE_NONE);
+        else
+            tell_down(ft, now, k, FTREE_NONE);
         return;
     }
     hop = ftree_correlate_upward(ft, now, FTREE_NONE, &substitute);
@@ -300,9 +406,9 @@ void ftree_spread_raise(struct ftree *ft, ftree_time now, const struct ftree_ver
         return;
     }
     ftree_trace(ft, "verdict %s of %s by %s", ftree_class_name(v->class_),
-                ftree_name(ft, v->node, name), ftree_rule_name(v->rule));
+                ftree_name(ft, v->node, name), v->rule);
     k = learn(ft, now, v);
-    if (k && v->rule == FTREE_RULE_ISOLATED)
+    if (k && v->own_only)
         tell_own(ft, now, k);
     else if (k)
         push_up(ft, now, k);
@@ -312,9 +418,18 @@ void ftree_spread_raise(struct ftree *ft, ftree_time now, const struct ftree_ver
  * whether the sender took this node for a substitute does not matter. */
 void ftree_spread_up(struct ftree *ft, ftree_time now, int32_t from, const struct ftree_verdict *v)
 {
-    struct known *k = ftree_verdict_explaining(ft, v);
+    struct known *k = ftree_verdict_by_id(ft, v->fln, v->id);
 
-    if (k && k->told_down) {
+    if (v->withdrawn) {
+        if (hear_withdrawn(ft, now, v, &k))
+            push_up(ft, now, k);
+        else if (k)
+            tell_again(ft, now, k, from);
+        return;
+    }
+    if (!k)
+        k = ftree_verdict_explaining(ft, v);
+    if (k && (k->told_down || k->v.withdrawn)) {
         tell_again(ft, now, k, from); /* who still tells it has not heard it coming down */
         return;
     }
@@ -336,7 +451,7 @@ static struct known *carried(struct ftree *ft, ftree_time now, const struct lett
 
     if (ftree_wire_decode(ft->job, now, l->bytes, l->len, &m))
         return NULL;
-    return ftree_verdict_find(ft, m.u.verdict.class_, m.u.verdict.node, m.u.verdict.rank);
+    return ftree_verdict_by_id(ft, m.u.verdict.fln, m.u.verdict.id);
 }
 
 /* Tells the children of a child that does not answer. */
@@ -347,7 +462,7 @@ static void adopt(struct ftree *ft, ftree_time now, int32_t child, struct known 
 
     if (su)
         su->untold = true;
-    ftree_spread_children(ft, child, tell_child, &t);
+    ftree_spread_children(ft, child, k->v.withdrawn ? tell_withdrawn : tell_child, &t);
     if (k->gathered)
         return;
     /* those below it hear of the verdict only now */
@@ -368,7 +483,7 @@ void ftree_spread_undeliverable(struct ftree *ft, ftree_time now, const struct l
             break;
         case WIRE_VERDICT_DOWN:
             k = carried(ft, now, l);
-            if (k && k->told_down)
+            if (k && (k->told_down || k->v.withdrawn))
                 adopt(ft, now, l->to, k);
             break;
         case WIRE_SWEEP:

@@ -21,14 +21,12 @@ struct edge {
 static void ask_child(struct ftree *ft, int32_t child, void *arg)
 {
     const struct edge *edge = arg;
-    struct wire_symptom s = {.kind = SYMPTOM_SILENT,
-                             .node = child,
-                             .rank = FTREE_NONE,
-                             .reporter = ft->self,
-                             .count = 1};
+    struct ftree_symptom s;
 
-    if (child != edge->from && !ftree_leave_has_left(ft, child))
-        ftree_probe_open(ft, edge->now, &s, ft->sweep_round);
+    if (child == edge->from || ftree_leave_has_left(ft, child))
+        return;
+    ftree_symptom_init(&s, FTREE_SYMPTOM_SWEPT, child, FTREE_NONE, ft->self, edge->now, edge->now);
+    ftree_group_add(ft, edge->now, &s, ft->sweep_round);
 }
 
 static void tell(struct ftree *ft, ftree_time now, int32_t to)

@@ -5,13 +5,101 @@
 
 #include "ftree_int.h"
 
+#include <string.h>
+
 /*
- * Symptoms of the own ranks.  A stall is told when it begins and again, at doubling intervals,
+ * Symptoms: their one form, and those of the own ranks.  A stall is told when it begins and again, at doubling intervals,
  * while it lasts: by then the picture may have changed.  Before anybody else is asked the own
  * ranks are looked at, which costs no message: a stopped or vanished one is a finding, and a
  * verdict if it is still so after `settle`.  (A launcher that cleans up kills all ranks within
  * milliseconds: who is killed with the others must not be the one to report it.)
  */
+
+/* ---- the one form ---------------------------------------------------------------------------- */
+
+void ftree_symptom_init(struct ftree_symptom *s, enum ftree_symptom_kind kind, int32_t node,
+                        int32_t rank, int32_t reporter, ftree_time first, ftree_time last)
+{
+    const struct ftree_symptom_info *info = ftree_symptom_info(kind);
+
+    *s = (struct ftree_symptom){.kind = (uint8_t) kind,
+                                .severity = info->severity,
+                                .about = {.kind = rank == FTREE_NONE ? FTREE_KIND_NODE : info->kind,
+                                          .node = node,
+                                          .rank = rank,
+                                          .switch_ = FTREE_NONE},
+                                .reporters = 1,
+                                .reporter = {reporter},
+                                .count = 1,
+                                .first = first,
+                                .last = last};
+}
+
+static void add_reporter(struct ftree_symptom *s, int32_t node)
+{
+    for (int32_t i = 0; i < s->reporters; i++)
+        if (s->reporter[i] == node)
+            return;
+    if (s->reporters < FTREE_REPORTERS_MAX)
+        s->reporter[s->reporters++] = node;
+}
+
+/* `more` is of the same kind. */
+void ftree_symptom_merge(struct ftree_symptom *s, const struct ftree_symptom *more)
+{
+    s->count = s->count > UINT32_MAX - more->count ? UINT32_MAX : s->count + more->count;
+    s->first = ftree_min(s->first, more->first);
+    s->last = ftree_max(s->last, more->last);
+    s->severity = s->severity > more->severity ? s->severity : more->severity;
+    if (s->about.rank == FTREE_NONE)
+        s->about.rank = more->about.rank;
+    if (!s->error)
+        s->error = more->error;
+    if (!s->detail[0])
+        memcpy(s->detail, more->detail, sizeof(s->detail));
+    for (int32_t i = 0; i < more->reporters; i++)
+        add_reporter(s, more->reporter[i]);
+}
+
+static bool is_component(const struct ftree *ft, const struct ftree_component *c)
+{
+    int32_t switches = ft->job->tree ? ft->job->tree->switches : 0;
+
+    if (c->kind >= FTREE_KIND_COUNT || c->node < 0 || c->node >= ft->job->nodes)
+        return false;
+    if (c->rank != FTREE_NONE &&
+        (c->rank < 0 || c->rank >= ft->job->size || ftree_node_of(ft, c->rank) != c->node))
+        return false;
+    if (c->kind == FTREE_KIND_SWITCH)
+        return c->switch_ >= 0 && c->switch_ < switches;
+    return c->switch_ == FTREE_NONE;
+}
+
+/* Only what can be shown on a terminal and sent. */
+static void clean(char *text, size_t size)
+{
+    text[size - 1] = 0;
+    for (; *text; text++)
+        if (*text < ' ' || *text > '~')
+            *text = '?';
+}
+
+int ftree_symptom(struct ftree *ft, ftree_time now, const struct ftree_symptom *told)
+{
+    struct ftree_symptom s = *told;
+
+    if (s.kind >= FTREE_SYMPTOM_COUNT || s.severity >= FTREE_SEVERITY_COUNT || s.count == 0 ||
+        s.first > s.last || s.last > now || s.error < 0 || s.error >= 4096 ||
+        !is_component(ft, &s.about))
+        return FTREE_ERR_INVALID;
+    s.reporters = 1;
+    s.reporter[0] = ft->self;
+    clean(s.detail, sizeof(s.detail));
+    ftree_correlate(ft, now, &s, false);
+    return FTREE_OK;
+}
+
+/* ---- stalls of the own ranks ----------------------------------------------------------------- */
 
 static struct stall *find_stall(const struct ftree *ft, int32_t rank)
 {
@@ -19,6 +107,13 @@ static struct stall *find_stall(const struct ftree *ft, int32_t rank)
         if (ft->stalls.items[i].rank == rank)
             return &ft->stalls.items[i];
     return NULL;
+}
+
+bool ftree_symptom_is_told(const struct ftree *ft, int32_t rank)
+{
+    const struct stall *s = find_stall(ft, rank);
+
+    return s && s->told;
 }
 
 int ftree_stall(struct ftree *ft, ftree_time now, int32_t rank, int32_t peer, ftree_time waiting)
@@ -113,10 +208,17 @@ int ftree_rank_gone(struct ftree *ft, ftree_time now, int32_t rank)
 
 static void confirm(struct ftree *ft, ftree_time now, const struct finding *f)
 {
-    struct ftree_evidence e = {.path = FTREE_PATHS, .target = ft->self, .by = ft->self, .at = now};
+    struct ftree_evidence e = {.source = FTREE_EVIDENCE_PROC,
+                               .path = FTREE_PATHS,
+                               .target = ft->self,
+                               .by = ft->self,
+                               .at = now};
+    const struct rules_sign *sign;
     struct ftree_rank_state s;
+    struct rules_facts facts;
     struct ftree_verdict v;
-    int32_t i = 0;
+    int32_t i = 0, model = -1;
+    bool well;
 
     while (ftree_rank_at(ft->job, ft->self, i) != f->rank)
         i++;
@@ -125,39 +227,42 @@ static void confirm(struct ftree *ft, ftree_time now, const struct finding *f)
         ftree_trace(ft, "rank %d is well again", f->rank);
         return;
     }
-    ftree_verdict_init(&v, s.phase == FTREE_PHASE_GONE ? FTREE_RULE_PID_GONE : FTREE_RULE_STATE_T,
-                       ft->self, f->rank);
+    ftree_facts_init(&facts);
+    ftree_facts_process(&facts, s.phase, s.proc_state, RULES_SEEN_BY_AGENT);
+    sign = ftree_rules_decide(ft->rules, &facts, UINT64_MAX, true, &well, &model);
+    if (!sign || well) {
+        ftree_trace(ft, "rank %d: no sign of the rules decides", f->rank);
+        return;
+    }
+    ftree_verdict_init(ft, now, &v, sign, ft->rules->model[model].class_, ft->self, f->rank);
     e.proc_state = s.phase == FTREE_PHASE_GONE ? 'X' : s.proc_state;
     ftree_verdict_add_evidence(&v, &e);
     v.pid = s.pid;
-    v.fln = ft->self;
     v.symptoms = 1;
     v.first_symptom = f->first_symptom;
-    v.located = now;
     ftree_spread_raise(ft, now, &v);
 }
 
 /* ---- time ------------------------------------------------------------------------------------ */
 
-static void tell(struct ftree *ft, ftree_time now, const struct stall *s)
+static void tell(struct ftree *ft, ftree_time now, const struct stall *stall)
 {
-    struct wire_symptom w = {.kind = SYMPTOM_STALL,
-                             .rank = s->peer,
-                             .reporter = ft->self,
-                             .count = 1,
-                             .age = now - s->since};
+    struct ftree_symptom s;
+    int32_t node;
 
-    ftree_symptom_look(ft, now, s->since);
-    if (s->peer == FTREE_NONE) {
-        ftree_trace(ft, "rank %d stalls, peer not known", s->rank);
+    ftree_symptom_look(ft, now, stall->since);
+    if (stall->peer == FTREE_NONE) {
+        ftree_trace(ft, "rank %d stalls, peer not known", stall->rank);
         ftree_sweep_start(ft, now);
         return;
     }
-    w.node = s->peer == FTREE_LOCAL ? ft->self : ftree_node_of(ft, s->peer);
-    if (w.node == ft->self) /* the own ranks were looked at just now */
+    node = stall->peer == FTREE_LOCAL ? ft->self : ftree_node_of(ft, stall->peer);
+    if (node == ft->self) /* the own ranks were looked at just now */
         return;
-    ftree_trace(ft, "rank %d stalls, waits for rank %d", s->rank, s->peer);
-    ftree_correlate(ft, now, &w, false);
+    ftree_trace(ft, "rank %d stalls, waits for rank %d", stall->rank, stall->peer);
+    ftree_symptom_init(&s, FTREE_SYMPTOM_PEER_STALL, node, stall->peer, ft->self, stall->since,
+                       now);
+    ftree_correlate(ft, now, &s, false);
 }
 
 void ftree_symptom_tick(struct ftree *ft, ftree_time now)

@@ -11,19 +11,23 @@
 
 #pragma GCC visibility push(hidden)
 
+struct ftree_tree;
+
 /*
- * The shape of the fault localization tree: a complete tree of `nodes` nodes in which every node
- * has up to `fanout` children, numbered level by level:
+ * The shape of the fault localization tree: one from outside (tree.h), or a complete tree of
+ * `nodes` nodes in which every node has up to `fanout` children, numbered level by level:
  *
  *     parent(i) = (i - 1) / fanout        children(i) = i * fanout + 1 .. i * fanout + fanout
  *
- * Nothing is stored, so a million handles share the shape for free.  All functions are pure;
- * nodes are 0 .. nodes - 1 and are not checked here.
+ * Nothing is stored in a handle, so a million of them share the shape for free.  All functions are
+ * pure; nodes are 0 .. nodes - 1 and are not checked here.  In both trees parent(i) < i, and the
+ * children of a node are a range.
  */
 struct topo {
     int32_t nodes;
     int32_t fanout;
     uint64_t seed;
+    const struct ftree_tree *tree; /* NULL: the complete one; else of as many nodes */
 };
 
 /* The fault localization node (FLN) of `node`; -1 for the root. */
@@ -46,6 +50,12 @@ int32_t ftree_topo_height(const struct topo *t, int32_t node);
  * only one), the other nodes in ascending order; -1 when there are no more.  The draw is the affine
  * permutation k -> (a k + b) mod leaves with a prime to the number of leaves. */
 int32_t ftree_topo_root_substitute(const struct topo *t, int32_t k);
+
+/* The leaf switch that `node` is behind, by number in the tree from outside; -1: not known. */
+int32_t ftree_topo_switch_of(const struct topo *t, int32_t node);
+
+/* True if both are known to be behind the same leaf switch. */
+bool ftree_topo_same_switch(const struct topo *t, int32_t a, int32_t b);
 
 #pragma GCC visibility pop
 

@@ -5,186 +5,31 @@
 
 #include "ftree_int.h"
 
+#include <stdio.h>
 #include <string.h>
 
-/* ---- names ----------------------------------------------------------------------------------- */
+/* ---- making one ------------------------------------------------------------------------------ */
 
-static const struct {
-    const char *name;
-    enum ftree_kind kind;
-    enum ftree_origin origin;
-} classes[] = {
-#define CLASS_ROW(id, text, kind, origin) {text, FTREE_KIND_##kind, FTREE_ORIGIN_##origin},
-    FTREE_CLASSES(CLASS_ROW)
-#undef CLASS_ROW
-};
-
-static const struct {
-    const char *name;
-    enum ftree_class class_;
-    uint16_t confidence;
-    const char *text;
-} rules[] = {
-#define RULE_ROW(id, name, class, confidence, text) {name, FTREE_CLASS_##class, confidence, text},
-    FTREE_RULES(RULE_ROW)
-#undef RULE_ROW
-};
-
-const char *ftree_class_name(int class_)
-{
-    return class_ >= 0 && class_ < FTREE_CLASS_COUNT ? classes[class_].name : "?";
-}
-
-int ftree_class_origin(int class_)
-{
-    return class_ >= 0 && class_ < FTREE_CLASS_COUNT ? classes[class_].origin
-                                                     : FTREE_ORIGIN_UNKNOWN;
-}
-
-const char *ftree_origin_name(int origin)
-{
-    static const char *const name[] = {"hardware", "software", "unknown"};
-    return origin >= 0 && origin < FTREE_ORIGIN_COUNT ? name[origin] : "?";
-}
-
-const char *ftree_rule_name(int rule)
-{
-    return rule >= 0 && rule < FTREE_RULE_COUNT ? rules[rule].name : "?";
-}
-
-const char *ftree_rule_text(int rule)
-{
-    return rule >= 0 && rule < FTREE_RULE_COUNT ? rules[rule].text : "?";
-}
-
-/* ---- the decision ---------------------------------------------------------------------------- */
-
-static bool any_reach(const struct verdict_findings *f, enum ftree_role role,
-                      enum ftree_reach reach)
-{
-    for (int path = 0; path < FTREE_PATHS; path++)
-        if (f->has_path[path] && f->reach[path][role] == reach)
-            return true;
-    return false;
-}
-
-/* A kernel speaks for a process that does not. */
-static bool kernel_spoke(uint8_t reach)
-{
-    return reach == FTREE_REACH_REFUSED || reach == FTREE_REACH_CONNECTED;
-}
-
-static bool any_kernel_spoke(const struct verdict_findings *f)
-{
-    for (int path = 0; path < FTREE_PATHS; path++)
-        for (int role = 0; role < FTREE_ROLES; role++)
-            if (f->has_path[path] && kernel_spoke(f->reach[path][role]))
-                return true;
-    return false;
-}
-
-/* The node's kernel spoke for a process that did not. */
-static enum ftree_rule decide_process(const struct verdict_findings *f)
-{
-    if (any_reach(f, FTREE_ROLE_AGENT, FTREE_REACH_REFUSED)) {
-        if (f->ranks == 1)
-            return FTREE_RULE_PORT_REFUSED;
-        return any_reach(f, FTREE_ROLE_DEPUTY, FTREE_REACH_CONNECTED) ? FTREE_RULE_MUTE_NODE
-                                                                      : FTREE_RULE_ALL_REFUSED;
-    }
-    return f->ranks == 1 ? FTREE_RULE_NEVER_ANSWERS : FTREE_RULE_MUTE_NODE;
-}
-
-/* Nothing came back at all.  Silence is evidence only on a path that is seen to work: where no
- * other node is heard on any path, it is this node that may be cut off. */
-static enum verdict_outcome decide_silence(const struct verdict_findings *f, enum ftree_rule *rule)
-{
-    int paths = 0, witnessed = 0, own_down = 0;
-
-    for (int path = 0; path < FTREE_PATHS; path++) {
-        paths += f->has_path[path];
-        witnessed += f->has_path[path] && f->witness[path];
-        own_down += f->has_path[path] && f->reach[path][FTREE_ROLE_AGENT] == FTREE_REACH_LOCAL_DOWN;
-    }
-    *rule = FTREE_RULE_ISOLATED;
-    if (own_down == paths)
-        return VERDICT_RULE_ON_SELF;
-    if (witnessed == 0 && f->any_other_node)
-        return VERDICT_RULE_ON_SELF;
-    *rule = witnessed == 0             ? FTREE_RULE_SILENT_UNWITNESSED
-            : witnessed == FTREE_PATHS ? FTREE_RULE_BOTH_PATHS_SILENT
-                                       : FTREE_RULE_ONLY_PATH_SILENT;
-    return VERDICT_RULE;
-}
-
-/* The agent answers by management only.  Where the kernel spoke on the data path that path works,
- * and the answer was late or lost; else whose data path it is shows in whether others use theirs. */
-static enum verdict_outcome decide_data_path(const struct verdict_findings *f,
-                                             enum ftree_rule *rule)
-{
-    uint8_t reach = f->reach[FTREE_PATH_DATA][FTREE_ROLE_AGENT];
-
-    *rule = FTREE_RULE_DATA_SILENT;
-    if (kernel_spoke(reach))
-        return VERDICT_ALIVE;
-    if (reach == FTREE_REACH_LOCAL_DOWN)
-        return VERDICT_RULE_ON_SELF;
-    return f->witness[FTREE_PATH_DATA] || !f->any_other_node ? VERDICT_RULE : VERDICT_RULE_ON_SELF;
-}
-
-/* Pure: what the findings mean.  Its table is in the tests, row by row. */
-enum verdict_outcome ftree_verdict_decide(const struct verdict_findings *f, enum ftree_rule *rule)
-{
-    int main_path = f->has_path[FTREE_PATH_DATA] ? FTREE_PATH_DATA : FTREE_PATH_MGMT;
-
-    if (f->reach[main_path][FTREE_ROLE_AGENT] == FTREE_REACH_ANSWERED)
-        return VERDICT_ALIVE;
-    if (any_reach(f, FTREE_ROLE_AGENT, FTREE_REACH_ANSWERED))
-        return decide_data_path(f, rule);
-    if (any_reach(f, FTREE_ROLE_DEPUTY, FTREE_REACH_ANSWERED)) {
-        *rule = FTREE_RULE_DEPUTY_SAYS_T;
-        return f->deputy_word == 'T' || f->deputy_word == 't' ? VERDICT_RULE : VERDICT_ALIVE;
-    }
-    if (any_kernel_spoke(f)) {
-        *rule = decide_process(f);
-        return VERDICT_RULE;
-    }
-    return decide_silence(f, rule);
-}
-
-/* What else each rule leaves open, or has ruled out, with weights that follow its confidence. */
-static const struct {
-    enum ftree_rule rule;
-    struct ftree_candidate candidate;
-} others[] = {
-    {FTREE_RULE_BOTH_PATHS_SILENT, {FTREE_CLASS_NIC_FAULT, 5, true}},
-    {FTREE_RULE_BOTH_PATHS_SILENT, {FTREE_CLASS_PROCESS_CRASH, 5, true}},
-    {FTREE_RULE_ONLY_PATH_SILENT, {FTREE_CLASS_NIC_FAULT, 75, false}},
-    {FTREE_RULE_ONLY_PATH_SILENT, {FTREE_CLASS_LINK_FAULT, 75, false}},
-    {FTREE_RULE_SILENT_UNWITNESSED, {FTREE_CLASS_LINK_FAULT, 150, false}},
-    {FTREE_RULE_SILENT_UNWITNESSED, {FTREE_CLASS_SWITCH_FAULT, 150, false}},
-    {FTREE_RULE_MUTE_NODE, {FTREE_CLASS_PROCESS_STOPPED, 150, false}},
-    {FTREE_RULE_NEVER_ANSWERS, {FTREE_CLASS_NODE_FROZEN, 100, false}},
-    {FTREE_RULE_DATA_SILENT, {FTREE_CLASS_LINK_FAULT, 400, false}},
-    {FTREE_RULE_DATA_SILENT, {FTREE_CLASS_NIC_FAULT, 400, false}},
-    {FTREE_RULE_DATA_SILENT, {FTREE_CLASS_SWITCH_FAULT, 200, false}},
-    {FTREE_RULE_ISOLATED, {FTREE_CLASS_LINK_FAULT, 400, false}},
-    {FTREE_RULE_ISOLATED, {FTREE_CLASS_SWITCH_FAULT, 400, false}},
-    {FTREE_RULE_ISOLATED, {FTREE_CLASS_NODE_OUTAGE, 200, false}},
-};
-
-void ftree_verdict_init(struct ftree_verdict *v, enum ftree_rule rule, int32_t node, int32_t rank)
+void ftree_verdict_init(struct ftree *ft, ftree_time now, struct ftree_verdict *v,
+                        const struct rules_sign *sign, int class_, int32_t node, int32_t rank)
 {
     memset(v, 0, sizeof(*v));
-    v->rule = (uint8_t) rule;
-    v->class_ = (uint8_t) rules[rule].class_;
-    v->kind = (uint8_t) classes[v->class_].kind;
-    v->confidence = rules[rule].confidence;
+    v->class_ = (uint8_t) class_;
+    v->kind = (uint8_t) ftree_class_kind(class_);
+    v->confidence = sign->confidence;
+    memcpy(v->rule, sign->name, sizeof(v->rule));
+    memcpy(v->because, sign->text, sizeof(v->because));
+    do /* the agent before this one may have used the same numbers */
+        v->id = ++ft->next_id;
+    while (ftree_verdict_by_id(ft, ft->self, v->id));
     v->node = node;
     v->rank = rank;
-    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-        if (others[i].rule == rule && v->candidates < FTREE_CANDIDATE_MAX)
-            v->candidate[v->candidates++] = others[i].candidate;
+    v->switch_ = FTREE_NONE;
+    v->fln = ft->self;
+    v->symptoms = 1;
+    v->first_symptom = v->located = now;
+    for (int32_t i = 0; i < sign->candidates; i++)
+        v->candidate[v->candidates++] = sign->candidate[i];
 }
 
 void ftree_verdict_add_evidence(struct ftree_verdict *v, const struct ftree_evidence *e)
@@ -193,15 +38,98 @@ void ftree_verdict_add_evidence(struct ftree_verdict *v, const struct ftree_evid
         v->evidence[v->evidences++] = *e;
 }
 
+/* What other middleware saw, and the fault causes, makes it more likely: each kind of symptom
+ * halves what is left of the doubt. */
+void ftree_verdict_support(const struct ftree *ft, ftree_time now, const struct group *g,
+                           int32_t model, struct ftree_verdict *v)
+{
+    for (int32_t i = 0; i < g->symptoms; i++) {
+        const struct ftree_symptom *s = &g->symptom[i];
+        const struct ftree_symptom_info *info = ftree_symptom_info(s->kind);
+        struct ftree_evidence e = {.source = FTREE_EVIDENCE_SYMPTOM,
+                                   .path = FTREE_PATHS,
+                                   .target = s->about.node,
+                                   .by = s->reporter[0],
+                                   .error = s->error,
+                                   .at = ftree_min(s->last, now)};
+        if (info->source == FTREE_SOURCE_MESSAGE_PASSING ||
+            !(ft->rules->model[model].symptoms >> s->kind & 1))
+            continue;
+        v->confidence = (uint16_t) (1000 - (1000 - v->confidence + 1) / 2);
+        snprintf(e.detail, sizeof(e.detail), "%s%s%.60s", info->name, s->detail[0] ? ": " : "",
+                 s->detail);
+        ftree_verdict_add_evidence(v, &e);
+    }
+}
+
 /* ---- the verdicts known ---------------------------------------------------------------------- */
+
+/* The model that a verdict's rule belongs to, by its name; -1: the rules here do not have it. */
+static int32_t model_of(const struct ftree *ft, const struct ftree_verdict *v)
+{
+    char name[FTREE_NAME_MAX];
+    char *slash;
+
+    memcpy(name, v->rule, sizeof(name));
+    name[sizeof(name) - 1] = 0;
+    slash = strchr(name, '/');
+    if (slash)
+        *slash = 0;
+    return ftree_rules_model(ft->rules, name);
+}
+
+/* True if v is about all of its node, not one process of several. */
+static bool is_about_node(const struct ftree *ft, const struct ftree_verdict *v)
+{
+    return v->kind != FTREE_KIND_RANK || v->rank == FTREE_NONE ||
+           ftree_ranks_of(ft->job, v->node) == 1;
+}
+
+/* True if a fault that is known on this node hides `model`. */
+bool ftree_verdict_is_masked(const struct ftree *ft, int32_t model, int32_t node)
+{
+    for (int32_t i = 0; i < ft->known.n; i++) {
+        const struct ftree_verdict *v = &ft->known.items[i].v;
+        bool there = v->node == node && !v->withdrawn && is_about_node(ft, v);
+        int32_t other = there ? model_of(ft, v) : -1;
+        if (other >= 0 && ft->rules->model[other].masks >> model & 1)
+            return true;
+    }
+    return false;
+}
+
+/* True if a fault that is known causes `model` there in turn: on the same node, or on one behind
+ * the same switch where it is the switch that failed. */
+bool ftree_verdict_is_consequence(const struct ftree *ft, int32_t model, int32_t node,
+                                  int32_t switch_)
+{
+    for (int32_t i = 0; i < ft->known.n; i++) {
+        const struct ftree_verdict *v = &ft->known.items[i].v;
+        int32_t other = v->withdrawn ? -1 : model_of(ft, v);
+        bool there = v->node == node && v->switch_ == switch_ && is_about_node(ft, v);
+        if (v->kind == FTREE_KIND_SWITCH && ft->job->tree)
+            there = there || ftree_tree_is_behind(ft->job->tree, v->switch_, node);
+        if (there && other >= 0 && ft->rules->model[other].causes >> model & 1)
+            return true;
+    }
+    return false;
+}
 
 struct known *ftree_verdict_find(const struct ftree *ft, int class_, int32_t node, int32_t rank)
 {
     for (int32_t i = 0; i < ft->known.n; i++) {
         struct known *k = &ft->known.items[i];
-        if (k->v.class_ == class_ && k->v.node == node && k->v.rank == rank)
+        if (!k->v.withdrawn && k->v.class_ == class_ && k->v.node == node && k->v.rank == rank)
             return k;
     }
+    return NULL;
+}
+
+struct known *ftree_verdict_by_id(const struct ftree *ft, int32_t fln, uint32_t id)
+{
+    for (int32_t i = 0; i < ft->known.n; i++)
+        if (ft->known.items[i].v.fln == fln && ft->known.items[i].v.id == id)
+            return &ft->known.items[i];
     return NULL;
 }
 
@@ -215,6 +143,8 @@ bool ftree_verdict_on_rank(const struct ftree *ft, int32_t node, int32_t rank)
 /* True where no rank of the node can be heard of any more. */
 bool ftree_verdict_takes_node(const struct ftree *ft, const struct ftree_verdict *v)
 {
+    if (v->withdrawn)
+        return false;
     switch (v->class_) {
         case FTREE_CLASS_NODE_OUTAGE:
         case FTREE_CLASS_NODE_FROZEN:

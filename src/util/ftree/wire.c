@@ -3,146 +3,189 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "wire.h"
+#include "wire_int.h"
+
+#include "tree.h"
 
 #include <assert.h>
 #include <string.h>
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-struct writer {
-    uint8_t *p;
-    size_t len;
-};
-
-static void put(struct writer *w, uint64_t value, int bytes)
+void ftree_wire_put(struct wire_writer *w, uint64_t value, int bytes)
 {
-    /* every message is bounded by the tables' sizes: see the static assertion below */
     for (int i = 0; i < bytes; i++)
         w->p[w->len++] = (uint8_t) (value >> (8 * i));
 }
 
-static void put_age(struct writer *w, ftree_time now, ftree_time at)
+void ftree_wire_put_age(struct wire_writer *w, ftree_time now, ftree_time at)
 {
-    put(w, at < now ? now - at : 0, 8);
+    ftree_wire_put(w, at < now ? now - at : 0, 8);
 }
 
-static void put_ranks(struct writer *w, const struct ftree_ranks *ranks)
+void ftree_wire_put_text(struct wire_writer *w, const char *text)
 {
-    put(w, (uint32_t) ranks->count, 4);
-    put(w, (uint32_t) ranks->ranges, 2);
+    size_t len = strlen(text);
+
+    len = len < 255 ? len : 255;
+    ftree_wire_put(w, len, 1);
+    memcpy(w->p + w->len, text, len);
+    w->len += len;
+}
+
+static void put_ranks(struct wire_writer *w, const struct ftree_ranks *ranks)
+{
+    ftree_wire_put(w, (uint32_t) ranks->count, 4);
+    ftree_wire_put(w, (uint32_t) ranks->ranges, 2);
     for (int32_t i = 0; i < ranks->ranges; i++) {
-        put(w, (uint32_t) ranks->range[i].first, 4);
-        put(w, (uint32_t) ranks->range[i].last, 4);
+        ftree_wire_put(w, (uint32_t) ranks->range[i].first, 4);
+        ftree_wire_put(w, (uint32_t) ranks->range[i].last, 4);
     }
 }
 
-#define EVIDENCE_BYTES (4 + 12 + 8)
+#define COMPONENT_BYTES 13
+#define EVIDENCE_BYTES (5 + 12 + 8 + FTREE_DETAIL_MAX)
 #define RANKS_BYTES (6 + 8 * FTREE_RANGES_MAX)
-_Static_assert(WIRE_HEADER + 64 + FTREE_EVIDENCE_MAX * EVIDENCE_BYTES + FTREE_CANDIDATE_MAX * 4 +
+_Static_assert(WIRE_HEADER + 2 * FTREE_NAME_MAX + FTREE_DETAIL_MAX + COMPONENT_BYTES + 64 +
+                       FTREE_EVIDENCE_MAX * EVIDENCE_BYTES + FTREE_CANDIDATE_MAX * 4 +
                        RANKS_BYTES <=
                    FTREE_MESSAGE_MAX,
                "a verdict fits into a message");
 
-static void put_evidence(struct writer *w, const struct ftree_evidence *e, ftree_time now)
+static void put_evidence(struct wire_writer *w, const struct ftree_evidence *e, ftree_time now)
 {
-    put(w, e->path, 1);
-    put(w, e->role, 1);
-    put(w, e->reach, 1);
-    put(w, (uint8_t) e->proc_state, 1);
-    put(w, (uint32_t) e->target, 4);
-    put(w, (uint32_t) e->by, 4);
-    put(w, (uint32_t) e->error, 4);
-    put_age(w, now, e->at);
+    ftree_wire_put(w, e->source, 1);
+    ftree_wire_put(w, e->path, 1);
+    ftree_wire_put(w, e->role, 1);
+    ftree_wire_put(w, e->reach, 1);
+    ftree_wire_put(w, (uint8_t) e->proc_state, 1);
+    ftree_wire_put(w, (uint32_t) e->target, 4);
+    ftree_wire_put(w, (uint32_t) e->by, 4);
+    ftree_wire_put(w, (uint32_t) e->error, 4);
+    ftree_wire_put_age(w, now, e->at);
+    ftree_wire_put_text(w, e->detail);
 }
 
-static void put_verdict(struct writer *w, const struct ftree_verdict *v, ftree_time now)
+static void put_component(struct wire_writer *w, uint8_t kind, int32_t node, int32_t rank,
+                          int32_t switch_)
 {
-    put(w, v->class_, 1);
-    put(w, v->kind, 1);
-    put(w, v->rule, 1);
-    put(w, v->confidence, 2);
-    put(w, (uint32_t) v->node, 4);
-    put(w, (uint32_t) v->rank, 4);
-    put(w, (uint32_t) v->pid, 4);
-    put(w, (uint32_t) v->fln, 4);
-    put(w, v->symptoms, 4);
-    put_age(w, now, v->first_symptom);
-    put_age(w, now, v->located);
-    put(w, (uint32_t) v->evidences, 1);
+    ftree_wire_put(w, kind, 1);
+    ftree_wire_put(w, (uint32_t) node, 4);
+    ftree_wire_put(w, (uint32_t) rank, 4);
+    ftree_wire_put(w, (uint32_t) switch_, 4);
+}
+
+static void put_verdict(struct wire_writer *w, const struct ftree_verdict *v, ftree_time now)
+{
+    ftree_wire_put(w, v->class_, 1);
+    ftree_wire_put(w, v->confidence, 2);
+    ftree_wire_put_text(w, v->rule);
+    ftree_wire_put_text(w, v->because);
+    ftree_wire_put_text(w, v->raised_by);
+    ftree_wire_put(w, v->id, 4);
+    put_component(w, v->kind, v->node, v->rank, v->switch_);
+    ftree_wire_put(w, (uint32_t) v->pid, 4);
+    ftree_wire_put(w, (uint32_t) v->fln, 4);
+    ftree_wire_put(w, v->symptoms, 4);
+    ftree_wire_put_age(w, now, v->first_symptom);
+    ftree_wire_put_age(w, now, v->located);
+    ftree_wire_put(w, v->withdrawn != 0, 1);
+    ftree_wire_put_age(w, now, v->withdrawn);
+    ftree_wire_put(w, (uint32_t) v->evidences, 1);
     for (int32_t i = 0; i < v->evidences; i++)
         put_evidence(w, &v->evidence[i], now);
-    put(w, (uint32_t) v->candidates, 1);
+    ftree_wire_put(w, (uint32_t) v->candidates, 1);
     for (int32_t i = 0; i < v->candidates; i++) {
-        put(w, v->candidate[i].class_, 1);
-        put(w, v->candidate[i].confidence, 2);
-        put(w, v->candidate[i].ruled_out, 1);
+        ftree_wire_put(w, v->candidate[i].class_, 1);
+        ftree_wire_put(w, v->candidate[i].confidence, 2);
+        ftree_wire_put(w, v->candidate[i].ruled_out, 1);
     }
     put_ranks(w, &v->victims);
 }
 
-static void put_answer(struct writer *w, const struct wire_answer *a)
+static void put_answer(struct wire_writer *w, const struct wire_answer *a)
 {
-    put(w, a->nonce, 4);
-    put(w, a->role, 1);
-    put(w, a->leaving, 1);
-    put(w, a->asked_phase, 1);
-    put(w, (uint32_t) a->troubles, 1);
+    ftree_wire_put(w, a->nonce, 4);
+    ftree_wire_put(w, a->role, 1);
+    ftree_wire_put(w, a->leaving, 1);
+    ftree_wire_put(w, a->asked_phase, 1);
+    ftree_wire_put(w, (uint32_t) a->asked_peer, 4);
+    ftree_wire_put(w, a->asked_told, 1);
+    ftree_wire_put(w, (uint32_t) a->troubles, 1);
     for (int32_t i = 0; i < a->troubles; i++) {
-        put(w, (uint32_t) a->trouble[i].rank, 4);
-        put(w, (uint32_t) a->trouble[i].pid, 4);
-        put(w, a->trouble[i].phase, 1);
-        put(w, (uint8_t) a->trouble[i].proc_state, 1);
+        ftree_wire_put(w, (uint32_t) a->trouble[i].rank, 4);
+        ftree_wire_put(w, (uint32_t) a->trouble[i].pid, 4);
+        ftree_wire_put(w, a->trouble[i].phase, 1);
+        ftree_wire_put(w, (uint8_t) a->trouble[i].proc_state, 1);
     }
     put_ranks(w, &a->waiting);
 }
 
-static void put_symptom(struct writer *w, const struct wire_symptom *s)
+static void put_symptom(struct wire_writer *w, const struct ftree_symptom *s, ftree_time now)
 {
-    put(w, s->kind, 1);
-    put(w, (uint32_t) s->node, 4);
-    put(w, (uint32_t) s->rank, 4);
-    put(w, (uint32_t) s->reporter, 4);
-    put(w, s->count, 4);
-    put(w, s->age, 8);
+    ftree_wire_put(w, s->kind, 1);
+    ftree_wire_put(w, s->severity, 1);
+    put_component(w, s->about.kind, s->about.node, s->about.rank, s->about.switch_);
+    ftree_wire_put(w, (uint32_t) s->reporters, 1);
+    for (int32_t i = 0; i < s->reporters; i++)
+        ftree_wire_put(w, (uint32_t) s->reporter[i], 4);
+    ftree_wire_put(w, s->count, 4);
+    ftree_wire_put(w, (uint32_t) s->error, 4);
+    ftree_wire_put_age(w, now, s->first);
+    ftree_wire_put_age(w, now, s->last);
+    ftree_wire_put_text(w, s->detail);
+}
+
+static void put_probe(struct wire_writer *w, const struct wire_probe *p, ftree_time now)
+{
+    ftree_wire_put(w, p->nonce, 4);
+    ftree_wire_put(w, p->round, 4);
+    ftree_wire_put(w, p->ask, 1);
+    ftree_wire_put(w, (uint32_t) p->rank, 4);
+    ftree_wire_put_age(w, now, p->first);
 }
 
 size_t ftree_wire_encode(const struct wire_message *m, ftree_time now, void *buf)
 {
-    struct writer w = {.p = buf};
+    struct wire_writer w = {.p = buf};
 
-    put(&w, WIRE_MAGIC, 1);
-    put(&w, WIRE_VERSION, 1);
-    put(&w, m->type, 1);
-    put(&w, m->flags, 1);
-    put(&w, m->id, 4);
+    ftree_wire_put(&w, WIRE_MAGIC, 1);
+    ftree_wire_put(&w, WIRE_VERSION, 1);
+    ftree_wire_put(&w, m->type, 1);
+    ftree_wire_put(&w, m->flags, 1);
+    ftree_wire_put(&w, m->id, 4);
     switch (m->type) {
         case WIRE_ACK:
-            put(&w, m->u.ack, 4);
+        case WIRE_BUSY:
+            ftree_wire_put(&w, m->u.ack, 4);
             break;
         case WIRE_SYMPTOM:
-            put_symptom(&w, &m->u.symptom);
+            put_symptom(&w, &m->u.symptom, now);
             break;
         case WIRE_PROBE:
-            put(&w, m->u.probe.nonce, 4);
-            put(&w, m->u.probe.round, 4);
-            put(&w, (uint32_t) m->u.probe.rank, 4);
-            put(&w, m->u.probe.age, 8);
+            put_probe(&w, &m->u.probe, now);
             break;
         case WIRE_ANSWER:
             put_answer(&w, &m->u.answer);
             break;
+        case WIRE_STATE:
+            ftree_wire_put(&w, m->u.state.nonce, 4);
+            ftree_wire_put_state(&w, &m->u.state.state);
+            break;
+        case WIRE_LOG:
+            ftree_wire_put(&w, m->u.log.nonce, 4);
+            ftree_wire_put_log(&w, &m->u.log.log, now);
+            break;
         case WIRE_SWEEP:
-            put(&w, m->u.round, 4);
+            ftree_wire_put(&w, m->u.round, 4);
             break;
         case WIRE_VERDICT_UP:
         case WIRE_VERDICT_DOWN:
             put_verdict(&w, &m->u.verdict, now);
             break;
         case WIRE_VICTIMS:
-            put(&w, m->u.victims.class_, 1);
-            put(&w, (uint32_t) m->u.victims.node, 4);
-            put(&w, (uint32_t) m->u.victims.rank, 4);
+            ftree_wire_put(&w, (uint32_t) m->u.victims.fln, 4);
+            ftree_wire_put(&w, m->u.victims.id, 4);
             put_ranks(&w, &m->u.victims.ranks);
             break;
         default:
@@ -153,16 +196,7 @@ size_t ftree_wire_encode(const struct wire_message *m, ftree_time now, void *buf
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* `bad` is sticky, so a body is read straight through and judged once at its end. */
-struct reader {
-    const uint8_t *p;
-    size_t left;
-    bool bad;
-    const struct ftree_job *job;
-    ftree_time now;
-};
-
-static uint64_t get(struct reader *r, int bytes)
+uint64_t ftree_wire_get(struct wire_reader *r, int bytes)
 {
     uint64_t value = 0;
 
@@ -178,10 +212,9 @@ static uint64_t get(struct reader *r, int bytes)
     return value;
 }
 
-/* A number of 0 .. limit - 1, or 0 and a bad message. */
-static uint32_t get_below(struct reader *r, int bytes, uint64_t limit)
+uint32_t ftree_wire_get_below(struct wire_reader *r, int bytes, uint64_t limit)
 {
-    uint64_t value = get(r, bytes);
+    uint64_t value = ftree_wire_get(r, bytes);
 
     if (value >= limit) {
         r->bad = true;
@@ -190,14 +223,14 @@ static uint32_t get_below(struct reader *r, int bytes, uint64_t limit)
     return (uint32_t) value;
 }
 
-static int32_t get_node(struct reader *r)
+int32_t ftree_wire_get_node(struct wire_reader *r)
 {
-    return (int32_t) get_below(r, 4, (uint64_t) r->job->nodes);
+    return (int32_t) ftree_wire_get_below(r, 4, (uint64_t) r->job->nodes);
 }
 
-static int32_t get_rank(struct reader *r, bool may_be_none)
+int32_t ftree_wire_get_rank(struct wire_reader *r, bool may_be_none)
 {
-    uint32_t value = (uint32_t) get(r, 4);
+    uint32_t value = (uint32_t) ftree_wire_get(r, 4);
 
     if (value == (uint32_t) FTREE_NONE && may_be_none)
         return FTREE_NONE;
@@ -208,37 +241,58 @@ static int32_t get_rank(struct reader *r, bool may_be_none)
     return (int32_t) value;
 }
 
-static bool get_bool(struct reader *r)
+static bool get_bool(struct wire_reader *r)
 {
-    return get_below(r, 1, 2) != 0;
+    return ftree_wire_get_below(r, 1, 2) != 0;
 }
 
-static ftree_time get_age(struct reader *r)
+ftree_time ftree_wire_get_age(struct wire_reader *r)
 {
-    uint64_t age = get(r, 8);
+    uint64_t age = ftree_wire_get(r, 8);
 
     return age < r->now ? r->now - age : 0;
 }
 
-/* State letters come from proc(5); anything else could spoil a terminal. */
-static char get_proc_state(struct reader *r)
+/* Anything but plain text could spoil a terminal. */
+void ftree_wire_get_text(struct wire_reader *r, char *text, size_t size)
 {
-    char c = (char) get(r, 1);
+    size_t len = ftree_wire_get_below(r, 1, size);
+
+    if (len > r->left)
+        r->bad = true;
+    for (size_t i = 0; i < len && !r->bad; i++) {
+        text[i] = (char) r->p[i];
+        if (text[i] < ' ' || text[i] > '~')
+            r->bad = true;
+    }
+    if (r->bad) {
+        text[0] = 0;
+        return;
+    }
+    text[len] = 0;
+    r->p += len;
+    r->left -= len;
+}
+
+/* State letters come from proc(5); anything else could spoil a terminal. */
+char ftree_wire_get_proc_state(struct wire_reader *r)
+{
+    char c = (char) ftree_wire_get(r, 1);
 
     if (c && !memchr("RSDTtZXxKWPI", c, 12))
         r->bad = true;
     return c;
 }
 
-static void get_ranks(struct reader *r, struct ftree_ranks *ranks)
+static void get_ranks(struct wire_reader *r, struct ftree_ranks *ranks)
 {
     int64_t sum = 0, next = 0;
 
-    ranks->count = (int32_t) get_below(r, 4, (uint64_t) r->job->size + 1);
-    ranks->ranges = (int32_t) get_below(r, 2, FTREE_RANGES_MAX + 1);
+    ranks->count = (int32_t) ftree_wire_get_below(r, 4, (uint64_t) r->job->size + 1);
+    ranks->ranges = (int32_t) ftree_wire_get_below(r, 2, FTREE_RANGES_MAX + 1);
     for (int32_t i = 0; i < ranks->ranges && !r->bad; i++) {
-        int32_t first = get_rank(r, false);
-        int32_t last = get_rank(r, false);
+        int32_t first = ftree_wire_get_rank(r, false);
+        int32_t last = ftree_wire_get_rank(r, false);
         if (first < next || last < first)
             r->bad = true;
         ranks->range[i].first = first;
@@ -250,16 +304,18 @@ static void get_ranks(struct reader *r, struct ftree_ranks *ranks)
         r->bad = true;
 }
 
-static void get_evidence(struct reader *r, struct ftree_evidence *e)
+static void get_evidence(struct wire_reader *r, struct ftree_evidence *e)
 {
-    e->path = (uint8_t) get_below(r, 1, FTREE_PATHS + 1);
-    e->role = (uint8_t) get_below(r, 1, FTREE_ROLES);
-    e->reach = (uint8_t) get_below(r, 1, FTREE_REACH_COUNT);
-    e->proc_state = get_proc_state(r);
-    e->target = get_node(r);
-    e->by = get_node(r);
-    e->error = (int32_t) get_below(r, 4, 4096);
-    e->at = get_age(r);
+    e->source = (uint8_t) ftree_wire_get_below(r, 1, FTREE_EVIDENCE_SOURCES);
+    e->path = (uint8_t) ftree_wire_get_below(r, 1, FTREE_PATHS + 1);
+    e->role = (uint8_t) ftree_wire_get_below(r, 1, FTREE_ROLES);
+    e->reach = (uint8_t) ftree_wire_get_below(r, 1, FTREE_REACH_COUNT);
+    e->proc_state = ftree_wire_get_proc_state(r);
+    e->target = ftree_wire_get_node(r);
+    e->by = ftree_wire_get_node(r);
+    e->error = (int32_t) ftree_wire_get_below(r, 4, 4096);
+    e->at = ftree_wire_get_age(r);
+    ftree_wire_get_text(r, e->detail, sizeof(e->detail));
 }
 
 static bool same_node(const struct ftree_job *job, int32_t rank, int32_t node)
@@ -267,90 +323,139 @@ static bool same_node(const struct ftree_job *job, int32_t rank, int32_t node)
     return (job->rank_node ? job->rank_node[rank] : rank) == node;
 }
 
-static void get_verdict(struct reader *r, struct ftree_verdict *v)
+static void get_component(struct wire_reader *r, struct ftree_component *c)
 {
-    v->class_ = (uint8_t) get_below(r, 1, FTREE_CLASS_COUNT);
-    v->kind = (uint8_t) get_below(r, 1, FTREE_KIND_COUNT);
-    v->rule = (uint8_t) get_below(r, 1, FTREE_RULE_COUNT);
-    v->confidence = (uint16_t) get_below(r, 2, 1001);
-    v->node = get_node(r);
-    v->rank = get_rank(r, true);
-    v->pid = (int32_t) get_below(r, 4, INT32_MAX);
-    v->fln = get_node(r);
-    v->symptoms = (uint32_t) get(r, 4);
-    v->first_symptom = get_age(r);
-    v->located = get_age(r);
-    v->evidences = (int32_t) get_below(r, 1, FTREE_EVIDENCE_MAX + 1);
+    uint64_t switches = r->job->tree ? (uint64_t) r->job->tree->switches : 0;
+    uint32_t switch_;
+
+    c->kind = (uint8_t) ftree_wire_get_below(r, 1, FTREE_KIND_COUNT);
+    c->node = ftree_wire_get_node(r);
+    c->rank = ftree_wire_get_rank(r, true);
+    switch_ = (uint32_t) ftree_wire_get(r, 4);
+    c->switch_ = (int32_t) switch_;
+    if ((c->kind == FTREE_KIND_SWITCH) != (switch_ != (uint32_t) FTREE_NONE) ||
+        (switch_ != (uint32_t) FTREE_NONE && switch_ >= switches))
+        r->bad = true;
+    if (!r->bad && c->rank != FTREE_NONE && !same_node(r->job, c->rank, c->node))
+        r->bad = true;
+}
+
+static void get_verdict(struct wire_reader *r, struct ftree_verdict *v)
+{
+    struct ftree_component c;
+    bool withdrawn;
+
+    v->class_ = (uint8_t) ftree_wire_get_below(r, 1, FTREE_CLASS_COUNT);
+    v->confidence = (uint16_t) ftree_wire_get_below(r, 2, 1001);
+    ftree_wire_get_text(r, v->rule, sizeof(v->rule));
+    ftree_wire_get_text(r, v->because, sizeof(v->because));
+    ftree_wire_get_text(r, v->raised_by, sizeof(v->raised_by));
+    v->id = (uint32_t) ftree_wire_get(r, 4);
+    get_component(r, &c);
+    v->kind = c.kind;
+    v->node = c.node;
+    v->rank = c.rank;
+    v->switch_ = c.switch_;
+    v->pid = (int32_t) ftree_wire_get_below(r, 4, INT32_MAX);
+    v->fln = ftree_wire_get_node(r);
+    v->symptoms = (uint32_t) ftree_wire_get(r, 4);
+    v->first_symptom = ftree_wire_get_age(r);
+    v->located = ftree_wire_get_age(r);
+    withdrawn = get_bool(r);
+    v->withdrawn = ftree_wire_get_age(r);
+    v->withdrawn = withdrawn ? v->withdrawn + !v->withdrawn : 0; /* 0 is kept for "it stands" */
+    v->evidences = (int32_t) ftree_wire_get_below(r, 1, FTREE_EVIDENCE_MAX + 1);
     for (int32_t i = 0; i < v->evidences; i++)
         get_evidence(r, &v->evidence[i]);
-    v->candidates = (int32_t) get_below(r, 1, FTREE_CANDIDATE_MAX + 1);
+    v->candidates = (int32_t) ftree_wire_get_below(r, 1, FTREE_CANDIDATE_MAX + 1);
     for (int32_t i = 0; i < v->candidates; i++) {
-        v->candidate[i].class_ = (uint8_t) get_below(r, 1, FTREE_CLASS_COUNT);
-        v->candidate[i].confidence = (uint16_t) get_below(r, 2, 1001);
+        v->candidate[i].class_ = (uint8_t) ftree_wire_get_below(r, 1, FTREE_CLASS_COUNT);
+        v->candidate[i].confidence = (uint16_t) ftree_wire_get_below(r, 2, 1001);
         v->candidate[i].ruled_out = get_bool(r);
     }
     get_ranks(r, &v->victims);
-    if (!r->bad && v->rank != FTREE_NONE && !same_node(r->job, v->rank, v->node))
-        r->bad = true;
     if (v->first_symptom > v->located)
         r->bad = true;
 }
 
-static void get_answer(struct reader *r, struct wire_answer *a)
+static void get_answer(struct wire_reader *r, struct wire_answer *a)
 {
-    a->nonce = (uint32_t) get(r, 4);
-    a->role = (uint8_t) get_below(r, 1, FTREE_ROLES);
+    a->nonce = (uint32_t) ftree_wire_get(r, 4);
+    a->role = (uint8_t) ftree_wire_get_below(r, 1, FTREE_ROLES);
     a->leaving = get_bool(r);
-    a->asked_phase = (uint8_t) get_below(r, 1, FTREE_PHASE_COUNT);
-    a->troubles = (int32_t) get_below(r, 1, WIRE_TROUBLES_MAX + 1);
+    a->asked_phase = (uint8_t) ftree_wire_get_below(r, 1, FTREE_PHASE_COUNT);
+    a->asked_peer = ftree_wire_get_rank(r, true);
+    a->asked_told = get_bool(r);
+    a->troubles = (int32_t) ftree_wire_get_below(r, 1, WIRE_TROUBLES_MAX + 1);
     for (int32_t i = 0; i < a->troubles; i++) {
-        a->trouble[i].rank = get_rank(r, false);
-        a->trouble[i].pid = (int32_t) get_below(r, 4, INT32_MAX);
-        a->trouble[i].phase = (uint8_t) get_below(r, 1, FTREE_PHASE_COUNT);
-        a->trouble[i].proc_state = get_proc_state(r);
+        a->trouble[i].rank = ftree_wire_get_rank(r, false);
+        a->trouble[i].pid = (int32_t) ftree_wire_get_below(r, 4, INT32_MAX);
+        a->trouble[i].phase = (uint8_t) ftree_wire_get_below(r, 1, FTREE_PHASE_COUNT);
+        a->trouble[i].proc_state = ftree_wire_get_proc_state(r);
     }
     get_ranks(r, &a->waiting);
 }
 
-static void get_symptom(struct reader *r, struct wire_symptom *s)
+static void get_symptom(struct wire_reader *r, struct ftree_symptom *s)
 {
-    s->kind = (uint8_t) get_below(r, 1, 2);
-    s->node = get_node(r);
-    s->rank = get_rank(r, true);
-    s->reporter = get_node(r);
-    s->count = (uint32_t) get(r, 4);
-    s->age = get(r, 8);
+    s->kind = (uint8_t) ftree_wire_get_below(r, 1, FTREE_SYMPTOM_COUNT);
+    s->severity = (uint8_t) ftree_wire_get_below(r, 1, FTREE_SEVERITY_COUNT);
+    get_component(r, &s->about);
+    s->reporters = (int32_t) ftree_wire_get_below(r, 1, FTREE_REPORTERS_MAX + 1);
+    for (int32_t i = 0; i < s->reporters; i++)
+        s->reporter[i] = ftree_wire_get_node(r);
+    s->count = (uint32_t) ftree_wire_get(r, 4);
+    s->error = (int32_t) ftree_wire_get_below(r, 4, 4096);
+    s->first = ftree_wire_get_age(r);
+    s->last = ftree_wire_get_age(r);
+    ftree_wire_get_text(r, s->detail, sizeof(s->detail));
+    if (s->first > s->last || s->reporters == 0 || s->count == 0)
+        r->bad = true;
 }
 
-static void get_body(struct reader *r, struct wire_message *m)
+static void get_probe(struct wire_reader *r, struct wire_probe *p)
+{
+    p->nonce = (uint32_t) ftree_wire_get(r, 4);
+    p->round = (uint32_t) ftree_wire_get(r, 4);
+    p->ask = (uint8_t) ftree_wire_get_below(r, 1, RULES_ASKS);
+    p->rank = ftree_wire_get_rank(r, true);
+    p->first = ftree_wire_get_age(r);
+}
+
+static void get_body(struct wire_reader *r, struct wire_message *m)
 {
     switch (m->type) {
         case WIRE_ACK:
-            m->u.ack = (uint32_t) get(r, 4);
+        case WIRE_BUSY:
+            m->u.ack = (uint32_t) ftree_wire_get(r, 4);
             break;
         case WIRE_SYMPTOM:
             get_symptom(r, &m->u.symptom);
             break;
         case WIRE_PROBE:
-            m->u.probe.nonce = (uint32_t) get(r, 4);
-            m->u.probe.round = (uint32_t) get(r, 4);
-            m->u.probe.rank = get_rank(r, true);
-            m->u.probe.age = get(r, 8);
+            get_probe(r, &m->u.probe);
             break;
         case WIRE_ANSWER:
             get_answer(r, &m->u.answer);
             break;
+        case WIRE_STATE:
+            m->u.state.nonce = (uint32_t) ftree_wire_get(r, 4);
+            ftree_wire_get_state(r, &m->u.state.state);
+            break;
+        case WIRE_LOG:
+            m->u.log.nonce = (uint32_t) ftree_wire_get(r, 4);
+            ftree_wire_get_log(r, &m->u.log.log);
+            break;
         case WIRE_SWEEP:
-            m->u.round = (uint32_t) get(r, 4);
+            m->u.round = (uint32_t) ftree_wire_get(r, 4);
             break;
         case WIRE_VERDICT_UP:
         case WIRE_VERDICT_DOWN:
             get_verdict(r, &m->u.verdict);
             break;
         case WIRE_VICTIMS:
-            m->u.victims.class_ = (uint8_t) get_below(r, 1, FTREE_CLASS_COUNT);
-            m->u.victims.node = get_node(r);
-            m->u.victims.rank = get_rank(r, true);
+            m->u.victims.fln = ftree_wire_get_node(r);
+            m->u.victims.id = (uint32_t) ftree_wire_get(r, 4);
             get_ranks(r, &m->u.victims.ranks);
             break;
         default:
@@ -361,16 +466,16 @@ static void get_body(struct reader *r, struct wire_message *m)
 int ftree_wire_decode(const struct ftree_job *job, ftree_time now, const void *buf, size_t len,
                       struct wire_message *m)
 {
-    struct reader r = {.p = buf, .left = len, .job = job, .now = now};
+    struct wire_reader r = {.p = buf, .left = len, .job = job, .now = now};
 
     memset(m, 0, sizeof(*m));
-    if (len < WIRE_HEADER || len > FTREE_MESSAGE_MAX || get(&r, 1) != WIRE_MAGIC)
+    if (len < WIRE_HEADER || len > FTREE_MESSAGE_MAX || ftree_wire_get(&r, 1) != WIRE_MAGIC)
         return FTREE_ERR_MALFORMED;
-    if (get(&r, 1) != WIRE_VERSION)
+    if (ftree_wire_get(&r, 1) != WIRE_VERSION)
         return FTREE_ERR_VERSION;
-    m->type = (uint8_t) get_below(&r, 1, WIRE_TYPE_COUNT);
-    m->flags = (uint8_t) get_below(&r, 1, WIRE_FLAG_SUBSTITUTE + 1);
-    m->id = (uint32_t) get(&r, 4);
+    m->type = (uint8_t) ftree_wire_get_below(&r, 1, WIRE_TYPE_COUNT);
+    m->flags = (uint8_t) ftree_wire_get_below(&r, 1, WIRE_FLAG_SUBSTITUTE + 1);
+    m->id = (uint32_t) ftree_wire_get(&r, 4);
     if (!r.bad)
         get_body(&r, m);
     return r.bad || r.left ? FTREE_ERR_MALFORMED : FTREE_OK;

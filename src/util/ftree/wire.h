@@ -7,6 +7,7 @@
 #define WIRE_H_INCLUDED
 
 #include "ftree.h"
+#include "rules.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -18,15 +19,18 @@
  */
 
 #define WIRE_MAGIC 0xf7
-#define WIRE_VERSION 1
+#define WIRE_VERSION 2
 #define WIRE_HEADER 8
 
 /* Reliable types are acknowledged by id and sent again; see outbox.c. */
 #define WIRE_TYPES(X) \
     X(WIRE_ACK, "ack") \
+    X(WIRE_BUSY, "busy") \
     X(WIRE_SYMPTOM, "symptom") \
     X(WIRE_PROBE, "probe") \
     X(WIRE_ANSWER, "answer") \
+    X(WIRE_STATE, "state") \
+    X(WIRE_LOG, "log") \
     X(WIRE_SWEEP, "sweep") \
     X(WIRE_VERDICT_UP, "verdict-up") \
     X(WIRE_VERDICT_DOWN, "verdict-down") \
@@ -47,21 +51,12 @@ enum wire_type {
 /* Ranks in trouble that fit into an answer; the rest shows at the next probe. */
 #define WIRE_TROUBLES_MAX 16
 
-/* kind: enum symptom_kind */
-struct wire_symptom {
-    uint8_t kind;
-    int32_t node; /* suspect */
-    int32_t rank; /* suspect, FTREE_NONE */
-    int32_t reporter; /* node */
-    uint32_t count;
-    ftree_time age;
-};
-
 struct wire_probe {
-    uint32_t nonce;
+    uint32_t nonce; /* 0: it is asked as a witness */
     uint32_t round; /* of a sweep, 0: none */
+    uint8_t ask; /* enum rules_ask */
     int32_t rank; /* the rank someone waits for, FTREE_NONE */
-    ftree_time age; /* of the first symptom */
+    ftree_time first; /* the first symptom */
 };
 
 struct wire_trouble {
@@ -76,16 +71,27 @@ struct wire_answer {
     uint8_t role;
     bool leaving;
     uint8_t asked_phase; /* of the rank asked about */
+    int32_t asked_peer; /* whom it waits for in turn, FTREE_NONE */
+    bool asked_told; /* its own agent has told that already */
     int32_t troubles;
     struct wire_trouble trouble[WIRE_TROUBLES_MAX];
     struct ftree_ranks waiting; /* local ranks that wait */
 };
 
-/* A verdict is named by what it is about. */
+struct wire_state {
+    uint32_t nonce;
+    struct ftree_node_state state;
+};
+
+struct wire_log {
+    uint32_t nonce;
+    struct ftree_log log;
+};
+
+/* fln and id: of the verdict. */
 struct wire_victims {
-    uint8_t class_;
-    int32_t node;
-    int32_t rank;
+    int32_t fln;
+    uint32_t id;
     struct ftree_ranks ranks;
 };
 
@@ -94,10 +100,12 @@ struct wire_message {
     uint8_t flags;
     uint32_t id;
     union {
-        uint32_t ack; /* id of the message acknowledged */
-        struct wire_symptom symptom;
+        uint32_t ack; /* id of the message acknowledged, or refused (busy) */
+        struct ftree_symptom symptom;
         struct wire_probe probe;
         struct wire_answer answer;
+        struct wire_state state;
+        struct wire_log log;
         uint32_t round;
         struct ftree_verdict verdict;
         struct wire_victims victims;

@@ -11,6 +11,7 @@
 #     out err        what mpiexec wrote, each line after the microsecond it came at
 #     pids/rank.R    "HOST PID", written by the test programs; pids/looping says their loop runs
 #     report.json    FaultLoc's report
+#     trace          FaultLoc's trace, "SECOND HOST: WHAT", of all agents
 #     exit           "CODE MICROSECOND", when mpiexec has ended
 
 # In local mode the hosts are names only, and all processes are on this machine.
@@ -28,13 +29,36 @@ job_env() {
     else
         echo "FAULTLOC_CLUSTER=$NAME"
         echo "UCX_NET_DEVICES=eth0"
+        echo "XDG_RUNTIME_DIR=$(runtime_dir)"
+        # whoever sets these in the environment means it; --env comes last, and counts
+        [ "$(switch_count)" -le 1 ] || [ -n "${MPIR_CVAR_FAULTLOC_TOPOLOGY+set}" ] ||
+            echo "MPIR_CVAR_FAULTLOC_TOPOLOGY=$(topology_file)"
     fi
+    [ -n "${MPIR_CVAR_FAULTLOC_TRACE+set}" ] || echo "MPIR_CVAR_FAULTLOC_TRACE=$RUN/trace"
     [ ${#JOB_ENV[@]} -eq 0 ] || printf '%s\n' "${JOB_ENV[@]}"
+}
+
+rank_count() { echo "${RANKS:-$((HOSTS * PPN))}"; }
+
+# "h1:2,h2:2,...": how many ranks each host has. With --ranks they are dealt out as evenly as they
+# come; with --alone the last host has the last rank and no other.
+host_list() {
+    local i n hosts=$HOSTS ranks alone=
+    ranks=$(rank_count)
+    if [ -n "$ALONE" ]; then
+        alone=,h$hosts:1
+        ranks=$((ranks - 1)) hosts=$((hosts - 1))
+    fi
+    for ((i = 1; i <= hosts; i++)); do
+        n=$((ranks * i / hosts - ranks * (i - 1) / hosts))
+        printf '%sh%d:%d' "$([ $i = 1 ] || echo ,)" $i $n
+    done
+    echo "$alone"
 }
 
 # Fills COMMAND with the mpiexec line for "$@" (program and arguments).
 mpiexec_command() {
-    local i vars hosts
+    local i vars
     mapfile -t vars < <(job_env)
     COMMAND=(env "${vars[@]}" "$MPI/bin/mpiexec" ${MPIEXEC_ARGS[@]+"${MPIEXEC_ARGS[@]}"})
     if [ -n "${LOCAL:-}" ]; then
@@ -44,9 +68,8 @@ mpiexec_command() {
         done
         return
     fi
-    hosts=$(host_names "$HOSTS" | paste -sd,)
     COMMAND+=(-launcher ssh -launcher-exec "$CLUSTER_HOME/launcher" -iface eth1
-        -hosts "$hosts" -ppn "$PPN" -n $((HOSTS * PPN)) "$@")
+        -hosts "$(host_list)" -n "$(rank_count)" "$@")
 }
 
 stamp_lines() {
@@ -86,8 +109,9 @@ job_ended() { [ -e "$RUN/exit" ]; }
 looping_or_ended() {
     job_ended && return
     [ -e "$RUN/pids/looping" ] || return 1
-    local r
-    for ((r = 0; r < HOSTS * PPN; r++)); do
+    local r ranks
+    ranks=$(rank_count)
+    for ((r = 0; r < ranks; r++)); do
         [ -e "$RUN/pids/rank.$r" ] || return 1
     done
 }
@@ -151,6 +175,8 @@ sweep_job() {
         pids=$(local_pids)
         # shellcheck disable=SC2086
         [ -z "$pids" ] || kill -KILL $pids 2>/dev/null || :
+        # what agents that were killed left of their doors
+        [ ! -s "$RUN/mpiexec.pid" ] || rm -f "/tmp/faultloc-$(id -u)/$(cat "$RUN/mpiexec.pid")@"*
     else
         local host
         for host in login $(all_hosts); do kill_host "$(ns_of "$host")" || :; done

@@ -13,8 +13,15 @@
 #     h3 eth0 --+   NAME-dsw            +-- eth1 h3      NAME-msw
 #                                       +-- eth1 login (mpiexec runs here)
 #
-# A bridge's port is named after the host at its other end. No device is ever in the machine's own
-# namespace. What was made is written down in STATE/made, and only that is removed again.
+# With more than one switch these two are the spines, and the hosts are in blocks behind leaves:
+#
+#     h1, h2 -- NAME-dsw1 --+           +-- NAME-msw1 -- h1, h2
+#                           +-- dsw     +-- NAME-msw2 -- h3, h4
+#     h3, h4 -- NAME-dsw2 --+      msw -+-- login
+#
+# A bridge's port is named after what is at its other end (a leaf's port to the spine: "spine"). No
+# device is ever in the machine's own namespace. What was made is written down in STATE/made, and
+# only that is removed again. STATE/topology.conf tells the tree of switches as Slurm would.
 
 readonly STATE_BASE=/run/faultloc-cluster
 readonly LOGIN_IP=10.1.0.254
@@ -47,6 +54,53 @@ need_cluster() {
     [ -z "$why" ] || skip "$why"
 }
 
+# switch_names dsw|msw SWITCHES: the spine (or the only one), then the leaves.
+switch_names() {
+    local i
+    echo "$1"
+    [ "$2" -le 1 ] || for ((i = 1; i <= $2; i++)); do echo "$1$i"; done
+}
+
+switch_count() { cat "$(state_dir)/switches"; }
+
+# Hosts are dealt out in blocks, as evenly as they come: leaf I of N has those from first_of_leaf I
+# to first_of_leaf I+1, without the latter.
+first_of_leaf() { echo $((($1 - 1) * $3 / $2 + 1)); } # LEAF SWITCHES HOSTS
+
+leaf_of() { # HOST-NUMBER SWITCHES HOSTS
+    local leaf=1
+    while ((leaf < $2 && $1 >= $(first_of_leaf $((leaf + 1)) "$2" "$3"))); do leaf=$((leaf + 1)); done
+    echo $leaf
+}
+
+# switch_of HOST dsw|msw: the switch that the host is plugged into.
+switch_of() {
+    local count
+    count=$(switch_count)
+    if [ "$count" -le 1 ] || [ "$1" = login ]; then
+        echo "$2"
+    else
+        echo "$2$(leaf_of "${1#h}" "$count" "$(cat "$(state_dir)/hosts")")"
+    fi
+}
+
+topology_file() { echo "$(state_dir)/topology.conf"; }
+
+# In the syntax of Slurm's topology.conf, one leaf for each block of hosts.
+write_topology() { # HOSTS SWITCHES
+    local leaf first last
+    for ((leaf = 1; leaf <= $2; leaf++)); do
+        first=$(first_of_leaf $leaf "$2" "$1")
+        last=$(($(first_of_leaf $((leaf + 1)) "$2" "$1") - 1))
+        if [ "$first" = "$last" ]; then
+            echo "SwitchName=leaf$leaf Nodes=h$first"
+        else
+            echo "SwitchName=leaf$leaf Nodes=h[$first-$last]"
+        fi
+    done >"$(topology_file)"
+    [ "$2" -le 1 ] || echo "SwitchName=spine Switches=leaf[1-$2]" >>"$(topology_file)"
+}
+
 host_names() { local i; for ((i = 1; i <= $1; i++)); do echo "h$i"; done; }
 all_hosts() { host_names "$(cat "$(state_dir)/hosts")"; }
 
@@ -67,6 +121,7 @@ need_host() {
         fail "cluster '$NAME' has no host '$1' (hosts: h1 to h$(cat "$(state_dir)/hosts"))"
 }
 
+# refuse_clash HOSTS SWITCHES
 refuse_clash() {
     local n taken
     [ ! -e "$(state_dir)" ] ||
@@ -74,7 +129,7 @@ refuse_clash() {
     [ ! -e "$(shm_dir)" ] ||
         fail "$(shm_dir) is there already: remove it if no cluster '$NAME' runs, or another --name"
     taken=$(ip netns list | awk '{ print $1 }')
-    for n in login dsw msw $(host_names "$1"); do
+    for n in login $(switch_names dsw "$2") $(switch_names msw "$2") $(host_names "$1"); do
         n=$(ns_of "$n")
         ! grep -qxF "$n" <<<"$taken" ||
             fail "a network namespace '$n' is there already, and not ours: choose another --name"
@@ -102,6 +157,24 @@ make_switch() {
     make_namespace "$1"
     ip -n "$(ns_of "$1")" link add br0 type bridge stp_state 0 forward_delay 0 mcast_snooping 0
     ip -n "$(ns_of "$1")" link set br0 up
+}
+
+# join_switches LEAF SPINE: a cable between them.
+join_switches() {
+    local leaf spine
+    leaf=$(ns_of "$1")
+    spine=$(ns_of "$2")
+    ip link add spine netns "$leaf" type veth peer name "$1" netns "$spine"
+    ip -n "$leaf" link set spine master br0 up
+    ip -n "$spine" link set "$1" master br0 up
+}
+
+make_network() { # dsw|msw SWITCHES
+    local name
+    for name in $(switch_names "$1" "$2"); do
+        make_switch "$name"
+        [ "$name" = "$1" ] || join_switches "$name" "$1"
+    done
 }
 
 # plug HOST IFACE ADDRESS SWITCH: a cable.
@@ -136,8 +209,8 @@ write_hosts_file() {
 make_host() {
     local host=$1 number=$2 count=$3
     make_namespace "$host"
-    [ "$host" = login ] || plug "$host" eth0 "10.0.0.$number" dsw
-    plug "$host" eth1 "10.1.0.$number" msw
+    [ "$host" = login ] || plug "$host" eth0 "10.0.0.$number" "$(switch_of "$host" dsw)"
+    plug "$host" eth1 "10.1.0.$number" "$(switch_of "$host" msw)"
     write_hosts_file "$host" "$count"
     mkdir "$(shm_dir)/$host"
     chmod 1777 "$(shm_dir)/$host"
@@ -150,24 +223,33 @@ carrier_everywhere() {
     done
 }
 
-# cluster_up HOSTS
+check_size() { # HOSTS SWITCHES
+    is_number "$1" && (($1 >= 1 && $1 <= 200)) ||
+        usage_error "--hosts wants a number from 1 to 200, got '$1'"
+    is_number "$2" && (($2 >= 1 && $2 <= $1 && $2 <= 32)) ||
+        usage_error "--switches wants a number from 1 to that of the hosts, at most 32; got '$2'"
+}
+
+# cluster_up HOSTS SWITCHES
 cluster_up() {
-    local count=$1 i base_made=
+    local count=$1 switches=$2 i base_made=
     need_cluster
     check_name
-    is_number "$count" && ((count >= 1 && count <= 200)) ||
-        usage_error "--hosts wants a number from 1 to 200, got '$count'"
-    refuse_clash "$count"
+    check_size "$count" "$switches"
+    refuse_clash "$count" "$switches"
     [ -d $STATE_BASE ] || { mkdir -p $STATE_BASE; base_made=1; }
     mkdir "$(state_dir)" "$(state_dir)/off"
+    mkdir -m 0700 "$(runtime_dir)"
     : >"$(state_dir)/made"
     mkdir "$(shm_dir)"
     note_made tree "$(shm_dir)"
     [ -z "$base_made" ] || note_made dir $STATE_BASE
+    echo "$switches" >"$(state_dir)/switches"
     echo "$count" >"$(state_dir)/hosts"
-    say "making $count hosts, two switches and a login host ($NAME)"
-    make_switch dsw
-    make_switch msw
+    write_topology "$count" "$switches"
+    say "making $count hosts and a login host ($NAME), leaf switches: $switches in each network"
+    make_network dsw "$switches"
+    make_network msw "$switches"
     make_host login 254 "$count"
     for ((i = 1; i <= count; i++)); do
         make_host "h$i" "$i" "$count"
@@ -207,18 +289,38 @@ cluster_down() {
     rmdir $STATE_BASE 2>/dev/null || :
 }
 
+# Where the agents of jobs in this cluster listen for symptoms: for all hosts, and gone with it.
+runtime_dir() { echo "$(state_dir)/runtime"; }
+
 # host_exec HOST COMMAND...: runs the command as on that host: its network, its name, its shared
 # memory (the login host has the machine's own). Replaces this process; call it in a subshell to
 # come back.
 host_exec() {
     local host=$1 shm
     shift
+    XDG_RUNTIME_DIR=$(runtime_dir)
+    export XDG_RUNTIME_DIR
     shm=$(shm_dir)/$host
     [ "$host" != login ] || shm=/dev/shm
     # shellcheck disable=SC2016
     exec ip netns exec "$(ns_of "$host")" unshare --uts --ipc sh -c \
         'hostname "$1" && mount --bind "$2" /dev/shm || exit 1; shift 2; exec "$@"' \
         sh "$host" "$shm" "$@"
+}
+
+# power_off HOST: the links first, at both ends: nothing of the dying processes (FIN, RST) may get
+# out.
+power_off() {
+    local ns data mgmt
+    ns=$(ns_of "$1")
+    data=$(ns_of "$(switch_of "$1" dsw)")
+    mgmt=$(ns_of "$(switch_of "$1" msw)")
+    : >"$(state_dir)/off/$1"
+    ip -n "$data" link set "$1" down &
+    ip -n "$mgmt" link set "$1" down &
+    printf 'link set eth0 down\nlink set eth1 down\n' | ip -n "$ns" -batch -
+    wait
+    kill_host "$ns"
 }
 
 host_is_off() { [ -e "$(state_dir)/off/$1" ]; }
@@ -240,7 +342,7 @@ cluster_status() {
         [ -f "$dir/hosts" ] || continue
         found=1
         NAME=$(basename "$dir")
-        echo "cluster $NAME: $(cat "$dir/hosts") hosts"
+        echo "cluster $NAME: $(cat "$dir/hosts") hosts, switches: $(switch_count)"
         for host in login $(all_hosts); do
             echo "  $(host_state "$host")"
         done

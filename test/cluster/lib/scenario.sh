@@ -10,9 +10,13 @@
 #
 # A run is judged by what FaultLoc wrote: the lines "[faultloc] CLASS: ..." on stderr, with the
 # moment at which they came out of mpiexec, and the verdicts in the JSON report. Expected is what
-# each fault file's fault_expect says.
+# each fault file's fault_expect says. A verdict that was withdrawn counts as told to people, but not
+# as one that stands at the end.
 
-readonly VERDICT_LINE='^[0-9]+ \[faultloc\] [a-z]+(-[a-z]+)*: '
+readonly CLASSES='node-outage|node-frozen|process-crash|process-stopped|nic-fault|link-fault'\
+'|switch-fault|network-degraded|user-code-hang|io-hang|deadlock|collective-mismatch|straggler'\
+'|unknown'
+readonly VERDICT_LINE="^[0-9]+ \[faultloc\] ($CLASSES): "
 
 # --- faults -----------------------------------------------------------------------------------
 
@@ -26,17 +30,24 @@ load_fault() {
         fail "fault '$1' needs a cluster of namespaces; local mode has stop, cont, pause and kill"
 }
 
-# inject_one NUMBER FAULT ARGS...: in a subshell. Waits for the common start and notes the instant.
+# inject_one NUMBER FAULT ARGS... [@MS]: in a subshell. Waits for the common start, then MS more, and
+# notes the instant; a fault that knows it better puts it into INJECTED_US.
 inject_one() {
-    local number=$1 name=$2
+    local number=$1 name=$2 delay=0
     shift 2
+    if [[ ${*: -1} =~ ^@([0-9]+)$ ]]; then
+        delay=${BASH_REMATCH[1]}
+        set -- "${@:1:$#-1}"
+    fi
     load_fault "$name"
     fault_check "$@"
-    fault_expect "$@" >"$RUN/expect.$number"
+    if [ -n "$NO_EXPECT" ]; then echo none; else fault_expect "$@"; fi >"$RUN/expect.$number"
     : >"$RUN/ready.$number"
     wait_until 30 test -e "$RUN/go"
+    pause_ms "$delay"
     now_us >"$RUN/injected.$number"
     fault_inject "$@"
+    [ -z "${INJECTED_US:-}" ] || echo "$INJECTED_US" >"$RUN/injected.$number"
     now_us >"$RUN/done.$number"
     [ -z "${UNDO:-}" ] || echo "$UNDO" >>"$RUN/undo"
 }
@@ -63,7 +74,9 @@ expected() { cat "$RUN"/expect.* 2>/dev/null | grep -v '^none$' || :; }
 # --- what FaultLoc said -----------------------------------------------------------------------
 
 verdict_lines() { grep -cE "$VERDICT_LINE" "$RUN/err" 2>/dev/null || :; }
-json_verdicts() { jq '.verdicts | length' "$RUN/report.json" 2>/dev/null || echo 0; }
+json_verdicts() {
+    jq '[.verdicts[] | select(.withdrawn == null)] | length' "$RUN/report.json" 2>/dev/null || echo 0
+}
 
 enough_said() { [ "$(verdict_lines)" -ge "$1" ] || job_ended; }
 json_has() { [ "$(json_verdicts)" -ge "$1" ]; }
@@ -72,8 +85,8 @@ more_said() { [ "$(verdict_lines)" -gt "$1" ] || [ "$(json_verdicts)" -gt "$1" ]
 # find_verdict CLASS KIND NAME: the verdict in the report, as JSON; nothing if there is none.
 find_verdict() {
     jq -c --arg class "$1" --arg kind "$2" --arg name "$3" '
-        [.verdicts[] | select(.class == $class and .component.kind == $kind and
-            (.component.name == $name or .component.name == $kind + " " + $name))][0] // empty' \
+        [.verdicts[] | select(.withdrawn == null and .class == $class and
+            .component.kind == $kind and (.component.name == $name or .component.name == $kind + " " + $name))][0] // empty' \
         "$RUN/report.json" 2>/dev/null || :
 }
 
@@ -99,18 +112,18 @@ note_victims() {
 }
 
 # Every rank that is not itself lost must be listed as a victim, and no other. With several faults a
-# rank may be listed for one of them only.
+# rank may be listed for one of them only. Bystanders, and who had a fault before, are not looked at.
 judge_victims() {
     local lost want got
     lost=$(expected | awk '{ print $4 }' | tr , '\n')
-    want=$(all_ranks | tr , '\n' | { grep -vxF "$lost"$'\n'"$BEFORE_RANKS" || :; } | paste -sd,)
-    got=$({ grep . <<<"$ALL_VICTIMS" || :; } | { grep -vxF "${BEFORE_RANKS:-none}" || :; } |
+    want=$(all_ranks | tr , '\n' | { grep -vxF "$lost"$'\n'"$APART" || :; } | paste -sd,)
+    got=$({ grep . <<<"$ALL_VICTIMS" || :; } | { grep -vxF "${APART:-none}" || :; } |
         sort -nu | paste -sd,)
     VICTIMS=$({ grep . <<<"$ALL_VICTIMS" || :; } | sort -nu | wc -l)
-    [ "$want" = "$got" ] || blame "victims are '$got', not '$want'"
+    [ "$want" = "$got" ] || [ -n "$ANY_VICTIMS" ] || blame "victims are '$got', not '$want'"
 }
 
-# judge_one NUMBER CLASS KIND NAME RANKS: sets CLASS COMPONENT LATENCY LOCATED VICTIMS.
+# judge_one NUMBER CLASS KIND NAME RANKS: sets CLASS COMPONENT FLN LATENCY LOCATED CONFIDENCE.
 judge_one() {
     local injected verdict ranks place t
     injected=$(cat "$RUN/injected.$1")
@@ -121,6 +134,8 @@ judge_one() {
     fi
     CLASS=$2
     COMPONENT+="${COMPONENT:+,}$4"
+    FLN+="${FLN:+,}$(jq -r .fln <<<"$verdict")"
+    CONFIDENCE=$(jq -r .confidence <<<"$verdict")
     ranks=$(jq -r '.component.ranks // [] | map(tostring) | join(",")' <<<"$verdict")
     [ "$ranks" = "$5" ] || blame "ranks of $3 $4 are '$ranks', not '$5'"
     note_victims "$verdict"
@@ -143,6 +158,21 @@ judge_one() {
     LAST_LINE_US=$t
 }
 
+# What --expect-json, --expect-trace and --forbid-trace ask for.
+judge_expectations() {
+    local e
+    for e in ${EXPECT_JSON[@]+"${EXPECT_JSON[@]}"}; do
+        jq -e "$e" "$RUN/report.json" >/dev/null 2>&1 || blame "not true of the report: $e"
+    done
+    for e in ${EXPECT_TRACE[@]+"${EXPECT_TRACE[@]}"}; do
+        grep -qE -e "$e" "$RUN/trace" 2>/dev/null || blame "no line of the trace matches '$e'"
+    done
+    for e in ${FORBID_TRACE[@]+"${FORBID_TRACE[@]}"}; do
+        ! grep -qE -e "$e" "$RUN/trace" 2>/dev/null ||
+            blame "the trace has '$(grep -E -m 1 -e "$e" "$RUN/trace" | cut -d' ' -f2-)'"
+    done
+}
+
 later() { printf '%s\n' "$@" | grep . | sort -g | tail -n 1; }
 exceeds() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a > b) }'; }
 
@@ -159,6 +189,7 @@ judge_run() {
     done
     [ "$want" = 0 ] || judge_victims
     judge_count "$want"
+    judge_expectations
     [ -z "$MAX_LATENCY" ] || [ -z "$LATENCY" ] || ! exceeds "$LATENCY" "$MAX_LATENCY" ||
         blame "located after $LATENCY s, allowed are $MAX_LATENCY"
     [ "$LEFT" = 0 ] || blame "$LEFT processes left behind ($RUN/left-over)"
@@ -197,9 +228,9 @@ judge_exit() {
 # --- one run ----------------------------------------------------------------------------------
 
 reset_result() {
-    CLASS=- COMPONENT='' LATENCY='' LOCATED='' VICTIMS=- VERDICTS=0 EXIT_CODE=- EXIT_TIME=-
+    CLASS=- COMPONENT='' FLN='' CONFIDENCE='' LATENCY='' LOCATED='' VICTIMS=- VERDICTS=0 EXIT_CODE=- EXIT_TIME=-
     LEFT=0 WHY='' LAST_LINE_US='' ENDED_BY_US='' ACTION_ABORT='' BEFORE_ALLOWED=0
-    BEFORE_RANKS='' ALL_VICTIMS=''
+    APART=$(tr , '\n' <<<"$BYSTANDERS") ALL_VICTIMS=''
     ! printf '%s\n' ${JOB_ENV[@]+"${JOB_ENV[@]}"} | grep -qx 'MPIR_CVAR_FAULTLOC_ACTION=abort' ||
         ACTION_ABORT=1
 }
@@ -210,7 +241,7 @@ inject_faults() {
         say "injecting before: $(printf "'%s' " "${BEFORE[@]}")"
         inject_all "${BEFORE[@]}"
         BEFORE_ALLOWED=$(expected | wc -l)
-        BEFORE_RANKS=$(expected | awk '{ print $4 }' | tr , '\n')
+        APART+=$'\n'$(expected | awk '{ print $4 }' | tr , '\n')
     fi
     [ ${#FAULTS[@]} -gt 0 ] || return 0
     pause_ms $((RANDOM % (JITTER_MS + 1)))
@@ -254,12 +285,13 @@ run_scenario() {
 
 result_json() {
     jq -nc --arg run "$1" --arg injected "$(printf '%s + ' "${FAULTS[@]:-none}" | sed 's/ + $//')" \
-        --arg class "$CLASS" --arg component "$COMPONENT" --arg latency "$LATENCY" \
+        --arg class "$CLASS" --arg component "$COMPONENT" --arg fln "$FLN" \
+        --arg confidence "$CONFIDENCE" --arg latency "$LATENCY" \
         --arg located "$LOCATED" --arg verdicts "$VERDICTS" --arg victims "$VICTIMS" \
         --arg code "$EXIT_CODE" --arg exit "$EXIT_TIME" --arg left "$LEFT" --arg why "$WHY" '
         def num: if . == "" or . == "-" then null else tonumber end;
         { run: ($run | tonumber), injected: $injected, class: $class, component: $component,
-          latency_s: ($latency | num), located_s: ($located | num), verdicts: ($verdicts | num),
+          fln: $fln, confidence: ($confidence | num), latency_s: ($latency | num), located_s: ($located | num), verdicts: ($verdicts | num),
           victims: ($victims | num), exit_code: ($code | num), exit_s: ($exit | num),
           left_over: ($left | num), ok: ($why == ""), why: $why }'
 }
@@ -277,13 +309,13 @@ result_line() {
 # --- many runs --------------------------------------------------------------------------------
 
 table_head() {
-    printf '%4s  %-16s %-10s %9s %9s %8s %7s %6s %7s %5s  %s\n' run class component latency/s \
-        located/s verdicts victims mpiexec exit/s left result
+    printf '%4s  %-16s %-10s %-8s %9s %9s %8s %7s %6s %7s %5s  %s\n' run class component fln \
+        latency/s located/s verdicts victims mpiexec exit/s left result
 }
 table_row() {
-    printf '%4s  %-16s %-10s %9s %9s %8s %7s %6s %7s %5s  %s\n' "$1" "$CLASS" "${COMPONENT:--}" \
-        "${LATENCY:--}" "${LOCATED:--}" "$VERDICTS" "$VICTIMS" "$EXIT_CODE" "$EXIT_TIME" "$LEFT" \
-        "$([ -z "$WHY" ] && echo ok || echo "FAILED: $WHY")"
+    printf '%4s  %-16s %-10s %-8s %9s %9s %8s %7s %6s %7s %5s  %s\n' "$1" "$CLASS" \
+        "${COMPONENT:--}" "${FLN:--}" "${LATENCY:--}" "${LOCATED:--}" "$VERDICTS" "$VICTIMS" \
+        "$EXIT_CODE" "$EXIT_TIME" "$LEFT" "$([ -z "$WHY" ] && echo ok || echo "FAILED: $WHY")"
 }
 table_foot() {
     jq -rs '

@@ -6,44 +6,57 @@
 # the seam is included by MPICH's own headers, also where faultloc is configured out
 AM_CPPFLAGS += -I$(top_srcdir)/src/mpid/ch4/faultloc
 
-noinst_HEADERS +=                                       \
-    src/mpid/ch4/faultloc/faultloc_address.h            \
-    src/mpid/ch4/faultloc/faultloc_agent.h              \
-    src/mpid/ch4/faultloc/faultloc_board.h              \
-    src/mpid/ch4/faultloc/faultloc_calls.h              \
-    src/mpid/ch4/faultloc/faultloc_channel.h            \
-    src/mpid/ch4/faultloc/faultloc_channel_impl.h       \
-    src/mpid/ch4/faultloc/faultloc_conn.h               \
-    src/mpid/ch4/faultloc/faultloc_frame.h              \
-    src/mpid/ch4/faultloc/faultloc_helper.h             \
-    src/mpid/ch4/faultloc/faultloc_iface.h              \
-    src/mpid/ch4/faultloc/faultloc_proc.h               \
-    src/mpid/ch4/faultloc/faultloc_report.h             \
-    src/mpid/ch4/faultloc/faultloc_seam.h               \
-    src/mpid/ch4/faultloc/faultloc_sock.h               \
+noinst_HEADERS +=                                   \
+    src/mpid/ch4/faultloc/faultloc_address.h        \
+    src/mpid/ch4/faultloc/faultloc_agent.h          \
+    src/mpid/ch4/faultloc/faultloc_board.h          \
+    src/mpid/ch4/faultloc/faultloc_calls.h          \
+    src/mpid/ch4/faultloc/faultloc_channel.h        \
+    src/mpid/ch4/faultloc/faultloc_channel_impl.h   \
+    src/mpid/ch4/faultloc/faultloc_conn.h           \
+    src/mpid/ch4/faultloc/faultloc_door.h           \
+    src/mpid/ch4/faultloc/faultloc_frame.h          \
+    src/mpid/ch4/faultloc/faultloc_helper.h         \
+    src/mpid/ch4/faultloc/faultloc_iface.h          \
+    src/mpid/ch4/faultloc/faultloc_log.h            \
+    src/mpid/ch4/faultloc/faultloc_numa.h           \
+    src/mpid/ch4/faultloc/faultloc_proc.h           \
+    src/mpid/ch4/faultloc/faultloc_report.h         \
+    src/mpid/ch4/faultloc/faultloc_rules.h          \
+    src/mpid/ch4/faultloc/faultloc_seam.h           \
+    src/mpid/ch4/faultloc/faultloc_sock.h           \
+    src/mpid/ch4/faultloc/faultloc_state.h          \
+    src/mpid/ch4/faultloc/faultloc_topology.h       \
     src/mpid/ch4/faultloc/faultloc_watch.h
 
 if BUILD_FAULTLOC
 
 AM_CPPFLAGS += -I$(top_srcdir)/src/util/ftree
 
-mpi_core_sources +=                                     \
-    src/mpid/ch4/faultloc/faultloc_agent.c              \
-    src/mpid/ch4/faultloc/faultloc_board.c              \
-    src/mpid/ch4/faultloc/faultloc_calls.c              \
-    src/mpid/ch4/faultloc/faultloc_channel_accept.c     \
-    src/mpid/ch4/faultloc/faultloc_channel_event.c      \
-    src/mpid/ch4/faultloc/faultloc_channel_slots.c      \
-    src/mpid/ch4/faultloc/faultloc_channel_tcp.c        \
-    src/mpid/ch4/faultloc/faultloc_conn.c               \
-    src/mpid/ch4/faultloc/faultloc_deputy.c             \
-    src/mpid/ch4/faultloc/faultloc_frame.c              \
-    src/mpid/ch4/faultloc/faultloc_helper.c             \
-    src/mpid/ch4/faultloc/faultloc_iface.c              \
-    src/mpid/ch4/faultloc/faultloc_init.c               \
-    src/mpid/ch4/faultloc/faultloc_proc.c               \
-    src/mpid/ch4/faultloc/faultloc_report.c             \
-    src/mpid/ch4/faultloc/faultloc_sock.c               \
+mpi_core_sources +=                                 \
+    src/mpid/ch4/faultloc/faultloc_agent.c          \
+    src/mpid/ch4/faultloc/faultloc_board.c          \
+    src/mpid/ch4/faultloc/faultloc_calls.c          \
+    src/mpid/ch4/faultloc/faultloc_channel_accept.c \
+    src/mpid/ch4/faultloc/faultloc_channel_event.c  \
+    src/mpid/ch4/faultloc/faultloc_channel_slots.c  \
+    src/mpid/ch4/faultloc/faultloc_channel_tcp.c    \
+    src/mpid/ch4/faultloc/faultloc_conn.c           \
+    src/mpid/ch4/faultloc/faultloc_deputy.c         \
+    src/mpid/ch4/faultloc/faultloc_door.c           \
+    src/mpid/ch4/faultloc/faultloc_door_read.c      \
+    src/mpid/ch4/faultloc/faultloc_frame.c          \
+    src/mpid/ch4/faultloc/faultloc_helper.c         \
+    src/mpid/ch4/faultloc/faultloc_iface.c          \
+    src/mpid/ch4/faultloc/faultloc_init.c           \
+    src/mpid/ch4/faultloc/faultloc_log.c            \
+    src/mpid/ch4/faultloc/faultloc_numa.c           \
+    src/mpid/ch4/faultloc/faultloc_proc.c           \
+    src/mpid/ch4/faultloc/faultloc_report.c         \
+    src/mpid/ch4/faultloc/faultloc_rules.c          \
+    src/mpid/ch4/faultloc/faultloc_sock.c           \
+    src/mpid/ch4/faultloc/faultloc_state.c          \
+    src/mpid/ch4/faultloc/faultloc_topology.c       \
     src/mpid/ch4/faultloc/faultloc_watch.c
 
 include $(top_srcdir)/src/util/ftree/Makefile.mk

@@ -6,9 +6,14 @@
 #include "faultloc_helper.h"
 
 #include "faultloc_calls.h"
+#include "faultloc_door.h"
 #include "faultloc_iface.h"
+#include "faultloc_log.h"
 #include "faultloc_proc.h"
 #include "faultloc_report.h"
+#include "faultloc_rules.h"
+#include "faultloc_state.h"
+#include "topo.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -33,10 +38,14 @@
 #define LEAVE_PATIENCE (2000 * FTREE_MS)
 #define LEAVE_LOOK (5 * FTREE_MS)
 #define UNTOLD_MAX 32
+#define TRACE_LINES 64 /* that a report can have */
+#define TRACE_BYTES 256
 
 enum tag {
     TAG_CHANNEL,
     TAG_WAKE,
+    TAG_RULES,
+    TAG_DOOR,
     TAG_RANK
 };
 
@@ -54,12 +63,19 @@ struct agent {
     int epoll, trace_fd;
     int *pid_fd; /* [slots], -1: none */
     bool *stalled; /* [slots] */
+    struct faultloc_state state; /* for state probes */
     struct untold untold[UNTOLD_MAX];
     int untold_n;
+    struct faultloc_rules rules;
+    struct faultloc_door door;
+    char decision[TRACE_LINES][TRACE_BYTES]; /* a ring */
+    uint32_t decisions; /* so far */
     int32_t restored; /* of the board's verdicts */
+    int32_t withdrawals; /* of the board, when they were */
     ftree_time look_at, listen_at, listen_pause, abort_at, leave_by;
     uint64_t random;
     bool malformed_said, file_failed, broken;
+    bool has_door; /* it holds the office: a stand-in has none */
 };
 
 /* ---- out: the core's callbacks ------------------------------------------------------------- */
@@ -114,13 +130,51 @@ static void look(void *ctx, int32_t i, struct ftree_rank_state *state)
     faultloc_watch_look(&a->h->watch, faultloc_now(), i, true, state);
 }
 
+static void look_at_node(void *ctx, struct ftree_node_state *state)
+{
+    struct agent *a = ctx;
+
+    faultloc_state_read(&a->state, faultloc_now(), state);
+}
+
+static void look_at_messages(void *ctx, int32_t i, struct ftree_log *log)
+{
+    struct agent *a = ctx;
+
+    faultloc_log_look(a->h->board, i, faultloc_now(), log);
+}
+
+static bool loses_a_peer(const struct ftree_verdict *v)
+{
+    return !v->withdrawn &&
+           (v->class_ == FTREE_CLASS_NODE_OUTAGE || v->class_ == FTREE_CLASS_PROCESS_CRASH);
+}
+
+/* A verdict that is over stays on the board, for a successor must know that it is. */
+static void forget_verdict(struct faultloc_board *b, const struct ftree_verdict *v)
+{
+    int32_t lost = 0;
+
+    for (int32_t i = 0; i < b->verdicts; i++) {
+        if (b->verdict[i].fln == v->fln && b->verdict[i].id == v->id)
+            b->verdict[i].withdrawn = v->withdrawn;
+        lost += loses_a_peer(&b->verdict[i]);
+    }
+    b->peer_lost = lost > 0;
+    b->withdrawals++;
+}
+
 static void remember_verdict(void *ctx, const struct ftree_verdict *v)
 {
     struct agent *a = ctx;
     struct faultloc_board *b = a->h->board;
     int32_t n = b->verdicts;
 
-    if (v->class_ == FTREE_CLASS_NODE_OUTAGE || v->class_ == FTREE_CLASS_PROCESS_CRASH)
+    if (v->withdrawn) {
+        forget_verdict(b, v);
+        return;
+    }
+    if (loses_a_peer(v))
         b->peer_lost = 1;
     if (n < FAULTLOC_BOARD_VERDICTS) {
         b->verdict[n] = *v;
@@ -134,6 +188,7 @@ static void trace(void *ctx, const char *line)
     struct timespec t;
     char out[512];
 
+    snprintf(a->decision[a->decisions++ % TRACE_LINES], TRACE_BYTES, "%s", line);
     if (a->trace_fd < 0)
         return;
     clock_gettime(CLOCK_REALTIME, &t);
@@ -153,23 +208,35 @@ static const char *address(void *ctx, int32_t node, enum ftree_path path, char *
     return inet->family ? inet_ntop(inet->family, inet->bytes, buf, (socklen_t) len) : NULL;
 }
 
-static void write_json(struct agent *a, const struct report_job *rj)
+/* The verdicts known, an array that must be freed; NULL: out of memory. */
+static const struct ftree_verdict **list_verdicts(const struct agent *a, int32_t *n)
 {
     const struct ftree_verdict **list;
-    char *text = NULL;
-    int32_t n = 0;
-    int rc;
 
-    while (ftree_verdict_at(a->ft, n))
-        n++;
-    list = malloc((size_t) n * sizeof(*list));
-    for (int32_t i = 0; list && i < n; i++)
+    for (*n = 0; ftree_verdict_at(a->ft, *n);)
+        ++*n;
+    list = malloc((size_t) (*n + 1) * sizeof(*list));
+    for (int32_t i = 0; list && i < *n; i++)
         list[i] = ftree_verdict_at(a->ft, i);
-    if (list)
-        text = ftree_report_json(rj, list, n);
-    rc = text ? faultloc_replace_file(a->h->settings.report, text) : ENOMEM;
+    return list;
+}
+
+/* The last decisions, oldest first. */
+static int32_t list_decisions(const struct agent *a, const char *line[TRACE_LINES])
+{
+    uint32_t n = a->decisions < TRACE_LINES ? a->decisions : TRACE_LINES;
+
+    for (uint32_t i = 0; i < n; i++)
+        line[i] = a->decision[(a->decisions - n + i) % TRACE_LINES];
+    return (int32_t) n;
+}
+
+static void write_json(struct agent *a, const struct report_job *rj)
+{
+    char *text = rj->known ? ftree_report_json(rj) : NULL;
+    int rc = text ? faultloc_replace_file(a->h->settings.report, text) : ENOMEM;
+
     free(text);
-    free(list);
     if (rc && !a->file_failed) {
         a->file_failed = true;
         faultloc_say("cannot write the report to %s: %s; set MPIR_CVAR_FAULTLOC_REPORT to a file "
@@ -185,7 +252,7 @@ static bool is_fatal(const struct ftree_verdict *v)
     for (int32_t i = 0; i < v->evidences; i++)
         if (v->evidence[i].proc_state == 't')
             return false;
-    return v->class_ != FTREE_CLASS_UNKNOWN;
+    return !v->withdrawn && v->class_ != FTREE_CLASS_UNKNOWN && !v->withdrawn;
 }
 
 static void tell(void *ctx, const struct ftree_verdict *v)
@@ -196,11 +263,18 @@ static void tell(void *ctx, const struct ftree_verdict *v)
                             .started_ms = a->h->board->started_ms,
                             .now = faultloc_now(),
                             .address = address,
-                            .address_ctx = a};
-    bool file = a->h->settings.report[0] && v->rule != FTREE_RULE_ISOLATED;
+                            .address_ctx = a,
+                            .verbose = a->h->settings.verbose};
+    const struct ftree_verdict **known = list_verdicts(a, &rj.knowns);
+    const char *line[TRACE_LINES];
+    bool file = a->h->settings.report[0] && !v->own_only;
     struct timespec t;
     char *text;
 
+    rj.known = known;
+    rj.knowns = known ? rj.knowns : 0;
+    rj.trace = line;
+    rj.traces = list_decisions(a, line);
     clock_gettime(CLOCK_REALTIME, &t);
     rj.now_ms = (int64_t) t.tv_sec * 1000 + t.tv_nsec / 1000000;
     /* the file first: the text says that it is there */
@@ -210,12 +284,15 @@ static void tell(void *ctx, const struct ftree_verdict *v)
     if (text)
         faultloc_write(STDERR_FILENO, text);
     free(text);
+    free(known);
     if (a->h->settings.action == FAULTLOC_ACTION_ABORT && a->abort_at == FTREE_NEVER && is_fatal(v))
         a->abort_at = faultloc_now() + ABORT_DELAY;
 }
 
 static const struct ftree_io io = {.send = send_message,
                                    .look = look,
+                                   .state = look_at_node,
+                                   .log = look_at_messages,
                                    .verdict = remember_verdict,
                                    .report = tell,
                                    .trace = trace};
@@ -288,6 +365,9 @@ static int restore_verdicts(struct agent *a, ftree_time now)
     const struct faultloc_board *b = a->h->board;
     int rc = FTREE_OK;
 
+    if (a->withdrawals != b->withdrawals)
+        a->restored = 0;
+    a->withdrawals = b->withdrawals;
     for (; !rc && a->restored < b->verdicts; a->restored++)
         rc = ftree_restore(a->ft, now, &b->verdict[a->restored]);
     return rc;
@@ -321,6 +401,7 @@ static void look_at_board(struct agent *a, ftree_time now)
     a->look_at = now + sample / 2 + draw(a) % (sample + 1);
     restore_verdicts(a, now);
     for (int32_t i = 0; i < a->h->board->slots; i++) {
+        faultloc_log_tick(a->h->board, i, now);
         faultloc_watch_look(&a->h->watch, now, i, a->pid_fd[i] < 0 && i != a->h->slot, &s);
         if (s.phase == FTREE_PHASE_GONE && a->pid_fd[i] < 0) {
             ftree_rank_gone(a->ft, now, s.rank);
@@ -344,6 +425,46 @@ static void rank_ended(struct agent *a, ftree_time now, int32_t i)
     faultloc_watch_gone(&a->h->watch, i);
     if (slot->state != FAULTLOC_SLOT_LEFT)
         ftree_rank_gone(a->ft, now, slot->rank);
+}
+
+/* ---- rules and symptoms of other middleware ------------------------------------------------- */
+
+/* Which rules, and from where they are read anew when they change. */
+static int open_rules(struct agent *a)
+{
+    bool tells = a->h->job.rank_node[0] == a->h->self;
+    int rc = faultloc_rules_open(&a->rules, a->h->settings.rules, a->h->names[a->h->self], tells);
+
+    a->h->job.rules = a->rules.base;
+    if (!rc && a->rules.inotify >= 0)
+        rc = faultloc_epoll_add(a->epoll, a->rules.inotify, TAG_RULES);
+    return rc;
+}
+
+static void refresh_rules(struct agent *a, ftree_time now)
+{
+    struct ftree_rules *old;
+
+    if (!faultloc_rules_refresh(&a->rules, now, &old))
+        return;
+    ftree_use_rules(a->ft, now, a->rules.base);
+    a->h->job.rules = a->rules.base;
+    ftree_rules_free(old);
+}
+
+static void open_door(struct agent *a, ftree_time now)
+{
+    if (a->has_door && faultloc_door_open(&a->door, now, a->h->board->job_id))
+        faultloc_epoll_add(a->epoll, a->h->door, TAG_DOOR);
+}
+
+static void hear_symptoms(struct agent *a, ftree_time now)
+{
+    struct ftree_symptom s;
+    int budget = 0;
+
+    while (faultloc_door_next(&a->door, now, &budget, &s))
+        ftree_symptom(a->ft, now, &s);
 }
 
 /* ---- life ---------------------------------------------------------------------------------- */
@@ -403,6 +524,26 @@ static void trace_port(struct agent *a)
     trace(a, line);
 }
 
+/* Who acts for the root when it is lost is drawn by a seed: without this nobody could foresee it. */
+static void trace_substitutes(struct agent *a)
+{
+    const struct ftree_job *job = &a->h->job;
+    struct topo t = {
+        .nodes = job->nodes, .fanout = job->fanout, .seed = job->seed, .tree = job->tree};
+    char line[256] = "the root's substitutes:";
+    size_t len = strlen(line);
+    int32_t n;
+
+    for (int32_t k = 1; k <= 3 && len < sizeof(line); k++) {
+        n = ftree_topo_root_substitute(&t, k);
+        if (n == FTREE_NONE)
+            break;
+        len += (size_t) snprintf(line + len, sizeof(line) - len, "%s %s", k > 1 ? "," : "",
+                                 a->h->names[n]);
+    }
+    trace(a, line);
+}
+
 static int open_channel(struct agent *a)
 {
     static const struct faultloc_channel_callbacks callbacks = {
@@ -416,8 +557,10 @@ static int open_channel(struct agent *a)
         rc = faultloc_channel_adopt(a->channel, FAULTLOC_ROLE_AGENT, &a->h->ports);
         a->h->ports.port = 0;
         a->listen_at = FTREE_NEVER;
-        if (!rc)
+        if (!rc) {
             trace_port(a);
+            trace_substitutes(a);
+        }
     }
     return rc;
 }
@@ -432,6 +575,8 @@ static int open_agent(struct agent *a, struct faultloc_helper *h)
                         .trace_fd = -1,
                         .abort_at = FTREE_NEVER,
                         .leave_by = FTREE_NEVER,
+                        .rules = {.inotify = -1},
+                        .state = {.watch = &h->watch, .iface = h->board->iface[FTREE_PATH_DATA]},
                         .random = faultloc_now() ^ ((uint64_t) getpid() << 32) ^ 1};
     a->pid_fd = malloc(slots * sizeof(*a->pid_fd));
     a->stalled = calloc(slots, sizeof(*a->stalled));
@@ -442,6 +587,9 @@ static int open_agent(struct agent *a, struct faultloc_helper *h)
     rc = a->epoll < 0 ? EMFILE : !a->pid_fd || !a->stalled ? ENOMEM : 0;
     if (!rc)
         rc = faultloc_epoll_add(a->epoll, h->wake, TAG_WAKE);
+    faultloc_door_init(&a->door, &h->job, h->self, &h->door);
+    if (!rc)
+        rc = open_rules(a);
     if (!rc)
         rc = make_core(a);
     if (!rc)
@@ -454,7 +602,12 @@ static int open_agent(struct agent *a, struct faultloc_helper *h)
 static void close_agent(struct agent *a)
 {
     faultloc_helper_channel_end(a->h, a->channel);
+    if (a->has_door)
+        faultloc_door_close(&a->door);
     ftree_destroy(a->ft);
+    a->h->job.rules = NULL;
+    faultloc_rules_close(&a->rules);
+    faultloc_state_end(&a->state);
     for (int32_t i = 0; a->pid_fd && i < a->h->board->slots; i++)
         if (a->pid_fd[i] >= 0)
             close(a->pid_fd[i]);
@@ -480,6 +633,7 @@ static ftree_time next_event(const struct agent *a)
 
     t = due < t ? due : t;
     t = a->abort_at < t ? a->abort_at : t;
+    t = a->rules.look_at < t ? a->rules.look_at : t;
     if (!a->channel)
         return t;
     due = faultloc_channel_deadline(a->channel);
@@ -512,8 +666,12 @@ static void turn(struct agent *a)
         if (tags[i] >= TAG_RANK)
             rank_ended(a, now, (int32_t) (tags[i] - TAG_RANK));
     hand_over_untold(a, now);
-    if (now >= a->look_at)
+    refresh_rules(a, now);
+    hear_symptoms(a, now);
+    if (now >= a->look_at) {
+        open_door(a, now);
         look_at_board(a, now);
+    }
     if (now >= ftree_deadline(a->ft))
         ftree_tick(a->ft, now);
     hand_over_untold(a, now);
@@ -548,6 +706,9 @@ void faultloc_agent_serve(struct faultloc_helper *h)
     struct agent a;
     int rc = open_agent(&a, h);
 
+    a.has_door = h->settings.symptoms;
+    if (!rc)
+        open_door(&a, faultloc_now());
     if (h->slot == 0)
         faultloc_helper_ready(h, rc); /* who waits for it says what is wrong */
     while (!rc && !a.broken && !(h->stopping && may_leave(&a)))

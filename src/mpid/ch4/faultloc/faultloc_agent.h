@@ -30,6 +30,9 @@ struct faultloc_settings {
     enum faultloc_action action;
     char report[FAULTLOC_PATH_ROOM]; /* where the JSON goes, %j expanded; "": nowhere */
     char trace[FAULTLOC_PATH_ROOM]; /* where the trace goes; "": nowhere */
+    char rules[FAULTLOC_PATH_ROOM]; /* the rule base; "": the built-in one */
+    bool symptoms; /* of other middleware are taken in */
+    bool verbose; /* reports have the table of nodes and the trace */
 };
 
 struct faultloc_helper;

@@ -23,6 +23,8 @@
 #define MFD_NOEXEC_SEAL 8u /* Linux 6.3 */
 #endif
 
+_Static_assert(sizeof(struct faultloc_page) <= 4096, "no page is smaller");
+
 static uint64_t take(uint64_t *end, uint64_t bytes, uint64_t align)
 {
     uint64_t at = (*end + align - 1) / align * align;
@@ -42,6 +44,7 @@ static void lay_out(struct faultloc_board *b, uint64_t page)
     b->node_first_at = take(&b->bytes, (nodes + 1) * sizeof(int32_t), 64);
     b->node_ranks_at = take(&b->bytes, size * sizeof(int32_t), 64);
     b->rank_pid_at = take(&b->bytes, size * sizeof(int32_t), 64);
+    b->tree_at = take(&b->bytes, b->tree_bytes, 64);
     b->slots_at = take(&b->bytes, (uint64_t) b->slots * page, page);
     b->page = (uint32_t) page;
 }
@@ -74,7 +77,14 @@ static int make_file(void)
 int faultloc_board_make(int32_t nodes, int32_t size, int32_t slots, struct faultloc_board **out,
                         int *fd)
 {
-    struct faultloc_board shape = {.nodes = nodes, .size = size, .slots = slots};
+    return faultloc_board_make_with_tree(nodes, size, slots, 0, out, fd);
+}
+
+int faultloc_board_make_with_tree(int32_t nodes, int32_t size, int32_t slots, uint64_t tree_bytes,
+                                  struct faultloc_board **out, int *fd)
+{
+    struct faultloc_board shape = {
+        .nodes = nodes, .size = size, .slots = slots, .tree_bytes = tree_bytes};
     struct faultloc_board *b;
     int rc;
 
@@ -142,7 +152,7 @@ int faultloc_board_open(int32_t pid, int their_fd, struct faultloc_board **out, 
 
 int faultloc_board_map_slot(const struct faultloc_board *b, int fd, int32_t i, void *page)
 {
-    struct faultloc_slot now;
+    struct faultloc_page now;
     void *at;
 
     if ((uintptr_t) page % b->page || FAULTLOC_SLOT_ALIGN < b->page)
@@ -198,4 +208,9 @@ int32_t *faultloc_board_node_ranks(const struct faultloc_board *b)
 int32_t *faultloc_board_rank_pid(const struct faultloc_board *b)
 {
     return at(b, b->rank_pid_at);
+}
+
+void *faultloc_board_tree(const struct faultloc_board *b)
+{
+    return at(b, b->tree_at);
 }

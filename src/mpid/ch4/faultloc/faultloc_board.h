@@ -52,9 +52,11 @@ struct faultloc_board {
 
     /* For the next agent: what is known already. */
     _Atomic int32_t verdicts;
+    _Atomic int32_t withdrawals; /* how often one of them turned out to be over */
     struct ftree_verdict verdict[FAULTLOC_BOARD_VERDICTS];
 
     /* Offsets of the tables and of the first slot, bytes from the beginning. */
+    uint64_t tree_at, tree_bytes; /* the FLT from outside (tree.h), packed; 0: there is none */
     uint64_t address_at, name_at, rank_node_at, node_first_at, node_ranks_at, rank_pid_at;
     uint64_t slots_at, bytes;
 };
@@ -64,6 +66,10 @@ struct faultloc_board {
  * Errors: an errno. */
 int faultloc_board_make(int32_t nodes, int32_t size, int32_t slots, struct faultloc_board **out,
                         int *fd);
+
+/* Purpose: the same, with so many bytes of room for a packed tree from outside. */
+int faultloc_board_make_with_tree(int32_t nodes, int32_t size, int32_t slots, uint64_t tree_bytes,
+                                  struct faultloc_board **out, int *fd);
 
 /* Purpose: maps the board that process `pid` made as its descriptor `their_fd`; *fd is the
  * caller's, to be closed once its slot is mapped.
@@ -86,5 +92,8 @@ int32_t *faultloc_board_rank_node(const struct faultloc_board *b);
 int32_t *faultloc_board_node_first(const struct faultloc_board *b);
 int32_t *faultloc_board_node_ranks(const struct faultloc_board *b);
 int32_t *faultloc_board_rank_pid(const struct faultloc_board *b);
+
+/* Purpose: the packed tree, b->tree_bytes of it. */
+void *faultloc_board_tree(const struct faultloc_board *b);
 
 #endif /* FAULTLOC_BOARD_H_INCLUDED */

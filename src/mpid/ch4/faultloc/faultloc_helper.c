@@ -6,6 +6,7 @@
 #include "faultloc_helper.h"
 
 #include "faultloc_report.h"
+#include "tree.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -120,6 +121,9 @@ static void on_fork(void)
 
     if (channel)
         faultloc_channel_forked(channel);
+    /* else it would look as if somebody still listened there */
+    if (h && h->door >= 0)
+        close(h->door);
 }
 
 static void watch_forks(void)
@@ -137,6 +141,7 @@ static void free_helper(struct faultloc_helper *h)
     sem_destroy(&h->ready);
     free(h->watch.seen);
     free(h->names);
+    ftree_tree_free(h->tree);
     free(h);
 }
 
@@ -213,12 +218,15 @@ static bool describe_job(struct faultloc_helper *h)
     h->watch.seen = calloc((size_t) b->slots, sizeof(*h->watch.seen));
     if (!h->names || !h->watch.seen)
         return false;
+    if (b->tree_bytes && ftree_tree_unpack(faultloc_board_tree(b), b->tree_bytes, &h->tree))
+        return false;
     h->watch.board = b;
     for (int32_t i = 0; i < b->nodes; i++)
         h->names[i] = faultloc_board_name(b, i);
     h->job = (struct ftree_job){.nodes = b->nodes,
                                 .size = b->size,
                                 .fanout = b->fanout,
+                                .tree = h->tree,
                                 .seed = b->seed,
                                 .node_name = h->names,
                                 .rank_node = faultloc_board_rank_node(b),
@@ -259,6 +267,7 @@ int faultloc_helper_start(struct faultloc_board *board, int32_t slot,
     h->slot = slot;
     h->settings = *settings;
     h->ports = (struct faultloc_ports){.fd = {-1, -1}};
+    h->door = -1;
     if (ports)
         h->ports = *ports;
     sem_init(&h->ready, 0, 0);

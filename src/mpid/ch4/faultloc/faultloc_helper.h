@@ -31,8 +31,10 @@ struct faultloc_helper {
     atomic_bool has_office;
     atomic_bool abandoned; /* set by the first of rank and thread that is done with it */
     _Atomic(struct faultloc_channel *) channel; /* for a forked child */
+    atomic_int door; /* the agent's for symptoms, -1: none; likewise */
     struct faultloc_watch watch;
     struct ftree_job job;
+    struct ftree_tree *tree; /* the FLT from outside, over the board; NULL: there is none */
     const char **names;
     int32_t self;
 };

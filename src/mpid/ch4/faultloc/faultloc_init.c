@@ -13,6 +13,7 @@
 #include "faultloc_iface.h"
 #include "faultloc_proc.h"
 #include "faultloc_report.h"
+#include "faultloc_topology.h"
 
 #include <dlfcn.h>
 #include <sodium.h>
@@ -45,7 +46,22 @@ cvars:
       verbosity   : MPI_T_VERBOSITY_USER_DETAIL
       scope       : MPI_T_SCOPE_ALL_EQ
       description : >-
-        Children of a node in the fault localization tree, 1 to 1024.
+        Children of a node in the fault localization tree, 1 to 1024; of a node that is the first
+        of several switches (see MPIR_CVAR_FAULTLOC_TOPOLOGY), for each of them.
+
+    - name        : MPIR_CVAR_FAULTLOC_TOPOLOGY
+      category    : FAULTLOC
+      type        : string
+      default     : ""
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_DETAIL
+      scope       : MPI_T_SCOPE_ALL_EQ
+      description : >-
+        A file that says which nodes are behind which switch, in the syntax of Slurm's
+        topology.conf; rank 0 reads it. Nodes behind one switch are then in one subtree of the
+        fault localization tree. Also a string such as "switch:2 node:4": two switches of four
+        nodes each, in the order of their first ranks. If empty or wrong, only
+        MPIR_CVAR_FAULTLOC_FANOUT shapes the tree.
 
     - name        : MPIR_CVAR_FAULTLOC_DATA_IFACE
       category    : FAULTLOC
@@ -134,6 +150,40 @@ cvars:
         A file to which every agent appends a line per decision; %j is the job's id, %h the node's
         name. If empty, there is no trace.
 
+    - name        : MPIR_CVAR_FAULTLOC_RULES
+      category    : FAULTLOC
+      type        : string
+      default     : ""
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_DETAIL
+      scope       : MPI_T_SCOPE_ALL_EQ
+      description : >-
+        The rule base, a file of JSON (faultloc rules print shows the built-in one); %j is the
+        job's id, %h the node's name. It is read again when it changes while the job runs. If
+        empty, the built-in base.
+
+    - name        : MPIR_CVAR_FAULTLOC_SYMPTOMS
+      category    : FAULTLOC
+      type        : int
+      default     : 1
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_DETAIL
+      scope       : MPI_T_SCOPE_ALL_EQ
+      description : >-
+        If 1, the agent of each node listens on a Unix socket for symptoms that other middleware
+        of the same user or of root tells it (faultloc symptom). If 0, it does not.
+
+    - name        : MPIR_CVAR_FAULTLOC_VERBOSE
+      category    : FAULTLOC
+      type        : int
+      default     : 0
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_DETAIL
+      scope       : MPI_T_SCOPE_ALL_EQ
+      description : >-
+        If 1, a report on stderr has the table of nodes (name, addresses, alive or not) and the
+        last decisions of the reporting node, and its JSON the whole table however large the job.
+
 === END_MPI_T_CVAR_INFO_BLOCK ===
 */
 
@@ -168,6 +218,7 @@ struct place {
     struct mark *marks;      /* [size] */
     int32_t *rank_node;      /* [size] */
     int32_t *leader;         /* [size], of which the first `nodes` are used: each node's first rank */
+    int32_t *order;          /* [nodes]: numbers before a topology came; NULL: none did */
     int32_t nodes, self;     /* node */
     int32_t slots, slot;     /* ranks here, own place among them */
 };
@@ -218,7 +269,7 @@ static void read_path(const char *cvar, const char *pattern, const char *job_id,
     out[0] = '\0';
     if (MPIR_Process.rank == 0)
         faultloc_say("%s=%s is too long, or has a %% that is not %%j, %%h or %%%%: no such file is "
-                     "written", cvar, pattern);
+                     "used", cvar, pattern);
 }
 
 static void read_settings(struct faultloc_settings *s, const char *job_id, const char *node)
@@ -231,6 +282,9 @@ static void read_settings(struct faultloc_settings *s, const char *job_id, const
     s->action = read_action();
     read_path("MPIR_CVAR_FAULTLOC_REPORT", MPIR_CVAR_FAULTLOC_REPORT, job_id, node, s->report);
     read_path("MPIR_CVAR_FAULTLOC_TRACE", MPIR_CVAR_FAULTLOC_TRACE, job_id, node, s->trace);
+    read_path("MPIR_CVAR_FAULTLOC_RULES", MPIR_CVAR_FAULTLOC_RULES, job_id, node, s->rules);
+    s->symptoms = MPIR_CVAR_FAULTLOC_SYMPTOMS;
+    s->verbose = MPIR_CVAR_FAULTLOC_VERBOSE;
 }
 
 /* The scheduler's number for the job where there is one, and for its step; else PMI's name for it,
@@ -366,6 +420,7 @@ static void free_place(struct place *p)
     free(p->marks);
     free(p->rank_node);
     free(p->leader);
+    free(p->order);
 }
 
 /* Collective.  MPI_SUCCESS with p->nodes 0: out of memory here. */
@@ -394,6 +449,125 @@ static int find_place(struct place *p, const char *name, bool fine)
     goto fn_exit;
 }
 
+/* ---- the tree from outside --------------------------------------------------------------------- */
+
+/* What node k is called now was node order[k].  Leaders only: the others keep to the first numbers
+ * until they have a board. */
+static bool renumber_nodes(struct place *p, const int32_t *order)
+{
+    int32_t size = MPIR_Process.comm_world->local_size;
+    int32_t *number = malloc((size_t) p->nodes * sizeof(*number));
+    int32_t *leader = malloc((size_t) size * sizeof(*leader));
+
+    if (!number || !leader) {
+        free(number);
+        free(leader);
+        return false;
+    }
+    for (int32_t k = 0; k < p->nodes; k++) {
+        number[order[k]] = k;
+        leader[k] = p->leader[order[k]];
+    }
+    for (int32_t r = 0; r < size; r++)
+        p->rank_node[r] = number[p->rank_node[r]];
+    p->self = number[p->self];
+    free(p->leader);
+    p->leader = leader;
+    free(number);
+    return true;
+}
+
+/* The first leader reads what is to be read; *t is then the same on all of them. */
+static int share_topology(MPIR_Comm * leaders, struct faultloc_topology *t, int32_t fanout)
+{
+    MPIR_Errflag_t errflag = MPIR_ERR_NONE;
+    uint64_t head[2] = { 0, 0 };        /* bytes, with the final zero; is it a string */
+    char error[512];
+    int mpi_errno;
+
+    if (leaders->rank == 0 &&
+        faultloc_topology_load(MPIR_CVAR_FAULTLOC_TOPOLOGY, t, error, sizeof(error)))
+        faultloc_say("%s; faultloc uses a tree of fan-out %d instead", error, fanout);
+    if (leaders->rank == 0 && t->text) {
+        head[0] = t->len + 1;
+        head[1] = t->is_string;
+    }
+    mpi_errno = MPIR_Bcast(head, sizeof(head), MPI_BYTE, 0, leaders, &errflag);
+    MPIR_ERR_CHECK(mpi_errno);
+    if (head[0] == 0)
+        goto fn_exit;
+    if (leaders->rank > 0) {
+        *t = (struct faultloc_topology) {
+        .text = malloc(head[0]),.len = head[0] - 1,.is_string = head[1] != 0};
+        MPIR_ERR_CHKANDJUMP(!t->text, mpi_errno, MPI_ERR_OTHER, "**nomem");
+    }
+    mpi_errno = MPIR_Bcast(t->text, (MPI_Aint) head[0], MPI_BYTE, 0, leaders, &errflag);
+    MPIR_ERR_CHECK(mpi_errno);
+
+  fn_exit:
+    return mpi_errno;
+  fn_fail:
+    goto fn_exit;
+}
+
+/* All leaders come to the same: a tree, or, where the file is wrong, none. */
+static bool make_tree(struct place *p, const struct faultloc_topology *t,
+                      char (*names)[FAULTLOC_NAME_SIZE], int32_t fanout, struct ftree_tree **tree)
+{
+    const char **name = malloc((size_t) p->nodes * sizeof(*name));
+    int32_t *order = malloc((size_t) p->nodes * sizeof(*order));
+    char error[1024] = "out of memory";
+    int rc = FTREE_ERR_NOMEM;
+
+    for (int32_t n = 0; name && n < p->nodes; n++) {
+        names[n][FAULTLOC_NAME_SIZE - 1] = '\0';
+        name[n] = names[n];
+    }
+    if (name && order)
+        rc = faultloc_topology_tree(t, MPIR_CVAR_FAULTLOC_TOPOLOGY, name, p->nodes, fanout, tree,
+                                    order, error, sizeof(error));
+    free(name);
+    if (rc == FTREE_OK && !renumber_nodes(p, order))
+        rc = FTREE_ERR_NOMEM;
+    if (rc == FTREE_OK)
+        p->order = order;
+    else
+        free(order);
+    if (rc == FTREE_ERR_NOMEM)
+        faultloc_say("node %s: cannot make the tree: %s", names[p->self], error);
+    else if (rc && MPIR_Process.rank == 0)
+        faultloc_say("%s; faultloc uses a tree of fan-out %d instead", error, fanout);
+    return rc != FTREE_ERR_NOMEM;
+}
+
+/* Collective over the leaders, whose ranks are the nodes' numbers so far.  *tree NULL: there is
+ * none from outside. */
+static int take_topology(struct place *p, const char *name, MPIR_Comm * leaders, int32_t fanout,
+                         struct ftree_tree **tree, bool * fine)
+{
+    MPIR_Errflag_t errflag = MPIR_ERR_NONE;
+    struct faultloc_topology t = { 0 };
+    char (*names)[FAULTLOC_NAME_SIZE] = NULL;
+    int mpi_errno = share_topology(leaders, &t, fanout);
+
+    MPIR_ERR_CHECK(mpi_errno);
+    if (!t.text)
+        goto fn_exit;
+    names = malloc((size_t) p->nodes * sizeof(*names));
+    MPIR_ERR_CHKANDJUMP(!names, mpi_errno, MPI_ERR_OTHER, "**nomem");
+    mpi_errno = MPIR_Allgather(name, FAULTLOC_NAME_SIZE, MPI_BYTE, names, FAULTLOC_NAME_SIZE,
+                               MPI_BYTE, leaders, &errflag);
+    MPIR_ERR_CHECK(mpi_errno);
+    *fine = make_tree(p, &t, names, fanout, tree) && *fine;
+
+  fn_exit:
+    free(names);
+    free(t.text);
+    return mpi_errno;
+  fn_fail:
+    goto fn_exit;
+}
+
 /* ---- the board ------------------------------------------------------------------------------------ */
 
 static void fill_tables(struct faultloc_board *b, const struct place *p)
@@ -416,19 +590,22 @@ static void fill_tables(struct faultloc_board *b, const struct place *p)
     first[0] = 0;
 }
 
-static bool make_board(const struct place *p, const char *job_id, struct faultloc_board **out,
-                       int *fd)
+static bool make_board(const struct place *p, const char *job_id, int32_t fanout,
+                       const struct ftree_tree *tree, struct faultloc_board **out, int *fd)
 {
     struct faultloc_board *b;
     struct timespec t;
-    int rc = faultloc_board_make(p->nodes, MPIR_Process.comm_world->local_size, p->slots, &b, fd);
+    int rc = faultloc_board_make_with_tree(p->nodes, MPIR_Process.comm_world->local_size, p->slots,
+                                           tree ? ftree_tree_packed_size(tree) : 0, &b, fd);
 
     if (rc) {
         faultloc_say("cannot make the shared board: %s", strerror(rc));
         return false;
     }
     b->self = p->self;
-    b->fanout = in_range("MPIR_CVAR_FAULTLOC_FANOUT", MPIR_CVAR_FAULTLOC_FANOUT, 1, 1024, 32);
+    b->fanout = fanout;
+    if (tree)
+        ftree_tree_pack(tree, faultloc_board_tree(b));
     MPL_strncpy(b->job_id, job_id, sizeof(b->job_id));
     clock_gettime(CLOCK_REALTIME, &t);
     b->started_ms = (int64_t) t.tv_sec * 1000 + t.tv_nsec / 1000000;
@@ -469,15 +646,16 @@ static bool make_card(struct card *card, const char *name, struct faultloc_board
 }
 
 /* A path counts where every node has it. */
-static void take_cards(struct faultloc_board *b, const struct card *cards)
+static void take_cards(struct faultloc_board *b, const struct place *p, const struct card *cards)
 {
     b->has_path[FTREE_PATH_DATA] = b->has_path[FTREE_PATH_MGMT] = true;
     for (int32_t n = 0; n < b->nodes; n++) {
-        faultloc_board_addresses(b)[n] = cards[n].address;
-        memcpy(faultloc_board_name(b, n), cards[n].name, FAULTLOC_NAME_SIZE);
+        const struct card *card = &cards[p->order ? p->order[n] : n];
+        faultloc_board_addresses(b)[n] = card->address;
+        memcpy(faultloc_board_name(b, n), card->name, FAULTLOC_NAME_SIZE);
         faultloc_board_name(b, n)[FAULTLOC_NAME_SIZE - 1] = '\0';
         for (int path = 0; path < FAULTLOC_PATHS; path++)
-            b->has_path[path] &= cards[n].address.path[path].family != 0;
+            b->has_path[path] &= card->address.path[path].family != 0;
     }
 }
 
@@ -514,33 +692,23 @@ static int share_key(struct faultloc_board *b, bool * fine)
     goto fn_exit;
 }
 
-/* Collective over all ranks; only leaders have a board and a card. */
-static int exchange_cards(struct faultloc_board *b, const struct card *card, bool * fine)
+/* Collective over the leaders; one that could not make its board has no card worth having, but
+ * says so later on, and all stand aside. */
+static int exchange_cards(const struct place *p, MPIR_Comm * leaders, const struct card *card)
 {
-    MPIR_Comm *leaders = NULL;
     MPIR_Errflag_t errflag = MPIR_ERR_NONE;
-    struct card *cards = NULL;
-    int mpi_errno;
+    struct card *cards = malloc((size_t) p->nodes * sizeof(*cards));
+    int mpi_errno = MPI_SUCCESS;
 
-    mpi_errno = MPIR_Comm_split_impl(MPIR_Process.comm_world, b ? 0 : MPI_UNDEFINED, 0, &leaders);
-    MPIR_ERR_CHECK(mpi_errno);
-    if (!leaders)
-        goto fn_exit;
-    cards = malloc((size_t) leaders->local_size * sizeof(*cards));
     MPIR_ERR_CHKANDJUMP(!cards, mpi_errno, MPI_ERR_OTHER, "**nomem");
     mpi_errno = MPIR_Allgather(card, sizeof(*card), MPI_BYTE, cards, sizeof(*card), MPI_BYTE,
                                leaders, &errflag);
     MPIR_ERR_CHECK(mpi_errno);
-    /* fewer leaders than nodes: one of them could not make its board, and all stand aside */
-    if (leaders->local_size == b->nodes)
-        take_cards(b, cards);
-    else
-        *fine = false;
+    if (local.board)
+        take_cards(local.board, p, cards);
 
   fn_exit:
     free(cards);
-    if (leaders)
-        MPIR_Comm_free_impl(leaders);
     return mpi_errno;
   fn_fail:
     goto fn_exit;
@@ -597,28 +765,42 @@ static void stand_aside(bool with_helpers)
     local.board = NULL;
 }
 
-/* The leaders' part: makes the board, exchanges what the others need to reach this node.  All
- * ranks take part in what is collective in it. */
-static int set_up_node(const struct place *p, const char *name, const char *job_id, int *fd,
+/* The leaders' part: agrees on the tree, makes the board, exchanges what the others need to reach
+ * this node.  All ranks take part in what is collective in it. */
+static int set_up_node(struct place *p, const char *name, const char *job_id, int *fd,
                        struct faultloc_ports ports[FAULTLOC_ROLES], bool * fine)
 {
-    bool leads = p->slot == 0;
+    int32_t fanout = in_range("MPIR_CVAR_FAULTLOC_FANOUT", MPIR_CVAR_FAULTLOC_FANOUT, 1, 1024, 32);
+    MPIR_Comm *leaders = NULL;
+    struct ftree_tree *tree = NULL;
     struct card card;
     int mpi_errno;
 
     memset(&card, 0, sizeof(card));
-    if (leads && *fine)
-        *fine = make_board(p, job_id, &local.board, fd);
+    mpi_errno = MPIR_Comm_split_impl(MPIR_Process.comm_world, p->slot == 0 ? 0 : MPI_UNDEFINED, 0,
+                                     &leaders);
+    MPIR_ERR_CHECK(mpi_errno);
+    if (leaders) {
+        mpi_errno = take_topology(p, name, leaders, fanout, &tree, fine);
+        MPIR_ERR_CHECK(mpi_errno);
+    }
+    if (leaders && *fine)
+        *fine = make_board(p, job_id, fanout, tree, &local.board, fd);
     if (local.board && p->nodes > 1)
         *fine = make_card(&card, name, local.board, ports);
     else if (local.board)
         MPL_strncpy(card.name, name, sizeof(card.name));
     mpi_errno = share_key(local.board, fine);
     MPIR_ERR_CHECK(mpi_errno);
-    mpi_errno = exchange_cards(local.board, &card, fine);
-    MPIR_ERR_CHECK(mpi_errno);
+    if (leaders) {
+        mpi_errno = exchange_cards(p, leaders, &card);
+        MPIR_ERR_CHECK(mpi_errno);
+    }
 
   fn_exit:
+    if (leaders)
+        MPIR_Comm_free_impl(leaders);
+    ftree_tree_free(tree);
     return mpi_errno;
   fn_fail:
     goto fn_exit;

@@ -24,6 +24,7 @@
 #define FIELD_STATE 3
 #define FIELD_THREADS 20
 #define FIELD_START 22
+#define FIELD_PROCESSOR 39
 
 #ifndef SYS_pidfd_open
 #define SYS_pidfd_open 434 /* the same on every architecture */
@@ -59,6 +60,17 @@ static bool skip_field(const char **at, const char *end)
     return true;
 }
 
+/* On which CPU it runs or last ran; -1 where that is missing: nothing else depends on it. */
+static int32_t take_processor(const char *at, const char *end)
+{
+    uint64_t processor;
+
+    for (int field = FIELD_START + 1; field < FIELD_PROCESSOR; field++)
+        if (!skip_field(&at, end))
+            return -1;
+    return take_number(&at, end, &processor) && processor <= INT32_MAX ? (int32_t) processor : -1;
+}
+
 /* The fields behind the name, of which there can be no doubt: no blank and no name is in them. */
 static bool take_fields(const char *at, const char *end, struct faultloc_proc *proc)
 {
@@ -79,7 +91,10 @@ static bool take_fields(const char *at, const char *end, struct faultloc_proc *p
     for (int field = FIELD_THREADS + 1; field < FIELD_START; field++)
         if (!skip_field(&at, end))
             return false;
-    return take_number(&at, end, &proc->start);
+    if (!take_number(&at, end, &proc->start))
+        return false;
+    proc->processor = take_processor(at, end);
+    return true;
 }
 
 int faultloc_proc_parse(const char *bytes, size_t len, pid_t pid, struct faultloc_proc *proc)

@@ -30,6 +30,8 @@ struct faultloc_proc {
     /* When it started, in clock ticks since boot: a process that has the number of one that ended
      * has another start. */
     uint64_t start;
+    /* The CPU that the first thread runs on or last ran on, -1: not said. */
+    int32_t processor;
     char comm[FAULTLOC_PROC_COMM];
 };
 

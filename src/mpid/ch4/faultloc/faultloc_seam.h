@@ -25,6 +25,12 @@
 #define FAULTLOC_SLOT_ALIGN 65536
 #endif
 
+#if defined(__GNUC__)
+#define FAULTLOC_ALIGNED(n) __attribute__((aligned(n)))
+#else
+#define FAULTLOC_ALIGNED(n)
+#endif
+
 enum faultloc_slot_state {
     FAULTLOC_SLOT_EMPTY,
     FAULTLOC_SLOT_RUNNING,
@@ -56,6 +62,93 @@ struct faultloc_slot {
 };
 
 /*
+ * The ring of a rank's last messages, in its page behind the slot; written when a send or receive
+ * begins, read by the agent when somebody asks for it.
+ *
+ * `count` goes up by FAULTLOC_RING_STEP for each message.  A writer first counts, then fills in the
+ * entry that the new count points to, at last the `mark` of the message's type: the new count.  So
+ * an entry is whole if it has the mark that is expected, and if after reading it nobody had counted
+ * on to it in the next turn; only what is just being written is left out.  Where several threads
+ * write, one that is held up in the middle for a whole turn spoils an entry: a wrong line in a log.
+ *
+ * No clock is read for a message, because that takes longer than all the rest.  The agent notes how
+ * far the count was at each of its looks, which says when a message was within one look's time.
+ */
+#define FAULTLOC_RING_ENTRIES 32
+#define FAULTLOC_RING_STEP 32 /* sizeof(struct faultloc_message): the count is an offset, too */
+#define FAULTLOC_RING_BYTES (FAULTLOC_RING_ENTRIES * FAULTLOC_RING_STEP)
+#define FAULTLOC_RING_LOOKS 16
+#define FAULTLOC_RING_SEND 0
+#define FAULTLOC_RING_RECV 1
+
+struct faultloc_message {
+    uint64_t count;    /* of elements whose size the datatype says */
+    int32_t tag;
+    int32_t peer;      /* rank in the communicator; below 0: any source */
+    uint16_t context;
+    uint16_t datatype; /* lower half of a builtin's handle, its second byte is the size; 0: bytes */
+    uint32_t mark[2];  /* by type */
+    uint32_t spare;
+};
+
+struct faultloc_ring {
+    uint32_t count;
+    uint32_t looks; /* so far; the agent's, as the table below */
+    uint32_t spare[6];
+    struct faultloc_message entry[FAULTLOC_RING_ENTRIES];
+    struct {
+        uint64_t at_ns; /* CLOCK_MONOTONIC */
+        uint64_t count;
+    } look[FAULTLOC_RING_LOOKS]; /* the last that found the count changed */
+};
+
+/* A rank's page; the same in its own memory and on the board. */
+struct faultloc_page {
+    struct faultloc_slot slot;
+    struct faultloc_ring ring FAULTLOC_ALIGNED(FAULTLOC_RING_STEP); /* no entry in two lines */
+};
+
+#if defined(__GNUC__)
+/* on x86 it keeps the compiler from reordering, and is no instruction */
+#define FAULTLOC_STORES_SO_FAR() __atomic_thread_fence(__ATOMIC_RELEASE)
+#else
+#define FAULTLOC_STORES_SO_FAR() do { } while (0)
+#endif
+
+/* Counts, and sets `now` to the new count.  Two threads write only where no lock is held when a
+ * send begins. */
+#if defined(__GNUC__) && defined(MPICH_THREAD_GRANULARITY) && \
+    MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
+#define FAULTLOC_RING_COUNT(ring, now) \
+    ((now) = __atomic_add_fetch(&(ring)->count, FAULTLOC_RING_STEP, __ATOMIC_RELAXED))
+#elif defined(__x86_64__) && defined(__GNUC__) && defined(__OPTIMIZE__)
+#define FAULTLOC_RING_COUNT(ring, now) \
+    __asm__ __volatile__("addl %2, %1; movl %1, %0" \
+                         : "=r"(now), "+m"((ring)->count) : "i"(FAULTLOC_RING_STEP))
+#else
+#define FAULTLOC_RING_COUNT(ring, now) ((now) = (ring)->count += FAULTLOC_RING_STEP)
+#endif
+
+/* `amend` is a statement that may correct the entry `m_` before it counts. */
+#define FAULTLOC_RING_WRITE(ring, type, count_, datatype_, tag_, peer_, context_, amend) \
+    do { \
+        uint32_t now_; \
+        struct faultloc_message *m_; \
+        FAULTLOC_RING_COUNT(ring, now_); \
+        m_ = (struct faultloc_message *) (void *) \
+            ((char *) (ring)->entry + now_ % FAULTLOC_RING_BYTES); \
+        FAULTLOC_STORES_SO_FAR(); \
+        m_->count = (uint64_t) (count_); \
+        m_->tag = (tag_); \
+        m_->peer = (peer_); \
+        m_->context = (uint16_t) (context_); \
+        *(volatile uint16_t *) &m_->datatype = (uint16_t) (datatype_); /* merging takes longer */ \
+        amend; \
+        FAULTLOC_STORES_SO_FAR(); \
+        m_->mark[type] = now_; \
+    } while (0)
+
+/*
  * `call` holds the identifier of the current call in its low bits and the number of calls that
  * ended above them.  Entering adds the identifier, leaving adds 2^bits minus the identifier: one
  * instruction each, calls may nest, and no two calls leave the same word.  The identifier is a
@@ -74,6 +167,7 @@ struct faultloc_slot {
 
 union MPIDI_faultloc_page {
     struct faultloc_slot slot;
+    struct faultloc_page page;
     char room[FAULTLOC_SLOT_ALIGN];
 };
 extern union MPIDI_faultloc_page MPIDI_faultloc_page MPIDI_FAULTLOC_HIDDEN;
@@ -122,6 +216,25 @@ extern union MPIDI_faultloc_page MPIDI_faultloc_page MPIDI_FAULTLOC_HIDDEN;
     } while (0)
 #define MPIDI_FAULTLOC_IS_DONE(req) MPIR_Request_is_complete(req)
 
+/* A send or receive begins.  The page is always there: nothing is asked but whether the datatype is
+ * a builtin, whose handle is below 2^31 and says its size; the bytes of others are counted here. */
+#define MPIDI_FAULTLOC_LOG_DERIVED(count, datatype) \
+    if (unlikely((int32_t) (datatype) < 0)) { \
+        MPI_Aint bytes_; \
+        MPIR_Datatype_get_size_macro(datatype, bytes_); \
+        m_->count = (uint64_t) ((count) * bytes_); \
+        m_->datatype = 0; \
+    }
+#define MPIDI_FAULTLOC_LOG(type, count, datatype, rank, tag, context) \
+    FAULTLOC_RING_WRITE(&MPIDI_faultloc_page.page.ring, type, count, datatype, tag, rank, context, \
+                        MPIDI_FAULTLOC_LOG_DERIVED(count, datatype))
+#define MPIDI_FAULTLOC_LOG_SEND(count, datatype, rank, tag, comm, offset) \
+    MPIDI_FAULTLOC_LOG(FAULTLOC_RING_SEND, count, datatype, rank, tag, \
+                       (comm)->context_id + (offset))
+#define MPIDI_FAULTLOC_LOG_RECV(count, datatype, rank, tag, comm, offset) \
+    MPIDI_FAULTLOC_LOG(FAULTLOC_RING_RECV, count, datatype, rank, tag, \
+                       (comm)->recvcontext_id + (offset))
+
 /* One turn of the wait loop that brought nothing, and will be followed by another.  255 of 256 cost
  * an increment; at the others (every 50 us or so) the wait is noted in the slot, with the request
  * where it is one that is waited for, and the rank looks whether the job is to end. */
@@ -151,6 +264,8 @@ void MPIDI_faultloc_stop(void) MPIDI_FAULTLOC_HIDDEN;
 #define MPIDI_FAULTLOC_REQUEST_DECL
 #define MPIDI_FAULTLOC_REQUEST_PEER(req, av) do { } while (0)
 #define MPIDI_FAULTLOC_IS_DONE(req) 0
+#define MPIDI_FAULTLOC_LOG_SEND(count, datatype, rank, tag, comm, offset) do { } while (0)
+#define MPIDI_FAULTLOC_LOG_RECV(count, datatype, rank, tag, comm, offset) do { } while (0)
 #define MPIDI_FAULTLOC_WAIT_TURN(req) do { } while (0)
 #define MPIDI_FAULTLOC_PROGRESS_WAIT(state, req) MPID_Progress_wait(state)
 #define MPIDI_FAULTLOC_START() MPI_SUCCESS

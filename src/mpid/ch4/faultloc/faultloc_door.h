@@ -1,0 +1,79 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef FAULTLOC_DOOR_H_INCLUDED
+#define FAULTLOC_DOOR_H_INCLUDED
+
+#include "ftree.h"
+
+#include <stdatomic.h>
+#include <sys/types.h>
+
+/*
+ * The door: how other middleware (a scheduler's prolog, a hardware monitor, a network manager, a
+ * user) tells the agent of a node what it observed.  A Unix datagram socket, one JSON object for
+ * each datagram:
+ *
+ *     {"kind": "power-off", "component": "node h2", "severity": "fatal", "detail": "...",
+ *      "errno": "EHOSTUNREACH", "age_ms": 120, "count": 1}
+ *
+ * Only "kind" must be there.  A component is "node NAME", "rank N", "nic NAME[:IFACE]",
+ * "link NAME[:IFACE]" or "switch NAME"; left out: the agent's own node.
+ *
+ * The job's own user and root are heard, nobody else.  A sender that is bound to a name gets a line
+ * back: "ok", or what is wrong.  What is wrong is also said on the job's stderr, a few times.
+ *
+ *     faultloc_door.c        the socket
+ *     faultloc_door_read.c   from a datagram to a symptom
+ */
+
+#define FAULTLOC_DOOR_BYTES 1024 /* of a datagram */
+#define FAULTLOC_DOOR_ERROR 256
+#define FAULTLOC_DOOR_PATH 108 /* as long as the address of a Unix socket can be */
+#define FAULTLOC_DOOR_TURN 64 /* datagrams read in one turn of the agent's loop */
+
+struct faultloc_door {
+    const struct ftree_job *job;
+    int32_t self;
+    uid_t uid; /* who is heard, besides root */
+    atomic_int *fd; /* -1: closed; the caller's, who closes it in a forked child */
+    char path[FAULTLOC_DOOR_PATH];
+    ftree_time first_try; /* 0: none yet */
+    bool given_up, stranger_said;
+    int complaints;
+};
+
+/* Purpose: the folder of the doors of a user's jobs: $XDG_RUNTIME_DIR/faultloc where there is such
+ * a directory, else /tmp/faultloc-UID.  Returns false where it does not fit. */
+bool faultloc_door_folder(uid_t uid, char *out, size_t room);
+
+/* Purpose: the door's own name in its folder: JOB@NODE.sock, where characters that do not belong
+ * into a file name are '_'.  Returns false where it does not fit. */
+bool faultloc_door_name(const char *job_id, const char *node, char *out, size_t room);
+
+/* Purpose: begins; nothing is opened yet.  `fd` is the caller's and is set to -1. */
+void faultloc_door_init(struct faultloc_door *d, const struct ftree_job *job, int32_t self,
+                        atomic_int *fd);
+
+/* Purpose: opens the door where it is not open and can be: makes the folder, replaces the socket of
+ * an agent that is dead.  One that is still being buried is waited for by calling again.  What
+ * cannot be is said, once.  Returns true when it has just been opened. */
+bool faultloc_door_open(struct faultloc_door *d, ftree_time now, const char *job_id);
+
+/* Purpose: the next symptom that was told, with times by the clock of `now`; false: there is none,
+ * or `FAULTLOC_DOOR_TURN` datagrams were read for this `*budget`, which the caller sets to 0 before
+ * the first call of a turn. */
+bool faultloc_door_next(struct faultloc_door *d, ftree_time now, int *budget,
+                        struct ftree_symptom *s);
+
+/* Purpose: closes it and removes its name. */
+void faultloc_door_close(struct faultloc_door *d);
+
+/* Purpose: reads one datagram; `self` is the agent's own node.  Returns false and says why in
+ * `error`, which has FAULTLOC_DOOR_ERROR bytes.  Pure. */
+bool faultloc_door_read(const struct ftree_job *job, int32_t self, ftree_time now,
+                        const char *text, size_t len, struct ftree_symptom *s, char *error);
+
+#endif /* FAULTLOC_DOOR_H_INCLUDED */

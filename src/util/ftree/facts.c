@@ -1,0 +1,272 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "ftree_int.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* What the probes of a suspect came to: as facts in the words of the rule base, which decides, and
+ * as evidence in the words of the report, which tells. */
+
+bool ftree_facts_was_witnessed(const struct ftree *ft, const struct suspect *su, int path)
+{
+    return ft->heard[path].at >= su->opened && ft->heard[path].at > 0 &&
+           ft->heard[path].node != su->node;
+}
+
+/* A kernel speaks for a process that does not. */
+bool ftree_facts_kernel_spoke(const struct suspect *su)
+{
+    for (int path = 0; path < FTREE_PATHS; path++)
+        if (su->reach[path][FTREE_ROLE_AGENT] == FTREE_REACH_REFUSED ||
+            su->reach[path][FTREE_ROLE_AGENT] == FTREE_REACH_CONNECTED)
+            return true;
+    return false;
+}
+
+bool ftree_facts_answered(const struct suspect *su)
+{
+    for (int path = 0; path < FTREE_PATHS; path++)
+        if (su->reach[path][FTREE_ROLE_AGENT] == FTREE_REACH_ANSWERED)
+            return true;
+    return false;
+}
+
+/* ---- facts ----------------------------------------------------------------------------------- */
+
+void ftree_facts_init(struct rules_facts *facts)
+{
+    memset(facts, 0, sizeof(*facts));
+    facts->value[RULES_FACT_DATA] = facts->value[RULES_FACT_MGMT] = RULES_REACH_NO_PATH;
+    for (int i = 0; i < RULES_NUMBER_COUNT; i++)
+        facts->number[i] = NAN;
+}
+
+void ftree_facts_process(struct rules_facts *facts, uint8_t phase, char proc_state, int seen_by)
+{
+    uint8_t process = RULES_PROCESS_RUNNING;
+
+    if (phase == FTREE_PHASE_GONE || (proc_state && strchr("XxZ", proc_state)))
+        process = RULES_PROCESS_GONE;
+    else if (proc_state == 'T')
+        process = RULES_PROCESS_STOPPED;
+    else if (proc_state == 't')
+        process = RULES_PROCESS_TRACED;
+    else if (proc_state == 'D')
+        process = RULES_PROCESS_DISK_SLEEP;
+    facts->value[RULES_FACT_PROCESS] = process;
+    facts->value[RULES_FACT_SEEN_BY] = (uint8_t) seen_by;
+}
+
+static void find_reaches(const struct ftree *ft, const struct suspect *su, bool at_end,
+                         struct rules_facts *facts)
+{
+    static const uint8_t by_role[FTREE_ROLES] = {RULES_FACT_AGENT, RULES_FACT_DEPUTY};
+    static const uint8_t by_path[FTREE_PATHS] = {RULES_FACT_DATA, RULES_FACT_MGMT};
+
+    for (int path = 0; path < FTREE_PATHS; path++) {
+        if (!ft->job->has_path[path])
+            continue;
+        for (int role = 0; role < FTREE_ROLES; role++) {
+            uint8_t reach = su->reach[path][role];
+            if (at_end && su->questioned[path][role] && reach == FTREE_REACH_NOT_ASKED)
+                reach = FTREE_REACH_SILENT;
+            if (reach > facts->value[by_role[role]])
+                facts->value[by_role[role]] = reach;
+            if (role == FTREE_ROLE_AGENT)
+                facts->value[by_path[path]] = reach;
+            else if (reach == FTREE_REACH_CONNECTED)
+                facts->value[RULES_FACT_DEPUTY_CONNECTS] = RULES_YES;
+        }
+    }
+    if (!ft->job->has_path[FTREE_PATH_DATA] && !ft->job->has_path[FTREE_PATH_MGMT])
+        facts->value[RULES_FACT_AGENT] = facts->value[RULES_FACT_DEPUTY] = RULES_REACH_NO_PATH;
+    facts->value[RULES_FACT_MAIN] = facts->value[ft->job->has_path[FTREE_PATH_DATA]
+                                                     ? RULES_FACT_DATA
+                                                     : RULES_FACT_MGMT];
+}
+
+static void find_surroundings(const struct ftree *ft, const struct suspect *su,
+                              struct rules_facts *facts)
+{
+    int paths = 0, down = 0, witnessed = 0;
+
+    for (int path = 0; path < FTREE_PATHS; path++) {
+        if (!ft->job->has_path[path])
+            continue;
+        paths++;
+        down += su->reach[path][FTREE_ROLE_AGENT] == FTREE_REACH_LOCAL_DOWN;
+        witnessed += ftree_facts_was_witnessed(ft, su, path);
+    }
+    facts->value[RULES_FACT_WITNESSED] = (uint8_t) witnessed; /* none, one, both */
+    facts->value[RULES_FACT_DATA_WITNESSED] =
+        ft->job->has_path[FTREE_PATH_DATA] && ftree_facts_was_witnessed(ft, su, FTREE_PATH_DATA);
+    facts->value[RULES_FACT_OTHERS] = ft->job->nodes - 2 - ftree_verdict_failed(ft, su->node) > 0;
+    facts->value[RULES_FACT_OWN_SIDE] = down == paths ? RULES_SIDE_DOWN : RULES_SIDE_UP;
+    facts->value[RULES_FACT_RANKS] =
+        ftree_ranks_of(ft->job, su->node) > 1 ? RULES_RANKS_SEVERAL : RULES_RANKS_ONE;
+}
+
+static double centi(uint32_t value)
+{
+    return value == UINT32_MAX ? NAN : value / 100.0;
+}
+
+static double percent(uint64_t part, uint64_t whole)
+{
+    if (part == UINT64_MAX || whole == UINT64_MAX || whole == 0)
+        return NAN;
+    return 100.0 * (double) part / (double) whole;
+}
+
+static double sum(uint64_t a, uint64_t b)
+{
+    return a == UINT64_MAX || b == UINT64_MAX ? NAN : (double) a + (double) b;
+}
+
+static double frequency_percent(const struct ftree_node_state *s)
+{
+    if (s->frequency_max_mhz == UINT32_MAX || s->frequency_nominal_mhz == UINT32_MAX ||
+        s->frequency_nominal_mhz == 0)
+        return NAN;
+    return 100.0 * s->frequency_max_mhz / s->frequency_nominal_mhz;
+}
+
+static void find_state(const struct ftree_node_state *s, struct rules_facts *facts)
+{
+    double *number = facts->number;
+
+    if (s->cpus && s->cpus != UINT32_MAX)
+        number[RULES_NUMBER_LOAD] = centi(s->load_centi) / s->cpus;
+    number[RULES_NUMBER_CPU_PRESSURE] = centi(s->cpu_pressure_centi);
+    number[RULES_NUMBER_MEMORY_PRESSURE] = centi(s->memory_pressure_centi);
+    number[RULES_NUMBER_IO_PRESSURE] = centi(s->io_pressure_centi);
+    number[RULES_NUMBER_MEMORY_AVAILABLE] = percent(s->memory_available, s->memory_total);
+    number[RULES_NUMBER_SWAP_USED] = 100.0 - percent(s->swap_free, s->swap_total);
+    number[RULES_NUMBER_FREQUENCY] = frequency_percent(s);
+    if (s->throttles != UINT64_MAX)
+        number[RULES_NUMBER_THROTTLES] = (double) s->throttles;
+    number[RULES_NUMBER_LINK_ERRORS] = sum(s->rx_errors, s->tx_errors);
+    number[RULES_NUMBER_LINK_DROPS] = sum(s->rx_drops, s->tx_drops);
+    facts->value[RULES_FACT_LINK] = s->link;
+    facts->value[RULES_FACT_STATE_KNOWN] = RULES_YES;
+}
+
+/* The rank of the suspect that is worst off, as its state probe says: in the kernel, in state D. */
+static void find_process(const struct suspect *su, struct rules_facts *facts)
+{
+    for (int32_t i = 0; i < su->state.ranks; i++)
+        if (su->state.rank[i].proc_state == 'D')
+            ftree_facts_process(facts, su->state.rank[i].phase, 'D', RULES_SEEN_BY_AGENT);
+}
+
+void ftree_facts_find(const struct ftree *ft, const struct suspect *su, bool at_end,
+                      struct rules_facts *facts)
+{
+    ftree_facts_init(facts);
+    find_reaches(ft, su, at_end, facts);
+    find_surroundings(ft, su, facts);
+    if (su->deputy_word.rank != FTREE_NONE)
+        ftree_facts_process(facts, su->deputy_word.phase, su->deputy_word.proc_state,
+                            RULES_SEEN_BY_DEPUTY);
+    if (su->has_state) {
+        find_state(&su->state, facts);
+        if (su->deputy_word.rank == FTREE_NONE)
+            find_process(su, facts);
+    }
+}
+
+/* ---- evidence -------------------------------------------------------------------------------- */
+
+static void add_reaches(const struct suspect *su, struct ftree_evidence *e, struct ftree_verdict *v)
+{
+    for (int role = 0; role < FTREE_ROLES; role++) {
+        e->role = (uint8_t) role;
+        e->reach = su->reach[e->path][role];
+        e->error = su->error[e->path][role];
+        e->proc_state = role == FTREE_ROLE_DEPUTY && e->reach == FTREE_REACH_ANSWERED &&
+                                su->deputy_word.rank != FTREE_NONE
+                            ? su->deputy_word.proc_state
+                            : 0;
+        if (e->reach != FTREE_REACH_NOT_ASKED)
+            ftree_verdict_add_evidence(v, e);
+    }
+}
+
+static void add_witness(const struct ftree *ft, struct ftree_evidence *e, struct ftree_verdict *v)
+{
+    e->role = FTREE_ROLE_AGENT;
+    e->target = ft->heard[e->path].node;
+    e->reach = ft->heard[e->path].reach;
+    e->error = 0;
+    e->proc_state = 0;
+    e->at = ft->heard[e->path].at;
+    ftree_verdict_add_evidence(v, e);
+}
+
+static int add_number(char *text, size_t size, int len, const char *name, double value)
+{
+    if (isnan(value) || len < 0 || (size_t) len >= size)
+        return len;
+    return len + snprintf(text + len, size - (size_t) len, "%s%s %.4g", len ? ", " : "", name,
+                          value);
+}
+
+static void add_state(const struct suspect *su, struct ftree_evidence *e, struct ftree_verdict *v)
+{
+    struct rules_facts facts;
+    int len = 0;
+
+    ftree_facts_init(&facts);
+    find_state(&su->state, &facts);
+    e->source = FTREE_EVIDENCE_STATE;
+    e->path = FTREE_PATHS;
+    e->role = FTREE_ROLE_AGENT;
+    e->reach = FTREE_REACH_ANSWERED;
+    len = snprintf(e->detail, sizeof(e->detail), "data interface %s",
+                   ftree_link_name(su->state.link));
+    len = add_number(e->detail, sizeof(e->detail), len, "load/CPU",
+                     facts.number[RULES_NUMBER_LOAD]);
+    len = add_number(e->detail, sizeof(e->detail), len, "memory free %",
+                     facts.number[RULES_NUMBER_MEMORY_AVAILABLE]);
+    add_number(e->detail, sizeof(e->detail), len, "memory pressure %",
+               facts.number[RULES_NUMBER_MEMORY_PRESSURE]);
+    ftree_verdict_add_evidence(v, e);
+}
+
+static void add_log(const struct suspect *su, ftree_time now, struct ftree_evidence *e,
+                    struct ftree_verdict *v)
+{
+    e->source = FTREE_EVIDENCE_LOG;
+    e->path = FTREE_PATHS;
+    e->role = FTREE_ROLE_AGENT;
+    e->reach = FTREE_REACH_ANSWERED;
+    snprintf(e->detail, sizeof(e->detail), "last message %.1f s ago: %s of %llu bytes, peer %d, tag %d",
+             (double) (now > su->last.at ? now - su->last.at : 0) / 1e9,
+             su->last.type == FTREE_LOG_SEND ? "send" : "receive",
+             (unsigned long long) su->last.bytes, (int) su->last.peer, (int) su->last.tag);
+    ftree_verdict_add_evidence(v, e);
+}
+
+void ftree_facts_add_evidence(const struct ftree *ft, ftree_time now, const struct suspect *su,
+                              struct ftree_verdict *v)
+{
+    struct ftree_evidence e = {.target = su->node, .by = ft->self, .at = now};
+
+    for (int path = 0; path < FTREE_PATHS; path++) {
+        e = (struct ftree_evidence){
+            .path = (uint8_t) path, .target = su->node, .by = ft->self, .at = now};
+        add_reaches(su, &e, v);
+        if (ftree_facts_was_witnessed(ft, su, path))
+            add_witness(ft, &e, v);
+    }
+    e = (struct ftree_evidence){.target = su->node, .by = ft->self, .at = now};
+    if (su->has_state)
+        add_state(su, &e, v);
+    if (su->has_log)
+        add_log(su, now, &e, v);
+}

@@ -1,0 +1,449 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "report_int.h"
+#include "tree.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void report_clean(char *s, size_t len)
+{
+    for (size_t i = 0; i < len; i++)
+        if (s[i] < ' ' || s[i] > '~')
+            s[i] = '?';
+}
+
+/* ---- errno ----------------------------------------------------------------------------------- */
+
+static const struct {
+    int error;
+    const char *name;
+} errors[] = {
+    {ECONNREFUSED, "ECONNREFUSED"},
+    {ECONNRESET, "ECONNRESET"},
+    {EHOSTUNREACH, "EHOSTUNREACH"},
+    {EHOSTDOWN, "EHOSTDOWN"},
+    {ENETUNREACH, "ENETUNREACH"},
+    {ENETDOWN, "ENETDOWN"},
+    {ENETRESET, "ENETRESET"},
+    {ETIMEDOUT, "ETIMEDOUT"},
+    {EADDRNOTAVAIL, "EADDRNOTAVAIL"},
+    {EPIPE, "EPIPE"},
+    {ECONNABORTED, "ECONNABORTED"},
+    {ENOTCONN, "ENOTCONN"},
+    {ESHUTDOWN, "ESHUTDOWN"},
+    {EACCES, "EACCES"},
+    {EPERM, "EPERM"},
+    {EIO, "EIO"},
+    {ENODEV, "ENODEV"},
+    {ENOMEM, "ENOMEM"},
+    {ENOSPC, "ENOSPC"},
+    {EROFS, "EROFS"},
+    {ESTALE, "ESTALE"},
+};
+
+const char *ftree_report_errno(int error, char *buf, size_t len)
+{
+    if (error == 0)
+        return "";
+    for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++)
+        if (errors[i].error == error)
+            return errors[i].name;
+    snprintf(buf, len, "errno %d", error);
+    return buf;
+}
+
+int ftree_report_errno_number(const char *name)
+{
+    char *end;
+    long n;
+
+    for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++)
+        if (!strcmp(errors[i].name, name))
+            return errors[i].error;
+    if (*name < '0' || *name > '9')
+        return 0;
+    n = strtol(name, &end, 10);
+    return *end || n < 1 || n > 4095 ? 0 : (int) n;
+}
+
+/* ---- ranks ----------------------------------------------------------------------------------- */
+
+void ftree_report_ranks(const struct ftree_ranks *set, char *buf, size_t len)
+{
+    static const char more[] = ", ...";
+    int32_t listed = 0;
+    size_t used = 0;
+
+    buf[0] = '\0';
+    for (int32_t i = 0; i < set->ranges; i++) {
+        int32_t first = set->range[i].first, last = set->range[i].last;
+        char piece[32];
+        int n = first == last ? snprintf(piece, sizeof(piece), "%s%d", i ? ", " : "", (int) first)
+                              : snprintf(piece, sizeof(piece), "%s%d-%d", i ? ", " : "",
+                                         (int) first, (int) last);
+        if (used + (size_t) n + sizeof(more) > len) {
+            snprintf(buf + used, len - used, "%s", used ? more : "...");
+            return;
+        }
+        memcpy(buf + used, piece, (size_t) n + 1);
+        used += (size_t) n;
+        listed += last - first + 1;
+    }
+    if (listed < set->count)
+        snprintf(buf + used, len - used, "%s", used ? more : "...");
+}
+
+/* The node that a rank is on, without a search. */
+static bool is_on(const struct ftree_job *job, const struct ftree_verdict *v, int32_t rank)
+{
+    int32_t node = job->rank_node ? job->rank_node[rank] : rank;
+
+    if (v->kind == FTREE_KIND_SWITCH && job->tree && v->switch_ != FTREE_NONE)
+        return ftree_tree_is_behind(job->tree, v->switch_, node);
+    return node == v->node;
+}
+
+int32_t report_next_rank(const struct ftree_job *job, const struct ftree_verdict *v,
+                         int32_t before)
+{
+    if (v->rank != FTREE_NONE)
+        return before < v->rank ? v->rank : FTREE_NONE;
+    for (int32_t r = before + 1; r < job->size; r++)
+        if (is_on(job, v, r))
+            return r;
+    return FTREE_NONE;
+}
+
+static void component_ranks(const struct ftree_job *job, const struct ftree_verdict *v,
+                            struct ftree_ranks *set)
+{
+    memset(set, 0, sizeof(*set));
+    for (int32_t r = report_next_rank(job, v, -1); r != FTREE_NONE;
+         r = report_next_rank(job, v, r)) {
+        set->count++;
+        if (set->ranges > 0 && set->range[set->ranges - 1].last + 1 == r)
+            set->range[set->ranges - 1].last = r;
+        else if (set->ranges < FTREE_RANGES_MAX)
+            set->range[set->ranges].first = set->range[set->ranges].last = r, set->ranges++;
+    }
+}
+
+/* ---- components ------------------------------------------------------------------------------ */
+
+static const char *switch_name(const struct ftree_job *job, int32_t switch_, char *buf, size_t len)
+{
+    if (job->tree && switch_ >= 0 && switch_ < job->tree->switches)
+        return job->tree->switch_name[switch_];
+    snprintf(buf, len, "%d", (int) switch_);
+    return buf;
+}
+
+void report_about(const struct ftree_job *job, const struct ftree_verdict *v,
+                  struct report_room *room, struct report_about *about)
+{
+    struct ftree_ranks set;
+    char list[200];
+
+    component_ranks(job, v, &set);
+    ftree_report_ranks(&set, list, sizeof(list));
+    snprintf(room->ranks, sizeof(room->ranks), "%s %s", set.count == 1 ? "rank" : "ranks", list);
+    *about = (struct report_about){.class_ = ftree_class_name(v->class_),
+                                   .origin = ftree_origin_name(ftree_class_origin(v->class_)),
+                                   .kind = ftree_kind_name(v->kind),
+                                   .node = ftree_node_name(job, v->node, room->node,
+                                                           sizeof(room->node)),
+                                   .ranks = room->ranks,
+                                   .pid = v->pid};
+    about->name = about->node;
+    if (v->kind == FTREE_KIND_SWITCH)
+        about->name = switch_name(job, v->switch_, room->name, sizeof(room->name));
+    if (v->kind != FTREE_KIND_RANK)
+        return;
+    snprintf(room->name, sizeof(room->name), "%s", list);
+    about->name = room->name;
+}
+
+const char *report_candidate(const struct ftree_job *job, const struct ftree_verdict *v,
+                             int class_, char *buf, size_t len, const char **kind)
+{
+    int32_t leaf = job->tree ? job->tree->node_switch[v->node] : FTREE_NONE;
+
+    *kind = ftree_kind_name(ftree_class_kind(class_));
+    if (ftree_class_kind(class_) == FTREE_KIND_SWITCH && leaf != FTREE_NONE)
+        return switch_name(job, leaf, buf, len);
+    if (ftree_class_kind(class_) == FTREE_KIND_RANK && v->rank != FTREE_NONE) {
+        snprintf(buf, len, "%d", (int) v->rank);
+        return buf;
+    }
+    /* the nearest that has a name */
+    if (ftree_class_kind(class_) == FTREE_KIND_SWITCH || ftree_class_kind(class_) == FTREE_KIND_RANK)
+        *kind = ftree_kind_name(FTREE_KIND_NODE);
+    return ftree_node_name(job, v->node, buf, len);
+}
+
+static bool is(const char *a, const char *b)
+{
+    return strcmp(a, b) == 0;
+}
+
+/* "ranks 4-7": what is said of them is in the plural. */
+static bool are_several(const struct report_about *a)
+{
+    return is(a->kind, "rank") && strncmp(a->ranks, "ranks", 5) == 0;
+}
+
+void ftree_report_headline(const struct report_about *a, char *buf, size_t len)
+{
+    static const struct {
+        const char *class_, *one, *several;
+    } rows[] = {
+        {"node-outage", " is down", " are down"},
+        {"node-frozen", " is frozen", " are frozen"},
+        {"process-crash", " ended without MPI_Finalize", " ended without MPI_Finalize"},
+        {"process-stopped", " is stopped", " are stopped"},
+        {"nic-fault", " has failed", " have failed"},
+        {"link-fault", " has failed", " have failed"},
+        {"switch-fault", " has failed", " have failed"},
+        {"network-degraded", " is degraded", " are degraded"},
+        {"user-code-hang", " hangs in user code", " hang in user code"},
+        {"io-hang", " hangs in input or output", " hang in input or output"},
+        {"deadlock", " is in a deadlock", " are in a deadlock"},
+        {"collective-mismatch", " calls another collective than the others",
+         " call another collective than the others"},
+        {"straggler", " is slow, others wait for it", " are slow, others wait for them"},
+    };
+    const char *words = ": cause not found";
+    char pid[32] = "";
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        if (is(rows[i].class_, a->class_))
+            words = are_several(a) ? rows[i].several : rows[i].one;
+    if (a->pid > 0)
+        snprintf(pid, sizeof(pid), "pid %d on ", a->pid);
+    if (is(a->kind, "rank"))
+        snprintf(buf, len, "%s (%snode %s)%s", a->ranks, pid, a->node, words);
+    else
+        snprintf(buf, len, "%s %s (%s)%s", a->kind, a->name, a->ranks, words);
+}
+
+void ftree_report_component(const struct report_about *a, char *buf, size_t len)
+{
+    if (is(a->kind, "rank"))
+        snprintf(buf, len, "%s (node %s)", a->ranks, a->node);
+    else
+        snprintf(buf, len, "%s %s", a->kind, a->name);
+}
+
+const char *ftree_report_over(const char *class_)
+{
+    if (is(class_, "process-stopped"))
+        return "it runs again";
+    if (is(class_, "node-outage") || is(class_, "node-frozen"))
+        return "its agent answers again";
+    return "it is over";
+}
+
+/* ---- the conclusion -------------------------------------------------------------------------- */
+
+void ftree_report_open_add(struct report_open *open, const char *class_, int percent)
+{
+    int i = open->n < REPORT_OPEN_MAX ? open->n++ : REPORT_OPEN_MAX;
+
+    for (; i > 0 && open->candidate[i - 1].percent < percent; i--)
+        if (i < REPORT_OPEN_MAX)
+            open->candidate[i] = open->candidate[i - 1];
+    if (i == REPORT_OPEN_MAX)
+        return;
+    open->candidate[i].class_ = class_;
+    open->candidate[i].percent = percent;
+}
+
+static void conclude_nothing(const struct report_open *open, char *buf, size_t len)
+{
+    size_t used;
+
+    snprintf(buf, len, "conclusion: no component is known to be at fault");
+    for (int i = 0; i < open->n; i++) {
+        int class_ = ftree_class_by_name(open->candidate[i].class_);
+        used = strlen(buf);
+        snprintf(buf + used, len - used, "%s%d. %s (%s, %d%%)", i ? ", " : "; most likely: ",
+                 i + 1, open->candidate[i].class_, ftree_origin_name(ftree_class_origin(class_)),
+                 open->candidate[i].percent);
+    }
+    used = strlen(buf);
+    if (open->n == 0)
+        snprintf(buf + used, len - used, ", hardware or software");
+}
+
+/* A rank is no hardware, but what it uses is. */
+static void guilty(const struct report_about *a, char *buf, size_t len)
+{
+    char component[REPORT_LABEL];
+
+    ftree_report_component(a, component, sizeof(component));
+    if (is(a->origin, "hardware") && is(a->kind, "rank"))
+        snprintf(buf, len, "what %s %s", component, are_several(a) ? "wait for is" : "waits for is");
+    else
+        snprintf(buf, len, "%s %s", component, are_several(a) ? "are" : "is");
+}
+
+void ftree_report_conclusion(const struct report_about *a, const struct report_open *open,
+                             bool withdrawn, char *buf, size_t len)
+{
+    bool hardware = is(a->origin, "hardware"), known = hardware || is(a->origin, "software");
+    char who[REPORT_LABEL + 32];
+
+    guilty(a, who, sizeof(who));
+    if (withdrawn && known)
+        snprintf(buf, len, "conclusion: %s: %s no longer at fault", a->origin, who);
+    else if (withdrawn)
+        snprintf(buf, len, "conclusion: no component is known to be at fault any more");
+    else if (known)
+        snprintf(buf, len, "conclusion: %s: %s at fault; the %s is not to blame", a->origin, who,
+                 hardware ? "software" : "hardware");
+    else if (is(a->class_, "unknown"))
+        conclude_nothing(open, buf, len);
+    else
+        snprintf(buf, len, "conclusion: hardware or software: %s at fault, and it is not known "
+                           "which of the two", who);
+}
+
+/* ---- evidence -------------------------------------------------------------------------------- */
+
+static const char *process_words(const char *state, char *buf, size_t len)
+{
+    if (is(state, "X"))
+        return "gone";
+    if (is(state, "t"))
+        return "held by a debugger (state t)";
+    if (is(state, "T"))
+        return "stopped (state T)";
+    snprintf(buf, len, "in state %s", state);
+    return buf;
+}
+
+static void probe_words(const struct report_evidence *e, char *buf, size_t len)
+{
+    snprintf(buf, len, "%s%s on %s%s%s: %s%s%s%s%s%s%s%s", e->target,
+             is(e->role, "deputy") ? "'s deputy" : "", e->path, *e->address ? " " : "", e->address,
+             e->result, *e->error ? " (" : "", e->error, *e->error ? ")" : "",
+             *e->state ? ", says state " : "", e->state, *e->detail ? ", " : "", e->detail);
+}
+
+void ftree_report_evidence(const struct report_evidence *e, char *buf, size_t len)
+{
+    char state[32];
+
+    if (is(e->source, "proc"))
+        snprintf(buf, len, "the kernel of %s says the process is %s", e->target,
+                 process_words(e->state, state, sizeof(state)));
+    else if (is(e->source, "state"))
+        snprintf(buf, len, "the state of %s: %s", e->target, e->detail);
+    else if (is(e->source, "log"))
+        snprintf(buf, len, "the last messages of %s: %s", e->target, e->detail);
+    else if (is(e->source, "symptom"))
+        snprintf(buf, len, "told to %s about %s: %s%s%s%s", e->by, e->target, e->detail,
+                 *e->error ? " (" : "", e->error, *e->error ? ")" : "");
+    else
+        probe_words(e, buf, len);
+}
+
+const char *report_address(const struct report_job *rj, int32_t node, int path, char *buf,
+                           size_t len)
+{
+    if (!rj->address || path >= FTREE_PATHS)
+        return NULL;
+    return rj->address(rj->address_ctx, node, (enum ftree_path) path, buf, len);
+}
+
+void report_evidence(const struct report_job *rj, const struct ftree_evidence *e,
+                     struct report_evidence_room *room, struct report_evidence *words)
+{
+    static const char *const sources[] = {[FTREE_EVIDENCE_PROBE] = "probe",
+                                          [FTREE_EVIDENCE_PROC] = "proc",
+                                          [FTREE_EVIDENCE_STATE] = "state",
+                                          [FTREE_EVIDENCE_LOG] = "log",
+                                          [FTREE_EVIDENCE_SYMPTOM] = "symptom"};
+    bool by_path = e->path < FTREE_PATHS;
+    const char *address = report_address(rj, e->target, e->path, room->address,
+                                         sizeof(room->address));
+
+    room->state[0] = e->proc_state;
+    room->state[1] = '\0';
+    *words = (struct report_evidence){
+        .source = e->source < FTREE_EVIDENCE_SOURCES ? sources[e->source] : "probe",
+        .path = ftree_path_name(e->path),
+        .role = !by_path ? "" : e->role == FTREE_ROLE_DEPUTY ? "deputy" : "agent",
+        .target = ftree_node_name(rj->job, e->target, room->target, sizeof(room->target)),
+        .address = address ? address : "",
+        .result = e->source == FTREE_EVIDENCE_PROBE     ? ftree_reach_name(e->reach)
+                  : e->source == FTREE_EVIDENCE_SYMPTOM ? ftree_reach_name(FTREE_REACH_NOT_ASKED)
+                                                        : ftree_reach_name(FTREE_REACH_ANSWERED),
+        .error = ftree_report_errno(e->error, room->error, sizeof(room->error)),
+        .state = room->state,
+        .by = ftree_node_name(rj->job, e->by, room->by, sizeof(room->by)),
+        .detail = e->detail};
+}
+
+/* ---- the nodes ------------------------------------------------------------------------------- */
+
+/* Whether a question to this node went unanswered. */
+static bool was_silent(const struct ftree_verdict *v, int32_t node)
+{
+    for (int32_t i = 0; i < v->evidences; i++) {
+        const struct ftree_evidence *e = &v->evidence[i];
+        if (e->source == FTREE_EVIDENCE_PROBE && e->target == node &&
+            (e->reach == FTREE_REACH_SILENT || e->reach == FTREE_REACH_UNREACHABLE ||
+             e->reach == FTREE_REACH_LOCAL_DOWN))
+            return true;
+    }
+    return false;
+}
+
+static const char *state_by(const struct report_job *rj, const struct ftree_verdict *v,
+                            int32_t node)
+{
+    switch (v->class_) {
+        case FTREE_CLASS_NODE_OUTAGE:
+        case FTREE_CLASS_NODE_FROZEN:
+            return v->node == node ? "dead" : "alive";
+        case FTREE_CLASS_NIC_FAULT:
+        case FTREE_CLASS_LINK_FAULT:
+            return v->node == node ? "unreachable" : "alive";
+        case FTREE_CLASS_SWITCH_FAULT:
+            if (rj->job->tree && v->switch_ != FTREE_NONE)
+                return ftree_tree_is_behind(rj->job->tree, v->switch_, node) ? "unreachable"
+                                                                              : "alive";
+            return v->node == node ? "unreachable" : "alive";
+        case FTREE_CLASS_UNKNOWN:
+            return v->node == node && was_silent(v, node) ? "unreachable" : "alive";
+        default:
+            return "alive";
+    }
+}
+
+const char *report_node_state(const struct report_job *rj, int32_t node)
+{
+    const char *state = "alive";
+
+    for (int32_t i = 0; i < rj->knowns; i++) {
+        const char *s = rj->known[i]->withdrawn ? "alive" : state_by(rj, rj->known[i], node);
+        if (is(s, "dead") || is(state, "alive"))
+            state = s;
+    }
+    return state;
+}
+
+void ftree_report_node(const char *name, const char *data, const char *mgmt, const char *state,
+                       char *buf, size_t len)
+{
+    snprintf(buf, len, "%s: %s%s%s%s%s%s%s", name, *data ? "data " : "", data,
+             *data && *mgmt ? ", " : "", *mgmt ? "mgmt " : "", mgmt, *data || *mgmt ? ": " : "",
+             state);
+}

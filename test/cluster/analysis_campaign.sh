@@ -1,0 +1,86 @@
+#!/usr/bin/env bash
+##
+## Copyright (C) by the FaultLoc authors
+##     See COPYRIGHT in top-level directory
+##
+
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+tests='fln_and_suspect root root_and_substitute overloaded_fln two_subtrees symptom_storm
+    symptom_storm_healthy'
+
+usage() {
+    cat <<'END'
+Usage: test/cluster/analysis_campaign.sh [--runs N] [--only 'TEST...'] [--mpi PREFIX] [--json FILE]
+
+Runs the scenarios of detection and analysis by the tree (8 hosts behind 2 switches) N times each,
+and prints a table: found as expected, and after how many seconds.
+
+  --runs N        how often each (10)
+  --only 'TEST...'
+                  not all of them, which are:
+                  fln_and_suspect root root_and_substitute overloaded_fln two_subtrees
+                  symptom_storm symptom_storm_healthy
+  --mpi PREFIX    the MPI (FAULTLOC_MPI)
+  --json FILE     the results as JSON, a line per run
+  --keep FOLDER   keep all runs' files there
+  --help          this text
+
+Exit code: 0 all runs good, 1 not, 2 wrong usage, 77 no root or no namespaces here.
+END
+}
+
+wrong() { echo "analysis_campaign.sh: $1; see --help" >&2; exit 2; }
+
+runs=10 json='' keep=''
+while [ $# -gt 0 ]; do
+    case $1 in
+        --help | -h) usage; exit 0 ;;
+        --*) [ $# -ge 2 ] || wrong "option $1 wants a value" ;;
+    esac
+    case $1 in
+        --runs) runs=$2 ;;
+        --only) tests=$2 ;;
+        --mpi) export FAULTLOC_MPI=$2 ;;
+        --json) json=$2 ;;
+        --keep) keep=$2 ;;
+        *) wrong "unknown option $1" ;;
+    esac
+    shift 2
+done
+[[ $runs =~ ^[1-9][0-9]*$ ]] || wrong "--runs wants a number, got '$runs'"
+for test in $tests; do
+    [ -x "$here/test_$test.sh" ] || wrong "there is no test_$test.sh in $here"
+done
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
+
+# row TEST: one line of the table from its runs.
+row() {
+    jq -rs --arg test "$1" '
+        def show: if . == null then "-" else . * 1000 | round / 1000 | tostring end;
+        [.[].latency_s | values] as $l |
+        [$test, length, (map(select(.ok)) | length),
+         ($l | sort | .[(length - 1) / 2 | floor] | show), ($l | max | show),
+         ([.[].why] | unique - [""] | join("; "))] | map(tostring) | join("\t")' "$work/one.json" |
+        awk -F'\t' '{ printf "%-22s %5s %5s %9s %9s  %s\n", $1, $2, $3, $4, $5, $6 }'
+}
+
+good=1
+printf '%-22s %5s %5s %9s %9s  %s\n' scenario runs good median/s max/s "not good"
+for test in $tests; do
+    code=0
+    echo "analysis_campaign: $test, $runs times" >&2
+    options=(--runs "$runs" --json "$work/one.json")
+    [ -z "$keep" ] || options+=(--keep "$keep/$test")
+    "$here/test_$test.sh" "${options[@]}" >"$work/table" || code=$?
+    [ $code -le 1 ] || { cat "$work/table" >&2; exit $code; }
+    [ $code = 0 ] || { good=; cat "$work/table" >&2; }
+    row "$test"
+    [ -z "$json" ] || cat "$work/one.json" >>"$work/all.json"
+done
+[ -z "$json" ] || cp "$work/all.json" "$json"
+[ -n "$good" ]

@@ -1,0 +1,148 @@
+#!/usr/bin/env bash
+##
+## Copyright (C) by the FaultLoc authors
+##     See COPYRIGHT in top-level directory
+##
+
+# shellcheck disable=SC2154
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+cluster=$here/cluster
+
+usage() {
+    cat <<'END'
+Usage: test/cluster/mpfl_experiment.sh [OPTIONS]
+
+MPFL's experiment on a cluster of namespaces: all ranks but one call MPI_Alltoall in a loop, one is
+silent from the start by configuration, and other middleware reports symptoms besides. Is it found,
+how soon, and with which confidence? MPFL's silent process stands for a lost node; here
+
+  stop      it stops itself (SIGSTOP) right before the loop: process-stopped must be the verdict,
+            for its node answers;
+  outage    it is alone on a host, which loses its power right before the loop: node-outage.
+
+The symptoms: of the scheduler, heartbeat-lost about the silent one's host, 5 times; of the operating
+system, cpu-usage (within its normal range) about a healthy host, 50 times; of the hardware monitor,
+memory-corrected about another healthy host, 50 times. Each run is a cluster of its own, and is good
+if this one fault is found, and nothing else. Who its victims are is not looked at: with symptoms it
+is often found before anybody has waited for long. Ranks that wait sleep for 1 ms at a time: on a
+cluster each has a processor of its own, and takes none from the agents; here all share a few.
+
+  --ranks 'R...'    ranks ('16 32 64')
+  --hosts N         hosts (8); at least 5
+  --runs N          runs of each kind (3)
+  --how 'HOW...'    'stop outage'
+  --symptoms 'S...' 'no yes': without the symptoms, and with them
+  --json FILE       all results as JSON, an object per kind (- for stdout, without the table)
+  --mpi PREFIX      the MPI (FAULTLOC_MPI)
+  --keep FOLDER     keep the files of runs that are not good there
+  --help            this text
+
+Exit code: 0 all runs good, 1 not, 2 wrong usage, 77 no root or no namespaces here.
+END
+}
+
+wrong() { echo "mpfl_experiment.sh: $1; see --help" >&2; exit 2; }
+
+all_ranks='16 32 64' hosts=8 runs=3 all_hows='stop outage' all_symptoms='no yes' json='' keep=''
+while [ $# -gt 0 ]; do
+    case $1 in
+        --help | -h) usage; exit 0 ;;
+        --*) [ $# -ge 2 ] || wrong "option $1 wants a value" ;;
+    esac
+    case $1 in
+        --ranks) all_ranks=$2 ;;
+        --hosts) hosts=$2 ;;
+        --runs) runs=$2 ;;
+        --how) all_hows=$2 ;;
+        --symptoms) all_symptoms=$2 ;;
+        --json) json=$2 ;;
+        --mpi) export FAULTLOC_MPI=$2 ;;
+        --keep) keep=$2 ;;
+        *) wrong "unknown option $1" ;;
+    esac
+    shift 2
+done
+for n in $all_ranks $hosts $runs; do
+    [[ $n =~ ^[1-9][0-9]*$ ]] || wrong "a number is wanted, got '$n'"
+done
+[ "$hosts" -ge 5 ] || wrong "--hosts wants at least 5"
+for n in $all_ranks; do
+    [ "$n" -ge $((2 * hosts)) ] || wrong "--ranks wants at least two for each of $hosts hosts"
+done
+for n in $all_hows; do case $n in stop | outage) ;; *) wrong "--how: no such kind '$n'" ;; esac; done
+for n in $all_symptoms; do case $n in no | yes) ;; *) wrong "--symptoms wants no or yes" ;; esac; done
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
+
+# set_up RANKS HOW SYMPTOMS: fills `options` and `program`. With 'stop' the silent one is the second
+# rank of the host in the middle: its agent is another process.
+set_up() {
+    local ranks=$1 host=h$hosts silent=$(($1 - 1)) middle=$((hosts / 2 + 1))
+    options=(--name "t$$" --hosts "$hosts" --ranks "$ranks" --runs "$runs" --faultloc
+        --any-victims --jitter-ms 0 --start-deadline 600 --deadline 120 --json "$work/one.json")
+    [ -z "$keep" ] || options+=(--keep "$keep/$ranks-$2-$3")
+    if [ "$2" = stop ]; then
+        host=h$middle
+        silent=$((ranks * (middle - 1) / hosts + 1))
+        program=(alltoall --silent "$silent" --how stop --rest-us 1000 --seconds 3600)
+        options+=(--fault "stops-itself $silent")
+    else
+        program=(alltoall --silent "$silent" --how sleep --rest-us 1000 --seconds 3600)
+        options+=(--alone --fault "power-off $host")
+    fi
+    [ "$3" = no ] || options+=(--fault "symptoms h2 heartbeat-lost $host 5 5"
+        --fault "symptoms h3 cpu-usage h3 50 25" --fault "symptoms h4 memory-corrected h4 50 25")
+}
+
+# summary RANKS HOW SYMPTOMS: one JSON object of the runs in one.json.
+summary() {
+    jq -cs --argjson ranks "$1" --argjson hosts "$hosts" --arg how "$2" --arg symptoms "$3" '
+        def med: sort | if length == 0 then null else .[(length - 1) / 2 | floor] end;
+        { ranks: $ranks, hosts: $hosts, silent: $how, symptoms: ($symptoms == "yes"), runs: length,
+          found: (map(select(.ok)) | length), class: ([.[].class] | unique | join(",")),
+          median_s: ([.[].latency_s | values] | med), max_s: ([.[].latency_s | values] | max),
+          confidence: ([.[].confidence | values] | med), why: ([.[].why] | unique - [""]) }' \
+        "$work/one.json"
+}
+
+row() {
+    jq -r '[.ranks, .hosts, .silent, (if .symptoms then "yes" else "no" end), .runs, .found, .class,
+            .median_s, .max_s, .confidence, (.why | join("; "))] |
+            map(if . == null then "-" else tostring end) | join("\t")' |
+        awk -F'\t' '{ printf "%6s %6s %-7s %-9s %5s %6s  %-16s %9s %9s %11s  %s\n",
+            $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11 }'
+}
+
+show() { [ "$json" = - ] || "$@"; }
+
+one_kind() { # RANKS HOW SYMPTOMS
+    local code=0 result
+    set_up "$@"
+    echo "mpfl_experiment: $1 ranks, $2, symptoms of other middleware: $3" >&2
+    : >"$work/one.json"
+    "$cluster" campaign "${options[@]}" -- "${program[@]}" >"$work/table" || code=$?
+    [ $code -le 1 ] || { cat "$work/table" >&2; exit $code; }
+    result=$(summary "$@")
+    echo "$result" >>"$work/all.json"
+    show row <<<"$result"
+    [ "$(jq .found <<<"$result")" = "$runs" ] || good=
+}
+
+good=1
+show printf '%6s %6s %-7s %-9s %5s %6s  %-16s %9s %9s %11s  %s\n' ranks hosts silent symptoms runs \
+    found class median/s max/s confidence "not good"
+for how in $all_hows; do
+    for ranks in $all_ranks; do
+        for symptoms in $all_symptoms; do one_kind "$ranks" "$how" "$symptoms"; done
+    done
+done
+case $json in
+    '') ;;
+    -) cat "$work/all.json" ;;
+    *) cp "$work/all.json" "$json" ;;
+esac
+[ -n "$good" ]

@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+##
+## Copyright (C) by the FaultLoc authors
+##     See COPYRIGHT in top-level directory
+##
+
+# Two switches; the FLN behind the second one and a host below it lose their power together.
+# The tree: h1 is the root and the FLN behind leaf1 (h2, h3, h4 below it); h5 is the FLN behind leaf2
+# (h6, h7, h8 below it). Further arguments are those of 'cluster campaign', as --runs 10.
+# Exit code: 0 passed, 1 failed, 77 no root or no namespaces here.
+set -euo pipefail
+cluster=$(dirname "${BASH_SOURCE[0]}")/cluster
+
+"$cluster" campaign --name "t$$" --hosts 8 --switches 2 --faultloc "$@" \
+    --fault "power-off h5" --fault "power-off h7" \
+    --expect-json 'all(.verdicts[]; .fln != "h5" and .fln != "h7")' \
+    -- alltoall --seconds 3600

@@ -1,0 +1,268 @@
+#!/usr/bin/env bash
+##
+## Copyright (C) by the FaultLoc authors
+##     See COPYRIGHT in top-level directory
+##
+
+# The commands `faultloc rules ...`: what is built in is what is in the repository; a bad rule base
+# is refused with file, line, column and reason; every fault, rule and sign is explained; and the
+# diff that is learned from confirmed reports applies. Schema and manual page have every name.
+# Environment: top_builddir, where tools/faultloc is; top_srcdir.
+# Exit code: 0 passed, 1 failed, 77 no jq here.
+# needs no MPI
+set -euo pipefail
+
+case ${1:-} in --help) sed -n '/^# The commands/,/^# Exit/s/^# //p' "$0"; exit 0 ;; esac
+faultloc=${top_builddir:?}/tools/faultloc
+builtin=${top_srcdir:?}/src/util/ftree/rules_builtin.json
+schema=$top_srcdir/doc/faultloc-rules.schema.json
+manual=$top_srcdir/doc/faultloc-rules.5
+command -v jq >/dev/null || { echo "SKIP: no program jq"; exit 77; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+failed=0
+bad() { echo "FAILED: $*"; failed=1; }
+ok() { echo "ok: $*"; }
+
+# run ARGUMENT...: output in $work/out and $work/err, exit code in $code. What the terminal would
+# get is printable ASCII, whatever was in the file.
+run() {
+    code=0
+    "$faultloc" rules "$@" >"$work/out" 2>"$work/err" || code=$?
+    ! LC_ALL=C grep -q '[^ -~]' "$work/out" "$work/err" || bad "$*: prints what is not ASCII"
+}
+
+# expect CODE TEXT ARGUMENT...: the exit code, and TEXT in what it says.
+expect() {
+    local want=$1 text=$2
+    shift 2
+    run "$@"
+    if [ $code -ne "$want" ]; then
+        bad "$*: exit code $code, not $want: $(head -n 3 "$work/err")"
+    elif ! grep -qF -- "$text" "$work/out" "$work/err"; then
+        bad "$*: does not say '$text' but: $(head -n 3 "$work/out" "$work/err")"
+    else
+        ok "$text"
+    fi
+}
+
+# refused SED TEXT: the built-in base, changed by SED, is refused with TEXT.
+refused() {
+    sed "$1" "$builtin" >"$work/changed.json"
+    if cmp -s "$builtin" "$work/changed.json"; then bad "'$1' changes nothing"; fi
+    expect 1 "$2" check "$work/changed.json"
+}
+
+# --- the built-in base --------------------------------------------------------------------------
+
+run print
+cmp -s "$work/out" "$builtin" ||
+    bad "what is built in is not $builtin; maint/embed-rules.sh --update rewrites it"
+ok "what is built in is what is in the repository"
+expect 0 'a valid rule base, "built-in":' check "$builtin"
+! grep -q note: "$work/out" || bad "a part of it is of no use: $(cat "$work/out")"
+run print "$builtin"
+jq -e '.name == "built-in" and (.rules | length > 20)' "$work/out" >/dev/null ||
+    bad "print FILE is no JSON"
+cp "$work/out" "$work/plain.json"
+expect 0 'a valid rule base' check "$work/plain.json"
+expect 0 'a valid rule base' check - <"$builtin"
+
+# --- the command line ---------------------------------------------------------------------------
+
+expect 0 "Usage: faultloc rules check FILE" --help
+expect 2 "a command is needed"
+expect 2 "no such command: chekc" chekc
+expect 2 "a file is needed after check" check
+expect 2 "one file at most after print" print a b
+expect 2 "a class, a rule or a sign is needed after explain" explain
+expect 2 "one file at most after explain" explain a b c
+expect 2 "a report is needed after learn" learn
+expect 2 "a file is needed after --rules" learn --rules
+expect 2 "a report is needed after learn" learn --rules "$builtin"
+expect 2 "no such option: --all" check --all
+expect 2 "No such file or directory" check "$work/none.json"
+expect 2 "Is a directory" check "$work"
+expect 2 "No such file or directory" check "$builtin" "$work/none.json"
+
+# --- what is refused ----------------------------------------------------------------------------
+
+line=$(grep -n '"model": "node-outage", "prior": 0.35' "$builtin" | cut -d: -f1)
+refused "${line}s/node-outage/node-outge/" \
+    "changed.json: line $line, column 22: rules[3].then.candidates[0].model: there is no model"
+expect 1 'there is no model "node-outge"; did you mean "node-outage"?' check "$work/changed.json"
+refused 's/"probes": "examine"/"probe": "examine"/' \
+    'there is no key "probe"; did you mean "probes"?'
+refused '0,/"prior": 0.25/s//"prior": 0.95/' 'the priors add up to 1.700, more than 1'
+refused 's/"listed_only": true/"listed_only": false/' 'has no signs, so that nothing decides for it'
+refused '$d' 'it ends too early'
+refused '$a}' 'nothing may follow the end'
+printf '{ "schema": "\e[2J" }' >"$work/raw.json"
+expect 1 'a character in a string that is not printable ASCII' check "$work/raw.json"
+head -c 2000000 /dev/zero | tr '\0' ' ' >"$work/raw.json"
+expect 1 'larger than 1 MiB' check "$work/raw.json"
+
+# --- what is of no use is noted -----------------------------------------------------------------
+
+jq '.strategies += [{name: "idle", steps: [{ask: "log", at_rto: 0}]}] |
+    .models += [{name: "mystery", class: "unknown", listed_only: true}]' "$work/plain.json" \
+    >"$work/idle.json"
+expect 0 'note: no rule leads to model "mystery"' check "$work/idle.json"
+expect 0 'note: no rule uses strategy "idle"' check "$work/idle.json"
+
+# --- explain ------------------------------------------------------------------------------------
+
+n=0
+for name in $(jq -r '.models[].name, .rules[].name,
+    (.models[] | .name + "/" + (.signs // [])[].name)' "$work/plain.json") well; do
+    run explain "$name"
+    if [ $code -ne 0 ] || [ ! -s "$work/out" ]; then bad "explain $name: $(cat "$work/err")"; fi
+    if grep -q '.\{101\}' "$work/out"; then bad "explain $name: a line is too long"; fi
+    n=$((n + 1))
+done
+ok "$n faults, rules and signs are explained"
+expect 0 'stalled-peer (prior 20%): peer-stall or chained-stall' explain node-outage
+expect 0 'both-paths-silent, with confidence 99%: silent on every path' explain node-outage
+expect 0 'if agent is silent, local-down or unreachable' explain node-outage/both-paths-silent
+expect 0 'rules out: nic-fault 0.5%, process-crash 0.5%' explain node-outage/both-paths-silent
+expect 0 'at 1, 3, 4.5 rto    its agent: are you there? over every path' explain stalled-peer
+expect 0 'killed-for-memory (derives process-gone): out-of-memory' explain process-crash
+expect 0 'decided, even if all else seems well' explain straggler
+expect 0 'memory-available-percent is below 2' explain straggler
+expect 0 'at fault is the node that asks' explain unknown/no-node-answers
+expect 0 'never decided for' explain switch-fault
+expect 0 'then there is also carrier-lost' explain port-down
+expect 0 'agent-answers: its agent answers' explain well
+expect 0 'a class of faults of which the rule base has no model' explain deadlock
+expect 0 'mystery: of class unknown' explain mystery "$work/idle.json"
+expect 2 'there is no class, model, rule or sign "nodes"' explain nodes
+expect 1 'it ends too early' explain well /dev/null
+
+# --- learn --------------------------------------------------------------------------------------
+
+# report NAME JOB RULE SIGN CONFIRMED COUNT: so many verdicts of one kind, raised by RULE.
+report() {
+    jq -n --argjson job "$2" --arg raised "$3" --arg rule "$4" --argjson confirmed "$5" \
+        --argjson n "$6" '
+        "2026-01-31T12:00:00.000Z" as $now | {
+            schema: "faultloc-report/1",
+            job: {id: "\($job)", size: 4, nodes: 4, started: $now},
+            verdicts: [range($n) | {
+                class: ($rule | split("/")[0]), origin: "hardware", confidence: 0.9,
+                component: {kind: "node", name: "h2", node: "h2", ranks: [2]},
+                first_symptom: $now, located: $now, latency_s: 0, rule: $rule, fln: "h1",
+                raised_by: $raised, confirmed: $confirmed, evidence: [],
+                victims: {count: 0, ranks: []}, candidates: []} |
+                if .confirmed == null then del(.confirmed) else . end |
+                if .raised_by == "" then del(.raised_by) else . end]}' >"$work/$1.json"
+    "$faultloc" check "$work/$1.json" >/dev/null || bad "$1.json is no valid report"
+}
+
+# learned RULE MODEL PRIOR: in the base after the diff that is in $work/out.
+learned() {
+    local now
+    cp "$builtin" "$work/rules.json"
+    patch -s "$work/rules.json" "$work/out" || bad "the diff does not apply"
+    "$faultloc" rules check "$work/rules.json" >/dev/null || bad "the base is not valid then"
+    now=$("$faultloc" rules print "$work/rules.json" | jq --arg rule "$1" --arg model "$2" \
+        '.rules[] | select(.name == $rule).then.candidates[] | select(.model == $model).prior')
+    if [ "$now" = "$3" ]; then ok "$1: $2 $3"; else bad "$1: $2 has prior $now, not $3"; fi
+}
+
+outage=node-outage/both-paths-silent
+report none 1 stalled-peer $outage null 2
+expect 0 'nothing to learn: none of the verdicts in 1 report(s) has the field' \
+    learn "$work/none.json"
+report right 2 stalled-peer $outage true 20
+expect 0 '20 confirmed verdict(s), of which 20 count; new prior = (old * 20 + right) / (20 + n)' \
+    learn "$work/right.json"
+learned stalled-peer node-outage 0.6 # (0.2 * 20 + 20) / 40
+learned stalled-peer process-stopped 0.125
+learned silent-agent node-outage 0.3
+[ "$(grep -c '^[-+] ' "$work/out")" -eq 14 ] || bad "more or less than seven lines change"
+report wrong 3 stalled-peer $outage false 20
+run learn "$work/wrong.json"
+learned stalled-peer node-outage 0.1 # the others are not known of
+learned stalled-peer process-stopped 0.25
+report other 4 stalled-peer $outage '"process-crash"' 20
+run learn "$work/other.json"
+learned stalled-peer node-outage 0.1
+learned stalled-peer process-crash 0.575
+report power 5 power-is-off $outage true 5
+run learn "$work/right.json" "$work/power.json" "$work/none.json"
+learned power-is-off node-outage 0.96
+learned stalled-peer node-outage 0.6
+cp "$work/right.json" "$work/again.json"
+expect 0 'again.json: of the same job as' learn "$work/right.json" "$work/again.json"
+learned stalled-peer node-outage 0.6
+
+sed -z 's/\n$//' "$work/rules.json" >"$work/unended.json"
+run learn --rules "$work/unended.json" "$work/right.json"
+patch -s "$work/unended.json" "$work/out" || bad "the diff of a file without a last line feed"
+"$faultloc" rules check "$work/unended.json" >/dev/null || bad "that is not valid"
+"$faultloc" rules print "$work/rules.json" | jq -c . >"$work/line.json"
+run learn --rules "$work/line.json" "$work/right.json"
+patch -s "$work/line.json" "$work/out" || bad "the diff of a file of one line"
+"$faultloc" rules check "$work/line.json" >/dev/null || bad "that is not valid"
+ok "diffs of odd files apply"
+
+report unraised 6 "" $outage true 1
+expect 0 'no rule raised it; passed over' learn "$work/unraised.json"
+expect 0 'nothing to learn: 1 confirmed verdict(s), of which 0 count' learn "$work/unraised.json"
+report strange 7 no-such-rule $outage true 1
+expect 0 'the rule base has no rule no-such-rule; passed over' learn "$work/strange.json"
+jq '.verdicts[0].rule = "mine/x"' "$work/right.json" >"$work/model.json"
+expect 0 'the rule base has no model of mine/x; passed over' learn "$work/model.json"
+jq '.verdicts[0].confirmed = "node-outrage"' "$work/right.json" >"$work/broken.json"
+expect 1 'verdicts[0].confirmed: is "node-outrage"' learn "$work/right.json" "$work/broken.json"
+[ ! -s "$work/out" ] || bad "a diff although a report is broken"
+expect 2 'No such file or directory' learn "$work/none-such.json"
+expect 1 'it ends too early' learn --rules /dev/null "$work/right.json"
+
+# --- schema and manual page ---------------------------------------------------------------------
+
+# names FILE MACRO: the names in a table of a header, one for each row.
+names() {
+    sed -n "/^#define $2(X)/,/[^\\\\]\$/s/^ *X([A-Z_]*, \"\\([a-z-]*\\)\".*/\\1/p" \
+        "$top_srcdir/src/util/ftree/$1" | sort | paste -sd' '
+}
+
+# values: the words of all facts, of steps and of relations, from rules.c.
+values() {
+    sed -n '/^static const char \*const [a-z_]*_values\[\]/,/;/p
+        /^static const char \*const \(asks\|whoms\|overs\|ifs\)\[\]/p' \
+        "$top_srcdir/src/util/ftree/rules.c" | grep -o '"[a-z-]*"' | tr -d '"' | sort -u |
+        paste -sd' '
+}
+
+# same WHAT NAMES FILTER: the schema lists these names.
+same() {
+    local listed
+    listed=$(jq -r "$3" "$schema" | sort -u | paste -sd' ')
+    if [ -n "$2" ] && [ "$2" = "$listed" ]; then ok "the schema has all: $1"; else
+        bad "$1: '$2', of the schema '$listed'"
+    fi
+}
+
+jq -e . "$schema" >/dev/null || bad "the schema is no JSON"
+same classes "$(names ftree.h FTREE_CLASSES)" '."$defs".class.enum[]'
+same symptoms "$(names ftree.h FTREE_SYMPTOMS)" '."$defs".symptom.enum[]'
+same severities "$(names ftree.h FTREE_SEVERITIES)" '."$defs".severity.enum[]'
+same relations "$(names rules.h RULES_RELATIONS)" '."$defs".relation.enum[]'
+facts="$(names rules.h RULES_FACTS) $(names rules.h RULES_NUMBERS)"
+same facts "$(tr ' ' '\n' <<<"$facts" | sort | paste -sd' ')" \
+    '."$defs".conditions.properties | keys[]'
+same values "$(values)" '."$defs" |
+    (.reach, .witnessed, .no_yes, .side, .ranks, .process, .seen_by, .link).anyOf[0].enum[],
+    (.step.properties | (.ask, .of, .over, .if).enum[])'
+sed 's/\\-/-/g' "$manual" >"$work/manual"
+for name in $(names ftree.h FTREE_SYMPTOMS) $(names ftree.h FTREE_CLASSES) $facts $(values) \
+    $(names ftree.h FTREE_SEVERITIES) $(names rules.h RULES_RELATIONS) \
+    $(jq -r '.. | .properties? | select(. != null) | keys[]' "$schema"); do
+    grep -qwF -- "$name" "$work/manual" || bad "faultloc-rules(5) does not have $name"
+done
+ok "the manual page has every name"
+
+[ $failed -eq 0 ] || exit 1
+echo "all passed"

@@ -1,0 +1,399 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "lone.h"
+#include "suite.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Node 0 asks about node 2 of four. */
+static struct lone *asking(int32_t ppn)
+{
+    struct lone *l = lone_new(4, ppn, 32, 0);
+
+    lone_stall(l, 0, 2 * ppn);
+    return l;
+}
+
+static struct suspect *suspect(struct lone *l)
+{
+    ck_assert_int_eq(l->ft->suspects.n, 1);
+    return &l->ft->suspects.items[0];
+}
+
+static const char *fact(struct lone *l, bool at_end, enum rules_fact f)
+{
+    struct rules_facts facts;
+
+    ftree_facts_find(l->ft, suspect(l), at_end, &facts);
+    return ftree_rules_value_name(f, facts.value[f]);
+}
+
+#define IS(l, f, value) ck_assert_str_eq(fact((l), false, RULES_FACT_##f), value)
+#define IS_AT_END(l, f, value) ck_assert_str_eq(fact((l), true, RULES_FACT_##f), value)
+
+/* ---- what asking came to --------------------------------------------------------------------- */
+
+START_TEST(nothing_is_known_at_first)
+{
+    struct lone *l = asking(1);
+
+    IS(l, AGENT, "not-asked");
+    IS(l, DEPUTY, "not-asked");
+    IS(l, DATA, "not-asked");
+    IS(l, WITNESSED, "none");
+    IS(l, DATA_WITNESSED, "no");
+    IS(l, OTHERS, "yes");
+    IS(l, OWN_SIDE, "up");
+    IS(l, RANKS, "one");
+    IS(l, PROCESS, "none");
+    IS(l, SEEN_BY, "nobody");
+    IS(l, LINK, "unknown");
+    IS(l, STATE_KNOWN, "no");
+    IS(l, DEPUTY_CONNECTS, "no");
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(who_was_asked_and_says_nothing_is_silent_at_the_end)
+{
+    struct lone *l = asking(1);
+
+    IS(l, AGENT, "not-asked"); /* the answer is on its way */
+    IS_AT_END(l, AGENT, "silent");
+    IS_AT_END(l, DATA, "silent");
+    IS_AT_END(l, MAIN, "silent");
+    IS_AT_END(l, DEPUTY, "not-asked");
+    suspect(l)->questioned[FTREE_PATH_MGMT][FTREE_ROLE_DEPUTY] = true;
+    IS_AT_END(l, DEPUTY, "silent");
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(the_best_over_all_paths_counts)
+{
+    struct lone *l = asking(2);
+
+    lone_reach(l, 2, FTREE_PATH_DATA, FTREE_ROLE_AGENT, FTREE_REACH_UNREACHABLE, 113);
+    IS(l, AGENT, "unreachable");
+    lone_reach(l, 2, FTREE_PATH_MGMT, FTREE_ROLE_AGENT, FTREE_REACH_CONNECTED, 0);
+    IS(l, AGENT, "connected");
+    IS(l, DATA, "unreachable");
+    IS(l, MAIN, "unreachable");
+    IS(l, MGMT, "connected");
+    lone_reach(l, 2, FTREE_PATH_DATA, FTREE_ROLE_DEPUTY, FTREE_REACH_CONNECTED, 0);
+    IS(l, DEPUTY, "connected");
+    IS(l, DEPUTY_CONNECTS, "yes");
+    lone_reach(l, 2, FTREE_PATH_MGMT, FTREE_ROLE_DEPUTY, FTREE_REACH_REFUSED, 111);
+    IS(l, DEPUTY, "refused");
+    IS(l, DEPUTY_CONNECTS, "yes");
+    IS(l, RANKS, "several");
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(paths_that_there_are_not)
+{
+    struct lone *l = asking(1);
+
+    l->job.has_path[FTREE_PATH_DATA] = false;
+    IS_AT_END(l, DATA, "no-path");
+    IS_AT_END(l, MAIN, "silent");
+    l->job.has_path[FTREE_PATH_MGMT] = false;
+    IS_AT_END(l, MGMT, "no-path");
+    IS_AT_END(l, MAIN, "no-path");
+    IS_AT_END(l, AGENT, "no-path");
+    IS_AT_END(l, DEPUTY, "no-path");
+    IS_AT_END(l, OWN_SIDE, "down");
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(the_own_side_is_down_where_every_path_says_so)
+{
+    struct lone *l = asking(1);
+
+    lone_reach(l, 2, FTREE_PATH_DATA, FTREE_ROLE_AGENT, FTREE_REACH_LOCAL_DOWN, 101);
+    IS(l, OWN_SIDE, "up");
+    lone_reach(l, 2, FTREE_PATH_MGMT, FTREE_ROLE_AGENT, FTREE_REACH_LOCAL_DOWN, 101);
+    IS(l, OWN_SIDE, "down");
+    lone_free(l);
+}
+END_TEST
+
+/* ---- what is around it ----------------------------------------------------------------------- */
+
+START_TEST(another_node_is_a_witness_for_its_path)
+{
+    struct lone *l = asking(1);
+
+    lone_run(l, 10);
+    lone_reach(l, 2, FTREE_PATH_DATA, FTREE_ROLE_AGENT, FTREE_REACH_CONNECTED, 0); /* itself */
+    IS(l, WITNESSED, "none");
+    lone_reach(l, 1, FTREE_PATH_MGMT, FTREE_ROLE_AGENT, FTREE_REACH_UNREACHABLE, 113);
+    IS(l, WITNESSED, "none");
+    lone_reach(l, 1, FTREE_PATH_MGMT, FTREE_ROLE_AGENT, FTREE_REACH_REFUSED, 111);
+    IS(l, WITNESSED, "one");
+    IS(l, DATA_WITNESSED, "no");
+    lone_reach(l, 3, FTREE_PATH_DATA, FTREE_ROLE_AGENT, FTREE_REACH_CONNECTED, 0);
+    IS(l, WITNESSED, "both");
+    IS(l, DATA_WITNESSED, "yes");
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(what_was_heard_before_it_was_suspected_is_no_witness)
+{
+    struct lone *l = lone_new(4, 1, 32, 0);
+
+    lone_reach(l, 1, FTREE_PATH_DATA, FTREE_ROLE_AGENT, FTREE_REACH_CONNECTED, 0);
+    lone_sleep(l, 1);
+    lone_stall(l, 0, 2);
+    IS(l, WITNESSED, "none");
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(whether_there_are_others_to_be_heard)
+{
+    struct lone *l = lone_new(2, 1, 32, 0);
+    struct ftree_verdict v;
+
+    lone_stall(l, 0, 1);
+    IS(l, OTHERS, "no");
+    lone_free(l);
+    l = asking(1);
+    for (int32_t n = 1; n < 4; n += 2) {
+        IS(l, OTHERS, "yes");
+        v = lone_verdict(l, "node-outage/both-paths-silent", n, FTREE_NONE, 0);
+        ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
+    }
+    IS(l, OTHERS, "no");
+    lone_free(l);
+}
+END_TEST
+
+/* ---- its processes --------------------------------------------------------------------------- */
+
+static const struct {
+    uint8_t phase;
+    char proc_state;
+    const char *process;
+} processes[] = {
+    {FTREE_PHASE_OUTSIDE, 'R', "running"}, {FTREE_PHASE_OUTSIDE, 0, "running"},
+    {FTREE_PHASE_WAITING, 'S', "running"}, {FTREE_PHASE_WAITING, 'T', "stopped"},
+    {FTREE_PHASE_INSIDE, 't', "traced"},   {FTREE_PHASE_OUTSIDE, 'D', "disk-sleep"},
+    {FTREE_PHASE_GONE, 0, "gone"},         {FTREE_PHASE_GONE, 'T', "gone"},
+    {FTREE_PHASE_OUTSIDE, 'X', "gone"},    {FTREE_PHASE_OUTSIDE, 'x', "gone"},
+    {FTREE_PHASE_OUTSIDE, 'Z', "gone"},
+};
+
+/* rows: a_process_is_what_its_kernel_says COUNT(processes) */
+START_TEST(a_process_is_what_its_kernel_says)
+{
+    struct rules_facts facts;
+
+    ftree_facts_init(&facts);
+    ftree_facts_process(&facts, processes[_i].phase, processes[_i].proc_state,
+                        RULES_SEEN_BY_DEPUTY);
+    ck_assert_str_eq(ftree_rules_value_name(RULES_FACT_PROCESS, facts.value[RULES_FACT_PROCESS]),
+                     processes[_i].process);
+    ck_assert_int_eq(facts.value[RULES_FACT_SEEN_BY], RULES_SEEN_BY_DEPUTY);
+}
+END_TEST
+
+START_TEST(the_deputys_word_counts_before_the_agents)
+{
+    struct lone *l = asking(2);
+    struct suspect *su = suspect(l);
+
+    su->has_state = true;
+    su->state.ranks = 2;
+    su->state.rank[1].proc_state = 'D';
+    IS(l, PROCESS, "disk-sleep");
+    IS(l, SEEN_BY, "agent");
+    su->deputy_word.rank = 4;
+    su->deputy_word.proc_state = 'T';
+    IS(l, PROCESS, "stopped");
+    IS(l, SEEN_BY, "deputy");
+    lone_free(l);
+}
+END_TEST
+
+/* ---- its state ------------------------------------------------------------------------------- */
+
+static void states(struct lone *l, const struct ftree_node_state *s)
+{
+    struct wire_message m = {.type = WIRE_STATE, .u.state = {.state = *s}};
+
+    m.u.state.nonce = suspect(l)->nonce;
+    lone_hear(l, 2, FTREE_PATH_MGMT, &m);
+}
+
+static double number(struct lone *l, enum rules_number n)
+{
+    struct rules_facts facts;
+
+    ftree_facts_find(l->ft, suspect(l), false, &facts);
+    return facts.number[n];
+}
+
+#define NEAR(a, b) ck_assert_msg(fabs((a) - (b)) < 1e-9, "%s is %g, not %g", #a, (a), (b))
+
+static const struct ftree_node_state busy = {
+    .cpus = 4,
+    .load_centi = 1000,
+    .cpu_pressure_centi = 2550,
+    .memory_pressure_centi = 100,
+    .io_pressure_centi = 0,
+    .memory_total = 1000,
+    .memory_available = 250,
+    .swap_total = 200,
+    .swap_free = 50,
+    .frequency_min_mhz = 800,
+    .frequency_max_mhz = 1200,
+    .frequency_nominal_mhz = 2400,
+    .throttles = 7,
+    .link = FTREE_LINK_UP,
+    .rx_errors = 1,
+    .tx_errors = 2,
+    .rx_drops = 30,
+    .tx_drops = 40,
+};
+
+START_TEST(a_state_is_numbers)
+{
+    struct lone *l = asking(1);
+
+    for (int i = 0; i < RULES_NUMBER_COUNT; i++)
+        ck_assert(isnan(number(l, (enum rules_number) i)));
+    states(l, &busy);
+    NEAR(number(l, RULES_NUMBER_LOAD), 2.5);
+    NEAR(number(l, RULES_NUMBER_CPU_PRESSURE), 25.5);
+    NEAR(number(l, RULES_NUMBER_MEMORY_PRESSURE), 1.0);
+    NEAR(number(l, RULES_NUMBER_IO_PRESSURE), 0.0);
+    NEAR(number(l, RULES_NUMBER_MEMORY_AVAILABLE), 25.0);
+    NEAR(number(l, RULES_NUMBER_SWAP_USED), 75.0);
+    NEAR(number(l, RULES_NUMBER_FREQUENCY), 50.0);
+    NEAR(number(l, RULES_NUMBER_THROTTLES), 7.0);
+    NEAR(number(l, RULES_NUMBER_LINK_ERRORS), 3.0);
+    NEAR(number(l, RULES_NUMBER_LINK_DROPS), 70.0);
+    IS(l, LINK, "up");
+    IS(l, STATE_KNOWN, "yes");
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(what_is_not_known_is_no_number)
+{
+    struct lone *l = asking(1);
+    struct ftree_node_state s;
+
+    memset(&s, 0xff, sizeof(s));
+    s.link = FTREE_LINK_UNKNOWN;
+    s.ranks = 0;
+    states(l, &s);
+    IS(l, STATE_KNOWN, "yes");
+    for (int i = 0; i < RULES_NUMBER_COUNT; i++)
+        ck_assert_msg(isnan(number(l, (enum rules_number) i)), "%s", ftree_rules_number_name(i));
+    suspect(l)->state = busy;
+    suspect(l)->state.cpus = 0; /* nothing is divided by 0 */
+    suspect(l)->state.memory_total = suspect(l)->state.swap_total = 0;
+    suspect(l)->state.frequency_nominal_mhz = 0;
+    ck_assert(isnan(number(l, RULES_NUMBER_LOAD)));
+    ck_assert(isnan(number(l, RULES_NUMBER_MEMORY_AVAILABLE)));
+    ck_assert(isnan(number(l, RULES_NUMBER_SWAP_USED)));
+    ck_assert(isnan(number(l, RULES_NUMBER_FREQUENCY)));
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(a_state_of_another_question_does_not_count)
+{
+    struct lone *l = asking(1);
+    struct wire_message m = {.type = WIRE_STATE, .u.state = {.state = busy}};
+
+    m.u.state.nonce = suspect(l)->nonce + 1;
+    lone_hear(l, 2, FTREE_PATH_MGMT, &m);
+    m.id = 0;
+    m.u.state.nonce--;
+    lone_hear(l, 3, FTREE_PATH_MGMT, &m);
+    IS(l, STATE_KNOWN, "no");
+    lone_free(l);
+}
+END_TEST
+
+/* ---- evidence -------------------------------------------------------------------------------- */
+
+START_TEST(evidence_tells_what_the_probes_brought)
+{
+    struct lone *l = asking(1);
+    struct suspect *su = suspect(l);
+    struct ftree_verdict v = {0};
+
+    lone_run(l, 10);
+    lone_reach(l, 2, FTREE_PATH_DATA, FTREE_ROLE_AGENT, FTREE_REACH_UNREACHABLE, 113);
+    lone_reach(l, 3, FTREE_PATH_DATA, FTREE_ROLE_AGENT, FTREE_REACH_CONNECTED, 0);
+    states(l, &busy);
+    su->has_log = true;
+    su->last = (struct ftree_log_entry){
+        .type = FTREE_LOG_SEND, .at = l->now - 1500 * FTREE_MS, .peer = 7, .tag = 3, .bytes = 100};
+    lone_sleep(l, 1000);
+    su->last.at = l->now - 1500 * FTREE_MS;
+    ftree_facts_add_evidence(l->ft, l->now, su, &v);
+    ck_assert_int_eq(v.evidences, 4);
+    ck_assert_int_eq(v.evidence[0].source, FTREE_EVIDENCE_PROBE);
+    ck_assert_int_eq(v.evidence[0].target, 2);
+    ck_assert_int_eq(v.evidence[0].reach, FTREE_REACH_UNREACHABLE);
+    ck_assert_int_eq(v.evidence[0].error, 113);
+    ck_assert_int_eq(v.evidence[1].target, 3);
+    ck_assert_int_eq(v.evidence[1].reach, FTREE_REACH_CONNECTED);
+    ck_assert_int_eq(v.evidence[1].error, 0);
+    ck_assert_int_eq(v.evidence[2].source, FTREE_EVIDENCE_STATE);
+    ck_assert_int_eq(v.evidence[2].path, FTREE_PATHS);
+    ck_assert_str_eq(v.evidence[2].detail,
+                     "data interface up, load/CPU 2.5, memory free % 25, memory pressure % 1");
+    ck_assert_int_eq(v.evidence[3].source, FTREE_EVIDENCE_LOG);
+    ck_assert_str_eq(v.evidence[3].detail,
+                     "last message 1.5 s ago: send of 100 bytes, peer 7, tag 3");
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(evidence_of_a_state_that_says_little)
+{
+    struct lone *l = asking(1);
+    struct ftree_verdict v = {0};
+    struct ftree_node_state s;
+
+    memset(&s, 0xff, sizeof(s));
+    s.link = FTREE_LINK_GONE;
+    s.ranks = 0;
+    states(l, &s);
+    ftree_facts_add_evidence(l->ft, l->now, suspect(l), &v);
+    ck_assert_str_eq(v.evidence[v.evidences - 1].detail, "data interface gone");
+    lone_free(l);
+}
+END_TEST
+
+SUITE("facts")
+{
+    TEST(nothing_is_known_at_first);
+    TEST(who_was_asked_and_says_nothing_is_silent_at_the_end);
+    TEST(the_best_over_all_paths_counts);
+    TEST(paths_that_there_are_not);
+    TEST(the_own_side_is_down_where_every_path_says_so);
+    TEST(another_node_is_a_witness_for_its_path);
+    TEST(what_was_heard_before_it_was_suspected_is_no_witness);
+    TEST(whether_there_are_others_to_be_heard);
+    TEST_ROWS(a_process_is_what_its_kernel_says, COUNT(processes));
+    TEST(the_deputys_word_counts_before_the_agents);
+    TEST(a_state_is_numbers);
+    TEST(what_is_not_known_is_no_number);
+    TEST(a_state_of_another_question_does_not_count);
+    TEST(evidence_tells_what_the_probes_brought);
+    TEST(evidence_of_a_state_that_says_little);
+}

@@ -1,0 +1,628 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+/*
+ * The door: what a datagram says, who is heard, and whose socket it is.  Doors are in a folder of
+ * the test's own.
+ */
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE 1
+#endif
+
+#include "faultloc_door.h"
+#include "process.h"
+#include "suite.h"
+#include "tree.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define NOW (100000 * FTREE_MS)
+
+/* Four nodes; h0 has two ranks, fd00::3 is a name with colons. */
+static const char *const names[] = {"h0", "h1", "h2", "fd00::3"};
+static const int32_t rank_node[] = {0, 0, 1, 2, 3};
+static const int32_t node_first[] = {0, 2, 3, 4, 5};
+static const int32_t node_ranks[] = {0, 1, 2, 3, 4};
+static const char *const switches[] = {"leaf0", "leaf1", "empty"};
+static const int32_t heads[] = {0, 2, FTREE_NONE}, node_switch[] = {0, 0, 1, FTREE_NONE};
+static const struct ftree_tree tree = {
+    .nodes = 4, .switches = 3, .switch_name = switches, .switch_head = heads,
+    .node_switch = node_switch};
+static const struct ftree_job job = {.nodes = 4,
+                                     .size = 5,
+                                     .tree = &tree,
+                                     .node_name = names,
+                                     .rank_node = rank_node,
+                                     .node_first = node_first,
+                                     .node_ranks = node_ranks};
+
+/* ---- what a datagram says -------------------------------------------------------------------- */
+
+static const struct {
+    const char *text;
+    int32_t self;
+    const char *said; /* kind severity component node rank switch count errno age detail; or error */
+} rows[] = {
+    {"{\"kind\":\"power-off\"}", 2, "power-off fatal node 2 -1 -1 1 0 0 "},
+    {"{\"kind\":\"power-off\",\"component\":\"node h1\",\"severity\":\"info\",\"detail\":\"off\","
+     "\"errno\":\"EHOSTUNREACH\",\"age_ms\":120,\"count\":3}",
+     0, "power-off info node 1 -1 -1 3 113 120 off"},
+    {"{\"severity\":\"info\",\"kind\":\"power-off\"}", 0, "power-off info node 0 -1 -1 1 0 0 "},
+    {"  {\"kind\":\"io-error\",\"errno\":5}\n", 0, "io-error error node 0 -1 -1 1 5 0 "},
+    {"{\"kind\":\"process-gone\",\"component\":\"rank 3\"}", 0,
+     "process-gone fatal rank 2 3 -1 1 0 0 "},
+    {"{\"kind\":\"process-gone\"}", 1, "process-gone fatal rank 1 2 -1 1 0 0 "},
+    {"{\"kind\":\"process-gone\"}", 0,
+     "process-gone is about a rank, and this node has 2: \"component\" is needed"},
+    {"{\"kind\":\"interface-down\"}", 0, "interface-down error nic 0 -1 -1 1 0 0 "},
+    {"{\"kind\":\"interface-down\",\"component\":\"nic h1:eth0\",\"detail\":\"down\"}", 0,
+     "interface-down error nic 1 -1 -1 1 0 0 eth0: down"},
+    {"{\"kind\":\"carrier-lost\",\"component\":\"link fd00::3:ib0\"}", 0,
+     "carrier-lost error link 3 -1 -1 1 0 0 ib0"},
+    {"{\"kind\":\"carrier-lost\",\"component\":\"link fd00::3\"}", 0,
+     "carrier-lost error link 3 -1 -1 1 0 0 "},
+    {"{\"kind\":\"switch-down\",\"component\":\"switch leaf1\"}", 0,
+     "switch-down error switch 2 -1 1 1 0 0 "},
+    {"{\"kind\":\"switch-down\"}", 1, "switch-down error switch 0 -1 0 1 0 0 "},
+    {"{\"kind\":\"switch-down\"}", 3,
+     "switch-down is about a switch, and it is not known which one this node is behind"},
+    {"{\"kind\":\"switch-down\",\"component\":\"switch empty\"}", 0,
+     "no node of the job is behind switch \"empty\""},
+    {"{\"kind\":\"switch-down\",\"component\":\"switch top\"}", 0,
+     "the topology file has no switch \"top\""},
+    {"{\"kind\":\"user-suspects\",\"component\":\"rank 4\",\"detail\":\"a\\nb\\u00e4\"}", 0,
+     "user-suspects info rank 3 4 -1 1 0 0 a?b??"},
+    {"{}", 0, "\"kind\" is missing"},
+    {"{\"kind\":\"power-of\"}", 0,
+     "no such kind of symptom: \"power-of\"; `faultloc symptom --list` has them"},
+    {"{\"kind\":7}", 0, "\"kind\" must be a string"},
+    {"{\"kind\":\"power-off\",\"severity\":\"bad\"}", 0,
+     "no such severity: \"bad\"; there are info, warning, error, fatal"},
+    {"{\"kind\":\"power-off\",\"component\":\"node h9\"}", 0, "the job has no node \"h9\""},
+    {"{\"kind\":\"power-off\",\"component\":\"node h1:eth0\"}", 0,
+     "the job has no node \"h1:eth0\""},
+    {"{\"kind\":\"power-off\",\"component\":\"nic h9:eth0\"}", 0,
+     "the job has no node \"h9:eth0\""},
+    {"{\"kind\":\"power-off\",\"component\":\"rank 5\"}", 0,
+     "the job has no rank \"5\": it has ranks 0 to 4"},
+    {"{\"kind\":\"power-off\",\"component\":\"rank -1\"}", 0,
+     "the job has no rank \"-1\": it has ranks 0 to 4"},
+    {"{\"kind\":\"power-off\",\"component\":\"rank 99999999999999999999\"}", 0,
+     "the job has no rank \"99999999999999999999\": it has ranks 0 to 4"},
+    {"{\"kind\":\"power-off\",\"component\":\"h1\"}", 0, "\"h1\" is no component"},
+    {"{\"kind\":\"power-off\",\"component\":\"node \"}", 0, "\"node \" is no component"},
+    {"{\"kind\":\"power-off\",\"component\":\"\"}", 0, "\"\" is no component"},
+    {"{\"kind\":\"power-off\",\"component\":\"averyveryverylongkind x\"}", 0,
+     "\"averyveryverylongkind x\" is no component"},
+    {"{\"kind\":\"power-off\",\"component\":[]}", 0, "\"component\" must be a string"},
+    {"{\"kind\":\"power-off\",\"errno\":\"EBAD\"}", 0, "no errno is called \"EBAD\""},
+    {"{\"kind\":\"power-off\",\"errno\":5000}", 0, "\"errno\" must be a whole number from 0 to"},
+    {"{\"kind\":\"power-off\",\"errno\":null}", 0, "\"errno\" must be a string"},
+    {"{\"kind\":\"power-off\",\"count\":0}", 0, "\"count\" must be a whole number from 1 to"},
+    {"{\"kind\":\"power-off\",\"count\":1.5}", 0, "\"count\" must be a whole number from 1 to"},
+    {"{\"kind\":\"power-off\",\"count\":99999999999999999999999}", 0, "\"count\" must be a whole"},
+    {"{\"kind\":\"power-off\",\"age_ms\":-1}", 0, "\"age_ms\" must be a whole number from 0 to"},
+    {"{\"kind\":\"power-off\",\"detail\":\"a\\u0000b\"}", 0, "\"detail\" has a zero byte in it"},
+    {"{\"kind\":\"power-off\",\"node\":\"h1\"}", 0, "unknown members: there are kind, component"},
+    {"{\"kind\":\"power-off\"", 0, "no JSON: it ends too early"},
+    {"{\"kind\":\"power-off\"} x", 0, "no JSON: "},
+    {"power-off", 0, "no JSON: "},
+    {"[[[[[[1]]]]]]", 0, "no JSON: "},
+    {"[]", 0, "no JSON object"},
+    {"5", 0, "no JSON: it ends too early"},
+    {"", 0, "no JSON: it ends too early"},
+};
+
+static void say_symptom(const struct ftree_symptom *s, char *out, size_t room)
+{
+    snprintf(out, room, "%s %s %s %d %d %d %u %d %d %s", ftree_symptom_info(s->kind)->name,
+             ftree_severity_name(s->severity), ftree_kind_name(s->about.kind), (int) s->about.node,
+             (int) s->about.rank, (int) s->about.switch_, (unsigned) s->count, (int) s->error,
+             (int) ((NOW - s->first) / FTREE_MS), s->detail);
+}
+
+/* rows: a_datagram_is_read COUNT(rows) */
+START_TEST(a_datagram_is_read)
+{
+    /* of its own size, so that the sanitizers see a step too far */
+    size_t len = strlen(rows[_i].text);
+    char *text = memcpy(malloc(len + 1), rows[_i].text, len), said[512], error[FAULTLOC_DOOR_ERROR];
+    struct ftree_symptom s;
+
+    text = realloc(text, len ? len : 1);
+    if (faultloc_door_read(&job, rows[_i].self, NOW, text, len, &s, error)) {
+        say_symptom(&s, said, sizeof(said));
+        ck_assert_str_eq(said, rows[_i].said);
+        ck_assert_uint_eq(s.first, s.last);
+    } else {
+        ck_assert_msg(!strncmp(error, rows[_i].said, strlen(rows[_i].said)), "%s", error);
+    }
+    free(text);
+}
+END_TEST
+
+START_TEST(a_zero_byte_is_an_error)
+{
+    static const char text[] = "{\"kind\":\"power-off\"}\0{";
+    char error[FAULTLOC_DOOR_ERROR];
+    struct ftree_symptom s;
+
+    ck_assert(!faultloc_door_read(&job, 0, NOW, text, sizeof(text) - 1, &s, error));
+    ck_assert_str_eq(error, "no JSON: there are zero bytes in it");
+}
+END_TEST
+
+START_TEST(without_a_topology_no_switch_is_known)
+{
+    static const char text[] = "{\"kind\":\"switch-down\",\"component\":\"switch leaf1\"}";
+    static const char own[] = "{\"kind\":\"switch-down\"}";
+    const struct ftree_job plain = {.nodes = 4, .size = 4};
+    char error[FAULTLOC_DOOR_ERROR];
+    struct ftree_symptom s;
+
+    ck_assert(!faultloc_door_read(&plain, 0, NOW, text, strlen(text), &s, error));
+    ck_assert_ptr_nonnull(strstr(error, "MPIR_CVAR_FAULTLOC_TOPOLOGY"));
+    ck_assert(!faultloc_door_read(&plain, 0, NOW, own, strlen(own), &s, error));
+    ck_assert(faultloc_door_read(&plain, 3, NOW, "{\"kind\":\"process-gone\"}", 23, &s, error));
+    ck_assert_int_eq(s.about.rank, 3);
+}
+END_TEST
+
+/* What is observed before the clock's beginning is at its beginning. */
+START_TEST(an_age_before_the_clock_is_its_beginning)
+{
+    static const char text[] = "{\"kind\":\"power-off\",\"age_ms\":3600000}";
+    char error[FAULTLOC_DOOR_ERROR];
+    struct ftree_symptom s;
+
+    ck_assert(faultloc_door_read(&job, 0, 5 * FTREE_MS, text, strlen(text), &s, error));
+    ck_assert_uint_eq(s.first, 0);
+}
+END_TEST
+
+/* Good datagrams with bytes changed, cut off or doubled: never more than an error. */
+START_TEST(a_broken_datagram_does_no_harm)
+{
+    char error[FAULTLOC_DOOR_ERROR];
+    struct ftree_symptom s;
+    uint64_t random = 88172645463325252u;
+
+    for (int i = 0; i < 20000; i++) {
+        const char *from = rows[i % COUNT(rows)].text;
+        size_t len = strlen(from);
+        char *text = malloc(len + 1);
+        memcpy(text, from, len);
+        for (int change = 0; change < 1 + i % 3 && len; change++) {
+            random ^= random << 13, random ^= random >> 7, random ^= random << 17;
+            text[random % len] = (char) (random >> 32);
+        }
+        len = i % 5 ? len : len / 2;
+        if (faultloc_door_read(&job, 0, NOW, text, len, &s, error)) {
+            REQUIRE(s.kind < FTREE_SYMPTOM_COUNT && s.severity < FTREE_SEVERITY_COUNT);
+            REQUIRE(s.about.node >= 0 && s.about.node < job.nodes && s.last <= NOW && s.count > 0);
+            REQUIRE(memchr(s.detail, 0, sizeof(s.detail)));
+        } else {
+            REQUIRE(memchr(error, 0, sizeof(error)));
+        }
+        free(text);
+    }
+}
+END_TEST
+
+/* ---- a door ---------------------------------------------------------------------------------- */
+
+static char folder[64], err_path[128];
+static atomic_int door_fd;
+static struct faultloc_door door;
+
+static void setup(void)
+{
+    snprintf(folder, sizeof(folder), "/tmp/test_faultloc_door.XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    setenv("XDG_RUNTIME_DIR", folder, 1);
+    snprintf(err_path, sizeof(err_path), "%s/err", folder);
+    dup2(open(err_path, O_WRONLY | O_CREAT | O_APPEND, 0600), STDERR_FILENO);
+    faultloc_door_init(&door, &job, 1, &door_fd);
+}
+
+static void path_of(char *out, size_t room)
+{
+    snprintf(out, room, "%s/faultloc/4711@h1.sock", folder);
+}
+
+static void teardown(void)
+{
+    char path[256];
+
+    faultloc_door_close(&door);
+    path_of(path, sizeof(path));
+    ck_assert_int_ne(access(path, F_OK), 0);
+    snprintf(path, sizeof(path), "%s/faultloc", folder);
+    rmdir(path);
+    unlink(err_path);
+    ck_assert_int_eq(rmdir(folder), 0);
+}
+
+static const char *said(void)
+{
+    static char text[65536];
+    FILE *f = fopen(err_path, "r");
+
+    text[f ? fread(text, 1, sizeof(text) - 1, f) : 0] = '\0';
+    if (f)
+        fclose(f);
+    return text;
+}
+
+static int lines_said(void)
+{
+    int n = 0;
+
+    for (const char *c = said(); *c; c++)
+        n += *c == '\n';
+    return n;
+}
+
+/* A socket that is connected to the door, and has a name if `named`. */
+static int knock(bool named)
+{
+    struct sockaddr_un a = {.sun_family = AF_UNIX};
+    int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+    if (named)
+        ck_assert_int_eq(bind(fd, (struct sockaddr *) &a, sizeof(sa_family_t)), 0);
+    path_of(a.sun_path, sizeof(a.sun_path));
+    ck_assert_int_eq(connect(fd, (struct sockaddr *) &a, sizeof(a)), 0);
+    return fd;
+}
+
+static void tell(const char *text)
+{
+    int fd = knock(false);
+
+    ck_assert_int_eq(send(fd, text, strlen(text), MSG_DONTWAIT), (int) strlen(text));
+    close(fd);
+}
+
+static bool hear(struct ftree_symptom *s)
+{
+    int budget = 0;
+
+    return faultloc_door_next(&door, NOW, &budget, s);
+}
+
+START_TEST(a_symptom_comes_in)
+{
+    struct ftree_symptom s;
+    struct stat st;
+    char path[256];
+
+    setup();
+    ck_assert(faultloc_door_open(&door, NOW, "4711"));
+    ck_assert(!faultloc_door_open(&door, NOW, "4711")); /* it is open */
+    path_of(path, sizeof(path));
+    ck_assert_str_eq(door.path, path);
+    *strrchr(path, '/') = '\0';
+    ck_assert_int_eq(stat(path, &st), 0);
+    ck_assert_int_eq(st.st_mode & 0777, 0700);
+    ck_assert(!hear(&s));
+    tell("{\"kind\":\"power-off\"}");
+    tell("{\"kind\":\"node-down\",\"component\":\"node h2\"}");
+    ck_assert(hear(&s));
+    ck_assert_int_eq(s.kind, FTREE_SYMPTOM_POWER_OFF);
+    ck_assert_int_eq(s.about.node, 1);
+    ck_assert(hear(&s));
+    ck_assert_int_eq(s.about.node, 2);
+    ck_assert(!hear(&s));
+    ck_assert_str_eq(said(), "");
+    teardown();
+}
+END_TEST
+
+static void expect_answer(int fd, const char *text, const char *answer)
+{
+    char got[FAULTLOC_DOOR_ERROR + 1];
+    struct ftree_symptom s;
+    ssize_t n;
+
+    ck_assert_int_ge(send(fd, text, strlen(text), 0), 0);
+    hear(&s);
+    n = recv(fd, got, sizeof(got) - 1, MSG_DONTWAIT);
+    ck_assert_int_ge(n, 0);
+    got[n] = '\0';
+    ck_assert_msg(!strncmp(got, answer, strlen(answer)), "%s", got);
+}
+
+START_TEST(who_has_a_name_is_answered)
+{
+    int fd;
+
+    setup();
+    faultloc_door_open(&door, NOW, "4711");
+    fd = knock(true);
+    expect_answer(fd, "{\"kind\":\"power-off\"}", "ok");
+    expect_answer(fd, "{\"kind\":\"power-of\"}", "no such kind of symptom: \"power-of\"");
+    close(fd);
+    teardown();
+}
+END_TEST
+
+/* One that is longer is not read in part. */
+START_TEST(a_datagram_of_more_than_a_kilobyte_is_refused)
+{
+    static char text[FAULTLOC_DOOR_BYTES + 100];
+    struct ftree_symptom s;
+
+    setup();
+    faultloc_door_open(&door, NOW, "4711");
+    memset(text, ' ', sizeof(text) - 1);
+    memcpy(text, "{\"kind\":\"power-off\"}", 20);
+    tell(text);
+    ck_assert(!hear(&s));
+    ck_assert_ptr_nonnull(strstr(said(), "node h1: a symptom was not understood: longer than 1024"));
+    text[FAULTLOC_DOOR_BYTES] = '\0';
+    tell(text);
+    ck_assert(hear(&s));
+    teardown();
+}
+END_TEST
+
+START_TEST(complaints_come_to_an_end)
+{
+    struct ftree_symptom s;
+
+    setup();
+    faultloc_door_open(&door, NOW, "4711");
+    for (int i = 0; i < 100; i++) {
+        tell("nonsense");
+        ck_assert(!hear(&s));
+    }
+    ck_assert_int_eq(lines_said(), 5);
+    ck_assert_ptr_nonnull(strstr(said(), "(further ones are ignored without a word)\n"));
+    tell("{\"kind\":\"power-off\"}");
+    ck_assert(hear(&s));
+    teardown();
+}
+END_TEST
+
+static int flood(int in, int out, void *arg)
+{
+    int fd = knock(false);
+
+    (void) arg;
+    for (int i = 0; i < 1000; i++)
+        if (send(fd, "{\"kind\":\"power-off\"}", 20, 0) < 0)
+            return 1;
+    process_tell(out, 'd');
+    process_obey(in);
+    return 0;
+}
+
+/* A turn has its end however many come, and none is lost. */
+START_TEST(a_flood_is_taken_in_turns)
+{
+    struct process sender;
+    struct ftree_symptom s;
+    int got = 0;
+
+    setup();
+    faultloc_door_open(&door, NOW, "4711");
+    process_start(&sender, flood, NULL);
+    while (got < 1000) {
+        struct pollfd p = {.fd = door_fd, .events = POLLIN};
+        int budget = 0;
+        ck_assert_int_eq(poll(&p, 1, PROCESS_DEADLINE_MS), 1);
+        while (faultloc_door_next(&door, NOW, &budget, &s))
+            got++;
+        ck_assert_int_le(budget, FAULTLOC_DOOR_TURN);
+    }
+    ck_assert_int_eq(process_hear(&sender), 'd');
+    process_kill(&sender);
+    teardown();
+}
+END_TEST
+
+/* ---- who is heard ---------------------------------------------------------------------------- */
+
+static int tell_as_stranger(int in, int out, void *arg)
+{
+    int fd = knock(false);
+
+    (void) arg;
+    if (setuid(65534))
+        return 1;
+    for (int i = 0; i < 3; i++)
+        send(fd, "{\"kind\":\"power-off\"}", 20, MSG_DONTWAIT);
+    process_tell(out, 'd');
+    process_obey(in);
+    return 0;
+}
+
+/* A folder is no protection against who is let in by mistake, or inherits a socket. */
+START_TEST(a_stranger_is_refused)
+{
+    struct process stranger;
+    struct ftree_symptom s;
+
+    if (geteuid())
+        return; /* nobody can be a stranger */
+    setup();
+    door.uid = 1; /* of the job; the stranger is 65534, root is heard, too */
+    faultloc_door_open(&door, NOW, "4711");
+    process_start(&stranger, tell_as_stranger, NULL);
+    ck_assert_int_eq(process_hear(&stranger), 'd');
+    ck_assert(!hear(&s));
+    ck_assert_int_eq(lines_said(), 1);
+    ck_assert_ptr_nonnull(strstr(said(), "told by user 65534 was refused: only user 1 and root"));
+    tell("{\"kind\":\"power-off\"}");
+    ck_assert(hear(&s));
+    process_kill(&stranger);
+    teardown();
+}
+END_TEST
+
+/* ---- whose socket it is ---------------------------------------------------------------------- */
+
+static int hold_a_door(int in, int out, void *arg)
+{
+    (void) arg;
+    faultloc_door_init(&door, &job, 1, &door_fd);
+    process_tell(out, faultloc_door_open(&door, NOW, "4711") ? 'y' : 'n');
+    process_obey(in);
+    return 0;
+}
+
+START_TEST(the_socket_of_a_dead_agent_is_replaced)
+{
+    struct process agent;
+    struct ftree_symptom s;
+
+    setup();
+    process_start(&agent, hold_a_door, NULL);
+    ck_assert_int_eq(process_hear(&agent), 'y');
+    ck_assert(!faultloc_door_open(&door, NOW, "4711")); /* it lives */
+    ck_assert_str_eq(said(), "");
+    process_kill(&agent);
+    ck_assert(faultloc_door_open(&door, NOW + 1, "4711"));
+    tell("{\"kind\":\"power-off\"}");
+    ck_assert(hear(&s));
+    teardown();
+}
+END_TEST
+
+START_TEST(one_that_lives_on_is_left_alone)
+{
+    struct process agent;
+    char path[256];
+
+    setup();
+    process_start(&agent, hold_a_door, NULL);
+    ck_assert_int_eq(process_hear(&agent), 'y');
+    ck_assert(!faultloc_door_open(&door, NOW, "4711"));
+    ck_assert(!faultloc_door_open(&door, NOW + 11000 * FTREE_MS, "4711"));
+    ck_assert_ptr_nonnull(strstr(said(), "somebody else is bound to it; the job goes on without"));
+    ck_assert(!faultloc_door_open(&door, NOW + 12000 * FTREE_MS, "4711"));
+    ck_assert_int_eq(lines_said(), 1);
+    process_kill(&agent);
+    path_of(path, sizeof(path));
+    unlink(path);
+    teardown();
+}
+END_TEST
+
+/* What cannot be is said once, and that is all. */
+static void expect_no_door(const char *why)
+{
+    ck_assert(!faultloc_door_open(&door, NOW, "4711"));
+    ck_assert(!faultloc_door_open(&door, NOW, "4711"));
+    ck_assert_int_eq(lines_said(), 1);
+    ck_assert_msg(strstr(said(), why), "%s", said());
+}
+
+START_TEST(a_folder_open_to_others_is_not_used)
+{
+    char path[256];
+
+    setup();
+    snprintf(path, sizeof(path), "%s/faultloc", folder);
+    ck_assert_int_eq(mkdir(path, 0700), 0);
+    ck_assert_int_eq(chmod(path, 0755), 0);
+    expect_no_door("closed to everybody else (mode 0700)");
+    teardown();
+}
+END_TEST
+
+START_TEST(a_link_to_a_folder_is_not_used)
+{
+    char path[256];
+
+    setup();
+    snprintf(path, sizeof(path), "%s/faultloc", folder);
+    ck_assert_int_eq(symlink(folder, path), 0);
+    expect_no_door("Not a directory");
+    unlink(path);
+    teardown();
+}
+END_TEST
+
+START_TEST(a_file_in_its_place_is_not_used)
+{
+    char path[256];
+
+    setup();
+    snprintf(path, sizeof(path), "%s/faultloc", folder);
+    ck_assert_int_eq(mkdir(path, 0700), 0);
+    path_of(path, sizeof(path));
+    close(open(path, O_WRONLY | O_CREAT, 0600));
+    /* whoever knocks at a file is refused, as at a dead agent's: it is replaced */
+    ck_assert(faultloc_door_open(&door, NOW, "4711"));
+    teardown();
+}
+END_TEST
+
+START_TEST(a_name_too_long_is_said)
+{
+    char id[64];
+
+    setup();
+    memset(id, 'x', sizeof(id) - 1);
+    id[sizeof(id) - 1] = '\0';
+    ck_assert(!faultloc_door_open(&door, NOW, id));
+    ck_assert_ptr_nonnull(strstr(said(), "its name is too long"));
+    teardown();
+}
+END_TEST
+
+START_TEST(names_and_folders)
+{
+    char out[FAULTLOC_DOOR_PATH], small[8];
+
+    ck_assert(faultloc_door_name("4711.0", "fd00::1", out, sizeof(out)));
+    ck_assert_str_eq(out, "4711.0@fd00__1.sock");
+    ck_assert(faultloc_door_name("../x", "a@b", out, sizeof(out)));
+    ck_assert_str_eq(out, ".._x@a_b.sock");
+    setenv("XDG_RUNTIME_DIR", "/tmp", 1);
+    ck_assert(faultloc_door_folder(5, out, sizeof(out)));
+    ck_assert_str_eq(out, "/tmp/faultloc");
+    setenv("XDG_RUNTIME_DIR", "/nonexistent", 1); /* from another host */
+    ck_assert(faultloc_door_folder(5, out, sizeof(out)));
+    ck_assert_str_eq(out, "/tmp/faultloc-5");
+    unsetenv("XDG_RUNTIME_DIR");
+    ck_assert(faultloc_door_folder(5, out, sizeof(out)));
+    ck_assert_str_eq(out, "/tmp/faultloc-5");
+    ck_assert(!faultloc_door_folder(5, small, sizeof(small)));
+}
+END_TEST
+
+SUITE("faultloc_door")
+{
+    TEST_ROWS(a_datagram_is_read, COUNT(rows));
+    TEST(a_zero_byte_is_an_error);
+    TEST(without_a_topology_no_switch_is_known);
+    TEST(an_age_before_the_clock_is_its_beginning);
+    TEST(a_broken_datagram_does_no_harm);
+    TEST(a_symptom_comes_in);
+    TEST(who_has_a_name_is_answered);
+    TEST(a_datagram_of_more_than_a_kilobyte_is_refused);
+    TEST(complaints_come_to_an_end);
+    TEST(a_flood_is_taken_in_turns);
+    TEST(a_stranger_is_refused);
+    TEST(the_socket_of_a_dead_agent_is_replaced);
+    TEST(one_that_lives_on_is_left_alone);
+    TEST(a_folder_open_to_others_is_not_used);
+    TEST(a_link_to_a_folder_is_not_used);
+    TEST(a_file_in_its_place_is_not_used);
+    TEST(a_name_too_long_is_said);
+    TEST(names_and_folders);
+}

@@ -1,0 +1,651 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "rules.h"
+
+#include "suite.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The built-in base: what its signs decide, row by row; what must hold whatever is found; and that
+ * each part of it is of use. */
+
+static struct ftree_rules *builtin(void)
+{
+    struct ftree_rules_error e;
+    struct ftree_rules *rules;
+    size_t len;
+    const char *text = ftree_rules_builtin(&len);
+
+    ck_assert_msg(ftree_rules_read(text, len, &rules, &e) == FTREE_OK, "line %d, column %d: %s",
+                  e.line, e.column, e.text);
+    return rules;
+}
+
+/* ---- findings, as a suspect has them --------------------------------------------------------- */
+
+/* What asking came to, in short. */
+enum {
+    NOTH = FTREE_REACH_NOT_ASKED,
+    SILE = FTREE_REACH_SILENT,
+    DOWN = FTREE_REACH_LOCAL_DOWN,
+    UNRE = FTREE_REACH_UNREACHABLE,
+    CONN = FTREE_REACH_CONNECTED,
+    REFU = FTREE_REACH_REFUSED,
+    ANSW = FTREE_REACH_ANSWERED
+};
+
+/* Sets of paths. */
+enum {
+    NONE = 0,
+    DATA = 1,
+    MGMT = 2,
+    BOTH = 3
+};
+
+struct findings {
+    int paths; /* there are */
+    int agent[FTREE_PATHS], deputy[FTREE_PATHS]; /* by data, by mgmt */
+    int witness; /* paths on which another node is heard */
+    int others; /* there are nodes that could be heard */
+    int ranks;
+    char word; /* of the deputy */
+};
+
+static struct rules_facts no_facts(void)
+{
+    struct rules_facts facts = {.value = {0}};
+
+    for (int i = 0; i < RULES_NUMBER_COUNT; i++)
+        facts.number[i] = NAN;
+    return facts;
+}
+
+static uint8_t best(const struct findings *f, const int *reach)
+{
+    int most = RULES_REACH_NO_PATH;
+
+    for (int path = 0; path < FTREE_PATHS; path++)
+        if ((f->paths >> path & 1) && (most == RULES_REACH_NO_PATH || reach[path] > most))
+            most = reach[path];
+    return (uint8_t) most;
+}
+
+static int process_of(char word)
+{
+    return word == 'T'   ? RULES_PROCESS_STOPPED
+           : word == 't' ? RULES_PROCESS_TRACED
+           : word == 'D' ? RULES_PROCESS_DISK_SLEEP
+           : word == 'X' ? RULES_PROCESS_GONE
+                         : RULES_PROCESS_NONE;
+}
+
+/* In the words of a rule base. */
+static struct rules_facts facts_of(const struct findings *f)
+{
+    int down = 0, paths = 0, witnessed = 0;
+    struct rules_facts facts = no_facts();
+    uint8_t *v = facts.value;
+
+    for (int path = 0; path < FTREE_PATHS; path++) {
+        if (!(f->paths >> path & 1))
+            continue;
+        paths++;
+        down += f->agent[path] == DOWN;
+        witnessed += f->witness >> path & 1;
+        if (f->deputy[path] == CONN)
+            v[RULES_FACT_DEPUTY_CONNECTS] = RULES_YES;
+    }
+    v[RULES_FACT_AGENT] = best(f, f->agent);
+    v[RULES_FACT_DEPUTY] = best(f, f->deputy);
+    v[RULES_FACT_DATA] = (uint8_t) (f->paths & DATA ? f->agent[0] : RULES_REACH_NO_PATH);
+    v[RULES_FACT_MGMT] = (uint8_t) (f->paths & MGMT ? f->agent[1] : RULES_REACH_NO_PATH);
+    v[RULES_FACT_MAIN] = v[f->paths & DATA ? RULES_FACT_DATA : RULES_FACT_MGMT];
+    v[RULES_FACT_WITNESSED] = (uint8_t) witnessed;
+    v[RULES_FACT_DATA_WITNESSED] = f->paths & f->witness & DATA ? RULES_YES : RULES_NO;
+    v[RULES_FACT_OTHERS] = f->others ? RULES_YES : RULES_NO;
+    v[RULES_FACT_OWN_SIDE] = down == paths ? RULES_SIDE_DOWN : RULES_SIDE_UP;
+    v[RULES_FACT_RANKS] = f->ranks > 1 ? RULES_RANKS_SEVERAL : RULES_RANKS_ONE;
+    v[RULES_FACT_PROCESS] = (uint8_t) process_of(f->word);
+    v[RULES_FACT_SEEN_BY] = f->word ? RULES_SEEN_BY_DEPUTY : RULES_SEEN_BY_NOBODY;
+    return facts;
+}
+
+/* The candidates of a rule. */
+static uint64_t models_of(const struct ftree_rules *rules, const char *rule)
+{
+    int32_t r = ftree_rules_rule(rules, rule);
+    uint64_t models = 0;
+
+    REQUIRE(r >= 0);
+    for (int32_t i = 0; i < rules->rule[r].candidates; i++)
+        models |= (uint64_t) 1 << rules->rule[r].candidate[i].model;
+    return models;
+}
+
+/* ---- the decision, row by row ---------------------------------------------------------------- */
+
+#define ALIVE(sign) "well/" sign
+#define ANSWERS ALIVE("agent-answers")
+#define TAKES_OVER ALIVE("deputy-answers")
+#define LATE ALIVE("kernel-speaks-on-data")
+#define DATA_SILENT "unknown/data-path-silent"
+#define OWN_DATA "unknown/own-data-path-silent"
+#define ISOLATED "unknown/no-node-answers"
+#define DEPUTY_SAYS_T "process-stopped/deputy-says-stopped"
+#define NEVER_ANSWERS "process-stopped/connects-never-answers"
+#define PORT_REFUSED "process-crash/port-refused"
+#define ALL_REFUSED "process-crash/all-ports-refused"
+#define MUTE_NODE "node-frozen/agent-and-deputy-mute"
+#define BOTH_SILENT "node-outage/both-paths-silent"
+#define ONLY_SILENT "node-outage/only-path-silent"
+#define UNWITNESSED "node-outage/silent-without-witness"
+
+static const struct row {
+    const char *what;
+    struct findings f;
+    const char *sign;
+} rows[] = {
+    /* its agent answers */
+    {"on both paths", {BOTH, {ANSW, ANSW}, {NOTH, NOTH}, BOTH, 1, 1, 0}, ANSWERS},
+    {"by data", {BOTH, {ANSW, SILE}, {NOTH, NOTH}, BOTH, 1, 1, 0}, ANSWERS},
+    {"by data, mgmt refused", {BOTH, {ANSW, REFU}, {NOTH, NOTH}, BOTH, 1, 1, 0}, ANSWERS},
+    {"by the only path", {DATA, {ANSW, NOTH}, {NOTH, NOTH}, NONE, 1, 1, 0}, ANSWERS},
+    {"by the only path", {MGMT, {NOTH, ANSW}, {NOTH, NOTH}, NONE, 1, 1, 0}, ANSWERS},
+    {"unwitnessed", {BOTH, {ANSW, ANSW}, {NOTH, NOTH}, NONE, 0, 1, 0}, ANSWERS},
+    {"but deputy says T", {BOTH, {ANSW, ANSW}, {ANSW, ANSW}, BOTH, 1, 4, 'T'}, ANSWERS},
+
+    /* its agent answers by management only: its data path, or mine */
+    {"data silent", {BOTH, {SILE, ANSW}, {NOTH, NOTH}, BOTH, 1, 1, 0}, DATA_SILENT},
+    {"unreachable", {BOTH, {UNRE, ANSW}, {NOTH, NOTH}, BOTH, 1, 4, 0}, DATA_SILENT},
+    {"two nodes", {BOTH, {SILE, ANSW}, {NOTH, NOTH}, NONE, 0, 1, 0}, DATA_SILENT},
+    {"all data silent", {BOTH, {SILE, ANSW}, {NOTH, NOTH}, MGMT, 1, 1, 0}, OWN_DATA},
+    {"my data down", {BOTH, {DOWN, ANSW}, {NOTH, NOTH}, MGMT, 1, 1, 0}, OWN_DATA},
+    {"same, two nodes", {BOTH, {DOWN, ANSW}, {NOTH, NOTH}, NONE, 0, 1, 0}, OWN_DATA},
+    {"data connects, answer lost", {BOTH, {CONN, ANSW}, {NOTH, NOTH}, BOTH, 1, 1, 0}, LATE},
+    {"data refused", {BOTH, {REFU, ANSW}, {NOTH, NOTH}, BOTH, 1, 4, 0}, LATE},
+
+    /* its deputy answers */
+    {"says T", {BOTH, {CONN, CONN}, {ANSW, ANSW}, BOTH, 1, 4, 'T'}, DEPUTY_SAYS_T},
+    {"says t", {BOTH, {CONN, CONN}, {ANSW, ANSW}, BOTH, 1, 4, 't'}, DEPUTY_SAYS_T},
+    {"by mgmt only", {BOTH, {CONN, CONN}, {SILE, ANSW}, BOTH, 1, 4, 'T'}, DEPUTY_SAYS_T},
+    {"nobody else", {BOTH, {CONN, CONN}, {ANSW, SILE}, NONE, 0, 4, 'T'}, DEPUTY_SAYS_T},
+    {"sees no trouble", {BOTH, {CONN, CONN}, {ANSW, ANSW}, BOTH, 1, 4, 0}, TAKES_OVER},
+    {"says gone: it takes over", {BOTH, {REFU, REFU}, {ANSW, ANSW}, BOTH, 1, 4, 'X'}, TAKES_OVER},
+    {"says D", {BOTH, {CONN, CONN}, {ANSW, ANSW}, BOTH, 1, 4, 'D'}, TAKES_OVER},
+
+    /* its kernel speaks, nobody else does */
+    {"refused", {BOTH, {REFU, REFU}, {NOTH, NOTH}, BOTH, 1, 1, 0}, PORT_REFUSED},
+    {"data silent", {BOTH, {SILE, REFU}, {NOTH, NOTH}, BOTH, 1, 1, 0}, PORT_REFUSED},
+    {"one path", {DATA, {REFU, NOTH}, {NOTH, NOTH}, DATA, 1, 1, 0}, PORT_REFUSED},
+    {"nobody else", {BOTH, {REFU, SILE}, {NOTH, NOTH}, NONE, 0, 1, 0}, PORT_REFUSED},
+    {"connected before", {BOTH, {REFU, CONN}, {NOTH, NOTH}, BOTH, 1, 1, 0}, PORT_REFUSED},
+    {"all ports", {BOTH, {REFU, REFU}, {REFU, REFU}, BOTH, 1, 4, 0}, ALL_REFUSED},
+    {"deputy not asked", {BOTH, {REFU, REFU}, {NOTH, NOTH}, BOTH, 1, 4, 0}, ALL_REFUSED},
+    {"deputy silent", {BOTH, {REFU, REFU}, {SILE, SILE}, BOTH, 1, 4, 0}, ALL_REFUSED},
+    {"deputy mute", {BOTH, {REFU, REFU}, {CONN, CONN}, BOTH, 1, 4, 0}, MUTE_NODE},
+    {"deputy mute on data", {BOTH, {REFU, REFU}, {CONN, REFU}, BOTH, 1, 4, 0}, MUTE_NODE},
+    {"connects", {BOTH, {CONN, CONN}, {NOTH, NOTH}, BOTH, 1, 1, 0}, NEVER_ANSWERS},
+    {"data silent", {BOTH, {SILE, CONN}, {NOTH, NOTH}, BOTH, 1, 1, 0}, NEVER_ANSWERS},
+    {"one path", {MGMT, {NOTH, CONN}, {NOTH, NOTH}, NONE, 0, 1, 0}, NEVER_ANSWERS},
+    {"another port", {BOTH, {SILE, SILE}, {CONN, SILE}, BOTH, 1, 1, 0}, NEVER_ANSWERS},
+    {"both mute", {BOTH, {CONN, CONN}, {CONN, CONN}, BOTH, 1, 4, 0}, MUTE_NODE},
+    {"deputy refused", {BOTH, {CONN, CONN}, {REFU, REFU}, BOTH, 1, 4, 0}, MUTE_NODE},
+    {"deputy silent", {BOTH, {CONN, SILE}, {SILE, SILE}, NONE, 1, 2, 0}, MUTE_NODE},
+    {"deputy's port only", {BOTH, {SILE, SILE}, {CONN, SILE}, BOTH, 1, 2, 0}, MUTE_NODE},
+
+    /* nothing at all */
+    {"silent", {BOTH, {SILE, SILE}, {NOTH, NOTH}, BOTH, 1, 1, 0}, BOTH_SILENT},
+    {"four ranks", {BOTH, {SILE, SILE}, {NOTH, NOTH}, BOTH, 1, 4, 0}, BOTH_SILENT},
+    {"unreachable", {BOTH, {UNRE, UNRE}, {NOTH, NOTH}, BOTH, 1, 1, 0}, BOTH_SILENT},
+    {"deputy too", {BOTH, {UNRE, SILE}, {UNRE, SILE}, BOTH, 1, 4, 0}, BOTH_SILENT},
+    {"data witnessed", {BOTH, {SILE, SILE}, {NOTH, NOTH}, DATA, 1, 1, 0}, ONLY_SILENT},
+    {"mgmt witnessed", {BOTH, {SILE, SILE}, {NOTH, NOTH}, MGMT, 1, 1, 0}, ONLY_SILENT},
+    {"my data down", {BOTH, {DOWN, SILE}, {NOTH, NOTH}, MGMT, 1, 1, 0}, ONLY_SILENT},
+    {"only path", {DATA, {SILE, NOTH}, {NOTH, NOTH}, DATA, 1, 1, 0}, ONLY_SILENT},
+    {"only path", {MGMT, {NOTH, SILE}, {NOTH, NOTH}, MGMT, 1, 1, 0}, ONLY_SILENT},
+    {"two nodes", {BOTH, {SILE, SILE}, {NOTH, NOTH}, NONE, 0, 1, 0}, UNWITNESSED},
+    {"and one path", {DATA, {SILE, NOTH}, {NOTH, NOTH}, NONE, 0, 1, 0}, UNWITNESSED},
+    {"all silent", {BOTH, {SILE, SILE}, {NOTH, NOTH}, NONE, 1, 1, 0}, ISOLATED},
+    {"and one path", {MGMT, {NOTH, SILE}, {NOTH, NOTH}, NONE, 1, 4, 0}, ISOLATED},
+    {"my sides down", {BOTH, {DOWN, DOWN}, {NOTH, NOTH}, NONE, 1, 1, 0}, ISOLATED},
+    {"and two nodes", {BOTH, {DOWN, DOWN}, {NOTH, NOTH}, NONE, 0, 1, 0}, ISOLATED},
+    {"my only side down", {DATA, {DOWN, NOTH}, {NOTH, NOTH}, NONE, 0, 1, 0}, ISOLATED},
+    {"no path at all", {NONE, {NOTH, NOTH}, {NOTH, NOTH}, NONE, 1, 1, 0}, ISOLATED},
+};
+
+/* Whatever made the node a suspect. */
+static const char *const raised_by[] = {"stalled-peer", "nobody-known-to-wait-for", "silent-agent",
+                                        "netmod-cannot-reach", "netmod-was-reset"};
+
+/* rows: findings_mean COUNT(rows) */
+START_TEST(findings_mean)
+{
+    const struct row *row = &rows[_i];
+    struct rules_facts facts = facts_of(&row->f);
+    struct ftree_rules *rules = builtin();
+
+    for (int i = 0; i < COUNT(raised_by); i++) {
+        uint64_t models = models_of(rules, raised_by[i]);
+        int32_t model;
+        bool well;
+        const struct rules_sign *sign =
+            ftree_rules_decide(rules, &facts, models, true, &well, &model);
+        ck_assert_msg(sign && !strcmp(sign->name, row->sign), "%s: %s", row->what,
+                      sign ? sign->name : "nothing");
+        ck_assert_int_eq(well, !strncmp(row->sign, "well/", 5));
+        ck_assert_int_eq(sign->about_asker,
+                         !strcmp(row->sign, OWN_DATA) || !strcmp(row->sign, ISOLATED));
+        ck_assert_int_eq(model == -1, well);
+    }
+    ftree_rules_free(rules);
+}
+END_TEST
+
+/* ---- signs that take more than reaching ------------------------------------------------------ */
+
+struct setting {
+    int fact, value;
+};
+
+struct number {
+    int number;
+    double value;
+};
+
+static const struct told {
+    const char *what, *rule; /* rule NULL: all models are possible, as for what is found locally */
+    bool at_end;
+    struct setting set[6]; /* ends where all is 0, for "agent" is never "not-asked" here */
+    struct number number[4];
+    const char *sign; /* NULL: none yet */
+} told[] = {
+    /* the own processes */
+    {"gone", NULL, true, {{RULES_FACT_PROCESS, RULES_PROCESS_GONE}, {RULES_FACT_SEEN_BY, 1}}, {{0}},
+     "process-crash/pid-gone"},
+    {"T", NULL, true, {{RULES_FACT_PROCESS, RULES_PROCESS_STOPPED}, {RULES_FACT_SEEN_BY, 1}}, {{0}},
+     "process-stopped/state-t"},
+    {"t", NULL, true, {{RULES_FACT_PROCESS, RULES_PROCESS_TRACED}, {RULES_FACT_SEEN_BY, 1}}, {{0}},
+     "process-stopped/state-t"},
+    {"gone, but not yet for long", NULL, false,
+     {{RULES_FACT_PROCESS, RULES_PROCESS_GONE}, {RULES_FACT_SEEN_BY, 1}}, {{0}}, NULL},
+    {"nothing", NULL, true, {{0}}, {{0}}, NULL},
+
+    /* the data interface, told over management */
+    {"down", "stalled-peer", false,
+     {{RULES_FACT_AGENT, ANSW}, {RULES_FACT_MGMT, ANSW}, {RULES_FACT_DATA, SILE},
+      {RULES_FACT_MAIN, SILE}, {RULES_FACT_LINK, FTREE_LINK_DOWN}}, {{0}},
+     "nic-fault/interface-down"},
+    {"gone", "stalled-peer", false,
+     {{RULES_FACT_AGENT, ANSW}, {RULES_FACT_MGMT, ANSW}, {RULES_FACT_DATA, UNRE},
+      {RULES_FACT_MAIN, UNRE}, {RULES_FACT_LINK, FTREE_LINK_GONE}}, {{0}},
+     "nic-fault/interface-gone"},
+    {"no carrier", "silent-agent", false,
+     {{RULES_FACT_AGENT, ANSW}, {RULES_FACT_MGMT, ANSW}, {RULES_FACT_LINK, FTREE_LINK_NO_CARRIER}},
+     {{0}}, "link-fault/no-carrier"},
+    {"down, but data answers", "stalled-peer", true,
+     {{RULES_FACT_AGENT, ANSW}, {RULES_FACT_MGMT, ANSW}, {RULES_FACT_DATA, ANSW},
+      {RULES_FACT_MAIN, ANSW}, {RULES_FACT_LINK, FTREE_LINK_DOWN}}, {{0}}, ANSWERS},
+    {"up", "stalled-peer", false,
+     {{RULES_FACT_AGENT, ANSW}, {RULES_FACT_MGMT, ANSW}, {RULES_FACT_DATA, SILE},
+      {RULES_FACT_MAIN, SILE}, {RULES_FACT_LINK, FTREE_LINK_UP}}, {{0}}, NULL},
+    {"up, at the end", "stalled-peer", true,
+     {{RULES_FACT_AGENT, ANSW}, {RULES_FACT_MGMT, ANSW}, {RULES_FACT_DATA, SILE},
+      {RULES_FACT_MAIN, SILE}, {RULES_FACT_LINK, FTREE_LINK_UP}}, {{0}}, DATA_SILENT},
+
+    /* an answer is all that a stall asks for; who may be ill although it answers is asked more */
+    {"answers", "stalled-peer", false, {{RULES_FACT_AGENT, ANSW}, {RULES_FACT_MAIN, ANSW}}, {{0}},
+     ANSWERS},
+    {"answers, state not known", "short-of-memory", false,
+     {{RULES_FACT_AGENT, ANSW}, {RULES_FACT_MAIN, ANSW}}, {{0}}, NULL},
+    {"state never comes", "short-of-memory", true,
+     {{RULES_FACT_AGENT, ANSW}, {RULES_FACT_MAIN, ANSW}}, {{0}}, ANSWERS},
+    {"enough memory", "short-of-memory", false,
+     {{RULES_FACT_AGENT, ANSW}, {RULES_FACT_MAIN, ANSW}, {RULES_FACT_STATE_KNOWN, RULES_YES}},
+     {{RULES_NUMBER_MEMORY_AVAILABLE, 20}, {RULES_NUMBER_MEMORY_PRESSURE, 60}}, ANSWERS},
+    {"no memory, no stalls", "short-of-memory", false,
+     {{RULES_FACT_AGENT, ANSW}, {RULES_FACT_MAIN, ANSW}, {RULES_FACT_STATE_KNOWN, RULES_YES}},
+     {{RULES_NUMBER_MEMORY_AVAILABLE, 1}, {RULES_NUMBER_MEMORY_PRESSURE, 40}}, ANSWERS},
+    {"no memory", "short-of-memory", false,
+     {{RULES_FACT_AGENT, ANSW}, {RULES_FACT_MAIN, ANSW}, {RULES_FACT_STATE_KNOWN, RULES_YES}},
+     {{RULES_NUMBER_MEMORY_AVAILABLE, 1}, {RULES_NUMBER_MEMORY_PRESSURE, 60}},
+     "straggler/memory-exhausted"},
+    {"no memory, but a stall", "stalled-peer", true,
+     {{RULES_FACT_AGENT, ANSW}, {RULES_FACT_MAIN, ANSW}, {RULES_FACT_STATE_KNOWN, RULES_YES}},
+     {{RULES_NUMBER_MEMORY_AVAILABLE, 1}, {RULES_NUMBER_MEMORY_PRESSURE, 60}}, ANSWERS},
+    {"slow clock", "too-hot", false,
+     {{RULES_FACT_AGENT, ANSW}, {RULES_FACT_MAIN, ANSW}, {RULES_FACT_STATE_KNOWN, RULES_YES}},
+     {{RULES_NUMBER_THROTTLES, 9}, {RULES_NUMBER_FREQUENCY, 40}, {RULES_NUMBER_LOAD, 1.1}},
+     "straggler/throttled"},
+    {"slow clock, idle", "too-hot", false,
+     {{RULES_FACT_AGENT, ANSW}, {RULES_FACT_MAIN, ANSW}, {RULES_FACT_STATE_KNOWN, RULES_YES}},
+     {{RULES_NUMBER_THROTTLES, 9}, {RULES_NUMBER_FREQUENCY, 40}, {RULES_NUMBER_LOAD, 0.1}},
+     ANSWERS},
+    {"overload", "short-of-cpu", false,
+     {{RULES_FACT_AGENT, ANSW}, {RULES_FACT_MAIN, ANSW}, {RULES_FACT_STATE_KNOWN, RULES_YES}},
+     {{RULES_NUMBER_CPU_PRESSURE, 95}, {RULES_NUMBER_LOAD, 3}}, "straggler/cpu-pressure"},
+    {"all CPUs busy", "short-of-cpu", false,
+     {{RULES_FACT_AGENT, ANSW}, {RULES_FACT_MAIN, ANSW}, {RULES_FACT_STATE_KNOWN, RULES_YES}},
+     {{RULES_NUMBER_CPU_PRESSURE, 95}, {RULES_NUMBER_LOAD, 1.5}}, ANSWERS},
+    {"D, for a moment?", "file-system-in-trouble", false,
+     {{RULES_FACT_AGENT, ANSW}, {RULES_FACT_MAIN, ANSW}, {RULES_FACT_STATE_KNOWN, RULES_YES},
+      {RULES_FACT_PROCESS, RULES_PROCESS_DISK_SLEEP}, {RULES_FACT_SEEN_BY, 1}}, {{0}}, NULL},
+    {"D", "file-system-in-trouble", true,
+     {{RULES_FACT_AGENT, ANSW}, {RULES_FACT_MAIN, ANSW}, {RULES_FACT_STATE_KNOWN, RULES_YES},
+      {RULES_FACT_PROCESS, RULES_PROCESS_DISK_SLEEP}, {RULES_FACT_SEEN_BY, 1}}, {{0}},
+     "io-hang/disk-sleep"},
+    {"D, no I/O in trouble", "stalled-peer", true,
+     {{RULES_FACT_AGENT, ANSW}, {RULES_FACT_MAIN, ANSW},
+      {RULES_FACT_PROCESS, RULES_PROCESS_DISK_SLEEP}, {RULES_FACT_SEEN_BY, 1}}, {{0}}, ANSWERS},
+};
+
+static struct rules_facts facts_told(const struct told *t)
+{
+    struct rules_facts facts = no_facts();
+
+    for (int i = 0; i < COUNT(t->set) && (t->set[i].fact || t->set[i].value); i++)
+        facts.value[t->set[i].fact] = (uint8_t) t->set[i].value;
+    for (int i = 0; i < COUNT(t->number) && t->number[i].value > 0; i++)
+        facts.number[t->number[i].number] = t->number[i].value;
+    return facts;
+}
+
+/* rows: what_is_told_means COUNT(told) */
+START_TEST(what_is_told_means)
+{
+    const struct told *t = &told[_i];
+    struct rules_facts facts = facts_told(t);
+    struct ftree_rules *rules = builtin();
+    uint64_t models = t->rule ? models_of(rules, t->rule) : UINT64_MAX;
+    int32_t model;
+    bool well;
+    const struct rules_sign *sign =
+        ftree_rules_decide(rules, &facts, models, t->at_end, &well, &model);
+
+    ck_assert_msg(sign ? t->sign && !strcmp(sign->name, t->sign) : !t->sign, "%s: %s", t->what,
+                  sign ? sign->name : "nothing");
+    ck_assert_int_eq(well, t->sign && !strncmp(t->sign, "well/", 5));
+    ftree_rules_free(rules);
+}
+END_TEST
+
+static bool has_row(const char *sign)
+{
+    for (int i = 0; i < COUNT(rows); i++)
+        if (!strcmp(rows[i].sign, sign))
+            return true;
+    for (int i = 0; i < COUNT(told); i++)
+        if (told[i].sign && !strcmp(told[i].sign, sign))
+            return true;
+    return false;
+}
+
+START_TEST(the_tables_have_every_sign)
+{
+    struct ftree_rules *rules = builtin();
+
+    for (int32_t s = 0; s < rules->wells; s++)
+        ck_assert_msg(has_row(rules->well[s].name), "no row for %s", rules->well[s].name);
+    for (int32_t m = 0; m < rules->models; m++)
+        for (int32_t s = 0; s < rules->model[m].signs; s++)
+            ck_assert_msg(has_row(rules->model[m].sign[s].name), "no row for %s",
+                          rules->model[m].sign[s].name);
+    ftree_rules_free(rules);
+}
+END_TEST
+
+/* ---- what must hold whatever is found -------------------------------------------------------- */
+
+static bool any_word_of_the_node(const struct findings *f)
+{
+    for (int path = 0; path < FTREE_PATHS; path++)
+        if ((f->paths >> path & 1) && (f->agent[path] >= CONN || f->deputy[path] >= CONN))
+            return true;
+    return false;
+}
+
+static void check_decision(const struct ftree_rules *rules, uint64_t models,
+                           const struct findings *f)
+{
+    struct rules_facts facts = facts_of(f);
+    int32_t model;
+    bool well;
+    const struct rules_sign *sign = ftree_rules_decide(rules, &facts, models, true, &well, &model);
+    int class_;
+
+    REQUIRE(sign);
+    if (facts.value[RULES_FACT_MAIN] == ANSW)
+        REQUIRE(well);
+    if (well) {
+        REQUIRE(any_word_of_the_node(f));
+        return;
+    }
+    class_ = rules->model[model].class_;
+    if (sign->about_asker)
+        REQUIRE(class_ == FTREE_CLASS_UNKNOWN);
+    if (class_ == FTREE_CLASS_NODE_OUTAGE)
+        REQUIRE(!any_word_of_the_node(f) && (f->paths & f->witness || !f->others));
+    if (ftree_class_kind(class_) == FTREE_KIND_RANK)
+        REQUIRE(any_word_of_the_node(f));
+    if (!strcmp(sign->name, PORT_REFUSED) || !strcmp(sign->name, NEVER_ANSWERS))
+        REQUIRE(f->ranks == 1);
+    /* and before the end nothing is decided that rests on silence */
+    sign = ftree_rules_decide(rules, &facts, models, false, &well, &model);
+    REQUIRE(!sign || facts.value[RULES_FACT_MAIN] == ANSW);
+}
+
+/* An agent is always asked, so that what is not known of it is silence. */
+static void each_reach(const struct ftree_rules *rules, uint64_t models, struct findings *f)
+{
+    for (int code = 0; code < 6 * 6 * 7 * 7; code++) {
+        f->agent[0] = f->paths & DATA ? 1 + code % 6 : NOTH;
+        f->agent[1] = f->paths & MGMT ? 1 + code / 6 % 6 : NOTH;
+        f->deputy[0] = f->paths & DATA ? code / 36 % 7 : NOTH;
+        f->deputy[1] = f->paths & MGMT ? code / 252 : NOTH;
+        check_decision(rules, models, f);
+    }
+}
+
+/* rows: no_findings_accuse_who_speaks 3 * 4 * 2 */
+START_TEST(no_findings_accuse_who_speaks)
+{
+    static const char words[] = {0, 'T', 'X', 'D'};
+    struct ftree_rules *rules = builtin();
+    uint64_t models = models_of(rules, "stalled-peer");
+    struct findings f = {.paths = 1 + _i % 3, .witness = _i / 3 % 4, .others = _i / 12};
+
+    for (f.ranks = 1; f.ranks <= 2; f.ranks++)
+        for (int word = 0; word < COUNT(words); word++) {
+            f.word = words[word];
+            each_reach(rules, models, &f);
+        }
+    ftree_rules_free(rules);
+}
+END_TEST
+
+/* ---- the base as a whole --------------------------------------------------------------------- */
+
+static void check_sign(const struct rules_model *model, const struct rules_sign *sign)
+{
+    int sum = 0;
+
+    ck_assert_int_ge(sign->confidence, 500);
+    ck_assert_int_lt(sign->confidence, 1000);
+    ck_assert_int_gt((int) strlen(sign->text), 10);
+    for (int32_t i = 0; i < sign->candidates; i++)
+        sum += sign->candidate[i].confidence;
+    /* what is left open adds up with the confidence, except where the class is not known */
+    if (sign->candidates)
+        ck_assert_int_eq(sum + (model->class_ == FTREE_CLASS_UNKNOWN ? 0 : sign->confidence), 1000);
+}
+
+START_TEST(signs_are_as_reports_need_them)
+{
+    struct ftree_rules *rules = builtin();
+
+    for (int32_t m = 0; m < rules->models; m++) {
+        const struct rules_model *model = &rules->model[m];
+        /* a verdict's rule begins with its class */
+        ck_assert_str_eq(model->name, ftree_class_name(model->class_));
+        for (int32_t s = 0; s < model->signs; s++) {
+            size_t len = strlen(model->name);
+            check_sign(model, &model->sign[s]);
+            ck_assert_int_eq(strncmp(model->sign[s].name, model->name, len), 0);
+            ck_assert_int_eq(model->sign[s].name[len], '/');
+        }
+    }
+    ftree_rules_free(rules);
+}
+END_TEST
+
+START_TEST(every_part_is_of_use)
+{
+    struct ftree_rules *rules = builtin();
+    uint64_t models = 0;
+    uint32_t strategies = 0;
+
+    for (int32_t r = 0; r < rules->rules; r++) {
+        models |= models_of(rules, rules->rule[r].name);
+        if (rules->rule[r].strategy >= 0)
+            strategies |= 1u << rules->rule[r].strategy;
+        /* faults that could be decided for need somebody to be asked */
+        for (int32_t i = 0; i < rules->rule[r].candidates; i++)
+            ck_assert(rules->rule[r].strategy >= 0 ||
+                      rules->model[rules->rule[r].candidate[i].model].listed_only);
+    }
+    for (int32_t m = 0; m < rules->models; m++)
+        ck_assert_msg(models >> m & 1, "no rule leads to %s", rules->model[m].name);
+    for (int32_t s = 0; s < rules->strategies; s++)
+        ck_assert_msg(strategies >> s & 1, "no rule asks by %s", rules->strategy[s].name);
+    ftree_rules_free(rules);
+}
+END_TEST
+
+START_TEST(a_stall_alone_makes_nobody_a_straggler)
+{
+    struct ftree_rules *rules = builtin();
+    uint64_t slow = (uint64_t) 1 << ftree_rules_model(rules, "straggler") |
+                    (uint64_t) 1 << ftree_rules_model(rules, "io-hang");
+
+    for (int i = 0; i < COUNT(raised_by); i++)
+        ck_assert_msg(!(models_of(rules, raised_by[i]) & slow), "%s", raised_by[i]);
+    ftree_rules_free(rules);
+}
+END_TEST
+
+static bool takes(const struct rules_step *s, uint32_t at, int ask, int of, int over, int if_,
+                  bool fresh)
+{
+    return s->at_milli_rto == at && s->ask == ask && s->of == of && s->over == over &&
+           s->if_ == if_ && s->fresh == fresh;
+}
+
+/* At 0, 1, 3 and 4.5 rto; from the second try on by a new connection, and others are asked, too. */
+static void check_strategy(const struct rules_strategy *s, int first_over)
+{
+    static const uint32_t at[] = {1000, 3000, 4500};
+    const struct rules_step *step = s->step;
+
+    ck_assert_int_eq(s->steps, 11);
+    ck_assert(takes(step++, 0, RULES_ASK_RESPONSE, RULES_OF_AGENT, first_over, 0, false));
+    for (int i = 0; i < COUNT(at); i++) {
+        ck_assert(takes(step++, at[i], RULES_ASK_RESPONSE, RULES_OF_AGENT, RULES_OVER_ALL,
+                        RULES_IF_ALWAYS, true));
+        ck_assert(takes(step++, at[i], RULES_ASK_RESPONSE, RULES_OF_DEPUTY, RULES_OVER_ALL,
+                        RULES_IF_KERNEL_SPOKE, true));
+        ck_assert(takes(step++, at[i], RULES_ASK_RESPONSE, RULES_OF_WITNESSES, RULES_OVER_ALL,
+                        RULES_IF_UNWITNESSED, false));
+        if (i == 1)
+            ck_assert(takes(step++, at[i], RULES_ASK_STATE, RULES_OF_AGENT, RULES_OVER_ANSWERED,
+                            RULES_IF_ANSWERED, false));
+    }
+}
+
+START_TEST(how_suspects_are_asked)
+{
+    struct ftree_rules *rules = builtin();
+
+    ck_assert_str_eq(rules->strategy[0].name, "reach");
+    ck_assert_str_eq(rules->strategy[1].name, "sweep");
+    check_strategy(&rules->strategy[0], RULES_OVER_ALL);
+    check_strategy(&rules->strategy[1], RULES_OVER_MAIN);
+    ftree_rules_free(rules);
+}
+END_TEST
+
+/* ---- names ----------------------------------------------------------------------------------- */
+
+START_TEST(look_up)
+{
+    struct ftree_rules *rules = builtin();
+    int32_t m = ftree_rules_model(rules, "node-outage");
+
+    ck_assert_int_ge(m, 0);
+    ck_assert_str_eq(rules->model[m].name, "node-outage");
+    ck_assert_int_eq(ftree_rules_model(rules, "node-outge"), -1);
+    ck_assert_int_eq(ftree_rules_rule(rules, "stalled-peer"), 0);
+    ck_assert_int_eq(ftree_rules_rule(rules, ""), -1);
+    ftree_rules_free(rules);
+    ftree_rules_free(NULL);
+}
+END_TEST
+
+START_TEST(names)
+{
+    ck_assert_str_eq(ftree_rules_fact_name(RULES_FACT_OWN_SIDE), "own-side");
+    ck_assert_str_eq(ftree_rules_fact_name(RULES_FACT_COUNT), "?");
+    ck_assert_str_eq(ftree_rules_fact_name(-1), "?");
+    ck_assert_str_eq(ftree_rules_number_name(RULES_NUMBER_THROTTLES), "throttles");
+    ck_assert_str_eq(ftree_rules_number_name(RULES_NUMBER_COUNT), "?");
+    ck_assert_str_eq(ftree_rules_value_name(RULES_FACT_MAIN, RULES_REACH_NO_PATH), "no-path");
+    ck_assert_str_eq(ftree_rules_value_name(RULES_FACT_LINK, FTREE_LINK_NO_CARRIER), "no-carrier");
+    ck_assert_str_eq(ftree_rules_value_name(RULES_FACT_LINK, FTREE_LINK_COUNT), "?");
+    ck_assert_str_eq(ftree_rules_value_name(RULES_FACT_COUNT, 0), "?");
+    ck_assert_str_eq(ftree_rules_value_name(-1, 0), "?");
+    ck_assert_int_eq(ftree_rules_values(RULES_FACT_WITNESSED), 3);
+    ck_assert_int_eq(ftree_rules_values(RULES_FACT_COUNT), 0);
+    ck_assert_int_eq(ftree_rules_values(-1), 0);
+    ck_assert_str_eq(ftree_rules_relation_name(RULES_PARENT_OF), "parent-of");
+    ck_assert_str_eq(ftree_rules_relation_name(RULES_RELATION_COUNT), "?");
+    ck_assert_str_eq(ftree_rules_ask_name(RULES_ASK_LOG), "log");
+    ck_assert_str_eq(ftree_rules_ask_name(-1), "?");
+    ck_assert_str_eq(ftree_rules_whom_name(RULES_OF_WITNESSES), "witnesses");
+    ck_assert_str_eq(ftree_rules_whom_name(RULES_WHOMS), "?");
+    ck_assert_str_eq(ftree_rules_over_name(RULES_OVER_ANSWERED), "answered");
+    ck_assert_str_eq(ftree_rules_over_name(RULES_OVERS), "?");
+    ck_assert_str_eq(ftree_rules_if_name(RULES_IF_KERNEL_SPOKE), "kernel-spoke");
+    ck_assert_str_eq(ftree_rules_if_name(RULES_IFS), "?");
+    for (int link = 0; link < FTREE_LINK_COUNT; link++)
+        ck_assert_str_eq(ftree_rules_value_name(RULES_FACT_LINK, link), ftree_link_name(link));
+}
+END_TEST
+
+START_TEST(the_built_in_text_ends_with_a_zero)
+{
+    size_t len;
+    const char *text = ftree_rules_builtin(&len);
+
+    ck_assert_ptr_eq(ftree_rules_builtin(NULL), text);
+    ck_assert_uint_eq(strlen(text), len);
+    ck_assert_int_eq(text[len - 1], '\n');
+}
+END_TEST
+
+SUITE("rules")
+{
+    TEST_ROWS(findings_mean, COUNT(rows));
+    TEST_ROWS(what_is_told_means, COUNT(told));
+    TEST(the_tables_have_every_sign);
+    TEST_ROWS(no_findings_accuse_who_speaks, 3 * 4 * 2);
+    TEST(signs_are_as_reports_need_them);
+    TEST(every_part_is_of_use);
+    TEST(a_stall_alone_makes_nobody_a_straggler);
+    TEST(how_suspects_are_asked);
+    TEST(look_up);
+    TEST(names);
+    TEST(the_built_in_text_ends_with_a_zero);
+}

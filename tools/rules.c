@@ -1,0 +1,283 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "tool_rules.h"
+
+#include "rules_place.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char usage[] =
+    "Usage: faultloc rules check FILE...\n"
+    "       faultloc rules print [FILE]\n"
+    "       faultloc rules explain CLASS|RULE [FILE]\n"
+    "       faultloc rules learn [--rules FILE] REPORT...\n"
+    "\n"
+    "Works on rule bases (schema faultloc-rules/1; man 5 faultloc-rules), outside a job.\n"
+    "\n"
+    "  check      say whether a file is a valid rule base, and what is wrong with it where it is\n"
+    "             not: file, line, column, reason\n"
+    "  print      print the built-in rule base; with FILE that one, as other programs can read\n"
+    "             it: without comments\n"
+    "  explain    tell in words what the built-in rule base, or FILE, says of a fault (a class or\n"
+    "             model, \"node-outage\"), a rule (\"stalled-peer\"), a sign, as reports name\n"
+    "             them (\"node-outage/both-paths-silent\"), or of what is \"well\"\n"
+    "  learn      read reports in which people have confirmed verdicts, and print a diff of the\n"
+    "             built-in rule base, or of the one in FILE, with new prior weights; no file is\n"
+    "             changed\n"
+    "  --help     this text\n"
+    "\n"
+    "FILE may be - for standard input. At most 1 MiB is read of a rule base.\n"
+    "\n"
+    "Exit code: 0 done, all files are valid; 1 a file is not; 2 wrong usage, or a file that\n"
+    "cannot be read.\n";
+
+/* ---- a rule base ----------------------------------------------------------------------------- */
+
+/* Returns 0 or an errno.  One byte more than there may be is read, so that too much is seen. */
+static int read_stream(FILE *stream, struct rules_file *f)
+{
+    f->text = malloc(RULES_FILE_MAX + 1);
+    if (!f->text)
+        return ENOMEM;
+    f->len = fread(f->text, 1, RULES_FILE_MAX + 1, stream);
+    return ferror(stream) ? errno : 0;
+}
+
+static int read_file(const char *name, struct rules_file *f)
+{
+    FILE *stream = strcmp(name, "-") ? fopen(name, "r") : stdin;
+    int rc;
+
+    if (!stream)
+        return errno;
+    rc = read_stream(stream, f);
+    if (stream != stdin)
+        fclose(stream);
+    return rc;
+}
+
+static int copy_builtin(struct rules_file *f)
+{
+    const char *text = ftree_rules_builtin(&f->len);
+
+    f->text = malloc(f->len + 1);
+    if (!f->text)
+        return ENOMEM;
+    memcpy(f->text, text, f->len + 1);
+    return 0;
+}
+
+enum tool_exit tool_rules_open(struct rules_file *f, const char *name)
+{
+    struct ftree_rules_error e;
+    int rc;
+
+    *f = (struct rules_file){.name = name ? name : "built-in rules"};
+    rc = name ? read_file(name, f) : copy_builtin(f);
+    if (rc) {
+        fprintf(stderr, "faultloc: %s: %s\n", f->name, strerror(rc));
+        return TOOL_TROUBLE;
+    }
+    rc = ftree_rules_read(f->text, f->len, &f->rules, &e);
+    if (rc == FTREE_OK)
+        return TOOL_OK;
+    if (rc == FTREE_ERR_INVALID && e.line)
+        fprintf(stderr, "faultloc: %s: line %d, column %d: %s\n", f->name, e.line, e.column,
+                e.text);
+    else
+        fprintf(stderr, "faultloc: %s: %s\n", f->name,
+                rc == FTREE_ERR_INVALID ? e.text : ftree_strerror(rc));
+    return rc == FTREE_ERR_INVALID ? TOOL_INVALID : TOOL_TROUBLE;
+}
+
+void tool_rules_close(struct rules_file *f)
+{
+    ftree_rules_free(f->rules);
+    free(f->text);
+}
+
+/* ---- check ----------------------------------------------------------------------------------- */
+
+static int count_signs(const struct rules_sign *sign, int32_t signs)
+{
+    int n = 0;
+
+    for (int32_t i = 0; i < signs; i++)
+        n += i == 0 || strcmp(sign[i].name, sign[i - 1].name);
+    return n;
+}
+
+/* What is no error, but perhaps not meant. */
+static void print_notes(const struct rules_file *f)
+{
+    const struct ftree_rules *rules = f->rules;
+    uint64_t models = 0;
+    uint32_t strategies = 0;
+
+    for (int32_t r = 0; r < rules->rules; r++) {
+        if (rules->rule[r].strategy >= 0)
+            strategies |= (uint32_t) 1 << rules->rule[r].strategy;
+        for (int32_t i = 0; i < rules->rule[r].candidates; i++)
+            models |= (uint64_t) 1 << rules->rule[r].candidate[i].model;
+    }
+    for (int32_t m = 0; m < rules->models; m++)
+        if (!(models >> m & 1))
+            printf("%s: note: no rule leads to model \"%s\"\n", f->name, rules->model[m].name);
+    for (int32_t s = 0; s < rules->strategies; s++)
+        if (!(strategies >> s & 1))
+            printf("%s: note: no rule uses strategy \"%s\"\n", f->name, rules->strategy[s].name);
+}
+
+static enum tool_exit check(const char *name)
+{
+    struct rules_file f;
+    enum tool_exit code = tool_rules_open(&f, name);
+    int signs = 0;
+
+    if (code == TOOL_OK) {
+        for (int32_t m = 0; m < f.rules->models; m++)
+            signs += count_signs(f.rules->model[m].sign, f.rules->model[m].signs);
+        printf("%s: a valid rule base, \"%s\": %d rules, %d strategies, %d models with %d signs,"
+               " %d signs that all is well\n",
+               name, f.rules->name, (int) f.rules->rules, (int) f.rules->strategies,
+               (int) f.rules->models, signs, count_signs(f.rules->well, f.rules->wells));
+        print_notes(&f);
+    }
+    tool_rules_close(&f);
+    return code;
+}
+
+/* ---- print ----------------------------------------------------------------------------------- */
+
+/* The file is valid, so nothing can be wrong but that memory is short. */
+static enum tool_exit print_plain(const struct rules_file *f)
+{
+    char *plain = calloc(1, f->len + 1);
+    struct json_object *root = NULL;
+    const char *text = NULL;
+    size_t at;
+
+    if (plain && !rules_place_scan(f->text, f->len, plain, &at))
+        root = json_tokener_parse(plain);
+    if (root)
+        text =
+            json_object_to_json_string_ext(root, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED |
+                                                     JSON_C_TO_STRING_NOSLASHESCAPE);
+    if (text)
+        puts(text);
+    else
+        fprintf(stderr, "faultloc: %s: out of memory\n", f->name);
+    json_object_put(root);
+    free(plain);
+    return text ? TOOL_OK : TOOL_TROUBLE;
+}
+
+static enum tool_exit print(const char *name)
+{
+    struct rules_file f;
+    enum tool_exit code = tool_rules_open(&f, name);
+
+    if (code == TOOL_OK && name)
+        code = print_plain(&f);
+    else if (code == TOOL_OK)
+        fwrite(f.text, 1, f.len, stdout);
+    tool_rules_close(&f);
+    return code;
+}
+
+/* ---- arguments ------------------------------------------------------------------------------- */
+
+static enum tool_exit wrong(const char *what, const char *which)
+{
+    fprintf(stderr, "faultloc: rules: %s%s; see faultloc rules --help\n", what, which);
+    return TOOL_TROUBLE;
+}
+
+static enum tool_exit do_check(int n, char **arguments)
+{
+    enum tool_exit worst = TOOL_OK;
+
+    if (n == 0)
+        return wrong("a file is needed after ", "check");
+    for (int i = 0; i < n; i++) {
+        enum tool_exit code = check(arguments[i]);
+        worst = code > worst ? code : worst;
+    }
+    return worst;
+}
+
+static enum tool_exit do_print(int n, char **arguments)
+{
+    if (n > 1)
+        return wrong("one file at most after ", "print");
+    return print(n ? arguments[0] : NULL);
+}
+
+static enum tool_exit do_explain(int n, char **arguments)
+{
+    struct rules_file f;
+    enum tool_exit code;
+
+    if (n == 0)
+        return wrong("a class, a rule or a sign is needed after ", "explain");
+    if (n > 2)
+        return wrong("one file at most after ", "explain CLASS");
+    code = tool_rules_open(&f, n == 2 ? arguments[1] : NULL);
+    if (code == TOOL_OK)
+        code = tool_rules_explain(&f, arguments[0]);
+    tool_rules_close(&f);
+    return code;
+}
+
+static enum tool_exit do_learn(int n, char **arguments)
+{
+    bool own = n > 0 && !strcmp(arguments[0], "--rules");
+    struct rules_file f;
+    enum tool_exit code;
+    int first = own ? 2 : 0;
+
+    if (n == 1 && own)
+        return wrong("a file is needed after ", "--rules");
+    if (n == first)
+        return wrong("a report is needed after ", "learn");
+    code = tool_rules_open(&f, own ? arguments[1] : NULL);
+    if (code == TOOL_OK)
+        code = tool_rules_learn(&f, n - first, arguments + first);
+    tool_rules_close(&f);
+    return code;
+}
+
+static const struct {
+    const char *name;
+    enum tool_exit (*run)(int n, char **arguments);
+} commands[] = {
+    {"check", do_check},
+    {"print", do_print},
+    {"explain", do_explain},
+    {"learn", do_learn},
+};
+
+enum tool_exit tool_rules(int n, char **arguments)
+{
+    const char *command = n > 0 ? arguments[0] : "";
+    bool learn = !strcmp(command, "learn");
+
+    if (!strcmp(command, "--help") || !strcmp(command, "-h"))
+        return fputs(usage, stdout) < 0 ? TOOL_TROUBLE : TOOL_OK;
+    if (!*command)
+        return wrong("a command is needed: check, print, explain or learn", "");
+    for (int i = 1; i < n; i++)
+        if (arguments[i][0] == '-' && arguments[i][1] &&
+            !(learn && i == 1 && !strcmp(arguments[i], "--rules")))
+            return wrong("no such option: ", arguments[i]);
+    for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+        if (!strcmp(commands[i].name, command))
+            return commands[i].run(n - 1, arguments + 1);
+    return wrong("no such command: ", command);
+}

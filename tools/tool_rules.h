@@ -1,0 +1,41 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef TOOL_RULES_H_INCLUDED
+#define TOOL_RULES_H_INCLUDED
+
+#include "tool.h"
+
+#include "rules.h"
+
+/*
+ * The command `faultloc rules`: what its files share.
+ *
+ *     rules.c           its arguments; check and print
+ *     rules_explain.c   a fault, a rule or a sign in words
+ *     rules_learn.c     what people confirmed in reports, as a diff of the rule base
+ */
+
+/* A rule base with the text it is from. */
+struct rules_file {
+    const char *name; /* for messages */
+    char *text;
+    size_t len;
+    struct ftree_rules *rules;
+};
+
+/* Purpose: reads and checks the rule base in `name` ("-": standard input; NULL: the built-in one).
+ * On error a line on stderr says what is wrong and where.  It is ended by tool_rules_close(), also
+ * after an error.  Returns an exit code. */
+enum tool_exit tool_rules_open(struct rules_file *f, const char *name);
+void tool_rules_close(struct rules_file *f);
+
+/* Purpose: prints what the rule base says of a class, a model, a rule or a sign. */
+enum tool_exit tool_rules_explain(const struct rules_file *f, const char *what);
+
+/* Purpose: prints a diff of the rule base with the priors that the reports speak for. */
+enum tool_exit tool_rules_learn(const struct rules_file *f, int n, char **reports);
+
+#endif /* TOOL_RULES_H_INCLUDED */
