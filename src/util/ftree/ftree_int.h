@@ -246,6 +246,7 @@ void ftree_group_found_well(struct ftree *ft, ftree_time now, int32_t node, int3
 void ftree_group_drop(struct ftree *ft, int32_t node, int32_t switch_);
 void ftree_group_recheck(struct ftree *ft, ftree_time now);
 void ftree_group_reason_anew(struct ftree *ft, ftree_time now);
+void ftree_group_reason_again(struct ftree *ft, ftree_time now, int32_t node, int32_t switch_);
 ftree_time ftree_group_window(const struct ftree *ft);
 uint64_t ftree_group_models(const struct group *g);
 void ftree_group_tick(struct ftree *ft, ftree_time now);
@@ -286,6 +287,7 @@ void ftree_verdict_init(struct ftree *ft, ftree_time now, struct ftree_verdict *
 void ftree_verdict_add_evidence(struct ftree_verdict *v, const struct ftree_evidence *e);
 void ftree_verdict_support(const struct ftree *ft, ftree_time now, const struct group *g,
                            int32_t model, struct ftree_verdict *v);
+void ftree_verdict_list(const struct ftree *ft, const struct group *g, struct ftree_verdict *v);
 bool ftree_verdict_is_masked(const struct ftree *ft, int32_t model, int32_t node);
 bool ftree_verdict_is_consequence(const struct ftree *ft, int32_t model, int32_t node,
                                   int32_t switch_);

@@ -204,6 +204,15 @@ static bool reason(struct ftree *ft, ftree_time now, struct group *g)
     return any;
 }
 
+/* What came later about others may fit a pattern that looks beyond the group. */
+void ftree_group_reason_again(struct ftree *ft, ftree_time now, int32_t node, int32_t switch_)
+{
+    struct group *g = ftree_group_find(ft, node, switch_);
+
+    if (g)
+        reason(ft, now, g);
+}
+
 uint64_t ftree_group_models(const struct group *g)
 {
     uint64_t models = 0;

@@ -310,8 +310,10 @@ static void conclude(struct ftree *ft, ftree_time now, const struct suspect *su,
     ftree_facts_add_evidence(ft, now, su, &v);
     v.symptoms = g ? g->count : 1;
     v.first_symptom = ftree_min(su->first_symptom, now);
-    if (g)
+    if (g) {
         ftree_verdict_support(ft, now, g, model, &v);
+        ftree_verdict_list(ft, g, &v);
+    }
     ftree_spread_raise(ft, now, &v);
 }
 
@@ -360,8 +362,10 @@ static bool judge(struct ftree *ft, ftree_time now, struct suspect *found, bool 
     int32_t model = -1;
     bool well = false;
 
-    if (at_end)
+    if (at_end) {
         end_silences(found);
+        ftree_group_reason_again(ft, now, found->node, found->switch_);
+    }
     sign = find_sign(ft, found, at_end, &well, &model);
     if (!sign && !at_end)
         return false;

@@ -62,6 +62,22 @@ void ftree_verdict_support(const struct ftree *ft, ftree_time now, const struct 
     }
 }
 
+/* Faults that can only be listed, for no probe tells: they share what doubt is left. */
+void ftree_verdict_list(const struct ftree *ft, const struct group *g, struct ftree_verdict *v)
+{
+    for (int32_t i = 0; i < g->candidates && v->candidates < FTREE_CANDIDATE_MAX; i++) {
+        const struct rules_model *m = &ft->rules->model[g->candidate[i].model];
+        uint16_t doubt = (uint16_t) (1000 - v->confidence);
+        bool there = !m->listed_only || m->class_ == v->class_;
+        for (int32_t j = 0; j < v->candidates; j++)
+            there = there || v->candidate[j].class_ == m->class_;
+        if (!there)
+            v->candidate[v->candidates++] = (struct ftree_candidate){
+                .class_ = m->class_,
+                .confidence = g->candidate[i].prior < doubt ? g->candidate[i].prior : doubt};
+    }
+}
+
 /* ---- the verdicts known ---------------------------------------------------------------------- */
 
 /* The model that a verdict's rule belongs to, by its name; -1: the rules here do not have it. */
