@@ -66,6 +66,8 @@ static bool is_related(const struct ftree *ft, enum rules_relation relation, con
         case RULES_SAME_SWITCH:
             if (g->switch_ != FTREE_NONE && ft->job->tree)
                 return ftree_tree_is_behind(ft->job->tree, g->switch_, c->node);
+            if (c->switch_ != FTREE_NONE && ft->job->tree)
+                return ftree_tree_is_behind(ft->job->tree, c->switch_, g->node);
             return ftree_topo_same_switch(&ft->topo, g->node, c->node);
         case RULES_SAME_SUBTREE:
             return g->node == c->node ||
@@ -204,13 +206,14 @@ static bool reason(struct ftree *ft, ftree_time now, struct group *g)
     return any;
 }
 
-/* What came later about others may fit a pattern that looks beyond the group. */
+/* What came later about others may fit a pattern that looks beyond the group.  The window is the one
+ * that was open when the group's own last symptom came: the asking takes longer than it. */
 void ftree_group_reason_again(struct ftree *ft, ftree_time now, int32_t node, int32_t switch_)
 {
     struct group *g = ftree_group_find(ft, node, switch_);
 
     if (g)
-        reason(ft, now, g);
+        reason(ft, ftree_min(now, g->last), g);
 }
 
 uint64_t ftree_group_models(const struct group *g)

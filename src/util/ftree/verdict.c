@@ -56,6 +56,8 @@ void ftree_verdict_support(const struct ftree *ft, ftree_time now, const struct 
             !(ft->rules->model[model].symptoms >> s->kind & 1))
             continue;
         v->confidence = (uint16_t) (1000 - (1000 - v->confidence + 1) / 2);
+        for (int32_t j = 0; j < v->candidates; j++)
+            v->candidate[j].confidence /= 2;
         snprintf(e.detail, sizeof(e.detail), "%s%s%.60s", info->name, s->detail[0] ? ": " : "",
                  s->detail);
         ftree_verdict_add_evidence(v, &e);
