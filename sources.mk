@@ -122,6 +122,7 @@ testlib_headers = \
 
 unit_tests = \
     test/unit/test_answer \
+    test/unit/test_chains \
     test/unit/test_check \
     test/unit/test_correlate \
     test/unit/test_facts \

@@ -140,6 +140,11 @@ check_lists() {
     else
         count_failure "sources.mk differs from what is there"
     fi
+    if "$top_srcdir/maint/embed-rules.sh" --check; then
+        passed=$((passed + 1))
+    else
+        count_failure "rules_builtin.c differs from rules_builtin.json"
+    fi
 }
 
 check_patches() {

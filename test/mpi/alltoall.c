@@ -7,9 +7,10 @@
  * in the data themselves: no further collective, all ranks leave after the same round.
  *
  * alltoall [--seconds S] [--iterations N] [--until FILE] [--count WORDS-PER-PEER] [--pause-ms M]
- *          [--silent RANK [--how stop|sleep]] [--rest-us N]
+ *          [--silent RANK [--how stop|sleep]] [--rest-us N] [--parts N]
  *
- * Enough are S seconds, N rounds, or that FILE exists.
+ * Enough are S seconds, N rounds, or that FILE exists. With --parts the ranks are in N blocks, and
+ * each block calls MPI_Alltoall by itself.
  *
  * With --silent one rank takes part in no round at all: it is silent from the start. It stops itself
  * (SIGSTOP), or it sleeps, for a harness to take its host away. Then it is this rank that says that
@@ -95,7 +96,8 @@ static void be_silent(const char *how)
 
 int main(int argc, char **argv)
 {
-    int rank, size, stop = 0, silent;
+    int rank, size, stop = 0, silent, parts, world_rank;
+    MPI_Comm comm = MPI_COMM_WORLD;
     double seconds, iterations, rests, end;
     const char *until;
     int count, *out, *in;
@@ -116,6 +118,11 @@ int main(int argc, char **argv)
         be_silent(tu_string(argc, argv, "--how", "stop"));
     if (silent >= 0)
         MPI_Barrier(MPI_COMM_WORLD);
+    parts = (int) tu_number(argc, argv, "--parts", 1);
+    world_rank = rank;
+    MPI_Comm_split(MPI_COMM_WORLD, (int) ((long long) rank * parts / size), rank, &comm);
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
     out = malloc(sizeof(int) * (size_t) size * (count + 1));
     in = malloc(sizeof(int) * (size_t) size * (count + 1));
     if (!out || !in)
@@ -126,17 +133,20 @@ int main(int argc, char **argv)
         stop = rank == 0 && (tu_now() > end || (iterations > 0 && round + 1 >= iterations) ||
                              (*until && access(until, F_OK) == 0));
         fill(out, count, rank, size, round, stop);
-        MPI_Alltoall(out, count + 1, MPI_INT, in, count + 1, MPI_INT, MPI_COMM_WORLD);
+        MPI_Alltoall(out, count + 1, MPI_INT, in, count + 1, MPI_INT, comm);
         if (!check(in, count, rank, size, round))
             tu_fail("alltoall", "a word arrived changed");
         stop = in[0];
+        if (round == 0 && parts > 1)
+            MPI_Barrier(MPI_COMM_WORLD);
         if (round == 0)
-            tu_looping(rank);
+            tu_looping(world_rank);
         if (rests > 0)
             rest(rests);
     }
     if (rank == 0)
         printf("alltoall: %d ranks, all words right\n", size);
+    MPI_Comm_free(&comm);
     free(out);
     free(in);
     tu_meet(MPI_COMM_WORLD);

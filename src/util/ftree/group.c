@@ -171,8 +171,9 @@ static void fire(struct ftree *ft, ftree_time now, struct group *g, int32_t r)
         ftree_symptom_init(&derived, (enum ftree_symptom_kind) rule->derives, g->node, FTREE_NONE,
                            ft->self, g->first, now);
         derived.count = g->count;
+        derived.reporters = 0; /* nobody saw it */
         add_symptom(g, &derived);
-        g->count -= derived.count; /* nobody saw it */
+        g->count -= derived.count;
     }
     if (g->strategy < 0)
         g->strategy = rule->strategy;
@@ -206,8 +207,8 @@ static bool reason(struct ftree *ft, ftree_time now, struct group *g)
     return any;
 }
 
-/* What came later about others may fit a pattern that looks beyond the group.  The window is the one
- * that was open when the group's own last symptom came: the asking takes longer than it. */
+/* What came later about others may fit a pattern that looks beyond the group.  The window is that
+ * of the group's own last symptom: the asking takes longer than a window. */
 void ftree_group_reason_again(struct ftree *ft, ftree_time now, int32_t node, int32_t switch_)
 {
     struct group *g = ftree_group_find(ft, node, switch_);

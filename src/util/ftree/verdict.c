@@ -39,7 +39,7 @@ void ftree_verdict_add_evidence(struct ftree_verdict *v, const struct ftree_evid
 }
 
 /* What other middleware saw, and the fault causes, makes it more likely: each kind of symptom
- * halves what is left of the doubt. */
+ * halves what is left of the doubt.  What rules derived from it is no further witness. */
 void ftree_verdict_support(const struct ftree *ft, ftree_time now, const struct group *g,
                            int32_t model, struct ftree_verdict *v)
 {
@@ -52,7 +52,7 @@ void ftree_verdict_support(const struct ftree *ft, ftree_time now, const struct 
                                    .by = s->reporter[0],
                                    .error = s->error,
                                    .at = ftree_min(s->last, now)};
-        if (info->source == FTREE_SOURCE_MESSAGE_PASSING ||
+        if (info->source == FTREE_SOURCE_MESSAGE_PASSING || s->reporters == 0 ||
             !(ft->rules->model[model].symptoms >> s->kind & 1))
             continue;
         v->confidence = (uint16_t) (1000 - (1000 - v->confidence + 1) / 2);

@@ -1,0 +1,1906 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "base.h"
+#include "lone.h"
+#include "suite.h"
+
+#include <errno.h>
+
+/*
+ * The built-in rule base from end to end: every rule from the symptom to the probes, every sign of
+ * every fault model from the symptom to the verdict, each line by line, as the trace has it.  The
+ * last tests walk the base: who adds a rule, a model or a sign adds a story here.
+ */
+
+#define DATA FTREE_PATH_DATA
+#define MGMT FTREE_PATH_MGMT
+#define AGENT FTREE_ROLE_AGENT
+#define DEPUTY FTREE_ROLE_DEPUTY
+
+/* ---- what others see and say ----------------------------------------------------------------- */
+
+/* A symptom of the component that the table has for it, told to this node by its own middleware. */
+static void seen_often(struct lone *l, enum ftree_symptom_kind kind, int32_t node, uint32_t count)
+{
+    const struct ftree_symptom_info *info = ftree_symptom_info(kind);
+    int32_t rank = info->kind == FTREE_KIND_RANK ? ftree_rank_at(&l->job, node, 0) : FTREE_NONE;
+    struct ftree_symptom s;
+
+    ftree_symptom_init(&s, kind, node, rank, l->ft->self, l->now, l->now);
+    s.count = count;
+    s.about.kind = info->kind;
+    if (info->kind == FTREE_KIND_SWITCH)
+        s.about.switch_ = l->job.tree->node_switch[node];
+    ck_assert_int_eq(ftree_symptom(l->ft, l->now, &s), FTREE_OK);
+    ck_assert_ptr_null(ftree_check(l->ft));
+}
+
+static void seen(struct lone *l, enum ftree_symptom_kind kind, int32_t node)
+{
+    seen_often(l, kind, node, 1);
+}
+
+static uint32_t nonce_of(const struct lone *l, int32_t node)
+{
+    const struct suspect *su = ftree_probe_find(l->ft, node);
+
+    return su ? su->nonce : 0;
+}
+
+static void answers(struct lone *l, int32_t node, enum ftree_path path)
+{
+    struct wire_message m = {.type = WIRE_ANSWER, .u.answer.asked_peer = FTREE_NONE};
+
+    m.u.answer.nonce = nonce_of(l, node);
+    lone_hear(l, node, path, &m);
+}
+
+static void answers_on_both(struct lone *l, int32_t node)
+{
+    answers(l, node, DATA);
+    answers(l, node, MGMT);
+}
+
+static void reach(struct lone *l, enum ftree_role role, enum ftree_reach data,
+                  enum ftree_reach mgmt, int error)
+{
+    lone_reach(l, 2, DATA, role, data, error);
+    lone_reach(l, 2, MGMT, role, mgmt, error);
+}
+
+/* The deputy of node 2 says so of the node's second rank; 0: that all are well. */
+static void deputy_says(struct lone *l, char proc_state)
+{
+    struct wire_message m = {.type = WIRE_ANSWER,
+                             .u.answer = {.role = DEPUTY, .asked_peer = FTREE_NONE}};
+
+    m.u.answer.nonce = nonce_of(l, 2);
+    m.u.answer.troubles = proc_state != 0;
+    m.u.answer.trouble[0] = (struct wire_trouble){
+        .rank = 5, .pid = 5005, .phase = FTREE_PHASE_WAITING, .proc_state = proc_state};
+    lone_hear(l, 2, MGMT, &m);
+}
+
+static struct ftree_node_state healthy(void)
+{
+    return (struct ftree_node_state){.cpus = 4,
+                                     .load_centi = 400,
+                                     .memory_total = 1000,
+                                     .memory_available = 500,
+                                     .swap_total = 1000,
+                                     .swap_free = 1000,
+                                     .frequency_min_mhz = 2000,
+                                     .frequency_max_mhz = 3000,
+                                     .frequency_nominal_mhz = 3000,
+                                     .link = FTREE_LINK_UP};
+}
+
+static void state_says(struct lone *l, const struct ftree_node_state *state)
+{
+    struct wire_message m = {.type = WIRE_STATE, .u.state.state = *state};
+
+    m.u.state.nonce = nonce_of(l, 2);
+    lone_hear(l, 2, MGMT, &m);
+}
+
+/* ---- signs: the stories ---------------------------------------------------------------------- */
+
+/* Node 0 asks about node 2; node 3 is there to be heard. */
+
+static void a_stall_and_all_is_silent(struct lone *l)
+{
+    lone_stall(l, 0, ftree_rank_at(&l->job, 2, 0));
+    lone_run(l, 100);
+    answers_on_both(l, 3);
+}
+
+static void the_power_is_off(struct lone *l)
+{
+    seen(l, FTREE_SYMPTOM_POWER_OFF, 2);
+    lone_run(l, 100);
+    reach(l, AGENT, FTREE_REACH_SILENT, FTREE_REACH_UNREACHABLE, EHOSTUNREACH);
+    answers_on_both(l, 3);
+}
+
+static void a_job_with_one_path(struct lone *l)
+{
+    l->job.has_path[MGMT] = false;
+    lone_renew(l);
+    seen(l, FTREE_SYMPTOM_PEER_UNREACHABLE, 2);
+    lone_run(l, 100);
+    answers(l, 3, DATA);
+}
+
+static void a_job_of_two_nodes(struct lone *l)
+{
+    lone_stall(l, 0, 1);
+}
+
+static void connects_and_no_more(struct lone *l)
+{
+    seen(l, FTREE_SYMPTOM_HEARTBEAT_LOST, 2);
+    lone_run(l, 100);
+    reach(l, AGENT, FTREE_REACH_CONNECTED, FTREE_REACH_CONNECTED, 0);
+    answers_on_both(l, 3);
+}
+
+static void the_agents_port_is_refused_and_the_deputy_connects(struct lone *l)
+{
+    seen(l, FTREE_SYMPTOM_KERNEL_ERROR, 2);
+    lone_run(l, 100);
+    reach(l, AGENT, FTREE_REACH_REFUSED, FTREE_REACH_REFUSED, ECONNREFUSED);
+    answers_on_both(l, 3);
+    lone_run(l, 100);
+    reach(l, DEPUTY, FTREE_REACH_CONNECTED, FTREE_REACH_CONNECTED, 0);
+}
+
+static void the_deputy_connects_on_one_path_and_is_refused_on_the_other(struct lone *l)
+{
+    seen(l, FTREE_SYMPTOM_KERNEL_ERROR, 2);
+    lone_run(l, 100);
+    reach(l, AGENT, FTREE_REACH_REFUSED, FTREE_REACH_REFUSED, ECONNREFUSED);
+    answers_on_both(l, 3);
+    lone_run(l, 100);
+    reach(l, DEPUTY, FTREE_REACH_CONNECTED, FTREE_REACH_REFUSED, 0);
+}
+
+static void only_the_deputys_port_speaks(struct lone *l)
+{
+    seen(l, FTREE_SYMPTOM_PEER_SILENT, 2);
+    lone_run(l, 100);
+    reach(l, DEPUTY, FTREE_REACH_CONNECTED, FTREE_REACH_SILENT, 0);
+    answers_on_both(l, 3);
+}
+
+static void an_own_rank_is_stopped(struct lone *l)
+{
+    l->state[0].proc_state = 'T';
+    lone_stall(l, 1, FTREE_LOCAL);
+}
+
+static void the_deputy_tells_of_a_stopped_rank(struct lone *l)
+{
+    lone_stall(l, 0, 5);
+    reach(l, AGENT, FTREE_REACH_CONNECTED, FTREE_REACH_CONNECTED, 0);
+    answers_on_both(l, 3);
+    lone_run(l, 160);
+    deputy_says(l, 'T');
+}
+
+static void the_process_manager_saw_a_rank_stop(struct lone *l)
+{
+    seen(l, FTREE_SYMPTOM_PROCESS_STOPPED, 2);
+    reach(l, AGENT, FTREE_REACH_CONNECTED, FTREE_REACH_CONNECTED, 0);
+    answers_on_both(l, 3);
+}
+
+static void an_own_rank_is_gone(struct lone *l)
+{
+    l->state[0].phase = FTREE_PHASE_GONE;
+    ck_assert_int_eq(ftree_rank_gone(l->ft, l->now, 0), FTREE_OK);
+}
+
+static void the_connection_was_reset(struct lone *l)
+{
+    seen(l, FTREE_SYMPTOM_PEER_RESET, 2);
+    reach(l, AGENT, FTREE_REACH_REFUSED, FTREE_REACH_REFUSED, ECONNREFUSED);
+    answers_on_both(l, 3);
+}
+
+static void all_ports_are_refused(struct lone *l)
+{
+    seen(l, FTREE_SYMPTOM_PROCESS_EXITED, 2);
+    reach(l, AGENT, FTREE_REACH_REFUSED, FTREE_REACH_REFUSED, ECONNREFUSED);
+    answers_on_both(l, 3);
+    lone_run(l, 160);
+    reach(l, DEPUTY, FTREE_REACH_REFUSED, FTREE_REACH_REFUSED, ECONNREFUSED);
+}
+
+static void its_kernel_says_of_its_link(struct lone *l, enum ftree_symptom_kind kind,
+                                        enum ftree_link link)
+{
+    struct ftree_node_state state = healthy();
+
+    seen(l, kind, 2);
+    lone_run(l, 5);
+    answers(l, 2, MGMT);
+    answers_on_both(l, 3);
+    lone_run(l, 450);
+    state.link = (uint8_t) link;
+    state_says(l, &state);
+}
+
+static void its_interface_is_down(struct lone *l)
+{
+    its_kernel_says_of_its_link(l, FTREE_SYMPTOM_INTERFACE_DOWN, FTREE_LINK_DOWN);
+}
+
+static void its_interface_is_gone(struct lone *l)
+{
+    its_kernel_says_of_its_link(l, FTREE_SYMPTOM_PEER_UNREACHABLE, FTREE_LINK_GONE);
+}
+
+static void it_has_no_carrier(struct lone *l)
+{
+    its_kernel_says_of_its_link(l, FTREE_SYMPTOM_PORT_DOWN, FTREE_LINK_NO_CARRIER);
+}
+
+static void it_answers_and_its_state_is(struct lone *l, enum ftree_symptom_kind kind,
+                                        const struct ftree_node_state *state)
+{
+    seen(l, kind, 2);
+    lone_run(l, 5);
+    answers_on_both(l, 2);
+    answers_on_both(l, 3);
+    lone_run(l, 150);
+    state_says(l, state);
+}
+
+static void a_process_is_in_disk_sleep(struct lone *l)
+{
+    struct ftree_node_state state = healthy();
+
+    state.ranks = 1;
+    state.rank[0].rank = 2;
+    state.rank[0].pid = 5002;
+    state.rank[0].proc_state = 'D';
+    state.rank[0].phase = FTREE_PHASE_OUTSIDE;
+    it_answers_and_its_state_is(l, FTREE_SYMPTOM_MOUNT_SILENT, &state);
+}
+
+static void its_memory_is_exhausted(struct lone *l)
+{
+    struct ftree_node_state state = healthy();
+
+    state.memory_available = 19;
+    state.memory_pressure_centi = 4001;
+    it_answers_and_its_state_is(l, FTREE_SYMPTOM_MEMORY_PRESSURE, &state);
+}
+
+static void its_clock_is_throttled(struct lone *l)
+{
+    struct ftree_node_state state = healthy();
+
+    state.throttles = 12;
+    state.frequency_min_mhz = state.frequency_max_mhz = 1700;
+    it_answers_and_its_state_is(l, FTREE_SYMPTOM_TEMPERATURE, &state);
+}
+
+static void its_cpus_are_wanted_by_too_many(struct lone *l)
+{
+    struct ftree_node_state state = healthy();
+
+    state.load_centi = 1200;
+    state.cpu_pressure_centi = 8001;
+    it_answers_and_its_state_is(l, FTREE_SYMPTOM_CPU_PRESSURE, &state);
+}
+
+static void its_data_path_is_silent(struct lone *l)
+{
+    lone_stall(l, 0, 2);
+    answers(l, 2, MGMT);
+    answers_on_both(l, 3);
+}
+
+static void the_data_path_of_two_nodes_is_silent(struct lone *l)
+{
+    lone_stall(l, 0, 1);
+    answers(l, 1, MGMT);
+}
+
+static void the_own_side_of_the_data_path_is_down(struct lone *l)
+{
+    lone_stall(l, 0, 2);
+    answers(l, 2, MGMT);
+    lone_reach(l, 2, DATA, AGENT, FTREE_REACH_LOCAL_DOWN, ENETDOWN);
+}
+
+static void nobody_is_heard_on_the_data_path(struct lone *l)
+{
+    lone_stall(l, 0, 2);
+    answers(l, 2, MGMT);
+    answers(l, 3, MGMT);
+}
+
+static void the_own_side_of_both_paths_is_down(struct lone *l)
+{
+    lone_stall(l, 0, 2);
+    reach(l, AGENT, FTREE_REACH_LOCAL_DOWN, FTREE_REACH_LOCAL_DOWN, ENETDOWN);
+}
+
+static void nobody_is_heard(struct lone *l)
+{
+    lone_stall(l, 0, 2);
+}
+
+static void the_agent_answers(struct lone *l)
+{
+    lone_stall(l, 0, 2);
+    lone_run(l, 20);
+    answers(l, 2, DATA);
+}
+
+static void an_answer_is_lost_and_the_kernel_speaks(struct lone *l)
+{
+    lone_stall(l, 0, 2);
+    answers(l, 2, MGMT);
+    lone_reach(l, 2, DATA, AGENT, FTREE_REACH_CONNECTED, 0);
+    answers_on_both(l, 3);
+}
+
+static void the_deputy_answers_for_an_agent_that_has_ended(struct lone *l)
+{
+    lone_stall(l, 0, 4);
+    reach(l, AGENT, FTREE_REACH_REFUSED, FTREE_REACH_REFUSED, ECONNREFUSED);
+    answers_on_both(l, 3);
+    lone_run(l, 160);
+    deputy_says(l, 0);
+}
+
+/* One row for each sign, and for each of its alternatives. */
+static const struct {
+    const char *sign;
+    int32_t nodes, ppn;
+    void (*play)(struct lone *);
+    const char *lines; /* the last is the verdict that became known */
+} signs[] = {
+    {"process-stopped/state-t", 4, 2, an_own_rank_is_stopped,
+     "150 verdict process-stopped of n0 by process-stopped/state-t\n"
+     "150 -> n1 data verdict-down\n"
+     "150 -> n2 data verdict-down\n"
+     "150 -> n3 data verdict-down\n"
+     "= process-stopped of rank 0 (pid 5000) on n0 0.990, by no rule\n"},
+    {"process-stopped/deputy-says-stopped", 4, 2, the_deputy_tells_of_a_stopped_rank,
+     "0 rank 0 stalls, waits for rank 5\n"
+     "0   group n2: peer-stall, 1 in all\n"
+     "0   rule stalled-peer on n2: process-stopped 0.250 node-outage 0.200 process-crash 0.150"
+     " node-frozen 0.100 nic-fault 0.100 link-fault 0.100 unknown 0.100\n"
+     "0 suspects n2: peer-stall, rule stalled-peer\n"
+     "0   asks n2: response of agent over all\n"
+     "0 -> n2 data probe\n"
+     "0 -> n2 mgmt probe\n"
+     "150   asks n2: response of agent over all\n"
+     "150 -> n2 data probe fresh\n"
+     "150 -> n2 mgmt probe fresh\n"
+     "150   asks n2: response of deputy over all\n"
+     "150 -> n2 data probe deputy fresh\n"
+     "150 -> n2 mgmt probe deputy fresh\n"
+     "450   asks n2: response of agent over all\n"
+     "450 -> n2 data probe fresh\n"
+     "450 -> n2 mgmt probe fresh\n"
+     "450   asks n2: response of deputy over all\n"
+     "450 -> n2 data probe deputy fresh\n"
+     "450 -> n2 mgmt probe deputy fresh\n"
+     "450   asks n2: response of witnesses over all\n"
+     "450 -> n1 data probe\n"
+     "450 -> n1 mgmt probe\n"
+     "450 -> n3 data probe\n"
+     "450 -> n3 mgmt probe\n"
+     "675   asks n2: response of agent over all\n"
+     "675 -> n2 data probe fresh\n"
+     "675 -> n2 mgmt probe fresh\n"
+     "675   asks n2: response of deputy over all\n"
+     "675 -> n2 data probe deputy fresh\n"
+     "675 -> n2 mgmt probe deputy fresh\n"
+     "675   asks n2: response of witnesses over all\n"
+     "900 verdict process-stopped of n2 by process-stopped/deputy-says-stopped\n"
+     "900 -> n1 data verdict-down\n"
+     "900 -> n2 data verdict-down\n"
+     "900 -> n3 data verdict-down\n"
+     "= process-stopped of rank 5 (pid 5005) on n2 0.990, by stalled-peer\n"},
+    {"process-stopped/connects-never-answers", 4, 1, the_process_manager_saw_a_rank_stop,
+     "0   group n2: process-stopped, 1 in all\n"
+     "0   rule process-stopped on n2: process-stopped 0.850 process-crash 0.050 node-frozen 0.050"
+     " node-outage 0.020 unknown 0.020\n"
+     "0 suspects n2: process-stopped, rule process-stopped\n"
+     "0   asks n2: response of agent over all\n"
+     "0 -> n2 data probe\n"
+     "0 -> n2 mgmt probe\n"
+     "150   asks n2: response of agent over all\n"
+     "150 -> n2 data probe fresh\n"
+     "150 -> n2 mgmt probe fresh\n"
+     "450   asks n2: response of agent over all\n"
+     "450 -> n2 data probe fresh\n"
+     "450 -> n2 mgmt probe fresh\n"
+     "675   asks n2: response of agent over all\n"
+     "675 -> n2 data probe fresh\n"
+     "675 -> n2 mgmt probe fresh\n"
+     "900 verdict process-stopped of n2 by process-stopped/connects-never-answers\n"
+     "900 -> n1 data verdict-down\n"
+     "900 -> n3 data verdict-down\n"
+     "= process-stopped of rank 2 (pid 5002) on n2 0.950, by process-stopped; or node-frozen"
+     " 0.050\n"},
+    {"process-stopped/connects-never-answers", 4, 1, only_the_deputys_port_speaks,
+     "0   group n2: peer-silent, 1 in all\n"
+     "0   rule silent-agent on n2: node-outage 0.300 process-stopped 0.200 nic-fault 0.100"
+     " link-fault 0.100 process-crash 0.100 node-frozen 0.100 unknown 0.100\n"
+     "0 suspects n2: peer-silent, rule silent-agent\n"
+     "0   asks n2: response of agent over all\n"
+     "0 -> n2 data probe\n"
+     "0 -> n2 mgmt probe\n"
+     "150   asks n2: response of agent over all\n"
+     "150 -> n2 data probe fresh\n"
+     "150 -> n2 mgmt probe fresh\n"
+     "450   asks n2: response of agent over all\n"
+     "450 -> n2 data probe fresh\n"
+     "450 -> n2 mgmt probe fresh\n"
+     "675   asks n2: response of agent over all\n"
+     "675 -> n2 data probe fresh\n"
+     "675 -> n2 mgmt probe fresh\n"
+     "900 verdict process-stopped of n2 by process-stopped/connects-never-answers\n"
+     "900 -> n1 data verdict-down\n"
+     "900 -> n3 data verdict-down\n"
+     "= process-stopped of rank 2 (pid 5002) on n2 0.900, by silent-agent; or node-frozen 0.100\n"},
+    {"process-crash/pid-gone", 4, 2, an_own_rank_is_gone,
+     "150 verdict process-crash of n0 by process-crash/pid-gone\n"
+     "150 -> n1 data verdict-down\n"
+     "150 -> n2 data verdict-down\n"
+     "150 -> n3 data verdict-down\n"
+     "= process-crash of rank 0 (pid 5000) on n0 0.990, by no rule\n"},
+    {"process-crash/port-refused", 4, 1, the_connection_was_reset,
+     "0   group n2: peer-reset, 1 in all\n"
+     "0   rule netmod-was-reset on n2: process-crash 0.600 node-outage 0.100 process-stopped"
+     " 0.050 node-frozen 0.050 nic-fault 0.050 link-fault 0.050 unknown 0.100\n"
+     "0 suspects n2: peer-reset, rule netmod-was-reset\n"
+     "0   asks n2: response of agent over all\n"
+     "0 -> n2 data probe\n"
+     "0 -> n2 mgmt probe\n"
+     "150   asks n2: response of agent over all\n"
+     "150 -> n2 data probe fresh\n"
+     "150 -> n2 mgmt probe fresh\n"
+     "450   asks n2: response of agent over all\n"
+     "450 -> n2 data probe fresh\n"
+     "450 -> n2 mgmt probe fresh\n"
+     "675   asks n2: response of agent over all\n"
+     "675 -> n2 data probe fresh\n"
+     "675 -> n2 mgmt probe fresh\n"
+     "900 verdict process-crash of n2 by process-crash/port-refused\n"
+     "900 -> n1 data verdict-down\n"
+     "900 -> n3 data verdict-down\n"
+     "= process-crash of rank 2 (pid 5002) on n2 0.970, by netmod-was-reset\n"},
+    {"process-crash/all-ports-refused", 4, 2, all_ports_are_refused,
+     "0   group n2: process-exited, 1 in all\n"
+     "0   rule exited-before-finalize on n2:\n"
+     "0   rule exited-before-finalize derives process-gone\n"
+     "0   rule process-gone on n2: process-crash 0.850 node-outage 0.050 node-frozen 0.020"
+     " process-stopped 0.020 unknown 0.020\n"
+     "0 suspects n2: process-gone, rule process-gone\n"
+     "0   asks n2: response of agent over all\n"
+     "0 -> n2 data probe\n"
+     "0 -> n2 mgmt probe\n"
+     "150   asks n2: response of agent over all\n"
+     "150 -> n2 data probe fresh\n"
+     "150 -> n2 mgmt probe fresh\n"
+     "150   asks n2: response of deputy over all\n"
+     "150 -> n2 data probe deputy fresh\n"
+     "150 -> n2 mgmt probe deputy fresh\n"
+     "450   asks n2: response of agent over all\n"
+     "450 -> n2 data probe fresh\n"
+     "450 -> n2 mgmt probe fresh\n"
+     "450   asks n2: response of deputy over all\n"
+     "450 -> n2 data probe deputy fresh\n"
+     "450 -> n2 mgmt probe deputy fresh\n"
+     "450   asks n2: response of witnesses over all\n"
+     "450 -> n1 data probe\n"
+     "450 -> n1 mgmt probe\n"
+     "450 -> n3 data probe\n"
+     "450 -> n3 mgmt probe\n"
+     "675   asks n2: response of agent over all\n"
+     "675 -> n2 data probe fresh\n"
+     "675 -> n2 mgmt probe fresh\n"
+     "675   asks n2: response of deputy over all\n"
+     "675 -> n2 data probe deputy fresh\n"
+     "675 -> n2 mgmt probe deputy fresh\n"
+     "675   asks n2: response of witnesses over all\n"
+     "900 verdict process-crash of n2 by process-crash/all-ports-refused\n"
+     "900 -> n1 data verdict-down\n"
+     "900 -> n3 data verdict-down\n"
+     "= process-crash of rank any on n2 0.975, by process-gone\n"},
+    {"nic-fault/interface-down", 4, 1, its_interface_is_down,
+     "0   group n2: interface-down, 1 in all\n"
+     "0   rule interface-down on n2: nic-fault 0.800 link-fault 0.050 node-outage 0.050 unknown"
+     " 0.050\n"
+     "0 suspects n2: interface-down, rule interface-down\n"
+     "0   asks n2: response of agent over all\n"
+     "0 -> n2 data probe\n"
+     "0 -> n2 mgmt probe\n"
+     "150   asks n2: response of agent over all\n"
+     "150 -> n2 data probe fresh\n"
+     "150 -> n2 mgmt probe fresh\n"
+     "450   asks n2: response of agent over all\n"
+     "450 -> n2 data probe fresh\n"
+     "450 -> n2 mgmt probe fresh\n"
+     "450   asks n2: state of agent over answered\n"
+     "450 -> n2 mgmt probe\n"
+     "455 verdict nic-fault of n2 by nic-fault/interface-down\n"
+     "455 -> n1 data verdict-down\n"
+     "455 -> n2 data verdict-down\n"
+     "455 -> n3 data verdict-down\n"
+     "= nic-fault of nic n2 0.990, by interface-down\n"},
+    {"nic-fault/interface-gone", 4, 1, its_interface_is_gone,
+     "0   group n2: peer-unreachable, 1 in all\n"
+     "0   rule netmod-cannot-reach on n2: node-outage 0.350 nic-fault 0.200 link-fault 0.200"
+     " process-crash 0.050 process-stopped 0.050 node-frozen 0.050 unknown 0.100\n"
+     "0 suspects n2: peer-unreachable, rule netmod-cannot-reach\n"
+     "0   asks n2: response of agent over all\n"
+     "0 -> n2 data probe\n"
+     "0 -> n2 mgmt probe\n"
+     "150   asks n2: response of agent over all\n"
+     "150 -> n2 data probe fresh\n"
+     "150 -> n2 mgmt probe fresh\n"
+     "450   asks n2: response of agent over all\n"
+     "450 -> n2 data probe fresh\n"
+     "450 -> n2 mgmt probe fresh\n"
+     "450   asks n2: state of agent over answered\n"
+     "450 -> n2 mgmt probe\n"
+     "455 verdict nic-fault of n2 by nic-fault/interface-gone\n"
+     "455 -> n1 data verdict-down\n"
+     "455 -> n2 data verdict-down\n"
+     "455 -> n3 data verdict-down\n"
+     "= nic-fault of nic n2 0.990, by netmod-cannot-reach\n"},
+    {"link-fault/no-carrier", 4, 1, it_has_no_carrier,
+     "0   group n2: port-down, 1 in all\n"
+     "0   rule port-down on n2:\n"
+     "0   rule port-down derives carrier-lost\n"
+     "0   rule carrier-lost on n2: link-fault 0.650 nic-fault 0.150 node-outage 0.100 unknown"
+     " 0.050\n"
+     "0 suspects n2: carrier-lost, rule carrier-lost\n"
+     "0   asks n2: response of agent over all\n"
+     "0 -> n2 data probe\n"
+     "0 -> n2 mgmt probe\n"
+     "150   asks n2: response of agent over all\n"
+     "150 -> n2 data probe fresh\n"
+     "150 -> n2 mgmt probe fresh\n"
+     "450   asks n2: response of agent over all\n"
+     "450 -> n2 data probe fresh\n"
+     "450 -> n2 mgmt probe fresh\n"
+     "450   asks n2: state of agent over answered\n"
+     "450 -> n2 mgmt probe\n"
+     "455 verdict link-fault of n2 by link-fault/no-carrier\n"
+     "455 -> n1 data verdict-down\n"
+     "455 -> n2 data verdict-down\n"
+     "455 -> n3 data verdict-down\n"
+     "= link-fault of link n2 0.950, by carrier-lost; or nic-fault 0.025; or switch-fault 0.025\n"},
+    {"node-frozen/agent-and-deputy-mute", 4, 2, connects_and_no_more,
+     "0   group n2: heartbeat-lost, 1 in all\n"
+     "0   rule scheduler-lost-node on n2: node-outage 0.600 node-frozen 0.150 process-stopped"
+     " 0.050 process-crash 0.050 unknown 0.100\n"
+     "0 suspects n2: heartbeat-lost, rule scheduler-lost-node\n"
+     "0   asks n2: response of agent over all\n"
+     "0 -> n2 data probe\n"
+     "0 -> n2 mgmt probe\n"
+     "150   asks n2: response of agent over all\n"
+     "150 -> n2 data probe fresh\n"
+     "150 -> n2 mgmt probe fresh\n"
+     "150   asks n2: response of deputy over all\n"
+     "150 -> n2 data probe deputy fresh\n"
+     "150 -> n2 mgmt probe deputy fresh\n"
+     "450   asks n2: response of agent over all\n"
+     "450 -> n2 data probe fresh\n"
+     "450 -> n2 mgmt probe fresh\n"
+     "450   asks n2: response of deputy over all\n"
+     "450 -> n2 data probe deputy fresh\n"
+     "450 -> n2 mgmt probe deputy fresh\n"
+     "675   asks n2: response of agent over all\n"
+     "675 -> n2 data probe fresh\n"
+     "675 -> n2 mgmt probe fresh\n"
+     "675   asks n2: response of deputy over all\n"
+     "675 -> n2 data probe deputy fresh\n"
+     "675 -> n2 mgmt probe deputy fresh\n"
+     "900 verdict node-frozen of n2 by node-frozen/agent-and-deputy-mute\n"
+     "900 -> n1 data verdict-down\n"
+     "900 -> n3 data verdict-down\n"
+     "= node-frozen of node n2 0.925, by scheduler-lost-node; or process-stopped 0.075\n"},
+    {"node-frozen/agent-and-deputy-mute", 4, 2, the_agents_port_is_refused_and_the_deputy_connects,
+     "0   group n2: kernel-error, 1 in all\n"
+     "0   rule failing-hardware on n2: node-frozen 0.400 node-outage 0.300 process-crash 0.200"
+     " unknown 0.050\n"
+     "0 suspects n2: kernel-error, rule failing-hardware\n"
+     "0   asks n2: response of agent over all\n"
+     "0 -> n2 data probe\n"
+     "0 -> n2 mgmt probe\n"
+     "150   asks n2: response of agent over all\n"
+     "150 -> n2 data probe fresh\n"
+     "150 -> n2 mgmt probe fresh\n"
+     "150   asks n2: response of deputy over all\n"
+     "150 -> n2 data probe deputy fresh\n"
+     "150 -> n2 mgmt probe deputy fresh\n"
+     "450   asks n2: response of agent over all\n"
+     "450 -> n2 data probe fresh\n"
+     "450 -> n2 mgmt probe fresh\n"
+     "450   asks n2: response of deputy over all\n"
+     "450 -> n2 data probe deputy fresh\n"
+     "450 -> n2 mgmt probe deputy fresh\n"
+     "450   asks n2: response of witnesses over all\n"
+     "450 -> n1 data probe\n"
+     "450 -> n1 mgmt probe\n"
+     "450 -> n3 data probe\n"
+     "450 -> n3 mgmt probe\n"
+     "675   asks n2: response of agent over all\n"
+     "675 -> n2 data probe fresh\n"
+     "675 -> n2 mgmt probe fresh\n"
+     "675   asks n2: response of deputy over all\n"
+     "675 -> n2 data probe deputy fresh\n"
+     "675 -> n2 mgmt probe deputy fresh\n"
+     "675   asks n2: response of witnesses over all\n"
+     "900 verdict node-frozen of n2 by node-frozen/agent-and-deputy-mute\n"
+     "900 -> n1 data verdict-down\n"
+     "900 -> n3 data verdict-down\n"
+     "= node-frozen of node n2 0.925, by failing-hardware; or process-stopped 0.075\n"},
+    {"node-frozen/agent-and-deputy-mute", 4, 2,
+     the_deputy_connects_on_one_path_and_is_refused_on_the_other,
+     "0   group n2: kernel-error, 1 in all\n"
+     "0   rule failing-hardware on n2: node-frozen 0.400 node-outage 0.300 process-crash 0.200"
+     " unknown 0.050\n"
+     "0 suspects n2: kernel-error, rule failing-hardware\n"
+     "0   asks n2: response of agent over all\n"
+     "0 -> n2 data probe\n"
+     "0 -> n2 mgmt probe\n"
+     "150   asks n2: response of agent over all\n"
+     "150 -> n2 data probe fresh\n"
+     "150 -> n2 mgmt probe fresh\n"
+     "150   asks n2: response of deputy over all\n"
+     "150 -> n2 data probe deputy fresh\n"
+     "150 -> n2 mgmt probe deputy fresh\n"
+     "450   asks n2: response of agent over all\n"
+     "450 -> n2 data probe fresh\n"
+     "450 -> n2 mgmt probe fresh\n"
+     "450   asks n2: response of deputy over all\n"
+     "450 -> n2 data probe deputy fresh\n"
+     "450 -> n2 mgmt probe deputy fresh\n"
+     "450   asks n2: response of witnesses over all\n"
+     "450 -> n1 data probe\n"
+     "450 -> n1 mgmt probe\n"
+     "450 -> n3 data probe\n"
+     "450 -> n3 mgmt probe\n"
+     "675   asks n2: response of agent over all\n"
+     "675 -> n2 data probe fresh\n"
+     "675 -> n2 mgmt probe fresh\n"
+     "675   asks n2: response of deputy over all\n"
+     "675 -> n2 data probe deputy fresh\n"
+     "675 -> n2 mgmt probe deputy fresh\n"
+     "675   asks n2: response of witnesses over all\n"
+     "900 verdict node-frozen of n2 by node-frozen/agent-and-deputy-mute\n"
+     "900 -> n1 data verdict-down\n"
+     "900 -> n3 data verdict-down\n"
+     "= node-frozen of node n2 0.925, by failing-hardware; or process-stopped 0.075\n"},
+    {"node-frozen/agent-and-deputy-mute", 4, 2, only_the_deputys_port_speaks,
+     "0   group n2: peer-silent, 1 in all\n"
+     "0   rule silent-agent on n2: node-outage 0.300 process-stopped 0.200 nic-fault 0.100"
+     " link-fault 0.100 process-crash 0.100 node-frozen 0.100 unknown 0.100\n"
+     "0 suspects n2: peer-silent, rule silent-agent\n"
+     "0   asks n2: response of agent over all\n"
+     "0 -> n2 data probe\n"
+     "0 -> n2 mgmt probe\n"
+     "150   asks n2: response of agent over all\n"
+     "150 -> n2 data probe fresh\n"
+     "150 -> n2 mgmt probe fresh\n"
+     "450   asks n2: response of agent over all\n"
+     "450 -> n2 data probe fresh\n"
+     "450 -> n2 mgmt probe fresh\n"
+     "675   asks n2: response of agent over all\n"
+     "675 -> n2 data probe fresh\n"
+     "675 -> n2 mgmt probe fresh\n"
+     "900 verdict node-frozen of n2 by node-frozen/agent-and-deputy-mute\n"
+     "900 -> n1 data verdict-down\n"
+     "900 -> n3 data verdict-down\n"
+     "= node-frozen of node n2 0.850, by silent-agent; or process-stopped 0.150\n"},
+    {"node-outage/both-paths-silent", 4, 2, a_stall_and_all_is_silent,
+     "0 rank 0 stalls, waits for rank 4\n"
+     "0   group n2: peer-stall, 1 in all\n"
+     "0   rule stalled-peer on n2: process-stopped 0.250 node-outage 0.200 process-crash 0.150"
+     " node-frozen 0.100 nic-fault 0.100 link-fault 0.100 unknown 0.100\n"
+     "0 suspects n2: peer-stall, rule stalled-peer\n"
+     "0   asks n2: response of agent over all\n"
+     "0 -> n2 data probe\n"
+     "0 -> n2 mgmt probe\n"
+     "150   asks n2: response of agent over all\n"
+     "150 -> n2 data probe fresh\n"
+     "150 -> n2 mgmt probe fresh\n"
+     "450   asks n2: response of agent over all\n"
+     "450 -> n2 data probe fresh\n"
+     "450 -> n2 mgmt probe fresh\n"
+     "675   asks n2: response of agent over all\n"
+     "675 -> n2 data probe fresh\n"
+     "675 -> n2 mgmt probe fresh\n"
+     "900 verdict node-outage of n2 by node-outage/both-paths-silent\n"
+     "900 -> n1 data verdict-down\n"
+     "900 -> n3 data verdict-down\n"
+     "= node-outage of node n2 0.990, by stalled-peer; not nic-fault 0.005; not process-crash"
+     " 0.005\n"},
+    {"node-outage/both-paths-silent", 4, 1, the_power_is_off,
+     "0   group n2: power-off, 1 in all\n"
+     "0   rule power-is-off on n2: node-outage 0.950 unknown 0.020\n"
+     "0 suspects n2: power-off, rule power-is-off\n"
+     "0   asks n2: response of agent over all\n"
+     "0 -> n2 data probe\n"
+     "0 -> n2 mgmt probe\n"
+     "150   asks n2: response of agent over all\n"
+     "150 -> n2 data probe fresh\n"
+     "150 -> n2 mgmt probe fresh\n"
+     "450   asks n2: response of agent over all\n"
+     "450 -> n2 data probe fresh\n"
+     "450 -> n2 mgmt probe fresh\n"
+     "675   asks n2: response of agent over all\n"
+     "675 -> n2 data probe fresh\n"
+     "675 -> n2 mgmt probe fresh\n"
+     "900 verdict node-outage of n2 by node-outage/both-paths-silent\n"
+     "900 -> n1 data verdict-down\n"
+     "900 -> n3 data verdict-down\n"
+     "= node-outage of node n2 0.995, by power-is-off; not nic-fault 0.002; not process-crash"
+     " 0.002\n"},
+    {"node-outage/only-path-silent", 4, 1, a_job_with_one_path,
+     "0   group n2: peer-unreachable, 1 in all\n"
+     "0   rule netmod-cannot-reach on n2: node-outage 0.350 nic-fault 0.200 link-fault 0.200"
+     " process-crash 0.050 process-stopped 0.050 node-frozen 0.050 unknown 0.100\n"
+     "0 suspects n2: peer-unreachable, rule netmod-cannot-reach\n"
+     "0   asks n2: response of agent over all\n"
+     "0 -> n2 data probe\n"
+     "150   asks n2: response of agent over all\n"
+     "150 -> n2 data probe fresh\n"
+     "450   asks n2: response of agent over all\n"
+     "450 -> n2 data probe fresh\n"
+     "675   asks n2: response of agent over all\n"
+     "675 -> n2 data probe fresh\n"
+     "900 verdict node-outage of n2 by node-outage/only-path-silent\n"
+     "900 -> n1 data verdict-down\n"
+     "900 -> n3 data verdict-down\n"
+     "= node-outage of node n2 0.850, by netmod-cannot-reach; or nic-fault 0.075; or link-fault"
+     " 0.075\n"},
+    {"node-outage/silent-without-witness", 2, 1, a_job_of_two_nodes,
+     "0 rank 0 stalls, waits for rank 1\n"
+     "0   group n1: peer-stall, 1 in all\n"
+     "0   rule stalled-peer on n1: process-stopped 0.250 node-outage 0.200 process-crash 0.150"
+     " node-frozen 0.100 nic-fault 0.100 link-fault 0.100 unknown 0.100\n"
+     "0 suspects n1: peer-stall, rule stalled-peer\n"
+     "0   asks n1: response of agent over all\n"
+     "0 -> n1 data probe\n"
+     "0 -> n1 mgmt probe\n"
+     "150   asks n1: response of agent over all\n"
+     "150 -> n1 data probe fresh\n"
+     "150 -> n1 mgmt probe fresh\n"
+     "150   asks n1: response of witnesses over all\n"
+     "450   asks n1: response of agent over all\n"
+     "450 -> n1 data probe fresh\n"
+     "450 -> n1 mgmt probe fresh\n"
+     "450   asks n1: response of witnesses over all\n"
+     "675   asks n1: response of agent over all\n"
+     "675 -> n1 data probe fresh\n"
+     "675 -> n1 mgmt probe fresh\n"
+     "675   asks n1: response of witnesses over all\n"
+     "900 verdict node-outage of n1 by node-outage/silent-without-witness\n"
+     "900 reports node-outage of n1: 0 victims\n"
+     "= node-outage of node n1 0.700, by stalled-peer; or link-fault 0.150; or switch-fault"
+     " 0.150\n"},
+    {"io-hang/disk-sleep", 4, 1, a_process_is_in_disk_sleep,
+     "0   group n2: mount-silent, 1 in all\n"
+     "0   rule file-system-in-trouble on n2: io-hang 0.700 node-frozen 0.100 straggler 0.050"
+     " unknown 0.100\n"
+     "0 suspects n2: mount-silent, rule file-system-in-trouble\n"
+     "0   asks n2: response of agent over all\n"
+     "0 -> n2 data probe\n"
+     "0 -> n2 mgmt probe\n"
+     "150   asks n2: state of agent over answered\n"
+     "150 -> n2 data probe\n"
+     "150 -> n2 mgmt probe\n"
+     "150   asks n2: response of agent over all\n"
+     "150 -> n2 data probe fresh\n"
+     "150 -> n2 mgmt probe fresh\n"
+     "450   asks n2: state of agent over answered\n"
+     "450 -> n2 data probe\n"
+     "450 -> n2 mgmt probe\n"
+     "450   asks n2: response of agent over all\n"
+     "450 -> n2 data probe fresh\n"
+     "450 -> n2 mgmt probe fresh\n"
+     "450   asks n2: response of witnesses over all\n"
+     "450 -> n1 data probe\n"
+     "450 -> n1 mgmt probe\n"
+     "450 -> n3 data probe\n"
+     "450 -> n3 mgmt probe\n"
+     "675   asks n2: state of agent over answered\n"
+     "675 -> n2 data probe\n"
+     "675 -> n2 mgmt probe\n"
+     "675   asks n2: response of agent over all\n"
+     "675 -> n2 data probe fresh\n"
+     "675 -> n2 mgmt probe fresh\n"
+     "675   asks n2: response of witnesses over all\n"
+     "900 verdict io-hang of n2 by io-hang/disk-sleep\n"
+     "900 -> n1 data verdict-down\n"
+     "900 -> n2 data verdict-down\n"
+     "900 -> n3 data verdict-down\n"
+     "= io-hang of rank 2 (pid 5002) on n2 0.900, by file-system-in-trouble; or straggler 0.100\n"},
+    {"straggler/memory-exhausted", 4, 1, its_memory_is_exhausted,
+     "0   group n2: memory-pressure, 1 in all\n"
+     "0   rule short-of-memory on n2: straggler 0.500 node-frozen 0.100 process-crash 0.100\n"
+     "0 suspects n2: memory-pressure, rule short-of-memory\n"
+     "0   asks n2: response of agent over all\n"
+     "0 -> n2 data probe\n"
+     "0 -> n2 mgmt probe\n"
+     "150   asks n2: state of agent over answered\n"
+     "150 -> n2 data probe\n"
+     "150 -> n2 mgmt probe\n"
+     "150   asks n2: response of agent over all\n"
+     "150 -> n2 data probe fresh\n"
+     "150 -> n2 mgmt probe fresh\n"
+     "155 verdict straggler of n2 by straggler/memory-exhausted\n"
+     "155 -> n1 data verdict-down\n"
+     "155 -> n2 data verdict-down\n"
+     "155 -> n3 data verdict-down\n"
+     "= straggler of node n2 0.900, by short-of-memory\n"},
+    {"straggler/throttled", 4, 1, its_clock_is_throttled,
+     "0   group n2: temperature-high, 1 in all\n"
+     "0   rule too-hot on n2: straggler 0.400 node-outage 0.100 node-frozen 0.050\n"
+     "0 suspects n2: temperature-high, rule too-hot\n"
+     "0   asks n2: response of agent over all\n"
+     "0 -> n2 data probe\n"
+     "0 -> n2 mgmt probe\n"
+     "150   asks n2: state of agent over answered\n"
+     "150 -> n2 data probe\n"
+     "150 -> n2 mgmt probe\n"
+     "150   asks n2: response of agent over all\n"
+     "150 -> n2 data probe fresh\n"
+     "150 -> n2 mgmt probe fresh\n"
+     "155 verdict straggler of n2 by straggler/throttled\n"
+     "155 -> n1 data verdict-down\n"
+     "155 -> n2 data verdict-down\n"
+     "155 -> n3 data verdict-down\n"
+     "= straggler of node n2 0.850, by too-hot\n"},
+    {"straggler/cpu-pressure", 4, 1, its_cpus_are_wanted_by_too_many,
+     "0   group n2: cpu-pressure, 1 in all\n"
+     "0   rule short-of-cpu on n2: straggler 0.500 node-frozen 0.050\n"
+     "0 suspects n2: cpu-pressure, rule short-of-cpu\n"
+     "0   asks n2: response of agent over all\n"
+     "0 -> n2 data probe\n"
+     "0 -> n2 mgmt probe\n"
+     "150   asks n2: state of agent over answered\n"
+     "150 -> n2 data probe\n"
+     "150 -> n2 mgmt probe\n"
+     "150   asks n2: response of agent over all\n"
+     "150 -> n2 data probe fresh\n"
+     "150 -> n2 mgmt probe fresh\n"
+     "155 verdict straggler of n2 by straggler/cpu-pressure\n"
+     "155 -> n1 data verdict-down\n"
+     "155 -> n2 data verdict-down\n"
+     "155 -> n3 data verdict-down\n"
+     "= straggler of node n2 0.800, by short-of-cpu\n"},
+    {"unknown/data-path-silent", 4, 1, its_data_path_is_silent,
+     "0 rank 0 stalls, waits for rank 2\n"
+     "0   group n2: peer-stall, 1 in all\n"
+     "0   rule stalled-peer on n2: process-stopped 0.250 node-outage 0.200 process-crash 0.150"
+     " node-frozen 0.100 nic-fault 0.100 link-fault 0.100 unknown 0.100\n"
+     "0 suspects n2: peer-stall, rule stalled-peer\n"
+     "0   asks n2: response of agent over all\n"
+     "0 -> n2 data probe\n"
+     "0 -> n2 mgmt probe\n"
+     "150   asks n2: response of agent over all\n"
+     "150 -> n2 data probe fresh\n"
+     "150 -> n2 mgmt probe fresh\n"
+     "450   asks n2: response of agent over all\n"
+     "450 -> n2 data probe fresh\n"
+     "450 -> n2 mgmt probe fresh\n"
+     "450   asks n2: state of agent over answered\n"
+     "450 -> n2 mgmt probe\n"
+     "675   asks n2: response of agent over all\n"
+     "675 -> n2 data probe fresh\n"
+     "675 -> n2 mgmt probe fresh\n"
+     "900 verdict unknown of n2 by unknown/data-path-silent\n"
+     "900 -> n1 data verdict-down\n"
+     "900 -> n2 data verdict-down\n"
+     "900 -> n3 data verdict-down\n"
+     "= unknown of node n2 0.500, by stalled-peer; or link-fault 0.400; or nic-fault 0.400; or"
+     " switch-fault 0.200\n"},
+    {"unknown/data-path-silent", 2, 1, the_data_path_of_two_nodes_is_silent,
+     "0 rank 0 stalls, waits for rank 1\n"
+     "0   group n1: peer-stall, 1 in all\n"
+     "0   rule stalled-peer on n1: process-stopped 0.250 node-outage 0.200 process-crash 0.150"
+     " node-frozen 0.100 nic-fault 0.100 link-fault 0.100 unknown 0.100\n"
+     "0 suspects n1: peer-stall, rule stalled-peer\n"
+     "0   asks n1: response of agent over all\n"
+     "0 -> n1 data probe\n"
+     "0 -> n1 mgmt probe\n"
+     "150   asks n1: response of agent over all\n"
+     "150 -> n1 data probe fresh\n"
+     "150 -> n1 mgmt probe fresh\n"
+     "150   asks n1: response of witnesses over all\n"
+     "450   asks n1: response of agent over all\n"
+     "450 -> n1 data probe fresh\n"
+     "450 -> n1 mgmt probe fresh\n"
+     "450   asks n1: response of witnesses over all\n"
+     "450   asks n1: state of agent over answered\n"
+     "450 -> n1 mgmt probe\n"
+     "675   asks n1: response of agent over all\n"
+     "675 -> n1 data probe fresh\n"
+     "675 -> n1 mgmt probe fresh\n"
+     "675   asks n1: response of witnesses over all\n"
+     "900 verdict unknown of n1 by unknown/data-path-silent\n"
+     "900 -> n1 data verdict-down\n"
+     "= unknown of node n1 0.500, by stalled-peer; or link-fault 0.400; or nic-fault 0.400; or"
+     " switch-fault 0.200\n"},
+    {"unknown/own-data-path-silent", 4, 1, the_own_side_of_the_data_path_is_down,
+     "0 rank 0 stalls, waits for rank 2\n"
+     "0   group n2: peer-stall, 1 in all\n"
+     "0   rule stalled-peer on n2: process-stopped 0.250 node-outage 0.200 process-crash 0.150"
+     " node-frozen 0.100 nic-fault 0.100 link-fault 0.100 unknown 0.100\n"
+     "0 suspects n2: peer-stall, rule stalled-peer\n"
+     "0   asks n2: response of agent over all\n"
+     "0 -> n2 data probe\n"
+     "0 -> n2 mgmt probe\n"
+     "150   asks n2: response of agent over all\n"
+     "150 -> n2 data probe fresh\n"
+     "150 -> n2 mgmt probe fresh\n"
+     "150   asks n2: response of witnesses over all\n"
+     "150 -> n1 data probe\n"
+     "150 -> n1 mgmt probe\n"
+     "150 -> n3 data probe\n"
+     "150 -> n3 mgmt probe\n"
+     "450   asks n2: response of agent over all\n"
+     "450 -> n2 data probe fresh\n"
+     "450 -> n2 mgmt probe fresh\n"
+     "450   asks n2: response of witnesses over all\n"
+     "450   asks n2: state of agent over answered\n"
+     "450 -> n2 mgmt probe\n"
+     "675   asks n2: response of agent over all\n"
+     "675 -> n2 data probe fresh\n"
+     "675 -> n2 mgmt probe fresh\n"
+     "675   asks n2: response of witnesses over all\n"
+     "900 verdict unknown of n0 by unknown/own-data-path-silent\n"
+     "900 -> n1 data verdict-down\n"
+     "900 -> n2 data verdict-down\n"
+     "900 -> n3 data verdict-down\n"
+     "= unknown of node n0 0.500, by stalled-peer; or link-fault 0.400; or nic-fault 0.400; or"
+     " switch-fault 0.200\n"},
+    {"unknown/own-data-path-silent", 4, 1, nobody_is_heard_on_the_data_path,
+     "0 rank 0 stalls, waits for rank 2\n"
+     "0   group n2: peer-stall, 1 in all\n"
+     "0   rule stalled-peer on n2: process-stopped 0.250 node-outage 0.200 process-crash 0.150"
+     " node-frozen 0.100 nic-fault 0.100 link-fault 0.100 unknown 0.100\n"
+     "0 suspects n2: peer-stall, rule stalled-peer\n"
+     "0   asks n2: response of agent over all\n"
+     "0 -> n2 data probe\n"
+     "0 -> n2 mgmt probe\n"
+     "150   asks n2: response of agent over all\n"
+     "150 -> n2 data probe fresh\n"
+     "150 -> n2 mgmt probe fresh\n"
+     "150   asks n2: response of witnesses over all\n"
+     "150 -> n1 data probe\n"
+     "150 -> n1 mgmt probe\n"
+     "150 -> n3 data probe\n"
+     "150 -> n3 mgmt probe\n"
+     "450   asks n2: response of agent over all\n"
+     "450 -> n2 data probe fresh\n"
+     "450 -> n2 mgmt probe fresh\n"
+     "450   asks n2: response of witnesses over all\n"
+     "450   asks n2: state of agent over answered\n"
+     "450 -> n2 mgmt probe\n"
+     "675   asks n2: response of agent over all\n"
+     "675 -> n2 data probe fresh\n"
+     "675 -> n2 mgmt probe fresh\n"
+     "675   asks n2: response of witnesses over all\n"
+     "900 verdict unknown of n0 by unknown/own-data-path-silent\n"
+     "900 -> n1 data verdict-down\n"
+     "900 -> n2 data verdict-down\n"
+     "900 -> n3 data verdict-down\n"
+     "= unknown of node n0 0.500, by stalled-peer; or link-fault 0.400; or nic-fault 0.400; or"
+     " switch-fault 0.200\n"},
+    {"unknown/no-node-answers", 4, 1, the_own_side_of_both_paths_is_down,
+     "0 rank 0 stalls, waits for rank 2\n"
+     "0   group n2: peer-stall, 1 in all\n"
+     "0   rule stalled-peer on n2: process-stopped 0.250 node-outage 0.200 process-crash 0.150"
+     " node-frozen 0.100 nic-fault 0.100 link-fault 0.100 unknown 0.100\n"
+     "0 suspects n2: peer-stall, rule stalled-peer\n"
+     "0   asks n2: response of agent over all\n"
+     "0 -> n2 data probe\n"
+     "0 -> n2 mgmt probe\n"
+     "150   asks n2: response of agent over all\n"
+     "150 -> n2 data probe fresh\n"
+     "150 -> n2 mgmt probe fresh\n"
+     "150   asks n2: response of witnesses over all\n"
+     "150 -> n1 data probe\n"
+     "150 -> n1 mgmt probe\n"
+     "150 -> n3 data probe\n"
+     "150 -> n3 mgmt probe\n"
+     "450   asks n2: response of agent over all\n"
+     "450 -> n2 data probe fresh\n"
+     "450 -> n2 mgmt probe fresh\n"
+     "450   asks n2: response of witnesses over all\n"
+     "675   asks n2: response of agent over all\n"
+     "675 -> n2 data probe fresh\n"
+     "675 -> n2 mgmt probe fresh\n"
+     "675   asks n2: response of witnesses over all\n"
+     "900 verdict unknown of n0 by unknown/no-node-answers\n"
+     "900 reports unknown of n0: 0 victims\n"
+     "= unknown of node n0 0.500, by stalled-peer; or link-fault 0.400; or switch-fault 0.400; or"
+     " node-outage 0.200\n"},
+    {"unknown/no-node-answers", 4, 1, nobody_is_heard,
+     "0 rank 0 stalls, waits for rank 2\n"
+     "0   group n2: peer-stall, 1 in all\n"
+     "0   rule stalled-peer on n2: process-stopped 0.250 node-outage 0.200 process-crash 0.150"
+     " node-frozen 0.100 nic-fault 0.100 link-fault 0.100 unknown 0.100\n"
+     "0 suspects n2: peer-stall, rule stalled-peer\n"
+     "0   asks n2: response of agent over all\n"
+     "0 -> n2 data probe\n"
+     "0 -> n2 mgmt probe\n"
+     "150   asks n2: response of agent over all\n"
+     "150 -> n2 data probe fresh\n"
+     "150 -> n2 mgmt probe fresh\n"
+     "150   asks n2: response of witnesses over all\n"
+     "150 -> n1 data probe\n"
+     "150 -> n1 mgmt probe\n"
+     "150 -> n3 data probe\n"
+     "150 -> n3 mgmt probe\n"
+     "450   asks n2: response of agent over all\n"
+     "450 -> n2 data probe fresh\n"
+     "450 -> n2 mgmt probe fresh\n"
+     "450   asks n2: response of witnesses over all\n"
+     "675   asks n2: response of agent over all\n"
+     "675 -> n2 data probe fresh\n"
+     "675 -> n2 mgmt probe fresh\n"
+     "675   asks n2: response of witnesses over all\n"
+     "900 verdict unknown of n0 by unknown/no-node-answers\n"
+     "900 reports unknown of n0: 0 victims\n"
+     "= unknown of node n0 0.500, by stalled-peer; or link-fault 0.400; or switch-fault 0.400; or"
+     " node-outage 0.200\n"},
+    {"well/agent-answers", 4, 1, the_agent_answers,
+     "0 rank 0 stalls, waits for rank 2\n"
+     "0   group n2: peer-stall, 1 in all\n"
+     "0   rule stalled-peer on n2: process-stopped 0.250 node-outage 0.200 process-crash 0.150"
+     " node-frozen 0.100 nic-fault 0.100 link-fault 0.100 unknown 0.100\n"
+     "0 suspects n2: peer-stall, rule stalled-peer\n"
+     "0   asks n2: response of agent over all\n"
+     "0 -> n2 data probe\n"
+     "0 -> n2 mgmt probe\n"
+     "20 n2 is well: its agent answers\n"},
+    {"well/kernel-speaks-on-data", 4, 1, an_answer_is_lost_and_the_kernel_speaks,
+     "0 rank 0 stalls, waits for rank 2\n"
+     "0   group n2: peer-stall, 1 in all\n"
+     "0   rule stalled-peer on n2: process-stopped 0.250 node-outage 0.200 process-crash 0.150"
+     " node-frozen 0.100 nic-fault 0.100 link-fault 0.100 unknown 0.100\n"
+     "0 suspects n2: peer-stall, rule stalled-peer\n"
+     "0   asks n2: response of agent over all\n"
+     "0 -> n2 data probe\n"
+     "0 -> n2 mgmt probe\n"
+     "150   asks n2: response of agent over all\n"
+     "150 -> n2 data probe fresh\n"
+     "150 -> n2 mgmt probe fresh\n"
+     "450   asks n2: response of agent over all\n"
+     "450 -> n2 data probe fresh\n"
+     "450 -> n2 mgmt probe fresh\n"
+     "450   asks n2: state of agent over answered\n"
+     "450 -> n2 mgmt probe\n"
+     "675   asks n2: response of agent over all\n"
+     "675 -> n2 data probe fresh\n"
+     "675 -> n2 mgmt probe fresh\n"
+     "900 n2 is well: its agent answers, and its kernel does on the data path\n"},
+    {"well/deputy-answers", 4, 2, the_deputy_answers_for_an_agent_that_has_ended,
+     "0 rank 0 stalls, waits for rank 4\n"
+     "0   group n2: peer-stall, 1 in all\n"
+     "0   rule stalled-peer on n2: process-stopped 0.250 node-outage 0.200 process-crash 0.150"
+     " node-frozen 0.100 nic-fault 0.100 link-fault 0.100 unknown 0.100\n"
+     "0 suspects n2: peer-stall, rule stalled-peer\n"
+     "0   asks n2: response of agent over all\n"
+     "0 -> n2 data probe\n"
+     "0 -> n2 mgmt probe\n"
+     "150   asks n2: response of agent over all\n"
+     "150 -> n2 data probe fresh\n"
+     "150 -> n2 mgmt probe fresh\n"
+     "150   asks n2: response of deputy over all\n"
+     "150 -> n2 data probe deputy fresh\n"
+     "150 -> n2 mgmt probe deputy fresh\n"
+     "450   asks n2: response of agent over all\n"
+     "450 -> n2 data probe fresh\n"
+     "450 -> n2 mgmt probe fresh\n"
+     "450   asks n2: response of deputy over all\n"
+     "450 -> n2 data probe deputy fresh\n"
+     "450 -> n2 mgmt probe deputy fresh\n"
+     "450   asks n2: response of witnesses over all\n"
+     "450 -> n1 data probe\n"
+     "450 -> n1 mgmt probe\n"
+     "450 -> n3 data probe\n"
+     "450 -> n3 mgmt probe\n"
+     "675   asks n2: response of agent over all\n"
+     "675 -> n2 data probe fresh\n"
+     "675 -> n2 mgmt probe fresh\n"
+     "675   asks n2: response of deputy over all\n"
+     "675 -> n2 data probe deputy fresh\n"
+     "675 -> n2 mgmt probe deputy fresh\n"
+     "675   asks n2: response of witnesses over all\n"
+     "900 n2 is well: its deputy answers\n"},
+};
+
+/* "= <class> of <component> <confidence>, by rule <rule>; open: ...; out: ..." */
+static void add_verdict(char *text, size_t size, const struct ftree_verdict *v)
+{
+    size_t len = strlen(text);
+
+    len += (size_t) snprintf(text + len, size - len, "= %s of %s", ftree_class_name(v->class_),
+                             ftree_kind_name(v->kind));
+    if (v->kind == FTREE_KIND_RANK && v->rank == FTREE_NONE)
+        len += (size_t) snprintf(text + len, size - len, " any on");
+    else if (v->rank != FTREE_NONE)
+        len += (size_t) snprintf(text + len, size - len, " %d (pid %d) on", (int) v->rank,
+                                 (int) v->pid);
+    len += (size_t) snprintf(text + len, size - len, " n%d 0.%03d, by %s", (int) v->node,
+                             v->confidence, v->raised_by[0] ? v->raised_by : "no rule");
+    for (int32_t i = 0; i < v->candidates; i++)
+        len += (size_t) snprintf(
+            text + len, size - len, "; %s %s 0.%03d", v->candidate[i].ruled_out ? "not" : "or",
+            ftree_class_name(v->candidate[i].class_), v->candidate[i].confidence);
+    snprintf(text + len, size - len, "\n");
+}
+
+/* rows: a_sign_decides COUNT(signs) */
+START_TEST(a_sign_decides)
+{
+    struct lone *l = lone_new(signs[_i].nodes, signs[_i].ppn, 32, 0);
+    bool well = strncmp(signs[_i].sign, "well/", 5) == 0;
+    ftree_time end = l->now + 950 * FTREE_MS;
+    char text[16384];
+
+    l->steps = true;
+    signs[_i].play(l);
+    while (l->verdicts == 0 && l->now < end)
+        lone_run(l, 1);
+    snprintf(text, sizeof(text), "%s", lone_log(l));
+    ck_assert_int_eq(l->verdicts, well ? 0 : 1);
+    if (!well) {
+        ck_assert_str_eq(l->verdict[0].rule, signs[_i].sign);
+        add_verdict(text, sizeof(text), &l->verdict[0]);
+    }
+    EXPECT_LINES(text, signs[_i].lines);
+    ck_assert_int_eq(l->ft->suspects.n, 0);
+    lone_free(l);
+}
+END_TEST
+
+/* ---- rules: from the symptom to the probes --------------------------------------------------- */
+
+/* Eight nodes behind two switches: node 0 is the root, 1 to 3 are behind s0 with it, 4 is the head
+ * of s1.  Who is suspected answers by management alone and tells no state, and the paths are seen
+ * to work: what follows is all that a strategy asks of such an agent. */
+#define REACH \
+    "0   asks n2: response of agent over all\n" \
+    "0 -> n2 data probe\n" \
+    "0 -> n2 mgmt probe\n" \
+    "150   asks n2: response of agent over all\n" \
+    "150 -> n2 data probe fresh\n" \
+    "150 -> n2 mgmt probe fresh\n" \
+    "450   asks n2: response of agent over all\n" \
+    "450 -> n2 data probe fresh\n" \
+    "450 -> n2 mgmt probe fresh\n" \
+    "450   asks n2: state of agent over answered\n" \
+    "450 -> n2 mgmt probe\n" \
+    "675   asks n2: response of agent over all\n" \
+    "675 -> n2 data probe fresh\n" \
+    "675 -> n2 mgmt probe fresh\n"
+
+#define SWEEP \
+    "0   asks n2: response of agent over main\n" \
+    "0 -> n2 data probe\n" \
+    "150   asks n2: response of agent over all\n" \
+    "150 -> n2 data probe fresh\n" \
+    "150 -> n2 mgmt probe fresh\n" \
+    "450   asks n2: response of agent over all\n" \
+    "450 -> n2 data probe fresh\n" \
+    "450 -> n2 mgmt probe fresh\n" \
+    "450   asks n2: state of agent over answered\n" \
+    "450 -> n2 mgmt probe\n" \
+    "675   asks n2: response of agent over all\n" \
+    "675 -> n2 data probe fresh\n" \
+    "675 -> n2 mgmt probe fresh\n"
+
+#define EXAMINE \
+    "0   asks n2: response of agent over all\n" \
+    "0 -> n2 data probe\n" \
+    "0 -> n2 mgmt probe\n" \
+    "150   asks n2: state of agent over answered\n" \
+    "150 -> n2 mgmt probe\n" \
+    "150   asks n2: response of agent over all\n" \
+    "150 -> n2 data probe fresh\n" \
+    "150 -> n2 mgmt probe fresh\n" \
+    "450   asks n2: state of agent over answered\n" \
+    "450 -> n2 mgmt probe\n" \
+    "450   asks n2: response of agent over all\n" \
+    "450 -> n2 data probe fresh\n" \
+    "450 -> n2 mgmt probe fresh\n" \
+    "675   asks n2: state of agent over answered\n" \
+    "675 -> n2 mgmt probe\n" \
+    "675   asks n2: response of agent over all\n" \
+    "675 -> n2 data probe fresh\n" \
+    "675 -> n2 mgmt probe fresh\n"
+
+#define EVERYTHING \
+    "0   asks n2: response of agent over all\n" \
+    "0 -> n2 data probe\n" \
+    "0 -> n2 mgmt probe\n" \
+    "150   asks n2: state of agent over answered\n" \
+    "150 -> n2 mgmt probe\n" \
+    "150   asks n2: log of agent over answered\n" \
+    "150 -> n2 mgmt probe\n" \
+    "150   asks n2: response of agent over all\n" \
+    "150 -> n2 data probe fresh\n" \
+    "150 -> n2 mgmt probe fresh\n" \
+    "450   asks n2: state of agent over answered\n" \
+    "450 -> n2 mgmt probe\n" \
+    "450   asks n2: log of agent over answered\n" \
+    "450 -> n2 mgmt probe\n" \
+    "450   asks n2: response of agent over all\n" \
+    "450 -> n2 data probe fresh\n" \
+    "450 -> n2 mgmt probe fresh\n" \
+    "675   asks n2: state of agent over answered\n" \
+    "675 -> n2 mgmt probe\n" \
+    "675   asks n2: response of agent over all\n" \
+    "675 -> n2 data probe fresh\n" \
+    "675 -> n2 mgmt probe fresh\n"
+
+
+static const struct {
+    const char *rule;
+    struct {
+        enum ftree_symptom_kind kind;
+        int32_t node;
+        uint32_t count;
+    } seen[2]; /* count 0: no more */
+    const char *lines;
+} rules[] = {
+    {"stalled-peer",
+     {{FTREE_SYMPTOM_PEER_STALL, 2, 1}},
+     "0   group n2: peer-stall, 1 in all\n"
+     "0   rule stalled-peer on n2: process-stopped 0.250 node-outage 0.200 process-crash 0.150"
+     " node-frozen 0.100 nic-fault 0.100 link-fault 0.100 unknown 0.100\n"
+     "0 suspects n2: peer-stall, rule stalled-peer\n" REACH},
+    {"stalled-peer",
+     {{FTREE_SYMPTOM_CHAINED, 2, 1}},
+     "0   group n2: chained-stall, 1 in all\n"
+     "0   rule stalled-peer on n2: process-stopped 0.250 node-outage 0.200 process-crash 0.150"
+     " node-frozen 0.100 nic-fault 0.100 link-fault 0.100 unknown 0.100\n"
+     "0 suspects n2: chained-stall, rule stalled-peer\n" REACH},
+    {"nobody-known-to-wait-for",
+     {{FTREE_SYMPTOM_SWEPT, 2, 1}},
+     "0   group n2: swept, 1 in all\n"
+     "0   rule nobody-known-to-wait-for on n2: process-stopped 0.100 node-outage 0.100"
+     " process-crash 0.100 node-frozen 0.050 nic-fault 0.050 link-fault 0.050 unknown 0.050\n"
+     "0 suspects n2: swept, rule nobody-known-to-wait-for\n" SWEEP},
+    {"silent-agent",
+     {{FTREE_SYMPTOM_PEER_SILENT, 2, 1}},
+     "0   group n2: peer-silent, 1 in all\n"
+     "0   rule silent-agent on n2: node-outage 0.300 process-stopped 0.200 nic-fault 0.100"
+     " link-fault 0.100 process-crash 0.100 node-frozen 0.100 unknown 0.100\n"
+     "0 suspects n2: peer-silent, rule silent-agent\n" REACH},
+    {"netmod-cannot-reach",
+     {{FTREE_SYMPTOM_PEER_UNREACHABLE, 2, 1}},
+     "0   group n2: peer-unreachable, 1 in all\n"
+     "0   rule netmod-cannot-reach on n2: node-outage 0.350 nic-fault 0.200 link-fault 0.200"
+     " process-crash 0.050 process-stopped 0.050 node-frozen 0.050 unknown 0.100\n"
+     "0 suspects n2: peer-unreachable, rule netmod-cannot-reach\n" REACH},
+    {"netmod-was-reset",
+     {{FTREE_SYMPTOM_PEER_RESET, 2, 1}},
+     "0   group n2: peer-reset, 1 in all\n"
+     "0   rule netmod-was-reset on n2: process-crash 0.600 node-outage 0.100 process-stopped"
+     " 0.050 node-frozen 0.050 nic-fault 0.050 link-fault 0.050 unknown 0.100\n"
+     "0 suspects n2: peer-reset, rule netmod-was-reset\n" REACH},
+    {"process-gone",
+     {{FTREE_SYMPTOM_PROCESS_GONE, 2, 1}},
+     "0   group n2: process-gone, 1 in all\n"
+     "0   rule process-gone on n2: process-crash 0.850 node-outage 0.050 node-frozen 0.020"
+     " process-stopped 0.020 unknown 0.020\n"
+     "0 suspects n2: process-gone, rule process-gone\n" REACH},
+    {"killed-for-memory",
+     {{FTREE_SYMPTOM_OUT_OF_MEMORY, 2, 1}},
+     "0   group n2: out-of-memory, 1 in all\n"
+     "0   rule killed-for-memory on n2:\n"
+     "0   rule killed-for-memory derives process-gone\n"
+     "0   rule process-gone on n2: process-crash 0.850 node-outage 0.050 node-frozen 0.020"
+     " process-stopped 0.020 unknown 0.020\n"
+     "0 suspects n2: process-gone, rule process-gone\n" REACH},
+    {"exited-before-finalize",
+     {{FTREE_SYMPTOM_PROCESS_EXITED, 2, 1}},
+     "0   group n2: process-exited, 1 in all\n"
+     "0   rule exited-before-finalize on n2:\n"
+     "0   rule exited-before-finalize derives process-gone\n"
+     "0   rule process-gone on n2: process-crash 0.850 node-outage 0.050 node-frozen 0.020"
+     " process-stopped 0.020 unknown 0.020\n"
+     "0 suspects n2: process-gone, rule process-gone\n" REACH},
+    {"process-stopped",
+     {{FTREE_SYMPTOM_PROCESS_STOPPED, 2, 1}},
+     "0   group n2: process-stopped, 1 in all\n"
+     "0   rule process-stopped on n2: process-stopped 0.850 process-crash 0.050 node-frozen 0.050"
+     " node-outage 0.020 unknown 0.020\n"
+     "0 suspects n2: process-stopped, rule process-stopped\n" REACH},
+    {"launcher-lost-proxy",
+     {{FTREE_SYMPTOM_PROXY_LOST, 2, 1}},
+     "0   group n2: proxy-lost, 1 in all\n"
+     "0   rule launcher-lost-proxy on n2: node-outage 0.500 process-crash 0.200 node-frozen 0.100"
+     " process-stopped 0.050 unknown 0.100\n"
+     "0 suspects n2: proxy-lost, rule launcher-lost-proxy\n" REACH},
+    {"scheduler-lost-node",
+     {{FTREE_SYMPTOM_HEARTBEAT_LOST, 2, 1}},
+     "0   group n2: heartbeat-lost, 1 in all\n"
+     "0   rule scheduler-lost-node on n2: node-outage 0.600 node-frozen 0.150 process-stopped"
+     " 0.050 process-crash 0.050 unknown 0.100\n"
+     "0 suspects n2: heartbeat-lost, rule scheduler-lost-node\n" REACH},
+    {"scheduler-lost-node",
+     {{FTREE_SYMPTOM_NODE_DOWN, 2, 1}},
+     "0   group n2: node-down, 1 in all\n"
+     "0   rule scheduler-lost-node on n2: node-outage 0.600 node-frozen 0.150 process-stopped"
+     " 0.050 process-crash 0.050 unknown 0.100\n"
+     "0 suspects n2: node-down, rule scheduler-lost-node\n" REACH},
+    {"power-is-off",
+     {{FTREE_SYMPTOM_POWER_OFF, 2, 1}},
+     "0   group n2: power-off, 1 in all\n"
+     "0   rule power-is-off on n2: node-outage 0.950 unknown 0.020\n"
+     "0 suspects n2: power-off, rule power-is-off\n" REACH},
+    {"failing-hardware",
+     {{FTREE_SYMPTOM_KERNEL_ERROR, 2, 1}},
+     "0   group n2: kernel-error, 1 in all\n"
+     "0   rule failing-hardware on n2: node-frozen 0.400 node-outage 0.300 process-crash 0.200"
+     " unknown 0.050\n"
+     "0 suspects n2: kernel-error, rule failing-hardware\n" REACH},
+    {"failing-hardware",
+     {{FTREE_SYMPTOM_MEMORY_UNCORRECTED, 2, 1}},
+     "0   group n2: memory-uncorrected, 1 in all\n"
+     "0   rule failing-hardware on n2: node-frozen 0.400 node-outage 0.300 process-crash 0.200"
+     " unknown 0.050\n"
+     "0 suspects n2: memory-uncorrected, rule failing-hardware\n" REACH},
+    {"interface-down",
+     {{FTREE_SYMPTOM_INTERFACE_DOWN, 2, 1}},
+     "0   group n2: interface-down, 1 in all\n"
+     "0   rule interface-down on n2: nic-fault 0.800 link-fault 0.050 node-outage 0.050 unknown"
+     " 0.050\n"
+     "0 suspects n2: interface-down, rule interface-down\n" REACH},
+    {"carrier-lost",
+     {{FTREE_SYMPTOM_CARRIER_LOST, 2, 1}},
+     "0   group n2: carrier-lost, 1 in all\n"
+     "0   rule carrier-lost on n2: link-fault 0.650 nic-fault 0.150 node-outage 0.100 unknown"
+     " 0.050\n"
+     "0 suspects n2: carrier-lost, rule carrier-lost\n" REACH},
+    {"port-down",
+     {{FTREE_SYMPTOM_PORT_DOWN, 2, 1}},
+     "0   group n2: port-down, 1 in all\n"
+     "0   rule port-down on n2:\n"
+     "0   rule port-down derives carrier-lost\n"
+     "0   rule carrier-lost on n2: link-fault 0.650 nic-fault 0.150 node-outage 0.100 unknown"
+     " 0.050\n"
+     "0 suspects n2: carrier-lost, rule carrier-lost\n" REACH},
+    {"errors-on-link",
+     {{FTREE_SYMPTOM_LINK_ERRORS, 2, 3}},
+     "0   group n2: link-errors, 3 in all\n"
+     "0   rule errors-on-link on n2: link-fault 0.300 nic-fault 0.200 unknown 0.100\n"
+     "0 suspects n2: link-errors, rule errors-on-link\n" REACH},
+    {"carriers-lost-behind-one-switch",
+     {{FTREE_SYMPTOM_CARRIER_LOST, 2, 1}, {FTREE_SYMPTOM_PORT_DOWN, 3, 1}},
+     "0   group n2: carrier-lost, 1 in all\n"
+     "0   rule carrier-lost on n2: link-fault 0.650 nic-fault 0.150 node-outage 0.100 unknown"
+     " 0.050\n"
+     "0 suspects n2: carrier-lost, rule carrier-lost\n"
+     "0   asks n2: response of agent over all\n"
+     "0 -> n2 data probe\n"
+     "0 -> n2 mgmt probe\n"
+     "0   group n3: port-down, 1 in all\n"
+     "0   rule port-down on n3:\n"
+     "0   rule port-down derives carrier-lost\n"
+     "0   rule carriers-lost-behind-one-switch on n3: switch-fault 0.500\n"
+     "0   rule carriers-lost-behind-one-switch derives switch-down\n"
+     "0   rule switch-down on n3: switch-fault 0.800\n"
+     "0   rule carrier-lost on n3: link-fault 0.650 nic-fault 0.150 node-outage 0.100 unknown"
+     " 0.050\n"
+     "0 suspects n3: switch-down, rule carriers-lost-behind-one-switch\n"
+     "0   asks n3: response of agent over all\n"
+     "0 -> n3 data probe\n"
+     "0 -> n3 mgmt probe\n"
+     "150   asks n2: response of agent over all\n"
+     "150 -> n2 data probe fresh\n"
+     "150 -> n2 mgmt probe fresh\n"
+     "150   asks n3: response of agent over all\n"
+     "150 -> n3 data probe fresh\n"
+     "150 -> n3 mgmt probe fresh\n"
+     "450   asks n2: response of agent over all\n"
+     "450 -> n2 data probe fresh\n"
+     "450 -> n2 mgmt probe fresh\n"
+     "450   asks n2: state of agent over answered\n"
+     "450 -> n2 mgmt probe\n"
+     "450   asks n3: response of agent over all\n"
+     "450 -> n3 data probe fresh\n"
+     "450 -> n3 mgmt probe fresh\n"
+     "450   asks n3: state of agent over answered\n"
+     "450 -> n3 mgmt probe\n"
+     "675   asks n2: response of agent over all\n"
+     "675 -> n2 data probe fresh\n"
+     "675 -> n2 mgmt probe fresh\n"
+     "675   asks n3: response of agent over all\n"
+     "675 -> n3 data probe fresh\n"
+     "675 -> n3 mgmt probe fresh\n"},
+    {"stalls-behind-one-switch",
+     {{FTREE_SYMPTOM_PEER_STALL, 2, 1}, {FTREE_SYMPTOM_PEER_UNREACHABLE, 3, 1}},
+     "0   group n2: peer-stall, 1 in all\n"
+     "0   rule stalled-peer on n2: process-stopped 0.250 node-outage 0.200 process-crash 0.150"
+     " node-frozen 0.100 nic-fault 0.100 link-fault 0.100 unknown 0.100\n"
+     "0 suspects n2: peer-stall, rule stalled-peer\n"
+     "0   asks n2: response of agent over all\n"
+     "0 -> n2 data probe\n"
+     "0 -> n2 mgmt probe\n"
+     "0   group n3: peer-unreachable, 1 in all\n"
+     "0   rule netmod-cannot-reach on n3: node-outage 0.350 nic-fault 0.200 link-fault 0.200"
+     " process-crash 0.050 process-stopped 0.050 node-frozen 0.050 unknown 0.100\n"
+     "0   rule stalls-behind-one-switch on n3: switch-fault 0.300\n"
+     "0 suspects n3: peer-unreachable, rule netmod-cannot-reach\n"
+     "0   asks n3: response of agent over all\n"
+     "0 -> n3 data probe\n"
+     "0 -> n3 mgmt probe\n"
+     "150   asks n2: response of agent over all\n"
+     "150 -> n2 data probe fresh\n"
+     "150 -> n2 mgmt probe fresh\n"
+     "150   asks n3: response of agent over all\n"
+     "150 -> n3 data probe fresh\n"
+     "150 -> n3 mgmt probe fresh\n"
+     "450   asks n2: response of agent over all\n"
+     "450 -> n2 data probe fresh\n"
+     "450 -> n2 mgmt probe fresh\n"
+     "450   asks n2: state of agent over answered\n"
+     "450 -> n2 mgmt probe\n"
+     "450   asks n3: response of agent over all\n"
+     "450 -> n3 data probe fresh\n"
+     "450 -> n3 mgmt probe fresh\n"
+     "450   asks n3: state of agent over answered\n"
+     "450 -> n3 mgmt probe\n"
+     "675   asks n2: response of agent over all\n"
+     "675 -> n2 data probe fresh\n"
+     "675 -> n2 mgmt probe fresh\n"
+     "675   asks n3: response of agent over all\n"
+     "675 -> n3 data probe fresh\n"
+     "675 -> n3 mgmt probe fresh\n"},
+    {"switch-down",
+     {{FTREE_SYMPTOM_SWITCH_DOWN, 4, 1}, {FTREE_SYMPTOM_PEER_STALL, 4, 1}},
+     "0   group s1: switch-down, 1 in all\n"
+     "0   rule switch-down on s1: switch-fault 0.800\n"
+     "0   group n4: peer-stall, 1 in all\n"
+     "0   rule stalled-peer on n4: process-stopped 0.250 node-outage 0.200 process-crash 0.150"
+     " node-frozen 0.100 nic-fault 0.100 link-fault 0.100 unknown 0.100\n"
+     "0   rule switch-down on n4: switch-fault 0.800\n"
+     "0 suspects n4: peer-stall, rule stalled-peer\n"
+     "0   asks n4: response of agent over all\n"
+     "0 -> n4 data probe\n"
+     "0 -> n4 mgmt probe\n"
+     "150   asks n4: response of agent over all\n"
+     "150 -> n4 data probe fresh\n"
+     "150 -> n4 mgmt probe fresh\n"
+     "450   asks n4: response of agent over all\n"
+     "450 -> n4 data probe fresh\n"
+     "450 -> n4 mgmt probe fresh\n"
+     "450   asks n4: state of agent over answered\n"
+     "450 -> n4 mgmt probe\n"
+     "675   asks n4: response of agent over all\n"
+     "675 -> n4 data probe fresh\n"
+     "675 -> n4 mgmt probe fresh\n"},
+    {"file-system-in-trouble",
+     {{FTREE_SYMPTOM_MOUNT_SILENT, 2, 1}},
+     "0   group n2: mount-silent, 1 in all\n"
+     "0   rule file-system-in-trouble on n2: io-hang 0.700 node-frozen 0.100 straggler 0.050"
+     " unknown 0.100\n"
+     "0 suspects n2: mount-silent, rule file-system-in-trouble\n" EXAMINE},
+    {"file-system-in-trouble",
+     {{FTREE_SYMPTOM_IO_ERROR, 2, 1}},
+     "0   group n2: io-error, 1 in all\n"
+     "0   rule file-system-in-trouble on n2: io-hang 0.700 node-frozen 0.100 straggler 0.050"
+     " unknown 0.100\n"
+     "0 suspects n2: io-error, rule file-system-in-trouble\n" EXAMINE},
+    {"slow-file-system",
+     {{FTREE_SYMPTOM_IO_SLOW, 2, 2}, {FTREE_SYMPTOM_IO_SLOW, 2, 1}},
+     "0   group n2: io-slow, 2 in all\n"
+     "0 io-slow of n2: no rule, only counted\n"
+     "0   group n2: io-slow, 3 in all\n"
+     "0   rule slow-file-system on n2: io-hang 0.400 straggler 0.200\n"
+     "0 suspects n2: io-slow, rule slow-file-system\n" EXAMINE},
+    {"short-of-memory",
+     {{FTREE_SYMPTOM_MEMORY_PRESSURE, 2, 1}},
+     "0   group n2: memory-pressure, 1 in all\n"
+     "0   rule short-of-memory on n2: straggler 0.500 node-frozen 0.100 process-crash 0.100\n"
+     "0 suspects n2: memory-pressure, rule short-of-memory\n" EXAMINE},
+    {"short-of-cpu",
+     {{FTREE_SYMPTOM_CPU_PRESSURE, 2, 1}},
+     "0   group n2: cpu-pressure, 1 in all\n"
+     "0   rule short-of-cpu on n2: straggler 0.500 node-frozen 0.050\n"
+     "0 suspects n2: cpu-pressure, rule short-of-cpu\n" EXAMINE},
+    {"too-hot",
+     {{FTREE_SYMPTOM_TEMPERATURE, 2, 1}},
+     "0   group n2: temperature-high, 1 in all\n"
+     "0   rule too-hot on n2: straggler 0.400 node-outage 0.100 node-frozen 0.050\n"
+     "0 suspects n2: temperature-high, rule too-hot\n" EXAMINE},
+    {"too-hot",
+     {{FTREE_SYMPTOM_FAN_FAILED, 2, 1}},
+     "0   group n2: fan-failed, 1 in all\n"
+     "0   rule too-hot on n2: straggler 0.400 node-outage 0.100 node-frozen 0.050\n"
+     "0 suspects n2: fan-failed, rule too-hot\n" EXAMINE},
+    {"user-suspects",
+     {{FTREE_SYMPTOM_USER_SUSPECTS, 2, 1}},
+     "0   group n2: user-suspects, 1 in all\n"
+     "0   rule user-suspects on n2: process-stopped 0.100 process-crash 0.100 node-outage 0.100"
+     " node-frozen 0.100 nic-fault 0.100 link-fault 0.100 switch-fault 0.100 io-hang 0.100"
+     " straggler 0.100 unknown 0.100\n"
+     "0 suspects n2: user-suspects, rule user-suspects\n" EVERYTHING},
+};
+
+/* rows: a_rule_fires COUNT(rules) */
+START_TEST(a_rule_fires)
+{
+    struct ftree_tree_error e;
+    struct ftree_tree *tree;
+    struct lone *l = lone_new(8, 1, 32, 0);
+    int32_t ranks;
+
+    ck_assert_int_eq(ftree_tree_synthetic("switch:2 node:4", 32, &tree, &ranks, &e), FTREE_OK);
+    l->job.tree = tree;
+    lone_renew(l);
+    l->steps = true;
+    for (int i = 0; i < COUNT(rules[_i].seen) && rules[_i].seen[i].count; i++)
+        seen_often(l, rules[_i].seen[i].kind, rules[_i].seen[i].node, rules[_i].seen[i].count);
+    lone_run(l, 5);
+    for (int32_t n = 1; n < 7; n++)
+        if (ftree_probe_find(l->ft, n))
+            answers(l, n, MGMT);
+    answers_on_both(l, 7);
+    lone_run(l, 800);
+    EXPECT_LINES(lone_log(l), rules[_i].lines);
+    ck_assert_int_eq(l->verdicts, 0);
+    lone_free(l);
+    ftree_tree_free(tree);
+}
+END_TEST
+
+/* ---- faults that hide others, cause others, or are only listed ------------------------------- */
+
+START_TEST(a_nic_that_is_down_hides_and_causes_a_link_without_carrier)
+{
+    struct lone *l = lone_new(4, 1, 32, 0);
+    struct ftree_verdict v = lone_verdict(l, "nic-fault/interface-down", 2, FTREE_NONE, 0);
+
+    ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
+    l->steps = true;
+    it_has_no_carrier(l);
+    lone_run(l, 500);
+    EXPECT_LINES(lone_log(l), "0   group n2: port-down, 1 in all\n"
+                              "0   rule port-down on n2:\n"
+                              "0   rule port-down derives carrier-lost\n"
+                              "0   rule carrier-lost on n2: link-fault 0.650 nic-fault 0.150"
+                              " node-outage 0.100 unknown 0.050\n"
+                              "0 suspects n2: carrier-lost, rule carrier-lost\n"
+                              "0   asks n2: response of agent over all\n"
+                              "0 -> n2 data probe\n"
+                              "0 -> n2 mgmt probe\n"
+                              "150   asks n2: response of agent over all\n"
+                              "150 -> n2 data probe fresh\n"
+                              "150 -> n2 mgmt probe fresh\n"
+                              "450   asks n2: response of agent over all\n"
+                              "450 -> n2 data probe fresh\n"
+                              "450 -> n2 mgmt probe fresh\n"
+                              "450   asks n2: state of agent over answered\n"
+                              "450 -> n2 mgmt probe\n"
+                              "675   asks n2: response of agent over all\n"
+                              "675 -> n2 data probe fresh\n"
+                              "675 -> n2 mgmt probe fresh\n"
+                              "675   asks n2: response of witnesses over all\n"
+                              "675 -> n1 data probe\n"
+                              "675 -> n1 mgmt probe\n"
+                              "675 -> n3 data probe\n"
+                              "675 -> n3 mgmt probe\n"
+                              "900 unknown/data-path-silent is a consequence of a fault that is"
+                              " known\n");
+    ck_assert_int_eq(l->verdicts, 0);
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(what_rules_derive_is_no_further_witness)
+{
+    struct lone *l = lone_new(4, 1, 32, 0);
+    struct ftree_symptom s;
+
+    seen(l, FTREE_SYMPTOM_PEER_SILENT, 1);
+    lone_log(l);
+    l->steps = true;
+    ftree_symptom_init(&s, FTREE_SYMPTOM_OUT_OF_MEMORY, 2, 2, 1, l->now, l->now);
+    ftree_group_add(l->ft, l->now, &s, 0);
+    EXPECT_LINES(lone_log(l), "0   group n2: out-of-memory, 1 in all\n"
+                              "0   rule killed-for-memory on n2:\n"
+                              "0   rule killed-for-memory derives process-gone\n"
+                              "0   rule process-gone on n2: process-crash 0.850 node-outage 0.050"
+                              " node-frozen 0.020 process-stopped 0.020 unknown 0.020\n"
+                              "0   n2 waits until its reporters are cleared\n");
+    answers(l, 1, DATA);
+    EXPECT_LINES(lone_log(l), "0 n1 is well: its agent answers\n"
+                              "0 suspects n2: process-gone, rule process-gone\n"
+                              "0   asks n2: response of agent over all\n"
+                              "0 -> n2 data probe\n"
+                              "0 -> n2 mgmt probe\n");
+    reach(l, AGENT, FTREE_REACH_REFUSED, FTREE_REACH_REFUSED, ECONNREFUSED);
+    lone_run(l, 900);
+    ck_assert_int_eq(l->verdicts, 1);
+    ck_assert_int_eq(l->verdict[0].confidence, 985); /* half the doubt of 970, once */
+    for (int32_t i = 0; i < l->verdict[0].evidences; i++)
+        if (l->verdict[0].evidence[i].source == FTREE_EVIDENCE_SYMPTOM)
+            ck_assert_str_eq(l->verdict[0].evidence[i].detail, "out-of-memory");
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(a_switch_of_switches_has_all_below_behind_it)
+{
+    struct ftree_tree_error e;
+    struct ftree_tree *tree;
+    struct lone *l = lone_new(8, 1, 32, 0);
+    struct ftree_symptom s;
+    int32_t ranks, spine, n = 1;
+
+    ck_assert_int_eq(ftree_tree_synthetic("switch:2 switch:2 node:2", 32, &tree, &ranks, &e),
+                     FTREE_OK);
+    l->job.tree = tree;
+    lone_renew(l);
+    spine = tree->switch_parent[tree->node_switch[0]];
+    while (tree->node_switch[n] == tree->node_switch[0] || !ftree_tree_is_behind(tree, spine, n))
+        n++;
+    ftree_symptom_init(&s, FTREE_SYMPTOM_SWITCH_DOWN, 0, FTREE_NONE, 7, l->now, l->now);
+    s.about.kind = FTREE_KIND_SWITCH;
+    s.about.switch_ = spine;
+    ftree_group_add(l->ft, l->now, &s, 0);
+    l->steps = true;
+    lone_log(l);
+    seen(l, FTREE_SYMPTOM_PEER_STALL, n);
+    ck_assert_ptr_nonnull(strstr(lone_log(l), "  rule switch-down on "));
+    while (ftree_tree_is_behind(tree, spine, n))
+        n++;
+    seen(l, FTREE_SYMPTOM_PEER_STALL, n);
+    ck_assert_ptr_null(strstr(lone_log(l), "  rule switch-down on "));
+    lone_free(l);
+    ftree_tree_free(tree);
+}
+END_TEST
+
+/* Node 4 is the head of s1 and asks about 5 and 6, which are behind it, as is 7. */
+static struct lone *head_of_a_switch(struct ftree_tree **tree)
+{
+    struct lone *l = lone_new(8, 1, 32, 4);
+    struct ftree_tree_error e;
+    int32_t ranks;
+
+    ck_assert_int_eq(ftree_tree_synthetic("switch:2 node:4", 32, tree, &ranks, &e), FTREE_OK);
+    l->job.tree = *tree;
+    lone_renew(l);
+    return l;
+}
+
+START_TEST(of_two_nodes_behind_one_switch_both_verdicts_list_it)
+{
+    struct ftree_tree *tree;
+    struct lone *l = head_of_a_switch(&tree);
+    char text[16384];
+
+    l->steps = true;
+    lone_stall(l, 4, 5);
+    seen(l, FTREE_SYMPTOM_PEER_SILENT, 6);
+    lone_run(l, 100);
+    answers_on_both(l, 7);
+    lone_run(l, 800);
+    snprintf(text, sizeof(text), "%s", lone_log(l));
+    ck_assert_int_eq(l->verdicts, 2);
+    add_verdict(text, sizeof(text), &l->verdict[0]);
+    add_verdict(text, sizeof(text), &l->verdict[1]);
+    EXPECT_LINES(text, "0 rank 4 stalls, waits for rank 5\n"
+                       "0   group n5: peer-stall, 1 in all\n"
+                       "0   rule stalled-peer on n5: process-stopped 0.250 node-outage 0.200"
+                       " process-crash 0.150 node-frozen 0.100 nic-fault 0.100 link-fault 0.100"
+                       " unknown 0.100\n"
+                       "0 suspects n5: peer-stall, rule stalled-peer\n"
+                       "0   asks n5: response of agent over all\n"
+                       "0 -> n5 data probe\n"
+                       "0 -> n5 mgmt probe\n"
+                       "0   group n6: peer-silent, 1 in all\n"
+                       "0   rule silent-agent on n6: node-outage 0.300 process-stopped 0.200"
+                       " nic-fault 0.100 link-fault 0.100 process-crash 0.100 node-frozen 0.100"
+                       " unknown 0.100\n"
+                       "0   rule stalls-behind-one-switch on n6: switch-fault 0.300\n"
+                       "0 suspects n6: peer-silent, rule silent-agent\n"
+                       "0   asks n6: response of agent over all\n"
+                       "0 -> n6 data probe\n"
+                       "0 -> n6 mgmt probe\n"
+                       "150   asks n5: response of agent over all\n"
+                       "150 -> n5 data probe fresh\n"
+                       "150 -> n5 mgmt probe fresh\n"
+                       "150   asks n6: response of agent over all\n"
+                       "150 -> n6 data probe fresh\n"
+                       "150 -> n6 mgmt probe fresh\n"
+                       "450   asks n5: response of agent over all\n"
+                       "450 -> n5 data probe fresh\n"
+                       "450 -> n5 mgmt probe fresh\n"
+                       "450   asks n6: response of agent over all\n"
+                       "450 -> n6 data probe fresh\n"
+                       "450 -> n6 mgmt probe fresh\n"
+                       "675   asks n5: response of agent over all\n"
+                       "675 -> n5 data probe fresh\n"
+                       "675 -> n5 mgmt probe fresh\n"
+                       "675   asks n6: response of agent over all\n"
+                       "675 -> n6 data probe fresh\n"
+                       "675 -> n6 mgmt probe fresh\n"
+                       "900   rule stalls-behind-one-switch on n5: switch-fault 0.300\n"
+                       "900 verdict node-outage of n5 by node-outage/both-paths-silent\n"
+                       "900 tells n0\n"
+                       "900 -> n0 data verdict-up\n"
+                       "900 verdict node-outage of n6 by node-outage/both-paths-silent\n"
+                       "900 tells n0\n"
+                       "900 -> n0 data verdict-up\n"
+                       "= node-outage of node n5 0.990, by stalled-peer; not nic-fault 0.005; not"
+                       " process-crash 0.005; or switch-fault 0.010\n"
+                       "= node-outage of node n6 0.990, by silent-agent; not nic-fault 0.005; not"
+                       " process-crash 0.005; or switch-fault 0.010\n");
+    lone_free(l);
+    ftree_tree_free(tree);
+}
+END_TEST
+
+START_TEST(what_comes_later_of_another_node_is_seen_at_the_end)
+{
+    struct ftree_tree *tree;
+    struct lone *l = head_of_a_switch(&tree);
+    char text[16384];
+
+    l->steps = true;
+    lone_stall(l, 4, 5);
+    lone_run(l, 100);
+    answers_on_both(l, 7);
+    lone_run(l, 200);
+    seen(l, FTREE_SYMPTOM_PEER_SILENT, 6);
+    lone_run(l, 100);
+    answers_on_both(l, 7);
+    lone_run(l, 500);
+    snprintf(text, sizeof(text), "%s", lone_log(l));
+    ck_assert_int_eq(l->verdicts, 1);
+    ck_assert_int_eq(l->verdict[0].node, 5);
+    add_verdict(text, sizeof(text), &l->verdict[0]);
+    EXPECT_LINES(text, "0 rank 4 stalls, waits for rank 5\n"
+                       "0   group n5: peer-stall, 1 in all\n"
+                       "0   rule stalled-peer on n5: process-stopped 0.250 node-outage 0.200"
+                       " process-crash 0.150 node-frozen 0.100 nic-fault 0.100 link-fault 0.100"
+                       " unknown 0.100\n"
+                       "0 suspects n5: peer-stall, rule stalled-peer\n"
+                       "0   asks n5: response of agent over all\n"
+                       "0 -> n5 data probe\n"
+                       "0 -> n5 mgmt probe\n"
+                       "150   asks n5: response of agent over all\n"
+                       "150 -> n5 data probe fresh\n"
+                       "150 -> n5 mgmt probe fresh\n"
+                       "300   group n6: peer-silent, 1 in all\n"
+                       "300   rule silent-agent on n6: node-outage 0.300 process-stopped 0.200"
+                       " nic-fault 0.100 link-fault 0.100 process-crash 0.100 node-frozen 0.100"
+                       " unknown 0.100\n"
+                       "300   rule stalls-behind-one-switch on n6: switch-fault 0.300\n"
+                       "300 suspects n6: peer-silent, rule silent-agent\n"
+                       "300   asks n6: response of agent over all\n"
+                       "300 -> n6 data probe\n"
+                       "300 -> n6 mgmt probe\n"
+                       "450   asks n5: response of agent over all\n"
+                       "450 -> n5 data probe fresh\n"
+                       "450 -> n5 mgmt probe fresh\n"
+                       "450   asks n6: response of agent over all\n"
+                       "450 -> n6 data probe fresh\n"
+                       "450 -> n6 mgmt probe fresh\n"
+                       "675   asks n5: response of agent over all\n"
+                       "675 -> n5 data probe fresh\n"
+                       "675 -> n5 mgmt probe fresh\n"
+                       "750   asks n6: response of agent over all\n"
+                       "750 -> n6 data probe fresh\n"
+                       "750 -> n6 mgmt probe fresh\n"
+                       "900   rule stalls-behind-one-switch on n5: switch-fault 0.300\n"
+                       "900 verdict node-outage of n5 by node-outage/both-paths-silent\n"
+                       "900 tells n0\n"
+                       "900 -> n0 data verdict-up\n"
+                       "= node-outage of node n5 0.990, by stalled-peer; not nic-fault 0.005; not"
+                       " process-crash 0.005; or switch-fault 0.010\n");
+    lone_free(l);
+    ftree_tree_free(tree);
+}
+END_TEST
+
+/* ---- the base has no more than is told here -------------------------------------------------- */
+
+static int rows_of_sign(const char *sign)
+{
+    int n = 0;
+
+    for (int i = 0; i < COUNT(signs); i++)
+        n += strcmp(signs[i].sign, sign) == 0;
+    return n;
+}
+
+static void expect_rows(const struct rules_sign *sign, int32_t n)
+{
+    for (int32_t i = 0; i < n; i++) {
+        int alternatives = 0;
+        for (int32_t j = 0; j < n; j++)
+            alternatives += strcmp(sign[j].name, sign[i].name) == 0;
+        ck_assert_msg(rows_of_sign(sign[i].name) >= alternatives,
+                      "%s has %d alternatives and %d stories: add one to signs[]", sign[i].name,
+                      alternatives, rows_of_sign(sign[i].name));
+    }
+}
+
+START_TEST(every_sign_has_a_story)
+{
+    const struct ftree_rules *base = base_rules();
+
+    expect_rows(base->well, base->wells);
+    for (int32_t m = 0; m < base->models; m++) {
+        expect_rows(base->model[m].sign, base->model[m].signs);
+        ck_assert_msg(base->model[m].signs > 0 || strcmp(base->model[m].name, "switch-fault") == 0,
+                      "%s is only listed: tell where, and name it here", base->model[m].name);
+    }
+}
+END_TEST
+
+START_TEST(every_rule_has_a_story)
+{
+    const struct ftree_rules *base = base_rules();
+
+    for (int32_t r = 0; r < base->rules; r++) {
+        char line[FTREE_NAME_MAX + 16];
+        bool told = false;
+        snprintf(line, sizeof(line), "  rule %s on ", base->rule[r].name);
+        for (int i = 0; i < COUNT(rules); i++)
+            told = told ||
+                   (strcmp(rules[i].rule, base->rule[r].name) == 0 && strstr(rules[i].lines, line));
+        ck_assert_msg(told, "the rule %s has no story: add one to rules[]", base->rule[r].name);
+    }
+}
+END_TEST
+
+/* Whatever kind of symptom a rule looks for, some story has it. */
+START_TEST(every_symptom_that_a_rule_looks_for_is_seen_in_a_story)
+{
+    const struct ftree_rules *base = base_rules();
+    uint64_t wanted = 0, told = 0;
+
+    for (int32_t r = 0; r < base->rules; r++)
+        for (int32_t p = 0; p < base->rule[r].patterns; p++)
+            wanted |= base->rule[r].pattern[p].kinds;
+    for (int i = 0; i < COUNT(rules); i++)
+        for (int j = 0; j < COUNT(rules[i].seen) && rules[i].seen[j].count; j++)
+            told |= (uint64_t) 1 << rules[i].seen[j].kind;
+    for (int kind = 0; kind < FTREE_SYMPTOM_COUNT; kind++)
+        ck_assert_msg(!(wanted >> kind & 1) || told >> kind & 1, "no story begins with %s",
+                      ftree_symptom_info(kind)->name);
+}
+END_TEST
+
+SUITE("chains")
+{
+    TEST_ROWS(a_sign_decides, COUNT(signs));
+    TEST_ROWS(a_rule_fires, COUNT(rules));
+    TEST(a_nic_that_is_down_hides_and_causes_a_link_without_carrier);
+    TEST(what_rules_derive_is_no_further_witness);
+    TEST(a_switch_of_switches_has_all_below_behind_it);
+    TEST(of_two_nodes_behind_one_switch_both_verdicts_list_it);
+    TEST(what_comes_later_of_another_node_is_seen_at_the_end);
+    TEST(every_sign_has_a_story);
+    TEST(every_rule_has_a_story);
+    TEST(every_symptom_that_a_rule_looks_for_is_seen_in_a_story);
+}
