@@ -21,12 +21,13 @@ how soon, and with which confidence? MPFL's silent process stands for a lost nod
             for its node answers;
   outage    it is alone on a host, which loses its power right before the loop: node-outage.
 
-The symptoms: of the scheduler, heartbeat-lost about the silent one's host, 5 times; of the operating
-system, cpu-usage (within its normal range) about a healthy host, 50 times; of the hardware monitor,
-memory-corrected about another healthy host, 50 times. Each run is a cluster of its own, and is good
-if this one fault is found, and nothing else. Who its victims are is not looked at: with symptoms it
-is often found before anybody has waited for long. Ranks that wait sleep for 1 ms at a time: on a
-cluster each has a processor of its own, and takes none from the agents; here all share a few.
+The symptoms: of the scheduler, heartbeat-lost about the silent one's host, 5 times from 200 ms on;
+of the operating system, cpu-usage (within its normal range) about a healthy host, 50 times; of the
+hardware monitor, memory-corrected about another healthy host, 50 times. Each run is a cluster of
+its own, and is good if this one fault is found, and nothing else. Who its victims are is not looked
+at: with symptoms it is often found before anybody has waited for long. Ranks that wait sleep for
+1 ms at a time: on a cluster each has a processor of its own, and takes none from the agents; here
+all share a few.
 
   --ranks 'R...'    ranks ('16 32 64')
   --hosts N         hosts (8); at least 5
@@ -70,8 +71,12 @@ done
 for n in $all_ranks; do
     [ "$n" -ge $((2 * hosts)) ] || wrong "--ranks wants at least two for each of $hosts hosts"
 done
-for n in $all_hows; do case $n in stop | outage) ;; *) wrong "--how: no such kind '$n'" ;; esac; done
-for n in $all_symptoms; do case $n in no | yes) ;; *) wrong "--symptoms wants no or yes" ;; esac; done
+for n in $all_hows; do
+    case $n in stop | outage) ;; *) wrong "--how: no such kind '$n'" ;; esac
+done
+for n in $all_symptoms; do
+    case $n in no | yes) ;; *) wrong "--symptoms wants no or yes" ;; esac
+done
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -94,7 +99,7 @@ set_up() {
         program=(alltoall --silent "$silent" --how sleep --rest-us 1000 --seconds 3600)
         options+=(--alone --fault "power-off $host")
     fi
-    [ "$3" = no ] || options+=(--fault "symptoms h2 heartbeat-lost $host 5 5"
+    [ "$3" = no ] || options+=(--fault "symptoms h2 heartbeat-lost $host 5 5 @200"
         --fault "symptoms h3 cpu-usage h3 50 25" --fault "symptoms h4 memory-corrected h4 50 25")
 }
 

@@ -63,23 +63,27 @@ is "nothing is left" "$(traces | head -n 2 | paste -sd' ')" "0 0"
 
 # Can HOST be heard from h1? A closed port says so, too.
 heard() {
-    case $(on h1 timeout 5 bash -c ": <>/dev/tcp/$1/9" 2>&1) in *refused*) echo yes ;; *) echo no ;; esac
+    case $(on h1 timeout 5 bash -c ": <>/dev/tcp/$1/9" 2>&1) in
+        *refused*) echo yes ;;
+        *) echo no ;;
+    esac
 }
 
 "$cluster" up --name "$name" --hosts 5 --switches 2 --quiet
 is "two switches and their spine are told as Slurm would" \
-    "$(paste -sd' ' "/run/faultloc-cluster/$name/topology.conf")" \
-    "SwitchName=leaf1 Nodes=h[1-2] SwitchName=leaf2 Nodes=h[3-5] SwitchName=spine Switches=leaf[1-2]"
+    "$(sed 's/^SwitchName=//' "/run/faultloc-cluster/$name/topology.conf" | paste -sd' ')" \
+    "leaf1 Nodes=h[1-2] leaf2 Nodes=h[3-5] spine Switches=leaf[1-2]"
 is "hosts behind two switches hear each other" "$(heard 10.0.0.5) $(heard 10.1.0.5)" "yes yes"
 # shellcheck disable=SC2016
-is "the job is told of the switches" \
-    "$("$cluster" run --name "$name" --quiet -- sh -c 'echo "$MPIR_CVAR_FAULTLOC_TOPOLOGY"' | uniq)" \
+told_of() {
+    "$cluster" run --name "$name" --quiet "$@" -- sh -c 'echo "$MPIR_CVAR_FAULTLOC_TOPOLOGY"' | uniq
+}
+is "the job is told of the switches" "$(told_of)" \
     "/run/faultloc-cluster/$name/topology.conf"
-# shellcheck disable=SC2016
-is "unless somebody says otherwise" "$("$cluster" run --name "$name" --quiet \
-    --env MPIR_CVAR_FAULTLOC_TOPOLOGY=none -- sh -c 'echo "$MPIR_CVAR_FAULTLOC_TOPOLOGY"' | uniq)" none
+is "unless somebody says otherwise" "$(told_of --env MPIR_CVAR_FAULTLOC_TOPOLOGY=none)" none
 is "the last rank can be alone" "$("$cluster" run --name "$name" --quiet --ranks 11 --alone -- \
-    uname -n | sort | uniq -c | awk '{ print $2 ":" $1 }' | paste -sd' ')" "h1:2 h2:3 h3:2 h4:3 h5:1"
+    uname -n | sort | uniq -c | awk '{ print $2 ":" $1 }' | paste -sd' ')" \
+    "h1:2 h2:3 h3:2 h4:3 h5:1"
 ip -n "$name-dsw2" link set br0 down
 is "a switch can be lost" "$(heard 10.0.0.2) $(heard 10.0.0.5) $(heard 10.1.0.5)" "yes no yes"
 "$cluster" down --name "$name" --quiet

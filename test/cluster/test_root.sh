@@ -5,8 +5,8 @@
 ##
 
 # Two switches; the root of the tree loses its power: a leaf that all have drawn stands in for it.
-# The tree: h1 is the root and the FLN behind leaf1 (h2, h3, h4 below it); h5 is the FLN behind leaf2
-# (h6, h7, h8 below it). Further arguments are those of 'cluster campaign', as --runs 10.
+# The tree: h1 is the root and the FLN behind leaf1 (h2, h3, h4 are below it); h5 is the FLN behind
+# leaf2 (h6, h7, h8 are below it). Further arguments are those of 'cluster campaign', as --runs 10.
 # Exit code: 0 passed, 1 failed, 77 no root or no namespaces here.
 set -euo pipefail
 cluster=$(dirname "${BASH_SOURCE[0]}")/cluster

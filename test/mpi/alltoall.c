@@ -12,13 +12,13 @@
  * Enough are S seconds, N rounds, or that FILE exists. With --parts the ranks are in N blocks, and
  * each block calls MPI_Alltoall by itself.
  *
- * With --silent one rank takes part in no round at all: it is silent from the start. It stops itself
- * (SIGSTOP), or it sleeps, for a harness to take its host away. Then it is this rank that says that
- * the loop runs.
+ * With --silent one rank takes part in no round at all: it is silent from the start. It stops
+ * itself (SIGSTOP), or it sleeps, for a harness to take its host away. Then it is this rank that
+ * says that the loop runs.
  *
  * With --rest-us the ranks wait at their ease: where the network's library looks for news and there
  * are none it sleeps that long. Else dozens of ranks on a few processors would take them from each
- * other and from all agents, which on a cluster, where each rank has one of its own, they do not. */
+ * other and from all agents; on a cluster, where each has one of its own, they do not. */
 
 #include "testutil.h"
 
@@ -94,13 +94,54 @@ static void be_silent(const char *how)
         pause();
 }
 
+struct limits {
+    double seconds, iterations;
+    const char *until;
+};
+
+/* The first rank of the communicator decides. */
+static int enough(const struct limits *limits, int round, double end)
+{
+    return tu_now() > end || (limits->iterations > 0 && round + 1 >= limits->iterations) ||
+           (*limits->until && access(limits->until, F_OK) == 0);
+}
+
+/* All rounds among the ranks of comm. */
+static void talk(MPI_Comm comm, int count, const struct limits *limits, double rests)
+{
+    int rank, size, world_rank, stop = 0, *out, *in;
+    double end = tu_now() + limits->seconds;
+
+    MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
+    out = malloc(sizeof(int) * (size_t) size * (count + 1));
+    in = malloc(sizeof(int) * (size_t) size * (count + 1));
+    if (!out || !in)
+        tu_fail("alltoall", "out of memory");
+    for (int round = 0; !stop; round++) {
+        stop = rank == 0 && enough(limits, round, end);
+        fill(out, count, rank, size, round, stop);
+        MPI_Alltoall(out, count + 1, MPI_INT, in, count + 1, MPI_INT, comm);
+        if (!check(in, count, rank, size, round))
+            tu_fail("alltoall", "a word arrived changed");
+        stop = in[0];
+        if (round == 0 && comm != MPI_COMM_WORLD)
+            MPI_Barrier(MPI_COMM_WORLD);
+        if (round == 0)
+            tu_looping(world_rank);
+        if (rests > 0)
+            rest(rests);
+    }
+    free(out);
+    free(in);
+}
+
 int main(int argc, char **argv)
 {
-    int rank, size, stop = 0, silent, parts, world_rank;
+    int rank, size, silent, parts;
     MPI_Comm comm = MPI_COMM_WORLD;
-    double seconds, iterations, rests, end;
-    const char *until;
-    int count, *out, *in;
+    struct limits limits;
 
     rest_ms = tu_number(argc, argv, "--rest-us", 0) / 1e3;
     main_thread = pthread_self();
@@ -108,47 +149,23 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     tu_hello(rank);
-    iterations = tu_number(argc, argv, "--iterations", 0);
-    seconds = tu_number(argc, argv, "--seconds", iterations > 0 ? 1e9 : 10);
-    until = tu_string(argc, argv, "--until", "");
-    rests = tu_number(argc, argv, "--pause-ms", 0);
-    count = (int) tu_number(argc, argv, "--count", 64);
+    limits.iterations = tu_number(argc, argv, "--iterations", 0);
+    limits.seconds = tu_number(argc, argv, "--seconds", limits.iterations > 0 ? 1e9 : 10);
+    limits.until = tu_string(argc, argv, "--until", "");
+    parts = (int) tu_number(argc, argv, "--parts", 1);
     silent = (int) tu_number(argc, argv, "--silent", -1);
+    if (parts > 1)
+        MPI_Comm_split(MPI_COMM_WORLD, (int) ((long long) rank * parts / size), rank, &comm);
     if (rank == silent)
         be_silent(tu_string(argc, argv, "--how", "stop"));
     if (silent >= 0)
         MPI_Barrier(MPI_COMM_WORLD);
-    parts = (int) tu_number(argc, argv, "--parts", 1);
-    world_rank = rank;
-    MPI_Comm_split(MPI_COMM_WORLD, (int) ((long long) rank * parts / size), rank, &comm);
-    MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, &size);
-    out = malloc(sizeof(int) * (size_t) size * (count + 1));
-    in = malloc(sizeof(int) * (size_t) size * (count + 1));
-    if (!out || !in)
-        tu_fail("alltoall", "out of memory");
-
-    end = tu_now() + seconds;
-    for (int round = 0; !stop; round++) {
-        stop = rank == 0 && (tu_now() > end || (iterations > 0 && round + 1 >= iterations) ||
-                             (*until && access(until, F_OK) == 0));
-        fill(out, count, rank, size, round, stop);
-        MPI_Alltoall(out, count + 1, MPI_INT, in, count + 1, MPI_INT, comm);
-        if (!check(in, count, rank, size, round))
-            tu_fail("alltoall", "a word arrived changed");
-        stop = in[0];
-        if (round == 0 && parts > 1)
-            MPI_Barrier(MPI_COMM_WORLD);
-        if (round == 0)
-            tu_looping(world_rank);
-        if (rests > 0)
-            rest(rests);
-    }
+    talk(comm, (int) tu_number(argc, argv, "--count", 64), &limits,
+         tu_number(argc, argv, "--pause-ms", 0));
     if (rank == 0)
         printf("alltoall: %d ranks, all words right\n", size);
-    MPI_Comm_free(&comm);
-    free(out);
-    free(in);
+    if (parts > 1)
+        MPI_Comm_free(&comm);
     tu_meet(MPI_COMM_WORLD);
     MPI_Finalize();
     return 0;

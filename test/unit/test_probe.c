@@ -457,9 +457,46 @@ START_TEST(a_person_who_asks_has_everything_asked)
     lone_hear(l, 2, FTREE_PATH_MGMT, &m);
     ck_assert(ftree_probe_find(l->ft, 2)->has_log);
     l->steps = false;
-    lone_run(l, 2000);
+    lone_run(l, 600);
+    answers(l, 2, FTREE_PATH_DATA); /* it still does */
+    answers(l, 2, FTREE_PATH_MGMT);
+    lone_run(l, 1400);
     ck_assert_int_eq(l->verdicts, 0);
     ck_assert_int_eq(l->ft->suspects.n, 0);
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(who_answered_once_and_then_no_more_is_silent)
+{
+    struct lone *l = lone_new(4, 1, 32, 0);
+
+    lone_stall(l, 0, 2);
+    lone_run(l, 5);
+    answers(l, 2, FTREE_PATH_MGMT); /* and is lost a moment later */
+    lone_run(l, 400);
+    lone_answer(l, 3, FTREE_PATH_DATA, FTREE_ROLE_AGENT);
+    lone_answer(l, 3, FTREE_PATH_MGMT, FTREE_ROLE_AGENT);
+    lone_run(l, 500);
+    ck_assert_int_eq(l->verdicts, 1);
+    ck_assert_str_eq(l->verdict[0].rule, "node-outage/both-paths-silent");
+    lone_free(l);
+}
+END_TEST
+
+/* An agent that gets its turns late gives others longer. */
+START_TEST(the_window_grows_with_the_own_lag)
+{
+    struct lone *l = lone_new(4, 1, 32, 0);
+
+    lone_stall(l, 0, 2);
+    lone_run(l, 890);
+    ftree_late(l->ft, l->now, 50 * FTREE_MS);
+    l->ft->lag = 50 * FTREE_MS;
+    lone_run(l, 100);
+    ck_assert_int_eq(l->verdicts, 0); /* 900 ms and up to 500 ms more */
+    lone_run(l, 500);
+    ck_assert_int_eq(l->verdicts, 1);
     lone_free(l);
 }
 END_TEST
@@ -626,6 +663,8 @@ SUITE("probe")
     TEST(who_answers_by_management_alone_is_asked_for_its_state);
     TEST(a_state_that_shows_nothing_decides_nothing);
     TEST(a_person_who_asks_has_everything_asked);
+    TEST(who_answered_once_and_then_no_more_is_silent);
+    TEST(the_window_grows_with_the_own_lag);
     TEST(a_late_tick_excuses_everybody);
     TEST(who_is_always_late_never_accuses);
     TEST(late_with_nobody_suspected_is_nothing);

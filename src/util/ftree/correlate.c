@@ -165,6 +165,22 @@ static bool is_own_stall(const struct ftree *ft, const struct ftree_symptom *s)
            ftree_symptom_info(s->kind)->source == FTREE_SOURCE_MESSAGE_PASSING;
 }
 
+#define EXPLAINED_TRACED 100 /* for each verdict: a storm must not fill the trace */
+
+/* Counts what a verdict explains; true while that is worth a line of the trace. */
+static bool count_explained(struct ftree *ft, const struct ftree_symptom *s)
+{
+    for (int32_t i = 0; i < ft->known.n; i++) {
+        struct known *k = &ft->known.items[i];
+        if (k->v.withdrawn || k->v.node != s->about.node)
+            continue;
+        k->v.symptoms = k->v.symptoms > UINT32_MAX - s->count ? UINT32_MAX
+                                                               : k->v.symptoms + s->count;
+        return ++k->explained <= EXPLAINED_TRACED;
+    }
+    return true;
+}
+
 static bool explained(struct ftree *ft, ftree_time now, const struct ftree_symptom *s)
 {
     char name[16];
@@ -178,7 +194,9 @@ static bool explained(struct ftree *ft, ftree_time now, const struct ftree_sympt
     if (!ftree_has_failed(ft, s->about.node) && any_reporter_lives(ft, s) &&
         !ftree_verdict_on_rank(ft, s->about.node, s->about.rank))
         return false;
-    ftree_trace(ft, "symptom about %s explained by a verdict", ftree_name(ft, s->about.node, name));
+    if (count_explained(ft, s))
+        ftree_trace(ft, "symptom about %s explained by a verdict",
+                    ftree_name(ft, s->about.node, name));
     return true;
 }
 

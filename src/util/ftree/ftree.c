@@ -330,10 +330,8 @@ ftree_time ftree_deadline(const struct ftree *ft)
 }
 
 /* How late ticks come shows how much CPU this agent gets: a moving mean over the last few. */
-static void measure_lag(struct ftree *ft, ftree_time now, ftree_time due)
+void ftree_late(struct ftree *ft, ftree_time now, ftree_time late)
 {
-    ftree_time late = due != FTREE_NEVER && now > due ? now - due : 0;
-
     if (now > ft->lag_at + 5 * ft->cfg.late)
         ft->lag = late;
     else
@@ -345,7 +343,7 @@ void ftree_tick(struct ftree *ft, ftree_time now)
 {
     ftree_time due = ftree_deadline(ft);
 
-    measure_lag(ft, now, due);
+    ftree_late(ft, now, due != FTREE_NEVER && now > due ? now - due : 0);
     if (due != FTREE_NEVER && now > due + ft->cfg.late)
         ftree_probe_excuse(ft, now, now - due);
     ftree_correlate_tick(ft, now);

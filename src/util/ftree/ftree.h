@@ -572,6 +572,10 @@ int ftree_reached(struct ftree *ft, ftree_time now, int32_t node, enum ftree_pat
 /* Purpose: does what is due.  To be called at ftree_deadline(), harmless at any other time. */
 void ftree_tick(struct ftree *ft, ftree_time now);
 
+/* Purpose: a timer of the caller's own was late by so much: this agent gets too little CPU.  Ticks
+ * measure that by themselves; this is for while none is due. */
+void ftree_late(struct ftree *ft, ftree_time now, ftree_time late);
+
 /* Purpose: when ftree_tick() is next due; FTREE_NEVER: nothing to do until an event. */
 ftree_time ftree_deadline(const struct ftree *ft);
 

@@ -98,6 +98,7 @@ struct suspect {
     uint32_t round; /* of the sweep that asks, 0: a symptom named the node */
     uint32_t done; /* bit s: step s of the strategy was taken */
     uint8_t tries; /* how often it was asked */
+    uint8_t answered_try[FTREE_PATHS]; /* the try after which its agent last answered */
     bool questioned[FTREE_PATHS][FTREE_ROLES]; /* a response probe went there */
     bool untold; /* a verdict could not be told to it: again once it is well */
     bool has_state, has_log;
@@ -125,6 +126,7 @@ struct known {
     uint8_t up_tries;
     bool told_down, gathered, reported;
     bool over_told_down; /* and that it is over */
+    uint32_t explained; /* times that a symptom was dropped for it */
     uint32_t check; /* nonce of the question whether it is over, 0: not asked */
     ftree_time recheck, recheck_pause; /* FTREE_NEVER: nobody asks from here */
     int32_t asker; /* who wants the victims, FTREE_NONE: this is the acting root */

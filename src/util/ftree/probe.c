@@ -21,6 +21,7 @@
  */
 
 #define WITNESSES 2
+#define PATIENCE 10 /* how much longer the window is for each ns of lag */
 
 struct suspect *ftree_probe_find(const struct ftree *ft, int32_t node)
 {
@@ -317,9 +318,14 @@ static void conclude(struct ftree *ft, ftree_time now, const struct suspect *su,
     ftree_spread_raise(ft, now, &v);
 }
 
-/* What was asked and has not answered by the end is silent. */
+/* What was asked and has not answered by the end is silent; and so is an agent that answered at
+ * first and then left more than one question open: it was lost meanwhile. */
 static void end_silences(struct suspect *su)
 {
+    for (int path = 0; path < FTREE_PATHS; path++)
+        if (su->reach[path][FTREE_ROLE_AGENT] == FTREE_REACH_ANSWERED &&
+            su->tries > su->answered_try[path] + 1)
+            su->reach[path][FTREE_ROLE_AGENT] = FTREE_REACH_SILENT;
     for (int path = 0; path < FTREE_PATHS; path++)
         for (int role = 0; role < FTREE_ROLES; role++)
             if (su->questioned[path][role] && su->reach[path][role] == FTREE_REACH_NOT_ASKED)
@@ -440,6 +446,7 @@ void ftree_probe_answer(struct ftree *ft, ftree_time now, int32_t from, enum ftr
         judge(ft, now, su, false);
         return;
     }
+    su->answered_try[path] = su->tries;
     if (su->tries == 1)
         ftree_rtt(ft, now - su->asked);
     first = su->first_symptom;
@@ -535,10 +542,27 @@ void ftree_probe_restart(struct ftree *ft, ftree_time now)
     }
 }
 
+/* Where this agent gets its turns late others do, too: the window grows with the lag, to three times
+ * its length at the most.  (On a machine with far more busy processes than cores an agent's answer
+ * may take a second.) */
+static bool needs_longer(const struct ftree *ft, ftree_time now, struct suspect *su)
+{
+    ftree_time lag = now < ft->lag_at + 5 * ft->cfg.late ? ft->lag : 0;
+    ftree_time window = ftree_max(ft->cfg.window_min, 6 * ft->rto);
+
+    window += ftree_min(PATIENCE * lag, 2 * window);
+    if (now >= su->opened + window)
+        return false;
+    /* by then the lag may be another */
+    su->deadline = ftree_min(su->opened + window, now + 2 * ft->rto);
+    ask_again(ft, now, su);
+    return true;
+}
+
 void ftree_probe_tick(struct ftree *ft, ftree_time now)
 {
     for (int32_t i = 0; i < ft->suspects.n;) {
-        if (ft->suspects.items[i].deadline <= now) {
+        if (ft->suspects.items[i].deadline <= now && !needs_longer(ft, now, &ft->suspects.items[i])) {
             judge(ft, now, &ft->suspects.items[i], true);
             i = 0; /* a verdict may have closed others */
             continue;

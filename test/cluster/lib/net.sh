@@ -69,7 +69,9 @@ first_of_leaf() { echo $((($1 - 1) * $3 / $2 + 1)); } # LEAF SWITCHES HOSTS
 
 leaf_of() { # HOST-NUMBER SWITCHES HOSTS
     local leaf=1
-    while ((leaf < $2 && $1 >= $(first_of_leaf $((leaf + 1)) "$2" "$3"))); do leaf=$((leaf + 1)); done
+    while ((leaf < $2 && $1 >= $(first_of_leaf $((leaf + 1)) "$2" "$3"))); do
+        leaf=$((leaf + 1))
+    done
     echo $leaf
 }
 

@@ -10,8 +10,8 @@
 #
 # A run is judged by what FaultLoc wrote: the lines "[faultloc] CLASS: ..." on stderr, with the
 # moment at which they came out of mpiexec, and the verdicts in the JSON report. Expected is what
-# each fault file's fault_expect says. A verdict that was withdrawn counts as told to people, but not
-# as one that stands at the end.
+# each fault file's fault_expect says. A verdict that was withdrawn counts as told to people, but
+# not as one that stands at the end.
 
 readonly CLASSES='node-outage|node-frozen|process-crash|process-stopped|nic-fault|link-fault'\
 '|switch-fault|network-degraded|user-code-hang|io-hang|deadlock|collective-mismatch|straggler'\
@@ -30,8 +30,8 @@ load_fault() {
         fail "fault '$1' needs a cluster of namespaces; local mode has stop, cont, pause and kill"
 }
 
-# inject_one NUMBER FAULT ARGS... [@MS]: in a subshell. Waits for the common start, then MS more, and
-# notes the instant; a fault that knows it better puts it into INJECTED_US.
+# inject_one NUMBER FAULT ARGS... [@MS]: in a subshell. Waits for the common start, then MS more,
+# and notes the instant; a fault that knows it better puts it into INJECTED_US.
 inject_one() {
     local number=$1 name=$2 delay=0
     shift 2
@@ -75,7 +75,8 @@ expected() { cat "$RUN"/expect.* 2>/dev/null | grep -v '^none$' || :; }
 
 verdict_lines() { grep -cE "$VERDICT_LINE" "$RUN/err" 2>/dev/null || :; }
 json_verdicts() {
-    jq '[.verdicts[] | select(.withdrawn == null)] | length' "$RUN/report.json" 2>/dev/null || echo 0
+    jq '[.verdicts[] | select(.withdrawn == null)] | length' "$RUN/report.json" 2>/dev/null ||
+        echo 0
 }
 
 # True once every verdict that is expected has its line; those of --before do not count.
@@ -93,7 +94,8 @@ more_said() { [ "$(verdict_lines)" -gt "$1" ] || [ "$(json_verdicts)" -gt "$1" ]
 find_verdict() {
     jq -c --arg class "$1" --arg kind "$2" --arg name "$3" '
         [.verdicts[] | select(.withdrawn == null and .class == $class and
-            .component.kind == $kind and (.component.name == $name or .component.name == $kind + " " + $name))][0] // empty' \
+            .component.kind == $kind and
+            (.component.name == $name or .component.name == $kind + " " + $name))][0] // empty' \
         "$RUN/report.json" 2>/dev/null || :
 }
 
@@ -119,7 +121,7 @@ note_victims() {
 }
 
 # Every rank that is not itself lost must be listed as a victim, and no other. With several faults a
-# rank may be listed for one of them only. Bystanders, and who had a fault before, are not looked at.
+# rank may be listed for one of them only. Bystanders, and who had a fault before, are passed over.
 judge_victims() {
     local lost want got
     lost=$(expected | awk '{ print $4 }' | tr , '\n')
@@ -235,8 +237,9 @@ judge_exit() {
 # --- one run ----------------------------------------------------------------------------------
 
 reset_result() {
-    CLASS=- COMPONENT='' FLN='' CONFIDENCE='' LATENCY='' LOCATED='' VICTIMS=- VERDICTS=0 EXIT_CODE=- EXIT_TIME=-
-    LEFT=0 WHY='' LAST_LINE_US='' ENDED_BY_US='' ACTION_ABORT='' BEFORE_ALLOWED=0
+    CLASS=- COMPONENT='' FLN='' CONFIDENCE='' LATENCY='' LOCATED='' VICTIMS=- VERDICTS=0
+    EXIT_CODE=- EXIT_TIME=- LEFT=0
+    WHY='' LAST_LINE_US='' ENDED_BY_US='' ACTION_ABORT='' BEFORE_ALLOWED=0
     APART=$(tr , '\n' <<<"$BYSTANDERS") ALL_VICTIMS=''
     ! printf '%s\n' ${JOB_ENV[@]+"${JOB_ENV[@]}"} | grep -qx 'MPIR_CVAR_FAULTLOC_ACTION=abort' ||
         ACTION_ABORT=1
@@ -298,7 +301,8 @@ result_json() {
         --arg code "$EXIT_CODE" --arg exit "$EXIT_TIME" --arg left "$LEFT" --arg why "$WHY" '
         def num: if . == "" or . == "-" then null else tonumber end;
         { run: ($run | tonumber), injected: $injected, class: $class, component: $component,
-          fln: $fln, confidence: ($confidence | num), latency_s: ($latency | num), located_s: ($located | num), verdicts: ($verdicts | num),
+          fln: $fln, confidence: ($confidence | num), latency_s: ($latency | num),
+          located_s: ($located | num), verdicts: ($verdicts | num),
           victims: ($victims | num), exit_code: ($code | num), exit_s: ($exit | num),
           left_over: ($left | num), ok: ($why == ""), why: $why }'
 }

@@ -398,6 +398,8 @@ static void look_at_board(struct agent *a, ftree_time now)
     struct ftree_rank_state s;
     ftree_time sample = a->h->settings.sample, stall = a->h->settings.stall;
 
+    if (a->look_at && now > a->look_at)
+        ftree_late(a->ft, now, now - a->look_at);
     a->look_at = now + sample / 2 + draw(a) % (sample + 1);
     restore_verdicts(a, now);
     for (int32_t i = 0; i < a->h->board->slots; i++) {
