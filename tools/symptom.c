@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
@@ -114,8 +115,8 @@ static enum tool_exit check_number(const char *option, const char *text, long lo
 
     if (!text || read_number(text, least, most, &n) == 0)
         return TOOL_OK;
-    snprintf(what, sizeof(what), "%s must be a whole number from %lld to %lld, not ", option,
-             least, most);
+    snprintf(what, sizeof(what), "%s must be a whole number from %lld to %lld, not ", option, least,
+             most);
     return wrong(what, text);
 }
 
@@ -159,10 +160,17 @@ static enum tool_exit read_options(int n, char **arguments, struct options *o)
     const struct {
         const char *name, **to;
     } known[] = {
-        {"--kind", &o->kind},         {"--component", &o->component}, {"--severity", &o->severity},
-        {"--detail", &o->detail},     {"--errno", &o->error},         {"--age", &o->age},
-        {"--count", &o->count},       {"--job", &o->job},             {"--node", &o->node},
-        {"--repeat", &o->repeat},     {"--per-second", &o->per_second},
+        {"--kind", &o->kind},
+        {"--component", &o->component},
+        {"--severity", &o->severity},
+        {"--detail", &o->detail},
+        {"--errno", &o->error},
+        {"--age", &o->age},
+        {"--count", &o->count},
+        {"--job", &o->job},
+        {"--node", &o->node},
+        {"--repeat", &o->repeat},
+        {"--per-second", &o->per_second},
     };
 
     for (int i = 0; i < n; i += 2) {
@@ -204,6 +212,9 @@ static void add_door(struct doors *doors, const char *path)
     struct door *d = &doors->door[doors->n];
     int fd;
 
+    for (int i = 0; i < doors->n; i++)
+        if (!strcmp(doors->door[i].path, path))
+            return;
     if (!at || strlen(path) >= sizeof(d->path) || doors->n == DOORS_MAX || (fd = knock(path)) < 0)
         return;
     close(fd);
@@ -229,20 +240,15 @@ static void search(struct doors *doors, const char *folder)
 /* The user's own jobs, wherever their agents found XDG_RUNTIME_DIR; for root those of all users. */
 static void find_doors(struct doors *doors)
 {
-    char own[FAULTLOC_DOOR_PATH] = "", folder[FAULTLOC_DOOR_PATH];
     unsigned long uid = (unsigned long) geteuid();
+    char folder[FAULTLOC_DOOR_PATH];
 
-    if (faultloc_door_folder(geteuid(), own, sizeof(own)) && strncmp(own, "/tmp/", 5) &&
-        (uid != 0 || strncmp(own, "/run/user/", 10)))
-        search(doors, own);
+    if (faultloc_door_folder(geteuid(), folder, sizeof(folder)))
+        search(doors, folder);
     snprintf(folder, sizeof(folder), "/run/user/%lu/faultloc", uid);
-    if (uid != 0 && strcmp(folder, own))
-        search(doors, folder);
+    search(doors, uid == 0 ? "/run/user/*/faultloc" : folder);
     snprintf(folder, sizeof(folder), "/tmp/faultloc-%lu", uid);
-    if (uid != 0)
-        search(doors, folder);
-    else
-        search(doors, "/run/user/*/faultloc"), search(doors, "/tmp/faultloc-*");
+    search(doors, uid == 0 ? "/tmp/faultloc-*" : folder);
 }
 
 static bool fits(const struct door *d, const char *job, const char *node)
@@ -321,13 +327,16 @@ static struct json_object *compose(const struct options *o)
 static void name_self(int fd, const struct door *d, struct sockaddr_un *own)
 {
     *own = (struct sockaddr_un){.sun_family = AF_UNIX};
-    if (snprintf(own->sun_path, sizeof(own->sun_path), "%.*s/.%d", (int) (strrchr(d->path, '/') -
-                 d->path), d->path, (int) getpid()) >= (int) sizeof(own->sun_path))
+    if (snprintf(own->sun_path, sizeof(own->sun_path), "%.*s/.%d",
+                 (int) (strrchr(d->path, '/') - d->path), d->path,
+                 (int) getpid()) >= (int) sizeof(own->sun_path))
         own->sun_path[0] = '\0';
     if (own->sun_path[0])
         unlink(own->sun_path);
     if (own->sun_path[0] && bind(fd, (struct sockaddr *) own, sizeof(*own)))
         own->sun_path[0] = '\0';
+    if (own->sun_path[0])
+        chmod(own->sun_path, 0666); /* root asks, a user's agent answers; the folder is theirs */
 }
 
 /* Waits for the agent's word, which is left in `text`; false: none came. */
@@ -353,7 +362,8 @@ static enum tool_exit tell_first(const struct door *d, const char *text)
 
     snprintf(a.sun_path, sizeof(a.sun_path), "%s", d->path);
     name_self(fd, d, &own);
-    rc = fd < 0 || connect(fd, (struct sockaddr *) &a, sizeof(a)) || send(fd, text, strlen(text), 0) < 0
+    rc = fd < 0 || connect(fd, (struct sockaddr *) &a, sizeof(a)) ||
+                 send(fd, text, strlen(text), 0) < 0
              ? errno
              : 0;
     heard = !rc && own.sun_path[0] && hear(fd, word, sizeof(word));
@@ -366,8 +376,10 @@ static enum tool_exit tell_first(const struct door *d, const char *text)
         return TOOL_TROUBLE;
     }
     if (!heard) {
-        fprintf(stderr, "faultloc symptom: the agent of node %s has not answered yet: it may be "
-                        "stopped, or busy, and takes it in once it runs\n", d->node);
+        fprintf(stderr,
+                "faultloc symptom: the agent of node %s has not answered yet: it may be "
+                "stopped, or busy, and takes it in once it runs\n",
+                d->node);
         return TOOL_OK;
     }
     if (!strcmp(word, "ok"))
@@ -419,8 +431,8 @@ static enum tool_exit tell_again(const struct door *d, const char *text, long lo
 static enum tool_exit tell(const struct door *d, const struct options *o)
 {
     struct json_object *j = compose(o);
-    const char *text = json_object_to_json_string_ext(j, JSON_C_TO_STRING_PLAIN |
-                                                             JSON_C_TO_STRING_NOSLASHESCAPE);
+    const char *text =
+        json_object_to_json_string_ext(j, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
     long long n = o->repeat ? strtoll(o->repeat, NULL, 10) : 1;
     int64_t begin = now_ns();
     enum tool_exit code = tell_first(d, text);

@@ -36,9 +36,11 @@ static const int32_t node_first[] = {0, 2, 3, 4, 5};
 static const int32_t node_ranks[] = {0, 1, 2, 3, 4};
 static const char *const switches[] = {"leaf0", "leaf1", "empty"};
 static const int32_t heads[] = {0, 2, FTREE_NONE}, node_switch[] = {0, 0, 1, FTREE_NONE};
-static const struct ftree_tree tree = {
-    .nodes = 4, .switches = 3, .switch_name = switches, .switch_head = heads,
-    .node_switch = node_switch};
+static const struct ftree_tree tree = {.nodes = 4,
+                                       .switches = 3,
+                                       .switch_name = switches,
+                                       .switch_head = heads,
+                                       .node_switch = node_switch};
 static const struct ftree_job job = {.nodes = 4,
                                      .size = 5,
                                      .tree = &tree,
@@ -52,7 +54,8 @@ static const struct ftree_job job = {.nodes = 4,
 static const struct {
     const char *text;
     int32_t self;
-    const char *said; /* kind severity component node rank switch count errno age detail; or error */
+    const char
+        *said; /* kind severity component node rank switch count errno age detail; or error */
 } rows[] = {
     {"{\"kind\":\"power-off\"}", 2, "power-off fatal node 2 -1 -1 1 0 0 "},
     {"{\"kind\":\"power-off\",\"component\":\"node h1\",\"severity\":\"info\",\"detail\":\"off\","
@@ -370,7 +373,8 @@ START_TEST(a_datagram_of_more_than_a_kilobyte_is_refused)
     memcpy(text, "{\"kind\":\"power-off\"}", 20);
     tell(text);
     ck_assert(!hear(&s));
-    ck_assert_ptr_nonnull(strstr(said(), "node h1: a symptom was not understood: longer than 1024"));
+    ck_assert_ptr_nonnull(
+        strstr(said(), "node h1: a symptom was not understood: longer than 1024"));
     text[FAULTLOC_DOOR_BYTES] = '\0';
     tell(text);
     ck_assert(hear(&s));

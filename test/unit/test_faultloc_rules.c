@@ -306,7 +306,7 @@ START_TEST(a_file_that_is_gone_changes_nothing)
 }
 END_TEST
 
-/* ---- without the kernel's word, as over NFS ---------------------------------------------------- */
+/* ---- without the kernel's word, as over NFS -------------------------------------------------- */
 
 static void lose_inotify(void)
 {

@@ -95,8 +95,7 @@ static void add_rule(struct text *t, const struct report_job *rj, const struct f
     add(t, INDENT "because %s\n", v->because);
 }
 
-static void add_evidence(struct text *t, const struct report_job *rj,
-                         const struct ftree_verdict *v)
+static void add_evidence(struct text *t, const struct report_job *rj, const struct ftree_verdict *v)
 {
     struct report_evidence_room room;
     struct report_evidence words;
@@ -124,15 +123,14 @@ static void add_candidates(struct text *t, const struct ftree_verdict *v)
         add(t, "\n");
 }
 
-static void add_victims(struct text *t, const struct ftree_verdict *v,
-                        const struct report_about *a)
+static void add_victims(struct text *t, const struct ftree_verdict *v, const struct report_about *a)
 {
     char list[400];
 
     ftree_report_ranks(&v->victims, list, sizeof(list));
     add(t, INDENT "victims: %d %s, directly or in a chain, for %s%s%s\n", (int) v->victims.count,
-        v->victims.count == 1 ? "rank waits" : "ranks wait", a->ranks,
-        v->victims.count ? ": " : "", list);
+        v->victims.count == 1 ? "rank waits" : "ranks wait", a->ranks, v->victims.count ? ": " : "",
+        list);
 }
 
 static void add_withdrawn(struct text *t, const struct ftree_verdict *v,

@@ -38,8 +38,8 @@ void report_evidence(const struct report_job *rj, const struct ftree_evidence *e
                      struct report_evidence_room *room, struct report_evidence *words);
 
 /* Purpose: the kind and the name of the component that a candidate would be about. */
-const char *report_candidate(const struct ftree_job *job, const struct ftree_verdict *v,
-                             int class_, char *buf, size_t len, const char **kind);
+const char *report_candidate(const struct ftree_job *job, const struct ftree_verdict *v, int class_,
+                             char *buf, size_t len, const char **kind);
 
 /* Purpose: "alive", "dead" or "unreachable", as the verdicts known say. */
 const char *report_node_state(const struct report_job *rj, int32_t node);

@@ -79,8 +79,7 @@ static struct json_object *json_component_ranks(const struct ftree_job *job,
 {
     struct json_object *a = json_object_new_array();
 
-    for (int32_t r = report_next_rank(job, v, -1); r != FTREE_NONE;
-         r = report_next_rank(job, v, r))
+    for (int32_t r = report_next_rank(job, v, -1); r != FTREE_NONE; r = report_next_rank(job, v, r))
         json_object_array_add(a, json_object_new_int(r));
     return a;
 }

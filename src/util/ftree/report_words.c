@@ -109,8 +109,7 @@ static bool is_on(const struct ftree_job *job, const struct ftree_verdict *v, in
     return node == v->node;
 }
 
-int32_t report_next_rank(const struct ftree_job *job, const struct ftree_verdict *v,
-                         int32_t before)
+int32_t report_next_rank(const struct ftree_job *job, const struct ftree_verdict *v, int32_t before)
 {
     if (v->rank != FTREE_NONE)
         return before < v->rank ? v->rank : FTREE_NONE;
@@ -153,13 +152,13 @@ void report_about(const struct ftree_job *job, const struct ftree_verdict *v,
     component_ranks(job, v, &set);
     ftree_report_ranks(&set, list, sizeof(list));
     snprintf(room->ranks, sizeof(room->ranks), "%s %s", set.count == 1 ? "rank" : "ranks", list);
-    *about = (struct report_about){.class_ = ftree_class_name(v->class_),
-                                   .origin = ftree_origin_name(ftree_class_origin(v->class_)),
-                                   .kind = ftree_kind_name(v->kind),
-                                   .node = ftree_node_name(job, v->node, room->node,
-                                                           sizeof(room->node)),
-                                   .ranks = room->ranks,
-                                   .pid = v->pid};
+    *about =
+        (struct report_about){.class_ = ftree_class_name(v->class_),
+                              .origin = ftree_origin_name(ftree_class_origin(v->class_)),
+                              .kind = ftree_kind_name(v->kind),
+                              .node = ftree_node_name(job, v->node, room->node, sizeof(room->node)),
+                              .ranks = room->ranks,
+                              .pid = v->pid};
     about->name = about->node;
     if (v->kind == FTREE_KIND_SWITCH)
         about->name = switch_name(job, v->switch_, room->name, sizeof(room->name));
@@ -169,8 +168,8 @@ void report_about(const struct ftree_job *job, const struct ftree_verdict *v,
     about->name = room->name;
 }
 
-const char *report_candidate(const struct ftree_job *job, const struct ftree_verdict *v,
-                             int class_, char *buf, size_t len, const char **kind)
+const char *report_candidate(const struct ftree_job *job, const struct ftree_verdict *v, int class_,
+                             char *buf, size_t len, const char **kind)
 {
     int32_t leaf = job->tree ? job->tree->node_switch[v->node] : FTREE_NONE;
 
@@ -182,7 +181,8 @@ const char *report_candidate(const struct ftree_job *job, const struct ftree_ver
         return buf;
     }
     /* the nearest that has a name */
-    if (ftree_class_kind(class_) == FTREE_KIND_SWITCH || ftree_class_kind(class_) == FTREE_KIND_RANK)
+    if (ftree_class_kind(class_) == FTREE_KIND_SWITCH ||
+        ftree_class_kind(class_) == FTREE_KIND_RANK)
         *kind = ftree_kind_name(FTREE_KIND_NODE);
     return ftree_node_name(job, v->node, buf, len);
 }
@@ -272,8 +272,8 @@ static void conclude_nothing(const struct report_open *open, char *buf, size_t l
     for (int i = 0; i < open->n; i++) {
         int class_ = ftree_class_by_name(open->candidate[i].class_);
         used = strlen(buf);
-        snprintf(buf + used, len - used, "%s%d. %s (%s, %d%%)", i ? ", " : "; most likely: ",
-                 i + 1, open->candidate[i].class_, ftree_origin_name(ftree_class_origin(class_)),
+        snprintf(buf + used, len - used, "%s%d. %s (%s, %d%%)", i ? ", " : "; most likely: ", i + 1,
+                 open->candidate[i].class_, ftree_origin_name(ftree_class_origin(class_)),
                  open->candidate[i].percent);
     }
     used = strlen(buf);
@@ -288,7 +288,8 @@ static void guilty(const struct report_about *a, char *buf, size_t len)
 
     ftree_report_component(a, component, sizeof(component));
     if (is(a->origin, "hardware") && is(a->kind, "rank"))
-        snprintf(buf, len, "what %s %s", component, are_several(a) ? "wait for is" : "waits for is");
+        snprintf(buf, len, "what %s %s", component,
+                 are_several(a) ? "wait for is" : "waits for is");
     else
         snprintf(buf, len, "%s %s", component, are_several(a) ? "are" : "is");
 }
@@ -310,8 +311,10 @@ void ftree_report_conclusion(const struct report_about *a, const struct report_o
     else if (is(a->class_, "unknown"))
         conclude_nothing(open, buf, len);
     else
-        snprintf(buf, len, "conclusion: hardware or software: %s at fault, and it is not known "
-                           "which of the two", who);
+        snprintf(buf, len,
+                 "conclusion: hardware or software: %s at fault, and it is not known "
+                 "which of the two",
+                 who);
 }
 
 /* ---- evidence -------------------------------------------------------------------------------- */
@@ -371,15 +374,17 @@ void report_evidence(const struct report_job *rj, const struct ftree_evidence *e
                                           [FTREE_EVIDENCE_LOG] = "log",
                                           [FTREE_EVIDENCE_SYMPTOM] = "symptom"};
     bool by_path = e->path < FTREE_PATHS;
-    const char *address = report_address(rj, e->target, e->path, room->address,
-                                         sizeof(room->address));
+    const char *address =
+        report_address(rj, e->target, e->path, room->address, sizeof(room->address));
 
     room->state[0] = e->proc_state;
     room->state[1] = '\0';
     *words = (struct report_evidence){
         .source = e->source < FTREE_EVIDENCE_SOURCES ? sources[e->source] : "probe",
         .path = ftree_path_name(e->path),
-        .role = !by_path ? "" : e->role == FTREE_ROLE_DEPUTY ? "deputy" : "agent",
+        .role = !by_path                       ? ""
+                : e->role == FTREE_ROLE_DEPUTY ? "deputy"
+                                               : "agent",
         .target = ftree_node_name(rj->job, e->target, room->target, sizeof(room->target)),
         .address = address ? address : "",
         .result = e->source == FTREE_EVIDENCE_PROBE     ? ftree_reach_name(e->reach)
@@ -419,7 +424,7 @@ static const char *state_by(const struct report_job *rj, const struct ftree_verd
         case FTREE_CLASS_SWITCH_FAULT:
             if (rj->job->tree && v->switch_ != FTREE_NONE)
                 return ftree_tree_is_behind(rj->job->tree, v->switch_, node) ? "unreachable"
-                                                                              : "alive";
+                                                                             : "alive";
             return v->node == node ? "unreachable" : "alive";
         case FTREE_CLASS_UNKNOWN:
             return v->node == node && was_silent(v, node) ? "unreachable" : "alive";

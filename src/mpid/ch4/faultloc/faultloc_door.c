@@ -97,8 +97,8 @@ static struct sockaddr_un address_of(const struct faultloc_door *d)
 static bool is_stale(const struct sockaddr_un *a)
 {
     int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    bool stale = fd >= 0 && connect(fd, (const struct sockaddr *) a, sizeof(*a)) &&
-                 errno == ECONNREFUSED;
+    bool stale =
+        fd >= 0 && connect(fd, (const struct sockaddr *) a, sizeof(*a)) && errno == ECONNREFUSED;
 
     if (fd >= 0)
         close(fd);

@@ -73,7 +73,7 @@ void faultloc_door_close(struct faultloc_door *d);
 
 /* Purpose: reads one datagram; `self` is the agent's own node.  Returns false and says why in
  * `error`, which has FAULTLOC_DOOR_ERROR bytes.  Pure. */
-bool faultloc_door_read(const struct ftree_job *job, int32_t self, ftree_time now,
-                        const char *text, size_t len, struct ftree_symptom *s, char *error);
+bool faultloc_door_read(const struct ftree_job *job, int32_t self, ftree_time now, const char *text,
+                        size_t len, struct ftree_symptom *s, char *error);
 
 #endif /* FAULTLOC_DOOR_H_INCLUDED */

@@ -234,8 +234,7 @@ static bool about_node(struct reader *r, const char *name)
         r->s->about.node = find_node(r->job, name, (size_t) (colon - name));
         note_interface(r->s, colon + 1);
     }
-    return r->s->about.node != FTREE_NONE ? true
-                                          : fail(r, "the job has no node \"%.60s\"", name);
+    return r->s->about.node != FTREE_NONE ? true : fail(r, "the job has no node \"%.60s\"", name);
 }
 
 static bool find_component(struct reader *r)
@@ -248,8 +247,9 @@ static bool find_component(struct reader *r)
     snprintf(kind, sizeof(kind), "%.*s", len < sizeof(kind) ? (int) len : 0, r->component);
     number = ftree_kind_by_name(kind);
     if (number < 0 || !*name)
-        return fail(r, "\"%.60s\" is no component: \"node NAME\", \"rank N\", "
-                       "\"nic NAME[:INTERFACE]\", \"link NAME[:INTERFACE]\" or \"switch NAME\"",
+        return fail(r,
+                    "\"%.60s\" is no component: \"node NAME\", \"rank N\", "
+                    "\"nic NAME[:INTERFACE]\", \"link NAME[:INTERFACE]\" or \"switch NAME\"",
                     r->component);
     r->s->about.kind = (uint8_t) number;
     if (number == FTREE_KIND_RANK)
@@ -332,8 +332,8 @@ static bool read_members(struct reader *r, struct json_object *o)
     return r->component ? find_component(r) : own_component(r);
 }
 
-bool faultloc_door_read(const struct ftree_job *job, int32_t self, ftree_time now,
-                        const char *text, size_t len, struct ftree_symptom *s, char *error)
+bool faultloc_door_read(const struct ftree_job *job, int32_t self, ftree_time now, const char *text,
+                        size_t len, struct ftree_symptom *s, char *error)
 {
     struct reader r = {.job = job, .self = self, .now = now, .s = s, .error = error};
     struct json_object *o;

@@ -53,8 +53,8 @@ static void say_wrong(const struct faultloc_rules *r, const struct ftree_rules_e
 static void say_in_use(const struct faultloc_rules *r)
 {
     if (r->tells)
-        faultloc_say("rules: %s is in use now (%d rules, %d models)", r->path,
-                     (int) r->base->rules, (int) r->base->models);
+        faultloc_say("rules: %s is in use now (%d rules, %d models)", r->path, (int) r->base->rules,
+                     (int) r->base->models);
 }
 
 /* All of a regular file, which must be freed.  NULL: *why says what is wrong. */

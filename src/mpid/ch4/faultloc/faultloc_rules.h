@@ -13,8 +13,8 @@
 /*
  * The rule base that an agent uses: the built-in one, or a file, which is read anew when it
  * changes.  A change is seen at once by inotify on the file's folder (editors put a new file in the
- * old one's place), and within a second by its time, size and number, because of a change on another
- * host inotify does not tell.
+ * old one's place), and within two seconds by its time, size and number, because inotify does not
+ * tell of a change that was made on another host.
  *
  * A new base is checked whole before it is used; a bad one is refused, and the one before stays.
  */
