@@ -659,37 +659,43 @@ static void take_cards(struct faultloc_board *b, const struct place *p, const st
     }
 }
 
-/* The job's key travels by the process manager: whoever can read that is in the job. */
-static int share_key(struct faultloc_board *b, bool * fine)
+/* ---- the job's key ------------------------------------------------------------------------------------- */
+
+#define KEY_TEXT (2 * sizeof(((struct faultloc_board *) NULL)->key) + 1)
+#define KEY_NAME "faultloc-key"
+
+/* The key travels by the process manager: whoever can read that is in the job.  It is handed in before
+ * the barrier of PMI that MPI_Init has between MPID_Init and the first message, for another one later
+ * would hang: who waits there does not turn MPICH's progress, and over libfabric's tcp;ofi_rxm a
+ * message that is complete for its sender may leave only as that turns. */
+void MPIDI_faultloc_prepare(void)
 {
-    char text[2 * sizeof(b->key) + 1];
+    uint8_t key[(KEY_TEXT - 1) / 2];
+    char text[KEY_TEXT];
+
+    if (!MPIR_CVAR_FAULTLOC || MPIR_Process.rank != 0 || MPIR_Process.size == 1 ||
+        sodium_init() < 0)
+        return;
+    randombytes_buf(key, sizeof(key));
+    sodium_bin2hex(text, sizeof(text), key, sizeof(key));
+    /* should it fail nobody finds a key, and all stand aside */
+    MPIR_pmi_kvs_put(KEY_NAME, text);
+    sodium_memzero(key, sizeof(key));
+}
+
+static bool take_key(struct faultloc_board *b)
+{
+    char text[KEY_TEXT] = "";
     size_t bytes = 0;
-    int mpi_errno = MPI_SUCCESS;
 
-    if (MPIR_Process.rank == 0) {
-        uint8_t key[sizeof(b->key)];
-        randombytes_buf(key, sizeof(key));
-        sodium_bin2hex(text, sizeof(text), key, sizeof(key));
-        mpi_errno = MPIR_pmi_kvs_put("faultloc-key", text);
-        MPIR_ERR_CHECK(mpi_errno);
+    if (MPIR_pmi_kvs_get(0, KEY_NAME, text, sizeof(text)) != MPI_SUCCESS ||
+        sodium_hex2bin(b->key, sizeof(b->key), text, strlen(text), NULL, &bytes, NULL) ||
+        bytes != sizeof(b->key)) {
+        faultloc_say("the process manager did not hand on the job's key whole");
+        return false;
     }
-    mpi_errno = MPIR_pmi_barrier();
-    MPIR_ERR_CHECK(mpi_errno);
-    if (b) {
-        mpi_errno = MPIR_pmi_kvs_get(0, "faultloc-key", text, sizeof(text));
-        MPIR_ERR_CHECK(mpi_errno);
-        if (sodium_hex2bin(b->key, sizeof(b->key), text, strlen(text), NULL, &bytes, NULL) ||
-            bytes != sizeof(b->key)) {
-            faultloc_say("the process manager did not hand on the job's key whole");
-            *fine = false;
-        }
-        b->seed = hash(14695981039346656037u, text, strlen(text));
-    }
-
-  fn_exit:
-    return mpi_errno;
-  fn_fail:
-    goto fn_exit;
+    b->seed = hash(14695981039346656037u, text, strlen(text));
+    return true;
 }
 
 /* Collective over the leaders; one that could not make its board has no card worth having, but
@@ -790,8 +796,8 @@ static int set_up_node(struct place *p, const char *name, const char *job_id, in
         *fine = make_card(&card, name, local.board, ports);
     else if (local.board)
         MPL_strncpy(card.name, name, sizeof(card.name));
-    mpi_errno = share_key(local.board, fine);
-    MPIR_ERR_CHECK(mpi_errno);
+    if (local.board)
+        *fine = take_key(local.board) && *fine;
     if (leaders) {
         mpi_errno = exchange_cards(p, leaders, &card);
         MPIR_ERR_CHECK(mpi_errno);
@@ -856,13 +862,13 @@ static int start(const char *name, const char *job_id, bool fine)
 {
     struct faultloc_ports ports[FAULTLOC_ROLES] = { {.fd = {-1, -1}}, {.fd = {-1, -1}} };
     struct place p = { 0 };
-    int fd = -1, mpi_errno;
+    int fd = -1, mpi_errno = MPI_SUCCESS;
     bool all, with_helpers;
 
-    mpi_errno = find_place(&p, name, fine);
-    MPIR_ERR_CHECK(mpi_errno);
     if (MPIR_Process.comm_world->local_size == 1)
         goto fn_exit;           /* nobody to wait for */
+    mpi_errno = find_place(&p, name, fine);
+    MPIR_ERR_CHECK(mpi_errno);
     mpi_errno = set_up_node(&p, name, job_id, &fd, ports, &fine);
     MPIR_ERR_CHECK(mpi_errno);
     mpi_errno = join_node(&p, &fd, &fine);

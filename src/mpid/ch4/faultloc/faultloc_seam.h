@@ -248,10 +248,12 @@ extern union MPIDI_faultloc_page MPIDI_faultloc_page MPIDI_FAULTLOC_HIDDEN;
 
 struct MPIR_Request;
 void MPIDI_faultloc_wait(struct MPIR_Request *req) MPIDI_FAULTLOC_HIDDEN;
+void MPIDI_faultloc_prepare(void) MPIDI_FAULTLOC_HIDDEN;
 int MPIDI_faultloc_start(void) MPIDI_FAULTLOC_HIDDEN;
 int MPIDI_faultloc_peer_is_lost(void) MPIDI_FAULTLOC_HIDDEN;
 void MPIDI_faultloc_finalizing(void) MPIDI_FAULTLOC_HIDDEN;
 void MPIDI_faultloc_stop(void) MPIDI_FAULTLOC_HIDDEN;
+#define MPIDI_FAULTLOC_PREPARE() MPIDI_faultloc_prepare()
 #define MPIDI_FAULTLOC_START() MPIDI_faultloc_start()
 #define MPIDI_FAULTLOC_FINALIZING() MPIDI_faultloc_finalizing()
 #define MPIDI_FAULTLOC_STOP() MPIDI_faultloc_stop()
@@ -268,6 +270,7 @@ void MPIDI_faultloc_stop(void) MPIDI_FAULTLOC_HIDDEN;
 #define MPIDI_FAULTLOC_LOG_RECV(count, datatype, rank, tag, comm, offset) do { } while (0)
 #define MPIDI_FAULTLOC_WAIT_TURN(req) do { } while (0)
 #define MPIDI_FAULTLOC_PROGRESS_WAIT(state, req) MPID_Progress_wait(state)
+#define MPIDI_FAULTLOC_PREPARE() do { } while (0)
 #define MPIDI_FAULTLOC_START() MPI_SUCCESS
 #define MPIDI_FAULTLOC_FINALIZING() do { } while (0)
 #define MPIDI_FAULTLOC_STOP() do { } while (0)
