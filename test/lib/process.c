@@ -10,9 +10,12 @@
 #include "process.h"
 
 #include <check.h>
+#include <dirent.h>
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -130,6 +133,36 @@ bool process_is_alive(const struct process *p)
 
     return waitid(P_PID, (id_t) p->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
            info.si_pid == 0;
+}
+
+static bool is_named(pid_t pid, const char *task, const char *name)
+{
+    char path[320], text[32] = "";
+    FILE *f;
+
+    snprintf(path, sizeof(path), "/proc/%d/task/%s/comm", (int) pid, task);
+    f = fopen(path, "r");
+    if (f && fgets(text, sizeof(text), f))
+        text[strcspn(text, "\n")] = '\0';
+    if (f)
+        fclose(f);
+    return strcmp(text, name) == 0;
+}
+
+int process_threads(pid_t pid, const char *name)
+{
+    char path[64];
+    struct dirent *e;
+    int n = 0;
+    DIR *d;
+
+    snprintf(path, sizeof(path), "/proc/%d/task", (int) pid);
+    d = opendir(path);
+    while (d && (e = readdir(d)))
+        n += is_named(pid, e->d_name, name);
+    if (d)
+        closedir(d);
+    return n;
 }
 
 int process_end(struct process *p)

@@ -50,6 +50,9 @@ int process_end(struct process *p);
 /* Purpose: true if the child has not ended. */
 bool process_is_alive(const struct process *p);
 
+/* Purpose: how many threads of that name there are in a process. */
+int process_threads(pid_t pid, const char *name);
+
 /* Purpose: milliseconds of CLOCK_MONOTONIC; and a pause of a millisecond between two looks. */
 int64_t process_now_ms(void);
 void process_pause(void);

@@ -17,6 +17,7 @@
 #include "faultloc_helper.h"
 #include "faultloc_proc.h"
 #include "faultloc_sock.h"
+#include "hang.h"
 #include "process.h"
 #include "rules.h"
 #include "suite.h"
@@ -883,23 +884,112 @@ static void write_rules(const char *text, size_t len)
     ck_assert_int_eq(rename(temporary, settings.rules), 0);
 }
 
+/* The threads of a rank that read rules. */
+static int readers(const struct rank *r)
+{
+    return process_threads(r->process.pid, "faultloc-rules");
+}
+
+static int all_readers(void)
+{
+    int n = 0;
+
+    for (int32_t i = 0; i < nodes * ppn; i++)
+        n += rank[i].process.pid ? readers(&rank[i]) : 0;
+    return n;
+}
+
+static void make_job_with_rules(int32_t nodes_, int32_t ppn_)
+{
+    size_t len;
+    const char *text = ftree_rules_builtin(&len);
+
+    make_job(nodes_, ppn_);
+    snprintf(settings.rules, sizeof(settings.rules), "%s/rules", folder);
+    write_rules(text, len);
+}
+
 /* Both nodes read them; one says so.  A bad file is refused by both. */
 START_TEST(rules_are_read_anew_when_they_change)
 {
     size_t len;
     const char *text = ftree_rules_builtin(&len);
 
-    make_job(2, 2);
-    snprintf(settings.rules, sizeof(settings.rules), "%s/rules", folder);
-    write_rules(text, len);
+    make_job_with_rules(2, 2);
     start_helpers();
-    ck_assert_int_eq(said(" is in use now ("), 1);
+    UNTIL(said(" is in use now (") == 1);
     write_rules("{\n", 2);
     UNTIL(said("; the rules read before stay in use\n") == 2);
     write_rules(text, len);
     UNTIL(said(" is in use now (") == 2);
     process_kill(&rank[3].process);
     UNTIL(said("[faultloc] process-crash: ") == 1);
+    unlink(settings.rules);
+    end_job();
+}
+END_TEST
+
+/* And none where there is no file to read. */
+START_TEST(one_thread_of_a_node_reads_the_rules)
+{
+    start_job(1, 3);
+    ck_assert_int_eq(all_readers(), 0);
+    end_job();
+    make_job_with_rules(2, 3);
+    start_helpers();
+    UNTIL(all_readers() == 2);
+    ck_assert_int_eq(readers(&rank[0]), 1);
+    process_kill(&rank[0].process);
+    UNTIL(agent_at() > 0 && readers(&rank[agent_at()]) == 1);
+    ck_assert_int_eq(all_readers(), 2);
+    unlink(settings.rules);
+    end_job();
+}
+END_TEST
+
+/* The rules' file system does not answer: faults are found all the same, agents are succeeded, and
+ * when it does answer its rules are used. */
+START_TEST(a_file_system_that_hangs_holds_up_nobody)
+{
+    make_job_with_rules(2, 3);
+    hang_begin(settings.rules);
+    start_helpers();
+    ck_assert_int_eq(said(": no answer of its file system yet; the built-in rules are used"), 2);
+    UNTIL(*hang_held == 2);
+    ck_assert(serves(0, AGENT) && serves(1, AGENT));
+    process_kill(&rank[5].process);
+    UNTIL(said("[faultloc] process-crash: rank 5") == 1);
+    process_kill(&rank[0].process);
+    UNTIL(agent_at() > 0 && serves(0, AGENT));
+    UNTIL(said("[faultloc] process-crash: rank 0") == 1);
+    ck_assert_int_eq(count_in("trace", "uses the rules"), 0);
+    hang_end();
+    UNTIL(count_in("trace", "uses the rules") == 2);
+    UNTIL(said(" is in use now (") == 1);
+    unlink(settings.rules);
+    end_job();
+}
+END_TEST
+
+/* Nor does the end of the job wait for it, or that of the process. */
+START_TEST(who_hangs_does_not_keep_the_job_from_its_end)
+{
+    make_job_with_rules(1, 2);
+    hang_begin(settings.rules);
+    start_helpers();
+    UNTIL(*hang_held == 1);
+    ck_assert_int_eq(ask(&rank[1], 'q'), 'q');
+    ck_assert_int_eq(ask(&rank[0], 'q'), 'q');
+    ck_assert_int_eq(readers(&rank[0]), 1);
+    if (_i)
+        hang_end(); /* in a process that goes on */
+    if (_i)
+        UNTIL(ask(&rank[0], 'd') == 'y');
+    for (int i = 0; i < 2; i++) {
+        process_say(&rank[i].process, 'x');
+        ck_assert_int_eq(process_end(&rank[i].process), 0);
+    }
+    ck_assert_int_eq(verdicts(), 0);
     unlink(settings.rules);
     end_job();
 }
@@ -936,4 +1026,7 @@ SUITE("faultloc_helper")
     TEST(a_successor_opens_the_door_anew);
     TEST(a_stand_in_leaves_the_door_alone);
     TEST(rules_are_read_anew_when_they_change);
+    TEST(one_thread_of_a_node_reads_the_rules);
+    TEST(a_file_system_that_hangs_holds_up_nobody);
+    TEST_ROWS(who_hangs_does_not_keep_the_job_from_its_end, 2);
 }

@@ -4,14 +4,15 @@
  */
 
 /*
- * The rule base of a running agent: which file, what is said of a bad one, and that a change takes
- * effect however it is made.  The files are real, in a folder of the test's own; the clock is not.
+ * The file of the rules: what is said of a bad one, and that a change takes effect however it is
+ * made.  The files are real, in a folder of the test's own; the clock is not.
  */
 
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1
 #endif
 
+#include "faultloc_report.h"
 #include "faultloc_rules.h"
 #include "process.h"
 #include "suite.h"
@@ -28,6 +29,7 @@
 
 static char folder[64], path[128], other[128], err_path[128];
 static struct faultloc_rules rules;
+static struct ftree_rules *base; /* in use, NULL: none of the file */
 
 static void setup(void)
 {
@@ -42,6 +44,7 @@ static void setup(void)
 static void teardown(void)
 {
     faultloc_rules_close(&rules);
+    ftree_rules_free(base);
     unlink(path);
     unlink(other);
     unlink(err_path);
@@ -89,15 +92,26 @@ static void write_text(const char *file, const char *text)
     ck_assert_int_eq(fclose(f), 0);
 }
 
+/* As the agent does; true: there is a new base. */
 static bool refresh(ftree_time now)
 {
-    struct ftree_rules *old;
+    struct faultloc_rules_news news;
 
-    if (!faultloc_rules_refresh(&rules, now, &old))
+    if (!faultloc_rules_refresh(&rules, now, &news))
         return false;
-    ck_assert_ptr_ne(old, rules.base);
-    ftree_rules_free(old);
+    if (news.text[0])
+        faultloc_say("%s", news.text);
+    if (!news.base)
+        return false;
+    ftree_rules_free(base);
+    base = news.base;
     return true;
+}
+
+static bool begin(const char *file, bool tells)
+{
+    faultloc_rules_init(&rules, file, "h1", tells);
+    return refresh(NOW - 10 * SECOND);
 }
 
 /* Waits for the kernel to say that something has changed, and looks. */
@@ -112,19 +126,11 @@ static bool refresh_when_told(ftree_time now)
 
 /* ---- at start -------------------------------------------------------------------------------- */
 
-START_TEST(without_a_file_the_built_in_base_is_used)
+START_TEST(there_is_a_built_in_base)
 {
-    struct ftree_rules *old;
-
-    setup();
-    ck_assert_int_eq(faultloc_rules_open(&rules, "", "h1", true), 0);
-    ck_assert_ptr_nonnull(rules.base);
-    ck_assert_int_gt(rules.base->models, 0);
-    ck_assert_int_eq(rules.inotify, -1);
-    ck_assert_uint_eq(rules.look_at, FTREE_NEVER);
-    ck_assert(!faultloc_rules_refresh(&rules, NOW, &old));
-    ck_assert_str_eq(said(), "");
-    teardown();
+    ck_assert_int_eq(faultloc_rules_builtin(&base), 0);
+    ck_assert_int_gt(base->models, 0);
+    ftree_rules_free(base);
 }
 END_TEST
 
@@ -134,10 +140,10 @@ START_TEST(a_file_is_used)
 
     setup();
     write_base(path, "mine");
-    ck_assert_int_eq(faultloc_rules_open(&rules, path, "h1", true), 0);
-    ck_assert_str_eq(rules.base->name, "mine");
+    ck_assert(begin(path, true));
+    ck_assert_str_eq(base->name, "mine");
     snprintf(line, sizeof(line), "[faultloc] rules: %s is in use now (%d rules, %d models)\n", path,
-             (int) rules.base->rules, (int) rules.base->models);
+             (int) base->rules, (int) base->models);
     ck_assert_str_eq(said(), line);
     ck_assert(!refresh(NOW));
     ck_assert(!refresh(NOW + 5 * SECOND));
@@ -149,7 +155,7 @@ START_TEST(only_one_agent_says_so)
 {
     setup();
     write_base(path, "mine");
-    ck_assert_int_eq(faultloc_rules_open(&rules, path, "h1", false), 0);
+    ck_assert(begin(path, false));
     ck_assert_str_eq(said(), "");
     teardown();
 }
@@ -171,8 +177,7 @@ START_TEST(a_bad_file_gives_way_to_the_built_in_base)
     setup();
     if (bad_rows[_i].text)
         write_text(path, bad_rows[_i].text);
-    ck_assert_int_eq(faultloc_rules_open(&rules, path, "h1", true), 0);
-    ck_assert_int_gt(rules.base->models, 0);
+    ck_assert(!begin(path, true));
     ck_assert_msg(strstr(said(), bad_rows[_i].said) != NULL, "%s", said());
     ck_assert_ptr_nonnull(strstr(said(), "[faultloc] node h1: rules: /tmp/"));
     ck_assert_int_eq(times_said("; the built-in rules are used\n"), 1);
@@ -181,7 +186,7 @@ START_TEST(a_bad_file_gives_way_to_the_built_in_base)
     ck_assert_int_eq(times_said("\n"), 1); /* and not again */
     write_base(path, "mended");
     ck_assert(refresh_when_told(NOW + 7 * SECOND));
-    ck_assert_str_eq(rules.base->name, "mended");
+    ck_assert_str_eq(base->name, "mended");
     teardown();
 }
 END_TEST
@@ -189,16 +194,16 @@ END_TEST
 START_TEST(what_is_no_file_is_an_error)
 {
     setup();
-    ck_assert_int_eq(faultloc_rules_open(&rules, folder, "h1", true), 0);
+    ck_assert(!begin(folder, true));
     ck_assert_ptr_nonnull(strstr(said(), ": is no regular file; the built-in rules are used"));
     faultloc_rules_close(&rules);
     ck_assert_int_eq(mkfifo(path, 0600), 0);
-    ck_assert_int_eq(faultloc_rules_open(&rules, path, "h1", true), 0); /* does not wait */
+    ck_assert(!begin(path, true)); /* does not wait */
     ck_assert_int_eq(times_said(": is no regular file; "), 2);
     faultloc_rules_close(&rules);
     unlink(path);
-    ck_assert_int_eq(faultloc_rules_open(&rules, "/nonexistent/rules.json", "h1", true), 0);
-    ck_assert_int_gt(rules.base->models, 0);
+    ck_assert(!begin("/nonexistent/rules.json", true));
+    ck_assert_int_eq(times_said("; the built-in rules are used\n"), 3);
     teardown();
 }
 END_TEST
@@ -208,7 +213,7 @@ START_TEST(a_file_of_more_than_a_megabyte_is_refused)
     setup();
     write_text(path, "{}");
     ck_assert_int_eq(truncate(path, RULES_FILE_MAX + 1), 0);
-    ck_assert_int_eq(faultloc_rules_open(&rules, path, "h1", true), 0);
+    ck_assert(!begin(path, true));
     ck_assert_ptr_nonnull(strstr(said(), "is larger than a rule base can be (1 MiB)"));
     teardown();
 }
@@ -234,13 +239,13 @@ START_TEST(a_change_takes_effect)
 {
     setup();
     write_base(path, "first");
-    ck_assert_int_eq(faultloc_rules_open(&rules, path, "h1", true), 0);
+    ck_assert(begin(path, true));
     for (int i = 0; i < 5; i++) {
         char name[32];
         snprintf(name, sizeof(name), "again-%d", i);
         changes[_i](name);
         UNTIL(refresh_when_told(NOW));
-        ck_assert_str_eq(rules.base->name, name);
+        ck_assert_str_eq(base->name, name);
     }
     ck_assert_int_eq(times_said(" is in use now ("), 6);
     teardown();
@@ -252,28 +257,28 @@ START_TEST(another_file_is_no_change)
 {
     setup();
     write_base(path, "first");
-    ck_assert_int_eq(faultloc_rules_open(&rules, path, "h1", false), 0);
+    ck_assert(begin(path, false));
     ck_assert(!refresh(NOW));
     write_base(other, "other");
     ck_assert(!refresh_when_told(NOW));
     ck_assert(!refresh(NOW + 3 * SECOND));
-    ck_assert_str_eq(rules.base->name, "first");
+    ck_assert_str_eq(base->name, "first");
     teardown();
 }
 END_TEST
 
 START_TEST(a_bad_change_is_refused)
 {
-    const struct ftree_rules *before;
+    struct ftree_rules *before;
 
     setup();
     write_base(path, "good");
-    ck_assert_int_eq(faultloc_rules_open(&rules, path, "h1", false), 0);
-    before = rules.base;
+    ck_assert(begin(path, false));
+    before = base;
     write_text(other, "{\n  \"schema\": \"faultloc-rules/1\",\n  \"colour\": 5\n}\n");
     ck_assert_int_eq(rename(other, path), 0);
     ck_assert(!refresh_when_told(NOW));
-    ck_assert_ptr_eq(rules.base, before);
+    ck_assert_ptr_eq(base, before);
     ck_assert_ptr_nonnull(strstr(said(), "rules.json:3:3: "));
     ck_assert_int_eq(times_said("; the rules read before stay in use\n"), 1);
     for (int i = 1; i < 6; i++)
@@ -281,7 +286,7 @@ START_TEST(a_bad_change_is_refused)
     ck_assert_int_eq(times_said("\n"), 1);
     change_by_rename("mended");
     ck_assert(refresh_when_told(NOW + 7 * SECOND));
-    ck_assert_str_eq(rules.base->name, "mended");
+    ck_assert_str_eq(base->name, "mended");
     teardown();
 }
 END_TEST
@@ -292,14 +297,14 @@ START_TEST(a_file_that_is_gone_changes_nothing)
 {
     setup();
     write_base(path, "first");
-    ck_assert_int_eq(faultloc_rules_open(&rules, path, "h1", false), 0);
+    ck_assert(begin(path, false));
     ck_assert_int_eq(unlink(path), 0);
     ck_assert(!refresh(NOW));
     ck_assert_str_eq(said(), "");
     for (int i = 1; i < 6; i++)
         ck_assert(!refresh(NOW + (ftree_time) i * SECOND));
     ck_assert_int_eq(times_said("No such file or directory; the rules read before stay in use"), 1);
-    ck_assert_str_eq(rules.base->name, "first");
+    ck_assert_str_eq(base->name, "first");
     change_by_rename("back");
     ck_assert(refresh_when_told(NOW + 7 * SECOND));
     teardown();
@@ -310,8 +315,8 @@ END_TEST
 
 static void lose_inotify(void)
 {
-    close(rules.inotify);
-    rules.inotify = -1;
+    faultloc_rules_close(&rules);
+    rules.look_at = 0;
 }
 
 /* The clock goes from one time at which it wants to look to the next; returns how long it took. */
@@ -330,13 +335,13 @@ START_TEST(a_change_is_seen_without_being_told)
 {
     setup();
     write_base(path, "first");
-    ck_assert_int_eq(faultloc_rules_open(&rules, path, "h1", false), 0);
+    ck_assert(begin(path, false));
     lose_inotify();
     ck_assert(!refresh(NOW));
     ck_assert_uint_le(rules.look_at, NOW + SECOND);
     change_by_rename("second-longer");
     ck_assert_uint_lt(time_until_changed(NOW + 1), 2 * SECOND);
-    ck_assert_str_eq(rules.base->name, "second-longer");
+    ck_assert_str_eq(base->name, "second-longer");
     ck_assert(!refresh(NOW + 20 * SECOND));
     teardown();
 }
@@ -350,7 +355,7 @@ START_TEST(a_file_that_is_being_written_is_left_alone)
 
     setup();
     write_base(path, "first");
-    ck_assert_int_eq(faultloc_rules_open(&rules, path, "h1", false), 0);
+    ck_assert(begin(path, false));
     lose_inotify();
     ck_assert(!refresh(now));
     f = fopen(path, "w");
@@ -373,19 +378,67 @@ END_TEST
 START_TEST(a_link_in_its_place_takes_effect)
 {
     setup();
-    ck_assert_int_eq(faultloc_rules_open(&rules, path, "h1", false), 0);
+    ck_assert(!begin(path, false));
     ck_assert(!refresh(NOW));
     write_base(other, "linked");
     ck_assert_int_eq(symlink(other, path), 0);
     ck_assert_uint_lt(time_until_changed(NOW + 1), 2 * SECOND);
-    ck_assert_str_eq(rules.base->name, "linked");
+    ck_assert_str_eq(base->name, "linked");
+    teardown();
+}
+END_TEST
+
+/* Who is told of every change need not wake to look. */
+START_TEST(who_is_told_does_not_look)
+{
+    setup();
+    write_base(path, "first");
+    ck_assert(begin(path, false));
+    ck_assert_int_eq(rules.look_at == FTREE_NEVER, rules.told);
+    /* of what is done by another name it is not told */
+    ck_assert_int_eq(link(path, other), 0);
+    faultloc_rules_close(&rules);
+    ck_assert(begin(path, false));
+    ck_assert(!rules.told);
+    ck_assert_uint_lt(rules.look_at, NOW);
+    write_base(other, "second-longer");
+    ck_assert_uint_lt(time_until_changed(NOW), 2 * SECOND);
+    unlink(other);
+    faultloc_rules_close(&rules);
+    ck_assert_int_eq(symlink(path, other), 0);
+    ck_assert(begin(other, false));
+    ck_assert(!rules.told);
+    teardown();
+}
+END_TEST
+
+/* Nor of what comes in its folder's place. */
+START_TEST(a_folder_in_its_place_takes_effect)
+{
+    char before[96], moved[128];
+
+    setup();
+    write_base(path, "first");
+    ck_assert(begin(path, false));
+    snprintf(before, sizeof(before), "%s.before", folder);
+    snprintf(moved, sizeof(moved), "%s/rules.json", before);
+    ck_assert_int_eq(rename(folder, before), 0);
+    ck_assert_int_eq(mkdir(folder, 0700), 0);
+    write_base(path, "second-longer");
+    ck_assert(!refresh_when_told(NOW));
+    ck_assert_uint_lt(time_until_changed(NOW), 2 * SECOND);
+    ck_assert_str_eq(base->name, "second-longer");
+    unlink(moved);
+    snprintf(moved, sizeof(moved), "%s/err", before);
+    unlink(moved);
+    ck_assert_int_eq(rmdir(before), 0);
     teardown();
 }
 END_TEST
 
 SUITE("faultloc_rules")
 {
-    TEST(without_a_file_the_built_in_base_is_used);
+    TEST(there_is_a_built_in_base);
     TEST(a_file_is_used);
     TEST(only_one_agent_says_so);
     TEST_ROWS(a_bad_file_gives_way_to_the_built_in_base, COUNT(bad_rows));
@@ -398,4 +451,6 @@ SUITE("faultloc_rules")
     TEST(a_change_is_seen_without_being_told);
     TEST(a_file_that_is_being_written_is_left_alone);
     TEST(a_link_in_its_place_takes_effect);
+    TEST(who_is_told_does_not_look);
+    TEST(a_folder_in_its_place_takes_effect);
 }

@@ -21,6 +21,7 @@ noinst_HEADERS +=                                   \
     src/mpid/ch4/faultloc/faultloc_log.h            \
     src/mpid/ch4/faultloc/faultloc_numa.h           \
     src/mpid/ch4/faultloc/faultloc_proc.h           \
+    src/mpid/ch4/faultloc/faultloc_reader.h         \
     src/mpid/ch4/faultloc/faultloc_report.h         \
     src/mpid/ch4/faultloc/faultloc_rules.h          \
     src/mpid/ch4/faultloc/faultloc_seam.h           \
@@ -52,6 +53,7 @@ mpi_core_sources +=                                 \
     src/mpid/ch4/faultloc/faultloc_log.c            \
     src/mpid/ch4/faultloc/faultloc_numa.c           \
     src/mpid/ch4/faultloc/faultloc_proc.c           \
+    src/mpid/ch4/faultloc/faultloc_reader.c         \
     src/mpid/ch4/faultloc/faultloc_report.c         \
     src/mpid/ch4/faultloc/faultloc_rules.c          \
     src/mpid/ch4/faultloc/faultloc_sock.c           \

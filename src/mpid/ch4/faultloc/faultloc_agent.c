@@ -10,8 +10,8 @@
 #include "faultloc_iface.h"
 #include "faultloc_log.h"
 #include "faultloc_proc.h"
+#include "faultloc_reader.h"
 #include "faultloc_report.h"
-#include "faultloc_rules.h"
 #include "faultloc_state.h"
 #include "topo.h"
 
@@ -37,6 +37,7 @@
 #define ABORT_PATIENCE (300 * FTREE_MS) /* for a rank to see that the job is to end */
 #define LEAVE_PATIENCE (2000 * FTREE_MS)
 #define LEAVE_LOOK (5 * FTREE_MS)
+#define RULES_PATIENCE (500 * FTREE_MS) /* at start, for a file system to give the rules */
 #define UNTOLD_MAX 32
 #define TRACE_LINES 64 /* that a report can have */
 #define TRACE_BYTES 256
@@ -66,7 +67,8 @@ struct agent {
     struct faultloc_state state; /* for state probes */
     struct untold untold[UNTOLD_MAX];
     int untold_n;
-    struct faultloc_rules rules;
+    struct ftree_rules *rules; /* that are used */
+    struct faultloc_reader *reader; /* of others; NULL: there is no file of them */
     struct faultloc_door door;
     char decision[TRACE_LINES][TRACE_BYTES]; /* a ring */
     uint32_t decisions; /* so far */
@@ -431,27 +433,64 @@ static void rank_ended(struct agent *a, ftree_time now, int32_t i)
 
 /* ---- rules and symptoms of other middleware ------------------------------------------------- */
 
-/* Which rules, and from where they are read anew when they change. */
-static int open_rules(struct agent *a)
+static void use_rules(struct agent *a, ftree_time now, struct ftree_rules *rules)
 {
-    bool tells = a->h->job.rank_node[0] == a->h->self;
-    int rc = faultloc_rules_open(&a->rules, a->h->settings.rules, a->h->names[a->h->self], tells);
+    struct ftree_rules *old = a->rules;
 
-    a->h->job.rules = a->rules.base;
-    if (!rc && a->rules.inotify >= 0)
-        rc = faultloc_epoll_add(a->epoll, a->rules.inotify, TAG_RULES);
-    return rc;
+    a->rules = rules;
+    a->h->job.rules = rules;
+    if (a->ft)
+        ftree_use_rules(a->ft, now, rules);
+    ftree_rules_free(old);
 }
 
-static void refresh_rules(struct agent *a, ftree_time now)
+/* True: there was news. */
+static bool take_rules(struct agent *a, ftree_time now)
 {
-    struct ftree_rules *old;
+    struct faultloc_rules_news news;
 
-    if (!faultloc_rules_refresh(&a->rules, now, &old))
-        return;
-    ftree_use_rules(a->ft, now, a->rules.base);
-    a->h->job.rules = a->rules.base;
-    ftree_rules_free(old);
+    if (!a->reader || !faultloc_reader_take(a->reader, &news))
+        return false;
+    if (news.base)
+        use_rules(a, now, news.base);
+    if (news.text[0])
+        faultloc_say("%s", news.text);
+    return true;
+}
+
+/* The file is given a moment, so that a job begins with its own rules. */
+static void open_reader(struct agent *a)
+{
+    const char *node = a->h->names[a->h->self], *path = a->h->settings.rules;
+    ftree_time until = faultloc_now() + RULES_PATIENCE;
+    bool tells = a->h->job.rank_node[0] == a->h->self, taken = false;
+    int rc = faultloc_reader_start(path, node, tells, &a->reader), n = 0;
+    uint64_t tags[4];
+
+    if (!rc)
+        rc = faultloc_epoll_add(a->epoll, faultloc_reader_fd(a->reader), TAG_RULES);
+    while (!rc && !taken && !a->h->stopping && n >= 0 && faultloc_now() < until) {
+        n = faultloc_epoll_wait(a->epoll, until, tags, 4);
+        taken = take_rules(a, faultloc_now());
+    }
+    if (!taken && !a->h->stopping)
+        faultloc_say("node %s: rules: %s: %s; the built-in rules are used%s", node, path,
+                     rc ? strerror(rc) : "no answer of its file system yet",
+                     rc ? "" : " until it can be read");
+}
+
+static int open_rules(struct agent *a)
+{
+    struct ftree_rules *builtin;
+    int rc = 0;
+
+    if (a->h->settings.rules[0])
+        open_reader(a);
+    if (!a->rules)
+        rc = faultloc_rules_builtin(&builtin);
+    if (!a->rules && !rc)
+        use_rules(a, faultloc_now(), builtin);
+    return rc;
 }
 
 static void open_door(struct agent *a, ftree_time now)
@@ -577,7 +616,6 @@ static int open_agent(struct agent *a, struct faultloc_helper *h)
                         .trace_fd = -1,
                         .abort_at = FTREE_NEVER,
                         .leave_by = FTREE_NEVER,
-                        .rules = {.inotify = -1},
                         .state = {.watch = &h->watch, .iface = h->board->iface[FTREE_PATH_DATA]},
                         .random = faultloc_now() ^ ((uint64_t) getpid() << 32) ^ 1};
     a->pid_fd = malloc(slots * sizeof(*a->pid_fd));
@@ -608,7 +646,8 @@ static void close_agent(struct agent *a)
         faultloc_door_close(&a->door);
     ftree_destroy(a->ft);
     a->h->job.rules = NULL;
-    faultloc_rules_close(&a->rules);
+    ftree_rules_free(a->rules);
+    faultloc_reader_stop(a->reader);
     faultloc_state_end(&a->state);
     for (int32_t i = 0; a->pid_fd && i < a->h->board->slots; i++)
         if (a->pid_fd[i] >= 0)
@@ -635,7 +674,6 @@ static ftree_time next_event(const struct agent *a)
 
     t = due < t ? due : t;
     t = a->abort_at < t ? a->abort_at : t;
-    t = a->rules.look_at < t ? a->rules.look_at : t;
     if (!a->channel)
         return t;
     due = faultloc_channel_deadline(a->channel);
@@ -668,7 +706,7 @@ static void turn(struct agent *a)
         if (tags[i] >= TAG_RANK)
             rank_ended(a, now, (int32_t) (tags[i] - TAG_RANK));
     hand_over_untold(a, now);
-    refresh_rules(a, now);
+    take_rules(a, now);
     hear_symptoms(a, now);
     if (now >= a->look_at) {
         open_door(a, now);

@@ -191,7 +191,7 @@ static void *helper_main(void *arg)
     return NULL;
 }
 
-static int start_thread(struct faultloc_helper *h)
+int faultloc_thread_start(pthread_t *thread, void *(*body)(void *), void *arg)
 {
     pthread_attr_t attr;
     sigset_t all, old;
@@ -203,7 +203,7 @@ static int start_thread(struct faultloc_helper *h)
     /* signals are the program's, and hydra's: none may be delivered here */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);
-    rc = pthread_create(&h->thread, &attr, helper_main, h);
+    rc = pthread_create(thread, &attr, body, arg);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     pthread_attr_destroy(&attr);
     return rc;
@@ -274,7 +274,9 @@ int faultloc_helper_start(struct faultloc_board *board, int32_t slot,
     h->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     pthread_once(&once, watch_forks);
     of_this_process = h;
-    rc = h->wake < 0 ? errno : describe_job(h) ? start_thread(h) : ENOMEM;
+    rc = h->wake < 0 ? errno : ENOMEM;
+    if (h->wake >= 0 && describe_job(h))
+        rc = faultloc_thread_start(&h->thread, helper_main, h);
     if (!rc)
         rc = wait_until_ready(h);
     if (rc)

@@ -42,6 +42,10 @@ struct faultloc_helper {
 /* Purpose: CLOCK_MONOTONIC, ns. */
 ftree_time faultloc_now(void);
 
+/* Purpose: starts a thread in which no signal is delivered: they are the program's, and hydra's.
+ * Errors: an errno. */
+int faultloc_thread_start(pthread_t *thread, void *(*body)(void *), void *arg);
+
 /* Purpose: adds a descriptor to an epoll set with `tag` as its data.  Errors: an errno. */
 int faultloc_epoll_add(int epoll, int fd, uint64_t tag);
 
