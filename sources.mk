@@ -75,6 +75,7 @@ glue_sources = \
     src/mpid/ch4/faultloc/faultloc_log.c \
     src/mpid/ch4/faultloc/faultloc_numa.c \
     src/mpid/ch4/faultloc/faultloc_proc.c \
+    src/mpid/ch4/faultloc/faultloc_reader.c \
     src/mpid/ch4/faultloc/faultloc_report.c \
     src/mpid/ch4/faultloc/faultloc_rules.c \
     src/mpid/ch4/faultloc/faultloc_sock.c \
@@ -97,6 +98,7 @@ glue_headers = \
     src/mpid/ch4/faultloc/faultloc_log.h \
     src/mpid/ch4/faultloc/faultloc_numa.h \
     src/mpid/ch4/faultloc/faultloc_proc.h \
+    src/mpid/ch4/faultloc/faultloc_reader.h \
     src/mpid/ch4/faultloc/faultloc_report.h \
     src/mpid/ch4/faultloc/faultloc_rules.h \
     src/mpid/ch4/faultloc/faultloc_seam.h \
@@ -114,8 +116,10 @@ testlib_sources = \
 
 testlib_headers = \
     test/lib/base.h \
+    test/lib/hang.h \
     test/lib/lone.h \
     test/lib/messages.h \
+    test/lib/nomem.h \
     test/lib/process.h \
     test/lib/suite.h \
     test/lib/world.h
@@ -134,6 +138,7 @@ unit_tests = \
     test/unit/test_faultloc_log \
     test/unit/test_faultloc_numa \
     test/unit/test_faultloc_proc \
+    test/unit/test_faultloc_reader \
     test/unit/test_faultloc_report \
     test/unit/test_faultloc_rules \
     test/unit/test_faultloc_state \
@@ -150,7 +155,9 @@ unit_tests = \
     test/unit/test_outbox \
     test/unit/test_probe \
     test/unit/test_report \
+    test/unit/test_report_nomem \
     test/unit/test_rules \
+    test/unit/test_rules_nomem \
     test/unit/test_rules_place \
     test/unit/test_rules_read \
     test/unit/test_spread \

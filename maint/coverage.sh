@@ -36,11 +36,13 @@ mapfile -t notes < <(cd "$builddir" && find src -name '*.gcda' 2>/dev/null | sor
     "--enable-coverage and run make coverage"
 rm -rf "$builddir/coverage"
 mkdir -p "$builddir/coverage"
-cd "$builddir/coverage"
-"$gcov" -b "${notes[@]/#/../}" 2>/dev/null | awk -v top="$top_srcdir/" '
+# gcov finds the sources only from where they were compiled.
+cd "$builddir"
+"$gcov" -b "${notes[@]}" 2>/dev/null | awk '
     function percent(s) { sub(/^[^:]*:/, "", s); sub(/%.*/, "", s); return s + 0 }
     function count(s) { sub(/.* of /, "", s); return s + 0 }
-    /^File/ { name = $0; gsub(/^File .|.$/, "", name); sub(top, "", name); sub(/^(\.\.\/)+/, "", name) }
+    /^File/ { name = $0; gsub(/^File .|.$/, "", name) }
+    /^File/ && match(name, /src\/(util|mpid)\/.*/) { name = substr(name, RSTART) }
     /^$/ { name = "" }
     name == "" { next }
     /^Lines executed/ { lines[name] = count($0); done[name] = percent($0) * count($0) / 100; branch[name] = "-" }
@@ -55,3 +57,4 @@ cd "$builddir/coverage"
         close("sort")
         if (all) printf "%-50s %8d %7.1f%%\n", "all", all, 100 * ran / all
     }' | tee "$builddir/coverage.txt"
+mv -- *.gcov coverage/

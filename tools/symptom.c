@@ -75,10 +75,11 @@ struct doors {
 
 static enum tool_exit wrong(const char *what, const char *which)
 {
-    char text[300];
+    char text[201];
 
-    snprintf(text, sizeof(text), "%s%.200s", what, which);
-    fprintf(stderr, "faultloc symptom: %s; see faultloc symptom --help\n", tool_clean(text));
+    snprintf(text, sizeof(text), "%.*s", (int) sizeof(text) - 1, which);
+    fprintf(stderr, "faultloc symptom: %s%s; see faultloc symptom --help\n", what,
+            tool_clean(text));
     return TOOL_TROUBLE;
 }
 

@@ -1590,7 +1590,7 @@ END_TEST
 START_TEST(a_nic_that_is_down_hides_and_causes_a_link_without_carrier)
 {
     struct lone *l = lone_new(4, 1, 32, 0);
-    struct ftree_verdict v = lone_verdict(l, "nic-fault/interface-down", 2, FTREE_NONE, 0);
+    struct ftree_verdict v = lone_verdict(l, "nic-fault/interface-down", 2, FTREE_NONE, 1);
 
     ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
     l->steps = true;

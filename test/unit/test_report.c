@@ -5,7 +5,7 @@
 
 #include "base.h"
 #include "ftree_int.h"
-#include "report.h"
+#include "report_int.h"
 #include "suite.h"
 
 #include <errno.h>
@@ -119,8 +119,11 @@ static void add_proc(struct ftree_verdict *v, int32_t target, char state)
 static void add_word(struct ftree_verdict *v, enum ftree_evidence_source source, int32_t target,
                      const char *detail)
 {
-    struct ftree_evidence e = {
-        .source = (uint8_t) source, .path = FTREE_PATHS, .target = target, .by = 3, .at = v->located};
+    struct ftree_evidence e = {.source = (uint8_t) source,
+                               .path = FTREE_PATHS,
+                               .target = target,
+                               .by = 3,
+                               .at = v->located};
 
     snprintf(e.detail, sizeof(e.detail), "%s", detail);
     ftree_verdict_add_evidence(v, &e);
@@ -229,7 +232,10 @@ START_TEST(text_of_each_state_in_proc)
     static const struct {
         char state;
         const char *words;
-    } rows[] = {{'T', "is stopped (state T)"}, {'t', "is held by a debugger"}, {'X', "is gone"}};
+    } rows[] = {{'T', "the kernel of h1 says the process is stopped (state T)\n"},
+                {'t', "the kernel of h1 says the process is held by a debugger (state t)\n"},
+                {'X', "the kernel of h1 says the process is gone\n"},
+                {'D', "the kernel of h1 says the process is in state D\n"}};
 
     for (int i = 0; i < COUNT(rows); i++) {
         struct ftree_verdict v = verdict("process-stopped/state-t", 1, 3);
@@ -370,6 +376,7 @@ static const struct {
     {{1, 1, {{5, 5}}}, 64, "5"},
     {{2, 1, {{0, 1}}}, 64, "0-1"},
     {{3, 2, {{0, 1}, {3, 3}}}, 64, "0-1, 3"},
+    {{5, 3, {{0, 0}, {2, 4}, {9, 9}}}, 64, "0, 2-4, 9"},
     {{2000000000, 1, {{0, 1999999999}}}, 64, "0-1999999999"},
     {{9, 1, {{0, 1}}}, 64, "0-1, ..."}, /* some found no room in the set */
     {{7, 0, {{0, 0}}}, 64, "..."},
@@ -706,23 +713,34 @@ END_TEST
 static const struct {
     int class_;
     bool has_tree;
+    int32_t which; /* of a switch: which; of ranks: the one, FTREE_NONE: all of h2 */
     const char *headline, *conclusion;
 } component_rows[] = {
-    {FTREE_CLASS_NIC_FAULT, true, "nic-fault: nic h2 (ranks 4-5) has failed -- hardware",
+    {FTREE_CLASS_NIC_FAULT, true, FTREE_NONE,
+     "nic-fault: nic h2 (ranks 4-5) has failed -- hardware",
      "hardware: nic h2 is at fault; the software is not to blame"},
-    {FTREE_CLASS_LINK_FAULT, true, "link-fault: link h2 (ranks 4-5) has failed -- hardware",
+    {FTREE_CLASS_LINK_FAULT, true, FTREE_NONE,
+     "link-fault: link h2 (ranks 4-5) has failed -- hardware",
      "hardware: link h2 is at fault; the software is not to blame"},
-    {FTREE_CLASS_SWITCH_FAULT, true, "switch-fault: switch leaf1 (ranks 4-7) has failed",
+    {FTREE_CLASS_SWITCH_FAULT, true, 1, "switch-fault: switch leaf1 (ranks 4-7) has failed",
      "hardware: switch leaf1 is at fault; the software is not to blame"},
-    {FTREE_CLASS_SWITCH_FAULT, false, "switch-fault: switch 1 (ranks 4-5) has failed",
+    {FTREE_CLASS_SWITCH_FAULT, false, 1, "switch-fault: switch 1 (ranks 4-5) has failed",
      "hardware: switch 1 is at fault; the software is not to blame"},
-    {FTREE_CLASS_DEADLOCK, true, "deadlock: ranks 4-5 (node h2) are in a deadlock -- software",
+    {FTREE_CLASS_SWITCH_FAULT, true, FTREE_NONE, "switch-fault: switch -1 (ranks 4-5) has failed",
+     "hardware: switch -1 is at fault; the software is not to blame"},
+    {FTREE_CLASS_DEADLOCK, true, FTREE_NONE,
+     "deadlock: ranks 4-5 (node h2) are in a deadlock -- software",
      "software: ranks 4-5 (node h2) are at fault; the hardware is not to blame"},
-    {FTREE_CLASS_IO_HANG, true, "io-hang: ranks 4-5 (node h2) hang in input or output -- hardware",
+    {FTREE_CLASS_IO_HANG, true, FTREE_NONE,
+     "io-hang: ranks 4-5 (node h2) hang in input or output -- hardware",
      "hardware: what ranks 4-5 (node h2) wait for is at fault; the software is not to blame"},
-    {FTREE_CLASS_STRAGGLER, true, "straggler: node h2 (ranks 4-5) is slow, others wait for it",
+    {FTREE_CLASS_IO_HANG, true, 5, "io-hang: rank 5 (node h2) hangs in input or output -- hardware",
+     "hardware: what rank 5 (node h2) waits for is at fault; the software is not to blame"},
+    {FTREE_CLASS_STRAGGLER, true, FTREE_NONE,
+     "straggler: node h2 (ranks 4-5) is slow, others wait for it",
      "hardware or software: node h2 is at fault, and it is not known which of the two"},
-    {FTREE_CLASS_UNKNOWN, true, "unknown: node h2 (ranks 4-5): cause not found -- unknown",
+    {FTREE_CLASS_UNKNOWN, true, FTREE_NONE,
+     "unknown: node h2 (ranks 4-5): cause not found -- unknown",
      "no component is known to be at fault, hardware or software"},
 };
 
@@ -736,7 +754,8 @@ START_TEST(component_in_words)
 
     with_tree.tree = component_rows[_i].has_tree ? &tree : NULL;
     rj.job = &with_tree;
-    v.switch_ = v.kind == FTREE_KIND_SWITCH ? 1 : FTREE_NONE;
+    v.switch_ = v.kind == FTREE_KIND_SWITCH ? component_rows[_i].which : FTREE_NONE;
+    v.rank = v.kind == FTREE_KIND_RANK ? component_rows[_i].which : FTREE_NONE;
     text = ftree_report_text(&rj, &v, "x.json");
     ck_assert_msg(strstr(text, component_rows[_i].headline) == text + strlen("[faultloc] "), "%s",
                   text);
@@ -774,18 +793,46 @@ START_TEST(json_of_a_switch)
 }
 END_TEST
 
+/* A switch is told by its name, and one that the tree does not have by its number. */
+START_TEST(switches_that_are_not_in_the_tree)
+{
+    static const struct {
+        int32_t switch_;
+        const char *name;
+    } rows[] = {
+        {0, "leaf0"}, {1, "leaf1"}, {2, "2"}, {FTREE_NONE, "-1"}, {INT32_MIN, "-2147483648"}};
+
+    for (int i = 0; i < COUNT(rows); i++) {
+        struct ftree_verdict v = verdict_of_class(FTREE_CLASS_SWITCH_FAULT, 2);
+        struct ftree_job with_tree = job;
+        struct report_about about;
+        struct report_room room;
+        char text[100];
+        with_tree.tree = &tree;
+        v.switch_ = rows[i].switch_;
+        report_about(&with_tree, &v, &room, &about);
+        ftree_report_component(&about, text, sizeof(text));
+        ck_assert_int_eq(strncmp(text, "switch ", 7), 0);
+        ck_assert_str_eq(text + 7, rows[i].name);
+    }
+}
+END_TEST
+
 /* What a candidate would be about: the nearest component that has a name. */
 START_TEST(json_of_candidates)
 {
     static const struct {
         int class_;
         bool has_tree;
+        int32_t rank; /* of the verdict */
         const char *kind, *name;
     } rows[] = {
-        {FTREE_CLASS_NIC_FAULT, true, "nic", "h2"},
-        {FTREE_CLASS_SWITCH_FAULT, true, "switch", "leaf1"},
-        {FTREE_CLASS_SWITCH_FAULT, false, "node", "h2"},
-        {FTREE_CLASS_PROCESS_STOPPED, true, "node", "h2"},
+        {FTREE_CLASS_NIC_FAULT, true, FTREE_NONE, "nic", "h2"},
+        {FTREE_CLASS_SWITCH_FAULT, true, FTREE_NONE, "switch", "leaf1"},
+        {FTREE_CLASS_SWITCH_FAULT, false, FTREE_NONE, "node", "h2"},
+        {FTREE_CLASS_PROCESS_STOPPED, true, FTREE_NONE, "node", "h2"},
+        {FTREE_CLASS_PROCESS_STOPPED, true, 5, "rank", "5"},
+        {FTREE_CLASS_NODE_OUTAGE, true, 5, "node", "h2"},
     };
 
     for (int i = 0; i < COUNT(rows); i++) {
@@ -796,6 +843,7 @@ START_TEST(json_of_candidates)
         struct json_object *o, *c;
         char *text;
         with_tree.tree = rows[i].has_tree ? &tree : NULL;
+        v.rank = rows[i].rank;
         v.candidates = 1;
         v.candidate[0] = (struct ftree_candidate){(uint8_t) rows[i].class_, 300, false};
         rj.job = &with_tree;
@@ -862,6 +910,12 @@ START_TEST(text_of_a_withdrawn_verdict)
                 "[faultloc] withdrawn: node-outage of node h2: its agent answers again; this was "
                 "0.0 s after it was located\n"
                 "[faultloc]   conclusion: hardware: node h2 is no longer at fault\n");
+    v = verdict_of_class(FTREE_CLASS_NODE_FROZEN, 2);
+    v.withdrawn = v.located + 60 * 1000 * FTREE_MS;
+    expect_text(&v, NULL,
+                "[faultloc] withdrawn: node-frozen of node h2: its agent answers again; this was "
+                "60.0 s after it was located\n"
+                "[faultloc]   conclusion: hardware: node h2 is no longer at fault\n");
     v = verdict_of_class(FTREE_CLASS_UNKNOWN, 2);
     v.withdrawn = v.located;
     expect_text(&v, NULL,
@@ -910,6 +964,84 @@ START_TEST(text_of_words_as_evidence)
 }
 END_TEST
 
+/* The words of a piece of evidence, as the JSON has it: `faultloc` says them again from a file. */
+static const struct {
+    struct report_evidence e;
+    const char *text;
+} evidence_rows[] = {
+    {{"probe", "data", "agent", "h2", "10.0.0.3", "unreachable", "EHOSTUNREACH", "", "h0", ""},
+     "h2 on data 10.0.0.3: unreachable (EHOSTUNREACH)"},
+    {{"probe", "data", "agent", "h2", "", "no answer", "", "", "h0", "twice"},
+     "h2 on data: no answer, twice"},
+    {{"probe", "mgmt", "deputy", "h2", "", "answered", "EIO", "D", "h0", "late"},
+     "h2's deputy on mgmt: answered (EIO), says state D, late"},
+    {{"weather", "mgmt", "", "h2", "", "answered", "", "", "h0", ""}, "h2 on mgmt: answered"},
+    {{"proc", "", "", "h2", "", "", "", "X", "h0", ""},
+     "the kernel of h2 says the process is gone"},
+    {{"proc", "", "", "h2", "", "", "", "", "h0", ""},
+     "the kernel of h2 says the process is in state "},
+    {{"state", "", "", "h2", "", "", "", "", "h0", "load 9"}, "the state of h2: load 9"},
+    {{"log", "", "", "h2", "", "", "", "", "h0", "send to 3"},
+     "the last messages of h2: send to 3"},
+    {{"symptom", "", "", "h2", "", "", "", "", "h3", "power-off"},
+     "told to h3 about h2: power-off"},
+    {{"symptom", "", "", "h2", "", "", "EIO", "", "h3", "io-error"},
+     "told to h3 about h2: io-error (EIO)"},
+};
+
+/* rows: evidence_in_words COUNT(evidence_rows) */
+START_TEST(evidence_in_words)
+{
+    char text[200];
+
+    ftree_report_evidence(&evidence_rows[_i].e, text, sizeof(text));
+    ck_assert_str_eq(text, evidence_rows[_i].text);
+}
+END_TEST
+
+static const struct {
+    const char *data, *mgmt, *text;
+} node_rows[] = {
+    {"10.0.0.1", "10.1.0.1", "h0: data 10.0.0.1, mgmt 10.1.0.1: alive"},
+    {"10.0.0.1", "", "h0: data 10.0.0.1: alive"},
+    {"", "10.1.0.1", "h0: mgmt 10.1.0.1: alive"},
+    {"", "", "h0: alive"},
+};
+
+/* rows: nodes_with_the_addresses_they_have COUNT(node_rows) */
+START_TEST(nodes_with_the_addresses_they_have)
+{
+    char text[100];
+
+    ftree_report_node("h0", node_rows[_i].data, node_rows[_i].mgmt, "alive", text, sizeof(text));
+    ck_assert_str_eq(text, node_rows[_i].text);
+}
+END_TEST
+
+/* No addresses, and no decision was taken yet: neither is spoken of. */
+START_TEST(verbose_text_of_a_job_that_knows_little)
+{
+    struct ftree_verdict v = verdict(OUTAGE, 2, FTREE_NONE);
+    const struct ftree_verdict *list = &v;
+    struct report_job rj = report_job();
+    char *text;
+
+    rj.verbose = true;
+    rj.address = NULL;
+    rj.known = &list;
+    rj.knowns = 1;
+    text = ftree_report_text(&rj, &v, NULL);
+    ck_assert_ptr_nonnull(strstr(text, "[faultloc]   nodes:\n"
+                                       "[faultloc]     h0: alive\n"
+                                       "[faultloc]     h1: alive\n"
+                                       "[faultloc]     h2: dead\n"
+                                       "[faultloc]     h3: alive\n"
+                                       "[faultloc]   conclusion: hardware"));
+    ck_assert_ptr_null(strstr(text, "trace:"));
+    free(text);
+}
+END_TEST
+
 START_TEST(verbose_text_has_nodes_and_trace)
 {
     static const char *const trace[] = {"suspects h2: peer-stall", "  asks h2"};
@@ -927,36 +1059,90 @@ START_TEST(verbose_text_has_nodes_and_trace)
     rj.trace = trace;
     rj.traces = 2;
     text = ftree_report_text(&rj, &v, "x.json");
-    ck_assert_ptr_nonnull(
-        strstr(text, "[faultloc]   full report: x.json\n"
-                     "[faultloc]   nodes:\n"
-                     "[faultloc]     h0: data 10.0.0.1: alive\n"
-                     "[faultloc]     h1: data 10.0.0.2, mgmt 10.1.0.2: alive\n"
-                     "[faultloc]     h2: data 10.0.0.3, mgmt 10.1.0.3: dead\n"
-                     "[faultloc]     h3: data 10.0.0.4, mgmt 10.1.0.4: unreachable\n"
-                     "[faultloc]   trace:\n"
-                     "[faultloc]     suspects h2: peer-stall\n"
-                     "[faultloc]       asks h2\n"
-                     "[faultloc]   conclusion: hardware"));
+    ck_assert_ptr_nonnull(strstr(text,
+                                 "[faultloc]   full report: x.json\n"
+                                 "[faultloc]   nodes:\n"
+                                 "[faultloc]     h0: data 10.0.0.1: alive\n"
+                                 "[faultloc]     h1: data 10.0.0.2, mgmt 10.1.0.2: alive\n"
+                                 "[faultloc]     h2: data 10.0.0.3, mgmt 10.1.0.3: dead\n"
+                                 "[faultloc]     h3: data 10.0.0.4, mgmt 10.1.0.4: unreachable\n"
+                                 "[faultloc]   trace:\n"
+                                 "[faultloc]     suspects h2: peer-stall\n"
+                                 "[faultloc]       asks h2\n"
+                                 "[faultloc]   conclusion: hardware"));
     free(text);
 }
 END_TEST
 
 /* ---- the table of nodes ---------------------------------------------------------------------- */
 
+/* What was heard of h2 on the management network, in so far as it matters. */
+enum heard {
+    NOTHING,
+    ANSWER,
+    SILENCE,
+    NO_WAY_TO_IT,
+    OWN_SIDE_DOWN,
+    SILENCE_OF_ANOTHER,
+    GONE_IN_PROC
+};
+
+static void add_heard(struct ftree_verdict *v, enum heard heard)
+{
+    static const uint8_t reach[] = {[ANSWER] = FTREE_REACH_ANSWERED,
+                                    [SILENCE] = FTREE_REACH_SILENT,
+                                    [NO_WAY_TO_IT] = FTREE_REACH_UNREACHABLE,
+                                    [OWN_SIDE_DOWN] = FTREE_REACH_LOCAL_DOWN,
+                                    [SILENCE_OF_ANOTHER] = FTREE_REACH_SILENT};
+
+    if (heard == GONE_IN_PROC)
+        add_proc(v, 2, 'X');
+    else if (heard != NOTHING)
+        add_probe(v, FTREE_PATH_MGMT, FTREE_ROLE_AGENT, (enum ftree_reach) reach[heard],
+                  heard == SILENCE_OF_ANOTHER ? 1 : 2, 0, 0);
+}
+
 static const struct {
     int class_;
-    bool was_silent;
+    enum heard heard;
+    bool has_tree;
+    int32_t switch_;
     const char *state[4];
 } state_rows[] = {
-    {FTREE_CLASS_NODE_OUTAGE, false, {"alive", "alive", "dead", "alive"}},
-    {FTREE_CLASS_NODE_FROZEN, false, {"alive", "alive", "dead", "alive"}},
-    {FTREE_CLASS_LINK_FAULT, false, {"alive", "alive", "unreachable", "alive"}},
-    {FTREE_CLASS_SWITCH_FAULT, false, {"alive", "alive", "unreachable", "unreachable"}},
-    {FTREE_CLASS_UNKNOWN, true, {"alive", "alive", "unreachable", "alive"}},
-    {FTREE_CLASS_UNKNOWN, false, {"alive", "alive", "alive", "alive"}},
-    {FTREE_CLASS_PROCESS_CRASH, false, {"alive", "alive", "alive", "alive"}},
-    {FTREE_CLASS_STRAGGLER, false, {"alive", "alive", "alive", "alive"}},
+    {FTREE_CLASS_NODE_OUTAGE, NOTHING, true, FTREE_NONE, {"alive", "alive", "dead", "alive"}},
+    {FTREE_CLASS_NODE_FROZEN, NOTHING, true, FTREE_NONE, {"alive", "alive", "dead", "alive"}},
+    {FTREE_CLASS_NIC_FAULT, NOTHING, true, FTREE_NONE, {"alive", "alive", "unreachable", "alive"}},
+    {FTREE_CLASS_LINK_FAULT, NOTHING, true, FTREE_NONE, {"alive", "alive", "unreachable", "alive"}},
+    {FTREE_CLASS_SWITCH_FAULT, NOTHING, true, 1, {"alive", "alive", "unreachable", "unreachable"}},
+    {FTREE_CLASS_SWITCH_FAULT, NOTHING, true, 0, {"unreachable", "unreachable", "alive", "alive"}},
+    /* which switch, or what is behind it, is not known: the node that was asked for */
+    {FTREE_CLASS_SWITCH_FAULT,
+     NOTHING,
+     true,
+     FTREE_NONE,
+     {"alive", "alive", "unreachable", "alive"}},
+    {FTREE_CLASS_SWITCH_FAULT, NOTHING, false, 1, {"alive", "alive", "unreachable", "alive"}},
+    {FTREE_CLASS_UNKNOWN, NOTHING, true, FTREE_NONE, {"alive", "alive", "alive", "alive"}},
+    {FTREE_CLASS_UNKNOWN, ANSWER, true, FTREE_NONE, {"alive", "alive", "alive", "alive"}},
+    {FTREE_CLASS_UNKNOWN, SILENCE, true, FTREE_NONE, {"alive", "alive", "unreachable", "alive"}},
+    {FTREE_CLASS_UNKNOWN,
+     NO_WAY_TO_IT,
+     true,
+     FTREE_NONE,
+     {"alive", "alive", "unreachable", "alive"}},
+    {FTREE_CLASS_UNKNOWN,
+     OWN_SIDE_DOWN,
+     true,
+     FTREE_NONE,
+     {"alive", "alive", "unreachable", "alive"}},
+    {FTREE_CLASS_UNKNOWN,
+     SILENCE_OF_ANOTHER,
+     true,
+     FTREE_NONE,
+     {"alive", "alive", "alive", "alive"}},
+    {FTREE_CLASS_UNKNOWN, GONE_IN_PROC, true, FTREE_NONE, {"alive", "alive", "alive", "alive"}},
+    {FTREE_CLASS_PROCESS_CRASH, SILENCE, true, FTREE_NONE, {"alive", "alive", "alive", "alive"}},
+    {FTREE_CLASS_STRAGGLER, SILENCE, true, FTREE_NONE, {"alive", "alive", "alive", "alive"}},
 };
 
 /* rows: json_has_the_state_of_nodes COUNT(state_rows) */
@@ -969,14 +1155,13 @@ START_TEST(json_has_the_state_of_nodes)
     struct json_object *o, *table;
     char *text;
 
-    with_tree.tree = &tree;
+    with_tree.tree = state_rows[_i].has_tree ? &tree : NULL;
     rj.job = &with_tree;
     rj.known = &list;
     rj.knowns = 1;
-    v.switch_ = v.kind == FTREE_KIND_SWITCH ? 1 : FTREE_NONE;
+    v.switch_ = state_rows[_i].switch_;
     add_probe(&v, FTREE_PATH_DATA, FTREE_ROLE_AGENT, FTREE_REACH_ANSWERED, 2, 0, 0);
-    if (state_rows[_i].was_silent)
-        add_probe(&v, FTREE_PATH_MGMT, FTREE_ROLE_AGENT, FTREE_REACH_SILENT, 2, 0, 0);
+    add_heard(&v, state_rows[_i].heard);
     text = ftree_report_json(&rj);
     o = json_tokener_parse(text);
     table = member(o, "node_table", json_type_array);
@@ -1052,12 +1237,16 @@ SUITE("report")
     TEST(odd_times_stay_numbers);
     TEST_ROWS(component_in_words, COUNT(component_rows));
     TEST(json_of_a_switch);
+    TEST(switches_that_are_not_in_the_tree);
     TEST(json_of_candidates);
     TEST(candidates_are_named_in_order);
     TEST(only_the_most_likely_stay);
     TEST(text_of_a_withdrawn_verdict);
     TEST(json_of_a_withdrawn_verdict);
     TEST(text_of_words_as_evidence);
+    TEST_ROWS(evidence_in_words, COUNT(evidence_rows));
+    TEST_ROWS(nodes_with_the_addresses_they_have, COUNT(node_rows));
+    TEST(verbose_text_of_a_job_that_knows_little);
     TEST(verbose_text_has_nodes_and_trace);
     TEST_ROWS(json_has_the_state_of_nodes, COUNT(state_rows));
     TEST(a_large_job_has_its_table_only_when_asked);

@@ -3,6 +3,7 @@
  *     See COPYRIGHT in top-level directory
  */
 
+#include "nomem.h"
 #include "suite.h"
 #include "tree_int.h"
 
@@ -11,56 +12,7 @@
 /*
  * The n-th allocation fails, for n = 1, 2, 3, ... until a tree is made without: each time it is
  * FTREE_ERR_NOMEM and nothing else.
- *
- * The C library's allocator is replaced for that, which does not go together with a sanitizer's;
- * what is lost is found there by running the same texts, from test_tree_read.c.
  */
-
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define __SANITIZE_ADDRESS__ 1 /* as gcc says it */
-#endif
-#endif
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__GLIBC__)
-#define CAN_FAIL 0
-#else
-#define CAN_FAIL 1
-
-static long countdown = -1; /* -1: none fails */
-static long taken; /* and not given back */
-
-extern void *__libc_malloc(size_t size);
-extern void *__libc_realloc(void *ptr, size_t size);
-extern void __libc_free(void *ptr);
-
-static bool fails(void)
-{
-    return countdown >= 0 && countdown-- == 0;
-}
-
-void *malloc(size_t size)
-{
-    void *p = fails() ? NULL : __libc_malloc(size);
-
-    taken += p != NULL;
-    return p;
-}
-
-void *realloc(void *ptr, size_t size)
-{
-    void *p = fails() ? NULL : __libc_realloc(ptr, size);
-
-    taken += p != NULL && ptr == NULL;
-    return p;
-}
-
-void free(void *ptr)
-{
-    taken -= ptr != NULL;
-    __libc_free(ptr);
-}
-#endif
 
 #define NAMES 200
 
@@ -119,26 +71,20 @@ START_TEST(an_allocation_fails)
     ck_assert_uint_le(packed_len, sizeof(packed));
     ftree_tree_pack(t, packed);
     ftree_tree_free(t);
-#if CAN_FAIL
     for (long n = 0;; n++) {
-        long before = taken, left;
+        long before = nomem_taken;
         int rc;
-        countdown = n;
+        nomem_begin(n);
         rc = stories[_i](&t);
-        left = countdown;
-        countdown = -1;
-        if (rc == FTREE_OK && left >= 0) {
+        if (nomem_end()) {
+            REQUIRE(rc == FTREE_OK);
             ftree_tree_free(t);
-            ck_assert_int_eq(taken, before);
+            ck_assert_int_eq(nomem_taken, before);
             ck_assert_int_gt(n, 0);
             break;
         }
-        REQUIRE(rc == FTREE_ERR_NOMEM && t == NULL && taken == before && n < 1000);
+        REQUIRE(rc == FTREE_ERR_NOMEM && t == NULL && nomem_taken == before && n < 1000);
     }
-#else
-    ck_assert_int_eq(stories[_i](&t), FTREE_OK);
-    ftree_tree_free(t);
-#endif
 }
 END_TEST
 

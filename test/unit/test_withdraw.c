@@ -3,9 +3,12 @@
  *     See COPYRIGHT in top-level directory
  */
 
+#include "base.h"
 #include "lone.h"
 #include "suite.h"
 #include "world.h"
+
+#include <string.h>
 
 #define SECOND (1000 * FTREE_MS)
 #define MINUTE (60 * SECOND)
@@ -23,26 +26,45 @@ static void decide(struct lone *l, const char *sign, int32_t node, int32_t rank)
     ck_assert_ptr_null(ftree_check(l->ft));
 }
 
-static int32_t asked(const struct lone *l, int32_t node)
+/* The question whether the verdict about `node` is over, 0: it was not asked. */
+static uint32_t question(const struct lone *l, int32_t node)
 {
+    for (int32_t i = 0; i < l->ft->known.n; i++)
+        if (l->ft->known.items[i].v.node == node && l->ft->known.items[i].check)
+            return l->ft->known.items[i].check;
+    return 0;
+}
+
+static int32_t asked_over(const struct lone *l, int32_t about, int32_t node, enum ftree_path path)
+{
+    uint32_t nonce = question(l, about);
     int32_t n = 0;
 
     for (int32_t i = 0; i < l->n_sent; i++)
-        n += l->sent[i].m.type == WIRE_PROBE && l->sent[i].to.node == node &&
-             l->sent[i].to.path == FTREE_PATH_DATA;
+        n += nonce && l->sent[i].m.type == WIRE_PROBE && l->sent[i].m.u.probe.nonce == nonce &&
+             l->sent[i].to.node == node && l->sent[i].to.path == path;
     return n;
+}
+
+static int32_t asked(const struct lone *l, int32_t node)
+{
+    return asked_over(l, node, node, FTREE_PATH_DATA);
+}
+
+/* `node` answers the question whether the verdict about `about` is over. */
+static void answers_about(struct lone *l, int32_t about, int32_t node, enum ftree_path path)
+{
+    struct wire_message m = {.type = WIRE_ANSWER, .u.answer.asked_peer = FTREE_NONE};
+
+    m.u.answer.nonce = question(l, about);
+    ck_assert_uint_ne(m.u.answer.nonce, 0);
+    lone_hear(l, node, path, &m);
 }
 
 /* The node that was asked whether it is still lost answers. */
 static void answers(struct lone *l, int32_t node)
 {
-    struct wire_message m = {.type = WIRE_ANSWER, .u.answer.asked_peer = FTREE_NONE};
-
-    for (int32_t i = 0; i < l->ft->known.n; i++)
-        if (l->ft->known.items[i].v.node == node && l->ft->known.items[i].check)
-            m.u.answer.nonce = l->ft->known.items[i].check;
-    ck_assert_uint_ne(m.u.answer.nonce, 0);
-    lone_hear(l, node, FTREE_PATH_MGMT, &m);
+    answers_about(l, node, node, FTREE_PATH_MGMT);
 }
 
 START_TEST(a_lost_node_is_asked_at_doubling_intervals)
@@ -87,7 +109,15 @@ static const struct {
     {0, 4, "process-stopped/connects-never-answers", true},
     {0, 4, "node-frozen/agent-and-deputy-mute", true},
     {0, 4, "process-crash/port-refused", false}, /* a crash is for ever */
-    {0, 4, "unknown/data-path-silent", false}, /* it does answer */
+    {4, 4, "process-crash/port-refused", false},
+    {4, 4, "unknown/data-path-silent", true}, /* who decided, over the path that was silent */
+    {4, 4, "nic-fault/interface-down", true},
+    {4, 4, "nic-fault/interface-gone", true},
+    {4, 4, "link-fault/no-carrier", true},
+    {0, 4, "unknown/data-path-silent", false}, /* from here it may always have answered */
+    {0, 4, "nic-fault/interface-down", false},
+    {4, 4, "straggler/cpu-pressure", false}, /* it answered all the time */
+    {4, 4, "io-hang/disk-sleep", false},
 };
 
 /* rows: who_asks COUNT(askers) */
@@ -183,6 +213,248 @@ START_TEST(only_the_answer_to_that_question_counts)
 }
 END_TEST
 
+/* ---- a path ---------------------------------------------------------------------------------- */
+
+/* Answers over which paths belie a sign? */
+static const struct {
+    const char *sign;
+    bool data, mgmt;
+} signs[] = {
+    {"node-outage/both-paths-silent", true, true},
+    {"node-outage/only-path-silent", true, true},
+    {"node-frozen/agent-and-deputy-mute", true, true},
+    {"nic-fault/interface-down", true, false},
+    {"nic-fault/interface-gone", true, false},
+    {"link-fault/no-carrier", true, false},
+    {"unknown/data-path-silent", true, false},
+    {"unknown/own-data-path-silent", true, false},
+    {"unknown/no-node-answers", true, true},
+    {"straggler/memory-exhausted", false, false},
+    {"straggler/throttled", false, false},
+    {"io-hang/disk-sleep", false, false},
+    {"unknown/not-in-these-rules", false, false},
+};
+
+static struct ftree_verdict by_sign(const struct lone *l, const char *sign, int32_t node)
+{
+    bool known = !strstr(sign, "not-in-these-rules");
+    struct ftree_verdict v = lone_verdict(l, known ? sign : "unknown/no-node-answers", node,
+                                          FTREE_NONE, l->ft->self);
+
+    strcpy(v.rule, sign);
+    return v;
+}
+
+/* rows: what_belies_a_sign COUNT(signs) */
+START_TEST(what_belies_a_sign)
+{
+    struct lone *l = lone_new(4, 2, 32, 0);
+    struct ftree_verdict v = by_sign(l, signs[_i].sign, 2);
+    const struct known *k;
+
+    ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
+    lone_run(l, 250);
+    ck_assert_int_eq(asked_over(l, 2, 2, FTREE_PATH_DATA), signs[_i].data);
+    ck_assert_int_eq(asked_over(l, 2, 2, FTREE_PATH_MGMT), signs[_i].mgmt);
+    k = &l->ft->known.items[0];
+    if (signs[_i].data != signs[_i].mgmt) {
+        answers_about(l, 2, 2, FTREE_PATH_MGMT); /* it did all the time */
+        ck_assert_uint_eq(k->v.withdrawn, 0);
+    }
+    if (signs[_i].data) {
+        answers_about(l, 2, 2, FTREE_PATH_DATA);
+        ck_assert_uint_eq(k->v.withdrawn, l->now);
+    }
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(a_silent_path_is_asked_at_doubling_intervals)
+{
+    struct lone *l = lone_new(4, 1, 32, 0);
+    struct ftree_verdict v = by_sign(l, "unknown/data-path-silent", 2);
+    struct ftree_verdict other = lone_verdict(l, "process-crash/port-refused", 3, 3, 0);
+    int32_t until[] = {200, 1200, 3200, 7200, 15200, 31200, 63200, 127200, 191200, 255200};
+
+    ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
+    ck_assert_int_eq(ftree_restore(l->ft, l->now, &other), FTREE_OK); /* told to it: it was there */
+    for (int i = 0; i < COUNT(until); i++) {
+        lone_run(l, until[i] - 1 - (int) (l->now / FTREE_MS - 1000));
+        ck_assert_str_eq(lone_log(l), "");
+        lone_run(l, 1);
+        lone_log(l);
+        ck_assert(l->ft->known.items[0].recheck > l->now);
+    }
+    lone_run(l, 63 * 1000);
+    answers_about(l, 2, 2, FTREE_PATH_DATA);
+    lone_acks(l, 1);
+    lone_acks(l, 2);
+    ck_assert_str_eq(lone_log(l), "318200 withdraws unknown of n2: n2 answers over data\n"
+                                  "318200 -> n1 data verdict-down\n"
+                                  "318200 -> n2 data verdict-down\n");
+    ck_assert(ftree_deadline(l->ft) == FTREE_NEVER);
+    ck_assert_int_eq(l->withdrawals_told, 1);
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(how_one_rank_of_several_is_its_own_node_says)
+{
+    struct lone *l = lone_new(4, 2, 32, 0);
+    struct ftree_verdict v = lone_verdict(l, "process-stopped/deputy-says-stopped", 2, 5, 0);
+
+    ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
+    ck_assert(ftree_deadline(l->ft) == FTREE_NEVER);
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(whoever_is_heard_over_its_silent_path_is_asked_at_once)
+{
+    struct lone *l = lone_new(4, 1, 32, 0);
+    struct ftree_verdict v = by_sign(l, "nic-fault/interface-down", 2);
+    struct wire_message m = {.type = WIRE_SWEEP};
+
+    ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
+    lone_run(l, 120 * 1000);
+    lone_log(l);
+    lone_hear(l, 2, FTREE_PATH_MGMT, &m); /* that one was never silent */
+    ck_assert_int_eq(asked(l, 2), 0);
+    lone_hear(l, 3, FTREE_PATH_DATA, &m); /* that node's was not */
+    ck_assert_int_eq(asked(l, 2), 0);
+    m.id = 0;
+    lone_hear(l, 2, FTREE_PATH_DATA, &m);
+    ck_assert_int_eq(asked(l, 2), 1);
+    ck_assert_int_eq(l->withdrawals, 0); /* it may have been long on its way */
+    answers_about(l, 2, 2, FTREE_PATH_DATA);
+    ck_assert_int_eq(l->withdrawals, 1);
+    lone_free(l);
+}
+END_TEST
+
+/* A verdict of this node about itself, found by asking `suspect`. */
+static void decide_about_self(struct lone *l, const char *sign, int32_t suspect, bool own_only)
+{
+    struct ftree_verdict v = by_sign(l, sign, l->ft->self);
+    struct ftree_evidence e = {.source = FTREE_EVIDENCE_PROBE,
+                               .reach = FTREE_REACH_SILENT,
+                               .target = suspect,
+                               .by = l->ft->self};
+
+    ftree_verdict_add_evidence(&v, &e);
+    e.target = 1; /* a witness */
+    ftree_verdict_add_evidence(&v, &e);
+    v.own_only = own_only;
+    ftree_spread_raise(l->ft, l->now, &v);
+}
+
+START_TEST(whether_it_is_cut_off_a_node_asks_others_by_turns)
+{
+    struct lone *l = lone_new(6, 1, 32, 0);
+
+    struct ftree_verdict lost = by_sign(l, "node-outage/both-paths-silent", 1);
+
+    l->job.has_path[FTREE_PATH_MGMT] = false;
+    lone_renew(l);
+    decide_about_self(l, "unknown/no-node-answers", 3, true);
+    ck_assert_int_eq(ftree_restore(l->ft, l->now, &lost), FTREE_OK); /* from before */
+    lone_log(l);
+    for (int i = 0; i < 4; i++) {
+        static const int32_t turn[][2] = {{3, 4}, {5, 0}, {1, 2}, {3, 4}};
+        lone_run(l, i == 0 ? 210 : 1000 << (i - 1));
+        for (int32_t n = 1; n < 6; n++)
+            ck_assert_int_eq(asked_over(l, 0, n, FTREE_PATH_DATA),
+                             n != 1 && (n == turn[i][0] || n == turn[i][1]));
+        lone_log(l);
+    }
+    lone_free(l);
+}
+END_TEST
+
+/* rows: who_was_cut_off_tells_only_its_own_people_that_it_is_over 2 */
+START_TEST(who_was_cut_off_tells_only_its_own_people_that_it_is_over)
+{
+    struct lone *l = lone_new(4, 1, 32, _i ? 2 : 0);
+
+    decide_about_self(l, "unknown/no-node-answers", 3, true);
+    ck_assert_int_eq(l->reports, 1);
+    lone_run(l, 500);
+    lone_log(l);
+    answers_about(l, l->ft->self, 1, FTREE_PATH_MGMT);
+    ck_assert_str_eq(lone_log(l), _i ? "500 withdraws unknown of n2: n1 answers over mgmt\n"
+                                     : "500 withdraws unknown of n0: n1 answers over mgmt\n");
+    ck_assert_int_eq(l->withdrawals, 1);
+    ck_assert_int_eq(l->withdrawals_told, 1);
+    ck_assert(ftree_deadline(l->ft) == FTREE_NEVER);
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(what_is_for_its_own_people_is_never_told_to_a_node_that_is_back)
+{
+    struct lone *l = lone_new(4, 1, 32, 0);
+
+    decide_about_self(l, "unknown/no-node-answers", 3, true);
+    lone_log(l);
+    ftree_spread_retell(l->ft, l->now, 3);
+    ck_assert_str_eq(lone_log(l), "");
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(who_speaks_to_a_node_that_takes_itself_for_cut_off_is_asked_at_once)
+{
+    struct lone *l = lone_new(4, 1, 32, 0);
+    struct wire_message m = {.type = WIRE_SWEEP};
+
+    decide_about_self(l, "unknown/own-data-path-silent", 3, false);
+    lone_hear(l, 2, FTREE_PATH_MGMT, &m);
+    ck_assert_int_eq(asked_over(l, 0, 2, FTREE_PATH_DATA), 0);
+    m.id = 0;
+    lone_hear(l, 2, FTREE_PATH_DATA, &m);
+    ck_assert_int_eq(asked_over(l, 0, 2, FTREE_PATH_DATA), 1);
+    answers_about(l, 0, 2, FTREE_PATH_DATA);
+    ck_assert_int_eq(l->withdrawals, 1);
+    ck_assert_int_gt(lone_count(l, WIRE_VERDICT_DOWN), 3); /* and all who were told are told */
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(whoever_answers_a_crash_stays)
+{
+    struct lone *l = lone_new(NODES, 1, 2, 4);
+    struct wire_message m = {.type = WIRE_SWEEP};
+
+    decide(l, "process-crash/port-refused", 9, 9);
+    lone_hear(l, 9, FTREE_PATH_DATA, &m);
+    ck_assert_uint_eq(question(l, 9), 0);
+    ck_assert(l->ft->known.items[0].recheck == FTREE_NEVER);
+    ck_assert(ftree_has_failed(l->ft, 9));
+    lone_free(l);
+}
+END_TEST
+
+/* rows: what_a_lost_node_has_decided_the_root_asks_about 2 */
+START_TEST(what_a_lost_node_has_decided_the_root_asks_about)
+{
+    struct lone *l = lone_new(NODES, 1, 2, _i ? 3 : 0);
+    struct ftree_verdict v = lone_verdict(l, "unknown/data-path-silent", 9, FTREE_NONE, 4);
+    struct ftree_verdict lost = lone_verdict(l, "node-outage/both-paths-silent", 4, FTREE_NONE, 1);
+
+    lone_told(l, 1, _i ? WIRE_VERDICT_DOWN : WIRE_VERDICT_UP, &v);
+    lone_run(l, 1000);
+    ck_assert_uint_eq(question(l, 9), 0);
+    lone_told(l, 1, _i ? WIRE_VERDICT_DOWN : WIRE_VERDICT_UP, &lost);
+    lone_run(l, 250);
+    ck_assert_int_eq(question(l, 9) != 0, !_i);
+    if (!_i) {
+        answers_about(l, 9, 9, FTREE_PATH_DATA);
+        ck_assert_int_eq(l->withdrawals, 1);
+    }
+    lone_free(l);
+}
+END_TEST
+
 /* ---- telling --------------------------------------------------------------------------------- */
 
 START_TEST(the_root_tells_who_was_told)
@@ -263,6 +535,24 @@ static struct ftree_verdict over(const struct lone *l, int32_t node, int32_t fln
     v.withdrawn = l->now;
     return v;
 }
+
+/* The root must hear that the first is over, or it takes the second for the same. */
+START_TEST(lost_once_more_the_first_withdrawal_is_told_all_the_same)
+{
+    struct lone *l = lone_new(NODES, 1, 2, 4);
+    struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 9, FTREE_NONE, 4);
+
+    ftree_spread_raise(l->ft, l->now, &v);
+    lone_acks(l, 1);
+    lone_run(l, 210);
+    answers(l, 9);
+    v.id++;
+    ftree_spread_raise(l->ft, l->now, &v);
+    ck_assert_int_eq(l->ft->known.items[0].up, UP_SENT);
+    ck_assert_int_eq(l->ft->known.items[1].up, UP_SENT);
+    lone_free(l);
+}
+END_TEST
 
 START_TEST(on_its_way_up_and_down_it_is_passed_on_once)
 {
@@ -488,6 +778,174 @@ START_TEST(a_stopped_rank_that_ends_does_not_run_again)
 }
 END_TEST
 
+/* ---- an end to remembering ------------------------------------------------------------------- */
+
+#define KEPT 32 /* of what has been over for a minute */
+
+/* Node 2 is lost, is back, and all are told; the id of the verdict. */
+static uint32_t flap(struct lone *l, uint32_t id)
+{
+    struct ftree_verdict v =
+        lone_verdict(l, "node-outage/both-paths-silent", 2, FTREE_NONE, l->ft->self);
+
+    v.id = id;
+    ftree_spread_raise(l->ft, l->now, &v);
+    lone_acks(l, 1);
+    lone_acks(l, 3);
+    lone_run(l, 201);
+    answers(l, 2);
+    for (int32_t n = 1; n < 4; n++)
+        lone_acks(l, n);
+    lone_log(l);
+    return id;
+}
+
+static void flap_each(struct lone *l, int times, int ms)
+{
+    for (int i = 0; i < times; i++) {
+        flap(l, 1000 + (uint32_t) l->verdicts);
+        lone_run(l, ms);
+        lone_log(l);
+    }
+}
+
+START_TEST(of_what_was_over_long_ago_the_youngest_are_kept)
+{
+    struct lone *l = lone_new(4, 1, 32, 0);
+
+    flap_each(l, 60, 61 * 1000);
+    ck_assert_int_eq(l->verdicts, 60);
+    ck_assert_int_eq(l->withdrawals, 60);
+    ck_assert_int_eq(l->ft->known.n, KEPT + 1); /* and the last */
+    for (int32_t i = 0; i <= KEPT; i++) /* oldest first, as ever */
+        ck_assert_uint_eq(ftree_verdict_at(l->ft, i)->id, 1000 + 60 - KEPT - 1 + (uint32_t) i);
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(what_was_over_a_moment_ago_is_kept)
+{
+    struct lone *l = lone_new(4, 1, 32, 0);
+    int32_t known;
+
+    flap_each(l, 60, 10);
+    ck_assert_int_eq(l->ft->known.n, 60);
+    for (uint32_t id = 1000; id < 1060; id++) { /* late, or twice */
+        struct ftree_verdict v =
+            lone_verdict(l, "node-outage/both-paths-silent", 2, FTREE_NONE, l->ft->self);
+        v.id = id;
+        lone_told(l, 1, id % 2 ? WIRE_VERDICT_UP : WIRE_VERDICT_DOWN, &v);
+        ck_assert(!ftree_has_failed(l->ft, 2));
+        lone_acks(l, 1);
+        lone_log(l);
+    }
+    ck_assert_int_eq(l->verdicts, 60);
+    lone_run(l, 61 * 1000);
+    known = l->ft->known.n;
+    flap_each(l, 1, 0);
+    ck_assert_int_eq(known, 60); /* nothing wakes only to forget */
+    ck_assert_int_eq(l->ft->known.n, KEPT + 1);
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(what_stands_is_kept)
+{
+    struct lone *l = lone_new(4, 1, 32, 0);
+
+    decide(l, "process-crash/port-refused", 3, 3);
+    decide(l, "unknown/data-path-silent", 1, FTREE_NONE);
+    flap_each(l, 50, 61 * 1000);
+    ck_assert_int_eq(l->ft->known.n, KEPT + 3);
+    ck_assert(ftree_has_failed(l->ft, 3));
+    ck_assert_ptr_nonnull(ftree_verdict_find(l->ft, FTREE_CLASS_UNKNOWN, 1, FTREE_NONE));
+    lone_free(l);
+}
+END_TEST
+
+/* Who decided has not been heard yet by the root: it goes on telling. */
+START_TEST(what_is_still_to_be_told_is_kept)
+{
+    struct lone *l = lone_new(NODES, 1, 2, 4);
+    struct ftree_verdict v = over(l, 9, 4);
+
+    for (int i = 0; i < KEPT + 8; i++) {
+        struct ftree_verdict old = over(l, 10, 7);
+        old.id = 2000 + (uint32_t) i;
+        ck_assert_int_eq(ftree_restore(l->ft, l->now, &old), FTREE_OK);
+    }
+    ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
+    for (int32_t i = 0; i < l->ft->known.n; i++)
+        l->ft->known.items[i].up = UP_SENT;
+    lone_sleep(l, 61 * 1000);
+    ftree_withdraw_forget(l->ft, l->now);
+    ck_assert_int_eq(l->ft->known.n, KEPT + 9);
+    for (int32_t i = 0; i < l->ft->known.n; i++)
+        l->ft->known.items[i].up = UP_NOTHING;
+    /* on its way to the parent, who may be silent: then it goes another way */
+    l->ft->known.items[0].up = UP_PENDING;
+    l->ft->known.items[0].up_again = l->now;
+    ftree_spread_tick(l->ft, l->now);
+    l->ft->known.items[0].up = UP_NOTHING;
+    ck_assert_int_eq(lone_count(l, WIRE_VERDICT_UP), 1);
+    ftree_withdraw_forget(l->ft, l->now);
+    ck_assert_int_eq(l->ft->known.n, KEPT);
+    ck_assert_uint_eq(l->ft->known.items[0].v.id, 2000);
+    ck_assert_uint_eq(l->ft->known.items[1].v.id, 2010);
+    lone_free(l);
+}
+END_TEST
+
+/* From a process that was stopped for hours, say: it is asked about before people are told. */
+START_TEST(a_forgotten_one_that_comes_late_is_over_before_it_is_told)
+{
+    struct lone *l = lone_new(4, 1, 32, 0);
+    struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 2, FTREE_NONE, 0);
+    int32_t reports;
+
+    flap_each(l, 50, 61 * 1000);
+    v.id = 1000;
+    ck_assert_ptr_null(ftree_verdict_by_id(l->ft, 0, v.id));
+    reports = l->reports;
+    lone_told(l, 1, WIRE_VERDICT_UP, &v);
+    ck_assert(ftree_has_failed(l->ft, 2));
+    lone_acks(l, 1);
+    lone_acks(l, 3);
+    lone_run(l, 201);
+    answers(l, 2);
+    for (int32_t n = 1; n < 4; n++)
+        lone_acks(l, n);
+    lone_run(l, 5000);
+    ck_assert(!ftree_has_failed(l->ft, 2));
+    ck_assert_int_eq(l->reports, reports);
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(a_successor_remembers_no_more_than_that)
+{
+    struct lone *l = lone_new(4, 1, 32, 0);
+    struct ftree_verdict v = over(l, 2, 0), own;
+    int class_;
+
+    lone_sleep(l, 61 * 1000);
+    for (uint32_t turn = 0; turn < 2; turn++) /* the board gives it all of them again */
+        for (uint32_t i = 0; i < 60; i++) {
+            v.id = 500 + i;
+            v.withdrawn = 1000 * FTREE_MS + i;
+            ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
+            ck_assert_int_le(l->ft->known.n, KEPT);
+        }
+    for (uint32_t i = 60 - KEPT; i < 60; i++)
+        ck_assert_ptr_nonnull(ftree_verdict_by_id(l->ft, 0, 500 + i));
+    /* others may still remember what it has forgotten: its own next is none of those */
+    const struct rules_sign *sign = base_sign("node-outage/both-paths-silent", &class_);
+    ftree_verdict_init(l->ft, l->now, &own, sign, class_, 2, FTREE_NONE);
+    ck_assert_uint_gt(own.id, 559);
+    lone_free(l);
+}
+END_TEST
+
 /* ---- stories --------------------------------------------------------------------------------- */
 
 static void expect_told(const struct world *w, int32_t verdicts, int32_t withdrawals)
@@ -626,6 +1084,135 @@ START_TEST(whoever_is_stopped_and_continued)
 }
 END_TEST
 
+/* The data path of a node is cut for a while: its management path tells it from a lost node. */
+/* rows: a_data_path_is_silent_for_a_while 7 */
+START_TEST(a_data_path_is_silent_for_a_while)
+{
+    struct world *w = world_new(7, 1, 2);
+
+    for (int turn = 1; turn <= 3; turn++) { /* it is found each time */
+        w->node[_i].path_down[FTREE_PATH_DATA] = true;
+        world_all_wait(w, _i, _i);
+        ck_assert(world_run_until_reports(w, turn, 5 * SECOND));
+        ck_assert_int_eq(w->report[turn - 1].node, _i);
+        ck_assert_str_eq(w->report[turn - 1].rule, "unknown/data-path-silent");
+        world_run(w, 10 * SECOND);
+        ck_assert_int_eq(w->withdrawals, turn - 1); /* it lasts */
+        all_go_on(w);
+        w->node[_i].path_down[FTREE_PATH_DATA] = false;
+        world_run(w, MINUTE);
+        ck_assert_int_eq(w->reports, turn);
+        ck_assert_int_eq(w->withdrawals, turn);
+        expect_told(w, turn, turn);
+    }
+    world_free(w);
+}
+END_TEST
+
+START_TEST(a_nic_is_down_for_a_while)
+{
+    struct world *w = world_new(4, 1, 32);
+
+    w->node[2].path_down[FTREE_PATH_DATA] = true;
+    w->state[2].link = FTREE_LINK_DOWN;
+    world_all_wait(w, 2, 2);
+    world_run(w, 4 * SECOND);
+    ck_assert_int_eq(w->reports, 1);
+    ck_assert_str_eq(w->report[0].rule, "nic-fault/interface-down");
+    w->node[2].path_down[FTREE_PATH_DATA] = false;
+    w->state[2].link = FTREE_LINK_UP;
+    all_go_on(w);
+    world_trace(w);
+    world_run(w, MINUTE);
+    EXPECT_LINES(world_trace(w), "4152 n0: n2 is well: its agent answers\n"
+                                 "4654 n0: withdraws nic-fault of n2: n2 answers over data\n"
+                                 "4655 n1: learns that nic-fault of n2 is over\n"
+                                 "4655 n2: learns that nic-fault of n2 is over\n"
+                                 "4655 n3: learns that nic-fault of n2 is over\n");
+    ck_assert_int_eq(w->withdrawals, 1);
+    expect_told(w, 1, 1);
+    world_free(w);
+}
+END_TEST
+
+/* To who asks about its child all are silent: it says so of itself, and that it is over. */
+/* rows: the_own_data_path_is_silent_for_a_while 3 */
+START_TEST(the_own_data_path_is_silent_for_a_while)
+{
+    struct world *w = world_new(7, 1, 2);
+
+    w->node[_i].path_down[FTREE_PATH_DATA] = true;
+    world_wait(w, _i, 2 * _i + 1);
+    world_run(w, 20 * SECOND);
+    ck_assert_int_eq(w->reports, 1);
+    ck_assert_int_eq(w->report[0].node, _i);
+    ck_assert_int_eq(w->withdrawals, 0);
+    world_go_on(w, _i);
+    w->node[_i].path_down[FTREE_PATH_DATA] = false;
+    world_run(w, MINUTE);
+    ck_assert_int_eq(w->reports, 1);
+    ck_assert_int_eq(w->withdrawals, 1);
+    expect_told(w, 1, 1);
+    world_free(w);
+}
+END_TEST
+
+/* A node that nobody answers tells its own people, and then that it is over; the others take it for
+ * lost, and then they do not. */
+/* rows: a_node_that_nobody_answers_is_reached_again 7 */
+START_TEST(a_node_that_nobody_answers_is_reached_again)
+{
+    struct world *w = world_new(7, 1, 2);
+    int32_t own = 0;
+
+    cut(w, _i, true);
+    world_all_wait(w, _i, _i);
+    world_wait(w, _i, (_i + 1) % 7);
+    world_run(w, 20 * SECOND);
+    ck_assert_int_eq(w->reports, 2);
+    for (int i = 0; i < 2; i++)
+        own += w->reporter[i] == _i && w->report[i].own_only &&
+               !strcmp(w->report[i].rule, "unknown/no-node-answers");
+    ck_assert_int_eq(own, 1);
+    ck_assert_int_eq(w->withdrawals, 0);
+    all_go_on(w);
+    cut(w, _i, false);
+    world_run(w, 2 * MINUTE);
+    ck_assert_int_eq(w->reports, 2);
+    ck_assert_int_eq(w->withdrawals, 2);
+    expect_told(w, 1, 1); /* each of its own */
+    world_free(w);
+}
+END_TEST
+
+/* What is over is over everywhere, whatever the order in which messages arrive, and is not
+ * remembered for ever. */
+/* rows: a_path_flaps 6 */
+START_TEST(a_path_flaps)
+{
+    struct world *w = world_new(7, 1, 2);
+    int32_t node = 1 + _i;
+
+    w->random = (uint64_t) _i;
+    w->jitter = 5 * FTREE_MS;
+    w->dup_percent = 10;
+    for (int turn = 1; turn <= 50; turn++) {
+        w->node[node].path_down[FTREE_PATH_DATA] = true;
+        world_all_wait(w, node, node);
+        ck_assert(world_run_until_reports(w, turn, 5 * SECOND));
+        all_go_on(w);
+        w->node[node].path_down[FTREE_PATH_DATA] = false;
+        world_run(w, MINUTE);
+        for (int32_t n = 0; n < 7; n++) { /* it may overtake its verdict */
+            ck_assert_int_eq(w->withdrawals_on[n], w->verdicts_on[n]);
+            ck_assert_int_le(w->node[n].ft->known.n, KEPT + 2);
+        }
+    }
+    ck_assert_int_eq(w->withdrawals, 50);
+    world_free(w);
+}
+END_TEST
+
 SUITE("withdraw")
 {
     TEST(a_lost_node_is_asked_at_doubling_intervals);
@@ -633,9 +1220,20 @@ SUITE("withdraw")
     TEST(over_the_paths_that_there_are);
     TEST(whoever_hears_of_it_asks_at_once);
     TEST(only_the_answer_to_that_question_counts);
+    TEST_ROWS(what_belies_a_sign, COUNT(signs));
+    TEST(a_silent_path_is_asked_at_doubling_intervals);
+    TEST(how_one_rank_of_several_is_its_own_node_says);
+    TEST(whoever_is_heard_over_its_silent_path_is_asked_at_once);
+    TEST(whether_it_is_cut_off_a_node_asks_others_by_turns);
+    TEST_ROWS(who_was_cut_off_tells_only_its_own_people_that_it_is_over, 2);
+    TEST(what_is_for_its_own_people_is_never_told_to_a_node_that_is_back);
+    TEST(who_speaks_to_a_node_that_takes_itself_for_cut_off_is_asked_at_once);
+    TEST(whoever_answers_a_crash_stays);
+    TEST_ROWS(what_a_lost_node_has_decided_the_root_asks_about, 2);
     TEST(the_root_tells_who_was_told);
     TEST(over_before_it_was_told_nobody_is_told);
     TEST(who_decided_tells_the_root);
+    TEST(lost_once_more_the_first_withdrawal_is_told_all_the_same);
     TEST(on_its_way_up_and_down_it_is_passed_on_once);
     TEST(down_it_goes_to_the_children);
     TEST_ROWS(it_may_overtake_its_verdict, 2);
@@ -647,8 +1245,19 @@ SUITE("withdraw")
     TEST(a_restored_verdict_is_withdrawn_by_restoring_it_again);
     TEST(a_stopped_rank_that_runs_again_is_seen_by_its_own_node);
     TEST(a_stopped_rank_that_ends_does_not_run_again);
+    TEST(of_what_was_over_long_ago_the_youngest_are_kept);
+    TEST(what_was_over_a_moment_ago_is_kept);
+    TEST(what_stands_is_kept);
+    TEST(what_is_still_to_be_told_is_kept);
+    TEST(a_forgotten_one_that_comes_late_is_over_before_it_is_told);
+    TEST(a_successor_remembers_no_more_than_that);
     TEST(a_stopped_process_is_continued);
     TEST_ROWS(a_node_is_cut_off_for_a_while, 7);
     TEST_ROWS(an_agent_is_stopped_for_three_seconds, 7);
     TEST_ROWS(whoever_is_stopped_and_continued, 20);
+    TEST_ROWS(a_data_path_is_silent_for_a_while, 7);
+    TEST(a_nic_is_down_for_a_while);
+    TEST_ROWS(the_own_data_path_is_silent_for_a_while, 3);
+    TEST_ROWS(a_node_that_nobody_answers_is_reached_again, 7);
+    TEST_ROWS(a_path_flaps, 6);
 }

@@ -203,7 +203,7 @@ static void heard_from(struct ftree *ft, ftree_time now, int32_t from, enum ftre
     note_witness(ft, now, from, path, FTREE_REACH_ANSWERED);
     if (m->type == WIRE_ANSWER && m->u.answer.role == FTREE_ROLE_DEPUTY)
         return; /* its agent is as mute as before */
-    ftree_withdraw_heard(ft, now, from);
+    ftree_withdraw_heard(ft, now, from, path);
     for (int32_t i = 0; i < ft->mutes.n; i++)
         if (ft->mutes.items[i].node == from && !ft->mutes.items[i].busy) {
             FTREE_DROP(ft->mutes, i);
@@ -233,7 +233,7 @@ static void dispatch(struct ftree *ft, ftree_time now, int32_t from, enum ftree_
             ftree_answer(ft, now, from, path, conn, &m->u.probe);
             break;
         case WIRE_ANSWER:
-            if (!ftree_withdraw_answer(ft, now, from, &m->u.answer))
+            if (!ftree_withdraw_answer(ft, now, from, path, &m->u.answer))
                 ftree_probe_answer(ft, now, from, path, &m->u.answer);
             break;
         case WIRE_STATE:
@@ -387,7 +387,10 @@ int ftree_restore(struct ftree *ft, ftree_time now, const struct ftree_verdict *
     k->asker = FTREE_NONE;
     k->gather_until = FTREE_NEVER;
     k->told_down = k->gathered = k->reported = true;
+    if (v->fln == ft->self && v->id > ft->next_id)
+        ft->next_id = v->id; /* nobody may take a new verdict for one that is over */
     ftree_withdraw_watch(ft, now, k);
+    ftree_withdraw_forget(ft, now);
     return FTREE_OK;
 }
 

@@ -513,8 +513,8 @@ struct ftree_config {
     ftree_time linger; /* [2 s] how long a leaving node waits for the others */
     ftree_time group_min; /* [500 ms] bounds of the time window T in which symptoms belong */
     ftree_time group_max; /* [10 s]   together; T follows the delays that are measured */
-    ftree_time recheck; /* [1 s] a node that counts as lost is asked again after this, doubled each
-                                 * time up to 64 times: a verdict that is over is withdrawn */
+    ftree_time recheck; /* [1 s] who was silent is asked again after this, doubled each time up to
+                                 * 64 times: a verdict that is over is withdrawn */
     ftree_time expire; /* [10 s] a symptom last seen so long ago is no news */
     int32_t pending_max; /* [256] more groups than that under way: this agent is overloaded */
 };
@@ -609,7 +609,8 @@ int ftree_deputy_answer(const struct ftree_job *job, ftree_time limit, const voi
 /* ---- asking a handle ------------------------------------------------------------------------- */
 
 /* Purpose: the i-th verdict known to this node, oldest first; NULL: there are no more.  It is the
- * handle's and valid until its next event. */
+ * handle's and valid until its next event.  Of those that were withdrawn more than a minute ago the
+ * last 32 are known. */
 const struct ftree_verdict *ftree_verdict_at(const struct ftree *ft, int32_t i);
 
 /* Purpose: true if a verdict says that this node is lost, frozen or all its ranks ended. */

@@ -128,6 +128,8 @@ struct known {
     bool over_told_down; /* and that it is over */
     uint32_t explained; /* times that a symptom was dropped for it */
     uint32_t check; /* nonce of the question whether it is over, 0: not asked */
+    uint8_t belied_by; /* bit p: an answer over path p says that it is over */
+    int32_t turn; /* others asked so far whether a verdict about this node is over */
     ftree_time recheck, recheck_pause; /* FTREE_NEVER: nobody asks from here */
     int32_t asker; /* who wants the victims, FTREE_NONE: this is the acting root */
     FTREE_ARRAY(int32_t) due; /* nodes that have still to name theirs */
@@ -304,9 +306,11 @@ void ftree_verdict_ranks_merge(struct ftree_ranks *set, const struct ftree_ranks
 
 /* withdraw.c */
 void ftree_withdraw_watch(struct ftree *ft, ftree_time now, struct known *k);
-void ftree_withdraw_heard(struct ftree *ft, ftree_time now, int32_t from);
-bool ftree_withdraw_answer(struct ftree *ft, ftree_time now, int32_t from,
+void ftree_withdraw_heard(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path);
+bool ftree_withdraw_answer(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
                            const struct wire_answer *a);
+/* Keeps what is over within its bound.  The array moves. */
+void ftree_withdraw_forget(struct ftree *ft, ftree_time now);
 void ftree_withdraw_tick(struct ftree *ft, ftree_time now);
 ftree_time ftree_withdraw_deadline(const struct ftree *ft);
 
@@ -325,6 +329,7 @@ void ftree_spread_tick(struct ftree *ft, ftree_time now);
 ftree_time ftree_spread_deadline(const struct ftree *ft);
 bool ftree_spread_is_root(const struct ftree *ft);
 bool ftree_spread_is_gathering(const struct ftree *ft);
+bool ftree_spread_is_under_way(struct ftree *ft, ftree_time now, const struct known *k);
 
 /* sweep.c */
 void ftree_sweep_upward(struct ftree *ft, ftree_time now, int32_t from);

@@ -99,9 +99,8 @@ static bool fits(const struct ftree *ft, ftree_time now, const struct rules_patt
         bool any = false;
         for (int32_t j = 0; j < other->symptoms; j++) {
             const struct ftree_symptom *s = &other->symptom[j];
-            if (!(p->kinds >> s->kind & 1) || s->severity < p->severity ||
-                s->last + window < now || (p->error && p->error != s->error) ||
-                !is_related(ft, p->relation, g, other, s))
+            if (!(p->kinds >> s->kind & 1) || s->severity < p->severity || s->last + window < now ||
+                (p->error && p->error != s->error) || !is_related(ft, p->relation, g, other, s))
                 continue;
             count += s->count;
             any = true;

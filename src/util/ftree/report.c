@@ -39,10 +39,11 @@ static bool reserve(struct text *t, size_t more)
 
 static void add(struct text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* The only control character of a piece is a newline at the end of its format. */
+/* The only control character of a piece is a newline at the end of its format, which is never
+ * empty. */
 static void add(struct text *t, const char *format, ...)
 {
-    bool line = *format && format[strlen(format) - 1] == '\n';
+    bool line = format[strlen(format) - 1] == '\n';
     va_list args;
     int n;
 

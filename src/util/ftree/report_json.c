@@ -14,9 +14,17 @@
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
+/* What there is no memory for is NULL, and shows in the end: is_whole(). */
 static void set(struct json_object *o, const char *key, struct json_object *value)
 {
-    json_object_object_add(o, key, value);
+    if (!o || json_object_object_add(o, key, value))
+        json_object_put(value);
+}
+
+static void append(struct json_object *list, struct json_object *value)
+{
+    if (!list || json_object_array_add(list, value))
+        json_object_put(value);
 }
 
 static struct json_object *json_text(const char *s)
@@ -69,7 +77,7 @@ static struct json_object *json_ranks(const struct ftree_ranks *ranks)
 
     for (int32_t i = 0; i < ranks->ranges; i++)
         for (int32_t r = ranks->range[i].first; r <= ranks->range[i].last; r++)
-            json_object_array_add(a, json_object_new_int(r));
+            append(a, json_object_new_int(r));
     return a;
 }
 
@@ -80,7 +88,7 @@ static struct json_object *json_component_ranks(const struct ftree_job *job,
     struct json_object *a = json_object_new_array();
 
     for (int32_t r = report_next_rank(job, v, -1); r != FTREE_NONE; r = report_next_rank(job, v, r))
-        json_object_array_add(a, json_object_new_int(r));
+        append(a, json_object_new_int(r));
     return a;
 }
 
@@ -180,13 +188,13 @@ static struct json_object *json_verdict(const struct report_job *rj, const struc
     set_string(o, "fln", ftree_node_name(rj->job, v->fln, name, sizeof(name)));
     set(o, "symptoms", json_object_new_int64(v->symptoms));
     for (int32_t i = 0; i < v->evidences; i++)
-        json_object_array_add(evidence, json_evidence(rj, &v->evidence[i]));
+        append(evidence, json_evidence(rj, &v->evidence[i]));
     set(o, "evidence", evidence);
     set(victims, "count", json_object_new_int(v->victims.count));
     set(victims, "ranks", json_ranks(&v->victims));
     set(o, "victims", victims);
     for (int32_t i = 0; i < v->candidates; i++)
-        json_object_array_add(candidates, json_candidate(rj, v, i));
+        append(candidates, json_candidate(rj, v, i));
     set(o, "candidates", candidates);
     return o;
 }
@@ -219,30 +227,48 @@ static struct json_object *json_nodes(const struct report_job *rj)
         }
         set(o, "address", address);
         set_string(o, "state", report_node_state(rj, n));
-        json_object_array_add(list, o);
+        append(list, o);
     }
     return list;
+}
+
+/* Nothing in a report is null, but what memory was wanting for. */
+static bool is_whole(struct json_object *v)
+{
+    if (json_object_is_type(v, json_type_array)) {
+        for (size_t i = 0; i < json_object_array_length(v); i++)
+            if (!is_whole(json_object_array_get_idx(v, i)))
+                return false;
+    } else if (json_object_is_type(v, json_type_object)) {
+        json_object_object_foreach (v, key, member) {
+            (void) key;
+            if (!is_whole(member))
+                return false;
+        }
+    }
+    return v != NULL;
 }
 
 char *ftree_report_json(const struct report_job *rj)
 {
     struct json_object *o = json_object_new_object(), *list = json_object_new_array();
     struct json_object *trace = json_object_new_array();
-    const char *s;
+    const char *s = NULL;
     char *copy;
 
     set_string(o, "schema", "faultloc-report/1");
     set(o, "job", json_job(rj));
     for (int32_t i = 0; i < rj->knowns; i++)
-        json_object_array_add(list, json_verdict(rj, rj->known[i]));
+        append(list, json_verdict(rj, rj->known[i]));
     set(o, "verdicts", list);
     if (rj->verbose || rj->job->nodes <= REPORT_NODES_MAX)
         set(o, "node_table", json_nodes(rj));
     for (int32_t i = 0; i < rj->traces; i++)
-        json_object_array_add(trace, json_text(rj->trace[i]));
+        append(trace, json_text(rj->trace[i]));
     set(o, "trace", trace);
-    s = json_object_to_json_string_ext(o, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED |
-                                              JSON_C_TO_STRING_NOSLASHESCAPE);
+    if (is_whole(o))
+        s = json_object_to_json_string_ext(o, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED |
+                                                  JSON_C_TO_STRING_NOSLASHESCAPE);
     copy = s ? strdup(s) : NULL;
     json_object_put(o);
     return copy;

@@ -380,7 +380,7 @@ void report_evidence(const struct report_job *rj, const struct ftree_evidence *e
     room->state[0] = e->proc_state;
     room->state[1] = '\0';
     *words = (struct report_evidence){
-        .source = e->source < FTREE_EVIDENCE_SOURCES ? sources[e->source] : "probe",
+        .source = sources[e->source],
         .path = ftree_path_name(e->path),
         .role = !by_path                       ? ""
                 : e->role == FTREE_ROLE_DEPUTY ? "deputy"

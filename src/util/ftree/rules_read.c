@@ -289,14 +289,13 @@ static void read_names(struct rules_reader *r, struct json_object *list, const c
     rules_path_leave(&r->path);
 }
 
+/* Each is an object: its name has been read. */
 static void read_parts(struct rules_reader *r, struct json_object *list, const char *key,
                        void (*read)(struct rules_reader *r, struct json_object *v, int32_t i))
 {
     rules_path_key(&r->path, key);
     for (size_t i = 0; rules_more(r, list, i); i++) {
-        struct json_object *v = rules_enter_element(r, list, i);
-        if (v)
-            read(r, v, (int32_t) i);
+        read(r, rules_enter_element(r, list, i), (int32_t) i);
         rules_path_leave(&r->path);
     }
     rules_path_leave(&r->path);

@@ -83,7 +83,7 @@ static void read_values(struct rules_reader *r, struct json_object *v, struct ru
 
 static void read_when(struct rules_reader *r, struct json_object *when, struct rules_sign *sign)
 {
-    if (r->failed || !rules_is(r, when, json_type_object))
+    if (!rules_is(r, when, json_type_object))
         return;
     if (json_object_object_length(when) == 0 ||
         json_object_object_length(when) > RULES_CONDITIONS_MAX) {
@@ -176,7 +176,8 @@ static void read_model_sign(struct rules_reader *r, struct json_object *v, struc
     rules_path_leave(&r->path);
 }
 
-/* Puts the sign behind the *n that are there, once for each alternative. */
+/* Puts the sign behind the *n that are there, once for each alternative.  It is an object: it has
+ * been counted. */
 static void read_sign(struct rules_reader *r, struct json_object *v, const char *model,
                       struct rules_sign *signs, int32_t *n)
 {
@@ -186,7 +187,7 @@ static void read_sign(struct rules_reader *r, struct json_object *v, const char 
     struct rules_sign sign = {.confidence = 1000};
     struct json_object *when = NULL;
 
-    if (!v || !rules_check_keys(r, v, model ? model_keys : well_keys))
+    if (!rules_check_keys(r, v, model ? model_keys : well_keys))
         return;
     rules_get_name(r, v, model ? model : "well", sign.name);
     rules_get_text(r, v, "text", sign.text);

@@ -397,7 +397,8 @@ int32_t rules_errno_in(struct rules_reader *r, struct json_object *v)
     return i < 0 ? 0 : errors[i].number;
 }
 
-/* A zero byte, written as \u0000, is none of these characters either. */
+/* A zero byte, written as \u0000, is none of these characters either; digits and the hyphen come
+ * before the letters. */
 static bool is_name(struct json_object *v)
 {
     const char *s = json_object_get_string(v);
@@ -406,7 +407,7 @@ static bool is_name(struct json_object *v)
     for (int i = 0; i < len; i++)
         if (!(s[i] >= 'a' && s[i] <= 'z') && !(s[i] >= '0' && s[i] <= '9') && s[i] != '-')
             return false;
-    return len > 0 && s[0] >= 'a' && s[0] <= 'z';
+    return len > 0 && s[0] >= 'a';
 }
 
 void rules_get_name(struct rules_reader *r, struct json_object *object, const char *prefix,

@@ -192,6 +192,8 @@ static void tell_again(struct ftree *ft, ftree_time now, const struct known *k, 
 {
     struct wire_message m = {.type = WIRE_VERDICT_DOWN, .u.verdict = k->v};
 
+    if (k->v.own_only)
+        return;
     m.u.verdict.victims = (struct ftree_ranks){0};
     ftree_outbox_put(ft, now, node, &m);
 }
@@ -234,8 +236,10 @@ static void end_suspicions(struct ftree *ft, ftree_time now)
 
 static struct known *learn(struct ftree *ft, ftree_time now, const struct ftree_verdict *v)
 {
-    struct known *k = FTREE_PUSH(ft, ft->known);
+    struct known *k;
 
+    ftree_withdraw_forget(ft, now);
+    k = FTREE_PUSH(ft, ft->known);
     if (!k)
         return NULL;
     k->v = *v;
@@ -245,7 +249,7 @@ static struct known *learn(struct ftree *ft, ftree_time now, const struct ftree_
     end_suspicions(ft, now);
     for (int32_t i = 0; i < ft->known.n - 1; i++) {
         struct known *other = &ft->known.items[i];
-        if (other->v.node == v->node && ftree_verdict_takes_node(ft, v))
+        if (other->v.node == v->node && !other->v.withdrawn && ftree_verdict_takes_node(ft, v))
             other->up = UP_NOTHING; /* nobody need hear what this explains */
         else if (other->up == UP_PENDING)
             other->up_again = now; /* perhaps this was what it waited for */
@@ -299,14 +303,16 @@ static void push_up(struct ftree *ft, ftree_time now, struct known *k);
 
 void ftree_spread_withdraw(struct ftree *ft, ftree_time now, struct known *k, const char *why)
 {
+    bool was_lost = ftree_verdict_takes_node(ft, &k->v);
     int32_t node = k->v.node;
     char name[16];
 
     ftree_trace(ft, "withdraws %s of %s: %s", ftree_class_name(k->v.class_),
                 ftree_name(ft, node, name), why);
     end_known(ft, now, k, now);
-    push_up(ft, now, k);
-    if (node != ft->self)
+    if (!k->v.own_only)
+        push_up(ft, now, k);
+    if (was_lost && node != ft->self)
         ftree_spread_retell(ft, now, node);
 }
 
@@ -452,6 +458,18 @@ static struct known *carried(struct ftree *ft, ftree_time now, const struct lett
     if (ftree_wire_decode(ft->job, now, l->bytes, l->len, &m))
         return NULL;
     return ftree_verdict_by_id(ft, m.u.verdict.fln, m.u.verdict.id);
+}
+
+/* True while a letter with this verdict may still have to be sent again, or by another way. */
+bool ftree_spread_is_under_way(struct ftree *ft, ftree_time now, const struct known *k)
+{
+    for (int32_t i = 0; i < ft->outbox.n; i++) {
+        const struct letter *l = &ft->outbox.items[i];
+        if ((l->type == WIRE_VERDICT_UP || l->type == WIRE_VERDICT_DOWN) &&
+            carried(ft, now, l) == k)
+            return true;
+    }
+    return false;
 }
 
 /* Tells the children of a child that does not answer. */

@@ -5,21 +5,40 @@
 
 #include "ftree_int.h"
 
+#include <stdio.h>
+#include <string.h>
+
 /*
  * Verdicts that are over.  A process that was stopped may run again, a node that was cut off may be
- * reached again.  The node that decided asks at growing intervals, and so does the acting root in
- * its place; it asks at once when something is heard from there.  Only an answer to that very
- * question withdraws the verdict: a message that was long on its way is no sign of life.
+ * reached again, a path may work again.  The node that decided asks at growing intervals, and at
+ * once when it hears from there.  Only an answer to that very question withdraws the verdict: a
+ * message that was long on its way is no sign of life.
  *
- * The ranks of the own node are looked at instead.
+ * It asks over the paths on which an answer would belie the verdict: those which the sign that
+ * decided says did not bring one.  A verdict whose sign says nothing of the kind (a node that
+ * answers and is slow) stays, and so does a crash.  Of a verdict about the asking node itself other
+ * nodes are asked, a few each time: whoever answers shows that its path works.
+ *
+ * The acting root asks, too, where a node counts as lost, for then everybody keeps away from it;
+ * and in the place of whoever decided and was lost since.  The ranks of the own node are looked at
+ * instead.
  */
 
 #define RECHECK_DOUBLINGS 64
+#define OTHERS_ASKED 2
 
-/* A crash is for ever; what is not known to be wrong cannot be known to be well. */
+/* What is over is kept, for a copy of the verdict may still be on its way and must not be believed
+ * anew.  That takes a letter's two tries and its author's 8 repetitions for each step of the tree:
+ * seconds.  Of what is older, and told to all whom this node tells, so many are kept: for whoever
+ * was away and is back, and for the report.  A copy that comes later still (from a process that was
+ * stopped for long) does no harm: its FLN and the acting root ask before people are told. */
+#define OVER_AGE (60 * 1000 * FTREE_MS)
+#define OVER_MAX 32
+
+/* A crash is for ever. */
 static bool may_be_over(const struct known *k)
 {
-    return !k->v.withdrawn && k->v.class_ != FTREE_CLASS_PROCESS_CRASH && !k->v.own_only;
+    return !k->v.withdrawn && k->v.class_ != FTREE_CLASS_PROCESS_CRASH;
 }
 
 static bool is_own_rank(const struct ftree *ft, const struct known *k)
@@ -28,22 +47,100 @@ static bool is_own_rank(const struct ftree *ft, const struct known *k)
            k->v.rank != FTREE_NONE;
 }
 
-void ftree_withdraw_watch(struct ftree *ft, ftree_time now, struct known *k)
-{
-    bool asks = ftree_verdict_takes_node(ft, &k->v) && k->v.node != ft->self &&
-                (k->v.fln == ft->self || ftree_spread_is_root(ft));
+/* ---- which answers belie it ------------------------------------------------------------------ */
 
+/* True if the sign does not hold where the agent answers over this path. */
+static bool is_belied(const struct ftree *ft, const struct rules_sign *sign, int path)
+{
+    uint8_t fact = path == FTREE_PATH_DATA ? RULES_FACT_DATA : RULES_FACT_MGMT;
+    bool is_main = path == FTREE_PATH_DATA || !ft->job->has_path[FTREE_PATH_DATA];
+
+    for (int32_t i = 0; i < sign->conditions; i++) {
+        const struct rules_condition *c = &sign->condition[i];
+        bool is_about = !c->is_number && (c->fact == fact || c->fact == RULES_FACT_AGENT ||
+                                          (is_main && c->fact == RULES_FACT_MAIN));
+        if (is_about && !(c->values >> FTREE_REACH_ANSWERED & 1))
+            return true;
+    }
+    return false;
+}
+
+static uint8_t all_paths(const struct ftree *ft)
+{
+    uint8_t paths = 0;
+
+    for (int path = 0; path < FTREE_PATHS; path++)
+        if (ft->job->has_path[path])
+            paths |= (uint8_t) (1u << path);
+    return paths;
+}
+
+/* The paths that belie the verdict's sign in each of its alternatives; none where the rules here do
+ * not have it. */
+static uint8_t paths_of_sign(const struct ftree *ft, const char *name)
+{
+    uint8_t paths = all_paths(ft);
+    bool found = false;
+
+    for (int32_t m = 0; m < ft->rules->models; m++)
+        for (int32_t s = 0; s < ft->rules->model[m].signs; s++) {
+            const struct rules_sign *sign = &ft->rules->model[m].sign[s];
+            if (strcmp(sign->name, name))
+                continue;
+            found = true;
+            for (int path = 0; path < FTREE_PATHS; path++)
+                if (!is_belied(ft, sign, path))
+                    paths &= (uint8_t) ~(1u << path);
+        }
+    return found ? paths : 0;
+}
+
+/* A node that counts as lost is not where it answers at all.  How a rank of several is its agent's
+ * answer does not say: its own node looks. */
+static uint8_t belying_paths(const struct ftree *ft, const struct ftree_verdict *v)
+{
+    if (ftree_verdict_takes_node(ft, v))
+        return all_paths(ft);
+    return v->kind == FTREE_KIND_RANK ? 0 : paths_of_sign(ft, v->rule);
+}
+
+/* ---- asking ---------------------------------------------------------------------------------- */
+
+static bool asks(const struct ftree *ft, const struct known *k)
+{
+    bool takes_node = ftree_verdict_takes_node(ft, &k->v);
+
+    if (!may_be_over(k) || !k->belied_by || (takes_node && k->v.node == ft->self))
+        return false;
+    return k->v.fln == ft->self ||
+           ((takes_node || ftree_has_failed(ft, k->v.fln)) && ftree_spread_is_root(ft));
+}
+
+static void watch(struct ftree *ft, ftree_time now, struct known *k)
+{
     k->recheck = FTREE_NEVER;
-    if (!may_be_over(k) || (!asks && !is_own_rank(ft, k)))
+    k->belied_by = belying_paths(ft, &k->v);
+    if (!may_be_over(k) || (!asks(ft, k) && !is_own_rank(ft, k)))
         return;
     k->recheck_pause = ft->cfg.recheck / 2;
     k->recheck = now + ft->cfg.gather / 2; /* before people are told */
 }
 
-static void ask(struct ftree *ft, ftree_time now, struct known *k)
+/* What a node has decided that is lost by this verdict the acting root asks about from now on. */
+void ftree_withdraw_watch(struct ftree *ft, ftree_time now, struct known *k)
+{
+    watch(ft, now, k);
+    for (int32_t i = 0; i < ft->known.n && ftree_verdict_takes_node(ft, &k->v); i++) {
+        struct known *other = &ft->known.items[i];
+        if (other->v.fln == k->v.node && other->recheck == FTREE_NEVER)
+            watch(ft, now, other);
+    }
+}
+
+static void ask(struct ftree *ft, ftree_time now, struct known *k, int32_t node)
 {
     struct wire_message m = {.type = WIRE_PROBE};
-    struct ftree_route to = {.node = k->v.node, .role = FTREE_ROLE_AGENT, .fresh = true};
+    struct ftree_route to = {.node = node, .role = FTREE_ROLE_AGENT, .fresh = true};
 
     if (!k->check)
         k->check = ++ft->next_id;
@@ -53,42 +150,86 @@ static void ask(struct ftree *ft, ftree_time now, struct known *k)
     m.u.probe.first = now;
     for (int path = 0; path < FTREE_PATHS; path++) {
         to.path = (uint8_t) path;
-        if (ft->job->has_path[path])
+        if (k->belied_by >> path & 1)
             ftree_send(ft, now, &to, &m);
     }
 }
 
-/* Its agent spoke although a verdict takes its node: is that over? */
-void ftree_withdraw_heard(struct ftree *ft, ftree_time now, int32_t from)
+/* Of a verdict about the own node: the node that was silent then, and by turns those after it.  One
+ * that counts as lost is asked about that anyway. */
+static void ask_others(struct ftree *ft, ftree_time now, struct known *k)
 {
-    for (int32_t i = 0; i < ft->known.n; i++) {
-        struct known *k = &ft->known.items[i];
-        if (k->v.node != from || !may_be_over(k) || !ftree_verdict_takes_node(ft, &k->v) ||
-            (k->check && k->recheck <= now + ft->cfg.recheck)) /* it is asked soon anyway */
-            continue;
-        k->recheck_pause = ft->cfg.recheck;
-        k->recheck = ftree_min(k->recheck, now + k->recheck_pause);
-        ask(ft, now, k);
+    int64_t first = ft->self + 1;
+
+    for (int32_t i = k->v.evidences - 1; i >= 0; i--)
+        if (k->v.evidence[i].source == FTREE_EVIDENCE_PROBE)
+            first = k->v.evidence[i].target;
+    for (int i = 0; i < OTHERS_ASKED; i++) {
+        int32_t node = (int32_t) ((first + k->turn++) % ft->job->nodes);
+        if (node != ft->self && !ftree_has_failed(ft, node))
+            ask(ft, now, k, node);
     }
 }
 
+/* ---- answers --------------------------------------------------------------------------------- */
+
+/* True if `from`, heard over this path, may belie the verdict: it was taken for lost, its path for
+ * dead or, where this node asks about itself, the own path. */
+static bool may_belie(const struct ftree *ft, const struct known *k, int32_t from,
+                      enum ftree_path path)
+{
+    if (!may_be_over(k) || !(k->belied_by >> path & 1))
+        return false;
+    if (ftree_verdict_takes_node(ft, &k->v))
+        return k->v.node == from;
+    return (k->v.node == from || k->v.node == ft->self) && asks(ft, k);
+}
+
+/* Is it over?  It is asked soon anyway, or now. */
+void ftree_withdraw_heard(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path)
+{
+    for (int32_t i = 0; i < ft->known.n; i++) {
+        struct known *k = &ft->known.items[i];
+        if (!may_belie(ft, k, from, path) || (k->check && k->recheck <= now + ft->cfg.recheck))
+            continue;
+        k->recheck_pause = ft->cfg.recheck;
+        k->recheck = ftree_min(k->recheck, now + k->recheck_pause);
+        ask(ft, now, k, from);
+    }
+}
+
+static void withdraw(struct ftree *ft, ftree_time now, struct known *k, int32_t from,
+                     enum ftree_path path)
+{
+    char why[64], name[16];
+
+    if (ftree_verdict_takes_node(ft, &k->v))
+        snprintf(why, sizeof(why), "its agent answers again");
+    else
+        snprintf(why, sizeof(why), "%.40s answers over %s", ftree_name(ft, from, name),
+                 ftree_path_name(path));
+    ftree_spread_withdraw(ft, now, k, why);
+}
+
 /* True: the answer was to a question of this file's. */
-bool ftree_withdraw_answer(struct ftree *ft, ftree_time now, int32_t from,
+bool ftree_withdraw_answer(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
                            const struct wire_answer *a)
 {
     bool ours = false;
 
     for (int32_t i = 0; i < ft->known.n; i++) {
         struct known *k = &ft->known.items[i];
-        if (k->v.node != from || !k->check || k->check != a->nonce ||
-            a->role != FTREE_ROLE_AGENT)
+        if (!k->check || k->check != a->nonce || a->role != FTREE_ROLE_AGENT ||
+            (k->v.node != from && k->v.node != ft->self))
             continue;
         ours = true;
-        if (may_be_over(k))
-            ftree_spread_withdraw(ft, now, k, "its agent answers again");
+        if (may_belie(ft, k, from, path))
+            withdraw(ft, now, k, from, path);
     }
     return ours;
 }
+
+/* ---- time ------------------------------------------------------------------------------------ */
 
 static bool runs_again(struct ftree *ft, const struct known *k)
 {
@@ -113,7 +254,10 @@ static void recheck(struct ftree *ft, ftree_time now, struct known *k)
     }
     k->recheck_pause = ftree_min(2 * k->recheck_pause, RECHECK_DOUBLINGS * ft->cfg.recheck);
     k->recheck = now + k->recheck_pause;
-    ask(ft, now, k);
+    if (k->v.node == ft->self)
+        ask_others(ft, now, k);
+    else
+        ask(ft, now, k, k->v.node);
 }
 
 void ftree_withdraw_tick(struct ftree *ft, ftree_time now)
@@ -136,4 +280,44 @@ ftree_time ftree_withdraw_deadline(const struct ftree *ft)
     for (int32_t i = 0; i < ft->known.n; i++)
         t = ftree_min(t, ft->known.items[i].recheck);
     return t;
+}
+
+/* ---- an end to remembering ------------------------------------------------------------------- */
+
+static bool is_settled(struct ftree *ft, ftree_time now, const struct known *k)
+{
+    return k->v.withdrawn && k->v.withdrawn + OVER_AGE <= now && k->up == UP_NOTHING &&
+           !ftree_spread_is_under_way(ft, now, k);
+}
+
+static void forget(struct ftree *ft, int32_t i)
+{
+    ftree_alloc(ft, ft->known.items[i].due.items, 0);
+    ft->known.n--;
+    memmove(&ft->known.items[i], &ft->known.items[i + 1],
+            (size_t) (ft->known.n - i) * sizeof(ft->known.items[0]));
+}
+
+/* The one that has been over for longest; -1: none can be forgotten. */
+static int32_t oldest(struct ftree *ft, ftree_time now)
+{
+    int32_t found = -1;
+
+    for (int32_t i = 0; i < ft->known.n; i++) {
+        const struct known *k = &ft->known.items[i];
+        if (is_settled(ft, now, k) &&
+            (found < 0 || k->v.withdrawn < ft->known.items[found].v.withdrawn))
+            found = i;
+    }
+    return found;
+}
+
+void ftree_withdraw_forget(struct ftree *ft, ftree_time now)
+{
+    int32_t over = 0, i;
+
+    for (i = 0; i < ft->known.n; i++)
+        over += ft->known.items[i].v.withdrawn != 0;
+    for (; over > OVER_MAX && (i = oldest(ft, now)) >= 0; over--)
+        forget(ft, i);
 }
