@@ -39,6 +39,7 @@ core_sources = \
     src/util/ftree/tree_read.c \
     src/util/ftree/tree_synthetic.c \
     src/util/ftree/verdict.c \
+    src/util/ftree/visit.c \
     src/util/ftree/wire.c \
     src/util/ftree/wire_state.c \
     src/util/ftree/withdraw.c
@@ -169,6 +170,7 @@ unit_tests = \
     test/unit/test_tree_nomem \
     test/unit/test_tree_read \
     test/unit/test_verdict \
+    test/unit/test_visit \
     test/unit/test_wire \
     test/unit/test_wire_state \
     test/unit/test_withdraw
@@ -195,6 +197,7 @@ cluster_tests = \
     test/cluster/test_agent_killed.sh \
     test/cluster/test_chain.sh \
     test/cluster/test_cluster.sh \
+    test/cluster/test_cut.sh \
     test/cluster/test_fln_and_suspect.sh \
     test/cluster/test_healthy.sh \
     test/cluster/test_kill.sh \

@@ -35,6 +35,15 @@ static void add_line(struct lone *l, const char *line)
         (size_t) sprintf(l->log + l->log_len, "%d %s\n", (int) (l->now / FTREE_MS) - 1000, line);
 }
 
+static void note_connection(struct lone *l, const struct ftree_route *to)
+{
+    for (int32_t i = 0; i < l->kernels && to->fresh; i++) {
+        struct lone_kernel *k = &l->kernel[i];
+        if (k->node == to->node && k->path == to->path && k->role == to->role)
+            k->due = true;
+    }
+}
+
 static int send_message(void *ctx, const struct ftree_route *to, const void *bytes, size_t len)
 {
     struct lone *l = ctx;
@@ -52,6 +61,7 @@ static int send_message(void *ctx, const struct ftree_route *to, const void *byt
              ftree_wire_type_name(s->m.type), to->role == FTREE_ROLE_DEPUTY ? " deputy" : "",
              to->fresh ? " fresh" : "", s->m.flags & WIRE_FLAG_SUBSTITUTE ? " substitute" : "");
     add_line(l, line);
+    note_connection(l, to);
     return l->send_error;
 }
 
@@ -209,6 +219,19 @@ void lone_free(struct lone *l)
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
+static void kernels_speak(struct lone *l)
+{
+    for (int32_t i = 0; i < l->kernels; i++) {
+        struct lone_kernel *k = &l->kernel[i];
+        if (!k->due)
+            continue;
+        k->due = false;
+        ck_assert_int_eq(
+            ftree_reached(l->ft, l->now, k->node, k->path, k->role, k->reach, k->error), FTREE_OK);
+        check_handle(l);
+    }
+}
+
 void lone_run(struct lone *l, int ms)
 {
     ftree_time end = l->now + (ftree_time) ms * FTREE_MS, due;
@@ -218,6 +241,7 @@ void lone_run(struct lone *l, int ms)
         ftree_tick(l->ft, l->now);
         check_handle(l);
         ck_assert_msg(ftree_deadline(l->ft) > l->now, "a tick leaves its own deadline behind");
+        kernels_speak(l);
     }
     l->now = end;
 }
@@ -260,9 +284,32 @@ void lone_acks(struct lone *l, int32_t from)
     }
 }
 
+static void note_kernel(struct lone *l, int32_t node, enum ftree_path path, enum ftree_role role,
+                        enum ftree_reach reach, int error)
+{
+    struct lone_kernel *k = l->kernel;
+
+    while (k < l->kernel + l->kernels && (k->node != node || k->path != path || k->role != role))
+        k++;
+    ck_assert(k < l->kernel + LONE_KERNELS_MAX);
+    l->kernels += k == l->kernel + l->kernels;
+    *k = (struct lone_kernel){node, path, role, reach, error, false};
+}
+
+void lone_lost(struct lone *l, int32_t node)
+{
+    for (int32_t i = 0; i < l->kernels;)
+        if (l->kernel[i].node == node)
+            l->kernel[i] = l->kernel[--l->kernels];
+        else
+            i++;
+}
+
 void lone_reach(struct lone *l, int32_t node, enum ftree_path path, enum ftree_role role,
                 enum ftree_reach reach, int error)
 {
+    if (reach == FTREE_REACH_CONNECTED || reach == FTREE_REACH_REFUSED)
+        note_kernel(l, node, path, role, reach, error);
     ck_assert_int_eq(ftree_reached(l->ft, l->now, node, path, role, reach, error), FTREE_OK);
     check_handle(l);
 }

@@ -23,11 +23,22 @@
 #define LONE_RANKS_MAX 256
 #define LONE_SENT_MAX 4096
 #define LONE_VERDICTS_MAX 64
+#define LONE_KERNELS_MAX 16
 
 struct lone_sent {
     struct ftree_route to;
     struct wire_message m;
     ftree_time at;
+};
+
+/* A port of another node whose kernel connects or refuses. */
+struct lone_kernel {
+    int32_t node;
+    enum ftree_path path;
+    enum ftree_role role;
+    enum ftree_reach reach;
+    int error;
+    bool due; /* a new connection was begun */
 };
 
 struct lone {
@@ -37,6 +48,8 @@ struct lone {
     ftree_time now;
     uint32_t next_id;
     int send_error; /* what sending returns */
+    struct lone_kernel kernel[LONE_KERNELS_MAX];
+    int32_t kernels;
     int32_t looks; /* how often a rank was looked at */
     struct lone_sent sent[LONE_SENT_MAX]; /* since lone_log() was last called */
     int32_t n_sent;
@@ -79,9 +92,13 @@ void lone_answer(struct lone *l, int32_t from, enum ftree_path path, enum ftree_
 /* `from` acknowledges every message sent to it since the log was last called for. */
 void lone_acks(struct lone *l, int32_t from);
 
-/* What the channel learned, as ftree_reached(). */
+/* What the channel learned, as ftree_reached().  A kernel that connects or refuses does so from now
+ * on for every new connection to that port, within lone_run(). */
 void lone_reach(struct lone *l, int32_t node, enum ftree_path path, enum ftree_role role,
                 enum ftree_reach reach, int error);
+
+/* From now on no kernel of this node speaks. */
+void lone_lost(struct lone *l, int32_t node);
 
 /* A stall of the own rank `rank`, waiting for `peer` for one stall limit. */
 void lone_stall(struct lone *l, int32_t rank, int32_t peer);

@@ -185,6 +185,14 @@ bool messages_make(int i, ftree_time now, struct wire_message *m)
             m->u.symptom.about.kind = FTREE_KIND_SWITCH;
             m->u.symptom.about.switch_ = 1;
             return true;
+        case 12:
+            m->type = WIRE_VISIT;
+            m->u.visit = (struct wire_visit){12, 7};
+            return true;
+        case 13:
+            m->type = WIRE_SEEN;
+            m->u.seen = (struct wire_seen){12, 7, FTREE_PATH_MGMT, FTREE_REACH_ANSWERED};
+            return true;
         default:
             return false;
     }

@@ -78,9 +78,13 @@ static void add_evidence(struct ftree_verdict *v, int32_t number)
             e.proc_state = "TtXD"[(number + i) % 4];
         else if (e.source == FTREE_EVIDENCE_PROBE && number % 3 == 0)
             e.proc_state = 'T';
-        if (e.source != FTREE_EVIDENCE_PROBE)
+        if (i == 9) {
+            e.source = FTREE_EVIDENCE_VISIT;
+            e.by = (v->fln + 1) % job.nodes;
+        } else if (e.source != FTREE_EVIDENCE_PROBE) {
             e.path = FTREE_PATHS;
-        if (e.source > FTREE_EVIDENCE_PROC || i == 7)
+        }
+        if ((e.source > FTREE_EVIDENCE_PROC && i != 9) || i == 7)
             snprintf(e.detail, sizeof(e.detail), "power-off: chassis power is off");
         v->evidence[v->evidences++] = e;
     }

@@ -62,10 +62,16 @@ static void push_event(struct world *w, const struct world_event *e, const void 
 
 /* ---- the network ----------------------------------------------------------------------------- */
 
+static bool is_cut(const struct world *w, int32_t a, int32_t b, int path)
+{
+    return w->is_cut && (w->cut_path == path || w->cut_path == FTREE_PATHS) &&
+           ((a == w->cut[0] && b == w->cut[1]) || (a == w->cut[1] && b == w->cut[0]));
+}
+
 static bool path_works(const struct world *w, int32_t a, int32_t b, int path)
 {
-    return !w->node[a].off && !w->node[b].off && !w->node[a].path_down[path] &&
-           !w->node[b].path_down[path];
+    return !is_cut(w, a, b, path) && !w->node[a].off && !w->node[b].off &&
+           !w->node[a].path_down[path] && !w->node[b].path_down[path];
 }
 
 static ftree_time arrival(struct world *w)

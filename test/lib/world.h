@@ -40,6 +40,9 @@ struct world {
     ftree_time jitter; /* at most so much more, drawn: messages overtake each other */
     int loss_percent; /* of messages, drawn by a fixed seed */
     int dup_percent; /* of messages: they come twice, the second up to 1 s later */
+    bool is_cut; /* nothing passes between the two nodes of `cut`, on the path `cut_path` */
+    int32_t cut[2];
+    int cut_path; /* FTREE_PATHS: on all */
     bool departs; /* an agent that may go ends: its ports are refused */
     uint64_t random;
     struct world_node node[WORLD_NODES_MAX];

@@ -311,6 +311,31 @@ static void the_data_path_of_two_nodes_is_silent(struct lone *l)
     answers(l, 1, MGMT);
 }
 
+/* Node 3 is asked to ask it, and says what it saw. */
+static void is_seen_from_elsewhere(struct lone *l, enum ftree_path path, enum ftree_reach reach)
+{
+    struct wire_message m = {.type = WIRE_SEEN, .u.seen.target = 2};
+
+    m.u.seen.nonce = nonce_of(l, 2);
+    m.u.seen.path = (uint8_t) path;
+    m.u.seen.reach = (uint8_t) reach;
+    lone_hear(l, 3, MGMT, &m);
+}
+
+static void it_is_silent_from_here_only(struct lone *l)
+{
+    a_stall_and_all_is_silent(l);
+    lone_run(l, 60);
+    is_seen_from_elsewhere(l, DATA, FTREE_REACH_ANSWERED);
+}
+
+static void its_data_path_is_silent_from_here_only(struct lone *l)
+{
+    its_data_path_is_silent(l);
+    lone_run(l, 160);
+    is_seen_from_elsewhere(l, DATA, FTREE_REACH_CONNECTED);
+}
+
 static void the_own_side_of_the_data_path_is_down(struct lone *l)
 {
     lone_stall(l, 0, 2);
@@ -394,18 +419,12 @@ static const struct {
      "450   asks n2: response of deputy over all\n"
      "450 -> n2 data probe deputy fresh\n"
      "450 -> n2 mgmt probe deputy fresh\n"
-     "450   asks n2: response of witnesses over all\n"
-     "450 -> n1 data probe\n"
-     "450 -> n1 mgmt probe\n"
-     "450 -> n3 data probe\n"
-     "450 -> n3 mgmt probe\n"
      "675   asks n2: response of agent over all\n"
      "675 -> n2 data probe fresh\n"
      "675 -> n2 mgmt probe fresh\n"
      "675   asks n2: response of deputy over all\n"
      "675 -> n2 data probe deputy fresh\n"
      "675 -> n2 mgmt probe deputy fresh\n"
-     "675   asks n2: response of witnesses over all\n"
      "900 verdict process-stopped of n2 by process-stopped/deputy-says-stopped\n"
      "900 -> n1 data verdict-down\n"
      "900 -> n2 data verdict-down\n"
@@ -444,9 +463,15 @@ static const struct {
      "150   asks n2: response of agent over all\n"
      "150 -> n2 data probe fresh\n"
      "150 -> n2 mgmt probe fresh\n"
+     "150   asks n2: response of agent over all from elsewhere\n"
+     "150 -> n3 data visit\n"
+     "150 -> n3 mgmt visit\n"
+     "150 -> n1 data visit\n"
+     "150 -> n1 mgmt visit\n"
      "450   asks n2: response of agent over all\n"
      "450 -> n2 data probe fresh\n"
      "450 -> n2 mgmt probe fresh\n"
+     "450   asks n2: response of agent over all from elsewhere\n"
      "675   asks n2: response of agent over all\n"
      "675 -> n2 data probe fresh\n"
      "675 -> n2 mgmt probe fresh\n"
@@ -503,18 +528,12 @@ static const struct {
      "450   asks n2: response of deputy over all\n"
      "450 -> n2 data probe deputy fresh\n"
      "450 -> n2 mgmt probe deputy fresh\n"
-     "450   asks n2: response of witnesses over all\n"
-     "450 -> n1 data probe\n"
-     "450 -> n1 mgmt probe\n"
-     "450 -> n3 data probe\n"
-     "450 -> n3 mgmt probe\n"
      "675   asks n2: response of agent over all\n"
      "675 -> n2 data probe fresh\n"
      "675 -> n2 mgmt probe fresh\n"
      "675   asks n2: response of deputy over all\n"
      "675 -> n2 data probe deputy fresh\n"
      "675 -> n2 mgmt probe deputy fresh\n"
-     "675   asks n2: response of witnesses over all\n"
      "900 verdict process-crash of n2 by process-crash/all-ports-refused\n"
      "900 -> n1 data verdict-down\n"
      "900 -> n3 data verdict-down\n"
@@ -530,9 +549,15 @@ static const struct {
      "150   asks n2: response of agent over all\n"
      "150 -> n2 data probe fresh\n"
      "150 -> n2 mgmt probe fresh\n"
+     "150   asks n2: response of agent over all from elsewhere\n"
+     "150 -> n3 data visit\n"
+     "150 -> n3 mgmt visit\n"
+     "150 -> n1 data visit\n"
+     "150 -> n1 mgmt visit\n"
      "450   asks n2: response of agent over all\n"
      "450 -> n2 data probe fresh\n"
      "450 -> n2 mgmt probe fresh\n"
+     "450   asks n2: response of agent over all from elsewhere\n"
      "450   asks n2: state of agent over answered\n"
      "450 -> n2 mgmt probe\n"
      "455 verdict nic-fault of n2 by nic-fault/interface-down\n"
@@ -551,9 +576,15 @@ static const struct {
      "150   asks n2: response of agent over all\n"
      "150 -> n2 data probe fresh\n"
      "150 -> n2 mgmt probe fresh\n"
+     "150   asks n2: response of agent over all from elsewhere\n"
+     "150 -> n3 data visit\n"
+     "150 -> n3 mgmt visit\n"
+     "150 -> n1 data visit\n"
+     "150 -> n1 mgmt visit\n"
      "450   asks n2: response of agent over all\n"
      "450 -> n2 data probe fresh\n"
      "450 -> n2 mgmt probe fresh\n"
+     "450   asks n2: response of agent over all from elsewhere\n"
      "450   asks n2: state of agent over answered\n"
      "450 -> n2 mgmt probe\n"
      "455 verdict nic-fault of n2 by nic-fault/interface-gone\n"
@@ -574,9 +605,15 @@ static const struct {
      "150   asks n2: response of agent over all\n"
      "150 -> n2 data probe fresh\n"
      "150 -> n2 mgmt probe fresh\n"
+     "150   asks n2: response of agent over all from elsewhere\n"
+     "150 -> n3 data visit\n"
+     "150 -> n3 mgmt visit\n"
+     "150 -> n1 data visit\n"
+     "150 -> n1 mgmt visit\n"
      "450   asks n2: response of agent over all\n"
      "450 -> n2 data probe fresh\n"
      "450 -> n2 mgmt probe fresh\n"
+     "450   asks n2: response of agent over all from elsewhere\n"
      "450   asks n2: state of agent over answered\n"
      "450 -> n2 mgmt probe\n"
      "455 verdict link-fault of n2 by link-fault/no-carrier\n"
@@ -634,18 +671,12 @@ static const struct {
      "450   asks n2: response of deputy over all\n"
      "450 -> n2 data probe deputy fresh\n"
      "450 -> n2 mgmt probe deputy fresh\n"
-     "450   asks n2: response of witnesses over all\n"
-     "450 -> n1 data probe\n"
-     "450 -> n1 mgmt probe\n"
-     "450 -> n3 data probe\n"
-     "450 -> n3 mgmt probe\n"
      "675   asks n2: response of agent over all\n"
      "675 -> n2 data probe fresh\n"
      "675 -> n2 mgmt probe fresh\n"
      "675   asks n2: response of deputy over all\n"
      "675 -> n2 data probe deputy fresh\n"
      "675 -> n2 mgmt probe deputy fresh\n"
-     "675   asks n2: response of witnesses over all\n"
      "900 verdict node-frozen of n2 by node-frozen/agent-and-deputy-mute\n"
      "900 -> n1 data verdict-down\n"
      "900 -> n3 data verdict-down\n"
@@ -671,18 +702,12 @@ static const struct {
      "450   asks n2: response of deputy over all\n"
      "450 -> n2 data probe deputy fresh\n"
      "450 -> n2 mgmt probe deputy fresh\n"
-     "450   asks n2: response of witnesses over all\n"
-     "450 -> n1 data probe\n"
-     "450 -> n1 mgmt probe\n"
-     "450 -> n3 data probe\n"
-     "450 -> n3 mgmt probe\n"
      "675   asks n2: response of agent over all\n"
      "675 -> n2 data probe fresh\n"
      "675 -> n2 mgmt probe fresh\n"
      "675   asks n2: response of deputy over all\n"
      "675 -> n2 data probe deputy fresh\n"
      "675 -> n2 mgmt probe deputy fresh\n"
-     "675   asks n2: response of witnesses over all\n"
      "900 verdict node-frozen of n2 by node-frozen/agent-and-deputy-mute\n"
      "900 -> n1 data verdict-down\n"
      "900 -> n3 data verdict-down\n"
@@ -698,9 +723,15 @@ static const struct {
      "150   asks n2: response of agent over all\n"
      "150 -> n2 data probe fresh\n"
      "150 -> n2 mgmt probe fresh\n"
+     "150   asks n2: response of agent over all from elsewhere\n"
+     "150 -> n3 data visit\n"
+     "150 -> n3 mgmt visit\n"
+     "150 -> n1 data visit\n"
+     "150 -> n1 mgmt visit\n"
      "450   asks n2: response of agent over all\n"
      "450 -> n2 data probe fresh\n"
      "450 -> n2 mgmt probe fresh\n"
+     "450   asks n2: response of agent over all from elsewhere\n"
      "675   asks n2: response of agent over all\n"
      "675 -> n2 data probe fresh\n"
      "675 -> n2 mgmt probe fresh\n"
@@ -720,9 +751,15 @@ static const struct {
      "150   asks n2: response of agent over all\n"
      "150 -> n2 data probe fresh\n"
      "150 -> n2 mgmt probe fresh\n"
+     "150   asks n2: response of agent over all from elsewhere\n"
+     "150 -> n3 data visit\n"
+     "150 -> n3 mgmt visit\n"
+     "150 -> n1 data visit\n"
+     "150 -> n1 mgmt visit\n"
      "450   asks n2: response of agent over all\n"
      "450 -> n2 data probe fresh\n"
      "450 -> n2 mgmt probe fresh\n"
+     "450   asks n2: response of agent over all from elsewhere\n"
      "675   asks n2: response of agent over all\n"
      "675 -> n2 data probe fresh\n"
      "675 -> n2 mgmt probe fresh\n"
@@ -741,9 +778,15 @@ static const struct {
      "150   asks n2: response of agent over all\n"
      "150 -> n2 data probe fresh\n"
      "150 -> n2 mgmt probe fresh\n"
+     "150   asks n2: response of agent over all from elsewhere\n"
+     "150 -> n3 data visit\n"
+     "150 -> n3 mgmt visit\n"
+     "150 -> n1 data visit\n"
+     "150 -> n1 mgmt visit\n"
      "450   asks n2: response of agent over all\n"
      "450 -> n2 data probe fresh\n"
      "450 -> n2 mgmt probe fresh\n"
+     "450   asks n2: response of agent over all from elsewhere\n"
      "675   asks n2: response of agent over all\n"
      "675 -> n2 data probe fresh\n"
      "675 -> n2 mgmt probe fresh\n"
@@ -761,8 +804,12 @@ static const struct {
      "0 -> n2 data probe\n"
      "150   asks n2: response of agent over all\n"
      "150 -> n2 data probe fresh\n"
+     "150   asks n2: response of agent over all from elsewhere\n"
+     "150 -> n3 data visit\n"
+     "150 -> n1 data visit\n"
      "450   asks n2: response of agent over all\n"
      "450 -> n2 data probe fresh\n"
+     "450   asks n2: response of agent over all from elsewhere\n"
      "675   asks n2: response of agent over all\n"
      "675 -> n2 data probe fresh\n"
      "900 verdict node-outage of n2 by node-outage/only-path-silent\n"
@@ -783,18 +830,19 @@ static const struct {
      "150 -> n1 data probe fresh\n"
      "150 -> n1 mgmt probe fresh\n"
      "150   asks n1: response of witnesses over all\n"
+     "150   asks n1: response of agent over all from elsewhere\n"
      "450   asks n1: response of agent over all\n"
      "450 -> n1 data probe fresh\n"
      "450 -> n1 mgmt probe fresh\n"
      "450   asks n1: response of witnesses over all\n"
+     "450   asks n1: response of agent over all from elsewhere\n"
      "675   asks n1: response of agent over all\n"
      "675 -> n1 data probe fresh\n"
      "675 -> n1 mgmt probe fresh\n"
      "675   asks n1: response of witnesses over all\n"
      "900 verdict node-outage of n1 by node-outage/silent-without-witness\n"
      "900 reports node-outage of n1: 0 victims\n"
-     "= node-outage of node n1 0.700, by stalled-peer; or link-fault 0.150; or switch-fault"
-     " 0.150\n"},
+     "= node-outage of node n1 0.700, by stalled-peer; or link-fault 0.150; or switch-fault 0.150\n"},
     {"io-hang/disk-sleep", 4, 1, a_process_is_in_disk_sleep,
      "0   group n2: mount-silent, 1 in all\n"
      "0   rule file-system-in-trouble on n2: io-hang 0.700 node-frozen 0.100 straggler 0.050"
@@ -815,18 +863,12 @@ static const struct {
      "450   asks n2: response of agent over all\n"
      "450 -> n2 data probe fresh\n"
      "450 -> n2 mgmt probe fresh\n"
-     "450   asks n2: response of witnesses over all\n"
-     "450 -> n1 data probe\n"
-     "450 -> n1 mgmt probe\n"
-     "450 -> n3 data probe\n"
-     "450 -> n3 mgmt probe\n"
      "675   asks n2: state of agent over answered\n"
      "675 -> n2 data probe\n"
      "675 -> n2 mgmt probe\n"
      "675   asks n2: response of agent over all\n"
      "675 -> n2 data probe fresh\n"
      "675 -> n2 mgmt probe fresh\n"
-     "675   asks n2: response of witnesses over all\n"
      "900 verdict io-hang of n2 by io-hang/disk-sleep\n"
      "900 -> n1 data verdict-down\n"
      "900 -> n2 data verdict-down\n"
@@ -898,9 +940,15 @@ static const struct {
      "150   asks n2: response of agent over all\n"
      "150 -> n2 data probe fresh\n"
      "150 -> n2 mgmt probe fresh\n"
+     "150   asks n2: response of agent over all from elsewhere\n"
+     "150 -> n3 data visit\n"
+     "150 -> n3 mgmt visit\n"
+     "150 -> n1 data visit\n"
+     "150 -> n1 mgmt visit\n"
      "450   asks n2: response of agent over all\n"
      "450 -> n2 data probe fresh\n"
      "450 -> n2 mgmt probe fresh\n"
+     "450   asks n2: response of agent over all from elsewhere\n"
      "450   asks n2: state of agent over answered\n"
      "450 -> n2 mgmt probe\n"
      "675   asks n2: response of agent over all\n"
@@ -912,6 +960,70 @@ static const struct {
      "900 -> n3 data verdict-down\n"
      "= unknown of node n2 0.500, by stalled-peer; or link-fault 0.400; or nic-fault 0.400; or"
      " switch-fault 0.200\n"},
+    {"unknown/silent-from-here-only", 4, 1, it_is_silent_from_here_only,
+     "0 rank 0 stalls, waits for rank 2\n"
+     "0   group n2: peer-stall, 1 in all\n"
+     "0   rule stalled-peer on n2: process-stopped 0.250 node-outage 0.200 process-crash 0.150"
+     " node-frozen 0.100 nic-fault 0.100 link-fault 0.100 unknown 0.100\n"
+     "0 suspects n2: peer-stall, rule stalled-peer\n"
+     "0   asks n2: response of agent over all\n"
+     "0 -> n2 data probe\n"
+     "0 -> n2 mgmt probe\n"
+     "150   asks n2: response of agent over all\n"
+     "150 -> n2 data probe fresh\n"
+     "150 -> n2 mgmt probe fresh\n"
+     "150   asks n2: response of agent over all from elsewhere\n"
+     "150 -> n3 data visit\n"
+     "150 -> n3 mgmt visit\n"
+     "150 -> n1 data visit\n"
+     "150 -> n1 mgmt visit\n"
+     "160   n3 asked n2 over data: answered\n"
+     "450   asks n2: response of agent over all\n"
+     "450 -> n2 data probe fresh\n"
+     "450 -> n2 mgmt probe fresh\n"
+     "450   asks n2: response of agent over all from elsewhere\n"
+     "675   asks n2: response of agent over all\n"
+     "675 -> n2 data probe fresh\n"
+     "675 -> n2 mgmt probe fresh\n"
+     "900 verdict unknown of n2 by unknown/silent-from-here-only\n"
+     "900 -> n1 data verdict-down\n"
+     "900 -> n2 data verdict-down\n"
+     "900 -> n3 data verdict-down\n"
+     "= unknown of node n2 0.500, by stalled-peer; or link-fault 0.450; or switch-fault 0.450; or"
+     " nic-fault 0.100\n"},
+    {"unknown/silent-from-here-only", 4, 1, its_data_path_is_silent_from_here_only,
+     "0 rank 0 stalls, waits for rank 2\n"
+     "0   group n2: peer-stall, 1 in all\n"
+     "0   rule stalled-peer on n2: process-stopped 0.250 node-outage 0.200 process-crash 0.150"
+     " node-frozen 0.100 nic-fault 0.100 link-fault 0.100 unknown 0.100\n"
+     "0 suspects n2: peer-stall, rule stalled-peer\n"
+     "0   asks n2: response of agent over all\n"
+     "0 -> n2 data probe\n"
+     "0 -> n2 mgmt probe\n"
+     "150   asks n2: response of agent over all\n"
+     "150 -> n2 data probe fresh\n"
+     "150 -> n2 mgmt probe fresh\n"
+     "150   asks n2: response of agent over all from elsewhere\n"
+     "150 -> n3 data visit\n"
+     "150 -> n3 mgmt visit\n"
+     "150 -> n1 data visit\n"
+     "150 -> n1 mgmt visit\n"
+     "160   n3 asked n2 over data: connects, never answers\n"
+     "450   asks n2: response of agent over all\n"
+     "450 -> n2 data probe fresh\n"
+     "450 -> n2 mgmt probe fresh\n"
+     "450   asks n2: response of agent over all from elsewhere\n"
+     "450   asks n2: state of agent over answered\n"
+     "450 -> n2 mgmt probe\n"
+     "675   asks n2: response of agent over all\n"
+     "675 -> n2 data probe fresh\n"
+     "675 -> n2 mgmt probe fresh\n"
+     "900 verdict unknown of n2 by unknown/silent-from-here-only\n"
+     "900 -> n1 data verdict-down\n"
+     "900 -> n2 data verdict-down\n"
+     "900 -> n3 data verdict-down\n"
+     "= unknown of node n2 0.500, by stalled-peer; or link-fault 0.450; or switch-fault 0.450; or"
+     " nic-fault 0.100\n"},
     {"unknown/data-path-silent", 2, 1, the_data_path_of_two_nodes_is_silent,
      "0 rank 0 stalls, waits for rank 1\n"
      "0   group n1: peer-stall, 1 in all\n"
@@ -925,10 +1037,12 @@ static const struct {
      "150 -> n1 data probe fresh\n"
      "150 -> n1 mgmt probe fresh\n"
      "150   asks n1: response of witnesses over all\n"
+     "150   asks n1: response of agent over all from elsewhere\n"
      "450   asks n1: response of agent over all\n"
      "450 -> n1 data probe fresh\n"
      "450 -> n1 mgmt probe fresh\n"
      "450   asks n1: response of witnesses over all\n"
+     "450   asks n1: response of agent over all from elsewhere\n"
      "450   asks n1: state of agent over answered\n"
      "450 -> n1 mgmt probe\n"
      "675   asks n1: response of agent over all\n"
@@ -956,10 +1070,16 @@ static const struct {
      "150 -> n1 mgmt probe\n"
      "150 -> n3 data probe\n"
      "150 -> n3 mgmt probe\n"
+     "150   asks n2: response of agent over all from elsewhere\n"
+     "150 -> n3 data visit\n"
+     "150 -> n3 mgmt visit\n"
+     "150 -> n1 data visit\n"
+     "150 -> n1 mgmt visit\n"
      "450   asks n2: response of agent over all\n"
      "450 -> n2 data probe fresh\n"
      "450 -> n2 mgmt probe fresh\n"
      "450   asks n2: response of witnesses over all\n"
+     "450   asks n2: response of agent over all from elsewhere\n"
      "450   asks n2: state of agent over answered\n"
      "450 -> n2 mgmt probe\n"
      "675   asks n2: response of agent over all\n"
@@ -989,10 +1109,16 @@ static const struct {
      "150 -> n1 mgmt probe\n"
      "150 -> n3 data probe\n"
      "150 -> n3 mgmt probe\n"
+     "150   asks n2: response of agent over all from elsewhere\n"
+     "150 -> n3 data visit\n"
+     "150 -> n3 mgmt visit\n"
+     "150 -> n1 data visit\n"
+     "150 -> n1 mgmt visit\n"
      "450   asks n2: response of agent over all\n"
      "450 -> n2 data probe fresh\n"
      "450 -> n2 mgmt probe fresh\n"
      "450   asks n2: response of witnesses over all\n"
+     "450   asks n2: response of agent over all from elsewhere\n"
      "450   asks n2: state of agent over answered\n"
      "450 -> n2 mgmt probe\n"
      "675   asks n2: response of agent over all\n"
@@ -1022,10 +1148,16 @@ static const struct {
      "150 -> n1 mgmt probe\n"
      "150 -> n3 data probe\n"
      "150 -> n3 mgmt probe\n"
+     "150   asks n2: response of agent over all from elsewhere\n"
+     "150 -> n3 data visit\n"
+     "150 -> n3 mgmt visit\n"
+     "150 -> n1 data visit\n"
+     "150 -> n1 mgmt visit\n"
      "450   asks n2: response of agent over all\n"
      "450 -> n2 data probe fresh\n"
      "450 -> n2 mgmt probe fresh\n"
      "450   asks n2: response of witnesses over all\n"
+     "450   asks n2: response of agent over all from elsewhere\n"
      "675   asks n2: response of agent over all\n"
      "675 -> n2 data probe fresh\n"
      "675 -> n2 mgmt probe fresh\n"
@@ -1051,10 +1183,16 @@ static const struct {
      "150 -> n1 mgmt probe\n"
      "150 -> n3 data probe\n"
      "150 -> n3 mgmt probe\n"
+     "150   asks n2: response of agent over all from elsewhere\n"
+     "150 -> n3 data visit\n"
+     "150 -> n3 mgmt visit\n"
+     "150 -> n1 data visit\n"
+     "150 -> n1 mgmt visit\n"
      "450   asks n2: response of agent over all\n"
      "450 -> n2 data probe fresh\n"
      "450 -> n2 mgmt probe fresh\n"
      "450   asks n2: response of witnesses over all\n"
+     "450   asks n2: response of agent over all from elsewhere\n"
      "675   asks n2: response of agent over all\n"
      "675 -> n2 data probe fresh\n"
      "675 -> n2 mgmt probe fresh\n"
@@ -1115,18 +1253,12 @@ static const struct {
      "450   asks n2: response of deputy over all\n"
      "450 -> n2 data probe deputy fresh\n"
      "450 -> n2 mgmt probe deputy fresh\n"
-     "450   asks n2: response of witnesses over all\n"
-     "450 -> n1 data probe\n"
-     "450 -> n1 mgmt probe\n"
-     "450 -> n3 data probe\n"
-     "450 -> n3 mgmt probe\n"
      "675   asks n2: response of agent over all\n"
      "675 -> n2 data probe fresh\n"
      "675 -> n2 mgmt probe fresh\n"
      "675   asks n2: response of deputy over all\n"
      "675 -> n2 data probe deputy fresh\n"
      "675 -> n2 mgmt probe deputy fresh\n"
-     "675   asks n2: response of witnesses over all\n"
      "900 n2 is well: its deputy answers\n"},
 };
 
@@ -1203,9 +1335,19 @@ END_TEST
     "150   asks n2: response of agent over all\n" \
     "150 -> n2 data probe fresh\n" \
     "150 -> n2 mgmt probe fresh\n" \
+    "150   asks n2: response of agent over all from elsewhere\n" \
+    "150 -> n3 data visit\n" \
+    "150 -> n3 mgmt visit\n" \
+    "150 -> n4 data visit\n" \
+    "150 -> n4 mgmt visit\n" \
     "450   asks n2: response of agent over all\n" \
     "450 -> n2 data probe fresh\n" \
     "450 -> n2 mgmt probe fresh\n" \
+    "450   asks n2: response of agent over all from elsewhere\n" \
+    "450 -> n5 data visit\n" \
+    "450 -> n5 mgmt visit\n" \
+    "450 -> n6 data visit\n" \
+    "450 -> n6 mgmt visit\n" \
     "450   asks n2: state of agent over answered\n" \
     "450 -> n2 mgmt probe\n" \
     "675   asks n2: response of agent over all\n" \
@@ -1218,9 +1360,19 @@ END_TEST
     "150   asks n2: response of agent over all\n" \
     "150 -> n2 data probe fresh\n" \
     "150 -> n2 mgmt probe fresh\n" \
+    "150   asks n2: response of agent over all from elsewhere\n" \
+    "150 -> n3 data visit\n" \
+    "150 -> n3 mgmt visit\n" \
+    "150 -> n4 data visit\n" \
+    "150 -> n4 mgmt visit\n" \
     "450   asks n2: response of agent over all\n" \
     "450 -> n2 data probe fresh\n" \
     "450 -> n2 mgmt probe fresh\n" \
+    "450   asks n2: response of agent over all from elsewhere\n" \
+    "450 -> n5 data visit\n" \
+    "450 -> n5 mgmt visit\n" \
+    "450 -> n6 data visit\n" \
+    "450 -> n6 mgmt visit\n" \
     "450   asks n2: state of agent over answered\n" \
     "450 -> n2 mgmt probe\n" \
     "675   asks n2: response of agent over all\n" \
@@ -1236,11 +1388,21 @@ END_TEST
     "150   asks n2: response of agent over all\n" \
     "150 -> n2 data probe fresh\n" \
     "150 -> n2 mgmt probe fresh\n" \
+    "150   asks n2: response of agent over all from elsewhere\n" \
+    "150 -> n3 data visit\n" \
+    "150 -> n3 mgmt visit\n" \
+    "150 -> n4 data visit\n" \
+    "150 -> n4 mgmt visit\n" \
     "450   asks n2: state of agent over answered\n" \
     "450 -> n2 mgmt probe\n" \
     "450   asks n2: response of agent over all\n" \
     "450 -> n2 data probe fresh\n" \
     "450 -> n2 mgmt probe fresh\n" \
+    "450   asks n2: response of agent over all from elsewhere\n" \
+    "450 -> n5 data visit\n" \
+    "450 -> n5 mgmt visit\n" \
+    "450 -> n6 data visit\n" \
+    "450 -> n6 mgmt visit\n" \
     "675   asks n2: state of agent over answered\n" \
     "675 -> n2 mgmt probe\n" \
     "675   asks n2: response of agent over all\n" \
@@ -1258,6 +1420,11 @@ END_TEST
     "150   asks n2: response of agent over all\n" \
     "150 -> n2 data probe fresh\n" \
     "150 -> n2 mgmt probe fresh\n" \
+    "150   asks n2: response of agent over all from elsewhere\n" \
+    "150 -> n3 data visit\n" \
+    "150 -> n3 mgmt visit\n" \
+    "150 -> n4 data visit\n" \
+    "150 -> n4 mgmt visit\n" \
     "450   asks n2: state of agent over answered\n" \
     "450 -> n2 mgmt probe\n" \
     "450   asks n2: log of agent over answered\n" \
@@ -1265,6 +1432,11 @@ END_TEST
     "450   asks n2: response of agent over all\n" \
     "450 -> n2 data probe fresh\n" \
     "450 -> n2 mgmt probe fresh\n" \
+    "450   asks n2: response of agent over all from elsewhere\n" \
+    "450 -> n5 data visit\n" \
+    "450 -> n5 mgmt visit\n" \
+    "450 -> n6 data visit\n" \
+    "450 -> n6 mgmt visit\n" \
     "675   asks n2: state of agent over answered\n" \
     "675 -> n2 mgmt probe\n" \
     "675   asks n2: response of agent over all\n" \
@@ -1429,17 +1601,37 @@ static const struct {
      "150   asks n2: response of agent over all\n"
      "150 -> n2 data probe fresh\n"
      "150 -> n2 mgmt probe fresh\n"
+     "150   asks n2: response of agent over all from elsewhere\n"
+     "150 -> n4 data visit\n"
+     "150 -> n4 mgmt visit\n"
+     "150 -> n5 data visit\n"
+     "150 -> n5 mgmt visit\n"
      "150   asks n3: response of agent over all\n"
      "150 -> n3 data probe fresh\n"
      "150 -> n3 mgmt probe fresh\n"
+     "150   asks n3: response of agent over all from elsewhere\n"
+     "150 -> n4 data visit\n"
+     "150 -> n4 mgmt visit\n"
+     "150 -> n5 data visit\n"
+     "150 -> n5 mgmt visit\n"
      "450   asks n2: response of agent over all\n"
      "450 -> n2 data probe fresh\n"
      "450 -> n2 mgmt probe fresh\n"
+     "450   asks n2: response of agent over all from elsewhere\n"
+     "450 -> n6 data visit\n"
+     "450 -> n6 mgmt visit\n"
+     "450 -> n7 data visit\n"
+     "450 -> n7 mgmt visit\n"
      "450   asks n2: state of agent over answered\n"
      "450 -> n2 mgmt probe\n"
      "450   asks n3: response of agent over all\n"
      "450 -> n3 data probe fresh\n"
      "450 -> n3 mgmt probe fresh\n"
+     "450   asks n3: response of agent over all from elsewhere\n"
+     "450 -> n6 data visit\n"
+     "450 -> n6 mgmt visit\n"
+     "450 -> n7 data visit\n"
+     "450 -> n7 mgmt visit\n"
      "450   asks n3: state of agent over answered\n"
      "450 -> n3 mgmt probe\n"
      "675   asks n2: response of agent over all\n"
@@ -1468,17 +1660,37 @@ static const struct {
      "150   asks n2: response of agent over all\n"
      "150 -> n2 data probe fresh\n"
      "150 -> n2 mgmt probe fresh\n"
+     "150   asks n2: response of agent over all from elsewhere\n"
+     "150 -> n4 data visit\n"
+     "150 -> n4 mgmt visit\n"
+     "150 -> n5 data visit\n"
+     "150 -> n5 mgmt visit\n"
      "150   asks n3: response of agent over all\n"
      "150 -> n3 data probe fresh\n"
      "150 -> n3 mgmt probe fresh\n"
+     "150   asks n3: response of agent over all from elsewhere\n"
+     "150 -> n4 data visit\n"
+     "150 -> n4 mgmt visit\n"
+     "150 -> n5 data visit\n"
+     "150 -> n5 mgmt visit\n"
      "450   asks n2: response of agent over all\n"
      "450 -> n2 data probe fresh\n"
      "450 -> n2 mgmt probe fresh\n"
+     "450   asks n2: response of agent over all from elsewhere\n"
+     "450 -> n6 data visit\n"
+     "450 -> n6 mgmt visit\n"
+     "450 -> n7 data visit\n"
+     "450 -> n7 mgmt visit\n"
      "450   asks n2: state of agent over answered\n"
      "450 -> n2 mgmt probe\n"
      "450   asks n3: response of agent over all\n"
      "450 -> n3 data probe fresh\n"
      "450 -> n3 mgmt probe fresh\n"
+     "450   asks n3: response of agent over all from elsewhere\n"
+     "450 -> n6 data visit\n"
+     "450 -> n6 mgmt visit\n"
+     "450 -> n7 data visit\n"
+     "450 -> n7 mgmt visit\n"
      "450   asks n3: state of agent over answered\n"
      "450 -> n3 mgmt probe\n"
      "675   asks n2: response of agent over all\n"
@@ -1502,9 +1714,19 @@ static const struct {
      "150   asks n4: response of agent over all\n"
      "150 -> n4 data probe fresh\n"
      "150 -> n4 mgmt probe fresh\n"
+     "150   asks n4: response of agent over all from elsewhere\n"
+     "150 -> n5 data visit\n"
+     "150 -> n5 mgmt visit\n"
+     "150 -> n6 data visit\n"
+     "150 -> n6 mgmt visit\n"
      "450   asks n4: response of agent over all\n"
      "450 -> n4 data probe fresh\n"
      "450 -> n4 mgmt probe fresh\n"
+     "450   asks n4: response of agent over all from elsewhere\n"
+     "450 -> n7 data visit\n"
+     "450 -> n7 mgmt visit\n"
+     "450 -> n1 data visit\n"
+     "450 -> n1 mgmt visit\n"
      "450   asks n4: state of agent over answered\n"
      "450 -> n4 mgmt probe\n"
      "675   asks n4: response of agent over all\n"
@@ -1610,19 +1832,20 @@ START_TEST(a_nic_that_is_down_hides_and_causes_a_link_without_carrier)
                               "150   asks n2: response of agent over all\n"
                               "150 -> n2 data probe fresh\n"
                               "150 -> n2 mgmt probe fresh\n"
+                              "150   asks n2: response of agent over all from elsewhere\n"
+                              "150 -> n3 data visit\n"
+                              "150 -> n3 mgmt visit\n"
+                              "150 -> n1 data visit\n"
+                              "150 -> n1 mgmt visit\n"
                               "450   asks n2: response of agent over all\n"
                               "450 -> n2 data probe fresh\n"
                               "450 -> n2 mgmt probe fresh\n"
+                              "450   asks n2: response of agent over all from elsewhere\n"
                               "450   asks n2: state of agent over answered\n"
                               "450 -> n2 mgmt probe\n"
                               "675   asks n2: response of agent over all\n"
                               "675 -> n2 data probe fresh\n"
                               "675 -> n2 mgmt probe fresh\n"
-                              "675   asks n2: response of witnesses over all\n"
-                              "675 -> n1 data probe\n"
-                              "675 -> n1 mgmt probe\n"
-                              "675 -> n3 data probe\n"
-                              "675 -> n3 mgmt probe\n"
                               "900 unknown/data-path-silent is a consequence of a fault that is"
                               " known\n");
     ck_assert_int_eq(l->verdicts, 0);
@@ -1745,15 +1968,35 @@ START_TEST(of_two_nodes_behind_one_switch_both_verdicts_list_it)
                        "150   asks n5: response of agent over all\n"
                        "150 -> n5 data probe fresh\n"
                        "150 -> n5 mgmt probe fresh\n"
+                       "150   asks n5: response of agent over all from elsewhere\n"
+                       "150 -> n7 data visit\n"
+                       "150 -> n7 mgmt visit\n"
+                       "150 -> n0 data visit\n"
+                       "150 -> n0 mgmt visit\n"
                        "150   asks n6: response of agent over all\n"
                        "150 -> n6 data probe fresh\n"
                        "150 -> n6 mgmt probe fresh\n"
+                       "150   asks n6: response of agent over all from elsewhere\n"
+                       "150 -> n7 data visit\n"
+                       "150 -> n7 mgmt visit\n"
+                       "150 -> n0 data visit\n"
+                       "150 -> n0 mgmt visit\n"
                        "450   asks n5: response of agent over all\n"
                        "450 -> n5 data probe fresh\n"
                        "450 -> n5 mgmt probe fresh\n"
+                       "450   asks n5: response of agent over all from elsewhere\n"
+                       "450 -> n1 data visit\n"
+                       "450 -> n1 mgmt visit\n"
+                       "450 -> n2 data visit\n"
+                       "450 -> n2 mgmt visit\n"
                        "450   asks n6: response of agent over all\n"
                        "450 -> n6 data probe fresh\n"
                        "450 -> n6 mgmt probe fresh\n"
+                       "450   asks n6: response of agent over all from elsewhere\n"
+                       "450 -> n1 data visit\n"
+                       "450 -> n1 mgmt visit\n"
+                       "450 -> n2 data visit\n"
+                       "450 -> n2 mgmt visit\n"
                        "675   asks n5: response of agent over all\n"
                        "675 -> n5 data probe fresh\n"
                        "675 -> n5 mgmt probe fresh\n"
@@ -1767,10 +2010,10 @@ START_TEST(of_two_nodes_behind_one_switch_both_verdicts_list_it)
                        "900 verdict node-outage of n6 by node-outage/both-paths-silent\n"
                        "900 tells n0\n"
                        "900 -> n0 data verdict-up\n"
-                       "= node-outage of node n5 0.990, by stalled-peer; not nic-fault 0.005; not"
-                       " process-crash 0.005; or switch-fault 0.010\n"
-                       "= node-outage of node n6 0.990, by silent-agent; not nic-fault 0.005; not"
-                       " process-crash 0.005; or switch-fault 0.010\n");
+                       "= node-outage of node n5 0.990, by stalled-peer; not nic-fault 0.005;"
+                       " not process-crash 0.005; or switch-fault 0.010\n"
+                       "= node-outage of node n6 0.990, by silent-agent; not nic-fault 0.005;"
+                       " not process-crash 0.005; or switch-fault 0.010\n");
     lone_free(l);
     ftree_tree_free(tree);
 }
@@ -1807,6 +2050,11 @@ START_TEST(what_comes_later_of_another_node_is_seen_at_the_end)
                        "150   asks n5: response of agent over all\n"
                        "150 -> n5 data probe fresh\n"
                        "150 -> n5 mgmt probe fresh\n"
+                       "150   asks n5: response of agent over all from elsewhere\n"
+                       "150 -> n6 data visit\n"
+                       "150 -> n6 mgmt visit\n"
+                       "150 -> n7 data visit\n"
+                       "150 -> n7 mgmt visit\n"
                        "300   group n6: peer-silent, 1 in all\n"
                        "300   rule silent-agent on n6: node-outage 0.300 process-stopped 0.200"
                        " nic-fault 0.100 link-fault 0.100 process-crash 0.100 node-frozen 0.100"
@@ -1819,21 +2067,36 @@ START_TEST(what_comes_later_of_another_node_is_seen_at_the_end)
                        "450   asks n5: response of agent over all\n"
                        "450 -> n5 data probe fresh\n"
                        "450 -> n5 mgmt probe fresh\n"
+                       "450   asks n5: response of agent over all from elsewhere\n"
+                       "450 -> n0 data visit\n"
+                       "450 -> n0 mgmt visit\n"
+                       "450 -> n1 data visit\n"
+                       "450 -> n1 mgmt visit\n"
                        "450   asks n6: response of agent over all\n"
                        "450 -> n6 data probe fresh\n"
                        "450 -> n6 mgmt probe fresh\n"
+                       "450   asks n6: response of agent over all from elsewhere\n"
+                       "450 -> n7 data visit\n"
+                       "450 -> n7 mgmt visit\n"
+                       "450 -> n0 data visit\n"
+                       "450 -> n0 mgmt visit\n"
                        "675   asks n5: response of agent over all\n"
                        "675 -> n5 data probe fresh\n"
                        "675 -> n5 mgmt probe fresh\n"
                        "750   asks n6: response of agent over all\n"
                        "750 -> n6 data probe fresh\n"
                        "750 -> n6 mgmt probe fresh\n"
+                       "750   asks n6: response of agent over all from elsewhere\n"
+                       "750 -> n1 data visit\n"
+                       "750 -> n1 mgmt visit\n"
+                       "750 -> n2 data visit\n"
+                       "750 -> n2 mgmt visit\n"
                        "900   rule stalls-behind-one-switch on n5: switch-fault 0.300\n"
                        "900 verdict node-outage of n5 by node-outage/both-paths-silent\n"
                        "900 tells n0\n"
                        "900 -> n0 data verdict-up\n"
-                       "= node-outage of node n5 0.990, by stalled-peer; not nic-fault 0.005; not"
-                       " process-crash 0.005; or switch-fault 0.010\n");
+                       "= node-outage of node n5 0.990, by stalled-peer; not nic-fault 0.005;"
+                       " not process-crash 0.005; or switch-fault 0.010\n");
     lone_free(l);
     ftree_tree_free(tree);
 }

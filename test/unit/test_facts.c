@@ -67,7 +67,7 @@ START_TEST(who_was_asked_and_says_nothing_is_silent_at_the_end)
     IS_AT_END(l, DATA, "silent");
     IS_AT_END(l, MAIN, "silent");
     IS_AT_END(l, DEPUTY, "not-asked");
-    suspect(l)->questioned[FTREE_PATH_MGMT][FTREE_ROLE_DEPUTY] = true;
+    suspect(l)->questions[FTREE_PATH_MGMT][FTREE_ROLE_DEPUTY] = 1;
     IS_AT_END(l, DEPUTY, "silent");
     lone_free(l);
 }

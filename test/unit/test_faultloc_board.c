@@ -516,6 +516,65 @@ START_TEST(a_forked_child_has_no_office)
 }
 END_TEST
 
+/* ---- verdicts -------------------------------------------------------------------------------- */
+
+static struct ftree_verdict verdict(uint32_t id, enum ftree_class class_, ftree_time withdrawn)
+{
+    return (struct ftree_verdict){
+        .fln = 1, .id = id, .class_ = (uint8_t) class_, .withdrawn = withdrawn};
+}
+
+static void remember(struct faultloc_board *b, uint32_t id, enum ftree_class class_,
+                     ftree_time withdrawn)
+{
+    struct ftree_verdict v = verdict(id, class_, withdrawn);
+
+    faultloc_board_remember(b, &v);
+}
+
+START_TEST(a_verdict_that_is_over_stays_in_its_place)
+{
+    int fd;
+    struct faultloc_board *b = make(2, 2, 1, &fd);
+
+    remember(b, 1, FTREE_CLASS_NODE_OUTAGE, 0);
+    remember(b, 2, FTREE_CLASS_PROCESS_STOPPED, 0);
+    ck_assert_int_eq(b->verdicts, 2);
+    ck_assert_int_eq(b->peer_lost, 1);
+    ck_assert_int_eq(b->withdrawals, 0);
+    remember(b, 1, FTREE_CLASS_NODE_OUTAGE, 500);
+    ck_assert_int_eq(b->verdicts, 2);
+    ck_assert_uint_eq(b->verdict[0].withdrawn, 500);
+    ck_assert_int_eq(b->peer_lost, 0);
+    ck_assert_int_eq(b->withdrawals, 1);
+    remember(b, 9, FTREE_CLASS_NODE_OUTAGE, 600); /* nobody knew of it */
+    ck_assert_int_eq(b->verdicts, 2);
+    close(fd);
+    faultloc_board_unmap(b);
+}
+END_TEST
+
+START_TEST(on_a_full_board_what_is_over_gives_its_place)
+{
+    int fd;
+    struct faultloc_board *b = make(2, 2, 1, &fd);
+
+    for (uint32_t id = 0; id < FAULTLOC_BOARD_VERDICTS; id++)
+        remember(b, id, FTREE_CLASS_PROCESS_STOPPED, 0);
+    remember(b, 100, FTREE_CLASS_PROCESS_CRASH, 0); /* no room */
+    ck_assert_int_eq(b->verdicts, FAULTLOC_BOARD_VERDICTS);
+    ck_assert_int_eq(b->peer_lost, 1);
+    remember(b, 7, FTREE_CLASS_PROCESS_STOPPED, 900);
+    remember(b, 3, FTREE_CLASS_PROCESS_STOPPED, 800);
+    remember(b, 101, FTREE_CLASS_NODE_OUTAGE, 0);
+    ck_assert_uint_eq(b->verdict[3].id, 101); /* over for longest */
+    ck_assert_uint_eq(b->verdict[7].id, 7);
+    ck_assert_int_eq(b->withdrawals, 3); /* so that all are read again */
+    close(fd);
+    faultloc_board_unmap(b);
+}
+END_TEST
+
 SUITE("faultloc_board")
 {
     TEST_ROWS(tables_lie_apart, COUNT(shapes));
@@ -529,6 +588,8 @@ SUITE("faultloc_board")
     TEST(a_page_is_seen_by_another_process);
     TEST(a_page_that_is_not_aligned_is_refused);
     TEST(a_slot_needs_the_boards_descriptor);
+    TEST(a_verdict_that_is_over_stays_in_its_place);
+    TEST(on_a_full_board_what_is_over_gives_its_place);
     TEST(an_office_is_held_by_one);
     TEST(a_holder_that_is_killed_is_succeeded);
     TEST(a_holder_that_calls_exec_is_succeeded);

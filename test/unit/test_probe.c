@@ -25,6 +25,10 @@ START_TEST(a_silent_suspect_is_asked_four_times_and_then_decided)
                                   "0 -> n2 mgmt probe\n"
                                   "150 -> n2 data probe fresh\n"
                                   "150 -> n2 mgmt probe fresh\n"
+                                  "150 -> n3 data visit\n"
+                                  "150 -> n3 mgmt visit\n"
+                                  "150 -> n1 data visit\n"
+                                  "150 -> n1 mgmt visit\n"
                                   "450 -> n2 data probe fresh\n"
                                   "450 -> n2 mgmt probe fresh\n"
                                   "675 -> n2 data probe fresh\n"
@@ -53,12 +57,20 @@ START_TEST(witnesses_are_asked_where_nobody_is_heard)
                                   "150 -> n0 mgmt probe\n"
                                   "150 -> n2 data probe\n"
                                   "150 -> n2 mgmt probe\n"
+                                  "150 -> n4 data visit\n"
+                                  "150 -> n4 mgmt visit\n"
+                                  "150 -> n5 data visit\n"
+                                  "150 -> n5 mgmt visit\n"
                                   "450 -> n3 data probe fresh\n"
                                   "450 -> n3 mgmt probe fresh\n"
                                   "450 -> n0 data probe\n"
                                   "450 -> n0 mgmt probe\n"
                                   "450 -> n4 data probe\n"
                                   "450 -> n4 mgmt probe\n"
+                                  "450 -> n6 data visit\n"
+                                  "450 -> n6 mgmt visit\n"
+                                  "450 -> n7 data visit\n"
+                                  "450 -> n7 mgmt visit\n"
                                   "675 -> n3 data probe fresh\n"
                                   "675 -> n3 mgmt probe fresh\n"
                                   "675 -> n0 data probe\n"
@@ -114,7 +126,11 @@ START_TEST(the_deputy_is_asked_where_the_kernel_spoke)
                                   "150 -> n1 data probe\n"
                                   "150 -> n1 mgmt probe\n"
                                   "150 -> n3 data probe\n"
-                                  "150 -> n3 mgmt probe\n");
+                                  "150 -> n3 mgmt probe\n"
+                                  "150 -> n3 data visit\n"
+                                  "150 -> n3 mgmt visit\n"
+                                  "150 -> n1 data visit\n"
+                                  "150 -> n1 mgmt visit\n");
     lone_free(l);
 }
 END_TEST
@@ -383,6 +399,7 @@ START_TEST(who_answers_by_management_alone_is_asked_for_its_state)
     ck_assert_str_eq(lone_log(l), "450   asks n2: response of agent over all\n"
                                   "450 -> n2 data probe fresh\n"
                                   "450 -> n2 mgmt probe fresh\n"
+                                  "450   asks n2: response of agent over all from elsewhere\n"
                                   "450   asks n2: state of agent over answered\n"
                                   "450 -> n2 mgmt probe\n");
     l->steps = false;
@@ -501,6 +518,140 @@ START_TEST(the_window_grows_with_the_own_lag)
 }
 END_TEST
 
+/* ---- from elsewhere -------------------------------------------------------------------------- */
+
+static void is_seen(struct lone *l, int32_t by, enum ftree_path path, enum ftree_reach reach)
+{
+    struct wire_message m = {.type = WIRE_SEEN, .u.seen.target = 2};
+    const struct suspect *su = ftree_probe_find(l->ft, 2);
+
+    m.u.seen.nonce = su ? su->nonce : 0;
+    m.u.seen.path = (uint8_t) path;
+    m.u.seen.reach = (uint8_t) reach;
+    lone_hear(l, by, FTREE_PATH_MGMT, &m);
+}
+
+static const struct ftree_evidence *evidence_by(const struct ftree_verdict *v, int32_t node)
+{
+    for (int32_t i = 0; i < v->evidences; i++)
+        if (v->evidence[i].by == node)
+            return &v->evidence[i];
+    return NULL;
+}
+
+START_TEST(who_answers_others_has_its_power)
+{
+    struct lone *l = lone_new(4, 1, 32, 0);
+    const struct ftree_evidence *e;
+
+    lone_stall(l, 0, 2);
+    lone_run(l, 200);
+    is_seen(l, 3, FTREE_PATH_DATA, FTREE_REACH_SILENT);
+    is_seen(l, 1, FTREE_PATH_DATA, FTREE_REACH_ANSWERED);
+    is_seen(l, 3, FTREE_PATH_DATA, FTREE_REACH_CONNECTED); /* says less than an answer */
+    lone_run(l, 800);
+    ck_assert_int_eq(l->verdicts, 1);
+    ck_assert_str_eq(l->verdict[0].rule, "unknown/silent-from-here-only");
+    e = evidence_by(&l->verdict[0], 1);
+    ck_assert_ptr_nonnull(e);
+    ck_assert_int_eq(e->source, FTREE_EVIDENCE_VISIT);
+    ck_assert_int_eq(e->target, 2);
+    ck_assert_int_eq(e->path, FTREE_PATH_DATA);
+    ck_assert_int_eq(e->reach, FTREE_REACH_ANSWERED);
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(silence_elsewhere_is_evidence)
+{
+    struct lone *l = lone_new(4, 1, 32, 0);
+    const struct ftree_evidence *e;
+
+    lone_stall(l, 0, 2);
+    lone_run(l, 500);
+    is_seen(l, 3, FTREE_PATH_MGMT, FTREE_REACH_SILENT);
+    is_seen(l, 3, FTREE_PATH_DATA, FTREE_REACH_UNREACHABLE);
+    lone_run(l, 500);
+    ck_assert_int_eq(l->verdicts, 1);
+    ck_assert_int_eq(l->verdict[0].class_, FTREE_CLASS_NODE_OUTAGE);
+    e = evidence_by(&l->verdict[0], 3);
+    ck_assert_ptr_nonnull(e);
+    ck_assert_int_eq(e->reach, FTREE_REACH_UNREACHABLE);
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(what_was_seen_of_an_earlier_question_does_not_count)
+{
+    struct lone *l = lone_new(4, 1, 32, 0);
+    struct wire_message m = {.type = WIRE_SEEN, .u.seen = {.target = 2}};
+
+    m.u.seen.reach = FTREE_REACH_ANSWERED;
+    lone_stall(l, 0, 2);
+    lone_run(l, 200);
+    m.u.seen.nonce = ftree_probe_find(l->ft, 2)->nonce + 1;
+    lone_hear(l, 3, FTREE_PATH_DATA, &m);
+    m.u.seen.target = 1; /* and nobody asks about node 1 */
+    lone_hear(l, 3, FTREE_PATH_MGMT, &m);
+    lone_run(l, 800);
+    ck_assert_int_eq(l->verdict[0].class_, FTREE_CLASS_NODE_OUTAGE);
+    ck_assert_ptr_null(evidence_by(&l->verdict[0], 3));
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(who_answers_is_not_looked_at_from_elsewhere)
+{
+    struct lone *l = lone_new(4, 2, 32, 0);
+
+    lone_stall(l, 0, 4);
+    lone_reach(l, 2, FTREE_PATH_DATA, FTREE_ROLE_AGENT, FTREE_REACH_CONNECTED, 0);
+    lone_reach(l, 2, FTREE_PATH_MGMT, FTREE_ROLE_AGENT, FTREE_REACH_CONNECTED, 0);
+    lone_run(l, 800);
+    ck_assert_int_eq(lone_count(l, WIRE_VISIT), 0);
+    lone_free(l);
+}
+END_TEST
+
+/* ---- words that were true once --------------------------------------------------------------- */
+
+START_TEST(a_kernel_that_spoke_before_an_outage_is_no_sign_of_life)
+{
+    struct lone *l = lone_new(4, 1, 32, 0);
+
+    lone_stall(l, 0, 2);
+    lone_reach(l, 2, FTREE_PATH_DATA, FTREE_ROLE_AGENT, FTREE_REACH_CONNECTED, 0);
+    lone_reach(l, 2, FTREE_PATH_MGMT, FTREE_ROLE_AGENT, FTREE_REACH_REFUSED, 111);
+    lone_lost(l, 2);
+    lone_run(l, 100);
+    lone_answer(l, 3, FTREE_PATH_DATA, FTREE_ROLE_AGENT);
+    lone_answer(l, 3, FTREE_PATH_MGMT, FTREE_ROLE_AGENT);
+    lone_run(l, 850);
+    ck_assert_int_eq(l->verdicts, 1);
+    ck_assert_str_eq(l->verdict[0].rule, "node-outage/both-paths-silent");
+    lone_free(l);
+}
+END_TEST
+
+/* It answered over management alone, and was stopped then: of that its kernel knows nothing. */
+START_TEST(a_kernel_that_goes_on_speaking_outlives_an_old_answer)
+{
+    struct lone *l = lone_new(4, 1, 32, 0);
+
+    lone_stall(l, 0, 2);
+    answers(l, 2, FTREE_PATH_MGMT);
+    lone_run(l, 100);
+    lone_answer(l, 3, FTREE_PATH_DATA, FTREE_ROLE_AGENT);
+    lone_answer(l, 3, FTREE_PATH_MGMT, FTREE_ROLE_AGENT);
+    lone_reach(l, 2, FTREE_PATH_DATA, FTREE_ROLE_AGENT, FTREE_REACH_CONNECTED, 0);
+    lone_reach(l, 2, FTREE_PATH_MGMT, FTREE_ROLE_AGENT, FTREE_REACH_CONNECTED, 0);
+    lone_run(l, 850);
+    ck_assert_int_eq(l->verdicts, 1);
+    ck_assert_str_eq(l->verdict[0].rule, "process-stopped/connects-never-answers");
+    lone_free(l);
+}
+END_TEST
+
 /* ---- time ------------------------------------------------------------------------------------ */
 
 START_TEST(a_late_tick_excuses_everybody)
@@ -520,7 +671,11 @@ START_TEST(a_late_tick_excuses_everybody)
                      "3100 -> n1 data probe\n"
                      "3100 -> n1 mgmt probe\n"
                      "3100 -> n3 data probe\n"
-                     "3100 -> n3 mgmt probe\n");
+                     "3100 -> n3 mgmt probe\n"
+                     "3100 -> n3 data visit\n"
+                     "3100 -> n3 mgmt visit\n"
+                     "3100 -> n1 data visit\n"
+                     "3100 -> n1 mgmt visit\n");
     ck_assert_int_eq(l->verdicts, 0);
     lone_answer(l, 2, FTREE_PATH_DATA, FTREE_ROLE_AGENT); /* its nonce is not in the log any more */
     lone_run(l, 5000);
@@ -665,6 +820,12 @@ SUITE("probe")
     TEST(a_person_who_asks_has_everything_asked);
     TEST(who_answered_once_and_then_no_more_is_silent);
     TEST(the_window_grows_with_the_own_lag);
+    TEST(who_answers_others_has_its_power);
+    TEST(silence_elsewhere_is_evidence);
+    TEST(what_was_seen_of_an_earlier_question_does_not_count);
+    TEST(who_answers_is_not_looked_at_from_elsewhere);
+    TEST(a_kernel_that_spoke_before_an_outage_is_no_sign_of_life);
+    TEST(a_kernel_that_goes_on_speaking_outlives_an_old_answer);
     TEST(a_late_tick_excuses_everybody);
     TEST(who_is_always_late_never_accuses);
     TEST(late_with_nobody_suspected_is_nothing);

@@ -975,6 +975,8 @@ static const struct {
      "h2 on data: no answer, twice"},
     {{"probe", "mgmt", "deputy", "h2", "", "answered", "EIO", "D", "h0", "late"},
      "h2's deputy on mgmt: answered (EIO), says state D, late"},
+    {{"visit", "data", "agent", "h2", "10.0.0.3", "answered", "", "", "h3", ""},
+     "h2 on data 10.0.0.3, asked by h3: answered"},
     {{"weather", "mgmt", "", "h2", "", "answered", "", "", "h0", ""}, "h2 on mgmt: answered"},
     {{"proc", "", "", "h2", "", "", "", "X", "h0", ""},
      "the kernel of h2 says the process is gone"},

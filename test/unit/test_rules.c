@@ -134,6 +134,7 @@ static uint64_t models_of(const struct ftree_rules *rules, const char *rule)
 #define TAKES_OVER ALIVE("deputy-answers")
 #define LATE ALIVE("kernel-speaks-on-data")
 #define DATA_SILENT "unknown/data-path-silent"
+#define HERE_ONLY "unknown/silent-from-here-only"
 #define OWN_DATA "unknown/own-data-path-silent"
 #define ISOLATED "unknown/no-node-answers"
 #define DEPUTY_SAYS_T "process-stopped/deputy-says-stopped"
@@ -338,6 +339,28 @@ static const struct told {
      {{RULES_FACT_AGENT, ANSW}, {RULES_FACT_MAIN, ANSW}, {RULES_FACT_STATE_KNOWN, RULES_YES},
       {RULES_FACT_PROCESS, RULES_PROCESS_DISK_SLEEP}, {RULES_FACT_SEEN_BY, 1}}, {{0}},
      "io-hang/disk-sleep"},
+
+    /* what other nodes see that ask it, too */
+    {"answers there", "stalled-peer", true,
+     {{RULES_FACT_AGENT, SILE}, {RULES_FACT_MAIN, SILE}, {RULES_FACT_DATA, SILE},
+      {RULES_FACT_MGMT, SILE}, {RULES_FACT_WITNESSED, 2}, {RULES_FACT_ELSEWHERE, ANSW}}, {{0}},
+     HERE_ONLY},
+    {"connects there", "stalled-peer", true,
+     {{RULES_FACT_AGENT, UNRE}, {RULES_FACT_MAIN, SILE}, {RULES_FACT_DATA, SILE},
+      {RULES_FACT_MGMT, UNRE}, {RULES_FACT_WITNESSED, 1}, {RULES_FACT_ELSEWHERE, CONN}}, {{0}},
+     HERE_ONLY},
+    {"silent there, too", "stalled-peer", true,
+     {{RULES_FACT_AGENT, SILE}, {RULES_FACT_MAIN, SILE}, {RULES_FACT_DATA, SILE},
+      {RULES_FACT_MGMT, SILE}, {RULES_FACT_WITNESSED, 2}, {RULES_FACT_ELSEWHERE, SILE}}, {{0}},
+     BOTH_SILENT},
+    {"answers there on data", "stalled-peer", true,
+     {{RULES_FACT_AGENT, ANSW}, {RULES_FACT_MAIN, SILE}, {RULES_FACT_DATA, SILE},
+      {RULES_FACT_MGMT, ANSW}, {RULES_FACT_DATA_WITNESSED, 1}, {RULES_FACT_ELSEWHERE_DATA, ANSW}},
+     {{0}}, HERE_ONLY},
+    {"silent there on data", "stalled-peer", true,
+     {{RULES_FACT_AGENT, ANSW}, {RULES_FACT_MAIN, SILE}, {RULES_FACT_DATA, SILE},
+      {RULES_FACT_MGMT, ANSW}, {RULES_FACT_DATA_WITNESSED, 1}, {RULES_FACT_ELSEWHERE_DATA, SILE}},
+     {{0}}, DATA_SILENT},
     {"D, no I/O in trouble", "stalled-peer", true,
      {{RULES_FACT_AGENT, ANSW}, {RULES_FACT_MAIN, ANSW},
       {RULES_FACT_PROCESS, RULES_PROCESS_DISK_SLEEP}, {RULES_FACT_SEEN_BY, 1}}, {{0}}, ANSWERS},
@@ -550,7 +573,7 @@ static void check_strategy(const struct rules_strategy *s, int first_over)
     static const uint32_t at[] = {1000, 3000, 4500};
     const struct rules_step *step = s->step;
 
-    ck_assert_int_eq(s->steps, 11);
+    ck_assert_int_eq(s->steps, 13);
     ck_assert(takes(step++, 0, RULES_ASK_RESPONSE, RULES_OF_AGENT, first_over, 0, false));
     for (int i = 0; i < COUNT(at); i++) {
         ck_assert(takes(step++, at[i], RULES_ASK_RESPONSE, RULES_OF_AGENT, RULES_OVER_ALL,
@@ -559,6 +582,11 @@ static void check_strategy(const struct rules_strategy *s, int first_over)
                         RULES_IF_KERNEL_SPOKE, true));
         ck_assert(takes(step++, at[i], RULES_ASK_RESPONSE, RULES_OF_WITNESSES, RULES_OVER_ALL,
                         RULES_IF_UNWITNESSED, false));
+        if (i < 2) {
+            ck_assert_int_eq(step->from, RULES_FROM_ELSEWHERE);
+            ck_assert(takes(step++, at[i], RULES_ASK_RESPONSE, RULES_OF_AGENT, RULES_OVER_ALL,
+                            RULES_IF_SILENT, false));
+        }
         if (i == 1)
             ck_assert(takes(step++, at[i], RULES_ASK_STATE, RULES_OF_AGENT, RULES_OVER_ANSWERED,
                             RULES_IF_ANSWERED, false));

@@ -724,6 +724,42 @@ START_TEST(a_node_cut_off_knows_it_while_the_others_take_it_for_lost)
 }
 END_TEST
 
+/* Others are asked to look, and find it well: it has its power, and what lies between is at fault.
+ * Once it is mended the verdict is withdrawn. */
+static void nothing_passes_between_the_root_and_node_2(int path)
+{
+    struct world *w = world_new(6, 1, 32);
+
+    w->is_cut = true;
+    w->cut[0] = 0;
+    w->cut[1] = 2;
+    w->cut_path = path;
+    world_all_wait(w, 2, 2);
+    world_run(w, 8 * SECOND);
+    ck_assert_int_eq(w->reports, 1);
+    expect_report(w, 0, 0, FTREE_CLASS_UNKNOWN, 2, FTREE_NONE);
+    ck_assert_str_eq(w->report[0].rule, "unknown/silent-from-here-only");
+    w->is_cut = false;
+    for (int32_t r = 0; r < 6; r++)
+        world_go_on(w, r);
+    world_run(w, 60 * SECOND);
+    ck_assert_int_eq(w->reports, 1);
+    ck_assert_int_eq(w->withdrawals, 1);
+    world_free(w);
+}
+
+START_TEST(what_is_silent_from_the_root_only_is_no_outage)
+{
+    nothing_passes_between_the_root_and_node_2(FTREE_PATHS);
+}
+END_TEST
+
+START_TEST(a_data_path_is_silent_from_the_root_only)
+{
+    nothing_passes_between_the_root_and_node_2(FTREE_PATH_DATA);
+}
+END_TEST
+
 /* rows: a_job_with_one_path 2 */
 START_TEST(a_job_with_one_path)
 {
@@ -1348,6 +1384,8 @@ SUITE("story")
     TEST(a_data_path_is_silent_and_its_node_is_not);
     TEST(the_own_data_path_is_silent);
     TEST(a_node_cut_off_knows_it_while_the_others_take_it_for_lost);
+    TEST(what_is_silent_from_the_root_only_is_no_outage);
+    TEST(a_data_path_is_silent_from_the_root_only);
     TEST_ROWS(a_job_with_one_path, 2);
     TEST(an_hour_of_waiting_for_a_busy_peer);
     TEST(an_hour_of_waiting_for_anybody);

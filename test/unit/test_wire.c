@@ -70,7 +70,7 @@ START_TEST(the_bytes_are_these)
 {
     /* clang-format off */
     static const uint8_t expected[] = {
-        0xf7, 2, WIRE_SYMPTOM, 1, 4, 3, 2, 1, /* header: id 0x01020304 */
+        0xf7, WIRE_VERSION, WIRE_SYMPTOM, 1, 4, 3, 2, 1, /* header: id 0x01020304 */
         FTREE_SYMPTOM_PEER_SILENT, FTREE_SEVERITY_WARNING,
         FTREE_KIND_NODE, 3, 0, 0, 0, /* the component: node, */
         0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, /* rank and switch: none */

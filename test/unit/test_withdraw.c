@@ -227,6 +227,7 @@ static const struct {
     {"nic-fault/interface-gone", true, false},
     {"link-fault/no-carrier", true, false},
     {"unknown/data-path-silent", true, false},
+    {"unknown/silent-from-here-only", true, false},
     {"unknown/own-data-path-silent", true, false},
     {"unknown/no-node-answers", true, true},
     {"straggler/memory-exhausted", false, false},

@@ -50,6 +50,7 @@ mpi_core_sources +=                     \
     src/util/ftree/tree_read.c          \
     src/util/ftree/tree_synthetic.c     \
     src/util/ftree/verdict.c            \
+    src/util/ftree/visit.c              \
     src/util/ftree/wire.c               \
     src/util/ftree/wire_state.c         \
     src/util/ftree/withdraw.c

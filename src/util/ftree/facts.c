@@ -73,7 +73,7 @@ static void find_reaches(const struct ftree *ft, const struct suspect *su, bool 
             continue;
         for (int role = 0; role < FTREE_ROLES; role++) {
             uint8_t reach = su->reach[path][role];
-            if (at_end && su->questioned[path][role] && reach == FTREE_REACH_NOT_ASKED)
+            if (at_end && su->questions[path][role] > 0 && reach == FTREE_REACH_NOT_ASKED)
                 reach = FTREE_REACH_SILENT;
             if (reach > facts->value[by_role[role]])
                 facts->value[by_role[role]] = reach;
@@ -85,9 +85,21 @@ static void find_reaches(const struct ftree *ft, const struct suspect *su, bool 
     }
     if (!ft->job->has_path[FTREE_PATH_DATA] && !ft->job->has_path[FTREE_PATH_MGMT])
         facts->value[RULES_FACT_AGENT] = facts->value[RULES_FACT_DEPUTY] = RULES_REACH_NO_PATH;
-    facts->value[RULES_FACT_MAIN] = facts->value[ft->job->has_path[FTREE_PATH_DATA]
-                                                     ? RULES_FACT_DATA
-                                                     : RULES_FACT_MGMT];
+    facts->value[RULES_FACT_MAIN] =
+        facts->value[ft->job->has_path[FTREE_PATH_DATA] ? RULES_FACT_DATA : RULES_FACT_MGMT];
+}
+
+static void find_elsewhere(const struct ftree *ft, const struct suspect *su,
+                           struct rules_facts *facts)
+{
+    uint8_t *best = &facts->value[RULES_FACT_ELSEWHERE];
+
+    for (int path = 0; path < FTREE_PATHS; path++)
+        if (su->elsewhere[path].reach > *best)
+            *best = su->elsewhere[path].reach;
+    facts->value[RULES_FACT_ELSEWHERE_DATA] = ft->job->has_path[FTREE_PATH_DATA]
+                                                  ? su->elsewhere[FTREE_PATH_DATA].reach
+                                                  : RULES_REACH_NO_PATH;
 }
 
 static void find_surroundings(const struct ftree *ft, const struct suspect *su,
@@ -169,6 +181,7 @@ void ftree_facts_find(const struct ftree *ft, const struct suspect *su, bool at_
 {
     ftree_facts_init(facts);
     find_reaches(ft, su, at_end, facts);
+    find_elsewhere(ft, su, facts);
     find_surroundings(ft, su, facts);
     if (su->deputy_word.rank != FTREE_NONE)
         ftree_facts_process(facts, su->deputy_word.phase, su->deputy_word.proc_state,
@@ -208,12 +221,26 @@ static void add_witness(const struct ftree *ft, struct ftree_evidence *e, struct
     ftree_verdict_add_evidence(v, e);
 }
 
+static void add_elsewhere(const struct suspect *su, struct ftree_evidence *e,
+                          struct ftree_verdict *v)
+{
+    e->source = FTREE_EVIDENCE_VISIT;
+    e->role = FTREE_ROLE_AGENT;
+    e->target = su->node;
+    e->by = su->elsewhere[e->path].by;
+    e->reach = su->elsewhere[e->path].reach;
+    e->error = 0;
+    e->proc_state = 0;
+    e->at = su->elsewhere[e->path].at;
+    ftree_verdict_add_evidence(v, e);
+}
+
 static int add_number(char *text, size_t size, int len, const char *name, double value)
 {
     if (isnan(value) || len < 0 || (size_t) len >= size)
         return len;
-    return len + snprintf(text + len, size - (size_t) len, "%s%s %.4g", len ? ", " : "", name,
-                          value);
+    return len +
+           snprintf(text + len, size - (size_t) len, "%s%s %.4g", len ? ", " : "", name, value);
 }
 
 static void add_state(const struct suspect *su, struct ftree_evidence *e, struct ftree_verdict *v)
@@ -229,8 +256,8 @@ static void add_state(const struct suspect *su, struct ftree_evidence *e, struct
     e->reach = FTREE_REACH_ANSWERED;
     len = snprintf(e->detail, sizeof(e->detail), "data interface %s",
                    ftree_link_name(su->state.link));
-    len = add_number(e->detail, sizeof(e->detail), len, "load/CPU",
-                     facts.number[RULES_NUMBER_LOAD]);
+    len =
+        add_number(e->detail, sizeof(e->detail), len, "load/CPU", facts.number[RULES_NUMBER_LOAD]);
     len = add_number(e->detail, sizeof(e->detail), len, "memory free %",
                      facts.number[RULES_NUMBER_MEMORY_AVAILABLE]);
     add_number(e->detail, sizeof(e->detail), len, "memory pressure %",
@@ -245,7 +272,8 @@ static void add_log(const struct suspect *su, ftree_time now, struct ftree_evide
     e->path = FTREE_PATHS;
     e->role = FTREE_ROLE_AGENT;
     e->reach = FTREE_REACH_ANSWERED;
-    snprintf(e->detail, sizeof(e->detail), "last message %.1f s ago: %s of %llu bytes, peer %d, tag %d",
+    snprintf(e->detail, sizeof(e->detail),
+             "last message %.1f s ago: %s of %llu bytes, peer %d, tag %d",
              (double) (now > su->last.at ? now - su->last.at : 0) / 1e9,
              su->last.type == FTREE_LOG_SEND ? "send" : "receive",
              (unsigned long long) su->last.bytes, (int) su->last.peer, (int) su->last.tag);
@@ -263,6 +291,8 @@ void ftree_facts_add_evidence(const struct ftree *ft, ftree_time now, const stru
         add_reaches(su, &e, v);
         if (ftree_facts_was_witnessed(ft, su, path))
             add_witness(ft, &e, v);
+        if (su->elsewhere[path].reach != FTREE_REACH_NOT_ASKED)
+            add_elsewhere(su, &e, v);
     }
     e = (struct ftree_evidence){.target = su->node, .by = ft->self, .at = now};
     if (su->has_state)

@@ -168,6 +168,7 @@ void ftree_destroy(struct ftree *ft)
     ftree_alloc(ft, ft->forwards.items, 0);
     ftree_alloc(ft, ft->groups.items, 0);
     ftree_alloc(ft, ft->suspects.items, 0);
+    ftree_alloc(ft, ft->visits.items, 0);
     ftree_spread_clear(ft);
     ftree_alloc(ft, ft->outbox.items, 0);
     ftree_alloc(ft, ft->mutes.items, 0);
@@ -190,8 +191,12 @@ static void acknowledge(struct ftree *ft, ftree_time now, int32_t from, enum ftr
 static void note_witness(struct ftree *ft, ftree_time now, int32_t node, enum ftree_path path,
                          enum ftree_reach reach)
 {
+    const struct suspect *su = ftree_probe_find(ft, node);
+
     if (reach < FTREE_REACH_CONNECTED)
         return;
+    if (su && ftree_facts_was_witnessed(ft, su, path))
+        return; /* a suspect is no witness of its own, and must not take another's place */
     ft->heard[path].at = now;
     ft->heard[path].node = node;
     ft->heard[path].reach = (uint8_t) reach;
@@ -233,7 +238,8 @@ static void dispatch(struct ftree *ft, ftree_time now, int32_t from, enum ftree_
             ftree_answer(ft, now, from, path, conn, &m->u.probe);
             break;
         case WIRE_ANSWER:
-            if (!ftree_withdraw_answer(ft, now, from, path, &m->u.answer))
+            if (!ftree_withdraw_answer(ft, now, from, path, &m->u.answer) &&
+                !ftree_visit_answer(ft, now, from, path, &m->u.answer))
                 ftree_probe_answer(ft, now, from, path, &m->u.answer);
             break;
         case WIRE_STATE:
@@ -241,6 +247,12 @@ static void dispatch(struct ftree *ft, ftree_time now, int32_t from, enum ftree_
             break;
         case WIRE_LOG:
             ftree_probe_log(ft, now, from, &m->u.log);
+            break;
+        case WIRE_VISIT:
+            ftree_visit(ft, now, from, &m->u.visit);
+            break;
+        case WIRE_SEEN:
+            ftree_probe_seen(ft, now, from, &m->u.seen);
             break;
         case WIRE_SWEEP:
             ftree_sweep_heard(ft, now, m->u.round, from);
@@ -273,6 +285,8 @@ static bool is_acknowledged(uint8_t type)
         case WIRE_ANSWER:
         case WIRE_STATE:
         case WIRE_LOG:
+        case WIRE_VISIT:
+        case WIRE_SEEN:
             return false;
         default:
             return true;
@@ -309,6 +323,7 @@ int ftree_reached(struct ftree *ft, ftree_time now, int32_t node, enum ftree_pat
         reach >= FTREE_REACH_COUNT)
         return FTREE_ERR_INVALID;
     note_witness(ft, now, node, path, reach);
+    ftree_visit_reached(ft, node, path, role, reach);
     ftree_probe_reached(ft, now, node, path, role, reach, error);
     if (role == FTREE_ROLE_AGENT)
         ftree_outbox_reached(ft, now, node, reach);
@@ -323,7 +338,7 @@ ftree_time ftree_deadline(const struct ftree *ft)
                              ftree_min(ftree_spread_deadline(ft), ftree_outbox_deadline(ft)));
 
     t = ftree_min(t, ftree_min(ftree_correlate_deadline(ft), ftree_withdraw_deadline(ft)));
-    t = ftree_min(t, ftree_group_deadline(ft));
+    t = ftree_min(t, ftree_min(ftree_group_deadline(ft), ftree_visit_deadline(ft)));
     if (ft->leaving && !ft->may_go)
         t = ftree_min(t, ft->leave_until);
     return t;
@@ -348,6 +363,7 @@ void ftree_tick(struct ftree *ft, ftree_time now)
         ftree_probe_excuse(ft, now, now - due);
     ftree_correlate_tick(ft, now);
     ftree_symptom_tick(ft, now);
+    ftree_visit_tick(ft, now);
     ftree_probe_tick(ft, now);
     ftree_spread_tick(ft, now);
     ftree_withdraw_tick(ft, now);
@@ -371,8 +387,8 @@ int ftree_restore(struct ftree *ft, ftree_time now, const struct ftree_verdict *
 {
     struct known *k;
 
-    if (v->class_ >= FTREE_CLASS_COUNT || v->node < 0 ||
-        v->node >= ft->job->nodes || v->rank < FTREE_NONE || v->rank >= ft->job->size)
+    if (v->class_ >= FTREE_CLASS_COUNT || v->node < 0 || v->node >= ft->job->nodes ||
+        v->rank < FTREE_NONE || v->rank >= ft->job->size)
         return FTREE_ERR_INVALID;
     k = ftree_verdict_by_id(ft, v->fln, v->id);
     if (k) {

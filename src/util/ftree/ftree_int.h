@@ -23,6 +23,7 @@
  *     correlate.c  where a symptom is analysed: purified, merged, sent along the tree
  *     group.c      what belongs together, and which faults the rules see behind it
  *     probe.c      suspects: asking a node by its strategy until a sign decides
+ *     visit.c      asking a suspect for somebody else, from where this node is
  *     facts.c      what the answers came to, in the words of the rule base
  *     verdict.c    the verdicts known
  *     withdraw.c   verdicts that are over
@@ -98,19 +99,35 @@ struct suspect {
     uint32_t round; /* of the sweep that asks, 0: a symptom named the node */
     uint32_t done; /* bit s: step s of the strategy was taken */
     uint8_t tries; /* how often it was asked */
-    uint8_t answered_try[FTREE_PATHS]; /* the try after which its agent last answered */
-    bool questioned[FTREE_PATHS][FTREE_ROLES]; /* a response probe went there */
+    uint8_t questions[FTREE_PATHS][FTREE_ROLES]; /* response probes that went there */
+    uint8_t answered_question[FTREE_PATHS]; /* the number of the one its agent last answered */
+    uint8_t kernel_question[FTREE_PATHS][FTREE_ROLES]; /* that its kernel last spoke to, */
+    uint8_t kernel[FTREE_PATHS][FTREE_ROLES]; /* and what it said */
     bool untold; /* a verdict could not be told to it: again once it is well */
     bool has_state, has_log;
     int32_t witness; /* how far from the own node the last witness asked was */
+    int32_t visitor; /* how far from the suspect the last visitor was */
     ftree_time first_symptom, opened, asked, again, deadline;
     ftree_time base; /* from which the strategy's times count */
     uint8_t reach[FTREE_PATHS][FTREE_ROLES];
     int16_t error[FTREE_PATHS][FTREE_ROLES];
+    struct {
+        uint8_t reach; /* the best that a visitor saw */
+        int32_t by; /* who */
+        ftree_time at;
+    } elsewhere[FTREE_PATHS];
     struct wire_trouble deputy_word; /* rank FTREE_NONE: none */
     struct ftree_ranks waiting; /* as the deputy says */
     struct ftree_node_state state; /* where has_state */
     struct ftree_log_entry last; /* newest message of the rank, where has_log */
+};
+
+/* A look at a node for somebody else; see visit.c. */
+struct visit {
+    int32_t from, target; /* who wants to know, of whom */
+    uint32_t their_nonce, nonce; /* of their question, and of the own one */
+    uint8_t reach[FTREE_PATHS];
+    ftree_time until;
 };
 
 /* A verdict and how far it has got. */
@@ -174,6 +191,7 @@ struct ftree {
     FTREE_ARRAY(struct forward) forwards;
     FTREE_ARRAY(struct group) groups;
     FTREE_ARRAY(struct suspect) suspects;
+    FTREE_ARRAY(struct visit) visits;
     FTREE_ARRAY(struct known) known;
     FTREE_ARRAY(struct letter) outbox;
     FTREE_ARRAY(struct mute) mutes;
@@ -265,10 +283,20 @@ void ftree_probe_state(struct ftree *ft, ftree_time now, int32_t from, const str
 void ftree_probe_log(struct ftree *ft, ftree_time now, int32_t from, const struct wire_log *l);
 void ftree_probe_reached(struct ftree *ft, ftree_time now, int32_t node, enum ftree_path path,
                          enum ftree_role role, enum ftree_reach reach, int error);
+void ftree_probe_seen(struct ftree *ft, ftree_time now, int32_t from, const struct wire_seen *s);
 void ftree_probe_excuse(struct ftree *ft, ftree_time now, ftree_time late);
 void ftree_probe_restart(struct ftree *ft, ftree_time now);
 void ftree_probe_tick(struct ftree *ft, ftree_time now);
 ftree_time ftree_probe_deadline(const struct ftree *ft);
+
+/* visit.c */
+void ftree_visit(struct ftree *ft, ftree_time now, int32_t from, const struct wire_visit *w);
+bool ftree_visit_answer(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
+                        const struct wire_answer *a);
+void ftree_visit_reached(struct ftree *ft, int32_t node, enum ftree_path path,
+                         enum ftree_role role, enum ftree_reach reach);
+void ftree_visit_tick(struct ftree *ft, ftree_time now);
+ftree_time ftree_visit_deadline(const struct ftree *ft);
 
 /* answer.c */
 void ftree_answer(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,

@@ -98,6 +98,7 @@ void ftree_leave(struct ftree *ft, ftree_time now)
     ft->leaving = true;
     ft->leave_until = now + ft->cfg.linger;
     ft->stalls.n = ft->findings.n = ft->forwards.n = ft->groups.n = ft->suspects.n = 0;
+    ft->visits.n = 0;
     ftree_leave_try(ft, now);
 }
 

@@ -16,11 +16,13 @@
  * The built-in strategy asks over each path at 0, 1, 3 and 4.5 rto; from the second try on by a new
  * connection, so that "connects" and "refused" are facts of now; from then on, too, the deputy is
  * asked where the node's kernel spoke but its agent did not, and one or two other nodes are asked
- * as witnesses that the paths work at all.  A sweep asks over one path first: most of the nodes
- * that it asks are well.
+ * as witnesses that the paths work at all; and where a path is silent one or two nodes near the
+ * suspect are asked to ask it, too.  A sweep asks over one path first: most of the nodes that it
+ * asks are well.
  */
 
 #define WITNESSES 2
+#define VISITORS 2
 #define PATIENCE 10 /* how much longer the window is for each ns of lag */
 
 struct suspect *ftree_probe_find(const struct ftree *ft, int32_t node)
@@ -69,7 +71,7 @@ static void ask(struct ftree *ft, ftree_time now, struct suspect *su, int32_t no
         if (!goes_over(ft, su, path, step->over))
             continue;
         if (node == su->node && step->ask == RULES_ASK_RESPONSE)
-            su->questioned[path][role] = true;
+            su->questions[path][role] += su->questions[path][role] < UINT8_MAX;
         ftree_send(ft, now, &to, &m);
     }
 }
@@ -100,6 +102,38 @@ static void ask_witnesses(struct ftree *ft, ftree_time now, struct suspect *su,
     }
 }
 
+/* Those next to the suspect by number lie behind the same switch where there are any: they tell a
+ * lost node from what lies between it and here. */
+static void send_visitors(struct ftree *ft, ftree_time now, struct suspect *su)
+{
+    struct wire_message m = {.type = WIRE_VISIT};
+    struct ftree_route to = {.role = FTREE_ROLE_AGENT};
+    int32_t end = su->visitor + 16;
+
+    m.u.visit.nonce = su->nonce;
+    m.u.visit.target = su->node;
+    for (int32_t sent = 0;
+         su->visitor < end && su->visitor < ft->job->nodes - 1 && sent < VISITORS;) {
+        to.node = (int32_t) (((int64_t) su->node + ++su->visitor) % ft->job->nodes);
+        if (is_doubtful(ft, now, to.node))
+            continue;
+        for (int path = 0; path < FTREE_PATHS; path++) {
+            to.path = (uint8_t) path;
+            if (ft->job->has_path[path])
+                ftree_send(ft, now, &to, &m);
+        }
+        sent++;
+    }
+}
+
+static bool is_silent(const struct ftree *ft, const struct suspect *su)
+{
+    for (int path = 0; path < FTREE_PATHS; path++)
+        if (ft->job->has_path[path] && su->reach[path][FTREE_ROLE_AGENT] < FTREE_REACH_CONNECTED)
+            return true;
+    return false;
+}
+
 static bool needs_witness(const struct ftree *ft, const struct suspect *su)
 {
     for (int path = 0; path < FTREE_PATHS; path++)
@@ -117,6 +151,8 @@ static bool holds(const struct ftree *ft, const struct suspect *su, uint8_t if_)
             return needs_witness(ft, su);
         case RULES_IF_ANSWERED:
             return ftree_facts_answered(su);
+        case RULES_IF_SILENT:
+            return is_silent(ft, su);
         default:
             return true;
     }
@@ -129,9 +165,14 @@ static void take(struct ftree *ft, ftree_time now, struct suspect *su,
 
     if (!holds(ft, su, step->if_))
         return;
-    ftree_trace(ft, "  asks %s: %s of %s over %s", ftree_name(ft, su->node, name),
+    ftree_trace(ft, "  asks %s: %s of %s over %s%s", ftree_name(ft, su->node, name),
                 ftree_rules_ask_name(step->ask), ftree_rules_whom_name(step->of),
-                ftree_rules_over_name(step->over));
+                ftree_rules_over_name(step->over),
+                step->from == RULES_FROM_ELSEWHERE ? " from elsewhere" : "");
+    if (step->from == RULES_FROM_ELSEWHERE) {
+        send_visitors(ft, now, su);
+        return;
+    }
     switch (step->of) {
         case RULES_OF_WITNESSES:
             ask_witnesses(ft, now, su, step);
@@ -163,8 +204,8 @@ static bool is_repeated(const struct ftree *ft, ftree_time now, const struct sus
 
     for (int32_t j = i + 1; j < st->steps; j++) {
         const struct rules_step *b = &st->step[j];
-        if (a->ask == b->ask && a->of == b->of && b->at_milli_rto > a->at_milli_rto &&
-            !(su->done >> j & 1) && due_at(ft, su, b) <= now)
+        if (a->ask == b->ask && a->of == b->of && a->from == b->from &&
+            b->at_milli_rto > a->at_milli_rto && !(su->done >> j & 1) && due_at(ft, su, b) <= now)
             return true;
     }
     return false;
@@ -253,8 +294,8 @@ static void name_component(const struct ftree *ft, const struct suspect *su,
                            struct ftree_verdict *v)
 {
     if (v->kind == FTREE_KIND_SWITCH)
-        v->switch_ = su->switch_ != FTREE_NONE ? su->switch_
-                                               : ftree_topo_switch_of(&ft->topo, su->node);
+        v->switch_ =
+            su->switch_ != FTREE_NONE ? su->switch_ : ftree_topo_switch_of(&ft->topo, su->node);
     if (v->kind != FTREE_KIND_RANK)
         return;
     if (su->deputy_word.rank != FTREE_NONE) {
@@ -318,18 +359,30 @@ static void conclude(struct ftree *ft, ftree_time now, const struct suspect *su,
     ftree_spread_raise(ft, now, &v);
 }
 
-/* What was asked and has not answered by the end is silent; and so is an agent that answered at
- * first and then left more than one question open: it was lost meanwhile. */
+/* What was heard at first counts no more if more than one question since was left open: what said it
+ * was lost meanwhile. */
+static void forget_old_words(struct suspect *su, int path, int role)
+{
+    uint8_t *reach = &su->reach[path][role];
+    int questions = su->questions[path][role];
+    bool kernel_is_old = questions > su->kernel_question[path][role] + 1;
+
+    if (role == FTREE_ROLE_AGENT && *reach == FTREE_REACH_ANSWERED &&
+        questions > su->answered_question[path] + 1)
+        *reach = su->kernel[path][role] ? su->kernel[path][role] : FTREE_REACH_SILENT;
+    if ((*reach == FTREE_REACH_CONNECTED || *reach == FTREE_REACH_REFUSED) && kernel_is_old)
+        *reach = FTREE_REACH_SILENT;
+}
+
+/* What was asked and has not answered by the end is silent. */
 static void end_silences(struct suspect *su)
 {
     for (int path = 0; path < FTREE_PATHS; path++)
-        if (su->reach[path][FTREE_ROLE_AGENT] == FTREE_REACH_ANSWERED &&
-            su->tries > su->answered_try[path] + 1)
-            su->reach[path][FTREE_ROLE_AGENT] = FTREE_REACH_SILENT;
-    for (int path = 0; path < FTREE_PATHS; path++)
-        for (int role = 0; role < FTREE_ROLES; role++)
-            if (su->questioned[path][role] && su->reach[path][role] == FTREE_REACH_NOT_ASKED)
+        for (int role = 0; role < FTREE_ROLES; role++) {
+            forget_old_words(su, path, role);
+            if (su->questions[path][role] > 0 && su->reach[path][role] == FTREE_REACH_NOT_ASKED)
                 su->reach[path][role] = FTREE_REACH_SILENT;
+        }
 }
 
 /* All faults but those that are only thought of where something speaks for them. */
@@ -352,8 +405,8 @@ static const struct rules_sign *find_sign(struct ftree *ft, const struct suspect
     char name[16];
 
     ftree_facts_find(ft, su, at_end, &facts);
-    sign = ftree_rules_decide(ft->rules, &facts, g ? ftree_group_models(g) : 0, at_end, well,
-                              model);
+    sign =
+        ftree_rules_decide(ft->rules, &facts, g ? ftree_group_models(g) : 0, at_end, well, model);
     if (sign || !at_end)
         return sign;
     ftree_trace(ft, "  no candidate fits %s: all models are tried", ftree_name(ft, su->node, name));
@@ -446,7 +499,7 @@ void ftree_probe_answer(struct ftree *ft, ftree_time now, int32_t from, enum ftr
         judge(ft, now, su, false);
         return;
     }
-    su->answered_try[path] = su->tries;
+    su->answered_question[path] = su->questions[path][FTREE_ROLE_AGENT];
     if (su->tries == 1)
         ftree_rtt(ft, now - su->asked);
     first = su->first_symptom;
@@ -469,6 +522,22 @@ void ftree_probe_state(struct ftree *ft, ftree_time now, int32_t from, const str
     judge(ft, now, su, false);
 }
 
+void ftree_probe_seen(struct ftree *ft, ftree_time now, int32_t from, const struct wire_seen *s)
+{
+    struct suspect *su = ftree_probe_find(ft, s->target);
+    char name[16], by[16];
+
+    if (!su || su->nonce != s->nonce || s->reach <= su->elsewhere[s->path].reach)
+        return;
+    su->elsewhere[s->path].reach = s->reach;
+    su->elsewhere[s->path].by = from;
+    su->elsewhere[s->path].at = now;
+    ftree_trace(ft, "  %s asked %s over %s: %s", ftree_name(ft, from, by),
+                ftree_name(ft, su->node, name), ftree_path_name(s->path),
+                ftree_reach_name(s->reach));
+    judge(ft, now, su, false);
+}
+
 void ftree_probe_log(struct ftree *ft, ftree_time now, int32_t from, const struct wire_log *l)
 {
     struct suspect *su = ftree_probe_find(ft, from);
@@ -487,6 +556,10 @@ void ftree_probe_reached(struct ftree *ft, ftree_time now, int32_t node, enum ft
 
     if (!su)
         return;
+    if (reach == FTREE_REACH_CONNECTED || reach == FTREE_REACH_REFUSED) {
+        su->kernel[path][role] = (uint8_t) reach;
+        su->kernel_question[path][role] = su->questions[path][role];
+    }
     if (reach > su->reach[path][role]) {
         su->reach[path][role] = (uint8_t) reach;
         su->error[path][role] = (int16_t) (error > 0 && error < 4096 ? error : 0);
@@ -500,7 +573,7 @@ void ftree_probe_reached(struct ftree *ft, ftree_time now, int32_t node, enum ft
 /* ---- time ------------------------------------------------------------------------------------ */
 
 /* All but what was asked at first is asked once more, as if the first time were one rto ago. */
-static void ask_again(struct ftree *ft, ftree_time now, struct suspect *su)
+static void ask_again(const struct ftree *ft, ftree_time now, struct suspect *su)
 {
     const struct rules_strategy *st = strategy_of(ft, su);
 
@@ -562,7 +635,8 @@ static bool needs_longer(const struct ftree *ft, ftree_time now, struct suspect 
 void ftree_probe_tick(struct ftree *ft, ftree_time now)
 {
     for (int32_t i = 0; i < ft->suspects.n;) {
-        if (ft->suspects.items[i].deadline <= now && !needs_longer(ft, now, &ft->suspects.items[i])) {
+        if (ft->suspects.items[i].deadline <= now &&
+            !needs_longer(ft, now, &ft->suspects.items[i])) {
             judge(ft, now, &ft->suspects.items[i], true);
             i = 0; /* a verdict may have closed others */
             continue;

@@ -333,9 +333,11 @@ static const char *process_words(const char *state, char *buf, size_t len)
 
 static void probe_words(const struct report_evidence *e, char *buf, size_t len)
 {
-    snprintf(buf, len, "%s%s on %s%s%s: %s%s%s%s%s%s%s%s", e->target,
+    bool is_visit = is(e->source, "visit");
+
+    snprintf(buf, len, "%s%s on %s%s%s%s%s: %s%s%s%s%s%s%s%s", e->target,
              is(e->role, "deputy") ? "'s deputy" : "", e->path, *e->address ? " " : "", e->address,
-             e->result, *e->error ? " (" : "", e->error, *e->error ? ")" : "",
+             is_visit ? ", asked by " : "", is_visit ? e->by : "", e->result, *e->error ? " (" : "", e->error, *e->error ? ")" : "",
              *e->state ? ", says state " : "", e->state, *e->detail ? ", " : "", e->detail);
 }
 
@@ -372,7 +374,8 @@ void report_evidence(const struct report_job *rj, const struct ftree_evidence *e
                                           [FTREE_EVIDENCE_PROC] = "proc",
                                           [FTREE_EVIDENCE_STATE] = "state",
                                           [FTREE_EVIDENCE_LOG] = "log",
-                                          [FTREE_EVIDENCE_SYMPTOM] = "symptom"};
+                                          [FTREE_EVIDENCE_SYMPTOM] = "symptom",
+                                          [FTREE_EVIDENCE_VISIT] = "visit"};
     bool by_path = e->path < FTREE_PATHS;
     const char *address =
         report_address(rj, e->target, e->path, room->address, sizeof(room->address));
@@ -387,9 +390,11 @@ void report_evidence(const struct report_job *rj, const struct ftree_evidence *e
                                                : "agent",
         .target = ftree_node_name(rj->job, e->target, room->target, sizeof(room->target)),
         .address = address ? address : "",
-        .result = e->source == FTREE_EVIDENCE_PROBE     ? ftree_reach_name(e->reach)
-                  : e->source == FTREE_EVIDENCE_SYMPTOM ? ftree_reach_name(FTREE_REACH_NOT_ASKED)
-                                                        : ftree_reach_name(FTREE_REACH_ANSWERED),
+        .result = ftree_reach_name(e->source == FTREE_EVIDENCE_PROBE ||
+                                           e->source == FTREE_EVIDENCE_VISIT
+                                       ? e->reach
+                                   : e->source == FTREE_EVIDENCE_SYMPTOM ? FTREE_REACH_NOT_ASKED
+                                                                         : FTREE_REACH_ANSWERED),
         .error = ftree_report_errno(e->error, room->error, sizeof(room->error)),
         .state = room->state,
         .by = ftree_node_name(rj->job, e->by, room->by, sizeof(room->by)),

@@ -54,10 +54,12 @@ static const char *const relations[] = {
 static const char *const asks[] = {"response", "state", "log"};
 static const char *const whoms[] = {"agent", "deputy", "witnesses"};
 static const char *const overs[] = {"all", "data", "mgmt", "main", "answered"};
-static const char *const ifs[] = {"always", "kernel-spoke", "unwitnessed", "answered"};
+static const char *const froms[] = {"here", "elsewhere"};
+static const char *const ifs[] = {"always", "kernel-spoke", "unwitnessed", "answered", "silent"};
 
 _Static_assert(COUNT(asks) == RULES_ASKS && COUNT(whoms) == RULES_WHOMS, "one word for each");
 _Static_assert(COUNT(overs) == RULES_OVERS && COUNT(ifs) == RULES_IFS, "one word for each");
+_Static_assert(COUNT(froms) == RULES_FROMS, "one word for each");
 
 static const char *pick(const char *const *name, int count, int i)
 {
@@ -103,6 +105,11 @@ const char *ftree_rules_whom_name(int whom)
 const char *ftree_rules_over_name(int over)
 {
     return pick(overs, COUNT(overs), over);
+}
+
+const char *ftree_rules_from_name(int from)
+{
+    return pick(froms, COUNT(froms), from);
 }
 
 const char *ftree_rules_if_name(int if_)

@@ -49,6 +49,8 @@
  *   seen-by         who said it
  *   link            of its data interface (state probe)
  *   state-known     whether a state probe was answered
+ *   elsewhere       best that another node saw which asked the suspect's agent, over all paths
+ *   elsewhere-data  and over the data path
  *   deputy-connects whether the deputy's best answer over some path is "connected" */
 #define RULES_FACTS(X) \
     X(RULES_FACT_AGENT, "agent", reach_values) \
@@ -65,7 +67,9 @@
     X(RULES_FACT_SEEN_BY, "seen-by", seen_by_values) \
     X(RULES_FACT_LINK, "link", link_values) \
     X(RULES_FACT_STATE_KNOWN, "state-known", no_yes_values) \
-    X(RULES_FACT_DEPUTY_CONNECTS, "deputy-connects", no_yes_values)
+    X(RULES_FACT_DEPUTY_CONNECTS, "deputy-connects", no_yes_values) \
+    X(RULES_FACT_ELSEWHERE, "elsewhere", reach_values) \
+    X(RULES_FACT_ELSEWHERE_DATA, "elsewhere-data", reach_values)
 
 enum rules_fact {
 #define RULES_FACT_ENUM(id, name, values) id,
@@ -210,6 +214,11 @@ enum rules_whom { /* agent deputy witnesses */
     RULES_OF_WITNESSES,
     RULES_WHOMS
 };
+enum rules_from { /* here elsewhere: other nodes ask for the one that examines */
+    RULES_FROM_HERE,
+    RULES_FROM_ELSEWHERE,
+    RULES_FROMS
+};
 enum rules_over { /* all data mgmt main answered: paths on which the suspect has answered */
     RULES_OVER_ALL,
     RULES_OVER_DATA,
@@ -218,18 +227,19 @@ enum rules_over { /* all data mgmt main answered: paths on which the suspect has
     RULES_OVER_ANSWERED,
     RULES_OVERS
 };
-/* always kernel-spoke unwitnessed answered */
+/* always kernel-spoke unwitnessed answered silent */
 enum rules_if {
     RULES_IF_ALWAYS,
     RULES_IF_KERNEL_SPOKE, /* ... for its agent, and it has several ranks: a deputy to ask */
     RULES_IF_UNWITNESSED, /* no other node was heard yet on some path */
     RULES_IF_ANSWERED, /* the agent has answered on some path */
+    RULES_IF_SILENT, /* neither the agent nor the kernel was heard on some path */
     RULES_IFS
 };
 
 struct rules_step {
     uint32_t at_milli_rto; /* after the suspect was opened, in 1/1000 of the probe timeout */
-    uint8_t ask, of, over, if_;
+    uint8_t ask, of, over, from, if_;
     bool fresh; /* by a connection of its own */
 };
 
@@ -295,6 +305,7 @@ const char *ftree_rules_relation_name(int relation);
 const char *ftree_rules_ask_name(int ask);
 const char *ftree_rules_whom_name(int whom);
 const char *ftree_rules_over_name(int over);
+const char *ftree_rules_from_name(int from);
 const char *ftree_rules_if_name(int if_);
 
 #pragma GCC visibility pop

@@ -67,7 +67,7 @@ static void check_causes(struct rules_reader *r, int32_t m)
 /* ---- what a strategy can find out ------------------------------------------------------------ */
 
 struct asked {
-    bool agent, deputy, state;
+    bool agent, deputy, state, elsewhere;
 };
 
 static struct asked what_is_asked(const struct rules_strategy *s)
@@ -75,6 +75,10 @@ static struct asked what_is_asked(const struct rules_strategy *s)
     struct asked a = {.agent = false};
 
     for (int32_t i = 0; s && i < s->steps; i++) {
+        if (s->step[i].from == RULES_FROM_ELSEWHERE) {
+            a.elsewhere = true;
+            continue;
+        }
         a.agent |= s->step[i].of == RULES_OF_AGENT;
         a.deputy |= s->step[i].of == RULES_OF_DEPUTY;
         a.state |= s->step[i].ask == RULES_ASK_STATE;
@@ -98,6 +102,9 @@ static unsigned possible_values(const struct asked *a, int fact)
             return a->agent ? all : not_asked;
         case RULES_FACT_DEPUTY:
             return a->deputy ? all : not_asked;
+        case RULES_FACT_ELSEWHERE:
+        case RULES_FACT_ELSEWHERE_DATA:
+            return a->elsewhere ? all : not_asked;
         case RULES_FACT_DEPUTY_CONNECTS:
             return a->deputy ? all : BIT(RULES_NO);
         case RULES_FACT_SEEN_BY:

@@ -67,7 +67,8 @@ static void read_times(struct rules_reader *r, struct json_object *v, struct rul
 
 static void read_step(struct rules_reader *r, struct json_object *v, struct rules_strategy *s)
 {
-    static const char *const keys[] = {"ask", "of", "over", "at_rto", "fresh", "if", NULL};
+    static const char *const keys[] = {"ask",    "of",    "over", "from",
+                                       "at_rto", "fresh", "if",   NULL};
     struct rules_step step = {.fresh = false};
     int ask;
 
@@ -79,10 +80,14 @@ static void read_step(struct rules_reader *r, struct json_object *v, struct rule
     step.ask = (uint8_t) ask;
     step.of = (uint8_t) rules_get_name_of(r, v, "of", "role", rules_whom_at, RULES_OF_AGENT);
     step.over = (uint8_t) rules_get_name_of(r, v, "over", "path", rules_over_at, RULES_OVER_ALL);
+    step.from = (uint8_t) rules_get_name_of(r, v, "from", "place", rules_from_at, RULES_FROM_HERE);
     step.if_ = (uint8_t) rules_get_name_of(r, v, "if", "condition", rules_if_at, RULES_IF_ALWAYS);
     step.fresh = rules_get_bool(r, v, "fresh");
     if (step.ask != RULES_ASK_RESPONSE && step.of != RULES_OF_AGENT)
         rules_fail(r, false, "only an agent answers a %s probe", ftree_rules_ask_name(step.ask));
+    if (step.from == RULES_FROM_ELSEWHERE &&
+        (step.ask != RULES_ASK_RESPONSE || step.of != RULES_OF_AGENT || step.over != RULES_OVER_ALL))
+        rules_fail(r, false, "from elsewhere an agent is asked for a response over all paths");
     read_times(r, v, s, &step);
 }
 

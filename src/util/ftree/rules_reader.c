@@ -176,6 +176,7 @@ NAME_AT(relation, ftree_rules_relation_name)
 NAME_AT(ask, ftree_rules_ask_name)
 NAME_AT(whom, ftree_rules_whom_name)
 NAME_AT(over, ftree_rules_over_name)
+NAME_AT(from, ftree_rules_from_name)
 NAME_AT(if, ftree_rules_if_name)
 
 const char *rules_symptom_at(const struct rules_reader *r, int i)

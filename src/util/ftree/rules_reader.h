@@ -83,6 +83,7 @@ const char *rules_relation_at(const struct rules_reader *r, int i);
 const char *rules_ask_at(const struct rules_reader *r, int i);
 const char *rules_whom_at(const struct rules_reader *r, int i);
 const char *rules_over_at(const struct rules_reader *r, int i);
+const char *rules_from_at(const struct rules_reader *r, int i);
 const char *rules_if_at(const struct rules_reader *r, int i);
 const char *rules_value_at(const struct rules_reader *r, int i); /* of r->fact */
 const char *rules_fact_at(const struct rules_reader *r, int i); /* facts, then numbers */

@@ -176,6 +176,16 @@ size_t ftree_wire_encode(const struct wire_message *m, ftree_time now, void *buf
             ftree_wire_put(&w, m->u.log.nonce, 4);
             ftree_wire_put_log(&w, &m->u.log.log, now);
             break;
+        case WIRE_VISIT:
+            ftree_wire_put(&w, m->u.visit.nonce, 4);
+            ftree_wire_put(&w, (uint32_t) m->u.visit.target, 4);
+            break;
+        case WIRE_SEEN:
+            ftree_wire_put(&w, m->u.seen.nonce, 4);
+            ftree_wire_put(&w, (uint32_t) m->u.seen.target, 4);
+            ftree_wire_put(&w, m->u.seen.path, 1);
+            ftree_wire_put(&w, m->u.seen.reach, 1);
+            break;
         case WIRE_SWEEP:
             ftree_wire_put(&w, m->u.round, 4);
             break;
@@ -445,6 +455,16 @@ static void get_body(struct wire_reader *r, struct wire_message *m)
         case WIRE_LOG:
             m->u.log.nonce = (uint32_t) ftree_wire_get(r, 4);
             ftree_wire_get_log(r, &m->u.log.log);
+            break;
+        case WIRE_VISIT:
+            m->u.visit.nonce = (uint32_t) ftree_wire_get(r, 4);
+            m->u.visit.target = ftree_wire_get_node(r);
+            break;
+        case WIRE_SEEN:
+            m->u.seen.nonce = (uint32_t) ftree_wire_get(r, 4);
+            m->u.seen.target = ftree_wire_get_node(r);
+            m->u.seen.path = (uint8_t) ftree_wire_get_below(r, 1, FTREE_PATHS);
+            m->u.seen.reach = (uint8_t) ftree_wire_get_below(r, 1, FTREE_REACH_COUNT);
             break;
         case WIRE_SWEEP:
             m->u.round = (uint32_t) ftree_wire_get(r, 4);

@@ -19,7 +19,7 @@
  */
 
 #define WIRE_MAGIC 0xf7
-#define WIRE_VERSION 2
+#define WIRE_VERSION 3
 #define WIRE_HEADER 8
 
 /* Reliable types are acknowledged by id and sent again; see outbox.c. */
@@ -31,6 +31,8 @@
     X(WIRE_ANSWER, "answer") \
     X(WIRE_STATE, "state") \
     X(WIRE_LOG, "log") \
+    X(WIRE_VISIT, "visit") \
+    X(WIRE_SEEN, "seen") \
     X(WIRE_SWEEP, "sweep") \
     X(WIRE_VERDICT_UP, "verdict-up") \
     X(WIRE_VERDICT_DOWN, "verdict-down") \
@@ -88,6 +90,20 @@ struct wire_log {
     struct ftree_log log;
 };
 
+/* Asks a node to ask another one. */
+struct wire_visit {
+    uint32_t nonce;
+    int32_t target;
+};
+
+/* What came of it over one path. */
+struct wire_seen {
+    uint32_t nonce;
+    int32_t target;
+    uint8_t path;
+    uint8_t reach; /* enum ftree_reach */
+};
+
 /* fln and id: of the verdict. */
 struct wire_victims {
     int32_t fln;
@@ -106,6 +122,8 @@ struct wire_message {
         struct wire_answer answer;
         struct wire_state state;
         struct wire_log log;
+        struct wire_visit visit;
+        struct wire_seen seen;
         uint32_t round;
         struct ftree_verdict verdict;
         struct wire_victims victims;

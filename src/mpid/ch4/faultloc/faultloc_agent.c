@@ -146,42 +146,11 @@ static void look_at_messages(void *ctx, int32_t i, struct ftree_log *log)
     faultloc_log_look(a->h->board, i, faultloc_now(), log);
 }
 
-static bool loses_a_peer(const struct ftree_verdict *v)
-{
-    return !v->withdrawn &&
-           (v->class_ == FTREE_CLASS_NODE_OUTAGE || v->class_ == FTREE_CLASS_PROCESS_CRASH);
-}
-
-/* A verdict that is over stays on the board, for a successor must know that it is. */
-static void forget_verdict(struct faultloc_board *b, const struct ftree_verdict *v)
-{
-    int32_t lost = 0;
-
-    for (int32_t i = 0; i < b->verdicts; i++) {
-        if (b->verdict[i].fln == v->fln && b->verdict[i].id == v->id)
-            b->verdict[i].withdrawn = v->withdrawn;
-        lost += loses_a_peer(&b->verdict[i]);
-    }
-    b->peer_lost = lost > 0;
-    b->withdrawals++;
-}
-
 static void remember_verdict(void *ctx, const struct ftree_verdict *v)
 {
     struct agent *a = ctx;
-    struct faultloc_board *b = a->h->board;
-    int32_t n = b->verdicts;
 
-    if (v->withdrawn) {
-        forget_verdict(b, v);
-        return;
-    }
-    if (loses_a_peer(v))
-        b->peer_lost = 1;
-    if (n < FAULTLOC_BOARD_VERDICTS) {
-        b->verdict[n] = *v;
-        b->verdicts = n + 1; /* after the verdict itself: a successor may read at any moment */
-    }
+    faultloc_board_remember(a->h->board, v);
 }
 
 static void trace(void *ctx, const char *line)

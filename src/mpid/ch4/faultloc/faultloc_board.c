@@ -214,3 +214,50 @@ void *faultloc_board_tree(const struct faultloc_board *b)
 {
     return at(b, b->tree_at);
 }
+
+/* ---- verdicts -------------------------------------------------------------------------------- */
+
+static bool loses_a_peer(const struct ftree_verdict *v)
+{
+    return !v->withdrawn &&
+           (v->class_ == FTREE_CLASS_NODE_OUTAGE || v->class_ == FTREE_CLASS_PROCESS_CRASH);
+}
+
+static int32_t find_verdict(const struct faultloc_board *b, const struct ftree_verdict *v)
+{
+    for (int32_t i = 0; i < b->verdicts; i++)
+        if (b->verdict[i].fln == v->fln && b->verdict[i].id == v->id)
+            return i;
+    return -1;
+}
+
+/* A new one, else that of the verdict which has been over for longest; -1: none. */
+static int32_t free_place(const struct faultloc_board *b)
+{
+    int32_t oldest = -1;
+
+    if (b->verdicts < FAULTLOC_BOARD_VERDICTS)
+        return b->verdicts;
+    for (int32_t i = 0; i < b->verdicts; i++)
+        if (b->verdict[i].withdrawn &&
+            (oldest < 0 || b->verdict[i].withdrawn < b->verdict[oldest].withdrawn))
+            oldest = i;
+    return oldest;
+}
+
+void faultloc_board_remember(struct faultloc_board *b, const struct ftree_verdict *v)
+{
+    int32_t i = find_verdict(b, v), lost = loses_a_peer(v);
+
+    if (i < 0 && !v->withdrawn)
+        i = free_place(b);
+    if (i >= 0)
+        b->verdict[i] = *v;
+    if (i == b->verdicts)
+        b->verdicts = i + 1; /* after the verdict itself: a successor may read at any moment */
+    else if (i >= 0)
+        b->withdrawals++;
+    for (i = 0; i < b->verdicts; i++)
+        lost += loses_a_peer(&b->verdict[i]);
+    b->peer_lost = lost > 0;
+}

@@ -52,7 +52,7 @@ struct faultloc_board {
 
     /* For the next agent: what is known already. */
     _Atomic int32_t verdicts;
-    _Atomic int32_t withdrawals; /* how often one of them turned out to be over */
+    _Atomic int32_t withdrawals; /* goes up when one of them is over, or gave its place to another */
     struct ftree_verdict verdict[FAULTLOC_BOARD_VERDICTS];
 
     /* Offsets of the tables and of the first slot, bytes from the beginning. */
@@ -95,5 +95,10 @@ int32_t *faultloc_board_rank_pid(const struct faultloc_board *b);
 
 /* Purpose: the packed tree, b->tree_bytes of it. */
 void *faultloc_board_tree(const struct faultloc_board *b);
+
+/* Purpose: writes a verdict down for the next agent; one that is withdrawn takes the place of itself,
+ * for a successor must know that it is over, until the place is needed.  Where there is none left the
+ * verdict is not written down.  To be called by the agent alone. */
+void faultloc_board_remember(struct faultloc_board *b, const struct ftree_verdict *v);
 
 #endif /* FAULTLOC_BOARD_H_INCLUDED */

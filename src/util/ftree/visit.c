@@ -1,0 +1,143 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "ftree_int.h"
+
+/*
+ * Looking from elsewhere.  What is silent from one place may answer at another: then it is no outage
+ * but something between the two places.  So who examines a suspect asks other nodes to ask it, too
+ * (VISIT); each asks the agent once over every path, by new connections, and says what came of it
+ * (SEEN): an answer or a word of the kernel at once, silence after two probe timeouts.  A visit
+ * decides nothing by itself, and one that is lost is only missing.
+ */
+
+#define VISITS_MAX 64 /* at the same time, for all who ask; more are not made */
+
+static struct visit *find(struct ftree *ft, int32_t target, uint32_t nonce)
+{
+    for (int32_t i = 0; i < ft->visits.n; i++)
+        if (ft->visits.items[i].target == target && ft->visits.items[i].nonce == nonce)
+            return &ft->visits.items[i];
+    return NULL;
+}
+
+static void tell(struct ftree *ft, ftree_time now, const struct visit *v, int path)
+{
+    struct wire_message m = {.type = WIRE_SEEN};
+    struct ftree_route to = {.node = v->from};
+
+    m.u.seen.nonce = v->their_nonce;
+    m.u.seen.target = v->target;
+    m.u.seen.path = (uint8_t) path;
+    m.u.seen.reach = v->reach[path];
+    for (int by = 0; by < FTREE_PATHS; by++) {
+        to.path = (uint8_t) by;
+        if (ft->job->has_path[by])
+            ftree_send(ft, now, &to, &m);
+    }
+}
+
+static void ask(struct ftree *ft, ftree_time now, const struct visit *v)
+{
+    struct wire_message m = {.type = WIRE_PROBE};
+    struct ftree_route to = {.node = v->target, .fresh = true};
+
+    m.u.probe.nonce = v->nonce;
+    m.u.probe.rank = FTREE_NONE;
+    m.u.probe.ask = RULES_ASK_RESPONSE;
+    m.u.probe.first = now;
+    for (int path = 0; path < FTREE_PATHS; path++) {
+        to.path = (uint8_t) path;
+        if (ft->job->has_path[path])
+            ftree_send(ft, now, &to, &m);
+    }
+}
+
+static bool is_known(const struct ftree *ft, int32_t from, const struct wire_visit *w)
+{
+    for (int32_t i = 0; i < ft->visits.n; i++)
+        if (ft->visits.items[i].from == from && ft->visits.items[i].target == w->target &&
+            ft->visits.items[i].their_nonce == w->nonce)
+            return true;
+    return false;
+}
+
+void ftree_visit(struct ftree *ft, ftree_time now, int32_t from, const struct wire_visit *w)
+{
+    struct visit *v;
+
+    if (ft->leaving || w->target == ft->self || w->target == from || ft->visits.n >= VISITS_MAX ||
+        is_known(ft, from, w)) /* it came over both paths */
+        return;
+    v = FTREE_PUSH(ft, ft->visits);
+    if (!v)
+        return;
+    v->from = from;
+    v->target = w->target;
+    v->their_nonce = w->nonce;
+    v->nonce = ++ft->next_id;
+    v->until = now + 2 * ft->rto;
+    ask(ft, now, v);
+}
+
+/* True: it was the answer to a visitor. */
+bool ftree_visit_answer(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
+                        const struct wire_answer *a)
+{
+    struct visit *v = find(ft, from, a->nonce);
+
+    if (!v)
+        return false;
+    if (v->reach[path] != FTREE_REACH_ANSWERED) {
+        v->reach[path] = FTREE_REACH_ANSWERED;
+        tell(ft, now, v, path);
+    }
+    return true;
+}
+
+void ftree_visit_reached(struct ftree *ft, int32_t node, enum ftree_path path, enum ftree_role role,
+                         enum ftree_reach reach)
+{
+    for (int32_t i = 0; i < ft->visits.n && role == FTREE_ROLE_AGENT; i++) {
+        struct visit *v = &ft->visits.items[i];
+        if (v->target == node && reach > v->reach[path])
+            v->reach[path] = (uint8_t) reach;
+    }
+}
+
+/* What the own side could not ask it has not seen. */
+static void end(struct ftree *ft, ftree_time now, struct visit *v)
+{
+    for (int path = 0; path < FTREE_PATHS; path++) {
+        if (!ft->job->has_path[path] || v->reach[path] == FTREE_REACH_ANSWERED ||
+            v->reach[path] == FTREE_REACH_LOCAL_DOWN)
+            continue;
+        if (v->reach[path] == FTREE_REACH_NOT_ASKED)
+            v->reach[path] = FTREE_REACH_SILENT;
+        tell(ft, now, v, path);
+    }
+}
+
+void ftree_visit_tick(struct ftree *ft, ftree_time now)
+{
+    for (int32_t i = 0; i < ft->visits.n;) {
+        struct visit *v = &ft->visits.items[i];
+        if (v->until > now) {
+            i++;
+            continue;
+        }
+        end(ft, now, v);
+        FTREE_DROP(ft->visits, i);
+    }
+}
+
+ftree_time ftree_visit_deadline(const struct ftree *ft)
+{
+    ftree_time t = FTREE_NEVER;
+
+    for (int32_t i = 0; i < ft->visits.n; i++)
+        t = ftree_min(t, ft->visits.items[i].until);
+    return t;
+}

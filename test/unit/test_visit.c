@@ -1,0 +1,190 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "lone.h"
+#include "suite.h"
+
+/* Node 1 looks at node 2 for node 0. */
+
+static void visit(struct lone *l, int32_t from, int32_t target, uint32_t nonce)
+{
+    struct wire_message m = {.type = WIRE_VISIT, .u.visit = {nonce, target}};
+
+    lone_hear(l, from, FTREE_PATH_MGMT, &m);
+}
+
+static const struct wire_seen *seen(const struct lone *l, enum ftree_path path)
+{
+    for (int32_t i = l->n_sent - 1; i >= 0; i--)
+        if (l->sent[i].m.type == WIRE_SEEN && l->sent[i].m.u.seen.path == path)
+            return &l->sent[i].m.u.seen;
+    return NULL;
+}
+
+START_TEST(it_asks_over_each_path_and_tells_of_silence)
+{
+    struct lone *l = lone_new(4, 1, 32, 1);
+
+    visit(l, 0, 2, 77);
+    lone_run(l, 400);
+    ck_assert_str_eq(lone_log(l), "0 -> n2 data probe fresh\n"
+                                  "0 -> n2 mgmt probe fresh\n"
+                                  "300 -> n0 data seen\n"
+                                  "300 -> n0 mgmt seen\n"
+                                  "300 -> n0 data seen\n"
+                                  "300 -> n0 mgmt seen\n");
+    ck_assert_uint_eq(ftree_deadline(l->ft), FTREE_NEVER);
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(what_it_tells_is_whom_it_asked_and_what_came_of_it)
+{
+    struct lone *l = lone_new(4, 1, 32, 1);
+
+    visit(l, 0, 2, 77);
+    lone_reach(l, 2, FTREE_PATH_MGMT, FTREE_ROLE_AGENT, FTREE_REACH_REFUSED, 111);
+    lone_run(l, 400);
+    ck_assert_uint_eq(seen(l, FTREE_PATH_DATA)->nonce, 77);
+    ck_assert_int_eq(seen(l, FTREE_PATH_DATA)->target, 2);
+    ck_assert_int_eq(seen(l, FTREE_PATH_DATA)->reach, FTREE_REACH_SILENT);
+    ck_assert_int_eq(seen(l, FTREE_PATH_MGMT)->reach, FTREE_REACH_REFUSED);
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(an_answer_is_told_at_once_and_once)
+{
+    struct lone *l = lone_new(4, 1, 32, 1);
+
+    visit(l, 0, 2, 77);
+    lone_log(l);
+    visit(l, 0, 2, 77); /* the same again, over the other path: it is not asked twice */
+    ck_assert_str_eq(lone_log(l), "");
+    lone_run(l, 10);
+    visit(l, 3, 2, 77); /* somebody else's, though */
+    lone_answer(l, 2, FTREE_PATH_DATA, FTREE_ROLE_AGENT);
+    lone_answer(l, 2, FTREE_PATH_DATA, FTREE_ROLE_AGENT);
+    ck_assert_str_eq(lone_log(l), "10 -> n2 data probe fresh\n"
+                                  "10 -> n2 mgmt probe fresh\n"
+                                  "10 -> n3 data seen\n"
+                                  "10 -> n3 mgmt seen\n");
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(what_its_own_side_kept_it_from_asking_is_not_told)
+{
+    struct lone *l = lone_new(4, 1, 32, 1);
+
+    visit(l, 0, 2, 77);
+    lone_reach(l, 2, FTREE_PATH_DATA, FTREE_ROLE_AGENT, FTREE_REACH_LOCAL_DOWN, 100);
+    lone_run(l, 400);
+    ck_assert_ptr_null(seen(l, FTREE_PATH_DATA));
+    ck_assert_int_eq(seen(l, FTREE_PATH_MGMT)->reach, FTREE_REACH_SILENT);
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(of_the_deputy_it_is_not_told)
+{
+    struct lone *l = lone_new(4, 2, 32, 1);
+
+    visit(l, 0, 2, 77);
+    lone_reach(l, 2, FTREE_PATH_DATA, FTREE_ROLE_DEPUTY, FTREE_REACH_CONNECTED, 0);
+    lone_run(l, 400);
+    ck_assert_int_eq(seen(l, FTREE_PATH_DATA)->reach, FTREE_REACH_SILENT);
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(a_path_that_the_job_has_not_is_neither_asked_nor_told)
+{
+    struct lone *l = lone_new(4, 1, 32, 1);
+    struct wire_message m = {.type = WIRE_VISIT, .u.visit = {77, 2}};
+
+    l->job.has_path[FTREE_PATH_MGMT] = false;
+    lone_renew(l);
+    lone_hear(l, 0, FTREE_PATH_DATA, &m);
+    lone_run(l, 400);
+    ck_assert_str_eq(lone_log(l), "0 -> n2 data probe fresh\n"
+                                  "300 -> n0 data seen\n");
+    lone_free(l);
+}
+END_TEST
+
+/* To the visitor itself, to who asks; and to one whom the visitor suspects, too. */
+START_TEST(odd_visits)
+{
+    struct lone *l = lone_new(4, 1, 32, 1);
+
+    visit(l, 0, 1, 77);
+    visit(l, 0, 0, 78);
+    ck_assert_int_eq(l->n_sent, 0);
+    ck_assert_int_eq(l->ft->visits.n, 0);
+    lone_stall(l, 1, 3);
+    visit(l, 0, 3, 79);
+    lone_run(l, 400);
+    ck_assert_ptr_nonnull(seen(l, FTREE_PATH_DATA));
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(there_is_a_bound_on_visits)
+{
+    struct lone *l = lone_new(200, 1, 32, 1);
+
+    for (int32_t n = 2; n < 100; n++)
+        visit(l, 0, n, 77);
+    ck_assert_int_eq(l->ft->visits.n, 64);
+    lone_run(l, 1000);
+    ck_assert_int_eq(l->ft->visits.n, 0);
+    visit(l, 0, 99, 77); /* and then there is room again */
+    ck_assert_int_eq(l->ft->visits.n, 1);
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(without_memory_there_is_none)
+{
+    struct lone *l = lone_new(4, 1, 32, 1);
+
+    l->fail_alloc_in = 1;
+    visit(l, 0, 2, 77);
+    ck_assert_int_eq(l->ft->visits.n, 0);
+    visit(l, 0, 2, 77);
+    ck_assert_int_eq(l->ft->visits.n, 1);
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(who_leaves_visits_nobody)
+{
+    struct lone *l = lone_new(4, 1, 32, 1);
+
+    visit(l, 0, 2, 77);
+    ftree_leave(l->ft, l->now);
+    lone_log(l);
+    visit(l, 0, 3, 78);
+    ck_assert_int_eq(l->ft->visits.n, 0);
+    lone_run(l, 400);
+    ck_assert_int_eq(lone_count(l, WIRE_SEEN), 0);
+    lone_free(l);
+}
+END_TEST
+
+SUITE("visit")
+{
+    TEST(it_asks_over_each_path_and_tells_of_silence);
+    TEST(what_it_tells_is_whom_it_asked_and_what_came_of_it);
+    TEST(an_answer_is_told_at_once_and_once);
+    TEST(what_its_own_side_kept_it_from_asking_is_not_told);
+    TEST(of_the_deputy_it_is_not_told);
+    TEST(a_path_that_the_job_has_not_is_neither_asked_nor_told);
+    TEST(odd_visits);
+    TEST(there_is_a_bound_on_visits);
+    TEST(without_memory_there_is_none);
+    TEST(who_leaves_visits_nobody);
+}
