@@ -113,6 +113,7 @@ testlib_sources = \
     test/lib/lone.c \
     test/lib/messages.c \
     test/lib/process.c \
+    test/lib/sample.c \
     test/lib/world.c
 
 testlib_headers = \
@@ -122,6 +123,7 @@ testlib_headers = \
     test/lib/messages.h \
     test/lib/nomem.h \
     test/lib/process.h \
+    test/lib/sample.h \
     test/lib/suite.h \
     test/lib/world.h
 

@@ -42,6 +42,19 @@ struct ftree_rules *base_read(const char *text)
     return rules;
 }
 
+void base_write(const char *file, const char *name)
+{
+    const char *text = ftree_rules_builtin(NULL), *at = strstr(text, "\"name\"");
+    FILE *f = fopen(file, "w");
+
+    at = strchr(strchr(at, ':'), '"') + 1;
+    if (!f || fprintf(f, "%.*s%s%s", (int) (at - text), text, name, strchr(at, '"')) < 0 ||
+        fclose(f)) {
+        perror(file);
+        abort();
+    }
+}
+
 const struct rules_sign *base_sign(const char *name, int *class_)
 {
     const struct ftree_rules *rules = base_rules();

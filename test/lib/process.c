@@ -165,6 +165,18 @@ int process_threads(pid_t pid, const char *name)
     return n;
 }
 
+int process_descriptors(void)
+{
+    DIR *d = opendir("/proc/self/fd");
+    int n = 0;
+
+    while (d && readdir(d))
+        n++;
+    if (d)
+        closedir(d);
+    return n;
+}
+
 int process_end(struct process *p)
 {
     UNTIL(!process_is_alive(p));

@@ -53,6 +53,9 @@ bool process_is_alive(const struct process *p);
 /* Purpose: how many threads of that name there are in a process. */
 int process_threads(pid_t pid, const char *name);
 
+/* Purpose: how many descriptors this process has open. */
+int process_descriptors(void);
+
 /* Purpose: milliseconds of CLOCK_MONOTONIC; and a pause of a millisecond between two looks. */
 int64_t process_now_ms(void);
 void process_pause(void);

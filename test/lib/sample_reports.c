@@ -6,6 +6,7 @@
 #include "base.h"
 #include "ftree_int.h"
 #include "report.h"
+#include "sample.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -21,46 +22,9 @@
 #define NOW (100000 * FTREE_MS)
 #define VERDICTS_MAX 128
 
-static const char *const names[] = {"h0", "h1", "h2", "h3"};
-static const int32_t rank_node[] = {0, 0, 1, 1, 2, 2, 3, 3};
-static const int32_t node_first[] = {0, 2, 4, 6, 8};
-static const int32_t node_ranks[] = {0, 1, 2, 3, 4, 5, 6, 7};
-static const int32_t parent[] = {FTREE_NONE, 0, 0, 2}, first_child[] = {1, 3, 3, 4, 4};
-static const int32_t height[] = {2, 0, 1, 0}, leaf[] = {1, 3};
-static const char *const switches[] = {"leaf0", "leaf1"};
-static const int32_t above[] = {FTREE_NONE, FTREE_NONE}, head[] = {0, 2};
-static const int32_t node_switch[] = {0, 0, 1, 1};
-static const struct ftree_tree tree = {.nodes = 4,
-                                       .parent = parent,
-                                       .first_child = first_child,
-                                       .height = height,
-                                       .leaves = 2,
-                                       .leaf = leaf,
-                                       .switches = 2,
-                                       .switch_name = switches,
-                                       .switch_parent = above,
-                                       .switch_head = head,
-                                       .node_switch = node_switch};
-static const struct ftree_job job = {.nodes = 4,
-                                     .size = 8,
-                                     .fanout = 32,
-                                     .tree = &tree,
-                                     .has_path = {true, true},
-                                     .node_name = names,
-                                     .rank_node = rank_node,
-                                     .node_first = node_first,
-                                     .node_ranks = node_ranks};
+static struct ftree_job job; /* the sample with its switches */
 static struct ftree_verdict all[VERDICTS_MAX];
 static int32_t verdicts;
-
-static const char *address(void *ctx, int32_t node, enum ftree_path path, char *buf, size_t len)
-{
-    (void) ctx;
-    if (path == FTREE_PATH_MGMT && node == 0)
-        return NULL;
-    snprintf(buf, len, "10.%d.0.%d", (int) path, (int) node + 1);
-    return buf;
-}
 
 /* Evidence of every kind, so that every form of a line occurs. */
 static void add_evidence(struct ftree_verdict *v, int32_t number)
@@ -196,7 +160,7 @@ int main(int argc, char **argv)
                             .started_ms = 1769860800000,
                             .now = NOW,
                             .now_ms = 1769860810250,
-                            .address = address,
+                            .address = sample_address,
                             .knowns = 1,
                             .trace = trace,
                             .traces = 3};
@@ -207,6 +171,8 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: sample_reports FOLDER\n");
         return 2;
     }
+    job = sample_job;
+    job.tree = &sample_tree;
     add_all();
     for (int32_t i = 0; i < verdicts; i++) {
         list[i] = &all[i];

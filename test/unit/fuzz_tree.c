@@ -3,6 +3,7 @@
  *     See COPYRIGHT in top-level directory
  */
 
+#include "must.h"
 #include "tree_int.h"
 
 #include <stdio.h>
@@ -29,14 +30,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const char *const job_name[] = {"c1", "c2", "c5", "c03", "r1n2", "c1.org", "10.0.0.7", "x"};
 #define JOB_NODES ((int32_t) (sizeof(job_name) / sizeof(job_name[0])))
-
-#define MUST(condition) \
-    do { \
-        if (!(condition)) { \
-            fprintf(stderr, "%s:%d: %s does not hold\n", __FILE__, __LINE__, #condition); \
-            abort(); \
-        } \
-    } while (0)
 
 static void check_tree(const struct ftree_tree *t)
 {

@@ -4,6 +4,7 @@
  */
 
 #include "messages.h"
+#include "must.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,14 +39,6 @@ struct target {
     int64_t allocations;
     int32_t sends;
 };
-
-#define MUST(condition) \
-    do { \
-        if (!(condition)) { \
-            fprintf(stderr, "%s:%d: %s does not hold\n", __FILE__, __LINE__, #condition); \
-            abort(); \
-        } \
-    } while (0)
 
 static int send_checked(void *ctx, const struct ftree_route *to, const void *bytes, size_t len)
 {

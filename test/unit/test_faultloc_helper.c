@@ -22,7 +22,6 @@
 #include "rules.h"
 #include "suite.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -60,17 +59,6 @@ static struct faultloc_helper *helper; /* of a rank, in its process */
 static int descriptors; /* that a rank had before its helper */
 
 /* ---- a rank's process ---------------------------------------------------------------------- */
-
-static int open_descriptors(void)
-{
-    DIR *d = opendir("/proc/self/fd");
-    int n = 0;
-
-    while (d && readdir(d))
-        n++;
-    closedir(d);
-    return n;
-}
 
 /* The leader's part at the start of a job. */
 static int pick_ports(const struct rank *r, struct faultloc_ports *ports)
@@ -142,7 +130,7 @@ static int rank_main(int in, int out, void *arg)
     struct faultloc_ports ports = {.fd = {-1, -1}};
 
     dup2(open(err_path, O_WRONLY | O_APPEND), STDERR_FILENO);
-    descriptors = open_descriptors();
+    descriptors = process_descriptors();
     for (;;) {
         char word = process_obey(in);
         switch (word) {
@@ -165,7 +153,7 @@ static int rank_main(int in, int out, void *arg)
                 few_descriptors();
                 break;
             case 'd':
-                word = open_descriptors() == descriptors ? 'y' : 'n';
+                word = process_descriptors() == descriptors ? 'y' : 'n';
                 break;
             case 'x':
                 return 0;
@@ -612,7 +600,7 @@ START_TEST(nothing_leaks)
     make_job(1, 3);
     for (int i = 0; i < 3; i++)
         faultloc_board_slot(board[0], i)->state = FAULTLOC_SLOT_RUNNING;
-    before = open_descriptors();
+    before = process_descriptors();
     ck_assert_int_eq(faultloc_helper_start(board[0], 0, &settings, NULL, &agent), 0);
     ck_assert_int_eq(faultloc_helper_start(board[0], 1, &settings, NULL, &deputy), 0);
     UNTIL(is_held(&board[0]->deputy));
@@ -622,7 +610,7 @@ START_TEST(nothing_leaks)
     faultloc_helper_stop(sleeper);
     faultloc_helper_stop(deputy);
     faultloc_helper_stop(agent);
-    UNTIL(open_descriptors() == before);
+    UNTIL(process_descriptors() == before);
     nodes = 0; /* no processes to end */
     unlink(err_path);
     snprintf(err_path, sizeof(err_path), "%s/trace", folder);

@@ -12,6 +12,7 @@
 #define _GNU_SOURCE 1
 #endif
 
+#include "base.h"
 #include "faultloc_reader.h"
 #include "hang.h"
 #include "process.h"
@@ -28,36 +29,14 @@ static struct faultloc_reader *reader;
 static struct faultloc_rules_news news;
 static int descriptors; /* before there was a reader */
 
-static int open_descriptors(void)
-{
-    DIR *d = opendir("/proc/self/fd");
-    int n = 0;
-
-    while (d && readdir(d))
-        n++;
-    closedir(d);
-    return n;
-}
-
 static int threads(void)
 {
     return process_threads(getpid(), "faultloc-rules");
 }
 
-static void write_base(const char *file, const char *name)
-{
-    const char *text = ftree_rules_builtin(NULL), *at = strstr(text, "\"name\"");
-    FILE *f = fopen(file, "w");
-
-    ck_assert_ptr_nonnull(f);
-    at = strchr(strchr(at, ':'), '"') + 1;
-    ck_assert_int_gt(fprintf(f, "%.*s%s%s", (int) (at - text), text, name, strchr(at, '"')), 0);
-    ck_assert_int_eq(fclose(f), 0);
-}
-
 static void replace_base(const char *name)
 {
-    write_base(other, name);
+    base_write(other, name);
     ck_assert_int_eq(rename(other, path), 0);
 }
 
@@ -76,12 +55,12 @@ static void setup(void)
     ck_assert_ptr_nonnull(mkdtemp(folder));
     snprintf(path, sizeof(path), "%s/rules.json", folder);
     snprintf(other, sizeof(other), "%s/other.json", folder);
-    write_base(path, "first");
+    base_write(path, "first");
 }
 
 static void start(void)
 {
-    descriptors = open_descriptors();
+    descriptors = process_descriptors();
     ck_assert_int_eq(faultloc_reader_start(path, "h1", true, &reader), 0);
     ck_assert_ptr_nonnull(reader);
 }
@@ -89,7 +68,7 @@ static void start(void)
 /* It ends, and takes with it all it had; the leak detector sees to the memory. */
 static void teardown(void)
 {
-    UNTIL(threads() == 0 && open_descriptors() == descriptors);
+    UNTIL(threads() == 0 && process_descriptors() == descriptors);
     unlink(path);
     ck_assert_int_eq(rmdir(folder), 0);
 }
@@ -279,7 +258,7 @@ START_TEST(a_real_one_that_hangs)
     int server;
 
     setup();
-    descriptors = open_descriptors();
+    descriptors = process_descriptors();
     server = mount_dead_server();
     if (server < 0) {
         printf("skipped: no file system can be mounted here\n");

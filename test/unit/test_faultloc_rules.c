@@ -12,6 +12,7 @@
 #define _GNU_SOURCE 1
 #endif
 
+#include "base.h"
 #include "faultloc_report.h"
 #include "faultloc_rules.h"
 #include "process.h"
@@ -71,18 +72,6 @@ static int times_said(const char *what)
     return n;
 }
 
-/* The built-in base with `name` as its name, which is how the tests tell one from another. */
-static void write_base(const char *file, const char *name)
-{
-    const char *text = ftree_rules_builtin(NULL), *at = strstr(text, "\"name\"");
-    FILE *f = fopen(file, "w");
-
-    ck_assert_ptr_nonnull(f);
-    at = strchr(strchr(at, ':'), '"') + 1;
-    ck_assert_int_gt(fprintf(f, "%.*s%s%s", (int) (at - text), text, name, strchr(at, '"')), 0);
-    ck_assert_int_eq(fclose(f), 0);
-}
-
 static void write_text(const char *file, const char *text)
 {
     FILE *f = fopen(file, "w");
@@ -139,7 +128,7 @@ START_TEST(a_file_is_used)
     char line[256];
 
     setup();
-    write_base(path, "mine");
+    base_write(path, "mine");
     ck_assert(begin(path, true));
     ck_assert_str_eq(base->name, "mine");
     snprintf(line, sizeof(line), "[faultloc] rules: %s is in use now (%d rules, %d models)\n", path,
@@ -154,7 +143,7 @@ END_TEST
 START_TEST(only_one_agent_says_so)
 {
     setup();
-    write_base(path, "mine");
+    base_write(path, "mine");
     ck_assert(begin(path, false));
     ck_assert_str_eq(said(), "");
     teardown();
@@ -184,7 +173,7 @@ START_TEST(a_bad_file_gives_way_to_the_built_in_base)
     for (int i = 1; i < 6; i++)
         ck_assert(!refresh(NOW + (ftree_time) i * SECOND));
     ck_assert_int_eq(times_said("\n"), 1); /* and not again */
-    write_base(path, "mended");
+    base_write(path, "mended");
     ck_assert(refresh_when_told(NOW + 7 * SECOND));
     ck_assert_str_eq(base->name, "mended");
     teardown();
@@ -223,12 +212,12 @@ END_TEST
 
 static void change_in_place(const char *name)
 {
-    write_base(path, name);
+    base_write(path, name);
 }
 
 static void change_by_rename(const char *name)
 {
-    write_base(other, name);
+    base_write(other, name);
     ck_assert_int_eq(rename(other, path), 0);
 }
 
@@ -238,7 +227,7 @@ static void (*const changes[])(const char *name) = {change_in_place, change_by_r
 START_TEST(a_change_takes_effect)
 {
     setup();
-    write_base(path, "first");
+    base_write(path, "first");
     ck_assert(begin(path, true));
     for (int i = 0; i < 5; i++) {
         char name[32];
@@ -256,10 +245,10 @@ END_TEST
 START_TEST(another_file_is_no_change)
 {
     setup();
-    write_base(path, "first");
+    base_write(path, "first");
     ck_assert(begin(path, false));
     ck_assert(!refresh(NOW));
-    write_base(other, "other");
+    base_write(other, "other");
     ck_assert(!refresh_when_told(NOW));
     ck_assert(!refresh(NOW + 3 * SECOND));
     ck_assert_str_eq(base->name, "first");
@@ -272,7 +261,7 @@ START_TEST(a_bad_change_is_refused)
     struct ftree_rules *before;
 
     setup();
-    write_base(path, "good");
+    base_write(path, "good");
     ck_assert(begin(path, false));
     before = base;
     write_text(other, "{\n  \"schema\": \"faultloc-rules/1\",\n  \"colour\": 5\n}\n");
@@ -296,7 +285,7 @@ END_TEST
 START_TEST(a_file_that_is_gone_changes_nothing)
 {
     setup();
-    write_base(path, "first");
+    base_write(path, "first");
     ck_assert(begin(path, false));
     ck_assert_int_eq(unlink(path), 0);
     ck_assert(!refresh(NOW));
@@ -334,7 +323,7 @@ static ftree_time time_until_changed(ftree_time now)
 START_TEST(a_change_is_seen_without_being_told)
 {
     setup();
-    write_base(path, "first");
+    base_write(path, "first");
     ck_assert(begin(path, false));
     lose_inotify();
     ck_assert(!refresh(NOW));
@@ -354,7 +343,7 @@ START_TEST(a_file_that_is_being_written_is_left_alone)
     FILE *f;
 
     setup();
-    write_base(path, "first");
+    base_write(path, "first");
     ck_assert(begin(path, false));
     lose_inotify();
     ck_assert(!refresh(now));
@@ -367,7 +356,7 @@ START_TEST(a_file_that_is_being_written_is_left_alone)
     }
     ck_assert_str_eq(said(), "");
     fclose(f);
-    write_base(path, "second-longer");
+    base_write(path, "second-longer");
     ck_assert_uint_lt(time_until_changed(now), 2 * SECOND);
     ck_assert_str_eq(said(), "");
     teardown();
@@ -380,7 +369,7 @@ START_TEST(a_link_in_its_place_takes_effect)
     setup();
     ck_assert(!begin(path, false));
     ck_assert(!refresh(NOW));
-    write_base(other, "linked");
+    base_write(other, "linked");
     ck_assert_int_eq(symlink(other, path), 0);
     ck_assert_uint_lt(time_until_changed(NOW + 1), 2 * SECOND);
     ck_assert_str_eq(base->name, "linked");
@@ -392,7 +381,7 @@ END_TEST
 START_TEST(who_is_told_does_not_look)
 {
     setup();
-    write_base(path, "first");
+    base_write(path, "first");
     ck_assert(begin(path, false));
     ck_assert_int_eq(rules.look_at == FTREE_NEVER, rules.told);
     /* of what is done by another name it is not told */
@@ -401,7 +390,7 @@ START_TEST(who_is_told_does_not_look)
     ck_assert(begin(path, false));
     ck_assert(!rules.told);
     ck_assert_uint_lt(rules.look_at, NOW);
-    write_base(other, "second-longer");
+    base_write(other, "second-longer");
     ck_assert_uint_lt(time_until_changed(NOW), 2 * SECOND);
     unlink(other);
     faultloc_rules_close(&rules);
@@ -418,13 +407,13 @@ START_TEST(a_folder_in_its_place_takes_effect)
     char before[96], moved[128];
 
     setup();
-    write_base(path, "first");
+    base_write(path, "first");
     ck_assert(begin(path, false));
     snprintf(before, sizeof(before), "%s.before", folder);
     snprintf(moved, sizeof(moved), "%s/rules.json", before);
     ck_assert_int_eq(rename(folder, before), 0);
     ck_assert_int_eq(mkdir(folder, 0700), 0);
-    write_base(path, "second-longer");
+    base_write(path, "second-longer");
     ck_assert(!refresh_when_told(NOW));
     ck_assert_uint_lt(time_until_changed(NOW), 2 * SECOND);
     ck_assert_str_eq(base->name, "second-longer");

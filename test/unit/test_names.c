@@ -40,7 +40,7 @@ START_TEST(numbers_and_names)
 {
     check_table(ftree_class_name, ftree_class_by_name, FTREE_CLASS_COUNT);
     check_table(ftree_kind_name, ftree_kind_by_name, FTREE_KIND_COUNT);
-    check_table(ftree_source_name, ftree_source_by_name, FTREE_SOURCE_COUNT);
+    check_table(ftree_source_name, NULL, FTREE_SOURCE_COUNT);
     check_table(ftree_severity_name, ftree_severity_by_name, FTREE_SEVERITY_COUNT);
     check_table(symptom_name, ftree_symptom_by_name, FTREE_SYMPTOM_COUNT);
     check_table(ftree_reach_name, NULL, FTREE_REACH_COUNT);

@@ -6,6 +6,7 @@
 #include "base.h"
 #include "ftree_int.h"
 #include "report_int.h"
+#include "sample.h"
 #include "suite.h"
 
 #include <errno.h>
@@ -16,55 +17,15 @@
 #define NOW (100000 * FTREE_MS)
 #define OUTAGE "node-outage/both-paths-silent"
 
-/* Four nodes with two ranks each; the reporting clock stands at 2026-01-31T12:00:10.250Z. */
-static const char *const names[] = {"h0", "h1", "h2", "h3"};
-static const int32_t rank_node[] = {0, 0, 1, 1, 2, 2, 3, 3};
-static const int32_t node_first[] = {0, 2, 4, 6, 8};
-static const int32_t node_ranks[] = {0, 1, 2, 3, 4, 5, 6, 7};
-static const struct ftree_job job = {.nodes = 4,
-                                     .size = 8,
-                                     .fanout = 32,
-                                     .has_path = {true, true},
-                                     .node_name = names,
-                                     .rank_node = rank_node,
-                                     .node_first = node_first,
-                                     .node_ranks = node_ranks};
-
-static const char *address(void *ctx, int32_t node, enum ftree_path path, char *buf, size_t len)
-{
-    (void) ctx;
-    if (path == FTREE_PATH_MGMT && node == 0)
-        return NULL;
-    snprintf(buf, len, "10.%d.0.%d", (int) path, (int) node + 1);
-    return buf;
-}
-
-/* Two leaf switches of two nodes each, for switches. */
-static const int32_t parent[] = {FTREE_NONE, 0, 0, 2}, first_child[] = {1, 3, 3, 4, 4};
-static const int32_t height[] = {2, 0, 1, 0}, leaf[] = {1, 3};
-static const char *const switches[] = {"leaf0", "leaf1"};
-static const int32_t above[] = {FTREE_NONE, FTREE_NONE}, heads[] = {0, 2};
-static const int32_t node_switch[] = {0, 0, 1, 1};
-static const struct ftree_tree tree = {.nodes = 4,
-                                       .parent = parent,
-                                       .first_child = first_child,
-                                       .height = height,
-                                       .leaves = 2,
-                                       .leaf = leaf,
-                                       .switches = 2,
-                                       .switch_name = switches,
-                                       .switch_parent = above,
-                                       .switch_head = heads,
-                                       .node_switch = node_switch};
-
+/* The reporting clock stands at 2026-01-31T12:00:10.250Z. */
 static struct report_job report_job(void)
 {
-    return (struct report_job){.job = &job,
+    return (struct report_job){.job = &sample_job,
                                .id = "4711",
                                .started_ms = 1769860800000,
                                .now = NOW,
                                .now_ms = 1769860810250,
-                               .address = address};
+                               .address = sample_address};
 }
 
 static struct ftree_verdict verdict(const char *sign, int32_t node, int32_t rank)
@@ -306,7 +267,7 @@ static const char *hostile_address(void *ctx, int32_t node, enum ftree_path path
 START_TEST(a_hostile_name_is_only_text)
 {
     const char *const evil[] = {hostile[_i], hostile[_i], hostile[_i], hostile[_i]};
-    struct ftree_job evil_job = job;
+    struct ftree_job evil_job = sample_job;
     struct report_job rj = report_job();
     struct ftree_verdict v = verdict("process-stopped/connects-never-answers", 2, FTREE_NONE);
     const struct ftree_verdict *list = &v;
@@ -348,7 +309,7 @@ START_TEST(long_names_lose_no_line)
 {
     char name[3000], file[5000];
     const char *const long_names[] = {name, name, name, name};
-    struct ftree_job long_job = job;
+    struct ftree_job long_job = sample_job;
     struct report_job rj = report_job();
     struct ftree_verdict v = verdict("process-stopped/connects-never-answers", 2, FTREE_NONE);
     char *text;
@@ -481,7 +442,7 @@ static void check_component(struct json_object *c, const struct ftree_verdict *v
 
     ck_assert_str_eq(kind, ftree_kind_name(v->kind));
     ck_assert_int_gt((int) strlen(string(c, "name")), 0);
-    ck_assert_str_eq(string(c, "node"), names[v->node]);
+    ck_assert_str_eq(string(c, "node"), sample_job.node_name[v->node]);
     ck_assert_uint_eq(json_object_array_length(ranks), v->rank == FTREE_NONE ? 2 : 1);
     ck_assert_int_eq(json_object_get_int(json_object_array_get_idx(ranks, 0)),
                      v->rank == FTREE_NONE ? 2 * v->node : v->rank);
@@ -749,10 +710,10 @@ START_TEST(component_in_words)
 {
     struct ftree_verdict v = verdict_of_class(component_rows[_i].class_, 2);
     struct report_job rj = report_job();
-    struct ftree_job with_tree = job;
+    struct ftree_job with_tree = sample_job;
     char *text, *last;
 
-    with_tree.tree = component_rows[_i].has_tree ? &tree : NULL;
+    with_tree.tree = component_rows[_i].has_tree ? &sample_tree : NULL;
     rj.job = &with_tree;
     v.switch_ = v.kind == FTREE_KIND_SWITCH ? component_rows[_i].which : FTREE_NONE;
     v.rank = v.kind == FTREE_KIND_RANK ? component_rows[_i].which : FTREE_NONE;
@@ -771,11 +732,11 @@ START_TEST(json_of_a_switch)
     struct ftree_verdict v = verdict_of_class(FTREE_CLASS_SWITCH_FAULT, 2);
     const struct ftree_verdict *list = &v;
     struct report_job rj = report_job();
-    struct ftree_job with_tree = job;
+    struct ftree_job with_tree = sample_job;
     struct json_object *o, *c;
     char *text;
 
-    with_tree.tree = &tree;
+    with_tree.tree = &sample_tree;
     v.switch_ = 1;
     rj.job = &with_tree;
     rj.known = &list;
@@ -804,11 +765,11 @@ START_TEST(switches_that_are_not_in_the_tree)
 
     for (int i = 0; i < COUNT(rows); i++) {
         struct ftree_verdict v = verdict_of_class(FTREE_CLASS_SWITCH_FAULT, 2);
-        struct ftree_job with_tree = job;
+        struct ftree_job with_tree = sample_job;
         struct report_about about;
         struct report_room room;
         char text[100];
-        with_tree.tree = &tree;
+        with_tree.tree = &sample_tree;
         v.switch_ = rows[i].switch_;
         report_about(&with_tree, &v, &room, &about);
         ftree_report_component(&about, text, sizeof(text));
@@ -839,10 +800,10 @@ START_TEST(json_of_candidates)
         struct ftree_verdict v = verdict_of_class(FTREE_CLASS_UNKNOWN, 2);
         const struct ftree_verdict *list = &v;
         struct report_job rj = report_job();
-        struct ftree_job with_tree = job;
+        struct ftree_job with_tree = sample_job;
         struct json_object *o, *c;
         char *text;
-        with_tree.tree = rows[i].has_tree ? &tree : NULL;
+        with_tree.tree = rows[i].has_tree ? &sample_tree : NULL;
         v.rank = rows[i].rank;
         v.candidates = 1;
         v.candidate[0] = (struct ftree_candidate){(uint8_t) rows[i].class_, 300, false};
@@ -1153,11 +1114,11 @@ START_TEST(json_has_the_state_of_nodes)
     struct ftree_verdict v = verdict_of_class(state_rows[_i].class_, 2);
     const struct ftree_verdict *list = &v;
     struct report_job rj = report_job();
-    struct ftree_job with_tree = job;
+    struct ftree_job with_tree = sample_job;
     struct json_object *o, *table;
     char *text;
 
-    with_tree.tree = state_rows[_i].has_tree ? &tree : NULL;
+    with_tree.tree = state_rows[_i].has_tree ? &sample_tree : NULL;
     rj.job = &with_tree;
     rj.known = &list;
     rj.knowns = 1;
@@ -1169,7 +1130,7 @@ START_TEST(json_has_the_state_of_nodes)
     table = member(o, "node_table", json_type_array);
     for (size_t i = 0; i < 4; i++) {
         struct json_object *n = json_object_array_get_idx(table, i);
-        ck_assert_str_eq(string(n, "name"), names[i]);
+        ck_assert_str_eq(string(n, "name"), sample_job.node_name[i]);
         ck_assert_str_eq(string(n, "state"), state_rows[_i].state[i]);
         string(member(n, "address", json_type_object), "data");
     }

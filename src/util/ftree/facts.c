@@ -283,18 +283,19 @@ static void add_log(const struct suspect *su, ftree_time now, struct ftree_evide
 void ftree_facts_add_evidence(const struct ftree *ft, ftree_time now, const struct suspect *su,
                               struct ftree_verdict *v)
 {
-    struct ftree_evidence e = {.target = su->node, .by = ft->self, .at = now};
+    const struct ftree_evidence blank = {.target = su->node, .by = ft->self, .at = now};
+    struct ftree_evidence e;
 
     for (int path = 0; path < FTREE_PATHS; path++) {
-        e = (struct ftree_evidence){
-            .path = (uint8_t) path, .target = su->node, .by = ft->self, .at = now};
+        e = blank;
+        e.path = (uint8_t) path;
         add_reaches(su, &e, v);
         if (ftree_facts_was_witnessed(ft, su, path))
             add_witness(ft, &e, v);
         if (su->elsewhere[path].reach != FTREE_REACH_NOT_ASKED)
             add_elsewhere(su, &e, v);
     }
-    e = (struct ftree_evidence){.target = su->node, .by = ft->self, .at = now};
+    e = blank;
     if (su->has_state)
         add_state(su, &e, v);
     if (su->has_log)

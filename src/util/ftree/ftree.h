@@ -642,11 +642,14 @@ struct ftree_symptom_info {
 };
 const struct ftree_symptom_info *ftree_symptom_info(int kind);
 
+/* Purpose: goes through the errnos that networks and file systems cause: the name of the i-th, from
+ * 0, and its number; NULL: there are no more. */
+const char *ftree_errno_at(int i, int *error);
+
 /* Purpose: the number of a name, -1: there is no such. */
 int ftree_class_by_name(const char *name);
 int ftree_kind_by_name(const char *name);
 int ftree_symptom_by_name(const char *name);
-int ftree_source_by_name(const char *name);
 int ftree_severity_by_name(const char *name);
 
 /* Purpose: the name of a node; buf (>= 16 bytes) is used where the job gives no names. */

@@ -5,6 +5,7 @@
 
 #include "ftree.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -53,6 +54,34 @@ static const char *const severities[] = {
 #define SEVERITY_NAME(id, text) text,
     FTREE_SEVERITIES(SEVERITY_NAME)
 #undef SEVERITY_NAME
+};
+
+/* Those that networks and file systems cause. */
+static const struct {
+    int error;
+    const char *name;
+} errnos[] = {
+    {EACCES, "EACCES"},
+    {EADDRNOTAVAIL, "EADDRNOTAVAIL"},
+    {ECONNABORTED, "ECONNABORTED"},
+    {ECONNREFUSED, "ECONNREFUSED"},
+    {ECONNRESET, "ECONNRESET"},
+    {EHOSTDOWN, "EHOSTDOWN"},
+    {EHOSTUNREACH, "EHOSTUNREACH"},
+    {EIO, "EIO"},
+    {ENETDOWN, "ENETDOWN"},
+    {ENETRESET, "ENETRESET"},
+    {ENETUNREACH, "ENETUNREACH"},
+    {ENODEV, "ENODEV"},
+    {ENOMEM, "ENOMEM"},
+    {ENOSPC, "ENOSPC"},
+    {ENOTCONN, "ENOTCONN"},
+    {EPERM, "EPERM"},
+    {EPIPE, "EPIPE"},
+    {EROFS, "EROFS"},
+    {ESHUTDOWN, "ESHUTDOWN"},
+    {ESTALE, "ESTALE"},
+    {ETIMEDOUT, "ETIMEDOUT"},
 };
 
 static const char *const origins[] = {"hardware", "software", "unknown"};
@@ -123,6 +152,14 @@ const char *ftree_node_name(const struct ftree_job *job, int32_t node, char *buf
     return buf;
 }
 
+const char *ftree_errno_at(int i, int *error)
+{
+    if (i < 0 || i >= COUNT(errnos))
+        return NULL;
+    *error = errnos[i].error;
+    return errnos[i].name;
+}
+
 static bool is_class(int class_)
 {
     return class_ >= 0 && class_ < FTREE_CLASS_COUNT;
@@ -169,11 +206,6 @@ int ftree_symptom_by_name(const char *name)
 int ftree_kind_by_name(const char *name)
 {
     return number_of(kinds, COUNT(kinds), name);
-}
-
-int ftree_source_by_name(const char *name)
-{
-    return number_of(sources, COUNT(sources), name);
 }
 
 int ftree_severity_by_name(const char *name)

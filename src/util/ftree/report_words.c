@@ -6,7 +6,6 @@
 #include "report_int.h"
 #include "tree.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,52 +19,30 @@ void report_clean(char *s, size_t len)
 
 /* ---- errno ----------------------------------------------------------------------------------- */
 
-static const struct {
-    int error;
-    const char *name;
-} errors[] = {
-    {ECONNREFUSED, "ECONNREFUSED"},
-    {ECONNRESET, "ECONNRESET"},
-    {EHOSTUNREACH, "EHOSTUNREACH"},
-    {EHOSTDOWN, "EHOSTDOWN"},
-    {ENETUNREACH, "ENETUNREACH"},
-    {ENETDOWN, "ENETDOWN"},
-    {ENETRESET, "ENETRESET"},
-    {ETIMEDOUT, "ETIMEDOUT"},
-    {EADDRNOTAVAIL, "EADDRNOTAVAIL"},
-    {EPIPE, "EPIPE"},
-    {ECONNABORTED, "ECONNABORTED"},
-    {ENOTCONN, "ENOTCONN"},
-    {ESHUTDOWN, "ESHUTDOWN"},
-    {EACCES, "EACCES"},
-    {EPERM, "EPERM"},
-    {EIO, "EIO"},
-    {ENODEV, "ENODEV"},
-    {ENOMEM, "ENOMEM"},
-    {ENOSPC, "ENOSPC"},
-    {EROFS, "EROFS"},
-    {ESTALE, "ESTALE"},
-};
-
 const char *ftree_report_errno(int error, char *buf, size_t len)
 {
+    const char *name;
+    int number;
+
     if (error == 0)
         return "";
-    for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++)
-        if (errors[i].error == error)
-            return errors[i].name;
+    for (int i = 0; (name = ftree_errno_at(i, &number)); i++)
+        if (number == error)
+            return name;
     snprintf(buf, len, "errno %d", error);
     return buf;
 }
 
 int ftree_report_errno_number(const char *name)
 {
+    const char *known;
     char *end;
+    int number;
     long n;
 
-    for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++)
-        if (!strcmp(errors[i].name, name))
-            return errors[i].error;
+    for (int i = 0; (known = ftree_errno_at(i, &number)); i++)
+        if (!strcmp(known, name))
+            return number;
     if (*name < '0' || *name > '9')
         return 0;
     n = strtol(name, &end, 10);
@@ -337,7 +314,8 @@ static void probe_words(const struct report_evidence *e, char *buf, size_t len)
 
     snprintf(buf, len, "%s%s on %s%s%s%s%s: %s%s%s%s%s%s%s%s", e->target,
              is(e->role, "deputy") ? "'s deputy" : "", e->path, *e->address ? " " : "", e->address,
-             is_visit ? ", asked by " : "", is_visit ? e->by : "", e->result, *e->error ? " (" : "", e->error, *e->error ? ")" : "",
+             is_visit ? ", asked by " : "", is_visit ? e->by : "", e->result,
+             *e->error ? " (" : "", e->error, *e->error ? ")" : "",
              *e->state ? ", says state " : "", e->state, *e->detail ? ", " : "", e->detail);
 }
 

@@ -5,7 +5,6 @@
 
 #include "rules_reader.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -126,35 +125,6 @@ bool rules_more(const struct rules_reader *r, struct json_object *list, size_t i
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-static const struct {
-    int number;
-    const char *name;
-} errors[] = {
-    {EACCES, "EACCES"},
-    {EADDRNOTAVAIL, "EADDRNOTAVAIL"},
-    {ECONNABORTED, "ECONNABORTED"},
-    {ECONNREFUSED, "ECONNREFUSED"},
-    {ECONNRESET, "ECONNRESET"},
-    {EHOSTDOWN, "EHOSTDOWN"},
-    {EHOSTUNREACH, "EHOSTUNREACH"},
-    {EIO, "EIO"},
-    {ENETDOWN, "ENETDOWN"},
-    {ENETRESET, "ENETRESET"},
-    {ENETUNREACH, "ENETUNREACH"},
-    {ENODEV, "ENODEV"},
-    {ENOMEM, "ENOMEM"},
-    {ENOSPC, "ENOSPC"},
-    {ENOTCONN, "ENOTCONN"},
-    {EPERM, "EPERM"},
-    {EPIPE, "EPIPE"},
-    {EROFS, "EROFS"},
-    {ESHUTDOWN, "ESHUTDOWN"},
-    {ESTALE, "ESTALE"},
-    {ETIMEDOUT, "ETIMEDOUT"},
-};
-
-#define ERRORS ((int) (sizeof(errors) / sizeof(errors[0])))
-
 /* The functions that name numbers say "?" for what is none. */
 static const char *known(const char *name)
 {
@@ -209,8 +179,10 @@ const char *rules_strategy_at(const struct rules_reader *r, int i)
 
 const char *rules_errno_at(const struct rules_reader *r, int i)
 {
+    int error;
+
     (void) r;
-    return i < ERRORS ? errors[i].name : NULL;
+    return ftree_errno_at(i, &error);
 }
 
 /* ---- the nearest name ------------------------------------------------------------------------ */
@@ -385,7 +357,7 @@ uint64_t rules_get_set(struct rules_reader *r, struct json_object *object, const
 
 int32_t rules_errno_in(struct rules_reader *r, struct json_object *v)
 {
-    int i;
+    int i, error = 0;
 
     if (json_object_is_type(v, json_type_int))
         return (int32_t) rules_number_in(r, v, 1, 4095);
@@ -395,7 +367,9 @@ int32_t rules_errno_in(struct rules_reader *r, struct json_object *v)
         return 0;
     }
     i = rules_number_of(r, json_object_get_string(v), "errno", rules_errno_at, false);
-    return i < 0 ? 0 : errors[i].number;
+    if (i >= 0)
+        ftree_errno_at(i, &error);
+    return error;
 }
 
 /* A zero byte, written as \u0000, is none of these characters either; digits and the hyphen come

@@ -8,11 +8,11 @@
 #include <string.h>
 
 /*
- * Symptoms: their one form, and those of the own ranks.  A stall is told when it begins and again, at doubling intervals,
- * while it lasts: by then the picture may have changed.  Before anybody else is asked the own
- * ranks are looked at, which costs no message: a stopped or vanished one is a finding, and a
- * verdict if it is still so after `settle`.  (A launcher that cleans up kills all ranks within
- * milliseconds: who is killed with the others must not be the one to report it.)
+ * Symptoms: their one form, and those of the own ranks.  A stall is told when it begins and again,
+ * at doubling intervals, while it lasts: by then the picture may have changed.  Before anybody else
+ * is asked the own ranks are looked at, which costs no message: a stopped or vanished one is a
+ * finding, and a verdict if it is still so after `settle`.  (A launcher that cleans up kills all
+ * ranks within milliseconds: who is killed with the others must not be the one to report it.)
  */
 
 /* ---- the one form ---------------------------------------------------------------------------- */

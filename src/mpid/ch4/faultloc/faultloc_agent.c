@@ -223,7 +223,7 @@ static bool is_fatal(const struct ftree_verdict *v)
     for (int32_t i = 0; i < v->evidences; i++)
         if (v->evidence[i].proc_state == 't')
             return false;
-    return !v->withdrawn && v->class_ != FTREE_CLASS_UNKNOWN && !v->withdrawn;
+    return !v->withdrawn && v->class_ != FTREE_CLASS_UNKNOWN;
 }
 
 static void tell(void *ctx, const struct ftree_verdict *v)

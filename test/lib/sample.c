@@ -1,0 +1,49 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "sample.h"
+
+#include <stdio.h>
+
+static const char *const names[] = {"h0", "h1", "h2", "h3"};
+static const int32_t rank_node[] = {0, 0, 1, 1, 2, 2, 3, 3};
+static const int32_t node_first[] = {0, 2, 4, 6, 8};
+static const int32_t node_ranks[] = {0, 1, 2, 3, 4, 5, 6, 7};
+
+const struct ftree_job sample_job = {.nodes = 4,
+                                     .size = 8,
+                                     .fanout = 32,
+                                     .has_path = {true, true},
+                                     .node_name = names,
+                                     .rank_node = rank_node,
+                                     .node_first = node_first,
+                                     .node_ranks = node_ranks};
+
+static const int32_t parent[] = {FTREE_NONE, 0, 0, 2}, first_child[] = {1, 3, 3, 4, 4};
+static const int32_t height[] = {2, 0, 1, 0}, leaf[] = {1, 3};
+static const char *const switches[] = {"leaf0", "leaf1"};
+static const int32_t above[] = {FTREE_NONE, FTREE_NONE}, heads[] = {0, 2};
+static const int32_t node_switch[] = {0, 0, 1, 1};
+
+const struct ftree_tree sample_tree = {.nodes = 4,
+                                       .parent = parent,
+                                       .first_child = first_child,
+                                       .height = height,
+                                       .leaves = 2,
+                                       .leaf = leaf,
+                                       .switches = 2,
+                                       .switch_name = switches,
+                                       .switch_parent = above,
+                                       .switch_head = heads,
+                                       .node_switch = node_switch};
+
+const char *sample_address(void *ctx, int32_t node, enum ftree_path path, char *buf, size_t len)
+{
+    (void) ctx;
+    if (path == FTREE_PATH_MGMT && node == 0)
+        return NULL;
+    snprintf(buf, len, "10.%d.0.%d", (int) path, (int) node + 1);
+    return buf;
+}
