@@ -561,7 +561,7 @@ START_TEST(on_a_full_board_what_is_over_gives_its_place)
 
     for (uint32_t id = 0; id < FAULTLOC_BOARD_VERDICTS; id++)
         remember(b, id, FTREE_CLASS_PROCESS_STOPPED, 0);
-    remember(b, 100, FTREE_CLASS_PROCESS_CRASH, 0); /* no room */
+    remember(b, 100, FTREE_CLASS_PROCESS_CRASH, 0); /* takes that of one that loses no peer */
     ck_assert_int_eq(b->verdicts, FAULTLOC_BOARD_VERDICTS);
     ck_assert_int_eq(b->peer_lost, 1);
     remember(b, 7, FTREE_CLASS_PROCESS_STOPPED, 900);
@@ -569,7 +569,24 @@ START_TEST(on_a_full_board_what_is_over_gives_its_place)
     remember(b, 101, FTREE_CLASS_NODE_OUTAGE, 0);
     ck_assert_uint_eq(b->verdict[3].id, 101); /* over for longest */
     ck_assert_uint_eq(b->verdict[7].id, 7);
-    ck_assert_int_eq(b->withdrawals, 3); /* so that all are read again */
+    ck_assert_int_eq(b->withdrawals, 4); /* so that all are read again */
+    close(fd);
+    faultloc_board_unmap(b);
+}
+END_TEST
+
+START_TEST(a_loss_that_found_no_place_is_not_forgotten_for_another_verdict)
+{
+    int fd;
+    struct faultloc_board *b = make(2, 2, 1, &fd);
+
+    for (uint32_t id = 0; id < FAULTLOC_BOARD_VERDICTS; id++)
+        remember(b, id, FTREE_CLASS_PROCESS_STOPPED, 0);
+    remember(b, 100, FTREE_CLASS_NODE_OUTAGE, 0);
+    remember(b, 101, FTREE_CLASS_PROCESS_STOPPED, 0);
+    ck_assert_int_eq(b->peer_lost, 1);
+    remember(b, 5, FTREE_CLASS_PROCESS_STOPPED, 700);
+    ck_assert_int_eq(b->peer_lost, 1);
     close(fd);
     faultloc_board_unmap(b);
 }
@@ -590,6 +607,7 @@ SUITE("faultloc_board")
     TEST(a_slot_needs_the_boards_descriptor);
     TEST(a_verdict_that_is_over_stays_in_its_place);
     TEST(on_a_full_board_what_is_over_gives_its_place);
+    TEST(a_loss_that_found_no_place_is_not_forgotten_for_another_verdict);
     TEST(an_office_is_held_by_one);
     TEST(a_holder_that_is_killed_is_succeeded);
     TEST(a_holder_that_calls_exec_is_succeeded);

@@ -652,6 +652,102 @@ START_TEST(a_kernel_that_goes_on_speaking_outlives_an_old_answer)
 }
 END_TEST
 
+/* The own side goes down after its kernel spoke: who cannot ask must not accuse. */
+START_TEST(an_old_word_gives_way_to_what_was_heard_since)
+{
+    struct lone *l = lone_new(4, 1, 32, 0);
+
+    lone_stall(l, 0, 2);
+    lone_reach(l, 2, FTREE_PATH_DATA, FTREE_ROLE_AGENT, FTREE_REACH_CONNECTED, 0);
+    answers(l, 2, FTREE_PATH_MGMT);
+    lone_lost(l, 2);
+    lone_run(l, 100);
+    lone_answer(l, 3, FTREE_PATH_DATA, FTREE_ROLE_AGENT);
+    lone_answer(l, 3, FTREE_PATH_MGMT, FTREE_ROLE_AGENT);
+    lone_run(l, 100);
+    lone_reach(l, 2, FTREE_PATH_DATA, FTREE_ROLE_AGENT, FTREE_REACH_LOCAL_DOWN, 99);
+    lone_reach(l, 2, FTREE_PATH_MGMT, FTREE_ROLE_AGENT, FTREE_REACH_LOCAL_DOWN, 99);
+    lone_run(l, 750);
+    ck_assert_int_eq(l->verdicts, 1);
+    ck_assert_str_eq(l->verdict[0].rule, "unknown/no-node-answers");
+    ck_assert_int_eq(l->verdict[0].node, 0);
+    ck_assert_int_eq(l->verdict[0].evidence[0].reach, FTREE_REACH_LOCAL_DOWN);
+    ck_assert_int_eq(l->verdict[0].evidence[0].error, 99);
+    lone_free(l);
+}
+END_TEST
+
+static void observe(struct lone *l, int32_t node)
+{
+    struct ftree_symptom s;
+
+    ftree_symptom_init(&s, FTREE_SYMPTOM_PEER_SILENT, node, FTREE_NONE, l->job.nodes - 1, l->now,
+                       l->now);
+    ftree_group_add(l->ft, l->now, &s, 0);
+}
+
+/* The built-in base, with all questions by the connection there is. */
+static struct ftree_rules *without_fresh(void)
+{
+    struct ftree_rules_error e;
+    struct ftree_rules *rules;
+    char *text, *at;
+    size_t len;
+
+    text = strdup(ftree_rules_builtin(&len));
+    ck_assert_ptr_nonnull(text);
+    while ((at = strstr(text, "\"fresh\": true")))
+        memcpy(at, "\"fresh\":false", strlen("\"fresh\": true"));
+    ck_assert_int_eq(ftree_rules_read(text, len, &rules, &e), FTREE_OK);
+    free(text);
+    return rules;
+}
+
+/* A kernel says once that a connection is there, and that it still is by not ending it. */
+START_TEST(a_kernel_that_was_not_asked_again_is_not_taken_for_silent)
+{
+    struct lone *l = lone_new(4, 1, 32, 0);
+    struct ftree_rules *rules = without_fresh();
+
+    ftree_use_rules(l->ft, l->now, rules);
+    lone_stall(l, 0, 2);
+    lone_reach(l, 2, FTREE_PATH_DATA, FTREE_ROLE_AGENT, FTREE_REACH_CONNECTED, 0);
+    lone_reach(l, 2, FTREE_PATH_MGMT, FTREE_ROLE_AGENT, FTREE_REACH_CONNECTED, 0);
+    lone_run(l, 100);
+    lone_answer(l, 3, FTREE_PATH_DATA, FTREE_ROLE_AGENT);
+    lone_answer(l, 3, FTREE_PATH_MGMT, FTREE_ROLE_AGENT);
+    lone_run(l, 850);
+    ck_assert_int_eq(l->verdicts, 1);
+    ck_assert_str_eq(l->verdict[0].rule, "process-stopped/connects-never-answers");
+    lone_free(l);
+    ftree_rules_free(rules);
+}
+END_TEST
+
+/* Node 1 is starved and a suspect itself, but when it speaks the paths work. */
+START_TEST(a_suspect_is_a_witness_for_another)
+{
+    struct lone *l = lone_new(3, 1, 32, 0);
+
+    lone_stall(l, 0, 1);
+    lone_reach(l, 1, FTREE_PATH_DATA, FTREE_ROLE_AGENT, FTREE_REACH_CONNECTED, 0);
+    lone_reach(l, 1, FTREE_PATH_MGMT, FTREE_ROLE_AGENT, FTREE_REACH_CONNECTED, 0);
+    lone_run(l, 5);
+    lone_reach(l, 2, FTREE_PATH_DATA, FTREE_ROLE_AGENT, FTREE_REACH_CONNECTED, 0);
+    lone_reach(l, 2, FTREE_PATH_MGMT, FTREE_ROLE_AGENT, FTREE_REACH_CONNECTED, 0);
+    lone_lost(l, 2);
+    lone_run(l, 5);
+    observe(l, 2);
+    lone_run(l, 870); /* node 1 connects, again and again */
+    answers(l, 1, FTREE_PATH_DATA);
+    lone_run(l, 50);
+    ck_assert_int_eq(l->verdicts, 1);
+    ck_assert_str_eq(l->verdict[0].rule, "node-outage/both-paths-silent");
+    ck_assert_int_eq(l->verdict[0].node, 2);
+    lone_free(l);
+}
+END_TEST
+
 /* ---- time ------------------------------------------------------------------------------------ */
 
 START_TEST(a_late_tick_excuses_everybody)
@@ -719,15 +815,6 @@ END_TEST
 /* ---- limits ---------------------------------------------------------------------------------- */
 
 /* Something is seen of `node`, by the last one. */
-static void observe(struct lone *l, int32_t node)
-{
-    struct ftree_symptom s;
-
-    ftree_symptom_init(&s, FTREE_SYMPTOM_PEER_SILENT, node, FTREE_NONE, l->job.nodes - 1, l->now,
-                       l->now);
-    ftree_group_add(l->ft, l->now, &s, 0);
-}
-
 START_TEST(who_leaves_or_has_failed_is_not_asked)
 {
     struct lone *l = lone_new(4, 1, 32, 0);
@@ -826,6 +913,9 @@ SUITE("probe")
     TEST(who_answers_is_not_looked_at_from_elsewhere);
     TEST(a_kernel_that_spoke_before_an_outage_is_no_sign_of_life);
     TEST(a_kernel_that_goes_on_speaking_outlives_an_old_answer);
+    TEST(an_old_word_gives_way_to_what_was_heard_since);
+    TEST(a_kernel_that_was_not_asked_again_is_not_taken_for_silent);
+    TEST(a_suspect_is_a_witness_for_another);
     TEST(a_late_tick_excuses_everybody);
     TEST(who_is_always_late_never_accuses);
     TEST(late_with_nobody_suspected_is_nothing);

@@ -55,20 +55,81 @@ START_TEST(what_it_tells_is_whom_it_asked_and_what_came_of_it)
 }
 END_TEST
 
+/* Who asked may decide before the visit is over. */
+START_TEST(what_the_kernel_says_is_told_at_once)
+{
+    struct lone *l = lone_new(4, 1, 32, 1);
+
+    l->ft->rto = 1000 * FTREE_MS;
+    visit(l, 0, 2, 77);
+    lone_reach(l, 2, FTREE_PATH_DATA, FTREE_ROLE_AGENT, FTREE_REACH_CONNECTED, 0);
+    lone_run(l, 400);
+    ck_assert_ptr_nonnull(seen(l, FTREE_PATH_DATA));
+    ck_assert_int_eq(seen(l, FTREE_PATH_DATA)->reach, FTREE_REACH_CONNECTED);
+    lone_log(l);
+    lone_run(l, 2000);
+    ck_assert_ptr_null(seen(l, FTREE_PATH_DATA)); /* nothing new */
+    ck_assert_int_eq(seen(l, FTREE_PATH_MGMT)->reach, FTREE_REACH_SILENT);
+    lone_free(l);
+}
+END_TEST
+
+/* A new connection ends the one before with what waits on it, so for two who ask there is one. */
+START_TEST(one_question_does_for_several_who_ask)
+{
+    struct lone *l = lone_new(6, 1, 32, 1);
+
+    visit(l, 0, 2, 77);
+    lone_run(l, 10);
+    lone_reach(l, 2, FTREE_PATH_DATA, FTREE_ROLE_AGENT, FTREE_REACH_CONNECTED, 0);
+    visit(l, 3, 2, 78);
+    visit(l, 4, 2, 79);
+    ck_assert_int_eq(lone_count(l, WIRE_PROBE), 2);
+    lone_answer(l, 2, FTREE_PATH_DATA, FTREE_ROLE_AGENT);
+    for (int32_t i = 0, told = 0; i < l->n_sent; i++) {
+        const struct lone_sent *s = &l->sent[i];
+        told += s->m.type == WIRE_SEEN && s->m.u.seen.reach == FTREE_REACH_ANSWERED &&
+                s->to.path == FTREE_PATH_DATA;
+        if (i == l->n_sent - 1)
+            ck_assert_int_eq(told, 3);
+    }
+    lone_run(l, 400);
+    ck_assert_int_eq(l->ft->visits.n, 0);
+    lone_free(l);
+}
+END_TEST
+
+/* Nor may a visit end the visitor's own question, whose answer may be on its way. */
+START_TEST(a_visit_leaves_the_own_question_alone)
+{
+    struct lone *l = lone_new(6, 1, 32, 0);
+
+    lone_stall(l, 0, 2);
+    lone_run(l, 10);
+    lone_log(l);
+    visit(l, 3, 2, 77);
+    ck_assert_str_eq(lone_log(l), "10 -> n2 data probe\n"
+                                  "10 -> n2 mgmt probe\n");
+    lone_free(l);
+}
+END_TEST
+
 START_TEST(an_answer_is_told_at_once_and_once)
 {
     struct lone *l = lone_new(4, 1, 32, 1);
 
     visit(l, 0, 2, 77);
-    lone_log(l);
+    ck_assert_int_eq(l->n_sent, 2);
     visit(l, 0, 2, 77); /* the same again, over the other path: it is not asked twice */
-    ck_assert_str_eq(lone_log(l), "");
+    ck_assert_int_eq(l->n_sent, 2);
     lone_run(l, 10);
-    visit(l, 3, 2, 77); /* somebody else's, though */
+    visit(l, 3, 2, 77); /* somebody else's, which is told, too */
     lone_answer(l, 2, FTREE_PATH_DATA, FTREE_ROLE_AGENT);
     lone_answer(l, 2, FTREE_PATH_DATA, FTREE_ROLE_AGENT);
-    ck_assert_str_eq(lone_log(l), "10 -> n2 data probe fresh\n"
-                                  "10 -> n2 mgmt probe fresh\n"
+    ck_assert_str_eq(lone_log(l), "0 -> n2 data probe fresh\n"
+                                  "0 -> n2 mgmt probe fresh\n"
+                                  "10 -> n0 data seen\n"
+                                  "10 -> n0 mgmt seen\n"
                                   "10 -> n3 data seen\n"
                                   "10 -> n3 mgmt seen\n");
     lone_free(l);
@@ -179,6 +240,9 @@ SUITE("visit")
 {
     TEST(it_asks_over_each_path_and_tells_of_silence);
     TEST(what_it_tells_is_whom_it_asked_and_what_came_of_it);
+    TEST(what_the_kernel_says_is_told_at_once);
+    TEST(one_question_does_for_several_who_ask);
+    TEST(a_visit_leaves_the_own_question_alone);
     TEST(an_answer_is_told_at_once_and_once);
     TEST(what_its_own_side_kept_it_from_asking_is_not_told);
     TEST(of_the_deputy_it_is_not_told);

@@ -1214,6 +1214,100 @@ START_TEST(a_path_flaps)
 }
 END_TEST
 
+/* ---- rare orders of events ------------------------------------------------------------------ */
+
+/* Node 1 decided about 5 and was lost, so the root asked about both; now the root is lost. */
+START_TEST(who_becomes_root_asks_about_all_that_nobody_asks_about)
+{
+    struct lone *l = lone_new(NODES, 1, 2, 0);
+    int32_t next = ftree_topo_root_substitute(&l->ft->topo, 1);
+    struct ftree_verdict v;
+
+    lone_free(l);
+    l = lone_new(NODES, 1, 2, next);
+    v = lone_verdict(l, "node-outage/both-paths-silent", 5, FTREE_NONE, 1);
+    lone_told(l, 0, WIRE_VERDICT_DOWN, &v);
+    v = lone_verdict(l, "node-outage/both-paths-silent", 1, FTREE_NONE, 0);
+    lone_told(l, 0, WIRE_VERDICT_DOWN, &v);
+    lone_run(l, 10);
+    decide(l, "node-outage/both-paths-silent", 0, FTREE_NONE);
+    lone_log(l);
+    lone_run(l, 5000);
+    ck_assert_int_gt(asked(l, 0), 0);
+    ck_assert_int_gt(asked(l, 1), 0);
+    ck_assert_int_gt(asked(l, 5), 0);
+    lone_free(l);
+}
+END_TEST
+
+/* Two found the same; the withdrawal names the one, and a copy of it comes late. */
+START_TEST(a_late_copy_under_another_name_is_not_believed)
+{
+    struct lone *l = lone_new(NODES, 1, 2, 1);
+    struct ftree_verdict a = lone_verdict(l, "node-outage/both-paths-silent", 5, FTREE_NONE, 2);
+    struct ftree_verdict b = a;
+
+    b.fln = 0;
+    lone_told(l, 0, WIRE_VERDICT_DOWN, &a);
+    lone_told(l, 0, WIRE_VERDICT_DOWN, &b);
+    lone_run(l, 1000);
+    ck_assert(ftree_has_failed(l->ft, 5));
+    b.withdrawn = l->now;
+    lone_told(l, 0, WIRE_VERDICT_DOWN, &b);
+    ck_assert(!ftree_has_failed(l->ft, 5));
+    b.withdrawn = 0;
+    lone_told(l, 0, WIRE_VERDICT_DOWN, &b);
+    ck_assert(!ftree_has_failed(l->ft, 5));
+    a.withdrawn = 0;
+    lone_told(l, 0, WIRE_VERDICT_DOWN, &a);
+    ck_assert(!ftree_has_failed(l->ft, 5));
+    lone_free(l);
+}
+END_TEST
+
+/* The way up was blocked when the verdict was to be told; that it is over has its own tries. */
+START_TEST(a_withdrawal_is_told_as_often_as_a_verdict)
+{
+    struct lone *l = lone_new(NODES, 1, 2, 1);
+    int32_t n[2];
+
+    for (int i = 0; i < 2; i++) {
+        lone_log(l);
+        if (i == 0)
+            decide(l, "node-outage/both-paths-silent", 5, FTREE_NONE);
+        else
+            answers(l, 5);
+        n[i] = 0;
+        for (int ms = 0; ms < 40000; ms += 100) {
+            lone_acks(l, 0);
+            n[i] += lone_count(l, WIRE_VERDICT_UP);
+            if (l->ft->known.items[0].v.withdrawn == 0 || i == 1)
+                lone_log(l);
+            lone_run(l, 100);
+        }
+    }
+    ck_assert_int_gt(n[0], 4);
+    ck_assert_int_ge(n[1], n[0]);
+    lone_free(l);
+}
+END_TEST
+
+/* The job has one network, and it is the management's. */
+START_TEST(a_path_that_works_again_where_there_is_only_management)
+{
+    struct lone *l = lone_new(4, 1, 32, 0);
+
+    l->job.has_path[FTREE_PATH_DATA] = false;
+    lone_renew(l);
+    decide(l, "unknown/silent-from-here-only", 2, FTREE_NONE);
+    lone_run(l, 1000);
+    ck_assert_int_gt(asked_over(l, 2, 2, FTREE_PATH_MGMT), 0);
+    answers(l, 2);
+    ck_assert_int_eq(l->withdrawals, 1);
+    lone_free(l);
+}
+END_TEST
+
 SUITE("withdraw")
 {
     TEST(a_lost_node_is_asked_at_doubling_intervals);
@@ -1261,4 +1355,8 @@ SUITE("withdraw")
     TEST_ROWS(the_own_data_path_is_silent_for_a_while, 3);
     TEST_ROWS(a_node_that_nobody_answers_is_reached_again, 7);
     TEST_ROWS(a_path_flaps, 6);
+    TEST(who_becomes_root_asks_about_all_that_nobody_asks_about);
+    TEST(a_late_copy_under_another_name_is_not_believed);
+    TEST(a_withdrawal_is_told_as_often_as_a_verdict);
+    TEST(a_path_that_works_again_where_there_is_only_management);
 }

@@ -12,10 +12,21 @@
 /* What the probes of a suspect came to: as facts in the words of the rule base, which decides, and
  * as evidence in the words of the report, which tells. */
 
+/* Who showed that the path works since the suspect is one; a suspect is no witness of its own.
+ * NULL: nobody did. */
+const struct witness *ftree_facts_witness(const struct ftree *ft, const struct suspect *su,
+                                          int path)
+{
+    const struct witness *w = &ft->heard[path][0];
+
+    if (w->node == su->node)
+        w++;
+    return w->at > 0 && w->at >= su->opened && w->node != su->node ? w : NULL;
+}
+
 bool ftree_facts_was_witnessed(const struct ftree *ft, const struct suspect *su, int path)
 {
-    return ft->heard[path].at >= su->opened && ft->heard[path].at > 0 &&
-           ft->heard[path].node != su->node;
+    return ftree_facts_witness(ft, su, path) != NULL;
 }
 
 /* A kernel speaks for a process that does not. */
@@ -210,14 +221,14 @@ static void add_reaches(const struct suspect *su, struct ftree_evidence *e, stru
     }
 }
 
-static void add_witness(const struct ftree *ft, struct ftree_evidence *e, struct ftree_verdict *v)
+static void add_witness(const struct witness *w, struct ftree_evidence *e, struct ftree_verdict *v)
 {
     e->role = FTREE_ROLE_AGENT;
-    e->target = ft->heard[e->path].node;
-    e->reach = ft->heard[e->path].reach;
+    e->target = w->node;
+    e->reach = w->reach;
     e->error = 0;
     e->proc_state = 0;
-    e->at = ft->heard[e->path].at;
+    e->at = w->at;
     ftree_verdict_add_evidence(v, e);
 }
 
@@ -291,7 +302,7 @@ void ftree_facts_add_evidence(const struct ftree *ft, ftree_time now, const stru
         e.path = (uint8_t) path;
         add_reaches(su, &e, v);
         if (ftree_facts_was_witnessed(ft, su, path))
-            add_witness(ft, &e, v);
+            add_witness(ftree_facts_witness(ft, su, path), &e, v);
         if (su->elsewhere[path].reach != FTREE_REACH_NOT_ASKED)
             add_elsewhere(su, &e, v);
     }

@@ -191,15 +191,13 @@ static void acknowledge(struct ftree *ft, ftree_time now, int32_t from, enum ftr
 static void note_witness(struct ftree *ft, ftree_time now, int32_t node, enum ftree_path path,
                          enum ftree_reach reach)
 {
-    const struct suspect *su = ftree_probe_find(ft, node);
+    struct witness *heard = ft->heard[path];
 
     if (reach < FTREE_REACH_CONNECTED)
         return;
-    if (su && ftree_facts_was_witnessed(ft, su, path))
-        return; /* a suspect is no witness of its own, and must not take another's place */
-    ft->heard[path].at = now;
-    ft->heard[path].node = node;
-    ft->heard[path].reach = (uint8_t) reach;
+    if (heard[0].at > 0 && heard[0].node != node)
+        heard[1] = heard[0];
+    heard[0] = (struct witness){.at = now, .node = node, .reach = (uint8_t) reach};
 }
 
 static void heard_from(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
@@ -323,7 +321,7 @@ int ftree_reached(struct ftree *ft, ftree_time now, int32_t node, enum ftree_pat
         reach >= FTREE_REACH_COUNT)
         return FTREE_ERR_INVALID;
     note_witness(ft, now, node, path, reach);
-    ftree_visit_reached(ft, node, path, role, reach);
+    ftree_visit_reached(ft, now, node, path, role, reach);
     ftree_probe_reached(ft, now, node, path, role, reach, error);
     if (role == FTREE_ROLE_AGENT)
         ftree_outbox_reached(ft, now, node, reach);

@@ -101,8 +101,11 @@ struct suspect {
     uint8_t tries; /* how often it was asked */
     uint8_t questions[FTREE_PATHS][FTREE_ROLES]; /* response probes that went there */
     uint8_t answered_question[FTREE_PATHS]; /* the number of the one its agent last answered */
-    uint8_t kernel_question[FTREE_PATHS][FTREE_ROLES]; /* that its kernel last spoke to, */
+    uint8_t connections[FTREE_PATHS][FTREE_ROLES]; /* made for them: a kernel speaks to no other */
+    uint8_t kernel_connection[FTREE_PATHS][FTREE_ROLES]; /* that its kernel last spoke to, */
     uint8_t kernel[FTREE_PATHS][FTREE_ROLES]; /* and what it said */
+    uint8_t since[FTREE_PATHS][FTREE_ROLES]; /* the best that was heard since, which is less, */
+    int16_t since_error[FTREE_PATHS][FTREE_ROLES]; /* and its errno */
     bool untold; /* a verdict could not be told to it: again once it is well */
     bool has_state, has_log;
     int32_t witness; /* how far from the own node the last witness asked was */
@@ -126,8 +129,15 @@ struct suspect {
 struct visit {
     int32_t from, target; /* who wants to know, of whom */
     uint32_t their_nonce, nonce; /* of their question, and of the own one */
-    uint8_t reach[FTREE_PATHS];
-    ftree_time until;
+    uint8_t reach[FTREE_PATHS], told[FTREE_PATHS];
+    ftree_time asked, until;
+};
+
+/* A node that was heard on a path. */
+struct witness {
+    ftree_time at; /* 0: nobody was */
+    int32_t node;
+    uint8_t reach; /* it answered, or its kernel did */
 };
 
 /* A verdict and how far it has got. */
@@ -196,11 +206,8 @@ struct ftree {
     FTREE_ARRAY(struct letter) outbox;
     FTREE_ARRAY(struct mute) mutes;
 
-    struct {
-        ftree_time at; /* when another node was last heard on this path, 0: never */
-        int32_t node;
-        uint8_t reach; /* it answered, or its kernel did */
-    } heard[FTREE_PATHS];
+    struct witness heard[FTREE_PATHS][2]; /* the last two nodes heard there, the last one first:
+                                           * one of them is another than any suspect */
 
     ftree_time looked_at; /* when the own ranks were last looked at */
 
@@ -293,7 +300,7 @@ ftree_time ftree_probe_deadline(const struct ftree *ft);
 void ftree_visit(struct ftree *ft, ftree_time now, int32_t from, const struct wire_visit *w);
 bool ftree_visit_answer(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
                         const struct wire_answer *a);
-void ftree_visit_reached(struct ftree *ft, int32_t node, enum ftree_path path,
+void ftree_visit_reached(struct ftree *ft, ftree_time now, int32_t node, enum ftree_path path,
                          enum ftree_role role, enum ftree_reach reach);
 void ftree_visit_tick(struct ftree *ft, ftree_time now);
 ftree_time ftree_visit_deadline(const struct ftree *ft);
@@ -303,6 +310,8 @@ void ftree_answer(struct ftree *ft, ftree_time now, int32_t from, enum ftree_pat
                   uint64_t conn, const struct wire_probe *p);
 
 /* facts.c */
+const struct witness *ftree_facts_witness(const struct ftree *ft, const struct suspect *su,
+                                          int path);
 bool ftree_facts_was_witnessed(const struct ftree *ft, const struct suspect *su, int path);
 bool ftree_facts_kernel_spoke(const struct suspect *su);
 bool ftree_facts_answered(const struct suspect *su);

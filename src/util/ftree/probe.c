@@ -70,8 +70,10 @@ static void ask(struct ftree *ft, ftree_time now, struct suspect *su, int32_t no
         to.path = (uint8_t) path;
         if (!goes_over(ft, su, path, step->over))
             continue;
-        if (node == su->node && step->ask == RULES_ASK_RESPONSE)
+        if (node == su->node && step->ask == RULES_ASK_RESPONSE) {
             su->questions[path][role] += su->questions[path][role] < UINT8_MAX;
+            su->connections[path][role] += step->fresh && su->connections[path][role] < UINT8_MAX;
+        }
         ftree_send(ft, now, &to, &m);
     }
 }
@@ -360,18 +362,23 @@ static void conclude(struct ftree *ft, ftree_time now, const struct suspect *su,
 }
 
 /* What was heard at first counts no more if more than one question since was left open: what said it
- * was lost meanwhile. */
+ * was lost meanwhile.  A kernel is asked by a new connection; one that there is it leaves as it is.
+ * What is left is what was heard since (the own side may be down by now), else silence. */
 static void forget_old_words(struct suspect *su, int path, int role)
 {
     uint8_t *reach = &su->reach[path][role];
     int questions = su->questions[path][role];
-    bool kernel_is_old = questions > su->kernel_question[path][role] + 1;
+    bool kernel_is_old = su->connections[path][role] > su->kernel_connection[path][role] + 1;
 
     if (role == FTREE_ROLE_AGENT && *reach == FTREE_REACH_ANSWERED &&
         questions > su->answered_question[path] + 1)
-        *reach = su->kernel[path][role] ? su->kernel[path][role] : FTREE_REACH_SILENT;
+        *reach = su->kernel[path][role];
     if ((*reach == FTREE_REACH_CONNECTED || *reach == FTREE_REACH_REFUSED) && kernel_is_old)
-        *reach = FTREE_REACH_SILENT;
+        *reach = FTREE_REACH_NOT_ASKED;
+    if (*reach == FTREE_REACH_NOT_ASKED) {
+        *reach = su->since[path][role];
+        su->error[path][role] = *reach ? su->since_error[path][role] : 0;
+    }
 }
 
 /* What was asked and has not answered by the end is silent. */
@@ -500,6 +507,7 @@ void ftree_probe_answer(struct ftree *ft, ftree_time now, int32_t from, enum ftr
         return;
     }
     su->answered_question[path] = su->questions[path][FTREE_ROLE_AGENT];
+    su->since[path][FTREE_ROLE_AGENT] = FTREE_REACH_NOT_ASKED;
     if (su->tries == 1)
         ftree_rtt(ft, now - su->asked);
     first = su->first_symptom;
@@ -549,6 +557,23 @@ void ftree_probe_log(struct ftree *ft, ftree_time now, int32_t from, const struc
     judge(ft, now, su, false);
 }
 
+static void note_word(struct suspect *su, enum ftree_path path, enum ftree_role role,
+                      enum ftree_reach reach, int16_t error)
+{
+    if (reach == FTREE_REACH_CONNECTED || reach == FTREE_REACH_REFUSED) {
+        su->kernel[path][role] = (uint8_t) reach;
+        su->kernel_connection[path][role] = su->connections[path][role];
+        su->since[path][role] = FTREE_REACH_NOT_ASKED;
+    } else if (reach > su->since[path][role]) {
+        su->since[path][role] = (uint8_t) reach;
+        su->since_error[path][role] = error;
+    }
+    if (reach > su->reach[path][role]) {
+        su->reach[path][role] = (uint8_t) reach;
+        su->error[path][role] = error;
+    }
+}
+
 void ftree_probe_reached(struct ftree *ft, ftree_time now, int32_t node, enum ftree_path path,
                          enum ftree_role role, enum ftree_reach reach, int error)
 {
@@ -556,14 +581,7 @@ void ftree_probe_reached(struct ftree *ft, ftree_time now, int32_t node, enum ft
 
     if (!su)
         return;
-    if (reach == FTREE_REACH_CONNECTED || reach == FTREE_REACH_REFUSED) {
-        su->kernel[path][role] = (uint8_t) reach;
-        su->kernel_question[path][role] = su->questions[path][role];
-    }
-    if (reach > su->reach[path][role]) {
-        su->reach[path][role] = (uint8_t) reach;
-        su->error[path][role] = (int16_t) (error > 0 && error < 4096 ? error : 0);
-    }
+    note_word(su, path, role, reach, (int16_t) (error > 0 && error < 4096 ? error : 0));
     if (ft->leaving && reach == FTREE_REACH_REFUSED)
         close_well(ft, now, su, "it has left");
     else

@@ -285,6 +285,7 @@ static void end_known(struct ftree *ft, ftree_time now, struct known *k, ftree_t
     char name[16];
 
     k->v.withdrawn = withdrawn;
+    k->up_tries = 0;
     k->recheck = FTREE_NEVER;
     k->check = 0;
     k->gathered = true; /* nobody need wait for victims any more */
@@ -316,25 +317,24 @@ void ftree_spread_withdraw(struct ftree *ft, ftree_time now, struct known *k, co
         ftree_spread_retell(ft, now, node);
 }
 
-/* A withdrawal that another node tells; *k NULL: the verdict never came this way, so that it is
- * noted lest it comes later.  True: it is news. */
+/* A withdrawal that another node tells; *k NULL: the verdict never came this way, or was taken for
+ * the same that another node found, so that it is noted lest it comes later.  True: it is news. */
 static bool hear_withdrawn(struct ftree *ft, ftree_time now, const struct ftree_verdict *v,
                            struct known **k)
 {
+    struct known *same = *k ? *k : ftree_verdict_find(ft, v->class_, v->node, v->rank);
     char name[16];
 
     if (*k && (*k)->v.withdrawn)
         return false;
-    if (!*k) /* the same, found by another */
-        *k = ftree_verdict_find(ft, v->class_, v->node, v->rank);
-    if (!*k) {
-        *k = learn(ft, now, v);
-        return *k != NULL;
+    if (same) {
+        ftree_trace(ft, "learns that %s of %s is over", ftree_class_name(v->class_),
+                    ftree_name(ft, v->node, name));
+        end_known(ft, now, same, v->withdrawn);
     }
-    ftree_trace(ft, "learns that %s of %s is over", ftree_class_name(v->class_),
-                ftree_name(ft, v->node, name));
-    end_known(ft, now, *k, v->withdrawn);
-    return true;
+    if (!*k)
+        *k = learn(ft, now, v);
+    return *k != NULL;
 }
 
 void ftree_spread_down(struct ftree *ft, ftree_time now, int32_t from,

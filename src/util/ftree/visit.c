@@ -5,25 +5,23 @@
 
 #include "ftree_int.h"
 
+#include <string.h>
+
 /*
  * Looking from elsewhere.  What is silent from one place may answer at another: then it is no outage
  * but something between the two places.  So who examines a suspect asks other nodes to ask it, too
  * (VISIT); each asks the agent once over every path, by new connections, and says what came of it
  * (SEEN): an answer or a word of the kernel at once, silence after two probe timeouts.  A visit
  * decides nothing by itself, and one that is lost is only missing.
+ *
+ * A new connection ends the one before, and with it what waits there.  So one question does for all
+ * who ask at about the same time, and where the visitor examines the node itself its own connection
+ * is left alone.
  */
 
 #define VISITS_MAX 64 /* at the same time, for all who ask; more are not made */
 
-static struct visit *find(struct ftree *ft, int32_t target, uint32_t nonce)
-{
-    for (int32_t i = 0; i < ft->visits.n; i++)
-        if (ft->visits.items[i].target == target && ft->visits.items[i].nonce == nonce)
-            return &ft->visits.items[i];
-    return NULL;
-}
-
-static void tell(struct ftree *ft, ftree_time now, const struct visit *v, int path)
+static void tell(struct ftree *ft, ftree_time now, struct visit *v, int path)
 {
     struct wire_message m = {.type = WIRE_SEEN};
     struct ftree_route to = {.node = v->from};
@@ -31,7 +29,7 @@ static void tell(struct ftree *ft, ftree_time now, const struct visit *v, int pa
     m.u.seen.nonce = v->their_nonce;
     m.u.seen.target = v->target;
     m.u.seen.path = (uint8_t) path;
-    m.u.seen.reach = v->reach[path];
+    m.u.seen.reach = v->told[path] = v->reach[path];
     for (int by = 0; by < FTREE_PATHS; by++) {
         to.path = (uint8_t) by;
         if (ft->job->has_path[by])
@@ -42,7 +40,7 @@ static void tell(struct ftree *ft, ftree_time now, const struct visit *v, int pa
 static void ask(struct ftree *ft, ftree_time now, const struct visit *v)
 {
     struct wire_message m = {.type = WIRE_PROBE};
-    struct ftree_route to = {.node = v->target, .fresh = true};
+    struct ftree_route to = {.node = v->target, .fresh = !ftree_probe_find(ft, v->target)};
 
     m.u.probe.nonce = v->nonce;
     m.u.probe.rank = FTREE_NONE;
@@ -64,46 +62,80 @@ static bool is_known(const struct ftree *ft, int32_t from, const struct wire_vis
     return false;
 }
 
+/* What is known already: of a question asked a moment ago (true), else of the own examination. */
+static bool begin(const struct ftree *ft, ftree_time now, int32_t target, struct visit *v)
+{
+    const struct suspect *su = ftree_probe_find(ft, target);
+
+    *v = (struct visit){.target = target, .asked = now};
+    for (int32_t i = 0; i < ft->visits.n; i++)
+        if (ft->visits.items[i].target == target && ft->visits.items[i].asked + ft->rto > now) {
+            *v = ft->visits.items[i];
+            memset(v->told, 0, sizeof(v->told));
+            return true;
+        }
+    for (int path = 0; su && path < FTREE_PATHS; path++)
+        if (su->reach[path][FTREE_ROLE_AGENT] == FTREE_REACH_CONNECTED)
+            v->reach[path] = FTREE_REACH_CONNECTED; /* that connection says so no second time */
+    return false;
+}
+
+static void tell_news(struct ftree *ft, ftree_time now, struct visit *v)
+{
+    for (int path = 0; path < FTREE_PATHS; path++)
+        if (v->reach[path] >= FTREE_REACH_CONNECTED && v->reach[path] > v->told[path])
+            tell(ft, now, v, path);
+}
+
 void ftree_visit(struct ftree *ft, ftree_time now, int32_t from, const struct wire_visit *w)
 {
-    struct visit *v;
+    struct visit *v, first;
+    bool is_asked;
 
     if (ft->leaving || w->target == ft->self || w->target == from || ft->visits.n >= VISITS_MAX ||
         is_known(ft, from, w)) /* it came over both paths */
         return;
+    is_asked = begin(ft, now, w->target, &first);
     v = FTREE_PUSH(ft, ft->visits);
     if (!v)
         return;
+    *v = first;
     v->from = from;
-    v->target = w->target;
     v->their_nonce = w->nonce;
-    v->nonce = ++ft->next_id;
     v->until = now + 2 * ft->rto;
-    ask(ft, now, v);
+    if (!is_asked) {
+        v->nonce = ++ft->next_id;
+        ask(ft, now, v);
+    }
+    tell_news(ft, now, v);
 }
 
 /* True: it was the answer to a visitor. */
 bool ftree_visit_answer(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
                         const struct wire_answer *a)
 {
-    struct visit *v = find(ft, from, a->nonce);
+    bool ours = false;
 
-    if (!v)
-        return false;
-    if (v->reach[path] != FTREE_REACH_ANSWERED) {
+    for (int32_t i = 0; i < ft->visits.n; i++) {
+        struct visit *v = &ft->visits.items[i];
+        if (v->target != from || v->nonce != a->nonce)
+            continue;
+        ours = true;
         v->reach[path] = FTREE_REACH_ANSWERED;
-        tell(ft, now, v, path);
+        tell_news(ft, now, v);
     }
-    return true;
+    return ours;
 }
 
-void ftree_visit_reached(struct ftree *ft, int32_t node, enum ftree_path path, enum ftree_role role,
-                         enum ftree_reach reach)
+void ftree_visit_reached(struct ftree *ft, ftree_time now, int32_t node, enum ftree_path path,
+                         enum ftree_role role, enum ftree_reach reach)
 {
     for (int32_t i = 0; i < ft->visits.n && role == FTREE_ROLE_AGENT; i++) {
         struct visit *v = &ft->visits.items[i];
-        if (v->target == node && reach > v->reach[path])
-            v->reach[path] = (uint8_t) reach;
+        if (v->target != node || reach <= v->reach[path])
+            continue;
+        v->reach[path] = (uint8_t) reach;
+        tell_news(ft, now, v);
     }
 }
 
@@ -111,8 +143,7 @@ void ftree_visit_reached(struct ftree *ft, int32_t node, enum ftree_path path, e
 static void end(struct ftree *ft, ftree_time now, struct visit *v)
 {
     for (int path = 0; path < FTREE_PATHS; path++) {
-        if (!ft->job->has_path[path] || v->reach[path] == FTREE_REACH_ANSWERED ||
-            v->reach[path] == FTREE_REACH_LOCAL_DOWN)
+        if (!ft->job->has_path[path] || v->told[path] || v->reach[path] == FTREE_REACH_LOCAL_DOWN)
             continue;
         if (v->reach[path] == FTREE_REACH_NOT_ASKED)
             v->reach[path] = FTREE_REACH_SILENT;

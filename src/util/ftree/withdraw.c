@@ -65,6 +65,20 @@ static bool is_belied(const struct ftree *ft, const struct rules_sign *sign, int
     return false;
 }
 
+/* False where the sign is about a path that the job has not. */
+static bool can_hold(const struct ftree *ft, const struct rules_sign *sign)
+{
+    static const uint8_t by_path[FTREE_PATHS] = {RULES_FACT_DATA, RULES_FACT_MGMT};
+
+    for (int32_t i = 0; i < sign->conditions; i++)
+        for (int path = 0; path < FTREE_PATHS; path++)
+            if (!ft->job->has_path[path] && !sign->condition[i].is_number &&
+                sign->condition[i].fact == by_path[path] &&
+                !(sign->condition[i].values >> RULES_REACH_NO_PATH & 1))
+                return false;
+    return true;
+}
+
 static uint8_t all_paths(const struct ftree *ft)
 {
     uint8_t paths = 0;
@@ -85,7 +99,7 @@ static uint8_t paths_of_sign(const struct ftree *ft, const char *name)
     for (int32_t m = 0; m < ft->rules->models; m++)
         for (int32_t s = 0; s < ft->rules->model[m].signs; s++) {
             const struct rules_sign *sign = &ft->rules->model[m].sign[s];
-            if (strcmp(sign->name, name))
+            if (strcmp(sign->name, name) || !can_hold(ft, sign))
                 continue;
             found = true;
             for (int path = 0; path < FTREE_PATHS; path++)
@@ -126,13 +140,13 @@ static void watch(struct ftree *ft, ftree_time now, struct known *k)
     k->recheck = now + ft->cfg.gather / 2; /* before people are told */
 }
 
-/* What a node has decided that is lost by this verdict the acting root asks about from now on. */
+/* Whoever asked about others may be lost by this verdict, and another node be the acting root. */
 void ftree_withdraw_watch(struct ftree *ft, ftree_time now, struct known *k)
 {
     watch(ft, now, k);
     for (int32_t i = 0; i < ft->known.n && ftree_verdict_takes_node(ft, &k->v); i++) {
         struct known *other = &ft->known.items[i];
-        if (other->v.fln == k->v.node && other->recheck == FTREE_NEVER)
+        if (other->recheck == FTREE_NEVER)
             watch(ft, now, other);
     }
 }

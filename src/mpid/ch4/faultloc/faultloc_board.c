@@ -231,8 +231,9 @@ static int32_t find_verdict(const struct faultloc_board *b, const struct ftree_v
     return -1;
 }
 
-/* A new one, else that of the verdict which has been over for longest; -1: none. */
-static int32_t free_place(const struct faultloc_board *b)
+/* A new one, else that of the verdict which has been over for longest, else, for one that loses a
+ * peer, that of the last which does not: whether a peer is lost must be seen here.  -1: none. */
+static int32_t free_place(const struct faultloc_board *b, bool loses)
 {
     int32_t oldest = -1;
 
@@ -242,6 +243,9 @@ static int32_t free_place(const struct faultloc_board *b)
         if (b->verdict[i].withdrawn &&
             (oldest < 0 || b->verdict[i].withdrawn < b->verdict[oldest].withdrawn))
             oldest = i;
+    for (int32_t i = b->verdicts - 1; i >= 0 && oldest < 0 && loses; i--)
+        if (!loses_a_peer(&b->verdict[i]))
+            oldest = i;
     return oldest;
 }
 
@@ -250,7 +254,7 @@ void faultloc_board_remember(struct faultloc_board *b, const struct ftree_verdic
     int32_t i = find_verdict(b, v), lost = loses_a_peer(v);
 
     if (i < 0 && !v->withdrawn)
-        i = free_place(b);
+        i = free_place(b, lost);
     if (i >= 0)
         b->verdict[i] = *v;
     if (i == b->verdicts)
