@@ -68,7 +68,9 @@ void tu_looping(int rank)
 
     if (rank != 0 || !folder)
         return;
-    printf("looping\n");
+    /* PMI_Init() unbuffers stdout: printf(), which becomes puts(), would write the end of the line
+     * by itself, and another rank's line may come between */
+    fputs("looping\n", stdout);
     fflush(stdout);
     write_file(folder, "looping", "\n");
 }

@@ -84,6 +84,18 @@ int ftree_send(struct ftree *ft, ftree_time now, const struct ftree_route *to,
     return ft->io->send(ft->io_ctx, to, buf, ftree_wire_encode(m, now, buf));
 }
 
+void ftree_send_all_paths(struct ftree *ft, ftree_time now, const struct ftree_route *to,
+                          struct wire_message *m)
+{
+    struct ftree_route by = *to;
+
+    for (int path = 0; path < FTREE_PATHS; path++) {
+        by.path = (uint8_t) path;
+        if (ft->job->has_path[path])
+            ftree_send(ft, now, &by, m);
+    }
+}
+
 /* RFC 6298, section 2, with bounds of our own and K = 4, alpha = 1/8, beta = 1/4. */
 void ftree_rtt(struct ftree *ft, ftree_time rtt)
 {

@@ -240,6 +240,9 @@ int32_t ftree_rank_at(const struct ftree_job *job, int32_t node, int32_t i);
 /* Sends m once, by one path, unacknowledged.  Returns 0 or an errno. */
 int ftree_send(struct ftree *ft, ftree_time now, const struct ftree_route *to,
                struct wire_message *m);
+/* The same by every path that the job has. */
+void ftree_send_all_paths(struct ftree *ft, ftree_time now, const struct ftree_route *to,
+                          struct wire_message *m);
 void ftree_rtt(struct ftree *ft, ftree_time rtt);
 
 /* ---- the steps of the flow, in order --------------------------------------------------------- */

@@ -119,11 +119,7 @@ static void send_visitors(struct ftree *ft, ftree_time now, struct suspect *su)
         to.node = (int32_t) (((int64_t) su->node + ++su->visitor) % ft->job->nodes);
         if (is_doubtful(ft, now, to.node))
             continue;
-        for (int path = 0; path < FTREE_PATHS; path++) {
-            to.path = (uint8_t) path;
-            if (ft->job->has_path[path])
-                ftree_send(ft, now, &to, &m);
-        }
+        ftree_send_all_paths(ft, now, &to, &m);
         sent++;
     }
 }

@@ -30,11 +30,7 @@ static void tell(struct ftree *ft, ftree_time now, struct visit *v, int path)
     m.u.seen.target = v->target;
     m.u.seen.path = (uint8_t) path;
     m.u.seen.reach = v->told[path] = v->reach[path];
-    for (int by = 0; by < FTREE_PATHS; by++) {
-        to.path = (uint8_t) by;
-        if (ft->job->has_path[by])
-            ftree_send(ft, now, &to, &m);
-    }
+    ftree_send_all_paths(ft, now, &to, &m);
 }
 
 static void ask(struct ftree *ft, ftree_time now, const struct visit *v)
@@ -46,11 +42,7 @@ static void ask(struct ftree *ft, ftree_time now, const struct visit *v)
     m.u.probe.rank = FTREE_NONE;
     m.u.probe.ask = RULES_ASK_RESPONSE;
     m.u.probe.first = now;
-    for (int path = 0; path < FTREE_PATHS; path++) {
-        to.path = (uint8_t) path;
-        if (ft->job->has_path[path])
-            ftree_send(ft, now, &to, &m);
-    }
+    ftree_send_all_paths(ft, now, &to, &m);
 }
 
 static bool is_known(const struct ftree *ft, int32_t from, const struct wire_visit *w)
