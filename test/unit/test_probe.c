@@ -750,6 +750,30 @@ END_TEST
 
 /* ---- time ------------------------------------------------------------------------------------ */
 
+/* There is always a little lag: it must not bring questions that nobody has the time to answer, for
+ * those would make old what the kernel said before. */
+START_TEST(a_little_lag_makes_no_word_old)
+{
+    struct lone *l = lone_new(4, 1, 32, 0);
+
+    lone_stall(l, 0, 2);
+    lone_reach(l, 2, FTREE_PATH_DATA, FTREE_ROLE_AGENT, FTREE_REACH_CONNECTED, 0);
+    lone_reach(l, 2, FTREE_PATH_MGMT, FTREE_ROLE_AGENT, FTREE_REACH_CONNECTED, 0);
+    lone_run(l, 100);
+    lone_answer(l, 3, FTREE_PATH_DATA, FTREE_ROLE_AGENT);
+    lone_answer(l, 3, FTREE_PATH_MGMT, FTREE_ROLE_AGENT);
+    lone_run(l, 799);
+    for (unsigned i = 1; i < 20 && l->verdicts == 0; i++) {
+        l->now = ftree_deadline(l->ft);
+        ftree_late(l->ft, l->now, i * FTREE_MS / 10);
+        ftree_tick(l->ft, l->now);
+    }
+    ck_assert_int_eq(l->verdicts, 1);
+    ck_assert_str_eq(l->verdict[0].rule, "process-stopped/connects-never-answers");
+    lone_free(l);
+}
+END_TEST
+
 START_TEST(a_late_tick_excuses_everybody)
 {
     struct lone *l = lone_new(4, 1, 32, 0);
@@ -916,6 +940,7 @@ SUITE("probe")
     TEST(an_old_word_gives_way_to_what_was_heard_since);
     TEST(a_kernel_that_was_not_asked_again_is_not_taken_for_silent);
     TEST(a_suspect_is_a_witness_for_another);
+    TEST(a_little_lag_makes_no_word_old);
     TEST(a_late_tick_excuses_everybody);
     TEST(who_is_always_late_never_accuses);
     TEST(late_with_nobody_suspected_is_nothing);

@@ -638,7 +638,9 @@ static bool needs_longer(const struct ftree *ft, ftree_time now, struct suspect 
     ftree_time window = ftree_max(ft->cfg.window_min, 6 * ft->rto);
 
     window += ftree_min(PATIENCE * lag, 2 * window);
-    if (now >= su->opened + window)
+    /* who is asked again needs the time to answer: else the question alone makes old what its kernel
+     * said before */
+    if (now + ft->rto >= su->opened + window)
         return false;
     /* by then the lag may be another */
     su->deadline = ftree_min(su->opened + window, now + 2 * ft->rto);
