@@ -1,0 +1,303 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "run.h"
+
+#include "memory.h"
+
+#include <errno.h>
+#include <malloc.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * What surrounds one handle.  The network answers as a kernel does: a live process's port connects,
+ * a stopped one's connects and stays silent, a dead one's is refused, a node without power is silent.
+ *
+ * An agent is one thread: each message, in or out, keeps its CPU busy for a while, and what arrives
+ * meanwhile waits its turn.  So an agent that has too much to do answers late, as it does in a job.
+ */
+
+static int32_t number(const struct sim_node *n)
+{
+    return (int32_t) (n - n->run->node);
+}
+
+bool sim_agent_runs(const struct sim_run *r, int32_t node)
+{
+    const struct sim_node *n = &r->node[node];
+
+    return !n->off && !n->gone && n->asleep_until <= r->now;
+}
+
+/* ---- messages out ---------------------------------------------------------------------------- */
+
+/* The kernel of the far node says whether somebody listens there. */
+static void knock(struct sim_run *r, int32_t from, const struct ftree_route *to)
+{
+    struct sim_event e = {.kind = SIM_REACH,
+                          .to = from,
+                          .from = to->node,
+                          .path = to->path,
+                          .role = to->role,
+                          .reach = FTREE_REACH_CONNECTED};
+
+    if (r->node[to->node].gone ||
+        (to->role == FTREE_ROLE_DEPUTY && r->options->topology->ranks_per_node == 1)) {
+        e.reach = FTREE_REACH_REFUSED;
+        e.error = ECONNREFUSED;
+    }
+    e.at = r->now + sim_network_takes(&r->network, from, to->node, to->path) +
+           sim_network_takes(&r->network, to->node, from, to->path);
+    sim_queue_push(&r->queue, &e);
+}
+
+/* The agent's CPU is busy with one message more; returns when it is done with it. */
+static ftree_time work(struct sim_run *r, struct sim_node *n)
+{
+    if (n->busy_until < r->now)
+        n->busy_until = r->now;
+    n->busy_until += r->options->cost;
+    return n->busy_until;
+}
+
+static int send_message(void *ctx, const struct ftree_route *to, const void *bytes, size_t len)
+{
+    struct sim_node *n = ctx;
+    struct sim_run *r = n->run;
+    struct sim_event e = {.kind = SIM_MESSAGE,
+                          .to = to->node,
+                          .from = number(n),
+                          .path = to->path,
+                          .role = to->role,
+                          .len = (uint16_t) len};
+    ftree_time leaves = work(r, n), takes[2];
+
+    n->sent++;
+    n->bytes += len;
+    r->messages++;
+    r->bytes += len;
+    if (!sim_network_works(&r->network, e.from, e.to, to->path))
+        return 0;
+    if (to->conn == 0)
+        knock(r, e.from, to);
+    for (int i = sim_network_carry(&r->network, e.from, e.to, to->path, takes); i > 0; i--) {
+        e.at = leaves + takes[i - 1];
+        e.bytes = sim_copy(bytes, len);
+        sim_queue_push(&r->queue, &e);
+    }
+    return 0;
+}
+
+/* ---- what it asks ---------------------------------------------------------------------------- */
+
+static void fill_state(struct sim_run *r, int32_t node, int32_t i, struct ftree_rank_state *s)
+{
+    int32_t rank = sim_first_rank(r->options->topology, node) + i;
+    const struct sim_rank *k = &r->rank[rank];
+    bool waits = k->since > 0 && k->since < r->now;
+
+    *s = (struct ftree_rank_state){.rank = rank,
+                                   .pid = 0,
+                                   .phase = waits ? FTREE_PHASE_WAITING : FTREE_PHASE_OUTSIDE,
+                                   .proc_state = 'R',
+                                   .peer = waits ? k->peer : FTREE_NONE,
+                                   .waiting = waits ? r->now - k->since : 0};
+    if (r->node[node].asleep_until > r->now)
+        s->proc_state = 'T';
+}
+
+static void look(void *ctx, int32_t i, struct ftree_rank_state *s)
+{
+    struct sim_node *n = ctx;
+
+    fill_state(n->run, number(n), i, s);
+}
+
+static void look_traced(void *ctx, int32_t i, struct ftree_rank_state *s)
+{
+    struct sim_node *n = ctx;
+
+    look(ctx, i, s);
+    sim_trace_look(n->run, number(n), s);
+}
+
+static void learn(void *ctx, const struct ftree_verdict *v)
+{
+    struct sim_node *n = ctx;
+
+    (void) v;
+    n->run->verdict_calls++;
+}
+
+static void report(void *ctx, const struct ftree_verdict *v)
+{
+    struct sim_node *n = ctx;
+
+    sim_truth_hear(&n->run->truth, n->run->now, number(n), v);
+    sim_run_note(n->run, ((uint64_t) v->class_ << 32) + (uint64_t) v->node);
+}
+
+static void trace(void *ctx, const char *line)
+{
+    struct sim_node *n = ctx;
+
+    sim_trace_line(n->run, number(n), line);
+}
+
+/* What the C library really gives counts, for that is what a handle costs. */
+static void *alloc(void *ctx, void *ptr, size_t size)
+{
+    struct sim_node *n = ctx;
+    size_t before = ptr ? malloc_usable_size(ptr) : 0, after = 0;
+    void *out = NULL;
+
+    if (size) {
+        out = realloc(ptr, size);
+        if (!out)
+            return NULL;
+        after = malloc_usable_size(out);
+    } else
+        free(ptr);
+    n->memory += (uint32_t) (after - before);
+    n->run->memory += after - before;
+    if (n->memory > n->memory_most)
+        n->memory_most = n->memory;
+    if (n->run->memory > n->run->memory_most)
+        n->run->memory_most = n->run->memory;
+    return out;
+}
+
+const struct ftree_io sim_agent_io = {
+    .send = send_message, .look = look, .verdict = learn, .report = report, .alloc = alloc};
+
+const struct ftree_io sim_agent_io_traced = {.send = send_message,
+                                             .look = look_traced,
+                                             .verdict = learn,
+                                             .report = report,
+                                             .trace = trace,
+                                             .alloc = alloc};
+
+/* ---- events ---------------------------------------------------------------------------------- */
+
+static void note(struct sim_run *r, const struct sim_event *e)
+{
+    uint64_t word;
+
+    sim_run_note(r, r->now);
+    sim_run_note(r, ((uint64_t) (uint32_t) e->to << 32) | (uint32_t) e->from);
+    sim_run_note(r, (uint64_t) e->kind << 24 | (uint64_t) e->path << 16 | (uint64_t) e->role << 8 |
+                        e->reach);
+    for (size_t i = 0; i < e->len; i += sizeof(word)) {
+        word = 0;
+        memcpy(&word, e->bytes + i, e->len - i < sizeof(word) ? e->len - i : sizeof(word));
+        sim_run_note(r, word);
+    }
+}
+
+/* True if it is for now; else it comes again when the node's processes run, or never. */
+static bool is_awake(struct sim_run *r, struct sim_event *e)
+{
+    const struct sim_node *n = &r->node[e->to];
+
+    if (n->off || n->gone || n->asleep_until == FTREE_NEVER) {
+        free(e->bytes);
+        return false;
+    }
+    if (n->asleep_until <= r->now)
+        return true;
+    e->at = n->asleep_until;
+    sim_queue_push(&r->queue, e);
+    return false;
+}
+
+/* True if the agent's CPU is free for it; else it waits its turn. */
+static bool has_turn(struct sim_run *r, struct sim_event *e)
+{
+    struct sim_node *n = &r->node[e->to];
+    ftree_time begins = n->busy_until > r->now ? n->busy_until : r->now;
+
+    if (e->queued)
+        return true;
+    work(r, n);
+    if (begins == r->now)
+        return true;
+    e->queued = true;
+    e->at = begins;
+    sim_queue_push(&r->queue, e);
+    return false;
+}
+
+/* A deputy has a CPU of its own, and answers for an agent that does not. */
+static void deputy_answers(struct sim_run *r, const struct sim_event *e)
+{
+    struct ftree_rank_state states[64];
+    int32_t n = r->options->topology->ranks_per_node < 64 ? r->options->topology->ranks_per_node
+                                                          : 64;
+    struct ftree_route back = {.node = e->from, .path = e->path, .conn = 1};
+    uint8_t out[FTREE_MESSAGE_MAX];
+    size_t len = sizeof(out);
+
+    for (int32_t i = 0; i < n; i++)
+        fill_state(r, e->to, i, &states[i]);
+    if (!ftree_deputy_answer(&r->job, r->cfg.stall, e->bytes, e->len, states, n, out, &len) && len)
+        send_message(&r->node[e->to], &back, out, len);
+}
+
+void sim_agent_message(struct sim_run *r, struct sim_event *e)
+{
+    struct sim_node *n = &r->node[e->to];
+
+    if (!is_awake(r, e))
+        return;
+    if (e->role == FTREE_ROLE_DEPUTY) {
+        if (r->options->topology->ranks_per_node > 1)
+            deputy_answers(r, e);
+        free(e->bytes);
+        return;
+    }
+    if (!has_turn(r, e))
+        return;
+    note(r, e);
+    n->received++;
+    n->bytes += e->len;
+    if (r->options->trace)
+        sim_trace_message(r, e);
+    ftree_receive(n->ft, r->now, e->from, e->path, 1, e->bytes, e->len);
+    free(e->bytes);
+    sim_run_touch(r, e->to);
+}
+
+void sim_agent_reach(struct sim_run *r, struct sim_event *e)
+{
+    if (!is_awake(r, e))
+        return;
+    note(r, e);
+    if (r->options->trace)
+        sim_trace_reach(r, e);
+    ftree_reached(r->node[e->to].ft, r->now, e->from, e->path, e->role, e->reach, e->error);
+    sim_run_touch(r, e->to);
+}
+
+void sim_agent_stall(struct sim_run *r, struct sim_event *e)
+{
+    const struct sim_rank *k = &r->rank[e->from];
+
+    if (k->since == 0 || k->since + r->cfg.stall > r->now || !is_awake(r, e))
+        return; /* that wait is over */
+    note(r, e);
+    if (r->options->trace)
+        sim_trace_stall(r, e->to, e->from);
+    ftree_stall(r->node[e->to].ft, r->now, e->from, k->peer, r->now - k->since);
+    sim_run_touch(r, e->to);
+}
+
+void sim_agent_tick(struct sim_run *r, int32_t node)
+{
+    sim_run_note(r, r->now + (uint64_t) node);
+    if (r->options->trace)
+        sim_trace_tick(r, node);
+    ftree_tick(r->node[node].ft, r->now);
+}

@@ -1,0 +1,53 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef QUEUE_H_INCLUDED
+#define QUEUE_H_INCLUDED
+
+#include "ftree.h"
+
+/*
+ * What will happen: a heap of events by time, and events of one time in the order in which they
+ * were put in, so that a run is the same each time.
+ */
+
+enum sim_event_kind {
+    SIM_MESSAGE, /* for the agent or the deputy of node `to` */
+    SIM_REACH, /* node `to` learns what the kernel of node `from` says */
+    SIM_STALL, /* the wait of a rank of node `to` is as long as the limit; `from`: the rank */
+    SIM_FAULT /* `to`: number of the fault; `from`: 0 it begins, 1 it ends */
+};
+
+struct sim_event {
+    ftree_time at;
+    uint64_t seq; /* set by sim_queue_push() */
+    int32_t to, from;
+    uint8_t kind, path, role, reach;
+    bool queued; /* it has waited for the agent's CPU already */
+    int16_t error;
+    uint16_t len;
+    uint8_t *bytes; /* of a message: whoever pops it frees it */
+};
+
+struct sim_queue {
+    struct sim_event *heap;
+    size_t n, room;
+    uint64_t seq;
+    size_t most; /* that were in it at once */
+};
+
+/* Purpose: puts a copy of *e in, in O(log n); e->bytes becomes the queue's. */
+void sim_queue_push(struct sim_queue *q, const struct sim_event *e);
+
+/* Purpose: takes the next event out; false: there is none. */
+bool sim_queue_pop(struct sim_queue *q, struct sim_event *e);
+
+/* Purpose: when the next one is; FTREE_NEVER: there is none. */
+ftree_time sim_queue_next(const struct sim_queue *q);
+
+/* Purpose: frees the queue and the bytes in it; all zero again. */
+void sim_queue_free(struct sim_queue *q);
+
+#endif /* QUEUE_H_INCLUDED */

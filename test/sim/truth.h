@@ -1,0 +1,90 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef TRUTH_H_INCLUDED
+#define TRUTH_H_INCLUDED
+
+#include "ftree.h"
+
+/*
+ * The truth, which is known here, against the verdicts.  Whoever injects a fault says what is to be
+ * found; what an acting root tells people is compared with that.
+ */
+
+#define SIM_CLASS(c) ((uint32_t) 1 << (c))
+
+/* What a fault should be called, once. */
+struct sim_expectation {
+    uint32_t classes; /* a set: any of them is right */
+    int32_t node, switch_; /* FTREE_NONE: of another kind; both: whatever it is */
+    int32_t fault; /* line of the script, from 0 */
+    bool must; /* else it may as well go unnoticed */
+    bool over; /* the fault is: no verdict may stand at the end */
+    int32_t sides; /* how many acting roots may tell it: 1, of a partition 2 */
+    ftree_time since;
+    int32_t told, standing; /* reports that said so, and those not withdrawn */
+};
+
+/* What people were told. */
+struct sim_report {
+    uint8_t class_;
+    uint8_t kind;
+    bool own_only; /* by a node that reaches nobody: neither right nor wrong */
+    int32_t node, rank, switch_;
+    int32_t reporter, fln;
+    uint32_t id;
+    ftree_time at, first_symptom, located;
+    ftree_time withdrawn; /* 0: it stands */
+    int32_t victims;
+    int32_t expectation; /* FTREE_NONE: it is wrong */
+    char rule[FTREE_NAME_MAX];
+};
+
+struct sim_truth {
+    struct sim_expectation *expectation;
+    int32_t expectations, expectations_room;
+    struct sim_report *report;
+    int32_t reports, reports_room;
+    uint64_t withdrawals;
+};
+
+/* Purpose: one more that is to be found. */
+void sim_truth_expect(struct sim_truth *t, const struct sim_expectation *e);
+
+/* Purpose: the faults of that line are over. */
+void sim_truth_over(struct sim_truth *t, int32_t fault);
+
+/* Purpose: all faults of that node are over. */
+void sim_truth_well(struct sim_truth *t, int32_t node, int32_t switch_);
+
+/* Purpose: node `reporter` tells people, or that it is withdrawn. */
+void sim_truth_hear(struct sim_truth *t, ftree_time now, int32_t reporter,
+                    const struct ftree_verdict *v);
+
+/* Purpose: true once nothing is missing and nothing stands that is over. */
+bool sim_truth_is_complete(const struct sim_truth *t);
+
+enum sim_problem_kind {
+    SIM_MISSING, /* nobody was told */
+    SIM_TWICE, /* people were told so more than once */
+    SIM_NOT_WITHDRAWN, /* it is over, and the verdict stands */
+    SIM_TAKEN_BACK, /* it was withdrawn, and is not over */
+    SIM_WRONG, /* there is no such fault */
+    SIM_PROBLEMS
+};
+
+struct sim_problem {
+    uint8_t kind; /* enum sim_problem_kind */
+    int32_t expectation; /* FTREE_NONE: it is about a report */
+    int32_t report; /* FTREE_NONE: it is about an expectation */
+};
+
+/* Purpose: the i-th thing that is wrong with the run; false: there are no more. */
+bool sim_truth_problem(const struct sim_truth *t, int32_t i, struct sim_problem *p);
+
+const char *sim_problem_name(int kind);
+void sim_truth_free(struct sim_truth *t);
+
+#endif /* TRUTH_H_INCLUDED */
