@@ -12,6 +12,8 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <limits.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -494,6 +496,10 @@ int sim_command(int argc, char **argv)
                                     .limit = 60000 * FTREE_MS}};
     int code = read_arguments(&c, argc, argv);
 
+    /* the memory of one run is the next one's: to get a page from the kernel costs more than to use
+     * it */
+    mallopt(M_TRIM_THRESHOLD, INT_MAX);
+    mallopt(M_MMAP_THRESHOLD, INT_MAX);
     c.begun = c.shown = seconds();
     c.on_terminal = isatty(STDERR_FILENO);
     c.options.progress = c.quiet ? NULL : progress;

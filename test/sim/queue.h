@@ -10,7 +10,8 @@
 
 /*
  * What will happen: a heap of events by time, and events of one time in the order in which they
- * were put in, so that a run is the same each time.
+ * were put in, so that a run is the same each time.  The heap has keys of 16 bytes, of which four
+ * share a cache line; the events lie beside it and do not move.
  */
 
 enum sim_event_kind {
@@ -22,7 +23,6 @@ enum sim_event_kind {
 
 struct sim_event {
     ftree_time at;
-    uint64_t seq; /* set by sim_queue_push() */
     int32_t to, from;
     uint8_t kind, path, role, reach;
     bool queued; /* it has waited for the agent's CPU already */
@@ -31,10 +31,18 @@ struct sim_event {
     uint8_t *bytes; /* of a message: whoever pops it frees it */
 };
 
+struct sim_key {
+    ftree_time at;
+    uint32_t seq; /* may wrap: after 2^32 events two of one time may change their places */
+    uint32_t slot; /* where the event is */
+};
+
 struct sim_queue {
-    struct sim_event *heap;
+    struct sim_key *heap; /* [n] */
+    struct sim_event *slot; /* [room] */
+    uint32_t *free_slot; /* [room - n]: those that are not in use */
     size_t n, room;
-    uint64_t seq;
+    uint32_t seq;
     size_t most; /* that were in it at once */
 };
 
