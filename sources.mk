@@ -127,6 +127,39 @@ testlib_headers = \
     test/lib/suite.h \
     test/lib/world.h
 
+sim_sources = \
+    test/sim/agent.c \
+    test/sim/command.c \
+    test/sim/deadline.c \
+    test/sim/fault.c \
+    test/sim/network.c \
+    test/sim/plan.c \
+    test/sim/plot.c \
+    test/sim/queue.c \
+    test/sim/result.c \
+    test/sim/run.c \
+    test/sim/script.c \
+    test/sim/sim_memory.c \
+    test/sim/topology.c \
+    test/sim/trace.c \
+    test/sim/truth.c \
+    test/sim/units.c
+
+sim_headers = \
+    test/sim/command.h \
+    test/sim/deadline.h \
+    test/sim/draw.h \
+    test/sim/network.h \
+    test/sim/plot.h \
+    test/sim/queue.h \
+    test/sim/result.h \
+    test/sim/run.h \
+    test/sim/script.h \
+    test/sim/sim_memory.h \
+    test/sim/topology.h \
+    test/sim/truth.h \
+    test/sim/units.h
+
 unit_tests = \
     test/unit/test_answer \
     test/unit/test_chains \
@@ -163,6 +196,14 @@ unit_tests = \
     test/unit/test_rules_nomem \
     test/unit/test_rules_place \
     test/unit/test_rules_read \
+    test/unit/test_sim_deadline \
+    test/unit/test_sim_network \
+    test/unit/test_sim_queue \
+    test/unit/test_sim_run \
+    test/unit/test_sim_script \
+    test/unit/test_sim_topology \
+    test/unit/test_sim_truth \
+    test/unit/test_sim_units \
     test/unit/test_spread \
     test/unit/test_story \
     test/unit/test_sweep \
@@ -179,11 +220,13 @@ unit_tests = \
 
 test_programs = \
     test/lib/sample_reports \
-    test/lib/stranger
+    test/lib/stranger \
+    test/sim/ftree-sim
 
 tool_tests = \
     test/unit/t-faultloc-program.sh \
-    test/unit/t-faultloc-rules.sh
+    test/unit/t-faultloc-rules.sh \
+    test/unit/t-faultloc-simulate.sh
 
 mpi_tests = \
     test/mpi/test_many_ranks.sh \

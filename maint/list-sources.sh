@@ -23,7 +23,7 @@ The core is src/util/ftree/*.c, of which the check of all invariants (check.c) i
 for tests only and not in MPICH; of the glue what does without MPICH's headers is built here, too;
 the tests are test/unit/test_*.c, test/unit/t-*.sh (of the programs), test/mpi/test_*.sh and
 test/cluster/test_*.sh; test/lib/*.c is what they share, but those with a main are programs that the
-scripts use.
+scripts use; test/sim/*.c is the simulator, its program is main.c.
 
 Exit code: 0 as it should be, 1 they differ, 2 wrong arguments.
 EOF
@@ -62,11 +62,14 @@ mpi_free() {
 
 print_list() {
     shopt -s nullglob
-    local glue units=() scripts=() library=() programs=() file
+    local glue units=() scripts=() library=() programs=() simulator=() file
     mapfile -t glue < <(mpi_free src/mpid/ch4/faultloc/*.c)
     for file in test/unit/test_*.c; do units+=("${file%.c}"); done
     for file in test/lib/*.c; do
         if grep -qE '^(int )?main\(' "$file"; then programs+=("${file%.c}"); else library+=("$file"); fi
+    done
+    for file in test/sim/*.c; do
+        [ "$file" = test/sim/main.c ] || simulator+=("$file")
     done
     cat <<EOF
 ##
@@ -82,8 +85,10 @@ EOF
     list glue_headers src/mpid/ch4/faultloc/*.h
     list testlib_sources "${library[@]}"
     list testlib_headers test/lib/*.h
+    list sim_sources "${simulator[@]}"
+    list sim_headers test/sim/*.h
     list unit_tests "${units[@]}"
-    list test_programs "${programs[@]}"
+    list test_programs "${programs[@]}" test/sim/ftree-sim
     scripts=(test/unit/t-*.sh)
     list tool_tests "${scripts[@]}"
     scripts=(test/mpi/test_*.sh)

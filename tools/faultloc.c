@@ -5,6 +5,8 @@
 
 #include "tool.h"
 
+#include "command.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -16,6 +18,7 @@ static const char usage[] =
     "Usage: faultloc report [--verbose] FILE...\n"
     "       faultloc check FILE...\n"
     "       faultloc rules check|print|explain|learn [ARGUMENT]... | --help\n"
+    "       faultloc simulate --nodes N [OPTION]... | --help\n"
     "       faultloc symptom --kind KIND [OPTION]... | --list | --help\n"
     "\n"
     "Reads the reports that MPICH with FaultLoc writes (faultloc-JOB.json).\n"
@@ -28,6 +31,8 @@ static const char usage[] =
     "             faultloc symptom --help\n"
     "  rules      check, print and explain rule bases, and learn priors from reports; see\n"
     "             faultloc rules --help\n"
+    "  simulate   run FaultLoc's own code on up to millions of simulated nodes, with faults; see\n"
+    "             faultloc simulate --help\n"
     "  --help     this text\n"
     "  --version  the version\n"
     "\n"
@@ -97,6 +102,8 @@ int main(int argc, char **argv)
         return wrong_usage("a command is needed", "");
     if (!strcmp(command, "rules"))
         return finish(tool_rules(argc - 2, argv + 2));
+    if (!strcmp(command, "simulate"))
+        return sim_command(argc - 1, argv + 1);
     if (!strcmp(command, "symptom"))
         return finish(tool_symptom(argc - 2, argv + 2));
     if (strcmp(command, "report") && strcmp(command, "check"))

@@ -5,7 +5,7 @@
 
 #include "command.h"
 
-#include "memory.h"
+#include "sim_memory.h"
 #include "plot.h"
 #include "result.h"
 #include "units.h"
@@ -248,7 +248,7 @@ static bool take_option(struct command *c, int option, const char *value)
 
 static int wrong_usage(const char *what, const char *which)
 {
-    fprintf(stderr, "ftree-sim: %s%s; see --help\n", what, which);
+    fprintf(stderr, "faultloc simulate: %s%s; see --help\n", what, which);
     return 2;
 }
 
@@ -267,7 +267,7 @@ static int read_arguments(struct command *c, int argc, char **argv)
         if (option == '?')
             return wrong_usage("no such option: ", argv[optind - 1]);
         if (!take_option(c, option, optarg)) {
-            fprintf(stderr, "ftree-sim: --%s: '%s' cannot be; see --help\n",
+            fprintf(stderr, "faultloc simulate: --%s: '%s' cannot be; see --help\n",
                     long_options[index].name, optarg);
             return 2;
         }
@@ -296,7 +296,7 @@ static char *read_script(const char *file)
         len += n;
     }
     if (!f || ferror(f)) {
-        fprintf(stderr, "ftree-sim: --script %s: %s\n", file, strerror(errno));
+        fprintf(stderr, "faultloc simulate: --script %s: %s\n", file, strerror(errno));
         free(text);
         text = NULL;
     }
@@ -317,9 +317,9 @@ static int read_one(struct command *c, const char *text, bool is_file)
         return 2;
     rc = sim_script_read(&c->script, is_file ? content : text, &c->topology, &e);
     if (rc && is_file)
-        fprintf(stderr, "ftree-sim: --script %s:%d:%d: %s\n", text, e.line, e.column, e.text);
+        fprintf(stderr, "faultloc simulate: --script %s:%d:%d: %s\n", text, e.line, e.column, e.text);
     else if (rc)
-        fprintf(stderr, "ftree-sim: --fault '%s', line %d, column %d: %s\n", text, e.line, e.column,
+        fprintf(stderr, "faultloc simulate: --fault '%s', line %d, column %d: %s\n", text, e.line, e.column,
                 e.text);
     free(content);
     return rc ? 2 : 0;
@@ -345,7 +345,7 @@ static void progress(void *ctx, const struct sim_run *r)
         return;
     c->shown = now;
     fprintf(stderr,
-            "%sftree-sim: run %d of %d, %d nodes: t=%.3f s, %.1f M events, %d reports, %.0f s%s",
+            "%sfaultloc simulate: run %d of %d, %d nodes: t=%.3f s, %.1f M events, %d reports, %.0f s%s",
             c->on_terminal ? "\r" : "", c->run, (int) c->runs, (int) r->job.nodes,
             sim_seconds(r->now), (double) r->events / 1e6, (int) r->truth.reports, now - c->begun,
             c->on_terminal ? "\033[K" : "\n");
@@ -443,7 +443,7 @@ static int write_json(const struct command *c, struct json_object *all)
     if (f && (f == stdout ? fflush(f) : fclose(f)))
         good = false;
     if (!good)
-        fprintf(stderr, "ftree-sim: --json %s: %s\n", c->json, strerror(errno));
+        fprintf(stderr, "faultloc simulate: --json %s: %s\n", c->json, strerror(errno));
     return good ? 0 : 2;
 }
 
@@ -470,7 +470,7 @@ static int open_trace(struct command *c)
         return 0;
     c->options.trace = fopen(c->trace, "w");
     if (!c->options.trace)
-        fprintf(stderr, "ftree-sim: --trace %s: %s\n", c->trace, strerror(errno));
+        fprintf(stderr, "faultloc simulate: --trace %s: %s\n", c->trace, strerror(errno));
     return c->options.trace ? 0 : 2;
 }
 
@@ -478,7 +478,7 @@ static int close_trace(struct command *c, int code)
 {
     if (!c->options.trace || (!ferror(c->options.trace) && !fclose(c->options.trace)))
         return code;
-    fprintf(stderr, "ftree-sim: --trace %s: %s\n", c->trace, strerror(errno));
+    fprintf(stderr, "faultloc simulate: --trace %s: %s\n", c->trace, strerror(errno));
     return 2;
 }
 

@@ -5,7 +5,7 @@
 
 #include "network.h"
 
-#include "memory.h"
+#include "sim_memory.h"
 #include "units.h"
 
 #include <math.h>

@@ -5,7 +5,7 @@
 
 #include "run.h"
 
-#include "memory.h"
+#include "sim_memory.h"
 #include "topo.h"
 
 #include <stdlib.h>

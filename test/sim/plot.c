@@ -5,7 +5,7 @@
 
 #include "plot.h"
 
-#include "memory.h"
+#include "sim_memory.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -26,10 +26,10 @@ static const char *terminal_for(const char *file)
 bool sim_plot_can(const char *file)
 {
     if (!terminal_for(file) || strpbrk(file, "'\\\n"))
-        fprintf(stderr, "ftree-sim: --plot %s: the name must end in .svg or .png, without ' and \\\n",
+        fprintf(stderr, "faultloc simulate: --plot %s: the name must end in .svg or .png, without ' and \\\n",
                 file);
     else if (system("command -v gnuplot >/dev/null 2>&1"))
-        fprintf(stderr, "ftree-sim: --plot: no program gnuplot (Debian package gnuplot-nox)\n");
+        fprintf(stderr, "faultloc simulate: --plot: no program gnuplot (Debian package gnuplot-nox)\n");
     else
         return true;
     return false;
@@ -99,7 +99,7 @@ bool sim_plot_draw(const struct sim_plot *p, const char *file)
         rc = pclose(gnuplot);
     }
     if (rc)
-        fprintf(stderr, "ftree-sim: --plot %s: %s\n", file,
+        fprintf(stderr, "faultloc simulate: --plot %s: %s\n", file,
                 gnuplot ? "gnuplot failed" : strerror(errno));
     free(data);
     return rc == 0;

@@ -5,7 +5,7 @@
 
 #include "queue.h"
 
-#include "memory.h"
+#include "sim_memory.h"
 
 #include <stdlib.h>
 

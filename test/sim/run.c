@@ -5,7 +5,7 @@
 
 #include "run.h"
 
-#include "memory.h"
+#include "sim_memory.h"
 
 #include <stdlib.h>
 
@@ -36,7 +36,7 @@ static void make_nodes(struct sim_run *r)
     for (int32_t n = 0; n < r->job.nodes; n++) {
         r->node[n].run = r;
         if (ftree_create(&r->job, n, &r->cfg, io, &r->node[n], &r->node[n].ft)) {
-            fprintf(stderr, "ftree-sim: node %d: no handle\n", (int) n);
+            fprintf(stderr, "faultloc simulate: node %d: no handle\n", (int) n);
             exit(2);
         }
     }

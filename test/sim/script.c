@@ -5,7 +5,7 @@
 
 #include "script.h"
 
-#include "memory.h"
+#include "sim_memory.h"
 #include "network.h"
 #include "units.h"
 

@@ -5,7 +5,7 @@
 
 #include "topology.h"
 
-#include "memory.h"
+#include "sim_memory.h"
 #include "rules.h"
 #include "tree_int.h"
 #include "units.h"
@@ -38,7 +38,7 @@ static char *read_file(const char *file, size_t *len)
         *len += n;
     }
     if (!f || ferror(f)) {
-        fprintf(stderr, "ftree-sim: --topology %s: %s\n", file, strerror(errno));
+        fprintf(stderr, "faultloc simulate: --topology %s: %s\n", file, strerror(errno));
         free(text);
         text = NULL;
     }
@@ -107,7 +107,7 @@ static int from_file(struct sim_topology *t, const char *file)
     rc = ftree_tree_read(text, len, (const char *const *) l.name, l.n, t->job.fanout, &t->tree,
                          order, &e);
     if (rc)
-        fprintf(stderr, "ftree-sim: --topology %s:%d:%d: %s\n", file, e.line, e.column,
+        fprintf(stderr, "faultloc simulate: --topology %s:%d:%d: %s\n", file, e.line, e.column,
                 rc == FTREE_ERR_INVALID ? e.text : ftree_strerror(rc));
     t->name = sim_calloc((size_t) l.n, sizeof(*t->name));
     for (int32_t i = 0; i < l.n; i++)
@@ -127,7 +127,7 @@ static int from_string(struct sim_topology *t, const char *string)
     int rc = ftree_tree_synthetic(string, t->job.fanout, &t->tree, &t->ranks_per_node, &e);
 
     if (rc)
-        fprintf(stderr, "ftree-sim: --topology '%s', column %d: %s\n", string, e.column,
+        fprintf(stderr, "faultloc simulate: --topology '%s', column %d: %s\n", string, e.column,
                 rc == FTREE_ERR_INVALID ? e.text : ftree_strerror(rc));
     else
         t->job.nodes = t->tree->nodes;
@@ -162,7 +162,7 @@ static int read_rules(struct sim_topology *t)
     const char *text = ftree_rules_builtin(&len);
 
     if (ftree_rules_read(text, len, &t->rules, &e)) {
-        fprintf(stderr, "ftree-sim: the built-in rules, %d:%d: %s\n", e.line, e.column, e.text);
+        fprintf(stderr, "faultloc simulate: the built-in rules, %d:%d: %s\n", e.line, e.column, e.text);
         return FTREE_ERR_INVALID;
     }
     t->job.rules = t->rules;
@@ -180,14 +180,14 @@ int sim_topology_make(struct sim_topology *t, const char *what, int32_t nodes, i
     if (what && !t->tree && from_string(t, what))
         return FTREE_ERR_INVALID;
     if (nodes && nodes != t->job.nodes) {
-        fprintf(stderr, "ftree-sim: --nodes %d, but --topology %s has %d\n", (int) nodes, what,
+        fprintf(stderr, "faultloc simulate: --nodes %d, but --topology %s has %d\n", (int) nodes, what,
                 (int) t->job.nodes);
         return FTREE_ERR_INVALID;
     }
     if (ranks)
         t->ranks_per_node = ranks;
     if ((int64_t) t->job.nodes * t->ranks_per_node > TREE_NAMES_MAX) {
-        fprintf(stderr, "ftree-sim: more than %d ranks\n", TREE_NAMES_MAX);
+        fprintf(stderr, "faultloc simulate: more than %d ranks\n", TREE_NAMES_MAX);
         return FTREE_ERR_INVALID;
     }
     t->job.tree = t->tree;

@@ -5,7 +5,7 @@
 
 #include "truth.h"
 
-#include "memory.h"
+#include "sim_memory.h"
 
 #include <stdlib.h>
 #include <string.h>

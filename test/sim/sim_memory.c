@@ -3,7 +3,7 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "memory.h"
+#include "sim_memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@ static void *checked(void *ptr, size_t n, size_t size)
 {
     if (ptr)
         return ptr;
-    fprintf(stderr, "ftree-sim: out of memory (%zu x %zu bytes); give fewer --nodes\n", n, size);
+    fprintf(stderr, "faultloc simulate: out of memory (%zu x %zu bytes); give fewer --nodes\n", n, size);
     exit(2);
 }
 

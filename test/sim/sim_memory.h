@@ -3,8 +3,8 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#ifndef MEMORY_H_INCLUDED
-#define MEMORY_H_INCLUDED
+#ifndef SIM_MEMORY_H_INCLUDED
+#define SIM_MEMORY_H_INCLUDED
 
 #include <stddef.h>
 
@@ -16,4 +16,4 @@ void *sim_realloc(void *ptr, size_t n, size_t size);
 void *sim_calloc(size_t n, size_t size);
 void *sim_copy(const void *bytes, size_t len);
 
-#endif /* MEMORY_H_INCLUDED */
+#endif /* SIM_MEMORY_H_INCLUDED */

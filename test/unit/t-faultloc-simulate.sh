@@ -1,0 +1,91 @@
+#!/usr/bin/env bash
+##
+## Copyright (C) by the FaultLoc authors
+##     See COPYRIGHT in top-level directory
+##
+
+# The simulator's command line: `faultloc simulate` and test/sim/ftree-sim are one; what it prints,
+# its JSON, its exit codes; the same seed is the same run; and a small part of test/sim/campaign.sh.
+# Environment: top_builddir, where tools/faultloc and test/sim/ftree-sim are; top_srcdir.
+# Exit code: 0 passed, 1 failed, 77 no jq here.
+# needs no MPI
+set -euo pipefail
+
+case ${1:-} in --help) sed -n '/^# The simulator/,/^# Exit/s/^# //p' "$0"; exit 0 ;; esac
+faultloc=${top_builddir:?}/tools/faultloc
+sim=$top_builddir/test/sim/ftree-sim
+command -v jq >/dev/null || { echo "SKIP: no program jq"; exit 77; }
+command=("$faultloc" simulate)
+. "$(dirname "${BASH_SOURCE[0]}")/program.sh"
+
+# same TEXT FILTER WANT: the JSON of the last run, by jq's FILTER.
+same() {
+    local got
+    got=$(jq -c "$2" "$work/run.json")
+    if [ "$got" = "$3" ]; then ok "$1"; else bad "$1: $got, not $3"; fi
+}
+
+# --- one run ------------------------------------------------------------------------------------
+
+expect 0 "1 of 1" --nodes 100 --fault 't=5s lose node 17' --json "$work/run.json"
+same "the run is ok" '.runs[0].ok' true
+same "the verdict" '.runs[0].verdicts | map([.class, .component, .right])' \
+    '[["node-outage","node n17",true]]'
+same "its time" '.runs[0].verdicts[0].latency_s | . > 1 and . < 3' true
+same "the numbers are there" '.runs[0] | [.messages_total, .messages_busiest_node, .bytes_per_handle,
+    .wall_s] | map(. > 0) | all' true
+same "an idle handle is small" '.runs[0].bytes_per_handle <= 1024' true
+
+run --nodes 100 --fault 'lose node 17' --json - --quiet
+jq -e '.runs[0].ok' "$work/out" >"$work/null" || bad "--json -: no JSON on standard output"
+ok "--json -"
+
+"$sim" --nodes 100 --fault 'lose 3 random nodes' --loss 5% --seed 7 --json "$work/a.json" --quiet
+run --nodes 100 --fault 'lose 3 random nodes' --loss 5% --seed 7 --json "$work/b.json" --quiet
+[ "$(jq .runs[0].hash "$work/a.json")" = "$(jq .runs[0].hash "$work/b.json")" ] ||
+    bad "one seed, two runs: $(jq .runs[0].hash "$work/a.json" "$work/b.json")"
+ok "the same seed is the same run"
+
+run --nodes 50 --fault 'lose node 3' --trace "$work/trace" --quiet
+jq -es '.[0].schema == "faultloc-trace/1" and (map(select(.in == "receive")) | length > 100)
+    and (map(select(.says)) | length > 10)' "$work/trace" >"$work/null" || bad "--trace"
+ok "--trace"
+
+printf '# a story\nt=1s lose node 3\nt=2s freeze node 5 # too\n' >"$work/script"
+expect 0 "2 of 2" --nodes 50 --script "$work/script"
+printf 'SwitchName=a Nodes=c[1-9]\nSwitchName=b Nodes=d[1-9]\n' >"$work/topology.conf"
+expect 0 "1 of 1" --topology "$work/topology.conf" --fault 'lose node d7'
+
+# --- a run that is not ok -----------------------------------------------------------------------
+
+expect 1 "missing: node-outage of node n17" --nodes 50 --fault 'lose node 17' --limit 1s
+expect 1 "NO" --nodes 50 --fault 'lose node 17' --limit 1s --quiet
+
+# --- wrong arguments ----------------------------------------------------------------------------
+
+expect 0 "Exit code: 0 every run is ok" --help
+expect 2 "--nodes or --topology is needed"
+expect 2 "--nodes: 'x' cannot be" --nodes x
+expect 2 "--nodes: '0' cannot be" --nodes 0
+expect 2 "no such option: --nods" --nods 5
+expect 2 "a value is needed after --nodes" --nodes
+expect 2 "this is no option: 5" --nodes 5 5
+expect 2 "column 1: 'loose' where lose" --nodes 5 --fault 'loose node 1'
+printf 'lose node 1\n\n  lose node 9\n' >"$work/script"
+expect 2 "script:3:13: no such node: '9'; there are 5" --nodes 5 --script "$work/script"
+expect 2 "no-such: No such file" --nodes 5 --script "$work/no-such"
+expect 2 "column 1: 'swich:2'" --topology 'swich:2 node:4'
+expect 2 "--nodes 9, but --topology switch:2 node:4 has 8" --nodes 9 --topology 'switch:2 node:4'
+expect 2 "--plot no-such.gif: the name must end in" --nodes 50 --plot no-such.gif
+expect 2 "--trace is of one run" --nodes 50 --runs 2 --trace "$work/trace"
+expect 2 "--json $work/no/such" --nodes 5 --json "$work/no/such" --quiet
+
+# --- a small part of the campaign ---------------------------------------------------------------
+
+for lines in 'lose random node' 'lose root' 'lose root and 1 substitute' 'kill random node' \
+    'lose random fln and child' 'freeze random node' 'lose 5 random nodes'; do
+    expect 0 "yes" --nodes 300 --fault "$lines" --runs 5
+done
+expect 0 "yes" --nodes 3000 --fault 'lose random node' --fault 'storm: all wait for it'
+
+exit $failed

@@ -1,0 +1,107 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "draw.h"
+#include "queue.h"
+#include "suite.h"
+
+static void push(struct sim_queue *q, ftree_time at, int32_t to)
+{
+    struct sim_event e = {.at = at, .to = to, .bytes = malloc(1), .len = 1};
+
+    sim_queue_push(q, &e);
+}
+
+START_TEST(an_empty_queue_has_nothing)
+{
+    struct sim_queue q = {0};
+    struct sim_event e;
+
+    ck_assert(!sim_queue_pop(&q, &e));
+    ck_assert(sim_queue_next(&q) == FTREE_NEVER);
+    sim_queue_free(&q);
+}
+END_TEST
+
+START_TEST(events_come_by_time_and_equal_ones_in_the_order_they_were_put_in)
+{
+    static const ftree_time at[] = {5, 3, 5, 3, 9, 5, 0};
+    static const int32_t order[] = {6, 1, 3, 0, 2, 5, 4};
+    struct sim_queue q = {0};
+    struct sim_event e;
+
+    for (int i = 0; i < COUNT(at); i++)
+        push(&q, at[i], i);
+    for (int i = 0; i < COUNT(order); i++) {
+        ck_assert(sim_queue_next(&q) == at[order[i]]);
+        ck_assert(sim_queue_pop(&q, &e));
+        ck_assert_int_eq(e.to, order[i]);
+        free(e.bytes);
+    }
+    ck_assert(!sim_queue_pop(&q, &e));
+    sim_queue_free(&q);
+}
+END_TEST
+
+/* What comes out is put in again later, as messages are, through several growths. */
+START_TEST(a_hundred_thousand_events_come_in_order)
+{
+    struct sim_queue q = {0};
+    struct draw d = draw_stream(1, 1);
+    ftree_time last = 0;
+    struct sim_event e;
+    int32_t out = 0;
+
+    for (int32_t i = 0; i < 5000; i++)
+        push(&q, draw_below(&d, 1000), i);
+    while (sim_queue_pop(&q, &e)) {
+        REQUIRE(e.at >= last);
+        last = e.at;
+        free(e.bytes);
+        for (int i = 0; i < 2 && out + (int32_t) q.n < 100000 - 2; i++)
+            push(&q, last + draw_below(&d, 1000), i);
+        out++;
+    }
+    ck_assert_int_ge(out, 99990);
+    ck_assert_int_ge((int) q.most, 40000);
+    sim_queue_free(&q);
+}
+END_TEST
+
+START_TEST(numbers_that_wrap_keep_the_order)
+{
+    struct sim_queue q = {.seq = UINT32_MAX - 2};
+    struct sim_event e;
+
+    for (int32_t i = 0; i < 8; i++)
+        push(&q, 7, i);
+    for (int32_t i = 0; i < 8; i++) {
+        ck_assert(sim_queue_pop(&q, &e));
+        ck_assert_int_eq(e.to, i);
+        free(e.bytes);
+    }
+    sim_queue_free(&q);
+}
+END_TEST
+
+START_TEST(what_is_left_is_freed_with_it)
+{
+    struct sim_queue q = {0};
+
+    for (int32_t i = 0; i < 100; i++)
+        push(&q, (ftree_time) i, i);
+    sim_queue_free(&q); /* a leak is the sanitizer's to find */
+    ck_assert_int_eq((int) q.n, 0);
+}
+END_TEST
+
+SUITE("sim_queue")
+{
+    TEST(an_empty_queue_has_nothing);
+    TEST(events_come_by_time_and_equal_ones_in_the_order_they_were_put_in);
+    TEST(a_hundred_thousand_events_come_in_order);
+    TEST(numbers_that_wrap_keep_the_order);
+    TEST(what_is_left_is_freed_with_it);
+}

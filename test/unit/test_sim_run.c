@@ -1,0 +1,156 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "result.h"
+#include "suite.h"
+
+static struct sim_topology topology;
+static struct sim_script script;
+static struct sim_options options;
+static struct sim_run run;
+static struct sim_result result;
+
+/* Runs a script on a job; all is then in `run` and `result`. */
+static void simulate(const char *string, int32_t nodes, const char *lines, uint64_t seed)
+{
+    struct sim_script_error e;
+
+    ck_assert_int_eq(sim_topology_make(&topology, string, nodes, 4, 0, 1), FTREE_OK);
+    ck_assert_msg(!sim_script_read(&script, lines, &topology, &e), "%s", e.text);
+    options = (struct sim_options){.topology = &topology,
+                                   .script = &script,
+                                   .link = {.base = 25000, .spread = 5000, .kind = SIM_SPREAD_UNIFORM},
+                                   .delay_max = 1000 * FTREE_MS,
+                                   .cost = 10000,
+                                   .partners = 4,
+                                   .grace = 3000 * FTREE_MS,
+                                   .limit = 60000 * FTREE_MS,
+                                   .check = true,
+                                   .loss = options.loss,
+                                   .duplicate = options.duplicate,
+                                   .delay = options.delay};
+    sim_run(&run, &options, seed);
+    sim_result_take(&run, 0, &result);
+    if (!result.ok)
+        sim_result_row(stderr, 1, &run, &result);
+}
+
+static void finish(void)
+{
+    sim_run_free(&run);
+    sim_script_free(&script);
+    sim_topology_free(&topology);
+}
+
+START_TEST(faults_are_found)
+{
+    static const struct {
+        const char *string, *lines;
+        int expected;
+    } rows[] = {
+        {NULL, "lose node 7", 1},
+        {NULL, "lose root", 1},
+        {NULL, "lose root and 1 substitute", 2},
+        {NULL, "lose random fln and child", 2},
+        {NULL, "lose 3 random nodes", 3},
+        {NULL, "kill node 7", 1},
+        {NULL, "freeze node 7", 1},
+        {NULL, "cut node 7 on data", 1},
+        {NULL, "lose node 9\nstorm: all wait for it", 1},
+        {"switch:5 node:6 rank:3", "freeze random node", 1},
+        {"switch:5 node:6 rank:3", "kill random node", 1},
+        {"switch:5 node:6 rank:3", "lose random node", 1},
+    };
+
+    simulate(rows[_i].string, rows[_i].string ? 0 : 30, rows[_i].lines, (uint64_t) _i);
+    ck_assert_ptr_null(run.broken);
+    ck_assert_msg(result.ok, "%s", rows[_i].lines);
+    ck_assert_int_eq(result.right, rows[_i].expected);
+    finish();
+}
+END_TEST
+
+START_TEST(a_healthy_job_sends_nothing)
+{
+    simulate(NULL, 30, "t=100h heal", 1);
+    ck_assert(result.ok);
+    ck_assert_uint_eq(run.messages, 0);
+    finish();
+}
+END_TEST
+
+START_TEST(a_node_that_all_wait_for_and_that_is_well_is_not_accused)
+{
+    simulate(NULL, 30, "storm: all wait for node 9", 1);
+    ck_assert(result.ok);
+    ck_assert_int_eq(run.truth.reports, 0);
+    ck_assert_uint_gt(run.messages, 30);
+    finish();
+}
+END_TEST
+
+START_TEST(what_is_over_is_withdrawn)
+{
+    simulate(NULL, 30, "t=1s lose node 7\nt=10s return it", 1);
+    ck_assert(result.ok);
+    ck_assert_int_eq(run.truth.reports, 1);
+    ck_assert_uint_gt(run.truth.report[0].withdrawn, run.truth.report[0].at);
+    finish();
+}
+END_TEST
+
+START_TEST(the_same_seed_is_the_same_run_to_the_last_message)
+{
+    uint64_t hash, messages;
+
+    options.loss = options.duplicate = options.delay = 0.05;
+    simulate(NULL, 50, "lose 2 random nodes", 5);
+    hash = run.hash;
+    messages = run.messages;
+    finish();
+    simulate(NULL, 50, "lose 2 random nodes", 5);
+    ck_assert(run.hash == hash);
+    ck_assert(run.messages == messages);
+    finish();
+    simulate(NULL, 50, "lose 2 random nodes", 6);
+    ck_assert(run.hash != hash);
+    finish();
+}
+END_TEST
+
+START_TEST(idle_handles_are_small_and_none_leaks)
+{
+    simulate(NULL, 200, "lose node 9", 1);
+    ck_assert_double_le(result.idle_per_handle, 1024);
+    for (int32_t n = 0; n < run.job.nodes; n++) {
+        ftree_destroy(run.node[n].ft);
+        run.node[n].ft = NULL;
+    }
+    ck_assert_uint_eq(run.memory, 0);
+    finish();
+}
+END_TEST
+
+/* Its answer waits its turn, and so do its ticks: the node is late, and no one dies of it. */
+START_TEST(an_agent_with_slow_messages_is_busy)
+{
+    simulate(NULL, 30, "lose node 7\nstorm: all wait for it", 1);
+    ck_assert(result.ok);
+    finish();
+    options.cost = 0;
+    ck_assert_uint_gt(result.busiest_messages, 8);
+}
+END_TEST
+
+SUITE("sim_run")
+{
+    TEST_ROWS(faults_are_found, 12);
+    TEST(a_healthy_job_sends_nothing);
+    TEST(a_node_that_all_wait_for_and_that_is_well_is_not_accused);
+    TEST(what_is_over_is_withdrawn);
+    TEST(the_same_seed_is_the_same_run_to_the_last_message);
+    TEST(idle_handles_are_small_and_none_leaks);
+    TEST(an_agent_with_slow_messages_is_busy);
+}

@@ -1,0 +1,154 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "network.h"
+#include "script.h"
+#include "suite.h"
+
+static struct sim_topology topology;
+
+static void begin(const char *string)
+{
+    ck_assert_int_eq(
+        sim_topology_make(&topology, string, string ? 0 : 20, 32, 0, 1), FTREE_OK);
+}
+
+/* A script of one line. */
+static struct sim_script read_line(const char *line)
+{
+    struct sim_script_error e;
+    struct sim_script s = {0};
+    int rc = sim_script_read(&s, line, &topology, &e);
+
+    ck_assert_msg(!rc, "%s: %d:%d: %s", line, e.line, e.column, e.text);
+    ck_assert_int_eq(s.n, 1);
+    return s;
+}
+
+START_TEST(lines)
+{
+    static const struct {
+        const char *line;
+        int verb, kind, count, ranges, first, last;
+        double at, lasts; /* seconds; lasts 0: for good */
+        int paths;
+    } rows[] = {
+        {"lose node 17", SIM_LOSE, SIM_NODES, 0, 1, 17, 17, 1, 0, 3},
+        {"t=5s lose node 17", SIM_LOSE, SIM_NODES, 0, 1, 17, 17, 5, 0, 3},
+        {"lose node n3", SIM_LOSE, SIM_NODES, 0, 1, 3, 3, 1, 0, 3},
+        {"lose nodes 1-4,9 # all of them", SIM_LOSE, SIM_NODES, 0, 2, 1, 4, 1, 0, 3},
+        {"t=1.5s lose switch 3", SIM_LOSE, SIM_SWITCHES, 0, 1, 3, 3, 1.5, 0, 3},
+        {"lose switch s1", SIM_LOSE, SIM_SWITCHES, 0, 1, 1, 1, 1, 0, 3},
+        {"freeze node 4 for 2s", SIM_FREEZE, SIM_NODES, 0, 1, 4, 4, 1, 2, 3},
+        {"partition switches 1-4", SIM_PARTITION, SIM_SWITCHES, 0, 1, 1, 4, 1, 0, 3},
+        {"partition nodes 1-4 on data for 10s", SIM_PARTITION, SIM_NODES, 0, 1, 1, 4, 1, 10, 1},
+        {"cut node 2 on mgmt", SIM_CUT, SIM_NODES, 0, 1, 2, 2, 1, 0, 2},
+        {"storm: all wait for node 9", SIM_STORM, SIM_NODES, 0, 1, 9, 9, 1, 0, 3},
+        {"slow link node 9 by 5ms", SIM_SLOW, SIM_NODES, 0, 1, 9, 9, 1, 0, 3},
+        {"  kill\trandom node\r", SIM_KILL, SIM_RANDOM_NODES, 1, 0, 0, 0, 1, 0, 3},
+        {"lose 10 random nodes", SIM_LOSE, SIM_RANDOM_NODES, 10, 0, 0, 0, 1, 0, 3},
+        {"lose random switch", SIM_LOSE, SIM_RANDOM_SWITCHES, 1, 0, 0, 0, 1, 0, 3},
+        {"lose root", SIM_LOSE, SIM_ROOT, 0, 0, 0, 0, 1, 0, 3},
+        {"lose root and 2 substitutes", SIM_LOSE, SIM_ROOT, 2, 0, 0, 0, 1, 0, 3},
+        {"lose random fln and child", SIM_LOSE, SIM_RANDOM_FLN, 1, 0, 0, 0, 1, 0, 3},
+        {"return node 17", SIM_RETURN, SIM_NODES, 0, 1, 17, 17, 1, 0, 3},
+        {"heal", SIM_HEAL, SIM_NONE, 0, 0, 0, 0, 1, 0, 3},
+        {"node 3 waits for node 9", SIM_WAIT, SIM_NODES, 0, 1, 3, 3, 1, 0, 3},
+    };
+
+    begin("switch:5 node:4");
+    for (int i = 0; i < COUNT(rows); i++) {
+        struct sim_script s = read_line(rows[i].line);
+        const struct sim_fault *f = s.fault;
+        ftree_time lasts = rows[i].lasts > 0 ? (ftree_time) (rows[i].lasts * 1e9) : FTREE_NEVER;
+        ck_assert_msg(f->verb == rows[i].verb && f->target.kind == rows[i].kind, "%s",
+                      rows[i].line);
+        ck_assert_msg(f->target.count == rows[i].count && f->target.ranges == rows[i].ranges, "%s",
+                      rows[i].line);
+        ck_assert_msg(f->at == (ftree_time) (rows[i].at * 1e9) && f->lasts == lasts, "%s",
+                      rows[i].line);
+        ck_assert_msg(f->paths == rows[i].paths, "%s", rows[i].line);
+        if (f->target.ranges)
+            ck_assert_msg(f->target.range[0].first == rows[i].first &&
+                              f->target.range[0].last == rows[i].last,
+                          "%s", rows[i].line);
+        sim_script_free(&s);
+    }
+    sim_topology_free(&topology);
+}
+END_TEST
+
+START_TEST(what_is_wrong_is_said_with_line_and_column)
+{
+    static const struct {
+        const char *text;
+        int line, column;
+        const char *says;
+    } rows[] = {
+        {"loose node 1", 1, 1, "'loose' where lose, kill, "},
+        {"lose", 1, 5, "the line ends where a target"},
+        {"lose node", 1, 10, "the line ends where a list of nodes is expected"},
+        {"lose node 20", 1, 11, "no such node: '20'; there are 20"},
+        {"\n# c\nlose node 1,x", 3, 13, "no such node: 'x'"},
+        {"lose node 4-2", 1, 11, "a range that ends before it begins"},
+        {"lose node 1,,2", 1, 13, "no such node: ''"},
+        {"lose switch 1", 1, 13, "there are no switches; --topology names them"},
+        {"lose random switch", 1, 13, "there are no switches; --topology names them"},
+        {"t=5 lose node 1", 1, 3, "'5' is no time"},
+        {"t= lose node 1", 1, 1, "'t=' where"},
+        {"freeze node 4 for ever", 1, 19, "'ever' where a time such as"},
+        {"freeze node 4 4", 1, 15, "'4' where the end of the line is expected"},
+        {"storm: all wait node 9", 1, 17, "'node' where 'for' is expected"},
+        {"slow link node 1", 1, 17, "the line ends where 'by' and a time"},
+        {"cut node 1 on fire", 1, 15, "'fire' where data or mgmt"},
+        {"lose it", 1, 1, "'it' is what the line before is about"},
+        {"lose 0 random nodes", 1, 6, "'0' where a target"},
+        {"lose 21 random nodes", 1, 6, "'21' where a target"},
+        {"lose root and substitutes", 1, 15, "'substitutes' where a number"},
+        {"return node 1 for 2s", 1, 15, "'for' where the end of the line"},
+        {"node 1 waits for 2", 1, 18, "'2' where 'node' is expected"},
+        {"lose node 99999999999999999999", 1, 11, "no such node"},
+    };
+
+    begin(NULL);
+    for (int i = 0; i < COUNT(rows); i++) {
+        struct sim_script_error e = {0};
+        struct sim_script s = {0};
+        ck_assert_msg(sim_script_read(&s, rows[i].text, &topology, &e), "%s", rows[i].text);
+        ck_assert_msg(e.line == rows[i].line && e.column == rows[i].column, "%s: %d:%d: %s",
+                      rows[i].text, e.line, e.column, e.text);
+        ck_assert_msg(strstr(e.text, rows[i].says) == e.text, "%s: %s", rows[i].text, e.text);
+        sim_script_free(&s);
+    }
+    sim_topology_free(&topology);
+}
+END_TEST
+
+START_TEST(a_script_has_many_lines_and_comments)
+{
+    struct sim_script_error e;
+    struct sim_script s = {0};
+
+    begin(NULL);
+    ck_assert_int_eq(sim_script_read(&s,
+                                     "# first\n\nt=1s lose node 1\n  \t\nt=2s storm: all wait for "
+                                     "it\nt=3s heal",
+                                     &topology, &e),
+                     FTREE_OK);
+    ck_assert_int_eq(s.n, 3);
+    ck_assert_int_eq(s.fault[1].target.kind, SIM_IT);
+    ck_assert_int_eq(sim_script_read(&s, "lose node 2", &topology, &e), FTREE_OK);
+    ck_assert_int_eq(s.n, 4);
+    sim_script_free(&s);
+    sim_topology_free(&topology);
+}
+END_TEST
+
+SUITE("sim_script")
+{
+    TEST(lines);
+    TEST(what_is_wrong_is_said_with_line_and_column);
+    TEST(a_script_has_many_lines_and_comments);
+}

@@ -1,0 +1,121 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "suite.h"
+#include "truth.h"
+
+static struct sim_truth truth;
+
+static void expect(int32_t node, bool must)
+{
+    struct sim_expectation e = {.classes = SIM_CLASS(FTREE_CLASS_NODE_OUTAGE),
+                                .node = node,
+                                .switch_ = FTREE_NONE,
+                                .fault = node,
+                                .must = must,
+                                .sides = 1};
+
+    sim_truth_expect(&truth, &e);
+}
+
+static void hear(int class_, int32_t node, uint32_t id, bool withdrawn)
+{
+    struct ftree_verdict v = {.class_ = (uint8_t) class_,
+                              .kind = FTREE_KIND_NODE,
+                              .node = node,
+                              .rank = FTREE_NONE,
+                              .switch_ = FTREE_NONE,
+                              .id = id,
+                              .withdrawn = withdrawn};
+
+    sim_truth_hear(&truth, 100, 0, &v);
+}
+
+/* All that is wrong, as one text. */
+static const char *problems(void)
+{
+    static char text[512];
+    struct sim_problem p;
+    size_t n = 0;
+
+    text[0] = 0;
+    for (int32_t i = 0; sim_truth_problem(&truth, i, &p); i++)
+        n += (size_t) snprintf(text + n, sizeof(text) - n, "%s %d;", sim_problem_name(p.kind),
+                               (int) (p.expectation != FTREE_NONE
+                                          ? truth.expectation[p.expectation].node
+                                          : truth.report[p.report].node));
+    sim_truth_free(&truth);
+    return text;
+}
+
+START_TEST(what_is_told_once_is_right)
+{
+    expect(3, true);
+    ck_assert(!sim_truth_is_complete(&truth));
+    hear(FTREE_CLASS_NODE_OUTAGE, 3, 1, false);
+    ck_assert(sim_truth_is_complete(&truth));
+    ck_assert_str_eq(problems(), "");
+}
+END_TEST
+
+START_TEST(what_nobody_tells_is_missing_but_if_it_need_not_be_told)
+{
+    expect(3, true);
+    expect(4, false);
+    ck_assert_str_eq(problems(), "missing 3;");
+}
+END_TEST
+
+START_TEST(another_node_or_class_is_wrong)
+{
+    expect(3, false);
+    hear(FTREE_CLASS_NODE_OUTAGE, 4, 1, false);
+    hear(FTREE_CLASS_NODE_FROZEN, 3, 2, false);
+    ck_assert_str_eq(problems(), "wrong 4;wrong 3;");
+}
+END_TEST
+
+START_TEST(twice_is_once_too_often)
+{
+    expect(3, true);
+    hear(FTREE_CLASS_NODE_OUTAGE, 3, 1, false);
+    hear(FTREE_CLASS_NODE_OUTAGE, 3, 2, false);
+    ck_assert_str_eq(problems(), "told twice 3;");
+}
+END_TEST
+
+START_TEST(what_is_over_must_be_withdrawn_and_what_is_not_must_not)
+{
+    expect(3, true);
+    expect(4, true);
+    hear(FTREE_CLASS_NODE_OUTAGE, 3, 1, false);
+    hear(FTREE_CLASS_NODE_OUTAGE, 4, 2, false);
+    sim_truth_over(&truth, 3);
+    ck_assert(!sim_truth_is_complete(&truth));
+    hear(FTREE_CLASS_NODE_OUTAGE, 4, 2, true);
+    ck_assert_str_eq(problems(), "not withdrawn 3;taken back 4;");
+}
+END_TEST
+
+START_TEST(what_returned_and_was_withdrawn_is_right)
+{
+    expect(3, true);
+    hear(FTREE_CLASS_NODE_OUTAGE, 3, 1, false);
+    sim_truth_well(&truth, 3, FTREE_NONE);
+    hear(FTREE_CLASS_NODE_OUTAGE, 3, 1, true);
+    ck_assert(sim_truth_is_complete(&truth));
+    ck_assert_str_eq(problems(), "");
+}
+END_TEST
+
+SUITE("sim_truth")
+{
+    TEST(what_is_told_once_is_right);
+    TEST(what_nobody_tells_is_missing_but_if_it_need_not_be_told);
+    TEST(another_node_or_class_is_wrong);
+    TEST(twice_is_once_too_often);
+    TEST(what_is_over_must_be_withdrawn_and_what_is_not_must_not);
+    TEST(what_returned_and_was_withdrawn_is_right);
+}
