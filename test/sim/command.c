@@ -65,6 +65,7 @@ static const char usage[] =
     "  slow link TARGET by TIME\n"
     "  storm: all wait for TARGET\n"
     "  node LIST waits for node NODE\n"
+    "  random waits every TIME of up to TIME\n"
     "  return TARGET\n"
     "  heal\n"
     "TARGET is node LIST, switch LIST ('17', '1-4,9', names), root, root and K substitutes,\n"

@@ -42,7 +42,7 @@ static void end_wait(struct sim_run *r, int32_t rank)
 {
     int32_t node = rank / r->options->topology->ranks_per_node;
 
-    r->rank[rank].since = 0;
+    r->rank[rank].since = r->rank[rank].until = 0;
     if (r->node[node].off || r->node[node].gone)
         return;
     if (r->options->trace)
@@ -90,6 +90,36 @@ static void partners_wait(struct sim_run *r, int32_t node, const uint8_t *mark, 
         if (both)
             begin_wait(r, any_rank(r, node), any_rank(r, other));
     }
+}
+
+/* A healthy program's: whoever was drawn waits for another, unless one of them is in trouble; and
+ * so on. */
+static void random_wait(struct sim_run *r, int32_t line)
+{
+    const struct sim_fault *f = &r->options->script->fault[line];
+    struct sim_event e = {.kind = SIM_FAULT, .to = line, .from = 2};
+    int32_t rank = (int32_t) draw_below(&r->draw, (uint64_t) r->job.size);
+    int32_t peer = (int32_t) draw_below(&r->draw, (uint64_t) r->job.size);
+    int32_t per = r->options->topology->ranks_per_node;
+
+    e.at = r->now + 1 + draw_below(&r->draw, 2 * f->every);
+    if (f->lasts == FTREE_NEVER || e.at < SIM_BEGINS + f->at + f->lasts)
+        sim_queue_push(&r->queue, &e);
+    if (r->rank[rank].since || !sim_agent_runs(r, rank / per) || !sim_agent_runs(r, peer / per))
+        return;
+    begin_wait(r, rank, peer);
+    if (!r->rank[rank].since)
+        return;
+    r->rank[rank].until = r->rank[rank].since + 1 + draw_below(&r->draw, f->by);
+    e = (struct sim_event){
+        .kind = SIM_OVER, .at = r->rank[rank].until, .to = rank / per, .from = rank};
+    sim_queue_push(&r->queue, &e);
+}
+
+void sim_fault_over(struct sim_run *r, const struct sim_event *e)
+{
+    if (r->rank[e->from].until == r->now)
+        end_wait(r, e->from);
 }
 
 static void storm(struct sim_run *r, const struct sim_hit *h)
@@ -307,9 +337,15 @@ void sim_fault_event(struct sim_run *r, const struct sim_event *e)
     const struct sim_fault *f = &r->options->script->fault[e->to];
     const struct sim_hit *h = &r->hit[e->to];
 
-    r->faults_left--;
-    r->last_fault = r->now;
-    if (e->from)
+    if (e->from < 2) {
+        r->faults_left--;
+        r->last_fault = r->now;
+    }
+    if (f->verb == SIM_RANDOM_WAITS && e->from != 1)
+        random_wait(r, e->to);
+    else if (f->verb == SIM_RANDOM_WAITS)
+        return;
+    else if (e->from)
         end(r, e->to);
     else if (f->verb == SIM_STORM)
         storm(r, h);

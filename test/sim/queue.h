@@ -18,7 +18,8 @@ enum sim_event_kind {
     SIM_MESSAGE, /* for the agent or the deputy of node `to` */
     SIM_REACH, /* node `to` learns what the kernel of node `from` says */
     SIM_STALL, /* the wait of a rank of node `to` is as long as the limit; `from`: the rank */
-    SIM_FAULT /* `to`: number of the fault; `from`: 0 it begins, 1 it ends */
+    SIM_OVER, /* a wait of a rank of node `to` that has a limit is over; `from`: the rank */
+    SIM_FAULT /* `to`: number of the fault; `from`: 0 it begins, 1 it ends, 2 it goes on */
 };
 
 struct sim_event {

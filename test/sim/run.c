@@ -9,7 +9,6 @@
 
 #include <stdlib.h>
 
-#define BEGINS (1000 * FTREE_MS) /* not 0, which the core takes for "never" in places */
 #define PROGRESS_EVERY 65536
 
 /* ---- life ------------------------------------------------------------------------------------ */
@@ -48,7 +47,7 @@ static void make(struct sim_run *r, const struct sim_options *options, uint64_t 
     *r = (struct sim_run){.options = options,
                           .job = options->topology->job,
                           .seed = seed,
-                          .now = BEGINS,
+                          .now = SIM_BEGINS,
                           .draw = draw_stream(seed, 2)};
     r->job.seed = draw_mix(seed + 3);
     ftree_config_default(&r->cfg);
@@ -125,6 +124,9 @@ static void event(struct sim_run *r)
             break;
         case SIM_STALL:
             sim_agent_stall(r, &e);
+            break;
+        case SIM_OVER:
+            sim_fault_over(r, &e);
             break;
         case SIM_FAULT:
             sim_fault_event(r, &e);

@@ -26,6 +26,8 @@
 
 struct sim_run;
 
+#define SIM_BEGINS (1000 * FTREE_MS) /* not 0, which the core takes for "never" in places */
+
 /* What is the same in all runs. */
 struct sim_options {
     const struct sim_topology *topology;
@@ -59,6 +61,7 @@ struct sim_node {
 
 struct sim_rank {
     ftree_time since; /* it waits; 0: it does not */
+    ftree_time until; /* and then goes on; 0: it depends */
     int32_t peer;
 };
 
@@ -127,6 +130,7 @@ bool sim_agent_runs(const struct sim_run *r, int32_t node);
 /* Purpose: draws what the script leaves open, and puts its lines into the queue. */
 void sim_fault_plan(struct sim_run *r);
 void sim_fault_event(struct sim_run *r, const struct sim_event *e);
+void sim_fault_over(struct sim_run *r, const struct sim_event *e);
 void sim_fault_free(struct sim_run *r);
 
 /* ---- trace.c --------------------------------------------------------------------------------- */

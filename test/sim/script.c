@@ -19,7 +19,7 @@
 const char *sim_verb_name(int verb)
 {
     static const char *const names[SIM_VERBS] = {"lose", "kill",   "freeze", "cut",   "partition",
-                                                 "slow", "return", "heal",   "storm", "wait"};
+                                                 "slow", "return", "heal",   "storm", "wait", "random"};
 
     return verb >= 0 && verb < SIM_VERBS ? names[verb] : "?";
 }
@@ -259,6 +259,21 @@ static int take_wait(struct reader *r, struct sim_fault *f)
     return FTREE_OK;
 }
 
+/* "random waits every 1s of up to 5s" */
+static int take_random_waits(struct reader *r, struct sim_fault *f)
+{
+    static const char *const words[] = {"waits", "every", NULL}, *const more[] = {"of", "up", "to",
+                                                                                 NULL};
+    const char *at;
+
+    if (take_words(r, words))
+        return FTREE_ERR_INVALID;
+    at = r->word;
+    if (take_time(r, &f->every) || take_words(r, more) || take_time(r, &f->by))
+        return FTREE_ERR_INVALID;
+    return f->every ? FTREE_OK : wrong_at(r, at, "more often than there is time");
+}
+
 static int take_slow(struct reader *r, struct sim_fault *f)
 {
     if (!took(r, "link"))
@@ -290,6 +305,8 @@ static int take_verb(struct reader *r, struct sim_fault *f)
             return take_storm(r, f);
         case SIM_SLOW:
             return take_slow(r, f);
+        case SIM_RANDOM_WAITS:
+            return take_random_waits(r, f);
         case SIM_CUT:
         case SIM_PARTITION:
             return take_target(r, &f->target) ? FTREE_ERR_INVALID : take_path(r, &f->paths);
@@ -299,8 +316,8 @@ static int take_verb(struct reader *r, struct sim_fault *f)
         case SIM_RETURN:
             return take_target(r, &f->target);
         default:
-            return expected(r, "lose, kill, freeze, cut, partition, slow, return, heal, storm: or "
-                               "node");
+            return expected(r, "lose, kill, freeze, cut, partition, slow, return, heal, storm:, "
+                               "node or random");
     }
 }
 

@@ -21,6 +21,8 @@
  *     [t=TIME] heal                      no partition any more
  *     [t=TIME] storm: all wait for TARGET   every rank begins to wait for it (it may be well)
  *     [t=TIME] node NODE waits for node NODE
+ *     [t=TIME] random waits every TIME of up to TIME   as healthy programs do: one rank waits for
+ *                                        another, and goes on
  *
  * Each but return and heal may end in "for TIME": then it is over again.  Where t= is missing, it is
  * 1 s.  TIME is a number and one of ns, us, ms, s, m, h.  PATH is data or mgmt.  TARGET:
@@ -44,6 +46,7 @@ enum sim_verb {
     SIM_HEAL,
     SIM_STORM,
     SIM_WAIT,
+    SIM_RANDOM_WAITS,
     SIM_VERBS
 };
 
@@ -75,7 +78,8 @@ struct sim_fault {
     uint8_t paths; /* a set */
     ftree_time at;
     ftree_time lasts; /* FTREE_NEVER: for good */
-    ftree_time by; /* of a slow link */
+    ftree_time by; /* of a slow link; of random waits: how long they are at most */
+    ftree_time every; /* of random waits */
     struct sim_target target;
     int32_t waits_for; /* of SIM_WAIT; the target is who waits */
 };

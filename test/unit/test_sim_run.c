@@ -91,6 +91,16 @@ START_TEST(a_node_that_all_wait_for_and_that_is_well_is_not_accused)
 }
 END_TEST
 
+START_TEST(a_job_in_which_ranks_wait_and_go_on_is_healthy)
+{
+    simulate(NULL, 30, "random waits every 200ms of up to 10s for 1h", 1);
+    ck_assert(result.ok);
+    ck_assert_int_eq(run.truth.reports, 0);
+    ck_assert_uint_gt(run.messages, 1000);
+    finish();
+}
+END_TEST
+
 START_TEST(what_is_over_is_withdrawn)
 {
     simulate(NULL, 30, "t=1s lose node 7\nt=10s return it", 1);
@@ -149,6 +159,7 @@ SUITE("sim_run")
     TEST_ROWS(faults_are_found, 12);
     TEST(a_healthy_job_sends_nothing);
     TEST(a_node_that_all_wait_for_and_that_is_well_is_not_accused);
+    TEST(a_job_in_which_ranks_wait_and_go_on_is_healthy);
     TEST(what_is_over_is_withdrawn);
     TEST(the_same_seed_is_the_same_run_to_the_last_message);
     TEST(idle_handles_are_small_and_none_leaks);

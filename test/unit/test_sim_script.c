@@ -55,6 +55,7 @@ START_TEST(lines)
         {"lose random fln and child", SIM_LOSE, SIM_RANDOM_FLN, 1, 0, 0, 0, 1, 0, 3},
         {"return node 17", SIM_RETURN, SIM_NODES, 0, 1, 17, 17, 1, 0, 3},
         {"heal", SIM_HEAL, SIM_NONE, 0, 0, 0, 0, 1, 0, 3},
+        {"random waits every 1s of up to 5s for 2s", SIM_RANDOM_WAITS, SIM_NONE, 0, 0, 0, 0, 1, 2, 3},
         {"node 3 waits for node 9", SIM_WAIT, SIM_NODES, 0, 1, 3, 3, 1, 0, 3},
     };
 
@@ -107,6 +108,7 @@ START_TEST(what_is_wrong_is_said_with_line_and_column)
         {"lose 0 random nodes", 1, 6, "'0' where a target"},
         {"lose 21 random nodes", 1, 6, "'21' where a target"},
         {"lose root and substitutes", 1, 15, "'substitutes' where a number"},
+        {"random waits every 0s of up to 5s", 1, 20, "more often"},
         {"return node 1 for 2s", 1, 15, "'for' where the end of the line"},
         {"node 1 waits for 2", 1, 18, "'2' where 'node' is expected"},
         {"lose node 99999999999999999999", 1, 11, "no such node"},
