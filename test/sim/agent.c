@@ -105,7 +105,7 @@ static void fill_state(struct sim_run *r, int32_t node, int32_t i, struct ftree_
                                    .proc_state = 'R',
                                    .peer = waits ? k->peer : FTREE_NONE,
                                    .waiting = waits ? r->now - k->since : 0};
-    if (r->node[node].asleep_until > r->now)
+    if (k->stopped || (r->node[node].asleep_until > r->now && !r->node[node].agent_only))
         s->proc_state = 'T';
 }
 
@@ -230,9 +230,11 @@ static bool has_turn(struct sim_run *r, struct sim_event *e)
     return false;
 }
 
-/* A deputy has a CPU of its own, and answers for an agent that does not. */
+/* A deputy has a CPU of its own, and answers for an agent that does not; a node with one rank has
+ * none. */
 static void deputy_answers(struct sim_run *r, const struct sim_event *e)
 {
+    const struct sim_node *node = &r->node[e->to];
     struct ftree_rank_state states[64];
     int32_t n = r->options->topology->ranks_per_node < 64 ? r->options->topology->ranks_per_node
                                                           : 64;
@@ -240,6 +242,8 @@ static void deputy_answers(struct sim_run *r, const struct sim_event *e)
     uint8_t out[FTREE_MESSAGE_MAX];
     size_t len = sizeof(out);
 
+    if (node->off || node->gone || n == 1 || (node->asleep_until > r->now && !node->agent_only))
+        return;
     for (int32_t i = 0; i < n; i++)
         fill_state(r, e->to, i, &states[i]);
     if (!ftree_deputy_answer(&r->job, r->cfg.stall, e->bytes, e->len, states, n, out, &len) && len)
@@ -250,15 +254,12 @@ void sim_agent_message(struct sim_run *r, struct sim_event *e)
 {
     struct sim_node *n = &r->node[e->to];
 
-    if (!is_awake(r, e))
-        return;
     if (e->role == FTREE_ROLE_DEPUTY) {
-        if (r->options->topology->ranks_per_node > 1)
-            deputy_answers(r, e);
+        deputy_answers(r, e);
         free(e->bytes);
         return;
     }
-    if (!has_turn(r, e))
+    if (!is_awake(r, e) || !has_turn(r, e))
         return;
     note(r, e);
     n->received++;

@@ -92,6 +92,21 @@ static void partners_wait(struct sim_run *r, int32_t node, const uint8_t *mark, 
     }
 }
 
+static void two_wait(struct sim_run *r, int32_t a, int32_t b)
+{
+    if (a == b)
+        return;
+    begin_wait(r, any_rank(r, a), any_rank(r, b));
+    begin_wait(r, any_rank(r, b), any_rank(r, a));
+}
+
+/* Some ranks, wherever they are, wait for one. */
+static void others_wait(struct sim_run *r, int32_t rank)
+{
+    for (int32_t i = 0; i < r->options->partners; i++)
+        begin_wait(r, (int32_t) draw_below(&r->draw, (uint64_t) r->job.size), rank);
+}
+
 /* A healthy program's: whoever was drawn waits for another, unless one of them is in trouble; and
  * so on. */
 static void random_wait(struct sim_run *r, int32_t line)
@@ -144,6 +159,8 @@ static uint32_t classes_of(const struct sim_run *r, const struct sim_fault *f)
             return SIM_CLASS(FTREE_CLASS_NODE_OUTAGE);
         case SIM_KILL:
             return SIM_CLASS(FTREE_CLASS_PROCESS_CRASH);
+        case SIM_STOP:
+            return SIM_CLASS(FTREE_CLASS_PROCESS_STOPPED);
         case SIM_FREEZE:
             return alone ? SIM_CLASS(FTREE_CLASS_PROCESS_STOPPED)
                          : SIM_CLASS(FTREE_CLASS_NODE_FROZEN);
@@ -161,10 +178,11 @@ static uint32_t classes_of(const struct sim_run *r, const struct sim_fault *f)
     }
 }
 
-/* What nobody misses over the management network nobody finds. */
+/* What nobody misses over the management network nobody finds; and of two nodes that do not reach
+ * each other nobody else knows but their FLN, where it is one of them. */
 static bool is_unnoticed(const struct sim_fault *f)
 {
-    return f->verb == SIM_SLOW || (f->verb == SIM_CUT && f->paths == 1 << FTREE_PATH_MGMT);
+    return f->verb == SIM_SLOW || (f->verb == SIM_CUT && f->other != FTREE_NONE) || (f->verb == SIM_CUT && f->paths == 1 << FTREE_PATH_MGMT);
 }
 
 static void expect(struct sim_run *r, int32_t line, int32_t node, int32_t switch_)
@@ -182,27 +200,55 @@ static void expect(struct sim_run *r, int32_t line, int32_t node, int32_t switch
         e.must = false;
     if (f->verb == SIM_PARTITION)
         e.sides = 2;
+    if (f->verb == SIM_CUT && f->other != FTREE_NONE)
+        e.classes = SIM_CLASS(FTREE_CLASS_UNKNOWN);
     if (switch_ != FTREE_NONE && f->verb == SIM_LOSE)
         e.classes = SIM_CLASS(FTREE_CLASS_SWITCH_FAULT);
     if (e.classes)
         sim_truth_expect(&r->truth, &e);
 }
 
+/* Of a switch that is lost or slow the nodes behind it are not changed themselves. */
+static bool is_the_switch(const struct sim_fault *f, const struct sim_hit *h)
+{
+    return h->switches > 0 && (f->verb == SIM_LOSE || f->verb == SIM_SLOW);
+}
+
 static void expect_all(struct sim_run *r, int32_t line)
 {
+    const struct sim_fault *f = &r->options->script->fault[line];
     const struct sim_hit *h = &r->hit[line];
 
-    if (r->options->script->fault[line].verb == SIM_PARTITION) {
+    if (f->verb == SIM_PARTITION) {
         expect(r, line, FTREE_NONE, FTREE_NONE);
         return;
     }
-    for (int32_t i = 0; i < h->switches; i++)
+    for (int32_t i = 0; i < h->switches && is_the_switch(f, h); i++)
         expect(r, line, FTREE_NONE, h->switch_[i]);
-    for (int32_t i = 0; i < h->nodes && h->switches == 0; i++)
+    for (int32_t i = 0; i < h->nodes && !is_the_switch(f, h); i++)
         expect(r, line, h->node[i], FTREE_NONE);
+    if (f->verb == SIM_CUT && f->other != FTREE_NONE)
+        expect(r, line, f->other, FTREE_NONE);
 }
 
 /* ---- begin and end --------------------------------------------------------------------------- */
+
+static ftree_time wakes_at(const struct sim_run *r, const struct sim_fault *f, bool begins)
+{
+    if (!begins)
+        return 0;
+    return f->lasts == FTREE_NEVER ? FTREE_NEVER : r->now + f->lasts;
+}
+
+/* The agent is a thread of the lowest rank's process. */
+static void stop_rank(struct sim_run *r, const struct sim_fault *f, int32_t node, bool begins)
+{
+    r->rank[f->other].stopped = begins;
+    if (f->other != sim_first_rank(r->options->topology, node))
+        return;
+    r->node[node].agent_only = begins;
+    r->node[node].asleep_until = wakes_at(r, f, begins);
+}
 
 /* What a fault does to a node, and no more. */
 static void change_node(struct sim_run *r, const struct sim_fault *f, int32_t node, bool begins)
@@ -218,12 +264,17 @@ static void change_node(struct sim_run *r, const struct sim_fault *f, int32_t no
         case SIM_KILL:
             n->gone = begins;
             break;
+        case SIM_STOP:
+            stop_rank(r, f, node, begins);
+            break;
         case SIM_FREEZE:
-            n->asleep_until = !begins ? 0 : f->lasts == FTREE_NEVER ? FTREE_NEVER
-                                                                  : r->now + f->lasts;
+            n->asleep_until = wakes_at(r, f, begins);
             break;
         case SIM_CUT:
-            *down = (uint8_t) (begins ? *down | f->paths : *down & ~f->paths);
+            if (f->other != FTREE_NONE)
+                sim_network_cut(&r->network, node, f->other, begins ? f->paths : 0);
+            else
+                *down = (uint8_t) (begins ? *down | f->paths : *down & ~f->paths);
             break;
         case SIM_PARTITION:
             r->network.side[node] = begins;
@@ -241,12 +292,6 @@ static void change_switch(struct sim_run *r, const struct sim_fault *f, int32_t 
         r->network.switch_lost[s] = begins;
     else if (f->verb == SIM_SLOW)
         r->network.switch_slow[s] = begins ? f->by : 0;
-}
-
-/* Of a switch that is lost or slow the nodes behind it are not changed themselves. */
-static bool is_the_switch(const struct sim_fault *f, const struct sim_hit *h)
-{
-    return h->switches > 0 && (f->verb == SIM_LOSE || f->verb == SIM_SLOW);
 }
 
 static void change(struct sim_run *r, int32_t line, bool begins)
@@ -283,7 +328,12 @@ static void begin(struct sim_run *r, int32_t line)
 
     change(r, line, true);
     expect_all(r, line);
-    if (is_unnoticed(f))
+    if (f->verb == SIM_CUT && f->other != FTREE_NONE)
+        for (int32_t i = 0; i < h->nodes; i++)
+            two_wait(r, h->node[i], f->other);
+    if (f->verb == SIM_STOP)
+        others_wait(r, f->other);
+    if (is_unnoticed(f) || f->verb == SIM_STOP)
         return;
     mark = mark_hit(r, h);
     for (int32_t i = 0; i < h->nodes; i++)
@@ -316,6 +366,7 @@ static void give_back(struct sim_run *r, const struct sim_hit *h)
         struct sim_node *n = &r->node[h->node[i]];
         n->off = n->gone = false;
         n->asleep_until = 0;
+        n->agent_only = false;
         r->network.down[h->node[i]] = r->network.side[h->node[i]] = 0;
         r->network.slow[h->node[i]] = 0;
         sim_truth_well(&r->truth, h->node[i], FTREE_NONE);
@@ -352,7 +403,7 @@ void sim_fault_event(struct sim_run *r, const struct sim_event *e)
     else if (f->verb == SIM_WAIT)
         for (int32_t i = 0; i < h->nodes; i++)
             begin_wait(r, any_rank(r, h->node[i]),
-                       sim_first_rank(r->options->topology, f->waits_for));
+                       sim_first_rank(r->options->topology, f->other));
     else if (f->verb == SIM_RETURN)
         give_back(r, h);
     else if (f->verb == SIM_HEAL)

@@ -37,6 +37,7 @@ void sim_network_free(struct sim_network *n)
     free(n->switch_lost);
     free(n->switch_slow);
     free(n->switch_depth);
+    free(n->pair);
     *n = (struct sim_network){0};
 }
 
@@ -75,11 +76,40 @@ static struct way way_between(const struct sim_network *n, int32_t a, int32_t b)
     return w;
 }
 
+static struct sim_pair *find_pair(const struct sim_network *n, int32_t a, int32_t b)
+{
+    for (int32_t i = 0; i < n->pairs; i++)
+        if ((n->pair[i].a == a && n->pair[i].b == b) || (n->pair[i].a == b && n->pair[i].b == a))
+            return &n->pair[i];
+    return NULL;
+}
+
+void sim_network_cut(struct sim_network *n, int32_t a, int32_t b, uint8_t paths)
+{
+    struct sim_pair *p = find_pair(n, a, b);
+
+    if (!p) {
+        n->pair = sim_realloc(n->pair, (size_t) n->pairs + 1, sizeof(*n->pair));
+        p = &n->pair[n->pairs++];
+        *p = (struct sim_pair){.a = a, .b = b};
+    }
+    p->paths = paths;
+}
+
+static bool pair_is_cut(const struct sim_network *n, int32_t a, int32_t b, int path)
+{
+    const struct sim_pair *p = find_pair(n, a, b);
+
+    return p && p->paths >> path & 1;
+}
+
 bool sim_network_works(const struct sim_network *n, int32_t a, int32_t b, int path)
 {
     if ((n->down[a] | n->down[b]) >> path & 1)
         return false;
     if (n->parted >> path & 1 && n->side[a] != n->side[b])
+        return false;
+    if (n->pairs && pair_is_cut(n, a, b, path))
         return false;
     return !n->any_switch || path != FTREE_PATH_DATA || !way_between(n, a, b).lost;
 }

@@ -29,6 +29,11 @@ struct sim_latency {
     } kind;
 };
 
+struct sim_pair {
+    int32_t a, b;
+    uint8_t paths;
+};
+
 struct sim_network {
     struct draw draw;
     int32_t nodes;
@@ -39,6 +44,8 @@ struct sim_network {
     uint8_t *down; /* [nodes]: the paths on which the node's end is cut; all: it has no power */
     uint8_t *side; /* [nodes]: which side of a partition it is on */
     uint8_t parted; /* the paths that are parted */
+    struct sim_pair *pair; /* [pairs]: nodes between which nothing passes */
+    int32_t pairs;
     ftree_time *slow; /* [nodes]: so much longer by the node's data link */
     uint8_t *switch_lost; /* [switches] */
     ftree_time *switch_slow; /* [switches] */
@@ -48,6 +55,9 @@ struct sim_network {
 
 void sim_network_init(struct sim_network *n, int32_t nodes, const struct ftree_tree *tree);
 void sim_network_free(struct sim_network *n);
+
+/* Purpose: cuts two nodes from each other on a set of paths, or (paths 0) no more. */
+void sim_network_cut(struct sim_network *n, int32_t a, int32_t b, uint8_t paths);
 
 /* Purpose: true if a packet gets from a to b by that path now. */
 bool sim_network_works(const struct sim_network *n, int32_t a, int32_t b, int path);

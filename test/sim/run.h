@@ -56,6 +56,7 @@ struct sim_node {
     uint32_t memory, memory_most; /* of its handle, in bytes */
     bool off; /* no power */
     bool gone; /* its processes have ended */
+    bool agent_only; /* while it is asleep: its other processes run */
     bool tick_queued; /* its tick waits for its CPU */
 };
 
@@ -63,6 +64,7 @@ struct sim_rank {
     ftree_time since; /* it waits; 0: it does not */
     ftree_time until; /* and then goes on; 0: it depends */
     int32_t peer;
+    bool stopped; /* its process is, and not those of all its node */
 };
 
 /* The nodes (or switches) that a line of the script came to. */

@@ -18,8 +18,9 @@
 
 const char *sim_verb_name(int verb)
 {
-    static const char *const names[SIM_VERBS] = {"lose", "kill",   "freeze", "cut",   "partition",
-                                                 "slow", "return", "heal",   "storm", "wait", "random"};
+    static const char *const names[SIM_VERBS] = {"lose", "kill", "freeze", "stop",
+                                                 "cut", "partition", "slow", "return",
+                                                 "heal", "storm", "wait", "random"};
 
     return verb >= 0 && verb < SIM_VERBS ? names[verb] : "?";
 }
@@ -253,7 +254,7 @@ static int take_wait(struct reader *r, struct sim_fault *f)
 
     next(r);
     if (take_list(r, true, &f->target) || take_words(r, words) ||
-        one_of(r, r->word, r->len, true, &f->waits_for))
+        one_of(r, r->word, r->len, true, &f->other))
         return FTREE_ERR_INVALID;
     next(r);
     return FTREE_OK;
@@ -272,6 +273,40 @@ static int take_random_waits(struct reader *r, struct sim_fault *f)
     if (take_time(r, &f->every) || take_words(r, more) || take_time(r, &f->by))
         return FTREE_ERR_INVALID;
     return f->every ? FTREE_OK : wrong_at(r, at, "more often than there is time");
+}
+
+/* "stop rank 5" */
+static int take_stop(struct reader *r, struct sim_fault *f)
+{
+    static const char *const words[] = {"rank", NULL};
+    int64_t n;
+
+    if (take_words(r, words))
+        return FTREE_ERR_INVALID;
+    if (!sim_read_number(r->word, r->len, 0, r->t->job.size - 1, &n))
+        return expected(r, "a rank of the job");
+    next(r);
+    f->other = (int32_t) n;
+    f->target.kind = SIM_NODES;
+    f->target.range = sim_realloc(NULL, 1, sizeof(*f->target.range));
+    f->target.range[0].first = f->target.range[0].last = f->other / r->t->ranks_per_node;
+    f->target.ranges = 1;
+    return FTREE_OK;
+}
+
+/* "cut node 5 on data", "cut node 5 from node 6" */
+static int take_cut(struct reader *r, struct sim_fault *f)
+{
+    static const char *const words[] = {"node", NULL};
+
+    if (take_target(r, &f->target))
+        return FTREE_ERR_INVALID;
+    if (took(r, "from")) {
+        if (take_words(r, words) || one_of(r, r->word, r->len, true, &f->other))
+            return FTREE_ERR_INVALID;
+        next(r);
+    }
+    return take_path(r, &f->paths);
 }
 
 static int take_slow(struct reader *r, struct sim_fault *f)
@@ -307,7 +342,10 @@ static int take_verb(struct reader *r, struct sim_fault *f)
             return take_slow(r, f);
         case SIM_RANDOM_WAITS:
             return take_random_waits(r, f);
+        case SIM_STOP:
+            return take_stop(r, f);
         case SIM_CUT:
+            return take_cut(r, f);
         case SIM_PARTITION:
             return take_target(r, &f->target) ? FTREE_ERR_INVALID : take_path(r, &f->paths);
         case SIM_LOSE:
@@ -316,7 +354,7 @@ static int take_verb(struct reader *r, struct sim_fault *f)
         case SIM_RETURN:
             return take_target(r, &f->target);
         default:
-            return expected(r, "lose, kill, freeze, cut, partition, slow, return, heal, storm:, "
+            return expected(r, "lose, kill, freeze, stop, cut, partition, slow, return, heal, storm:, "
                                "node or random");
     }
 }
@@ -339,7 +377,8 @@ static int take_line(struct reader *r, struct sim_fault *f)
 
 static int add_line(struct sim_script *s, struct reader *r)
 {
-    struct sim_fault f = {.at = AT_DEFAULT, .lasts = FTREE_NEVER, .paths = SIM_BOTH_PATHS};
+    struct sim_fault f = {.at = AT_DEFAULT, .lasts = FTREE_NEVER, .paths = SIM_BOTH_PATHS,
+                          .other = FTREE_NONE};
 
     next(r);
     if (r->len == 0)

@@ -14,7 +14,9 @@
  *     [t=TIME] lose TARGET               its power is gone; of switches: nothing passes them
  *     [t=TIME] kill TARGET               its processes end, the kernel lives
  *     [t=TIME] freeze TARGET             its processes are stopped, the kernel lives
+ *     [t=TIME] stop rank RANK            its process is stopped; the node's others are not
  *     [t=TIME] cut TARGET [on PATH]      its links are cut, on all paths or on one
+ *     [t=TIME] cut node NODE from node NODE [on PATH]   nothing passes between these two
  *     [t=TIME] partition TARGET [on PATH]  nothing passes between it and all others
  *     [t=TIME] slow link TARGET by TIME  messages over its data links take so much longer
  *     [t=TIME] return TARGET             all of this is over for it
@@ -39,6 +41,7 @@ enum sim_verb {
     SIM_LOSE,
     SIM_KILL,
     SIM_FREEZE,
+    SIM_STOP,
     SIM_CUT,
     SIM_PARTITION,
     SIM_SLOW,
@@ -81,7 +84,8 @@ struct sim_fault {
     ftree_time by; /* of a slow link; of random waits: how long they are at most */
     ftree_time every; /* of random waits */
     struct sim_target target;
-    int32_t waits_for; /* of SIM_WAIT; the target is who waits */
+    int32_t other; /* node: of SIM_WAIT whom the target waits for, of SIM_CUT from whom it is cut
+                    * (FTREE_NONE: from all); of SIM_STOP: the rank */
 };
 
 struct sim_script {

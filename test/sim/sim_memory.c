@@ -29,5 +29,7 @@ void *sim_calloc(size_t n, size_t size)
 
 void *sim_copy(const void *bytes, size_t len)
 {
-    return memcpy(checked(malloc(len ? len : 1), 1, len), bytes, len);
+    void *copy = checked(malloc(len ? len : 1), 1, len);
+
+    return len ? memcpy(copy, bytes, len) : copy; /* bytes may be NULL then */
 }

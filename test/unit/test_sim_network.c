@@ -78,6 +78,11 @@ START_TEST(cuts_and_partitions_are_of_a_path)
     ck_assert(!sim_network_works(&net, 1, 0, FTREE_PATH_DATA));
     ck_assert(sim_network_works(&net, 0, 1, FTREE_PATH_MGMT));
     net.down[0] = 0;
+    sim_network_cut(&net, 0, 2, SIM_BOTH_PATHS);
+    ck_assert(!sim_network_works(&net, 2, 0, FTREE_PATH_DATA));
+    ck_assert(sim_network_works(&net, 2, 1, FTREE_PATH_DATA));
+    sim_network_cut(&net, 2, 0, 0);
+    ck_assert(sim_network_works(&net, 0, 2, FTREE_PATH_MGMT));
     net.side[3] = net.side[4] = 1;
     ck_assert(sim_network_works(&net, 3, 1, FTREE_PATH_DATA));
     net.parted = 1 << FTREE_PATH_MGMT;

@@ -62,6 +62,10 @@ START_TEST(faults_are_found)
         {"switch:5 node:6 rank:3", "freeze random node", 1},
         {"switch:5 node:6 rank:3", "kill random node", 1},
         {"switch:5 node:6 rank:3", "lose random node", 1},
+        {"switch:5 node:6 rank:3", "stop rank 12", 1}, /* with its node's agent */
+        {"switch:5 node:6 rank:3", "stop rank 13", 1},
+        {NULL, "stop rank 13", 1},
+        {NULL, "cut node 2 from node 9", 1}, /* which is its child */
     };
 
     simulate(rows[_i].string, rows[_i].string ? 0 : 30, rows[_i].lines, (uint64_t) _i);
@@ -156,7 +160,7 @@ END_TEST
 
 SUITE("sim_run")
 {
-    TEST_ROWS(faults_are_found, 12);
+    TEST_ROWS(faults_are_found, 16);
     TEST(a_healthy_job_sends_nothing);
     TEST(a_node_that_all_wait_for_and_that_is_well_is_not_accused);
     TEST(a_job_in_which_ranks_wait_and_go_on_is_healthy);

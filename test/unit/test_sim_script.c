@@ -56,6 +56,8 @@ START_TEST(lines)
         {"return node 17", SIM_RETURN, SIM_NODES, 0, 1, 17, 17, 1, 0, 3},
         {"heal", SIM_HEAL, SIM_NONE, 0, 0, 0, 0, 1, 0, 3},
         {"random waits every 1s of up to 5s for 2s", SIM_RANDOM_WAITS, SIM_NONE, 0, 0, 0, 0, 1, 2, 3},
+        {"stop rank 7 for 3s", SIM_STOP, SIM_NODES, 0, 1, 7, 7, 1, 3, 3},
+        {"cut nodes 2,3 from node 4 on data", SIM_CUT, SIM_NODES, 0, 2, 2, 2, 1, 0, 1},
         {"node 3 waits for node 9", SIM_WAIT, SIM_NODES, 0, 1, 3, 3, 1, 0, 3},
     };
 
@@ -109,6 +111,8 @@ START_TEST(what_is_wrong_is_said_with_line_and_column)
         {"lose 21 random nodes", 1, 6, "'21' where a target"},
         {"lose root and substitutes", 1, 15, "'substitutes' where a number"},
         {"random waits every 0s of up to 5s", 1, 20, "more often"},
+        {"stop rank 20", 1, 11, "'20' where a rank of the job"},
+        {"cut node 1 from switch 2", 1, 17, "'switch' where 'node'"},
         {"return node 1 for 2s", 1, 15, "'for' where the end of the line"},
         {"node 1 waits for 2", 1, 18, "'2' where 'node' is expected"},
         {"lose node 99999999999999999999", 1, 11, "no such node"},
