@@ -14,7 +14,8 @@
 
 /*
  * What surrounds one handle.  The network answers as a kernel does: a live process's port connects,
- * a stopped one's connects and stays silent, a dead one's is refused, a node without power is silent.
+ * a stopped one's connects and stays silent, a dead one's is refused, a node without power is
+ * silent.
  *
  * An agent is one thread: each message, in or out, keeps its CPU busy for a while, and what arrives
  * meanwhile waits its turn.  So an agent that has too much to do answers late, as it does in a job.
@@ -236,8 +237,8 @@ static void deputy_answers(struct sim_run *r, const struct sim_event *e)
 {
     const struct sim_node *node = &r->node[e->to];
     struct ftree_rank_state states[64];
-    int32_t n = r->options->topology->ranks_per_node < 64 ? r->options->topology->ranks_per_node
-                                                          : 64;
+    int32_t n =
+        r->options->topology->ranks_per_node < 64 ? r->options->topology->ranks_per_node : 64;
     struct ftree_route back = {.node = e->from, .path = e->path, .conn = 1};
     uint8_t out[FTREE_MESSAGE_MAX];
     size_t len = sizeof(out);

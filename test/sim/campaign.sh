@@ -112,13 +112,18 @@ one() {
         ulimit -t $((limit * runs))
         exec "$program" "${arguments[@]}" --check no --runs "$runs" --quiet --json "$file"
     ) >"$out/$name-$n.txt" 2>&1 || code=$?
-    [ $code -le 1 ] || { warn "$name, $n nodes: exit code $code (137: too long): $out/$name-$n.txt"; return 1; }
+    if [ $code -gt 1 ]; then
+        warn "$name, $n nodes: exit code $code (137: too long): $out/$name-$n.txt"
+        return 1
+    fi
     jq -r --arg name "$name" --argjson limit "$limit" '
         def mean: if length > 0 then add / length else 0 end;
         .runs | [$name, .[0].nodes, length, (map(select(.ok)) | length),
-            (map(.verdicts[].latency_s // empty) | mean), (map(.verdicts[].latency_s // empty) | max // 0),
+            (map(.verdicts[].latency_s // empty) | mean),
+            (map(.verdicts[].latency_s // empty) | max // 0),
             (map(.messages_mean) | mean), (map(.messages_busiest_node) | max),
-            (map(.bytes_per_handle) | max), (map(.bytes_per_handle_peak) | max), (map(.wall_s) | max)]
+            (map(.bytes_per_handle) | max), (map(.bytes_per_handle_peak) | max),
+            (map(.wall_s) | max)]
         | map(if type == "number" then . * 1000 | round / 1000 else . end) | @tsv' "$file" |
         tee -a "$out/table.tsv" | column_line
     return $code

@@ -42,7 +42,7 @@ static const char usage[] =
     "  --delay SHARE[:T]  take up to T (1s) longer, and so arrive in another order\n"
     "  --cost T           CPU time of an agent for a message, in or out (10us)\n"
     "Faults\n"
-    "  --fault LINE       one line; may be given again (a random node is lost, where there is none)\n"
+    "  --fault LINE       one line; may be given again (without: 'lose random node')\n"
     "  --script FILE      lines from a file, '-': standard input\n"
     "  --partners P       how many ranks begin to wait for each node that is gone (4)\n"
     "Runs\n"
@@ -53,13 +53,13 @@ static const char usage[] =
     "  --check yes|no     every invariant after each event (yes for up to 10000 nodes)\n"
     "Output\n"
     "  --json FILE|-      all numbers; with '-' the table goes to standard error\n"
-    "  --plot FILE        latency, messages and load for 10, 100, ... N nodes: FILE is .svg or .png\n"
+    "  --plot FILE        latency, messages and load for 10, 100, ... N nodes: .svg or .png\n"
     "  --trace FILE       what every node was told and decided, for one run\n"
     "  --quiet            no progress, and no table but for runs that are not ok\n"
     "  --help             this text\n"
     "\n"
-    "A line of a script is one of these, with 't=TIME' before it (t=1s) and, but for the last ones,\n"
-    "'for TIME' behind it; '#' begins a comment:\n"
+    "A line of a script is one of these, with 't=TIME' before it (t=1s) and, but for return and\n"
+    "heal, 'for TIME' behind it; '#' begins a comment:\n"
     "  lose|kill|freeze TARGET       no power; processes end; processes are stopped\n"
     "  stop rank RANK                one process is stopped\n"
     "  cut|partition TARGET [on data|mgmt]\n"
@@ -75,7 +75,7 @@ static const char usage[] =
     "\n"
     "Example: faultloc simulate --nodes 100000 --fault 't=5s lose node 17' --runs 3\n"
     "\n"
-    "Exit code: 0 every run is ok, 1 one is not, 2 wrong arguments or a file that cannot be used.\n";
+    "Exit code: 0 every run is ok, 1 one is not, 2 wrong arguments or a useless file.\n";
 
 struct command {
     struct sim_options options;
@@ -320,10 +320,11 @@ static int read_one(struct command *c, const char *text, bool is_file)
         return 2;
     rc = sim_script_read(&c->script, is_file ? content : text, &c->topology, &e);
     if (rc && is_file)
-        fprintf(stderr, "faultloc simulate: --script %s:%d:%d: %s\n", text, e.line, e.column, e.text);
-    else if (rc)
-        fprintf(stderr, "faultloc simulate: --fault '%s', line %d, column %d: %s\n", text, e.line, e.column,
+        fprintf(stderr, "faultloc simulate: --script %s:%d:%d: %s\n", text, e.line, e.column,
                 e.text);
+    else if (rc)
+        fprintf(stderr, "faultloc simulate: --fault '%s', line %d, column %d: %s\n", text, e.line,
+                e.column, e.text);
     free(content);
     return rc ? 2 : 0;
 }
@@ -347,11 +348,12 @@ static void progress(void *ctx, const struct sim_run *r)
     if (now - c->shown < (c->on_terminal ? 0.5 : 5))
         return;
     c->shown = now;
-    fprintf(stderr,
-            "%sfaultloc simulate: run %d of %d, %d nodes: t=%.3f s, %.1f M events, %d reports, %.0f s%s",
-            c->on_terminal ? "\r" : "", c->run, (int) c->runs, (int) r->job.nodes,
-            sim_seconds(r->now), (double) r->events / 1e6, (int) r->truth.reports, now - c->begun,
-            c->on_terminal ? "\033[K" : "\n");
+    fprintf(
+        stderr,
+        "%sfaultloc simulate: run %d of %d, %d nodes: t=%.3f s, %.1f M events, %d told, %.0f s%s",
+        c->on_terminal ? "\r" : "", c->run, (int) c->runs, (int) r->job.nodes, sim_seconds(r->now),
+        (double) r->events / 1e6, (int) r->truth.reports, now - c->begun,
+        c->on_terminal ? "\033[K" : "\n");
 }
 
 static void clear_progress(const struct command *c)
@@ -378,8 +380,7 @@ static bool one_run(struct command *c, FILE *table, struct json_object *list,
 }
 
 /* All runs for one number of nodes. */
-static int all_runs(struct command *c, FILE *table, struct json_object *list,
-                    struct sim_plot *plot)
+static int all_runs(struct command *c, FILE *table, struct json_object *list, struct sim_plot *plot)
 {
     struct sim_result result;
     int code = 0;
@@ -395,8 +396,7 @@ static int all_runs(struct command *c, FILE *table, struct json_object *list,
 
 static int prepare(struct command *c, int32_t nodes)
 {
-    if (sim_topology_make(&c->topology, c->what, nodes, c->fanout, c->ranks, 0) ||
-        read_faults(c))
+    if (sim_topology_make(&c->topology, c->what, nodes, c->fanout, c->ranks, 0) || read_faults(c))
         return 2;
     c->options.topology = &c->topology;
     c->options.script = &c->script;
@@ -439,9 +439,10 @@ static int run_plot(struct command *c, FILE *table, struct json_object *list)
 static int write_json(const struct command *c, struct json_object *all)
 {
     FILE *f = strcmp(c->json, "-") ? fopen(c->json, "w") : stdout;
-    bool good = f && fprintf(f, "%s\n", json_object_to_json_string_ext(
-                                            all, JSON_C_TO_STRING_PRETTY |
-                                                     JSON_C_TO_STRING_NOSLASHESCAPE)) >= 0;
+    bool good =
+        f && fprintf(f, "%s\n",
+                     json_object_to_json_string_ext(all, JSON_C_TO_STRING_PRETTY |
+                                                             JSON_C_TO_STRING_NOSLASHESCAPE)) >= 0;
 
     if (f && (f == stdout ? fflush(f) : fclose(f)))
         good = false;

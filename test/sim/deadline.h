@@ -9,8 +9,8 @@
 #include "ftree.h"
 
 /*
- * When whose tick is due: one heap, in which each node has at most one entry, so that a million idle
- * nodes cost nothing.  Equal times are in the order of the nodes' numbers.
+ * When whose tick is due: one heap, in which each node has at most one entry, so that a million
+ * idle nodes cost nothing.  Equal times are in the order of the nodes' numbers.
  */
 struct sim_deadlines {
     ftree_time *at; /* [nodes]; FTREE_NEVER: it is not in the heap */

@@ -44,7 +44,8 @@ static inline double draw_unit(struct draw *d)
 /* A stream of its own for each purpose of a run. */
 static inline struct draw draw_stream(uint64_t seed, uint64_t purpose)
 {
-    return (struct draw){draw_mix(seed * 0x9e3779b97f4a7c15u + 1) ^ draw_mix(purpose + 0x5851f42du)};
+    return (struct draw){draw_mix(seed * 0x9e3779b97f4a7c15u + 1) ^
+                         draw_mix(purpose + 0x5851f42du)};
 }
 
 #endif /* DRAW_H_INCLUDED */

@@ -11,12 +11,12 @@
 #include <string.h>
 
 /*
- * Faults begin and end.  With each goes what a program would do then (some ranks wait for those that
- * are gone, all of them if the script says so), and what is to be found.
+ * Faults begin and end.  With each goes what a program would do then (some ranks wait for those
+ * that are gone, all of them if the script says so), and what is to be found.
  */
 
-/* Whoever is gone for less time than this need not be noticed, but may be: the stall limit, a window
- * of questions, the victims, and as much again for a network that loses messages. */
+/* Whoever is gone for less time than this need not be noticed, but may be: the stall limit, a
+ * window of questions, the victims, and as much again for a network that loses messages. */
 #define NOTICED (5000 * FTREE_MS)
 
 /* Waits begin within this time after their cause. */
@@ -182,7 +182,8 @@ static uint32_t classes_of(const struct sim_run *r, const struct sim_fault *f)
  * each other nobody else knows but their FLN, where it is one of them. */
 static bool is_unnoticed(const struct sim_fault *f)
 {
-    return f->verb == SIM_SLOW || (f->verb == SIM_CUT && f->other != FTREE_NONE) || (f->verb == SIM_CUT && f->paths == 1 << FTREE_PATH_MGMT);
+    return f->verb == SIM_SLOW || (f->verb == SIM_CUT && f->other != FTREE_NONE) ||
+           (f->verb == SIM_CUT && f->paths == 1 << FTREE_PATH_MGMT);
 }
 
 static void expect(struct sim_run *r, int32_t line, int32_t node, int32_t switch_)
@@ -402,8 +403,7 @@ void sim_fault_event(struct sim_run *r, const struct sim_event *e)
         storm(r, h);
     else if (f->verb == SIM_WAIT)
         for (int32_t i = 0; i < h->nodes; i++)
-            begin_wait(r, any_rank(r, h->node[i]),
-                       sim_first_rank(r->options->topology, f->other));
+            begin_wait(r, any_rank(r, h->node[i]), sim_first_rank(r->options->topology, f->other));
     else if (f->verb == SIM_RETURN)
         give_back(r, h);
     else if (f->verb == SIM_HEAL)

@@ -55,18 +55,17 @@ static void pass(const struct sim_network *n, int32_t s, struct way *w)
     w->slow += n->switch_slow[s];
 }
 
-/* From both leaf switches up, until they meet; two that have nothing above them are joined by a core
- * that the topology does not name. */
+/* From both leaf switches up, until they meet; two that have nothing above them are joined by a
+ * core that the topology does not name. */
 static struct way way_between(const struct sim_network *n, int32_t a, int32_t b)
 {
     int32_t s = n->tree->node_switch[a], t = n->tree->node_switch[b];
     struct way w = {0};
 
     while (s != t) {
-        int32_t *deeper = t == FTREE_NONE || (s != FTREE_NONE &&
-                                              n->switch_depth[s] >= n->switch_depth[t])
-                              ? &s
-                              : &t;
+        int32_t *deeper =
+            t == FTREE_NONE || (s != FTREE_NONE && n->switch_depth[s] >= n->switch_depth[t]) ? &s
+                                                                                             : &t;
         pass(n, *deeper, &w);
         *deeper = n->tree->switch_parent[*deeper];
         w.hops++;

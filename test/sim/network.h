@@ -11,9 +11,9 @@
 
 /*
  * The networks between the nodes: the data network, which follows the switches of the topology (one
- * network of nothing but cables where there is none), and the management network, which has switches
- * of its own that never fail.  A message takes the sum of its links: one at each end, and one between
- * every two switches that it passes.
+ * network of nothing but cables where there is none), and the management network, which has
+ * switches of its own that never fail.  A message takes the sum of its links: one at each end, and
+ * one between every two switches that it passes.
  */
 
 #define SIM_BOTH_PATHS 3 /* a set of paths: bit p is path p */
@@ -65,7 +65,8 @@ bool sim_network_works(const struct sim_network *n, int32_t a, int32_t b, int pa
 /* Purpose: how long a message from a to b takes, drawn. */
 ftree_time sim_network_takes(struct sim_network *n, int32_t a, int32_t b, int path);
 
-/* Purpose: what happens to one message: how many copies arrive (0, 1, 2) and how long each takes. */
+/* Purpose: what happens to one message: how many copies arrive (0, 1, 2) and how long each
+ * takes. */
 int sim_network_carry(struct sim_network *n, int32_t a, int32_t b, int path, ftree_time takes[2]);
 
 /* Purpose: reads "25us", "25us+exp5us", "25us+uni10us"; false: it is none of these. */

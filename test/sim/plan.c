@@ -110,10 +110,8 @@ static void copy_hit(struct sim_hit *to, const struct sim_hit *from)
 static void resolve(struct sim_run *r, int32_t line)
 {
     const struct sim_target *t = &r->options->script->fault[line].target;
-    struct topo topo = {.nodes = r->job.nodes,
-                        .fanout = r->job.fanout,
-                        .seed = r->job.seed,
-                        .tree = r->job.tree};
+    struct topo topo = {
+        .nodes = r->job.nodes, .fanout = r->job.fanout, .seed = r->job.seed, .tree = r->job.tree};
     struct sim_hit *h = &r->hit[line];
 
     switch (t->kind) {

@@ -26,10 +26,13 @@ static const char *terminal_for(const char *file)
 bool sim_plot_can(const char *file)
 {
     if (!terminal_for(file) || strpbrk(file, "'\\\n"))
-        fprintf(stderr, "faultloc simulate: --plot %s: the name must end in .svg or .png, without ' and \\\n",
-                file);
+        fprintf(
+            stderr,
+            "faultloc simulate: --plot %s: the name must end in .svg or .png, without ' and \\\n",
+            file);
     else if (system("command -v gnuplot >/dev/null 2>&1"))
-        fprintf(stderr, "faultloc simulate: --plot: no program gnuplot (Debian package gnuplot-nox)\n");
+        fprintf(stderr,
+                "faultloc simulate: --plot: no program gnuplot (Debian package gnuplot-nox)\n");
     else
         return true;
     return false;
@@ -63,8 +66,8 @@ static bool write_data(const struct sim_plot *p, const char *file)
                "busiest node\n");
     for (int32_t i = 0; i < p->points; i++) {
         const struct sim_point *q = &p->point[i];
-        fprintf(f, "%d %.6f %.6f %.1f %.1f\n", (int) q->nodes, q->latency / q->runs,
-                q->latency_max, q->messages / q->runs, q->busiest / q->runs);
+        fprintf(f, "%d %.6f %.6f %.1f %.1f\n", (int) q->nodes, q->latency / q->runs, q->latency_max,
+                q->messages / q->runs, q->busiest / q->runs);
     }
     return !fclose(f);
 }

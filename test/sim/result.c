@@ -73,7 +73,8 @@ static void name_component(const struct sim_run *r, int kind, int32_t node, int3
     else if (kind == FTREE_KIND_RANK && rank != FTREE_NONE)
         snprintf(buf, len, "rank %d", (int) rank);
     else if (node != FTREE_NONE)
-        snprintf(buf, len, "%s %s", ftree_kind_name(kind == FTREE_KIND_RANK ? FTREE_KIND_NODE : kind),
+        snprintf(buf, len, "%s %s",
+                 ftree_kind_name(kind == FTREE_KIND_RANK ? FTREE_KIND_NODE : kind),
                  ftree_node_name(&r->job, node, name, sizeof(name)));
     else
         snprintf(buf, len, "what is between");
@@ -86,8 +87,7 @@ static void name_classes(uint32_t classes, char *buf, size_t len)
     buf[0] = 0;
     for (int c = 0; c < FTREE_CLASS_COUNT && n < len; c++)
         if (classes & SIM_CLASS(c))
-            n += (size_t) snprintf(buf + n, len - n, "%s%s", n ? " or " : "",
-                                   ftree_class_name(c));
+            n += (size_t) snprintf(buf + n, len - n, "%s%s", n ? " or " : "", ftree_class_name(c));
 }
 
 static void describe(const struct sim_run *r, const struct sim_problem *p, char *buf, size_t len)
@@ -116,8 +116,8 @@ static void describe(const struct sim_run *r, const struct sim_problem *p, char 
 void sim_result_head(FILE *f)
 {
     fprintf(f, "%5s %20s %-3s %8s %11s %7s %7s %10s %8s %8s %9s %9s %8s  %s\n", "run", "seed", "ok",
-            "nodes", "found", "first s", "last s", "messages", "busiest", "mean", "idle B", "peak B",
-            "wall s", "hash");
+            "nodes", "found", "first s", "last s", "messages", "busiest", "mean", "idle B",
+            "peak B", "wall s", "hash");
 }
 
 static void problems(FILE *f, const struct sim_run *r)
@@ -146,9 +146,8 @@ void sim_result_row(FILE *f, int run, const struct sim_run *r, const struct sim_
             "%5d %20" PRIu64 " %-3s %8d %11s %7.3f %7.3f %10" PRIu64 " %8" PRIu64
             " %8.2f %9.0f %9.0f %8.2f  %016" PRIx64 "\n",
             run, s->seed, s->ok ? "yes" : "NO", (int) r->job.nodes, found, s->latency_min,
-            s->latency_max, r->messages, s->busiest_messages,
-            (double) r->messages / r->job.nodes, s->idle_per_handle, s->peak_per_handle, s->wall_s,
-            r->hash);
+            s->latency_max, r->messages, s->busiest_messages, (double) r->messages / r->job.nodes,
+            s->idle_per_handle, s->peak_per_handle, s->wall_s, r->hash);
     problems(f, r);
     fflush(f);
 }

@@ -15,8 +15,8 @@
 #include <stdio.h>
 
 /*
- * One run: all nodes of a job, each with a handle of the core, between them the network, and a clock
- * that goes from one event to the next.
+ * One run: all nodes of a job, each with a handle of the core, between them the network, and a
+ * clock that goes from one event to the next.
  *
  *     run.c      the clock: events, ticks, the end
  *     agent.c    what a handle is given: messages, states of ranks, memory; what its work costs

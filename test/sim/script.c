@@ -18,9 +18,9 @@
 
 const char *sim_verb_name(int verb)
 {
-    static const char *const names[SIM_VERBS] = {"lose", "kill", "freeze", "stop",
-                                                 "cut", "partition", "slow", "return",
-                                                 "heal", "storm", "wait", "random"};
+    static const char *const names[SIM_VERBS] = {"lose", "kill",      "freeze", "stop",
+                                                 "cut",  "partition", "slow",   "return",
+                                                 "heal", "storm",     "wait",   "random"};
 
     return verb >= 0 && verb < SIM_VERBS ? names[verb] : "?";
 }
@@ -56,8 +56,8 @@ static int expected(struct reader *r, const char *what)
 {
     if (r->len == 0)
         return wrong_at(r, r->word, "the line ends where %s is expected", what);
-    return wrong_at(r, r->word, "'%.*s' where %s is expected",
-                    (int) (r->len < 40 ? r->len : 40), r->word, what);
+    return wrong_at(r, r->word, "'%.*s' where %s is expected", (int) (r->len < 40 ? r->len : 40),
+                    r->word, what);
 }
 
 static void next(struct reader *r)
@@ -138,8 +138,8 @@ static int take_list(struct reader *r, bool nodes, struct sim_target *target)
     for (;;) {
         const char *comma = memchr(p, ',', (size_t) (end - p));
         size_t len = (size_t) ((comma ? comma : end) - p);
-        target->range = sim_realloc(target->range, (size_t) target->ranges + 1,
-                                    sizeof(*target->range));
+        target->range =
+            sim_realloc(target->range, (size_t) target->ranges + 1, sizeof(*target->range));
         if (take_range(r, p, len, nodes, &target->range[target->ranges]))
             return FTREE_ERR_INVALID;
         target->ranges++;
@@ -264,7 +264,7 @@ static int take_wait(struct reader *r, struct sim_fault *f)
 static int take_random_waits(struct reader *r, struct sim_fault *f)
 {
     static const char *const words[] = {"waits", "every", NULL}, *const more[] = {"of", "up", "to",
-                                                                                 NULL};
+                                                                                  NULL};
     const char *at;
 
     if (take_words(r, words))
@@ -354,8 +354,9 @@ static int take_verb(struct reader *r, struct sim_fault *f)
         case SIM_RETURN:
             return take_target(r, &f->target);
         default:
-            return expected(r, "lose, kill, freeze, stop, cut, partition, slow, return, heal, storm:, "
-                               "node or random");
+            return expected(r,
+                            "lose, kill, freeze, stop, cut, partition, slow, return, heal, storm:, "
+                            "node or random");
     }
 }
 
@@ -369,16 +370,15 @@ static int take_line(struct reader *r, struct sim_fault *f)
     }
     if (take_verb(r, f))
         return FTREE_ERR_INVALID;
-    if (f->verb != SIM_RETURN && f->verb != SIM_HEAL && took(r, "for") &&
-        take_time(r, &f->lasts))
+    if (f->verb != SIM_RETURN && f->verb != SIM_HEAL && took(r, "for") && take_time(r, &f->lasts))
         return FTREE_ERR_INVALID;
     return r->len ? expected(r, "the end of the line") : FTREE_OK;
 }
 
 static int add_line(struct sim_script *s, struct reader *r)
 {
-    struct sim_fault f = {.at = AT_DEFAULT, .lasts = FTREE_NEVER, .paths = SIM_BOTH_PATHS,
-                          .other = FTREE_NONE};
+    struct sim_fault f = {
+        .at = AT_DEFAULT, .lasts = FTREE_NEVER, .paths = SIM_BOTH_PATHS, .other = FTREE_NONE};
 
     next(r);
     if (r->len == 0)

@@ -26,8 +26,8 @@
  *     [t=TIME] random waits every TIME of up to TIME   as healthy programs do: one rank waits for
  *                                        another, and goes on
  *
- * Each but return and heal may end in "for TIME": then it is over again.  Where t= is missing, it is
- * 1 s.  TIME is a number and one of ns, us, ms, s, m, h.  PATH is data or mgmt.  TARGET:
+ * Each but return and heal may end in "for TIME": then it is over again.  Where t= is missing, it
+ * is 1 s.  TIME is a number and one of ns, us, ms, s, m, h.  PATH is data or mgmt.  TARGET:
  *
  *     node LIST, switch LIST     "17", "1-4,9", "c17": numbers or names
  *     root                       node 0

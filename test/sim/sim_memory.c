@@ -13,7 +13,8 @@ static void *checked(void *ptr, size_t n, size_t size)
 {
     if (ptr)
         return ptr;
-    fprintf(stderr, "faultloc simulate: out of memory (%zu x %zu bytes); give fewer --nodes\n", n, size);
+    fprintf(stderr, "faultloc simulate: out of memory (%zu x %zu bytes); give fewer --nodes\n", n,
+            size);
     exit(2);
 }
 

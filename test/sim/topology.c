@@ -162,7 +162,8 @@ static int read_rules(struct sim_topology *t)
     const char *text = ftree_rules_builtin(&len);
 
     if (ftree_rules_read(text, len, &t->rules, &e)) {
-        fprintf(stderr, "faultloc simulate: the built-in rules, %d:%d: %s\n", e.line, e.column, e.text);
+        fprintf(stderr, "faultloc simulate: the built-in rules, %d:%d: %s\n", e.line, e.column,
+                e.text);
         return FTREE_ERR_INVALID;
     }
     t->job.rules = t->rules;
@@ -180,8 +181,8 @@ int sim_topology_make(struct sim_topology *t, const char *what, int32_t nodes, i
     if (what && !t->tree && from_string(t, what))
         return FTREE_ERR_INVALID;
     if (nodes && nodes != t->job.nodes) {
-        fprintf(stderr, "faultloc simulate: --nodes %d, but --topology %s has %d\n", (int) nodes, what,
-                (int) t->job.nodes);
+        fprintf(stderr, "faultloc simulate: --nodes %d, but --topology %s has %d\n", (int) nodes,
+                what, (int) t->job.nodes);
         return FTREE_ERR_INVALID;
     }
     if (ranks)

@@ -79,7 +79,8 @@ void sim_trace_look(const struct sim_run *r, int32_t node, const struct ftree_ra
             (int) s->rank, s->phase, s->proc_state, (int) s->peer, s->waiting);
 }
 
-/* Lines of the core are printable ASCII; of that a quote and a backslash are no part of a string. */
+/* Lines of the core are printable ASCII; of that a quote and a backslash are no part of a
+ * string. */
 void sim_trace_line(const struct sim_run *r, int32_t node, const char *line)
 {
     begin_line(r, node, "says");

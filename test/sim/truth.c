@@ -14,8 +14,8 @@ void sim_truth_expect(struct sim_truth *t, const struct sim_expectation *e)
 {
     if (t->expectations == t->expectations_room) {
         t->expectations_room = t->expectations_room ? 2 * t->expectations_room : 16;
-        t->expectation = sim_realloc(t->expectation, (size_t) t->expectations_room,
-                                     sizeof(*t->expectation));
+        t->expectation =
+            sim_realloc(t->expectation, (size_t) t->expectations_room, sizeof(*t->expectation));
     }
     t->expectation[t->expectations++] = *e;
 }

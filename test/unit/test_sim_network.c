@@ -13,8 +13,8 @@ static struct sim_network net;
 /* Two rows of two switches with two nodes each. */
 static void begin(void)
 {
-    ck_assert_int_eq(
-        sim_topology_make(&topology, "switch:2 switch:2 node:2", 0, 32, 0, 1), FTREE_OK);
+    ck_assert_int_eq(sim_topology_make(&topology, "switch:2 switch:2 node:2", 0, 32, 0, 1),
+                     FTREE_OK);
     sim_network_init(&net, topology.job.nodes, topology.tree);
     net.draw = draw_stream(1, 1);
     net.link = (struct sim_latency){.base = 10, .kind = SIM_SPREAD_NONE};

@@ -19,18 +19,19 @@ static void simulate(const char *string, int32_t nodes, const char *lines, uint6
 
     ck_assert_int_eq(sim_topology_make(&topology, string, nodes, 4, 0, 1), FTREE_OK);
     ck_assert_msg(!sim_script_read(&script, lines, &topology, &e), "%s", e.text);
-    options = (struct sim_options){.topology = &topology,
-                                   .script = &script,
-                                   .link = {.base = 25000, .spread = 5000, .kind = SIM_SPREAD_UNIFORM},
-                                   .delay_max = 1000 * FTREE_MS,
-                                   .cost = 10000,
-                                   .partners = 4,
-                                   .grace = 3000 * FTREE_MS,
-                                   .limit = 60000 * FTREE_MS,
-                                   .check = true,
-                                   .loss = options.loss,
-                                   .duplicate = options.duplicate,
-                                   .delay = options.delay};
+    options =
+        (struct sim_options){.topology = &topology,
+                             .script = &script,
+                             .link = {.base = 25000, .spread = 5000, .kind = SIM_SPREAD_UNIFORM},
+                             .delay_max = 1000 * FTREE_MS,
+                             .cost = 10000,
+                             .partners = 4,
+                             .grace = 3000 * FTREE_MS,
+                             .limit = 60000 * FTREE_MS,
+                             .check = true,
+                             .loss = options.loss,
+                             .duplicate = options.duplicate,
+                             .delay = options.delay};
     sim_run(&run, &options, seed);
     sim_result_take(&run, 0, &result);
     if (!result.ok)

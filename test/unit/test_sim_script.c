@@ -11,8 +11,7 @@ static struct sim_topology topology;
 
 static void begin(const char *string)
 {
-    ck_assert_int_eq(
-        sim_topology_make(&topology, string, string ? 0 : 20, 32, 0, 1), FTREE_OK);
+    ck_assert_int_eq(sim_topology_make(&topology, string, string ? 0 : 20, 32, 0, 1), FTREE_OK);
 }
 
 /* A script of one line. */
@@ -55,7 +54,8 @@ START_TEST(lines)
         {"lose random fln and child", SIM_LOSE, SIM_RANDOM_FLN, 1, 0, 0, 0, 1, 0, 3},
         {"return node 17", SIM_RETURN, SIM_NODES, 0, 1, 17, 17, 1, 0, 3},
         {"heal", SIM_HEAL, SIM_NONE, 0, 0, 0, 0, 1, 0, 3},
-        {"random waits every 1s of up to 5s for 2s", SIM_RANDOM_WAITS, SIM_NONE, 0, 0, 0, 0, 1, 2, 3},
+        {"random waits every 1s of up to 5s for 2s", SIM_RANDOM_WAITS, SIM_NONE, 0, 0, 0, 0, 1, 2,
+         3},
         {"stop rank 7 for 3s", SIM_STOP, SIM_NODES, 0, 1, 7, 7, 1, 3, 3},
         {"cut nodes 2,3 from node 4 on data", SIM_CUT, SIM_NODES, 0, 2, 2, 2, 1, 0, 1},
         {"node 3 waits for node 9", SIM_WAIT, SIM_NODES, 0, 1, 3, 3, 1, 0, 3},

@@ -71,8 +71,12 @@ END_TEST
 
 START_TEST(a_file_that_is_wrong_is_refused)
 {
-    static const char *const texts[] = {"", "SwitchName=a\n", "SwitchName=a Nodes=c[1-\n",
-                                        "SwitchName=a Nodes=c1,c1\n", "Nodes=c1\n", "#"};
+    static const char *const texts[] = {"",
+                                        "SwitchName=a\n",
+                                        "SwitchName=a Nodes=c[1-\n",
+                                        "SwitchName=a Nodes=c1,c1\n",
+                                        "Nodes=c1\n",
+                                        "#"};
 
     ck_assert_int_eq(from_text(texts[_i], 0), FTREE_ERR_INVALID);
     sim_topology_free(&t);
