@@ -241,6 +241,7 @@ struct json_object *sim_result_json(const struct sim_run *r, const struct sim_re
     add_number(o, "bytes_per_handle", s->idle_per_handle);
     add_number(o, "bytes_per_handle_peak", s->peak_per_handle);
     add_number(o, "bytes_of_largest_handle", s->most_of_handle);
+    add_count(o, "verdicts_heard", r->verdict_calls); /* by all nodes, and withdrawals */
     add_count(o, "events", r->events);
     add_count(o, "ticks", r->ticks);
     add_count(o, "events_queued_most", r->queue.most);

@@ -89,6 +89,8 @@ void sim_run_touch(struct sim_run *r, int32_t node)
         at = ftree_deadline(n->ft);
     if (at < n->asleep_until)
         at = n->asleep_until;
+    if (at < r->now)
+        at = r->now; /* it was due while the node had no power: time never goes back */
     sim_deadlines_set(&r->deadlines, node, at);
 }
 

@@ -116,6 +116,19 @@ START_TEST(what_is_over_is_withdrawn)
 }
 END_TEST
 
+/* What was due while it was away is late, and time does not go back for it. */
+START_TEST(a_root_that_was_away_accuses_nobody)
+{
+    simulate(NULL, 40, "lose node 14\nt=2500ms lose root for 3s", 38);
+    ck_assert(result.ok);
+    for (int32_t i = 0; i < run.truth.reports; i++) {
+        ck_assert_int_eq(run.truth.report[i].class_, FTREE_CLASS_NODE_OUTAGE);
+        ck_assert(i == 0 || run.truth.report[i].at >= run.truth.report[i - 1].at);
+    }
+    finish();
+}
+END_TEST
+
 START_TEST(the_same_seed_is_the_same_run_to_the_last_message)
 {
     uint64_t hash, messages;
@@ -166,6 +179,7 @@ SUITE("sim_run")
     TEST(a_node_that_all_wait_for_and_that_is_well_is_not_accused);
     TEST(a_job_in_which_ranks_wait_and_go_on_is_healthy);
     TEST(what_is_over_is_withdrawn);
+    TEST(a_root_that_was_away_accuses_nobody);
     TEST(the_same_seed_is_the_same_run_to_the_last_message);
     TEST(idle_handles_are_small_and_none_leaks);
     TEST(an_agent_with_slow_messages_is_busy);
