@@ -83,9 +83,21 @@ expect 2 "--json $work/no/such" --nodes 5 --json "$work/no/such" --quiet
 # --- a small part of the campaign ---------------------------------------------------------------
 
 for lines in 'lose random node' 'lose root' 'lose root and 1 substitute' 'kill random node' \
-    'lose random fln and child' 'freeze random node' 'lose 5 random nodes'; do
-    expect 0 "yes" --nodes 300 --fault "$lines" --runs 5
+    'lose random fln and child' 'freeze random node' 'lose 5 random nodes' \
+    'cut random node on data' 'lose random node for 20s'; do
+    expect 0 "yes" --nodes 1000 --fault "$lines" --runs 5
 done
-expect 0 "yes" --nodes 3000 --fault 'lose random node' --fault 'storm: all wait for it'
+lossy=(--loss 5% --duplicate 5% --delay 5%:1s)
+expect 0 "yes" --nodes 1000 "${lossy[@]}" --fault 'lose random node' --runs 10
+expect 0 "yes" --nodes 300 "${lossy[@]}" --fault 'random waits every 1s of up to 5s for 1h'
+expect 0 "yes" --topology 'switch:8 node:16 rank:3' --fault 'lose random node' --runs 10
+expect 0 "yes" --nodes 5000 --fault 'lose random node' --fault 'storm: all wait for it'
+expect 0 "yes" --nodes 20000 --fault 'lose random node'
+
+command=("$top_srcdir/test/sim/campaign.sh")
+expect 0 "root-and-substitute" --list
+expect 2 "no such scenario: nod" --only nod --program "$sim" --out "$work/campaign"
+expect 2 "'x' is no number" --most x --program "$sim"
+expect 0 "storm " --only storm --most 100 --runs 2 --program "$sim" --out "$work/campaign"
 
 exit $failed
