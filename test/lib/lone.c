@@ -6,6 +6,7 @@
 #include "lone.h"
 
 #include "base.h"
+#include "messages.h"
 
 #include "suite.h"
 #include <stdio.h>
@@ -44,6 +45,18 @@ static void note_connection(struct lone *l, const struct ftree_route *to)
     }
 }
 
+/* The message's own bytes do not last. */
+static void note_told(const struct lone *l, struct lone_sent *s)
+{
+    char rule[FTREE_NAME_MAX] = "";
+    struct outline o;
+
+    s->tolds = 0;
+    while (ftree_wire_get_outline(&l->job, l->now, &s->m.u.told, &o, rule))
+        if (s->tolds++ < LONE_TOLD_MAX)
+            s->told[s->tolds - 1] = o;
+}
+
 static int send_message(void *ctx, const struct ftree_route *to, const void *bytes, size_t len)
 {
     struct lone *l = ctx;
@@ -57,6 +70,8 @@ static int send_message(void *ctx, const struct ftree_route *to, const void *byt
     s->to = *to;
     s->at = l->now;
     ck_assert_int_eq(ftree_wire_decode(&l->job, l->now, bytes, len, &s->m), FTREE_OK);
+    if (s->m.type == WIRE_VERDICT_DOWN)
+        note_told(l, s);
     snprintf(line, sizeof(line), "-> n%d %s %s%s%s%s", (int) to->node, ftree_path_name(to->path),
              ftree_wire_type_name(s->m.type), to->role == FTREE_ROLE_DEPUTY ? " deputy" : "",
              to->fresh ? " fresh" : "", s->m.flags & WIRE_FLAG_SUBSTITUTE ? " substitute" : "");
@@ -335,8 +350,13 @@ struct ftree_verdict lone_verdict(const struct lone *l, const char *sign, int32_
 
 void lone_told(struct lone *l, int32_t from, enum wire_type type, const struct ftree_verdict *v)
 {
-    struct wire_message m = {.type = (uint8_t) type, .u.verdict = *v};
+    struct wire_message m = {.type = (uint8_t) type};
+    struct wire_outlines w;
 
+    if (type == WIRE_VERDICT_DOWN)
+        m = messages_told(l->now, v, &w);
+    else
+        m.u.verdict = *v;
     lone_hear(l, from, FTREE_PATH_DATA, &m);
 }
 

@@ -25,9 +25,13 @@
 #define LONE_VERDICTS_MAX 64
 #define LONE_KERNELS_MAX 16
 
+#define LONE_TOLD_MAX 4
+
 struct lone_sent {
     struct ftree_route to;
     struct wire_message m;
+    int32_t tolds; /* outlines in it, and the first ones of them */
+    struct outline told[LONE_TOLD_MAX];
     ftree_time at;
 };
 

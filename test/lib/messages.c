@@ -7,6 +7,7 @@
 
 #include "base.h"
 #include "ftree_int.h"
+#include "suite.h"
 
 #include <string.h>
 
@@ -95,6 +96,51 @@ static void fill_verdict(struct ftree_verdict *v, ftree_time now, const char *si
     fill_ranks(&v->victims);
 }
 
+struct outline messages_outline(const struct ftree_verdict *v)
+{
+    return (struct outline){.class_ = v->class_,
+                            .kind = v->kind,
+                            .confidence = v->confidence,
+                            .id = v->id,
+                            .node = v->node,
+                            .rank = v->rank,
+                            .switch_ = v->switch_,
+                            .fln = v->fln,
+                            .first_symptom = v->first_symptom,
+                            .located = v->located,
+                            .withdrawn = v->withdrawn};
+}
+
+struct wire_message messages_told(ftree_time now, const struct ftree_verdict *v,
+                                  struct wire_outlines *w)
+{
+    struct wire_message m = {.type = WIRE_VERDICT_DOWN};
+    struct outline o = messages_outline(v);
+
+    *w = (struct wire_outlines){0};
+    REQUIRE(ftree_wire_put_outline(w, now, &o, v->rule));
+    m.u.told = ftree_wire_told(w);
+    return m;
+}
+
+/* Two with the longest name of a rule, and as many as find room with that of the one before. */
+static void fill_told(struct wire_told *told, ftree_time now)
+{
+    static struct wire_outlines w;
+    struct ftree_verdict v;
+    struct outline o;
+
+    w = (struct wire_outlines){0};
+    fill_verdict(&v, now, "process-stopped/state-t");
+    o = messages_outline(&v);
+    o.rank = 7;
+    REQUIRE(ftree_wire_put_outline(&w, now, &o, v.rule));
+    o.withdrawn = 0;
+    for (o.id = 1; ftree_wire_put_outline(&w, now, &o, o.id == 1 ? "a/b" : w.rule); o.id++)
+        ;
+    *told = ftree_wire_told(&w);
+}
+
 bool messages_make(int i, ftree_time now, struct wire_message *m)
 {
     messages_job(); /* which has a tree from then on */
@@ -102,7 +148,7 @@ bool messages_make(int i, ftree_time now, struct wire_message *m)
     m->id = 0x01020304u + (uint32_t) i;
     if (i < WIRE_TYPE_COUNT) { /* the smallest of each type */
         m->type = (uint8_t) i;
-        if (m->type == WIRE_VERDICT_UP || m->type == WIRE_VERDICT_DOWN) {
+        if (m->type == WIRE_VERDICT_UP) {
             m->u.verdict.first_symptom = m->u.verdict.located = now;
             m->u.verdict.switch_ = FTREE_NONE;
         } else if (m->type == WIRE_SYMPTOM) {
@@ -147,14 +193,13 @@ bool messages_make(int i, ftree_time now, struct wire_message *m)
             fill_verdict(&m->u.verdict, now, "node-outage/both-paths-silent");
             return true;
         case 7:
-            m->type = WIRE_VERDICT_DOWN;
+            m->type = WIRE_VERDICT_UP;
             fill_verdict(&m->u.verdict, now, "process-stopped/state-t");
             m->u.verdict.rank = 7;
             return true;
         case 8:
             m->type = WIRE_VICTIMS;
-            m->u.victims.fln = 3;
-            m->u.victims.id = 7;
+            m->u.victims.told = 7;
             fill_ranks(&m->u.victims.ranks);
             return true;
         case 9:
@@ -192,6 +237,10 @@ bool messages_make(int i, ftree_time now, struct wire_message *m)
         case 13:
             m->type = WIRE_SEEN;
             m->u.seen = (struct wire_seen){12, 7, FTREE_PATH_MGMT, FTREE_REACH_ANSWERED};
+            return true;
+        case 14:
+            m->type = WIRE_VERDICT_DOWN;
+            fill_told(&m->u.told, now);
             return true;
         default:
             return false;

@@ -22,4 +22,11 @@ const struct ftree_job *messages_job(void);
 /* Makes the i-th message as of time `now`; false: there are no more. */
 bool messages_make(int i, ftree_time now, struct wire_message *m);
 
+/* What is told of a verdict to all nodes, without the number of its rule. */
+struct outline messages_outline(const struct ftree_verdict *v);
+
+/* A message that tells one verdict; its bytes are w's. */
+struct wire_message messages_told(ftree_time now, const struct ftree_verdict *v,
+                                  struct wire_outlines *w);
+
 #endif /* MESSAGES_H_INCLUDED */

@@ -373,12 +373,12 @@ const char *world_trace(struct world *w)
 
 void world_succeed(struct world *w, int32_t node)
 {
-    const struct ftree_verdict *v;
+    struct ftree_verdict v;
     struct ftree *fresh;
 
     ck_assert_int_eq(ftree_create(&w->job, node, &w->cfg, &io, &places[node], &fresh), FTREE_OK);
-    for (int32_t i = 0; (v = ftree_verdict_at(w->node[node].ft, i)); i++)
-        ck_assert_int_eq(ftree_restore(fresh, w->now, v), FTREE_OK);
+    for (int32_t i = 0; ftree_verdict_at(w->node[node].ft, i, &v); i++)
+        ck_assert_int_eq(ftree_restore(fresh, w->now, &v), FTREE_OK);
     ftree_destroy(w->node[node].ft);
     w->node[node].ft = fresh;
 }

@@ -210,6 +210,7 @@ static void one_record(struct target *t, uint8_t control, const uint8_t *bytes, 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct target t = {.now = 1000 * FTREE_MS, .self = size ? data[0] % MESSAGES_NODES : 0};
+    struct ftree_verdict v;
     size_t at = 1;
 
     MUST(ftree_create(messages_job(), t.self, NULL, &target_io, &t, &t.ft) == FTREE_OK);
@@ -222,8 +223,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     for (int i = 0; i < 40; i++) /* and let it come to an end */
         pass_time(&t, 5);
-    for (int32_t i = 0; ftree_verdict_at(t.ft, i); i++)
-        check_verdict(ftree_verdict_at(t.ft, i));
+    for (int32_t i = 0; ftree_verdict_at(t.ft, i, &v); i++)
+        check_verdict(&v);
     ftree_destroy(t.ft);
     MUST(t.allocations == 0);
     return 0;

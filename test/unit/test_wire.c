@@ -3,6 +3,7 @@
  *     See COPYRIGHT in top-level directory
  */
 
+#include "base.h"
 #include "messages.h"
 #include "suite.h"
 
@@ -18,6 +19,7 @@
 #define FULL_VERDICT (FULL + 6)
 #define FULL_VERDICT_ON_RANK (FULL + 7)
 #define FULL_VICTIMS (FULL + 8)
+#define FULL_TOLD (FULL + 14)
 
 static size_t encoded(int i, uint8_t buf[FTREE_MESSAGE_MAX])
 {
@@ -29,14 +31,14 @@ static size_t encoded(int i, uint8_t buf[FTREE_MESSAGE_MAX])
 
 static int decoded(const void *bytes, size_t len, struct wire_message *m)
 {
-    /* a copy of the exact length, so that the sanitizers see a read behind it */
-    uint8_t *exact = malloc(len ? len : 1);
-    int rc;
+    /* a copy of the exact length, so that the sanitizers see a read behind it; what tells verdicts
+     * is read from it again */
+    static uint8_t *exact;
 
-    memcpy(exact, bytes, len);
-    rc = ftree_wire_decode(messages_job(), NOW, exact, len, m);
     free(exact);
-    return rc;
+    exact = malloc(len ? len : 1);
+    memcpy(exact, bytes, len);
+    return ftree_wire_decode(messages_job(), NOW, exact, len, m);
 }
 
 static void put(uint8_t *p, uint64_t value, int bytes)
@@ -184,6 +186,60 @@ START_TEST(fields_come_back_verdict)
 }
 END_TEST
 
+START_TEST(outlines_come_back)
+{
+    uint8_t buf[FTREE_MESSAGE_MAX];
+    char rule[FTREE_NAME_MAX] = "";
+    struct wire_message m;
+    struct outline o;
+    int32_t n;
+
+    ck_assert_int_eq(decoded(buf, encoded(FULL_TOLD, buf), &m), FTREE_OK);
+    n = m.u.told.n;
+    ck_assert_int_gt(n, 90); /* a hundred nodes may be lost at once */
+    ck_assert(ftree_wire_get_outline(messages_job(), NOW, &m.u.told, &o, rule));
+    ck_assert_int_eq(o.class_, FTREE_CLASS_PROCESS_STOPPED);
+    ck_assert_int_eq(o.kind, FTREE_KIND_RANK);
+    ck_assert_int_eq(o.confidence, 990);
+    ck_assert_uint_eq(o.id, 12345);
+    ck_assert_int_eq(o.node, 3);
+    ck_assert_int_eq(o.rank, 7);
+    ck_assert_int_eq(o.switch_, FTREE_NONE);
+    ck_assert_int_eq(o.fln, 1);
+    ck_assert_uint_eq(o.first_symptom, NOW - 900 * FTREE_MS);
+    ck_assert_uint_eq(o.located, NOW - FTREE_MS);
+    ck_assert_uint_eq(o.withdrawn, NOW - FTREE_MS);
+    ck_assert_uint_eq(strlen(rule), FTREE_NAME_MAX - 1);
+    for (uint32_t id = 1; ftree_wire_get_outline(messages_job(), NOW, &m.u.told, &o, rule); id++) {
+        ck_assert_uint_eq(o.id, id);
+        ck_assert_uint_eq(o.withdrawn, 0);
+        ck_assert_str_eq(rule, "a/b"); /* written once */
+        n--;
+    }
+    ck_assert_int_eq(n, 1);
+    ck_assert_int_eq(m.u.told.n, 0);
+}
+END_TEST
+
+START_TEST(outlines_have_room_for_days)
+{
+    struct wire_outlines w = {0};
+    struct ftree_verdict v = base_verdict("node-outage/both-paths-silent", 3, FTREE_NONE);
+    struct outline o = messages_outline(&v);
+    const ftree_time day = 24 * 3600 * 1000 * FTREE_MS, now = 100 * day;
+    char rule[FTREE_NAME_MAX] = "";
+    struct wire_told told;
+
+    o.first_symptom = now - 90 * day; /* more than can be said: it is the oldest that can */
+    o.located = now - 12 * day - 1;
+    ck_assert(ftree_wire_put_outline(&w, now, &o, v.rule));
+    told = ftree_wire_told(&w);
+    ck_assert(ftree_wire_get_outline(messages_job(), now, &told, &o, rule));
+    ck_assert_uint_eq(o.first_symptom, now - ((ftree_time) 1 << 40) * 1000 + 1000);
+    ck_assert_uint_eq(o.located, now - 12 * day);
+}
+END_TEST
+
 START_TEST(times_travel_as_ages)
 {
     uint8_t buf[FTREE_MESSAGE_MAX];
@@ -271,7 +327,8 @@ static const struct {
     uint64_t value;
 } bad_fields[] = {
     {"type", FULL_PROBE, 2, 1, WIRE_TYPE_COUNT},
-    {"flags", FULL_PROBE, 3, 1, 2},
+    {"flags", FULL_PROBE, 3, 1, 1},
+    {"flags of a symptom", FULL_SYMPTOM, 3, 1, 2},
     {"symptom.kind", FULL_SYMPTOM, 8, 1, FTREE_SYMPTOM_COUNT},
     {"symptom.severity", FULL_SYMPTOM, 9, 1, FTREE_SEVERITY_COUNT},
     {"symptom.about.kind", FULL_SYMPTOM, 10, 1, FTREE_KIND_COUNT},
@@ -345,9 +402,16 @@ static const struct {
     {"verdict.victims.count", FULL_VERDICT, VERDICT_VICTIMS, 4, MESSAGES_SIZE + 1},
     {"verdict.victims.ranges", FULL_VERDICT, VERDICT_VICTIMS + 4, 2, FTREE_RANGES_MAX + 1},
     {"verdict.victims.last", FULL_VERDICT, VERDICT_VICTIMS + 10, 4, MESSAGES_SIZE},
-    {"victims.fln", FULL_VICTIMS, 8, 4, MESSAGES_NODES},
-    {"victims.ranks.count", FULL_VICTIMS, 16, 4, UINT32_MAX},
-    {"victims.ranks.first", FULL_VICTIMS, 22, 4, UINT32_MAX},
+    {"victims.ranks.count", FULL_VICTIMS, 12, 4, UINT32_MAX},
+    {"victims.ranks.first", FULL_VICTIMS, 18, 4, UINT32_MAX},
+    {"told.n", FULL_TOLD, 8, 2, UINT16_MAX},
+    {"told.class", FULL_TOLD, 10, 1, FTREE_CLASS_COUNT},
+    {"told.confidence", FULL_TOLD, 11, 2, 1001},
+    {"told.kind", FULL_TOLD, 17, 1, FTREE_KIND_COUNT},
+    {"told.node", FULL_TOLD, 18, 4, MESSAGES_NODES},
+    {"told.rank", FULL_TOLD, 22, 4, MESSAGES_SIZE},
+    {"told.fln", FULL_TOLD, 30, 4, MESSAGES_NODES},
+    {"told.flags", FULL_TOLD, 34, 1, 4},
 };
 
 /* rows: a_field_out_of_range_is_malformed COUNT(bad_fields) */
@@ -427,6 +491,8 @@ SUITE("wire")
     TEST(fields_come_back_symptom_and_probe);
     TEST(fields_come_back_answer);
     TEST(fields_come_back_verdict);
+    TEST(outlines_come_back);
+    TEST(outlines_have_room_for_days);
     TEST(times_travel_as_ages);
     TEST(cut_at_any_length_is_malformed);
     TEST(bytes_left_over_are_malformed);

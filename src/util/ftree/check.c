@@ -82,26 +82,40 @@ static const char *check_ranks(const struct ftree *ft, const struct ftree_ranks 
     return NULL;
 }
 
+static const char *check_whole(const struct ftree *ft, const struct ftree_verdict *v)
+{
+    HOLDS(v->evidences <= FTREE_EVIDENCE_MAX && v->candidates <= FTREE_CANDIDATE_MAX);
+    return check_ranks(ft, &v->victims);
+}
+
 static const char *check_known(const struct ftree *ft)
 {
+    int32_t queued = 0, unsent = 0, rechecked = 0;
+
+    HOLDS(ft->by_node.n == ft->known.n);
     for (int32_t i = 0; i < ft->known.n; i++) {
         const struct known *k = &ft->known.items[i];
-        const char *broken = check_ranks(ft, &k->v.victims);
+        const char *broken = k->whole ? check_whole(ft, k->whole) : NULL;
         if (broken)
             return broken;
+        queued += k->queued;
+        unsent += k->up != UP_NOTHING;
+        rechecked += k->recheck != FTREE_NEVER;
         HOLDS(k->v.class_ < FTREE_CLASS_COUNT && k->v.kind < FTREE_KIND_COUNT);
-        HOLDS(k->v.evidences <= FTREE_EVIDENCE_MAX && k->v.candidates <= FTREE_CANDIDATE_MAX);
         HOLDS(k->v.first_symptom <= k->v.located);
-        HOLDS(!k->reported || k->gathered);
-        HOLDS(ftree_verdict_by_id(ft, k->v.fln, k->v.id) == k);
+        HOLDS(ftree_verdict_by_id(ft, &k->v) == k);
         if (k->v.withdrawn) {
-            HOLDS(k->recheck == FTREE_NEVER && k->gather_until == FTREE_NEVER);
+            HOLDS(k->recheck == FTREE_NEVER && k->telling == 0);
             continue;
         }
-        HOLDS(!k->gathered || k->told_down);
+        HOLDS(!k->reported || k->telling == 0);
+        HOLDS(!k->reported || k->told_down);
         HOLDS(!k->told_down || k->up == UP_NOTHING);
         HOLDS(ftree_verdict_find(ft, k->v.class_, k->v.node, k->v.rank) == k);
     }
+    HOLDS(queued == ft->queued && unsent == ft->unsent && rechecked == ft->rechecked);
+    for (int32_t i = 0; i < ft->tellings.n; i++)
+        HOLDS(ft->tellings.items[i].due.n > 0 && ft->tellings.items[i].asker != ft->self);
     return NULL;
 }
 
@@ -109,7 +123,8 @@ static const char *check_outbox(const struct ftree *ft)
 {
     for (int32_t i = 0; i < ft->outbox.n; i++) {
         const struct letter *l = &ft->outbox.items[i];
-        HOLDS(l->bytes && l->len >= WIRE_HEADER && l->len <= FTREE_MESSAGE_MAX);
+        HOLDS(l->body && l->body->letters > 0);
+        HOLDS(l->body->len >= WIRE_HEADER && l->body->len <= FTREE_MESSAGE_MAX);
         HOLDS(l->to >= 0 && l->to < ft->job->nodes && l->to != ft->self);
         HOLDS(l->tries > 0);
         HOLDS(l->id != 0);

@@ -170,13 +170,14 @@ static bool is_own_stall(const struct ftree *ft, const struct ftree_symptom *s)
 /* Counts what a verdict explains; true while that is worth a line of the trace. */
 static bool count_explained(struct ftree *ft, const struct ftree_symptom *s)
 {
-    for (int32_t i = 0; i < ft->known.n; i++) {
-        struct known *k = &ft->known.items[i];
-        if (k->v.withdrawn || k->v.node != s->about.node)
+    struct known *k;
+
+    for (int32_t i = -1; (k = ftree_verdict_about(ft, s->about.node, &i));) {
+        if (k->v.withdrawn)
             continue;
-        k->v.symptoms = k->v.symptoms > UINT32_MAX - s->count ? UINT32_MAX
-                                                               : k->v.symptoms + s->count;
-        return ++k->explained <= EXPLAINED_TRACED;
+        ftree_verdict_count_symptoms(k, s->count);
+        k->explained += k->explained <= EXPLAINED_TRACED;
+        return k->explained <= EXPLAINED_TRACED;
     }
     return true;
 }

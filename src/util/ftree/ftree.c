@@ -41,34 +41,40 @@ void *ftree_alloc(struct ftree *ft, void *ptr, size_t size)
     return NULL;
 }
 
-void *ftree_push(struct ftree *ft, void *items, int32_t *n, int32_t *room, size_t size)
+bool ftree_reserve(struct ftree *ft, void *items, int32_t n, int32_t *room, size_t size)
 {
     void *array;
-    uint8_t *item;
 
+    if (n <= *room)
+        return true;
     /* `items` points to a pointer of another type: copied, for an assignment would be an alias */
     memcpy(&array, items, sizeof(array));
-    if (*n == *room) {
-        int32_t more = *room ? 2 * *room : 4;
-        array = ftree_alloc(ft, array, (size_t) more * size);
-        if (!array)
-            return NULL;
-        memcpy(items, &array, sizeof(array));
-        *room = more;
-    }
-    item = (uint8_t *) array + (size_t) *n * size;
+    array = ftree_alloc(ft, array, (size_t) n * size);
+    if (!array)
+        return false;
+    memcpy(items, &array, sizeof(array));
+    *room = n;
+    return true;
+}
+
+void *ftree_push(struct ftree *ft, void *items, int32_t *n, int32_t *room, size_t size)
+{
+    uint8_t *array, *item;
+
+    if (*n == *room && !ftree_reserve(ft, items, *room ? 2 * *room : 4, room, size))
+        return NULL;
+    memcpy(&array, items, sizeof(array));
+    item = array + (size_t) *n * size;
     memset(item, 0, size);
     ++*n;
     return item;
 }
 
-void ftree_trace(struct ftree *ft, const char *format, ...)
+void ftree_trace_line(struct ftree *ft, const char *format, ...)
 {
     char line[256];
     va_list args;
 
-    if (!ft->io->trace)
-        return;
     va_start(args, format);
     vsnprintf(line, sizeof(line), format, args);
     va_end(args);
@@ -183,6 +189,9 @@ void ftree_destroy(struct ftree *ft)
     ftree_alloc(ft, ft->visits.items, 0);
     ftree_spread_clear(ft);
     ftree_alloc(ft, ft->outbox.items, 0);
+    ftree_alloc(ft, ft->by_node.items, 0);
+    ftree_alloc(ft, ft->rule_names.items, 0);
+    ftree_alloc(ft, ft->batch.items, 0);
     ftree_alloc(ft, ft->mutes.items, 0);
     ftree_alloc(ft, ft->goodbyes.items, 0);
     ftree_alloc(ft, ft, 0);
@@ -191,10 +200,14 @@ void ftree_destroy(struct ftree *ft)
 /* ---- messages -------------------------------------------------------------------------------- */
 
 static void acknowledge(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
-                        uint64_t conn, uint32_t id, enum wire_type type)
+                        uint64_t conn, uint32_t id, enum wire_type type, uint8_t flags)
 {
     struct ftree_route to = {.node = from, .path = (uint8_t) path, .conn = conn};
-    struct wire_message m = {.type = (uint8_t) type, .u.ack = id};
+    struct wire_message m;
+
+    m.type = (uint8_t) type;
+    m.flags = flags;
+    m.u.ack = id;
 
     ftree_send(ft, now, &to, &m);
 }
@@ -234,6 +247,8 @@ static void dispatch(struct ftree *ft, ftree_time now, int32_t from, enum ftree_
     switch (m->type) {
         case WIRE_ACK:
             ftree_outbox_ack(ft, now, from, m->u.ack);
+            if (m->flags & WIRE_FLAG_NOBODY_WAITS)
+                ftree_spread_nobody_waits(ft, now, from, m->u.ack);
             break;
         case WIRE_BUSY:
             ftree_outbox_busy(ft, now, from, m->u.ack);
@@ -270,8 +285,7 @@ static void dispatch(struct ftree *ft, ftree_time now, int32_t from, enum ftree_
         case WIRE_VERDICT_UP:
             ftree_spread_up(ft, now, from, &m->u.verdict);
             break;
-        case WIRE_VERDICT_DOWN:
-            ftree_spread_down(ft, now, from, &m->u.verdict);
+        case WIRE_VERDICT_DOWN: /* what came of it is said with the acknowledgment */
             break;
         case WIRE_VICTIMS:
             ftree_spread_victims(ft, now, from, &m->u.victims);
@@ -307,6 +321,7 @@ int ftree_receive(struct ftree *ft, ftree_time now, int32_t from, enum ftree_pat
                   uint64_t conn, const void *bytes, size_t len)
 {
     struct wire_message m;
+    uint8_t flags = 0;
     int rc;
 
     if (from < 0 || from >= ft->job->nodes || from == ft->self || path >= FTREE_PATHS)
@@ -317,11 +332,13 @@ int ftree_receive(struct ftree *ft, ftree_time now, int32_t from, enum ftree_pat
     heard_from(ft, now, from, path, &m);
     if (m.type == WIRE_SYMPTOM && !ft->leaving &&
         ftree_correlate_is_overloaded(ft, now, &m.u.symptom)) {
-        acknowledge(ft, now, from, path, conn, m.id, WIRE_BUSY);
+        acknowledge(ft, now, from, path, conn, m.id, WIRE_BUSY, 0);
         return FTREE_OK;
     }
+    if (m.type == WIRE_VERDICT_DOWN && !ftree_spread_down(ft, now, from, m.id, &m.u.told))
+        flags = WIRE_FLAG_NOBODY_WAITS;
     if (is_acknowledged(m.type))
-        acknowledge(ft, now, from, path, conn, m.id, WIRE_ACK);
+        acknowledge(ft, now, from, path, conn, m.id, WIRE_ACK, flags);
     dispatch(ft, now, from, path, conn, &m);
     return FTREE_OK;
 }
@@ -395,24 +412,25 @@ void ftree_use_rules(struct ftree *ft, ftree_time now, const struct ftree_rules 
 
 int ftree_restore(struct ftree *ft, ftree_time now, const struct ftree_verdict *v)
 {
+    struct outline o;
     struct known *k;
 
     if (v->class_ >= FTREE_CLASS_COUNT || v->node < 0 || v->node >= ft->job->nodes ||
         v->rank < FTREE_NONE || v->rank >= ft->job->size)
         return FTREE_ERR_INVALID;
-    k = ftree_verdict_by_id(ft, v->fln, v->id);
+    o = ftree_verdict_outline(ft, v);
+    k = ftree_verdict_by_id(ft, &o);
     if (k) {
         k->v.withdrawn = v->withdrawn;
         ftree_withdraw_watch(ft, now, k);
         return FTREE_OK;
     }
-    k = FTREE_PUSH(ft, ft->known);
+    k = ftree_verdict_add(ft, &o);
     if (!k)
         return FTREE_ERR_NOMEM;
-    k->v = *v;
-    k->asker = FTREE_NONE;
-    k->gather_until = FTREE_NEVER;
-    k->told_down = k->gathered = k->reported = true;
+    k->told_down = k->reported = true;
+    if (v->evidences > 0)
+        ftree_verdict_keep(ft, k, v);
     if (v->fln == ft->self && v->id > ft->next_id)
         ft->next_id = v->id; /* nobody may take a new verdict for one that is over */
     ftree_withdraw_watch(ft, now, k);
@@ -420,7 +438,10 @@ int ftree_restore(struct ftree *ft, ftree_time now, const struct ftree_verdict *
     return FTREE_OK;
 }
 
-const struct ftree_verdict *ftree_verdict_at(const struct ftree *ft, int32_t i)
+bool ftree_verdict_at(const struct ftree *ft, int32_t i, struct ftree_verdict *v)
 {
-    return i >= 0 && i < ft->known.n ? &ft->known.items[i].v : NULL;
+    if (i < 0 || i >= ft->known.n)
+        return false;
+    ftree_verdict_load(ft, &ft->known.items[i], v);
+    return true;
 }

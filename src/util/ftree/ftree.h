@@ -609,10 +609,10 @@ int ftree_deputy_answer(const struct ftree_job *job, ftree_time limit, const voi
 
 /* ---- asking a handle ------------------------------------------------------------------------- */
 
-/* Purpose: the i-th verdict known to this node, oldest first; NULL: there are no more.  It is the
- * handle's and valid until its next event.  Of those that were withdrawn more than a minute ago the
- * last 32 are known. */
-const struct ftree_verdict *ftree_verdict_at(const struct ftree *ft, int32_t i);
+/* Purpose: the i-th verdict known to this node, oldest first, as far as it is: evidence, candidates
+ * and victims are kept by the node that decided and by the acting root.  False: there are no more.
+ * Of those that were withdrawn more than a minute ago the last 32 are known. */
+bool ftree_verdict_at(const struct ftree *ft, int32_t i, struct ftree_verdict *v);
 
 /* Purpose: true if a verdict says that this node is lost, frozen or all its ranks ended. */
 bool ftree_has_failed(const struct ftree *ft, int32_t node);

@@ -148,20 +148,44 @@ enum up_state {
 };
 
 struct known {
-    struct ftree_verdict v;
+    struct outline v;
+    struct ftree_verdict *whole; /* with evidence and victims; NULL: not kept here */
     uint8_t up;
     uint8_t up_tries;
-    bool told_down, gathered, reported;
+    bool queued; /* this is the acting root, and will tell it with others */
+    bool told_down, reported;
     bool over_told_down; /* and that it is over */
-    uint32_t explained; /* times that a symptom was dropped for it */
-    uint32_t check; /* nonce of the question whether it is over, 0: not asked */
     uint8_t belied_by; /* bit p: an answer over path p says that it is over */
+    uint8_t explained; /* times that a symptom was dropped for it, as long as they are traced */
+    uint32_t telling; /* number of the one that gathers its victims, 0: none */
+    uint32_t check; /* nonce of the question whether it is over, 0: not asked */
     int32_t turn; /* others asked so far whether a verdict about this node is over */
     ftree_time recheck, recheck_pause; /* FTREE_NEVER: nobody asks from here */
-    int32_t asker; /* who wants the victims, FTREE_NONE: this is the acting root */
-    FTREE_ARRAY(int32_t) due; /* nodes that have still to name theirs */
     ftree_time up_again;
-    ftree_time gather_until; /* FTREE_NEVER: not gathering */
+};
+
+/* A node that has still to name its victims, and the message that told it. */
+struct due {
+    int32_t node;
+    uint32_t told;
+};
+
+/* Verdicts that were told together, until the victims are in. */
+struct telling {
+    uint32_t number;
+    int32_t asker; /* who wants the victims, FTREE_NONE: this is the acting root */
+    uint32_t asked; /* number of the message that told */
+    ftree_time until;
+    struct ftree_ranks victims;
+    FTREE_ARRAY(struct due) due;
+};
+
+/* What letters carry; those that tell the same to several nodes share it. */
+struct body {
+    int32_t letters;
+    uint16_t len;
+    ftree_time sent; /* as of when it was written */
+    uint8_t bytes[];
 };
 
 struct letter {
@@ -170,8 +194,16 @@ struct letter {
     uint8_t type;
     uint8_t tries;
     ftree_time sent, next;
-    uint16_t len;
-    uint8_t *bytes;
+    struct body *body;
+};
+
+/* Where in `known` a verdict about a node is. */
+struct place {
+    int32_t node, at;
+};
+
+struct rule_name {
+    char text[FTREE_NAME_MAX];
 };
 
 /* A node by way of which nothing is sent for a while. */
@@ -203,6 +235,14 @@ struct ftree {
     FTREE_ARRAY(struct suspect) suspects;
     FTREE_ARRAY(struct visit) visits;
     FTREE_ARRAY(struct known) known;
+    int32_t unsent, rechecked; /* how many of them have `up`, and a time to be asked about again */
+    FTREE_ARRAY(struct place) by_node; /* of `known`, by node and then by age */
+    FTREE_ARRAY(struct rule_name) rule_names; /* of verdicts */
+    FTREE_ARRAY(int32_t) batch; /* places in `known`: what is being told just now */
+    FTREE_ARRAY(struct telling) tellings;
+    uint32_t last_telling;
+    int32_t queued; /* verdicts that the acting root will tell at `tell_at` */
+    ftree_time tell_at, tell_pause;
     FTREE_ARRAY(struct letter) outbox;
     FTREE_ARRAY(struct mute) mutes;
 
@@ -226,12 +266,24 @@ struct ftree {
     ftree_push((ft), &(array).items, &(array).n, &(array).room, sizeof(*(array).items))
 void *ftree_push(struct ftree *ft, void *items, int32_t *n, int32_t *room, size_t size);
 
+/* Makes room for `more` items, and no more than that; false: out of memory. */
+#define FTREE_RESERVE(ft, array, more) \
+    ftree_reserve((ft), &(array).items, (array).n + (more), &(array).room, sizeof(*(array).items))
+bool ftree_reserve(struct ftree *ft, void *items, int32_t n, int32_t *room, size_t size);
+
 /* Removes item i by moving the last one into its place. */
 #define FTREE_DROP(array, i) ((array).items[i] = (array).items[--(array).n])
 
 void *ftree_alloc(struct ftree *ft, void *ptr, size_t size);
-/* One line per decision; one that begins with two spaces is a step on the way to it. */
-void ftree_trace(struct ftree *ft, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* One line per decision; one that begins with two spaces is a step on the way to it.  Where nobody
+ * reads them the arguments are not looked at: a name costs more than many a decision. */
+#define ftree_trace(ft, ...) \
+    do { \
+        if ((ft)->io->trace) \
+            ftree_trace_line((ft), __VA_ARGS__); \
+    } while (0)
+void ftree_trace_line(struct ftree *ft, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 const char *ftree_name(const struct ftree *ft, int32_t node, char buf[16]);
 int32_t ftree_node_of(const struct ftree *ft, int32_t rank);
 int32_t ftree_ranks_of(const struct ftree_job *job, int32_t node);
@@ -336,10 +388,23 @@ bool ftree_verdict_is_masked(const struct ftree *ft, int32_t model, int32_t node
 bool ftree_verdict_is_consequence(const struct ftree *ft, int32_t model, int32_t node,
                                   int32_t switch_);
 struct known *ftree_verdict_find(const struct ftree *ft, int class_, int32_t node, int32_t rank);
-struct known *ftree_verdict_by_id(const struct ftree *ft, int32_t fln, uint32_t id);
+struct known *ftree_verdict_by_id(const struct ftree *ft, const struct outline *o);
+struct known *ftree_verdict_about(const struct ftree *ft, int32_t node, int32_t *i);
+bool ftree_verdict_reserve(struct ftree *ft, int32_t n);
+struct known *ftree_verdict_add(struct ftree *ft, const struct outline *o);
+void ftree_verdict_forget(struct ftree *ft, int32_t i);
+struct outline ftree_verdict_outline(struct ftree *ft, const struct ftree_verdict *v);
+const char *ftree_verdict_rule(const struct ftree *ft, const struct outline *o);
+void ftree_verdict_name_rule(struct ftree *ft, struct outline *o, const char *name);
+void ftree_verdict_keep(struct ftree *ft, struct known *k, const struct ftree_verdict *v);
+void ftree_verdict_drop_whole(struct ftree *ft, struct known *k);
+void ftree_verdict_load(const struct ftree *ft, const struct known *k, struct ftree_verdict *v);
+void ftree_verdict_count_symptoms(struct known *k, uint32_t n);
+void ftree_verdict_set_up(struct ftree *ft, struct known *k, enum up_state up);
+void ftree_verdict_set_recheck(struct ftree *ft, struct known *k, ftree_time recheck);
 bool ftree_verdict_on_rank(const struct ftree *ft, int32_t node, int32_t rank);
-struct known *ftree_verdict_explaining(const struct ftree *ft, const struct ftree_verdict *v);
-bool ftree_verdict_takes_node(const struct ftree *ft, const struct ftree_verdict *v);
+struct known *ftree_verdict_explaining(const struct ftree *ft, const struct outline *v);
+bool ftree_verdict_takes_node(const struct ftree *ft, const struct outline *v);
 int32_t ftree_verdict_failed(const struct ftree *ft, int32_t except);
 void ftree_verdict_ranks_add(struct ftree_ranks *set, int32_t first, int32_t last);
 void ftree_verdict_ranks_merge(struct ftree_ranks *set, const struct ftree_ranks *more);
@@ -357,8 +422,10 @@ ftree_time ftree_withdraw_deadline(const struct ftree *ft);
 /* spread.c */
 void ftree_spread_raise(struct ftree *ft, ftree_time now, const struct ftree_verdict *v);
 void ftree_spread_up(struct ftree *ft, ftree_time now, int32_t from, const struct ftree_verdict *v);
-void ftree_spread_down(struct ftree *ft, ftree_time now, int32_t from,
-                       const struct ftree_verdict *v);
+/* Verdicts that are told from above.  False: nobody waits, here or below. */
+bool ftree_spread_down(struct ftree *ft, ftree_time now, int32_t from, uint32_t id,
+                       const struct wire_told *told);
+void ftree_spread_nobody_waits(struct ftree *ft, ftree_time now, int32_t from, uint32_t told);
 void ftree_spread_victims(struct ftree *ft, ftree_time now, int32_t from,
                           const struct wire_victims *w);
 void ftree_spread_withdraw(struct ftree *ft, ftree_time now, struct known *k, const char *why);
@@ -388,6 +455,11 @@ void ftree_leave_tick(struct ftree *ft, ftree_time now);
 
 /* outbox.c */
 void ftree_outbox_put(struct ftree *ft, ftree_time now, int32_t to, struct wire_message *m);
+struct body *ftree_outbox_body(struct ftree *ft, ftree_time now, const struct wire_message *m);
+void ftree_outbox_release(struct ftree *ft, struct body *body);
+void ftree_outbox_post(struct ftree *ft, ftree_time now, int32_t to, enum wire_type type,
+                       uint32_t id, struct body *body);
+bool ftree_outbox_has_victims(const struct ftree *ft, int32_t to, uint32_t told);
 void ftree_outbox_ack(struct ftree *ft, ftree_time now, int32_t from, uint32_t id);
 void ftree_outbox_reached(struct ftree *ft, ftree_time now, int32_t node, enum ftree_reach reach);
 void ftree_outbox_tick(struct ftree *ft, ftree_time now);

@@ -24,19 +24,60 @@ static void send_by(struct ftree *ft, const struct letter *l, enum ftree_path pa
     struct ftree_route to = {.node = l->to, .path = path, .role = FTREE_ROLE_AGENT, .fresh = fresh};
 
     if (ft->job->has_path[path])
-        ft->io->send(ft->io_ctx, &to, l->bytes, l->len);
+        ft->io->send(ft->io_ctx, &to, l->body->bytes, l->body->len);
 }
 
-/* What is told has grown older while it waited here. */
+/* ---- what letters carry ---------------------------------------------------------------------- */
+
+static struct body *make_body(struct ftree *ft, ftree_time now, const uint8_t *bytes, size_t len)
+{
+    struct body *body = ftree_alloc(ft, NULL, sizeof(*body) + len);
+
+    if (!body)
+        return NULL;
+    body->letters = 1;
+    body->len = (uint16_t) len;
+    body->sent = now;
+    memcpy(body->bytes, bytes, len);
+    return body;
+}
+
+/* Writes a message, whose number is given, for ftree_outbox_post(); NULL: out of memory.  It is the
+ * caller's until ftree_outbox_release(). */
+struct body *ftree_outbox_body(struct ftree *ft, ftree_time now, const struct wire_message *m)
+{
+    uint8_t buf[FTREE_MESSAGE_MAX];
+
+    return make_body(ft, now, buf, ftree_wire_encode(m, now, buf));
+}
+
+void ftree_outbox_release(struct ftree *ft, struct body *body)
+{
+    if (--body->letters == 0)
+        ftree_alloc(ft, body, 0);
+}
+
+/* What is told has grown older while it waited here.  Others that carry it may not have been sent
+ * again. */
 static void renew_ages(struct ftree *ft, ftree_time now, struct letter *l)
 {
-    struct wire_message m;
+    uint8_t buf[FTREE_MESSAGE_MAX];
+    struct body *body;
 
-    if (ftree_wire_decode(ft->job, l->sent, l->bytes, l->len, &m))
+    if (ftree_wire_renew(ft->job, l->body->sent, l->body->bytes, l->body->len, now, buf))
         return;
-    ftree_wire_encode(&m, now, l->bytes); /* as long as before: only ages differ */
+    body = l->body->letters > 1 ? make_body(ft, now, buf, l->body->len) : NULL;
+    if (body) {
+        ftree_outbox_release(ft, l->body);
+        l->body = body;
+    } else if (l->body->letters == 1) {
+        memcpy(l->body->bytes, buf, l->body->len); /* as long as before: only ages differ */
+        l->body->sent = now;
+    }
     l->sent = now;
 }
+
+/* ---- sending --------------------------------------------------------------------------------- */
 
 static void send_letter(struct ftree *ft, ftree_time now, struct letter *l)
 {
@@ -53,34 +94,52 @@ static void send_letter(struct ftree *ft, ftree_time now, struct letter *l)
     l->tries++;
 }
 
-void ftree_outbox_put(struct ftree *ft, ftree_time now, int32_t to, struct wire_message *m)
+void ftree_outbox_post(struct ftree *ft, ftree_time now, int32_t to, enum wire_type type,
+                       uint32_t id, struct body *body)
 {
-    uint8_t buf[FTREE_MESSAGE_MAX];
-    struct letter *l;
-    size_t len;
+    struct letter *l = FTREE_PUSH(ft, ft->outbox);
 
-    m->id = ++ft->next_id;
-    len = ftree_wire_encode(m, now, buf);
-    l = FTREE_PUSH(ft, ft->outbox);
     if (!l)
         return;
-    l->bytes = ftree_alloc(ft, NULL, len);
-    if (!l->bytes) {
-        ft->outbox.n--;
-        return;
-    }
-    memcpy(l->bytes, buf, len);
-    l->len = (uint16_t) len;
-    l->id = m->id;
+    body->letters++;
+    l->body = body;
+    l->id = id;
     l->to = to;
-    l->type = m->type;
+    l->type = (uint8_t) type;
     l->sent = now;
     send_letter(ft, now, l);
 }
 
+void ftree_outbox_put(struct ftree *ft, ftree_time now, int32_t to, struct wire_message *m)
+{
+    struct body *body;
+
+    m->id = ++ft->next_id;
+    body = ftree_outbox_body(ft, now, m);
+    if (!body)
+        return;
+    ftree_outbox_post(ft, now, to, (enum wire_type) m->type, m->id, body);
+    ftree_outbox_release(ft, body);
+}
+
+/* True while the victims that message `told` from this node asked for are on their way there. */
+bool ftree_outbox_has_victims(const struct ftree *ft, int32_t to, uint32_t told)
+{
+    struct wire_message m;
+
+    for (int32_t i = 0; i < ft->outbox.n; i++) {
+        const struct letter *l = &ft->outbox.items[i];
+        if (l->to == to && l->type == WIRE_VICTIMS &&
+            !ftree_wire_decode(ft->job, l->sent, l->body->bytes, l->body->len, &m) &&
+            m.u.victims.told == told)
+            return true;
+    }
+    return false;
+}
+
 static void drop(struct ftree *ft, int32_t i)
 {
-    ftree_alloc(ft, ft->outbox.items[i].bytes, 0);
+    ftree_outbox_release(ft, ft->outbox.items[i].body);
     FTREE_DROP(ft->outbox, i);
 }
 
@@ -108,7 +167,7 @@ void ftree_outbox_busy(struct ftree *ft, ftree_time now, int32_t from, uint32_t 
         bool symptom = l->type == WIRE_SYMPTOM;
         if (l->id != id || l->to != from || !symptom)
             continue;
-        symptom = !ftree_wire_decode(ft->job, l->sent, l->bytes, l->len, &m);
+        symptom = !ftree_wire_decode(ft->job, l->body->sent, l->body->bytes, l->body->len, &m);
         drop(ft, i);
         ftree_trace(ft, "%s is busy", ftree_name(ft, from, name));
         ftree_outbox_mute(ft, now, from, true);
@@ -159,12 +218,13 @@ static void give_up(struct ftree *ft, ftree_time now, int32_t i)
     ftree_outbox_mute(ft, now, l.to, false);
     if (!ft->leaving && !ftree_has_failed(ft, l.to))
         ftree_correlate_silent(ft, now, l.to);
-    if (l.type == WIRE_SYMPTOM && !ftree_wire_decode(ft->job, l.sent, l.bytes, l.len, &m)) {
+    if (l.type == WIRE_SYMPTOM &&
+        !ftree_wire_decode(ft->job, l.body->sent, l.body->bytes, l.body->len, &m)) {
         ftree_correlate_again(ft, now, &m.u.symptom);
     } else {
         ftree_spread_undeliverable(ft, now, &l);
     }
-    ftree_alloc(ft, l.bytes, 0);
+    ftree_outbox_release(ft, l.body);
 }
 
 void ftree_outbox_tick(struct ftree *ft, ftree_time now)

@@ -6,11 +6,15 @@
 #include "ftree_int.h"
 
 /*
- * Verdicts travel.  Up: from the FLN that decided to the acting root, one ancestor at a time; a
- * verdict already known on the way stops there.  Down: from the acting root to every node, each
- * passing it to its children; children that have failed are replaced by their own.  Back up: the
- * ranks that wait, as a set that grows on its way.  The acting root tells people once the set is in
- * or `gather` is over.
+ * Verdicts travel.  Up: from the FLN that decided to the acting root, whole, one ancestor at a time;
+ * a verdict already known on the way stops there.  Down: from the acting root to every node, in
+ * outline, each passing it to its children; children that have failed are replaced by their own.
+ * Back up: the ranks that wait, as a set that grows on its way.  The acting root tells people once
+ * the set is in or `gather` is over.
+ *
+ * Most nodes are leaves, and on most of them nobody waits: these say so with the acknowledgment, so
+ * a verdict costs two messages a node.  When many are found at once they are told together: the
+ * first at once, those that follow after a pause that grows while there are more.
  *
  * The acting root is the first of the root and its substitutes that no verdict says is lost.
  * Whoever cannot reach the root does not act for it on its own belief: the verdict waits until the
@@ -19,6 +23,11 @@
 
 #define UP_AGAIN (2000 * FTREE_MS)
 #define UP_TRIES_MAX 8
+
+/* Between two tellings by the acting root; after this long a calm the pause is the shortest again. */
+#define TELL_PAUSE_MIN (20 * FTREE_MS)
+#define TELL_PAUSE_MAX (320 * FTREE_MS)
+#define TELL_CALM (1000 * FTREE_MS)
 
 bool ftree_spread_is_root(const struct ftree *ft)
 {
@@ -48,110 +57,236 @@ void ftree_spread_children(struct ftree *ft, int32_t node,
 
 /* ---- the victims ----------------------------------------------------------------------------- */
 
-static bool is_component(const struct ftree *ft, const struct ftree_verdict *v, int32_t rank)
+static bool is_component(const struct ftree *ft, const struct outline *v, int32_t rank)
 {
     return v->rank == FTREE_NONE ? ftree_node_of(ft, rank) == v->node : rank == v->rank;
 }
 
 /* Ranks that found no room in the set may be counted twice. */
-static void bound_victims(const struct ftree *ft, struct ftree_verdict *v)
+static void bound_victims(const struct ftree *ft, struct ftree_ranks *victims)
 {
-    if (v->victims.count > ft->job->size)
-        v->victims.count = ft->job->size;
+    if (victims->count > ft->job->size)
+        victims->count = ft->job->size;
+}
+
+/* Of what is being told: when the first symptom of the last one was, which is the shortest wait. */
+static ftree_time last_first_symptom(const struct ftree *ft)
+{
+    ftree_time last = 0;
+
+    for (int32_t i = 0; i < ft->batch.n; i++)
+        last = ftree_max(last, ft->known.items[ft->batch.items[i]].v.first_symptom);
+    return last;
+}
+
+/* True if what is being told is about this rank. */
+static bool is_told_of(const struct ftree *ft, uint32_t telling, int32_t rank)
+{
+    const struct known *k;
+
+    for (int32_t i = -1; (k = ftree_verdict_about(ft, ft->self, &i));)
+        if (k->telling == telling && is_component(ft, &k->v, rank))
+            return true;
+    return false;
 }
 
 /* Who has waited for half the time since the first symptom, but half the stall limit is enough: a
  * crash is told before anybody has stalled. */
-static void add_own_victims(struct ftree *ft, ftree_time now, struct ftree_verdict *v)
+static void add_own_victims(struct ftree *ft, ftree_time now, uint32_t telling,
+                            struct ftree_ranks *victims)
 {
-    ftree_time limit = ftree_min(ft->cfg.stall, now - v->first_symptom);
+    ftree_time limit = ftree_min(ft->cfg.stall, now - last_first_symptom(ft));
     struct ftree_rank_state s;
 
     for (int32_t i = 0; i < ftree_ranks_of(ft->job, ft->self); i++) {
         ft->io->look(ft->io_ctx, i, &s);
-        if (ftree_symptom_is_victim(&s, limit) && !is_component(ft, v, s.rank))
-            ftree_verdict_ranks_add(&v->victims, s.rank, s.rank);
+        if (ftree_symptom_is_victim(&s, limit) && !is_told_of(ft, telling, s.rank))
+            ftree_verdict_ranks_add(victims, s.rank, s.rank);
     }
-    bound_victims(ft, v);
+    bound_victims(ft, victims);
 }
 
-static void send_victims(struct ftree *ft, ftree_time now, int32_t to,
-                         const struct ftree_verdict *v, bool with_ranks)
+static void send_victims(struct ftree *ft, ftree_time now, int32_t to, uint32_t told,
+                         const struct ftree_ranks *ranks)
 {
     struct wire_message m = {.type = WIRE_VICTIMS};
 
-    m.u.victims.fln = v->fln;
-    m.u.victims.id = v->id;
-    if (with_ranks)
-        m.u.victims.ranks = v->victims;
+    m.u.victims.told = told;
+    m.u.victims.ranks = *ranks;
     ftree_outbox_put(ft, now, to, &m);
 }
 
-static void finish(struct ftree *ft, ftree_time now, struct known *k)
+static void report(struct ftree *ft, struct known *k, const struct ftree_ranks *victims)
 {
+    struct ftree_verdict v;
     char name[16];
 
-    k->gathered = true;
-    k->gather_until = FTREE_NEVER;
-    if (k->asker != FTREE_NONE) {
-        send_victims(ft, now, k->asker, &k->v, true);
-        return;
-    }
+    ftree_verdict_load(ft, k, &v);
+    ftree_verdict_ranks_merge(&v.victims, victims);
+    bound_victims(ft, &v.victims);
+    ftree_verdict_keep(ft, k, &v);
     k->reported = true;
-    ftree_trace(ft, "reports %s of %s: %d victims", ftree_class_name(k->v.class_),
-                ftree_name(ft, k->v.node, name), k->v.victims.count);
+    ftree_trace(ft, "reports %s of %s: %d victims", ftree_class_name(v.class_),
+                ftree_name(ft, v.node, name), v.victims.count);
     if (ft->io->report)
-        ft->io->report(ft->io_ctx, &k->v);
+        ft->io->report(ft->io_ctx, &v);
 }
 
-/* A message may come twice, so a reply counts only from someone who still owes one. */
-static bool settle_reply(struct known *k, int32_t from)
+/* The victims of what was told together are in. */
+static void finish(struct ftree *ft, ftree_time now, int32_t i)
 {
-    for (int32_t i = 0; i < k->due.n; i++)
-        if (k->due.items[i] == from) {
-            FTREE_DROP(k->due, i);
-            return true;
-        }
-    return false;
+    struct telling t = ft->tellings.items[i];
+
+    ftree_alloc(ft, t.due.items, 0);
+    FTREE_DROP(ft->tellings, i);
+    for (int32_t j = 0; j < ft->known.n; j++) {
+        struct known *k = &ft->known.items[j];
+        if (k->telling != t.number)
+            continue;
+        k->telling = 0;
+        if (t.asker == FTREE_NONE)
+            report(ft, k, &t.victims);
+    }
+    if (t.asker != FTREE_NONE)
+        send_victims(ft, now, t.asker, t.asked, &t.victims);
+}
+
+/* A message may come twice, so a reply counts only from someone who still owes one.  -1: nobody
+ * waits for it. */
+static int32_t settle(struct ftree *ft, int32_t from, uint32_t told)
+{
+    for (int32_t i = 0; i < ft->tellings.n; i++) {
+        struct telling *t = &ft->tellings.items[i];
+        for (int32_t j = 0; j < t->due.n; j++)
+            if (t->due.items[j].node == from && t->due.items[j].told == told) {
+                FTREE_DROP(t->due, j);
+                return i;
+            }
+    }
+    return -1;
+}
+
+static void finish_if_all_are_in(struct ftree *ft, ftree_time now, int32_t i)
+{
+    if (ft->tellings.items[i].due.n == 0)
+        finish(ft, now, i);
 }
 
 void ftree_spread_victims(struct ftree *ft, ftree_time now, int32_t from,
                           const struct wire_victims *w)
 {
-    struct known *k = ftree_verdict_by_id(ft, w->fln, w->id);
+    int32_t i = settle(ft, from, w->told);
 
-    if (!k || k->gathered || !k->told_down || !settle_reply(k, from))
+    if (i < 0)
         return;
-    ftree_verdict_ranks_merge(&k->v.victims, &w->ranks);
-    bound_victims(ft, &k->v);
-    if (k->due.n == 0)
-        finish(ft, now, k);
+    ftree_verdict_ranks_merge(&ft->tellings.items[i].victims, &w->ranks);
+    bound_victims(ft, &ft->tellings.items[i].victims);
+    finish_if_all_are_in(ft, now, i);
+}
+
+void ftree_spread_nobody_waits(struct ftree *ft, ftree_time now, int32_t from, uint32_t told)
+{
+    int32_t i = settle(ft, from, told);
+
+    if (i >= 0)
+        finish_if_all_are_in(ft, now, i);
 }
 
 /* ---- down ------------------------------------------------------------------------------------ */
 
-struct telling {
+/* One message with a part of the batch, on its way to several nodes. */
+struct posting {
     ftree_time now;
-    int32_t known; /* index: the array may move */
-    int32_t from;
+    int32_t from; /* who told it, FTREE_NONE: this is the acting root */
+    int32_t telling; /* place of the one that waits for replies, -1: nobody does */
+    struct body *body;
+    uint32_t id;
 };
 
-static void tell_child(struct ftree *ft, int32_t child, void *arg)
+static void post(struct ftree *ft, int32_t child, void *arg)
 {
-    const struct telling *t = arg;
-    struct known *k = &ft->known.items[t->known];
-    struct wire_message m = {.type = WIRE_VERDICT_DOWN, .u.verdict = k->v};
+    const struct posting *p = arg;
+    struct telling *t = p->telling >= 0 ? &ft->tellings.items[p->telling] : NULL;
+    struct due *due;
 
-    int32_t *due;
-
-    if (child == t->from)
+    if (child == p->from)
         return;
     /* one that is mute is told, too, but nobody waits for its answer */
-    due = ftree_correlate_usable(ft, t->now, child) ? FTREE_PUSH(ft, k->due) : NULL;
+    due = t && ftree_correlate_usable(ft, p->now, child) ? FTREE_PUSH(ft, t->due) : NULL;
     if (due)
-        *due = child;
-    m.u.verdict.victims = (struct ftree_ranks){0};
-    ftree_outbox_put(ft, t->now, child, &m);
+        *due = (struct due){.node = child, .told = p->id};
+    ftree_outbox_post(ft, p->now, child, WIRE_VERDICT_DOWN, p->id, p->body);
+}
+
+/* Writes as much of the batch as finds room, from place i on; returns the place after it. */
+static int32_t write_outlines(struct ftree *ft, ftree_time now, int32_t i, struct posting *p)
+{
+    struct wire_outlines w = {0};
+    struct wire_message m = {.type = WIRE_VERDICT_DOWN, .id = ++ft->next_id};
+
+    for (; i < ft->batch.n; i++) {
+        const struct outline *o = &ft->known.items[ft->batch.items[i]].v;
+        if (!ftree_wire_put_outline(&w, now, o, ftree_verdict_rule(ft, o)))
+            break;
+    }
+    m.u.told = ftree_wire_told(&w);
+    p->id = m.id;
+    p->body = ftree_outbox_body(ft, now, &m);
+    return i;
+}
+
+/* Sends the batch to the children of `node`. */
+static void tell_children(struct ftree *ft, int32_t node, struct posting *p)
+{
+    for (int32_t i = 0; i < ft->batch.n;) {
+        i = write_outlines(ft, p->now, i, p);
+        if (!p->body)
+            return;
+        ftree_spread_children(ft, node, post, p);
+        ftree_outbox_release(ft, p->body);
+    }
+}
+
+/* Once more, to a node that seems to have missed it; nobody waits for its answer. */
+static void tell_again(struct ftree *ft, ftree_time now, int32_t node)
+{
+    struct posting p = {.now = now, .from = FTREE_NONE, .telling = -1};
+
+    for (int32_t i = 0; i < ft->batch.n;) {
+        i = write_outlines(ft, now, i, &p);
+        if (!p.body)
+            return;
+        post(ft, node, &p);
+        ftree_outbox_release(ft, p.body);
+    }
+}
+
+static void add_to_batch(struct ftree *ft, const struct known *k)
+{
+    int32_t *place = FTREE_PUSH(ft, ft->batch);
+
+    if (place)
+        *place = (int32_t) (k - ft->known.items);
+}
+
+static void tell_one_again(struct ftree *ft, ftree_time now, const struct known *k, int32_t node)
+{
+    if (k->v.own_only)
+        return;
+    ft->batch.n = 0;
+    add_to_batch(ft, k);
+    tell_again(ft, now, node);
+}
+
+void ftree_spread_retell(struct ftree *ft, ftree_time now, int32_t node)
+{
+    ft->batch.n = 0;
+    for (int32_t i = 0; i < ft->known.n; i++) {
+        const struct known *k = &ft->known.items[i];
+        if (k->told_down && !k->v.own_only && (!k->v.withdrawn || k->v.node != node))
+            add_to_batch(ft, k);
+    }
+    tell_again(ft, now, node);
 }
 
 /* The time for answers shrinks level by level, so that each node has answered before the one above
@@ -165,55 +300,125 @@ static ftree_time gather_time(const struct ftree *ft, int32_t from)
     return ft->cfg.gather * (ftree_time) ftree_topo_height(&ft->topo, ft->self) / (ftree_time) all;
 }
 
-static void tell_down(struct ftree *ft, ftree_time now, struct known *k, int32_t from)
+/* From here on what is in the batch has been told.  True: some of it is not over, and belongs to
+ * that telling. */
+static bool mark_told(struct ftree *ft, int32_t from, uint32_t telling)
 {
-    struct telling t = {.now = now, .known = (int32_t) (k - ft->known.items), .from = from};
+    bool stands = false;
 
-    k->told_down = true;
-    k->asker = from;
-    k->up = UP_NOTHING;
-    add_own_victims(ft, now, &k->v);
-    ftree_spread_children(ft, from == FTREE_NONE ? 0 : ft->self, tell_child, &t);
-    k = &ft->known.items[t.known];
-    k->gather_until = now + gather_time(ft, from);
-    if (k->due.n == 0)
-        finish(ft, now, k);
+    for (int32_t i = 0; i < ft->batch.n; i++) {
+        struct known *k = &ft->known.items[ft->batch.items[i]];
+        ftree_verdict_set_up(ft, k, UP_NOTHING);
+        if (k->v.withdrawn) {
+            k->over_told_down = true;
+            continue;
+        }
+        k->told_down = true;
+        k->telling = telling;
+        stands = true;
+        if (from != FTREE_NONE && k->v.fln != ft->self)
+            ftree_verdict_drop_whole(ft, k); /* it was on its way here, and is there */
+    }
+    return stands;
+}
+
+static uint32_t next_telling(struct ftree *ft)
+{
+    if (++ft->last_telling == 0)
+        ++ft->last_telling; /* 0 is none */
+    return ft->last_telling;
+}
+
+/* There is nobody below to be told. */
+static bool tell_nobody(struct ftree *ft, ftree_time now, int32_t from, uint32_t asked)
+{
+    struct ftree_ranks victims = {0};
+
+    if (!mark_told(ft, from, next_telling(ft)))
+        return false;
+    add_own_victims(ft, now, ft->last_telling, &victims);
+    for (int32_t i = 0; i < ft->batch.n; i++)
+        ft->known.items[ft->batch.items[i]].telling = 0;
+    if (victims.count > 0)
+        send_victims(ft, now, from, asked, &victims);
+    return victims.count > 0;
+}
+
+/* -1: out of memory, nobody waits for replies. */
+static int32_t begin_telling(struct ftree *ft, ftree_time now, int32_t from, uint32_t asked)
+{
+    struct telling *t = FTREE_RESERVE(ft, ft->tellings, 1) ? FTREE_PUSH(ft, ft->tellings) : NULL;
+
+    if (!t)
+        return -1;
+    t->number = ft->last_telling;
+    t->asker = from;
+    t->asked = asked;
+    t->until = now + gather_time(ft, from);
+    add_own_victims(ft, now, t->number, &t->victims);
+    return ft->tellings.n - 1;
+}
+
+/* Tells the batch to those below, and gathers the victims of what is not over.  False: nobody waits,
+ * here or below. */
+static bool tell_down(struct ftree *ft, ftree_time now, int32_t from, uint32_t asked)
+{
+    struct posting p = {.now = now, .from = from, .telling = -1};
+    int32_t first;
+
+    if (from != FTREE_NONE && ftree_topo_children(&ft->topo, ft->self, &first) == 0)
+        return tell_nobody(ft, now, from, asked);
+    if (mark_told(ft, from, next_telling(ft)))
+        p.telling = begin_telling(ft, now, from, asked);
+    tell_children(ft, from == FTREE_NONE ? 0 : ft->self, &p);
+    if (p.telling < 0)
+        return false;
+    finish_if_all_are_in(ft, now, p.telling);
+    return true;
 }
 
 void ftree_spread_clear(struct ftree *ft)
 {
     for (int32_t i = 0; i < ft->known.n; i++)
-        ftree_alloc(ft, ft->known.items[i].due.items, 0);
+        ftree_alloc(ft, ft->known.items[i].whole, 0);
     ftree_alloc(ft, ft->known.items, 0);
-}
-
-/* Once more, to a node that seems to have missed it; nobody waits for its answer. */
-static void tell_again(struct ftree *ft, ftree_time now, const struct known *k, int32_t node)
-{
-    struct wire_message m = {.type = WIRE_VERDICT_DOWN, .u.verdict = k->v};
-
-    if (k->v.own_only)
-        return;
-    m.u.verdict.victims = (struct ftree_ranks){0};
-    ftree_outbox_put(ft, now, node, &m);
-}
-
-void ftree_spread_retell(struct ftree *ft, ftree_time now, int32_t node)
-{
-    for (int32_t i = 0; i < ft->known.n; i++) {
-        const struct known *k = &ft->known.items[i];
-        if (k->told_down && (!k->v.withdrawn || k->v.node != node))
-            tell_again(ft, now, k, node);
-    }
+    for (int32_t i = 0; i < ft->tellings.n; i++)
+        ftree_alloc(ft, ft->tellings.items[i].due.items, 0);
+    ftree_alloc(ft, ft->tellings.items, 0);
 }
 
 bool ftree_spread_is_gathering(const struct ftree *ft)
 {
-    for (int32_t i = 0; i < ft->known.n; i++)
-        if (ft->known.items[i].told_down && !ft->known.items[i].gathered)
-            return true;
-    return false;
+    return ft->tellings.n > 0 || ft->queued > 0;
 }
+
+/* The acting root tells what it has queued. */
+static void tell_queued(struct ftree *ft, ftree_time now)
+{
+    ft->tell_pause = now < ft->tell_at + TELL_CALM && ft->tell_pause
+                         ? ftree_min(2 * ft->tell_pause, TELL_PAUSE_MAX)
+                         : TELL_PAUSE_MIN;
+    ft->tell_at = now + ft->tell_pause;
+    ft->queued = 0;
+    ft->batch.n = 0;
+    for (int32_t i = 0; i < ft->known.n; i++) {
+        if (ft->known.items[i].queued)
+            add_to_batch(ft, &ft->known.items[i]);
+        ft->known.items[i].queued = false;
+    }
+    tell_down(ft, now, FTREE_NONE, 0);
+}
+
+static void queue(struct ftree *ft, ftree_time now, struct known *k)
+{
+    ftree_verdict_set_up(ft, k, UP_NOTHING);
+    ft->queued += !k->queued;
+    k->queued = true;
+    if (ft->tell_at <= now)
+        tell_queued(ft, now);
+}
+
+/* ---- learning -------------------------------------------------------------------------------- */
 
 /* Who has failed is asked no more. */
 static void end_suspicions(struct ftree *ft, ftree_time now)
@@ -234,69 +439,98 @@ static void end_suspicions(struct ftree *ft, ftree_time now)
         ftree_group_recheck(ft, now);
 }
 
-static struct known *learn(struct ftree *ft, ftree_time now, const struct ftree_verdict *v)
+/* What others were to be told may be explained now, or have waited for this. */
+static void look_at_others(struct ftree *ft, ftree_time now, const struct outline *o)
 {
-    struct known *k;
+    bool takes_node = ftree_verdict_takes_node(ft, o);
 
-    ftree_withdraw_forget(ft, now);
-    k = FTREE_PUSH(ft, ft->known);
-    if (!k)
-        return NULL;
-    k->v = *v;
-    k->gather_until = FTREE_NEVER;
-    k->recheck = FTREE_NEVER;
-    k->asker = FTREE_NONE;
-    end_suspicions(ft, now);
-    for (int32_t i = 0; i < ft->known.n - 1; i++) {
+    for (int32_t i = 0; i < ft->known.n - 1 && ft->unsent > 0; i++) {
         struct known *other = &ft->known.items[i];
-        if (other->v.node == v->node && !other->v.withdrawn && ftree_verdict_takes_node(ft, v))
-            other->up = UP_NOTHING; /* nobody need hear what this explains */
+        if (other->up == UP_NOTHING)
+            continue;
+        if (other->v.node == o->node && !other->v.withdrawn && takes_node)
+            ftree_verdict_set_up(ft, other, UP_NOTHING); /* nobody need hear what this explains */
         else if (other->up == UP_PENDING)
             other->up_again = now; /* perhaps this was what it waited for */
     }
+}
+
+static int32_t acting_root(const struct ftree *ft)
+{
+    int32_t n = 0;
+
+    for (int32_t k = 1; n != FTREE_NONE && ftree_has_failed(ft, n); k++)
+        n = ftree_topo_root_substitute(&ft->topo, k);
+    return n;
+}
+
+/* The acting root is lost, and with it what it knew of the verdicts found here. */
+static void tell_heir(struct ftree *ft, ftree_time now)
+{
+    struct wire_message m = {.type = WIRE_VERDICT_UP};
+    int32_t heir = acting_root(ft);
+
+    for (int32_t i = 0; i < ft->known.n && heir != FTREE_NONE && heir != ft->self; i++) {
+        const struct known *k = &ft->known.items[i];
+        if (!k->whole || k->v.fln != ft->self || !k->told_down || k->v.withdrawn)
+            continue;
+        ftree_verdict_load(ft, k, &m.u.verdict);
+        ftree_outbox_put(ft, now, heir, &m);
+    }
+}
+
+static void tell_glue(struct ftree *ft, const struct known *k)
+{
+    struct ftree_verdict v;
+
+    if (!ft->io->verdict)
+        return;
+    ftree_verdict_load(ft, k, &v);
+    ft->io->verdict(ft->io_ctx, &v);
+}
+
+static struct known *learn(struct ftree *ft, ftree_time now, const struct outline *o,
+                           const struct ftree_verdict *whole)
+{
+    int32_t root = acting_root(ft), place;
+    struct known *k = ftree_verdict_add(ft, o);
+
+    if (!k)
+        return NULL;
+    if (whole)
+        ftree_verdict_keep(ft, k, whole);
+    place = (int32_t) (k - ft->known.items);
+    end_suspicions(ft, now);
+    look_at_others(ft, now, o);
+    if (o->node == root && ftree_verdict_takes_node(ft, o))
+        tell_heir(ft, now);
+    k = &ft->known.items[place];
     ftree_withdraw_watch(ft, now, k);
-    if (ft->io->verdict && !v->withdrawn)
-        ft->io->verdict(ft->io_ctx, v);
+    if (!o->withdrawn)
+        tell_glue(ft, k);
     return k;
 }
 
 /* ---- back ------------------------------------------------------------------------------------ */
 
-static void tell_withdrawn(struct ftree *ft, int32_t child, void *arg)
-{
-    const struct telling *t = arg;
-
-    if (child != t->from)
-        tell_again(ft, t->now, &ft->known.items[t->known], child);
-}
-
-/* Whoever was told is told that it is over; who told people tells them. */
-static void withdraw_down(struct ftree *ft, ftree_time now, struct known *k, int32_t from)
-{
-    struct telling t = {.now = now, .known = (int32_t) (k - ft->known.items), .from = from};
-
-    k->up = UP_NOTHING;
-    k->over_told_down = true;
-    ftree_spread_children(ft, from == FTREE_NONE ? 0 : ft->self, tell_withdrawn, &t);
-}
-
 static void end_known(struct ftree *ft, ftree_time now, struct known *k, ftree_time withdrawn)
 {
+    struct ftree_verdict v;
     char name[16];
 
     k->v.withdrawn = withdrawn;
     k->up_tries = 0;
-    k->recheck = FTREE_NEVER;
+    ftree_verdict_set_recheck(ft, k, FTREE_NEVER);
     k->check = 0;
-    k->gathered = true; /* nobody need wait for victims any more */
-    k->gather_until = FTREE_NEVER;
-    if (ft->io->verdict)
-        ft->io->verdict(ft->io_ctx, &k->v);
-    if (k->reported && ft->io->report)
-        ft->io->report(ft->io_ctx, &k->v);
-    else if (ftree_spread_is_root(ft))
+    k->telling = 0; /* nobody need wait for victims any more */
+    tell_glue(ft, k);
+    if (k->reported && ft->io->report) {
+        ftree_verdict_load(ft, k, &v);
+        ft->io->report(ft->io_ctx, &v);
+    } else if (ftree_spread_is_root(ft)) {
         ftree_trace(ft, "%s of %s is over before it was told", ftree_class_name(k->v.class_),
                     ftree_name(ft, k->v.node, name));
+    }
     (void) now;
 }
 
@@ -319,101 +553,128 @@ void ftree_spread_withdraw(struct ftree *ft, ftree_time now, struct known *k, co
 
 /* A withdrawal that another node tells; *k NULL: the verdict never came this way, or was taken for
  * the same that another node found, so that it is noted lest it comes later.  True: it is news. */
-static bool hear_withdrawn(struct ftree *ft, ftree_time now, const struct ftree_verdict *v,
+static bool hear_withdrawn(struct ftree *ft, ftree_time now, const struct outline *o,
                            struct known **k)
 {
-    struct known *same = *k ? *k : ftree_verdict_find(ft, v->class_, v->node, v->rank);
+    struct known *same = *k ? *k : ftree_verdict_find(ft, o->class_, o->node, o->rank);
     char name[16];
 
     if (*k && (*k)->v.withdrawn)
         return false;
     if (same) {
-        ftree_trace(ft, "learns that %s of %s is over", ftree_class_name(v->class_),
-                    ftree_name(ft, v->node, name));
-        end_known(ft, now, same, v->withdrawn);
+        ftree_trace(ft, "learns that %s of %s is over", ftree_class_name(o->class_),
+                    ftree_name(ft, o->node, name));
+        end_known(ft, now, same, o->withdrawn);
     }
     if (!*k)
-        *k = learn(ft, now, v);
+        *k = learn(ft, now, o, NULL);
     return *k != NULL;
 }
 
-void ftree_spread_down(struct ftree *ft, ftree_time now, int32_t from,
-                       const struct ftree_verdict *v)
+/* One of several that are told from above.  True: it is news that those below have not heard. */
+static bool hear(struct ftree *ft, ftree_time now, const struct outline *o, struct known **k)
 {
-    struct known *k = ftree_verdict_by_id(ft, v->fln, v->id);
     char name[16];
 
-    if (v->withdrawn) {
-        hear_withdrawn(ft, now, v, &k);
-        if (k && !k->over_told_down) /* it may have been heard already, on its way up */
-            withdraw_down(ft, now, k, from);
-        return;
+    *k = ftree_verdict_by_id(ft, o);
+    if (o->withdrawn) {
+        hear_withdrawn(ft, now, o, k);
+        return *k && !(*k)->over_told_down; /* it may have been heard already, on its way up */
     }
-    if (!k) /* the same, found by another */
-        k = ftree_verdict_find(ft, v->class_, v->node, v->rank);
-    if (k && (k->told_down || k->v.withdrawn)) {
-        send_victims(ft, now, from, v, false);
-        return;
+    if (!*k) /* the same, found by another */
+        *k = ftree_verdict_find(ft, o->class_, o->node, o->rank);
+    if (*k)
+        return !(*k)->told_down && !(*k)->v.withdrawn;
+    ftree_trace(ft, "learns %s of %s", ftree_class_name(o->class_), ftree_name(ft, o->node, name));
+    *k = learn(ft, now, o, NULL);
+    return *k != NULL;
+}
+
+/* True while the victims of what this very message told are awaited, or are on their way. */
+static bool is_being_answered(const struct ftree *ft, int32_t from, uint32_t id)
+{
+    for (int32_t i = 0; i < ft->tellings.n; i++)
+        if (ft->tellings.items[i].asker == from && ft->tellings.items[i].asked == id)
+            return true;
+    return ftree_outbox_has_victims(ft, from, id);
+}
+
+bool ftree_spread_down(struct ftree *ft, ftree_time now, int32_t from, uint32_t id,
+                       const struct wire_told *told)
+{
+    struct wire_told rest = *told;
+    char rule[FTREE_NAME_MAX] = "";
+    struct outline o;
+    struct known *k;
+
+    if (is_being_answered(ft, from, id)) /* it came twice */
+        return true;
+    ftree_withdraw_forget(ft, now);
+    ft->batch.n = 0;
+    ftree_verdict_reserve(ft, rest.n);
+    while (ftree_wire_get_outline(ft->job, now, &rest, &o, rule)) {
+        ftree_verdict_name_rule(ft, &o, rule);
+        if (hear(ft, now, &o, &k))
+            add_to_batch(ft, k);
     }
-    if (!k) {
-        ftree_trace(ft, "learns %s of %s", ftree_class_name(v->class_),
-                    ftree_name(ft, v->node, name));
-        k = learn(ft, now, v);
-    }
-    if (k)
-        tell_down(ft, now, k, from);
+    return ft->batch.n > 0 && tell_down(ft, now, from, id);
 }
 
 /* ---- up -------------------------------------------------------------------------------------- */
 
 static void push_up(struct ftree *ft, ftree_time now, struct known *k)
 {
-    struct wire_message m = {.type = WIRE_VERDICT_UP, .u.verdict = k->v};
+    struct wire_message m = {.type = WIRE_VERDICT_UP};
     bool substitute;
     int32_t hop;
     char name[16];
 
     if (ftree_spread_is_root(ft)) {
-        if (k->v.withdrawn)
-            withdraw_down(ft, now, k, FTREE_NONE);
-        else
-            tell_down(ft, now, k, FTREE_NONE);
+        queue(ft, now, k);
         return;
     }
     hop = ftree_correlate_upward(ft, now, FTREE_NONE, &substitute);
     if (hop == ft->self || (substitute && !ftree_has_failed(ft, 0))) {
-        k->up = UP_PENDING; /* the root is being asked; its verdict or answer decides */
+        ftree_verdict_set_up(ft, k, UP_PENDING); /* the root is being asked; its verdict or answer decides */
         k->up_again = now + ft->rto;
         return;
     }
     ftree_trace(ft, "tells %s%s", substitute ? "substitute " : "", ftree_name(ft, hop, name));
-    k->up = UP_SENT;
+    ftree_verdict_set_up(ft, k, UP_SENT);
     k->up_again = now + UP_AGAIN;
     m.flags = substitute ? WIRE_FLAG_SUBSTITUTE : 0;
+    ftree_verdict_load(ft, k, &m.u.verdict);
     ftree_outbox_put(ft, now, hop, &m);
 }
 
 /* A node that reaches nobody can tell only whoever reads its own output. */
 static void tell_own(struct ftree *ft, ftree_time now, struct known *k)
 {
-    k->told_down = true;
-    add_own_victims(ft, now, &k->v);
-    finish(ft, now, k);
+    struct ftree_ranks victims = {0};
+
+    ft->batch.n = 0;
+    add_to_batch(ft, k);
+    mark_told(ft, FTREE_NONE, next_telling(ft));
+    add_own_victims(ft, now, ft->last_telling, &victims);
+    k->telling = 0;
+    report(ft, k, &victims);
 }
 
 /* A verdict found here. */
 void ftree_spread_raise(struct ftree *ft, ftree_time now, const struct ftree_verdict *v)
 {
-    struct known *k = ftree_verdict_explaining(ft, v);
+    struct outline o = ftree_verdict_outline(ft, v);
+    struct known *k = ftree_verdict_explaining(ft, &o);
     char name[16];
 
     if (k) {
-        k->v.symptoms += v->symptoms;
+        ftree_verdict_count_symptoms(k, v->symptoms);
         return;
     }
+    ftree_withdraw_forget(ft, now);
     ftree_trace(ft, "verdict %s of %s by %s", ftree_class_name(v->class_),
                 ftree_name(ft, v->node, name), v->rule);
-    k = learn(ft, now, v);
+    k = learn(ft, now, &o, v);
     if (k && v->own_only)
         tell_own(ft, now, k);
     else if (k)
@@ -424,26 +685,33 @@ void ftree_spread_raise(struct ftree *ft, ftree_time now, const struct ftree_ver
  * whether the sender took this node for a substitute does not matter. */
 void ftree_spread_up(struct ftree *ft, ftree_time now, int32_t from, const struct ftree_verdict *v)
 {
-    struct known *k = ftree_verdict_by_id(ft, v->fln, v->id);
+    struct outline o = ftree_verdict_outline(ft, v);
+    struct known *k;
 
-    if (v->withdrawn) {
-        if (hear_withdrawn(ft, now, v, &k))
+    ftree_withdraw_forget(ft, now);
+    k = ftree_verdict_by_id(ft, &o);
+    if (o.withdrawn) {
+        if (hear_withdrawn(ft, now, &o, &k))
             push_up(ft, now, k);
         else if (k)
-            tell_again(ft, now, k, from);
+            tell_one_again(ft, now, k, from);
         return;
     }
     if (!k)
-        k = ftree_verdict_explaining(ft, v);
+        k = ftree_verdict_explaining(ft, &o);
+    if (k && k->told_down && !k->whole && ftree_spread_is_root(ft)) {
+        ftree_verdict_keep(ft, k, v); /* this node has become the root since it heard of it */
+        return;
+    }
     if (k && (k->told_down || k->v.withdrawn)) {
-        tell_again(ft, now, k, from); /* who still tells it has not heard it coming down */
+        tell_one_again(ft, now, k, from); /* who still tells it has not heard it coming down */
         return;
     }
     if (k) {
-        k->v.symptoms += v->symptoms;
+        ftree_verdict_count_symptoms(k, v->symptoms);
         return;
     }
-    k = learn(ft, now, v);
+    k = learn(ft, now, &o, v);
     if (k)
         push_up(ft, now, k);
 }
@@ -451,13 +719,39 @@ void ftree_spread_up(struct ftree *ft, ftree_time now, int32_t from, const struc
 /* ---- trouble and time ------------------------------------------------------------------------ */
 
 /* The verdict that a letter carries: others about the same node have letters of their own. */
-static struct known *carried(struct ftree *ft, ftree_time now, const struct letter *l)
+static struct known *carried_up(struct ftree *ft, ftree_time now, const struct letter *l)
+{
+    struct wire_message m;
+    struct outline o;
+
+    if (ftree_wire_decode(ft->job, now, l->body->bytes, l->body->len, &m))
+        return NULL;
+    o = (struct outline){.node = m.u.verdict.node, .fln = m.u.verdict.fln, .id = m.u.verdict.id};
+    return ftree_verdict_by_id(ft, &o);
+}
+
+/* Goes through the verdicts that a letter tells and that are known: rest->n as it was decoded. */
+static struct known *next_carried(struct ftree *ft, ftree_time now, struct wire_told *rest)
+{
+    struct known *k = NULL;
+    struct outline o;
+    char rule[FTREE_NAME_MAX] = "";
+
+    while (!k && ftree_wire_get_outline(ft->job, now, rest, &o, rule)) {
+        k = ftree_verdict_by_id(ft, &o);
+        if (!k)
+            k = ftree_verdict_find(ft, o.class_, o.node, o.rank);
+    }
+    return k;
+}
+
+static struct wire_told told_by(struct ftree *ft, ftree_time now, const struct letter *l)
 {
     struct wire_message m;
 
-    if (ftree_wire_decode(ft->job, now, l->bytes, l->len, &m))
-        return NULL;
-    return ftree_verdict_by_id(ft, m.u.verdict.fln, m.u.verdict.id);
+    if (ftree_wire_decode(ft->job, now, l->body->bytes, l->body->len, &m))
+        return (struct wire_told){0};
+    return m.u.told;
 }
 
 /* True while a letter with this verdict may still have to be sent again, or by another way. */
@@ -465,28 +759,42 @@ bool ftree_spread_is_under_way(struct ftree *ft, ftree_time now, const struct kn
 {
     for (int32_t i = 0; i < ft->outbox.n; i++) {
         const struct letter *l = &ft->outbox.items[i];
-        if ((l->type == WIRE_VERDICT_UP || l->type == WIRE_VERDICT_DOWN) &&
-            carried(ft, now, l) == k)
+        struct wire_told rest;
+        const struct known *other;
+        if (l->type == WIRE_VERDICT_UP && carried_up(ft, now, l) == k)
             return true;
+        if (l->type != WIRE_VERDICT_DOWN)
+            continue;
+        rest = told_by(ft, now, l);
+        while ((other = next_carried(ft, now, &rest)))
+            if (other == k)
+                return true;
     }
     return false;
 }
 
-/* Tells the children of a child that does not answer. */
-static void adopt(struct ftree *ft, ftree_time now, int32_t child, struct known *k)
+/* Tells the children of a child that does not answer; those hear of it only now. */
+static void adopt(struct ftree *ft, ftree_time now, const struct letter *l)
 {
-    struct telling t = {.now = now, .known = (int32_t) (k - ft->known.items), .from = FTREE_NONE};
-    struct suspect *su = ftree_probe_find(ft, child);
+    struct posting p = {.now = now, .from = FTREE_NONE, .telling = -1};
+    struct suspect *su = ftree_probe_find(ft, l->to);
+    struct wire_told rest = told_by(ft, now, l);
+    const struct known *k;
 
     if (su)
         su->untold = true;
-    ftree_spread_children(ft, child, k->v.withdrawn ? tell_withdrawn : tell_child, &t);
-    if (k->gathered)
-        return;
-    /* those below it hear of the verdict only now */
-    k->gather_until = ftree_max(k->gather_until, now + ft->cfg.gather / 2);
-    if (settle_reply(k, child) && k->due.n == 0)
-        finish(ft, now, k);
+    ft->batch.n = 0;
+    while ((k = next_carried(ft, now, &rest)))
+        if (k->told_down || k->v.withdrawn)
+            add_to_batch(ft, k);
+    p.telling = settle(ft, l->to, l->id);
+    if (p.telling >= 0) {
+        struct telling *t = &ft->tellings.items[p.telling];
+        t->until = ftree_max(t->until, now + ft->cfg.gather / 2);
+    }
+    tell_children(ft, l->to, &p);
+    if (p.telling >= 0)
+        finish_if_all_are_in(ft, now, p.telling);
 }
 
 void ftree_spread_undeliverable(struct ftree *ft, ftree_time now, const struct letter *l)
@@ -495,14 +803,12 @@ void ftree_spread_undeliverable(struct ftree *ft, ftree_time now, const struct l
 
     switch (l->type) {
         case WIRE_VERDICT_UP:
-            k = carried(ft, now, l);
+            k = carried_up(ft, now, l);
             if (k && k->up == UP_SENT)
                 push_up(ft, now, k);
             break;
         case WIRE_VERDICT_DOWN:
-            k = carried(ft, now, l);
-            if (k && (k->told_down || k->v.withdrawn))
-                adopt(ft, now, l->to, k);
+            adopt(ft, now, l);
             break;
         case WIRE_SWEEP:
             ftree_sweep_upward(ft, now, FTREE_NONE); /* past the node that is silent */
@@ -517,29 +823,34 @@ void ftree_spread_undeliverable(struct ftree *ft, ftree_time now, const struct l
 
 void ftree_spread_tick(struct ftree *ft, ftree_time now)
 {
-    for (int32_t i = 0; i < ft->known.n; i++) {
-        struct known *k = &ft->known.items[i];
-        if (k->gather_until <= now && !k->gathered)
-            finish(ft, now, k);
-        if (k->up != UP_NOTHING && k->up_again <= now) {
-            if (k->up == UP_SENT && ++k->up_tries >= UP_TRIES_MAX)
-                k->up = UP_NOTHING;
-            else
-                push_up(ft, now, k);
+    for (int32_t i = 0; i < ft->tellings.n;)
+        if (ft->tellings.items[i].until <= now) {
+            finish(ft, now, i);
+            i = 0; /* telling people may have brought others */
+        } else {
+            i++;
         }
+    if (ft->queued > 0 && ft->tell_at <= now)
+        tell_queued(ft, now);
+    for (int32_t i = 0; i < ft->known.n && ft->unsent > 0; i++) {
+        struct known *k = &ft->known.items[i];
+        if (k->up == UP_NOTHING || k->up_again > now)
+            continue;
+        if (k->up == UP_SENT && ++k->up_tries >= UP_TRIES_MAX)
+            ftree_verdict_set_up(ft, k, UP_NOTHING);
+        else
+            push_up(ft, now, k);
     }
 }
 
 ftree_time ftree_spread_deadline(const struct ftree *ft)
 {
-    ftree_time t = FTREE_NEVER;
+    ftree_time t = ft->queued > 0 ? ft->tell_at : FTREE_NEVER;
 
-    for (int32_t i = 0; i < ft->known.n; i++) {
-        const struct known *k = &ft->known.items[i];
-        if (!k->gathered)
-            t = ftree_min(t, k->gather_until);
-        if (k->up != UP_NOTHING)
-            t = ftree_min(t, k->up_again);
-    }
+    for (int32_t i = 0; i < ft->tellings.n; i++)
+        t = ftree_min(t, ft->tellings.items[i].until);
+    for (int32_t i = 0; i < ft->known.n && ft->unsent > 0; i++)
+        if (ft->known.items[i].up != UP_NOTHING)
+            t = ftree_min(t, ft->known.items[i].up_again);
     return t;
 }

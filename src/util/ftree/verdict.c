@@ -10,6 +10,14 @@
 
 /* ---- making one ------------------------------------------------------------------------------ */
 
+static bool is_used(const struct ftree *ft, uint32_t id)
+{
+    for (int32_t i = 0; i < ft->known.n; i++)
+        if (ft->known.items[i].v.fln == ft->self && ft->known.items[i].v.id == id)
+            return true;
+    return false;
+}
+
 void ftree_verdict_init(struct ftree *ft, ftree_time now, struct ftree_verdict *v,
                         const struct rules_sign *sign, int class_, int32_t node, int32_t rank)
 {
@@ -21,7 +29,7 @@ void ftree_verdict_init(struct ftree *ft, ftree_time now, struct ftree_verdict *
     memcpy(v->because, sign->text, sizeof(v->because));
     do /* the agent before this one may have used the same numbers */
         v->id = ++ft->next_id;
-    while (ftree_verdict_by_id(ft, ft->self, v->id));
+    while (is_used(ft, v->id));
     v->node = node;
     v->rank = rank;
     v->switch_ = FTREE_NONE;
@@ -82,14 +90,195 @@ void ftree_verdict_list(const struct ftree *ft, const struct group *g, struct ft
 
 /* ---- the verdicts known ---------------------------------------------------------------------- */
 
+/* The place in `by_node` from which on the verdicts about this node stand, if there are any. */
+static int32_t first_about(const struct ftree *ft, int32_t node)
+{
+    int32_t from = 0, to = ft->by_node.n;
+
+    while (from < to) {
+        int32_t middle = from + (to - from) / 2;
+        if (ft->by_node.items[middle].node < node)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from;
+}
+
+/* Goes through the verdicts about a node: *i begins with -1.  NULL: there are no more. */
+struct known *ftree_verdict_about(const struct ftree *ft, int32_t node, int32_t *i)
+{
+    *i = *i < 0 ? first_about(ft, node) : *i + 1;
+    if (*i >= ft->by_node.n || ft->by_node.items[*i].node != node)
+        return NULL;
+    return &ft->known.items[ft->by_node.items[*i].at];
+}
+
+/* Makes room for n more, exactly: they come by the hundred and to every node. */
+bool ftree_verdict_reserve(struct ftree *ft, int32_t n)
+{
+    return FTREE_RESERVE(ft, ft->known, n) && FTREE_RESERVE(ft, ft->by_node, n);
+}
+
+/* Both are counted, because among hundreds of verdicts there are few that have any. */
+void ftree_verdict_set_up(struct ftree *ft, struct known *k, enum up_state up)
+{
+    ft->unsent += (up != UP_NOTHING) - (k->up != UP_NOTHING);
+    k->up = (uint8_t) up;
+}
+
+void ftree_verdict_set_recheck(struct ftree *ft, struct known *k, ftree_time recheck)
+{
+    ft->rechecked += (recheck != FTREE_NEVER) - (k->recheck != FTREE_NEVER);
+    k->recheck = recheck;
+}
+
+/* One more is known; NULL: out of memory.  The array may move. */
+struct known *ftree_verdict_add(struct ftree *ft, const struct outline *o)
+{
+    struct known *k = ft->by_node.n < ft->by_node.room || FTREE_RESERVE(ft, ft->by_node, 4)
+                          ? FTREE_PUSH(ft, ft->known)
+                          : NULL;
+    int32_t at;
+
+    if (!k)
+        return NULL;
+    k->v = *o;
+    k->recheck = FTREE_NEVER;
+    at = first_about(ft, o->node + 1);
+    memmove(&ft->by_node.items[at + 1], &ft->by_node.items[at],
+            (size_t) (ft->by_node.n - at) * sizeof(ft->by_node.items[0]));
+    ft->by_node.items[at] = (struct place){.node = o->node, .at = ft->known.n - 1};
+    ft->by_node.n++;
+    return k;
+}
+
+void ftree_verdict_forget(struct ftree *ft, int32_t i)
+{
+    int32_t left = 0;
+
+    ftree_alloc(ft, ft->known.items[i].whole, 0);
+    ft->known.n--;
+    memmove(&ft->known.items[i], &ft->known.items[i + 1],
+            (size_t) (ft->known.n - i) * sizeof(ft->known.items[0]));
+    for (int32_t j = 0; j < ft->by_node.n; j++) {
+        struct place p = ft->by_node.items[j];
+        if (p.at == i)
+            continue;
+        p.at -= p.at > i;
+        ft->by_node.items[left++] = p;
+    }
+    ft->by_node.n = left;
+}
+
+/* ---- what is kept of one --------------------------------------------------------------------- */
+
+#define NO_RULE UINT8_MAX
+
+/* The number that the name of a rule has here. */
+static uint8_t rule_number(struct ftree *ft, const char *name)
+{
+    struct rule_name *r;
+    int32_t i = 0;
+
+    while (i < ft->rule_names.n && strcmp(ft->rule_names.items[i].text, name))
+        i++;
+    if (i < ft->rule_names.n)
+        return (uint8_t) i;
+    r = i < NO_RULE && FTREE_RESERVE(ft, ft->rule_names, 1) ? FTREE_PUSH(ft, ft->rule_names) : NULL;
+    if (!r)
+        return NO_RULE;
+    snprintf(r->text, sizeof(r->text), "%s", name);
+    return (uint8_t) i;
+}
+
+const char *ftree_verdict_rule(const struct ftree *ft, const struct outline *o)
+{
+    return o->rule < ft->rule_names.n ? ft->rule_names.items[o->rule].text : "";
+}
+
+void ftree_verdict_name_rule(struct ftree *ft, struct outline *o, const char *name)
+{
+    o->rule = rule_number(ft, name);
+}
+
+struct outline ftree_verdict_outline(struct ftree *ft, const struct ftree_verdict *v)
+{
+    struct outline o = {.class_ = v->class_,
+                        .kind = v->kind,
+                        .confidence = v->confidence,
+                        .own_only = v->own_only,
+                        .id = v->id,
+                        .node = v->node,
+                        .rank = v->rank,
+                        .switch_ = v->switch_,
+                        .fln = v->fln,
+                        .first_symptom = v->first_symptom,
+                        .located = v->located,
+                        .withdrawn = v->withdrawn};
+
+    ftree_verdict_name_rule(ft, &o, v->rule);
+    return o;
+}
+
+/* Keeps all of it, if there is memory for it. */
+void ftree_verdict_keep(struct ftree *ft, struct known *k, const struct ftree_verdict *v)
+{
+    if (!k->whole)
+        k->whole = ftree_alloc(ft, NULL, sizeof(*k->whole));
+    if (k->whole)
+        *k->whole = *v;
+}
+
+void ftree_verdict_drop_whole(struct ftree *ft, struct known *k)
+{
+    ftree_alloc(ft, k->whole, 0);
+    k->whole = NULL;
+}
+
+/* What this node has of it. */
+void ftree_verdict_load(const struct ftree *ft, const struct known *k, struct ftree_verdict *v)
+{
+    const struct outline *o = &k->v;
+
+    if (k->whole) {
+        *v = *k->whole;
+    } else {
+        memset(v, 0, sizeof(*v));
+        snprintf(v->rule, sizeof(v->rule), "%s", ftree_verdict_rule(ft, o));
+        v->symptoms = 1;
+        v->pid = ft->job->rank_pid && o->rank != FTREE_NONE ? ft->job->rank_pid[o->rank] : 0;
+    }
+    v->class_ = o->class_;
+    v->kind = o->kind;
+    v->confidence = o->confidence;
+    v->own_only = o->own_only;
+    v->id = o->id;
+    v->node = o->node;
+    v->rank = o->rank;
+    v->switch_ = o->switch_;
+    v->fln = o->fln;
+    v->first_symptom = o->first_symptom;
+    v->located = o->located;
+    v->withdrawn = o->withdrawn;
+}
+
+void ftree_verdict_count_symptoms(struct known *k, uint32_t n)
+{
+    if (k->whole)
+        k->whole->symptoms =
+            k->whole->symptoms > UINT32_MAX - n ? UINT32_MAX : k->whole->symptoms + n;
+}
+
+/* ---- what one says --------------------------------------------------------------------------- */
+
 /* The model that a verdict's rule belongs to, by its name; -1: the rules here do not have it. */
-static int32_t model_of(const struct ftree *ft, const struct ftree_verdict *v)
+static int32_t model_of(const struct ftree *ft, const struct outline *o)
 {
     char name[FTREE_NAME_MAX];
     char *slash;
 
-    memcpy(name, v->rule, sizeof(name));
-    name[sizeof(name) - 1] = 0;
+    snprintf(name, sizeof(name), "%s", ftree_verdict_rule(ft, o));
     slash = strchr(name, '/');
     if (slash)
         *slash = 0;
@@ -97,7 +286,7 @@ static int32_t model_of(const struct ftree *ft, const struct ftree_verdict *v)
 }
 
 /* True if v is about all of its node, not one process of several. */
-static bool is_about_node(const struct ftree *ft, const struct ftree_verdict *v)
+static bool is_about_node(const struct ftree *ft, const struct outline *v)
 {
     return v->kind != FTREE_KIND_RANK || v->rank == FTREE_NONE ||
            ftree_ranks_of(ft->job, v->node) == 1;
@@ -106,10 +295,11 @@ static bool is_about_node(const struct ftree *ft, const struct ftree_verdict *v)
 /* True if a fault that is known on this node hides `model`. */
 bool ftree_verdict_is_masked(const struct ftree *ft, int32_t model, int32_t node)
 {
-    for (int32_t i = 0; i < ft->known.n; i++) {
-        const struct ftree_verdict *v = &ft->known.items[i].v;
-        bool there = v->node == node && !v->withdrawn && is_about_node(ft, v);
-        int32_t other = there ? model_of(ft, v) : -1;
+    const struct known *k;
+
+    for (int32_t i = -1; (k = ftree_verdict_about(ft, node, &i));) {
+        bool there = !k->v.withdrawn && is_about_node(ft, &k->v);
+        int32_t other = there ? model_of(ft, &k->v) : -1;
         if (other >= 0 && ft->rules->model[other].masks >> model & 1)
             return true;
     }
@@ -122,7 +312,7 @@ bool ftree_verdict_is_consequence(const struct ftree *ft, int32_t model, int32_t
                                   int32_t switch_)
 {
     for (int32_t i = 0; i < ft->known.n; i++) {
-        const struct ftree_verdict *v = &ft->known.items[i].v;
+        const struct outline *v = &ft->known.items[i].v;
         int32_t other = v->withdrawn ? -1 : model_of(ft, v);
         bool there = v->node == node && v->switch_ == switch_ && is_about_node(ft, v);
         if (v->kind == FTREE_KIND_SWITCH && ft->job->tree)
@@ -135,19 +325,21 @@ bool ftree_verdict_is_consequence(const struct ftree *ft, int32_t model, int32_t
 
 struct known *ftree_verdict_find(const struct ftree *ft, int class_, int32_t node, int32_t rank)
 {
-    for (int32_t i = 0; i < ft->known.n; i++) {
-        struct known *k = &ft->known.items[i];
-        if (!k->v.withdrawn && k->v.class_ == class_ && k->v.node == node && k->v.rank == rank)
+    struct known *k;
+
+    for (int32_t i = -1; (k = ftree_verdict_about(ft, node, &i));)
+        if (!k->v.withdrawn && k->v.class_ == class_ && k->v.rank == rank)
             return k;
-    }
     return NULL;
 }
 
-struct known *ftree_verdict_by_id(const struct ftree *ft, int32_t fln, uint32_t id)
+struct known *ftree_verdict_by_id(const struct ftree *ft, const struct outline *o)
 {
-    for (int32_t i = 0; i < ft->known.n; i++)
-        if (ft->known.items[i].v.fln == fln && ft->known.items[i].v.id == id)
-            return &ft->known.items[i];
+    struct known *k;
+
+    for (int32_t i = -1; (k = ftree_verdict_about(ft, o->node, &i));)
+        if (k->v.fln == o->fln && k->v.id == o->id)
+            return k;
     return NULL;
 }
 
@@ -159,7 +351,7 @@ bool ftree_verdict_on_rank(const struct ftree *ft, int32_t node, int32_t rank)
 }
 
 /* True where no rank of the node can be heard of any more. */
-bool ftree_verdict_takes_node(const struct ftree *ft, const struct ftree_verdict *v)
+bool ftree_verdict_takes_node(const struct ftree *ft, const struct outline *v)
 {
     if (v->withdrawn)
         return false;
@@ -177,9 +369,10 @@ bool ftree_verdict_takes_node(const struct ftree *ft, const struct ftree_verdict
 
 bool ftree_has_failed(const struct ftree *ft, int32_t node)
 {
-    for (int32_t i = 0; i < ft->known.n; i++)
-        if (ft->known.items[i].v.node == node &&
-            ftree_verdict_takes_node(ft, &ft->known.items[i].v))
+    const struct known *k;
+
+    for (int32_t i = -1; (k = ftree_verdict_about(ft, node, &i));)
+        if (ftree_verdict_takes_node(ft, &k->v))
             return true;
     return false;
 }
@@ -187,27 +380,27 @@ bool ftree_has_failed(const struct ftree *ft, int32_t node)
 /* How many nodes have failed, not counting `except` and the own one. */
 int32_t ftree_verdict_failed(const struct ftree *ft, int32_t except)
 {
-    int32_t n = 0;
+    int32_t n = 0, last = FTREE_NONE;
 
-    for (int32_t i = 0; i < ft->known.n; i++) {
-        int32_t node = ft->known.items[i].v.node;
-        bool counted = node == except || node == ft->self || !ftree_has_failed(ft, node);
-        for (int32_t j = 0; j < i && !counted; j++)
-            counted = ft->known.items[j].v.node == node;
-        n += !counted;
+    for (int32_t i = 0; i < ft->by_node.n; i++) {
+        const struct outline *v = &ft->known.items[ft->by_node.items[i].at].v;
+        if (v->node == last || v->node == except || v->node == ft->self ||
+            !ftree_verdict_takes_node(ft, v))
+            continue;
+        last = v->node;
+        n++;
     }
     return n;
 }
 
 /* The verdict that says the same as v or more: an equal one, or one that takes v's node. */
-struct known *ftree_verdict_explaining(const struct ftree *ft, const struct ftree_verdict *v)
+struct known *ftree_verdict_explaining(const struct ftree *ft, const struct outline *v)
 {
     struct known *k = ftree_verdict_find(ft, v->class_, v->node, v->rank);
 
-    for (int32_t i = 0; i < ft->known.n && !k; i++)
-        if (ft->known.items[i].v.node == v->node &&
-            ftree_verdict_takes_node(ft, &ft->known.items[i].v))
-            k = &ft->known.items[i];
+    for (int32_t i = -1; !k && (k = ftree_verdict_about(ft, v->node, &i));)
+        if (!ftree_verdict_takes_node(ft, &k->v))
+            k = NULL;
     return k;
 }
 

@@ -8,6 +8,7 @@
 #include "tree.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
 /* ---- writing --------------------------------------------------------------------------------- */
@@ -145,6 +146,51 @@ static void put_probe(struct wire_writer *w, const struct wire_probe *p, ftree_t
     ftree_wire_put_age(w, now, p->first);
 }
 
+#define OUTLINE_WITHDRAWN 1
+#define OUTLINE_OWN_RULE 2 /* else that of the outline before */
+#define OUTLINE_BYTES_MAX (1 + 2 + 4 + COMPONENT_BYTES + 4 + 1 + 3 * 5 + 1 + FTREE_NAME_MAX)
+
+/* A microsecond is the unit, and 2^40 of them are twelve days. */
+static void put_short_age(struct wire_writer *w, ftree_time now, ftree_time at)
+{
+    ftree_time age_us = at < now ? (now - at) / 1000 : 0;
+
+    ftree_wire_put(w, age_us >> 40 ? ((ftree_time) 1 << 40) - 1 : age_us, 5);
+}
+
+bool ftree_wire_put_outline(struct wire_outlines *w, ftree_time now, const struct outline *o,
+                            const char *rule)
+{
+    struct wire_writer to = {.p = w->bytes, .len = w->len};
+    bool own_rule = w->n == 0 || strcmp(rule, w->rule);
+
+    if (w->len + OUTLINE_BYTES_MAX > sizeof(w->bytes))
+        return false;
+    ftree_wire_put(&to, o->class_, 1);
+    ftree_wire_put(&to, o->confidence, 2);
+    ftree_wire_put(&to, o->id, 4);
+    put_component(&to, o->kind, o->node, o->rank, o->switch_);
+    ftree_wire_put(&to, (uint32_t) o->fln, 4);
+    ftree_wire_put(&to,
+                   (o->withdrawn ? OUTLINE_WITHDRAWN : 0) | (own_rule ? OUTLINE_OWN_RULE : 0), 1);
+    put_short_age(&to, now, o->first_symptom);
+    put_short_age(&to, now, o->located);
+    if (o->withdrawn)
+        put_short_age(&to, now, o->withdrawn);
+    if (own_rule) {
+        snprintf(w->rule, sizeof(w->rule), "%s", rule);
+        ftree_wire_put_text(&to, w->rule);
+    }
+    w->len = to.len;
+    w->n++;
+    return true;
+}
+
+struct wire_told ftree_wire_told(const struct wire_outlines *w)
+{
+    return (struct wire_told){.n = w->n, .len = w->len, .bytes = w->bytes};
+}
+
 size_t ftree_wire_encode(const struct wire_message *m, ftree_time now, void *buf)
 {
     struct wire_writer w = {.p = buf};
@@ -190,12 +236,16 @@ size_t ftree_wire_encode(const struct wire_message *m, ftree_time now, void *buf
             ftree_wire_put(&w, m->u.round, 4);
             break;
         case WIRE_VERDICT_UP:
-        case WIRE_VERDICT_DOWN:
             put_verdict(&w, &m->u.verdict, now);
             break;
+        case WIRE_VERDICT_DOWN:
+            ftree_wire_put(&w, (uint32_t) m->u.told.n, 2);
+            if (m->u.told.n > 0)
+                memcpy(w.p + w.len, m->u.told.bytes, m->u.told.len);
+            w.len += m->u.told.len;
+            break;
         case WIRE_VICTIMS:
-            ftree_wire_put(&w, (uint32_t) m->u.victims.fln, 4);
-            ftree_wire_put(&w, m->u.victims.id, 4);
+            ftree_wire_put(&w, m->u.victims.told, 4);
             put_ranks(&w, &m->u.victims.ranks);
             break;
         default:
@@ -388,6 +438,76 @@ static void get_verdict(struct wire_reader *r, struct ftree_verdict *v)
         r->bad = true;
 }
 
+static ftree_time get_short_age(struct wire_reader *r)
+{
+    ftree_time age = ftree_wire_get(r, 5) * 1000;
+
+    return age < r->now ? r->now - age : 0;
+}
+
+static void get_outline(struct wire_reader *r, struct outline *o, char rule[FTREE_NAME_MAX])
+{
+    struct ftree_component c;
+    uint32_t flags;
+
+    memset(o, 0, sizeof(*o));
+    o->class_ = (uint8_t) ftree_wire_get_below(r, 1, FTREE_CLASS_COUNT);
+    o->confidence = (uint16_t) ftree_wire_get_below(r, 2, 1001);
+    o->id = (uint32_t) ftree_wire_get(r, 4);
+    get_component(r, &c);
+    o->kind = c.kind;
+    o->node = c.node;
+    o->rank = c.rank;
+    o->switch_ = c.switch_;
+    o->fln = ftree_wire_get_node(r);
+    flags = ftree_wire_get_below(r, 1, 4);
+    o->first_symptom = get_short_age(r);
+    o->located = get_short_age(r);
+    if (flags & OUTLINE_WITHDRAWN) {
+        o->withdrawn = get_short_age(r);
+        o->withdrawn += !o->withdrawn; /* 0 is kept for "it stands" */
+    }
+    if (flags & OUTLINE_OWN_RULE)
+        ftree_wire_get_text(r, rule, FTREE_NAME_MAX);
+    if (o->first_symptom > o->located)
+        r->bad = true;
+}
+
+bool ftree_wire_get_outline(const struct ftree_job *job, ftree_time now, struct wire_told *t,
+                            struct outline *o, char rule[FTREE_NAME_MAX])
+{
+    struct wire_reader r = {.p = t->bytes, .left = t->len, .job = job, .now = now};
+
+    if (t->n == 0)
+        return false;
+    get_outline(&r, o, rule);
+    if (r.bad)
+        return false;
+    t->bytes = r.p;
+    t->len = r.left;
+    t->n--;
+    return true;
+}
+
+/* Each is read once to be checked, and again by whoever wants it. */
+static void get_told(struct wire_reader *r, struct wire_told *t)
+{
+    struct wire_told rest;
+    struct outline o;
+    char rule[FTREE_NAME_MAX] = "";
+
+    t->n = (int32_t) ftree_wire_get(r, 2);
+    t->bytes = r->p;
+    t->len = r->left;
+    rest = *t;
+    while (ftree_wire_get_outline(r->job, r->now, &rest, &o, rule))
+        ;
+    if (rest.n > 0)
+        r->bad = true;
+    r->p += r->left - rest.len;
+    r->left = rest.len;
+}
+
 static void get_answer(struct wire_reader *r, struct wire_answer *a)
 {
     a->nonce = (uint32_t) ftree_wire_get(r, 4);
@@ -470,12 +590,13 @@ static void get_body(struct wire_reader *r, struct wire_message *m)
             m->u.round = (uint32_t) ftree_wire_get(r, 4);
             break;
         case WIRE_VERDICT_UP:
-        case WIRE_VERDICT_DOWN:
             get_verdict(r, &m->u.verdict);
             break;
+        case WIRE_VERDICT_DOWN:
+            get_told(r, &m->u.told);
+            break;
         case WIRE_VICTIMS:
-            m->u.victims.fln = ftree_wire_get_node(r);
-            m->u.victims.id = (uint32_t) ftree_wire_get(r, 4);
+            m->u.victims.told = (uint32_t) ftree_wire_get(r, 4);
             get_ranks(r, &m->u.victims.ranks);
             break;
         default:
@@ -483,22 +604,68 @@ static void get_body(struct wire_reader *r, struct wire_message *m)
     }
 }
 
+static bool flags_belong(const struct wire_message *m)
+{
+    switch (m->type) {
+        case WIRE_ACK:
+            return (m->flags & ~WIRE_FLAG_NOBODY_WAITS) == 0;
+        case WIRE_SYMPTOM:
+        case WIRE_VERDICT_UP:
+            return (m->flags & ~WIRE_FLAG_SUBSTITUTE) == 0;
+        default:
+            return m->flags == 0;
+    }
+}
+
+/* The largest body has thousands of bytes, and most messages are acknowledgments. */
+static void clear_body(struct wire_message *m)
+{
+    static const size_t bytes[WIRE_TYPE_COUNT] = {
+        [WIRE_SYMPTOM] = sizeof(m->u.symptom), [WIRE_PROBE] = sizeof(m->u.probe),
+        [WIRE_ANSWER] = sizeof(m->u.answer),   [WIRE_STATE] = sizeof(m->u.state),
+        [WIRE_LOG] = sizeof(m->u.log),         [WIRE_VERDICT_UP] = sizeof(m->u.verdict),
+        [WIRE_VICTIMS] = sizeof(m->u.victims)};
+
+    memset(&m->u, 0, bytes[m->type]);
+}
+
 int ftree_wire_decode(const struct ftree_job *job, ftree_time now, const void *buf, size_t len,
                       struct wire_message *m)
 {
     struct wire_reader r = {.p = buf, .left = len, .job = job, .now = now};
 
-    memset(m, 0, sizeof(*m));
     if (len < WIRE_HEADER || len > FTREE_MESSAGE_MAX || ftree_wire_get(&r, 1) != WIRE_MAGIC)
         return FTREE_ERR_MALFORMED;
     if (ftree_wire_get(&r, 1) != WIRE_VERSION)
         return FTREE_ERR_VERSION;
     m->type = (uint8_t) ftree_wire_get_below(&r, 1, WIRE_TYPE_COUNT);
-    m->flags = (uint8_t) ftree_wire_get_below(&r, 1, WIRE_FLAG_SUBSTITUTE + 1);
+    m->flags = (uint8_t) ftree_wire_get(&r, 1);
     m->id = (uint32_t) ftree_wire_get(&r, 4);
-    if (!r.bad)
-        get_body(&r, m);
+    if (r.bad || !flags_belong(m))
+        return FTREE_ERR_MALFORMED;
+    clear_body(m);
+    get_body(&r, m);
     return r.bad || r.left ? FTREE_ERR_MALFORMED : FTREE_OK;
+}
+
+int ftree_wire_renew(const struct ftree_job *job, ftree_time written, const void *buf, size_t len,
+                     ftree_time now, void *out)
+{
+    struct wire_outlines w = {0};
+    struct wire_message m;
+    struct outline o;
+    char rule[FTREE_NAME_MAX] = "";
+    int rc = ftree_wire_decode(job, written, buf, len, &m);
+
+    if (rc)
+        return rc;
+    if (m.type == WIRE_VERDICT_DOWN) {
+        while (ftree_wire_get_outline(job, written, &m.u.told, &o, rule))
+            ftree_wire_put_outline(&w, now, &o, rule);
+        m.u.told = ftree_wire_told(&w);
+    }
+    ftree_wire_encode(&m, now, out);
+    return FTREE_OK;
 }
 
 const char *ftree_wire_type_name(int type)

@@ -19,7 +19,7 @@
  */
 
 #define WIRE_MAGIC 0xf7
-#define WIRE_VERSION 3
+#define WIRE_VERSION 4
 #define WIRE_HEADER 8
 
 /* Reliable types are acknowledged by id and sent again; see outbox.c. */
@@ -49,6 +49,8 @@ enum wire_type {
 
 /* The sender could not reach who would be responsible: the receiver is to stand in. */
 #define WIRE_FLAG_SUBSTITUTE 1
+/* Of an acknowledgment: nobody there or below waits, and no victims will be named. */
+#define WIRE_FLAG_NOBODY_WAITS 2
 
 /* Ranks in trouble that fit into an answer; the rest shows at the next probe. */
 #define WIRE_TROUBLES_MAX 16
@@ -104,10 +106,39 @@ struct wire_seen {
     uint8_t reach; /* enum ftree_reach */
 };
 
-/* fln and id: of the verdict. */
-struct wire_victims {
-    int32_t fln;
+/* What all nodes but the FLN and the acting root keep of a verdict, and are told. */
+struct outline {
+    uint8_t class_; /* enum ftree_class */
+    uint8_t kind; /* enum ftree_kind */
+    uint16_t confidence; /* 1/1000 */
+    uint8_t rule; /* number of its name in the handle; not in a message */
+    bool own_only;
     uint32_t id;
+    int32_t node, rank, switch_, fln;
+    ftree_time first_symptom, located, withdrawn;
+};
+
+/* Outlines, encoded: they are written and read one after the other.  `bytes` are the writer's, or
+ * part of the message that was read. */
+struct wire_told {
+    int32_t n;
+    size_t len;
+    const uint8_t *bytes;
+};
+
+#define WIRE_TOLD_BYTES (FTREE_MESSAGE_MAX - WIRE_HEADER - 2)
+
+/* Many verdicts share a rule: a name that is that of the outline before is not written again. */
+struct wire_outlines {
+    int32_t n;
+    size_t len;
+    char rule[FTREE_NAME_MAX]; /* of the last one */
+    uint8_t bytes[WIRE_TOLD_BYTES];
+};
+
+/* The ranks that wait, at the node and below it, for what the message with number `told` tells. */
+struct wire_victims {
+    uint32_t told;
     struct ftree_ranks ranks;
 };
 
@@ -126,6 +157,7 @@ struct wire_message {
         struct wire_seen seen;
         uint32_t round;
         struct ftree_verdict verdict;
+        struct wire_told told;
         struct wire_victims victims;
     } u;
 };
@@ -137,6 +169,23 @@ size_t ftree_wire_encode(const struct wire_message *m, ftree_time now, void *buf
  * Errors: FTREE_ERR_MALFORMED, FTREE_ERR_VERSION. */
 int ftree_wire_decode(const struct ftree_job *job, ftree_time now, const void *buf, size_t len,
                       struct wire_message *m);
+
+/* Writes the message of `len` bytes in `buf`, which was written at time `written`, anew to `out`, as
+ * of `now` and as long as before.  Errors: as ftree_wire_decode(). */
+int ftree_wire_renew(const struct ftree_job *job, ftree_time written, const void *buf, size_t len,
+                     ftree_time now, void *out);
+
+/* Appends an outline as of time `now`; false: there is no room for it.  w is zeroed before the first. */
+bool ftree_wire_put_outline(struct wire_outlines *w, ftree_time now, const struct outline *o,
+                            const char *rule);
+
+/* What was written, as part of a message; w must live as long as the message is used. */
+struct wire_told ftree_wire_told(const struct wire_outlines *w);
+
+/* Takes the next outline from t, which gets shorter, with the name of its rule; `rule` holds the one
+ * before, "" at first.  False: there are no more, or it is malformed (t->n is then not 0). */
+bool ftree_wire_get_outline(const struct ftree_job *job, ftree_time now, struct wire_told *t,
+                            struct outline *o, char rule[FTREE_NAME_MAX]);
 
 const char *ftree_wire_type_name(int type);
 

@@ -111,11 +111,11 @@ static uint8_t paths_of_sign(const struct ftree *ft, const char *name)
 
 /* A node that counts as lost is not where it answers at all.  How a rank of several is its agent's
  * answer does not say: its own node looks. */
-static uint8_t belying_paths(const struct ftree *ft, const struct ftree_verdict *v)
+static uint8_t belying_paths(const struct ftree *ft, const struct outline *v)
 {
     if (ftree_verdict_takes_node(ft, v))
         return all_paths(ft);
-    return v->kind == FTREE_KIND_RANK ? 0 : paths_of_sign(ft, v->rule);
+    return v->kind == FTREE_KIND_RANK ? 0 : paths_of_sign(ft, ftree_verdict_rule(ft, v));
 }
 
 /* ---- asking ---------------------------------------------------------------------------------- */
@@ -132,19 +132,21 @@ static bool asks(const struct ftree *ft, const struct known *k)
 
 static void watch(struct ftree *ft, ftree_time now, struct known *k)
 {
-    k->recheck = FTREE_NEVER;
+    ftree_verdict_set_recheck(ft, k, FTREE_NEVER);
     k->belied_by = belying_paths(ft, &k->v);
     if (!may_be_over(k) || (!asks(ft, k) && !is_own_rank(ft, k)))
         return;
     k->recheck_pause = ft->cfg.recheck / 2;
-    k->recheck = now + ft->cfg.gather / 2; /* before people are told */
+    ftree_verdict_set_recheck(ft, k, now + ft->cfg.gather / 2); /* before people are told */
 }
 
 /* Whoever asked about others may be lost by this verdict, and another node be the acting root. */
 void ftree_withdraw_watch(struct ftree *ft, ftree_time now, struct known *k)
 {
     watch(ft, now, k);
-    for (int32_t i = 0; i < ft->known.n && ftree_verdict_takes_node(ft, &k->v); i++) {
+    if (!ftree_verdict_takes_node(ft, &k->v) || !ftree_spread_is_root(ft))
+        return;
+    for (int32_t i = 0; i < ft->known.n; i++) {
         struct known *other = &ft->known.items[i];
         if (other->recheck == FTREE_NEVER)
             watch(ft, now, other);
@@ -175,9 +177,9 @@ static void ask_others(struct ftree *ft, ftree_time now, struct known *k)
 {
     int64_t first = ft->self + 1;
 
-    for (int32_t i = k->v.evidences - 1; i >= 0; i--)
-        if (k->v.evidence[i].source == FTREE_EVIDENCE_PROBE)
-            first = k->v.evidence[i].target;
+    for (int32_t i = k->whole ? k->whole->evidences - 1 : -1; i >= 0; i--)
+        if (k->whole->evidence[i].source == FTREE_EVIDENCE_PROBE)
+            first = k->whole->evidence[i].target;
     for (int i = 0; i < OTHERS_ASKED; i++) {
         int32_t node = (int32_t) ((first + k->turn++) % ft->job->nodes);
         if (node != ft->self && !ftree_has_failed(ft, node))
@@ -199,17 +201,27 @@ static bool may_belie(const struct ftree *ft, const struct known *k, int32_t fro
     return (k->v.node == from || k->v.node == ft->self) && asks(ft, k);
 }
 
-/* Is it over?  It is asked soon anyway, or now. */
-void ftree_withdraw_heard(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path)
+static void heard_of(struct ftree *ft, ftree_time now, int32_t node, int32_t from,
+                     enum ftree_path path)
 {
-    for (int32_t i = 0; i < ft->known.n; i++) {
-        struct known *k = &ft->known.items[i];
+    struct known *k;
+
+    for (int32_t i = -1; (k = ftree_verdict_about(ft, node, &i));) {
         if (!may_belie(ft, k, from, path) || (k->check && k->recheck <= now + ft->cfg.recheck))
             continue;
         k->recheck_pause = ft->cfg.recheck;
-        k->recheck = ftree_min(k->recheck, now + k->recheck_pause);
+        ftree_verdict_set_recheck(ft, k, ftree_min(k->recheck, now + k->recheck_pause));
         ask(ft, now, k, from);
     }
+}
+
+/* Is it over?  It is asked soon anyway, or now. */
+void ftree_withdraw_heard(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path)
+{
+    if (ft->known.n == 0)
+        return;
+    heard_of(ft, now, from, from, path);
+    heard_of(ft, now, ft->self, from, path);
 }
 
 static void withdraw(struct ftree *ft, ftree_time now, struct known *k, int32_t from,
@@ -261,13 +273,13 @@ static bool runs_again(struct ftree *ft, const struct known *k)
 static void recheck(struct ftree *ft, ftree_time now, struct known *k)
 {
     if (is_own_rank(ft, k)) {
-        k->recheck = now + ft->cfg.recheck;
+        ftree_verdict_set_recheck(ft, k, now + ft->cfg.recheck);
         if (runs_again(ft, k))
             ftree_spread_withdraw(ft, now, k, "it runs again");
         return;
     }
     k->recheck_pause = ftree_min(2 * k->recheck_pause, RECHECK_DOUBLINGS * ft->cfg.recheck);
-    k->recheck = now + k->recheck_pause;
+    ftree_verdict_set_recheck(ft, k, now + k->recheck_pause);
     if (k->v.node == ft->self)
         ask_others(ft, now, k);
     else
@@ -276,14 +288,14 @@ static void recheck(struct ftree *ft, ftree_time now, struct known *k)
 
 void ftree_withdraw_tick(struct ftree *ft, ftree_time now)
 {
-    for (int32_t i = 0; i < ft->known.n; i++) {
+    for (int32_t i = 0; i < ft->known.n && ft->rechecked > 0; i++) {
         struct known *k = &ft->known.items[i];
         if (k->recheck > now)
             continue;
         if (may_be_over(k) && !ft->leaving)
             recheck(ft, now, k);
         else
-            k->recheck = FTREE_NEVER;
+            ftree_verdict_set_recheck(ft, k, FTREE_NEVER);
     }
 }
 
@@ -291,7 +303,7 @@ ftree_time ftree_withdraw_deadline(const struct ftree *ft)
 {
     ftree_time t = FTREE_NEVER;
 
-    for (int32_t i = 0; i < ft->known.n; i++)
+    for (int32_t i = 0; i < ft->known.n && ft->rechecked > 0; i++)
         t = ftree_min(t, ft->known.items[i].recheck);
     return t;
 }
@@ -302,14 +314,6 @@ static bool is_settled(struct ftree *ft, ftree_time now, const struct known *k)
 {
     return k->v.withdrawn && k->v.withdrawn + OVER_AGE <= now && k->up == UP_NOTHING &&
            !ftree_spread_is_under_way(ft, now, k);
-}
-
-static void forget(struct ftree *ft, int32_t i)
-{
-    ftree_alloc(ft, ft->known.items[i].due.items, 0);
-    ft->known.n--;
-    memmove(&ft->known.items[i], &ft->known.items[i + 1],
-            (size_t) (ft->known.n - i) * sizeof(ft->known.items[0]));
 }
 
 /* The one that has been over for longest; -1: none can be forgotten. */
@@ -333,5 +337,5 @@ void ftree_withdraw_forget(struct ftree *ft, ftree_time now)
     for (i = 0; i < ft->known.n; i++)
         over += ft->known.items[i].v.withdrawn != 0;
     for (; over > OVER_MAX && (i = oldest(ft, now)) >= 0; over--)
-        forget(ft, i);
+        ftree_verdict_forget(ft, i);
 }

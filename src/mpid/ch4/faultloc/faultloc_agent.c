@@ -179,16 +179,21 @@ static const char *address(void *ctx, int32_t node, enum ftree_path path, char *
     return inet->family ? inet_ntop(inet->family, inet->bytes, buf, (socklen_t) len) : NULL;
 }
 
-/* The verdicts known, an array that must be freed; NULL: out of memory. */
+/* The verdicts known: an array of pointers, in one piece with what they point to, that must be
+ * freed; NULL: out of memory. */
 static const struct ftree_verdict **list_verdicts(const struct agent *a, int32_t *n)
 {
     const struct ftree_verdict **list;
+    struct ftree_verdict v, *verdicts;
 
-    for (*n = 0; ftree_verdict_at(a->ft, *n);)
+    for (*n = 0; ftree_verdict_at(a->ft, *n, &v);)
         ++*n;
-    list = malloc((size_t) (*n + 1) * sizeof(*list));
-    for (int32_t i = 0; list && i < *n; i++)
-        list[i] = ftree_verdict_at(a->ft, i);
+    list = malloc((size_t) (*n + 1) * (sizeof(*list) + sizeof(v)));
+    verdicts = (struct ftree_verdict *) (list + *n + 1);
+    for (int32_t i = 0; list && i < *n; i++) {
+        ftree_verdict_at(a->ft, i, &verdicts[i]);
+        list[i] = &verdicts[i];
+    }
     return list;
 }
 
