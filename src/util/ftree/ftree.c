@@ -442,6 +442,7 @@ bool ftree_verdict_at(const struct ftree *ft, int32_t i, struct ftree_verdict *v
 {
     if (i < 0 || i >= ft->known.n)
         return false;
+    memset(v, 0, sizeof(*v));
     ftree_verdict_load(ft, &ft->known.items[i], v);
     return true;
 }

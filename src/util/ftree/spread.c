@@ -118,7 +118,7 @@ static void send_victims(struct ftree *ft, ftree_time now, int32_t to, uint32_t 
 
 static void report(struct ftree *ft, struct known *k, const struct ftree_ranks *victims)
 {
-    struct ftree_verdict v;
+    struct ftree_verdict v = {0};
     char name[16];
 
     ftree_verdict_load(ft, k, &v);
@@ -479,18 +479,17 @@ static void tell_heir(struct ftree *ft, ftree_time now)
     }
 }
 
-static void tell_glue(struct ftree *ft, const struct known *k)
+/* v: room, as ftree_verdict_load() wants it. */
+static void tell_glue(struct ftree *ft, const struct known *k, struct ftree_verdict *v)
 {
-    struct ftree_verdict v;
-
     if (!ft->io->verdict)
         return;
-    ftree_verdict_load(ft, k, &v);
-    ft->io->verdict(ft->io_ctx, &v);
+    ftree_verdict_load(ft, k, v);
+    ft->io->verdict(ft->io_ctx, v);
 }
 
 static struct known *learn(struct ftree *ft, ftree_time now, const struct outline *o,
-                           const struct ftree_verdict *whole)
+                           const struct ftree_verdict *whole, struct ftree_verdict *room)
 {
     int32_t root = acting_root(ft), place;
     struct known *k = ftree_verdict_add(ft, o);
@@ -507,7 +506,7 @@ static struct known *learn(struct ftree *ft, ftree_time now, const struct outlin
     k = &ft->known.items[place];
     ftree_withdraw_watch(ft, now, k);
     if (!o->withdrawn)
-        tell_glue(ft, k);
+        tell_glue(ft, k, room);
     return k;
 }
 
@@ -515,7 +514,7 @@ static struct known *learn(struct ftree *ft, ftree_time now, const struct outlin
 
 static void end_known(struct ftree *ft, ftree_time now, struct known *k, ftree_time withdrawn)
 {
-    struct ftree_verdict v;
+    struct ftree_verdict v = {0};
     char name[16];
 
     k->v.withdrawn = withdrawn;
@@ -523,7 +522,7 @@ static void end_known(struct ftree *ft, ftree_time now, struct known *k, ftree_t
     ftree_verdict_set_recheck(ft, k, FTREE_NEVER);
     k->check = 0;
     k->telling = 0; /* nobody need wait for victims any more */
-    tell_glue(ft, k);
+    tell_glue(ft, k, &v);
     if (k->reported && ft->io->report) {
         ftree_verdict_load(ft, k, &v);
         ft->io->report(ft->io_ctx, &v);
@@ -567,12 +566,13 @@ static bool hear_withdrawn(struct ftree *ft, ftree_time now, const struct outlin
         end_known(ft, now, same, o->withdrawn);
     }
     if (!*k)
-        *k = learn(ft, now, o, NULL);
+        *k = learn(ft, now, o, NULL, NULL);
     return *k != NULL;
 }
 
 /* One of several that are told from above.  True: it is news that those below have not heard. */
-static bool hear(struct ftree *ft, ftree_time now, const struct outline *o, struct known **k)
+static bool hear(struct ftree *ft, ftree_time now, const struct outline *o, struct known **k,
+                 struct ftree_verdict *room)
 {
     char name[16];
 
@@ -586,7 +586,7 @@ static bool hear(struct ftree *ft, ftree_time now, const struct outline *o, stru
     if (*k)
         return !(*k)->told_down && !(*k)->v.withdrawn;
     ftree_trace(ft, "learns %s of %s", ftree_class_name(o->class_), ftree_name(ft, o->node, name));
-    *k = learn(ft, now, o, NULL);
+    *k = learn(ft, now, o, NULL, room);
     return *k != NULL;
 }
 
@@ -603,6 +603,7 @@ bool ftree_spread_down(struct ftree *ft, ftree_time now, int32_t from, uint32_t 
                        const struct wire_told *told)
 {
     struct wire_told rest = *told;
+    struct ftree_verdict room = {0};
     char rule[FTREE_NAME_MAX] = "";
     struct outline o;
     struct known *k;
@@ -614,7 +615,7 @@ bool ftree_spread_down(struct ftree *ft, ftree_time now, int32_t from, uint32_t 
     ftree_verdict_reserve(ft, rest.n);
     while (ftree_wire_get_outline(ft->job, now, &rest, &o, rule)) {
         ftree_verdict_name_rule(ft, &o, rule);
-        if (hear(ft, now, &o, &k))
+        if (hear(ft, now, &o, &k, &room))
             add_to_batch(ft, k);
     }
     return ft->batch.n > 0 && tell_down(ft, now, from, id);
@@ -665,6 +666,7 @@ void ftree_spread_raise(struct ftree *ft, ftree_time now, const struct ftree_ver
 {
     struct outline o = ftree_verdict_outline(ft, v);
     struct known *k = ftree_verdict_explaining(ft, &o);
+    struct ftree_verdict room = {0};
     char name[16];
 
     if (k) {
@@ -674,7 +676,7 @@ void ftree_spread_raise(struct ftree *ft, ftree_time now, const struct ftree_ver
     ftree_withdraw_forget(ft, now);
     ftree_trace(ft, "verdict %s of %s by %s", ftree_class_name(v->class_),
                 ftree_name(ft, v->node, name), v->rule);
-    k = learn(ft, now, &o, v);
+    k = learn(ft, now, &o, v, &room);
     if (k && v->own_only)
         tell_own(ft, now, k);
     else if (k)
@@ -686,6 +688,7 @@ void ftree_spread_raise(struct ftree *ft, ftree_time now, const struct ftree_ver
 void ftree_spread_up(struct ftree *ft, ftree_time now, int32_t from, const struct ftree_verdict *v)
 {
     struct outline o = ftree_verdict_outline(ft, v);
+    struct ftree_verdict room = {0};
     struct known *k;
 
     ftree_withdraw_forget(ft, now);
@@ -711,7 +714,7 @@ void ftree_spread_up(struct ftree *ft, ftree_time now, int32_t from, const struc
         ftree_verdict_count_symptoms(k, v->symptoms);
         return;
     }
-    k = learn(ft, now, &o, v);
+    k = learn(ft, now, &o, v, &room);
     if (k)
         push_up(ft, now, k);
 }

@@ -236,16 +236,17 @@ void ftree_verdict_drop_whole(struct ftree *ft, struct known *k)
     k->whole = NULL;
 }
 
-/* What this node has of it. */
+/* What this node has of it.  v was zeroed, or is what a verdict without evidence was loaded to: it is
+ * large, and verdicts come by the hundred. */
 void ftree_verdict_load(const struct ftree *ft, const struct known *k, struct ftree_verdict *v)
 {
     const struct outline *o = &k->v;
+    const char *rule = ftree_verdict_rule(ft, o);
 
     if (k->whole) {
         *v = *k->whole;
     } else {
-        memset(v, 0, sizeof(*v));
-        snprintf(v->rule, sizeof(v->rule), "%s", ftree_verdict_rule(ft, o));
+        memcpy(v->rule, rule, strlen(rule) + 1);
         v->symptoms = 1;
         v->pid = ft->job->rank_pid && o->rank != FTREE_NONE ? ft->job->rank_pid[o->rank] : 0;
     }
