@@ -136,6 +136,9 @@ sim_sources = \
     test/sim/plan.c \
     test/sim/plot.c \
     test/sim/queue.c \
+    test/sim/replay.c \
+    test/sim/replay_command.c \
+    test/sim/replay_read.c \
     test/sim/result.c \
     test/sim/run.c \
     test/sim/script.c \
@@ -152,6 +155,7 @@ sim_headers = \
     test/sim/network.h \
     test/sim/plot.h \
     test/sim/queue.h \
+    test/sim/replay.h \
     test/sim/result.h \
     test/sim/run.h \
     test/sim/script.h \

@@ -18,6 +18,7 @@ static const char usage[] =
     "Usage: faultloc report [--verbose] FILE...\n"
     "       faultloc check FILE...\n"
     "       faultloc rules check|print|explain|learn [ARGUMENT]... | --help\n"
+    "       faultloc replay [--node N] [--json FILE|-] [--quiet] TRACE | --help\n"
     "       faultloc simulate --nodes N [OPTION]... | --help\n"
     "       faultloc symptom --kind KIND [OPTION]... | --list | --help\n"
     "\n"
@@ -33,6 +34,7 @@ static const char usage[] =
     "             faultloc rules --help\n"
     "  simulate   run FaultLoc's own code on up to millions of simulated nodes, with faults; see\n"
     "             faultloc simulate --help\n"
+    "  replay     run a trace of such a run again, and compare; see faultloc replay --help\n"
     "  --help     this text\n"
     "  --version  the version\n"
     "\n"
@@ -104,6 +106,8 @@ int main(int argc, char **argv)
         return finish(tool_rules(argc - 2, argv + 2));
     if (!strcmp(command, "simulate"))
         return sim_command(argc - 1, argv + 1);
+    if (!strcmp(command, "replay"))
+        return sim_replay_command(argc - 1, argv + 1);
     if (!strcmp(command, "symptom"))
         return finish(tool_symptom(argc - 2, argv + 2));
     if (strcmp(command, "report") && strcmp(command, "check"))

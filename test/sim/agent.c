@@ -92,6 +92,14 @@ static int send_message(void *ctx, const struct ftree_route *to, const void *byt
     return 0;
 }
 
+static int send_traced(void *ctx, const struct ftree_route *to, const void *bytes, size_t len)
+{
+    struct sim_node *n = ctx;
+
+    sim_trace_send(n->run, number(n), to, bytes, len);
+    return send_message(ctx, to, bytes, len);
+}
+
 /* ---- what it asks ---------------------------------------------------------------------------- */
 
 static void fill_state(struct sim_run *r, int32_t node, int32_t i, struct ftree_rank_state *s)
@@ -123,6 +131,33 @@ static void look_traced(void *ctx, int32_t i, struct ftree_rank_state *s)
 
     look(ctx, i, s);
     sim_trace_look(n->run, number(n), s);
+}
+
+/* Of the node's hardware only the data interface is known. */
+static void state(void *ctx, struct ftree_node_state *s)
+{
+    struct sim_node *n = ctx;
+    int32_t per = n->run->options->topology->ranks_per_node;
+    struct ftree_rank_state rank;
+
+    memset(s, 0xff, sizeof(*s)); /* all is "not known" */
+    s->link = n->link ? n->link : FTREE_LINK_UP;
+    s->ranks = per < FTREE_STATE_RANKS_MAX ? per : FTREE_STATE_RANKS_MAX;
+    for (int32_t i = 0; i < s->ranks; i++) {
+        fill_state(n->run, number(n), i, &rank);
+        s->rank[i].rank = rank.rank;
+        s->rank[i].pid = rank.pid;
+        s->rank[i].phase = rank.phase;
+        s->rank[i].proc_state = rank.proc_state;
+    }
+}
+
+static void state_traced(void *ctx, struct ftree_node_state *s)
+{
+    struct sim_node *n = ctx;
+
+    state(ctx, s);
+    sim_trace_state(n->run, number(n), s);
 }
 
 static void learn(void *ctx, const struct ftree_verdict *v)
@@ -171,11 +206,16 @@ static void *alloc(void *ctx, void *ptr, size_t size)
     return out;
 }
 
-const struct ftree_io sim_agent_io = {
-    .send = send_message, .look = look, .verdict = learn, .report = report, .alloc = alloc};
+const struct ftree_io sim_agent_io = {.send = send_message,
+                                      .look = look,
+                                      .state = state,
+                                      .verdict = learn,
+                                      .report = report,
+                                      .alloc = alloc};
 
-const struct ftree_io sim_agent_io_traced = {.send = send_message,
+const struct ftree_io sim_agent_io_traced = {.send = send_traced,
                                              .look = look_traced,
+                                             .state = state_traced,
                                              .verdict = learn,
                                              .report = report,
                                              .trace = trace,

@@ -63,6 +63,7 @@ static const char usage[] =
     "  lose|kill|freeze TARGET       no power; processes end; processes are stopped\n"
     "  stop rank RANK                one process is stopped\n"
     "  cut|partition TARGET [on data|mgmt]\n"
+    "  down TARGET                                its data interface is down, and it says so\n"
     "  cut node NODE from node NODE [on data|mgmt]\n"
     "  slow link TARGET by TIME\n"
     "  storm: all wait for TARGET\n"

@@ -169,6 +169,8 @@ static uint32_t classes_of(const struct sim_run *r, const struct sim_fault *f)
                        ? SIM_CLASS(FTREE_CLASS_NODE_OUTAGE)
                        : SIM_CLASS(FTREE_CLASS_UNKNOWN) | SIM_CLASS(FTREE_CLASS_LINK_FAULT) |
                              SIM_CLASS(FTREE_CLASS_NIC_FAULT);
+        case SIM_DOWN:
+            return SIM_CLASS(FTREE_CLASS_NIC_FAULT);
         case SIM_PARTITION:
             return SIM_CLASS(FTREE_CLASS_SWITCH_FAULT) | SIM_CLASS(FTREE_CLASS_LINK_FAULT);
         case SIM_SLOW:
@@ -276,6 +278,12 @@ static void change_node(struct sim_run *r, const struct sim_fault *f, int32_t no
                 sim_network_cut(&r->network, node, f->other, begins ? f->paths : 0);
             else
                 *down = (uint8_t) (begins ? *down | f->paths : *down & ~f->paths);
+            if (f->other == FTREE_NONE && f->paths & 1 << FTREE_PATH_DATA)
+                n->link = begins ? FTREE_LINK_NO_CARRIER : 0;
+            break;
+        case SIM_DOWN:
+            *down = (uint8_t) (begins ? *down | f->paths : *down & ~f->paths);
+            n->link = begins ? FTREE_LINK_DOWN : 0;
             break;
         case SIM_PARTITION:
             r->network.side[node] = begins;
@@ -324,7 +332,8 @@ static void begin(struct sim_run *r, int32_t line)
 {
     const struct sim_fault *f = &r->options->script->fault[line];
     const struct sim_hit *h = &r->hit[line];
-    bool both = f->verb == SIM_CUT || f->verb == SIM_PARTITION || h->switches > 0;
+    bool both = f->verb == SIM_CUT || f->verb == SIM_DOWN || f->verb == SIM_PARTITION ||
+                h->switches > 0;
     uint8_t *mark;
 
     change(r, line, true);
@@ -368,6 +377,7 @@ static void give_back(struct sim_run *r, const struct sim_hit *h)
         n->off = n->gone = false;
         n->asleep_until = 0;
         n->agent_only = false;
+        n->link = 0;
         r->network.down[h->node[i]] = r->network.side[h->node[i]] = 0;
         r->network.slow[h->node[i]] = 0;
         sim_truth_well(&r->truth, h->node[i], FTREE_NONE);

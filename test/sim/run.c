@@ -185,4 +185,6 @@ void sim_run(struct sim_run *r, const struct sim_options *options, uint64_t seed
     go(r);
     sim_run_note(r, r->events);
     sim_run_note(r, r->messages);
+    if (options->trace)
+        sim_trace_end(r);
 }

@@ -58,6 +58,7 @@ struct sim_node {
     bool gone; /* its processes have ended */
     bool agent_only; /* while it is asleep: its other processes run */
     bool tick_queued; /* its tick waits for its CPU */
+    uint8_t link; /* enum ftree_link: what its kernel says of the data interface; 0: up */
 };
 
 struct sim_rank {
@@ -138,12 +139,16 @@ void sim_fault_free(struct sim_run *r);
 /* ---- trace.c --------------------------------------------------------------------------------- */
 
 void sim_trace_begin(const struct sim_run *r);
+void sim_trace_end(const struct sim_run *r);
 void sim_trace_message(const struct sim_run *r, const struct sim_event *e);
 void sim_trace_reach(const struct sim_run *r, const struct sim_event *e);
 void sim_trace_stall(const struct sim_run *r, int32_t node, int32_t rank);
 void sim_trace_over(const struct sim_run *r, int32_t node, int32_t rank);
 void sim_trace_tick(const struct sim_run *r, int32_t node);
 void sim_trace_look(const struct sim_run *r, int32_t node, const struct ftree_rank_state *s);
+void sim_trace_state(const struct sim_run *r, int32_t node, const struct ftree_node_state *s);
+void sim_trace_send(const struct sim_run *r, int32_t node, const struct ftree_route *to,
+                    const void *bytes, size_t len);
 void sim_trace_line(const struct sim_run *r, int32_t node, const char *line);
 
 #endif /* RUN_H_INCLUDED */

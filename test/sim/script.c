@@ -20,7 +20,8 @@ const char *sim_verb_name(int verb)
 {
     static const char *const names[SIM_VERBS] = {"lose", "kill",      "freeze", "stop",
                                                  "cut",  "partition", "slow",   "return",
-                                                 "heal", "storm",     "wait",   "random"};
+                                                 "heal", "storm",     "wait",   "random",
+                                                 "down"};
 
     return verb >= 0 && verb < SIM_VERBS ? names[verb] : "?";
 }
@@ -353,9 +354,12 @@ static int take_verb(struct reader *r, struct sim_fault *f)
         case SIM_FREEZE:
         case SIM_RETURN:
             return take_target(r, &f->target);
+        case SIM_DOWN:
+            f->paths = 1 << FTREE_PATH_DATA;
+            return take_target(r, &f->target);
         default:
             return expected(r,
-                            "lose, kill, freeze, stop, cut, partition, slow, return, heal, storm:, "
+                            "lose, kill, freeze, stop, cut, down, partition, slow, return, heal, storm:, "
                             "node or random");
     }
 }

@@ -17,6 +17,7 @@
  *     [t=TIME] stop rank RANK            its process is stopped; the node's others are not
  *     [t=TIME] cut TARGET [on PATH]      its links are cut, on all paths or on one
  *     [t=TIME] cut node NODE from node NODE [on PATH]   nothing passes between these two
+ *     [t=TIME] down TARGET               its data interface is down, and it says so
  *     [t=TIME] partition TARGET [on PATH]  nothing passes between it and all others
  *     [t=TIME] slow link TARGET by TIME  messages over its data links take so much longer
  *     [t=TIME] return TARGET             all of this is over for it
@@ -50,6 +51,7 @@ enum sim_verb {
     SIM_STORM,
     SIM_WAIT,
     SIM_RANDOM_WAITS,
+    SIM_DOWN,
     SIM_VERBS
 };
 

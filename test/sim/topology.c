@@ -91,17 +91,13 @@ static void list_nodes(const char *text, struct listing *l)
         add_name(l, "?", 1, 0);
 }
 
-static int from_file(struct sim_topology *t, const char *file)
+static int from_text(struct sim_topology *t, const char *file, const char *text, size_t len)
 {
     struct ftree_tree_error e = {0};
     struct listing l = {0};
     int32_t *order;
-    size_t len;
-    char *text = read_file(file, &len);
     int rc;
 
-    if (!text)
-        return FTREE_ERR_INVALID;
     list_nodes(text, &l);
     order = sim_calloc((size_t) l.n, sizeof(*order));
     rc = ftree_tree_read(text, len, (const char *const *) l.name, l.n, t->job.fanout, &t->tree,
@@ -115,8 +111,15 @@ static int from_file(struct sim_topology *t, const char *file)
     t->job.nodes = l.n;
     free(l.name);
     free(order);
-    free(text);
     return rc ? FTREE_ERR_INVALID : FTREE_OK;
+}
+
+static int from_file(struct sim_topology *t, const char *file)
+{
+    size_t len;
+
+    t->file_text = read_file(file, &len);
+    return t->file_text ? from_text(t, file, t->file_text, len) : FTREE_ERR_INVALID;
 }
 
 /* ---- a string, or only a number -------------------------------------------------------------- */
@@ -129,8 +132,10 @@ static int from_string(struct sim_topology *t, const char *string)
     if (rc)
         fprintf(stderr, "faultloc simulate: --topology '%s', column %d: %s\n", string, e.column,
                 rc == FTREE_ERR_INVALID ? e.text : ftree_strerror(rc));
-    else
+    else {
         t->job.nodes = t->tree->nodes;
+        t->string = sim_copy(string, strlen(string) + 1);
+    }
     return rc ? FTREE_ERR_INVALID : FTREE_OK;
 }
 
@@ -170,6 +175,21 @@ static int read_rules(struct sim_topology *t)
     return FTREE_OK;
 }
 
+/* What the nodes make of it, however they were found. */
+static int finish(struct sim_topology *t, int32_t ranks)
+{
+    if (ranks)
+        t->ranks_per_node = ranks;
+    if ((int64_t) t->job.nodes * t->ranks_per_node > TREE_NAMES_MAX) {
+        fprintf(stderr, "faultloc simulate: more than %d ranks\n", TREE_NAMES_MAX);
+        return FTREE_ERR_INVALID;
+    }
+    t->job.tree = t->tree;
+    t->job.node_name = (const char *const *) t->name;
+    make_ranks(t);
+    return read_rules(t);
+}
+
 int sim_topology_make(struct sim_topology *t, const char *what, int32_t nodes, int32_t fanout,
                       int32_t ranks, uint64_t seed)
 {
@@ -185,16 +205,15 @@ int sim_topology_make(struct sim_topology *t, const char *what, int32_t nodes, i
                 what, (int) t->job.nodes);
         return FTREE_ERR_INVALID;
     }
-    if (ranks)
-        t->ranks_per_node = ranks;
-    if ((int64_t) t->job.nodes * t->ranks_per_node > TREE_NAMES_MAX) {
-        fprintf(stderr, "faultloc simulate: more than %d ranks\n", TREE_NAMES_MAX);
-        return FTREE_ERR_INVALID;
-    }
-    t->job.tree = t->tree;
-    t->job.node_name = (const char *const *) t->name;
-    make_ranks(t);
-    return read_rules(t);
+    return finish(t, ranks);
+}
+
+int sim_topology_make_of_text(struct sim_topology *t, const char *file, const char *text,
+                              size_t len, int32_t fanout, int32_t ranks, uint64_t seed)
+{
+    *t = (struct sim_topology){.ranks_per_node = 1};
+    t->job = (struct ftree_job){.fanout = fanout, .seed = seed, .has_path = {true, true}};
+    return from_text(t, file, text, len) ? FTREE_ERR_INVALID : finish(t, ranks);
 }
 
 void sim_topology_free(struct sim_topology *t)
@@ -202,6 +221,8 @@ void sim_topology_free(struct sim_topology *t)
     for (int32_t i = 0; t->name && i < t->job.nodes; i++)
         free(t->name[i]);
     free(t->name);
+    free(t->string);
+    free(t->file_text);
     ftree_tree_free(t->tree);
     ftree_rules_free(t->rules);
     free(t->rank_node);

@@ -19,6 +19,7 @@ struct sim_topology {
     struct ftree_tree *tree; /* NULL: no switches */
     struct ftree_rules *rules;
     int32_t ranks_per_node;
+    char *string, *file_text; /* what the tree was made of: one of them, or both NULL */
     char **name; /* [nodes], in the job's order; NULL: n0, n1, ... */
     int32_t *rank_node, *node_first, *node_ranks; /* NULL where each node has one rank */
 };
@@ -29,6 +30,10 @@ struct sim_topology {
  * Errors: FTREE_ERR_INVALID. */
 int sim_topology_make(struct sim_topology *t, const char *what, int32_t nodes, int32_t fanout,
                       int32_t ranks, uint64_t seed);
+
+/* Purpose: the same, of the text of a file; `file` is named where something is wrong with it. */
+int sim_topology_make_of_text(struct sim_topology *t, const char *file, const char *text,
+                              size_t len, int32_t fanout, int32_t ranks, uint64_t seed);
 void sim_topology_free(struct sim_topology *t);
 
 /* Purpose: the node or switch of that name or number; FTREE_NONE: there is no such. */
