@@ -6,6 +6,7 @@
 #include "run.h"
 
 #include "sim_memory.h"
+#include "wire.h"
 
 #include <errno.h>
 #include <malloc.h>
@@ -55,6 +56,12 @@ static void knock(struct sim_run *r, int32_t from, const struct ftree_route *to)
     sim_queue_push(&r->queue, &e);
 }
 
+/* Is it a question about a suspect, or what that brings?  The type is the third byte. */
+static bool is_probing(const uint8_t *bytes, size_t len)
+{
+    return len >= WIRE_HEADER && bytes[2] >= WIRE_PROBE && bytes[2] <= WIRE_SEEN;
+}
+
 /* The agent's CPU is busy with one message more; returns when it is done with it. */
 static ftree_time work(struct sim_run *r, struct sim_node *n)
 {
@@ -77,6 +84,7 @@ static int send_message(void *ctx, const struct ftree_route *to, const void *byt
     ftree_time leaves = work(r, n), takes[2];
 
     n->sent++;
+    n->probing += is_probing(bytes, len);
     n->bytes += len;
     r->messages++;
     r->bytes += len;
@@ -304,6 +312,7 @@ void sim_agent_message(struct sim_run *r, struct sim_event *e)
         return;
     note(r, e);
     n->received++;
+    n->probing += is_probing(e->bytes, e->len);
     n->bytes += e->len;
     if (r->options->trace)
         sim_trace_message(r, e);

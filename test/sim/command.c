@@ -25,6 +25,7 @@
 static const char usage[] =
     "Usage: faultloc simulate --nodes N [OPTION]...\n"
     "       faultloc simulate --topology STRING|FILE [OPTION]...\n"
+    "       faultloc simulate --plot FILE JSON...\n"
     "\n"
     "Runs FaultLoc's own code for every node of a job, between them a network that is simulated,\n"
     "with faults of which the truth is known, and compares the verdicts with that.\n"
@@ -53,7 +54,10 @@ static const char usage[] =
     "  --check yes|no     every invariant after each event (yes for up to 10000 nodes)\n"
     "Output\n"
     "  --json FILE|-      all numbers; with '-' the table goes to standard error\n"
-    "  --plot FILE        latency, messages and load for 10, 100, ... N nodes: .svg or .png\n"
+    "  --plot FILE        latency, messages and load for 10, 100, ... N nodes: .svg or .png; needs\n"
+    "                     gnuplot. With files that --json has written behind it, and without\n"
+    "                     --nodes, it draws those runs: a curve for each name without its number\n"
+    "                     (node-10.json and node-100.json: node)\n"
     "  --trace FILE       what every node was told and decided, for one run\n"
     "  --quiet            no progress, and no table but for runs that are not ok\n"
     "  --help             this text\n"
@@ -87,6 +91,8 @@ struct command {
     uint64_t seed;
     int check; /* -1: not said */
     const char *json, *plot, *trace;
+    char **drawn; /* files of runs, to be drawn */
+    int files;
     const char **fault; /* lines of --fault and files of --script, in their order */
     bool *is_file;
     int faults;
@@ -276,8 +282,12 @@ static int read_arguments(struct command *c, int argc, char **argv)
             return 2;
         }
     }
-    if (optind < argc)
+    c->drawn = argv + optind;
+    c->files = argc - optind;
+    if (c->files && (!c->plot || c->nodes || c->what))
         return wrong_usage("this is no option: ", argv[optind]);
+    if (c->files)
+        return -1;
     if (!c->nodes && !c->what)
         return wrong_usage("--nodes or --topology is needed", "");
     if (c->trace && (c->runs > 1 || c->plot))
@@ -435,6 +445,19 @@ static int run_plot(struct command *c, FILE *table, struct json_object *list)
     return code;
 }
 
+/* Runs of the past. */
+static int plot_files(const struct command *c)
+{
+    struct sim_plot plot = {0};
+    bool good = sim_plot_can(c->plot);
+
+    for (int i = 0; good && i < c->files; i++)
+        good = sim_plot_read(&plot, c->drawn[i]);
+    good = good && sim_plot_draw(&plot, c->plot);
+    sim_plot_free(&plot);
+    return good ? 0 : 2;
+}
+
 /* ---- output ---------------------------------------------------------------------------------- */
 
 static int write_json(const struct command *c, struct json_object *all)
@@ -509,7 +532,9 @@ int sim_command(int argc, char **argv)
     c.on_terminal = isatty(STDERR_FILENO);
     c.options.progress = c.quiet ? NULL : progress;
     c.options.progress_ctx = &c;
-    if (code < 0)
+    if (code < 0 && c.files)
+        code = plot_files(&c);
+    else if (code < 0)
         code = open_trace(&c) ? 2 : close_trace(&c, run_all(&c));
     sim_script_free(&c.script);
     free(c.fault);

@@ -5,6 +5,7 @@
 
 #include "result.h"
 
+#include "topo.h"
 #include "units.h"
 
 #include <inttypes.h>
@@ -27,8 +28,36 @@ static void take_latencies(const struct sim_run *r, struct sim_result *out)
             out->latency_min = l;
         if (out->right == 0 || l > out->latency_max)
             out->latency_max = l;
+        l = sim_seconds(p->located - p->first_symptom);
+        if (l > out->located_max)
+            out->located_max = l;
         out->right++;
     }
+}
+
+/* Nodes are numbered level by level: the last one is as deep as any. */
+static int depth_of_tree(const struct sim_run *r)
+{
+    const struct topo topo = {
+        .nodes = r->job.nodes, .fanout = r->job.fanout, .seed = r->job.seed, .tree = r->job.tree};
+    int depth = 0;
+
+    for (int32_t n = r->job.nodes - 1; n > 0; n = ftree_topo_parent(&topo, n))
+        depth++;
+    return depth;
+}
+
+/* A message takes one link at each end, and one between every two switches on its way. */
+static double bound_of(const struct sim_run *r)
+{
+    ftree_time link = r->options->link.base + r->options->link.spread;
+    int links = 2;
+
+    for (int32_t s = 0; r->job.tree && s < r->job.tree->switches; s++)
+        if (2 * r->network.switch_depth[s] + 2 > links)
+            links = 2 * r->network.switch_depth[s] + 2;
+    return sim_seconds(r->cfg.stall + 2 * r->cfg.window_min +
+                       (ftree_time) (depth_of_tree(r) * links) * link);
 }
 
 void sim_result_take(const struct sim_run *r, double wall_s, struct sim_result *out)
@@ -44,6 +73,7 @@ void sim_result_take(const struct sim_run *r, double wall_s, struct sim_result *
                                .simulated_s = sim_seconds(r->now),
                                .ok = !r->broken && !sim_truth_problem(&r->truth, 0, &p)};
     take_latencies(r, out);
+    out->bound = bound_of(r);
     for (int32_t i = 0; i < r->job.nodes; i++) {
         const struct sim_node *n = &r->node[i];
         uint64_t messages = (uint64_t) n->sent + n->received;
@@ -51,6 +81,8 @@ void sim_result_take(const struct sim_run *r, double wall_s, struct sim_result *
             out->busiest_messages = messages;
             out->busiest = i;
         }
+        if (messages - n->probing > out->busiest_beside_probes)
+            out->busiest_beside_probes = messages - n->probing;
         if (n->bytes > out->busiest_bytes)
             out->busiest_bytes = n->bytes;
         out->active += n->sent > 0;
@@ -230,8 +262,11 @@ struct json_object *sim_result_json(const struct sim_run *r, const struct sim_re
     add_string(o, "hash", text);
     add_count(o, "expected", (uint64_t) r->truth.expectations);
     add_lists(r, o);
+    add_number(o, "located_most_s", s->located_max);
+    add_number(o, "located_bound_s", s->bound);
     add_count(o, "messages_total", r->messages);
     add_count(o, "messages_busiest_node", s->busiest_messages);
+    add_count(o, "messages_busiest_node_beside_probes", s->busiest_beside_probes);
     add_count(o, "busiest_node", (uint64_t) s->busiest);
     add_number(o, "messages_mean", (double) r->messages / r->job.nodes);
     add_count(o, "bytes_total", r->bytes);
