@@ -12,7 +12,7 @@ packages=(
     gcc libc6-dev make autoconf automake libtool m4 perl python3 patch diffutils file
     xz-utils ca-certificates curl pkg-config ccache
     libucx-dev libhwloc-dev libsodium-dev libjson-c-dev check
-    iproute2 iputils-ping nftables procps util-linux jq valgrind
+    iproute2 iputils-ping nftables procps util-linux jq valgrind gnuplot-nox
 )
 
 usage() {

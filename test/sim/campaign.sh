@@ -11,56 +11,83 @@ usage() {
     cat <<EOF
 Usage: test/sim/campaign.sh [OPTION]...
 
-Runs the simulator (test/sim/ftree-sim) through every scenario at every number of nodes: in each run
-the verdicts must be what the scenario's faults should be called, each once. 'make sim-campaign
-SIMFLAGS=...' calls this.
+Runs the simulator (test/sim/ftree-sim) through every scenario at every number of nodes. In each run
+the verdicts must be what the scenario's faults should be called, each once ('ok'), and beside that
+
+  bound  a fault is located within the stall limit, twice the time of a probe, and the depth of the
+         tree times the latency of a link; where nothing is lost or late on purpose
+  load   no node has more than 4 x fan-out messages for each fault, beside the questions about its
+         own suspects and what these bring
+  idle   an idle handle has at most 1024 bytes
+  wall   a run takes at most --limit seconds
+
+'make sim-campaign SIMFLAGS=...' calls this. What was run before, with the same options and to its
+end, is not run again; so it may be interrupted at any time.
 
   --most N        numbers of nodes: 10, 100, ... N (1000000)
+  --least N       not those below it (10)
   --runs R        runs of each scenario at each number of nodes, with seeds 1, 2, ... (100)
+  --jobs J        so many at a time, as far as there is memory for them (1)
   --only NAMES    these scenarios, separated by commas
-  --limit S       a run may take this many seconds of one core; the scenario is then given up at
-                  that number of nodes and above it (60)
-  --out FOLDER    where the JSON of each goes, and the table (sim-campaign)
+  --limit S       a run may take this many seconds of one core; a scenario that takes longer is given
+                  up at that number of nodes and above it (60)
+  --out FOLDER    where the JSON of each goes (NAME-NODES.json), and the table (sim-campaign)
+  --again         run again what is there already
   --program FILE  the simulator (test/sim/ftree-sim below \$top_builddir, or here)
   --list          name the scenarios
   --help          this text
 
-Memory: some 8 KiB for a node, and more for each fault more; what does not fit is left out and told.
+Memory: some 10 KiB for a node, and more for each fault more; what does not fit is left out and told.
+
+A plot of them: test/sim/ftree-sim --plot cost.svg FOLDER/node-*.json FOLDER/root-1*.json ...
 
 Exit code: 0 every run is ok, 1 one is not or took too long, 2 wrong arguments, 77 nothing was run.
 EOF
 }
 
-# NAME|OPTIONS|LINE;LINE...
+# NAME|FAULTS|CHECKS|SIZES|OPTIONS|LINE;LINE...: CHECKS: bound and load, where they hold; SIZES: those
+# of which it is, all if empty; OPTIONS may begin with "topology": switches of 64 nodes.
+lossy='--loss 5% --duplicate 5% --delay 5%:1s'
 scenarios=(
-    "node||lose random node"
-    "switch-aware|topology|lose random node"
-    "killed||kill random node"
-    "frozen||freeze random node"
-    "fln-and-child||lose random fln and child"
-    "root||lose root"
-    "root-and-substitute||lose root and 1 substitute"
-    "root-and-3-substitutes||lose root and 3 substitutes"
-    "hundred||lose 100 random nodes"
-    "storm||lose random node;storm: all wait for it"
-    "storm-healthy||storm: all wait for node 0"
-    "lossy|--loss 5% --duplicate 5% --delay 5%:1s|lose random node"
-    "returns||lose random node;t=20s return it"
-    "data-cut||cut random node on data"
-    "switch|topology|lose random switch"
-    "partition|topology|partition random switch;t=20s heal"
-    "healthy||random waits every 1s of up to 5s for 10h"
-    "healthy-lossy|--loss 5% --duplicate 5% --delay 5%:1s|random waits every 1s of up to 5s for 1h"
+    "node|1|bound,load|||lose random node"
+    "switch|1|bound,load||topology|lose random switch"
+    "fln-and-child|2|load|||lose random fln and child"
+    "root|1|bound,load|||lose root"
+    "root-and-substitute|2|load|||lose root and 1 substitute"
+    "root-and-3-substitutes|4|load|||lose root and 3 substitutes"
+    "hundred|100|load|1000 10000 100000 1000000||lose 100 random nodes"
+    "storm|1|bound,load|||lose random node;storm: all wait for it"
+    "storm-healthy|0||||storm: all wait for node 0"
+    "switch-aware|1|bound,load||topology|lose random node"
+    "killed|1|bound,load|||kill random node"
+    "frozen|1|bound,load|||freeze random node"
+    "returns|1||||lose random node;t=20s return it"
+    "data-cut|1||||cut random node on data"
+    "data-down|1||||down random node"
+    "partition|1|||topology|partition random switch;t=20s heal"
+    "lossy-node|1|||$lossy|lose random node"
+    "lossy-switch|1|||topology $lossy|lose random switch"
+    "lossy-fln-and-child|2|||$lossy|lose random fln and child"
+    "lossy-root|1|||$lossy|lose root"
+    "lossy-root-and-substitute|2|||$lossy|lose root and 1 substitute"
+    "lossy-hundred|100||1000 10000 100000|$lossy|lose 100 random nodes"
+    "lossy-storm|1|||$lossy|lose random node;storm: all wait for it"
+    "lossy-returns|1|||$lossy|lose random node;t=30s return it"
+    "lossy-partition|1|||topology $lossy|partition random switch;t=30s heal"
+    "healthy|0||10 100 1000 10000||random waits every 1s of up to 5s for 10h"
+    "healthy-lossy|0||10000|$lossy|random waits every 1s of up to 5s for 10h"
 )
 
-most=1000000 runs=100 only='' limit=60 out=sim-campaign
+most=1000000 least=10 runs=100 jobs=1 only='' limit=60 out=sim-campaign again=''
 program=${top_builddir:-.}/test/sim/ftree-sim
+fanout=32
 
 while [ $# -gt 0 ]; do
     case $1 in
         --help | -h) usage; exit 0 ;;
         --list) printf '%s\n' "${scenarios[@]%%|*}"; exit 0 ;;
-        --most | --runs | --only | --limit | --out | --program)
+        --again) again=1; shift ;;
+        --most | --least | --runs | --jobs | --only | --limit | --out | --program)
             [ $# -gt 1 ] || usage_error "a value is needed after $1"
             printf -v "${1#--}" '%s' "$2"
             shift 2
@@ -68,7 +95,7 @@ while [ $# -gt 0 ]; do
         *) usage_error "no such option: $1" ;;
     esac
 done
-for value in "$most" "$runs" "$limit"; do
+for value in "$most" "$least" "$runs" "$jobs" "$limit"; do
     [[ $value =~ ^[1-9][0-9]{0,8}$ ]] || usage_error "'$value' is no number from 1"
 done
 [ -x "$program" ] || usage_error "no program $program; 'make $program' makes it"
@@ -85,71 +112,159 @@ topology() {
     echo "switch:$((($1 + per - 1) / per)) node:$per"
 }
 
-# fits N FAULTS: there is memory for so many nodes.
-fits() {
-    local free
-    free=$(awk '/^MemAvailable:/ { print $2 }' /proc/meminfo)
-    [ $(($1 * (6 + 3 * $2))) -lt "$free" ]
+# arguments OPTIONS LINES N: of the simulator, one a line.
+arguments() {
+    local options=$1 line
+    if [[ $options == topology* ]]; then
+        printf '%s\n' --topology "$(topology "$3")"
+        options=${options#topology}
+    else
+        printf '%s\n' --nodes "$3"
+    fi
+    # shellcheck disable=SC2086
+    printf '%s\n' --fanout $fanout $options
+    tr ';' '\n' <<<"$2" | while IFS= read -r line; do printf '%s\n' --fault "$line"; done
+    printf '%s\n' --check no --runs "$runs"
 }
 
-# one NAME OPTIONS LINES N: all runs; 0 ok, 1 not, 2 left out.
-one() {
-    local name=$1 options=$2 lines=$3 n=$4 file=$out/$1-$4.json faults=1 code=0 arguments=() line
-    [ "$name" = hundred ] && faults=100
-    if [ "$name" = hundred ] && [ "$n" -lt 1000 ]; then return 2; fi
-    if ! fits "$n" $faults; then
-        warn "$name, $n nodes: not enough memory here"
-        return 2
-    fi
-    if [ "$options" = topology ]; then
-        arguments+=(--topology "$(topology "$n")")
-    else
-        # shellcheck disable=SC2206
-        arguments+=(--nodes "$n" $options)
-    fi
-    while IFS= read -r line; do arguments+=(--fault "$line"); done < <(tr ';' '\n' <<<"$lines")
+# is_there NAME N: the JSON of all runs, made with the arguments on standard input.
+is_there() {
+    [ -z "$again" ] && cmp -s - "$out/$1-$2.arguments" &&
+        jq -e --argjson runs "$runs" '(.runs | length) == $runs' "$out/$1-$2.json" >/dev/null 2>&1
+}
+
+# simulate NAME N ARGUMENT...: all runs. Not 0: they were not run to the end.
+simulate() {
+    local file=$out/$1-$2 code=0 progress=/dev/stderr
+    shift 2
+    [ "$jobs" = 1 ] || progress=$file.progress
+    rm -f "$file.json" "$file.arguments" "$file.row"
     (
         ulimit -t $((limit * runs))
-        exec "$program" "${arguments[@]}" --check no --runs "$runs" --quiet --json "$file"
-    ) >"$out/$name-$n.txt" 2>&1 || code=$?
+        exec "$program" "$@" --json "$file.json.part"
+    ) >"$file.txt" 2>>"$progress" || code=$?
     if [ $code -gt 1 ]; then
-        warn "$name, $n nodes: exit code $code (137: too long): $out/$name-$n.txt"
-        return 1
+        warn "${file##*/}: exit code $code (137: too long), see $file.txt"
+        rm -f "$file.json.part"
+        return $code
     fi
-    jq -r --arg name "$name" --argjson limit "$limit" '
+    printf '%s\n' "$@" >"$file.arguments"
+    mv "$file.json.part" "$file.json"
+}
+
+# judge NAME FAULTS CHECKS N: a row of the table; 0 ok, 1 not.
+judge() {
+    local row
+    row=$(jq -r --arg name "$1" --argjson faults "$2" --arg checks "$3" --argjson limit "$limit" \
+        --argjson fanout $fanout '
         def mean: if length > 0 then add / length else 0 end;
-        .runs | [$name, .[0].nodes, length, (map(select(.ok)) | length),
+        def is(check): $checks | split(",") | index(check) != null;
+        .runs | ([if all(.[]; .ok) then empty else "verdicts" end,
+            if is("bound") and any(.[]; .located_most_s > .located_bound_s) then "bound"
+                else empty end,
+            if is("load") and any(.[]; .messages_busiest_node_beside_probes >
+                4 * $fanout * ([$faults, 1] | max)) then "load" else empty end,
+            if any(.[]; .bytes_per_handle > 1024) then "idle" else empty end,
+            if any(.[]; .wall_s > $limit) then "wall" else empty end] | join(",")) as $bad |
+        [$name, .[0].nodes, length, (map(select(.ok)) | length),
             (map(.verdicts[].latency_s // empty) | mean),
             (map(.verdicts[].latency_s // empty) | max // 0),
             (map(.messages_mean) | mean), (map(.messages_busiest_node) | max),
+            (map(.messages_busiest_node_beside_probes) | max),
             (map(.bytes_per_handle) | max), (map(.bytes_per_handle_peak) | max),
-            (map(.wall_s) | max)]
-        | map(if type == "number" then . * 1000 | round / 1000 else . end) | @tsv' "$file" |
-        tee -a "$out/table.tsv" | column_line
-    return $code
+            (map(.wall_s) | max), if $bad == "" then "-" else $bad end]
+        | map(if type == "number" then . * 1000 | round / 1000 else . end) | @tsv' \
+        "$out/$1-$4.json")
+    printf '%s\n' "$row" >"$out/$1-$4.row"
+    awk -F'\t' '{ printf "%-25s %8d %5d %5d %8.3f %8.3f %10.2f %8d %8d %7d %9d %7.2f  %s\n",
+        $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13 }' <<<"$row"
+    [ "${row##*$'\t'}" = - ]
 }
 
-column_line() {
-    awk -F'\t' '{ printf "%-22s %8d %5d %5d %8.3f %8.3f %10.2f %9d %8d %9d %8.2f\n",
-        $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11; fflush() }'
+# one NUMBER NAME FAULTS CHECKS OPTIONS LINES N: 0 ok, 1 not, above it could not be run.
+one() {
+    local all
+    mapfile -t all < <(arguments "$5" "$6" "$7")
+    if printf '%s\n' "${all[@]}" | is_there "$2" "$7"; then
+        echo "sim-campaign: $1: $2, $7 nodes: it is there already" >&2
+    else
+        echo "sim-campaign: $1: $2, $7 nodes, $runs runs" >&2
+        simulate "$2" "$7" "${all[@]}" || return 3
+    fi
+    judge "$2" "$3" "$4" "$7" || return 1
 }
 
-: >"$out/table.tsv"
-printf '%-22s %8s %5s %5s %8s %8s %10s %9s %8s %9s %8s\n' scenario nodes runs ok mean_s most_s \
-    mean_msgs busiest idle_B peak_B wall_s
-ran=0 failed=0
+# needs N FAULTS: KiB of memory.
+needs() { echo $(($1 * (7 + 3 * ($2 > 0 ? $2 : 1)))); }
+
+# --- all of them, --jobs at a time --------------------------------------------------------------
+
+declare -A job_need=() job_name=() too_long=()
+room=$(awk '/^MemAvailable:/ { print $2 }' /proc/meminfo)
+used=0 ran=0 failed=0 left_out=0
+
+# Waits for one that is under way.
+reap() {
+    local pid='' code=0
+    wait -n -p pid "${!job_need[@]}" || code=$?
+    used=$((used - job_need[$pid]))
+    ran=$((ran + 1))
+    [ $code = 0 ] || failed=$((failed + 1))
+    # what takes too long takes longer with more nodes
+    [ $code -le 1 ] || too_long[${job_name[$pid]}]=1
+    unset "job_need[$pid]" "job_name[$pid]"
+}
+
+stop_all() {
+    trap - EXIT
+    local pid
+    for pid in "${!job_need[@]}"; do
+        pkill -P "$pid" 2>/dev/null || :
+        kill "$pid" 2>/dev/null || :
+    done
+    wait
+}
+trap stop_all EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
+
+work=()
 for scenario in "${scenarios[@]}"; do
-    IFS='|' read -r name options lines <<<"$scenario"
+    IFS='|' read -r name _ _ sizes _ <<<"$scenario"
     [ -z "$only" ] || [[ ",$only," == *",$name,"* ]] || continue
     for ((n = 10; n <= most; n *= 10)); do
-        code=0
-        one "$name" "$options" "$lines" "$n" || code=$?
-        [ $code -eq 2 ] || ran=$((ran + 1))
-        [ $code -ne 1 ] || failed=$((failed + 1))
-        # what takes too long here takes longer with more nodes
-        [ -s "$out/$name-$n.json" ] || [ $code -eq 2 ] || break
+        [ "$n" -ge "$least" ] || continue
+        [ -z "$sizes" ] || [[ " $sizes " == *" $n "* ]] || continue
+        work+=("$n|$scenario")
     done
 done
-say "$ran scenarios were run, $failed are not as they should be; see $out"
+
+printf '%-25s %8s %5s %5s %8s %8s %10s %8s %8s %7s %9s %7s  %s\n' scenario nodes runs ok mean_s \
+    most_s mean_msgs busiest beside idle_B peak_B wall_s failed
+number=0
+for item in ${work[@]+"${work[@]}"}; do
+    IFS='|' read -r n name faults checks _ options lines <<<"$item"
+    number=$((number + 1))
+    need=$(needs "$n" "$faults")
+    if [ "$need" -gt "$room" ]; then
+        warn "$name, $n nodes: left out: $((need >> 20)) GiB are needed, $((room >> 20)) are there"
+        left_out=$((left_out + 1))
+        continue
+    fi
+    while [ ${#job_need[@]} -ge "$jobs" ] || [ $((used + need)) -gt "$room" ]; do reap; done
+    [ -z "${too_long[$name]:-}" ] || { left_out=$((left_out + 1)); continue; }
+    (
+        trap - EXIT INT TERM HUP
+        one "$number of ${#work[@]}" "$name" "$faults" "$checks" "$options" "$lines" "$n"
+    ) &
+    used=$((used + need))
+    job_need[$!]=$need job_name[$!]=$name
+done
+while [ ${#job_need[@]} -gt 0 ]; do reap; done
+for item in ${work[@]+"${work[@]}"}; do
+    IFS='|' read -r n name _ <<<"$item"
+    cat "$out/$name-$n.row" 2>/dev/null || :
+done >"$out/table.tsv"
+say "$ran scenarios were run, $failed are not as they should be, $left_out left out; see $out"
 [ $ran -gt 0 ] || exit 77
 [ $failed -eq 0 ]

@@ -220,6 +220,7 @@ static struct json_object *verdict_json(const struct sim_run *r, const struct si
     add_bool(o, "own_only", p->own_only);
     if (p->expectation != FTREE_NONE)
         add_number(o, "latency_s", latency_of(r, p));
+    add_number(o, "told_s", sim_seconds(p->at - SIM_BEGINS));
     add_number(o, "since_first_symptom_s", sim_seconds(p->at - p->first_symptom));
     add_number(o, "located_s", sim_seconds(p->located - p->first_symptom));
     add_count(o, "reporter", (uint64_t) p->reporter);
