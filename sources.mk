@@ -203,6 +203,7 @@ unit_tests = \
     test/unit/test_sim_deadline \
     test/unit/test_sim_network \
     test/unit/test_sim_queue \
+    test/unit/test_sim_replay \
     test/unit/test_sim_run \
     test/unit/test_sim_script \
     test/unit/test_sim_topology \

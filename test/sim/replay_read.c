@@ -82,8 +82,6 @@ static struct json_object *read_object(struct replay_file *f, size_t most)
             wrong(f, "the object of JSON does not end on its line; see --help");
         else if (!o)
             wrong(f, "no JSON: %s", json_tokener_error_desc(json_tokener_get_error(t)));
-        else if (json_tokener_get_parse_end(t) < len)
-            wrong(f, "more than one object of JSON on a line");
         else if (!json_object_is_type(o, json_type_object))
             wrong(f, "no object of JSON");
         json_tokener_free(t);

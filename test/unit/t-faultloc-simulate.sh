@@ -5,7 +5,8 @@
 ##
 
 # The simulator's command line: `faultloc simulate` and test/sim/ftree-sim are one; what it prints,
-# its JSON, its exit codes; the same seed is the same run; and a small part of test/sim/campaign.sh.
+# its JSON, its exit codes; the same seed is the same run; plots; and a small part of
+# test/sim/campaign.sh. And `faultloc replay`.
 # Environment: top_builddir, where tools/faultloc and test/sim/ftree-sim are; top_srcdir.
 # Exit code: 0 passed, 1 failed, 77 no jq here.
 # needs no MPI
@@ -59,6 +60,43 @@ expect 0 "1 of 1" --topology "$work/topology.conf" --fault 'lose node d7'
 # --- a run that is not ok -----------------------------------------------------------------------
 
 expect 1 "missing: node-outage of node n17" --nodes 50 --fault 'lose node 17' --limit 1s
+# --- traces run again, plots of runs that were --------------------------------------------------
+
+simulate=("${command[@]}")
+command=("$faultloc" replay)
+expect 0 "the same: " "$work/trace"
+expect 0 "says: learns node-outage of n3" "$work/trace"
+expect 0 "receives verdict-down from n0" --node 17 "$work/trace"
+run --quiet --json - "$work/trace"
+jq -e '.same and .schema == "faultloc-replay/1" and (.story | length > 10)' "$work/out" \
+    >"$work/null" || bad "replay --json -"
+sed 's/learns node-outage of n3/learns node-outage of n4/' "$work/trace" >"$work/changed"
+line=$(grep -n -m 1 'node-outage of n4' "$work/changed" | cut -d: -f1)
+expect 1 "$work/changed:$line: differs: node " --quiet --json "$work/replay.json" "$work/changed"
+[ "$(jq .difference.line "$work/replay.json")" = "$line" ] || bad "replay --json: the line"
+head -c 30000 "$work/trace" >"$work/cut"
+expect 2 "the trace is cut off here; make it again" "$work/cut"
+expect 2 "run.json:1: the object of JSON does not end on its line" "$work/run.json"
+expect 2 "no-such: No such file" "$work/no-such"
+expect 2 "a trace is needed"
+expect 2 "--node: the job has fewer nodes" --node 50 "$work/trace"
+expect 0 "Exit code: 0 the same" --help
+
+command=("${simulate[@]}")
+if command -v gnuplot >"$work/null"; then
+    run --nodes 100 --fault 'lose node 17' --runs 2 --json "$work/node-100.json" --quiet
+    run --nodes 10 --fault 'lose node 7' --json "$work/node-10.json" --quiet
+    expect 0 "" --plot "$work/cost.svg" "$work"/node-*.json
+    grep -q '>nodes of the job<' "$work/cost.svg" || bad "--plot: the axis has no name"
+    grep -q '^100 .* 2$' "$work/cost.svg.dat" || bad "--plot: not both runs of 100 nodes"
+    expect 0 "yes" --plot "$work/cost.png" --nodes 100
+    expect 2 "trace is no file that faultloc simulate --json" --plot "$work/cost.svg" "$work/trace"
+else
+    expect 2 "no program gnuplot; 'apt-get install gnuplot-nox'" --plot "$work/cost.svg" --nodes 10
+fi
+
+# --- a run that is not ok, in short --------------------------------------------------------------
+
 expect 1 "NO" --nodes 50 --fault 'lose node 17' --limit 1s --quiet
 
 # --- wrong arguments ----------------------------------------------------------------------------
@@ -98,6 +136,10 @@ command=("$top_srcdir/test/sim/campaign.sh")
 expect 0 "root-and-substitute" --list
 expect 2 "no such scenario: nod" --only nod --program "$sim" --out "$work/campaign"
 expect 2 "'x' is no number" --most x --program "$sim"
-expect 0 "storm " --only storm --most 100 --runs 2 --program "$sim" --out "$work/campaign"
+campaign=(--only healthy,returns --most 100 --runs 2 --program "$sim" --out "$work/campaign")
+expect 0 "returns " "${campaign[@]}" --jobs 2
+expect 0 "returns, 100 nodes: it is there already" "${campaign[@]}"
+[ "$(wc -l <"$work/campaign/table.tsv")" = 4 ] || bad "the campaign's table"
+expect 0 "returns, 100 nodes, 1 runs" "${campaign[@]}" --runs 1
 
 exit $failed
