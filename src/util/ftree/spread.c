@@ -440,7 +440,8 @@ static void end_suspicions(struct ftree *ft, ftree_time now)
 }
 
 /* What others were to be told may be explained now, or have waited for this. */
-static void look_at_others(struct ftree *ft, ftree_time now, const struct outline *o)
+static void look_at_others(struct ftree *ft, ftree_time now, const struct outline *o,
+                           bool root_lost)
 {
     bool takes_node = ftree_verdict_takes_node(ft, o);
 
@@ -450,8 +451,8 @@ static void look_at_others(struct ftree *ft, ftree_time now, const struct outlin
             continue;
         if (other->v.node == o->node && !other->v.withdrawn && takes_node)
             ftree_verdict_set_up(ft, other, UP_NOTHING); /* nobody need hear what this explains */
-        else if (other->up == UP_PENDING)
-            other->up_again = now; /* perhaps this was what it waited for */
+        else if (other->up == UP_PENDING || (root_lost && other->up == UP_SENT))
+            other->up_again = now; /* perhaps this was what it waited for, or on its way to */
     }
 }
 
@@ -491,8 +492,9 @@ static void tell_glue(struct ftree *ft, const struct known *k, struct ftree_verd
 static struct known *learn(struct ftree *ft, ftree_time now, const struct outline *o,
                            const struct ftree_verdict *whole, struct ftree_verdict *room)
 {
-    int32_t root = acting_root(ft), place;
+    bool root_lost = o->node == acting_root(ft) && ftree_verdict_takes_node(ft, o);
     struct known *k = ftree_verdict_add(ft, o);
+    int32_t place;
 
     if (!k)
         return NULL;
@@ -500,8 +502,8 @@ static struct known *learn(struct ftree *ft, ftree_time now, const struct outlin
         ftree_verdict_keep(ft, k, whole);
     place = (int32_t) (k - ft->known.items);
     end_suspicions(ft, now);
-    look_at_others(ft, now, o);
-    if (o->node == root && ftree_verdict_takes_node(ft, o))
+    look_at_others(ft, now, o, root_lost);
+    if (root_lost)
         tell_heir(ft, now);
     k = &ft->known.items[place];
     ftree_withdraw_watch(ft, now, k);
