@@ -193,6 +193,7 @@ struct letter {
     int32_t to;
     uint8_t type;
     uint8_t tries;
+    bool elsewhere; /* what it says took another way, too */
     ftree_time sent, next;
     struct body *body;
 };

@@ -137,6 +137,22 @@ bool ftree_outbox_has_victims(const struct ftree *ft, int32_t to, uint32_t told)
     return false;
 }
 
+/* A substitute of the root that does not acknowledge at once may be lost with the root, and so may
+ * the next: the symptom goes to that one while this one is told again, lest each takes its 7/3 rto
+ * after the other.  If both get it both ask, and find the same. */
+static void try_next_substitute(struct ftree *ft, ftree_time now, struct letter *l)
+{
+    struct wire_message m;
+
+    if (l->type != WIRE_SYMPTOM ||
+        ftree_wire_decode(ft->job, l->body->sent, l->body->bytes, l->body->len, &m) ||
+        !(m.flags & WIRE_FLAG_SUBSTITUTE))
+        return;
+    l->elsewhere = true;
+    ftree_outbox_mute(ft, now, l->to, false); /* until it is heard */
+    ftree_correlate_again(ft, now, &m.u.symptom);
+}
+
 static void drop(struct ftree *ft, int32_t i)
 {
     ftree_outbox_release(ft, ft->outbox.items[i].body);
@@ -220,7 +236,8 @@ static void give_up(struct ftree *ft, ftree_time now, int32_t i)
         ftree_correlate_silent(ft, now, l.to);
     if (l.type == WIRE_SYMPTOM &&
         !ftree_wire_decode(ft->job, l.body->sent, l.body->bytes, l.body->len, &m)) {
-        ftree_correlate_again(ft, now, &m.u.symptom);
+        if (!l.elsewhere)
+            ftree_correlate_again(ft, now, &m.u.symptom);
     } else {
         ftree_spread_undeliverable(ft, now, &l);
     }
@@ -240,6 +257,7 @@ void ftree_outbox_tick(struct ftree *ft, ftree_time now)
             i++;
         } else if (l->tries < OUTBOX_TRIES) {
             send_letter(ft, now, l);
+            try_next_substitute(ft, now, l);
             i++;
         } else {
             give_up(ft, now, i);
