@@ -172,8 +172,9 @@ static void learn(void *ctx, const struct ftree_verdict *v)
 {
     struct sim_node *n = ctx;
 
-    (void) v;
     n->run->verdict_calls++;
+    if (v->fln == number(n) && !v->withdrawn)
+        sim_truth_raise(&n->run->truth, n->run->now, v);
 }
 
 static void report(void *ctx, const struct ftree_verdict *v)
@@ -339,6 +340,7 @@ void sim_agent_stall(struct sim_run *r, struct sim_event *e)
     if (k->since == 0 || k->since + r->cfg.stall > r->now || !is_awake(r, e))
         return; /* that wait is over */
     note(r, e);
+    sim_truth_stall(&r->truth, r->now, k->peer / r->options->topology->ranks_per_node);
     if (r->options->trace)
         sim_trace_stall(r, e->to, e->from);
     ftree_stall(r->node[e->to].ft, r->now, e->from, k->peer, r->now - k->since);

@@ -17,6 +17,20 @@ static double latency_of(const struct sim_run *r, const struct sim_report *p)
     return sim_seconds(p->at - r->truth.expectation[p->expectation].since);
 }
 
+/* Located within two windows of questions after somebody's wait was long enough to be told, and a
+ * message's way down and up the tree; people are told when the victims are in. */
+static bool is_within_bound(const struct sim_run *r, const struct sim_report *p)
+{
+    const struct sim_expectation *e = &r->truth.expectation[p->expectation];
+    ftree_time told = e->first_told ? e->first_told : e->since + r->cfg.stall;
+    ftree_time hop = 2 * (r->options->link.base + 4 * r->options->link.spread + r->options->cost);
+    struct topo topo = {
+        .nodes = r->job.nodes, .fanout = r->job.fanout, .seed = r->job.seed, .tree = r->job.tree};
+    ftree_time depth = (ftree_time) ftree_topo_height(&topo, 0) + 1;
+
+    return p->at <= told + 2 * r->cfg.window_min + r->cfg.gather + 2 * depth * hop;
+}
+
 static void take_latencies(const struct sim_run *r, struct sim_result *out)
 {
     for (int32_t i = 0; i < r->truth.reports; i++) {
@@ -32,6 +46,8 @@ static void take_latencies(const struct sim_run *r, struct sim_result *out)
         if (l > out->located_max)
             out->located_max = l;
         out->right++;
+        if (!is_within_bound(r, p))
+            out->late++;
     }
 }
 
@@ -138,12 +154,16 @@ static void describe(const struct sim_run *r, const struct sim_problem *p, char 
         snprintf(buf, len, "%s: %s of %s by n%d, %s%s", sim_problem_name(p->kind),
                  ftree_class_name(q->class_), component, (int) q->fln, q->rule,
                  q->withdrawn ? ", withdrawn" : "");
+        if (p->kind == SIM_NOT_KNOWN)
+            snprintf(buf, len, "%s: %s of %s, %d nodes", sim_problem_name(p->kind),
+                     ftree_class_name(q->class_), component, (int) q->unaware);
     }
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
 #define PROBLEMS_SHOWN 10
+#define MISTAKES_SHOWN 100
 
 void sim_result_head(FILE *f)
 {
@@ -231,6 +251,30 @@ static struct json_object *verdict_json(const struct sim_run *r, const struct si
     return o;
 }
 
+static struct json_object *mistake_json(const struct sim_run *r, const struct sim_mistake *m)
+{
+    struct json_object *o = json_object_new_object();
+    char text[80];
+
+    name_component(r, FTREE_KIND_NODE, m->node, FTREE_NONE, FTREE_NONE, text, sizeof(text));
+    add_string(o, "component", text);
+    add_string(o, "rule", m->rule);
+    add_count(o, "fln", (uint64_t) m->fln);
+    add_number(o, "at_s", sim_seconds(m->at - SIM_BEGINS));
+    return o;
+}
+
+/* Wrong verdicts that some node came to, also those that were over before people were told. */
+static void add_mistakes(const struct sim_run *r, struct json_object *o)
+{
+    struct json_object *list = json_object_new_array();
+
+    for (int32_t i = 0; i < r->truth.mistakes && i < MISTAKES_SHOWN; i++)
+        json_object_array_add(list, mistake_json(r, &r->truth.mistake[i]));
+    add_count(o, "mistakes_total", (uint64_t) r->truth.mistakes);
+    json_object_object_add(o, "mistakes", list);
+}
+
 static void add_lists(const struct sim_run *r, struct json_object *o)
 {
     struct json_object *verdicts = json_object_new_array(), *problems = json_object_new_array();
@@ -255,6 +299,7 @@ struct json_object *sim_result_json(const struct sim_run *r, const struct sim_re
     char text[24];
 
     add_bool(o, "ok", s->ok);
+    add_bool(o, "located_within_bound", s->late == 0);
     add_count(o, "nodes", (uint64_t) r->job.nodes);
     add_count(o, "fanout", (uint64_t) r->job.fanout);
     snprintf(text, sizeof(text), "%" PRIu64, s->seed);
@@ -265,6 +310,7 @@ struct json_object *sim_result_json(const struct sim_run *r, const struct sim_re
     add_lists(r, o);
     add_number(o, "located_most_s", s->located_max);
     add_number(o, "located_bound_s", s->bound);
+    add_mistakes(r, o);
     add_count(o, "messages_total", r->messages);
     add_count(o, "messages_busiest_node", s->busiest_messages);
     add_count(o, "messages_busiest_node_beside_probes", s->busiest_beside_probes);

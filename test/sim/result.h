@@ -19,6 +19,7 @@ struct sim_result {
     double wall_s, simulated_s;
     double latency_min, latency_max; /* from the fault to the report, of those that are right */
     int32_t right; /* reports that are */
+    int32_t late; /* of those, reports that took longer than the bound */
     int32_t nodes, faults;
     uint64_t messages;
     uint64_t busiest_messages, busiest_bytes;

@@ -179,10 +179,40 @@ static void go(struct sim_run *r)
     }
 }
 
+static bool knows(const struct ftree *ft, const struct sim_report *p)
+{
+    const struct ftree_verdict *v;
+
+    for (int32_t i = 0; (v = ftree_verdict_at(ft, i)); i++)
+        if (!v->withdrawn && v->class_ == p->class_ && v->node == p->node && v->rank == p->rank)
+            return true;
+    return false;
+}
+
+/* What people were told, and stands, each node should know that runs and can hear of it. */
+static void count_unaware(struct sim_run *r, int32_t node)
+{
+    for (int32_t i = 0; i < r->truth.reports; i++) {
+        struct sim_report *p = &r->truth.report[i];
+        if (!p->withdrawn && !p->own_only && p->at + r->options->grace <= r->now &&
+            (sim_network_works(&r->network, p->reporter, node, FTREE_PATH_DATA) ||
+             sim_network_works(&r->network, p->reporter, node, FTREE_PATH_MGMT)))
+            p->unaware += !knows(r->node[node].ft, p);
+    }
+}
+
+static void look_back(struct sim_run *r)
+{
+    for (int32_t n = 0; n < r->job.nodes; n++)
+        if (sim_agent_runs(r, n) && r->node[n].asleep_until + r->options->grace < r->now)
+            count_unaware(r, n);
+}
+
 void sim_run(struct sim_run *r, const struct sim_options *options, uint64_t seed)
 {
     make(r, options, seed);
     go(r);
+    look_back(r);
     sim_run_note(r, r->events);
     sim_run_note(r, r->messages);
     if (options->trace)

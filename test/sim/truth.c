@@ -98,6 +98,28 @@ void sim_truth_hear(struct sim_truth *t, ftree_time now, int32_t reporter,
     }
 }
 
+void sim_truth_raise(struct sim_truth *t, ftree_time now, const struct ftree_verdict *v)
+{
+    struct sim_mistake *m;
+
+    if (v->own_only || find_expectation(t, v) != FTREE_NONE)
+        return;
+    if (t->mistakes == t->mistakes_room) {
+        t->mistakes_room = t->mistakes_room ? 2 * t->mistakes_room : 16;
+        t->mistake = sim_realloc(t->mistake, (size_t) t->mistakes_room, sizeof(*t->mistake));
+    }
+    m = &t->mistake[t->mistakes++];
+    *m = (struct sim_mistake){.node = v->node, .fln = v->fln, .at = now};
+    memcpy(m->rule, v->rule, sizeof(m->rule));
+}
+
+void sim_truth_stall(struct sim_truth *t, ftree_time now, int32_t node)
+{
+    for (int32_t i = 0; i < t->expectations; i++)
+        if (t->expectation[i].node == node && t->expectation[i].first_told == 0)
+            t->expectation[i].first_told = now;
+}
+
 /* ---- the comparison -------------------------------------------------------------------------- */
 
 bool sim_truth_is_complete(const struct sim_truth *t)
@@ -125,6 +147,15 @@ static int expectation_problem(const struct sim_expectation *e)
     return SIM_PROBLEMS;
 }
 
+static int report_problem(const struct sim_report *r)
+{
+    if (r->own_only)
+        return SIM_PROBLEMS;
+    if (r->expectation == FTREE_NONE)
+        return SIM_WRONG;
+    return r->unaware > 0 ? SIM_NOT_KNOWN : SIM_PROBLEMS;
+}
+
 bool sim_truth_problem(const struct sim_truth *t, int32_t i, struct sim_problem *p)
 {
     *p = (struct sim_problem){.expectation = FTREE_NONE, .report = FTREE_NONE};
@@ -137,9 +168,10 @@ bool sim_truth_problem(const struct sim_truth *t, int32_t i, struct sim_problem 
         return true;
     }
     for (int32_t k = 0; k < t->reports; k++) {
-        if (t->report[k].expectation != FTREE_NONE || t->report[k].own_only || i-- > 0)
+        int kind = report_problem(&t->report[k]);
+        if (kind == SIM_PROBLEMS || i-- > 0)
             continue;
-        p->kind = SIM_WRONG;
+        p->kind = (uint8_t) kind;
         p->report = k;
         return true;
     }
@@ -149,7 +181,7 @@ bool sim_truth_problem(const struct sim_truth *t, int32_t i, struct sim_problem 
 const char *sim_problem_name(int kind)
 {
     static const char *const names[SIM_PROBLEMS] = {"missing", "told twice", "not withdrawn",
-                                                    "taken back", "wrong"};
+                                                    "taken back", "wrong", "not known to all"};
 
     return kind >= 0 && kind < SIM_PROBLEMS ? names[kind] : "?";
 }
@@ -158,5 +190,6 @@ void sim_truth_free(struct sim_truth *t)
 {
     free(t->expectation);
     free(t->report);
+    free(t->mistake);
     *t = (struct sim_truth){0};
 }

@@ -25,6 +25,7 @@ struct sim_expectation {
     int32_t sides; /* how many acting roots may tell it: 1, of a partition 2 */
     ftree_time since;
     int32_t told, standing; /* reports that said so, and those not withdrawn */
+    ftree_time first_told; /* when somebody's wait for it first reached the limit; 0: not yet */
 };
 
 /* What people were told. */
@@ -39,6 +40,14 @@ struct sim_report {
     ftree_time withdrawn; /* 0: it stands */
     int32_t victims;
     int32_t expectation; /* FTREE_NONE: it is wrong */
+    int32_t unaware; /* nodes that at the end do not know it, and could */
+    char rule[FTREE_NAME_MAX];
+};
+
+/* A wrong verdict that some node came to, whether or not people were told. */
+struct sim_mistake {
+    int32_t node, fln;
+    ftree_time at;
     char rule[FTREE_NAME_MAX];
 };
 
@@ -47,6 +56,8 @@ struct sim_truth {
     int32_t expectations, expectations_room;
     struct sim_report *report;
     int32_t reports, reports_room;
+    struct sim_mistake *mistake;
+    int32_t mistakes, mistakes_room;
     uint64_t withdrawals;
 };
 
@@ -63,6 +74,12 @@ void sim_truth_well(struct sim_truth *t, int32_t node, int32_t switch_);
 void sim_truth_hear(struct sim_truth *t, ftree_time now, int32_t reporter,
                     const struct ftree_verdict *v);
 
+/* Purpose: node v->fln comes to a verdict, which the acting root may tell people later, or not. */
+void sim_truth_raise(struct sim_truth *t, ftree_time now, const struct ftree_verdict *v);
+
+/* Purpose: a wait for that node has reached the stall limit. */
+void sim_truth_stall(struct sim_truth *t, ftree_time now, int32_t node);
+
 /* Purpose: true once nothing is missing and nothing stands that is over. */
 bool sim_truth_is_complete(const struct sim_truth *t);
 
@@ -72,6 +89,7 @@ enum sim_problem_kind {
     SIM_NOT_WITHDRAWN, /* it is over, and the verdict stands */
     SIM_TAKEN_BACK, /* it was withdrawn, and is not over */
     SIM_WRONG, /* there is no such fault */
+    SIM_NOT_KNOWN, /* it stands, and a node that could has not heard of it */
     SIM_PROBLEMS
 };
 
