@@ -24,6 +24,7 @@
 #define WITNESSES 2
 #define VISITORS 2
 #define PATIENCE 10 /* how much longer the window is for each ns of lag */
+#define OPEN_QUESTIONS 3 /* so many that were asked since do not belie an answer: they may be lost */
 
 struct suspect *ftree_probe_find(const struct ftree *ft, int32_t node)
 {
@@ -202,7 +203,7 @@ static bool is_repeated(const struct ftree *ft, ftree_time now, const struct sus
 
     for (int32_t j = i + 1; j < st->steps; j++) {
         const struct rules_step *b = &st->step[j];
-        if (a->ask == b->ask && a->of == b->of && a->from == b->from &&
+        if (a->ask == b->ask && a->of == b->of && a->from == b->from && a->fresh <= b->fresh &&
             b->at_milli_rto > a->at_milli_rto && !(su->done >> j & 1) && due_at(ft, su, b) <= now)
             return true;
     }
@@ -357,8 +358,9 @@ static void conclude(struct ftree *ft, ftree_time now, const struct suspect *su,
     ftree_spread_raise(ft, now, &v);
 }
 
-/* What was heard at first counts no more if more than one question since was left open: what said it
- * was lost meanwhile.  A kernel is asked by a new connection; one that there is it leaves as it is.
+/* What was heard at first counts no more if more questions since were left open than a network
+ * loses: what said it was lost meanwhile.  A kernel is asked by a new connection, which is not lost
+ * so easily; one that there is it leaves as it is.
  * What is left is what was heard since (the own side may be down by now), else silence. */
 static void forget_old_words(struct suspect *su, int path, int role)
 {
@@ -367,7 +369,7 @@ static void forget_old_words(struct suspect *su, int path, int role)
     bool kernel_is_old = su->connections[path][role] > su->kernel_connection[path][role] + 1;
 
     if (role == FTREE_ROLE_AGENT && *reach == FTREE_REACH_ANSWERED &&
-        questions > su->answered_question[path] + 1)
+        questions > su->answered_question[path] + OPEN_QUESTIONS)
         *reach = su->kernel[path][role];
     if ((*reach == FTREE_REACH_CONNECTED || *reach == FTREE_REACH_REFUSED) && kernel_is_old)
         *reach = FTREE_REACH_NOT_ASKED;
@@ -629,6 +631,21 @@ void ftree_probe_restart(struct ftree *ft, ftree_time now)
     }
 }
 
+/* Its agent answered, but a path that works here brought nothing: there is no hurry, for messages
+ * may have been lost. */
+static bool is_one_sided(const struct ftree *ft, const struct suspect *su)
+{
+    bool any_silent = false, any_answered = false;
+
+    for (int path = 0; path < FTREE_PATHS; path++) {
+        uint8_t reach = su->reach[path][FTREE_ROLE_AGENT];
+        any_answered |= su->answered_question[path] > 0;
+        any_silent |= ft->job->has_path[path] && reach != FTREE_REACH_ANSWERED &&
+                      reach != FTREE_REACH_LOCAL_DOWN;
+    }
+    return any_answered && any_silent;
+}
+
 /* Where this agent gets its turns late others do, too: the window grows with the lag, to three times
  * its length at the most.  (On a machine with far more busy processes than cores an agent's answer
  * may take a second.) */
@@ -638,6 +655,8 @@ static bool needs_longer(const struct ftree *ft, ftree_time now, struct suspect 
     ftree_time window = ftree_max(ft->cfg.window_min, 6 * ft->rto);
 
     window += ftree_min(PATIENCE * lag, 2 * window);
+    if (is_one_sided(ft, su))
+        window += ft->rto * 7 / 2;
     /* who is asked again needs the time to answer: else the question alone makes old what its kernel
      * said before */
     if (now + ft->rto >= su->opened + window)
