@@ -1262,6 +1262,33 @@ static const struct {
      "900 n2 is well: its deputy answers\n"},
 };
 
+static bool is_at(const char *line, const char *time, size_t len)
+{
+    return strncmp(line, time, len) == 0;
+}
+
+/* The story without questions that are only asked again by the connections that are there: those
+ * that no line beginning with "asks" announced. */
+static const char *without_repeats(const char *log)
+{
+    static char out[16384];
+    char asked[16] = "none ";
+    size_t len = 0;
+
+    for (const char *line = log, *end; *line; line = end + 1) {
+        size_t time = strcspn(line, " ") + 1;
+        end = strchr(line, '\n');
+        if (strncmp(line + time, "  asks ", 7) == 0)
+            snprintf(asked, sizeof(asked), "%.*s", (int) time, line);
+        if (strncmp(line + time, "-> ", 3) == 0 && end - line > 6 &&
+            strncmp(end - 6, " probe", 6) == 0 && !is_at(line, asked, strlen(asked)))
+            continue;
+        len += (size_t) snprintf(out + len, sizeof(out) - len, "%.*s", (int) (end + 1 - line), line);
+    }
+    out[len] = 0;
+    return out;
+}
+
 /* "= <class> of <component> <confidence>, by rule <rule>; open: ...; out: ..." */
 static void add_verdict(char *text, size_t size, const struct ftree_verdict *v)
 {
@@ -1299,19 +1326,16 @@ START_TEST(a_sign_decides)
 {
     struct lone *l = lone_new(signs[_i].nodes, signs[_i].ppn, 32, 0);
     bool well = strncmp(signs[_i].sign, "well/", 5) == 0;
-    ftree_time end = l->now + 950 * FTREE_MS;
     char text[16384];
-    bool late = false;
 
     l->steps = true;
     signs[_i].play(l);
-    while (l->verdicts == 0 && l->now < end) {
+    for (int ms = 1; l->verdicts == 0 && (ms <= 950 || l->ft->suspects.n > 0); ms++) {
         lone_run(l, 1);
-        if (!late && l->now + 200 * FTREE_MS >= end)
+        if (ms == 750 || ms == 1250)
             goes_on_answering(l);
-        late = l->now + 200 * FTREE_MS >= end;
     }
-    snprintf(text, sizeof(text), "%s", lone_log(l));
+    snprintf(text, sizeof(text), "%s", without_repeats(lone_log(l)));
     ck_assert_int_eq(l->verdicts, well ? 0 : 1);
     if (!well) {
         ck_assert_str_eq(l->verdict[0].rule, signs[_i].sign);
@@ -1800,7 +1824,7 @@ START_TEST(a_rule_fires)
             answers(l, n, MGMT);
     answers_on_both(l, 7);
     lone_run(l, 800);
-    EXPECT_LINES(lone_log(l), rules[_i].lines);
+    EXPECT_LINES(without_repeats(lone_log(l)), rules[_i].lines);
     ck_assert_int_eq(l->verdicts, 0);
     lone_free(l);
     ftree_tree_free(tree);
@@ -1820,7 +1844,8 @@ START_TEST(a_nic_that_is_down_hides_and_causes_a_link_without_carrier)
     lone_run(l, 300);
     goes_on_answering(l);
     lone_run(l, 200);
-    EXPECT_LINES(lone_log(l), "0   group n2: port-down, 1 in all\n"
+    EXPECT_LINES(without_repeats(lone_log(l)),
+                 "0   group n2: port-down, 1 in all\n"
                               "0   rule port-down on n2:\n"
                               "0   rule port-down derives carrier-lost\n"
                               "0   rule carrier-lost on n2: link-fault 0.650 nic-fault 0.150"
@@ -1943,7 +1968,7 @@ START_TEST(of_two_nodes_behind_one_switch_both_verdicts_list_it)
     lone_run(l, 100);
     answers_on_both(l, 7);
     lone_run(l, 800);
-    snprintf(text, sizeof(text), "%s", lone_log(l));
+    snprintf(text, sizeof(text), "%s", without_repeats(lone_log(l)));
     ck_assert_int_eq(l->verdicts, 2);
     add_verdict(text, sizeof(text), &l->verdict[0]);
     add_verdict(text, sizeof(text), &l->verdict[1]);
@@ -2034,7 +2059,7 @@ START_TEST(what_comes_later_of_another_node_is_seen_at_the_end)
     lone_run(l, 100);
     answers_on_both(l, 7);
     lone_run(l, 500);
-    snprintf(text, sizeof(text), "%s", lone_log(l));
+    snprintf(text, sizeof(text), "%s", without_repeats(lone_log(l)));
     ck_assert_int_eq(l->verdicts, 1);
     ck_assert_int_eq(l->verdict[0].node, 5);
     add_verdict(text, sizeof(text), &l->verdict[0]);

@@ -157,17 +157,26 @@ static bool holds(const struct ftree *ft, const struct suspect *su, uint8_t if_)
     }
 }
 
-static void take(struct ftree *ft, ftree_time now, struct suspect *su,
-                 const struct rules_step *step)
+/* The same question by the same connections again, lest the first was lost, is not worth a line. */
+static void trace_asked(struct ftree *ft, const struct suspect *su, const struct rules_step *step)
 {
     char name[16];
 
-    if (!holds(ft, su, step->if_))
+    if (su->tries > 0 && !step->fresh && step->from != RULES_FROM_ELSEWHERE &&
+        step->ask == RULES_ASK_RESPONSE && step->of == RULES_OF_AGENT)
         return;
     ftree_trace(ft, "  asks %s: %s of %s over %s%s", ftree_name(ft, su->node, name),
                 ftree_rules_ask_name(step->ask), ftree_rules_whom_name(step->of),
                 ftree_rules_over_name(step->over),
                 step->from == RULES_FROM_ELSEWHERE ? " from elsewhere" : "");
+}
+
+static void take(struct ftree *ft, ftree_time now, struct suspect *su,
+                 const struct rules_step *step)
+{
+    if (!holds(ft, su, step->if_))
+        return;
+    trace_asked(ft, su, step);
     if (step->from == RULES_FROM_ELSEWHERE) {
         send_visitors(ft, now, su);
         return;
@@ -358,6 +367,11 @@ static void conclude(struct ftree *ft, ftree_time now, const struct suspect *su,
     ftree_spread_raise(ft, now, &v);
 }
 
+static bool is_old_answer(const struct suspect *su, int path)
+{
+    return su->questions[path][FTREE_ROLE_AGENT] > su->answered_question[path] + OPEN_QUESTIONS;
+}
+
 /* What was heard at first counts no more if more questions since were left open than a network
  * loses: what said it was lost meanwhile.  A kernel is asked by a new connection, which is not lost
  * so easily; one that there is it leaves as it is.
@@ -365,11 +379,9 @@ static void conclude(struct ftree *ft, ftree_time now, const struct suspect *su,
 static void forget_old_words(struct suspect *su, int path, int role)
 {
     uint8_t *reach = &su->reach[path][role];
-    int questions = su->questions[path][role];
     bool kernel_is_old = su->connections[path][role] > su->kernel_connection[path][role] + 1;
 
-    if (role == FTREE_ROLE_AGENT && *reach == FTREE_REACH_ANSWERED &&
-        questions > su->answered_question[path] + OPEN_QUESTIONS)
+    if (role == FTREE_ROLE_AGENT && *reach == FTREE_REACH_ANSWERED && is_old_answer(su, path))
         *reach = su->kernel[path][role];
     if ((*reach == FTREE_REACH_CONNECTED || *reach == FTREE_REACH_REFUSED) && kernel_is_old)
         *reach = FTREE_REACH_NOT_ASKED;
@@ -631,17 +643,19 @@ void ftree_probe_restart(struct ftree *ft, ftree_time now)
     }
 }
 
-/* Its agent answered, but a path that works here brought nothing: there is no hurry, for messages
- * may have been lost. */
+/* Its agent answered, but now it does not, or by a path that should work it never did: there is no
+ * hurry, for messages may have been lost. */
 static bool is_one_sided(const struct ftree *ft, const struct suspect *su)
 {
     bool any_silent = false, any_answered = false;
 
     for (int path = 0; path < FTREE_PATHS; path++) {
         uint8_t reach = su->reach[path][FTREE_ROLE_AGENT];
-        any_answered |= su->answered_question[path] > 0;
-        any_silent |= ft->job->has_path[path] && reach != FTREE_REACH_ANSWERED &&
-                      reach != FTREE_REACH_LOCAL_DOWN;
+        bool answered = reach == FTREE_REACH_ANSWERED;
+        any_answered |= answered;
+        any_silent |= answered ? is_old_answer(su, path)
+                               : ft->job->has_path[path] && (reach == FTREE_REACH_NOT_ASKED ||
+                                                             reach == FTREE_REACH_UNREACHABLE);
     }
     return any_answered && any_silent;
 }
