@@ -954,10 +954,20 @@ static const struct {
      "675   asks n2: response of agent over all\n"
      "675 -> n2 data probe fresh\n"
      "675 -> n2 mgmt probe fresh\n"
-     "900 verdict unknown of n2 by unknown/data-path-silent\n"
-     "900 -> n1 data verdict-down\n"
-     "900 -> n2 data verdict-down\n"
-     "900 -> n3 data verdict-down\n"
+     "900   asks n2: response of agent over all\n"
+     "900 -> n2 data probe fresh\n"
+     "900 -> n2 mgmt probe fresh\n"
+     "900   asks n2: response of agent over all from elsewhere\n"
+     "1000 rank 0 stalls, waits for rank 2\n"
+     "1000   group n2: peer-stall, 2 in all\n"
+     "1200   asks n2: response of agent over all\n"
+     "1200 -> n2 data probe fresh\n"
+     "1200 -> n2 mgmt probe fresh\n"
+     "1200   asks n2: response of agent over all from elsewhere\n"
+     "1425 verdict unknown of n2 by unknown/data-path-silent\n"
+     "1425 -> n1 data verdict-down\n"
+     "1425 -> n2 data verdict-down\n"
+     "1425 -> n3 data verdict-down\n"
      "= unknown of node n2 0.500, by stalled-peer; or link-fault 0.400; or nic-fault 0.400; or"
      " switch-fault 0.200\n"},
     {"unknown/silent-from-here-only", 4, 1, it_is_silent_from_here_only,
@@ -1018,10 +1028,20 @@ static const struct {
      "675   asks n2: response of agent over all\n"
      "675 -> n2 data probe fresh\n"
      "675 -> n2 mgmt probe fresh\n"
-     "900 verdict unknown of n2 by unknown/silent-from-here-only\n"
-     "900 -> n1 data verdict-down\n"
-     "900 -> n2 data verdict-down\n"
-     "900 -> n3 data verdict-down\n"
+     "900   asks n2: response of agent over all\n"
+     "900 -> n2 data probe fresh\n"
+     "900 -> n2 mgmt probe fresh\n"
+     "900   asks n2: response of agent over all from elsewhere\n"
+     "1000 rank 0 stalls, waits for rank 2\n"
+     "1000   group n2: peer-stall, 2 in all\n"
+     "1200   asks n2: response of agent over all\n"
+     "1200 -> n2 data probe fresh\n"
+     "1200 -> n2 mgmt probe fresh\n"
+     "1200   asks n2: response of agent over all from elsewhere\n"
+     "1425 verdict unknown of n2 by unknown/silent-from-here-only\n"
+     "1425 -> n1 data verdict-down\n"
+     "1425 -> n2 data verdict-down\n"
+     "1425 -> n3 data verdict-down\n"
      "= unknown of node n2 0.500, by stalled-peer; or link-fault 0.450; or switch-fault 0.450; or"
      " nic-fault 0.100\n"},
     {"unknown/data-path-silent", 2, 1, the_data_path_of_two_nodes_is_silent,
@@ -1049,8 +1069,20 @@ static const struct {
      "675 -> n1 data probe fresh\n"
      "675 -> n1 mgmt probe fresh\n"
      "675   asks n1: response of witnesses over all\n"
-     "900 verdict unknown of n1 by unknown/data-path-silent\n"
-     "900 -> n1 data verdict-down\n"
+     "900   asks n1: response of agent over all\n"
+     "900 -> n1 data probe fresh\n"
+     "900 -> n1 mgmt probe fresh\n"
+     "900   asks n1: response of witnesses over all\n"
+     "900   asks n1: response of agent over all from elsewhere\n"
+     "1000 rank 0 stalls, waits for rank 1\n"
+     "1000   group n1: peer-stall, 2 in all\n"
+     "1200   asks n1: response of agent over all\n"
+     "1200 -> n1 data probe fresh\n"
+     "1200 -> n1 mgmt probe fresh\n"
+     "1200   asks n1: response of witnesses over all\n"
+     "1200   asks n1: response of agent over all from elsewhere\n"
+     "1425 verdict unknown of n1 by unknown/data-path-silent\n"
+     "1425 -> n1 data verdict-down\n"
      "= unknown of node n1 0.500, by stalled-peer; or link-fault 0.400; or nic-fault 0.400; or"
      " switch-fault 0.200\n"},
     {"unknown/own-data-path-silent", 4, 1, the_own_side_of_the_data_path_is_down,
@@ -1125,10 +1157,22 @@ static const struct {
      "675 -> n2 data probe fresh\n"
      "675 -> n2 mgmt probe fresh\n"
      "675   asks n2: response of witnesses over all\n"
-     "900 verdict unknown of n0 by unknown/own-data-path-silent\n"
-     "900 -> n1 data verdict-down\n"
-     "900 -> n2 data verdict-down\n"
-     "900 -> n3 data verdict-down\n"
+     "900   asks n2: response of agent over all\n"
+     "900 -> n2 data probe fresh\n"
+     "900 -> n2 mgmt probe fresh\n"
+     "900   asks n2: response of witnesses over all\n"
+     "900   asks n2: response of agent over all from elsewhere\n"
+     "1000 rank 0 stalls, waits for rank 2\n"
+     "1000   group n2: peer-stall, 2 in all\n"
+     "1200   asks n2: response of agent over all\n"
+     "1200 -> n2 data probe fresh\n"
+     "1200 -> n2 mgmt probe fresh\n"
+     "1200   asks n2: response of witnesses over all\n"
+     "1200   asks n2: response of agent over all from elsewhere\n"
+     "1425 verdict unknown of n0 by unknown/own-data-path-silent\n"
+     "1425 -> n1 data verdict-down\n"
+     "1425 -> n2 data verdict-down\n"
+     "1425 -> n3 data verdict-down\n"
      "= unknown of node n0 0.500, by stalled-peer; or link-fault 0.400; or nic-fault 0.400; or"
      " switch-fault 0.200\n"},
     {"unknown/no-node-answers", 4, 1, the_own_side_of_both_paths_is_down,
@@ -1283,7 +1327,8 @@ static const char *without_repeats(const char *log)
         if (strncmp(line + time, "-> ", 3) == 0 && end - line > 6 &&
             strncmp(end - 6, " probe", 6) == 0 && !is_at(line, asked, strlen(asked)))
             continue;
-        len += (size_t) snprintf(out + len, sizeof(out) - len, "%.*s", (int) (end + 1 - line), line);
+        len +=
+            (size_t) snprintf(out + len, sizeof(out) - len, "%.*s", (int) (end + 1 - line), line);
     }
     out[len] = 0;
     return out;
@@ -1326,13 +1371,14 @@ START_TEST(a_sign_decides)
 {
     struct lone *l = lone_new(signs[_i].nodes, signs[_i].ppn, 32, 0);
     bool well = strncmp(signs[_i].sign, "well/", 5) == 0;
+    ftree_time begin = l->now;
     char text[16384];
 
     l->steps = true;
     signs[_i].play(l);
-    for (int ms = 1; l->verdicts == 0 && (ms <= 950 || l->ft->suspects.n > 0); ms++) {
+    while (l->verdicts == 0 && (l->now < begin + 950 * FTREE_MS || l->ft->suspects.n > 0)) {
         lone_run(l, 1);
-        if (ms == 750 || ms == 1250)
+        if (l->now == begin + 750 * FTREE_MS || l->now == begin + 1250 * FTREE_MS)
             goes_on_answering(l);
     }
     snprintf(text, sizeof(text), "%s", without_repeats(lone_log(l)));
@@ -1843,36 +1889,46 @@ START_TEST(a_nic_that_is_down_hides_and_causes_a_link_without_carrier)
     it_has_no_carrier(l);
     lone_run(l, 300);
     goes_on_answering(l);
-    lone_run(l, 200);
+    lone_run(l, 500);
+    goes_on_answering(l);
+    lone_run(l, 300);
     EXPECT_LINES(without_repeats(lone_log(l)),
                  "0   group n2: port-down, 1 in all\n"
-                              "0   rule port-down on n2:\n"
-                              "0   rule port-down derives carrier-lost\n"
-                              "0   rule carrier-lost on n2: link-fault 0.650 nic-fault 0.150"
-                              " node-outage 0.100 unknown 0.050\n"
-                              "0 suspects n2: carrier-lost, rule carrier-lost\n"
-                              "0   asks n2: response of agent over all\n"
-                              "0 -> n2 data probe\n"
-                              "0 -> n2 mgmt probe\n"
-                              "150   asks n2: response of agent over all\n"
-                              "150 -> n2 data probe fresh\n"
-                              "150 -> n2 mgmt probe fresh\n"
-                              "150   asks n2: response of agent over all from elsewhere\n"
-                              "150 -> n3 data visit\n"
-                              "150 -> n3 mgmt visit\n"
-                              "150 -> n1 data visit\n"
-                              "150 -> n1 mgmt visit\n"
-                              "450   asks n2: response of agent over all\n"
-                              "450 -> n2 data probe fresh\n"
-                              "450 -> n2 mgmt probe fresh\n"
-                              "450   asks n2: response of agent over all from elsewhere\n"
-                              "450   asks n2: state of agent over answered\n"
-                              "450 -> n2 mgmt probe\n"
-                              "675   asks n2: response of agent over all\n"
-                              "675 -> n2 data probe fresh\n"
-                              "675 -> n2 mgmt probe fresh\n"
-                              "900 unknown/data-path-silent is a consequence of a fault that is"
-                              " known\n");
+                 "0   rule port-down on n2:\n"
+                 "0   rule port-down derives carrier-lost\n"
+                 "0   rule carrier-lost on n2: link-fault 0.650 nic-fault 0.150"
+                 " node-outage 0.100 unknown 0.050\n"
+                 "0 suspects n2: carrier-lost, rule carrier-lost\n"
+                 "0   asks n2: response of agent over all\n"
+                 "0 -> n2 data probe\n"
+                 "0 -> n2 mgmt probe\n"
+                 "150   asks n2: response of agent over all\n"
+                 "150 -> n2 data probe fresh\n"
+                 "150 -> n2 mgmt probe fresh\n"
+                 "150   asks n2: response of agent over all from elsewhere\n"
+                 "150 -> n3 data visit\n"
+                 "150 -> n3 mgmt visit\n"
+                 "150 -> n1 data visit\n"
+                 "150 -> n1 mgmt visit\n"
+                 "450   asks n2: response of agent over all\n"
+                 "450 -> n2 data probe fresh\n"
+                 "450 -> n2 mgmt probe fresh\n"
+                 "450   asks n2: response of agent over all from elsewhere\n"
+                 "450   asks n2: state of agent over answered\n"
+                 "450 -> n2 mgmt probe\n"
+                 "675   asks n2: response of agent over all\n"
+                 "675 -> n2 data probe fresh\n"
+                 "675 -> n2 mgmt probe fresh\n"
+                 "900   asks n2: response of agent over all\n"
+                 "900 -> n2 data probe fresh\n"
+                 "900 -> n2 mgmt probe fresh\n"
+                 "900   asks n2: response of agent over all from elsewhere\n"
+                 "1200   asks n2: response of agent over all\n"
+                 "1200 -> n2 data probe fresh\n"
+                 "1200 -> n2 mgmt probe fresh\n"
+                 "1200   asks n2: response of agent over all from elsewhere\n"
+                 "1425 unknown/data-path-silent is a consequence of a fault that is"
+                 " known\n");
     ck_assert_int_eq(l->verdicts, 0);
     lone_free(l);
 }

@@ -567,13 +567,14 @@ static bool takes(const struct rules_step *s, uint32_t at, int ask, int of, int 
            s->if_ == if_ && s->fresh == fresh;
 }
 
-/* At 0, 1, 3 and 4.5 rto; from the second try on by a new connection, and others are asked, too. */
+/* At 0, 1, 3 and 4.5 rto; from the second try on by a new connection, and others are asked, too;
+ * between these by the connection that is there. */
 static void check_strategy(const struct rules_strategy *s, int first_over)
 {
-    static const uint32_t at[] = {1000, 3000, 4500};
+    static const uint32_t at[] = {1000, 3000, 4500}, between[] = {2000, 4000, 5250};
     const struct rules_step *step = s->step;
 
-    ck_assert_int_eq(s->steps, 13);
+    ck_assert_int_eq(s->steps, 16);
     ck_assert(takes(step++, 0, RULES_ASK_RESPONSE, RULES_OF_AGENT, first_over, 0, false));
     for (int i = 0; i < COUNT(at); i++) {
         ck_assert(takes(step++, at[i], RULES_ASK_RESPONSE, RULES_OF_AGENT, RULES_OVER_ALL,
@@ -590,6 +591,8 @@ static void check_strategy(const struct rules_strategy *s, int first_over)
         if (i == 1)
             ck_assert(takes(step++, at[i], RULES_ASK_STATE, RULES_OF_AGENT, RULES_OVER_ANSWERED,
                             RULES_IF_ANSWERED, false));
+        ck_assert(takes(step++, between[i], RULES_ASK_RESPONSE, RULES_OF_AGENT, RULES_OVER_ALL,
+                        RULES_IF_ALWAYS, false));
     }
 }
 

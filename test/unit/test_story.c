@@ -225,9 +225,10 @@ START_TEST(root_and_first_substitute_are_lost)
                  "1000 n4: symptom about n3 goes to n0\n"
                  "1000 n5: rank 5 stalls, waits for rank 0\n"
                  "1000 n5: symptom about n0 goes to substitute n3\n"
+                 "1150 n1: symptom about n0 goes to substitute n5\n"
+                 "1150 n5: suspects n0: peer-stall, rule stalled-peer\n"
                  "1350 n1: symptom to n3 not acknowledged\n"
                  "1350 n1: symptom about n3 goes to n0\n"
-                 "1350 n1: symptom about n0 goes to substitute n5\n"
                  "1350 n2: symptom to n0 not acknowledged\n"
                  "1350 n2: symptom about n0 goes to substitute n3\n"
                  "1350 n2: symptom about n3 goes to substitute n5\n"
@@ -236,17 +237,16 @@ START_TEST(root_and_first_substitute_are_lost)
                  "1350 n4: symptom about n3 goes to substitute n5\n"
                  "1350 n5: symptom to n3 not acknowledged\n"
                  "1350 n5: symptom about n3 goes to n0\n"
-                 "1350 n5: suspects n0: peer-stall, rule stalled-peer\n"
                  "1351 n5: suspects n3: peer-stall, rule stalled-peer\n"
+                 "1500 n2: symptom about n0 goes to substitute n5\n"
+                 "1500 n4: symptom about n0 goes to substitute n5\n"
                  "1700 n1: symptom to n0 not acknowledged\n"
                  "1700 n1: symptom about n0 goes to substitute n5\n"
                  "1700 n1: symptom about n3 goes to substitute n5\n"
                  "1700 n2: symptom to n3 not acknowledged\n"
                  "1700 n2: symptom about n3 goes to substitute n5\n"
-                 "1700 n2: symptom about n0 goes to substitute n5\n"
                  "1700 n4: symptom to n3 not acknowledged\n"
                  "1700 n4: symptom about n3 goes to substitute n5\n"
-                 "1700 n4: symptom about n0 goes to substitute n5\n"
                  "1700 n5: symptom to n0 not acknowledged\n"
                  "2000 n1: rank 1 stalls, waits for rank 0\n"
                  "2000 n1: symptom about n0 goes to substitute n5\n"
@@ -255,7 +255,7 @@ START_TEST(root_and_first_substitute_are_lost)
                  "2000 n4: rank 4 stalls, waits for rank 3\n"
                  "2000 n4: symptom about n3 goes to substitute n5\n"
                  "2000 n5: rank 5 stalls, waits for rank 0\n"
-                 "2250 n5: verdict node-outage of n0 by node-outage/both-paths-silent\n"
+                 "2050 n5: verdict node-outage of n0 by node-outage/both-paths-silent\n"
                  "2251 n5: verdict node-outage of n3 by node-outage/both-paths-silent\n"
                  "2252 n1: learns node-outage of n3\n"
                  "2252 n2: learns node-outage of n3\n"
@@ -904,7 +904,7 @@ START_TEST(five_hundred_symptoms_a_second_are_one_verdict)
     ck_assert_uint_gt(w->report[0].symptoms, 1);
     expect_all_told(w, 1);
     /* two of them went that way; the rest is probes, the verdict and its acknowledgments */
-    ck_assert_int_lt(world_busiest(w), 60);
+    ck_assert_int_lt(world_busiest(w), 70);
     world_free(w);
 }
 END_TEST
