@@ -199,17 +199,15 @@ void ftree_destroy(struct ftree *ft)
 
 /* ---- messages -------------------------------------------------------------------------------- */
 
-static void acknowledge(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
-                        uint64_t conn, uint32_t id, enum wire_type type, uint8_t flags)
+void ftree_acknowledge(struct ftree *ft, ftree_time now, const struct ftree_route *to,
+                       enum wire_type type, uint8_t flags, uint32_t id)
 {
-    struct ftree_route to = {.node = from, .path = (uint8_t) path, .conn = conn};
     struct wire_message m;
 
     m.type = (uint8_t) type;
     m.flags = flags;
     m.u.ack = id;
-
-    ftree_send(ft, now, &to, &m);
+    ftree_send(ft, now, to, &m);
 }
 
 /* Another node shows that a path works, if only by its kernel's refusal. */
@@ -320,8 +318,9 @@ static bool is_acknowledged(uint8_t type)
 int ftree_receive(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
                   uint64_t conn, const void *bytes, size_t len)
 {
+    struct ftree_route back = {.node = from, .path = (uint8_t) path, .conn = conn};
+    enum told told = TOLD;
     struct wire_message m;
-    uint8_t flags = 0;
     int rc;
 
     if (from < 0 || from >= ft->job->nodes || from == ft->self || path >= FTREE_PATHS)
@@ -332,13 +331,14 @@ int ftree_receive(struct ftree *ft, ftree_time now, int32_t from, enum ftree_pat
     heard_from(ft, now, from, path, &m);
     if (m.type == WIRE_SYMPTOM && !ft->leaving &&
         ftree_correlate_is_overloaded(ft, now, &m.u.symptom)) {
-        acknowledge(ft, now, from, path, conn, m.id, WIRE_BUSY, 0);
+        ftree_acknowledge(ft, now, &back, WIRE_BUSY, 0, m.id);
         return FTREE_OK;
     }
-    if (m.type == WIRE_VERDICT_DOWN && !ftree_spread_down(ft, now, from, m.id, &m.u.told))
-        flags = WIRE_FLAG_NOBODY_WAITS;
-    if (is_acknowledged(m.type))
-        acknowledge(ft, now, from, path, conn, m.id, WIRE_ACK, flags);
+    if (m.type == WIRE_VERDICT_DOWN)
+        told = ftree_spread_down(ft, now, from, m.id, &m.u.told);
+    if (is_acknowledged(m.type) && told != TOLD_ASKING)
+        ftree_acknowledge(ft, now, &back, WIRE_ACK,
+                          told == TOLD_NOBODY_WAITS ? WIRE_FLAG_NOBODY_WAITS : 0, m.id);
     dispatch(ft, now, from, path, conn, &m);
     return FTREE_OK;
 }

@@ -176,6 +176,7 @@ struct telling {
     int32_t asker; /* who wants the victims, FTREE_NONE: this is the acting root */
     uint32_t asked; /* number of the message that told */
     ftree_time until;
+    ftree_time acknowledge; /* that message, if the victims are not in by then; FTREE_NEVER: it is */
     struct ftree_ranks victims;
     FTREE_ARRAY(struct due) due;
 };
@@ -294,6 +295,8 @@ int32_t ftree_rank_at(const struct ftree_job *job, int32_t node, int32_t i);
 int ftree_send(struct ftree *ft, ftree_time now, const struct ftree_route *to,
                struct wire_message *m);
 /* The same by every path that the job has. */
+void ftree_acknowledge(struct ftree *ft, ftree_time now, const struct ftree_route *to,
+                       enum wire_type type, uint8_t flags, uint32_t id);
 void ftree_send_all_paths(struct ftree *ft, ftree_time now, const struct ftree_route *to,
                           struct wire_message *m);
 void ftree_rtt(struct ftree *ft, ftree_time rtt);
@@ -423,8 +426,13 @@ ftree_time ftree_withdraw_deadline(const struct ftree *ft);
 /* spread.c */
 void ftree_spread_raise(struct ftree *ft, ftree_time now, const struct ftree_verdict *v);
 void ftree_spread_up(struct ftree *ft, ftree_time now, int32_t from, const struct ftree_verdict *v);
-/* Verdicts that are told from above.  False: nobody waits, here or below. */
-bool ftree_spread_down(struct ftree *ft, ftree_time now, int32_t from, uint32_t id,
+/* What came of verdicts that were told from above. */
+enum told {
+    TOLD, /* it is acknowledged, and the victims follow */
+    TOLD_NOBODY_WAITS, /* it is acknowledged, and that is all */
+    TOLD_ASKING /* the answer will come soon, and acknowledges it */
+};
+enum told ftree_spread_down(struct ftree *ft, ftree_time now, int32_t from, uint32_t id,
                        const struct wire_told *told);
 void ftree_spread_nobody_waits(struct ftree *ft, ftree_time now, int32_t from, uint32_t told);
 void ftree_spread_victims(struct ftree *ft, ftree_time now, int32_t from,

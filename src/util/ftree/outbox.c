@@ -165,7 +165,8 @@ void ftree_outbox_ack(struct ftree *ft, ftree_time now, int32_t from, uint32_t i
         struct letter *l = &ft->outbox.items[i];
         if (l->id != id || l->to != from)
             continue;
-        if (l->tries == 1) /* Karn: a repeated message measures nothing */
+        /* Karn: a repeated message measures nothing; nor does one that those below answer first */
+        if (l->tries == 1 && l->type != WIRE_VERDICT_DOWN)
             ftree_rtt(ft, now - l->sent);
         drop(ft, i);
         return;

@@ -12,8 +12,9 @@
  * Back up: the ranks that wait, as a set that grows on its way.  The acting root tells people once
  * the set is in or `gather` is over.
  *
- * Most nodes are leaves, and on most of them nobody waits: these say so with the acknowledgment, so
- * a verdict costs two messages a node.  When many are found at once they are told together: the
+ * Where nobody waits, at a node and below it, it says so with the acknowledgment, which it keeps back
+ * for that; so a verdict costs two messages a node.  The victims, where there are any, acknowledge,
+ * too.  When many are found at once they are told together: the
  * first at once, those that follow after a pause that grows while there are more.
  *
  * The acting root is the first of the root and its substitutes that no verdict says is lost.
@@ -28,6 +29,9 @@
 #define TELL_PAUSE_MIN (20 * FTREE_MS)
 #define TELL_PAUSE_MAX (320 * FTREE_MS)
 #define TELL_CALM (1000 * FTREE_MS)
+
+/* An acknowledgment is kept back for half the shortest time after which it is asked for again. */
+#define KEPT_BACK(ft) ((ft)->cfg.rto_min / 2)
 
 bool ftree_spread_is_root(const struct ftree *ft)
 {
@@ -132,6 +136,15 @@ static void report(struct ftree *ft, struct known *k, const struct ftree_ranks *
         ft->io->report(ft->io_ctx, &v);
 }
 
+static void acknowledge(struct ftree *ft, ftree_time now, const struct telling *t, uint8_t flags)
+{
+    struct ftree_route to = {.node = t->asker, .path = FTREE_PATH_DATA};
+
+    if (!ft->job->has_path[FTREE_PATH_DATA])
+        to.path = FTREE_PATH_MGMT;
+    ftree_acknowledge(ft, now, &to, WIRE_ACK, flags, t->asked);
+}
+
 /* The victims of what was told together are in. */
 static void finish(struct ftree *ft, ftree_time now, int32_t i)
 {
@@ -147,7 +160,11 @@ static void finish(struct ftree *ft, ftree_time now, int32_t i)
         if (t.asker == FTREE_NONE)
             report(ft, k, &t.victims);
     }
-    if (t.asker != FTREE_NONE)
+    if (t.asker == FTREE_NONE)
+        return;
+    if (t.victims.count == 0 && t.acknowledge != FTREE_NEVER)
+        acknowledge(ft, now, &t, WIRE_FLAG_NOBODY_WAITS);
+    else
         send_victims(ft, now, t.asker, t.asked, &t.victims);
 }
 
@@ -177,6 +194,7 @@ void ftree_spread_victims(struct ftree *ft, ftree_time now, int32_t from,
 {
     int32_t i = settle(ft, from, w->told);
 
+    ftree_outbox_ack(ft, now, from, w->told);
     if (i < 0)
         return;
     ftree_verdict_ranks_merge(&ft->tellings.items[i].victims, &w->ranks);
@@ -330,18 +348,19 @@ static uint32_t next_telling(struct ftree *ft)
 }
 
 /* There is nobody below to be told. */
-static bool tell_nobody(struct ftree *ft, ftree_time now, int32_t from, uint32_t asked)
+static enum told tell_nobody(struct ftree *ft, ftree_time now, int32_t from, uint32_t asked)
 {
     struct ftree_ranks victims = {0};
 
     if (!mark_told(ft, from, next_telling(ft)))
-        return false;
+        return TOLD_NOBODY_WAITS;
     add_own_victims(ft, now, ft->last_telling, &victims);
     for (int32_t i = 0; i < ft->batch.n; i++)
         ft->known.items[ft->batch.items[i]].telling = 0;
-    if (victims.count > 0)
-        send_victims(ft, now, from, asked, &victims);
-    return victims.count > 0;
+    if (victims.count == 0)
+        return TOLD_NOBODY_WAITS;
+    send_victims(ft, now, from, asked, &victims);
+    return TOLD_ASKING;
 }
 
 /* -1: out of memory, nobody waits for replies. */
@@ -355,13 +374,13 @@ static int32_t begin_telling(struct ftree *ft, ftree_time now, int32_t from, uin
     t->asker = from;
     t->asked = asked;
     t->until = now + gather_time(ft, from);
+    t->acknowledge = from == FTREE_NONE ? FTREE_NEVER : now + KEPT_BACK(ft);
     add_own_victims(ft, now, t->number, &t->victims);
     return ft->tellings.n - 1;
 }
 
-/* Tells the batch to those below, and gathers the victims of what is not over.  False: nobody waits,
- * here or below. */
-static bool tell_down(struct ftree *ft, ftree_time now, int32_t from, uint32_t asked)
+/* Tells the batch to those below, and gathers the victims of what is not over. */
+static enum told tell_down(struct ftree *ft, ftree_time now, int32_t from, uint32_t asked)
 {
     struct posting p = {.now = now, .from = from, .telling = -1};
     int32_t first;
@@ -372,9 +391,9 @@ static bool tell_down(struct ftree *ft, ftree_time now, int32_t from, uint32_t a
         p.telling = begin_telling(ft, now, from, asked);
     tell_children(ft, from == FTREE_NONE ? 0 : ft->self, &p);
     if (p.telling < 0)
-        return false;
+        return TOLD_NOBODY_WAITS;
     finish_if_all_are_in(ft, now, p.telling);
-    return true;
+    return TOLD_ASKING;
 }
 
 void ftree_spread_clear(struct ftree *ft)
@@ -593,15 +612,19 @@ static bool hear(struct ftree *ft, ftree_time now, const struct outline *o, stru
 }
 
 /* True while the victims of what this very message told are awaited, or are on their way. */
-static bool is_being_answered(const struct ftree *ft, int32_t from, uint32_t id)
+static bool is_being_answered(struct ftree *ft, int32_t from, uint32_t id)
 {
-    for (int32_t i = 0; i < ft->tellings.n; i++)
-        if (ft->tellings.items[i].asker == from && ft->tellings.items[i].asked == id)
-            return true;
+    for (int32_t i = 0; i < ft->tellings.n; i++) {
+        struct telling *t = &ft->tellings.items[i];
+        if (t->asker != from || t->asked != id)
+            continue;
+        t->acknowledge = FTREE_NEVER; /* by the caller, now */
+        return true;
+    }
     return ftree_outbox_has_victims(ft, from, id);
 }
 
-bool ftree_spread_down(struct ftree *ft, ftree_time now, int32_t from, uint32_t id,
+enum told ftree_spread_down(struct ftree *ft, ftree_time now, int32_t from, uint32_t id,
                        const struct wire_told *told)
 {
     struct wire_told rest = *told;
@@ -611,7 +634,7 @@ bool ftree_spread_down(struct ftree *ft, ftree_time now, int32_t from, uint32_t 
     struct known *k;
 
     if (is_being_answered(ft, from, id)) /* it came twice */
-        return true;
+        return TOLD;
     ftree_withdraw_forget(ft, now);
     ft->batch.n = 0;
     ftree_verdict_reserve(ft, rest.n);
@@ -620,7 +643,7 @@ bool ftree_spread_down(struct ftree *ft, ftree_time now, int32_t from, uint32_t 
         if (hear(ft, now, &o, &k, &room))
             add_to_batch(ft, k);
     }
-    return ft->batch.n > 0 && tell_down(ft, now, from, id);
+    return ft->batch.n > 0 ? tell_down(ft, now, from, id) : TOLD_NOBODY_WAITS;
 }
 
 /* ---- up -------------------------------------------------------------------------------------- */
@@ -826,13 +849,19 @@ void ftree_spread_undeliverable(struct ftree *ft, ftree_time now, const struct l
 
 void ftree_spread_tick(struct ftree *ft, ftree_time now)
 {
-    for (int32_t i = 0; i < ft->tellings.n;)
-        if (ft->tellings.items[i].until <= now) {
+    for (int32_t i = 0; i < ft->tellings.n;) {
+        struct telling *t = &ft->tellings.items[i];
+        if (t->until <= now) {
             finish(ft, now, i);
             i = 0; /* telling people may have brought others */
-        } else {
-            i++;
+            continue;
         }
+        if (t->acknowledge <= now) {
+            acknowledge(ft, now, t, 0);
+            t->acknowledge = FTREE_NEVER;
+        }
+        i++;
+    }
     if (ft->queued > 0 && ft->tell_at <= now)
         tell_queued(ft, now);
     for (int32_t i = 0; i < ft->known.n && ft->unsent > 0; i++) {
@@ -851,7 +880,7 @@ ftree_time ftree_spread_deadline(const struct ftree *ft)
     ftree_time t = ft->queued > 0 ? ft->tell_at : FTREE_NEVER;
 
     for (int32_t i = 0; i < ft->tellings.n; i++)
-        t = ftree_min(t, ft->tellings.items[i].until);
+        t = ftree_min(t, ftree_min(ft->tellings.items[i].until, ft->tellings.items[i].acknowledge));
     for (int32_t i = 0; i < ft->known.n && ft->unsent > 0; i++)
         if (ft->known.items[i].up != UP_NOTHING)
             t = ftree_min(t, ft->known.items[i].up_again);
