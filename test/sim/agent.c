@@ -5,8 +5,8 @@
 
 #include "run.h"
 
+#include "ftree_int.h"
 #include "sim_memory.h"
-#include "wire.h"
 
 #include <errno.h>
 #include <malloc.h>
@@ -56,10 +56,49 @@ static void knock(struct sim_run *r, int32_t from, const struct ftree_route *to)
     sim_queue_push(&r->queue, &e);
 }
 
-/* Is it a question about a suspect, or what that brings?  The type is the third byte. */
-static bool is_probing(const uint8_t *bytes, size_t len)
+/* ---- what is about the own suspects ---------------------------------------------------------- */
+
+static int32_t number_at(const uint8_t *bytes, size_t len, size_t at)
 {
-    return len >= WIRE_HEADER && bytes[2] >= WIRE_PROBE && bytes[2] <= WIRE_SEEN;
+    if (at + 4 > len)
+        return FTREE_NONE;
+    return (int32_t) (bytes[at] | (uint32_t) bytes[at + 1] << 8 | (uint32_t) bytes[at + 2] << 16 |
+                      (uint32_t) bytes[at + 3] << 24);
+}
+
+/* The node that decided, of a verdict on its way up: behind three texts, the id, the component and
+ * the pid (wire.c). */
+static int32_t decided_by(const uint8_t *bytes, size_t len)
+{
+    size_t at = WIRE_HEADER + 3;
+
+    for (int i = 0; i < 3 && at < len; i++)
+        at += 1u + bytes[at];
+    return number_at(bytes, len, at + 4 + 13 + 4);
+}
+
+/* How many messages about the node's own suspects this one is, with its acknowledgment: a question,
+ * what that brings, a symptom that is analysed here, a verdict that was found here. */
+static uint32_t about_suspects(const struct sim_node *n, const uint8_t *bytes, size_t len)
+{
+    int32_t node;
+
+    switch (len >= WIRE_HEADER ? bytes[2] : WIRE_ACK) {
+        case WIRE_PROBE:
+        case WIRE_ANSWER:
+        case WIRE_STATE:
+        case WIRE_LOG:
+        case WIRE_VISIT:
+        case WIRE_SEEN:
+            return 1;
+        case WIRE_SYMPTOM:
+            node = number_at(bytes, len, WIRE_HEADER + 3);
+            return ftree_group_find(n->ft, node, FTREE_NONE) || ftree_has_failed(n->ft, node) ? 2 : 0;
+        case WIRE_VERDICT_UP:
+            return decided_by(bytes, len) == number(n) ? 2 : 0;
+        default:
+            return 0;
+    }
 }
 
 /* The agent's CPU is busy with one message more; returns when it is done with it. */
@@ -84,7 +123,7 @@ static int send_message(void *ctx, const struct ftree_route *to, const void *byt
     ftree_time leaves = work(r, n), takes[2];
 
     n->sent++;
-    n->probing += is_probing(bytes, len);
+    n->own_suspects += about_suspects(n, bytes, len);
     n->bytes += len;
     r->messages++;
     r->bytes += len;
@@ -313,11 +352,11 @@ void sim_agent_message(struct sim_run *r, struct sim_event *e)
         return;
     note(r, e);
     n->received++;
-    n->probing += is_probing(e->bytes, e->len);
     n->bytes += e->len;
     if (r->options->trace)
         sim_trace_message(r, e);
     ftree_receive(n->ft, r->now, e->from, e->path, 1, e->bytes, e->len);
+    n->own_suspects += about_suspects(n, e->bytes, e->len);
     free(e->bytes);
     sim_run_touch(r, e->to);
 }

@@ -162,7 +162,7 @@ judge() {
         .runs | ([if all(.[]; .ok) then empty else "verdicts" end,
             if is("bound") and any(.[]; .located_most_s > .located_bound_s) then "bound"
                 else empty end,
-            if is("load") and any(.[]; .messages_busiest_node_beside_probes >
+            if is("load") and any(.[]; .messages_busiest_node_beside_suspects >
                 4 * $fanout * ([$faults, 1] | max)) then "load" else empty end,
             if any(.[]; .bytes_per_handle > 1024) then "idle" else empty end,
             if any(.[]; .wall_s > $limit) then "wall" else empty end] | join(",")) as $bad |
@@ -170,7 +170,7 @@ judge() {
             (map(.verdicts[].latency_s // empty) | mean),
             (map(.verdicts[].latency_s // empty) | max // 0),
             (map(.messages_mean) | mean), (map(.messages_busiest_node) | max),
-            (map(.messages_busiest_node_beside_probes) | max),
+            (map(.messages_busiest_node_beside_suspects) | max),
             (map(.bytes_per_handle) | max), (map(.bytes_per_handle_peak) | max),
             (map(.wall_s) | max), if $bad == "" then "-" else $bad end]
         | map(if type == "number" then . * 1000 | round / 1000 else . end) | @tsv' \

@@ -97,8 +97,8 @@ void sim_result_take(const struct sim_run *r, double wall_s, struct sim_result *
             out->busiest_messages = messages;
             out->busiest = i;
         }
-        if (messages - n->probing > out->busiest_beside_probes)
-            out->busiest_beside_probes = messages - n->probing;
+        if (messages - n->own_suspects > out->busiest_beside_suspects)
+            out->busiest_beside_suspects = messages - n->own_suspects;
         if (n->bytes > out->busiest_bytes)
             out->busiest_bytes = n->bytes;
         out->active += n->sent > 0;
@@ -313,7 +313,7 @@ struct json_object *sim_result_json(const struct sim_run *r, const struct sim_re
     add_mistakes(r, o);
     add_count(o, "messages_total", r->messages);
     add_count(o, "messages_busiest_node", s->busiest_messages);
-    add_count(o, "messages_busiest_node_beside_probes", s->busiest_beside_probes);
+    add_count(o, "messages_busiest_node_beside_suspects", s->busiest_beside_suspects);
     add_count(o, "busiest_node", (uint64_t) s->busiest);
     add_number(o, "messages_mean", (double) r->messages / r->job.nodes);
     add_count(o, "bytes_total", r->bytes);

@@ -53,7 +53,7 @@ struct sim_node {
     ftree_time asleep_until; /* its processes are stopped until then */
     uint64_t bytes; /* sent and received */
     uint32_t sent, received; /* messages */
-    uint32_t probing; /* of both: questions about suspects, and what they bring */
+    uint32_t own_suspects; /* of both: those about them */
     uint32_t memory, memory_most; /* of its handle, in bytes */
     bool off; /* no power */
     bool gone; /* its processes have ended */
