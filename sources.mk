@@ -135,6 +135,7 @@ sim_sources = \
     test/sim/network.c \
     test/sim/plan.c \
     test/sim/plot.c \
+    test/sim/pool.c \
     test/sim/queue.c \
     test/sim/replay.c \
     test/sim/replay_command.c \
@@ -154,6 +155,7 @@ sim_headers = \
     test/sim/draw.h \
     test/sim/network.h \
     test/sim/plot.h \
+    test/sim/pool.h \
     test/sim/queue.h \
     test/sim/replay.h \
     test/sim/result.h \

@@ -6,10 +6,9 @@
 #include "run.h"
 
 #include "ftree_int.h"
-#include "sim_memory.h"
+#include "pool.h"
 
 #include <errno.h>
-#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -133,7 +132,7 @@ static int send_message(void *ctx, const struct ftree_route *to, const void *byt
         knock(r, e.from, to);
     for (int i = sim_network_carry(&r->network, e.from, e.to, to->path, takes); i > 0; i--) {
         e.at = leaves + takes[i - 1];
-        e.bytes = sim_copy(bytes, len);
+        e.bytes = sim_pool_copy(bytes, len);
         sim_queue_push(&r->queue, &e);
     }
     return 0;
@@ -231,20 +230,16 @@ static void trace(void *ctx, const char *line)
     sim_trace_line(n->run, number(n), line);
 }
 
-/* What the C library really gives counts, for that is what a handle costs. */
+/* What a block really takes counts, for that is what a handle costs. */
 static void *alloc(void *ctx, void *ptr, size_t size)
 {
     struct sim_node *n = ctx;
-    size_t before = ptr ? malloc_usable_size(ptr) : 0, after = 0;
-    void *out = NULL;
+    size_t before = sim_pool_size(ptr), after;
+    void *out = sim_pool_alloc(ptr, size);
 
-    if (size) {
-        out = realloc(ptr, size);
-        if (!out)
-            return NULL;
-        after = malloc_usable_size(out);
-    } else
-        free(ptr);
+    if (size && !out)
+        return NULL;
+    after = sim_pool_size(out);
     n->memory += (uint32_t) (after - before);
     n->run->memory += after - before;
     if (n->memory > n->memory_most)
@@ -273,7 +268,7 @@ const struct ftree_io sim_agent_io_traced = {.send = send_traced,
 
 static void note(struct sim_run *r, const struct sim_event *e)
 {
-    uint64_t word;
+    uint64_t word, hash = e->len;
 
     sim_run_note(r, r->now);
     sim_run_note(r, ((uint64_t) (uint32_t) e->to << 32) | (uint32_t) e->from);
@@ -282,8 +277,10 @@ static void note(struct sim_run *r, const struct sim_event *e)
     for (size_t i = 0; i < e->len; i += sizeof(word)) {
         word = 0;
         memcpy(&word, e->bytes + i, e->len - i < sizeof(word) ? e->len - i : sizeof(word));
-        sim_run_note(r, word);
+        hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
+        hash ^= hash >> 32;
     }
+    sim_run_note(r, hash);
 }
 
 /* True if it is for now; else it comes again when the node's processes run, or never. */
@@ -292,7 +289,7 @@ static bool is_awake(struct sim_run *r, struct sim_event *e)
     const struct sim_node *n = &r->node[e->to];
 
     if (n->off || n->gone || n->asleep_until == FTREE_NEVER) {
-        free(e->bytes);
+        sim_pool_free(e->bytes);
         return false;
     }
     if (n->asleep_until <= r->now)
@@ -345,7 +342,7 @@ void sim_agent_message(struct sim_run *r, struct sim_event *e)
 
     if (e->role == FTREE_ROLE_DEPUTY) {
         deputy_answers(r, e);
-        free(e->bytes);
+        sim_pool_free(e->bytes);
         return;
     }
     if (!is_awake(r, e) || !has_turn(r, e))
@@ -357,7 +354,7 @@ void sim_agent_message(struct sim_run *r, struct sim_event *e)
         sim_trace_message(r, e);
     ftree_receive(n->ft, r->now, e->from, e->path, 1, e->bytes, e->len);
     n->own_suspects += about_suspects(n, e->bytes, e->len);
-    free(e->bytes);
+    sim_pool_free(e->bytes);
     sim_run_touch(r, e->to);
 }
 

@@ -8,6 +8,8 @@
 
 #include "ftree.h"
 
+#define SIM_SLOT_BITS 28 /* the other 36 bits of sim_key.order are enough for a year's events */
+
 /*
  * What will happen: a heap of events by time, and events of one time in the order in which they
  * were put in, so that a run is the same each time.  The heap has keys of 16 bytes, of which four
@@ -29,21 +31,21 @@ struct sim_event {
     bool queued; /* it has waited for the agent's CPU already */
     int16_t error;
     uint16_t len;
-    uint8_t *bytes; /* of a message: whoever pops it frees it */
+    uint8_t *bytes; /* of a message: from the pool; whoever pops it frees it */
 };
 
 struct sim_key {
+    uint64_t order; /* how many were put in before it, and in its low bits where the event is */
     ftree_time at;
-    uint32_t seq; /* may wrap: after 2^32 events two of one time may change their places */
-    uint32_t slot; /* where the event is */
 };
 
 struct sim_queue {
-    struct sim_key *heap; /* [n] */
+    struct sim_key *heap; /* [n]; the children of each are in one cache line */
+    void *heap_memory;
     struct sim_event *slot; /* [room] */
     uint32_t *free_slot; /* [room - n]: those that are not in use */
     size_t n, room;
-    uint32_t seq;
+    uint64_t seq; /* how many were put in */
     size_t most; /* that were in it at once */
 };
 
@@ -52,6 +54,9 @@ void sim_queue_push(struct sim_queue *q, const struct sim_event *e);
 
 /* Purpose: takes the next event out; false: there is none. */
 bool sim_queue_pop(struct sim_queue *q, struct sim_event *e);
+
+/* Purpose: the next one, which stays in; NULL: there is none. */
+const struct sim_event *sim_queue_peek(const struct sim_queue *q);
 
 /* Purpose: when the next one is; FTREE_NEVER: there is none. */
 ftree_time sim_queue_next(const struct sim_queue *q);

@@ -111,11 +111,25 @@ static void tick(struct sim_run *r, int32_t node)
     sim_run_touch(r, node);
 }
 
+/* What the event after this one needs is on its way from memory while this one is worked on. */
+static void look_ahead(const struct sim_run *r)
+{
+    const struct sim_event *e = sim_queue_peek(&r->queue);
+
+    if (!e || e->kind > SIM_STALL)
+        return;
+    __builtin_prefetch(e->bytes);
+    __builtin_prefetch(&r->deadlines.at[e->to]);
+    __builtin_prefetch(r->node[e->to].ft);
+    __builtin_prefetch((const char *) r->node[e->to].ft + 64);
+}
+
 static void event(struct sim_run *r)
 {
     struct sim_event e;
 
     sim_queue_pop(&r->queue, &e);
+    look_ahead(r);
     r->events++;
     switch (e.kind) {
         case SIM_MESSAGE:

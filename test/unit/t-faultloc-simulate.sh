@@ -86,7 +86,8 @@ command=("${simulate[@]}")
 if command -v gnuplot >"$work/null"; then
     run --nodes 100 --fault 'lose node 17' --runs 2 --json "$work/node-100.json" --quiet
     run --nodes 10 --fault 'lose node 7' --json "$work/node-10.json" --quiet
-    expect 0 "" --plot "$work/cost.svg" "$work"/node-*.json
+    run --plot "$work/cost.svg" "$work"/node-*.json
+    [ $code = 0 ] || bad "--plot of files: exit code $code: $(cat "$work/err")"
     grep -q '>nodes of the job<' "$work/cost.svg" || bad "--plot: the axis has no name"
     grep -q '^100 .* 2$' "$work/cost.svg.dat" || bad "--plot: not both runs of 100 nodes"
     expect 0 "yes" --plot "$work/cost.png" --nodes 100

@@ -4,12 +4,13 @@
  */
 
 #include "draw.h"
+#include "pool.h"
 #include "queue.h"
 #include "suite.h"
 
 static void push(struct sim_queue *q, ftree_time at, int32_t to)
 {
-    struct sim_event e = {.at = at, .to = to, .bytes = malloc(1), .len = 1};
+    struct sim_event e = {.at = at, .to = to, .bytes = sim_pool_copy(&at, 1), .len = 1};
 
     sim_queue_push(q, &e);
 }
@@ -38,7 +39,7 @@ START_TEST(events_come_by_time_and_equal_ones_in_the_order_they_were_put_in)
         ck_assert(sim_queue_next(&q) == at[order[i]]);
         ck_assert(sim_queue_pop(&q, &e));
         ck_assert_int_eq(e.to, order[i]);
-        free(e.bytes);
+        sim_pool_free(e.bytes);
     }
     ck_assert(!sim_queue_pop(&q, &e));
     sim_queue_free(&q);
@@ -59,7 +60,7 @@ START_TEST(a_hundred_thousand_events_come_in_order)
     while (sim_queue_pop(&q, &e)) {
         REQUIRE(e.at >= last);
         last = e.at;
-        free(e.bytes);
+        sim_pool_free(e.bytes);
         for (int i = 0; i < 2 && out + (int32_t) q.n < 100000 - 2; i++)
             push(&q, last + draw_below(&d, 1000), i);
         out++;
@@ -80,7 +81,7 @@ START_TEST(numbers_that_wrap_keep_the_order)
     for (int32_t i = 0; i < 8; i++) {
         ck_assert(sim_queue_pop(&q, &e));
         ck_assert_int_eq(e.to, i);
-        free(e.bytes);
+        sim_pool_free(e.bytes);
     }
     sim_queue_free(&q);
 }

@@ -1,0 +1,34 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef POOL_H_INCLUDED
+#define POOL_H_INCLUDED
+
+#include <stddef.h>
+
+/*
+ * Memory of the handles and of the messages, of which a run of a million nodes has tens of millions
+ * of pieces: blocks by size from large chunks, for which the kernel is asked for huge pages.  Once
+ * all blocks are given back, as between two runs, it begins anew at the first chunk.  For one
+ * thread.
+ *
+ * With AddressSanitizer it is the C library's memory, so that wrong use is found.
+ */
+
+/* Purpose: as realloc(3), and as free(3) where size is 0; NULL: out of memory. */
+void *sim_pool_alloc(void *ptr, size_t size);
+
+/* Purpose: how many bytes of a block may be used; NULL: 0. */
+size_t sim_pool_size(const void *ptr);
+
+/* Purpose: a copy of a message, that cannot fail: the program ends with 2 instead. */
+void *sim_pool_copy(const void *bytes, size_t len);
+
+static inline void sim_pool_free(void *ptr)
+{
+    sim_pool_alloc(ptr, 0);
+}
+
+#endif /* POOL_H_INCLUDED */
