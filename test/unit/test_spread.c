@@ -285,8 +285,10 @@ START_TEST(a_silent_child_is_passed_over_and_told_when_it_is_well)
                                  .u.answer.nonce = ftree_probe_find(l->ft, 1)->nonce};
         lone_hear(l, 1, FTREE_PATH_DATA, &m);
     }
+    lone_run(l, 1);
     ck_assert_str_eq(lone_log(l), "350 n1 is well: its agent answers\n"
-                                  "350 -> n1 data verdict-down\n");
+                                  "350 -> n1 data verdict-down fresh\n"
+                                  "350 -> n1 mgmt verdict-down fresh\n");
     lone_free(l);
 }
 END_TEST

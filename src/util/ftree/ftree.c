@@ -233,6 +233,7 @@ static void heard_from(struct ftree *ft, ftree_time now, int32_t from, enum ftre
     for (int32_t i = 0; i < ft->mutes.n; i++)
         if (ft->mutes.items[i].node == from && !ft->mutes.items[i].busy) {
             FTREE_DROP(ft->mutes, i);
+            ftree_outbox_heard(ft, now, from);
             return;
         }
 }

@@ -106,7 +106,6 @@ struct suspect {
     uint8_t kernel[FTREE_PATHS][FTREE_ROLES]; /* and what it said */
     uint8_t since[FTREE_PATHS][FTREE_ROLES]; /* the best that was heard since, which is less, */
     int16_t since_error[FTREE_PATHS][FTREE_ROLES]; /* and its errno */
-    bool untold; /* a verdict could not be told to it: again once it is well */
     bool has_state, has_log;
     int32_t witness; /* how far from the own node the last witness asked was */
     int32_t visitor; /* how far from the suspect the last visitor was */
@@ -195,6 +194,7 @@ struct letter {
     uint8_t type;
     uint8_t tries;
     bool elsewhere; /* what it says took another way, too */
+    uint8_t waits; /* how often it waited for its receiver to be heard again */
     ftree_time sent, next;
     struct body *body;
 };
@@ -474,6 +474,7 @@ void ftree_outbox_reached(struct ftree *ft, ftree_time now, int32_t node, enum f
 void ftree_outbox_tick(struct ftree *ft, ftree_time now);
 ftree_time ftree_outbox_deadline(const struct ftree *ft);
 void ftree_outbox_busy(struct ftree *ft, ftree_time now, int32_t from, uint32_t id);
+void ftree_outbox_heard(struct ftree *ft, ftree_time now, int32_t node);
 void ftree_outbox_mute(struct ftree *ft, ftree_time now, int32_t node, bool busy);
 void ftree_outbox_clear(struct ftree *ft);
 

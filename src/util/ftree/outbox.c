@@ -17,6 +17,7 @@
 
 #define OUTBOX_TRIES 2
 #define OUTBOX_MUTE (5000 * FTREE_MS)
+#define OUTBOX_WAITS 8 /* for a receiver that is mute */
 #define OUTBOX_BUSY (1000 * FTREE_MS)
 
 static void send_by(struct ftree *ft, const struct letter *l, enum ftree_path path, bool fresh)
@@ -223,6 +224,34 @@ void ftree_outbox_mute(struct ftree *ft, ftree_time now, int32_t node, bool busy
     }
 }
 
+/* Those below a node that does not acknowledge a verdict are told at once; the node itself is told
+ * again as soon as it is heard, or after a while: it may have been the network that lost it. */
+static void keep(struct ftree *ft, ftree_time now, const struct letter *l)
+{
+    struct letter *kept = NULL;
+
+    if (!ft->leaving && !ftree_has_failed(ft, l->to) && l->waits < OUTBOX_WAITS)
+        kept = FTREE_PUSH(ft, ft->outbox);
+    if (!kept) {
+        ftree_outbox_release(ft, l->body);
+        return;
+    }
+    *kept = *l;
+    kept->tries = OUTBOX_TRIES - 1;
+    kept->waits++;
+    kept->elsewhere = true;
+    kept->next = now + OUTBOX_MUTE;
+}
+
+/* A node that was mute is heard again; FTREE_NONE: none is waited for any more. */
+void ftree_outbox_heard(struct ftree *ft, ftree_time now, int32_t node)
+{
+    for (int32_t i = 0; i < ft->outbox.n; i++)
+        if ((ft->outbox.items[i].to == node || node == FTREE_NONE) &&
+            ft->outbox.items[i].waits > 0 && ft->outbox.items[i].tries < OUTBOX_TRIES)
+            ft->outbox.items[i].next = now;
+}
+
 static void give_up(struct ftree *ft, ftree_time now, int32_t i)
 {
     struct letter l = ft->outbox.items[i];
@@ -239,10 +268,13 @@ static void give_up(struct ftree *ft, ftree_time now, int32_t i)
         !ftree_wire_decode(ft->job, l.body->sent, l.body->bytes, l.body->len, &m)) {
         if (!l.elsewhere)
             ftree_correlate_again(ft, now, &m.u.symptom);
-    } else {
+    } else if (!l.elsewhere) {
         ftree_spread_undeliverable(ft, now, &l);
     }
-    ftree_outbox_release(ft, l.body);
+    if (l.type == WIRE_VERDICT_DOWN)
+        keep(ft, now, &l);
+    else
+        ftree_outbox_release(ft, l.body);
 }
 
 void ftree_outbox_tick(struct ftree *ft, ftree_time now)

@@ -287,14 +287,11 @@ bool ftree_probe_open(struct ftree *ft, ftree_time now, const struct group *g, u
 static void close_well(struct ftree *ft, ftree_time now, struct suspect *su, const char *why)
 {
     int32_t node = su->node, switch_ = su->switch_;
-    bool untold = su->untold;
     char name[16];
 
     ftree_trace(ft, "%s is well: %s", ftree_name(ft, node, name), why);
     FTREE_DROP(ft->suspects, (int32_t) (su - ft->suspects.items));
     ftree_group_found_well(ft, now, node, switch_);
-    if (untold)
-        ftree_spread_retell(ft, now, node);
     ftree_group_recheck(ft, now);
 }
 

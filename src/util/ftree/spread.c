@@ -803,12 +803,9 @@ bool ftree_spread_is_under_way(struct ftree *ft, ftree_time now, const struct kn
 static void adopt(struct ftree *ft, ftree_time now, const struct letter *l)
 {
     struct posting p = {.now = now, .from = FTREE_NONE, .telling = -1};
-    struct suspect *su = ftree_probe_find(ft, l->to);
     struct wire_told rest = told_by(ft, now, l);
     const struct known *k;
 
-    if (su)
-        su->untold = true;
     ft->batch.n = 0;
     while ((k = next_carried(ft, now, &rest)))
         if (k->told_down || k->v.withdrawn)
