@@ -72,9 +72,10 @@ static int send_message(void *ctx, const struct ftree_route *to, const void *byt
     ck_assert_int_eq(ftree_wire_decode(&l->job, l->now, bytes, len, &s->m), FTREE_OK);
     if (s->m.type == WIRE_VERDICT_DOWN)
         note_told(l, s);
-    snprintf(line, sizeof(line), "-> n%d %s %s%s%s%s", (int) to->node, ftree_path_name(to->path),
+    snprintf(line, sizeof(line), "-> n%d %s %s%s%s%s%s", (int) to->node, ftree_path_name(to->path),
              ftree_wire_type_name(s->m.type), to->role == FTREE_ROLE_DEPUTY ? " deputy" : "",
-             to->fresh ? " fresh" : "", s->m.flags & WIRE_FLAG_SUBSTITUTE ? " substitute" : "");
+             to->fresh ? " fresh" : "", s->m.flags & WIRE_FLAG_SUBSTITUTE ? " substitute" : "",
+             s->m.flags & WIRE_FLAG_NOBODY_WAITS ? " nobody-waits" : "");
     add_line(l, line);
     note_connection(l, to);
     return l->send_error;
@@ -357,6 +358,33 @@ void lone_told(struct lone *l, int32_t from, enum wire_type type, const struct f
         m = messages_told(l->now, v, &w);
     else
         m.u.verdict = *v;
+    lone_hear(l, from, FTREE_PATH_DATA, &m);
+}
+
+uint32_t lone_due(const struct lone *l, int32_t node)
+{
+    for (int32_t i = 0; i < l->ft->tellings.n; i++) {
+        const struct telling *t = &l->ft->tellings.items[i];
+        for (int32_t j = 0; j < t->due.n; j++)
+            if (t->due.items[j].node == node)
+                return t->due.items[j].told;
+    }
+    return 0;
+}
+
+void lone_victims(struct lone *l, int32_t from, uint32_t told, int32_t first, int32_t last)
+{
+    struct wire_message m = {.type = WIRE_VICTIMS, .u.victims.told = told};
+
+    if (last >= first)
+        ftree_verdict_ranks_add(&m.u.victims.ranks, first, last);
+    lone_hear(l, from, FTREE_PATH_DATA, &m);
+}
+
+void lone_nobody_waits(struct lone *l, int32_t from, uint32_t told)
+{
+    struct wire_message m = {.type = WIRE_ACK, .flags = WIRE_FLAG_NOBODY_WAITS, .u.ack = told};
+
     lone_hear(l, from, FTREE_PATH_DATA, &m);
 }
 

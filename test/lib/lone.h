@@ -16,7 +16,8 @@
  *     0 -> n2 data probe
  *     150 -> n2 data probe fresh
  *
- * "<ms> -> <node> <path> <type>" and then "deputy", "fresh", "substitute" where it is so.  Every
+ * "<ms> -> <node> <path> <type>" and then "deputy", "fresh", "substitute", "nobody-waits" where it is
+ * so.  Every
  * message sent is decoded again, and the handle is checked after every step.
  */
 
@@ -122,5 +123,15 @@ struct ftree_verdict lone_verdict(const struct lone *l, const char *sign, int32_
 
 /* Node `from` tells a verdict, up or down. */
 void lone_told(struct lone *l, int32_t from, enum wire_type type, const struct ftree_verdict *v);
+
+/* The number of the message that told `node` a verdict and for which it owes its victims, of several
+ * the first; 0: it owes none. */
+uint32_t lone_due(const struct lone *l, int32_t node);
+
+/* Node `from` says that ranks first..last (last < first: none) wait for what message `told` told. */
+void lone_victims(struct lone *l, int32_t from, uint32_t told, int32_t first, int32_t last);
+
+/* It acknowledges that message, and nobody waits there or below. */
+void lone_nobody_waits(struct lone *l, int32_t from, uint32_t told);
 
 #endif /* LONE_H_INCLUDED */

@@ -19,6 +19,7 @@ static struct lone *busy(void)
     lone_stall(l, 3, 12);
     ftree_verdict_ranks_add(&v.victims, 0, 1);
     ftree_verdict_ranks_add(&v.victims, 5, 6);
+    ftree_verdict_add_evidence(&v, &(struct ftree_evidence){.target = 4}); /* it is kept whole */
     ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
     v = lone_verdict(l, "process-crash/pid-gone", 6, 12, 2);
     ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
@@ -87,7 +88,7 @@ END_TEST
 START_TEST(sets_of_ranks)
 {
     struct lone *l = busy();
-    struct ftree_ranks *set = &l->ft->known.items[0].v.victims;
+    struct ftree_ranks *set = &l->ft->known.items[0].whole->victims;
 
     BROKEN(set->ranges, -1, "set->ranges >= 0 && set->ranges <= FTREE_RANGES_MAX");
     BROKEN(set->ranges, FTREE_RANGES_MAX + 1,
@@ -112,20 +113,86 @@ START_TEST(verdicts)
            "k->v.class_ < FTREE_CLASS_COUNT && k->v.kind < FTREE_KIND_COUNT");
     BROKEN(k->v.kind, FTREE_KIND_COUNT,
            "k->v.class_ < FTREE_CLASS_COUNT && k->v.kind < FTREE_KIND_COUNT");
-    BROKEN(k->v.evidences, FTREE_EVIDENCE_MAX + 1,
-           "k->v.evidences <= FTREE_EVIDENCE_MAX && k->v.candidates <= FTREE_CANDIDATE_MAX");
-    BROKEN(k->v.candidates, FTREE_CANDIDATE_MAX + 1,
-           "k->v.evidences <= FTREE_EVIDENCE_MAX && k->v.candidates <= FTREE_CANDIDATE_MAX");
+    BROKEN(k->whole->evidences, FTREE_EVIDENCE_MAX + 1,
+           "v->evidences <= FTREE_EVIDENCE_MAX && v->candidates <= FTREE_CANDIDATE_MAX");
+    BROKEN(k->whole->candidates, FTREE_CANDIDATE_MAX + 1,
+           "v->evidences <= FTREE_EVIDENCE_MAX && v->candidates <= FTREE_CANDIDATE_MAX");
     BROKEN(k->v.first_symptom, k->v.located + 1, "k->v.first_symptom <= k->v.located");
-    BROKEN(k->gathered, false, "!k->reported || k->gathered");
-    BROKEN(k->told_down, false, "!k->gathered || k->told_down");
+    BROKEN(k->v.withdrawn, 1, "k->recheck == FTREE_NEVER && k->telling == 0");
+    BROKEN(k->telling, 1, "!k->reported || k->telling == 0");
+    BROKEN(k->told_down, false, "!k->reported || k->told_down");
     BROKEN(k->up, UP_SENT, "!k->told_down || k->up == UP_NOTHING");
-    k->v.fln = l->ft->known.items[1].v.fln;
-    BROKEN(k->v.id, l->ft->known.items[1].v.id, "ftree_verdict_by_id(ft, k->v.fln, k->v.id) == k");
-    k = &l->ft->known.items[1]; /* made equal to the first */
+    lone_free(l);
+}
+END_TEST
+
+static const char counts[] =
+    "queued == ft->queued && unsent == ft->unsent && rechecked == ft->rechecked";
+
+START_TEST(what_is_counted_of_verdicts)
+{
+    struct lone *l = busy();
+    struct known *k = &l->ft->known.items[1];
+
+    BROKEN(l->ft->queued, 1, counts);
+    BROKEN(k->queued, true, counts);
+    BROKEN(l->ft->unsent, 1, counts);
+    BROKEN(l->ft->rechecked, l->ft->rechecked + 1, counts);
+    BROKEN(k->recheck, l->now, counts);
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(equal_verdicts)
+{
+    struct lone *l = busy();
+    struct known *k = &l->ft->known.items[1], *first = &l->ft->known.items[0];
+
+    k->v.node = l->ft->by_node.items[1].node = 4; /* made equal to the first */
+    k->v.fln = first->v.fln;
+    BROKEN(k->v.id, first->v.id, "ftree_verdict_by_id(ft, &k->v) == k");
     k->v.class_ = FTREE_CLASS_NODE_OUTAGE;
-    k->v.node = 4;
     BROKEN(k->v.rank, FTREE_NONE, "ftree_verdict_find(ft, k->v.class_, k->v.node, k->v.rank) == k");
+    lone_free(l);
+}
+END_TEST
+
+static const char order[] =
+    "i == 0 || p[-1].node < p->node || (p[-1].node == p->node && p[-1].at < p->at)";
+
+START_TEST(the_index_of_verdicts)
+{
+    struct lone *l = busy();
+    struct place *p = l->ft->by_node.items;
+
+    BROKEN(l->ft->by_node.n, 1, "ft->by_node.n == ft->known.n");
+    BROKEN(p[1].at, 2, "p->at >= 0 && p->at < ft->known.n");
+    BROKEN(p[0].at, -1, "p->at >= 0 && p->at < ft->known.n");
+    BROKEN(p[1].node, 5, "p->node == ft->known.items[p->at].v.node");
+    BROKEN(p[1], p[0], order); /* twice the same */
+    BROKEN(p[0], p[1], order);
+    l->ft->known.items[1].v.node = p[1].node = 4;
+    ck_assert_ptr_null(ftree_check(l->ft));
+    p[0].at = 1; /* the younger one is the first */
+    p[1].at = 0;
+    ck_assert_str_eq(ftree_check(l->ft), order);
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(tellings)
+{
+    struct lone *l = lone_new(7, 2, 2, 1);
+    struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 4, FTREE_NONE, 1);
+    struct telling *t;
+
+    lone_told(l, 0, WIRE_VERDICT_DOWN, &v);
+    ck_assert_int_eq(l->ft->tellings.n, 1);
+    t = l->ft->tellings.items;
+    BROKEN(t->due.n, 0,
+           "ft->tellings.items[i].due.n > 0 && ft->tellings.items[i].asker != ft->self");
+    BROKEN(t->asker, 1,
+           "ft->tellings.items[i].due.n > 0 && ft->tellings.items[i].asker != ft->self");
     lone_free(l);
 }
 END_TEST
@@ -135,11 +202,12 @@ START_TEST(messages)
     struct lone *l = busy();
     struct letter *letter = l->ft->outbox.items;
 
-    BROKEN(letter->bytes, NULL, "l->bytes && l->len >= WIRE_HEADER && l->len <= FTREE_MESSAGE_MAX");
-    BROKEN(letter->len, WIRE_HEADER - 1,
-           "l->bytes && l->len >= WIRE_HEADER && l->len <= FTREE_MESSAGE_MAX");
-    BROKEN(letter->len, FTREE_MESSAGE_MAX + 1,
-           "l->bytes && l->len >= WIRE_HEADER && l->len <= FTREE_MESSAGE_MAX");
+    BROKEN(letter->body, NULL, "l->body && l->body->letters > 0");
+    BROKEN(letter->body->letters, 0, "l->body && l->body->letters > 0");
+    BROKEN(letter->body->len, WIRE_HEADER - 1,
+           "l->body->len >= WIRE_HEADER && l->body->len <= FTREE_MESSAGE_MAX");
+    BROKEN(letter->body->len, FTREE_MESSAGE_MAX + 1,
+           "l->body->len >= WIRE_HEADER && l->body->len <= FTREE_MESSAGE_MAX");
     BROKEN(letter->to, -1, "l->to >= 0 && l->to < ft->job->nodes && l->to != ft->self");
     BROKEN(letter->to, 7, "l->to >= 0 && l->to < ft->job->nodes && l->to != ft->self");
     BROKEN(letter->to, 1, "l->to >= 0 && l->to < ft->job->nodes && l->to != ft->self");
@@ -170,6 +238,10 @@ SUITE("check")
     TEST(suspects);
     TEST(sets_of_ranks);
     TEST(verdicts);
+    TEST(what_is_counted_of_verdicts);
+    TEST(equal_verdicts);
+    TEST(the_index_of_verdicts);
+    TEST(tellings);
     TEST(messages);
     TEST(the_handle);
 }

@@ -88,11 +88,23 @@ static const char *check_whole(const struct ftree *ft, const struct ftree_verdic
     return check_ranks(ft, &v->victims);
 }
 
+/* By node, then by age, and each once: so none is left out. */
+static const char *check_index(const struct ftree *ft)
+{
+    HOLDS(ft->by_node.n == ft->known.n);
+    for (int32_t i = 0; i < ft->by_node.n; i++) {
+        const struct place *p = &ft->by_node.items[i];
+        HOLDS(p->at >= 0 && p->at < ft->known.n);
+        HOLDS(p->node == ft->known.items[p->at].v.node);
+        HOLDS(i == 0 || p[-1].node < p->node || (p[-1].node == p->node && p[-1].at < p->at));
+    }
+    return NULL;
+}
+
 static const char *check_known(const struct ftree *ft)
 {
     int32_t queued = 0, unsent = 0, rechecked = 0;
 
-    HOLDS(ft->by_node.n == ft->known.n);
     for (int32_t i = 0; i < ft->known.n; i++) {
         const struct known *k = &ft->known.items[i];
         const char *broken = k->whole ? check_whole(ft, k->whole) : NULL;
@@ -142,6 +154,8 @@ const char *ftree_check(const struct ftree *ft)
         broken = check_suspects(ft);
     if (!broken)
         broken = check_groups(ft);
+    if (!broken)
+        broken = check_index(ft);
     if (!broken)
         broken = check_known(ft);
     if (!broken)

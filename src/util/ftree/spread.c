@@ -146,26 +146,31 @@ static void acknowledge(struct ftree *ft, ftree_time now, const struct telling *
 }
 
 /* The victims of what was told together are in. */
+static void conclude(struct ftree *ft, ftree_time now, const struct telling *t)
+{
+    for (int32_t j = 0; j < ft->known.n; j++) {
+        struct known *k = &ft->known.items[j];
+        if (k->telling != t->number)
+            continue;
+        k->telling = 0;
+        if (t->asker == FTREE_NONE)
+            report(ft, k, &t->victims);
+    }
+    if (t->asker == FTREE_NONE)
+        return;
+    if (t->victims.count == 0 && t->acknowledge != FTREE_NEVER)
+        acknowledge(ft, now, t, WIRE_FLAG_NOBODY_WAITS);
+    else
+        send_victims(ft, now, t->asker, t->asked, &t->victims);
+}
+
 static void finish(struct ftree *ft, ftree_time now, int32_t i)
 {
     struct telling t = ft->tellings.items[i];
 
     ftree_alloc(ft, t.due.items, 0);
     FTREE_DROP(ft->tellings, i);
-    for (int32_t j = 0; j < ft->known.n; j++) {
-        struct known *k = &ft->known.items[j];
-        if (k->telling != t.number)
-            continue;
-        k->telling = 0;
-        if (t.asker == FTREE_NONE)
-            report(ft, k, &t.victims);
-    }
-    if (t.asker == FTREE_NONE)
-        return;
-    if (t.victims.count == 0 && t.acknowledge != FTREE_NEVER)
-        acknowledge(ft, now, &t, WIRE_FLAG_NOBODY_WAITS);
-    else
-        send_victims(ft, now, t.asker, t.asked, &t.victims);
+    conclude(ft, now, &t);
 }
 
 /* A message may come twice, so a reply counts only from someone who still owes one.  -1: nobody
@@ -363,20 +368,24 @@ static enum told tell_nobody(struct ftree *ft, ftree_time now, int32_t from, uin
     return TOLD_ASKING;
 }
 
-/* -1: out of memory, nobody waits for replies. */
+/* -1: out of memory; nobody waits for replies, and what is known here is all. */
 static int32_t begin_telling(struct ftree *ft, ftree_time now, int32_t from, uint32_t asked)
 {
-    struct telling *t = FTREE_RESERVE(ft, ft->tellings, 1) ? FTREE_PUSH(ft, ft->tellings) : NULL;
+    struct telling *place =
+        FTREE_RESERVE(ft, ft->tellings, 1) ? FTREE_PUSH(ft, ft->tellings) : NULL;
+    struct telling t = {.number = ft->last_telling,
+                        .asker = from,
+                        .asked = asked,
+                        .until = now + gather_time(ft, from)};
 
-    if (!t)
-        return -1;
-    t->number = ft->last_telling;
-    t->asker = from;
-    t->asked = asked;
-    t->until = now + gather_time(ft, from);
-    t->acknowledge = from == FTREE_NONE ? FTREE_NEVER : now + KEPT_BACK(ft);
-    add_own_victims(ft, now, t->number, &t->victims);
-    return ft->tellings.n - 1;
+    if (from == FTREE_NONE)
+        t.acknowledge = FTREE_NEVER;
+    add_own_victims(ft, now, t.number, &t.victims);
+    if (place)
+        *place = t;
+    else
+        conclude(ft, now, &t);
+    return place ? ft->tellings.n - 1 : -1;
 }
 
 /* Tells the batch to those below, and gathers the victims of what is not over. */
@@ -384,16 +393,17 @@ static enum told tell_down(struct ftree *ft, ftree_time now, int32_t from, uint3
 {
     struct posting p = {.now = now, .from = from, .telling = -1};
     int32_t first;
+    bool stands;
 
     if (from != FTREE_NONE && ftree_topo_children(&ft->topo, ft->self, &first) == 0)
         return tell_nobody(ft, now, from, asked);
-    if (mark_told(ft, from, next_telling(ft)))
+    stands = mark_told(ft, from, next_telling(ft));
+    if (stands)
         p.telling = begin_telling(ft, now, from, asked);
     tell_children(ft, from == FTREE_NONE ? 0 : ft->self, &p);
-    if (p.telling < 0)
-        return TOLD_NOBODY_WAITS;
-    finish_if_all_are_in(ft, now, p.telling);
-    return TOLD_ASKING;
+    if (p.telling >= 0)
+        finish_if_all_are_in(ft, now, p.telling);
+    return stands ? TOLD_ASKING : TOLD_NOBODY_WAITS;
 }
 
 void ftree_spread_clear(struct ftree *ft)

@@ -114,10 +114,13 @@ struct known *ftree_verdict_about(const struct ftree *ft, int32_t node, int32_t 
     return &ft->known.items[ft->by_node.items[*i].at];
 }
 
-/* Makes room for n more, exactly: they come by the hundred and to every node. */
+/* Makes room for n more, exactly: they come by the hundred and to every node.  One that is known can
+ * be told, so there is room for it in the batch. */
 bool ftree_verdict_reserve(struct ftree *ft, int32_t n)
 {
-    return FTREE_RESERVE(ft, ft->known, n) && FTREE_RESERVE(ft, ft->by_node, n);
+    return FTREE_RESERVE(ft, ft->known, n) && FTREE_RESERVE(ft, ft->by_node, n) &&
+           ftree_reserve(ft, &ft->batch.items, ft->by_node.room, &ft->batch.room,
+                         sizeof(ft->batch.items[0]));
 }
 
 /* Both are counted, because among hundreds of verdicts there are few that have any. */
@@ -136,9 +139,10 @@ void ftree_verdict_set_recheck(struct ftree *ft, struct known *k, ftree_time rec
 /* One more is known; NULL: out of memory.  The array may move. */
 struct known *ftree_verdict_add(struct ftree *ft, const struct outline *o)
 {
-    struct known *k = ft->by_node.n < ft->by_node.room || FTREE_RESERVE(ft, ft->by_node, 4)
-                          ? FTREE_PUSH(ft, ft->known)
-                          : NULL;
+    bool has_room = ft->known.n < ft->known.room && ft->known.n < ft->by_node.room &&
+                    ft->known.n < ft->batch.room;
+    struct known *k =
+        has_room || ftree_verdict_reserve(ft, 4) ? FTREE_PUSH(ft, ft->known) : NULL;
     int32_t at;
 
     if (!k)
