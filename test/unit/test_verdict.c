@@ -5,6 +5,7 @@
 
 #include "base.h"
 #include "lone.h"
+#include "messages.h"
 #include "suite.h"
 
 #include <stdio.h>
@@ -56,7 +57,7 @@ START_TEST(an_id_of_the_agent_before_is_not_used_again)
     v.id = l->ft->next_id + 1;
     ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
     ftree_verdict_init(l->ft, l->now, &v, sign, class_, 3, FTREE_NONE);
-    ck_assert_ptr_null(ftree_verdict_by_id(l->ft, 1, v.id));
+    ck_assert(v.id != l->ft->known.items[0].v.id);
     lone_free(l);
 }
 END_TEST
@@ -275,6 +276,13 @@ static void restore(struct lone *l, const char *rule, int32_t node, int32_t rank
     ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
 }
 
+static const struct known *explaining(const struct lone *l, const struct ftree_verdict *v)
+{
+    struct outline o = messages_outline(v);
+
+    return ftree_verdict_explaining(l->ft, &o);
+}
+
 START_TEST(which_verdicts_take_a_node)
 {
     struct lone *l = lone_new(12, 2, 4, 0);
@@ -299,11 +307,66 @@ START_TEST(which_verdicts_take_a_node)
     ck_assert(ftree_verdict_on_rank(l->ft, 5, 11));
     ck_assert(!ftree_verdict_on_rank(l->ft, 5, FTREE_NONE));
     l->ft->known.items[0].v.withdrawn = l->now;
-    l->ft->known.items[0].recheck = FTREE_NEVER;
+    ftree_verdict_set_recheck(l->ft, &l->ft->known.items[0], FTREE_NEVER);
     l->ft->known.items[4].v.withdrawn = l->now;
     ck_assert(!ftree_has_failed(l->ft, 1));
     ck_assert(!ftree_verdict_on_rank(l->ft, 5, 11));
     ck_assert_ptr_null(ftree_verdict_find(l->ft, FTREE_CLASS_NODE_OUTAGE, 1, FTREE_NONE));
+    lone_free(l);
+}
+END_TEST
+
+/* As many as a large job may lose at once; of what is over a part is forgotten. */
+START_TEST(the_index_finds_each_of_hundreds)
+{
+    struct lone *l = lone_new(400, 1, 32, 0);
+    struct outline o = {.fln = 0};
+    int32_t n[400] = {0}, forgotten = 0;
+
+    for (uint32_t i = 0; i < 300; i++) {
+        struct ftree_verdict v = base_verdict("process-crash/pid-gone", 0, 0);
+        v.node = v.rank = 1 + (int32_t) (i * 7919 % 150); /* two about each of them */
+        v.fln = 0;
+        v.id = 1 + i;
+        v.first_symptom = v.located = l->now;
+        v.withdrawn = i < 150 ? l->now : 0;
+        ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
+    }
+    ck_assert_ptr_null(ftree_check(l->ft));
+    for (int32_t i = 299; i >= 0; i -= i % 3 ? 1 : 2) { /* some from anywhere */
+        ftree_verdict_forget(l->ft, i);
+        forgotten++;
+        ck_assert_ptr_null(ftree_check(l->ft));
+    }
+    ck_assert_int_eq(l->ft->known.n, 300 - forgotten);
+    for (int32_t i = 0; i < l->ft->known.n; i++) {
+        o = l->ft->known.items[i].v;
+        ck_assert_ptr_eq(ftree_verdict_by_id(l->ft, &o), &l->ft->known.items[i]);
+        n[o.node]++;
+    }
+    for (int32_t node = 0; node < 400; node++) {
+        const struct known *k, *last = NULL;
+        int32_t found = 0;
+        for (int32_t i = -1; (k = ftree_verdict_about(l->ft, node, &i)); last = k, found++)
+            ck_assert(k->v.node == node && k > last); /* by age */
+        ck_assert_int_eq(found, n[node]);
+    }
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(how_many_nodes_have_failed)
+{
+    struct lone *l = lone_new(12, 2, 4, 0);
+
+    restore(l, "process-crash/pid-gone", 4, 8); /* its other rank lives */
+    restore(l, "node-outage/both-paths-silent", 7, FTREE_NONE);
+    restore(l, "node-frozen/agent-and-deputy-mute", 7, FTREE_NONE); /* counts once */
+    restore(l, "node-outage/both-paths-silent", 0, FTREE_NONE); /* the own one */
+    restore(l, "node-outage/both-paths-silent", 2, FTREE_NONE);
+    ck_assert_int_eq(ftree_verdict_failed(l->ft, FTREE_NONE), 2);
+    ck_assert_int_eq(ftree_verdict_failed(l->ft, 7), 1);
+    ck_assert_int_eq(ftree_verdict_failed(l->ft, 4), 2);
     lone_free(l);
 }
 END_TEST
@@ -328,15 +391,151 @@ START_TEST(what_explains_a_verdict)
     struct ftree_verdict outage =
         lone_verdict(l, "node-outage/both-paths-silent", 4, FTREE_NONE, 0);
 
-    ck_assert_ptr_null(ftree_verdict_explaining(l->ft, &crash));
+    ck_assert_ptr_null(explaining(l, &crash));
     restore(l, "process-crash/pid-gone", 4, 8);
-    ck_assert_ptr_nonnull(ftree_verdict_explaining(l->ft, &crash));
-    ck_assert_ptr_null(ftree_verdict_explaining(l->ft, &other));
-    ck_assert_ptr_null(ftree_verdict_explaining(l->ft, &outage));
+    ck_assert_ptr_nonnull(explaining(l, &crash));
+    ck_assert_ptr_null(explaining(l, &other));
+    ck_assert_ptr_null(explaining(l, &outage));
     restore(l, "node-outage/both-paths-silent", 4, FTREE_NONE);
-    ck_assert_ptr_nonnull(ftree_verdict_explaining(l->ft, &other));
-    ck_assert_ptr_eq(ftree_verdict_explaining(l->ft, &crash),
+    ck_assert_ptr_nonnull(explaining(l, &other));
+    ck_assert_ptr_eq(explaining(l, &crash),
                      ftree_verdict_find(l->ft, FTREE_CLASS_PROCESS_CRASH, 4, 8));
+    lone_free(l);
+}
+END_TEST
+
+/* ---- what is kept of one --------------------------------------------------------------------- */
+
+START_TEST(verdicts_share_the_names_of_their_rules)
+{
+    struct lone *l = lone_new(12, 2, 4, 0);
+
+    restore(l, "node-outage/both-paths-silent", 1, FTREE_NONE);
+    restore(l, "process-crash/pid-gone", 4, 8);
+    restore(l, "node-outage/both-paths-silent", 2, FTREE_NONE);
+    ck_assert_int_eq(l->ft->rule_names.n, 2);
+    ck_assert_str_eq(ftree_verdict_rule(l->ft, &l->ft->known.items[0].v),
+                     "node-outage/both-paths-silent");
+    ck_assert_str_eq(ftree_verdict_rule(l->ft, &l->ft->known.items[1].v), "process-crash/pid-gone");
+    ck_assert_str_eq(ftree_verdict_rule(l->ft, &l->ft->known.items[2].v),
+                     "node-outage/both-paths-silent");
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(of_too_many_rules_some_have_no_name)
+{
+    struct lone *l = lone_new(4, 1, 4, 0);
+    struct outline o = {0};
+    char name[FTREE_NAME_MAX];
+
+    for (int i = 0; i < 300; i++) {
+        snprintf(name, sizeof(name), "model/sign-%d", i);
+        ftree_verdict_name_rule(l->ft, &o, name);
+        ck_assert_str_eq(ftree_verdict_rule(l->ft, &o), i < UINT8_MAX ? name : "");
+    }
+    ftree_verdict_name_rule(l->ft, &o, "model/sign-254");
+    ck_assert_str_eq(ftree_verdict_rule(l->ft, &o), "model/sign-254");
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(without_memory_a_rule_has_no_name)
+{
+    struct lone *l = lone_new(4, 1, 4, 0);
+    struct outline o = {0};
+
+    l->fail_alloc_in = 1;
+    ftree_verdict_name_rule(l->ft, &o, "model/sign");
+    ck_assert_str_eq(ftree_verdict_rule(l->ft, &o), "");
+    ftree_verdict_name_rule(l->ft, &o, "model/sign");
+    ck_assert_str_eq(ftree_verdict_rule(l->ft, &o), "model/sign");
+    lone_free(l);
+}
+END_TEST
+
+static struct ftree_verdict with_evidence(const struct lone *l)
+{
+    struct ftree_verdict v = lone_verdict(l, "process-crash/pid-gone", 2, 5, 1);
+
+    ftree_verdict_add_evidence(&v, &(struct ftree_evidence){.target = 2, .by = 1});
+    ftree_verdict_ranks_add(&v.victims, 0, 3);
+    v.symptoms = 7;
+    v.pid = 4711;
+    return v;
+}
+
+START_TEST(of_what_is_kept_whole_all_comes_back)
+{
+    struct lone *l = lone_new(4, 2, 4, 0);
+    struct ftree_verdict v = with_evidence(l), loaded;
+    struct outline o = ftree_verdict_outline(l->ft, &v);
+    struct known *k = ftree_verdict_add(l->ft, &o);
+
+    ftree_verdict_keep(l->ft, k, &v);
+    memset(&loaded, 0xff, sizeof(loaded));
+    ftree_verdict_load(l->ft, k, &loaded);
+    ck_assert_mem_eq(&loaded, &v, sizeof(v));
+    ftree_verdict_count_symptoms(k, 3);
+    k->v.withdrawn = l->now; /* the outline is what counts */
+    ftree_verdict_load(l->ft, k, &loaded);
+    ck_assert_uint_eq(loaded.symptoms, 10);
+    ck_assert_uint_eq(loaded.withdrawn, l->now);
+    ftree_verdict_count_symptoms(k, UINT32_MAX);
+    ck_assert_uint_eq(k->whole->symptoms, UINT32_MAX);
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(of_what_is_kept_in_outline_the_rest_is_empty)
+{
+    struct lone *l = lone_new(4, 2, 4, 0);
+    struct ftree_verdict v = with_evidence(l), loaded;
+    struct outline o = ftree_verdict_outline(l->ft, &v);
+    struct known *k = ftree_verdict_add(l->ft, &o);
+
+    l->fail_alloc_in = 1; /* no memory for the whole */
+    ftree_verdict_keep(l->ft, k, &v);
+    ck_assert_ptr_null(k->whole);
+    ftree_verdict_keep(l->ft, k, &v);
+    ck_assert_ptr_nonnull(k->whole);
+    ftree_verdict_drop_whole(l->ft, k);
+    ftree_verdict_count_symptoms(k, 3); /* nobody counts here */
+    memset(&loaded, 0xff, sizeof(loaded));
+    ftree_verdict_load(l->ft, k, &loaded);
+    ck_assert_str_eq(loaded.rule, "process-crash/pid-gone");
+    ck_assert_int_eq(loaded.class_, v.class_);
+    ck_assert_int_eq(loaded.kind, v.kind);
+    ck_assert_int_eq(loaded.confidence, v.confidence);
+    ck_assert_uint_eq(loaded.id, v.id);
+    ck_assert_int_eq(loaded.node, 2);
+    ck_assert_int_eq(loaded.rank, 5);
+    ck_assert_int_eq(loaded.switch_, FTREE_NONE);
+    ck_assert_int_eq(loaded.fln, 1);
+    ck_assert_uint_eq(loaded.first_symptom, v.first_symptom);
+    ck_assert_uint_eq(loaded.located, v.located);
+    ck_assert_uint_eq(loaded.symptoms, 1);
+    ck_assert_int_eq(loaded.pid, 5005); /* as the job's table says */
+    ck_assert_int_eq(loaded.evidences, 0);
+    ck_assert_int_eq(loaded.victims.count, 0);
+    ck_assert_str_eq(loaded.because, "");
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(without_memory_a_verdict_is_not_known)
+{
+    struct lone *l = lone_new(4, 2, 4, 0);
+    struct outline o = {.node = 2, .rank = FTREE_NONE, .switch_ = FTREE_NONE, .id = 7};
+
+    for (int nth = 1; nth <= 3; nth++) {
+        l->fail_alloc_in = nth;
+        ck_assert_ptr_null(ftree_verdict_add(l->ft, &o));
+        ck_assert_ptr_null(ftree_check(l->ft));
+        lone_renew(l);
+    }
+    ck_assert_ptr_nonnull(ftree_verdict_add(l->ft, &o));
+    ck_assert_ptr_null(ftree_check(l->ft));
     lone_free(l);
 }
 END_TEST
@@ -426,6 +625,14 @@ SUITE("verdict")
     TEST(a_verdict_by_rules_that_are_gone_hides_nothing);
     TEST(a_switch_takes_the_links_behind_it_along);
     TEST(which_verdicts_take_a_node);
+    TEST(the_index_finds_each_of_hundreds);
+    TEST(how_many_nodes_have_failed);
+    TEST(verdicts_share_the_names_of_their_rules);
+    TEST(of_too_many_rules_some_have_no_name);
+    TEST(without_memory_a_rule_has_no_name);
+    TEST(of_what_is_kept_whole_all_comes_back);
+    TEST(of_what_is_kept_in_outline_the_rest_is_empty);
+    TEST(without_memory_a_verdict_is_not_known);
     TEST(the_only_rank_is_the_node);
     TEST(what_explains_a_verdict);
     TEST(ranges_stay_sorted_and_apart);
