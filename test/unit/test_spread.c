@@ -370,6 +370,559 @@ START_TEST(a_mute_child_is_told_but_not_waited_for)
 }
 END_TEST
 
+/* ---- told together --------------------------------------------------------------------------- */
+
+/* The i-th rank of node 12 has ended: for ever, so nobody asks whether it is over. */
+static struct ftree_verdict crash(const struct lone *l, int32_t i)
+{
+    return lone_verdict(l, "process-crash/pid-gone", 12, l->job.node_first[12] + i, 12);
+}
+
+/* Ranks from..from+n-1 of it, all found at once. */
+static void crashes(struct lone *l, int32_t from, int32_t n)
+{
+    for (int32_t i = from; i < from + n; i++) {
+        struct ftree_verdict v = crash(l, i);
+        lone_told(l, 2, WIRE_VERDICT_UP, &v);
+    }
+}
+
+/* Whoever was told anything acknowledges it, and nobody waits. */
+static void nobody_waits(struct lone *l)
+{
+    int32_t n = l->n_sent;
+
+    for (int32_t i = 0; i < n; i++)
+        if (l->sent[i].m.type == WIRE_VERDICT_DOWN)
+            lone_nobody_waits(l, l->sent[i].to.node, l->sent[i].m.id);
+}
+
+/* When verdicts come in, and when how many of them are told: ms. */
+static const struct {
+    int32_t n;
+    int at[6];
+    int32_t tellings;
+    struct {
+        int at;
+        int32_t n;
+    } told[4];
+} pauses[] = {
+    {1, {0}, 1, {{0, 1}}},
+    {2, {0, 0}, 2, {{0, 1}, {20, 1}}},
+    {4, {0, 1, 10, 19}, 2, {{0, 1}, {20, 3}}},
+    {2, {0, 20}, 2, {{0, 1}, {20, 1}}}, /* the pause is over */
+    {5, {0, 5, 25, 30, 59}, 3, {{0, 1}, {20, 1}, {60, 3}}}, /* the next one is twice as long */
+    {3, {0, 100, 139}, 3, {{0, 1}, {100, 1}, {140, 1}}}, /* it begins when something is told */
+    {4, {0, 5, 1059, 1060}, 4, {{0, 1}, {20, 1}, {1059, 1}, {1139, 1}}},
+    {4, {0, 5, 1060, 1061}, 4, {{0, 1}, {20, 1}, {1060, 1}, {1080, 1}}}, /* after a calm of 1 s */
+};
+
+/* rows: at_once_and_then_after_a_pause COUNT(pauses) */
+START_TEST(at_once_and_then_after_a_pause)
+{
+    struct lone *l = lone_new(NODES, 8, 2, 0);
+    int32_t tellings = 0, next = 0;
+
+    for (int ms = 0; ms < 1500; ms++) {
+        for (; next < pauses[_i].n && pauses[_i].at[next] == ms; next++)
+            crashes(l, next, 1);
+        nobody_waits(l);
+        for (int32_t i = 0; i < l->n_sent; i++) {
+            if (l->sent[i].m.type != WIRE_VERDICT_DOWN || l->sent[i].to.node != 1)
+                continue;
+            ck_assert_int_lt(tellings, pauses[_i].tellings);
+            ck_assert_uint_eq(l->sent[i].at / FTREE_MS - 1000, pauses[_i].told[tellings].at);
+            ck_assert_int_eq(l->sent[i].tolds, pauses[_i].told[tellings].n);
+            tellings++;
+        }
+        lone_log(l);
+        lone_run(l, 1);
+    }
+    ck_assert_int_eq(tellings, pauses[_i].tellings);
+    ck_assert_int_eq(l->reports, pauses[_i].n);
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(the_pause_doubles_while_there_are_more)
+{
+    static const int at[] = {0, 20, 60, 140, 300, 620, 940, 1260, 1580, 1900};
+    struct lone *l = lone_new(NODES, 200, 2, 0);
+    int32_t tellings = 0, told_of = 0;
+
+    for (int ms = 0; ms < 2100; ms += 10) {
+        if (ms < 1900)
+            crashes(l, ms / 10, 1);
+        nobody_waits(l);
+        for (int32_t i = 0; i < l->n_sent; i++)
+            if (l->sent[i].m.type == WIRE_VERDICT_DOWN && l->sent[i].to.node == 1) {
+                ck_assert_int_lt(tellings, COUNT(at));
+                ck_assert_uint_eq(l->sent[i].at / FTREE_MS - 1000, at[tellings++]);
+                told_of += l->sent[i].tolds;
+            }
+        lone_log(l);
+        lone_run(l, 10);
+    }
+    ck_assert_int_eq(tellings, COUNT(at));
+    ck_assert_int_eq(told_of, 190);
+    ck_assert_int_eq(l->reports, 190);
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(what_finds_no_room_in_one_message_takes_two)
+{
+    struct lone *l = lone_new(NODES, 160, 2, 0);
+    uint32_t first, second;
+
+    crashes(l, 0, 1);
+    nobody_waits(l);
+    ck_assert_int_eq(l->reports, 1);
+    crashes(l, 1, 150);
+    ck_assert(ftree_spread_is_gathering(l->ft)); /* a job that ends now must wait */
+    ck_assert_int_eq(l->ft->tellings.n, 0);
+    lone_log(l);
+    lone_run(l, 20);
+    ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 2 * 2);
+    ck_assert_int_eq(tolds(l), 2 * 150);
+    ck_assert_int_eq(l->ft->tellings.n, 1);
+    ck_assert_int_eq(l->ft->tellings.items[0].due.n, 4); /* each of both children owes both */
+    first = l->sent[0].m.id;
+    second = l->sent[2].m.id;
+    ck_assert_uint_ne(first, second);
+    ck_assert_uint_eq(l->sent[1].m.id, first);
+    ck_assert_int_gt(l->sent[0].tolds, l->sent[2].tolds);
+    lone_victims(l, 1, first, 3, 3);
+    lone_nobody_waits(l, 1, second);
+    lone_nobody_waits(l, 2, first);
+    ck_assert_int_eq(l->reports, 1);
+    lone_victims(l, 2, second, 5, 6);
+    ck_assert_int_eq(l->reports, 151);
+    for (int32_t i = 1; i < 151; i++)
+        ck_assert_int_eq(l->report[i].victims.count, 3);
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(what_a_node_has_missed_takes_as_many_messages_as_it_needs)
+{
+    struct lone *l = lone_new(NODES, 160, 2, 0);
+
+    for (int32_t i = 0; i < 150; i++) {
+        struct ftree_verdict v = crash(l, i);
+        ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
+    }
+    ftree_spread_retell(l->ft, l->now, 3);
+    ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 2);
+    ck_assert_int_eq(tolds(l), 150);
+    ck_assert_int_eq(l->ft->tellings.n, 0);
+    lone_free(l);
+}
+END_TEST
+
+/* Each child of the silent one is told all of it, and the time for answers begins anew. */
+START_TEST(many_pass_a_silent_child_together)
+{
+    struct lone *l = lone_new(NODES, 8, 2, 0);
+
+    crashes(l, 0, 1);
+    nobody_waits(l);
+    crashes(l, 1, 5);
+    lone_run(l, 20);
+    lone_nobody_waits(l, 2, lone_due(l, 2));
+    lone_run(l, 349);
+    lone_log(l);
+    lone_run(l, 1);
+    ck_assert_str_eq(lone_log(l), "370 verdict-down to n1 not acknowledged\n"
+                                  "370 suspects n1: peer-silent, rule silent-agent\n"
+                                  "370 -> n1 data probe\n"
+                                  "370 -> n1 mgmt probe\n"
+                                  "370 -> n3 data verdict-down\n"
+                                  "370 -> n4 data verdict-down\n");
+    ck_assert_uint_eq(lone_due(l, 1), 0);
+    ck_assert_uint_eq(lone_due(l, 3), lone_due(l, 4)); /* the same message */
+    lone_run(l, 149); /* no longer than by gather alone */
+    lone_nobody_waits(l, 3, lone_due(l, 3));
+    ck_assert_int_eq(l->reports, 1);
+    lone_run(l, 50);
+    ck_assert_int_eq(l->reports, 1);
+    victims_from(l, 4, 5, 5);
+    ck_assert_int_eq(l->reports, 6);
+    ck_assert_int_eq(l->report[5].victims.count, 1);
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(what_stands_and_what_is_over_are_told_in_one_message)
+{
+    struct lone *l = lone_new(NODES, 1, 2, 1);
+    struct ftree_verdict v[2] = {
+        crash(l, 0), lone_verdict(l, "node-outage/both-paths-silent", 9, FTREE_NONE, 4)};
+    const struct lone_sent *s;
+
+    told(l, 0, 70, &v[1], 1);
+    nobody_waits(l);
+    lone_acks(l, 0);
+    lone_log(l);
+    v[1].withdrawn = l->now;
+    told(l, 0, 71, v, 2);
+    s = lone_last(l, WIRE_VERDICT_DOWN);
+    ck_assert_int_eq(s->tolds, 2);
+    ck_assert_int_eq(s->told[0].node, 12);
+    ck_assert_uint_eq(s->told[0].withdrawn, 0);
+    ck_assert_int_eq(s->told[1].node, 9);
+    ck_assert_uint_eq(s->told[1].withdrawn, l->now);
+    ck_assert_str_eq(lone_log(l), "0 learns process-crash of n12\n"
+                                  "0 learns that node-outage of n9 is over\n"
+                                  "0 -> n3 data verdict-down\n"
+                                  "0 -> n4 data verdict-down\n"
+                                  "0 -> n0 data ack\n");
+    ck_assert_int_eq(l->ft->tellings.n, 1);
+    lone_nobody_waits(l, 3, lone_due(l, 3));
+    lone_nobody_waits(l, 4, lone_due(l, 4));
+    ck_assert_uint_eq(lone_last(l, WIRE_VICTIMS)->m.u.victims.told, 71);
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(over_while_victims_are_gathered_the_others_are_reported)
+{
+    struct lone *l = lone_new(NODES, 8, 2, 0);
+    struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 9, FTREE_NONE, 4);
+
+    crashes(l, 0, 1);
+    nobody_waits(l);
+    lone_told(l, 1, WIRE_VERDICT_UP, &v);
+    crashes(l, 1, 1);
+    lone_run(l, 30);
+    ck_assert_int_eq(l->ft->tellings.n, 1);
+    v.withdrawn = l->now;
+    lone_acks(l, 1);
+    lone_acks(l, 2);
+    lone_log(l);
+    lone_told(l, 1, WIRE_VERDICT_UP, &v);
+    lone_run(l, 30);
+    ck_assert_str_eq(lone_log(l), "30 -> n1 data ack\n"
+                                  "30 learns that node-outage of n9 is over\n"
+                                  "30 node-outage of n9 is over before it was told\n"
+                                  "60 -> n1 data verdict-down\n"
+                                  "60 -> n2 data verdict-down\n");
+    ck_assert_int_eq(l->ft->tellings.n, 1); /* that it is over has no victims */
+    victims_from(l, 1, 3, 4);
+    victims_from(l, 2, 5, 5);
+    ck_assert_int_eq(l->reports, 2);
+    ck_assert_int_eq(l->report[1].class_, FTREE_CLASS_PROCESS_CRASH);
+    ck_assert_int_eq(l->report[1].victims.count, 3);
+    ck_assert_int_eq(l->withdrawals, 1);
+    ck_assert_int_eq(l->withdrawals_told, 0);
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(over_while_victims_are_gathered_below_they_are_named_all_the_same)
+{
+    struct lone *l = lone_new(NODES, 1, 2, 1);
+    struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 9, FTREE_NONE, 4);
+    uint32_t first;
+
+    told(l, 0, 70, &v, 1);
+    first = lone_due(l, 3);
+    lone_log(l);
+    v.withdrawn = l->now;
+    told(l, 0, 71, &v, 1);
+    ck_assert_str_eq(lone_log(l), "0 learns that node-outage of n9 is over\n"
+                                  "0 -> n3 data verdict-down\n"
+                                  "0 -> n4 data verdict-down\n"
+                                  "0 -> n0 data ack nobody-waits\n");
+    lone_victims(l, 3, first, 7, 7);
+    lone_nobody_waits(l, 4, first);
+    ck_assert_uint_eq(lone_last(l, WIRE_VICTIMS)->m.u.victims.told, 70);
+    ck_assert_int_eq(l->ft->tellings.n, 0);
+    lone_free(l);
+}
+END_TEST
+
+/* Two found the same and both are told: it is known once. */
+START_TEST(the_same_twice_in_one_message_is_one)
+{
+    struct lone *l = lone_new(NODES, 1, 2, 1);
+    struct ftree_verdict v[2] = {crash(l, 0), crash(l, 0)};
+
+    v[1].fln = 5;
+    told(l, 0, 70, v, 2);
+    ck_assert_int_eq(l->ft->known.n, 1);
+    ck_assert_int_eq(l->verdicts, 1);
+    ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 2);
+    nobody_waits(l);
+    ck_assert_int_eq(lone_count(l, WIRE_VICTIMS), 1);
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(each_has_the_name_of_its_rule)
+{
+    struct lone *l = lone_new(NODES, 1, 2, 1);
+    struct ftree_verdict v[3] = {crash(l, 0),
+                                 lone_verdict(l, "process-crash/pid-gone", 11, 11, 5),
+                                 lone_verdict(l, "process-stopped/state-t", 10, 10, 4)};
+    const struct letter *letter;
+    struct wire_message m;
+    struct outline o;
+    char rule[FTREE_NAME_MAX] = "";
+
+    told(l, 0, 70, v, 3);
+    letter = &l->ft->outbox.items[0];
+    ck_assert_int_eq(
+        ftree_wire_decode(&l->job, l->now, letter->body->bytes, letter->body->len, &m), FTREE_OK);
+    for (int i = 0; i < 3; i++) {
+        ck_assert_str_eq(ftree_verdict_rule(l->ft, &known(l, i)->v), v[i].rule);
+        ck_assert(ftree_wire_get_outline(&l->job, l->now, &m.u.told, &o, rule));
+        ck_assert_str_eq(rule, v[i].rule);
+        ck_assert_uint_eq(o.first_symptom, v[i].first_symptom);
+    }
+    lone_free(l);
+}
+END_TEST
+
+/* ---- who waits is said with the acknowledgment ------------------------------------------------ */
+
+static const struct {
+    int32_t self, from;
+    bool waits;
+    const char *log;
+} acknowledged[] = {
+    {7, 3, false, "0 -> n3 data ack nobody-waits\n"},
+    {7, 3, true, "0 -> n3 data victims\n0 -> n3 data ack\n"},
+    {3, 1, false, "0 -> n7 data verdict-down\n0 -> n8 data verdict-down\n0 -> n1 data ack\n"},
+    {3, 1, true, "0 -> n7 data verdict-down\n0 -> n8 data verdict-down\n0 -> n1 data ack\n"},
+};
+
+/* rows: a_leaf_where_nobody_waits_says_no_more COUNT(acknowledged) */
+START_TEST(a_leaf_where_nobody_waits_says_no_more)
+{
+    struct lone *l = lone_new(NODES, 1, 2, acknowledged[_i].self);
+    struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 9, FTREE_NONE, 4);
+    char log[256];
+
+    l->state[0].phase = FTREE_PHASE_WAITING;
+    l->state[0].waiting = acknowledged[_i].waits ? l->cfg.stall : 0;
+    told(l, acknowledged[_i].from, 70, &v, 1);
+    snprintf(log, sizeof(log), "0 learns node-outage of n9\n%s", acknowledged[_i].log);
+    ck_assert_str_eq(lone_log(l), log);
+    ck_assert_int_eq(l->ft->tellings.n, acknowledged[_i].self == 3);
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(a_leaf_names_all_but_the_lost_rank)
+{
+    struct lone *l = lone_new(NODES, 2, 2, 7);
+    struct ftree_verdict v = lone_verdict(l, "process-stopped/state-t", 7, 14, 7);
+
+    for (int i = 0; i < 2; i++) {
+        l->state[i].phase = FTREE_PHASE_WAITING;
+        l->state[i].waiting = l->cfg.stall;
+    }
+    told(l, 3, 70, &v, 1);
+    ck_assert_int_eq(lone_last(l, WIRE_VICTIMS)->m.u.victims.ranks.count, 1);
+    ck_assert_int_eq(lone_last(l, WIRE_VICTIMS)->m.u.victims.ranks.range[0].first, 15);
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(a_message_that_comes_twice_is_answered_once)
+{
+    struct lone *l = lone_new(NODES, 1, 2, 3);
+    struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 9, FTREE_NONE, 4);
+
+    told(l, 1, 70, &v, 1);
+    lone_log(l);
+    told(l, 1, 70, &v, 1); /* still asking those below */
+    ck_assert_str_eq(lone_log(l), "0 -> n1 data ack\n");
+    lone_nobody_waits(l, 7, lone_due(l, 7));
+    lone_nobody_waits(l, 8, lone_due(l, 8));
+    ck_assert_int_eq(lone_count(l, WIRE_VICTIMS), 1);
+    told(l, 1, 70, &v, 1); /* on their way */
+    lone_acks(l, 1);
+    ck_assert_str_eq(lone_log(l), "0 -> n1 data victims\n"
+                                  "0 -> n1 data ack\n");
+    told(l, 1, 70, &v, 1); /* they are there: no others will come */
+    ck_assert_str_eq(lone_log(l), "0 -> n1 data ack nobody-waits\n");
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(a_leaf_answers_a_message_that_comes_twice_once)
+{
+    struct lone *l = lone_new(NODES, 1, 2, 7);
+    struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 9, FTREE_NONE, 4);
+
+    l->state[0].phase = FTREE_PHASE_WAITING;
+    l->state[0].waiting = l->cfg.stall;
+    told(l, 3, 70, &v, 1);
+    told(l, 3, 70, &v, 1);
+    ck_assert_str_eq(lone_log(l), "0 learns node-outage of n9\n"
+                                  "0 -> n3 data victims\n"
+                                  "0 -> n3 data ack\n"
+                                  "0 -> n3 data ack\n");
+    lone_free(l);
+}
+END_TEST
+
+/* The first is still waited for by whoever told it first. */
+START_TEST(told_by_another_parent_there_is_nothing_to_add)
+{
+    struct lone *l = lone_new(NODES, 1, 2, 3);
+    struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 9, FTREE_NONE, 4);
+
+    told(l, 1, 70, &v, 1);
+    lone_log(l);
+    told(l, 0, 70, &v, 1); /* the number is the same by chance */
+    ck_assert_str_eq(lone_log(l), "0 -> n0 data ack nobody-waits\n");
+    lone_victims(l, 7, lone_due(l, 7), 7, 7);
+    lone_nobody_waits(l, 8, lone_due(l, 8));
+    ck_assert_int_eq(lone_count(l, WIRE_VICTIMS), 1);
+    ck_assert_int_eq(lone_last(l, WIRE_VICTIMS)->to.node, 1);
+    ck_assert_int_eq(lone_last(l, WIRE_VICTIMS)->m.u.victims.ranks.count, 1);
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(with_all_below_lost_or_mute_the_answer_is_there_at_once)
+{
+    struct lone *l = lone_new(NODES, 1, 2, 3);
+    struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 9, FTREE_NONE, 4);
+    struct ftree_verdict lost = lone_verdict(l, "node-outage/both-paths-silent", 7, FTREE_NONE, 1);
+
+    ck_assert_int_eq(ftree_restore(l->ft, l->now, &lost), FTREE_OK);
+    ftree_outbox_mute(l->ft, l->now, 8, false);
+    told(l, 1, 70, &v, 1);
+    ck_assert_str_eq(lone_log(l), "0 learns node-outage of n9\n"
+                                  "0 -> n8 data verdict-down\n"
+                                  "0 -> n1 data victims\n"
+                                  "0 -> n1 data ack\n");
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(only_the_word_of_who_owes_it_counts)
+{
+    struct lone *l = lone_new(NODES, 1, 2, 0);
+    struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 9, FTREE_NONE, 4);
+    uint32_t asked;
+
+    lone_told(l, 1, WIRE_VERDICT_UP, &v);
+    asked = lone_due(l, 1);
+    lone_acks(l, 1); /* it has been told; who waits there it will say */
+    lone_nobody_waits(l, 2, asked + 1);
+    lone_nobody_waits(l, 3, asked);
+    lone_nobody_waits(l, 2, asked);
+    lone_nobody_waits(l, 2, asked);
+    ck_assert_int_eq(l->reports, 0);
+    ck_assert_uint_eq(lone_due(l, 1), asked);
+    lone_nobody_waits(l, 1, asked);
+    ck_assert_int_eq(l->reports, 1);
+    ck_assert_int_eq(l->report[0].victims.count, 0);
+    lone_free(l);
+}
+END_TEST
+
+/* ---- who has all of it ------------------------------------------------------------------------ */
+
+static struct ftree_verdict with_evidence(const struct lone *l)
+{
+    struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 9, FTREE_NONE, 4);
+
+    ftree_verdict_add_evidence(&v, &(struct ftree_evidence){.target = 9, .by = 4});
+    return v;
+}
+
+START_TEST(on_the_way_it_is_kept_until_it_comes_down)
+{
+    struct lone *l = lone_new(NODES, 1, 2, 1);
+    struct ftree_verdict v = with_evidence(l);
+
+    lone_told(l, 4, WIRE_VERDICT_UP, &v);
+    ck_assert_int_eq(known(l, 0)->whole->evidences, 1);
+    ck_assert_int_eq(lone_last(l, WIRE_VERDICT_UP)->m.u.verdict.evidences, 1);
+    lone_told(l, 0, WIRE_VERDICT_DOWN, &v);
+    ck_assert_ptr_null(known(l, 0)->whole);
+    ck_assert(ftree_verdict_at(l->ft, 0, &v));
+    ck_assert_int_eq(v.evidences, 0);
+    ck_assert_str_eq(v.rule, "node-outage/both-paths-silent");
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(who_decided_and_who_is_root_keep_it)
+{
+    struct lone *l = lone_new(NODES, 1, 2, 4);
+    struct ftree_verdict v = with_evidence(l);
+
+    ftree_spread_raise(l->ft, l->now, &v);
+    lone_told(l, 1, WIRE_VERDICT_DOWN, &v);
+    ck_assert_int_eq(known(l, 0)->whole->evidences, 1);
+    lone_free(l);
+    l = lone_new(NODES, 1, 2, 0);
+    lone_told(l, 1, WIRE_VERDICT_UP, &v);
+    victims_from(l, 1, 3, 4);
+    victims_from(l, 2, 5, 5);
+    ck_assert_int_eq(known(l, 0)->whole->evidences, 1);
+    ck_assert_int_eq(known(l, 0)->whole->victims.count, 3);
+    ck_assert_int_eq(l->report[0].evidences, 1);
+    ck_assert_int_eq(l->report[0].victims.count, 3);
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(the_root_is_lost_and_its_heir_is_told_all_of_it)
+{
+    struct lone *l = lone_new(NODES, 1, 2, 4);
+    struct ftree_verdict v = with_evidence(l);
+    struct ftree_verdict other = lone_verdict(l, "process-stopped/state-t", 12, 12, 5);
+    struct ftree_verdict over = lone_verdict(l, "process-stopped/state-t", 3, 3, 4);
+    struct ftree_verdict lost = lone_verdict(l, "node-outage/both-paths-silent", 0, FTREE_NONE, 10);
+
+    ftree_spread_raise(l->ft, l->now, &v);
+    lone_told(l, 1, WIRE_VERDICT_DOWN, &v);
+    lone_told(l, 1, WIRE_VERDICT_DOWN, &other);
+    ftree_verdict_add_evidence(&over, &v.evidence[0]);
+    over.withdrawn = l->now;
+    ck_assert_int_eq(ftree_restore(l->ft, l->now, &over), FTREE_OK);
+    lone_acks(l, 1);
+    lone_log(l);
+    lone_told(l, 1, WIRE_VERDICT_DOWN, &lost);
+    ck_assert_int_eq(lone_last(l, WIRE_VERDICT_UP)->m.u.verdict.node, 9);
+    ck_assert_int_eq(lone_last(l, WIRE_VERDICT_UP)->m.u.verdict.evidences, 1);
+    ck_assert_str_eq(lone_log(l), "0 learns node-outage of n0\n"
+                                  "0 -> n10 data verdict-up\n"
+                                  "0 -> n10 data verdict-down\n"
+                                  "0 -> n1 data ack\n");
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(the_heir_keeps_all_of_it_and_does_not_tell_it_once_more)
+{
+    struct lone *l = lone_new(NODES, 1, 2, 10);
+    struct ftree_verdict v = with_evidence(l);
+    struct ftree_verdict lost = lone_verdict(l, "node-outage/both-paths-silent", 0, FTREE_NONE, 10);
+
+    lone_told(l, 4, WIRE_VERDICT_DOWN, &v);
+    ck_assert_ptr_null(known(l, 0)->whole);
+    lone_told(l, 4, WIRE_VERDICT_UP, &v); /* it is not the root: who tells it has not heard it */
+    ck_assert_ptr_null(known(l, 0)->whole);
+    ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 1);
+    ck_assert_int_eq(ftree_restore(l->ft, l->now, &lost), FTREE_OK);
+    lone_log(l);
+    lone_told(l, 4, WIRE_VERDICT_UP, &v);
+    ck_assert_str_eq(lone_log(l), "0 -> n4 data ack\n");
+    ck_assert_int_eq(known(l, 0)->whole->evidences, 1);
+    ck_assert_int_eq(l->reports, 0); /* people have been told by the root before */
+    lone_free(l);
+}
+END_TEST
+
 /* ---- who is root ----------------------------------------------------------------------------- */
 
 START_TEST(the_acting_root_is_the_first_that_is_not_lost)
@@ -541,6 +1094,63 @@ START_TEST(without_memory_a_verdict_is_left_out)
 }
 END_TEST
 
+/* One verdict is told, and then a batch of four. */
+START_TEST(without_memory_those_that_are_known_are_reported)
+{
+    bool failed = true;
+
+    for (int nth = 1; failed; nth++) {
+        struct lone *l = lone_new(NODES, 8, 2, 0);
+        l->state[0].phase = FTREE_PHASE_WAITING;
+        l->state[0].waiting = l->cfg.stall;
+        l->fail_alloc_in = nth;
+        crashes(l, 0, 5);
+        lone_run(l, 20);
+        ck_assert_int_eq(l->ft->queued, 0);
+        nobody_waits(l);
+        lone_run(l, 700);
+        failed = l->fail_alloc_in == 0;
+        ck_assert_int_ge(l->verdicts, failed ? 4 : 5);
+        ck_assert_int_eq(l->reports, l->verdicts);
+        for (int32_t i = 0; i < l->reports; i++)
+            ck_assert_int_eq(l->report[i].victims.count, 1); /* the own one */
+        ck_assert_int_eq(l->ft->tellings.n, 0);
+        lone_free(l);
+    }
+}
+END_TEST
+
+/* What those above are told is true, or nothing. */
+START_TEST(without_memory_nobody_is_left_out_below)
+{
+    bool failed = true;
+
+    for (int nth = 1; failed; nth++) {
+        struct lone *l = lone_new(NODES, 8, 2, 1);
+        struct ftree_verdict v[4];
+        const struct lone_sent *ack;
+        for (int32_t i = 0; i < COUNT(v); i++)
+            v[i] = crash(l, i);
+        l->state[0].phase = FTREE_PHASE_WAITING;
+        l->state[0].waiting = l->cfg.stall;
+        l->fail_alloc_in = nth;
+        told(l, 0, 70, v, COUNT(v));
+        ack = lone_last(l, WIRE_ACK);
+        nobody_waits(l);
+        failed = l->fail_alloc_in == 0;
+        ck_assert_int_ge(l->ft->known.n, failed ? 3 : 4);
+        if (ack->m.flags & WIRE_FLAG_NOBODY_WAITS)
+            ck_abort_msg("with allocation %d failing nobody waits", nth);
+        lone_run(l, 300);
+        ck_assert_int_eq(l->ft->tellings.n, 0);
+        ck_assert(failed || lone_last(l, WIRE_VICTIMS)->m.u.victims.ranks.count == 1);
+        for (int32_t i = 0; i < l->ft->known.n; i++)
+            ck_assert(known(l, i)->told_down);
+        lone_free(l);
+    }
+}
+END_TEST
+
 SUITE("spread")
 {
     TEST(the_root_tells_its_children_gathers_and_reports);
@@ -558,6 +1168,27 @@ SUITE("spread")
     TEST(many_verdicts_about_a_node_pass_a_silent_child_once_each);
     TEST(many_verdicts_pass_a_silent_parent_once_each);
     TEST(a_mute_child_is_told_but_not_waited_for);
+    TEST_ROWS(at_once_and_then_after_a_pause, COUNT(pauses));
+    TEST(the_pause_doubles_while_there_are_more);
+    TEST(what_finds_no_room_in_one_message_takes_two);
+    TEST(what_a_node_has_missed_takes_as_many_messages_as_it_needs);
+    TEST(many_pass_a_silent_child_together);
+    TEST(what_stands_and_what_is_over_are_told_in_one_message);
+    TEST(over_while_victims_are_gathered_the_others_are_reported);
+    TEST(over_while_victims_are_gathered_below_they_are_named_all_the_same);
+    TEST(the_same_twice_in_one_message_is_one);
+    TEST(each_has_the_name_of_its_rule);
+    TEST_ROWS(a_leaf_where_nobody_waits_says_no_more, COUNT(acknowledged));
+    TEST(a_leaf_names_all_but_the_lost_rank);
+    TEST(a_message_that_comes_twice_is_answered_once);
+    TEST(a_leaf_answers_a_message_that_comes_twice_once);
+    TEST(told_by_another_parent_there_is_nothing_to_add);
+    TEST(with_all_below_lost_or_mute_the_answer_is_there_at_once);
+    TEST(only_the_word_of_who_owes_it_counts);
+    TEST(on_the_way_it_is_kept_until_it_comes_down);
+    TEST(who_decided_and_who_is_root_keep_it);
+    TEST(the_root_is_lost_and_its_heir_is_told_all_of_it);
+    TEST(the_heir_keeps_all_of_it_and_does_not_tell_it_once_more);
     TEST(the_acting_root_is_the_first_that_is_not_lost);
     TEST(the_heir_tells_the_roots_children_and_reports);
     TEST(with_the_root_silent_a_verdict_waits_until_it_is_decided_about);
@@ -568,4 +1199,6 @@ SUITE("spread")
     TEST(who_is_cut_off_tells_its_own_people);
     TEST(victims_of_an_unknown_verdict_are_nobodys);
     TEST(without_memory_a_verdict_is_left_out);
+    TEST(without_memory_those_that_are_known_are_reported);
+    TEST(without_memory_nobody_is_left_out_below);
 }
