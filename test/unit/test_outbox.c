@@ -4,8 +4,8 @@
  */
 
 #include "lone.h"
+#include "messages.h"
 #include "suite.h"
-
 
 #include <string.h>
 
@@ -75,6 +75,95 @@ START_TEST(what_is_told_again_has_grown_older)
     }
     ck_assert_int_ge(lone_count(l, WIRE_VERDICT_UP), 3);
     ck_assert_int_ge(lone_count(l, WIRE_SYMPTOM), 3);
+    lone_free(l);
+}
+END_TEST
+
+/* The same to several nodes: three letters that share what they carry. */
+static struct body *post_to_three(struct lone *l)
+{
+    struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 2, FTREE_NONE, 1);
+    struct wire_outlines w;
+    struct wire_message m = messages_told(l->now, &v, &w);
+    struct body *body;
+
+    m.id = 4711;
+    body = ftree_outbox_body(l->ft, l->now, &m);
+    ck_assert_ptr_nonnull(body);
+    for (int32_t n = 0; n < 4; n++)
+        if (n != l->ft->self)
+            ftree_outbox_post(l->ft, l->now, n, WIRE_VERDICT_DOWN, m.id, body);
+    ftree_outbox_release(l->ft, body);
+    ck_assert_ptr_null(ftree_check(l->ft));
+    return body;
+}
+
+static void expect_located(const struct lone *l, ftree_time at)
+{
+    for (int32_t i = 0; i < l->n_sent; i++)
+        if (l->sent[i].m.type == WIRE_VERDICT_DOWN) {
+            ck_assert_uint_eq(l->sent[i].m.id, 4711);
+            ck_assert_uint_eq(l->sent[i].told[0].located, at);
+        }
+}
+
+START_TEST(letters_share_what_they_carry)
+{
+    struct lone *l = lone_new(4, 1, 32, 1);
+    ftree_time begin = l->now;
+    struct body *body = post_to_three(l);
+
+    ck_assert_int_eq(body->letters, 3);
+    ck_assert_int_eq(l->live_allocations, 3); /* the handle, the box, and this */
+    lone_acks(l, 2); /* each speaks for itself */
+    ck_assert_int_eq(l->ft->outbox.n, 2);
+    ck_assert_int_eq(body->letters, 2);
+    lone_run(l, 300); /* each is sent again, and has grown older */
+    expect_located(l, begin);
+    ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 3 + 4);
+    lone_acks(l, 0);
+    lone_acks(l, 3);
+    ck_assert_int_eq(l->ft->outbox.n, 0);
+    ck_assert_int_eq(l->live_allocations, 2);
+    lone_free(l);
+}
+END_TEST
+
+/* Without memory for one of its own a letter goes as it is. */
+START_TEST(without_memory_what_is_shared_is_told_again_as_it_is)
+{
+    struct lone *l = lone_new(4, 1, 32, 1);
+    ftree_time begin = l->now;
+
+    post_to_three(l);
+    lone_run(l, 149);
+    lone_log(l);
+    l->fail_alloc_in = 1;
+    lone_run(l, 1);
+    ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 6);
+    for (int32_t i = 0; i < 6; i++) /* by 150 ms too young, the first one */
+        ck_assert_uint_eq(l->sent[i].told[0].located, begin + (i < 2 ? 150 * FTREE_MS : 0));
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(whether_victims_are_on_their_way)
+{
+    struct lone *l = lone_new(4, 1, 32, 1);
+    struct wire_message m = {.type = WIRE_VICTIMS, .u.victims.told = 70};
+
+    ck_assert(!ftree_outbox_has_victims(l->ft, 0, 70));
+    ftree_outbox_put(l->ft, l->now, 0, &m);
+    ck_assert(ftree_outbox_has_victims(l->ft, 0, 70));
+    ck_assert(!ftree_outbox_has_victims(l->ft, 0, 71));
+    ck_assert(!ftree_outbox_has_victims(l->ft, 2, 70));
+    m = (struct wire_message){.type = WIRE_SWEEP, .u.round = 71};
+    ftree_outbox_put(l->ft, l->now, 0, &m);
+    ck_assert(!ftree_outbox_has_victims(l->ft, 0, 71));
+    lone_run(l, 200);
+    ck_assert(ftree_outbox_has_victims(l->ft, 0, 70));
+    lone_acks(l, 0);
+    ck_assert(!ftree_outbox_has_victims(l->ft, 0, 70));
     lone_free(l);
 }
 END_TEST
@@ -275,6 +364,9 @@ SUITE("outbox")
     TEST(an_acknowledged_message_is_sent_once);
     TEST(the_second_try_takes_every_path_anew);
     TEST(what_is_told_again_has_grown_older);
+    TEST(letters_share_what_they_carry);
+    TEST(without_memory_what_is_shared_is_told_again_as_it_is);
+    TEST(whether_victims_are_on_their_way);
     TEST_ROWS(with_one_path_both_tries_take_it, 2);
     TEST(acknowledgments_of_others_do_not_count);
     TEST(a_quick_no_makes_the_second_try_at_once);

@@ -260,11 +260,11 @@ START_TEST(root_and_first_substitute_are_lost)
                  "2252 n1: learns node-outage of n3\n"
                  "2252 n2: learns node-outage of n3\n"
                  "2252 n4: learns node-outage of n3\n"
-                 "2252 n1: learns node-outage of n0\n"
-                 "2252 n2: learns node-outage of n0\n"
-                 "2252 n4: learns node-outage of n0\n"
                  "2253 n5: reports node-outage of n3: 4 victims\n"
-                 "2253 n5: reports node-outage of n0: 4 victims\n");
+                 "2272 n1: learns node-outage of n0\n" /* 20 ms later, with any others */
+                 "2272 n2: learns node-outage of n0\n"
+                 "2272 n4: learns node-outage of n0\n"
+                 "2273 n5: reports node-outage of n0: 4 victims\n");
     ck_assert_int_eq(w->reports, 2);
     expect_all_told(w, 2);
     for (int32_t i = 0; i < 2; i++) {

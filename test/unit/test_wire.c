@@ -240,6 +240,139 @@ START_TEST(outlines_have_room_for_days)
 }
 END_TEST
 
+START_TEST(no_outlines_are_a_message_too)
+{
+    uint8_t buf[FTREE_MESSAGE_MAX];
+    struct wire_message m = {.type = WIRE_VERDICT_DOWN, .id = 1};
+    size_t len = ftree_wire_encode(&m, NOW, buf);
+
+    ck_assert_uint_eq(len, WIRE_HEADER + 2);
+    ck_assert_int_eq(decoded(buf, len, &m), FTREE_OK);
+    ck_assert_int_eq(m.u.told.n, 0);
+}
+END_TEST
+
+/* A rule's name is as a job's rules have it: that the first has none does not borrow one. */
+START_TEST(an_outline_may_have_no_rule)
+{
+    struct wire_outlines w = {0};
+    struct ftree_verdict v = base_verdict("node-outage/both-paths-silent", 3, FTREE_NONE);
+    struct outline o = messages_outline(&v);
+    const char *rules[] = {"", "", "a/b", "", "a/b"};
+    char rule[FTREE_NAME_MAX] = "";
+    struct wire_told told;
+
+    o.first_symptom = o.located = NOW;
+    for (int i = 0; i < COUNT(rules); i++)
+        ck_assert(ftree_wire_put_outline(&w, NOW, &o, rules[i]));
+    told = ftree_wire_told(&w);
+    for (int i = 0; i < COUNT(rules); i++) {
+        ck_assert(ftree_wire_get_outline(messages_job(), NOW, &told, &o, rule));
+        ck_assert_str_eq(rule, rules[i]);
+    }
+    ck_assert(!ftree_wire_get_outline(messages_job(), NOW, &told, &o, rule));
+    ck_assert_uint_eq(told.len, 0);
+}
+END_TEST
+
+/* Only an acknowledgment says that nobody waits, and only what goes up the tree looks for who stands
+ * in. */
+START_TEST(flags_belong_to_their_types)
+{
+    static const uint8_t allowed[WIRE_TYPE_COUNT] = {[WIRE_ACK] = WIRE_FLAG_NOBODY_WAITS,
+                                                     [WIRE_SYMPTOM] = WIRE_FLAG_SUBSTITUTE,
+                                                     [WIRE_VERDICT_UP] = WIRE_FLAG_SUBSTITUTE};
+    uint8_t buf[FTREE_MESSAGE_MAX];
+
+    for (int type = 0; type < WIRE_TYPE_COUNT; type++) {
+        size_t len = encoded(type, buf);
+        for (int bit = 0; bit < 8; bit++) {
+            struct wire_message m;
+            bool ok = allowed[type] >> bit & 1;
+            buf[3] = (uint8_t) (1 << bit);
+            ck_assert_int_eq(decoded(buf, len, &m), ok ? FTREE_OK : FTREE_ERR_MALFORMED);
+        }
+    }
+}
+END_TEST
+
+/* ---- written anew ---------------------------------------------------------------------------- */
+
+#define LATER (NOW + 5000 * FTREE_MS)
+
+static const char *same_times(const struct wire_message *a, const struct wire_message *b)
+{
+    if (a->type == WIRE_SYMPTOM)
+        return a->u.symptom.first == b->u.symptom.first && a->u.symptom.last == b->u.symptom.last
+                   ? NULL
+                   : "symptom";
+    if (a->type == WIRE_VERDICT_UP)
+        return a->u.verdict.first_symptom == b->u.verdict.first_symptom &&
+                       a->u.verdict.located == b->u.verdict.located &&
+                       a->u.verdict.evidence[0].at == b->u.verdict.evidence[0].at
+                   ? NULL
+                   : "verdict";
+    return NULL;
+}
+
+/* Whatever its type: as long as before, and the same when it is read at the later time. */
+START_TEST(what_is_written_anew_says_the_same)
+{
+    uint8_t buf[FTREE_MESSAGE_MAX], renewed[FTREE_MESSAGE_MAX], again[FTREE_MESSAGE_MAX];
+    struct wire_message m, before;
+
+    for (int i = 0; messages_make(i, NOW, &m); i++) {
+        size_t len = ftree_wire_encode(&m, NOW, buf);
+        ck_assert_int_eq(ftree_wire_renew(messages_job(), NOW, buf, len, LATER, renewed), FTREE_OK);
+        ck_assert_int_eq(ftree_wire_decode(messages_job(), NOW, buf, len, &before), FTREE_OK);
+        ck_assert_int_eq(ftree_wire_decode(messages_job(), LATER, renewed, len, &m), FTREE_OK);
+        ck_assert_int_eq(m.type, before.type);
+        ck_assert_int_eq(m.flags, before.flags);
+        ck_assert_uint_eq(m.id, before.id);
+        ck_assert_ptr_null(same_times(&m, &before));
+        /* and back: not a bit was lost on the way */
+        ck_assert_int_eq(ftree_wire_renew(messages_job(), LATER, renewed, len, NOW, again),
+                         FTREE_OK);
+        ck_assert_mem_eq(again, buf, len);
+    }
+}
+END_TEST
+
+START_TEST(outlines_are_written_anew)
+{
+    uint8_t buf[FTREE_MESSAGE_MAX], renewed[FTREE_MESSAGE_MAX];
+    size_t len = encoded(FULL_TOLD, buf);
+    char rule[2][FTREE_NAME_MAX] = {"", ""};
+    struct wire_message m, before;
+    struct outline o, old;
+
+    ck_assert_int_eq(ftree_wire_renew(messages_job(), NOW, buf, len, LATER, renewed), FTREE_OK);
+    ck_assert_int_eq(ftree_wire_decode(messages_job(), NOW, buf, len, &before), FTREE_OK);
+    ck_assert_int_eq(ftree_wire_decode(messages_job(), LATER, renewed, len, &m), FTREE_OK);
+    ck_assert_int_eq(m.u.told.n, before.u.told.n);
+    while (ftree_wire_get_outline(messages_job(), NOW, &before.u.told, &old, rule[0])) {
+        ck_assert(ftree_wire_get_outline(messages_job(), LATER, &m.u.told, &o, rule[1]));
+        ck_assert_mem_eq(&o, &old, sizeof(o));
+        ck_assert_str_eq(rule[0], rule[1]);
+    }
+    ck_assert_int_eq(m.u.told.n, 0);
+}
+END_TEST
+
+START_TEST(what_is_malformed_is_not_written_anew)
+{
+    uint8_t buf[FTREE_MESSAGE_MAX], renewed[FTREE_MESSAGE_MAX] = {0};
+    size_t len = encoded(FULL_TOLD, buf);
+
+    ck_assert_int_eq(ftree_wire_renew(messages_job(), NOW, buf, len - 1, LATER, renewed),
+                     FTREE_ERR_MALFORMED);
+    buf[1]++;
+    ck_assert_int_eq(ftree_wire_renew(messages_job(), NOW, buf, len, LATER, renewed),
+                     FTREE_ERR_VERSION);
+    ck_assert_uint_eq(renewed[0], 0);
+}
+END_TEST
+
 START_TEST(times_travel_as_ages)
 {
     uint8_t buf[FTREE_MESSAGE_MAX];
@@ -493,6 +626,12 @@ SUITE("wire")
     TEST(fields_come_back_verdict);
     TEST(outlines_come_back);
     TEST(outlines_have_room_for_days);
+    TEST(no_outlines_are_a_message_too);
+    TEST(an_outline_may_have_no_rule);
+    TEST(flags_belong_to_their_types);
+    TEST(what_is_written_anew_says_the_same);
+    TEST(outlines_are_written_anew);
+    TEST(what_is_malformed_is_not_written_anew);
     TEST(times_travel_as_ages);
     TEST(cut_at_any_length_is_malformed);
     TEST(bytes_left_over_are_malformed);
