@@ -886,6 +886,73 @@ START_TEST(a_healthy_storm_on_a_thousand_nodes)
 }
 END_TEST
 
+static int64_t all_sent(const struct world *w)
+{
+    int64_t n = 0;
+
+    for (int32_t i = 0; i < w->job.nodes; i++)
+        n += w->node[i].sent;
+    return n;
+}
+
+/* Each node but the root is told and acknowledges.  The way up has two steps, and the 15 nodes in
+ * the middle name no victims, each acknowledged. */
+START_TEST(where_nobody_waits_a_verdict_costs_two_messages_a_node)
+{
+    struct world *w = world_new(500, 2, 32);
+
+    end_process(w, 999);
+    world_run(w, 990 * FTREE_MS);
+    ck_assert_int_eq(w->reports, 1);
+    expect_all_told(w, 1);
+    ck_assert_int_eq(all_sent(w), 2 * 499 + 2 * 2 + 2 * 15);
+    world_free(w);
+}
+END_TEST
+
+START_TEST(fifty_that_are_found_together_are_told_together)
+{
+    struct world *w = world_new(500, 2, 32);
+
+    for (int32_t i = 0; i < 50; i++)
+        end_process(w, 20 * i + 1);
+    world_run(w, 2 * SECOND);
+    ck_assert_int_eq(w->reports, 50);
+    expect_all_told(w, 50);
+    ck_assert_int_le(w->node[499].received, 4); /* a leaf where nothing is wrong: not 50 */
+    world_free(w);
+}
+END_TEST
+
+START_TEST(the_heir_knows_why_what_the_root_has_told)
+{
+    struct world *w = world_new(7, 1, 2);
+    int32_t heir = ftree_topo_root_substitute(&w->node[1].ft->topo, 1);
+    struct ftree_verdict v;
+
+    ck_assert_int_ne(heir, 6);
+    w->node[6].off = true;
+    world_all_wait(w, 6, 6);
+    ck_assert(world_run_until_reports(w, 1, 5 * SECOND));
+    world_run(w, SECOND);
+    ck_assert(ftree_verdict_at(w->node[heir].ft, 0, &v));
+    ck_assert_int_eq(v.evidences, 0);
+    for (int32_t r = 0; r < 7; r++)
+        world_go_on(w, r);
+    w->node[0].off = true;
+    world_all_wait(w, 0, 0);
+    ck_assert(world_run_until_reports(w, 2, 5 * SECOND));
+    world_run(w, SECOND);
+    ck_assert_int_eq(w->reporter[1], heir);
+    ck_assert_int_eq(w->reports, 2);
+    ck_assert(ftree_verdict_at(w->node[heir].ft, 0, &v));
+    ck_assert_int_eq(v.node, 6);
+    ck_assert_int_gt(v.evidences, 0);
+    ck_assert_str_ne(v.because, "");
+    world_free(w);
+}
+END_TEST
+
 /* ---- symptoms of other middleware ------------------------------------------------------------ */
 
 START_TEST(five_hundred_symptoms_a_second_are_one_verdict)
@@ -1392,6 +1459,9 @@ SUITE("story")
     TEST(a_job_at_work_sends_nothing);
     TEST_ROWS(a_storm_on_a_thousand_nodes, COUNT(storms));
     TEST_ROWS(a_healthy_storm_on_a_thousand_nodes, 2);
+    TEST(where_nobody_waits_a_verdict_costs_two_messages_a_node);
+    TEST(fifty_that_are_found_together_are_told_together);
+    TEST(the_heir_knows_why_what_the_root_has_told);
     TEST(five_hundred_symptoms_a_second_are_one_verdict);
     TEST(a_healthy_node_that_many_speak_of_is_well);
     TEST(two_faults_in_two_subtrees_are_two_verdicts);
