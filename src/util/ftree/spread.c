@@ -376,10 +376,9 @@ static int32_t begin_telling(struct ftree *ft, ftree_time now, int32_t from, uin
     struct telling t = {.number = ft->last_telling,
                         .asker = from,
                         .asked = asked,
-                        .until = now + gather_time(ft, from)};
+                        .until = now + gather_time(ft, from),
+                        .acknowledge = from == FTREE_NONE ? FTREE_NEVER : now + KEPT_BACK(ft)};
 
-    if (from == FTREE_NONE)
-        t.acknowledge = FTREE_NEVER;
     add_own_victims(ft, now, t.number, &t.victims);
     if (place)
         *place = t;
