@@ -14,6 +14,7 @@ core_sources = \
     src/util/ftree/group.c \
     src/util/ftree/leave.c \
     src/util/ftree/names.c \
+    src/util/ftree/neighbour.c \
     src/util/ftree/outbox.c \
     src/util/ftree/probe.c \
     src/util/ftree/report.c \
@@ -26,6 +27,7 @@ core_sources = \
     src/util/ftree/rules_read.c \
     src/util/ftree/rules_read_model.c \
     src/util/ftree/rules_reader.c \
+    src/util/ftree/side.c \
     src/util/ftree/spread.c \
     src/util/ftree/sweep.c \
     src/util/ftree/symptom.c \

@@ -188,6 +188,77 @@ static bool is_unnoticed(const struct sim_fault *f)
            (f->verb == SIM_CUT && f->paths == 1 << FTREE_PATH_MGMT);
 }
 
+/* The only other switch, where these two have all nodes behind them: both sides of a cut between
+ * them look the same. */
+static int32_t only_sibling(const struct ftree_tree *t, int32_t switch_)
+{
+    int32_t sibling = FTREE_NONE, parent = t->switch_parent[switch_];
+
+    if (parent != FTREE_NONE)
+        for (int32_t n = 0; n < t->nodes; n++)
+            if (!ftree_tree_is_behind(t, parent, n))
+                return FTREE_NONE;
+
+    for (int32_t s = 0; s < t->switches; s++) {
+        if (s == switch_ || t->switch_parent[s] != t->switch_parent[switch_] ||
+            t->switch_head[s] == FTREE_NONE)
+            continue;
+        if (sibling != FTREE_NONE)
+            return FTREE_NONE;
+        sibling = s;
+    }
+    return sibling;
+}
+
+/* The switch behind which are these nodes and no others; FTREE_NONE: none is. */
+static int32_t switch_of_all(const struct sim_run *r, const struct sim_hit *h)
+{
+    const struct ftree_tree *t = r->job.tree;
+    int32_t s = t && h->nodes > 0 ? t->node_switch[h->node[0]] : FTREE_NONE;
+
+    for (; s != FTREE_NONE; s = t->switch_parent[s]) {
+        int32_t behind = 0, hit = 0;
+        for (int32_t n = 0; n < r->job.nodes; n++)
+            behind += ftree_tree_is_behind(t, s, n);
+        for (int32_t i = 0; i < h->nodes; i++)
+            hit += ftree_tree_is_behind(t, s, h->node[i]);
+        if (hit == h->nodes && behind == hit)
+            return s;
+    }
+    return FTREE_NONE;
+}
+
+/* Each side names the switch that lies between, or where it is more than one, each of those that
+ * it cannot reach; never a node. */
+static void expect_partition(const struct sim_run *r, const struct sim_hit *h, uint8_t paths,
+                             struct sim_expectation *e)
+{
+    e->switch_ = switch_of_all(r, h);
+    e->sides = 2;
+    if (e->switch_ != FTREE_NONE) {
+        e->classes = SIM_CLASS(FTREE_CLASS_SWITCH_FAULT);
+        e->sibling = only_sibling(r->job.tree, e->switch_);
+    } else if (r->job.tree) {
+        e->sides = r->job.tree->switches;
+    }
+    /* a node alone reaches nobody, and tells only its own people */
+    e->tellers = h->nodes > 1 && h->nodes < r->job.nodes - 1 ? 2 : 1;
+    if (paths != SIM_BOTH_PATHS) /* they can agree over the other one */
+        e->sides = e->tellers = 1;
+}
+
+/* Nobody can tell how a switch is that another one is above which is lost, too. */
+static bool is_hidden(const struct sim_run *r, const struct sim_hit *h, int32_t switch_)
+{
+    int32_t s = r->job.tree->switch_parent[switch_];
+
+    for (; s != FTREE_NONE; s = r->job.tree->switch_parent[s])
+        for (int32_t i = 0; i < h->switches; i++)
+            if (h->switch_[i] == s)
+                return true;
+    return false;
+}
+
 static void expect(struct sim_run *r, int32_t line, int32_t node, int32_t switch_)
 {
     const struct sim_fault *f = &r->options->script->fault[line];
@@ -197,14 +268,18 @@ static void expect(struct sim_run *r, int32_t line, int32_t node, int32_t switch
                                 .fault = line,
                                 .must = f->lasts >= NOTICED,
                                 .sides = 1,
+                                .tellers = 1,
+                                .sibling = FTREE_NONE,
                                 .since = r->now};
 
     if (is_unnoticed(f))
         e.must = false;
     if (f->verb == SIM_PARTITION)
-        e.sides = 2;
+        expect_partition(r, &r->hit[line], f->paths, &e);
     if (f->verb == SIM_CUT && f->other != FTREE_NONE)
         e.classes = SIM_CLASS(FTREE_CLASS_UNKNOWN);
+    if (switch_ != FTREE_NONE && f->verb == SIM_LOSE && is_hidden(r, &r->hit[line], switch_))
+        e.must = false;
     if (switch_ != FTREE_NONE && f->verb == SIM_LOSE)
         e.classes = SIM_CLASS(FTREE_CLASS_SWITCH_FAULT);
     if (e.classes)

@@ -41,8 +41,10 @@ static int32_t find_expectation(const struct sim_truth *t, const struct ftree_ve
     for (int32_t i = 0; i < t->expectations; i++) {
         const struct sim_expectation *e = &t->expectation[i];
         bool any = e->node == FTREE_NONE && e->switch_ == FTREE_NONE;
-        bool same = v->kind == FTREE_KIND_SWITCH ? v->switch_ == e->switch_
-                                                 : e->switch_ == FTREE_NONE && v->node == e->node;
+        bool same =
+            v->kind == FTREE_KIND_SWITCH
+                ? v->switch_ == e->switch_ || (e->sibling != FTREE_NONE && v->switch_ == e->sibling)
+                : e->switch_ == FTREE_NONE && v->node == e->node;
         if ((any || same) && e->classes & SIM_CLASS(v->class_))
             return i;
     }
@@ -126,9 +128,9 @@ bool sim_truth_is_complete(const struct sim_truth *t)
 {
     for (int32_t i = 0; i < t->expectations; i++) {
         const struct sim_expectation *e = &t->expectation[i];
-        if (e->must && e->told == 0)
+        if (e->must && e->told < e->tellers)
             return false;
-        if (e->over ? e->standing > 0 : e->told > 0 && e->standing == 0)
+        if (e->over ? e->standing > 0 : e->told > 0 && e->standing < (e->must ? e->tellers : 1))
             return false;
     }
     return true;
@@ -136,13 +138,13 @@ bool sim_truth_is_complete(const struct sim_truth *t)
 
 static int expectation_problem(const struct sim_expectation *e)
 {
-    if (e->must && e->told == 0)
+    if (e->must && e->told < e->tellers)
         return SIM_MISSING;
     if (e->standing > e->sides)
         return SIM_TWICE;
     if (e->over && e->standing > 0)
         return SIM_NOT_WITHDRAWN;
-    if (!e->over && e->told > 0 && e->standing == 0)
+    if (!e->over && e->told > 0 && e->standing < (e->must ? e->tellers : 1))
         return SIM_TAKEN_BACK;
     return SIM_PROBLEMS;
 }

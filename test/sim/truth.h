@@ -23,6 +23,8 @@ struct sim_expectation {
     bool must; /* else it may as well go unnoticed */
     bool over; /* the fault is: no verdict may stand at the end */
     int32_t sides; /* how many acting roots may tell it: 1, of a partition 2 */
+    int32_t tellers; /* how many of them must, where it must be told */
+    int32_t sibling; /* a switch that may as well be named, for there is nothing but these two */
     ftree_time since;
     int32_t told, standing; /* reports that said so, and those not withdrawn */
     ftree_time first_told; /* when somebody's wait for it first reached the limit; 0: not yet */

@@ -69,7 +69,7 @@ expect 1 'there is no model "node-outge"; did you mean "node-outage"?' check "$w
 refused 's/"probes": "examine"/"probe": "examine"/' \
     'there is no key "probe"; did you mean "probes"?'
 refused '0,/"prior": 0.25/s//"prior": 0.95/' 'the priors add up to 1.700, more than 1'
-refused 's/"listed_only": true/"listed_only": false/' 'has no signs, so that nothing decides for it'
+refused '0,/"name": "switch-fault",/s//"name": "switch-fault", "listed_only": true,/' 'is "listed_only" and has signs'
 refused '$d' 'it ends too early'
 refused '$a}' 'nothing may follow the end'
 printf '{ "schema": "\e[2J" }' >"$work/raw.json"
@@ -105,7 +105,7 @@ expect 0 'killed-for-memory (derives process-gone): out-of-memory' explain proce
 expect 0 'decided, even if all else seems well' explain straggler
 expect 0 'memory-available-percent is below 2' explain straggler
 expect 0 'at fault is the node that asks' explain unknown/no-node-answers
-expect 0 'never decided for' explain switch-fault
+expect 0 'no node behind it answers on any path' explain switch-fault
 expect 0 'then there is also carrier-lost' explain port-down
 expect 0 'agent-answers: its agent answers' explain well
 expect 0 'a class of faults of which the rule base has no model' explain deadlock
@@ -228,7 +228,7 @@ facts="$(names rules.h RULES_FACTS) $(names rules.h RULES_NUMBERS)"
 same facts "$(tr ' ' '\n' <<<"$facts" | sort | paste -sd' ')" \
     '."$defs".conditions.properties | keys[]'
 same values "$(values)" '."$defs" |
-    (.reach, .witnessed, .no_yes, .side, .ranks, .process, .seen_by, .link).anyOf[0].enum[],
+    (.reach, .witnessed, .no_yes, .side, .ranks, .process, .seen_by, .link, .behind).anyOf[0].enum[],
     (.step.properties | (.ask, .of, .over, .if).enum[])'
 sed 's/\\-/-/g' "$manual" >"$work/manual"
 for name in $(names ftree.h FTREE_SYMPTOMS) $(names ftree.h FTREE_CLASSES) $facts $(values) \

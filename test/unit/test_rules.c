@@ -361,6 +361,31 @@ static const struct told {
      {{RULES_FACT_AGENT, ANSW}, {RULES_FACT_MAIN, SILE}, {RULES_FACT_DATA, SILE},
       {RULES_FACT_MGMT, ANSW}, {RULES_FACT_DATA_WITNESSED, 1}, {RULES_FACT_ELSEWHERE_DATA, SILE}},
      {{0}}, DATA_SILENT},
+    /* who is silent with it */
+    {"all behind its switch", "user-suspects", true,
+     {{RULES_FACT_AGENT, SILE}, {RULES_FACT_MAIN, SILE}, {RULES_FACT_DATA, SILE},
+      {RULES_FACT_MGMT, SILE}, {RULES_FACT_WITNESSED, 2},
+      {RULES_FACT_BEHIND, RULES_BEHIND_SILENT}}, {{0}}, "switch-fault/all-behind-silent"},
+    {"all but those here", "user-suspects", true,
+     {{RULES_FACT_AGENT, SILE}, {RULES_FACT_MAIN, SILE}, {RULES_FACT_DATA, SILE},
+      {RULES_FACT_MGMT, SILE}, {RULES_FACT_WITNESSED, 2},
+      {RULES_FACT_BEHIND, RULES_BEHIND_CUT_OFF}}, {{0}}, "switch-fault/nobody-outside-answers"},
+    {"none of them", "user-suspects", true,
+     {{RULES_FACT_AGENT, SILE}, {RULES_FACT_MAIN, SILE}, {RULES_FACT_DATA, SILE},
+      {RULES_FACT_MGMT, SILE}, {RULES_FACT_WITNESSED, 2},
+      {RULES_FACT_BEHIND, RULES_BEHIND_SOME}}, {{0}}, BOTH_SILENT},
+    {"all behind, but it is heard elsewhere", "user-suspects", true,
+     {{RULES_FACT_AGENT, SILE}, {RULES_FACT_MAIN, SILE}, {RULES_FACT_DATA, SILE},
+      {RULES_FACT_MGMT, SILE}, {RULES_FACT_WITNESSED, 2}, {RULES_FACT_ELSEWHERE, ANSW},
+      {RULES_FACT_BEHIND, RULES_BEHIND_SILENT}}, {{0}}, HERE_ONLY},
+    {"all behind, on data", "user-suspects", true,
+     {{RULES_FACT_AGENT, ANSW}, {RULES_FACT_MAIN, SILE}, {RULES_FACT_DATA, SILE},
+      {RULES_FACT_MGMT, ANSW}, {RULES_FACT_DATA_WITNESSED, 1},
+      {RULES_FACT_BEHIND_DATA, RULES_BEHIND_SILENT}}, {{0}}, "switch-fault/data-behind-silent"},
+    {"not all, on data", "user-suspects", true,
+     {{RULES_FACT_AGENT, ANSW}, {RULES_FACT_MAIN, SILE}, {RULES_FACT_DATA, SILE},
+      {RULES_FACT_MGMT, ANSW}, {RULES_FACT_DATA_WITNESSED, 1},
+      {RULES_FACT_BEHIND_DATA, RULES_BEHIND_SOME}}, {{0}}, DATA_SILENT},
     {"D, no I/O in trouble", "stalled-peer", true,
      {{RULES_FACT_AGENT, ANSW}, {RULES_FACT_MAIN, ANSW},
       {RULES_FACT_PROCESS, RULES_PROCESS_DISK_SLEEP}, {RULES_FACT_SEEN_BY, 1}}, {{0}}, ANSWERS},
@@ -586,6 +611,17 @@ static void check_strategy(const struct rules_strategy *s, int first_over)
         if (i < 2) {
             ck_assert_int_eq(step->from, RULES_FROM_ELSEWHERE);
             ck_assert(takes(step++, at[i], RULES_ASK_RESPONSE, RULES_OF_AGENT, RULES_OVER_ALL,
+                            RULES_IF_SILENT, false));
+        }
+        if (i == 0) {
+            ck_assert(takes(step++, 1000, RULES_ASK_RESPONSE, RULES_OF_NEIGHBOURS, RULES_OVER_ALL,
+                            RULES_IF_SILENT, false));
+            ck_assert(takes(step++, 2500, RULES_ASK_RESPONSE, RULES_OF_NEIGHBOURS, RULES_OVER_ALL,
+                            RULES_IF_SILENT, false));
+        }
+        if (i == 1) {
+            ck_assert_int_eq(step->from, RULES_FROM_ELSEWHERE);
+            ck_assert(takes(step++, at[i], RULES_ASK_RESPONSE, RULES_OF_NEIGHBOURS, RULES_OVER_ALL,
                             RULES_IF_SILENT, false));
         }
         if (i == 1)

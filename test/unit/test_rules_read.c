@@ -145,8 +145,8 @@ static const struct refused {
     {"\"state\",", "\"state\", \"from\": \"afar\",", "\"afar\", \"a",
      "strategies[1].steps[0].from: there is no place \"afar\"; it must be here or elsewhere"},
     {"\"state\",", "\"state\", \"of\": \"nobody\",", "\"nobody\", \"a",
-     "strategies[1].steps[0].of: there is no role \"nobody\"; it must be agent, deputy or"
-     " witnesses"},
+     "strategies[1].steps[0].of: there is no role \"nobody\"; it must be agent, deputy,"
+     " witnesses or neighbours"},
     {"\"state\",", "\"state\", \"over\": \"air\",", "\"air\", \"at_r",
      "strategies[1].steps[0].over: there is no path \"air\"; did you mean \"all\"?"},
     {"\"state\",", "\"state\", \"if\": \"kernel-spok\",", "\"kernel-spok",

@@ -67,6 +67,17 @@ START_TEST(faults_are_found)
         {"switch:5 node:6 rank:3", "stop rank 13", 1},
         {NULL, "stop rank 13", 1},
         {NULL, "cut node 2 from node 9", 1}, /* which is its child */
+        {"switch:5 node:6 rank:3", "lose random switch", 1},
+        {"switch:5 node:6", "lose switch 0", 1}, /* which the root is behind */
+        {"switch:3 switch:3 node:4", "lose switch 0", 1},
+        {"switch:3 switch:3 node:4", "lose random switch\nt=20s return it", 1},
+        {"switch:5 node:6", "lose 2 random switches", 2},
+        {"switch:5 node:6", "partition random switch\nt=20s heal", 2}, /* by each side */
+        {"switch:5 node:6", "partition switch 0\nt=20s heal", 2},
+        {"switch:3 switch:3 node:4", "partition switch 0\nt=20s heal", 2},
+        {"switch:3 switch:3 node:4", "partition switch 4", 2},
+        {"switch:2 node:8", "partition random switch", 2},
+        {"switch:3 switch:3 node:4", "partition random switch on data", 1},
     };
 
     simulate(rows[_i].string, rows[_i].string ? 0 : 30, rows[_i].lines, (uint64_t) _i);
@@ -174,7 +185,7 @@ END_TEST
 
 SUITE("sim_run")
 {
-    TEST_ROWS(faults_are_found, 16);
+    TEST_ROWS(faults_are_found, 27);
     TEST(a_healthy_job_sends_nothing);
     TEST(a_node_that_all_wait_for_and_that_is_well_is_not_accused);
     TEST(a_job_in_which_ranks_wait_and_go_on_is_healthy);

@@ -15,7 +15,9 @@ static void expect(int32_t node, bool must)
                                 .switch_ = FTREE_NONE,
                                 .fault = node,
                                 .must = must,
-                                .sides = 1};
+                                .sides = 1,
+                                .tellers = 1,
+                                .sibling = FTREE_NONE};
 
     sim_truth_expect(&truth, &e);
 }
@@ -57,6 +59,60 @@ START_TEST(what_is_told_once_is_right)
     hear(FTREE_CLASS_NODE_OUTAGE, 3, 1, false);
     ck_assert(sim_truth_is_complete(&truth));
     ck_assert_str_eq(problems(), "");
+}
+END_TEST
+
+static void hear_switch(int32_t switch_, uint32_t id)
+{
+    struct ftree_verdict v = {.class_ = FTREE_CLASS_SWITCH_FAULT,
+                              .kind = FTREE_KIND_SWITCH,
+                              .node = 3,
+                              .rank = FTREE_NONE,
+                              .switch_ = switch_,
+                              .id = id};
+
+    sim_truth_hear(&truth, 100, (int32_t) id, &v);
+}
+
+static void expect_switch(int32_t switch_, int32_t sibling)
+{
+    struct sim_expectation e = {.classes = SIM_CLASS(FTREE_CLASS_SWITCH_FAULT),
+                                .node = FTREE_NONE,
+                                .switch_ = switch_,
+                                .must = true,
+                                .sides = 2,
+                                .tellers = 2,
+                                .sibling = sibling};
+
+    sim_truth_expect(&truth, &e);
+}
+
+START_TEST(of_a_partition_both_sides_tell_once)
+{
+    expect_switch(5, FTREE_NONE);
+    hear_switch(5, 1);
+    ck_assert(!sim_truth_is_complete(&truth));
+    hear_switch(5, 2);
+    ck_assert(sim_truth_is_complete(&truth));
+    ck_assert_str_eq(problems(), "");
+    expect_switch(5, FTREE_NONE);
+    hear_switch(5, 1);
+    hear_switch(5, 2);
+    hear_switch(5, 3);
+    ck_assert_str_eq(problems(), "told twice -1;");
+}
+END_TEST
+
+START_TEST(another_switch_is_right_only_where_there_are_but_two)
+{
+    expect_switch(5, 6);
+    hear_switch(5, 1);
+    hear_switch(6, 2);
+    ck_assert_str_eq(problems(), "");
+    expect_switch(5, FTREE_NONE);
+    hear_switch(5, 1);
+    hear_switch(6, 2);
+    ck_assert_str_eq(problems(), "missing -1;wrong 3;");
 }
 END_TEST
 
@@ -113,6 +169,8 @@ END_TEST
 SUITE("sim_truth")
 {
     TEST(what_is_told_once_is_right);
+    TEST(of_a_partition_both_sides_tell_once);
+    TEST(another_switch_is_right_only_where_there_are_but_two);
     TEST(what_nobody_tells_is_missing_but_if_it_need_not_be_told);
     TEST(another_node_or_class_is_wrong);
     TEST(twice_is_once_too_often);

@@ -237,6 +237,7 @@ START_TEST(a_switch_takes_the_links_behind_it_along)
     struct lone *l = lone_new(16, 1, 32, 4);
     struct ftree_verdict v = lone_verdict(l, "link-fault/no-carrier", 4, FTREE_NONE, 0);
     struct wire_message m = {.type = WIRE_STATE};
+    struct ftree_symptom s;
     int32_t ranks;
 
     ck_assert_int_eq(ftree_tree_synthetic("switch:4 node:4", 32, &tree, &ranks, &e), FTREE_OK);
@@ -252,7 +253,8 @@ START_TEST(a_switch_takes_the_links_behind_it_along)
     ck_assert(!follows(l, "link-fault", 10));
     ck_assert(!follows(l, "node-outage", 7));
     ck_assert(!ftree_has_failed(l->ft, 4)); /* the switch has, the node has not */
-    lone_stall(l, 4, 7);
+    ftree_symptom_init(&s, FTREE_SYMPTOM_PEER_SILENT, 7, FTREE_NONE, 4, l->now, l->now);
+    ftree_group_add(l->ft, l->now, &s, 0);
     m.u.state.nonce = ftree_probe_find(l->ft, 7)->nonce;
     m.u.state.state.link = FTREE_LINK_NO_CARRIER;
     lone_answer(l, 7, FTREE_PATH_MGMT, FTREE_ROLE_AGENT);
@@ -262,6 +264,98 @@ START_TEST(a_switch_takes_the_links_behind_it_along)
                      "0 link-fault/no-carrier is a consequence of a fault that is known\n");
     ck_assert_int_eq(l->verdicts, 0);
     ck_assert_int_eq(l->ft->suspects.n, 0);
+    lone_free(l);
+    ftree_tree_free(tree);
+}
+END_TEST
+
+/* ---- the two sides of a switch -------------------------------------------------------------- */
+
+/* Node `self` of twelve behind three switches (0 is the head of s0, 4 of s1, 5 of s2) knows that s1
+ * is lost, or that its data path is dead. */
+static struct lone *behind_switches(struct ftree_tree **tree, int32_t self, const char *sign)
+{
+    struct ftree_tree_error e;
+    struct lone *l = lone_new(12, 1, 32, self);
+    struct ftree_verdict v = lone_verdict(l, sign, 4, FTREE_NONE, 0);
+    int32_t ranks;
+
+    ck_assert_int_eq(ftree_tree_synthetic("switch:3 node:4", 32, tree, &ranks, &e), FTREE_OK);
+    l->job.tree = *tree;
+    lone_renew(l);
+    v.kind = FTREE_KIND_SWITCH;
+    v.switch_ = (*tree)->node_switch[4];
+    ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
+    ck_assert_ptr_null(ftree_check(l->ft));
+    return l;
+}
+
+static void count_child(struct ftree *ft, int32_t child, void *arg)
+{
+    ck_assert(!ftree_has_failed(ft, child));
+    ++*(int32_t *) arg;
+}
+
+START_TEST(outside_a_lost_switch_all_behind_it_have_failed)
+{
+    struct ftree_tree *tree;
+    struct lone *l = behind_switches(&tree, 0, "switch-fault/all-behind-silent");
+    int32_t children = 0;
+
+    for (int32_t n = 0; n < 12; n++)
+        ck_assert_int_eq(ftree_has_failed(l->ft, n), tree->node_switch[n] == tree->node_switch[4]);
+    ck_assert(ftree_spread_is_root(l->ft));
+    ftree_spread_children(l->ft, 0, count_child, &children);
+    ck_assert_int_eq(children, 4); /* three behind s0, and the head of s2 */
+    lone_free(l);
+    ftree_tree_free(tree);
+}
+END_TEST
+
+START_TEST(behind_a_lost_switch_all_others_have_failed_and_its_head_is_root)
+{
+    struct ftree_tree *tree;
+    struct lone *l = behind_switches(&tree, 4, "switch-fault/nobody-outside-answers");
+    int32_t children = 0;
+
+    for (int32_t n = 0; n < 12; n++)
+        ck_assert_int_eq(ftree_has_failed(l->ft, n), tree->node_switch[n] != tree->node_switch[4]);
+    ck_assert(ftree_spread_is_root(l->ft));
+    ftree_spread_children(l->ft, ftree_side_top(l->ft), count_child, &children);
+    ck_assert_int_eq(children, 3);
+    lone_free(l);
+    ftree_tree_free(tree);
+}
+END_TEST
+
+START_TEST(behind_a_lost_switch_without_its_head_the_next_below_is_root)
+{
+    struct ftree_tree *tree;
+    struct lone *l = behind_switches(&tree, 6, "switch-fault/nobody-outside-answers");
+    struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 4, FTREE_NONE, 0);
+
+    ck_assert_int_eq(tree->parent[6], 4);
+    ck_assert(!ftree_spread_is_root(l->ft));
+    ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
+    ck_assert(ftree_spread_is_root(l->ft));
+    lone_free(l);
+    ftree_tree_free(tree);
+}
+END_TEST
+
+START_TEST(a_switch_without_its_data_path_takes_no_node_but_explains_waits)
+{
+    struct ftree_tree *tree;
+    struct lone *l = behind_switches(&tree, 0, "switch-fault/data-behind-silent");
+
+    for (int32_t n = 0; n < 12; n++)
+        ck_assert(!ftree_has_failed(l->ft, n));
+    l->steps = true;
+    lone_stall(l, 0, 4);
+    EXPECT_LINES(lone_log(l), "0 rank 0 stalls, waits for rank 4\n"
+                              "0 symptom about n4 explained by a verdict\n");
+    ftree_correlate_silent(l->ft, l->now, 4); /* its agent is another matter */
+    ck_assert_ptr_nonnull(ftree_probe_find(l->ft, 4));
     lone_free(l);
     ftree_tree_free(tree);
 }
@@ -623,6 +717,10 @@ SUITE("verdict")
     TEST(a_fault_hides_others_on_its_node_while_it_lasts);
     TEST(one_process_does_not_hide_another);
     TEST(a_verdict_by_rules_that_are_gone_hides_nothing);
+    TEST(outside_a_lost_switch_all_behind_it_have_failed);
+    TEST(behind_a_lost_switch_all_others_have_failed_and_its_head_is_root);
+    TEST(behind_a_lost_switch_without_its_head_the_next_below_is_root);
+    TEST(a_switch_without_its_data_path_takes_no_node_but_explains_waits);
     TEST(a_switch_takes_the_links_behind_it_along);
     TEST(which_verdicts_take_a_node);
     TEST(the_index_finds_each_of_hundreds);

@@ -1154,8 +1154,7 @@ START_TEST(a_nic_is_down_for_a_while)
     all_go_on(w);
     world_trace(w);
     world_run(w, MINUTE);
-    EXPECT_LINES(world_trace(w), "4152 n0: n2 is well: its agent answers\n"
-                                 "4654 n0: withdraws nic-fault of n2: n2 answers over data\n"
+    EXPECT_LINES(world_trace(w), "4654 n0: withdraws nic-fault of n2: n2 answers over data\n"
                                  "4655 n1: learns that nic-fault of n2 is over\n"
                                  "4655 n2: learns that nic-fault of n2 is over\n"
                                  "4655 n3: learns that nic-fault of n2 is over\n");

@@ -103,7 +103,7 @@ static const char *check_index(const struct ftree *ft)
 
 static const char *check_known(const struct ftree *ft)
 {
-    int32_t queued = 0, unsent = 0, rechecked = 0;
+    int32_t queued = 0, unsent = 0, rechecked = 0, switches = 0;
 
     for (int32_t i = 0; i < ft->known.n; i++) {
         const struct known *k = &ft->known.items[i];
@@ -111,6 +111,7 @@ static const char *check_known(const struct ftree *ft)
         if (broken)
             return broken;
         queued += k->queued;
+        switches += k->v.kind == FTREE_KIND_SWITCH;
         unsent += k->up != UP_NOTHING;
         rechecked += k->recheck != FTREE_NEVER;
         HOLDS(k->v.class_ < FTREE_CLASS_COUNT && k->v.kind < FTREE_KIND_COUNT);
@@ -123,8 +124,10 @@ static const char *check_known(const struct ftree *ft)
         HOLDS(!k->reported || k->telling == 0);
         HOLDS(!k->reported || k->told_down);
         HOLDS(!k->told_down || k->up == UP_NOTHING);
-        HOLDS(ftree_verdict_find(ft, k->v.class_, k->v.node, k->v.rank) == k);
+        HOLDS(ftree_verdict_same(ft, &k->v) == k);
+        HOLDS(!k->cuts || (ft->job->tree && k->v.kind == FTREE_KIND_SWITCH));
     }
+    HOLDS(switches == ft->switches);
     HOLDS(queued == ft->queued && unsent == ft->unsent && rechecked == ft->rechecked);
     for (int32_t i = 0; i < ft->tellings.n; i++)
         HOLDS(ft->tellings.items[i].due.n > 0 && ft->tellings.items[i].asker != ft->self);

@@ -39,6 +39,11 @@ int32_t ftree_correlate_upward(struct ftree *ft, ftree_time now, int32_t skip, b
          n = ftree_topo_parent(&ft->topo, n))
         if (n != skip && ftree_correlate_usable(ft, now, n))
             return n;
+    if (ftree_side_is_cut_off(ft)) {
+        n = ftree_side_first(ft, now, ftree_side_top(ft), skip);
+        *substitute = n != FTREE_NONE && n != ft->self;
+        return n == FTREE_NONE ? ft->self : n;
+    }
     for (int32_t k = 1; ft->self != 0; k++) {
         n = ftree_topo_root_substitute(&ft->topo, k);
         if (n == FTREE_NONE || n == ft->self)
@@ -59,10 +64,30 @@ static int32_t own_fln(struct ftree *ft, ftree_time now, bool *substitute)
     if (ft->self != 0)
         return ftree_correlate_upward(ft, now, FTREE_NONE, substitute);
     *substitute = true;
+    if (ftree_side_is_cut_off(ft)) {
+        n = ftree_side_first(ft, now, ftree_side_top(ft), ft->self);
+        return n == FTREE_NONE ? ft->self : n;
+    }
     for (int32_t k = 1; (n = ftree_topo_root_substitute(&ft->topo, k)) != FTREE_NONE; k++)
         if (ftree_correlate_usable(ft, now, n))
             return n;
     return ft->self;
+}
+
+/* True if the way up leads to a substitute of the root, and one before it did not acknowledge
+ * either.  With switches that may be because this node is cut off together with others; then to go
+ * through all the substitutes would take for ever, and it examines by itself. */
+static bool may_be_cut_off(const struct ftree *ft, ftree_time now, int32_t hop)
+{
+    int32_t n;
+
+    if (!ft->job->tree || ftree_side_is_cut_off(ft))
+        return false;
+    for (int32_t k = 1; (n = ftree_topo_root_substitute(&ft->topo, k)) != hop; k++)
+        if (n == FTREE_NONE ||
+            (n != ft->self && !ftree_has_failed(ft, n) && !ftree_correlate_usable(ft, now, n)))
+            return true;
+    return false;
 }
 
 static int32_t next_hop(struct ftree *ft, ftree_time now, int32_t suspect, bool *substitute)
@@ -73,8 +98,10 @@ static int32_t next_hop(struct ftree *ft, ftree_time now, int32_t suspect, bool 
     if (suspect == ft->self)
         return own_fln(ft, now, substitute);
     if (!ftree_topo_is_above(&ft->topo, above, suspect)) {
-        if (!ftree_spread_is_root(ft))
-            return ftree_correlate_upward(ft, now, suspect, substitute);
+        if (!ftree_spread_is_root(ft)) {
+            int32_t hop = ftree_correlate_upward(ft, now, suspect, substitute);
+            return *substitute && may_be_cut_off(ft, now, hop) ? ft->self : hop;
+        }
         above = 0; /* this node stands in for the root */
     }
     child = ftree_topo_child_toward(&ft->topo, above, suspect);
@@ -182,6 +209,40 @@ static bool count_explained(struct ftree *ft, const struct ftree_symptom *s)
     return true;
 }
 
+/* What is known of the node's data path explains that somebody waits for it; not that its agent is
+ * silent, too. */
+static bool path_is_known(const struct ftree *ft, int32_t node)
+{
+    const struct known *k;
+
+    for (int32_t i = -1; (k = ftree_verdict_about(ft, node, &i));) {
+        const struct outline *v = &k->v;
+        if (!v->withdrawn && !v->own_only &&
+            (v->class_ == FTREE_CLASS_UNKNOWN || v->class_ == FTREE_CLASS_NIC_FAULT ||
+             v->class_ == FTREE_CLASS_LINK_FAULT))
+            return true;
+    }
+    return ftree_verdict_by_switch(ft, node);
+}
+
+static bool may_be_path(const struct ftree_symptom *s)
+{
+    return s->kind == FTREE_SYMPTOM_PEER_STALL || s->kind == FTREE_SYMPTOM_CHAINED ||
+           s->kind == FTREE_SYMPTOM_PEER_UNREACHABLE;
+}
+
+static bool is_by_path(const struct ftree *ft, const struct ftree_symptom *s)
+{
+    if (!may_be_path(s))
+        return false;
+    if (path_is_known(ft, s->about.node))
+        return true;
+    for (int32_t i = 0; i < s->reporters; i++)
+        if (!path_is_known(ft, s->reporter[i]))
+            return false;
+    return s->reporters > 0;
+}
+
 static bool explained(struct ftree *ft, ftree_time now, const struct ftree_symptom *s)
 {
     char name[16];
@@ -192,13 +253,28 @@ static bool explained(struct ftree *ft, ftree_time now, const struct ftree_sympt
         ftree_trace(ft, "symptom about %s expired", ftree_name(ft, s->about.node, name));
         return true;
     }
-    if (!ftree_has_failed(ft, s->about.node) && any_reporter_lives(ft, s) &&
+    if (!ftree_has_failed(ft, s->about.node) && any_reporter_lives(ft, s) && !is_by_path(ft, s) &&
         !ftree_verdict_on_rank(ft, s->about.node, s->about.rank))
         return false;
     if (count_explained(ft, s))
         ftree_trace(ft, "symptom about %s explained by a verdict",
                     ftree_name(ft, s->about.node, name));
     return true;
+}
+
+/* Who is behind a switch of which the data path is dead cannot tell how those of others are: the
+ * first of the root's substitutes that can examines in its place.  The own node where none can. */
+static int32_t one_with_data(const struct ftree *ft, ftree_time now, const struct ftree_symptom *s)
+{
+    int32_t n;
+
+    if (!may_be_path(s) || !ftree_verdict_by_switch(ft, ft->self))
+        return ft->self;
+    for (int32_t k = 1; (n = ftree_topo_root_substitute(&ft->topo, k)) != FTREE_NONE; k++)
+        if (n != ft->self && n != s->about.node && ftree_correlate_usable(ft, now, n) &&
+            !ftree_verdict_by_switch(ft, n))
+            return n;
+    return ft->self;
 }
 
 /* ---- the way --------------------------------------------------------------------------------- */
@@ -214,6 +290,10 @@ void ftree_correlate(struct ftree *ft, ftree_time now, const struct ftree_sympto
     if (explained(ft, now, s))
         return;
     hop = substitute ? ft->self : next_hop(ft, now, s->about.node, &to_substitute);
+    if (hop == ft->self && !substitute) {
+        hop = one_with_data(ft, now, s);
+        to_substitute = hop != ft->self;
+    }
     if (hop == ft->self) {
         ftree_group_add(ft, now, s, 0);
         return;

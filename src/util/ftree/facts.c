@@ -194,6 +194,10 @@ void ftree_facts_find(const struct ftree *ft, const struct suspect *su, bool at_
     find_reaches(ft, su, at_end, facts);
     find_elsewhere(ft, su, facts);
     find_surroundings(ft, su, facts);
+    if (at_end) {
+        facts->value[RULES_FACT_BEHIND] = ftree_neighbour_silence(ft, su, false).behind;
+        facts->value[RULES_FACT_BEHIND_DATA] = ftree_neighbour_silence(ft, su, true).behind;
+    }
     if (su->deputy_word.rank != FTREE_NONE)
         ftree_facts_process(facts, su->deputy_word.phase, su->deputy_word.proc_state,
                             RULES_SEEN_BY_DEPUTY);

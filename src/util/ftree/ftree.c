@@ -187,6 +187,7 @@ void ftree_destroy(struct ftree *ft)
     ftree_alloc(ft, ft->groups.items, 0);
     ftree_alloc(ft, ft->suspects.items, 0);
     ftree_alloc(ft, ft->visits.items, 0);
+    ftree_alloc(ft, ft->neighbours.items, 0);
     ftree_spread_clear(ft);
     ftree_alloc(ft, ft->outbox.items, 0);
     ftree_alloc(ft, ft->by_node.items, 0);
@@ -218,6 +219,7 @@ static void note_witness(struct ftree *ft, ftree_time now, int32_t node, enum ft
 
     if (reach < FTREE_REACH_CONNECTED)
         return;
+    ftree_neighbour_heard(ft, now, node, path);
     if (heard[0].at > 0 && heard[0].node != node)
         heard[1] = heard[0];
     heard[0] = (struct witness){.at = now, .node = node, .reach = (uint8_t) reach};
@@ -429,6 +431,7 @@ int ftree_restore(struct ftree *ft, ftree_time now, const struct ftree_verdict *
     k = ftree_verdict_add(ft, &o);
     if (!k)
         return FTREE_ERR_NOMEM;
+    k->cuts = ftree_withdraw_cuts(ft, &o);
     k->told_down = k->reported = true;
     if (v->evidences > 0)
         ftree_verdict_keep(ft, k, v);

@@ -24,8 +24,10 @@
  *     group.c      what belongs together, and which faults the rules see behind it
  *     probe.c      suspects: asking a node by its strategy until a sign decides
  *     visit.c      asking a suspect for somebody else, from where this node is
+ *     neighbour.c  one node or all behind a switch: asking a few others behind it
  *     facts.c      what the answers came to, in the words of the rule base
  *     verdict.c    the verdicts known
+ *     side.c       nodes that a lost switch parts, and who is root where
  *     withdraw.c   verdicts that are over
  *     spread.c     verdicts on their way up and down, the victims on their way up
  *     sweep.c      the search for a cause nobody can name
@@ -132,6 +134,24 @@ struct visit {
     ftree_time asked, until;
 };
 
+#define FTREE_VISITORS 2
+
+/* A node that is asked because it is behind the same switch as a suspect, or as this node. */
+struct neighbour {
+    int32_t node;
+    uint32_t nonce; /* of visits to it */
+    ftree_time asked, last_asked; /* for the first and for the last time */
+    ftree_time visited; /* when others were last asked to */
+    ftree_time heard[FTREE_PATHS]; /* last; its kernel counts */
+    uint8_t seen[FTREE_VISITORS]; /* the best that each visitor saw of it over data */
+};
+
+/* What is silent: fact "behind" or "behind-data", and which switch. */
+struct ftree_silence {
+    uint8_t behind;
+    int32_t switch_; /* FTREE_NONE: none */
+};
+
 /* A node that was heard on a path. */
 struct witness {
     ftree_time at; /* 0: nobody was */
@@ -154,6 +174,7 @@ struct known {
     bool queued; /* this is the acting root, and will tell it with others */
     bool told_down, reported;
     bool over_told_down; /* and that it is over */
+    bool cuts; /* no path crosses the switch that it is about */
     uint8_t belied_by; /* bit p: an answer over path p says that it is over */
     uint8_t explained; /* times that a symptom was dropped for it, as long as they are traced */
     uint32_t telling; /* number of the one that gathers its victims, 0: none */
@@ -236,8 +257,12 @@ struct ftree {
     FTREE_ARRAY(struct group) groups;
     FTREE_ARRAY(struct suspect) suspects;
     FTREE_ARRAY(struct visit) visits;
+    FTREE_ARRAY(struct neighbour) neighbours;
+    int32_t visitor[FTREE_VISITORS], visitors; /* who visit them, and how far from here they are */
+    int32_t visitors_far;
     FTREE_ARRAY(struct known) known;
     int32_t unsent, rechecked; /* how many of them have `up`, and a time to be asked about again */
+    int32_t switches; /* how many of them are about one */
     FTREE_ARRAY(struct place) by_node; /* of `known`, by node and then by age */
     FTREE_ARRAY(struct rule_name) rule_names; /* of verdicts */
     FTREE_ARRAY(int32_t) batch; /* places in `known`: what is being told just now */
@@ -364,6 +389,19 @@ void ftree_visit_reached(struct ftree *ft, ftree_time now, int32_t node, enum ft
 void ftree_visit_tick(struct ftree *ft, ftree_time now);
 ftree_time ftree_visit_deadline(const struct ftree *ft);
 
+/* neighbour.c */
+bool ftree_neighbour_matters(const struct ftree *ft);
+void ftree_neighbour_ask(struct ftree *ft, ftree_time now, const struct suspect *su);
+void ftree_neighbour_visit(struct ftree *ft, ftree_time now, const struct suspect *su);
+void ftree_neighbour_forget(struct ftree *ft);
+void ftree_neighbour_heard(struct ftree *ft, ftree_time now, int32_t node, enum ftree_path path);
+void ftree_neighbour_seen(struct ftree *ft, int32_t from, const struct wire_seen *s);
+struct ftree_silence ftree_neighbour_silence(const struct ftree *ft, const struct suspect *su,
+                                             bool data);
+void ftree_neighbour_add_evidence(const struct ftree *ft, ftree_time now, const struct suspect *su,
+                                  struct ftree_verdict *v);
+int32_t ftree_neighbour_beyond(const struct ftree *ft, int32_t switch_, int32_t turn);
+
 /* answer.c */
 void ftree_answer(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
                   uint64_t conn, const struct wire_probe *p);
@@ -392,6 +430,9 @@ bool ftree_verdict_is_masked(const struct ftree *ft, int32_t model, int32_t node
 bool ftree_verdict_is_consequence(const struct ftree *ft, int32_t model, int32_t node,
                                   int32_t switch_);
 struct known *ftree_verdict_find(const struct ftree *ft, int class_, int32_t node, int32_t rank);
+struct known *ftree_verdict_same(const struct ftree *ft, const struct outline *o);
+const char *ftree_verdict_of(const struct ftree *ft, const struct outline *o, char buf[16]);
+bool ftree_verdict_by_switch(const struct ftree *ft, int32_t node);
 struct known *ftree_verdict_by_id(const struct ftree *ft, const struct outline *o);
 struct known *ftree_verdict_about(const struct ftree *ft, int32_t node, int32_t *i);
 bool ftree_verdict_reserve(struct ftree *ft, int32_t n);
@@ -413,7 +454,15 @@ int32_t ftree_verdict_failed(const struct ftree *ft, int32_t except);
 void ftree_verdict_ranks_add(struct ftree_ranks *set, int32_t first, int32_t last);
 void ftree_verdict_ranks_merge(struct ftree_ranks *set, const struct ftree_ranks *more);
 
+/* side.c */
+bool ftree_side_is_other(const struct ftree *ft, int32_t node);
+bool ftree_side_ends_at(const struct ftree *ft, int32_t node);
+bool ftree_side_is_cut_off(const struct ftree *ft);
+int32_t ftree_side_top(const struct ftree *ft);
+int32_t ftree_side_first(const struct ftree *ft, ftree_time now, int32_t node, int32_t skip);
+
 /* withdraw.c */
+bool ftree_withdraw_cuts(const struct ftree *ft, const struct outline *v);
 void ftree_withdraw_watch(struct ftree *ft, ftree_time now, struct known *k);
 void ftree_withdraw_heard(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path);
 bool ftree_withdraw_answer(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,

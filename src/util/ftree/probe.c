@@ -141,9 +141,11 @@ static bool needs_witness(const struct ftree *ft, const struct suspect *su)
     return false;
 }
 
-static bool holds(const struct ftree *ft, const struct suspect *su, uint8_t if_)
+static bool holds(const struct ftree *ft, const struct suspect *su, const struct rules_step *step)
 {
-    switch (if_) {
+    if (step->of == RULES_OF_NEIGHBOURS && !ftree_neighbour_matters(ft))
+        return false;
+    switch (step->if_) {
         case RULES_IF_KERNEL_SPOKE:
             return ftree_ranks_of(ft->job, su->node) > 1 && ftree_facts_kernel_spoke(su);
         case RULES_IF_UNWITNESSED:
@@ -174,9 +176,13 @@ static void trace_asked(struct ftree *ft, const struct suspect *su, const struct
 static void take(struct ftree *ft, ftree_time now, struct suspect *su,
                  const struct rules_step *step)
 {
-    if (!holds(ft, su, step->if_))
+    if (!holds(ft, su, step))
         return;
     trace_asked(ft, su, step);
+    if (step->from == RULES_FROM_ELSEWHERE && step->of == RULES_OF_NEIGHBOURS) {
+        ftree_neighbour_visit(ft, now, su);
+        return;
+    }
     if (step->from == RULES_FROM_ELSEWHERE) {
         send_visitors(ft, now, su);
         return;
@@ -184,6 +190,9 @@ static void take(struct ftree *ft, ftree_time now, struct suspect *su,
     switch (step->of) {
         case RULES_OF_WITNESSES:
             ask_witnesses(ft, now, su, step);
+            break;
+        case RULES_OF_NEIGHBOURS:
+            ftree_neighbour_ask(ft, now, su);
             break;
         case RULES_OF_DEPUTY:
             ask(ft, now, su, su->node, FTREE_ROLE_DEPUTY, step);
@@ -262,6 +271,8 @@ bool ftree_probe_open(struct ftree *ft, ftree_time now, const struct group *g, u
     if (ft->leaving || g->node == ft->self || ftree_has_failed(ft, g->node) ||
         ftree_probe_find(ft, g->node))
         return false;
+    if (ft->suspects.n == 0)
+        ftree_neighbour_forget(ft);
     su = FTREE_PUSH(ft, ft->suspects);
     if (!su)
         return false;
@@ -295,12 +306,22 @@ static void close_well(struct ftree *ft, ftree_time now, struct suspect *su, con
     ftree_group_recheck(ft, now);
 }
 
+/* The one behind which all are silent; else what the suspect is, or is behind. */
+static void name_switch(const struct ftree *ft, const struct suspect *su, struct ftree_verdict *v)
+{
+    v->switch_ = ftree_neighbour_silence(ft, su, ftree_facts_answered(su)).switch_;
+    if (v->switch_ == FTREE_NONE)
+        v->switch_ =
+            su->switch_ != FTREE_NONE ? su->switch_ : ftree_topo_switch_of(&ft->topo, su->node);
+    if (v->switch_ != FTREE_NONE && ft->job->tree->switch_head[v->switch_] != FTREE_NONE)
+        v->node = ft->job->tree->switch_head[v->switch_]; /* the same whoever finds it */
+}
+
 static void name_component(const struct ftree *ft, const struct suspect *su,
                            struct ftree_verdict *v)
 {
     if (v->kind == FTREE_KIND_SWITCH)
-        v->switch_ =
-            su->switch_ != FTREE_NONE ? su->switch_ : ftree_topo_switch_of(&ft->topo, su->node);
+        name_switch(ft, su, v);
     if (v->kind != FTREE_KIND_RANK)
         return;
     if (su->deputy_word.rank != FTREE_NONE) {
@@ -355,6 +376,8 @@ static void conclude(struct ftree *ft, ftree_time now, const struct suspect *su,
     v.own_only = sign->about_asker && !any_witness(ft, su) && !ftree_facts_answered(su);
     snprintf(v.raised_by, sizeof(v.raised_by), "%s", raised_by(ft, g, model));
     ftree_facts_add_evidence(ft, now, su, &v);
+    if (v.kind == FTREE_KIND_SWITCH)
+        ftree_neighbour_add_evidence(ft, now, su, &v);
     v.symptoms = g ? g->count : 1;
     v.first_symptom = ftree_min(su->first_symptom, now);
     if (g) {
@@ -542,6 +565,7 @@ void ftree_probe_seen(struct ftree *ft, ftree_time now, int32_t from, const stru
     struct suspect *su = ftree_probe_find(ft, s->target);
     char name[16], by[16];
 
+    ftree_neighbour_seen(ft, from, s);
     if (!su || su->nonce != s->nonce || s->reach <= su->elsewhere[s->path].reach)
         return;
     su->elsewhere[s->path].reach = s->reach;

@@ -23,6 +23,7 @@ static const char *const ranks_values[] = {"one", "several"};
 static const char *const process_values[] = {"none",   "running",    "stopped",
                                              "traced", "disk-sleep", "gone"};
 static const char *const seen_by_values[] = {"nobody", "agent", "deputy"};
+static const char *const behind_values[] = {"none", "some-answer", "all-silent", "cut-off"};
 static const char *const link_values[] = {"unknown", "up", "down", "no-carrier", "gone"};
 
 _Static_assert(COUNT(reach_values) == RULES_REACH_NO_PATH + 1, "one word for each reach");
@@ -52,7 +53,7 @@ static const char *const relations[] = {
 };
 
 static const char *const asks[] = {"response", "state", "log"};
-static const char *const whoms[] = {"agent", "deputy", "witnesses"};
+static const char *const whoms[] = {"agent", "deputy", "witnesses", "neighbours"};
 static const char *const overs[] = {"all", "data", "mgmt", "main", "answered"};
 static const char *const froms[] = {"here", "elsewhere"};
 static const char *const ifs[] = {"always", "kernel-spoke", "unwitnessed", "answered", "silent"};

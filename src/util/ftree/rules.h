@@ -51,6 +51,10 @@
  *   state-known     whether a state probe was answered
  *   elsewhere       best that another node saw which asked the suspect's agent, over all paths
  *   elsewhere-data  and over the data path
+ *   behind          who is silent with it, over all paths: nobody was asked, some other node behind
+ *                   its switch was heard, all behind a switch above it are silent, or all who are
+ *                   not behind a switch above the asking node
+ *   behind-data     and over the data path
  *   deputy-connects whether the deputy's best answer over some path is "connected" */
 #define RULES_FACTS(X) \
     X(RULES_FACT_AGENT, "agent", reach_values) \
@@ -69,7 +73,9 @@
     X(RULES_FACT_STATE_KNOWN, "state-known", no_yes_values) \
     X(RULES_FACT_DEPUTY_CONNECTS, "deputy-connects", no_yes_values) \
     X(RULES_FACT_ELSEWHERE, "elsewhere", reach_values) \
-    X(RULES_FACT_ELSEWHERE_DATA, "elsewhere-data", reach_values)
+    X(RULES_FACT_ELSEWHERE_DATA, "elsewhere-data", reach_values) \
+    X(RULES_FACT_BEHIND, "behind", behind_values) \
+    X(RULES_FACT_BEHIND_DATA, "behind-data", behind_values)
 
 enum rules_fact {
 #define RULES_FACT_ENUM(id, name, values) id,
@@ -95,6 +101,12 @@ enum { /* none running stopped traced disk-sleep gone */
     RULES_PROCESS_GONE /* gone, Z or X, without MPI_Finalize */
 };
 enum { RULES_SEEN_BY_NOBODY, RULES_SEEN_BY_AGENT, RULES_SEEN_BY_DEPUTY }; /* nobody agent deputy */
+enum { /* none some-answer all-silent cut-off */
+    RULES_BEHIND_NONE,
+    RULES_BEHIND_SOME,
+    RULES_BEHIND_SILENT,
+    RULES_BEHIND_CUT_OFF
+};
 /* link_values are enum ftree_link: "unknown" "up" "down" "no-carrier" "gone" */
 
 /* Facts that are numbers, from a state probe; NAN: not known, then no condition on it holds. */
@@ -208,10 +220,11 @@ enum rules_ask { /* response state log */
     RULES_ASK_LOG,
     RULES_ASKS
 };
-enum rules_whom { /* agent deputy witnesses */
+enum rules_whom { /* agent deputy witnesses neighbours */
     RULES_OF_AGENT,
     RULES_OF_DEPUTY,
     RULES_OF_WITNESSES,
+    RULES_OF_NEIGHBOURS, /* others behind the switches above the suspect and the asking node */
     RULES_WHOMS
 };
 enum rules_from { /* here elsewhere: other nodes ask for the one that examines */

@@ -67,7 +67,7 @@ static void check_causes(struct rules_reader *r, int32_t m)
 /* ---- what a strategy can find out ------------------------------------------------------------ */
 
 struct asked {
-    bool agent, deputy, state, elsewhere;
+    bool agent, deputy, state, elsewhere, neighbours;
 };
 
 static struct asked what_is_asked(const struct rules_strategy *s)
@@ -75,7 +75,8 @@ static struct asked what_is_asked(const struct rules_strategy *s)
     struct asked a = {.agent = false};
 
     for (int32_t i = 0; s && i < s->steps; i++) {
-        if (s->step[i].from == RULES_FROM_ELSEWHERE) {
+        a.neighbours |= s->step[i].of == RULES_OF_NEIGHBOURS;
+        if (s->step[i].from == RULES_FROM_ELSEWHERE && s->step[i].of == RULES_OF_AGENT) {
             a.elsewhere = true;
             continue;
         }
@@ -105,6 +106,9 @@ static unsigned possible_values(const struct asked *a, int fact)
         case RULES_FACT_ELSEWHERE:
         case RULES_FACT_ELSEWHERE_DATA:
             return a->elsewhere ? all : not_asked;
+        case RULES_FACT_BEHIND:
+        case RULES_FACT_BEHIND_DATA:
+            return a->neighbours ? all : BIT(RULES_BEHIND_NONE);
         case RULES_FACT_DEPUTY_CONNECTS:
             return a->deputy ? all : BIT(RULES_NO);
         case RULES_FACT_SEEN_BY:

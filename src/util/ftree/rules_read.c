@@ -67,8 +67,7 @@ static void read_times(struct rules_reader *r, struct json_object *v, struct rul
 
 static void read_step(struct rules_reader *r, struct json_object *v, struct rules_strategy *s)
 {
-    static const char *const keys[] = {"ask",    "of",    "over", "from",
-                                       "at_rto", "fresh", "if",   NULL};
+    static const char *const keys[] = {"ask", "of", "over", "from", "at_rto", "fresh", "if", NULL};
     struct rules_step step = {.fresh = false};
     int ask;
 
@@ -86,7 +85,9 @@ static void read_step(struct rules_reader *r, struct json_object *v, struct rule
     if (step.ask != RULES_ASK_RESPONSE && step.of != RULES_OF_AGENT)
         rules_fail(r, false, "only an agent answers a %s probe", ftree_rules_ask_name(step.ask));
     if (step.from == RULES_FROM_ELSEWHERE &&
-        (step.ask != RULES_ASK_RESPONSE || step.of != RULES_OF_AGENT || step.over != RULES_OVER_ALL))
+        (step.ask != RULES_ASK_RESPONSE ||
+         (step.of != RULES_OF_AGENT && step.of != RULES_OF_NEIGHBOURS) ||
+         step.over != RULES_OVER_ALL))
         rules_fail(r, false, "from elsewhere an agent is asked for a response over all paths");
     read_times(r, v, s, &step);
 }

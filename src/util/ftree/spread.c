@@ -37,6 +37,8 @@ bool ftree_spread_is_root(const struct ftree *ft)
 {
     int32_t n;
 
+    if (ftree_side_is_cut_off(ft))
+        return ftree_side_first(ft, 0, ftree_side_top(ft), FTREE_NONE) == ft->self;
     for (int32_t k = 0; (n = ftree_topo_root_substitute(&ft->topo, k)) != FTREE_NONE; k++) {
         if (n == ft->self)
             return true;
@@ -52,10 +54,10 @@ void ftree_spread_children(struct ftree *ft, int32_t node,
     int32_t first, n = ftree_topo_children(&ft->topo, node, &first);
 
     for (int32_t child = first; child < first + n; child++) {
-        if (child == ft->self || ftree_has_failed(ft, child))
-            ftree_spread_children(ft, child, f, arg);
-        else
+        if (child != ft->self && !ftree_has_failed(ft, child))
             f(ft, child, arg);
+        else if (!ftree_side_ends_at(ft, child))
+            ftree_spread_children(ft, child, f, arg);
     }
 }
 
@@ -63,6 +65,8 @@ void ftree_spread_children(struct ftree *ft, int32_t node,
 
 static bool is_component(const struct ftree *ft, const struct outline *v, int32_t rank)
 {
+    if (v->kind == FTREE_KIND_SWITCH)
+        return false;
     return v->rank == FTREE_NONE ? ftree_node_of(ft, rank) == v->node : rank == v->rank;
 }
 
@@ -131,7 +135,7 @@ static void report(struct ftree *ft, struct known *k, const struct ftree_ranks *
     ftree_verdict_keep(ft, k, &v);
     k->reported = true;
     ftree_trace(ft, "reports %s of %s: %d victims", ftree_class_name(v.class_),
-                ftree_name(ft, v.node, name), v.victims.count);
+                ftree_verdict_of(ft, &k->v, name), v.victims.count);
     if (ft->io->report)
         ft->io->report(ft->io_ctx, &v);
 }
@@ -399,7 +403,7 @@ static enum told tell_down(struct ftree *ft, ftree_time now, int32_t from, uint3
     stands = mark_told(ft, from, next_telling(ft));
     if (stands)
         p.telling = begin_telling(ft, now, from, asked);
-    tell_children(ft, from == FTREE_NONE ? 0 : ft->self, &p);
+    tell_children(ft, from == FTREE_NONE ? ftree_side_top(ft) : ft->self, &p);
     if (p.telling >= 0)
         finish_if_all_are_in(ft, now, p.telling);
     return stands ? TOLD_ASKING : TOLD_NOBODY_WAITS;
@@ -448,14 +452,16 @@ static void queue(struct ftree *ft, ftree_time now, struct known *k)
 
 /* ---- learning -------------------------------------------------------------------------------- */
 
-/* Who has failed is asked no more. */
+/* Who has failed is asked no more, nor who is silent on a data path that a dead switch was on. */
 static void end_suspicions(struct ftree *ft, ftree_time now)
 {
     bool any = false;
 
     for (int32_t i = 0; i < ft->suspects.n;) {
         struct suspect su = ft->suspects.items[i];
-        if (!ftree_has_failed(ft, su.node)) {
+        if (!ftree_has_failed(ft, su.node) &&
+            !(ftree_facts_answered(&su) &&
+              (ftree_verdict_by_switch(ft, su.node) || ftree_verdict_by_switch(ft, ft->self)))) {
             i++;
             continue;
         }
@@ -488,6 +494,8 @@ static int32_t acting_root(const struct ftree *ft)
 {
     int32_t n = 0;
 
+    if (ftree_side_is_cut_off(ft))
+        return ftree_side_first(ft, 0, ftree_side_top(ft), FTREE_NONE);
     for (int32_t k = 1; n != FTREE_NONE && ftree_has_failed(ft, n); k++)
         n = ftree_topo_root_substitute(&ft->topo, k);
     return n;
@@ -520,15 +528,17 @@ static void tell_glue(struct ftree *ft, const struct known *k, struct ftree_verd
 static struct known *learn(struct ftree *ft, ftree_time now, const struct outline *o,
                            const struct ftree_verdict *whole, struct ftree_verdict *room)
 {
-    bool root_lost = o->node == acting_root(ft) && ftree_verdict_takes_node(ft, o);
+    bool takes_some = ftree_verdict_takes_node(ft, o) || o->kind == FTREE_KIND_SWITCH, root_lost;
+    int32_t root = takes_some ? acting_root(ft) : FTREE_NONE, place;
     struct known *k = ftree_verdict_add(ft, o);
-    int32_t place;
 
     if (!k)
         return NULL;
     if (whole)
         ftree_verdict_keep(ft, k, whole);
+    k->cuts = ftree_withdraw_cuts(ft, o);
     place = (int32_t) (k - ft->known.items);
+    root_lost = takes_some && acting_root(ft) != root;
     end_suspicions(ft, now);
     look_at_others(ft, now, o, root_lost);
     if (root_lost)
@@ -558,7 +568,7 @@ static void end_known(struct ftree *ft, ftree_time now, struct known *k, ftree_t
         ft->io->report(ft->io_ctx, &v);
     } else if (ftree_spread_is_root(ft)) {
         ftree_trace(ft, "%s of %s is over before it was told", ftree_class_name(k->v.class_),
-                    ftree_name(ft, k->v.node, name));
+                    ftree_verdict_of(ft, &k->v, name));
     }
     (void) now;
 }
@@ -572,7 +582,7 @@ void ftree_spread_withdraw(struct ftree *ft, ftree_time now, struct known *k, co
     char name[16];
 
     ftree_trace(ft, "withdraws %s of %s: %s", ftree_class_name(k->v.class_),
-                ftree_name(ft, node, name), why);
+                ftree_verdict_of(ft, &k->v, name), why);
     end_known(ft, now, k, now);
     if (!k->v.own_only)
         push_up(ft, now, k);
@@ -585,14 +595,14 @@ void ftree_spread_withdraw(struct ftree *ft, ftree_time now, struct known *k, co
 static bool hear_withdrawn(struct ftree *ft, ftree_time now, const struct outline *o,
                            struct known **k)
 {
-    struct known *same = *k ? *k : ftree_verdict_find(ft, o->class_, o->node, o->rank);
+    struct known *same = *k ? *k : ftree_verdict_same(ft, o);
     char name[16];
 
     if (*k && (*k)->v.withdrawn)
         return false;
     if (same) {
         ftree_trace(ft, "learns that %s of %s is over", ftree_class_name(o->class_),
-                    ftree_name(ft, o->node, name));
+                    ftree_verdict_of(ft, o, name));
         end_known(ft, now, same, o->withdrawn);
     }
     if (!*k)
@@ -612,10 +622,10 @@ static bool hear(struct ftree *ft, ftree_time now, const struct outline *o, stru
         return *k && !(*k)->over_told_down; /* it may have been heard already, on its way up */
     }
     if (!*k) /* the same, found by another */
-        *k = ftree_verdict_find(ft, o->class_, o->node, o->rank);
+        *k = ftree_verdict_same(ft, o);
     if (*k)
         return !(*k)->told_down && !(*k)->v.withdrawn;
-    ftree_trace(ft, "learns %s of %s", ftree_class_name(o->class_), ftree_name(ft, o->node, name));
+    ftree_trace(ft, "learns %s of %s", ftree_class_name(o->class_), ftree_verdict_of(ft, o, name));
     *k = learn(ft, now, o, NULL, room);
     return *k != NULL;
 }
@@ -709,7 +719,7 @@ void ftree_spread_raise(struct ftree *ft, ftree_time now, const struct ftree_ver
     }
     ftree_withdraw_forget(ft, now);
     ftree_trace(ft, "verdict %s of %s by %s", ftree_class_name(v->class_),
-                ftree_name(ft, v->node, name), v->rule);
+                ftree_verdict_of(ft, &o, name), v->rule);
     k = learn(ft, now, &o, v, &room);
     if (k && v->own_only)
         tell_own(ft, now, k);
@@ -775,7 +785,7 @@ static struct known *next_carried(struct ftree *ft, ftree_time now, struct wire_
     while (!k && ftree_wire_get_outline(ft->job, now, rest, &o, rule)) {
         k = ftree_verdict_by_id(ft, &o);
         if (!k)
-            k = ftree_verdict_find(ft, o.class_, o.node, o.rank);
+            k = ftree_verdict_same(ft, &o);
     }
     return k;
 }

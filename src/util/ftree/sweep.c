@@ -56,7 +56,7 @@ static void run(struct ftree *ft, ftree_time now, uint32_t round, int32_t from)
     ftree_symptom_look(ft, now, now);
     ftree_spread_children(ft, ft->self, ask_child, &edge);
     if (ft->self != 0 && ftree_spread_is_root(ft)) /* who lost their parent are asked by its heir */
-        ftree_spread_children(ft, 0, ask_child, &edge);
+        ftree_spread_children(ft, ftree_side_top(ft), ask_child, &edge);
     ftree_sweep_upward(ft, now, from);
 }
 

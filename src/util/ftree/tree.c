@@ -231,3 +231,10 @@ bool ftree_tree_is_behind(const struct ftree_tree *t, int32_t switch_, int32_t n
         s = t->switch_parent[s];
     return s != FTREE_NONE;
 }
+
+bool ftree_tree_is_above(const struct ftree_tree *t, int32_t above, int32_t switch_)
+{
+    while (switch_ != FTREE_NONE && switch_ != above)
+        switch_ = t->switch_parent[switch_];
+    return switch_ != FTREE_NONE;
+}

@@ -86,6 +86,9 @@ int ftree_tree_unpack(const void *bytes, size_t len, struct ftree_tree **out);
 /* Purpose: true if a switch (leaf or above) has the node below it. */
 bool ftree_tree_is_behind(const struct ftree_tree *t, int32_t switch_, int32_t node);
 
+/* Purpose: true if one switch is the other, or above it. */
+bool ftree_tree_is_above(const struct ftree_tree *t, int32_t above, int32_t switch_);
+
 /* Purpose: every invariant above; NULL or the first that does not hold.  For tests. */
 const char *ftree_tree_check(const struct ftree_tree *t);
 

@@ -88,6 +88,14 @@ void ftree_verdict_list(const struct ftree *ft, const struct group *g, struct ft
     }
 }
 
+/* What it is about, for the trace: the switch, else the node. */
+const char *ftree_verdict_of(const struct ftree *ft, const struct outline *v, char buf[16])
+{
+    if (v->kind == FTREE_KIND_SWITCH && v->switch_ != FTREE_NONE && ft->job->tree)
+        return ft->job->tree->switch_name[v->switch_];
+    return ftree_name(ft, v->node, buf);
+}
+
 /* ---- the verdicts known ---------------------------------------------------------------------- */
 
 /* The place in `by_node` from which on the verdicts about this node stand, if there are any. */
@@ -149,6 +157,7 @@ struct known *ftree_verdict_add(struct ftree *ft, const struct outline *o)
         return NULL;
     k->v = *o;
     k->recheck = FTREE_NEVER;
+    ft->switches += o->kind == FTREE_KIND_SWITCH;
     at = first_about(ft, o->node + 1);
     memmove(&ft->by_node.items[at + 1], &ft->by_node.items[at],
             (size_t) (ft->by_node.n - at) * sizeof(ft->by_node.items[0]));
@@ -162,6 +171,7 @@ void ftree_verdict_forget(struct ftree *ft, int32_t i)
     int32_t left = 0;
 
     ftree_alloc(ft, ft->known.items[i].whole, 0);
+    ft->switches -= ft->known.items[i].v.kind == FTREE_KIND_SWITCH;
     ft->known.n--;
     memmove(&ft->known.items[i], &ft->known.items[i + 1],
             (size_t) (ft->known.n - i) * sizeof(ft->known.items[0]));
@@ -338,6 +348,18 @@ struct known *ftree_verdict_find(const struct ftree *ft, int class_, int32_t nod
     return NULL;
 }
 
+/* A standing verdict that says what v does. */
+struct known *ftree_verdict_same(const struct ftree *ft, const struct outline *v)
+{
+    struct known *k;
+
+    for (int32_t i = -1; (k = ftree_verdict_about(ft, v->node, &i));)
+        if (!k->v.withdrawn && k->v.class_ == v->class_ && k->v.rank == v->rank &&
+            k->v.switch_ == v->switch_)
+            return k;
+    return NULL;
+}
+
 struct known *ftree_verdict_by_id(const struct ftree *ft, const struct outline *o)
 {
     struct known *k;
@@ -379,7 +401,7 @@ bool ftree_has_failed(const struct ftree *ft, int32_t node)
     for (int32_t i = -1; (k = ftree_verdict_about(ft, node, &i));)
         if (ftree_verdict_takes_node(ft, &k->v))
             return true;
-    return false;
+    return ftree_side_is_other(ft, node);
 }
 
 /* How many nodes have failed, not counting `except` and the own one. */
@@ -398,14 +420,56 @@ int32_t ftree_verdict_failed(const struct ftree *ft, int32_t except)
     return n;
 }
 
-/* The verdict that says the same as v or more: an equal one, or one that takes v's node. */
+static bool is_behind(const struct ftree *ft, int32_t switch_, int32_t node)
+{
+    return ft->job->tree && ftree_tree_is_behind(ft->job->tree, switch_, node);
+}
+
+/* True if a switch whose data path alone is known to be dead has the node behind it. */
+bool ftree_verdict_by_switch(const struct ftree *ft, int32_t node)
+{
+    for (int32_t i = 0; i < ft->known.n && ft->switches > 0; i++) {
+        const struct known *k = &ft->known.items[i];
+        if (!k->v.withdrawn && k->v.class_ == FTREE_CLASS_SWITCH_FAULT && !k->cuts &&
+            k->v.kind == FTREE_KIND_SWITCH && is_behind(ft, k->v.switch_, node))
+            return true;
+    }
+    return false;
+}
+
+/* True if the switch that k is about has what v is about behind it, seen from here, and v is what
+ * follows: another switch, or what its fault causes; or all behind it counts as lost. */
+static bool is_by_switch(const struct ftree *ft, const struct known *k, const struct outline *v)
+{
+    int32_t model, cause;
+
+    if (k->v.withdrawn || k->v.class_ != FTREE_CLASS_SWITCH_FAULT ||
+        k->v.kind != FTREE_KIND_SWITCH || !is_behind(ft, k->v.switch_, v->node))
+        return false;
+    if (k->cuts)
+        return !is_behind(ft, k->v.switch_, ft->self) &&
+               (v->kind != FTREE_KIND_SWITCH ||
+                ftree_tree_is_above(ft->job->tree, k->v.switch_, v->switch_));
+    if (v->kind == FTREE_KIND_SWITCH)
+        return ftree_tree_is_above(ft->job->tree, k->v.switch_, v->switch_);
+    model = model_of(ft, v);
+    cause = model_of(ft, &k->v);
+    return model >= 0 && cause >= 0 && ft->rules->model[cause].causes >> model & 1;
+}
+
+/* The verdict that says the same as v or more: an equal one, one that takes v's node, or one on a
+ * switch above it. */
 struct known *ftree_verdict_explaining(const struct ftree *ft, const struct outline *v)
 {
-    struct known *k = ftree_verdict_find(ft, v->class_, v->node, v->rank);
+    struct known *k = ftree_verdict_same(ft, v);
 
-    for (int32_t i = -1; !k && (k = ftree_verdict_about(ft, v->node, &i));)
+    for (int32_t i = -1; !k && v->kind != FTREE_KIND_SWITCH &&
+                         (k = ftree_verdict_about(ft, v->node, &i));)
         if (!ftree_verdict_takes_node(ft, &k->v))
             k = NULL;
+    for (int32_t i = 0; !k && i < ft->known.n && ft->switches > 0; i++)
+        if (is_by_switch(ft, &ft->known.items[i], v))
+            k = &ft->known.items[i];
     return k;
 }
 

@@ -118,13 +118,20 @@ static uint8_t belying_paths(const struct ftree *ft, const struct outline *v)
     return v->kind == FTREE_KIND_RANK ? 0 : paths_of_sign(ft, ftree_verdict_rule(ft, v));
 }
 
+/* True if no path crosses the switch that v is about: an answer over any would belie it. */
+bool ftree_withdraw_cuts(const struct ftree *ft, const struct outline *v)
+{
+    return v->kind == FTREE_KIND_SWITCH && ft->job->tree && all_paths(ft) &&
+           paths_of_sign(ft, ftree_verdict_rule(ft, v)) == all_paths(ft);
+}
+
 /* ---- asking ---------------------------------------------------------------------------------- */
 
 static bool asks(const struct ftree *ft, const struct known *k)
 {
-    bool takes_node = ftree_verdict_takes_node(ft, &k->v);
+    bool takes_node = ftree_verdict_takes_node(ft, &k->v) || k->cuts;
 
-    if (!may_be_over(k) || !k->belied_by || (takes_node && k->v.node == ft->self))
+    if (!may_be_over(k) || !k->belied_by || (takes_node && !k->cuts && k->v.node == ft->self))
         return false;
     return k->v.fln == ft->self ||
            ((takes_node || ftree_has_failed(ft, k->v.fln)) && ftree_spread_is_root(ft));
@@ -144,7 +151,7 @@ static void watch(struct ftree *ft, ftree_time now, struct known *k)
 void ftree_withdraw_watch(struct ftree *ft, ftree_time now, struct known *k)
 {
     watch(ft, now, k);
-    if (!ftree_verdict_takes_node(ft, &k->v) || !ftree_spread_is_root(ft))
+    if ((!ftree_verdict_takes_node(ft, &k->v) && !k->cuts) || !ftree_spread_is_root(ft))
         return;
     for (int32_t i = 0; i < ft->known.n; i++) {
         struct known *other = &ft->known.items[i];
@@ -187,6 +194,19 @@ static void ask_others(struct ftree *ft, ftree_time now, struct known *k)
     }
 }
 
+static bool is_beyond(const struct ftree *ft, const struct known *k, int32_t node)
+{
+    return ftree_tree_is_behind(ft->job->tree, k->v.switch_, node) !=
+           ftree_tree_is_behind(ft->job->tree, k->v.switch_, ft->self);
+}
+
+/* Of a switch: nodes on its other side. */
+static void ask_beyond(struct ftree *ft, ftree_time now, struct known *k)
+{
+    for (int i = 0; i < OTHERS_ASKED; i++)
+        ask(ft, now, k, ftree_neighbour_beyond(ft, k->v.switch_, k->turn++));
+}
+
 /* ---- answers --------------------------------------------------------------------------------- */
 
 /* True if `from`, heard over this path, may belie the verdict: it was taken for lost, its path for
@@ -198,21 +218,29 @@ static bool may_belie(const struct ftree *ft, const struct known *k, int32_t fro
         return false;
     if (ftree_verdict_takes_node(ft, &k->v))
         return k->v.node == from;
+    if (k->v.kind == FTREE_KIND_SWITCH && ft->job->tree)
+        return asks(ft, k) && is_beyond(ft, k, from);
     return (k->v.node == from || k->v.node == ft->self) && asks(ft, k);
 }
 
-static void heard_of(struct ftree *ft, ftree_time now, int32_t node, int32_t from,
+static void ask_soon(struct ftree *ft, ftree_time now, struct known *k, int32_t from,
                      enum ftree_path path)
+{
+    if (!may_belie(ft, k, from, path) || (k->check && k->recheck <= now + ft->cfg.recheck))
+        return;
+    k->recheck_pause = ft->cfg.recheck;
+    ftree_verdict_set_recheck(ft, k, ftree_min(k->recheck, now + k->recheck_pause));
+    ask(ft, now, k, from);
+}
+
+static void ask_soon_about(struct ftree *ft, ftree_time now, int32_t node, int32_t from,
+                           enum ftree_path path)
 {
     struct known *k;
 
-    for (int32_t i = -1; (k = ftree_verdict_about(ft, node, &i));) {
-        if (!may_belie(ft, k, from, path) || (k->check && k->recheck <= now + ft->cfg.recheck))
-            continue;
-        k->recheck_pause = ft->cfg.recheck;
-        ftree_verdict_set_recheck(ft, k, ftree_min(k->recheck, now + k->recheck_pause));
-        ask(ft, now, k, from);
-    }
+    for (int32_t i = -1; (k = ftree_verdict_about(ft, node, &i));)
+        if (k->v.kind != FTREE_KIND_SWITCH)
+            ask_soon(ft, now, k, from, path);
 }
 
 /* Is it over?  It is asked soon anyway, or now. */
@@ -220,8 +248,11 @@ void ftree_withdraw_heard(struct ftree *ft, ftree_time now, int32_t from, enum f
 {
     if (ft->known.n == 0)
         return;
-    heard_of(ft, now, from, from, path);
-    heard_of(ft, now, ft->self, from, path);
+    ask_soon_about(ft, now, from, from, path);
+    ask_soon_about(ft, now, ft->self, from, path);
+    for (int32_t i = 0; i < ft->known.n && ft->switches > 0; i++)
+        if (ft->known.items[i].v.kind == FTREE_KIND_SWITCH)
+            ask_soon(ft, now, &ft->known.items[i], from, path);
 }
 
 static void withdraw(struct ftree *ft, ftree_time now, struct known *k, int32_t from,
@@ -246,7 +277,7 @@ bool ftree_withdraw_answer(struct ftree *ft, ftree_time now, int32_t from, enum 
     for (int32_t i = 0; i < ft->known.n; i++) {
         struct known *k = &ft->known.items[i];
         if (!k->check || k->check != a->nonce || a->role != FTREE_ROLE_AGENT ||
-            (k->v.node != from && k->v.node != ft->self))
+            (k->v.node != from && k->v.node != ft->self && k->v.kind != FTREE_KIND_SWITCH))
             continue;
         ours = true;
         if (may_belie(ft, k, from, path))
@@ -280,7 +311,9 @@ static void recheck(struct ftree *ft, ftree_time now, struct known *k)
     }
     k->recheck_pause = ftree_min(2 * k->recheck_pause, RECHECK_DOUBLINGS * ft->cfg.recheck);
     ftree_verdict_set_recheck(ft, k, now + k->recheck_pause);
-    if (k->v.node == ft->self)
+    if (k->v.kind == FTREE_KIND_SWITCH && ft->job->tree)
+        ask_beyond(ft, now, k);
+    else if (k->v.node == ft->self)
         ask_others(ft, now, k);
     else
         ask(ft, now, k, k->v.node);
