@@ -206,6 +206,7 @@ unit_tests = \
     test/unit/test_rules_read \
     test/unit/test_sim_deadline \
     test/unit/test_sim_network \
+    test/unit/test_sim_pool \
     test/unit/test_sim_queue \
     test/unit/test_sim_replay \
     test/unit/test_sim_run \

@@ -66,10 +66,12 @@ while [ $# -gt 0 ]; do
     esac
     shift 2
 done
-for n in $runs $sim_runs; do [[ $n =~ ^[1-9][0-9]{0,5}$ ]] || wrong "'$n' is no number of runs"; done
+for n in $runs $sim_runs; do
+    [[ $n =~ ^[1-9][0-9]{0,5}$ ]] || wrong "'$n' is no number of runs"
+done
 [[ $factor =~ ^[0-9]+(\.[0-9]+)?$ ]] || wrong "--factor wants a number, got '$factor'"
 for n in $sizes; do
-    [[ $n =~ ^[0-9]{1,3}$ ]] && [ "$n" -ge 4 ] || wrong "--sizes wants numbers from 4, got '$n'"
+    [[ $n =~ ^([4-9]|[1-9][0-9]{1,2})$ ]] || wrong "--sizes wants numbers from 4, got '$n'"
 done
 
 # fault NAME: what the cluster tool and the simulator call it.
@@ -88,7 +90,7 @@ fault() {
 for name in $faults; do fault "$name"; done
 [ -x "$simulator" ] || wrong "no program $simulator; 'make test/sim/ftree-sim' makes it"
 command -v jq >/dev/null || { echo "SKIP: no program 'jq' (Debian package jq)"; exit 77; }
-"$cluster" check >/dev/null || exit
+"$cluster" check --quiet >/dev/null || exit
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -111,7 +113,8 @@ simulate() {
     jq -c '.runs[] | {verdicts: [.verdicts[] | select(.withdrawn_after_s == null) |
             {class, component: (.component | gsub("(?<k>^[a-z]+ )n(?<n>[0-9]+)$";
                 "\(.k)h\(.n | tonumber + 1)"))}] | sort | unique,
-        latency_s: ([.verdicts[] | select(.withdrawn_after_s == null).told_s - 1] | max)}' "$work/sim.json"
+        latency_s: ([.verdicts[] | select(.withdrawn_after_s == null).told_s - 1] | max)}' \
+        "$work/sim.json"
 }
 
 # real FAULT SIZE: the same of the runs in the cluster.
@@ -137,7 +140,7 @@ latency() {
     local from
     from=$(sort -n "$1"/injected.* | head -n 1)
     awk -v from="$from" '/^[0-9]+ \[faultloc\] [a-z-]+: / && !/ (conclusion|evidence|victims):/ &&
-        !/withdrawn/ { t = $1 } END { if (t) printf "%.3f\n", (t - from) / 1e6; else print "null" }' \
+        !/withdrawn/ { t = $1 } END { if (t) print (t - from) / 1e6; else print "null" }' \
         "$1/err"
 }
 
@@ -145,7 +148,8 @@ latency() {
 row() {
     jq -nc --arg fault "$1" --argjson nodes "$2" --argjson factor "$factor" \
         --slurpfile real "$work/real" --slurpfile simulated "$work/simulated" '
-        def median: map(values) | sort | if length > 0 then .[(length - 1) / 2 | floor] else null end;
+        def median: map(values) | sort |
+            if length > 0 then .[(length - 1) / 2 | floor] else null end;
         def side: {runs: length, verdicts: map(.verdicts) | unique,
             latency_s: map(.latency_s), median_s: (map(.latency_s) | median)};
         ($real | side) as $r | ($simulated | side) as $s |

@@ -29,15 +29,16 @@ end, is not run again; so it may be interrupted at any time.
   --runs R        runs of each scenario at each number of nodes, with seeds 1, 2, ... (100)
   --jobs J        so many at a time, as far as there is memory for them (1)
   --only NAMES    these scenarios, separated by commas
-  --limit S       a run may take this many seconds of one core; a scenario that takes longer is given
-                  up at that number of nodes and above it (60)
+  --limit S       a run may take this many seconds of one core; a scenario that takes longer is
+                  given up at that number of nodes and above it (60)
   --out FOLDER    where the JSON of each goes (NAME-NODES.json), and the table (sim-campaign)
   --again         run again what is there already
   --program FILE  the simulator (test/sim/ftree-sim below \$top_builddir, or here)
   --list          name the scenarios
   --help          this text
 
-Memory: some 10 KiB for a node, and more for each fault more; what does not fit is left out and told.
+Memory: some 10 KiB for a node, and more for each fault more; what does not fit is left out, and
+this is told.
 
 A plot of them: test/sim/ftree-sim --plot cost.svg FOLDER/node-*.json FOLDER/root-1*.json ...
 
@@ -45,8 +46,8 @@ Exit code: 0 every run is ok, 1 one is not or took too long, 2 wrong arguments, 
 EOF
 }
 
-# NAME|FAULTS|CHECKS|SIZES|OPTIONS|LINE;LINE...: CHECKS: bound and load, where they hold; SIZES: those
-# of which it is, all if empty; OPTIONS may begin with "topology": switches of 64 nodes.
+# NAME|FAULTS|CHECKS|SIZES|OPTIONS|LINE;LINE...: CHECKS: bound and load, where they hold; SIZES:
+# those of which it is, all if empty; OPTIONS may begin with "topology": switches of 64 nodes.
 lossy='--loss 5% --duplicate 5% --delay 5%:1s'
 scenarios=(
     "node|1|bound,load|||lose random node"

@@ -407,8 +407,8 @@ static void begin(struct sim_run *r, int32_t line)
 {
     const struct sim_fault *f = &r->options->script->fault[line];
     const struct sim_hit *h = &r->hit[line];
-    bool both = f->verb == SIM_CUT || f->verb == SIM_DOWN || f->verb == SIM_PARTITION ||
-                h->switches > 0;
+    bool both =
+        f->verb == SIM_CUT || f->verb == SIM_DOWN || f->verb == SIM_PARTITION || h->switches > 0;
     uint8_t *mark;
 
     change(r, line, true);

@@ -193,9 +193,12 @@ static void write_panel(FILE *f, const struct sim_plot *p, const char *data, int
     for (int32_t i = 0; i < p->points; i++) {
         if (!is_new_curve(p, i))
             continue;
-        fprintf(f, "%s'%s' index %d using 1:%d with linespoints lw 2 pt 7 ps 0.6 title '%s'",
-                curve ? ", " : "", data, (int) curve, y,
-                *p->point[i].label ? p->point[i].label : most ? "mean" : "");
+        /* a thinner one on a thicker one: both are seen where they are the same */
+        fprintf(f, "%s'%s' index %d using 1:%d with linespoints lw %.1f pt 7 ps 0.6 title '%s'",
+                curve ? ", " : "", data, (int) curve, y, curve < 3 ? 5.1 - 1.2 * curve : 1.5,
+                *p->point[i].label ? p->point[i].label
+                : most             ? "mean"
+                                   : "");
         curve++;
     }
     if (most && curve == 1)

@@ -30,7 +30,8 @@ bool sim_plot_can(const char *file);
 void sim_plot_add(struct sim_plot *p, const struct sim_result *r);
 
 /* Purpose: adds the runs of a file that --json has written; its curve has the file's name, without
- * a number of nodes at its end ("node-1000.json": node).  False: it is no such file, and says so. */
+ * a number of nodes at its end ("node-1000.json": node).  False: it is no such file, and says
+ * so. */
 bool sim_plot_read(struct sim_plot *p, const char *file);
 
 /* Purpose: writes FILE, and the numbers in FILE.dat; false: it could not, and says so. */

@@ -31,9 +31,9 @@ size_t sim_pool_size(const void *ptr)
 #else
 
 /*
- * A block begins 8 bytes before a multiple of 16, with a word that says how large it is; behind that
- * is what is used, or, while it is free, the next free one.  Small blocks are multiples of 16 bytes;
- * larger ones come in eight sizes between a power of two and the next.
+ * A block begins 8 bytes before a multiple of 16, with a word that says how large it is; behind
+ * that is what is used, or, while it is free, the next free one.  Small blocks are multiples of 16
+ * bytes; larger ones come in eight sizes between a power of two and the next.
  */
 
 #define HUGE_PAGE ((size_t) 2 << 20)

@@ -69,8 +69,7 @@ static void describe(const struct replay *p, const struct replay_record *r, char
                      ftree_path_name(r->path), ftree_reach_name(r->reach));
             break;
         case REPLAY_STALL:
-            snprintf(buf, len, "rank %d waits for rank %d", (int) r->rank.rank,
-                     (int) r->rank.peer);
+            snprintf(buf, len, "rank %d waits for rank %d", (int) r->rank.rank, (int) r->rank.peer);
             break;
         case REPLAY_STALL_OVER:
             snprintf(buf, len, "rank %d waits no more", (int) r->rank.rank);
@@ -223,8 +222,7 @@ static void look(void *ctx, int32_t i, struct ftree_rank_state *s)
         return;
     }
     differ(p, want, &got);
-    *s = (struct ftree_rank_state){
-        .rank = got.rank.rank, .proc_state = 'R', .peer = FTREE_NONE};
+    *s = (struct ftree_rank_state){.rank = got.rank.rank, .proc_state = 'R', .peer = FTREE_NONE};
 }
 
 static void state(void *ctx, struct ftree_node_state *s)

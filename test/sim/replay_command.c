@@ -118,9 +118,8 @@ static bool write_json(const char *file, const struct sim_replay *r, int code,
         add_difference(all, r, code);
     json_object_object_add(all, "story", json_object_get(story));
     good = f && fprintf(f, "%s\n",
-                        json_object_to_json_string_ext(all, JSON_C_TO_STRING_PRETTY |
-                                                                JSON_C_TO_STRING_NOSLASHESCAPE)) >=
-                    0;
+                        json_object_to_json_string_ext(
+                            all, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE)) >= 0;
     if (f && (f == stdout ? fflush(f) : fclose(f)))
         good = false;
     if (!good)

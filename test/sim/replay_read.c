@@ -215,7 +215,7 @@ static bool take_config(struct replay_file *f, struct json_object *head, struct 
     json_object_object_get_ex(head, "config", &o);
     if (!json_object_is_type(o, json_type_object))
         return wrong(f, "\"config\" is needed, an object");
-#define TAKE(name) && take_time(f, o, #name, &cfg->name)
+#define TAKE(name) &&take_time(f, o, #name, &cfg->name)
     return true SIM_TRACE_CONFIG(TAKE) &&
            take_int32(f, o, "pending_max", 1, INT32_MAX, &cfg->pending_max);
 #undef TAKE

@@ -18,10 +18,9 @@
 
 const char *sim_verb_name(int verb)
 {
-    static const char *const names[SIM_VERBS] = {"lose", "kill",      "freeze", "stop",
-                                                 "cut",  "partition", "slow",   "return",
-                                                 "heal", "storm",     "wait",   "random",
-                                                 "down"};
+    static const char *const names[SIM_VERBS] = {"lose",      "kill",   "freeze", "stop", "cut",
+                                                 "partition", "slow",   "return", "heal", "storm",
+                                                 "wait",      "random", "down"};
 
     return verb >= 0 && verb < SIM_VERBS ? names[verb] : "?";
 }
@@ -358,9 +357,9 @@ static int take_verb(struct reader *r, struct sim_fault *f)
             f->paths = 1 << FTREE_PATH_DATA;
             return take_target(r, &f->target);
         default:
-            return expected(r,
-                            "lose, kill, freeze, stop, cut, down, partition, slow, return, heal, storm:, "
-                            "node or random");
+            return expected(
+                r, "lose, kill, freeze, stop, cut, down, partition, slow, return, heal, storm:, "
+                   "node or random");
     }
 }
 

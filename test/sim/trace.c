@@ -16,7 +16,8 @@
  *
  *     {"schema": "faultloc-trace/1", "wire": 3, "nodes": 8, "fanout": 32, "ranks": 1,
  *      "begins": 1000000000000, "seed": "1", "job_seed": "...", "topology": null,
- *      "topology_file": null, "rules": {"name": "builtin", "hash": "..."}, "config": {"stall": 1000000000, ...}}
+ *      "topology_file": null, "rules": {"name": "builtin", "hash": "..."},
+ *      "config": {"stall": 1000000000, ...}}
  *     {"t": 4000000000, "end": 1234}
  *
  * Each other is what one handle was told ("in"), and, directly behind that, what its node answered
@@ -87,8 +88,8 @@ void sim_trace_begin(const struct sim_run *r)
 
     fprintf(f,
             "{\"schema\": \"" SIM_TRACE_SCHEMA "\", \"wire\": %d, \"nodes\": %d, \"fanout\": %d, "
-            "\"ranks\": %d, \"begins\": %" PRIu64 ", \"seed\": \"%" PRIu64 "\", \"job_seed\": \"%" PRIu64
-            "\", \"topology\": ",
+            "\"ranks\": %d, \"begins\": %" PRIu64 ", \"seed\": \"%" PRIu64
+            "\", \"job_seed\": \"%" PRIu64 "\", \"topology\": ",
             WIRE_VERSION, (int) r->job.nodes, (int) r->job.fanout, (int) t->ranks_per_node,
             (uint64_t) SIM_BEGINS, r->seed, r->job.seed);
     put_string(f, t->string);

@@ -137,7 +137,7 @@ command=("$top_srcdir/test/sim/campaign.sh")
 expect 0 "root-and-substitute" --list
 expect 2 "no such scenario: nod" --only nod --program "$sim" --out "$work/campaign"
 expect 2 "'x' is no number" --most x --program "$sim"
-campaign=(--only healthy,returns --most 100 --runs 2 --program "$sim" --out "$work/campaign")
+campaign=(--only "healthy,returns" --most 100 --runs 2 --program "$sim" --out "$work/campaign")
 expect 0 "returns " "${campaign[@]}" --jobs 2
 expect 0 "returns, 100 nodes: it is there already" "${campaign[@]}"
 [ "$(wc -l <"$work/campaign/table.tsv")" = 4 ] || bad "the campaign's table"

@@ -240,17 +240,19 @@ START_TEST(malformed_files_are_refused)
         {2, "none of \"in\"", HEAD AT "\"x\": 1}\n"},
         {2, "nothing that a node can be told", HEAD AT "\"in\": \"x\"}\n"},
         {2, "\"from\" is needed", HEAD AT "\"in\": \"receive\"}\n"},
-        {2, "even number", HEAD AT "\"in\": \"receive\", \"from\": 0, \"path\": 0, "
-                                   "\"bytes\": \"abc\"}\n"},
-        {2, "no hexadecimal", HEAD AT "\"in\": \"receive\", \"from\": 0, \"path\": 0, "
-                                      "\"bytes\": \"abxy\"}\n"},
+        {2, "even number",
+         HEAD AT "\"in\": \"receive\", \"from\": 0, \"path\": 0, "
+                 "\"bytes\": \"abc\"}\n"},
+        {2, "no hexadecimal",
+         HEAD AT "\"in\": \"receive\", \"from\": 0, \"path\": 0, "
+                 "\"bytes\": \"abxy\"}\n"},
         {2, "\"path\" is 2", HEAD AT "\"in\": \"receive\", \"from\": 0, \"path\": 2}\n"},
         {2, "rank 2 is not of node 1", HEAD AT "\"in\": \"stall-over\", \"rank\": 2}\n"},
         {2, "\"peer\" is 4", HEAD AT "\"in\": \"stall\", \"rank\": 1, \"peer\": 4}\n"},
         {2, "before anything is told", HEAD AT "\"says\": \"x\"}\n" END},
-        {3, "is a letter", HEAD AT "\"in\": \"tick\"}\n" AT
-                                   "\"look\": 1, \"phase\": 0, \"peer\": 0, \"waiting\": 0, "
-                                   "\"state\": \"RR\"}\n"},
+        {3, "is a letter",
+         HEAD AT "\"in\": \"tick\"}\n" AT "\"look\": 1, \"phase\": 0, \"peer\": 0, \"waiting\": 0, "
+                 "\"state\": \"RR\"}\n"},
         {3, "no [rank, phase, letter]",
          HEAD AT "\"in\": \"tick\"}\n" AT "\"state\": 1, \"ranks\": [[1, 2]]}\n"},
         {3, "not behind what it was told",
@@ -292,7 +294,7 @@ START_TEST(numbers_of_the_first_line_are_within_bounds)
 }
 END_TEST
 
-/* ---- traces with anything in them -------------------------------------------------------------- */
+/* ---- traces with anything in them ------------------------------------------------------------ */
 
 static struct draw state;
 

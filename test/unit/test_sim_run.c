@@ -78,6 +78,7 @@ START_TEST(faults_are_found)
         {"switch:3 switch:3 node:4", "partition switch 4", 2},
         {"switch:2 node:8", "partition random switch", 2},
         {"switch:3 switch:3 node:4", "partition random switch on data", 1},
+        {NULL, "down node 7", 1}, /* its own kernel says so, over the management network */
     };
 
     simulate(rows[_i].string, rows[_i].string ? 0 : 30, rows[_i].lines, (uint64_t) _i);
@@ -172,6 +173,33 @@ START_TEST(idle_handles_are_small_and_none_leaks)
 }
 END_TEST
 
+/* What was counted apart is what was asked and answered; the bound is for what is not lost. */
+START_TEST(messages_of_probes_are_counted_apart)
+{
+    uint64_t probing = 0;
+
+    simulate(NULL, 30, "lose node 9", 1);
+    for (int32_t n = 0; n < run.job.nodes; n++)
+        probing += run.node[n].probing;
+    ck_assert_uint_gt(probing, 4);
+    ck_assert_uint_lt(result.busiest_beside_probes, result.busiest_messages);
+    ck_assert_double_gt(result.located_max, 1);
+    ck_assert_double_lt(result.located_max, result.bound);
+    finish();
+}
+END_TEST
+
+/* A link that is cut and an interface that is down are told apart by what the node says itself. */
+START_TEST(a_node_knows_how_its_data_interface_is)
+{
+    simulate(NULL, 30, _i ? "down node 7" : "cut node 7 on data", 1);
+    ck_assert_int_eq(run.truth.reports, 1);
+    ck_assert_int_eq(run.truth.report[0].class_,
+                     _i ? FTREE_CLASS_NIC_FAULT : FTREE_CLASS_LINK_FAULT);
+    finish();
+}
+END_TEST
+
 /* Its answer waits its turn, and so do its ticks: the node is late, and no one dies of it. */
 START_TEST(an_agent_with_slow_messages_is_busy)
 {
@@ -185,7 +213,7 @@ END_TEST
 
 SUITE("sim_run")
 {
-    TEST_ROWS(faults_are_found, 27);
+    TEST_ROWS(faults_are_found, 28);
     TEST(a_healthy_job_sends_nothing);
     TEST(a_node_that_all_wait_for_and_that_is_well_is_not_accused);
     TEST(a_job_in_which_ranks_wait_and_go_on_is_healthy);
@@ -193,5 +221,7 @@ SUITE("sim_run")
     TEST(a_root_that_was_away_accuses_nobody);
     TEST(the_same_seed_is_the_same_run_to_the_last_message);
     TEST(idle_handles_are_small_and_none_leaks);
+    TEST(messages_of_probes_are_counted_apart);
+    TEST_ROWS(a_node_knows_how_its_data_interface_is, 2);
     TEST(an_agent_with_slow_messages_is_busy);
 }

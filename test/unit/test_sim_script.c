@@ -58,6 +58,7 @@ START_TEST(lines)
          3},
         {"stop rank 7 for 3s", SIM_STOP, SIM_NODES, 0, 1, 7, 7, 1, 3, 3},
         {"cut nodes 2,3 from node 4 on data", SIM_CUT, SIM_NODES, 0, 2, 2, 2, 1, 0, 1},
+        {"down node 7 for 3s", SIM_DOWN, SIM_NODES, 0, 1, 7, 7, 1, 3, 1},
         {"node 3 waits for node 9", SIM_WAIT, SIM_NODES, 0, 1, 3, 3, 1, 0, 3},
     };
 
