@@ -21,8 +21,8 @@ the verdicts must be what the scenario's faults should be called, each once ('ok
   idle   an idle handle has at most 1024 bytes
   wall   a run takes at most --limit seconds
 
-'make sim-campaign SIMFLAGS=...' calls this. What was run before, with the same options and to its
-end, is not run again; so it may be interrupted at any time.
+'make sim-campaign SIMFLAGS=...' calls this. What was run before to its end, by the same
+program with the same options, is not run again; so it may be interrupted at any time.
 
   --most N        numbers of nodes: 10, 100, ... N (1000000)
   --least N       not those below it (10)
@@ -106,6 +106,7 @@ for name in ${only//,/ }; do
         usage_error "no such scenario: $name; --list names them"
 done
 mkdir -p "$out"
+program_sum=$(cksum <"$program")
 
 # topology N: switches of up to 64 nodes each.
 topology() {
@@ -128,7 +129,10 @@ arguments() {
     printf '%s\n' --check no --runs "$runs"
 }
 
-# is_there NAME N: the JSON of all runs, made with the arguments on standard input.
+# recipe ARGUMENT...: what a JSON comes from.
+recipe() { printf '%s\n' "$program_sum" "$@"; }
+
+# is_there NAME N: the JSON of all runs, of the recipe on standard input.
 is_there() {
     [ -z "$again" ] && cmp -s - "$out/$1-$2.arguments" &&
         jq -e --argjson runs "$runs" '(.runs | length) == $runs' "$out/$1-$2.json" >/dev/null 2>&1
@@ -149,7 +153,7 @@ simulate() {
         rm -f "$file.json.part"
         return $code
     fi
-    printf '%s\n' "$@" >"$file.arguments"
+    recipe "$@" >"$file.arguments"
     mv "$file.json.part" "$file.json"
 }
 
@@ -186,7 +190,7 @@ judge() {
 one() {
     local all
     mapfile -t all < <(arguments "$5" "$6" "$7")
-    if printf '%s\n' "${all[@]}" | is_there "$2" "$7"; then
+    if recipe "${all[@]}" | is_there "$2" "$7"; then
         echo "sim-campaign: $1: $2, $7 nodes: it is there already" >&2
     else
         echo "sim-campaign: $1: $2, $7 nodes, $runs runs" >&2

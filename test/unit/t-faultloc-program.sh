@@ -79,7 +79,7 @@ ok "the schema has the classes of ftree.h: $classes"
 expect 0 "Usage: faultloc report [--verbose] FILE" --help
 expect 0 "faultloc " --version
 expect 2 "a command is needed"
-expect 2 "no such command: replay" replay "$work/0.json"
+expect 2 "no such command: rerun" rerun "$work/0.json"
 expect 2 "a file is needed after check" check
 expect 2 "no such option: --all" check --all "$work/0.json"
 expect 2 "No such file or directory" check "$work/none.json"
