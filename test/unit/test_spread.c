@@ -23,7 +23,8 @@ static void victims_from(struct lone *l, int32_t from, int32_t first, int32_t la
 }
 
 /* Message `id` from above tells n verdicts. */
-static void told(struct lone *l, int32_t from, uint32_t id, const struct ftree_verdict *v, int32_t n)
+static void told(struct lone *l, int32_t from, uint32_t id, const struct ftree_verdict *v,
+                 int32_t n)
 {
     struct wire_message m = {.type = WIRE_VERDICT_DOWN, .id = id};
     struct wire_outlines w = {0};
@@ -514,6 +515,9 @@ START_TEST(what_a_node_has_missed_takes_as_many_messages_as_it_needs)
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 2);
     ck_assert_int_eq(tolds(l), 150);
     ck_assert_int_eq(l->ft->tellings.n, 0);
+    l->fail_alloc_in = 1;
+    ftree_spread_retell(l->ft, l->now, 4);
+    ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 2);
     lone_free(l);
 }
 END_TEST
@@ -659,8 +663,7 @@ END_TEST
 START_TEST(each_has_the_name_of_its_rule)
 {
     struct lone *l = lone_new(NODES, 1, 2, 1);
-    struct ftree_verdict v[3] = {crash(l, 0),
-                                 lone_verdict(l, "process-crash/pid-gone", 11, 11, 5),
+    struct ftree_verdict v[3] = {crash(l, 0), lone_verdict(l, "process-crash/pid-gone", 11, 11, 5),
                                  lone_verdict(l, "process-stopped/state-t", 10, 10, 4)};
     const struct letter *letter;
     struct wire_message m;
@@ -669,8 +672,8 @@ START_TEST(each_has_the_name_of_its_rule)
 
     told(l, 0, 70, v, 3);
     letter = &l->ft->outbox.items[0];
-    ck_assert_int_eq(
-        ftree_wire_decode(&l->job, l->now, letter->body->bytes, letter->body->len, &m), FTREE_OK);
+    ck_assert_int_eq(ftree_wire_decode(&l->job, l->now, letter->body->bytes, letter->body->len, &m),
+                     FTREE_OK);
     for (int i = 0; i < 3; i++) {
         ck_assert_str_eq(ftree_verdict_rule(l->ft, &known(l, i)->v), v[i].rule);
         ck_assert(ftree_wire_get_outline(&l->job, l->now, &m.u.told, &o, rule));
@@ -971,6 +974,37 @@ START_TEST(the_heir_keeps_all_of_it_and_does_not_tell_people_once_more)
 }
 END_TEST
 
+/* What reaches nobody else is told to nobody else, though another may find the same. */
+START_TEST(what_is_for_its_own_people_is_not_told_again)
+{
+    struct lone *l = lone_new(NODES, 1, 2, 0);
+    struct ftree_verdict v = lone_verdict(l, "unknown/no-node-answers", 0, FTREE_NONE, 0);
+
+    v.own_only = true;
+    ftree_spread_raise(l->ft, l->now, &v);
+    lone_log(l);
+    v.own_only = false;
+    v.fln = 1;
+    lone_told(l, 1, WIRE_VERDICT_UP, &v);
+    ck_assert_int_eq(lone_count(l, WIRE_ACK), 1);
+    ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 0);
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(no_telling_has_the_number_of_none)
+{
+    struct lone *l = lone_new(NODES, 8, 2, 0);
+
+    l->ft->last_telling = UINT32_MAX;
+    crashes(l, 0, 1);
+    ck_assert_uint_eq(l->ft->tellings.items[0].number, 1);
+    nobody_waits(l);
+    ck_assert_int_eq(l->reports, 1);
+    lone_free(l);
+}
+END_TEST
+
 /* ---- who is root ----------------------------------------------------------------------------- */
 
 START_TEST(the_acting_root_is_the_first_that_is_not_lost)
@@ -1240,6 +1274,8 @@ SUITE("spread")
     TEST(who_decided_and_who_is_root_keep_it);
     TEST(the_root_is_lost_and_its_heir_is_told_all_of_it);
     TEST(the_heir_keeps_all_of_it_and_does_not_tell_people_once_more);
+    TEST(what_is_for_its_own_people_is_not_told_again);
+    TEST(no_telling_has_the_number_of_none);
     TEST(the_acting_root_is_the_first_that_is_not_lost);
     TEST(the_heir_tells_the_roots_children_and_reports);
     TEST(with_the_root_silent_a_verdict_waits_until_it_is_decided_about);

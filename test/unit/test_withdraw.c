@@ -926,6 +926,34 @@ START_TEST(what_is_still_to_be_told_is_kept)
 }
 END_TEST
 
+/* Whoever is silent has its children told in its place, and those need what the letter tells. */
+START_TEST(what_a_letter_still_tells_is_kept)
+{
+    struct lone *l = lone_new(NODES, 1, 2, 1);
+    struct wire_message m;
+    struct wire_outlines w = {0};
+
+    for (int i = 0; i < KEPT + 8; i++) {
+        struct ftree_verdict old = over(l, 10, 7);
+        old.id = 2000 + (uint32_t) i;
+        ck_assert_int_eq(ftree_restore(l->ft, l->now, &old), FTREE_OK);
+    }
+    lone_sleep(l, 61 * 1000);
+    for (int i = 3; i < 5; i++) {
+        const struct outline *o = &l->ft->known.items[i].v;
+        ck_assert(ftree_wire_put_outline(&w, l->now, o, ftree_verdict_rule(l->ft, o)));
+    }
+    m = (struct wire_message){.type = WIRE_VERDICT_DOWN, .u.told = ftree_wire_told(&w)};
+    ftree_outbox_put(l->ft, l->now, 3, &m);
+    ftree_withdraw_forget(l->ft, l->now);
+    ck_assert_int_eq(l->ft->known.n, KEPT);
+    ck_assert_uint_eq(l->ft->known.items[0].v.id, 2003);
+    ck_assert_uint_eq(l->ft->known.items[1].v.id, 2004);
+    ck_assert_uint_eq(l->ft->known.items[2].v.id, 2010);
+    lone_free(l);
+}
+END_TEST
+
 /* From a process that was stopped for hours, say: it is asked about before people are told. */
 START_TEST(a_forgotten_one_that_comes_late_is_over_before_it_is_told)
 {
@@ -1372,6 +1400,7 @@ SUITE("withdraw")
     TEST(what_was_over_a_moment_ago_is_kept);
     TEST(what_stands_is_kept);
     TEST(what_is_still_to_be_told_is_kept);
+    TEST(what_a_letter_still_tells_is_kept);
     TEST(a_forgotten_one_that_comes_late_is_over_before_it_is_told);
     TEST(a_successor_remembers_no_more_than_that);
     TEST(a_stopped_process_is_continued);

@@ -680,7 +680,8 @@ static void push_up(struct ftree *ft, ftree_time now, struct known *k)
     }
     hop = ftree_correlate_upward(ft, now, FTREE_NONE, &substitute);
     if (hop == ft->self || (substitute && !ftree_has_failed(ft, 0))) {
-        ftree_verdict_set_up(ft, k, UP_PENDING); /* the root is being asked; its verdict or answer decides */
+        /* the root is being asked; its verdict or answer decides */
+        ftree_verdict_set_up(ft, k, UP_PENDING);
         k->up_again = now + ft->rto;
         return;
     }

@@ -149,8 +149,7 @@ struct known *ftree_verdict_add(struct ftree *ft, const struct outline *o)
 {
     bool has_room = ft->known.n < ft->known.room && ft->known.n < ft->by_node.room &&
                     ft->known.n < ft->batch.room;
-    struct known *k =
-        has_room || ftree_verdict_reserve(ft, 4) ? FTREE_PUSH(ft, ft->known) : NULL;
+    struct known *k = has_room || ftree_verdict_reserve(ft, 4) ? FTREE_PUSH(ft, ft->known) : NULL;
     int32_t at;
 
     if (!k)
