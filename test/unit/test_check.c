@@ -191,6 +191,7 @@ START_TEST(tellings)
     t = l->ft->tellings.items;
     BROKEN(t->due.n, 0,
            "ft->tellings.items[i].due.n > 0 && ft->tellings.items[i].asker != ft->self");
+    BROKEN(t->number, 2, "k->telling == 0 || is_gathered(ft, k->telling)");
     BROKEN(t->asker, 1,
            "ft->tellings.items[i].due.n > 0 && ft->tellings.items[i].asker != ft->self");
     lone_free(l);

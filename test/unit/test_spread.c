@@ -491,9 +491,11 @@ START_TEST(what_finds_no_room_in_one_message_takes_two)
     ck_assert_uint_ne(first, second);
     ck_assert_uint_eq(l->sent[1].m.id, first);
     ck_assert_int_gt(l->sent[0].tolds, l->sent[2].tolds);
-    lone_victims(l, 1, first, 3, 3);
     lone_nobody_waits(l, 1, second);
+    lone_nobody_waits(l, 1, second); /* twice: it still owes the first */
     lone_nobody_waits(l, 2, first);
+    ck_assert_uint_eq(lone_due(l, 1), first);
+    lone_victims(l, 1, first, 3, 3);
     ck_assert_int_eq(l->reports, 1);
     lone_victims(l, 2, second, 5, 6);
     ck_assert_int_eq(l->reports, 151);
@@ -783,6 +785,85 @@ START_TEST(a_leaf_names_all_but_the_lost_rank)
 }
 END_TEST
 
+/* Of what was told before the rank may be a component: of this it is a victim. */
+START_TEST(a_component_of_the_one_is_a_victim_of_the_other)
+{
+    struct lone *l = lone_new(NODES, 2, 2, 7);
+    struct ftree_verdict first = lone_verdict(l, "process-stopped/state-t", 7, 14, 7);
+    struct ftree_verdict second =
+        lone_verdict(l, "node-outage/both-paths-silent", 9, FTREE_NONE, 4);
+
+    l->state[0].phase = FTREE_PHASE_WAITING;
+    l->state[0].waiting = l->cfg.stall;
+    told(l, 3, 70, &first, 1);
+    ck_assert_int_eq(lone_count(l, WIRE_VICTIMS), 0);
+    told(l, 3, 71, &second, 1);
+    ck_assert_int_eq(lone_last(l, WIRE_VICTIMS)->m.u.victims.ranks.count, 1);
+    lone_free(l);
+}
+END_TEST
+
+/* Of several the one that was found the fastest says for how long a victim must have waited. */
+START_TEST(the_last_symptom_says_who_has_waited_long_enough)
+{
+    for (int32_t n = 1; n <= 2; n++) {
+        struct lone *l = lone_new(NODES, 1, 2, 7);
+        struct ftree_verdict v[2] = {crash(l, 0),
+                                     lone_verdict(l, "process-crash/pid-gone", 9, 9, 9)};
+        v[1].first_symptom = l->now - 100 * FTREE_MS;
+        l->state[0].phase = FTREE_PHASE_WAITING;
+        l->state[0].waiting = 60 * FTREE_MS;
+        told(l, 3, 70, v, n);
+        ck_assert_int_eq(lone_count(l, WIRE_VICTIMS), n == 2);
+        lone_free(l);
+    }
+}
+END_TEST
+
+START_TEST(nobody_waits_for_what_is_over)
+{
+    struct lone *l = lone_new(NODES, 1, 2, 7);
+    struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 9, FTREE_NONE, 4);
+
+    l->state[0].phase = FTREE_PHASE_WAITING;
+    l->state[0].waiting = l->cfg.stall;
+    v.withdrawn = l->now;
+    told(l, 3, 70, &v, 1);
+    ck_assert_str_eq(lone_log(l), "0 -> n3 data ack nobody-waits\n");
+    lone_free(l);
+}
+END_TEST
+
+/* The acting root is a child of this node, and all between them are lost. */
+START_TEST(whoever_told_it_is_not_told)
+{
+    struct lone *l = lone_new(NODES, 1, 2, 4);
+    struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 12, FTREE_NONE, 5);
+
+    told(l, 10, 70, &v, 1);
+    ck_assert_str_eq(lone_log(l), "0 learns node-outage of n12\n"
+                                  "0 -> n9 data verdict-down\n"
+                                  "0 -> n10 data ack\n");
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(what_has_not_come_down_is_not_told_to_who_is_back)
+{
+    struct lone *l = lone_new(NODES, 1, 2, 1);
+    struct ftree_verdict v = crash(l, 0);
+
+    lone_told(l, 3, WIRE_VERDICT_UP, &v);
+    ftree_spread_retell(l->ft, l->now, 4);
+    ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 0);
+    told(l, 0, 70, &v, 1);
+    lone_log(l);
+    ftree_spread_retell(l->ft, l->now, 4);
+    ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 1);
+    lone_free(l);
+}
+END_TEST
+
 START_TEST(a_message_that_comes_twice_is_answered_once)
 {
     struct lone *l = lone_new(NODES, 1, 2, 3);
@@ -931,16 +1012,25 @@ START_TEST(the_root_is_lost_and_its_heir_is_told_all_of_it)
     struct lone *l = lone_new(NODES, 1, 2, 4);
     struct ftree_verdict v = with_evidence(l);
     struct ftree_verdict other = lone_verdict(l, "process-stopped/state-t", 12, 12, 5);
+    struct ftree_verdict bare = lone_verdict(l, "process-crash/pid-gone", 11, 11, 4);
     struct ftree_verdict over = lone_verdict(l, "process-stopped/state-t", 3, 3, 4);
+    struct ftree_verdict nic = lone_verdict(l, "nic-fault/interface-down", 0, FTREE_NONE, 10);
     struct ftree_verdict lost = lone_verdict(l, "node-outage/both-paths-silent", 0, FTREE_NONE, 10);
 
     ftree_spread_raise(l->ft, l->now, &v);
     lone_told(l, 1, WIRE_VERDICT_DOWN, &v);
-    lone_told(l, 1, WIRE_VERDICT_DOWN, &other);
+    ck_assert_int_eq(ftree_restore(l->ft, l->now, &bare), FTREE_OK); /* nothing but its outline */
+    ftree_verdict_add_evidence(&other, &v.evidence[0]); /* another's */
+    ck_assert_int_eq(ftree_restore(l->ft, l->now, &other), FTREE_OK);
     ftree_verdict_add_evidence(&over, &v.evidence[0]);
     over.withdrawn = l->now;
     ck_assert_int_eq(ftree_restore(l->ft, l->now, &over), FTREE_OK);
     lone_acks(l, 1);
+    lone_log(l);
+    lone_told(l, 1, WIRE_VERDICT_DOWN, &nic); /* it is the root all the same */
+    v = lone_verdict(l, "node-outage/both-paths-silent", 8, FTREE_NONE, 3);
+    lone_told(l, 1, WIRE_VERDICT_DOWN, &v); /* it is not */
+    ck_assert_int_eq(lone_count(l, WIRE_VERDICT_UP), 0);
     lone_log(l);
     lone_told(l, 1, WIRE_VERDICT_DOWN, &lost);
     ck_assert_int_eq(lone_last(l, WIRE_VERDICT_UP)->m.u.verdict.node, 9);
@@ -1265,6 +1355,11 @@ SUITE("spread")
     TEST(those_below_answer_and_it_is_acknowledged);
     TEST(victims_acknowledge_what_asked_for_them);
     TEST(a_leaf_names_all_but_the_lost_rank);
+    TEST(a_component_of_the_one_is_a_victim_of_the_other);
+    TEST(the_last_symptom_says_who_has_waited_long_enough);
+    TEST(nobody_waits_for_what_is_over);
+    TEST(whoever_told_it_is_not_told);
+    TEST(what_has_not_come_down_is_not_told_to_who_is_back);
     TEST(a_message_that_comes_twice_is_answered_once);
     TEST(a_leaf_answers_a_message_that_comes_twice_once);
     TEST(told_by_another_parent_there_is_nothing_to_add);

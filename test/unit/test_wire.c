@@ -275,6 +275,47 @@ START_TEST(an_outline_may_have_no_rule)
 }
 END_TEST
 
+START_TEST(what_is_over_stays_so_however_long_ago)
+{
+    struct wire_outlines w = {0};
+    struct ftree_verdict v = base_verdict("node-outage/both-paths-silent", 3, FTREE_NONE);
+    struct outline o = messages_outline(&v);
+    char rule[FTREE_NAME_MAX] = "";
+    struct wire_told told;
+
+    o.first_symptom = o.located = o.withdrawn = NOW;
+    ck_assert(ftree_wire_put_outline(&w, 2 * NOW, &o, v.rule));
+    told = ftree_wire_told(&w); /* read where the clock has just begun */
+    ck_assert(ftree_wire_get_outline(messages_job(), NOW / 2, &told, &o, rule));
+    ck_assert_uint_eq(o.first_symptom, 0);
+    ck_assert_uint_gt(o.withdrawn, 0); /* 0 is none */
+}
+END_TEST
+
+START_TEST(a_name_that_finds_no_room_is_not_begun)
+{
+    struct wire_outlines w = {0};
+    struct ftree_verdict v = base_verdict("node-outage/both-paths-silent", 3, FTREE_NONE);
+    struct outline o = messages_outline(&v);
+    char rule[FTREE_NAME_MAX] = "", longest[FTREE_NAME_MAX];
+    struct wire_told told;
+    int32_t n = 0;
+
+    memset(longest, 'x', sizeof(longest) - 1);
+    longest[sizeof(longest) - 1] = 0;
+    o.first_symptom = o.located = o.withdrawn = NOW;
+    do /* each has another name */
+        longest[0] = (char) ('a' + n++ % 2);
+    while (ftree_wire_put_outline(&w, NOW, &o, longest));
+    ck_assert_int_eq(w.n, n - 1);
+    ck_assert_uint_le(w.len, sizeof(w.bytes));
+    told = ftree_wire_told(&w);
+    while (ftree_wire_get_outline(messages_job(), NOW, &told, &o, rule))
+        ck_assert_uint_eq(strlen(rule), FTREE_NAME_MAX - 1);
+    ck_assert_int_eq(told.n, 0);
+}
+END_TEST
+
 /* Only an acknowledgment says that nobody waits, and only what goes up the tree looks for who stands
  * in. */
 START_TEST(flags_belong_to_their_types)
@@ -545,6 +586,7 @@ static const struct {
     {"told.rank", FULL_TOLD, 22, 4, MESSAGES_SIZE},
     {"told.fln", FULL_TOLD, 30, 4, MESSAGES_NODES},
     {"told.flags", FULL_TOLD, 34, 1, 4},
+    {"told.located before the first symptom", FULL_TOLD, 40, 5, 0xffffffffff},
 };
 
 /* rows: a_field_out_of_range_is_malformed COUNT(bad_fields) */
@@ -628,6 +670,8 @@ SUITE("wire")
     TEST(outlines_have_room_for_days);
     TEST(no_outlines_are_a_message_too);
     TEST(an_outline_may_have_no_rule);
+    TEST(what_is_over_stays_so_however_long_ago);
+    TEST(a_name_that_finds_no_room_is_not_begun);
     TEST(flags_belong_to_their_types);
     TEST(what_is_written_anew_says_the_same);
     TEST(outlines_are_written_anew);

@@ -101,6 +101,14 @@ static const char *check_index(const struct ftree *ft)
     return NULL;
 }
 
+static bool is_gathered(const struct ftree *ft, uint32_t telling)
+{
+    for (int32_t i = 0; i < ft->tellings.n; i++)
+        if (ft->tellings.items[i].number == telling)
+            return true;
+    return false;
+}
+
 static const char *check_known(const struct ftree *ft)
 {
     int32_t queued = 0, unsent = 0, rechecked = 0, switches = 0;
@@ -122,6 +130,7 @@ static const char *check_known(const struct ftree *ft)
             continue;
         }
         HOLDS(!k->reported || k->telling == 0);
+        HOLDS(k->telling == 0 || is_gathered(ft, k->telling));
         HOLDS(!k->reported || k->told_down);
         HOLDS(!k->told_down || k->up == UP_NOTHING);
         HOLDS(ftree_verdict_same(ft, &k->v) == k);
