@@ -336,6 +336,77 @@ START_TEST(a_send_that_fails_is_no_more_than_a_lost_message)
 }
 END_TEST
 
+/* Its queue moves, and the others may wait in it: they are not sent again before it is idle. */
+START_TEST(who_acknowledges_one_of_two_is_given_longer_for_the_other)
+{
+    struct lone *l = lone_new(4, 1, 32, 1);
+    struct wire_message m = {.type = WIRE_ACK};
+    struct ftree_symptom s;
+
+    send_one(l);
+    ftree_symptom_init(&s, FTREE_SYMPTOM_PEER_STALL, 3, 3, 1, l->now, l->now);
+    ftree_correlate(l->ft, l->now, &s, false);
+    ck_assert_int_eq(l->ft->outbox.n, 2);
+    lone_run(l, 100);
+    m.u.ack = l->ft->outbox.items[0].id;
+    lone_hear(l, 0, FTREE_PATH_DATA, &m);
+    lone_log(l);
+    lone_run(l, 149);
+    ck_assert_str_eq(lone_log(l), "");
+    lone_run(l, 200);
+    ck_assert_int_eq(l->ft->outbox.items[0].tries, 2);
+    lone_free(l);
+}
+END_TEST
+
+/* The root is suspected, and its substitutes may be lost with it. */
+START_TEST(a_substitute_that_is_silent_does_not_hold_up_the_next)
+{
+    struct lone *l = lone_new(8, 1, 32, 1);
+    struct ftree_symptom s;
+    int32_t first = ftree_topo_root_substitute(&l->ft->topo, 1);
+    int32_t second = ftree_topo_root_substitute(&l->ft->topo, 2);
+
+    ftree_symptom_init(&s, FTREE_SYMPTOM_PEER_STALL, 0, 0, 1, l->now, l->now);
+    ftree_correlate(l->ft, l->now, &s, false);
+    ck_assert_int_eq(l->sent[l->n_sent - 1].to.node, first);
+    lone_run(l, 160);
+    ck_assert_int_eq(l->sent[l->n_sent - 1].to.node, second);
+    ck_assert_int_eq(l->ft->outbox.n, 2);
+    lone_acks(l, second);
+    lone_log(l);
+    lone_run(l, 200); /* the first is given up, and what it was told is told to nobody once more */
+    ck_assert_ptr_null(strstr(lone_log(l), "symptom about n0"));
+    lone_free(l);
+}
+END_TEST
+
+/* Its children hear of the verdict at once, it itself when it is heard again. */
+START_TEST(a_verdict_waits_for_a_child_that_is_mute)
+{
+    struct lone *l = lone_new(8, 1, 2, 0);
+    struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 6, FTREE_NONE, 1);
+    int32_t told = 0;
+
+    ftree_spread_raise(l->ft, l->now, &v);
+    lone_acks(l, 2);
+    lone_run(l, 360);
+    ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 2 + 2 + 2); /* 1 again twice, then 3 and 4 */
+    lone_acks(l, 3);
+    lone_acks(l, 4);
+    ck_assert_int_eq(l->ft->outbox.n, 1);
+    lone_answer(l, 1, FTREE_PATH_MGMT, FTREE_ROLE_AGENT);
+    l->n_sent = 0;
+    lone_run(l, 1);
+    for (int32_t i = 0; i < l->n_sent; i++)
+        told += l->sent[i].to.node == 1 && l->sent[i].m.type == WIRE_VERDICT_DOWN;
+    ck_assert_int_eq(told, 2); /* by both paths */
+    lone_acks(l, 1);
+    ck_assert_int_eq(l->ft->outbox.n, 0);
+    lone_free(l);
+}
+END_TEST
+
 START_TEST(a_thousand_letters_are_given_up_together)
 {
     struct lone *l = lone_new(1001, 1, 1000, 0);
@@ -377,5 +448,8 @@ SUITE("outbox")
     TEST(who_is_mute_is_remembered_once);
     TEST(without_memory_a_message_is_left_out);
     TEST(a_send_that_fails_is_no_more_than_a_lost_message);
+    TEST(who_acknowledges_one_of_two_is_given_longer_for_the_other);
+    TEST(a_substitute_that_is_silent_does_not_hold_up_the_next);
+    TEST(a_verdict_waits_for_a_child_that_is_mute);
     TEST(a_thousand_letters_are_given_up_together);
 }

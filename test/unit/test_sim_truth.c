@@ -166,8 +166,51 @@ START_TEST(what_returned_and_was_withdrawn_is_right)
 }
 END_TEST
 
+START_TEST(what_stands_and_is_not_known_to_all_is_wrong)
+{
+    expect(3, true);
+    hear(FTREE_CLASS_NODE_OUTAGE, 3, 1, false);
+    truth.report[0].unaware = 1;
+    ck_assert_str_eq(problems(), "not known to all 3;");
+}
+END_TEST
+
+/* Told to people or not. */
+START_TEST(a_verdict_that_no_fault_explains_is_a_mistake)
+{
+    struct ftree_verdict v = {
+        .class_ = FTREE_CLASS_UNKNOWN, .kind = FTREE_KIND_NODE, .node = 3, .switch_ = FTREE_NONE};
+
+    expect(3, true);
+    sim_truth_raise(&truth, 100, &v);
+    ck_assert_int_eq(truth.mistakes, 1);
+    v.class_ = FTREE_CLASS_NODE_OUTAGE;
+    sim_truth_raise(&truth, 100, &v);
+    v.node = 4;
+    v.own_only = true;
+    sim_truth_raise(&truth, 100, &v);
+    ck_assert_int_eq(truth.mistakes, 1);
+    sim_truth_free(&truth);
+}
+END_TEST
+
+START_TEST(the_first_stall_of_each_counts)
+{
+    expect(3, true);
+    expect(4, true);
+    sim_truth_stall(&truth, 100, 3);
+    sim_truth_stall(&truth, 200, 3);
+    ck_assert_uint_eq(truth.expectation[0].first_told, 100);
+    ck_assert_uint_eq(truth.expectation[1].first_told, 0);
+    sim_truth_free(&truth);
+}
+END_TEST
+
 SUITE("sim_truth")
 {
+    TEST(what_stands_and_is_not_known_to_all_is_wrong);
+    TEST(a_verdict_that_no_fault_explains_is_a_mistake);
+    TEST(the_first_stall_of_each_counts);
     TEST(what_is_told_once_is_right);
     TEST(of_a_partition_both_sides_tell_once);
     TEST(another_switch_is_right_only_where_there_are_but_two);

@@ -1337,6 +1337,7 @@ SUITE("spread")
     TEST(the_children_of_a_lost_child_are_told);
     TEST(who_hears_of_it_late_has_time_to_answer);
     TEST(a_silent_child_is_passed_over_and_told_when_it_is_well);
+    TEST(what_was_on_its_way_to_a_lost_root_is_told_at_once);
     TEST(many_verdicts_about_a_node_pass_a_silent_child_once_each);
     TEST(many_verdicts_pass_a_silent_parent_once_each);
     TEST(a_mute_child_is_told_but_not_waited_for);

@@ -160,6 +160,15 @@ static void drop(struct ftree *ft, int32_t i)
     FTREE_DROP(ft->outbox, i);
 }
 
+/* Who acknowledges one letter works on what it was sent, and the others may still wait their turn
+ * there: to send them again would only make its queue longer (RFC 6298, 5.3). */
+static void restart_timers(struct ftree *ft, ftree_time now, int32_t to)
+{
+    for (int32_t i = 0; i < ft->outbox.n; i++)
+        if (ft->outbox.items[i].to == to)
+            ft->outbox.items[i].next = ftree_max(ft->outbox.items[i].next, now + ft->rto);
+}
+
 void ftree_outbox_ack(struct ftree *ft, ftree_time now, int32_t from, uint32_t id)
 {
     for (int32_t i = 0; i < ft->outbox.n; i++) {
@@ -170,6 +179,7 @@ void ftree_outbox_ack(struct ftree *ft, ftree_time now, int32_t from, uint32_t i
         if (l->tries == 1 && l->type != WIRE_VERDICT_DOWN)
             ftree_rtt(ft, now - l->sent);
         drop(ft, i);
+        restart_timers(ft, now, from);
         return;
     }
 }
