@@ -14,7 +14,8 @@
  * max(window_min, 6 rto) all of them: the first that holds decides, and the asking stops.
  *
  * The built-in strategy asks over each path at 0, 1, 3 and 4.5 rto; from the second try on by a new
- * connection, so that "connects" and "refused" are facts of now; from then on, too, the deputy is
+ * connection, so that "connects" and "refused" are facts of now, and between these by the one that
+ * is there, lest a few lost messages look like silence; from then on, too, the deputy is
  * asked where the node's kernel spoke but its agent did not, and one or two other nodes are asked
  * as witnesses that the paths work at all; and where a path is silent one or two nodes near the
  * suspect are asked to ask it, too.  A sweep asks over one path first: most of the nodes that it
@@ -24,7 +25,8 @@
 #define WITNESSES 2
 #define VISITORS 2
 #define PATIENCE 10 /* how much longer the window is for each ns of lag */
-#define OPEN_QUESTIONS 3 /* so many that were asked since do not belie an answer: they may be lost */
+#define OPEN_QUESTIONS \
+    3 /* so many that were asked since do not belie an answer: they may be lost */
 
 struct suspect *ftree_probe_find(const struct ftree *ft, int32_t node)
 {
