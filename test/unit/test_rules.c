@@ -261,7 +261,7 @@ struct number {
 static const struct told {
     const char *what, *rule; /* rule NULL: all models are possible, as for what is found locally */
     bool at_end;
-    struct setting set[6]; /* ends where all is 0, for "agent" is never "not-asked" here */
+    struct setting set[7]; /* ends where all is 0, for "agent" is never "not-asked" here */
     struct number number[4];
     const char *sign; /* NULL: none yet */
 } told[] = {

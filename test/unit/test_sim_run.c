@@ -174,15 +174,15 @@ START_TEST(idle_handles_are_small_and_none_leaks)
 END_TEST
 
 /* What was counted apart is what was asked and answered; the bound is for what is not lost. */
-START_TEST(messages_of_probes_are_counted_apart)
+START_TEST(messages_about_own_suspects_are_counted_apart)
 {
-    uint64_t probing = 0;
+    uint64_t own = 0;
 
     simulate(NULL, 30, "lose node 9", 1);
     for (int32_t n = 0; n < run.job.nodes; n++)
-        probing += run.node[n].probing;
-    ck_assert_uint_gt(probing, 4);
-    ck_assert_uint_lt(result.busiest_beside_probes, result.busiest_messages);
+        own += run.node[n].own_suspects;
+    ck_assert_uint_gt(own, 4);
+    ck_assert_uint_lt(result.busiest_beside_suspects, result.busiest_messages);
     ck_assert_double_gt(result.located_max, 1);
     ck_assert_double_lt(result.located_max, result.bound);
     finish();
@@ -221,7 +221,7 @@ SUITE("sim_run")
     TEST(a_root_that_was_away_accuses_nobody);
     TEST(the_same_seed_is_the_same_run_to_the_last_message);
     TEST(idle_handles_are_small_and_none_leaks);
-    TEST(messages_of_probes_are_counted_apart);
+    TEST(messages_about_own_suspects_are_counted_apart);
     TEST_ROWS(a_node_knows_how_its_data_interface_is, 2);
     TEST(an_agent_with_slow_messages_is_busy);
 }

@@ -318,6 +318,28 @@ static int32_t tolds(const struct lone *l)
     return n;
 }
 
+/* It was told to the root by way of 1, and the root is lost: this node acts for it now. */
+START_TEST(what_was_on_its_way_to_a_lost_root_is_told_at_once)
+{
+    struct lone *l = lone_new(NODES, 1, 2, 0);
+    int32_t heir = ftree_topo_root_substitute(&l->ft->topo, 1);
+    struct ftree_verdict v;
+
+    lone_free(l);
+    l = lone_new(NODES, 1, 2, heir);
+    v = lone_verdict(l, "node-outage/both-paths-silent", 2, FTREE_NONE, 1);
+    ftree_spread_raise(l->ft, l->now, &v);
+    lone_acks(l, ftree_topo_parent(&l->ft->topo, heir));
+    ck_assert_int_eq(known(l, 0)->up, UP_SENT);
+    v = lone_verdict(l, "node-outage/both-paths-silent", 0, FTREE_NONE, 2);
+    ftree_spread_raise(l->ft, l->now, &v);
+    lone_run(l, 21); /* together with that of the root, or after the pause */
+    for (int32_t i = 0; i < 2; i++)
+        ck_assert(known(l, i)->told_down);
+    lone_free(l);
+}
+END_TEST
+
 /* Each of the messages that do not arrive speaks for its own verdicts only: else n verdicts about
  * one node became n squared at the next step, and so on down. */
 START_TEST(many_verdicts_about_a_node_pass_a_silent_child_once_each)
