@@ -599,7 +599,7 @@ static void check_strategy(const struct rules_strategy *s, int first_over)
     static const uint32_t at[] = {1000, 3000, 4500}, between[] = {2000, 4000, 5250};
     const struct rules_step *step = s->step;
 
-    ck_assert_int_eq(s->steps, 16);
+    ck_assert_int_eq(s->steps, 19);
     ck_assert(takes(step++, 0, RULES_ASK_RESPONSE, RULES_OF_AGENT, first_over, 0, false));
     for (int i = 0; i < COUNT(at); i++) {
         ck_assert(takes(step++, at[i], RULES_ASK_RESPONSE, RULES_OF_AGENT, RULES_OVER_ALL,

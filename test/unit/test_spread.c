@@ -864,8 +864,7 @@ START_TEST(whoever_told_it_is_not_told)
 
     told(l, 10, 70, &v, 1);
     ck_assert_str_eq(lone_log(l), "0 learns node-outage of n12\n"
-                                  "0 -> n9 data verdict-down\n"
-                                  "0 -> n10 data ack\n");
+                                  "0 -> n9 data verdict-down\n");
     lone_free(l);
 }
 END_TEST
