@@ -61,7 +61,7 @@ START_TEST(what_is_told_again_has_grown_older)
     ftree_spread_raise(l->ft, l->now, &v);
     send_one(l);
     lone_stall(l, 1, 3);
-    lone_run(l, 500 + 400); /* until it goes another way */
+    lone_run(l, 500 + 150);
     for (int32_t i = 0; i < l->n_sent; i++) {
         const struct lone_sent *s = &l->sent[i];
         if (s->m.type == WIRE_SYMPTOM && s->m.u.symptom.about.node == 3) {
@@ -75,6 +75,26 @@ START_TEST(what_is_told_again_has_grown_older)
     }
     ck_assert_int_ge(lone_count(l, WIRE_VERDICT_UP), 3);
     ck_assert_int_ge(lone_count(l, WIRE_SYMPTOM), 3);
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(what_goes_another_way_is_as_old_as_before)
+{
+    struct lone *l = lone_new(4, 1, 32, 1);
+    ftree_time begin = l->now;
+    int32_t by_another_way = 0;
+
+    send_one(l);
+    lone_run(l, 351);
+    for (int32_t i = 0; i < l->n_sent; i++) {
+        const struct lone_sent *s = &l->sent[i];
+        if (s->m.type != WIRE_SYMPTOM || s->m.u.symptom.about.node != 2)
+            continue;
+        ck_assert_uint_eq(s->m.u.symptom.last, begin);
+        by_another_way += s->to.node == 3;
+    }
+    ck_assert_int_eq(by_another_way, 1);
     lone_free(l);
 }
 END_TEST
@@ -435,6 +455,7 @@ SUITE("outbox")
     TEST(an_acknowledged_message_is_sent_once);
     TEST(the_second_try_takes_every_path_anew);
     TEST(what_is_told_again_has_grown_older);
+    TEST(what_goes_another_way_is_as_old_as_before);
     TEST(letters_share_what_they_carry);
     TEST(without_memory_what_is_shared_is_told_again_as_it_is);
     TEST(whether_victims_are_on_their_way);
