@@ -747,8 +747,8 @@ void ftree_spread_up(struct ftree *ft, ftree_time now, int32_t from, const struc
     }
     if (!k)
         k = ftree_verdict_explaining(ft, &o);
-    if (k && k->told_down && !k->whole && ftree_spread_is_root(ft))
-        ftree_verdict_keep(ft, k, v); /* this node has become the root since it heard of it */
+    if (k && k->told_down && !k->whole)
+        ftree_verdict_keep(ft, k, v); /* this node is the root now, or will soon know that it is */
     if (k && (k->told_down || k->v.withdrawn)) {
         tell_one_again(ft, now, k, from); /* who still tells it has not heard it coming down */
         return;
