@@ -90,7 +90,7 @@ START_TEST(the_root_waits_no_longer_than_gather)
     lone_acks(l, 1);
     lone_acks(l, 2);
     victims_from(l, 1, 3, 4);
-    lone_run(l, 399);
+    lone_run(l, 1199); /* three levels below it */
     ck_assert_int_eq(l->reports, 0);
     lone_run(l, 1);
     ck_assert_int_eq(l->reports, 1);
@@ -110,7 +110,7 @@ START_TEST(a_verdict_told_twice_is_one)
     ck_assert_str_eq(lone_log(l), "0 -> n1 data ack\n"
                                   "0 -> n1 data verdict-down\n");
     ck_assert_int_eq(l->verdicts, 1);
-    lone_run(l, 700);
+    lone_run(l, 1210);
     ck_assert_int_eq(l->reports, 1);
     lone_free(l);
 }
@@ -125,7 +125,7 @@ START_TEST(a_lost_node_explains_its_processes)
     lone_told(l, 1, WIRE_VERDICT_UP, &v);
     lone_told(l, 1, WIRE_VERDICT_UP, &crash);
     ck_assert_int_eq(l->verdicts, 1);
-    lone_run(l, 700);
+    lone_run(l, 1210);
     ck_assert_int_eq(l->reports, 1);
     lone_free(l);
 }
@@ -159,7 +159,7 @@ START_TEST(the_lost_rank_is_no_victim_of_itself)
     }
     l->state[1].proc_state = 'T';
     ftree_spread_raise(l->ft, l->now, &v);
-    lone_run(l, 700);
+    lone_run(l, 1210);
     ck_assert_int_eq(l->reports, 1);
     ck_assert_int_eq(l->report[0].victims.count, 1);
     ck_assert_int_eq(l->report[0].victims.range[0].first, 0);
@@ -226,13 +226,15 @@ START_TEST(the_time_to_gather_shrinks_with_the_height)
     static const struct {
         int32_t self;
         int ms;
-    } rows[] = {{1, 266}, {3, 133}};
+    } rows[] = {{1, 799}, {3, 399}};
 
     for (int i = 0; i < COUNT(rows); i++) {
         struct lone *l = lone_new(NODES, 1, 2, rows[i].self);
         struct ftree_verdict v =
             lone_verdict(l, "node-outage/both-paths-silent", 12, FTREE_NONE, 5);
         lone_told(l, 0, WIRE_VERDICT_DOWN, &v);
+        for (int32_t n = 0; n < NODES; n++)
+            lone_acks(l, n);
         lone_run(l, rows[i].ms);
         ck_assert_int_eq(lone_count(l, WIRE_VICTIMS), 0);
         lone_run(l, 1);
@@ -256,7 +258,7 @@ START_TEST(the_children_of_a_lost_child_are_told)
 }
 END_TEST
 
-/* The silent one is passed over after 350 ms, and those below it get half of the time again. */
+/* The silent one is passed over after 350 ms, and those below it have what is left of the time. */
 START_TEST(who_hears_of_it_late_has_time_to_answer)
 {
     struct lone *l = lone_new(NODES, 1, 2, 0);
@@ -265,7 +267,10 @@ START_TEST(who_hears_of_it_late_has_time_to_answer)
     lone_told(l, 2, WIRE_VERDICT_UP, &v);
     lone_acks(l, 2);
     victims_from(l, 2, 5, 6);
-    lone_run(l, 549);
+    lone_run(l, 351);
+    lone_acks(l, 3);
+    lone_acks(l, 4);
+    lone_run(l, 1199 - 351);
     ck_assert_int_eq(l->reports, 0);
     lone_run(l, 1);
     ck_assert_int_eq(l->reports, 1);
@@ -1273,7 +1278,7 @@ START_TEST(without_memory_a_verdict_is_left_out)
         struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 9, FTREE_NONE, 4);
         l->fail_alloc_in = nth;
         lone_told(l, 1, WIRE_VERDICT_UP, &v);
-        lone_run(l, 700);
+        lone_run(l, 1249);
         failed = l->fail_alloc_in == 0;
         ck_assert_int_eq(l->reports, l->verdicts);
         left_out += l->reports == 0;
@@ -1299,7 +1304,7 @@ START_TEST(without_memory_those_that_are_known_are_reported)
         lone_run(l, 20);
         ck_assert_int_eq(l->ft->queued, 0);
         nobody_waits(l);
-        lone_run(l, 700);
+        lone_run(l, 1210);
         failed = l->fail_alloc_in == 0;
         ck_assert_int_ge(l->verdicts, failed ? 4 : 5);
         ck_assert_int_eq(l->reports, l->verdicts);
@@ -1332,7 +1337,7 @@ START_TEST(without_memory_nobody_is_left_out_below)
         ck_assert_int_ge(l->ft->known.n, failed ? 3 : 4);
         if (ack && ack->m.flags & WIRE_FLAG_NOBODY_WAITS)
             ck_abort_msg("with allocation %d failing nobody waits", nth);
-        lone_run(l, 300);
+        lone_run(l, 900);
         victims = lone_last(l, WIRE_VICTIMS);
         ck_assert_int_eq(l->ft->tellings.n, 0);
         ck_assert(failed || (victims && victims->m.u.victims.ranks.count == 1));

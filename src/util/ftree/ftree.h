@@ -509,7 +509,7 @@ struct ftree_config {
                                  * max(window_min, 6 rto).  Shorter finds faster and forgives
                                  * less. */
     ftree_time settle; /* [150 ms] a local finding must still be true after this */
-    ftree_time gather; /* [400 ms] how long the acting root waits for the victims */
+    ftree_time gather; /* [400 ms] how long a node waits for the victims, for each level below it */
     ftree_time late; /* [200 ms] an own tick later than this excuses all suspects */
     ftree_time linger; /* [2 s] how long a leaving node waits for the others */
     ftree_time group_min; /* [500 ms] bounds of the time window T in which symptoms belong */

@@ -10,7 +10,7 @@
  * a verdict already known on the way stops there.  Down: from the acting root to every node, in
  * outline, each passing it to its children; children that have failed are replaced by their own.
  * Back up: the ranks that wait, as a set that grows on its way.  The acting root tells people once
- * the set is in or `gather` is over.
+ * the set is in or the time for it is over.
  *
  * Where nobody waits, at a node and below it, it says so with the acknowledgment, which it keeps back
  * for that; so a verdict costs two messages a node.  The victims, where there are any, acknowledge,
@@ -316,15 +316,15 @@ void ftree_spread_retell(struct ftree *ft, ftree_time now, int32_t node)
     tell_again(ft, now, node);
 }
 
-/* The time for answers shrinks level by level, so that each node has answered before the one above
- * stops waiting:  gather * height / height of the root. */
+/* Each level has `gather` more than the one below, so that each node has answered before the one
+ * above stops waiting.  It must be longer than the outbox is patient: those below a lost node are told
+ * in its place, and a reply may have to be sent twice. */
 static ftree_time gather_time(const struct ftree *ft, int32_t from)
 {
-    int32_t all = ftree_topo_height(&ft->topo, 0);
+    int32_t top = from == FTREE_NONE ? ftree_side_top(ft) : ft->self;
+    int32_t height = ftree_topo_height(&ft->topo, top);
 
-    if (from == FTREE_NONE || all == 0)
-        return ft->cfg.gather;
-    return ft->cfg.gather * (ftree_time) ftree_topo_height(&ft->topo, ft->self) / (ftree_time) all;
+    return ft->cfg.gather * (ftree_time) (height > 0 ? height : 1);
 }
 
 /* From here on what is in the batch has been told.  True: some of it is not over, and belongs to
