@@ -38,7 +38,7 @@ program with the same options, is not run again; so it may be interrupted at any
   --list          name the scenarios
   --help          this text
 
-Memory: some 10 KiB for a node, and more for each fault more; what does not fit is left out, and
+Memory: some 3 KiB for a node, and 0.13 KiB for each fault more; what does not fit is left out, and
 this is told.
 
 A plot of them: test/sim/ftree-sim --plot cost.svg FOLDER/node-*.json FOLDER/root-1*.json ...
@@ -202,7 +202,7 @@ one() {
 }
 
 # needs N FAULTS: KiB of memory.
-needs() { echo $(($1 * (7 + 3 * ($2 > 0 ? $2 : 1)))); }
+needs() { echo $(($1 * (2500 + 130 * ($2 > 0 ? $2 : 1)) / 1000)); }
 
 # --- all of them, --jobs at a time --------------------------------------------------------------
 
