@@ -779,6 +779,31 @@ START_TEST(those_below_answer_and_it_is_acknowledged)
 }
 END_TEST
 
+/* On the way there the data path is dead, and an acknowledgment is sent but once. */
+/* rows: an_acknowledgment_takes_the_path_of_what_it_acknowledges 2 */
+START_TEST(an_acknowledgment_takes_the_path_of_what_it_acknowledges)
+{
+    struct lone *l = lone_new(NODES, 1, 2, 3);
+    struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 9, FTREE_NONE, 4);
+    struct wire_message m = {.type = WIRE_VERDICT_DOWN, .id = 70};
+    struct wire_outlines w = {0};
+    struct outline o = messages_outline(&v);
+
+    ck_assert(ftree_wire_put_outline(&w, l->now, &o, v.rule));
+    m.u.told = ftree_wire_told(&w);
+    lone_hear(l, 1, FTREE_PATH_MGMT, &m);
+    if (_i == 0) {
+        lone_nobody_waits(l, 7, lone_due(l, 7));
+        lone_nobody_waits(l, 8, lone_due(l, 8));
+    } else {
+        lone_run(l, 75);
+    }
+    ck_assert_uint_eq(lone_last(l, WIRE_ACK)->m.u.ack, 70);
+    ck_assert_int_eq(lone_last(l, WIRE_ACK)->to.path, FTREE_PATH_MGMT);
+    lone_free(l);
+}
+END_TEST
+
 /* Who names its victims has the message; how long that took says nothing of the network. */
 START_TEST(victims_acknowledge_what_asked_for_them)
 {
@@ -1381,6 +1406,7 @@ SUITE("spread")
     TEST_ROWS(a_leaf_where_nobody_waits_says_no_more, COUNT(acknowledged));
     TEST(an_acknowledgment_is_kept_back_for_a_while);
     TEST(those_below_answer_and_it_is_acknowledged);
+    TEST_ROWS(an_acknowledgment_takes_the_path_of_what_it_acknowledges, 2);
     TEST(victims_acknowledge_what_asked_for_them);
     TEST(a_leaf_names_all_but_the_lost_rank);
     TEST(a_component_of_the_one_is_a_victim_of_the_other);

@@ -194,7 +194,8 @@ struct due {
 struct telling {
     uint32_t number;
     int32_t asker; /* who wants the victims, FTREE_NONE: this is the acting root */
-    uint32_t asked; /* number of the message that told */
+    uint32_t asked; /* number of the message that told, */
+    uint8_t path; /* and how it came */
     ftree_time until;
     ftree_time acknowledge; /* that message, if the victims are not in by then; FTREE_NEVER: it is */
     struct ftree_ranks victims;
@@ -319,9 +320,9 @@ int32_t ftree_rank_at(const struct ftree_job *job, int32_t node, int32_t i);
 /* Sends m once, by one path, unacknowledged.  Returns 0 or an errno. */
 int ftree_send(struct ftree *ft, ftree_time now, const struct ftree_route *to,
                struct wire_message *m);
-/* The same by every path that the job has. */
 void ftree_acknowledge(struct ftree *ft, ftree_time now, const struct ftree_route *to,
                        enum wire_type type, uint8_t flags, uint32_t id);
+/* The same by every path that the job has. */
 void ftree_send_all_paths(struct ftree *ft, ftree_time now, const struct ftree_route *to,
                           struct wire_message *m);
 void ftree_rtt(struct ftree *ft, ftree_time rtt);
@@ -481,8 +482,8 @@ enum told {
     TOLD_NOBODY_WAITS, /* it is acknowledged, and that is all */
     TOLD_ASKING /* the answer will come soon, and acknowledges it */
 };
-enum told ftree_spread_down(struct ftree *ft, ftree_time now, int32_t from, uint32_t id,
-                       const struct wire_told *told);
+enum told ftree_spread_down(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
+                            uint32_t id, const struct wire_told *told);
 void ftree_spread_nobody_waits(struct ftree *ft, ftree_time now, int32_t from, uint32_t told);
 void ftree_spread_victims(struct ftree *ft, ftree_time now, int32_t from,
                           const struct wire_victims *w);

@@ -140,12 +140,11 @@ static void report(struct ftree *ft, struct known *k, const struct ftree_ranks *
         ft->io->report(ft->io_ctx, &v);
 }
 
+/* By the path that it came over: the other may be what is broken. */
 static void acknowledge(struct ftree *ft, ftree_time now, const struct telling *t, uint8_t flags)
 {
-    struct ftree_route to = {.node = t->asker, .path = FTREE_PATH_DATA};
+    struct ftree_route to = {.node = t->asker, .path = t->path};
 
-    if (!ft->job->has_path[FTREE_PATH_DATA])
-        to.path = FTREE_PATH_MGMT;
     ftree_acknowledge(ft, now, &to, WIRE_ACK, flags, t->asked);
 }
 
@@ -373,13 +372,15 @@ static enum told tell_nobody(struct ftree *ft, ftree_time now, int32_t from, uin
 }
 
 /* -1: out of memory; nobody waits for replies, and what is known here is all. */
-static int32_t begin_telling(struct ftree *ft, ftree_time now, int32_t from, uint32_t asked)
+static int32_t begin_telling(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
+                             uint32_t asked)
 {
     struct telling *place =
         FTREE_RESERVE(ft, ft->tellings, 1) ? FTREE_PUSH(ft, ft->tellings) : NULL;
     struct telling t = {.number = ft->last_telling,
                         .asker = from,
                         .asked = asked,
+                        .path = (uint8_t) path,
                         .until = now + gather_time(ft, from),
                         .acknowledge = from == FTREE_NONE ? FTREE_NEVER : now + KEPT_BACK(ft)};
 
@@ -392,7 +393,8 @@ static int32_t begin_telling(struct ftree *ft, ftree_time now, int32_t from, uin
 }
 
 /* Tells the batch to those below, and gathers the victims of what is not over. */
-static enum told tell_down(struct ftree *ft, ftree_time now, int32_t from, uint32_t asked)
+static enum told tell_down(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
+                           uint32_t asked)
 {
     struct posting p = {.now = now, .from = from, .telling = -1};
     int32_t first;
@@ -402,7 +404,7 @@ static enum told tell_down(struct ftree *ft, ftree_time now, int32_t from, uint3
         return tell_nobody(ft, now, from, asked);
     stands = mark_told(ft, from, next_telling(ft));
     if (stands)
-        p.telling = begin_telling(ft, now, from, asked);
+        p.telling = begin_telling(ft, now, from, path, asked);
     tell_children(ft, from == FTREE_NONE ? ftree_side_top(ft) : ft->self, &p);
     if (p.telling >= 0)
         finish_if_all_are_in(ft, now, p.telling);
@@ -438,7 +440,7 @@ static void tell_queued(struct ftree *ft, ftree_time now)
             add_to_batch(ft, &ft->known.items[i]);
         ft->known.items[i].queued = false;
     }
-    tell_down(ft, now, FTREE_NONE, 0);
+    tell_down(ft, now, FTREE_NONE, FTREE_PATH_DATA, 0);
 }
 
 static void queue(struct ftree *ft, ftree_time now, struct known *k)
@@ -643,8 +645,8 @@ static bool is_being_answered(struct ftree *ft, int32_t from, uint32_t id)
     return ftree_outbox_has_victims(ft, from, id);
 }
 
-enum told ftree_spread_down(struct ftree *ft, ftree_time now, int32_t from, uint32_t id,
-                       const struct wire_told *told)
+enum told ftree_spread_down(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
+                            uint32_t id, const struct wire_told *told)
 {
     struct wire_told rest = *told;
     struct ftree_verdict room = {0};
@@ -662,7 +664,7 @@ enum told ftree_spread_down(struct ftree *ft, ftree_time now, int32_t from, uint
         if (hear(ft, now, &o, &k, &room))
             add_to_batch(ft, k);
     }
-    return ft->batch.n > 0 ? tell_down(ft, now, from, id) : TOLD_NOBODY_WAITS;
+    return ft->batch.n > 0 ? tell_down(ft, now, from, path, id) : TOLD_NOBODY_WAITS;
 }
 
 /* ---- up -------------------------------------------------------------------------------------- */
