@@ -427,6 +427,32 @@ START_TEST(a_verdict_waits_for_a_child_that_is_mute)
 }
 END_TEST
 
+/* It waits for a child that is mute to be heard: that its port refuses is no word of its. */
+START_TEST(a_verdict_that_waits_is_not_sent_for_a_quick_no)
+{
+    struct lone *l = lone_new(8, 1, 2, 0);
+    struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 6, FTREE_NONE, 1);
+
+    ftree_spread_raise(l->ft, l->now, &v);
+    lone_acks(l, 2);
+    lone_run(l, 360);
+    lone_acks(l, 3);
+    lone_acks(l, 4);
+    ck_assert_int_eq(l->ft->outbox.n, 1);
+    lone_log(l);
+    for (int i = 0; i < 3; i++) {
+        lone_reach(l, 1, FTREE_PATH_DATA, FTREE_ROLE_AGENT, FTREE_REACH_UNREACHABLE, 113);
+        lone_run(l, 210);
+    }
+    ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 0);
+    ck_assert_int_eq(l->ft->outbox.n, 1);
+    lone_answer(l, 1, FTREE_PATH_MGMT, FTREE_ROLE_AGENT);
+    lone_run(l, 1);
+    ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 2);
+    lone_free(l);
+}
+END_TEST
+
 START_TEST(a_thousand_letters_are_given_up_together)
 {
     struct lone *l = lone_new(1001, 1, 1000, 0);
@@ -472,5 +498,6 @@ SUITE("outbox")
     TEST(who_acknowledges_one_of_two_is_given_longer_for_the_other);
     TEST(a_substitute_that_is_silent_does_not_hold_up_the_next);
     TEST(a_verdict_waits_for_a_child_that_is_mute);
+    TEST(a_verdict_that_waits_is_not_sent_for_a_quick_no);
     TEST(a_thousand_letters_are_given_up_together);
 }

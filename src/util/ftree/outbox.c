@@ -205,14 +205,15 @@ void ftree_outbox_busy(struct ftree *ft, ftree_time now, int32_t from, uint32_t 
     }
 }
 
-/* The far side said no at once: the second try need not wait. */
+/* The far side said no at once: the second try need not wait.  What waits for it to be heard does:
+ * each no would use up one of its tries. */
 void ftree_outbox_reached(struct ftree *ft, ftree_time now, int32_t node, enum ftree_reach reach)
 {
     if (reach == FTREE_REACH_CONNECTED || reach == FTREE_REACH_ANSWERED)
         return;
     for (int32_t i = 0; i < ft->outbox.n; i++) {
         struct letter *l = &ft->outbox.items[i];
-        if (l->to == node && l->tries == 1)
+        if (l->to == node && l->tries == 1 && l->waits == 0)
             l->next = now;
     }
 }
