@@ -926,6 +926,29 @@ START_TEST(what_is_still_to_be_told_is_kept)
 }
 END_TEST
 
+/* The acting root did not run while it was to tell that it is over. */
+START_TEST(what_the_root_will_tell_is_kept)
+{
+    struct lone *l = lone_new(4, 1, 32, 0);
+
+    decide(l, "process-crash/port-refused", 3, 3); /* told at once */
+    decide(l, "node-outage/both-paths-silent", 2, FTREE_NONE); /* and this one with others */
+    ck_assert_int_eq(l->ft->queued, 1);
+    ftree_spread_withdraw(l->ft, l->now, &l->ft->known.items[1], "it is");
+    l->now += FTREE_MS;
+    for (int i = 0; i < KEPT + 8; i++) {
+        struct ftree_verdict old = over(l, 1, 1);
+        old.id = 2000 + (uint32_t) i;
+        ck_assert_int_eq(ftree_restore(l->ft, l->now, &old), FTREE_OK);
+    }
+    lone_sleep(l, 61 * 1000);
+    ftree_withdraw_forget(l->ft, l->now);
+    ck_assert_ptr_null(ftree_check(l->ft));
+    ck_assert_int_eq(l->ft->known.items[1].v.node, 2);
+    lone_free(l);
+}
+END_TEST
+
 /* Whoever is silent has its children told in its place, and those need what the letter tells. */
 START_TEST(what_a_letter_still_tells_is_kept)
 {
@@ -1400,6 +1423,7 @@ SUITE("withdraw")
     TEST(what_was_over_a_moment_ago_is_kept);
     TEST(what_stands_is_kept);
     TEST(what_is_still_to_be_told_is_kept);
+    TEST(what_the_root_will_tell_is_kept);
     TEST(what_a_letter_still_tells_is_kept);
     TEST(a_forgotten_one_that_comes_late_is_over_before_it_is_told);
     TEST(a_successor_remembers_no_more_than_that);

@@ -346,7 +346,7 @@ ftree_time ftree_withdraw_deadline(const struct ftree *ft)
 static bool is_settled(struct ftree *ft, ftree_time now, const struct known *k)
 {
     return k->v.withdrawn && k->v.withdrawn + OVER_AGE <= now && k->up == UP_NOTHING &&
-           !ftree_spread_is_under_way(ft, now, k);
+           !k->queued && !ftree_spread_is_under_way(ft, now, k);
 }
 
 /* The one that has been over for longest; -1: none can be forgotten. */
