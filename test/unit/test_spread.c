@@ -1114,6 +1114,39 @@ START_TEST(the_heir_keeps_all_of_it_and_does_not_tell_people_once_more)
 }
 END_TEST
 
+/* A verdict on a process comes up late, its node is known as lost: that is not what is known of it. */
+START_TEST(what_another_verdict_explains_is_no_part_of_it)
+{
+    struct lone *l = lone_new(NODES, 2, 2, 10);
+    struct ftree_verdict v = with_evidence(l);
+    struct ftree_verdict crash = lone_verdict(l, "process-crash/pid-gone", 9, 18, 4), found;
+
+    lone_told(l, 4, WIRE_VERDICT_DOWN, &v);
+    crash.id = v.id + 1;
+    lone_told(l, 4, WIRE_VERDICT_UP, &crash);
+    ck_assert_int_eq(l->ft->known.n, 1);
+    ck_assert(ftree_verdict_at(l->ft, 0, &found));
+    ck_assert_str_eq(found.rule, v.rule);
+    ck_assert_str_eq(found.because, "");
+    lone_free(l);
+}
+END_TEST
+
+/* The heir would tell it to all as if another had found it. */
+START_TEST(what_is_for_its_own_people_is_not_told_to_the_heir)
+{
+    struct lone *l = lone_new(NODES, 1, 2, 4);
+    struct ftree_verdict v = lone_verdict(l, "unknown/no-node-answers", 4, FTREE_NONE, 4);
+    struct ftree_verdict lost = lone_verdict(l, "node-outage/both-paths-silent", 0, FTREE_NONE, 10);
+
+    v.own_only = true;
+    ftree_spread_raise(l->ft, l->now, &v);
+    lone_told(l, 1, WIRE_VERDICT_DOWN, &lost);
+    ck_assert_int_eq(lone_count(l, WIRE_VERDICT_UP), 0);
+    lone_free(l);
+}
+END_TEST
+
 /* What reaches nobody else is told to nobody else, though another may find the same. */
 START_TEST(what_is_for_its_own_people_is_not_told_again)
 {
@@ -1423,6 +1456,8 @@ SUITE("spread")
     TEST(who_decided_and_who_is_root_keep_it);
     TEST(the_root_is_lost_and_its_heir_is_told_all_of_it);
     TEST_ROWS(the_heir_keeps_all_of_it_and_does_not_tell_people_once_more, 2);
+    TEST(what_another_verdict_explains_is_no_part_of_it);
+    TEST(what_is_for_its_own_people_is_not_told_to_the_heir);
     TEST(what_is_for_its_own_people_is_not_told_again);
     TEST(no_telling_has_the_number_of_none);
     TEST(the_acting_root_is_the_first_that_is_not_lost);

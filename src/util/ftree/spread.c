@@ -511,7 +511,7 @@ static void tell_heir(struct ftree *ft, ftree_time now)
 
     for (int32_t i = 0; i < ft->known.n && heir != FTREE_NONE && heir != ft->self; i++) {
         const struct known *k = &ft->known.items[i];
-        if (!k->whole || k->v.fln != ft->self || !k->told_down || k->v.withdrawn)
+        if (!k->whole || k->v.fln != ft->self || !k->told_down || k->v.withdrawn || k->v.own_only)
             continue;
         ftree_verdict_load(ft, k, &m.u.verdict);
         ftree_outbox_put(ft, now, heir, &m);
@@ -730,6 +730,13 @@ void ftree_spread_raise(struct ftree *ft, ftree_time now, const struct ftree_ver
         push_up(ft, now, k);
 }
 
+/* False where the one explains the other. */
+static bool says_the_same(const struct outline *a, const struct outline *b)
+{
+    return a->class_ == b->class_ && a->rank == b->rank && a->switch_ == b->switch_ &&
+           a->node == b->node;
+}
+
 /* A verdict found below, on its way to the root.  Who is root is decided by verdicts alone, so
  * whether the sender took this node for a substitute does not matter. */
 void ftree_spread_up(struct ftree *ft, ftree_time now, int32_t from, const struct ftree_verdict *v)
@@ -749,7 +756,7 @@ void ftree_spread_up(struct ftree *ft, ftree_time now, int32_t from, const struc
     }
     if (!k)
         k = ftree_verdict_explaining(ft, &o);
-    if (k && k->told_down && !k->whole)
+    if (k && k->told_down && !k->whole && says_the_same(&k->v, &o))
         ftree_verdict_keep(ft, k, v); /* this node is the root now, or will soon know that it is */
     if (k && (k->told_down || k->v.withdrawn)) {
         tell_one_again(ft, now, k, from); /* who still tells it has not heard it coming down */
