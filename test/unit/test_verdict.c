@@ -361,6 +361,58 @@ START_TEST(a_switch_without_its_data_path_takes_no_node_but_explains_waits)
 }
 END_TEST
 
+/* A verdict on a switch of which this node is to find out whether it is over. */
+static void told_of_switch(struct lone *l, int32_t switch_, int32_t node)
+{
+    struct ftree_verdict v =
+        lone_verdict(l, "switch-fault/all-behind-silent", node, FTREE_NONE, l->ft->self);
+
+    v.kind = FTREE_KIND_SWITCH;
+    v.switch_ = switch_;
+    lone_told(l, 1, WIRE_VERDICT_DOWN, &v);
+    ck_assert_int_eq(l->ft->rechecked, 1);
+}
+
+START_TEST(about_a_switch_with_none_of_the_nodes_nobody_is_asked)
+{
+    static const char text[] = "SwitchName=s0 Nodes=a,b\nSwitchName=s1 Nodes=c\n";
+    static const char *const name[] = {"a", "b"};
+    struct ftree_tree_error e;
+    struct ftree_tree *tree;
+    struct lone *l = lone_new(2, 1, 32, 0);
+    int32_t order[2];
+
+    ck_assert_int_eq(ftree_tree_read(text, sizeof(text) - 1, name, 2, 32, &tree, order, &e),
+                     FTREE_OK);
+    l->job.tree = tree;
+    lone_renew(l);
+    ck_assert_int_eq(tree->switch_head[1], FTREE_NONE);
+    told_of_switch(l, 1, 1);
+    lone_run(l, 300);
+    ck_assert_int_eq(lone_count(l, WIRE_PROBE), 0);
+    lone_free(l);
+    ftree_tree_free(tree);
+}
+END_TEST
+
+START_TEST(about_a_switch_with_all_nodes_nobody_is_asked)
+{
+    struct ftree_tree_error e;
+    struct ftree_tree *tree;
+    struct lone *l = lone_new(4, 1, 32, 0);
+    int32_t ranks;
+
+    ck_assert_int_eq(ftree_tree_synthetic("switch:1 node:4", 32, &tree, &ranks, &e), FTREE_OK);
+    l->job.tree = tree;
+    lone_renew(l);
+    told_of_switch(l, 0, 0);
+    lone_run(l, 300);
+    ck_assert_int_eq(lone_count(l, WIRE_PROBE), 0);
+    lone_free(l);
+    ftree_tree_free(tree);
+}
+END_TEST
+
 /* ---- the verdicts known ---------------------------------------------------------------------- */
 
 static void restore(struct lone *l, const char *rule, int32_t node, int32_t rank)
@@ -721,6 +773,8 @@ SUITE("verdict")
     TEST(behind_a_lost_switch_all_others_have_failed_and_its_head_is_root);
     TEST(behind_a_lost_switch_without_its_head_the_next_below_is_root);
     TEST(a_switch_without_its_data_path_takes_no_node_but_explains_waits);
+    TEST(about_a_switch_with_none_of_the_nodes_nobody_is_asked);
+    TEST(about_a_switch_with_all_nodes_nobody_is_asked);
     TEST(a_switch_takes_the_links_behind_it_along);
     TEST(which_verdicts_take_a_node);
     TEST(the_index_finds_each_of_hundreds);

@@ -587,17 +587,19 @@ void ftree_neighbour_add_evidence(const struct ftree *ft, ftree_time now, const 
 int32_t ftree_neighbour_beyond(const struct ftree *ft, int32_t switch_, int32_t turn)
 {
     bool inside = is_behind(ft, switch_, ft->self);
-    int32_t first, n, head = ft->job->tree->switch_head[switch_];
+    int32_t first, n, top = inside ? 0 : ft->job->tree->switch_head[switch_];
 
+    if (top == FTREE_NONE)
+        return FTREE_NONE; /* none of the job's nodes is behind it */
     for (uint64_t i = 0; i < DRAWS; i++) {
         int32_t node = (int32_t) (mix((uint64_t) ft->self << 32 ^ (uint64_t) turn << 8 ^ i) %
                                   (uint64_t) ft->job->nodes);
         if (is_behind(ft, switch_, node) != inside)
             return node;
     }
-    n = ftree_topo_children(&ft->topo, inside ? 0 : head, &first);
+    n = ftree_topo_children(&ft->topo, top, &first);
     for (int32_t i = 0; i < n && i < DRAWS; i++)
         if (is_behind(ft, switch_, first + (turn + i) % n) != inside)
             return first + (turn + i) % n;
-    return inside ? 0 : head;
+    return is_behind(ft, switch_, top) != inside ? top : FTREE_NONE;
 }

@@ -203,8 +203,11 @@ static bool is_beyond(const struct ftree *ft, const struct known *k, int32_t nod
 /* Of a switch: nodes on its other side. */
 static void ask_beyond(struct ftree *ft, ftree_time now, struct known *k)
 {
-    for (int i = 0; i < OTHERS_ASKED; i++)
-        ask(ft, now, k, ftree_neighbour_beyond(ft, k->v.switch_, k->turn++));
+    for (int i = 0; i < OTHERS_ASKED; i++) {
+        int32_t node = ftree_neighbour_beyond(ft, k->v.switch_, k->turn++);
+        if (node != FTREE_NONE)
+            ask(ft, now, k, node);
+    }
 }
 
 /* ---- answers --------------------------------------------------------------------------------- */
