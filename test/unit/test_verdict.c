@@ -413,6 +413,48 @@ START_TEST(about_a_switch_with_all_nodes_nobody_is_asked)
 }
 END_TEST
 
+static bool was_told(const struct lone *l, int32_t to, int32_t about)
+{
+    bool told = false;
+
+    for (int32_t i = 0; i < l->n_sent; i++)
+        for (int32_t j = 0; l->sent[i].to.node == to && j < l->sent[i].tolds; j++)
+            told = told || l->sent[i].told[j].node == about;
+    return told;
+}
+
+static const struct {
+    const char *sign;
+    int32_t self, lost, answers, told; /* what was decided meanwhile, who is heard from beyond */
+} sides[] = {{"switch-fault/all-behind-silent", 0, 3, 6, 4},
+             {"switch-fault/nobody-outside-answers", 4, 6, 5, 0}};
+
+/* While the switch was lost neither side heard of what the other decided.
+ * rows: those_on_the_other_side_are_told_what_they_have_missed COUNT(sides) */
+START_TEST(those_on_the_other_side_are_told_what_they_have_missed)
+{
+    struct ftree_tree *tree;
+    struct lone *l = behind_switches(&tree, sides[_i].self, sides[_i].sign);
+    struct ftree_verdict v =
+        lone_verdict(l, "process-crash/pid-gone", sides[_i].lost, sides[_i].lost, sides[_i].self);
+    struct wire_message m = {.type = WIRE_ANSWER, .u.answer.asked_peer = FTREE_NONE};
+
+    ftree_spread_raise(l->ft, l->now, &v);
+    for (int32_t n = 0; n < 12; n++)
+        if (n != sides[_i].self)
+            lone_acks(l, n);
+    lone_run(l, 250);
+    ck_assert(!was_told(l, sides[_i].told, sides[_i].lost));
+    m.u.answer.nonce = l->ft->known.items[0].check;
+    ck_assert_uint_ne(m.u.answer.nonce, 0);
+    lone_hear(l, sides[_i].answers, FTREE_PATH_MGMT, &m);
+    ck_assert_uint_ne(l->ft->known.items[0].v.withdrawn, 0);
+    ck_assert(was_told(l, sides[_i].told, sides[_i].lost));
+    lone_free(l);
+    ftree_tree_free(tree);
+}
+END_TEST
+
 /* ---- the verdicts known ---------------------------------------------------------------------- */
 
 static void restore(struct lone *l, const char *rule, int32_t node, int32_t rank)
@@ -775,6 +817,7 @@ SUITE("verdict")
     TEST(a_switch_without_its_data_path_takes_no_node_but_explains_waits);
     TEST(about_a_switch_with_none_of_the_nodes_nobody_is_asked);
     TEST(about_a_switch_with_all_nodes_nobody_is_asked);
+    TEST_ROWS(those_on_the_other_side_are_told_what_they_have_missed, COUNT(sides));
     TEST(a_switch_takes_the_links_behind_it_along);
     TEST(which_verdicts_take_a_node);
     TEST(the_index_finds_each_of_hundreds);

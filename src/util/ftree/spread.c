@@ -315,6 +315,42 @@ void ftree_spread_retell(struct ftree *ft, ftree_time now, int32_t node)
     tell_again(ft, now, node);
 }
 
+/* To a node on the other side of a switch: what this side knows of its own nodes. */
+static void retell_side(struct ftree *ft, ftree_time now, int32_t switch_, int32_t node)
+{
+    bool behind = ftree_tree_is_behind(ft->job->tree, switch_, ft->self);
+
+    ft->batch.n = 0;
+    for (int32_t i = 0; i < ft->known.n; i++) {
+        const struct known *k = &ft->known.items[i];
+        if (k->told_down && !k->v.own_only &&
+            ftree_tree_is_behind(ft->job->tree, switch_, k->v.node) == behind)
+            add_to_batch(ft, k);
+    }
+    tell_again(ft, now, node);
+}
+
+/* A switch is not lost any more: those on its other side who have nobody above them there tell it to
+ * the others. */
+static void retell_beyond(struct ftree *ft, ftree_time now, int32_t switch_)
+{
+    const struct ftree_tree *t = ft->job->tree;
+    int32_t head = t->switch_head[switch_], first, n;
+
+    if (!ftree_tree_is_behind(t, switch_, ft->self)) {
+        retell_side(ft, now, switch_, head);
+        return;
+    }
+    if (!ftree_tree_is_behind(t, switch_, 0)) {
+        retell_side(ft, now, switch_, 0);
+        return;
+    }
+    n = ftree_topo_children(&ft->topo, head, &first);
+    for (int32_t child = first; child < first + n; child++)
+        if (!ftree_tree_is_behind(t, switch_, child))
+            retell_side(ft, now, switch_, child);
+}
+
 /* Each level has `gather` more than the one below, so that each node has answered before the one
  * above stops waiting.  It must be longer than the outbox is patient: those below a lost node are told
  * in its place, and a reply may have to be sent twice. */
@@ -580,7 +616,7 @@ static void push_up(struct ftree *ft, ftree_time now, struct known *k);
 void ftree_spread_withdraw(struct ftree *ft, ftree_time now, struct known *k, const char *why)
 {
     bool was_lost = ftree_verdict_takes_node(ft, &k->v);
-    int32_t node = k->v.node;
+    int32_t node = k->v.node, cut = k->cuts ? k->v.switch_ : FTREE_NONE;
     char name[16];
 
     ftree_trace(ft, "withdraws %s of %s: %s", ftree_class_name(k->v.class_),
@@ -590,6 +626,8 @@ void ftree_spread_withdraw(struct ftree *ft, ftree_time now, struct known *k, co
         push_up(ft, now, k);
     if (was_lost && node != ft->self)
         ftree_spread_retell(ft, now, node);
+    else if (cut != FTREE_NONE)
+        retell_beyond(ft, now, cut);
 }
 
 /* A withdrawal that another node tells; *k NULL: the verdict never came this way, or was taken for
