@@ -1211,6 +1211,33 @@ START_TEST(the_heir_tells_the_roots_children_and_reports)
 }
 END_TEST
 
+START_TEST(the_root_is_back_and_is_told_what_the_heir_would_tell)
+{
+    struct lone *l = lone_new(NODES, 1, 2, 10);
+    struct ftree_verdict lost = lone_verdict(l, "node-outage/both-paths-silent", 0, FTREE_NONE, 10);
+    struct ftree_verdict v = lone_verdict(l, "process-crash/pid-gone", 3, 3, 10);
+    struct ftree_verdict second = lone_verdict(l, "process-crash/pid-gone", 5, 5, 10);
+    struct wire_message m = {.type = WIRE_SWEEP}, answer = {.type = WIRE_ANSWER};
+
+    second.id = v.id + 1;
+    ck_assert_int_eq(ftree_restore(l->ft, l->now, &lost), FTREE_OK);
+    ftree_spread_raise(l->ft, l->now, &v);
+    ftree_spread_raise(l->ft, l->now, &second);
+    ck_assert_int_eq(l->ft->queued, 1);
+    lone_hear(l, 0, FTREE_PATH_DATA, &m);
+    answer.u.answer.asked_peer = FTREE_NONE;
+    answer.u.answer.nonce = known(l, 0)->check;
+    lone_hear(l, 0, FTREE_PATH_DATA, &answer);
+    ck_assert(!ftree_spread_is_root(l->ft));
+    lone_log(l);
+    lone_run(l, 20);
+    ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 0);
+    ck_assert_int_eq(lone_last(l, WIRE_VERDICT_UP)->m.u.verdict.node, 5);
+    ck_assert_ptr_null(ftree_check(l->ft));
+    lone_free(l);
+}
+END_TEST
+
 START_TEST(with_the_root_silent_a_verdict_waits_until_it_is_decided_about)
 {
     struct lone *l = lone_new(NODES, 1, 2, 1);
@@ -1462,6 +1489,7 @@ SUITE("spread")
     TEST(no_telling_has_the_number_of_none);
     TEST(the_acting_root_is_the_first_that_is_not_lost);
     TEST(the_heir_tells_the_roots_children_and_reports);
+    TEST(the_root_is_back_and_is_told_what_the_heir_would_tell);
     TEST(with_the_root_silent_a_verdict_waits_until_it_is_decided_about);
     TEST(a_verdict_that_does_not_come_down_is_told_again);
     TEST(up_past_a_silent_parent);

@@ -462,6 +462,20 @@ bool ftree_spread_is_gathering(const struct ftree *ft)
     return ft->tellings.n > 0 || ft->queued > 0;
 }
 
+/* The root is back before its heir has told what it queued: that is told to the root. */
+static void hand_over_queued(struct ftree *ft, ftree_time now)
+{
+    ft->queued = 0;
+    for (int32_t i = 0; i < ft->known.n; i++) {
+        struct known *k = &ft->known.items[i];
+        if (k->queued && (!k->told_down || k->v.withdrawn)) {
+            ftree_verdict_set_up(ft, k, UP_PENDING);
+            k->up_again = now;
+        }
+        k->queued = false;
+    }
+}
+
 /* The acting root tells what it has queued. */
 static void tell_queued(struct ftree *ft, ftree_time now)
 {
@@ -926,8 +940,12 @@ void ftree_spread_tick(struct ftree *ft, ftree_time now)
         }
         i++;
     }
-    if (ft->queued > 0 && ft->tell_at <= now)
-        tell_queued(ft, now);
+    if (ft->queued > 0 && ft->tell_at <= now) {
+        if (ftree_spread_is_root(ft))
+            tell_queued(ft, now);
+        else
+            hand_over_queued(ft, now);
+    }
     for (int32_t i = 0; i < ft->known.n && ft->unsent > 0; i++) {
         struct known *k = &ft->known.items[i];
         if (k->up == UP_NOTHING || k->up_again > now)
