@@ -1313,6 +1313,30 @@ START_TEST(what_a_verdict_explains_need_not_be_told_any_more)
 }
 END_TEST
 
+/* The node is not lost, and its interface is down. */
+START_TEST(what_a_verdict_that_is_over_explained_is_told)
+{
+    struct lone *l = lone_new(NODES, 1, 2, 4);
+    struct ftree_verdict nic = lone_verdict(l, "nic-fault/interface-down", 9, FTREE_NONE, 4);
+    struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 9, FTREE_NONE, 1);
+
+    ftree_spread_raise(l->ft, l->now, &nic);
+    lone_acks(l, 1);
+    lone_told(l, 1, WIRE_VERDICT_DOWN, &v);
+    lone_run(l, 100);
+    ck_assert_int_eq(known(l, 0)->up, UP_NOTHING);
+    v.withdrawn = l->now;
+    lone_log(l);
+    lone_told(l, 1, WIRE_VERDICT_DOWN, &v);
+    lone_run(l, 1);
+    ck_assert_int_eq(lone_count(l, WIRE_VERDICT_UP), 1);
+    ck_assert_int_eq(lone_last(l, WIRE_VERDICT_UP)->m.u.verdict.class_, FTREE_CLASS_NIC_FAULT);
+    lone_told(l, 1, WIRE_VERDICT_DOWN, &nic);
+    ck_assert_int_eq(known(l, 0)->up, UP_NOTHING);
+    lone_free(l);
+}
+END_TEST
+
 START_TEST(a_verdict_ends_the_suspicion)
 {
     struct lone *l = lone_new(NODES, 1, 2, 1);
@@ -1494,6 +1518,7 @@ SUITE("spread")
     TEST(a_verdict_that_does_not_come_down_is_told_again);
     TEST(up_past_a_silent_parent);
     TEST(what_a_verdict_explains_need_not_be_told_any_more);
+    TEST(what_a_verdict_that_is_over_explained_is_told);
     TEST(a_verdict_ends_the_suspicion);
     TEST(who_is_cut_off_tells_its_own_people);
     TEST(victims_of_an_unknown_verdict_are_nobodys);

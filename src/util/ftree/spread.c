@@ -604,8 +604,24 @@ static struct known *learn(struct ftree *ft, ftree_time now, const struct outlin
 
 /* ---- back ------------------------------------------------------------------------------------ */
 
+/* What was found here need be told after all: see look_at_others(). */
+static void tell_what_it_explained(struct ftree *ft, ftree_time now, int32_t node)
+{
+    struct known *k;
+
+    for (int32_t i = -1; (k = ftree_verdict_about(ft, node, &i));) {
+        if (k->v.withdrawn || k->v.fln != ft->self || k->told_down || k->queued ||
+            k->up != UP_NOTHING)
+            continue;
+        ftree_verdict_set_up(ft, k, UP_PENDING); /* not at once: others are being told just now */
+        k->up_again = now;
+        k->up_tries = 0;
+    }
+}
+
 static void end_known(struct ftree *ft, ftree_time now, struct known *k, ftree_time withdrawn)
 {
+    bool was_lost = ftree_verdict_takes_node(ft, &k->v);
     struct ftree_verdict v = {0};
     char name[16];
 
@@ -622,7 +638,8 @@ static void end_known(struct ftree *ft, ftree_time now, struct known *k, ftree_t
         ftree_trace(ft, "%s of %s is over before it was told", ftree_class_name(k->v.class_),
                     ftree_verdict_of(ft, &k->v, name));
     }
-    (void) now;
+    if (was_lost)
+        tell_what_it_explained(ft, now, k->v.node);
 }
 
 static void push_up(struct ftree *ft, ftree_time now, struct known *k);
