@@ -335,6 +335,12 @@ START_TEST(what_cannot_be_restored)
     ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_ERR_INVALID);
     v.rank = -2;
     ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_ERR_INVALID);
+    v = good;
+    v.kind = FTREE_KIND_COUNT;
+    ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_ERR_INVALID);
+    v.kind = FTREE_KIND_SWITCH;
+    v.switch_ = 0; /* the job has no switches */
+    ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_ERR_INVALID);
     l->fail_alloc_in = 2; /* the first is for the name of its rule, which it can do without */
     ck_assert_int_eq(ftree_restore(l->ft, l->now, &good), FTREE_ERR_NOMEM);
     ck_assert(!ftree_verdict_at(l->ft, 0, &v));

@@ -763,6 +763,27 @@ END_TEST
 
 /* ---- the own ranks --------------------------------------------------------------------------- */
 
+/* The agent was stopped while it gathered victims, and who stood in for it found that it is over. */
+START_TEST(what_is_over_when_it_is_restored_is_not_reported)
+{
+    struct lone *l = lone_new(4, 1, 32, 0);
+    struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 2, FTREE_NONE, 0);
+
+    ftree_spread_raise(l->ft, l->now, &v);
+    v.withdrawn = l->now;
+    ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
+    ck_assert_ptr_null(ftree_check(l->ft));
+    lone_acks(l, 1);
+    lone_acks(l, 3);
+    lone_run(l, 2000);
+    ck_assert_int_eq(l->reports, 0);
+    v.withdrawn = 0; /* nor does it stand again */
+    ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
+    ck_assert(!ftree_has_failed(l->ft, 2));
+    lone_free(l);
+}
+END_TEST
+
 START_TEST(a_stopped_rank_that_runs_again_is_seen_by_its_own_node)
 {
     struct lone *l = lone_new(1, 2, 32, 0);
@@ -1417,6 +1438,7 @@ SUITE("withdraw")
     TEST(who_leaves_asks_no_more);
     TEST(a_withdrawn_verdict_is_restored_as_such);
     TEST(a_restored_verdict_is_withdrawn_by_restoring_it_again);
+    TEST(what_is_over_when_it_is_restored_is_not_reported);
     TEST(a_stopped_rank_that_runs_again_is_seen_by_its_own_node);
     TEST(a_stopped_rank_that_ends_does_not_run_again);
     TEST(of_what_was_over_long_ago_the_youngest_are_kept);

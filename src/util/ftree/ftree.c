@@ -416,15 +416,21 @@ void ftree_use_rules(struct ftree *ft, ftree_time now, const struct ftree_rules 
 int ftree_restore(struct ftree *ft, ftree_time now, const struct ftree_verdict *v)
 {
     struct outline o;
+    int32_t switches = ft->job->tree ? ft->job->tree->switches : 0;
     struct known *k;
 
-    if (v->class_ >= FTREE_CLASS_COUNT || v->node < 0 || v->node >= ft->job->nodes ||
-        v->rank < FTREE_NONE || v->rank >= ft->job->size)
+    if (v->class_ >= FTREE_CLASS_COUNT || v->kind >= FTREE_KIND_COUNT || v->node < 0 ||
+        v->node >= ft->job->nodes || v->rank < FTREE_NONE || v->rank >= ft->job->size ||
+        v->switch_ < FTREE_NONE || v->switch_ >= switches ||
+        (v->kind == FTREE_KIND_SWITCH) != (v->switch_ != FTREE_NONE))
         return FTREE_ERR_INVALID;
     o = ftree_verdict_outline(ft, v);
     k = ftree_verdict_by_id(ft, &o);
     if (k) {
-        k->v.withdrawn = v->withdrawn;
+        if (v->withdrawn && !k->v.withdrawn) {
+            k->v.withdrawn = v->withdrawn;
+            k->telling = 0; /* nobody need wait for victims any more */
+        }
         ftree_withdraw_watch(ft, now, k);
         return FTREE_OK;
     }
