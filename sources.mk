@@ -127,6 +127,7 @@ testlib_headers = \
     test/lib/process.h \
     test/lib/sample.h \
     test/lib/suite.h \
+    test/lib/switches.h \
     test/lib/world.h
 
 sim_sources = \
@@ -195,6 +196,7 @@ unit_tests = \
     test/unit/test_group \
     test/unit/test_leave \
     test/unit/test_names \
+    test/unit/test_neighbour \
     test/unit/test_nomem \
     test/unit/test_outbox \
     test/unit/test_probe \
@@ -204,6 +206,7 @@ unit_tests = \
     test/unit/test_rules_nomem \
     test/unit/test_rules_place \
     test/unit/test_rules_read \
+    test/unit/test_side \
     test/unit/test_sim_deadline \
     test/unit/test_sim_network \
     test/unit/test_sim_pool \
