@@ -838,6 +838,51 @@ START_TEST(another_one_of_the_other_side_at_each_turn)
 }
 END_TEST
 
+/* All nodes are behind s0. */
+START_TEST(behind_all_there_is_nobody_beyond)
+{
+    static const char *const selves[] = {"0.0", "0.3"};
+
+    for (int i = 0; i < COUNT(selves); i++) {
+        struct lone *l = switches_new("switch:1 node:40", selves[i]);
+        for (int32_t turn = 0; turn < 50; turn++)
+            ck_assert_int_eq(ftree_neighbour_beyond(l->ft, 0, turn), FTREE_NONE);
+        lone_log(l);
+        switches_lose(l, 0, "switch-fault/all-behind-silent");
+        lone_run(l, 100000);
+        ck_assert_int_eq(lone_count(l, WIRE_PROBE), 0); /* nor asks this node itself */
+        switches_free(l);
+    }
+}
+END_TEST
+
+/* The file has a switch with none of the job's nodes, and another node says that it is lost. */
+START_TEST(behind_a_switch_without_nodes_nobody_is_asked)
+{
+    static const char text[] = "SwitchName=a Nodes=h0,h1\nSwitchName=b Nodes=other\n";
+    static const char *const names[] = {"h0", "h1"};
+    struct lone *l = lone_new(2, 1, 32, 0);
+    struct ftree_verdict v = lone_verdict(l, "switch-fault/all-behind-silent", 1, FTREE_NONE, 1);
+    struct ftree_tree_error e;
+    struct ftree_tree *tree;
+    int32_t order[2];
+
+    ck_assert_int_eq(ftree_tree_read(text, sizeof(text) - 1, names, 2, 32, &tree, order, &e),
+                     FTREE_OK);
+    l->job.tree = tree;
+    lone_renew(l);
+    v.kind = FTREE_KIND_SWITCH;
+    v.switch_ = 1;
+    ck_assert_int_eq(tree->switch_head[1], FTREE_NONE);
+    ck_assert_int_eq(ftree_neighbour_beyond(l->ft, 1, 0), FTREE_NONE);
+    lone_told(l, 1, WIRE_VERDICT_UP, &v);
+    lone_run(l, 100000);
+    ck_assert_int_eq(l->ft->known.items[0].v.switch_, 1);
+    ck_assert_uint_eq(l->ft->known.items[0].check, 0);
+    switches_free(l);
+}
+END_TEST
+
 SUITE("neighbour")
 {
     TEST_ROWS(of_each_region_up_to_four_are_asked, COUNT(choices));
@@ -861,4 +906,6 @@ SUITE("neighbour")
     TEST(what_visitors_saw_counts_if_they_were_asked);
     TEST_ROWS(some_who_are_silent_with_the_suspect_are_told, COUNT(evidences));
     TEST_ROWS(another_one_of_the_other_side_at_each_turn, COUNT(turns));
+    TEST(behind_all_there_is_nobody_beyond);
+    TEST(behind_a_switch_without_nodes_nobody_is_asked);
 }
