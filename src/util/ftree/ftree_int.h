@@ -533,6 +533,13 @@ void ftree_outbox_clear(struct ftree *ft);
 void ftree_spread_children(struct ftree *ft, int32_t node,
                            void (*f)(struct ftree *, int32_t, void *), void *arg);
 
+/* True if a switch (leaf or above) has the node below it; none has, where there are no switches. */
+static inline bool ftree_is_behind(const struct ftree *ft, int32_t switch_, int32_t node)
+{
+    return switch_ != FTREE_NONE && ft->job->tree &&
+           ftree_tree_is_behind(ft->job->tree, switch_, node);
+}
+
 static inline ftree_time ftree_min(ftree_time a, ftree_time b)
 {
     return a < b ? a : b;

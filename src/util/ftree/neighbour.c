@@ -49,9 +49,15 @@ static void find_chain(const struct ftree *ft, int32_t node, struct chain *c)
         c->switch_[c->n++] = s;
 }
 
-static bool is_behind(const struct ftree *ft, int32_t switch_, int32_t node)
+/* How many of its switches are not above this node: those below the one where the two meet. */
+static int32_t find_branch(const struct ftree *ft, int32_t node, struct chain *its)
 {
-    return switch_ != FTREE_NONE && ftree_tree_is_behind(ft->job->tree, switch_, node);
+    int32_t n = 0;
+
+    find_chain(ft, node, its);
+    while (n < its->n && !ftree_is_behind(ft, its->switch_[n], ft->self))
+        n++;
+    return n;
 }
 
 /* How far from here: the index of the lowest own switch that it is behind, own->n: none. */
@@ -59,7 +65,7 @@ static int32_t distance(const struct ftree *ft, const struct chain *own, int32_t
 {
     int32_t d = 0;
 
-    while (d < own->n && !is_behind(ft, own->switch_[d], node))
+    while (d < own->n && !ftree_is_behind(ft, own->switch_[d], node))
         d++;
     return d;
 }
@@ -84,28 +90,22 @@ struct choice {
     int32_t node[EACH];
 };
 
-static uint64_t mix(uint64_t x)
-{
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-    return x ^ (x >> 31);
-}
-
 static bool is_within(const struct ftree *ft, const struct region *r, int32_t node)
 {
-    return r->within == FTREE_NONE || is_behind(ft, r->within, node);
+    return r->within == FTREE_NONE || ftree_is_behind(ft, r->within, node);
 }
 
 static void consider(const struct ftree *ft, const struct region *r, int32_t suspect, int32_t node,
                      struct choice *c)
 {
     bool fits = node != ft->self && node != suspect && is_within(ft, r, node) &&
-                !is_behind(ft, r->without[0], node) && !is_behind(ft, r->without[1], node) &&
-                !ftree_has_failed(ft, node) && !ftree_leave_has_left(ft, node);
+                !ftree_is_behind(ft, r->without[0], node) &&
+                !ftree_is_behind(ft, r->without[1], node) && !ftree_has_failed(ft, node) &&
+                !ftree_leave_has_left(ft, node);
 
     for (int32_t i = 0; i < c->n; i++)
         fits = fits && c->node[i] != node;
-    if (fits && c->n < EACH)
+    if (fits)
         c->node[c->n++] = node;
 }
 
@@ -115,11 +115,12 @@ static void choose(const struct ftree *ft, const struct region *r, int32_t suspe
                    struct choice *c)
 {
     int32_t queue[LOOKS], n = 0, first;
-    uint64_t seed = mix((uint64_t) ft->self << 32 | (uint32_t) suspect);
+    uint64_t seed = ftree_topo_mix((uint64_t) ft->self << 32 | (uint32_t) suspect);
 
     c->n = 0;
     for (uint64_t i = 0; i < DRAWS && c->n < EACH; i++)
-        consider(ft, r, suspect, (int32_t) (mix(seed + i) % (uint64_t) ft->job->nodes), c);
+        consider(ft, r, suspect, (int32_t) (ftree_topo_mix(seed + i) % (uint64_t) ft->job->nodes),
+                 c);
     queue[n++] = r->within == FTREE_NONE ? 0 : ft->job->tree->switch_head[r->within];
     for (int32_t i = 0; i < n && c->n < EACH; i++) {
         int32_t node = queue[i], children = ftree_topo_children(&ft->topo, node, &first);
@@ -189,19 +190,17 @@ void ftree_neighbour_ask(struct ftree *ft, ftree_time now, const struct suspect 
 {
     struct chain own, its;
     struct region r;
-    int32_t top;
+    int32_t above = find_branch(ft, su->node, &its);
 
     find_chain(ft, ft->self, &own);
-    find_chain(ft, su->node, &its);
-    for (top = 0; top < its.n && !is_behind(ft, its.switch_[top], ft->self); top++) {
-        r = (struct region){its.switch_[top],
-                            {top ? its.switch_[top - 1] : FTREE_NONE, FTREE_NONE}};
+    for (int32_t k = 0; k < above; k++) {
+        r = (struct region){its.switch_[k], {k ? its.switch_[k - 1] : FTREE_NONE, FTREE_NONE}};
         ask(ft, now, su, &r);
     }
     for (int32_t d = 0; d <= own.n; d++) {
         r = (struct region){
             d < own.n ? own.switch_[d] : FTREE_NONE,
-            {d ? own.switch_[d - 1] : FTREE_NONE, top ? its.switch_[top - 1] : FTREE_NONE}};
+            {d ? own.switch_[d - 1] : FTREE_NONE, above ? its.switch_[above - 1] : FTREE_NONE}};
         ask(ft, now, su, &r);
     }
 }
@@ -260,10 +259,7 @@ static void find_view(const struct ftree *ft, const struct suspect *su, enum ove
 {
     v->ft = ft;
     find_chain(ft, ft->self, &v->own);
-    find_chain(ft, su->node, &v->its);
-    v->above = 0;
-    while (v->above < v->its.n && !is_behind(ft, v->its.switch_[v->above], ft->self))
-        v->above++;
+    v->above = find_branch(ft, su->node, &v->its);
     v->far = distance(ft, &v->own, su->node);
     v->member[0] = (struct member){.node = su->node};
     v->members = 1;
@@ -308,7 +304,7 @@ static struct ftree_silence look_there(const struct view *v)
     for (int32_t k = v->above - 1; k >= 0; k--) {
         int32_t silent = 0, heard = 0;
         for (int32_t i = 0; i < v->members; i++) {
-            bool there = is_behind(v->ft, v->its.switch_[k], v->member[i].node);
+            bool there = ftree_is_behind(v->ft, v->its.switch_[k], v->member[i].node);
             heard += there && v->member[i].heard;
             silent += there && !v->member[i].heard;
         }
@@ -336,7 +332,7 @@ static int32_t of_two(const struct view *v, int32_t near)
     if (v->above == 0 || v->far != near + 1 || branches(v->ft, parent) != 2 ||
         !has_all(v->ft, parent))
         return own;
-    return is_behind(v->ft, own, 0) ? v->its.switch_[v->above - 1] : own;
+    return ftree_is_behind(v->ft, own, 0) ? v->its.switch_[v->above - 1] : own;
 }
 
 static struct ftree_silence look_around(const struct view *v, int32_t near)
@@ -344,7 +340,7 @@ static struct ftree_silence look_around(const struct view *v, int32_t near)
     int32_t outside = 0;
 
     for (int32_t i = 0; near >= 0 && i < v->members; i++)
-        outside += !is_behind(v->ft, v->own.switch_[near], v->member[i].node);
+        outside += !ftree_is_behind(v->ft, v->own.switch_[near], v->member[i].node);
     if (outside < 2)
         return (struct ftree_silence){RULES_BEHIND_NONE, FTREE_NONE};
     return (struct ftree_silence){RULES_BEHIND_CUT_OFF, of_two(v, near)};
@@ -360,16 +356,11 @@ static struct ftree_silence silent_behind(int32_t switch_)
  * none is. */
 static int32_t branch_of(const struct ftree *ft, int32_t visitor, int32_t *below)
 {
-    const struct ftree_tree *t = ft->job->tree;
-    int32_t branch = FTREE_NONE;
+    struct chain its;
+    int32_t n = find_branch(ft, visitor, &its);
 
-    *below = FTREE_NONE;
-    for (int32_t s = t->node_switch[visitor]; s != FTREE_NONE && !is_behind(ft, s, ft->self);
-         s = t->switch_parent[s]) {
-        *below = branch;
-        branch = s;
-    }
-    return branch;
+    *below = n > 1 ? its.switch_[n - 2] : FTREE_NONE;
+    return n > 0 ? its.switch_[n - 1] : FTREE_NONE;
 }
 
 /* What visitors came to. */
@@ -390,9 +381,9 @@ static void add_sight(const struct view *v, int32_t visitor, int32_t node, uint8
     if (seen == FTREE_REACH_NOT_ASKED)
         return;
     s->branch = branch_of(v->ft, visitor, &below);
-    if (is_behind(v->ft, s->branch, node)) {
-        s->asked_in += !is_behind(v->ft, below, node);
-        s->heard_in += heard && !is_behind(v->ft, below, node);
+    if (ftree_is_behind(v->ft, s->branch, node)) {
+        s->asked_in += !ftree_is_behind(v->ft, below, node);
+        s->heard_in += heard && !ftree_is_behind(v->ft, below, node);
     } else if (distance(v->ft, &v->own, node) < s->far) {
         s->heard_near += heard;
     } else {
@@ -419,7 +410,7 @@ static struct ftree_silence look_back(const struct view *v, const struct sights 
         int32_t asked = 0, heard = 0;
         for (int32_t i = 0; i < v->ft->neighbours.n; i++) {
             const struct neighbour *nb = &v->ft->neighbours.items[i];
-            if (!is_behind(v->ft, v->own.switch_[d], nb->node))
+            if (!ftree_is_behind(v->ft, v->own.switch_[d], nb->node))
                 continue;
             for (int k = 0; k < FTREE_VISITORS; k++) {
                 asked += nb->seen[k] != FTREE_REACH_NOT_ASKED;
@@ -461,8 +452,7 @@ static struct ftree_silence look(const struct ftree *ft, const struct suspect *s
     near = farthest(&v);
     if (near >= v.far)
         return look_there(&v);
-    return over == DATA_PATH && ftree_facts_answered(su) ? look_through(&v, near)
-                                                         : look_around(&v, near);
+    return over == DATA_PATH ? look_through(&v, near) : look_around(&v, near);
 }
 
 struct ftree_silence ftree_neighbour_silence(const struct ftree *ft, const struct suspect *su,
@@ -561,7 +551,7 @@ void ftree_neighbour_seen(struct ftree *ft, int32_t from, const struct wire_seen
 void ftree_neighbour_add_evidence(const struct ftree *ft, ftree_time now, const struct suspect *su,
                                   struct ftree_verdict *v)
 {
-    bool there = is_behind(ft, v->switch_, su->node);
+    bool there = ftree_is_behind(ft, v->switch_, su->node);
     bool data = ftree_facts_answered(su);
     int32_t told = 0;
 
@@ -574,7 +564,7 @@ void ftree_neighbour_add_evidence(const struct ftree *ft, ftree_time now, const 
                                    .reach = FTREE_REACH_SILENT,
                                    .at = now};
         if (was_heard(su, nb, data ? DATA_PATH : ANY_PATH) ||
-            is_behind(ft, v->switch_, nb->node) != there)
+            ftree_is_behind(ft, v->switch_, nb->node) != there)
             continue;
         ftree_verdict_add_evidence(v, &e);
         told++;
@@ -586,20 +576,21 @@ void ftree_neighbour_add_evidence(const struct ftree *ft, ftree_time now, const 
 /* A node on the other side of a switch, another one each time; FTREE_NONE: none was found. */
 int32_t ftree_neighbour_beyond(const struct ftree *ft, int32_t switch_, int32_t turn)
 {
-    bool inside = is_behind(ft, switch_, ft->self);
+    bool inside = ftree_is_behind(ft, switch_, ft->self);
     int32_t first, n, top = inside ? 0 : ft->job->tree->switch_head[switch_];
 
     if (top == FTREE_NONE)
         return FTREE_NONE; /* none of the job's nodes is behind it */
     for (uint64_t i = 0; i < DRAWS; i++) {
-        int32_t node = (int32_t) (mix((uint64_t) ft->self << 32 ^ (uint64_t) turn << 8 ^ i) %
-                                  (uint64_t) ft->job->nodes);
-        if (is_behind(ft, switch_, node) != inside)
+        int32_t node =
+            (int32_t) (ftree_topo_mix((uint64_t) ft->self << 32 ^ (uint64_t) turn << 8 ^ i) %
+                       (uint64_t) ft->job->nodes);
+        if (ftree_is_behind(ft, switch_, node) != inside)
             return node;
     }
     n = ftree_topo_children(&ft->topo, top, &first);
     for (int32_t i = 0; i < n && i < DRAWS; i++)
-        if (is_behind(ft, switch_, first + (turn + i) % n) != inside)
+        if (ftree_is_behind(ft, switch_, first + (turn + i) % n) != inside)
             return first + (turn + i) % n;
-    return is_behind(ft, switch_, top) != inside ? top : FTREE_NONE;
+    return ftree_is_behind(ft, switch_, top) != inside ? top : FTREE_NONE;
 }

@@ -21,18 +21,13 @@ static bool stands_and_cuts(const struct known *k)
     return k->cuts && !k->v.withdrawn;
 }
 
-static bool is_behind(const struct ftree *ft, int32_t switch_, int32_t node)
-{
-    return ftree_tree_is_behind(ft->job->tree, switch_, node);
-}
-
 /* True if a switch that is known as lost lies between this node and the other one. */
 bool ftree_side_is_other(const struct ftree *ft, int32_t node)
 {
     for (int32_t i = 0; i < ft->known.n && ft->switches > 0; i++) {
         const struct known *k = &ft->known.items[i];
         if (stands_and_cuts(k) &&
-            is_behind(ft, k->v.switch_, node) != is_behind(ft, k->v.switch_, ft->self))
+            ftree_is_behind(ft, k->v.switch_, node) != ftree_is_behind(ft, k->v.switch_, ft->self))
             return true;
     }
     return false;
@@ -44,7 +39,7 @@ static bool leads_back(const struct ftree *ft, int32_t node)
     for (int32_t i = 0; i < ft->known.n && ft->switches > 0; i++) {
         const struct known *k = &ft->known.items[i];
         if (stands_and_cuts(k) && ft->job->tree->switch_head[k->v.switch_] == node &&
-            !is_behind(ft, k->v.switch_, ft->self))
+            !ftree_is_behind(ft, k->v.switch_, ft->self))
             return true;
     }
     return false;
@@ -72,7 +67,7 @@ static int32_t cut_above(const struct ftree *ft)
 
     for (int32_t i = 0; i < ft->known.n && ft->switches > 0; i++) {
         const struct known *k = &ft->known.items[i];
-        if (stands_and_cuts(k) && is_behind(ft, k->v.switch_, ft->self) &&
+        if (stands_and_cuts(k) && ftree_is_behind(ft, k->v.switch_, ft->self) &&
             depth(ft->job->tree, k->v.switch_) > depth(ft->job->tree, lowest))
             lowest = k->v.switch_;
     }

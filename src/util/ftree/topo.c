@@ -64,11 +64,7 @@ int32_t ftree_topo_height(const struct topo *t, int32_t node)
 
 static uint64_t mix(uint64_t x)
 {
-    /* the finalizer of splitmix64 (Steele, Lea, Flood 2014) */
-    x += 0x9e3779b97f4a7c15u;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-    return x ^ (x >> 31);
+    return ftree_topo_mix(x + 0x9e3779b97f4a7c15u);
 }
 
 static uint64_t gcd(uint64_t a, uint64_t b)

@@ -30,6 +30,15 @@ struct topo {
     const struct ftree_tree *tree; /* NULL: the complete one; else of as many nodes */
 };
 
+/* Draws by a number: the same on all nodes without any message, and another one for the next.  It is
+ * the finalizer of splitmix64 (Steele, Lea, Flood 2014). */
+static inline uint64_t ftree_topo_mix(uint64_t x)
+{
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+    return x ^ (x >> 31);
+}
+
 /* The fault localization node (FLN) of `node`; -1 for the root. */
 int32_t ftree_topo_parent(const struct topo *t, int32_t node);
 

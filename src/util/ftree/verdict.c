@@ -419,18 +419,13 @@ int32_t ftree_verdict_failed(const struct ftree *ft, int32_t except)
     return n;
 }
 
-static bool is_behind(const struct ftree *ft, int32_t switch_, int32_t node)
-{
-    return ft->job->tree && ftree_tree_is_behind(ft->job->tree, switch_, node);
-}
-
 /* True if a switch whose data path alone is known to be dead has the node behind it. */
 bool ftree_verdict_by_switch(const struct ftree *ft, int32_t node)
 {
     for (int32_t i = 0; i < ft->known.n && ft->switches > 0; i++) {
         const struct known *k = &ft->known.items[i];
         if (!k->v.withdrawn && k->v.class_ == FTREE_CLASS_SWITCH_FAULT && !k->cuts &&
-            k->v.kind == FTREE_KIND_SWITCH && is_behind(ft, k->v.switch_, node))
+            k->v.kind == FTREE_KIND_SWITCH && ftree_is_behind(ft, k->v.switch_, node))
             return true;
     }
     return false;
@@ -443,10 +438,10 @@ static bool is_by_switch(const struct ftree *ft, const struct known *k, const st
     int32_t model, cause;
 
     if (k->v.withdrawn || k->v.class_ != FTREE_CLASS_SWITCH_FAULT ||
-        k->v.kind != FTREE_KIND_SWITCH || !is_behind(ft, k->v.switch_, v->node))
+        k->v.kind != FTREE_KIND_SWITCH || !ftree_is_behind(ft, k->v.switch_, v->node))
         return false;
     if (k->cuts)
-        return !is_behind(ft, k->v.switch_, ft->self) &&
+        return !ftree_is_behind(ft, k->v.switch_, ft->self) &&
                (v->kind != FTREE_KIND_SWITCH ||
                 ftree_tree_is_above(ft->job->tree, k->v.switch_, v->switch_));
     if (v->kind == FTREE_KIND_SWITCH)
@@ -462,8 +457,8 @@ struct known *ftree_verdict_explaining(const struct ftree *ft, const struct outl
 {
     struct known *k = ftree_verdict_same(ft, v);
 
-    for (int32_t i = -1; !k && v->kind != FTREE_KIND_SWITCH &&
-                         (k = ftree_verdict_about(ft, v->node, &i));)
+    for (int32_t i = -1;
+         !k && v->kind != FTREE_KIND_SWITCH && (k = ftree_verdict_about(ft, v->node, &i));)
         if (!ftree_verdict_takes_node(ft, &k->v))
             k = NULL;
     for (int32_t i = 0; !k && i < ft->known.n && ft->switches > 0; i++)
