@@ -29,8 +29,9 @@
 /* The times of struct ftree_config. */
 #define SIM_TRACE_CONFIG(X) \
     X(stall) \
-    X(stall_repeat_max) X(rto_min) X(rto_max) X(window_min) X(settle) X(gather) X(late) X(linger) \
-        X(group_min) X(group_max) X(recheck) X(expire)
+    X(stall_repeat_max) \
+    X(rto_min) X(rto_max) X(window_min) X(settle) X(gather) X(late) X(linger) X(group_min) \
+        X(group_max) X(recheck) X(expire)
 
 /* Purpose: a hash of the built-in rules' text. */
 uint64_t sim_trace_rules_hash(void);

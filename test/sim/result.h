@@ -24,7 +24,8 @@ struct sim_result {
     uint64_t messages;
     uint64_t busiest_messages, busiest_bytes;
     int32_t busiest; /* node */
-    uint64_t busiest_beside_suspects; /* messages of a node that are neither questions about suspects
+    uint64_t
+        busiest_beside_suspects; /* messages of a node that are neither questions about suspects
                                      * nor what these bring, at most */
     double located_max; /* from the first symptom to the verdict, of those that are right */
     double bound; /* within which it should be: the stall limit, twice the time of a probe, and the

@@ -225,7 +225,7 @@ static void look_back(struct sim_run *r)
 
     if (r->truth.reports > 10)
         step *= 10;
-    for (int32_t n = 0; n < r->job.nodes; n += step > 0 ? step : 1)
+    for (int32_t n = 0; n<r->job.nodes; n += step> 0 ? step : 1)
         if (sim_agent_runs(r, n) && r->node[n].asleep_until + r->options->grace < r->now)
             count_unaware(r, n);
 }

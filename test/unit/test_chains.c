@@ -596,7 +596,7 @@ static const struct {
      "450 -> n2 mgmt probe\n"
      "455 verdict nic-fault of n2 by nic-fault/interface-down\n"
      "455 -> n1 data verdict-down\n"
-     "455 -> n2 data verdict-down\n"
+     "455 -> n2 mgmt verdict-down\n"
      "455 -> n3 data verdict-down\n"
      "= nic-fault of nic n2 0.990, by interface-down\n"},
     {"nic-fault/interface-gone", 4, 1, its_interface_is_gone,
@@ -623,7 +623,7 @@ static const struct {
      "450 -> n2 mgmt probe\n"
      "455 verdict nic-fault of n2 by nic-fault/interface-gone\n"
      "455 -> n1 data verdict-down\n"
-     "455 -> n2 data verdict-down\n"
+     "455 -> n2 mgmt verdict-down\n"
      "455 -> n3 data verdict-down\n"
      "= nic-fault of nic n2 0.990, by netmod-cannot-reach\n"},
     {"link-fault/no-carrier", 4, 1, it_has_no_carrier,
@@ -652,7 +652,7 @@ static const struct {
      "450 -> n2 mgmt probe\n"
      "455 verdict link-fault of n2 by link-fault/no-carrier\n"
      "455 -> n1 data verdict-down\n"
-     "455 -> n2 data verdict-down\n"
+     "455 -> n2 mgmt verdict-down\n"
      "455 -> n3 data verdict-down\n"
      "= link-fault of link n2 0.950, by carrier-lost; or nic-fault 0.025; or switch-fault 0.025\n"},
     {"node-frozen/agent-and-deputy-mute", 4, 2, connects_and_no_more,
@@ -1066,7 +1066,7 @@ static const struct {
      "1425   no candidate fits n2: all models are tried\n"
      "1425 verdict switch-fault of s1 by switch-fault/data-behind-silent\n"
      "1425 -> n1 data verdict-down\n"
-     "1425 -> n2 data verdict-down\n"
+     "1425 -> n2 mgmt verdict-down\n"
      "1425 -> n3 data verdict-down\n"
      "= switch-fault of switch n2 0.900, by no rule; or link-fault 0.100\n"},
     {"io-hang/disk-sleep", 4, 1, a_process_is_in_disk_sleep,
@@ -1192,7 +1192,7 @@ static const struct {
      "1200   asks n2: response of agent over all from elsewhere\n"
      "1425 verdict unknown of n2 by unknown/data-path-silent\n"
      "1425 -> n1 data verdict-down\n"
-     "1425 -> n2 data verdict-down\n"
+     "1425 -> n2 mgmt verdict-down\n"
      "1425 -> n3 data verdict-down\n"
      "= unknown of node n2 0.500, by stalled-peer; or link-fault 0.400; or nic-fault 0.400; or"
      " switch-fault 0.200\n"},
@@ -1223,7 +1223,7 @@ static const struct {
      "675 -> n2 mgmt probe fresh\n"
      "900 verdict unknown of n2 by unknown/silent-from-here-only\n"
      "900 -> n1 data verdict-down\n"
-     "900 -> n2 data verdict-down\n"
+     "900 -> n2 mgmt verdict-down\n"
      "900 -> n3 data verdict-down\n"
      "= unknown of node n2 0.500, by stalled-peer; or link-fault 0.450; or switch-fault 0.450; or"
      " nic-fault 0.100\n"},
@@ -1266,7 +1266,7 @@ static const struct {
      "1200   asks n2: response of agent over all from elsewhere\n"
      "1425 verdict unknown of n2 by unknown/silent-from-here-only\n"
      "1425 -> n1 data verdict-down\n"
-     "1425 -> n2 data verdict-down\n"
+     "1425 -> n2 mgmt verdict-down\n"
      "1425 -> n3 data verdict-down\n"
      "= unknown of node n2 0.500, by stalled-peer; or link-fault 0.450; or switch-fault 0.450; or"
      " nic-fault 0.100\n"},
@@ -1308,7 +1308,7 @@ static const struct {
      "1200   asks n1: response of witnesses over all\n"
      "1200   asks n1: response of agent over all from elsewhere\n"
      "1425 verdict unknown of n1 by unknown/data-path-silent\n"
-     "1425 -> n1 data verdict-down\n"
+     "1425 -> n1 mgmt verdict-down\n"
      "= unknown of node n1 0.500, by stalled-peer; or link-fault 0.400; or nic-fault 0.400; or"
      " switch-fault 0.200\n"},
     {"unknown/own-data-path-silent", 4, 1, the_own_side_of_the_data_path_is_down,
@@ -1345,9 +1345,9 @@ static const struct {
      "675 -> n2 mgmt probe fresh\n"
      "675   asks n2: response of witnesses over all\n"
      "900 verdict unknown of n0 by unknown/own-data-path-silent\n"
-     "900 -> n1 data verdict-down\n"
-     "900 -> n2 data verdict-down\n"
-     "900 -> n3 data verdict-down\n"
+     "900 -> n1 mgmt verdict-down\n"
+     "900 -> n2 mgmt verdict-down\n"
+     "900 -> n3 mgmt verdict-down\n"
      "= unknown of node n0 0.500, by stalled-peer; or link-fault 0.400; or nic-fault 0.400; or"
      " switch-fault 0.200\n"},
     {"unknown/own-data-path-silent", 4, 1, nobody_is_heard_on_the_data_path,
@@ -1396,9 +1396,9 @@ static const struct {
      "1200   asks n2: response of witnesses over all\n"
      "1200   asks n2: response of agent over all from elsewhere\n"
      "1425 verdict unknown of n0 by unknown/own-data-path-silent\n"
-     "1425 -> n1 data verdict-down\n"
-     "1425 -> n2 data verdict-down\n"
-     "1425 -> n3 data verdict-down\n"
+     "1425 -> n1 mgmt verdict-down\n"
+     "1425 -> n2 mgmt verdict-down\n"
+     "1425 -> n3 mgmt verdict-down\n"
      "= unknown of node n0 0.500, by stalled-peer; or link-fault 0.400; or nic-fault 0.400; or"
      " switch-fault 0.200\n"},
     {"unknown/no-node-answers", 4, 1, the_own_side_of_both_paths_is_down,

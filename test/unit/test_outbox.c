@@ -476,8 +476,28 @@ START_TEST(a_thousand_letters_are_given_up_together)
 }
 END_TEST
 
+START_TEST(where_a_verdict_speaks_against_the_data_path_it_is_not_tried)
+{
+    struct lone *l = lone_new(7, 1, 2, 1);
+    struct ftree_verdict v = lone_verdict(l, "unknown/data-path-silent", 3, FTREE_NONE, 1);
+    struct wire_message m = {.type = WIRE_GOODBYE};
+
+    ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
+    ftree_outbox_put(l->ft, l->now, 3, &m);
+    ftree_outbox_put(l->ft, l->now, 4, &m);
+    ck_assert_str_eq(lone_log(l), "0 -> n3 mgmt goodbye\n"
+                                  "0 -> n4 data goodbye\n");
+    v = lone_verdict(l, "unknown/data-path-silent", 1, FTREE_NONE, 1); /* the own one: for all */
+    ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
+    ftree_outbox_put(l->ft, l->now, 4, &m);
+    ck_assert_str_eq(lone_log(l), "0 -> n4 mgmt goodbye\n");
+    lone_free(l);
+}
+END_TEST
+
 SUITE("outbox")
 {
+    TEST(where_a_verdict_speaks_against_the_data_path_it_is_not_tried);
     TEST(an_acknowledged_message_is_sent_once);
     TEST(the_second_try_takes_every_path_anew);
     TEST(what_is_told_again_has_grown_older);

@@ -255,8 +255,8 @@ static const struct {
 static struct ftree_verdict by_sign(const struct lone *l, const char *sign, int32_t node)
 {
     bool known = !strstr(sign, "not-in-these-rules");
-    struct ftree_verdict v = lone_verdict(l, known ? sign : "unknown/no-node-answers", node,
-                                          FTREE_NONE, l->ft->self);
+    struct ftree_verdict v =
+        lone_verdict(l, known ? sign : "unknown/no-node-answers", node, FTREE_NONE, l->ft->self);
 
     strcpy(v.rule, sign);
     return v;

@@ -211,7 +211,7 @@ static bool count_explained(struct ftree *ft, const struct ftree_symptom *s)
 
 /* What is known of the node's data path explains that somebody waits for it; not that its agent is
  * silent, too. */
-static bool path_is_known(const struct ftree *ft, int32_t node)
+bool ftree_correlate_path_is_known(const struct ftree *ft, int32_t node)
 {
     const struct known *k;
 
@@ -235,10 +235,10 @@ static bool is_by_path(const struct ftree *ft, const struct ftree_symptom *s)
 {
     if (!may_be_path(s))
         return false;
-    if (path_is_known(ft, s->about.node))
+    if (ftree_correlate_path_is_known(ft, s->about.node))
         return true;
     for (int32_t i = 0; i < s->reporters; i++)
-        if (!path_is_known(ft, s->reporter[i]))
+        if (!ftree_correlate_path_is_known(ft, s->reporter[i]))
             return false;
     return s->reporters > 0;
 }

@@ -197,7 +197,8 @@ struct telling {
     uint32_t asked; /* number of the message that told, */
     uint8_t path; /* and how it came */
     ftree_time until;
-    ftree_time acknowledge; /* that message, if the victims are not in by then; FTREE_NEVER: it is */
+    ftree_time
+        acknowledge; /* that message, if the victims are not in by then; FTREE_NEVER: it is */
     struct ftree_ranks victims;
     FTREE_ARRAY(struct due) due;
 };
@@ -349,6 +350,8 @@ int32_t ftree_correlate_upward(struct ftree *ft, ftree_time now, int32_t skip, b
 bool ftree_correlate_usable(const struct ftree *ft, ftree_time now, int32_t node);
 bool ftree_correlate_is_overloaded(const struct ftree *ft, ftree_time now,
                                    const struct ftree_symptom *s);
+/* True if a verdict says that something is wrong with the node's data path. */
+bool ftree_correlate_path_is_known(const struct ftree *ft, int32_t node);
 void ftree_correlate_tick(struct ftree *ft, ftree_time now);
 ftree_time ftree_correlate_deadline(const struct ftree *ft);
 

@@ -8,11 +8,12 @@
 #include <string.h>
 
 /*
- * Messages that must arrive.  The first try takes the data path; a second, one rto later, takes
- * every path; where that is not acknowledged either (after 4/3 rto more), the receiver counts as
- * mute for a while and the message is handed back to its author, who takes another way.  That is
- * 350 ms at the smallest rto: a lost node on the way must not cost the verdict its seconds, and a
- * needless detour costs only a few messages, because every message may safely arrive twice.
+ * Messages that must arrive.  The first try takes the data path, unless a verdict speaks against it;
+ * a second, one rto later, takes every path; where that is not acknowledged either (after 4/3 rto
+ * more), the receiver counts as mute for a while and the message is handed back to its author, who
+ * takes another way.  That is 350 ms at the smallest rto: a lost node on the way must not cost the
+ * verdict its seconds, and a needless detour costs only a few messages, because every message may
+ * safely arrive twice.
  */
 
 #define OUTBOX_TRIES 2
@@ -80,11 +81,21 @@ static void renew_ages(struct ftree *ft, ftree_time now, struct letter *l)
 
 /* ---- sending --------------------------------------------------------------------------------- */
 
+/* The data path, unless a verdict speaks against it: then the first try would only take its time. */
+static enum ftree_path first_path(const struct ftree *ft, int32_t to)
+{
+    if (!ft->job->has_path[FTREE_PATH_DATA])
+        return FTREE_PATH_MGMT;
+    if (ft->job->has_path[FTREE_PATH_MGMT] &&
+        (ftree_correlate_path_is_known(ft, to) || ftree_correlate_path_is_known(ft, ft->self)))
+        return FTREE_PATH_MGMT;
+    return FTREE_PATH_DATA;
+}
+
 static void send_letter(struct ftree *ft, ftree_time now, struct letter *l)
 {
     if (l->tries == 0) {
-        send_by(ft, l, ft->job->has_path[FTREE_PATH_DATA] ? FTREE_PATH_DATA : FTREE_PATH_MGMT,
-                false);
+        send_by(ft, l, first_path(ft, l->to), false);
         l->next = now + ft->rto;
     } else {
         renew_ages(ft, now, l);

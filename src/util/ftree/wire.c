@@ -171,8 +171,8 @@ bool ftree_wire_put_outline(struct wire_outlines *w, ftree_time now, const struc
     ftree_wire_put(&to, o->id, 4);
     put_component(&to, o->kind, o->node, o->rank, o->switch_);
     ftree_wire_put(&to, (uint32_t) o->fln, 4);
-    ftree_wire_put(&to,
-                   (o->withdrawn ? OUTLINE_WITHDRAWN : 0) | (own_rule ? OUTLINE_OWN_RULE : 0), 1);
+    ftree_wire_put(&to, (o->withdrawn ? OUTLINE_WITHDRAWN : 0) | (own_rule ? OUTLINE_OWN_RULE : 0),
+                   1);
     put_short_age(&to, now, o->first_symptom);
     put_short_age(&to, now, o->located);
     if (o->withdrawn)
