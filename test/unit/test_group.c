@@ -596,7 +596,7 @@ START_TEST(other_rules_ask_otherwise)
                                   "300 -> n2 data probe\n"
                                   "900 verdict unknown of n2 by unknown/silent\n"
                                   "900 -> n1 data verdict-down\n"
-                                  "900 -> n2 data verdict-down\n"
+                                  "900 -> n2 mgmt verdict-down\n"
                                   "900 -> n3 data verdict-down\n"
                                   "900 -> n4 data verdict-down\n"
                                   "900 -> n5 data verdict-down\n"
