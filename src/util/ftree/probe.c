@@ -25,8 +25,8 @@
 #define WITNESSES 2
 #define VISITORS 2
 #define PATIENCE 10 /* how much longer the window is for each ns of lag */
-#define OPEN_QUESTIONS \
-    3 /* so many that were asked since do not belie an answer: they may be lost */
+/* So many questions that were asked since do not belie an answer: they may be lost. */
+#define OPEN_QUESTIONS 3
 
 struct suspect *ftree_probe_find(const struct ftree *ft, int32_t node)
 {

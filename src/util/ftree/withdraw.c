@@ -196,8 +196,7 @@ static void ask_others(struct ftree *ft, ftree_time now, struct known *k)
 
 static bool is_beyond(const struct ftree *ft, const struct known *k, int32_t node)
 {
-    return ftree_tree_is_behind(ft->job->tree, k->v.switch_, node) !=
-           ftree_tree_is_behind(ft->job->tree, k->v.switch_, ft->self);
+    return ftree_is_behind(ft, k->v.switch_, node) != ftree_is_behind(ft, k->v.switch_, ft->self);
 }
 
 /* Of a switch: nodes on its other side. */
