@@ -75,6 +75,7 @@ glue_sources = \
     src/mpid/ch4/faultloc/faultloc_frame.c \
     src/mpid/ch4/faultloc/faultloc_helper.c \
     src/mpid/ch4/faultloc/faultloc_iface.c \
+    src/mpid/ch4/faultloc/faultloc_launcher.c \
     src/mpid/ch4/faultloc/faultloc_log.c \
     src/mpid/ch4/faultloc/faultloc_numa.c \
     src/mpid/ch4/faultloc/faultloc_proc.c \
@@ -98,6 +99,7 @@ glue_headers = \
     src/mpid/ch4/faultloc/faultloc_frame.h \
     src/mpid/ch4/faultloc/faultloc_helper.h \
     src/mpid/ch4/faultloc/faultloc_iface.h \
+    src/mpid/ch4/faultloc/faultloc_launcher.h \
     src/mpid/ch4/faultloc/faultloc_log.h \
     src/mpid/ch4/faultloc/faultloc_numa.h \
     src/mpid/ch4/faultloc/faultloc_proc.h \

@@ -18,6 +18,7 @@ noinst_HEADERS +=                                   \
     src/mpid/ch4/faultloc/faultloc_frame.h          \
     src/mpid/ch4/faultloc/faultloc_helper.h         \
     src/mpid/ch4/faultloc/faultloc_iface.h          \
+    src/mpid/ch4/faultloc/faultloc_launcher.h       \
     src/mpid/ch4/faultloc/faultloc_log.h            \
     src/mpid/ch4/faultloc/faultloc_numa.h           \
     src/mpid/ch4/faultloc/faultloc_proc.h           \
@@ -50,6 +51,7 @@ mpi_core_sources +=                                 \
     src/mpid/ch4/faultloc/faultloc_helper.c         \
     src/mpid/ch4/faultloc/faultloc_iface.c          \
     src/mpid/ch4/faultloc/faultloc_init.c           \
+    src/mpid/ch4/faultloc/faultloc_launcher.c       \
     src/mpid/ch4/faultloc/faultloc_log.c            \
     src/mpid/ch4/faultloc/faultloc_numa.c           \
     src/mpid/ch4/faultloc/faultloc_proc.c           \

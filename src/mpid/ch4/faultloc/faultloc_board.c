@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define BOARD_MAGIC 0x464c4232u /* "FLB2" */
+#define BOARD_MAGIC 0x464c4233u /* "FLB3" */
 
 #ifndef MFD_NOEXEC_SEAL
 #define MFD_NOEXEC_SEAL 8u /* Linux 6.3 */
@@ -44,6 +44,8 @@ static void lay_out(struct faultloc_board *b, uint64_t page)
     b->node_first_at = take(&b->bytes, (nodes + 1) * sizeof(int32_t), 64);
     b->node_ranks_at = take(&b->bytes, size * sizeof(int32_t), 64);
     b->rank_pid_at = take(&b->bytes, size * sizeof(int32_t), 64);
+    b->failed_at = take(&b->bytes, size * sizeof(int32_t), 64);
+    b->has_failed_at = take(&b->bytes, size, 64);
     b->tree_at = take(&b->bytes, b->tree_bytes, 64);
     b->slots_at = take(&b->bytes, (uint64_t) b->slots * page, page);
     b->page = (uint32_t) page;
@@ -210,9 +212,32 @@ int32_t *faultloc_board_rank_pid(const struct faultloc_board *b)
     return at(b, b->rank_pid_at);
 }
 
+int32_t *faultloc_board_failed(const struct faultloc_board *b)
+{
+    return at(b, b->failed_at);
+}
+
+_Atomic uint8_t *faultloc_board_has_failed(const struct faultloc_board *b)
+{
+    return at(b, b->has_failed_at);
+}
+
 void *faultloc_board_tree(const struct faultloc_board *b)
 {
     return at(b, b->tree_at);
+}
+
+/* ---- ranks that are given up ----------------------------------------------------------------- */
+
+void faultloc_board_give_up(struct faultloc_board *b, int32_t rank)
+{
+    int32_t n = b->failures;
+
+    if (rank < 0 || rank >= b->size || faultloc_board_has_failed(b)[rank])
+        return;
+    faultloc_board_failed(b)[n] = rank;
+    faultloc_board_has_failed(b)[rank] = 1;
+    b->failures = n + 1; /* after the entry: a rank reads without a lock */
 }
 
 /* ---- verdicts -------------------------------------------------------------------------------- */

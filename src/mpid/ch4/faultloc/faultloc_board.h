@@ -50,6 +50,11 @@ struct faultloc_board {
     _Atomic int32_t abort_code; /* not 0: the job is to end with this code */
     _Atomic int32_t peer_lost; /* not 0: a verdict says that a rank is gone for good */
 
+    /* Ranks that are given up: a verdict says that they are gone, and it has stood for long enough
+     * not to be a passing trouble of the network.  It only grows, in the order of the verdicts; so
+     * a reader needs no lock.  The ranks themselves are in faultloc_board_failed(). */
+    _Atomic int32_t failures;
+
     /* For the next agent: what is known already. */
     _Atomic int32_t verdicts;
     _Atomic int32_t withdrawals; /* goes up when one of them is over, or gave its place to another */
@@ -58,6 +63,7 @@ struct faultloc_board {
     /* Offsets of the tables and of the first slot, bytes from the beginning. */
     uint64_t tree_at, tree_bytes; /* the FLT from outside (tree.h), packed; 0: there is none */
     uint64_t address_at, name_at, rank_node_at, node_first_at, node_ranks_at, rank_pid_at;
+    uint64_t failed_at, has_failed_at;
     uint64_t slots_at, bytes;
 };
 
@@ -92,6 +98,14 @@ int32_t *faultloc_board_rank_node(const struct faultloc_board *b);
 int32_t *faultloc_board_node_first(const struct faultloc_board *b);
 int32_t *faultloc_board_node_ranks(const struct faultloc_board *b);
 int32_t *faultloc_board_rank_pid(const struct faultloc_board *b);
+
+/* Purpose: the ranks that are given up, b->failures of them, in the order in which they were; and for
+ * each rank of the job whether it is. */
+int32_t *faultloc_board_failed(const struct faultloc_board *b);
+_Atomic uint8_t *faultloc_board_has_failed(const struct faultloc_board *b);
+
+/* Purpose: gives a rank up, unless it is already.  To be called by the agent alone. */
+void faultloc_board_give_up(struct faultloc_board *b, int32_t rank);
 
 /* Purpose: the packed tree, b->tree_bytes of it. */
 void *faultloc_board_tree(const struct faultloc_board *b);
