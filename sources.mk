@@ -76,6 +76,7 @@ glue_sources = \
     src/mpid/ch4/faultloc/faultloc_helper.c \
     src/mpid/ch4/faultloc/faultloc_iface.c \
     src/mpid/ch4/faultloc/faultloc_launcher.c \
+    src/mpid/ch4/faultloc/faultloc_launcher_tell.c \
     src/mpid/ch4/faultloc/faultloc_log.c \
     src/mpid/ch4/faultloc/faultloc_numa.c \
     src/mpid/ch4/faultloc/faultloc_proc.c \
@@ -100,6 +101,7 @@ glue_headers = \
     src/mpid/ch4/faultloc/faultloc_helper.h \
     src/mpid/ch4/faultloc/faultloc_iface.h \
     src/mpid/ch4/faultloc/faultloc_launcher.h \
+    src/mpid/ch4/faultloc/faultloc_launcher_tell.h \
     src/mpid/ch4/faultloc/faultloc_log.h \
     src/mpid/ch4/faultloc/faultloc_numa.h \
     src/mpid/ch4/faultloc/faultloc_proc.h \
@@ -182,6 +184,8 @@ unit_tests = \
     test/unit/test_faultloc_door \
     test/unit/test_faultloc_helper \
     test/unit/test_faultloc_iface \
+    test/unit/test_faultloc_launcher \
+    test/unit/test_faultloc_launcher_tell \
     test/unit/test_faultloc_log \
     test/unit/test_faultloc_numa \
     test/unit/test_faultloc_proc \

@@ -592,6 +592,98 @@ START_TEST(a_loss_that_found_no_place_is_not_forgotten_for_another_verdict)
 }
 END_TEST
 
+/* ---- ranks that are given up ----------------------------------------------------------------- */
+
+/* Two nodes of two ranks each, placed in turn. */
+static struct faultloc_board *make_pairs(int *fd)
+{
+    struct faultloc_board *b = make(2, 4, 2, fd);
+
+    for (int32_t i = 0; i <= 2; i++)
+        faultloc_board_node_first(b)[i] = 2 * i;
+    for (int32_t i = 0; i < 4; i++) {
+        faultloc_board_node_ranks(b)[i] = i / 2 + 2 * (i % 2);
+        faultloc_board_rank_node(b)[i] = i % 2;
+    }
+    return b;
+}
+
+START_TEST(a_rank_is_given_up_once)
+{
+    int fd;
+    struct faultloc_board *b = make_pairs(&fd);
+
+    faultloc_board_give_up(b, 3);
+    faultloc_board_give_up(b, 0);
+    faultloc_board_give_up(b, 3);
+    faultloc_board_give_up(b, -1); /* no ranks of this job */
+    faultloc_board_give_up(b, 4);
+    ck_assert_int_eq(b->failures, 2);
+    ck_assert_int_eq(faultloc_board_failed(b)[0], 3);
+    ck_assert_int_eq(faultloc_board_failed(b)[1], 0);
+    ck_assert_int_eq(faultloc_board_has_failed(b)[3], 1);
+    ck_assert_int_eq(faultloc_board_has_failed(b)[1], 0);
+    close(fd);
+    faultloc_board_unmap(b);
+}
+END_TEST
+
+START_TEST(a_verdict_gives_up_its_rank_or_all_of_its_node)
+{
+    int fd;
+    struct faultloc_board *b = make_pairs(&fd);
+    struct ftree_verdict v = verdict(1, FTREE_CLASS_PROCESS_CRASH, 0);
+
+    v.kind = FTREE_KIND_RANK;
+    v.node = 1;
+    v.rank = 3;
+    faultloc_board_give_up_of(b, &v);
+    ck_assert_int_eq(b->failures, 1);
+    v.class_ = FTREE_CLASS_PROCESS_STOPPED; /* it may go on */
+    v.rank = 1;
+    faultloc_board_give_up_of(b, &v);
+    ck_assert_int_eq(b->failures, 1);
+    v = verdict(2, FTREE_CLASS_NODE_OUTAGE, 0);
+    v.kind = FTREE_KIND_NODE;
+    v.node = 1;
+    v.rank = 3; /* the one that somebody waited for */
+    faultloc_board_give_up_of(b, &v);
+    ck_assert_int_eq(b->failures, 2);
+    ck_assert_int_eq(faultloc_board_failed(b)[1], 1);
+    v.node = 7; /* of no board like this one */
+    faultloc_board_give_up_of(b, &v);
+    ck_assert_int_eq(b->failures, 2);
+    close(fd);
+    faultloc_board_unmap(b);
+}
+END_TEST
+
+START_TEST(a_lost_node_is_given_up_after_the_grace_time)
+{
+    int fd;
+    struct faultloc_board *b = make_pairs(&fd);
+    struct ftree_verdict v = verdict(1, FTREE_CLASS_NODE_OUTAGE, 0);
+
+    v.kind = FTREE_KIND_NODE;
+    v.rank = FTREE_NONE;
+    v.located = 1000;
+    faultloc_board_remember(b, &v);
+    faultloc_board_settle(b, 900, 300); /* by a clock that lags a little */
+    faultloc_board_settle(b, 1299, 300);
+    ck_assert_int_eq(b->failures, 0);
+    v.withdrawn = 1290;
+    faultloc_board_remember(b, &v);
+    faultloc_board_settle(b, 1300, 300);
+    ck_assert_int_eq(b->failures, 0);
+    v.withdrawn = 0;
+    faultloc_board_remember(b, &v);
+    faultloc_board_settle(b, 1300, 300);
+    ck_assert_int_eq(b->failures, 2);
+    close(fd);
+    faultloc_board_unmap(b);
+}
+END_TEST
+
 SUITE("faultloc_board")
 {
     TEST_ROWS(tables_lie_apart, COUNT(shapes));
@@ -608,6 +700,9 @@ SUITE("faultloc_board")
     TEST(a_verdict_that_is_over_stays_in_its_place);
     TEST(on_a_full_board_what_is_over_gives_its_place);
     TEST(a_loss_that_found_no_place_is_not_forgotten_for_another_verdict);
+    TEST(a_rank_is_given_up_once);
+    TEST(a_verdict_gives_up_its_rank_or_all_of_its_node);
+    TEST(a_lost_node_is_given_up_after_the_grace_time);
     TEST(an_office_is_held_by_one);
     TEST(a_holder_that_is_killed_is_succeeded);
     TEST(a_holder_that_calls_exec_is_succeeded);

@@ -6,6 +6,7 @@
 #include "lone.h"
 #include "suite.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define STALL(l) ((l)->cfg.stall)
@@ -380,6 +381,51 @@ START_TEST(a_gone_rank_is_a_verdict_once_it_has_settled)
 }
 END_TEST
 
+/* The launcher says that rank 1 of this node, or another, ended. */
+static int launcher_says(struct lone *l, int32_t node, int32_t rank)
+{
+    struct ftree_symptom s;
+
+    ftree_symptom_init(&s, FTREE_SYMPTOM_PROCESS_EXITED, node, rank, node, l->now - FTREE_MS,
+                       l->now);
+    snprintf(s.detail, sizeof(s.detail), "signal 11 (SIGSEGV), pid 5001");
+    return ftree_symptom(l->ft, l->now, &s);
+}
+
+START_TEST(what_the_launcher_says_of_a_gone_rank_is_a_verdict_at_once)
+{
+    struct lone *l = lone_new(1, 2, 32, 0);
+    const struct ftree_verdict *v = &l->verdict[0];
+
+    l->state[1].phase = FTREE_PHASE_GONE;
+    ck_assert_int_eq(ftree_rank_gone(l->ft, l->now, 1), FTREE_OK); /* the kernel was faster */
+    ck_assert_int_eq(launcher_says(l, 0, 1), FTREE_OK);
+    ck_assert_int_eq(launcher_says(l, 0, 1), FTREE_OK); /* twice */
+    lone_run(l, 5000);
+    ck_assert_str_eq(lone_log(l), "0 verdict process-crash of n0 by process-crash/pid-gone\n"
+                                  "0 reports process-crash of n0: 0 victims\n");
+    ck_assert_int_eq(l->verdicts, 1);
+    ck_assert_int_eq(v->rank, 1);
+    ck_assert_uint_eq(v->first_symptom, 1000 * FTREE_MS - FTREE_MS);
+    ck_assert_int_eq(v->evidences, 2);
+    ck_assert_int_eq(v->evidence[1].source, FTREE_EVIDENCE_SYMPTOM);
+    ck_assert_str_eq(v->evidence[1].detail, "process-exited: signal 11 (SIGSEGV), pid 5001");
+    ck_assert_int_eq(v->confidence, 995); /* half the doubt of 990 */
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(the_launcher_is_not_believed_against_the_kernel)
+{
+    struct lone *l = lone_new(4, 2, 32, 1);
+
+    ck_assert_int_eq(launcher_says(l, 1, 3), FTREE_OK);
+    ck_assert_int_eq(l->verdicts, 0);
+    ck_assert_ptr_nonnull(lone_last(l, WIRE_SYMPTOM)); /* whom it concerns will ask */
+    lone_free(l);
+}
+END_TEST
+
 START_TEST(gone_and_there_again_is_none)
 {
     struct lone *l = lone_new(1, 2, 32, 0);
@@ -439,6 +485,8 @@ SUITE("symptom")
     TEST(who_is_a_victim);
     TEST(a_stopped_rank_is_seen_when_another_stalls);
     TEST(a_gone_rank_is_a_verdict_once_it_has_settled);
+    TEST(what_the_launcher_says_of_a_gone_rank_is_a_verdict_at_once);
+    TEST(the_launcher_is_not_believed_against_the_kernel);
     TEST(gone_and_there_again_is_none);
     TEST(gone_while_the_node_leaves_is_none);
     TEST(many_stalls_at_once_look_at_each_rank_once);

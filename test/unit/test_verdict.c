@@ -128,10 +128,25 @@ START_TEST(nothing_is_certain)
 
     add(l, FTREE_SYMPTOM_POWER_OFF, 2, "");
     for (int i = 0; i < 20; i++)
-        ftree_verdict_support(l->ft, l->now, ftree_group_find(l->ft, 2, FTREE_NONE), model, &v);
+        ftree_verdict_support(l->ft, l->now, &ftree_group_find(l->ft, 2, FTREE_NONE)->symptom[0],
+                              model, &v);
     ck_assert_int_eq(v.confidence, 999);
     ck_assert_int_eq(v.evidences, FTREE_EVIDENCE_MAX);
     lone_free(l);
+}
+END_TEST
+
+START_TEST(which_verdicts_end_ranks)
+{
+    struct ftree_verdict v = {.class_ = FTREE_CLASS_PROCESS_CRASH};
+
+    ck_assert(ftree_verdict_ends_ranks(&v));
+    v.withdrawn = 1;
+    ck_assert(!ftree_verdict_ends_ranks(&v));
+    v = (struct ftree_verdict){.class_ = FTREE_CLASS_NODE_OUTAGE};
+    ck_assert(ftree_verdict_ends_ranks(&v));
+    v.class_ = FTREE_CLASS_PROCESS_STOPPED;
+    ck_assert(!ftree_verdict_ends_ranks(&v));
 }
 END_TEST
 
@@ -143,7 +158,7 @@ START_TEST(a_long_word_is_cut)
     memset(longest, 'x', sizeof(longest));
     longest[sizeof(longest) - 1] = 0;
     add(l, FTREE_SYMPTOM_POWER_OFF, 2, longest);
-    ck_assert_uint_eq(strlen(node_2_is_silent(l)->evidence[4].detail), strlen("power-off: ") + 60);
+    ck_assert_uint_eq(strlen(node_2_is_silent(l)->evidence[4].detail), strlen("power-off: ") + 75);
     lone_free(l);
 }
 END_TEST
@@ -807,6 +822,7 @@ SUITE("verdict")
     TEST(evidence_beyond_the_table_is_left_out);
     TEST(symptoms_that_the_fault_causes_speak_for_it);
     TEST(nothing_is_certain);
+    TEST(which_verdicts_end_ranks);
     TEST(a_long_word_is_cut);
     TEST(a_fault_hides_others_on_its_node_while_it_lasts);
     TEST(one_process_does_not_hide_another);

@@ -614,6 +614,10 @@ int ftree_deputy_answer(const struct ftree_job *job, ftree_time limit, const voi
  * Of those that were withdrawn more than a minute ago the last 32 are known. */
 bool ftree_verdict_at(const struct ftree *ft, int32_t i, struct ftree_verdict *v);
 
+/* Purpose: true if the verdict says that the ranks of its component are gone for good; not of one
+ * that is withdrawn. */
+bool ftree_verdict_ends_ranks(const struct ftree_verdict *v);
+
 /* Purpose: true if a verdict says that this node is lost, frozen or all its ranks ended. */
 bool ftree_has_failed(const struct ftree *ft, int32_t node);
 

@@ -427,7 +427,7 @@ void ftree_facts_add_evidence(const struct ftree *ft, ftree_time now, const stru
 void ftree_verdict_init(struct ftree *ft, ftree_time now, struct ftree_verdict *v,
                         const struct rules_sign *sign, int class_, int32_t node, int32_t rank);
 void ftree_verdict_add_evidence(struct ftree_verdict *v, const struct ftree_evidence *e);
-void ftree_verdict_support(const struct ftree *ft, ftree_time now, const struct group *g,
+void ftree_verdict_support(const struct ftree *ft, ftree_time now, const struct ftree_symptom *s,
                            int32_t model, struct ftree_verdict *v);
 void ftree_verdict_list(const struct ftree *ft, const struct group *g, struct ftree_verdict *v);
 bool ftree_verdict_is_masked(const struct ftree *ft, int32_t model, int32_t node);

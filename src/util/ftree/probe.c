@@ -383,7 +383,8 @@ static void conclude(struct ftree *ft, ftree_time now, const struct suspect *su,
     v.symptoms = g ? g->count : 1;
     v.first_symptom = ftree_min(su->first_symptom, now);
     if (g) {
-        ftree_verdict_support(ft, now, g, model, &v);
+        for (int32_t i = 0; i < g->symptoms; i++)
+            ftree_verdict_support(ft, now, &g->symptom[i], model, &v);
         ftree_verdict_list(ft, g, &v);
     }
     ftree_spread_raise(ft, now, &v);

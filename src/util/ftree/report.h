@@ -73,6 +73,14 @@ struct report_about {
 /* Purpose: "node h2 (ranks 4-5) is down", "rank 4 (pid 5004 on node h2) is stopped". */
 void ftree_report_headline(const struct report_about *a, char *buf, size_t len);
 
+/* Purpose: the first line of a verdict, with its class: "node-outage: node h2 (ranks 4-5) is down". */
+void ftree_report_line(const struct ftree_job *job, const struct ftree_verdict *v, char *buf,
+                       size_t len);
+
+/* Purpose: the ranks that a verdict's component consists of. */
+void ftree_report_component_ranks(const struct ftree_job *job, const struct ftree_verdict *v,
+                                  struct ftree_ranks *set);
+
 /* Purpose: "node h2", "rank 4 (node h2)". */
 void ftree_report_component(const struct report_about *a, char *buf, size_t len);
 

@@ -96,8 +96,8 @@ int32_t report_next_rank(const struct ftree_job *job, const struct ftree_verdict
     return FTREE_NONE;
 }
 
-static void component_ranks(const struct ftree_job *job, const struct ftree_verdict *v,
-                            struct ftree_ranks *set)
+void ftree_report_component_ranks(const struct ftree_job *job, const struct ftree_verdict *v,
+                                  struct ftree_ranks *set)
 {
     memset(set, 0, sizeof(*set));
     for (int32_t r = report_next_rank(job, v, -1); r != FTREE_NONE;
@@ -126,7 +126,7 @@ void report_about(const struct ftree_job *job, const struct ftree_verdict *v,
     struct ftree_ranks set;
     char list[200];
 
-    component_ranks(job, v, &set);
+    ftree_report_component_ranks(job, v, &set);
     ftree_report_ranks(&set, list, sizeof(list));
     snprintf(room->ranks, sizeof(room->ranks), "%s %s", set.count == 1 ? "rank" : "ranks", list);
     *about =
@@ -207,6 +207,18 @@ void ftree_report_headline(const struct report_about *a, char *buf, size_t len)
         snprintf(buf, len, "%s (%snode %s)%s", a->ranks, pid, a->node, words);
     else
         snprintf(buf, len, "%s %s (%s)%s", a->kind, a->name, a->ranks, words);
+}
+
+void ftree_report_line(const struct ftree_job *job, const struct ftree_verdict *v, char *buf,
+                       size_t len)
+{
+    struct report_about about;
+    struct report_room room;
+    char headline[2 * REPORT_LABEL];
+
+    report_about(job, v, &room, &about);
+    ftree_report_headline(&about, headline, sizeof(headline));
+    snprintf(buf, len, "%s: %s", about.class_, headline);
 }
 
 void ftree_report_component(const struct report_about *a, char *buf, size_t len)
@@ -314,9 +326,9 @@ static void probe_words(const struct report_evidence *e, char *buf, size_t len)
 
     snprintf(buf, len, "%s%s on %s%s%s%s%s: %s%s%s%s%s%s%s%s", e->target,
              is(e->role, "deputy") ? "'s deputy" : "", e->path, *e->address ? " " : "", e->address,
-             is_visit ? ", asked by " : "", is_visit ? e->by : "", e->result,
-             *e->error ? " (" : "", e->error, *e->error ? ")" : "",
-             *e->state ? ", says state " : "", e->state, *e->detail ? ", " : "", e->detail);
+             is_visit ? ", asked by " : "", is_visit ? e->by : "", e->result, *e->error ? " (" : "",
+             e->error, *e->error ? ")" : "", *e->state ? ", says state " : "", e->state,
+             *e->detail ? ", " : "", e->detail);
 }
 
 void ftree_report_evidence(const struct report_evidence *e, char *buf, size_t len)
@@ -348,12 +360,10 @@ const char *report_address(const struct report_job *rj, int32_t node, int path, 
 void report_evidence(const struct report_job *rj, const struct ftree_evidence *e,
                      struct report_evidence_room *room, struct report_evidence *words)
 {
-    static const char *const sources[] = {[FTREE_EVIDENCE_PROBE] = "probe",
-                                          [FTREE_EVIDENCE_PROC] = "proc",
-                                          [FTREE_EVIDENCE_STATE] = "state",
-                                          [FTREE_EVIDENCE_LOG] = "log",
-                                          [FTREE_EVIDENCE_SYMPTOM] = "symptom",
-                                          [FTREE_EVIDENCE_VISIT] = "visit"};
+    static const char *const sources[] = {
+        [FTREE_EVIDENCE_PROBE] = "probe",     [FTREE_EVIDENCE_PROC] = "proc",
+        [FTREE_EVIDENCE_STATE] = "state",     [FTREE_EVIDENCE_LOG] = "log",
+        [FTREE_EVIDENCE_SYMPTOM] = "symptom", [FTREE_EVIDENCE_VISIT] = "visit"};
     bool by_path = e->path < FTREE_PATHS;
     const char *address =
         report_address(rj, e->target, e->path, room->address, sizeof(room->address));
@@ -368,11 +378,10 @@ void report_evidence(const struct report_job *rj, const struct ftree_evidence *e
                                                : "agent",
         .target = ftree_node_name(rj->job, e->target, room->target, sizeof(room->target)),
         .address = address ? address : "",
-        .result = ftree_reach_name(e->source == FTREE_EVIDENCE_PROBE ||
-                                           e->source == FTREE_EVIDENCE_VISIT
-                                       ? e->reach
-                                   : e->source == FTREE_EVIDENCE_SYMPTOM ? FTREE_REACH_NOT_ASKED
-                                                                         : FTREE_REACH_ANSWERED),
+        .result = ftree_reach_name(
+            e->source == FTREE_EVIDENCE_PROBE || e->source == FTREE_EVIDENCE_VISIT ? e->reach
+            : e->source == FTREE_EVIDENCE_SYMPTOM ? FTREE_REACH_NOT_ASKED
+                                                  : FTREE_REACH_ANSWERED),
         .error = ftree_report_errno(e->error, room->error, sizeof(room->error)),
         .state = room->state,
         .by = ftree_node_name(rj->job, e->by, room->by, sizeof(room->by)),

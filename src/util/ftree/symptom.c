@@ -84,6 +84,8 @@ static void clean(char *text, size_t size)
             *text = '?';
 }
 
+static bool ends_own_rank(struct ftree *ft, ftree_time now, const struct ftree_symptom *s);
+
 int ftree_symptom(struct ftree *ft, ftree_time now, const struct ftree_symptom *told)
 {
     struct ftree_symptom s = *told;
@@ -95,7 +97,8 @@ int ftree_symptom(struct ftree *ft, ftree_time now, const struct ftree_symptom *
     s.reporters = 1;
     s.reporter[0] = ft->self;
     clean(s.detail, sizeof(s.detail));
-    ftree_correlate(ft, now, &s, false);
+    if (!ends_own_rank(ft, now, &s))
+        ftree_correlate(ft, now, &s, false);
     return FTREE_OK;
 }
 
@@ -206,7 +209,9 @@ int ftree_rank_gone(struct ftree *ft, ftree_time now, int32_t rank)
                : add_finding(ft, now, rank, now);
 }
 
-static void confirm(struct ftree *ft, ftree_time now, const struct finding *f)
+/* told: what the launcher said of it, NULL: nothing.  True: it is a verdict. */
+static bool confirm(struct ftree *ft, ftree_time now, const struct finding *f,
+                    const struct ftree_symptom *told)
 {
     struct ftree_evidence e = {.source = FTREE_EVIDENCE_PROC,
                                .path = FTREE_PATHS,
@@ -225,14 +230,14 @@ static void confirm(struct ftree *ft, ftree_time now, const struct finding *f)
     ft->io->look(ft->io_ctx, i, &s);
     if (!ftree_symptom_is_trouble(&s) || ft->leaving) {
         ftree_trace(ft, "rank %d is well again", f->rank);
-        return;
+        return false;
     }
     ftree_facts_init(&facts);
     ftree_facts_process(&facts, s.phase, s.proc_state, RULES_SEEN_BY_AGENT);
     sign = ftree_rules_decide(ft->rules, &facts, UINT64_MAX, true, &well, &model);
     if (!sign || well) {
         ftree_trace(ft, "rank %d: no sign of the rules decides", f->rank);
-        return;
+        return false;
     }
     ftree_verdict_init(ft, now, &v, sign, ft->rules->model[model].class_, ft->self, f->rank);
     e.proc_state = s.phase == FTREE_PHASE_GONE ? 'X' : s.proc_state;
@@ -240,7 +245,29 @@ static void confirm(struct ftree *ft, ftree_time now, const struct finding *f)
     v.pid = s.pid;
     v.symptoms = 1;
     v.first_symptom = f->first_symptom;
+    if (told)
+        ftree_verdict_support(ft, now, told, model, &v);
     ftree_spread_raise(ft, now, &v);
+    return true;
+}
+
+/* The launcher waited for this process itself, and does not tell of those that it killed: where the
+ * process is gone indeed there is nothing to wait for, and nobody else to ask. */
+static bool ends_own_rank(struct ftree *ft, ftree_time now, const struct ftree_symptom *s)
+{
+    struct finding f = {.rank = s->about.rank, .first_symptom = s->first};
+    bool is_end = s->kind == FTREE_SYMPTOM_PROCESS_EXITED || s->kind == FTREE_SYMPTOM_OUT_OF_MEMORY;
+
+    if (!is_end || f.rank == FTREE_NONE || s->about.node != ft->self)
+        return false;
+    if (ftree_verdict_on_rank(ft, ft->self, f.rank))
+        return true;
+    if (!confirm(ft, now, &f, s))
+        return false;
+    for (int32_t i = ft->findings.n - 1; i >= 0; i--)
+        if (ft->findings.items[i].rank == f.rank)
+            FTREE_DROP(ft->findings, i);
+    return true;
 }
 
 /* ---- time ------------------------------------------------------------------------------------ */
@@ -283,7 +310,7 @@ void ftree_symptom_tick(struct ftree *ft, ftree_time now)
             continue;
         }
         FTREE_DROP(ft->findings, i);
-        confirm(ft, now, &f);
+        confirm(ft, now, &f, NULL);
     }
 }
 

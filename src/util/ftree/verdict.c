@@ -48,28 +48,26 @@ void ftree_verdict_add_evidence(struct ftree_verdict *v, const struct ftree_evid
 
 /* What other middleware saw, and the fault causes, makes it more likely: each kind of symptom
  * halves what is left of the doubt.  What rules derived from it is no further witness. */
-void ftree_verdict_support(const struct ftree *ft, ftree_time now, const struct group *g,
+void ftree_verdict_support(const struct ftree *ft, ftree_time now, const struct ftree_symptom *s,
                            int32_t model, struct ftree_verdict *v)
 {
-    for (int32_t i = 0; i < g->symptoms; i++) {
-        const struct ftree_symptom *s = &g->symptom[i];
-        const struct ftree_symptom_info *info = ftree_symptom_info(s->kind);
-        struct ftree_evidence e = {.source = FTREE_EVIDENCE_SYMPTOM,
-                                   .path = FTREE_PATHS,
-                                   .target = s->about.node,
-                                   .by = s->reporter[0],
-                                   .error = s->error,
-                                   .at = ftree_min(s->last, now)};
-        if (info->source == FTREE_SOURCE_MESSAGE_PASSING || s->reporters == 0 ||
-            !(ft->rules->model[model].symptoms >> s->kind & 1))
-            continue;
-        v->confidence = (uint16_t) (1000 - (1000 - v->confidence + 1) / 2);
-        for (int32_t j = 0; j < v->candidates; j++)
-            v->candidate[j].confidence /= 2;
-        snprintf(e.detail, sizeof(e.detail), "%s%s%.60s", info->name, s->detail[0] ? ": " : "",
-                 s->detail);
-        ftree_verdict_add_evidence(v, &e);
-    }
+    const struct ftree_symptom_info *info = ftree_symptom_info(s->kind);
+    struct ftree_evidence e = {.source = FTREE_EVIDENCE_SYMPTOM,
+                               .path = FTREE_PATHS,
+                               .target = s->about.node,
+                               .by = s->reporter[0],
+                               .error = s->error,
+                               .at = ftree_min(s->last, now)};
+
+    if (info->source == FTREE_SOURCE_MESSAGE_PASSING || s->reporters == 0 ||
+        !(ft->rules->model[model].symptoms >> s->kind & 1))
+        return;
+    v->confidence = (uint16_t) (1000 - (1000 - v->confidence + 1) / 2);
+    for (int32_t j = 0; j < v->candidates; j++)
+        v->candidate[j].confidence /= 2;
+    snprintf(e.detail, sizeof(e.detail), "%s%s%.75s", info->name, s->detail[0] ? ": " : "",
+             s->detail);
+    ftree_verdict_add_evidence(v, &e);
 }
 
 /* Faults that can only be listed, for no probe tells: they share what doubt is left. */
@@ -391,6 +389,12 @@ bool ftree_verdict_takes_node(const struct ftree *ft, const struct outline *v)
         default:
             return false;
     }
+}
+
+bool ftree_verdict_ends_ranks(const struct ftree_verdict *v)
+{
+    return !v->withdrawn &&
+           (v->class_ == FTREE_CLASS_NODE_OUTAGE || v->class_ == FTREE_CLASS_PROCESS_CRASH);
 }
 
 bool ftree_has_failed(const struct ftree *ft, int32_t node)

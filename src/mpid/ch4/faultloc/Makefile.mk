@@ -19,6 +19,7 @@ noinst_HEADERS +=                                   \
     src/mpid/ch4/faultloc/faultloc_helper.h         \
     src/mpid/ch4/faultloc/faultloc_iface.h          \
     src/mpid/ch4/faultloc/faultloc_launcher.h       \
+    src/mpid/ch4/faultloc/faultloc_launcher_tell.h  \
     src/mpid/ch4/faultloc/faultloc_log.h            \
     src/mpid/ch4/faultloc/faultloc_numa.h           \
     src/mpid/ch4/faultloc/faultloc_proc.h           \
@@ -52,6 +53,7 @@ mpi_core_sources +=                                 \
     src/mpid/ch4/faultloc/faultloc_iface.c          \
     src/mpid/ch4/faultloc/faultloc_init.c           \
     src/mpid/ch4/faultloc/faultloc_launcher.c       \
+    src/mpid/ch4/faultloc/faultloc_launcher_tell.c  \
     src/mpid/ch4/faultloc/faultloc_log.c            \
     src/mpid/ch4/faultloc/faultloc_numa.c           \
     src/mpid/ch4/faultloc/faultloc_proc.c           \

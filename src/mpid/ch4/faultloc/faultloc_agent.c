@@ -8,6 +8,7 @@
 #include "faultloc_calls.h"
 #include "faultloc_door.h"
 #include "faultloc_iface.h"
+#include "faultloc_launcher_tell.h"
 #include "faultloc_log.h"
 #include "faultloc_proc.h"
 #include "faultloc_reader.h"
@@ -151,6 +152,8 @@ static void remember_verdict(void *ctx, const struct ftree_verdict *v)
     struct agent *a = ctx;
 
     faultloc_board_remember(a->h->board, v);
+    if (v->class_ == FTREE_CLASS_PROCESS_CRASH)
+        faultloc_board_give_up_of(a->h->board, v);
 }
 
 static void trace(void *ctx, const char *line)
@@ -231,6 +234,14 @@ static bool is_fatal(const struct ftree_verdict *v)
     return !v->withdrawn && v->class_ != FTREE_CLASS_UNKNOWN;
 }
 
+static void tell_launcher(const struct agent *a, const struct ftree_verdict *v)
+{
+    struct faultloc_launcher_word w;
+
+    faultloc_launcher_verdict(&a->h->job, v, &w);
+    faultloc_launcher_send(a->h->settings.launcher, &w);
+}
+
 static void tell(void *ctx, const struct ftree_verdict *v)
 {
     struct agent *a = ctx;
@@ -261,6 +272,8 @@ static void tell(void *ctx, const struct ftree_verdict *v)
         faultloc_write(STDERR_FILENO, text);
     free(text);
     free(known);
+    if (!v->own_only)
+        tell_launcher(a, v);
     if (a->h->settings.action == FAULTLOC_ACTION_ABORT && a->abort_at == FTREE_NEVER && is_fatal(v))
         a->abort_at = faultloc_now() + ABORT_DELAY;
 }
@@ -378,6 +391,7 @@ static void look_at_board(struct agent *a, ftree_time now)
         ftree_late(a->ft, now, now - a->look_at);
     a->look_at = now + sample / 2 + draw(a) % (sample + 1);
     restore_verdicts(a, now);
+    faultloc_board_settle(a->h->board, now, a->h->settings.grace);
     for (int32_t i = 0; i < a->h->board->slots; i++) {
         faultloc_log_tick(a->h->board, i, now);
         faultloc_watch_look(&a->h->watch, now, i, a->pid_fd[i] < 0 && i != a->h->slot, &s);
@@ -469,8 +483,13 @@ static int open_rules(struct agent *a)
 
 static void open_door(struct agent *a, ftree_time now)
 {
-    if (a->has_door && faultloc_door_open(&a->door, now, a->h->board->job_id))
-        faultloc_epoll_add(a->epoll, a->h->door, TAG_DOOR);
+    struct faultloc_launcher_word w;
+
+    if (!a->has_door || !faultloc_door_open(&a->door, now, a->h->board->job_id))
+        return;
+    faultloc_epoll_add(a->epoll, a->h->door, TAG_DOOR);
+    faultloc_launcher_hello(a->door.path, &w);
+    faultloc_launcher_send(a->h->settings.launcher, &w);
 }
 
 static void hear_symptoms(struct agent *a, ftree_time now)

@@ -7,6 +7,7 @@
 #define FAULTLOC_AGENT_H_INCLUDED
 
 #include "faultloc_board.h"
+#include "faultloc_launcher.h"
 #include "faultloc_channel.h"
 
 /*
@@ -27,10 +28,12 @@ enum faultloc_action {
 struct faultloc_settings {
     ftree_time stall; /* ns */
     ftree_time sample; /* ns, mean time between two looks at the board */
+    ftree_time grace; /* ns, how long a dying job may wait for its verdict */
     enum faultloc_action action;
     char report[FAULTLOC_PATH_ROOM]; /* where the JSON goes, %j expanded; "": nowhere */
     char trace[FAULTLOC_PATH_ROOM]; /* where the trace goes; "": nowhere */
     char rules[FAULTLOC_PATH_ROOM]; /* the rule base; "": the built-in one */
+    char launcher[FAULTLOC_LAUNCHER_PATH]; /* its socket (faultloc_launcher.h); "": there is none */
     bool symptoms; /* of other middleware are taken in */
     bool verbose; /* reports have the table of nodes and the trace */
 };

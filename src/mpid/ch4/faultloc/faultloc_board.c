@@ -240,13 +240,27 @@ void faultloc_board_give_up(struct faultloc_board *b, int32_t rank)
     b->failures = n + 1; /* after the entry: a rank reads without a lock */
 }
 
-/* ---- verdicts -------------------------------------------------------------------------------- */
-
-static bool loses_a_peer(const struct ftree_verdict *v)
+void faultloc_board_give_up_of(struct faultloc_board *b, const struct ftree_verdict *v)
 {
-    return !v->withdrawn &&
-           (v->class_ == FTREE_CLASS_NODE_OUTAGE || v->class_ == FTREE_CLASS_PROCESS_CRASH);
+    const int32_t *first = faultloc_board_node_first(b), *ranks = faultloc_board_node_ranks(b);
+
+    if (!ftree_verdict_ends_ranks(v) || v->own_only || v->node < 0 || v->node >= b->nodes)
+        return;
+    if (v->rank != FTREE_NONE && v->kind == FTREE_KIND_RANK)
+        faultloc_board_give_up(b, v->rank);
+    else
+        for (int32_t i = first[v->node]; i < first[v->node + 1]; i++)
+            faultloc_board_give_up(b, ranks[i]);
 }
+
+void faultloc_board_settle(struct faultloc_board *b, ftree_time now, ftree_time grace)
+{
+    for (int32_t i = 0; i < b->verdicts; i++)
+        if (now - b->verdict[i].located >= grace && now >= b->verdict[i].located)
+            faultloc_board_give_up_of(b, &b->verdict[i]);
+}
+
+/* ---- verdicts -------------------------------------------------------------------------------- */
 
 static int32_t find_verdict(const struct faultloc_board *b, const struct ftree_verdict *v)
 {
@@ -269,14 +283,14 @@ static int32_t free_place(const struct faultloc_board *b, bool loses)
             (oldest < 0 || b->verdict[i].withdrawn < b->verdict[oldest].withdrawn))
             oldest = i;
     for (int32_t i = b->verdicts - 1; i >= 0 && oldest < 0 && loses; i--)
-        if (!loses_a_peer(&b->verdict[i]))
+        if (!ftree_verdict_ends_ranks(&b->verdict[i]))
             oldest = i;
     return oldest;
 }
 
 void faultloc_board_remember(struct faultloc_board *b, const struct ftree_verdict *v)
 {
-    int32_t i = find_verdict(b, v), lost = loses_a_peer(v);
+    int32_t i = find_verdict(b, v), lost = ftree_verdict_ends_ranks(v);
 
     if (i < 0 && !v->withdrawn)
         i = free_place(b, lost);
@@ -287,6 +301,6 @@ void faultloc_board_remember(struct faultloc_board *b, const struct ftree_verdic
     else if (i >= 0)
         b->withdrawals++;
     for (i = 0; i < b->verdicts; i++)
-        lost += loses_a_peer(&b->verdict[i]);
+        lost += ftree_verdict_ends_ranks(&b->verdict[i]);
     b->peer_lost = lost > 0;
 }

@@ -57,7 +57,8 @@ struct faultloc_board {
 
     /* For the next agent: what is known already. */
     _Atomic int32_t verdicts;
-    _Atomic int32_t withdrawals; /* goes up when one of them is over, or gave its place to another */
+    _Atomic int32_t
+        withdrawals; /* goes up when one of them is over, or gave its place to another */
     struct ftree_verdict verdict[FAULTLOC_BOARD_VERDICTS];
 
     /* Offsets of the tables and of the first slot, bytes from the beginning. */
@@ -106,6 +107,13 @@ _Atomic uint8_t *faultloc_board_has_failed(const struct faultloc_board *b);
 
 /* Purpose: gives a rank up, unless it is already.  To be called by the agent alone. */
 void faultloc_board_give_up(struct faultloc_board *b, int32_t rank);
+
+/* Purpose: gives up all ranks of the verdict's component (a rank, or a node). */
+void faultloc_board_give_up_of(struct faultloc_board *b, const struct ftree_verdict *v);
+
+/* Purpose: gives up the ranks of all verdicts on the board that end ranks and have stood for `grace`
+ * ns: until then a lost node may turn out to have been out of reach only. */
+void faultloc_board_settle(struct faultloc_board *b, ftree_time now, ftree_time grace);
 
 /* Purpose: the packed tree, b->tree_bytes of it. */
 void *faultloc_board_tree(const struct faultloc_board *b);

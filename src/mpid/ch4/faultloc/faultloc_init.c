@@ -128,6 +128,19 @@ cvars:
       description : >-
         What happens once a fault is located: report tells it, abort then also ends the job.
 
+    - name        : MPIR_CVAR_FAULTLOC_GRACE_MS
+      category    : FAULTLOC
+      type        : int
+      default     : 3000
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_BASIC
+      scope       : MPI_T_SCOPE_ALL_EQ
+      description : >-
+        How long a dying job may wait for its verdict, in milliseconds, 0 to 60000: mpiexec before
+        it cleans up, and a rank before it aborts because of an error of the transport. It never
+        takes longer than the verdict does. A lost node that stays lost for so long is given up:
+        what waits for its ranks fails with MPIX_ERR_PROC_FAILED.
+
     - name        : MPIR_CVAR_FAULTLOC_NODE_NAME
       category    : FAULTLOC
       type        : string
@@ -274,12 +287,19 @@ static void read_path(const char *cvar, const char *pattern, const char *job_id,
 
 static void read_settings(struct faultloc_settings *s, const char *job_id, const char *node)
 {
+    const char *launcher;
+
     memset(s, 0, sizeof(*s));
     s->stall = FTREE_MS * (ftree_time) in_range("MPIR_CVAR_FAULTLOC_STALL_MS",
                                                 MPIR_CVAR_FAULTLOC_STALL_MS, 100, 3600000, 1000);
     s->sample = FTREE_MS * (ftree_time) in_range("MPIR_CVAR_FAULTLOC_SAMPLE_MS",
                                                  MPIR_CVAR_FAULTLOC_SAMPLE_MS, 10, 60000, 400);
+    s->grace = FTREE_MS * (ftree_time) in_range("MPIR_CVAR_FAULTLOC_GRACE_MS",
+                                                MPIR_CVAR_FAULTLOC_GRACE_MS, 0, 60000, 3000);
     s->action = read_action();
+    launcher = getenv(FAULTLOC_LAUNCHER_ENV);
+    if (launcher && launcher[0] == '/' && strlen(launcher) < sizeof(s->launcher))
+        MPL_strncpy(s->launcher, launcher, sizeof(s->launcher));
     read_path("MPIR_CVAR_FAULTLOC_REPORT", MPIR_CVAR_FAULTLOC_REPORT, job_id, node, s->report);
     read_path("MPIR_CVAR_FAULTLOC_TRACE", MPIR_CVAR_FAULTLOC_TRACE, job_id, node, s->trace);
     read_path("MPIR_CVAR_FAULTLOC_RULES", MPIR_CVAR_FAULTLOC_RULES, job_id, node, s->rules);

@@ -1,0 +1,27 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef FAULTLOC_LAUNCHER_TELL_H_INCLUDED
+#define FAULTLOC_LAUNCHER_TELL_H_INCLUDED
+
+#include "faultloc_launcher.h"
+#include "ftree.h"
+
+/* The agent's side of faultloc_launcher.h. */
+
+/* Purpose: the word that says that the agent hears symptoms at `door`, a path. */
+void faultloc_launcher_hello(const char *door, struct faultloc_launcher_word *w);
+
+/* Purpose: the word about a verdict, or about its withdrawal.  Ranks for which there are too few
+ * ranges are counted alone. */
+void faultloc_launcher_verdict(const struct ftree_job *job, const struct ftree_verdict *v,
+                               struct faultloc_launcher_word *w);
+
+/* Purpose: sends it to the socket at `path` ("": there is none), at once or not at all: an agent
+ * does not wait for a launcher.
+ * Errors: an errno. */
+int faultloc_launcher_send(const char *path, const struct faultloc_launcher_word *w);
+
+#endif /* FAULTLOC_LAUNCHER_TELL_H_INCLUDED */

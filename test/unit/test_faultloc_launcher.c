@@ -1,0 +1,111 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "faultloc_launcher.h"
+#include "suite.h"
+
+#include <string.h>
+
+static struct faultloc_launcher_word word(void)
+{
+    struct faultloc_launcher_word w;
+
+    memset(&w, 0, sizeof(w));
+    w.magic = FAULTLOC_LAUNCHER_MAGIC;
+    w.bytes = sizeof(w);
+    w.kind = FAULTLOC_LAUNCHER_VERDICT;
+    w.ranks.count = 3;
+    w.ranks.ranges = 2;
+    w.ranks.range[0].first = w.ranks.range[0].last = 2;
+    w.ranks.range[1].first = 4;
+    w.ranks.range[1].last = 5;
+    return w;
+}
+
+static bool is_word(const struct faultloc_launcher_word *w)
+{
+    return faultloc_launcher_is_word(w, sizeof(*w), 6);
+}
+
+START_TEST(a_word_is_one)
+{
+    struct faultloc_launcher_word w = word();
+
+    ck_assert(is_word(&w));
+    ck_assert(faultloc_launcher_is_word(&w, sizeof(w), INT32_MAX));
+    w.victims.count = 6; /* more than the ranges have */
+    ck_assert(is_word(&w));
+}
+END_TEST
+
+/* What is wrong with a word: bytes that are changed in a good one. */
+static const struct {
+    size_t at, bytes;
+    uint8_t value;
+} wrongs[] = {
+    {offsetof(struct faultloc_launcher_word, magic), 1, 0},
+    {offsetof(struct faultloc_launcher_word, bytes), 1, 1},
+    {offsetof(struct faultloc_launcher_word, kind), 1, FAULTLOC_LAUNCHER_KINDS},
+    {offsetof(struct faultloc_launcher_word, kind), 4, 0xff},
+    {offsetof(struct faultloc_launcher_word, door), FAULTLOC_LAUNCHER_PATH, 'x'},
+    {offsetof(struct faultloc_launcher_word, class_), 24, 'x'},
+    {offsetof(struct faultloc_launcher_word, host), 64, 'x'},
+    {offsetof(struct faultloc_launcher_word, line), FAULTLOC_LAUNCHER_LINE, 'x'},
+    {offsetof(struct faultloc_launcher_word, ranks.count), 4, 0xff},
+    {offsetof(struct faultloc_launcher_word, ranks.count), 1, 7},
+    {offsetof(struct faultloc_launcher_word, ranks.ranges), 4, 0xff},
+    {offsetof(struct faultloc_launcher_word, ranks.ranges), 1, FAULTLOC_LAUNCHER_RANGES + 1},
+    {offsetof(struct faultloc_launcher_word, ranks.range[0].first), 4, 0xff},
+    {offsetof(struct faultloc_launcher_word, ranks.range[0].first), 1, 3}, /* after its last */
+    {offsetof(struct faultloc_launcher_word, ranks.range[0].last), 1, 4}, /* into the next */
+    {offsetof(struct faultloc_launcher_word, ranks.range[1].last), 1, 6}, /* there are six */
+    {offsetof(struct faultloc_launcher_word, victims.count), 1, 7},
+};
+
+START_TEST(what_is_wrong_is_refused)
+{
+    struct faultloc_launcher_word w = word();
+
+    memset((char *) &w + wrongs[_i].at, wrongs[_i].value, wrongs[_i].bytes);
+    ck_assert(!is_word(&w));
+}
+END_TEST
+
+START_TEST(another_length_is_refused)
+{
+    struct faultloc_launcher_word w[2] = {word(), word()};
+
+    ck_assert(!faultloc_launcher_is_word(w, sizeof(w[0]) - 1, 6));
+    ck_assert(!faultloc_launcher_is_word(w, sizeof(w[0]) + 1, 6));
+    ck_assert(!faultloc_launcher_is_word(w, 0, 6));
+}
+END_TEST
+
+START_TEST(anything_may_come)
+{
+    struct faultloc_launcher_word w;
+    uint32_t seed = 1;
+
+    for (int i = 0; i < 100000; i++) {
+        w = word();
+        for (int j = 0; j < 8; j++) {
+            seed = seed * 1664525u + 1013904223u; /* Numerical Recipes' quick generator */
+            ((unsigned char *) &w)[seed % sizeof(w)] = (unsigned char) (seed >> 24);
+        }
+        if (is_word(&w)) {
+            ck_assert_uint_lt(strlen(w.line), sizeof(w.line));
+            ck_assert_int_lt(w.ranks.range[0].last, 6);
+        }
+    }
+}
+END_TEST
+
+SUITE("faultloc_launcher")
+{
+    TEST(a_word_is_one);
+    TEST_ROWS(what_is_wrong_is_refused, COUNT(wrongs));
+    TEST(another_length_is_refused);
+    TEST(anything_may_come);
+}

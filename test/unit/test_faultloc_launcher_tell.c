@@ -1,0 +1,154 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "faultloc_launcher_tell.h"
+#include "suite.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+static const char *const names[] = {"h0", "h1"};
+static const int32_t rank_node[] = {0, 0, 1, 1, 1}, node_first[] = {0, 2, 5},
+                     node_ranks[] = {0, 1, 2, 3, 4};
+static const struct ftree_job job = {.nodes = 2,
+                                     .size = 5,
+                                     .node_name = names,
+                                     .rank_node = rank_node,
+                                     .node_first = node_first,
+                                     .node_ranks = node_ranks};
+
+START_TEST(a_hello_says_where_the_door_is)
+{
+    struct faultloc_launcher_word w;
+
+    faultloc_launcher_hello("/run/user/7/faultloc/4711@h1.sock", &w);
+    ck_assert(faultloc_launcher_is_word(&w, sizeof(w), job.size));
+    ck_assert_uint_eq(w.kind, FAULTLOC_LAUNCHER_HELLO);
+    ck_assert_str_eq(w.door, "/run/user/7/faultloc/4711@h1.sock");
+}
+END_TEST
+
+START_TEST(a_verdict_is_told_with_its_ranks)
+{
+    struct ftree_verdict v = {.class_ = FTREE_CLASS_PROCESS_CRASH,
+                              .kind = FTREE_KIND_RANK,
+                              .node = 1,
+                              .rank = 3,
+                              .switch_ = FTREE_NONE,
+                              .pid = 4711,
+                              .id = 9,
+                              .fln = 1};
+    struct faultloc_launcher_word w;
+
+    v.victims.count = 2;
+    v.victims.ranges = 1;
+    v.victims.range[0].last = 1;
+    faultloc_launcher_verdict(&job, &v, &w);
+    ck_assert(faultloc_launcher_is_word(&w, sizeof(w), job.size));
+    ck_assert_uint_eq(w.kind, FAULTLOC_LAUNCHER_VERDICT);
+    ck_assert_uint_eq(w.id, 9);
+    ck_assert_int_eq(w.fln, 1);
+    ck_assert_str_eq(w.class_, "process-crash");
+    ck_assert_str_eq(w.host, "h1");
+    ck_assert_str_eq(w.line,
+                     "process-crash: rank 3 (pid 4711 on node h1) ended without MPI_Finalize");
+    ck_assert_uint_eq(w.ends_ranks, 1);
+    ck_assert_int_eq(w.ranks.count, 1);
+    ck_assert_int_eq(w.ranks.range[0].first, 3);
+    ck_assert_int_eq(w.victims.count, 2);
+    ck_assert_int_eq(w.victims.range[0].last, 1);
+    v.withdrawn = 5;
+    faultloc_launcher_verdict(&job, &v, &w);
+    ck_assert_uint_eq(w.kind, FAULTLOC_LAUNCHER_WITHDRAWN);
+    ck_assert_uint_eq(w.ends_ranks, 0);
+}
+END_TEST
+
+START_TEST(a_lost_node_is_all_of_its_ranks)
+{
+    struct ftree_verdict v = {.class_ = FTREE_CLASS_NODE_OUTAGE,
+                              .kind = FTREE_KIND_NODE,
+                              .node = 1,
+                              .rank = FTREE_NONE,
+                              .switch_ = FTREE_NONE};
+    struct faultloc_launcher_word w;
+
+    faultloc_launcher_verdict(&job, &v, &w);
+    ck_assert_int_eq(w.ranks.count, 3);
+    ck_assert_int_eq(w.ranks.ranges, 1);
+    ck_assert_int_eq(w.ranks.range[0].first, 2);
+    ck_assert_int_eq(w.ranks.range[0].last, 4);
+    ck_assert_uint_eq(w.ends_ranks, 1);
+}
+END_TEST
+
+START_TEST(more_victims_than_ranges_are_counted)
+{
+    struct ftree_verdict v = {.class_ = FTREE_CLASS_PROCESS_STOPPED, .switch_ = FTREE_NONE};
+    struct faultloc_launcher_word w;
+
+    v.victims.count = v.victims.ranges = 40;
+    for (int32_t i = 0; i < 40; i++)
+        v.victims.range[i].first = v.victims.range[i].last = 2 * i;
+    faultloc_launcher_verdict(&job, &v, &w);
+    ck_assert(faultloc_launcher_is_word(&w, sizeof(w), 100));
+    ck_assert_int_eq(w.victims.count, 40);
+    ck_assert_int_eq(w.victims.ranges, FAULTLOC_LAUNCHER_RANGES);
+}
+END_TEST
+
+START_TEST(it_is_sent_or_not_but_never_waits)
+{
+    char folder[] = "/tmp/test-launcher-XXXXXX", path[FAULTLOC_LAUNCHER_PATH];
+    struct sockaddr_un a = {.sun_family = AF_UNIX};
+    struct faultloc_launcher_word w, got;
+    int fd = socket(AF_UNIX, SOCK_DGRAM, 0), rc = 0;
+
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    snprintf(path, sizeof(path), "%s/launcher.sock", folder);
+    memcpy(a.sun_path, path, sizeof(path));
+    faultloc_launcher_hello("/x", &w);
+    ck_assert_int_eq(faultloc_launcher_send("", &w), 0); /* there is no launcher */
+    ck_assert_int_eq(faultloc_launcher_send(path, &w), ENOENT);
+    ck_assert_int_eq(bind(fd, (const struct sockaddr *) &a, sizeof(a)), 0);
+    ck_assert_int_eq(faultloc_launcher_send(path, &w), 0);
+    ck_assert_int_eq(recv(fd, &got, sizeof(got), 0), sizeof(got));
+    ck_assert_int_eq(memcmp(&w, &got, sizeof(w)), 0);
+    for (int i = 0; i < 100000 && !rc; i++) /* nobody reads it */
+        rc = faultloc_launcher_send(path, &w);
+    ck_assert_int_eq(rc, EAGAIN);
+    close(fd);
+    ck_assert_int_eq(faultloc_launcher_send(path, &w), ECONNREFUSED);
+    unlink(path);
+    rmdir(folder);
+}
+END_TEST
+
+START_TEST(a_path_that_is_too_long_is_an_error)
+{
+    char path[200];
+    struct faultloc_launcher_word w;
+
+    memset(path, 'x', sizeof(path));
+    path[sizeof(path) - 1] = '\0';
+    faultloc_launcher_hello("/x", &w);
+    ck_assert_int_eq(faultloc_launcher_send(path, &w), ENAMETOOLONG);
+}
+END_TEST
+
+SUITE("faultloc_launcher_tell")
+{
+    TEST(a_hello_says_where_the_door_is);
+    TEST(a_verdict_is_told_with_its_ranks);
+    TEST(a_lost_node_is_all_of_its_ranks);
+    TEST(more_victims_than_ranges_are_counted);
+    TEST(it_is_sent_or_not_but_never_waits);
+    TEST(a_path_that_is_too_long_is_an_error);
+}
