@@ -143,6 +143,11 @@ static int rank_main(int in, int out, void *arg)
             case 'q':
                 word = stop_helper(r);
                 break;
+            case 'a':
+                r->slot->state = FAULTLOC_SLOT_LEFT;
+                faultloc_helper_quit(helper, 10000);
+                process_tell(out, 'a');
+                _exit(3);
             case 'u':
                 word = send_own_signal();
                 break;
@@ -714,6 +719,34 @@ START_TEST(a_lost_process_alone_on_its_node_is_told)
 }
 END_TEST
 
+/* It ends by a will of its own, and says so: who waits for it asks in vain, but accuses nobody. */
+START_TEST(who_quits_in_the_middle_of_the_job_has_not_crashed)
+{
+    start_job(2, 1);
+    ck_assert_int_eq(ask(&rank[1], 'a'), 'a');
+    ck_assert_int_eq(count_in("trace", "leaves without having heard of everyone"), 1);
+    process_end(&rank[1].process);
+    rank[1].process.pid = 0;
+    wait_for_rank(&rank[0], 1);
+    /* told again and again, and each time who is asked says that it has left */
+    UNTIL_TURNING(count_in("trace", "rank 0 stalls, waits for rank 1") == 2);
+    ck_assert_int_eq(verdicts(), 0);
+    end_job();
+}
+END_TEST
+
+START_TEST(who_quits_leaves_the_office_to_who_stays)
+{
+    start_job(2, 2);
+    ck_assert_int_eq(ask(&rank[0], 'a'), 'a');
+    process_end(&rank[0].process);
+    rank[0].process.pid = 0;
+    UNTIL(is_agent(&rank[1]));
+    ck_assert_int_eq(verdicts(), 0);
+    end_job();
+}
+END_TEST
+
 START_TEST(a_stopped_process_alone_on_its_node_is_told)
 {
     start_job(2, 1);
@@ -721,8 +754,8 @@ START_TEST(a_stopped_process_alone_on_its_node_is_told)
     wait_for_rank(&rank[0], 1);
     UNTIL_TURNING(said("[faultloc] process-stopped: ") == 1);
     ck_assert_int_ge(said("rank 1"), 1);
-    UNTIL_TURNING(
-        count_in("report.json", "\"rule\": \"process-stopped/connects-never-answers\"") == 1);
+    UNTIL_TURNING(count_in("report.json", "\"rule\": \"process-stopped/connects-never-answers\"") ==
+                  1);
     end_job();
 }
 END_TEST
@@ -736,8 +769,8 @@ START_TEST(a_stopped_agent_is_told_by_its_deputy)
     wait_for_rank(&rank[0], 2);
     UNTIL_TURNING(said("[faultloc] process-stopped: ") == 1);
     ck_assert_int_ge(said("rank 2"), 1);
-    UNTIL_TURNING(
-        count_in("report.json", "\"rule\": \"process-stopped/deputy-says-stopped\"") == 1);
+    UNTIL_TURNING(count_in("report.json", "\"rule\": \"process-stopped/deputy-says-stopped\"") ==
+                  1);
     end_job();
 }
 END_TEST
@@ -1005,6 +1038,8 @@ SUITE("faultloc_helper")
     TEST(who_has_left_may_end);
     TEST(abort_ends_the_job_where_no_rank_looks);
     TEST(a_lost_process_alone_on_its_node_is_told);
+    TEST(who_quits_in_the_middle_of_the_job_has_not_crashed);
+    TEST(who_quits_leaves_the_office_to_who_stays);
     TEST(a_stopped_process_alone_on_its_node_is_told);
     TEST(a_stopped_agent_is_told_by_its_deputy);
     TEST(a_long_wait_is_no_fault);

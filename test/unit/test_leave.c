@@ -118,6 +118,38 @@ START_TEST(nobody_lingers_for_ever_and_those_around_are_told)
 }
 END_TEST
 
+START_TEST(who_ends_in_the_middle_of_the_job_tells_those_around_it)
+{
+    struct lone *l = lone_new(7, 1, 2, 1);
+
+    hear(l, 3, WIRE_GOODBYE);
+    lone_log(l);
+    ftree_leave_at_once(l->ft, l->now);
+    ck_assert(!ftree_may_go(l->ft)); /* before they have it */
+    lone_acks(l, 0);
+    lone_acks(l, 4);
+    ck_assert(ftree_may_go(l->ft));
+    ck_assert_str_eq(lone_log(l), "0 leaves without having heard of everyone\n"
+                                  "0 -> n0 data goodbye\n"
+                                  "0 -> n4 data goodbye\n");
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(who_has_left_already_does_not_say_goodbye_twice)
+{
+    struct lone *l = lone_new(7, 1, 2, 3);
+
+    ftree_leave(l->ft, l->now);
+    lone_acks(l, 1);
+    ftree_leave_at_once(l->ft, l->now);
+    ck_assert_str_eq(lone_log(l), "0 -> n1 data goodbye\n"
+                                  "0 leaves without having heard of everyone\n");
+    ck_assert(ftree_may_go(l->ft));
+    lone_free(l);
+}
+END_TEST
+
 START_TEST(who_said_goodbye_and_is_not_released_goes_too)
 {
     struct lone *l = lone_new(7, 1, 2, 3);
@@ -274,6 +306,8 @@ SUITE("leave")
     TEST(the_root_releases_all);
     TEST(a_release_means_nothing_to_who_stays);
     TEST(nobody_lingers_for_ever_and_those_around_are_told);
+    TEST(who_ends_in_the_middle_of_the_job_tells_those_around_it);
+    TEST(who_has_left_already_does_not_say_goodbye_twice);
     TEST(who_said_goodbye_and_is_not_released_goes_too);
     TEST(a_goodbye_goes_past_a_silent_parent);
     TEST(with_nobody_above_those_below_are_released);

@@ -587,6 +587,11 @@ ftree_time ftree_deadline(const struct ftree *ft);
  * of having crashed: a closed port is then a node that has left. */
 void ftree_leave(struct ftree *ft, ftree_time now);
 
+/* Purpose: as ftree_leave(), but for a node whose last rank ends in the middle of the job, by a will
+ * of its own (MPI_Abort): it waits for nobody, and those around it are told, so that they do not
+ * take its closed port for a crash. */
+void ftree_leave_at_once(struct ftree *ft, ftree_time now);
+
 /* Purpose: true once the node may go: everyone has left, or `linger` is over; and what it had still
  * to say is said (messages are acknowledged or given up, a verdict is told to people). */
 bool ftree_may_go(const struct ftree *ft);

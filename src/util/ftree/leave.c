@@ -103,6 +103,13 @@ void ftree_leave(struct ftree *ft, ftree_time now)
     ftree_leave_try(ft, now);
 }
 
+void ftree_leave_at_once(struct ftree *ft, ftree_time now)
+{
+    ftree_leave(ft, now);
+    ft->leave_until = now;
+    ftree_leave_tick(ft, now);
+}
+
 void ftree_leave_goodbye(struct ftree *ft, ftree_time now, int32_t from)
 {
     int32_t *node;

@@ -723,11 +723,16 @@ static bool may_leave(struct agent *a)
         /* else the set is ready for ever; `wake` may be written only now */
         epoll_ctl(a->epoll, EPOLL_CTL_DEL, a->h->wake, NULL);
     }
+    if (a->h->quitting && !faultloc_watch_all_left(&a->h->watch))
+        return true; /* a process that stays is the next agent */
     if (!faultloc_watch_all_left(&a->h->watch) && now < a->leave_by) {
         a->look_at = now + LEAVE_LOOK;
         return false;
     }
-    ftree_leave(a->ft, now);
+    if (a->h->quitting)
+        ftree_leave_at_once(a->ft, now);
+    else
+        ftree_leave(a->ft, now);
     a->look_at = FTREE_NEVER;
     if (a->channel && ftree_may_go(a->ft) && faultloc_channel_unsent(a->channel) > 0)
         a->look_at = now + LEAVE_LOOK;

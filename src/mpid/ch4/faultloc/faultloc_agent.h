@@ -54,4 +54,10 @@ int faultloc_helper_start(struct faultloc_board *board, int32_t slot,
  * agent, at most a few seconds. */
 void faultloc_helper_stop(struct faultloc_helper *helper);
 
+/* Purpose: this process is about to end in the middle of the job, by a will of its own (its slot says
+ * that it has left).  Where nobody of the node is left the others are told, so that they do not take
+ * it for a crash; else another process becomes the agent when this one ends.  Waits for that at most
+ * `patience_ms`; the helper must not be used any more. */
+void faultloc_helper_quit(struct faultloc_helper *helper, int patience_ms);
+
 #endif /* FAULTLOC_AGENT_H_INCLUDED */

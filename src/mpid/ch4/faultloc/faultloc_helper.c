@@ -305,3 +305,21 @@ void faultloc_helper_stop(struct faultloc_helper *h)
     pthread_join(h->thread, NULL);
     free_helper(h);
 }
+
+void faultloc_helper_quit(struct faultloc_helper *h, int patience_ms)
+{
+    uint64_t one = 1;
+    struct timespec until;
+
+    h->quitting = true;
+    h->stopping = true;
+    if (!h->has_office || write(h->wake, &one, sizeof(one)) < 0)
+        return;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += patience_ms / 1000;
+    until.tv_nsec += patience_ms % 1000 * 1000000L;
+    until.tv_sec += until.tv_nsec / 1000000000L;
+    until.tv_nsec %= 1000000000L;
+    /* it may still run then: nothing is freed, for the process ends */
+    pthread_timedjoin_np(h->thread, NULL, &until);
+}

@@ -28,6 +28,7 @@ struct faultloc_helper {
     int error; /* why it cannot, 0: it does */
     int wake; /* eventfd: look at `stopping` */
     atomic_bool stopping;
+    atomic_bool quitting; /* in the middle of the job: as soon as those around it know */
     atomic_bool has_office;
     atomic_bool abandoned; /* set by the first of rank and thread that is done with it */
     _Atomic(struct faultloc_channel *) channel; /* for a forked child */

@@ -1019,6 +1019,22 @@ int MPIDI_faultloc_peer_is_lost(void)
     return local.board && local.board->peer_lost;
 }
 
+/* How long an aborting process may take to say goodbye, ms: two of the shortest timers. */
+#define GOODBYE_MS 300
+
+/* The process ends the job or is ended by an error of MPI: no crash of its own. */
+void MPIDI_faultloc_aborting(void)
+{
+    struct faultloc_helper *helper = local.helper;
+
+    if (!local.board || MPIDI_faultloc_page.slot.state == FAULTLOC_SLOT_LEFT)
+        return;
+    MPIDI_faultloc_page.slot.state = FAULTLOC_SLOT_LEFT;
+    local.helper = NULL;
+    if (helper)
+        faultloc_helper_quit(helper, GOODBYE_MS);
+}
+
 void MPIDI_faultloc_stop(void)
 {
     if (!local.board)

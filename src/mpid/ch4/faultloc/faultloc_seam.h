@@ -35,7 +35,7 @@ enum faultloc_slot_state {
     FAULTLOC_SLOT_EMPTY,
     FAULTLOC_SLOT_RUNNING,
     FAULTLOC_SLOT_FINALIZING, /* in MPI_Finalize */
-    FAULTLOC_SLOT_LEFT        /* MPI_Finalize's work is done */
+    FAULTLOC_SLOT_LEFT /* MPI_Finalize's work is done */
 };
 
 /* Peers of a wait that are no rank of the world. */
@@ -48,16 +48,16 @@ enum faultloc_slot_state {
  * misread costs a probe, never an accusation.
  */
 struct faultloc_slot {
-    uint64_t call;          /* which call (low bits), how many ended (the others): see below */
-    uint64_t wait_call;     /* `call` when the wait below was noted */
+    uint64_t call; /* which call (low bits), how many ended (the others): see below */
+    uint64_t wait_call; /* `call` when the wait below was noted */
     uint64_t wait_since_ns; /* CLOCK_MONOTONIC, 0: none */
-    uint64_t wait_request;  /* which request is waited for, below its handle; never dereferenced */
-    uint64_t posts;         /* requests to other nodes that were not complete at once */
-    uint64_t spins;         /* turns of wait loops */
-    int32_t wait_peer;      /* rank of the world, or FAULTLOC_PEER_... */
-    uint32_t state;         /* enum faultloc_slot_state */
+    uint64_t wait_request; /* which request is waited for, below its handle; never dereferenced */
+    uint64_t posts; /* requests to other nodes that were not complete at once */
+    uint64_t spins; /* turns of wait loops */
+    int32_t wait_peer; /* rank of the world, or FAULTLOC_PEER_... */
+    uint32_t state; /* enum faultloc_slot_state */
     int32_t rank, pid;
-    uint64_t start;       /* of the process, clock ticks since boot: tells a reused pid */
+    uint64_t start; /* of the process, clock ticks since boot: tells a reused pid */
     uint32_t many_threads; /* MPI_THREAD_MULTIPLE: `call` may be torn, waits are not */
 };
 
@@ -82,12 +82,12 @@ struct faultloc_slot {
 #define FAULTLOC_RING_RECV 1
 
 struct faultloc_message {
-    uint64_t count;    /* of elements whose size the datatype says */
+    uint64_t count; /* of elements whose size the datatype says */
     int32_t tag;
-    int32_t peer;      /* rank in the communicator; below 0: any source */
+    int32_t peer; /* rank in the communicator; below 0: any source */
     uint16_t context;
     uint16_t datatype; /* lower half of a builtin's handle, its second byte is the size; 0: bytes */
-    uint32_t mark[2];  /* by type */
+    uint32_t mark[2]; /* by type */
     uint32_t spare;
 };
 
@@ -112,7 +112,9 @@ struct faultloc_page {
 /* on x86 it keeps the compiler from reordering, and is no instruction */
 #define FAULTLOC_STORES_SO_FAR() __atomic_thread_fence(__ATOMIC_RELEASE)
 #else
-#define FAULTLOC_STORES_SO_FAR() do { } while (0)
+#define FAULTLOC_STORES_SO_FAR() \
+    do { \
+    } while (0)
 #endif
 
 /* Counts, and sets `now` to the new count.  Two threads write only where no lock is held when a
@@ -124,7 +126,8 @@ struct faultloc_page {
 #elif defined(__x86_64__) && defined(__GNUC__) && defined(__OPTIMIZE__)
 #define FAULTLOC_RING_COUNT(ring, now) \
     __asm__ __volatile__("addl %2, %1; movl %1, %0" \
-                         : "=r"(now), "+m"((ring)->count) : "i"(FAULTLOC_RING_STEP))
+                         : "=r"(now), "+m"((ring)->count) \
+                         : "i"(FAULTLOC_RING_STEP))
 #else
 #define FAULTLOC_RING_COUNT(ring, now) ((now) = (ring)->count += FAULTLOC_RING_STEP)
 #endif
@@ -135,8 +138,8 @@ struct faultloc_page {
         uint32_t now_; \
         struct faultloc_message *m_; \
         FAULTLOC_RING_COUNT(ring, now_); \
-        m_ = (struct faultloc_message *) (void *) \
-            ((char *) (ring)->entry + now_ % FAULTLOC_RING_BYTES); \
+        m_ = (struct faultloc_message *) (void *) ((char *) (ring)->entry + \
+                                                   now_ % FAULTLOC_RING_BYTES); \
         FAULTLOC_STORES_SO_FAR(); \
         m_->count = (uint64_t) (count_); \
         m_->tag = (tag_); \
@@ -178,14 +181,20 @@ extern union MPIDI_faultloc_page MPIDI_faultloc_page MPIDI_FAULTLOC_HIDDEN;
     (((h) ^ (uint32_t) (unsigned char) ((i) < sizeof(s) ? (s)[(i) < sizeof(s) ? (i) : 0] : 0)) * \
      16777619u)
 #define MPIDI_FAULTLOC_HASH_4(h, s, i) \
-    MPIDI_FAULTLOC_HASH_1(MPIDI_FAULTLOC_HASH_1(MPIDI_FAULTLOC_HASH_1( \
-        MPIDI_FAULTLOC_HASH_1(h, s, (i)), s, (i) + 1), s, (i) + 2), s, (i) + 3)
+    MPIDI_FAULTLOC_HASH_1( \
+        MPIDI_FAULTLOC_HASH_1(MPIDI_FAULTLOC_HASH_1(MPIDI_FAULTLOC_HASH_1(h, s, (i)), s, (i) + 1), \
+                              s, (i) + 2), \
+        s, (i) + 3)
 #define MPIDI_FAULTLOC_HASH_16(h, s, i) \
-    MPIDI_FAULTLOC_HASH_4(MPIDI_FAULTLOC_HASH_4(MPIDI_FAULTLOC_HASH_4( \
-        MPIDI_FAULTLOC_HASH_4(h, s, (i)), s, (i) + 4), s, (i) + 8), s, (i) + 12)
+    MPIDI_FAULTLOC_HASH_4( \
+        MPIDI_FAULTLOC_HASH_4(MPIDI_FAULTLOC_HASH_4(MPIDI_FAULTLOC_HASH_4(h, s, (i)), s, (i) + 4), \
+                              s, (i) + 8), \
+        s, (i) + 12)
 #define MPIDI_FAULTLOC_CALL_ID(s) \
-    ((MPIDI_FAULTLOC_HASH_16(MPIDI_FAULTLOC_HASH_16(MPIDI_FAULTLOC_HASH_16( \
-        2166136261u, s, 0u), s, 16u), s, 32u) >> (32 - FAULTLOC_CALL_BITS)) | 1)
+    ((MPIDI_FAULTLOC_HASH_16( \
+          MPIDI_FAULTLOC_HASH_16(MPIDI_FAULTLOC_HASH_16(2166136261u, s, 0u), s, 16u), s, 32u) >> \
+      (32 - FAULTLOC_CALL_BITS)) | \
+     1)
 
 #if defined(__x86_64__) && defined(__GNUC__) && defined(__OPTIMIZE__)
 #if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
@@ -195,7 +204,8 @@ extern union MPIDI_faultloc_page MPIDI_faultloc_page MPIDI_FAULTLOC_HIDDEN;
 #endif
 #define MPIDI_FAULTLOC_ADD(n) \
     __asm__ __volatile__(MPIDI_FAULTLOC_LOCK "addq %1, %0" \
-                         : "+m"(MPIDI_faultloc_page.slot.call) : "er"((int64_t) (n)))
+                         : "+m"(MPIDI_faultloc_page.slot.call) \
+                         : "er"((int64_t) (n)))
 #else
 #define MPIDI_FAULTLOC_ADD(n) (MPIDI_faultloc_page.slot.call += (uint64_t) (n))
 #endif
@@ -206,7 +216,9 @@ extern union MPIDI_faultloc_page MPIDI_faultloc_page MPIDI_FAULTLOC_HIDDEN;
 
 /* Which peer a request to another node is about: UCX and OFI do not keep it until completion.  What
  * is complete at once is never waited for, and its peer need not be found out. */
-#define MPIDI_FAULTLOC_REQUEST_DECL void *faultloc_av; uint64_t faultloc_serial;
+#define MPIDI_FAULTLOC_REQUEST_DECL \
+    void *faultloc_av; \
+    uint64_t faultloc_serial;
 #define MPIDI_FAULTLOC_REQUEST_PEER(req, av) \
     do { \
         if ((req) && !MPIR_Request_is_complete(req)) { \
@@ -222,7 +234,7 @@ extern union MPIDI_faultloc_page MPIDI_faultloc_page MPIDI_FAULTLOC_HIDDEN;
     if (unlikely((int32_t) (datatype) < 0)) { \
         MPI_Aint bytes_; \
         MPIR_Datatype_get_size_macro(datatype, bytes_); \
-        m_->count = (uint64_t) ((count) * bytes_); \
+        m_->count = (uint64_t) ((count) *bytes_); \
         m_->datatype = 0; \
     }
 #define MPIDI_FAULTLOC_LOG(type, count, datatype, rank, tag, context) \
@@ -253,10 +265,12 @@ int MPIDI_faultloc_start(void) MPIDI_FAULTLOC_HIDDEN;
 int MPIDI_faultloc_peer_is_lost(void) MPIDI_FAULTLOC_HIDDEN;
 void MPIDI_faultloc_finalizing(void) MPIDI_FAULTLOC_HIDDEN;
 void MPIDI_faultloc_stop(void) MPIDI_FAULTLOC_HIDDEN;
+void MPIDI_faultloc_aborting(void) MPIDI_FAULTLOC_HIDDEN;
 #define MPIDI_FAULTLOC_PREPARE() MPIDI_faultloc_prepare()
 #define MPIDI_FAULTLOC_START() MPIDI_faultloc_start()
 #define MPIDI_FAULTLOC_FINALIZING() MPIDI_faultloc_finalizing()
 #define MPIDI_FAULTLOC_STOP() MPIDI_faultloc_stop()
+#define MPIDI_FAULTLOC_ABORTING() MPIDI_faultloc_aborting()
 #define MPIDI_FAULTLOC_PEER_IS_LOST() MPIDI_faultloc_peer_is_lost()
 
 #else
@@ -264,16 +278,33 @@ void MPIDI_faultloc_stop(void) MPIDI_FAULTLOC_HIDDEN;
 #define MPIDI_FAULTLOC_CALL_ENTER
 #define MPIDI_FAULTLOC_CALL_EXIT
 #define MPIDI_FAULTLOC_REQUEST_DECL
-#define MPIDI_FAULTLOC_REQUEST_PEER(req, av) do { } while (0)
+#define MPIDI_FAULTLOC_REQUEST_PEER(req, av) \
+    do { \
+    } while (0)
 #define MPIDI_FAULTLOC_IS_DONE(req) 0
-#define MPIDI_FAULTLOC_LOG_SEND(count, datatype, rank, tag, comm, offset) do { } while (0)
-#define MPIDI_FAULTLOC_LOG_RECV(count, datatype, rank, tag, comm, offset) do { } while (0)
-#define MPIDI_FAULTLOC_WAIT_TURN(req) do { } while (0)
+#define MPIDI_FAULTLOC_LOG_SEND(count, datatype, rank, tag, comm, offset) \
+    do { \
+    } while (0)
+#define MPIDI_FAULTLOC_LOG_RECV(count, datatype, rank, tag, comm, offset) \
+    do { \
+    } while (0)
+#define MPIDI_FAULTLOC_WAIT_TURN(req) \
+    do { \
+    } while (0)
 #define MPIDI_FAULTLOC_PROGRESS_WAIT(state, req) MPID_Progress_wait(state)
-#define MPIDI_FAULTLOC_PREPARE() do { } while (0)
+#define MPIDI_FAULTLOC_PREPARE() \
+    do { \
+    } while (0)
 #define MPIDI_FAULTLOC_START() MPI_SUCCESS
-#define MPIDI_FAULTLOC_FINALIZING() do { } while (0)
-#define MPIDI_FAULTLOC_STOP() do { } while (0)
+#define MPIDI_FAULTLOC_FINALIZING() \
+    do { \
+    } while (0)
+#define MPIDI_FAULTLOC_STOP() \
+    do { \
+    } while (0)
+#define MPIDI_FAULTLOC_ABORTING() \
+    do { \
+    } while (0)
 #define MPIDI_FAULTLOC_PEER_IS_LOST() 0
 
 #endif /* ENABLE_FAULTLOC */
