@@ -228,7 +228,8 @@ facts="$(names rules.h RULES_FACTS) $(names rules.h RULES_NUMBERS)"
 same facts "$(tr ' ' '\n' <<<"$facts" | sort | paste -sd' ')" \
     '."$defs".conditions.properties | keys[]'
 same values "$(values)" '."$defs" |
-    (.reach, .witnessed, .no_yes, .side, .ranks, .process, .seen_by, .link, .behind).anyOf[0].enum[],
+    (.reach, .witnessed, .no_yes, .side, .ranks, .process, .seen_by, .link, .behind,
+        .launcher).anyOf[0].enum[],
     (.step.properties | (.ask, .of, .over, .if).enum[])'
 sed 's/\\-/-/g' "$manual" >"$work/manual"
 for name in $(names ftree.h FTREE_SYMPTOMS) $(names ftree.h FTREE_CLASSES) $facts $(values) \

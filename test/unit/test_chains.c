@@ -253,6 +253,20 @@ static void all_ports_are_refused(struct lone *l)
     reach(l, DEPUTY, FTREE_REACH_REFUSED, FTREE_REACH_REFUSED, ECONNREFUSED);
 }
 
+static void the_launcher_and_the_kernel_say_it_ended(struct lone *l)
+{
+    seen(l, FTREE_SYMPTOM_PROCESS_EXITED, 2);
+    reach(l, AGENT, FTREE_REACH_REFUSED, FTREE_REACH_REFUSED, ECONNREFUSED);
+}
+
+static void the_launcher_lost_its_daemon(struct lone *l)
+{
+    seen(l, FTREE_SYMPTOM_PROXY_LOST, 2);
+    reach(l, AGENT, FTREE_REACH_REFUSED, FTREE_REACH_REFUSED, ECONNREFUSED);
+    lone_run(l, 160);
+    reach(l, DEPUTY, FTREE_REACH_REFUSED, FTREE_REACH_REFUSED, ECONNREFUSED);
+}
+
 static void its_kernel_says_of_its_link(struct lone *l, enum ftree_symptom_kind kind,
                                         enum ftree_link link)
 {
@@ -513,6 +527,43 @@ static const struct {
      "900 -> n1 data verdict-down\n"
      "900 -> n3 data verdict-down\n"
      "= process-stopped of rank 2 (pid 5002) on n2 0.900, by silent-agent; or node-frozen 0.100\n"},
+    {"process-crash/launcher-and-port", 4, 1, the_launcher_and_the_kernel_say_it_ended,
+     "0   group n2: process-exited, 1 in all\n"
+     "0   rule exited-before-finalize on n2:\n"
+     "0   rule exited-before-finalize derives process-gone\n"
+     "0   rule process-gone on n2: process-crash 0.850 node-outage 0.050 node-frozen 0.020"
+     " process-stopped 0.020 unknown 0.020\n"
+     "0 suspects n2: process-gone, rule process-gone\n"
+     "0   asks n2: response of agent over all\n"
+     "0 -> n2 data probe\n"
+     "0 -> n2 mgmt probe\n"
+     "0 verdict process-crash of n2 by process-crash/launcher-and-port\n"
+     "0 -> n1 data verdict-down\n"
+     "0 -> n3 data verdict-down\n"
+     "= process-crash of rank 2 (pid 5002) on n2 0.995, by process-gone\n"},
+    {"process-crash/launcher-and-all-ports", 4, 2, the_launcher_lost_its_daemon,
+     "0   group n2: proxy-lost, 1 in all\n"
+     "0   rule launcher-lost-proxy on n2: node-outage 0.500 process-crash 0.200 node-frozen"
+     " 0.100 process-stopped 0.050 unknown 0.100\n"
+     "0 suspects n2: proxy-lost, rule launcher-lost-proxy\n"
+     "0   asks n2: response of agent over all\n"
+     "0 -> n2 data probe\n"
+     "0 -> n2 mgmt probe\n"
+     "150   asks n2: response of agent over all\n"
+     "150 -> n2 data probe fresh\n"
+     "150 -> n2 mgmt probe fresh\n"
+     "150   asks n2: response of deputy over all\n"
+     "150 -> n2 data probe deputy fresh\n"
+     "150 -> n2 mgmt probe deputy fresh\n"
+     "150   asks n2: response of witnesses over all\n"
+     "150 -> n1 data probe\n"
+     "150 -> n1 mgmt probe\n"
+     "150 -> n3 data probe\n"
+     "150 -> n3 mgmt probe\n"
+     "160 verdict process-crash of n2 by process-crash/launcher-and-all-ports\n"
+     "160 -> n1 data verdict-down\n"
+     "160 -> n3 data verdict-down\n"
+     "= process-crash of rank any on n2 0.990, by launcher-lost-proxy\n"},
     {"process-crash/pid-gone", 4, 2, an_own_rank_is_gone,
      "150 verdict process-crash of n0 by process-crash/pid-gone\n"
      "150 -> n1 data verdict-down\n"
@@ -2391,7 +2442,7 @@ START_TEST(what_rules_derive_is_no_further_witness)
     reach(l, AGENT, FTREE_REACH_REFUSED, FTREE_REACH_REFUSED, ECONNREFUSED);
     lone_run(l, 900);
     ck_assert_int_eq(l->verdicts, 1);
-    ck_assert_int_eq(l->verdict[0].confidence, 985); /* half the doubt of 970, once */
+    ck_assert_int_eq(l->verdict[0].confidence, 995); /* half the doubt of 990, once */
     for (int32_t i = 0; i < l->verdict[0].evidences; i++)
         if (l->verdict[0].evidence[i].source == FTREE_EVIDENCE_SYMPTOM)
             ck_assert_str_eq(l->verdict[0].evidence[i].detail, "out-of-memory");

@@ -276,6 +276,27 @@ static const struct told {
      {{RULES_FACT_PROCESS, RULES_PROCESS_GONE}, {RULES_FACT_SEEN_BY, 1}}, {{0}}, NULL},
     {"nothing", NULL, true, {{0}}, {{0}}, NULL},
 
+    /* the launcher's word and the kernel's */
+    {"ended, refused", "process-gone", false,
+     {{RULES_FACT_LAUNCHER, RULES_LAUNCHER_ENDED}, {RULES_FACT_AGENT, REFU}}, {{0}},
+     "process-crash/launcher-and-port"},
+    {"daemon lost, refused", "launcher-lost-proxy", false,
+     {{RULES_FACT_LAUNCHER, RULES_LAUNCHER_LOST}, {RULES_FACT_AGENT, REFU}}, {{0}},
+     "process-crash/launcher-and-port"},
+    {"ended, not heard yet", "process-gone", false,
+     {{RULES_FACT_LAUNCHER, RULES_LAUNCHER_ENDED}, {RULES_FACT_AGENT, CONN}}, {{0}}, NULL},
+    {"one of several ended", "process-gone", false,
+     {{RULES_FACT_LAUNCHER, RULES_LAUNCHER_ENDED}, {RULES_FACT_AGENT, REFU},
+      {RULES_FACT_DEPUTY, REFU}, {RULES_FACT_RANKS, RULES_RANKS_SEVERAL}}, {{0}}, NULL},
+    {"daemon of several lost", "launcher-lost-proxy", false,
+     {{RULES_FACT_LAUNCHER, RULES_LAUNCHER_LOST}, {RULES_FACT_AGENT, REFU},
+      {RULES_FACT_DEPUTY, REFU}, {RULES_FACT_RANKS, RULES_RANKS_SEVERAL}}, {{0}},
+     "process-crash/launcher-and-all-ports"},
+    {"daemon lost, deputy there", "launcher-lost-proxy", false,
+     {{RULES_FACT_LAUNCHER, RULES_LAUNCHER_LOST}, {RULES_FACT_AGENT, REFU},
+      {RULES_FACT_DEPUTY, CONN}, {RULES_FACT_DEPUTY_CONNECTS, RULES_YES},
+      {RULES_FACT_RANKS, RULES_RANKS_SEVERAL}}, {{0}}, NULL},
+
     /* the data interface, told over management */
     {"down", "stalled-peer", false,
      {{RULES_FACT_AGENT, ANSW}, {RULES_FACT_MGMT, ANSW}, {RULES_FACT_DATA, SILE},

@@ -187,6 +187,22 @@ static void find_process(const struct suspect *su, struct rules_facts *facts)
             ftree_facts_process(facts, su->state.rank[i].phase, 'D', RULES_SEEN_BY_AGENT);
 }
 
+/* What the process manager told of the suspect; of both, that a process ended. */
+static void find_launcher(const struct ftree *ft, const struct suspect *su,
+                          struct rules_facts *facts)
+{
+    const struct group *g = ftree_group_find(ft, su->node, FTREE_NONE);
+    uint8_t *told = &facts->value[RULES_FACT_LAUNCHER];
+
+    for (int32_t i = 0; g && i < g->symptoms; i++) {
+        uint8_t kind = g->symptom[i].kind;
+        if (kind == FTREE_SYMPTOM_PROCESS_EXITED || kind == FTREE_SYMPTOM_OUT_OF_MEMORY)
+            *told = RULES_LAUNCHER_ENDED;
+        else if (kind == FTREE_SYMPTOM_PROXY_LOST && *told == RULES_LAUNCHER_NONE)
+            *told = RULES_LAUNCHER_LOST;
+    }
+}
+
 void ftree_facts_find(const struct ftree *ft, const struct suspect *su, bool at_end,
                       struct rules_facts *facts)
 {
@@ -194,6 +210,7 @@ void ftree_facts_find(const struct ftree *ft, const struct suspect *su, bool at_
     find_reaches(ft, su, at_end, facts);
     find_elsewhere(ft, su, facts);
     find_surroundings(ft, su, facts);
+    find_launcher(ft, su, facts);
     if (at_end) {
         facts->value[RULES_FACT_BEHIND] = ftree_neighbour_silence(ft, su, false).behind;
         facts->value[RULES_FACT_BEHIND_DATA] = ftree_neighbour_silence(ft, su, true).behind;

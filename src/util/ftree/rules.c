@@ -24,6 +24,7 @@ static const char *const process_values[] = {"none",   "running",    "stopped",
                                              "traced", "disk-sleep", "gone"};
 static const char *const seen_by_values[] = {"nobody", "agent", "deputy"};
 static const char *const behind_values[] = {"none", "some-answer", "all-silent", "cut-off"};
+static const char *const launcher_values[] = {"none", "ended", "lost"};
 static const char *const link_values[] = {"unknown", "up", "down", "no-carrier", "gone"};
 
 _Static_assert(COUNT(reach_values) == RULES_REACH_NO_PATH + 1, "one word for each reach");

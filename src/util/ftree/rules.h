@@ -55,7 +55,9 @@
  *                   its switch was heard, all behind a switch above it are silent, or all who are
  *                   not behind a switch above the asking node
  *   behind-data     and over the data path
- *   deputy-connects whether the deputy's best answer over some path is "connected" */
+ *   deputy-connects whether the deputy's best answer over some path is "connected"
+ *   launcher        what the process manager has told: nothing, that a process of the suspect ended,
+ *                   or that it has lost its own daemon there */
 #define RULES_FACTS(X) \
     X(RULES_FACT_AGENT, "agent", reach_values) \
     X(RULES_FACT_DEPUTY, "deputy", reach_values) \
@@ -75,7 +77,8 @@
     X(RULES_FACT_ELSEWHERE, "elsewhere", reach_values) \
     X(RULES_FACT_ELSEWHERE_DATA, "elsewhere-data", reach_values) \
     X(RULES_FACT_BEHIND, "behind", behind_values) \
-    X(RULES_FACT_BEHIND_DATA, "behind-data", behind_values)
+    X(RULES_FACT_BEHIND_DATA, "behind-data", behind_values) \
+    X(RULES_FACT_LAUNCHER, "launcher", launcher_values)
 
 enum rules_fact {
 #define RULES_FACT_ENUM(id, name, values) id,
@@ -107,6 +110,7 @@ enum { /* none some-answer all-silent cut-off */
     RULES_BEHIND_SILENT,
     RULES_BEHIND_CUT_OFF
 };
+enum { RULES_LAUNCHER_NONE, RULES_LAUNCHER_ENDED, RULES_LAUNCHER_LOST }; /* none ended lost */
 /* link_values are enum ftree_link: "unknown" "up" "down" "no-carrier" "gone" */
 
 /* Facts that are numbers, from a state probe; NAN: not known, then no condition on it holds. */
