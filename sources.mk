@@ -9,6 +9,7 @@ core_sources = \
     src/util/ftree/answer.c \
     src/util/ftree/check.c \
     src/util/ftree/correlate.c \
+    src/util/ftree/crowd.c \
     src/util/ftree/facts.c \
     src/util/ftree/ftree.c \
     src/util/ftree/group.c \
@@ -178,6 +179,7 @@ unit_tests = \
     test/unit/test_chains \
     test/unit/test_check \
     test/unit/test_correlate \
+    test/unit/test_crowd \
     test/unit/test_facts \
     test/unit/test_faultloc_board \
     test/unit/test_faultloc_channel_tcp \

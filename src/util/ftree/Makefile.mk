@@ -20,6 +20,7 @@ noinst_HEADERS +=                   \
 mpi_core_sources +=                     \
     src/util/ftree/answer.c             \
     src/util/ftree/correlate.c          \
+    src/util/ftree/crowd.c              \
     src/util/ftree/facts.c              \
     src/util/ftree/ftree.c              \
     src/util/ftree/group.c              \

@@ -231,7 +231,9 @@ static bool may_be_path(const struct ftree_symptom *s)
            s->kind == FTREE_SYMPTOM_PEER_UNREACHABLE;
 }
 
-static bool is_by_path(const struct ftree *ft, const struct ftree_symptom *s)
+/* True if what is known of a data path explains it: that of the node, or those of all who reported
+ * it. */
+bool ftree_correlate_is_by_path(const struct ftree *ft, const struct ftree_symptom *s)
 {
     if (!may_be_path(s))
         return false;
@@ -253,7 +255,8 @@ static bool explained(struct ftree *ft, ftree_time now, const struct ftree_sympt
         ftree_trace(ft, "symptom about %s expired", ftree_name(ft, s->about.node, name));
         return true;
     }
-    if (!ftree_has_failed(ft, s->about.node) && any_reporter_lives(ft, s) && !is_by_path(ft, s) &&
+    if (!ftree_has_failed(ft, s->about.node) && any_reporter_lives(ft, s) &&
+        !ftree_correlate_is_by_path(ft, s) &&
         !ftree_verdict_on_rank(ft, s->about.node, s->about.rank))
         return false;
     if (count_explained(ft, s))

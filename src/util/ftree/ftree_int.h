@@ -23,6 +23,7 @@
  *     correlate.c  where a symptom is analysed: purified, merged, sent along the tree
  *     group.c      what belongs together, and which faults the rules see behind it
  *     probe.c      suspects: asking a node by its strategy until a sign decides
+ *     crowd.c      many suspects behind one switch: a few are examined, the others wait for these
  *     visit.c      asking a suspect for somebody else, from where this node is
  *     neighbour.c  one node or all behind a switch: asking a few others behind it
  *     facts.c      what the answers came to, in the words of the rule base
@@ -109,6 +110,7 @@ struct suspect {
     uint8_t since[FTREE_PATHS][FTREE_ROLES]; /* the best that was heard since, which is less, */
     int16_t since_error[FTREE_PATHS][FTREE_ROLES]; /* and its errno */
     bool has_state, has_log;
+    bool waits, waited; /* for what comes of others behind its switch; see crowd.c */
     int32_t witness; /* how far from the own node the last witness asked was */
     int32_t visitor; /* how far from the suspect the last visitor was */
     ftree_time first_symptom, opened, asked, again, deadline;
@@ -352,6 +354,7 @@ bool ftree_correlate_is_overloaded(const struct ftree *ft, ftree_time now,
                                    const struct ftree_symptom *s);
 /* True if a verdict says that something is wrong with the node's data path. */
 bool ftree_correlate_path_is_known(const struct ftree *ft, int32_t node);
+bool ftree_correlate_is_by_path(const struct ftree *ft, const struct ftree_symptom *s);
 void ftree_correlate_tick(struct ftree *ft, ftree_time now);
 ftree_time ftree_correlate_deadline(const struct ftree *ft);
 
@@ -383,6 +386,9 @@ void ftree_probe_excuse(struct ftree *ft, ftree_time now, ftree_time late);
 void ftree_probe_restart(struct ftree *ft, ftree_time now);
 void ftree_probe_tick(struct ftree *ft, ftree_time now);
 ftree_time ftree_probe_deadline(const struct ftree *ft);
+
+/* crowd.c */
+ftree_time ftree_crowd_until(const struct ftree *ft, const struct suspect *su);
 
 /* visit.c */
 void ftree_visit(struct ftree *ft, ftree_time now, int32_t from, const struct wire_visit *w);

@@ -345,12 +345,29 @@ void ftree_group_drop(struct ftree *ft, int32_t node, int32_t switch_)
         FTREE_DROP(ft->groups, (int32_t) (g - ft->groups.items));
 }
 
+/* True if a verdict on a data path that came meanwhile explains all of it; what a rule derived follows
+ * from the rest. */
+static bool is_by_path(const struct ftree *ft, const struct group *g)
+{
+    for (int32_t i = 0; i < g->symptoms; i++)
+        if (g->symptom[i].reporters > 0 && !ftree_correlate_is_by_path(ft, &g->symptom[i]))
+            return false;
+    return true;
+}
+
 /* Suspects were cleared or decided: what they or others reported may be examined now. */
 void ftree_group_recheck(struct ftree *ft, ftree_time now)
 {
-    for (int32_t i = 0; i < ft->groups.n; i++)
-        if (ft->groups.items[i].doubtful)
-            examine(ft, now, &ft->groups.items[i], 0);
+    for (int32_t i = 0; i < ft->groups.n;) {
+        struct group *g = &ft->groups.items[i];
+        if (g->doubtful && is_by_path(ft, g)) {
+            FTREE_DROP(ft->groups, i);
+            continue;
+        }
+        if (g->doubtful)
+            examine(ft, now, g, 0);
+        i++;
+    }
 }
 
 /* The rules have changed. */

@@ -244,7 +244,7 @@ static void add_suspects(const struct ftree *ft, const struct suspect *su, enum 
     for (int32_t i = 0; i < ft->suspects.n && v->members < MEMBERS_MAX; i++) {
         const struct suspect *other = &ft->suspects.items[i];
         struct member m = {.node = other->node};
-        if (other->node == su->node || other->opened + 2 * ft->rto > su->deadline ||
+        if (other->node == su->node || other->waits || other->opened + 2 * ft->rto > su->deadline ||
             find(ft, other->node))
             continue;
         for (int path = 0; path < FTREE_PATHS; path++)
@@ -469,25 +469,25 @@ struct ftree_silence ftree_neighbour_silence(const struct ftree *ft, const struc
 
 /* ---- visitors -------------------------------------------------------------------------------- */
 
-/* What others asked for another suspect a moment ago will do for this one. */
+/* What they were asked for another suspect a moment ago will do for this one. */
 static bool is_due(const struct ftree *ft, ftree_time now, const struct neighbour *nb)
 {
-    return !nb->visited || nb->visited == now || nb->visited + 2 * ft->rto <= now;
+    return !nb->visited || nb->visited + 2 * ft->rto <= now;
 }
 
-static void send_visitor(struct ftree *ft, ftree_time now, int32_t visitor)
+/* All visitors are to visit it. */
+static void send_visitors(struct ftree *ft, ftree_time now, struct neighbour *nb)
 {
     struct wire_message m = {.type = WIRE_VISIT};
-    struct ftree_route to = {.node = visitor, .path = FTREE_PATH_MGMT, .role = FTREE_ROLE_AGENT};
+    struct ftree_route to = {.path = FTREE_PATH_MGMT, .role = FTREE_ROLE_AGENT};
 
-    for (int32_t i = 0; i < ft->neighbours.n; i++) {
-        struct neighbour *nb = &ft->neighbours.items[i];
-        if (nb->node == visitor || !is_due(ft, now, nb))
-            continue;
-        nb->visited = now;
-        m.u.visit.nonce = nb->nonce;
-        m.u.visit.target = nb->node;
-        ftree_send(ft, now, &to, &m);
+    nb->visited = now;
+    m.u.visit.nonce = nb->nonce;
+    m.u.visit.target = nb->node;
+    for (int32_t i = 0; i < ft->visitors; i++) {
+        to.node = ft->visitor[i];
+        if (nb->node != to.node)
+            ftree_send(ft, now, &to, &m);
     }
 }
 
@@ -528,8 +528,9 @@ void ftree_neighbour_visit(struct ftree *ft, ftree_time now, const struct suspec
     add(ft, now, su->node);
     if (ft->visitors == 0)
         choose_visitors(ft, su, &v);
-    for (int32_t i = 0; i < ft->visitors; i++)
-        send_visitor(ft, now, ft->visitor[i]);
+    for (int32_t i = 0; i < ft->neighbours.n && ft->visitors > 0; i++)
+        if (is_due(ft, now, &ft->neighbours.items[i]))
+            send_visitors(ft, now, &ft->neighbours.items[i]);
 }
 
 void ftree_neighbour_seen(struct ftree *ft, int32_t from, const struct wire_seen *s)

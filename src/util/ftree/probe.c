@@ -541,7 +541,7 @@ void ftree_probe_answer(struct ftree *ft, ftree_time now, int32_t from, enum ftr
     }
     su->answered_question[path] = su->questions[path][FTREE_ROLE_AGENT];
     su->since[path][FTREE_ROLE_AGENT] = FTREE_REACH_NOT_ASKED;
-    if (su->tries == 1)
+    if (su->tries == 1 && !su->waits) /* one that waits would have been asked again before this */
         ftree_rtt(ft, now - su->asked);
     first = su->first_symptom;
     if (a->leaving) {
@@ -705,9 +705,43 @@ static bool needs_longer(const struct ftree *ft, ftree_time now, struct suspect 
     return true;
 }
 
+/* What was heard while it waited is as good as what a first question brings, and the window is a
+ * new one. */
+static void resume(const struct ftree *ft, ftree_time now, struct suspect *su)
+{
+    su->waits = false;
+    su->waited = true;
+    su->opened = now;
+    su->deadline = now + ftree_max(ft->cfg.window_min, 6 * ft->rto);
+    ask_again(ft, now, su);
+}
+
+/* True: it waits for what comes of others behind its switch. */
+static bool is_held(struct ftree *ft, ftree_time now, struct suspect *su)
+{
+    ftree_time until = ftree_crowd_until(ft, su);
+    char name[16];
+
+    if (until) {
+        if (!su->waits)
+            ftree_trace(ft, "  %s waits for what comes of others behind its switch",
+                        ftree_name(ft, su->node, name));
+        su->waits = true;
+        su->again = su->deadline = ftree_max(until, now + ft->rto / 8);
+        return true;
+    }
+    if (su->waits)
+        resume(ft, now, su);
+    return false;
+}
+
 void ftree_probe_tick(struct ftree *ft, ftree_time now)
 {
     for (int32_t i = 0; i < ft->suspects.n;) {
+        if (ft->suspects.items[i].again <= now && is_held(ft, now, &ft->suspects.items[i])) {
+            i++;
+            continue;
+        }
         if (ft->suspects.items[i].deadline <= now &&
             !needs_longer(ft, now, &ft->suspects.items[i])) {
             judge(ft, now, &ft->suspects.items[i], true);
