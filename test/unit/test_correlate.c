@@ -96,9 +96,11 @@ START_TEST(equal_symptoms_are_held_back_for_half_a_stall_limit)
     ck_assert_uint_eq(s->first, 0);
     ck_assert_uint_eq(s->last, l->now - FTREE_MS);
     lone_acks(l, 0);
-    symptom_from(l, 4, 12, 1, false);
+    symptom_from(l, 4, 12, 1, false); /* at the same time as what follows now: it only counts */
     ck_assert_int_eq(lone_count(l, WIRE_SYMPTOM), 3);
-    lone_run(l, 500);
+    lone_run(l, 1399);
+    ck_assert_int_eq(lone_count(l, WIRE_SYMPTOM), 3);
+    lone_run(l, 1);
     ck_assert_int_eq(lone_count(l, WIRE_SYMPTOM), 4);
     lone_acks(l, 0);
     lone_run(l, 5000);

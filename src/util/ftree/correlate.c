@@ -12,8 +12,9 @@
  * tree: up, until a node above the suspect has it, then down to the suspect's parent.  A step that
  * is dead, does not acknowledge or says that it is busy is passed over: on the way up by its own
  * parent, ..., the root, then the root's substitutes; on the way down the node above it stands in.
- * Equal symptoms on their way are held back for half a stall limit and then follow as one, so that
- * a job in which everybody waits for one node costs each node O(fan-out) messages, not O(N).
+ * Equal symptoms on their way are held back for half a stall limit, and a window more if they were
+ * observed together with the one that was passed on; then they follow as one, so that a job in which
+ * everybody waits for one node costs each node O(fan-out) messages, not O(N).
  *
  * A node's FLN is its parent; of the root, the first substitute.  (Algorithm 1 of MPFL.)
  */
@@ -123,6 +124,24 @@ static int32_t find_forward(const struct ftree *ft, const struct ftree_symptom *
     return -1;
 }
 
+/* Who waited for the same rank at about the same time saw the same: their count alone is no news to
+ * whoever examines the node just now, and follows when that should be over.  What was observed later
+ * is news, for the node may have been found well meanwhile. */
+static void hold(const struct ftree *ft, ftree_time now, struct forward *f,
+                 const struct ftree_symptom *s)
+{
+    ftree_time soon = f->at + ft->cfg.stall / 2;
+
+    if (!f->held.count)
+        f->follows = soon + ftree_max(ft->cfg.window_min, 6 * ft->rto);
+    if (s->last > f->at + ft->cfg.stall / 8 || s->about.rank != f->rank)
+        f->follows = ftree_min(f->follows, ftree_max(soon, now + FTREE_MS));
+    if (f->held.count)
+        ftree_symptom_merge(&f->held, s);
+    else
+        f->held = *s;
+}
+
 /* True if an equal symptom went this way a moment ago: this one will follow.  Else notes that this
  * one goes now. */
 static bool held_back(struct ftree *ft, ftree_time now, const struct ftree_symptom *s)
@@ -134,12 +153,10 @@ static bool held_back(struct ftree *ft, ftree_time now, const struct ftree_sympt
         f = &ft->forwards.items[i];
         if (!f->held.count && f->at + ft->cfg.stall / 2 <= now) {
             f->at = now; /* that was long ago, and nothing ticked since */
+            f->rank = s->about.rank;
             return false;
         }
-        if (f->held.count)
-            ftree_symptom_merge(&f->held, s);
-        else
-            f->held = *s;
+        hold(ft, now, f, s);
         return true;
     }
     f = FTREE_PUSH(ft, ft->forwards);
@@ -147,6 +164,7 @@ static bool held_back(struct ftree *ft, ftree_time now, const struct ftree_sympt
         f->node = s->about.node;
         f->switch_ = s->about.switch_;
         f->kind = s->kind;
+        f->rank = s->about.rank;
         f->at = now;
     }
     return false;
@@ -156,7 +174,7 @@ void ftree_correlate_tick(struct ftree *ft, ftree_time now)
 {
     for (int32_t i = 0; i < ft->forwards.n;) {
         struct forward f = ft->forwards.items[i];
-        if (f.at + ft->cfg.stall / 2 > now) {
+        if ((f.held.count ? f.follows : f.at + ft->cfg.stall / 2) > now) {
             i++;
             continue;
         }
@@ -172,7 +190,7 @@ ftree_time ftree_correlate_deadline(const struct ftree *ft)
 
     for (int32_t i = 0; i < ft->forwards.n; i++)
         if (ft->forwards.items[i].held.count)
-            t = ftree_min(t, ft->forwards.items[i].at + ft->cfg.stall / 2);
+            t = ftree_min(t, ft->forwards.items[i].follows);
     return t;
 }
 

@@ -63,8 +63,10 @@ struct finding {
 struct forward {
     int32_t node, switch_;
     uint8_t kind;
+    int32_t rank; /* that it was about */
     ftree_time at;
     struct ftree_symptom held; /* count 0: none */
+    ftree_time follows; /* when that does */
 };
 
 #define GROUP_SYMPTOMS_MAX 12
