@@ -172,18 +172,56 @@ START_TEST(whether_victims_are_on_their_way)
     struct lone *l = lone_new(4, 1, 32, 1);
     struct wire_message m = {.type = WIRE_VICTIMS, .u.victims.told = 70};
 
-    ck_assert(!ftree_outbox_has_victims(l->ft, 0, 70));
+    ck_assert_int_eq(ftree_outbox_answered(l->ft, 0, FTREE_PATH_DATA, 70), ANSWERED_NOT);
     ftree_outbox_put(l->ft, l->now, 0, &m);
-    ck_assert(ftree_outbox_has_victims(l->ft, 0, 70));
-    ck_assert(!ftree_outbox_has_victims(l->ft, 0, 71));
-    ck_assert(!ftree_outbox_has_victims(l->ft, 2, 70));
+    lone_log(l);
+    ck_assert_int_eq(ftree_outbox_answered(l->ft, 0, FTREE_PATH_DATA, 70), ANSWERED_APART);
+    ck_assert_int_eq(ftree_outbox_answered(l->ft, 0, FTREE_PATH_DATA, 71), ANSWERED_NOT);
+    ck_assert_int_eq(ftree_outbox_answered(l->ft, 2, FTREE_PATH_DATA, 70), ANSWERED_NOT);
     m = (struct wire_message){.type = WIRE_SWEEP, .u.round = 71};
     ftree_outbox_put(l->ft, l->now, 0, &m);
-    ck_assert(!ftree_outbox_has_victims(l->ft, 0, 71));
+    ck_assert_int_eq(ftree_outbox_answered(l->ft, 0, FTREE_PATH_DATA, 71), ANSWERED_NOT);
+    ck_assert_int_eq(lone_count(l, WIRE_VICTIMS), 0);
     lone_run(l, 200);
-    ck_assert(ftree_outbox_has_victims(l->ft, 0, 70));
+    ck_assert_int_eq(ftree_outbox_answered(l->ft, 0, FTREE_PATH_DATA, 70), ANSWERED_APART);
     lone_acks(l, 0);
-    ck_assert(!ftree_outbox_has_victims(l->ft, 0, 70));
+    ck_assert_int_eq(ftree_outbox_answered(l->ft, 0, FTREE_PATH_DATA, 70), ANSWERED_NOT);
+    lone_free(l);
+}
+END_TEST
+
+/* Nobody acknowledges it; who misses it asks again. */
+START_TEST(an_answer_is_sent_once_each_time_it_is_asked_for)
+{
+    struct lone *l = lone_new(4, 1, 32, 1);
+    struct wire_message m = {.type = WIRE_VICTIMS, .u.victims.told = 70};
+
+    ftree_outbox_answer(l->ft, l->now, 0, FTREE_PATH_MGMT, &m);
+    ck_assert(ftree_outbox_is_empty(l->ft));
+    lone_run(l, 1000);
+    ck_assert_int_eq(ftree_outbox_answered(l->ft, 0, FTREE_PATH_DATA, 70), ANSWERED_AGAIN);
+    lone_run(l, 1999);
+    ck_assert_str_eq(lone_log(l), "0 -> n0 mgmt victims\n"
+                                  "1000 -> n0 data victims\n");
+    ck_assert_int_eq(ftree_outbox_answered(l->ft, 0, FTREE_PATH_DATA, 70), ANSWERED_AGAIN);
+    lone_run(l, 1);
+    ck_assert_int_eq(ftree_outbox_answered(l->ft, 0, FTREE_PATH_DATA, 70), ANSWERED_NOT);
+    ck_assert_uint_eq(ftree_deadline(l->ft), FTREE_NEVER);
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(an_answer_needs_memory)
+{
+    struct lone *l = lone_new(4, 1, 32, 1);
+    struct wire_message m = {.type = WIRE_VICTIMS, .u.victims.told = 70};
+
+    for (int32_t i = 1; i <= 2; i++) {
+        l->fail_alloc_in = i;
+        ftree_outbox_answer(l->ft, l->now, 0, FTREE_PATH_DATA, &m);
+        ck_assert_int_eq(l->ft->outbox.n, 0);
+        ck_assert_ptr_null(ftree_check(l->ft));
+    }
     lone_free(l);
 }
 END_TEST
@@ -505,6 +543,8 @@ SUITE("outbox")
     TEST(letters_share_what_they_carry);
     TEST(without_memory_what_is_shared_is_told_again_as_it_is);
     TEST(whether_victims_are_on_their_way);
+    TEST(an_answer_is_sent_once_each_time_it_is_asked_for);
+    TEST(an_answer_needs_memory);
     TEST_ROWS(with_one_path_both_tries_take_it, 2);
     TEST(acknowledgments_of_others_do_not_count);
     TEST(a_quick_no_makes_the_second_try_at_once);

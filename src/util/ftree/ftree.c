@@ -300,10 +300,13 @@ static void dispatch(struct ftree *ft, ftree_time now, int32_t from, enum ftree_
     }
 }
 
-/* A probe is acknowledged by its answer, and an acknowledgment by nothing. */
-static bool is_acknowledged(uint8_t type)
+/* A probe is acknowledged by its answer, and an acknowledgment by nothing; nor are victims that are
+ * one. */
+static bool is_acknowledged(const struct ftree *ft, int32_t from, const struct wire_message *m)
 {
-    switch (type) {
+    switch (m->type) {
+        case WIRE_VICTIMS:
+            return !ftree_outbox_waits_for(ft, from, m->u.victims.told);
         case WIRE_ACK:
         case WIRE_BUSY:
         case WIRE_PROBE:
@@ -339,7 +342,7 @@ int ftree_receive(struct ftree *ft, ftree_time now, int32_t from, enum ftree_pat
     }
     if (m.type == WIRE_VERDICT_DOWN)
         told = ftree_spread_down(ft, now, from, path, m.id, &m.u.told);
-    if (is_acknowledged(m.type) && told != TOLD_ASKING)
+    if (is_acknowledged(ft, from, &m) && told != TOLD_ASKING)
         ftree_acknowledge(ft, now, &back, WIRE_ACK,
                           told == TOLD_NOBODY_WAITS ? WIRE_FLAG_NOBODY_WAITS : 0, m.id);
     dispatch(ft, now, from, path, conn, &m);

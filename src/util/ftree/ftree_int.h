@@ -221,6 +221,7 @@ struct letter {
     uint8_t type;
     uint8_t tries;
     bool elsewhere; /* what it says took another way, too */
+    bool answer; /* it acknowledges a message, and nobody acknowledges it */
     uint8_t waits; /* how often it waited for its receiver to be heard again */
     ftree_time sent, next;
     struct body *body;
@@ -524,12 +525,23 @@ void ftree_leave_try(struct ftree *ft, ftree_time now);
 void ftree_leave_tick(struct ftree *ft, ftree_time now);
 
 /* outbox.c */
+/* How a message that told verdicts was answered by the victims. */
+enum answered {
+    ANSWERED_NOT, /* not yet */
+    ANSWERED_APART, /* they are on their way, and do not acknowledge it */
+    ANSWERED_AGAIN /* they acknowledge it, and were sent again just now */
+};
 void ftree_outbox_put(struct ftree *ft, ftree_time now, int32_t to, struct wire_message *m);
 struct body *ftree_outbox_body(struct ftree *ft, ftree_time now, const struct wire_message *m);
 void ftree_outbox_release(struct ftree *ft, struct body *body);
 void ftree_outbox_post(struct ftree *ft, ftree_time now, int32_t to, enum wire_type type,
                        uint32_t id, struct body *body);
-bool ftree_outbox_has_victims(const struct ftree *ft, int32_t to, uint32_t told);
+void ftree_outbox_answer(struct ftree *ft, ftree_time now, int32_t to, enum ftree_path path,
+                         struct wire_message *m);
+enum answered ftree_outbox_answered(struct ftree *ft, int32_t to, enum ftree_path path,
+                                    uint32_t told);
+bool ftree_outbox_is_empty(const struct ftree *ft);
+bool ftree_outbox_waits_for(const struct ftree *ft, int32_t from, uint32_t id);
 void ftree_outbox_ack(struct ftree *ft, ftree_time now, int32_t from, uint32_t id);
 void ftree_outbox_reached(struct ftree *ft, ftree_time now, int32_t node, enum ftree_reach reach);
 void ftree_outbox_tick(struct ftree *ft, ftree_time now);

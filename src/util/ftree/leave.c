@@ -146,5 +146,5 @@ bool ftree_may_go(const struct ftree *ft)
 {
     /* what is still in the box (a release on its way down) must have been acknowledged, and a
      * verdict whose victims are being asked for must be told to people */
-    return ft->may_go && ft->outbox.n == 0 && !ftree_spread_is_gathering(ft);
+    return ft->may_go && ftree_outbox_is_empty(ft) && !ftree_spread_is_gathering(ft);
 }

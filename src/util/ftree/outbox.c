@@ -20,6 +20,7 @@
 #define OUTBOX_MUTE (5000 * FTREE_MS)
 #define OUTBOX_WAITS 8 /* for a receiver that is mute */
 #define OUTBOX_BUSY (1000 * FTREE_MS)
+#define OUTBOX_ANSWER 3 /* rto_max: how long an answer is kept */
 
 static void send_by(struct ftree *ft, const struct letter *l, enum ftree_path path, bool fresh)
 {
@@ -134,18 +135,68 @@ void ftree_outbox_put(struct ftree *ft, ftree_time now, int32_t to, struct wire_
     ftree_outbox_release(ft, body);
 }
 
-/* True while the victims that message `told` from this node asked for are on their way there. */
-bool ftree_outbox_has_victims(const struct ftree *ft, int32_t to, uint32_t told)
+/* Sends what answers, and so acknowledges, a message that came over this path.  If it is lost that
+ * message comes again: so it is kept as long as the far side may be patient. */
+void ftree_outbox_answer(struct ftree *ft, ftree_time now, int32_t to, enum ftree_path path,
+                         struct wire_message *m)
+{
+    struct letter *l = FTREE_PUSH(ft, ft->outbox);
+    struct body *body;
+
+    m->id = ++ft->next_id;
+    body = ftree_outbox_body(ft, now, m);
+    if (!l || !body) {
+        if (body)
+            ftree_outbox_release(ft, body);
+        ft->outbox.n -= l != NULL;
+        return;
+    }
+    *l = (struct letter){.id = m->id,
+                         .to = to,
+                         .type = m->type,
+                         .tries = OUTBOX_TRIES,
+                         .answer = true,
+                         .sent = now,
+                         .next = now + OUTBOX_ANSWER * ft->cfg.rto_max,
+                         .body = body};
+    send_by(ft, l, path, false);
+}
+
+/* Message `told` from this node came again over that path. */
+enum answered ftree_outbox_answered(struct ftree *ft, int32_t to, enum ftree_path path,
+                                    uint32_t told)
 {
     struct wire_message m;
 
     for (int32_t i = 0; i < ft->outbox.n; i++) {
         const struct letter *l = &ft->outbox.items[i];
-        if (l->to == to && l->type == WIRE_VICTIMS &&
-            !ftree_wire_decode(ft->job, l->sent, l->body->bytes, l->body->len, &m) &&
-            m.u.victims.told == told)
-            return true;
+        if (l->to != to || l->type != WIRE_VICTIMS ||
+            ftree_wire_decode(ft->job, l->sent, l->body->bytes, l->body->len, &m) ||
+            m.u.victims.told != told)
+            continue;
+        if (!l->answer)
+            return ANSWERED_APART;
+        send_by(ft, l, path, false);
+        return ANSWERED_AGAIN;
     }
+    return ANSWERED_NOT;
+}
+
+/* True if nobody has to acknowledge anything any more. */
+bool ftree_outbox_is_empty(const struct ftree *ft)
+{
+    for (int32_t i = 0; i < ft->outbox.n; i++)
+        if (!ft->outbox.items[i].answer)
+            return false;
+    return true;
+}
+
+/* True if it has not acknowledged that message yet. */
+bool ftree_outbox_waits_for(const struct ftree *ft, int32_t from, uint32_t id)
+{
+    for (int32_t i = 0; i < ft->outbox.n; i++)
+        if (ft->outbox.items[i].to == from && ft->outbox.items[i].id == id)
+            return true;
     return false;
 }
 
@@ -176,7 +227,7 @@ static void drop(struct ftree *ft, int32_t i)
 static void restart_timers(struct ftree *ft, ftree_time now, int32_t to)
 {
     for (int32_t i = 0; i < ft->outbox.n; i++)
-        if (ft->outbox.items[i].to == to)
+        if (ft->outbox.items[i].to == to && !ft->outbox.items[i].answer)
             ft->outbox.items[i].next = ftree_max(ft->outbox.items[i].next, now + ft->rto);
 }
 
@@ -310,6 +361,8 @@ void ftree_outbox_tick(struct ftree *ft, ftree_time now)
         struct letter *l = &ft->outbox.items[i];
         if (l->next > now) {
             i++;
+        } else if (l->answer) {
+            drop(ft, i);
         } else if (l->tries < OUTBOX_TRIES) {
             send_letter(ft, now, l);
             try_next_substitute(ft, now, l);

@@ -114,14 +114,18 @@ static void add_own_victims(struct ftree *ft, ftree_time now, uint32_t telling,
     bound_victims(ft, victims);
 }
 
-static void send_victims(struct ftree *ft, ftree_time now, int32_t to, uint32_t told,
+/* They are the acknowledgment of what asked for them, where that was not given before. */
+static void send_victims(struct ftree *ft, ftree_time now, const struct telling *t,
                          const struct ftree_ranks *ranks)
 {
     struct wire_message m = {.type = WIRE_VICTIMS};
 
-    m.u.victims.told = told;
+    m.u.victims.told = t->asked;
     m.u.victims.ranks = *ranks;
-    ftree_outbox_put(ft, now, to, &m);
+    if (t->acknowledge == FTREE_NEVER)
+        ftree_outbox_put(ft, now, t->asker, &m);
+    else
+        ftree_outbox_answer(ft, now, t->asker, (enum ftree_path) t->path, &m);
 }
 
 static void report(struct ftree *ft, struct known *k, const struct ftree_ranks *victims)
@@ -164,7 +168,7 @@ static void conclude(struct ftree *ft, ftree_time now, const struct telling *t)
     if (t->victims.count == 0 && t->acknowledge != FTREE_NEVER)
         acknowledge(ft, now, t, WIRE_FLAG_NOBODY_WAITS);
     else
-        send_victims(ft, now, t->asker, t->asked, &t->victims);
+        send_victims(ft, now, t, &t->victims);
 }
 
 static void finish(struct ftree *ft, ftree_time now, int32_t i)
@@ -392,8 +396,10 @@ static uint32_t next_telling(struct ftree *ft)
 }
 
 /* There is nobody below to be told. */
-static enum told tell_nobody(struct ftree *ft, ftree_time now, int32_t from, uint32_t asked)
+static enum told tell_nobody(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
+                             uint32_t asked)
 {
+    const struct telling t = {.asker = from, .asked = asked, .path = (uint8_t) path};
     struct ftree_ranks victims = {0};
 
     if (!mark_told(ft, from, next_telling(ft)))
@@ -403,7 +409,7 @@ static enum told tell_nobody(struct ftree *ft, ftree_time now, int32_t from, uin
         ft->known.items[ft->batch.items[i]].telling = 0;
     if (victims.count == 0)
         return TOLD_NOBODY_WAITS;
-    send_victims(ft, now, from, asked, &victims);
+    send_victims(ft, now, &t, &victims);
     return TOLD_ASKING;
 }
 
@@ -437,7 +443,7 @@ static enum told tell_down(struct ftree *ft, ftree_time now, int32_t from, enum 
     bool stands;
 
     if (from != FTREE_NONE && ftree_topo_children(&ft->topo, ft->self, &first) == 0)
-        return tell_nobody(ft, now, from, asked);
+        return tell_nobody(ft, now, from, path, asked);
     stands = mark_told(ft, from, next_telling(ft));
     if (stands)
         p.telling = begin_telling(ft, now, from, path, asked);
@@ -701,17 +707,25 @@ static bool hear(struct ftree *ft, ftree_time now, const struct outline *o, stru
     return *k != NULL;
 }
 
-/* True while the victims of what this very message told are awaited, or are on their way. */
-static bool is_being_answered(struct ftree *ft, int32_t from, uint32_t id)
+/* How this very message was or will be answered by the victims; TOLD_NOBODY_WAITS: it is not. */
+static enum told is_being_answered(struct ftree *ft, int32_t from, enum ftree_path path,
+                                   uint32_t id)
 {
     for (int32_t i = 0; i < ft->tellings.n; i++) {
         struct telling *t = &ft->tellings.items[i];
         if (t->asker != from || t->asked != id)
             continue;
         t->acknowledge = FTREE_NEVER; /* by the caller, now */
-        return true;
+        return TOLD;
     }
-    return ftree_outbox_has_victims(ft, from, id);
+    switch (ftree_outbox_answered(ft, from, path, id)) {
+        case ANSWERED_APART:
+            return TOLD;
+        case ANSWERED_AGAIN:
+            return TOLD_ASKING;
+        default:
+            return TOLD_NOBODY_WAITS;
+    }
 }
 
 enum told ftree_spread_down(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
@@ -720,11 +734,12 @@ enum told ftree_spread_down(struct ftree *ft, ftree_time now, int32_t from, enum
     struct wire_told rest = *told;
     struct ftree_verdict room = {0};
     char rule[FTREE_NAME_MAX] = "";
+    enum told again = is_being_answered(ft, from, path, id);
     struct outline o;
     struct known *k;
 
-    if (is_being_answered(ft, from, id)) /* it came twice */
-        return TOLD;
+    if (again != TOLD_NOBODY_WAITS) /* it came twice */
+        return again;
     ftree_withdraw_forget(ft, now);
     ft->batch.n = 0;
     ftree_verdict_reserve(ft, rest.n);
