@@ -192,6 +192,32 @@ START_TEST(there_is_a_bound_for_all_together)
 }
 END_TEST
 
+START_TEST(who_is_of_no_use_any_more_makes_room)
+{
+    struct lone *l = switches_new("switch:16 node:16", "0.0");
+    struct suspect su = suspect(l, "15.15");
+    struct ftree_symptom s;
+
+    ftree_symptom_init(&s, FTREE_SYMPTOM_PEER_SILENT, su.node, FTREE_NONE, 0, l->now, l->now);
+    ftree_group_add(l->ft, l->now, &s, 0);
+    for (int32_t n = 1; n < l->job.nodes; n++) {
+        struct suspect other = {.node = n, .opened = l->now, .deadline = FTREE_NEVER};
+        ftree_neighbour_ask(l->ft, l->now, &other);
+    }
+    switches_node_fails(l, l->ft->neighbours.items[20].node);
+    lone_log(l);
+    ftree_neighbour_ask(l->ft, l->now, &su);
+    ck_assert_int_eq(lone_count(l, WIRE_PROBE), 2); /* one in the place of the one that failed */
+    lone_run(l, 10);
+    l->ft->suspects.items[0].opened = l->now; /* it had waited until now */
+    lone_log(l);
+    ftree_neighbour_ask(l->ft, l->now, &su);
+    ck_assert_int_gt(lone_count(l, WIRE_PROBE), 2);
+    ck_assert_int_eq(l->ft->neighbours.n, 64);
+    switches_free(l);
+}
+END_TEST
+
 /* Of 10,000 the last alone could be asked. */
 START_TEST(nobody_looks_for_long)
 {
@@ -553,6 +579,21 @@ START_TEST(who_is_known_to_have_failed_bears_no_witness)
 }
 END_TEST
 
+/* Nobody has asked it since: that it is not heard says nothing. */
+START_TEST(who_was_asked_for_an_earlier_suspect_bears_no_witness)
+{
+    struct lone *l = switches_new(FLAT, "0.1");
+    struct suspect su = suspect(l, "1.1");
+
+    add_neighbours(l, &su, "1.0- 2.0+");
+    l->ft->neighbours.items[0].last_asked = su.opened - 1;
+    ck_assert_int_eq(ftree_neighbour_silence(l->ft, &su, false).behind, RULES_BEHIND_NONE);
+    l->ft->neighbours.items[0].last_asked = su.opened;
+    ck_assert_int_eq(ftree_neighbour_silence(l->ft, &su, false).behind, RULES_BEHIND_SILENT);
+    switches_free(l);
+}
+END_TEST
+
 /* As many as there can be: all neighbours, and suspects for what is left. */
 START_TEST(a_view_of_very_many_is_bounded)
 {
@@ -888,6 +929,7 @@ SUITE("neighbour")
     TEST_ROWS(of_each_region_up_to_four_are_asked, COUNT(choices));
     TEST(who_asks_again_chooses_the_same_and_others_choose_others);
     TEST(there_is_a_bound_for_all_together);
+    TEST(who_is_of_no_use_any_more_makes_room);
     TEST(nobody_looks_for_long);
     TEST(it_matters_only_with_switches);
     TEST(who_was_not_heard_is_asked_again_after_a_while);
@@ -897,6 +939,7 @@ SUITE("neighbour")
     TEST_ROWS(what_is_silent_on_the_data_path, COUNT(data_silences));
     TEST_ROWS(who_is_heard_is_not_behind_a_silent_switch, COUNT(reaches));
     TEST(who_is_known_to_have_failed_bears_no_witness);
+    TEST(who_was_asked_for_an_earlier_suspect_bears_no_witness);
     TEST(a_view_of_very_many_is_bounded);
     TEST(without_switches_nothing_is_found);
     TEST_ROWS(those_far_from_here_are_asked_to_look, COUNT(visits));

@@ -144,15 +144,33 @@ static bool was_heard(const struct suspect *su, const struct neighbour *nb, enum
     return data || (over == ANY_PATH && mgmt);
 }
 
+/* One that no suspect needs any more: it has failed, or was asked before any of them was opened. */
+static struct neighbour *find_useless(const struct ftree *ft)
+{
+    ftree_time oldest = FTREE_NEVER;
+
+    for (int32_t i = 0; i < ft->suspects.n; i++)
+        oldest = ftree_min(oldest, ft->suspects.items[i].waits ? FTREE_NEVER
+                                                               : ft->suspects.items[i].opened);
+    for (int32_t i = 0; i < ft->neighbours.n; i++) {
+        struct neighbour *nb = &ft->neighbours.items[i];
+        bool is_past = oldest != FTREE_NEVER && nb->last_asked && nb->last_asked < oldest;
+        if (is_past || ftree_has_failed(ft, nb->node))
+            return nb;
+    }
+    return NULL;
+}
+
 static struct neighbour *add(struct ftree *ft, ftree_time now, int32_t node)
 {
     struct neighbour *nb = find(ft, node);
 
-    if (nb || ft->neighbours.n >= NEIGHBOURS_MAX)
+    if (nb)
         return nb;
-    nb = FTREE_PUSH(ft, ft->neighbours);
+    nb = ft->neighbours.n < NEIGHBOURS_MAX ? FTREE_PUSH(ft, ft->neighbours) : find_useless(ft);
     if (!nb)
         return NULL;
+    *nb = (struct neighbour){0};
     nb->node = node;
     nb->asked = now;
     nb->nonce = ++ft->next_id;
@@ -238,6 +256,12 @@ struct view {
     struct member member[MEMBERS_MAX]; /* the suspect is the first */
 };
 
+/* It was asked for another suspect, before this one was one: that it was not heard since says nothing. */
+static bool is_old(const struct suspect *su, const struct neighbour *nb)
+{
+    return nb->last_asked && nb->last_asked < su->opened && !was_heard(su, nb, ANY_PATH);
+}
+
 static void add_suspects(const struct ftree *ft, const struct suspect *su, enum over over,
                          struct view *v)
 {
@@ -265,7 +289,7 @@ static void find_view(const struct ftree *ft, const struct suspect *su, enum ove
     v->members = 1;
     for (int32_t i = 0; i < ft->neighbours.n; i++) {
         const struct neighbour *nb = &ft->neighbours.items[i];
-        if (nb->node != su->node && nb->asked + ft->rto <= su->deadline &&
+        if (nb->node != su->node && nb->asked + ft->rto <= su->deadline && !is_old(su, nb) &&
             !ftree_has_failed(ft, nb->node))
             v->member[v->members++] =
                 (struct member){.node = nb->node, .heard = was_heard(su, nb, over)};
