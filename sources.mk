@@ -87,6 +87,7 @@ glue_sources = \
     src/mpid/ch4/faultloc/faultloc_sock.c \
     src/mpid/ch4/faultloc/faultloc_state.c \
     src/mpid/ch4/faultloc/faultloc_topology.c \
+    src/mpid/ch4/faultloc/faultloc_verdicts.c \
     src/mpid/ch4/faultloc/faultloc_watch.c
 
 glue_headers = \
@@ -106,6 +107,7 @@ glue_headers = \
     src/mpid/ch4/faultloc/faultloc_log.h \
     src/mpid/ch4/faultloc/faultloc_numa.h \
     src/mpid/ch4/faultloc/faultloc_proc.h \
+    src/mpid/ch4/faultloc/faultloc_query.h \
     src/mpid/ch4/faultloc/faultloc_reader.h \
     src/mpid/ch4/faultloc/faultloc_report.h \
     src/mpid/ch4/faultloc/faultloc_rules.h \
@@ -113,6 +115,7 @@ glue_headers = \
     src/mpid/ch4/faultloc/faultloc_sock.h \
     src/mpid/ch4/faultloc/faultloc_state.h \
     src/mpid/ch4/faultloc/faultloc_topology.h \
+    src/mpid/ch4/faultloc/faultloc_verdicts.h \
     src/mpid/ch4/faultloc/faultloc_watch.h
 
 testlib_sources = \
@@ -196,6 +199,7 @@ unit_tests = \
     test/unit/test_faultloc_rules \
     test/unit/test_faultloc_state \
     test/unit/test_faultloc_topology \
+    test/unit/test_faultloc_verdicts \
     test/unit/test_faultloc_watch \
     test/unit/test_ftree \
     test/unit/test_fuzz_rules \

@@ -234,8 +234,11 @@ call_names() {
  * guard: to be included again with another FAULTLOC_CALL.
  */
 EOF
-    sed -n 's/^[A-Za-z].*[ *]\(MPIX\{0,1\}_[A-Za-z0-9_]*\)(.*/\1/p' "$src/src/include/mpi_proto.h" \
-        | LC_ALL=C sort -u | awk '
+    {
+        sed -n 's/^[A-Za-z].*[ *]\(MPIX\{0,1\}_[A-Za-z0-9_]*\)(.*/\1/p' "$src/src/include/mpi_proto.h"
+        # what a patch adds is in mpi_proto.h only after autogen.sh
+        sed -n 's/^\(MPIX_Faultloc_[A-Za-z0-9_]*\):$/\1/p' "$src"/src/binding/c/*_api.txt
+    } | LC_ALL=C sort -u | awk '
             /^MPI_(DUP_FN|Status_.*2.*)$/ { next }
             /^MPI_Type_create_f90_/ { printf "FAULTLOC_CALL(\"%s\", \"%s\")\n", $0, $0; next }
             /^MPIX_/ { printf "FAULTLOC_CALL(\"%s\", \"internalX_%s\")\n", $0, substr($0, 6); next }

@@ -19,7 +19,8 @@
  *     report_json.c    the JSON
  */
 
-/* A report that was not asked for verbosely has a table of nodes up to this many of them. */
+/* A report that was not asked for verbosely has a table of nodes up to this many of them; one of a
+ * job whose nodes have no names has none. */
 #define REPORT_NODES_MAX 1024
 
 struct report_job {

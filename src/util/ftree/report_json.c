@@ -261,7 +261,7 @@ char *ftree_report_json(const struct report_job *rj)
     for (int32_t i = 0; i < rj->knowns; i++)
         append(list, json_verdict(rj, rj->known[i]));
     set(o, "verdicts", list);
-    if (rj->verbose || rj->job->nodes <= REPORT_NODES_MAX)
+    if (rj->verbose || (rj->job->node_name && rj->job->nodes <= REPORT_NODES_MAX))
         set(o, "node_table", json_nodes(rj));
     for (int32_t i = 0; i < rj->traces; i++)
         append(trace, json_text(rj->trace[i]));

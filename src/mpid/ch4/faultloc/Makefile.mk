@@ -23,6 +23,7 @@ noinst_HEADERS +=                                   \
     src/mpid/ch4/faultloc/faultloc_log.h            \
     src/mpid/ch4/faultloc/faultloc_numa.h           \
     src/mpid/ch4/faultloc/faultloc_proc.h           \
+    src/mpid/ch4/faultloc/faultloc_query.h          \
     src/mpid/ch4/faultloc/faultloc_reader.h         \
     src/mpid/ch4/faultloc/faultloc_report.h         \
     src/mpid/ch4/faultloc/faultloc_rules.h          \
@@ -30,6 +31,7 @@ noinst_HEADERS +=                                   \
     src/mpid/ch4/faultloc/faultloc_sock.h           \
     src/mpid/ch4/faultloc/faultloc_state.h          \
     src/mpid/ch4/faultloc/faultloc_topology.h       \
+    src/mpid/ch4/faultloc/faultloc_verdicts.h       \
     src/mpid/ch4/faultloc/faultloc_watch.h
 
 if BUILD_FAULTLOC
@@ -57,12 +59,14 @@ mpi_core_sources +=                                 \
     src/mpid/ch4/faultloc/faultloc_log.c            \
     src/mpid/ch4/faultloc/faultloc_numa.c           \
     src/mpid/ch4/faultloc/faultloc_proc.c           \
+    src/mpid/ch4/faultloc/faultloc_query.c          \
     src/mpid/ch4/faultloc/faultloc_reader.c         \
     src/mpid/ch4/faultloc/faultloc_report.c         \
     src/mpid/ch4/faultloc/faultloc_rules.c          \
     src/mpid/ch4/faultloc/faultloc_sock.c           \
     src/mpid/ch4/faultloc/faultloc_state.c          \
     src/mpid/ch4/faultloc/faultloc_topology.c       \
+    src/mpid/ch4/faultloc/faultloc_verdicts.c       \
     src/mpid/ch4/faultloc/faultloc_watch.c
 
 include $(top_srcdir)/src/util/ftree/Makefile.mk

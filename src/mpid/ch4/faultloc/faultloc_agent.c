@@ -14,6 +14,7 @@
 #include "faultloc_reader.h"
 #include "faultloc_report.h"
 #include "faultloc_state.h"
+#include "faultloc_verdicts.h"
 #include "topo.h"
 
 #include <arpa/inet.h>
@@ -151,9 +152,10 @@ static void remember_verdict(void *ctx, const struct ftree_verdict *v)
 {
     struct agent *a = ctx;
 
-    faultloc_board_remember(a->h->board, v);
+    /* in this order: who hears of the verdict finds the failure */
     if (v->class_ == FTREE_CLASS_PROCESS_CRASH)
         faultloc_board_give_up_of(a->h->board, v);
+    faultloc_board_remember(a->h->board, v);
 }
 
 static void trace(void *ctx, const char *line)
@@ -169,17 +171,6 @@ static void trace(void *ctx, const char *line)
     snprintf(out, sizeof(out), "%lld.%03d %s: %s\n", (long long) t.tv_sec,
              (int) (t.tv_nsec / 1000000), a->h->names[a->h->self], line);
     faultloc_write(a->trace_fd, out);
-}
-
-static const char *address(void *ctx, int32_t node, enum ftree_path path, char *buf, size_t len)
-{
-    struct agent *a = ctx;
-    const struct faultloc_inet *inet;
-
-    if (path >= FTREE_PATHS)
-        return NULL;
-    inet = &faultloc_board_addresses(a->h->board)[node].path[path];
-    return inet->family ? inet_ntop(inet->family, inet->bytes, buf, (socklen_t) len) : NULL;
 }
 
 /* The verdicts known: an array of pointers, in one piece with what they point to, that must be
@@ -249,8 +240,8 @@ static void tell(void *ctx, const struct ftree_verdict *v)
                             .id = a->h->board->job_id,
                             .started_ms = a->h->board->started_ms,
                             .now = faultloc_now(),
-                            .address = address,
-                            .address_ctx = a,
+                            .address = faultloc_board_address,
+                            .address_ctx = a->h->board,
                             .verbose = a->h->settings.verbose};
     const struct ftree_verdict **known = list_verdicts(a, &rj.knowns);
     const char *line[TRACE_LINES];

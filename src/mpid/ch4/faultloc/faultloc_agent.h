@@ -49,6 +49,10 @@ int faultloc_helper_start(struct faultloc_board *board, int32_t slot,
                           const struct faultloc_settings *settings, struct faultloc_ports *ports,
                           struct faultloc_helper **out);
 
+/* Purpose: the job, in words of the core; valid until faultloc_helper_stop().  Of its rules the
+ * thread alone may know. */
+const struct ftree_job *faultloc_helper_job(const struct faultloc_helper *helper);
+
 /* Purpose: the rank has left (its slot says so).  Returns when the helper need no longer be there:
  * at once for one that sleeps, which then ends when it wakes; after the node's goodbye for the
  * agent, at most a few seconds. */

@@ -288,6 +288,16 @@ static int32_t free_place(const struct faultloc_board *b, bool loses)
     return oldest;
 }
 
+/* Ranks read without a lock.  An agent that was killed in the middle leaves the count odd, hence the
+ * or: who writes there next sets it right. */
+static void write_verdict(struct faultloc_board *b, int32_t i, const struct ftree_verdict *v)
+{
+    b->writing[i] |= 1;
+    atomic_thread_fence(memory_order_release); /* the stores below stay behind it */
+    b->verdict[i] = *v;
+    b->writing[i]++;
+}
+
 void faultloc_board_remember(struct faultloc_board *b, const struct ftree_verdict *v)
 {
     int32_t i = find_verdict(b, v), lost = ftree_verdict_ends_ranks(v);
@@ -295,7 +305,7 @@ void faultloc_board_remember(struct faultloc_board *b, const struct ftree_verdic
     if (i < 0 && !v->withdrawn)
         i = free_place(b, lost);
     if (i >= 0)
-        b->verdict[i] = *v;
+        write_verdict(b, i, v);
     if (i == b->verdicts)
         b->verdicts = i + 1; /* after the verdict itself: a successor may read at any moment */
     else if (i >= 0)
@@ -303,4 +313,27 @@ void faultloc_board_remember(struct faultloc_board *b, const struct ftree_verdic
     for (i = 0; i < b->verdicts; i++)
         lost += ftree_verdict_ends_ranks(&b->verdict[i]);
     b->peer_lost = lost > 0;
+}
+
+/* What names something that the job does not have would be looked up beyond the tables. */
+static bool fits_job(const struct faultloc_board *b, const struct ftree_verdict *v)
+{
+    return v->class_ < FTREE_CLASS_COUNT && v->kind < FTREE_KIND_COUNT && v->node >= 0 &&
+           v->node < b->nodes && v->fln >= 0 && v->fln < b->nodes && v->rank >= FTREE_NONE &&
+           v->rank < b->size && v->evidences >= 0 && v->evidences <= FTREE_EVIDENCE_MAX &&
+           v->candidates >= 0 && v->candidates <= FTREE_CANDIDATE_MAX;
+}
+
+bool faultloc_board_read(const struct faultloc_board *b, int32_t i, struct ftree_verdict *out)
+{
+    uint32_t before;
+
+    if (i < 0 || i >= b->verdicts || i >= FAULTLOC_BOARD_VERDICTS)
+        return false;
+    before = b->writing[i];
+    if (before % 2)
+        return false;
+    *out = b->verdict[i];
+    atomic_thread_fence(memory_order_acquire); /* the loads above stay before it */
+    return b->writing[i] == before && fits_job(b, out);
 }

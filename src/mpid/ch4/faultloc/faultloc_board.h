@@ -59,6 +59,7 @@ struct faultloc_board {
     _Atomic int32_t verdicts;
     _Atomic int32_t
         withdrawals; /* goes up when one of them is over, or gave its place to another */
+    _Atomic uint32_t writing[FAULTLOC_BOARD_VERDICTS]; /* odd: this one is being written */
     struct ftree_verdict verdict[FAULTLOC_BOARD_VERDICTS];
 
     /* Offsets of the tables and of the first slot, bytes from the beginning. */
@@ -122,5 +123,9 @@ void *faultloc_board_tree(const struct faultloc_board *b);
  * for a successor must know that it is over, until the place is needed.  Where there is none left the
  * verdict is not written down.  To be called by the agent alone. */
 void faultloc_board_remember(struct faultloc_board *b, const struct ftree_verdict *v);
+
+/* Purpose: reads verdict i, for any rank of the node, while the agent may be writing.
+ * Returns false where there is none, it is just being written, or it does not fit the job. */
+bool faultloc_board_read(const struct faultloc_board *b, int32_t i, struct ftree_verdict *out);
 
 #endif /* FAULTLOC_BOARD_H_INCLUDED */

@@ -286,6 +286,11 @@ int faultloc_helper_start(struct faultloc_board *board, int32_t slot,
     return rc;
 }
 
+const struct ftree_job *faultloc_helper_job(const struct faultloc_helper *h)
+{
+    return &h->job;
+}
+
 void faultloc_helper_stop(struct faultloc_helper *h)
 {
     uint64_t one = 1;

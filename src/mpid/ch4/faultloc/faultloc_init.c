@@ -12,6 +12,7 @@
 #include "faultloc_agent.h"
 #include "faultloc_iface.h"
 #include "faultloc_proc.h"
+#include "faultloc_query.h"
 #include "faultloc_report.h"
 #include "faultloc_topology.h"
 
@@ -309,7 +310,7 @@ static void read_settings(struct faultloc_settings *s, const char *job_id, const
 
 /* The scheduler's number for the job where there is one, and for its step; else PMI's name for it,
  * of which hydra's, kvs_PID_..., is told by the process id of mpiexec alone. */
-static void read_job_id(char *out, size_t room)
+void MPIDI_faultloc_read_job_id(char *out, size_t room)
 {
     static const char *const variables[] = {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "JOB_ID"};
     const char *id = MPIR_pmi_job_id(), *step = getenv("SLURM_STEP_ID"), *number;
@@ -693,6 +694,7 @@ void MPIDI_faultloc_prepare(void)
     uint8_t key[(KEY_TEXT - 1) / 2];
     char text[KEY_TEXT];
 
+    MPIDI_faultloc_register_event();
     if (!MPIR_CVAR_FAULTLOC || MPIR_Process.rank != 0 || MPIR_Process.size == 1 ||
         sodium_init() < 0)
         return;
@@ -932,8 +934,18 @@ int MPIDI_faultloc_start(void)
     if (!MPIR_CVAR_FAULTLOC)
         return MPI_SUCCESS;
     read_node_name(name);
-    read_job_id(job_id, sizeof(job_id));
+    MPIDI_faultloc_read_job_id(job_id, sizeof(job_id));
     return start(name, job_id, sodium_init() >= 0);
+}
+
+struct faultloc_board *MPIDI_faultloc_board(void)
+{
+    return local.helper ? local.board : NULL;
+}
+
+const struct ftree_job *MPIDI_faultloc_job(void)
+{
+    return local.helper ? faultloc_helper_job(local.helper) : NULL;
 }
 
 /* ---- while the job runs ------------------------------------------------------------------------------ */
@@ -980,6 +992,7 @@ void MPIDI_faultloc_wait(MPIR_Request * req)
         MPIR_pmi_abort(code, "faultloc has located the fault that stops this job");
         MPL_exit(code);
     }
+    MPIDI_faultloc_raise_events(local.board);
     req = real_request(req);
     request = req ? (uint64_t) (uint32_t) req->handle : 0;
     peer = peer_of(req);

@@ -258,7 +258,28 @@ extern union MPIDI_faultloc_page MPIDI_faultloc_page MPIDI_FAULTLOC_HIDDEN;
 
 #define MPIDI_FAULTLOC_PROGRESS_WAIT(state, req) MPIDI_progress_wait(state, req)
 
+/* How many of the job's failures the program has acknowledged for a communicator. */
+#define MPIDI_FAULTLOC_COMM_DECL int faultloc_acked;
+#define MPIDI_FAULTLOC_COMM_INIT(comm) (MPIDI_COMM(comm, faultloc_acked) = 0)
+#define MPIDI_FAULTLOC_IS_BUILT 1
+
+/* MPI_T keeps the event of faultloc, also where MPICH was configured to keep none of its own. */
+#if defined(HAVE_MPIT_EVENTS)
+#define MPIDI_FAULTLOC_KEEPS_EVENT(name) 1
+#else
+#define MPIDI_FAULTLOC_KEEPS_EVENT(name) (!strcmp(name, "FAULTLOC"))
+#endif
+
 struct MPIR_Request;
+struct MPIR_Comm;
+struct MPIR_Group;
+int MPIDI_faultloc_failure_ack(struct MPIR_Comm *comm) MPIDI_FAULTLOC_HIDDEN;
+int MPIDI_faultloc_failure_get_acked(struct MPIR_Comm *comm, struct MPIR_Group **group)
+    MPIDI_FAULTLOC_HIDDEN;
+int MPIDI_faultloc_verdicts(char *json, int *len) MPIDI_FAULTLOC_HIDDEN;
+#define MPIDI_FAULTLOC_FAILURE_ACK(comm) MPIDI_faultloc_failure_ack(comm)
+#define MPIDI_FAULTLOC_FAILURE_GET_ACKED(comm, group) MPIDI_faultloc_failure_get_acked(comm, group)
+#define MPIDI_FAULTLOC_VERDICTS(json, len) MPIDI_faultloc_verdicts(json, len)
 void MPIDI_faultloc_wait(struct MPIR_Request *req) MPIDI_FAULTLOC_HIDDEN;
 void MPIDI_faultloc_prepare(void) MPIDI_FAULTLOC_HIDDEN;
 int MPIDI_faultloc_start(void) MPIDI_FAULTLOC_HIDDEN;
@@ -306,6 +327,17 @@ void MPIDI_faultloc_aborting(void) MPIDI_FAULTLOC_HIDDEN;
     do { \
     } while (0)
 #define MPIDI_FAULTLOC_PEER_IS_LOST() 0
+#define MPIDI_FAULTLOC_COMM_DECL
+#define MPIDI_FAULTLOC_COMM_INIT(comm) do { } while (0)
+#define MPIDI_FAULTLOC_IS_BUILT 0
+#if defined(HAVE_MPIT_EVENTS)
+#define MPIDI_FAULTLOC_KEEPS_EVENT(name) 1
+#else
+#define MPIDI_FAULTLOC_KEEPS_EVENT(name) 0
+#endif
+#define MPIDI_FAULTLOC_FAILURE_ACK(comm) MPI_SUCCESS
+#define MPIDI_FAULTLOC_FAILURE_GET_ACKED(comm, group) MPI_SUCCESS
+#define MPIDI_FAULTLOC_VERDICTS(json, len) MPI_ERR_UNSUPPORTED_OPERATION
 
 #endif /* ENABLE_FAULTLOC */
 
