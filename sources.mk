@@ -254,6 +254,8 @@ tool_tests = \
     test/unit/t-faultloc-simulate.sh
 
 mpi_tests = \
+    test/mpi/test_examples.sh \
+    test/mpi/test_failures.sh \
     test/mpi/test_many_ranks.sh \
     test/mpi/test_nofinalize.sh \
     test/mpi/test_one_node.sh \
@@ -268,6 +270,7 @@ cluster_tests = \
     test/cluster/test_chain.sh \
     test/cluster/test_cluster.sh \
     test/cluster/test_cut.sh \
+    test/cluster/test_failures.sh \
     test/cluster/test_fln_and_suspect.sh \
     test/cluster/test_healthy.sh \
     test/cluster/test_kill.sh \
@@ -289,9 +292,21 @@ cluster_tests = \
     test/cluster/test_unknown_peer.sh
 
 man_pages = \
+    doc/MPIX_Comm_failure_ack.3 \
+    doc/MPIX_Comm_failure_get_acked.3 \
+    doc/MPIX_Faultloc_verdicts.3 \
     doc/faultloc-rules.5 \
     doc/faultloc.1 \
-    doc/faultloc.7
+    doc/faultloc.7 \
+    doc/faultloc_verdict.3
+
+example_programs = \
+    doc/examples/event.c \
+    doc/examples/event.f90 \
+    doc/examples/failures.c \
+    doc/examples/failures.f90 \
+    doc/examples/verdicts.c \
+    doc/examples/verdicts.f90
 
 tool_sources = \
     tools/check.c \

@@ -5,6 +5,7 @@
 ##
 
 set -euo pipefail
+export LC_ALL=C # the order of a glob is the same everywhere
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 usage() {
@@ -96,6 +97,7 @@ EOF
     scripts=(test/cluster/test_*.sh)
     list cluster_tests "${scripts[@]}"
     list man_pages doc/*.[1-8]
+    list example_programs doc/examples/*
     list tool_sources tools/*.c tools/*.h
     if [ -f tools/faultloc.c ]; then
         printf '\ntool_programs = tools/faultloc\n'

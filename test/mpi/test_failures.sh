@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+##
+## Copyright (C) by the FaultLoc authors
+##     See COPYRIGHT in top-level directory
+##
+
+# A rank dies on this machine, and the others learn of it: by asking, by an event, from the report.
+# In a healthy job, and with FaultLoc off, nobody learns of anything.
+# Exit code: 0 passed, 1 failed.
+set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/same.sh"
+
+# run FAULTLOC MPIEXEC-ARGS...: the program's lines in $work/out, its exit code in $code.
+run() {
+    local value=$1
+    shift
+    code=0
+    MPIR_CVAR_FAULTLOC=$value MPIR_CVAR_FAULTLOC_REPORT=$work/report.json \
+        timeout -s INT -k 5 120 "$mpi/bin/mpiexec" "$@" </dev/null \
+        >"$work/out" 2>"$work/err" || code=$?
+}
+
+# wants COUNT LINE: so many ranks said that.
+wants() {
+    [ "$(grep -c "^rank [0-9]*: $2\$" "$work/out")" = "$1" ] ||
+        bad "not $1 ranks said '$2': $(cat "$work/out" "$work/err")"
+}
+
+valid() {
+    [ -z "${FAULTLOC_PROGRAM:-}" ] || [ ! -x "$FAULTLOC_PROGRAM" ] ||
+        "$FAULTLOC_PROGRAM" check "$work/own.json" >"$work/check" ||
+        bad "the report is not valid: $(cat "$work/check")"
+}
+
+"$here/build.sh" --mpi "$mpi" --out "$bin" failures
+for value in 0 1; do
+    run $value -n 4 "$bin/failures" --victim -1 --json "$work/own.json"
+    wants 4 '0 failed, 0 events'
+    [ $code = 0 ] || bad "a healthy job ends with $code: $(cat "$work/err")"
+    valid
+    echo "ok: healthy, FaultLoc $value"
+done
+
+# the first rank has the agent, the second its deputy
+for victim in 0 1 3; do
+    rm -f "$work/own.json"
+    run 1 -disable-auto-cleanup -n 4 "$bin/failures" --victim $victim --json "$work/own.json"
+    wants 3 '1 failed, 1 events'
+    valid
+    echo "ok: rank $victim died; the others know"
+done
