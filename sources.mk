@@ -63,6 +63,7 @@ core_headers = \
 
 glue_sources = \
     src/mpid/ch4/faultloc/faultloc_agent.c \
+    src/mpid/ch4/faultloc/faultloc_bell.c \
     src/mpid/ch4/faultloc/faultloc_board.c \
     src/mpid/ch4/faultloc/faultloc_calls.c \
     src/mpid/ch4/faultloc/faultloc_channel_accept.c \
@@ -93,12 +94,14 @@ glue_sources = \
 glue_headers = \
     src/mpid/ch4/faultloc/faultloc_address.h \
     src/mpid/ch4/faultloc/faultloc_agent.h \
+    src/mpid/ch4/faultloc/faultloc_bell.h \
     src/mpid/ch4/faultloc/faultloc_board.h \
     src/mpid/ch4/faultloc/faultloc_calls.h \
     src/mpid/ch4/faultloc/faultloc_channel.h \
     src/mpid/ch4/faultloc/faultloc_channel_impl.h \
     src/mpid/ch4/faultloc/faultloc_conn.h \
     src/mpid/ch4/faultloc/faultloc_door.h \
+    src/mpid/ch4/faultloc/faultloc_failed.h \
     src/mpid/ch4/faultloc/faultloc_frame.h \
     src/mpid/ch4/faultloc/faultloc_helper.h \
     src/mpid/ch4/faultloc/faultloc_iface.h \
@@ -115,6 +118,7 @@ glue_headers = \
     src/mpid/ch4/faultloc/faultloc_sock.h \
     src/mpid/ch4/faultloc/faultloc_state.h \
     src/mpid/ch4/faultloc/faultloc_topology.h \
+    src/mpid/ch4/faultloc/faultloc_ucx.h \
     src/mpid/ch4/faultloc/faultloc_verdicts.h \
     src/mpid/ch4/faultloc/faultloc_watch.h
 

@@ -9,12 +9,14 @@ AM_CPPFLAGS += -I$(top_srcdir)/src/mpid/ch4/faultloc
 noinst_HEADERS +=                                   \
     src/mpid/ch4/faultloc/faultloc_address.h        \
     src/mpid/ch4/faultloc/faultloc_agent.h          \
+    src/mpid/ch4/faultloc/faultloc_bell.h           \
     src/mpid/ch4/faultloc/faultloc_board.h          \
     src/mpid/ch4/faultloc/faultloc_calls.h          \
     src/mpid/ch4/faultloc/faultloc_channel.h        \
     src/mpid/ch4/faultloc/faultloc_channel_impl.h   \
     src/mpid/ch4/faultloc/faultloc_conn.h           \
     src/mpid/ch4/faultloc/faultloc_door.h           \
+    src/mpid/ch4/faultloc/faultloc_failed.h         \
     src/mpid/ch4/faultloc/faultloc_frame.h          \
     src/mpid/ch4/faultloc/faultloc_helper.h         \
     src/mpid/ch4/faultloc/faultloc_iface.h          \
@@ -31,6 +33,7 @@ noinst_HEADERS +=                                   \
     src/mpid/ch4/faultloc/faultloc_sock.h           \
     src/mpid/ch4/faultloc/faultloc_state.h          \
     src/mpid/ch4/faultloc/faultloc_topology.h       \
+    src/mpid/ch4/faultloc/faultloc_ucx.h            \
     src/mpid/ch4/faultloc/faultloc_verdicts.h       \
     src/mpid/ch4/faultloc/faultloc_watch.h
 
@@ -39,7 +42,9 @@ if BUILD_FAULTLOC
 AM_CPPFLAGS += -I$(top_srcdir)/src/util/ftree
 
 mpi_core_sources +=                                 \
+    src/mpid/ch4/faultloc/faultloc_abort.c          \
     src/mpid/ch4/faultloc/faultloc_agent.c          \
+    src/mpid/ch4/faultloc/faultloc_bell.c           \
     src/mpid/ch4/faultloc/faultloc_board.c          \
     src/mpid/ch4/faultloc/faultloc_calls.c          \
     src/mpid/ch4/faultloc/faultloc_channel_accept.c \
@@ -50,6 +55,7 @@ mpi_core_sources +=                                 \
     src/mpid/ch4/faultloc/faultloc_deputy.c         \
     src/mpid/ch4/faultloc/faultloc_door.c           \
     src/mpid/ch4/faultloc/faultloc_door_read.c      \
+    src/mpid/ch4/faultloc/faultloc_failed.c         \
     src/mpid/ch4/faultloc/faultloc_frame.c          \
     src/mpid/ch4/faultloc/faultloc_helper.c         \
     src/mpid/ch4/faultloc/faultloc_iface.c          \
@@ -66,6 +72,7 @@ mpi_core_sources +=                                 \
     src/mpid/ch4/faultloc/faultloc_sock.c           \
     src/mpid/ch4/faultloc/faultloc_state.c          \
     src/mpid/ch4/faultloc/faultloc_topology.c       \
+    src/mpid/ch4/faultloc/faultloc_transport.c      \
     src/mpid/ch4/faultloc/faultloc_verdicts.c       \
     src/mpid/ch4/faultloc/faultloc_watch.c
 

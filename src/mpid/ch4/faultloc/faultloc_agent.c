@@ -5,6 +5,7 @@
 
 #include "faultloc_helper.h"
 
+#include "faultloc_bell.h"
 #include "faultloc_calls.h"
 #include "faultloc_door.h"
 #include "faultloc_iface.h"
@@ -49,6 +50,7 @@ enum tag {
     TAG_WAKE,
     TAG_RULES,
     TAG_DOOR,
+    TAG_BELL,
     TAG_RANK
 };
 
@@ -65,6 +67,8 @@ struct agent {
     struct ftree *ft;
     int epoll, trace_fd;
     int *pid_fd; /* [slots], -1: none */
+    int bell[2]; /* -1: there is none */
+    uint32_t *heard; /* [slots]; of what the ranks' transports told */
     bool *stalled; /* [slots] */
     struct faultloc_state state; /* for state probes */
     struct untold untold[UNTOLD_MAX];
@@ -492,6 +496,25 @@ static void hear_symptoms(struct agent *a, ftree_time now)
         ftree_symptom(a->ft, now, &s);
 }
 
+/* What the transports of the own ranks say of their peers. */
+static void hear_transport(struct agent *a, ftree_time now)
+{
+    const struct faultloc_board *b = a->h->board;
+    struct ftree_symptom s;
+
+    for (int32_t i = 0; i < b->slots; i++) {
+        const struct faultloc_page *page = (const void *) faultloc_board_slot(b, i);
+        while (faultloc_told_read(&page->told, &a->h->job, now, &a->heard[i], &s))
+            ftree_symptom(a->ft, now, &s);
+    }
+}
+
+static void open_bell(struct agent *a)
+{
+    if (faultloc_bell_open(a->h->board, a->bell) == 0)
+        faultloc_epoll_add(a->epoll, a->bell[0], TAG_BELL);
+}
+
 /* ---- life ---------------------------------------------------------------------------------- */
 
 static int make_core(struct agent *a)
@@ -598,17 +621,19 @@ static int open_agent(struct agent *a, struct faultloc_helper *h)
     *a = (struct agent){.h = h,
                         .epoll = epoll_create1(EPOLL_CLOEXEC),
                         .trace_fd = -1,
+                        .bell = {-1, -1},
                         .abort_at = FTREE_NEVER,
                         .leave_by = FTREE_NEVER,
                         .state = {.watch = &h->watch, .iface = h->board->iface[FTREE_PATH_DATA]},
                         .random = faultloc_now() ^ ((uint64_t) getpid() << 32) ^ 1};
     a->pid_fd = malloc(slots * sizeof(*a->pid_fd));
     a->stalled = calloc(slots, sizeof(*a->stalled));
+    a->heard = calloc(slots, sizeof(*a->heard));
     for (size_t i = 0; a->pid_fd && i < slots; i++)
         a->pid_fd[i] = -1;
     if (h->settings.trace[0])
         a->trace_fd = open(h->settings.trace, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-    rc = a->epoll < 0 ? EMFILE : !a->pid_fd || !a->stalled ? ENOMEM : 0;
+    rc = a->epoll < 0 ? EMFILE : !a->pid_fd || !a->stalled || !a->heard ? ENOMEM : 0;
     if (!rc)
         rc = faultloc_epoll_add(a->epoll, h->wake, TAG_WAKE);
     faultloc_door_init(&a->door, &h->job, h->self, &h->door);
@@ -626,6 +651,7 @@ static int open_agent(struct agent *a, struct faultloc_helper *h)
 static void close_agent(struct agent *a)
 {
     faultloc_helper_channel_end(a->h, a->channel);
+    faultloc_bell_close(a->h->board, a->bell);
     if (a->has_door)
         faultloc_door_close(&a->door);
     ftree_destroy(a->ft);
@@ -642,6 +668,7 @@ static void close_agent(struct agent *a)
         close(a->epoll);
     free(a->pid_fd);
     free(a->stalled);
+    free(a->heard);
 }
 
 /* After succession: the port is free once the kernel has buried the agent before. */
@@ -689,6 +716,9 @@ static void turn(struct agent *a)
     for (int i = 0; i < n; i++)
         if (tags[i] >= TAG_RANK)
             rank_ended(a, now, (int32_t) (tags[i] - TAG_RANK));
+        else if (tags[i] == TAG_BELL)
+            faultloc_bell_hush(a->bell[0]);
+    hear_transport(a, now);
     hand_over_untold(a, now);
     take_rules(a, now);
     hear_symptoms(a, now);
@@ -738,6 +768,8 @@ void faultloc_agent_serve(struct faultloc_helper *h)
     a.has_door = h->settings.symptoms;
     if (!rc)
         open_door(&a, faultloc_now());
+    if (!rc)
+        open_bell(&a);
     if (h->slot == 0)
         faultloc_helper_ready(h, rc); /* who waits for it says what is wrong */
     while (!rc && !a.broken && !(h->stopping && may_leave(&a)))

@@ -47,6 +47,8 @@ struct faultloc_board {
 
     pthread_mutex_t agent, deputy;
     _Atomic int32_t agent_pid; /* 0: nobody yet */
+    _Atomic int32_t bell_pid, bell_fd; /* the agent's bell (faultloc_bell.h); 0: there is none */
+    _Atomic uint64_t bell_inode;
     _Atomic int32_t abort_code; /* not 0: the job is to end with this code */
     _Atomic int32_t peer_lost; /* not 0: a verdict says that a rank is gone for good */
 
@@ -106,7 +108,8 @@ int32_t *faultloc_board_rank_pid(const struct faultloc_board *b);
 int32_t *faultloc_board_failed(const struct faultloc_board *b);
 _Atomic uint8_t *faultloc_board_has_failed(const struct faultloc_board *b);
 
-/* Purpose: gives a rank up, unless it is already.  To be called by the agent alone. */
+/* Purpose: gives a rank up, unless it is already, and lets the ranks of the node know.  To be called
+ * by the agent alone. */
 void faultloc_board_give_up(struct faultloc_board *b, int32_t rank);
 
 /* Purpose: gives up all ranks of the verdict's component (a rank, or a node). */

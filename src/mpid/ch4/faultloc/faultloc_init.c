@@ -10,6 +10,7 @@
 #include "mpidimpl.h"
 
 #include "faultloc_agent.h"
+#include "faultloc_failed.h"
 #include "faultloc_iface.h"
 #include "faultloc_proc.h"
 #include "faultloc_query.h"
@@ -216,6 +217,7 @@ static struct {
     struct faultloc_board *board; /* NULL: faultloc is off */
     struct faultloc_helper *helper;
     uint64_t wait_seen_ns;      /* when the noted wait was last seen to go on */
+    ftree_time grace;
 } local;
 
 /* How long another thread's wait must not have turned to be taken for over, ns. */
@@ -868,6 +870,7 @@ static bool start_helper(const struct place *p, const char *name, const char *jo
     int rc;
 
     read_settings(&settings, job_id, name);
+    local.grace = settings.grace;
     pin_library();
     /* only the leader has ports open by now, and hands the agent's on */
     rc = faultloc_helper_start(local.board, p->slot, &settings,
@@ -929,10 +932,13 @@ static int start(const char *name, const char *job_id, bool fine)
 
 int MPIDI_faultloc_start(void)
 {
+    static bool exit_is_watched; /* MPI may begin again */
     char name[FAULTLOC_NAME_SIZE], job_id[FAULTLOC_JOB_ID_SIZE];
 
     if (!MPIR_CVAR_FAULTLOC)
         return MPI_SUCCESS;
+    if (!exit_is_watched)
+        exit_is_watched = atexit(MPIDI_faultloc_at_exit) == 0;
     read_node_name(name);
     MPIDI_faultloc_read_job_id(job_id, sizeof(job_id));
     return start(name, job_id, sodium_init() >= 0);
@@ -948,10 +954,14 @@ const struct ftree_job *MPIDI_faultloc_job(void)
     return local.helper ? faultloc_helper_job(local.helper) : NULL;
 }
 
+ftree_time MPIDI_faultloc_grace(void)
+{
+    return local.grace;
+}
+
 /* ---- while the job runs ------------------------------------------------------------------------------ */
 
-/* What a persistent request stands for. */
-static MPIR_Request *real_request(MPIR_Request * req)
+MPIR_Request *MPIDI_faultloc_real(MPIR_Request * req)
 {
     if (req && MPIR_Request_is_persistent(req) && req->kind != MPIR_REQUEST_KIND__PREQUEST_COLL)
         return req->u.persist.real_request;
@@ -978,22 +988,13 @@ static int32_t peer_of(MPIR_Request * req)
     return (int32_t) (av - first);
 }
 
-void MPIDI_faultloc_wait(MPIR_Request * req)
+static void note_wait(MPIR_Request * req)
 {
     struct faultloc_slot *slot = &MPIDI_faultloc_page.slot;
     uint64_t request, now;
     int32_t peer;
     struct timespec t;
 
-    if (!local.board)
-        return;
-    if (local.board->abort_code) {
-        int code = local.board->abort_code;
-        MPIR_pmi_abort(code, "faultloc has located the fault that stops this job");
-        MPL_exit(code);
-    }
-    MPIDI_faultloc_raise_events(local.board);
-    req = real_request(req);
     request = req ? (uint64_t) (uint32_t) req->handle : 0;
     peer = peer_of(req);
     /* a handle is used again soon, the serial number never; who has no peer has none */
@@ -1016,6 +1017,21 @@ void MPIDI_faultloc_wait(MPIR_Request * req)
     slot->wait_request = request;
     slot->wait_call = slot->call;
     slot->wait_since_ns = now;
+}
+
+int MPIDI_faultloc_wait(MPIR_Request * req)
+{
+    if (!local.board)
+        return MPI_SUCCESS;
+    if (local.board->abort_code) {
+        int code = local.board->abort_code;
+        MPIR_pmi_abort(code, "faultloc has located the fault that stops this job");
+        MPL_exit(code);
+    }
+    MPIDI_faultloc_raise_events(local.board);
+    req = MPIDI_faultloc_real(req);
+    note_wait(req);
+    return local.board->failures ? MPIDI_faultloc_wait_any(req) : MPI_SUCCESS;
 }
 
 /* ---- stop ----------------------------------------------------------------------------------------------- */

@@ -35,7 +35,7 @@ enum faultloc_slot_state {
     FAULTLOC_SLOT_EMPTY,
     FAULTLOC_SLOT_RUNNING,
     FAULTLOC_SLOT_FINALIZING, /* in MPI_Finalize */
-    FAULTLOC_SLOT_LEFT /* MPI_Finalize's work is done */
+    FAULTLOC_SLOT_LEFT        /* MPI_Finalize's work is done */
 };
 
 /* Peers of a wait that are no rank of the world. */
@@ -48,17 +48,34 @@ enum faultloc_slot_state {
  * misread costs a probe, never an accusation.
  */
 struct faultloc_slot {
-    uint64_t call; /* which call (low bits), how many ended (the others): see below */
-    uint64_t wait_call; /* `call` when the wait below was noted */
+    uint64_t call;          /* which call (low bits), how many ended (the others): see below */
+    uint64_t wait_call;     /* `call` when the wait below was noted */
     uint64_t wait_since_ns; /* CLOCK_MONOTONIC, 0: none */
-    uint64_t wait_request; /* which request is waited for, below its handle; never dereferenced */
-    uint64_t posts; /* requests to other nodes that were not complete at once */
-    uint64_t spins; /* turns of wait loops */
-    int32_t wait_peer; /* rank of the world, or FAULTLOC_PEER_... */
-    uint32_t state; /* enum faultloc_slot_state */
+    uint64_t wait_request;  /* which request is waited for, below its handle; never dereferenced */
+    uint64_t posts;         /* requests to other nodes that were not complete at once */
+    uint64_t spins;         /* turns of wait loops */
+    int32_t wait_peer;      /* rank of the world, or FAULTLOC_PEER_... */
+    uint32_t state;         /* enum faultloc_slot_state */
     int32_t rank, pid;
-    uint64_t start; /* of the process, clock ticks since boot: tells a reused pid */
+    uint64_t start;       /* of the process, clock ticks since boot: tells a reused pid */
     uint32_t many_threads; /* MPI_THREAD_MULTIPLE: `call` may be torn, waits are not */
+    uint32_t failures;    /* the agent's: ranks that are given up, and what is for them must fail */
+    uint32_t news;        /* the agent's, and taken back here: there is something to look at */
+};
+
+/*
+ * What the transport says of peers: that a connection to one has failed.  Written by the rank, once
+ * for each peer, read by the agent, whom a bell wakes (faultloc_bell.h).  `count` is the number of
+ * all that was ever told; the last FAULTLOC_TOLD of it are there.
+ */
+#define FAULTLOC_TOLD 32
+
+struct faultloc_told {
+    uint32_t count, spare;
+    struct {
+        int32_t rank, error; /* of the world; errno */
+        uint64_t at_ns;      /* CLOCK_MONOTONIC */
+    } entry[FAULTLOC_TOLD];
 };
 
 /*
@@ -82,12 +99,12 @@ struct faultloc_slot {
 #define FAULTLOC_RING_RECV 1
 
 struct faultloc_message {
-    uint64_t count; /* of elements whose size the datatype says */
+    uint64_t count;    /* of elements whose size the datatype says */
     int32_t tag;
-    int32_t peer; /* rank in the communicator; below 0: any source */
+    int32_t peer;      /* rank in the communicator; below 0: any source */
     uint16_t context;
     uint16_t datatype; /* lower half of a builtin's handle, its second byte is the size; 0: bytes */
-    uint32_t mark[2]; /* by type */
+    uint32_t mark[2];  /* by type */
     uint32_t spare;
 };
 
@@ -106,15 +123,14 @@ struct faultloc_ring {
 struct faultloc_page {
     struct faultloc_slot slot;
     struct faultloc_ring ring FAULTLOC_ALIGNED(FAULTLOC_RING_STEP); /* no entry in two lines */
+    struct faultloc_told told;
 };
 
 #if defined(__GNUC__)
 /* on x86 it keeps the compiler from reordering, and is no instruction */
 #define FAULTLOC_STORES_SO_FAR() __atomic_thread_fence(__ATOMIC_RELEASE)
 #else
-#define FAULTLOC_STORES_SO_FAR() \
-    do { \
-    } while (0)
+#define FAULTLOC_STORES_SO_FAR() do { } while (0)
 #endif
 
 /* Counts, and sets `now` to the new count.  Two threads write only where no lock is held when a
@@ -126,8 +142,7 @@ struct faultloc_page {
 #elif defined(__x86_64__) && defined(__GNUC__) && defined(__OPTIMIZE__)
 #define FAULTLOC_RING_COUNT(ring, now) \
     __asm__ __volatile__("addl %2, %1; movl %1, %0" \
-                         : "=r"(now), "+m"((ring)->count) \
-                         : "i"(FAULTLOC_RING_STEP))
+                         : "=r"(now), "+m"((ring)->count) : "i"(FAULTLOC_RING_STEP))
 #else
 #define FAULTLOC_RING_COUNT(ring, now) ((now) = (ring)->count += FAULTLOC_RING_STEP)
 #endif
@@ -138,8 +153,8 @@ struct faultloc_page {
         uint32_t now_; \
         struct faultloc_message *m_; \
         FAULTLOC_RING_COUNT(ring, now_); \
-        m_ = (struct faultloc_message *) (void *) ((char *) (ring)->entry + \
-                                                   now_ % FAULTLOC_RING_BYTES); \
+        m_ = (struct faultloc_message *) (void *) \
+            ((char *) (ring)->entry + now_ % FAULTLOC_RING_BYTES); \
         FAULTLOC_STORES_SO_FAR(); \
         m_->count = (uint64_t) (count_); \
         m_->tag = (tag_); \
@@ -181,20 +196,14 @@ extern union MPIDI_faultloc_page MPIDI_faultloc_page MPIDI_FAULTLOC_HIDDEN;
     (((h) ^ (uint32_t) (unsigned char) ((i) < sizeof(s) ? (s)[(i) < sizeof(s) ? (i) : 0] : 0)) * \
      16777619u)
 #define MPIDI_FAULTLOC_HASH_4(h, s, i) \
-    MPIDI_FAULTLOC_HASH_1( \
-        MPIDI_FAULTLOC_HASH_1(MPIDI_FAULTLOC_HASH_1(MPIDI_FAULTLOC_HASH_1(h, s, (i)), s, (i) + 1), \
-                              s, (i) + 2), \
-        s, (i) + 3)
+    MPIDI_FAULTLOC_HASH_1(MPIDI_FAULTLOC_HASH_1(MPIDI_FAULTLOC_HASH_1( \
+        MPIDI_FAULTLOC_HASH_1(h, s, (i)), s, (i) + 1), s, (i) + 2), s, (i) + 3)
 #define MPIDI_FAULTLOC_HASH_16(h, s, i) \
-    MPIDI_FAULTLOC_HASH_4( \
-        MPIDI_FAULTLOC_HASH_4(MPIDI_FAULTLOC_HASH_4(MPIDI_FAULTLOC_HASH_4(h, s, (i)), s, (i) + 4), \
-                              s, (i) + 8), \
-        s, (i) + 12)
+    MPIDI_FAULTLOC_HASH_4(MPIDI_FAULTLOC_HASH_4(MPIDI_FAULTLOC_HASH_4( \
+        MPIDI_FAULTLOC_HASH_4(h, s, (i)), s, (i) + 4), s, (i) + 8), s, (i) + 12)
 #define MPIDI_FAULTLOC_CALL_ID(s) \
-    ((MPIDI_FAULTLOC_HASH_16( \
-          MPIDI_FAULTLOC_HASH_16(MPIDI_FAULTLOC_HASH_16(2166136261u, s, 0u), s, 16u), s, 32u) >> \
-      (32 - FAULTLOC_CALL_BITS)) | \
-     1)
+    ((MPIDI_FAULTLOC_HASH_16(MPIDI_FAULTLOC_HASH_16(MPIDI_FAULTLOC_HASH_16( \
+        2166136261u, s, 0u), s, 16u), s, 32u) >> (32 - FAULTLOC_CALL_BITS)) | 1)
 
 #if defined(__x86_64__) && defined(__GNUC__) && defined(__OPTIMIZE__)
 #if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
@@ -204,8 +213,7 @@ extern union MPIDI_faultloc_page MPIDI_faultloc_page MPIDI_FAULTLOC_HIDDEN;
 #endif
 #define MPIDI_FAULTLOC_ADD(n) \
     __asm__ __volatile__(MPIDI_FAULTLOC_LOCK "addq %1, %0" \
-                         : "+m"(MPIDI_faultloc_page.slot.call) \
-                         : "er"((int64_t) (n)))
+                         : "+m"(MPIDI_faultloc_page.slot.call) : "er"((int64_t) (n)))
 #else
 #define MPIDI_FAULTLOC_ADD(n) (MPIDI_faultloc_page.slot.call += (uint64_t) (n))
 #endif
@@ -216,9 +224,7 @@ extern union MPIDI_faultloc_page MPIDI_faultloc_page MPIDI_FAULTLOC_HIDDEN;
 
 /* Which peer a request to another node is about: UCX and OFI do not keep it until completion.  What
  * is complete at once is never waited for, and its peer need not be found out. */
-#define MPIDI_FAULTLOC_REQUEST_DECL \
-    void *faultloc_av; \
-    uint64_t faultloc_serial;
+#define MPIDI_FAULTLOC_REQUEST_DECL void *faultloc_av; uint64_t faultloc_serial;
 #define MPIDI_FAULTLOC_REQUEST_PEER(req, av) \
     do { \
         if ((req) && !MPIR_Request_is_complete(req)) { \
@@ -226,6 +232,7 @@ extern union MPIDI_faultloc_page MPIDI_faultloc_page MPIDI_FAULTLOC_HIDDEN;
             MPIDI_REQUEST(req, faultloc_serial) = ++MPIDI_faultloc_page.slot.posts; \
         } \
     } while (0)
+#define MPIDI_FAULTLOC_REQUEST_AV(req, av) (MPIDI_REQUEST(req, faultloc_av) = (av))
 #define MPIDI_FAULTLOC_IS_DONE(req) MPIR_Request_is_complete(req)
 
 /* A send or receive begins.  The page is always there: nothing is asked but whether the datatype is
@@ -234,7 +241,7 @@ extern union MPIDI_faultloc_page MPIDI_faultloc_page MPIDI_FAULTLOC_HIDDEN;
     if (unlikely((int32_t) (datatype) < 0)) { \
         MPI_Aint bytes_; \
         MPIR_Datatype_get_size_macro(datatype, bytes_); \
-        m_->count = (uint64_t) ((count) *bytes_); \
+        m_->count = (uint64_t) ((count) * bytes_); \
         m_->datatype = 0; \
     }
 #define MPIDI_FAULTLOC_LOG(type, count, datatype, rank, tag, context) \
@@ -252,8 +259,10 @@ extern union MPIDI_faultloc_page MPIDI_faultloc_page MPIDI_FAULTLOC_HIDDEN;
  * where it is one that is waited for, and the rank looks whether the job is to end. */
 #define MPIDI_FAULTLOC_WAIT_TURN(req) \
     do { \
-        if (unlikely((++MPIDI_faultloc_page.slot.spins & 255) == 0)) \
-            MPIDI_faultloc_wait(req); \
+        if (unlikely((++MPIDI_faultloc_page.slot.spins & 255) == 0)) { \
+            mpi_errno = MPIDI_faultloc_wait(req); \
+            MPIR_ERR_CHECK(mpi_errno); \
+        } \
     } while (0)
 
 #define MPIDI_FAULTLOC_PROGRESS_WAIT(state, req) MPIDI_progress_wait(state, req)
@@ -270,8 +279,38 @@ extern union MPIDI_faultloc_page MPIDI_faultloc_page MPIDI_FAULTLOC_HIDDEN;
 #define MPIDI_FAULTLOC_KEEPS_EVENT(name) (!strcmp(name, "FAULTLOC"))
 #endif
 
+/*
+ * Ranks that are given up (faultloc_failed.c).  The agent sets two words in every slot of its node:
+ * `failures`, which is asked when an operation begins, and `news`, when MPICH turns its progress.
+ * In a healthy job both are tests of a word in memory, and never true.
+ */
+#define MPIDI_FAULTLOC_NEWS() \
+    (unlikely(MPIDI_faultloc_page.slot.news) && (MPIDI_faultloc_news(), 1))
+#define MPIDI_FAULTLOC_SET_NEWS() (MPIDI_faultloc_page.slot.news = 1)
+
+/* True: the peer is given up, and *req is a request that has failed. */
+#define MPIDI_FAULTLOC_REFUSED(kind, av, req) \
+    (unlikely(MPIDI_faultloc_page.slot.failures) && MPIDI_faultloc_refused(kind, av, req))
+
+/* The error of a probe of that source, MPI_SUCCESS where there is none. */
+#define MPIDI_FAULTLOC_PROBE_ERROR(comm, av) \
+    (unlikely(MPIDI_faultloc_page.slot.failures) ? MPIDI_faultloc_probe_error(comm, av) : \
+     MPI_SUCCESS)
+
+/* A receive from any source that the caller waits for at once; *req may be complete. */
+#define MPIDI_FAULTLOC_ANY (&MPIDI_faultloc_page.room[0])
+#define MPIDI_FAULTLOC_ANY_BLOCKING (&MPIDI_faultloc_page.room[1])
+#define MPIDI_FAULTLOC_REQUEST_ANY(req) \
+    (MPIDI_REQUEST(req, faultloc_av) = (void *) MPIDI_FAULTLOC_ANY)
+#define MPIDI_FAULTLOC_REQUEST_BLOCKS(req, rank) \
+    do { \
+        if (unlikely((rank) == MPI_ANY_SOURCE) && (req)) \
+            MPIDI_REQUEST(req, faultloc_av) = (void *) MPIDI_FAULTLOC_ANY_BLOCKING; \
+    } while (0)
+
 struct MPIR_Request;
 struct MPIR_Comm;
+struct MPIDI_av_entry;
 struct MPIR_Group;
 int MPIDI_faultloc_failure_ack(struct MPIR_Comm *comm) MPIDI_FAULTLOC_HIDDEN;
 int MPIDI_faultloc_failure_get_acked(struct MPIR_Comm *comm, struct MPIR_Group **group)
@@ -280,7 +319,14 @@ int MPIDI_faultloc_verdicts(char *json, int *len) MPIDI_FAULTLOC_HIDDEN;
 #define MPIDI_FAULTLOC_FAILURE_ACK(comm) MPIDI_faultloc_failure_ack(comm)
 #define MPIDI_FAULTLOC_FAILURE_GET_ACKED(comm, group) MPIDI_faultloc_failure_get_acked(comm, group)
 #define MPIDI_FAULTLOC_VERDICTS(json, len) MPIDI_faultloc_verdicts(json, len)
-void MPIDI_faultloc_wait(struct MPIR_Request *req) MPIDI_FAULTLOC_HIDDEN;
+void MPIDI_faultloc_news(void) MPIDI_FAULTLOC_HIDDEN;
+int MPIDI_faultloc_refused(int kind, struct MPIDI_av_entry *av, struct MPIR_Request **req)
+    MPIDI_FAULTLOC_HIDDEN;
+int MPIDI_faultloc_probe_error(struct MPIR_Comm *comm, struct MPIDI_av_entry *av)
+    MPIDI_FAULTLOC_HIDDEN;
+void MPIDI_faultloc_before_abort(int mpi_errno) MPIDI_FAULTLOC_HIDDEN;
+#define MPIDI_FAULTLOC_BEFORE_ABORT(mpi_errno) MPIDI_faultloc_before_abort(mpi_errno)
+int MPIDI_faultloc_wait(struct MPIR_Request *req) MPIDI_FAULTLOC_HIDDEN;
 void MPIDI_faultloc_prepare(void) MPIDI_FAULTLOC_HIDDEN;
 int MPIDI_faultloc_start(void) MPIDI_FAULTLOC_HIDDEN;
 int MPIDI_faultloc_peer_is_lost(void) MPIDI_FAULTLOC_HIDDEN;
@@ -291,7 +337,6 @@ void MPIDI_faultloc_aborting(void) MPIDI_FAULTLOC_HIDDEN;
 #define MPIDI_FAULTLOC_START() MPIDI_faultloc_start()
 #define MPIDI_FAULTLOC_FINALIZING() MPIDI_faultloc_finalizing()
 #define MPIDI_FAULTLOC_STOP() MPIDI_faultloc_stop()
-#define MPIDI_FAULTLOC_ABORTING() MPIDI_faultloc_aborting()
 #define MPIDI_FAULTLOC_PEER_IS_LOST() MPIDI_faultloc_peer_is_lost()
 
 #else
@@ -299,33 +344,24 @@ void MPIDI_faultloc_aborting(void) MPIDI_FAULTLOC_HIDDEN;
 #define MPIDI_FAULTLOC_CALL_ENTER
 #define MPIDI_FAULTLOC_CALL_EXIT
 #define MPIDI_FAULTLOC_REQUEST_DECL
-#define MPIDI_FAULTLOC_REQUEST_PEER(req, av) \
-    do { \
-    } while (0)
+#define MPIDI_FAULTLOC_REQUEST_PEER(req, av) do { } while (0)
+#define MPIDI_FAULTLOC_REQUEST_AV(req, av) do { } while (0)
 #define MPIDI_FAULTLOC_IS_DONE(req) 0
-#define MPIDI_FAULTLOC_LOG_SEND(count, datatype, rank, tag, comm, offset) \
-    do { \
-    } while (0)
-#define MPIDI_FAULTLOC_LOG_RECV(count, datatype, rank, tag, comm, offset) \
-    do { \
-    } while (0)
-#define MPIDI_FAULTLOC_WAIT_TURN(req) \
-    do { \
-    } while (0)
+#define MPIDI_FAULTLOC_LOG_SEND(count, datatype, rank, tag, comm, offset) do { } while (0)
+#define MPIDI_FAULTLOC_LOG_RECV(count, datatype, rank, tag, comm, offset) do { } while (0)
+#define MPIDI_FAULTLOC_WAIT_TURN(req) do { } while (0)
 #define MPIDI_FAULTLOC_PROGRESS_WAIT(state, req) MPID_Progress_wait(state)
-#define MPIDI_FAULTLOC_PREPARE() \
-    do { \
-    } while (0)
+#define MPIDI_FAULTLOC_NEWS() 1
+#define MPIDI_FAULTLOC_SET_NEWS() do { } while (0)
+#define MPIDI_FAULTLOC_REFUSED(kind, av, req) 0
+#define MPIDI_FAULTLOC_PROBE_ERROR(comm, av) MPI_SUCCESS
+#define MPIDI_FAULTLOC_REQUEST_ANY(req) do { } while (0)
+#define MPIDI_FAULTLOC_REQUEST_BLOCKS(req, rank) do { } while (0)
+#define MPIDI_FAULTLOC_BEFORE_ABORT(mpi_errno) do { } while (0)
+#define MPIDI_FAULTLOC_PREPARE() do { } while (0)
 #define MPIDI_FAULTLOC_START() MPI_SUCCESS
-#define MPIDI_FAULTLOC_FINALIZING() \
-    do { \
-    } while (0)
-#define MPIDI_FAULTLOC_STOP() \
-    do { \
-    } while (0)
-#define MPIDI_FAULTLOC_ABORTING() \
-    do { \
-    } while (0)
+#define MPIDI_FAULTLOC_FINALIZING() do { } while (0)
+#define MPIDI_FAULTLOC_STOP() do { } while (0)
 #define MPIDI_FAULTLOC_PEER_IS_LOST() 0
 #define MPIDI_FAULTLOC_COMM_DECL
 #define MPIDI_FAULTLOC_COMM_INIT(comm) do { } while (0)

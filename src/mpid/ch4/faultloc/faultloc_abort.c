@@ -1,0 +1,83 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "mpidimpl.h"
+
+#include "faultloc_failed.h"
+#include "faultloc_report.h"
+#include "report.h"
+
+/*
+ * A rank that is about to abort because a peer was lost is only a consequence.  It waits until it is
+ * known of what, for no longer than MPIR_CVAR_FAULTLOC_GRACE_MS, and says it: else the launcher hears
+ * of the abort first and cleans up what could still be asked.  Likewise one whose program ends the job
+ * or itself after it has lost a peer.  MPI_Abort where no peer was lost waits for nothing.
+ */
+
+#define LOOK_NS 1000000
+
+static bool find_verdict(const struct faultloc_board *b, struct ftree_verdict *v)
+{
+    for (int32_t i = 0; i < b->verdicts; i++) {
+        *v = b->verdict[i];
+        if (ftree_verdict_ends_ranks(v) && !v->own_only)
+            return true;
+    }
+    return false;
+}
+
+static bool wait_for_verdict(const struct faultloc_board *b, struct ftree_verdict *v)
+{
+    struct timespec pause = {.tv_nsec = LOOK_NS };
+    ftree_time grace = MPIDI_faultloc_grace();
+    bool found = find_verdict(b, v);
+
+    for (ftree_time waited = 0; !found && waited < grace; waited += LOOK_NS) {
+        nanosleep(&pause, NULL);
+        found = find_verdict(b, v);
+    }
+    return found;
+}
+
+/* Says why this rank ends, as soon as that is known. */
+static void explain(const struct faultloc_board *b, const char *what)
+{
+    struct ftree_verdict v;
+    char line[256];
+
+    if (wait_for_verdict(b, &v)) {
+        ftree_report_line(MPIDI_faultloc_job(), &v, line, sizeof(line));
+        faultloc_say("rank %d %s because of another's failure: %s", MPIR_Process.rank, what, line);
+    } else {
+        faultloc_say("rank %d %s because the transport has lost a peer; why is not known (no verdict "
+                     "within %d ms)", MPIR_Process.rank, what,
+                     (int) (MPIDI_faultloc_grace() / FTREE_MS));
+    }
+}
+
+void MPIDI_faultloc_before_abort(int mpi_errno)
+{
+    int error_class = MPIR_ERR_GET_CLASS(mpi_errno);
+    struct faultloc_board *b = MPIDI_faultloc_board();
+    bool is_consequence = MPIDI_faultloc_has_lost() ||
+        (mpi_errno != MPI_SUCCESS && (error_class == MPIX_ERR_PROC_FAILED ||
+                                      error_class == MPIX_ERR_PROC_FAILED_PENDING));
+
+    if (b && is_consequence)
+        explain(b, "aborts");
+    MPIDI_faultloc_aborting();
+}
+
+/* A program that ends by itself, without MPI_Finalize, after the transport has lost a peer.  Where it
+ * has lost none it is a fault of its own. */
+void MPIDI_faultloc_at_exit(void)
+{
+    struct faultloc_board *b = MPIDI_faultloc_board();
+
+    if (!b || !MPIDI_faultloc_has_lost())
+        return;
+    explain(b, "ends");
+    MPIDI_faultloc_aborting();
+}
