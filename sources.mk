@@ -122,6 +122,20 @@ glue_headers = \
     src/mpid/ch4/faultloc/faultloc_verdicts.h \
     src/mpid/ch4/faultloc/faultloc_watch.h
 
+hydra_sources = \
+    src/pm/hydra/pm/pmiserv/faultloc_block.c \
+    src/pm/hydra/pm/pmiserv/faultloc_cgroup.c \
+    src/pm/hydra/pm/pmiserv/faultloc_hydra.c \
+    src/pm/hydra/pm/pmiserv/faultloc_story.c
+
+hydra_headers = \
+    src/pm/hydra/pm/pmiserv/faultloc_cgroup.h \
+    src/pm/hydra/pm/pmiserv/faultloc_hydra.h \
+    src/pm/hydra/pm/pmiserv/faultloc_lost.h \
+    src/pm/hydra/pm/pmiserv/faultloc_proxy.h \
+    src/pm/hydra/pm/pmiserv/faultloc_server.h \
+    src/pm/hydra/pm/pmiserv/faultloc_story.h
+
 testlib_sources = \
     test/lib/base.c \
     test/lib/lone.c \

@@ -21,7 +21,8 @@ and src/mpid/ch4/faultloc name those that MPICH builds. This compares them with 
   --help     this text
 
 The core is src/util/ftree/*.c, of which the check of all invariants (check.c) is
-for tests only and not in MPICH; of the glue what does without MPICH's headers is built here, too;
+for tests only and not in MPICH; of the glue what does without MPICH's headers is built here, too,
+and of the process manager's part (src/pm/hydra/pm/pmiserv) what does without hydra's;
 the tests are test/unit/test_*.c, test/unit/t-*.sh (of the programs), test/mpi/test_*.sh and
 test/cluster/test_*.sh; test/lib/*.c is what they share, but those with a main are programs that the
 scripts use; test/sim/*.c is the simulator, its program is main.c.
@@ -61,10 +62,17 @@ mpi_free() {
     done
 }
 
+# Of the process manager's part: those that need nothing of hydra.
+hydra_free() {
+    grep -LE '#include "(hydra|hydra_server|pmip|pmiserv|demux|bscu|faultloc_(lost|proxy|server))\.h"|launcher\.c"' \
+        "$@" || :
+}
+
 print_list() {
     shopt -s nullglob
-    local glue units=() scripts=() library=() programs=() simulator=() file
+    local glue hydra units=() scripts=() library=() programs=() simulator=() file
     mapfile -t glue < <(mpi_free src/mpid/ch4/faultloc/*.c)
+    mapfile -t hydra < <(hydra_free src/pm/hydra/pm/pmiserv/faultloc_*.c)
     for file in test/unit/test_*.c; do units+=("${file%.c}"); done
     for file in test/lib/*.c; do
         if grep -qE '^(int )?main\(' "$file"; then programs+=("${file%.c}"); else library+=("$file"); fi
@@ -84,6 +92,8 @@ EOF
     list core_headers src/util/ftree/*.h
     list glue_sources "${glue[@]}"
     list glue_headers src/mpid/ch4/faultloc/*.h
+    list hydra_sources "${hydra[@]}"
+    list hydra_headers src/pm/hydra/pm/pmiserv/faultloc_*.h
     list testlib_sources "${library[@]}"
     list testlib_headers test/lib/*.h
     list sim_sources "${simulator[@]}"

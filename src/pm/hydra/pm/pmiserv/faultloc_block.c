@@ -1,0 +1,122 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "faultloc_story.h"
+
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+
+static bool is_signal(const struct HYD_faultloc_fact *f)
+{
+    return f->kind == HYD_FAULTLOC_FACT_END && WIFSIGNALED(f->end.status);
+}
+
+int HYD_faultloc_story_code(const struct HYD_faultloc_story *s)
+{
+    int first = HYD_faultloc_story_first(s), code;
+
+    if (first < 0)
+        return -1;
+    if (s->fact[first].kind == HYD_FAULTLOC_FACT_LOST)
+        return 128 + SIGKILL;
+    if (is_signal(&s->fact[first]))
+        return 128 + WTERMSIG(s->fact[first].end.status);
+    code = s->fact[first].kind == HYD_FAULTLOC_FACT_ABORT ? s->fact[first].end.status & 0xff :
+        WEXITSTATUS(s->fact[first].end.status);
+    return code ? code : 1;
+}
+
+static void print_who(const struct HYD_faultloc_fact *f, FILE *out)
+{
+    fprintf(out, "rank %d", (int) f->end.rank);
+    if (f->pgid)
+        fprintf(out, " of spawned group %d", f->pgid);
+    fprintf(out, " on %s", f->host);
+    if (f->end.pid > 0)
+        fprintf(out, " (pid %d)", (int) f->end.pid);
+}
+
+static const char *how(const struct HYD_faultloc_fact *f, char *buf, size_t room)
+{
+    switch (f->kind) {
+        case HYD_FAULTLOC_FACT_ABORT:
+            snprintf(buf, room, "MPI_Abort with code %d", (int) f->end.status);
+            return buf;
+        case HYD_FAULTLOC_FACT_LOST:
+            return "lost with hydra's proxy on its host";
+        default:
+            return HYD_faultloc_how(&f->end, buf, room);
+    }
+}
+
+static void print_first(const struct HYD_faultloc_fact *f, FILE *out)
+{
+    char buf[128];
+
+    fputs("[faultloc] ", out);
+    print_who(f, out);
+    if (f->kind == HYD_FAULTLOC_FACT_ABORT)
+        fprintf(out, " called MPI_Abort with code %d\n", (int) f->end.status);
+    else if (f->kind == HYD_FAULTLOC_FACT_LOST)
+        fputs(" was lost with hydra's proxy there\n", out);
+    else if (f->end.killed)
+        fprintf(out, " ended by the signal that mpiexec was sent: %s\n", how(f, buf, sizeof(buf)));
+    else
+        fprintf(out, " was the first to end: %s\n", how(f, buf, sizeof(buf)));
+}
+
+static bool is_worth_a_line(const struct HYD_faultloc_fact *f)
+{
+    return f->kind != HYD_FAULTLOC_FACT_END || HYD_faultloc_is_crash(&f->end);
+}
+
+static void print_others(const struct HYD_faultloc_story *s, int first, FILE *out)
+{
+    char buf[128];
+
+    for (int i = 0; i < s->facts; i++) {
+        const struct HYD_faultloc_fact *f = &s->fact[i];
+        bool together = f->kind == HYD_FAULTLOC_FACT_LOST &&
+            s->fact[first].kind == HYD_FAULTLOC_FACT_LOST;
+        if (i == first || !is_worth_a_line(f))
+            continue;
+        fputs("[faultloc]   ", out);
+        print_who(f, out);
+        if (together)
+            fputs(" was lost, too\n", out);
+        else
+            fprintf(out, " %s: %s\n", HYD_faultloc_story_is_consequence(s, i) ?
+                    "ended as a consequence" : "ended, too", how(f, buf, sizeof(buf)));
+    }
+}
+
+/* A line comes from another process: it is one line, and printable. */
+static void print_verdicts(const struct HYD_faultloc_story *s, FILE *out)
+{
+    for (int i = 0; i < s->rulings; i++) {
+        char line[FAULTLOC_LAUNCHER_LINE];
+        if (s->ruling[i].withdrawn)
+            continue;
+        snprintf(line, sizeof(line), "%s", s->ruling[i].word.line);
+        line[strcspn(line, "\n")] = '\0';
+        for (char *c = line; *c; c++)
+            if (*c < ' ' || *c > '~')
+                *c = '?';
+        fprintf(out, "[faultloc]   %s\n", line);
+    }
+}
+
+void HYD_faultloc_story_print(const struct HYD_faultloc_story *s, FILE *out)
+{
+    int first = HYD_faultloc_story_first(s);
+
+    if (first < 0)
+        return;
+    print_first(&s->fact[first], out);
+    print_others(s, first, out);
+    print_verdicts(s, out);
+    fflush(out);
+}

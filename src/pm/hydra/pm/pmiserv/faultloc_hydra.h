@@ -1,0 +1,82 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef FAULTLOC_HYDRA_H_INCLUDED
+#define FAULTLOC_HYDRA_H_INCLUDED
+
+#include "../../../../mpid/ch4/faultloc/faultloc_launcher.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * FaultLoc in the process manager.  Where it is on, a process that ends badly is not at once
+ * followed by all others: hydra tells the agents what it saw, waits for their verdict, cleans up,
+ * and says who was the first.  Where it is off, nothing here is ever called but HYD_faultloc_on.
+ *
+ *     faultloc_hydra.c   what both programs share: texts
+ *     faultloc_proxy.c   the proxy: who ended, and how; the agent of its node
+ *     faultloc_cgroup.c  the proxy: was it killed for memory
+ *     faultloc_story.c   mpiexec: who was the first, who a consequence; how long to wait.  Pure
+ *     faultloc_block.c   mpiexec: the story as text, and mpiexec's exit code.  Pure
+ *     faultloc_server.c  mpiexec: what comes from the proxies; cleaning up
+ *     faultloc_lost.c    mpiexec: proxies and launchers of which nothing is heard
+ */
+
+/* What travels between proxy and mpiexec behind a header with the command FAULTLOC.  Both are of
+ * one build, as for all that hydra sends. */
+enum HYD_faultloc_what {
+    HYD_FAULTLOC_END, /* to mpiexec: a process ended */
+    HYD_FAULTLOC_ABORT, /* to mpiexec: a process called MPI_Abort; `status` is its code */
+    HYD_FAULTLOC_TOLD, /* to mpiexec: if an agent took the symptom about `rank`, see `told` */
+    HYD_FAULTLOC_WORD, /* to mpiexec: an agent's word on a verdict */
+    HYD_FAULTLOC_TELL, /* to a proxy: hand this symptom about `rank` to your agent */
+    HYD_FAULTLOC_WHATS
+};
+
+#define HYD_FAULTLOC_SYMPTOM 512 /* bytes of a symptom as JSON, at most */
+
+/* How a process ended, as its proxy knows it. */
+struct HYD_faultloc_end {
+    int32_t rank, pid;
+    int32_t status; /* of wait(); of an abort: its code */
+    int64_t rss_kib, cpu_ms;
+    uint8_t inited, finalized; /* it had called MPI_Init, MPI_Finalize */
+    uint8_t killed; /* by the proxy itself */
+    uint8_t oom; /* by the kernel, for memory */
+    uint8_t agent; /* the node has had an agent */
+    uint8_t told; /* an agent took the symptom */
+    uint8_t others; /* there are more processes here, of which one may become the agent */
+};
+
+struct HYD_faultloc_msg {
+    int32_t what; /* enum HYD_faultloc_what */
+    int32_t ref; /* of a TELL, and of the TOLD that answers it: which one; else 0 */
+    struct HYD_faultloc_end end;
+    struct faultloc_launcher_word word;
+    char symptom[HYD_FAULTLOC_SYMPTOM];
+};
+
+/* Whether FaultLoc is on in this job; in mpiexec after HYD_faultloc_server_init, in a proxy after
+ * its arguments were read. */
+extern int HYD_faultloc_on;
+
+/* Purpose: how a process ended, for people: "signal 11 (SIGSEGV), core dumped", "exit code 3
+ * before MPI_Finalize", "killed for memory, signal 9 (SIGKILL)".  Returns `out`. */
+const char *HYD_faultloc_how(const struct HYD_faultloc_end *end, char *out, size_t room);
+
+/* Purpose: a text as it may stand between quotation marks in JSON: what is not printable ASCII is
+ * '?'.  Cut where it does not fit.  Returns `out`. */
+const char *HYD_faultloc_escape(const char *text, char *out, size_t room);
+
+/* Purpose: the symptom of a process that ended, as the agent's door reads it. */
+void HYD_faultloc_symptom(const struct HYD_faultloc_end *end, char *out, size_t room);
+
+/* Purpose: true if this is the end of a process that had more to do: by a signal, or between
+ * MPI_Init and MPI_Finalize. */
+bool HYD_faultloc_is_crash(const struct HYD_faultloc_end *end);
+
+#endif /* FAULTLOC_HYDRA_H_INCLUDED */

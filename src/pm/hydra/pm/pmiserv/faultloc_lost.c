@@ -1,0 +1,176 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#define _GNU_SOURCE
+#include "hydra_server.h"
+#include "faultloc_lost.h"
+#include "bscu.h"
+#include "demux.h"
+
+#include <poll.h>
+#include <time.h>
+
+/* ---- ranks ----------------------------------------------------------------------------------- */
+
+/* As HYD_pmcd_pmi_fill_in_exec_launch_info deals them out, and the proxy's local_to_global_id
+ * takes them: first what fills up the nodes, then so many for each node in turn. */
+int HYD_faultloc_rank_of(const struct HYD_proxy *proxy, int local)
+{
+    int fill = 0, all_fill = 0, cores = 0, all_cores = 0, past = 0, rest, per_turn;
+
+    for (struct HYD_proxy * p = proxy->pg->proxy_list; p; p = p->next) {
+        past |= p == proxy;
+        fill += past ? 0 : p->filler_processes;
+        cores += past ? 0 : p->node->core_count;
+        all_fill += p->filler_processes;
+        all_cores += p->node->core_count;
+    }
+    if (local < proxy->filler_processes)
+        return fill + local;
+    rest = local - proxy->filler_processes;
+    per_turn = proxy->node->core_count > 0 ? proxy->node->core_count : 1;
+    return all_fill + cores + rest / per_turn * all_cores + rest % per_turn;
+}
+
+int HYD_faultloc_count_in(const struct HYD_proxy *proxy, const struct faultloc_launcher_ranks *r)
+{
+    int n = 0;
+
+    for (int i = 0; i < proxy->proxy_process_count; i++) {
+        int rank = HYD_faultloc_rank_of(proxy, i);
+        for (int32_t k = 0; k < r->ranges; k++)
+            n += r->range[k].first <= rank && rank <= r->range[k].last;
+    }
+    return n;
+}
+
+/* ---- connections ----------------------------------------------------------------------------- */
+
+bool HYD_faultloc_is_connected(const struct HYD_proxy *proxy)
+{
+    return proxy->control_fd != HYD_FD_UNSET && proxy->control_fd != HYD_FD_CLOSED;
+}
+
+bool HYD_faultloc_is_closed(int fd, int *error)
+{
+    char byte;
+    ssize_t n = recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+
+    *error = n < 0 && errno != ECONNRESET ? errno : 0;
+    return n == 0 || (n < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
+}
+
+bool HYD_faultloc_is_leaving(int fd)
+{
+    struct pollfd p = {.fd = fd, .events = POLLRDHUP };
+
+    return poll(&p, 1, 0) > 0 && p.revents;
+}
+
+static void set_option(int fd, int level, int option, int value)
+{
+    /* without it the proxy is ended with the others, if only later */
+    (void) setsockopt(fd, level, option, &value, sizeof(value));
+}
+
+void HYD_faultloc_watch(const struct HYD_proxy *proxy, bool on)
+{
+    if (on) {
+        set_option(proxy->control_fd, IPPROTO_TCP, TCP_KEEPIDLE, 1);
+        set_option(proxy->control_fd, IPPROTO_TCP, TCP_KEEPINTVL, 1);
+        set_option(proxy->control_fd, IPPROTO_TCP, TCP_KEEPCNT, 2);
+    }
+    set_option(proxy->control_fd, IPPROTO_TCP, TCP_USER_TIMEOUT, on ? 3000 : 0);
+    set_option(proxy->control_fd, SOL_SOCKET, SO_KEEPALIVE, on);
+}
+
+/* ---- launchers ------------------------------------------------------------------------------- */
+
+/* The first proxy that has not called, from the `nth` of all on. */
+static const struct HYD_proxy *not_called(int nth, bool others)
+{
+    int n = 0;
+
+    for (struct HYD_pg * pg = &HYD_server_info.pg_list; pg; pg = pg->next)
+        for (struct HYD_proxy * p = pg->proxy_list; p; p = p->next, n++)
+            if (p->control_fd == HYD_FD_UNSET && (n == nth || others))
+                return p;
+    return NULL;
+}
+
+static int count_proxies(void)
+{
+    int n = 0;
+
+    for (struct HYD_pg * pg = &HYD_server_info.pg_list; pg; pg = pg->next)
+        for (struct HYD_proxy * p = pg->proxy_list; p; p = p->next)
+            n++;
+    return n;
+}
+
+/* Most launchers are started once for each proxy, and in their order; srun once for all. */
+const struct HYD_proxy *HYD_faultloc_failed_launcher(int *status)
+{
+    bool one_for_all = HYD_bscu_pid_count != count_proxies();
+
+    for (int i = 0; i < HYD_bscu_pid_count; i++) {
+        const struct HYD_proxy *proxy = not_called(i, one_for_all);
+        pid_t pid = HYD_bscu_pid_list[i];
+        if (!proxy || pid <= 0 || waitpid(pid, status, WNOHANG) != pid)
+            continue;
+        HYD_bscu_pid_list[i] = -1;
+        if (*status)
+            return proxy;
+    }
+    return NULL;
+}
+
+static int64_t now_ms(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t) t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static int count_launchers(void)
+{
+    int n = 0, ret;
+
+    for (int i = 0; i < HYD_bscu_pid_count; i++) {
+        pid_t pid = HYD_bscu_pid_list[i];
+        if (pid > 0 && waitpid(pid, &ret, WNOHANG) != 0)
+            HYD_bscu_pid_list[i] = -1;
+        n += HYD_bscu_pid_list[i] > 0;
+    }
+    return n;
+}
+
+/* What they have still to say is handed on, for a moment. */
+static void hand_on(void)
+{
+    struct timespec moment = {.tv_nsec = 5000000 };
+
+    if (HYDT_dmx_wait_for_event(0) == HYD_TIMED_OUT)
+        nanosleep(&moment, NULL);
+}
+
+void HYD_faultloc_end_launchers(int ms)
+{
+    int64_t end = now_ms() + ms;
+
+    while (count_launchers() && now_ms() < end)
+        hand_on();
+    for (int i = 0; i < HYD_bscu_pid_count; i++)
+        if (HYD_bscu_pid_list[i] > 0) {
+            killpg(HYD_bscu_pid_list[i], SIGKILL); /* each has a session of its own */
+            kill(HYD_bscu_pid_list[i], SIGKILL);
+        }
+    end = now_ms() + ms;
+    while (count_launchers() && now_ms() < end)
+        hand_on();
+    while (HYDT_dmx_wait_for_event(0) == HYD_SUCCESS && now_ms() < end)
+        ;
+}

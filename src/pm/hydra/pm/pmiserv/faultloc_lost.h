@@ -1,0 +1,41 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef FAULTLOC_LOST_H_INCLUDED
+#define FAULTLOC_LOST_H_INCLUDED
+
+#include "faultloc_hydra.h"
+#include "hydra.h"
+
+/* Purpose: the rank of a proxy's process, by its local number. */
+int HYD_faultloc_rank_of(const struct HYD_proxy *proxy, int local);
+
+/* Purpose: how many of a proxy's processes are among these ranks. */
+int HYD_faultloc_count_in(const struct HYD_proxy *proxy, const struct faultloc_launcher_ranks *r);
+
+/* Purpose: true if there is a connection to the proxy. */
+bool HYD_faultloc_is_connected(const struct HYD_proxy *proxy);
+
+/* Purpose: true if the connection has ended, and all that came was read.  `*error` is 0 where the
+ * other side closed it. */
+bool HYD_faultloc_is_closed(int fd, int *error);
+
+/* Purpose: true if the other side reads no more, though there may be something of it to read. */
+bool HYD_faultloc_is_leaving(int fd);
+
+/* Purpose: from now on a proxy whose host answers nothing is noticed, within seconds; or no more.
+ * Only for one that a verdict speaks of: a healthy job sends no packets for this, and a trouble of
+ * the network that passes ends no job. */
+void HYD_faultloc_watch(const struct HYD_proxy *proxy, bool on);
+
+/* Purpose: a launcher that ended badly before the proxy that it was to start has called; its wait()
+ * status is put into `*status`.  NULL: there is none.  To be asked after the end of a child. */
+const struct HYD_proxy *HYD_faultloc_failed_launcher(int *status);
+
+/* Purpose: waits up to `ms` for the launchers (ssh) to end, then ends them: one to a host that is
+ * lost would stay for ever. */
+void HYD_faultloc_end_launchers(int ms);
+
+#endif /* FAULTLOC_LOST_H_INCLUDED */

@@ -1,0 +1,543 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#define _GNU_SOURCE
+#include "faultloc_proxy.h"
+#include "faultloc_cgroup.h"
+#include "pmip.h"
+#include "demux.h"
+
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+struct process {
+    bool finalized, ended, killed;
+    struct HYD_faultloc_end end;
+    bool wait_for_agent; /* nobody took its symptom yet */
+};
+
+static struct {
+    pid_t pid; /* the proxy's own: forked children have all this, too */
+    int words; /* the socket; -1: there is none */
+    int ends[2]; /* a byte for each SIGCHLD */
+    bool some_ended, agent_seen, killing;
+    int asked_signal; /* the last one that mpiexec wanted to be sent */
+    char path[FAULTLOC_LAUNCHER_PATH];
+    char door[FAULTLOC_LAUNCHER_PATH]; /* "": no agent, or it has died */
+    struct process *process; /* by local number */
+} me = {.words = -1, .ends = {-1, -1} };
+
+static int count_processes(void)
+{
+    return HYD_pmcd_pmip.local.proxy_process_count;
+}
+
+/* ---- to mpiexec and to the agent ------------------------------------------------------------- */
+
+static HYD_status send_up(const struct HYD_faultloc_msg *msg)
+{
+    struct HYD_pmcd_hdr hdr;
+    int sent, closed;
+    HYD_status status = HYD_SUCCESS;
+
+    HYD_pmcd_init_header(&hdr);
+    hdr.cmd = FAULTLOC;
+    hdr.buflen = (int) sizeof(*msg);
+    status = HYDU_sock_write(HYD_pmcd_pmip.upstream.control, &hdr, sizeof(hdr), &sent, &closed,
+                             HYDU_SOCK_COMM_MSGWAIT);
+    HYDU_ERR_POP(status, "unable to send a FAULTLOC header upstream\n");
+    HYDU_ASSERT(!closed, status);
+    status = HYDU_sock_write(HYD_pmcd_pmip.upstream.control, msg, sizeof(*msg), &sent, &closed,
+                             HYDU_SOCK_COMM_MSGWAIT);
+    HYDU_ERR_POP(status, "unable to send a FAULTLOC message upstream\n");
+    HYDU_ASSERT(!closed, status);
+
+  fn_exit:
+    return status;
+  fn_fail:
+    goto fn_exit;
+}
+
+static HYD_status send_end(const struct process *p, int what)
+{
+    struct HYD_faultloc_msg msg = {.what = what, .end = p->end };
+
+    return send_up(&msg);
+}
+
+/* True if an agent's door took it.  One that is closed has died: its successor says hello. */
+static bool tell_agent(const char *symptom)
+{
+    struct sockaddr_un to = {.sun_family = AF_UNIX };
+
+    if (me.words < 0 || !me.door[0])
+        return false;
+    snprintf(to.sun_path, sizeof(to.sun_path), "%s", me.door);
+    if (sendto(me.words, symptom, strlen(symptom), MSG_DONTWAIT | MSG_NOSIGNAL,
+               (struct sockaddr *) &to, sizeof(to)) >= 0)
+        return true;
+    if (errno == ECONNREFUSED || errno == ENOENT)
+        me.door[0] = '\0';
+    return false;
+}
+
+static bool tell_end(struct process *p)
+{
+    char symptom[HYD_FAULTLOC_SYMPTOM];
+
+    HYD_faultloc_symptom(&p->end, symptom, sizeof(symptom));
+    p->end.told = tell_agent(symptom);
+    p->wait_for_agent = !p->end.told;
+    return p->end.told;
+}
+
+/* ---- words of the agent ---------------------------------------------------------------------- */
+
+static HYD_status hear_hello(const struct faultloc_launcher_word *word)
+{
+    HYD_status status = HYD_SUCCESS;
+
+    snprintf(me.door, sizeof(me.door), "%s", word->door);
+    for (int i = 0; !me.agent_seen && i < count_processes(); i++)
+        HYD_faultloc_cgroup_note(HYD_pmcd_pmip.downstream.pid[i]);
+    me.agent_seen = true;
+    for (int i = 0; i < count_processes() && !status; i++) {
+        struct process *p = &me.process[i];
+        if (p->wait_for_agent && tell_end(p))
+            status = send_end(p, HYD_FAULTLOC_TOLD);
+    }
+    return status;
+}
+
+/* Answers of the door, which are text, are no words. */
+static HYD_status hear(const struct faultloc_launcher_word *word, size_t len)
+{
+    struct HYD_faultloc_msg msg = {.what = HYD_FAULTLOC_WORD };
+
+    if (!faultloc_launcher_is_word(word, len, INT32_MAX))
+        return HYD_SUCCESS;
+    if (word->kind == FAULTLOC_LAUNCHER_HELLO)
+        return hear_hello(word);
+    msg.word = *word;
+    return send_up(&msg);
+}
+
+/* The kernel says who sent it: the job's user and root are heard, nobody else. */
+static bool is_ours(struct msghdr *m)
+{
+    struct ucred who;
+
+    for (struct cmsghdr * c = CMSG_FIRSTHDR(m); c; c = CMSG_NXTHDR(m, c))
+        if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_CREDENTIALS) {
+            memcpy(&who, CMSG_DATA(c), sizeof(who));
+            return who.uid == 0 || who.uid == getuid();
+        }
+    return false;
+}
+
+static HYD_status words_cb(int fd, HYD_event_t events, void *userp)
+{
+    struct faultloc_launcher_word word;
+    union {
+        char bytes[CMSG_SPACE(sizeof(struct ucred))];
+        struct cmsghdr align;
+    } who;
+    struct iovec iov = {.iov_base = &word, .iov_len = sizeof(word) };
+    struct msghdr m = {.msg_iov = &iov, .msg_iovlen = 1, .msg_control = &who,
+        .msg_controllen = sizeof(who)
+    };
+    ssize_t len = recvmsg(fd, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+
+    (void) events;
+    (void) userp;
+    return len > 0 && is_ours(&m) ? hear(&word, (size_t) len) : HYD_SUCCESS;
+}
+
+/* ---- beginning ------------------------------------------------------------------------------- */
+
+static void remove_socket(void)
+{
+    if (me.words >= 0 && me.pid == getpid())
+        unlink(me.path);
+}
+
+/* The folder in which agents have their doors: faultloc_door_folder() with the environment that the
+ * processes get.  It must be ours alone. */
+static bool find_folder(char *out, size_t room)
+{
+    char name[] = "XDG_RUNTIME_DIR";
+    struct HYD_env *env = HYDU_env_lookup(name, HYD_pmcd_pmip.user_global.global_env.inherited);
+    const char *dir = env ? env->env_value : getenv(name);
+    struct stat s;
+    int len;
+
+    if (dir && dir[0] == '/' && !stat(dir, &s) && S_ISDIR(s.st_mode) && s.st_uid == getuid())
+        len = snprintf(out, room, "%s/faultloc", dir);
+    else
+        len = snprintf(out, room, "/tmp/faultloc-%u", (unsigned) getuid());
+    if (len < 0 || (size_t) len >= room || (mkdir(out, 0700) && errno != EEXIST))
+        return false;
+    return !lstat(out, &s) && S_ISDIR(s.st_mode) && s.st_uid == getuid() && !(s.st_mode & 022);
+}
+
+/* Bound to a name of its own; that of a proxy which died, and had our pid, is taken over. */
+static bool bind_socket(int fd)
+{
+    struct sockaddr_un at = {.sun_family = AF_UNIX };
+    char folder[sizeof(at.sun_path)];
+    mode_t mask;
+    int ret;
+
+    if (!find_folder(folder, sizeof(folder)) ||
+        snprintf(me.path, sizeof(me.path), "%s/launcher-%d.sock", folder, (int) getpid()) >=
+        (int) sizeof(at.sun_path))
+        return false;
+    snprintf(at.sun_path, sizeof(at.sun_path), "%s", me.path);
+    if (connect(fd, (struct sockaddr *) &at, sizeof(at)) && errno == ECONNREFUSED)
+        unlink(me.path);
+    mask = umask(0177);
+    ret = bind(fd, (struct sockaddr *) &at, sizeof(at));
+    umask(mask);
+    return ret == 0;
+}
+
+static void open_socket(void)
+{
+    int one = 1, fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+    /* the option makes the kernel bind a socket that tries another, so it comes last */
+    if (fd < 0 || !bind_socket(fd) || setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &one, sizeof(one))) {
+        fprintf(stderr, "[faultloc] hydra's proxy on %s has no socket for its agent (%s): it can "
+                "only tell mpiexec how processes end\n", HYD_pmcd_pmip.local.hostname,
+                MPL_strerror(errno));
+        if (fd >= 0)
+            close(fd);
+        return;
+    }
+    me.words = fd;
+    atexit(remove_socket);
+}
+
+static void note_end(int signum)
+{
+    int saved = errno;
+
+    (void) signum;
+    if (write(me.ends[1], "", 1) < 0) {
+        /* it is full: there is enough to read */
+    }
+    errno = saved;
+}
+
+/* Bytes are read here, ends are looked at when all that was sent before has been read. */
+static HYD_status ends_cb(int fd, HYD_event_t events, void *userp)
+{
+    char bytes[64];
+
+    (void) events;
+    (void) userp;
+    while (read(fd, bytes, sizeof(bytes)) > 0)
+        me.some_ended = true;
+    return HYD_SUCCESS;
+}
+
+/* A write to somebody who has died must not end the proxy, nor its processes. */
+static void ignore(int signum)
+{
+    (void) signum;
+}
+
+/* As HYDU_set_signal, but no write of hydra's is interrupted, which it takes for an error. */
+static void handle(int signum, void (*handler) (int))
+{
+    struct sigaction a = {.sa_handler = handler, .sa_flags = SA_RESTART | SA_NOCLDSTOP };
+
+    sigemptyset(&a.sa_mask);
+    sigaction(signum, &a, NULL);
+}
+
+/* In a process that is about to become one of the job's: none of them outlives the proxy. */
+static void in_child(void)
+{
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != me.pid)
+        _exit(255);
+}
+
+HYD_status HYD_faultloc_proxy_begin(void)
+{
+    HYD_status status = HYD_SUCCESS;
+
+    if (!HYD_faultloc_on)
+        return HYD_SUCCESS;
+    me.pid = getpid();
+    HYDU_MALLOC_OR_JUMP(me.process, struct process *, count_processes() * sizeof(struct process),
+                        status);
+    memset(me.process, 0, (size_t) count_processes() * sizeof(struct process));
+    status = HYDU_sock_cloexec(HYD_pmcd_pmip.upstream.control);
+    HYDU_ERR_POP(status, "unable to set the control socket to close on exec\n");
+    if (pipe2(me.ends, O_CLOEXEC | O_NONBLOCK))
+        HYDU_ERR_SETANDJUMP(status, HYD_INTERNAL_ERROR, "pipe error (%s)\n", MPL_strerror(errno));
+    status = HYDT_dmx_register_fd(1, &me.ends[0], HYD_POLLIN, NULL, ends_cb);
+    HYDU_ERR_POP(status, "unable to register fd\n");
+    handle(SIGCHLD, note_end);
+    handle(SIGPIPE, ignore);
+    HYDU_in_child = in_child;
+    open_socket();
+    if (me.words >= 0)
+        status = HYDT_dmx_register_fd(1, &me.words, HYD_POLLIN, NULL, words_cb);
+    HYDU_ERR_POP(status, "unable to register fd\n");
+
+  fn_exit:
+    return status;
+  fn_fail:
+    goto fn_exit;
+}
+
+HYD_status HYD_faultloc_proxy_env(struct HYD_env **env)
+{
+    return HYD_faultloc_on && me.words >= 0 ?
+        HYDU_append_env_to_list(FAULTLOC_LAUNCHER_ENV, me.path, env) : HYD_SUCCESS;
+}
+
+/* ---- ends ------------------------------------------------------------------------------------ */
+
+static int local_of(int fd)
+{
+    for (int i = 0; i < count_processes(); i++)
+        if (HYD_pmcd_pmip.downstream.pmi_fd[i] == fd)
+            return i;
+    return -1;
+}
+
+static int count_running(void)
+{
+    int n = 0;
+
+    for (int i = 0; i < count_processes(); i++)
+        n += !me.process[i].ended && !me.process[i].finalized;
+    return n;
+}
+
+/* A signal that the user gave to mpiexec, and that ends a process, is no fault of it. */
+static bool was_asked_for(const struct process *p, int status)
+{
+    return WIFSIGNALED(status) &&
+        ((p->killed && WTERMSIG(status) == SIGKILL) || WTERMSIG(status) == me.asked_signal);
+}
+
+static void fill_end(int i, int status, const struct rusage *used, bool oom)
+{
+    struct process *p = &me.process[i];
+
+    p->end = (struct HYD_faultloc_end) {
+        .rank = HYD_pmcd_pmip.downstream.pmi_rank[i],
+        .pid = HYD_pmcd_pmip.downstream.pid[i],
+        .status = status,
+        .rss_kib = used->ru_maxrss,
+        .cpu_ms = (used->ru_utime.tv_sec + used->ru_stime.tv_sec) * 1000 +
+            (used->ru_utime.tv_usec + used->ru_stime.tv_usec) / 1000,
+        .inited = HYD_pmcd_pmip.downstream.pmi_fd_active[i] != 0,
+        .finalized = p->finalized,
+        .killed = was_asked_for(p, status),
+        .oom = oom,
+        .agent = me.agent_seen,
+        .others = count_running() > 0,
+    };
+}
+
+/* Nothing more will come from it: hydra would look again and again whether there is. */
+static HYD_status close_ends(int i)
+{
+    int fd = HYD_pmcd_pmip.downstream.pmi_fd[i];
+    HYD_status status = HYD_SUCCESS;
+
+    if (HYD_pmcd_pmip.downstream.pmi_rank[i] == 0 && HYD_pmcd_pmip.downstream.in >= 0) {
+        close(HYD_pmcd_pmip.downstream.in);
+        HYD_pmcd_pmip.downstream.in = HYD_FD_CLOSED;
+    }
+    if (!HYD_pmcd_pmip.downstream.pmi_fd_active[i] && fd >= 0 && HYDT_dmx_query_fd_registration(fd)) {
+        status = HYDT_dmx_deregister_fd(fd);
+        close(fd);
+    }
+    return status;
+}
+
+static HYD_status has_ended(int i, int status, const struct rusage *used, bool oom)
+{
+    struct process *p = &me.process[i];
+    HYD_status closed;
+
+    p->ended = true;
+    HYD_pmcd_pmip.downstream.exit_status[i] = status;
+    fill_end(i, status, used, oom);
+    closed = close_ends(i);
+    if (closed || (status == 0 && !HYD_faultloc_is_crash(&p->end)))
+        return closed;
+    /* after MPI_Finalize nobody misses it: that is for mpiexec's exit code alone */
+    if (HYD_faultloc_is_crash(&p->end) && p->end.inited && !p->finalized)
+        tell_end(p);
+    return send_end(p, HYD_FAULTLOC_END);
+}
+
+/* The kernel knows a process's control group until it has been waited for. */
+static bool is_oom(pid_t pid)
+{
+    siginfo_t info = {.si_pid = 0 };
+
+    return !waitid(P_PID, (id_t) pid, &info, WEXITED | WNOHANG | WNOWAIT) && info.si_pid == pid &&
+        info.si_code == CLD_KILLED && info.si_status == SIGKILL &&
+        HYD_faultloc_cgroup_killed(pid);
+}
+
+static HYD_status look_for_ends(void)
+{
+    HYD_status status = HYD_SUCCESS;
+    struct rusage used;
+    int ret;
+
+    me.some_ended = false;
+    for (int i = 0; i < count_processes() && !status; i++) {
+        pid_t pid = HYD_pmcd_pmip.downstream.pid[i];
+        bool oom;
+        if (me.process[i].ended)
+            continue;
+        oom = is_oom(pid);
+        if (wait4(pid, &ret, WNOHANG, &used) == pid)
+            status = has_ended(i, ret, &used, oom);
+    }
+    return status;
+}
+
+static bool all_ended(void)
+{
+    for (int i = 0; i < count_processes(); i++)
+        if (!me.process[i].ended)
+            return false;
+    return true;
+}
+
+/* What they wrote is still to be handed on.  Where all were killed, and somebody else has their
+ * output open, that one is not waited for. */
+static bool output_is_open(void)
+{
+    for (int i = 0; i < count_processes(); i++)
+        if (HYD_pmcd_pmip.downstream.out[i] != HYD_FD_CLOSED ||
+            HYD_pmcd_pmip.downstream.err[i] != HYD_FD_CLOSED)
+            return true;
+    return false;
+}
+
+HYD_status HYD_faultloc_proxy_wait(void)
+{
+    HYD_status status = look_for_ends();
+
+    HYDU_ERR_POP(status, "unable to say how a process ended\n");
+    while (!all_ended() || output_is_open()) {
+        status = HYDT_dmx_wait_for_event(all_ended() && me.killing ? 0 : -1);
+        if (status == HYD_TIMED_OUT) {
+            status = HYD_SUCCESS;
+            break;
+        }
+        HYDU_ERR_POP(status, "demux engine error waiting for event\n");
+        if (me.some_ended)
+            status = look_for_ends();
+        HYDU_ERR_POP(status, "unable to say how a process ended\n");
+    }
+
+  fn_exit:
+    return status;
+  fn_fail:
+    goto fn_exit;
+}
+
+/* ---- what else happens to them --------------------------------------------------------------- */
+
+void HYD_faultloc_proxy_finalized(int fd)
+{
+    int i = HYD_faultloc_on ? local_of(fd) : -1;
+
+    if (i >= 0)
+        me.process[i].finalized = true;
+}
+
+/* A process group whose leader has been waited for is not found by the leader any more. */
+static void kill_group(int i)
+{
+    if (HYD_pmcd_pmip.user_global.auto_cleanup && HYD_pmcd_pmip.downstream.pid[i] > 0)
+        killpg(HYD_pmcd_pmip.downstream.pid[i], SIGKILL);
+}
+
+void HYD_faultloc_proxy_signals(int signum)
+{
+    if (!HYD_faultloc_on || !me.process)
+        return;
+    if (signum != SIGKILL) {
+        if (signum != SIGUSR1) /* hydra itself sends that one */
+            me.asked_signal = signum;
+        return;
+    }
+    me.killing = true;
+    for (int i = 0; i < count_processes(); i++) {
+        if (me.process[i].ended)
+            kill_group(i);
+        else
+            me.process[i].killed = true;
+    }
+}
+
+bool HYD_faultloc_proxy_is_gone(int fd)
+{
+    struct pollfd p = {.fd = fd, .events = POLLOUT };
+
+    if (!HYD_faultloc_on)
+        return false;
+    return fd < 0 || (poll(&p, 1, 0) > 0 && (p.revents & (POLLERR | POLLHUP | POLLNVAL)));
+}
+
+bool HYD_faultloc_proxy_aborts(int fd, const char *cmd, char *args[])
+{
+    struct HYD_faultloc_msg msg = {.what = HYD_FAULTLOC_ABORT };
+    int i = HYD_faultloc_on && !strcmp(cmd, "abort") ? local_of(fd) : -1;
+
+    if (i < 0)
+        return false;
+    msg.end.rank = HYD_pmcd_pmip.downstream.pmi_rank[i];
+    msg.end.pid = HYD_pmcd_pmip.downstream.pid[i];
+    msg.end.inited = 1;
+    msg.end.agent = me.agent_seen;
+    msg.end.status = 1;
+    for (; *args; args++)
+        if (!strncmp(*args, "exitcode=", strlen("exitcode=")))
+            msg.end.status = (int32_t) strtol(*args + strlen("exitcode="), NULL, 10);
+    send_up(&msg);
+    return true;
+}
+
+HYD_status HYD_faultloc_proxy_cmd(int fd)
+{
+    struct HYD_faultloc_msg msg;
+    int recvd, closed;
+    HYD_status status = HYD_SUCCESS;
+
+    status = HYDU_sock_read(fd, &msg, sizeof(msg), &recvd, &closed, HYDU_SOCK_COMM_MSGWAIT);
+    HYDU_ERR_POP(status, "unable to read a FAULTLOC message\n");
+    HYDU_ASSERT(!closed, status);
+    msg.symptom[sizeof(msg.symptom) - 1] = '\0';
+    if (msg.what == HYD_FAULTLOC_TELL) {
+        msg.what = HYD_FAULTLOC_TOLD;
+        msg.end.told = tell_agent(msg.symptom);
+        status = send_up(&msg);
+    }
+
+  fn_exit:
+    return status;
+  fn_fail:
+    goto fn_exit;
+}

@@ -1,0 +1,595 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#define _GNU_SOURCE
+#include "hydra_server.h"
+#include "hydra.h"
+#include "demux.h"
+#include "pmiserv.h"
+#include "faultloc_lost.h"
+#include "faultloc_server.h"
+#include "faultloc_story.h"
+
+#include <sys/timerfd.h>
+#include <time.h>
+
+#define CLEAN_MS 5000 /* for a proxy to end its processes and to say so */
+#define SILENT_MS 1000 /* the same, where a verdict says that its host is lost */
+#define SUCCESSOR_MS 200 /* for another process of a node to become its agent */
+
+/* A symptom that no agent has taken yet. */
+struct errand {
+    int pgid, rank;
+    bool done;
+    int64_t due; /* when the next proxy is to be asked */
+    int asked; /* how many have been */
+    const struct HYD_proxy *origin; /* not to be asked: its agent was */
+    char symptom[HYD_FAULTLOC_SYMPTOM];
+};
+
+static struct {
+    struct HYD_faultloc_story story;
+    struct errand *errand;
+    int errands, room;
+    int timer;
+    int ends[2]; /* a byte for each child that ended */
+    bool cleaning, some_lost, some_ended, launch_failed;
+    int64_t cleaning_since;
+} me = {.timer = -1, .ends = {-1, -1} };
+
+static int64_t now_ms(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t) t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static struct HYD_proxy *first_proxy(struct HYD_pg **pg)
+{
+    for (; *pg; *pg = (*pg)->next)
+        if ((*pg)->proxy_list)
+            return (*pg)->proxy_list;
+    return NULL;
+}
+
+/* All proxies of all process groups. */
+static struct HYD_proxy *next_proxy(struct HYD_proxy *proxy, struct HYD_pg **pg)
+{
+    if (!proxy) {
+        *pg = &HYD_server_info.pg_list;
+        return first_proxy(pg);
+    }
+    if (proxy->next)
+        return proxy->next;
+    *pg = (*pg)->next;
+    return first_proxy(pg);
+}
+
+#define FOR_EACH_PROXY(proxy, pg) \
+    for (struct HYD_proxy *proxy = next_proxy(NULL, &pg); proxy; proxy = next_proxy(proxy, &pg))
+
+/* ---- whether it is on ------------------------------------------------------------------------ */
+
+HYD_status HYD_faultloc_server_option(void)
+{
+    return HYDU_append_env_to_list("MPIR_CVAR_FAULTLOC", "1",
+                                   &HYD_server_info.user_global.global_env.user);
+}
+
+static const char *lookup(const char *name, struct HYD_env *list)
+{
+    for (struct HYD_env * env = list; env; env = env->next)
+        if (!strcmp(env->env_name, name))
+            return env->env_value;
+    return NULL;
+}
+
+/* "list:a,b,c" */
+static bool is_listed(const char *name, const char *prop)
+{
+    size_t len = strlen(name);
+    const char *at = strchr(prop, ':');
+
+    while (at) {
+        at++;
+        if (!strncmp(at, name, len) && (at[len] == ',' || at[len] == '\0'))
+            return true;
+        at = strchr(at, ',');
+    }
+    return false;
+}
+
+/* A variable as the processes of `exec` will have it: in the order in which proxies set them. */
+static const char *of_processes(const char *name, struct HYD_exec *exec)
+{
+    struct HYD_env_global *global = &HYD_server_info.user_global.global_env;
+    const char *prop = exec->env_prop ? exec->env_prop : global->prop;
+    const char *value = lookup(name, exec->user_env);
+
+    if (!value)
+        value = lookup(name, global->user);
+    if (!value && (!prop || !strcmp(prop, "all") ||
+                   (!strncmp(prop, "list", 4) && is_listed(name, prop))))
+        value = lookup(name, global->inherited);
+    return value;
+}
+
+/* MPICH reads each of its variables by three names; the last that is set counts. */
+static const char *cvar(const char *name, struct HYD_exec *exec)
+{
+    static const char *prefixes[] = {"MPIR_CVAR_", "MPIR_PARAM_", "MPICH_"};
+    const char *value = NULL;
+    char full[64];
+
+    for (size_t i = 0; !value && i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
+        snprintf(full, sizeof(full), "%s%s", prefixes[i], name);
+        value = of_processes(full, exec);
+    }
+    return value;
+}
+
+static void ignore(int signum)
+{
+    (void) signum;
+}
+
+static void note_child(int signum)
+{
+    int saved = errno;
+
+    (void) signum;
+    if (write(me.ends[1], "", 1) < 0) {
+        /* it is full: there is enough to read */
+    }
+    errno = saved;
+}
+
+static HYD_status ends_cb(int fd, HYD_event_t events, void *userp)
+{
+    char bytes[64];
+
+    (void) events;
+    (void) userp;
+    while (read(fd, bytes, sizeof(bytes)) > 0)
+        me.some_ended = true;
+    return HYD_SUCCESS;
+}
+
+/* As HYDU_set_signal, but no write of hydra's is interrupted, which it takes for an error. */
+static void handle(int signum, void (*handler) (int))
+{
+    struct sigaction a = {.sa_handler = handler, .sa_flags = SA_RESTART | SA_NOCLDSTOP };
+
+    sigemptyset(&a.sa_mask);
+    sigaction(signum, &a, NULL);
+}
+
+static HYD_status timer_cb(int fd, HYD_event_t events, void *userp)
+{
+    uint64_t times;
+
+    (void) events;
+    (void) userp;
+    if (read(fd, &times, sizeof(times)) < 0) {
+        /* it was set anew meanwhile */
+    }
+    return HYD_SUCCESS;
+}
+
+/* Time, and the end of a launcher, are events like any other. */
+static HYD_status watch_events(void)
+{
+    HYD_status status = HYD_SUCCESS;
+
+    me.timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+    if (me.timer < 0 || pipe2(me.ends, O_CLOEXEC | O_NONBLOCK))
+        HYDU_ERR_SETANDJUMP(status, HYD_INTERNAL_ERROR, "timerfd_create or pipe error (%s)\n",
+                            MPL_strerror(errno));
+    status = HYDT_dmx_register_fd(1, &me.timer, HYD_POLLIN, NULL, timer_cb);
+    HYDU_ERR_POP(status, "unable to register fd\n");
+    status = HYDT_dmx_register_fd(1, &me.ends[0], HYD_POLLIN, NULL, ends_cb);
+    HYDU_ERR_POP(status, "unable to register fd\n");
+    handle(SIGCHLD, note_child);
+    handle(SIGPIPE, ignore); /* of a proxy that died is heard otherwise */
+
+  fn_exit:
+    return status;
+  fn_fail:
+    goto fn_exit;
+}
+
+HYD_status HYD_faultloc_server_init(struct HYD_exec *execs)
+{
+    const char *grace = NULL, *on;
+
+    for (struct HYD_exec * e = execs; e; e = e->next) {
+        on = cvar("FAULTLOC", e);
+        HYD_faultloc_on |= on && strtol(on, NULL, 10) != 0;
+        grace = grace ? grace : cvar("FAULTLOC_GRACE_MS", e);
+    }
+    if (!HYD_faultloc_on)
+        return HYD_SUCCESS;
+    if (!HYD_faultloc_story_grace(&me.story, grace))
+        fprintf(stderr, "[faultloc] MPIR_CVAR_FAULTLOC_GRACE_MS is \"%s\": it must be a number of "
+                "milliseconds from 0 to 60000; %d are taken\n", grace, HYD_FAULTLOC_GRACE_MS);
+    return watch_events();
+}
+
+/* ---- symptoms that another agent is to be told ----------------------------------------------- */
+
+static void add_errand(const struct HYD_proxy *origin, int rank, const char *symptom, int64_t due)
+{
+    struct errand *more = me.errand;
+
+    if (me.errands == me.room) {
+        me.room = me.room ? 2 * me.room : 4;
+        more = MPL_realloc(me.errand, (size_t) me.room * sizeof(*more), MPL_MEM_PM);
+    }
+    if (!more)
+        return; /* the grace time ends, too */
+    me.errand = more;
+    me.errand[me.errands] = (struct errand) {
+        .pgid = origin->pg->pgid,.rank = rank,.due = due,.origin = origin
+    };
+    snprintf(me.errand[me.errands++].symptom, HYD_FAULTLOC_SYMPTOM, "%s", symptom);
+}
+
+static bool send_errand(struct HYD_proxy *proxy, int number)
+{
+    struct HYD_faultloc_msg msg = {.what = HYD_FAULTLOC_TELL, .ref = number + 1 };
+    struct HYD_pmcd_hdr hdr;
+    int sent, closed, error;
+
+    if (HYD_faultloc_is_closed(proxy->control_fd, &error))
+        return false;
+    snprintf(msg.symptom, sizeof(msg.symptom), "%s", me.errand[number].symptom);
+    HYD_pmcd_init_header(&hdr);
+    hdr.cmd = FAULTLOC;
+    hdr.buflen = (int) sizeof(msg);
+    return !HYDU_sock_write(proxy->control_fd, &hdr, sizeof(hdr), &sent, &closed,
+                            HYDU_SOCK_COMM_MSGWAIT) && !closed &&
+        !HYDU_sock_write(proxy->control_fd, &msg, sizeof(msg), &sent, &closed,
+                         HYDU_SOCK_COMM_MSGWAIT) && !closed;
+}
+
+/* Asks the proxies of the group in turn, one after the other. */
+static void run_errand(int number)
+{
+    struct errand *e = &me.errand[number];
+    struct HYD_pg *pg;
+    int nth = 0;
+
+    FOR_EACH_PROXY(proxy, pg) {
+        if (proxy->pg->pgid != e->pgid || nth++ < e->asked)
+            continue;
+        e->asked++;
+        if (proxy != e->origin && HYD_faultloc_is_connected(proxy) && send_errand(proxy, number)) {
+            e->due = now_ms() + SUCCESSOR_MS;
+            return;
+        }
+    }
+    e->done = true;
+}
+
+static void run_errands(int64_t now)
+{
+    for (int i = 0; i < me.errands; i++)
+        if (!me.errand[i].done && me.errand[i].due <= now)
+            run_errand(i);
+}
+
+static void note_told(const struct HYD_proxy *proxy, const struct HYD_faultloc_msg *msg)
+{
+    if (msg->ref > 0 && msg->ref <= me.errands) {
+        me.errand[msg->ref - 1].done |= msg->end.told;
+        me.errand[msg->ref - 1].due = 0;
+        return;
+    }
+    for (int i = 0; i < me.errands; i++)
+        if (me.errand[i].origin == proxy && me.errand[i].rank == msg->end.rank)
+            me.errand[i].done |= msg->end.told;
+}
+
+/* ---- what comes from proxies ----------------------------------------------------------------- */
+
+static bool is_known(int pgid, int rank)
+{
+    for (int i = 0; i < me.story.facts; i++)
+        if (me.story.fact[i].pgid == pgid && me.story.fact[i].end.rank == rank &&
+            me.story.fact[i].kind != HYD_FAULTLOC_FACT_ABORT)
+            return true;
+    return false;
+}
+
+static void note(const struct HYD_proxy *proxy, int kind, const struct HYD_faultloc_end *end)
+{
+    struct HYD_faultloc_fact fact = {.kind = kind, .pgid = proxy->pg->pgid, .ms = now_ms(),
+        .end = *end
+    };
+
+    snprintf(fact.host, sizeof(fact.host), "%s", proxy->node->hostname);
+    if (!HYD_faultloc_story_add(&me.story, &fact))
+        fprintf(stderr, "[faultloc] mpiexec is out of memory: the end of rank %d is not listed\n",
+                (int) end->rank);
+}
+
+static void note_end(const struct HYD_proxy *proxy, const struct HYD_faultloc_end *end)
+{
+    char symptom[HYD_FAULTLOC_SYMPTOM];
+
+    note(proxy, HYD_FAULTLOC_FACT_END, end);
+    if (!HYD_faultloc_is_crash(end) || !end->agent || end->finalized || end->told)
+        return;
+    HYD_faultloc_symptom(end, symptom, sizeof(symptom));
+    add_errand(proxy, end->rank, symptom, now_ms() + (end->others ? SUCCESSOR_MS : 0));
+}
+
+/* Where a verdict says that ranks are gone, their proxy may be, and nothing tells us. */
+static void note_word(const struct HYD_proxy *proxy, const struct faultloc_launcher_word *word)
+{
+    struct HYD_pg *pg;
+
+    if (!faultloc_launcher_is_word(word, sizeof(*word), proxy->pg->pg_process_count))
+        return;
+    if (!HYD_faultloc_story_rule(&me.story, proxy->pg->pgid, now_ms(), word))
+        fprintf(stderr, "[faultloc] mpiexec is out of memory: a verdict is not listed\n");
+    if (!word->ends_ranks)
+        return;
+    FOR_EACH_PROXY(p, pg)
+        if (p->pg == proxy->pg && HYD_faultloc_is_connected(p) &&
+            HYD_faultloc_count_in(p, &word->ranks))
+            HYD_faultloc_watch(p, word->kind == FAULTLOC_LAUNCHER_VERDICT);
+}
+
+HYD_status HYD_faultloc_server_cmd(struct HYD_proxy *proxy)
+{
+    struct HYD_faultloc_msg msg;
+    int count, closed;
+    HYD_status status = HYD_SUCCESS;
+
+    status = HYDU_sock_read(proxy->control_fd, &msg, sizeof(msg), &count, &closed,
+                            HYDU_SOCK_COMM_MSGWAIT);
+    HYDU_ERR_POP(status, "unable to read a FAULTLOC message\n");
+    HYDU_ASSERT(!closed, status);
+    switch (msg.what) {
+        case HYD_FAULTLOC_END:
+            note_end(proxy, &msg.end);
+            break;
+        case HYD_FAULTLOC_ABORT:
+            note(proxy, HYD_FAULTLOC_FACT_ABORT, &msg.end);
+            break;
+        case HYD_FAULTLOC_TOLD:
+            note_told(proxy, &msg);
+            break;
+        case HYD_FAULTLOC_WORD:
+            note_word(proxy, &msg.word);
+            break;
+    }
+
+  fn_exit:
+    return status;
+  fn_fail:
+    goto fn_exit;
+}
+
+/* ---- lost proxies ---------------------------------------------------------------------------- */
+
+static void note_lost_process(const struct HYD_proxy *proxy, int local)
+{
+    struct HYD_faultloc_end end = {.rank = HYD_faultloc_rank_of(proxy, local),
+        .pid = proxy->pid ? proxy->pid[local] : 0,.inited = 1,.agent = 1
+    };
+    char symptom[HYD_FAULTLOC_SYMPTOM];
+
+    if (is_known(proxy->pg->pgid, end.rank))
+        return;
+    note(proxy, HYD_FAULTLOC_FACT_LOST, &end);
+    snprintf(symptom, sizeof(symptom), "{\"kind\": \"process-exited\", \"component\": \"rank %d\", "
+             "\"severity\": \"fatal\", \"detail\": \"lost with hydra's proxy on its host\"}",
+             (int) end.rank);
+    add_errand(proxy, end.rank, symptom, 0);
+}
+
+static void note_lost(const struct HYD_proxy *proxy)
+{
+    char symptom[HYD_FAULTLOC_SYMPTOM], host[256];
+
+    me.some_lost = true;
+    snprintf(symptom, sizeof(symptom), "{\"kind\": \"proxy-lost\", \"component\": \"node %s\", "
+             "\"severity\": \"fatal\", \"detail\": \"hydra's proxy there is gone\"}",
+             HYD_faultloc_escape(proxy->node->hostname, host, sizeof(host)));
+    add_errand(proxy, -1, symptom, 0);
+    for (int i = 0; i < proxy->proxy_process_count; i++)
+        note_lost_process(proxy, i);
+}
+
+bool HYD_faultloc_server_is_lost(struct HYD_proxy *proxy)
+{
+    int error;
+
+    if (!HYD_faultloc_on || !HYD_faultloc_is_connected(proxy) ||
+        !HYD_faultloc_is_closed(proxy->control_fd, &error))
+        return false;
+    /* one that was told to end all, and then ended itself, is not lost */
+    if (!me.cleaning || error)
+        note_lost(proxy);
+    return true;
+}
+
+bool HYD_faultloc_server_reads_for_nobody(const struct HYD_proxy *proxy)
+{
+    if (!HYD_faultloc_on ||
+        (HYD_faultloc_is_connected(proxy) && !HYD_faultloc_is_leaving(proxy->control_fd)))
+        return false;
+    HYDT_dmx_deregister_fd(STDIN_FILENO);
+    return true;
+}
+
+HYD_status HYD_faultloc_server_forgive(HYD_status status)
+{
+    struct HYD_pg *pg;
+
+    if (!HYD_faultloc_on || !status)
+        return status;
+    if (me.cleaning || me.some_lost)
+        return HYD_SUCCESS;
+    FOR_EACH_PROXY(proxy, pg)
+        if (HYD_faultloc_is_connected(proxy) && HYD_faultloc_is_leaving(proxy->control_fd))
+            return HYD_SUCCESS;
+    return status;
+}
+
+/* ---- cleaning up ----------------------------------------------------------------------------- */
+
+static bool is_listening(void)
+{
+    struct HYD_pg *pg;
+
+    FOR_EACH_PROXY(proxy, pg)
+        if (HYD_faultloc_is_connected(proxy))
+            return true;
+    return false;
+}
+
+static bool has_abort(void)
+{
+    for (int i = 0; i < me.story.facts; i++)
+        if (me.story.fact[i].kind == HYD_FAULTLOC_FACT_ABORT)
+            return true;
+    return false;
+}
+
+/* With -disable-auto-cleanup the others are ended by MPI_Abort alone. */
+static int64_t clean_at(void)
+{
+    if (me.cleaning || (HYD_server_info.user_global.auto_cleanup == 0 && !has_abort()))
+        return HYD_FAULTLOC_NEVER;
+    return HYD_faultloc_story_deadline(&me.story, is_listening());
+}
+
+static void begin_cleaning(int64_t now)
+{
+    struct HYD_pg *pg;
+
+    me.cleaning = true;
+    me.cleaning_since = now;
+    FOR_EACH_PROXY(proxy, pg) {
+        if (HYD_faultloc_is_connected(proxy))
+            HYD_pmcd_pmiserv_send_signal(proxy, SIGKILL);
+        else
+            proxy->control_fd = HYD_FD_CLOSED; /* one that has not called yet is not waited for */
+    }
+}
+
+/* True if a verdict says that all of its processes are gone. */
+static bool is_given_up(const struct HYD_proxy *proxy)
+{
+    for (int i = 0; i < me.story.rulings; i++) {
+        const struct HYD_faultloc_ruling *r = &me.story.ruling[i];
+        if (!r->withdrawn && r->word.ends_ranks && r->pgid == proxy->pg->pgid &&
+            HYD_faultloc_count_in(proxy, &r->word.ranks) == proxy->proxy_process_count)
+            return true;
+    }
+    return false;
+}
+
+/* When cleaning up is not waited for any longer. */
+static int64_t give_up_at(void)
+{
+    int64_t wait = 0;
+    struct HYD_pg *pg;
+
+    FOR_EACH_PROXY(proxy, pg)
+        if (HYD_faultloc_is_connected(proxy)) {
+            int64_t ms = is_given_up(proxy) ? SILENT_MS : CLEAN_MS;
+            wait = ms > wait ? ms : wait;
+        }
+    return me.cleaning_since + wait;
+}
+
+static HYD_status give_up(void)
+{
+    struct HYD_pg *pg;
+
+    FOR_EACH_PROXY(proxy, pg)
+        if (HYD_faultloc_is_connected(proxy))
+            note_lost(proxy);
+    return HYD_pmcd_pmiserv_cleanup_all_pgs();
+}
+
+static void set_timer(int64_t at)
+{
+    struct itimerspec t = {.it_value = {0, 0} };
+
+    if (at != HYD_FAULTLOC_NEVER) {
+        t.it_value.tv_sec = (time_t) (at / 1000);
+        t.it_value.tv_nsec = (long) (at % 1000) * 1000000 + 1;
+    }
+    timerfd_settime(me.timer, TFD_TIMER_ABSTIME, &t, NULL);
+}
+
+static int64_t next_due(void)
+{
+    int64_t at = me.cleaning ? give_up_at() : clean_at();
+
+    for (int i = 0; i < me.errands; i++)
+        if (!me.errand[i].done && me.errand[i].due < at)
+            at = me.errand[i].due;
+    return at;
+}
+
+/* Without it the proxy will never call, and mpiexec would wait for ever. */
+static void look_at_launchers(int64_t now)
+{
+    int status = 0;
+    const struct HYD_proxy *proxy = HYD_faultloc_failed_launcher(&status);
+
+    me.some_ended = false;
+    if (!proxy || me.cleaning)
+        return;
+    fprintf(stderr, "[faultloc] the launcher for host %s ended with %s %d before hydra's proxy "
+            "there called: the job is ended\n", proxy->node->hostname,
+            WIFSIGNALED(status) ? "signal" : "exit code",
+            WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+    me.launch_failed = true;
+    begin_cleaning(now);
+}
+
+HYD_status HYD_faultloc_server_turn(HYD_status status)
+{
+    int64_t now;
+
+    if (!HYD_faultloc_on || (!me.story.facts && !me.some_lost && !me.some_ended && !me.cleaning))
+        return status;
+    now = now_ms();
+    if (me.some_ended)
+        look_at_launchers(now);
+    if (!me.cleaning && clean_at() <= now)
+        begin_cleaning(now);
+    if (me.cleaning && give_up_at() <= now)
+        return give_up();
+    if (!me.cleaning)
+        run_errands(now);
+    set_timer(next_due());
+    return status;
+}
+
+bool HYD_faultloc_server_finish(void)
+{
+    if (HYD_faultloc_server_code() < 0)
+        return false;
+    HYD_faultloc_end_launchers(1000);
+    fflush(stdout);
+    HYD_faultloc_story_print(&me.story, stderr);
+    return true;
+}
+
+int HYD_faultloc_server_code(void)
+{
+    int code = HYD_faultloc_on ? HYD_faultloc_story_code(&me.story) : -1;
+
+    return code < 0 && me.launch_failed ? 255 : code;
+}

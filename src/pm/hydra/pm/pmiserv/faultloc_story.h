@@ -1,0 +1,82 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef FAULTLOC_STORY_H_INCLUDED
+#define FAULTLOC_STORY_H_INCLUDED
+
+#include "faultloc_hydra.h"
+
+#include <stdio.h>
+
+/*
+ * What mpiexec knows of a job that goes wrong: ends of processes, in the order in which they were
+ * heard of, and verdicts.  From it follows how long cleaning up waits, who was the first, and
+ * mpiexec's exit code.  No hydra, no clock, no socket: times are milliseconds of mpiexec's clock.
+ */
+
+enum HYD_faultloc_fact_kind {
+    HYD_FAULTLOC_FACT_END, /* a process ended */
+    HYD_FAULTLOC_FACT_ABORT, /* it called MPI_Abort */
+    HYD_FAULTLOC_FACT_LOST /* its proxy was lost, and with it all that is known of it */
+};
+
+struct HYD_faultloc_fact {
+    int kind; /* enum HYD_faultloc_fact_kind */
+    int pgid; /* which process group: ranks are counted in each */
+    char host[64];
+    int64_t ms; /* when it was heard of */
+    struct HYD_faultloc_end end; /* of the lost: rank, pid and agent alone */
+};
+
+struct HYD_faultloc_ruling {
+    int pgid;
+    int64_t ms;
+    bool withdrawn;
+    struct faultloc_launcher_word word;
+};
+
+struct HYD_faultloc_story {
+    int64_t grace_ms;
+    struct HYD_faultloc_fact *fact;
+    struct HYD_faultloc_ruling *ruling;
+    int facts, rulings;
+};
+
+#define HYD_FAULTLOC_GRACE_MS 3000
+#define HYD_FAULTLOC_NEVER INT64_MAX
+
+/* Purpose: the grace time that a text asks for; NULL: nobody asked.  Returns false where it is no
+ * number from 0 to 60000, and then takes HYD_FAULTLOC_GRACE_MS. */
+bool HYD_faultloc_story_grace(struct HYD_faultloc_story *s, const char *text);
+
+/* Purpose: adds what was heard; copies it.  Returns false where there is no memory. */
+bool HYD_faultloc_story_add(struct HYD_faultloc_story *s, const struct HYD_faultloc_fact *fact);
+
+/* Purpose: a verdict was reported or withdrawn.  Returns false where there is no memory. */
+bool HYD_faultloc_story_rule(struct HYD_faultloc_story *s, int pgid, int64_t ms,
+                             const struct faultloc_launcher_word *word);
+
+/* Purpose: when all others are to be ended; HYD_FAULTLOC_NEVER: there is no reason to.  `listening`
+ * says that there is somebody left who could report a verdict. */
+int64_t HYD_faultloc_story_deadline(const struct HYD_faultloc_story *s, bool listening);
+
+/* Purpose: the place in `fact` of who was the first; -1: nobody ended badly. */
+int HYD_faultloc_story_first(const struct HYD_faultloc_story *s);
+
+/* Purpose: true if this one is a victim of a fault that was located. */
+bool HYD_faultloc_story_is_consequence(const struct HYD_faultloc_story *s, int fact);
+
+/* Purpose: mpiexec's exit code, that of the first: 128 + signal, or its code, or 1 where that
+ * would be 0; -1: nobody ended badly. */
+int HYD_faultloc_story_code(const struct HYD_faultloc_story *s);
+
+/* Purpose: for people: who was the first, what followed, the verdicts.  Nothing where nobody ended
+ * badly. */
+void HYD_faultloc_story_print(const struct HYD_faultloc_story *s, FILE *out);
+
+/* Purpose: frees what it holds. */
+void HYD_faultloc_story_free(struct HYD_faultloc_story *s);
+
+#endif /* FAULTLOC_STORY_H_INCLUDED */

@@ -1,0 +1,297 @@
+#!/usr/bin/env bash
+##
+## Copyright (C) by the FaultLoc authors
+##     See COPYRIGHT in top-level directory
+##
+# shellcheck disable=SC2015
+
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+cluster=$here/cluster
+
+all_kinds="kill segv bus abort exit _exit exit0 _exit0 memory two mpi-abort init finalize after"
+all_kinds+=" proxy mpiexec power-off"
+
+usage() {
+    cat <<END
+Usage: test/cluster/crash_campaign.sh [OPTION]...
+
+Lets ranks end badly, in many ways, in jobs on a cluster of network namespaces, and checks what
+mpiexec says of it: the first to end (rank, host, process, signal or code), one process-crash for
+each in the report, the others as victims, mpiexec's exit code, how long it took, and that no
+process is left on any host. Prints a table.
+
+  --kinds K,K,...   which (all):
+                      kill segv bus abort    by that signal
+                      exit _exit             with code 3, before MPI_Finalize
+                      exit0 _exit0           with code 0, before MPI_Finalize
+                      memory                 for memory, in a control group
+                      two                    two ranks, 50 ms apart, by SIGKILL
+                      mpi-abort              MPI_Abort with code 7
+                      init finalize          killed while in MPI_Init, in MPI_Finalize
+                      after                  exit code 3 after MPI_Finalize
+                      proxy mpiexec          hydra's proxy on a host, or mpiexec, killed
+                      power-off              the host of mpiexec's first proxy is off
+  --hosts N         hosts (4)
+  --ppn K,K,...     ranks per host (1,4)
+  --runs N          runs of each (1)
+  --max-latency S   located at most so long after the end (0: not looked at)
+  --mpi PREFIX      the MPI under test (FAULTLOC_MPI)
+  --keep FOLDER     keep what each run left behind there
+  --help            this text
+
+Exit code: 0 all as it should be, 1 not, 2 wrong usage, 77 no root or no namespaces here.
+END
+}
+
+die() { echo "crash_campaign.sh: $2" >&2; exit "$1"; }
+
+kinds=${all_kinds// /,} hosts=4 ppns=1,4 runs=1 max_latency=0 keep=
+while [ $# -gt 0 ]; do
+    case $1 in
+        --help | -h) usage; exit 0 ;;
+        --kinds | --hosts | --ppn | --runs | --max-latency | --mpi | --keep)
+            [ $# -ge 2 ] || die 2 "$1 wants a value; see --help" ;;
+        *) die 2 "unknown argument $1; see --help" ;;
+    esac
+    case $1 in
+        --kinds) kinds=$2 ;;
+        --hosts) hosts=$2 ;;
+        --ppn) ppns=$2 ;;
+        --runs) runs=$2 ;;
+        --max-latency) max_latency=$2 ;;
+        --mpi) export FAULTLOC_MPI=$2 ;;
+        --keep) keep=$2 ;;
+    esac
+    shift 2
+done
+for kind in ${kinds//,/ }; do
+    [[ " $all_kinds " == *" $kind "* ]] || die 2 "no kind '$kind'; there are: $all_kinds"
+done
+[[ $hosts =~ ^[2-9][0-9]*$ && $runs =~ ^[0-9]+$ && $ppns =~ ^[0-9]+(,[0-9]+)*$ ]] ||
+    die 2 "--hosts, --runs and --ppn want numbers; see --help"
+"$cluster" check --quiet || exit
+command -v jq >/dev/null || die 77 "no program 'jq' (Debian package jq)"
+
+name=c$$
+work=$(mktemp -d)
+job=/run/faultloc-cluster/$name/job
+group=
+finish() {
+    local code=$?
+    trap - EXIT
+    [ -z "${pid:-}" ] || kill "$pid" 2>/dev/null || :
+    "$cluster" down --name "$name" --quiet 2>/dev/null || :
+    leave_group
+    rm -rf "$work"
+    exit $code
+}
+
+# --- what a run is ----------------------------------------------------------------------------
+
+# A control group with little memory, by either version of the kernel's interface.
+make_group() {
+    if [ -d /sys/fs/cgroup/memory ]; then
+        group=/sys/fs/cgroup/memory/faultloc-$name
+        mkdir "$group" 2>/dev/null && echo 200M >"$group/memory.limit_in_bytes"
+    else
+        group=/sys/fs/cgroup/faultloc-$name
+        echo +memory >/sys/fs/cgroup/cgroup.subtree_control 2>/dev/null || :
+        mkdir "$group" 2>/dev/null && echo 200M >"$group/memory.max" &&
+            { echo 0 >"$group/memory.swap.max" || :; } 2>/dev/null
+    fi
+}
+leave_group() { [ -z "$group" ] || rmdir "$group" 2>/dev/null || :; group=; }
+
+# Fills ARGS (of the program), FIRST (the ranks that may be named first), DEAD (all that end), CODE
+# (mpiexec's) and HOW (what the first line says).
+plan() {
+    local size=$((hosts * ppn)) other
+    FIRST=$((RANDOM % size)) CODE=137 HOW='signal 9 (SIGKILL)'
+    ARGS=(--how "$kind")
+    case $kind in
+        kill | init | finalize) ;;
+        segv) CODE=139 HOW='signal 11 (SIGSEGV)' ;;
+        bus) CODE=135 HOW='signal 7 (SIGBUS)' ;;
+        abort) CODE=134 HOW='signal 6 (SIGABRT)' ;;
+        exit | _exit) CODE=3 HOW='exit code 3 before MPI_Finalize' ;;
+        exit0 | _exit0) CODE=1 HOW='exit code 0 before MPI_Finalize' ARGS=(--how "${kind%0}" --code 0) ;;
+        memory) HOW='killed for memory, signal 9' ARGS+=(--cgroup "$group") ;;
+        mpi-abort) CODE=7 HOW='called MPI_Abort with code 7' ARGS+=(--code 7) ;;
+        after) CODE=3 HOW='exit code 3 after MPI_Finalize' ARGS=(--how exit --when after) ;;
+        proxy | power-off) HOW='was lost with hydra' ;;
+        mpiexec) HOW='' ;;
+    esac
+    case $kind in init | finalize) ARGS=(--how kill --when "$kind") ;; esac
+    DEAD=$FIRST
+    if [ "$kind" = two ]; then
+        other=$(((FIRST + 1 + RANDOM % (size - 1)) % size))
+        DEAD=$FIRST,$other ARGS=(--how kill --gap-ms 50)
+    fi
+    case $kind in
+        proxy | mpiexec | power-off) ARGS=(--ranks -) FIRST= DEAD= ;;
+        *) ARGS+=(--ranks "$DEAD") ;;
+    esac
+}
+
+start_job() {
+    export MPIR_CVAR_FAULTLOC_TRACE=$work/trace
+    "$cluster" run --name "$name" --hosts "$hosts" --ppn "$ppn" --faultloc --quiet \
+        --env MPIR_CVAR_FAULTLOC_REPORT="$work/report.json" -- die "${ARGS[@]}" \
+        </dev/null >"$work/out" 2>"$work/err" &
+    pid=$!
+}
+
+# Milliseconds since the start of the shell; a pause without a process.
+pause() { read -r -t "$1" <> <(:) || :; }
+await() {
+    local end=$((SECONDS + $1))
+    shift
+    until "$@"; do [ $SECONDS -lt $end ] || return 1; pause 0.02; done
+}
+now_us() { echo "${EPOCHREALTIME/[.,]/}"; }
+is_looping() {
+    [ -e "$job/pids/looping" ] && [ "$(ls "$job"/pids/rank.* 2>/dev/null | wc -l)" = $((hosts * ppn)) ]
+}
+proxy_pid() {
+    local p
+    for p in $(ip netns pids "$name-$1"); do
+        [ "$(cat /proc/"$p"/comm 2>/dev/null)" != hydra_pmi_proxy ] || echo "$p"
+    done
+}
+
+# The faults that come from outside.
+strike() {
+    local host=h$((RANDOM % hosts + 1))
+    await 60 is_looping || { blame "the job did not come to its loop"; return; }
+    pause 0.3
+    now_us >"$work/struck"
+    case $kind in
+        proxy) kill -KILL "$(proxy_pid $host)" ;;
+        mpiexec) kill -KILL "$(cat "$job/mpiexec.pid")" ;;
+        power-off)
+            host=h1
+            "$cluster" fault --name "$name" --quiet power-off h1 ;;
+    esac
+    DEAD=$(grep -l "^$host " "$job"/pids/rank.* | sed 's/.*rank\.//' | sort -n | paste -sd,)
+    FIRST=$DEAD
+}
+
+# --- judging ----------------------------------------------------------------------------------
+
+blame() { WHY+="${WHY:+; }$*"; }
+place() { cat "$job/pids/rank.$1" 2>/dev/null || :; }
+
+# Names the rank, its host and its process, and how.
+judge_first() {
+    local line rank at
+    line=$(grep -m 1 -E '^\[faultloc\] rank [0-9]+ on ' "$work/err" || :)
+    rank=$(sed -n 's/^\[faultloc\] rank \([0-9]*\) .*/\1/p' <<<"$line")
+    [ -n "$rank" ] || { blame "no line that names the first"; return; }
+    [[ ",$FIRST," == *",$rank,"* ]] || blame "named first is rank $rank, not $FIRST"
+    [[ $line == *"$HOW"* ]] || blame "'$line' does not say '$HOW'"
+    at=$(place "$rank")
+    [ -z "$at" ] || [[ $line == *" on ${at% *} (pid ${at#* })"* ]] || blame "'$line', not on $at"
+    [ "$(grep -cE '^\[faultloc\] rank [0-9]+ on ' "$work/err")" = 1 ] || blame "two are named first"
+}
+
+judge_report() {
+    local got
+    got=$(jq -r '[.verdicts[] | select(.withdrawn == null) | .class + ":" +
+        (.component.ranks | map(tostring) | join(","))] | sort | join(" ")' "$work/report.json" \
+        2>/dev/null || :)
+    VERDICTS=${got// /;}
+    case $kind in
+        mpi-abort | init | after | mpiexec) [ -z "$got" ] || blame "verdicts: $got" ;;
+        proxy | power-off) [ -n "$got" ] || blame "no verdict" ;;
+        *)
+            want=$(tr , '\n' <<<"$DEAD" | sed 's/^/process-crash:/' | sort | paste -sd' ')
+            [ "$got" = "$want" ] || blame "verdicts are '$got', not '$want'" ;;
+    esac
+}
+
+judge_victims() {
+    local want got
+    case $kind in mpi-abort | init | finalize | after | mpiexec) return 0 ;; esac
+    want=$(seq 0 $((hosts * ppn - 1)) | grep -vxF "${DEAD//,/$'\n'}" | paste -sd,)
+    got=$(jq -r '[.verdicts[] | select(.withdrawn == null) | .victims.ranks[]] | unique |
+        map(tostring) | join(",")' "$work/report.json" 2>/dev/null || :)
+    [ "$got" = "$want" ] || blame "victims are '$got', not '$want'"
+}
+
+# The moments: the first end, the last verdict located, mpiexec's end.
+judge_times() {
+    local struck located last=
+    struck=$(cat "$work/struck" 2>/dev/null || awk 'NR == 1 || $3 < t { t = $3 } END { print t }' \
+        "$job"/pids/died.* 2>/dev/null || :)
+    LATENCY=- ENDED=-
+    [ -n "$struck" ] || return 0
+    ENDED=$(awk -v a="$struck" -v b="$ended" 'BEGIN { printf "%.3f", (b - a) / 1e6 }')
+    for located in $(jq -r '.verdicts[] | select(.withdrawn == null) | .located' \
+        "$work/report.json" 2>/dev/null); do
+        last=$(date -d "$located" +%s%6N)
+        LATENCY=$(awk -v a="$struck" -v b="$last" -v c="${LATENCY/-/-9}" \
+            'BEGIN { l = (b - a) / 1e6; printf "%.3f", l > c ? l : c }')
+    done
+    [ "$max_latency" = 0 ] || [ "$LATENCY" = - ] ||
+        awk -v a="$LATENCY" -v b="$max_latency" 'BEGIN { exit !(a <= b) }' ||
+        blame "located after $LATENCY s, allowed are $max_latency"
+}
+
+one_run() {
+    WHY='' VERDICTS=''
+    rm -rf "$work"/* "${job:?}"
+    [ "$kind" != memory ] || make_group || { WHY="SKIPPED: no control group can be made"; return; }
+    plan
+    start_job
+    case $kind in proxy | mpiexec | power-off) strike ;; esac
+    code=0
+    # the job's end is noted before it is looked for what is left of it
+    await 60 test -e "$work/ended" -o ! -d "/proc/$pid" || blame "mpiexec does not end"
+    wait "$pid" || code=$?
+    pid=
+    ended=$(stat -c %.6Y "$work/err" | tr -d .)
+    [ ! -s "$job/left-over" ] || blame "left behind: $(head -n 1 "$job/left-over")"
+    ls /run/faultloc-cluster/"$name"/runtime/faultloc/launcher-* >/dev/null 2>&1 &&
+        [ "$kind" != proxy ] && [ "$kind" != power-off ] && blame "a launcher's socket is left" || :
+    if [ "$kind" != mpiexec ]; then
+        [ $code = $CODE ] || blame "exit code $code, not $CODE"
+        judge_first
+    fi
+    judge_report
+    judge_victims
+    judge_times
+    ! grep -qE 'assert|BAD TERMINATION|EXIT STRING' "$work/out" "$work/err" || [ "$kind" = mpiexec ] ||
+        blame "hydra says: $(grep -hE -m 1 'assert|BAD TERMINATION|EXIT STRING' "$work/out" "$work/err")"
+    if [ -n "$keep" ]; then
+        mkdir -p "$keep/$kind-$ppn-$run"
+        cp -r "$work"/* "$job"/pids "$keep/$kind-$ppn-$run/" 2>/dev/null || :
+    fi
+    leave_group
+}
+
+trap finish EXIT
+trap 'exit 130' INT TERM
+bad=0 all=0
+printf '%-10s %3s %3s  %-7s %4s %9s %9s  %s\n' kind ppn run ended code located/s ended/s result
+"$cluster" up --name "$name" --hosts "$hosts" --quiet
+for ppn in ${ppns//,/ }; do
+    for kind in ${kinds//,/ }; do
+        for ((run = 1; run <= runs; run++)); do
+            one_run
+            all=$((all + 1))
+            [ -z "$WHY" ] || bad=$((bad + 1))
+            printf '%-10s %3s %3s  %-7s %4s %9s %9s  %s\n' "$kind" "$ppn" "$run" "${DEAD:--}" \
+                "${code:--}" "${LATENCY:--}" "${ENDED:--}" "${WHY:-ok}"
+            if [ -n "$WHY" ]; then
+                sed 's/^/        /' "$work/err" | tail -n 15
+            fi
+            if [ "$kind" = power-off ]; then
+                "$cluster" down --name "$name" --quiet
+                "$cluster" up --name "$name" --hosts "$hosts" --quiet
+            fi
+        done
+    done
+done
+echo "$((all - bad)) of $all runs good"
+[ $bad = 0 ]

@@ -1,0 +1,404 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "faultloc_story.h"
+#include "suite.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define INITED 1
+#define FINALIZED 2
+#define KILLED 4
+#define NO_AGENT 8
+
+/* Wait statuses, as the kernel makes them. */
+#define BY_SIGNAL(n) (n)
+#define DUMPED(n) ((n) | 0x80)
+#define BY_EXIT(n) ((n) << 8)
+
+static struct HYD_faultloc_story story;
+
+static void begin(void)
+{
+    HYD_faultloc_story_free(&story);
+    ck_assert(HYD_faultloc_story_grace(&story, NULL));
+}
+
+static void add(int64_t ms, int kind, int rank, int status, int flags)
+{
+    struct HYD_faultloc_fact f = {.kind = kind, .ms = ms };
+
+    snprintf(f.host, sizeof(f.host), "h%d", rank);
+    f.end.rank = rank;
+    f.end.pid = 4700 + rank;
+    f.end.status = status;
+    f.end.inited = (flags & INITED) != 0 || (flags & FINALIZED) != 0;
+    f.end.finalized = (flags & FINALIZED) != 0;
+    f.end.killed = (flags & KILLED) != 0;
+    f.end.agent = !(flags & NO_AGENT);
+    ck_assert(HYD_faultloc_story_add(&story, &f));
+}
+
+static void end(int64_t ms, int rank, int status)
+{
+    add(ms, HYD_FAULTLOC_FACT_END, rank, status, INITED);
+}
+
+static void rule(int64_t ms, int id, int rank, int first_victim, int last_victim)
+{
+    struct faultloc_launcher_word w = {.kind = FAULTLOC_LAUNCHER_VERDICT, .id = (uint32_t) id,
+        .ends_ranks = 1
+    };
+
+    w.ranks.ranges = w.ranks.count = 1;
+    w.ranks.range[0].first = w.ranks.range[0].last = rank;
+    if (first_victim >= 0) {
+        w.victims.ranges = 1;
+        w.victims.count = last_victim - first_victim + 1;
+        w.victims.range[0].first = first_victim;
+        w.victims.range[0].last = last_victim;
+    }
+    snprintf(w.line, sizeof(w.line), "process-crash: rank %d", rank);
+    ck_assert(HYD_faultloc_story_rule(&story, 0, ms, &w));
+}
+
+static void withdraw(int id)
+{
+    struct faultloc_launcher_word w = {.kind = FAULTLOC_LAUNCHER_WITHDRAWN, .id = (uint32_t) id };
+
+    ck_assert(HYD_faultloc_story_rule(&story, 0, 0, &w));
+}
+
+static int64_t deadline(void)
+{
+    return HYD_faultloc_story_deadline(&story, true);
+}
+
+static int first_rank(void)
+{
+    int i = HYD_faultloc_story_first(&story);
+
+    return i < 0 ? -1 : story.fact[i].end.rank;
+}
+
+/* What is printed, line by line. */
+static void is_printed(const char *want)
+{
+    char *text = NULL;
+    size_t len = 0;
+    FILE *f = open_memstream(&text, &len);
+
+    ck_assert_ptr_nonnull(f);
+    HYD_faultloc_story_print(&story, f);
+    fclose(f);
+    ck_assert_str_eq(text, want);
+    free(text);
+}
+
+/* ---- who was the first, and mpiexec's exit code ---------------------------------------------- */
+
+START_TEST(nothing_happened)
+{
+    begin();
+    ck_assert_int_eq(first_rank(), -1);
+    ck_assert_int_eq(HYD_faultloc_story_code(&story), -1);
+    ck_assert(deadline() == HYD_FAULTLOC_NEVER);
+    is_printed("");
+}
+END_TEST
+
+static const struct {
+    int status, flags, code;
+    const char *how;
+} ends[] = {
+    {BY_SIGNAL(9), INITED, 137, "was the first to end: signal 9 (SIGKILL)"},
+    {DUMPED(11), INITED, 139, "was the first to end: signal 11 (SIGSEGV), core dumped"},
+    {BY_SIGNAL(7), INITED, 135, "was the first to end: signal 7 (SIGBUS)"},
+    {BY_SIGNAL(40), INITED, 168, "was the first to end: signal 40"},
+    {BY_EXIT(3), INITED, 3, "was the first to end: exit code 3 before MPI_Finalize"},
+    {BY_EXIT(0), INITED, 1, "was the first to end: exit code 0 before MPI_Finalize"},
+    {BY_EXIT(3), FINALIZED, 3, "was the first to end: exit code 3 after MPI_Finalize"},
+    {BY_SIGNAL(11), FINALIZED, 139, "was the first to end: signal 11 (SIGSEGV), after MPI_Finalize"},
+    {BY_SIGNAL(11), 0, 139, "was the first to end: signal 11 (SIGSEGV)"},
+    {BY_SIGNAL(15), INITED | KILLED, 143,
+     "ended by the signal that mpiexec was sent: signal 15 (SIGTERM)"},
+};
+
+START_TEST(each_end_has_its_code)
+{
+    char want[256];
+
+    begin();
+    add(100, HYD_FAULTLOC_FACT_END, 2, ends[_i].status, ends[_i].flags);
+    ck_assert_int_eq(HYD_faultloc_story_code(&story), ends[_i].code);
+    snprintf(want, sizeof(want), "[faultloc] rank 2 on h2 (pid 4702) %s\n", ends[_i].how);
+    is_printed(want);
+}
+END_TEST
+
+/* A program that is no MPI program, one that was ended with the others: hydra's own exit code. */
+START_TEST(some_ends_are_none)
+{
+    begin();
+    add(100, HYD_FAULTLOC_FACT_END, 0, BY_EXIT(3), 0);
+    add(100, HYD_FAULTLOC_FACT_END, 1, BY_SIGNAL(9), INITED | KILLED);
+    add(100, HYD_FAULTLOC_FACT_END, 2, BY_EXIT(0), FINALIZED);
+    ck_assert_int_eq(HYD_faultloc_story_code(&story), -1);
+    ck_assert(deadline() == HYD_FAULTLOC_NEVER);
+    is_printed("");
+}
+END_TEST
+
+START_TEST(the_located_one_was_the_first)
+{
+    begin();
+    add(100, HYD_FAULTLOC_FACT_ABORT, 0, 1, INITED); /* heard of before the one that it is due to */
+    end(101, 2, DUMPED(11));
+    ck_assert_int_eq(first_rank(), 2);
+    rule(200, 7, 2, 0, 1);
+    ck_assert_int_eq(first_rank(), 2);
+    ck_assert_int_eq(HYD_faultloc_story_code(&story), 139);
+    is_printed("[faultloc] rank 2 on h2 (pid 4702) was the first to end: "
+               "signal 11 (SIGSEGV), core dumped\n"
+               "[faultloc]   rank 0 on h0 (pid 4700) ended as a consequence: "
+               "MPI_Abort with code 1\n"
+               "[faultloc]   process-crash: rank 2\n");
+}
+END_TEST
+
+START_TEST(of_two_the_one_heard_of_first)
+{
+    begin();
+    end(100, 3, BY_SIGNAL(9));
+    end(150, 1, BY_EXIT(4));
+    rule(300, 1, 1, 0, 0);
+    ck_assert_int_eq(first_rank(), 1); /* so far */
+    rule(310, 2, 3, 0, 0);
+    ck_assert_int_eq(first_rank(), 3);
+    is_printed("[faultloc] rank 3 on h3 (pid 4703) was the first to end: signal 9 (SIGKILL)\n"
+               "[faultloc]   rank 1 on h1 (pid 4701) ended, too: exit code 4 before MPI_Finalize\n"
+               "[faultloc]   process-crash: rank 1\n[faultloc]   process-crash: rank 3\n");
+}
+END_TEST
+
+START_TEST(a_withdrawn_verdict_says_nothing)
+{
+    begin();
+    end(100, 3, BY_SIGNAL(9));
+    end(150, 1, BY_EXIT(4));
+    rule(300, 1, 1, 3, 3);
+    ck_assert_int_eq(first_rank(), 1);
+    withdraw(1);
+    ck_assert_int_eq(first_rank(), 3);
+    ck_assert(deadline() == 3100);
+    withdraw(5); /* of which nobody knows */
+    rule(400, 1, 1, 3, 3); /* and again */
+    ck_assert_int_eq(first_rank(), 1);
+}
+END_TEST
+
+START_TEST(lost_with_its_proxy)
+{
+    begin();
+    add(100, HYD_FAULTLOC_FACT_LOST, 2, 0, INITED);
+    add(100, HYD_FAULTLOC_FACT_LOST, 3, 0, INITED);
+    ck_assert_int_eq(HYD_faultloc_story_code(&story), 137);
+    is_printed("[faultloc] rank 2 on h2 (pid 4702) was lost with hydra's proxy there\n"
+               "[faultloc]   rank 3 on h3 (pid 4703) was lost, too\n");
+}
+END_TEST
+
+START_TEST(abort_by_the_program)
+{
+    begin();
+    add(100, HYD_FAULTLOC_FACT_ABORT, 2, 7, INITED);
+    ck_assert_int_eq(HYD_faultloc_story_code(&story), 7);
+    is_printed("[faultloc] rank 2 on h2 (pid 4702) called MPI_Abort with code 7\n");
+    begin();
+    add(100, HYD_FAULTLOC_FACT_ABORT, 2, 256, INITED);
+    ck_assert_int_eq(HYD_faultloc_story_code(&story), 1);
+}
+END_TEST
+
+/* What comes from another process may be anything. */
+START_TEST(a_line_is_one_line)
+{
+    begin();
+    end(100, 2, BY_SIGNAL(9));
+    rule(300, 1, 2, -1, -1);
+    snprintf(story.ruling[0].word.line, sizeof(story.ruling[0].word.line), "a\033[2J\nb");
+    is_printed("[faultloc] rank 2 on h2 (pid 4702) was the first to end: signal 9 (SIGKILL)\n"
+               "[faultloc]   a?[2J\n");
+}
+END_TEST
+
+/* ---- how long to wait ------------------------------------------------------------------------ */
+
+START_TEST(no_longer_than_the_grace_time)
+{
+    begin();
+    end(100, 2, BY_SIGNAL(9));
+    ck_assert(deadline() == 3100);
+    end(2000, 1, BY_SIGNAL(9));
+    ck_assert(deadline() == 3100);
+    rule(3050, 1, 1, 2, 2);
+    ck_assert(deadline() == 3100);
+}
+END_TEST
+
+START_TEST(no_longer_than_the_verdict_takes)
+{
+    begin();
+    end(100, 2, BY_SIGNAL(9));
+    rule(300, 1, 2, 0, 1);
+    ck_assert(deadline() == 550);
+    end(320, 3, BY_SIGNAL(9)); /* another one: its verdict is waited for, too */
+    ck_assert(deadline() == 3100);
+    rule(400, 2, 3, 0, 1);
+    ck_assert(deadline() == 650);
+    end(500, 1, BY_EXIT(1)); /* a victim */
+    ck_assert(deadline() == 750);
+}
+END_TEST
+
+/* Rank 1 waited for rank 0 for a long time, and now it is killed: that is another story. */
+START_TEST(an_old_victim_is_waited_for)
+{
+    begin();
+    rule(100, 1, 0, 1, 3);
+    ck_assert(deadline() == HYD_FAULTLOC_NEVER);
+    end(9000, 1, BY_SIGNAL(9));
+    ck_assert(deadline() == 12000);
+    ck_assert(!HYD_faultloc_story_is_consequence(&story, 0));
+    rule(9100, 2, 1, 2, 3);
+    ck_assert(deadline() == 9350);
+}
+END_TEST
+
+START_TEST(no_verdict_can_come)
+{
+    begin();
+    add(100, HYD_FAULTLOC_FACT_END, 2, BY_SIGNAL(9), INITED | NO_AGENT);
+    ck_assert(deadline() == 400);
+    begin();
+    end(100, 2, BY_SIGNAL(9));
+    ck_assert(HYD_faultloc_story_deadline(&story, false) == 400);
+    begin();
+    add(100, HYD_FAULTLOC_FACT_END, 2, BY_SIGNAL(9), FINALIZED);
+    ck_assert(deadline() == 400);
+    begin();
+    add(100, HYD_FAULTLOC_FACT_END, 2, BY_SIGNAL(2), INITED | KILLED);
+    ck_assert(deadline() == 400);
+}
+END_TEST
+
+START_TEST(an_abort_is_at_once)
+{
+    begin();
+    add(100, HYD_FAULTLOC_FACT_ABORT, 2, 7, INITED);
+    ck_assert(deadline() == 150);
+    end(120, 3, BY_SIGNAL(9)); /* it may be due to this one */
+    ck_assert(deadline() == 3100);
+    rule(200, 1, 3, 0, 2);
+    ck_assert(deadline() == 450);
+    ck_assert_int_eq(HYD_faultloc_story_code(&story), 137);
+}
+END_TEST
+
+START_TEST(an_end_after_finalize_is_no_hurry)
+{
+    begin();
+    add(100, HYD_FAULTLOC_FACT_END, 2, BY_EXIT(3), FINALIZED);
+    ck_assert(deadline() == HYD_FAULTLOC_NEVER);
+    ck_assert_int_eq(HYD_faultloc_story_code(&story), 3);
+}
+END_TEST
+
+/* Ranks are counted in each process group. */
+START_TEST(spawned_groups_are_apart)
+{
+    begin();
+    end(100, 2, BY_SIGNAL(9));
+    story.fact[0].pgid = 1;
+    rule(200, 1, 2, 0, 1);
+    ck_assert(deadline() == 3100);
+    story.ruling[0].pgid = 1;
+    ck_assert(deadline() == 450);
+    is_printed("[faultloc] rank 2 of spawned group 1 on h2 (pid 4702) was the first to end: "
+               "signal 9 (SIGKILL)\n[faultloc]   process-crash: rank 2\n");
+}
+END_TEST
+
+static const struct {
+    const char *text;
+    int64_t ms; /* -1: it is bad */
+} graces[] = {
+    {"0", 0},     {"500", 500}, {"60000", 60000}, {"60001", -1}, {"-1", -1},
+    {"soon", -1}, {"", -1},     {"3s", -1},       {"99999999999999999999", -1},
+};
+
+START_TEST(grace_times)
+{
+    bool good = HYD_faultloc_story_grace(&story, graces[_i].text);
+
+    ck_assert(good == (graces[_i].ms >= 0));
+    ck_assert(story.grace_ms == (good ? graces[_i].ms : HYD_FAULTLOC_GRACE_MS));
+}
+END_TEST
+
+/* ---- what the agent is told ------------------------------------------------------------------ */
+
+START_TEST(a_symptom)
+{
+    struct HYD_faultloc_end e = {.rank = 3, .pid = 4711, .status = DUMPED(11), .inited = 1,
+        .rss_kib = 12400, .cpu_ms = 1234
+    };
+    char text[HYD_FAULTLOC_SYMPTOM];
+
+    HYD_faultloc_symptom(&e, text, sizeof(text));
+    ck_assert_str_eq(text, "{\"kind\": \"process-exited\", \"component\": \"rank 3\", "
+                     "\"severity\": \"fatal\", \"detail\": \"signal 11 (SIGSEGV), core dumped, "
+                     "pid 4711, max RSS 12 MiB, CPU 1.2 s\"}");
+    e.oom = 1;
+    e.status = BY_SIGNAL(9);
+    HYD_faultloc_symptom(&e, text, sizeof(text));
+    ck_assert_ptr_nonnull(strstr(text, "\"out-of-memory\""));
+}
+END_TEST
+
+START_TEST(an_escaped_text)
+{
+    char out[16];
+
+    ck_assert_str_eq(HYD_faultloc_escape("a\"b\\c\n\377", out, sizeof(out)), "a\\\"b\\\\c??");
+    ck_assert_uint_lt(strlen(HYD_faultloc_escape("\"\"\"\"\"\"\"\"\"\"\"\"", out, sizeof(out))),
+                      sizeof(out));
+}
+END_TEST
+
+SUITE("hydra_story")
+{
+    TEST(nothing_happened);
+    TEST_ROWS(each_end_has_its_code, COUNT(ends));
+    TEST(some_ends_are_none);
+    TEST(the_located_one_was_the_first);
+    TEST(of_two_the_one_heard_of_first);
+    TEST(a_withdrawn_verdict_says_nothing);
+    TEST(lost_with_its_proxy);
+    TEST(abort_by_the_program);
+    TEST(a_line_is_one_line);
+    TEST(no_longer_than_the_grace_time);
+    TEST(no_longer_than_the_verdict_takes);
+    TEST(an_old_victim_is_waited_for);
+    TEST(no_verdict_can_come);
+    TEST(an_abort_is_at_once);
+    TEST(an_end_after_finalize_is_no_hurry);
+    TEST(spawned_groups_are_apart);
+    TEST_ROWS(grace_times, COUNT(graces));
+    TEST(a_symptom);
+    TEST(an_escaped_text);
+}
