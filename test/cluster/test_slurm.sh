@@ -1,0 +1,137 @@
+#!/usr/bin/env bash
+##
+## Copyright (C) by the FaultLoc authors
+##     See COPYRIGHT in top-level directory
+##
+
+# Under Slurm, on four hosts with a slurmd each. By srun: a job ends well with no report; a killed
+# rank is located and Slurm waits meanwhile. By mpiexec in an allocation: a stopped rank is. And a
+# host loses its power while nobody waits for it, so that only Slurm can know: its word, by the
+# example doc/slurm-tell-faultloc as a trigger, leads to the verdict, and the step lives on.
+# Exit code: 0 passed, 1 failed, 77 no Slurm, no root or no namespaces here.
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+CLUSTER_HOME=$here
+# shellcheck source=/dev/null
+. "$here/lib/common.sh"
+name=t$$
+work=
+
+finish() {
+    local code=$?
+    trap - EXIT
+    "$here/slurm" down --name $name --quiet 2>/dev/null || :
+    "$here/cluster" down --name $name --quiet 2>/dev/null || :
+    wait
+    [ -z "$work" ] || rm -rf "$work"
+    exit $code
+}
+
+bad() {
+    echo "FAILED: $*"
+    sed 's/^/    job: /' "$work/err" 2>/dev/null || :
+    exit 1
+}
+ok() { echo "ok: $*"; }
+
+# await SECONDS WHAT COMMAND...
+await() { wait_until "$1" "${@:3}" || bad "waited in vain: $2"; }
+
+# by_slurm COMMAND...: on the login host. 'exec' replaces a shell: not this one.
+by_slurm() { "$here/slurm" exec --name $name -- "$@"; }
+
+job_env() {
+    echo "FAULTLOC_TEST_PIDFILE=$work/pids UCX_NET_DEVICES=eth0 UCX_TLS=tcp,self UCX_LOG_LEVEL=error" \
+        "MPIR_CVAR_FAULTLOC=1 MPIR_CVAR_FAULTLOC_REPORT=$work/faultloc-%j.json" \
+        "MPIR_CVAR_FAULTLOC_TRACE=$work/trace"
+}
+
+# start LAUNCHER...: the job in the background, until its loop runs on all four ranks.
+start() {
+    rm -rf "$work/pids" "$work"/faultloc-*.json "$work/trace" "$work/err"
+    mkdir "$work/pids"
+    # shellcheck disable=SC2046
+    by_slurm env $(job_env) "$@" </dev/null >"$work/out" 2>"$work/err" &
+    JOB=$!
+    await 60 "the loop of: $*" all_ranks_run
+}
+all_ranks_run() {
+    running "$JOB" || bad "the job ended before its loop"
+    [ -e "$work/pids/looping" ] && [ "$(find "$work/pids" -name 'rank.*' | wc -l)" = 4 ]
+}
+
+rank_pid() { cut -d' ' -f2 "$work/pids/rank.$1"; }
+report() { echo "$work"/faultloc-*.json; }
+reported() { jq -e '.verdicts | length > 0' "$(report)" >/dev/null 2>&1; }
+
+# expect CLASS COMPONENT HOW: one verdict, while the step runs, in a report with the step's name.
+expect() {
+    local said id
+    await 60 "a verdict ($3)" reported
+    said=$(jq -r '[.verdicts[] | .class + " " + .component.name] | join(", ")' "$(report)")
+    [ "$said" = "$1 $2" ] || bad "$3: '$said', not '$1 $2'"
+    await 10 "the verdict on stderr ($3)" grep -q "^\[faultloc\] $1: " "$work/err"
+    id=$(jq -r .job.id "$(report)")
+    [[ $id =~ ^[0-9]+\.[0-9]+$ ]] || bad "$3: the job is called '$id', not JOB.STEP"
+    [ "$(basename "$(report)")" = "faultloc-$id.json" ] || bad "$3: the file is $(report)"
+    by_slurm squeue -h -s -o %i | grep -qxF "$id" || bad "$3: Slurm has ended step $id"
+    ok "$3: $said; step $id runs"
+}
+
+end_job() {
+    by_slurm scancel --full --user=root
+    await 30 "the end of the cancelled job" not_running "$JOB"
+    wait "$JOB" || :
+    await 30 "the end of Slurm's job" queue_is_empty
+}
+queue_is_empty() { [ -z "$(by_slurm squeue -h)" ]; }
+
+"$here/slurm" check --quiet || exit
+command -v jq >/dev/null || skip "no program 'jq' (Debian package jq)"
+find_mpi
+work=$(mktemp -d)
+mkdir "$work/pids"
+trap finish EXIT
+trap 'exit 143' TERM INT HUP
+alltoall=$(find_program alltoall)
+anysource=$(find_program anysource)
+export FAULTLOC_PROGRAM=${FAULTLOC_PROGRAM:-$MPI/bin/faultloc}
+srun=(srun --nodes=4 --ntasks-per-node=1 --mpi=pmi2 --no-kill --kill-on-bad-exit=0 --wait=0)
+
+"$here/cluster" up --name $name --hosts 4 --quiet
+"$here/slurm" up --name $name --node-timeout 4 --quiet
+
+code=0
+# shellcheck disable=SC2046
+by_slurm env $(job_env) "${srun[@]}" "$alltoall" --iterations 50 >"$work/out" 2>"$work/err" || code=$?
+[ $code = 0 ] || bad "srun ended with $code"
+grep -q '^alltoall: 4 ranks, all words right' "$work/out" || bad "the job did not do its work"
+! grep -q '^\[faultloc\]' "$work/err" || bad "something was said about a healthy job"
+ok "srun: a healthy job ends with 0, nothing is said"
+
+start "${srun[@]}" "$anysource" --seconds 3600
+kill -KILL "$(rank_pid 2)"
+expect process-crash 2 "srun, a killed rank"
+end_job
+
+start salloc --quiet --nodes=4 --ntasks-per-node=1 "$MPI/bin/mpiexec" -iface eth1 \
+    "$alltoall" --seconds 3600
+kill -STOP "$(rank_pid 2)"
+expect process-stopped 2 "mpiexec in an allocation, a stopped rank"
+end_job
+
+# In four parts, each rank calls MPI_Alltoall with itself.
+by_slurm strigger --set --down --flags=PERM --program="$here/../../doc/slurm-tell-faultloc"
+start "${srun[@]}" "$alltoall" --parts 4 --seconds 3600
+(
+    trap - EXIT
+    # shellcheck source=/dev/null
+    . "$here/lib/net.sh"
+    NAME=$name
+    power_off h3
+)
+expect node-outage h3 "srun, a lost host that nobody waits for"
+grep -q 'node-down' "$work/trace" || bad "the verdict did not come by Slurm's word"
+[ "$(by_slurm sinfo -h -N -n h3 -o %T)" = 'down*' ] || bad "there was a verdict before Slurm's"
+ok "Slurm had it down, and its trigger told"
+end_job
