@@ -224,6 +224,7 @@ unit_tests = \
     test/unit/test_fuzz_tree \
     test/unit/test_fuzz_wire \
     test/unit/test_group \
+    test/unit/test_hydra_story \
     test/unit/test_leave \
     test/unit/test_names \
     test/unit/test_neighbour \
@@ -287,6 +288,14 @@ cluster_tests = \
     test/cluster/test_agent_killed.sh \
     test/cluster/test_chain.sh \
     test/cluster/test_cluster.sh \
+    test/cluster/test_crash_exit.sh \
+    test/cluster/test_crash_first_host.sh \
+    test/cluster/test_crash_launcher.sh \
+    test/cluster/test_crash_memory.sh \
+    test/cluster/test_crash_mpi_abort.sh \
+    test/cluster/test_crash_proxy.sh \
+    test/cluster/test_crash_signal.sh \
+    test/cluster/test_crash_two.sh \
     test/cluster/test_cut.sh \
     test/cluster/test_failures.sh \
     test/cluster/test_fln_and_suspect.sh \
