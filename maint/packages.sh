@@ -19,7 +19,8 @@ usage() {
     cat <<EOF
 Usage: maint/packages.sh [--list | --missing | --install]
 
-The Debian (and Ubuntu) packages that building, testing and the demo need.
+The Debian (and Ubuntu) packages that building, testing and the demo need. Not among them, because
+they bring daemons: slurm-wlm and munge, without which test/cluster/test_slurm.sh is skipped.
 
   --list     print them (the default)
   --missing  print those that are not installed
