@@ -41,7 +41,8 @@ await() { wait_until "$1" "${@:3}" || bad "waited in vain: $2"; }
 by_slurm() { "$here/slurm" exec --name $name -- "$@"; }
 
 job_env() {
-    echo "FAULTLOC_TEST_PIDFILE=$work/pids UCX_NET_DEVICES=eth0 UCX_TLS=tcp,self UCX_LOG_LEVEL=error" \
+    echo "FAULTLOC_TEST_PIDFILE=$work/pids" \
+        "UCX_NET_DEVICES=eth0 UCX_TLS=tcp,self UCX_LOG_LEVEL=error" \
         "MPIR_CVAR_FAULTLOC=1 MPIR_CVAR_FAULTLOC_REPORT=$work/faultloc-%j.json" \
         "MPIR_CVAR_FAULTLOC_TRACE=$work/trace"
 }
@@ -103,7 +104,8 @@ srun=(srun --nodes=4 --ntasks-per-node=1 --mpi=pmi2 --no-kill --kill-on-bad-exit
 
 code=0
 # shellcheck disable=SC2046
-by_slurm env $(job_env) "${srun[@]}" "$alltoall" --iterations 50 >"$work/out" 2>"$work/err" || code=$?
+by_slurm env $(job_env) "${srun[@]}" "$alltoall" --iterations 50 \
+    >"$work/out" 2>"$work/err" || code=$?
 [ $code = 0 ] || bad "srun ended with $code"
 grep -q '^alltoall: 4 ranks, all words right' "$work/out" || bad "the job did not do its work"
 ! grep -q '^\[faultloc\]' "$work/err" || bad "something was said about a healthy job"
