@@ -116,7 +116,7 @@ plan() {
         abort) CODE=134 HOW='signal 6 (SIGABRT)' ;;
         exit | _exit) CODE=3 HOW='exit code 3 before MPI_Finalize' ;;
         exit0 | _exit0) CODE=1 HOW='exit code 0 before MPI_Finalize' ARGS=(--how "${kind%0}" --code 0) ;;
-        memory) HOW='killed for memory, signal 9' ARGS+=(--cgroup "$group") ;;
+        memory) HOW='killed for memory, signal 9' ;;
         mpi-abort) CODE=7 HOW='called MPI_Abort with code 7' ARGS+=(--code 7) ;;
         after) CODE=3 HOW='exit code 3 after MPI_Finalize' ARGS=(--how exit --when after) ;;
         proxy | power-off) HOW='was lost with hydra' ;;
@@ -158,6 +158,13 @@ proxy_pid() {
     for p in $(ip netns pids "$name-$1"); do
         [ "$(cat /proc/"$p"/comm 2>/dev/null)" != hydra_pmi_proxy ] || echo "$p"
     done
+}
+
+# The rank that is to take memory gets little of it.
+confine() {
+    await 60 test -s "$job/pids/rank.$FIRST" || { blame "rank $FIRST did not start"; return; }
+    cut -d' ' -f2 "$job/pids/rank.$FIRST" >"$group/cgroup.procs" &&
+        : >"$job/pids/in-group"
 }
 
 # The faults that come from outside.
@@ -210,13 +217,17 @@ judge_report() {
     esac
 }
 
+# A rank that called MPI_Abort, because its transport told it of the end, waits for nobody any more.
 judge_victims() {
-    local want got
+    local want got aborted
     case $kind in mpi-abort | init | finalize | after | mpiexec) return 0 ;; esac
     want=$(seq 0 $((hosts * ppn - 1)) | grep -vxF "${DEAD//,/$'\n'}" | paste -sd,)
     got=$(jq -r '[.verdicts[] | select(.withdrawn == null) | .victims.ranks[]] | unique |
         map(tostring) | join(",")' "$work/report.json" 2>/dev/null || :)
-    [ "$got" = "$want" ] || blame "victims are '$got', not '$want'"
+    aborted=$(sed -n 's/^\[faultloc\]   rank \([0-9]*\) .*: MPI_Abort with code.*/\1/p' "$work/err")
+    aborted=${aborted:-none}
+    [ "$(tr , '\n' <<<"$got" | grep -vxF "$aborted")" = \
+        "$(tr , '\n' <<<"$want" | grep -vxF "$aborted")" ] || blame "victims are '$got', not '$want'"
 }
 
 # The moments: the first end, the last verdict located, mpiexec's end.
@@ -231,7 +242,7 @@ judge_times() {
         "$work/report.json" 2>/dev/null); do
         last=$(date -d "$located" +%s%6N)
         LATENCY=$(awk -v a="$struck" -v b="$last" -v c="${LATENCY/-/-9}" \
-            'BEGIN { l = (b - a) / 1e6; printf "%.3f", l > c ? l : c }')
+            'BEGIN { l = (b - a) / 1e6; printf "%.3f", (l > c ? l : c) }')
     done
     [ "$max_latency" = 0 ] || [ "$LATENCY" = - ] ||
         awk -v a="$LATENCY" -v b="$max_latency" 'BEGIN { exit !(a <= b) }' ||
@@ -244,7 +255,7 @@ one_run() {
     [ "$kind" != memory ] || make_group || { WHY="SKIPPED: no control group can be made"; return; }
     plan
     start_job
-    case $kind in proxy | mpiexec | power-off) strike ;; esac
+    case $kind in proxy | mpiexec | power-off) strike ;; memory) confine ;; esac
     code=0
     # the job's end is noted before it is looked for what is left of it
     await 60 test -e "$work/ended" -o ! -d "/proc/$pid" || blame "mpiexec does not end"
@@ -252,8 +263,11 @@ one_run() {
     pid=
     ended=$(stat -c %.6Y "$work/err" | tr -d .)
     [ ! -s "$job/left-over" ] || blame "left behind: $(head -n 1 "$job/left-over")"
-    ls /run/faultloc-cluster/"$name"/runtime/faultloc/launcher-* >/dev/null 2>&1 &&
-        [ "$kind" != proxy ] && [ "$kind" != power-off ] && blame "a launcher's socket is left" || :
+    if compgen -G "/run/faultloc-cluster/$name/runtime/faultloc/launcher-*" >/dev/null; then
+        # one that is killed leaves it to the next
+        [ "$kind" = proxy ] || [ "$kind" = power-off ] || blame "a launcher's socket is left"
+        rm -f /run/faultloc-cluster/"$name"/runtime/faultloc/launcher-*
+    fi
     if [ "$kind" != mpiexec ]; then
         [ $code = $CODE ] || blame "exit code $code, not $CODE"
         judge_first

@@ -68,8 +68,20 @@ static void print_first(const struct HYD_faultloc_fact *f, FILE *out)
         fprintf(out, " was the first to end: %s\n", how(f, buf, sizeof(buf)));
 }
 
-static bool is_worth_a_line(const struct HYD_faultloc_fact *f)
+/* Who called MPI_Abort, and then ended by itself, has one line. */
+static bool has_ended(const struct HYD_faultloc_story *s, const struct HYD_faultloc_fact *abort)
 {
+    for (int i = 0; i < s->facts; i++)
+        if (s->fact[i].kind == HYD_FAULTLOC_FACT_END && s->fact[i].pgid == abort->pgid &&
+            s->fact[i].end.rank == abort->end.rank && HYD_faultloc_is_crash(&s->fact[i].end))
+            return true;
+    return false;
+}
+
+static bool is_worth_a_line(const struct HYD_faultloc_story *s, const struct HYD_faultloc_fact *f)
+{
+    if (f->kind == HYD_FAULTLOC_FACT_ABORT)
+        return !has_ended(s, f);
     return f->kind != HYD_FAULTLOC_FACT_END || HYD_faultloc_is_crash(&f->end);
 }
 
@@ -81,7 +93,7 @@ static void print_others(const struct HYD_faultloc_story *s, int first, FILE *ou
         const struct HYD_faultloc_fact *f = &s->fact[i];
         bool together = f->kind == HYD_FAULTLOC_FACT_LOST &&
             s->fact[first].kind == HYD_FAULTLOC_FACT_LOST;
-        if (i == first || !is_worth_a_line(f))
+        if (i == first || !is_worth_a_line(s, f))
             continue;
         fputs("[faultloc]   ", out);
         print_who(f, out);

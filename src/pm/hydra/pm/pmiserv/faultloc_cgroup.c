@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GROUPS 64 /* more are not told apart: their kills of before this job count, too */
+#define GROUPS 64 /* of one node */
 #define PATH 512
 
 static struct {
@@ -72,40 +72,27 @@ static long read_counter(const char *path)
     return kills;
 }
 
-/* Its place in `groups`; -1: there is no room. */
-static int find_group(const char *path)
+int HYD_faultloc_cgroup_of(pid_t pid)
 {
+    char path[PATH];
+
+    if (!find_counter(pid, path, sizeof(path)))
+        return -1;
     for (int i = 0; i < GROUPS; i++) {
-        if (!groups[i].path[0])
+        if (!groups[i].path[0]) {
             snprintf(groups[i].path, PATH, "%s", path);
+            groups[i].kills = read_counter(path);
+        }
         if (!strcmp(groups[i].path, path))
             return i;
     }
     return -1;
 }
 
-void HYD_faultloc_cgroup_note(pid_t pid)
+bool HYD_faultloc_cgroup_killed(int group)
 {
-    char path[PATH];
-    int i = find_counter(pid, path, sizeof(path)) ? find_group(path) : -1;
-
-    if (i >= 0)
-        groups[i].kills = read_counter(path);
-}
-
-bool HYD_faultloc_cgroup_killed(pid_t pid)
-{
-    char path[PATH];
-    long kills, before = 0;
-    int i;
-
-    if (!find_counter(pid, path, sizeof(path)))
+    if (group < 0 || read_counter(groups[group].path) <= groups[group].kills)
         return false;
-    kills = read_counter(path);
-    i = find_group(path);
-    if (i >= 0) {
-        before = groups[i].kills;
-        groups[i].kills = kills;
-    }
-    return kills > before;
+    groups[group].kills++;
+    return true;
 }

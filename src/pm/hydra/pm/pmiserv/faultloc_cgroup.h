@@ -9,13 +9,13 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Purpose: notes how many processes the kernel has killed for memory so far in this process's
- * control group, so that only a later one counts.  Called for each process once it is started. */
-void HYD_faultloc_cgroup_note(pid_t pid);
+/* Purpose: in which control group a process is, and how many the kernel has killed there for memory
+ * so far: only a later one counts.  It is to be asked while the process lives: of one that has
+ * ended the kernel does not always know it.  Returns a number for the group; -1: unknown. */
+int HYD_faultloc_cgroup_of(pid_t pid);
 
-/* Purpose: true if the kernel has killed a process for memory in the control group of `pid` since
- * it was last asked or noted.  The process has ended by SIGKILL, and must not have been waited for:
- * then it is not known any more where it was. */
-bool HYD_faultloc_cgroup_killed(pid_t pid);
+/* Purpose: after a process of that group ended by SIGKILL: true if the kernel did it, for memory;
+ * each of its kills there answers for one process. */
+bool HYD_faultloc_cgroup_killed(int group);
 
 #endif /* FAULTLOC_CGROUP_H_INCLUDED */

@@ -9,6 +9,7 @@
 #include "pmip.h"
 #include "demux.h"
 
+#include <dirent.h>
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -20,6 +21,7 @@ struct process {
     bool finalized, ended, killed;
     struct HYD_faultloc_end end;
     bool wait_for_agent; /* nobody took its symptom yet */
+    int group; /* its control group */
 };
 
 static struct {
@@ -99,13 +101,21 @@ static bool tell_end(struct process *p)
 
 /* ---- words of the agent ---------------------------------------------------------------------- */
 
+/* When they have been started, and once more when they are in MPI: a script may have moved them. */
+static void note_groups(void)
+{
+    for (int i = 0; i < count_processes(); i++)
+        if (!me.process[i].ended)
+            me.process[i].group = HYD_faultloc_cgroup_of(HYD_pmcd_pmip.downstream.pid[i]);
+}
+
 static HYD_status hear_hello(const struct faultloc_launcher_word *word)
 {
     HYD_status status = HYD_SUCCESS;
 
     snprintf(me.door, sizeof(me.door), "%s", word->door);
-    for (int i = 0; !me.agent_seen && i < count_processes(); i++)
-        HYD_faultloc_cgroup_note(HYD_pmcd_pmip.downstream.pid[i]);
+    if (!me.agent_seen)
+        note_groups();
     me.agent_seen = true;
     for (int i = 0; i < count_processes() && !status; i++) {
         struct process *p = &me.process[i];
@@ -186,7 +196,33 @@ static bool find_folder(char *out, size_t room)
     return !lstat(out, &s) && S_ISDIR(s.st_mode) && s.st_uid == getuid() && !(s.st_mode & 022);
 }
 
-/* Bound to a name of its own; that of a proxy which died, and had our pid, is taken over. */
+/* True if nobody listens there any more: a proxy that was killed left it. */
+static bool is_left(const struct sockaddr_un *at)
+{
+    int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    bool left = fd >= 0 && connect(fd, (const struct sockaddr *) at, sizeof(*at)) &&
+        errno == ECONNREFUSED;
+
+    if (fd >= 0)
+        close(fd);
+    return left;
+}
+
+static void sweep_folder(const char *folder)
+{
+    struct sockaddr_un at = {.sun_family = AF_UNIX };
+    DIR *dir = opendir(folder);
+    struct dirent *e;
+
+    while (dir && (e = readdir(dir)))
+        if (!strncmp(e->d_name, "launcher-", strlen("launcher-")) &&
+            snprintf(at.sun_path, sizeof(at.sun_path), "%s/%s", folder, e->d_name) <
+            (int) sizeof(at.sun_path) && is_left(&at))
+            unlink(at.sun_path);
+    if (dir)
+        closedir(dir);
+}
+
 static bool bind_socket(int fd)
 {
     struct sockaddr_un at = {.sun_family = AF_UNIX };
@@ -196,11 +232,10 @@ static bool bind_socket(int fd)
 
     if (!find_folder(folder, sizeof(folder)) ||
         snprintf(me.path, sizeof(me.path), "%s/launcher-%d.sock", folder, (int) getpid()) >=
-        (int) sizeof(at.sun_path))
+        (int) sizeof(me.path))
         return false;
-    snprintf(at.sun_path, sizeof(at.sun_path), "%s", me.path);
-    if (connect(fd, (struct sockaddr *) &at, sizeof(at)) && errno == ECONNREFUSED)
-        unlink(me.path);
+    sweep_folder(folder);
+    memcpy(at.sun_path, me.path, sizeof(at.sun_path));
     mask = umask(0177);
     ret = bind(fd, (struct sockaddr *) &at, sizeof(at));
     umask(mask);
@@ -211,7 +246,6 @@ static void open_socket(void)
 {
     int one = 1, fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
-    /* the option makes the kernel bind a socket that tries another, so it comes last */
     if (fd < 0 || !bind_socket(fd) || setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &one, sizeof(one))) {
         fprintf(stderr, "[faultloc] hydra's proxy on %s has no socket for its agent (%s): it can "
                 "only tell mpiexec how processes end\n", HYD_pmcd_pmip.local.hostname,
@@ -332,7 +366,7 @@ static bool was_asked_for(const struct process *p, int status)
         ((p->killed && WTERMSIG(status) == SIGKILL) || WTERMSIG(status) == me.asked_signal);
 }
 
-static void fill_end(int i, int status, const struct rusage *used, bool oom)
+static void fill_end(int i, int status, const struct rusage *used)
 {
     struct process *p = &me.process[i];
 
@@ -346,7 +380,8 @@ static void fill_end(int i, int status, const struct rusage *used, bool oom)
         .inited = HYD_pmcd_pmip.downstream.pmi_fd_active[i] != 0,
         .finalized = p->finalized,
         .killed = was_asked_for(p, status),
-        .oom = oom,
+        .oom = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL && !p->killed &&
+            HYD_faultloc_cgroup_killed(p->group),
         .agent = me.agent_seen,
         .others = count_running() > 0,
     };
@@ -369,14 +404,14 @@ static HYD_status close_ends(int i)
     return status;
 }
 
-static HYD_status has_ended(int i, int status, const struct rusage *used, bool oom)
+static HYD_status has_ended(int i, int status, const struct rusage *used)
 {
     struct process *p = &me.process[i];
     HYD_status closed;
 
     p->ended = true;
     HYD_pmcd_pmip.downstream.exit_status[i] = status;
-    fill_end(i, status, used, oom);
+    fill_end(i, status, used);
     closed = close_ends(i);
     if (closed || (status == 0 && !HYD_faultloc_is_crash(&p->end)))
         return closed;
@@ -384,16 +419,6 @@ static HYD_status has_ended(int i, int status, const struct rusage *used, bool o
     if (HYD_faultloc_is_crash(&p->end) && p->end.inited && !p->finalized)
         tell_end(p);
     return send_end(p, HYD_FAULTLOC_END);
-}
-
-/* The kernel knows a process's control group until it has been waited for. */
-static bool is_oom(pid_t pid)
-{
-    siginfo_t info = {.si_pid = 0 };
-
-    return !waitid(P_PID, (id_t) pid, &info, WEXITED | WNOHANG | WNOWAIT) && info.si_pid == pid &&
-        info.si_code == CLD_KILLED && info.si_status == SIGKILL &&
-        HYD_faultloc_cgroup_killed(pid);
 }
 
 static HYD_status look_for_ends(void)
@@ -405,12 +430,8 @@ static HYD_status look_for_ends(void)
     me.some_ended = false;
     for (int i = 0; i < count_processes() && !status; i++) {
         pid_t pid = HYD_pmcd_pmip.downstream.pid[i];
-        bool oom;
-        if (me.process[i].ended)
-            continue;
-        oom = is_oom(pid);
-        if (wait4(pid, &ret, WNOHANG, &used) == pid)
-            status = has_ended(i, ret, &used, oom);
+        if (!me.process[i].ended && wait4(pid, &ret, WNOHANG, &used) == pid)
+            status = has_ended(i, ret, &used);
     }
     return status;
 }
@@ -436,8 +457,10 @@ static bool output_is_open(void)
 
 HYD_status HYD_faultloc_proxy_wait(void)
 {
-    HYD_status status = look_for_ends();
+    HYD_status status;
 
+    note_groups();
+    status = look_for_ends();
     HYDU_ERR_POP(status, "unable to say how a process ended\n");
     while (!all_ended() || output_is_open()) {
         status = HYDT_dmx_wait_for_event(all_ended() && me.killing ? 0 : -1);
