@@ -202,6 +202,7 @@ unit_tests = \
     test/unit/test_correlate \
     test/unit/test_crowd \
     test/unit/test_facts \
+    test/unit/test_faultloc_bell \
     test/unit/test_faultloc_board \
     test/unit/test_faultloc_channel_tcp \
     test/unit/test_faultloc_door \
@@ -275,6 +276,7 @@ tool_tests = \
 mpi_tests = \
     test/mpi/test_examples.sh \
     test/mpi/test_failures.sh \
+    test/mpi/test_lost_peer.sh \
     test/mpi/test_many_ranks.sh \
     test/mpi/test_nofinalize.sh \
     test/mpi/test_one_node.sh \
@@ -302,6 +304,7 @@ cluster_tests = \
     test/cluster/test_healthy.sh \
     test/cluster/test_kill.sh \
     test/cluster/test_local.sh \
+    test/cluster/test_lost_peer.sh \
     test/cluster/test_overloaded_fln.sh \
     test/cluster/test_pause.sh \
     test/cluster/test_power_off.sh \

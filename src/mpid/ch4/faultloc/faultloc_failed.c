@@ -313,11 +313,31 @@ int MPIDI_faultloc_wait_any(MPIR_Request * req)
     return mpi_errno;
 }
 
-int MPIDI_faultloc_is_pending_any(MPIR_Request * req)
+int MPIDI_faultloc_any_fails(MPIR_Request * req)
 {
     req = MPIDI_faultloc_real(req);
     return req && is_any(req) && req->comm && !MPIR_Request_is_complete(req) &&
         unacknowledged(req->comm) != FTREE_NONE;
+}
+
+/* Of a receive that the caller waits for at once: its own, for it has failed; else of the wait. */
+int MPIDI_faultloc_any_error(MPIR_Request * req)
+{
+    int mpi_errno;
+
+    req = MPIDI_faultloc_real(req);
+    mpi_errno = MPIDI_faultloc_wait_any(req);
+    return mpi_errno ? mpi_errno : req->status.MPI_ERROR;
+}
+
+int MPIDI_faultloc_member_error(MPIR_Comm * comm)
+{
+    struct faultloc_board *b = MPIDI_faultloc_board();
+
+    for (int32_t i = 0; b && i < b->failures; i++)
+        if (is_member(comm, faultloc_board_failed(b)[i]))
+            return MPIDI_faultloc_failed_error(faultloc_board_failed(b)[i]);
+    return MPI_SUCCESS;
 }
 
 int MPIDI_faultloc_probe_error(MPIR_Comm * comm, MPIDI_av_entry_t * av)

@@ -297,6 +297,25 @@ extern union MPIDI_faultloc_page MPIDI_faultloc_page MPIDI_FAULTLOC_HIDDEN;
     (unlikely(MPIDI_faultloc_page.slot.failures) ? MPIDI_faultloc_probe_error(comm, av) : \
      MPI_SUCCESS)
 
+/* A receive from any source that cannot come true until the program has acknowledged a failure, and
+ * the error of what waits for it. */
+#define MPIDI_FAULTLOC_ANY_FAILS(req) \
+    (unlikely(MPIDI_faultloc_page.slot.failures) && MPIDI_faultloc_any_fails(req))
+#define MPIDI_FAULTLOC_ANY_ERROR(req) MPIDI_faultloc_any_error(req)
+
+/* A send that is complete has failed. */
+#define MPIDI_FAULTLOC_SEND_FAILED(req) \
+    ((req) && (req)->kind == MPIR_REQUEST_KIND__SEND && \
+     unlikely((req)->status.MPI_ERROR != MPI_SUCCESS))
+
+/* Leaves a collective operation in shared memory which a lost rank will not go on with. */
+#define MPIDI_FAULTLOC_MEMBER_CHECK(comm) \
+    if (unlikely(MPIDI_faultloc_page.slot.failures) && \
+        (mpi_errno_ret = MPIDI_faultloc_member_error(comm)) != MPI_SUCCESS) { \
+        *errflag = MPIR_ERR_PROC_FAILED; \
+        goto fn_exit; \
+    }
+
 /* A receive from any source that the caller waits for at once; *req may be complete. */
 #define MPIDI_FAULTLOC_ANY (&MPIDI_faultloc_page.room[0])
 #define MPIDI_FAULTLOC_ANY_BLOCKING (&MPIDI_faultloc_page.room[1])
@@ -324,6 +343,9 @@ int MPIDI_faultloc_refused(int kind, struct MPIDI_av_entry *av, struct MPIR_Requ
     MPIDI_FAULTLOC_HIDDEN;
 int MPIDI_faultloc_probe_error(struct MPIR_Comm *comm, struct MPIDI_av_entry *av)
     MPIDI_FAULTLOC_HIDDEN;
+int MPIDI_faultloc_any_fails(struct MPIR_Request *req) MPIDI_FAULTLOC_HIDDEN;
+int MPIDI_faultloc_any_error(struct MPIR_Request *req) MPIDI_FAULTLOC_HIDDEN;
+int MPIDI_faultloc_member_error(struct MPIR_Comm *comm) MPIDI_FAULTLOC_HIDDEN;
 void MPIDI_faultloc_before_abort(int mpi_errno) MPIDI_FAULTLOC_HIDDEN;
 #define MPIDI_FAULTLOC_BEFORE_ABORT(mpi_errno) MPIDI_faultloc_before_abort(mpi_errno)
 int MPIDI_faultloc_wait(struct MPIR_Request *req) MPIDI_FAULTLOC_HIDDEN;
@@ -355,6 +377,10 @@ void MPIDI_faultloc_aborting(void) MPIDI_FAULTLOC_HIDDEN;
 #define MPIDI_FAULTLOC_SET_NEWS() do { } while (0)
 #define MPIDI_FAULTLOC_REFUSED(kind, av, req) 0
 #define MPIDI_FAULTLOC_PROBE_ERROR(comm, av) MPI_SUCCESS
+#define MPIDI_FAULTLOC_ANY_FAILS(req) 0
+#define MPIDI_FAULTLOC_ANY_ERROR(req) MPI_SUCCESS
+#define MPIDI_FAULTLOC_SEND_FAILED(req) 0
+#define MPIDI_FAULTLOC_MEMBER_CHECK(comm) do { } while (0)
 #define MPIDI_FAULTLOC_REQUEST_ANY(req) do { } while (0)
 #define MPIDI_FAULTLOC_REQUEST_BLOCKS(req, rank) do { } while (0)
 #define MPIDI_FAULTLOC_BEFORE_ABORT(mpi_errno) do { } while (0)

@@ -1,0 +1,422 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+/* A rank is lost while others do something that needs it; under MPI_ERRORS_RETURN each of them must
+ * get an error of the class MPIX_ERR_PROC_FAILED, and nothing toward the lost rank may report success
+ * from then on, while the others still talk to each other.
+ *
+ * lost_peer --list
+ * lost_peer --case NAME [--rank R] [--how exit|kill|wait] [--limit SECONDS]
+ *
+ * Rank R (the last) ends itself by _exit or SIGKILL once all are ready, or waits to be ended. What is
+ * pending begins before, what is new after the first error. The other ranks print a line "rank N CASE:
+ * control back after MS ms", at the end "rank N CASE: ok", or what was wrong. */
+
+#include "testutil.h"
+
+#include <mpi.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define BIG (4 << 20)
+
+static int rank, size, lost;
+static int small;
+static char *big;
+static const char *what;
+static double limit;
+
+static int class_of(int rc)
+{
+    int class = MPI_SUCCESS;
+
+    if (rc != MPI_SUCCESS)
+        MPI_Error_class(rc, &class);
+    return class;
+}
+
+static void wrong(const char *step, int rc)
+{
+    char text[MPI_MAX_ERROR_STRING] = "success";
+    int len;
+
+    if (rc != MPI_SUCCESS)
+        MPI_Error_string(rc, text, &len);
+    printf("rank %d %s: wrong at %s: class %d, %s\n", rank, what, step, class_of(rc), text);
+    fflush(stdout);
+    _exit(1);
+}
+
+static void must_fail(const char *step, int rc)
+{
+    if (class_of(rc) != MPIX_ERR_PROC_FAILED)
+        wrong(step, rc);
+}
+
+static void must_pend(const char *step, int rc)
+{
+    if (class_of(rc) != MPIX_ERR_PROC_FAILED_PENDING)
+        wrong(step, rc);
+}
+
+static void must_succeed(const char *step, int rc)
+{
+    if (rc != MPI_SUCCESS)
+        wrong(step, rc);
+}
+
+static void end_of_time(int sig)
+{
+    char line[128];
+    int n = snprintf(line, sizeof(line), "rank %d %s: hangs\n", rank, what);
+
+    (void) sig;
+    if (write(1, line, (size_t) n) < 0)
+        _exit(2);
+    _exit(1);
+}
+
+/* ---- what is pending when the rank is lost ---------------------------------------------------- */
+
+static MPI_Request request;
+
+static void begin_irecv(void)
+{
+    MPI_Irecv(&small, 1, MPI_INT, lost, 1, MPI_COMM_WORLD, &request);
+}
+
+static void begin_isend(void)
+{
+    MPI_Isend(big, BIG, MPI_CHAR, lost, 1, MPI_COMM_WORLD, &request);
+}
+
+static void begin_issend(void)
+{
+    MPI_Issend(&small, 1, MPI_INT, lost, 1, MPI_COMM_WORLD, &request);
+}
+
+static void begin_persistent(void)
+{
+    MPI_Recv_init(&small, 1, MPI_INT, lost, 1, MPI_COMM_WORLD, &request);
+    MPI_Start(&request);
+}
+
+static void end_wait(void)
+{
+    must_fail("MPI_Wait", MPI_Wait(&request, MPI_STATUS_IGNORE));
+}
+
+static void end_test(void)
+{
+    int flag = 0, rc = MPI_SUCCESS;
+
+    while (!flag && rc == MPI_SUCCESS)
+        rc = MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
+    must_fail("MPI_Test", rc);
+}
+
+static void end_waitany(void)
+{
+    int i;
+
+    must_fail("MPI_Waitany", MPI_Waitany(1, &request, &i, MPI_STATUS_IGNORE));
+}
+
+static void end_waitall(void)
+{
+    MPI_Status status;
+    int rc = MPI_Waitall(1, &request, &status);
+
+    if (class_of(rc) != MPI_ERR_IN_STATUS)
+        wrong("MPI_Waitall", rc);
+    must_fail("MPI_Waitall's status", status.MPI_ERROR);
+}
+
+static void do_recv(void)
+{
+    must_fail("MPI_Recv", MPI_Recv(&small, 1, MPI_INT, lost, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+}
+
+static void do_send(void)
+{
+    int rc = MPI_SUCCESS;
+
+    /* what leaves before the verdict may be a success */
+    while (rc == MPI_SUCCESS) {
+        rc = MPI_Send(&small, 1, MPI_INT, lost, 1, MPI_COMM_WORLD);
+        usleep(1000);
+    }
+    must_fail("MPI_Send", rc);
+}
+
+static void do_big_send(void)
+{
+    must_fail("MPI_Send", MPI_Send(big, BIG, MPI_CHAR, lost, 1, MPI_COMM_WORLD));
+}
+
+static void do_ssend(void)
+{
+    must_fail("MPI_Ssend", MPI_Ssend(&small, 1, MPI_INT, lost, 1, MPI_COMM_WORLD));
+}
+
+static void do_sendrecv(void)
+{
+    int in;
+
+    must_fail("MPI_Sendrecv", MPI_Sendrecv(&small, 1, MPI_INT, lost, 1, &in, 1, MPI_INT, lost, 1,
+                                           MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+}
+
+static void do_any(void)
+{
+    must_fail("MPI_Recv of any source", MPI_Recv(&small, 1, MPI_INT, MPI_ANY_SOURCE, 1,
+                                                 MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+}
+
+static void do_iany(void)
+{
+    MPI_Irecv(&small, 1, MPI_INT, MPI_ANY_SOURCE, 1, MPI_COMM_WORLD, &request);
+    must_pend("MPI_Wait of any source", MPI_Wait(&request, MPI_STATUS_IGNORE));
+    if (request == MPI_REQUEST_NULL)
+        wrong("the request, which is gone", MPI_SUCCESS);
+    MPI_Cancel(&request);
+    must_succeed("MPI_Wait of what was cancelled", MPI_Wait(&request, MPI_STATUS_IGNORE));
+}
+
+static void do_any_sendrecv(void)
+{
+    int in;
+
+    must_fail("MPI_Sendrecv of any source",
+              MPI_Sendrecv(&small, 1, MPI_INT, MPI_PROC_NULL, 1, &in, 1, MPI_INT, MPI_ANY_SOURCE, 1,
+                           MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+}
+
+static void do_probe(void)
+{
+    must_fail("MPI_Probe", MPI_Probe(lost, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+}
+
+static void do_mprobe(void)
+{
+    MPI_Message message;
+
+    must_fail("MPI_Mprobe", MPI_Mprobe(lost, 1, MPI_COMM_WORLD, &message, MPI_STATUS_IGNORE));
+}
+
+static void do_any_probe(void)
+{
+    must_fail("MPI_Probe of any source",
+              MPI_Probe(MPI_ANY_SOURCE, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+}
+
+/* In a collective operation some ranks may be through before the loss, or need the lost one not. */
+static void do_collective(int (*call)(void))
+{
+    int rc = MPI_SUCCESS;
+
+    for (double begin = tu_now(); rc == MPI_SUCCESS && tu_now() - begin < limit;)
+        rc = call();
+    must_fail("the collective", rc);
+}
+
+static int call_barrier(void)
+{
+    return MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static int call_allreduce(void)
+{
+    int out;
+
+    return MPI_Allreduce(&small, &out, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+}
+
+static int call_alltoall(void)
+{
+    static int in[1024], out[1024];
+
+    return MPI_Alltoall(out, 1, MPI_INT, in, 1, MPI_INT, MPI_COMM_WORLD);
+}
+
+static int call_bcast(void)
+{
+    return MPI_Bcast(&small, 1, MPI_INT, lost, MPI_COMM_WORLD);
+}
+
+static int call_ibarrier(void)
+{
+    MPI_Request r;
+    int rc = MPI_Ibarrier(MPI_COMM_WORLD, &r);
+
+    return rc ? rc : MPI_Wait(&r, MPI_STATUS_IGNORE);
+}
+
+static void do_barrier(void)
+{
+    do_collective(call_barrier);
+}
+
+static void do_allreduce(void)
+{
+    do_collective(call_allreduce);
+}
+
+static void do_alltoall(void)
+{
+    do_collective(call_alltoall);
+}
+
+static void do_bcast(void)
+{
+    do_collective(call_bcast);
+}
+
+static void do_ibarrier(void)
+{
+    do_collective(call_ibarrier);
+}
+
+static const struct {
+    const char *name;
+    void (*begin)(void); /* before the loss; NULL: nothing */
+    void (*end)(void);
+} cases[] = {
+    {"recv", NULL, do_recv},
+    {"send", NULL, do_send},
+    {"big-send", NULL, do_big_send},
+    {"ssend", NULL, do_ssend},
+    {"sendrecv", NULL, do_sendrecv},
+    {"irecv-wait", begin_irecv, end_wait},
+    {"irecv-test", begin_irecv, end_test},
+    {"irecv-waitany", begin_irecv, end_waitany},
+    {"irecv-waitall", begin_irecv, end_waitall},
+    {"isend-wait", begin_isend, end_wait},
+    {"isend-test", begin_isend, end_test},
+    {"issend-wait", begin_issend, end_wait},
+    {"persistent", begin_persistent, end_wait},
+    {"any", NULL, do_any},
+    {"iany", NULL, do_iany},
+    {"any-sendrecv", NULL, do_any_sendrecv},
+    {"probe", NULL, do_probe},
+    {"mprobe", NULL, do_mprobe},
+    {"any-probe", NULL, do_any_probe},
+    {"barrier", NULL, do_barrier},
+    {"allreduce", NULL, do_allreduce},
+    {"alltoall", NULL, do_alltoall},
+    {"bcast", NULL, do_bcast},
+    {"ibarrier", NULL, do_ibarrier},
+};
+
+/* ---- afterwards -------------------------------------------------------------------------------- */
+
+static void nothing_succeeds(void)
+{
+    MPI_Request r[3];
+    int flag;
+
+    must_fail("a new MPI_Send", MPI_Send(&small, 1, MPI_INT, lost, 2, MPI_COMM_WORLD));
+    must_fail("a new MPI_Ssend", MPI_Ssend(&small, 1, MPI_INT, lost, 2, MPI_COMM_WORLD));
+    must_fail("a new MPI_Recv",
+              MPI_Recv(&small, 1, MPI_INT, lost, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    must_fail("a new MPI_Iprobe", MPI_Iprobe(lost, 2, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE));
+    MPI_Isend(&small, 1, MPI_INT, lost, 2, MPI_COMM_WORLD, &r[0]);
+    MPI_Irecv(&small, 1, MPI_INT, lost, 2, MPI_COMM_WORLD, &r[1]);
+    MPI_Isend(big, BIG, MPI_CHAR, lost, 2, MPI_COMM_WORLD, &r[2]);
+    for (int i = 0; i < 3; i++)
+        must_fail("a new request", MPI_Wait(&r[i], MPI_STATUS_IGNORE));
+}
+
+/* Each other pair exchanges a message, small and big, and the lower rank receives first. */
+static void others_go_on(void)
+{
+    for (int peer = 0; peer < size; peer++) {
+        int in = -1, out = 100 * rank + peer;
+        if (peer == rank || peer == lost)
+            continue;
+        must_succeed("MPI_Sendrecv with another",
+                     MPI_Sendrecv(&out, 1, MPI_INT, peer, 3, &in, 1, MPI_INT, peer, 3,
+                                  MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+        if (in != 100 * peer + rank)
+            wrong("the message of another", MPI_SUCCESS);
+        if (rank < peer)
+            must_succeed("MPI_Recv of another", MPI_Recv(big, BIG, MPI_CHAR, peer, 4, MPI_COMM_WORLD,
+                                                         MPI_STATUS_IGNORE));
+        else
+            must_succeed("MPI_Send to another",
+                         MPI_Send(big, BIG, MPI_CHAR, peer, 4, MPI_COMM_WORLD));
+    }
+}
+
+/* Everybody has connected to everybody, so that the loss of one can be seen by all. */
+static void connect_all(void)
+{
+    int *in = calloc((size_t) size, sizeof(int)), *out = calloc((size_t) size, sizeof(int));
+
+    if (!in || !out)
+        tu_fail("lost_peer", "out of memory");
+    for (int i = 0; i < 3; i++)
+        MPI_Alltoall(out, 1, MPI_INT, in, 1, MPI_INT, MPI_COMM_WORLD);
+    free(in);
+    free(out);
+}
+
+static void be_lost(const char *how)
+{
+    if (!strcmp(how, "wait"))
+        for (;;)
+            pause();
+    usleep(200000);
+    if (!strcmp(how, "kill"))
+        raise(SIGKILL);
+    _exit(3);
+}
+
+int main(int argc, char **argv)
+{
+    size_t c = 0;
+    double begin;
+
+    if (argc > 1 && !strcmp(argv[1], "--list")) {
+        for (c = 0; c < sizeof(cases) / sizeof(cases[0]); c++)
+            puts(cases[c].name);
+        return 0;
+    }
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    tu_hello(rank);
+    what = tu_string(argc, argv, "--case", "recv");
+    lost = (int) tu_number(argc, argv, "--rank", size - 1);
+    limit = tu_number(argc, argv, "--limit", 20);
+    while (c < sizeof(cases) / sizeof(cases[0]) && strcmp(cases[c].name, what))
+        c++;
+    if (c == sizeof(cases) / sizeof(cases[0]) || lost < 0 || lost >= size)
+        tu_fail("lost_peer", "no such case, or no such rank");
+    big = calloc(1, BIG);
+    if (!big)
+        tu_fail("lost_peer", "out of memory");
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    connect_all();
+    if (rank != lost && cases[c].begin)
+        cases[c].begin();
+    tu_looping(rank);
+    if (rank == lost)
+        be_lost(tu_string(argc, argv, "--how", "exit"));
+    signal(SIGALRM, end_of_time);
+    alarm((unsigned) limit);
+    begin = tu_now();
+    cases[c].end();
+    printf("rank %d %s: control back after %.0f ms\n", rank, what, 1000 * (tu_now() - begin));
+    fflush(stdout);
+    nothing_succeeds();
+    others_go_on();
+    MPI_Finalize();
+    printf("rank %d %s: ok\n", rank, what);
+    return 0;
+}
