@@ -160,7 +160,8 @@ autogen() {
     if [ "$(key autogen)" != "$want" ]; then
         rm -f "$stamps/autogen"
         progress 3 "running MPICH's autogen.sh" "$builddir/mpich-autogen.log" '' 0 \
-            bash -c 'cd "$1" && ./autogen.sh -quick -without-hwloc -without-json -without-test' - "$tree"
+            bash -c 'cd "$1" &&
+                ./autogen.sh -quick -without-hwloc -without-json -without-test' - "$tree"
         set_key autogen "$want"
         set_key scan "$scan"
     elif [ "$(key scan)" != "$scan" ]; then

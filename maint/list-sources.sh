@@ -64,8 +64,8 @@ mpi_free() {
 
 # Of the process manager's part: those that need nothing of hydra.
 hydra_free() {
-    grep -LE '#include "(hydra|hydra_server|pmip|pmiserv|demux|bscu|faultloc_(lost|proxy|server))\.h"|launcher\.c"' \
-        "$@" || :
+    local theirs='hydra|hydra_server|pmip|pmiserv|demux|bscu|faultloc_(lost|proxy|server)'
+    grep -LE "#include \"($theirs)\\.h\"|launcher\\.c\"" "$@" || :
 }
 
 print_list() {

@@ -115,7 +115,8 @@ plan() {
         bus) CODE=135 HOW='signal 7 (SIGBUS)' ;;
         abort) CODE=134 HOW='signal 6 (SIGABRT)' ;;
         exit | _exit) CODE=3 HOW='exit code 3 before MPI_Finalize' ;;
-        exit0 | _exit0) CODE=1 HOW='exit code 0 before MPI_Finalize' ARGS=(--how "${kind%0}" --code 0) ;;
+        exit0 | _exit0)
+            CODE=1 HOW='exit code 0 before MPI_Finalize' ARGS=(--how "${kind%0}" --code 0) ;;
         memory) HOW='killed for memory, signal 9' ;;
         mpi-abort) CODE=7 HOW='called MPI_Abort with code 7' ARGS+=(--code 7) ;;
         after) CODE=3 HOW='exit code 3 after MPI_Finalize' ARGS=(--how exit --when after) ;;
@@ -151,7 +152,8 @@ await() {
 }
 now_us() { echo "${EPOCHREALTIME/[.,]/}"; }
 is_looping() {
-    [ -e "$job/pids/looping" ] && [ "$(ls "$job"/pids/rank.* 2>/dev/null | wc -l)" = $((hosts * ppn)) ]
+    [ -e "$job/pids/looping" ] &&
+        [ "$(compgen -G "$job/pids/rank.*" | wc -l)" = $((hosts * ppn)) ]
 }
 proxy_pid() {
     local p
@@ -251,7 +253,7 @@ judge_times() {
 
 one_run() {
     WHY='' VERDICTS=''
-    rm -rf "$work"/* "${job:?}"
+    rm -rf "${work:?}"/* "${job:?}"
     [ "$kind" != memory ] || make_group || { WHY="SKIPPED: no control group can be made"; return; }
     plan
     start_job
@@ -275,8 +277,8 @@ one_run() {
     judge_report
     judge_victims
     judge_times
-    ! grep -qE 'assert|BAD TERMINATION|EXIT STRING' "$work/out" "$work/err" || [ "$kind" = mpiexec ] ||
-        blame "hydra says: $(grep -hE -m 1 'assert|BAD TERMINATION|EXIT STRING' "$work/out" "$work/err")"
+    said=$(grep -hE -m 1 'assert|BAD TERMINATION|EXIT STRING' "$work/out" "$work/err" || :)
+    [ -z "$said" ] || [ "$kind" = mpiexec ] || blame "hydra says: $said"
     if [ -n "$keep" ]; then
         mkdir -p "$keep/$kind-$ppn-$run"
         cp -r "$work"/* "$job"/pids "$keep/$kind-$ppn-$run/" 2>/dev/null || :

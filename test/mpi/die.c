@@ -44,7 +44,7 @@ static struct {
 
 static void pause_ms(long ms)
 {
-    struct timespec t = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000 };
+    struct timespec t = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
 
     nanosleep(&t, NULL);
 }
@@ -63,8 +63,10 @@ static void note_death(void)
     snprintf(path, sizeof(path), "%s/died.%d", folder, me.rank);
     f = fopen(path, "w");
     clock_gettime(CLOCK_REALTIME, &t);
-    if (!f || fprintf(f, "%d %ld %lld\n", me.rank, (long) getpid(),
-                      (long long) t.tv_sec * 1000000 + t.tv_nsec / 1000) < 0 || fclose(f))
+    if (!f ||
+        fprintf(f, "%d %ld %lld\n", me.rank, (long) getpid(),
+                (long long) t.tv_sec * 1000000 + t.tv_nsec / 1000) < 0 ||
+        fclose(f))
         perror(path);
 }
 
@@ -137,7 +139,7 @@ static void on_alarm(int number)
 /* From another point of the program than the one that waits in MPI. */
 static void end_in_ms(long ms)
 {
-    struct itimerval t = {.it_value = {.tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000} };
+    struct itimerval t = {.it_value = {.tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000}};
 
     signal(SIGALRM, on_alarm);
     setitimer(ITIMER_REAL, &t, NULL);

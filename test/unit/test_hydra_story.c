@@ -30,7 +30,7 @@ static void begin(void)
 
 static void add(int64_t ms, int kind, int rank, int status, int flags)
 {
-    struct HYD_faultloc_fact f = {.kind = kind, .ms = ms };
+    struct HYD_faultloc_fact f = {.kind = kind, .ms = ms};
 
     snprintf(f.host, sizeof(f.host), "h%d", rank);
     f.end.rank = rank;
@@ -50,9 +50,8 @@ static void end(int64_t ms, int rank, int status)
 
 static void rule(int64_t ms, int id, int rank, int first_victim, int last_victim)
 {
-    struct faultloc_launcher_word w = {.kind = FAULTLOC_LAUNCHER_VERDICT, .id = (uint32_t) id,
-        .ends_ranks = 1
-    };
+    struct faultloc_launcher_word w = {
+        .kind = FAULTLOC_LAUNCHER_VERDICT, .id = (uint32_t) id, .ends_ranks = 1};
 
     w.ranks.ranges = w.ranks.count = 1;
     w.ranks.range[0].first = w.ranks.range[0].last = rank;
@@ -68,7 +67,7 @@ static void rule(int64_t ms, int id, int rank, int first_victim, int last_victim
 
 static void withdraw(int id)
 {
-    struct faultloc_launcher_word w = {.kind = FAULTLOC_LAUNCHER_WITHDRAWN, .id = (uint32_t) id };
+    struct faultloc_launcher_word w = {.kind = FAULTLOC_LAUNCHER_WITHDRAWN, .id = (uint32_t) id};
 
     ck_assert(HYD_faultloc_story_rule(&story, 0, 0, &w));
 }
@@ -122,7 +121,8 @@ static const struct {
     {BY_EXIT(3), INITED, 3, "was the first to end: exit code 3 before MPI_Finalize"},
     {BY_EXIT(0), INITED, 1, "was the first to end: exit code 0 before MPI_Finalize"},
     {BY_EXIT(3), FINALIZED, 3, "was the first to end: exit code 3 after MPI_Finalize"},
-    {BY_SIGNAL(11), FINALIZED, 139, "was the first to end: signal 11 (SIGSEGV), after MPI_Finalize"},
+    {BY_SIGNAL(11), FINALIZED, 139,
+     "was the first to end: signal 11 (SIGSEGV), after MPI_Finalize"},
     {BY_SIGNAL(11), 0, 139, "was the first to end: signal 11 (SIGSEGV)"},
     {BY_SIGNAL(15), INITED | KILLED, 143,
      "ended by the signal that mpiexec was sent: signal 15 (SIGTERM)"},
@@ -337,8 +337,9 @@ static const struct {
     const char *text;
     int64_t ms; /* -1: it is bad */
 } graces[] = {
-    {"0", 0},     {"500", 500}, {"60000", 60000}, {"60001", -1}, {"-1", -1},
-    {"soon", -1}, {"", -1},     {"3s", -1},       {"99999999999999999999", -1},
+    {"0", 0},      {"500", 500}, {"60000", 60000},
+    {"60001", -1}, {"-1", -1},   {"soon", -1},
+    {"", -1},      {"3s", -1},   {"99999999999999999999", -1},
 };
 
 START_TEST(grace_times)
@@ -354,13 +355,17 @@ END_TEST
 
 START_TEST(a_symptom)
 {
-    struct HYD_faultloc_end e = {.rank = 3, .pid = 4711, .status = DUMPED(11), .inited = 1,
-        .rss_kib = 12400, .cpu_ms = 1234
-    };
+    struct HYD_faultloc_end e = {.rank = 3,
+                                 .pid = 4711,
+                                 .status = DUMPED(11),
+                                 .inited = 1,
+                                 .rss_kib = 12400,
+                                 .cpu_ms = 1234};
     char text[HYD_FAULTLOC_SYMPTOM];
 
     HYD_faultloc_symptom(&e, text, sizeof(text));
-    ck_assert_str_eq(text, "{\"kind\": \"process-exited\", \"component\": \"rank 3\", "
+    ck_assert_str_eq(text,
+                     "{\"kind\": \"process-exited\", \"component\": \"rank 3\", "
                      "\"severity\": \"fatal\", \"detail\": \"signal 11 (SIGSEGV), core dumped, "
                      "pid 4711, max RSS 12 MiB, CPU 1.2 s\"}");
     e.oom = 1;

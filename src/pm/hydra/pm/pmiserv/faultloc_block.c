@@ -24,8 +24,8 @@ int HYD_faultloc_story_code(const struct HYD_faultloc_story *s)
         return 128 + SIGKILL;
     if (is_signal(&s->fact[first]))
         return 128 + WTERMSIG(s->fact[first].end.status);
-    code = s->fact[first].kind == HYD_FAULTLOC_FACT_ABORT ? s->fact[first].end.status & 0xff :
-        WEXITSTATUS(s->fact[first].end.status);
+    code = s->fact[first].kind == HYD_FAULTLOC_FACT_ABORT ? s->fact[first].end.status & 0xff
+                                                          : WEXITSTATUS(s->fact[first].end.status);
     return code ? code : 1;
 }
 
@@ -91,8 +91,8 @@ static void print_others(const struct HYD_faultloc_story *s, int first, FILE *ou
 
     for (int i = 0; i < s->facts; i++) {
         const struct HYD_faultloc_fact *f = &s->fact[i];
-        bool together = f->kind == HYD_FAULTLOC_FACT_LOST &&
-            s->fact[first].kind == HYD_FAULTLOC_FACT_LOST;
+        bool together =
+            f->kind == HYD_FAULTLOC_FACT_LOST && s->fact[first].kind == HYD_FAULTLOC_FACT_LOST;
         if (i == first || !is_worth_a_line(s, f))
             continue;
         fputs("[faultloc]   ", out);
@@ -100,8 +100,10 @@ static void print_others(const struct HYD_faultloc_story *s, int first, FILE *ou
         if (together)
             fputs(" was lost, too\n", out);
         else
-            fprintf(out, " %s: %s\n", HYD_faultloc_story_is_consequence(s, i) ?
-                    "ended as a consequence" : "ended, too", how(f, buf, sizeof(buf)));
+            fprintf(out, " %s: %s\n",
+                    HYD_faultloc_story_is_consequence(s, i) ? "ended as a consequence"
+                                                            : "ended, too",
+                    how(f, buf, sizeof(buf)));
     }
 }
 

@@ -20,7 +20,8 @@ static struct {
 /* Where the kernel counts, for one line "HIERARCHY:CONTROLLERS:/PATH" of /proc/PID/cgroup. */
 static bool counter_of(char *line, char *out, size_t room)
 {
-    char *controllers = strchr(line, ':'), *path = controllers ? strchr(controllers + 1, ':') : NULL;
+    char *controllers = strchr(line, ':'),
+         *path = controllers ? strchr(controllers + 1, ':') : NULL;
     const char *at[] = {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"};
 
     if (!path)

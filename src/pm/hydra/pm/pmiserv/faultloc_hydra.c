@@ -43,9 +43,9 @@ const char *HYD_faultloc_how(const struct HYD_faultloc_end *end, char *out, size
                  end->finalized ? ", after MPI_Finalize" : "");
     else
         snprintf(out, room, "exit code %d%s", WEXITSTATUS(end->status),
-                 !end->inited         ? ""
-                 : end->finalized     ? " after MPI_Finalize"
-                                      : " before MPI_Finalize");
+                 !end->inited     ? ""
+                 : end->finalized ? " after MPI_Finalize"
+                                  : " before MPI_Finalize");
     return out;
 }
 

@@ -20,7 +20,7 @@ int HYD_faultloc_rank_of(const struct HYD_proxy *proxy, int local)
 {
     int fill = 0, all_fill = 0, cores = 0, all_cores = 0, past = 0, rest, per_turn;
 
-    for (struct HYD_proxy * p = proxy->pg->proxy_list; p; p = p->next) {
+    for (struct HYD_proxy *p = proxy->pg->proxy_list; p; p = p->next) {
         past |= p == proxy;
         fill += past ? 0 : p->filler_processes;
         cores += past ? 0 : p->node->core_count;
@@ -64,7 +64,7 @@ bool HYD_faultloc_is_closed(int fd, int *error)
 
 bool HYD_faultloc_is_leaving(int fd)
 {
-    struct pollfd p = {.fd = fd, .events = POLLRDHUP };
+    struct pollfd p = {.fd = fd, .events = POLLRDHUP};
 
     return poll(&p, 1, 0) > 0 && p.revents;
 }
@@ -93,8 +93,8 @@ static const struct HYD_proxy *not_called(int nth, bool others)
 {
     int n = 0;
 
-    for (struct HYD_pg * pg = &HYD_server_info.pg_list; pg; pg = pg->next)
-        for (struct HYD_proxy * p = pg->proxy_list; p; p = p->next, n++)
+    for (struct HYD_pg *pg = &HYD_server_info.pg_list; pg; pg = pg->next)
+        for (struct HYD_proxy *p = pg->proxy_list; p; p = p->next, n++)
             if (p->control_fd == HYD_FD_UNSET && (n == nth || others))
                 return p;
     return NULL;
@@ -104,8 +104,8 @@ static int count_proxies(void)
 {
     int n = 0;
 
-    for (struct HYD_pg * pg = &HYD_server_info.pg_list; pg; pg = pg->next)
-        for (struct HYD_proxy * p = pg->proxy_list; p; p = p->next)
+    for (struct HYD_pg *pg = &HYD_server_info.pg_list; pg; pg = pg->next)
+        for (struct HYD_proxy *p = pg->proxy_list; p; p = p->next)
             n++;
     return n;
 }
@@ -151,7 +151,7 @@ static int count_launchers(void)
 /* What they have still to say is handed on, for a moment. */
 static void hand_on(void)
 {
-    struct timespec moment = {.tv_nsec = 5000000 };
+    struct timespec moment = {.tv_nsec = 5000000};
 
     if (HYDT_dmx_wait_for_event(0) == HYD_TIMED_OUT)
         nanosleep(&moment, NULL);

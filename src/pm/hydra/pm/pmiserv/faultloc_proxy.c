@@ -33,7 +33,7 @@ static struct {
     char path[FAULTLOC_LAUNCHER_PATH];
     char door[FAULTLOC_LAUNCHER_PATH]; /* "": no agent, or it has died */
     struct process *process; /* by local number */
-} me = {.words = -1, .ends = {-1, -1} };
+} me = {.words = -1, .ends = {-1, -1}};
 
 static int count_processes(void)
 {
@@ -60,15 +60,15 @@ static HYD_status send_up(const struct HYD_faultloc_msg *msg)
     HYDU_ERR_POP(status, "unable to send a FAULTLOC message upstream\n");
     HYDU_ASSERT(!closed, status);
 
-  fn_exit:
+fn_exit:
     return status;
-  fn_fail:
+fn_fail:
     goto fn_exit;
 }
 
 static HYD_status send_end(const struct process *p, int what)
 {
-    struct HYD_faultloc_msg msg = {.what = what, .end = p->end };
+    struct HYD_faultloc_msg msg = {.what = what, .end = p->end};
 
     return send_up(&msg);
 }
@@ -76,7 +76,7 @@ static HYD_status send_end(const struct process *p, int what)
 /* True if an agent's door took it.  One that is closed has died: its successor says hello. */
 static bool tell_agent(const char *symptom)
 {
-    struct sockaddr_un to = {.sun_family = AF_UNIX };
+    struct sockaddr_un to = {.sun_family = AF_UNIX};
 
     if (me.words < 0 || !me.door[0])
         return false;
@@ -128,7 +128,7 @@ static HYD_status hear_hello(const struct faultloc_launcher_word *word)
 /* Answers of the door, which are text, are no words. */
 static HYD_status hear(const struct faultloc_launcher_word *word, size_t len)
 {
-    struct HYD_faultloc_msg msg = {.what = HYD_FAULTLOC_WORD };
+    struct HYD_faultloc_msg msg = {.what = HYD_FAULTLOC_WORD};
 
     if (!faultloc_launcher_is_word(word, len, INT32_MAX))
         return HYD_SUCCESS;
@@ -143,7 +143,7 @@ static bool is_ours(struct msghdr *m)
 {
     struct ucred who;
 
-    for (struct cmsghdr * c = CMSG_FIRSTHDR(m); c; c = CMSG_NXTHDR(m, c))
+    for (struct cmsghdr *c = CMSG_FIRSTHDR(m); c; c = CMSG_NXTHDR(m, c))
         if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_CREDENTIALS) {
             memcpy(&who, CMSG_DATA(c), sizeof(who));
             return who.uid == 0 || who.uid == getuid();
@@ -158,10 +158,9 @@ static HYD_status words_cb(int fd, HYD_event_t events, void *userp)
         char bytes[CMSG_SPACE(sizeof(struct ucred))];
         struct cmsghdr align;
     } who;
-    struct iovec iov = {.iov_base = &word, .iov_len = sizeof(word) };
-    struct msghdr m = {.msg_iov = &iov, .msg_iovlen = 1, .msg_control = &who,
-        .msg_controllen = sizeof(who)
-    };
+    struct iovec iov = {.iov_base = &word, .iov_len = sizeof(word)};
+    struct msghdr m = {
+        .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &who, .msg_controllen = sizeof(who)};
     ssize_t len = recvmsg(fd, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 
     (void) events;
@@ -200,8 +199,8 @@ static bool find_folder(char *out, size_t room)
 static bool is_left(const struct sockaddr_un *at)
 {
     int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    bool left = fd >= 0 && connect(fd, (const struct sockaddr *) at, sizeof(*at)) &&
-        errno == ECONNREFUSED;
+    bool left =
+        fd >= 0 && connect(fd, (const struct sockaddr *) at, sizeof(*at)) && errno == ECONNREFUSED;
 
     if (fd >= 0)
         close(fd);
@@ -210,14 +209,15 @@ static bool is_left(const struct sockaddr_un *at)
 
 static void sweep_folder(const char *folder)
 {
-    struct sockaddr_un at = {.sun_family = AF_UNIX };
+    struct sockaddr_un at = {.sun_family = AF_UNIX};
     DIR *dir = opendir(folder);
     struct dirent *e;
 
     while (dir && (e = readdir(dir)))
         if (!strncmp(e->d_name, "launcher-", strlen("launcher-")) &&
             snprintf(at.sun_path, sizeof(at.sun_path), "%s/%s", folder, e->d_name) <
-            (int) sizeof(at.sun_path) && is_left(&at))
+                (int) sizeof(at.sun_path) &&
+            is_left(&at))
             unlink(at.sun_path);
     if (dir)
         closedir(dir);
@@ -225,14 +225,14 @@ static void sweep_folder(const char *folder)
 
 static bool bind_socket(int fd)
 {
-    struct sockaddr_un at = {.sun_family = AF_UNIX };
+    struct sockaddr_un at = {.sun_family = AF_UNIX};
     char folder[sizeof(at.sun_path)];
     mode_t mask;
     int ret;
 
     if (!find_folder(folder, sizeof(folder)) ||
         snprintf(me.path, sizeof(me.path), "%s/launcher-%d.sock", folder, (int) getpid()) >=
-        (int) sizeof(me.path))
+            (int) sizeof(me.path))
         return false;
     sweep_folder(folder);
     memcpy(at.sun_path, me.path, sizeof(at.sun_path));
@@ -247,9 +247,10 @@ static void open_socket(void)
     int one = 1, fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
     if (fd < 0 || !bind_socket(fd) || setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &one, sizeof(one))) {
-        fprintf(stderr, "[faultloc] hydra's proxy on %s has no socket for its agent (%s): it can "
-                "only tell mpiexec how processes end\n", HYD_pmcd_pmip.local.hostname,
-                MPL_strerror(errno));
+        fprintf(stderr,
+                "[faultloc] hydra's proxy on %s has no socket for its agent (%s): it can "
+                "only tell mpiexec how processes end\n",
+                HYD_pmcd_pmip.local.hostname, MPL_strerror(errno));
         if (fd >= 0)
             close(fd);
         return;
@@ -288,9 +289,9 @@ static void ignore(int signum)
 }
 
 /* As HYDU_set_signal, but no write of hydra's is interrupted, which it takes for an error. */
-static void handle(int signum, void (*handler) (int))
+static void handle(int signum, void (*handler)(int))
 {
-    struct sigaction a = {.sa_handler = handler, .sa_flags = SA_RESTART | SA_NOCLDSTOP };
+    struct sigaction a = {.sa_handler = handler, .sa_flags = SA_RESTART | SA_NOCLDSTOP};
 
     sigemptyset(&a.sa_mask);
     sigaction(signum, &a, NULL);
@@ -328,16 +329,17 @@ HYD_status HYD_faultloc_proxy_begin(void)
         status = HYDT_dmx_register_fd(1, &me.words, HYD_POLLIN, NULL, words_cb);
     HYDU_ERR_POP(status, "unable to register fd\n");
 
-  fn_exit:
+fn_exit:
     return status;
-  fn_fail:
+fn_fail:
     goto fn_exit;
 }
 
 HYD_status HYD_faultloc_proxy_env(struct HYD_env **env)
 {
-    return HYD_faultloc_on && me.words >= 0 ?
-        HYDU_append_env_to_list(FAULTLOC_LAUNCHER_ENV, me.path, env) : HYD_SUCCESS;
+    return HYD_faultloc_on && me.words >= 0
+               ? HYDU_append_env_to_list(FAULTLOC_LAUNCHER_ENV, me.path, env)
+               : HYD_SUCCESS;
 }
 
 /* ---- ends ------------------------------------------------------------------------------------ */
@@ -363,25 +365,25 @@ static int count_running(void)
 static bool was_asked_for(const struct process *p, int status)
 {
     return WIFSIGNALED(status) &&
-        ((p->killed && WTERMSIG(status) == SIGKILL) || WTERMSIG(status) == me.asked_signal);
+           ((p->killed && WTERMSIG(status) == SIGKILL) || WTERMSIG(status) == me.asked_signal);
 }
 
 static void fill_end(int i, int status, const struct rusage *used)
 {
     struct process *p = &me.process[i];
 
-    p->end = (struct HYD_faultloc_end) {
+    p->end = (struct HYD_faultloc_end){
         .rank = HYD_pmcd_pmip.downstream.pmi_rank[i],
         .pid = HYD_pmcd_pmip.downstream.pid[i],
         .status = status,
         .rss_kib = used->ru_maxrss,
         .cpu_ms = (used->ru_utime.tv_sec + used->ru_stime.tv_sec) * 1000 +
-            (used->ru_utime.tv_usec + used->ru_stime.tv_usec) / 1000,
+                  (used->ru_utime.tv_usec + used->ru_stime.tv_usec) / 1000,
         .inited = HYD_pmcd_pmip.downstream.pmi_fd_active[i] != 0,
         .finalized = p->finalized,
         .killed = was_asked_for(p, status),
         .oom = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL && !p->killed &&
-            HYD_faultloc_cgroup_killed(p->group),
+               HYD_faultloc_cgroup_killed(p->group),
         .agent = me.agent_seen,
         .others = count_running() > 0,
     };
@@ -397,7 +399,8 @@ static HYD_status close_ends(int i)
         close(HYD_pmcd_pmip.downstream.in);
         HYD_pmcd_pmip.downstream.in = HYD_FD_CLOSED;
     }
-    if (!HYD_pmcd_pmip.downstream.pmi_fd_active[i] && fd >= 0 && HYDT_dmx_query_fd_registration(fd)) {
+    if (!HYD_pmcd_pmip.downstream.pmi_fd_active[i] && fd >= 0 &&
+        HYDT_dmx_query_fd_registration(fd)) {
         status = HYDT_dmx_deregister_fd(fd);
         close(fd);
     }
@@ -474,9 +477,9 @@ HYD_status HYD_faultloc_proxy_wait(void)
         HYDU_ERR_POP(status, "unable to say how a process ended\n");
     }
 
-  fn_exit:
+fn_exit:
     return status;
-  fn_fail:
+fn_fail:
     goto fn_exit;
 }
 
@@ -517,7 +520,7 @@ void HYD_faultloc_proxy_signals(int signum)
 
 bool HYD_faultloc_proxy_is_gone(int fd)
 {
-    struct pollfd p = {.fd = fd, .events = POLLOUT };
+    struct pollfd p = {.fd = fd, .events = POLLOUT};
 
     if (!HYD_faultloc_on)
         return false;
@@ -526,7 +529,7 @@ bool HYD_faultloc_proxy_is_gone(int fd)
 
 bool HYD_faultloc_proxy_aborts(int fd, const char *cmd, char *args[])
 {
-    struct HYD_faultloc_msg msg = {.what = HYD_FAULTLOC_ABORT };
+    struct HYD_faultloc_msg msg = {.what = HYD_FAULTLOC_ABORT};
     int i = HYD_faultloc_on && !strcmp(cmd, "abort") ? local_of(fd) : -1;
 
     if (i < 0)
@@ -559,8 +562,8 @@ HYD_status HYD_faultloc_proxy_cmd(int fd)
         status = send_up(&msg);
     }
 
-  fn_exit:
+fn_exit:
     return status;
-  fn_fail:
+fn_fail:
     goto fn_exit;
 }

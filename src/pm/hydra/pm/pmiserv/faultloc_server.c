@@ -37,7 +37,7 @@ static struct {
     int ends[2]; /* a byte for each child that ended */
     bool cleaning, some_lost, some_ended, launch_failed;
     int64_t cleaning_since;
-} me = {.timer = -1, .ends = {-1, -1} };
+} me = {.timer = -1, .ends = {-1, -1}};
 
 static int64_t now_ms(void)
 {
@@ -81,7 +81,7 @@ HYD_status HYD_faultloc_server_option(void)
 
 static const char *lookup(const char *name, struct HYD_env *list)
 {
-    for (struct HYD_env * env = list; env; env = env->next)
+    for (struct HYD_env *env = list; env; env = env->next)
         if (!strcmp(env->env_name, name))
             return env->env_value;
     return NULL;
@@ -111,8 +111,8 @@ static const char *of_processes(const char *name, struct HYD_exec *exec)
 
     if (!value)
         value = lookup(name, global->user);
-    if (!value && (!prop || !strcmp(prop, "all") ||
-                   (!strncmp(prop, "list", 4) && is_listed(name, prop))))
+    if (!value &&
+        (!prop || !strcmp(prop, "all") || (!strncmp(prop, "list", 4) && is_listed(name, prop))))
         value = lookup(name, global->inherited);
     return value;
 }
@@ -159,9 +159,9 @@ static HYD_status ends_cb(int fd, HYD_event_t events, void *userp)
 }
 
 /* As HYDU_set_signal, but no write of hydra's is interrupted, which it takes for an error. */
-static void handle(int signum, void (*handler) (int))
+static void handle(int signum, void (*handler)(int))
 {
-    struct sigaction a = {.sa_handler = handler, .sa_flags = SA_RESTART | SA_NOCLDSTOP };
+    struct sigaction a = {.sa_handler = handler, .sa_flags = SA_RESTART | SA_NOCLDSTOP};
 
     sigemptyset(&a.sa_mask);
     sigaction(signum, &a, NULL);
@@ -195,9 +195,9 @@ static HYD_status watch_events(void)
     handle(SIGCHLD, note_child);
     handle(SIGPIPE, ignore); /* of a proxy that died is heard otherwise */
 
-  fn_exit:
+fn_exit:
     return status;
-  fn_fail:
+fn_fail:
     goto fn_exit;
 }
 
@@ -205,7 +205,7 @@ HYD_status HYD_faultloc_server_init(struct HYD_exec *execs)
 {
     const char *grace = NULL, *on;
 
-    for (struct HYD_exec * e = execs; e; e = e->next) {
+    for (struct HYD_exec *e = execs; e; e = e->next) {
         on = cvar("FAULTLOC", e);
         HYD_faultloc_on |= on && strtol(on, NULL, 10) != 0;
         grace = grace ? grace : cvar("FAULTLOC_GRACE_MS", e);
@@ -213,8 +213,10 @@ HYD_status HYD_faultloc_server_init(struct HYD_exec *execs)
     if (!HYD_faultloc_on)
         return HYD_SUCCESS;
     if (!HYD_faultloc_story_grace(&me.story, grace))
-        fprintf(stderr, "[faultloc] MPIR_CVAR_FAULTLOC_GRACE_MS is \"%s\": it must be a number of "
-                "milliseconds from 0 to 60000; %d are taken\n", grace, HYD_FAULTLOC_GRACE_MS);
+        fprintf(stderr,
+                "[faultloc] MPIR_CVAR_FAULTLOC_GRACE_MS is \"%s\": it must be a number of "
+                "milliseconds from 0 to 60000; %d are taken\n",
+                grace, HYD_FAULTLOC_GRACE_MS);
     return watch_events();
 }
 
@@ -231,15 +233,14 @@ static void add_errand(const struct HYD_proxy *origin, int rank, const char *sym
     if (!more)
         return; /* the grace time ends, too */
     me.errand = more;
-    me.errand[me.errands] = (struct errand) {
-        .pgid = origin->pg->pgid,.rank = rank,.due = due,.origin = origin
-    };
+    me.errand[me.errands] =
+        (struct errand){.pgid = origin->pg->pgid, .rank = rank, .due = due, .origin = origin};
     snprintf(me.errand[me.errands++].symptom, HYD_FAULTLOC_SYMPTOM, "%s", symptom);
 }
 
 static bool send_errand(struct HYD_proxy *proxy, int number)
 {
-    struct HYD_faultloc_msg msg = {.what = HYD_FAULTLOC_TELL, .ref = number + 1 };
+    struct HYD_faultloc_msg msg = {.what = HYD_FAULTLOC_TELL, .ref = number + 1};
     struct HYD_pmcd_hdr hdr;
     int sent, closed, error;
 
@@ -250,9 +251,11 @@ static bool send_errand(struct HYD_proxy *proxy, int number)
     hdr.cmd = FAULTLOC;
     hdr.buflen = (int) sizeof(msg);
     return !HYDU_sock_write(proxy->control_fd, &hdr, sizeof(hdr), &sent, &closed,
-                            HYDU_SOCK_COMM_MSGWAIT) && !closed &&
-        !HYDU_sock_write(proxy->control_fd, &msg, sizeof(msg), &sent, &closed,
-                         HYDU_SOCK_COMM_MSGWAIT) && !closed;
+                            HYDU_SOCK_COMM_MSGWAIT) &&
+           !closed &&
+           !HYDU_sock_write(proxy->control_fd, &msg, sizeof(msg), &sent, &closed,
+                            HYDU_SOCK_COMM_MSGWAIT) &&
+           !closed;
 }
 
 /* Asks the proxies of the group in turn, one after the other. */
@@ -262,7 +265,8 @@ static void run_errand(int number)
     struct HYD_pg *pg;
     int nth = 0;
 
-    FOR_EACH_PROXY(proxy, pg) {
+    FOR_EACH_PROXY(proxy, pg)
+    {
         if (proxy->pg->pgid != e->pgid || nth++ < e->asked)
             continue;
         e->asked++;
@@ -306,9 +310,8 @@ static bool is_known(int pgid, int rank)
 
 static void note(const struct HYD_proxy *proxy, int kind, const struct HYD_faultloc_end *end)
 {
-    struct HYD_faultloc_fact fact = {.kind = kind, .pgid = proxy->pg->pgid, .ms = now_ms(),
-        .end = *end
-    };
+    struct HYD_faultloc_fact fact = {
+        .kind = kind, .pgid = proxy->pg->pgid, .ms = now_ms(), .end = *end};
 
     snprintf(fact.host, sizeof(fact.host), "%s", proxy->node->hostname);
     if (!HYD_faultloc_story_add(&me.story, &fact))
@@ -339,9 +342,9 @@ static void note_word(const struct HYD_proxy *proxy, const struct faultloc_launc
     if (!word->ends_ranks)
         return;
     FOR_EACH_PROXY(p, pg)
-        if (p->pg == proxy->pg && HYD_faultloc_is_connected(p) &&
-            HYD_faultloc_count_in(p, &word->ranks))
-            HYD_faultloc_watch(p, word->kind == FAULTLOC_LAUNCHER_VERDICT);
+    if (p->pg == proxy->pg && HYD_faultloc_is_connected(p) &&
+        HYD_faultloc_count_in(p, &word->ranks))
+        HYD_faultloc_watch(p, word->kind == FAULTLOC_LAUNCHER_VERDICT);
 }
 
 HYD_status HYD_faultloc_server_cmd(struct HYD_proxy *proxy)
@@ -369,9 +372,9 @@ HYD_status HYD_faultloc_server_cmd(struct HYD_proxy *proxy)
             break;
     }
 
-  fn_exit:
+fn_exit:
     return status;
-  fn_fail:
+fn_fail:
     goto fn_exit;
 }
 
@@ -380,14 +383,16 @@ HYD_status HYD_faultloc_server_cmd(struct HYD_proxy *proxy)
 static void note_lost_process(const struct HYD_proxy *proxy, int local)
 {
     struct HYD_faultloc_end end = {.rank = HYD_faultloc_rank_of(proxy, local),
-        .pid = proxy->pid ? proxy->pid[local] : 0,.inited = 1,.agent = 1
-    };
+                                   .pid = proxy->pid ? proxy->pid[local] : 0,
+                                   .inited = 1,
+                                   .agent = 1};
     char symptom[HYD_FAULTLOC_SYMPTOM];
 
     if (is_known(proxy->pg->pgid, end.rank))
         return;
     note(proxy, HYD_FAULTLOC_FACT_LOST, &end);
-    snprintf(symptom, sizeof(symptom), "{\"kind\": \"process-exited\", \"component\": \"rank %d\", "
+    snprintf(symptom, sizeof(symptom),
+             "{\"kind\": \"process-exited\", \"component\": \"rank %d\", "
              "\"severity\": \"fatal\", \"detail\": \"lost with hydra's proxy on its host\"}",
              (int) end.rank);
     add_errand(proxy, end.rank, symptom, 0);
@@ -398,7 +403,8 @@ static void note_lost(const struct HYD_proxy *proxy)
     char symptom[HYD_FAULTLOC_SYMPTOM], host[256];
 
     me.some_lost = true;
-    snprintf(symptom, sizeof(symptom), "{\"kind\": \"proxy-lost\", \"component\": \"node %s\", "
+    snprintf(symptom, sizeof(symptom),
+             "{\"kind\": \"proxy-lost\", \"component\": \"node %s\", "
              "\"severity\": \"fatal\", \"detail\": \"hydra's proxy there is gone\"}",
              HYD_faultloc_escape(proxy->node->hostname, host, sizeof(host)));
     add_errand(proxy, -1, symptom, 0);
@@ -437,8 +443,8 @@ HYD_status HYD_faultloc_server_forgive(HYD_status status)
     if (me.cleaning || me.some_lost)
         return HYD_SUCCESS;
     FOR_EACH_PROXY(proxy, pg)
-        if (HYD_faultloc_is_connected(proxy) && HYD_faultloc_is_leaving(proxy->control_fd))
-            return HYD_SUCCESS;
+    if (HYD_faultloc_is_connected(proxy) && HYD_faultloc_is_leaving(proxy->control_fd))
+        return HYD_SUCCESS;
     return status;
 }
 
@@ -449,8 +455,8 @@ static bool is_listening(void)
     struct HYD_pg *pg;
 
     FOR_EACH_PROXY(proxy, pg)
-        if (HYD_faultloc_is_connected(proxy))
-            return true;
+    if (HYD_faultloc_is_connected(proxy))
+        return true;
     return false;
 }
 
@@ -476,7 +482,8 @@ static void begin_cleaning(int64_t now)
 
     me.cleaning = true;
     me.cleaning_since = now;
-    FOR_EACH_PROXY(proxy, pg) {
+    FOR_EACH_PROXY(proxy, pg)
+    {
         if (HYD_faultloc_is_connected(proxy))
             HYD_pmcd_pmiserv_send_signal(proxy, SIGKILL);
         else
@@ -503,10 +510,10 @@ static int64_t give_up_at(void)
     struct HYD_pg *pg;
 
     FOR_EACH_PROXY(proxy, pg)
-        if (HYD_faultloc_is_connected(proxy)) {
-            int64_t ms = is_given_up(proxy) ? SILENT_MS : CLEAN_MS;
-            wait = ms > wait ? ms : wait;
-        }
+    if (HYD_faultloc_is_connected(proxy)) {
+        int64_t ms = is_given_up(proxy) ? SILENT_MS : CLEAN_MS;
+        wait = ms > wait ? ms : wait;
+    }
     return me.cleaning_since + wait;
 }
 
@@ -515,14 +522,14 @@ static HYD_status give_up(void)
     struct HYD_pg *pg;
 
     FOR_EACH_PROXY(proxy, pg)
-        if (HYD_faultloc_is_connected(proxy))
-            note_lost(proxy);
+    if (HYD_faultloc_is_connected(proxy))
+        note_lost(proxy);
     return HYD_pmcd_pmiserv_cleanup_all_pgs();
 }
 
 static void set_timer(int64_t at)
 {
-    struct itimerspec t = {.it_value = {0, 0} };
+    struct itimerspec t = {.it_value = {0, 0}};
 
     if (at != HYD_FAULTLOC_NEVER) {
         t.it_value.tv_sec = (time_t) (at / 1000);
@@ -550,9 +557,10 @@ static void look_at_launchers(int64_t now)
     me.some_ended = false;
     if (!proxy || me.cleaning)
         return;
-    fprintf(stderr, "[faultloc] the launcher for host %s ended with %s %d before hydra's proxy "
-            "there called: the job is ended\n", proxy->node->hostname,
-            WIFSIGNALED(status) ? "signal" : "exit code",
+    fprintf(stderr,
+            "[faultloc] the launcher for host %s ended with %s %d before hydra's proxy "
+            "there called: the job is ended\n",
+            proxy->node->hostname, WIFSIGNALED(status) ? "signal" : "exit code",
             WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
     me.launch_failed = true;
     begin_cleaning(now);

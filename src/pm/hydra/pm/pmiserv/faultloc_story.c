@@ -77,7 +77,7 @@ bool HYD_faultloc_story_rule(struct HYD_faultloc_story *s, int pgid, int64_t ms,
         s->ruling = more;
         r = &s->ruling[s->rulings++];
     }
-    *r = (struct HYD_faultloc_ruling) {.pgid = pgid, .ms = ms, .word = *word };
+    *r = (struct HYD_faultloc_ruling){.pgid = pgid, .ms = ms, .word = *word};
     return true;
 }
 
@@ -129,7 +129,7 @@ static const struct HYD_faultloc_ruling *as_victim(const struct HYD_faultloc_sto
 static bool was_asked_for(const struct HYD_faultloc_fact *f)
 {
     return f->kind == HYD_FAULTLOC_FACT_END && f->end.killed && WIFSIGNALED(f->end.status) &&
-        WTERMSIG(f->end.status) != SIGKILL;
+           WTERMSIG(f->end.status) != SIGKILL;
 }
 
 /* What all others cannot go on without: those that ended before their time. */
@@ -142,7 +142,7 @@ static bool is_grave(const struct HYD_faultloc_fact *f)
 static bool is_late(const struct HYD_faultloc_fact *f)
 {
     return f->kind == HYD_FAULTLOC_FACT_END && !f->end.killed && f->end.finalized &&
-        WIFEXITED(f->end.status) && WEXITSTATUS(f->end.status);
+           WIFEXITED(f->end.status) && WEXITSTATUS(f->end.status);
 }
 
 bool HYD_faultloc_story_is_consequence(const struct HYD_faultloc_story *s, int fact)
@@ -190,7 +190,7 @@ static int64_t earlier(int64_t a, int64_t b)
 static bool can_be_located(const struct HYD_faultloc_fact *f)
 {
     return f->kind != HYD_FAULTLOC_FACT_ABORT && f->end.agent && !f->end.finalized &&
-        !f->end.killed;
+           !f->end.killed;
 }
 
 /* Since when it is explained; HYD_FAULTLOC_NEVER: it is not. */
@@ -220,8 +220,8 @@ int64_t HYD_faultloc_story_deadline(const struct HYD_faultloc_story *s, bool lis
             locating = true;
             last = since > last ? since : last;
         } else {
-            plain = earlier(plain, f->ms + (f->kind == HYD_FAULTLOC_FACT_ABORT ? ABORT_MS :
-                                            SILENT_MS));
+            plain =
+                earlier(plain, f->ms + (f->kind == HYD_FAULTLOC_FACT_ABORT ? ABORT_MS : SILENT_MS));
         }
     }
     if (!locating)
