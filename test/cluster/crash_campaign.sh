@@ -229,7 +229,8 @@ judge_victims() {
     aborted=$(sed -n 's/^\[faultloc\]   rank \([0-9]*\) .*: MPI_Abort with code.*/\1/p' "$work/err")
     aborted=${aborted:-none}
     [ "$(tr , '\n' <<<"$got" | grep -vxF "$aborted")" = \
-        "$(tr , '\n' <<<"$want" | grep -vxF "$aborted")" ] || blame "victims are '$got', not '$want'"
+        "$(tr , '\n' <<<"$want" | grep -vxF "$aborted")" ] ||
+        blame "victims are '$got', not '$want'"
 }
 
 # The moments: the first end, the last verdict located, mpiexec's end.
@@ -259,8 +260,10 @@ one_run() {
     start_job
     case $kind in proxy | mpiexec | power-off) strike ;; memory) confine ;; esac
     code=0
-    # the job's end is noted before it is looked for what is left of it
-    await 60 test -e "$work/ended" -o ! -d "/proc/$pid" || blame "mpiexec does not end"
+    if ! await 60 test ! -d "/proc/$pid"; then
+        blame "mpiexec does not end"
+        kill "$pid"
+    fi
     wait "$pid" || code=$?
     pid=
     ended=$(stat -c %.6Y "$work/err" | tr -d .)
