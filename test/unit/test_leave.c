@@ -245,6 +245,7 @@ START_TEST(a_verdict_still_to_be_told_to_people_holds_the_root)
     ck_assert(l->ft->may_go);
     ck_assert_int_eq(l->ft->outbox.n, 0);
     ck_assert(!ftree_may_go(l->ft));
+    ck_assert(ftree_has_unsaid(l->ft));
     lone_run(l, 800); /* two levels below it */
     ck_assert_int_eq(l->reports, 1);
     ck_assert(ftree_may_go(l->ft));

@@ -596,6 +596,10 @@ void ftree_leave_at_once(struct ftree *ft, ftree_time now);
  * to say is said (messages are acknowledged or given up, a verdict is told to people). */
 bool ftree_may_go(const struct ftree *ft);
 
+/* Purpose: true while something that this node has said is not acknowledged yet, or it asks for the
+ * victims of a verdict: if it ends now that may be lost with it. */
+bool ftree_has_unsaid(const struct ftree *ft);
+
 /* ---- succession ------------------------------------------------------------------------------ */
 
 /* Purpose: hands a verdict that is already known (from the agent before this one) to a new

@@ -142,9 +142,14 @@ void ftree_leave_tick(struct ftree *ft, ftree_time now)
     ftree_spread_children(ft, ft->self, say_so_to_child, &now);
 }
 
+bool ftree_has_unsaid(const struct ftree *ft)
+{
+    return !ftree_outbox_is_empty(ft) || ftree_spread_is_gathering(ft);
+}
+
 bool ftree_may_go(const struct ftree *ft)
 {
     /* what is still in the box (a release on its way down) must have been acknowledged, and a
      * verdict whose victims are being asked for must be told to people */
-    return ft->may_go && ftree_outbox_is_empty(ft) && !ftree_spread_is_gathering(ft);
+    return ft->may_go && !ftree_has_unsaid(ft);
 }

@@ -1048,8 +1048,8 @@ int MPIDI_faultloc_peer_is_lost(void)
     return local.board && local.board->peer_lost;
 }
 
-/* How long an aborting process may take to say goodbye, ms: two of the shortest timers. */
-#define GOODBYE_MS 300
+/* How long an aborting process may take to say goodbye, and to tell what it is just asking, ms. */
+#define GOODBYE_MS 1000
 
 /* The process ends the job or is ended by an error of MPI: no crash of its own. */
 void MPIDI_faultloc_aborting(void)
