@@ -52,10 +52,21 @@ static int32_t rank_in(MPIR_Comm * comm, int rank)
     return MPIDI_faultloc_rank_at(MPIDIU_comm_rank_to_av(comm, rank));
 }
 
-/* True for a request of the shared memory module: all of them are of the active message layer. */
+/* True for a request of the active message layer, as all of the shared memory module are. */
 static bool is_am(MPIR_Request * req)
 {
     return MPIDIG_REQUEST(req, req) != NULL;
+}
+
+/* True for one to another node that is not UCX's own, and whose peer was not noted.  OFI's own fields
+ * lie over those of active messages. */
+static bool is_internal(MPIR_Request * req)
+{
+#ifdef HAVE_CH4_NETMOD_UCX
+    return is_am(req);
+#else
+    return false;
+#endif
 }
 
 static bool is_self(MPIR_Request * req)
@@ -101,8 +112,7 @@ int32_t MPIDI_faultloc_peer(MPIR_Request * req)
     if (MPIDI_REQUEST(req, is_local))
         return is_am(req) ? local_peer(req) : FTREE_NONE;
 #endif
-    /* to another node only UCX and OFI themselves send, no active messages */
-    return is_am(req) ? FTREE_NONE : MPIDI_faultloc_rank_at(MPIDI_REQUEST(req, faultloc_av));
+    return is_internal(req) ? FTREE_NONE : MPIDI_faultloc_rank_at(MPIDI_REQUEST(req, faultloc_av));
 }
 
 /* ---- a request fails ------------------------------------------------------------------------- */
@@ -201,6 +211,26 @@ static void take_in_what_came(void)
 #endif
 }
 
+/* What waits for room in shared memory is sent in order: the first, if for a lost rank, holds up all. */
+static void drop_postponed(void)
+{
+#ifndef MPIDI_CH4_DIRECT_NETMOD
+    MPIDI_POSIX_am_request_header_t *h, *next;
+
+    for (int vci = 0; vci < MPIDI_POSIX_global.num_vsis; vci++) {
+        MPID_THREAD_CS_ENTER_REC_VCI(MPIDI_VCI(vci).lock);
+        DL_FOREACH_SAFE(MPIDI_POSIX_global.per_vsi[vci].postponed_queue, h, next) {
+            if (!MPIDI_faultloc_is_given_up(h->dst_grank))
+                continue;
+            DL_DELETE(MPIDI_POSIX_global.per_vsi[vci].postponed_queue, h);
+            if (!h->request)    /* else it goes with that */
+                MPIDI_POSIX_am_release_req_hdr(&h);
+        }
+        MPID_THREAD_CS_EXIT(VCI, MPIDI_VCI(vci).lock);
+    }
+#endif
+}
+
 static void sweep(const struct faultloc_board *b)
 {
     int32_t failures = b->failures;
@@ -209,6 +239,7 @@ static void sweep(const struct faultloc_board *b)
         return;
     swept = failures;           /* before: what comes meanwhile is for the next time */
     take_in_what_came();
+    drop_postponed();
     for (int pool = 0; pool < MPIDI_global.n_vcis; pool++)
         sweep_pool(&MPIR_Request_mem[pool]);
 }
@@ -216,19 +247,18 @@ static void sweep(const struct faultloc_board *b)
 /* There is something to look at: from within progress, outside of any lock of a VCI. */
 void MPIDI_faultloc_news(void)
 {
-    static bool busy;           /* cancelling may turn progress */
+    static atomic_flag busy = ATOMIC_FLAG_INIT; /* cancelling may turn progress */
     struct faultloc_board *b = MPIDI_faultloc_board();
 
-    if (busy)
+    if (atomic_flag_test_and_set(&busy))
         return;
-    busy = true;
     __atomic_store_n(&MPIDI_faultloc_page.slot.news, 0, __ATOMIC_SEQ_CST);
     if (b) {
         sweep(b);
         if (MPIDI_faultloc_settle_held())
             MPIDI_FAULTLOC_SET_NEWS();
     }
-    busy = false;
+    atomic_flag_clear(&busy);
 }
 
 /* ---- what begins ----------------------------------------------------------------------------- */

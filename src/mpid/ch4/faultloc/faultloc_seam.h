@@ -346,6 +346,10 @@ int MPIDI_faultloc_probe_error(struct MPIR_Comm *comm, struct MPIDI_av_entry *av
 int MPIDI_faultloc_any_fails(struct MPIR_Request *req) MPIDI_FAULTLOC_HIDDEN;
 int MPIDI_faultloc_any_error(struct MPIR_Request *req) MPIDI_FAULTLOC_HIDDEN;
 int MPIDI_faultloc_member_error(struct MPIR_Comm *comm) MPIDI_FAULTLOC_HIDDEN;
+/* A rank of the world that is given up, or that the transport has lost. */
+#define MPIDI_FAULTLOC_RANK_IS_LOST(rank) MPIDI_faultloc_rank_is_lost(rank)
+
+int MPIDI_faultloc_rank_is_lost(int rank) MPIDI_FAULTLOC_HIDDEN;
 void MPIDI_faultloc_before_abort(int mpi_errno) MPIDI_FAULTLOC_HIDDEN;
 #define MPIDI_FAULTLOC_BEFORE_ABORT(mpi_errno) MPIDI_faultloc_before_abort(mpi_errno)
 int MPIDI_faultloc_wait(struct MPIR_Request *req) MPIDI_FAULTLOC_HIDDEN;
@@ -381,6 +385,7 @@ void MPIDI_faultloc_aborting(void) MPIDI_FAULTLOC_HIDDEN;
 #define MPIDI_FAULTLOC_ANY_ERROR(req) MPI_SUCCESS
 #define MPIDI_FAULTLOC_SEND_FAILED(req) 0
 #define MPIDI_FAULTLOC_MEMBER_CHECK(comm) do { } while (0)
+#define MPIDI_FAULTLOC_RANK_IS_LOST(rank) 0
 #define MPIDI_FAULTLOC_REQUEST_ANY(req) do { } while (0)
 #define MPIDI_FAULTLOC_REQUEST_BLOCKS(req, rank) do { } while (0)
 #define MPIDI_FAULTLOC_BEFORE_ABORT(mpi_errno) do { } while (0)

@@ -59,6 +59,16 @@ bool MPIDI_faultloc_has_lost(void)
     return MPIDI_faultloc_page.page.told.count > 0;
 }
 
+int MPIDI_faultloc_rank_is_lost(int rank)
+{
+    const struct faultloc_told *told = &MPIDI_faultloc_page.page.told;
+
+    for (uint32_t i = 0; i < told->count && i < FAULTLOC_TOLD; i++)
+        if (told->entry[i].rank == rank)
+            return 1;
+    return MPIDI_faultloc_is_given_up(rank);
+}
+
 /* ---- held requests --------------------------------------------------------------------------- */
 
 bool MPIDI_faultloc_is_held(const MPIR_Request * req)
@@ -152,6 +162,8 @@ static int errno_of(ucs_status_t status)
 {
     switch (status) {
         case UCS_ERR_CONNECTION_RESET:
+        case UCS_ERR_ENDPOINT_TIMEOUT:
+            /* the latter is what TCP makes of the former */
             return ECONNRESET;
         case UCS_ERR_REJECTED:
             return ECONNREFUSED;
@@ -160,7 +172,6 @@ static int errno_of(ucs_status_t status)
         case UCS_ERR_UNREACHABLE:
             return EHOSTUNREACH;
         case UCS_ERR_TIMED_OUT:
-        case UCS_ERR_ENDPOINT_TIMEOUT:
             return ETIMEDOUT;
         default:
             return EIO;
