@@ -18,6 +18,11 @@
 
 #define LOOK_NS 1000000
 
+/* The launcher waits so long and a little more for others that end (faultloc_story.c).  Until then this
+ * rank is as it was when the verdict came: one of its victims, and if it crashes itself meanwhile
+ * that is told, too. */
+#define LINGER_NS 200000000
+
 static bool find_verdict(const struct faultloc_board *b, struct ftree_verdict *v)
 {
     for (int32_t i = 0; i < b->verdicts; i++) {
@@ -30,7 +35,7 @@ static bool find_verdict(const struct faultloc_board *b, struct ftree_verdict *v
 
 static bool wait_for_verdict(const struct faultloc_board *b, struct ftree_verdict *v)
 {
-    struct timespec pause = {.tv_nsec = LOOK_NS };
+    struct timespec pause = {.tv_nsec = LOOK_NS }, linger = {.tv_nsec = LINGER_NS };
     ftree_time grace = MPIDI_faultloc_grace();
     bool found = find_verdict(b, v);
 
@@ -38,6 +43,8 @@ static bool wait_for_verdict(const struct faultloc_board *b, struct ftree_verdic
         nanosleep(&pause, NULL);
         found = find_verdict(b, v);
     }
+    if (found)
+        nanosleep(&linger, NULL);
     return found;
 }
 

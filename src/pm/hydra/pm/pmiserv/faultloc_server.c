@@ -8,6 +8,7 @@
 #include "hydra.h"
 #include "demux.h"
 #include "pmiserv.h"
+#include "pmiserv_pmi.h"
 #include "faultloc_lost.h"
 #include "faultloc_server.h"
 #include "faultloc_story.h"
@@ -432,6 +433,11 @@ bool HYD_faultloc_server_reads_for_nobody(const struct HYD_proxy *proxy)
         return false;
     HYDT_dmx_deregister_fd(STDIN_FILENO);
     return true;
+}
+
+bool HYD_faultloc_server_is_gone(int fd)
+{
+    return HYD_faultloc_on && !HYD_pmcd_pmi_find_proxy(fd);
 }
 
 HYD_status HYD_faultloc_server_forgive(HYD_status status)

@@ -43,4 +43,8 @@ bool HYD_faultloc_server_finish(void);
 /* Purpose: mpiexec's exit code; -1: no process ended badly, it is hydra's own.  Anywhere. */
 int HYD_faultloc_server_code(void);
 
+/* Purpose: true if no proxy is at the other end of `fd` any more: what PMI would send there, because
+ * one of its processes waited, is for nobody. */
+bool HYD_faultloc_server_is_gone(int fd);
+
 #endif /* FAULTLOC_SERVER_H_INCLUDED */
