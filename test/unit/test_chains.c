@@ -538,8 +538,6 @@ static const struct {
      "0 -> n2 data probe\n"
      "0 -> n2 mgmt probe\n"
      "0 verdict process-crash of n2 by process-crash/launcher-and-port\n"
-     "0 -> n1 data verdict-down\n"
-     "0 -> n3 data verdict-down\n"
      "= process-crash of rank 2 (pid 5002) on n2 0.995, by process-gone\n"},
     {"process-crash/launcher-and-all-ports", 4, 2, the_launcher_lost_its_daemon,
      "0   group n2: proxy-lost, 1 in all\n"

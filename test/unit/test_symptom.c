@@ -403,7 +403,7 @@ START_TEST(what_the_launcher_says_of_a_gone_rank_is_a_verdict_at_once)
     ck_assert_int_eq(launcher_says(l, 0, 1), FTREE_OK); /* twice */
     lone_run(l, 5000);
     ck_assert_str_eq(lone_log(l), "0 verdict process-crash of n0 by process-crash/pid-gone\n"
-                                  "0 reports process-crash of n0: 0 victims\n");
+                                  "149 reports process-crash of n0: 0 victims\n");
     ck_assert_int_eq(l->verdicts, 1);
     ck_assert_int_eq(v->rank, 1);
     ck_assert_uint_eq(v->first_symptom, 1000 * FTREE_MS - FTREE_MS);

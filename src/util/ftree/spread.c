@@ -499,11 +499,17 @@ static void tell_queued(struct ftree *ft, ftree_time now)
     tell_down(ft, now, FTREE_NONE, FTREE_PATH_DATA, 0);
 }
 
+/* What was found within milliseconds waits for `settle`: until then few of its victims have begun to
+ * wait for it, and would not be named. */
 static void queue(struct ftree *ft, ftree_time now, struct known *k)
 {
+    ftree_time settled = k->v.withdrawn ? now : k->v.first_symptom + ft->cfg.settle;
+
     ftree_verdict_set_up(ft, k, UP_NOTHING);
     ft->queued += !k->queued;
     k->queued = true;
+    if (ft->tell_at <= now && settled > now)
+        ft->tell_at = settled;
     if (ft->tell_at <= now)
         tell_queued(ft, now);
 }
