@@ -52,21 +52,6 @@ command -v valgrind >/dev/null || die 77 "valgrind is not installed (Debian: val
 mkdir -p "$work"
 work=$(cd "$work" && pwd)
 
-build_stock() {
-    local log=$work/stock.log cc=${CC:-gcc} flags
-    stock=$work/stock
-    [ ! -x "$stock/bin/mpicc" ] || return 0
-    command -v ccache >/dev/null && cc="ccache $cc"
-    mapfile -t flags < <("$top/maint/build-mpich.sh" --print-lean-flags)
-    say "building stock MPICH for comparison (a few minutes; log: $log)"
-    rm -rf "$work/stock-src" "$work/stock-build"
-    "$top/maint/get-mpich.sh" "$work/stock-src" >"$log" 2>&1 || die 1 "no MPICH source, see $log"
-    mkdir "$work/stock-build"
-    (cd "$work/stock-build" && ../stock-src/configure --prefix="$stock" CC="$cc" "${flags[@]}" &&
-        make -j"$(nproc)" && make install) >>"$log" 2>&1 || die 1 "stock MPICH did not build, see $log"
-    rm -rf "$work/stock-src" "$work/stock-build"
-}
-
 # count PREFIX FAULTLOC PAIRS: instructions in the loop of sendrecv_self
 count() {
     local out=$work/callgrind.out
@@ -119,7 +104,10 @@ ratios() {
         }'
 }
 
-[ -n "$stock" ] || build_stock
+if [ -z "$stock" ]; then
+    stock=$work/stock
+    "$top/maint/build-stock.sh" --prefix "$stock" || exit 1
+fi
 [ -x "$stock/bin/mpicc" ] || die 1 "no $stock/bin/mpicc: name a stock MPICH, or none to have one built"
 say "compiling"
 compile "$stock" stock

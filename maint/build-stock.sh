@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+##
+## Copyright (C) by the FaultLoc authors
+##     See COPYRIGHT in top-level directory
+##
+
+set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+usage() {
+    cat <<EOF
+Usage: maint/build-stock.sh --prefix PREFIX [--from TREE] [--device ch4:ucx|ch4:ofi]
+
+Builds stock MPICH $mpich_version, with the options of the lean profile, to compare with, and
+installs it into PREFIX. Takes a few minutes; does nothing where PREFIX has it. The log is
+PREFIX.log.
+
+  --prefix PREFIX  where it goes; PREFIX-src and PREFIX-build are used meanwhile, then removed
+  --from TREE      as of maint/get-mpich.sh
+  --device NAME    default: ch4:ucx
+  --help           this text
+
+Environment: CC (default gcc). ccache is used where it is installed.
+Exit code: 0 there, 1 failed (the reason is in the log), 2 wrong arguments.
+EOF
+}
+
+prefix= from=() device=ch4:ucx
+while [ $# -gt 0 ]; do
+    case $1 in
+        --help | -h) usage; exit 0 ;;
+        --prefix | --from | --device) [ $# -ge 2 ] || usage_error "$1 needs a value" ;;
+        *) usage_error "unknown argument $1" ;;
+    esac
+    case $1 in
+        --prefix) prefix=$2 ;;
+        --from) from=(--from "$2") ;;
+        --device) device=$2 ;;
+    esac
+    shift 2
+done
+[ -n "$prefix" ] || usage_error "--prefix is missing"
+case $device in ch4:ucx | ch4:ofi) ;; *) usage_error "--device $device: ch4:ucx or ch4:ofi" ;; esac
+[ ! -x "$prefix/bin/mpicc" ] || exit 0
+
+mkdir -p "$prefix"
+prefix=$(cd "$prefix" && pwd)
+log=$prefix.log cc=${CC:-gcc}
+! command -v ccache >/dev/null || cc="ccache $cc"
+mapfile -t flags < <("$top_srcdir/maint/build-mpich.sh" --print-lean-flags --device "$device")
+say "building stock MPICH to compare with (a few minutes; log: $log)"
+rm -rf "$prefix-src" "$prefix-build"
+"$top_srcdir/maint/get-mpich.sh" ${from[@]+"${from[@]}"} "$prefix-src" >"$log" 2>&1 ||
+    die "no MPICH source, see $log"
+mkdir "$prefix-build"
+(cd "$prefix-build" && "$prefix-src/configure" --prefix="$prefix" CC="$cc" "${flags[@]}" &&
+    make -j"$(nproc)" && make install) >>"$log" 2>&1 || die "stock MPICH did not build, see $log"
+rm -rf "$prefix-src" "$prefix-build"
