@@ -315,7 +315,9 @@ while [ $# -gt 0 ]; do
         --help | -h) usage; exit 0 ;;
         --no-xfail) xfail=no; shift; continue ;;
         --markdown) markdown=yes; shift; continue ;;
-        --*) [ $# -ge 2 ] || die 2 "$1 wants a value; see --help" ;;
+        --mpi | --stock | --source | --work | --env | --mpiexec-arg | --tests | --tsv | --limit | \
+            --factor | --runs | --again) [ $# -ge 2 ] || die 2 "$1 wants a value; see --help" ;;
+        -*) die 2 "unknown option $1; see --help" ;;
         *) folders+=("$1"); shift; continue ;;
     esac
     case $1 in
@@ -331,7 +333,6 @@ while [ $# -gt 0 ]; do
             [[ $2 =~ ^[0-9]{1,5}$ ]] && { [ "$2" -gt 0 ] || [ "$1" = --again ]; } ||
                 die 2 "$1 wants a number, got '$2'"
             printf -v "${1#--}" %d "$2" ;;
-        *) die 2 "unknown option $1; see --help" ;;
     esac
     shift 2
 done
