@@ -51,9 +51,12 @@ static bool wait_for_verdict(const struct faultloc_board *b, struct ftree_verdic
 /* Says why this rank ends, as soon as that is known. */
 static void explain(const struct faultloc_board *b, const char *what)
 {
+    static atomic_flag said = ATOMIC_FLAG_INIT; /* an error that is fatal comes here twice */
     struct ftree_verdict v;
     char line[256];
 
+    if (atomic_flag_test_and_set(&said))
+        return;
     if (wait_for_verdict(b, &v)) {
         ftree_report_line(MPIDI_faultloc_job(), &v, line, sizeof(line));
         faultloc_say("rank %d %s because of another's failure: %s", MPIR_Process.rank, what, line);

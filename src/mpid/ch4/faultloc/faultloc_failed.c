@@ -74,18 +74,28 @@ static bool is_self(MPIR_Request * req)
     return req->comm && MPIDI_is_self_comm(req->comm);
 }
 
-/* The one of the two requests of a receive from any source that the program knows, where there are
- * two.  The mark alone does not tell: one of a request's former life may still be there. */
-static bool is_any(MPIR_Request * req)
+/* The communicator of a receive from any source that the program knows; NULL: it is none.  The mark
+ * alone does not tell: one of a request's former life may still be there. */
+static MPIR_Comm *any_comm(MPIR_Request * req)
 {
-    if (req->kind != MPIR_REQUEST_KIND__RECV || is_self(req))
-        return false;
+    uintptr_t mark = (uintptr_t) MPIDI_REQUEST(req, faultloc_av);
+    MPIR_Comm *comm = (MPIR_Comm *) (mark & ~(uintptr_t) 3);
+
+    if (req->kind != MPIR_REQUEST_KIND__RECV || is_self(req) || (mark & 3) == 0)
+        return NULL;
 #ifndef MPIDI_CH4_DIRECT_NETMOD
-    return MPIDI_REQUEST(req, is_local) && is_am(req) &&
-        MPIDIG_REQUEST(req, u.recv.source) == MPI_ANY_SOURCE;
-#else
-    return is_am(req) && MPIDIG_REQUEST(req, u.recv.source) == MPI_ANY_SOURCE;
+    if (!MPIDI_REQUEST(req, is_local) || !is_am(req) ||
+        MPIDIG_REQUEST(req, u.recv.source) != MPI_ANY_SOURCE)
+        return NULL;
 #endif
+    /* it may have been freed, and be another one by now */
+    return MPIR_Object_get_ref(comm) > 0 &&
+        comm->recvcontext_id == MPIDI_REQUEST(req, faultloc_serial) ? comm : NULL;
+}
+
+static bool is_blocking(MPIR_Request * req)
+{
+    return ((uintptr_t) MPIDI_REQUEST(req, faultloc_av) & 3) == 2;
 }
 
 #ifndef MPIDI_CH4_DIRECT_NETMOD
@@ -326,17 +336,22 @@ static int32_t unacknowledged(MPIR_Comm * comm)
     return last.rank;
 }
 
+/* A member of the communicator that keeps a pending receive from any source from coming true. */
+static int32_t any_fails_by(MPIR_Request * req)
+{
+    MPIR_Comm *comm = req && !MPIR_Request_is_complete(req) ? any_comm(req) : NULL;
+
+    return comm ? unacknowledged(comm) : FTREE_NONE;
+}
+
 int MPIDI_faultloc_wait_any(MPIR_Request * req)
 {
     int mpi_errno = MPI_SUCCESS;
-    int32_t rank;
+    int32_t rank = any_fails_by(req);
 
-    if (!req || !is_any(req) || !req->comm || MPIR_Request_is_complete(req))
-        return MPI_SUCCESS;
-    rank = unacknowledged(req->comm);
     if (rank == FTREE_NONE)
         return MPI_SUCCESS;
-    if (MPIDI_REQUEST(req, faultloc_av) == MPIDI_FAULTLOC_ANY_BLOCKING)
+    if (is_blocking(req))
         MPIDI_faultloc_fail(req, MPIDI_faultloc_failed_error(rank));
     else
         MPIR_ERR_SET(mpi_errno, MPIX_ERR_PROC_FAILED_PENDING, "**failure_pending");
@@ -345,9 +360,7 @@ int MPIDI_faultloc_wait_any(MPIR_Request * req)
 
 int MPIDI_faultloc_any_fails(MPIR_Request * req)
 {
-    req = MPIDI_faultloc_real(req);
-    return req && is_any(req) && req->comm && !MPIR_Request_is_complete(req) &&
-        unacknowledged(req->comm) != FTREE_NONE;
+    return any_fails_by(MPIDI_faultloc_real(req)) != FTREE_NONE;
 }
 
 /* Of a receive that the caller waits for at once: its own, for it has failed; else of the wait. */

@@ -308,6 +308,15 @@ extern union MPIDI_faultloc_page MPIDI_faultloc_page MPIDI_FAULTLOC_HIDDEN;
     ((req) && (req)->kind == MPIR_REQUEST_KIND__SEND && \
      unlikely((req)->status.MPI_ERROR != MPI_SUCCESS))
 
+/* The end of a collective operation that forgets what went wrong in it. */
+#define MPIDI_FAULTLOC_COLL_ERROR(errflag) \
+    if (unlikely(MPIDI_faultloc_page.slot.failures)) { \
+        if (mpi_errno_ret != MPI_SUCCESS) \
+            mpi_errno = mpi_errno_ret; \
+        else if (mpi_errno == MPI_SUCCESS && (errflag) != MPIR_ERR_NONE) \
+            MPIR_ERR_SET(mpi_errno, errflag, "**coll_fail"); \
+    }
+
 /* Leaves a collective operation in shared memory which a lost rank will not go on with. */
 #define MPIDI_FAULTLOC_MEMBER_CHECK(comm) \
     if (unlikely(MPIDI_faultloc_page.slot.failures) && \
@@ -316,15 +325,20 @@ extern union MPIDI_faultloc_page MPIDI_faultloc_page MPIDI_FAULTLOC_HIDDEN;
         goto fn_exit; \
     }
 
-/* A receive from any source that the caller waits for at once; *req may be complete. */
-#define MPIDI_FAULTLOC_ANY (&MPIDI_faultloc_page.room[0])
-#define MPIDI_FAULTLOC_ANY_BLOCKING (&MPIDI_faultloc_page.room[1])
-#define MPIDI_FAULTLOC_REQUEST_ANY(req) \
-    (MPIDI_REQUEST(req, faultloc_av) = (void *) MPIDI_FAULTLOC_ANY)
-#define MPIDI_FAULTLOC_REQUEST_BLOCKS(req, rank) \
+/* A receive from any source: its communicator, which UCX and OFI do not keep either, lies where the
+ * peer of others does, one byte on, or two where the caller waits for it at once.  The number tells
+ * whether it is still the same one. */
+#define MPIDI_FAULTLOC_REQUEST_ANY(req, comm) \
     do { \
-        if (unlikely((rank) == MPI_ANY_SOURCE) && (req)) \
-            MPIDI_REQUEST(req, faultloc_av) = (void *) MPIDI_FAULTLOC_ANY_BLOCKING; \
+        if ((req) && !MPIR_Request_is_complete(req)) { \
+            MPIDI_REQUEST(req, faultloc_av) = (char *) (comm) + 1; \
+            MPIDI_REQUEST(req, faultloc_serial) = (comm)->recvcontext_id; \
+        } \
+    } while (0)
+#define MPIDI_FAULTLOC_REQUEST_BLOCKS(req, rank, comm) \
+    do { \
+        if (unlikely((rank) == MPI_ANY_SOURCE) && (req) && !MPIR_Request_is_complete(req)) \
+            MPIDI_REQUEST(req, faultloc_av) = (char *) (comm) + 2; \
     } while (0)
 
 struct MPIR_Request;
@@ -385,9 +399,10 @@ void MPIDI_faultloc_aborting(void) MPIDI_FAULTLOC_HIDDEN;
 #define MPIDI_FAULTLOC_ANY_ERROR(req) MPI_SUCCESS
 #define MPIDI_FAULTLOC_SEND_FAILED(req) 0
 #define MPIDI_FAULTLOC_MEMBER_CHECK(comm) do { } while (0)
+#define MPIDI_FAULTLOC_COLL_ERROR(errflag) do { } while (0)
 #define MPIDI_FAULTLOC_RANK_IS_LOST(rank) 0
-#define MPIDI_FAULTLOC_REQUEST_ANY(req) do { } while (0)
-#define MPIDI_FAULTLOC_REQUEST_BLOCKS(req, rank) do { } while (0)
+#define MPIDI_FAULTLOC_REQUEST_ANY(req, comm) do { } while (0)
+#define MPIDI_FAULTLOC_REQUEST_BLOCKS(req, rank, comm) do { } while (0)
 #define MPIDI_FAULTLOC_BEFORE_ABORT(mpi_errno) do { } while (0)
 #define MPIDI_FAULTLOC_PREPARE() do { } while (0)
 #define MPIDI_FAULTLOC_START() MPI_SUCCESS
