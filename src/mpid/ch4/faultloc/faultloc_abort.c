@@ -33,18 +33,44 @@ static bool find_verdict(const struct faultloc_board *b, struct ftree_verdict *v
     return false;
 }
 
+/* The rank is a victim, and for its agent that is one that waits: for what it waited for when that
+ * failed, or from now on, where it failed at once. */
+static void begin_waiting(void)
+{
+    struct faultloc_slot *slot = &MPIDI_faultloc_page.slot;
+    struct timespec t;
+
+    if (slot->wait_since_ns && slot->wait_call == slot->call)
+        return;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    slot->wait_since_ns = 0;
+    slot->wait_peer = FAULTLOC_PEER_UNKNOWN;
+    slot->wait_request = 0;
+    slot->wait_call = slot->call;
+    slot->wait_since_ns = (uint64_t) t.tv_sec * 1000000000u + (uint64_t) t.tv_nsec;
+}
+
+/* A turn of that wait. */
+static void wait_on(void)
+{
+    struct timespec pause = {.tv_nsec = LOOK_NS };
+
+    MPIDI_faultloc_page.slot.spins++;
+    nanosleep(&pause, NULL);
+}
+
 static bool wait_for_verdict(const struct faultloc_board *b, struct ftree_verdict *v)
 {
-    struct timespec pause = {.tv_nsec = LOOK_NS }, linger = {.tv_nsec = LINGER_NS };
     ftree_time grace = MPIDI_faultloc_grace();
     bool found = find_verdict(b, v);
 
+    begin_waiting();
     for (ftree_time waited = 0; !found && waited < grace; waited += LOOK_NS) {
-        nanosleep(&pause, NULL);
+        wait_on();
         found = find_verdict(b, v);
     }
-    if (found)
-        nanosleep(&linger, NULL);
+    for (ftree_time waited = 0; found && waited < LINGER_NS; waited += LOOK_NS)
+        wait_on();
     return found;
 }
 
