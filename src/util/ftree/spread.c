@@ -98,12 +98,13 @@ static bool is_told_of(const struct ftree *ft, uint32_t telling, int32_t rank)
     return false;
 }
 
-/* Who has waited for half the time since the first symptom, but half the stall limit is enough: a
- * crash is told before anybody has stalled. */
+/* Who has waited for half the stall limit, or, of what is told before anybody has stalled (a crash),
+ * an eighth of the time since the first symptom: a chain of waits needs time to build up. */
 static void add_own_victims(struct ftree *ft, ftree_time now, uint32_t telling,
                             struct ftree_ranks *victims)
 {
-    ftree_time limit = ftree_min(ft->cfg.stall, now - last_first_symptom(ft));
+    ftree_time since = now - last_first_symptom(ft);
+    ftree_time limit = ftree_min(ft->cfg.stall, since < ft->cfg.stall / 2 ? since / 4 : since);
     struct ftree_rank_state s;
 
     for (int32_t i = 0; i < ftree_ranks_of(ft->job, ft->self); i++) {
