@@ -8,4 +8,4 @@
 # Exit code: 0 passed, 1 failed, 77 no root or no namespaces here.
 set -euo pipefail
 
-exec "$(dirname "${BASH_SOURCE[0]}")/crash_campaign.sh" --kinds two --ppn 4
+exec "$(dirname "${BASH_SOURCE[0]}")/crash_campaign.sh" --kinds two --ppn 1

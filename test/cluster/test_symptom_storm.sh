@@ -12,7 +12,8 @@
 set -euo pipefail
 cluster=$(dirname "${BASH_SOURCE[0]}")/cluster
 
-"$cluster" campaign --name "t$$" --hosts 8 --switches 2 --faultloc "$@" \
+"$cluster" campaign --name "t$$" --hosts 8 --switches 2 --faultloc \
+    --mpiexec-arg -disable-auto-cleanup "$@" \
     --fault "symptoms h2 node-down h7 2500 500" --fault "power-off h7 @1000" --settle 4 \
     --expect-json '.verdicts[0].fln == "h5"' \
     --expect-json '.verdicts[0].symptoms >= 400' \
