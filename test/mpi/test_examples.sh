@@ -19,10 +19,13 @@ declare -A faulty=([failures]='^rank [013]: 1 failed: 2$'
     [verdicts]='"class": "process-crash"')
 declare -A ranks=([failures]=4 [event]=4 [verdicts]=1)
 
-# run ARGS...: the output in $work/out.
+# run ARGS...: the output in $work/out, rank by rank: hydra mixes their lines.
 run() {
+    rm -f "$work"/said.*
     MPIR_CVAR_FAULTLOC=1 MPIR_CVAR_FAULTLOC_REPORT='' timeout -s INT -k 5 "$limit" \
-        "$mpi/bin/mpiexec" "$@" </dev/null >"$work/out" 2>"$work/err" || :
+        "$mpi/bin/mpiexec" -outfile-pattern "$work/said.%r" "$@" </dev/null >"$work/said.by-mpiexec" \
+        2>"$work/err" || :
+    cat "$work"/said.* >"$work/out"
 }
 
 # wants COUNT REGEX WHAT

@@ -10,14 +10,17 @@
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/same.sh"
 
-# run FAULTLOC MPIEXEC-ARGS...: the program's lines in $work/out, its exit code in $code.
+# run FAULTLOC MPIEXEC-ARGS...: the program's lines in $work/out, rank by rank, for hydra mixes them;
+# its exit code in $code.
 run() {
     local value=$1
     shift
     code=0
+    rm -f "$work"/said.*
     MPIR_CVAR_FAULTLOC=$value MPIR_CVAR_FAULTLOC_REPORT=$work/report.json \
-        timeout -s INT -k 5 120 "$mpi/bin/mpiexec" "$@" </dev/null \
-        >"$work/out" 2>"$work/err" || code=$?
+        timeout -s INT -k 5 120 "$mpi/bin/mpiexec" -outfile-pattern "$work/said.%r" "$@" </dev/null \
+        >"$work/said.by-mpiexec" 2>"$work/err" || code=$?
+    cat "$work"/said.* >"$work/out"
 }
 
 # wants COUNT LINE: so many ranks said that.
