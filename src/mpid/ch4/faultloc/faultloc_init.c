@@ -1036,6 +1036,16 @@ int MPIDI_faultloc_wait(MPIR_Request * req)
 
 /* ---- stop ----------------------------------------------------------------------------------------------- */
 
+/* MPI_Finalize begins.  The barrier of the process manager that it has cannot be left when one does not
+ * come; this one can, and after it all have come.  Who misses nobody goes on at once. */
+void MPIDI_faultloc_meet(void)
+{
+    MPIR_Errflag_t errflag = MPIR_ERR_NONE;
+
+    if (local.board && local.helper && MPIR_Process.comm_world && !local.board->peer_lost)
+        MPIR_Barrier(MPIR_Process.comm_world, &errflag);
+}
+
 void MPIDI_faultloc_finalizing(void)
 {
     if (local.board)
