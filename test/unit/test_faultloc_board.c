@@ -623,6 +623,10 @@ START_TEST(a_rank_is_given_up_once)
     ck_assert_int_eq(faultloc_board_failed(b)[1], 0);
     ck_assert_int_eq(faultloc_board_has_failed(b)[3], 1);
     ck_assert_int_eq(faultloc_board_has_failed(b)[1], 0);
+    for (int32_t i = 0; i < b->slots; i++) { /* what its ranks see where a message begins */
+        ck_assert_int_lt((int32_t) faultloc_board_slot(b, i)->failures, 0);
+        ck_assert_uint_eq(faultloc_board_slot(b, i)->news, 1);
+    }
     close(fd);
     faultloc_board_unmap(b);
 }

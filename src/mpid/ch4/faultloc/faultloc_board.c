@@ -240,7 +240,7 @@ void faultloc_board_give_up(struct faultloc_board *b, int32_t rank)
     b->failures = n + 1; /* after the entry: a rank reads without a lock */
     for (int32_t i = 0; i < b->slots; i++) {
         struct faultloc_slot *slot = faultloc_board_slot(b, i);
-        __atomic_store_n(&slot->failures, (uint32_t) n + 1, __ATOMIC_RELEASE);
+        __atomic_store_n(&slot->failures, (uint32_t) (n + 1) | 0x80000000u, __ATOMIC_RELEASE);
         __atomic_store_n(&slot->news, 1, __ATOMIC_RELEASE);
     }
 }

@@ -81,21 +81,32 @@ static MPIR_Comm *any_comm(MPIR_Request * req)
     uintptr_t mark = (uintptr_t) MPIDI_REQUEST(req, faultloc_av);
     MPIR_Comm *comm = (MPIR_Comm *) (mark & ~(uintptr_t) 3);
 
-    if (req->kind != MPIR_REQUEST_KIND__RECV || is_self(req) || (mark & 3) == 0)
+    if (req->kind != MPIR_REQUEST_KIND__RECV || is_self(req) || (mark & 3) != 1)
         return NULL;
 #ifndef MPIDI_CH4_DIRECT_NETMOD
     if (!MPIDI_REQUEST(req, is_local) || !is_am(req) ||
         MPIDIG_REQUEST(req, u.recv.source) != MPI_ANY_SOURCE)
         return NULL;
 #endif
-    /* it may have been freed, and be another one by now */
-    return MPIR_Object_get_ref(comm) > 0 &&
-        comm->recvcontext_id == MPIDI_REQUEST(req, faultloc_serial) ? comm : NULL;
+    return MPIR_Object_get_ref(comm) > 0 ? comm : NULL; /* it may have been freed meanwhile */
 }
 
-static bool is_blocking(MPIR_Request * req)
+/* Whether the program will come back to the request, which its wait leaves alone then.  Where this is
+ * not known (with several threads, or calls in calls) the request fails: that is never wrong. */
+static bool is_waited_for(void)
 {
-    return ((uintptr_t) MPIDI_REQUEST(req, faultloc_av) & 3) == 2;
+    static const uint32_t calls[] = { MPIDI_FAULTLOC_CALL_ID("internal_Wait"),
+        MPIDI_FAULTLOC_CALL_ID("internal_Waitall"), MPIDI_FAULTLOC_CALL_ID("internal_Waitany"),
+        MPIDI_FAULTLOC_CALL_ID("internal_Waitsome"), MPIDI_FAULTLOC_CALL_ID("internal_Test"),
+        MPIDI_FAULTLOC_CALL_ID("internal_Testall"), MPIDI_FAULTLOC_CALL_ID("internal_Testany"),
+        MPIDI_FAULTLOC_CALL_ID("internal_Testsome")
+    };
+    const struct faultloc_slot *slot = &MPIDI_faultloc_page.slot;
+
+    for (size_t i = 0; !slot->many_threads && i < sizeof(calls) / sizeof(calls[0]); i++)
+        if ((slot->call & FAULTLOC_CALL_MASK) == calls[i])
+            return true;
+    return false;
 }
 
 #ifndef MPIDI_CH4_DIRECT_NETMOD
@@ -128,13 +139,18 @@ int32_t MPIDI_faultloc_peer(MPIR_Request * req)
 /* ---- a request fails ------------------------------------------------------------------------- */
 
 #ifdef HAVE_CH4_NETMOD_UCX
-/* UCX goes on with a send that cannot be cancelled: what it will complete is another request. */
-static bool leave_send_to_ucx(MPIR_Request * req)
+/* UCX goes on with a send that cannot be cancelled: what it will complete is another request.  With a
+ * receive it does what it likes, its callback is told that it is over. */
+static bool leave_to_ucx(MPIR_Request * req)
 {
     MPIDI_UCX_ucp_request_t *ucp = MPIDI_UCX_REQ(req).ucp_request;
     MPIR_Request *other;
 
-    if (req->kind != MPIR_REQUEST_KIND__SEND || is_am(req) || !ucp || ucp->req != req)
+    if (is_am(req) || !ucp)
+        return false;
+    if (req->kind == MPIR_REQUEST_KIND__RECV)
+        ucp->req = req;
+    if (req->kind != MPIR_REQUEST_KIND__SEND || ucp->req != req)
         return false;
     other = MPIR_Request_create_from_pool(MPIR_REQUEST_KIND__SEND, MPIDI_Request_get_vci(req), 1);
     if (!other)
@@ -144,7 +160,7 @@ static bool leave_send_to_ucx(MPIR_Request * req)
     return true;
 }
 #else
-static bool leave_send_to_ucx(MPIR_Request * req)
+static bool leave_to_ucx(MPIR_Request * req)
 {
     return false;
 }
@@ -153,7 +169,7 @@ static bool leave_send_to_ucx(MPIR_Request * req)
 /* Complete for the program, while somebody below still has a share in it. */
 static void let_go(MPIR_Request * req)
 {
-    if (leave_send_to_ucx(req))
+    if (leave_to_ucx(req))
         return;
     MPIR_cc_set(req->cc_ptr, 0);
     if (req->completion_notification)
@@ -351,10 +367,10 @@ int MPIDI_faultloc_wait_any(MPIR_Request * req)
 
     if (rank == FTREE_NONE)
         return MPI_SUCCESS;
-    if (is_blocking(req))
-        MPIDI_faultloc_fail(req, MPIDI_faultloc_failed_error(rank));
-    else
+    if (is_waited_for())
         MPIR_ERR_SET(mpi_errno, MPIX_ERR_PROC_FAILED_PENDING, "**failure_pending");
+    else
+        MPIDI_faultloc_fail(req, MPIDI_faultloc_failed_error(rank));
     return mpi_errno;
 }
 

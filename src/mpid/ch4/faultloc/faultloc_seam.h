@@ -59,7 +59,7 @@ struct faultloc_slot {
     int32_t rank, pid;
     uint64_t start;       /* of the process, clock ticks since boot: tells a reused pid */
     uint32_t many_threads; /* MPI_THREAD_MULTIPLE: `call` may be torn, waits are not */
-    uint32_t failures;    /* the agent's: ranks that are given up, and what is for them must fail */
+    uint32_t failures;    /* the agent's: ranks that are given up; if any, with the highest bit */
     uint32_t news;        /* the agent's, and taken back here: there is something to look at */
 };
 
@@ -223,11 +223,12 @@ extern union MPIDI_faultloc_page MPIDI_faultloc_page MPIDI_FAULTLOC_HIDDEN;
     MPIDI_FAULTLOC_ADD((1 << FAULTLOC_CALL_BITS) - (int) MPIDI_FAULTLOC_CALL_ID(__func__))
 
 /* Which peer a request to another node is about: UCX and OFI do not keep it until completion.  What
- * is complete at once is never waited for, and its peer need not be found out. */
+ * is complete at once is never waited for, and its peer need not be found out.  Where there is no error
+ * there is a request; the caller asks for the error, too, which makes it free here. */
 #define MPIDI_FAULTLOC_REQUEST_DECL void *faultloc_av; uint64_t faultloc_serial;
 #define MPIDI_FAULTLOC_REQUEST_PEER(req, av) \
     do { \
-        if ((req) && !MPIR_Request_is_complete(req)) { \
+        if (likely(mpi_errno == MPI_SUCCESS) && !MPIR_Request_is_complete(req)) { \
             MPIDI_REQUEST(req, faultloc_av) = (av); \
             MPIDI_REQUEST(req, faultloc_serial) = ++MPIDI_faultloc_page.slot.posts; \
         } \
@@ -236,17 +237,23 @@ extern union MPIDI_faultloc_page MPIDI_faultloc_page MPIDI_FAULTLOC_HIDDEN;
 #define MPIDI_FAULTLOC_IS_DONE(req) MPIR_Request_is_complete(req)
 
 /* A send or receive begins.  The page is always there: nothing is asked but whether the datatype is
- * a builtin, whose handle is below 2^31 and says its size; the bytes of others are counted here. */
-#define MPIDI_FAULTLOC_LOG_DERIVED(count, datatype) \
-    if (unlikely((int32_t) (datatype) < 0)) { \
-        MPI_Aint bytes_; \
-        MPIR_Datatype_get_size_macro(datatype, bytes_); \
-        m_->count = (uint64_t) ((count) * bytes_); \
-        m_->datatype = 0; \
+ * a builtin, whose handle is below 2^31 and says its size; the bytes of others are counted here.  The
+ * same test tells whether any rank is given up, which `failures` has its highest bit for. */
+#define MPIDI_FAULTLOC_FAILURES (*(volatile uint32_t *) &MPIDI_faultloc_page.slot.failures)
+#define MPIDI_FAULTLOC_LOG_UNUSUAL(count, datatype) \
+    if (unlikely((int32_t) ((uint32_t) (datatype) | MPIDI_FAULTLOC_FAILURES) < 0)) { \
+        faultloc_alarm = MPIDI_FAULTLOC_FAILURES != 0; /* read again, else it takes a register */ \
+        if ((int32_t) (datatype) < 0) { \
+            MPI_Aint bytes_; \
+            MPIR_Datatype_get_size_macro(datatype, bytes_); \
+            m_->count = (uint64_t) ((count) * bytes_); \
+            m_->datatype = 0; \
+        } \
     }
 #define MPIDI_FAULTLOC_LOG(type, count, datatype, rank, tag, context) \
+    int faultloc_alarm = 0; \
     FAULTLOC_RING_WRITE(&MPIDI_faultloc_page.page.ring, type, count, datatype, tag, rank, context, \
-                        MPIDI_FAULTLOC_LOG_DERIVED(count, datatype))
+                        MPIDI_FAULTLOC_LOG_UNUSUAL(count, datatype))
 #define MPIDI_FAULTLOC_LOG_SEND(count, datatype, rank, tag, comm, offset) \
     MPIDI_FAULTLOC_LOG(FAULTLOC_RING_SEND, count, datatype, rank, tag, \
                        (comm)->context_id + (offset))
@@ -288,9 +295,9 @@ extern union MPIDI_faultloc_page MPIDI_faultloc_page MPIDI_FAULTLOC_HIDDEN;
     (unlikely(MPIDI_faultloc_page.slot.news) && (MPIDI_faultloc_news(), 1))
 #define MPIDI_FAULTLOC_SET_NEWS() (MPIDI_faultloc_page.slot.news = 1)
 
-/* True: the peer is given up, and *req is a request that has failed. */
+/* True, after the message was noted: the peer is given up, and *req is a request that has failed. */
 #define MPIDI_FAULTLOC_REFUSED(kind, av, req) \
-    (unlikely(MPIDI_faultloc_page.slot.failures) && MPIDI_faultloc_refused(kind, av, req))
+    (unlikely(faultloc_alarm) && MPIDI_faultloc_refused(kind, av, req))
 
 /* The error of a probe of that source, MPI_SUCCESS where there is none. */
 #define MPIDI_FAULTLOC_PROBE_ERROR(comm, av) \
@@ -302,6 +309,7 @@ extern union MPIDI_faultloc_page MPIDI_faultloc_page MPIDI_FAULTLOC_HIDDEN;
 #define MPIDI_FAULTLOC_ANY_FAILS(req) \
     (unlikely(MPIDI_faultloc_page.slot.failures) && MPIDI_faultloc_any_fails(req))
 #define MPIDI_FAULTLOC_ANY_ERROR(req) MPIDI_faultloc_any_error(req)
+#define MPIDI_FAULTLOC_ANY_MISMATCHED(req) MPIDI_FAULTLOC_ANY_FAILS(req)
 
 /* A send that is complete has failed. */
 #define MPIDI_FAULTLOC_SEND_FAILED(req) \
@@ -325,21 +333,9 @@ extern union MPIDI_faultloc_page MPIDI_faultloc_page MPIDI_FAULTLOC_HIDDEN;
         goto fn_exit; \
     }
 
-/* A receive from any source: its communicator, which UCX and OFI do not keep either, lies where the
- * peer of others does, one byte on, or two where the caller waits for it at once.  The number tells
- * whether it is still the same one. */
-#define MPIDI_FAULTLOC_REQUEST_ANY(req, comm) \
-    do { \
-        if ((req) && !MPIR_Request_is_complete(req)) { \
-            MPIDI_REQUEST(req, faultloc_av) = (char *) (comm) + 1; \
-            MPIDI_REQUEST(req, faultloc_serial) = (comm)->recvcontext_id; \
-        } \
-    } while (0)
-#define MPIDI_FAULTLOC_REQUEST_BLOCKS(req, rank, comm) \
-    do { \
-        if (unlikely((rank) == MPI_ANY_SOURCE) && (req) && !MPIR_Request_is_complete(req)) \
-            MPIDI_REQUEST(req, faultloc_av) = (char *) (comm) + 2; \
-    } while (0)
+/* What stands for the address of any source: the communicator, which UCX and OFI do not keep either,
+ * one byte on.  It is never used as an address, but noted with the request as peers are. */
+#define MPIDI_FAULTLOC_ANY(comm) ((MPIDI_av_entry_t *) (void *) ((char *) (comm) + 1))
 
 struct MPIR_Request;
 struct MPIR_Comm;
@@ -370,11 +366,13 @@ int MPIDI_faultloc_wait(struct MPIR_Request *req) MPIDI_FAULTLOC_HIDDEN;
 void MPIDI_faultloc_prepare(void) MPIDI_FAULTLOC_HIDDEN;
 int MPIDI_faultloc_start(void) MPIDI_FAULTLOC_HIDDEN;
 int MPIDI_faultloc_peer_is_lost(void) MPIDI_FAULTLOC_HIDDEN;
+void MPIDI_faultloc_meet(void) MPIDI_FAULTLOC_HIDDEN;
 void MPIDI_faultloc_finalizing(void) MPIDI_FAULTLOC_HIDDEN;
 void MPIDI_faultloc_stop(void) MPIDI_FAULTLOC_HIDDEN;
 void MPIDI_faultloc_aborting(void) MPIDI_FAULTLOC_HIDDEN;
 #define MPIDI_FAULTLOC_PREPARE() MPIDI_faultloc_prepare()
 #define MPIDI_FAULTLOC_START() MPIDI_faultloc_start()
+#define MPIDI_FAULTLOC_MEET() MPIDI_faultloc_meet()
 #define MPIDI_FAULTLOC_FINALIZING() MPIDI_faultloc_finalizing()
 #define MPIDI_FAULTLOC_STOP() MPIDI_faultloc_stop()
 #define MPIDI_FAULTLOC_PEER_IS_LOST() MPIDI_faultloc_peer_is_lost()
@@ -401,11 +399,11 @@ void MPIDI_faultloc_aborting(void) MPIDI_FAULTLOC_HIDDEN;
 #define MPIDI_FAULTLOC_MEMBER_CHECK(comm) do { } while (0)
 #define MPIDI_FAULTLOC_COLL_ERROR(errflag) do { } while (0)
 #define MPIDI_FAULTLOC_RANK_IS_LOST(rank) 0
-#define MPIDI_FAULTLOC_REQUEST_ANY(req, comm) do { } while (0)
-#define MPIDI_FAULTLOC_REQUEST_BLOCKS(req, rank, comm) do { } while (0)
+#define MPIDI_FAULTLOC_ANY(comm) NULL
 #define MPIDI_FAULTLOC_BEFORE_ABORT(mpi_errno) do { } while (0)
 #define MPIDI_FAULTLOC_PREPARE() do { } while (0)
 #define MPIDI_FAULTLOC_START() MPI_SUCCESS
+#define MPIDI_FAULTLOC_MEET() do { } while (0)
 #define MPIDI_FAULTLOC_FINALIZING() do { } while (0)
 #define MPIDI_FAULTLOC_STOP() do { } while (0)
 #define MPIDI_FAULTLOC_PEER_IS_LOST() 0

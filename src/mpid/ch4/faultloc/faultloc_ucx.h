@@ -39,6 +39,15 @@ int MPIDI_faultloc_ucx_lost_send(struct MPIDI_av_entry *av, int vci, ucs_status_
 #define MPIDI_FAULTLOC_UCX_EP(params, rank) do { } while (0)
 #endif
 
+/* A receive has ended otherwise than well, or its peer was given up before.  The place for a request of
+ * MPICH's in one of UCX's is used of sends alone; here it says that this is over. */
+#define MPIDI_FAULTLOC_UCX_UNUSUAL(ucp_request, status) \
+    (unlikely((status) != UCS_OK) || unlikely((ucp_request)->req != NULL))
+#define MPIDI_FAULTLOC_UCX_RECV_ENDED(ucp_request, req, status, info) \
+    MPIDI_faultloc_ucx_recv_ended(ucp_request, req, status, info)
+void MPIDI_faultloc_ucx_recv_ended(void *ucp_request, struct MPIR_Request *req, ucs_status_t status,
+                                   const ucp_tag_recv_info_t *info) MPIDI_FAULTLOC_HIDDEN;
+
 /* An operation has ended: true if neither request is to be touched any more, because it is complete
  * (its peer was given up meanwhile), or it will be once the verdict about its peer is known. */
 #define MPIDI_FAULTLOC_UCX_HELD(req, ucp_request, status) \
@@ -53,6 +62,8 @@ int MPIDI_faultloc_ucx_lost_send(struct MPIDI_av_entry *av, int vci, ucs_status_
 #else
 
 #define MPIDI_FAULTLOC_UCX_EP(params, rank) do { } while (0)
+#define MPIDI_FAULTLOC_UCX_UNUSUAL(ucp_request, status) 0
+#define MPIDI_FAULTLOC_UCX_RECV_ENDED(ucp_request, req, status, info) do { } while (0)
 #define MPIDI_FAULTLOC_UCX_HELD(req, ucp_request, status) 0
 #define MPIDI_FAULTLOC_UCX_LOST_SEND(ptr, av, vci, req) 0
 
