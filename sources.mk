@@ -99,6 +99,7 @@ glue_headers = \
     src/mpid/ch4/faultloc/faultloc_calls.h \
     src/mpid/ch4/faultloc/faultloc_channel.h \
     src/mpid/ch4/faultloc/faultloc_channel_impl.h \
+    src/mpid/ch4/faultloc/faultloc_clock.h \
     src/mpid/ch4/faultloc/faultloc_conn.h \
     src/mpid/ch4/faultloc/faultloc_door.h \
     src/mpid/ch4/faultloc/faultloc_failed.h \
@@ -130,6 +131,7 @@ hydra_sources = \
 
 hydra_headers = \
     src/pm/hydra/pm/pmiserv/faultloc_cgroup.h \
+    src/pm/hydra/pm/pmiserv/faultloc_children.h \
     src/pm/hydra/pm/pmiserv/faultloc_hydra.h \
     src/pm/hydra/pm/pmiserv/faultloc_lost.h \
     src/pm/hydra/pm/pmiserv/faultloc_proxy.h \

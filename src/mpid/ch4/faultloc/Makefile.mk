@@ -14,6 +14,7 @@ noinst_HEADERS +=                                   \
     src/mpid/ch4/faultloc/faultloc_calls.h          \
     src/mpid/ch4/faultloc/faultloc_channel.h        \
     src/mpid/ch4/faultloc/faultloc_channel_impl.h   \
+    src/mpid/ch4/faultloc/faultloc_clock.h          \
     src/mpid/ch4/faultloc/faultloc_conn.h           \
     src/mpid/ch4/faultloc/faultloc_door.h           \
     src/mpid/ch4/faultloc/faultloc_failed.h         \

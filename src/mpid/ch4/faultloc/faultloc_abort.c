@@ -5,6 +5,7 @@
 
 #include "mpidimpl.h"
 
+#include "faultloc_clock.h"
 #include "faultloc_failed.h"
 #include "faultloc_report.h"
 #include "report.h"
@@ -25,11 +26,9 @@
 
 static bool find_verdict(const struct faultloc_board *b, struct ftree_verdict *v)
 {
-    for (int32_t i = 0; i < b->verdicts; i++) {
-        *v = b->verdict[i];
-        if (ftree_verdict_ends_ranks(v) && !v->own_only)
+    for (int32_t i = 0; i < b->verdicts; i++)
+        if (faultloc_board_read(b, i, v) && ftree_verdict_ends_ranks(v) && !v->own_only)
             return true;
-    }
     return false;
 }
 
@@ -38,16 +37,14 @@ static bool find_verdict(const struct faultloc_board *b, struct ftree_verdict *v
 static void begin_waiting(void)
 {
     struct faultloc_slot *slot = &MPIDI_faultloc_page.slot;
-    struct timespec t;
 
     if (slot->wait_since_ns && slot->wait_call == slot->call)
         return;
-    clock_gettime(CLOCK_MONOTONIC, &t);
     slot->wait_since_ns = 0;
     slot->wait_peer = FAULTLOC_PEER_UNKNOWN;
     slot->wait_request = 0;
     slot->wait_call = slot->call;
-    slot->wait_since_ns = (uint64_t) t.tv_sec * 1000000000u + (uint64_t) t.tv_nsec;
+    slot->wait_since_ns = faultloc_now();
 }
 
 /* A turn of that wait. */

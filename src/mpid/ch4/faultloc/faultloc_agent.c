@@ -165,15 +165,14 @@ static void remember_verdict(void *ctx, const struct ftree_verdict *v)
 static void trace(void *ctx, const char *line)
 {
     struct agent *a = ctx;
-    struct timespec t;
+    int64_t ms = faultloc_unix_ms();
     char out[512];
 
     snprintf(a->decision[a->decisions++ % TRACE_LINES], TRACE_BYTES, "%s", line);
     if (a->trace_fd < 0)
         return;
-    clock_gettime(CLOCK_REALTIME, &t);
-    snprintf(out, sizeof(out), "%lld.%03d %s: %s\n", (long long) t.tv_sec,
-             (int) (t.tv_nsec / 1000000), a->h->names[a->h->self], line);
+    snprintf(out, sizeof(out), "%lld.%03d %s: %s\n", (long long) (ms / 1000), (int) (ms % 1000),
+             a->h->names[a->h->self], line);
     faultloc_write(a->trace_fd, out);
 }
 
@@ -250,15 +249,13 @@ static void tell(void *ctx, const struct ftree_verdict *v)
     const struct ftree_verdict **known = list_verdicts(a, &rj.knowns);
     const char *line[TRACE_LINES];
     bool file = a->h->settings.report[0] && !v->own_only;
-    struct timespec t;
     char *text;
 
     rj.known = known;
     rj.knowns = known ? rj.knowns : 0;
     rj.trace = line;
     rj.traces = list_decisions(a, line);
-    clock_gettime(CLOCK_REALTIME, &t);
-    rj.now_ms = (int64_t) t.tv_sec * 1000 + t.tv_nsec / 1000000;
+    rj.now_ms = faultloc_unix_ms();
     /* the file first: the text says that it is there */
     if (file)
         write_json(a, &rj);

@@ -3,6 +3,10 @@
  *     See COPYRIGHT in top-level directory
  */
 
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE 1 /* pthread_timedjoin_np */
+#endif
+
 #include "faultloc_helper.h"
 
 #include "faultloc_report.h"
@@ -21,14 +25,6 @@
 #define STACK_BYTES (512 * 1024)
 #define LISTEN_PAUSE (20 * FTREE_MS)
 #define LISTEN_PAUSE_MAX (1000 * FTREE_MS)
-
-ftree_time faultloc_now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (ftree_time) t.tv_sec * 1000000000u + (ftree_time) t.tv_nsec;
-}
 
 int faultloc_epoll_add(int epoll, int fd, uint64_t tag)
 {

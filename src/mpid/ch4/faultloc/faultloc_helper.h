@@ -7,6 +7,7 @@
 #define FAULTLOC_HELPER_H_INCLUDED
 
 #include "faultloc_agent.h"
+#include "faultloc_clock.h"
 #include "faultloc_watch.h"
 
 #include <pthread.h>
@@ -39,9 +40,6 @@ struct faultloc_helper {
     const char **names;
     int32_t self;
 };
-
-/* Purpose: CLOCK_MONOTONIC, ns. */
-ftree_time faultloc_now(void);
 
 /* Purpose: starts a thread in which no signal is delivered: they are the program's, and hydra's.
  * Errors: an errno. */

@@ -10,6 +10,7 @@
 #include "mpidimpl.h"
 
 #include "faultloc_agent.h"
+#include "faultloc_clock.h"
 #include "faultloc_failed.h"
 #include "faultloc_iface.h"
 #include "faultloc_proc.h"
@@ -617,7 +618,6 @@ static bool make_board(const struct place *p, const char *job_id, int32_t fanout
                        const struct ftree_tree *tree, struct faultloc_board **out, int *fd)
 {
     struct faultloc_board *b;
-    struct timespec t;
     int rc = faultloc_board_make_with_tree(p->nodes, MPIR_Process.comm_world->local_size, p->slots,
                                            tree ? ftree_tree_packed_size(tree) : 0, &b, fd);
 
@@ -630,8 +630,7 @@ static bool make_board(const struct place *p, const char *job_id, int32_t fanout
     if (tree)
         ftree_tree_pack(tree, faultloc_board_tree(b));
     MPL_strncpy(b->job_id, job_id, sizeof(b->job_id));
-    clock_gettime(CLOCK_REALTIME, &t);
-    b->started_ms = (int64_t) t.tv_sec * 1000 + t.tv_nsec / 1000000;
+    b->started_ms = faultloc_unix_ms();
     fill_tables(b, p);
     *out = b;
     return true;
@@ -993,7 +992,6 @@ static void note_wait(MPIR_Request * req)
     struct faultloc_slot *slot = &MPIDI_faultloc_page.slot;
     uint64_t request, now;
     int32_t peer;
-    struct timespec t;
 
     request = req ? (uint64_t) (uint32_t) req->handle : 0;
     peer = peer_of(req);
@@ -1003,8 +1001,7 @@ static void note_wait(MPIR_Request * req)
     if (!slot->many_threads && slot->wait_since_ns && slot->wait_request == request &&
         slot->wait_peer == peer && slot->wait_call == slot->call)
         return;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    now = (uint64_t) t.tv_sec * 1000000000u + (uint64_t) t.tv_nsec;
+    now = faultloc_now();
     if (slot->many_threads && slot->wait_since_ns && now - local.wait_seen_ns < WAIT_OVER_NS) {
         /* of several threads that wait, the one that began first keeps the note */
         if (slot->wait_request == request && slot->wait_peer == peer)

@@ -5,6 +5,7 @@
 
 #include "faultloc_query.h"
 
+#include "faultloc_clock.h"
 #include "faultloc_proc.h"
 #include "faultloc_verdicts.h"
 
@@ -13,22 +14,6 @@
  * faultloc_verdict of MPI_T, MPIX_Faultloc_verdicts.  All of it is read from the node's board,
  * which the agent keeps; nobody is asked, so that a rank learns the same whatever it is doing.
  */
-
-static uint64_t monotonic_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t) t.tv_sec * 1000000000u + (uint64_t) t.tv_nsec;
-}
-
-static int64_t unix_ms(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_REALTIME, &t);
-    return (int64_t) t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
 
 /* ---- failures of a communicator ---------------------------------------------------------------- */
 
@@ -140,10 +125,10 @@ static int64_t process_started_ms(void)
     int64_t up_ms;
 
     if (faultloc_proc_read(NULL, getpid(), &proc))
-        return unix_ms();
+        return faultloc_unix_ms();
     clock_gettime(CLOCK_BOOTTIME, &t);
     up_ms = (int64_t) t.tv_sec * 1000 + t.tv_nsec / 1000000;
-    return unix_ms() - up_ms + (int64_t) (proc.start * 1000 / (uint64_t) sysconf(_SC_CLK_TCK));
+    return faultloc_unix_ms() - up_ms + (int64_t) (proc.start * 1000 / (uint64_t) sysconf(_SC_CLK_TCK));
 }
 
 static char *report(void)
@@ -154,7 +139,7 @@ static char *report(void)
 
     if (b && job) {
         MPIDI_faultloc_raise_events(b);
-        return faultloc_verdicts_json(b, job, monotonic_ns(), unix_ms());
+        return faultloc_verdicts_json(b, job, faultloc_now(), faultloc_unix_ms());
     }
     MPIDI_faultloc_read_job_id(job_id, sizeof(job_id));
     return faultloc_verdicts_none(job_id, MPIR_Process.size,
@@ -238,7 +223,7 @@ static void raise_event(const struct faultloc_board *b, const struct ftree_verdi
 {
     struct faultloc_event data;
 
-    faultloc_event_fill(b, v, monotonic_ns(), unix_ms(), &data);
+    faultloc_event_fill(b, v, faultloc_now(), faultloc_unix_ms(), &data);
     MPIR_T_event_instance(event.index, MPI_T_CB_REQUIRE_MPI_RESTRICTED, &data);
 }
 

@@ -9,6 +9,7 @@
 
 #include "faultloc_state.h"
 
+#include "faultloc_clock.h"
 #include "faultloc_iface.h"
 #include "faultloc_proc.h"
 
@@ -255,14 +256,6 @@ static bool take_cpus(const char *at, struct cpus *cpus)
     }
 }
 
-static uint64_t now_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t) t.tv_sec * 1000000000u + (uint64_t) t.tv_nsec;
-}
-
 /* A file of cpufreq in MHz, UINT32_MAX: not known. */
 static uint32_t read_mhz(const char *sys, uint32_t cpu, const char *name)
 {
@@ -288,12 +281,12 @@ static void read_frequency(const char *sys, uint32_t cpu, struct ftree_node_stat
 static void read_frequencies(const char *sys, struct cpus *left, const int32_t *of_rank,
                              uint64_t until, struct ftree_node_state *s)
 {
-    for (int32_t i = 0; i < s->ranks && (i == 0 || now_ns() < until); i++)
+    for (int32_t i = 0; i < s->ranks && (i == 0 || faultloc_now() < until); i++)
         if (of_rank[i] >= 0 && take_cpu(left, (uint32_t) of_rank[i]))
             read_frequency(sys, (uint32_t) of_rank[i], s);
     for (uint32_t cpu = 0; cpu < CPUS_MAX; cpu++)
         if (take_cpu(left, cpu)) {
-            if (now_ns() >= until)
+            if (faultloc_now() >= until)
                 return;
             read_frequency(sys, cpu, s);
         }
@@ -316,7 +309,7 @@ static void read_throttles(const char *sys, const struct cpus *online, uint64_t 
     for (uint32_t cpu = 0; cpu < CPUS_MAX; cpu++) {
         if (!has_cpu(online, cpu))
             continue;
-        if (now_ns() >= until)
+        if (faultloc_now() >= until)
             return;
         one = read_number(sys, CORE_THROTTLES, cpu);
         if (one == UINT64_MAX || sum + one < sum)
@@ -331,7 +324,7 @@ static void read_throttles(const char *sys, const struct cpus *online, uint64_t 
 static void read_cores(const struct faultloc_state *st, const char *sys, const int32_t *of_rank,
                        struct ftree_node_state *s)
 {
-    uint64_t until = now_ns() + (st->patience ? st->patience : PATIENCE_NS);
+    uint64_t until = faultloc_now() + (st->patience ? st->patience : PATIENCE_NS);
     struct cpus online = {.count = 0};
     char text[4096];
 

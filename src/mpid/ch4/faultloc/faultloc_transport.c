@@ -6,6 +6,7 @@
 #include "mpidimpl.h"
 
 #include "faultloc_bell.h"
+#include "faultloc_clock.h"
 #include "faultloc_failed.h"
 
 #include <errno.h>
@@ -32,14 +33,6 @@ static struct {
     int n, room;
 } held;
 
-static uint64_t now_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t) t.tv_sec * 1000000000u + (uint64_t) t.tv_nsec;
-}
-
 /* ---- to the agent ---------------------------------------------------------------------------- */
 
 void MPIDI_faultloc_tell_lost(int32_t rank, int error)
@@ -50,7 +43,7 @@ void MPIDI_faultloc_tell_lost(int32_t rank, int error)
     /* at the end of a job connections are closed, and that is no fault */
     if (!b || rank < 0 || rank >= b->size || page->slot.state != FAULTLOC_SLOT_RUNNING)
         return;
-    if (faultloc_told_write(&page->told, now_ns(), rank, error))
+    if (faultloc_told_write(&page->told, faultloc_now(), rank, error))
         faultloc_bell_ring(b);
 }
 
@@ -93,7 +86,7 @@ static bool hold(MPIR_Request * req, void *transport, int32_t peer, int error)
         held.room = room;
     }
     items[held.n++] = (struct held) {
-    .req = req,.transport = transport,.peer = peer,.error = error,.since_ns = now_ns()};
+    .req = req,.transport = transport,.peer = peer,.error = error,.since_ns = faultloc_now()};
     MPIDI_FAULTLOC_SET_NEWS();
     return true;
 }
@@ -138,7 +131,7 @@ static void end_held(const struct held *h, bool given_up)
 
 bool MPIDI_faultloc_settle_held(void)
 {
-    uint64_t now = held.n > 0 ? now_ns() : 0;
+    uint64_t now = held.n > 0 ? faultloc_now() : 0;
     int left = 0;
 
     for (int i = 0; i < held.n; i++) {

@@ -17,13 +17,14 @@
  * followed by all others: hydra tells the agents what it saw, waits for their verdict, cleans up,
  * and says who was the first.  Where it is off, nothing here is ever called but HYD_faultloc_on.
  *
- *     faultloc_hydra.c   what both programs share: texts
- *     faultloc_proxy.c   the proxy: who ended, and how; the agent of its node
- *     faultloc_cgroup.c  the proxy: was it killed for memory
- *     faultloc_story.c   mpiexec: who was the first, who a consequence; how long to wait.  Pure
- *     faultloc_block.c   mpiexec: the story as text, and mpiexec's exit code.  Pure
- *     faultloc_server.c  mpiexec: what comes from the proxies; cleaning up
- *     faultloc_lost.c    mpiexec: proxies and launchers of which nothing is heard
+ *     faultloc_hydra.c    what both programs share: texts
+ *     faultloc_children.c both: that a child has ended
+ *     faultloc_proxy.c    the proxy: who ended, and how; the agent of its node
+ *     faultloc_cgroup.c   the proxy: was it killed for memory
+ *     faultloc_story.c    mpiexec: who was the first, who a consequence; how long to wait.  Pure
+ *     faultloc_block.c    mpiexec: the story as text, and mpiexec's exit code.  Pure
+ *     faultloc_server.c   mpiexec: what comes from the proxies; cleaning up
+ *     faultloc_lost.c     mpiexec: proxies and launchers of which nothing is heard
  */
 
 /* What travels between proxy and mpiexec behind a header with the command FAULTLOC.  Both are of

@@ -5,6 +5,7 @@
 
 #define _GNU_SOURCE
 #include "hydra_server.h"
+#include "faultloc_children.h"
 #include "faultloc_lost.h"
 #include "bscu.h"
 #include "demux.h"
@@ -127,14 +128,6 @@ const struct HYD_proxy *HYD_faultloc_failed_launcher(int *status)
     return NULL;
 }
 
-static int64_t now_ms(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t) t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
 static int count_launchers(void)
 {
     int n = 0, ret;
@@ -159,18 +152,18 @@ static void hand_on(void)
 
 void HYD_faultloc_end_launchers(int ms)
 {
-    int64_t end = now_ms() + ms;
+    int64_t end = HYD_faultloc_now_ms() + ms;
 
-    while (count_launchers() && now_ms() < end)
+    while (count_launchers() && HYD_faultloc_now_ms() < end)
         hand_on();
     for (int i = 0; i < HYD_bscu_pid_count; i++)
         if (HYD_bscu_pid_list[i] > 0) {
             killpg(HYD_bscu_pid_list[i], SIGKILL); /* each has a session of its own */
             kill(HYD_bscu_pid_list[i], SIGKILL);
         }
-    end = now_ms() + ms;
-    while (count_launchers() && now_ms() < end)
+    end = HYD_faultloc_now_ms() + ms;
+    while (count_launchers() && HYD_faultloc_now_ms() < end)
         hand_on();
-    while (HYDT_dmx_wait_for_event(0) == HYD_SUCCESS && now_ms() < end)
+    while (HYDT_dmx_wait_for_event(0) == HYD_SUCCESS && HYD_faultloc_now_ms() < end)
         ;
 }

@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include "faultloc_proxy.h"
 #include "faultloc_cgroup.h"
+#include "faultloc_children.h"
 #include "pmip.h"
 #include "demux.h"
 
@@ -27,13 +28,12 @@ struct process {
 static struct {
     pid_t pid; /* the proxy's own: forked children have all this, too */
     int words; /* the socket; -1: there is none */
-    int ends[2]; /* a byte for each SIGCHLD */
     bool some_ended, agent_seen, killing;
     int asked_signal; /* the last one that mpiexec wanted to be sent */
     char path[FAULTLOC_LAUNCHER_PATH];
     char door[FAULTLOC_LAUNCHER_PATH]; /* "": no agent, or it has died */
     struct process *process; /* by local number */
-} me = {.words = -1, .ends = {-1, -1}};
+} me = {.words = -1};
 
 static int count_processes(void)
 {
@@ -259,44 +259,6 @@ static void open_socket(void)
     atexit(remove_socket);
 }
 
-static void note_end(int signum)
-{
-    int saved = errno;
-
-    (void) signum;
-    if (write(me.ends[1], "", 1) < 0) {
-        /* it is full: there is enough to read */
-    }
-    errno = saved;
-}
-
-/* Bytes are read here, ends are looked at when all that was sent before has been read. */
-static HYD_status ends_cb(int fd, HYD_event_t events, void *userp)
-{
-    char bytes[64];
-
-    (void) events;
-    (void) userp;
-    while (read(fd, bytes, sizeof(bytes)) > 0)
-        me.some_ended = true;
-    return HYD_SUCCESS;
-}
-
-/* A write to somebody who has died must not end the proxy, nor its processes. */
-static void ignore(int signum)
-{
-    (void) signum;
-}
-
-/* As HYDU_set_signal, but no write of hydra's is interrupted, which it takes for an error. */
-static void handle(int signum, void (*handler)(int))
-{
-    struct sigaction a = {.sa_handler = handler, .sa_flags = SA_RESTART | SA_NOCLDSTOP};
-
-    sigemptyset(&a.sa_mask);
-    sigaction(signum, &a, NULL);
-}
-
 /* In a process that is about to become one of the job's: none of them outlives the proxy. */
 static void in_child(void)
 {
@@ -317,12 +279,8 @@ HYD_status HYD_faultloc_proxy_begin(void)
     memset(me.process, 0, (size_t) count_processes() * sizeof(struct process));
     status = HYDU_sock_cloexec(HYD_pmcd_pmip.upstream.control);
     HYDU_ERR_POP(status, "unable to set the control socket to close on exec\n");
-    if (pipe2(me.ends, O_CLOEXEC | O_NONBLOCK))
-        HYDU_ERR_SETANDJUMP(status, HYD_INTERNAL_ERROR, "pipe error (%s)\n", MPL_strerror(errno));
-    status = HYDT_dmx_register_fd(1, &me.ends[0], HYD_POLLIN, NULL, ends_cb);
-    HYDU_ERR_POP(status, "unable to register fd\n");
-    handle(SIGCHLD, note_end);
-    handle(SIGPIPE, ignore);
+    status = HYD_faultloc_children_watch(&me.some_ended);
+    HYDU_ERR_POP(status, "unable to watch the processes\n");
     HYDU_in_child = in_child;
     open_socket();
     if (me.words >= 0)

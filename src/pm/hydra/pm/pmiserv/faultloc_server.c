@@ -9,12 +9,12 @@
 #include "demux.h"
 #include "pmiserv.h"
 #include "pmiserv_pmi.h"
+#include "faultloc_children.h"
 #include "faultloc_lost.h"
 #include "faultloc_server.h"
 #include "faultloc_story.h"
 
 #include <sys/timerfd.h>
-#include <time.h>
 
 #define CLEAN_MS 5000 /* for a proxy to end its processes and to say so */
 #define SILENT_MS 1000 /* the same, where a verdict says that its host is lost */
@@ -35,18 +35,10 @@ static struct {
     struct errand *errand;
     int errands, room;
     int timer;
-    int ends[2]; /* a byte for each child that ended */
-    bool cleaning, some_lost, some_ended, launch_failed;
+    bool cleaning, some_lost, launch_failed;
+    bool some_ended; /* of the launchers */
     int64_t cleaning_since;
-} me = {.timer = -1, .ends = {-1, -1}};
-
-static int64_t now_ms(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t) t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
+} me = {.timer = -1};
 
 static struct HYD_proxy *first_proxy(struct HYD_pg **pg)
 {
@@ -132,42 +124,6 @@ static const char *cvar(const char *name, struct HYD_exec *exec)
     return value;
 }
 
-static void ignore(int signum)
-{
-    (void) signum;
-}
-
-static void note_child(int signum)
-{
-    int saved = errno;
-
-    (void) signum;
-    if (write(me.ends[1], "", 1) < 0) {
-        /* it is full: there is enough to read */
-    }
-    errno = saved;
-}
-
-static HYD_status ends_cb(int fd, HYD_event_t events, void *userp)
-{
-    char bytes[64];
-
-    (void) events;
-    (void) userp;
-    while (read(fd, bytes, sizeof(bytes)) > 0)
-        me.some_ended = true;
-    return HYD_SUCCESS;
-}
-
-/* As HYDU_set_signal, but no write of hydra's is interrupted, which it takes for an error. */
-static void handle(int signum, void (*handler)(int))
-{
-    struct sigaction a = {.sa_handler = handler, .sa_flags = SA_RESTART | SA_NOCLDSTOP};
-
-    sigemptyset(&a.sa_mask);
-    sigaction(signum, &a, NULL);
-}
-
 static HYD_status timer_cb(int fd, HYD_event_t events, void *userp)
 {
     uint64_t times;
@@ -186,15 +142,13 @@ static HYD_status watch_events(void)
     HYD_status status = HYD_SUCCESS;
 
     me.timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-    if (me.timer < 0 || pipe2(me.ends, O_CLOEXEC | O_NONBLOCK))
-        HYDU_ERR_SETANDJUMP(status, HYD_INTERNAL_ERROR, "timerfd_create or pipe error (%s)\n",
+    if (me.timer < 0)
+        HYDU_ERR_SETANDJUMP(status, HYD_INTERNAL_ERROR, "timerfd_create error (%s)\n",
                             MPL_strerror(errno));
     status = HYDT_dmx_register_fd(1, &me.timer, HYD_POLLIN, NULL, timer_cb);
     HYDU_ERR_POP(status, "unable to register fd\n");
-    status = HYDT_dmx_register_fd(1, &me.ends[0], HYD_POLLIN, NULL, ends_cb);
-    HYDU_ERR_POP(status, "unable to register fd\n");
-    handle(SIGCHLD, note_child);
-    handle(SIGPIPE, ignore); /* of a proxy that died is heard otherwise */
+    status = HYD_faultloc_children_watch(&me.some_ended);
+    HYDU_ERR_POP(status, "unable to watch the launchers\n");
 
 fn_exit:
     return status;
@@ -272,7 +226,7 @@ static void run_errand(int number)
             continue;
         e->asked++;
         if (proxy != e->origin && HYD_faultloc_is_connected(proxy) && send_errand(proxy, number)) {
-            e->due = now_ms() + SUCCESSOR_MS;
+            e->due = HYD_faultloc_now_ms() + SUCCESSOR_MS;
             return;
         }
     }
@@ -312,7 +266,7 @@ static bool is_known(int pgid, int rank)
 static void note(const struct HYD_proxy *proxy, int kind, const struct HYD_faultloc_end *end)
 {
     struct HYD_faultloc_fact fact = {
-        .kind = kind, .pgid = proxy->pg->pgid, .ms = now_ms(), .end = *end};
+        .kind = kind, .pgid = proxy->pg->pgid, .ms = HYD_faultloc_now_ms(), .end = *end};
 
     snprintf(fact.host, sizeof(fact.host), "%s", proxy->node->hostname);
     if (!HYD_faultloc_story_add(&me.story, &fact))
@@ -328,7 +282,7 @@ static void note_end(const struct HYD_proxy *proxy, const struct HYD_faultloc_en
     if (!HYD_faultloc_is_crash(end) || !end->agent || end->finalized || end->told)
         return;
     HYD_faultloc_symptom(end, symptom, sizeof(symptom));
-    add_errand(proxy, end->rank, symptom, now_ms() + (end->others ? SUCCESSOR_MS : 0));
+    add_errand(proxy, end->rank, symptom, HYD_faultloc_now_ms() + (end->others ? SUCCESSOR_MS : 0));
 }
 
 /* Where a verdict says that ranks are gone, their proxy may be, and nothing tells us. */
@@ -338,7 +292,7 @@ static void note_word(const struct HYD_proxy *proxy, const struct faultloc_launc
 
     if (!faultloc_launcher_is_word(word, sizeof(*word), proxy->pg->pg_process_count))
         return;
-    if (!HYD_faultloc_story_rule(&me.story, proxy->pg->pgid, now_ms(), word))
+    if (!HYD_faultloc_story_rule(&me.story, proxy->pg->pgid, HYD_faultloc_now_ms(), word))
         fprintf(stderr, "[faultloc] mpiexec is out of memory: a verdict is not listed\n");
     if (!word->ends_ranks)
         return;
@@ -578,7 +532,7 @@ HYD_status HYD_faultloc_server_turn(HYD_status status)
 
     if (!HYD_faultloc_on || (!me.story.facts && !me.some_lost && !me.some_ended && !me.cleaning))
         return status;
-    now = now_ms();
+    now = HYD_faultloc_now_ms();
     if (me.some_ended)
         look_at_launchers(now);
     if (!me.cleaning && clean_at() <= now)
