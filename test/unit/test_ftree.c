@@ -316,6 +316,100 @@ START_TEST(a_restored_verdict_is_known_and_silent)
 }
 END_TEST
 
+static struct ftree_verdict untold_crash(struct lone *l, int32_t node)
+{
+    struct ftree_verdict v =
+        lone_verdict(l, "process-crash/pid-gone", node, ftree_rank_at(&l->job, node, 0), node);
+
+    v.untold = true;
+    v.located = v.first_symptom = l->now;
+    return v;
+}
+
+START_TEST(what_the_agent_before_did_not_tell_is_told_upward)
+{
+    struct lone *l = lone_new(7, 2, 2, 4);
+    struct ftree_verdict v = untold_crash(l, 4);
+
+    ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
+    ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK); /* the board is read again */
+    ck_assert_int_eq(l->n_sent, 0);
+    lone_run(l, 100);
+    ck_assert_int_eq(lone_count(l, WIRE_VERDICT_UP), 1);
+    ck_assert_uint_eq(l->sent[0].m.u.verdict.id, v.id);
+    ck_assert_int_eq(l->verdicts, 0); /* the glue has it */
+    ck_assert_ptr_null(ftree_check(l->ft));
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(the_root_reports_what_the_agent_before_did_not)
+{
+    struct lone *l = lone_new(1, 2, 2, 0);
+    struct ftree_verdict v = untold_crash(l, 0);
+
+    ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
+    ck_assert_int_eq(l->reports, 0);
+    lone_run(l, 1000);
+    ck_assert_int_eq(l->reports, 1);
+    ck_assert(!l->report[0].untold);
+    ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
+    lone_run(l, 3000);
+    ck_assert_int_eq(l->reports, 1);
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(what_was_found_long_ago_has_been_told)
+{
+    struct lone *l = lone_new(7, 2, 2, 4);
+    struct ftree_verdict v = untold_crash(l, 4);
+
+    lone_run(l, 2000);
+    ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
+    lone_run(l, 1000);
+    ck_assert_int_eq(lone_count(l, WIRE_VERDICT_UP), 0);
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(what_is_over_or_for_own_readers_is_not_told_again)
+{
+    struct lone *l = lone_new(7, 2, 2, 4);
+    struct ftree_verdict v = untold_crash(l, 4), w = v;
+
+    v.withdrawn = l->now;
+    ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
+    w.id++;
+    w.own_only = true;
+    ck_assert_int_eq(ftree_restore(l->ft, l->now, &w), FTREE_OK);
+    lone_run(l, 1000);
+    ck_assert_int_eq(lone_count(l, WIRE_VERDICT_UP), 0);
+    lone_free(l);
+}
+END_TEST
+
+/* The agent was stopped with a verdict that it was about to tell; its deputy has told it. */
+START_TEST(what_a_stand_in_told_is_not_told_twice)
+{
+    struct lone *l = lone_new(1, 2, 2, 0);
+    struct ftree_verdict v = untold_crash(l, 0);
+
+    ftree_spread_raise(l->ft, l->now, &v);
+    ck_assert_int_eq(l->ft->queued, 1);
+    ck_assert_int_eq(l->verdicts, 1);
+    ck_assert_int_eq(ftree_restore(l->ft, l->now, &v),
+                     FTREE_OK); /* as the board has it until then */
+    ck_assert_int_eq(l->ft->queued, 1);
+    v.untold = false;
+    ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
+    ck_assert_ptr_null(ftree_check(l->ft));
+    lone_run(l, 1000);
+    ck_assert_int_eq(l->reports, 0);
+    lone_free(l);
+}
+END_TEST
+
 START_TEST(what_cannot_be_restored)
 {
     struct lone *l = lone_new(7, 2, 2, 0);
@@ -393,6 +487,11 @@ SUITE("ftree")
     TEST(ids_differ);
     TEST(the_timer_follows_the_round_trips);
     TEST(a_restored_verdict_is_known_and_silent);
+    TEST(what_the_agent_before_did_not_tell_is_told_upward);
+    TEST(the_root_reports_what_the_agent_before_did_not);
+    TEST(what_was_found_long_ago_has_been_told);
+    TEST(what_is_over_or_for_own_readers_is_not_told_again);
+    TEST(what_a_stand_in_told_is_not_told_twice);
     TEST(what_cannot_be_restored);
     TEST(a_long_name_is_cut_in_a_trace_line);
     TEST(without_tables_a_rank_is_its_node);

@@ -416,6 +416,9 @@ void ftree_use_rules(struct ftree *ft, ftree_time now, const struct ftree_rules 
 
 /* ---- verdicts -------------------------------------------------------------------------------- */
 
+/* What was found longer ago has been told: on its way up it is told again every two seconds. */
+#define RESUME_AGE (2000 * FTREE_MS)
+
 int ftree_restore(struct ftree *ft, ftree_time now, const struct ftree_verdict *v)
 {
     struct outline o;
@@ -433,6 +436,8 @@ int ftree_restore(struct ftree *ft, ftree_time now, const struct ftree_verdict *
         if (v->withdrawn && !k->v.withdrawn) {
             k->v.withdrawn = v->withdrawn;
             k->telling = 0; /* nobody need wait for victims any more */
+        } else if (!v->untold) {
+            ftree_spread_was_told(ft, k);
         }
         ftree_withdraw_watch(ft, now, k);
         return FTREE_OK;
@@ -446,6 +451,8 @@ int ftree_restore(struct ftree *ft, ftree_time now, const struct ftree_verdict *
         ftree_verdict_keep(ft, k, v);
     if (v->fln == ft->self && v->id > ft->next_id)
         ft->next_id = v->id; /* nobody may take a new verdict for one that is over */
+    if (v->untold && !v->withdrawn && !v->own_only && now < v->located + RESUME_AGE)
+        ftree_spread_resume(ft, now, k);
     ftree_withdraw_watch(ft, now, k);
     ftree_withdraw_forget(ft, now);
     return FTREE_OK;

@@ -458,6 +458,7 @@ struct ftree_verdict {
     ftree_time located;
     ftree_time withdrawn; /* 0: it stands; else when it turned out to be over or wrong */
     bool own_only; /* this node reaches nobody: only its own readers can be told; never travels */
+    bool untold; /* people may not have heard of it: see ftree_restore(); never travels */
     int32_t evidences, candidates;
     struct ftree_evidence evidence[FTREE_EVIDENCE_MAX];
     struct ftree_candidate candidate[FTREE_CANDIDATE_MAX];
@@ -485,8 +486,8 @@ struct ftree_io {
      * many as find room.  May be NULL: then such a probe is answered without. */
     void (*state)(void *ctx, struct ftree_node_state *state);
     void (*log)(void *ctx, int32_t i, struct ftree_log *log);
-    /* A verdict became known to this node (called once per verdict, on every node), or was
-     * withdrawn (v->withdrawn is set; once more). */
+    /* A verdict became known to this node (called once per verdict, on every node; v->untold is set
+     * unless the acting root told it), or was withdrawn (v->withdrawn is set; once more). */
     void (*verdict)(void *ctx, const struct ftree_verdict *v);
     /* On the acting root only: the victims of verdict `v` are in, it is to be told to people; or,
      * where it has been told before, v->withdrawn is set. */
@@ -603,7 +604,9 @@ bool ftree_has_unsaid(const struct ftree *ft);
 /* ---- succession ------------------------------------------------------------------------------ */
 
 /* Purpose: hands a verdict that is already known (from the agent before this one) to a new
- * handle, silently.  `now` and the verdict's times are of this handle's clock.
+ * handle, silently.  `now` and the verdict's times are of this handle's clock.  One that was found
+ * within the last two seconds and is `untold` is told once more, as if it had been found here: the
+ * agent before may have ended between the two.  Whoever has heard of it knows it by its number.
  * Errors: FTREE_ERR_NOMEM, FTREE_ERR_INVALID. */
 int ftree_restore(struct ftree *ft, ftree_time now, const struct ftree_verdict *v);
 

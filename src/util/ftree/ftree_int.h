@@ -501,6 +501,8 @@ void ftree_spread_victims(struct ftree *ft, ftree_time now, int32_t from,
                           const struct wire_victims *w);
 void ftree_spread_withdraw(struct ftree *ft, ftree_time now, struct known *k, const char *why);
 void ftree_spread_retell(struct ftree *ft, ftree_time now, int32_t node);
+void ftree_spread_resume(struct ftree *ft, ftree_time now, struct known *k);
+void ftree_spread_was_told(struct ftree *ft, struct known *k);
 void ftree_spread_clear(struct ftree *ft);
 void ftree_spread_undeliverable(struct ftree *ft, ftree_time now, const struct letter *l);
 void ftree_spread_tick(struct ftree *ft, ftree_time now);

@@ -582,11 +582,12 @@ static void tell_heir(struct ftree *ft, ftree_time now)
 }
 
 /* v: room, as ftree_verdict_load() wants it. */
-static void tell_glue(struct ftree *ft, const struct known *k, struct ftree_verdict *v)
+static void tell_glue(struct ftree *ft, const struct known *k, bool untold, struct ftree_verdict *v)
 {
     if (!ft->io->verdict)
         return;
     ftree_verdict_load(ft, k, v);
+    v->untold = untold;
     ft->io->verdict(ft->io_ctx, v);
 }
 
@@ -611,7 +612,7 @@ static struct known *learn(struct ftree *ft, ftree_time now, const struct outlin
     k = &ft->known.items[place];
     ftree_withdraw_watch(ft, now, k);
     if (!o->withdrawn)
-        tell_glue(ft, k, room);
+        tell_glue(ft, k, whole != NULL, room);
     return k;
 }
 
@@ -643,7 +644,7 @@ static void end_known(struct ftree *ft, ftree_time now, struct known *k, ftree_t
     ftree_verdict_set_recheck(ft, k, FTREE_NEVER);
     k->check = 0;
     k->telling = 0; /* nobody need wait for victims any more */
-    tell_glue(ft, k, &v);
+    tell_glue(ft, k, false, &v);
     if (k->reported && ft->io->report) {
         ftree_verdict_load(ft, k, &v);
         ft->io->report(ft->io_ctx, &v);
@@ -797,6 +798,25 @@ static void tell_own(struct ftree *ft, ftree_time now, struct known *k)
     add_own_victims(ft, now, ft->last_telling, &victims);
     k->telling = 0;
     report(ft, k, &victims);
+}
+
+/* The agent before this one may have ended before it had told this. */
+void ftree_spread_resume(struct ftree *ft, ftree_time now, struct known *k)
+{
+    k->told_down = k->reported = false;
+    ftree_verdict_set_up(ft, k, UP_PENDING); /* not at once: others, of the root, may follow */
+    k->up_again = now;
+}
+
+/* Who stood in for this agent has told people of what was still to be told here. */
+void ftree_spread_was_told(struct ftree *ft, struct known *k)
+{
+    if (!k->queued && !k->telling)
+        return;
+    ft->queued -= k->queued;
+    k->queued = false;
+    k->telling = 0;
+    k->told_down = k->reported = true;
 }
 
 /* A verdict found here. */

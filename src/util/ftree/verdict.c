@@ -265,6 +265,7 @@ void ftree_verdict_load(const struct ftree *ft, const struct known *k, struct ft
     v->kind = o->kind;
     v->confidence = o->confidence;
     v->own_only = o->own_only;
+    v->untold = false;
     v->id = o->id;
     v->node = o->node;
     v->rank = o->rank;

@@ -264,6 +264,7 @@ static void tell(void *ctx, const struct ftree_verdict *v)
         faultloc_write(STDERR_FILENO, text);
     free(text);
     free(known);
+    faultloc_board_remember(a->h->board, v); /* people have been told: no successor need */
     if (!v->own_only)
         tell_launcher(a, v);
     if (a->h->settings.action == FAULTLOC_ACTION_ABORT && a->abort_at == FTREE_NEVER && is_fatal(v))
