@@ -53,6 +53,8 @@ rm -rf "$prefix-src" "$prefix-build"
 "$top_srcdir/maint/get-mpich.sh" ${from[@]+"${from[@]}"} "$prefix-src" >"$log" 2>&1 ||
     die "no MPICH source, see $log"
 mkdir "$prefix-build"
-(cd "$prefix-build" && "$prefix-src/configure" --prefix="$prefix" CC="$cc" "${flags[@]}" &&
+# 'make bench' calls this with variables of its own, which MPICH's configure would take for its own
+(unset top_srcdir top_builddir MAKEFLAGS MAKELEVEL MFLAGS
+    cd "$prefix-build" && "$prefix-src/configure" --prefix="$prefix" CC="$cc" "${flags[@]}" &&
     make -j"$(nproc)" && make install) >>"$log" 2>&1 || die "stock MPICH did not build, see $log"
 rm -rf "$prefix-src" "$prefix-build"
