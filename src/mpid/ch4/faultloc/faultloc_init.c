@@ -1033,17 +1033,6 @@ int MPIDI_faultloc_wait(MPIR_Request * req)
 
 /* ---- stop ----------------------------------------------------------------------------------------------- */
 
-/* MPI_Finalize begins.  The barrier of the process manager that it has cannot be left when one does not
- * come; this one can, and after it all who live have come.  Those who know of a loss take part, too:
- * others may wait for them, and not know yet. */
-void MPIDI_faultloc_meet(void)
-{
-    MPIR_Errflag_t errflag = MPIR_ERR_NONE;
-
-    if (local.board && local.helper && MPIR_Process.comm_world)
-        MPIR_Barrier(MPIR_Process.comm_world, &errflag);
-}
-
 void MPIDI_faultloc_finalizing(void)
 {
     if (local.board)

@@ -366,13 +366,13 @@ int MPIDI_faultloc_wait(struct MPIR_Request *req) MPIDI_FAULTLOC_HIDDEN;
 void MPIDI_faultloc_prepare(void) MPIDI_FAULTLOC_HIDDEN;
 int MPIDI_faultloc_start(void) MPIDI_FAULTLOC_HIDDEN;
 int MPIDI_faultloc_peer_is_lost(void) MPIDI_FAULTLOC_HIDDEN;
-void MPIDI_faultloc_meet(void) MPIDI_FAULTLOC_HIDDEN;
+int MPIDI_faultloc_pmi_barrier(void) MPIDI_FAULTLOC_HIDDEN;
 void MPIDI_faultloc_finalizing(void) MPIDI_FAULTLOC_HIDDEN;
 void MPIDI_faultloc_stop(void) MPIDI_FAULTLOC_HIDDEN;
 void MPIDI_faultloc_aborting(void) MPIDI_FAULTLOC_HIDDEN;
 #define MPIDI_FAULTLOC_PREPARE() MPIDI_faultloc_prepare()
 #define MPIDI_FAULTLOC_START() MPIDI_faultloc_start()
-#define MPIDI_FAULTLOC_MEET() MPIDI_faultloc_meet()
+#define MPIDI_FAULTLOC_PMI_BARRIER() MPIDI_faultloc_pmi_barrier()
 #define MPIDI_FAULTLOC_FINALIZING() MPIDI_faultloc_finalizing()
 #define MPIDI_FAULTLOC_STOP() MPIDI_faultloc_stop()
 #define MPIDI_FAULTLOC_PEER_IS_LOST() MPIDI_faultloc_peer_is_lost()
@@ -403,7 +403,7 @@ void MPIDI_faultloc_aborting(void) MPIDI_FAULTLOC_HIDDEN;
 #define MPIDI_FAULTLOC_BEFORE_ABORT(mpi_errno) do { } while (0)
 #define MPIDI_FAULTLOC_PREPARE() do { } while (0)
 #define MPIDI_FAULTLOC_START() MPI_SUCCESS
-#define MPIDI_FAULTLOC_MEET() do { } while (0)
+#define MPIDI_FAULTLOC_PMI_BARRIER() MPIR_pmi_barrier()
 #define MPIDI_FAULTLOC_FINALIZING() do { } while (0)
 #define MPIDI_FAULTLOC_STOP() do { } while (0)
 #define MPIDI_FAULTLOC_PEER_IS_LOST() 0

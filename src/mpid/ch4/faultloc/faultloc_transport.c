@@ -8,6 +8,7 @@
 #include "faultloc_bell.h"
 #include "faultloc_clock.h"
 #include "faultloc_failed.h"
+#include "faultloc_helper.h"
 
 #include <errno.h>
 #ifdef HAVE_CH4_NETMOD_UCX
@@ -241,3 +242,73 @@ int MPIDI_faultloc_ucx_lost_send(MPIDI_av_entry_t * av, int vci, ucs_status_t st
 }
 
 #endif /* HAVE_CH4_NETMOD_UCX */
+
+/* ---- the end of the job ---------------------------------------------------------------------- */
+
+static struct {
+    sem_t over;
+    int mpi_errno;
+} barrier;
+
+static void *wait_in_barrier(void *arg)
+{
+    barrier.mpi_errno = MPIR_pmi_barrier();
+    sem_post(&barrier.over);
+    return NULL;
+}
+
+static bool barrier_is_over(void)
+{
+    struct timespec until;
+
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += 1000000;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    return !sem_timedwait(&barrier.over, &until);
+}
+
+static void turn_network(void)
+{
+#ifdef HAVE_CH4_NETMOD_UCX
+    for (int i = 0; i < MPIDI_UCX_global.num_vnis; i++)
+        ucp_worker_progress(MPIDI_UCX_global.ctx[i].worker);
+#endif
+}
+
+/* The thread waits in read(), where it can be ended.  The library of another process manager may hold a
+ * lock there: then it is waited for. */
+static bool can_leave(void)
+{
+#ifdef USE_PMI1_API
+    return MPIDI_faultloc_peer_is_lost();
+#else
+    return false;
+#endif
+}
+
+/* The process manager's barrier at the end of MPI_Finalize, in a thread of its own.  It blocks, and while
+ * a rank waits in it the other ends of its connections would wait in vain: over TCP most jobs of stock
+ * MPICH hang which end with MPI_Barrier and MPI_Finalize.  And a lost rank never comes to it. */
+int MPIDI_faultloc_pmi_barrier(void)
+{
+    pthread_t thread;
+
+    barrier.mpi_errno = MPI_SUCCESS;
+    if (!MPIDI_faultloc_board() || sem_init(&barrier.over, 0, 0))
+        return MPIR_pmi_barrier();
+    if (faultloc_thread_start(&thread, wait_in_barrier, NULL)) {
+        sem_destroy(&barrier.over);
+        return MPIR_pmi_barrier();
+    }
+    while (!barrier_is_over()) {
+        turn_network();
+        if (can_leave()) {
+            pthread_cancel(thread);
+            break;
+        }
+    }
+    pthread_join(thread, NULL);
+    sem_destroy(&barrier.over);
+    return barrier.mpi_errno;
+}
