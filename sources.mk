@@ -315,6 +315,7 @@ cluster_tests = \
     test/cluster/test_root.sh \
     test/cluster/test_root_and_substitute.sh \
     test/cluster/test_rules_reload.sh \
+    test/cluster/test_slurm.sh \
     test/cluster/test_stop.sh \
     test/cluster/test_stranger.sh \
     test/cluster/test_symptom_storm.sh \

@@ -20,7 +20,7 @@ usage() {
 Usage: maint/packages.sh [--list | --missing | --install]
 
 The Debian (and Ubuntu) packages that building, testing and the demo need. Not among them, because
-they bring daemons: slurm-wlm and munge, without which test/cluster/slurm_jobs.sh is skipped.
+they bring daemons: slurm-wlm and munge, without which test/cluster/test_slurm.sh is skipped.
 
   --list     print them (the default)
   --missing  print those that are not installed

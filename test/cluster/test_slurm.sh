@@ -30,12 +30,21 @@ finish() {
 bad() {
     echo "FAILED: $*"
     sed 's/^/    job: /' "$work/err" 2>/dev/null || :
+    sed 's/^/    log: /' "$work/syslog" 2>/dev/null || :
     exit 1
 }
 ok() { echo "ok: $*"; }
 
 # await SECONDS WHAT COMMAND...
 await() { wait_until "$1" "${@:3}" || bad "waited in vain: $2"; }
+
+# What a trigger says goes to the system's log, which is not to be read here.
+catch_log() {
+    mkdir "$work/bin"
+    printf '#!/bin/sh\necho "$*" >>%q\n' "$work/syslog" >"$work/bin/logger"
+    chmod +x "$work/bin/logger"
+    PATH=$work/bin:$PATH
+}
 
 # by_slurm COMMAND...: on the login host. 'exec' replaces a shell: not this one.
 by_slurm() { "$here/slurm" exec --name $name -- "$@"; }
@@ -63,7 +72,12 @@ all_ranks_run() {
 
 rank_pid() { cut -d' ' -f2 "$work/pids/rank.$1"; }
 report() { echo "$work"/faultloc-*.json; }
-reported() { jq -e '.verdicts | length > 0' "$(report)" >/dev/null 2>&1; }
+reported() {
+    jq -e '.verdicts | length > 0' "$(report)" >/dev/null 2>&1 && return
+    running "$JOB" || bad "the job ended without a verdict"
+    [ ! -s "$work/syslog" ] || bad "the trigger of Slurm could not do its work"
+    return 1
+}
 
 # expect CLASS COMPONENT HOW: one verdict, while the step runs, in a report with the step's name. Of a
 # crash the others abort once the verdict is known, at which Slurm ends the step.
@@ -99,6 +113,9 @@ trap 'exit 143' TERM INT HUP
 alltoall=$(find_program alltoall)
 anysource=$(find_program anysource)
 export FAULTLOC_PROGRAM=${FAULTLOC_PROGRAM:-$MPI/bin/faultloc}
+[ -x "$FAULTLOC_PROGRAM" ] ||
+    bad "no program $FAULTLOC_PROGRAM to tell the agents: install it, or set FAULTLOC_PROGRAM"
+catch_log
 srun=(srun --nodes=4 --ntasks-per-node=1 --mpi=pmi2 --no-kill --kill-on-bad-exit=0 --wait=0)
 
 "$here/cluster" up --name $name --hosts 4 --quiet
