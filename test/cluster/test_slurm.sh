@@ -92,7 +92,7 @@ expect() {
     [ "$(basename "$(report)")" = "faultloc-$id.json" ] || bad "$3: the file is $(report)"
     [ "$1" = process-crash ] || by_slurm squeue -h -s -o %i | grep -qxF "$id" ||
         bad "$3: Slurm has ended step $id"
-    ok "$3: $said; step $id runs"
+    ok "$3: $said, in step $id"
 }
 
 end_job() {
