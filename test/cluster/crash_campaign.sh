@@ -215,7 +215,10 @@ judge_report() {
         proxy | power-off) [ -n "$got" ] || blame "no verdict" ;;
         *)
             want=$(tr , '\n' <<<"$DEAD" | sed 's/^/process-crash:/' | sort | paste -sd' ')
-            [ "$got" = "$want" ] || blame "verdicts are '$got', not '$want'" ;;
+            # who is killed in MPI_Finalize after it came to the last barrier keeps nobody: the
+            # others may have ended before an agent could ask
+            [ "$got" = "$want" ] || [ "$kind$got" = finalize ] ||
+                blame "verdicts are '$got', not '$want'" ;;
     esac
 }
 
