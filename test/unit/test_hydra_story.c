@@ -100,6 +100,19 @@ static void is_printed(const char *want)
 
 /* ---- who was the first, and mpiexec's exit code ---------------------------------------------- */
 
+START_TEST(who_is_located)
+{
+    begin();
+    ck_assert(!HYD_faultloc_story_is_located(&story, 0, 2));
+    rule(10, 5, 2, -1, -1);
+    ck_assert(HYD_faultloc_story_is_located(&story, 0, 2));
+    ck_assert(!HYD_faultloc_story_is_located(&story, 0, 3));
+    ck_assert(!HYD_faultloc_story_is_located(&story, 1, 2)); /* another process group's */
+    withdraw(5);
+    ck_assert(!HYD_faultloc_story_is_located(&story, 0, 2));
+}
+END_TEST
+
 START_TEST(nothing_happened)
 {
     begin();
@@ -388,6 +401,7 @@ END_TEST
 SUITE("hydra_story")
 {
     TEST(nothing_happened);
+    TEST(who_is_located);
     TEST_ROWS(each_end_has_its_code, COUNT(ends));
     TEST(some_ends_are_none);
     TEST(the_located_one_was_the_first);

@@ -21,7 +21,7 @@
 struct process {
     bool finalized, ended, killed;
     struct HYD_faultloc_end end;
-    bool wait_for_agent; /* nobody took its symptom yet */
+    bool crashed; /* each agent that comes is told: the one before may have ended too soon */
     int group; /* its control group */
 };
 
@@ -94,8 +94,8 @@ static bool tell_end(struct process *p)
     char symptom[HYD_FAULTLOC_SYMPTOM];
 
     HYD_faultloc_symptom(&p->end, symptom, sizeof(symptom));
+    p->crashed = true;
     p->end.told = tell_agent(symptom);
-    p->wait_for_agent = !p->end.told;
     return p->end.told;
 }
 
@@ -119,7 +119,7 @@ static HYD_status hear_hello(const struct faultloc_launcher_word *word)
     me.agent_seen = true;
     for (int i = 0; i < count_processes() && !status; i++) {
         struct process *p = &me.process[i];
-        if (p->wait_for_agent && tell_end(p))
+        if (p->crashed && tell_end(p))
             status = send_end(p, HYD_FAULTLOC_TOLD);
     }
     return status;

@@ -27,6 +27,7 @@ struct errand {
     int64_t due; /* when the next proxy is to be asked */
     int asked; /* how many have been */
     const struct HYD_proxy *origin; /* not to be asked: its agent was */
+    const struct HYD_proxy *taken; /* whose agent took it; NULL: none did */
     char symptom[HYD_FAULTLOC_SYMPTOM];
 };
 
@@ -177,7 +178,9 @@ HYD_status HYD_faultloc_server_init(struct HYD_exec *execs)
 
 /* ---- symptoms that another agent is to be told ----------------------------------------------- */
 
-static void add_errand(const struct HYD_proxy *origin, int rank, const char *symptom, int64_t due)
+/* NULL: out of memory; the grace time ends, too. */
+static struct errand *add_errand(const struct HYD_proxy *origin, int rank, const char *symptom,
+                                 int64_t due)
 {
     struct errand *more = me.errand;
 
@@ -186,11 +189,12 @@ static void add_errand(const struct HYD_proxy *origin, int rank, const char *sym
         more = MPL_realloc(me.errand, (size_t) me.room * sizeof(*more), MPL_MEM_PM);
     }
     if (!more)
-        return; /* the grace time ends, too */
+        return NULL;
     me.errand = more;
     me.errand[me.errands] =
         (struct errand){.pgid = origin->pg->pgid, .rank = rank, .due = due, .origin = origin};
-    snprintf(me.errand[me.errands++].symptom, HYD_FAULTLOC_SYMPTOM, "%s", symptom);
+    snprintf(me.errand[me.errands].symptom, HYD_FAULTLOC_SYMPTOM, "%s", symptom);
+    return &me.errand[me.errands++];
 }
 
 static bool send_errand(struct HYD_proxy *proxy, int number)
@@ -243,13 +247,30 @@ static void run_errands(int64_t now)
 static void note_told(const struct HYD_proxy *proxy, const struct HYD_faultloc_msg *msg)
 {
     if (msg->ref > 0 && msg->ref <= me.errands) {
-        me.errand[msg->ref - 1].done |= msg->end.told;
-        me.errand[msg->ref - 1].due = 0;
+        struct errand *e = &me.errand[msg->ref - 1];
+        e->done |= msg->end.told;
+        e->due = 0;
+        if (msg->end.told)
+            e->taken = proxy;
         return;
     }
     for (int i = 0; i < me.errands; i++)
         if (me.errand[i].origin == proxy && me.errand[i].rank == msg->end.rank)
             me.errand[i].done |= msg->end.told;
+}
+
+/* The agent of this proxy's node may have ended, and with it what it had taken and not judged. */
+static void hand_on(const struct HYD_proxy *proxy)
+{
+    for (int i = 0; i < me.errands; i++) {
+        struct errand *e = &me.errand[i];
+        if (e->taken != proxy || HYD_faultloc_story_is_located(&me.story, e->pgid, e->rank))
+            continue;
+        e->taken = NULL;
+        e->done = false;
+        e->asked = 0;
+        e->due = 0;
+    }
 }
 
 /* ---- what comes from proxies ----------------------------------------------------------------- */
@@ -277,12 +298,19 @@ static void note(const struct HYD_proxy *proxy, int kind, const struct HYD_fault
 static void note_end(const struct HYD_proxy *proxy, const struct HYD_faultloc_end *end)
 {
     char symptom[HYD_FAULTLOC_SYMPTOM];
+    struct errand *e;
 
     note(proxy, HYD_FAULTLOC_FACT_END, end);
-    if (!HYD_faultloc_is_crash(end) || !end->agent || end->finalized || end->told)
+    hand_on(proxy);
+    if (!HYD_faultloc_is_crash(end) || !end->agent || end->finalized)
         return;
     HYD_faultloc_symptom(end, symptom, sizeof(symptom));
-    add_errand(proxy, end->rank, symptom, HYD_faultloc_now_ms() + (end->others ? SUCCESSOR_MS : 0));
+    e = add_errand(proxy, end->rank, symptom,
+                   HYD_faultloc_now_ms() + (end->others ? SUCCESSOR_MS : 0));
+    if (e && end->told) {
+        e->done = true;
+        e->taken = proxy;
+    }
 }
 
 /* Where a verdict says that ranks are gone, their proxy may be, and nothing tells us. */
@@ -358,6 +386,7 @@ static void note_lost(const struct HYD_proxy *proxy)
     char symptom[HYD_FAULTLOC_SYMPTOM], host[256];
 
     me.some_lost = true;
+    hand_on(proxy);
     snprintf(symptom, sizeof(symptom),
              "{\"kind\": \"proxy-lost\", \"component\": \"node %s\", "
              "\"severity\": \"fatal\", \"detail\": \"hydra's proxy there is gone\"}",

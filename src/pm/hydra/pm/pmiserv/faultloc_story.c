@@ -114,6 +114,13 @@ static const struct HYD_faultloc_ruling *as_component(const struct HYD_faultloc_
     return NULL;
 }
 
+bool HYD_faultloc_story_is_located(const struct HYD_faultloc_story *s, int pgid, int rank)
+{
+    const struct HYD_faultloc_fact f = {.pgid = pgid, .end = {.rank = rank}};
+
+    return as_component(s, &f) != NULL;
+}
+
 /* Who was a victim long before it ended did not end because of that. */
 static const struct HYD_faultloc_ruling *as_victim(const struct HYD_faultloc_story *s,
                                                    const struct HYD_faultloc_fact *f)

@@ -65,6 +65,9 @@ int64_t HYD_faultloc_story_deadline(const struct HYD_faultloc_story *s, bool lis
 /* Purpose: the place in `fact` of who was the first; -1: nobody ended badly. */
 int HYD_faultloc_story_first(const struct HYD_faultloc_story *s);
 
+/* Purpose: true if a verdict that stands says that this rank is at fault. */
+bool HYD_faultloc_story_is_located(const struct HYD_faultloc_story *s, int pgid, int rank);
+
 /* Purpose: true if this one is a victim of a fault that was located. */
 bool HYD_faultloc_story_is_consequence(const struct HYD_faultloc_story *s, int fact);
 
