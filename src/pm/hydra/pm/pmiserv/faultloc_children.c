@@ -9,11 +9,15 @@
 
 #include <time.h>
 
-/* A signal may come at any time; who waits in poll() is woken by a byte. */
+/* A signal may come at any time; who waits in poll() is woken by what its handler writes. */
 static struct {
-    int bytes[2]; /* a pipe: one for each SIGCHLD */
+    int pids[2]; /* a pipe */
     bool *some_ended;
-} me = {.bytes = {-1, -1}};
+    pid_t ended[64]; /* a ring; of more than it holds the first are kept */
+    unsigned in, out;
+} me = {.pids = {-1, -1}};
+
+#define ENDED (sizeof(me.ended) / sizeof(me.ended[0]))
 
 int64_t HYD_faultloc_now_ms(void)
 {
@@ -23,37 +27,49 @@ int64_t HYD_faultloc_now_ms(void)
     return (int64_t) t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-static void note_end(int signum)
+static void note_end(int signum, siginfo_t *info, void *context)
 {
     int saved = errno;
 
     (void) signum;
-    if (write(me.bytes[1], "", 1) < 0) {
+    (void) context;
+    if (write(me.pids[1], &info->si_pid, sizeof(info->si_pid)) < 0) {
         /* it is full: there is enough to read */
     }
     errno = saved;
 }
 
-static HYD_status bytes_cb(int fd, HYD_event_t events, void *userp)
+static HYD_status pids_cb(int fd, HYD_event_t events, void *userp)
 {
-    char bytes[64];
+    pid_t pid;
 
     (void) events;
     (void) userp;
-    while (read(fd, bytes, sizeof(bytes)) > 0)
+    while (read(fd, &pid, sizeof(pid)) == (ssize_t) sizeof(pid)) {
         *me.some_ended = true;
+        if (me.in - me.out < ENDED)
+            me.ended[me.in++ % ENDED] = pid;
+    }
     return HYD_SUCCESS;
 }
 
-static void ignore(int signum)
+pid_t HYD_faultloc_children_next(void)
+{
+    return me.out == me.in ? 0 : me.ended[me.out++ % ENDED];
+}
+
+static void ignore(int signum, siginfo_t *info, void *context)
 {
     (void) signum;
+    (void) info;
+    (void) context;
 }
 
 /* As HYDU_set_signal, but no write of hydra's is interrupted, which it takes for an error. */
-static void handle(int signum, void (*handler)(int))
+static void handle(int signum, void (*handler)(int, siginfo_t *, void *))
 {
-    struct sigaction a = {.sa_handler = handler, .sa_flags = SA_RESTART | SA_NOCLDSTOP};
+    struct sigaction a = {.sa_sigaction = handler,
+                          .sa_flags = SA_RESTART | SA_NOCLDSTOP | SA_SIGINFO};
 
     sigemptyset(&a.sa_mask);
     sigaction(signum, &a, NULL);
@@ -64,9 +80,9 @@ HYD_status HYD_faultloc_children_watch(bool *some_ended)
     HYD_status status = HYD_SUCCESS;
 
     me.some_ended = some_ended;
-    if (pipe2(me.bytes, O_CLOEXEC | O_NONBLOCK))
+    if (pipe2(me.pids, O_CLOEXEC | O_NONBLOCK))
         HYDU_ERR_SETANDJUMP(status, HYD_INTERNAL_ERROR, "pipe error (%s)\n", MPL_strerror(errno));
-    status = HYDT_dmx_register_fd(1, &me.bytes[0], HYD_POLLIN, NULL, bytes_cb);
+    status = HYDT_dmx_register_fd(1, &me.pids[0], HYD_POLLIN, NULL, pids_cb);
     HYDU_ERR_POP(status, "unable to register fd\n");
     handle(SIGCHLD, note_end);
     handle(SIGPIPE, ignore); /* not SIG_IGN, which children would inherit */

@@ -382,19 +382,31 @@ static HYD_status has_ended(int i, int status, const struct rusage *used)
     return send_end(p, HYD_FAULTLOC_END);
 }
 
-static HYD_status look_for_ends(void)
+/* pid 0: whichever they are. */
+static HYD_status look_for(pid_t pid)
 {
     HYD_status status = HYD_SUCCESS;
     struct rusage used;
     int ret;
 
-    me.some_ended = false;
     for (int i = 0; i < count_processes() && !status; i++) {
-        pid_t pid = HYD_pmcd_pmip.downstream.pid[i];
-        if (!me.process[i].ended && wait4(pid, &ret, WNOHANG, &used) == pid)
+        pid_t own = HYD_pmcd_pmip.downstream.pid[i];
+        if ((!pid || own == pid) && !me.process[i].ended && wait4(own, &ret, WNOHANG, &used) == own)
             status = has_ended(i, ret, &used);
     }
     return status;
+}
+
+/* Those first of which is known that they were. */
+static HYD_status look_for_ends(void)
+{
+    HYD_status status = HYD_SUCCESS;
+    pid_t pid;
+
+    me.some_ended = false;
+    while (!status && (pid = HYD_faultloc_children_next()))
+        status = look_for(pid);
+    return status ? status : look_for(0);
 }
 
 static bool all_ended(void)
