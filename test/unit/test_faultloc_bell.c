@@ -63,6 +63,31 @@ START_TEST(it_rings)
 }
 END_TEST
 
+static bool has_error(int fd)
+{
+    struct pollfd p = {.fd = fd};
+
+    return poll(&p, 1, 0) == 1 && (p.revents & POLLERR);
+}
+
+START_TEST(who_watches_it_sees_it_taken_down)
+{
+    struct faultloc_board *b = make();
+    int fd[2], watch;
+
+    ck_assert_int_eq(faultloc_bell_watch(b), -1);
+    ck_assert_int_eq(faultloc_bell_open(b, fd), 0);
+    watch = faultloc_bell_watch(b);
+    ck_assert_int_ge(watch, 0);
+    ck_assert(faultloc_bell_ring(b));
+    ck_assert(!has_error(watch));
+    faultloc_bell_close(b, fd);
+    ck_assert(has_error(watch));
+    close(watch);
+    faultloc_board_unmap(b);
+}
+END_TEST
+
 START_TEST(ringing_it_too_often_does_not_block)
 {
     struct faultloc_board *b = make();
@@ -184,6 +209,7 @@ END_TEST
 SUITE("faultloc_bell")
 {
     TEST(it_rings);
+    TEST(who_watches_it_sees_it_taken_down);
     TEST(ringing_it_too_often_does_not_block);
     TEST(the_next_agent_has_one_of_its_own);
     TEST(nothing_is_written_to_what_took_its_number);

@@ -747,6 +747,18 @@ START_TEST(who_quits_leaves_the_office_to_who_stays)
 }
 END_TEST
 
+/* As a process that aborts, and waits for the launcher to end it. */
+START_TEST(who_quits_and_stays_leaves_the_office_all_the_same)
+{
+    start_job(2, 2);
+    ck_assert_int_eq(ask(&rank[0], 'a'), 'a');
+    UNTIL(is_agent(&rank[1]));
+    ck_assert_int_eq(kill(rank[0].process.pid, 0), 0);
+    ck_assert_int_eq(verdicts(), 0);
+    end_job();
+}
+END_TEST
+
 START_TEST(a_stopped_process_alone_on_its_node_is_told)
 {
     start_job(2, 1);
@@ -1040,6 +1052,7 @@ SUITE("faultloc_helper")
     TEST(a_lost_process_alone_on_its_node_is_told);
     TEST(who_quits_in_the_middle_of_the_job_has_not_crashed);
     TEST(who_quits_leaves_the_office_to_who_stays);
+    TEST(who_quits_and_stays_leaves_the_office_all_the_same);
     TEST(a_stopped_process_alone_on_its_node_is_told);
     TEST(a_stopped_agent_is_told_by_its_deputy);
     TEST(a_long_wait_is_no_fault);

@@ -601,6 +601,10 @@ bool ftree_may_go(const struct ftree *ft);
  * victims of a verdict: if it ends now that may be lost with it. */
 bool ftree_has_unsaid(const struct ftree *ft);
 
+/* Purpose: true while a verdict waits here to be told upward, because who would hear it is silent and
+ * just being asked: if this node ends now that may be lost with it. */
+bool ftree_has_untold(const struct ftree *ft);
+
 /* ---- succession ------------------------------------------------------------------------------ */
 
 /* Purpose: hands a verdict that is already known (from the agent before this one) to a new

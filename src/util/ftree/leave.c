@@ -147,6 +147,14 @@ bool ftree_has_unsaid(const struct ftree *ft)
     return !ftree_outbox_is_empty(ft) || ftree_spread_is_gathering(ft);
 }
 
+bool ftree_has_untold(const struct ftree *ft)
+{
+    for (int32_t i = 0; i < ft->known.n && ft->unsent > 0; i++)
+        if (ft->known.items[i].up == UP_PENDING)
+            return true;
+    return false;
+}
+
 bool ftree_may_go(const struct ftree *ft)
 {
     /* what is still in the box (a release on its way down) must have been acknowledged, and a

@@ -742,6 +742,10 @@ static bool may_leave(struct agent *a)
         /* else the set is ready for ever; `wake` may be written only now */
         epoll_ctl(a->epoll, EPOLL_CTL_DEL, a->h->wake, NULL);
     }
+    if (a->h->quitting && ftree_has_untold(a->ft) && now < a->leave_by) {
+        a->look_at = now + LEAVE_LOOK;
+        return false;
+    }
     if (a->h->quitting && !faultloc_watch_all_left(&a->h->watch)) {
         /* a process that stays is the next agent, but knows nothing of what is just being asked */
         a->look_at = now + LEAVE_LOOK;

@@ -58,25 +58,38 @@ void faultloc_bell_close(struct faultloc_board *b, int fd[2])
     fd[0] = fd[1] = -1;
 }
 
-bool faultloc_bell_ring(const struct faultloc_board *b)
+static bool is_bell(const struct faultloc_board *b, const struct stat *st)
+{
+    return S_ISFIFO(st->st_mode) && (uint64_t) st->st_ino == b->bell_inode;
+}
+
+int faultloc_bell_watch(const struct faultloc_board *b)
 {
     char path[64];
     struct stat st;
     int pid = b->bell_pid, fd;
-    bool rang;
 
     if (pid <= 0)
-        return false;
+        return -1;
     snprintf(path, sizeof(path), "/proc/%d/fd/%d", pid, (int) b->bell_fd);
     /* the agent may have died, and its numbers may be another's: not even opened is what is no pipe */
-    if (stat(path, &st) || !S_ISFIFO(st.st_mode) || (uint64_t) st.st_ino != b->bell_inode)
-        return false;
+    if (stat(path, &st) || !is_bell(b, &st))
+        return -1;
     fd = open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (fd < 0)
-        return false;
-    rang = fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode) && (uint64_t) st.st_ino == b->bell_inode &&
-           (write(fd, "", 1) == 1 || errno == EAGAIN); /* full: it rings already */
-    close(fd);
+    if (fd >= 0 && (fstat(fd, &st) || !is_bell(b, &st))) {
+        close(fd);
+        fd = -1;
+    }
+    return fd;
+}
+
+bool faultloc_bell_ring(const struct faultloc_board *b)
+{
+    int fd = faultloc_bell_watch(b);
+    bool rang = fd >= 0 && (write(fd, "", 1) == 1 || errno == EAGAIN); /* full: it rings already */
+
+    if (fd >= 0)
+        close(fd);
     return rang;
 }
 
@@ -120,16 +133,16 @@ bool faultloc_told_read(const struct faultloc_told *told, const struct ftree_job
             continue;
         at = at < now ? at : now; /* it may have been noted since */
         reset = !is_unreachable(error);
-        *s = (struct ftree_symptom){
-            .kind = reset ? FTREE_SYMPTOM_PEER_RESET : FTREE_SYMPTOM_PEER_UNREACHABLE,
-            .about = {.kind = reset ? FTREE_KIND_RANK : FTREE_KIND_NODE,
-                      .node = job->rank_node ? job->rank_node[rank] : rank,
-                      .rank = rank,
-                      .switch_ = FTREE_NONE},
-            .count = 1,
-            .error = error,
-            .first = at,
-            .last = at};
+        *s = (struct ftree_symptom){.kind = reset ? FTREE_SYMPTOM_PEER_RESET
+                                                  : FTREE_SYMPTOM_PEER_UNREACHABLE,
+                                    .about = {.kind = reset ? FTREE_KIND_RANK : FTREE_KIND_NODE,
+                                              .node = job->rank_node ? job->rank_node[rank] : rank,
+                                              .rank = rank,
+                                              .switch_ = FTREE_NONE},
+                                    .count = 1,
+                                    .error = error,
+                                    .first = at,
+                                    .last = at};
         s->severity = ftree_symptom_info(s->kind)->severity;
         snprintf(s->detail, sizeof(s->detail), "told by the transport");
         ++*heard;

@@ -31,6 +31,12 @@ void faultloc_bell_hush(int fd);
 /* Purpose: takes it down, unless somebody else's hangs there by now. */
 void faultloc_bell_close(struct faultloc_board *b, int fd[2]);
 
+/* Purpose: for the deputy: a descriptor, to be closed by the caller, on which poll(2) tells an error
+ * (EPOLLERR, whatever is asked for) once this bell has been taken down or its process has ended.
+ * An agent may leave its office while its process stays: one that aborts waits for the launcher.
+ * -1: there is no bell now. */
+int faultloc_bell_watch(const struct faultloc_board *b);
+
 /* Purpose: rings.  Returns false where nobody can be hearing it. */
 bool faultloc_bell_ring(const struct faultloc_board *b);
 

@@ -5,6 +5,7 @@
 
 #include "faultloc_helper.h"
 
+#include "faultloc_bell.h"
 #include "faultloc_proc.h"
 
 #include <errno.h>
@@ -14,8 +15,9 @@
 
 /*
  * The deputy is asked only when the agent connects but does not answer, or does not even connect,
- * and says how the processes of its node are.  It watches the agent's process by a pidfd, so that
- * it sleeps in the kernel, too; the mutex then says who succeeds.  Only where the node is the whole
+ * and says how the processes of its node are.  It watches the agent's process by a pidfd, and its bell
+ * in case it leaves its office before, so that it sleeps in the kernel, too; the mutex then says who
+ * succeeds.  Only where the node is the whole
  * job does it wake by itself, once per stall limit: no other node would ask why the agent is mute.
  */
 
@@ -25,13 +27,16 @@
 enum tag {
     TAG_CHANNEL,
     TAG_WAKE,
-    TAG_AGENT
+    TAG_AGENT,
+    TAG_BELL
 };
 
 struct deputy {
     struct faultloc_helper *h;
     struct faultloc_channel *channel;
     int epoll, agent_fd;
+    int bell; /* the agent's; -1: it has none yet */
+    ftree_time bell_at; /* when to look for it, FTREE_NEVER: it is found */
     bool broken; /* has nothing to wait on any more */
     ftree_time retry; /* when to try for the office, FTREE_NEVER: when the agent's process ends */
     ftree_time look; /* when to see whether the agent is stopped, FTREE_NEVER: others would ask */
@@ -73,6 +78,7 @@ static bool open_deputy(struct deputy *d, struct faultloc_helper *h)
     *d = (struct deputy){.h = h,
                          .epoll = epoll_create1(EPOLL_CLOEXEC),
                          .retry = FTREE_NEVER,
+                         .bell = -1,
                          .look = h->job.nodes == 1 ? faultloc_now() : FTREE_NEVER};
     d->agent_fd = -1;
     d->states = malloc((size_t) h->board->slots * sizeof(*d->states));
@@ -88,8 +94,21 @@ static bool open_deputy(struct deputy *d, struct faultloc_helper *h)
     return true;
 }
 
+/* The agent may not have it yet. */
+static void watch_bell(struct deputy *d, ftree_time now)
+{
+    struct epoll_event e = {.events = 0, .data.u64 = TAG_BELL};
+
+    d->bell = faultloc_bell_watch(d->h->board);
+    d->bell_at = d->bell < 0 ? now + WATCH_NS : FTREE_NEVER;
+    if (d->bell >= 0)
+        epoll_ctl(d->epoll, EPOLL_CTL_ADD, d->bell, &e);
+}
+
 static void close_deputy(struct deputy *d)
 {
+    if (d->bell >= 0)
+        close(d->bell);
     faultloc_helper_channel_end(d->h, d->channel);
     free(d->states);
     if (d->agent_fd >= 0)
@@ -102,6 +121,7 @@ static ftree_time next_event(const struct deputy *d)
 {
     ftree_time t = d->retry < d->look ? d->retry : d->look, due;
 
+    t = d->bell_at < t ? d->bell_at : t;
     if (!d->channel)
         return t;
     due = faultloc_channel_deadline(d->channel);
@@ -124,10 +144,12 @@ static bool turn(struct deputy *d)
     if (d->channel)
         faultloc_channel_process(d->channel, now);
     for (int i = 0; i < n; i++)
-        if (tags[i] == TAG_AGENT) {
-            epoll_ctl(d->epoll, EPOLL_CTL_DEL, d->agent_fd, NULL);
+        if (tags[i] == TAG_AGENT || tags[i] == TAG_BELL) {
+            epoll_ctl(d->epoll, EPOLL_CTL_DEL, tags[i] == TAG_AGENT ? d->agent_fd : d->bell, NULL);
             d->retry = now;
         }
+    if (now >= d->bell_at)
+        watch_bell(d, now);
     if (now >= d->look) {
         faultloc_agent_stand_in(d->h);
         d->look = faultloc_now() + d->h->settings.stall;
