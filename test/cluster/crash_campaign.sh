@@ -128,6 +128,8 @@ plan() {
     if [ "$kind" = two ]; then
         other=$(((FIRST + 1 + RANDOM % (size - 1)) % size))
         DEAD=$FIRST,$other ARGS=(--how kill --gap-ms 50)
+        # a process needs a processor to end, too: where many share one, 50 ms are no order
+        [ $size -le $((2 * $(nproc))) ] || FIRST=$DEAD
     fi
     case $kind in
         proxy | mpiexec | power-off) ARGS=(--ranks -) FIRST= DEAD= ;;
