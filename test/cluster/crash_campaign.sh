@@ -10,7 +10,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 cluster=$here/cluster
 
 all_kinds="kill segv bus abort exit _exit exit0 _exit0 memory two mpi-abort init finalize after"
-all_kinds+=" proxy mpiexec power-off"
+all_kinds+=" proxy mpiexec power-off busy busy-off no-cleanup no-cleanup-end"
 
 usage() {
     cat <<END
@@ -32,6 +32,12 @@ process is left on any host. Prints a table.
                       after                  exit code 3 after MPI_Finalize
                       proxy mpiexec          hydra's proxy on a host, or mpiexec, killed
                       power-off              the host of mpiexec's first proxy is off
+                      busy                   killed while another rank is stopped and hosts are
+                                             being asked because of it
+                      busy-off               killed while another host loses its power
+                      no-cleanup             killed where the others go on and end well, by
+                                             mpiexec -disable-auto-cleanup
+                      no-cleanup-end         the same, while they are in MPI_Finalize
   --hosts N         hosts (4)
   --ppn K,K,...     ranks per host (1,4)
   --runs N          runs of each (1)
@@ -103,14 +109,14 @@ make_group() {
 }
 leave_group() { [ -z "$group" ] || rmdir "$group" 2>/dev/null || :; group=; }
 
-# Fills ARGS (of the program), FIRST (the ranks that may be named first), DEAD (all that end), CODE
+# Fills PROGRAM, ARGS (of the program), OPTIONS (of the job), FIRST (the ranks that may be named first), DEAD (all that end), CODE
 # (mpiexec's) and HOW (what the first line says).
 plan() {
     local size=$((hosts * ppn)) other
     FIRST=$((RANDOM % size)) CODE=137 HOW='signal 9 (SIGKILL)'
-    ARGS=(--how "$kind")
+    PROGRAM=die ARGS=(--how "$kind") OPTIONS=() OTHER='' OTHERS=''
     case $kind in
-        kill | init | finalize) ;;
+        kill | init | finalize | busy | busy-off | no-cleanup*) ;;
         segv) CODE=139 HOW='signal 11 (SIGSEGV)' ;;
         bus) CODE=135 HOW='signal 7 (SIGBUS)' ;;
         abort) CODE=134 HOW='signal 6 (SIGABRT)' ;;
@@ -133,6 +139,10 @@ plan() {
     fi
     case $kind in
         proxy | mpiexec | power-off) ARGS=(--ranks -) FIRST= DEAD= ;;
+        busy | busy-off) ARGS=(--ranks -) ;;
+        no-cleanup*)
+            PROGRAM=outlive ARGS=(--rank "$DEAD") OPTIONS=(--mpiexec-arg -disable-auto-cleanup)
+            [ "$kind" = no-cleanup ] || ARGS+=(--when finalize) ;;
         *) ARGS+=(--ranks "$DEAD") ;;
     esac
 }
@@ -140,7 +150,8 @@ plan() {
 start_job() {
     export MPIR_CVAR_FAULTLOC_TRACE=$work/trace
     "$cluster" run --name "$name" --hosts "$hosts" --ppn "$ppn" --faultloc --quiet \
-        --env MPIR_CVAR_FAULTLOC_REPORT="$work/report.json" -- die "${ARGS[@]}" \
+        --env MPIR_CVAR_FAULTLOC_REPORT="$work/report.json" ${OPTIONS[@]+"${OPTIONS[@]}"} \
+        -- $PROGRAM "${ARGS[@]}" \
         </dev/null >"$work/out" 2>"$work/err" &
     pid=$!
 }
@@ -164,10 +175,17 @@ proxy_pid() {
     done
 }
 
+place() { cat "$job/pids/rank.$1" 2>/dev/null || :; }
+host_of() { local p; p=$(place "$1"); echo "${p% *}"; }
+pid_of() { local p; p=$(place "$1"); echo "${p#* }"; }
+ranks_of() {
+    grep -l "^$1 " "$job"/pids/rank.* | sed 's/.*rank\.//' | sort -n | paste -sd,
+}
+
 # The rank that is to take memory gets little of it.
 confine() {
     await 60 test -s "$job/pids/rank.$FIRST" || { blame "rank $FIRST did not start"; return; }
-    cut -d' ' -f2 "$job/pids/rank.$FIRST" >"$group/cgroup.procs" &&
+    pid_of "$FIRST" >"$group/cgroup.procs" &&
         : >"$job/pids/in-group"
 }
 
@@ -184,14 +202,47 @@ strike() {
             host=h1
             "$cluster" fault --name "$name" --quiet power-off h1 ;;
     esac
-    DEAD=$(grep -l "^$host " "$job"/pids/rank.* | sed 's/.*rank\.//' | sort -n | paste -sd,)
+    DEAD=$(ranks_of $host)
     FIRST=$DEAD
+}
+
+# Fills VICTIM with the pid of the rank that is to be killed, and OTHER with another fault's verdict
+# "CLASS:RANKS": that of another rank, or of another host than the victim's.
+choose_other() {
+    local rank host size=$((hosts * ppn))
+    VICTIM=$(pid_of "$FIRST")
+    rank=$(((FIRST + 1 + RANDOM % (size - 1)) % size))
+    if [ "$kind" = busy ]; then
+        OTHER=process-stopped:$rank OTHERS=$rank
+        return
+    fi
+    host=$(host_of "$rank")
+    [ "$host" != "$(host_of "$FIRST")" ] || host=$(host_of $(((FIRST + ppn) % size)))
+    OTHERS=$(ranks_of "$host") OTHER=node-outage:$OTHERS OTHER_HOST=$host
+}
+
+# The rank is killed from outside, while FaultLoc is at work on another fault.
+strike_too() {
+    await 60 is_looping || { blame "the job did not come to its loop"; return; }
+    pause 0.3
+    choose_other
+    if [ "$kind" = busy ]; then
+        kill -STOP "$(pid_of "$OTHERS")"
+        await 30 grep -qE '^[0-9.]+ h[0-9]+:   asks h[0-9]+: ' "$work/trace" ||
+            blame "nobody asks because of a stopped rank"
+        now_us >"$work/struck"
+        kill -KILL "$VICTIM"
+        return
+    fi
+    now_us >"$work/struck"
+    "$cluster" fault --name "$name" --quiet power-off "$OTHER_HOST" &
+    kill -KILL "$VICTIM"
+    wait $!
 }
 
 # --- judging ----------------------------------------------------------------------------------
 
 blame() { WHY+="${WHY:+; }$*"; }
-place() { cat "$job/pids/rank.$1" 2>/dev/null || :; }
 
 # Names the rank, its host and its process, and how.
 judge_first() {
@@ -215,6 +266,7 @@ judge_report() {
     case $kind in
         mpi-abort | init | after | mpiexec) [ -z "$got" ] || blame "verdicts: $got" ;;
         proxy | power-off) [ -n "$got" ] || blame "no verdict" ;;
+        busy | busy-off) judge_both ;;
         *)
             want=$(tr , '\n' <<<"$DEAD" | sed 's/^/process-crash:/' | sort | paste -sd' ')
             # who is killed in MPI_Finalize after it came to the last barrier keeps nobody: the
@@ -224,17 +276,41 @@ judge_report() {
     esac
 }
 
+# The other fault's verdict may be missing where the job ended before it was found.
+judge_both() {
+    local crash=process-crash:$DEAD both
+    both=$(printf '%s\n' "$crash" "$OTHER" | sort | paste -sd' ')
+    [ "$got" = "$both" ] || [ "$got" = "$crash" ] ||
+        blame "verdicts are '$got', not '$crash', with or without '$OTHER'"
+    [ "$got" = "$both" ] || ! grep -qE " h[0-9]+: verdict ${OTHER%:*} of " "$work/trace" ||
+        blame "the verdict $OTHER was found, and is lost"
+}
+
 # Nobody else may be among the victims. Of a crash that is told within a quarter of a second not all
-# have begun to wait where sixteen ranks share two processors: three quarters are enough.
+# have begun to wait where sixteen ranks share two processors: three quarters are enough. With a host
+# that is off the lists of who told first may be lost, too, and who was ended by the first fault waits
+# no more for the second: half. Ranks that go on may not have needed the lost one yet.
 judge_victims() {
-    local want got n
-    case $kind in mpi-abort | init | finalize | after | mpiexec) return 0 ;; esac
-    want=$(seq 0 $((hosts * ppn - 1)) | grep -vxF "${DEAD//,/$'\n'}")
+    local want got n least=75
+    case $kind in busy-off) least=50 ;; no-cleanup) least=0 ;; esac
+    case $kind in mpi-abort | init | finalize | after | mpiexec | no-cleanup-end) return 0 ;; esac
+    want=$(seq 0 $((hosts * ppn - 1)) | grep -vxF "${DEAD//,/$'\n'}${OTHERS:+$'\n'}${OTHERS//,/$'\n'}")
     got=$(jq -r '[.verdicts[] | select(.withdrawn == null) | .victims.ranks[]] | unique[]' \
-        "$work/report.json" 2>/dev/null || :)
+        "$work/report.json" 2>/dev/null | grep -vxF "${OTHERS//,/$'\n'}" || :)
     n=$(grep -cxF "$want" <<<"$got" || :)
-    [ "$n" = "$(grep -c . <<<"$got" || :)" ] && [ $((4 * n)) -ge $((3 * $(wc -l <<<"$want"))) ] ||
+    [ "$n" = "$(grep -c . <<<"$got" || :)" ] && [ $((100 * n)) -ge $((least * $(wc -l <<<"$want"))) ] ||
         blame "victims are '$(paste -sd, <<<"$got")', not '$(paste -sd, <<<"$want")'"
+}
+
+# Those that go on have ended well, and mpiexec soon after them.
+judge_survivors() {
+    local well last
+    well=$(compgen -G "$job/pids/well.*" | wc -l)
+    [ "$well" = $((hosts * ppn - 1)) ] || blame "$well others ended well, not $((hosts * ppn - 1))"
+    last=$(awk '$3 > t { t = $3 } END { print t }' "$job"/pids/well.* 2>/dev/null || :)
+    [ -z "$last" ] || [ $((ended - last)) -le 3000000 ] ||
+        blame "mpiexec ended $(((ended - last) / 1000)) ms after the others"
+    ! grep -q '^outlive: ' "$work/err" || blame "$(grep -m 1 '^outlive: ' "$work/err")"
 }
 
 # The moments: the first end, the last verdict located, mpiexec's end.
@@ -251,6 +327,11 @@ judge_times() {
         LATENCY=$(awk -v a="$struck" -v b="$last" -v c="${LATENCY/-/-9}" \
             'BEGIN { l = (b - a) / 1e6; printf "%.3f", (l > c ? l : c) }')
     done
+    case $kind in
+        busy | busy-off)
+            awk -v a="$ENDED" -v b="${LATENCY/-/0}" 'BEGIN { exit !(a <= b + 3) }' ||
+                blame "ended $ENDED s after the first end, located after $LATENCY s" ;;
+    esac
     [ "$max_latency" = 0 ] || [ "$LATENCY" = - ] ||
         awk -v a="$LATENCY" -v b="$max_latency" 'BEGIN { exit !(a <= b) }' ||
         blame "located after $LATENCY s, allowed are $max_latency"
@@ -262,7 +343,11 @@ one_run() {
     [ "$kind" != memory ] || make_group || { WHY="SKIPPED: no control group can be made"; return; }
     plan
     start_job
-    case $kind in proxy | mpiexec | power-off) strike ;; memory) confine ;; esac
+    case $kind in
+        proxy | mpiexec | power-off) strike ;;
+        busy | busy-off) strike_too ;;
+        memory) confine ;;
+    esac
     code=0
     if ! await 60 test ! -d "/proc/$pid"; then
         blame "mpiexec does not end"
@@ -274,7 +359,7 @@ one_run() {
     [ ! -s "$job/left-over" ] || blame "left behind: $(head -n 1 "$job/left-over")"
     if compgen -G "/run/faultloc-cluster/$name/runtime/faultloc/launcher-*" >/dev/null; then
         # one that is killed leaves it to the next
-        [ "$kind" = proxy ] || [ "$kind" = power-off ] || blame "a launcher's socket is left"
+        [ "$kind" = proxy ] || [[ $kind == *-off ]] || blame "a launcher's socket is left"
         rm -f /run/faultloc-cluster/"$name"/runtime/faultloc/launcher-*
     fi
     if [ "$kind" != mpiexec ]; then
@@ -283,6 +368,7 @@ one_run() {
     fi
     judge_report
     judge_victims
+    [[ $kind != no-cleanup* ]] || judge_survivors
     judge_times
     said=$(grep -hE -m 1 'assert|BAD TERMINATION|EXIT STRING' "$work/out" "$work/err" || :)
     [ -z "$said" ] || [ "$kind" = mpiexec ] || blame "hydra says: $said"
@@ -296,7 +382,7 @@ one_run() {
 trap finish EXIT
 trap 'exit 130' INT TERM
 bad=0 all=0
-printf '%-10s %3s %3s  %-7s %4s %9s %9s  %s\n' kind ppn run ended code located/s ended/s result
+printf '%-14s %3s %3s  %-7s %4s %9s %9s  %s\n' kind ppn run ended code located/s ended/s result
 "$cluster" up --name "$name" --hosts "$hosts" --quiet
 for ppn in ${ppns//,/ }; do
     for kind in ${kinds//,/ }; do
@@ -304,12 +390,12 @@ for ppn in ${ppns//,/ }; do
             one_run
             all=$((all + 1))
             [ -z "$WHY" ] || bad=$((bad + 1))
-            printf '%-10s %3s %3s  %-7s %4s %9s %9s  %s\n' "$kind" "$ppn" "$run" "${DEAD:--}" \
+            printf '%-14s %3s %3s  %-7s %4s %9s %9s  %s\n' "$kind" "$ppn" "$run" "${DEAD:--}" \
                 "${code:--}" "${LATENCY:--}" "${ENDED:--}" "${WHY:-ok}"
             if [ -n "$WHY" ]; then
                 sed 's/^/        /' "$work/err" | tail -n 15
             fi
-            if [ "$kind" = power-off ]; then
+            if [[ $kind == *-off ]]; then
                 "$cluster" down --name "$name" --quiet
                 "$cluster" up --name "$name" --hosts "$hosts" --quiet
             fi

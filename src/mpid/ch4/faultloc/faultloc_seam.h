@@ -376,6 +376,7 @@ void MPIDI_faultloc_aborting(void) MPIDI_FAULTLOC_HIDDEN;
 #define MPIDI_FAULTLOC_FINALIZING() MPIDI_faultloc_finalizing()
 #define MPIDI_FAULTLOC_STOP() MPIDI_faultloc_stop()
 #define MPIDI_FAULTLOC_PEER_IS_LOST() MPIDI_faultloc_peer_is_lost()
+#define MPIDI_FAULTLOC_IS_ON() (MPIR_CVAR_FAULTLOC != 0)
 
 #else
 
@@ -407,6 +408,7 @@ void MPIDI_faultloc_aborting(void) MPIDI_FAULTLOC_HIDDEN;
 #define MPIDI_FAULTLOC_FINALIZING() do { } while (0)
 #define MPIDI_FAULTLOC_STOP() do { } while (0)
 #define MPIDI_FAULTLOC_PEER_IS_LOST() 0
+#define MPIDI_FAULTLOC_IS_ON() 0
 #define MPIDI_FAULTLOC_COMM_DECL
 #define MPIDI_FAULTLOC_COMM_INIT(comm) do { } while (0)
 #define MPIDI_FAULTLOC_IS_BUILT 0
