@@ -124,12 +124,14 @@ glue_headers = \
     src/mpid/ch4/faultloc/faultloc_watch.h
 
 hydra_sources = \
+    src/pm/hydra/pm/pmiserv/faultloc_asked.c \
     src/pm/hydra/pm/pmiserv/faultloc_block.c \
     src/pm/hydra/pm/pmiserv/faultloc_cgroup.c \
     src/pm/hydra/pm/pmiserv/faultloc_hydra.c \
     src/pm/hydra/pm/pmiserv/faultloc_story.c
 
 hydra_headers = \
+    src/pm/hydra/pm/pmiserv/faultloc_asked.h \
     src/pm/hydra/pm/pmiserv/faultloc_cgroup.h \
     src/pm/hydra/pm/pmiserv/faultloc_children.h \
     src/pm/hydra/pm/pmiserv/faultloc_hydra.h \
@@ -227,6 +229,7 @@ unit_tests = \
     test/unit/test_fuzz_tree \
     test/unit/test_fuzz_wire \
     test/unit/test_group \
+    test/unit/test_hydra_asked \
     test/unit/test_hydra_story \
     test/unit/test_leave \
     test/unit/test_names \

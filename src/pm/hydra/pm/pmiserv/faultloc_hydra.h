@@ -21,6 +21,7 @@
  *     faultloc_children.c both: that a child has ended
  *     faultloc_proxy.c    the proxy: who ended, and how; the agent of its node
  *     faultloc_cgroup.c   the proxy: was it killed for memory
+ *     faultloc_asked.c    the proxy: what its agent was sent and has not answered.  Pure
  *     faultloc_story.c    mpiexec: who was the first, who a consequence; how long to wait.  Pure
  *     faultloc_block.c    mpiexec: the story as text, and mpiexec's exit code.  Pure
  *     faultloc_server.c   mpiexec: what comes from the proxies; cleaning up
@@ -32,7 +33,8 @@
 enum HYD_faultloc_what {
     HYD_FAULTLOC_END, /* to mpiexec: a process ended */
     HYD_FAULTLOC_ABORT, /* to mpiexec: a process called MPI_Abort; `status` is its code */
-    HYD_FAULTLOC_TOLD, /* to mpiexec: if an agent took the symptom about `rank`, see `told` */
+    HYD_FAULTLOC_TOLD, /* to mpiexec: if an agent took the symptom about `rank`, see `told` and
+                        * `asked` */
     HYD_FAULTLOC_WORD, /* to mpiexec: an agent's word on a verdict */
     HYD_FAULTLOC_TELL, /* to a proxy: hand this symptom about `rank` to your agent */
     HYD_FAULTLOC_WHATS
@@ -49,7 +51,8 @@ struct HYD_faultloc_end {
     uint8_t killed; /* by the proxy itself */
     uint8_t oom; /* by the kernel, for memory */
     uint8_t agent; /* the node has had an agent */
-    uint8_t told; /* an agent took the symptom */
+    uint8_t told; /* an agent took the symptom: it has said so */
+    uint8_t asked; /* an agent was sent it, and may still say so */
     uint8_t others; /* there are more processes here, of which one may become the agent */
 };
 

@@ -10,7 +10,9 @@
 #include "bscu.h"
 #include "demux.h"
 
+#include <linux/sockios.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <time.h>
 
 /* ---- ranks ----------------------------------------------------------------------------------- */
@@ -68,6 +70,13 @@ bool HYD_faultloc_is_leaving(int fd)
     struct pollfd p = {.fd = fd, .events = POLLRDHUP};
 
     return poll(&p, 1, 0) > 0 && p.revents;
+}
+
+bool HYD_faultloc_is_silent(int fd)
+{
+    int bytes = 0;
+
+    return ioctl(fd, SIOCOUTQ, &bytes) == 0 && bytes > 0;
 }
 
 static void set_option(int fd, int level, int option, int value)

@@ -25,6 +25,10 @@ bool HYD_faultloc_is_closed(int fd, int *error);
 /* Purpose: true if the other side reads no more, though there may be something of it to read. */
 bool HYD_faultloc_is_leaving(int fd);
 
+/* Purpose: true if the host at the other side has not acknowledged what was sent: the kernel of one
+ * that lives does so within milliseconds, whatever its processes do. */
+bool HYD_faultloc_is_silent(int fd);
+
 /* Purpose: from now on a proxy whose host answers nothing is noticed, within seconds; or no more.
  * Only for one that a verdict speaks of: a healthy job sends no packets for this, and a trouble of
  * the network that passes ends no job. */

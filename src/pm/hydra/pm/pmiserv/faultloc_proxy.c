@@ -5,6 +5,7 @@
 
 #define _GNU_SOURCE
 #include "faultloc_proxy.h"
+#include "faultloc_asked.h"
 #include "faultloc_cgroup.h"
 #include "faultloc_children.h"
 #include "pmip.h"
@@ -33,6 +34,7 @@ static struct {
     char path[FAULTLOC_LAUNCHER_PATH];
     char door[FAULTLOC_LAUNCHER_PATH]; /* "": no agent, or it has died */
     struct process *process; /* by local number */
+    struct HYD_faultloc_asked asked; /* the door */
 } me = {.words = -1};
 
 static int count_processes(void)
@@ -73,30 +75,46 @@ static HYD_status send_end(const struct process *p, int what)
     return send_up(&msg);
 }
 
-/* True if an agent's door took it.  One that is closed has died: its successor says hello. */
-static bool tell_agent(const char *symptom)
+/* True if it lies at an agent's door; if the agent takes it is said by its answer, which one that is
+ * stopped never gives.  A door that is closed has died: its successor says hello. */
+static bool tell_agent(const char *symptom, int who)
 {
     struct sockaddr_un to = {.sun_family = AF_UNIX};
 
-    if (me.words < 0 || !me.door[0])
+    if (me.words < 0 || !me.door[0] || HYD_faultloc_asked_is_full(&me.asked))
         return false;
     snprintf(to.sun_path, sizeof(to.sun_path), "%s", me.door);
     if (sendto(me.words, symptom, strlen(symptom), MSG_DONTWAIT | MSG_NOSIGNAL,
-               (struct sockaddr *) &to, sizeof(to)) >= 0)
+               (struct sockaddr *) &to, sizeof(to)) >= 0) {
+        HYD_faultloc_asked_add(&me.asked, who);
         return true;
+    }
     if (errno == ECONNREFUSED || errno == ENOENT)
         me.door[0] = '\0';
     return false;
 }
 
-static bool tell_end(struct process *p)
+static void tell_end(struct process *p)
 {
     char symptom[HYD_FAULTLOC_SYMPTOM];
 
     HYD_faultloc_symptom(&p->end, symptom, sizeof(symptom));
     p->crashed = true;
-    p->end.told = tell_agent(symptom);
-    return p->end.told;
+    p->end.asked = tell_agent(symptom, HYD_FAULTLOC_ASKED_LOCAL((int) (p - me.process)));
+}
+
+/* What an agent said to a symptom, or that it died before it said anything. */
+static HYD_status note_answer(int who, bool taken)
+{
+    struct HYD_faultloc_msg msg = {.what = HYD_FAULTLOC_TOLD, .ref = who, .end.told = taken};
+    struct process *p;
+
+    if (!HYD_FAULTLOC_ASKED_IS_LOCAL(who))
+        return send_up(&msg);
+    p = &me.process[HYD_FAULTLOC_ASKED_LOCAL(who)];
+    p->end.asked = false;
+    p->end.told = taken;
+    return send_end(p, HYD_FAULTLOC_TOLD);
 }
 
 /* ---- words of the agent ---------------------------------------------------------------------- */
@@ -112,26 +130,38 @@ static void note_groups(void)
 static HYD_status hear_hello(const struct faultloc_launcher_word *word)
 {
     HYD_status status = HYD_SUCCESS;
+    int who;
 
+    /* what the one before has not answered it never will */
+    while (!status && HYD_faultloc_asked_next(&me.asked, &who))
+        if (!HYD_FAULTLOC_ASKED_IS_LOCAL(who))
+            status = note_answer(who, false);
     snprintf(me.door, sizeof(me.door), "%s", word->door);
     if (!me.agent_seen)
         note_groups();
     me.agent_seen = true;
-    for (int i = 0; i < count_processes() && !status; i++) {
-        struct process *p = &me.process[i];
-        if (p->crashed && tell_end(p))
-            status = send_end(p, HYD_FAULTLOC_TOLD);
-    }
+    for (int i = 0; i < count_processes(); i++)
+        if (me.process[i].crashed)
+            tell_end(&me.process[i]);
     return status;
 }
 
-/* Answers of the door, which are text, are no words. */
-static HYD_status hear(const struct faultloc_launcher_word *word, size_t len)
+/* The door answers with text, "ok" or what was wrong, in the order in which it was sent to. */
+static HYD_status hear_answer(const void *text, size_t len)
+{
+    int who;
+
+    if (!HYD_faultloc_asked_next(&me.asked, &who))
+        return HYD_SUCCESS;
+    return note_answer(who, len == strlen("ok") && !memcmp(text, "ok", len));
+}
+
+static HYD_status hear(const struct faultloc_launcher_word *word, size_t len, bool from_door)
 {
     struct HYD_faultloc_msg msg = {.what = HYD_FAULTLOC_WORD};
 
     if (!faultloc_launcher_is_word(word, len, INT32_MAX))
-        return HYD_SUCCESS;
+        return from_door ? hear_answer(word, len) : HYD_SUCCESS;
     if (word->kind == FAULTLOC_LAUNCHER_HELLO)
         return hear_hello(word);
     msg.word = *word;
@@ -158,14 +188,20 @@ static HYD_status words_cb(int fd, HYD_event_t events, void *userp)
         char bytes[CMSG_SPACE(sizeof(struct ucred))];
         struct cmsghdr align;
     } who;
+    struct sockaddr_un from = {.sun_family = AF_UNIX};
     struct iovec iov = {.iov_base = &word, .iov_len = sizeof(word)};
-    struct msghdr m = {
-        .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &who, .msg_controllen = sizeof(who)};
+    struct msghdr m = {.msg_name = &from,
+                       .msg_namelen = sizeof(from) - 1, /* its path is ended, too */
+                       .msg_iov = &iov,
+                       .msg_iovlen = 1,
+                       .msg_control = &who,
+                       .msg_controllen = sizeof(who)};
     ssize_t len = recvmsg(fd, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    bool from_door = me.door[0] && !strcmp(from.sun_path, me.door);
 
     (void) events;
     (void) userp;
-    return len > 0 && is_ours(&m) ? hear(&word, (size_t) len) : HYD_SUCCESS;
+    return len > 0 && is_ours(&m) ? hear(&word, (size_t) len, from_door) : HYD_SUCCESS;
 }
 
 /* ---- beginning ------------------------------------------------------------------------------- */
@@ -526,11 +562,8 @@ HYD_status HYD_faultloc_proxy_cmd(int fd)
     HYDU_ERR_POP(status, "unable to read a FAULTLOC message\n");
     HYDU_ASSERT(!closed, status);
     msg.symptom[sizeof(msg.symptom) - 1] = '\0';
-    if (msg.what == HYD_FAULTLOC_TELL) {
-        msg.what = HYD_FAULTLOC_TOLD;
-        msg.end.told = tell_agent(msg.symptom);
-        status = send_up(&msg);
-    }
+    if (msg.what == HYD_FAULTLOC_TELL && msg.ref > 0 && !tell_agent(msg.symptom, msg.ref))
+        status = note_answer(msg.ref, false);
 
 fn_exit:
     return status;

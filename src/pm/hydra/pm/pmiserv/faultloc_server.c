@@ -17,8 +17,9 @@
 #include <sys/timerfd.h>
 
 #define CLEAN_MS 5000 /* for a proxy to end its processes and to say so */
-#define SILENT_MS 1000 /* the same, where a verdict says that its host is lost */
-#define SUCCESSOR_MS 200 /* for another process of a node to become its agent */
+#define SILENT_MS 1000 /* the same, where its host is lost, or does not even acknowledge that */
+#define SUCCESSOR_MS \
+    200 /* for another process of a node to become its agent; for an agent to answer */
 
 /* A symptom that no agent has taken yet. */
 struct errand {
@@ -178,9 +179,7 @@ HYD_status HYD_faultloc_server_init(struct HYD_exec *execs)
 
 /* ---- symptoms that another agent is to be told ----------------------------------------------- */
 
-/* NULL: out of memory; the grace time ends, too. */
-static struct errand *add_errand(const struct HYD_proxy *origin, int rank, const char *symptom,
-                                 int64_t due)
+static void add_errand(const struct HYD_proxy *origin, int rank, const char *symptom, int64_t due)
 {
     struct errand *more = me.errand;
 
@@ -189,12 +188,11 @@ static struct errand *add_errand(const struct HYD_proxy *origin, int rank, const
         more = MPL_realloc(me.errand, (size_t) me.room * sizeof(*more), MPL_MEM_PM);
     }
     if (!more)
-        return NULL;
+        return; /* the grace time ends, too */
     me.errand = more;
     me.errand[me.errands] =
         (struct errand){.pgid = origin->pg->pgid, .rank = rank, .due = due, .origin = origin};
-    snprintf(me.errand[me.errands].symptom, HYD_FAULTLOC_SYMPTOM, "%s", symptom);
-    return &me.errand[me.errands++];
+    snprintf(me.errand[me.errands++].symptom, HYD_FAULTLOC_SYMPTOM, "%s", symptom);
 }
 
 static bool send_errand(struct HYD_proxy *proxy, int number)
@@ -255,8 +253,10 @@ static void note_told(const struct HYD_proxy *proxy, const struct HYD_faultloc_m
         return;
     }
     for (int i = 0; i < me.errands; i++)
-        if (me.errand[i].origin == proxy && me.errand[i].rank == msg->end.rank)
-            me.errand[i].done |= msg->end.told;
+        if (me.errand[i].origin == proxy && me.errand[i].rank == msg->end.rank && msg->end.told) {
+            me.errand[i].done = true;
+            me.errand[i].taken = proxy;
+        }
 }
 
 /* The agent of this proxy's node may have ended, and with it what it had taken and not judged. */
@@ -298,19 +298,14 @@ static void note(const struct HYD_proxy *proxy, int kind, const struct HYD_fault
 static void note_end(const struct HYD_proxy *proxy, const struct HYD_faultloc_end *end)
 {
     char symptom[HYD_FAULTLOC_SYMPTOM];
-    struct errand *e;
 
     note(proxy, HYD_FAULTLOC_FACT_END, end);
     hand_on(proxy);
     if (!HYD_faultloc_is_crash(end) || !end->agent || end->finalized)
         return;
     HYD_faultloc_symptom(end, symptom, sizeof(symptom));
-    e = add_errand(proxy, end->rank, symptom,
-                   HYD_faultloc_now_ms() + (end->others ? SUCCESSOR_MS : 0));
-    if (e && end->told) {
-        e->done = true;
-        e->taken = proxy;
-    }
+    add_errand(proxy, end->rank, symptom,
+               HYD_faultloc_now_ms() + (end->others || end->asked ? SUCCESSOR_MS : 0));
 }
 
 /* Where a verdict says that ranks are gone, their proxy may be, and nothing tells us. */
@@ -500,7 +495,8 @@ static int64_t give_up_at(void)
 
     FOR_EACH_PROXY(proxy, pg)
     if (HYD_faultloc_is_connected(proxy)) {
-        int64_t ms = is_given_up(proxy) ? SILENT_MS : CLEAN_MS;
+        bool lost = is_given_up(proxy) || HYD_faultloc_is_silent(proxy->control_fd);
+        int64_t ms = lost ? SILENT_MS : CLEAN_MS;
         wait = ms > wait ? ms : wait;
     }
     return me.cleaning_since + wait;
