@@ -198,6 +198,22 @@ START_TEST(of_two_the_one_heard_of_first)
 }
 END_TEST
 
+/* The agent that told it was lost, and the next one knows no victims. */
+START_TEST(a_verdict_told_again_says_no_less)
+{
+    begin();
+    end(100, 3, BY_SIGNAL(9));
+    end(150, 1, BY_EXIT(4));
+    rule(300, 1, 3, 1, 1);
+    rule(400, 1, 3, -1, -1);
+    ck_assert_int_eq(story.rulings, 1);
+    ck_assert_int_eq(story.ruling[0].ms, 300);
+    ck_assert(HYD_faultloc_story_is_consequence(&story, 1));
+    rule(500, 1, 3, 0, 1);
+    ck_assert_int_eq(story.ruling[0].word.victims.count, 2);
+}
+END_TEST
+
 START_TEST(a_withdrawn_verdict_says_nothing)
 {
     begin();
@@ -406,6 +422,7 @@ SUITE("hydra_story")
     TEST(some_ends_are_none);
     TEST(the_located_one_was_the_first);
     TEST(of_two_the_one_heard_of_first);
+    TEST(a_verdict_told_again_says_no_less);
     TEST(a_withdrawn_verdict_says_nothing);
     TEST(lost_with_its_proxy);
     TEST(abort_by_the_program);

@@ -83,6 +83,7 @@ struct agent {
     ftree_time look_at, listen_at, listen_pause, abort_at, leave_by;
     uint64_t random;
     bool malformed_said, file_failed, broken;
+    bool told; /* people, of a verdict */
     bool has_door; /* it holds the office: a stand-in has none */
 };
 
@@ -236,6 +237,17 @@ static void tell_launcher(const struct agent *a, const struct ftree_verdict *v)
     faultloc_launcher_send(a->h->settings.launcher, &w);
 }
 
+/* Who told people before is lost, and with it, perhaps, what its launcher was to hand on. A launcher
+ * knows what it has heard of before. */
+static void tell_launcher_of_others(const struct agent *a, const struct ftree_verdict *v,
+                                    const struct ftree_verdict *const *known, int32_t n)
+{
+    for (int32_t i = 0; i < n; i++)
+        if (!known[i]->withdrawn && !known[i]->own_only && known[i]->located < v->located &&
+            (known[i]->fln != v->fln || known[i]->id != v->id))
+            tell_launcher(a, known[i]);
+}
+
 static void tell(void *ctx, const struct ftree_verdict *v)
 {
     struct agent *a = ctx;
@@ -263,10 +275,13 @@ static void tell(void *ctx, const struct ftree_verdict *v)
     if (text)
         faultloc_write(STDERR_FILENO, text);
     free(text);
-    free(known);
     faultloc_board_remember(a->h->board, v); /* people have been told: no successor need */
+    if (!v->own_only && !a->told && a->h->self != 0)
+        tell_launcher_of_others(a, v, known, rj.knowns);
     if (!v->own_only)
         tell_launcher(a, v);
+    a->told |= !v->own_only;
+    free(known);
     if (a->h->settings.action == FAULTLOC_ACTION_ABORT && a->abort_at == FTREE_NEVER && is_fatal(v))
         a->abort_at = faultloc_now() + ABORT_DELAY;
 }

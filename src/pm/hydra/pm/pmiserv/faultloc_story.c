@@ -70,6 +70,8 @@ bool HYD_faultloc_story_rule(struct HYD_faultloc_story *s, int pgid, int64_t ms,
             r->withdrawn = true;
         return true;
     }
+    if (r && word->victims.count < r->word.victims.count)
+        return true; /* told again by another agent, which knows no more of it */
     if (!r) {
         more = one_more(s->ruling, s->rulings, sizeof(*more));
         if (!more)
