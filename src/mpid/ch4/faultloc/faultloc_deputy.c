@@ -146,7 +146,9 @@ static bool turn(struct deputy *d)
     for (int i = 0; i < n; i++)
         if (tags[i] == TAG_AGENT || tags[i] == TAG_BELL) {
             epoll_ctl(d->epoll, EPOLL_CTL_DEL, tags[i] == TAG_AGENT ? d->agent_fd : d->bell, NULL);
-            d->retry = now;
+            /* at the end of the job all leave, and nobody is to succeed */
+            if (tags[i] == TAG_AGENT || !faultloc_watch_all_left(&d->h->watch))
+                d->retry = now;
         }
     if (now >= d->bell_at)
         watch_bell(d, now);
