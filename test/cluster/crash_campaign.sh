@@ -10,7 +10,8 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 cluster=$here/cluster
 
 all_kinds="kill segv bus abort exit _exit exit0 _exit0 memory two mpi-abort init finalize after"
-all_kinds+=" proxy mpiexec power-off busy busy-off no-cleanup no-cleanup-end"
+all_kinds+=" proxy mpiexec power-off busy busy-off no-cleanup no-cleanup-end spawn"
+all_kinds+=" spawn-child"
 
 usage() {
     cat <<END
@@ -38,6 +39,9 @@ process is left on any host. Prints a table.
                       no-cleanup             killed where the others go on and end well, by
                                              mpiexec -disable-auto-cleanup
                       no-cleanup-end         the same, while they are in MPI_Finalize
+                      spawn                  killed while in MPI_Comm_spawn; left out where MPI
+                                             cannot spawn (ch4:ucx of MPICH 4.0.2)
+                      spawn-child            a spawned process, killed while in MPI_Init; likewise
   --hosts N         hosts (4)
   --ppn K,K,...     ranks per host (1,4)
   --runs N          runs of each (1)
@@ -116,7 +120,7 @@ plan() {
     FIRST=$((RANDOM % size)) CODE=137 HOW='signal 9 (SIGKILL)'
     PROGRAM=die ARGS=(--how "$kind") OPTIONS=() OTHER='' OTHERS=''
     case $kind in
-        kill | init | finalize | busy | busy-off | no-cleanup*) ;;
+        kill | init | finalize | busy | busy-off | no-cleanup* | spawn*) ;;
         segv) CODE=139 HOW='signal 11 (SIGSEGV)' ;;
         bus) CODE=135 HOW='signal 7 (SIGBUS)' ;;
         abort) CODE=134 HOW='signal 6 (SIGABRT)' ;;
@@ -130,6 +134,7 @@ plan() {
         mpiexec) HOW='' ;;
     esac
     case $kind in init | finalize) ARGS=(--how kill --when "$kind") ;; esac
+    [ "$kind" != spawn-child ] || FIRST=$((RANDOM % children))
     DEAD=$FIRST
     if [ "$kind" = two ]; then
         other=$(((FIRST + 1 + RANDOM % (size - 1)) % size))
@@ -143,6 +148,9 @@ plan() {
         no-cleanup*)
             PROGRAM=outlive ARGS=(--rank "$DEAD") OPTIONS=(--mpiexec-arg -disable-auto-cleanup)
             [ "$kind" = no-cleanup ] || ARGS+=(--when finalize) ;;
+        spawn*)
+            PROGRAM=spawn_lost ARGS=(--rank "$DEAD" --children "$children")
+            [ "$kind" = spawn ] || ARGS+=(--who child) ;;
         *) ARGS+=(--ranks "$DEAD") ;;
     esac
 }
@@ -150,6 +158,7 @@ plan() {
 start_job() {
     export MPIR_CVAR_FAULTLOC_TRACE=$work/trace
     "$cluster" run --name "$name" --hosts "$hosts" --ppn "$ppn" --faultloc --quiet \
+        --env FI_PROVIDER=tcp --env FI_TCP_IFACE=eth0 \
         --env MPIR_CVAR_FAULTLOC_REPORT="$work/report.json" ${OPTIONS[@]+"${OPTIONS[@]}"} \
         -- $PROGRAM "${ARGS[@]}" \
         </dev/null >"$work/out" 2>"$work/err" &
@@ -175,7 +184,11 @@ proxy_pid() {
     done
 }
 
-place() { cat "$job/pids/rank.$1" 2>/dev/null || :; }
+place() {
+    local who=rank
+    [ "$kind" != spawn-child ] || who=child
+    cat "$job/pids/$who.$1" 2>/dev/null || :
+}
 host_of() { local p; p=$(place "$1"); echo "${p% *}"; }
 pid_of() { local p; p=$(place "$1"); echo "${p#* }"; }
 ranks_of() {
@@ -247,14 +260,17 @@ blame() { WHY+="${WHY:+; }$*"; }
 # Names the rank, its host and its process, and how.
 judge_first() {
     local line rank at
-    line=$(grep -m 1 -E '^\[faultloc\] rank [0-9]+ on ' "$work/err" || :)
+    local world=
+    [ "$kind" != spawn-child ] || world='of spawned group 1 '
+    line=$(grep -m 1 -E "^\[faultloc\] rank [0-9]+ ${world}on " "$work/err" || :)
     rank=$(sed -n 's/^\[faultloc\] rank \([0-9]*\) .*/\1/p' <<<"$line")
     [ -n "$rank" ] || { blame "no line that names the first"; return; }
     [[ ",$FIRST," == *",$rank,"* ]] || blame "named first is rank $rank, not $FIRST"
     [[ $line == *"$HOW"* ]] || blame "'$line' does not say '$HOW'"
     at=$(place "$rank")
     [ -z "$at" ] || [[ $line == *" on ${at% *} (pid ${at#* })"* ]] || blame "'$line', not on $at"
-    [ "$(grep -cE '^\[faultloc\] rank [0-9]+ on ' "$work/err")" = 1 ] || blame "two are named first"
+    [ "$(grep -cE "^\[faultloc\] rank [0-9]+ ${world}on " "$work/err")" = 1 ] ||
+        blame "two are named first"
 }
 
 judge_report() {
@@ -264,7 +280,7 @@ judge_report() {
         2>/dev/null || :)
     VERDICTS=${got// /;}
     case $kind in
-        mpi-abort | init | after | mpiexec) [ -z "$got" ] || blame "verdicts: $got" ;;
+        mpi-abort | init | after | mpiexec | spawn-child) [ -z "$got" ] || blame "verdicts: $got" ;;
         proxy | power-off) [ -n "$got" ] || blame "no verdict" ;;
         busy | busy-off) judge_both ;;
         *)
@@ -293,7 +309,7 @@ judge_both() {
 judge_victims() {
     local want got n least=75
     case $kind in busy-off) least=50 ;; no-cleanup) least=0 ;; esac
-    case $kind in mpi-abort | init | finalize | after | mpiexec | no-cleanup-end) return 0 ;; esac
+    case $kind in mpi-abort | init | finalize | after | mpiexec | no-cleanup-end | *-child) return 0 ;; esac
     want=$(seq 0 $((hosts * ppn - 1)) | grep -vxF "${DEAD//,/$'\n'}${OTHERS:+$'\n'}${OTHERS//,/$'\n'}")
     got=$(jq -r '[.verdicts[] | select(.withdrawn == null) | .victims.ranks[]] | unique[]' \
         "$work/report.json" 2>/dev/null | grep -vxF "${OTHERS//,/$'\n'}" || :)
@@ -328,7 +344,7 @@ judge_times() {
             'BEGIN { l = (b - a) / 1e6; printf "%.3f", (l > c ? l : c) }')
     done
     case $kind in
-        busy | busy-off)
+        busy | busy-off | spawn*)
             awk -v a="$ENDED" -v b="${LATENCY/-/0}" 'BEGIN { exit !(a <= b + 3) }' ||
                 blame "ended $ENDED s after the first end, located after $LATENCY s" ;;
     esac
@@ -379,6 +395,9 @@ one_run() {
     leave_group
 }
 
+children=4 # that are spawned
+"${FAULTLOC_MPI:-/nonexistent}/bin/mpichversion" 2>/dev/null | grep -q 'ch4:ofi' && spawns=1 || spawns=
+
 trap finish EXIT
 trap 'exit 130' INT TERM
 bad=0 all=0
@@ -386,6 +405,10 @@ printf '%-14s %3s %3s  %-7s %4s %9s %9s  %s\n' kind ppn run ended code located/s
 "$cluster" up --name "$name" --hosts "$hosts" --quiet
 for ppn in ${ppns//,/ }; do
     for kind in ${kinds//,/ }; do
+        if [ -z "$spawns" ] && [[ $kind == spawn* ]]; then
+            printf '%-14s %3s %3s  left out: FAULTLOC_MPI names no MPI that can spawn (ch4:ofi)\n' "$kind" "$ppn" -
+            continue
+        fi
         for ((run = 1; run <= runs; run++)); do
             one_run
             all=$((all + 1))
