@@ -62,6 +62,12 @@ static void expect_victims(const struct world *w, int32_t i, const char *expecte
     ck_assert_str_eq(buf, expected);
 }
 
+static void end_process(struct world *w, int32_t rank)
+{
+    w->rank[rank].phase = FTREE_PHASE_GONE;
+    ck_assert_int_eq(ftree_rank_gone(w->node[w->rank_node[rank]].ft, w->now, rank), FTREE_OK);
+}
+
 /* ---- a node is lost -------------------------------------------------------------------------- */
 
 START_TEST(a_leaf_is_lost)
@@ -443,6 +449,37 @@ START_TEST(the_agent_is_stopped_and_its_deputy_says_so)
 }
 END_TEST
 
+/* Its substitutes tell people in its place, until it goes on. */
+START_TEST(the_roots_agent_is_stopped_and_its_heir_tells)
+{
+    struct world *w = world_new(4, 2, 32);
+    int32_t heir = ftree_topo_root_substitute(&w->node[1].ft->topo, 1);
+
+    w->node[0].mute = true;
+    w->rank[0].proc_state = 'T';
+    world_all_wait(w, 0, 0);
+    ck_assert(world_run_until_reports(w, 1, 5 * SECOND));
+    expect_report(w, 0, heir, FTREE_CLASS_PROCESS_STOPPED, 0, 0);
+    ck_assert_str_eq(w->report[0].rule, "process-stopped/deputy-says-stopped");
+    expect_victims(w, 0, "2-7");
+    end_process(w, 2 * heir + 1);
+    ck_assert(world_run_until_reports(w, 2, 5 * SECOND));
+    expect_report(w, 1, heir, FTREE_CLASS_PROCESS_CRASH, heir, 2 * heir + 1);
+
+    w->node[0].mute = false;
+    w->rank[0].proc_state = 'R';
+    for (int32_t r = 2; r < 8; r++)
+        world_go_on(w, r);
+    world_run(w, 2 * MINUTE);
+    ck_assert_int_eq(w->withdrawals, 1);
+    end_process(w, 1);
+    world_run(w, MINUTE);
+    ck_assert_int_eq(w->reports, 3);
+    expect_report(w, 2, 0, FTREE_CLASS_PROCESS_CRASH, 0, 1);
+    world_free(w);
+}
+END_TEST
+
 START_TEST(another_process_of_a_node_is_stopped)
 {
     struct world *w = world_new(4, 2, 32);
@@ -604,12 +641,6 @@ START_TEST(all_processes_of_a_node_have_crashed)
     world_free(w);
 }
 END_TEST
-
-static void end_process(struct world *w, int32_t rank)
-{
-    w->rank[rank].phase = FTREE_PHASE_GONE;
-    ck_assert_int_eq(ftree_rank_gone(w->node[w->rank_node[rank]].ft, w->now, rank), FTREE_OK);
-}
 
 START_TEST(one_process_of_several_has_crashed)
 {
@@ -1426,6 +1457,7 @@ SUITE("story")
     TEST(half_of_the_job_is_lost);
     TEST(the_only_process_of_a_node_is_stopped);
     TEST(the_agent_is_stopped_and_its_deputy_says_so);
+    TEST(the_roots_agent_is_stopped_and_its_heir_tells);
     TEST(another_process_of_a_node_is_stopped);
     TEST(two_stopped_processes_of_a_node_are_both_named_by_its_deputy);
     TEST(continued_before_the_verdict_there_is_none);

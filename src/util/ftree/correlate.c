@@ -21,7 +21,7 @@
 
 bool ftree_correlate_usable(const struct ftree *ft, ftree_time now, int32_t node)
 {
-    if (ftree_has_failed(ft, node) || ftree_leave_has_left(ft, node))
+    if (ftree_has_no_agent(ft, node) || ftree_leave_has_left(ft, node))
         return false;
     for (int32_t i = 0; i < ft->mutes.n; i++)
         if (ft->mutes.items[i].node == node && ft->mutes.items[i].until > now)

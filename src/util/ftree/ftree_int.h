@@ -463,6 +463,9 @@ void ftree_verdict_set_recheck(struct ftree *ft, struct known *k, ftree_time rec
 bool ftree_verdict_on_rank(const struct ftree *ft, int32_t node, int32_t rank);
 struct known *ftree_verdict_explaining(const struct ftree *ft, const struct outline *v);
 bool ftree_verdict_takes_node(const struct ftree *ft, const struct outline *v);
+bool ftree_verdict_stops_agent(const struct ftree *ft, const struct outline *v);
+/* True if nobody speaks for the node: it has failed, or its agent is known to be stopped. */
+bool ftree_has_no_agent(const struct ftree *ft, int32_t node);
 int32_t ftree_verdict_failed(const struct ftree *ft, int32_t except);
 void ftree_verdict_ranks_add(struct ftree_ranks *set, int32_t first, int32_t last);
 void ftree_verdict_ranks_merge(struct ftree_ranks *set, const struct ftree_ranks *more);

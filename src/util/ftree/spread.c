@@ -17,7 +17,8 @@
  * too.  When many are found at once they are told together: the
  * first at once, those that follow after a pause that grows while there are more.
  *
- * The acting root is the first of the root and its substitutes that no verdict says is lost.
+ * The acting root is the first of the root and its substitutes that no verdict says is lost, or
+ * without an agent because that is stopped.
  * Whoever cannot reach the root does not act for it on its own belief: the verdict waits until the
  * root, too, has been decided about.
  */
@@ -42,7 +43,7 @@ bool ftree_spread_is_root(const struct ftree *ft)
     for (int32_t k = 0; (n = ftree_topo_root_substitute(&ft->topo, k)) != FTREE_NONE; k++) {
         if (n == ft->self)
             return true;
-        if (!ftree_has_failed(ft, n))
+        if (!ftree_has_no_agent(ft, n))
             return false;
     }
     return false;
@@ -266,6 +267,13 @@ static int32_t write_outlines(struct ftree *ft, ftree_time now, int32_t i, struc
     return i;
 }
 
+/* The root is nobody's child; one that has no agent for the time being is told by its heir, so that it
+ * knows when it goes on. */
+static bool tells_root(const struct ftree *ft, int32_t node, const struct posting *p)
+{
+    return p->from == FTREE_NONE && node == 0 && ft->self != 0 && !ftree_has_failed(ft, 0);
+}
+
 /* Sends the batch to the children of `node`. */
 static void tell_children(struct ftree *ft, int32_t node, struct posting *p)
 {
@@ -274,6 +282,8 @@ static void tell_children(struct ftree *ft, int32_t node, struct posting *p)
         if (!p->body)
             return;
         ftree_spread_children(ft, node, post, p);
+        if (tells_root(ft, node, p))
+            post(ft, 0, p);
         ftree_outbox_release(ft, p->body);
     }
 }
@@ -561,7 +571,7 @@ static int32_t acting_root(const struct ftree *ft)
 
     if (ftree_side_is_cut_off(ft))
         return ftree_side_first(ft, 0, ftree_side_top(ft), FTREE_NONE);
-    for (int32_t k = 1; n != FTREE_NONE && ftree_has_failed(ft, n); k++)
+    for (int32_t k = 1; n != FTREE_NONE && ftree_has_no_agent(ft, n); k++)
         n = ftree_topo_root_substitute(&ft->topo, k);
     return n;
 }
@@ -594,7 +604,7 @@ static void tell_glue(struct ftree *ft, const struct known *k, bool untold, stru
 static struct known *learn(struct ftree *ft, ftree_time now, const struct outline *o,
                            const struct ftree_verdict *whole, struct ftree_verdict *room)
 {
-    bool takes_some = ftree_verdict_takes_node(ft, o) || o->kind == FTREE_KIND_SWITCH, root_lost;
+    bool takes_some = ftree_verdict_stops_agent(ft, o) || o->kind == FTREE_KIND_SWITCH, root_lost;
     int32_t root = takes_some ? acting_root(ft) : FTREE_NONE, place;
     struct known *k = ftree_verdict_add(ft, o);
 
@@ -773,7 +783,7 @@ static void push_up(struct ftree *ft, ftree_time now, struct known *k)
         return;
     }
     hop = ftree_correlate_upward(ft, now, FTREE_NONE, &substitute);
-    if (hop == ft->self || (substitute && !ftree_has_failed(ft, 0))) {
+    if (hop == ft->self || (substitute && !ftree_has_no_agent(ft, 0))) {
         /* the root is being asked; its verdict or answer decides */
         ftree_verdict_set_up(ft, k, UP_PENDING);
         k->up_again = now + ft->rto;

@@ -408,6 +408,24 @@ bool ftree_has_failed(const struct ftree *ft, int32_t node)
     return ftree_side_is_other(ft, node);
 }
 
+/* A stopped rank that its own agent did not find: the agent is what is stopped.  Its deputy answers
+ * questions, but passes nothing on. */
+bool ftree_verdict_stops_agent(const struct ftree *ft, const struct outline *v)
+{
+    return ftree_verdict_takes_node(ft, v) ||
+           (!v->withdrawn && v->class_ == FTREE_CLASS_PROCESS_STOPPED && v->fln != v->node);
+}
+
+bool ftree_has_no_agent(const struct ftree *ft, int32_t node)
+{
+    const struct known *k;
+
+    for (int32_t i = -1; (k = ftree_verdict_about(ft, node, &i));)
+        if (ftree_verdict_stops_agent(ft, &k->v))
+            return true;
+    return ftree_side_is_other(ft, node);
+}
+
 /* How many nodes have failed, not counting `except` and the own one. */
 int32_t ftree_verdict_failed(const struct ftree *ft, int32_t except)
 {
