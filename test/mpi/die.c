@@ -51,25 +51,6 @@ static void pause_ms(long ms)
 
 /* ---- ending ---------------------------------------------------------------------------------- */
 
-static void note_death(void)
-{
-    const char *folder = getenv("FAULTLOC_TEST_PIDFILE");
-    char path[4096];
-    struct timespec t;
-    FILE *f;
-
-    if (!folder)
-        return;
-    snprintf(path, sizeof(path), "%s/died.%d", folder, me.rank);
-    f = fopen(path, "w");
-    clock_gettime(CLOCK_REALTIME, &t);
-    if (!f ||
-        fprintf(f, "%d %ld %lld\n", me.rank, (long) getpid(),
-                (long long) t.tv_sec * 1000000 + t.tv_nsec / 1000) < 0 ||
-        fclose(f))
-        perror(path);
-}
-
 /* Pages that are written to, until there are no more; no more than a machine can miss. */
 static void take_memory(void)
 {
@@ -106,7 +87,7 @@ static void touch_nothing(void)
 
 static void end_now(void)
 {
-    note_death();
+    tu_note("died", me.rank);
     if (!strcmp(me.how, "kill"))
         end_by(SIGKILL);
     if (!strcmp(me.how, "segv")) {

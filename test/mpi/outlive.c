@@ -62,27 +62,11 @@ static void path_of(const char *what, int rank, char *out, size_t room)
     snprintf(out, room, "%s/%s.%d", folder ? folder : "/tmp", what, rank);
 }
 
-static void note(const char *what)
-{
-    char path[4096];
-    struct timespec t;
-    FILE *f;
-
-    path_of(what, me.rank, path, sizeof(path));
-    f = fopen(path, "w");
-    clock_gettime(CLOCK_REALTIME, &t);
-    if (!f ||
-        fprintf(f, "%d %ld %lld\n", me.rank, (long) getpid(),
-                (long long) t.tv_sec * 1000000 + t.tv_nsec / 1000) < 0 ||
-        fclose(f))
-        perror(path);
-}
-
 /* ---- the one that is lost -------------------------------------------------------------------- */
 
 static void end_now(void)
 {
-    note("died");
+    tu_note("died", me.rank);
     kill(getpid(), SIGKILL);
     for (;;)
         pause();
@@ -183,10 +167,10 @@ int main(int argc, char **argv)
         exchange(round);
     if (me.rank == me.lost)
         end_last();
-    note("finalizing");
+    tu_note("finalizing", me.rank);
     rc = MPI_Finalize();
     if (rc != MPI_SUCCESS)
         return 1;
-    note("well");
+    tu_note("well", me.rank);
     return 0;
 }

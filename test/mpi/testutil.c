@@ -62,6 +62,21 @@ void tu_hello(int rank)
     write_file(folder, name, text);
 }
 
+void tu_note(const char *what, int rank)
+{
+    const char *folder = harness_folder();
+    char name[64], text[64];
+    struct timespec t;
+
+    if (!folder)
+        return;
+    clock_gettime(CLOCK_REALTIME, &t);
+    snprintf(name, sizeof(name), "%s.%d", what, rank);
+    snprintf(text, sizeof(text), "%d %ld %lld\n", rank, (long) getpid(),
+             (long long) t.tv_sec * 1000000 + t.tv_nsec / 1000);
+    write_file(folder, name, text);
+}
+
 void tu_looping(int rank)
 {
     const char *folder = harness_folder();
@@ -111,7 +126,8 @@ void tu_compute(double seconds)
 {
     double end = tu_now() + seconds;
 
-    while (tu_now() < end);
+    while (tu_now() < end)
+        ;
 }
 
 /* MPICH 4.0.2 over UCX and TCP hangs in MPI_Finalize now and then, patched or not: a rank waits for

@@ -17,6 +17,10 @@
  * The file appears complete or not at all. */
 void tu_hello(int rank);
 
+/* Says that this rank is at a point that a script or another rank waits for: writes "R PID MICROSECOND"
+ * (since 1970) to FOLDER/WHAT.R, complete or not at all. */
+void tu_note(const char *what, int rank);
+
 /* Says, on rank 0 only, that the program's loop runs: prints "looping", creates FOLDER/looping.
  * Call it after the first round, when every rank has connected to its peers. */
 void tu_looping(int rank);
