@@ -458,10 +458,13 @@ START_TEST(the_roots_agent_is_stopped_and_its_heir_tells)
     w->node[0].mute = true;
     w->rank[0].proc_state = 'T';
     world_all_wait(w, 0, 0);
+    world_wait(w, 2 * heir, 1); /* which its verdict does not explain */
     ck_assert(world_run_until_reports(w, 1, 5 * SECOND));
     expect_report(w, 0, heir, FTREE_CLASS_PROCESS_STOPPED, 0, 0);
     ck_assert_str_eq(w->report[0].rule, "process-stopped/deputy-says-stopped");
     expect_victims(w, 0, "2-7");
+    world_run(w, 10 * SECOND);
+    ck_assert_int_eq(w->reports, 1);
     end_process(w, 2 * heir + 1);
     ck_assert(world_run_until_reports(w, 2, 5 * SECOND));
     expect_report(w, 1, heir, FTREE_CLASS_PROCESS_CRASH, heir, 2 * heir + 1);
