@@ -272,16 +272,16 @@ static void tell(void *ctx, const struct ftree_verdict *v)
     if (file)
         write_json(a, &rj);
     text = ftree_report_text(&rj, v, file && !a->file_failed ? a->h->settings.report : NULL);
-    if (text)
-        faultloc_write(STDERR_FILENO, text);
-    free(text);
-    faultloc_board_remember(a->h->board, v); /* people have been told: no successor need */
     if (!v->own_only && !a->told && a->h->self != 0)
         tell_launcher_of_others(a, v, known, rj.knowns);
     if (!v->own_only)
         tell_launcher(a, v);
     a->told |= !v->own_only;
     free(known);
+    faultloc_board_remember(a->h->board, v); /* from here on no successor need tell it */
+    if (text)
+        faultloc_write(STDERR_FILENO, text);
+    free(text);
     if (a->h->settings.action == FAULTLOC_ACTION_ABORT && a->abort_at == FTREE_NEVER && is_fatal(v))
         a->abort_at = faultloc_now() + ABORT_DELAY;
 }
