@@ -14,8 +14,10 @@ START_TEST(a_silent_suspect_is_asked_seven_times_and_then_decided)
 {
     struct lone *l = lone_new(4, 1, 32, 0);
 
+    ck_assert(!ftree_is_asking(l->ft));
     lone_stall(l, 0, 2);
     lone_run(l, 100);
+    ck_assert(ftree_is_asking(l->ft));
     lone_answer(l, 3, FTREE_PATH_DATA, FTREE_ROLE_AGENT); /* heard, whatever it says */
     lone_answer(l, 3, FTREE_PATH_MGMT, FTREE_ROLE_AGENT);
     lone_run(l, 850);
@@ -44,6 +46,7 @@ START_TEST(a_silent_suspect_is_asked_seven_times_and_then_decided)
                                   "900 -> n3 data verdict-down\n");
     ck_assert_int_eq(l->verdicts, 1);
     ck_assert_str_eq(l->verdict[0].rule, "node-outage/both-paths-silent");
+    ck_assert(!ftree_is_asking(l->ft));
     lone_free(l);
 }
 END_TEST

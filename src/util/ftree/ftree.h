@@ -605,6 +605,9 @@ bool ftree_has_unsaid(const struct ftree *ft);
  * just being asked: if this node ends now that may be lost with it. */
 bool ftree_has_untold(const struct ftree *ft);
 
+/* Purpose: true while this node asks whether another is well. */
+bool ftree_is_asking(const struct ftree *ft);
+
 /* ---- succession ------------------------------------------------------------------------------ */
 
 /* Purpose: hands a verdict that is already known (from the agent before this one) to a new

@@ -155,6 +155,11 @@ bool ftree_has_untold(const struct ftree *ft)
     return false;
 }
 
+bool ftree_is_asking(const struct ftree *ft)
+{
+    return ft->suspects.n > 0;
+}
+
 bool ftree_may_go(const struct ftree *ft)
 {
     /* what is still in the box (a release on its way down) must have been acknowledged, and a

@@ -39,6 +39,7 @@
 #define ABORT_DELAY (250 * FTREE_MS)
 #define ABORT_PATIENCE (300 * FTREE_MS) /* for a rank to see that the job is to end */
 #define LEAVE_PATIENCE (2000 * FTREE_MS)
+#define ASK_PATIENCE (500 * FTREE_MS) /* the process aborts, and may still answer a question */
 #define LEAVE_LOOK (5 * FTREE_MS)
 #define RULES_PATIENCE (500 * FTREE_MS) /* at start, for a file system to give the rules */
 #define UNTOLD_MAX 32
@@ -746,6 +747,17 @@ static void turn(struct agent *a)
     abort_if_due(a, now);
 }
 
+/* What nobody here would go on with: a verdict that is still to be told, and, where no other process of
+ * the node remains, a question that may be answered at once (is the port refused?). */
+static bool has_business(struct agent *a, ftree_time now)
+{
+    ftree_time since = now - (a->leave_by - LEAVE_PATIENCE);
+
+    if (ftree_has_untold(a->ft))
+        return since < LEAVE_PATIENCE;
+    return ftree_is_asking(a->ft) && since < ASK_PATIENCE && faultloc_watch_all_left(&a->h->watch);
+}
+
 /* The own rank has left.  The agent stays while other ranks of the node have not, then while other
  * nodes have not, and not for ever. */
 static bool may_leave(struct agent *a)
@@ -757,7 +769,7 @@ static bool may_leave(struct agent *a)
         /* else the set is ready for ever; `wake` may be written only now */
         epoll_ctl(a->epoll, EPOLL_CTL_DEL, a->h->wake, NULL);
     }
-    if (a->h->quitting && ftree_has_untold(a->ft) && now < a->leave_by) {
+    if (a->h->quitting && has_business(a, now)) {
         a->look_at = now + LEAVE_LOOK;
         return false;
     }
