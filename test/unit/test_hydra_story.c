@@ -295,6 +295,21 @@ START_TEST(no_longer_than_the_verdict_takes)
 END_TEST
 
 /* Rank 1 waited for rank 0 for a long time, and now it is killed: that is another story. */
+/* It waits for one that is stopped, and is killed meanwhile: that is a fault of its own. */
+START_TEST(a_killed_victim_of_one_that_lives_is_waited_for)
+{
+    begin();
+    rule(1000, 1, 5, 0, 4);
+    story.ruling[0].word.ends_ranks = 0;
+    end(1100, 2, BY_SIGNAL(9));
+    ck_assert(!HYD_faultloc_story_is_consequence(&story, 0));
+    ck_assert_int_eq(deadline(), 1100 + HYD_FAULTLOC_GRACE_MS);
+    ck_assert_int_eq(first_rank(), 2);
+    rule(1300, 2, 2, -1, -1);
+    ck_assert_int_lt(deadline(), 1100 + HYD_FAULTLOC_GRACE_MS);
+}
+END_TEST
+
 START_TEST(an_old_victim_is_waited_for)
 {
     begin();
@@ -429,6 +444,7 @@ SUITE("hydra_story")
     TEST(a_line_is_one_line);
     TEST(no_longer_than_the_grace_time);
     TEST(no_longer_than_the_verdict_takes);
+    TEST(a_killed_victim_of_one_that_lives_is_waited_for);
     TEST(an_old_victim_is_waited_for);
     TEST(no_verdict_can_come);
     TEST(an_abort_is_at_once);

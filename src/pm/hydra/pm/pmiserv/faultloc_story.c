@@ -123,12 +123,19 @@ bool HYD_faultloc_story_is_located(const struct HYD_faultloc_story *s, int pgid,
     return as_component(s, &f) != NULL;
 }
 
+/* Nobody dies by a signal because another is stopped, slow or cut off. */
+static bool can_follow(const struct HYD_faultloc_fact *f, const struct HYD_faultloc_ruling *r)
+{
+    return r->word.ends_ranks || f->kind != HYD_FAULTLOC_FACT_END || !WIFSIGNALED(f->end.status);
+}
+
 /* Who was a victim long before it ended did not end because of that. */
 static const struct HYD_faultloc_ruling *as_victim(const struct HYD_faultloc_story *s,
                                                    const struct HYD_faultloc_fact *f)
 {
     for (int i = 0; i < s->rulings; i++)
-        if (is_about(&s->ruling[i], f) && has_rank(&s->ruling[i].word.victims, f->end.rank) &&
+        if (is_about(&s->ruling[i], f) && can_follow(f, &s->ruling[i]) &&
+            has_rank(&s->ruling[i].word.victims, f->end.rank) &&
             (f->kind == HYD_FAULTLOC_FACT_ABORT || s->ruling[i].ms + s->grace_ms >= f->ms))
             return &s->ruling[i];
     return NULL;
