@@ -307,12 +307,13 @@ judge_both() {
 # that is off the lists of who told first may be lost, too, and who was ended by the first fault waits
 # no more for the second: half. Ranks that go on may not have needed the lost one yet.
 judge_victims() {
-    local want got n least=75
+    local want got n least=75 not=$OTHERS
+    [ -z "$OTHERS" ] || not+=,$DEAD # it may have waited for the other fault before it was killed
     case $kind in busy-off) least=50 ;; no-cleanup) least=0 ;; esac
     case $kind in mpi-abort | init | finalize | after | mpiexec | no-cleanup-end | *-child) return 0 ;; esac
     want=$(seq 0 $((hosts * ppn - 1)) | grep -vxF "${DEAD//,/$'\n'}${OTHERS:+$'\n'}${OTHERS//,/$'\n'}")
     got=$(jq -r '[.verdicts[] | select(.withdrawn == null) | .victims.ranks[]] | unique[]' \
-        "$work/report.json" 2>/dev/null | grep -vxF "${OTHERS//,/$'\n'}" || :)
+        "$work/report.json" 2>/dev/null | grep -vxF "${not//,/$'\n'}" || :)
     n=$(grep -cxF "$want" <<<"$got" || :)
     [ "$n" = "$(grep -c . <<<"$got" || :)" ] && [ $((100 * n)) -ge $((least * $(wc -l <<<"$want"))) ] ||
         blame "victims are '$(paste -sd, <<<"$got")', not '$(paste -sd, <<<"$want")'"
