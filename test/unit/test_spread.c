@@ -396,6 +396,27 @@ START_TEST(a_mute_child_is_told_but_not_waited_for)
 }
 END_TEST
 
+/* Its children are told by it, in a while, and their victims come with its own. */
+START_TEST(a_busy_child_is_waited_for)
+{
+    struct lone *l = lone_new(NODES, 1, 2, 0);
+    struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 12, FTREE_NONE, 5);
+
+    ftree_outbox_mute(l->ft, l->now, 1, true);
+    ck_assert(ftree_outbox_is_busy(l->ft, l->now, 1));
+    ck_assert(!ftree_outbox_is_busy(l->ft, l->now, 2));
+    ck_assert(!ftree_outbox_is_busy(l->ft, l->now + 1000 * FTREE_MS, 1));
+    lone_told(l, 2, WIRE_VERDICT_UP, &v);
+    ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 2);
+    victims_from(l, 2, 5, 6);
+    ck_assert_int_eq(l->reports, 0);
+    victims_from(l, 1, 3, 4);
+    ck_assert_int_eq(l->reports, 1);
+    ck_assert_int_eq(l->report[0].victims.count, 4);
+    lone_free(l);
+}
+END_TEST
+
 /* ---- told together --------------------------------------------------------------------------- */
 
 /* The i-th rank of node 12 has ended: for ever, so nobody asks whether it is over. */
@@ -1475,6 +1496,7 @@ SUITE("spread")
     TEST(many_verdicts_about_a_node_pass_a_silent_child_once_each);
     TEST(many_verdicts_pass_a_silent_parent_once_each);
     TEST(a_mute_child_is_told_but_not_waited_for);
+    TEST(a_busy_child_is_waited_for);
     TEST_ROWS(at_once_and_then_after_a_pause, COUNT(pauses));
     TEST(the_pause_doubles_while_there_are_more);
     TEST(what_finds_no_room_in_one_message_takes_two);

@@ -297,6 +297,15 @@ void ftree_outbox_mute(struct ftree *ft, ftree_time now, int32_t node, bool busy
     }
 }
 
+/* True if it said within the last second that it has too much to do. */
+bool ftree_outbox_is_busy(const struct ftree *ft, ftree_time now, int32_t node)
+{
+    for (int32_t i = 0; i < ft->mutes.n; i++)
+        if (ft->mutes.items[i].node == node && ft->mutes.items[i].until > now)
+            return ft->mutes.items[i].busy;
+    return false;
+}
+
 /* Those below a node that does not acknowledge a verdict are told at once; the node itself is told
  * again as soon as it is heard, or after a while: it may have been the network that lost it. */
 static void keep(struct ftree *ft, ftree_time now, const struct letter *l)

@@ -235,6 +235,15 @@ struct posting {
     uint32_t id;
 };
 
+/* One that is busy has just said so: it answers, if late. */
+static bool may_answer(const struct ftree *ft, ftree_time now, int32_t node)
+{
+    if (ftree_correlate_usable(ft, now, node))
+        return true;
+    return !ftree_has_no_agent(ft, node) && !ftree_leave_has_left(ft, node) &&
+           ftree_outbox_is_busy(ft, now, node);
+}
+
 static void post(struct ftree *ft, int32_t child, void *arg)
 {
     const struct posting *p = arg;
@@ -244,7 +253,7 @@ static void post(struct ftree *ft, int32_t child, void *arg)
     if (child == p->from)
         return;
     /* one that is mute is told, too, but nobody waits for its answer */
-    due = t && ftree_correlate_usable(ft, p->now, child) ? FTREE_PUSH(ft, t->due) : NULL;
+    due = t && may_answer(ft, p->now, child) ? FTREE_PUSH(ft, t->due) : NULL;
     if (due)
         *due = (struct due){.node = child, .told = p->id};
     ftree_outbox_post(ft, p->now, child, WIRE_VERDICT_DOWN, p->id, p->body);
