@@ -398,8 +398,9 @@ bool HYD_faultloc_server_is_lost(struct HYD_proxy *proxy)
     if (!HYD_faultloc_on || !HYD_faultloc_is_connected(proxy) ||
         !HYD_faultloc_is_closed(proxy->control_fd, &error))
         return false;
-    /* one that was told to end all, and then ended itself, is not lost */
-    if (!me.cleaning || error)
+    /* one that was told to end all, and then ended itself, is not lost; nor one that ended before it
+     * had read that, because the launcher of another failed while it began */
+    if (!me.cleaning || (error && !me.launch_failed))
         note_lost(proxy);
     return true;
 }
