@@ -21,12 +21,10 @@
 
 bool ftree_correlate_usable(const struct ftree *ft, ftree_time now, int32_t node)
 {
-    if (ftree_has_no_agent(ft, node) || ftree_leave_has_left(ft, node))
-        return false;
-    for (int32_t i = 0; i < ft->mutes.n; i++)
-        if (ft->mutes.items[i].node == node && ft->mutes.items[i].until > now)
-            return false;
-    return true;
+    bool busy;
+
+    return !ftree_has_no_agent(ft, node) && !ftree_leave_has_left(ft, node) &&
+           !ftree_outbox_is_mute(ft, now, node, &busy);
 }
 
 /* The next node on the way to the root, passing over `skip` and what cannot be used; *substitute

@@ -554,7 +554,9 @@ ftree_time ftree_outbox_deadline(const struct ftree *ft);
 void ftree_outbox_busy(struct ftree *ft, ftree_time now, int32_t from, uint32_t id);
 void ftree_outbox_heard(struct ftree *ft, ftree_time now, int32_t node);
 void ftree_outbox_mute(struct ftree *ft, ftree_time now, int32_t node, bool busy);
-bool ftree_outbox_is_busy(const struct ftree *ft, ftree_time now, int32_t node);
+/* True if it is not to be told anything for the time being; *busy, set then alone: because it said
+ * itself that it has too much to do. */
+bool ftree_outbox_is_mute(const struct ftree *ft, ftree_time now, int32_t node, bool *busy);
 void ftree_outbox_clear(struct ftree *ft);
 
 /* Calls f(ft, child, arg) for every node that stands in as a child of `node`: its children, and in

@@ -297,12 +297,13 @@ void ftree_outbox_mute(struct ftree *ft, ftree_time now, int32_t node, bool busy
     }
 }
 
-/* True if it said within the last second that it has too much to do. */
-bool ftree_outbox_is_busy(const struct ftree *ft, ftree_time now, int32_t node)
+bool ftree_outbox_is_mute(const struct ftree *ft, ftree_time now, int32_t node, bool *busy)
 {
     for (int32_t i = 0; i < ft->mutes.n; i++)
-        if (ft->mutes.items[i].node == node && ft->mutes.items[i].until > now)
-            return ft->mutes.items[i].busy;
+        if (ft->mutes.items[i].node == node && ft->mutes.items[i].until > now) {
+            *busy = ft->mutes.items[i].busy;
+            return true;
+        }
     return false;
 }
 

@@ -238,10 +238,10 @@ struct posting {
 /* One that is busy has just said so: it answers, if late. */
 static bool may_answer(const struct ftree *ft, ftree_time now, int32_t node)
 {
-    if (ftree_correlate_usable(ft, now, node))
-        return true;
+    bool busy;
+
     return !ftree_has_no_agent(ft, node) && !ftree_leave_has_left(ft, node) &&
-           ftree_outbox_is_busy(ft, now, node);
+           (!ftree_outbox_is_mute(ft, now, node, &busy) || busy);
 }
 
 static void post(struct ftree *ft, int32_t child, void *arg)

@@ -398,14 +398,21 @@ bool ftree_verdict_ends_ranks(const struct ftree_verdict *v)
            (v->class_ == FTREE_CLASS_NODE_OUTAGE || v->class_ == FTREE_CLASS_PROCESS_CRASH);
 }
 
-bool ftree_has_failed(const struct ftree *ft, int32_t node)
+/* A verdict about the node says so, or that it is beyond a switch that is lost. */
+static bool is_out(const struct ftree *ft, int32_t node,
+                   bool (*says)(const struct ftree *, const struct outline *))
 {
     const struct known *k;
 
     for (int32_t i = -1; (k = ftree_verdict_about(ft, node, &i));)
-        if (ftree_verdict_takes_node(ft, &k->v))
+        if (says(ft, &k->v))
             return true;
     return ftree_side_is_other(ft, node);
+}
+
+bool ftree_has_failed(const struct ftree *ft, int32_t node)
+{
+    return is_out(ft, node, ftree_verdict_takes_node);
 }
 
 /* A stopped rank that its own agent did not find: the agent is what is stopped.  Its deputy answers
@@ -418,12 +425,7 @@ bool ftree_verdict_stops_agent(const struct ftree *ft, const struct outline *v)
 
 bool ftree_has_no_agent(const struct ftree *ft, int32_t node)
 {
-    const struct known *k;
-
-    for (int32_t i = -1; (k = ftree_verdict_about(ft, node, &i));)
-        if (ftree_verdict_stops_agent(ft, &k->v))
-            return true;
-    return ftree_side_is_other(ft, node);
+    return is_out(ft, node, ftree_verdict_stops_agent);
 }
 
 /* How many nodes have failed, not counting `except` and the own one. */

@@ -167,12 +167,13 @@ static void remember_verdict(void *ctx, const struct ftree_verdict *v)
 static void trace(void *ctx, const char *line)
 {
     struct agent *a = ctx;
-    int64_t ms = faultloc_unix_ms();
     char out[512];
+    int64_t ms;
 
     snprintf(a->decision[a->decisions++ % TRACE_LINES], TRACE_BYTES, "%s", line);
     if (a->trace_fd < 0)
         return;
+    ms = faultloc_unix_ms();
     snprintf(out, sizeof(out), "%lld.%03d %s: %s\n", (long long) (ms / 1000), (int) (ms % 1000),
              a->h->names[a->h->self], line);
     faultloc_write(a->trace_fd, out);

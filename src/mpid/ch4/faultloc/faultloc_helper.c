@@ -316,11 +316,7 @@ void faultloc_helper_quit(struct faultloc_helper *h, int patience_ms)
     h->stopping = true;
     if (!h->has_office || write(h->wake, &one, sizeof(one)) < 0)
         return;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += patience_ms / 1000;
-    until.tv_nsec += patience_ms % 1000 * 1000000L;
-    until.tv_sec += until.tv_nsec / 1000000000L;
-    until.tv_nsec %= 1000000000L;
+    until = faultloc_unix_in(patience_ms);
     /* it may still run then: nothing is freed, for the process ends */
     pthread_timedjoin_np(h->thread, NULL, &until);
 }

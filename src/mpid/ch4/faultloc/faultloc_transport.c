@@ -259,12 +259,8 @@ static void *wait_in_barrier(void *arg)
 
 static bool barrier_is_over(void)
 {
-    struct timespec until;
+    struct timespec until = faultloc_unix_in(1);
 
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_nsec += 1000000;
-    until.tv_sec += until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
     return !sem_timedwait(&barrier.over, &until);
 }
 

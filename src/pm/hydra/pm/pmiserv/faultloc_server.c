@@ -18,8 +18,8 @@
 
 #define CLEAN_MS 5000 /* for a proxy to end its processes and to say so */
 #define SILENT_MS 1000 /* the same, where its host is lost, or does not even acknowledge that */
-#define SUCCESSOR_MS \
-    200 /* for another process of a node to become its agent; for an agent to answer */
+/* For another process of a node to become its agent; for an agent to answer. */
+#define SUCCESSOR_MS 200
 
 /* A symptom that no agent has taken yet. */
 struct errand {
@@ -260,7 +260,7 @@ static void note_told(const struct HYD_proxy *proxy, const struct HYD_faultloc_m
 }
 
 /* The agent of this proxy's node may have ended, and with it what it had taken and not judged. */
-static void hand_on(const struct HYD_proxy *proxy)
+static void ask_others_again(const struct HYD_proxy *proxy)
 {
     for (int i = 0; i < me.errands; i++) {
         struct errand *e = &me.errand[i];
@@ -300,7 +300,7 @@ static void note_end(const struct HYD_proxy *proxy, const struct HYD_faultloc_en
     char symptom[HYD_FAULTLOC_SYMPTOM];
 
     note(proxy, HYD_FAULTLOC_FACT_END, end);
-    hand_on(proxy);
+    ask_others_again(proxy);
     if (!HYD_faultloc_is_crash(end) || !end->agent || end->finalized)
         return;
     HYD_faultloc_symptom(end, symptom, sizeof(symptom));
@@ -381,7 +381,7 @@ static void note_lost(const struct HYD_proxy *proxy)
     char symptom[HYD_FAULTLOC_SYMPTOM], host[256];
 
     me.some_lost = true;
-    hand_on(proxy);
+    ask_others_again(proxy);
     snprintf(symptom, sizeof(symptom),
              "{\"kind\": \"proxy-lost\", \"component\": \"node %s\", "
              "\"severity\": \"fatal\", \"detail\": \"hydra's proxy there is gone\"}",
