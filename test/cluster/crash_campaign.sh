@@ -10,7 +10,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 cluster=$here/cluster
 
 all_kinds="kill segv bus abort exit _exit exit0 _exit0 memory two mpi-abort init finalize after"
-all_kinds+=" proxy mpiexec power-off busy busy-off no-cleanup no-cleanup-end spawn"
+all_kinds+=" proxy mpiexec power-off busy busy-agent busy-off no-cleanup no-cleanup-end spawn"
 all_kinds+=" spawn-child"
 
 usage() {
@@ -35,6 +35,8 @@ process is left on any host. Prints a table.
                       power-off              the host of mpiexec's first proxy is off
                       busy                   killed while another rank is stopped and hosts are
                                              being asked because of it
+                      busy-agent             the same, where the stopped rank is its own host's
+                                             agent; left out where a host has one rank
                       busy-off               killed while another host loses its power
                       no-cleanup             killed where the others go on and end well, by
                                              mpiexec -disable-auto-cleanup
@@ -120,7 +122,7 @@ plan() {
     FIRST=$((RANDOM % size)) CODE=137 HOW='signal 9 (SIGKILL)'
     PROGRAM=die ARGS=(--how "$kind") OPTIONS=() OTHER='' OTHERS=''
     case $kind in
-        kill | init | finalize | busy | busy-off | no-cleanup* | spawn*) ;;
+        kill | init | finalize | busy* | no-cleanup* | spawn*) ;;
         segv) CODE=139 HOW='signal 11 (SIGSEGV)' ;;
         bus) CODE=135 HOW='signal 7 (SIGBUS)' ;;
         abort) CODE=134 HOW='signal 6 (SIGABRT)' ;;
@@ -135,6 +137,8 @@ plan() {
     esac
     case $kind in init | finalize) ARGS=(--how kill --when "$kind") ;; esac
     [ "$kind" != spawn-child ] || FIRST=$((RANDOM % children))
+    # a host's agent is its lowest rank
+    [ "$kind" != busy-agent ] || FIRST=$((RANDOM % hosts * ppn + 1 + RANDOM % (ppn - 1)))
     DEAD=$FIRST
     if [ "$kind" = two ]; then
         other=$(((FIRST + 1 + RANDOM % (size - 1)) % size))
@@ -144,7 +148,7 @@ plan() {
     fi
     case $kind in
         proxy | mpiexec | power-off) ARGS=(--ranks -) FIRST= DEAD= ;;
-        busy | busy-off) ARGS=(--ranks -) ;;
+        busy*) ARGS=(--ranks -) ;;
         no-cleanup*)
             PROGRAM=outlive ARGS=(--rank "$DEAD") OPTIONS=(--mpiexec-arg -disable-auto-cleanup)
             [ "$kind" = no-cleanup ] || ARGS+=(--when finalize) ;;
@@ -198,8 +202,18 @@ ranks_of() {
 # The rank that is to take memory gets little of it.
 confine() {
     await 60 test -s "$job/pids/rank.$FIRST" || { blame "rank $FIRST did not start"; return; }
-    pid_of "$FIRST" >"$group/cgroup.procs" &&
-        : >"$job/pids/in-group"
+    pid_of "$FIRST" >"$group/cgroup.procs" && : >"$job/pids/in-group" && await 60 is_short_of_memory &&
+        now_us >"$work/struck"
+}
+
+# The kernel has ended a process of the group: to fill its memory takes longer than all that follows.
+is_short_of_memory() {
+    local file=$group/memory.events what n
+    [ -e "$file" ] || file=$group/memory.oom_control
+    while read -r what n; do
+        [ "$what" != oom_kill ] || [ "$n" = 0 ] || return 0
+    done <"$file"
+    return 1
 }
 
 # The faults that come from outside.
@@ -225,7 +239,8 @@ choose_other() {
     local rank host size=$((hosts * ppn))
     VICTIM=$(pid_of "$FIRST")
     rank=$(((FIRST + 1 + RANDOM % (size - 1)) % size))
-    if [ "$kind" = busy ]; then
+    [ "$kind" != busy-agent ] || rank=$((FIRST / ppn * ppn))
+    if [ "$kind" != busy-off ]; then
         OTHER=process-stopped:$rank OTHERS=$rank
         return
     fi
@@ -239,7 +254,7 @@ strike_too() {
     await 60 is_looping || { blame "the job did not come to its loop"; return; }
     pause 0.3
     choose_other
-    if [ "$kind" = busy ]; then
+    if [ "$kind" != busy-off ]; then
         kill -STOP "$(pid_of "$OTHERS")"
         await 30 grep -qE '^[0-9.]+ h[0-9]+:   asks h[0-9]+: ' "$work/trace" ||
             blame "nobody asks because of a stopped rank"
@@ -282,7 +297,7 @@ judge_report() {
     case $kind in
         mpi-abort | init | after | mpiexec | spawn-child) [ -z "$got" ] || blame "verdicts: $got" ;;
         proxy | power-off) [ -n "$got" ] || blame "no verdict" ;;
-        busy | busy-off) judge_both ;;
+        busy*) judge_both ;;
         *)
             want=$(tr , '\n' <<<"$DEAD" | sed 's/^/process-crash:/' | sort | paste -sd' ')
             # who is killed in MPI_Finalize after it came to the last barrier keeps nobody: the
@@ -345,7 +360,7 @@ judge_times() {
             'BEGIN { l = (b - a) / 1e6; printf "%.3f", (l > c ? l : c) }')
     done
     case $kind in
-        busy | busy-off | spawn*)
+        busy* | spawn*)
             awk -v a="$ENDED" -v b="${LATENCY/-/0}" 'BEGIN { exit !(a <= b + 3) }' ||
                 blame "ended $ENDED s after the first end, located after $LATENCY s" ;;
     esac
@@ -362,7 +377,7 @@ one_run() {
     start_job
     case $kind in
         proxy | mpiexec | power-off) strike ;;
-        busy | busy-off) strike_too ;;
+        busy*) strike_too ;;
         memory) confine ;;
     esac
     code=0
@@ -408,6 +423,10 @@ for ppn in ${ppns//,/ }; do
     for kind in ${kinds//,/ }; do
         if [ -z "$spawns" ] && [[ $kind == spawn* ]]; then
             printf '%-14s %3s %3s  left out: FAULTLOC_MPI names no MPI that can spawn (ch4:ofi)\n' "$kind" "$ppn" -
+            continue
+        fi
+        if [ "$kind" = busy-agent ] && [ "$ppn" = 1 ]; then
+            printf '%-14s %3s %3s  left out: the only rank of a host is its agent\n' "$kind" "$ppn" -
             continue
         fi
         for ((run = 1; run <= runs; run++)); do

@@ -71,17 +71,27 @@ static void reach(struct lone *l, enum ftree_role role, enum ftree_reach data,
     lone_reach(l, 2, MGMT, role, mgmt, error);
 }
 
-/* The deputy of node 2 says so of the node's second rank; 0: that all are well. */
-static void deputy_says(struct lone *l, char proc_state)
+static void deputy_tells(struct lone *l, int32_t troubles, const struct wire_trouble *trouble)
 {
     struct wire_message m = {.type = WIRE_ANSWER,
                              .u.answer = {.role = DEPUTY, .asked_peer = FTREE_NONE}};
 
     m.u.answer.nonce = nonce_of(l, 2);
-    m.u.answer.troubles = proc_state != 0;
-    m.u.answer.trouble[0] = (struct wire_trouble){
-        .rank = 5, .pid = 5005, .phase = FTREE_PHASE_WAITING, .proc_state = proc_state};
+    m.u.answer.troubles = troubles;
+    for (int32_t i = 0; i < troubles; i++)
+        m.u.answer.trouble[i] = trouble[i];
     lone_hear(l, 2, MGMT, &m);
+}
+
+static const struct wire_trouble gone = {.rank = 4, .pid = 5004, .phase = FTREE_PHASE_GONE};
+
+/* The deputy of node 2 says so of the node's second rank; 0: that all are well. */
+static void deputy_says(struct lone *l, char proc_state)
+{
+    const struct wire_trouble trouble = {
+        .rank = 5, .pid = 5005, .phase = FTREE_PHASE_WAITING, .proc_state = proc_state};
+
+    deputy_tells(l, proc_state != 0, &trouble);
 }
 
 static struct ftree_node_state healthy(void)
@@ -242,6 +252,18 @@ static void the_connection_was_reset(struct lone *l)
     seen(l, FTREE_SYMPTOM_PEER_RESET, 2);
     reach(l, AGENT, FTREE_REACH_REFUSED, FTREE_REACH_REFUSED, ECONNREFUSED);
     answers_on_both(l, 3);
+}
+
+static void the_launcher_and_the_deputy_of_a_stopped_agent_say_it_ended(struct lone *l)
+{
+    const struct wire_trouble both[] = {
+        {.rank = 5, .pid = 5005, .phase = FTREE_PHASE_OUTSIDE, .proc_state = 'T'}, gone};
+
+    seen(l, FTREE_SYMPTOM_PROCESS_EXITED, 2);
+    reach(l, AGENT, FTREE_REACH_CONNECTED, FTREE_REACH_CONNECTED, 0);
+    answers_on_both(l, 3);
+    lone_run(l, 160);
+    deputy_tells(l, 2, both);
 }
 
 static void all_ports_are_refused(struct lone *l)
@@ -433,6 +455,16 @@ static void the_deputy_answers_for_an_agent_that_has_ended(struct lone *l)
     deputy_says(l, 0);
 }
 
+/* It may have left as it should: its successor knows. */
+static void the_deputy_alone_says_that_a_rank_ended(struct lone *l)
+{
+    lone_stall(l, 0, 4);
+    reach(l, AGENT, FTREE_REACH_REFUSED, FTREE_REACH_REFUSED, ECONNREFUSED);
+    answers_on_both(l, 3);
+    lone_run(l, 160);
+    deputy_tells(l, 1, &gone);
+}
+
 /* One row for each sign, and for each of its alternatives. */
 static const struct {
     const char *sign;
@@ -568,6 +600,40 @@ static const struct {
      "150 -> n2 data verdict-down\n"
      "150 -> n3 data verdict-down\n"
      "= process-crash of rank 0 (pid 5000) on n0 0.990, by no rule\n"},
+    {"process-crash/launcher-and-deputy", 4, 2,
+     the_launcher_and_the_deputy_of_a_stopped_agent_say_it_ended,
+     "0   group n2: process-exited, 1 in all\n"
+     "0   rule exited-before-finalize on n2:\n"
+     "0   rule exited-before-finalize derives process-gone\n"
+     "0   rule process-gone on n2: process-crash 0.850 node-outage 0.050 node-frozen 0.020"
+     " process-stopped 0.020 unknown 0.020\n"
+     "0 suspects n2: process-gone, rule process-gone\n"
+     "0   asks n2: response of agent over all\n"
+     "0 -> n2 data probe\n"
+     "0 -> n2 mgmt probe\n"
+     "150   asks n2: response of agent over all\n"
+     "150 -> n2 data probe fresh\n"
+     "150 -> n2 mgmt probe fresh\n"
+     "150   asks n2: response of deputy over all\n"
+     "150 -> n2 data probe deputy fresh\n"
+     "150 -> n2 mgmt probe deputy fresh\n"
+     "450   asks n2: response of agent over all\n"
+     "450 -> n2 data probe fresh\n"
+     "450 -> n2 mgmt probe fresh\n"
+     "450   asks n2: response of deputy over all\n"
+     "450 -> n2 data probe deputy fresh\n"
+     "450 -> n2 mgmt probe deputy fresh\n"
+     "675   asks n2: response of agent over all\n"
+     "675 -> n2 data probe fresh\n"
+     "675 -> n2 mgmt probe fresh\n"
+     "675   asks n2: response of deputy over all\n"
+     "675 -> n2 data probe deputy fresh\n"
+     "675 -> n2 mgmt probe deputy fresh\n"
+     "900 verdict process-crash of n2 by process-crash/launcher-and-deputy\n"
+     "900 -> n1 data verdict-down\n"
+     "900 -> n2 data verdict-down\n"
+     "900 -> n3 data verdict-down\n"
+     "= process-crash of rank 4 (pid 5004) on n2 0.995, by process-gone\n"},
     {"process-crash/port-refused", 4, 1, the_connection_was_reset,
      "0   group n2: peer-reset, 1 in all\n"
      "0   rule netmod-was-reset on n2: process-crash 0.600 node-outage 0.100 process-stopped"
@@ -1552,6 +1618,34 @@ static const struct {
      "675 -> n2 mgmt probe fresh\n"
      "900 n2 is well: its agent answers, and its kernel does on the data path\n"},
     {"well/deputy-answers", 4, 2, the_deputy_answers_for_an_agent_that_has_ended,
+     "0 rank 0 stalls, waits for rank 4\n"
+     "0   group n2: peer-stall, 1 in all\n"
+     "0   rule stalled-peer on n2: process-stopped 0.250 node-outage 0.200 process-crash 0.150"
+     " node-frozen 0.100 nic-fault 0.100 link-fault 0.100 unknown 0.100\n"
+     "0 suspects n2: peer-stall, rule stalled-peer\n"
+     "0   asks n2: response of agent over all\n"
+     "0 -> n2 data probe\n"
+     "0 -> n2 mgmt probe\n"
+     "150   asks n2: response of agent over all\n"
+     "150 -> n2 data probe fresh\n"
+     "150 -> n2 mgmt probe fresh\n"
+     "150   asks n2: response of deputy over all\n"
+     "150 -> n2 data probe deputy fresh\n"
+     "150 -> n2 mgmt probe deputy fresh\n"
+     "450   asks n2: response of agent over all\n"
+     "450 -> n2 data probe fresh\n"
+     "450 -> n2 mgmt probe fresh\n"
+     "450   asks n2: response of deputy over all\n"
+     "450 -> n2 data probe deputy fresh\n"
+     "450 -> n2 mgmt probe deputy fresh\n"
+     "675   asks n2: response of agent over all\n"
+     "675 -> n2 data probe fresh\n"
+     "675 -> n2 mgmt probe fresh\n"
+     "675   asks n2: response of deputy over all\n"
+     "675 -> n2 data probe deputy fresh\n"
+     "675 -> n2 mgmt probe deputy fresh\n"
+     "900 n2 is well: its deputy answers\n"},
+    {"well/deputy-answers", 4, 2, the_deputy_alone_says_that_a_rank_ended,
      "0 rank 0 stalls, waits for rank 4\n"
      "0   group n2: peer-stall, 1 in all\n"
      "0   rule stalled-peer on n2: process-stopped 0.250 node-outage 0.200 process-crash 0.150"

@@ -276,6 +276,32 @@ START_TEST(a_deputy_names_one_stopped_rank_after_the_other)
 }
 END_TEST
 
+/* Who the launcher says has ended comes first, and the stopped agent has its turn after it. */
+START_TEST(a_deputy_names_the_rank_that_the_launcher_names)
+{
+    struct lone *l = lone_new(4, 3, 32, 0);
+    struct ftree_symptom s;
+
+    ask_about_node_2(l);
+    ftree_symptom_init(&s, FTREE_SYMPTOM_PROCESS_EXITED, 2, 7, 0, l->now, l->now);
+    ck_assert_int_eq(ftree_symptom(l->ft, l->now, &s), FTREE_OK);
+    deputy_says(l, 3, stopped);
+    ck_assert_int_eq(l->ft->suspects.items[0].deputy_word.rank, 7);
+    lone_run(l, 1000);
+    ck_assert_int_eq(l->verdicts, 1);
+    ck_assert_str_eq(l->verdict[0].rule, "process-crash/launcher-and-deputy");
+    ck_assert_int_eq(l->verdict[0].rank, 7);
+    ck_assert_int_eq(l->verdict[0].pid, 77);
+    ck_assert_int_eq(l->verdict[0].victims.count, 1);
+    if (!l->ft->suspects.n)
+        ask_about_node_2(l);
+    deputy_says(l, 3, stopped);
+    lone_run(l, 1000);
+    ck_assert(ftree_verdict_on_rank(l->ft, 2, 6));
+    lone_free(l);
+}
+END_TEST
+
 START_TEST(a_deputys_answer_does_not_make_its_agent_usable)
 {
     struct lone *l = lone_new(4, 3, 32, 0);
@@ -938,6 +964,7 @@ SUITE("probe")
     TEST(an_answer_by_management_alone_waits_for_the_other);
     TEST(answers_to_other_questions_do_not_count);
     TEST(a_deputy_names_one_stopped_rank_after_the_other);
+    TEST(a_deputy_names_the_rank_that_the_launcher_names);
     TEST(a_deputys_answer_does_not_make_its_agent_usable);
     TEST(a_deputys_last_word_counts);
     TEST(a_deputy_that_names_ranks_of_others_names_nobody);

@@ -297,6 +297,25 @@ static const struct told {
       {RULES_FACT_DEPUTY, CONN}, {RULES_FACT_DEPUTY_CONNECTS, RULES_YES},
       {RULES_FACT_RANKS, RULES_RANKS_SEVERAL}}, {{0}}, NULL},
 
+    /* the launcher's word and the deputy's, of a rank that is not the agent */
+    {"both say ended", "process-gone", true,
+     {{RULES_FACT_LAUNCHER, RULES_LAUNCHER_ENDED}, {RULES_FACT_AGENT, CONN},
+      {RULES_FACT_DEPUTY, ANSW}, {RULES_FACT_PROCESS, RULES_PROCESS_GONE},
+      {RULES_FACT_SEEN_BY, 2}, {RULES_FACT_RANKS, RULES_RANKS_SEVERAL}}, {{0}},
+     "process-crash/launcher-and-deputy"},
+    {"both, but the agent has time", "process-gone", false,
+     {{RULES_FACT_LAUNCHER, RULES_LAUNCHER_ENDED}, {RULES_FACT_AGENT, CONN},
+      {RULES_FACT_DEPUTY, ANSW}, {RULES_FACT_PROCESS, RULES_PROCESS_GONE},
+      {RULES_FACT_SEEN_BY, 2}, {RULES_FACT_RANKS, RULES_RANKS_SEVERAL}}, {{0}}, NULL},
+    {"the deputy alone", "process-gone", true,
+     {{RULES_FACT_AGENT, CONN}, {RULES_FACT_DEPUTY, ANSW},
+      {RULES_FACT_PROCESS, RULES_PROCESS_GONE}, {RULES_FACT_SEEN_BY, 2},
+      {RULES_FACT_RANKS, RULES_RANKS_SEVERAL}}, {{0}}, TAKES_OVER},
+    {"the daemon's end is no process's", "launcher-lost-proxy", true,
+     {{RULES_FACT_LAUNCHER, RULES_LAUNCHER_LOST}, {RULES_FACT_AGENT, CONN},
+      {RULES_FACT_DEPUTY, ANSW}, {RULES_FACT_PROCESS, RULES_PROCESS_GONE},
+      {RULES_FACT_SEEN_BY, 2}, {RULES_FACT_RANKS, RULES_RANKS_SEVERAL}}, {{0}}, TAKES_OVER},
+
     /* the data interface, told over management */
     {"down", "stalled-peer", false,
      {{RULES_FACT_AGENT, ANSW}, {RULES_FACT_MGMT, ANSW}, {RULES_FACT_DATA, SILE},

@@ -187,18 +187,31 @@ static void find_process(const struct suspect *su, struct rules_facts *facts)
             ftree_facts_process(facts, su->state.rank[i].phase, 'D', RULES_SEEN_BY_AGENT);
 }
 
-/* What the process manager told of the suspect; of both, that a process ended. */
+/* True if the process manager has told that this rank of a node that is suspected ended. */
+bool ftree_facts_launcher_ended(const struct ftree *ft, int32_t node, int32_t rank)
+{
+    const struct group *g = ftree_group_find(ft, node, FTREE_NONE);
+
+    for (int32_t i = 0; g && i < g->symptoms; i++)
+        if (ftree_symptom_is_end(&g->symptom[i]) && g->symptom[i].about.rank == rank)
+            return true;
+    return false;
+}
+
+/* What the process manager told of the suspect; of both, that a process ended.  Where its deputy
+ * names a rank, another's end counts for nothing. */
 static void find_launcher(const struct ftree *ft, const struct suspect *su,
                           struct rules_facts *facts)
 {
     const struct group *g = ftree_group_find(ft, su->node, FTREE_NONE);
     uint8_t *told = &facts->value[RULES_FACT_LAUNCHER];
+    int32_t rank = su->deputy_word.rank;
 
     for (int32_t i = 0; g && i < g->symptoms; i++) {
-        uint8_t kind = g->symptom[i].kind;
-        if (kind == FTREE_SYMPTOM_PROCESS_EXITED || kind == FTREE_SYMPTOM_OUT_OF_MEMORY)
+        const struct ftree_symptom *s = &g->symptom[i];
+        if (ftree_symptom_is_end(s) && (rank == FTREE_NONE || s->about.rank == rank))
             *told = RULES_LAUNCHER_ENDED;
-        else if (kind == FTREE_SYMPTOM_PROXY_LOST && *told == RULES_LAUNCHER_NONE)
+        else if (s->kind == FTREE_SYMPTOM_PROXY_LOST && *told == RULES_LAUNCHER_NONE)
             *told = RULES_LAUNCHER_LOST;
     }
 }

@@ -340,6 +340,7 @@ void ftree_symptom_init(struct ftree_symptom *s, enum ftree_symptom_kind kind, i
                         int32_t rank, int32_t reporter, ftree_time first, ftree_time last);
 void ftree_symptom_merge(struct ftree_symptom *s, const struct ftree_symptom *more);
 bool ftree_symptom_is_trouble(const struct ftree_rank_state *s);
+bool ftree_symptom_is_end(const struct ftree_symptom *s);
 bool ftree_symptom_is_victim(const struct ftree_rank_state *s, ftree_time limit);
 bool ftree_symptom_is_told(const struct ftree *ft, int32_t rank);
 void ftree_symptom_look(struct ftree *ft, ftree_time now, ftree_time first_symptom);
@@ -425,6 +426,7 @@ const struct witness *ftree_facts_witness(const struct ftree *ft, const struct s
 bool ftree_facts_was_witnessed(const struct ftree *ft, const struct suspect *su, int path);
 bool ftree_facts_kernel_spoke(const struct suspect *su);
 bool ftree_facts_answered(const struct suspect *su);
+bool ftree_facts_launcher_ended(const struct ftree *ft, int32_t node, int32_t rank);
 void ftree_facts_init(struct rules_facts *facts);
 void ftree_facts_process(struct rules_facts *facts, uint8_t phase, char proc_state, int seen_by);
 void ftree_facts_find(const struct ftree *ft, const struct suspect *su, bool at_end,

@@ -484,22 +484,27 @@ static bool judge(struct ftree *ft, ftree_time now, struct suspect *found, bool 
 
 /* ---- hearing --------------------------------------------------------------------------------- */
 
-/* A stopped rank that no verdict names yet, so that of several each gets its turn; else any. */
+/* A rank that the launcher, too, says has ended, then a stopped one; of those that no verdict names
+ * yet, so that of several each gets its turn; else any. */
 static struct wire_trouble worst_trouble(const struct ftree *ft, int32_t node,
                                          const struct wire_answer *a)
 {
-    struct wire_trouble any = {.rank = FTREE_NONE};
+    struct wire_trouble any = {.rank = FTREE_NONE}, worst = any;
 
     for (int32_t i = 0; i < a->troubles; i++) {
         const struct wire_trouble *t = &a->trouble[i];
+        bool gone = t->phase == FTREE_PHASE_GONE;
         if (ftree_node_of(ft, t->rank) != node)
             continue;
-        if (t->phase != FTREE_PHASE_GONE && !ftree_verdict_on_rank(ft, node, t->rank))
-            return *t;
         if (any.rank == FTREE_NONE)
             any = *t;
+        if (ftree_verdict_on_rank(ft, node, t->rank) ||
+            (gone && !ftree_facts_launcher_ended(ft, node, t->rank)))
+            continue;
+        if (worst.rank == FTREE_NONE || gone)
+            worst = *t;
     }
-    return any;
+    return worst.rank != FTREE_NONE ? worst : any;
 }
 
 /* The rank that others wait for waits itself: its peer is asked about next, unless its own agent

@@ -251,14 +251,19 @@ static bool confirm(struct ftree *ft, ftree_time now, const struct finding *f,
     return true;
 }
 
+/* The process manager told of it that it ended badly. */
+bool ftree_symptom_is_end(const struct ftree_symptom *s)
+{
+    return s->kind == FTREE_SYMPTOM_PROCESS_EXITED || s->kind == FTREE_SYMPTOM_OUT_OF_MEMORY;
+}
+
 /* The launcher waited for this process itself, and does not tell of those that it killed: where the
  * process is gone indeed there is nothing to wait for, and nobody else to ask. */
 static bool ends_own_rank(struct ftree *ft, ftree_time now, const struct ftree_symptom *s)
 {
     struct finding f = {.rank = s->about.rank, .first_symptom = s->first};
-    bool is_end = s->kind == FTREE_SYMPTOM_PROCESS_EXITED || s->kind == FTREE_SYMPTOM_OUT_OF_MEMORY;
 
-    if (!is_end || f.rank == FTREE_NONE || s->about.node != ft->self)
+    if (!ftree_symptom_is_end(s) || f.rank == FTREE_NONE || s->about.node != ft->self)
         return false;
     if (ftree_verdict_on_rank(ft, ft->self, f.rank))
         return true;
