@@ -296,6 +296,8 @@ cluster_tests = \
     test/cluster/test_agent_killed.sh \
     test/cluster/test_chain.sh \
     test/cluster/test_cluster.sh \
+    test/cluster/test_crash_busy.sh \
+    test/cluster/test_crash_clocks.sh \
     test/cluster/test_crash_exit.sh \
     test/cluster/test_crash_first_host.sh \
     test/cluster/test_crash_launcher.sh \

@@ -47,6 +47,7 @@ process is left on any host. Prints a table.
   --hosts N         hosts (4)
   --ppn K,K,...     ranks per host (1,4)
   --runs N          runs of each (1)
+  --skew S          the clock of each host is S seconds ahead of that of the host before it (0)
   --max-latency S   located at most so long after the end (0: not looked at)
   --mpi PREFIX      the MPI under test (FAULTLOC_MPI)
   --keep FOLDER     keep what each run left behind there
@@ -58,11 +59,11 @@ END
 
 die() { echo "crash_campaign.sh: $2" >&2; exit "$1"; }
 
-kinds=${all_kinds// /,} hosts=4 ppns=1,4 runs=1 max_latency=0 keep=
+kinds=${all_kinds// /,} hosts=4 ppns=1,4 runs=1 skew=0 max_latency=0 keep=
 while [ $# -gt 0 ]; do
     case $1 in
         --help | -h) usage; exit 0 ;;
-        --kinds | --hosts | --ppn | --runs | --max-latency | --mpi | --keep)
+        --kinds | --hosts | --ppn | --runs | --skew | --max-latency | --mpi | --keep)
             [ $# -ge 2 ] || die 2 "$1 wants a value; see --help" ;;
         *) die 2 "unknown argument $1; see --help" ;;
     esac
@@ -71,6 +72,7 @@ while [ $# -gt 0 ]; do
         --hosts) hosts=$2 ;;
         --ppn) ppns=$2 ;;
         --runs) runs=$2 ;;
+        --skew) skew=$2 ;;
         --max-latency) max_latency=$2 ;;
         --mpi) export FAULTLOC_MPI=$2 ;;
         --keep) keep=$2 ;;
@@ -80,9 +82,10 @@ done
 for kind in ${kinds//,/ }; do
     [[ " $all_kinds " == *" $kind "* ]] || die 2 "no kind '$kind'; there are: $all_kinds"
 done
-[[ $hosts =~ ^[2-9][0-9]*$ && $runs =~ ^[0-9]+$ && $ppns =~ ^[0-9]+(,[0-9]+)*$ ]] ||
-    die 2 "--hosts, --runs and --ppn want numbers; see --help"
+[[ $hosts =~ ^[2-9][0-9]*$ && $runs =~ ^[0-9]+$ && $skew =~ ^[0-9]+$ && $ppns =~ ^[0-9]+(,[0-9]+)*$ ]] ||
+    die 2 "--hosts, --runs, --skew and --ppn want numbers; see --help"
 "$cluster" check --quiet || exit
+[ "$skew" = 0 ] || unshare --time --fork --monotonic 1 true 2>/dev/null || die 77 "no namespaces of time here"
 command -v jq >/dev/null || die 77 "no program 'jq' (Debian package jq)"
 
 name=c$$
@@ -161,7 +164,7 @@ plan() {
 
 start_job() {
     export MPIR_CVAR_FAULTLOC_TRACE=$work/trace
-    "$cluster" run --name "$name" --hosts "$hosts" --ppn "$ppn" --faultloc --quiet \
+    "$cluster" run --name "$name" --hosts "$hosts" --ppn "$ppn" --skew "$skew" --faultloc --quiet \
         --env FI_PROVIDER=tcp --env FI_TCP_IFACE=eth0 \
         --env MPIR_CVAR_FAULTLOC_REPORT="$work/report.json" ${OPTIONS[@]+"${OPTIONS[@]}"} \
         -- $PROGRAM "${ARGS[@]}" \

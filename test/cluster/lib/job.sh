@@ -28,6 +28,7 @@ job_env() {
         echo "UCX_NET_DEVICES=lo"
     else
         echo "FAULTLOC_CLUSTER=$NAME"
+        echo "FAULTLOC_CLUSTER_SKEW_S=$SKEW"
         echo "UCX_NET_DEVICES=eth0"
         echo "XDG_RUNTIME_DIR=$(runtime_dir)"
         # whoever sets these in the environment means it; --env comes last, and counts
