@@ -184,6 +184,12 @@ is_looping() {
     [ -e "$job/pids/looping" ] &&
         [ "$(compgen -G "$job/pids/rank.*" | wc -l)" = $((hosts * ppn)) ]
 }
+has_begun() { is_looping || [ ! -d "/proc/$pid" ]; }
+await_loop() {
+    await 60 has_begun && is_looping && return
+    blame "the job did not come to its loop"
+    return 1
+}
 proxy_pid() {
     local p
     for p in $(ip netns pids "$name-$1"); do
@@ -222,7 +228,7 @@ is_short_of_memory() {
 # The faults that come from outside.
 strike() {
     local host=h$((RANDOM % hosts + 1))
-    await 60 is_looping || { blame "the job did not come to its loop"; return; }
+    await_loop || return 0
     pause 0.3
     now_us >"$work/struck"
     case $kind in
@@ -254,7 +260,7 @@ choose_other() {
 
 # The rank is killed from outside, while FaultLoc is at work on another fault.
 strike_too() {
-    await 60 is_looping || { blame "the job did not come to its loop"; return; }
+    await_loop || return 0
     pause 0.3
     choose_other
     if [ "$kind" != busy-off ]; then

@@ -130,8 +130,9 @@ static void find_surroundings(const struct ftree *ft, const struct suspect *su,
         ft->job->has_path[FTREE_PATH_DATA] && ftree_facts_was_witnessed(ft, su, FTREE_PATH_DATA);
     facts->value[RULES_FACT_OTHERS] = ft->job->nodes - 2 - ftree_verdict_failed(ft, su->node) > 0;
     facts->value[RULES_FACT_OWN_SIDE] = down == paths ? RULES_SIDE_DOWN : RULES_SIDE_UP;
-    facts->value[RULES_FACT_RANKS] =
-        ftree_ranks_of(ft->job, su->node) > 1 ? RULES_RANKS_SEVERAL : RULES_RANKS_ONE;
+    facts->value[RULES_FACT_RANKS] = ftree_facts_only_rank(ft, su->node) == FTREE_NONE
+                                         ? RULES_RANKS_SEVERAL
+                                         : RULES_RANKS_ONE;
 }
 
 static double centi(uint32_t value)
@@ -187,15 +188,38 @@ static void find_process(const struct suspect *su, struct rules_facts *facts)
             ftree_facts_process(facts, su->state.rank[i].phase, 'D', RULES_SEEN_BY_AGENT);
 }
 
-/* True if the process manager has told that this rank of a node that is suspected ended. */
-bool ftree_facts_launcher_ended(const struct ftree *ft, int32_t node, int32_t rank)
+/* The process manager told of it that a process ended, and no verdict says so yet. */
+static bool is_new_end(const struct ftree *ft, const struct ftree_symptom *s)
+{
+    return ftree_symptom_is_end(s) &&
+           !ftree_verdict_find(ft, FTREE_CLASS_PROCESS_CRASH, s->about.node, s->about.rank);
+}
+
+/* The rank of a node that is suspected of which this is so; FTREE_NONE: none. */
+int32_t ftree_facts_ended(const struct ftree *ft, int32_t node)
 {
     const struct group *g = ftree_group_find(ft, node, FTREE_NONE);
 
     for (int32_t i = 0; g && i < g->symptoms; i++)
-        if (ftree_symptom_is_end(&g->symptom[i]) && g->symptom[i].about.rank == rank)
-            return true;
-    return false;
+        if (is_new_end(ft, &g->symptom[i]))
+            return g->symptom[i].about.rank;
+    return FTREE_NONE;
+}
+
+/* The only rank of a node that no verdict says has ended; FTREE_NONE: there are more, or none. */
+int32_t ftree_facts_only_rank(const struct ftree *ft, int32_t node)
+{
+    int32_t only = FTREE_NONE;
+
+    for (int32_t i = 0; i < ftree_ranks_of(ft->job, node); i++) {
+        int32_t rank = ftree_rank_at(ft->job, node, i);
+        if (ftree_verdict_find(ft, FTREE_CLASS_PROCESS_CRASH, node, rank))
+            continue;
+        if (only != FTREE_NONE)
+            return FTREE_NONE;
+        only = rank;
+    }
+    return only;
 }
 
 /* What the process manager told of the suspect; of both, that a process ended.  Where its deputy
@@ -209,7 +233,7 @@ static void find_launcher(const struct ftree *ft, const struct suspect *su,
 
     for (int32_t i = 0; g && i < g->symptoms; i++) {
         const struct ftree_symptom *s = &g->symptom[i];
-        if (ftree_symptom_is_end(s) && (rank == FTREE_NONE || s->about.rank == rank))
+        if (is_new_end(ft, s) && (rank == FTREE_NONE || rank == s->about.rank))
             *told = RULES_LAUNCHER_ENDED;
         else if (s->kind == FTREE_SYMPTOM_PROXY_LOST && *told == RULES_LAUNCHER_NONE)
             *told = RULES_LAUNCHER_LOST;

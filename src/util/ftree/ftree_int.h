@@ -426,7 +426,8 @@ const struct witness *ftree_facts_witness(const struct ftree *ft, const struct s
 bool ftree_facts_was_witnessed(const struct ftree *ft, const struct suspect *su, int path);
 bool ftree_facts_kernel_spoke(const struct suspect *su);
 bool ftree_facts_answered(const struct suspect *su);
-bool ftree_facts_launcher_ended(const struct ftree *ft, int32_t node, int32_t rank);
+int32_t ftree_facts_ended(const struct ftree *ft, int32_t node);
+int32_t ftree_facts_only_rank(const struct ftree *ft, int32_t node);
 void ftree_facts_init(struct rules_facts *facts);
 void ftree_facts_process(struct rules_facts *facts, uint8_t phase, char proc_state, int seen_by);
 void ftree_facts_find(const struct ftree *ft, const struct suspect *su, bool at_end,

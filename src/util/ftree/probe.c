@@ -319,6 +319,22 @@ static void name_switch(const struct ftree *ft, const struct suspect *su, struct
         v->node = ft->job->tree->switch_head[v->switch_]; /* the same whoever finds it */
 }
 
+static bool agent_lives(const struct suspect *su)
+{
+    return su->reach[FTREE_PATH_DATA][FTREE_ROLE_AGENT] == FTREE_REACH_CONNECTED ||
+           su->reach[FTREE_PATH_MGMT][FTREE_ROLE_AGENT] == FTREE_REACH_CONNECTED;
+}
+
+/* The only rank there; or, where the agent's process lives, the one that the launcher says has ended. */
+static int32_t only_rank(const struct ftree *ft, const struct suspect *su, int class_)
+{
+    int32_t rank = ftree_facts_only_rank(ft, su->node);
+
+    if (rank == FTREE_NONE && class_ == FTREE_CLASS_PROCESS_CRASH && agent_lives(su))
+        rank = ftree_facts_ended(ft, su->node);
+    return rank;
+}
+
 static void name_component(const struct ftree *ft, const struct suspect *su,
                            struct ftree_verdict *v)
 {
@@ -337,10 +353,10 @@ static void name_component(const struct ftree *ft, const struct suspect *su,
             v->rank = su->state.rank[i].rank;
             v->pid = su->state.rank[i].pid;
         }
-    if (v->rank == FTREE_NONE && ftree_ranks_of(ft->job, su->node) == 1) {
-        v->rank = ftree_rank_at(ft->job, su->node, 0);
-        v->pid = ft->job->rank_pid ? ft->job->rank_pid[v->rank] : 0;
-    }
+    if (v->rank == FTREE_NONE)
+        v->rank = only_rank(ft, su, v->class_);
+    if (v->rank != FTREE_NONE && !v->pid && ft->job->rank_pid)
+        v->pid = ft->job->rank_pid[v->rank];
 }
 
 static const char *raised_by(const struct ftree *ft, const struct group *g, int32_t model)
@@ -499,7 +515,7 @@ static struct wire_trouble worst_trouble(const struct ftree *ft, int32_t node,
         if (any.rank == FTREE_NONE)
             any = *t;
         if (ftree_verdict_on_rank(ft, node, t->rank) ||
-            (gone && !ftree_facts_launcher_ended(ft, node, t->rank)))
+            (gone && t->rank != ftree_facts_ended(ft, node)))
             continue;
         if (worst.rank == FTREE_NONE || gone)
             worst = *t;
