@@ -279,6 +279,15 @@ static void the_launcher_says_it_ended_beside_a_stopped_agent(struct lone *l)
     reach(l, DEPUTY, FTREE_REACH_REFUSED, FTREE_REACH_REFUSED, ECONNREFUSED);
 }
 
+static void the_launcher_says_the_agent_ended_and_its_deputy_is_mute(struct lone *l)
+{
+    seen(l, FTREE_SYMPTOM_PROCESS_EXITED, 2);
+    reach(l, AGENT, FTREE_REACH_REFUSED, FTREE_REACH_REFUSED, ECONNREFUSED);
+    answers_on_both(l, 3);
+    lone_run(l, 160);
+    reach(l, DEPUTY, FTREE_REACH_CONNECTED, FTREE_REACH_CONNECTED, 0);
+}
+
 static void all_ports_are_refused(struct lone *l)
 {
     seen(l, FTREE_SYMPTOM_PROCESS_EXITED, 2);
@@ -647,7 +656,7 @@ static const struct {
      "900 -> n2 data verdict-down\n"
      "900 -> n3 data verdict-down\n"
      "= process-crash of rank 4 (pid 5004) on n2 0.995, by process-gone\n"},
-    {"process-crash/launcher-and-deputys-port", 4, 2,
+    {"process-crash/launcher-and-mute-node", 4, 2,
      the_launcher_says_it_ended_beside_a_stopped_agent,
      "0   group n2: process-exited, 1 in all\n"
      "0   rule exited-before-finalize on n2:\n"
@@ -676,11 +685,45 @@ static const struct {
      "675   asks n2: response of deputy over all\n"
      "675 -> n2 data probe deputy fresh\n"
      "675 -> n2 mgmt probe deputy fresh\n"
-     "900 verdict process-crash of n2 by process-crash/launcher-and-deputys-port\n"
+     "900 verdict process-crash of n2 by process-crash/launcher-and-mute-node\n"
      "900 -> n1 data verdict-down\n"
      "900 -> n2 data verdict-down\n"
      "900 -> n3 data verdict-down\n"
      "= process-crash of rank 5 (pid 5005) on n2 0.975, by process-gone\n"},
+    {"process-crash/launcher-and-mute-node", 4, 2,
+     the_launcher_says_the_agent_ended_and_its_deputy_is_mute,
+     "0   group n2: process-exited, 1 in all\n"
+     "0   rule exited-before-finalize on n2:\n"
+     "0   rule exited-before-finalize derives process-gone\n"
+     "0   rule process-gone on n2: process-crash 0.850 node-outage 0.050 node-frozen 0.020"
+     " process-stopped 0.020 unknown 0.020\n"
+     "0 suspects n2: process-gone, rule process-gone\n"
+     "0   asks n2: response of agent over all\n"
+     "0 -> n2 data probe\n"
+     "0 -> n2 mgmt probe\n"
+     "150   asks n2: response of agent over all\n"
+     "150 -> n2 data probe fresh\n"
+     "150 -> n2 mgmt probe fresh\n"
+     "150   asks n2: response of deputy over all\n"
+     "150 -> n2 data probe deputy fresh\n"
+     "150 -> n2 mgmt probe deputy fresh\n"
+     "450   asks n2: response of agent over all\n"
+     "450 -> n2 data probe fresh\n"
+     "450 -> n2 mgmt probe fresh\n"
+     "450   asks n2: response of deputy over all\n"
+     "450 -> n2 data probe deputy fresh\n"
+     "450 -> n2 mgmt probe deputy fresh\n"
+     "675   asks n2: response of agent over all\n"
+     "675 -> n2 data probe fresh\n"
+     "675 -> n2 mgmt probe fresh\n"
+     "675   asks n2: response of deputy over all\n"
+     "675 -> n2 data probe deputy fresh\n"
+     "675 -> n2 mgmt probe deputy fresh\n"
+     "900 verdict process-crash of n2 by process-crash/launcher-and-mute-node\n"
+     "900 -> n1 data verdict-down\n"
+     "900 -> n2 data verdict-down\n"
+     "900 -> n3 data verdict-down\n"
+     "= process-crash of rank 4 (pid 5004) on n2 0.975, by process-gone\n"},
     {"process-crash/port-refused", 4, 1, the_connection_was_reset,
      "0   group n2: peer-reset, 1 in all\n"
      "0   rule netmod-was-reset on n2: process-crash 0.600 node-outage 0.100 process-stopped"

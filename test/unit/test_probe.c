@@ -302,19 +302,24 @@ START_TEST(a_deputy_names_the_rank_that_the_launcher_names)
 }
 END_TEST
 
-/* The last of its node that no verdict says has ended: what is said of a lone process holds. */
+/* The last of its node that no verdict says has ended: what is said of a lone process holds, whether it
+ * was the agent or the deputy. */
 START_TEST(the_last_rank_of_a_node_is_stopped)
 {
     struct lone *l = lone_new(4, 3, 32, 0);
     struct ftree_verdict v = lone_verdict(l, "process-crash/pid-gone", 2, 7, 2);
+    enum ftree_role left = (enum ftree_role) _i,
+                    lost = left == FTREE_ROLE_AGENT ? FTREE_ROLE_DEPUTY : FTREE_ROLE_AGENT;
 
     lone_told(l, 2, WIRE_VERDICT_UP, &v);
     v.rank = 8;
     v.id++;
     lone_told(l, 2, WIRE_VERDICT_UP, &v);
-    ask_about_node_2(l);
-    lone_reach(l, 2, FTREE_PATH_DATA, FTREE_ROLE_DEPUTY, FTREE_REACH_REFUSED, 111);
-    lone_reach(l, 2, FTREE_PATH_MGMT, FTREE_ROLE_DEPUTY, FTREE_REACH_REFUSED, 111);
+    lone_stall(l, 0, 6);
+    for (int path = 0; path < FTREE_PATHS; path++) {
+        lone_reach(l, 2, path, left, FTREE_REACH_CONNECTED, 0);
+        lone_reach(l, 2, path, lost, FTREE_REACH_REFUSED, 111);
+    }
     lone_run(l, 1000);
     ck_assert(ftree_verdict_find(l->ft, FTREE_CLASS_PROCESS_STOPPED, 2, 6));
     ck_assert(!ftree_verdict_find(l->ft, FTREE_CLASS_NODE_FROZEN, 2, FTREE_NONE));
@@ -985,7 +990,7 @@ SUITE("probe")
     TEST(answers_to_other_questions_do_not_count);
     TEST(a_deputy_names_one_stopped_rank_after_the_other);
     TEST(a_deputy_names_the_rank_that_the_launcher_names);
-    TEST(the_last_rank_of_a_node_is_stopped);
+    TEST_ROWS(the_last_rank_of_a_node_is_stopped, FTREE_ROLES);
     TEST(a_deputys_answer_does_not_make_its_agent_usable);
     TEST(a_deputys_last_word_counts);
     TEST(a_deputy_that_names_ranks_of_others_names_nobody);

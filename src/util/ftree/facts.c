@@ -130,9 +130,8 @@ static void find_surroundings(const struct ftree *ft, const struct suspect *su,
         ft->job->has_path[FTREE_PATH_DATA] && ftree_facts_was_witnessed(ft, su, FTREE_PATH_DATA);
     facts->value[RULES_FACT_OTHERS] = ft->job->nodes - 2 - ftree_verdict_failed(ft, su->node) > 0;
     facts->value[RULES_FACT_OWN_SIDE] = down == paths ? RULES_SIDE_DOWN : RULES_SIDE_UP;
-    facts->value[RULES_FACT_RANKS] = ftree_facts_only_rank(ft, su->node) == FTREE_NONE
-                                         ? RULES_RANKS_SEVERAL
-                                         : RULES_RANKS_ONE;
+    facts->value[RULES_FACT_RANKS] =
+        ftree_facts_only_rank(ft, su->node) == FTREE_NONE ? RULES_RANKS_SEVERAL : RULES_RANKS_ONE;
 }
 
 static double centi(uint32_t value)

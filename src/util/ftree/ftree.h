@@ -331,7 +331,9 @@ struct ftree_rank_state {
     uint8_t phase; /* enum ftree_phase */
     char proc_state; /* state letter of proc(5), 0 where not known */
     int32_t peer; /* rank waited for, FTREE_NONE where not known */
-    ftree_time waiting; /* how long it has waited, in ns; 0: it does not wait */
+    /* How long it has waited, in ns; 0: it does not wait.  Of one that has left, since it began the
+     * wait for another that it left because of. */
+    ftree_time waiting;
 };
 
 /* ---- what state and log probes bring --------------------------------------------------------- */

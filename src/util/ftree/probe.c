@@ -319,18 +319,20 @@ static void name_switch(const struct ftree *ft, const struct suspect *su, struct
         v->node = ft->job->tree->switch_head[v->switch_]; /* the same whoever finds it */
 }
 
-static bool agent_lives(const struct suspect *su)
+/* The kernel accepted a connection for it on some path. */
+static bool lives(const struct suspect *su, enum ftree_role role)
 {
-    return su->reach[FTREE_PATH_DATA][FTREE_ROLE_AGENT] == FTREE_REACH_CONNECTED ||
-           su->reach[FTREE_PATH_MGMT][FTREE_ROLE_AGENT] == FTREE_REACH_CONNECTED;
+    return su->reach[FTREE_PATH_DATA][role] == FTREE_REACH_CONNECTED ||
+           su->reach[FTREE_PATH_MGMT][role] == FTREE_REACH_CONNECTED;
 }
 
-/* The only rank there; or, where the agent's process lives, the one that the launcher says has ended. */
+/* The only rank there; or, where another lives, the one that the launcher says has ended. */
 static int32_t only_rank(const struct ftree *ft, const struct suspect *su, int class_)
 {
     int32_t rank = ftree_facts_only_rank(ft, su->node);
 
-    if (rank == FTREE_NONE && class_ == FTREE_CLASS_PROCESS_CRASH && agent_lives(su))
+    if (rank == FTREE_NONE && class_ == FTREE_CLASS_PROCESS_CRASH && 
+        (lives(su, FTREE_ROLE_AGENT) || lives(su, FTREE_ROLE_DEPUTY)))
         rank = ftree_facts_ended(ft, su->node);
     return rank;
 }

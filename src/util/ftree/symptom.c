@@ -162,11 +162,11 @@ bool ftree_symptom_is_trouble(const struct ftree_rank_state *s)
 }
 
 /* A rank that has waited for half the limit when it is asked waits for what is being asked about:
- * in a healthy job such waits are rare, and of those who wait for a fault most began at once. */
+ * in a healthy job such waits are rare, and of those who wait for a fault most began at once.  One that
+ * has left meanwhile because of the fault waited for it, too. */
 bool ftree_symptom_is_victim(const struct ftree_rank_state *s, ftree_time limit)
 {
-    return s->phase != FTREE_PHASE_LEFT && s->phase != FTREE_PHASE_GONE && s->waiting > 0 &&
-           s->waiting >= limit / 2;
+    return s->phase != FTREE_PHASE_GONE && s->waiting > 0 && s->waiting >= limit / 2;
 }
 
 static int add_finding(struct ftree *ft, ftree_time now, int32_t rank, ftree_time first_symptom)

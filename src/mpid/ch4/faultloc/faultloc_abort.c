@@ -71,16 +71,18 @@ static bool wait_for_verdict(const struct faultloc_board *b, struct ftree_verdic
     return found;
 }
 
-/* Says why this rank ends, as soon as that is known. */
-static void explain(const struct faultloc_board *b, const char *what)
+/* Says why this rank ends, as soon as that is known.  True: because of another's failure. */
+static bool explain(const struct faultloc_board *b, const char *what)
 {
     static atomic_flag said = ATOMIC_FLAG_INIT; /* an error that is fatal comes here twice */
     struct ftree_verdict v;
     char line[256];
+    bool found;
 
     if (atomic_flag_test_and_set(&said))
-        return;
-    if (wait_for_verdict(b, &v)) {
+        return false;
+    found = wait_for_verdict(b, &v);
+    if (found) {
         ftree_report_line(MPIDI_faultloc_job(), &v, line, sizeof(line));
         faultloc_say("rank %d %s because of another's failure: %s", MPIR_Process.rank, what, line);
     } else {
@@ -88,6 +90,7 @@ static void explain(const struct faultloc_board *b, const char *what)
                      "within %d ms)", MPIR_Process.rank, what,
                      (int) (MPIDI_faultloc_grace() / FTREE_MS));
     }
+    return found;
 }
 
 void MPIDI_faultloc_before_abort(int mpi_errno)
@@ -98,9 +101,7 @@ void MPIDI_faultloc_before_abort(int mpi_errno)
         (mpi_errno != MPI_SUCCESS && (error_class == MPIX_ERR_PROC_FAILED ||
                                       error_class == MPIX_ERR_PROC_FAILED_PENDING));
 
-    if (b && is_consequence)
-        explain(b, "aborts");
-    MPIDI_faultloc_aborting();
+    MPIDI_faultloc_aborting(b && is_consequence && explain(b, "aborts"));
 }
 
 /* A program that ends by itself, without MPI_Finalize, after the transport has lost a peer.  Where it
@@ -111,6 +112,5 @@ void MPIDI_faultloc_at_exit(void)
 
     if (!b || !MPIDI_faultloc_has_lost())
         return;
-    explain(b, "ends");
-    MPIDI_faultloc_aborting();
+    MPIDI_faultloc_aborting(explain(b, "ends"));
 }

@@ -407,6 +407,8 @@ static void look_at_board(struct agent *a, ftree_time now)
         faultloc_watch_look(&a->h->watch, now, i, a->pid_fd[i] < 0 && i != a->h->slot, &s);
         if (s.phase == FTREE_PHASE_GONE && a->pid_fd[i] < 0) {
             ftree_rank_gone(a->ft, now, s.rank);
+        } else if (s.phase == FTREE_PHASE_LEFT) {
+            end_stall(a, now, i, s.rank);
         } else if (s.waiting >= stall) {
             trace_stall(a, i, &s);
             a->stalled[i] = true;
@@ -425,7 +427,7 @@ static void rank_ended(struct agent *a, ftree_time now, int32_t i)
 
     epoll_ctl(a->epoll, EPOLL_CTL_DEL, a->pid_fd[i], NULL);
     faultloc_watch_gone(&a->h->watch, i);
-    if (slot->state != FAULTLOC_SLOT_LEFT)
+    if (slot->state < FAULTLOC_SLOT_LEFT)
         ftree_rank_gone(a->ft, now, slot->rank);
 }
 

@@ -1049,13 +1049,13 @@ int MPIDI_faultloc_peer_is_lost(void)
 #define GOODBYE_MS 1000
 
 /* The process ends the job or is ended by an error of MPI: no crash of its own. */
-void MPIDI_faultloc_aborting(void)
+void MPIDI_faultloc_aborting(bool is_victim)
 {
     struct faultloc_helper *helper = local.helper;
 
-    if (!local.board || MPIDI_faultloc_page.slot.state == FAULTLOC_SLOT_LEFT)
+    if (!local.board || MPIDI_faultloc_page.slot.state >= FAULTLOC_SLOT_LEFT)
         return;
-    MPIDI_faultloc_page.slot.state = FAULTLOC_SLOT_LEFT;
+    MPIDI_faultloc_page.slot.state = is_victim ? FAULTLOC_SLOT_VICTIM : FAULTLOC_SLOT_LEFT;
     local.helper = NULL;
     if (helper)
         faultloc_helper_quit(helper, GOODBYE_MS);

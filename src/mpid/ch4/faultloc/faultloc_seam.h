@@ -35,7 +35,8 @@ enum faultloc_slot_state {
     FAULTLOC_SLOT_EMPTY,
     FAULTLOC_SLOT_RUNNING,
     FAULTLOC_SLOT_FINALIZING, /* in MPI_Finalize */
-    FAULTLOC_SLOT_LEFT        /* MPI_Finalize's work is done */
+    FAULTLOC_SLOT_LEFT,       /* MPI_Finalize's work is done, or it ends by its own decision */
+    FAULTLOC_SLOT_VICTIM      /* has left because of another's failure, and waited for that */
 };
 
 /* Peers of a wait that are no rank of the world. */
@@ -369,7 +370,7 @@ int MPIDI_faultloc_peer_is_lost(void) MPIDI_FAULTLOC_HIDDEN;
 int MPIDI_faultloc_pmi_barrier(void) MPIDI_FAULTLOC_HIDDEN;
 void MPIDI_faultloc_finalizing(void) MPIDI_FAULTLOC_HIDDEN;
 void MPIDI_faultloc_stop(void) MPIDI_FAULTLOC_HIDDEN;
-void MPIDI_faultloc_aborting(void) MPIDI_FAULTLOC_HIDDEN;
+void MPIDI_faultloc_aborting(bool is_victim) MPIDI_FAULTLOC_HIDDEN;
 #define MPIDI_FAULTLOC_PREPARE() MPIDI_faultloc_prepare()
 #define MPIDI_FAULTLOC_START() MPIDI_faultloc_start()
 #define MPIDI_FAULTLOC_PMI_BARRIER() MPIDI_faultloc_pmi_barrier()

@@ -10,6 +10,7 @@
 #include <errno.h>
 
 #define STILL_NS (1000 * FTREE_MS)
+#define VICTIM_NS (5000 * FTREE_MS)
 #define TURNS_NS (100 * FTREE_MS) /* two looks may follow at once, and no turn be between them */
 
 /* Notes what changed since the last look. */
@@ -75,6 +76,21 @@ static void look_at_proc(struct faultloc_watch *w, struct faultloc_seen *seen,
         state->proc_state = proc.state;
 }
 
+/* It has left.  For a while it is a victim of what it left because of: whose victims they are is asked
+ * only when that is told. */
+static void judge_left(struct faultloc_seen *seen, const struct faultloc_slot *slot, ftree_time now,
+                       struct ftree_rank_state *state)
+{
+    state->phase = FTREE_PHASE_LEFT;
+    if (!seen->left)
+        seen->left = now;
+    if (slot->state != FAULTLOC_SLOT_VICTIM || now - seen->left > VICTIM_NS ||
+        !slot->wait_since_ns || slot->wait_since_ns > now)
+        return;
+    state->peer = core_peer(slot->wait_peer);
+    state->waiting = now - slot->wait_since_ns;
+}
+
 void faultloc_watch_look(struct faultloc_watch *w, ftree_time now, int32_t i, bool with_proc,
                          struct ftree_rank_state *state)
 {
@@ -85,8 +101,8 @@ void faultloc_watch_look(struct faultloc_watch *w, ftree_time now, int32_t i, bo
     *state = (struct ftree_rank_state){
         .rank = slot.rank, .pid = slot.pid, .peer = FTREE_NONE, .phase = FTREE_PHASE_OUTSIDE};
     update(seen, &slot, now);
-    if (slot.state == FAULTLOC_SLOT_LEFT) {
-        state->phase = FTREE_PHASE_LEFT;
+    if (slot.state >= FAULTLOC_SLOT_LEFT) {
+        judge_left(seen, &slot, now, state);
         return;
     }
     if (with_proc && !seen->gone)
@@ -105,7 +121,7 @@ void faultloc_watch_gone(struct faultloc_watch *w, int32_t i)
 bool faultloc_watch_all_left(struct faultloc_watch *w)
 {
     for (int32_t i = 0; i < w->board->slots; i++)
-        if (!w->seen[i].gone && faultloc_board_slot(w->board, i)->state != FAULTLOC_SLOT_LEFT)
+        if (!w->seen[i].gone && faultloc_board_slot(w->board, i)->state < FAULTLOC_SLOT_LEFT)
             return false;
     return true;
 }

@@ -23,6 +23,7 @@ struct faultloc_seen {
     uint64_t call, spins;
     ftree_time call_since, spins_since; /* when each was first seen as it is; 0: never seen */
     ftree_time turned; /* when the loop was last seen to have turned since a look; 0: never */
+    ftree_time left; /* when it was first seen to have left; 0: never */
     bool gone;
 };
 
