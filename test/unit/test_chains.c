@@ -288,6 +288,23 @@ static void the_launcher_says_the_agent_ended_and_its_deputy_is_mute(struct lone
     reach(l, DEPUTY, FTREE_REACH_CONNECTED, FTREE_REACH_CONNECTED, 0);
 }
 
+/* Rank 4 was the agent of node 2 and has ended, as is known; rank 5, its deputy, is stopped. */
+static void the_last_of_a_node_is_its_mute_deputy(struct lone *l)
+{
+    struct ftree_verdict v = lone_verdict(l, "process-crash/pid-gone", 2, 4, 2);
+
+    lone_told(l, 2, WIRE_VERDICT_UP, &v);
+    for (int32_t node = 1; node < 4; node++)
+        lone_nobody_waits(l, node, lone_due(l, node));
+    lone_log(l);
+    l->verdicts = 0;
+    lone_stall(l, 0, 5);
+    reach(l, AGENT, FTREE_REACH_REFUSED, FTREE_REACH_REFUSED, ECONNREFUSED);
+    answers_on_both(l, 3);
+    lone_run(l, 160);
+    reach(l, DEPUTY, FTREE_REACH_CONNECTED, FTREE_REACH_CONNECTED, 0);
+}
+
 static void all_ports_are_refused(struct lone *l)
 {
     seen(l, FTREE_SYMPTOM_PROCESS_EXITED, 2);
@@ -724,6 +741,39 @@ static const struct {
      "900 -> n2 data verdict-down\n"
      "900 -> n3 data verdict-down\n"
      "= process-crash of rank 4 (pid 5004) on n2 0.975, by process-gone\n"},
+    {"process-stopped/connects-never-answers", 4, 2, the_last_of_a_node_is_its_mute_deputy,
+     "0 rank 0 stalls, waits for rank 5\n"
+     "0   group n2: peer-stall, 1 in all\n"
+     "0   rule stalled-peer on n2: process-stopped 0.250 node-outage 0.200 process-crash"
+     " 0.150 node-frozen 0.100 nic-fault 0.100 link-fault 0.100 unknown 0.100\n"
+     "0 suspects n2: peer-stall, rule stalled-peer\n"
+     "0   asks n2: response of agent over all\n"
+     "0 -> n2 data probe\n"
+     "0 -> n2 mgmt probe\n"
+     "150   asks n2: response of agent over all\n"
+     "150 -> n2 data probe fresh\n"
+     "150 -> n2 mgmt probe fresh\n"
+     "150   asks n2: response of deputy over all\n"
+     "150 -> n2 data probe deputy fresh\n"
+     "150 -> n2 mgmt probe deputy fresh\n"
+     "450   asks n2: response of agent over all\n"
+     "450 -> n2 data probe fresh\n"
+     "450 -> n2 mgmt probe fresh\n"
+     "450   asks n2: response of deputy over all\n"
+     "450 -> n2 data probe deputy fresh\n"
+     "450 -> n2 mgmt probe deputy fresh\n"
+     "675   asks n2: response of agent over all\n"
+     "675 -> n2 data probe fresh\n"
+     "675 -> n2 mgmt probe fresh\n"
+     "675   asks n2: response of deputy over all\n"
+     "675 -> n2 data probe deputy fresh\n"
+     "675 -> n2 mgmt probe deputy fresh\n"
+     "900 verdict process-stopped of n2 by process-stopped/connects-never-answers\n"
+     "900 -> n1 data verdict-down\n"
+     "900 -> n2 data verdict-down\n"
+     "900 -> n3 data verdict-down\n"
+     "= process-stopped of rank 5 (pid 5005) on n2 0.900, by stalled-peer; or node-frozen"
+     " 0.100\n"},
     {"process-crash/port-refused", 4, 1, the_connection_was_reset,
      "0   group n2: peer-reset, 1 in all\n"
      "0   rule netmod-was-reset on n2: process-crash 0.600 node-outage 0.100 process-stopped"
