@@ -253,6 +253,56 @@ START_TEST(a_verdict_still_to_be_told_to_people_holds_the_root)
 }
 END_TEST
 
+static int32_t substitute(int32_t k)
+{
+    struct lone *l = lone_new(5, 2, 32, 0);
+    int32_t node = ftree_topo_root_substitute(&l->ft->topo, k);
+
+    lone_free(l);
+    return node;
+}
+
+/* The root is silent, and the first that would stand in for it aborts: what it has found is kept by the
+ * second, with the victims that it could name no more when asked. */
+START_TEST(what_an_aborting_heir_has_found_goes_past_a_silent_root)
+{
+    int32_t heir = substitute(1);
+    struct lone *l = lone_new(5, 2, 32, heir);
+    const struct lone_sent *up;
+
+    l->state[0].phase = FTREE_PHASE_GONE;
+    l->state[1].phase = FTREE_PHASE_WAITING;
+    l->state[1].waiting = 1000 * FTREE_MS;
+    ck_assert_int_eq(ftree_rank_gone(l->ft, l->now, 2 * heir), FTREE_OK);
+    lone_run(l, 150);
+    ck_assert_int_eq(lone_last(l, WIRE_VERDICT_UP)->to.node, 0);
+    l->state[1].phase = FTREE_PHASE_LEFT;
+    ftree_leave_at_once(l->ft, l->now);
+    lone_run(l, 400);
+    up = lone_last(l, WIRE_VERDICT_UP);
+    ck_assert_int_eq(up->to.node, substitute(2));
+    ck_assert_int_eq(up->m.u.verdict.rank, 2 * heir);
+    ck_assert_int_eq(up->m.u.verdict.victims.count, 1);
+    ck_assert_int_eq(up->m.u.verdict.victims.range[0].first, 2 * heir + 1);
+    ck_assert_int_eq(lone_last(l, WIRE_GOODBYE)->to.node, substitute(2));
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(who_has_left_does_not_stand_in_for_the_root)
+{
+    struct lone *l = lone_new(5, 2, 32, substitute(2));
+    struct ftree_verdict v =
+        lone_verdict(l, "process-stopped/deputy-says-stopped", 0, 0, l->ft->self);
+
+    hear(l, substitute(1), WIRE_GOODBYE);
+    ck_assert(!ftree_spread_is_root(l->ft));
+    ftree_spread_raise(l->ft, l->now, &v);
+    ck_assert(ftree_spread_is_root(l->ft));
+    lone_free(l);
+}
+END_TEST
+
 START_TEST(what_was_under_way_is_forgotten)
 {
     struct lone *l = lone_new(7, 2, 2, 1);
@@ -315,6 +365,8 @@ SUITE("leave")
     TEST(a_goodbye_to_the_side_that_is_lost_changes_nothing);
     TEST(who_fails_meanwhile_is_not_waited_for);
     TEST(a_verdict_still_to_be_told_to_people_holds_the_root);
+    TEST(what_an_aborting_heir_has_found_goes_past_a_silent_root);
+    TEST(who_has_left_does_not_stand_in_for_the_root);
     TEST(what_was_under_way_is_forgotten);
     TEST(a_wide_tree_counts_its_goodbyes_quickly);
     TEST(without_memory_a_goodbye_is_forgotten);

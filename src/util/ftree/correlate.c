@@ -45,9 +45,10 @@ int32_t ftree_correlate_upward(struct ftree *ft, ftree_time now, int32_t skip, b
     }
     for (int32_t k = 1; ft->self != 0; k++) {
         n = ftree_topo_root_substitute(&ft->topo, k);
-        if (n == FTREE_NONE || n == ft->self)
+        /* who leaves cannot stand in for the root: one behind it may */
+        if (n == FTREE_NONE || (n == ft->self && !ft->leaving))
             break;
-        if (n != skip && ftree_correlate_usable(ft, now, n)) {
+        if (n != skip && n != ft->self && ftree_correlate_usable(ft, now, n)) {
             *substitute = true;
             return n;
         }

@@ -77,7 +77,8 @@ void ftree_leave_try(struct ftree *ft, ftree_time now)
 }
 
 /* The goodbye goes past the node that is silent, so that whoever asks in its place knows; but
- * nobody else is waited for. */
+ * nobody else is waited for.  Who does not leave with the others, but aborts, says so to a substitute of
+ * the root, too: that goes on, and would miss it. */
 void ftree_leave_undeliverable(struct ftree *ft, ftree_time now, int32_t to)
 {
     bool substitute;
@@ -86,7 +87,7 @@ void ftree_leave_undeliverable(struct ftree *ft, ftree_time now, int32_t to)
     if (!ftree_topo_is_above(&ft->topo, to, ft->self))
         return;
     up = ftree_correlate_upward(ft, now, to, &substitute);
-    if (up != ft->self && !substitute)
+    if (up != ft->self && (!substitute || ft->leave_until <= now))
         ftree_leave_say_so(ft, now, up);
     ftree_leave_release(ft, now);
 }

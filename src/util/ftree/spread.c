@@ -17,10 +17,10 @@
  * too.  When many are found at once they are told together: the
  * first at once, those that follow after a pause that grows while there are more.
  *
- * The acting root is the first of the root and its substitutes that no verdict says is lost, or
- * without an agent because that is stopped.
+ * The acting root is the first of the root and its substitutes that has not left, and that no verdict
+ * says is lost, or without an agent because that is stopped.
  * Whoever cannot reach the root does not act for it on its own belief: the verdict waits until the
- * root, too, has been decided about.
+ * root, too, has been decided about; if its node leaves before, at another.
  */
 
 #define UP_AGAIN (2000 * FTREE_MS)
@@ -34,6 +34,11 @@
 /* An acknowledgment is kept back for half the shortest time after which it is asked for again. */
 #define KEPT_BACK(ft) ((ft)->cfg.rto_min / 2)
 
+static bool cannot_act(const struct ftree *ft, int32_t node)
+{
+    return ftree_has_no_agent(ft, node) || ftree_leave_has_left(ft, node);
+}
+
 bool ftree_spread_is_root(const struct ftree *ft)
 {
     int32_t n;
@@ -43,7 +48,7 @@ bool ftree_spread_is_root(const struct ftree *ft)
     for (int32_t k = 0; (n = ftree_topo_root_substitute(&ft->topo, k)) != FTREE_NONE; k++) {
         if (n == ft->self)
             return true;
-        if (!ftree_has_no_agent(ft, n))
+        if (!cannot_act(ft, n))
             return false;
     }
     return false;
@@ -580,7 +585,7 @@ static int32_t acting_root(const struct ftree *ft)
 
     if (ftree_side_is_cut_off(ft))
         return ftree_side_first(ft, 0, ftree_side_top(ft), FTREE_NONE);
-    for (int32_t k = 1; n != FTREE_NONE && ftree_has_no_agent(ft, n); k++)
+    for (int32_t k = 1; n != FTREE_NONE && cannot_act(ft, n); k++)
         n = ftree_topo_root_substitute(&ft->topo, k);
     return n;
 }
@@ -792,7 +797,7 @@ static void push_up(struct ftree *ft, ftree_time now, struct known *k)
         return;
     }
     hop = ftree_correlate_upward(ft, now, FTREE_NONE, &substitute);
-    if (hop == ft->self || (substitute && !ftree_has_no_agent(ft, 0))) {
+    if (hop == ft->self || (substitute && !cannot_act(ft, 0) && !ft->leaving)) {
         /* the root is being asked; its verdict or answer decides */
         ftree_verdict_set_up(ft, k, UP_PENDING);
         k->up_again = now + ft->rto;
@@ -803,6 +808,11 @@ static void push_up(struct ftree *ft, ftree_time now, struct known *k)
     k->up_again = now + UP_AGAIN;
     m.flags = substitute ? WIRE_FLAG_SUBSTITUTE : 0;
     ftree_verdict_load(ft, k, &m.u.verdict);
+    if (ft->leaving) { /* it will not be there when it is asked for them */
+        ft->batch.n = 0;
+        add_to_batch(ft, k);
+        add_own_victims(ft, now, 0, &m.u.verdict.victims);
+    }
     ftree_outbox_put(ft, now, hop, &m);
 }
 
