@@ -205,12 +205,15 @@ int32_t ftree_facts_ended(const struct ftree *ft, int32_t node)
     return FTREE_NONE;
 }
 
-/* The only rank of a node that no verdict says has ended; FTREE_NONE: there are more, or none. */
+/* The only rank of a node, or the only one that no verdict says has ended; FTREE_NONE: there are more,
+ * or none. */
 int32_t ftree_facts_only_rank(const struct ftree *ft, int32_t node)
 {
-    int32_t only = FTREE_NONE;
+    int32_t only = FTREE_NONE, n = ftree_ranks_of(ft->job, node);
 
-    for (int32_t i = 0; i < ftree_ranks_of(ft->job, node); i++) {
+    if (n == 1)
+        return ftree_rank_at(ft->job, node, 0);
+    for (int32_t i = 0; i < n; i++) {
         int32_t rank = ftree_rank_at(ft->job, node, i);
         if (ftree_verdict_find(ft, FTREE_CLASS_PROCESS_CRASH, node, rank))
             continue;

@@ -331,7 +331,7 @@ static int32_t only_rank(const struct ftree *ft, const struct suspect *su, int c
 {
     int32_t rank = ftree_facts_only_rank(ft, su->node);
 
-    if (rank == FTREE_NONE && class_ == FTREE_CLASS_PROCESS_CRASH && 
+    if (rank == FTREE_NONE && class_ == FTREE_CLASS_PROCESS_CRASH &&
         (lives(su, FTREE_ROLE_AGENT) || lives(su, FTREE_ROLE_DEPUTY)))
         rank = ftree_facts_ended(ft, su->node);
     return rank;

@@ -10,7 +10,7 @@
 #include <errno.h>
 
 #define STILL_NS (1000 * FTREE_MS)
-#define VICTIM_NS (5000 * FTREE_MS)
+#define VICTIM_NS (5000 * FTREE_MS) /* longer than any verdict takes that it may be a victim of */
 #define TURNS_NS (100 * FTREE_MS) /* two looks may follow at once, and no turn be between them */
 
 /* Notes what changed since the last look. */
