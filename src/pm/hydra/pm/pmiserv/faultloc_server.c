@@ -20,6 +20,7 @@
 #define SILENT_MS 1000 /* the same, where its host is lost, or does not even acknowledge that */
 /* For another process of a node to become its agent; for an agent to answer. */
 #define SUCCESSOR_MS 200
+#define AGAIN_MAX 4 /* symptoms that are told again and again are many where many processes end */
 
 /* A symptom that no agent has taken yet. */
 struct errand {
@@ -27,8 +28,10 @@ struct errand {
     bool done;
     int64_t due; /* when the next proxy is to be asked */
     int asked; /* how many have been */
+    bool wraps; /* after the last the first is asked once more */
     const struct HYD_proxy *origin; /* not to be asked: its agent was */
-    const struct HYD_proxy *taken; /* whose agent took it; NULL: none did */
+    bool taken; /* an agent took it */
+    int again; /* how often that was not the end of it */
     char symptom[HYD_FAULTLOC_SYMPTOM];
 };
 
@@ -215,8 +218,8 @@ static bool send_errand(struct HYD_proxy *proxy, int number)
            !closed;
 }
 
-/* Asks the proxies of the group in turn, one after the other. */
-static void run_errand(int number)
+/* Asks the next proxy of the group.  False: there is none any more. */
+static bool ask_next(int number)
 {
     struct errand *e = &me.errand[number];
     struct HYD_pg *pg;
@@ -229,10 +232,21 @@ static void run_errand(int number)
         e->asked++;
         if (proxy != e->origin && HYD_faultloc_is_connected(proxy) && send_errand(proxy, number)) {
             e->due = HYD_faultloc_now_ms() + SUCCESSOR_MS;
-            return;
+            return true;
         }
     }
-    e->done = true;
+    return false;
+}
+
+static void run_errand(int number)
+{
+    struct errand *e = &me.errand[number];
+
+    if (ask_next(number))
+        return;
+    e->done = !e->wraps;
+    e->wraps = false;
+    e->asked = 0;
 }
 
 static void run_errands(int64_t now)
@@ -247,28 +261,27 @@ static void note_told(const struct HYD_proxy *proxy, const struct HYD_faultloc_m
     if (msg->ref > 0 && msg->ref <= me.errands) {
         struct errand *e = &me.errand[msg->ref - 1];
         e->done |= msg->end.told;
+        e->taken |= msg->end.told;
         e->due = 0;
-        if (msg->end.told)
-            e->taken = proxy;
         return;
     }
     for (int i = 0; i < me.errands; i++)
-        if (me.errand[i].origin == proxy && me.errand[i].rank == msg->end.rank && msg->end.told) {
-            me.errand[i].done = true;
-            me.errand[i].taken = proxy;
-        }
+        if (me.errand[i].origin == proxy && me.errand[i].rank == msg->end.rank && msg->end.told)
+            me.errand[i].done = me.errand[i].taken = true;
 }
 
-/* The agent of this proxy's node may have ended, and with it what it had taken and not judged. */
-static void ask_others_again(const struct HYD_proxy *proxy)
+/* A process ended, or several: the agent that took a symptom may be among them, or the one that it had
+ * passed it on to.  What is not judged yet is told to the next, which sends it another way. */
+static void ask_others_again(void)
 {
     for (int i = 0; i < me.errands; i++) {
         struct errand *e = &me.errand[i];
-        if (e->taken != proxy || HYD_faultloc_story_is_located(&me.story, e->pgid, e->rank))
+        if (!e->taken || e->again >= AGAIN_MAX ||
+            HYD_faultloc_story_is_located(&me.story, e->pgid, e->rank))
             continue;
-        e->taken = NULL;
-        e->done = false;
-        e->asked = 0;
+        e->taken = e->done = false;
+        e->again++;
+        e->wraps = e->asked > 0;
         e->due = 0;
     }
 }
@@ -300,7 +313,7 @@ static void note_end(const struct HYD_proxy *proxy, const struct HYD_faultloc_en
     char symptom[HYD_FAULTLOC_SYMPTOM];
 
     note(proxy, HYD_FAULTLOC_FACT_END, end);
-    ask_others_again(proxy);
+    ask_others_again();
     if (!HYD_faultloc_is_crash(end) || !end->agent || end->finalized)
         return;
     HYD_faultloc_symptom(end, symptom, sizeof(symptom));
@@ -381,7 +394,7 @@ static void note_lost(const struct HYD_proxy *proxy)
     char symptom[HYD_FAULTLOC_SYMPTOM], host[256];
 
     me.some_lost = true;
-    ask_others_again(proxy);
+    ask_others_again();
     snprintf(symptom, sizeof(symptom),
              "{\"kind\": \"proxy-lost\", \"component\": \"node %s\", "
              "\"severity\": \"fatal\", \"detail\": \"hydra's proxy there is gone\"}",
