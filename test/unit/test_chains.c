@@ -254,24 +254,21 @@ static void the_connection_was_reset(struct lone *l)
     answers_on_both(l, 3);
 }
 
-static void the_launcher_and_the_deputy_of_a_stopped_agent_say_it_ended(struct lone *l)
+static void the_launcher_and_the_deputy_of_a_mute_agent_say_it_ended(struct lone *l)
 {
-    const struct wire_trouble both[] = {
-        {.rank = 5, .pid = 5005, .phase = FTREE_PHASE_OUTSIDE, .proc_state = 'T'}, gone};
-
     seen(l, FTREE_SYMPTOM_PROCESS_EXITED, 2);
     reach(l, AGENT, FTREE_REACH_CONNECTED, FTREE_REACH_CONNECTED, 0);
     answers_on_both(l, 3);
     lone_run(l, 160);
-    deputy_tells(l, 2, both);
+    deputy_tells(l, 1, &gone);
 }
 
-/* Of a node of two. */
+/* Of a node of three. */
 static void the_launcher_says_it_ended_beside_a_stopped_agent(struct lone *l)
 {
     struct ftree_symptom s;
 
-    ftree_symptom_init(&s, FTREE_SYMPTOM_PROCESS_EXITED, 2, 5, 0, l->now, l->now);
+    ftree_symptom_init(&s, FTREE_SYMPTOM_PROCESS_EXITED, 2, 7, 0, l->now, l->now);
     ck_assert_int_eq(ftree_symptom(l->ft, l->now, &s), FTREE_OK);
     reach(l, AGENT, FTREE_REACH_CONNECTED, FTREE_REACH_CONNECTED, 0);
     answers_on_both(l, 3);
@@ -640,7 +637,7 @@ static const struct {
      "150 -> n3 data verdict-down\n"
      "= process-crash of rank 0 (pid 5000) on n0 0.990, by no rule\n"},
     {"process-crash/launcher-and-deputy", 4, 2,
-     the_launcher_and_the_deputy_of_a_stopped_agent_say_it_ended,
+     the_launcher_and_the_deputy_of_a_mute_agent_say_it_ended,
      "0   group n2: process-exited, 1 in all\n"
      "0   rule exited-before-finalize on n2:\n"
      "0   rule exited-before-finalize derives process-gone\n"
@@ -673,7 +670,7 @@ static const struct {
      "900 -> n2 data verdict-down\n"
      "900 -> n3 data verdict-down\n"
      "= process-crash of rank 4 (pid 5004) on n2 0.995, by process-gone\n"},
-    {"process-crash/launcher-and-mute-node", 4, 2,
+    {"process-crash/launcher-and-mute-node", 4, 3,
      the_launcher_says_it_ended_beside_a_stopped_agent,
      "0   group n2: process-exited, 1 in all\n"
      "0   rule exited-before-finalize on n2:\n"
@@ -706,8 +703,8 @@ static const struct {
      "900 -> n1 data verdict-down\n"
      "900 -> n2 data verdict-down\n"
      "900 -> n3 data verdict-down\n"
-     "= process-crash of rank 5 (pid 5005) on n2 0.975, by process-gone\n"},
-    {"process-crash/launcher-and-mute-node", 4, 2,
+     "= process-crash of rank 7 (pid 5007) on n2 0.975, by process-gone\n"},
+    {"process-crash/launcher-and-mute-node", 4, 3,
      the_launcher_says_the_agent_ended_and_its_deputy_is_mute,
      "0   group n2: process-exited, 1 in all\n"
      "0   rule exited-before-finalize on n2:\n"
@@ -740,7 +737,7 @@ static const struct {
      "900 -> n1 data verdict-down\n"
      "900 -> n2 data verdict-down\n"
      "900 -> n3 data verdict-down\n"
-     "= process-crash of rank 4 (pid 5004) on n2 0.975, by process-gone\n"},
+     "= process-crash of rank 6 (pid 5006) on n2 0.975, by process-gone\n"},
     {"process-stopped/connects-never-answers", 4, 2, the_last_of_a_node_is_its_mute_deputy,
      "0 rank 0 stalls, waits for rank 5\n"
      "0   group n2: peer-stall, 1 in all\n"

@@ -449,6 +449,30 @@ START_TEST(the_agent_is_stopped_and_its_deputy_says_so)
 }
 END_TEST
 
+/* Another rank of the root's node is killed meanwhile: both are told at once, by the heir. */
+START_TEST(beside_the_roots_stopped_agent_a_rank_is_killed)
+{
+    struct world *w = world_new(4, 3, 32);
+    int32_t heir = ftree_topo_root_substitute(&w->node[1].ft->topo, 1);
+    struct ftree_symptom s;
+
+    w->node[0].mute = true;
+    w->rank[0].proc_state = 'T';
+    world_all_wait(w, 2, 0);
+    end_process(w, 2);
+    ftree_symptom_init(&s, FTREE_SYMPTOM_PROCESS_EXITED, 0, 2, heir, w->now, w->now);
+    ck_assert_int_eq(ftree_symptom(w->node[heir].ft, w->now, &s), FTREE_OK);
+    ck_assert(world_run_until_reports(w, 2, 3 * SECOND));
+    for (int i = 0; i < 2; i++) {
+        bool crash = w->report[i].class_ == FTREE_CLASS_PROCESS_CRASH;
+        expect_report(w, i, heir, crash ? FTREE_CLASS_PROCESS_CRASH : FTREE_CLASS_PROCESS_STOPPED,
+                      0, crash ? 2 : 0);
+    }
+    ck_assert_int_ne(w->report[0].class_, w->report[1].class_);
+    world_free(w);
+}
+END_TEST
+
 /* Its substitutes tell people in its place, until it goes on. */
 START_TEST(the_roots_agent_is_stopped_and_its_heir_tells)
 {
@@ -1460,6 +1484,7 @@ SUITE("story")
     TEST(half_of_the_job_is_lost);
     TEST(the_only_process_of_a_node_is_stopped);
     TEST(the_agent_is_stopped_and_its_deputy_says_so);
+    TEST(beside_the_roots_stopped_agent_a_rank_is_killed);
     TEST(the_roots_agent_is_stopped_and_its_heir_tells);
     TEST(another_process_of_a_node_is_stopped);
     TEST(two_stopped_processes_of_a_node_are_both_named_by_its_deputy);

@@ -125,6 +125,7 @@ struct suspect {
         ftree_time at;
     } elsewhere[FTREE_PATHS];
     struct wire_trouble deputy_word; /* rank FTREE_NONE: none */
+    struct wire_trouble deputy_next; /* what it says of another rank; likewise */
     struct ftree_ranks waiting; /* as the deputy says */
     struct ftree_node_state state; /* where has_state */
     struct ftree_log_entry last; /* newest message of the rank, where has_log */

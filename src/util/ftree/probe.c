@@ -289,7 +289,7 @@ bool ftree_probe_open(struct ftree *ft, ftree_time now, const struct group *g, u
     su->opened = now;
     su->base = now;
     su->deadline = now + ftree_max(ft->cfg.window_min, 6 * ft->rto);
-    su->deputy_word.rank = FTREE_NONE;
+    su->deputy_word.rank = su->deputy_next.rank = FTREE_NONE;
     trace_opened(ft, g);
     take_due(ft, now, su);
     return true;
@@ -471,6 +471,20 @@ static const struct rules_sign *find_sign(struct ftree *ft, const struct suspect
     return ftree_rules_decide(ft->rules, &facts, all_models(ft), at_end, well, model);
 }
 
+/* Beside a rank that ended its agent is mute: it may be stopped, and what was heard says that, too.  (Of
+ * the root this is what its heir must know to tell anything at all.) */
+static void conclude_rest(struct ftree *ft, ftree_time now, struct suspect *su)
+{
+    const struct rules_sign *sign;
+    int32_t model = -1;
+    bool well = false;
+
+    su->deputy_word = su->deputy_next;
+    sign = find_sign(ft, su, true, &well, &model);
+    if (sign && !well && ft->rules->model[model].class_ == FTREE_CLASS_PROCESS_STOPPED)
+        conclude(ft, now, su, sign, model);
+}
+
 /* Looks at the signs; true: the suspect is decided about and no longer there. */
 static bool judge(struct ftree *ft, ftree_time now, struct suspect *found, bool at_end)
 {
@@ -495,6 +509,8 @@ static bool judge(struct ftree *ft, ftree_time now, struct suspect *found, bool 
     if (su.deputy_word.rank != FTREE_NONE && !ftree_facts_answered(&su))
         ftree_outbox_mute(ft, now, su.node, false);
     conclude(ft, now, &su, sign, model);
+    if (at_end && ft->rules->model[model].class_ == FTREE_CLASS_PROCESS_CRASH)
+        conclude_rest(ft, now, &su);
     ftree_group_drop(ft, su.node, su.switch_);
     ftree_group_recheck(ft, now);
     return true;
@@ -502,9 +518,9 @@ static bool judge(struct ftree *ft, ftree_time now, struct suspect *found, bool 
 
 /* ---- hearing --------------------------------------------------------------------------------- */
 
-/* A rank that the launcher, too, says has ended, then a stopped one; of those that no verdict names
- * yet, so that of several each gets its turn; else any. */
-static struct wire_trouble worst_trouble(const struct ftree *ft, int32_t node,
+/* A rank, but for one, that the launcher, too, says has ended, then a stopped one; of those that no
+ * verdict names yet, so that of several each gets its turn; else any. */
+static struct wire_trouble worst_trouble(const struct ftree *ft, int32_t node, int32_t except,
                                          const struct wire_answer *a)
 {
     struct wire_trouble any = {.rank = FTREE_NONE}, worst = any;
@@ -512,7 +528,7 @@ static struct wire_trouble worst_trouble(const struct ftree *ft, int32_t node,
     for (int32_t i = 0; i < a->troubles; i++) {
         const struct wire_trouble *t = &a->trouble[i];
         bool gone = t->phase == FTREE_PHASE_GONE;
-        if (ftree_node_of(ft, t->rank) != node)
+        if (ftree_node_of(ft, t->rank) != node || t->rank == except)
             continue;
         if (any.rank == FTREE_NONE)
             any = *t;
@@ -557,7 +573,8 @@ void ftree_probe_answer(struct ftree *ft, ftree_time now, int32_t from, enum ftr
         return;
     su->reach[path][a->role] = FTREE_REACH_ANSWERED;
     if (a->role == FTREE_ROLE_DEPUTY) {
-        su->deputy_word = worst_trouble(ft, from, a);
+        su->deputy_word = worst_trouble(ft, from, FTREE_NONE, a);
+        su->deputy_next = worst_trouble(ft, from, su->deputy_word.rank, a);
         su->waiting = a->waiting;
         judge(ft, now, su, false);
         return;
