@@ -82,10 +82,12 @@ done
 for kind in ${kinds//,/ }; do
     [[ " $all_kinds " == *" $kind "* ]] || die 2 "no kind '$kind'; there are: $all_kinds"
 done
-[[ $hosts =~ ^[2-9][0-9]*$ && $runs =~ ^[0-9]+$ && $skew =~ ^[0-9]+$ && $ppns =~ ^[0-9]+(,[0-9]+)*$ ]] ||
+[[ $hosts =~ ^[2-9][0-9]*$ && $runs =~ ^[0-9]+$ && $skew =~ ^[0-9]+$ &&
+    $ppns =~ ^[0-9]+(,[0-9]+)*$ ]] ||
     die 2 "--hosts, --runs, --skew and --ppn want numbers; see --help"
 "$cluster" check --quiet || exit
-[ "$skew" = 0 ] || unshare --time --fork --monotonic 1 true 2>/dev/null || die 77 "no namespaces of time here"
+[ "$skew" = 0 ] || unshare --time --fork --monotonic 1 true 2>/dev/null ||
+    die 77 "no namespaces of time here, which --skew wants: Linux 5.6 and util-linux 2.36 have them"
 command -v jq >/dev/null || die 77 "no program 'jq' (Debian package jq)"
 
 name=c$$

@@ -23,8 +23,7 @@ bool ftree_correlate_usable(const struct ftree *ft, ftree_time now, int32_t node
 {
     bool busy;
 
-    return !ftree_has_no_agent(ft, node) && !ftree_leave_has_left(ft, node) &&
-           !ftree_outbox_is_mute(ft, now, node, &busy);
+    return ftree_spread_can_act(ft, node) && !ftree_outbox_is_mute(ft, now, node, &busy);
 }
 
 /* The next node on the way to the root, passing over `skip` and what cannot be used; *substitute

@@ -515,6 +515,7 @@ void ftree_spread_undeliverable(struct ftree *ft, ftree_time now, const struct l
 void ftree_spread_tick(struct ftree *ft, ftree_time now);
 ftree_time ftree_spread_deadline(const struct ftree *ft);
 bool ftree_spread_is_root(const struct ftree *ft);
+bool ftree_spread_can_act(const struct ftree *ft, int32_t node);
 bool ftree_spread_is_gathering(const struct ftree *ft);
 bool ftree_spread_is_under_way(struct ftree *ft, ftree_time now, const struct known *k);
 

@@ -524,6 +524,7 @@ static struct wire_trouble worst_trouble(const struct ftree *ft, int32_t node, i
                                          const struct wire_answer *a)
 {
     struct wire_trouble any = {.rank = FTREE_NONE}, worst = any;
+    int32_t ended = ftree_facts_ended(ft, node);
 
     for (int32_t i = 0; i < a->troubles; i++) {
         const struct wire_trouble *t = &a->trouble[i];
@@ -532,8 +533,7 @@ static struct wire_trouble worst_trouble(const struct ftree *ft, int32_t node, i
             continue;
         if (any.rank == FTREE_NONE)
             any = *t;
-        if (ftree_verdict_on_rank(ft, node, t->rank) ||
-            (gone && t->rank != ftree_facts_ended(ft, node)))
+        if (ftree_verdict_on_rank(ft, node, t->rank) || (gone && t->rank != ended))
             continue;
         if (worst.rank == FTREE_NONE || gone)
             worst = *t;

@@ -34,9 +34,10 @@
 /* An acknowledgment is kept back for half the shortest time after which it is asked for again. */
 #define KEPT_BACK(ft) ((ft)->cfg.rto_min / 2)
 
-static bool cannot_act(const struct ftree *ft, int32_t node)
+/* As far as is known here its agent runs and stays; it may be mute for a while. */
+bool ftree_spread_can_act(const struct ftree *ft, int32_t node)
 {
-    return ftree_has_no_agent(ft, node) || ftree_leave_has_left(ft, node);
+    return !ftree_has_no_agent(ft, node) && !ftree_leave_has_left(ft, node);
 }
 
 bool ftree_spread_is_root(const struct ftree *ft)
@@ -48,7 +49,7 @@ bool ftree_spread_is_root(const struct ftree *ft)
     for (int32_t k = 0; (n = ftree_topo_root_substitute(&ft->topo, k)) != FTREE_NONE; k++) {
         if (n == ft->self)
             return true;
-        if (!cannot_act(ft, n))
+        if (ftree_spread_can_act(ft, n))
             return false;
     }
     return false;
@@ -245,8 +246,7 @@ static bool may_answer(const struct ftree *ft, ftree_time now, int32_t node)
 {
     bool busy;
 
-    return !ftree_has_no_agent(ft, node) && !ftree_leave_has_left(ft, node) &&
-           (!ftree_outbox_is_mute(ft, now, node, &busy) || busy);
+    return ftree_spread_can_act(ft, node) && (!ftree_outbox_is_mute(ft, now, node, &busy) || busy);
 }
 
 static void post(struct ftree *ft, int32_t child, void *arg)
@@ -585,7 +585,7 @@ static int32_t acting_root(const struct ftree *ft)
 
     if (ftree_side_is_cut_off(ft))
         return ftree_side_first(ft, 0, ftree_side_top(ft), FTREE_NONE);
-    for (int32_t k = 1; n != FTREE_NONE && cannot_act(ft, n); k++)
+    for (int32_t k = 1; n != FTREE_NONE && !ftree_spread_can_act(ft, n); k++)
         n = ftree_topo_root_substitute(&ft->topo, k);
     return n;
 }
@@ -797,7 +797,7 @@ static void push_up(struct ftree *ft, ftree_time now, struct known *k)
         return;
     }
     hop = ftree_correlate_upward(ft, now, FTREE_NONE, &substitute);
-    if (hop == ft->self || (substitute && !cannot_act(ft, 0) && !ft->leaving)) {
+    if (hop == ft->self || (substitute && ftree_spread_can_act(ft, 0) && !ft->leaving)) {
         /* the root is being asked; its verdict or answer decides */
         ftree_verdict_set_up(ft, k, UP_PENDING);
         k->up_again = now + ft->rto;

@@ -22,7 +22,7 @@
 #define SUCCESSOR_MS 200
 #define AGAIN_MAX 4 /* symptoms that are told again and again are many where many processes end */
 
-/* A symptom that no agent has taken yet. */
+/* A symptom that the agent of another node than its own is to be told, if need be again. */
 struct errand {
     int pgid, rank;
     bool done;
