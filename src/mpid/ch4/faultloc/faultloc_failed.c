@@ -223,18 +223,27 @@ static void sweep_pool(MPIR_Object_alloc_t * pool)
         sweep_block(pool->indirect[i], REQUEST_NUM_INDICES, pool->size);
 }
 
-/* What the lost ranks of this node have left in shared memory is taken in first: an answer that comes
- * to a request which has failed would find it gone. */
+/* One turn of those whose errors come otherwise than from this call: OFI's would be lost. */
+static void turn(int vci)
+{
+#ifdef HAVE_CH4_NETMOD_UCX
+    MPIDI_NM_progress(vci, 0);
+#endif
+#ifndef MPIDI_CH4_DIRECT_NETMOD
+    MPIDI_SHM_progress(vci, 0);
+#endif
+}
+
+/* What the lost ranks have sent, and has come, is taken in first: a receive of it is no failure, and an
+ * answer in shared memory that comes to a request which has failed would find it gone. */
 static void take_in_what_came(void)
 {
-#ifndef MPIDI_CH4_DIRECT_NETMOD
     for (int vci = 0; vci < MPIDI_global.n_vcis; vci++) {
         MPID_THREAD_CS_ENTER_REC_VCI(MPIDI_VCI(vci).lock);
         for (int i = 0; i < 256; i++)
-            MPIDI_SHM_progress(vci, 0);
+            turn(vci);
         MPID_THREAD_CS_EXIT(VCI, MPIDI_VCI(vci).lock);
     }
-#endif
 }
 
 /* What waits for room in shared memory is sent in order: the first, if for a lost rank, holds up all. */
