@@ -32,7 +32,6 @@ core_sources = \
     src/util/ftree/spread.c \
     src/util/ftree/sweep.c \
     src/util/ftree/symptom.c \
-    src/util/ftree/tell.c \
     src/util/ftree/topo.c \
     src/util/ftree/tree.c \
     src/util/ftree/tree_check.c \
@@ -259,7 +258,6 @@ unit_tests = \
     test/unit/test_story \
     test/unit/test_sweep \
     test/unit/test_symptom \
-    test/unit/test_tell \
     test/unit/test_topo \
     test/unit/test_tree \
     test/unit/test_tree_nomem \

@@ -43,7 +43,6 @@ mpi_core_sources +=                     \
     src/util/ftree/spread.c             \
     src/util/ftree/sweep.c              \
     src/util/ftree/symptom.c            \
-    src/util/ftree/tell.c               \
     src/util/ftree/topo.c               \
     src/util/ftree/tree.c               \
     src/util/ftree/tree_check.c         \

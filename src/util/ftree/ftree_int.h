@@ -31,7 +31,6 @@
  *     side.c       nodes that a lost switch parts, and who is root where
  *     withdraw.c   verdicts that are over
  *     spread.c     verdicts on their way up and down, the victims on their way up
- *     tell.c       whom a verdict goes down to
  *     sweep.c      the search for a cause nobody can name
  *     leave.c      the end of a job
  *     outbox.c     messages that must arrive
@@ -503,7 +502,7 @@ enum told {
     TOLD_ASKING /* the answer will come soon, and acknowledges it */
 };
 enum told ftree_spread_down(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
-                            const struct wire_message *m);
+                            uint32_t id, const struct wire_told *told);
 void ftree_spread_nobody_waits(struct ftree *ft, ftree_time now, int32_t from, uint32_t told);
 void ftree_spread_victims(struct ftree *ft, ftree_time now, int32_t from,
                           const struct wire_victims *w);
@@ -519,32 +518,6 @@ bool ftree_spread_is_root(const struct ftree *ft);
 bool ftree_spread_can_act(const struct ftree *ft, int32_t node);
 bool ftree_spread_is_gathering(const struct ftree *ft);
 bool ftree_spread_is_under_way(struct ftree *ft, ftree_time now, const struct known *k);
-
-/* tell.c */
-/* One message with a part of the batch, on its way to several nodes. */
-struct posting {
-    ftree_time now;
-    int32_t skip; /* is not told, FTREE_NONE */
-    int32_t telling; /* place of the one that waits for replies, -1: nobody does */
-    int32_t first; /* of the batch, in the message; from here on the others are filled in */
-    uint32_t id;
-    struct body *body;
-    struct body *for_siblings; /* the same for who is to tell siblings, too; NULL: not written */
-};
-/* Sends the batch to those whom `whom`, one of the following, finds from `node`. */
-void ftree_tell(struct ftree *ft, struct posting *p,
-                void (*whom)(struct ftree *, int32_t, struct posting *), int32_t node);
-void ftree_tell_one(struct ftree *ft, int32_t node, struct posting *p);
-/* The node's children; below those that have failed, others. */
-void ftree_tell_children(struct ftree *ft, int32_t node, struct posting *p);
-/* Its children and its siblings, of a large family those of its part. */
-void ftree_tell_siblings(struct ftree *ft, int32_t node, struct posting *p);
-/* The children of a node that does not tell them. */
-void ftree_tell_family(struct ftree *ft, int32_t parent, struct posting *p);
-/* In place of one that was to tell its siblings. */
-void ftree_tell_in_its_place(struct ftree *ft, int32_t silent, struct posting *p);
-/* By the acting root: all below the top of its side. */
-void ftree_tell_all(struct ftree *ft, int32_t top, struct posting *p);
 
 /* sweep.c */
 void ftree_sweep_upward(struct ftree *ft, ftree_time now, int32_t from);

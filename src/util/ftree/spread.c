@@ -8,9 +8,9 @@
 /*
  * Verdicts travel.  Up: from the FLN that decided to the acting root, whole, one ancestor at a time;
  * a verdict already known on the way stops there.  Down: from the acting root to every node, in
- * outline, each passing it to its children; children that have failed are replaced by their own, or,
- * where these are many, by a few that tell their siblings, too.  Back up: the ranks that wait, as a set
- * that grows on its way.  The acting root tells people once the set is in or the time for it is over.
+ * outline, each passing it to its children; children that have failed are replaced by their own.
+ * Back up: the ranks that wait, as a set that grows on its way.  The acting root tells people once
+ * the set is in or the time for it is over.
  *
  * Where nobody waits, at a node and below it, it says so with the acknowledgment, which it keeps back
  * for that; so a verdict costs two messages a node.  The victims, where there are any, acknowledge,
@@ -232,12 +232,88 @@ void ftree_spread_nobody_waits(struct ftree *ft, ftree_time now, int32_t from, u
 
 /* ---- down ------------------------------------------------------------------------------------ */
 
+/* One message with a part of the batch, on its way to several nodes. */
+struct posting {
+    ftree_time now;
+    int32_t from; /* who told it, FTREE_NONE: this is the acting root */
+    int32_t telling; /* place of the one that waits for replies, -1: nobody does */
+    struct body *body;
+    uint32_t id;
+};
+
+/* One that is busy has just said so: it answers, if late. */
+static bool may_answer(const struct ftree *ft, ftree_time now, int32_t node)
+{
+    bool busy;
+
+    return ftree_spread_can_act(ft, node) && (!ftree_outbox_is_mute(ft, now, node, &busy) || busy);
+}
+
+static void post(struct ftree *ft, int32_t child, void *arg)
+{
+    const struct posting *p = arg;
+    struct telling *t = p->telling >= 0 ? &ft->tellings.items[p->telling] : NULL;
+    struct due *due;
+
+    if (child == p->from)
+        return;
+    /* one that is mute is told, too, but nobody waits for its answer */
+    due = t && may_answer(ft, p->now, child) ? FTREE_PUSH(ft, t->due) : NULL;
+    if (due)
+        *due = (struct due){.node = child, .told = p->id};
+    ftree_outbox_post(ft, p->now, child, WIRE_VERDICT_DOWN, p->id, p->body);
+}
+
+/* Writes as much of the batch as finds room, from place i on; returns the place after it. */
+static int32_t write_outlines(struct ftree *ft, ftree_time now, int32_t i, struct posting *p)
+{
+    struct wire_outlines w = {0};
+    struct wire_message m = {.type = WIRE_VERDICT_DOWN, .id = ++ft->next_id};
+
+    for (; i < ft->batch.n; i++) {
+        const struct outline *o = &ft->known.items[ft->batch.items[i]].v;
+        if (!ftree_wire_put_outline(&w, now, o, ftree_verdict_rule(ft, o)))
+            break;
+    }
+    m.u.told = ftree_wire_told(&w);
+    p->id = m.id;
+    p->body = ftree_outbox_body(ft, now, &m);
+    return i;
+}
+
+/* The root is nobody's child; one that has no agent for the time being is told by its heir, so that it
+ * knows when it goes on. */
+static bool tells_root(const struct ftree *ft, int32_t node, const struct posting *p)
+{
+    return p->from == FTREE_NONE && node == 0 && ft->self != 0 && !ftree_has_failed(ft, 0);
+}
+
+/* Sends the batch to the children of `node`. */
+static void tell_children(struct ftree *ft, int32_t node, struct posting *p)
+{
+    for (int32_t i = 0; i < ft->batch.n;) {
+        i = write_outlines(ft, p->now, i, p);
+        if (!p->body)
+            return;
+        ftree_spread_children(ft, node, post, p);
+        if (tells_root(ft, node, p))
+            post(ft, 0, p);
+        ftree_outbox_release(ft, p->body);
+    }
+}
+
 /* Once more, to a node that seems to have missed it; nobody waits for its answer. */
 static void tell_again(struct ftree *ft, ftree_time now, int32_t node)
 {
-    struct posting p = {.now = now, .skip = FTREE_NONE, .telling = -1};
+    struct posting p = {.now = now, .from = FTREE_NONE, .telling = -1};
 
-    ftree_tell(ft, &p, ftree_tell_one, node);
+    for (int32_t i = 0; i < ft->batch.n;) {
+        i = write_outlines(ft, now, i, &p);
+        if (!p.body)
+            return;
+        post(ft, node, &p);
+        ftree_outbox_release(ft, p.body);
+    }
 }
 
 static void add_to_batch(struct ftree *ft, const struct known *k)
@@ -304,11 +380,12 @@ static void retell_beyond(struct ftree *ft, ftree_time now, int32_t switch_)
             retell_side(ft, now, switch_, child);
 }
 
-/* For those below `top`.  Each level has `gather` more than the one below, so that each node has
- * answered before the one above stops waiting.  It must be longer than the outbox is patient: those
- * below a lost node are told in its place, and a reply may have to be sent twice. */
-static ftree_time gather_time(const struct ftree *ft, int32_t top)
+/* Each level has `gather` more than the one below, so that each node has answered before the one
+ * above stops waiting.  It must be longer than the outbox is patient: those below a lost node are told
+ * in its place, and a reply may have to be sent twice. */
+static ftree_time gather_time(const struct ftree *ft, int32_t from)
 {
+    int32_t top = from == FTREE_NONE ? ftree_side_top(ft) : ft->self;
     int32_t height = ftree_topo_height(&ft->topo, top);
 
     return ft->cfg.gather * (ftree_time) (height > 0 ? height : 1);
@@ -327,11 +404,9 @@ static bool mark_told(struct ftree *ft, int32_t from, uint32_t telling)
             k->over_told_down = true;
             continue;
         }
-        stands = true;
-        if (k->told_down && from != FTREE_NONE)
-            continue; /* passed on for siblings: who told it here first still hears of the victims */
         k->told_down = true;
         k->telling = telling;
+        stands = true;
         if (from != FTREE_NONE && k->v.fln != ft->self)
             ftree_verdict_drop_whole(ft, k); /* it was on its way here, and is there */
     }
@@ -345,21 +420,14 @@ static uint32_t next_telling(struct ftree *ft)
     return ft->last_telling;
 }
 
-/* The message that told what is in the batch. */
-struct teller {
-    int32_t node; /* FTREE_NONE: nobody did, this is the acting root */
-    enum ftree_path path;
-    uint32_t id;
-    bool siblings; /* are to be told, too */
-};
-
 /* There is nobody below to be told. */
-static enum told tell_nobody(struct ftree *ft, ftree_time now, const struct teller *by)
+static enum told tell_nobody(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
+                             uint32_t asked)
 {
-    const struct telling t = {.asker = by->node, .asked = by->id, .path = (uint8_t) by->path};
+    const struct telling t = {.asker = from, .asked = asked, .path = (uint8_t) path};
     struct ftree_ranks victims = {0};
 
-    if (!mark_told(ft, by->node, next_telling(ft)))
+    if (!mark_told(ft, from, next_telling(ft)))
         return TOLD_NOBODY_WAITS;
     add_own_victims(ft, now, ft->last_telling, &victims);
     for (int32_t i = 0; i < ft->batch.n; i++)
@@ -371,16 +439,17 @@ static enum told tell_nobody(struct ftree *ft, ftree_time now, const struct tell
 }
 
 /* -1: out of memory; nobody waits for replies, and what is known here is all. */
-static int32_t begin_telling(struct ftree *ft, ftree_time now, const struct teller *by, int32_t top)
+static int32_t begin_telling(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
+                             uint32_t asked)
 {
     struct telling *place =
         FTREE_RESERVE(ft, ft->tellings, 1) ? FTREE_PUSH(ft, ft->tellings) : NULL;
     struct telling t = {.number = ft->last_telling,
-                        .asker = by->node,
-                        .asked = by->id,
-                        .path = (uint8_t) by->path,
-                        .until = now + gather_time(ft, top),
-                        .acknowledge = by->node == FTREE_NONE ? FTREE_NEVER : now + KEPT_BACK(ft)};
+                        .asker = from,
+                        .asked = asked,
+                        .path = (uint8_t) path,
+                        .until = now + gather_time(ft, from),
+                        .acknowledge = from == FTREE_NONE ? FTREE_NEVER : now + KEPT_BACK(ft)};
 
     add_own_victims(ft, now, t.number, &t.victims);
     if (place)
@@ -390,31 +459,20 @@ static int32_t begin_telling(struct ftree *ft, ftree_time now, const struct tell
     return place ? ft->tellings.n - 1 : -1;
 }
 
-/* The node whose branch is told: of one that tells its siblings, its parent. */
-static int32_t top_of(const struct ftree *ft, const struct teller *by)
+/* Tells the batch to those below, and gathers the victims of what is not over. */
+static enum told tell_down(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
+                           uint32_t asked)
 {
-    if (by->node == FTREE_NONE)
-        return ftree_side_top(ft);
-    return by->siblings && ft->self != 0 ? ftree_topo_parent(&ft->topo, ft->self) : ft->self;
-}
-
-/* Passes the batch on, and gathers the victims of what is not over. */
-static enum told tell_down(struct ftree *ft, ftree_time now, const struct teller *by)
-{
-    struct posting p = {.now = now, .skip = by->node, .telling = -1};
-    int32_t top = top_of(ft, by), first;
+    struct posting p = {.now = now, .from = from, .telling = -1};
+    int32_t first;
     bool stands;
 
-    if (by->node != FTREE_NONE && !by->siblings &&
-        ftree_topo_children(&ft->topo, ft->self, &first) == 0)
-        return tell_nobody(ft, now, by);
-    stands = mark_told(ft, by->node, next_telling(ft));
+    if (from != FTREE_NONE && ftree_topo_children(&ft->topo, ft->self, &first) == 0)
+        return tell_nobody(ft, now, from, path, asked);
+    stands = mark_told(ft, from, next_telling(ft));
     if (stands)
-        p.telling = begin_telling(ft, now, by, top);
-    if (by->node == FTREE_NONE)
-        ftree_tell(ft, &p, ftree_tell_all, top);
-    else
-        ftree_tell(ft, &p, by->siblings ? ftree_tell_siblings : ftree_tell_children, ft->self);
+        p.telling = begin_telling(ft, now, from, path, asked);
+    tell_children(ft, from == FTREE_NONE ? ftree_side_top(ft) : ft->self, &p);
     if (p.telling >= 0)
         finish_if_all_are_in(ft, now, p.telling);
     return stands ? TOLD_ASKING : TOLD_NOBODY_WAITS;
@@ -463,7 +521,7 @@ static void tell_queued(struct ftree *ft, ftree_time now)
             add_to_batch(ft, &ft->known.items[i]);
         ft->known.items[i].queued = false;
     }
-    tell_down(ft, now, &(struct teller){.node = FTREE_NONE});
+    tell_down(ft, now, FTREE_NONE, FTREE_PATH_DATA, 0);
 }
 
 /* What was found within milliseconds waits for `settle`: until then few of its victims have begun to
@@ -682,16 +740,17 @@ static bool hear(struct ftree *ft, ftree_time now, const struct outline *o, stru
 }
 
 /* How this very message was or will be answered by the victims; TOLD_NOBODY_WAITS: it is not. */
-static enum told is_being_answered(struct ftree *ft, const struct teller *by)
+static enum told is_being_answered(struct ftree *ft, int32_t from, enum ftree_path path,
+                                   uint32_t id)
 {
     for (int32_t i = 0; i < ft->tellings.n; i++) {
         struct telling *t = &ft->tellings.items[i];
-        if (t->asker != by->node || t->asked != by->id)
+        if (t->asker != from || t->asked != id)
             continue;
         t->acknowledge = FTREE_NEVER; /* by the caller, now */
         return TOLD;
     }
-    switch (ftree_outbox_answered(ft, by->node, by->path, by->id)) {
+    switch (ftree_outbox_answered(ft, from, path, id)) {
         case ANSWERED_APART:
             return TOLD;
         case ANSWERED_AGAIN:
@@ -702,17 +761,14 @@ static enum told is_being_answered(struct ftree *ft, const struct teller *by)
 }
 
 enum told ftree_spread_down(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
-                            const struct wire_message *m)
+                            uint32_t id, const struct wire_told *told)
 {
-    const struct teller by = {
-        .node = from, .path = path, .id = m->id, .siblings = m->flags & WIRE_FLAG_SIBLINGS};
-    enum told again = is_being_answered(ft, &by);
-    struct wire_told rest = m->u.told;
+    struct wire_told rest = *told;
     struct ftree_verdict room = {0};
     char rule[FTREE_NAME_MAX] = "";
+    enum told again = is_being_answered(ft, from, path, id);
     struct outline o;
     struct known *k;
-    bool news;
 
     if (again != TOLD_NOBODY_WAITS) /* it came twice */
         return again;
@@ -721,11 +777,10 @@ enum told ftree_spread_down(struct ftree *ft, ftree_time now, int32_t from, enum
     ftree_verdict_reserve(ft, rest.n);
     while (ftree_wire_get_outline(ft->job, now, &rest, &o, rule)) {
         ftree_verdict_name_rule(ft, &o, rule);
-        news = hear(ft, now, &o, &k, &room);
-        if (news || (by.siblings && k)) /* what is none here may be news to them */
+        if (hear(ft, now, &o, &k, &room))
             add_to_batch(ft, k);
     }
-    return ft->batch.n > 0 ? tell_down(ft, now, &by) : TOLD_NOBODY_WAITS;
+    return ft->batch.n > 0 ? tell_down(ft, now, from, path, id) : TOLD_NOBODY_WAITS;
 }
 
 /* ---- up -------------------------------------------------------------------------------------- */
@@ -885,14 +940,12 @@ static struct known *next_carried(struct ftree *ft, ftree_time now, struct wire_
     return k;
 }
 
-static struct wire_told told_by(struct ftree *ft, ftree_time now, const struct letter *l,
-                                bool *siblings)
+static struct wire_told told_by(struct ftree *ft, ftree_time now, const struct letter *l)
 {
     struct wire_message m;
 
     if (ftree_wire_decode(ft->job, now, l->body->bytes, l->body->len, &m))
         return (struct wire_told){0};
-    *siblings = m.flags & WIRE_FLAG_SIBLINGS;
     return m.u.told;
 }
 
@@ -903,12 +956,11 @@ bool ftree_spread_is_under_way(struct ftree *ft, ftree_time now, const struct kn
         const struct letter *l = &ft->outbox.items[i];
         struct wire_told rest;
         const struct known *other;
-        bool siblings;
         if (l->type == WIRE_VERDICT_UP && carried_up(ft, now, l) == k)
             return true;
         if (l->type != WIRE_VERDICT_DOWN)
             continue;
-        rest = told_by(ft, now, l, &siblings);
+        rest = told_by(ft, now, l);
         while ((other = next_carried(ft, now, &rest)))
             if (other == k)
                 return true;
@@ -916,12 +968,11 @@ bool ftree_spread_is_under_way(struct ftree *ft, ftree_time now, const struct kn
     return false;
 }
 
-/* Tells those whom one that does not answer was to tell; they hear of it only now. */
+/* Tells the children of a child that does not answer; those hear of it only now. */
 static void adopt(struct ftree *ft, ftree_time now, const struct letter *l)
 {
-    struct posting p = {.now = now, .skip = l->to, .telling = -1};
-    bool siblings = false;
-    struct wire_told rest = told_by(ft, now, l, &siblings);
+    struct posting p = {.now = now, .from = FTREE_NONE, .telling = -1};
+    struct wire_told rest = told_by(ft, now, l);
     const struct known *k;
 
     ft->batch.n = 0;
@@ -933,7 +984,7 @@ static void adopt(struct ftree *ft, ftree_time now, const struct letter *l)
         struct telling *t = &ft->tellings.items[p.telling];
         t->until = ftree_max(t->until, now + ft->cfg.gather / 2);
     }
-    ftree_tell(ft, &p, siblings ? ftree_tell_in_its_place : ftree_tell_family, l->to);
+    tell_children(ft, l->to, &p);
     if (p.telling >= 0)
         finish_if_all_are_in(ft, now, p.telling);
 }

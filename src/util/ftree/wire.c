@@ -612,8 +612,6 @@ static bool flags_belong(const struct wire_message *m)
         case WIRE_SYMPTOM:
         case WIRE_VERDICT_UP:
             return (m->flags & ~WIRE_FLAG_SUBSTITUTE) == 0;
-        case WIRE_VERDICT_DOWN:
-            return (m->flags & ~WIRE_FLAG_SIBLINGS) == 0;
         default:
             return m->flags == 0;
     }

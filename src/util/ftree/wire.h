@@ -51,8 +51,6 @@ enum wire_type {
 #define WIRE_FLAG_SUBSTITUTE 1
 /* Of an acknowledgment: nobody there or below waits, and no victims will be named. */
 #define WIRE_FLAG_NOBODY_WAITS 2
-/* Of a verdict: the receiver tells it to its siblings, too, those of its part of them. */
-#define WIRE_FLAG_SIBLINGS 4
 
 /* Ranks in trouble that fit into an answer; the rest shows at the next probe. */
 #define WIRE_TROUBLES_MAX 16
