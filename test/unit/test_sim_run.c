@@ -66,7 +66,6 @@ START_TEST(faults_are_found)
         {"switch:5 node:6 rank:3", "stop rank 12", 1}, /* with its node's agent */
         {"switch:5 node:6 rank:3", "stop rank 13", 1},
         {NULL, "stop rank 13", 1},
-        {NULL, "cut node 2 from node 9", 1}, /* which is its child */
         {"switch:5 node:6 rank:3", "lose random switch", 1},
         {"switch:5 node:6", "lose switch 0", 1}, /* which the root is behind */
         {"switch:3 switch:3 node:4", "lose switch 0", 1},
@@ -200,6 +199,22 @@ START_TEST(a_node_knows_how_its_data_interface_is)
 }
 END_TEST
 
+/* The verdicts are right, but node 9 is told of none: its parent cannot reach it, and nobody else tells
+ * it.  The last of them is looked at, too. */
+START_TEST(whom_nobody_tells_is_counted)
+{
+    simulate(NULL, 30, "t=1s cut node 2 from node 9\nt=4s lose node 25", 1);
+    ck_assert_int_eq(result.right, 2);
+    ck_assert_int_eq(run.truth.reports, 2);
+    ck_assert_int_eq(run.truth.report[0].node, 9);
+    ck_assert_int_eq(run.truth.report[0].unaware, 1);
+    ck_assert_int_eq(run.truth.report[1].node, 25);
+    ck_assert_int_eq(run.truth.report[1].unaware, 1);
+    ck_assert(!result.ok);
+    finish();
+}
+END_TEST
+
 /* Its answer waits its turn, and so do its ticks: the node is late, and no one dies of it. */
 START_TEST(an_agent_with_slow_messages_is_busy)
 {
@@ -213,7 +228,7 @@ END_TEST
 
 SUITE("sim_run")
 {
-    TEST_ROWS(faults_are_found, 28);
+    TEST_ROWS(faults_are_found, 27);
     TEST(a_healthy_job_sends_nothing);
     TEST(a_node_that_all_wait_for_and_that_is_well_is_not_accused);
     TEST(a_job_in_which_ranks_wait_and_go_on_is_healthy);
@@ -223,5 +238,6 @@ SUITE("sim_run")
     TEST(idle_handles_are_small_and_none_leaks);
     TEST(messages_about_own_suspects_are_counted_apart);
     TEST_ROWS(a_node_knows_how_its_data_interface_is, 2);
+    TEST(whom_nobody_tells_is_counted);
     TEST(an_agent_with_slow_messages_is_busy);
 }
