@@ -912,7 +912,8 @@ static int start(const char *name, const char *job_id, bool fine)
         fine = p.slot == 0 || start_helper(&p, name, job_id, ports);
         mpi_errno = agree(fine, &all);
         if (MPIR_ERR_GET_CLASS(mpi_errno) == MPIX_ERR_PROC_FAILED) {
-            /* found out by faultloc itself: without it nobody would have been needed any more */
+            /* one that was here, or has left MPI_Init already, is lost; but for faultloc nobody
+             * would need it in MPI_Init any more */
             mpi_errno = MPI_SUCCESS;
             all = fine;
         }
