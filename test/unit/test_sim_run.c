@@ -203,7 +203,14 @@ END_TEST
  * it.  The last of them is looked at, too. */
 START_TEST(whom_nobody_tells_is_counted)
 {
+    simulate(NULL, 30, "cut node 2 from node 9", 15);
+    ck_assert_ptr_null(run.broken);
+    ck_assert_int_eq(result.right, 1);
+    ck_assert_int_eq(run.truth.reports, 1);
+    ck_assert_int_eq(run.truth.report[0].unaware, 1);
+    finish();
     simulate(NULL, 30, "t=1s cut node 2 from node 9\nt=4s lose node 25", 1);
+    ck_assert_ptr_null(run.broken);
     ck_assert_int_eq(result.right, 2);
     ck_assert_int_eq(run.truth.reports, 2);
     ck_assert_int_eq(run.truth.report[0].node, 9);
