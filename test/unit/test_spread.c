@@ -167,6 +167,224 @@ START_TEST(the_lost_rank_is_no_victim_of_itself)
 }
 END_TEST
 
+/* ---- a lost node, and those below it ---------------------------------------------------------- */
+
+/* This node begins to examine another, in the place of whoever should. */
+static void suspects(struct lone *l, int32_t node)
+{
+    struct wire_message m = {.type = WIRE_SYMPTOM, .flags = WIRE_FLAG_SUBSTITUTE};
+
+    ftree_symptom_init(&m.u.symptom, FTREE_SYMPTOM_PEER_STALL, node, FTREE_NONE, 2, l->now, l->now);
+    lone_hear(l, 2, FTREE_PATH_DATA, &m);
+    ck_assert_ptr_nonnull(ftree_probe_find(l->ft, node));
+    lone_log(l);
+}
+
+static void finds(struct lone *l, const char *sign, int32_t node)
+{
+    struct ftree_verdict v = lone_verdict(l, sign, node, FTREE_NONE, l->ft->self);
+
+    ftree_spread_raise(l->ft, l->now, &v);
+}
+
+START_TEST(a_lost_node_is_told_with_those_below_it)
+{
+    struct lone *l = lone_new(NODES, 1, 2, 1);
+
+    suspects(l, 7);
+    finds(l, "node-outage/both-paths-silent", 3);
+    lone_run(l, 300);
+    ck_assert_int_eq(known(l, 0)->up, UP_HELD);
+    ck_assert(ftree_has_untold(l->ft));
+    ck_assert_int_eq(l->verdicts, 1); /* here it is known */
+    ck_assert_int_eq(lone_count(l, WIRE_VERDICT_UP), 0);
+    lone_log(l);
+    finds(l, "node-outage/both-paths-silent", 7);
+    lone_run(l, 0);
+    ck_assert_str_eq(lone_log(l), "300 verdict node-outage of n7 by node-outage/both-paths-silent\n"
+                                  "300 tells n0\n"
+                                  "300 -> n0 data verdict-up more\n"
+                                  "300 tells n0\n"
+                                  "300 -> n0 data verdict-up\n");
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(a_lost_node_is_told_at_once_when_those_below_are_well)
+{
+    struct lone *l = lone_new(NODES, 1, 2, 1);
+
+    suspects(l, 7);
+    suspects(l, 8);
+    finds(l, "node-outage/both-paths-silent", 3);
+    for (int32_t node = 7; node <= 8; node++) {
+        struct wire_message m = {.type = WIRE_ANSWER,
+                                 .u.answer.nonce = ftree_probe_find(l->ft, node)->nonce};
+        ck_assert_int_eq(lone_count(l, WIRE_VERDICT_UP), 0);
+        lone_hear(l, node, FTREE_PATH_DATA, &m);
+        lone_run(l, 1);
+    }
+    ck_assert_int_eq(lone_count(l, WIRE_VERDICT_UP), 1);
+    ck_assert_int_eq(lone_last(l, WIRE_VERDICT_UP)->m.flags, 0);
+    ck_assert_int_eq(lone_last(l, WIRE_VERDICT_UP)->m.u.verdict.node, 3);
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(a_lost_node_waits_for_those_below_no_longer_than_three_rto)
+{
+    struct lone *l = lone_new(NODES, 1, 2, 1);
+
+    suspects(l, 7);
+    finds(l, "node-outage/both-paths-silent", 3);
+    lone_run(l, 449);
+    ck_assert_int_eq(lone_count(l, WIRE_VERDICT_UP), 0);
+    lone_run(l, 1);
+    ck_assert_int_eq(lone_count(l, WIRE_VERDICT_UP), 1);
+    ck_assert_ptr_nonnull(ftree_probe_find(l->ft, 7));
+    lone_free(l);
+}
+END_TEST
+
+/* Who finds what, with whom suspected: it is told at once. */
+static const struct {
+    int32_t self, node, suspect;
+    const char *sign;
+} told_at_once[] = {
+    {1, 3, 9, "node-outage/both-paths-silent"}, /* not below it */
+    {1, 3, 0, "node-outage/both-paths-silent"}, /* above it */
+    {10, 0, 3, "node-outage/both-paths-silent"}, /* who is root depends on it */
+    {1, 3, 7, "process-crash/pid-gone"}, /* a process, which its launcher would clean up */
+    {1, 3, 7, "nic-fault/interface-gone"}, /* it is there, and tells those below */
+};
+
+/* rows: not_every_verdict_waits_for_those_below COUNT(told_at_once) */
+START_TEST(not_every_verdict_waits_for_those_below)
+{
+    struct lone *l = lone_new(NODES, 1, 2, told_at_once[_i].self);
+    struct ftree_verdict v =
+        lone_verdict(l, told_at_once[_i].sign, told_at_once[_i].node, FTREE_NONE, l->ft->self);
+
+    suspects(l, told_at_once[_i].suspect);
+    ftree_spread_raise(l->ft, l->now, &v);
+    ck_assert_int_ne(known(l, 0)->up, UP_HELD);
+    lone_free(l);
+}
+END_TEST
+
+/* Whoever found it has waited, or has nothing to wait for. */
+START_TEST(what_others_found_does_not_wait_for_those_below)
+{
+    struct lone *l = lone_new(NODES, 1, 2, 1);
+    struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 3, FTREE_NONE, 4);
+
+    suspects(l, 7);
+    lone_told(l, 4, WIRE_VERDICT_UP, &v);
+    ck_assert_int_eq(lone_count(l, WIRE_VERDICT_UP), 1);
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(who_leaves_waits_for_nobody_below)
+{
+    struct lone *l = lone_new(NODES, 1, 2, 1);
+
+    suspects(l, 7);
+    finds(l, "node-outage/both-paths-silent", 3);
+    ck_assert_int_eq(known(l, 0)->up, UP_HELD);
+    ftree_leave(l->ft, l->now);
+    lone_run(l, 0);
+    ck_assert_int_eq(lone_count(l, WIRE_VERDICT_UP), 1);
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(the_root_tells_a_node_with_those_below_it)
+{
+    struct lone *l = lone_new(NODES, 1, 2, 0);
+
+    suspects(l, 3);
+    finds(l, "node-outage/both-paths-silent", 1);
+    lone_run(l, 300);
+    ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 0);
+    finds(l, "node-outage/both-paths-silent", 3);
+    lone_run(l, 19);
+    ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 0);
+    lone_run(l, 1);
+    ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 4); /* 2, 4, 7, 8 */
+    ck_assert_int_eq(lone_last(l, WIRE_VERDICT_DOWN)->tolds, 2);
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(what_belongs_together_is_told_together)
+{
+    struct lone *l = lone_new(NODES, 1, 2, 0);
+    struct wire_message m = {.type = WIRE_VERDICT_UP, .flags = WIRE_FLAG_MORE};
+
+    m.u.verdict = lone_verdict(l, "node-outage/both-paths-silent", 7, FTREE_NONE, 1);
+    lone_hear(l, 1, FTREE_PATH_DATA, &m);
+    m = (struct wire_message){.type = WIRE_VERDICT_UP};
+    m.u.verdict = lone_verdict(l, "node-outage/both-paths-silent", 3, FTREE_NONE, 1);
+    m.u.verdict.id++;
+    lone_run(l, 10);
+    lone_hear(l, 1, FTREE_PATH_DATA, &m);
+    ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 0);
+    lone_run(l, 10);
+    ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 2);
+    ck_assert_int_eq(lone_last(l, WIRE_VERDICT_DOWN)->tolds, 2);
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(what_was_to_follow_and_does_not_holds_up_nobody)
+{
+    struct lone *l = lone_new(NODES, 1, 2, 0);
+    struct wire_message m = {.type = WIRE_VERDICT_UP, .flags = WIRE_FLAG_MORE};
+
+    m.u.verdict = lone_verdict(l, "node-outage/both-paths-silent", 7, FTREE_NONE, 1);
+    lone_hear(l, 1, FTREE_PATH_DATA, &m);
+    lone_run(l, 19);
+    ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 0);
+    lone_run(l, 1);
+    ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 2);
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(that_more_follows_is_passed_on)
+{
+    struct lone *l = lone_new(NODES, 1, 2, 1);
+    struct wire_message m = {.type = WIRE_VERDICT_UP, .flags = WIRE_FLAG_MORE};
+
+    m.u.verdict = lone_verdict(l, "node-outage/both-paths-silent", 9, FTREE_NONE, 4);
+    lone_hear(l, 4, FTREE_PATH_DATA, &m);
+    ck_assert_str_eq(lone_log(l), "0 -> n4 data ack\n"
+                                  "0 tells n0\n"
+                                  "0 -> n0 data verdict-up more\n");
+    lone_free(l);
+}
+END_TEST
+
+/* It was never told: so is that it is over, lest a copy is believed. */
+START_TEST(held_and_over_it_waits_no_more)
+{
+    struct lone *l = lone_new(NODES, 1, 2, 1);
+    struct wire_message m = {.type = WIRE_ANSWER};
+
+    suspects(l, 7);
+    finds(l, "node-outage/both-paths-silent", 3);
+    lone_run(l, 200); /* it is asked whether it is over */
+    lone_log(l);
+    m.u.answer.nonce = known(l, 0)->check;
+    ck_assert_uint_ne(m.u.answer.nonce, 0);
+    lone_hear(l, 3, FTREE_PATH_DATA, &m);
+    ck_assert_int_eq(known(l, 0)->up, UP_SENT);
+    ck_assert(lone_last(l, WIRE_VERDICT_UP)->m.u.verdict.withdrawn);
+    lone_free(l);
+}
+END_TEST
+
 /* ---- on the way ------------------------------------------------------------------------------ */
 
 START_TEST(a_verdict_goes_up_step_by_step)
@@ -1488,6 +1706,17 @@ SUITE("spread")
     TEST(a_lost_node_explains_its_processes);
     TEST(victims_are_never_more_than_there_are_ranks);
     TEST(the_lost_rank_is_no_victim_of_itself);
+    TEST(a_lost_node_is_told_with_those_below_it);
+    TEST(a_lost_node_is_told_at_once_when_those_below_are_well);
+    TEST(a_lost_node_waits_for_those_below_no_longer_than_three_rto);
+    TEST_ROWS(not_every_verdict_waits_for_those_below, COUNT(told_at_once));
+    TEST(what_others_found_does_not_wait_for_those_below);
+    TEST(who_leaves_waits_for_nobody_below);
+    TEST(the_root_tells_a_node_with_those_below_it);
+    TEST(what_belongs_together_is_told_together);
+    TEST(what_was_to_follow_and_does_not_holds_up_nobody);
+    TEST(that_more_follows_is_passed_on);
+    TEST(held_and_over_it_waits_no_more);
     TEST(a_verdict_goes_up_step_by_step);
     TEST(down_it_goes_to_the_children_and_the_victims_back);
     TEST(the_time_to_gather_shrinks_with_the_height);

@@ -170,35 +170,36 @@ START_TEST(two_of_eight_are_lost_one_the_fln_of_the_other)
                  "1700 n7: symptom about n1 goes to n0\n"
                  "1700 n7: symptom about n3 goes to n0\n"
                  "1902 n0: verdict node-outage of n1 by node-outage/both-paths-silent\n"
-                 "1903 n4: learns node-outage of n1\n"
-                 "1903 n2: learns node-outage of n1\n"
-                 "1904 n5: learns node-outage of n1\n"
-                 "1904 n6: learns node-outage of n1\n"
                  "2000 n0: rank 0 stalls, waits for rank 3\n"
                  "2000 n2: rank 2 stalls, waits for rank 3\n"
                  "2000 n4: rank 4 stalls, waits for rank 3\n"
                  "2000 n4: symptom about n3 goes to n0\n"
                  "2000 n5: rank 5 stalls, waits for rank 1\n"
-                 "2000 n5: symptom about n1 explained by a verdict\n"
+                 "2000 n5: symptom about n1 goes to n2\n"
                  "2000 n6: rank 6 stalls, waits for rank 3\n"
                  "2000 n6: symptom about n3 goes to n2\n"
                  "2000 n7: rank 7 stalls, waits for rank 1\n"
                  "2000 n7: symptom about n1 goes to n0\n"
+                 "2001 n2: symptom about n1 goes to n0\n"
                  "2001 n0: symptom about n1 explained by a verdict\n"
                  "2001 n2: symptom about n3 goes to n0\n"
+                 "2002 n0: symptom about n1 explained by a verdict\n"
                  "2250 n0: verdict node-outage of n3 by node-outage/both-paths-silent\n"
-                 "2251 n7: learns node-outage of n3\n"
-                 "2251 n4: learns node-outage of n3\n"
-                 "2251 n2: learns node-outage of n3\n"
-                 "2252 n5: learns node-outage of n3\n"
-                 "2252 n6: learns node-outage of n3\n"
-                 "2252 n0: verdict-down to n3 not acknowledged\n"
-                 "2253 n7: learns node-outage of n1\n"
-                 "2254 n0: reports node-outage of n3: 6 victims\n"
-                 "2254 n0: reports node-outage of n1: 6 victims\n");
+                 "2271 n7: learns node-outage of n1\n"
+                 "2271 n7: learns node-outage of n3\n"
+                 "2271 n4: learns node-outage of n1\n"
+                 "2271 n4: learns node-outage of n3\n"
+                 "2271 n2: learns node-outage of n1\n"
+                 "2271 n2: learns node-outage of n3\n"
+                 "2272 n5: learns node-outage of n1\n"
+                 "2272 n5: learns node-outage of n3\n"
+                 "2272 n6: learns node-outage of n1\n"
+                 "2272 n6: learns node-outage of n3\n"
+                 "2274 n0: reports node-outage of n1: 6 victims\n"
+                 "2274 n0: reports node-outage of n3: 6 victims\n");
     ck_assert_int_eq(w->reports, 2);
-    expect_report(w, 0, 0, FTREE_CLASS_NODE_OUTAGE, 3, FTREE_NONE);
-    expect_report(w, 1, 0, FTREE_CLASS_NODE_OUTAGE, 1, FTREE_NONE);
+    expect_report(w, 0, 0, FTREE_CLASS_NODE_OUTAGE, 1, FTREE_NONE);
+    expect_report(w, 1, 0, FTREE_CLASS_NODE_OUTAGE, 3, FTREE_NONE);
     expect_all_told(w, 2);
     world_run(w, MINUTE);
     ck_assert_int_eq(w->reports, 2);

@@ -321,12 +321,13 @@ START_TEST(a_name_that_finds_no_room_is_not_begun)
 END_TEST
 
 /* Only an acknowledgment says that nobody waits, and only what goes up the tree looks for who stands
- * in. */
+ * in; of verdicts on their way up several may belong together. */
 START_TEST(flags_belong_to_their_types)
 {
     static const uint8_t allowed[WIRE_TYPE_COUNT] = {[WIRE_ACK] = WIRE_FLAG_NOBODY_WAITS,
                                                      [WIRE_SYMPTOM] = WIRE_FLAG_SUBSTITUTE,
-                                                     [WIRE_VERDICT_UP] = WIRE_FLAG_SUBSTITUTE};
+                                                     [WIRE_VERDICT_UP] =
+                                                         WIRE_FLAG_SUBSTITUTE | WIRE_FLAG_MORE};
     uint8_t buf[FTREE_MESSAGE_MAX];
 
     for (int type = 0; type < WIRE_TYPE_COUNT; type++) {

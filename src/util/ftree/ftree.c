@@ -284,7 +284,7 @@ static void dispatch(struct ftree *ft, ftree_time now, int32_t from, enum ftree_
             ftree_sweep_heard(ft, now, m->u.round, from);
             break;
         case WIRE_VERDICT_UP:
-            ftree_spread_up(ft, now, from, &m->u.verdict);
+            ftree_spread_up(ft, now, from, &m->u.verdict, m->flags & WIRE_FLAG_MORE);
             break;
         case WIRE_VERDICT_DOWN: /* what came of it is said with the acknowledgment */
             break;

@@ -167,6 +167,7 @@ struct witness {
 /* A verdict and how far it has got. */
 enum up_state {
     UP_NOTHING, /* it came down: nothing to tell */
+    UP_HELD, /* to be told with what is being found out about those below */
     UP_PENDING, /* to be told at `up_again`, or once the root is decided about */
     UP_SENT /* on its way; told again at `up_again` if it does not come down */
 };
@@ -494,7 +495,9 @@ ftree_time ftree_withdraw_deadline(const struct ftree *ft);
 
 /* spread.c */
 void ftree_spread_raise(struct ftree *ft, ftree_time now, const struct ftree_verdict *v);
-void ftree_spread_up(struct ftree *ft, ftree_time now, int32_t from, const struct ftree_verdict *v);
+/* more: another one follows at once. */
+void ftree_spread_up(struct ftree *ft, ftree_time now, int32_t from, const struct ftree_verdict *v,
+                     bool more);
 /* What came of verdicts that were told from above. */
 enum told {
     TOLD, /* it is acknowledged, and the victims follow */

@@ -15,7 +15,9 @@
  * Where nobody waits, at a node and below it, it says so with the acknowledgment, which it keeps back
  * for that; so a verdict costs two messages a node.  The victims, where there are any, acknowledge,
  * too.  When many are found at once they are told together: the
- * first at once, those that follow after a pause that grows while there are more.
+ * first at once, those that follow after a pause that grows while there are more.  And a lost node is
+ * told with those below it that are still being examined: whoever stands in for it tells its children,
+ * and theirs, of each.
  *
  * The acting root is the first of the root and its substitutes that has not left, and that no verdict
  * says is lost, or without an agent because that is stopped.
@@ -30,6 +32,10 @@
 #define TELL_PAUSE_MIN (20 * FTREE_MS)
 #define TELL_PAUSE_MAX (320 * FTREE_MS)
 #define TELL_CALM (1000 * FTREE_MS)
+
+/* How long the verdict on a lost node may wait for those on others below it.  Symptoms about these were
+ * sent to the lost node first, so they come later by what the outbox is patient: 7/3 rto. */
+#define HELD_MAX(ft) (3 * (ft)->rto)
 
 /* An acknowledgment is kept back for half the shortest time after which it is asked for again. */
 #define KEPT_BACK(ft) ((ft)->cfg.rto_min / 2)
@@ -526,13 +532,15 @@ static void tell_queued(struct ftree *ft, ftree_time now)
 
 /* What was found within milliseconds waits for `settle`: until then few of its victims have begun to
  * wait for it, and would not be named. */
-static void queue(struct ftree *ft, ftree_time now, struct known *k)
+static void queue(struct ftree *ft, ftree_time now, struct known *k, bool more)
 {
     ftree_time settled = k->v.withdrawn ? now : k->v.first_symptom + ft->cfg.settle;
 
     ftree_verdict_set_up(ft, k, UP_NOTHING);
     ft->queued += !k->queued;
     k->queued = true;
+    if (ft->tell_at <= now && more)
+        ft->tell_at = now + TELL_PAUSE_MIN;
     if (ft->tell_at <= now && settled > now)
         ft->tell_at = settled;
     if (ft->tell_at <= now)
@@ -680,7 +688,7 @@ static void end_known(struct ftree *ft, ftree_time now, struct known *k, ftree_t
         tell_what_it_explained(ft, now, k->v.node);
 }
 
-static void push_up(struct ftree *ft, ftree_time now, struct known *k);
+static void push_up(struct ftree *ft, ftree_time now, struct known *k, bool more);
 
 void ftree_spread_withdraw(struct ftree *ft, ftree_time now, struct known *k, const char *why)
 {
@@ -692,7 +700,7 @@ void ftree_spread_withdraw(struct ftree *ft, ftree_time now, struct known *k, co
                 ftree_verdict_of(ft, &k->v, name), why);
     end_known(ft, now, k, now);
     if (!k->v.own_only)
-        push_up(ft, now, k);
+        push_up(ft, now, k, false);
     if (was_lost && node != ft->self)
         ftree_spread_retell(ft, now, node);
     else if (cut != FTREE_NONE)
@@ -785,15 +793,52 @@ enum told ftree_spread_down(struct ftree *ft, ftree_time now, int32_t from, enum
 
 /* ---- up -------------------------------------------------------------------------------------- */
 
-static void push_up(struct ftree *ft, ftree_time now, struct known *k)
+/* Until when a verdict found here waits for those on others below its node; 0: it does not.  One on the
+ * root never does: who acts for it depends on that. */
+static ftree_time held_until(const struct ftree *ft, const struct known *k)
+{
+    ftree_time until = 0;
+
+    if (ft->leaving || k->v.fln != ft->self || k->v.node == 0 || k->v.kind != FTREE_KIND_NODE ||
+        !ftree_verdict_takes_node(ft, &k->v))
+        return 0;
+    for (int32_t i = 0; i < ft->suspects.n; i++)
+        if (ftree_topo_is_above(&ft->topo, k->v.node, ft->suspects.items[i].node))
+            until = k->v.located + HELD_MAX(ft);
+    return until;
+}
+
+static bool is_held(const struct ftree *ft, ftree_time now, const struct known *k)
+{
+    return held_until(ft, k) > now;
+}
+
+/* True if another verdict was held, and is about to be told. */
+static bool another_follows(const struct ftree *ft, ftree_time now, const struct known *k)
+{
+    for (int32_t i = 0; i < ft->known.n && ft->unsent > 0; i++) {
+        const struct known *other = &ft->known.items[i];
+        if (other != k && other->up == UP_HELD && !is_held(ft, now, other))
+            return true;
+    }
+    return false;
+}
+
+/* more: of others, too, another one follows. */
+static void push_up(struct ftree *ft, ftree_time now, struct known *k, bool more)
 {
     struct wire_message m = {.type = WIRE_VERDICT_UP};
     bool substitute;
     int32_t hop;
     char name[16];
 
+    if (is_held(ft, now, k)) {
+        ftree_verdict_set_up(ft, k, UP_HELD);
+        return;
+    }
+    more = more || another_follows(ft, now, k);
     if (ftree_spread_is_root(ft)) {
-        queue(ft, now, k);
+        queue(ft, now, k, more);
         return;
     }
     hop = ftree_correlate_upward(ft, now, FTREE_NONE, &substitute);
@@ -806,7 +851,7 @@ static void push_up(struct ftree *ft, ftree_time now, struct known *k)
     ftree_trace(ft, "tells %s%s", substitute ? "substitute " : "", ftree_name(ft, hop, name));
     ftree_verdict_set_up(ft, k, UP_SENT);
     k->up_again = now + UP_AGAIN;
-    m.flags = substitute ? WIRE_FLAG_SUBSTITUTE : 0;
+    m.flags = (uint8_t) ((substitute ? WIRE_FLAG_SUBSTITUTE : 0) | (more ? WIRE_FLAG_MORE : 0));
     ftree_verdict_load(ft, k, &m.u.verdict);
     if (ft->leaving) { /* it will not be there when it is asked for them */
         ft->batch.n = 0;
@@ -867,7 +912,7 @@ void ftree_spread_raise(struct ftree *ft, ftree_time now, const struct ftree_ver
     if (k && v->own_only)
         tell_own(ft, now, k);
     else if (k)
-        push_up(ft, now, k);
+        push_up(ft, now, k, false);
 }
 
 /* False where the one explains the other. */
@@ -879,7 +924,8 @@ static bool says_the_same(const struct outline *a, const struct outline *b)
 
 /* A verdict found below, on its way to the root.  Who is root is decided by verdicts alone, so
  * whether the sender took this node for a substitute does not matter. */
-void ftree_spread_up(struct ftree *ft, ftree_time now, int32_t from, const struct ftree_verdict *v)
+void ftree_spread_up(struct ftree *ft, ftree_time now, int32_t from, const struct ftree_verdict *v,
+                     bool more)
 {
     struct outline o = ftree_verdict_outline(ft, v);
     struct ftree_verdict room = {0};
@@ -889,7 +935,7 @@ void ftree_spread_up(struct ftree *ft, ftree_time now, int32_t from, const struc
     k = ftree_verdict_by_id(ft, &o);
     if (o.withdrawn) {
         if (hear_withdrawn(ft, now, &o, &k))
-            push_up(ft, now, k);
+            push_up(ft, now, k, more);
         else if (k)
             tell_one_again(ft, now, k, from);
         return;
@@ -908,7 +954,7 @@ void ftree_spread_up(struct ftree *ft, ftree_time now, int32_t from, const struc
     }
     k = learn(ft, now, &o, v, &room);
     if (k)
-        push_up(ft, now, k);
+        push_up(ft, now, k, more);
 }
 
 /* ---- trouble and time ------------------------------------------------------------------------ */
@@ -997,7 +1043,7 @@ void ftree_spread_undeliverable(struct ftree *ft, ftree_time now, const struct l
         case WIRE_VERDICT_UP:
             k = carried_up(ft, now, l);
             if (k && k->up == UP_SENT)
-                push_up(ft, now, k);
+                push_up(ft, now, k, false);
             break;
         case WIRE_VERDICT_DOWN:
             adopt(ft, now, l);
@@ -1011,6 +1057,11 @@ void ftree_spread_undeliverable(struct ftree *ft, ftree_time now, const struct l
         default:
             break;
     }
+}
+
+static ftree_time up_at(const struct ftree *ft, const struct known *k)
+{
+    return k->up == UP_HELD ? held_until(ft, k) : k->up_again;
 }
 
 void ftree_spread_tick(struct ftree *ft, ftree_time now)
@@ -1036,12 +1087,12 @@ void ftree_spread_tick(struct ftree *ft, ftree_time now)
     }
     for (int32_t i = 0; i < ft->known.n && ft->unsent > 0; i++) {
         struct known *k = &ft->known.items[i];
-        if (k->up == UP_NOTHING || k->up_again > now)
+        if (k->up == UP_NOTHING || up_at(ft, k) > now)
             continue;
         if (k->up == UP_SENT && ++k->up_tries >= UP_TRIES_MAX)
             ftree_verdict_set_up(ft, k, UP_NOTHING);
         else
-            push_up(ft, now, k);
+            push_up(ft, now, k, false);
     }
 }
 
@@ -1053,6 +1104,6 @@ ftree_time ftree_spread_deadline(const struct ftree *ft)
         t = ftree_min(t, ftree_min(ft->tellings.items[i].until, ft->tellings.items[i].acknowledge));
     for (int32_t i = 0; i < ft->known.n && ft->unsent > 0; i++)
         if (ft->known.items[i].up != UP_NOTHING)
-            t = ftree_min(t, ft->known.items[i].up_again);
+            t = ftree_min(t, up_at(ft, &ft->known.items[i]));
     return t;
 }

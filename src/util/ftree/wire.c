@@ -610,8 +610,9 @@ static bool flags_belong(const struct wire_message *m)
         case WIRE_ACK:
             return (m->flags & ~WIRE_FLAG_NOBODY_WAITS) == 0;
         case WIRE_SYMPTOM:
-        case WIRE_VERDICT_UP:
             return (m->flags & ~WIRE_FLAG_SUBSTITUTE) == 0;
+        case WIRE_VERDICT_UP:
+            return (m->flags & ~(WIRE_FLAG_SUBSTITUTE | WIRE_FLAG_MORE)) == 0;
         default:
             return m->flags == 0;
     }

@@ -51,6 +51,8 @@ enum wire_type {
 #define WIRE_FLAG_SUBSTITUTE 1
 /* Of an acknowledgment: nobody there or below waits, and no victims will be named. */
 #define WIRE_FLAG_NOBODY_WAITS 2
+/* Of a verdict on its way up: another one follows at once, to be told together with it. */
+#define WIRE_FLAG_MORE 4
 
 /* Ranks in trouble that fit into an answer; the rest shows at the next probe. */
 #define WIRE_TROUBLES_MAX 16
