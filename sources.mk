@@ -18,6 +18,7 @@ core_sources = \
     src/util/ftree/neighbour.c \
     src/util/ftree/outbox.c \
     src/util/ftree/probe.c \
+    src/util/ftree/relay.c \
     src/util/ftree/report.c \
     src/util/ftree/report_json.c \
     src/util/ftree/report_words.c \
@@ -237,6 +238,7 @@ unit_tests = \
     test/unit/test_nomem \
     test/unit/test_outbox \
     test/unit/test_probe \
+    test/unit/test_relay \
     test/unit/test_report \
     test/unit/test_report_nomem \
     test/unit/test_rules \

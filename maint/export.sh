@@ -173,7 +173,7 @@ for name in "${names[@]}"; do
         "the tree up to date first: maint/apply.sh $src"
     patch_files "$stored/$name" | sed "s|^|$name |" >>"$tmp/map"
 done
-if [ -n "$add" ] && ! series_of "$stored/series" | grep -qxF "$add"; then
+if [ -n "$add" ] && ! grep -qxF "$add" <<<"$(series_of "$stored/series")"; then
     die "no patch $add is applied in $src; --new makes one"
 fi
 [ -z "$new$add" ] || take_in "${new:-$add}" "${files[@]}"

@@ -72,12 +72,13 @@ static int send_message(void *ctx, const struct ftree_route *to, const void *byt
     ck_assert_int_eq(ftree_wire_decode(&l->job, l->now, bytes, len, &s->m), FTREE_OK);
     if (s->m.type == WIRE_VERDICT_DOWN)
         note_told(l, s);
-    snprintf(line, sizeof(line), "-> n%d %s %s%s%s%s%s%s", (int) to->node,
+    snprintf(line, sizeof(line), "-> n%d %s %s%s%s%s%s%s%s", (int) to->node,
              ftree_path_name(to->path), ftree_wire_type_name(s->m.type),
              to->role == FTREE_ROLE_DEPUTY ? " deputy" : "", to->fresh ? " fresh" : "",
              s->m.flags & WIRE_FLAG_SUBSTITUTE ? " substitute" : "",
              s->m.flags & WIRE_FLAG_NOBODY_WAITS ? " nobody-waits" : "",
-             s->m.flags & WIRE_FLAG_MORE ? " more" : "");
+             s->m.flags & WIRE_FLAG_MORE ? " more" : "",
+             s->m.flags & WIRE_FLAG_PASS_ON ? " pass-on" : "");
     add_line(l, line);
     note_connection(l, to);
     return l->send_error;

@@ -77,6 +77,7 @@ START_TEST(faults_are_found)
         {"switch:3 switch:3 node:4", "partition switch 4", 2},
         {"switch:2 node:8", "partition random switch", 2},
         {"switch:3 switch:3 node:4", "partition random switch on data", 1},
+        {NULL, "cut node 2 from node 9", 1}, /* its child */
         {NULL, "down node 7", 1}, /* its own kernel says so, over the management network */
     };
 
@@ -199,22 +200,38 @@ START_TEST(a_node_knows_how_its_data_interface_is)
 }
 END_TEST
 
-/* The verdicts are right, but node 9 is told of none: its parent cannot reach it, and nobody else tells
- * it.  The last of them is looked at, too. */
+/* Node 2 is the parent of node 9, which has children of its own, and of node 10, which has none. */
+START_TEST(whom_its_parent_alone_does_not_reach_is_told)
+{
+    for (int32_t node = 9; node <= 10; node++) {
+        char lines[64];
+        snprintf(lines, sizeof(lines), "t=1s cut node 2 from node %d\nt=4s lose node 25",
+                 (int) node);
+        simulate(NULL, 38, lines, 1);
+        ck_assert_ptr_null(run.broken);
+        ck_assert(result.ok);
+        ck_assert_int_eq(result.right, 2);
+        ck_assert_int_eq(run.truth.report[0].node, node);
+        ck_assert_int_eq(run.truth.report[1].node, 25);
+        finish();
+    }
+}
+END_TEST
+
+/* The verdicts are right, but node 9 is told of none but the one about itself: its parent cannot reach
+ * it, and those by way of whom it is told cannot any more.  The last verdict is looked at, too. */
 START_TEST(whom_nobody_tells_is_counted)
 {
-    simulate(NULL, 30, "cut node 2 from node 9", 15);
-    ck_assert_ptr_null(run.broken);
-    ck_assert_int_eq(result.right, 1);
-    ck_assert_int_eq(run.truth.reports, 1);
-    ck_assert_int_eq(run.truth.report[0].unaware, 1);
-    finish();
-    simulate(NULL, 30, "t=1s cut node 2 from node 9\nt=4s lose node 25", 1);
+    simulate(
+        NULL, 30,
+        "t=1s cut node 2 from node 9\nt=5s cut node 10 from node 9\nt=5s cut node 11 from node 9\n"
+        "t=6s lose node 25",
+        1);
     ck_assert_ptr_null(run.broken);
     ck_assert_int_eq(result.right, 2);
     ck_assert_int_eq(run.truth.reports, 2);
     ck_assert_int_eq(run.truth.report[0].node, 9);
-    ck_assert_int_eq(run.truth.report[0].unaware, 1);
+    ck_assert_int_eq(run.truth.report[0].unaware, 0);
     ck_assert_int_eq(run.truth.report[1].node, 25);
     ck_assert_int_eq(run.truth.report[1].unaware, 1);
     ck_assert(!result.ok);
@@ -235,7 +252,7 @@ END_TEST
 
 SUITE("sim_run")
 {
-    TEST_ROWS(faults_are_found, 27);
+    TEST_ROWS(faults_are_found, 28);
     TEST(a_healthy_job_sends_nothing);
     TEST(a_node_that_all_wait_for_and_that_is_well_is_not_accused);
     TEST(a_job_in_which_ranks_wait_and_go_on_is_healthy);
@@ -245,6 +262,7 @@ SUITE("sim_run")
     TEST(idle_handles_are_small_and_none_leaks);
     TEST(messages_about_own_suspects_are_counted_apart);
     TEST_ROWS(a_node_knows_how_its_data_interface_is, 2);
+    TEST(whom_its_parent_alone_does_not_reach_is_told);
     TEST(whom_nobody_tells_is_counted);
     TEST(an_agent_with_slow_messages_is_busy);
 }

@@ -29,6 +29,7 @@ mpi_core_sources +=                     \
     src/util/ftree/neighbour.c          \
     src/util/ftree/outbox.c             \
     src/util/ftree/probe.c              \
+    src/util/ftree/relay.c              \
     src/util/ftree/report.c             \
     src/util/ftree/report_json.c        \
     src/util/ftree/report_words.c       \

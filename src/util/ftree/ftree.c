@@ -341,7 +341,7 @@ int ftree_receive(struct ftree *ft, ftree_time now, int32_t from, enum ftree_pat
         return FTREE_OK;
     }
     if (m.type == WIRE_VERDICT_DOWN)
-        told = ftree_spread_down(ft, now, from, path, m.id, &m.u.told);
+        told = ftree_spread_down(ft, now, from, path, &m);
     if (is_acknowledged(ft, from, &m) && told != TOLD_ASKING)
         ftree_acknowledge(ft, now, &back, WIRE_ACK,
                           told == TOLD_NOBODY_WAITS ? WIRE_FLAG_NOBODY_WAITS : 0, m.id);

@@ -31,6 +31,7 @@
  *     side.c       nodes that a lost switch parts, and who is root where
  *     withdraw.c   verdicts that are over
  *     spread.c     verdicts on their way up and down, the victims on their way up
+ *     relay.c      verdicts for a node that only others reach
  *     sweep.c      the search for a cause nobody can name
  *     leave.c      the end of a job
  *     outbox.c     messages that must arrive
@@ -505,7 +506,13 @@ enum told {
     TOLD_ASKING /* the answer will come soon, and acknowledges it */
 };
 enum told ftree_spread_down(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
-                            uint32_t id, const struct wire_told *told);
+                            const struct wire_message *m);
+/* Node `node` owes the victims to the telling at that place (-1: to none) for message `told`. */
+void ftree_spread_wait_for(struct ftree *ft, int32_t telling, int32_t node, uint32_t told);
+/* Names to `asker`, for its message `asked`, the victims that `node` names for message `told`.  False:
+ * out of memory. */
+bool ftree_spread_gather_for(struct ftree *ft, ftree_time now, int32_t asker, enum ftree_path path,
+                             uint32_t asked, int32_t node, uint32_t told);
 void ftree_spread_nobody_waits(struct ftree *ft, ftree_time now, int32_t from, uint32_t told);
 void ftree_spread_victims(struct ftree *ft, ftree_time now, int32_t from,
                           const struct wire_victims *w);
@@ -521,6 +528,14 @@ bool ftree_spread_is_root(const struct ftree *ft);
 bool ftree_spread_can_act(const struct ftree *ft, int32_t node);
 bool ftree_spread_is_gathering(const struct ftree *ft);
 bool ftree_spread_is_under_way(struct ftree *ft, ftree_time now, const struct known *k);
+
+/* relay.c */
+/* Behind what was told to those below: to those whom only others reach, by way of these.  telling: as for
+ * ftree_spread_wait_for(). */
+void ftree_relay_tell(struct ftree *ft, ftree_time now, int32_t telling);
+/* A message that is to be passed on; how it is acknowledged. */
+enum told ftree_relay_pass_on(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
+                              const struct wire_message *m);
 
 /* sweep.c */
 void ftree_sweep_upward(struct ftree *ft, ftree_time now, int32_t from);

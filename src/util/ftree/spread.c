@@ -255,18 +255,23 @@ static bool may_answer(const struct ftree *ft, ftree_time now, int32_t node)
     return ftree_spread_can_act(ft, node) && (!ftree_outbox_is_mute(ft, now, node, &busy) || busy);
 }
 
+void ftree_spread_wait_for(struct ftree *ft, int32_t telling, int32_t node, uint32_t told)
+{
+    struct due *due = telling >= 0 ? FTREE_PUSH(ft, ft->tellings.items[telling].due) : NULL;
+
+    if (due)
+        *due = (struct due){.node = node, .told = told};
+}
+
 static void post(struct ftree *ft, int32_t child, void *arg)
 {
     const struct posting *p = arg;
-    struct telling *t = p->telling >= 0 ? &ft->tellings.items[p->telling] : NULL;
-    struct due *due;
 
     if (child == p->from)
         return;
     /* one that is mute is told, too, but nobody waits for its answer */
-    due = t && may_answer(ft, p->now, child) ? FTREE_PUSH(ft, t->due) : NULL;
-    if (due)
-        *due = (struct due){.node = child, .told = p->id};
+    if (may_answer(ft, p->now, child))
+        ftree_spread_wait_for(ft, p->telling, child, p->id);
     ftree_outbox_post(ft, p->now, child, WIRE_VERDICT_DOWN, p->id, p->body);
 }
 
@@ -465,6 +470,28 @@ static int32_t begin_telling(struct ftree *ft, ftree_time now, int32_t from, enu
     return place ? ft->tellings.n - 1 : -1;
 }
 
+bool ftree_spread_gather_for(struct ftree *ft, ftree_time now, int32_t asker, enum ftree_path path,
+                             uint32_t asked, int32_t node, uint32_t told)
+{
+    struct telling t = {.number = next_telling(ft),
+                        .asker = asker,
+                        .asked = asked,
+                        .path = (uint8_t) path,
+                        .until = now + ft->cfg.gather / 2,
+                        .acknowledge = now + KEPT_BACK(ft)};
+    struct due *due = FTREE_PUSH(ft, t.due);
+    struct telling *place = due ? FTREE_PUSH(ft, ft->tellings) : NULL;
+
+    if (!place) {
+        ftree_alloc(ft, t.due.items, 0);
+        return false;
+    }
+    t.until += ft->cfg.gather * (ftree_time) ftree_topo_height(&ft->topo, node);
+    *due = (struct due){.node = node, .told = told};
+    *place = t;
+    return true;
+}
+
 /* Tells the batch to those below, and gathers the victims of what is not over. */
 static enum told tell_down(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
                            uint32_t asked)
@@ -479,6 +506,7 @@ static enum told tell_down(struct ftree *ft, ftree_time now, int32_t from, enum 
     if (stands)
         p.telling = begin_telling(ft, now, from, path, asked);
     tell_children(ft, from == FTREE_NONE ? ftree_side_top(ft) : ft->self, &p);
+    ftree_relay_tell(ft, now, p.telling);
     if (p.telling >= 0)
         finish_if_all_are_in(ft, now, p.telling);
     return stands ? TOLD_ASKING : TOLD_NOBODY_WAITS;
@@ -769,17 +797,19 @@ static enum told is_being_answered(struct ftree *ft, int32_t from, enum ftree_pa
 }
 
 enum told ftree_spread_down(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
-                            uint32_t id, const struct wire_told *told)
+                            const struct wire_message *m)
 {
-    struct wire_told rest = *told;
+    struct wire_told rest = m->u.told;
     struct ftree_verdict room = {0};
     char rule[FTREE_NAME_MAX] = "";
-    enum told again = is_being_answered(ft, from, path, id);
+    enum told again = is_being_answered(ft, from, path, m->id);
     struct outline o;
     struct known *k;
 
     if (again != TOLD_NOBODY_WAITS) /* it came twice */
         return again;
+    if (m->flags & WIRE_FLAG_PASS_ON)
+        return ftree_relay_pass_on(ft, now, from, path, m);
     ftree_withdraw_forget(ft, now);
     ft->batch.n = 0;
     ftree_verdict_reserve(ft, rest.n);
@@ -788,7 +818,7 @@ enum told ftree_spread_down(struct ftree *ft, ftree_time now, int32_t from, enum
         if (hear(ft, now, &o, &k, &room))
             add_to_batch(ft, k);
     }
-    return ft->batch.n > 0 ? tell_down(ft, now, from, path, id) : TOLD_NOBODY_WAITS;
+    return ft->batch.n > 0 ? tell_down(ft, now, from, path, m->id) : TOLD_NOBODY_WAITS;
 }
 
 /* ---- up -------------------------------------------------------------------------------------- */
@@ -1015,17 +1045,15 @@ bool ftree_spread_is_under_way(struct ftree *ft, ftree_time now, const struct kn
 }
 
 /* Tells the children of a child that does not answer; those hear of it only now. */
-static void adopt(struct ftree *ft, ftree_time now, const struct letter *l)
+static void adopt(struct ftree *ft, ftree_time now, const struct letter *l, struct wire_told rest)
 {
-    struct posting p = {.now = now, .from = FTREE_NONE, .telling = -1};
-    struct wire_told rest = told_by(ft, now, l);
+    struct posting p = {.now = now, .from = FTREE_NONE, .telling = settle(ft, l->to, l->id)};
     const struct known *k;
 
     ft->batch.n = 0;
     while ((k = next_carried(ft, now, &rest)))
         if (k->told_down || k->v.withdrawn)
             add_to_batch(ft, k);
-    p.telling = settle(ft, l->to, l->id);
     if (p.telling >= 0) {
         struct telling *t = &ft->tellings.items[p.telling];
         t->until = ftree_max(t->until, now + ft->cfg.gather / 2);
@@ -1033,6 +1061,28 @@ static void adopt(struct ftree *ft, ftree_time now, const struct letter *l)
     tell_children(ft, l->to, &p);
     if (p.telling >= 0)
         finish_if_all_are_in(ft, now, p.telling);
+}
+
+/* By way of another, where one did not acknowledge what it was to pass on. */
+static void tell_past(struct ftree *ft, ftree_time now, const struct letter *l)
+{
+    int32_t telling = settle(ft, l->to, l->id);
+
+    ftree_relay_tell(ft, now, telling);
+    if (telling >= 0)
+        finish_if_all_are_in(ft, now, telling);
+}
+
+static void down_undeliverable(struct ftree *ft, ftree_time now, const struct letter *l)
+{
+    struct wire_message m;
+
+    if (ftree_wire_decode(ft->job, now, l->body->bytes, l->body->len, &m))
+        return;
+    if (m.flags & WIRE_FLAG_PASS_ON)
+        tell_past(ft, now, l);
+    else
+        adopt(ft, now, l, m.u.told);
 }
 
 void ftree_spread_undeliverable(struct ftree *ft, ftree_time now, const struct letter *l)
@@ -1046,7 +1096,7 @@ void ftree_spread_undeliverable(struct ftree *ft, ftree_time now, const struct l
                 push_up(ft, now, k, false);
             break;
         case WIRE_VERDICT_DOWN:
-            adopt(ft, now, l);
+            down_undeliverable(ft, now, l);
             break;
         case WIRE_SWEEP:
             ftree_sweep_upward(ft, now, FTREE_NONE); /* past the node that is silent */

@@ -613,6 +613,8 @@ static bool flags_belong(const struct wire_message *m)
             return (m->flags & ~WIRE_FLAG_SUBSTITUTE) == 0;
         case WIRE_VERDICT_UP:
             return (m->flags & ~(WIRE_FLAG_SUBSTITUTE | WIRE_FLAG_MORE)) == 0;
+        case WIRE_VERDICT_DOWN:
+            return (m->flags & ~WIRE_FLAG_PASS_ON) == 0;
         default:
             return m->flags == 0;
     }

@@ -53,6 +53,8 @@ enum wire_type {
 #define WIRE_FLAG_NOBODY_WAITS 2
 /* Of a verdict on its way up: another one follows at once, to be told together with it. */
 #define WIRE_FLAG_MORE 4
+/* Of a verdict on its way down: for the node that the first outline is about; see relay.c. */
+#define WIRE_FLAG_PASS_ON 8
 
 /* Ranks in trouble that fit into an answer; the rest shows at the next probe. */
 #define WIRE_TROUBLES_MAX 16

@@ -241,7 +241,8 @@ reset_result() {
     EXIT_CODE=- EXIT_TIME=- LEFT=0
     WHY='' LAST_LINE_US='' ENDED_BY_US='' ACTION_ABORT='' BEFORE_ALLOWED=0
     APART=$(tr , '\n' <<<"$BYSTANDERS") ALL_VICTIMS=''
-    ! printf '%s\n' ${JOB_ENV[@]+"${JOB_ENV[@]}"} | grep -qx 'MPIR_CVAR_FAULTLOC_ACTION=abort' ||
+    ! grep -qx 'MPIR_CVAR_FAULTLOC_ACTION=abort' \
+        <<<"$(printf '%s\n' ${JOB_ENV[@]+"${JOB_ENV[@]}"})" ||
         ACTION_ABORT=1
 }
 
