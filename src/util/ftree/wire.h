@@ -19,7 +19,7 @@
  */
 
 #define WIRE_MAGIC 0xf7
-#define WIRE_VERSION 4
+#define WIRE_VERSION 5
 #define WIRE_HEADER 8
 
 /* Reliable types are acknowledged by id and sent again; see outbox.c. */
