@@ -62,21 +62,46 @@ static void add_root(const struct topo *topo, struct sim_hit *h, int32_t substit
     }
 }
 
+/* True if a line before this one is about the node: what two faults of one node should be called
+ * depends on which comes first. */
+static bool is_taken(const struct sim_run *r, const struct sim_hit *h, int32_t node)
+{
+    for (const struct sim_hit *before = r->hit; before < h; before++)
+        if (has(before->node, before->nodes, node))
+            return true;
+    return false;
+}
+
+static bool any_is_taken(const struct sim_run *r, const struct sim_hit *h, int32_t switch_)
+{
+    for (const struct sim_hit *before = r->hit; before < h; before++)
+        for (int32_t i = 0; i < before->nodes; i++)
+            if (ftree_tree_is_behind(r->job.tree, switch_, before->node[i]))
+                return true;
+    return false;
+}
+
+#define DRAWS_MAX 1000 /* for one that is not taken; then any will do */
+
 static void draw_nodes(struct sim_run *r, struct sim_hit *h, int32_t count)
 {
-    while (h->nodes < count && h->nodes < r->job.nodes) {
+    for (int draws = 0; h->nodes < count && h->nodes < r->job.nodes; draws++) {
         int32_t n = (int32_t) draw_below(&r->draw, (uint64_t) r->job.nodes);
-        if (!has(h->node, h->nodes, n))
-            add_node(h, n);
+        if (has(h->node, h->nodes, n) || (draws < DRAWS_MAX && is_taken(r, h, n)))
+            continue;
+        add_node(h, n);
+        draws = 0;
     }
 }
 
 static void draw_switches(struct sim_run *r, struct sim_hit *h, int32_t count)
 {
-    while (h->switches < count && h->switches < r->job.tree->switches) {
+    for (int draws = 0; h->switches < count && h->switches < r->job.tree->switches; draws++) {
         int32_t s = (int32_t) draw_below(&r->draw, (uint64_t) r->job.tree->switches);
-        if (!has(h->switch_, h->switches, s))
-            add_switch(r, h, s);
+        if (has(h->switch_, h->switches, s) || (draws < DRAWS_MAX && any_is_taken(r, h, s)))
+            continue;
+        add_switch(r, h, s);
+        draws = 0;
     }
 }
 
@@ -84,20 +109,27 @@ static void draw_switches(struct sim_run *r, struct sim_hit *h, int32_t count)
 static void draw_fln(struct sim_run *r, const struct topo *topo, struct sim_hit *h)
 {
     int32_t first, n = 0, children = 0;
+    bool taken = true;
 
     if (r->job.nodes < 2) {
         add_node(h, 0);
         return;
     }
-    for (int i = 0; i < 100000 && children == 0; i++) {
+    for (int i = 0; i < 100000 && (children == 0 || (i < DRAWS_MAX && taken)); i++) {
         n = (int32_t) draw_below(&r->draw, (uint64_t) r->job.nodes);
         n = n && ftree_topo_parent(topo, n) > 0 ? ftree_topo_parent(topo, n) : n;
         children = n ? ftree_topo_children(topo, n, &first) : 0;
+        taken = is_taken(r, h, n);
     }
     if (children == 0)
         children = ftree_topo_children(topo, n = 0, &first);
     add_node(h, n);
-    add_node(h, first + (int32_t) draw_below(&r->draw, (uint64_t) children));
+    taken = true;
+    for (int i = 0; i < DRAWS_MAX && taken; i++) {
+        n = first + (int32_t) draw_below(&r->draw, (uint64_t) children);
+        taken = is_taken(r, h, n);
+    }
+    add_node(h, n);
 }
 
 static void copy_hit(struct sim_hit *to, const struct sim_hit *from)

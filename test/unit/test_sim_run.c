@@ -239,6 +239,39 @@ START_TEST(whom_nobody_tells_is_counted)
 }
 END_TEST
 
+/* Until there are no others. */
+START_TEST(two_lines_draw_different_nodes)
+{
+    static const char *const rows[][2] = {
+        {NULL, "lose 3 random nodes\nt=2s kill 3 random nodes\nt=3s freeze random node"},
+        {NULL, "lose random fln and child\nt=2s lose random fln and child"},
+        {"switch:4 node:3",
+         "lose random switch\nt=2s lose random switch\nt=3s kill 3 random nodes"},
+    };
+
+    for (uint64_t seed = 1; seed <= 10; seed++) {
+        bool taken[12] = {false};
+        simulate(rows[_i][0], rows[_i][0] ? 0 : 12, rows[_i][1], seed);
+        for (int32_t line = 0; line < script.n; line++)
+            for (int32_t i = 0; i < run.hit[line].nodes; i++) {
+                ck_assert(!taken[run.hit[line].node[i]]);
+                taken[run.hit[line].node[i]] = true;
+            }
+        finish();
+    }
+}
+END_TEST
+
+START_TEST(where_no_others_are_left_a_node_is_drawn_twice)
+{
+    simulate(NULL, 3, "lose 3 random nodes\nkill random node\nfreeze random fln and child", 1);
+    ck_assert_int_eq(run.hit[0].nodes, 3);
+    ck_assert_int_eq(run.hit[1].nodes, 1);
+    ck_assert_int_eq(run.hit[2].nodes, 2);
+    finish();
+}
+END_TEST
+
 /* Its answer waits its turn, and so do its ticks: the node is late, and no one dies of it. */
 START_TEST(an_agent_with_slow_messages_is_busy)
 {
@@ -264,5 +297,7 @@ SUITE("sim_run")
     TEST_ROWS(a_node_knows_how_its_data_interface_is, 2);
     TEST(whom_its_parent_alone_does_not_reach_is_told);
     TEST(whom_nobody_tells_is_counted);
+    TEST_ROWS(two_lines_draw_different_nodes, 3);
+    TEST(where_no_others_are_left_a_node_is_drawn_twice);
     TEST(an_agent_with_slow_messages_is_busy);
 }
