@@ -256,8 +256,10 @@ void lone_run(struct lone *l, int ms)
     ftree_time end = l->now + (ftree_time) ms * FTREE_MS, due;
 
     while ((due = ftree_deadline(l->ft)) <= end) {
+        ck_assert_msg(due >= l->stepped, "a deadline before what it is of");
         l->now = due > l->now ? due : l->now;
         ftree_tick(l->ft, l->now);
+        l->stepped = l->now;
         check_handle(l);
         ck_assert_msg(ftree_deadline(l->ft) > l->now, "a tick leaves its own deadline behind");
         kernels_speak(l);
@@ -279,6 +281,7 @@ void lone_hear(struct lone *l, int32_t from, enum ftree_path path, struct wire_m
         m->id = 100000 + ++l->next_id;
     len = ftree_wire_encode(m, l->now, buf);
     ck_assert_int_eq(ftree_receive(l->ft, l->now, from, path, 1, buf, len), FTREE_OK);
+    l->stepped = l->now;
     check_handle(l);
 }
 
@@ -330,6 +333,7 @@ void lone_reach(struct lone *l, int32_t node, enum ftree_path path, enum ftree_r
     if (reach == FTREE_REACH_CONNECTED || reach == FTREE_REACH_REFUSED)
         note_kernel(l, node, path, role, reach, error);
     ck_assert_int_eq(ftree_reached(l->ft, l->now, node, path, role, reach, error), FTREE_OK);
+    l->stepped = l->now;
     check_handle(l);
 }
 

@@ -50,6 +50,7 @@ struct lone {
     struct ftree_config cfg;
     struct ftree *ft;
     ftree_time now;
+    ftree_time stepped; /* the last time that something came or was due */
     uint32_t next_id;
     int send_error; /* what sending returns */
     struct lone_kernel kernel[LONE_KERNELS_MAX];

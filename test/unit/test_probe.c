@@ -931,6 +931,7 @@ START_TEST(a_refused_port_is_no_crash_to_who_leaves)
 
     lone_stall(l, 0, 2);
     l->ft->leaving = true; /* while it was asked */
+    l->ft->leave_until = l->now + l->cfg.linger;
     lone_reach(l, 2, FTREE_PATH_DATA, FTREE_ROLE_AGENT, FTREE_REACH_REFUSED, 111);
     ck_assert_int_eq(l->ft->suspects.n, 0);
     lone_free(l);

@@ -153,6 +153,14 @@ START_TEST(what_another_decided_is_not_passed_on)
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 2);
     ck_assert_int_eq(count_to_pass_on(l), 0);
     lone_free(l);
+    l = lone_new(NODES, 1, 2, 0); /* the root has all of what others found */
+    v = silent_from_here(l, 1, 9);
+    v.fln = 10;
+    lone_told(l, 2, WIRE_VERDICT_UP, &v);
+    ck_assert_ptr_nonnull(l->ft->known.items[0].whole);
+    ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 2);
+    ck_assert_int_eq(count_to_pass_on(l), 0);
+    lone_free(l);
 }
 END_TEST
 
@@ -186,7 +194,7 @@ END_TEST
 START_TEST(where_nobody_can_pass_it_on_nobody_is_asked_to)
 {
     struct lone *l = lone_new(NODES, 1, 2, 0);
-    struct ftree_verdict v = silent_from_here(l, 1, 9);
+    struct ftree_verdict v = silent_from_here(l, 1, 5);
 
     for (int32_t node = 1; node < NODES; node++)
         ftree_outbox_mute(l->ft, l->now, node, false);
@@ -210,6 +218,164 @@ START_TEST(where_it_is_not_acknowledged_another_passes_it_on)
     lone_run(l, 1);
     ck_assert_int_eq(to_pass_on(l)->to.node, 4);
     ck_assert_int_eq(count_to_pass_on(l), 1);
+    lone_free(l);
+}
+END_TEST
+
+/* Its victims are waited for like those of the first. */
+START_TEST(who_passes_it_on_in_place_of_another_names_the_victims)
+{
+    struct lone *l = lone_new(NODES, 1, 2, 0);
+    struct ftree_verdict v = silent_from_here(l, 1, 5);
+
+    ftree_spread_raise(l->ft, l->now, &v);
+    lone_nobody_waits(l, 2, lone_due(l, 2));
+    lone_log(l);
+    lone_run(l, 350);
+    ck_assert_int_eq(to_pass_on(l)->to.node, 2);
+    lone_nobody_waits(l, 3, lone_due(l, 3));
+    lone_nobody_waits(l, 4, lone_due(l, 4));
+    ck_assert_int_eq(l->reports, 0);
+    lone_victims(l, 2, to_pass_on(l)->m.id, 3, 4);
+    ck_assert_int_eq(l->reports, 1);
+    ck_assert_int_eq(l->report[0].victims.count, 2);
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(where_no_other_can_pass_it_on_nobody_is_waited_for)
+{
+    struct lone *l = lone_new(NODES, 1, 2, 0);
+    struct ftree_verdict v = silent_from_here(l, 1, 5);
+
+    for (int32_t node = 2; node < NODES; node++)
+        if (node != 5)
+            ftree_outbox_mute(l->ft, l->now, node, false);
+    ftree_spread_raise(l->ft, l->now, &v);
+    lone_run(l, 349);
+    ck_assert_int_eq(l->reports, 0);
+    lone_run(l, 1);
+    ck_assert_int_eq(l->reports, 1);
+    lone_free(l);
+}
+END_TEST
+
+/* One letter for each, however often it goes to another. */
+START_TEST(what_is_not_acknowledged_does_not_multiply)
+{
+    struct lone *l = lone_new(64, 1, 8, 0);
+
+    for (int32_t node = 5; node <= 8; node++) {
+        struct ftree_verdict v = silent_from_here(l, node, 20);
+        v.id += (uint32_t) node;
+        ftree_spread_raise(l->ft, l->now, &v);
+    }
+    for (int i = 0; i < 5; i++) {
+        for (int32_t node = 1; node <= 4; node++)
+            lone_acks(l, node);
+        lone_log(l);
+        lone_run(l, i ? 350 : 370);
+        /* the first was told alone, and then all four: five letters, each with a try over one path and
+         * one over two, and a few milliseconds of the next round */
+        ck_assert_int_le(count_to_pass_on(l), 5 * 4);
+    }
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(a_suspect_passes_nothing_on)
+{
+    struct lone *l = lone_new(NODES, 1, 2, 1);
+    struct ftree_verdict v = silent_from_here(l, 3, 9);
+    struct wire_message m = {.type = WIRE_SYMPTOM, .flags = WIRE_FLAG_SUBSTITUTE};
+
+    ftree_symptom_init(&m.u.symptom, FTREE_SYMPTOM_PEER_STALL, 9, FTREE_NONE, 2, l->now, l->now);
+    lone_hear(l, 2, FTREE_PATH_DATA, &m);
+    ck_assert_ptr_nonnull(ftree_probe_find(l->ft, 9));
+    decides(l, &v);
+    ck_assert_int_eq(to_pass_on(l)->to.node, 4);
+    lone_free(l);
+}
+END_TEST
+
+/* It would not tell them what they told it. */
+START_TEST(nobody_below_a_node_passes_on_to_it)
+{
+    struct lone *l = lone_new(NODES, 1, 2, 1);
+    struct ftree_verdict v = silent_from_here(l, 3, 7);
+
+    decides(l, &v);
+    ck_assert_int_eq(to_pass_on(l)->to.node, 4);
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(who_is_silent_from_here_passes_nothing_on)
+{
+    struct lone *l = lone_new(NODES, 1, 2, 1);
+    struct ftree_verdict other = silent_from_here(l, 4, 9), v = silent_from_here(l, 3, 4);
+
+    decides(l, &other);
+    v.id++;
+    decides(l, &v);
+    for (int32_t i = 0; i < l->n_sent; i++)
+        ck_assert(l->sent[i].m.flags != WIRE_FLAG_PASS_ON || l->sent[i].to.node != 4);
+    ck_assert_int_eq(count_to_pass_on(l), 2);
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(what_the_root_has_not_told_yet_is_passed_on_by_nobody)
+{
+    struct lone *l = lone_new(NODES, 1, 2, 1);
+    struct ftree_verdict v = silent_from_here(l, 3, 9);
+    struct ftree_verdict told = lone_verdict(l, "node-outage/both-paths-silent", 12, FTREE_NONE, 5);
+
+    ftree_spread_raise(l->ft, l->now, &v);
+    lone_told(l, 0, WIRE_VERDICT_DOWN, &told);
+    ck_assert_int_eq(count_to_pass_on(l), 0);
+    lone_told(l, 0, WIRE_VERDICT_DOWN, &l->verdict[0]);
+    lone_log(l);
+    told.withdrawn = l->now; /* on its way up */
+    lone_told(l, 5, WIRE_VERDICT_UP, &told);
+    told = lone_verdict(l, "node-outage/both-paths-silent", 11, FTREE_NONE, 5);
+    told.id++;
+    lone_told(l, 0, WIRE_VERDICT_DOWN, &told);
+    ck_assert_int_eq(to_pass_on(l)->tolds,
+                     2); /* nor 12: neither that it is lost nor that it is back */
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(what_is_for_its_own_people_is_not_passed_on)
+{
+    struct lone *l = lone_new(NODES, 1, 2, 1);
+    struct ftree_verdict own = silent_from_here(l, 4, 9), v = silent_from_here(l, 3, 9);
+
+    own.own_only = true;
+    ftree_spread_raise(l->ft, l->now, &own);
+    v.id++;
+    decides(l, &v);
+    ck_assert_int_eq(count_to_pass_on(l), 1);
+    ck_assert_int_eq(to_pass_on(l)->tolds, 1);
+    ck_assert_int_eq(to_pass_on(l)->told[0].node, 3);
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(below_two_lost_nodes_it_is_told_from_here)
+{
+    struct lone *l = lone_new(31, 1, 2, 1);
+    struct ftree_verdict v = silent_from_here(l, 15, 4);
+
+    for (int32_t node = 3; node <= 7; node += 4) {
+        struct ftree_verdict lost =
+            lone_verdict(l, "node-outage/both-paths-silent", node, FTREE_NONE, 1);
+        lost.id += (uint32_t) node;
+        decides(l, &lost);
+    }
+    decides(l, &v);
+    ck_assert_int_eq(to_pass_on(l)->told[0].node, 15);
     lone_free(l);
 }
 END_TEST
@@ -321,7 +487,7 @@ START_TEST(who_passes_it_on_names_the_victims)
 }
 END_TEST
 
-START_TEST(without_memory_it_is_not_told)
+START_TEST(without_memory_for_what_is_told_the_verdict_is_kept)
 {
     for (int in = 1; in < 40; in++) {
         struct lone *l = lone_new(NODES, 1, 2, 1);
@@ -421,6 +587,22 @@ START_TEST(it_waits_for_the_victims_as_long_as_those_below_may_take)
 }
 END_TEST
 
+/* What this one is told itself is another telling. */
+START_TEST(passing_on_ends_no_other_telling)
+{
+    struct lone *l = lone_new(40, 1, 2, 9);
+    struct ftree_verdict own = lone_verdict(l, "node-outage/both-paths-silent", 12, FTREE_NONE, 5);
+    struct ftree_verdict v = lone_verdict(l, "unknown/silent-from-here-only", 3, FTREE_NONE, 1);
+
+    lone_told(l, 4, WIRE_VERDICT_DOWN, &own);
+    ck_assert_uint_ne(l->ft->known.items[0].telling, 0);
+    asks(l, 1, &v, 1);
+    lone_nobody_waits(l, 3, lone_due(l, 3));
+    ck_assert_uint_ne(l->ft->known.items[0].telling, 0);
+    lone_free(l);
+}
+END_TEST
+
 START_TEST(what_comes_twice_is_passed_on_once)
 {
     struct lone *l = asked(3);
@@ -464,6 +646,8 @@ START_TEST(without_memory_for_the_victims_it_is_passed_on)
         l->fail_alloc_in = in;
         asks(l, 1, &v, 1);
         l->fail_alloc_in = 0;
+        if (lone_count(l, WIRE_ACK) > 0) /* at once: there will be no victims */
+            ck_assert_int_eq(lone_last(l, WIRE_ACK)->m.flags, WIRE_FLAG_NOBODY_WAITS);
         lone_run(l, 100);
         ck_assert_int_eq(lone_count(l, WIRE_ACK), 1);
         lone_free(l);
@@ -480,14 +664,24 @@ SUITE("relay")
     TEST(where_who_was_answered_is_silent_another_passes_it_on);
     TEST(where_nobody_can_pass_it_on_nobody_is_asked_to);
     TEST(where_it_is_not_acknowledged_another_passes_it_on);
+    TEST(who_passes_it_on_in_place_of_another_names_the_victims);
+    TEST(where_no_other_can_pass_it_on_nobody_is_waited_for);
+    TEST(what_is_not_acknowledged_does_not_multiply);
+    TEST(a_suspect_passes_nothing_on);
+    TEST(nobody_below_a_node_passes_on_to_it);
+    TEST(who_is_silent_from_here_passes_nothing_on);
+    TEST(what_the_root_has_not_told_yet_is_passed_on_by_nobody);
+    TEST(what_is_for_its_own_people_is_not_passed_on);
+    TEST(below_two_lost_nodes_it_is_told_from_here);
     TEST(all_that_is_told_is_told_by_way_of_another);
     TEST(what_follows_is_told_so_too_until_it_answers);
     TEST(what_finds_no_room_in_one_message_takes_two);
     TEST(who_passes_it_on_names_the_victims);
-    TEST(without_memory_it_is_not_told);
+    TEST(without_memory_for_what_is_told_the_verdict_is_kept);
     TEST(it_is_passed_on_and_the_victims_are_named);
     TEST(where_nobody_waits_it_says_so);
     TEST(it_waits_for_the_victims_as_long_as_those_below_may_take);
+    TEST(passing_on_ends_no_other_telling);
     TEST(what_comes_twice_is_passed_on_once);
     TEST(what_cannot_be_passed_on_is_acknowledged);
     TEST(without_memory_for_the_victims_it_is_passed_on);

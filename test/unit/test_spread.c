@@ -246,6 +246,39 @@ START_TEST(a_lost_node_waits_for_those_below_no_longer_than_three_rto)
 }
 END_TEST
 
+START_TEST(a_slower_network_holds_it_for_longer)
+{
+    struct lone *l = lone_new(NODES, 1, 2, 1);
+
+    l->ft->rto = 300 * FTREE_MS;
+    suspects(l, 7);
+    finds(l, "node-outage/both-paths-silent", 3);
+    lone_run(l, 899);
+    ck_assert_int_eq(lone_count(l, WIRE_VERDICT_UP), 0);
+    lone_run(l, 1);
+    ck_assert_int_eq(lone_count(l, WIRE_VERDICT_UP), 1);
+    lone_free(l);
+}
+END_TEST
+
+/* Nodes 3 and 4 are held, and 7 is decided about: 3 is told with it, and nothing follows that. */
+START_TEST(what_stays_held_does_not_follow)
+{
+    struct lone *l = lone_new(NODES, 1, 2, 1);
+
+    suspects(l, 7);
+    suspects(l, 9);
+    finds(l, "node-outage/both-paths-silent", 3);
+    finds(l, "node-outage/both-paths-silent", 4);
+    finds(l, "node-outage/both-paths-silent", 7);
+    lone_run(l, 0);
+    ck_assert_int_eq(lone_count(l, WIRE_VERDICT_UP), 2);
+    ck_assert_int_eq(lone_last(l, WIRE_VERDICT_UP)->m.u.verdict.node, 3);
+    ck_assert_int_eq(lone_last(l, WIRE_VERDICT_UP)->m.flags, 0);
+    lone_free(l);
+}
+END_TEST
+
 /* Who finds what, with whom suspected: it is told at once. */
 static const struct {
     int32_t self, node, suspect;
@@ -352,6 +385,61 @@ START_TEST(what_was_to_follow_and_does_not_holds_up_nobody)
 }
 END_TEST
 
+/* From node `from` to this one, the root, with the flag. */
+static void more_of(struct lone *l, const char *sign, int32_t node, int32_t rank, int since_ms)
+{
+    struct wire_message m = {.type = WIRE_VERDICT_UP, .flags = WIRE_FLAG_MORE};
+
+    m.u.verdict = lone_verdict(l, sign, node, rank, 1);
+    m.u.verdict.id += (uint32_t) node;
+    m.u.verdict.first_symptom = l->now - since_ms * FTREE_MS;
+    lone_hear(l, 1, FTREE_PATH_DATA, &m);
+}
+
+START_TEST(what_belongs_together_is_told_no_sooner)
+{
+    struct lone *l = lone_new(NODES, 1, 2, 0);
+
+    more_of(l, "process-crash/pid-gone", 7, 7, 5);
+    lone_run(l, 144); /* a crash is told 150 ms after its first symptom */
+    ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 0);
+    lone_run(l, 1);
+    ck_assert_int_gt(lone_count(l, WIRE_VERDICT_DOWN), 0);
+    lone_log(l);
+    l->ft->tell_at = l->now + 300 * FTREE_MS; /* many are told just now */
+    more_of(l, "node-outage/both-paths-silent", 9, FTREE_NONE, 900);
+    ck_assert_uint_eq(l->ft->tell_at, l->now + 300 * FTREE_MS);
+    lone_free(l);
+}
+END_TEST
+
+/* Whoever says that more follows, and never tells it, holds up nobody for long. */
+START_TEST(more_and_more_is_told_all_the_same)
+{
+    struct lone *l = lone_new(100, 1, 2, 0);
+
+    for (int32_t i = 0; i < 10; i++) {
+        more_of(l, "node-outage/both-paths-silent", 50 + i, FTREE_NONE, 900);
+        lone_sleep(l, 20); /* and no tick comes between */
+    }
+    ck_assert_int_gt(lone_count(l, WIRE_VERDICT_DOWN), 0);
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(what_belongs_together_makes_no_pause_longer_after_a_calm)
+{
+    struct lone *l = lone_new(NODES, 1, 2, 0);
+
+    for (int32_t node = 3; node < 9; node++) {
+        more_of(l, "node-outage/both-paths-silent", node, FTREE_NONE, 900);
+        lone_run(l, 10000);
+        ck_assert_uint_eq(l->ft->tell_pause, 20 * FTREE_MS);
+    }
+    lone_free(l);
+}
+END_TEST
+
 START_TEST(that_more_follows_is_passed_on)
 {
     struct lone *l = lone_new(NODES, 1, 2, 1);
@@ -362,6 +450,10 @@ START_TEST(that_more_follows_is_passed_on)
     ck_assert_str_eq(lone_log(l), "0 -> n4 data ack\n"
                                   "0 tells n0\n"
                                   "0 -> n0 data verdict-up more\n");
+    m.u.verdict.withdrawn = l->now; /* nor is it lost when it is over */
+    m.id = 0;
+    lone_hear(l, 4, FTREE_PATH_DATA, &m);
+    ck_assert_int_eq(lone_last(l, WIRE_VERDICT_UP)->m.flags, WIRE_FLAG_MORE);
     lone_free(l);
 }
 END_TEST
@@ -1709,12 +1801,17 @@ SUITE("spread")
     TEST(a_lost_node_is_told_with_those_below_it);
     TEST(a_lost_node_is_told_at_once_when_those_below_are_well);
     TEST(a_lost_node_waits_for_those_below_no_longer_than_three_rto);
+    TEST(a_slower_network_holds_it_for_longer);
+    TEST(what_stays_held_does_not_follow);
     TEST_ROWS(not_every_verdict_waits_for_those_below, COUNT(told_at_once));
     TEST(what_others_found_does_not_wait_for_those_below);
     TEST(who_leaves_waits_for_nobody_below);
     TEST(the_root_tells_a_node_with_those_below_it);
     TEST(what_belongs_together_is_told_together);
     TEST(what_was_to_follow_and_does_not_holds_up_nobody);
+    TEST(what_belongs_together_is_told_no_sooner);
+    TEST(more_and_more_is_told_all_the_same);
+    TEST(what_belongs_together_makes_no_pause_longer_after_a_calm);
     TEST(that_more_follows_is_passed_on);
     TEST(held_and_over_it_waits_no_more);
     TEST(a_verdict_goes_up_step_by_step);

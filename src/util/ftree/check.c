@@ -178,5 +178,6 @@ const char *ftree_check(const struct ftree *ft)
     HOLDS(ft->rto >= ft->cfg.rto_min && ft->rto <= ft->cfg.rto_max);
     HOLDS(!ft->goodbye_sent || ft->leaving);
     HOLDS(!ft->may_go || ft->leaving);
+    HOLDS(ftree_deadline(ft) > 0); /* long ago: the tick would take itself for late */
     return NULL;
 }

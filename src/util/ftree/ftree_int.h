@@ -499,6 +499,8 @@ void ftree_spread_raise(struct ftree *ft, ftree_time now, const struct ftree_ver
 /* more: another one follows at once. */
 void ftree_spread_up(struct ftree *ft, ftree_time now, int32_t from, const struct ftree_verdict *v,
                      bool more);
+/* Fewer are suspected: what was held for them is told at once. */
+void ftree_spread_release(struct ftree *ft, ftree_time now);
 /* What came of verdicts that were told from above. */
 enum told {
     TOLD, /* it is acknowledged, and the victims follow */
@@ -530,9 +532,12 @@ bool ftree_spread_is_gathering(const struct ftree *ft);
 bool ftree_spread_is_under_way(struct ftree *ft, ftree_time now, const struct known *k);
 
 /* relay.c */
-/* Behind what was told to those below: to those whom only others reach, by way of these.  telling: as for
- * ftree_spread_wait_for(). */
+/* Behind what was told to those below: to those whom only others reach, by way of these.  telling: as
+ * for ftree_spread_wait_for(). */
 void ftree_relay_tell(struct ftree *ft, ftree_time now, int32_t telling);
+/* To another, what one did not acknowledge that it was to pass on; as of when it was sent. */
+void ftree_relay_tell_past(struct ftree *ft, ftree_time now, ftree_time sent,
+                           struct wire_told told, int32_t telling);
 /* A message that is to be passed on; how it is acknowledged. */
 enum told ftree_relay_pass_on(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
                               const struct wire_message *m);

@@ -100,6 +100,7 @@ void ftree_leave(struct ftree *ft, ftree_time now)
     ft->leave_until = now + ft->cfg.linger;
     ft->stalls.n = ft->findings.n = ft->forwards.n = ft->groups.n = ft->suspects.n = 0;
     ft->visits.n = 0;
+    ftree_spread_release(ft, now);
     ftree_outbox_heard(ft, now, FTREE_NONE); /* what waits there is told now or never */
     ftree_leave_try(ft, now);
 }

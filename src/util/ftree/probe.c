@@ -304,6 +304,7 @@ static void close_well(struct ftree *ft, ftree_time now, struct suspect *su, con
 
     ftree_trace(ft, "%s is well: %s", ftree_name(ft, node, name), why);
     FTREE_DROP(ft->suspects, (int32_t) (su - ft->suspects.items));
+    ftree_spread_release(ft, now);
     ftree_group_found_well(ft, now, node, switch_);
     ftree_group_recheck(ft, now);
 }
@@ -506,6 +507,7 @@ static bool judge(struct ftree *ft, ftree_time now, struct suspect *found, bool 
     }
     su = *found;
     FTREE_DROP(ft->suspects, (int32_t) (found - ft->suspects.items));
+    ftree_spread_release(ft, now);
     if (su.deputy_word.rank != FTREE_NONE && !ftree_facts_answered(&su))
         ftree_outbox_mute(ft, now, su.node, false);
     conclude(ft, now, &su, sign, model);

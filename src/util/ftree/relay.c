@@ -15,7 +15,7 @@
  * Each time the node gets all that is told, for it may have missed any of it.
  */
 
-#define LOOKS 16 /* for one that can pass it on */
+#define LOOKS 16 /* so many nodes are looked at for one that can pass it on */
 
 /* ---- at the FLN ------------------------------------------------------------------------------ */
 
@@ -40,7 +40,18 @@ static int32_t reached_by(const struct ftree *ft, const struct known *k)
     return by;
 }
 
-/* True if nobody is between who would tell it instead. */
+/* The verdict found here that the node answers others only, and who was answered; NULL: there is none. */
+static const struct known *only_others_reach(const struct ftree *ft, int32_t node, int32_t *by)
+{
+    const struct known *k;
+
+    for (int32_t i = -1; (k = ftree_verdict_about(ft, node, &i));)
+        if ((*by = reached_by(ft, k)) != FTREE_NONE)
+            return k;
+    return NULL;
+}
+
+/* True if this node is above it, and nobody is between who would tell it instead. */
 static bool is_told_from_here(const struct ftree *ft, int32_t node)
 {
     int32_t above = ftree_topo_parent(&ft->topo, node);
@@ -50,10 +61,14 @@ static bool is_told_from_here(const struct ftree *ft, int32_t node)
     return above == ft->self;
 }
 
+/* Nobody below the node: it would not tell them, as it tells nobody a verdict who told it that. */
 static bool can_pass_on(const struct ftree *ft, ftree_time now, int32_t relay, int32_t node)
 {
-    return relay != ft->self && relay != node && ftree_correlate_usable(ft, now, relay) &&
-           !ftree_probe_find(ft, relay);
+    int32_t by;
+
+    return relay != ft->self && !ftree_topo_is_above(&ft->topo, node, relay) &&
+           ftree_correlate_usable(ft, now, relay) && !ftree_probe_find(ft, relay) &&
+           !only_others_reach(ft, relay, &by);
 }
 
 /* `by` was answered; who is next to the node by number may lie behind the same switch. */
@@ -121,6 +136,29 @@ void ftree_relay_tell(struct ftree *ft, ftree_time now, int32_t telling)
     }
 }
 
+void ftree_relay_tell_past(struct ftree *ft, ftree_time now, ftree_time sent, struct wire_told told,
+                           int32_t telling)
+{
+    struct wire_message m = {.type = WIRE_VERDICT_DOWN, .flags = WIRE_FLAG_PASS_ON};
+    int32_t node = FTREE_NONE, by, relay;
+    struct wire_outlines w = {0};
+    char rule[FTREE_NAME_MAX] = "";
+    struct outline o;
+
+    while (ftree_wire_get_outline(ft->job, sent, &told, &o, rule)) {
+        node = node == FTREE_NONE ? o.node : node;
+        ftree_wire_put_outline(&w, now, &o, rule);
+    }
+    if (node == FTREE_NONE || !only_others_reach(ft, node, &by) || !is_told_from_here(ft, node))
+        return;
+    relay = relay_for(ft, now, node, by);
+    if (relay == FTREE_NONE)
+        return;
+    m.u.told = ftree_wire_told(&w);
+    ftree_outbox_put(ft, now, relay, &m);
+    ftree_spread_wait_for(ft, telling, relay, m.id);
+}
+
 /* ---- at the other ---------------------------------------------------------------------------- */
 
 enum told ftree_relay_pass_on(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
@@ -131,7 +169,7 @@ enum told ftree_relay_pass_on(struct ftree *ft, ftree_time now, int32_t from, en
     char rule[FTREE_NAME_MAX] = "", name[16];
     struct outline o;
 
-    if (!ftree_wire_get_outline(ft->job, now, &rest, &o, rule) || o.kind == FTREE_KIND_SWITCH ||
+    if (!ftree_wire_get_outline(ft->job, now, &rest, &o, rule) || o.node < 0 ||
         o.node == ft->self || o.node == from || ftree_has_failed(ft, o.node))
         return TOLD_NOBODY_WAITS;
     ftree_trace(ft, "passes what is told on to %s", ftree_name(ft, o.node, name));

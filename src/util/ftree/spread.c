@@ -14,10 +14,9 @@
  *
  * Where nobody waits, at a node and below it, it says so with the acknowledgment, which it keeps back
  * for that; so a verdict costs two messages a node.  The victims, where there are any, acknowledge,
- * too.  When many are found at once they are told together: the
- * first at once, those that follow after a pause that grows while there are more.  And a lost node is
- * told with those below it that are still being examined: whoever stands in for it tells its children,
- * and theirs, of each.
+ * too.  When many are found at once they are told together: the first at once, those that follow after
+ * a pause that grows while there are more.  And a lost node is told with those below it that are still
+ * being examined: whoever stands in for it tells its children, and theirs, of each.
  *
  * The acting root is the first of the root and its substitutes that has not left, and that no verdict
  * says is lost, or without an agent because that is stopped.
@@ -565,10 +564,12 @@ static void queue(struct ftree *ft, ftree_time now, struct known *k, bool more)
     ftree_time settled = k->v.withdrawn ? now : k->v.first_symptom + ft->cfg.settle;
 
     ftree_verdict_set_up(ft, k, UP_NOTHING);
+    if (more && ft->queued == 0) /* else what is due would be put off */
+        settled = ftree_max(settled, now + TELL_PAUSE_MIN);
     ft->queued += !k->queued;
     k->queued = true;
-    if (ft->tell_at <= now && more)
-        ft->tell_at = now + TELL_PAUSE_MIN;
+    if (ft->tell_at + TELL_CALM <= now)
+        ft->tell_pause = 0; /* also where it is told later than now */
     if (ft->tell_at <= now && settled > now)
         ft->tell_at = settled;
     if (ft->tell_at <= now)
@@ -594,8 +595,10 @@ static void end_suspicions(struct ftree *ft, ftree_time now)
         ftree_group_drop(ft, su.node, su.switch_);
         any = true;
     }
-    if (any)
+    if (any) {
+        ftree_spread_release(ft, now);
         ftree_group_recheck(ft, now);
+    }
 }
 
 /* What others were to be told may be explained now, or have waited for this. */
@@ -829,7 +832,7 @@ static ftree_time held_until(const struct ftree *ft, const struct known *k)
 {
     ftree_time until = 0;
 
-    if (ft->leaving || k->v.fln != ft->self || k->v.node == 0 || k->v.kind != FTREE_KIND_NODE ||
+    if (k->v.fln != ft->self || k->v.node == 0 || k->v.kind != FTREE_KIND_NODE ||
         !ftree_verdict_takes_node(ft, &k->v))
         return 0;
     for (int32_t i = 0; i < ft->suspects.n; i++)
@@ -864,6 +867,7 @@ static void push_up(struct ftree *ft, ftree_time now, struct known *k, bool more
 
     if (is_held(ft, now, k)) {
         ftree_verdict_set_up(ft, k, UP_HELD);
+        k->up_again = held_until(ft, k);
         return;
     }
     more = more || another_follows(ft, now, k);
@@ -1044,31 +1048,40 @@ bool ftree_spread_is_under_way(struct ftree *ft, ftree_time now, const struct kn
     return false;
 }
 
-/* Tells the children of a child that does not answer; those hear of it only now. */
+/* Others answer in the place of who did not acknowledge a letter, and hear of it only now. */
+static int32_t settle_late(struct ftree *ft, ftree_time now, const struct letter *l)
+{
+    int32_t telling = settle(ft, l->to, l->id);
+
+    if (telling >= 0) {
+        struct telling *t = &ft->tellings.items[telling];
+        t->until = ftree_max(t->until, now + ft->cfg.gather / 2);
+    }
+    return telling;
+}
+
+/* Tells the children of a child that does not answer. */
 static void adopt(struct ftree *ft, ftree_time now, const struct letter *l, struct wire_told rest)
 {
-    struct posting p = {.now = now, .from = FTREE_NONE, .telling = settle(ft, l->to, l->id)};
+    struct posting p = {.now = now, .from = FTREE_NONE, .telling = settle_late(ft, now, l)};
     const struct known *k;
 
     ft->batch.n = 0;
     while ((k = next_carried(ft, now, &rest)))
         if (k->told_down || k->v.withdrawn)
             add_to_batch(ft, k);
-    if (p.telling >= 0) {
-        struct telling *t = &ft->tellings.items[p.telling];
-        t->until = ftree_max(t->until, now + ft->cfg.gather / 2);
-    }
     tell_children(ft, l->to, &p);
     if (p.telling >= 0)
         finish_if_all_are_in(ft, now, p.telling);
 }
 
 /* By way of another, where one did not acknowledge what it was to pass on. */
-static void tell_past(struct ftree *ft, ftree_time now, const struct letter *l)
+static void tell_past(struct ftree *ft, ftree_time now, const struct letter *l,
+                      struct wire_told told)
 {
-    int32_t telling = settle(ft, l->to, l->id);
+    int32_t telling = settle_late(ft, now, l);
 
-    ftree_relay_tell(ft, now, telling);
+    ftree_relay_tell_past(ft, now, l->body->sent, told, telling);
     if (telling >= 0)
         finish_if_all_are_in(ft, now, telling);
 }
@@ -1080,7 +1093,7 @@ static void down_undeliverable(struct ftree *ft, ftree_time now, const struct le
     if (ftree_wire_decode(ft->job, now, l->body->bytes, l->body->len, &m))
         return;
     if (m.flags & WIRE_FLAG_PASS_ON)
-        tell_past(ft, now, l);
+        tell_past(ft, now, l, m.u.told);
     else
         adopt(ft, now, l, m.u.told);
 }
@@ -1109,9 +1122,13 @@ void ftree_spread_undeliverable(struct ftree *ft, ftree_time now, const struct l
     }
 }
 
-static ftree_time up_at(const struct ftree *ft, const struct known *k)
+void ftree_spread_release(struct ftree *ft, ftree_time now)
 {
-    return k->up == UP_HELD ? held_until(ft, k) : k->up_again;
+    for (int32_t i = 0; i < ft->known.n && ft->unsent > 0; i++) {
+        struct known *k = &ft->known.items[i];
+        if (k->up == UP_HELD && !is_held(ft, now, k))
+            k->up_again = ftree_min(k->up_again, now);
+    }
 }
 
 void ftree_spread_tick(struct ftree *ft, ftree_time now)
@@ -1137,7 +1154,7 @@ void ftree_spread_tick(struct ftree *ft, ftree_time now)
     }
     for (int32_t i = 0; i < ft->known.n && ft->unsent > 0; i++) {
         struct known *k = &ft->known.items[i];
-        if (k->up == UP_NOTHING || up_at(ft, k) > now)
+        if (k->up == UP_NOTHING || k->up_again > now)
             continue;
         if (k->up == UP_SENT && ++k->up_tries >= UP_TRIES_MAX)
             ftree_verdict_set_up(ft, k, UP_NOTHING);
@@ -1154,6 +1171,6 @@ ftree_time ftree_spread_deadline(const struct ftree *ft)
         t = ftree_min(t, ftree_min(ft->tellings.items[i].until, ft->tellings.items[i].acknowledge));
     for (int32_t i = 0; i < ft->known.n && ft->unsent > 0; i++)
         if (ft->known.items[i].up != UP_NOTHING)
-            t = ftree_min(t, up_at(ft, &ft->known.items[i]));
+            t = ftree_min(t, ft->known.items[i].up_again);
     return t;
 }
