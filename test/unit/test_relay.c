@@ -380,6 +380,99 @@ START_TEST(below_two_lost_nodes_it_is_told_from_here)
 }
 END_TEST
 
+/* Node 3 has 400 ms for its children; 350 of them go by before 9 is passed over. */
+START_TEST(who_passes_it_on_in_place_of_another_has_time_to_answer)
+{
+    struct lone *l = lone_new(NODES, 1, 2, 3);
+    struct ftree_verdict v = silent_from_here(l, 7, 9);
+    const struct lone_sent *s;
+
+    ftree_outbox_mute(l->ft, l->now, 7, false); /* as its FLN has found */
+    ftree_spread_raise(l->ft, l->now, &v);
+    lone_acks(l, 1);
+    lone_log(l);
+    lone_told(l, 1, WIRE_VERDICT_DOWN, &l->verdict[0]);
+    ck_assert_int_eq(to_pass_on(l)->to.node, 9);
+    lone_nobody_waits(l, 8, lone_due(l, 8));
+    lone_log(l);
+    lone_run(l, 350);
+    s = to_pass_on(l);
+    ck_assert_int_eq(s->to.node, 8);
+    ck_assert_uint_eq(s->told[0].located, l->verdict[0].located);
+    lone_run(l, 199);
+    ck_assert_int_eq(lone_count(l, WIRE_VICTIMS), 0);
+    lone_victims(l, 8, s->m.id, 7, 7);
+    ck_assert_int_eq(lone_count(l, WIRE_VICTIMS), 1);
+    ck_assert_int_eq(lone_last(l, WIRE_VICTIMS)->m.u.victims.ranks.count, 1);
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(it_is_passed_on_to_whom_the_first_line_is_about)
+{
+    struct lone *l = lone_new(NODES, 1, 2, 1);
+    struct ftree_verdict lost = lone_verdict(l, "node-outage/both-paths-silent", 12, FTREE_NONE, 5);
+    struct ftree_verdict v = silent_from_here(l, 3, 9);
+    const struct lone_sent *s;
+
+    lone_told(l, 0, WIRE_VERDICT_DOWN, &lost);
+    decides(l, &v);
+    ck_assert_int_eq(to_pass_on(l)->tolds, 2);
+    lone_acks(l, 4);
+    lone_log(l);
+    lone_run(l, 350);
+    s = to_pass_on(l);
+    ck_assert_ptr_nonnull(s);
+    ck_assert_int_eq(s->to.node, 4);
+    ck_assert_int_eq(s->tolds, 2);
+    ck_assert_int_eq(s->told[0].node, 3);
+    ck_assert_int_eq(s->told[1].node, 12);
+    ck_assert_uint_eq(s->told[1].located, lost.located);
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(who_can_be_told_by_another_again_is_told_past_nobody)
+{
+    struct lone *l = lone_new(NODES, 1, 2, 1);
+    struct ftree_verdict lost = lone_verdict(l, "node-outage/both-paths-silent", 3, FTREE_NONE, 1);
+    struct ftree_verdict v = silent_from_here(l, 7, 9);
+
+    decides(l, &lost);
+    v.id++;
+    decides(l, &v);
+    ck_assert_int_gt(count_to_pass_on(l), 0);
+    lone_acks(l, 4);
+    lone_acks(l, 8);
+    lone_run(l, 200);
+    ftree_spread_withdraw(l->ft, l->now, &l->ft->known.items[0], "it is heard");
+    lone_log(l);
+    lone_run(l, 150);
+    ck_assert_int_eq(count_to_pass_on(l), 0);
+    lone_free(l);
+}
+END_TEST
+
+/* With the node those next to it were lost: they are passed over, however many they are. */
+START_TEST(past_those_that_are_lost_another_passes_it_on)
+{
+    struct lone *l = lone_new(64, 1, 2, 1);
+    struct ftree_verdict v = silent_from_here(l, 3, 9);
+
+    for (int32_t node = 9; node <= 30; node++) {
+        struct ftree_verdict lost =
+            lone_verdict(l, "node-outage/both-paths-silent", node, FTREE_NONE, 0);
+        lost.id += (uint32_t) node;
+        lone_told(l, 0, WIRE_VERDICT_DOWN, &lost);
+    }
+    for (int32_t node = 4; node <= 8; node++)
+        ftree_outbox_mute(l->ft, l->now, node, false);
+    decides(l, &v);
+    ck_assert_int_eq(to_pass_on(l)->to.node, 39); /* 31 to 38 are below node 3 */
+    lone_free(l);
+}
+END_TEST
+
 START_TEST(all_that_is_told_is_told_by_way_of_another)
 {
     struct lone *l = lone_new(NODES, 1, 2, 1);
@@ -673,6 +766,10 @@ SUITE("relay")
     TEST(what_the_root_has_not_told_yet_is_passed_on_by_nobody);
     TEST(what_is_for_its_own_people_is_not_passed_on);
     TEST(below_two_lost_nodes_it_is_told_from_here);
+    TEST(who_passes_it_on_in_place_of_another_has_time_to_answer);
+    TEST(it_is_passed_on_to_whom_the_first_line_is_about);
+    TEST(who_can_be_told_by_another_again_is_told_past_nobody);
+    TEST(past_those_that_are_lost_another_passes_it_on);
     TEST(all_that_is_told_is_told_by_way_of_another);
     TEST(what_follows_is_told_so_too_until_it_answers);
     TEST(what_finds_no_room_in_one_message_takes_two);

@@ -17,6 +17,12 @@
 
 #define LOOKS 16 /* so many nodes are looked at for one that can pass it on */
 
+/* Each level has `gather`, see spread.c, and it has to be told first. */
+ftree_time ftree_relay_takes(const struct ftree *ft, int32_t node)
+{
+    return ft->cfg.gather / 2 + ft->cfg.gather * (ftree_time) ftree_topo_height(&ft->topo, node);
+}
+
 /* ---- at the FLN ------------------------------------------------------------------------------ */
 
 /* Who was answered by the node of a verdict found here, which does not answer this one; FTREE_NONE:
@@ -71,15 +77,17 @@ static bool can_pass_on(const struct ftree *ft, ftree_time now, int32_t relay, i
            !only_others_reach(ft, relay, &by);
 }
 
-/* `by` was answered; who is next to the node by number may lie behind the same switch. */
+/* `by` was answered; who is next to the node by number may lie behind the same switch.  Many of these
+ * may be lost by now: they do not count as looked at. */
 static int32_t relay_for(const struct ftree *ft, ftree_time now, int32_t node, int32_t by)
 {
     if (can_pass_on(ft, now, by, node))
         return by;
-    for (int32_t i = 1; i <= LOOKS; i++) {
+    for (int32_t i = 1, looks = 0; looks < LOOKS && i < ft->job->nodes; i++) {
         int32_t n = (int32_t) (((int64_t) node + i) % ft->job->nodes);
         if (can_pass_on(ft, now, n, node))
             return n;
+        looks += !ftree_has_failed(ft, n);
     }
     return FTREE_NONE;
 }
@@ -157,6 +165,10 @@ void ftree_relay_tell_past(struct ftree *ft, ftree_time now, ftree_time sent, st
     m.u.told = ftree_wire_told(&w);
     ftree_outbox_put(ft, now, relay, &m);
     ftree_spread_wait_for(ft, telling, relay, m.id);
+    if (telling >= 0) {
+        struct telling *t = &ft->tellings.items[telling];
+        t->until = ftree_max(t->until, now + ftree_relay_takes(ft, node));
+    }
 }
 
 /* ---- at the other ---------------------------------------------------------------------------- */
@@ -169,8 +181,8 @@ enum told ftree_relay_pass_on(struct ftree *ft, ftree_time now, int32_t from, en
     char rule[FTREE_NAME_MAX] = "", name[16];
     struct outline o;
 
-    if (!ftree_wire_get_outline(ft->job, now, &rest, &o, rule) || o.node < 0 ||
-        o.node == ft->self || o.node == from || ftree_has_failed(ft, o.node))
+    if (!ftree_wire_get_outline(ft->job, now, &rest, &o, rule) || o.node == ft->self ||
+        o.node == from || ftree_has_failed(ft, o.node))
         return TOLD_NOBODY_WAITS;
     ftree_trace(ft, "passes what is told on to %s", ftree_name(ft, o.node, name));
     ftree_outbox_put(ft, now, o.node, &passed);

@@ -476,7 +476,7 @@ bool ftree_spread_gather_for(struct ftree *ft, ftree_time now, int32_t asker, en
                         .asker = asker,
                         .asked = asked,
                         .path = (uint8_t) path,
-                        .until = now + ft->cfg.gather / 2,
+                        .until = now + ftree_relay_takes(ft, node),
                         .acknowledge = now + KEPT_BACK(ft)};
     struct due *due = FTREE_PUSH(ft, t.due);
     struct telling *place = due ? FTREE_PUSH(ft, ft->tellings) : NULL;
@@ -485,7 +485,6 @@ bool ftree_spread_gather_for(struct ftree *ft, ftree_time now, int32_t asker, en
         ftree_alloc(ft, t.due.items, 0);
         return false;
     }
-    t.until += ft->cfg.gather * (ftree_time) ftree_topo_height(&ft->topo, node);
     *due = (struct due){.node = node, .told = told};
     *place = t;
     return true;
@@ -851,7 +850,7 @@ static bool another_follows(const struct ftree *ft, ftree_time now, const struct
 {
     for (int32_t i = 0; i < ft->known.n && ft->unsent > 0; i++) {
         const struct known *other = &ft->known.items[i];
-        if (other != k && other->up == UP_HELD && !is_held(ft, now, other))
+        if (other != k && other->up == UP_HELD && other->up_again <= now)
             return true;
     }
     return false;
