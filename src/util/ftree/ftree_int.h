@@ -496,7 +496,7 @@ ftree_time ftree_withdraw_deadline(const struct ftree *ft);
 
 /* spread.c */
 void ftree_spread_raise(struct ftree *ft, ftree_time now, const struct ftree_verdict *v);
-/* more: another one follows at once. */
+/* more: another one goes with it. */
 void ftree_spread_up(struct ftree *ft, ftree_time now, int32_t from, const struct ftree_verdict *v,
                      bool more);
 /* Fewer are suspected: what was held for them is told at once. */

@@ -845,18 +845,22 @@ static bool is_held(const struct ftree *ft, ftree_time now, const struct known *
     return held_until(ft, k) > now;
 }
 
-/* True if another verdict was held, and is about to be told. */
-static bool another_follows(const struct ftree *ft, ftree_time now, const struct known *k)
+/* Those that are held no more go along; true: there are some. */
+static bool push_held(struct ftree *ft, ftree_time now)
 {
+    bool any = false;
+
     for (int32_t i = 0; i < ft->known.n && ft->unsent > 0; i++) {
-        const struct known *other = &ft->known.items[i];
-        if (other != k && other->up == UP_HELD && other->up_again <= now)
-            return true;
+        struct known *k = &ft->known.items[i];
+        if (k->up != UP_HELD || k->up_again > now)
+            continue;
+        push_up(ft, now, k, true);
+        any = true;
     }
-    return false;
+    return any;
 }
 
-/* more: of others, too, another one follows. */
+/* more: another one goes with it. */
 static void push_up(struct ftree *ft, ftree_time now, struct known *k, bool more)
 {
     struct wire_message m = {.type = WIRE_VERDICT_UP};
@@ -869,7 +873,8 @@ static void push_up(struct ftree *ft, ftree_time now, struct known *k, bool more
         k->up_again = held_until(ft, k);
         return;
     }
-    more = more || another_follows(ft, now, k);
+    ftree_verdict_set_up(ft, k, UP_PENDING); /* held, it would go along with itself */
+    more = push_held(ft, now) || more;
     if (ftree_spread_is_root(ft)) {
         queue(ft, now, k, more);
         return;
@@ -877,7 +882,6 @@ static void push_up(struct ftree *ft, ftree_time now, struct known *k, bool more
     hop = ftree_correlate_upward(ft, now, FTREE_NONE, &substitute);
     if (hop == ft->self || (substitute && ftree_spread_can_act(ft, 0) && !ft->leaving)) {
         /* the root is being asked; its verdict or answer decides */
-        ftree_verdict_set_up(ft, k, UP_PENDING);
         k->up_again = now + ft->rto;
         return;
     }

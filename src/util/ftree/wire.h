@@ -51,7 +51,7 @@ enum wire_type {
 #define WIRE_FLAG_SUBSTITUTE 1
 /* Of an acknowledgment: nobody there or below waits, and no victims will be named. */
 #define WIRE_FLAG_NOBODY_WAITS 2
-/* Of a verdict on its way up: another one follows at once, to be told together with it. */
+/* Of a verdict on its way up: another one goes with it, before or behind it, to be told together. */
 #define WIRE_FLAG_MORE 4
 /* Of a verdict on its way down: for the node that the first outline is about; see relay.c. */
 #define WIRE_FLAG_PASS_ON 8
