@@ -362,7 +362,7 @@ void lone_told(struct lone *l, int32_t from, enum wire_type type, const struct f
     struct wire_outlines w;
 
     if (type == WIRE_VERDICT_DOWN)
-        m = messages_told(l->now, v, &w);
+        m = messages_told(l->now, v, 1, &w);
     else
         m.u.verdict = *v;
     lone_hear(l, from, FTREE_PATH_DATA, &m);

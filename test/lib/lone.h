@@ -17,7 +17,8 @@
  *     150 -> n2 data probe fresh
  *
  * "<ms> -> <node> <path> <type>" and then "deputy", "fresh", "substitute", "nobody-waits", "more",
- * "pass-on" where it is so.  Every message sent is decoded again, and the handle is checked after every step.
+ * "pass-on" where it is so.  Every message sent is decoded again, and the handle is checked after
+ * every step.
  */
 
 #define LONE_RANKS_MAX 256

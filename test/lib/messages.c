@@ -111,14 +111,16 @@ struct outline messages_outline(const struct ftree_verdict *v)
                             .withdrawn = v->withdrawn};
 }
 
-struct wire_message messages_told(ftree_time now, const struct ftree_verdict *v,
+struct wire_message messages_told(ftree_time now, const struct ftree_verdict *v, int32_t n,
                                   struct wire_outlines *w)
 {
     struct wire_message m = {.type = WIRE_VERDICT_DOWN};
-    struct outline o = messages_outline(v);
 
     *w = (struct wire_outlines){0};
-    REQUIRE(ftree_wire_put_outline(w, now, &o, v->rule));
+    for (int32_t i = 0; i < n; i++) {
+        struct outline o = messages_outline(&v[i]);
+        REQUIRE(ftree_wire_put_outline(w, now, &o, v[i].rule));
+    }
     m.u.told = ftree_wire_told(w);
     return m;
 }

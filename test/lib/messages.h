@@ -25,8 +25,8 @@ bool messages_make(int i, ftree_time now, struct wire_message *m);
 /* What is told of a verdict to all nodes, without the number of its rule. */
 struct outline messages_outline(const struct ftree_verdict *v);
 
-/* A message that tells one verdict; its bytes are w's. */
-struct wire_message messages_told(ftree_time now, const struct ftree_verdict *v,
+/* A message that tells n verdicts; its bytes are w's. */
+struct wire_message messages_told(ftree_time now, const struct ftree_verdict *v, int32_t n,
                                   struct wire_outlines *w);
 
 #endif /* MESSAGES_H_INCLUDED */

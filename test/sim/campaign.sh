@@ -103,8 +103,7 @@ done
 [ -x "$program" ] || usage_error "no program $program; 'make $program' makes it"
 command -v jq >/dev/null || { say "SKIP: no program jq (Debian package jq)"; exit 77; }
 for name in ${only//,/ }; do
-    # not by a pipe: grep ends at the first match, and what is still being written to it fails
-    grep -qxF -- "$name" <<<"$(printf '%s\n' "${scenarios[@]%%|*}")" ||
+    [[ " ${scenarios[*]%%|*} " == *" $name "* ]] ||
         usage_error "no such scenario: $name; --list names them"
 done
 mkdir -p "$out"

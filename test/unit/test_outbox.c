@@ -104,7 +104,7 @@ static struct body *post_to_three(struct lone *l)
 {
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 2, FTREE_NONE, 1);
     struct wire_outlines w;
-    struct wire_message m = messages_told(l->now, &v, &w);
+    struct wire_message m = messages_told(l->now, &v, 1, &w);
     struct body *body;
 
     m.id = 4711;

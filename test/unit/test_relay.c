@@ -601,14 +601,11 @@ END_TEST
 /* Node 1 tells this one, 9, what it is to pass on: message 70. */
 static void asks(struct lone *l, int32_t from, const struct ftree_verdict *v, int32_t n)
 {
-    struct wire_message m = {.type = WIRE_VERDICT_DOWN, .id = 70, .flags = WIRE_FLAG_PASS_ON};
-    struct wire_outlines w = {0};
+    struct wire_outlines w;
+    struct wire_message m = messages_told(l->now, v, n, &w);
 
-    for (int32_t i = 0; i < n; i++) {
-        struct outline o = messages_outline(&v[i]);
-        ck_assert(ftree_wire_put_outline(&w, l->now, &o, v[i].rule));
-    }
-    m.u.told = ftree_wire_told(&w);
+    m.id = 70;
+    m.flags = WIRE_FLAG_PASS_ON;
     lone_hear(l, from, FTREE_PATH_MGMT, &m);
 }
 

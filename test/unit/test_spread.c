@@ -26,14 +26,10 @@ static void victims_from(struct lone *l, int32_t from, int32_t first, int32_t la
 static void told(struct lone *l, int32_t from, uint32_t id, const struct ftree_verdict *v,
                  int32_t n)
 {
-    struct wire_message m = {.type = WIRE_VERDICT_DOWN, .id = id};
-    struct wire_outlines w = {0};
+    struct wire_outlines w;
+    struct wire_message m = messages_told(l->now, v, n, &w);
 
-    for (int32_t i = 0; i < n; i++) {
-        struct outline o = messages_outline(&v[i]);
-        ck_assert(ftree_wire_put_outline(&w, l->now, &o, v[i].rule));
-    }
-    m.u.told = ftree_wire_told(&w);
+    m.id = id;
     lone_hear(l, from, FTREE_PATH_DATA, &m);
 }
 
@@ -391,7 +387,7 @@ START_TEST(what_was_to_go_along_and_does_not_holds_up_nobody)
 }
 END_TEST
 
-/* From node `from` to this one, the root, with the flag. */
+/* Node 1 tells the root a verdict with which another goes. */
 static void more_of(struct lone *l, const char *sign, int32_t node, int32_t rank, int since_ms)
 {
     struct wire_message m = {.type = WIRE_VERDICT_UP, .flags = WIRE_FLAG_MORE};

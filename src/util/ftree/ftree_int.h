@@ -535,9 +535,9 @@ bool ftree_spread_is_under_way(struct ftree *ft, ftree_time now, const struct kn
 /* Behind what was told to those below: to those whom only others reach, by way of these.  telling: as
  * for ftree_spread_wait_for(). */
 void ftree_relay_tell(struct ftree *ft, ftree_time now, int32_t telling);
-/* To another, what one did not acknowledge that it was to pass on; as of when it was sent. */
-void ftree_relay_tell_past(struct ftree *ft, ftree_time now, ftree_time sent,
-                           struct wire_told told, int32_t telling);
+/* To another, what one did not acknowledge that it was to pass on. */
+void ftree_relay_tell_past(struct ftree *ft, ftree_time now, const struct body *body,
+                           int32_t telling);
 /* How long one that passes on to that node waits for its victims, and so who asked it to. */
 ftree_time ftree_relay_takes(const struct ftree *ft, int32_t node);
 /* A message that is to be passed on; how it is acknowledged. */

@@ -144,30 +144,31 @@ void ftree_relay_tell(struct ftree *ft, ftree_time now, int32_t telling)
     }
 }
 
-void ftree_relay_tell_past(struct ftree *ft, ftree_time now, ftree_time sent, struct wire_told told,
+void ftree_relay_tell_past(struct ftree *ft, ftree_time now, const struct body *body,
                            int32_t telling)
 {
-    struct wire_message m = {.type = WIRE_VERDICT_DOWN, .flags = WIRE_FLAG_PASS_ON};
-    int32_t node = FTREE_NONE, by, relay;
-    struct wire_outlines w = {0};
     char rule[FTREE_NAME_MAX] = "";
+    uint8_t buf[FTREE_MESSAGE_MAX];
+    struct wire_message m;
+    struct wire_told rest;
     struct outline o;
+    int32_t by, relay;
 
-    while (ftree_wire_get_outline(ft->job, sent, &told, &o, rule)) {
-        node = node == FTREE_NONE ? o.node : node;
-        ftree_wire_put_outline(&w, now, &o, rule);
-    }
-    if (node == FTREE_NONE || !only_others_reach(ft, node, &by) || !is_told_from_here(ft, node))
+    if (ftree_wire_renew(ft->job, body->sent, body->bytes, body->len, now, buf) ||
+        ftree_wire_decode(ft->job, now, buf, body->len, &m))
         return;
-    relay = relay_for(ft, now, node, by);
+    rest = m.u.told;
+    if (!ftree_wire_get_outline(ft->job, now, &rest, &o, rule) ||
+        !only_others_reach(ft, o.node, &by) || !is_told_from_here(ft, o.node))
+        return;
+    relay = relay_for(ft, now, o.node, by);
     if (relay == FTREE_NONE)
         return;
-    m.u.told = ftree_wire_told(&w);
     ftree_outbox_put(ft, now, relay, &m);
     ftree_spread_wait_for(ft, telling, relay, m.id);
     if (telling >= 0) {
         struct telling *t = &ft->tellings.items[telling];
-        t->until = ftree_max(t->until, now + ftree_relay_takes(ft, node));
+        t->until = ftree_max(t->until, now + ftree_relay_takes(ft, o.node));
     }
 }
 

@@ -829,20 +829,13 @@ enum told ftree_spread_down(struct ftree *ft, ftree_time now, int32_t from, enum
  * root never does: who acts for it depends on that. */
 static ftree_time held_until(const struct ftree *ft, const struct known *k)
 {
-    ftree_time until = 0;
-
     if (k->v.fln != ft->self || k->v.node == 0 || k->v.kind != FTREE_KIND_NODE ||
         !ftree_verdict_takes_node(ft, &k->v))
         return 0;
     for (int32_t i = 0; i < ft->suspects.n; i++)
         if (ftree_topo_is_above(&ft->topo, k->v.node, ft->suspects.items[i].node))
-            until = k->v.located + HELD_MAX(ft);
-    return until;
-}
-
-static bool is_held(const struct ftree *ft, ftree_time now, const struct known *k)
-{
-    return held_until(ft, k) > now;
+            return k->v.located + HELD_MAX(ft);
+    return 0;
 }
 
 /* Those that are held no more go along; true: there are some. */
@@ -864,13 +857,14 @@ static bool push_held(struct ftree *ft, ftree_time now)
 static void push_up(struct ftree *ft, ftree_time now, struct known *k, bool more)
 {
     struct wire_message m = {.type = WIRE_VERDICT_UP};
+    ftree_time held = held_until(ft, k);
     bool substitute;
     int32_t hop;
     char name[16];
 
-    if (is_held(ft, now, k)) {
+    if (held > now) {
         ftree_verdict_set_up(ft, k, UP_HELD);
-        k->up_again = held_until(ft, k);
+        k->up_again = held;
         return;
     }
     ftree_verdict_set_up(ft, k, UP_PENDING); /* held, it would go along with itself */
@@ -1079,12 +1073,11 @@ static void adopt(struct ftree *ft, ftree_time now, const struct letter *l, stru
 }
 
 /* By way of another, where one did not acknowledge what it was to pass on. */
-static void tell_past(struct ftree *ft, ftree_time now, const struct letter *l,
-                      struct wire_told told)
+static void tell_past(struct ftree *ft, ftree_time now, const struct letter *l)
 {
     int32_t telling = settle_late(ft, now, l);
 
-    ftree_relay_tell_past(ft, now, l->body->sent, told, telling);
+    ftree_relay_tell_past(ft, now, l->body, telling);
     if (telling >= 0)
         finish_if_all_are_in(ft, now, telling);
 }
@@ -1096,7 +1089,7 @@ static void down_undeliverable(struct ftree *ft, ftree_time now, const struct le
     if (ftree_wire_decode(ft->job, now, l->body->bytes, l->body->len, &m))
         return;
     if (m.flags & WIRE_FLAG_PASS_ON)
-        tell_past(ft, now, l, m.u.told);
+        tell_past(ft, now, l);
     else
         adopt(ft, now, l, m.u.told);
 }
@@ -1129,7 +1122,7 @@ void ftree_spread_release(struct ftree *ft, ftree_time now)
 {
     for (int32_t i = 0; i < ft->known.n && ft->unsent > 0; i++) {
         struct known *k = &ft->known.items[i];
-        if (k->up == UP_HELD && !is_held(ft, now, k))
+        if (k->up == UP_HELD && held_until(ft, k) <= now)
             k->up_again = ftree_min(k->up_again, now);
     }
 }
