@@ -76,17 +76,22 @@ glue_sources = \
     src/mpid/ch4/faultloc/faultloc_door.c \
     src/mpid/ch4/faultloc/faultloc_door_read.c \
     src/mpid/ch4/faultloc/faultloc_frame.c \
-    src/mpid/ch4/faultloc/faultloc_helper.c \
     src/mpid/ch4/faultloc/faultloc_iface.c \
+    src/mpid/ch4/faultloc/faultloc_job.c \
     src/mpid/ch4/faultloc/faultloc_launcher.c \
     src/mpid/ch4/faultloc/faultloc_launcher_tell.c \
     src/mpid/ch4/faultloc/faultloc_log.c \
+    src/mpid/ch4/faultloc/faultloc_loop.c \
     src/mpid/ch4/faultloc/faultloc_numa.c \
+    src/mpid/ch4/faultloc/faultloc_ports.c \
     src/mpid/ch4/faultloc/faultloc_proc.c \
+    src/mpid/ch4/faultloc/faultloc_program.c \
     src/mpid/ch4/faultloc/faultloc_reader.c \
     src/mpid/ch4/faultloc/faultloc_report.c \
     src/mpid/ch4/faultloc/faultloc_rules.c \
     src/mpid/ch4/faultloc/faultloc_sock.c \
+    src/mpid/ch4/faultloc/faultloc_spawn.c \
+    src/mpid/ch4/faultloc/faultloc_start.c \
     src/mpid/ch4/faultloc/faultloc_state.c \
     src/mpid/ch4/faultloc/faultloc_topology.c \
     src/mpid/ch4/faultloc/faultloc_verdicts.c \
@@ -94,7 +99,6 @@ glue_sources = \
 
 glue_headers = \
     src/mpid/ch4/faultloc/faultloc_address.h \
-    src/mpid/ch4/faultloc/faultloc_agent.h \
     src/mpid/ch4/faultloc/faultloc_bell.h \
     src/mpid/ch4/faultloc/faultloc_board.h \
     src/mpid/ch4/faultloc/faultloc_calls.h \
@@ -105,19 +109,23 @@ glue_headers = \
     src/mpid/ch4/faultloc/faultloc_door.h \
     src/mpid/ch4/faultloc/faultloc_failed.h \
     src/mpid/ch4/faultloc/faultloc_frame.h \
-    src/mpid/ch4/faultloc/faultloc_helper.h \
     src/mpid/ch4/faultloc/faultloc_iface.h \
+    src/mpid/ch4/faultloc/faultloc_job.h \
     src/mpid/ch4/faultloc/faultloc_launcher.h \
     src/mpid/ch4/faultloc/faultloc_launcher_tell.h \
     src/mpid/ch4/faultloc/faultloc_log.h \
+    src/mpid/ch4/faultloc/faultloc_loop.h \
     src/mpid/ch4/faultloc/faultloc_numa.h \
     src/mpid/ch4/faultloc/faultloc_proc.h \
+    src/mpid/ch4/faultloc/faultloc_program.h \
     src/mpid/ch4/faultloc/faultloc_query.h \
     src/mpid/ch4/faultloc/faultloc_reader.h \
     src/mpid/ch4/faultloc/faultloc_report.h \
     src/mpid/ch4/faultloc/faultloc_rules.h \
     src/mpid/ch4/faultloc/faultloc_seam.h \
     src/mpid/ch4/faultloc/faultloc_sock.h \
+    src/mpid/ch4/faultloc/faultloc_spawn.h \
+    src/mpid/ch4/faultloc/faultloc_start.h \
     src/mpid/ch4/faultloc/faultloc_state.h \
     src/mpid/ch4/faultloc/faultloc_topology.h \
     src/mpid/ch4/faultloc/faultloc_ucx.h \

@@ -71,7 +71,7 @@ hydra_free() {
 print_list() {
     shopt -s nullglob
     local glue hydra units=() scripts=() library=() programs=() simulator=() file
-    mapfile -t glue < <(mpi_free src/mpid/ch4/faultloc/*.c)
+    mapfile -t glue < <(mpi_free src/mpid/ch4/faultloc/*.c | grep -v '/faultloc_main\.c$')
     mapfile -t hydra < <(hydra_free src/pm/hydra/pm/pmiserv/faultloc_*.c)
     for file in test/unit/test_*.c; do units+=("${file%.c}"); done
     for file in test/lib/*.c; do
@@ -119,34 +119,42 @@ EOF
 core_mk=src/util/ftree/Makefile.mk
 glue_mk=src/mpid/ch4/faultloc/Makefile.mk
 
-# print_mk FILE FOLDER: that Makefile.mk with its two lists made anew.
-print_mk() {
-    local headers sources
-    headers=$(printf '%s\n' "$2"/*.h)
-    sources=$(printf '%s\n' "$2"/*.c | grep -vE '/ftree/check\.c$')
-    awk -v headers="$headers" -v sources="$sources" '
-        function list(files,   name, n, i, width) {
-            n = split(files, name, "\n")
-            width = 0
-            for (i = 1; i <= n; i++)
-                if (length(name[i]) > width)
-                    width = length(name[i])
-            width = 4 * int((width + 8) / 4)
-            printf "%-*s\\\n", width, $0
-            for (i = 1; i <= n; i++)
-                if (i < n)
-                    printf "%-*s\\\n", width, "    " name[i]
-                else
-                    print "    " name[i]
-        }
+# rewrite FILE VARIABLE NAME...: FILE with the list of that variable made anew.
+rewrite() {
+    awk -v variable="$2" -v names="$(printf '%s\n' "${@:3}")" '
         skip { skip = /\\$/; next }
-        /^(noinst_HEADERS|mpi_core_sources) \+=/ {
-            sub(/[ \t]*\\$/, "")
-            list(/^noinst/ ? headers : sources)
-            skip = 1
+        $1 == variable && ($2 == "+=" || $2 == "=") {
+            n = split(names, name, "\n")
+            printf "%s %s", $1, $2
+            for (i = 1; i <= n; i++)
+                printf " \\\n    %s", name[i]
+            printf "\n"
+            skip = /\\$/
             next
         }
         { print }' "$1"
+}
+
+# listed FILE VARIABLE: what its list has now.
+listed() {
+    sed -n "/^$2 +*=/,/[^\\\\]\$/p" "$1" | grep -o '[^ ]*\.c'
+}
+
+library=src_mpid_ch4_faultloc_libfaultloc_la_SOURCES
+
+print_core_mk() {
+    rewrite <(rewrite $core_mk noinst_HEADERS src/util/ftree/*.h) $library \
+        $(printf '%s\n' src/util/ftree/*.c | grep -v '/check\.c$')
+}
+
+# What is in ranks and in the agent is said by hand; what is in one of them alone follows.
+print_glue_mk() {
+    local all=(src/mpid/ch4/faultloc/*.c) free
+    mapfile -t free < <(mpi_free "${all[@]}")
+    rewrite <(rewrite <(rewrite $glue_mk noinst_HEADERS src/mpid/ch4/faultloc/*.h) mpi_core_sources \
+        $(comm -23 <(printf '%s\n' "${all[@]}" | sort) <(printf '%s\n' "${free[@]}" | sort))) \
+        faultloc_agent_SOURCES \
+        $(comm -23 <(printf '%s\n' "${free[@]}" | sort) <(listed $glue_mk $library | sort))
 }
 
 # update_list FILE COMMAND...: rewrites FILE with what the command prints, if it differs.
@@ -175,8 +183,8 @@ check_list() {
 each() {
     local code=0
     "$1" sources.mk print_list || code=1
-    "$1" $core_mk print_mk $core_mk src/util/ftree || code=1
-    "$1" $glue_mk print_mk $glue_mk src/mpid/ch4/faultloc || code=1
+    "$1" $core_mk print_core_mk || code=1
+    "$1" $glue_mk print_glue_mk || code=1
     return $code
 }
 

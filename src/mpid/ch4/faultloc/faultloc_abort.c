@@ -14,7 +14,8 @@
  * A rank that is about to abort because a peer was lost is only a consequence.  It waits until it is
  * known of what, for no longer than MPIR_CVAR_FAULTLOC_GRACE_MS, and says it: else the launcher hears
  * of the abort first and cleans up what could still be asked.  Likewise one whose program ends the job
- * or itself after it has lost a peer.  MPI_Abort where no peer was lost waits for nothing.
+ * after it has lost a peer.  MPI_Abort where no peer was lost waits for nothing.  One that exits by
+ * itself then is a consequence, too: its agent sees how it ended.
  */
 
 #define LOOK_NS 1000000
@@ -72,7 +73,7 @@ static bool wait_for_verdict(const struct faultloc_board *b, struct ftree_verdic
 }
 
 /* Says why this rank ends, as soon as that is known.  True: because of another's failure. */
-static bool explain(const struct faultloc_board *b, const char *what)
+static bool explain(const struct faultloc_board *b)
 {
     static atomic_flag said = ATOMIC_FLAG_INIT; /* an error that is fatal comes here twice */
     struct ftree_verdict v;
@@ -84,10 +85,10 @@ static bool explain(const struct faultloc_board *b, const char *what)
     found = wait_for_verdict(b, &v);
     if (found) {
         ftree_report_line(MPIDI_faultloc_job(), &v, line, sizeof(line));
-        faultloc_say("rank %d %s because of another's failure: %s", MPIR_Process.rank, what, line);
+        faultloc_say("rank %d aborts because of another's failure: %s", MPIR_Process.rank, line);
     } else {
-        faultloc_say("rank %d %s because the transport has lost a peer; why is not known (no verdict "
-                     "within %d ms)", MPIR_Process.rank, what,
+        faultloc_say("rank %d aborts because the transport has lost a peer; why is not known (no "
+                     "verdict within %d ms)", MPIR_Process.rank,
                      (int) (MPIDI_faultloc_grace() / FTREE_MS));
     }
     return found;
@@ -101,16 +102,5 @@ void MPIDI_faultloc_before_abort(int mpi_errno)
         (mpi_errno != MPI_SUCCESS && (error_class == MPIX_ERR_PROC_FAILED ||
                                       error_class == MPIX_ERR_PROC_FAILED_PENDING));
 
-    MPIDI_faultloc_aborting(b && is_consequence && explain(b, "aborts"));
-}
-
-/* A program that ends by itself, without MPI_Finalize, after the transport has lost a peer.  Where it
- * has lost none it is a fault of its own. */
-void MPIDI_faultloc_at_exit(void)
-{
-    struct faultloc_board *b = MPIDI_faultloc_board();
-
-    if (!b || !MPIDI_faultloc_has_lost())
-        return;
-    MPIDI_faultloc_aborting(explain(b, "ends"));
+    MPIDI_faultloc_aborting(b && is_consequence && explain(b));
 }

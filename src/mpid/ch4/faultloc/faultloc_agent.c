@@ -3,14 +3,16 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "faultloc_helper.h"
+#include "faultloc_program.h"
 
 #include "faultloc_bell.h"
 #include "faultloc_calls.h"
+#include "faultloc_clock.h"
 #include "faultloc_door.h"
 #include "faultloc_iface.h"
 #include "faultloc_launcher_tell.h"
 #include "faultloc_log.h"
+#include "faultloc_loop.h"
 #include "faultloc_proc.h"
 #include "faultloc_reader.h"
 #include "faultloc_report.h"
@@ -22,12 +24,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/resource.h>
-#include <time.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /*
@@ -38,9 +41,11 @@
 /* Hydra does not drain stderr when a job is aborted: the report gets a head start. */
 #define ABORT_DELAY (250 * FTREE_MS)
 #define ABORT_PATIENCE (300 * FTREE_MS) /* for a rank to see that the job is to end */
-#define LEAVE_PATIENCE (2000 * FTREE_MS)
-#define ASK_PATIENCE (500 * FTREE_MS) /* the process aborts, and may still answer a question */
+#define LEAVE_PATIENCE (2000 * FTREE_MS) /* when the ranks have ended, for what is asked and told */
+#define ENDING_PATIENCE (500 * FTREE_MS) /* the same where the job is being ended from outside */
 #define LEAVE_LOOK (5 * FTREE_MS)
+#define FORK_PAUSE (1000 * FTREE_MS) /* between two deputies */
+#define CONSEQUENCE_NS (5000 * FTREE_MS) /* in which a rank may end because it has lost a peer */
 #define RULES_PATIENCE (500 * FTREE_MS) /* at start, for a file system to give the rules */
 #define UNTOLD_MAX 32
 #define TRACE_LINES 64 /* that a report can have */
@@ -48,7 +53,9 @@
 
 enum tag {
     TAG_CHANNEL,
-    TAG_WAKE,
+    TAG_START,
+    TAG_SIGNAL,
+    TAG_DEPUTY,
     TAG_RULES,
     TAG_DOOR,
     TAG_BELL,
@@ -63,12 +70,13 @@ struct untold {
 };
 
 struct agent {
-    struct faultloc_helper *h;
+    struct faultloc_program *p;
     struct faultloc_channel *channel; /* NULL: the node is alone */
     struct ftree *ft;
-    int epoll, trace_fd;
+    int epoll, trace_fd, signal_fd;
     int *pid_fd; /* [slots], -1: none */
-    int bell[2]; /* -1: there is none */
+    int bell; /* -1: there is none */
+    struct faultloc_partner deputy;
     uint32_t *heard; /* [slots]; of what the ranks' transports told */
     bool *stalled; /* [slots] */
     struct faultloc_state state; /* for state probes */
@@ -77,15 +85,22 @@ struct agent {
     struct ftree_rules *rules; /* that are used */
     struct faultloc_reader *reader; /* of others; NULL: there is no file of them */
     struct faultloc_door door;
+    atomic_int door_fd;
     char decision[TRACE_LINES][TRACE_BYTES]; /* a ring */
     uint32_t decisions; /* so far */
     int32_t restored; /* of the board's verdicts */
     int32_t withdrawals; /* of the board, when they were */
-    ftree_time look_at, listen_at, listen_pause, abort_at, leave_by;
+    ftree_time look_at, abort_at;
+    ftree_time forked; /* when the deputy was */
+    ftree_time fork_at; /* when the next deputy may be forked; FTREE_NEVER: there is one */
+    ftree_time leave_by; /* since all ranks have left or ended; FTREE_NEVER: not all have */
+    struct faultloc_retry listen;
     uint64_t random;
-    bool malformed_said, file_failed, broken;
+    bool malformed_said, file_failed, fork_failed;
     bool told; /* people, of a verdict */
-    bool has_door; /* it holds the office: a stand-in has none */
+    bool ending; /* the job is being ended from outside: no end of a process is a fault */
+    bool leaving; /* the tree has been told */
+    bool quit; /* the job does without */
 };
 
 /* ---- out: the core's callbacks ------------------------------------------------------------- */
@@ -137,7 +152,7 @@ static void look(void *ctx, int32_t i, struct ftree_rank_state *state)
 {
     struct agent *a = ctx;
 
-    faultloc_watch_look(&a->h->watch, faultloc_now(), i, true, state);
+    faultloc_watch_look(&a->p->watch, faultloc_now(), i, true, state);
 }
 
 static void look_at_node(void *ctx, struct ftree_node_state *state)
@@ -151,7 +166,7 @@ static void look_at_messages(void *ctx, int32_t i, struct ftree_log *log)
 {
     struct agent *a = ctx;
 
-    faultloc_log_look(a->h->board, i, faultloc_now(), log);
+    faultloc_log_look(a->p->board, i, faultloc_now(), log);
 }
 
 static void remember_verdict(void *ctx, const struct ftree_verdict *v)
@@ -160,8 +175,8 @@ static void remember_verdict(void *ctx, const struct ftree_verdict *v)
 
     /* in this order: who hears of the verdict finds the failure */
     if (v->class_ == FTREE_CLASS_PROCESS_CRASH)
-        faultloc_board_give_up_of(a->h->board, v);
-    faultloc_board_remember(a->h->board, v);
+        faultloc_board_give_up_of(a->p->board, v);
+    faultloc_board_remember(a->p->board, v);
 }
 
 static void trace(void *ctx, const char *line)
@@ -175,7 +190,7 @@ static void trace(void *ctx, const char *line)
         return;
     ms = faultloc_unix_ms();
     snprintf(out, sizeof(out), "%lld.%03d %s: %s\n", (long long) (ms / 1000), (int) (ms % 1000),
-             a->h->names[a->h->self], line);
+             a->p->job.names[a->p->self], line);
     faultloc_write(a->trace_fd, out);
 }
 
@@ -210,14 +225,14 @@ static int32_t list_decisions(const struct agent *a, const char *line[TRACE_LINE
 static void write_json(struct agent *a, const struct report_job *rj)
 {
     char *text = rj->known ? ftree_report_json(rj) : NULL;
-    int rc = text ? faultloc_replace_file(a->h->settings.report, text) : ENOMEM;
+    int rc = text ? faultloc_replace_file(a->p->board->settings.report, text) : ENOMEM;
 
     free(text);
     if (rc && !a->file_failed) {
         a->file_failed = true;
         faultloc_say("cannot write the report to %s: %s; set MPIR_CVAR_FAULTLOC_REPORT to a file "
                      "that can be written",
-                     a->h->settings.report, strerror(rc));
+                     a->p->board->settings.report, strerror(rc));
     }
 }
 
@@ -235,8 +250,8 @@ static void tell_launcher(const struct agent *a, const struct ftree_verdict *v)
 {
     struct faultloc_launcher_word w;
 
-    faultloc_launcher_verdict(&a->h->job, v, &w);
-    faultloc_launcher_send(a->h->settings.launcher, &w);
+    faultloc_launcher_verdict(&a->p->job.job, v, &w);
+    faultloc_launcher_send(a->p->board->settings.launcher, &w);
 }
 
 /* Who told people before is lost, and with it, perhaps, what its launcher was to hand on. A launcher
@@ -253,16 +268,16 @@ static void tell_launcher_of_others(const struct agent *a, const struct ftree_ve
 static void tell(void *ctx, const struct ftree_verdict *v)
 {
     struct agent *a = ctx;
-    struct report_job rj = {.job = &a->h->job,
-                            .id = a->h->board->job_id,
-                            .started_ms = a->h->board->started_ms,
+    struct report_job rj = {.job = &a->p->job.job,
+                            .id = a->p->board->job_id,
+                            .started_ms = a->p->board->started_ms,
                             .now = faultloc_now(),
                             .address = faultloc_board_address,
-                            .address_ctx = a->h->board,
-                            .verbose = a->h->settings.verbose};
+                            .address_ctx = a->p->board,
+                            .verbose = a->p->board->settings.verbose};
     const struct ftree_verdict **known = list_verdicts(a, &rj.knowns);
     const char *line[TRACE_LINES];
-    bool file = a->h->settings.report[0] && !v->own_only;
+    bool file = a->p->board->settings.report[0] && !v->own_only;
     char *text;
 
     rj.known = known;
@@ -273,18 +288,18 @@ static void tell(void *ctx, const struct ftree_verdict *v)
     /* the file first: the text says that it is there */
     if (file)
         write_json(a, &rj);
-    text = ftree_report_text(&rj, v, file && !a->file_failed ? a->h->settings.report : NULL);
-    if (!v->own_only && !a->told && a->h->self != 0)
+    text = ftree_report_text(&rj, v, file && !a->file_failed ? a->p->board->settings.report : NULL);
+    if (!v->own_only && !a->told && a->p->self != 0)
         tell_launcher_of_others(a, v, known, rj.knowns);
     if (!v->own_only)
         tell_launcher(a, v);
     a->told |= !v->own_only;
     free(known);
-    faultloc_board_remember(a->h->board, v); /* from here on no successor need tell it */
+    faultloc_board_remember(a->p->board, v); /* from here on no successor need tell it */
     if (text)
         faultloc_write(STDERR_FILENO, text);
     free(text);
-    if (a->h->settings.action == FAULTLOC_ACTION_ABORT && a->abort_at == FTREE_NEVER && is_fatal(v))
+    if (a->p->board->settings.action == FAULTLOC_ACTION_ABORT && a->abort_at == FTREE_NEVER && is_fatal(v))
         a->abort_at = faultloc_now() + ABORT_DELAY;
 }
 
@@ -308,7 +323,7 @@ static void on_message(void *ctx, int32_t from, enum faultloc_path path, enum fa
     if (rc && rc != FTREE_ERR_NOMEM && !a->malformed_said) {
         a->malformed_said = true;
         faultloc_say("node %s: a message from node %s was ignored: %s (further ones are, too)",
-                     a->h->names[a->h->self], a->h->names[from], ftree_strerror(rc));
+                     a->p->job.names[a->p->self], a->p->job.names[from], ftree_strerror(rc));
     }
 }
 
@@ -333,7 +348,7 @@ static void on_intruder(void *ctx, enum faultloc_intruder kind, const struct soc
     else if (peer && peer->sa_family == AF_INET6)
         inet_ntop(AF_INET6, &((const struct sockaddr_in6 *) peer)->sin6_addr, text, sizeof(text));
     faultloc_say("node %s: refused %s, which %s (further ones are refused without a word)",
-                 a->h->names[a->h->self], text, faultloc_intruder_text(kind));
+                 a->p->job.names[a->p->self], text, faultloc_intruder_text(kind));
 }
 
 static void hand_over_untold(struct agent *a, ftree_time now)
@@ -345,6 +360,36 @@ static void hand_over_untold(struct agent *a, ftree_time now)
         if (a->untold[i].reach != FTREE_REACH_NOT_ASKED)
             ftree_reached(a->ft, now, a->untold[i].node, a->untold[i].path, a->untold[i].role,
                           a->untold[i].reach, a->untold[i].error);
+}
+
+/* ---- the deputy ------------------------------------------------------------------------------ */
+
+static void fork_deputy(struct agent *a, ftree_time now)
+{
+    int rc;
+
+    if (now < a->fork_at || a->leaving)
+        return;
+    rc = faultloc_program_fork(a->p, &a->deputy);
+    a->forked = now;
+    a->fork_at = rc ? now + FORK_PAUSE : FTREE_NEVER;
+    if (a->deputy.fd >= 0)
+        faultloc_loop_add(a->epoll, a->deputy.fd, TAG_DEPUTY);
+    if (rc && !a->fork_failed)
+        faultloc_say("node %s: its agent has no deputy: %s; the node is monitored as long as its "
+                     "agent runs",
+                     a->p->job.names[a->p->self], strerror(rc));
+    a->fork_failed = rc != 0;
+}
+
+static void look_at_deputy(struct agent *a, ftree_time now, ftree_time late)
+{
+    if (!a->deputy.pid || !faultloc_partner_look(&a->deputy, now, late))
+        return;
+    if (a->deputy.fd >= 0)
+        close(a->deputy.fd);
+    a->deputy = (struct faultloc_partner){.fd = -1};
+    a->fork_at = now + (now - a->forked < FORK_PAUSE ? FORK_PAUSE : 0);
 }
 
 /* ---- the board ----------------------------------------------------------------------------- */
@@ -361,7 +406,7 @@ static uint64_t draw(struct agent *a)
 /* Verdicts of the agent before this one, or of who stood in for it while it was stopped. */
 static int restore_verdicts(struct agent *a, ftree_time now)
 {
-    const struct faultloc_board *b = a->h->board;
+    const struct faultloc_board *b = a->p->board;
     int rc = FTREE_OK;
 
     if (a->withdrawals != b->withdrawals)
@@ -386,8 +431,32 @@ static void trace_stall(struct agent *a, int32_t i, const struct ftree_rank_stat
     if (a->stalled[i] || a->trace_fd < 0)
         return;
     snprintf(line, sizeof(line), "rank %d waits in %s", (int) s->rank,
-             faultloc_call_name(faultloc_board_slot(a->h->board, i)->call));
+             faultloc_call_name(faultloc_board_slot(a->p->board, i)->call));
     trace(a, line);
+}
+
+/* It exited by itself after its transport had lost a peer: it is a victim of that. */
+static bool is_consequence(const struct agent *a, ftree_time now, int32_t i)
+{
+    const struct faultloc_slot *slot = faultloc_board_slot(a->p->board, i);
+    const struct faultloc_told *told = &((const struct faultloc_page *) (const void *) slot)->told;
+    uint32_t n = told->count;
+    int status;
+
+    return n > 0 && now - told->entry[(n - 1) % FAULTLOC_TOLD].at_ns < CONSEQUENCE_NS &&
+           faultloc_proc_status(a->pid_fd[i], slot->pid, &status) && WIFEXITED(status);
+}
+
+static void process_gone(struct agent *a, ftree_time now, int32_t i)
+{
+    struct faultloc_slot *slot = faultloc_board_slot(a->p->board, i);
+
+    if (slot->state >= FAULTLOC_SLOT_LEFT)
+        return;
+    if (a->ending || is_consequence(a, now, i))
+        slot->state = FAULTLOC_SLOT_VICTIM;
+    else
+        ftree_rank_gone(a->ft, now, slot->rank);
 }
 
 /* One look at all slots.  The next is due at a random moment, or sooner when a wait that goes on
@@ -395,18 +464,20 @@ static void trace_stall(struct agent *a, int32_t i, const struct ftree_rank_stat
 static void look_at_board(struct agent *a, ftree_time now)
 {
     struct ftree_rank_state s;
-    ftree_time sample = a->h->settings.sample, stall = a->h->settings.stall;
+    ftree_time sample = a->p->board->settings.sample, stall = a->p->board->settings.stall;
+    ftree_time late = a->look_at && now > a->look_at ? now - a->look_at : 0;
 
-    if (a->look_at && now > a->look_at)
-        ftree_late(a->ft, now, now - a->look_at);
+    if (late)
+        ftree_late(a->ft, now, late);
+    look_at_deputy(a, now, late);
     a->look_at = now + sample / 2 + draw(a) % (sample + 1);
     restore_verdicts(a, now);
-    faultloc_board_settle(a->h->board, now, a->h->settings.grace);
-    for (int32_t i = 0; i < a->h->board->slots; i++) {
-        faultloc_log_tick(a->h->board, i, now);
-        faultloc_watch_look(&a->h->watch, now, i, a->pid_fd[i] < 0 && i != a->h->slot, &s);
+    faultloc_board_settle(a->p->board, now, a->p->board->settings.grace);
+    for (int32_t i = 0; i < a->p->board->slots; i++) {
+        faultloc_log_tick(a->p->board, i, now);
+        faultloc_watch_look(&a->p->watch, now, i, a->pid_fd[i] < 0, &s);
         if (s.phase == FTREE_PHASE_GONE && a->pid_fd[i] < 0) {
-            ftree_rank_gone(a->ft, now, s.rank);
+            process_gone(a, now, i);
         } else if (s.phase == FTREE_PHASE_LEFT) {
             end_stall(a, now, i, s.rank);
         } else if (s.waiting >= stall) {
@@ -423,12 +494,9 @@ static void look_at_board(struct agent *a, ftree_time now)
 
 static void rank_ended(struct agent *a, ftree_time now, int32_t i)
 {
-    struct faultloc_slot *slot = faultloc_board_slot(a->h->board, i);
-
     epoll_ctl(a->epoll, EPOLL_CTL_DEL, a->pid_fd[i], NULL);
-    faultloc_watch_gone(&a->h->watch, i);
-    if (slot->state < FAULTLOC_SLOT_LEFT)
-        ftree_rank_gone(a->ft, now, slot->rank);
+    faultloc_watch_gone(&a->p->watch, i);
+    process_gone(a, now, i);
 }
 
 /* ---- rules and symptoms of other middleware ------------------------------------------------- */
@@ -438,7 +506,7 @@ static void use_rules(struct agent *a, ftree_time now, struct ftree_rules *rules
     struct ftree_rules *old = a->rules;
 
     a->rules = rules;
-    a->h->job.rules = rules;
+    a->p->job.job.rules = rules;
     if (a->ft)
         ftree_use_rules(a->ft, now, rules);
     ftree_rules_free(old);
@@ -461,19 +529,19 @@ static bool take_rules(struct agent *a, ftree_time now)
 /* The file is given a moment, so that a job begins with its own rules. */
 static void open_reader(struct agent *a)
 {
-    const char *node = a->h->names[a->h->self], *path = a->h->settings.rules;
+    const char *node = a->p->job.names[a->p->self], *path = a->p->board->settings.rules;
     ftree_time until = faultloc_now() + RULES_PATIENCE;
-    bool tells = a->h->job.rank_node[0] == a->h->self, taken = false;
-    int rc = faultloc_reader_start(path, node, tells, &a->reader), n = 0;
+    bool tells = a->p->job.job.rank_node[0] == a->p->self, taken = false;
+    int rc = faultloc_reader_start(path, node, tells, &a->reader);
     uint64_t tags[4];
 
     if (!rc)
-        rc = faultloc_epoll_add(a->epoll, faultloc_reader_fd(a->reader), TAG_RULES);
-    while (!rc && !taken && !a->h->stopping && n >= 0 && faultloc_now() < until) {
-        n = faultloc_epoll_wait(a->epoll, until, tags, 4);
+        rc = faultloc_loop_add(a->epoll, faultloc_reader_fd(a->reader), TAG_RULES);
+    while (!rc && !taken && faultloc_now() < until) {
+        faultloc_loop_wait(a->epoll, until, tags, 4);
         taken = take_rules(a, faultloc_now());
     }
-    if (!taken && !a->h->stopping)
+    if (!taken)
         faultloc_say("node %s: rules: %s: %s; the built-in rules are used%s", node, path,
                      rc ? strerror(rc) : "no answer of its file system yet",
                      rc ? "" : " until it can be read");
@@ -484,7 +552,7 @@ static int open_rules(struct agent *a)
     struct ftree_rules *builtin;
     int rc = 0;
 
-    if (a->h->settings.rules[0])
+    if (a->p->board->settings.rules[0])
         open_reader(a);
     if (!a->rules)
         rc = faultloc_rules_builtin(&builtin);
@@ -497,11 +565,11 @@ static void open_door(struct agent *a, ftree_time now)
 {
     struct faultloc_launcher_word w;
 
-    if (!a->has_door || !faultloc_door_open(&a->door, now, a->h->board->job_id))
+    if (!a->p->board->settings.symptoms || !faultloc_door_open(&a->door, now, a->p->board->job_id))
         return;
-    faultloc_epoll_add(a->epoll, a->h->door, TAG_DOOR);
+    faultloc_loop_add(a->epoll, a->door_fd, TAG_DOOR);
     faultloc_launcher_hello(a->door.path, &w);
-    faultloc_launcher_send(a->h->settings.launcher, &w);
+    faultloc_launcher_send(a->p->board->settings.launcher, &w);
 }
 
 static void hear_symptoms(struct agent *a, ftree_time now)
@@ -516,20 +584,20 @@ static void hear_symptoms(struct agent *a, ftree_time now)
 /* What the transports of the own ranks say of their peers. */
 static void hear_transport(struct agent *a, ftree_time now)
 {
-    const struct faultloc_board *b = a->h->board;
+    const struct faultloc_board *b = a->p->board;
     struct ftree_symptom s;
 
     for (int32_t i = 0; i < b->slots; i++) {
         const struct faultloc_page *page = (const void *) faultloc_board_slot(b, i);
-        while (faultloc_told_read(&page->told, &a->h->job, now, &a->heard[i], &s))
+        while (faultloc_told_read(&page->told, &a->p->job.job, now, &a->heard[i], &s))
             ftree_symptom(a->ft, now, &s);
     }
 }
 
 static void open_bell(struct agent *a)
 {
-    if (faultloc_bell_open(a->h->board, a->bell) == 0)
-        faultloc_epoll_add(a->epoll, a->bell[0], TAG_BELL);
+    if (faultloc_bell_open(a->p->board, &a->bell) == 0)
+        faultloc_loop_add(a->epoll, a->bell, TAG_BELL);
 }
 
 /* ---- life ---------------------------------------------------------------------------------- */
@@ -540,8 +608,8 @@ static int make_core(struct agent *a)
     int rc;
 
     ftree_config_default(&cfg);
-    cfg.stall = a->h->settings.stall;
-    rc = ftree_create(&a->h->job, a->h->self, &cfg, &io, a, &a->ft);
+    cfg.stall = a->p->board->settings.stall;
+    rc = ftree_create(&a->p->job.job, a->p->self, &cfg, &io, a, &a->ft);
     if (!rc)
         rc = restore_verdicts(a, faultloc_now());
     return rc ? ENOMEM : 0;
@@ -550,7 +618,7 @@ static int make_core(struct agent *a)
 /* A descriptor that tells the end of local rank i; -1: there is none, and /proc is to be asked. */
 static int watch_process(struct agent *a, int32_t i)
 {
-    const struct faultloc_slot *slot = faultloc_board_slot(a->h->board, i);
+    const struct faultloc_slot *slot = faultloc_board_slot(a->p->board, i);
     enum faultloc_proc_fate fate;
     int fd = faultloc_proc_pidfd(slot->pid);
 
@@ -559,7 +627,7 @@ static int watch_process(struct agent *a, int32_t i)
     /* its number may be another's already */
     if ((faultloc_proc_fate(NULL, slot->pid, slot->start, &fate) == 0 &&
          fate == FAULTLOC_PROC_GONE) ||
-        faultloc_epoll_add(a->epoll, fd, TAG_RANK + (uint64_t) i)) {
+        faultloc_loop_add(a->epoll, fd, TAG_RANK + (uint64_t) i)) {
         close(fd);
         return -1;
     }
@@ -568,21 +636,13 @@ static int watch_process(struct agent *a, int32_t i)
 
 static void watch_processes(struct agent *a)
 {
-    struct rlimit limit = {.rlim_cur = 0};
-    rlim_t used = 0;
-
-    /* most descriptors are the program's */
-    getrlimit(RLIMIT_NOFILE, &limit);
-    for (int32_t i = 0; i < a->h->board->slots && used < limit.rlim_cur / 8; i++)
-        if (i != a->h->slot) {
-            a->pid_fd[i] = watch_process(a, i);
-            used += a->pid_fd[i] >= 0;
-        }
+    for (int32_t i = 0; i < a->p->board->slots; i++)
+        a->pid_fd[i] = watch_process(a, i);
 }
 
 static void trace_port(struct agent *a)
 {
-    const struct faultloc_address *own = &faultloc_board_addresses(a->h->board)[a->h->self];
+    const struct faultloc_address *own = &faultloc_board_addresses(a->p->board)[a->p->self];
     char line[64];
 
     snprintf(line, sizeof(line), "listens on port %u", (unsigned) own->port[FAULTLOC_ROLE_AGENT]);
@@ -592,7 +652,7 @@ static void trace_port(struct agent *a)
 /* Who acts for the root when it is lost is drawn by a seed: without this nobody could foresee it. */
 static void trace_substitutes(struct agent *a)
 {
-    const struct ftree_job *job = &a->h->job;
+    const struct ftree_job *job = &a->p->job.job;
     struct topo t = {
         .nodes = job->nodes, .fanout = job->fanout, .seed = job->seed, .tree = job->tree};
     char line[256] = "the root's substitutes:";
@@ -604,7 +664,7 @@ static void trace_substitutes(struct agent *a)
         if (n == FTREE_NONE)
             break;
         len += (size_t) snprintf(line + len, sizeof(line) - len, "%s %s", k > 1 ? "," : "",
-                                 a->h->names[n]);
+                                 a->p->job.names[n]);
     }
     trace(a, line);
 }
@@ -613,47 +673,62 @@ static int open_channel(struct agent *a)
 {
     static const struct faultloc_channel_callbacks callbacks = {
         .message = on_message, .reach = on_reach, .intruder = on_intruder};
-    int rc = faultloc_helper_channel(a->h, &callbacks, a, &a->channel);
+    bool first = a->p->ports[FAULTLOC_ROLE_AGENT].port;
+    int rc = faultloc_program_channel(a->p, &callbacks, a, &a->channel);
 
     if (rc || !a->channel)
         return rc;
-    rc = faultloc_epoll_add(a->epoll, faultloc_channel_fd(a->channel), TAG_CHANNEL);
-    if (!rc && a->h->ports.port) {
-        rc = faultloc_channel_adopt(a->channel, FAULTLOC_ROLE_AGENT, &a->h->ports);
-        a->h->ports.port = 0;
-        a->listen_at = FTREE_NEVER;
-        if (!rc) {
-            trace_port(a);
-            trace_substitutes(a);
-        }
+    rc = faultloc_loop_add(a->epoll, faultloc_channel_fd(a->channel), TAG_CHANNEL);
+    if (!rc && faultloc_program_listen(a->p, a->channel, FAULTLOC_ROLE_AGENT, 0, &a->listen) &&
+        first) {
+        trace_port(a);
+        trace_substitutes(a);
     }
     return rc;
 }
 
-static int open_agent(struct agent *a, struct faultloc_helper *h)
+/* SIGTERM says that the job is being ended: the launcher sends it before it kills the ranks, and a
+ * scheduler sends it to all processes. */
+static int open_signal(struct agent *a)
 {
-    size_t slots = (size_t) h->board->slots;
+    sigset_t set;
+
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    a->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    return a->signal_fd < 0 ? errno : faultloc_loop_add(a->epoll, a->signal_fd, TAG_SIGNAL);
+}
+
+static int open_agent(struct agent *a, struct faultloc_program *p)
+{
+    size_t slots = (size_t) p->board->slots;
+    const char *path = p->board->settings.trace;
     int rc;
 
-    *a = (struct agent){.h = h,
+    *a = (struct agent){.p = p,
                         .epoll = epoll_create1(EPOLL_CLOEXEC),
                         .trace_fd = -1,
-                        .bell = {-1, -1},
+                        .signal_fd = -1,
+                        .bell = -1,
+                        .deputy = {.fd = -1},
                         .abort_at = FTREE_NEVER,
                         .leave_by = FTREE_NEVER,
-                        .state = {.watch = &h->watch, .iface = h->board->iface[FTREE_PATH_DATA]},
+                        .fork_at = p->start >= 0 ? FTREE_NEVER : 0,
+                        .state = {.watch = &p->watch, .iface = p->board->iface[FTREE_PATH_DATA]},
                         .random = faultloc_now() ^ ((uint64_t) getpid() << 32) ^ 1};
+    p->board->agent_pid = (int32_t) getpid();
     a->pid_fd = malloc(slots * sizeof(*a->pid_fd));
     a->stalled = calloc(slots, sizeof(*a->stalled));
     a->heard = calloc(slots, sizeof(*a->heard));
-    for (size_t i = 0; a->pid_fd && i < slots; i++)
-        a->pid_fd[i] = -1;
-    if (h->settings.trace[0])
-        a->trace_fd = open(h->settings.trace, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (path[0])
+        a->trace_fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     rc = a->epoll < 0 ? EMFILE : !a->pid_fd || !a->stalled || !a->heard ? ENOMEM : 0;
     if (!rc)
-        rc = faultloc_epoll_add(a->epoll, h->wake, TAG_WAKE);
-    faultloc_door_init(&a->door, &h->job, h->self, &h->door);
+        rc = open_signal(a);
+    if (!rc && p->start >= 0)
+        rc = faultloc_loop_add(a->epoll, p->start, TAG_START);
+    faultloc_door_init(&a->door, &p->job.job, p->self, &a->door_fd);
     if (!rc)
         rc = open_rules(a);
     if (!rc)
@@ -665,76 +740,100 @@ static int open_agent(struct agent *a, struct faultloc_helper *h)
     return rc;
 }
 
+/* What others can see of it; the rest ends with the process. */
 static void close_agent(struct agent *a)
 {
-    faultloc_helper_channel_end(a->h, a->channel);
-    faultloc_bell_close(a->h->board, a->bell);
-    if (a->has_door)
-        faultloc_door_close(&a->door);
-    ftree_destroy(a->ft);
-    a->h->job.rules = NULL;
-    ftree_rules_free(a->rules);
-    faultloc_reader_stop(a->reader);
-    faultloc_state_end(&a->state);
-    for (int32_t i = 0; a->pid_fd && i < a->h->board->slots; i++)
-        if (a->pid_fd[i] >= 0)
-            close(a->pid_fd[i]);
-    if (a->trace_fd >= 0)
-        close(a->trace_fd);
-    if (a->epoll >= 0)
-        close(a->epoll);
-    free(a->pid_fd);
-    free(a->stalled);
-    free(a->heard);
+    faultloc_channel_destroy(a->channel);
+    faultloc_bell_close(a->p->board, &a->bell);
+    faultloc_door_close(&a->door);
+    if (a->deputy.pid)
+        kill(a->deputy.pid, SIGKILL);
 }
 
-/* After succession: the port is free once the kernel has buried the agent before. */
+/* After succession: the port is free once the kernel has done with the agent before. */
 static void try_listen(struct agent *a, ftree_time now)
 {
-    if (faultloc_helper_listen(a->channel, FAULTLOC_ROLE_AGENT, now, &a->listen_at,
-                               &a->listen_pause))
+    if (faultloc_program_listen(a->p, a->channel, FAULTLOC_ROLE_AGENT, now, &a->listen))
         trace(a, "succeeds as agent");
 }
 
 static ftree_time next_event(const struct agent *a)
 {
-    ftree_time t = a->look_at, due = ftree_deadline(a->ft);
+    ftree_time t = faultloc_loop_earlier(a->look_at, ftree_deadline(a->ft));
 
-    t = due < t ? due : t;
-    t = a->abort_at < t ? a->abort_at : t;
+    t = faultloc_loop_earlier(t, a->abort_at);
+    t = faultloc_loop_earlier(t, a->fork_at);
     if (!a->channel)
         return t;
-    due = faultloc_channel_deadline(a->channel);
-    t = due < t ? due : t;
-    return a->listen_at < t ? a->listen_at : t;
+    t = faultloc_loop_earlier(t, faultloc_channel_deadline(a->channel));
+    return faultloc_loop_earlier(t, a->listen.at);
 }
 
-/* First the ranks are asked to end the job.  Where none of them is in MPI to see it, this process
- * ends, which the launcher notices and cleans up after. */
+/* ---- the loop -------------------------------------------------------------------------------- */
+
+/* A rank of this node whose process lives; -1: there is none. */
+static int32_t find_process(const struct agent *a)
+{
+    for (int32_t i = 0; i < a->p->board->slots; i++)
+        if (!a->p->watch.seen[i].gone)
+            return i;
+    return -1;
+}
+
+/* First the ranks are asked to end the job.  Where none of them is in MPI to see it, one is killed,
+ * which the launcher notices and cleans up after. */
 static void abort_if_due(struct agent *a, ftree_time now)
 {
+    int32_t i;
+
     if (now < a->abort_at)
         return;
-    if (a->h->board->abort_code)
-        _exit(a->h->board->abort_code);
-    a->h->board->abort_code = 1;
     a->abort_at = now + ABORT_PATIENCE;
+    if (!a->p->board->abort_code) {
+        a->p->board->abort_code = 1;
+        return;
+    }
+    i = find_process(a);
+    if (i >= 0)
+        kill(faultloc_board_slot(a->p->board, i)->pid, SIGKILL);
+}
+
+static void hear_start(struct agent *a)
+{
+    a->quit = !faultloc_start_may_go(a->p->start);
+    close(a->p->start);
+    a->p->start = -1;
+    a->fork_at = 0;
+}
+
+static void hear_signal(struct agent *a)
+{
+    struct signalfd_siginfo info;
+
+    a->ending |= read(a->signal_fd, &info, sizeof(info)) == sizeof(info);
 }
 
 static void turn(struct agent *a)
 {
     uint64_t tags[16];
-    int n = faultloc_epoll_wait(a->epoll, next_event(a), tags, 16);
+    int n = faultloc_loop_wait(a->epoll, next_event(a), tags, 16);
     ftree_time now = faultloc_now();
 
-    a->broken = n < 0;
     if (a->channel)
         faultloc_channel_process(a->channel, now);
+    /* a signal first: it says why processes end */
+    for (int i = 0; i < n; i++)
+        if (tags[i] == TAG_SIGNAL)
+            hear_signal(a);
     for (int i = 0; i < n; i++)
         if (tags[i] >= TAG_RANK)
             rank_ended(a, now, (int32_t) (tags[i] - TAG_RANK));
         else if (tags[i] == TAG_BELL)
-            faultloc_bell_hush(a->bell[0]);
+            faultloc_bell_hush(a->bell);
+        else if (tags[i] == TAG_START)
+            hear_start(a);
+        else if (tags[i] == TAG_DEPUTY)
+            look_at_deputy(a, now, 0);
     hear_transport(a, now);
     hand_over_untold(a, now);
     take_rules(a, now);
@@ -747,90 +846,78 @@ static void turn(struct agent *a)
         ftree_tick(a->ft, now);
     hand_over_untold(a, now);
     try_listen(a, now);
+    fork_deputy(a, now);
     abort_if_due(a, now);
 }
 
-/* What nobody here would go on with: a verdict that is still to be told, and, where no other process of
- * the node remains, a question that may be answered at once (is the port refused?). */
-static bool has_business(struct agent *a, ftree_time now)
-{
-    ftree_time since = now - (a->leave_by - LEAVE_PATIENCE);
+/* ---- the end --------------------------------------------------------------------------------- */
 
-    if (ftree_has_untold(a->ft))
-        return since < LEAVE_PATIENCE;
-    return ftree_is_asking(a->ft) && since < ASK_PATIENCE && faultloc_watch_all_left(&a->h->watch);
+/* What nobody here would go on with: a verdict that is still to be told, and a question that may be
+ * answered soon. */
+static bool has_business(const struct agent *a)
+{
+    return ftree_has_untold(a->ft) || ftree_has_unsaid(a->ft) ||
+           (!a->ending && ftree_is_asking(a->ft));
 }
 
-/* The own rank has left.  The agent stays while other ranks of the node have not, then while other
- * nodes have not, and not for ever. */
-static bool may_leave(struct agent *a)
+/* The launcher waits for whoever has the ranks' standard error. */
+static void let_go_of_stderr(void)
 {
-    ftree_time now = faultloc_now();
+    int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
 
-    if (a->leave_by == FTREE_NEVER) {
-        a->leave_by = now + LEAVE_PATIENCE;
-        /* else the set is ready for ever; `wake` may be written only now */
-        epoll_ctl(a->epoll, EPOLL_CTL_DEL, a->h->wake, NULL);
-    }
-    if (a->h->quitting && has_business(a, now)) {
-        a->look_at = now + LEAVE_LOOK;
-        return false;
-    }
-    if (a->h->quitting && !faultloc_watch_all_left(&a->h->watch)) {
-        /* a process that stays is the next agent, but knows nothing of what is just being asked */
-        a->look_at = now + LEAVE_LOOK;
-        return !ftree_has_unsaid(a->ft) || now >= a->leave_by;
-    }
-    if (!faultloc_watch_all_left(&a->h->watch) && now < a->leave_by) {
-        a->look_at = now + LEAVE_LOOK;
-        return false;
-    }
-    if (a->h->quitting)
+    if (null >= 0)
+        dup2(null, STDERR_FILENO);
+    else
+        close(STDERR_FILENO);
+}
+
+static void leave(struct agent *a, ftree_time now)
+{
+    a->leaving = true;
+    let_go_of_stderr();
+    if (a->ending)
         ftree_leave_at_once(a->ft, now);
     else
         ftree_leave(a->ft, now);
-    a->look_at = FTREE_NEVER;
-    if (a->channel && ftree_may_go(a->ft) && faultloc_channel_unsent(a->channel) > 0)
-        a->look_at = now + LEAVE_LOOK;
-    return ftree_may_go(a->ft) && a->look_at == FTREE_NEVER;
 }
 
-void faultloc_agent_serve(struct faultloc_helper *h)
+/* The agent stays while a rank of its node has not left, then while what was found is told, then
+ * while other nodes have not left, and not for ever. */
+static bool may_end(struct agent *a)
 {
-    struct agent a;
-    int rc = open_agent(&a, h);
+    ftree_time now = faultloc_now();
 
-    a.has_door = h->settings.symptoms;
-    if (!rc)
-        open_door(&a, faultloc_now());
-    if (!rc)
-        open_bell(&a);
-    if (h->slot == 0)
-        faultloc_helper_ready(h, rc); /* who waits for it says what is wrong */
-    while (!rc && !a.broken && !(h->stopping && may_leave(&a)))
-        turn(&a);
-    if (a.broken || (rc && h->slot > 0))
-        faultloc_say("node %s: no agent any more: %s; the job runs on without", h->names[h->self],
-                     rc ? strerror(rc) : "its descriptors were closed");
-    close_agent(&a);
+    if (a->quit)
+        return true;
+    if (!faultloc_watch_all_left(&a->p->watch))
+        return false;
+    if (a->leave_by == FTREE_NEVER)
+        a->leave_by = now + (a->ending ? ENDING_PATIENCE : LEAVE_PATIENCE);
+    a->look_at = now + LEAVE_LOOK;
+    if (!a->leaving && has_business(a) && now < a->leave_by)
+        return false;
+    if (!a->leaving)
+        leave(a, now);
+    return ftree_may_go(a->ft) && (!a->channel || faultloc_channel_unsent(a->channel) == 0);
 }
 
-static bool agent_is_stopped(const struct faultloc_helper *h)
+void faultloc_program_agent(struct faultloc_program *p)
 {
-    enum faultloc_proc_fate fate;
+    struct agent *a = malloc(sizeof(*a)); /* on a stack it would be there once for each successor */
+    int rc = a ? open_agent(a, p) : ENOMEM;
 
-    return faultloc_proc_fate(NULL, h->board->agent_pid, 0, &fate) == 0 &&
-           fate == FAULTLOC_PROC_STOPPED;
-}
-
-void faultloc_agent_stand_in(struct faultloc_helper *h)
-{
-    struct agent a;
-
-    if (!agent_is_stopped(h))
-        return;
-    if (open_agent(&a, h) == 0)
-        while (!h->stopping && !a.broken && agent_is_stopped(h))
-            turn(&a);
-    close_agent(&a);
+    if (!rc) {
+        open_door(a, faultloc_now());
+        open_bell(a);
+    }
+    if (p->start >= 0)
+        faultloc_start_answer(p->start, rc);
+    else if (rc)
+        faultloc_say("node %s: its agent has stopped: %s; the node is no longer monitored",
+                     p->job.names[p->self], strerror(rc));
+    while (!rc && !may_end(a))
+        turn(a);
+    if (a)
+        close_agent(a);
+    _exit(rc ? 1 : 0);
 }

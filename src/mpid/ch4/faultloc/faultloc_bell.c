@@ -4,92 +4,99 @@
  */
 
 #ifndef _GNU_SOURCE
-#define _GNU_SOURCE 1 /* pipe2 */
+#define _GNU_SOURCE 1
 #endif
 
 #include "faultloc_bell.h"
 
 #include <errno.h>
-#include <fcntl.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 /* ---- the bell -------------------------------------------------------------------------------- */
 
-int faultloc_bell_open(struct faultloc_board *b, int fd[2])
-{
-    struct stat st;
+/* A zero byte and five hexadecimal digits: unix(7), autobind. */
+#define NAME_BYTES 6
+#define HUSH_MAX 64 /* the kernel holds some ten; a stranger who goes on ringing must not hold us up */
 
-    if (pipe2(fd, O_CLOEXEC | O_NONBLOCK)) {
-        fd[0] = fd[1] = -1;
+_Static_assert(NAME_BYTES <= FAULTLOC_BELL_SIZE, "a name fits");
+
+static int open_socket(void)
+{
+    return socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+}
+
+/* The kernel's choice. */
+static int find_name(int fd, char name[NAME_BYTES])
+{
+    struct sockaddr_un a = {.sun_family = AF_UNIX};
+    socklen_t len = sizeof(a);
+
+    if (getsockname(fd, (struct sockaddr *) &a, &len))
         return errno;
-    }
-    if (fstat(fd[1], &st)) {
-        int rc = errno;
-        close(fd[0]);
-        close(fd[1]);
-        fd[0] = fd[1] = -1;
+    memcpy(name, a.sun_path, NAME_BYTES);
+    return 0;
+}
+
+int faultloc_bell_open(struct faultloc_board *b, int *fd)
+{
+    const struct sockaddr_un any = {.sun_family = AF_UNIX};
+    char name[NAME_BYTES];
+    int rc;
+
+    *fd = open_socket();
+    if (*fd < 0)
+        return errno;
+    rc = bind(*fd, (const struct sockaddr *) &any, sizeof(sa_family_t)) ? errno
+                                                                        : find_name(*fd, name);
+    if (rc) {
+        close(*fd);
+        *fd = -1;
         return rc;
     }
-    b->bell_fd = fd[1];
-    b->bell_inode = (uint64_t) st.st_ino;
-    b->bell_pid = (int32_t) getpid();
+    /* a rank that reads the name while it changes rings nowhere, or at somebody who ignores it */
+    memcpy(b->bell, name, NAME_BYTES);
     return 0;
 }
 
 void faultloc_bell_hush(int fd)
 {
-    char bytes[256];
+    char byte;
 
-    while (read(fd, bytes, sizeof(bytes)) == (ssize_t) sizeof(bytes))
+    for (int i = 0; i < HUSH_MAX && recv(fd, &byte, 1, MSG_DONTWAIT) >= 0; i++)
         ;
 }
 
-void faultloc_bell_close(struct faultloc_board *b, int fd[2])
+void faultloc_bell_close(struct faultloc_board *b, int *fd)
 {
-    if (fd[0] < 0)
+    char name[NAME_BYTES];
+
+    if (*fd < 0)
         return;
-    if (b->bell_pid == (int32_t) getpid() && b->bell_fd == fd[1])
-        b->bell_pid = 0;
-    close(fd[0]);
-    close(fd[1]);
-    fd[0] = fd[1] = -1;
-}
-
-static bool is_bell(const struct faultloc_board *b, const struct stat *st)
-{
-    return S_ISFIFO(st->st_mode) && (uint64_t) st->st_ino == b->bell_inode;
-}
-
-int faultloc_bell_watch(const struct faultloc_board *b)
-{
-    char path[64];
-    struct stat st;
-    int pid = b->bell_pid, fd;
-
-    if (pid <= 0)
-        return -1;
-    snprintf(path, sizeof(path), "/proc/%d/fd/%d", pid, (int) b->bell_fd);
-    /* the agent may have died, and its numbers may be another's: not even opened is what is no pipe */
-    if (stat(path, &st) || !is_bell(b, &st))
-        return -1;
-    fd = open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (fd >= 0 && (fstat(fd, &st) || !is_bell(b, &st))) {
-        close(fd);
-        fd = -1;
-    }
-    return fd;
+    if (find_name(*fd, name) == 0 && !memcmp(name, b->bell, NAME_BYTES))
+        memset(b->bell, 0, sizeof(b->bell));
+    close(*fd);
+    *fd = -1;
 }
 
 bool faultloc_bell_ring(const struct faultloc_board *b)
 {
-    int fd = faultloc_bell_watch(b);
-    bool rang = fd >= 0 && (write(fd, "", 1) == 1 || errno == EAGAIN); /* full: it rings already */
+    struct sockaddr_un a = {.sun_family = AF_UNIX};
+    bool rang;
+    int fd;
 
-    if (fd >= 0)
-        close(fd);
+    memcpy(a.sun_path, b->bell, NAME_BYTES);
+    if (!a.sun_path[1] || (fd = open_socket()) < 0)
+        return false;
+    /* EAGAIN: it is full, and rings already */
+    rang = sendto(fd, "", 0, MSG_DONTWAIT | MSG_NOSIGNAL, (struct sockaddr *) &a,
+                  offsetof(struct sockaddr_un, sun_path) + NAME_BYTES) == 0 ||
+           errno == EAGAIN;
+    close(fd);
     return rang;
 }
 

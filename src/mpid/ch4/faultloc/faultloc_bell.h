@@ -12,30 +12,24 @@
 /*
  * The bell: how a rank tells the agent of its node, within a millisecond, that the transport has
  * lost a peer.  What is told lies in the rank's page (struct faultloc_told); the bell only wakes the
- * agent, who would look in any case, but later.
+ * agent, which would look in any case, but later.
  *
- * It is a pipe of the agent's.  Who rings opens its write end as /proc/PID/fd/NUMBER, which the
- * kernel allows to the same user only, writes a byte and closes it: nothing is held open meanwhile,
- * so a program that closes what is not its own can neither break it nor be written to by it, and the
- * next agent hangs up a bell of its own.  Nothing here blocks.
+ * It is a datagram socket of the agent's with an abstract name that the kernel chose; the name is on
+ * the board.  A rank opens a socket, sends one empty datagram and closes it: nothing is held open
+ * meanwhile, so a program that closes what is not its own can neither break it nor be written to by it.
+ * Who else sends to it wakes the agent for nothing.  Nothing here blocks.
  */
 
-/* Purpose: hangs up the bell of this process, the agent.  *fd, to be closed with
- * faultloc_bell_close(), is readable once it rang.
+/* Purpose: opens the bell of this process, the agent, and puts its name on the board.  *fd, to be closed
+ * with faultloc_bell_close(), is readable once it rang.
  * Errors: an errno; without a bell all that is lost is time. */
-int faultloc_bell_open(struct faultloc_board *b, int fd[2]);
+int faultloc_bell_open(struct faultloc_board *b, int *fd);
 
 /* Purpose: empties it: it may ring again. */
 void faultloc_bell_hush(int fd);
 
-/* Purpose: takes it down, unless somebody else's hangs there by now. */
-void faultloc_bell_close(struct faultloc_board *b, int fd[2]);
-
-/* Purpose: for the deputy: a descriptor, to be closed by the caller, on which poll(2) tells an error
- * (EPOLLERR, whatever is asked for) once this bell has been taken down or its process has ended.
- * An agent may leave its office while its process stays: one that aborts waits for the launcher.
- * -1: there is no bell now. */
-int faultloc_bell_watch(const struct faultloc_board *b);
+/* Purpose: closes it, and takes its name from the board, unless another agent's is there by now. */
+void faultloc_bell_close(struct faultloc_board *b, int *fd);
 
 /* Purpose: rings.  Returns false where nobody can be hearing it. */
 bool faultloc_bell_ring(const struct faultloc_board *b);

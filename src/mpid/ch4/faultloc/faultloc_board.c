@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define BOARD_MAGIC 0x464c4233u /* "FLB3" */
+#define BOARD_MAGIC 0x464c4234u /* "FLB4" */
 
 #ifndef MFD_NOEXEC_SEAL
 #define MFD_NOEXEC_SEAL 8u /* Linux 6.3 */
@@ -49,22 +49,6 @@ static void lay_out(struct faultloc_board *b, uint64_t page)
     b->tree_at = take(&b->bytes, b->tree_bytes, 64);
     b->slots_at = take(&b->bytes, (uint64_t) b->slots * page, page);
     b->page = (uint32_t) page;
-}
-
-static int make_mutex(pthread_mutex_t *mutex)
-{
-    pthread_mutexattr_t attr;
-    int rc = pthread_mutexattr_init(&attr);
-
-    if (rc)
-        return rc;
-    rc = pthread_mutexattr_setpshared(&attr, PTHREAD_PROCESS_SHARED);
-    if (!rc)
-        rc = pthread_mutexattr_setrobust(&attr, PTHREAD_MUTEX_ROBUST);
-    if (!rc)
-        rc = pthread_mutex_init(mutex, &attr);
-    pthread_mutexattr_destroy(&attr);
-    return rc;
 }
 
 /* A site may forbid memory files that could be executed (vm.memfd_noexec); older kernels do not
@@ -105,19 +89,11 @@ int faultloc_board_make_with_tree(int32_t nodes, int32_t size, int32_t slots, ui
     *b = shape;
     b->layout = sizeof(*b);
     b->magic = BOARD_MAGIC;
-    rc = make_mutex(&b->agent);
-    if (!rc)
-        rc = make_mutex(&b->deputy);
-    if (rc) {
-        munmap(b, shape.bytes);
-        close(*fd);
-        return rc;
-    }
     *out = b;
     return 0;
 }
 
-static int map_board(int fd, struct faultloc_board **out)
+int faultloc_board_map(int fd, struct faultloc_board **out)
 {
     struct faultloc_board *b;
     struct stat st;
@@ -146,7 +122,7 @@ int faultloc_board_open(int32_t pid, int their_fd, struct faultloc_board **out, 
     *fd = open(path, O_RDWR | O_CLOEXEC);
     if (*fd < 0)
         return errno;
-    rc = map_board(*fd, out);
+    rc = faultloc_board_map(*fd, out);
     if (rc)
         close(*fd);
     return rc;

@@ -7,10 +7,10 @@
 #define FAULTLOC_BOARD_H_INCLUDED
 
 #include "faultloc_address.h"
+#include "faultloc_launcher.h"
 #include "faultloc_seam.h"
 #include "ftree.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -19,16 +19,34 @@
  * The board: memory that the ranks of one job on one node share.  A header with what all need to
  * know, the tables of the job, and one page per local rank, its slot.  It is an anonymous file
  * (memfd_create), so nothing is left behind whatever happens; the others open it as
- * /proc/<pid of the maker>/fd/<number>, which the kernel allows to the same user only.
- *
- * Who is the agent, and who its deputy, is who holds the mutexes `agent` and `deputy`.  They are
- * robust: when a holder's process dies the kernel hands them on, and the helper thread that gets
- * one has the office.
+ * /proc/<pid of the maker>/fd/<number>, which the kernel allows to the same user only.  Agent and
+ * deputy are given its descriptor when they are started.
  */
 
 #define FAULTLOC_NAME_SIZE 64
 #define FAULTLOC_JOB_ID_SIZE 64
 #define FAULTLOC_BOARD_VERDICTS 32
+#define FAULTLOC_PATH_ROOM 1024
+#define FAULTLOC_BELL_SIZE 8
+
+enum faultloc_action {
+    FAULTLOC_ACTION_REPORT,
+    FAULTLOC_ACTION_ABORT
+};
+
+/* What the user set; for agent and deputy. */
+struct faultloc_settings {
+    ftree_time stall; /* ns */
+    ftree_time sample; /* ns, mean time between two looks at the board */
+    ftree_time grace; /* ns, how long a dying job may wait for its verdict */
+    enum faultloc_action action;
+    char report[FAULTLOC_PATH_ROOM]; /* where the JSON goes, %j expanded; "": nowhere */
+    char trace[FAULTLOC_PATH_ROOM]; /* where the trace goes; "": nowhere */
+    char rules[FAULTLOC_PATH_ROOM]; /* the rule base; "": the built-in one */
+    char launcher[FAULTLOC_LAUNCHER_PATH]; /* its socket (faultloc_launcher.h); "": there is none */
+    bool symptoms; /* of other middleware are taken in */
+    bool verbose; /* reports have the table of nodes and the trace */
+};
 
 struct faultloc_board {
     uint32_t magic;
@@ -39,16 +57,14 @@ struct faultloc_board {
     int32_t fanout;
     uint32_t page; /* bytes */
     uint64_t seed;
-    uint8_t key[32];
+    struct faultloc_settings settings;
     char job_id[FAULTLOC_JOB_ID_SIZE];
     int64_t started_ms; /* Unix time */
     bool has_path[FTREE_PATHS];
     char iface[FTREE_PATHS][16];
 
-    pthread_mutex_t agent, deputy;
-    _Atomic int32_t agent_pid; /* 0: nobody yet */
-    _Atomic int32_t bell_pid, bell_fd; /* the agent's bell (faultloc_bell.h); 0: there is none */
-    _Atomic uint64_t bell_inode;
+    _Atomic int32_t agent_pid, deputy_pid; /* 0: nobody yet */
+    char bell[FAULTLOC_BELL_SIZE]; /* the agent's bell (faultloc_bell.h); all 0: there is none */
     _Atomic int32_t abort_code; /* not 0: the job is to end with this code */
     _Atomic int32_t peer_lost; /* not 0: a verdict says that a rank is gone for good */
 
@@ -72,7 +88,7 @@ struct faultloc_board {
 };
 
 /* Purpose: makes the board of a job of this shape; *fd is the caller's, to be closed once the
- * others have opened it.  The header's shape fields, offsets and mutexes are set, all else is 0.
+ * others have opened it.  The header's shape fields and offsets are set, all else is 0.
  * Errors: an errno. */
 int faultloc_board_make(int32_t nodes, int32_t size, int32_t slots, struct faultloc_board **out,
                         int *fd);
@@ -85,6 +101,10 @@ int faultloc_board_make_with_tree(int32_t nodes, int32_t size, int32_t slots, ui
  * caller's, to be closed once its slot is mapped.
  * Errors: an errno; EPROTO: what is there is no board of this build. */
 int faultloc_board_open(int32_t pid, int their_fd, struct faultloc_board **out, int *fd);
+
+/* Purpose: maps the board behind a descriptor, which stays the caller's.
+ * Errors: an errno; EPROTO: what is there is no board of this build. */
+int faultloc_board_map(int fd, struct faultloc_board **out);
 
 /* Purpose: maps slot `i` over `page`, which must be aligned to the system's page size and at least
  * that long; its present content is carried over.

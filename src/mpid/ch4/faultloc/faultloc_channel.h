@@ -186,11 +186,6 @@ unsigned faultloc_channel_listening(const struct faultloc_channel *ch, enum faul
 /* Purpose: listens for `role` no longer.  Connections that were accepted stay. */
 void faultloc_channel_unlisten(struct faultloc_channel *ch, enum faultloc_role role);
 
-/* Purpose: for a process that was forked and lives on without exec: closes its copies of the
- * listening sockets, else they would listen on, for nobody, when this process has ended.  Safe
- * whatever the channel's thread was doing.  The channel is of no other use there. */
-void faultloc_channel_forked(const struct faultloc_channel *ch);
-
 /* ---- sending ------------------------------------------------------------------------------- */
 
 enum faultloc_send_flags {

@@ -35,18 +35,4 @@ static inline int64_t faultloc_unix_ms(void)
     return (int64_t) t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/* Purpose: CLOCK_REALTIME in `ms` milliseconds, which is what sem_timedwait(3) and
- * pthread_timedjoin_np(3) want as their deadline. */
-static inline struct timespec faultloc_unix_in(int ms)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_REALTIME, &t);
-    t.tv_sec += ms / 1000;
-    t.tv_nsec += ms % 1000 * 1000000L;
-    t.tv_sec += t.tv_nsec / 1000000000L;
-    t.tv_nsec %= 1000000000L;
-    return t;
-}
-
 #endif /* FAULTLOC_CLOCK_H_INCLUDED */

@@ -53,9 +53,6 @@ void MPIDI_faultloc_tell_lost(int32_t rank, int error);
 /* Purpose: true if the transport has lost any rank so far. */
 bool MPIDI_faultloc_has_lost(void);
 
-/* Purpose: a handler for atexit(3): says why the process ends where it has lost a peer. */
-void MPIDI_faultloc_at_exit(void);
-
 /* Purpose: true if the request is one of those that the next function will end. */
 bool MPIDI_faultloc_is_held(const MPIR_Request * req);
 

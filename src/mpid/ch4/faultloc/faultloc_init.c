@@ -3,22 +3,19 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE /* dladdr */
-#endif
-
 #include "mpidimpl.h"
 
-#include "faultloc_agent.h"
 #include "faultloc_clock.h"
 #include "faultloc_failed.h"
 #include "faultloc_iface.h"
+#include "faultloc_job.h"
 #include "faultloc_proc.h"
+#include "faultloc_program.h"
 #include "faultloc_query.h"
 #include "faultloc_report.h"
+#include "faultloc_spawn.h"
 #include "faultloc_topology.h"
 
-#include <dlfcn.h>
 #include <sodium.h>
 #include <sys/stat.h>
 
@@ -206,7 +203,7 @@ cvars:
 /*
  * Starting and stopping, the only code of faultloc that talks to MPICH.  The ranks agree on who is
  * on which node, the first rank of each node (its leader) makes the board, the leaders exchange
- * addresses, and every rank maps its slot and starts its helper thread.
+ * addresses, every rank maps its slot, and the leaders start the agents.
  *
  * Every step is taken by all ranks, whatever went wrong before: who has a problem says so and goes
  * on, and at the end either all ranks have none, or all stand aside.
@@ -216,9 +213,9 @@ union MPIDI_faultloc_page MPIDI_faultloc_page __attribute__((aligned(FAULTLOC_SL
 
 static struct {
     struct faultloc_board *board; /* NULL: faultloc is off */
-    struct faultloc_helper *helper;
+    bool is_on;                 /* from the end of MPI_Init until the rank leaves */
+    struct faultloc_job job;
     uint64_t wait_seen_ns;      /* when the noted wait was last seen to go on */
-    ftree_time grace;
 } local;
 
 /* How long another thread's wait must not have turned to be taken for over, ns. */
@@ -656,7 +653,7 @@ static bool make_card(struct card *card, const char *name, struct faultloc_board
         if (found[path].inet.family)
             MPL_strncpy(b->iface[path], found[path].name, sizeof(b->iface[path]));
     }
-    for (int role = 0; role < FAULTLOC_ROLES && role < b->slots; role++) {
+    for (int role = 0; role < FAULTLOC_ROLES; role++) {
         rc = faultloc_channel_pick_ports(card->address.path, &ports[role]);
         if (rc) {
             faultloc_say("node %s: no port to listen on: %s", name, strerror(rc));
@@ -681,44 +678,23 @@ static void take_cards(struct faultloc_board *b, const struct place *p, const st
     }
 }
 
-/* ---- the job's key ------------------------------------------------------------------------------------- */
+/* ---- the job's key --------------------------------------------------------------------------- */
 
-#define KEY_TEXT (2 * sizeof(((struct faultloc_board *) NULL)->key) + 1)
-#define KEY_NAME "faultloc-key"
+/* What only the leaders know, for a moment: each hands the key on to its agent.  It travels as the
+ * program's own messages do, so whoever can read those is in the job; not by the process manager, which
+ * tells everybody who asks. */
+struct secret {
+    uint8_t key[FAULTLOC_KEY_SIZE];
+    uint64_t seed;
+};
 
-/* The key travels by the process manager: whoever can read that is in the job.  It is handed in before
- * the barrier of PMI that MPI_Init has between MPID_Init and the first message, for another one later
- * would hang: who waits there does not turn MPICH's progress, and over libfabric's tcp;ofi_rxm a
- * message that is complete for its sender may leave only as that turns. */
-void MPIDI_faultloc_prepare(void)
+static int share_secret(MPIR_Comm * leaders, struct secret *secret)
 {
-    uint8_t key[(KEY_TEXT - 1) / 2];
-    char text[KEY_TEXT];
+    MPIR_Errflag_t errflag = MPIR_ERR_NONE;
 
-    MPIDI_faultloc_register_event();
-    if (!MPIR_CVAR_FAULTLOC || MPIR_Process.rank != 0 || MPIR_Process.size == 1 ||
-        sodium_init() < 0)
-        return;
-    randombytes_buf(key, sizeof(key));
-    sodium_bin2hex(text, sizeof(text), key, sizeof(key));
-    /* should it fail nobody finds a key, and all stand aside */
-    MPIR_pmi_kvs_put(KEY_NAME, text);
-    sodium_memzero(key, sizeof(key));
-}
-
-static bool take_key(struct faultloc_board *b)
-{
-    char text[KEY_TEXT] = "";
-    size_t bytes = 0;
-
-    if (MPIR_pmi_kvs_get(0, KEY_NAME, text, sizeof(text)) != MPI_SUCCESS ||
-        sodium_hex2bin(b->key, sizeof(b->key), text, strlen(text), NULL, &bytes, NULL) ||
-        bytes != sizeof(b->key)) {
-        faultloc_say("the process manager did not hand on the job's key whole");
-        return false;
-    }
-    b->seed = hash(14695981039346656037u, text, strlen(text));
-    return true;
+    if (leaders->rank == 0)
+        randombytes_buf(secret, sizeof(*secret));
+    return MPIR_Bcast(secret, sizeof(*secret), MPI_BYTE, 0, leaders, &errflag);
 }
 
 /* Collective over the leaders; one that could not make its board has no card worth having, but
@@ -744,15 +720,6 @@ static int exchange_cards(const struct place *p, MPIR_Comm * leaders, const stru
 }
 
 /* ---- start ------------------------------------------------------------------------------------------ */
-
-static void pin_library(void)
-{
-    Dl_info info;
-
-    /* A helper thread that sleeps may outlive MPI_Finalize: its code must not be unloaded. */
-    if (dladdr(&MPIDI_faultloc_page, &info) && info.dli_fname)
-        dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
-}
 
 static bool map_slot(const struct place *p, int fd)
 {
@@ -784,20 +751,25 @@ static int agree(bool mine, bool * all)
     return mpi_errno;
 }
 
-static void stand_aside(bool with_helpers)
+static void disable(void)
 {
     if (MPIR_Process.rank == 0)
-        faultloc_say("stands aside; the job runs on without fault localization");
-    /* where helpers were started one may still sleep on a mutex of the board: it stays mapped */
-    if (!with_helpers)
-        faultloc_board_unmap(local.board);
+        faultloc_say("disabled; the job continues without fault localization");
+    faultloc_board_unmap(local.board);
     local.board = NULL;
 }
 
+/* What a leader has until its agent has it. */
+struct leader {
+    int board_fd, sock;         /* -1: none */
+    struct faultloc_ports ports[FAULTLOC_ROLES];
+    struct secret secret;
+};
+
 /* The leaders' part: agrees on the tree, makes the board, exchanges what the others need to reach
  * this node.  All ranks take part in what is collective in it. */
-static int set_up_node(struct place *p, const char *name, const char *job_id, int *fd,
-                       struct faultloc_ports ports[FAULTLOC_ROLES], bool * fine)
+static int set_up_node(struct place *p, const char *name, const char *job_id, struct leader *l,
+                       bool * fine)
 {
     int32_t fanout = in_range("MPIR_CVAR_FAULTLOC_FANOUT", MPIR_CVAR_FAULTLOC_FANOUT, 1, 1024, 32);
     MPIR_Comm *leaders = NULL;
@@ -809,22 +781,24 @@ static int set_up_node(struct place *p, const char *name, const char *job_id, in
     mpi_errno = MPIR_Comm_split_impl(MPIR_Process.comm_world, p->slot == 0 ? 0 : MPI_UNDEFINED, 0,
                                      &leaders);
     MPIR_ERR_CHECK(mpi_errno);
-    if (leaders) {
-        mpi_errno = take_topology(p, name, leaders, fanout, &tree, fine);
-        MPIR_ERR_CHECK(mpi_errno);
+    if (!leaders)
+        goto fn_exit;
+    mpi_errno = take_topology(p, name, leaders, fanout, &tree, fine);
+    MPIR_ERR_CHECK(mpi_errno);
+    mpi_errno = share_secret(leaders, &l->secret);
+    MPIR_ERR_CHECK(mpi_errno);
+    if (*fine)
+        *fine = make_board(p, job_id, fanout, tree, &local.board, &l->board_fd);
+    if (local.board) {
+        local.board->seed = l->secret.seed;
+        read_settings(&local.board->settings, job_id, name);
     }
-    if (leaders && *fine)
-        *fine = make_board(p, job_id, fanout, tree, &local.board, fd);
     if (local.board && p->nodes > 1)
-        *fine = make_card(&card, name, local.board, ports);
+        *fine = make_card(&card, name, local.board, l->ports);
     else if (local.board)
         MPL_strncpy(card.name, name, sizeof(card.name));
-    if (local.board)
-        *fine = take_key(local.board) && *fine;
-    if (leaders) {
-        mpi_errno = exchange_cards(p, leaders, &card);
-        MPIR_ERR_CHECK(mpi_errno);
-    }
+    mpi_errno = exchange_cards(p, leaders, &card);
+    MPIR_ERR_CHECK(mpi_errno);
 
   fn_exit:
     if (leaders)
@@ -836,7 +810,7 @@ static int set_up_node(struct place *p, const char *name, const char *job_id, in
 }
 
 /* Followers learn which descriptor of their leader is the board. */
-static int join_node(const struct place *p, int *fd, bool * fine)
+static int join_node(const struct place *p, struct leader *l, bool * fine)
 {
     int32_t size = MPIR_Process.comm_world->local_size;
     int32_t leader = p->leader[p->self];
@@ -845,15 +819,15 @@ static int join_node(const struct place *p, int *fd, bool * fine)
     int mpi_errno = MPI_SUCCESS, rc;
 
     MPIR_ERR_CHKANDJUMP(!fds, mpi_errno, MPI_ERR_OTHER, "**nomem");
-    mpi_errno = MPIR_Allgather(fd, 1, MPI_INT, fds, 1, MPI_INT, MPIR_Process.comm_world, &errflag);
+    mpi_errno = MPIR_Allgather(&l->board_fd, 1, MPI_INT, fds, 1, MPI_INT, MPIR_Process.comm_world, &errflag);
     MPIR_ERR_CHECK(mpi_errno);
     if (p->slot > 0 && *fine && fds[leader] >= 0) {
-        rc = faultloc_board_open(p->marks[leader].pid, fds[leader], &local.board, fd);
+        rc = faultloc_board_open(p->marks[leader].pid, fds[leader], &local.board, &l->board_fd);
         if (rc)
             faultloc_say("rank %d: cannot open the board of rank %d: %s", MPIR_Process.rank,
                          leader, strerror(rc));
     }
-    *fine = *fine && local.board && map_slot(p, *fd);
+    *fine = *fine && local.board && map_slot(p, l->board_fd);
 
   fn_exit:
     free(fds);
@@ -862,54 +836,68 @@ static int join_node(const struct place *p, int *fd, bool * fine)
     goto fn_exit;
 }
 
-static bool start_helper(const struct place *p, const char *name, const char *job_id,
-                         struct faultloc_ports ports[FAULTLOC_ROLES])
+static bool describe_job(void)
 {
-    struct faultloc_settings settings;
-    int rc;
+    int rc = faultloc_job_describe(local.board, &local.job);
 
-    read_settings(&settings, job_id, name);
-    local.grace = settings.grace;
-    pin_library();
-    /* only the leader has ports open by now, and hands the agent's on */
-    rc = faultloc_helper_start(local.board, p->slot, &settings,
-                               ports[FAULTLOC_ROLE_AGENT].port ? &ports[FAULTLOC_ROLE_AGENT] : NULL,
-                               &local.helper);
-    ports[FAULTLOC_ROLE_AGENT] = (struct faultloc_ports) {.fd = {-1, -1}};
     if (rc)
-        faultloc_say("rank %d: cannot start its helper thread: %s", MPIR_Process.rank,
-                     strerror(rc));
+        faultloc_say("rank %d: cannot read the board: %s", MPIR_Process.rank, strerror(rc));
     return rc == 0;
+}
+
+/* How long an agent may take to begin: it reads the rules, and the machine may be busy, ms. */
+#define READY_MS 20000
+
+static bool start_agent(struct leader *l, const char *name)
+{
+    struct faultloc_start start = {.board_fd = l->board_fd };
+    char path[FAULTLOC_SPAWN_PATH], error[128];
+    int rc = faultloc_spawn_find(FAULTLOC_PROGRAM_NAME, path);
+
+    memcpy(start.key, l->secret.key, sizeof(start.key));
+    memcpy(start.ports, l->ports, sizeof(start.ports));
+    if (!rc)
+        rc = faultloc_start_send(path, &start, &l->sock);
+    sodium_memzero(&start, sizeof(start));
+    if (rc)
+        snprintf(error, sizeof(error), "%s", strerror(rc));
+    if (!rc && faultloc_start_is_ready(l->sock, READY_MS, error, sizeof(error)))
+        return true;
+    faultloc_say("node %s: cannot start its agent, %s: %s", name, path, error);
+    return false;
+}
+
+/* Nothing that a leader had for its agent stays in a rank. */
+static void end_leader(struct leader *l, bool go)
+{
+    if (l->sock >= 0)
+        faultloc_start_end(l->sock, go);
+    for (int role = 0; role < FAULTLOC_ROLES; role++)
+        faultloc_ports_close(&l->ports[role]);
+    if (l->board_fd >= 0)
+        close(l->board_fd);
+    sodium_memzero(&l->secret, sizeof(l->secret));
 }
 
 static int start(const char *name, const char *job_id, bool fine)
 {
-    struct faultloc_ports ports[FAULTLOC_ROLES] = { {.fd = {-1, -1}}, {.fd = {-1, -1}} };
+    struct leader l = {.board_fd = -1,.sock = -1,.ports = { {.fd = {-1, -1}}, {.fd = {-1, -1}} } };
     struct place p = { 0 };
-    int fd = -1, mpi_errno = MPI_SUCCESS;
-    bool all, with_helpers;
+    int mpi_errno = MPI_SUCCESS;
+    bool all = false;
 
     if (MPIR_Process.comm_world->local_size == 1)
-        goto fn_exit;           /* nobody to wait for */
+        return MPI_SUCCESS;     /* nobody to wait for */
     mpi_errno = find_place(&p, name, fine);
     MPIR_ERR_CHECK(mpi_errno);
-    mpi_errno = set_up_node(&p, name, job_id, &fd, ports, &fine);
+    mpi_errno = set_up_node(&p, name, job_id, &l, &fine);
     MPIR_ERR_CHECK(mpi_errno);
-    mpi_errno = join_node(&p, &fd, &fine);
+    mpi_errno = join_node(&p, &l, &fine);
     MPIR_ERR_CHECK(mpi_errno);
-    mpi_errno = agree(fine, &all);
+    mpi_errno = agree(fine && describe_job(), &all);
     MPIR_ERR_CHECK(mpi_errno);
-    with_helpers = all;
     if (all) {
-        /* the deputy's port was made by the leader, and is bound anew by the deputy */
-        faultloc_ports_close(&ports[FAULTLOC_ROLE_DEPUTY]);
-        fine = p.slot > 0 || start_helper(&p, name, job_id, ports);
-        mpi_errno = agree(fine, &all);
-        MPIR_ERR_CHECK(mpi_errno);
-    }
-    if (all) {
-        /* every node has its agent: now who may succeed it */
-        fine = p.slot == 0 || start_helper(&p, name, job_id, ports);
+        fine = p.slot > 0 || start_agent(&l, name);
         mpi_errno = agree(fine, &all);
         if (MPIR_ERR_GET_CLASS(mpi_errno) == MPIX_ERR_PROC_FAILED) {
             /* one that was here, or has left MPI_Init already, is lost; but for faultloc nobody
@@ -919,16 +907,12 @@ static int start(const char *name, const char *job_id, bool fine)
         }
         MPIR_ERR_CHECK(mpi_errno);
     }
-    if (!all) {
-        MPIDI_faultloc_stop();
-        stand_aside(with_helpers);
-    }
+    local.is_on = all;
+    if (!all)
+        disable();
 
   fn_exit:
-    for (int role = 0; role < FAULTLOC_ROLES; role++)
-        faultloc_ports_close(&ports[role]);
-    if (fd >= 0)
-        close(fd);
+    end_leader(&l, all);
     free_place(&p);
     return mpi_errno;
   fn_fail:
@@ -937,13 +921,10 @@ static int start(const char *name, const char *job_id, bool fine)
 
 int MPIDI_faultloc_start(void)
 {
-    static bool exit_is_watched; /* MPI may begin again */
     char name[FAULTLOC_NAME_SIZE], job_id[FAULTLOC_JOB_ID_SIZE];
 
     if (!MPIR_CVAR_FAULTLOC)
         return MPI_SUCCESS;
-    if (!exit_is_watched)
-        exit_is_watched = atexit(MPIDI_faultloc_at_exit) == 0;
     read_node_name(name);
     MPIDI_faultloc_read_job_id(job_id, sizeof(job_id));
     return start(name, job_id, sodium_init() >= 0);
@@ -951,17 +932,17 @@ int MPIDI_faultloc_start(void)
 
 struct faultloc_board *MPIDI_faultloc_board(void)
 {
-    return local.helper ? local.board : NULL;
+    return local.is_on ? local.board : NULL;
 }
 
 const struct ftree_job *MPIDI_faultloc_job(void)
 {
-    return local.helper ? faultloc_helper_job(local.helper) : NULL;
+    return local.is_on ? &local.job.job : NULL;
 }
 
 ftree_time MPIDI_faultloc_grace(void)
 {
-    return local.grace;
+    return local.board ? local.board->settings.grace : 0;
 }
 
 /* ---- while the job runs ------------------------------------------------------------------------------ */
@@ -1051,20 +1032,13 @@ int MPIDI_faultloc_peer_is_lost(void)
     return local.board && local.board->peer_lost;
 }
 
-/* How long an aborting process may take to say goodbye, and to tell what it is just asking, ms. */
-#define GOODBYE_MS 1000
-
 /* The process ends the job or is ended by an error of MPI: no crash of its own. */
 void MPIDI_faultloc_aborting(bool is_victim)
 {
-    struct faultloc_helper *helper = local.helper;
-
     if (!local.board || MPIDI_faultloc_page.slot.state >= FAULTLOC_SLOT_LEFT)
         return;
     MPIDI_faultloc_page.slot.state = is_victim ? FAULTLOC_SLOT_VICTIM : FAULTLOC_SLOT_LEFT;
-    local.helper = NULL;
-    if (helper)
-        faultloc_helper_quit(helper, GOODBYE_MS);
+    local.is_on = false;
 }
 
 void MPIDI_faultloc_stop(void)
@@ -1072,7 +1046,6 @@ void MPIDI_faultloc_stop(void)
     if (!local.board)
         return;
     MPIDI_faultloc_page.slot.state = FAULTLOC_SLOT_LEFT;
-    if (local.helper)
-        faultloc_helper_stop(local.helper);
-    local.helper = NULL;
+    local.is_on = false;
+    faultloc_job_free(&local.job);
 }

@@ -14,6 +14,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -190,4 +191,45 @@ int faultloc_proc_pidfd(pid_t pid)
     if (fd < 0 && errno == EPERM)
         errno = ENOSYS;
     return fd;
+}
+
+/* ---- how it ended ---------------------------------------------------------------------------- */
+
+/* As in linux/pidfd.h, which older systems do not have: the first version of it, 64 bytes. */
+struct pidfd_info_1 {
+    uint64_t mask, cgroup;
+    uint32_t pid, tgid, ppid, ids[8];
+    int32_t exit_code;
+};
+
+#define GET_INFO _IOWR(0xff, 11, struct pidfd_info_1)
+#define INFO_EXIT 8u
+
+_Static_assert(sizeof(struct pidfd_info_1) == 64, "as the kernel has it");
+
+static bool status_of_zombie(pid_t pid, int *status)
+{
+    char path[PATH_LENGTH_MAX], bytes[STAT_MAX];
+    struct faultloc_proc proc;
+    const char *last;
+    size_t len;
+
+    snprintf(path, sizeof(path), "/proc/%ld/stat", (long) pid);
+    if (read_file(path, bytes, sizeof(bytes) - 1, &len) ||
+        faultloc_proc_parse(bytes, len, pid, &proc) || proc.state != 'Z')
+        return false;
+    bytes[len] = '\0';
+    last = strrchr(bytes, ' ');
+    return last && sscanf(last, " %d", status) == 1;
+}
+
+bool faultloc_proc_status(int pidfd, pid_t pid, int *status)
+{
+    struct pidfd_info_1 info = {.mask = INFO_EXIT};
+
+    if (pidfd >= 0 && ioctl(pidfd, GET_INFO, &info) == 0 && (info.mask & INFO_EXIT)) {
+        *status = info.exit_code;
+        return true;
+    }
+    return status_of_zombie(pid, status);
 }

@@ -63,4 +63,9 @@ int faultloc_proc_fate(const char *root, pid_t pid, uint64_t start, enum faultlo
  * Source: pidfd_open(2). */
 int faultloc_proc_pidfd(pid_t pid);
 
+/* Purpose: how a process that has ended did so, as wait(2) would tell its parent, where the kernel lets
+ * another one know: pidfd as of faultloc_proc_pidfd(), -1: none.  Returns false where it does not.
+ * Source: PIDFD_GET_INFO (Linux 6.15); before, field 52 of /proc/PID/stat as long as it is a zombie. */
+bool faultloc_proc_status(int pidfd, pid_t pid, int *status);
+
 #endif /* FAULTLOC_PROC_H_INCLUDED */

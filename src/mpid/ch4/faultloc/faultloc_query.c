@@ -200,7 +200,7 @@ static void list_elements(MPI_Datatype * type, MPI_Aint * at)
     }
 }
 
-/* MPI_T forgets its events when it ends, and MPI may begin again after that. */
+/* At MPI_Init.  MPI_T forgets its events when it ends, and MPI may begin again after that. */
 void MPIDI_faultloc_register_event(void)
 {
     MPI_Datatype type[ELEMENTS];

@@ -8,21 +8,18 @@
 
 #include "mpidimpl.h"
 
-#include "faultloc_agent.h"
+#include "faultloc_board.h"
 
 /* What the program asks of faultloc: faultloc_query.c; and what that asks of faultloc_init.c. */
 
-/* Purpose: this node's board; NULL: faultloc is off, stands aside, or has stopped. */
+/* Purpose: this node's board; NULL: faultloc is off or disabled, or the rank has left. */
 struct faultloc_board *MPIDI_faultloc_board(void);
 
-/* Purpose: the job as the helper thread knows it; NULL: there is none. */
+/* Purpose: the job in words of the core; NULL: there is none. */
 const struct ftree_job *MPIDI_faultloc_job(void);
 
 /* Purpose: what the job is called; a board knows it, too. */
 void MPIDI_faultloc_read_job_id(char *out, size_t room);
-
-/* Purpose: makes the MPI_T event known, unless it is; at MPI_Init. */
-void MPIDI_faultloc_register_event(void);
 
 /* Purpose: raises an event for each verdict that this process has not been told of.  In the rank's
  * own thread, inside MPI.  Nothing to do costs two loads. */

@@ -5,10 +5,13 @@
 
 #include "faultloc_reader.h"
 
-#include "faultloc_helper.h"
+#include "faultloc_clock.h"
 
 #include <errno.h>
 #include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
@@ -91,6 +94,19 @@ static void *reader_main(void *arg)
     faultloc_rules_close(&r->rules);
     let_go(r);
     return NULL;
+}
+
+/* No signal is delivered in it. */
+static int faultloc_thread_start(pthread_t *thread, void *(*body)(void *), void *arg)
+{
+    sigset_t all, old;
+    int rc;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    rc = pthread_create(thread, NULL, body, arg);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    return rc;
 }
 
 /* ---- its owner ------------------------------------------------------------------------------- */

@@ -364,14 +364,14 @@ int MPIDI_faultloc_rank_is_lost(int rank) MPIDI_FAULTLOC_HIDDEN;
 void MPIDI_faultloc_before_abort(int mpi_errno) MPIDI_FAULTLOC_HIDDEN;
 #define MPIDI_FAULTLOC_BEFORE_ABORT(mpi_errno) MPIDI_faultloc_before_abort(mpi_errno)
 int MPIDI_faultloc_wait(struct MPIR_Request *req) MPIDI_FAULTLOC_HIDDEN;
-void MPIDI_faultloc_prepare(void) MPIDI_FAULTLOC_HIDDEN;
+void MPIDI_faultloc_register_event(void) MPIDI_FAULTLOC_HIDDEN;
 int MPIDI_faultloc_start(void) MPIDI_FAULTLOC_HIDDEN;
 int MPIDI_faultloc_peer_is_lost(void) MPIDI_FAULTLOC_HIDDEN;
 int MPIDI_faultloc_pmi_barrier(void) MPIDI_FAULTLOC_HIDDEN;
 void MPIDI_faultloc_finalizing(void) MPIDI_FAULTLOC_HIDDEN;
 void MPIDI_faultloc_stop(void) MPIDI_FAULTLOC_HIDDEN;
 void MPIDI_faultloc_aborting(bool is_victim) MPIDI_FAULTLOC_HIDDEN;
-#define MPIDI_FAULTLOC_PREPARE() MPIDI_faultloc_prepare()
+#define MPIDI_FAULTLOC_PREPARE() MPIDI_faultloc_register_event()
 #define MPIDI_FAULTLOC_START() MPIDI_faultloc_start()
 #define MPIDI_FAULTLOC_PMI_BARRIER() MPIDI_faultloc_pmi_barrier()
 #define MPIDI_FAULTLOC_FINALIZING() MPIDI_faultloc_finalizing()

@@ -8,9 +8,9 @@
 #include "faultloc_bell.h"
 #include "faultloc_clock.h"
 #include "faultloc_failed.h"
-#include "faultloc_helper.h"
 
 #include <errno.h>
+#include <poll.h>
 #ifdef HAVE_CH4_NETMOD_UCX
 #include "faultloc_ucx.h"
 #endif
@@ -20,6 +20,8 @@
  * finds out why.  An operation that the transport has ended with an error is held until then: the
  * program learns that the peer has failed, or, where nobody says so in time, that the transport has.
  */
+
+#define TURN_MS 1 /* between two turns of the network in the barrier at the end */
 
 struct held {
     MPIR_Request *req;
@@ -245,24 +247,11 @@ int MPIDI_faultloc_ucx_lost_send(MPIDI_av_entry_t * av, int vci, ucs_status_t st
 
 /* ---- the end of the job ---------------------------------------------------------------------- */
 
-static struct {
-    sem_t over;
-    int mpi_errno;
-} barrier;
+/* What the client of the process manager calls before it waits for an answer; where another client was
+ * linked there is none. */
+extern int (*PMI_before_read) (int fd) __attribute__((weak));
 
-static void *wait_in_barrier(void *arg)
-{
-    barrier.mpi_errno = MPIR_pmi_barrier();
-    sem_post(&barrier.over);
-    return NULL;
-}
-
-static bool barrier_is_over(void)
-{
-    struct timespec until = faultloc_unix_in(1);
-
-    return !sem_timedwait(&barrier.over, &until);
-}
+static bool is_left; /* the barrier was, for a rank that will never come to it */
 
 static void turn_network(void)
 {
@@ -272,39 +261,30 @@ static void turn_network(void)
 #endif
 }
 
-/* The thread waits in read(), where it can be ended.  The library of another process manager may hold a
- * lock there: then it is waited for. */
-static bool can_leave(void)
+/* Turns the network until there is an answer: while a rank only waited here the other ends of its
+ * connections would wait in vain.  Over TCP most jobs of stock MPICH hang which end with MPI_Barrier and
+ * MPI_Finalize.  Not 0: it is not worth waiting for. */
+static int turn_until_readable(int fd)
 {
-#ifdef USE_PMI1_API
-    return MPIDI_faultloc_peer_is_lost();
-#else
-    return false;
-#endif
+    struct pollfd p = {.fd = fd,.events = POLLIN };
+
+    while (!is_left && poll(&p, 1, TURN_MS) == 0) {
+        turn_network();
+        is_left = MPIDI_faultloc_peer_is_lost();
+    }
+    return is_left;
 }
 
-/* The process manager's barrier at the end of MPI_Finalize, in a thread of its own.  It blocks, and while
- * a rank waits in it the other ends of its connections would wait in vain: over TCP most jobs of stock
- * MPICH hang which end with MPI_Barrier and MPI_Finalize.  And a lost rank never comes to it. */
+/* The process manager's barrier at the end of MPI_Finalize. */
 int MPIDI_faultloc_pmi_barrier(void)
 {
-    pthread_t thread;
+    int mpi_errno;
 
-    barrier.mpi_errno = MPI_SUCCESS;
-    if (!MPIDI_faultloc_board() || sem_init(&barrier.over, 0, 0))
+    if (!MPIDI_faultloc_board() || !&PMI_before_read)
         return MPIR_pmi_barrier();
-    if (faultloc_thread_start(&thread, wait_in_barrier, NULL)) {
-        sem_destroy(&barrier.over);
-        return MPIR_pmi_barrier();
-    }
-    while (!barrier_is_over()) {
-        turn_network();
-        if (can_leave()) {
-            pthread_cancel(thread);
-            break;
-        }
-    }
-    pthread_join(thread, NULL);
-    sem_destroy(&barrier.over);
-    return barrier.mpi_errno;
+    is_left = false;
+    PMI_before_read = turn_until_readable;
+    mpi_errno = MPIR_pmi_barrier();
+    PMI_before_read = NULL;
+    return is_left ? MPI_SUCCESS : mpi_errno;
 }

@@ -60,7 +60,7 @@ void faultloc_event_fill(const struct faultloc_board *b, const struct ftree_verd
                          uint64_t now_ns, int64_t now_ms, struct faultloc_event *out);
 
 /* Purpose: the report of all verdicts on the board, schema faultloc-report/1; `job` as
- * faultloc_helper_job() gives it.  Returns a string to be freed by free(3); NULL: out of memory. */
+ * faultloc_job_describe() gives it.  Returns a string to be freed by free(3); NULL: out of memory. */
 char *faultloc_verdicts_json(const struct faultloc_board *b, const struct ftree_job *job,
                              uint64_t now_ns, int64_t now_ms);
 

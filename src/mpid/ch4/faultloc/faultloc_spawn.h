@@ -1,0 +1,37 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef FAULTLOC_SPAWN_H_INCLUDED
+#define FAULTLOC_SPAWN_H_INCLUDED
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * Starts a program beside a process that must not notice: no SIGCHLD, no child in wait(-1), no
+ * zombie, nothing of the process's memory copied, however large it is.
+ *
+ * A first process is cloned without an exit signal, clones the second one likewise, and ends; the
+ * second executes the program and is nobody's child.  Both share the caller's memory, and the caller
+ * is suspended meanwhile (CLONE_VM | CLONE_VFORK, as posix_spawn(3) does it), so nothing is copied.
+ * Source: clone(2), wait(2) on __WCLONE.
+ */
+
+#define FAULTLOC_SPAWN_PATH 4096
+#define FAULTLOC_SPAWN_FD 3 /* what the program finds open beside its standard error */
+
+/* Purpose: where the program `name` is: in ../libexec beside the shared library that this function
+ * is in, so that an installation may be moved, else in the configured libexecdir.
+ * Errors: ENOENT, EACCES (it may not be executed), ENAMETOOLONG; `out` is then the last place that was
+ * looked at. */
+int faultloc_spawn_find(const char *name, char out[FAULTLOC_SPAWN_PATH]);
+
+/* Purpose: executes `path`, with `fd` of the caller as its descriptor FAULTLOC_SPAWN_FD and the
+ * caller's standard error; all others are closed there.  Of the environment it gets what it needs: where
+ * libraries and the user's runtime folder are.
+ * Errors: those of mmap(2), clone(2), execve(2). */
+int faultloc_spawn(const char *path, int fd);
+
+#endif /* FAULTLOC_SPAWN_H_INCLUDED */
