@@ -177,7 +177,7 @@ static void add_step(struct line *l, const struct rules_step *s)
                                                   "over the management path", "over the main path",
                                                   "over the paths on which it has answered"};
     static const char *const conditions[RULES_IFS] = {
-        "", ", if its kernel has spoken and it has several ranks",
+        "", ", if its kernel has spoken",
         ", if no other node was heard yet on some path", ", if its agent has answered"};
 
     add(l, "%s: %s? %s%s%s", whom[s->of], asks[s->ask], over[s->over],

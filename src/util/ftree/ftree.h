@@ -320,7 +320,7 @@ enum ftree_phase {
     FTREE_PHASE_OUTSIDE, /* in user code */
     FTREE_PHASE_INSIDE, /* in an MPI call */
     FTREE_PHASE_WAITING, /* in an MPI call, waiting */
-    FTREE_PHASE_LEFT, /* has called MPI_Finalize */
+    FTREE_PHASE_LEFT, /* has called MPI_Finalize, or ended because of another: that is no crash */
     FTREE_PHASE_GONE, /* its process no longer exists */
     FTREE_PHASE_COUNT
 };
@@ -591,8 +591,9 @@ ftree_time ftree_deadline(const struct ftree *ft);
 void ftree_leave(struct ftree *ft, ftree_time now);
 
 /* Purpose: as ftree_leave(), but for a node whose last rank ends in the middle of the job, by a will
- * of its own (MPI_Abort): it waits for nobody, and those around it are told, so that they do not
- * take its closed port for a crash. */
+ * of its own (MPI_Abort) or because it crashed, which is to be told before (ftree_has_untold(),
+ * ftree_has_unsaid()): it waits for nobody, and those around it are told, so that they do not ask
+ * about its closed port. */
 void ftree_leave_at_once(struct ftree *ft, ftree_time now);
 
 /* Purpose: true once the node may go: everyone has left, or `linger` is over; and what it had still
@@ -603,8 +604,9 @@ bool ftree_may_go(const struct ftree *ft);
  * victims of a verdict: if it ends now that may be lost with it. */
 bool ftree_has_unsaid(const struct ftree *ft);
 
-/* Purpose: true while a verdict waits here to be told upward, because who would hear it is silent and
- * just being asked: if this node ends now that may be lost with it. */
+/* Purpose: true while something that was found of an own rank waits to be confirmed, or a verdict waits
+ * here to be told upward, because who would hear it is silent and just being asked: if this node ends
+ * now that may be lost with it. */
 bool ftree_has_untold(const struct ftree *ft);
 
 /* Purpose: true while this node asks whether another is well. */
@@ -619,7 +621,7 @@ bool ftree_is_asking(const struct ftree *ft);
  * Errors: FTREE_ERR_NOMEM, FTREE_ERR_INVALID. */
 int ftree_restore(struct ftree *ft, ftree_time now, const struct ftree_verdict *v);
 
-/* Purpose: the deputy's only duty: composes the answer to a probe it received.  Everything else
+/* Purpose: what a deputy answers: composes the answer to a probe it received.  Everything else
  * in the message is left alone.  `states` are those of all local ranks, `limit` is the stall limit in
  * ns.  *len in: room of `out`, at least FTREE_MESSAGE_MAX; out: bytes to send back on the same
  * connection, 0: none.
@@ -639,7 +641,8 @@ bool ftree_verdict_at(const struct ftree *ft, int32_t i, struct ftree_verdict *v
  * that is withdrawn. */
 bool ftree_verdict_ends_ranks(const struct ftree_verdict *v);
 
-/* Purpose: true if a verdict says that this node is lost, frozen or all its ranks ended. */
+/* Purpose: true if a verdict says that this node is lost, frozen or all its ranks ended, or one for
+ * each of its ranks that it ended. */
 bool ftree_has_failed(const struct ftree *ft, int32_t node);
 
 /* Purpose: checks every invariant of the handle; returns NULL or the text of the first that

@@ -430,7 +430,7 @@ bool ftree_facts_was_witnessed(const struct ftree *ft, const struct suspect *su,
 bool ftree_facts_kernel_spoke(const struct suspect *su);
 bool ftree_facts_answered(const struct suspect *su);
 int32_t ftree_facts_ended(const struct ftree *ft, int32_t node);
-int32_t ftree_facts_only_rank(const struct ftree *ft, int32_t node);
+int32_t ftree_facts_reset(const struct ftree *ft, int32_t node);
 void ftree_facts_init(struct rules_facts *facts);
 void ftree_facts_process(struct rules_facts *facts, uint8_t phase, char proc_state, int seen_by);
 void ftree_facts_find(const struct ftree *ft, const struct suspect *su, bool at_end,
@@ -469,9 +469,6 @@ void ftree_verdict_set_recheck(struct ftree *ft, struct known *k, ftree_time rec
 bool ftree_verdict_on_rank(const struct ftree *ft, int32_t node, int32_t rank);
 struct known *ftree_verdict_explaining(const struct ftree *ft, const struct outline *v);
 bool ftree_verdict_takes_node(const struct ftree *ft, const struct outline *v);
-bool ftree_verdict_stops_agent(const struct ftree *ft, const struct outline *v);
-/* True if nobody speaks for the node: it has failed, or its agent is known to be stopped. */
-bool ftree_has_no_agent(const struct ftree *ft, int32_t node);
 int32_t ftree_verdict_failed(const struct ftree *ft, int32_t except);
 void ftree_verdict_ranks_add(struct ftree_ranks *set, int32_t first, int32_t last);
 void ftree_verdict_ranks_merge(struct ftree_ranks *set, const struct ftree_ranks *more);

@@ -149,7 +149,7 @@ static bool holds(const struct ftree *ft, const struct suspect *su, const struct
         return false;
     switch (step->if_) {
         case RULES_IF_KERNEL_SPOKE:
-            return ftree_ranks_of(ft->job, su->node) > 1 && ftree_facts_kernel_spoke(su);
+            return ftree_facts_kernel_spoke(su);
         case RULES_IF_UNWITNESSED:
             return needs_witness(ft, su);
         case RULES_IF_ANSWERED:
@@ -320,21 +320,17 @@ static void name_switch(const struct ftree *ft, const struct suspect *su, struct
         v->node = ft->job->tree->switch_head[v->switch_]; /* the same whoever finds it */
 }
 
-/* The kernel accepted a connection for it on some path. */
-static bool lives(const struct suspect *su, enum ftree_role role)
+/* Of a crash the rank that the launcher says has ended, else the one that reset a connection.  Where
+ * none is known all of the node's are meant (the launcher lost its daemon there). */
+static int32_t rank_of(const struct ftree *ft, int32_t node, int class_)
 {
-    return su->reach[FTREE_PATH_DATA][role] == FTREE_REACH_CONNECTED ||
-           su->reach[FTREE_PATH_MGMT][role] == FTREE_REACH_CONNECTED;
-}
+    bool is_crash = class_ == FTREE_CLASS_PROCESS_CRASH;
+    int32_t rank = is_crash ? ftree_facts_ended(ft, node) : FTREE_NONE;
 
-/* The only rank there; or, where another lives, the one that the launcher says has ended. */
-static int32_t only_rank(const struct ftree *ft, const struct suspect *su, int class_)
-{
-    int32_t rank = ftree_facts_only_rank(ft, su->node);
-
-    if (rank == FTREE_NONE && class_ == FTREE_CLASS_PROCESS_CRASH &&
-        (lives(su, FTREE_ROLE_AGENT) || lives(su, FTREE_ROLE_DEPUTY)))
-        rank = ftree_facts_ended(ft, su->node);
+    if (rank == FTREE_NONE && is_crash)
+        rank = ftree_facts_reset(ft, node);
+    if (rank == FTREE_NONE && ftree_ranks_of(ft->job, node) == 1)
+        rank = ftree_rank_at(ft->job, node, 0);
     return rank;
 }
 
@@ -357,7 +353,7 @@ static void name_component(const struct ftree *ft, const struct suspect *su,
             v->pid = su->state.rank[i].pid;
         }
     if (v->rank == FTREE_NONE)
-        v->rank = only_rank(ft, su, v->class_);
+        v->rank = rank_of(ft, su->node, v->class_);
     if (v->rank != FTREE_NONE && !v->pid && ft->job->rank_pid)
         v->pid = ft->job->rank_pid[v->rank];
 }
@@ -472,8 +468,7 @@ static const struct rules_sign *find_sign(struct ftree *ft, const struct suspect
     return ftree_rules_decide(ft->rules, &facts, all_models(ft), at_end, well, model);
 }
 
-/* Beside a rank that ended its agent is mute: it may be stopped, and what was heard says that, too.  (Of
- * the root this is what its heir must know to tell anything at all.) */
+/* Beside a rank that ended another may be stopped, and the deputy says so. */
 static void conclude_rest(struct ftree *ft, ftree_time now, struct suspect *su)
 {
     const struct rules_sign *sign;

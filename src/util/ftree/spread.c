@@ -19,7 +19,7 @@
  * being examined: whoever stands in for it tells its children, and theirs, of each.
  *
  * The acting root is the first of the root and its substitutes that has not left, and that no verdict
- * says is lost, or without an agent because that is stopped.
+ * says is lost.
  * Whoever cannot reach the root does not act for it on its own belief: the verdict waits until the
  * root, too, has been decided about; if its node leaves before, at another.
  */
@@ -42,7 +42,7 @@
 /* As far as is known here its agent runs and stays; it may be mute for a while. */
 bool ftree_spread_can_act(const struct ftree *ft, int32_t node)
 {
-    return !ftree_has_no_agent(ft, node) && !ftree_leave_has_left(ft, node);
+    return !ftree_has_failed(ft, node) && !ftree_leave_has_left(ft, node);
 }
 
 bool ftree_spread_is_root(const struct ftree *ft)
@@ -291,13 +291,6 @@ static int32_t write_outlines(struct ftree *ft, ftree_time now, int32_t i, struc
     return i;
 }
 
-/* The root is nobody's child; one that has no agent for the time being is told by its heir, so that it
- * knows when it goes on. */
-static bool tells_root(const struct ftree *ft, int32_t node, const struct posting *p)
-{
-    return p->from == FTREE_NONE && node == 0 && ft->self != 0 && !ftree_has_failed(ft, 0);
-}
-
 /* Sends the batch to the children of `node`. */
 static void tell_children(struct ftree *ft, int32_t node, struct posting *p)
 {
@@ -306,8 +299,6 @@ static void tell_children(struct ftree *ft, int32_t node, struct posting *p)
         if (!p->body)
             return;
         ftree_spread_children(ft, node, post, p);
-        if (tells_root(ft, node, p))
-            post(ft, 0, p);
         ftree_outbox_release(ft, p->body);
     }
 }
@@ -656,8 +647,8 @@ static void tell_glue(struct ftree *ft, const struct known *k, bool untold, stru
 static struct known *learn(struct ftree *ft, ftree_time now, const struct outline *o,
                            const struct ftree_verdict *whole, struct ftree_verdict *room)
 {
-    bool takes_some = ftree_verdict_stops_agent(ft, o) || o->kind == FTREE_KIND_SWITCH, root_lost;
-    int32_t root = takes_some ? acting_root(ft) : FTREE_NONE, place;
+    int32_t root = acting_root(ft), place;
+    bool root_lost;
     struct known *k = ftree_verdict_add(ft, o);
 
     if (!k)
@@ -666,7 +657,7 @@ static struct known *learn(struct ftree *ft, ftree_time now, const struct outlin
         ftree_verdict_keep(ft, k, whole);
     k->cuts = ftree_withdraw_cuts(ft, o);
     place = (int32_t) (k - ft->known.items);
-    root_lost = takes_some && acting_root(ft) != root;
+    root_lost = acting_root(ft) != root;
     end_suspicions(ft, now);
     look_at_others(ft, now, o, root_lost);
     if (root_lost)

@@ -375,7 +375,7 @@ bool ftree_verdict_on_rank(const struct ftree *ft, int32_t node, int32_t rank)
                                   ftree_verdict_find(ft, FTREE_CLASS_PROCESS_CRASH, node, rank));
 }
 
-/* True where no rank of the node can be heard of any more. */
+/* True where it says that all of its node is lost. */
 bool ftree_verdict_takes_node(const struct ftree *ft, const struct outline *v)
 {
     if (v->withdrawn)
@@ -385,11 +385,25 @@ bool ftree_verdict_takes_node(const struct ftree *ft, const struct outline *v)
         case FTREE_CLASS_NODE_FROZEN:
             return true;
         case FTREE_CLASS_PROCESS_CRASH:
-        case FTREE_CLASS_PROCESS_STOPPED:
             return v->rank == FTREE_NONE || ftree_ranks_of(ft->job, v->node) == 1;
         default:
             return false;
     }
+}
+
+/* A verdict says that the node is lost, or there is one for each of its ranks that it has ended: its
+ * agent leaves when all know of that. */
+static bool is_taken(const struct ftree *ft, int32_t node)
+{
+    const struct known *k;
+    int32_t ended = 0;
+
+    for (int32_t i = -1; (k = ftree_verdict_about(ft, node, &i));) {
+        if (ftree_verdict_takes_node(ft, &k->v))
+            return true;
+        ended += !k->v.withdrawn && k->v.class_ == FTREE_CLASS_PROCESS_CRASH;
+    }
+    return ended > 0 && ended == ftree_ranks_of(ft->job, node);
 }
 
 bool ftree_verdict_ends_ranks(const struct ftree_verdict *v)
@@ -398,34 +412,10 @@ bool ftree_verdict_ends_ranks(const struct ftree_verdict *v)
            (v->class_ == FTREE_CLASS_NODE_OUTAGE || v->class_ == FTREE_CLASS_PROCESS_CRASH);
 }
 
-/* A verdict about the node says so, or that it is beyond a switch that is lost. */
-static bool is_out(const struct ftree *ft, int32_t node,
-                   bool (*says)(const struct ftree *, const struct outline *))
-{
-    const struct known *k;
-
-    for (int32_t i = -1; (k = ftree_verdict_about(ft, node, &i));)
-        if (says(ft, &k->v))
-            return true;
-    return ftree_side_is_other(ft, node);
-}
-
+/* Or it is beyond a switch that is lost. */
 bool ftree_has_failed(const struct ftree *ft, int32_t node)
 {
-    return is_out(ft, node, ftree_verdict_takes_node);
-}
-
-/* A stopped rank that its own agent did not find: the agent is what is stopped.  Its deputy answers
- * questions, but passes nothing on. */
-bool ftree_verdict_stops_agent(const struct ftree *ft, const struct outline *v)
-{
-    return ftree_verdict_takes_node(ft, v) ||
-           (!v->withdrawn && v->class_ == FTREE_CLASS_PROCESS_STOPPED && v->fln != v->node);
-}
-
-bool ftree_has_no_agent(const struct ftree *ft, int32_t node)
-{
-    return is_out(ft, node, ftree_verdict_stops_agent);
+    return is_taken(ft, node) || ftree_side_is_other(ft, node);
 }
 
 /* How many nodes have failed, not counting `except` and the own one. */
@@ -434,12 +424,9 @@ int32_t ftree_verdict_failed(const struct ftree *ft, int32_t except)
     int32_t n = 0, last = FTREE_NONE;
 
     for (int32_t i = 0; i < ft->by_node.n; i++) {
-        const struct outline *v = &ft->known.items[ft->by_node.items[i].at].v;
-        if (v->node == last || v->node == except || v->node == ft->self ||
-            !ftree_verdict_takes_node(ft, v))
-            continue;
-        last = v->node;
-        n++;
+        int32_t node = ft->by_node.items[i].node;
+        n += node != last && node != except && node != ft->self && is_taken(ft, node);
+        last = node;
     }
     return n;
 }
