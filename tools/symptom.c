@@ -22,11 +22,11 @@
 
 /*
  * faultloc symptom: finds the doors of the jobs on this host, picks one, and tells its agent a
- * symptom.  With the first datagram goes one end of a pair of sockets, on which the agent says whether
- * it has understood; what is repeated then goes without.
+ * symptom.  With the first datagram goes one end of a pair of sockets, on which the agent says
+ * whether it has understood; what is repeated then goes without.
  *
- * Root looks into folders of other users.  It makes nothing there, follows no link there, and takes a
- * folder's jobs for those of the user whose folder it is: faultloc_door.h.
+ * Root looks into folders of other users.  It makes nothing there, follows no link there, and
+ * takes a folder's jobs for those of the user whose folder it is: faultloc_door.h.
  */
 
 #define DOORS_MAX 1024

@@ -107,8 +107,8 @@ int faultloc_door_knock(int folder, const char *name, uid_t owner)
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-/* Returns the folder, opened, or -1 with errno.  Notes the door's path; after an error, as far as it
- * is known, for a message. */
+/* Returns the folder, opened, or -1 with errno.  Notes the door's path; after an error, as far as
+ * it is known, for a message. */
 static int find_path(struct faultloc_door *d, const char *job_id, const char *node)
 {
     char path[FAULTLOC_DOOR_PATH], name[FAULTLOC_DOOR_PATH];
@@ -147,9 +147,9 @@ static bool is_stale(const struct faultloc_door *d, int folder, const char *name
     return stale;
 }
 
-/* A launcher knows the answers of an agent by the path of its door, so the door is bound to that path
- * and not to one in /proc/self/fd.  Whether the path still leads to the folder that was looked at is
- * checked afterwards. */
+/* A launcher knows the answers of an agent by the path of its door, so the door is bound to that
+ * path and not to one in /proc/self/fd.  Whether the path still leads to the folder that was
+ * looked at is checked afterwards. */
 static int bind_door(const struct faultloc_door *d, int folder, int fd)
 {
     struct sockaddr_un a = {.sun_family = AF_UNIX};
@@ -195,8 +195,8 @@ static bool is_old(int folder, const char *name)
            st.st_mtime < time(NULL) - NEWBORN_S;
 }
 
-/* Removes the doors of agents that were killed.  Those of this node only: on a file system that hosts
- * share, the doors of agents that live on another host refuse, too. */
+/* Removes the doors of agents that were killed.  Those of this node only: on a file system that
+ * hosts share, the doors of agents that live on another host refuse, too. */
 static void sweep(const struct faultloc_door *d, int folder)
 {
     int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

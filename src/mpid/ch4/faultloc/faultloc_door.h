@@ -22,13 +22,14 @@
  * "link NAME[:IFACE]" or "switch NAME"; left out: the agent's own node.
  *
  * The job's own user and root are heard, nobody else.  A sender gets a line back, "ok" or what is
- * wrong, on the Unix socket that it sent along as a descriptor (SCM_RIGHTS), or else at the name that
- * it is bound to, a path or an abstract one.  The descriptor needs no name, leaves nothing behind, and
- * works from another network namespace.  What is wrong is also said on the job's stderr, a few times.
+ * wrong, on the Unix socket that it sent along as a descriptor (SCM_RIGHTS), or else at the name
+ * that it is bound to, a path or an abstract one.  The descriptor needs no name, leaves nothing
+ * behind, and works from another network namespace.  What is wrong is also said on the job's
+ * stderr, a few times.
  *
- * A folder of doors, and each socket in it, belongs to the user whose jobs they are of; the folder is
- * closed to all others and no symbolic link.  Both are examined by descriptor, and what was examined
- * is what is used, so that nothing can be put in its place in between.
+ * A folder of doors, and each socket in it, belongs to the user whose jobs they are of; the folder
+ * is closed to all others and no symbolic link.  Both are examined by descriptor, and what was
+ * examined is what is used, so that nothing can be put in its place in between.
  *
  *     faultloc_door.c        the socket
  *     faultloc_door_read.c   from a datagram to a symptom
@@ -64,17 +65,17 @@ bool faultloc_door_name(const char *job_id, const char *node, char *out, size_t 
 int faultloc_door_open_folder(const char *path, uid_t owner);
 
 /* Purpose: a datagram socket that is connected to socket `name` of an opened folder, if that is a
- * socket of `owner`; no symbolic link is followed.  Returns a descriptor, to be closed by the caller,
- * or -1 with errno; ECONNREFUSED: nobody is bound to it any more. */
+ * socket of `owner`; no symbolic link is followed.  Returns a descriptor, to be closed by the
+ * caller, or -1 with errno; ECONNREFUSED: nobody is bound to it any more. */
 int faultloc_door_knock(int folder, const char *name, uid_t owner);
 
 /* Purpose: begins; nothing is opened yet. */
 void faultloc_door_init(struct faultloc_door *d, const struct ftree_job *job, int32_t self);
 
-/* Purpose: opens the door where it is not open and can be: makes the folder, replaces the socket of
- * an agent that is dead, and removes those that other dead agents of this node left behind.  One that
- * is still being buried is waited for by calling again.  What cannot be is said, once.  Returns true
- * when it has just been opened. */
+/* Purpose: opens the door where it is not open and can be: makes the folder, replaces the socket
+ * of an agent that is dead, and removes those that other dead agents of this node left behind.
+ * One that is still being buried is waited for by calling again.  What cannot be is said, once.
+ * Returns true when it has just been opened. */
 bool faultloc_door_open(struct faultloc_door *d, ftree_time now, const char *job_id);
 
 /* Purpose: the next symptom that was told, with times by the clock of `now`; false: there is none,
