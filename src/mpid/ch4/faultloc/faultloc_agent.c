@@ -499,7 +499,8 @@ static void open_door(struct agent *a, ftree_time now)
 
     if (!a->has_door || !faultloc_door_open(&a->door, now, a->h->board->job_id))
         return;
-    faultloc_epoll_add(a->epoll, a->h->door, TAG_DOOR);
+    a->h->door = a->door.fd;
+    faultloc_epoll_add(a->epoll, a->door.fd, TAG_DOOR);
     faultloc_launcher_hello(a->door.path, &w);
     faultloc_launcher_send(a->h->settings.launcher, &w);
 }
@@ -653,7 +654,7 @@ static int open_agent(struct agent *a, struct faultloc_helper *h)
     rc = a->epoll < 0 ? EMFILE : !a->pid_fd || !a->stalled || !a->heard ? ENOMEM : 0;
     if (!rc)
         rc = faultloc_epoll_add(a->epoll, h->wake, TAG_WAKE);
-    faultloc_door_init(&a->door, &h->job, h->self, &h->door);
+    faultloc_door_init(&a->door, &h->job, h->self);
     if (!rc)
         rc = open_rules(a);
     if (!rc)
@@ -671,6 +672,7 @@ static void close_agent(struct agent *a)
     faultloc_bell_close(a->h->board, a->bell);
     if (a->has_door)
         faultloc_door_close(&a->door);
+    a->h->door = -1;
     ftree_destroy(a->ft);
     a->h->job.rules = NULL;
     ftree_rules_free(a->rules);
