@@ -279,6 +279,7 @@ unit_tests = \
     test/unit/test_withdraw
 
 test_programs = \
+    test/lib/door_keeper \
     test/lib/sample_reports \
     test/lib/stranger \
     test/sim/ftree-sim
@@ -286,7 +287,8 @@ test_programs = \
 tool_tests = \
     test/unit/t-faultloc-program.sh \
     test/unit/t-faultloc-rules.sh \
-    test/unit/t-faultloc-simulate.sh
+    test/unit/t-faultloc-simulate.sh \
+    test/unit/t-faultloc-symptom.sh
 
 mpi_tests = \
     test/mpi/test_examples.sh \

@@ -592,6 +592,50 @@ START_TEST(a_line_has_its_head_and_its_end)
 }
 END_TEST
 
+START_TEST(a_line_is_safe_for_a_terminal)
+{
+    char text[1200], what[1100];
+    int cut = 0;
+
+    say_into(text, sizeof(text),
+             "node \033[31mh\xff: cannot write /tmp/\033]0;x\a/\xc2\x9b\n[faultloc] y");
+    ck_assert_str_eq(text, "[faultloc] node ?[31mh?: cannot write /tmp/?]0;x?/???[faultloc] y\n");
+    say_into(text, sizeof(text), "/home/jos\xc3\xa9/r.json");
+    ck_assert_str_eq(text, "[faultloc] /home/jos\xc3\xa9/r.json\n");
+    for (size_t first = 0; first < 2; first++) { /* the line ends within a character once */
+        for (size_t i = 0; i < sizeof(what) - 1; i++)
+            what[i] = i < first ? 'x' : "\xc3\xa9"[(i - first) % 2];
+        what[sizeof(what) - 1] = '\0';
+        say_into(text, sizeof(text), what);
+        cut += text[strlen(text) - 2] == '?';
+        ck_assert((unsigned char) text[strlen(text) - 2] != 0xc3);
+    }
+    ck_assert_int_eq(cut, 1);
+}
+END_TEST
+
+static const struct {
+    const char *name, *clean;
+} names[] = {
+    {"c17", "c17"},
+    {"fd00::1%eth0", "fd00::1%eth0"},
+    {"a b\tc\n", "a_b_c_"},
+    {"\033[31mh\xff", "_[31mh_"},
+    {"h\xc3\xa9", "h\xc3\xa9"},
+    {"h\xc3", "h_"},
+    {"", ""},
+};
+
+START_TEST(a_name_is_one_word)
+{
+    char name[32];
+
+    snprintf(name, sizeof(name), "%s", names[_i].name);
+    faultloc_clean_name(name);
+    ck_assert_str_eq(name, names[_i].clean);
+}
+END_TEST
+
 SUITE("faultloc_report")
 {
     TEST_ROWS(pattern, COUNT(patterns));
@@ -617,4 +661,6 @@ SUITE("faultloc_report")
     TEST_ROWS(a_full_pipe_is_given_up, 2);
     TEST_ROWS(a_slow_reader_gets_it_all, 2);
     TEST(a_line_has_its_head_and_its_end);
+    TEST(a_line_is_safe_for_a_terminal);
+    TEST_ROWS(a_name_is_one_word, COUNT(names));
 }

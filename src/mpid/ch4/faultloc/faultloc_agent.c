@@ -85,7 +85,6 @@ struct agent {
     struct ftree_rules *rules; /* that are used */
     struct faultloc_reader *reader; /* of others; NULL: there is no file of them */
     struct faultloc_door door;
-    atomic_int door_fd;
     char decision[TRACE_LINES][TRACE_BYTES]; /* a ring */
     uint32_t decisions; /* so far */
     int32_t restored; /* of the board's verdicts */
@@ -567,7 +566,7 @@ static void open_door(struct agent *a, ftree_time now)
 
     if (!a->p->board->settings.symptoms || !faultloc_door_open(&a->door, now, a->p->board->job_id))
         return;
-    faultloc_loop_add(a->epoll, a->door_fd, TAG_DOOR);
+    faultloc_loop_add(a->epoll, a->door.fd, TAG_DOOR);
     faultloc_launcher_hello(a->door.path, &w);
     faultloc_launcher_send(a->p->board->settings.launcher, &w);
 }
@@ -728,7 +727,7 @@ static int open_agent(struct agent *a, struct faultloc_program *p)
         rc = open_signal(a);
     if (!rc && p->start >= 0)
         rc = faultloc_loop_add(a->epoll, p->start, TAG_START);
-    faultloc_door_init(&a->door, &p->job.job, p->self, &a->door_fd);
+    faultloc_door_init(&a->door, &p->job.job, p->self);
     if (!rc)
         rc = open_rules(a);
     if (!rc)

@@ -69,8 +69,17 @@ void faultloc_say(const char *format, ...)
     va_end(args);
     if (n < 0)
         return;
+    ftree_report_clean(line, strlen(line), '?');
     strcat(line, "\n");
     faultloc_write(STDERR_FILENO, line);
+}
+
+void faultloc_clean_name(char *name)
+{
+    ftree_report_clean(name, strlen(name), '_');
+    for (; *name; name++)
+        if (*name == ' ')
+            *name = '_';
 }
 
 /* Both return false where it does not fit. */

@@ -17,8 +17,13 @@
  * nothing is taken for a second, or nobody reads any more.  Raises no SIGPIPE. */
 void faultloc_write(int fd, const char *text);
 
-/* Purpose: one line on stderr, "[faultloc] " before it. */
+/* Purpose: one line on stderr, "[faultloc] " before it, safe for a terminal whatever the names and
+ * paths in it are: ftree_report_clean(). */
 void faultloc_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Purpose: makes a name (of a node, of a job) one word, in place: blanks, control characters and
+ * what is no valid UTF-8 become '_'.  It gets no longer. */
+void faultloc_clean_name(char *name);
 
 /* Purpose: `pattern` with %j replaced by the job's id and %h by the node's name, and %% by %, into
  * out.  Characters of the two that do not belong into a file name become '_'.
