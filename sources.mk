@@ -78,6 +78,7 @@ glue_sources = \
     src/mpid/ch4/faultloc/faultloc_frame.c \
     src/mpid/ch4/faultloc/faultloc_helper.c \
     src/mpid/ch4/faultloc/faultloc_iface.c \
+    src/mpid/ch4/faultloc/faultloc_lane.c \
     src/mpid/ch4/faultloc/faultloc_launcher.c \
     src/mpid/ch4/faultloc/faultloc_launcher_tell.c \
     src/mpid/ch4/faultloc/faultloc_log.c \
@@ -90,7 +91,8 @@ glue_sources = \
     src/mpid/ch4/faultloc/faultloc_state.c \
     src/mpid/ch4/faultloc/faultloc_topology.c \
     src/mpid/ch4/faultloc/faultloc_verdicts.c \
-    src/mpid/ch4/faultloc/faultloc_watch.c
+    src/mpid/ch4/faultloc/faultloc_watch.c \
+    src/mpid/ch4/faultloc/faultloc_writer.c
 
 glue_headers = \
     src/mpid/ch4/faultloc/faultloc_address.h \
@@ -107,6 +109,7 @@ glue_headers = \
     src/mpid/ch4/faultloc/faultloc_frame.h \
     src/mpid/ch4/faultloc/faultloc_helper.h \
     src/mpid/ch4/faultloc/faultloc_iface.h \
+    src/mpid/ch4/faultloc/faultloc_lane.h \
     src/mpid/ch4/faultloc/faultloc_launcher.h \
     src/mpid/ch4/faultloc/faultloc_launcher_tell.h \
     src/mpid/ch4/faultloc/faultloc_log.h \
@@ -122,7 +125,8 @@ glue_headers = \
     src/mpid/ch4/faultloc/faultloc_topology.h \
     src/mpid/ch4/faultloc/faultloc_ucx.h \
     src/mpid/ch4/faultloc/faultloc_verdicts.h \
-    src/mpid/ch4/faultloc/faultloc_watch.h
+    src/mpid/ch4/faultloc/faultloc_watch.h \
+    src/mpid/ch4/faultloc/faultloc_writer.h
 
 hydra_sources = \
     src/pm/hydra/pm/pmiserv/faultloc_asked.c \
@@ -225,6 +229,7 @@ unit_tests = \
     test/unit/test_faultloc_topology \
     test/unit/test_faultloc_verdicts \
     test/unit/test_faultloc_watch \
+    test/unit/test_faultloc_writer \
     test/unit/test_ftree \
     test/unit/test_fuzz_rules \
     test/unit/test_fuzz_tree \

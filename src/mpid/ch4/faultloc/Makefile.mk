@@ -21,6 +21,7 @@ noinst_HEADERS +=                                   \
     src/mpid/ch4/faultloc/faultloc_frame.h          \
     src/mpid/ch4/faultloc/faultloc_helper.h         \
     src/mpid/ch4/faultloc/faultloc_iface.h          \
+    src/mpid/ch4/faultloc/faultloc_lane.h           \
     src/mpid/ch4/faultloc/faultloc_launcher.h       \
     src/mpid/ch4/faultloc/faultloc_launcher_tell.h  \
     src/mpid/ch4/faultloc/faultloc_log.h            \
@@ -36,7 +37,8 @@ noinst_HEADERS +=                                   \
     src/mpid/ch4/faultloc/faultloc_topology.h       \
     src/mpid/ch4/faultloc/faultloc_ucx.h            \
     src/mpid/ch4/faultloc/faultloc_verdicts.h       \
-    src/mpid/ch4/faultloc/faultloc_watch.h
+    src/mpid/ch4/faultloc/faultloc_watch.h          \
+    src/mpid/ch4/faultloc/faultloc_writer.h
 
 if BUILD_FAULTLOC
 
@@ -61,6 +63,7 @@ mpi_core_sources +=                                 \
     src/mpid/ch4/faultloc/faultloc_helper.c         \
     src/mpid/ch4/faultloc/faultloc_iface.c          \
     src/mpid/ch4/faultloc/faultloc_init.c           \
+    src/mpid/ch4/faultloc/faultloc_lane.c           \
     src/mpid/ch4/faultloc/faultloc_launcher.c       \
     src/mpid/ch4/faultloc/faultloc_launcher_tell.c  \
     src/mpid/ch4/faultloc/faultloc_log.c            \
@@ -75,7 +78,8 @@ mpi_core_sources +=                                 \
     src/mpid/ch4/faultloc/faultloc_topology.c       \
     src/mpid/ch4/faultloc/faultloc_transport.c      \
     src/mpid/ch4/faultloc/faultloc_verdicts.c       \
-    src/mpid/ch4/faultloc/faultloc_watch.c
+    src/mpid/ch4/faultloc/faultloc_watch.c          \
+    src/mpid/ch4/faultloc/faultloc_writer.c
 
 include $(top_srcdir)/src/util/ftree/Makefile.mk
 

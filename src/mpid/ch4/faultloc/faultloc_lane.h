@@ -33,7 +33,7 @@ struct faultloc_lane_ops {
     bool newest; /* a job takes the place of one that waits: only the newest matters */
     /* Each is called in the thread. */
     void (*run)(struct faultloc_lane *lane, struct faultloc_job *job); /* the job is the callee's */
-    void (*lost)(struct faultloc_lane *lane, uint32_t jobs); /* not done for want of room; or NULL */
+    void (*lost)(struct faultloc_lane *lane, uint32_t jobs); /* so many were dropped before */
     void (*ended)(struct faultloc_lane *lane); /* the thread uses the lane no more */
     /* In any thread: a job that will not be done. */
     void (*drop)(struct faultloc_job *job);
@@ -41,6 +41,7 @@ struct faultloc_lane_ops {
 
 struct faultloc_lane {
     const struct faultloc_lane_ops *ops;
+    void *owner; /* for `ops` */
     pthread_mutex_t lock; /* never held while a job runs */
     struct faultloc_job *first, **last;
     size_t bytes; /* of those that wait */
@@ -51,7 +52,8 @@ struct faultloc_lane {
 };
 
 /* Purpose: prepares a lane; cannot fail.  `ops` must stay; `told` stays the caller's. */
-void faultloc_lane_init(struct faultloc_lane *lane, const struct faultloc_lane_ops *ops, int told);
+void faultloc_lane_init(struct faultloc_lane *lane, const struct faultloc_lane_ops *ops, void *owner,
+                        int told);
 
 /* Purpose: starts the thread, if it does not run: all signals blocked, a small stack.  After it, and
  * only if it returns 0, ops->ended() will be called once.
@@ -60,10 +62,11 @@ int faultloc_lane_start(struct faultloc_lane *lane);
 
 /* Purpose: takes over a job (NULL: there was no memory for it).  Where more than `limit` bytes would
  * wait it is dropped and counted; one alone is always taken.  Starts the thread; if that cannot be, the
- * job waits for a faultloc_lane_start() that can.  False: dropped. */
+ * job waits until it can.  False: dropped. */
 bool faultloc_lane_add(struct faultloc_lane *lane, struct faultloc_job *job, size_t limit);
 
-/* Purpose: true if nothing waits or runs.  Then the owner may read what jobs have written. */
+/* Purpose: true if nothing waits or runs.  Then the owner may read what jobs have written.  Else it
+ * tries again to start a thread that could not be started. */
 bool faultloc_lane_idle(struct faultloc_lane *lane);
 
 /* Purpose: true if the end was ordered; for a job that waits (on `wake`, among others). */
