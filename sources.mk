@@ -217,6 +217,7 @@ unit_tests = \
     test/unit/test_faultloc_door \
     test/unit/test_faultloc_helper \
     test/unit/test_faultloc_iface \
+    test/unit/test_faultloc_lane \
     test/unit/test_faultloc_launcher \
     test/unit/test_faultloc_launcher_tell \
     test/unit/test_faultloc_log \

@@ -121,8 +121,8 @@ static int start_thread(struct faultloc_lane *lane)
 
 /* ---- its users ------------------------------------------------------------------------------- */
 
-void faultloc_lane_init(struct faultloc_lane *lane, const struct faultloc_lane_ops *ops, void *owner,
-                        int told)
+void faultloc_lane_init(struct faultloc_lane *lane, const struct faultloc_lane_ops *ops,
+                        void *owner, int told)
 {
     *lane = (struct faultloc_lane){.ops = ops, .owner = owner, .wake = -1, .told = told};
     lane->last = &lane->first;

@@ -16,8 +16,8 @@
  * The thread is started with the first job.  A full pipe, a dead file system or a FIFO without a
  * reader then holds that thread, and nobody else: no function here waits for it.
  *
- * A lane is a member of what its owner and its thread share.  Either may be done with that first, so
- * it is freed by the last of them: see `ended`.
+ * A lane is a member of what its owner and its thread share.  Either may be done with that first,
+ * so it is freed by the last of them: see `ended`.
  */
 
 /* One thing to do, the first member of what is allocated for it. */
@@ -52,17 +52,17 @@ struct faultloc_lane {
 };
 
 /* Purpose: prepares a lane; cannot fail.  `ops` must stay; `told` stays the caller's. */
-void faultloc_lane_init(struct faultloc_lane *lane, const struct faultloc_lane_ops *ops, void *owner,
-                        int told);
+void faultloc_lane_init(struct faultloc_lane *lane, const struct faultloc_lane_ops *ops,
+                        void *owner, int told);
 
-/* Purpose: starts the thread, if it does not run: all signals blocked, a small stack.  After it, and
- * only if it returns 0, ops->ended() will be called once.
+/* Purpose: starts the thread, if it does not run: all signals blocked, a small stack.  After it,
+ * and only if it returns 0, ops->ended() will be called once.
  * Errors: an errno; it may be tried again at any time. */
 int faultloc_lane_start(struct faultloc_lane *lane);
 
-/* Purpose: takes over a job (NULL: there was no memory for it).  Where more than `limit` bytes would
- * wait it is dropped and counted; one alone is always taken.  Starts the thread; if that cannot be, the
- * job waits until it can.  False: dropped. */
+/* Purpose: takes over a job (NULL: there was no memory for it).  Where more than `limit` bytes
+ * would wait it is dropped and counted; one alone is always taken.  Starts the thread; if that
+ * cannot be, the job waits until it can.  False: dropped. */
 bool faultloc_lane_add(struct faultloc_lane *lane, struct faultloc_job *job, size_t limit);
 
 /* Purpose: true if nothing waits or runs.  Then the owner may read what jobs have written.  Else it
@@ -72,8 +72,8 @@ bool faultloc_lane_idle(struct faultloc_lane *lane);
 /* Purpose: true if the end was ordered; for a job that waits (on `wake`, among others). */
 bool faultloc_lane_stopping(struct faultloc_lane *lane);
 
-/* Purpose: no further job is begun, and the thread ends when it can.  Returns at once; true if there
- * is a thread, and ops->ended() is thus still to be called. */
+/* Purpose: no further job is begun, and the thread ends when it can.  Returns at once; true if
+ * there is a thread, and ops->ended() is thus still to be called. */
 bool faultloc_lane_stop(struct faultloc_lane *lane);
 
 /* Purpose: frees what the lane itself has, when neither owner nor thread uses it any more. */

@@ -18,14 +18,14 @@
 
 struct faultloc_numa;
 
-/* Purpose: begins to read the topology in a lane (faultloc_lane.h), for it takes some ms, and for ever
- * where a file of hwloc's is on a dead file system; until it is there nothing is known.  The
+/* Purpose: begins to read the topology in a lane (faultloc_lane.h), for it takes some ms, and for
+ * ever where a file of hwloc's is on a dead file system; until it is there nothing is known.  The
  * caller's, who ends it with faultloc_numa_free().  NULL: built without hwloc, or no thread can be
- * had.  Components of hwloc that ask devices and libraries (GPUs, an X server) or run on every CPU in
- * turn are left out: this is done in a job that has trouble already. */
+ * had.  Components of hwloc that ask devices and libraries (GPUs, an X server) or run on every CPU
+ * in turn are left out: this is done in a job that has trouble already. */
 struct faultloc_numa *faultloc_numa_load(void);
 
-/* Purpose: waits at most `ms` until it is read; -1: for ever.  False: it is not, or numa is NULL. */
+/* Purpose: waits at most `ms` until it is read; -1: for ever.  False: it is not, or there is none. */
 bool faultloc_numa_wait(struct faultloc_numa *numa, int ms);
 
 /* Purpose: frees it, now or when it is read; NULL is allowed. */

@@ -33,8 +33,8 @@ struct faultloc_state {
 };
 
 /* Purpose: reads the state as of now, CLOCK_MONOTONIC ns.  Takes 1 ms or so on a small node, a few
- * tens at the most where every file is slow; the first time up to `patience`, for hwloc.  What hwloc
- * has not found by then is not known, and comes with a later state. */
+ * tens at the most where every file is slow; the first time up to `patience`, for hwloc.  What
+ * hwloc has not found by then is not known, and comes with a later state. */
 void faultloc_state_read(struct faultloc_state *st, ftree_time now, struct ftree_node_state *out);
 
 /* Purpose: gives back what reading has taken. */

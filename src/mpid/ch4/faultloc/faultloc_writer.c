@@ -146,8 +146,8 @@ static void say_lost(struct faultloc_lane *lane, uint32_t jobs)
     faultloc_write_all(STDERR_FILENO, line, -1);
 }
 
-/* `late` is set before the last look, and read by the report's thread when the file is there: one of
- * the two names it. */
+/* `late` is set before the last look, and read by the report's thread when the file is there: one
+ * of the two names it. */
 static bool is_in_its_file(struct faultloc_writer *w, const struct writing *j)
 {
     while (w->settled < j->report && wait_until(j->by, w->settled_fd))
@@ -262,8 +262,8 @@ static const char *why_not_opened(int error)
     }
 }
 
-/* Whoever may make files in that folder must neither read our trace nor have it written into another
- * file of the user's.  NULL: nothing is wrong. */
+/* Whoever may make files in that folder must neither read our trace nor have it written into
+ * another file of the user's.  NULL: nothing is wrong. */
 static const char *why_not_used(int fd)
 {
     struct stat st;
@@ -364,7 +364,7 @@ static void set_current(struct faultloc_writer *w)
 int faultloc_writer_start(const char *trace, const char *report, bool ready,
                           struct faultloc_writer **out)
 {
-    static const struct faultloc_lane_ops *const ops[LANES] = {&people_ops, &report_ops, &trace_ops};
+    static const struct faultloc_lane_ops *const ops[] = {&people_ops, &report_ops, &trace_ops};
     struct faultloc_writer *w = calloc(1, sizeof(*w));
 
     *out = NULL;
@@ -398,8 +398,8 @@ int faultloc_writer_fd(const struct faultloc_writer *w)
     return w->told;
 }
 
-/* All lanes are asked, for those that have no thread try to get one; that of messages at last, for the
- * others add to it. */
+/* All lanes are asked, for those that have no thread try to get one; that of messages at last, for
+ * the others add to it. */
 static bool is_idle(struct faultloc_writer *w)
 {
     bool idle = true;
