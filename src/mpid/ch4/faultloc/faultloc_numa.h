@@ -25,7 +25,7 @@ struct faultloc_numa;
  * in turn are left out: this is done in a job that has trouble already. */
 struct faultloc_numa *faultloc_numa_load(void);
 
-/* Purpose: waits at most `ms` until it is read; -1: for ever.  False: it is not, or there is none. */
+/* Purpose: waits at most `ms` until it is read; -1: for ever.  False: it is not read. */
 bool faultloc_numa_wait(struct faultloc_numa *numa, int ms);
 
 /* Purpose: frees it, now or when it is read; NULL is allowed. */
