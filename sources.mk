@@ -78,6 +78,7 @@ glue_sources = \
     src/mpid/ch4/faultloc/faultloc_frame.c \
     src/mpid/ch4/faultloc/faultloc_iface.c \
     src/mpid/ch4/faultloc/faultloc_job.c \
+    src/mpid/ch4/faultloc/faultloc_lane.c \
     src/mpid/ch4/faultloc/faultloc_launcher.c \
     src/mpid/ch4/faultloc/faultloc_launcher_tell.c \
     src/mpid/ch4/faultloc/faultloc_log.c \
@@ -95,7 +96,8 @@ glue_sources = \
     src/mpid/ch4/faultloc/faultloc_state.c \
     src/mpid/ch4/faultloc/faultloc_topology.c \
     src/mpid/ch4/faultloc/faultloc_verdicts.c \
-    src/mpid/ch4/faultloc/faultloc_watch.c
+    src/mpid/ch4/faultloc/faultloc_watch.c \
+    src/mpid/ch4/faultloc/faultloc_writer.c
 
 glue_headers = \
     src/mpid/ch4/faultloc/faultloc_address.h \
@@ -111,6 +113,7 @@ glue_headers = \
     src/mpid/ch4/faultloc/faultloc_frame.h \
     src/mpid/ch4/faultloc/faultloc_iface.h \
     src/mpid/ch4/faultloc/faultloc_job.h \
+    src/mpid/ch4/faultloc/faultloc_lane.h \
     src/mpid/ch4/faultloc/faultloc_launcher.h \
     src/mpid/ch4/faultloc/faultloc_launcher_tell.h \
     src/mpid/ch4/faultloc/faultloc_log.h \
@@ -130,7 +133,8 @@ glue_headers = \
     src/mpid/ch4/faultloc/faultloc_topology.h \
     src/mpid/ch4/faultloc/faultloc_ucx.h \
     src/mpid/ch4/faultloc/faultloc_verdicts.h \
-    src/mpid/ch4/faultloc/faultloc_watch.h
+    src/mpid/ch4/faultloc/faultloc_watch.h \
+    src/mpid/ch4/faultloc/faultloc_writer.h
 
 hydra_sources = \
     src/pm/hydra/pm/pmiserv/faultloc_asked.c \
@@ -221,6 +225,7 @@ unit_tests = \
     test/unit/test_faultloc_door \
     test/unit/test_faultloc_helper \
     test/unit/test_faultloc_iface \
+    test/unit/test_faultloc_lane \
     test/unit/test_faultloc_launcher \
     test/unit/test_faultloc_launcher_tell \
     test/unit/test_faultloc_log \
@@ -233,6 +238,7 @@ unit_tests = \
     test/unit/test_faultloc_topology \
     test/unit/test_faultloc_verdicts \
     test/unit/test_faultloc_watch \
+    test/unit/test_faultloc_writer \
     test/unit/test_ftree \
     test/unit/test_fuzz_rules \
     test/unit/test_fuzz_tree \

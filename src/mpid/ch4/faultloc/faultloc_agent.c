@@ -18,6 +18,7 @@
 #include "faultloc_report.h"
 #include "faultloc_state.h"
 #include "faultloc_verdicts.h"
+#include "faultloc_writer.h"
 #include "topo.h"
 
 #include <arpa/inet.h>
@@ -44,6 +45,7 @@
 #define LEAVE_PATIENCE (2000 * FTREE_MS) /* when the ranks have ended, for what is asked and told */
 #define ENDING_PATIENCE (500 * FTREE_MS) /* the same where the job is being ended from outside */
 #define LEAVE_LOOK (5 * FTREE_MS)
+#define WRITE_PATIENCE_MS 500 /* at the end, for report and trace */
 #define FORK_PAUSE (1000 * FTREE_MS) /* between two deputies */
 #define CONSEQUENCE_NS (5000 * FTREE_MS) /* in which a rank may end because it has lost a peer */
 #define RULES_PATIENCE (500 * FTREE_MS) /* at start, for a file system to give the rules */
@@ -59,6 +61,7 @@ enum tag {
     TAG_RULES,
     TAG_DOOR,
     TAG_BELL,
+    TAG_WRITER,
     TAG_RANK
 };
 
@@ -73,7 +76,8 @@ struct agent {
     struct faultloc_program *p;
     struct faultloc_channel *channel; /* NULL: the node is alone */
     struct ftree *ft;
-    int epoll, trace_fd, signal_fd;
+    struct faultloc_writer *writer;
+    int epoll, signal_fd;
     int *pid_fd; /* [slots], -1: none */
     int bell; /* -1: there is none */
     struct faultloc_partner deputy;
@@ -95,8 +99,9 @@ struct agent {
     ftree_time leave_by; /* since all ranks have left or ended; FTREE_NEVER: not all have */
     struct faultloc_retry listen;
     uint64_t random;
-    bool malformed_said, file_failed, fork_failed;
+    bool malformed_said, fork_failed;
     bool told; /* people, of a verdict */
+    bool all_said; /* nothing waits to be written on standard error */
     bool ending; /* the job is being ended from outside: no end of a process is a fault */
     bool leaving; /* the tree has been told */
     bool quit; /* the job does without */
@@ -185,12 +190,12 @@ static void trace(void *ctx, const char *line)
     int64_t ms;
 
     snprintf(a->decision[a->decisions++ % TRACE_LINES], TRACE_BYTES, "%s", line);
-    if (a->trace_fd < 0)
+    if (!faultloc_writer_has_trace(a->writer))
         return;
     ms = faultloc_unix_ms();
     snprintf(out, sizeof(out), "%lld.%03d %s: %s\n", (long long) (ms / 1000), (int) (ms % 1000),
              a->p->job.names[a->p->self], line);
-    faultloc_write(a->trace_fd, out);
+    faultloc_writer_trace(a->writer, out);
 }
 
 /* The verdicts known: an array of pointers, in one piece with what they point to, that must be
@@ -219,20 +224,6 @@ static int32_t list_decisions(const struct agent *a, const char *line[TRACE_LINE
     for (uint32_t i = 0; i < n; i++)
         line[i] = a->decision[(a->decisions - n + i) % TRACE_LINES];
     return (int32_t) n;
-}
-
-static void write_json(struct agent *a, const struct report_job *rj)
-{
-    char *text = rj->known ? ftree_report_json(rj) : NULL;
-    int rc = text ? faultloc_replace_file(a->p->board->settings.report, text) : ENOMEM;
-
-    free(text);
-    if (rc && !a->file_failed) {
-        a->file_failed = true;
-        faultloc_say("cannot write the report to %s: %s; set MPIR_CVAR_FAULTLOC_REPORT to a file "
-                     "that can be written",
-                     a->p->board->settings.report, strerror(rc));
-    }
 }
 
 /* Whether a job with this fault can never go on: not where the fault was not found, nor where a
@@ -275,9 +266,8 @@ static void tell(void *ctx, const struct ftree_verdict *v)
                             .address_ctx = a->p->board,
                             .verbose = a->p->board->settings.verbose};
     const struct ftree_verdict **known = list_verdicts(a, &rj.knowns);
-    const char *line[TRACE_LINES];
-    bool file = a->p->board->settings.report[0] && !v->own_only;
-    char *text;
+    const char *line[TRACE_LINES], *path = a->p->board->settings.report;
+    uint32_t report = 0;
 
     rj.known = known;
     rj.knowns = known ? rj.knowns : 0;
@@ -285,9 +275,10 @@ static void tell(void *ctx, const struct ftree_verdict *v)
     rj.traces = list_decisions(a, line);
     rj.now_ms = faultloc_unix_ms();
     /* the file first: the text says that it is there */
-    if (file)
-        write_json(a, &rj);
-    text = ftree_report_text(&rj, v, file && !a->file_failed ? a->p->board->settings.report : NULL);
+    if (path[0] && !v->own_only)
+        report = faultloc_writer_report(a->writer, known ? ftree_report_json(&rj) : NULL);
+    faultloc_writer_text(a->writer, ftree_report_text(&rj, v, report ? path : NULL),
+                         report ? ftree_report_text(&rj, v, NULL) : NULL, report);
     if (!v->own_only && !a->told && a->p->self != 0)
         tell_launcher_of_others(a, v, known, rj.knowns);
     if (!v->own_only)
@@ -295,9 +286,6 @@ static void tell(void *ctx, const struct ftree_verdict *v)
     a->told |= !v->own_only;
     free(known);
     faultloc_board_remember(a->p->board, v); /* from here on no successor need tell it */
-    if (text)
-        faultloc_write(STDERR_FILENO, text);
-    free(text);
     if (a->p->board->settings.action == FAULTLOC_ACTION_ABORT && a->abort_at == FTREE_NEVER && is_fatal(v))
         a->abort_at = faultloc_now() + ABORT_DELAY;
 }
@@ -427,7 +415,7 @@ static void trace_stall(struct agent *a, int32_t i, const struct ftree_rank_stat
 {
     char line[128];
 
-    if (a->stalled[i] || a->trace_fd < 0)
+    if (a->stalled[i] || !faultloc_writer_has_trace(a->writer))
         return;
     snprintf(line, sizeof(line), "rank %d waits in %s", (int) s->rank,
              faultloc_call_name(faultloc_board_slot(a->p->board, i)->call));
@@ -702,12 +690,11 @@ static int open_signal(struct agent *a)
 static int open_agent(struct agent *a, struct faultloc_program *p)
 {
     size_t slots = (size_t) p->board->slots;
-    const char *path = p->board->settings.trace;
+    const struct faultloc_settings *settings = &p->board->settings;
     int rc;
 
     *a = (struct agent){.p = p,
                         .epoll = epoll_create1(EPOLL_CLOEXEC),
-                        .trace_fd = -1,
                         .signal_fd = -1,
                         .bell = -1,
                         .deputy = {.fd = -1},
@@ -720,9 +707,11 @@ static int open_agent(struct agent *a, struct faultloc_program *p)
     a->pid_fd = malloc(slots * sizeof(*a->pid_fd));
     a->stalled = calloc(slots, sizeof(*a->stalled));
     a->heard = calloc(slots, sizeof(*a->heard));
-    if (path[0])
-        a->trace_fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     rc = a->epoll < 0 ? EMFILE : !a->pid_fd || !a->stalled || !a->heard ? ENOMEM : 0;
+    if (!rc)
+        rc = faultloc_writer_start(settings->trace, settings->report, true, &a->writer);
+    if (!rc)
+        rc = faultloc_loop_add(a->epoll, faultloc_writer_fd(a->writer), TAG_WRITER);
     if (!rc)
         rc = open_signal(a);
     if (!rc && p->start >= 0)
@@ -747,6 +736,9 @@ static void close_agent(struct agent *a)
     faultloc_door_close(&a->door);
     if (a->deputy.pid)
         kill(a->deputy.pid, SIGKILL);
+    faultloc_writer_end(a->writer, WRITE_PATIENCE_MS);
+    /* a thread that is held in the kernel would keep them open */
+    faultloc_program_close_others(NULL, 0);
 }
 
 /* After succession: the port is free once the kernel has done with the agent before. */
@@ -833,6 +825,7 @@ static void turn(struct agent *a)
             hear_start(a);
         else if (tags[i] == TAG_DEPUTY)
             look_at_deputy(a, now, 0);
+    a->all_said = faultloc_writer_done(a->writer);
     hear_transport(a, now);
     hand_over_untold(a, now);
     take_rules(a, now);
@@ -855,7 +848,7 @@ static void turn(struct agent *a)
  * answered soon. */
 static bool has_business(const struct agent *a)
 {
-    return ftree_has_untold(a->ft) || ftree_has_unsaid(a->ft) ||
+    return ftree_has_untold(a->ft) || ftree_has_unsaid(a->ft) || !a->all_said ||
            (!a->ending && ftree_is_asking(a->ft));
 }
 

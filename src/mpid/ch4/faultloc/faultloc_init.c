@@ -358,9 +358,7 @@ static void read_node_name(char *name)
     n = strcspn(name, ".");
     if (n > 0 && !(name[0] >= '0' && name[0] <= '9'))
         name[n] = '\0';         /* the short name, unless it is an address */
-    for (char *c = name; *c; c++)
-        if ((unsigned char) *c <= ' ' || *c == 127)
-            *c = '_';
+    faultloc_clean_name(name);
 }
 
 /* Two hosts may bear one name (localhost, containers): the boot, the network and the process
