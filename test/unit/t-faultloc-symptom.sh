@@ -19,6 +19,7 @@ keeper=$work/keeper
 job=t$$
 folders=()
 keepers=()
+# shellcheck disable=SC2317
 clean_up() {
     exec 9>&-
     [ ${#keepers[@]} -eq 0 ] || wait "${keepers[@]}" || :
@@ -103,7 +104,7 @@ command -v setpriv >/dev/null || finish " but what needs setpriv"
 chmod 711 "$work"
 users=()
 for ((uid = 54321; ${#users[@]} < 2; uid++)); do
-    [ -e "/tmp/faultloc-$uid" ] || [ -e "/run/user/$uid" ] || users+=($uid)
+    [ -e "/tmp/faultloc-$uid" ] || [ -e "/run/user/$uid" ] || users+=("$uid")
 done
 one=${users[0]} two=${users[1]}
 folders=("/tmp/faultloc-$one" "/tmp/faultloc-$two")
