@@ -195,6 +195,7 @@ static void trace(void *ctx, const char *line)
     ms = faultloc_unix_ms();
     snprintf(out, sizeof(out), "%lld.%03d %s: %s\n", (long long) (ms / 1000), (int) (ms % 1000),
              a->p->job.names[a->p->self], line);
+    ftree_report_clean(out, strcspn(out, "\n"), '?');
     faultloc_writer_trace(a->writer, out);
 }
 
