@@ -237,7 +237,10 @@ unit_tests = \
     test/unit/test_fuzz_wire \
     test/unit/test_group \
     test/unit/test_hydra_asked \
+    test/unit/test_hydra_holders \
+    test/unit/test_hydra_keepalive \
     test/unit/test_hydra_story \
+    test/unit/test_hydra_sweep \
     test/unit/test_leave \
     test/unit/test_names \
     test/unit/test_neighbour \
