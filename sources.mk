@@ -140,18 +140,24 @@ hydra_sources = \
     src/pm/hydra/pm/pmiserv/faultloc_asked.c \
     src/pm/hydra/pm/pmiserv/faultloc_block.c \
     src/pm/hydra/pm/pmiserv/faultloc_cgroup.c \
+    src/pm/hydra/pm/pmiserv/faultloc_holders.c \
     src/pm/hydra/pm/pmiserv/faultloc_hydra.c \
-    src/pm/hydra/pm/pmiserv/faultloc_story.c
+    src/pm/hydra/pm/pmiserv/faultloc_keepalive.c \
+    src/pm/hydra/pm/pmiserv/faultloc_story.c \
+    src/pm/hydra/pm/pmiserv/faultloc_sweep.c
 
 hydra_headers = \
     src/pm/hydra/pm/pmiserv/faultloc_asked.h \
     src/pm/hydra/pm/pmiserv/faultloc_cgroup.h \
     src/pm/hydra/pm/pmiserv/faultloc_children.h \
+    src/pm/hydra/pm/pmiserv/faultloc_holders.h \
     src/pm/hydra/pm/pmiserv/faultloc_hydra.h \
+    src/pm/hydra/pm/pmiserv/faultloc_keepalive.h \
     src/pm/hydra/pm/pmiserv/faultloc_lost.h \
     src/pm/hydra/pm/pmiserv/faultloc_proxy.h \
     src/pm/hydra/pm/pmiserv/faultloc_server.h \
-    src/pm/hydra/pm/pmiserv/faultloc_story.h
+    src/pm/hydra/pm/pmiserv/faultloc_story.h \
+    src/pm/hydra/pm/pmiserv/faultloc_sweep.h
 
 testlib_sources = \
     test/lib/base.c \
@@ -245,7 +251,10 @@ unit_tests = \
     test/unit/test_fuzz_wire \
     test/unit/test_group \
     test/unit/test_hydra_asked \
+    test/unit/test_hydra_holders \
+    test/unit/test_hydra_keepalive \
     test/unit/test_hydra_story \
+    test/unit/test_hydra_sweep \
     test/unit/test_leave \
     test/unit/test_names \
     test/unit/test_neighbour \

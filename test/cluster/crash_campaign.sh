@@ -400,10 +400,10 @@ one_run() {
     pid=
     ended=$(stat -c %.6Y "$work/err" | tr -d .)
     [ ! -s "$job/left-over" ] || blame "left behind: $(head -n 1 "$job/left-over")"
-    if compgen -G "/run/faultloc-cluster/$name/runtime/faultloc/launcher-*" >/dev/null; then
+    if compgen -G "/run/faultloc-cluster/$name/runtime/faultloc/*.sock" >/dev/null; then
         # one that is killed leaves it to the next
-        [ "$kind" = proxy ] || [[ $kind == *-off ]] || blame "a launcher's socket is left"
-        rm -f /run/faultloc-cluster/"$name"/runtime/faultloc/launcher-*
+        [ "$kind" = proxy ] || [[ $kind == *-off ]] || blame "a socket is left"
+        rm -f /run/faultloc-cluster/"$name"/runtime/faultloc/*.sock
     fi
     if [ "$kind" != mpiexec ]; then
         [ $code = $CODE ] || blame "exit code $code, not $CODE"
