@@ -30,6 +30,7 @@ core_sources = \
     src/util/ftree/rules_read_model.c \
     src/util/ftree/rules_reader.c \
     src/util/ftree/side.c \
+    src/util/ftree/silence.c \
     src/util/ftree/spread.c \
     src/util/ftree/sweep.c \
     src/util/ftree/symptom.c \
@@ -246,6 +247,7 @@ unit_tests = \
     test/unit/test_rules_place \
     test/unit/test_rules_read \
     test/unit/test_side \
+    test/unit/test_silence \
     test/unit/test_sim_deadline \
     test/unit/test_sim_network \
     test/unit/test_sim_pool \
