@@ -30,6 +30,7 @@ core_sources = \
     src/util/ftree/rules_read_model.c \
     src/util/ftree/rules_reader.c \
     src/util/ftree/side.c \
+    src/util/ftree/silence.c \
     src/util/ftree/spread.c \
     src/util/ftree/sweep.c \
     src/util/ftree/symptom.c \
@@ -269,6 +270,7 @@ unit_tests = \
     test/unit/test_rules_place \
     test/unit/test_rules_read \
     test/unit/test_side \
+    test/unit/test_silence \
     test/unit/test_sim_deadline \
     test/unit/test_sim_network \
     test/unit/test_sim_pool \
@@ -309,6 +311,9 @@ mpi_tests = \
     test/mpi/test_examples.sh \
     test/mpi/test_failures.sh \
     test/mpi/test_finalize.sh \
+    test/mpi/test_harm_ending.sh \
+    test/mpi/test_harm_holders.sh \
+    test/mpi/test_harm_wrappers.sh \
     test/mpi/test_lost_in_init.sh \
     test/mpi/test_lost_peer.sh \
     test/mpi/test_many_ranks.sh \
@@ -337,6 +342,7 @@ cluster_tests = \
     test/cluster/test_cut.sh \
     test/cluster/test_failures.sh \
     test/cluster/test_fln_and_suspect.sh \
+    test/cluster/test_harm_launcher_withdrawn.sh \
     test/cluster/test_healthy.sh \
     test/cluster/test_kill.sh \
     test/cluster/test_local.sh \

@@ -158,7 +158,7 @@ static void deliver(struct world *w, const struct world_event *e)
     struct world_node *to = &w->node[e->to];
 
     if (e->kind == EVENT_REACH) {
-        if (!to->off && !to->gone)
+        if (!to->off && !to->gone && path_works(w, e->from, e->to, e->path))
             ftree_reached(to->ft, w->now, e->from, e->path, e->role, e->reach, e->error);
         return;
     }

@@ -30,7 +30,7 @@
 #define SIM_TRACE_CONFIG(X) \
     X(stall) \
     X(stall_repeat_max) \
-    X(rto_min) X(rto_max) X(window_min) X(settle) X(gather) X(late) X(linger) X(group_min) \
+    X(rto_min) X(rto_max) X(silence) X(settle) X(gather) X(late) X(linger) X(group_min) \
         X(group_max) X(recheck) X(expire)
 
 /* Purpose: a hash of the built-in rules' text. */

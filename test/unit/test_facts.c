@@ -136,9 +136,12 @@ START_TEST(another_node_is_a_witness_for_its_path)
     lone_reach(l, 1, FTREE_PATH_MGMT, FTREE_ROLE_AGENT, FTREE_REACH_UNREACHABLE, 113);
     IS(l, WITNESSED, "none");
     lone_reach(l, 1, FTREE_PATH_MGMT, FTREE_ROLE_AGENT, FTREE_REACH_REFUSED, 111);
+    IS(l, WITNESSED, "none"); /* before the suspect was asked anew */
+    lone_run(l, 200);
     IS(l, WITNESSED, "one");
     IS(l, DATA_WITNESSED, "no");
     lone_reach(l, 3, FTREE_PATH_DATA, FTREE_ROLE_AGENT, FTREE_REACH_CONNECTED, 0);
+    lone_run(l, 300);
     IS(l, WITNESSED, "both");
     IS(l, DATA_WITNESSED, "yes");
     lone_free(l);
@@ -358,6 +361,7 @@ START_TEST(evidence_tells_what_the_probes_brought)
     lone_run(l, 10);
     lone_reach(l, 2, FTREE_PATH_DATA, FTREE_ROLE_AGENT, FTREE_REACH_UNREACHABLE, 113);
     lone_reach(l, 3, FTREE_PATH_DATA, FTREE_ROLE_AGENT, FTREE_REACH_CONNECTED, 0);
+    lone_run(l, 200);
     states(l, &busy);
     su->has_log = true;
     su->last = (struct ftree_log_entry){

@@ -210,7 +210,7 @@ END_TEST
     "{\"schema\": \"faultloc-trace/1\", \"wire\": 5, \"nodes\": 4, \"fanout\": 2, \"ranks\": 1, " \
     "\"begins\": 1000000000000, \"job_seed\": \"1\", \"topology\": null, \"topology_file\": null, " \
     "\"rules\": {\"hash\": \"0\"}, \"config\": {\"stall\": 1000000000, \"stall_repeat_max\": " \
-    "10000000000, \"rto_min\": 150000000, \"rto_max\": 1000000000, \"window_min\": 900000000, " \
+    "10000000000, \"rto_min\": 150000000, \"rto_max\": 1000000000, \"silence\": 900000000, " \
     "\"settle\": 150000000, \"gather\": 400000000, \"late\": 200000000, \"linger\": 2000000000, " \
     "\"group_min\": 500000000, \"group_max\": 10000000000, \"recheck\": 1000000000, \"expire\": " \
     "10000000000, \"pending_max\": 256}}\n"

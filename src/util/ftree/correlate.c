@@ -133,7 +133,7 @@ static void hold(const struct ftree *ft, ftree_time now, struct forward *f,
     ftree_time soon = f->at + ft->cfg.stall / 2;
 
     if (!f->held.count)
-        f->follows = soon + ftree_max(ft->cfg.window_min, 6 * ft->rto);
+        f->follows = soon + ftree_silence_window(ft);
     if (s->last > f->at + ft->cfg.stall / 8 || s->about.rank != f->rank)
         f->follows = ftree_min(f->follows, ftree_max(soon, now + FTREE_MS));
     if (f->held.count)

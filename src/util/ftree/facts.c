@@ -12,8 +12,8 @@
 /* What the probes of a suspect came to: as facts in the words of the rule base, which decides, and
  * as evidence in the words of the report, which tells. */
 
-/* Who showed that the path works since the suspect is one; a suspect is no witness of its own.
- * NULL: nobody did. */
+/* Who showed that the path works as the suspect was asked; a suspect is no witness of its own.  NULL:
+ * nobody did. */
 const struct witness *ftree_facts_witness(const struct ftree *ft, const struct suspect *su,
                                           int path)
 {
@@ -21,7 +21,7 @@ const struct witness *ftree_facts_witness(const struct ftree *ft, const struct s
 
     if (w->node == su->node)
         w++;
-    return w->at > 0 && w->at >= su->opened && w->node != su->node ? w : NULL;
+    return ftree_silence_counts(su, path) && w->at > 0 && w->node != su->node ? w : NULL;
 }
 
 bool ftree_facts_was_witnessed(const struct ftree *ft, const struct suspect *su, int path)

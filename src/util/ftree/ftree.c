@@ -128,7 +128,7 @@ void ftree_config_default(struct ftree_config *cfg)
                                  .stall_repeat_max = 10000 * FTREE_MS,
                                  .rto_min = 150 * FTREE_MS,
                                  .rto_max = 1000 * FTREE_MS,
-                                 .window_min = 900 * FTREE_MS,
+                                 .silence = 900 * FTREE_MS,
                                  .settle = 150 * FTREE_MS,
                                  .gather = 400 * FTREE_MS,
                                  .late = 200 * FTREE_MS,
@@ -220,6 +220,7 @@ static void note_witness(struct ftree *ft, ftree_time now, int32_t node, enum ft
     if (reach < FTREE_REACH_CONNECTED)
         return;
     ftree_neighbour_heard(ft, now, node, path);
+    ftree_silence_heard(ft, now, node, path);
     if (heard[0].at > 0 && heard[0].node != node)
         heard[1] = heard[0];
     heard[0] = (struct witness){.at = now, .node = node, .reach = (uint8_t) reach};

@@ -508,9 +508,10 @@ struct ftree_config {
     ftree_time stall_repeat_max; /* [10 s] */
     ftree_time rto_min; /* [150 ms] RFC 6298's timer is kept between these two */
     ftree_time rto_max; /* [1 s] */
-    ftree_time window_min; /* [900 ms] how long a suspect is asked; grows with the rto:
-                                 * max(window_min, 6 rto).  Shorter finds faster and forgives
-                                 * less. */
+    ftree_time silence; /* [900 ms] how long a suspect must be silent before that accuses it; grows
+                                 * with the rto: max(silence, 6 rto).  Longer survives longer
+                                 * silences of a network, and finds an outage that much later
+                                 * (silence.c) */
     ftree_time settle; /* [150 ms] a local finding must still be true after this */
     ftree_time gather; /* [400 ms] how long a node waits for the victims, for each level below it */
     ftree_time late; /* [200 ms] an own tick later than this excuses all suspects */

@@ -23,6 +23,7 @@
  *     correlate.c  where a symptom is analysed: purified, merged, sent along the tree
  *     group.c      what belongs together, and which faults the rules see behind it
  *     probe.c      suspects: asking a node by its strategy until a sign decides
+ *     silence.c    how long silence lasts before it accuses, and which silence counts
  *     crowd.c      many suspects behind one switch: a few are examined, the others wait for these
  *     visit.c      asking a suspect for somebody else, from where this node is
  *     neighbour.c  one node or all behind a switch: asking a few others behind it
@@ -97,6 +98,13 @@ struct group {
     ftree_time quiet; /* found well: until then it is not asked again */
 };
 
+/* What others show of a path while a suspect is examined; see silence.c. */
+struct works {
+    ftree_time from; /* when the first one was heard there, 0: nobody was */
+    ftree_time heard; /* when the last one was */
+    ftree_time asked; /* when the suspect was first asked by a new connection since `from`, 0: never */
+};
+
 /* A node under examination; see probe.c. */
 struct suspect {
     int32_t node, switch_;
@@ -112,6 +120,10 @@ struct suspect {
     uint8_t kernel[FTREE_PATHS][FTREE_ROLES]; /* and what it said */
     uint8_t since[FTREE_PATHS][FTREE_ROLES]; /* the best that was heard since, which is less, */
     int16_t since_error[FTREE_PATHS][FTREE_ROLES]; /* and its errno */
+    struct works works[FTREE_PATHS];
+    ftree_time connected; /* when its kernel first said so, 0: never */
+    ftree_time neighbours; /* when those behind its switches were last asked, 0: never */
+    uint8_t prolonged; /* how often it was asked anew when its window was over */
     bool has_state, has_log;
     bool waits, waited; /* for what comes of others behind its switch; see crowd.c */
     int32_t witness; /* how far from the own node the last witness asked was */
@@ -382,6 +394,7 @@ ftree_time ftree_group_deadline(const struct ftree *ft);
 /* probe.c */
 bool ftree_probe_open(struct ftree *ft, ftree_time now, const struct group *g, uint32_t round);
 struct suspect *ftree_probe_find(const struct ftree *ft, int32_t node);
+uint8_t ftree_probe_reach(const struct suspect *su, int path, int role);
 void ftree_probe_answer(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
                         const struct wire_answer *a);
 void ftree_probe_state(struct ftree *ft, ftree_time now, int32_t from, const struct wire_state *s);
@@ -393,6 +406,17 @@ void ftree_probe_excuse(struct ftree *ft, ftree_time now, ftree_time late);
 void ftree_probe_restart(struct ftree *ft, ftree_time now);
 void ftree_probe_tick(struct ftree *ft, ftree_time now);
 ftree_time ftree_probe_deadline(const struct ftree *ft);
+
+/* silence.c */
+ftree_time ftree_silence_unit(const struct ftree *ft);
+ftree_time ftree_silence_window(const struct ftree *ft);
+ftree_time ftree_silence_window_of(const struct ftree *ft, ftree_time now, bool one_sided);
+void ftree_silence_heard(struct ftree *ft, ftree_time now, int32_t node, enum ftree_path path);
+void ftree_silence_asked(struct suspect *su, ftree_time now, int path);
+bool ftree_silence_counts(const struct suspect *su, int path);
+bool ftree_silence_needs_witness(const struct suspect *su, int path);
+ftree_time ftree_silence_until(const struct ftree *ft, ftree_time now, struct suspect *su,
+                               bool *ask);
 
 /* crowd.c */
 ftree_time ftree_crowd_until(const struct ftree *ft, const struct suspect *su);
