@@ -93,7 +93,9 @@ struct agent {
     uint32_t decisions; /* so far */
     int32_t restored; /* of the board's verdicts */
     int32_t withdrawals; /* of the board, when they were */
-    ftree_time look_at, abort_at;
+    ftree_time look_at;
+    ftree_time abort_at; /* FTREE_NEVER: nothing is to end the job */
+    struct ftree_verdict fatal; /* that is, because of this */
     ftree_time forked; /* when the deputy was */
     ftree_time fork_at; /* when the next deputy may be forked; FTREE_NEVER: there is one */
     ftree_time leave_by; /* since all ranks have left or ended; FTREE_NEVER: not all have */
@@ -287,8 +289,11 @@ static void tell(void *ctx, const struct ftree_verdict *v)
     a->told |= !v->own_only;
     free(known);
     faultloc_board_remember(a->p->board, v); /* from here on no successor need tell it */
-    if (a->p->board->settings.action == FAULTLOC_ACTION_ABORT && a->abort_at == FTREE_NEVER && is_fatal(v))
+    if (a->p->board->settings.action == FAULTLOC_ACTION_ABORT && a->abort_at == FTREE_NEVER &&
+        is_fatal(v)) {
+        a->fatal = *v;
         a->abort_at = faultloc_now() + ABORT_DELAY;
+    }
 }
 
 static const struct ftree_io io = {.send = send_message,
@@ -549,15 +554,21 @@ static int open_rules(struct agent *a)
     return rc;
 }
 
-static void open_door(struct agent *a, ftree_time now)
+/* The launcher is told who the agent is, and where it hears symptoms, if anywhere. */
+static void say_hello(const struct agent *a)
 {
     struct faultloc_launcher_word w;
 
+    faultloc_launcher_hello(a->door.fd >= 0 ? a->door.path : "", &w);
+    faultloc_launcher_send(a->p->board->settings.launcher, &w);
+}
+
+static void open_door(struct agent *a, ftree_time now)
+{
     if (!a->p->board->settings.symptoms || !faultloc_door_open(&a->door, now, a->p->board->job_id))
         return;
     faultloc_loop_add(a->epoll, a->door.fd, TAG_DOOR);
-    faultloc_launcher_hello(a->door.path, &w);
-    faultloc_launcher_send(a->p->board->settings.launcher, &w);
+    say_hello(a);
 }
 
 static void hear_symptoms(struct agent *a, ftree_time now)
@@ -772,6 +783,20 @@ static int32_t find_process(const struct agent *a)
     return -1;
 }
 
+/* The launcher is told before, else it would take the rank for the first to crash. */
+static void kill_rank(struct agent *a, int32_t i)
+{
+    const struct faultloc_slot *slot = faultloc_board_slot(a->p->board, i);
+    struct faultloc_launcher_word w;
+
+    faultloc_launcher_ending(&a->p->job.job, &a->fatal, slot->rank, slot->pid, &w);
+    faultloc_launcher_send(a->p->board->settings.launcher, &w);
+    faultloc_say("node %s: rank %d (pid %d) is ended: MPIR_CVAR_FAULTLOC_ACTION=abort, and no rank "
+                 "of this node is in MPI",
+                 a->p->job.names[a->p->self], (int) slot->rank, (int) slot->pid);
+    kill(slot->pid, SIGKILL);
+}
+
 /* First the ranks are asked to end the job.  Where none of them is in MPI to see it, one is killed,
  * which the launcher notices and cleans up after. */
 static void abort_if_due(struct agent *a, ftree_time now)
@@ -787,7 +812,7 @@ static void abort_if_due(struct agent *a, ftree_time now)
     }
     i = find_process(a);
     if (i >= 0)
-        kill(faultloc_board_slot(a->p->board, i)->pid, SIGKILL);
+        kill_rank(a, i);
 }
 
 static void hear_start(struct agent *a)
@@ -902,6 +927,7 @@ void faultloc_program_agent(struct faultloc_program *p)
     if (!rc) {
         open_door(a, faultloc_now());
         open_bell(a);
+        say_hello(a);
     }
     if (p->start >= 0)
         faultloc_start_answer(p->start, rc);

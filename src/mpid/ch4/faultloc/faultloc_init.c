@@ -299,7 +299,7 @@ static void read_settings(struct faultloc_settings *s, const char *job_id, const
                                                 MPIR_CVAR_FAULTLOC_GRACE_MS, 0, 60000, 3000);
     s->action = read_action();
     launcher = getenv(FAULTLOC_LAUNCHER_ENV);
-    if (launcher && launcher[0] == '/' && strlen(launcher) < sizeof(s->launcher))
+    if (launcher && (launcher[0] == '/' || launcher[0] == '@') && strlen(launcher) < sizeof(s->launcher))
         MPL_strncpy(s->launcher, launcher, sizeof(s->launcher));
     read_path("MPIR_CVAR_FAULTLOC_REPORT", MPIR_CVAR_FAULTLOC_REPORT, job_id, node, s->report);
     read_path("MPIR_CVAR_FAULTLOC_TRACE", MPIR_CVAR_FAULTLOC_TRACE, job_id, node, s->trace);

@@ -18,6 +18,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 
 #define CLOSED_MS 1000 /* after its PMI connection a process that ends is gone, too */
@@ -28,6 +29,11 @@
 
 /* What hydra started may be a script, and the rank a child of it; the script may end first, or stay.
  * The rank's own end is then known by its PMI connection, which it has to itself at last. */
+#ifndef SYS_pidfd_open
+#define SYS_pidfd_open 434 /* both are the same on every architecture */
+#define SYS_pidfd_send_signal 424
+#endif
+
 struct process {
     bool finalized, ended, killed;
     bool held; /* it has ended, but its PMI connection is open: somebody goes on */
@@ -42,6 +48,7 @@ struct process {
 static struct {
     pid_t pid; /* the proxy's own: forked children have all this, too */
     int words; /* the socket; -1: there is none */
+    int agent; /* a descriptor of its process; -1: there is none */
     bool some_ended, agent_seen, killing;
     int asked_signal; /* the last one that mpiexec wanted to be sent */
     int64_t ended_since; /* all have; 0: not yet */
@@ -50,7 +57,7 @@ static struct {
     char door[FAULTLOC_LAUNCHER_PATH]; /* "": no agent, or it has died */
     struct process *process; /* by local number */
     struct HYD_faultloc_asked asked; /* the door */
-} me = {.words = -1};
+} me = {.words = -1, .agent = -1};
 
 static int count_processes(void)
 {
@@ -178,14 +185,25 @@ static void hear_ending(const struct faultloc_launcher_word *word)
         me.process[i].ending |= HYD_pmcd_pmip.downstream.pmi_rank[i] == word->ended_rank;
 }
 
-static HYD_status hear(const struct faultloc_launcher_word *word, size_t len, bool from_door)
+/* The sender of a hello is the agent; a descriptor of it, for its number may be another's later. */
+static void note_agent(pid_t pid)
+{
+    if (me.agent >= 0)
+        close(me.agent);
+    me.agent = pid > 0 ? (int) syscall(SYS_pidfd_open, pid, 0) : -1;
+}
+
+static HYD_status hear(const struct faultloc_launcher_word *word, size_t len, bool from_door,
+                       pid_t sender)
 {
     struct HYD_faultloc_msg msg = {.what = HYD_FAULTLOC_WORD};
 
     if (!faultloc_launcher_is_word(word, len, INT32_MAX))
         return from_door ? hear_answer(word, len) : HYD_SUCCESS;
-    if (word->kind == FAULTLOC_LAUNCHER_HELLO)
+    if (word->kind == FAULTLOC_LAUNCHER_HELLO) {
+        note_agent(sender);
         return hear_hello(word);
+    }
     if (word->kind == FAULTLOC_LAUNCHER_ENDING)
         hear_ending(word);
     msg.word = *word;
@@ -194,13 +212,14 @@ static HYD_status hear(const struct faultloc_launcher_word *word, size_t len, bo
 
 /* The kernel says who sent it: the job's user and root are heard, nobody else.  Anybody on the host can
  * send to a socket without a file. */
-static bool is_ours(struct msghdr *m)
+static bool is_ours(struct msghdr *m, pid_t *pid)
 {
     struct ucred who;
 
     for (struct cmsghdr *c = CMSG_FIRSTHDR(m); c; c = CMSG_NXTHDR(m, c))
         if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_CREDENTIALS) {
             memcpy(&who, CMSG_DATA(c), sizeof(who));
+            *pid = who.pid;
             return who.uid == 0 || who.uid == getuid();
         }
     return false;
@@ -224,9 +243,10 @@ static bool hear_next(int fd, HYD_status *status)
                        .msg_controllen = sizeof(who)};
     ssize_t len = recvmsg(fd, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
     bool from_door = me.door[0] && !strcmp(from.sun_path, me.door);
+    pid_t sender;
 
-    if (len > 0 && is_ours(&m))
-        *status = hear(&word, (size_t) len, from_door);
+    if (len > 0 && is_ours(&m, &sender))
+        *status = hear(&word, (size_t) len, from_door, sender);
     return len >= 0;
 }
 
@@ -663,10 +683,25 @@ static void kill_group(int i)
         killpg(HYD_pmcd_pmip.downstream.pid[i], SIGKILL);
 }
 
+static bool ends_processes(int signum)
+{
+    return signum == SIGKILL || signum == SIGTERM || signum == SIGINT || signum == SIGQUIT ||
+           signum == SIGHUP;
+}
+
+/* The agent outlives the processes: that they are ended from outside is no crash of theirs. */
+static void tell_of_end(void)
+{
+    if (me.agent >= 0)
+        syscall(SYS_pidfd_send_signal, me.agent, SIGTERM, NULL, 0);
+}
+
 void HYD_faultloc_proxy_signals(int signum)
 {
     if (!HYD_faultloc_on || !me.process)
         return;
+    if (ends_processes(signum))
+        tell_of_end();
     if (signum != SIGKILL) {
         if (signum != SIGUSR1) /* hydra itself sends that one */
             me.asked_signal = signum;
