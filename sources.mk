@@ -293,6 +293,9 @@ mpi_tests = \
     test/mpi/test_examples.sh \
     test/mpi/test_failures.sh \
     test/mpi/test_finalize.sh \
+    test/mpi/test_harm_ending.sh \
+    test/mpi/test_harm_holders.sh \
+    test/mpi/test_harm_wrappers.sh \
     test/mpi/test_lost_in_init.sh \
     test/mpi/test_lost_peer.sh \
     test/mpi/test_many_ranks.sh \
@@ -321,6 +324,7 @@ cluster_tests = \
     test/cluster/test_cut.sh \
     test/cluster/test_failures.sh \
     test/cluster/test_fln_and_suspect.sh \
+    test/cluster/test_harm_launcher_withdrawn.sh \
     test/cluster/test_healthy.sh \
     test/cluster/test_kill.sh \
     test/cluster/test_local.sh \
