@@ -749,7 +749,7 @@ static void close_agent(struct agent *a)
     if (a->deputy.pid)
         kill(a->deputy.pid, SIGKILL);
     faultloc_writer_end(a->writer, WRITE_PATIENCE_MS);
-    /* a thread that is held in the kernel would keep them open */
+    /* a thread that is held in the kernel would keep the others open; standard error is /dev/null */
     faultloc_program_close_others(NULL, 0);
 }
 
