@@ -584,7 +584,7 @@ judge_complaints() {
     said=$(grep -F '[faultloc] ' "$work/err" |
         grep -vE '^\[faultloc\] (  |withdrawn: |[a-z]+-[a-z]+: |straggler: |deadlock: |unknown: )' |
         grep -vE "^\[faultloc\] ${ALLOWED:-only reports}" | head -n 1 || :)
-    [ -z "$said" ] || [ -n "$VICTIM" ] || blame "FaultLoc says: $said"
+    [ -z "$said" ] || [ $CODE != 0 ] || blame "FaultLoc says: $said"
 }
 
 judge_leftovers() {
@@ -592,7 +592,7 @@ judge_leftovers() {
     left=$(find "/dev/shm/faultloc-cluster-$name" "/run/faultloc-cluster/$name/runtime" \
         "$work/cwd" ! -type d 2>/dev/null || :)
     find "/dev/shm/faultloc-cluster-$name" "/run/faultloc-cluster/$name/runtime" ! -type d -delete
-    [ -z "$VICTIM" ] || return 0 # a host that is off cannot tidy up, nor a job that is killed
+    [ $CODE = 0 ] || return 0 # a host that is off cannot tidy up, nor a job that is killed
     left+=$(compgen -G "/tmp/faultloc-$(id -u)/$(cat "$job/mpiexec.pid")@*" || :)
     [ -z "$left" ] || blame "left behind: ${left//$'\n'/ }"
     [ ! -s "$job/left-over" ] || blame "left behind: $(head -n 1 "$job/left-over")"

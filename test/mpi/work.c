@@ -705,6 +705,19 @@ static void talk(const char *name)
     fflush(stdout);
 }
 
+#ifdef THREAD_LOCAL_BYTES
+static __thread volatile char thread_local_bytes[THREAD_LOCAL_BYTES];
+
+static void use_thread_local(void)
+{
+    thread_local_bytes[me.rank] = 1;
+}
+#else
+static void use_thread_local(void)
+{
+}
+#endif
+
 int main(int argc, char **argv)
 {
     keep_those_open();
@@ -713,6 +726,7 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &me.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &me.size);
     tu_hello(me.rank);
+    use_thread_local();
     me.until = tu_string(argc, argv, "--until", "");
     me.end = tu_now() + tu_number(argc, argv, "--seconds", *me.until ? 3600 : 10);
     me.pause_ms = tu_number(argc, argv, "--pause-ms", 5);
