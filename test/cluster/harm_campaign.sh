@@ -10,9 +10,9 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 cluster=$here/cluster
 
 rank_kinds="fork fork-exec fork-exit descriptors threads memory stderr close"
-all_kinds="net-all net-one net-host stop-even stop-apart stop-late freeze-host freeze-all busy pressure"
-all_kinds+=" disk-full debug-rank debug-node debug-gdb flood clocks agent-kill agent-stop agents-kill"
-all_kinds+=" tls480 tls500 $rank_kinds"
+all_kinds="net-all net-one net-host stop-even stop-apart stop-late freeze-host freeze-all busy"
+all_kinds+=" pressure disk-full debug-rank debug-node debug-gdb flood clocks agent-kill agent-stop"
+all_kinds+=" agents-kill tls480 tls500 $rank_kinds"
 all_programs="alltoall halo pipeline master phases"
 
 usage() {
@@ -27,7 +27,7 @@ Prints a table. A verdict that was withdrawn is allowed, and counted.
   --kinds K,K,...     which (all):
                         net-all net-one net-host
                                        no packet passes: on both networks, on one of them, to and
-                                       from one host; 0.2 to 5 s
+                                       from one host
                         stop-even      all ranks are stopped, and go on at the same time
                         stop-apart     the same; they go on one after the other, 0.5 s apart
                         stop-late      the same; one goes on 1.6 s after the others
@@ -55,9 +55,11 @@ Prints a table. A verdict that was withdrawn is allowed, and counted.
   --with-fault        a host is switched off, or a rank stopped, during each disturbance: it must be
                       named, once, and nothing else
   --survive S         the longest silence of which no verdict may come, in seconds (3): with abort
-                      no longer one is drawn; with report a longer one may lead to verdicts that
-                      are true meanwhile
-  --stop-max S        the longest that all ranks are stopped, in seconds (60)
+                      no longer one is drawn; with report it is up to 5 s, and a longer one may
+                      lead to verdicts that are true meanwhile
+  --silence-min S     the shortest silence, in seconds (0.2)
+  --stop-min S, --stop-max S
+                      the shortest, the longest that all ranks are stopped, in seconds (0.5, 60)
   --fork-mb M         megabytes that a rank has touched when it forks (2000)
   --settle S          how long after a disturbance to look for verdicts (3)
   --hosts N           hosts (4)
@@ -72,22 +74,24 @@ Prints a table. A verdict that was withdrawn is allowed, and counted.
   --json FILE         results as JSON, a line per run (- for stdout)
   --help              this text
 
-Exit code: 0 all as it should be, 1 not, 2 wrong usage, 77 no root or no namespaces here.
+Exit code: 0 all as it should be, 1 not, 2 wrong usage, 77 no root or no namespaces here, or all
+runs were skipped.
 END
 }
 
 die() { echo "harm_campaign.sh: $2" >&2; exit "$1"; }
 
 kinds=${all_kinds// /,} programs=${all_programs// /,} actions=abort with_fault='' survive=3
-stop_max=60 fork_mb=2000 settle=3 hosts=4 ppns=1,2 runs=1 seed=$((RANDOM % 30000))
+silence_min=0.2 stop_min=0.5 stop_max=60 fork_mb=2000 settle=3 hosts=4 ppns=1,2 runs=1
+seed=$((RANDOM % 30000))
 off='' keep='' json=''
 while [ $# -gt 0 ]; do
     case $1 in
         --help | -h) usage; exit 0 ;;
         --with-fault) with_fault=1; shift; continue ;;
         --off) off=1; shift; continue ;;
-        --kinds | --programs | --action | --survive | --stop-max | --fork-mb | --settle | --hosts | \
-            --ppn | --runs | --seed | --mpi | --keep | --json)
+        --kinds | --programs | --action | --survive | --silence-min | --stop-min | --stop-max | \
+            --fork-mb | --settle | --hosts | --ppn | --runs | --seed | --mpi | --keep | --json)
             [ $# -ge 2 ] || die 2 "$1 wants a value; see --help" ;;
         *) die 2 "unknown argument $1; see --help" ;;
     esac
@@ -96,6 +100,8 @@ while [ $# -gt 0 ]; do
         --programs) programs=$2 ;;
         --action) actions=$2 ;;
         --survive) survive=$2 ;;
+        --silence-min) silence_min=$2 ;;
+        --stop-min) stop_min=$2 ;;
         --stop-max) stop_max=$2 ;;
         --fork-mb) fork_mb=$2 ;;
         --settle) settle=$2 ;;
@@ -120,15 +126,25 @@ check_words() {
 check_words kind "$kinds" "$all_kinds"
 check_words program "$programs" "$all_programs"
 check_words action "$actions" "abort report"
-[[ $hosts =~ ^[2-9]$|^[1-9][0-9]+$ && $runs =~ ^[0-9]+$ && $seed =~ ^[0-9]+$ && $settle =~ ^[0-9]+$ &&
-    $fork_mb =~ ^[0-9]+$ && $ppns =~ ^[0-9]+(,[0-9]+)*$ ]] ||
-    die 2 "--hosts, --runs, --seed, --settle, --fork-mb and --ppn want numbers; see --help"
-[[ $survive =~ ^[0-9]+([.][0-9]+)?$ && $stop_max =~ ^[0-9]+([.][0-9]+)?$ ]] ||
-    die 2 "--survive and --stop-max want seconds; see --help"
+# check_values WHAT-OPTIONS REGEX VALUE...
+check_values() {
+    local value
+    for value in "${@:3}"; do
+        [[ $value =~ ^$2$ ]] || die 2 "not a value for $1: '$value'; see --help"
+    done
+}
+check_values '--runs, --seed, --settle and --fork-mb' '[0-9]+' "$runs" "$seed" "$settle" "$fork_mb"
+check_values --ppn '[1-9][0-9]*(,[1-9][0-9]*)*' "$ppns"
+check_values --hosts '([2-9]|[1-9][0-9]+)' "$hosts"
+check_values '--survive, --silence-min, --stop-min and --stop-max' '[0-9]+([.][0-9]+)?' \
+    "$survive" "$silence_min" "$stop_min" "$stop_max"
 to_ms() { awk -v s="$1" 'BEGIN { printf "%d", s * 1000 }'; }
-survive_ms=$(to_ms "$survive") stop_max_ms=$(to_ms "$stop_max")
-[ "$survive_ms" -ge 300 ] || die 2 "--survive wants at least 0.3 s, got '$survive'"
-[ "$stop_max_ms" -ge 500 ] || die 2 "--stop-max wants at least 0.5 s, got '$stop_max'"
+survive_ms=$(to_ms "$survive") silence_min_ms=$(to_ms "$silence_min")
+stop_min_ms=$(to_ms "$stop_min") stop_max_ms=$(to_ms "$stop_max")
+[ "$silence_min_ms" -ge 1 ] && [ "$survive_ms" -ge "$silence_min_ms" ] ||
+    die 2 "--survive $survive is less than --silence-min $silence_min"
+[ "$stop_min_ms" -ge 1 ] && [ "$stop_max_ms" -ge "$stop_min_ms" ] ||
+    die 2 "--stop-max $stop_max is less than --stop-min $stop_min"
 "$cluster" check --quiet || exit
 command -v jq >/dev/null || die 77 "no program 'jq' (Debian package jq)"
 command -v nft >/dev/null || die 77 "no program 'nft' (Debian package nftables)"
@@ -162,8 +178,8 @@ clear_work() {
 # Kinds with the same seed draw different things, and so do neighbouring seeds.
 seed_draws() { RANDOM=$(cksum <<<"$1" | cut -d' ' -f1); }
 
-# Each sets DRAWN; a subshell would not move the sequence on. A duration is as likely to be from 1 to
-# 2 s as from 2 to 4 s.
+# Each sets DRAWN; a subshell would not move the sequence on. A duration is as likely to be from 1
+# to 2 s as from 2 to 4 s.
 draw() { DRAWN=$(($1 + (RANDOM * 32768 + RANDOM) % ($2 - $1 + 1))); } # FROM TO
 draw_ms() { # FROM TO
     DRAWN=$RANDOM
@@ -175,11 +191,9 @@ draw_of() { # WORD...
     DRAWN=${!DRAWN}
 }
 draw_silence() {
-    if [ "$action" = abort ] && [ "$survive_ms" -lt 5000 ]; then
-        draw_ms 200 "$survive_ms"
-    else
-        draw_ms 200 5000
-    fi
+    local most=5000
+    [ "$action" = report ] && [ "$survive_ms" -lt $most ] || most=$survive_ms
+    draw_ms "$silence_min_ms" "$most"
 }
 # The fault of --with-fault is on another host; of a master and its workers it is the master's.
 draw_host() {
@@ -204,8 +218,8 @@ s_of() { printf '%d.%03d' $(($1 / 1000)) $(($1 % 1000)); }
 
 # plan: draws what is done, when and for how long. DID says it; TARGET is the host that is disturbed
 # (none, or all: ''), LASTS and DELAY are in milliseconds; FAULT is for 'cluster fault'; ARGS are of
-# the program, OPTIONS of the job; ALLOWED matches what FaultLoc may say beside verdicts. SKIP is the
-# reason why this cannot be done here.
+# the program, OPTIONS of the job; ALLOWED matches what FaultLoc may say beside verdicts. SKIP is
+# the reason why this cannot be done here.
 plan() {
     ARGS=() OPTIONS=() FAULT=() TARGET='' ALLOWED='' VICTIM='' SKIP='' FAULT_AT=0
     PROGRAM=work DID=$kind REPORT=$work/report.json TRACE=$work/trace
@@ -218,7 +232,7 @@ plan() {
     LASTS=$DRAWN
     case $kind in
         net-* | freeze-host) draw_silence; LASTS=$DRAWN ;;
-        stop-* | freeze-all) draw_ms 500 "$stop_max_ms"; LASTS=$DRAWN ;;
+        stop-* | freeze-all) draw_ms "$stop_min_ms" "$stop_max_ms"; LASTS=$DRAWN ;;
         stderr) LASTS=5000 ;;
     esac
     case $kind in
@@ -428,8 +442,8 @@ disturb_now() {
 }
 rank_is_done() { [ -e "$job/pids/harmed.$RANK" ] || ended; }
 
-# What the job has of files, its own programs and libraries among them, gets 24 MB, and somebody else
-# in the group reads 256.
+# What the job has of files, its own programs and libraries among them, gets 24 MB, and somebody
+# else in the group reads 256.
 press_memory() {
     local usage files reader
     dd if=/dev/zero of="$work/big" bs=1M count=256 status=none
@@ -538,14 +552,17 @@ judge_end() {
     grep -qE '^work: .* all right$' "$work/out" || blame "the work was not done"
 }
 
+# A silence that may be told of.
+is_beyond() { [[ $kind =~ ^(net-.*|freeze-host)$ ]] && [ "$LASTS" -gt "$survive_ms" ]; }
+
 # What may be said of the disturbance while it lasts: CLASS:COMPONENT:HOST.
 is_true() {
     local class=${1%%:*} host=${1##*:}
     case $kind in
         net-host | freeze-host)
-            [ "$LASTS" -gt "$survive_ms" ] && [ "$host" = "$TARGET" ] && [ "$class" != process-crash ] ;;
+            is_beyond && [ "$host" = "$TARGET" ] && [ "$class" != process-crash ] ;;
         net-*)
-            [ "$LASTS" -gt "$survive_ms" ] &&
+            is_beyond &&
                 [[ $class =~ ^(unknown|network-degraded|switch-fault|nic-fault|link-fault)$ ]] ;;
         stop-* | freeze-all) [[ $class =~ ^(process-stopped|node-frozen)$ ]] ;;
         debug-*) [ "$class:$host" = "process-stopped:$TARGET" ] ;;
@@ -563,7 +580,8 @@ judge_standing() {
             other+=" ${v%:*}"
         fi
     done
-    [ -z "$VICTIM" ] || [ $named = 1 ] || [ "$kind" = disk-full ] || blame "$named times named: $WANT"
+    [ -z "$VICTIM" ] || [ $named = 1 ] || [ "$kind" = disk-full ] ||
+        blame "$named times named: $WANT"
     [ -z "$other" ] || blame "verdicts stand:$other"
 }
 
@@ -571,8 +589,7 @@ judge_verdicts() {
     local v
     STAND=$(verdicts stand | grep -c . || :) GONE=$(verdicts gone | grep -c . || :)
     judge_standing
-    # a silence beyond the bound may be told, but as what it is
-    case $kind in net-* | freeze-host) [ "$LASTS" -gt "$survive_ms" ] || return 0 ;; *) return 0 ;; esac
+    is_beyond || return 0
     for v in $(verdicts gone); do
         is_true "$v" || [ "${v%:*}" = "${WANT:-}" ] || blame "not true, and withdrawn: ${v%:*}"
     done
@@ -687,4 +704,5 @@ for action in ${actions//,/ }; do
     done
 done
 echo "$((all - bad)) of $all runs good$([ $skipped = 0 ] || echo ", $skipped skipped")"
-[ $bad = 0 ]
+[ $bad = 0 ] || exit 1
+[ $all != 0 ] || exit 77

@@ -38,8 +38,8 @@ static int hold(pid_t tid)
     return waitpid(tid, NULL, __WALL) == tid ? 1 : -1;
 }
 
-/* Once more as long as there are new ones: a thread that runs may start another. Returns -1 when one
- * cannot be held. */
+/* Once more as long as there are new ones: a thread that runs may start another. Returns -1 when
+ * one cannot be held. */
 static int hold_all(const char *pid)
 {
     char path[64];

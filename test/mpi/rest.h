@@ -15,15 +15,15 @@
 /* Ranks that wait at their ease: for programs of which many ranks share few processors. To be
  * included by one source file of a program, because it defines epoll_wait().
  *
- * UCX turns its TCP transport by epoll_wait(), without waiting; the program's own symbol comes before
- * that of the C library (build.sh links with -rdynamic). Other threads wait as they want to. */
+ * UCX turns its TCP transport by epoll_wait(), without waiting; the program's own symbol comes
+ * before that of the C library (build.sh links with -rdynamic). Other threads wait as they want to. */
 
 static struct {
     double us;
     pthread_t thread;
 } idle;
 
-/* From now on the calling thread sleeps so many microseconds wherever there is no news; 0: never. */
+/* From now on the calling thread sleeps so many microseconds where there is no news; 0: never. */
 static void rest_while_idle(double us)
 {
     idle.us = us;
