@@ -354,6 +354,13 @@ make_group() {
 }
 leave_group() { [ -z "$group" ] || rmdir "$group" 2>/dev/null || :; group=; }
 group_file() { [[ $group == */memory/* ]] && echo "$group/memory.$1" || echo "$group/memory.$2"; }
+group_was_short() {
+    if [[ $group == */memory/* ]]; then
+        [ "$(cat "$group/memory.failcnt")" -gt 0 ]
+    else
+        grep -qE '^max [^0]' "$group/memory.events"
+    fi
+}
 group_killed() { grep -qE '^oom_kill [^0]' "$(group_file oom_control events)"; }
 
 prepare() {
@@ -463,6 +470,7 @@ press_memory() {
     wait $reader || :
     echo -1 >"$(group_file limit_in_bytes max)" 2>/dev/null || echo max >"$group/memory.max"
     rm "$work/big"
+    group_was_short || blame "the control group was never short of memory"
     ! group_killed || SKIP="the kernel has ended a process for memory"
 }
 
