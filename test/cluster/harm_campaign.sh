@@ -366,7 +366,9 @@ group_killed() { grep -qE '^oom_kill [^0]' "$(group_file oom_control events)"; }
 prepare() {
     : >"$work/err"
     case $kind in
-        pressure) make_group ;;
+        pressure)
+            make_group
+            [ "$(stat -f -c %T "$work")" != tmpfs ] || SKIP="$work is memory, not a disk" ;;
         disk-full)
             mkdir "$work/small"
             mount -t tmpfs -o size=256k faultloc "$work/small" || SKIP="no tmpfs can be mounted" ;;
@@ -450,10 +452,9 @@ disturb_now() {
 rank_is_done() { [ -e "$job/pids/harmed.$RANK" ] || ended; }
 
 # What the job has of files, its own programs and libraries among them, gets 24 MB, and somebody
-# else in the group reads 256.
+# else in the group writes 256 and reads them again and again.
 press_memory() {
-    local usage files reader
-    dd if=/dev/zero of="$work/big" bs=1M count=256 status=none
+    local usage files
     usage=$(cat "$(group_file usage_in_bytes current)")
     files=$(awk '/^(total_)?(in)?active_file / { v[$1] = $2 }
         END { t = "total_active_file" in v ? "total_" : ""
@@ -463,11 +464,9 @@ press_memory() {
     (
         trap - EXIT
         echo $BASHPID >"$group/cgroup.procs"
-        exec timeout -s KILL "$(s_of "$LASTS")" \
-            sh -c 'while :; do cat "$1" >/dev/null; done' sh "$work/big"
-    ) &
-    reader=$!
-    wait $reader || :
+        timeout -s KILL "$(s_of "$LASTS")" sh -c 'dd if=/dev/zero of="$1" bs=1M count=256
+            while :; do cat "$1" >/dev/null; done' sh "$work/big"
+    ) || :
     echo -1 >"$(group_file limit_in_bytes max)" 2>/dev/null || echo max >"$group/memory.max"
     rm "$work/big"
     group_was_short || blame "the control group was never short of memory"
