@@ -342,7 +342,12 @@ cluster_tests = \
     test/cluster/test_cut.sh \
     test/cluster/test_failures.sh \
     test/cluster/test_fln_and_suspect.sh \
+    test/cluster/test_harm_agent.sh \
+    test/cluster/test_harm_debugger.sh \
     test/cluster/test_harm_launcher_withdrawn.sh \
+    test/cluster/test_harm_network.sh \
+    test/cluster/test_harm_resources.sh \
+    test/cluster/test_harm_stop.sh \
     test/cluster/test_healthy.sh \
     test/cluster/test_kill.sh \
     test/cluster/test_local.sh \
