@@ -668,21 +668,32 @@ static void trace_substitutes(struct agent *a)
     trace(a, line);
 }
 
+/* After succession the port is free once the kernel has done with the agent before. */
+static void try_listen(struct agent *a, ftree_time now)
+{
+    bool first = a->p->ports[FAULTLOC_ROLE_AGENT].port;
+
+    if (!faultloc_program_listen(a->p, a->channel, FAULTLOC_ROLE_AGENT, now, &a->listen))
+        return;
+    if (!first) {
+        trace(a, "succeeds as agent");
+        return;
+    }
+    trace_port(a);
+    trace_substitutes(a);
+}
+
 static int open_channel(struct agent *a)
 {
     static const struct faultloc_channel_callbacks callbacks = {
         .message = on_message, .reach = on_reach, .intruder = on_intruder};
-    bool first = a->p->ports[FAULTLOC_ROLE_AGENT].port;
     int rc = faultloc_program_channel(a->p, &callbacks, a, &a->channel);
 
     if (rc || !a->channel)
         return rc;
     rc = faultloc_loop_add(a->epoll, faultloc_channel_fd(a->channel), TAG_CHANNEL);
-    if (!rc && faultloc_program_listen(a->p, a->channel, FAULTLOC_ROLE_AGENT, 0, &a->listen) &&
-        first) {
-        trace_port(a);
-        trace_substitutes(a);
-    }
+    if (!rc)
+        try_listen(a, faultloc_now());
     return rc;
 }
 
@@ -751,13 +762,6 @@ static void close_agent(struct agent *a)
     faultloc_writer_end(a->writer, WRITE_PATIENCE_MS);
     /* a thread that is held in the kernel would keep the others open; standard error is /dev/null */
     faultloc_program_close_others(NULL, 0);
-}
-
-/* After succession: the port is free once the kernel has done with the agent before. */
-static void try_listen(struct agent *a, ftree_time now)
-{
-    if (faultloc_program_listen(a->p, a->channel, FAULTLOC_ROLE_AGENT, now, &a->listen))
-        trace(a, "succeeds as agent");
 }
 
 static ftree_time next_event(const struct agent *a)
