@@ -1408,6 +1408,144 @@ START_TEST(a_path_that_works_again_where_there_is_only_management)
 }
 END_TEST
 
+/* ---- once more, before a job is ended -------------------------------------------------------- */
+
+/* What happens to the component, from the beginning and again once it is told. */
+enum fate {
+    LOST, /* its node has no power */
+    STOPPED, /* a rank of several, which its own node sees */
+    AGENT_STOPPED, /* with the agent: the deputy says so */
+    ALONE, /* the only process of its node is stopped with the agent */
+    REFUSED, /* its process has ended: the kernel refuses the port */
+    ENDED, /* and its own node sees that */
+    WELL
+};
+
+static void befalls(struct world *w, int32_t rank, enum fate fate)
+{
+    int32_t node = w->rank_node[rank];
+
+    w->node[node].off = fate == LOST;
+    w->node[node].mute = fate == AGENT_STOPPED || fate == ALONE;
+    w->node[node].gone = w->node[node].no_deputy = fate == REFUSED;
+    w->rank[rank].proc_state = fate == STOPPED || fate == AGENT_STOPPED ? 'T' : 'R';
+    w->rank[rank].phase = fate == ENDED ? FTREE_PHASE_GONE : FTREE_PHASE_OUTSIDE;
+    if (fate == ENDED)
+        ck_assert_int_eq(ftree_rank_gone(w->node[node].ft, w->now, rank), FTREE_OK);
+}
+
+/* A fault of a rank or of its node is told by node 0, which then asks once more; what comes of it, and
+ * whether that is known at once. */
+static const struct {
+    int32_t ppn, rank;
+    enum fate fate, then;
+    int32_t fln;
+    enum ftree_confirmed confirmed;
+    bool at_once;
+} confirmations[] = {
+    {1, 5, LOST, LOST, 2, FTREE_CONFIRMED_STANDS, false},
+    {1, 5, LOST, WELL, 2, FTREE_CONFIRMED_OVER, false},
+    {1, 2, LOST, WELL, 0, FTREE_CONFIRMED_OVER, false},
+    {2, 11, STOPPED, STOPPED, 5, FTREE_CONFIRMED_STANDS, false},
+    {2, 11, STOPPED, WELL, 5, FTREE_CONFIRMED_OVER, false},
+    {2, 11, STOPPED, LOST, 5, FTREE_CONFIRMED_STANDS, false},
+    {2, 10, AGENT_STOPPED, AGENT_STOPPED, 2, FTREE_CONFIRMED_STANDS, false},
+    {2, 10, AGENT_STOPPED, WELL, 2, FTREE_CONFIRMED_OVER, false},
+    {1, 5, ALONE, ALONE, 2, FTREE_CONFIRMED_STANDS, false},
+    {1, 5, ALONE, WELL, 2, FTREE_CONFIRMED_OVER, false},
+    {1, 5, STOPPED, STOPPED, 5, FTREE_CONFIRMED_STANDS, false}, /* its agent is not its process */
+    {1, 5, STOPPED, WELL, 5, FTREE_CONFIRMED_OVER, false},
+    {2, 1, STOPPED, STOPPED, 0, FTREE_CONFIRMED_STANDS, true}, /* a rank of the own node */
+    {2, 1, STOPPED, WELL, 0, FTREE_CONFIRMED_OVER, true},
+    {1, 5, REFUSED, REFUSED, 2, FTREE_CONFIRMED_STANDS, false},
+    {1, 5, REFUSED, WELL, 2, FTREE_CONFIRMED_OVER, false},
+    {2, 11, ENDED, ENDED, 5, FTREE_CONFIRMED_STANDS, true}, /* which is for ever */
+};
+
+/* rows: what_comes_of_asking_once_more COUNT(confirmations) */
+START_TEST(what_comes_of_asking_once_more)
+{
+    int32_t rank = confirmations[_i].rank;
+    struct world *w = world_new(7, confirmations[_i].ppn, 2);
+    const struct ftree_verdict *v = &w->report[0];
+    struct ftree *root = w->node[0].ft;
+    enum ftree_confirmed c;
+    ftree_time asked;
+
+    befalls(w, rank, confirmations[_i].fate);
+    world_all_wait(w, w->rank_node[rank], rank);
+    ck_assert(world_run_until_reports(w, 1, 5 * SECOND));
+    ck_assert_int_eq(w->reporter[0], 0);
+    ck_assert_int_eq(v->fln, confirmations[_i].fln);
+    if (confirmations[_i].then != ENDED)
+        befalls(w, rank, confirmations[_i].then);
+    asked = w->now;
+    ck_assert_int_eq(ftree_confirm(root, w->now, v->fln, v->id), FTREE_OK);
+    c = ftree_confirmed(root, v->fln, v->id);
+    ck_assert_int_eq(c != FTREE_CONFIRMED_PENDING, confirmations[_i].at_once);
+    while ((c = ftree_confirmed(root, v->fln, v->id)) == FTREE_CONFIRMED_PENDING)
+        world_run(w, FTREE_MS);
+    ck_assert_int_eq(c, confirmations[_i].confirmed);
+    ck_assert_uint_le(w->now - asked, 301 * FTREE_MS);
+    ck_assert_int_eq(w->withdrawals, c == FTREE_CONFIRMED_OVER);
+    world_free(w);
+}
+END_TEST
+
+/* The others have paths of their own to what the node that decided did not reach. */
+START_TEST(a_path_that_another_node_took_for_dead_is_asked_from_here)
+{
+    struct lone *l = lone_new(4, 1, 32, 0);
+    struct ftree_verdict v = lone_verdict(l, "nic-fault/interface-down", 2, FTREE_NONE, 1);
+
+    ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
+    ck_assert_int_eq(ftree_confirm(l->ft, l->now, v.fln, v.id), FTREE_OK);
+    ck_assert_int_eq(asked(l, 2), 1);
+    lone_run(l, 200); /* the first was lost */
+    ck_assert_int_eq(asked(l, 2), 2);
+    answers_about(l, 2, 2, FTREE_PATH_MGMT); /* it did all the time */
+    ck_assert_int_eq(ftree_confirmed(l->ft, v.fln, v.id), FTREE_CONFIRMED_PENDING);
+    answers_about(l, 2, 2, FTREE_PATH_DATA);
+    ck_assert_int_eq(ftree_confirmed(l->ft, v.fln, v.id), FTREE_CONFIRMED_OVER);
+    lone_free(l);
+}
+END_TEST
+
+/* While the own process is stopped answers come and wait. */
+START_TEST(what_waits_to_be_read_is_read_before_it_stands)
+{
+    struct lone *l = lone_new(4, 1, 32, 0);
+    struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 2, FTREE_NONE, 0);
+
+    ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
+    ck_assert_int_eq(ftree_confirm(l->ft, l->now, v.fln, v.id), FTREE_OK);
+    lone_sleep(l, 2000);
+    lone_run(l, 10);
+    ck_assert_int_eq(ftree_confirmed(l->ft, v.fln, v.id), FTREE_CONFIRMED_PENDING);
+    lone_run(l, 1000);
+    ck_assert_int_eq(ftree_confirmed(l->ft, v.fln, v.id), FTREE_CONFIRMED_STANDS);
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(what_is_not_known_is_over_and_cannot_be_confirmed)
+{
+    struct lone *l = lone_new(4, 1, 32, 0);
+    struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 2, FTREE_NONE, 0);
+
+    ck_assert_int_eq(ftree_confirm(l->ft, l->now, v.fln, v.id), FTREE_ERR_INVALID);
+    ck_assert_int_eq(ftree_confirmed(l->ft, v.fln, v.id), FTREE_CONFIRMED_OVER);
+    ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
+    l->fail_alloc_in = 1;
+    ck_assert_int_eq(ftree_confirm(l->ft, l->now, v.fln, v.id), FTREE_ERR_NOMEM);
+    ck_assert_int_eq(ftree_confirmed(l->ft, v.fln, v.id), FTREE_CONFIRMED_STANDS);
+    ftree_leave(l->ft, l->now);
+    ck_assert_int_eq(ftree_confirm(l->ft, l->now, v.fln, v.id), FTREE_OK);
+    ck_assert_int_eq(ftree_confirmed(l->ft, v.fln, v.id), FTREE_CONFIRMED_STANDS);
+    lone_free(l);
+}
+END_TEST
+
 SUITE("withdraw")
 {
     TEST(a_lost_node_is_asked_at_doubling_intervals);
@@ -1462,4 +1600,8 @@ SUITE("withdraw")
     TEST(a_late_copy_under_another_name_is_not_believed);
     TEST(a_withdrawal_is_told_as_often_as_a_verdict);
     TEST(a_path_that_works_again_where_there_is_only_management);
+    TEST_ROWS(what_comes_of_asking_once_more, COUNT(confirmations));
+    TEST(a_path_that_another_node_took_for_dead_is_asked_from_here);
+    TEST(what_waits_to_be_read_is_read_before_it_stands);
+    TEST(what_is_not_known_is_over_and_cannot_be_confirmed);
 }

@@ -190,6 +190,7 @@ void ftree_destroy(struct ftree *ft)
     ftree_alloc(ft, ft->neighbours.items, 0);
     ftree_spread_clear(ft);
     ftree_alloc(ft, ft->outbox.items, 0);
+    ftree_alloc(ft, ft->confirms.items, 0);
     ftree_alloc(ft, ft->by_node.items, 0);
     ftree_alloc(ft, ft->rule_names.items, 0);
     ftree_alloc(ft, ft->batch.items, 0);

@@ -638,6 +638,24 @@ int ftree_deputy_answer(const struct ftree_job *job, ftree_time limit, const voi
  * Of those that were withdrawn more than a minute ago the last 32 are known. */
 bool ftree_verdict_at(const struct ftree *ft, int32_t i, struct ftree_verdict *v);
 
+/* Purpose: asks once more about a verdict that is known here, whatever its class: to be called
+ * immediately before something is done because of it that cannot be undone.  Its component is asked by
+ * new connections; of a rank its node's agent (and deputy) is asked; the own node's ranks are looked at.
+ * A verdict that turns out to be over is withdrawn, as at any other time.
+ * Errors: FTREE_ERR_INVALID (no such verdict), FTREE_ERR_NOMEM. */
+int ftree_confirm(struct ftree *ft, ftree_time now, int32_t fln, uint32_t id);
+
+enum ftree_confirmed {
+    FTREE_CONFIRMED_PENDING, /* asked; for two probe timeouts, at the most twice that after a tick
+                              * that came late */
+    FTREE_CONFIRMED_STANDS, /* it was seen to be still so, or nobody answered otherwise */
+    FTREE_CONFIRMED_OVER /* it is withdrawn, or no longer known */
+};
+
+/* Purpose: what came of the last ftree_confirm() of that verdict; STANDS where it was never called.  It
+ * changes in ftree_receive(), ftree_reached() and ftree_tick(). */
+enum ftree_confirmed ftree_confirmed(const struct ftree *ft, int32_t fln, uint32_t id);
+
 /* Purpose: true if the verdict says that the ranks of its component are gone for good; not of one
  * that is withdrawn. */
 bool ftree_verdict_ends_ranks(const struct ftree_verdict *v);

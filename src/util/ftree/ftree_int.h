@@ -102,7 +102,7 @@ struct group {
 struct works {
     ftree_time from; /* when the first one was heard there, 0: nobody was */
     ftree_time heard; /* when the last one was */
-    ftree_time asked; /* when the suspect was first asked by a new connection since `from`, 0: never */
+    ftree_time asked; /* since then the suspect, for the first time, by a new connection; 0: never */
 };
 
 /* A node under examination; see probe.c. */
@@ -203,6 +203,16 @@ struct known {
     ftree_time up_again;
 };
 
+/* A verdict that is asked about once more before something is done because of it. */
+struct confirm {
+    int32_t fln;
+    uint32_t id; /* with `fln`: the verdict */
+    uint8_t asks; /* how often it will still be asked about */
+    bool excused; /* because the own tick was late */
+    bool stands; /* else: until `until` nobody knows */
+    ftree_time until;
+};
+
 /* A node that has still to name its victims, and the message that told it. */
 struct due {
     int32_t node;
@@ -285,6 +295,7 @@ struct ftree {
     FTREE_ARRAY(struct known) known;
     int32_t unsent, rechecked; /* how many of them have `up`, and a time to be asked about again */
     int32_t switches; /* how many of them are about one */
+    FTREE_ARRAY(struct confirm) confirms;
     FTREE_ARRAY(struct place) by_node; /* of `known`, by node and then by age */
     FTREE_ARRAY(struct rule_name) rule_names; /* of verdicts */
     FTREE_ARRAY(int32_t) batch; /* places in `known`: what is being told just now */
@@ -510,6 +521,8 @@ void ftree_withdraw_watch(struct ftree *ft, ftree_time now, struct known *k);
 void ftree_withdraw_heard(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path);
 bool ftree_withdraw_answer(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
                            const struct wire_answer *a);
+/* A verdict is no longer known. */
+void ftree_withdraw_forget_confirm(struct ftree *ft, const struct outline *v);
 /* Keeps what is over within its bound.  The array moves. */
 void ftree_withdraw_forget(struct ftree *ft, ftree_time now);
 void ftree_withdraw_tick(struct ftree *ft, ftree_time now);

@@ -463,7 +463,8 @@ static struct ftree_silence look_through(const struct view *v, int32_t near)
 
     if (s.branch == FTREE_NONE || s.far < 1)
         return silent_behind(FTREE_NONE);
-    if (near < 0 && !s.heard_any) /* nowhere is it seen to work: all of it may be back in a moment */
+    /* nowhere is it seen to work: all of it may be back in a moment */
+    if (near < 0 && !s.heard_any)
         return silent_behind(FTREE_NONE);
     if (s.heard || s.heard_near)
         return look_back(v, &s);

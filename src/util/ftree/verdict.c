@@ -168,6 +168,7 @@ void ftree_verdict_forget(struct ftree *ft, int32_t i)
     int32_t left = 0;
 
     ftree_alloc(ft, ft->known.items[i].whole, 0);
+    ftree_withdraw_forget_confirm(ft, &ft->known.items[i].v);
     ft->switches -= ft->known.items[i].v.kind == FTREE_KIND_SWITCH;
     ft->known.n--;
     memmove(&ft->known.items[i], &ft->known.items[i + 1],
@@ -384,6 +385,9 @@ bool ftree_verdict_takes_node(const struct ftree *ft, const struct outline *v)
         case FTREE_CLASS_NODE_OUTAGE:
         case FTREE_CLASS_NODE_FROZEN:
             return true;
+        case FTREE_CLASS_PROCESS_STOPPED: /* not where its own agent says so: that goes on */
+            return v->fln != v->node &&
+                   (v->rank == FTREE_NONE || ftree_ranks_of(ft->job, v->node) == 1);
         case FTREE_CLASS_PROCESS_CRASH:
             return v->rank == FTREE_NONE || ftree_ranks_of(ft->job, v->node) == 1;
         default:
