@@ -45,6 +45,8 @@ enum replay_kind {
     REPLAY_REACHED,
     REPLAY_STALL,
     REPLAY_STALL_OVER,
+    REPLAY_GONE,
+    REPLAY_LEAVE,
     REPLAY_TICK,
     REPLAY_LAST_IN = REPLAY_TICK, /* those up to here are what a handle is told */
     REPLAY_LOOK,

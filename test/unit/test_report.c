@@ -294,7 +294,7 @@ START_TEST(a_hostile_name_is_only_text)
     const char *const evil[] = {hostile[_i], hostile[_i], hostile[_i], hostile[_i]};
     struct ftree_job evil_job = sample_job;
     struct report_job rj = report_job();
-    struct ftree_verdict v = verdict("process-stopped/connects-never-answers", 2, FTREE_NONE);
+    struct ftree_verdict v = verdict("node-frozen/agent-and-deputy-mute", 2, FTREE_NONE);
     const struct ftree_verdict *list = &v;
     struct json_object *parsed;
     char *text, *line, headline[1024];
@@ -374,7 +374,7 @@ START_TEST(long_names_lose_no_line)
     const char *const long_names[] = {name, name, name, name};
     struct ftree_job long_job = sample_job;
     struct report_job rj = report_job();
-    struct ftree_verdict v = verdict("process-stopped/connects-never-answers", 2, FTREE_NONE);
+    struct ftree_verdict v = verdict("node-frozen/agent-and-deputy-mute", 2, FTREE_NONE);
     char *text;
 
     memset(name, 'n', sizeof(name) - 1);

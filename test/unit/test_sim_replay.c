@@ -97,6 +97,7 @@ START_TEST(the_same_comes_out)
         {NULL, 30, "lose root and 1 substitute", 0},
         {NULL, 30, "lose random fln and child", 0},
         {NULL, 30, "kill node 7", 0},
+        {NULL, 30, "kill root", 0.05},
         {NULL, 30, "freeze node 7 for 20s", 0},
         {NULL, 30, "lose node 7\nt=20s return it", 0},
         {NULL, 30, "down node 7", 0},

@@ -122,10 +122,13 @@ static const struct {
     {0, 4, "node-outage/both-paths-silent", true}, /* the acting root */
     {1, 4, "node-outage/both-paths-silent", false},
     {3, 4, "node-outage/both-paths-silent", false},
-    {0, 4, "process-stopped/connects-never-answers", true},
+    {0, 4, "process-stopped/deputy-says-stopped", false}, /* its own node looks */
+    {4, 4, "process-stopped/deputy-says-stopped", false},
+    {4, 4, "unknown/unobserved", true},
+    {0, 4, "unknown/unobserved", false},
     {0, 4, "node-frozen/agent-and-deputy-mute", true},
-    {0, 4, "process-crash/port-refused", false}, /* a crash is for ever */
-    {4, 4, "process-crash/port-refused", false},
+    {0, 4, "process-crash/pid-gone", false}, /* a crash is for ever */
+    {4, 4, "process-crash/pid-gone", false},
     {4, 4, "unknown/data-path-silent", true}, /* who decided, over the path that was silent */
     {4, 4, "nic-fault/interface-down", true},
     {4, 4, "nic-fault/interface-gone", true},
@@ -246,6 +249,7 @@ static const struct {
     {"unknown/silent-from-here-only", true, false},
     {"unknown/own-data-path-silent", true, false},
     {"unknown/no-node-answers", true, true},
+    {"unknown/unobserved", true, true},
     {"straggler/memory-exhausted", false, false},
     {"straggler/throttled", false, false},
     {"io-hang/disk-sleep", false, false},
@@ -290,7 +294,7 @@ START_TEST(a_silent_path_is_asked_at_doubling_intervals)
 {
     struct lone *l = lone_new(4, 1, 32, 0);
     struct ftree_verdict v = by_sign(l, "unknown/data-path-silent", 2);
-    struct ftree_verdict other = lone_verdict(l, "process-crash/port-refused", 3, 3, 0);
+    struct ftree_verdict other = lone_verdict(l, "process-crash/pid-gone", 3, 3, 0);
     int32_t until[] = {200, 1200, 3200, 7200, 15200, 31200, 63200, 127200, 191200, 255200};
 
     ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
@@ -443,7 +447,7 @@ START_TEST(whoever_answers_a_crash_stays)
     struct lone *l = lone_new(NODES, 1, 2, 4);
     struct wire_message m = {.type = WIRE_SWEEP};
 
-    decide(l, "process-crash/port-refused", 9, 9);
+    decide(l, "process-crash/pid-gone", 9, 9);
     lone_hear(l, 9, FTREE_PATH_DATA, &m);
     ck_assert_uint_eq(question(l, 9), 0);
     ck_assert(l->ft->known.items[0].recheck == FTREE_NEVER);
@@ -703,7 +707,7 @@ START_TEST(who_is_back_is_told_what_it_has_missed)
     int32_t told = 0;
 
     decide(l, "node-outage/both-paths-silent", 2, FTREE_NONE);
-    decide(l, "process-crash/port-refused", 3, 3);
+    decide(l, "process-crash/pid-gone", 3, 3);
     lone_run(l, 1000);
     lone_log(l);
     answers(l, 2);
@@ -904,7 +908,7 @@ START_TEST(what_stands_is_kept)
 {
     struct lone *l = lone_new(4, 1, 32, 0);
 
-    decide(l, "process-crash/port-refused", 3, 3);
+    decide(l, "process-crash/pid-gone", 3, 3);
     decide(l, "unknown/data-path-silent", 1, FTREE_NONE);
     flap_each(l, 50, 61 * 1000);
     ck_assert_int_eq(l->ft->known.n, KEPT + 3);
@@ -952,7 +956,7 @@ START_TEST(what_the_root_will_tell_is_kept)
 {
     struct lone *l = lone_new(4, 1, 32, 0);
 
-    decide(l, "process-crash/port-refused", 3, 3); /* told at once */
+    decide(l, "process-crash/pid-gone", 3, 3); /* told at once */
     decide(l, "node-outage/both-paths-silent", 2, FTREE_NONE); /* and this one with others */
     ck_assert_int_eq(l->ft->queued, 1);
     ftree_spread_withdraw(l->ft, l->now, &l->ft->known.items[1], "it is");
@@ -1122,19 +1126,19 @@ START_TEST(a_node_is_cut_off_for_a_while)
 }
 END_TEST
 
-/* rows: an_agent_is_stopped_for_three_seconds 7 */
-START_TEST(an_agent_is_stopped_for_three_seconds)
+/* rows: a_node_is_frozen_for_three_seconds 7 */
+START_TEST(a_node_is_frozen_for_three_seconds)
 {
     struct world *w = world_new(7, 1, 2);
     int32_t other = (_i + 3) % 7;
 
-    w->node[_i].mute = true;
+    w->node[_i].mute = w->node[_i].no_deputy = true;
     world_all_wait(w, _i, _i);
     world_run(w, 3 * SECOND);
     ck_assert_int_eq(w->reports, 1);
-    ck_assert_int_eq(w->report[0].class_, FTREE_CLASS_PROCESS_STOPPED);
+    ck_assert_int_eq(w->report[0].class_, FTREE_CLASS_NODE_FROZEN);
     ck_assert_int_eq(w->report[0].node, _i);
-    w->node[_i].mute = false;
+    w->node[_i].mute = w->node[_i].no_deputy = false;
     all_go_on(w);
     world_run(w, 10 * SECOND);
     ck_assert_int_eq(w->reports, 1);
@@ -1143,7 +1147,7 @@ START_TEST(an_agent_is_stopped_for_three_seconds)
         ck_assert_int_eq(w->withdrawals_on[n], w->verdicts_on[n]);
         ck_assert(!ftree_has_failed(w->node[n].ft, _i));
     }
-    w->node[other].mute = true; /* the next is found */
+    w->node[other].mute = w->node[other].no_deputy = true; /* the next is found */
     world_all_wait(w, other, other);
     world_run(w, 5 * SECOND);
     ck_assert_int_eq(w->reports, 2);
@@ -1153,8 +1157,8 @@ START_TEST(an_agent_is_stopped_for_three_seconds)
 END_TEST
 
 /* Nobody who runs is accused, and whoever runs again counts as well everywhere. */
-/* rows: whoever_is_stopped_and_continued 20 */
-START_TEST(whoever_is_stopped_and_continued)
+/* rows: whoever_is_frozen_and_continued 20 */
+START_TEST(whoever_is_frozen_and_continued)
 {
     struct world *w = world_new(12, 1, 3);
 
@@ -1163,10 +1167,10 @@ START_TEST(whoever_is_stopped_and_continued)
     w->loss_percent = _i % 2 ? 5 : 0;
     for (int turn = 0; turn < 6; turn++) {
         int32_t node = (_i + 5 * turn) % 12;
-        w->node[node].mute = true;
+        w->node[node].mute = w->node[node].no_deputy = true;
         world_all_wait(w, node, node);
         world_run(w, (ftree_time) (1 + turn) * 700 * FTREE_MS);
-        w->node[node].mute = false;
+        w->node[node].mute = w->node[node].no_deputy = false;
         all_go_on(w);
         world_run(w, 2 * MINUTE);
         for (int32_t i = 0; i < w->reports; i++) {
@@ -1589,8 +1593,8 @@ SUITE("withdraw")
     TEST(a_successor_remembers_no_more_than_that);
     TEST(a_stopped_process_is_continued);
     TEST_ROWS(a_node_is_cut_off_for_a_while, 7);
-    TEST_ROWS(an_agent_is_stopped_for_three_seconds, 7);
-    TEST_ROWS(whoever_is_stopped_and_continued, 20);
+    TEST_ROWS(a_node_is_frozen_for_three_seconds, 7);
+    TEST_ROWS(whoever_is_frozen_and_continued, 20);
     TEST_ROWS(a_data_path_is_silent_for_a_while, 7);
     TEST(a_nic_is_down_for_a_while);
     TEST_ROWS(the_own_data_path_is_silent_for_a_while, 3);

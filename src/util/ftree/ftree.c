@@ -448,6 +448,7 @@ int ftree_restore(struct ftree *ft, ftree_time now, const struct ftree_verdict *
     if (!k)
         return FTREE_ERR_NOMEM;
     k->cuts = ftree_withdraw_cuts(ft, &o);
+    k->ends_agent = ftree_verdict_ends_agent(ft, &o);
     k->told_down = k->reported = true;
     if (v->evidences > 0)
         ftree_verdict_keep(ft, k, v);

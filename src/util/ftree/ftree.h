@@ -592,9 +592,8 @@ ftree_time ftree_deadline(const struct ftree *ft);
 void ftree_leave(struct ftree *ft, ftree_time now);
 
 /* Purpose: as ftree_leave(), but for a node whose last rank ends in the middle of the job, by a will
- * of its own (MPI_Abort) or because it crashed, which is to be told before (ftree_has_untold(),
- * ftree_has_unsaid()): it waits for nobody, and those around it are told, so that they do not ask
- * about its closed port. */
+ * of its own (MPI_Abort) or because it crashed, once that is told (not ftree_has_untold()): it waits
+ * for nobody, and those around it are told, so that they do not ask about its closed port. */
 void ftree_leave_at_once(struct ftree *ft, ftree_time now);
 
 /* Purpose: true once the node may go: everyone has left, or `linger` is over; and what it had still

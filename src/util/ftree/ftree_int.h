@@ -194,6 +194,7 @@ struct known {
     bool told_down, reported;
     bool over_told_down; /* and that it is over */
     bool cuts; /* no path crosses the switch that it is about */
+    bool ends_agent; /* it says that agent and deputy have ended there, and no more */
     uint8_t belied_by; /* bit p: an answer over path p says that it is over */
     uint8_t explained; /* times that a symptom was dropped for it, as long as they are traced */
     uint32_t telling; /* number of the one that gathers its victims, 0: none */
@@ -504,6 +505,10 @@ void ftree_verdict_set_recheck(struct ftree *ft, struct known *k, ftree_time rec
 bool ftree_verdict_on_rank(const struct ftree *ft, int32_t node, int32_t rank);
 struct known *ftree_verdict_explaining(const struct ftree *ft, const struct outline *v);
 bool ftree_verdict_takes_node(const struct ftree *ft, const struct outline *v);
+bool ftree_verdict_ends_all(const struct ftree *ft, int32_t node);
+bool ftree_verdict_ends_agent(const struct ftree *ft, const struct outline *v);
+/* True if nobody speaks for the node: it has failed, or its agent and its deputy have ended. */
+bool ftree_has_no_agent(const struct ftree *ft, int32_t node);
 int32_t ftree_verdict_failed(const struct ftree *ft, int32_t except);
 void ftree_verdict_ranks_add(struct ftree_ranks *set, int32_t first, int32_t last);
 void ftree_verdict_ranks_merge(struct ftree_ranks *set, const struct ftree_ranks *more);

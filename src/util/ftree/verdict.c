@@ -395,19 +395,31 @@ bool ftree_verdict_takes_node(const struct ftree *ft, const struct outline *v)
     }
 }
 
-/* A verdict says that the node is lost, or there is one for each of its ranks that it has ended: its
- * agent leaves when all know of that. */
-static bool is_taken(const struct ftree *ft, int32_t node)
+/* True if all ranks of the node have ended, as one verdict says or one for each: its agent leaves once
+ * that is told. */
+bool ftree_verdict_ends_all(const struct ftree *ft, int32_t node)
 {
     const struct known *k;
     int32_t ended = 0;
 
     for (int32_t i = -1; (k = ftree_verdict_about(ft, node, &i));) {
-        if (ftree_verdict_takes_node(ft, &k->v))
+        if (k->v.withdrawn || k->v.class_ != FTREE_CLASS_PROCESS_CRASH)
+            continue;
+        if (k->v.rank == FTREE_NONE)
             return true;
-        ended += !k->v.withdrawn && k->v.class_ == FTREE_CLASS_PROCESS_CRASH;
+        ended++;
     }
     return ended > 0 && ended == ftree_ranks_of(ft->job, node);
+}
+
+static bool is_taken(const struct ftree *ft, int32_t node)
+{
+    const struct known *k;
+
+    for (int32_t i = -1; (k = ftree_verdict_about(ft, node, &i));)
+        if (ftree_verdict_takes_node(ft, &k->v))
+            return true;
+    return ftree_verdict_ends_all(ft, node);
 }
 
 bool ftree_verdict_ends_ranks(const struct ftree_verdict *v)
@@ -420,6 +432,44 @@ bool ftree_verdict_ends_ranks(const struct ftree_verdict *v)
 bool ftree_has_failed(const struct ftree *ft, int32_t node)
 {
     return is_taken(ft, node) || ftree_side_is_other(ft, node);
+}
+
+/* The sign holds only where the kernel refuses the agent's port. */
+static bool is_of_refused(const struct rules_sign *sign)
+{
+    for (int32_t i = 0; i < sign->conditions; i++)
+        if (!sign->condition[i].is_number && sign->condition[i].fact == RULES_FACT_AGENT)
+            return sign->condition[i].values == 1u << FTREE_REACH_REFUSED;
+    return false;
+}
+
+/* True if the verdict says of a node, in each alternative of its sign, that its port is refused, and
+ * accuses nobody. */
+bool ftree_verdict_ends_agent(const struct ftree *ft, const struct outline *v)
+{
+    const char *rule = ftree_verdict_rule(ft, v);
+    int32_t model = v->class_ == FTREE_CLASS_UNKNOWN ? model_of(ft, v) : -1;
+    bool refused = false;
+
+    for (int32_t s = 0; model >= 0 && s < ft->rules->model[model].signs; s++) {
+        const struct rules_sign *sign = &ft->rules->model[model].sign[s];
+        if (strcmp(sign->name, rule))
+            continue;
+        if (!is_of_refused(sign))
+            return false;
+        refused = true;
+    }
+    return refused;
+}
+
+bool ftree_has_no_agent(const struct ftree *ft, int32_t node)
+{
+    const struct known *k;
+
+    for (int32_t i = -1; (k = ftree_verdict_about(ft, node, &i));)
+        if (k->ends_agent && !k->v.withdrawn)
+            return true;
+    return ftree_has_failed(ft, node);
 }
 
 /* How many nodes have failed, not counting `except` and the own one. */

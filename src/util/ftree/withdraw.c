@@ -154,7 +154,7 @@ static void watch(struct ftree *ft, ftree_time now, struct known *k)
 void ftree_withdraw_watch(struct ftree *ft, ftree_time now, struct known *k)
 {
     watch(ft, now, k);
-    if ((!ftree_has_failed(ft, k->v.node) && !k->cuts) || !ftree_spread_is_root(ft))
+    if ((!ftree_has_no_agent(ft, k->v.node) && !k->cuts) || !ftree_spread_is_root(ft))
         return;
     for (int32_t i = 0; i < ft->known.n; i++) {
         struct known *other = &ft->known.items[i];
