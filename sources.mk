@@ -219,7 +219,6 @@ unit_tests = \
     test/unit/test_faultloc_board \
     test/unit/test_faultloc_channel_tcp \
     test/unit/test_faultloc_door \
-    test/unit/test_faultloc_helper \
     test/unit/test_faultloc_iface \
     test/unit/test_faultloc_launcher \
     test/unit/test_faultloc_launcher_tell \
