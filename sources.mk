@@ -228,6 +228,7 @@ unit_tests = \
     test/unit/test_faultloc_reader \
     test/unit/test_faultloc_report \
     test/unit/test_faultloc_rules \
+    test/unit/test_faultloc_spawn \
     test/unit/test_faultloc_state \
     test/unit/test_faultloc_topology \
     test/unit/test_faultloc_verdicts \
