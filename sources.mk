@@ -229,6 +229,7 @@ unit_tests = \
     test/unit/test_faultloc_report \
     test/unit/test_faultloc_rules \
     test/unit/test_faultloc_spawn \
+    test/unit/test_faultloc_start \
     test/unit/test_faultloc_state \
     test/unit/test_faultloc_topology \
     test/unit/test_faultloc_verdicts \
