@@ -230,7 +230,6 @@ unit_tests = \
     test/unit/test_faultloc_board \
     test/unit/test_faultloc_channel_tcp \
     test/unit/test_faultloc_door \
-    test/unit/test_faultloc_helper \
     test/unit/test_faultloc_iface \
     test/unit/test_faultloc_lane \
     test/unit/test_faultloc_launcher \
@@ -241,6 +240,8 @@ unit_tests = \
     test/unit/test_faultloc_reader \
     test/unit/test_faultloc_report \
     test/unit/test_faultloc_rules \
+    test/unit/test_faultloc_spawn \
+    test/unit/test_faultloc_start \
     test/unit/test_faultloc_state \
     test/unit/test_faultloc_topology \
     test/unit/test_faultloc_verdicts \

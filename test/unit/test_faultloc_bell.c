@@ -4,16 +4,21 @@
  */
 
 /*
- * The bell rings from another process, when the agent has changed, and never writes to what is not a
- * bell; what is told of peers is read whole, once, and not believed blindly.
+ * The bell rings from another process, also when the agent has changed, and leaves nothing behind in
+ * who rings it; what is told of peers is read whole, once, and not believed blindly.
  */
 
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE 1
+#endif
+
 #include "faultloc_bell.h"
+#include "process.h"
 #include "suite.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -34,13 +39,22 @@ static bool rings(int fd)
     return poll(&p, 1, 0) == 1;
 }
 
+static void close_all(void)
+{
+    for (int fd = 0; fd < 1024; fd++)
+        close(fd);
+}
+
+/* By one that has closed all its descriptors, as daemons do. */
 static bool ring_from_another_process(const struct faultloc_board *b)
 {
     int status;
     pid_t child = fork();
 
-    if (child == 0)
+    if (child == 0) {
+        close_all();
         _exit(faultloc_bell_ring(b) ? 0 : 1);
+    }
     ck_assert_int_eq(waitpid(child, &status, 0), child);
     return status == 0;
 }
@@ -48,42 +62,19 @@ static bool ring_from_another_process(const struct faultloc_board *b)
 START_TEST(it_rings)
 {
     struct faultloc_board *b = make();
-    int fd[2];
+    int fd;
 
     ck_assert(!faultloc_bell_ring(b));
-    ck_assert_int_eq(faultloc_bell_open(b, fd), 0);
-    ck_assert(!rings(fd[0]));
+    ck_assert_int_eq(faultloc_bell_open(b, &fd), 0);
+    ck_assert(!rings(fd));
     ck_assert(ring_from_another_process(b));
-    ck_assert(rings(fd[0]));
-    faultloc_bell_hush(fd[0]);
-    ck_assert(!rings(fd[0]));
-    faultloc_bell_close(b, fd);
+    ck_assert(rings(fd));
+    faultloc_bell_hush(fd);
+    ck_assert(!rings(fd));
+    faultloc_bell_close(b, &fd);
+    ck_assert_int_eq(fd, -1);
     ck_assert(!faultloc_bell_ring(b));
-    faultloc_board_unmap(b);
-}
-END_TEST
-
-static bool has_error(int fd)
-{
-    struct pollfd p = {.fd = fd};
-
-    return poll(&p, 1, 0) == 1 && (p.revents & POLLERR);
-}
-
-START_TEST(who_watches_it_sees_it_taken_down)
-{
-    struct faultloc_board *b = make();
-    int fd[2], watch;
-
-    ck_assert_int_eq(faultloc_bell_watch(b), -1);
-    ck_assert_int_eq(faultloc_bell_open(b, fd), 0);
-    watch = faultloc_bell_watch(b);
-    ck_assert_int_ge(watch, 0);
-    ck_assert(faultloc_bell_ring(b));
-    ck_assert(!has_error(watch));
-    faultloc_bell_close(b, fd);
-    ck_assert(has_error(watch));
-    close(watch);
+    faultloc_bell_close(b, &fd); /* there is none any more */
     faultloc_board_unmap(b);
 }
 END_TEST
@@ -91,14 +82,16 @@ END_TEST
 START_TEST(ringing_it_too_often_does_not_block)
 {
     struct faultloc_board *b = make();
-    int fd[2];
+    int fd, before;
 
-    ck_assert_int_eq(faultloc_bell_open(b, fd), 0);
-    for (int i = 0; i < 70000; i++)
-        ck_assert(faultloc_bell_ring(b));
-    faultloc_bell_hush(fd[0]);
-    ck_assert(!rings(fd[0]));
-    faultloc_bell_close(b, fd);
+    ck_assert_int_eq(faultloc_bell_open(b, &fd), 0);
+    before = process_descriptors();
+    for (int i = 0; i < 5000; i++)
+        REQUIRE(faultloc_bell_ring(b));
+    ck_assert_int_eq(process_descriptors(), before);
+    faultloc_bell_hush(fd);
+    ck_assert(!rings(fd));
+    faultloc_bell_close(b, &fd);
     faultloc_board_unmap(b);
 }
 END_TEST
@@ -106,34 +99,61 @@ END_TEST
 START_TEST(the_next_agent_has_one_of_its_own)
 {
     struct faultloc_board *b = make();
-    int fd[2], next[2];
+    int fd, next;
 
-    ck_assert_int_eq(faultloc_bell_open(b, fd), 0);
-    ck_assert_int_eq(faultloc_bell_open(b, next), 0);
-    faultloc_bell_close(b, fd); /* the old one goes, and leaves the new one alone */
+    ck_assert_int_eq(faultloc_bell_open(b, &fd), 0);
+    ck_assert_int_eq(faultloc_bell_open(b, &next), 0);
+    faultloc_bell_close(b, &fd); /* the old one goes, and leaves the new one alone */
     ck_assert(faultloc_bell_ring(b));
-    ck_assert(rings(next[0]));
-    faultloc_bell_close(b, next);
+    ck_assert(rings(next));
+    faultloc_bell_close(b, &next);
     faultloc_board_unmap(b);
 }
 END_TEST
 
-START_TEST(nothing_is_written_to_what_took_its_number)
+static int hold_bell(int in, int out, void *arg)
+{
+    int fd;
+
+    process_tell(out, faultloc_bell_open(arg, &fd) == 0 ? 'y' : 'n');
+    process_obey(in);
+    return 0;
+}
+
+/* Its agent was killed, and nobody has taken its name from the board. */
+START_TEST(nobody_hears_the_bell_of_the_dead)
 {
     struct faultloc_board *b = make();
-    char name[] = "/tmp/test_faultloc_bell.XXXXXX";
-    int fd[2], number, file = mkstemp(name), other[2];
+    struct process agent;
 
-    ck_assert_int_eq(faultloc_bell_open(b, fd), 0);
-    number = fd[1];
-    ck_assert_int_eq(dup2(file, number), number); /* a program that closes what is not its own */
+    process_start(&agent, hold_bell, b);
+    ck_assert_int_eq(process_hear(&agent), 'y');
+    ck_assert(faultloc_bell_ring(b));
+    process_kill(&agent);
     ck_assert(!faultloc_bell_ring(b));
-    ck_assert_int_eq(lseek(file, 0, SEEK_END), 0);
-    ck_assert_int_eq(pipe(other), 0);
-    ck_assert_int_eq(dup2(other[1], number), number);
-    ck_assert(!faultloc_bell_ring(b));
-    ck_assert(!rings(other[0]));
-    unlink(name);
+    faultloc_board_unmap(b);
+}
+END_TEST
+
+START_TEST(without_descriptors_it_does_not_ring)
+{
+    struct faultloc_board *b = make();
+    struct rlimit before, none;
+    bool rang;
+    int fd, next, rc;
+
+    ck_assert_int_eq(faultloc_bell_open(b, &fd), 0);
+    getrlimit(RLIMIT_NOFILE, &before);
+    none = (struct rlimit){.rlim_cur = 0, .rlim_max = before.rlim_max};
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &none), 0);
+    rang = faultloc_bell_ring(b);
+    rc = faultloc_bell_open(b, &next);
+    setrlimit(RLIMIT_NOFILE, &before);
+    ck_assert(!rang);
+    ck_assert_int_eq(rc, EMFILE);
+    ck_assert(faultloc_bell_ring(b)); /* the name on the board is still that of the first */
+    ck_assert(rings(fd));
+    faultloc_bell_close(b, &fd);
     faultloc_board_unmap(b);
 }
 END_TEST
@@ -209,10 +229,10 @@ END_TEST
 SUITE("faultloc_bell")
 {
     TEST(it_rings);
-    TEST(who_watches_it_sees_it_taken_down);
     TEST(ringing_it_too_often_does_not_block);
     TEST(the_next_agent_has_one_of_its_own);
-    TEST(nothing_is_written_to_what_took_its_number);
+    TEST(nobody_hears_the_bell_of_the_dead);
+    TEST(without_descriptors_it_does_not_ring);
     TEST(a_peer_is_told_of_once);
     TEST(of_many_the_last_are_read);
     TEST(nonsense_is_passed_over);

@@ -5,7 +5,7 @@
 
 /*
  * The board: its layout, how other processes come by it, the slot over a page of the program's own,
- * and the offices that the kernel hands on when their holder dies.
+ * verdicts and ranks that are given up.
  */
 
 #ifndef _GNU_SOURCE
@@ -13,14 +13,12 @@
 #endif
 
 #include "faultloc_board.h"
-#include "faultloc_helper.h"
 #include "process.h"
 #include "suite.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -130,7 +128,8 @@ START_TEST(a_new_board_says_its_shape_and_nothing_else)
     ck_assert_int_eq(b->agent_pid, 0);
     ck_assert_int_eq(b->abort_code, 0);
     ck_assert_int_eq(b->verdicts, 0);
-    ck_assert(is_zero(b->key, sizeof(b->key)));
+    ck_assert_int_eq(b->deputy_pid, 0);
+    ck_assert(is_zero(b->bell, sizeof(b->bell)));
     ck_assert(is_zero(b->job_id, sizeof(b->job_id)));
     ck_assert(is_zero((char *) b + sizeof(*b), b->bytes - sizeof(*b)));
     ck_assert_int_eq(faultloc_board_slot(b, 3)->state, FAULTLOC_SLOT_EMPTY);
@@ -196,7 +195,27 @@ START_TEST(it_outlives_its_maker)
     process_kill(&maker);
     ck_assert_str_eq(faultloc_board_name(b, 1), "c17");
     faultloc_board_slot(b, 0)->spins = 1;
-    ck_assert_int_eq(faultloc_office_take(&b->agent, false), 0);
+    faultloc_board_unmap(b);
+    close(fd);
+}
+END_TEST
+
+/* As agent and deputy do, which were given its descriptor. */
+START_TEST(who_has_its_descriptor_maps_it)
+{
+    int fd;
+    struct faultloc_board *b = make(1, 2, 2, &fd), *again = NULL;
+
+    int before = open_descriptors();
+    ck_assert_int_eq(faultloc_board_map(fd, &again), 0);
+    ck_assert_int_eq(open_descriptors(), before);
+    faultloc_board_slot(b, 1)->spins = 7;
+    ck_assert_uint_eq(faultloc_board_slot(again, 1)->spins, 7);
+    faultloc_board_unmap(b);
+    faultloc_board_slot(again, 1)->spins++;
+    ck_assert_int_eq(faultloc_board_map(fd, &b), 0); /* the descriptor stayed the caller's */
+    ck_assert_uint_eq(faultloc_board_slot(b, 1)->spins, 8);
+    faultloc_board_unmap(again);
     faultloc_board_unmap(b);
     close(fd);
 }
@@ -250,6 +269,7 @@ START_TEST(a_damaged_board_is_refused)
     damages[_i](b, fd);
     int before = open_descriptors();
     ck_assert_int_eq(faultloc_board_open(getpid(), fd, &other, &theirs), EPROTO);
+    ck_assert_int_eq(faultloc_board_map(fd, &other), EPROTO);
     ck_assert_ptr_null(other);
     ck_assert_int_eq(open_descriptors(), before);
     close(fd);
@@ -264,6 +284,8 @@ START_TEST(what_is_no_board_is_refused)
     ck_assert_int_eq(pipe(ends), 0);
     int before = open_descriptors();
     ck_assert_int_eq(faultloc_board_open(getpid(), ends[0], &b, &fd), EPROTO);
+    ck_assert_int_eq(faultloc_board_map(ends[0], &b), EPROTO);
+    ck_assert_int_eq(faultloc_board_map(999, &b), EBADF);
     ck_assert_int_eq(faultloc_board_open(getpid(), 999, &b, &fd), ENOENT);
     ck_assert_int_eq(faultloc_board_open(getpid(), -1, &b, &fd), ENOENT);
     /* no process has this number: it is above the kernel's highest */
@@ -396,123 +418,6 @@ START_TEST(a_slot_needs_the_boards_descriptor)
     ck_assert_int_eq(faultloc_board_map_slot(b, fd, 0, &page), EBADF);
     ck_assert_uint_eq(page.slot.spins, 255);
     faultloc_board_unmap(b);
-}
-END_TEST
-
-/* ---- offices ------------------------------------------------------------------------------- */
-
-static int want_office(int in, int out, void *arg)
-{
-    struct faultloc_board *b = arg;
-    char word = process_obey(in);
-    int rc = faultloc_office_take(&b->agent, word == 'w');
-
-    process_tell(out, rc == 0 ? 'y' : rc == EBUSY ? 'b' : '?');
-    if (process_obey(in) == 'u')
-        process_tell(out, pthread_mutex_unlock(&b->agent) == 0 ? 'y' : 'n');
-    process_obey(in);
-    return 0;
-}
-
-START_TEST(an_office_is_held_by_one)
-{
-    struct process a, other;
-    int fd;
-    struct faultloc_board *b = make(1, 2, 2, &fd);
-
-    process_start(&a, want_office, b);
-    process_start(&other, want_office, b);
-    process_say(&a, 't');
-    ck_assert_int_eq(process_hear(&a), 'y');
-    process_say(&other, 't');
-    ck_assert_int_eq(process_hear(&other), 'b');
-    ck_assert_int_eq(faultloc_office_take(&b->deputy, false), 0); /* another office */
-    process_say(&a, 'u');
-    ck_assert_int_eq(process_hear(&a), 'y');
-    ck_assert_int_eq(faultloc_office_take(&b->agent, false), 0);
-    process_kill(&a);
-    process_kill(&other);
-}
-END_TEST
-
-/* Killed one after the other, each hands the office to one that waits, and in no other way. */
-START_TEST(a_holder_that_is_killed_is_succeeded)
-{
-    enum {
-        RANKS = 4
-    };
-    struct process rank[RANKS];
-    int fd, holder = 0;
-    struct faultloc_board *b = make(1, RANKS, RANKS, &fd);
-
-    for (int i = 0; i < RANKS; i++)
-        process_start(&rank[i], want_office, b);
-    process_say(&rank[0], 'w');
-    ck_assert_int_eq(process_hear(&rank[0]), 'y');
-    for (int i = 1; i < RANKS; i++)
-        process_say(&rank[i], 'w');
-    for (int killed = 1; killed < RANKS; killed++) {
-        struct pollfd fds[RANKS];
-        process_kill(&rank[holder]);
-        holder = -1;
-        for (int i = 0; i < RANKS; i++)
-            fds[i] = (struct pollfd){.fd = rank[i].pid ? rank[i].from : -1, .events = POLLIN};
-        ck_assert_int_eq(poll(fds, RANKS, PROCESS_DEADLINE_MS), 1);
-        for (int i = 0; i < RANKS; i++)
-            if (fds[i].revents)
-                holder = i;
-        ck_assert_int_ge(holder, 0);
-        ck_assert_int_eq(process_hear(&rank[holder]), 'y');
-        ck_assert_int_eq(faultloc_office_take(&b->agent, false), EBUSY);
-    }
-    process_kill(&rank[holder]);
-    ck_assert_int_eq(faultloc_office_take(&b->agent, false), 0);
-    ck_assert_int_eq(pthread_mutex_unlock(&b->agent), 0);
-    ck_assert_int_eq(faultloc_office_take(&b->agent, true), 0); /* it is as good as new */
-}
-END_TEST
-
-/* A holder that calls exec without having given its office back has left it, too. */
-static int take_and_exec(int in, int out, void *arg)
-{
-    struct faultloc_board *b = arg;
-
-    if (faultloc_office_take(&b->agent, false))
-        return 1;
-    process_tell(out, 'y');
-    process_obey(in);
-    execl("/bin/cat", "cat", (char *) NULL);
-    return 1;
-}
-
-START_TEST(a_holder_that_calls_exec_is_succeeded)
-{
-    struct process rank;
-    int fd;
-    struct faultloc_board *b = make(1, 1, 1, &fd);
-
-    process_start(&rank, take_and_exec, b);
-    ck_assert_int_eq(process_hear(&rank), 'y');
-    ck_assert_int_eq(faultloc_office_take(&b->agent, false), EBUSY);
-    process_say(&rank, '.');
-    UNTIL(faultloc_office_take(&b->agent, false) == 0);
-    process_kill(&rank);
-}
-END_TEST
-
-/* A child that is forked, as system(3) does, does not hold what its parent holds. */
-START_TEST(a_forked_child_has_no_office)
-{
-    struct process child;
-    int fd;
-    struct faultloc_board *b = make(1, 1, 1, &fd);
-
-    ck_assert_int_eq(faultloc_office_take(&b->agent, false), 0);
-    process_start(&child, want_office, b);
-    process_say(&child, 't');
-    ck_assert_int_eq(process_hear(&child), 'b');
-    process_kill(&child);
-    ck_assert_int_eq(pthread_mutex_unlock(&b->agent), 0); /* and takes nothing with it */
 }
 END_TEST
 
@@ -694,6 +599,7 @@ SUITE("faultloc_board")
     TEST(a_new_board_says_its_shape_and_nothing_else);
     TEST(another_process_opens_it);
     TEST(it_outlives_its_maker);
+    TEST(who_has_its_descriptor_maps_it);
     TEST_ROWS(a_damaged_board_is_refused, COUNT(damages));
     TEST(what_is_no_board_is_refused);
     TEST(without_descriptors_there_is_none);
@@ -707,8 +613,4 @@ SUITE("faultloc_board")
     TEST(a_rank_is_given_up_once);
     TEST(a_verdict_gives_up_its_rank_or_all_of_its_node);
     TEST(a_lost_node_is_given_up_after_the_grace_time);
-    TEST(an_office_is_held_by_one);
-    TEST(a_holder_that_is_killed_is_succeeded);
-    TEST(a_holder_that_calls_exec_is_succeeded);
-    TEST(a_forked_child_has_no_office);
 }

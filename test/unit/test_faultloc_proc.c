@@ -305,6 +305,68 @@ START_TEST(descriptor_tells_the_end)
 }
 END_TEST
 
+/* A child that has ended in one of these ways, and is not waited for. */
+static const int ends[] = {0, 3, 255, -SIGKILL, -SIGHUP};
+
+static pid_t end_child(int how)
+{
+    pid_t pid = check_fork();
+
+    ck_assert_int_ge(pid, 0);
+    if (pid == 0 && how >= 0)
+        _exit(how);
+    while (pid == 0)
+        pause();
+    if (how < 0)
+        kill(pid, -how);
+    ck_assert_int_eq(waitid(P_PID, (id_t) pid, NULL, WEXITED | WNOWAIT), 0);
+    return pid;
+}
+
+static bool is_end(int status, int how)
+{
+    return how >= 0 ? WIFEXITED(status) && WEXITSTATUS(status) == how
+                    : WIFSIGNALED(status) && WTERMSIG(status) == -how;
+}
+
+START_TEST(how_a_process_has_ended_is_known_until_it_is_waited_for)
+{
+    int how = ends[_i], status = -1, fd;
+    pid_t pid = end_child(how);
+
+    fd = faultloc_proc_pidfd(pid);
+    ck_assert(faultloc_proc_status(-1, pid, &status) && is_end(status, how));
+    status = -1;
+    ck_assert(faultloc_proc_status(fd, pid, &status) && is_end(status, how));
+    waitpid(pid, NULL, 0);
+    ck_assert(!faultloc_proc_status(-1, pid, &status));
+    /* where the kernel keeps it, also afterwards */
+    status = -1;
+    if (faultloc_proc_status(fd, pid, &status))
+        ck_assert(is_end(status, how));
+    else
+        ck_assert_int_eq(status, -1);
+    if (fd >= 0)
+        close(fd);
+}
+END_TEST
+
+START_TEST(a_process_that_lives_has_no_end)
+{
+    pid_t pid = start_child();
+    int fd = faultloc_proc_pidfd(pid), status = -1;
+
+    ck_assert(!faultloc_proc_status(fd, pid, &status));
+    ck_assert(!faultloc_proc_status(-1, pid, &status));
+    ck_assert(!faultloc_proc_status(-1, 1 << 30, &status)); /* nobody has this number */
+    ck_assert_int_eq(status, -1);
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    if (fd >= 0)
+        close(fd);
+}
+END_TEST
+
 /* In a child, where /proc is an empty folder: what became of itself, and of a number that nobody
  * has.  Exit code 2: cannot be made so here. */
 static int fate_without_proc(void)
@@ -354,6 +416,9 @@ static Suite *proc_suite(void)
     tcase_add_test(tc, this_process);
     tcase_add_test(tc, child_is_stopped_goes_on_and_is_killed);
     tcase_add_test(tc, descriptor_tells_the_end);
+    tcase_add_loop_test(tc, how_a_process_has_ended_is_known_until_it_is_waited_for, 0,
+                        sizeof(ends) / sizeof(ends[0]));
+    tcase_add_test(tc, a_process_that_lives_has_no_end);
     tcase_add_test(tc, what_proc_hides_is_not_gone);
     suite_add_tcase(s, tc);
     return s;

@@ -160,8 +160,11 @@ static bool unpack(const struct packet *p, const int *fd, size_t fds, struct fau
         start->ports[role].port = p->port[role];
         for (int path = 0; path < FAULTLOC_PATHS; path++) {
             start->ports[role].fd[path] = -1;
-            if (p->has_fd[role][path] && n < fds)
-                start->ports[role].fd[path] = fd[n++];
+            if (!p->has_fd[role][path])
+                continue;
+            if (n == fds) /* the kernel drops what this process may not have */
+                return false;
+            start->ports[role].fd[path] = fd[n++];
         }
     }
     return n == fds;
@@ -200,7 +203,11 @@ void faultloc_start_answer(int sock, int error)
 
 bool faultloc_start_may_go(int sock)
 {
+    ssize_t n;
     char word;
 
-    return recv(sock, &word, 1, 0) != 1;
+    /* an answer that was not read is an error first, and then what was sent is there */
+    while ((n = recv(sock, &word, 1, 0)) < 0 && (errno == EINTR || errno == ECONNRESET))
+        ;
+    return n != 1;
 }

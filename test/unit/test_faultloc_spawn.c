@@ -1,0 +1,455 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+/*
+ * Starting a program beside a process that must not notice.  The program is this one, by another
+ * name, and says what it was started with.
+ */
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE 1
+#endif
+
+#include "faultloc_proc.h"
+#include "faultloc_spawn.h"
+#include "process.h"
+#include "suite.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define NAME "spawned"
+
+extern char **environ;
+
+/* ---- the program ----------------------------------------------------------------------------- */
+
+/* What a process can be asked about itself. */
+struct about {
+    pid_t pid, parent, group;
+    int arguments;
+    int higher; /* descriptors above FAULTLOC_SPAWN_FD */
+    bool has_err, is_blocked; /* whether SIGUSR1 is */
+    char name[64];
+    char environment[1024]; /* a line each */
+};
+
+static void list_environment(struct about *a)
+{
+    size_t len = 0;
+
+    for (char **e = environ; *e && len < sizeof(a->environment); e++)
+        len += (size_t) snprintf(a->environment + len, sizeof(a->environment) - len, "%s\n", *e);
+}
+
+static int count_from(int first)
+{
+    int n = 0;
+
+    for (int fd = first; fd < 1024; fd++)
+        n += fcntl(fd, F_GETFD) >= 0;
+    return n;
+}
+
+static int spawned_main(int argc, char **argv)
+{
+    struct about a = {.pid = getpid(), .parent = getppid(), .group = getpgrp(), .arguments = argc};
+    sigset_t now;
+    char word;
+
+    sigprocmask(SIG_BLOCK, NULL, &now);
+    a.is_blocked = sigismember(&now, SIGUSR1);
+    a.higher = count_from(FAULTLOC_SPAWN_FD + 1);
+    a.has_err = fcntl(STDERR_FILENO, F_GETFD) >= 0;
+    snprintf(a.name, sizeof(a.name), "%s", argv[0]);
+    list_environment(&a);
+    if (send(FAULTLOC_SPAWN_FD, &a, sizeof(a), MSG_NOSIGNAL) != sizeof(a))
+        return 1;
+    return recv(FAULTLOC_SPAWN_FD, &word, 1, 0) < 0; /* until the test closes its end */
+}
+
+/* ---- starting it ----------------------------------------------------------------------------- */
+
+static char folder[64], path[128];
+static struct about about;
+
+static void make_program(void)
+{
+    char own[512] = "";
+
+    snprintf(folder, sizeof(folder), "/tmp/test_faultloc_spawn.XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    snprintf(path, sizeof(path), "%s/" NAME, folder);
+    ck_assert_int_gt(readlink("/proc/self/exe", own, sizeof(own) - 1), 0);
+    ck_assert_int_eq(symlink(own, path), 0);
+}
+
+static void remove_program(void)
+{
+    unlink(path);
+    ck_assert_int_eq(rmdir(folder), 0);
+}
+
+/* Returns the test's end of its socket. */
+static int start(void)
+{
+    int pair[2];
+
+    ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
+    ck_assert_int_eq(faultloc_spawn(path, pair[1]), 0);
+    close(pair[1]);
+    return pair[0];
+}
+
+static void hear(int sock)
+{
+    struct pollfd p = {.fd = sock, .events = POLLIN};
+
+    ck_assert_int_eq(poll(&p, 1, PROCESS_DEADLINE_MS), 1);
+    ck_assert_int_eq(recv(sock, &about, sizeof(about), 0), sizeof(about));
+}
+
+/* Closes the socket, and waits until the program has ended. */
+static void end(int sock)
+{
+    enum faultloc_proc_fate fate;
+
+    close(sock);
+    UNTIL(faultloc_proc_fate(NULL, about.pid, 0, &fate) == 0 && fate == FAULTLOC_PROC_GONE);
+}
+
+/* ---- what the process that starts it notices ------------------------------------------------- */
+
+static volatile sig_atomic_t signals;
+
+static void count_signal(int signal_)
+{
+    (void) signal_;
+    signals++;
+}
+
+/* Of a process that has children of its own, and one of them ends. */
+START_TEST(it_is_no_child)
+{
+    struct sigaction count = {.sa_handler = count_signal};
+    int sock;
+
+    make_program();
+    ck_assert_int_eq(sigaction(SIGCHLD, &count, NULL), 0);
+    sock = start();
+    hear(sock);
+    ck_assert_int_ne(about.parent, getpid());
+    ck_assert_int_eq(waitpid(-1, NULL, WNOHANG), -1);
+    ck_assert_int_eq(errno, ECHILD);
+    ck_assert_int_eq(waitpid(-1, NULL, WNOHANG | __WALL), -1); /* nor is there a zombie */
+    ck_assert_int_eq(errno, ECHILD);
+    end(sock);
+    ck_assert_int_eq(waitpid(-1, NULL, WNOHANG | __WALL), -1);
+    ck_assert_int_eq(signals, 0);
+    remove_program();
+}
+END_TEST
+
+static int sleep_on(int in, int out, void *arg)
+{
+    (void) out, (void) arg;
+    process_obey(in);
+    return 5;
+}
+
+START_TEST(other_children_stay_as_they_are)
+{
+    struct process running, ended;
+    int sock;
+
+    make_program();
+    process_start(&running, sleep_on, NULL);
+    process_start(&ended, sleep_on, NULL);
+    process_say(&ended, '.');
+    UNTIL(!process_is_alive(&ended));
+    sock = start();
+    hear(sock);
+    ck_assert(process_is_alive(&running));
+    ck_assert_int_eq(process_end(&ended), 5);
+    process_kill(&running);
+    end(sock);
+    remove_program();
+}
+END_TEST
+
+/* Whatever the program has done about the ends of its children. */
+static void (*const customs[])(int) = {SIG_DFL, SIG_IGN};
+
+START_TEST(signals_are_the_callers)
+{
+    sigset_t before, after, one;
+    int sock;
+
+    make_program();
+    signal(SIGCHLD, customs[_i]);
+    sigemptyset(&one);
+    sigaddset(&one, SIGUSR2);
+    sigprocmask(SIG_BLOCK, &one, NULL);
+    sigprocmask(SIG_BLOCK, NULL, &before);
+    sock = start();
+    sigprocmask(SIG_BLOCK, NULL, &after);
+    for (int s = 1; s < NSIG; s++)
+        ck_assert_int_eq(sigismember(&before, s), sigismember(&after, s));
+    ck_assert_ptr_eq(signal(SIGCHLD, SIG_DFL), customs[_i]);
+    hear(sock);
+    end(sock);
+    remove_program();
+}
+END_TEST
+
+START_TEST(nothing_stays_open_or_mapped)
+{
+    int before, sock;
+
+    make_program();
+    end((sock = start(), hear(sock), sock)); /* what the first one needs is there then */
+    before = process_descriptors();
+    for (int i = 0; i < 5; i++) {
+        sock = start();
+        hear(sock);
+        end(sock);
+    }
+    ck_assert_int_eq(process_descriptors(), before);
+    remove_program();
+}
+END_TEST
+
+/* ---- what the program is started with -------------------------------------------------------- */
+
+START_TEST(it_has_the_socket_and_standard_error_alone)
+{
+    char name[] = "/tmp/test_faultloc_spawn.XXXXXX";
+    int file = mkstemp(name), high, sock;
+
+    make_program();
+    high = fcntl(file, F_DUPFD, 900); /* not closed on exec */
+    ck_assert_int_ge(high, 900);
+    sock = start();
+    hear(sock);
+    ck_assert_int_eq(about.higher, 0);
+    ck_assert(about.has_err);
+    ck_assert_int_eq(about.arguments, 1);
+    ck_assert_str_eq(about.name, NAME);
+    end(sock);
+    close(high);
+    close(file);
+    unlink(name);
+    remove_program();
+}
+END_TEST
+
+/* In a process of its own, for Check may use that number. */
+static int start_as(int in, int out, void *arg)
+{
+    int number = *(int *) arg, pair[2], rc;
+
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
+        return 1;
+    pair[0] = fcntl(pair[0], F_DUPFD_CLOEXEC, 100);
+    in = fcntl(in, F_DUPFD, 100);
+    out = fcntl(out, F_DUPFD, 100);
+    if (dup3(pair[1], number, O_CLOEXEC) != number)
+        return 1;
+    rc = faultloc_spawn(path, number);
+    if (rc || !(fcntl(number, F_GETFD) & FD_CLOEXEC))
+        return 1;
+    close(number);
+    process_tell(out, recv(pair[0], &about, sizeof(about), 0) == sizeof(about) ? 'y' : 'n');
+    process_obey(in);
+    return 0;
+}
+
+START_TEST(the_socket_gets_its_number)
+{
+    static int numbers[] = {FAULTLOC_SPAWN_FD, FAULTLOC_SPAWN_FD + 1, 200};
+    struct process starter;
+
+    make_program();
+    process_start(&starter, start_as, &numbers[_i]);
+    ck_assert_int_eq(process_hear(&starter), 'y');
+    process_say(&starter, '.');
+    ck_assert_int_eq(process_end(&starter), 0);
+    remove_program();
+}
+END_TEST
+
+START_TEST(of_the_environment_it_has_what_it_needs)
+{
+    int sock;
+
+    make_program();
+    setenv("LD_LIBRARY_PATH", "/nowhere", 1);
+    setenv("XDG_RUNTIME_DIR", "/none", 1);
+    setenv("LD_LIBRARY_PATH_OF_MINE", "/tmp", 1);
+    setenv("SECRET", "x", 1);
+    sock = start();
+    hear(sock);
+    ck_assert_str_eq(about.environment, "LD_LIBRARY_PATH=/nowhere\nXDG_RUNTIME_DIR=/none\n");
+    end(sock);
+    unsetenv("LD_LIBRARY_PATH");
+    sock = start();
+    hear(sock);
+    ck_assert_str_eq(about.environment, "XDG_RUNTIME_DIR=/none\n");
+    end(sock);
+    clearenv();
+    sock = start();
+    hear(sock);
+    ck_assert_str_eq(about.environment, "");
+    end(sock);
+    remove_program();
+}
+END_TEST
+
+/* ---- what goes wrong ------------------------------------------------------------------------- */
+
+static void write_file(mode_t mode, const char *text)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL, mode);
+
+    ck_assert_int_eq(write(fd, text, strlen(text)), (ssize_t) strlen(text));
+    close(fd);
+}
+
+static int try(void)
+{
+    int pair[2], rc;
+
+    ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
+    rc = faultloc_spawn(path, pair[1]);
+    close(pair[1]);
+    if (rc) /* nobody has the other end */
+        ck_assert_int_eq(recv(pair[0], &about, sizeof(about), 0), 0);
+    close(pair[0]);
+    return rc;
+}
+
+START_TEST(a_program_that_cannot_be_executed_is_an_error)
+{
+    struct sigaction count = {.sa_handler = count_signal};
+    int before;
+
+    make_program();
+    before = process_descriptors();
+    ck_assert_int_eq(sigaction(SIGCHLD, &count, NULL), 0);
+    unlink(path);
+    ck_assert_int_eq(try(), ENOENT);
+    write_file(0600, "#!/bin/sh\n");
+    ck_assert_int_eq(try(), EACCES);
+    unlink(path);
+    write_file(0700, "neither a script nor a program");
+    ck_assert_int_eq(try(), ENOEXEC);
+    ck_assert_int_eq(process_descriptors(), before);
+    ck_assert_int_eq(waitpid(-1, NULL, WNOHANG | __WALL), -1);
+    ck_assert_int_eq(errno, ECHILD);
+    ck_assert_int_eq(signals, 0);
+    remove_program();
+}
+END_TEST
+
+START_TEST(a_descriptor_that_is_none_is_an_error)
+{
+    make_program();
+    ck_assert_int_eq(faultloc_spawn(path, 999), EBADF);
+    remove_program();
+}
+END_TEST
+
+/* ---- costs ----------------------------------------------------------------------------------- */
+
+static int64_t now_us(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * INT64_C(1000000) + t.tv_nsec / 1000;
+}
+
+/* The shortest of some: the time of the call alone. */
+static int64_t shortest(void)
+{
+    int64_t best = INT64_MAX, took;
+    int sock;
+
+    for (int i = 0; i < 10; i++) {
+        took = -now_us();
+        sock = start();
+        took += now_us();
+        best = took < best ? took : best;
+        hear(sock);
+        end(sock);
+    }
+    return best;
+}
+
+/* fork(2) copies the page tables of 500 MB, which takes milliseconds. */
+START_TEST(a_large_process_starts_it_as_quickly)
+{
+    const size_t size = (size_t) 500 << 20;
+    int64_t small, large;
+    char *memory;
+
+    make_program();
+    memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ck_assert_ptr_ne(memory, MAP_FAILED);
+    ck_assert_int_eq(madvise(memory, size, MADV_NOHUGEPAGE), 0);
+    small = shortest();
+    for (size_t at = 0; at < size; at += 4096)
+        ((volatile char *) memory)[at] = 1;
+    large = shortest();
+    munmap(memory, size);
+    ck_assert_msg(large < 3 * small, "%lld us, and %lld us with 500 MB", (long long) small,
+                  (long long) large);
+    remove_program();
+}
+END_TEST
+
+/* ---- where it is ----------------------------------------------------------------------------- */
+
+START_TEST(what_is_installed_nowhere_is_not_found)
+{
+    char out[FAULTLOC_SPAWN_PATH] = "", name[5000];
+
+    ck_assert_int_eq(faultloc_spawn_find("faultloc-no-such-program", out), ENOENT);
+    ck_assert_ptr_nonnull(strstr(out, "/libexec/faultloc-no-such-program"));
+    memset(name, 'x', sizeof(name) - 1);
+    name[sizeof(name) - 1] = '\0';
+    ck_assert_int_eq(faultloc_spawn_find(name, out), ENAMETOOLONG);
+}
+END_TEST
+
+static void add_tests(TCase *cases)
+{
+    TEST(it_is_no_child);
+    TEST(other_children_stay_as_they_are);
+    TEST_ROWS(signals_are_the_callers, COUNT(customs));
+    TEST(nothing_stays_open_or_mapped);
+    TEST(it_has_the_socket_and_standard_error_alone);
+    TEST_ROWS(the_socket_gets_its_number, 3);
+    TEST(of_the_environment_it_has_what_it_needs);
+    TEST(a_program_that_cannot_be_executed_is_an_error);
+    TEST(a_descriptor_that_is_none_is_an_error);
+    TEST(a_large_process_starts_it_as_quickly);
+    TEST(what_is_installed_nowhere_is_not_found);
+}
+
+int main(int argc, char **argv)
+{
+    if (!strcmp(argv[0], NAME))
+        _exit(spawned_main(argc, argv)); /* without looking for leaks, which takes long */
+    return suite_main("faultloc_spawn", add_tests);
+}
