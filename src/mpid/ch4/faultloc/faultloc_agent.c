@@ -106,6 +106,7 @@ struct agent {
     bool all_said; /* nothing waits to be written on standard error */
     bool ending; /* the job is being ended from outside: no end of a process is a fault */
     bool leaving; /* the tree has been told */
+    bool confirming; /* it is asked whether `fatal` still stands */
     bool quit; /* the job does without */
 };
 
@@ -258,6 +259,15 @@ static void tell_launcher_of_others(const struct agent *a, const struct ftree_ve
             tell_launcher(a, known[i]);
 }
 
+static void consider_abort(struct agent *a, const struct ftree_verdict *v, ftree_time now)
+{
+    if (a->p->board->settings.action != FAULTLOC_ACTION_ABORT || a->confirming ||
+        a->abort_at != FTREE_NEVER || v->own_only || !is_fatal(v))
+        return;
+    a->fatal = *v;
+    a->abort_at = now + ABORT_DELAY;
+}
+
 static void tell(void *ctx, const struct ftree_verdict *v)
 {
     struct agent *a = ctx;
@@ -289,11 +299,7 @@ static void tell(void *ctx, const struct ftree_verdict *v)
     a->told |= !v->own_only;
     free(known);
     faultloc_board_remember(a->p->board, v); /* from here on no successor need tell it */
-    if (a->p->board->settings.action == FAULTLOC_ACTION_ABORT && a->abort_at == FTREE_NEVER &&
-        is_fatal(v)) {
-        a->fatal = *v;
-        a->abort_at = faultloc_now() + ABORT_DELAY;
-    }
+    consider_abort(a, v, faultloc_now());
 }
 
 static const struct ftree_io io = {.send = send_message,
@@ -803,20 +809,51 @@ static void kill_rank(struct agent *a, int32_t i)
 
 /* First the ranks are asked to end the job.  Where none of them is in MPI to see it, one is killed,
  * which the launcher notices and cleans up after. */
-static void abort_if_due(struct agent *a, ftree_time now)
+static void end_job(struct agent *a, ftree_time now)
 {
-    int32_t i;
+    int32_t i = a->p->board->abort_code ? find_process(a) : -1;
 
-    if (now < a->abort_at)
-        return;
     a->abort_at = now + ABORT_PATIENCE;
-    if (!a->p->board->abort_code) {
-        a->p->board->abort_code = 1;
-        return;
-    }
-    i = find_process(a);
+    a->p->board->abort_code = 1;
     if (i >= 0)
         kill_rank(a, i);
+}
+
+/* The verdict is over: the next that would end the job, if any. */
+static void find_fatal(struct agent *a, ftree_time now)
+{
+    struct ftree_verdict v;
+
+    a->abort_at = FTREE_NEVER;
+    for (int32_t i = 0; a->abort_at == FTREE_NEVER && ftree_verdict_at(a->ft, i, &v); i++)
+        consider_abort(a, &v, now);
+    if (a->abort_at == FTREE_NEVER)
+        trace(a, "the job goes on: what was to end it is over");
+}
+
+/* A last question, immediately before: what cannot be undone is not done because of an old answer. */
+static void abort_if_due(struct agent *a, ftree_time now)
+{
+    enum ftree_confirmed confirmed;
+
+    if (now < a->abort_at && !a->confirming)
+        return;
+    if (a->p->board->abort_code) {
+        end_job(a, now);
+        return;
+    }
+    if (!a->confirming) {
+        a->confirming = ftree_confirm(a->ft, now, a->fatal.fln, a->fatal.id) == FTREE_OK;
+        a->abort_at = FTREE_NEVER; /* the core says when it knows */
+    }
+    confirmed = ftree_confirmed(a->ft, a->fatal.fln, a->fatal.id);
+    if (a->confirming && confirmed == FTREE_CONFIRMED_PENDING)
+        return;
+    if (a->confirming && confirmed == FTREE_CONFIRMED_STANDS)
+        end_job(a, now);
+    else
+        find_fatal(a, now);
+    a->confirming = false;
 }
 
 static void hear_start(struct agent *a)
