@@ -469,6 +469,8 @@ static void look_at_board(struct agent *a, ftree_time now)
     if (late)
         ftree_late(a->ft, now, late);
     look_at_deputy(a, now, late);
+    if (faultloc_watch_is_stopped(&a->p->watch, now))
+        ftree_rank_stopped(a->ft, now);
     a->look_at = now + sample / 2 + draw(a) % (sample + 1);
     restore_verdicts(a, now);
     faultloc_board_settle(a->p->board, now, a->p->board->settings.grace);
@@ -871,12 +873,22 @@ static void hear_signal(struct agent *a)
     a->ending |= read(a->signal_fd, &info, sizeof(info)) == sizeof(info);
 }
 
+/* Before anything else: in the time in which this process was stopped nobody has waited. */
+static void note_lateness(struct agent *a, ftree_time now)
+{
+    ftree_time due = faultloc_loop_earlier(a->look_at, ftree_deadline(a->ft));
+
+    if (due && now > due + FAULTLOC_LATE)
+        ftree_late(a->ft, now, now - due);
+}
+
 static void turn(struct agent *a)
 {
     uint64_t tags[16];
     int n = faultloc_loop_wait(a->epoll, next_event(a), tags, 16);
     ftree_time now = faultloc_now();
 
+    note_lateness(a, now);
     if (a->channel)
         faultloc_channel_process(a->channel, now);
     /* a signal first: it says why processes end */
