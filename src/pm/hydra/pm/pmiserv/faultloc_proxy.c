@@ -29,6 +29,8 @@
 
 /* What hydra started may be a script, and the rank a child of it; the script may end first, or stay.
  * The rank's own end is then known by its PMI connection, which it has to itself at last. */
+#define AGENTS 64
+
 #ifndef SYS_pidfd_open
 #define SYS_pidfd_open 434 /* both are the same on every architecture */
 #define SYS_pidfd_send_signal 424
@@ -48,7 +50,7 @@ struct process {
 static struct {
     pid_t pid; /* the proxy's own: forked children have all this, too */
     int words; /* the socket; -1: there is none */
-    int agent; /* a descriptor of its process; -1: there is none */
+    int agent[AGENTS], agents; /* descriptors of their processes */
     bool some_ended, agent_seen, killing;
     int asked_signal; /* the last one that mpiexec wanted to be sent */
     int64_t ended_since; /* all have; 0: not yet */
@@ -57,7 +59,7 @@ static struct {
     char door[FAULTLOC_LAUNCHER_PATH]; /* "": no agent, or it has died */
     struct process *process; /* by local number */
     struct HYD_faultloc_asked asked; /* the door */
-} me = {.words = -1, .agent = -1};
+} me = {.words = -1};
 
 static int count_processes(void)
 {
@@ -185,12 +187,31 @@ static void hear_ending(const struct faultloc_launcher_word *word)
         me.process[i].ending |= HYD_pmcd_pmip.downstream.pmi_rank[i] == word->ended_rank;
 }
 
-/* The sender of a hello is the agent; a descriptor of it, for its number may be another's later. */
+static bool agent_has_ended(int pidfd)
+{
+    struct pollfd p = {.fd = pidfd, .events = POLLIN};
+
+    return poll(&p, 1, 0) > 0;
+}
+
+/* The sender of a hello is an agent; a descriptor of it, for its number may be another's later.  Of
+ * processes that have been told different names of their node each name has its own. */
 static void note_agent(pid_t pid)
 {
-    if (me.agent >= 0)
-        close(me.agent);
-    me.agent = pid > 0 ? (int) syscall(SYS_pidfd_open, pid, 0) : -1;
+    int i = 0, fd = pid > 0 ? (int) syscall(SYS_pidfd_open, pid, 0) : -1;
+
+    while (i < me.agents && !agent_has_ended(me.agent[i]))
+        i++;
+    if (fd < 0 || i == AGENTS) {
+        if (fd >= 0)
+            close(fd);
+        return;
+    }
+    if (i < me.agents)
+        close(me.agent[i]);
+    else
+        me.agents++;
+    me.agent[i] = fd;
 }
 
 static HYD_status hear(const struct faultloc_launcher_word *word, size_t len, bool from_door,
@@ -689,11 +710,11 @@ static bool ends_processes(int signum)
            signum == SIGHUP;
 }
 
-/* The agent outlives the processes: that they are ended from outside is no crash of theirs. */
+/* Agents outlive the processes: that these are ended from outside is no crash of theirs. */
 static void tell_of_end(void)
 {
-    if (me.agent >= 0)
-        syscall(SYS_pidfd_send_signal, me.agent, SIGTERM, NULL, 0);
+    for (int i = 0; i < me.agents; i++)
+        syscall(SYS_pidfd_send_signal, me.agent[i], SIGTERM, NULL, 0);
 }
 
 void HYD_faultloc_proxy_signals(int signum)
