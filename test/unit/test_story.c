@@ -654,9 +654,9 @@ START_TEST(the_only_process_of_a_node_has_crashed)
     world_run(w, 990 * FTREE_MS);
     EXPECT_LINES(world_trace(w), "150 n2: verdict process-crash of n2 by process-crash/pid-gone\n"
                                  "150 n2: tells n0\n"
-                                 "150 n2: leaves without having heard of everyone\n"
                                  "152 n1: learns process-crash of n2\n"
                                  "152 n3: learns process-crash of n2\n"
+                                 "152 n2: leaves without having heard of everyone\n"
                                  "153 n0: reports process-crash of n2: 3 victims\n");
     expect_report(w, 0, 0, FTREE_CLASS_PROCESS_CRASH, 2, 2);
     ck_assert_int_eq(w->report[0].pid, 5002);
