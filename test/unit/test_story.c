@@ -715,11 +715,14 @@ START_TEST(agent_and_deputy_have_ended)
     ck_assert_str_eq(w->report[0].rule, "unknown/unobserved");
     ck_assert(!ftree_has_failed(w->node[0].ft, 2));
     expect_all_told(w, 1);
+    world_end_process(w, 3 * (1 + _i));
+    world_run(w, 5 * SECOND);
     w->node[2].no_deputy = false;
     world_take_over(w, 2);
     world_run(w, 20 * SECOND);
-    ck_assert_int_eq(w->reports, 1);
+    ck_assert_int_eq(w->reports, 2);
     ck_assert_int_eq(w->withdrawals, 1);
+    ck_assert(ftree_verdict_on_rank(w->node[2].ft, 3, 3 * (1 + _i))); /* it is told what it missed */
     world_free(w);
 }
 END_TEST
