@@ -172,22 +172,24 @@ static void add_step(struct line *l, const struct rules_step *s)
 {
     static const char *const asks[RULES_ASKS] = {"are you there", "how are you",
                                                  "what did you send and receive last"};
-    static const char *const whom[RULES_WHOMS] = {"its agent", "its deputy", "other nodes"};
+    static const char *const whom[RULES_WHOMS] = {"its agent", "its deputy", "other nodes",
+                                                  "others behind its switches"};
     static const char *const over[RULES_OVERS] = {"over every path", "over the data path",
                                                   "over the management path", "over the main path",
                                                   "over the paths on which it has answered"};
     static const char *const conditions[RULES_IFS] = {
-        "", ", if its kernel has spoken",
-        ", if no other node was heard yet on some path", ", if its agent has answered"};
+        "", ", if its kernel has spoken", ", if no other node was heard yet on some path",
+        ", if its agent has answered", ", if some path is silent"};
 
-    add(l, "%s: %s? %s%s%s", whom[s->of], asks[s->ask], over[s->over],
+    add(l, "%s: %s? %s%s%s%s", whom[s->of], asks[s->ask], over[s->over],
+        s->from == RULES_FROM_ELSEWHERE ? ", asked by other nodes" : "",
         s->fresh ? ", by a new connection" : "", conditions[s->if_]);
 }
 
 static bool is_same_step(const struct rules_step *a, const struct rules_step *b)
 {
     return a->ask == b->ask && a->of == b->of && a->over == b->over && a->if_ == b->if_ &&
-           a->fresh == b->fresh;
+           a->fresh == b->fresh && a->from == b->from;
 }
 
 /* The times of steps that are the same but for their times: "at 1, 3, 4.5 rto". */

@@ -441,6 +441,15 @@ static void end(struct sim_run *r, int32_t line)
     free(mark);
 }
 
+/* Its ranks that are stopped run again. */
+static void go_on(struct sim_run *r, int32_t node)
+{
+    int32_t per = r->options->topology->ranks_per_node;
+
+    for (int32_t i = node * per; i < (node + 1) * per; i++)
+        r->rank[i].stopped = false;
+}
+
 /* Everything is over for the nodes and switches of the line. */
 static void give_back(struct sim_run *r, const struct sim_hit *h)
 {
@@ -456,6 +465,7 @@ static void give_back(struct sim_run *r, const struct sim_hit *h)
         n->off = n->gone = n->crashed = false;
         n->asleep_until = 0;
         n->link = 0;
+        go_on(r, h->node[i]);
         r->network.down[h->node[i]] = r->network.side[h->node[i]] = 0;
         r->network.slow[h->node[i]] = 0;
         sim_truth_well(&r->truth, h->node[i], FTREE_NONE);

@@ -66,6 +66,8 @@ line=$(grep -n '"model": "node-outage", "prior": 0.35' "$builtin" | cut -d: -f1)
 refused "${line}s/node-outage/node-outge/" \
     "changed.json: line $line, column 22: rules[3].then.candidates[0].model: there is no model"
 expect 1 'there is no model "node-outge"; did you mean "node-outage"?' check "$work/changed.json"
+refused 's/"agent": "refused", "deputy": "connected"/&, "ranks": "one"/' \
+    'there is no fact "ranks" any more: agent and deputy are no ranks'
 refused 's/"probes": "examine"/"probe": "examine"/' \
     'there is no key "probe"; did you mean "probes"?'
 refused '0,/"prior": 0.25/s//"prior": 0.95/' 'the priors add up to 1.700, more than 1'
@@ -93,6 +95,7 @@ for name in $(jq -r '.models[].name, .rules[].name,
     run explain "$name"
     if [ $code -ne 0 ] || [ ! -s "$work/out" ]; then bad "explain $name: $(cat "$work/err")"; fi
     if grep -q '.\{101\}' "$work/out"; then bad "explain $name: a line is too long"; fi
+    if grep -qF '(null)' "$work/out"; then bad "explain $name: words are missing"; fi
     n=$((n + 1))
 done
 ok "$n faults, rules and signs are explained"
@@ -228,7 +231,7 @@ facts="$(names rules.h RULES_FACTS) $(names rules.h RULES_NUMBERS)"
 same facts "$(tr ' ' '\n' <<<"$facts" | sort | paste -sd' ')" \
     '."$defs".conditions.properties | keys[]'
 same values "$(values)" '."$defs" |
-    (.reach, .witnessed, .no_yes, .side, .ranks, .process, .seen_by, .link, .behind,
+    (.reach, .witnessed, .no_yes, .side, .transport, .process, .seen_by, .link, .behind,
         .launcher).anyOf[0].enum[],
     (.step.properties | (.ask, .of, .over, .if).enum[])'
 sed 's/\\-/-/g' "$manual" >"$work/manual"

@@ -303,18 +303,24 @@ START_TEST(who_has_left_does_not_stand_in_for_the_root)
 }
 END_TEST
 
-/* What was found of an own rank is told before the agent goes, and first it must be confirmed. */
+/* What was found of an own rank is told before the agent goes: it must be confirmed, and come down, for
+ * until then somebody may ask why its port is closed. */
 START_TEST(a_crash_of_the_last_rank_is_told_before_it_leaves)
 {
     struct lone *l = lone_new(5, 1, 32, 3);
+    struct ftree_verdict v;
 
     l->state[0].phase = FTREE_PHASE_GONE;
     ck_assert_int_eq(ftree_rank_gone(l->ft, l->now, 3), FTREE_OK);
     ck_assert(ftree_has_untold(l->ft));
     lone_run(l, 150);
+    ck_assert_int_eq(lone_last(l, WIRE_VERDICT_UP)->to.node, 0);
+    lone_acks(l, 0);
+    ck_assert(ftree_has_untold(l->ft));
+    ck_assert(ftree_verdict_at(l->ft, 0, &v));
+    lone_told(l, 0, WIRE_VERDICT_DOWN, &v);
     ck_assert(!ftree_has_untold(l->ft));
     ftree_leave_at_once(l->ft, l->now);
-    ck_assert_int_eq(lone_last(l, WIRE_VERDICT_UP)->to.node, 0);
     ck_assert_int_eq(lone_last(l, WIRE_GOODBYE)->to.node, 0);
     ck_assert(!ftree_may_go(l->ft));
     lone_acks(l, 0);
@@ -349,6 +355,29 @@ START_TEST(a_root_whose_ranks_have_ended_hands_over)
     lone_run(l, 1000); /* of the first it tells people itself */
     ck_assert_int_eq(l->reports, 1);
     ck_assert_int_eq(l->report[0].rank, 0);
+    lone_free(l);
+}
+END_TEST
+
+/* It is nobody's child any more. */
+START_TEST(the_root_tells_the_agent_of_ended_ranks_that_all_know)
+{
+    struct lone *l = lone_new(7, 2, 2, 0);
+    struct ftree_verdict v = lone_verdict(l, "process-crash/pid-gone", 3, 6, 3);
+
+    lone_told(l, 1, WIRE_VERDICT_UP, &v);
+    lone_run(l, 100);
+    ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 2); /* its two children pass it on */
+    lone_acks(l, 1);
+    lone_acks(l, 2);
+    lone_log(l);
+    v.rank = 7;
+    v.id++;
+    lone_told(l, 1, WIRE_VERDICT_UP, &v);
+    lone_run(l, 100);
+    ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 3);
+    ck_assert_int_eq(lone_last(l, WIRE_VERDICT_DOWN)->to.node, 3);
+    ck_assert_uint_eq(lone_due(l, 3), 0); /* nobody waits for its victims */
     lone_free(l);
 }
 END_TEST
@@ -433,6 +462,7 @@ SUITE("leave")
     TEST(who_has_left_does_not_stand_in_for_the_root);
     TEST(a_crash_of_the_last_rank_is_told_before_it_leaves);
     TEST(a_root_whose_ranks_have_ended_hands_over);
+    TEST(the_root_tells_the_agent_of_ended_ranks_that_all_know);
     TEST(a_root_without_an_heir_goes_on_telling);
     TEST(what_was_under_way_is_forgotten);
     TEST(a_wide_tree_counts_its_goodbyes_quickly);

@@ -797,9 +797,9 @@ START_TEST(the_only_process_of_a_node_has_crashed)
     world_run(w, 990 * FTREE_MS);
     EXPECT_LINES(world_trace(w), "150 n2: verdict process-crash of n2 by process-crash/pid-gone\n"
                                  "150 n2: tells n0\n"
-                                 "150 n2: leaves without having heard of everyone\n"
                                  "152 n1: learns process-crash of n2\n"
                                  "152 n3: learns process-crash of n2\n"
+                                 "152 n2: leaves without having heard of everyone\n"
                                  "153 n0: reports process-crash of n2: 3 victims\n");
     expect_report(w, 0, 0, FTREE_CLASS_PROCESS_CRASH, 2, 2);
     ck_assert_int_eq(w->report[0].pid, 5002);
@@ -858,11 +858,14 @@ START_TEST(agent_and_deputy_have_ended)
     ck_assert_str_eq(w->report[0].rule, "unknown/unobserved");
     ck_assert(!ftree_has_failed(w->node[0].ft, 2));
     expect_all_told(w, 1);
+    world_end_process(w, 3 * (1 + _i));
+    world_run(w, 5 * SECOND);
     w->node[2].no_deputy = false;
     world_take_over(w, 2);
     world_run(w, 20 * SECOND);
-    ck_assert_int_eq(w->reports, 1);
+    ck_assert_int_eq(w->reports, 2);
     ck_assert_int_eq(w->withdrawals, 1);
+    ck_assert(ftree_verdict_on_rank(w->node[2].ft, 3, 3 * (1 + _i))); /* it is told what it missed */
     world_free(w);
 }
 END_TEST

@@ -338,6 +338,28 @@ START_TEST(who_is_a_victim)
 }
 END_TEST
 
+/* It ended because of another, without MPI_Finalize: whatever the launcher says of how, it is a victim. */
+START_TEST(who_left_because_of_another_has_not_crashed)
+{
+    struct lone *l = lone_new(4, 2, 32, 1);
+    struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 2, FTREE_NONE, 0);
+    struct ftree_symptom s;
+
+    l->state[0].phase = FTREE_PHASE_LEFT;
+    l->state[0].proc_state = 'X';
+    l->state[0].waiting = 900 * FTREE_MS;
+    ck_assert_int_eq(ftree_rank_gone(l->ft, l->now, 2), FTREE_OK);
+    ftree_symptom_init(&s, FTREE_SYMPTOM_PROCESS_EXITED, 1, 2, 1, l->now, l->now);
+    ck_assert_int_eq(ftree_symptom(l->ft, l->now, &s), FTREE_OK);
+    lone_run(l, 500);
+    ck_assert_int_eq(l->verdicts, 0);
+    lone_told(l, 0, WIRE_VERDICT_DOWN, &v);
+    ck_assert_int_eq(lone_last(l, WIRE_VICTIMS)->m.u.victims.ranks.count, 1);
+    ck_assert_int_eq(lone_last(l, WIRE_VICTIMS)->m.u.victims.ranks.range[0].first, 2);
+    lone_free(l);
+}
+END_TEST
+
 START_TEST(a_stopped_rank_is_seen_when_another_stalls)
 {
     struct lone *l = lone_new(4, 2, 32, 1);
@@ -483,6 +505,7 @@ SUITE("symptom")
     TEST(who_leaves_tells_no_symptoms);
     TEST(what_is_trouble);
     TEST(who_is_a_victim);
+    TEST(who_left_because_of_another_has_not_crashed);
     TEST(a_stopped_rank_is_seen_when_another_stalls);
     TEST(a_gone_rank_is_a_verdict_once_it_has_settled);
     TEST(what_the_launcher_says_of_a_gone_rank_is_a_verdict_at_once);

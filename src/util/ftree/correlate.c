@@ -105,7 +105,7 @@ static int32_t next_hop(struct ftree *ft, ftree_time now, int32_t suspect, bool 
         above = 0; /* this node stands in for the root */
     }
     if (suspect == above)
-        return ft->self; /* it is the root, whose agent is stopped, that is to be asked about */
+        return ft->self; /* it is the root, which nobody observes, that is to be asked about */
     child = ftree_topo_child_toward(&ft->topo, above, suspect);
     /* who is a suspect itself may never pass it on: better to ask at once, and perhaps for nothing */
     if (child == suspect || !ftree_correlate_usable(ft, now, child) || ftree_probe_find(ft, child))

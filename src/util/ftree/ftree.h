@@ -611,9 +611,9 @@ bool ftree_may_go(const struct ftree *ft);
  * victims of a verdict: if it ends now that may be lost with it. */
 bool ftree_has_unsaid(const struct ftree *ft);
 
-/* Purpose: true while something that was found of an own rank waits to be confirmed, or a verdict waits
- * here to be told upward, because who would hear it is silent and just being asked: if this node ends
- * now that may be lost with it. */
+/* Purpose: true while something that was found of an own rank waits to be confirmed or to come down from
+ * the root, or a verdict waits here to be told upward, because who would hear it is silent and just
+ * being asked: if this node ends now that may be lost with it, and others may ask why it did. */
 bool ftree_has_untold(const struct ftree *ft);
 
 /* Purpose: true while this node asks whether another is well. */

@@ -153,9 +153,12 @@ bool ftree_has_untold(const struct ftree *ft)
 {
     if (ft->findings.n > 0)
         return true;
-    for (int32_t i = 0; i < ft->known.n && ft->unsent > 0; i++)
-        if (ft->known.items[i].up == UP_PENDING || ft->known.items[i].up == UP_HELD)
+    for (int32_t i = 0; i < ft->known.n && ft->unsent > 0; i++) {
+        const struct known *k = &ft->known.items[i];
+        bool is_own = k->v.node == ft->self && k->v.fln == ft->self;
+        if (k->up == UP_PENDING || k->up == UP_HELD || (k->up == UP_SENT && is_own))
             return true;
+    }
     return false;
 }
 

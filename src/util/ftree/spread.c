@@ -294,6 +294,21 @@ static int32_t write_outlines(struct ftree *ft, ftree_time now, int32_t i, struc
     return i;
 }
 
+/* A node whose ranks have all ended is nobody's child any more; but its agent waits until what it said of
+ * them comes down. */
+static void tell_authors(struct ftree *ft, struct posting *p)
+{
+    for (int32_t i = 0; i < ft->batch.n; i++) {
+        const struct outline *o = &ft->known.items[ft->batch.items[i]].v;
+        bool is_new = true;
+        for (int32_t j = 0; j < i; j++)
+            is_new = is_new && ft->known.items[ft->batch.items[j]].v.node != o->node;
+        if (is_new && o->fln == o->node && o->node != ft->self && !o->withdrawn &&
+            ftree_verdict_ends_all(ft, o->node) && !ftree_leave_has_left(ft, o->node))
+            ftree_outbox_post(ft, p->now, o->node, WIRE_VERDICT_DOWN, p->id, p->body);
+    }
+}
+
 /* Sends the batch to the children of `node`. */
 static void tell_children(struct ftree *ft, int32_t node, struct posting *p)
 {
@@ -302,6 +317,8 @@ static void tell_children(struct ftree *ft, int32_t node, struct posting *p)
         if (!p->body)
             return;
         ftree_spread_children(ft, node, post, p);
+        if (p->from == FTREE_NONE && p->telling >= 0)
+            tell_authors(ft, p);
         ftree_outbox_release(ft, p->body);
     }
 }
