@@ -30,6 +30,7 @@ core_sources = \
     src/util/ftree/rules_read_model.c \
     src/util/ftree/rules_reader.c \
     src/util/ftree/side.c \
+    src/util/ftree/silence.c \
     src/util/ftree/spread.c \
     src/util/ftree/sweep.c \
     src/util/ftree/symptom.c \
@@ -78,6 +79,7 @@ glue_sources = \
     src/mpid/ch4/faultloc/faultloc_frame.c \
     src/mpid/ch4/faultloc/faultloc_iface.c \
     src/mpid/ch4/faultloc/faultloc_job.c \
+    src/mpid/ch4/faultloc/faultloc_lane.c \
     src/mpid/ch4/faultloc/faultloc_launcher.c \
     src/mpid/ch4/faultloc/faultloc_launcher_tell.c \
     src/mpid/ch4/faultloc/faultloc_log.c \
@@ -95,7 +97,8 @@ glue_sources = \
     src/mpid/ch4/faultloc/faultloc_state.c \
     src/mpid/ch4/faultloc/faultloc_topology.c \
     src/mpid/ch4/faultloc/faultloc_verdicts.c \
-    src/mpid/ch4/faultloc/faultloc_watch.c
+    src/mpid/ch4/faultloc/faultloc_watch.c \
+    src/mpid/ch4/faultloc/faultloc_writer.c
 
 glue_headers = \
     src/mpid/ch4/faultloc/faultloc_address.h \
@@ -111,6 +114,7 @@ glue_headers = \
     src/mpid/ch4/faultloc/faultloc_frame.h \
     src/mpid/ch4/faultloc/faultloc_iface.h \
     src/mpid/ch4/faultloc/faultloc_job.h \
+    src/mpid/ch4/faultloc/faultloc_lane.h \
     src/mpid/ch4/faultloc/faultloc_launcher.h \
     src/mpid/ch4/faultloc/faultloc_launcher_tell.h \
     src/mpid/ch4/faultloc/faultloc_log.h \
@@ -130,24 +134,31 @@ glue_headers = \
     src/mpid/ch4/faultloc/faultloc_topology.h \
     src/mpid/ch4/faultloc/faultloc_ucx.h \
     src/mpid/ch4/faultloc/faultloc_verdicts.h \
-    src/mpid/ch4/faultloc/faultloc_watch.h
+    src/mpid/ch4/faultloc/faultloc_watch.h \
+    src/mpid/ch4/faultloc/faultloc_writer.h
 
 hydra_sources = \
     src/pm/hydra/pm/pmiserv/faultloc_asked.c \
     src/pm/hydra/pm/pmiserv/faultloc_block.c \
     src/pm/hydra/pm/pmiserv/faultloc_cgroup.c \
+    src/pm/hydra/pm/pmiserv/faultloc_holders.c \
     src/pm/hydra/pm/pmiserv/faultloc_hydra.c \
-    src/pm/hydra/pm/pmiserv/faultloc_story.c
+    src/pm/hydra/pm/pmiserv/faultloc_keepalive.c \
+    src/pm/hydra/pm/pmiserv/faultloc_story.c \
+    src/pm/hydra/pm/pmiserv/faultloc_sweep.c
 
 hydra_headers = \
     src/pm/hydra/pm/pmiserv/faultloc_asked.h \
     src/pm/hydra/pm/pmiserv/faultloc_cgroup.h \
     src/pm/hydra/pm/pmiserv/faultloc_children.h \
+    src/pm/hydra/pm/pmiserv/faultloc_holders.h \
     src/pm/hydra/pm/pmiserv/faultloc_hydra.h \
+    src/pm/hydra/pm/pmiserv/faultloc_keepalive.h \
     src/pm/hydra/pm/pmiserv/faultloc_lost.h \
     src/pm/hydra/pm/pmiserv/faultloc_proxy.h \
     src/pm/hydra/pm/pmiserv/faultloc_server.h \
-    src/pm/hydra/pm/pmiserv/faultloc_story.h
+    src/pm/hydra/pm/pmiserv/faultloc_story.h \
+    src/pm/hydra/pm/pmiserv/faultloc_sweep.h
 
 testlib_sources = \
     test/lib/base.c \
@@ -220,6 +231,7 @@ unit_tests = \
     test/unit/test_faultloc_channel_tcp \
     test/unit/test_faultloc_door \
     test/unit/test_faultloc_iface \
+    test/unit/test_faultloc_lane \
     test/unit/test_faultloc_launcher \
     test/unit/test_faultloc_launcher_tell \
     test/unit/test_faultloc_log \
@@ -235,13 +247,17 @@ unit_tests = \
     test/unit/test_faultloc_topology \
     test/unit/test_faultloc_verdicts \
     test/unit/test_faultloc_watch \
+    test/unit/test_faultloc_writer \
     test/unit/test_ftree \
     test/unit/test_fuzz_rules \
     test/unit/test_fuzz_tree \
     test/unit/test_fuzz_wire \
     test/unit/test_group \
     test/unit/test_hydra_asked \
+    test/unit/test_hydra_holders \
+    test/unit/test_hydra_keepalive \
     test/unit/test_hydra_story \
+    test/unit/test_hydra_sweep \
     test/unit/test_leave \
     test/unit/test_names \
     test/unit/test_neighbour \
@@ -256,6 +272,7 @@ unit_tests = \
     test/unit/test_rules_place \
     test/unit/test_rules_read \
     test/unit/test_side \
+    test/unit/test_silence \
     test/unit/test_sim_deadline \
     test/unit/test_sim_network \
     test/unit/test_sim_pool \
@@ -281,6 +298,7 @@ unit_tests = \
     test/unit/test_withdraw
 
 test_programs = \
+    test/lib/door_keeper \
     test/lib/sample_reports \
     test/lib/stranger \
     test/sim/ftree-sim
@@ -288,12 +306,16 @@ test_programs = \
 tool_tests = \
     test/unit/t-faultloc-program.sh \
     test/unit/t-faultloc-rules.sh \
-    test/unit/t-faultloc-simulate.sh
+    test/unit/t-faultloc-simulate.sh \
+    test/unit/t-faultloc-symptom.sh
 
 mpi_tests = \
     test/mpi/test_examples.sh \
     test/mpi/test_failures.sh \
     test/mpi/test_finalize.sh \
+    test/mpi/test_harm_ending.sh \
+    test/mpi/test_harm_holders.sh \
+    test/mpi/test_harm_wrappers.sh \
     test/mpi/test_lost_in_init.sh \
     test/mpi/test_lost_peer.sh \
     test/mpi/test_many_ranks.sh \
@@ -322,6 +344,12 @@ cluster_tests = \
     test/cluster/test_cut.sh \
     test/cluster/test_failures.sh \
     test/cluster/test_fln_and_suspect.sh \
+    test/cluster/test_harm_agent.sh \
+    test/cluster/test_harm_debugger.sh \
+    test/cluster/test_harm_launcher_withdrawn.sh \
+    test/cluster/test_harm_network.sh \
+    test/cluster/test_harm_resources.sh \
+    test/cluster/test_harm_stop.sh \
     test/cluster/test_healthy.sh \
     test/cluster/test_kill.sh \
     test/cluster/test_local.sh \

@@ -42,8 +42,7 @@ void tool_found(struct tool_findings *f, const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof(text), format, args);
     va_end(args);
-    fprintf(stderr, "faultloc: %s: %s: %s\n", f->file, f->len ? f->path : "the document",
-            tool_clean(text));
+    tool_say(stderr, "faultloc: %s: %s: %s", f->file, f->len ? f->path : "the document", text);
 }
 
 static size_t enter(struct tool_findings *f, const char *format, const char *key, size_t index)

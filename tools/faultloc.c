@@ -55,18 +55,18 @@ static enum tool_exit one_file(const char *file, bool print, bool verbose)
         return code;
     tool_check(&f, report);
     if (f.count > TOOL_FINDINGS_MAX)
-        fprintf(stderr, "faultloc: %s: and more\n", file);
+        tool_say(stderr, "faultloc: %s: and more", file);
     if (f.count == 0 && print)
         tool_print(report, file, verbose);
     else if (f.count == 0)
-        printf("%s: a valid report\n", file);
+        tool_say(stdout, "%s: a valid report", file);
     json_object_put(report);
     return f.count ? TOOL_INVALID : TOOL_OK;
 }
 
 static enum tool_exit wrong_usage(const char *what, const char *which)
 {
-    fprintf(stderr, "faultloc: %s%s; see faultloc --help\n", what, which);
+    tool_say(stderr, "faultloc: %s%s; see faultloc --help", what, which);
     return TOOL_TROUBLE;
 }
 

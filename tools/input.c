@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -167,7 +168,7 @@ static bool look_over(const char *file, const struct bytes *b)
     while (s.p < s.end && !*s.error)
         scan_one(&s);
     if (*s.error)
-        fprintf(stderr, "faultloc: %s: line %u: %s\n", file, s.line, tool_clean(s.error));
+        tool_say(stderr, "faultloc: %s: line %u: %s", file, s.line, s.error);
     return !*s.error;
 }
 
@@ -181,7 +182,7 @@ static void say_where(const char *file, const struct bytes *b, size_t at, const 
         column = b->at[i] == '\n' ? 1 : column + 1;
         line += b->at[i] == '\n';
     }
-    fprintf(stderr, "faultloc: %s: line %u, column %u: no JSON: %s\n", file, line, column, what);
+    tool_say(stderr, "faultloc: %s: line %u, column %u: no JSON: %s", file, line, column, what);
 }
 
 static enum tool_exit parse(const char *file, const struct bytes *b, struct json_object **out)
@@ -190,7 +191,7 @@ static enum tool_exit parse(const char *file, const struct bytes *b, struct json
     enum json_tokener_error error;
 
     if (!tok) {
-        fprintf(stderr, "faultloc: %s: out of memory\n", file);
+        tool_say(stderr, "faultloc: %s: out of memory", file);
         return TOOL_TROUBLE;
     }
     json_tokener_set_flags(tok, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
@@ -217,13 +218,13 @@ enum tool_exit tool_read(const char *file, struct json_object **out)
 
     *out = NULL;
     if (rc == EFBIG) {
-        fprintf(stderr, "faultloc: %s: larger than %u MiB, which no report is\n", file,
-                TOOL_BYTES_MAX / 1024 / 1024);
+        tool_say(stderr, "faultloc: %s: larger than %u MiB, which no report is", file,
+                 TOOL_BYTES_MAX / 1024 / 1024);
     } else if (rc) {
-        fprintf(stderr, "faultloc: %s: %s\n", file, strerror(rc));
+        tool_say(stderr, "faultloc: %s: %s", file, strerror(rc));
         code = TOOL_TROUBLE;
     } else if (memchr(b.at, '\0', b.len)) {
-        fprintf(stderr, "faultloc: %s: no JSON: there are zero bytes in it\n", file);
+        tool_say(stderr, "faultloc: %s: no JSON: there are zero bytes in it", file);
     } else if (look_over(file, &b)) {
         code = parse(file, &b, out);
     }
@@ -237,6 +238,17 @@ char *tool_clean(char *s)
         if (*c < ' ' || *c > '~')
             *c = '?';
     return s;
+}
+
+void tool_say(FILE *to, const char *format, ...)
+{
+    char line[8192];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(line, sizeof(line), format, args);
+    va_end(args);
+    fprintf(to, "%s\n", tool_clean(line));
 }
 
 struct json_object *tool_member(struct json_object *object, const char *key)

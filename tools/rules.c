@@ -81,18 +81,17 @@ enum tool_exit tool_rules_open(struct rules_file *f, const char *name)
     *f = (struct rules_file){.name = name ? name : "built-in rules"};
     rc = name ? read_file(name, f) : copy_builtin(f);
     if (rc) {
-        fprintf(stderr, "faultloc: %s: %s\n", f->name, strerror(rc));
+        tool_say(stderr, "faultloc: %s: %s", f->name, strerror(rc));
         return TOOL_TROUBLE;
     }
     rc = ftree_rules_read(f->text, f->len, &f->rules, &e);
     if (rc == FTREE_OK)
         return TOOL_OK;
     if (rc == FTREE_ERR_INVALID && e.line)
-        fprintf(stderr, "faultloc: %s: line %d, column %d: %s\n", f->name, e.line, e.column,
-                e.text);
+        tool_say(stderr, "faultloc: %s: line %d, column %d: %s", f->name, e.line, e.column, e.text);
     else
-        fprintf(stderr, "faultloc: %s: %s\n", f->name,
-                rc == FTREE_ERR_INVALID ? e.text : ftree_strerror(rc));
+        tool_say(stderr, "faultloc: %s: %s", f->name,
+                 rc == FTREE_ERR_INVALID ? e.text : ftree_strerror(rc));
     return rc == FTREE_ERR_INVALID ? TOOL_INVALID : TOOL_TROUBLE;
 }
 
@@ -128,10 +127,12 @@ static void print_notes(const struct rules_file *f)
     }
     for (int32_t m = 0; m < rules->models; m++)
         if (!(models >> m & 1))
-            printf("%s: note: no rule leads to model \"%s\"\n", f->name, rules->model[m].name);
+            tool_say(stdout, "%s: note: no rule leads to model \"%s\"", f->name,
+                     rules->model[m].name);
     for (int32_t s = 0; s < rules->strategies; s++)
         if (!(strategies >> s & 1))
-            printf("%s: note: no rule uses strategy \"%s\"\n", f->name, rules->strategy[s].name);
+            tool_say(stdout, "%s: note: no rule uses strategy \"%s\"", f->name,
+                     rules->strategy[s].name);
 }
 
 static enum tool_exit check(const char *name)
@@ -143,10 +144,11 @@ static enum tool_exit check(const char *name)
     if (code == TOOL_OK) {
         for (int32_t m = 0; m < f.rules->models; m++)
             signs += count_signs(f.rules->model[m].sign, f.rules->model[m].signs);
-        printf("%s: a valid rule base, \"%s\": %d rules, %d strategies, %d models with %d signs,"
-               " %d signs that all is well\n",
-               name, f.rules->name, (int) f.rules->rules, (int) f.rules->strategies,
-               (int) f.rules->models, signs, count_signs(f.rules->well, f.rules->wells));
+        tool_say(stdout,
+                 "%s: a valid rule base, \"%s\": %d rules, %d strategies, %d models with %d signs,"
+                 " %d signs that all is well",
+                 name, f.rules->name, (int) f.rules->rules, (int) f.rules->strategies,
+                 (int) f.rules->models, signs, count_signs(f.rules->well, f.rules->wells));
         print_notes(&f);
     }
     tool_rules_close(&f);
@@ -172,7 +174,7 @@ static enum tool_exit print_plain(const struct rules_file *f)
     if (text)
         puts(text);
     else
-        fprintf(stderr, "faultloc: %s: out of memory\n", f->name);
+        tool_say(stderr, "faultloc: %s: out of memory", f->name);
     json_object_put(root);
     free(plain);
     return text ? TOOL_OK : TOOL_TROUBLE;
@@ -195,7 +197,7 @@ static enum tool_exit print(const char *name)
 
 static enum tool_exit wrong(const char *what, const char *which)
 {
-    fprintf(stderr, "faultloc: rules: %s%s; see faultloc rules --help\n", what, which);
+    tool_say(stderr, "faultloc: rules: %s%s; see faultloc rules --help", what, which);
     return TOOL_TROUBLE;
 }
 

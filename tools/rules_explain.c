@@ -177,7 +177,7 @@ static void add_step(struct line *l, const struct rules_step *s)
                                                   "over the management path", "over the main path",
                                                   "over the paths on which it has answered"};
     static const char *const conditions[RULES_IFS] = {
-        "", ", if its kernel has spoken and it has several ranks",
+        "", ", if its kernel has spoken",
         ", if no other node was heard yet on some path", ", if its agent has answered"};
 
     add(l, "%s: %s? %s%s%s", whom[s->of], asks[s->ask], over[s->over],
@@ -510,12 +510,12 @@ static bool explain_models(const struct ftree_rules *rules, const char *name)
 
 static void say_what_there_is(const struct rules_file *f, const char *what)
 {
-    fprintf(stderr, "faultloc: %s: there is no class, model, rule or sign \"%s\"; there are\n",
-            f->name, what);
+    tool_say(stderr, "faultloc: %s: there is no class, model, rule or sign \"%s\"; there are",
+             f->name, what);
     for (int32_t m = 0; m < f->rules->models; m++)
-        fprintf(stderr, "  fault %s\n", f->rules->model[m].name);
+        tool_say(stderr, "  fault %s", f->rules->model[m].name);
     for (int32_t r = 0; r < f->rules->rules; r++)
-        fprintf(stderr, "  rule %s\n", f->rules->rule[r].name);
+        tool_say(stderr, "  rule %s", f->rules->rule[r].name);
 }
 
 enum tool_exit tool_rules_explain(const struct rules_file *f, const char *what)
@@ -531,7 +531,7 @@ enum tool_exit tool_rules_explain(const struct rules_file *f, const char *what)
     if (r >= 0 || model || explain_well(f->rules, what) || explain_sign(f->rules, what))
         return TOOL_OK;
     if (ftree_class_by_name(what) >= 0) {
-        printf("%s: a class of faults of which the rule base has no model\n", what);
+        tool_say(stdout, "%s: a class of faults of which the rule base has no model", what);
         return TOOL_OK;
     }
     say_what_there_is(f, what);

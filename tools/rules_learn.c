@@ -50,8 +50,8 @@ static const char *string(struct json_object *object, const char *key)
 
 static void note(const char *file, size_t i, const char *what, const char *name)
 {
-    fprintf(stderr, "faultloc: %s: verdicts[%zu]: %s%s%s; passed over\n", file, i, what,
-            *name ? " " : "", name);
+    tool_say(stderr, "faultloc: %s: verdicts[%zu]: %s%s%s; passed over", file, i, what,
+             *name ? " " : "", name);
 }
 
 static bool is_of_class(const struct ftree_rules *rules, int32_t model, const char *name)
@@ -123,8 +123,8 @@ static bool was_seen(struct learning *l, const char *file, struct json_object *r
     snprintf(key, sizeof(key), "%s %s", json_object_get_string(tool_member(job, "id")),
              string(job, "started"));
     if (tool_member(l->seen, key)) {
-        fprintf(stderr, "faultloc: %s: of the same job as %s; passed over\n", file,
-                string(l->seen, key));
+        tool_say(stderr, "faultloc: %s: of the same job as %s; passed over", file,
+                 string(l->seen, key));
         return true;
     }
     json_object_object_add(l->seen, key, json_object_new_string(file));
@@ -344,12 +344,14 @@ static bool print_diff(const struct changes *c, const char *name)
 static void print_nothing(const struct learning *l)
 {
     if (l->confirmed == 0)
-        printf("nothing to learn: none of the verdicts in %d report(s) has the field"
-               " \"confirmed\"\n",
-               l->reports);
+        tool_say(stdout,
+                 "nothing to learn: none of the verdicts in %d report(s) has the field"
+                 " \"confirmed\"",
+                 l->reports);
     else
-        printf("nothing to learn: %d confirmed verdict(s), of which %d count, change no prior\n",
-               l->confirmed, l->used);
+        tool_say(stdout,
+                 "nothing to learn: %d confirmed verdict(s), of which %d count, change no prior",
+                 l->confirmed, l->used);
 }
 
 static enum tool_exit propose(const struct learning *l)
@@ -366,12 +368,12 @@ static enum tool_exit propose(const struct learning *l)
     else if (fine)
         print_nothing(l);
     if (fine && c.n > 0)
-        fprintf(stderr,
-                "faultloc: %d report(s), %d confirmed verdict(s), of which %d count; new prior ="
-                " (old * %d + right) / (%d + n)\n",
-                l->reports, l->confirmed, l->used, WEIGHT, WEIGHT);
+        tool_say(stderr,
+                 "faultloc: %d report(s), %d confirmed verdict(s), of which %d count; new prior ="
+                 " (old * %d + right) / (%d + n)",
+                 l->reports, l->confirmed, l->used, WEIGHT, WEIGHT);
     if (!fine)
-        fprintf(stderr, "faultloc: out of memory\n");
+        tool_say(stderr, "faultloc: out of memory");
     free(c.change);
     return fine ? TOOL_OK : TOOL_TROUBLE;
 }
@@ -383,7 +385,7 @@ enum tool_exit tool_rules_learn(const struct rules_file *f, int n, char **report
 
     l.count = calloc((size_t) f->rules->rules, sizeof(l.count[0]));
     if (!l.count || !l.seen) {
-        fprintf(stderr, "faultloc: out of memory\n");
+        tool_say(stderr, "faultloc: out of memory");
         worst = TOOL_TROUBLE;
     }
     for (int i = 0; worst != TOOL_TROUBLE && i < n; i++) {

@@ -8,26 +8,29 @@
 #include "faultloc_door.h"
 #include "report.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <glob.h>
 #include <poll.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
 /*
  * faultloc symptom: finds the doors of the jobs on this host, picks one, and tells its agent a
- * symptom.  The first datagram is sent from a socket with a name, so that the agent says whether it
- * has understood; what is repeated then goes without.
+ * symptom.  With the first datagram goes one end of a pair of sockets, on which the agent says
+ * whether it has understood; what is repeated then goes without.
+ *
+ * Root looks into folders of other users.  It makes nothing there, follows no link there, and
+ * takes a folder's jobs for those of the user whose folder it is: faultloc_door.h.
  */
 
 #define DOORS_MAX 1024
+#define ENTRIES_MAX 4096 /* of a folder */
 #define ANSWER_MS 2000
 #define SEND_MS 10000
 #define REPEAT_MAX 100000000
@@ -50,6 +53,8 @@ static const char usage[] =
     "  --age MILLISECONDS    how long ago it was observed; up to an hour\n"
     "  --count N             how often it was observed\n"
     "  --job ID              the job; if left out, the only one of this user on this host\n"
+    "  --user USER           whose job it is, a name or a number; if left out, this user's, and for\n"
+    "                        root any user's\n"
     "  --node NAME           the node of the agent to tell; if left out, one on this host\n"
     "  --repeat N            tell it N times ...\n"
     "  --per-second R        ... this often; if left out, as fast as they are taken\n"
@@ -59,27 +64,26 @@ static const char usage[] =
     "Exit code: 0 it was told, 1 the agent has refused it, 2 wrong usage, or there is no such job.\n";
 
 struct options {
-    const char *kind, *component, *severity, *detail, *error, *age, *count, *job, *node, *repeat,
-        *per_second;
+    const char *kind, *component, *severity, *detail, *error, *age, *count, *job, *user, *node,
+        *repeat, *per_second;
+    uid_t uid; /* of `user` */
 };
 
 struct door {
-    char path[FAULTLOC_DOOR_PATH];
+    char folder[FAULTLOC_DOOR_PATH], name[FAULTLOC_DOOR_PATH];
     char job[FAULTLOC_DOOR_PATH], node[FAULTLOC_DOOR_PATH];
+    uid_t uid;
 };
 
 struct doors {
     int n;
+    bool too_many;
     struct door door[DOORS_MAX];
 };
 
 static enum tool_exit wrong(const char *what, const char *which)
 {
-    char text[201];
-
-    snprintf(text, sizeof(text), "%.*s", (int) sizeof(text) - 1, which);
-    fprintf(stderr, "faultloc symptom: %s%s; see faultloc symptom --help\n", what,
-            tool_clean(text));
+    tool_say(stderr, "faultloc symptom: %s%.200s; see faultloc symptom --help", what, which);
     return TOOL_TROUBLE;
 }
 
@@ -133,8 +137,30 @@ static bool is_component(const char *text)
     return ftree_kind_by_name(kind) >= 0;
 }
 
+/* A user id as it is written in the name of a folder, and in no other way. */
+static bool read_uid(const char *text, uid_t *uid)
+{
+    char *end, again[24];
+    unsigned long n = strtoul(text, &end, 10);
+
+    *uid = (uid_t) n;
+    snprintf(again, sizeof(again), "%lu", (unsigned long) *uid);
+    return !strcmp(text, again);
+}
+
+static enum tool_exit find_user(struct options *o)
+{
+    const struct passwd *known = o->user ? getpwnam(o->user) : NULL;
+
+    if (known)
+        o->uid = known->pw_uid;
+    else if (o->user && !read_uid(o->user, &o->uid))
+        return wrong("no such user: ", o->user);
+    return TOOL_OK;
+}
+
 /* What can be seen to be wrong without an agent. */
-static enum tool_exit check_options(const struct options *o)
+static enum tool_exit check_options(struct options *o)
 {
     if (!o->kind)
         return wrong("--kind is needed", "");
@@ -153,7 +179,7 @@ static enum tool_exit check_options(const struct options *o)
         check_number("--repeat", o->repeat, 1, REPEAT_MAX) ||
         check_number("--per-second", o->per_second, 1, 1000000))
         return TOOL_TROUBLE;
-    return TOOL_OK;
+    return find_user(o);
 }
 
 static enum tool_exit read_options(int n, char **arguments, struct options *o)
@@ -161,17 +187,12 @@ static enum tool_exit read_options(int n, char **arguments, struct options *o)
     const struct {
         const char *name, **to;
     } known[] = {
-        {"--kind", &o->kind},
-        {"--component", &o->component},
-        {"--severity", &o->severity},
-        {"--detail", &o->detail},
-        {"--errno", &o->error},
-        {"--age", &o->age},
-        {"--count", &o->count},
-        {"--job", &o->job},
-        {"--node", &o->node},
-        {"--repeat", &o->repeat},
-        {"--per-second", &o->per_second},
+        {"--kind", &o->kind},         {"--component", &o->component},
+        {"--severity", &o->severity}, {"--detail", &o->detail},
+        {"--errno", &o->error},       {"--age", &o->age},
+        {"--count", &o->count},       {"--job", &o->job},
+        {"--user", &o->user},         {"--node", &o->node},
+        {"--repeat", &o->repeat},     {"--per-second", &o->per_second},
     };
 
     for (int i = 0; i < n; i += 2) {
@@ -189,67 +210,121 @@ static enum tool_exit read_options(int n, char **arguments, struct options *o)
 
 /* ---- doors ----------------------------------------------------------------------------------- */
 
-/* A socket connected to the door, -1: nobody is behind it. */
-static int knock(const char *path)
+/* A socket connected to the door; -1 with errno: nobody is behind it, or it is not its user's. */
+static int knock(const struct door *d)
 {
-    struct sockaddr_un a = {.sun_family = AF_UNIX};
     const struct timeval patience = {.tv_sec = SEND_MS / 1000};
-    int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    int folder = faultloc_door_open_folder(d->folder, d->uid), fd, error;
 
-    snprintf(a.sun_path, sizeof(a.sun_path), "%s", path);
-    if (fd >= 0 && connect(fd, (struct sockaddr *) &a, sizeof(a)) == 0) {
-        setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
-        return fd;
-    }
+    if (folder < 0)
+        return -1;
+    fd = faultloc_door_knock(folder, d->name, d->uid);
+    error = errno;
+    close(folder);
     if (fd >= 0)
-        close(fd);
-    return -1;
+        setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+    errno = error;
+    return fd;
 }
 
-/* .../JOB@NODE.sock */
-static void add_door(struct doors *doors, const char *path)
+static bool is_same(const struct door *a, const struct door *b)
 {
-    const char *name = strrchr(path, '/') + 1, *at = strchr(name, '@');
-    struct door *d = &doors->door[doors->n];
+    return a->uid == b->uid && !strcmp(a->job, b->job) && !strcmp(a->node, b->node);
+}
+
+/* JOB@NODE.sock */
+static bool read_name(struct door *d, const char *name)
+{
+    const char *at = strchr(name, '@'), *end = strrchr(name, '.');
+
+    if (!at || !end || end < at || strcmp(end, ".sock") || strlen(name) >= sizeof(d->name))
+        return false;
+    strcpy(d->name, name);
+    snprintf(d->job, sizeof(d->job), "%.*s", (int) (at - name), name);
+    snprintf(d->node, sizeof(d->node), "%.*s", (int) (end - at - 1), at + 1);
+    return true;
+}
+
+static void add_door(struct doors *doors, const char *folder, uid_t uid, const char *name)
+{
+    struct door d = {.uid = uid};
     int fd;
 
-    for (int i = 0; i < doors->n; i++)
-        if (!strcmp(doors->door[i].path, path))
-            return;
-    if (!at || strlen(path) >= sizeof(d->path) || doors->n == DOORS_MAX || (fd = knock(path)) < 0)
+    snprintf(d.folder, sizeof(d.folder), "%s", folder);
+    if (!read_name(&d, name) || (fd = knock(&d)) < 0)
         return;
     close(fd);
-    snprintf(d->path, sizeof(d->path), "%s", path);
-    snprintf(d->job, sizeof(d->job), "%.*s", (int) (at - name), name);
-    snprintf(d->node, sizeof(d->node), "%.*s", (int) (strlen(at + 1) - strlen(".sock")), at + 1);
-    doors->n++;
+    for (int i = 0; i < doors->n; i++)
+        if (is_same(&doors->door[i], &d))
+            return;
+    if (doors->n < DOORS_MAX)
+        doors->door[doors->n++] = d;
+    else
+        doors->too_many = true;
 }
 
-static void search(struct doors *doors, const char *folder)
+/* A directory to be read, NULL: there is none, or it is not to be trusted. */
+static DIR *open_list(const char *folder, uid_t uid)
 {
-    char pattern[FAULTLOC_DOOR_PATH + 32];
-    glob_t found;
+    int at = faultloc_door_open_folder(folder, uid);
+    int fd = at < 0 ? -1 : openat(at, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *list = fd < 0 ? NULL : fdopendir(fd);
 
-    snprintf(pattern, sizeof(pattern), "%s/*@*.sock", folder);
-    if (glob(pattern, 0, NULL, &found))
-        return;
-    for (size_t i = 0; i < found.gl_pathc; i++)
-        add_door(doors, found.gl_pathv[i]);
-    globfree(&found);
+    if (at >= 0)
+        close(at);
+    if (fd >= 0 && !list)
+        close(fd);
+    return list;
+}
+
+static void search(struct doors *doors, const char *folder, uid_t uid)
+{
+    DIR *list = open_list(folder, uid);
+    const struct dirent *e;
+    int n = 0;
+
+    while (list && (e = readdir(list)) && ++n <= ENTRIES_MAX)
+        add_door(doors, folder, uid, e->d_name);
+    doors->too_many = doors->too_many || n > ENTRIES_MAX;
+    if (list)
+        closedir(list);
+}
+
+static void search_of(struct doors *doors, uid_t uid)
+{
+    char folder[FAULTLOC_DOOR_PATH];
+
+    if (uid == geteuid() && faultloc_door_folder(uid, folder, sizeof(folder)))
+        search(doors, folder, uid);
+    snprintf(folder, sizeof(folder), "/run/user/%lu/faultloc", (unsigned long) uid);
+    search(doors, folder, uid);
+    snprintf(folder, sizeof(folder), "/tmp/faultloc-%lu", (unsigned long) uid);
+    search(doors, folder, uid);
+}
+
+/* Of every user who has an entry `prefix`UID in that folder. */
+static void search_users(struct doors *doors, const char *folder, const char *prefix)
+{
+    DIR *list = opendir(folder);
+    const struct dirent *e;
+    uid_t uid;
+
+    while (list && (e = readdir(list)))
+        if (!strncmp(e->d_name, prefix, strlen(prefix)) &&
+            read_uid(e->d_name + strlen(prefix), &uid))
+            search_of(doors, uid);
+    if (list)
+        closedir(list);
 }
 
 /* The user's own jobs, wherever their agents found XDG_RUNTIME_DIR; for root those of all users. */
-static void find_doors(struct doors *doors)
+static void find_doors(struct doors *doors, const struct options *o)
 {
-    unsigned long uid = (unsigned long) geteuid();
-    char folder[FAULTLOC_DOOR_PATH];
-
-    if (faultloc_door_folder(geteuid(), folder, sizeof(folder)))
-        search(doors, folder);
-    snprintf(folder, sizeof(folder), "/run/user/%lu/faultloc", uid);
-    search(doors, uid == 0 ? "/run/user/*/faultloc" : folder);
-    snprintf(folder, sizeof(folder), "/tmp/faultloc-%lu", uid);
-    search(doors, uid == 0 ? "/tmp/faultloc-*" : folder);
+    search_of(doors, o->user ? o->uid : geteuid());
+    if (o->user || geteuid() != 0)
+        return;
+    search_users(doors, "/run/user", "");
+    search_users(doors, "/tmp", "faultloc-");
 }
 
 static bool fits(const struct door *d, const char *job, const char *node)
@@ -260,36 +335,53 @@ static bool fits(const struct door *d, const char *job, const char *node)
 /* What there is, for a message: jobs, or the nodes of one. */
 static void list_doors(const struct doors *doors, const char *job)
 {
-    fprintf(stderr, "faultloc symptom: on this host there %s", doors->n ? "are:" : "is no job\n");
-    for (int i = 0; i < doors->n; i++)
-        if (!job || !strcmp(doors->door[i].job, job))
-            fprintf(stderr, " job %s node %s%s", doors->door[i].job, doors->door[i].node,
-                    i + 1 < doors->n ? "," : "");
-    if (doors->n)
-        fputc('\n', stderr);
+    if (!doors->n)
+        tool_say(stderr, "faultloc symptom: on this host there is no job");
+    for (int i = 0; i < doors->n; i++) {
+        const struct door *d = &doors->door[i];
+        if (!job || !strcmp(d->job, job))
+            tool_say(stderr, "faultloc symptom: there is job %s node %s of user %lu", d->job,
+                     d->node, (unsigned long) d->uid);
+    }
 }
 
-static const struct door *pick(const struct doors *doors, const struct options *o)
+/* Several doors fit: "" if it is known which one is meant, else what is missing. */
+static const char *missing(const struct doors *doors, const struct options *o,
+                           const struct door *first)
 {
-    const struct door *first = NULL;
-    bool jobs = false, nodes = false;
+    bool jobs = false, users = false, nodes = false;
 
     for (int i = 0; i < doors->n; i++) {
         const struct door *d = &doors->door[i];
         if (!fits(d, o->job, o->node))
             continue;
-        jobs = jobs || (first && strcmp(first->job, d->job));
-        nodes = nodes || (first && strcmp(first->node, d->node));
-        first = first ? first : d;
+        jobs = jobs || strcmp(first->job, d->job);
+        users = users || first->uid != d->uid;
+        nodes = nodes || strcmp(first->node, d->node);
     }
+    if (jobs)
+        return "there is more than one job, --job says which";
+    /* one who is not the job's user may have made a door of this name */
+    if (users || (doors->too_many && !o->user && geteuid() == 0))
+        return "jobs of several users are here, --user says whose";
     /* what has its own component may be told to any agent of the job */
-    if (first && !jobs && (!nodes || o->component))
+    return nodes && !o->component ? "several agents are here, --node or --component says which"
+                                  : "";
+}
+
+static const struct door *pick(const struct doors *doors, const struct options *o)
+{
+    const struct door *first = NULL;
+    const char *what = "no such job is here whose agents can be told (MPIR_CVAR_FAULTLOC=1?)";
+
+    for (int i = 0; i < doors->n && !first; i++)
+        first = fits(&doors->door[i], o->job, o->node) ? &doors->door[i] : NULL;
+    if (first)
+        what = missing(doors, o, first);
+    if (!*what)
         return first;
-    wrong(!first ? "no such job is here whose agents can be told (MPIR_CVAR_FAULTLOC=1?)"
-          : jobs ? "there is more than one job, --job says which"
-                 : "several agents are here, --node or --component says which",
-          "");
-    list_doors(doors, jobs || !first ? NULL : first->job);
+    wrong(what, "");
+    list_doors(doors, first && o->job ? o->job : NULL);
     return NULL;
 }
 
@@ -324,70 +416,136 @@ static struct json_object *compose(const struct options *o)
     return j;
 }
 
-/* Gives the socket a name beside the door, for the answer.  Without one there is none. */
-static void name_self(int fd, const struct door *d, struct sockaddr_un *own)
+/* Sends the text, and with it one end of a pair of sockets.  Returns 0 or an errno. */
+static int send_with(int fd, const char *text, int end)
 {
-    *own = (struct sockaddr_un){.sun_family = AF_UNIX};
-    if (snprintf(own->sun_path, sizeof(own->sun_path), "%.*s/.%d",
-                 (int) (strrchr(d->path, '/') - d->path), d->path,
-                 (int) getpid()) >= (int) sizeof(own->sun_path))
-        own->sun_path[0] = '\0';
-    if (own->sun_path[0])
-        unlink(own->sun_path);
-    if (own->sun_path[0] && bind(fd, (struct sockaddr *) own, sizeof(*own)))
-        own->sun_path[0] = '\0';
-    if (own->sun_path[0])
-        chmod(own->sun_path, 0666); /* root asks, a user's agent answers; the folder is theirs */
+    union {
+        char bytes[CMSG_SPACE(sizeof(end))];
+        struct cmsghdr align;
+    } control = {.bytes = {0}};
+    struct iovec part = {.iov_base = (char *) text, .iov_len = strlen(text)};
+    struct msghdr m = {.msg_iov = &part,
+                       .msg_iovlen = 1,
+                       .msg_control = &control,
+                       .msg_controllen = sizeof(control)};
+    struct cmsghdr *c = CMSG_FIRSTHDR(&m);
+
+    c->cmsg_level = SOL_SOCKET;
+    c->cmsg_type = SCM_RIGHTS;
+    c->cmsg_len = CMSG_LEN(sizeof(end));
+    memcpy(CMSG_DATA(c), &end, sizeof(end));
+    return sendmsg(fd, &m, 0) >= 0 ? 0 : errno == EAGAIN ? ETIMEDOUT : errno;
 }
 
-/* Waits for the agent's word, which is left in `text`; false: none came. */
-static bool hear(int fd, char *text, size_t room)
+/* Sends the text.  Returns the end of the pair on which the answer comes, or -1 with errno. */
+static int ask(const struct door *d, const char *text)
 {
-    struct pollfd p = {.fd = fd, .events = POLLIN};
-    ssize_t n = poll(&p, 1, ANSWER_MS) == 1 ? recv(fd, text, room - 1, MSG_DONTWAIT) : -1;
+    int fd = knock(d), pair[2], one = 1, rc;
 
-    if (n < 0)
-        return false;
+    if (fd < 0)
+        return -1;
+    rc = socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) ? errno : 0;
+    if (!rc) {
+        setsockopt(pair[0], SOL_SOCKET, SO_PASSCRED, &one, sizeof(one));
+        rc = send_with(fd, text, pair[1]);
+        close(pair[1]);
+        if (rc)
+            close(pair[0]);
+    }
+    close(fd);
+    errno = rc;
+    return rc ? -1 : pair[0];
+}
+
+enum heard {
+    NOTHING_YET,
+    NOTHING,
+    STRANGER,
+    WORD
+};
+
+/* The kernel says who sent it: the job's user is believed, and root. */
+static bool is_from(struct msghdr *m, uid_t uid)
+{
+    struct ucred who;
+
+    for (struct cmsghdr *c = CMSG_FIRSTHDR(m); c; c = CMSG_NXTHDR(m, c))
+        if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_CREDENTIALS) {
+            memcpy(&who, CMSG_DATA(c), sizeof(who));
+            return who.uid == uid || who.uid == 0;
+        }
+    return false;
+}
+
+/* Waits for the agent's word, which is left in `text`. */
+static enum heard hear(int fd, uid_t uid, char *text, size_t room)
+{
+    union {
+        char bytes[CMSG_SPACE(sizeof(struct ucred))];
+        struct cmsghdr align;
+    } control;
+    struct iovec part = {.iov_base = text, .iov_len = room - 1};
+    struct msghdr m = {.msg_iov = &part,
+                       .msg_iovlen = 1,
+                       .msg_control = &control,
+                       .msg_controllen = sizeof(control)};
+    struct pollfd p = {.fd = fd, .events = POLLIN};
+    ssize_t n;
+
+    if (poll(&p, 1, ANSWER_MS) != 1)
+        return NOTHING_YET;
+    n = recvmsg(fd, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    if (n <= 0)
+        return NOTHING;
     text[n] = '\0';
-    tool_clean(text);
-    return true;
+    return is_from(&m, uid) ? WORD : STRANGER;
+}
+
+static enum tool_exit judge(const struct door *d, enum heard heard, const char *word)
+{
+    switch (heard) {
+        case NOTHING_YET:
+            tool_say(stderr,
+                     "faultloc symptom: the agent of node %s has not answered yet: it may be "
+                     "stopped, or busy, and takes it in once it runs",
+                     d->node);
+            return TOOL_OK;
+        case NOTHING:
+            tool_say(
+                stderr,
+                "faultloc symptom: the agent of node %s of job %s gave no answer: it has ended, "
+                "or takes nothing from this user",
+                d->node, d->job);
+            return TOOL_TROUBLE;
+        case STRANGER:
+            tool_say(stderr,
+                     "faultloc symptom: the answer for node %s of job %s does not come from user "
+                     "%lu, whose job it is",
+                     d->node, d->job, (unsigned long) d->uid);
+            return TOOL_TROUBLE;
+        case WORD:
+            break;
+    }
+    if (!strcmp(word, "ok"))
+        return TOOL_OK;
+    tool_say(stderr, "faultloc symptom: the agent of node %s of job %s says: %s", d->node, d->job,
+             word);
+    return TOOL_INVALID;
 }
 
 static enum tool_exit tell_first(const struct door *d, const char *text)
 {
     char word[FAULTLOC_DOOR_ERROR];
-    struct sockaddr_un own;
-    int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0), rc;
-    struct sockaddr_un a = {.sun_family = AF_UNIX};
-    bool heard;
+    int fd = ask(d, text);
+    enum heard heard;
 
-    snprintf(a.sun_path, sizeof(a.sun_path), "%s", d->path);
-    name_self(fd, d, &own);
-    rc = fd < 0 || connect(fd, (struct sockaddr *) &a, sizeof(a)) ||
-                 send(fd, text, strlen(text), 0) < 0
-             ? errno
-             : 0;
-    heard = !rc && own.sun_path[0] && hear(fd, word, sizeof(word));
-    if (own.sun_path[0])
-        unlink(own.sun_path);
-    if (fd >= 0)
-        close(fd);
-    if (rc) {
-        fprintf(stderr, "faultloc symptom: %s: %s\n", d->path, strerror(rc));
+    if (fd < 0) {
+        tool_say(stderr, "faultloc symptom: %s/%s: %s", d->folder, d->name, strerror(errno));
         return TOOL_TROUBLE;
     }
-    if (!heard) {
-        fprintf(stderr,
-                "faultloc symptom: the agent of node %s has not answered yet: it may be "
-                "stopped, or busy, and takes it in once it runs\n",
-                d->node);
-        return TOOL_OK;
-    }
-    if (!strcmp(word, "ok"))
-        return TOOL_OK;
-    fprintf(stderr, "faultloc symptom: the agent of node %s of job %s says: %s\n", d->node, d->job,
-            word);
-    return TOOL_INVALID;
+    heard = hear(fd, d->uid, word, sizeof(word));
+    close(fd);
+    return judge(d, heard, word);
 }
 
 static int64_t now_ns(void)
@@ -414,7 +572,7 @@ static enum tool_exit tell_again(const struct door *d, const char *text, long lo
                                  long long per_second)
 {
     int64_t begin = now_ns();
-    int fd = knock(d->path), rc = fd < 0 ? ECONNREFUSED : 0;
+    int fd = knock(d), rc = fd < 0 ? errno : 0;
 
     for (long long i = 1; i < n && !rc; i++) {
         if (per_second)
@@ -422,7 +580,7 @@ static enum tool_exit tell_again(const struct door *d, const char *text, long lo
         if (send(fd, text, strlen(text), 0) < 0)
             rc = errno == EAGAIN ? ETIMEDOUT : errno;
         if (rc)
-            fprintf(stderr, "faultloc symptom: after %lld times: %s\n", i, strerror(rc));
+            tool_say(stderr, "faultloc symptom: after %lld times: %s", i, strerror(rc));
     }
     if (fd >= 0)
         close(fd);
@@ -444,10 +602,9 @@ static enum tool_exit tell(const struct door *d, const struct options *o)
     snprintf(line, sizeof(line), "told the agent of node %s of job %s: %s of %s", d->node, d->job,
              o->kind, o->component ? o->component : "its own node");
     if (code == TOOL_OK && n > 1)
-        printf("%s, %lld times in %.1f s\n", tool_clean(line), n,
-               (double) (now_ns() - begin) / 1e9);
+        tool_say(stdout, "%s, %lld times in %.1f s", line, n, (double) (now_ns() - begin) / 1e9);
     else if (code == TOOL_OK)
-        printf("%s\n", tool_clean(line));
+        tool_say(stdout, "%s", line);
     json_object_put(j);
     return code;
 }
@@ -466,7 +623,7 @@ enum tool_exit tool_symptom(int n, char **arguments)
     code = read_options(n, arguments, &o);
     if (code)
         return code;
-    find_doors(&doors);
+    find_doors(&doors, &o);
     d = pick(&doors, &o);
     return d ? tell(d, &o) : TOOL_TROUBLE;
 }

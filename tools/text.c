@@ -7,7 +7,6 @@
 
 #include "report.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,19 +21,7 @@
 #define PREFIX "[faultloc] "
 #define INDENT "[faultloc]   "
 
-static void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-/* One line, safe for a terminal; one that is too long is cut. */
-static void say(const char *format, ...)
-{
-    char line[8192];
-    va_list args;
-
-    va_start(args, format);
-    vsnprintf(line, sizeof(line), format, args);
-    va_end(args);
-    puts(tool_clean(line));
-}
+#define say(...) tool_say(stdout, __VA_ARGS__)
 
 /* Of a member that may be missing: "". */
 static const char *string(struct json_object *object, const char *key)

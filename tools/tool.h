@@ -9,6 +9,7 @@
 #include <json.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 /*
  * The program `faultloc`: what its files share.
@@ -80,6 +81,10 @@ enum tool_exit tool_rules(int n, char **arguments);
 
 /* Purpose: makes `s` safe for a terminal: what is not printable ASCII becomes '?'.  Returns s. */
 char *tool_clean(char *s);
+
+/* Purpose: one line, safe for a terminal whatever the names and texts in it are; one that is too
+ * long is cut. */
+void tool_say(FILE *to, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Purpose: the member of an object, NULL where there is none. */
 struct json_object *tool_member(struct json_object *object, const char *key);

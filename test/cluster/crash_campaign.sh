@@ -35,8 +35,7 @@ process is left on any host. Prints a table.
                       power-off              the host of mpiexec's first proxy is off
                       busy                   killed while another rank is stopped and hosts are
                                              being asked because of it
-                      busy-agent             the same, where the stopped rank is its own host's
-                                             agent; left out where a host has one rank
+                      busy-agent             the same, while the agent of its own host is stopped, too
                       busy-off               killed while another host loses its power
                       no-cleanup             killed where the others go on and end well, by
                                              mpiexec -disable-auto-cleanup
@@ -142,8 +141,6 @@ plan() {
     esac
     case $kind in init | finalize) ARGS=(--how kill --when "$kind") ;; esac
     [ "$kind" != spawn-child ] || FIRST=$((RANDOM % children))
-    # a host's agent is its lowest rank
-    [ "$kind" != busy-agent ] || FIRST=$((RANDOM % hosts * ppn + 1 + RANDOM % (ppn - 1)))
     DEAD=$FIRST
     if [ "$kind" = two ]; then
         other=$(((FIRST + 1 + RANDOM % (size - 1)) % size))
@@ -250,7 +247,6 @@ choose_other() {
     local rank host size=$((hosts * ppn))
     VICTIM=$(pid_of "$FIRST")
     rank=$(((FIRST + 1 + RANDOM % (size - 1)) % size))
-    [ "$kind" != busy-agent ] || rank=$((FIRST / ppn * ppn))
     if [ "$kind" != busy-off ]; then
         OTHER=process-stopped:$rank OTHERS=$rank
         return
@@ -265,6 +261,8 @@ strike_too() {
     await_loop || return 0
     pause 0.3
     choose_other
+    [ "$kind" != busy-agent ] ||
+        "$cluster" fault --name "$name" --quiet agent-stop "$(host_of "$FIRST")"
     if [ "$kind" != busy-off ]; then
         kill -STOP "$(pid_of "$OTHERS")"
         await 30 grep -qE '^[0-9.]+ h[0-9]+:   asks h[0-9]+: ' "$work/trace" ||
@@ -400,10 +398,10 @@ one_run() {
     pid=
     ended=$(stat -c %.6Y "$work/err" | tr -d .)
     [ ! -s "$job/left-over" ] || blame "left behind: $(head -n 1 "$job/left-over")"
-    if compgen -G "/run/faultloc-cluster/$name/runtime/faultloc/launcher-*" >/dev/null; then
+    if compgen -G "/run/faultloc-cluster/$name/runtime/faultloc/*.sock" >/dev/null; then
         # one that is killed leaves it to the next
-        [ "$kind" = proxy ] || [[ $kind == *-off ]] || blame "a launcher's socket is left"
-        rm -f /run/faultloc-cluster/"$name"/runtime/faultloc/launcher-*
+        [ "$kind" = proxy ] || [[ $kind == *-off ]] || blame "a socket is left"
+        rm -f /run/faultloc-cluster/"$name"/runtime/faultloc/*.sock
     fi
     if [ "$kind" != mpiexec ]; then
         [ $code = $CODE ] || blame "exit code $code, not $CODE"
@@ -434,10 +432,6 @@ for ppn in ${ppns//,/ }; do
     for kind in ${kinds//,/ }; do
         if [ -z "$spawns" ] && [[ $kind == spawn* ]]; then
             printf '%-14s %3s %3s  left out: FAULTLOC_MPI names no MPI that can spawn (ch4:ofi)\n' "$kind" "$ppn" -
-            continue
-        fi
-        if [ "$kind" = busy-agent ] && [ "$ppn" = 1 ]; then
-            printf '%-14s %3s %3s  left out: the only rank of a host is its agent\n' "$kind" "$ppn" -
             continue
         fi
         for ((run = 1; run <= runs; run++)); do

@@ -84,7 +84,7 @@ trap 'exit 130' INT
 trap 'exit 143' TERM HUP
 
 # set_up RANKS HOW SYMPTOMS: fills `options` and `program`. With 'stop' the silent one is the second
-# rank of the host in the middle: its agent is another process.
+# rank of the host in the middle.
 set_up() {
     local ranks=$1 host=h$hosts silent=$(($1 - 1)) middle=$((hosts / 2 + 1))
     options=(--name "t$$" --hosts "$hosts" --ranks "$ranks" --runs "$runs" --faultloc

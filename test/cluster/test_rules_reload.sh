@@ -81,9 +81,8 @@ in_trace() { grep -qE -e "$1" "$job/trace" 2>/dev/null; }
 in_err() { grep -qE -e "$1" "$work/err" 2>/dev/null; }
 now_ms() { local t=${EPOCHREALTIME/[.,]/}; echo "${t%???}"; }
 
-# h3's only process is stopped: all agents but its own.
-users_of() { sed -n "s/^[0-9.]* \(h[124]\): uses the rules $1\$/\1/p" "$job/trace" | sort -u; }
-all_use() { [ "$(users_of "$1" | wc -l)" = 3 ]; }
+users_of() { sed -n "s/^[0-9.]* \(h[1-4]\): uses the rules $1\$/\1/p" "$job/trace" | sort -u; }
+all_use() { [ "$(users_of "$1" | wc -l)" = 4 ]; }
 
 # put_rules NAME RULE: a copy of the built-in base with one more rule; replaced in one step.
 put_rules() {
@@ -98,7 +97,7 @@ put_rules() {
 take_effect() {
     local last
     await 30 "the agents use the rules $1" all_use "$1"
-    last=$(sed -n "s/^\([0-9.]*\) h[124]: uses the rules $1\$/\1/p" "$job/trace" | sort -n |
+    last=$(sed -n "s/^\([0-9.]*\) h[1-4]: uses the rules $1\$/\1/p" "$job/trace" | sort -n |
         tail -n 1 | tr -d .)
     ok "after $((last - changed)) ms all agents use the rules $1"
     [ -z "$within" ] || [ $((last - changed)) -le "$(awk "BEGIN { print $within * 1000 }")" ] ||

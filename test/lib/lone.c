@@ -251,6 +251,17 @@ static void kernels_speak(struct lone *l)
     }
 }
 
+/* Others look at a suspect, too, and say so. */
+static void others_speak(struct lone *l)
+{
+    for (int32_t i = 0; i < l->ft->suspects.n; i++)
+        for (int path = 0; path < FTREE_PATHS; path++) {
+            struct works *w = &l->ft->suspects.items[i].works[path];
+            if (w->asked && w->heard <= w->asked && !l->hushed)
+                w->heard = w->asked + 1;
+        }
+}
+
 void lone_run(struct lone *l, int ms)
 {
     ftree_time end = l->now + (ftree_time) ms * FTREE_MS, due;
@@ -263,6 +274,7 @@ void lone_run(struct lone *l, int ms)
         check_handle(l);
         ck_assert_msg(ftree_deadline(l->ft) > l->now, "a tick leaves its own deadline behind");
         kernels_speak(l);
+        others_speak(l);
     }
     l->now = end;
 }

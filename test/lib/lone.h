@@ -54,6 +54,8 @@ struct lone {
     ftree_time stepped; /* the last time that something came or was due */
     uint32_t next_id;
     int send_error; /* what sending returns */
+    /* Who was heard over a path is not heard again: else it is, after a suspect was asked anew. */
+    bool hushed;
     struct lone_kernel kernel[LONE_KERNELS_MAX];
     int32_t kernels;
     int32_t looks; /* how often a rank was looked at */

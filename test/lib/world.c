@@ -158,7 +158,7 @@ static void deliver(struct world *w, const struct world_event *e)
     struct world_node *to = &w->node[e->to];
 
     if (e->kind == EVENT_REACH) {
-        if (!to->off && !to->gone)
+        if (!to->off && !to->gone && path_works(w, e->from, e->to, e->path))
             ftree_reached(to->ft, w->now, e->from, e->path, e->role, e->reach, e->error);
         return;
     }
@@ -383,6 +383,34 @@ void world_succeed(struct world *w, int32_t node)
     w->node[node].ft = fresh;
 }
 
+void world_take_over(struct world *w, int32_t node)
+{
+    int32_t left = 0;
+
+    for (int32_t i = 0; i < w->n_events; i++)
+        if (w->events[i].to == node && w->events[i].role == FTREE_ROLE_AGENT)
+            free(w->events[i].bytes);
+        else
+            w->events[left++] = w->events[i];
+    w->n_events = left;
+    w->node[node].mute = w->node[node].gone = false;
+    world_succeed(w, node);
+}
+
+void world_end_process(struct world *w, int32_t rank)
+{
+    w->rank[rank].phase = FTREE_PHASE_GONE;
+    w->wait_since[rank] = 0;
+    ck_assert_int_eq(ftree_rank_gone(w->node[w->rank_node[rank]].ft, w->now, rank), FTREE_OK);
+}
+
+void world_crash(struct world *w, int32_t node)
+{
+    for (int32_t i = w->node_first[node]; i < w->node_first[node + 1]; i++)
+        world_end_process(w, w->node_ranks[i]);
+    w->node[node].crashed = true;
+}
+
 /* ---- time ------------------------------------------------------------------------------------ */
 
 static bool runs(const struct world *w, int32_t n)
@@ -453,7 +481,9 @@ static void check_handle(struct world *w, int32_t n)
 
     if (broken)
         ck_abort_msg("invariant of node %d broken: %s", (int) n, broken);
-    if (w->departs && ftree_may_go(w->node[n].ft))
+    if (w->node[n].crashed && !ftree_has_untold(w->node[n].ft))
+        ftree_leave_at_once(w->node[n].ft, w->now);
+    if ((w->departs || w->node[n].crashed) && ftree_may_go(w->node[n].ft))
         w->node[n].gone = w->node[n].no_deputy = true;
 }
 

@@ -27,6 +27,7 @@ struct world_node {
     bool mute; /* its agent is stopped: connects, never answers; what comes waits for it */
     bool gone; /* its agent's process has ended: refused */
     bool no_deputy; /* nor does its deputy answer */
+    bool crashed; /* all its ranks have: its agent goes, and its deputy, once that is told */
     bool path_down[FTREE_PATHS]; /* its end of the path is cut */
     ftree_time asleep_until; /* its agent does not run until then */
     int64_t sent, received; /* messages, since the last world_count_reset() */
@@ -106,5 +107,15 @@ int64_t world_busiest(const struct world *w);
 
 /* Makes a handle anew, as succession does: the verdicts of the old one are restored. */
 void world_succeed(struct world *w, int32_t node);
+
+/* The deputy takes over from an agent that is stopped, which it kills, or has ended: what came for that
+ * is lost. */
+void world_take_over(struct world *w, int32_t node);
+
+/* The process of a rank ends. */
+void world_end_process(struct world *w, int32_t rank);
+
+/* Those of all ranks of a node do. */
+void world_crash(struct world *w, int32_t node);
 
 #endif /* WORLD_H_INCLUDED */

@@ -20,21 +20,16 @@
  * are none it sleeps that long. Else dozens of ranks on a few processors would take them from each
  * other and from all agents; on a cluster, where each has one of its own, they do not. */
 
+#include "rest.h"
 #include "testutil.h"
 
 #include <mpi.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
-
-static double rest_ms;
-static pthread_t main_thread;
 
 static int word(int from, int to, int round, int k)
 {
@@ -70,17 +65,6 @@ static void rest(double ms)
 
     t.tv_nsec = (long) ((ms - (double) t.tv_sec * 1e3) * 1e6);
     nanosleep(&t, NULL);
-}
-
-/* UCX turns its TCP transport by this, without waiting; the program's own symbol comes before that
- * of the C library (build.sh links with -rdynamic). Other threads wait as they want to. */
-int epoll_wait(int fd, struct epoll_event *events, int room, int timeout)
-{
-    int n = (int) syscall(SYS_epoll_pwait, fd, events, room, timeout, NULL, 8);
-
-    if (n == 0 && timeout == 0 && rest_ms > 0 && pthread_equal(pthread_self(), main_thread))
-        rest(rest_ms);
-    return n;
 }
 
 /* The others must have said who they are before the harness looks for them. */
@@ -143,8 +127,7 @@ int main(int argc, char **argv)
     MPI_Comm comm = MPI_COMM_WORLD;
     struct limits limits;
 
-    rest_ms = tu_number(argc, argv, "--rest-us", 0) / 1e3;
-    main_thread = pthread_self();
+    rest_while_idle(tu_number(argc, argv, "--rest-us", 0));
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);

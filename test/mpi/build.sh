@@ -46,12 +46,20 @@ if [ ${#programs[@]} -eq 0 ]; then
     done
 fi
 
+# is_new TARGET PROGRAM: newer than its source, and than what several programs have in common.
+is_new() {
+    local file
+    for file in "$2.c" testutil.c $(cd "$here" && echo *.h) \
+        $(sed -n 's/^#include "\(.*\.c\)"$/\1/p' "$here/$2.c"); do
+        [ "$1" -nt "$here/$file" ] || return 1
+    done
+}
+
 mkdir -p "$out"
 for name in "${programs[@]}"; do
     [ -f "$here/$name.c" ] || die 1 "there is no test program '$name' ($here/$name.c)"
     target=$out/$name
-    if [ "$target" -nt "$here/$name.c" ] && [ "$target" -nt "$here/testutil.c" ] &&
-        [ "$target" -nt "$here/testutil.h" ] && [ "$target" -nt "$mpi/bin/mpicc" ]; then
+    if is_new "$target" "$name" && [ "$target" -nt "$mpi/bin/mpicc" ]; then
         continue
     fi
     "$mpi/bin/mpicc" -std=c11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -rdynamic -o "$target.tmp$$" \

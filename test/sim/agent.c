@@ -15,7 +15,7 @@
 /*
  * What surrounds one handle.  The network answers as a kernel does: a live process's port connects,
  * a stopped one's connects and stays silent, a dead one's is refused, a node without power is
- * silent.
+ * silent.  Agent and deputy are processes beside the ranks.
  *
  * An agent is one thread: each message, in or out, keeps its CPU busy for a while, and what arrives
  * meanwhile waits its turn.  So an agent that has too much to do answers late, as it does in a job.
@@ -45,8 +45,7 @@ static void knock(struct sim_run *r, int32_t from, const struct ftree_route *to)
                           .role = to->role,
                           .reach = FTREE_REACH_CONNECTED};
 
-    if (r->node[to->node].gone ||
-        (to->role == FTREE_ROLE_DEPUTY && r->options->topology->ranks_per_node == 1)) {
+    if (r->node[to->node].gone) {
         e.reach = FTREE_REACH_REFUSED;
         e.error = ECONNREFUSED;
     }
@@ -161,8 +160,12 @@ static void fill_state(struct sim_run *r, int32_t node, int32_t i, struct ftree_
                                    .proc_state = 'R',
                                    .peer = waits ? k->peer : FTREE_NONE,
                                    .waiting = waits ? r->now - k->since : 0};
-    if (k->stopped || (r->node[node].asleep_until > r->now && !r->node[node].agent_only))
+    if (r->node[node].crashed) {
+        s->phase = FTREE_PHASE_GONE;
+        s->waiting = 0;
+    } else if (k->stopped || r->node[node].asleep_until > r->now) {
         s->proc_state = 'T';
+    }
 }
 
 static void look(void *ctx, int32_t i, struct ftree_rank_state *s)
@@ -317,8 +320,7 @@ static bool has_turn(struct sim_run *r, struct sim_event *e)
     return false;
 }
 
-/* A deputy has a CPU of its own, and answers for an agent that does not; a node with one rank has
- * none. */
+/* A deputy has a CPU of its own, and answers for an agent that does not. */
 static void deputy_answers(struct sim_run *r, const struct sim_event *e)
 {
     const struct sim_node *node = &r->node[e->to];
@@ -329,7 +331,7 @@ static void deputy_answers(struct sim_run *r, const struct sim_event *e)
     uint8_t out[FTREE_MESSAGE_MAX];
     size_t len = sizeof(out);
 
-    if (node->off || node->gone || n == 1 || (node->asleep_until > r->now && !node->agent_only))
+    if (node->off || node->gone || node->asleep_until > r->now)
         return;
     for (int32_t i = 0; i < n; i++)
         fill_state(r, e->to, i, &states[i]);
@@ -382,6 +384,21 @@ void sim_agent_stall(struct sim_run *r, struct sim_event *e)
         sim_trace_stall(r, e->to, e->from);
     ftree_stall(r->node[e->to].ft, r->now, e->from, k->peer, r->now - k->since);
     sim_run_touch(r, e->to);
+}
+
+/* Where all ranks of a node have crashed its agent leaves once that is told, and its deputy with it. */
+void sim_agent_leave(struct sim_run *r, int32_t node)
+{
+    struct sim_node *n = &r->node[node];
+
+    if (!n->crashed || !sim_agent_runs(r, node) || ftree_has_untold(n->ft))
+        return;
+    if (!n->ft->leaving) {
+        if (r->options->trace)
+            sim_trace_leave(r, node);
+        ftree_leave_at_once(n->ft, r->now);
+    }
+    n->gone = ftree_may_go(n->ft);
 }
 
 void sim_agent_tick(struct sim_run *r, int32_t node)

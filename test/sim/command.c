@@ -64,7 +64,7 @@ static const char usage[] =
     "\n"
     "A line of a script is one of these, with 't=TIME' before it (t=1s) and, but for return and\n"
     "heal, 'for TIME' behind it; '#' begins a comment:\n"
-    "  lose|kill|freeze TARGET       no power; processes end; processes are stopped\n"
+    "  lose|kill|freeze TARGET       no power; its ranks end; all its processes are stopped\n"
     "  stop rank RANK                one process is stopped\n"
     "  cut|partition TARGET [on data|mgmt]\n"
     "  down TARGET                                its data interface is down, and it says so\n"

@@ -30,7 +30,7 @@ static void begin_wait(struct sim_run *r, int32_t rank, int32_t peer)
     int32_t node = rank / r->options->topology->ranks_per_node;
     struct sim_event e = {.kind = SIM_STALL, .to = node, .from = rank};
 
-    if (k->since || rank == peer || r->node[node].off || r->node[node].gone)
+    if (k->since || rank == peer || r->node[node].off || r->node[node].crashed)
         return;
     k->since = r->now + 1 + draw_below(&r->draw, WAITS_WITHIN);
     k->peer = peer;
@@ -73,7 +73,7 @@ static int32_t any_other(struct sim_run *r, const uint8_t *mark)
 {
     for (int i = 0; i < 1000; i++) {
         int32_t n = (int32_t) draw_below(&r->draw, (uint64_t) r->job.nodes);
-        if (!mark[n] && !r->node[n].off && !r->node[n].gone && r->node[n].asleep_until <= r->now)
+        if (!mark[n] && !r->node[n].crashed && sim_agent_runs(r, n))
             return n;
     }
     return FTREE_NONE;
@@ -150,10 +150,8 @@ static void storm(struct sim_run *r, const struct sim_hit *h)
 
 /* ---- what is to be found --------------------------------------------------------------------- */
 
-static uint32_t classes_of(const struct sim_run *r, const struct sim_fault *f)
+static uint32_t classes_of(const struct sim_fault *f)
 {
-    bool alone = r->options->topology->ranks_per_node == 1;
-
     switch (f->verb) {
         case SIM_LOSE:
             return SIM_CLASS(FTREE_CLASS_NODE_OUTAGE);
@@ -162,8 +160,7 @@ static uint32_t classes_of(const struct sim_run *r, const struct sim_fault *f)
         case SIM_STOP:
             return SIM_CLASS(FTREE_CLASS_PROCESS_STOPPED);
         case SIM_FREEZE:
-            return alone ? SIM_CLASS(FTREE_CLASS_PROCESS_STOPPED)
-                         : SIM_CLASS(FTREE_CLASS_NODE_FROZEN);
+            return SIM_CLASS(FTREE_CLASS_NODE_FROZEN);
         case SIM_CUT: /* a node that nobody reaches looks like one without power */
             return f->paths == SIM_BOTH_PATHS
                        ? SIM_CLASS(FTREE_CLASS_NODE_OUTAGE)
@@ -262,7 +259,7 @@ static bool is_hidden(const struct sim_run *r, const struct sim_hit *h, int32_t 
 static void expect(struct sim_run *r, int32_t line, int32_t node, int32_t switch_)
 {
     const struct sim_fault *f = &r->options->script->fault[line];
-    struct sim_expectation e = {.classes = classes_of(r, f),
+    struct sim_expectation e = {.classes = classes_of(f),
                                 .node = node,
                                 .switch_ = switch_,
                                 .fault = line,
@@ -276,6 +273,8 @@ static void expect(struct sim_run *r, int32_t line, int32_t node, int32_t switch
         e.must = false;
     if (f->verb == SIM_PARTITION)
         expect_partition(r, &r->hit[line], f->paths, &e);
+    if (f->verb == SIM_KILL) /* each of its ranks is told of */
+        e.sides = e.tellers = r->options->topology->ranks_per_node;
     if (f->verb == SIM_CUT && f->other != FTREE_NONE)
         e.classes = SIM_CLASS(FTREE_CLASS_UNKNOWN);
     if (switch_ != FTREE_NONE && f->verb == SIM_LOSE && is_hidden(r, &r->hit[line], switch_))
@@ -318,14 +317,18 @@ static ftree_time wakes_at(const struct sim_run *r, const struct sim_fault *f, b
     return f->lasts == FTREE_NEVER ? FTREE_NEVER : r->now + f->lasts;
 }
 
-/* The agent is a thread of the lowest rank's process. */
-static void stop_rank(struct sim_run *r, const struct sim_fault *f, int32_t node, bool begins)
+/* Its agent is told by the kernel. */
+static void end_ranks(struct sim_run *r, int32_t node)
 {
-    r->rank[f->other].stopped = begins;
-    if (f->other != sim_first_rank(r->options->topology, node))
-        return;
-    r->node[node].agent_only = begins;
-    r->node[node].asleep_until = wakes_at(r, f, begins);
+    int32_t per = r->options->topology->ranks_per_node;
+
+    r->node[node].crashed = true;
+    for (int32_t i = node * per; i < (node + 1) * per; i++) {
+        r->rank[i].since = 0;
+        if (r->options->trace)
+            sim_trace_gone(r, node, i);
+        ftree_rank_gone(r->node[node].ft, r->now, i);
+    }
 }
 
 /* What a fault does to a node, and no more. */
@@ -340,10 +343,11 @@ static void change_node(struct sim_run *r, const struct sim_fault *f, int32_t no
             *down = begins ? 0xff : 0;
             break;
         case SIM_KILL:
-            n->gone = begins;
+            if (begins && !n->off && !n->gone)
+                end_ranks(r, node);
             break;
         case SIM_STOP:
-            stop_rank(r, f, node, begins);
+            r->rank[f->other].stopped = begins;
             break;
         case SIM_FREEZE:
             n->asleep_until = wakes_at(r, f, begins);
@@ -449,9 +453,8 @@ static void give_back(struct sim_run *r, const struct sim_hit *h)
     }
     for (int32_t i = 0; i < h->nodes; i++) {
         struct sim_node *n = &r->node[h->node[i]];
-        n->off = n->gone = false;
+        n->off = n->gone = n->crashed = false;
         n->asleep_until = 0;
-        n->agent_only = false;
         n->link = 0;
         r->network.down[h->node[i]] = r->network.side[h->node[i]] = 0;
         r->network.slow[h->node[i]] = 0;

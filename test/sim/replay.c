@@ -74,6 +74,12 @@ static void describe(const struct replay *p, const struct replay_record *r, char
         case REPLAY_STALL_OVER:
             snprintf(buf, len, "rank %d waits no more", (int) r->rank.rank);
             break;
+        case REPLAY_GONE:
+            snprintf(buf, len, "rank %d has ended", (int) r->rank.rank);
+            break;
+        case REPLAY_LEAVE:
+            snprintf(buf, len, "leaves, for its ranks have ended");
+            break;
         case REPLAY_TICK:
             snprintf(buf, len, "its time has come");
             break;
@@ -294,6 +300,12 @@ static void give(struct replay *p, struct ftree *ft, const struct replay_record 
             break;
         case REPLAY_STALL_OVER:
             ftree_stall_over(ft, in->at, in->rank.rank);
+            break;
+        case REPLAY_GONE:
+            ftree_rank_gone(ft, in->at, in->rank.rank);
+            break;
+        case REPLAY_LEAVE:
+            ftree_leave_at_once(ft, in->at);
             break;
         default:
             ftree_tick(ft, in->at);

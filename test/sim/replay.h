@@ -30,7 +30,7 @@
 #define SIM_TRACE_CONFIG(X) \
     X(stall) \
     X(stall_repeat_max) \
-    X(rto_min) X(rto_max) X(window_min) X(settle) X(gather) X(late) X(linger) X(group_min) \
+    X(rto_min) X(rto_max) X(silence) X(settle) X(gather) X(late) X(linger) X(group_min) \
         X(group_max) X(recheck) X(expire)
 
 /* Purpose: a hash of the built-in rules' text. */
@@ -45,6 +45,8 @@ enum replay_kind {
     REPLAY_REACHED,
     REPLAY_STALL,
     REPLAY_STALL_OVER,
+    REPLAY_GONE,
+    REPLAY_LEAVE,
     REPLAY_TICK,
     REPLAY_LAST_IN = REPLAY_TICK, /* those up to here are what a handle is told */
     REPLAY_LOOK,

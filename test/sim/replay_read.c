@@ -404,7 +404,8 @@ static bool take_reached(struct replay_file *f, struct json_object *o, struct re
 
 static bool take_in(struct replay_file *f, struct json_object *o, struct replay_record *r)
 {
-    static const char *const words[] = {"receive", "reached", "stall", "stall-over", "tick"};
+    static const char *const words[] = {"receive", "reached", "stall", "stall-over",
+                                        "gone",    "leave",   "tick"};
     size_t len;
     const char *word = take_string(f, o, "in", &len);
 
@@ -424,7 +425,9 @@ static bool take_in(struct replay_file *f, struct json_object *o, struct replay_
                               &r->rank.peer) &&
                    take_time(f, o, "waiting", &r->waiting);
         case REPLAY_STALL_OVER:
+        case REPLAY_GONE:
             return take_rank(f, o, "rank", r);
+        case REPLAY_LEAVE:
         case REPLAY_TICK:
             return true;
         default:

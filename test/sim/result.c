@@ -28,7 +28,7 @@ static bool is_within_bound(const struct sim_run *r, const struct sim_report *p)
         .nodes = r->job.nodes, .fanout = r->job.fanout, .seed = r->job.seed, .tree = r->job.tree};
     ftree_time depth = (ftree_time) ftree_topo_height(&topo, 0) + 1;
 
-    return p->at <= told + 2 * r->cfg.window_min + r->cfg.gather + 2 * depth * hop;
+    return p->at <= told + 2 * r->cfg.silence + r->cfg.gather + 2 * depth * hop;
 }
 
 static void take_latencies(const struct sim_run *r, struct sim_result *out)
@@ -72,7 +72,7 @@ static double bound_of(const struct sim_run *r)
     for (int32_t s = 0; r->job.tree && s < r->job.tree->switches; s++)
         if (2 * r->network.switch_depth[s] + 2 > links)
             links = 2 * r->network.switch_depth[s] + 2;
-    return sim_seconds(r->cfg.stall + 2 * r->cfg.window_min +
+    return sim_seconds(r->cfg.stall + 2 * r->cfg.silence +
                        (ftree_time) (depth_of_tree(r) * links) * link);
 }
 

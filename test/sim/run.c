@@ -79,6 +79,7 @@ void sim_run_touch(struct sim_run *r, int32_t node)
     struct sim_node *n = &r->node[node];
     ftree_time at = FTREE_NEVER;
 
+    sim_agent_leave(r, node);
     if (r->options->check && !r->broken) {
         r->broken = ftree_check(n->ft);
         r->broken_node = node;

@@ -56,8 +56,8 @@ struct sim_node {
     uint32_t own_suspects; /* of both: those about them */
     uint32_t memory, memory_most; /* of its handle, in bytes */
     bool off; /* no power */
-    bool gone; /* its processes have ended */
-    bool agent_only; /* while it is asleep: its other processes run */
+    bool crashed; /* its ranks have ended; its agent tells, and goes */
+    bool gone; /* and so have its agent and its deputy */
     bool tick_queued; /* its tick waits for its CPU */
     uint8_t link; /* enum ftree_link: what its kernel says of the data interface; 0: up */
 };
@@ -126,6 +126,9 @@ void sim_agent_reach(struct sim_run *r, struct sim_event *e);
 void sim_agent_stall(struct sim_run *r, struct sim_event *e);
 void sim_agent_tick(struct sim_run *r, int32_t node);
 
+/* Purpose: ends a node's agent, if it is time. */
+void sim_agent_leave(struct sim_run *r, int32_t node);
+
 /* Purpose: true if the node's agent can do anything now. */
 bool sim_agent_runs(const struct sim_run *r, int32_t node);
 
@@ -145,6 +148,8 @@ void sim_trace_message(const struct sim_run *r, const struct sim_event *e);
 void sim_trace_reach(const struct sim_run *r, const struct sim_event *e);
 void sim_trace_stall(const struct sim_run *r, int32_t node, int32_t rank);
 void sim_trace_over(const struct sim_run *r, int32_t node, int32_t rank);
+void sim_trace_gone(const struct sim_run *r, int32_t node, int32_t rank);
+void sim_trace_leave(const struct sim_run *r, int32_t node);
 void sim_trace_tick(const struct sim_run *r, int32_t node);
 void sim_trace_look(const struct sim_run *r, int32_t node, const struct ftree_rank_state *s);
 void sim_trace_state(const struct sim_run *r, int32_t node, const struct ftree_node_state *s);

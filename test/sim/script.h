@@ -12,8 +12,8 @@
  * What goes wrong in a run, and when: one line each, '#' begins a comment.
  *
  *     [t=TIME] lose TARGET               its power is gone; of switches: nothing passes them
- *     [t=TIME] kill TARGET               its processes end, the kernel lives
- *     [t=TIME] freeze TARGET             its processes are stopped, the kernel lives
+ *     [t=TIME] kill TARGET               its ranks end; its agent tells, and goes
+ *     [t=TIME] freeze TARGET             all its processes are stopped, the kernel lives
  *     [t=TIME] stop rank RANK            its process is stopped; the node's others are not
  *     [t=TIME] cut TARGET [on PATH]      its links are cut, on all paths or on one
  *     [t=TIME] cut node NODE from node NODE [on PATH]   nothing passes between these two

@@ -145,6 +145,18 @@ void sim_trace_over(const struct sim_run *r, int32_t node, int32_t rank)
     fprintf(r->options->trace, "\"stall-over\", \"rank\": %d}\n", (int) rank);
 }
 
+void sim_trace_gone(const struct sim_run *r, int32_t node, int32_t rank)
+{
+    begin_line(r, node, "in");
+    fprintf(r->options->trace, "\"gone\", \"rank\": %d}\n", (int) rank);
+}
+
+void sim_trace_leave(const struct sim_run *r, int32_t node)
+{
+    begin_line(r, node, "in");
+    fputs("\"leave\"}\n", r->options->trace);
+}
+
 void sim_trace_tick(const struct sim_run *r, int32_t node)
 {
     begin_line(r, node, "in");

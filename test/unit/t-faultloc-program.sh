@@ -86,6 +86,17 @@ expect 2 "No such file or directory" check "$work/none.json"
 expect 2 "Is a directory" report "$work"
 expect 2 "No such file or directory" check "$work/0.json" "$work/none.json"
 
+# Names, too, reach a terminal as printable ASCII: run has a look at it.
+odd=$work/$'\e[31m\n\xff\xc2\x9b.json'
+expect 2 "?[31m????.json: No such file or directory" check "$odd"
+expect 2 "?[31m????.json: No such file or directory" rules check "$odd"
+cp "$work/0.json" "$odd"
+expect 0 "?[31m????.json: a valid report" check "$odd"
+expect 0 "full report: $work/?[31m????.json" report "$odd"
+expect 2 "no such command: ?[31m" $'\e[31m'
+expect 2 "no such option: -?" check $'-\e'
+rm "$odd"
+
 # --- symptoms -----------------------------------------------------------------------------------
 
 run symptom --list

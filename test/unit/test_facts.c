@@ -48,7 +48,8 @@ START_TEST(nothing_is_known_at_first)
     IS(l, DATA_WITNESSED, "no");
     IS(l, OTHERS, "yes");
     IS(l, OWN_SIDE, "up");
-    IS(l, RANKS, "one");
+    IS(l, LAUNCHER, "none");
+    IS(l, TRANSPORT, "none");
     IS(l, PROCESS, "none");
     IS(l, SEEN_BY, "nobody");
     IS(l, LINK, "unknown");
@@ -90,7 +91,6 @@ START_TEST(the_best_over_all_paths_counts)
     lone_reach(l, 2, FTREE_PATH_MGMT, FTREE_ROLE_DEPUTY, FTREE_REACH_REFUSED, 111);
     IS(l, DEPUTY, "refused");
     IS(l, DEPUTY_CONNECTS, "yes");
-    IS(l, RANKS, "several");
     lone_free(l);
 }
 END_TEST
@@ -136,9 +136,12 @@ START_TEST(another_node_is_a_witness_for_its_path)
     lone_reach(l, 1, FTREE_PATH_MGMT, FTREE_ROLE_AGENT, FTREE_REACH_UNREACHABLE, 113);
     IS(l, WITNESSED, "none");
     lone_reach(l, 1, FTREE_PATH_MGMT, FTREE_ROLE_AGENT, FTREE_REACH_REFUSED, 111);
+    IS(l, WITNESSED, "none"); /* before the suspect was asked anew */
+    lone_run(l, 200);
     IS(l, WITNESSED, "one");
     IS(l, DATA_WITNESSED, "no");
     lone_reach(l, 3, FTREE_PATH_DATA, FTREE_ROLE_AGENT, FTREE_REACH_CONNECTED, 0);
+    lone_run(l, 300);
     IS(l, WITNESSED, "both");
     IS(l, DATA_WITNESSED, "yes");
     lone_free(l);
@@ -219,6 +222,27 @@ START_TEST(the_deputys_word_counts_before_the_agents)
     su->deputy_word.proc_state = 'T';
     IS(l, PROCESS, "stopped");
     IS(l, SEEN_BY, "deputy");
+    lone_free(l);
+}
+END_TEST
+
+/* What a transport reports of a rank: news until a verdict says that it ended. */
+START_TEST(a_reset_counts_until_the_ranks_end_is_known)
+{
+    struct lone *l = asking(2);
+    struct ftree_verdict v = lone_verdict(l, "process-crash/pid-gone", 2, 5, 2);
+    struct ftree_symptom s;
+
+    ck_assert_int_eq(ftree_facts_reset(l->ft, 2), FTREE_NONE);
+    ftree_symptom_init(&s, FTREE_SYMPTOM_PEER_RESET, 2, 5, 0, l->now, l->now);
+    ck_assert_int_eq(ftree_symptom(l->ft, l->now, &s), FTREE_OK);
+    IS(l, TRANSPORT, "reset");
+    IS(l, LAUNCHER, "none");
+    ck_assert_int_eq(ftree_facts_reset(l->ft, 2), 5);
+    ck_assert_int_eq(ftree_facts_ended(l->ft, 2), FTREE_NONE);
+    ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
+    IS(l, TRANSPORT, "none");
+    ck_assert_int_eq(ftree_facts_reset(l->ft, 2), FTREE_NONE);
     lone_free(l);
 }
 END_TEST
@@ -337,6 +361,7 @@ START_TEST(evidence_tells_what_the_probes_brought)
     lone_run(l, 10);
     lone_reach(l, 2, FTREE_PATH_DATA, FTREE_ROLE_AGENT, FTREE_REACH_UNREACHABLE, 113);
     lone_reach(l, 3, FTREE_PATH_DATA, FTREE_ROLE_AGENT, FTREE_REACH_CONNECTED, 0);
+    lone_run(l, 200);
     states(l, &busy);
     su->has_log = true;
     su->last = (struct ftree_log_entry){
@@ -391,6 +416,7 @@ SUITE("facts")
     TEST(whether_there_are_others_to_be_heard);
     TEST_ROWS(a_process_is_what_its_kernel_says, COUNT(processes));
     TEST(the_deputys_word_counts_before_the_agents);
+    TEST(a_reset_counts_until_the_ranks_end_is_known);
     TEST(a_state_is_numbers);
     TEST(what_is_not_known_is_no_number);
     TEST(a_state_of_another_question_does_not_count);

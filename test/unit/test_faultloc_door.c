@@ -21,10 +21,12 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #define NOW (100000 * FTREE_MS)
@@ -226,7 +228,6 @@ END_TEST
 /* ---- a door ---------------------------------------------------------------------------------- */
 
 static char folder[64], err_path[128];
-static atomic_int door_fd;
 static struct faultloc_door door;
 
 static void setup(void)
@@ -236,7 +237,7 @@ static void setup(void)
     setenv("XDG_RUNTIME_DIR", folder, 1);
     snprintf(err_path, sizeof(err_path), "%s/err", folder);
     dup2(open(err_path, O_WRONLY | O_CREAT | O_APPEND, 0600), STDERR_FILENO);
-    faultloc_door_init(&door, &job, 1, &door_fd);
+    faultloc_door_init(&door, &job, 1);
 }
 
 static void path_of(char *out, size_t room)
@@ -361,6 +362,102 @@ START_TEST(who_has_a_name_is_answered)
 }
 END_TEST
 
+/* Sends the text, and `n` descriptors with it. */
+static void tell_with(const char *text, const int *fds, int n)
+{
+    union {
+        char bytes[CMSG_SPACE(4 * sizeof(int))];
+        struct cmsghdr align;
+    } control = {.bytes = {0}};
+    struct iovec part = {.iov_base = (char *) text, .iov_len = strlen(text)};
+    struct msghdr m = {.msg_iov = &part,
+                       .msg_iovlen = 1,
+                       .msg_control = &control,
+                       .msg_controllen = CMSG_SPACE((size_t) n * sizeof(int))};
+    struct cmsghdr *c = CMSG_FIRSTHDR(&m);
+    int fd = knock(false);
+
+    c->cmsg_level = SOL_SOCKET;
+    c->cmsg_type = SCM_RIGHTS;
+    c->cmsg_len = CMSG_LEN((size_t) n * sizeof(int));
+    memcpy(CMSG_DATA(c), fds, (size_t) n * sizeof(int));
+    ck_assert_int_ge(sendmsg(fd, &m, 0), 0);
+    close(fd);
+}
+
+/* What the door answers on one end of a pair; "": nothing, and it has closed that end. */
+static const char *answer_to(const char *text)
+{
+    static char got[FAULTLOC_DOOR_ERROR + 1];
+    struct ftree_symptom s;
+    int pair[2];
+    ssize_t n;
+
+    ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
+    tell_with(text, &pair[1], 1);
+    close(pair[1]);
+    hear(&s);
+    n = recv(pair[0], got, sizeof(got) - 1, MSG_DONTWAIT);
+    ck_assert_int_ge(n, 0);
+    got[n] = '\0';
+    if (n > 0)
+        ck_assert_int_eq(recv(pair[0], &n, 1, MSG_DONTWAIT), 0);
+    close(pair[0]);
+    return got;
+}
+
+START_TEST(who_sends_a_socket_is_answered_there)
+{
+    int descriptors;
+
+    setup();
+    faultloc_door_open(&door, NOW, "4711");
+    descriptors = process_descriptors();
+    ck_assert_str_eq(answer_to("{\"kind\":\"power-off\"}"), "ok");
+    ck_assert_ptr_nonnull(strstr(answer_to("{\"kind\":\"power-of\"}"), "no such kind of symptom"));
+    door.uid = geteuid() + 1;
+    if (geteuid())
+        ck_assert_str_eq(answer_to("{\"kind\":\"power-off\"}"), "");
+    ck_assert_int_eq(process_descriptors(), descriptors);
+    teardown();
+}
+END_TEST
+
+/* What is no socket, or has no room: nothing is written, nothing is waited for, nothing is left. */
+START_TEST(what_is_sent_along_does_no_harm)
+{
+    static const char text[] = "{\"kind\":\"power-off\"}";
+    struct ftree_symptom s;
+    int descriptors, pipes[2], pair[2], tcp = socket(AF_INET, SOCK_STREAM, 0);
+    char path[256];
+    struct stat st;
+
+    setup();
+    faultloc_door_open(&door, NOW, "4711");
+    ck_assert_int_eq(pipe(pipes), 0);
+    ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair), 0);
+    while (send(pair[1], text, 1, MSG_DONTWAIT) == 1)
+        ;
+    snprintf(path, sizeof(path), "%s/file", folder);
+    int file = open(path, O_RDWR | O_CREAT, 0600);
+    descriptors = process_descriptors();
+    tell_with(text, &pipes[1], 1);
+    tell_with(text, &file, 1);
+    tell_with(text, &tcp, 1);
+    tell_with(text, &pair[1], 1);
+    tell_with(text, (int[4]){pipes[0], pipes[1], file, tcp}, 4);
+    for (int i = 0; i < 5; i++)
+        ck_assert(hear(&s));
+    ck_assert_int_eq(process_descriptors(), descriptors);
+    ck_assert_int_eq(poll(&(struct pollfd){.fd = pipes[0], .events = POLLIN}, 1, 0), 0);
+    ck_assert_int_eq(fstat(file, &st), 0);
+    ck_assert_int_eq(st.st_size, 0);
+    close(pipes[0]), close(pipes[1]), close(pair[0]), close(pair[1]), close(tcp), close(file);
+    unlink(path);
+    teardown();
+}
+END_TEST
+
 /* One that is longer is not read in part. */
 START_TEST(a_datagram_of_more_than_a_kilobyte_is_refused)
 {
@@ -424,7 +521,7 @@ START_TEST(a_flood_is_taken_in_turns)
     faultloc_door_open(&door, NOW, "4711");
     process_start(&sender, flood, NULL);
     while (got < 1000) {
-        struct pollfd p = {.fd = door_fd, .events = POLLIN};
+        struct pollfd p = {.fd = door.fd, .events = POLLIN};
         int budget = 0;
         ck_assert_int_eq(poll(&p, 1, PROCESS_DEADLINE_MS), 1);
         while (faultloc_door_next(&door, NOW, &budget, &s))
@@ -462,8 +559,8 @@ START_TEST(a_stranger_is_refused)
     if (geteuid())
         return; /* nobody can be a stranger */
     setup();
-    door.uid = 1; /* of the job; the stranger is 65534, root is heard, too */
     faultloc_door_open(&door, NOW, "4711");
+    door.uid = 1; /* of the job; the stranger is 65534, root is heard, too */
     process_start(&stranger, tell_as_stranger, NULL);
     ck_assert_int_eq(process_hear(&stranger), 'd');
     ck_assert(!hear(&s));
@@ -481,7 +578,7 @@ END_TEST
 static int hold_a_door(int in, int out, void *arg)
 {
     (void) arg;
-    faultloc_door_init(&door, &job, 1, &door_fd);
+    faultloc_door_init(&door, &job, 1);
     process_tell(out, faultloc_door_open(&door, NOW, "4711") ? 'y' : 'n');
     process_obey(in);
     return 0;
@@ -560,7 +657,8 @@ START_TEST(a_link_to_a_folder_is_not_used)
 }
 END_TEST
 
-START_TEST(a_file_in_its_place_is_not_used)
+/* Only the socket of a dead agent is replaced. */
+START_TEST(a_file_in_its_place_stays)
 {
     char path[256];
 
@@ -569,8 +667,178 @@ START_TEST(a_file_in_its_place_is_not_used)
     ck_assert_int_eq(mkdir(path, 0700), 0);
     path_of(path, sizeof(path));
     close(open(path, O_WRONLY | O_CREAT, 0600));
-    /* whoever knocks at a file is refused, as at a dead agent's: it is replaced */
+    ck_assert(!faultloc_door_open(&door, NOW, "4711"));
+    ck_assert(!faultloc_door_open(&door, NOW + 11000 * FTREE_MS, "4711"));
+    ck_assert_ptr_nonnull(strstr(said(), "somebody else is bound to it"));
+    ck_assert_int_eq(unlink(path), 0);
+    teardown();
+}
+END_TEST
+
+/* ---- what others left ------------------------------------------------------------------------ */
+
+static void path_in_folder(char *out, size_t room, const char *name)
+{
+    ck_assert_int_lt(snprintf(out, room, "%s/faultloc/%s", folder, name), (int) room);
+}
+
+static int bind_at(const char *path)
+{
+    struct sockaddr_un a = {.sun_family = AF_UNIX};
+    int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+    ck_assert_int_lt(snprintf(a.sun_path, sizeof(a.sun_path), "%s", path),
+                     (int) sizeof(a.sun_path));
+    ck_assert_int_eq(bind(fd, (struct sockaddr *) &a, sizeof(a)), 0);
+    return fd;
+}
+
+static void make_old(const char *path)
+{
+    const struct timespec then[2] = {{.tv_sec = time(NULL) - 60}, {.tv_sec = time(NULL) - 60}};
+
+    ck_assert_int_eq(utimensat(AT_FDCWD, path, then, AT_SYMLINK_NOFOLLOW), 0);
+}
+
+/* A socket of that name, of a minute ago; returns what is bound to it. */
+static int old_socket(const char *name)
+{
+    char path[256];
+    int fd;
+
+    path_in_folder(path, sizeof(path), name);
+    fd = bind_at(path);
+    make_old(path);
+    return fd;
+}
+
+static bool is_there(const char *name)
+{
+    char path[256];
+
+    path_in_folder(path, sizeof(path), name);
+    return access(path, F_OK) == 0;
+}
+
+static void expect_there_and_remove(const char *name)
+{
+    char path[256];
+
+    ck_assert_msg(is_there(name), "%s is gone", name);
+    path_in_folder(path, sizeof(path), name);
+    unlink(path);
+}
+
+START_TEST(the_sockets_of_dead_agents_are_swept)
+{
+    char path[256], name[64];
+    int live;
+
+    setup();
+    path_in_folder(path, sizeof(path), "");
+    ck_assert_int_eq(mkdir(path, 0700), 0);
+    for (int i = 0; i < 186; i++) {
+        snprintf(name, sizeof(name), "%d@h1.sock", i);
+        close(old_socket(name));
+    }
+    live = old_socket("live@h1.sock");
+    close(old_socket("9@h2.sock")); /* another node's: it may live there, on a shared file system */
+    close(old_socket("launcher-9.sock"));
+    path_in_folder(path, sizeof(path), "young@h1.sock");
+    close(bind_at(path)); /* it may be about to be bound */
+    path_in_folder(path, sizeof(path), "file@h1.sock");
+    close(open(path, O_WRONLY | O_CREAT, 0600));
+    make_old(path);
+
     ck_assert(faultloc_door_open(&door, NOW, "4711"));
+    for (int i = 0; i < 186; i++) {
+        snprintf(name, sizeof(name), "%d@h1.sock", i);
+        ck_assert_msg(!is_there(name), "%s is still there", name);
+    }
+    expect_there_and_remove("live@h1.sock");
+    expect_there_and_remove("9@h2.sock");
+    expect_there_and_remove("launcher-9.sock");
+    expect_there_and_remove("young@h1.sock");
+    expect_there_and_remove("file@h1.sock");
+    ck_assert(is_there("4711@h1.sock"));
+    close(live);
+    teardown();
+}
+END_TEST
+
+/* ---- how others look at it ------------------------------------------------------------------- */
+
+static void expect_no_folder(uid_t owner, int error)
+{
+    char path[256];
+
+    snprintf(path, sizeof(path), "%s/faultloc", folder);
+    errno = 0;
+    ck_assert_int_eq(faultloc_door_open_folder(path, owner), -1);
+    ck_assert_int_eq(errno, error);
+}
+
+START_TEST(a_folder_is_its_owners)
+{
+    char path[256], other[256];
+    int fd;
+
+    setup();
+    expect_no_folder(geteuid(), ENOENT);
+    snprintf(path, sizeof(path), "%s/faultloc", folder);
+    snprintf(other, sizeof(other), "%s/other", folder);
+    ck_assert_int_eq(mkdir(path, 0700), 0);
+    fd = faultloc_door_open_folder(path, geteuid());
+    ck_assert_int_ge(fd, 0);
+    close(fd);
+    expect_no_folder(geteuid() + 1, EPERM);
+    ck_assert_int_eq(chmod(path, 0710), 0);
+    expect_no_folder(geteuid(), EPERM);
+    ck_assert_int_eq(chmod(path, 0700), 0);
+    ck_assert_int_eq(rename(path, other), 0);
+    ck_assert_int_eq(symlink(other, path), 0);
+    expect_no_folder(geteuid(), ENOTDIR);
+    unlink(path);
+    rmdir(other);
+    teardown();
+}
+END_TEST
+
+static void expect_no_knock(int at, const char *name, uid_t owner, int error)
+{
+    errno = 0;
+    ck_assert_int_eq(faultloc_door_knock(at, name, owner), -1);
+    ck_assert_int_eq(errno, error);
+}
+
+START_TEST(only_a_socket_of_the_owner_is_knocked_at)
+{
+    char path[256], name[256];
+    int at, fd, descriptors;
+
+    setup();
+    faultloc_door_open(&door, NOW, "4711");
+    snprintf(path, sizeof(path), "%s/faultloc", folder);
+    at = faultloc_door_open_folder(path, geteuid());
+    descriptors = process_descriptors();
+    fd = faultloc_door_knock(at, "4711@h1.sock", geteuid());
+    ck_assert_int_ge(fd, 0);
+    close(fd);
+    expect_no_knock(at, "4711@h2.sock", geteuid(), ENOENT);
+    expect_no_knock(at, "4711@h1.sock", geteuid() + 1, EPERM);
+    path_in_folder(path, sizeof(path), "link");
+    path_of(name, sizeof(name));
+    ck_assert_int_eq(symlink(name, path), 0);
+    expect_no_knock(at, "link", geteuid(), ENOTSOCK);
+    unlink(path);
+    close(open(path, O_WRONLY | O_CREAT, 0600));
+    expect_no_knock(at, "link", geteuid(), ENOTSOCK);
+    unlink(path);
+    close(bind_at(path));
+    expect_no_knock(at, "link", geteuid(), ECONNREFUSED);
+    unlink(path);
+    ck_assert_int_eq(process_descriptors(), descriptors);
+    close(at);
     teardown();
 }
 END_TEST
@@ -596,9 +864,11 @@ START_TEST(names_and_folders)
     ck_assert_str_eq(out, "4711.0@fd00__1.sock");
     ck_assert(faultloc_door_name("../x", "a@b", out, sizeof(out)));
     ck_assert_str_eq(out, ".._x@a_b.sock");
-    setenv("XDG_RUNTIME_DIR", "/tmp", 1);
-    ck_assert(faultloc_door_folder(5, out, sizeof(out)));
-    ck_assert_str_eq(out, "/tmp/faultloc");
+    setenv("XDG_RUNTIME_DIR", "/", 1);
+    ck_assert(faultloc_door_folder(0, out, sizeof(out)));
+    ck_assert_str_eq(out, "//faultloc");
+    ck_assert(faultloc_door_folder(5, out, sizeof(out))); /* another user's */
+    ck_assert_str_eq(out, "/tmp/faultloc-5");
     setenv("XDG_RUNTIME_DIR", "/nonexistent", 1); /* from another host */
     ck_assert(faultloc_door_folder(5, out, sizeof(out)));
     ck_assert_str_eq(out, "/tmp/faultloc-5");
@@ -618,6 +888,8 @@ SUITE("faultloc_door")
     TEST(a_broken_datagram_does_no_harm);
     TEST(a_symptom_comes_in);
     TEST(who_has_a_name_is_answered);
+    TEST(who_sends_a_socket_is_answered_there);
+    TEST(what_is_sent_along_does_no_harm);
     TEST(a_datagram_of_more_than_a_kilobyte_is_refused);
     TEST(complaints_come_to_an_end);
     TEST(a_flood_is_taken_in_turns);
@@ -626,7 +898,10 @@ SUITE("faultloc_door")
     TEST(one_that_lives_on_is_left_alone);
     TEST(a_folder_open_to_others_is_not_used);
     TEST(a_link_to_a_folder_is_not_used);
-    TEST(a_file_in_its_place_is_not_used);
+    TEST(a_file_in_its_place_stays);
+    TEST(the_sockets_of_dead_agents_are_swept);
+    TEST(a_folder_is_its_owners);
+    TEST(only_a_socket_of_the_owner_is_knocked_at);
     TEST(a_name_too_long_is_said);
     TEST(names_and_folders);
 }

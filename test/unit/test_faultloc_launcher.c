@@ -53,6 +53,8 @@ static const struct {
     {offsetof(struct faultloc_launcher_word, class_), 24, 'x'},
     {offsetof(struct faultloc_launcher_word, host), 64, 'x'},
     {offsetof(struct faultloc_launcher_word, line), FAULTLOC_LAUNCHER_LINE, 'x'},
+    {offsetof(struct faultloc_launcher_word, ended_rank), 4, 0xff},
+    {offsetof(struct faultloc_launcher_word, ended_rank), 1, 6},
     {offsetof(struct faultloc_launcher_word, ranks.count), 4, 0xff},
     {offsetof(struct faultloc_launcher_word, ranks.count), 1, 7},
     {offsetof(struct faultloc_launcher_word, ranks.ranges), 4, 0xff},

@@ -71,6 +71,27 @@ START_TEST(a_verdict_is_told_with_its_ranks)
 }
 END_TEST
 
+START_TEST(an_ending_says_who_is_ended_and_why)
+{
+    struct ftree_verdict v = {.class_ = FTREE_CLASS_PROCESS_STOPPED,
+                              .kind = FTREE_KIND_RANK,
+                              .node = 1,
+                              .rank = 3,
+                              .switch_ = FTREE_NONE,
+                              .id = 9};
+    struct faultloc_launcher_word w;
+
+    faultloc_launcher_ending(&job, &v, 4, 4712, &w);
+    ck_assert(faultloc_launcher_is_word(&w, sizeof(w), job.size));
+    ck_assert_uint_eq(w.kind, FAULTLOC_LAUNCHER_ENDING);
+    ck_assert_int_eq(w.ended_rank, 4);
+    ck_assert_int_eq(w.ended_pid, 4712);
+    ck_assert_str_eq(w.class_, "process-stopped");
+    ck_assert_uint_eq(w.id, 9);
+    ck_assert_int_eq(w.ranks.range[0].first, 3);
+}
+END_TEST
+
 START_TEST(a_lost_node_is_all_of_its_ranks)
 {
     struct ftree_verdict v = {.class_ = FTREE_CLASS_NODE_OUTAGE,
@@ -131,6 +152,27 @@ START_TEST(it_is_sent_or_not_but_never_waits)
 }
 END_TEST
 
+START_TEST(a_launcher_without_a_file_is_found_by_its_name)
+{
+    struct sockaddr_un a = {.sun_family = AF_UNIX};
+    struct faultloc_launcher_word w, got;
+    char name[FAULTLOC_LAUNCHER_PATH];
+    socklen_t len = sizeof(a);
+    int fd = socket(AF_UNIX, SOCK_DGRAM, 0);
+
+    ck_assert_int_eq(bind(fd, (const struct sockaddr *) &a, sizeof(a.sun_family)), 0);
+    ck_assert_int_eq(getsockname(fd, (struct sockaddr *) &a, &len), 0);
+    snprintf(name, sizeof(name), "@%.*s",
+             (int) (len - offsetof(struct sockaddr_un, sun_path) - 1), a.sun_path + 1);
+    faultloc_launcher_hello("/x", &w);
+    ck_assert_int_eq(faultloc_launcher_send(name, &w), 0);
+    ck_assert_int_eq(recv(fd, &got, sizeof(got), 0), sizeof(got));
+    ck_assert_int_eq(memcmp(&w, &got, sizeof(w)), 0);
+    close(fd);
+    ck_assert_int_eq(faultloc_launcher_send(name, &w), ECONNREFUSED);
+}
+END_TEST
+
 START_TEST(a_path_that_is_too_long_is_an_error)
 {
     char path[200];
@@ -147,8 +189,10 @@ SUITE("faultloc_launcher_tell")
 {
     TEST(a_hello_says_where_the_door_is);
     TEST(a_verdict_is_told_with_its_ranks);
+    TEST(an_ending_says_who_is_ended_and_why);
     TEST(a_lost_node_is_all_of_its_ranks);
     TEST(more_victims_than_ranges_are_counted);
     TEST(it_is_sent_or_not_but_never_waits);
+    TEST(a_launcher_without_a_file_is_found_by_its_name);
     TEST(a_path_that_is_too_long_is_an_error);
 }

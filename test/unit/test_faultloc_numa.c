@@ -10,10 +10,13 @@
  */
 
 #include "faultloc_numa.h"
+#include "process.h"
 #include "suite.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* An object of number `id` that covers `cpus` and `nodes`, two masks; not closed. */
@@ -58,6 +61,7 @@ static struct faultloc_numa *load(const char *xml)
     close(fd);
     setenv("HWLOC_XMLFILE", path, 1);
     numa = faultloc_numa_load();
+    ck_assert_int_eq(faultloc_numa_wait(numa, -1), numa != NULL);
     unlink(path);
     return numa;
 }
@@ -111,13 +115,52 @@ START_TEST(this_machine)
     unsetenv("HWLOC_XMLFILE");
     numa = faultloc_numa_load();
     ck_assert_ptr_nonnull(numa);
+    ck_assert(faultloc_numa_wait(numa, -1));
+    ck_assert_int_eq(faultloc_numa_of_cpu(numa, 0), 0);
     ck_assert_int_eq(faultloc_numa_has_nic(numa, 0, "lo"), -1);
     faultloc_numa_free(numa);
 }
 END_TEST
 
+/* Whoever waits for a writer of the pipe has one for a moment. */
+static bool is_loaded(struct faultloc_numa *numa, const char *fifo)
+{
+    int fd = open(fifo, O_WRONLY | O_NONBLOCK);
+
+    if (fd >= 0)
+        close(fd);
+    return faultloc_numa_wait(numa, 0);
+}
+
+/* hwloc's file does not come: whoever opens a pipe without a writer is held in the kernel. */
+START_TEST(a_file_that_hangs_holds_up_nobody)
+{
+    char path[] = "/tmp/test_faultloc_numa.XXXXXX";
+    struct faultloc_numa *numa;
+
+    close(mkstemp(path));
+    unlink(path);
+    ck_assert_int_eq(mkfifo(path, 0600), 0);
+    setenv("HWLOC_XMLFILE", path, 1);
+    numa = faultloc_numa_load();
+    ck_assert_ptr_nonnull(numa);
+    ck_assert(!faultloc_numa_wait(numa, 0));
+    ck_assert_int_eq(faultloc_numa_of_cpu(numa, 0), -1);
+    if (_i)
+        faultloc_numa_free(numa); /* returns */
+    if (!_i) {
+        UNTIL(is_loaded(numa, path));
+        ck_assert_int_eq(faultloc_numa_of_cpu(numa, 0), -1);
+        faultloc_numa_free(numa);
+    }
+    UNTIL(is_loaded(NULL, path) || process_threads(getpid(), "faultloc-hwloc") == 0);
+    unlink(path);
+}
+END_TEST
+
 SUITE("faultloc_numa")
 {
+    TEST_ROWS(a_file_that_hangs_holds_up_nobody, 2);
     TEST(without_a_topology_nothing_is_known);
     TEST(cpus_have_their_nodes);
     TEST(interfaces_have_their_places);

@@ -24,6 +24,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -399,6 +400,84 @@ START_TEST(a_named_pipe_is_written_into_if_somebody_reads)
 }
 END_TEST
 
+/* Standard output is this process's, and a socket cannot be opened by its name. */
+START_TEST(standard_output_is_written_into)
+{
+    char text[16] = "";
+    int ends[2], was = dup(STDOUT_FILENO);
+
+    ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+    dup2(ends[1], STDOUT_FILENO);
+    int rc = faultloc_replace_file("/dev/stdout", "report\n");
+    dup2(was, STDOUT_FILENO);
+    ck_assert_int_eq(rc, 0);
+    ck_assert_int_eq(read(ends[0], text, sizeof(text) - 1), 7);
+    ck_assert_str_eq(text, "report\n");
+}
+END_TEST
+
+#define STRANGER 65533
+
+static int reader_of(const char *fifo)
+{
+    ck_assert_int_eq(mkfifo(fifo, 0600), 0);
+    return open(fifo, O_RDONLY | O_NONBLOCK);
+}
+
+/* A link of the user's own to a pipe is written through, one of another user's is replaced. */
+START_TEST(a_link_to_a_pipe)
+{
+    char fifo[256], text[16] = "";
+    int fd;
+
+    setup();
+    in_folder(fifo, sizeof(fifo), "pipe");
+    fd = reader_of(fifo);
+    ck_assert_int_eq(symlink(fifo, path), 0);
+    if (!_i || lchown(path, STRANGER, STRANGER) == 0) {
+        ck_assert_int_eq(faultloc_replace_file(path, "report\n"), 0);
+        ck_assert_int_eq(read(fd, text, sizeof(text) - 1), _i ? 0 : 7);
+    }
+    teardown(2);
+    close(fd);
+}
+END_TEST
+
+START_TEST(another_users_pipe_gets_nothing)
+{
+    char text[16] = "";
+    int fd;
+
+    setup();
+    fd = reader_of(path);
+    if (lchown(path, STRANGER, STRANGER) == 0) {
+        ck_assert_int_eq(faultloc_replace_file(path, "report\n"), EPERM);
+        ck_assert_int_eq(read(fd, text, sizeof(text) - 1), 0);
+    }
+    teardown(1);
+    close(fd);
+}
+END_TEST
+
+START_TEST(a_link_to_a_file_is_replaced)
+{
+    char victim[256], text[64];
+    FILE *f;
+
+    setup();
+    in_folder(victim, sizeof(victim), "victim");
+    f = fopen(victim, "w");
+    fputs("precious", f);
+    fclose(f);
+    ck_assert_int_eq(symlink(victim, path), 0);
+    ck_assert_int_eq(faultloc_replace_file(path, "report\n"), 0);
+    check_content("report\n");
+    read_file(victim, text, sizeof(text));
+    ck_assert_str_eq(text, "precious");
+    teardown(2);
+}
+END_TEST
+
 /* ---- writing to who does not read ---------------------------------------------------------- */
 
 static volatile sig_atomic_t signals;
@@ -592,6 +671,50 @@ START_TEST(a_line_has_its_head_and_its_end)
 }
 END_TEST
 
+START_TEST(a_line_is_safe_for_a_terminal)
+{
+    char text[1200], what[1100];
+    int cut = 0;
+
+    say_into(text, sizeof(text),
+             "node \033[31mh\xff: cannot write /tmp/\033]0;x\a/\xc2\x9b\n[faultloc] y");
+    ck_assert_str_eq(text, "[faultloc] node ?[31mh?: cannot write /tmp/?]0;x?/???[faultloc] y\n");
+    say_into(text, sizeof(text), "/home/jos\xc3\xa9/r.json");
+    ck_assert_str_eq(text, "[faultloc] /home/jos\xc3\xa9/r.json\n");
+    for (size_t first = 0; first < 2; first++) { /* the line ends within a character once */
+        for (size_t i = 0; i < sizeof(what) - 1; i++)
+            what[i] = i < first ? 'x' : "\xc3\xa9"[(i - first) % 2];
+        what[sizeof(what) - 1] = '\0';
+        say_into(text, sizeof(text), what);
+        cut += text[strlen(text) - 2] == '?';
+        ck_assert((unsigned char) text[strlen(text) - 2] != 0xc3);
+    }
+    ck_assert_int_eq(cut, 1);
+}
+END_TEST
+
+static const struct {
+    const char *name, *clean;
+} names[] = {
+    {"c17", "c17"},
+    {"fd00::1%eth0", "fd00::1%eth0"},
+    {"a b\tc\n", "a_b_c_"},
+    {"\033[31mh\xff", "_[31mh_"},
+    {"h\xc3\xa9", "h\xc3\xa9"},
+    {"h\xc3", "h_"},
+    {"", ""},
+};
+
+START_TEST(a_name_is_one_word)
+{
+    char name[32];
+
+    snprintf(name, sizeof(name), "%s", names[_i].name);
+    faultloc_clean_name(name);
+    ck_assert_str_eq(name, names[_i].clean);
+}
+END_TEST
+
 SUITE("faultloc_report")
 {
     TEST_ROWS(pattern, COUNT(patterns));
@@ -610,6 +733,10 @@ SUITE("faultloc_report")
     TEST(a_full_device_is_an_error);
     TEST(a_device_is_written_into_and_stays);
     TEST(a_named_pipe_is_written_into_if_somebody_reads);
+    TEST(standard_output_is_written_into);
+    TEST_ROWS(a_link_to_a_pipe, 2);
+    TEST(another_users_pipe_gets_nothing);
+    TEST(a_link_to_a_file_is_replaced);
     TEST(a_closed_pipe_kills_nobody);
     TEST(a_handler_of_sigpipe_is_not_called);
     TEST(a_signal_of_the_programs_own_stays_pending);
@@ -617,4 +744,6 @@ SUITE("faultloc_report")
     TEST_ROWS(a_full_pipe_is_given_up, 2);
     TEST_ROWS(a_slow_reader_gets_it_all, 2);
     TEST(a_line_has_its_head_and_its_end);
+    TEST(a_line_is_safe_for_a_terminal);
+    TEST_ROWS(a_name_is_one_word, COUNT(names));
 }

@@ -146,7 +146,7 @@ START_TEST(defaults)
     ck_assert_uint_eq(cfg.stall_repeat_max, 10000 * FTREE_MS);
     ck_assert_uint_eq(cfg.rto_min, 150 * FTREE_MS);
     ck_assert_uint_eq(cfg.rto_max, 1000 * FTREE_MS);
-    ck_assert_uint_eq(cfg.window_min, 900 * FTREE_MS);
+    ck_assert_uint_eq(cfg.silence, 900 * FTREE_MS);
     ck_assert_uint_eq(cfg.settle, 150 * FTREE_MS);
     ck_assert_uint_eq(cfg.gather, 400 * FTREE_MS);
     ck_assert_uint_eq(cfg.late, 200 * FTREE_MS);

@@ -14,6 +14,8 @@
 #define FINALIZED 2
 #define KILLED 4
 #define NO_AGENT 8
+#define UNSURE 16
+#define INNER 32
 
 /* Wait statuses, as the kernel makes them. */
 #define BY_SIGNAL(n) (n)
@@ -40,6 +42,8 @@ static void add(int64_t ms, int kind, int rank, int status, int flags)
     f.end.finalized = (flags & FINALIZED) != 0;
     f.end.killed = (flags & KILLED) != 0;
     f.end.agent = !(flags & NO_AGENT);
+    f.end.unsure = (flags & UNSURE) != 0;
+    f.end.inner = (flags & INNER) != 0;
     ck_assert(HYD_faultloc_story_add(&story, &f));
 }
 
@@ -139,6 +143,9 @@ static const struct {
     {BY_SIGNAL(11), 0, 139, "was the first to end: signal 11 (SIGSEGV)"},
     {BY_SIGNAL(15), INITED | KILLED, 143,
      "ended by the signal that mpiexec was sent: signal 15 (SIGTERM)"},
+    {BY_EXIT(0), INITED | INNER, 1,
+     "was the first to end: its PMI connection closed before MPI_Finalize"},
+    {BY_EXIT(3), FINALIZED | INNER, 3, "was the first to end: exit code 3 after MPI_Finalize"},
 };
 
 START_TEST(each_end_has_its_code)
@@ -227,6 +234,106 @@ START_TEST(a_withdrawn_verdict_says_nothing)
     withdraw(5); /* of which nobody knows */
     rule(400, 1, 1, 3, 3); /* and again */
     ck_assert_int_eq(first_rank(), 1);
+}
+END_TEST
+
+/* Whatever the order in which words come: what is asked is which verdicts stand. */
+START_TEST(a_rank_is_gone_while_a_verdict_stands)
+{
+    begin();
+    ck_assert(!HYD_faultloc_story_ends(&story, 0, 2));
+    rule(100, 1, 2, -1, -1);
+    rule(110, 2, 2, -1, -1);
+    ck_assert(HYD_faultloc_story_ends(&story, 0, 2));
+    ck_assert(!HYD_faultloc_story_ends(&story, 0, 3));
+    ck_assert(!HYD_faultloc_story_ends(&story, 1, 2));
+    withdraw(1); /* such a word says of no rank that it is gone */
+    ck_assert(HYD_faultloc_story_ends(&story, 0, 2));
+    withdraw(2);
+    ck_assert(!HYD_faultloc_story_ends(&story, 0, 2));
+    rule(200, 3, 2, -1, -1);
+    story.ruling[2].word.ends_ranks = 0; /* it is stopped */
+    ck_assert(!HYD_faultloc_story_ends(&story, 0, 2));
+    ck_assert(HYD_faultloc_story_is_located(&story, 0, 2));
+}
+END_TEST
+
+START_TEST(a_silent_proxy_counts_while_a_verdict_stands)
+{
+    begin();
+    add(100, HYD_FAULTLOC_FACT_LOST, 2, 0, INITED | UNSURE);
+    ck_assert(deadline() == HYD_FAULTLOC_NEVER);
+    ck_assert_int_eq(HYD_faultloc_story_code(&story), -1);
+    is_printed("");
+    rule(9000, 1, 2, -1, -1);
+    ck_assert(deadline() == 9250);
+    ck_assert_int_eq(HYD_faultloc_story_code(&story), 137);
+    withdraw(1);
+    ck_assert(deadline() == HYD_FAULTLOC_NEVER);
+    ck_assert_int_eq(HYD_faultloc_story_code(&story), -1);
+    ck_assert(!HYD_faultloc_story_has_end(&story, 0, 2));
+    HYD_faultloc_story_confirm_lost(&story, 1, 10000); /* another group */
+    ck_assert(deadline() == HYD_FAULTLOC_NEVER);
+    HYD_faultloc_story_confirm_lost(&story, 0, 10000); /* all others wait for it */
+    ck_assert(deadline() == 13000);
+    ck_assert(HYD_faultloc_story_has_end(&story, 0, 2));
+}
+END_TEST
+
+/* A script has ended, and the rank that it started goes on, or not. */
+START_TEST(what_was_unsure_is_replaced)
+{
+    begin();
+    add(100, HYD_FAULTLOC_FACT_END, 2, BY_EXIT(3), INITED | UNSURE);
+    add(101, HYD_FAULTLOC_FACT_END, 3, BY_EXIT(0), INITED | UNSURE);
+    ck_assert(deadline() == HYD_FAULTLOC_NEVER);
+    ck_assert_int_eq(HYD_faultloc_story_code(&story), -1);
+    is_printed("");
+    add(500, HYD_FAULTLOC_FACT_END, 2, BY_EXIT(3), FINALIZED | INNER);
+    ck_assert_int_eq(story.facts, 2);
+    ck_assert_int_eq(HYD_faultloc_story_code(&story), 3);
+    ck_assert(deadline() == HYD_FAULTLOC_NEVER);
+    add(600, HYD_FAULTLOC_FACT_END, 3, BY_EXIT(0), INITED | INNER);
+    ck_assert_int_eq(first_rank(), 3);
+    ck_assert(deadline() == 3600);
+}
+END_TEST
+
+/* It has left a process that keeps its PMI connection: a verdict says that the rank is gone. */
+START_TEST(an_unsure_end_counts_while_a_verdict_stands)
+{
+    begin();
+    add(100, HYD_FAULTLOC_FACT_END, 2, BY_EXIT(0), INITED | UNSURE);
+    rule(9000, 1, 2, 0, 1);
+    ck_assert_int_eq(first_rank(), 2);
+    ck_assert(deadline() == 9250);
+    is_printed("[faultloc] rank 2 on h2 (pid 4702) was the first to end: "
+               "exit code 0 before MPI_Finalize\n[faultloc]   process-crash: rank 2\n");
+    withdraw(1);
+    ck_assert(deadline() == HYD_FAULTLOC_NEVER);
+}
+END_TEST
+
+START_TEST(ended_by_faultloc)
+{
+    begin();
+    rule(50, 1, 3, 0, 2);
+    story.ruling[0].word.ends_ranks = 0;
+    snprintf(story.ruling[0].word.line, 32, "process-stopped: rank 3");
+    ck_assert(!HYD_faultloc_story_has_abort(&story));
+    add(100, HYD_FAULTLOC_FACT_ENDING, 1, 1, INITED | NO_AGENT);
+    snprintf(story.fact[0].class_, sizeof(story.fact[0].class_), "process-stopped");
+    ck_assert(HYD_faultloc_story_has_abort(&story));
+    ck_assert(!HYD_faultloc_story_has_end(&story, 0, 1));
+    add(101, HYD_FAULTLOC_FACT_END, 1, BY_SIGNAL(9), INITED | KILLED);
+    ck_assert(deadline() == 150);
+    ck_assert_int_eq(HYD_faultloc_story_code(&story), 1);
+    is_printed("[faultloc] FaultLoc ended the job because of its verdict process-stopped "
+               "(action abort), by a signal to rank 1 on h1 (pid 4701)\n"
+               "[faultloc]   process-stopped: rank 3\n");
+    rule(110, 2, 3, 0, 2);
+    end(120, 3, BY_SIGNAL(11)); /* the fault itself was a crash */
+    ck_assert_int_eq(HYD_faultloc_story_code(&story), 139);
 }
 END_TEST
 
@@ -439,6 +546,11 @@ SUITE("hydra_story")
     TEST(of_two_the_one_heard_of_first);
     TEST(a_verdict_told_again_says_no_less);
     TEST(a_withdrawn_verdict_says_nothing);
+    TEST(a_rank_is_gone_while_a_verdict_stands);
+    TEST(a_silent_proxy_counts_while_a_verdict_stands);
+    TEST(what_was_unsure_is_replaced);
+    TEST(an_unsure_end_counts_while_a_verdict_stands);
+    TEST(ended_by_faultloc);
     TEST(lost_with_its_proxy);
     TEST(abort_by_the_program);
     TEST(a_line_is_one_line);

@@ -293,12 +293,76 @@ START_TEST(who_has_left_does_not_stand_in_for_the_root)
 {
     struct lone *l = lone_new(5, 2, 32, substitute(2));
     struct ftree_verdict v =
-        lone_verdict(l, "process-stopped/deputy-says-stopped", 0, 0, l->ft->self);
+        lone_verdict(l, "node-outage/both-paths-silent", 0, FTREE_NONE, l->ft->self);
 
     hear(l, substitute(1), WIRE_GOODBYE);
     ck_assert(!ftree_spread_is_root(l->ft));
     ftree_spread_raise(l->ft, l->now, &v);
     ck_assert(ftree_spread_is_root(l->ft));
+    lone_free(l);
+}
+END_TEST
+
+/* What was found of an own rank is told before the agent goes, and first it must be confirmed. */
+START_TEST(a_crash_of_the_last_rank_is_told_before_it_leaves)
+{
+    struct lone *l = lone_new(5, 1, 32, 3);
+
+    l->state[0].phase = FTREE_PHASE_GONE;
+    ck_assert_int_eq(ftree_rank_gone(l->ft, l->now, 3), FTREE_OK);
+    ck_assert(ftree_has_untold(l->ft));
+    lone_run(l, 150);
+    ck_assert(!ftree_has_untold(l->ft));
+    ftree_leave_at_once(l->ft, l->now);
+    ck_assert_int_eq(lone_last(l, WIRE_VERDICT_UP)->to.node, 0);
+    ck_assert_int_eq(lone_last(l, WIRE_GOODBYE)->to.node, 0);
+    ck_assert(!ftree_may_go(l->ft));
+    lone_acks(l, 0);
+    ck_assert(ftree_may_go(l->ft));
+    lone_free(l);
+}
+END_TEST
+
+/* The others expect its heir to act for it. */
+START_TEST(a_root_whose_ranks_have_ended_hands_over)
+{
+    struct lone *l = lone_new(5, 2, 32, 0);
+    int32_t heir = substitute(1);
+    struct ftree_verdict v = lone_verdict(l, "process-crash/pid-gone", 3, 6, 3);
+
+    l->state[0].phase = l->state[1].phase = FTREE_PHASE_GONE;
+    ck_assert_int_eq(ftree_rank_gone(l->ft, l->now, 0), FTREE_OK);
+    lone_run(l, 10);
+    ck_assert_int_eq(ftree_rank_gone(l->ft, l->now, 1), FTREE_OK);
+    lone_run(l, 145);
+    ck_assert(ftree_spread_is_root(l->ft));
+    lone_run(l, 5);
+    ck_assert(!ftree_spread_is_root(l->ft));
+    ck_assert_int_eq(lone_count(l, WIRE_VERDICT_UP), 1);
+    ck_assert_int_eq(lone_last(l, WIRE_VERDICT_UP)->to.node, heir);
+    ck_assert_int_eq(lone_last(l, WIRE_VERDICT_UP)->m.u.verdict.rank, 1);
+    lone_told(l, 3, WIRE_VERDICT_UP, &v); /* by one that does not know yet */
+    ck_assert_int_eq(lone_last(l, WIRE_VERDICT_UP)->to.node, heir);
+    ck_assert_int_eq(lone_last(l, WIRE_VERDICT_UP)->m.u.verdict.rank, 6);
+    ftree_leave_at_once(l->ft, l->now);
+    lone_acks(l, heir);
+    lone_run(l, 1000); /* of the first it tells people itself */
+    ck_assert_int_eq(l->reports, 1);
+    ck_assert_int_eq(l->report[0].rank, 0);
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(a_root_without_an_heir_goes_on_telling)
+{
+    struct lone *l = lone_new(1, 1, 32, 0);
+
+    l->state[0].phase = FTREE_PHASE_GONE;
+    ck_assert_int_eq(ftree_rank_gone(l->ft, l->now, 0), FTREE_OK);
+    lone_run(l, 200);
+    ck_assert_int_eq(l->reports, 1);
+    ftree_leave_at_once(l->ft, l->now);
+    ck_assert(ftree_may_go(l->ft));
     lone_free(l);
 }
 END_TEST
@@ -367,6 +431,9 @@ SUITE("leave")
     TEST(a_verdict_still_to_be_told_to_people_holds_the_root);
     TEST(what_an_aborting_heir_has_found_goes_past_a_silent_root);
     TEST(who_has_left_does_not_stand_in_for_the_root);
+    TEST(a_crash_of_the_last_rank_is_told_before_it_leaves);
+    TEST(a_root_whose_ranks_have_ended_hands_over);
+    TEST(a_root_without_an_heir_goes_on_telling);
     TEST(what_was_under_way_is_forgotten);
     TEST(a_wide_tree_counts_its_goodbyes_quickly);
     TEST(without_memory_a_goodbye_is_forgotten);

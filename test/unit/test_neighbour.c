@@ -492,7 +492,9 @@ static const struct {
     {NESTED, "2.1", "5.1", "2.0mss 3.0maa 4.0m?s", "", "4.0 5.0", 2, "silent s2"},
     {NESTED, "2.1", "5.1", "2.0maa 3.0maa 4.0m?s", "", "4.0 5.0", 2, "some"},
     /* nobody there hears anybody of another branch: it is what joins them */
-    {UNDER_ONE, "1.1", "2.1", "1.2mss 2.0m?s 3.0ms?", "", "2.0 3.0", 1, "silent s0"},
+    {UNDER_ONE, "1.1", "2.1", "1.2+ss 2.0m?s 3.0ms?", "", "2.0 3.0", 1, "silent s0"},
+    {UNDER_ONE, "1.1", "2.1", "1.2mss 2.0m?s 3.0ms?", "", "2.0 3.0", 1, "none"}, /* but all of it
+                                                                        * may be silent for a while */
     {FLAT, "0.1", "1.1", "0.2mss 1.0m?s 2.0ms?", "", "1.0 2.0", 1, "none"}, /* nothing does */
     /* two branches: nobody of the own branch is heard here either */
     {NESTED, "2.1", "5.1", "2.0+ss 3.0mss 4.0m?s", "", "4.0 5.0", 2, "silent s0"},

@@ -63,6 +63,16 @@ static struct world *a_process_ends(void)
     return w;
 }
 
+/* And with them the agent, once it has told. */
+static struct world *all_of_a_node_end(void)
+{
+    struct world *w = world_new(4, 2, 2);
+
+    world_all_wait(w, 3, 7);
+    world_crash(w, 3);
+    return w;
+}
+
 static struct world *all_wait_and_nothing_is_wrong(void)
 {
     struct world *w = world_new(7, 1, 2);
@@ -72,11 +82,12 @@ static struct world *all_wait_and_nothing_is_wrong(void)
 }
 
 /* Found, told, over, withdrawn: told or not. */
-static struct world *a_process_is_stopped_for_a_while(void)
+static struct world *a_node_is_frozen_for_a_while(void)
 {
     struct world *w = world_new(7, 1, 2);
 
     w->node[3].asleep_until = w->now + 4 * SECOND;
+    w->node[3].no_deputy = true;
     world_all_wait(w, 3, 3);
     return w;
 }
@@ -103,8 +114,9 @@ static const struct {
     {two_are_lost_and_nobody_is_waited_for, {1, 3}},
     {an_agent_is_stopped, {3, 3}},
     {a_process_ends, {3, 3}},
+    {all_of_a_node_end, {3, 3}},
     {all_wait_and_nothing_is_wrong, {-1, -1}},
-    {a_process_is_stopped_for_a_while, {3, 3}},
+    {a_node_is_frozen_for_a_while, {3, 3}},
     {everybody_has_symptoms, {9, 9}},
 };
 

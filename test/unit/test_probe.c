@@ -276,8 +276,7 @@ START_TEST(a_deputy_names_one_stopped_rank_after_the_other)
 }
 END_TEST
 
-/* Who the launcher says has ended comes first, and the stopped agent after it, without another question:
- * were it the root's, nobody could act for that before. */
+/* Who the launcher says has ended comes first, and the stopped rank after it, without another question. */
 START_TEST(a_deputy_names_the_rank_that_the_launcher_names)
 {
     struct lone *l = lone_new(4, 3, 32, 0);
@@ -300,9 +299,9 @@ START_TEST(a_deputy_names_the_rank_that_the_launcher_names)
 }
 END_TEST
 
-/* The last of its node that no verdict says has ended: what is said of a lone process holds, whether it
- * was the agent or the deputy. */
-START_TEST(the_last_rank_of_a_node_is_stopped)
+/* Neither agent nor deputy is one of its ranks, however many are left. */
+/* rows: of_the_last_rank_of_a_node_no_port_says_anything 2 */
+START_TEST(of_the_last_rank_of_a_node_no_port_says_anything)
 {
     struct lone *l = lone_new(4, 3, 32, 0);
     struct ftree_verdict v = lone_verdict(l, "process-crash/pid-gone", 2, 7, 2);
@@ -319,8 +318,26 @@ START_TEST(the_last_rank_of_a_node_is_stopped)
         lone_reach(l, 2, path, lost, FTREE_REACH_REFUSED, 111);
     }
     lone_run(l, 1000);
-    ck_assert(ftree_verdict_find(l->ft, FTREE_CLASS_PROCESS_STOPPED, 2, 6));
-    ck_assert(!ftree_verdict_find(l->ft, FTREE_CLASS_NODE_FROZEN, 2, FTREE_NONE));
+    ck_assert(!ftree_verdict_find(l->ft, FTREE_CLASS_PROCESS_STOPPED, 2, 6));
+    ck_assert(ftree_verdict_find(l->ft, FTREE_CLASS_NODE_FROZEN, 2, FTREE_NONE));
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(the_deputy_of_a_node_with_one_rank_is_asked)
+{
+    struct lone *l = lone_new(4, 1, 32, 0);
+    int32_t asked = 0;
+
+    lone_stall(l, 0, 2);
+    lone_reach(l, 2, FTREE_PATH_DATA, FTREE_ROLE_AGENT, FTREE_REACH_CONNECTED, 0);
+    lone_run(l, 200);
+    for (int32_t i = 0; i < l->n_sent; i++)
+        asked += l->sent[i].to.node == 2 && l->sent[i].to.role == FTREE_ROLE_DEPUTY;
+    ck_assert_int_eq(asked, 2); /* once on each path */
+    lone_answer(l, 2, FTREE_PATH_DATA, FTREE_ROLE_DEPUTY);
+    lone_run(l, 800);
+    ck_assert_int_eq(l->verdicts, 0);
     lone_free(l);
 }
 END_TEST
@@ -413,7 +430,7 @@ START_TEST(evidence_is_what_was_asked)
     lone_reach(l, 1, FTREE_PATH_DATA, FTREE_ROLE_AGENT, FTREE_REACH_REFUSED, 111);
     lone_run(l, 900);
     ck_assert_int_eq(l->verdicts, 1);
-    ck_assert_str_eq(v->rule, "process-crash/all-ports-refused");
+    ck_assert_str_eq(v->rule, "unknown/unobserved");
     ck_assert_int_eq(v->evidences, 4);
     ck_assert_int_eq(v->evidence[0].path, FTREE_PATH_DATA);
     ck_assert_int_eq(v->evidence[0].role, FTREE_ROLE_AGENT);
@@ -714,7 +731,7 @@ START_TEST(a_kernel_that_goes_on_speaking_outlives_an_old_answer)
     lone_reach(l, 2, FTREE_PATH_MGMT, FTREE_ROLE_AGENT, FTREE_REACH_CONNECTED, 0);
     lone_run(l, 525);
     ck_assert_int_eq(l->verdicts, 1);
-    ck_assert_str_eq(l->verdict[0].rule, "process-stopped/connects-never-answers");
+    ck_assert_str_eq(l->verdict[0].rule, "node-frozen/agent-and-deputy-mute");
     lone_free(l);
 }
 END_TEST
@@ -785,7 +802,7 @@ START_TEST(a_kernel_that_was_not_asked_again_is_not_taken_for_silent)
     lone_answer(l, 3, FTREE_PATH_MGMT, FTREE_ROLE_AGENT);
     lone_run(l, 850);
     ck_assert_int_eq(l->verdicts, 1);
-    ck_assert_str_eq(l->verdict[0].rule, "process-stopped/connects-never-answers");
+    ck_assert_str_eq(l->verdict[0].rule, "node-frozen/agent-and-deputy-mute");
     lone_free(l);
     ftree_rules_free(rules);
 }
@@ -836,7 +853,7 @@ START_TEST(a_little_lag_makes_no_word_old)
         ftree_tick(l->ft, l->now);
     }
     ck_assert_int_eq(l->verdicts, 1);
-    ck_assert_str_eq(l->verdict[0].rule, "process-stopped/connects-never-answers");
+    ck_assert_str_eq(l->verdict[0].rule, "node-frozen/agent-and-deputy-mute");
     lone_free(l);
 }
 END_TEST
@@ -989,7 +1006,8 @@ SUITE("probe")
     TEST(answers_to_other_questions_do_not_count);
     TEST(a_deputy_names_one_stopped_rank_after_the_other);
     TEST(a_deputy_names_the_rank_that_the_launcher_names);
-    TEST_ROWS(the_last_rank_of_a_node_is_stopped, FTREE_ROLES);
+    TEST_ROWS(of_the_last_rank_of_a_node_no_port_says_anything, 2);
+    TEST(the_deputy_of_a_node_with_one_rank_is_asked);
     TEST(a_deputys_answer_does_not_make_its_agent_usable);
     TEST(a_deputys_last_word_counts);
     TEST(a_deputy_that_names_ranks_of_others_names_nobody);

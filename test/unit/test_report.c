@@ -232,9 +232,9 @@ END_TEST
 /* ---- hostile names --------------------------------------------------------------------------- */
 
 static const char *const hostile[] = {
-    "\033]0;owned\007",   "a\nb",        "\"quoted\\\"",     "\233[31m",
-    "caf\xc3\xa9",        "%s%n%d",      "tab\there",        "\xff\xfe",
-    "trailing newline\n", "{\"a\":[1]}", "[faultloc] node-", "\r\nnode",
+    "\033]0;owned\007", "a\nb",      "\"quoted\\\"",  "\233[31m",           "caf\xc3\xa9",
+    "%s%n%d",           "tab\there", "\xff\xfe",      "trailing newline\n", "{\"a\":[1]}",
+    "[faultloc] node-", "\r\nnode",  "\033[31mh\xff",
 };
 
 static bool is_plain(const char *text)
@@ -243,6 +243,31 @@ static bool is_plain(const char *text)
         if (*text != '\n' && (*text < ' ' || *text > '~'))
             return false;
     return true;
+}
+
+/* Clean lines of UTF-8.  json-c is asked, which does not know of control characters. */
+static bool is_text(const char *text)
+{
+    struct json_tokener *tok = json_tokener_new();
+    struct json_object *parsed;
+    bool fine = true;
+    size_t len = strlen(text);
+    char *quoted = malloc(len + 3);
+
+    quoted[0] = quoted[len + 1] = '"';
+    quoted[len + 2] = '\0';
+    for (size_t i = 0; i < len; i++) {
+        fine = fine && (text[i] == '\n' || (unsigned char) text[i] >= ' ') && text[i] != 127 &&
+               ((unsigned char) text[i] != 0xc2 || (unsigned char) text[i + 1] >= 0xa0);
+        quoted[i + 1] = strchr("\"\\\n", text[i]) ? ' ' : text[i];
+    }
+    json_tokener_set_flags(tok, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
+    parsed = json_tokener_parse_ex(tok, quoted, (int) len + 2);
+    fine = fine && json_tokener_get_error(tok) == json_tokener_success;
+    json_object_put(parsed);
+    json_tokener_free(tok);
+    free(quoted);
+    return fine;
 }
 
 static int lines_of(const char *text)
@@ -269,10 +294,10 @@ START_TEST(a_hostile_name_is_only_text)
     const char *const evil[] = {hostile[_i], hostile[_i], hostile[_i], hostile[_i]};
     struct ftree_job evil_job = sample_job;
     struct report_job rj = report_job();
-    struct ftree_verdict v = verdict("process-stopped/connects-never-answers", 2, FTREE_NONE);
+    struct ftree_verdict v = verdict("node-frozen/agent-and-deputy-mute", 2, FTREE_NONE);
     const struct ftree_verdict *list = &v;
     struct json_object *parsed;
-    char *text, *line;
+    char *text, *line, headline[1024];
 
     evil_job.node_name = evil;
     rj.job = &evil_job;
@@ -291,7 +316,7 @@ START_TEST(a_hostile_name_is_only_text)
     add_proc(&v, 2, 'T');
     text = ftree_report_text(&rj, &v, hostile[_i]);
     ck_assert_ptr_nonnull(text);
-    ck_assert(is_plain(text));
+    ck_assert(is_text(text));
     ck_assert_int_eq(lines_of(text), 19);
     for (line = text; *line; line = strchr(line, '\n') + 1)
         ck_assert_int_eq(strncmp(line, "[faultloc] ", 11), 0);
@@ -302,6 +327,44 @@ START_TEST(a_hostile_name_is_only_text)
     ck_assert_ptr_nonnull(parsed);
     json_object_put(parsed);
     free(text);
+    ftree_report_line(&evil_job, &v, headline, sizeof(headline));
+    ck_assert(is_text(headline) && !strchr(headline, '\n'));
+}
+END_TEST
+
+static const struct {
+    const char *text, *clean;
+} cleaned[] = {
+    {"", ""},
+    {"node h1: 100% ~", "node h1: 100% ~"},
+    {"\033[31mh\xff", "?[31mh?"},
+    {"a\nb\tc\rd\x7f", "a?b?c?d?"},
+    {"caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80", "caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80"},
+    {"\x9b[31m", "?[31m"},
+    {"\xc2\x9b[31m \xc2\x80 \xc2\x9f \xc2\xa0", "??[31m ?? ?? \xc2\xa0"},
+    {"\xc3", "?"},
+    {"\xe2\x82", "??"},
+    {"\xe2\x82x", "??x"},
+    {"\xf0\x9f\x98", "???"},
+    {"\xc3\xc3\xa9", "?\xc3\xa9"},
+    {"\xc0\x9b \xc1\xbf", "?? ??"}, /* in more bytes than it takes */
+    {"\xe0\x82\x9b \xf0\x82\x82\xac", "??? ????"},
+    {"\xed\xa0\x80 \xed\x9f\xbf", "??? \xed\x9f\xbf"}, /* half of a pair */
+    {"\xf4\x8f\xbf\xbf \xf4\x90\x80\x80 \xf5\x80\x80\x80", "\xf4\x8f\xbf\xbf ???? ????"},
+};
+
+/* rows: text_is_cleaned COUNT(cleaned) */
+START_TEST(text_is_cleaned)
+{
+    /* of its own size, so that the sanitizers see a step too far */
+    size_t len = strlen(cleaned[_i].text);
+    char *text = memcpy(malloc(len + 1), cleaned[_i].text, len);
+
+    text = realloc(text, len ? len : 1);
+    ftree_report_clean(text, len, '?');
+    ck_assert_uint_eq(len, strlen(cleaned[_i].clean));
+    ck_assert_mem_eq(text, cleaned[_i].clean, len);
+    free(text);
 }
 END_TEST
 
@@ -311,7 +374,7 @@ START_TEST(long_names_lose_no_line)
     const char *const long_names[] = {name, name, name, name};
     struct ftree_job long_job = sample_job;
     struct report_job rj = report_job();
-    struct ftree_verdict v = verdict("process-stopped/connects-never-answers", 2, FTREE_NONE);
+    struct ftree_verdict v = verdict("node-frozen/agent-and-deputy-mute", 2, FTREE_NONE);
     char *text;
 
     memset(name, 'n', sizeof(name) - 1);
@@ -1188,6 +1251,7 @@ SUITE("report")
     TEST(text_of_each_state_in_proc);
     TEST(text_of_every_class);
     TEST_ROWS(a_hostile_name_is_only_text, COUNT(hostile));
+    TEST_ROWS(text_is_cleaned, COUNT(cleaned));
     TEST(long_names_lose_no_line);
     TEST_ROWS(ranks_as_a_person_writes_them, COUNT(rank_rows));
     TEST(errno_names);

@@ -52,7 +52,6 @@ struct findings {
     int agent[FTREE_PATHS], deputy[FTREE_PATHS]; /* by data, by mgmt */
     int witness; /* paths on which another node is heard */
     int others; /* there are nodes that could be heard */
-    int ranks;
     char word; /* of the deputy */
 };
 
@@ -109,7 +108,6 @@ static struct rules_facts facts_of(const struct findings *f)
     v[RULES_FACT_DATA_WITNESSED] = f->paths & f->witness & DATA ? RULES_YES : RULES_NO;
     v[RULES_FACT_OTHERS] = f->others ? RULES_YES : RULES_NO;
     v[RULES_FACT_OWN_SIDE] = down == paths ? RULES_SIDE_DOWN : RULES_SIDE_UP;
-    v[RULES_FACT_RANKS] = f->ranks > 1 ? RULES_RANKS_SEVERAL : RULES_RANKS_ONE;
     v[RULES_FACT_PROCESS] = (uint8_t) process_of(f->word);
     v[RULES_FACT_SEEN_BY] = f->word ? RULES_SEEN_BY_DEPUTY : RULES_SEEN_BY_NOBODY;
     return facts;
@@ -138,9 +136,10 @@ static uint64_t models_of(const struct ftree_rules *rules, const char *rule)
 #define OWN_DATA "unknown/own-data-path-silent"
 #define ISOLATED "unknown/no-node-answers"
 #define DEPUTY_SAYS_T "process-stopped/deputy-says-stopped"
-#define NEVER_ANSWERS "process-stopped/connects-never-answers"
-#define PORT_REFUSED "process-crash/port-refused"
-#define ALL_REFUSED "process-crash/all-ports-refused"
+#define UNOBSERVED "unknown/unobserved"
+#define ENDED_PORTS "process-crash/launcher-and-all-ports"
+#define ENDED_MUTE "process-crash/launcher-and-mute-node"
+#define RESET_PORTS "process-crash/reset-and-all-ports"
 #define MUTE_NODE "node-frozen/agent-and-deputy-mute"
 #define BOTH_SILENT "node-outage/both-paths-silent"
 #define ONLY_SILENT "node-outage/only-path-silent"
@@ -152,72 +151,68 @@ static const struct row {
     const char *sign;
 } rows[] = {
     /* its agent answers */
-    {"on both paths", {BOTH, {ANSW, ANSW}, {NOTH, NOTH}, BOTH, 1, 1, 0}, ANSWERS},
-    {"by data", {BOTH, {ANSW, SILE}, {NOTH, NOTH}, BOTH, 1, 1, 0}, ANSWERS},
-    {"by data, mgmt refused", {BOTH, {ANSW, REFU}, {NOTH, NOTH}, BOTH, 1, 1, 0}, ANSWERS},
-    {"by the only path", {DATA, {ANSW, NOTH}, {NOTH, NOTH}, NONE, 1, 1, 0}, ANSWERS},
-    {"by the only path", {MGMT, {NOTH, ANSW}, {NOTH, NOTH}, NONE, 1, 1, 0}, ANSWERS},
-    {"unwitnessed", {BOTH, {ANSW, ANSW}, {NOTH, NOTH}, NONE, 0, 1, 0}, ANSWERS},
-    {"but deputy says T", {BOTH, {ANSW, ANSW}, {ANSW, ANSW}, BOTH, 1, 4, 'T'}, ANSWERS},
+    {"on both paths", {BOTH, {ANSW, ANSW}, {NOTH, NOTH}, BOTH, 1, 0}, ANSWERS},
+    {"by data", {BOTH, {ANSW, SILE}, {NOTH, NOTH}, BOTH, 1, 0}, ANSWERS},
+    {"by data, mgmt refused", {BOTH, {ANSW, REFU}, {NOTH, NOTH}, BOTH, 1, 0}, ANSWERS},
+    {"by the only path", {DATA, {ANSW, NOTH}, {NOTH, NOTH}, NONE, 1, 0}, ANSWERS},
+    {"by the only path", {MGMT, {NOTH, ANSW}, {NOTH, NOTH}, NONE, 1, 0}, ANSWERS},
+    {"unwitnessed", {BOTH, {ANSW, ANSW}, {NOTH, NOTH}, NONE, 0, 0}, ANSWERS},
+    {"but deputy says T", {BOTH, {ANSW, ANSW}, {ANSW, ANSW}, BOTH, 1, 'T'}, ANSWERS},
 
     /* its agent answers by management only: its data path, or mine */
-    {"data silent", {BOTH, {SILE, ANSW}, {NOTH, NOTH}, BOTH, 1, 1, 0}, DATA_SILENT},
-    {"unreachable", {BOTH, {UNRE, ANSW}, {NOTH, NOTH}, BOTH, 1, 4, 0}, DATA_SILENT},
-    {"two nodes", {BOTH, {SILE, ANSW}, {NOTH, NOTH}, NONE, 0, 1, 0}, DATA_SILENT},
-    {"all data silent", {BOTH, {SILE, ANSW}, {NOTH, NOTH}, MGMT, 1, 1, 0}, OWN_DATA},
-    {"my data down", {BOTH, {DOWN, ANSW}, {NOTH, NOTH}, MGMT, 1, 1, 0}, OWN_DATA},
-    {"same, two nodes", {BOTH, {DOWN, ANSW}, {NOTH, NOTH}, NONE, 0, 1, 0}, OWN_DATA},
-    {"data connects, answer lost", {BOTH, {CONN, ANSW}, {NOTH, NOTH}, BOTH, 1, 1, 0}, LATE},
-    {"data refused", {BOTH, {REFU, ANSW}, {NOTH, NOTH}, BOTH, 1, 4, 0}, LATE},
+    {"data silent", {BOTH, {SILE, ANSW}, {NOTH, NOTH}, BOTH, 1, 0}, DATA_SILENT},
+    {"unreachable", {BOTH, {UNRE, ANSW}, {NOTH, NOTH}, BOTH, 1, 0}, DATA_SILENT},
+    {"two nodes", {BOTH, {SILE, ANSW}, {NOTH, NOTH}, NONE, 0, 0}, DATA_SILENT},
+    {"all data silent", {BOTH, {SILE, ANSW}, {NOTH, NOTH}, MGMT, 1, 0}, OWN_DATA},
+    {"my data down", {BOTH, {DOWN, ANSW}, {NOTH, NOTH}, MGMT, 1, 0}, OWN_DATA},
+    {"same, two nodes", {BOTH, {DOWN, ANSW}, {NOTH, NOTH}, NONE, 0, 0}, OWN_DATA},
+    {"data connects, answer lost", {BOTH, {CONN, ANSW}, {NOTH, NOTH}, BOTH, 1, 0}, LATE},
+    {"data refused", {BOTH, {REFU, ANSW}, {NOTH, NOTH}, BOTH, 1, 0}, LATE},
 
     /* its deputy answers */
-    {"says T", {BOTH, {CONN, CONN}, {ANSW, ANSW}, BOTH, 1, 4, 'T'}, DEPUTY_SAYS_T},
-    {"says t", {BOTH, {CONN, CONN}, {ANSW, ANSW}, BOTH, 1, 4, 't'}, DEPUTY_SAYS_T},
-    {"by mgmt only", {BOTH, {CONN, CONN}, {SILE, ANSW}, BOTH, 1, 4, 'T'}, DEPUTY_SAYS_T},
-    {"nobody else", {BOTH, {CONN, CONN}, {ANSW, SILE}, NONE, 0, 4, 'T'}, DEPUTY_SAYS_T},
-    {"sees no trouble", {BOTH, {CONN, CONN}, {ANSW, ANSW}, BOTH, 1, 4, 0}, TAKES_OVER},
-    {"says gone: it takes over", {BOTH, {REFU, REFU}, {ANSW, ANSW}, BOTH, 1, 4, 'X'}, TAKES_OVER},
-    {"says D", {BOTH, {CONN, CONN}, {ANSW, ANSW}, BOTH, 1, 4, 'D'}, TAKES_OVER},
+    {"says T", {BOTH, {CONN, CONN}, {ANSW, ANSW}, BOTH, 1, 'T'}, DEPUTY_SAYS_T},
+    {"says t", {BOTH, {CONN, CONN}, {ANSW, ANSW}, BOTH, 1, 't'}, DEPUTY_SAYS_T},
+    {"by mgmt only", {BOTH, {CONN, CONN}, {SILE, ANSW}, BOTH, 1, 'T'}, DEPUTY_SAYS_T},
+    {"nobody else", {BOTH, {CONN, CONN}, {ANSW, SILE}, NONE, 0, 'T'}, DEPUTY_SAYS_T},
+    {"sees no trouble", {BOTH, {CONN, CONN}, {ANSW, ANSW}, BOTH, 1, 0}, TAKES_OVER},
+    {"says gone: it takes over", {BOTH, {REFU, REFU}, {ANSW, ANSW}, BOTH, 1, 'X'}, TAKES_OVER},
+    {"says D", {BOTH, {CONN, CONN}, {ANSW, ANSW}, BOTH, 1, 'D'}, TAKES_OVER},
 
     /* its kernel speaks, nobody else does */
-    {"refused", {BOTH, {REFU, REFU}, {NOTH, NOTH}, BOTH, 1, 1, 0}, PORT_REFUSED},
-    {"data silent", {BOTH, {SILE, REFU}, {NOTH, NOTH}, BOTH, 1, 1, 0}, PORT_REFUSED},
-    {"one path", {DATA, {REFU, NOTH}, {NOTH, NOTH}, DATA, 1, 1, 0}, PORT_REFUSED},
-    {"nobody else", {BOTH, {REFU, SILE}, {NOTH, NOTH}, NONE, 0, 1, 0}, PORT_REFUSED},
-    {"connected before", {BOTH, {REFU, CONN}, {NOTH, NOTH}, BOTH, 1, 1, 0}, PORT_REFUSED},
-    {"all ports", {BOTH, {REFU, REFU}, {REFU, REFU}, BOTH, 1, 4, 0}, ALL_REFUSED},
-    {"deputy not asked", {BOTH, {REFU, REFU}, {NOTH, NOTH}, BOTH, 1, 4, 0}, ALL_REFUSED},
-    {"deputy silent", {BOTH, {REFU, REFU}, {SILE, SILE}, BOTH, 1, 4, 0}, ALL_REFUSED},
-    {"deputy mute", {BOTH, {REFU, REFU}, {CONN, CONN}, BOTH, 1, 4, 0}, MUTE_NODE},
-    {"deputy mute on data", {BOTH, {REFU, REFU}, {CONN, REFU}, BOTH, 1, 4, 0}, MUTE_NODE},
-    {"deputy mute, one left", {BOTH, {REFU, REFU}, {CONN, CONN}, BOTH, 1, 1, 0}, NEVER_ANSWERS},
-    {"connects", {BOTH, {CONN, CONN}, {NOTH, NOTH}, BOTH, 1, 1, 0}, NEVER_ANSWERS},
-    {"data silent", {BOTH, {SILE, CONN}, {NOTH, NOTH}, BOTH, 1, 1, 0}, NEVER_ANSWERS},
-    {"one path", {MGMT, {NOTH, CONN}, {NOTH, NOTH}, NONE, 0, 1, 0}, NEVER_ANSWERS},
-    {"another port", {BOTH, {SILE, SILE}, {CONN, SILE}, BOTH, 1, 1, 0}, NEVER_ANSWERS},
-    {"both mute", {BOTH, {CONN, CONN}, {CONN, CONN}, BOTH, 1, 4, 0}, MUTE_NODE},
-    {"deputy refused", {BOTH, {CONN, CONN}, {REFU, REFU}, BOTH, 1, 4, 0}, MUTE_NODE},
-    {"deputy silent", {BOTH, {CONN, SILE}, {SILE, SILE}, NONE, 1, 2, 0}, MUTE_NODE},
-    {"deputy's port only", {BOTH, {SILE, SILE}, {CONN, SILE}, BOTH, 1, 2, 0}, MUTE_NODE},
+    {"all ports", {BOTH, {REFU, REFU}, {REFU, REFU}, BOTH, 1, 0}, UNOBSERVED},
+    {"one path", {DATA, {REFU, NOTH}, {REFU, NOTH}, DATA, 1, 0}, UNOBSERVED},
+    {"data silent", {BOTH, {SILE, REFU}, {SILE, REFU}, BOTH, 1, 0}, UNOBSERVED},
+    {"connected before", {BOTH, {REFU, CONN}, {REFU, REFU}, BOTH, 1, 0}, UNOBSERVED},
+    {"nobody else", {BOTH, {REFU, SILE}, {REFU, SILE}, NONE, 0, 0}, UNOBSERVED},
+    {"deputy not asked", {BOTH, {REFU, REFU}, {NOTH, NOTH}, BOTH, 1, 0}, UNOBSERVED},
+    {"deputy silent", {BOTH, {REFU, REFU}, {SILE, SILE}, BOTH, 1, 0}, UNOBSERVED},
+    {"deputy mute", {BOTH, {REFU, REFU}, {CONN, CONN}, BOTH, 1, 0}, MUTE_NODE},
+    {"deputy mute on data", {BOTH, {REFU, REFU}, {CONN, REFU}, BOTH, 1, 0}, MUTE_NODE},
+    {"connects", {BOTH, {CONN, CONN}, {NOTH, NOTH}, BOTH, 1, 0}, MUTE_NODE},
+    {"data silent", {BOTH, {SILE, CONN}, {NOTH, NOTH}, BOTH, 1, 0}, MUTE_NODE},
+    {"one path", {MGMT, {NOTH, CONN}, {NOTH, CONN}, NONE, 0, 0}, MUTE_NODE},
+    {"both mute", {BOTH, {CONN, CONN}, {CONN, CONN}, BOTH, 1, 0}, MUTE_NODE},
+    {"deputy refused", {BOTH, {CONN, CONN}, {REFU, REFU}, BOTH, 1, 0}, MUTE_NODE},
+    {"deputy silent", {BOTH, {CONN, SILE}, {SILE, SILE}, NONE, 1, 0}, MUTE_NODE},
+    {"deputy's port only", {BOTH, {SILE, SILE}, {CONN, SILE}, BOTH, 1, 0}, MUTE_NODE},
 
     /* nothing at all */
-    {"silent", {BOTH, {SILE, SILE}, {NOTH, NOTH}, BOTH, 1, 1, 0}, BOTH_SILENT},
-    {"four ranks", {BOTH, {SILE, SILE}, {NOTH, NOTH}, BOTH, 1, 4, 0}, BOTH_SILENT},
-    {"unreachable", {BOTH, {UNRE, UNRE}, {NOTH, NOTH}, BOTH, 1, 1, 0}, BOTH_SILENT},
-    {"deputy too", {BOTH, {UNRE, SILE}, {UNRE, SILE}, BOTH, 1, 4, 0}, BOTH_SILENT},
-    {"data witnessed", {BOTH, {SILE, SILE}, {NOTH, NOTH}, DATA, 1, 1, 0}, ONLY_SILENT},
-    {"mgmt witnessed", {BOTH, {SILE, SILE}, {NOTH, NOTH}, MGMT, 1, 1, 0}, ONLY_SILENT},
-    {"my data down", {BOTH, {DOWN, SILE}, {NOTH, NOTH}, MGMT, 1, 1, 0}, ONLY_SILENT},
-    {"only path", {DATA, {SILE, NOTH}, {NOTH, NOTH}, DATA, 1, 1, 0}, ONLY_SILENT},
-    {"only path", {MGMT, {NOTH, SILE}, {NOTH, NOTH}, MGMT, 1, 1, 0}, ONLY_SILENT},
-    {"two nodes", {BOTH, {SILE, SILE}, {NOTH, NOTH}, NONE, 0, 1, 0}, UNWITNESSED},
-    {"and one path", {DATA, {SILE, NOTH}, {NOTH, NOTH}, NONE, 0, 1, 0}, UNWITNESSED},
-    {"all silent", {BOTH, {SILE, SILE}, {NOTH, NOTH}, NONE, 1, 1, 0}, ISOLATED},
-    {"and one path", {MGMT, {NOTH, SILE}, {NOTH, NOTH}, NONE, 1, 4, 0}, ISOLATED},
-    {"my sides down", {BOTH, {DOWN, DOWN}, {NOTH, NOTH}, NONE, 1, 1, 0}, ISOLATED},
-    {"and two nodes", {BOTH, {DOWN, DOWN}, {NOTH, NOTH}, NONE, 0, 1, 0}, ISOLATED},
-    {"my only side down", {DATA, {DOWN, NOTH}, {NOTH, NOTH}, NONE, 0, 1, 0}, ISOLATED},
-    {"no path at all", {NONE, {NOTH, NOTH}, {NOTH, NOTH}, NONE, 1, 1, 0}, ISOLATED},
+    {"silent", {BOTH, {SILE, SILE}, {NOTH, NOTH}, BOTH, 1, 0}, BOTH_SILENT},
+    {"unreachable", {BOTH, {UNRE, UNRE}, {NOTH, NOTH}, BOTH, 1, 0}, BOTH_SILENT},
+    {"deputy too", {BOTH, {UNRE, SILE}, {UNRE, SILE}, BOTH, 1, 0}, BOTH_SILENT},
+    {"data witnessed", {BOTH, {SILE, SILE}, {NOTH, NOTH}, DATA, 1, 0}, ONLY_SILENT},
+    {"mgmt witnessed", {BOTH, {SILE, SILE}, {NOTH, NOTH}, MGMT, 1, 0}, ONLY_SILENT},
+    {"my data down", {BOTH, {DOWN, SILE}, {NOTH, NOTH}, MGMT, 1, 0}, ONLY_SILENT},
+    {"only path", {DATA, {SILE, NOTH}, {NOTH, NOTH}, DATA, 1, 0}, ONLY_SILENT},
+    {"only path", {MGMT, {NOTH, SILE}, {NOTH, NOTH}, MGMT, 1, 0}, ONLY_SILENT},
+    {"two nodes", {BOTH, {SILE, SILE}, {NOTH, NOTH}, NONE, 0, 0}, UNWITNESSED},
+    {"and one path", {DATA, {SILE, NOTH}, {NOTH, NOTH}, NONE, 0, 0}, UNWITNESSED},
+    {"all silent", {BOTH, {SILE, SILE}, {NOTH, NOTH}, NONE, 1, 0}, ISOLATED},
+    {"and one path", {MGMT, {NOTH, SILE}, {NOTH, NOTH}, NONE, 1, 0}, ISOLATED},
+    {"my sides down", {BOTH, {DOWN, DOWN}, {NOTH, NOTH}, NONE, 1, 0}, ISOLATED},
+    {"and two nodes", {BOTH, {DOWN, DOWN}, {NOTH, NOTH}, NONE, 0, 0}, ISOLATED},
+    {"my only side down", {DATA, {DOWN, NOTH}, {NOTH, NOTH}, NONE, 0, 0}, ISOLATED},
+    {"no path at all", {NONE, {NOTH, NOTH}, {NOTH, NOTH}, NONE, 1, 0}, ISOLATED},
 };
 
 /* Whatever made the node a suspect. */
@@ -277,61 +272,76 @@ static const struct told {
      {{RULES_FACT_PROCESS, RULES_PROCESS_GONE}, {RULES_FACT_SEEN_BY, 1}}, {{0}}, NULL},
     {"nothing", NULL, true, {{0}}, {{0}}, NULL},
 
-    /* the launcher's word and the kernel's */
-    {"ended, refused", "process-gone", false,
-     {{RULES_FACT_LAUNCHER, RULES_LAUNCHER_ENDED}, {RULES_FACT_AGENT, REFU}}, {{0}},
-     "process-crash/launcher-and-port"},
-    {"daemon lost, refused", "launcher-lost-proxy", false,
-     {{RULES_FACT_LAUNCHER, RULES_LAUNCHER_LOST}, {RULES_FACT_AGENT, REFU}}, {{0}},
-     "process-crash/launcher-and-port"},
+    /* the launcher's word and the kernel's, where agent and deputy have ended */
+    {"ended, all ports refused", "process-gone", false,
+     {{RULES_FACT_LAUNCHER, RULES_LAUNCHER_ENDED}, {RULES_FACT_AGENT, REFU},
+      {RULES_FACT_DEPUTY, REFU}}, {{0}}, ENDED_PORTS},
+    {"daemon lost, all ports refused", "launcher-lost-proxy", false,
+     {{RULES_FACT_LAUNCHER, RULES_LAUNCHER_LOST}, {RULES_FACT_AGENT, REFU},
+      {RULES_FACT_DEPUTY, REFU}}, {{0}}, ENDED_PORTS},
+    {"ended, the deputy not asked yet", "process-gone", false,
+     {{RULES_FACT_LAUNCHER, RULES_LAUNCHER_ENDED}, {RULES_FACT_AGENT, REFU}}, {{0}}, NULL},
     {"ended, not heard yet", "process-gone", false,
      {{RULES_FACT_LAUNCHER, RULES_LAUNCHER_ENDED}, {RULES_FACT_AGENT, CONN}}, {{0}}, NULL},
-    {"one of several ended", "process-gone", false,
-     {{RULES_FACT_LAUNCHER, RULES_LAUNCHER_ENDED}, {RULES_FACT_AGENT, REFU},
-      {RULES_FACT_DEPUTY, REFU}, {RULES_FACT_RANKS, RULES_RANKS_SEVERAL}}, {{0}}, NULL},
-    {"daemon of several lost", "launcher-lost-proxy", false,
-     {{RULES_FACT_LAUNCHER, RULES_LAUNCHER_LOST}, {RULES_FACT_AGENT, REFU},
-      {RULES_FACT_DEPUTY, REFU}, {RULES_FACT_RANKS, RULES_RANKS_SEVERAL}}, {{0}},
-     "process-crash/launcher-and-all-ports"},
     {"daemon lost, deputy there", "launcher-lost-proxy", false,
      {{RULES_FACT_LAUNCHER, RULES_LAUNCHER_LOST}, {RULES_FACT_AGENT, REFU},
-      {RULES_FACT_DEPUTY, CONN}, {RULES_FACT_DEPUTY_CONNECTS, RULES_YES},
-      {RULES_FACT_RANKS, RULES_RANKS_SEVERAL}}, {{0}}, NULL},
+      {RULES_FACT_DEPUTY, CONN}, {RULES_FACT_DEPUTY_CONNECTS, RULES_YES}}, {{0}}, NULL},
+    {"daemon lost, deputy mute", "launcher-lost-proxy", true,
+     {{RULES_FACT_LAUNCHER, RULES_LAUNCHER_LOST}, {RULES_FACT_AGENT, REFU},
+      {RULES_FACT_DEPUTY, CONN}, {RULES_FACT_DEPUTY_CONNECTS, RULES_YES}}, {{0}}, MUTE_NODE},
 
-    /* the launcher's word and the deputy's, of a rank that is not the agent */
+    /* a transport's word and the kernel's */
+    {"reset, all ports refused", "netmod-was-reset", true,
+     {{RULES_FACT_TRANSPORT, RULES_TRANSPORT_RESET}, {RULES_FACT_AGENT, REFU},
+      {RULES_FACT_DEPUTY, REFU}}, {{0}}, RESET_PORTS},
+    {"reset, and the agent has time", "netmod-was-reset", false,
+     {{RULES_FACT_TRANSPORT, RULES_TRANSPORT_RESET}, {RULES_FACT_AGENT, REFU},
+      {RULES_FACT_DEPUTY, REFU}}, {{0}}, NULL},
+    {"reset, the deputy is mute", "netmod-was-reset", true,
+     {{RULES_FACT_TRANSPORT, RULES_TRANSPORT_RESET}, {RULES_FACT_AGENT, REFU},
+      {RULES_FACT_DEPUTY, CONN}, {RULES_FACT_DEPUTY_CONNECTS, RULES_YES}}, {{0}}, MUTE_NODE},
+    {"reset, but the agent answers", "netmod-was-reset", true,
+     {{RULES_FACT_TRANSPORT, RULES_TRANSPORT_RESET}, {RULES_FACT_AGENT, ANSW},
+      {RULES_FACT_MAIN, ANSW}}, {{0}}, ANSWERS},
+    {"reset, but the deputy answers", "netmod-was-reset", true,
+     {{RULES_FACT_TRANSPORT, RULES_TRANSPORT_RESET}, {RULES_FACT_AGENT, REFU},
+      {RULES_FACT_DEPUTY, ANSW}}, {{0}}, TAKES_OVER},
+    {"reset, and the launcher says so, too", "netmod-was-reset", false,
+     {{RULES_FACT_TRANSPORT, RULES_TRANSPORT_RESET},
+      {RULES_FACT_LAUNCHER, RULES_LAUNCHER_ENDED}, {RULES_FACT_AGENT, REFU},
+      {RULES_FACT_DEPUTY, REFU}}, {{0}}, ENDED_PORTS},
+
+    /* the launcher's word and the deputy's, or that of a kernel with nobody else to speak */
     {"both say ended", "process-gone", true,
      {{RULES_FACT_LAUNCHER, RULES_LAUNCHER_ENDED}, {RULES_FACT_AGENT, CONN},
       {RULES_FACT_DEPUTY, ANSW}, {RULES_FACT_PROCESS, RULES_PROCESS_GONE},
-      {RULES_FACT_SEEN_BY, 2}, {RULES_FACT_RANKS, RULES_RANKS_SEVERAL}}, {{0}},
-     "process-crash/launcher-and-deputy"},
+      {RULES_FACT_SEEN_BY, 2}}, {{0}}, "process-crash/launcher-and-deputy"},
     {"ended, no deputy left", "process-gone", true,
      {{RULES_FACT_LAUNCHER, RULES_LAUNCHER_ENDED}, {RULES_FACT_AGENT, CONN},
-      {RULES_FACT_DEPUTY, REFU}, {RULES_FACT_RANKS, RULES_RANKS_SEVERAL}}, {{0}},
-     "process-crash/launcher-and-mute-node"},
-    {"ended, who is the deputy now is mute", "process-gone", true,
+      {RULES_FACT_DEPUTY, REFU}}, {{0}}, ENDED_MUTE},
+    {"ended, both are mute", "process-gone", true,
      {{RULES_FACT_LAUNCHER, RULES_LAUNCHER_ENDED}, {RULES_FACT_AGENT, CONN},
-      {RULES_FACT_DEPUTY, CONN}, {RULES_FACT_DEPUTY_CONNECTS, RULES_YES},
-      {RULES_FACT_RANKS, RULES_RANKS_SEVERAL}}, {{0}},
-     "process-crash/launcher-and-mute-node"},
-    {"the agent ended, the deputy is mute", "process-gone", true,
+      {RULES_FACT_DEPUTY, CONN}, {RULES_FACT_DEPUTY_CONNECTS, RULES_YES}}, {{0}}, ENDED_MUTE},
+    {"ended, no agent left and the deputy mute", "process-gone", true,
      {{RULES_FACT_LAUNCHER, RULES_LAUNCHER_ENDED}, {RULES_FACT_AGENT, REFU},
-      {RULES_FACT_DEPUTY, CONN}, {RULES_FACT_DEPUTY_CONNECTS, RULES_YES},
-      {RULES_FACT_RANKS, RULES_RANKS_SEVERAL}}, {{0}}, "process-crash/launcher-and-mute-node"},
-    {"all ports refused", "process-gone", true,
+      {RULES_FACT_DEPUTY, CONN}, {RULES_FACT_DEPUTY_CONNECTS, RULES_YES}}, {{0}}, ENDED_MUTE},
+    {"ended, the deputy refused on one path", "process-gone", true,
      {{RULES_FACT_LAUNCHER, RULES_LAUNCHER_ENDED}, {RULES_FACT_AGENT, REFU},
-      {RULES_FACT_DEPUTY, REFU}, {RULES_FACT_RANKS, RULES_RANKS_SEVERAL}}, {{0}}, ALL_REFUSED},
+      {RULES_FACT_DEPUTY, REFU}, {RULES_FACT_DEPUTY_CONNECTS, RULES_YES}}, {{0}}, ENDED_MUTE},
+    {"ended, the deputy silent", "process-gone", true,
+     {{RULES_FACT_LAUNCHER, RULES_LAUNCHER_ENDED}, {RULES_FACT_AGENT, REFU},
+      {RULES_FACT_DEPUTY, SILE}}, {{0}}, ENDED_MUTE},
     {"both, but the agent has time", "process-gone", false,
      {{RULES_FACT_LAUNCHER, RULES_LAUNCHER_ENDED}, {RULES_FACT_AGENT, CONN},
       {RULES_FACT_DEPUTY, ANSW}, {RULES_FACT_PROCESS, RULES_PROCESS_GONE},
-      {RULES_FACT_SEEN_BY, 2}, {RULES_FACT_RANKS, RULES_RANKS_SEVERAL}}, {{0}}, NULL},
+      {RULES_FACT_SEEN_BY, 2}}, {{0}}, NULL},
     {"the deputy alone", "process-gone", true,
      {{RULES_FACT_AGENT, CONN}, {RULES_FACT_DEPUTY, ANSW},
-      {RULES_FACT_PROCESS, RULES_PROCESS_GONE}, {RULES_FACT_SEEN_BY, 2},
-      {RULES_FACT_RANKS, RULES_RANKS_SEVERAL}}, {{0}}, TAKES_OVER},
+      {RULES_FACT_PROCESS, RULES_PROCESS_GONE}, {RULES_FACT_SEEN_BY, 2}}, {{0}}, TAKES_OVER},
     {"the daemon's end is no process's", "launcher-lost-proxy", true,
      {{RULES_FACT_LAUNCHER, RULES_LAUNCHER_LOST}, {RULES_FACT_AGENT, CONN},
       {RULES_FACT_DEPUTY, ANSW}, {RULES_FACT_PROCESS, RULES_PROCESS_GONE},
-      {RULES_FACT_SEEN_BY, 2}, {RULES_FACT_RANKS, RULES_RANKS_SEVERAL}}, {{0}}, TAKES_OVER},
+      {RULES_FACT_SEEN_BY, 2}}, {{0}}, TAKES_OVER},
 
     /* the data interface, told over management */
     {"down", "stalled-peer", false,
@@ -534,10 +544,8 @@ static void check_decision(const struct ftree_rules *rules, uint64_t models,
         REQUIRE(class_ == FTREE_CLASS_UNKNOWN);
     if (class_ == FTREE_CLASS_NODE_OUTAGE)
         REQUIRE(!any_word_of_the_node(f) && (f->paths & f->witness || !f->others));
-    if (ftree_class_kind(class_) == FTREE_KIND_RANK)
-        REQUIRE(any_word_of_the_node(f));
-    if (!strcmp(sign->name, PORT_REFUSED) || !strcmp(sign->name, NEVER_ANSWERS))
-        REQUIRE(f->ranks == 1);
+    if (ftree_class_kind(class_) == FTREE_KIND_RANK) /* what a port says is said of no rank */
+        REQUIRE(facts.value[RULES_FACT_DEPUTY] == ANSW && f->word);
     /* and before the end nothing is decided that rests on silence */
     sign = ftree_rules_decide(rules, &facts, models, false, &well, &model);
     REQUIRE(!sign || facts.value[RULES_FACT_MAIN] == ANSW);
@@ -563,11 +571,10 @@ START_TEST(no_findings_accuse_who_speaks)
     uint64_t models = models_of(rules, "stalled-peer");
     struct findings f = {.paths = 1 + _i % 3, .witness = _i / 3 % 4, .others = _i / 12};
 
-    for (f.ranks = 1; f.ranks <= 2; f.ranks++)
-        for (int word = 0; word < COUNT(words); word++) {
-            f.word = words[word];
-            each_reach(rules, models, &f);
-        }
+    for (int word = 0; word < COUNT(words); word++) {
+        f.word = words[word];
+        each_reach(rules, models, &f);
+    }
     ftree_rules_free(rules);
 }
 END_TEST

@@ -310,6 +310,9 @@ static const struct refused {
     {SIGN, "\"when\": 1", "1 } ] },", "models[0].signs[0].when: must be an object, is a number"},
     {SIGN, "\"when\": { \"agnt\": \"silent\" }", "\"agnt\": \"sil",
      "models[0].signs[0].when.agnt: there is no fact \"agnt\"; did you mean \"agent\"?"},
+    {SIGN, "\"when\": { \"ranks\": \"one\" }", "\"ranks\": \"one",
+     "models[0].signs[0].when.ranks: there is no fact \"ranks\" any more: agent and deputy are no"
+     " ranks, so their ports say nothing of one; leave the condition out, or the sign"},
     {SIGN, "\"when\": { \"agent\": \"mute\" }", "\"mute\" } } ]",
      "models[0].signs[0].when.agent: there is no value of \"agent\" \"mute\"; it must be not-asked,"
      " silent, local-down, unreachable, connected, refused, answered or no-path"},
@@ -490,7 +493,7 @@ static const struct {
     {"{ \"throttles\": { \"above\": 0 } }", "{ \"ask\": \"log\", \"at_rto\": 0 }", false},
     {"{ \"process\": \"gone\", \"seen-by\": \"agent\", \"own-side\": \"up\" }",
      "{ \"ask\": \"log\", \"at_rto\": 0 }", true},
-    {"[ { \"link\": \"down\" }, { \"ranks\": \"one\" } ]",
+    {"[ { \"link\": \"down\" }, { \"own-side\": \"up\" } ]",
      "{ \"ask\": \"response\", \"at_rto\": 0 }", true},
 };
 

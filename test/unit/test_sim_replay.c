@@ -97,6 +97,7 @@ START_TEST(the_same_comes_out)
         {NULL, 30, "lose root and 1 substitute", 0},
         {NULL, 30, "lose random fln and child", 0},
         {NULL, 30, "kill node 7", 0},
+        {NULL, 30, "kill root", 0.05},
         {NULL, 30, "freeze node 7 for 20s", 0},
         {NULL, 30, "lose node 7\nt=20s return it", 0},
         {NULL, 30, "down node 7", 0},
@@ -210,7 +211,7 @@ END_TEST
     "{\"schema\": \"faultloc-trace/1\", \"wire\": 5, \"nodes\": 4, \"fanout\": 2, \"ranks\": 1, " \
     "\"begins\": 1000000000000, \"job_seed\": \"1\", \"topology\": null, \"topology_file\": null, " \
     "\"rules\": {\"hash\": \"0\"}, \"config\": {\"stall\": 1000000000, \"stall_repeat_max\": " \
-    "10000000000, \"rto_min\": 150000000, \"rto_max\": 1000000000, \"window_min\": 900000000, " \
+    "10000000000, \"rto_min\": 150000000, \"rto_max\": 1000000000, \"silence\": 900000000, " \
     "\"settle\": 150000000, \"gather\": 400000000, \"late\": 200000000, \"linger\": 2000000000, " \
     "\"group_min\": 500000000, \"group_max\": 10000000000, \"recheck\": 1000000000, \"expire\": " \
     "10000000000, \"pending_max\": 256}}\n"

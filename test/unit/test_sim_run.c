@@ -61,9 +61,12 @@ START_TEST(faults_are_found)
         {NULL, "cut node 7 on data", 1},
         {NULL, "lose node 9\nstorm: all wait for it", 1},
         {"switch:5 node:6 rank:3", "freeze random node", 1},
-        {"switch:5 node:6 rank:3", "kill random node", 1},
+        {"switch:5 node:6 rank:3", "kill random node", 3}, /* each of its ranks */
+        {"switch:5 node:6 rank:3", "kill root", 3},
+        {NULL, "kill root", 1},
+        {NULL, "lose root\nkill random fln and child", 3},
         {"switch:5 node:6 rank:3", "lose random node", 1},
-        {"switch:5 node:6 rank:3", "stop rank 12", 1}, /* with its node's agent */
+        {"switch:5 node:6 rank:3", "stop rank 12", 1},
         {"switch:5 node:6 rank:3", "stop rank 13", 1},
         {NULL, "stop rank 13", 1},
         {"switch:5 node:6 rank:3", "lose random switch", 1},

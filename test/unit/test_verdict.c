@@ -52,7 +52,7 @@ START_TEST(an_id_of_the_agent_before_is_not_used_again)
     struct lone *l = lone_new(4, 1, 4, 1);
     int class_;
     const struct rules_sign *sign = base_sign("node-outage/both-paths-silent", &class_);
-    struct ftree_verdict v = lone_verdict(l, "process-crash/port-refused", 2, 2, 1);
+    struct ftree_verdict v = lone_verdict(l, "process-crash/pid-gone", 2, 2, 1);
 
     v.id = l->ft->next_id + 1;
     ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
@@ -220,7 +220,7 @@ START_TEST(one_process_does_not_hide_another)
     ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
     ftree_use_rules(l->ft, l->now, rules);
     ck_assert(!ftree_verdict_is_masked(l->ft, stopped, 2)); /* rank 5 may be */
-    v = lone_verdict(l, "process-crash/all-ports-refused", 3, FTREE_NONE, 0);
+    v = lone_verdict(l, "process-crash/launcher-and-all-ports", 3, FTREE_NONE, 0);
     ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
     ck_assert(ftree_verdict_is_masked(l->ft, stopped, 3));
     lone_free(l);
@@ -492,7 +492,7 @@ START_TEST(which_verdicts_take_a_node)
 
     restore(l, "node-outage/both-paths-silent", 1, FTREE_NONE);
     restore(l, "node-frozen/agent-and-deputy-mute", 2, FTREE_NONE);
-    restore(l, "process-crash/all-ports-refused", 3, FTREE_NONE);
+    restore(l, "process-crash/launcher-and-all-ports", 3, FTREE_NONE);
     restore(l, "process-crash/pid-gone", 4, 8);
     restore(l, "process-stopped/state-t", 5, 11);
     restore(l, "unknown/data-path-silent", 6, FTREE_NONE);
@@ -578,10 +578,45 @@ START_TEST(the_only_rank_is_the_node)
 {
     struct lone *l = lone_new(4, 1, 4, 0);
 
-    restore(l, "process-crash/port-refused", 1, 1);
-    restore(l, "process-stopped/connects-never-answers", 2, 2);
+    restore(l, "process-crash/pid-gone", 1, 1);
+    restore(l, "process-stopped/state-t", 2, 2);
     ck_assert(ftree_has_failed(l->ft, 1));
+    ck_assert(!ftree_has_failed(l->ft, 2)); /* its agent runs */
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(a_node_is_lost_with_the_last_of_its_ranks)
+{
+    struct lone *l = lone_new(4, 3, 4, 0);
+
+    restore(l, "process-crash/pid-gone", 2, 6);
+    restore(l, "process-crash/pid-gone", 2, 8);
+    restore(l, "process-stopped/state-t", 2, 7);
+    ck_assert(!ftree_has_failed(l->ft, 2));
+    ck_assert_int_eq(ftree_verdict_failed(l->ft, FTREE_NONE), 0);
+    restore(l, "process-crash/pid-gone", 2, 7);
     ck_assert(ftree_has_failed(l->ft, 2));
+    ck_assert_int_eq(ftree_verdict_failed(l->ft, FTREE_NONE), 1);
+    ck_assert_int_eq(ftree_verdict_failed(l->ft, 2), 0);
+    lone_free(l);
+}
+END_TEST
+
+/* That a node's agent and deputy have ended ends no rank of it; but nobody passes anything on there. */
+START_TEST(a_node_that_nobody_observes_passes_nothing_on)
+{
+    struct lone *l = lone_new(4, 2, 4, 1);
+
+    restore(l, "unknown/data-path-silent", 2, FTREE_NONE);
+    ck_assert(!ftree_has_no_agent(l->ft, 2));
+    restore(l, "unknown/unobserved", 3, FTREE_NONE);
+    ck_assert(ftree_has_no_agent(l->ft, 3));
+    ck_assert(!ftree_has_failed(l->ft, 3));
+    ck_assert(!ftree_correlate_usable(l->ft, l->now, 3));
+    l->ft->known.items[1].v.withdrawn = l->now;
+    ftree_verdict_set_recheck(l->ft, &l->ft->known.items[1], FTREE_NEVER);
+    ck_assert(!ftree_has_no_agent(l->ft, 3));
     lone_free(l);
 }
 END_TEST
@@ -845,6 +880,8 @@ SUITE("verdict")
     TEST(of_what_is_kept_in_outline_the_rest_is_empty);
     TEST(without_memory_a_verdict_is_not_known);
     TEST(the_only_rank_is_the_node);
+    TEST(a_node_is_lost_with_the_last_of_its_ranks);
+    TEST(a_node_that_nobody_observes_passes_nothing_on);
     TEST(what_explains_a_verdict);
     TEST(ranges_stay_sorted_and_apart);
     TEST(a_full_set_goes_on_counting);

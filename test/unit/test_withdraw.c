@@ -122,10 +122,13 @@ static const struct {
     {0, 4, "node-outage/both-paths-silent", true}, /* the acting root */
     {1, 4, "node-outage/both-paths-silent", false},
     {3, 4, "node-outage/both-paths-silent", false},
-    {0, 4, "process-stopped/connects-never-answers", true},
+    {0, 4, "process-stopped/deputy-says-stopped", false}, /* its own node looks */
+    {4, 4, "process-stopped/deputy-says-stopped", false},
+    {4, 4, "unknown/unobserved", true},
+    {0, 4, "unknown/unobserved", false},
     {0, 4, "node-frozen/agent-and-deputy-mute", true},
-    {0, 4, "process-crash/port-refused", false}, /* a crash is for ever */
-    {4, 4, "process-crash/port-refused", false},
+    {0, 4, "process-crash/pid-gone", false}, /* a crash is for ever */
+    {4, 4, "process-crash/pid-gone", false},
     {4, 4, "unknown/data-path-silent", true}, /* who decided, over the path that was silent */
     {4, 4, "nic-fault/interface-down", true},
     {4, 4, "nic-fault/interface-gone", true},
@@ -246,6 +249,7 @@ static const struct {
     {"unknown/silent-from-here-only", true, false},
     {"unknown/own-data-path-silent", true, false},
     {"unknown/no-node-answers", true, true},
+    {"unknown/unobserved", true, true},
     {"straggler/memory-exhausted", false, false},
     {"straggler/throttled", false, false},
     {"io-hang/disk-sleep", false, false},
@@ -290,7 +294,7 @@ START_TEST(a_silent_path_is_asked_at_doubling_intervals)
 {
     struct lone *l = lone_new(4, 1, 32, 0);
     struct ftree_verdict v = by_sign(l, "unknown/data-path-silent", 2);
-    struct ftree_verdict other = lone_verdict(l, "process-crash/port-refused", 3, 3, 0);
+    struct ftree_verdict other = lone_verdict(l, "process-crash/pid-gone", 3, 3, 0);
     int32_t until[] = {200, 1200, 3200, 7200, 15200, 31200, 63200, 127200, 191200, 255200};
 
     ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
@@ -443,7 +447,7 @@ START_TEST(whoever_answers_a_crash_stays)
     struct lone *l = lone_new(NODES, 1, 2, 4);
     struct wire_message m = {.type = WIRE_SWEEP};
 
-    decide(l, "process-crash/port-refused", 9, 9);
+    decide(l, "process-crash/pid-gone", 9, 9);
     lone_hear(l, 9, FTREE_PATH_DATA, &m);
     ck_assert_uint_eq(question(l, 9), 0);
     ck_assert(l->ft->known.items[0].recheck == FTREE_NEVER);
@@ -703,7 +707,7 @@ START_TEST(who_is_back_is_told_what_it_has_missed)
     int32_t told = 0;
 
     decide(l, "node-outage/both-paths-silent", 2, FTREE_NONE);
-    decide(l, "process-crash/port-refused", 3, 3);
+    decide(l, "process-crash/pid-gone", 3, 3);
     lone_run(l, 1000);
     lone_log(l);
     answers(l, 2);
@@ -904,7 +908,7 @@ START_TEST(what_stands_is_kept)
 {
     struct lone *l = lone_new(4, 1, 32, 0);
 
-    decide(l, "process-crash/port-refused", 3, 3);
+    decide(l, "process-crash/pid-gone", 3, 3);
     decide(l, "unknown/data-path-silent", 1, FTREE_NONE);
     flap_each(l, 50, 61 * 1000);
     ck_assert_int_eq(l->ft->known.n, KEPT + 3);
@@ -952,7 +956,7 @@ START_TEST(what_the_root_will_tell_is_kept)
 {
     struct lone *l = lone_new(4, 1, 32, 0);
 
-    decide(l, "process-crash/port-refused", 3, 3); /* told at once */
+    decide(l, "process-crash/pid-gone", 3, 3); /* told at once */
     decide(l, "node-outage/both-paths-silent", 2, FTREE_NONE); /* and this one with others */
     ck_assert_int_eq(l->ft->queued, 1);
     ftree_spread_withdraw(l->ft, l->now, &l->ft->known.items[1], "it is");
@@ -1122,19 +1126,19 @@ START_TEST(a_node_is_cut_off_for_a_while)
 }
 END_TEST
 
-/* rows: an_agent_is_stopped_for_three_seconds 7 */
-START_TEST(an_agent_is_stopped_for_three_seconds)
+/* rows: a_node_is_frozen_for_three_seconds 7 */
+START_TEST(a_node_is_frozen_for_three_seconds)
 {
     struct world *w = world_new(7, 1, 2);
     int32_t other = (_i + 3) % 7;
 
-    w->node[_i].mute = true;
+    w->node[_i].mute = w->node[_i].no_deputy = true;
     world_all_wait(w, _i, _i);
     world_run(w, 3 * SECOND);
     ck_assert_int_eq(w->reports, 1);
-    ck_assert_int_eq(w->report[0].class_, FTREE_CLASS_PROCESS_STOPPED);
+    ck_assert_int_eq(w->report[0].class_, FTREE_CLASS_NODE_FROZEN);
     ck_assert_int_eq(w->report[0].node, _i);
-    w->node[_i].mute = false;
+    w->node[_i].mute = w->node[_i].no_deputy = false;
     all_go_on(w);
     world_run(w, 10 * SECOND);
     ck_assert_int_eq(w->reports, 1);
@@ -1143,7 +1147,7 @@ START_TEST(an_agent_is_stopped_for_three_seconds)
         ck_assert_int_eq(w->withdrawals_on[n], w->verdicts_on[n]);
         ck_assert(!ftree_has_failed(w->node[n].ft, _i));
     }
-    w->node[other].mute = true; /* the next is found */
+    w->node[other].mute = w->node[other].no_deputy = true; /* the next is found */
     world_all_wait(w, other, other);
     world_run(w, 5 * SECOND);
     ck_assert_int_eq(w->reports, 2);
@@ -1153,8 +1157,8 @@ START_TEST(an_agent_is_stopped_for_three_seconds)
 END_TEST
 
 /* Nobody who runs is accused, and whoever runs again counts as well everywhere. */
-/* rows: whoever_is_stopped_and_continued 20 */
-START_TEST(whoever_is_stopped_and_continued)
+/* rows: whoever_is_frozen_and_continued 20 */
+START_TEST(whoever_is_frozen_and_continued)
 {
     struct world *w = world_new(12, 1, 3);
 
@@ -1163,10 +1167,10 @@ START_TEST(whoever_is_stopped_and_continued)
     w->loss_percent = _i % 2 ? 5 : 0;
     for (int turn = 0; turn < 6; turn++) {
         int32_t node = (_i + 5 * turn) % 12;
-        w->node[node].mute = true;
+        w->node[node].mute = w->node[node].no_deputy = true;
         world_all_wait(w, node, node);
         world_run(w, (ftree_time) (1 + turn) * 700 * FTREE_MS);
-        w->node[node].mute = false;
+        w->node[node].mute = w->node[node].no_deputy = false;
         all_go_on(w);
         world_run(w, 2 * MINUTE);
         for (int32_t i = 0; i < w->reports; i++) {
@@ -1408,6 +1412,144 @@ START_TEST(a_path_that_works_again_where_there_is_only_management)
 }
 END_TEST
 
+/* ---- once more, before a job is ended -------------------------------------------------------- */
+
+/* What happens to the component, from the beginning and again once it is told. */
+enum fate {
+    LOST, /* its node has no power */
+    STOPPED, /* a rank of several, which its own node sees */
+    AGENT_STOPPED, /* with the agent: the deputy says so */
+    ALONE, /* the only process of its node is stopped with the agent */
+    REFUSED, /* its process has ended: the kernel refuses the port */
+    ENDED, /* and its own node sees that */
+    WELL
+};
+
+static void befalls(struct world *w, int32_t rank, enum fate fate)
+{
+    int32_t node = w->rank_node[rank];
+
+    w->node[node].off = fate == LOST;
+    w->node[node].mute = fate == AGENT_STOPPED || fate == ALONE;
+    w->node[node].gone = w->node[node].no_deputy = fate == REFUSED;
+    w->rank[rank].proc_state = fate == STOPPED || fate == AGENT_STOPPED ? 'T' : 'R';
+    w->rank[rank].phase = fate == ENDED ? FTREE_PHASE_GONE : FTREE_PHASE_OUTSIDE;
+    if (fate == ENDED)
+        ck_assert_int_eq(ftree_rank_gone(w->node[node].ft, w->now, rank), FTREE_OK);
+}
+
+/* A fault of a rank or of its node is told by node 0, which then asks once more; what comes of it, and
+ * whether that is known at once. */
+static const struct {
+    int32_t ppn, rank;
+    enum fate fate, then;
+    int32_t fln;
+    enum ftree_confirmed confirmed;
+    bool at_once;
+} confirmations[] = {
+    {1, 5, LOST, LOST, 2, FTREE_CONFIRMED_STANDS, false},
+    {1, 5, LOST, WELL, 2, FTREE_CONFIRMED_OVER, false},
+    {1, 2, LOST, WELL, 0, FTREE_CONFIRMED_OVER, false},
+    {2, 11, STOPPED, STOPPED, 5, FTREE_CONFIRMED_STANDS, false},
+    {2, 11, STOPPED, WELL, 5, FTREE_CONFIRMED_OVER, false},
+    {2, 11, STOPPED, LOST, 5, FTREE_CONFIRMED_STANDS, false},
+    {2, 10, AGENT_STOPPED, AGENT_STOPPED, 2, FTREE_CONFIRMED_STANDS, false},
+    {2, 10, AGENT_STOPPED, WELL, 2, FTREE_CONFIRMED_OVER, false},
+    {1, 5, ALONE, ALONE, 2, FTREE_CONFIRMED_STANDS, false},
+    {1, 5, ALONE, WELL, 2, FTREE_CONFIRMED_OVER, false},
+    {1, 5, STOPPED, STOPPED, 5, FTREE_CONFIRMED_STANDS, false}, /* its agent is not its process */
+    {1, 5, STOPPED, WELL, 5, FTREE_CONFIRMED_OVER, false},
+    {2, 1, STOPPED, STOPPED, 0, FTREE_CONFIRMED_STANDS, true}, /* a rank of the own node */
+    {2, 1, STOPPED, WELL, 0, FTREE_CONFIRMED_OVER, true},
+    {1, 5, REFUSED, REFUSED, 2, FTREE_CONFIRMED_STANDS, false},
+    {1, 5, REFUSED, WELL, 2, FTREE_CONFIRMED_OVER, false},
+    {2, 11, ENDED, ENDED, 5, FTREE_CONFIRMED_STANDS, true}, /* which is for ever */
+};
+
+/* rows: what_comes_of_asking_once_more COUNT(confirmations) */
+START_TEST(what_comes_of_asking_once_more)
+{
+    int32_t rank = confirmations[_i].rank;
+    struct world *w = world_new(7, confirmations[_i].ppn, 2);
+    const struct ftree_verdict *v = &w->report[0];
+    struct ftree *root = w->node[0].ft;
+    enum ftree_confirmed c;
+    ftree_time asked;
+
+    befalls(w, rank, confirmations[_i].fate);
+    world_all_wait(w, w->rank_node[rank], rank);
+    ck_assert(world_run_until_reports(w, 1, 5 * SECOND));
+    ck_assert_int_eq(w->reporter[0], 0);
+    ck_assert_int_eq(v->fln, confirmations[_i].fln);
+    if (confirmations[_i].then != ENDED)
+        befalls(w, rank, confirmations[_i].then);
+    asked = w->now;
+    ck_assert_int_eq(ftree_confirm(root, w->now, v->fln, v->id), FTREE_OK);
+    c = ftree_confirmed(root, v->fln, v->id);
+    ck_assert_int_eq(c != FTREE_CONFIRMED_PENDING, confirmations[_i].at_once);
+    while ((c = ftree_confirmed(root, v->fln, v->id)) == FTREE_CONFIRMED_PENDING)
+        world_run(w, FTREE_MS);
+    ck_assert_int_eq(c, confirmations[_i].confirmed);
+    ck_assert_uint_le(w->now - asked, 301 * FTREE_MS);
+    ck_assert_int_eq(w->withdrawals, c == FTREE_CONFIRMED_OVER);
+    world_free(w);
+}
+END_TEST
+
+/* The others have paths of their own to what the node that decided did not reach. */
+START_TEST(a_path_that_another_node_took_for_dead_is_asked_from_here)
+{
+    struct lone *l = lone_new(4, 1, 32, 0);
+    struct ftree_verdict v = lone_verdict(l, "nic-fault/interface-down", 2, FTREE_NONE, 1);
+
+    ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
+    ck_assert_int_eq(ftree_confirm(l->ft, l->now, v.fln, v.id), FTREE_OK);
+    ck_assert_int_eq(asked(l, 2), 1);
+    lone_run(l, 200); /* the first was lost */
+    ck_assert_int_eq(asked(l, 2), 2);
+    answers_about(l, 2, 2, FTREE_PATH_MGMT); /* it did all the time */
+    ck_assert_int_eq(ftree_confirmed(l->ft, v.fln, v.id), FTREE_CONFIRMED_PENDING);
+    answers_about(l, 2, 2, FTREE_PATH_DATA);
+    ck_assert_int_eq(ftree_confirmed(l->ft, v.fln, v.id), FTREE_CONFIRMED_OVER);
+    lone_free(l);
+}
+END_TEST
+
+/* While the own process is stopped answers come and wait. */
+START_TEST(what_waits_to_be_read_is_read_before_it_stands)
+{
+    struct lone *l = lone_new(4, 1, 32, 0);
+    struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 2, FTREE_NONE, 0);
+
+    ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
+    ck_assert_int_eq(ftree_confirm(l->ft, l->now, v.fln, v.id), FTREE_OK);
+    lone_sleep(l, 2000);
+    lone_run(l, 10);
+    ck_assert_int_eq(ftree_confirmed(l->ft, v.fln, v.id), FTREE_CONFIRMED_PENDING);
+    lone_run(l, 1000);
+    ck_assert_int_eq(ftree_confirmed(l->ft, v.fln, v.id), FTREE_CONFIRMED_STANDS);
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(what_is_not_known_is_over_and_cannot_be_confirmed)
+{
+    struct lone *l = lone_new(4, 1, 32, 0);
+    struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 2, FTREE_NONE, 0);
+
+    ck_assert_int_eq(ftree_confirm(l->ft, l->now, v.fln, v.id), FTREE_ERR_INVALID);
+    ck_assert_int_eq(ftree_confirmed(l->ft, v.fln, v.id), FTREE_CONFIRMED_OVER);
+    ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
+    l->fail_alloc_in = 1;
+    ck_assert_int_eq(ftree_confirm(l->ft, l->now, v.fln, v.id), FTREE_ERR_NOMEM);
+    ck_assert_int_eq(ftree_confirmed(l->ft, v.fln, v.id), FTREE_CONFIRMED_STANDS);
+    ftree_leave(l->ft, l->now);
+    ck_assert_int_eq(ftree_confirm(l->ft, l->now, v.fln, v.id), FTREE_OK);
+    ck_assert_int_eq(ftree_confirmed(l->ft, v.fln, v.id), FTREE_CONFIRMED_STANDS);
+    lone_free(l);
+}
+END_TEST
+
 SUITE("withdraw")
 {
     TEST(a_lost_node_is_asked_at_doubling_intervals);
@@ -1451,8 +1593,8 @@ SUITE("withdraw")
     TEST(a_successor_remembers_no_more_than_that);
     TEST(a_stopped_process_is_continued);
     TEST_ROWS(a_node_is_cut_off_for_a_while, 7);
-    TEST_ROWS(an_agent_is_stopped_for_three_seconds, 7);
-    TEST_ROWS(whoever_is_stopped_and_continued, 20);
+    TEST_ROWS(a_node_is_frozen_for_three_seconds, 7);
+    TEST_ROWS(whoever_is_frozen_and_continued, 20);
     TEST_ROWS(a_data_path_is_silent_for_a_while, 7);
     TEST(a_nic_is_down_for_a_while);
     TEST_ROWS(the_own_data_path_is_silent_for_a_while, 3);
@@ -1462,4 +1604,8 @@ SUITE("withdraw")
     TEST(a_late_copy_under_another_name_is_not_believed);
     TEST(a_withdrawal_is_told_as_often_as_a_verdict);
     TEST(a_path_that_works_again_where_there_is_only_management);
+    TEST_ROWS(what_comes_of_asking_once_more, COUNT(confirmations));
+    TEST(a_path_that_another_node_took_for_dead_is_asked_from_here);
+    TEST(what_waits_to_be_read_is_read_before_it_stands);
+    TEST(what_is_not_known_is_over_and_cannot_be_confirmed);
 }

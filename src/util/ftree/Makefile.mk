@@ -41,6 +41,7 @@ src_mpid_ch4_faultloc_libfaultloc_la_SOURCES += \
     src/util/ftree/rules_read_model.c \
     src/util/ftree/rules_reader.c \
     src/util/ftree/side.c \
+    src/util/ftree/silence.c \
     src/util/ftree/spread.c \
     src/util/ftree/sweep.c \
     src/util/ftree/symptom.c \

@@ -135,6 +135,7 @@ static const char *check_known(const struct ftree *ft)
         HOLDS(!k->told_down || k->up == UP_NOTHING);
         HOLDS(ftree_verdict_same(ft, &k->v) == k);
         HOLDS(!k->cuts || (ft->job->tree && k->v.kind == FTREE_KIND_SWITCH));
+        HOLDS(!k->ends_agent || k->v.class_ == FTREE_CLASS_UNKNOWN);
     }
     HOLDS(switches == ft->switches);
     HOLDS(queued == ft->queued && unsent == ft->unsent && rechecked == ft->rechecked);

@@ -30,6 +30,7 @@ bool ftree_correlate_usable(const struct ftree *ft, ftree_time now, int32_t node
  * is set where that is not an ancestor.  The own node where nobody is left. */
 int32_t ftree_correlate_upward(struct ftree *ft, ftree_time now, int32_t skip, bool *substitute)
 {
+    bool ends = ftree_verdict_ends_all(ft, ft->self);
     int32_t n;
 
     *substitute = false;
@@ -42,10 +43,10 @@ int32_t ftree_correlate_upward(struct ftree *ft, ftree_time now, int32_t skip, b
         *substitute = n != FTREE_NONE && n != ft->self;
         return n == FTREE_NONE ? ft->self : n;
     }
-    for (int32_t k = 1; ft->self != 0; k++) {
+    for (int32_t k = 1; ft->self != 0 || ends; k++) {
         n = ftree_topo_root_substitute(&ft->topo, k);
-        /* who leaves cannot stand in for the root: one behind it may */
-        if (n == FTREE_NONE || (n == ft->self && !ft->leaving))
+        /* who leaves, or is going to, cannot stand in for the root: one behind it may */
+        if (n == FTREE_NONE || (n == ft->self && !ft->leaving && !ends))
             break;
         if (n != skip && n != ft->self && ftree_correlate_usable(ft, now, n)) {
             *substitute = true;
@@ -133,7 +134,7 @@ static void hold(const struct ftree *ft, ftree_time now, struct forward *f,
     ftree_time soon = f->at + ft->cfg.stall / 2;
 
     if (!f->held.count)
-        f->follows = soon + ftree_max(ft->cfg.window_min, 6 * ft->rto);
+        f->follows = soon + ftree_silence_window(ft);
     if (s->last > f->at + ft->cfg.stall / 8 || s->about.rank != f->rank)
         f->follows = ftree_min(f->follows, ftree_max(soon, now + FTREE_MS));
     if (f->held.count)

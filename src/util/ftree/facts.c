@@ -12,8 +12,8 @@
 /* What the probes of a suspect came to: as facts in the words of the rule base, which decides, and
  * as evidence in the words of the report, which tells. */
 
-/* Who showed that the path works since the suspect is one; a suspect is no witness of its own.
- * NULL: nobody did. */
+/* Who showed that the path works as the suspect was asked; a suspect is no witness of its own.  NULL:
+ * nobody did. */
 const struct witness *ftree_facts_witness(const struct ftree *ft, const struct suspect *su,
                                           int path)
 {
@@ -21,7 +21,7 @@ const struct witness *ftree_facts_witness(const struct ftree *ft, const struct s
 
     if (w->node == su->node)
         w++;
-    return w->at > 0 && w->at >= su->opened && w->node != su->node ? w : NULL;
+    return ftree_silence_counts(su, path) && w->at > 0 && w->node != su->node ? w : NULL;
 }
 
 bool ftree_facts_was_witnessed(const struct ftree *ft, const struct suspect *su, int path)
@@ -130,8 +130,6 @@ static void find_surroundings(const struct ftree *ft, const struct suspect *su,
         ft->job->has_path[FTREE_PATH_DATA] && ftree_facts_was_witnessed(ft, su, FTREE_PATH_DATA);
     facts->value[RULES_FACT_OTHERS] = ft->job->nodes - 2 - ftree_verdict_failed(ft, su->node) > 0;
     facts->value[RULES_FACT_OWN_SIDE] = down == paths ? RULES_SIDE_DOWN : RULES_SIDE_UP;
-    facts->value[RULES_FACT_RANKS] =
-        ftree_facts_only_rank(ft, su->node) == FTREE_NONE ? RULES_RANKS_SEVERAL : RULES_RANKS_ONE;
 }
 
 static double centi(uint32_t value)
@@ -187,46 +185,50 @@ static void find_process(const struct suspect *su, struct rules_facts *facts)
             ftree_facts_process(facts, su->state.rank[i].phase, 'D', RULES_SEEN_BY_AGENT);
 }
 
+/* A rank is meant of which no verdict says yet that it ended. */
+static bool is_news(const struct ftree *ft, const struct ftree_symptom *s)
+{
+    return !ftree_verdict_find(ft, FTREE_CLASS_PROCESS_CRASH, s->about.node, s->about.rank);
+}
+
 /* The process manager told of it that a process ended, and no verdict says so yet. */
 static bool is_new_end(const struct ftree *ft, const struct ftree_symptom *s)
 {
-    return ftree_symptom_is_end(s) &&
-           !ftree_verdict_find(ft, FTREE_CLASS_PROCESS_CRASH, s->about.node, s->about.rank);
+    return ftree_symptom_is_end(s) && is_news(ft, s);
 }
 
-/* The rank of a node that is suspected of which this is so; FTREE_NONE: none. */
-int32_t ftree_facts_ended(const struct ftree *ft, int32_t node)
+static bool is_new_reset(const struct ftree *ft, const struct ftree_symptom *s)
+{
+    return s->kind == FTREE_SYMPTOM_PEER_RESET && is_news(ft, s);
+}
+
+static int32_t find_rank(const struct ftree *ft, int32_t node,
+                         bool (*is)(const struct ftree *, const struct ftree_symptom *))
 {
     const struct group *g = ftree_group_find(ft, node, FTREE_NONE);
 
     for (int32_t i = 0; g && i < g->symptoms; i++)
-        if (is_new_end(ft, &g->symptom[i]))
+        if (is(ft, &g->symptom[i]))
             return g->symptom[i].about.rank;
     return FTREE_NONE;
 }
 
-/* The only rank of a node, or the only one that no verdict says has ended; FTREE_NONE: there are more,
- * or none. */
-int32_t ftree_facts_only_rank(const struct ftree *ft, int32_t node)
+/* The rank of a node that is suspected of which the process manager told that it ended, FTREE_NONE:
+ * none. */
+int32_t ftree_facts_ended(const struct ftree *ft, int32_t node)
 {
-    int32_t only = FTREE_NONE, n = ftree_ranks_of(ft->job, node);
-
-    if (n == 1)
-        return ftree_rank_at(ft->job, node, 0);
-    for (int32_t i = 0; i < n; i++) {
-        int32_t rank = ftree_rank_at(ft->job, node, i);
-        if (ftree_verdict_find(ft, FTREE_CLASS_PROCESS_CRASH, node, rank))
-            continue;
-        if (only != FTREE_NONE)
-            return FTREE_NONE;
-        only = rank;
-    }
-    return only;
+    return find_rank(ft, node, is_new_end);
 }
 
-/* What the process manager told of the suspect; of both, that a process ended.  Where its deputy
- * names a rank, another's end counts for nothing. */
-static void find_launcher(const struct ftree *ft, const struct suspect *su,
+/* And the one that reset a connection. */
+int32_t ftree_facts_reset(const struct ftree *ft, int32_t node)
+{
+    return find_rank(ft, node, is_new_reset);
+}
+
+/* What process manager and transport told of the suspect; of both that the former knows, that a
+ * process ended.  Where its deputy names a rank, another's end counts for nothing. */
+static void find_told(const struct ftree *ft, const struct suspect *su,
                           struct rules_facts *facts)
 {
     const struct group *g = ftree_group_find(ft, su->node, FTREE_NONE);
@@ -239,6 +241,8 @@ static void find_launcher(const struct ftree *ft, const struct suspect *su,
             *told = RULES_LAUNCHER_ENDED;
         else if (s->kind == FTREE_SYMPTOM_PROXY_LOST && *told == RULES_LAUNCHER_NONE)
             *told = RULES_LAUNCHER_LOST;
+        if (is_new_reset(ft, s))
+            facts->value[RULES_FACT_TRANSPORT] = RULES_TRANSPORT_RESET;
     }
 }
 
@@ -249,7 +253,7 @@ void ftree_facts_find(const struct ftree *ft, const struct suspect *su, bool at_
     find_reaches(ft, su, at_end, facts);
     find_elsewhere(ft, su, facts);
     find_surroundings(ft, su, facts);
-    find_launcher(ft, su, facts);
+    find_told(ft, su, facts);
     if (at_end) {
         facts->value[RULES_FACT_BEHIND] = ftree_neighbour_silence(ft, su, false).behind;
         facts->value[RULES_FACT_BEHIND_DATA] = ftree_neighbour_silence(ft, su, true).behind;

@@ -128,7 +128,7 @@ void ftree_config_default(struct ftree_config *cfg)
                                  .stall_repeat_max = 10000 * FTREE_MS,
                                  .rto_min = 150 * FTREE_MS,
                                  .rto_max = 1000 * FTREE_MS,
-                                 .window_min = 900 * FTREE_MS,
+                                 .silence = 900 * FTREE_MS,
                                  .settle = 150 * FTREE_MS,
                                  .gather = 400 * FTREE_MS,
                                  .late = 200 * FTREE_MS,
@@ -190,6 +190,7 @@ void ftree_destroy(struct ftree *ft)
     ftree_alloc(ft, ft->neighbours.items, 0);
     ftree_spread_clear(ft);
     ftree_alloc(ft, ft->outbox.items, 0);
+    ftree_alloc(ft, ft->confirms.items, 0);
     ftree_alloc(ft, ft->by_node.items, 0);
     ftree_alloc(ft, ft->rule_names.items, 0);
     ftree_alloc(ft, ft->batch.items, 0);
@@ -220,6 +221,7 @@ static void note_witness(struct ftree *ft, ftree_time now, int32_t node, enum ft
     if (reach < FTREE_REACH_CONNECTED)
         return;
     ftree_neighbour_heard(ft, now, node, path);
+    ftree_silence_heard(ft, now, node, path);
     if (heard[0].at > 0 && heard[0].node != node)
         heard[1] = heard[0];
     heard[0] = (struct witness){.at = now, .node = node, .reach = (uint8_t) reach};
@@ -446,6 +448,7 @@ int ftree_restore(struct ftree *ft, ftree_time now, const struct ftree_verdict *
     if (!k)
         return FTREE_ERR_NOMEM;
     k->cuts = ftree_withdraw_cuts(ft, &o);
+    k->ends_agent = ftree_verdict_ends_agent(ft, &o);
     k->told_down = k->reported = true;
     if (v->evidences > 0)
         ftree_verdict_keep(ft, k, v);

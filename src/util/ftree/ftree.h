@@ -320,7 +320,7 @@ enum ftree_phase {
     FTREE_PHASE_OUTSIDE, /* in user code */
     FTREE_PHASE_INSIDE, /* in an MPI call */
     FTREE_PHASE_WAITING, /* in an MPI call, waiting */
-    FTREE_PHASE_LEFT, /* has called MPI_Finalize */
+    FTREE_PHASE_LEFT, /* has called MPI_Finalize, or ended because of another: that is no crash */
     FTREE_PHASE_GONE, /* its process no longer exists */
     FTREE_PHASE_COUNT
 };
@@ -508,9 +508,10 @@ struct ftree_config {
     ftree_time stall_repeat_max; /* [10 s] */
     ftree_time rto_min; /* [150 ms] RFC 6298's timer is kept between these two */
     ftree_time rto_max; /* [1 s] */
-    ftree_time window_min; /* [900 ms] how long a suspect is asked; grows with the rto:
-                                 * max(window_min, 6 rto).  Shorter finds faster and forgives
-                                 * less. */
+    ftree_time silence; /* [900 ms] how long a suspect must be silent before that accuses it; grows
+                                 * with the rto: max(silence, 6 rto).  Longer survives longer
+                                 * silences of a network, and finds an outage that much later
+                                 * (silence.c) */
     ftree_time settle; /* [150 ms] a local finding must still be true after this */
     ftree_time gather; /* [400 ms] how long a node waits for the victims, for each level below it */
     ftree_time late; /* [200 ms] an own tick later than this excuses all suspects */
@@ -591,8 +592,8 @@ ftree_time ftree_deadline(const struct ftree *ft);
 void ftree_leave(struct ftree *ft, ftree_time now);
 
 /* Purpose: as ftree_leave(), but for a node whose last rank ends in the middle of the job, by a will
- * of its own (MPI_Abort): it waits for nobody, and those around it are told, so that they do not
- * take its closed port for a crash. */
+ * of its own (MPI_Abort) or because it crashed, once that is told (not ftree_has_untold()): it waits
+ * for nobody, and those around it are told, so that they do not ask about its closed port. */
 void ftree_leave_at_once(struct ftree *ft, ftree_time now);
 
 /* Purpose: true once the node may go: everyone has left, or `linger` is over; and what it had still
@@ -603,8 +604,9 @@ bool ftree_may_go(const struct ftree *ft);
  * victims of a verdict: if it ends now that may be lost with it. */
 bool ftree_has_unsaid(const struct ftree *ft);
 
-/* Purpose: true while a verdict waits here to be told upward, because who would hear it is silent and
- * just being asked: if this node ends now that may be lost with it. */
+/* Purpose: true while something that was found of an own rank waits to be confirmed, or a verdict waits
+ * here to be told upward, because who would hear it is silent and just being asked: if this node ends
+ * now that may be lost with it. */
 bool ftree_has_untold(const struct ftree *ft);
 
 /* Purpose: true while this node asks whether another is well. */
@@ -619,7 +621,7 @@ bool ftree_is_asking(const struct ftree *ft);
  * Errors: FTREE_ERR_NOMEM, FTREE_ERR_INVALID. */
 int ftree_restore(struct ftree *ft, ftree_time now, const struct ftree_verdict *v);
 
-/* Purpose: the deputy's only duty: composes the answer to a probe it received.  Everything else
+/* Purpose: what a deputy answers: composes the answer to a probe it received.  Everything else
  * in the message is left alone.  `states` are those of all local ranks, `limit` is the stall limit in
  * ns.  *len in: room of `out`, at least FTREE_MESSAGE_MAX; out: bytes to send back on the same
  * connection, 0: none.
@@ -635,11 +637,30 @@ int ftree_deputy_answer(const struct ftree_job *job, ftree_time limit, const voi
  * Of those that were withdrawn more than a minute ago the last 32 are known. */
 bool ftree_verdict_at(const struct ftree *ft, int32_t i, struct ftree_verdict *v);
 
+/* Purpose: asks once more about a verdict that is known here, whatever its class: to be called
+ * immediately before something is done because of it that cannot be undone.  Its component is asked by
+ * new connections; of a rank its node's agent (and deputy) is asked; the own node's ranks are looked at.
+ * A verdict that turns out to be over is withdrawn, as at any other time.
+ * Errors: FTREE_ERR_INVALID (no such verdict), FTREE_ERR_NOMEM. */
+int ftree_confirm(struct ftree *ft, ftree_time now, int32_t fln, uint32_t id);
+
+enum ftree_confirmed {
+    FTREE_CONFIRMED_PENDING, /* asked; for two probe timeouts, at the most twice that after a tick
+                              * that came late */
+    FTREE_CONFIRMED_STANDS, /* it was seen to be still so, or nobody answered otherwise */
+    FTREE_CONFIRMED_OVER /* it is withdrawn, or no longer known */
+};
+
+/* Purpose: what came of the last ftree_confirm() of that verdict; STANDS where it was never called.  It
+ * changes in ftree_receive(), ftree_reached() and ftree_tick(). */
+enum ftree_confirmed ftree_confirmed(const struct ftree *ft, int32_t fln, uint32_t id);
+
 /* Purpose: true if the verdict says that the ranks of its component are gone for good; not of one
  * that is withdrawn. */
 bool ftree_verdict_ends_ranks(const struct ftree_verdict *v);
 
-/* Purpose: true if a verdict says that this node is lost, frozen or all its ranks ended. */
+/* Purpose: true if a verdict says that this node is lost, frozen or all its ranks ended, or one for
+ * each of its ranks that it ended. */
 bool ftree_has_failed(const struct ftree *ft, int32_t node);
 
 /* Purpose: checks every invariant of the handle; returns NULL or the text of the first that

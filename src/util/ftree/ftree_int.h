@@ -23,6 +23,7 @@
  *     correlate.c  where a symptom is analysed: purified, merged, sent along the tree
  *     group.c      what belongs together, and which faults the rules see behind it
  *     probe.c      suspects: asking a node by its strategy until a sign decides
+ *     silence.c    how long silence lasts before it accuses, and which silence counts
  *     crowd.c      many suspects behind one switch: a few are examined, the others wait for these
  *     visit.c      asking a suspect for somebody else, from where this node is
  *     neighbour.c  one node or all behind a switch: asking a few others behind it
@@ -97,6 +98,13 @@ struct group {
     ftree_time quiet; /* found well: until then it is not asked again */
 };
 
+/* What others show of a path while a suspect is examined; see silence.c. */
+struct works {
+    ftree_time from; /* when the first one was heard there, 0: nobody was */
+    ftree_time heard; /* when the last one was */
+    ftree_time asked; /* since then the suspect, for the first time, by a new connection; 0: never */
+};
+
 /* A node under examination; see probe.c. */
 struct suspect {
     int32_t node, switch_;
@@ -112,6 +120,10 @@ struct suspect {
     uint8_t kernel[FTREE_PATHS][FTREE_ROLES]; /* and what it said */
     uint8_t since[FTREE_PATHS][FTREE_ROLES]; /* the best that was heard since, which is less, */
     int16_t since_error[FTREE_PATHS][FTREE_ROLES]; /* and its errno */
+    struct works works[FTREE_PATHS];
+    ftree_time connected; /* when its kernel first said so, 0: never */
+    ftree_time neighbours; /* when those behind its switches were last asked, 0: never */
+    uint8_t prolonged; /* how often it was asked anew when its window was over */
     bool has_state, has_log;
     bool waits, waited; /* for what comes of others behind its switch; see crowd.c */
     int32_t witness; /* how far from the own node the last witness asked was */
@@ -182,6 +194,7 @@ struct known {
     bool told_down, reported;
     bool over_told_down; /* and that it is over */
     bool cuts; /* no path crosses the switch that it is about */
+    bool ends_agent; /* it says that agent and deputy have ended there, and no more */
     uint8_t belied_by; /* bit p: an answer over path p says that it is over */
     uint8_t explained; /* times that a symptom was dropped for it, as long as they are traced */
     uint32_t telling; /* number of the one that gathers its victims, 0: none */
@@ -189,6 +202,16 @@ struct known {
     int32_t turn; /* others asked so far whether a verdict about this node is over */
     ftree_time recheck, recheck_pause; /* FTREE_NEVER: nobody asks from here */
     ftree_time up_again;
+};
+
+/* A verdict that is asked about once more before something is done because of it. */
+struct confirm {
+    int32_t fln;
+    uint32_t id; /* with `fln`: the verdict */
+    uint8_t asks; /* how often it will still be asked about */
+    bool excused; /* because the own tick was late */
+    bool stands; /* else: until `until` nobody knows */
+    ftree_time until;
 };
 
 /* A node that has still to name its victims, and the message that told it. */
@@ -273,6 +296,7 @@ struct ftree {
     FTREE_ARRAY(struct known) known;
     int32_t unsent, rechecked; /* how many of them have `up`, and a time to be asked about again */
     int32_t switches; /* how many of them are about one */
+    FTREE_ARRAY(struct confirm) confirms;
     FTREE_ARRAY(struct place) by_node; /* of `known`, by node and then by age */
     FTREE_ARRAY(struct rule_name) rule_names; /* of verdicts */
     FTREE_ARRAY(int32_t) batch; /* places in `known`: what is being told just now */
@@ -382,6 +406,7 @@ ftree_time ftree_group_deadline(const struct ftree *ft);
 /* probe.c */
 bool ftree_probe_open(struct ftree *ft, ftree_time now, const struct group *g, uint32_t round);
 struct suspect *ftree_probe_find(const struct ftree *ft, int32_t node);
+uint8_t ftree_probe_reach(const struct suspect *su, int path, int role);
 void ftree_probe_answer(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
                         const struct wire_answer *a);
 void ftree_probe_state(struct ftree *ft, ftree_time now, int32_t from, const struct wire_state *s);
@@ -393,6 +418,17 @@ void ftree_probe_excuse(struct ftree *ft, ftree_time now, ftree_time late);
 void ftree_probe_restart(struct ftree *ft, ftree_time now);
 void ftree_probe_tick(struct ftree *ft, ftree_time now);
 ftree_time ftree_probe_deadline(const struct ftree *ft);
+
+/* silence.c */
+ftree_time ftree_silence_unit(const struct ftree *ft);
+ftree_time ftree_silence_window(const struct ftree *ft);
+ftree_time ftree_silence_window_of(const struct ftree *ft, ftree_time now, bool one_sided);
+void ftree_silence_heard(struct ftree *ft, ftree_time now, int32_t node, enum ftree_path path);
+void ftree_silence_asked(struct suspect *su, ftree_time now, int path);
+bool ftree_silence_counts(const struct suspect *su, int path);
+bool ftree_silence_needs_witness(const struct suspect *su, int path);
+ftree_time ftree_silence_until(const struct ftree *ft, ftree_time now, struct suspect *su,
+                               bool *ask);
 
 /* crowd.c */
 ftree_time ftree_crowd_until(const struct ftree *ft, const struct suspect *su);
@@ -430,7 +466,7 @@ bool ftree_facts_was_witnessed(const struct ftree *ft, const struct suspect *su,
 bool ftree_facts_kernel_spoke(const struct suspect *su);
 bool ftree_facts_answered(const struct suspect *su);
 int32_t ftree_facts_ended(const struct ftree *ft, int32_t node);
-int32_t ftree_facts_only_rank(const struct ftree *ft, int32_t node);
+int32_t ftree_facts_reset(const struct ftree *ft, int32_t node);
 void ftree_facts_init(struct rules_facts *facts);
 void ftree_facts_process(struct rules_facts *facts, uint8_t phase, char proc_state, int seen_by);
 void ftree_facts_find(const struct ftree *ft, const struct suspect *su, bool at_end,
@@ -469,8 +505,9 @@ void ftree_verdict_set_recheck(struct ftree *ft, struct known *k, ftree_time rec
 bool ftree_verdict_on_rank(const struct ftree *ft, int32_t node, int32_t rank);
 struct known *ftree_verdict_explaining(const struct ftree *ft, const struct outline *v);
 bool ftree_verdict_takes_node(const struct ftree *ft, const struct outline *v);
-bool ftree_verdict_stops_agent(const struct ftree *ft, const struct outline *v);
-/* True if nobody speaks for the node: it has failed, or its agent is known to be stopped. */
+bool ftree_verdict_ends_all(const struct ftree *ft, int32_t node);
+bool ftree_verdict_ends_agent(const struct ftree *ft, const struct outline *v);
+/* True if nobody speaks for the node: it has failed, or its agent and its deputy have ended. */
 bool ftree_has_no_agent(const struct ftree *ft, int32_t node);
 int32_t ftree_verdict_failed(const struct ftree *ft, int32_t except);
 void ftree_verdict_ranks_add(struct ftree_ranks *set, int32_t first, int32_t last);
@@ -489,6 +526,8 @@ void ftree_withdraw_watch(struct ftree *ft, ftree_time now, struct known *k);
 void ftree_withdraw_heard(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path);
 bool ftree_withdraw_answer(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
                            const struct wire_answer *a);
+/* A verdict is no longer known. */
+void ftree_withdraw_forget_confirm(struct ftree *ft, const struct outline *v);
 /* Keeps what is over within its bound.  The array moves. */
 void ftree_withdraw_forget(struct ftree *ft, ftree_time now);
 void ftree_withdraw_tick(struct ftree *ft, ftree_time now);

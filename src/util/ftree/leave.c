@@ -151,6 +151,8 @@ bool ftree_has_unsaid(const struct ftree *ft)
 
 bool ftree_has_untold(const struct ftree *ft)
 {
+    if (ft->findings.n > 0)
+        return true;
     for (int32_t i = 0; i < ft->known.n && ft->unsent > 0; i++)
         if (ft->known.items[i].up == UP_PENDING || ft->known.items[i].up == UP_HELD)
             return true;

@@ -256,10 +256,16 @@ struct view {
     struct member member[MEMBERS_MAX]; /* the suspect is the first */
 };
 
-/* It was asked for another suspect, before this one was one: that it was not heard since says nothing. */
-static bool is_old(const struct suspect *su, const struct neighbour *nb)
+/* It was asked for another suspect, before this one was one, or while all may have been silent: that it
+ * was not heard since says nothing. */
+static bool is_old(const struct suspect *su, const struct neighbour *nb, enum over over)
 {
-    return nb->last_asked && nb->last_asked < su->opened && !was_heard(su, nb, ANY_PATH);
+    ftree_time works = su->works[FTREE_PATH_DATA].from;
+
+    if (over == ANY_PATH)
+        works = ftree_max(works, su->works[FTREE_PATH_MGMT].from);
+    return nb->last_asked && ((nb->last_asked < su->opened && !was_heard(su, nb, ANY_PATH)) ||
+                              (nb->last_asked < works && !was_heard(su, nb, over)));
 }
 
 static void add_suspects(const struct ftree *ft, const struct suspect *su, enum over over,
@@ -289,7 +295,7 @@ static void find_view(const struct ftree *ft, const struct suspect *su, enum ove
     v->members = 1;
     for (int32_t i = 0; i < ft->neighbours.n; i++) {
         const struct neighbour *nb = &ft->neighbours.items[i];
-        if (nb->node != su->node && nb->asked + ft->rto <= su->deadline && !is_old(su, nb) &&
+        if (nb->node != su->node && nb->asked + ft->rto <= su->deadline && !is_old(su, nb, over) &&
             !ftree_has_failed(ft, nb->node))
             v->member[v->members++] =
                 (struct member){.node = nb->node, .heard = was_heard(su, nb, over)};
@@ -394,6 +400,7 @@ struct sights {
     int32_t asked, heard; /* nodes beyond the visitor's own branch, as far from here as it is */
     int32_t asked_in, heard_in; /* within it, but not behind the same switch below */
     int32_t heard_near; /* nearer to this node than they are */
+    int32_t heard_any;
 };
 
 static void add_sight(const struct view *v, int32_t visitor, int32_t node, uint8_t seen,
@@ -405,6 +412,7 @@ static void add_sight(const struct view *v, int32_t visitor, int32_t node, uint8
     if (seen == FTREE_REACH_NOT_ASKED)
         return;
     s->branch = branch_of(v->ft, visitor, &below);
+    s->heard_any += heard;
     if (ftree_is_behind(v->ft, s->branch, node)) {
         s->asked_in += !ftree_is_behind(v->ft, below, node);
         s->heard_in += heard && !ftree_is_behind(v->ft, below, node);
@@ -454,6 +462,9 @@ static struct ftree_silence look_through(const struct view *v, int32_t near)
     int32_t common = s.far < v->own.n ? v->own.switch_[s.far] : FTREE_NONE;
 
     if (s.branch == FTREE_NONE || s.far < 1)
+        return silent_behind(FTREE_NONE);
+    /* nowhere is it seen to work: all of it may be back in a moment */
+    if (near < 0 && !s.heard_any)
         return silent_behind(FTREE_NONE);
     if (s.heard || s.heard_near)
         return look_back(v, &s);

@@ -6,12 +6,13 @@
 #include "ftree_int.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /*
  * Message probing.  A suspect is asked step by step, as the strategy says that the rules chose for
  * its group: which probe, of whom, over which path, when (in multiples of the probe timeout rto),
  * on what condition.  After every answer the signs that need not wait are looked at, at the end of
- * max(window_min, 6 rto) all of them: the first that holds decides, and the asking stops.
+ * the window (silence.c) all of them: the first that holds decides, and the asking stops.
  *
  * The built-in strategy asks over each path at 0, 1, 3 and 4.5 rto; from the second try on by a new
  * connection, so that "connects" and "refused" are facts of now, and between these by the one that
@@ -24,7 +25,6 @@
 
 #define WITNESSES 2
 #define VISITORS 2
-#define PATIENCE 10 /* how much longer the window is for each ns of lag */
 /* So many questions that were asked since do not belie an answer: they may be lost. */
 #define OPEN_QUESTIONS 3
 
@@ -76,6 +76,8 @@ static void ask(struct ftree *ft, ftree_time now, struct suspect *su, int32_t no
         if (node == su->node && step->ask == RULES_ASK_RESPONSE) {
             su->questions[path][role] += su->questions[path][role] < UINT8_MAX;
             su->connections[path][role] += step->fresh && su->connections[path][role] < UINT8_MAX;
+            if (step->fresh && role == FTREE_ROLE_AGENT)
+                ftree_silence_asked(su, now, path);
         }
         ftree_send(ft, now, &to, &m);
     }
@@ -89,8 +91,11 @@ static bool is_doubtful(const struct ftree *ft, ftree_time now, int32_t node)
 static void ask_witnesses(struct ftree *ft, ftree_time now, struct suspect *su,
                           const struct rules_step *step)
 {
-    int32_t asked = 0, parent = ftree_topo_parent(&ft->topo, ft->self), end = su->witness + 16;
+    int32_t asked = 0, parent = ftree_topo_parent(&ft->topo, ft->self), end;
 
+    if (su->prolonged && su->witness >= ft->job->nodes - 1)
+        su->witness = 0; /* all were asked, and must be heard once more */
+    end = su->witness + 16;
     if (parent != FTREE_NONE && !is_doubtful(ft, now, parent)) {
         ask(ft, now, su, parent, FTREE_ROLE_AGENT, step);
         asked++;
@@ -138,7 +143,7 @@ static bool is_silent(const struct ftree *ft, const struct suspect *su)
 static bool needs_witness(const struct ftree *ft, const struct suspect *su)
 {
     for (int path = 0; path < FTREE_PATHS; path++)
-        if (ft->job->has_path[path] && !ftree_facts_was_witnessed(ft, su, path))
+        if (ft->job->has_path[path] && ftree_silence_needs_witness(su, path))
             return true;
     return false;
 }
@@ -149,7 +154,7 @@ static bool holds(const struct ftree *ft, const struct suspect *su, const struct
         return false;
     switch (step->if_) {
         case RULES_IF_KERNEL_SPOKE:
-            return ftree_ranks_of(ft->job, su->node) > 1 && ftree_facts_kernel_spoke(su);
+            return ftree_facts_kernel_spoke(su);
         case RULES_IF_UNWITNESSED:
             return needs_witness(ft, su);
         case RULES_IF_ANSWERED:
@@ -194,6 +199,7 @@ static void take(struct ftree *ft, ftree_time now, struct suspect *su,
             ask_witnesses(ft, now, su, step);
             break;
         case RULES_OF_NEIGHBOURS:
+            su->neighbours = now;
             ftree_neighbour_ask(ft, now, su);
             break;
         case RULES_OF_DEPUTY:
@@ -212,7 +218,7 @@ static void take(struct ftree *ft, ftree_time now, struct suspect *su,
 static ftree_time due_at(const struct ftree *ft, const struct suspect *su,
                          const struct rules_step *step)
 {
-    return su->base + ft->rto * step->at_milli_rto / 1000;
+    return su->base + ftree_silence_unit(ft) * step->at_milli_rto / 1000;
 }
 
 /* After a pause several steps are due that ask the same: the last of them is enough. */
@@ -288,7 +294,7 @@ bool ftree_probe_open(struct ftree *ft, ftree_time now, const struct group *g, u
     su->first_symptom = g->first;
     su->opened = now;
     su->base = now;
-    su->deadline = now + ftree_max(ft->cfg.window_min, 6 * ft->rto);
+    su->deadline = now + ftree_silence_window(ft);
     su->deputy_word.rank = su->deputy_next.rank = FTREE_NONE;
     trace_opened(ft, g);
     take_due(ft, now, su);
@@ -320,21 +326,17 @@ static void name_switch(const struct ftree *ft, const struct suspect *su, struct
         v->node = ft->job->tree->switch_head[v->switch_]; /* the same whoever finds it */
 }
 
-/* The kernel accepted a connection for it on some path. */
-static bool lives(const struct suspect *su, enum ftree_role role)
+/* Of a crash the rank that the launcher says has ended, else the one that reset a connection.  Where
+ * none is known all of the node's are meant (the launcher lost its daemon there). */
+static int32_t rank_of(const struct ftree *ft, int32_t node, int class_)
 {
-    return su->reach[FTREE_PATH_DATA][role] == FTREE_REACH_CONNECTED ||
-           su->reach[FTREE_PATH_MGMT][role] == FTREE_REACH_CONNECTED;
-}
+    bool is_crash = class_ == FTREE_CLASS_PROCESS_CRASH;
+    int32_t rank = is_crash ? ftree_facts_ended(ft, node) : FTREE_NONE;
 
-/* The only rank there; or, where another lives, the one that the launcher says has ended. */
-static int32_t only_rank(const struct ftree *ft, const struct suspect *su, int class_)
-{
-    int32_t rank = ftree_facts_only_rank(ft, su->node);
-
-    if (rank == FTREE_NONE && class_ == FTREE_CLASS_PROCESS_CRASH &&
-        (lives(su, FTREE_ROLE_AGENT) || lives(su, FTREE_ROLE_DEPUTY)))
-        rank = ftree_facts_ended(ft, su->node);
+    if (rank == FTREE_NONE && is_crash)
+        rank = ftree_facts_reset(ft, node);
+    if (rank == FTREE_NONE && ftree_ranks_of(ft->job, node) == 1)
+        rank = ftree_rank_at(ft->job, node, 0);
     return rank;
 }
 
@@ -357,7 +359,7 @@ static void name_component(const struct ftree *ft, const struct suspect *su,
             v->pid = su->state.rank[i].pid;
         }
     if (v->rank == FTREE_NONE)
-        v->rank = only_rank(ft, su, v->class_);
+        v->rank = rank_of(ft, su->node, v->class_);
     if (v->rank != FTREE_NONE && !v->pid && ft->job->rank_pid)
         v->pid = ft->job->rank_pid[v->rank];
 }
@@ -416,21 +418,34 @@ static bool is_old_answer(const struct suspect *su, int path)
 
 /* What was heard at first counts no more if more questions since were left open than a network
  * loses: what said it was lost meanwhile.  A kernel is asked by a new connection, which is not lost
- * so easily; one that there is it leaves as it is.
- * What is left is what was heard since (the own side may be down by now), else silence. */
-static void forget_old_words(struct suspect *su, int path, int role)
+ * so easily; one that there is it leaves as it is. */
+static uint8_t word_left(const struct suspect *su, int path, int role)
 {
-    uint8_t *reach = &su->reach[path][role];
+    uint8_t reach = su->reach[path][role];
     bool kernel_is_old = su->connections[path][role] > su->kernel_connection[path][role] + 1;
 
-    if (role == FTREE_ROLE_AGENT && *reach == FTREE_REACH_ANSWERED && is_old_answer(su, path))
-        *reach = su->kernel[path][role];
-    if ((*reach == FTREE_REACH_CONNECTED || *reach == FTREE_REACH_REFUSED) && kernel_is_old)
-        *reach = FTREE_REACH_NOT_ASKED;
-    if (*reach == FTREE_REACH_NOT_ASKED) {
-        *reach = su->since[path][role];
-        su->error[path][role] = *reach ? su->since_error[path][role] : 0;
-    }
+    if (role == FTREE_ROLE_AGENT && reach == FTREE_REACH_ANSWERED && is_old_answer(su, path))
+        reach = su->kernel[path][role];
+    if ((reach == FTREE_REACH_CONNECTED || reach == FTREE_REACH_REFUSED) && kernel_is_old)
+        reach = FTREE_REACH_NOT_ASKED;
+    return reach;
+}
+
+/* What counts: else what was heard since (the own side may be down by now). */
+uint8_t ftree_probe_reach(const struct suspect *su, int path, int role)
+{
+    uint8_t left = word_left(su, path, role);
+
+    return left != FTREE_REACH_NOT_ASKED ? left : su->since[path][role];
+}
+
+static void forget_old_words(struct suspect *su, int path, int role)
+{
+    uint8_t left = word_left(su, path, role);
+
+    su->reach[path][role] = ftree_probe_reach(su, path, role);
+    if (left == FTREE_REACH_NOT_ASKED)
+        su->error[path][role] = su->reach[path][role] ? su->since_error[path][role] : 0;
 }
 
 /* What was asked and has not answered by the end is silent. */
@@ -472,8 +487,7 @@ static const struct rules_sign *find_sign(struct ftree *ft, const struct suspect
     return ftree_rules_decide(ft->rules, &facts, all_models(ft), at_end, well, model);
 }
 
-/* Beside a rank that ended its agent is mute: it may be stopped, and what was heard says that, too.  (Of
- * the root this is what its heir must know to tell anything at all.) */
+/* Beside a rank that ended another may be stopped, and the deputy says so. */
 static void conclude_rest(struct ftree *ft, ftree_time now, struct suspect *su)
 {
     const struct rules_sign *sign;
@@ -633,9 +647,11 @@ void ftree_probe_log(struct ftree *ft, ftree_time now, int32_t from, const struc
     judge(ft, now, su, false);
 }
 
-static void note_word(struct suspect *su, enum ftree_path path, enum ftree_role role,
-                      enum ftree_reach reach, int16_t error)
+static void note_word(struct suspect *su, ftree_time now, enum ftree_path path,
+                      enum ftree_role role, enum ftree_reach reach, int16_t error)
 {
+    if (reach == FTREE_REACH_CONNECTED && !su->connected)
+        su->connected = now;
     if (reach == FTREE_REACH_CONNECTED || reach == FTREE_REACH_REFUSED) {
         su->kernel[path][role] = (uint8_t) reach;
         su->kernel_connection[path][role] = su->connections[path][role];
@@ -657,7 +673,7 @@ void ftree_probe_reached(struct ftree *ft, ftree_time now, int32_t node, enum ft
 
     if (!su)
         return;
-    note_word(su, path, role, reach, (int16_t) (error > 0 && error < 4096 ? error : 0));
+    note_word(su, now, path, role, reach, (int16_t) (error > 0 && error < 4096 ? error : 0));
     if (ft->leaving && reach == FTREE_REACH_REFUSED)
         close_well(ft, now, su, "it has left");
     else
@@ -674,7 +690,7 @@ static void ask_again(const struct ftree *ft, ftree_time now, struct suspect *su
     for (int32_t i = 0; st && i < st->steps; i++)
         if (st->step[i].at_milli_rto > 0)
             su->done &= ~(1u << i);
-    su->base = now > ft->rto ? now - ft->rto : 0;
+    su->base = now > ftree_silence_unit(ft) ? now - ftree_silence_unit(ft) : 0;
     su->again = now;
 }
 
@@ -687,7 +703,7 @@ void ftree_probe_excuse(struct ftree *ft, ftree_time now, ftree_time late)
                 (int) (late / FTREE_MS));
     for (int32_t i = 0; i < ft->suspects.n; i++) {
         struct suspect *su = &ft->suspects.items[i];
-        su->deadline = ftree_max(su->deadline + late, now + 2 * ft->rto);
+        su->deadline = ftree_max(su->deadline + late, now + 2 * ftree_silence_unit(ft));
         ask_again(ft, now, su);
     }
 }
@@ -726,24 +742,24 @@ static bool is_one_sided(const struct ftree *ft, const struct suspect *su)
     return any_answered && any_silent;
 }
 
-/* Where this agent gets its turns late others do, too: the window grows with the lag, to three times
- * its length at the most.  (On a machine with far more busy processes than cores an agent's answer
- * may take a second.) */
+/* Its window may have grown since it began, and what is silent at its end may not count yet. */
 static bool needs_longer(const struct ftree *ft, ftree_time now, struct suspect *su)
 {
-    ftree_time lag = now < ft->lag_at + 5 * ft->cfg.late ? ft->lag : 0;
-    ftree_time window = ftree_max(ft->cfg.window_min, 6 * ft->rto);
+    ftree_time unit = ftree_silence_unit(ft), until;
+    ftree_time end = su->opened + ftree_silence_window_of(ft, now, is_one_sided(ft, su));
+    bool ask = true;
 
-    window += ftree_min(PATIENCE * lag, 2 * window);
-    if (is_one_sided(ft, su))
-        window += ft->rto * 7 / 2;
     /* who is asked again needs the time to answer: else the question alone makes old what its kernel
      * said before */
-    if (now + ft->rto >= su->opened + window)
+    if (now + unit < end)
+        until = ftree_min(end, now + 2 * unit); /* by then the lag may be another */
+    else
+        until = ftree_silence_until(ft, now, su, &ask);
+    if (!until)
         return false;
-    /* by then the lag may be another */
-    su->deadline = ftree_min(su->opened + window, now + 2 * ft->rto);
-    ask_again(ft, now, su);
+    su->deadline = until;
+    if (ask)
+        ask_again(ft, now, su);
     return true;
 }
 
@@ -754,7 +770,8 @@ static void resume(const struct ftree *ft, ftree_time now, struct suspect *su)
     su->waits = false;
     su->waited = true;
     su->opened = now;
-    su->deadline = now + ftree_max(ft->cfg.window_min, 6 * ft->rto);
+    memset(su->works, 0, sizeof(su->works));
+    su->deadline = now + ftree_silence_window(ft);
     ask_again(ft, now, su);
 }
 

@@ -55,7 +55,7 @@ static void add(struct text *t, const char *format, ...)
     va_start(args, format);
     vsnprintf(t->s + t->len, (size_t) n + 1, format, args);
     va_end(args);
-    report_clean(t->s + t->len, (size_t) n - line);
+    ftree_report_clean(t->s + t->len, (size_t) n - line, '?');
     t->len += (size_t) n;
 }
 

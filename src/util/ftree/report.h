@@ -53,6 +53,11 @@ char *ftree_report_json(const struct report_job *rj);
 
 /* ---- words ----------------------------------------------------------------------------------- */
 
+/* Purpose: makes a line of text safe for a terminal, in place.  Each byte of a control character
+ * (newlines and the C1 controls are among them), or of what is no valid UTF-8, becomes `instead`;
+ * other valid UTF-8 stays. */
+void ftree_report_clean(char *text, size_t len, char instead);
+
 /* Purpose: ranks as a person writes them, "0-1, 3"; buf is always terminated, and what does not
  * fit ends in "...". */
 void ftree_report_ranks(const struct ftree_ranks *set, char *buf, size_t len);
@@ -74,7 +79,8 @@ struct report_about {
 /* Purpose: "node h2 (ranks 4-5) is down", "rank 4 (pid 5004 on node h2) is stopped". */
 void ftree_report_headline(const struct report_about *a, char *buf, size_t len);
 
-/* Purpose: the first line of a verdict, with its class: "node-outage: node h2 (ranks 4-5) is down". */
+/* Purpose: the first line of a verdict, with its class, safe for a terminal: "node-outage: node h2
+ * (ranks 4-5) is down". */
 void ftree_report_line(const struct ftree_job *job, const struct ftree_verdict *v, char *buf,
                        size_t len);
 

@@ -14,8 +14,7 @@
 
 #define REPORT_LABEL 512
 
-/* Purpose: names come from other hosts: what is not plain text could command a terminal, or be no
- * UTF-8, and becomes '?'. */
+/* Purpose: for the JSON, whose schema has printable ASCII only: all else becomes '?'. */
 void report_clean(char *s, size_t len);
 
 /* Purpose: the next rank after `before` (begin with -1) that the component of a verdict is, or that

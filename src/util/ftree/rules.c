@@ -19,12 +19,12 @@ static const char *const reach_values[] = {"not-asked", "silent",  "local-down",
 static const char *const witnessed_values[] = {"none", "one", "both"};
 static const char *const no_yes_values[] = {"no", "yes"};
 static const char *const side_values[] = {"up", "down"};
-static const char *const ranks_values[] = {"one", "several"};
 static const char *const process_values[] = {"none",   "running",    "stopped",
                                              "traced", "disk-sleep", "gone"};
 static const char *const seen_by_values[] = {"nobody", "agent", "deputy"};
 static const char *const behind_values[] = {"none", "some-answer", "all-silent", "cut-off"};
 static const char *const launcher_values[] = {"none", "ended", "lost"};
+static const char *const transport_values[] = {"none", "reset"};
 static const char *const link_values[] = {"unknown", "up", "down", "no-carrier", "gone"};
 
 _Static_assert(COUNT(reach_values) == RULES_REACH_NO_PATH + 1, "one word for each reach");

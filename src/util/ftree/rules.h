@@ -44,7 +44,6 @@
  *   data-witnessed  whether on the data path
  *   others          whether there is any other node left that could be a witness
  *   own-side        down: the asking node's own side is down on every path
- *   ranks           of the suspect
  *   process         what was said of a process of the suspect in trouble
  *   seen-by         who said it
  *   link            of its data interface (state probe)
@@ -57,7 +56,8 @@
  *   behind-data     and over the data path
  *   deputy-connects whether the deputy's best answer over some path is "connected"
  *   launcher        what the process manager has told: nothing, that a process of the suspect ended,
- *                   or that it has lost its own daemon there */
+ *                   or that it has lost its own daemon there
+ *   transport       reset: the netmod of another rank was reset by a rank of the suspect */
 #define RULES_FACTS(X) \
     X(RULES_FACT_AGENT, "agent", reach_values) \
     X(RULES_FACT_DEPUTY, "deputy", reach_values) \
@@ -68,7 +68,6 @@
     X(RULES_FACT_DATA_WITNESSED, "data-witnessed", no_yes_values) \
     X(RULES_FACT_OTHERS, "others", no_yes_values) \
     X(RULES_FACT_OWN_SIDE, "own-side", side_values) \
-    X(RULES_FACT_RANKS, "ranks", ranks_values) \
     X(RULES_FACT_PROCESS, "process", process_values) \
     X(RULES_FACT_SEEN_BY, "seen-by", seen_by_values) \
     X(RULES_FACT_LINK, "link", link_values) \
@@ -78,7 +77,8 @@
     X(RULES_FACT_ELSEWHERE_DATA, "elsewhere-data", reach_values) \
     X(RULES_FACT_BEHIND, "behind", behind_values) \
     X(RULES_FACT_BEHIND_DATA, "behind-data", behind_values) \
-    X(RULES_FACT_LAUNCHER, "launcher", launcher_values)
+    X(RULES_FACT_LAUNCHER, "launcher", launcher_values) \
+    X(RULES_FACT_TRANSPORT, "transport", transport_values)
 
 enum rules_fact {
 #define RULES_FACT_ENUM(id, name, values) id,
@@ -94,7 +94,6 @@ enum rules_fact {
 enum { RULES_WITNESSED_NONE, RULES_WITNESSED_ONE, RULES_WITNESSED_BOTH }; /* none one both */
 enum { RULES_NO, RULES_YES }; /* no yes */
 enum { RULES_SIDE_UP, RULES_SIDE_DOWN }; /* up down */
-enum { RULES_RANKS_ONE, RULES_RANKS_SEVERAL }; /* one several */
 enum { /* none running stopped traced disk-sleep gone */
     RULES_PROCESS_NONE, /* nothing was said */
     RULES_PROCESS_RUNNING,
@@ -111,6 +110,7 @@ enum { /* none some-answer all-silent cut-off */
     RULES_BEHIND_CUT_OFF
 };
 enum { RULES_LAUNCHER_NONE, RULES_LAUNCHER_ENDED, RULES_LAUNCHER_LOST }; /* none ended lost */
+enum { RULES_TRANSPORT_NONE, RULES_TRANSPORT_RESET }; /* none reset */
 /* link_values are enum ftree_link: "unknown" "up" "down" "no-carrier" "gone" */
 
 /* Facts that are numbers, from a state probe; NAN: not known, then no condition on it holds. */
@@ -247,7 +247,7 @@ enum rules_over { /* all data mgmt main answered: paths on which the suspect has
 /* always kernel-spoke unwitnessed answered silent */
 enum rules_if {
     RULES_IF_ALWAYS,
-    RULES_IF_KERNEL_SPOKE, /* ... for its agent, and it has several ranks: a deputy to ask */
+    RULES_IF_KERNEL_SPOKE, /* ... for its agent */
     RULES_IF_UNWITNESSED, /* no other node was heard yet on some path */
     RULES_IF_ANSWERED, /* the agent has answered on some path */
     RULES_IF_SILENT, /* neither the agent nor the kernel was heard on some path */

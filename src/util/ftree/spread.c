@@ -19,7 +19,7 @@
  * being examined: whoever stands in for it tells its children, and theirs, of each.
  *
  * The acting root is the first of the root and its substitutes that has not left, and that no verdict
- * says is lost, or without an agent because that is stopped.
+ * says is lost or without agent and deputy.
  * Whoever cannot reach the root does not act for it on its own belief: the verdict waits until the
  * root, too, has been decided about; if its node leaves before, at another.
  */
@@ -45,19 +45,22 @@ bool ftree_spread_can_act(const struct ftree *ft, int32_t node)
     return !ftree_has_no_agent(ft, node) && !ftree_leave_has_left(ft, node);
 }
 
+/* Whose own ranks have all ended hands over to the next, as the others expect it: unless there is none. */
 bool ftree_spread_is_root(const struct ftree *ft)
 {
+    bool ends = ftree_verdict_ends_all(ft, ft->self), is_next = false;
     int32_t n;
 
     if (ftree_side_is_cut_off(ft))
         return ftree_side_first(ft, 0, ftree_side_top(ft), FTREE_NONE) == ft->self;
     for (int32_t k = 0; (n = ftree_topo_root_substitute(&ft->topo, k)) != FTREE_NONE; k++) {
-        if (n == ft->self)
+        if (n == ft->self && !ends)
             return true;
-        if (ftree_spread_can_act(ft, n))
+        is_next = is_next || n == ft->self;
+        if (n != ft->self && ftree_spread_can_act(ft, n))
             return false;
     }
-    return false;
+    return is_next;
 }
 
 void ftree_spread_children(struct ftree *ft, int32_t node,
@@ -66,7 +69,7 @@ void ftree_spread_children(struct ftree *ft, int32_t node,
     int32_t first, n = ftree_topo_children(&ft->topo, node, &first);
 
     for (int32_t child = first; child < first + n; child++) {
-        if (child != ft->self && !ftree_has_failed(ft, child))
+        if (child != ft->self && !ftree_has_no_agent(ft, child))
             f(ft, child, arg);
         else if (!ftree_side_ends_at(ft, child))
             ftree_spread_children(ft, child, f, arg);
@@ -291,13 +294,6 @@ static int32_t write_outlines(struct ftree *ft, ftree_time now, int32_t i, struc
     return i;
 }
 
-/* The root is nobody's child; one that has no agent for the time being is told by its heir, so that it
- * knows when it goes on. */
-static bool tells_root(const struct ftree *ft, int32_t node, const struct posting *p)
-{
-    return p->from == FTREE_NONE && node == 0 && ft->self != 0 && !ftree_has_failed(ft, 0);
-}
-
 /* Sends the batch to the children of `node`. */
 static void tell_children(struct ftree *ft, int32_t node, struct posting *p)
 {
@@ -306,8 +302,6 @@ static void tell_children(struct ftree *ft, int32_t node, struct posting *p)
         if (!p->body)
             return;
         ftree_spread_children(ft, node, post, p);
-        if (tells_root(ft, node, p))
-            post(ft, 0, p);
         ftree_outbox_release(ft, p->body);
     }
 }
@@ -628,15 +622,17 @@ static int32_t acting_root(const struct ftree *ft)
     return n;
 }
 
-/* The acting root is lost, and with it what it knew of the verdicts found here. */
-static void tell_heir(struct ftree *ft, ftree_time now)
+/* The acting root is lost, and with it what it knew of the verdicts found here.  Where that is this node,
+ * which ends, it still tells people itself of what it is gathering the victims for. */
+static void tell_heir(struct ftree *ft, ftree_time now, bool was_root)
 {
     struct wire_message m = {.type = WIRE_VERDICT_UP};
     int32_t heir = acting_root(ft);
 
     for (int32_t i = 0; i < ft->known.n && heir != FTREE_NONE && heir != ft->self; i++) {
         const struct known *k = &ft->known.items[i];
-        if (!k->whole || k->v.fln != ft->self || !k->told_down || k->v.withdrawn || k->v.own_only)
+        if (!k->whole || k->v.fln != ft->self || !k->told_down || k->v.withdrawn ||
+            k->v.own_only || (was_root && k->telling))
             continue;
         ftree_verdict_load(ft, k, &m.u.verdict);
         ftree_outbox_put(ft, now, heir, &m);
@@ -656,8 +652,8 @@ static void tell_glue(struct ftree *ft, const struct known *k, bool untold, stru
 static struct known *learn(struct ftree *ft, ftree_time now, const struct outline *o,
                            const struct ftree_verdict *whole, struct ftree_verdict *room)
 {
-    bool takes_some = ftree_verdict_stops_agent(ft, o) || o->kind == FTREE_KIND_SWITCH, root_lost;
-    int32_t root = takes_some ? acting_root(ft) : FTREE_NONE, place;
+    int32_t root = acting_root(ft), place;
+    bool root_lost;
     struct known *k = ftree_verdict_add(ft, o);
 
     if (!k)
@@ -665,12 +661,13 @@ static struct known *learn(struct ftree *ft, ftree_time now, const struct outlin
     if (whole)
         ftree_verdict_keep(ft, k, whole);
     k->cuts = ftree_withdraw_cuts(ft, o);
+    k->ends_agent = ftree_verdict_ends_agent(ft, o);
     place = (int32_t) (k - ft->known.items);
-    root_lost = takes_some && acting_root(ft) != root;
+    root_lost = acting_root(ft) != root;
     end_suspicions(ft, now);
     look_at_others(ft, now, o, root_lost);
     if (root_lost)
-        tell_heir(ft, now);
+        tell_heir(ft, now, root == ft->self);
     k = &ft->known.items[place];
     ftree_withdraw_watch(ft, now, k);
     if (!o->withdrawn)
@@ -722,7 +719,7 @@ static void push_up(struct ftree *ft, ftree_time now, struct known *k, bool more
 
 void ftree_spread_withdraw(struct ftree *ft, ftree_time now, struct known *k, const char *why)
 {
-    bool was_lost = ftree_verdict_takes_node(ft, &k->v);
+    bool was_lost = ftree_verdict_takes_node(ft, &k->v) || k->ends_agent;
     int32_t node = k->v.node, cut = k->cuts ? k->v.switch_ : FTREE_NONE;
     char name[16];
 

@@ -168,6 +168,7 @@ void ftree_verdict_forget(struct ftree *ft, int32_t i)
     int32_t left = 0;
 
     ftree_alloc(ft, ft->known.items[i].whole, 0);
+    ftree_withdraw_forget_confirm(ft, &ft->known.items[i].v);
     ft->switches -= ft->known.items[i].v.kind == FTREE_KIND_SWITCH;
     ft->known.n--;
     memmove(&ft->known.items[i], &ft->known.items[i + 1],
@@ -375,7 +376,7 @@ bool ftree_verdict_on_rank(const struct ftree *ft, int32_t node, int32_t rank)
                                   ftree_verdict_find(ft, FTREE_CLASS_PROCESS_CRASH, node, rank));
 }
 
-/* True where no rank of the node can be heard of any more. */
+/* True where it says that all of its node is lost. */
 bool ftree_verdict_takes_node(const struct ftree *ft, const struct outline *v)
 {
     if (v->withdrawn)
@@ -384,12 +385,41 @@ bool ftree_verdict_takes_node(const struct ftree *ft, const struct outline *v)
         case FTREE_CLASS_NODE_OUTAGE:
         case FTREE_CLASS_NODE_FROZEN:
             return true;
+        case FTREE_CLASS_PROCESS_STOPPED: /* not where its own agent says so: that goes on */
+            return v->fln != v->node &&
+                   (v->rank == FTREE_NONE || ftree_ranks_of(ft->job, v->node) == 1);
         case FTREE_CLASS_PROCESS_CRASH:
-        case FTREE_CLASS_PROCESS_STOPPED:
             return v->rank == FTREE_NONE || ftree_ranks_of(ft->job, v->node) == 1;
         default:
             return false;
     }
+}
+
+/* True if all ranks of the node have ended, as one verdict says or one for each: its agent leaves once
+ * that is told. */
+bool ftree_verdict_ends_all(const struct ftree *ft, int32_t node)
+{
+    const struct known *k;
+    int32_t ended = 0;
+
+    for (int32_t i = -1; (k = ftree_verdict_about(ft, node, &i));) {
+        if (k->v.withdrawn || k->v.class_ != FTREE_CLASS_PROCESS_CRASH)
+            continue;
+        if (k->v.rank == FTREE_NONE)
+            return true;
+        ended++;
+    }
+    return ended > 0 && ended == ftree_ranks_of(ft->job, node);
+}
+
+static bool is_taken(const struct ftree *ft, int32_t node)
+{
+    const struct known *k;
+
+    for (int32_t i = -1; (k = ftree_verdict_about(ft, node, &i));)
+        if (ftree_verdict_takes_node(ft, &k->v))
+            return true;
+    return ftree_verdict_ends_all(ft, node);
 }
 
 bool ftree_verdict_ends_ranks(const struct ftree_verdict *v)
@@ -398,34 +428,48 @@ bool ftree_verdict_ends_ranks(const struct ftree_verdict *v)
            (v->class_ == FTREE_CLASS_NODE_OUTAGE || v->class_ == FTREE_CLASS_PROCESS_CRASH);
 }
 
-/* A verdict about the node says so, or that it is beyond a switch that is lost. */
-static bool is_out(const struct ftree *ft, int32_t node,
-                   bool (*says)(const struct ftree *, const struct outline *))
-{
-    const struct known *k;
-
-    for (int32_t i = -1; (k = ftree_verdict_about(ft, node, &i));)
-        if (says(ft, &k->v))
-            return true;
-    return ftree_side_is_other(ft, node);
-}
-
+/* Or it is beyond a switch that is lost. */
 bool ftree_has_failed(const struct ftree *ft, int32_t node)
 {
-    return is_out(ft, node, ftree_verdict_takes_node);
+    return is_taken(ft, node) || ftree_side_is_other(ft, node);
 }
 
-/* A stopped rank that its own agent did not find: the agent is what is stopped.  Its deputy answers
- * questions, but passes nothing on. */
-bool ftree_verdict_stops_agent(const struct ftree *ft, const struct outline *v)
+/* The sign holds only where the kernel refuses the agent's port. */
+static bool is_of_refused(const struct rules_sign *sign)
 {
-    return ftree_verdict_takes_node(ft, v) ||
-           (!v->withdrawn && v->class_ == FTREE_CLASS_PROCESS_STOPPED && v->fln != v->node);
+    for (int32_t i = 0; i < sign->conditions; i++)
+        if (!sign->condition[i].is_number && sign->condition[i].fact == RULES_FACT_AGENT)
+            return sign->condition[i].values == 1u << FTREE_REACH_REFUSED;
+    return false;
+}
+
+/* True if the verdict says of a node, in each alternative of its sign, that its port is refused, and
+ * accuses nobody. */
+bool ftree_verdict_ends_agent(const struct ftree *ft, const struct outline *v)
+{
+    const char *rule = ftree_verdict_rule(ft, v);
+    int32_t model = v->class_ == FTREE_CLASS_UNKNOWN ? model_of(ft, v) : -1;
+    bool refused = false;
+
+    for (int32_t s = 0; model >= 0 && s < ft->rules->model[model].signs; s++) {
+        const struct rules_sign *sign = &ft->rules->model[model].sign[s];
+        if (strcmp(sign->name, rule))
+            continue;
+        if (!is_of_refused(sign))
+            return false;
+        refused = true;
+    }
+    return refused;
 }
 
 bool ftree_has_no_agent(const struct ftree *ft, int32_t node)
 {
-    return is_out(ft, node, ftree_verdict_stops_agent);
+    const struct known *k;
+
+    for (int32_t i = -1; (k = ftree_verdict_about(ft, node, &i));)
+        if (k->ends_agent && !k->v.withdrawn)
+            return true;
+    return ftree_has_failed(ft, node);
 }
 
 /* How many nodes have failed, not counting `except` and the own one. */
@@ -434,12 +478,9 @@ int32_t ftree_verdict_failed(const struct ftree *ft, int32_t except)
     int32_t n = 0, last = FTREE_NONE;
 
     for (int32_t i = 0; i < ft->by_node.n; i++) {
-        const struct outline *v = &ft->known.items[ft->by_node.items[i].at].v;
-        if (v->node == last || v->node == except || v->node == ft->self ||
-            !ftree_verdict_takes_node(ft, v))
-            continue;
-        last = v->node;
-        n++;
+        int32_t node = ft->by_node.items[i].node;
+        n += node != last && node != except && node != ft->self && is_taken(ft, node);
+        last = node;
     }
     return n;
 }

@@ -22,6 +22,9 @@
  * The acting root asks, too, where a node counts as lost, for then everybody keeps away from it;
  * and in the place of whoever decided and was lost since.  The ranks of the own node are looked at
  * instead.
+ *
+ * Before a job is ended because of a verdict it is asked about once more, by whoever is to end it
+ * (ftree_confirm): in the same way, but a rank of another node, too, and any path for any node.
  */
 
 #define RECHECK_DOUBLINGS 64
@@ -151,7 +154,7 @@ static void watch(struct ftree *ft, ftree_time now, struct known *k)
 void ftree_withdraw_watch(struct ftree *ft, ftree_time now, struct known *k)
 {
     watch(ft, now, k);
-    if ((!ftree_verdict_stops_agent(ft, &k->v) && !k->cuts) || !ftree_spread_is_root(ft))
+    if ((!ftree_has_no_agent(ft, k->v.node) && !k->cuts) || !ftree_spread_is_root(ft))
         return;
     for (int32_t i = 0; i < ft->known.n; i++) {
         struct known *other = &ft->known.items[i];
@@ -160,10 +163,11 @@ void ftree_withdraw_watch(struct ftree *ft, ftree_time now, struct known *k)
     }
 }
 
-static void ask(struct ftree *ft, ftree_time now, struct known *k, int32_t node)
+static void ask_role(struct ftree *ft, ftree_time now, struct known *k, int32_t node,
+                     enum ftree_role role, uint8_t paths)
 {
     struct wire_message m = {.type = WIRE_PROBE};
-    struct ftree_route to = {.node = node, .role = FTREE_ROLE_AGENT, .fresh = true};
+    struct ftree_route to = {.node = node, .role = (uint8_t) role, .fresh = true};
 
     if (!k->check)
         k->check = ++ft->next_id;
@@ -173,9 +177,14 @@ static void ask(struct ftree *ft, ftree_time now, struct known *k, int32_t node)
     m.u.probe.first = now;
     for (int path = 0; path < FTREE_PATHS; path++) {
         to.path = (uint8_t) path;
-        if (k->belied_by >> path & 1)
+        if (paths >> path & 1)
             ftree_send(ft, now, &to, &m);
     }
+}
+
+static void ask(struct ftree *ft, ftree_time now, struct known *k, int32_t node)
+{
+    ask_role(ft, now, k, node, FTREE_ROLE_AGENT, k->belied_by);
 }
 
 /* Of a verdict about the own node: the node that was silent then, and by turns those after it.  One
@@ -225,6 +234,15 @@ static bool may_belie(const struct ftree *ft, const struct known *k, int32_t fro
     return (k->v.node == from || k->v.node == ft->self) && asks(ft, k);
 }
 
+/* Its node says that the rank is as the verdict says. */
+static bool names_rank(const struct known *k, const struct wire_answer *a)
+{
+    for (int32_t i = 0; i < a->troubles && k->v.kind == FTREE_KIND_RANK; i++)
+        if (a->trouble[i].rank == k->v.rank || k->v.rank == FTREE_NONE)
+            return true;
+    return false;
+}
+
 static void ask_soon(struct ftree *ft, ftree_time now, struct known *k, int32_t from,
                      enum ftree_path path)
 {
@@ -270,6 +288,9 @@ static void withdraw(struct ftree *ft, ftree_time now, struct known *k, int32_t 
     ftree_spread_withdraw(ft, now, k, why);
 }
 
+static bool is_confirmed(struct ftree *ft, ftree_time now, struct known *k, int32_t from,
+                         enum ftree_path path, const struct wire_answer *a);
+
 /* True: the answer was to a question of this file's. */
 bool ftree_withdraw_answer(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
                            const struct wire_answer *a)
@@ -278,11 +299,13 @@ bool ftree_withdraw_answer(struct ftree *ft, ftree_time now, int32_t from, enum 
 
     for (int32_t i = 0; i < ft->known.n; i++) {
         struct known *k = &ft->known.items[i];
-        if (!k->check || k->check != a->nonce || a->role != FTREE_ROLE_AGENT ||
+        if (!k->check || k->check != a->nonce ||
             (k->v.node != from && k->v.node != ft->self && k->v.kind != FTREE_KIND_SWITCH))
             continue;
         ours = true;
-        if (may_belie(ft, k, from, path))
+        if (is_confirmed(ft, now, k, from, path, a))
+            continue;
+        if (a->role == FTREE_ROLE_AGENT && may_belie(ft, k, from, path) && !names_rank(k, a))
             withdraw(ft, now, k, from, path);
     }
     return ours;
@@ -321,8 +344,171 @@ static void recheck(struct ftree *ft, ftree_time now, struct known *k)
         ask(ft, now, k, k->v.node);
 }
 
+/* ---- once more, before it is acted upon ------------------------------------------------------- */
+
+#define CONFIRM_ASKS 2 /* a network may lose the first */
+
+static struct confirm *find_confirm(const struct ftree *ft, int32_t fln, uint32_t id)
+{
+    for (int32_t i = 0; i < ft->confirms.n; i++)
+        if (ft->confirms.items[i].fln == fln && ft->confirms.items[i].id == id)
+            return &ft->confirms.items[i];
+    return NULL;
+}
+
+static struct known *find_known(const struct ftree *ft, int32_t fln, uint32_t id)
+{
+    for (int32_t i = 0; i < ft->known.n; i++)
+        if (ft->known.items[i].v.fln == fln && ft->known.items[i].v.id == id)
+            return &ft->known.items[i];
+    return NULL;
+}
+
+void ftree_withdraw_forget_confirm(struct ftree *ft, const struct outline *v)
+{
+    struct confirm *c = find_confirm(ft, v->fln, v->id);
+
+    if (c)
+        FTREE_DROP(ft->confirms, (int32_t) (c - ft->confirms.items));
+}
+
+/* True if the sign needs the word of a kernel or a launcher about a process. */
+static bool is_told(const struct rules_sign *sign)
+{
+    for (int32_t i = 0; i < sign->conditions; i++)
+        if (!sign->condition[i].is_number && (sign->condition[i].fact == RULES_FACT_PROCESS ||
+                                              sign->condition[i].fact == RULES_FACT_LAUNCHER))
+            return true;
+    return false;
+}
+
+/* True if a kernel or the launcher said that a process has ended, which is for ever. */
+static bool is_certain(const struct ftree *ft, const struct known *k)
+{
+    const char *name = ftree_verdict_rule(ft, &k->v);
+
+    for (int32_t m = 0; m < ft->rules->models && k->v.class_ == FTREE_CLASS_PROCESS_CRASH; m++)
+        for (int32_t s = 0; s < ft->rules->model[m].signs; s++)
+            if (!strcmp(ft->rules->model[m].sign[s].name, name) &&
+                is_told(&ft->rules->model[m].sign[s]))
+                return true;
+    return false;
+}
+
+/* Over which paths its component is asked once more; 0: there is nobody to ask. */
+static uint8_t confirming_paths(const struct ftree *ft, const struct known *k)
+{
+    if (is_certain(ft, k))
+        return 0;
+    if (k->v.class_ == FTREE_CLASS_PROCESS_STOPPED)
+        return all_paths(ft);
+    if (k->v.class_ == FTREE_CLASS_PROCESS_CRASH)
+        return paths_of_sign(ft, ftree_verdict_rule(ft, &k->v));
+    return belying_paths(ft, &k->v);
+}
+
+static void stand(struct ftree *ft, struct confirm *c, const struct known *k, const char *why)
+{
+    char name[16];
+
+    c->stands = true;
+    c->until = FTREE_NEVER;
+    ftree_trace(ft, "%s of %s stands: %s", ftree_class_name(k->v.class_),
+                ftree_verdict_of(ft, &k->v, name), why);
+}
+
+/* True: the answer was to the question asked once more. */
+static bool is_confirmed(struct ftree *ft, ftree_time now, struct known *k, int32_t from,
+                         enum ftree_path path, const struct wire_answer *a)
+{
+    struct confirm *c = find_confirm(ft, k->v.fln, k->v.id);
+    bool rank = k->v.kind == FTREE_KIND_RANK && a->troubles < WIRE_TROUBLES_MAX;
+
+    if (!c || c->stands || k->v.withdrawn)
+        return false;
+    if (names_rank(k, a))
+        stand(ft, c, k, "its node says so once more");
+    else if ((k->v.kind == FTREE_KIND_RANK ? rank : a->role == FTREE_ROLE_AGENT) &&
+             confirming_paths(ft, k) >> path & 1 &&
+             (k->v.kind != FTREE_KIND_SWITCH || is_beyond(ft, k, from)))
+        withdraw(ft, now, k, from, path);
+    return true;
+}
+
+static void ask_once_more(struct ftree *ft, ftree_time now, struct confirm *c, struct known *k)
+{
+    uint8_t paths = confirming_paths(ft, k);
+
+    c->asks--;
+    c->until = now + ftree_silence_unit(ft);
+    k->belied_by = belying_paths(ft, &k->v);
+    if (k->v.kind == FTREE_KIND_SWITCH && ft->job->tree) {
+        ask_beyond(ft, now, k);
+    } else if (k->v.node == ft->self) {
+        ask_others(ft, now, k);
+    } else {
+        ask_role(ft, now, k, k->v.node, FTREE_ROLE_AGENT, paths);
+        if (k->v.kind == FTREE_KIND_RANK && ftree_ranks_of(ft->job, k->v.node) > 1)
+            ask_role(ft, now, k, k->v.node, FTREE_ROLE_DEPUTY, paths);
+    }
+}
+
+int ftree_confirm(struct ftree *ft, ftree_time now, int32_t fln, uint32_t id)
+{
+    struct known *k = find_known(ft, fln, id);
+    struct confirm *c = find_confirm(ft, fln, id);
+
+    if (!k)
+        return FTREE_ERR_INVALID;
+    if (!c)
+        c = FTREE_PUSH(ft, ft->confirms);
+    if (!c)
+        return FTREE_ERR_NOMEM;
+    *c = (struct confirm){.fln = fln, .id = id, .asks = CONFIRM_ASKS, .until = FTREE_NEVER};
+    if (k->v.withdrawn)
+        return FTREE_OK;
+    if (is_own_rank(ft, k) && runs_again(ft, k))
+        ftree_spread_withdraw(ft, now, k, "it runs again");
+    else if (is_own_rank(ft, k) || confirming_paths(ft, k) == 0 || ft->leaving)
+        stand(ft, c, k, "there is nobody to be asked once more");
+    else
+        ask_once_more(ft, now, c, k);
+    return FTREE_OK;
+}
+
+enum ftree_confirmed ftree_confirmed(const struct ftree *ft, int32_t fln, uint32_t id)
+{
+    const struct confirm *c = find_confirm(ft, fln, id);
+    const struct known *k = find_known(ft, fln, id);
+
+    if (!k || k->v.withdrawn)
+        return FTREE_CONFIRMED_OVER;
+    return !c || c->stands ? FTREE_CONFIRMED_STANDS : FTREE_CONFIRMED_PENDING;
+}
+
+static void confirm_tick(struct ftree *ft, ftree_time now)
+{
+    for (int32_t i = 0; i < ft->confirms.n; i++) {
+        struct confirm *c = &ft->confirms.items[i];
+        struct known *k = c->until <= now ? find_known(ft, c->fln, c->id) : NULL;
+        if (c->until > now)
+            continue;
+        if (now > c->until + ft->cfg.late && !c->excused) { /* answers may wait to be read */
+            c->excused = true;
+            c->asks = CONFIRM_ASKS;
+        }
+        if (!k || k->v.withdrawn)
+            c->until = FTREE_NEVER;
+        else if (c->asks > 0 && !ft->leaving)
+            ask_once_more(ft, now, c, k);
+        else
+            stand(ft, c, k, "nobody says otherwise");
+    }
+}
+
 void ftree_withdraw_tick(struct ftree *ft, ftree_time now)
 {
+    confirm_tick(ft, now);
     for (int32_t i = 0; i < ft->known.n && ft->rechecked > 0; i++) {
         struct known *k = &ft->known.items[i];
         if (k->recheck > now)
@@ -340,6 +526,8 @@ ftree_time ftree_withdraw_deadline(const struct ftree *ft)
 
     for (int32_t i = 0; i < ft->known.n && ft->rechecked > 0; i++)
         t = ftree_min(t, ft->known.items[i].recheck);
+    for (int32_t i = 0; i < ft->confirms.n; i++)
+        t = ftree_min(t, ft->confirms.items[i].until);
     return t;
 }
 

@@ -223,6 +223,15 @@ rank_place() {
 rank_host() { local p; p=$(rank_place "$1") || exit; echo "${p% *}"; }
 rank_pid() { local p; p=$(rank_place "$1") || exit; echo "${p#* }"; }
 
+# agent_pid HOST [deputy]: the process that is the host's agent, or its deputy, in this job.
+agent_pid() {
+    local pid role=${2:-agent}
+    for pid in $(ip netns pids "$(ns_of "$1")"); do
+        [ "$(cat "/proc/$pid/comm" 2>/dev/null)" != "faultloc-$role" ] || { echo "$pid"; return; }
+    done
+    fail "no process faultloc-$role runs on $1"
+}
+
 # ranks_of_host HOST: its ranks, ascending, separated by commas.
 ranks_of_host() {
     local f

@@ -20,6 +20,7 @@ noinst_HEADERS += \
     src/mpid/ch4/faultloc/faultloc_frame.h \
     src/mpid/ch4/faultloc/faultloc_iface.h \
     src/mpid/ch4/faultloc/faultloc_job.h \
+    src/mpid/ch4/faultloc/faultloc_lane.h \
     src/mpid/ch4/faultloc/faultloc_launcher.h \
     src/mpid/ch4/faultloc/faultloc_launcher_tell.h \
     src/mpid/ch4/faultloc/faultloc_log.h \
@@ -39,7 +40,8 @@ noinst_HEADERS += \
     src/mpid/ch4/faultloc/faultloc_topology.h \
     src/mpid/ch4/faultloc/faultloc_ucx.h \
     src/mpid/ch4/faultloc/faultloc_verdicts.h \
-    src/mpid/ch4/faultloc/faultloc_watch.h
+    src/mpid/ch4/faultloc/faultloc_watch.h \
+    src/mpid/ch4/faultloc/faultloc_writer.h
 
 if BUILD_FAULTLOC
 
@@ -90,6 +92,7 @@ faultloc_agent_SOURCES = \
     src/mpid/ch4/faultloc/faultloc_door.c \
     src/mpid/ch4/faultloc/faultloc_door_read.c \
     src/mpid/ch4/faultloc/faultloc_frame.c \
+    src/mpid/ch4/faultloc/faultloc_lane.c \
     src/mpid/ch4/faultloc/faultloc_launcher.c \
     src/mpid/ch4/faultloc/faultloc_launcher_tell.c \
     src/mpid/ch4/faultloc/faultloc_log.c \
@@ -100,6 +103,7 @@ faultloc_agent_SOURCES = \
     src/mpid/ch4/faultloc/faultloc_reader.c \
     src/mpid/ch4/faultloc/faultloc_rules.c \
     src/mpid/ch4/faultloc/faultloc_state.c \
-    src/mpid/ch4/faultloc/faultloc_watch.c
+    src/mpid/ch4/faultloc/faultloc_watch.c \
+    src/mpid/ch4/faultloc/faultloc_writer.c
 
 endif BUILD_FAULTLOC

@@ -18,6 +18,7 @@
 #include "faultloc_report.h"
 #include "faultloc_state.h"
 #include "faultloc_verdicts.h"
+#include "faultloc_writer.h"
 #include "topo.h"
 
 #include <arpa/inet.h>
@@ -44,6 +45,7 @@
 #define LEAVE_PATIENCE (2000 * FTREE_MS) /* when the ranks have ended, for what is asked and told */
 #define ENDING_PATIENCE (500 * FTREE_MS) /* the same where the job is being ended from outside */
 #define LEAVE_LOOK (5 * FTREE_MS)
+#define WRITE_PATIENCE_MS 500 /* at the end, for report and trace */
 #define FORK_PAUSE (1000 * FTREE_MS) /* between two deputies */
 #define CONSEQUENCE_NS (5000 * FTREE_MS) /* in which a rank may end because it has lost a peer */
 #define RULES_PATIENCE (500 * FTREE_MS) /* at start, for a file system to give the rules */
@@ -59,6 +61,7 @@ enum tag {
     TAG_RULES,
     TAG_DOOR,
     TAG_BELL,
+    TAG_WRITER,
     TAG_RANK
 };
 
@@ -73,7 +76,8 @@ struct agent {
     struct faultloc_program *p;
     struct faultloc_channel *channel; /* NULL: the node is alone */
     struct ftree *ft;
-    int epoll, trace_fd, signal_fd;
+    struct faultloc_writer *writer;
+    int epoll, signal_fd;
     int *pid_fd; /* [slots], -1: none */
     int bell; /* -1: there is none */
     struct faultloc_partner deputy;
@@ -85,21 +89,24 @@ struct agent {
     struct ftree_rules *rules; /* that are used */
     struct faultloc_reader *reader; /* of others; NULL: there is no file of them */
     struct faultloc_door door;
-    atomic_int door_fd;
     char decision[TRACE_LINES][TRACE_BYTES]; /* a ring */
     uint32_t decisions; /* so far */
     int32_t restored; /* of the board's verdicts */
     int32_t withdrawals; /* of the board, when they were */
-    ftree_time look_at, abort_at;
+    ftree_time look_at;
+    ftree_time abort_at; /* FTREE_NEVER: nothing is to end the job */
+    struct ftree_verdict fatal; /* that is, because of this */
     ftree_time forked; /* when the deputy was */
     ftree_time fork_at; /* when the next deputy may be forked; FTREE_NEVER: there is one */
     ftree_time leave_by; /* since all ranks have left or ended; FTREE_NEVER: not all have */
     struct faultloc_retry listen;
     uint64_t random;
-    bool malformed_said, file_failed, fork_failed;
+    bool malformed_said, fork_failed;
     bool told; /* people, of a verdict */
+    bool all_said; /* nothing waits to be written on standard error */
     bool ending; /* the job is being ended from outside: no end of a process is a fault */
     bool leaving; /* the tree has been told */
+    bool confirming; /* it is asked whether `fatal` still stands */
     bool quit; /* the job does without */
 };
 
@@ -186,12 +193,13 @@ static void trace(void *ctx, const char *line)
     int64_t ms;
 
     snprintf(a->decision[a->decisions++ % TRACE_LINES], TRACE_BYTES, "%s", line);
-    if (a->trace_fd < 0)
+    if (!faultloc_writer_has_trace(a->writer))
         return;
     ms = faultloc_unix_ms();
     snprintf(out, sizeof(out), "%lld.%03d %s: %s\n", (long long) (ms / 1000), (int) (ms % 1000),
              a->p->job.names[a->p->self], line);
-    faultloc_write(a->trace_fd, out);
+    ftree_report_clean(out, strcspn(out, "\n"), '?');
+    faultloc_writer_trace(a->writer, out);
 }
 
 /* The verdicts known: an array of pointers, in one piece with what they point to, that must be
@@ -220,20 +228,6 @@ static int32_t list_decisions(const struct agent *a, const char *line[TRACE_LINE
     for (uint32_t i = 0; i < n; i++)
         line[i] = a->decision[(a->decisions - n + i) % TRACE_LINES];
     return (int32_t) n;
-}
-
-static void write_json(struct agent *a, const struct report_job *rj)
-{
-    char *text = rj->known ? ftree_report_json(rj) : NULL;
-    int rc = text ? faultloc_replace_file(a->p->board->settings.report, text) : ENOMEM;
-
-    free(text);
-    if (rc && !a->file_failed) {
-        a->file_failed = true;
-        faultloc_say("cannot write the report to %s: %s; set MPIR_CVAR_FAULTLOC_REPORT to a file "
-                     "that can be written",
-                     a->p->board->settings.report, strerror(rc));
-    }
 }
 
 /* Whether a job with this fault can never go on: not where the fault was not found, nor where a
@@ -265,6 +259,15 @@ static void tell_launcher_of_others(const struct agent *a, const struct ftree_ve
             tell_launcher(a, known[i]);
 }
 
+static void consider_abort(struct agent *a, const struct ftree_verdict *v, ftree_time now)
+{
+    if (a->p->board->settings.action != FAULTLOC_ACTION_ABORT || a->confirming ||
+        a->abort_at != FTREE_NEVER || v->own_only || !is_fatal(v))
+        return;
+    a->fatal = *v;
+    a->abort_at = now + ABORT_DELAY;
+}
+
 static void tell(void *ctx, const struct ftree_verdict *v)
 {
     struct agent *a = ctx;
@@ -276,9 +279,8 @@ static void tell(void *ctx, const struct ftree_verdict *v)
                             .address_ctx = a->p->board,
                             .verbose = a->p->board->settings.verbose};
     const struct ftree_verdict **known = list_verdicts(a, &rj.knowns);
-    const char *line[TRACE_LINES];
-    bool file = a->p->board->settings.report[0] && !v->own_only;
-    char *text;
+    const char *line[TRACE_LINES], *path = a->p->board->settings.report;
+    uint32_t report = 0;
 
     rj.known = known;
     rj.knowns = known ? rj.knowns : 0;
@@ -286,9 +288,10 @@ static void tell(void *ctx, const struct ftree_verdict *v)
     rj.traces = list_decisions(a, line);
     rj.now_ms = faultloc_unix_ms();
     /* the file first: the text says that it is there */
-    if (file)
-        write_json(a, &rj);
-    text = ftree_report_text(&rj, v, file && !a->file_failed ? a->p->board->settings.report : NULL);
+    if (path[0] && !v->own_only)
+        report = faultloc_writer_report(a->writer, known ? ftree_report_json(&rj) : NULL);
+    faultloc_writer_text(a->writer, ftree_report_text(&rj, v, report ? path : NULL),
+                         report ? ftree_report_text(&rj, v, NULL) : NULL, report);
     if (!v->own_only && !a->told && a->p->self != 0)
         tell_launcher_of_others(a, v, known, rj.knowns);
     if (!v->own_only)
@@ -296,11 +299,7 @@ static void tell(void *ctx, const struct ftree_verdict *v)
     a->told |= !v->own_only;
     free(known);
     faultloc_board_remember(a->p->board, v); /* from here on no successor need tell it */
-    if (text)
-        faultloc_write(STDERR_FILENO, text);
-    free(text);
-    if (a->p->board->settings.action == FAULTLOC_ACTION_ABORT && a->abort_at == FTREE_NEVER && is_fatal(v))
-        a->abort_at = faultloc_now() + ABORT_DELAY;
+    consider_abort(a, v, faultloc_now());
 }
 
 static const struct ftree_io io = {.send = send_message,
@@ -428,7 +427,7 @@ static void trace_stall(struct agent *a, int32_t i, const struct ftree_rank_stat
 {
     char line[128];
 
-    if (a->stalled[i] || a->trace_fd < 0)
+    if (a->stalled[i] || !faultloc_writer_has_trace(a->writer))
         return;
     snprintf(line, sizeof(line), "rank %d waits in %s", (int) s->rank,
              faultloc_call_name(faultloc_board_slot(a->p->board, i)->call));
@@ -561,15 +560,21 @@ static int open_rules(struct agent *a)
     return rc;
 }
 
-static void open_door(struct agent *a, ftree_time now)
+/* The launcher is told who the agent is, and where it hears symptoms, if anywhere. */
+static void say_hello(const struct agent *a)
 {
     struct faultloc_launcher_word w;
 
+    faultloc_launcher_hello(a->door.fd >= 0 ? a->door.path : "", &w);
+    faultloc_launcher_send(a->p->board->settings.launcher, &w);
+}
+
+static void open_door(struct agent *a, ftree_time now)
+{
     if (!a->p->board->settings.symptoms || !faultloc_door_open(&a->door, now, a->p->board->job_id))
         return;
-    faultloc_loop_add(a->epoll, a->door_fd, TAG_DOOR);
-    faultloc_launcher_hello(a->door.path, &w);
-    faultloc_launcher_send(a->p->board->settings.launcher, &w);
+    faultloc_loop_add(a->epoll, a->door.fd, TAG_DOOR);
+    say_hello(a);
 }
 
 static void hear_symptoms(struct agent *a, ftree_time now)
@@ -669,21 +674,32 @@ static void trace_substitutes(struct agent *a)
     trace(a, line);
 }
 
+/* After succession the port is free once the kernel has done with the agent before. */
+static void try_listen(struct agent *a, ftree_time now)
+{
+    bool first = a->p->ports[FAULTLOC_ROLE_AGENT].port;
+
+    if (!faultloc_program_listen(a->p, a->channel, FAULTLOC_ROLE_AGENT, now, &a->listen))
+        return;
+    if (!first) {
+        trace(a, "succeeds as agent");
+        return;
+    }
+    trace_port(a);
+    trace_substitutes(a);
+}
+
 static int open_channel(struct agent *a)
 {
     static const struct faultloc_channel_callbacks callbacks = {
         .message = on_message, .reach = on_reach, .intruder = on_intruder};
-    bool first = a->p->ports[FAULTLOC_ROLE_AGENT].port;
     int rc = faultloc_program_channel(a->p, &callbacks, a, &a->channel);
 
     if (rc || !a->channel)
         return rc;
     rc = faultloc_loop_add(a->epoll, faultloc_channel_fd(a->channel), TAG_CHANNEL);
-    if (!rc && faultloc_program_listen(a->p, a->channel, FAULTLOC_ROLE_AGENT, 0, &a->listen) &&
-        first) {
-        trace_port(a);
-        trace_substitutes(a);
-    }
+    if (!rc)
+        try_listen(a, faultloc_now());
     return rc;
 }
 
@@ -703,12 +719,11 @@ static int open_signal(struct agent *a)
 static int open_agent(struct agent *a, struct faultloc_program *p)
 {
     size_t slots = (size_t) p->board->slots;
-    const char *path = p->board->settings.trace;
+    const struct faultloc_settings *settings = &p->board->settings;
     int rc;
 
     *a = (struct agent){.p = p,
                         .epoll = epoll_create1(EPOLL_CLOEXEC),
-                        .trace_fd = -1,
                         .signal_fd = -1,
                         .bell = -1,
                         .deputy = {.fd = -1},
@@ -721,14 +736,16 @@ static int open_agent(struct agent *a, struct faultloc_program *p)
     a->pid_fd = malloc(slots * sizeof(*a->pid_fd));
     a->stalled = calloc(slots, sizeof(*a->stalled));
     a->heard = calloc(slots, sizeof(*a->heard));
-    if (path[0])
-        a->trace_fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     rc = a->epoll < 0 ? EMFILE : !a->pid_fd || !a->stalled || !a->heard ? ENOMEM : 0;
+    if (!rc)
+        rc = faultloc_writer_start(settings->trace, settings->report, true, &a->writer);
+    if (!rc)
+        rc = faultloc_loop_add(a->epoll, faultloc_writer_fd(a->writer), TAG_WRITER);
     if (!rc)
         rc = open_signal(a);
     if (!rc && p->start >= 0)
         rc = faultloc_loop_add(a->epoll, p->start, TAG_START);
-    faultloc_door_init(&a->door, &p->job.job, p->self, &a->door_fd);
+    faultloc_door_init(&a->door, &p->job.job, p->self);
     if (!rc)
         rc = open_rules(a);
     if (!rc)
@@ -748,13 +765,9 @@ static void close_agent(struct agent *a)
     faultloc_door_close(&a->door);
     if (a->deputy.pid)
         kill(a->deputy.pid, SIGKILL);
-}
-
-/* After succession: the port is free once the kernel has done with the agent before. */
-static void try_listen(struct agent *a, ftree_time now)
-{
-    if (faultloc_program_listen(a->p, a->channel, FAULTLOC_ROLE_AGENT, now, &a->listen))
-        trace(a, "succeeds as agent");
+    faultloc_writer_end(a->writer, WRITE_PATIENCE_MS);
+    /* a thread that is held in the kernel would keep the others open; standard error is /dev/null */
+    faultloc_program_close_others(NULL, 0);
 }
 
 static ftree_time next_event(const struct agent *a)
@@ -780,22 +793,67 @@ static int32_t find_process(const struct agent *a)
     return -1;
 }
 
+/* The launcher is told before, else it would take the rank for the first to crash. */
+static void kill_rank(struct agent *a, int32_t i)
+{
+    const struct faultloc_slot *slot = faultloc_board_slot(a->p->board, i);
+    struct faultloc_launcher_word w;
+
+    faultloc_launcher_ending(&a->p->job.job, &a->fatal, slot->rank, slot->pid, &w);
+    faultloc_launcher_send(a->p->board->settings.launcher, &w);
+    faultloc_say("node %s: rank %d (pid %d) is ended: MPIR_CVAR_FAULTLOC_ACTION=abort, and no rank "
+                 "of this node is in MPI",
+                 a->p->job.names[a->p->self], (int) slot->rank, (int) slot->pid);
+    kill(slot->pid, SIGKILL);
+}
+
 /* First the ranks are asked to end the job.  Where none of them is in MPI to see it, one is killed,
  * which the launcher notices and cleans up after. */
+static void end_job(struct agent *a, ftree_time now)
+{
+    int32_t i = a->p->board->abort_code ? find_process(a) : -1;
+
+    a->abort_at = now + ABORT_PATIENCE;
+    a->p->board->abort_code = 1;
+    if (i >= 0)
+        kill_rank(a, i);
+}
+
+/* The verdict is over: the next that would end the job, if any. */
+static void find_fatal(struct agent *a, ftree_time now)
+{
+    struct ftree_verdict v;
+
+    a->abort_at = FTREE_NEVER;
+    for (int32_t i = 0; a->abort_at == FTREE_NEVER && ftree_verdict_at(a->ft, i, &v); i++)
+        consider_abort(a, &v, now);
+    if (a->abort_at == FTREE_NEVER)
+        trace(a, "the job goes on: what was to end it is over");
+}
+
+/* A last question, immediately before: what cannot be undone is not done because of an old answer. */
 static void abort_if_due(struct agent *a, ftree_time now)
 {
-    int32_t i;
+    enum ftree_confirmed confirmed;
 
-    if (now < a->abort_at)
+    if (now < a->abort_at && !a->confirming)
         return;
-    a->abort_at = now + ABORT_PATIENCE;
-    if (!a->p->board->abort_code) {
-        a->p->board->abort_code = 1;
+    if (a->p->board->abort_code) {
+        end_job(a, now);
         return;
     }
-    i = find_process(a);
-    if (i >= 0)
-        kill(faultloc_board_slot(a->p->board, i)->pid, SIGKILL);
+    if (!a->confirming) {
+        a->confirming = ftree_confirm(a->ft, now, a->fatal.fln, a->fatal.id) == FTREE_OK;
+        a->abort_at = FTREE_NEVER; /* the core says when it knows */
+    }
+    confirmed = ftree_confirmed(a->ft, a->fatal.fln, a->fatal.id);
+    if (a->confirming && confirmed == FTREE_CONFIRMED_PENDING)
+        return;
+    if (a->confirming && confirmed == FTREE_CONFIRMED_STANDS)
+        end_job(a, now);
+    else
+        find_fatal(a, now);
+    a->confirming = false;
 }
 
 static void hear_start(struct agent *a)
@@ -834,6 +892,7 @@ static void turn(struct agent *a)
             hear_start(a);
         else if (tags[i] == TAG_DEPUTY)
             look_at_deputy(a, now, 0);
+    a->all_said = faultloc_writer_done(a->writer);
     hear_transport(a, now);
     hand_over_untold(a, now);
     take_rules(a, now);
@@ -856,7 +915,7 @@ static void turn(struct agent *a)
  * answered soon. */
 static bool has_business(const struct agent *a)
 {
-    return ftree_has_untold(a->ft) || ftree_has_unsaid(a->ft) ||
+    return ftree_has_untold(a->ft) || ftree_has_unsaid(a->ft) || !a->all_said ||
            (!a->ending && ftree_is_asking(a->ft));
 }
 
@@ -909,6 +968,7 @@ void faultloc_program_agent(struct faultloc_program *p)
     if (!rc) {
         open_door(a, faultloc_now());
         open_bell(a);
+        say_hello(a);
     }
     if (p->start >= 0)
         faultloc_start_answer(p->start, rc);

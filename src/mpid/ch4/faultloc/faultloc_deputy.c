@@ -8,6 +8,7 @@
 #include "faultloc_clock.h"
 #include "faultloc_loop.h"
 #include "faultloc_proc.h"
+#include "faultloc_report.h"
 
 #include <stdlib.h>
 #include <sys/epoll.h>

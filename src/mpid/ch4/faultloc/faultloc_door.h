@@ -8,7 +8,6 @@
 
 #include "ftree.h"
 
-#include <stdatomic.h>
 #include <sys/types.h>
 
 /*
@@ -22,8 +21,15 @@
  * Only "kind" must be there.  A component is "node NAME", "rank N", "nic NAME[:IFACE]",
  * "link NAME[:IFACE]" or "switch NAME"; left out: the agent's own node.
  *
- * The job's own user and root are heard, nobody else.  A sender that is bound to a name gets a line
- * back: "ok", or what is wrong.  What is wrong is also said on the job's stderr, a few times.
+ * The job's own user and root are heard, nobody else.  A sender gets a line back, "ok" or what is
+ * wrong, on the Unix socket that it sent along as a descriptor (SCM_RIGHTS), or else at the name
+ * that it is bound to, a path or an abstract one.  The descriptor needs no name, leaves nothing
+ * behind, and works from another network namespace.  What is wrong is also said on the job's
+ * stderr, a few times.
+ *
+ * A folder of doors, and each socket in it, belongs to the user whose jobs they are of; the folder
+ * is closed to all others and no symbolic link.  Both are examined by descriptor, and what was
+ * examined is what is used, so that nothing can be put in its place in between.
  *
  *     faultloc_door.c        the socket
  *     faultloc_door_read.c   from a datagram to a symptom
@@ -38,28 +44,38 @@ struct faultloc_door {
     const struct ftree_job *job;
     int32_t self;
     uid_t uid; /* who is heard, besides root */
-    atomic_int *fd; /* -1: closed; the caller's, who closes it in a forked child */
+    int fd; /* -1: closed */
     char path[FAULTLOC_DOOR_PATH];
     ftree_time first_try; /* 0: none yet */
     bool given_up, stranger_said;
     int complaints;
 };
 
-/* Purpose: the folder of the doors of a user's jobs: $XDG_RUNTIME_DIR/faultloc where there is such
- * a directory, else /tmp/faultloc-UID.  Returns false where it does not fit. */
+/* Purpose: the folder of the doors of a user's jobs: $XDG_RUNTIME_DIR/faultloc where that is a
+ * directory of this user, else /tmp/faultloc-UID.  Returns false where it does not fit. */
 bool faultloc_door_folder(uid_t uid, char *out, size_t room);
 
 /* Purpose: the door's own name in its folder: JOB@NODE.sock, where characters that do not belong
  * into a file name are '_'.  Returns false where it does not fit. */
 bool faultloc_door_name(const char *job_id, const char *node, char *out, size_t room);
 
-/* Purpose: begins; nothing is opened yet.  `fd` is the caller's and is set to -1. */
-void faultloc_door_init(struct faultloc_door *d, const struct ftree_job *job, int32_t self,
-                        atomic_int *fd);
+/* Purpose: opens a folder of doors (O_PATH), if it is a directory of `owner` with mode 0700 and no
+ * symbolic link.  Returns a descriptor, to be closed by the caller, or -1 with errno; EPERM: it is
+ * another's, or open to others. */
+int faultloc_door_open_folder(const char *path, uid_t owner);
 
-/* Purpose: opens the door where it is not open and can be: makes the folder, replaces the socket of
- * an agent that is dead.  One that is still being buried is waited for by calling again.  What
- * cannot be is said, once.  Returns true when it has just been opened. */
+/* Purpose: a datagram socket that is connected to socket `name` of an opened folder, if that is a
+ * socket of `owner`; no symbolic link is followed.  Returns a descriptor, to be closed by the
+ * caller, or -1 with errno; ECONNREFUSED: nobody is bound to it any more. */
+int faultloc_door_knock(int folder, const char *name, uid_t owner);
+
+/* Purpose: begins; nothing is opened yet. */
+void faultloc_door_init(struct faultloc_door *d, const struct ftree_job *job, int32_t self);
+
+/* Purpose: opens the door where it is not open and can be: makes the folder, replaces the socket
+ * of an agent that is dead, and removes those that other dead agents of this node left behind.
+ * One that is still being buried is waited for by calling again.  What cannot be is said, once.
+ * Returns true when it has just been opened. */
 bool faultloc_door_open(struct faultloc_door *d, ftree_time now, const char *job_id);
 
 /* Purpose: the next symptom that was told, with times by the clock of `now`; false: there is none,

@@ -299,7 +299,7 @@ static void read_settings(struct faultloc_settings *s, const char *job_id, const
                                                 MPIR_CVAR_FAULTLOC_GRACE_MS, 0, 60000, 3000);
     s->action = read_action();
     launcher = getenv(FAULTLOC_LAUNCHER_ENV);
-    if (launcher && launcher[0] == '/' && strlen(launcher) < sizeof(s->launcher))
+    if (launcher && (launcher[0] == '/' || launcher[0] == '@') && strlen(launcher) < sizeof(s->launcher))
         MPL_strncpy(s->launcher, launcher, sizeof(s->launcher));
     read_path("MPIR_CVAR_FAULTLOC_REPORT", MPIR_CVAR_FAULTLOC_REPORT, job_id, node, s->report);
     read_path("MPIR_CVAR_FAULTLOC_TRACE", MPIR_CVAR_FAULTLOC_TRACE, job_id, node, s->trace);
@@ -358,9 +358,7 @@ static void read_node_name(char *name)
     n = strcspn(name, ".");
     if (n > 0 && !(name[0] >= '0' && name[0] <= '9'))
         name[n] = '\0';         /* the short name, unless it is an address */
-    for (char *c = name; *c; c++)
-        if ((unsigned char) *c <= ' ' || *c == 127)
-            *c = '_';
+    faultloc_clean_name(name);
 }
 
 /* Two hosts may bear one name (localhost, containers): the boot, the network and the process

@@ -14,12 +14,17 @@
  * What the agent of a node and the process manager's daemon on the same node (hydra's proxy) tell
  * each other.  The daemon tells symptoms as any other middleware does, at the agent's door
  * (faultloc_door.h).  The other way there is one Unix datagram socket for each daemon: it makes the
- * socket before it starts the ranks, whose environment names its path in FAULTLOC_LAUNCHER, and the
- * agent sends it words of one form:
+ * socket before it starts the ranks, whose environment names it in FAULTLOC_LAUNCHER, and the agent
+ * sends it words of one form:
  *
  *     hello     where the agent's door is; again from each successor
  *     verdict   what was reported to people; by the agent that reports alone
  *     withdrawn that one is over
+ *     ending    because of a verdict the agent ends the job, and is about to kill a rank for that
+ *
+ * A name that begins with '@' is one of the kernel's (the abstract namespace): it has no file and
+ * goes with its process.  It is the network namespace's; ranks in another one, such as those of some
+ * containers, do not reach it, and their daemon gets no word.
  *
  * Both ends are of one build on one host, so a word is a struct as it is in memory; who reads one
  * checks it first.  This header is all that the process manager includes.
@@ -35,6 +40,7 @@ enum faultloc_launcher_kind {
     FAULTLOC_LAUNCHER_HELLO,
     FAULTLOC_LAUNCHER_VERDICT,
     FAULTLOC_LAUNCHER_WITHDRAWN,
+    FAULTLOC_LAUNCHER_ENDING,
     FAULTLOC_LAUNCHER_KINDS
 };
 
@@ -52,6 +58,9 @@ struct faultloc_launcher_word {
     uint32_t kind; /* enum faultloc_launcher_kind */
     char door[FAULTLOC_LAUNCHER_PATH]; /* of a hello */
 
+    /* of an ending, besides what a verdict has: */
+    int32_t ended_rank, ended_pid;
+
     /* of a verdict: */
     uint32_t id; /* with `fln`: this verdict and no other */
     int32_t fln;
@@ -63,8 +72,9 @@ struct faultloc_launcher_word {
     struct faultloc_launcher_ranks victims;
 };
 
-/* Purpose: true if `len` bytes are a word: of this build, with a known kind, ended texts, and ranges
- * of ranks below `size` (INT32_MAX: any) in ascending order.  Pure. */
+/* Purpose: true if `len` bytes are a word: of this build, with a known kind, ended texts, a
+ * rank below `size` (INT32_MAX: any) that is ended, and ranges of such ranks in ascending order.
+ * Pure. */
 bool faultloc_launcher_is_word(const void *bytes, size_t len, int32_t size);
 
 #endif /* FAULTLOC_LAUNCHER_H_INCLUDED */

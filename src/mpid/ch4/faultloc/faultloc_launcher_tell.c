@@ -58,21 +58,41 @@ void faultloc_launcher_verdict(const struct ftree_job *job, const struct ftree_v
     copy_ranks(&v->victims, &w->victims);
 }
 
+void faultloc_launcher_ending(const struct ftree_job *job, const struct ftree_verdict *v,
+                              int32_t rank, int32_t pid, struct faultloc_launcher_word *w)
+{
+    faultloc_launcher_verdict(job, v, w);
+    w->kind = FAULTLOC_LAUNCHER_ENDING;
+    w->ended_rank = rank;
+    w->ended_pid = pid;
+}
+
+/* The kernel's own names begin with a zero byte, and end where the address does. */
+static socklen_t address_of(const char *path, struct sockaddr_un *to)
+{
+    memcpy(to->sun_path, path, strlen(path) + 1);
+    if (path[0] != '@')
+        return sizeof(*to);
+    to->sun_path[0] = '\0';
+    return (socklen_t) (offsetof(struct sockaddr_un, sun_path) + strlen(path));
+}
+
 int faultloc_launcher_send(const char *path, const struct faultloc_launcher_word *w)
 {
     struct sockaddr_un to = {.sun_family = AF_UNIX};
+    socklen_t len;
     int fd, rc;
 
     if (!path[0])
         return 0;
     if (strlen(path) >= sizeof(to.sun_path))
         return ENAMETOOLONG;
-    memcpy(to.sun_path, path, strlen(path) + 1);
+    len = address_of(path, &to);
     fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0)
         return errno;
     rc = sendto(fd, w, sizeof(*w), MSG_DONTWAIT | MSG_NOSIGNAL, (const struct sockaddr *) &to,
-                sizeof(to)) < 0
+                len) < 0
              ? errno
              : 0;
     close(fd);

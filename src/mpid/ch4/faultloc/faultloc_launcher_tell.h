@@ -19,8 +19,14 @@ void faultloc_launcher_hello(const char *door, struct faultloc_launcher_word *w)
 void faultloc_launcher_verdict(const struct ftree_job *job, const struct ftree_verdict *v,
                                struct faultloc_launcher_word *w);
 
-/* Purpose: sends it to the socket at `path` ("": there is none), at once or not at all: an agent
- * does not wait for a launcher.
+/* Purpose: the word that this job is ended because of verdict `v` (action abort), by a signal to
+ * `rank`, process `pid`.  It is to be sent right before that signal: then the launcher takes the end
+ * of the rank for what it is, and cleans up. */
+void faultloc_launcher_ending(const struct ftree_job *job, const struct ftree_verdict *v,
+                              int32_t rank, int32_t pid, struct faultloc_launcher_word *w);
+
+/* Purpose: sends it to the socket `path` ("": there is none; "@NAME": without a file), at once or not
+ * at all: an agent does not wait for a launcher.
  * Errors: an errno. */
 int faultloc_launcher_send(const char *path, const struct faultloc_launcher_word *w);
 

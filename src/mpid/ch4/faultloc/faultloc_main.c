@@ -13,6 +13,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <sched.h>
 #include <signal.h>
 #include <sodium.h>
@@ -105,6 +106,7 @@ static void become_agent(void)
     take_signals();
     take_cpus();
     raise_limits();
+    mallopt(M_ARENA_MAX, 1); /* a thread that writes needs no megabytes of its own */
     (void) !chdir("/");
     prctl(PR_SET_NAME, FAULTLOC_PROGRAM_NAME, 0, 0, 0);
     /* no core file and no debugger of the user's other processes: it has the job's key */

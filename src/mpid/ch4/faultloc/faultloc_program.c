@@ -138,7 +138,8 @@ void faultloc_program_close_others(const int *kept, size_t n)
     int fd[FAULTLOC_PATHS + 2], next = STDERR_FILENO + 1;
 
     n = n < sizeof(fd) / sizeof(fd[0]) ? n : sizeof(fd) / sizeof(fd[0]);
-    memcpy(fd, kept, n * sizeof(*fd));
+    if (n > 0)
+        memcpy(fd, kept, n * sizeof(*fd));
     qsort(fd, n, sizeof(*fd), by_number);
     for (size_t i = 0; i < n; i++) {
         close_range_of(next, fd[i] - 1);

@@ -9,11 +9,8 @@
 #include "faultloc_rules.h"
 
 /*
- * A thread that reads the file of the rules for the agent, and watches it.  A file system that hangs
- * (its server is away) holds whoever touches it in the kernel, for as long as it likes: that must
- * not be the agent, which nobody would get an answer of just when something is broken.  Nor may
- * anybody wait for this thread to end: it is left behind, and what it has is freed by whichever of
- * it and its owner is done last.
+ * A lane (faultloc_lane.h) that reads the file of the rules for the agent, and watches it: a file
+ * system whose server is away must not hold the agent.
  *
  * While the file does not change it sleeps in the kernel, unless changes are not told there.
  */

@@ -3,6 +3,10 @@
  *     See COPYRIGHT in top-level directory
  */
 
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE 1 /* O_PATH */
+#endif
+
 #include "faultloc_report.h"
 
 #include <ctype.h>
@@ -12,6 +16,8 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -19,17 +25,21 @@
 #include <unistd.h>
 
 #define PATIENCE_MS 1000
+#define RETRY_MS 10
 
-/* Writes all of it, or returns an errno.  Who does not read (mpiexec is stopped, a terminal is
- * held) must not hold up an agent that others ask: ETIMEDOUT where nothing was taken for a while.
- * poll(2) says that a pipe has room for PIPE_BUF bytes, no more. */
-static int write_all(int fd, const char *text, size_t len)
+static _Atomic(faultloc_teller) teller; /* who writes lines instead; NULL: they are written here */
+
+/* poll(2) says that a pipe has room for PIPE_BUF bytes, no more. */
+int faultloc_write_all(int fd, const char *text, int patience_ms)
 {
     struct pollfd p = {.fd = fd, .events = POLLOUT};
+    size_t len = strlen(text);
 
     while (len > 0) {
-        int ready = poll(&p, 1, PATIENCE_MS);
+        int ready = poll(&p, 1, patience_ms);
         ssize_t n = ready > 0 ? write(fd, text, len < PIPE_BUF ? len : PIPE_BUF) : ready;
+        if (n < 0 && errno == EAGAIN)
+            poll(NULL, 0, RETRY_MS); /* there was room, and somebody else has taken it */
         if (n < 0 && (errno == EINTR || errno == EAGAIN))
             continue;
         if (n <= 0)
@@ -51,9 +61,22 @@ void faultloc_write(int fd, const char *text)
     sigaddset(&sigpipe, SIGPIPE);
     sigpending(&pending);
     pthread_sigmask(SIG_BLOCK, &sigpipe, &before);
-    if (write_all(fd, text, strlen(text)) == EPIPE && !sigismember(&pending, SIGPIPE))
+    if (faultloc_write_all(fd, text, PATIENCE_MS) == EPIPE && !sigismember(&pending, SIGPIPE))
         sigtimedwait(&sigpipe, NULL, &at_once);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+void faultloc_say_by(faultloc_teller by)
+{
+    teller = by;
+}
+
+static void tell_line(const char *line)
+{
+    faultloc_teller by = teller;
+
+    if (!by || !by(line))
+        faultloc_write(STDERR_FILENO, line);
 }
 
 void faultloc_say(const char *format, ...)
@@ -69,8 +92,17 @@ void faultloc_say(const char *format, ...)
     va_end(args);
     if (n < 0)
         return;
+    ftree_report_clean(line, strlen(line), '?');
     strcat(line, "\n");
-    faultloc_write(STDERR_FILENO, line);
+    tell_line(line);
+}
+
+void faultloc_clean_name(char *name)
+{
+    ftree_report_clean(name, strlen(name), '_');
+    for (; *name; name++)
+        if (*name == ' ')
+            *name = '_';
 }
 
 /* Both return false where it does not fit. */
@@ -112,14 +144,23 @@ bool faultloc_expand(const char *pattern, const char *job_id, const char *node, 
     return fine;
 }
 
-static int write_file(const char *path, const char *text)
+/* ---- files ----------------------------------------------------------------------------------- */
+
+int faultloc_own_descriptor(const char *path)
 {
-    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (strcmp(path, "/dev/stdout") == 0)
+        return STDOUT_FILENO;
+    return strcmp(path, "/dev/stderr") == 0 ? STDERR_FILENO : -1;
+}
+
+static int write_file(int folder, const char *name, const char *text)
+{
+    int fd = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
     int rc;
 
     if (fd < 0)
         return errno;
-    rc = write_all(fd, text, strlen(text));
+    rc = faultloc_write_all(fd, text, PATIENCE_MS);
     if (!rc && fsync(fd))
         rc = errno;
     if (close(fd) && !rc)
@@ -127,42 +168,77 @@ static int write_file(const char *path, const char *text)
     return rc;
 }
 
-/* /dev/null, /dev/stdout, a named pipe: to be written into, and not to be replaced. */
-static bool is_special(const char *path)
+static bool is_trusted(const struct stat *st)
+{
+    return st->st_uid == geteuid() || st->st_uid == 0;
+}
+
+/* /dev/null, a named pipe, or a link to them: to be written into, and not to be replaced.  Who may
+ * make links in that folder must not choose where a report goes, so another user's link is not
+ * looked through. */
+static bool is_special(int folder, const char *name)
 {
     struct stat st;
 
-    return stat(path, &st) == 0 && !S_ISREG(st.st_mode);
+    if (fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW))
+        return false;
+    if (S_ISLNK(st.st_mode) && (!is_trusted(&st) || fstatat(folder, name, &st, 0)))
+        return false;
+    return !S_ISREG(st.st_mode);
 }
 
-static int write_special(const char *path, const char *text)
+static int write_special(int folder, const char *name, const char *text)
 {
-    int fd = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    int rc;
+    int fd = openat(folder, name, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    struct stat st;
+    int rc = 0;
 
     if (fd < 0)
         return errno;
-    rc = write_all(fd, text, strlen(text));
+    if (fstat(fd, &st))
+        rc = errno;
+    else if (S_ISREG(st.st_mode) || (S_ISFIFO(st.st_mode) && !is_trusted(&st)))
+        rc = EPERM; /* it was another a moment ago; what another user reads from */
+    else
+        rc = faultloc_write_all(fd, text, PATIENCE_MS);
     close(fd);
+    return rc;
+}
+
+static int replace(int folder, const char *name, const char *text)
+{
+    char temporary[NAME_MAX + 1];
+    int rc;
+
+    if (is_special(folder, name))
+        return write_special(folder, name, text);
+    if (snprintf(temporary, sizeof(temporary), "%s.%d.tmp", name, (int) getpid()) >=
+        (int) sizeof(temporary))
+        return ENAMETOOLONG;
+    unlinkat(folder, temporary, 0); /* of a process of this number that was killed while it wrote */
+    rc = write_file(folder, temporary, text);
+    if (!rc && renameat(folder, temporary, folder, name))
+        rc = errno;
+    if (rc && rc != EEXIST)
+        unlinkat(folder, temporary, 0);
     return rc;
 }
 
 int faultloc_replace_file(const char *path, const char *text)
 {
-    char temporary[4096];
-    int rc;
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    char folder[PATH_MAX];
+    int fd, rc;
 
-    if (is_special(path))
-        return write_special(path, text);
-
-    if (snprintf(temporary, sizeof(temporary), "%s.%d.tmp", path, (int) getpid()) >=
-        (int) sizeof(temporary))
+    if (faultloc_own_descriptor(path) >= 0)
+        return faultloc_write_all(faultloc_own_descriptor(path), text, PATIENCE_MS);
+    if (name - path >= (ptrdiff_t) sizeof(folder))
         return ENAMETOOLONG;
-    unlink(temporary); /* of a process of this number that was killed while it wrote */
-    rc = write_file(temporary, text);
-    if (!rc && rename(temporary, path))
-        rc = errno;
-    if (rc && rc != EEXIST)
-        unlink(temporary);
+    snprintf(folder, sizeof(folder), "%.*s", (int) (name - path), path);
+    fd = open(slash ? folder : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return errno;
+    rc = replace(fd, name, text);
+    close(fd);
     return rc;
 }

@@ -321,10 +321,9 @@ static void read_throttles(const char *sys, const struct cpus *online, uint64_t 
         s->throttles = sum;
 }
 
-static void read_cores(const struct faultloc_state *st, const char *sys, const int32_t *of_rank,
+static void read_cores(const char *sys, const int32_t *of_rank, uint64_t until,
                        struct ftree_node_state *s)
 {
-    uint64_t until = faultloc_now() + (st->patience ? st->patience : PATIENCE_NS);
     struct cpus online = {.count = 0};
     char text[4096];
 
@@ -477,14 +476,6 @@ static void read_link(const struct faultloc_state *st, const char *proc, const c
 
 /* ---- ranks --------------------------------------------------------------------------------- */
 
-static struct faultloc_numa *numa_of(struct faultloc_state *st)
-{
-    if (!st->numa_tried)
-        st->numa = faultloc_numa_load();
-    st->numa_tried = true;
-    return st->numa;
-}
-
 /* The CPU that it runs on or last ran on.  One bound to a NUMA node never ran on another's. */
 static int32_t cpu_of(const struct faultloc_state *st, const struct ftree_rank_state *r)
 {
@@ -501,20 +492,15 @@ static bool read_rank(struct faultloc_state *st, ftree_time now, int32_t i, int3
                       int32_t *cpu, struct ftree_node_state *s)
 {
     struct ftree_rank_state r;
-    int numa;
 
     faultloc_watch_look(st->watch, now, i, true, &r);
     if (r.rank < 0 || r.rank >= st->watch->board->size || r.pid < 0)
         return false;
     *cpu = cpu_of(st, &r);
-    numa = faultloc_numa_of_cpu(*cpu < 0 ? NULL : numa_of(st), *cpu);
     s->rank[at].rank = r.rank;
     s->rank[at].pid = r.pid;
     s->rank[at].proc_state = r.proc_state && strchr(STATE_LETTERS, r.proc_state) ? r.proc_state : 0;
     s->rank[at].phase = r.phase;
-    s->rank[at].numa = (int16_t) (numa < NUMA_MAX ? numa : -1);
-    s->rank[at].nic_is_local =
-        (int8_t) faultloc_numa_has_nic(st->numa, s->rank[at].numa, st->iface);
     return true;
 }
 
@@ -526,6 +512,24 @@ static void read_ranks(struct faultloc_state *st, ftree_time now, int32_t *cpu,
     for (int32_t i = 0; i < slots && s->ranks < FTREE_STATE_RANKS_MAX; i++)
         if (read_rank(st, now, i, s->ranks, &cpu[s->ranks], s))
             s->ranks++;
+}
+
+/* hwloc reads beside all the rest, and is waited for once, with the time that is left. */
+static void place_ranks(struct faultloc_state *st, const int32_t *cpu, uint64_t until,
+                        struct ftree_node_state *s)
+{
+    uint64_t now = faultloc_now();
+
+    if (!st->numa_awaited && s->ranks && now < until)
+        faultloc_numa_wait(st->numa, (int) ((until - now) / FTREE_MS));
+    st->numa_awaited = true;
+    for (int32_t i = 0; i < s->ranks; i++) {
+        int numa = faultloc_numa_of_cpu(st->numa, cpu[i]);
+
+        s->rank[i].numa = (int16_t) (numa < NUMA_MAX ? numa : -1);
+        s->rank[i].nic_is_local =
+            (int8_t) faultloc_numa_has_nic(st->numa, s->rank[i].numa, st->iface);
+    }
 }
 
 /* ---- all of it ----------------------------------------------------------------------------- */
@@ -547,8 +551,12 @@ void faultloc_state_read(struct faultloc_state *st, ftree_time now, struct ftree
 {
     const char *proc = st->watch->proc_root ? st->watch->proc_root : "/proc";
     const char *sys = st->sys_root ? st->sys_root : "/sys";
+    uint64_t until = faultloc_now() + (st->patience ? st->patience : PATIENCE_NS);
     int32_t cpu[FTREE_STATE_RANKS_MAX];
 
+    if (!st->numa_tried)
+        st->numa = faultloc_numa_load();
+    st->numa_tried = true;
     know_nothing(out);
     read_load(proc, out);
     out->cpu_pressure_centi = read_pressure(proc, "cpu");
@@ -557,12 +565,13 @@ void faultloc_state_read(struct faultloc_state *st, ftree_time now, struct ftree
     read_memory(proc, out);
     read_link(st, proc, sys, out);
     read_ranks(st, now, cpu, out);
-    read_cores(st, sys, cpu, out);
+    read_cores(sys, cpu, until, out);
+    place_ranks(st, cpu, until, out);
 }
 
 void faultloc_state_end(struct faultloc_state *st)
 {
     faultloc_numa_free(st->numa);
     st->numa = NULL;
-    st->numa_tried = false;
+    st->numa_tried = st->numa_awaited = false;
 }

@@ -26,13 +26,15 @@ struct faultloc_state {
      * another network namespace */
     const char *sys_root;
     const char *iface; /* the data interface; "": not known */
-    uint64_t patience; /* ns, for reading what there is of every core; 0: the default, 20 ms */
-    struct faultloc_numa *numa; /* loaded at the first state; end with faultloc_state_end() */
-    bool numa_tried;
+    /* ns, for reading what there is of every core, and for hwloc; 0: the default, 20 ms */
+    uint64_t patience;
+    struct faultloc_numa *numa; /* begun at the first state; end with faultloc_state_end() */
+    bool numa_tried, numa_awaited;
 };
 
-/* Purpose: reads the state as of now, CLOCK_MONOTONIC ns.  May allocate (hwloc does, at the first
- * time).  Takes 1 ms or so on a small node, a few tens at the most where every file is slow. */
+/* Purpose: reads the state as of now, CLOCK_MONOTONIC ns.  Takes 1 ms or so on a small node, a few
+ * tens at the most where every file is slow; the first time up to `patience`, for hwloc.  What
+ * hwloc has not found by then is not known, and comes with a later state. */
 void faultloc_state_read(struct faultloc_state *st, ftree_time now, struct ftree_node_state *out);
 
 /* Purpose: gives back what reading has taken. */

@@ -24,8 +24,8 @@ int HYD_faultloc_story_code(const struct HYD_faultloc_story *s)
         return 128 + SIGKILL;
     if (is_signal(&s->fact[first]))
         return 128 + WTERMSIG(s->fact[first].end.status);
-    code = s->fact[first].kind == HYD_FAULTLOC_FACT_ABORT ? s->fact[first].end.status & 0xff
-                                                          : WEXITSTATUS(s->fact[first].end.status);
+    code = s->fact[first].kind == HYD_FAULTLOC_FACT_END ? WEXITSTATUS(s->fact[first].end.status)
+                                                        : s->fact[first].end.status & 0xff;
     return code ? code : 1;
 }
 
@@ -45,6 +45,8 @@ static const char *how(const struct HYD_faultloc_fact *f, char *buf, size_t room
         case HYD_FAULTLOC_FACT_ABORT:
             snprintf(buf, room, "MPI_Abort with code %d", (int) f->end.status);
             return buf;
+        case HYD_FAULTLOC_FACT_ENDING:
+            return "by FaultLoc (action abort)";
         case HYD_FAULTLOC_FACT_LOST:
             return "lost with hydra's proxy on its host";
         default:
@@ -57,6 +59,13 @@ static void print_first(const struct HYD_faultloc_fact *f, FILE *out)
     char buf[128];
 
     fputs("[faultloc] ", out);
+    if (f->kind == HYD_FAULTLOC_FACT_ENDING) {
+        fprintf(out, "FaultLoc ended the job because of its verdict %s (action abort), by a signal to ",
+                HYD_faultloc_escape(f->class_, buf, sizeof(buf)));
+        print_who(f, out);
+        fputc('\n', out);
+        return;
+    }
     print_who(f, out);
     if (f->kind == HYD_FAULTLOC_FACT_ABORT)
         fprintf(out, " called MPI_Abort with code %d\n", (int) f->end.status);
@@ -80,6 +89,8 @@ static bool has_ended(const struct HYD_faultloc_story *s, const struct HYD_fault
 
 static bool is_worth_a_line(const struct HYD_faultloc_story *s, const struct HYD_faultloc_fact *f)
 {
+    if (f->end.unsure && !HYD_faultloc_story_ends(s, f->pgid, f->end.rank))
+        return false;
     if (f->kind == HYD_FAULTLOC_FACT_ABORT)
         return !has_ended(s, f);
     return f->kind != HYD_FAULTLOC_FACT_END || HYD_faultloc_is_crash(&f->end);

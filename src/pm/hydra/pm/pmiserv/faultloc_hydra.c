@@ -36,7 +36,9 @@ const char *HYD_faultloc_how(const struct HYD_faultloc_end *end, char *out, size
     int number = WIFSIGNALED(end->status) ? WTERMSIG(end->status) : 0;
     const char *name = signal_name(number);
 
-    if (number)
+    if (end->inner && !end->finalized)
+        snprintf(out, room, "its PMI connection closed before MPI_Finalize");
+    else if (number)
         snprintf(out, room, "%ssignal %d%s%s%s%s%s", end->oom ? "killed for memory, " : "", number,
                  name ? " (" : "", name ? name : "", name ? ")" : "",
                  WCOREDUMP(end->status) ? ", core dumped" : "",

@@ -22,10 +22,13 @@
  *     faultloc_proxy.c    the proxy: who ended, and how; the agent of its node
  *     faultloc_cgroup.c   the proxy: was it killed for memory
  *     faultloc_asked.c    the proxy: what its agent was sent and has not answered.  Pure
+ *     faultloc_holders.c  the proxy: who still has the output of processes open that have ended
+ *     faultloc_sweep.c    the proxy: removes sockets that agents left
  *     faultloc_story.c    mpiexec: who was the first, who a consequence; how long to wait.  Pure
  *     faultloc_block.c    mpiexec: the story as text, and mpiexec's exit code.  Pure
  *     faultloc_server.c   mpiexec: what comes from the proxies; cleaning up
  *     faultloc_lost.c     mpiexec: proxies and launchers of which nothing is heard
+ *     faultloc_keepalive.c mpiexec: a connection that is watched, and what it was before
  */
 
 /* What travels between proxy and mpiexec behind a header with the command FAULTLOC.  Both are of
@@ -50,6 +53,8 @@ struct HYD_faultloc_end {
     uint8_t inited, finalized; /* it had called MPI_Init, MPI_Finalize */
     uint8_t killed; /* by the proxy itself */
     uint8_t oom; /* by the kernel, for memory */
+    uint8_t inner; /* the rank is not `pid` but was started by it: `status` is not the rank's */
+    uint8_t unsure; /* it counts only while a verdict stands that says the same */
     uint8_t agent; /* the node has had an agent */
     uint8_t told; /* an agent took the symptom: it has said so */
     uint8_t asked; /* an agent was sent it, and may still say so */

@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include "hydra_server.h"
 #include "faultloc_children.h"
+#include "faultloc_keepalive.h"
 #include "faultloc_lost.h"
 #include "bscu.h"
 #include "demux.h"
@@ -35,18 +36,6 @@ int HYD_faultloc_rank_of(const struct HYD_proxy *proxy, int local)
     rest = local - proxy->filler_processes;
     per_turn = proxy->node->core_count > 0 ? proxy->node->core_count : 1;
     return all_fill + cores + rest / per_turn * all_cores + rest % per_turn;
-}
-
-int HYD_faultloc_count_in(const struct HYD_proxy *proxy, const struct faultloc_launcher_ranks *r)
-{
-    int n = 0;
-
-    for (int i = 0; i < proxy->proxy_process_count; i++) {
-        int rank = HYD_faultloc_rank_of(proxy, i);
-        for (int32_t k = 0; k < r->ranges; k++)
-            n += r->range[k].first <= rank && rank <= r->range[k].last;
-    }
-    return n;
 }
 
 /* ---- connections ----------------------------------------------------------------------------- */
@@ -79,21 +68,25 @@ bool HYD_faultloc_is_silent(int fd)
     return ioctl(fd, SIOCOUTQ, &bytes) == 0 && bytes > 0;
 }
 
-static void set_option(int fd, int level, int option, int value)
-{
-    /* without it the proxy is ended with the others, if only later */
-    (void) setsockopt(fd, level, option, &value, sizeof(value));
-}
-
 void HYD_faultloc_watch(const struct HYD_proxy *proxy, bool on)
 {
-    if (on) {
-        set_option(proxy->control_fd, IPPROTO_TCP, TCP_KEEPIDLE, 1);
-        set_option(proxy->control_fd, IPPROTO_TCP, TCP_KEEPINTVL, 1);
-        set_option(proxy->control_fd, IPPROTO_TCP, TCP_KEEPCNT, 2);
+    static struct watched {
+        const struct HYD_proxy *proxy;
+        struct HYD_faultloc_keepalive keepalive;
+    } *watched = NULL, *more;
+    static int count = 0;
+    int i = 0;
+
+    while (i < count && watched[i].proxy != proxy)
+        i++;
+    if (i == count) {
+        more = on ? MPL_realloc(watched, (size_t) (count + 1) * sizeof(*more), MPL_MEM_PM) : NULL;
+        if (!more)
+            return; /* without it the proxy is ended with the others, if only later */
+        watched = more;
+        watched[count++] = (struct watched){.proxy = proxy};
     }
-    set_option(proxy->control_fd, IPPROTO_TCP, TCP_USER_TIMEOUT, on ? 3000 : 0);
-    set_option(proxy->control_fd, SOL_SOCKET, SO_KEEPALIVE, on);
+    HYD_faultloc_keepalive_set(&watched[i].keepalive, proxy->control_fd, on);
 }
 
 /* ---- launchers ------------------------------------------------------------------------------- */

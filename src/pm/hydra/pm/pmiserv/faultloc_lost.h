@@ -12,9 +12,6 @@
 /* Purpose: the rank of a proxy's process, by its local number. */
 int HYD_faultloc_rank_of(const struct HYD_proxy *proxy, int local);
 
-/* Purpose: how many of a proxy's processes are among these ranks. */
-int HYD_faultloc_count_in(const struct HYD_proxy *proxy, const struct faultloc_launcher_ranks *r);
-
 /* Purpose: true if there is a connection to the proxy. */
 bool HYD_faultloc_is_connected(const struct HYD_proxy *proxy);
 
@@ -29,9 +26,9 @@ bool HYD_faultloc_is_leaving(int fd);
  * that lives does so within milliseconds, whatever its processes do. */
 bool HYD_faultloc_is_silent(int fd);
 
-/* Purpose: from now on a proxy whose host answers nothing is noticed, within seconds; or no more.
- * Only for one that a verdict speaks of: a healthy job sends no packets for this, and a trouble of
- * the network that passes ends no job. */
+/* Purpose: a proxy with a rank that a standing verdict says is gone is noticed within seconds where
+ * its host answers nothing; any other is not.  To be called when verdicts have changed.  A healthy
+ * job sends no packets for this, and a trouble of the network that passes ends no job. */
 void HYD_faultloc_watch(const struct HYD_proxy *proxy, bool on);
 
 /* Purpose: a launcher that ended badly before the proxy that it was to start has called; its wait()

@@ -8,19 +8,38 @@
 #include "faultloc_asked.h"
 #include "faultloc_cgroup.h"
 #include "faultloc_children.h"
+#include "faultloc_holders.h"
+#include "faultloc_sweep.h"
 #include "pmip.h"
 #include "demux.h"
 
-#include <dirent.h>
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
+
+#define CLOSED_MS 1000 /* after its PMI connection a process that ends is gone, too */
+#define AGENT_MS 2000 /* for FaultLoc's own processes to end after the ranks */
+#define WORDS 64 /* read at once */
+#define DRAIN_MS 500 /* for what somebody else prints on and on */
+#define HOLDERS_MS 10000 /* between two looks at who keeps the output open */
+
+/* What hydra started may be a script, and the rank a child of it; the script may end first, or stay.
+ * The rank's own end is then known by its PMI connection, which it has to itself at last. */
+#ifndef SYS_pidfd_open
+#define SYS_pidfd_open 434 /* both are the same on every architecture */
+#define SYS_pidfd_send_signal 424
+#endif
 
 struct process {
     bool finalized, ended, killed;
+    bool held; /* it has ended, but its PMI connection is open: somebody goes on */
+    int64_t closed; /* when its PMI connection was, before it finalized; 0: it was not */
+    bool said; /* its end was told to mpiexec */
+    bool ending; /* its agent kills it, to end the job */
     struct HYD_faultloc_end end;
     bool crashed; /* each agent that comes is told: the one before may have ended too soon */
     int group; /* its control group */
@@ -29,13 +48,16 @@ struct process {
 static struct {
     pid_t pid; /* the proxy's own: forked children have all this, too */
     int words; /* the socket; -1: there is none */
+    int agent; /* a descriptor of its process; -1: there is none */
     bool some_ended, agent_seen, killing;
     int asked_signal; /* the last one that mpiexec wanted to be sent */
-    char path[FAULTLOC_LAUNCHER_PATH];
+    int64_t ended_since; /* all have; 0: not yet */
+    int64_t look_at; /* when to look next at who keeps their output open */
+    char name[FAULTLOC_LAUNCHER_PATH]; /* of the socket: "@NAME" */
     char door[FAULTLOC_LAUNCHER_PATH]; /* "": no agent, or it has died */
     struct process *process; /* by local number */
     struct HYD_faultloc_asked asked; /* the door */
-} me = {.words = -1};
+} me = {.words = -1, .agent = -1};
 
 static int count_processes(void)
 {
@@ -156,32 +178,55 @@ static HYD_status hear_answer(const void *text, size_t len)
     return note_answer(who, len == strlen("ok") && !memcmp(text, "ok", len));
 }
 
-static HYD_status hear(const struct faultloc_launcher_word *word, size_t len, bool from_door)
+/* What its agent is about to do to it is no crash. */
+static void hear_ending(const struct faultloc_launcher_word *word)
+{
+    for (int i = 0; i < count_processes(); i++)
+        me.process[i].ending |= HYD_pmcd_pmip.downstream.pmi_rank[i] == word->ended_rank;
+}
+
+/* The sender of a hello is the agent; a descriptor of it, for its number may be another's later. */
+static void note_agent(pid_t pid)
+{
+    if (me.agent >= 0)
+        close(me.agent);
+    me.agent = pid > 0 ? (int) syscall(SYS_pidfd_open, pid, 0) : -1;
+}
+
+static HYD_status hear(const struct faultloc_launcher_word *word, size_t len, bool from_door,
+                       pid_t sender)
 {
     struct HYD_faultloc_msg msg = {.what = HYD_FAULTLOC_WORD};
 
     if (!faultloc_launcher_is_word(word, len, INT32_MAX))
         return from_door ? hear_answer(word, len) : HYD_SUCCESS;
-    if (word->kind == FAULTLOC_LAUNCHER_HELLO)
+    if (word->kind == FAULTLOC_LAUNCHER_HELLO) {
+        note_agent(sender);
         return hear_hello(word);
+    }
+    if (word->kind == FAULTLOC_LAUNCHER_ENDING)
+        hear_ending(word);
     msg.word = *word;
     return send_up(&msg);
 }
 
-/* The kernel says who sent it: the job's user and root are heard, nobody else. */
-static bool is_ours(struct msghdr *m)
+/* The kernel says who sent it: the job's user and root are heard, nobody else.  Anybody on the host can
+ * send to a socket without a file. */
+static bool is_ours(struct msghdr *m, pid_t *pid)
 {
     struct ucred who;
 
     for (struct cmsghdr *c = CMSG_FIRSTHDR(m); c; c = CMSG_NXTHDR(m, c))
         if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_CREDENTIALS) {
             memcpy(&who, CMSG_DATA(c), sizeof(who));
+            *pid = who.pid;
             return who.uid == 0 || who.uid == getuid();
         }
     return false;
 }
 
-static HYD_status words_cb(int fd, HYD_event_t events, void *userp)
+/* False: there is none. */
+static bool hear_next(int fd, HYD_status *status)
 {
     struct faultloc_launcher_word word;
     union {
@@ -198,22 +243,29 @@ static HYD_status words_cb(int fd, HYD_event_t events, void *userp)
                        .msg_controllen = sizeof(who)};
     ssize_t len = recvmsg(fd, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
     bool from_door = me.door[0] && !strcmp(from.sun_path, me.door);
+    pid_t sender;
+
+    if (len > 0 && is_ours(&m, &sender))
+        *status = hear(&word, (size_t) len, from_door, sender);
+    return len >= 0;
+}
+
+/* All that is there: ends are looked at after this, and a word may say what one of them means. */
+static HYD_status words_cb(int fd, HYD_event_t events, void *userp)
+{
+    HYD_status status = HYD_SUCCESS;
 
     (void) events;
     (void) userp;
-    return len > 0 && is_ours(&m) ? hear(&word, (size_t) len, from_door) : HYD_SUCCESS;
+    for (int i = 0; i < WORDS && !status && hear_next(fd, &status); i++)
+        ;
+    return status;
 }
 
 /* ---- beginning ------------------------------------------------------------------------------- */
 
-static void remove_socket(void)
-{
-    if (me.words >= 0 && me.pid == getpid())
-        unlink(me.path);
-}
-
 /* The folder in which agents have their doors: faultloc_door_folder() with the environment that the
- * processes get.  It must be ours alone. */
+ * processes get. */
 static bool find_folder(char *out, size_t room)
 {
     char name[] = "XDG_RUNTIME_DIR";
@@ -226,63 +278,38 @@ static bool find_folder(char *out, size_t room)
         len = snprintf(out, room, "%s/faultloc", dir);
     else
         len = snprintf(out, room, "/tmp/faultloc-%u", (unsigned) getuid());
-    if (len < 0 || (size_t) len >= room || (mkdir(out, 0700) && errno != EEXIST))
-        return false;
-    return !lstat(out, &s) && S_ISDIR(s.st_mode) && s.st_uid == getuid() && !(s.st_mode & 022);
+    return len >= 0 && (size_t) len < room;
 }
 
-/* True if nobody listens there any more: a proxy that was killed left it. */
-static bool is_left(const struct sockaddr_un *at)
+/* Who was killed has left its door: agents of this job, or of one before. */
+static void sweep(void)
 {
-    int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    bool left =
-        fd >= 0 && connect(fd, (const struct sockaddr *) at, sizeof(*at)) && errno == ECONNREFUSED;
+    char folder[FAULTLOC_LAUNCHER_PATH];
 
-    if (fd >= 0)
-        close(fd);
-    return left;
+    if (find_folder(folder, sizeof(folder)))
+        HYD_faultloc_sweep(folder);
 }
 
-static void sweep_folder(const char *folder)
-{
-    struct sockaddr_un at = {.sun_family = AF_UNIX};
-    DIR *dir = opendir(folder);
-    struct dirent *e;
-
-    while (dir && (e = readdir(dir)))
-        if (!strncmp(e->d_name, "launcher-", strlen("launcher-")) &&
-            snprintf(at.sun_path, sizeof(at.sun_path), "%s/%s", folder, e->d_name) <
-                (int) sizeof(at.sun_path) &&
-            is_left(&at))
-            unlink(at.sun_path);
-    if (dir)
-        closedir(dir);
-}
-
+/* The kernel finds a name that nobody has, and forgets it with the proxy: nothing is left behind. */
 static bool bind_socket(int fd)
 {
     struct sockaddr_un at = {.sun_family = AF_UNIX};
-    char folder[sizeof(at.sun_path)];
-    mode_t mask;
-    int ret;
+    socklen_t len = sizeof(at);
+    size_t begin = offsetof(struct sockaddr_un, sun_path) + 1;
 
-    if (!find_folder(folder, sizeof(folder)) ||
-        snprintf(me.path, sizeof(me.path), "%s/launcher-%d.sock", folder, (int) getpid()) >=
-            (int) sizeof(me.path))
+    if (bind(fd, (struct sockaddr *) &at, sizeof(at.sun_family)) ||
+        getsockname(fd, (struct sockaddr *) &at, &len) || len <= begin)
         return false;
-    sweep_folder(folder);
-    memcpy(at.sun_path, me.path, sizeof(at.sun_path));
-    mask = umask(0177);
-    ret = bind(fd, (struct sockaddr *) &at, sizeof(at));
-    umask(mask);
-    return ret == 0;
+    snprintf(me.name, sizeof(me.name), "@%.*s", (int) (len - begin), at.sun_path + 1);
+    return true;
 }
 
 static void open_socket(void)
 {
     int one = 1, fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
-    if (fd < 0 || !bind_socket(fd) || setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &one, sizeof(one))) {
+    /* before it has a name: what comes then has its sender's credentials with it */
+    if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &one, sizeof(one)) || !bind_socket(fd)) {
         fprintf(stderr,
                 "[faultloc] hydra's proxy on %s has no socket for its agent (%s): it can "
                 "only tell mpiexec how processes end\n",
@@ -292,7 +319,6 @@ static void open_socket(void)
         return;
     }
     me.words = fd;
-    atexit(remove_socket);
 }
 
 /* In a process that is about to become one of the job's: none of them outlives the proxy. */
@@ -318,6 +344,7 @@ HYD_status HYD_faultloc_proxy_begin(void)
     status = HYD_faultloc_children_watch(&me.some_ended);
     HYDU_ERR_POP(status, "unable to watch the processes\n");
     HYDU_in_child = in_child;
+    sweep();
     open_socket();
     if (me.words >= 0)
         status = HYDT_dmx_register_fd(1, &me.words, HYD_POLLIN, NULL, words_cb);
@@ -332,7 +359,7 @@ fn_fail:
 HYD_status HYD_faultloc_proxy_env(struct HYD_env **env)
 {
     return HYD_faultloc_on && me.words >= 0
-               ? HYDU_append_env_to_list(FAULTLOC_LAUNCHER_ENV, me.path, env)
+               ? HYDU_append_env_to_list(FAULTLOC_LAUNCHER_ENV, me.name, env)
                : HYD_SUCCESS;
 }
 
@@ -351,15 +378,17 @@ static int count_running(void)
     int n = 0;
 
     for (int i = 0; i < count_processes(); i++)
-        n += !me.process[i].ended && !me.process[i].finalized;
+        n += (!me.process[i].ended || me.process[i].held) && !me.process[i].finalized;
     return n;
 }
 
-/* A signal that the user gave to mpiexec, and that ends a process, is no fault of it. */
+/* A signal that the user gave to mpiexec, and that ends a process, is no fault of it; nor is what the
+ * agent does to it, though a script may then end with a code of its own. */
 static bool was_asked_for(const struct process *p, int status)
 {
-    return WIFSIGNALED(status) &&
-           ((p->killed && WTERMSIG(status) == SIGKILL) || WTERMSIG(status) == me.asked_signal);
+    return p->ending ||
+           (WIFSIGNALED(status) &&
+            ((p->killed && WTERMSIG(status) == SIGKILL) || WTERMSIG(status) == me.asked_signal));
 }
 
 static void fill_end(int i, int status, const struct rusage *used)
@@ -373,14 +402,31 @@ static void fill_end(int i, int status, const struct rusage *used)
         .rss_kib = used->ru_maxrss,
         .cpu_ms = (used->ru_utime.tv_sec + used->ru_stime.tv_sec) * 1000 +
                   (used->ru_utime.tv_usec + used->ru_stime.tv_usec) / 1000,
-        .inited = HYD_pmcd_pmip.downstream.pmi_fd_active[i] != 0,
-        .finalized = p->finalized,
         .killed = was_asked_for(p, status),
         .oom = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL && !p->killed &&
                HYD_faultloc_cgroup_killed(p->group),
-        .agent = me.agent_seen,
-        .others = count_running() > 0,
     };
+}
+
+/* What is known now, and may not have been when what hydra started ended. */
+static void refresh_end(int i)
+{
+    struct process *p = &me.process[i];
+
+    p->end.inited = HYD_pmcd_pmip.downstream.pmi_fd_active[i] != 0;
+    p->end.finalized = p->finalized;
+    p->end.agent = me.agent_seen;
+    p->end.others = count_running() > 0;
+}
+
+/* True if somebody has the other end of its PMI connection open. */
+static bool is_held(int i)
+{
+    int fd = HYD_pmcd_pmip.downstream.pmi_fd[i];
+    char byte;
+
+    return !me.process[i].finalized && !me.process[i].closed && fd >= 0 &&
+           HYDT_dmx_query_fd_registration(fd) && recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) != 0;
 }
 
 /* Nothing more will come from it: hydra would look again and again whether there is. */
@@ -401,6 +447,22 @@ static HYD_status close_ends(int i)
     return status;
 }
 
+/* After MPI_Finalize nobody misses it: that is for mpiexec's exit code alone. */
+static HYD_status say_end(int i)
+{
+    struct process *p = &me.process[i];
+
+    refresh_end(i);
+    if (!p->said && p->end.status == 0 && !HYD_faultloc_is_crash(&p->end))
+        return HYD_SUCCESS;
+    p->said = true;
+    if (HYD_faultloc_is_crash(&p->end) && p->end.inited && !p->finalized && !p->held)
+        tell_end(p);
+    return send_end(p, HYD_FAULTLOC_END);
+}
+
+/* Who ended by a signal is waited for no longer, as in stock hydra.  Else whoever has the PMI
+ * connection is the rank, or what a rank that crashed has left: a verdict tells. */
 static HYD_status has_ended(int i, int status, const struct rusage *used)
 {
     struct process *p = &me.process[i];
@@ -408,14 +470,62 @@ static HYD_status has_ended(int i, int status, const struct rusage *used)
 
     p->ended = true;
     HYD_pmcd_pmip.downstream.exit_status[i] = status;
+    if (p->end.inner) { /* told when its PMI connection was closed */
+        closed = close_ends(i);
+        if (closed || !p->end.unsure || was_asked_for(p, status))
+            return closed;
+        p->end.unsure = false;
+        return say_end(i);
+    }
     fill_end(i, status, used);
+    p->held = WIFEXITED(status) && !p->ending && is_held(i);
+    p->end.unsure = p->held;
+    if (p->held)
+        return HYD_pmcd_pmip.downstream.pmi_fd_active[i] ? say_end(i) : HYD_SUCCESS;
     closed = close_ends(i);
-    if (closed || (status == 0 && !HYD_faultloc_is_crash(&p->end)))
-        return closed;
-    /* after MPI_Finalize nobody misses it: that is for mpiexec's exit code alone */
-    if (HYD_faultloc_is_crash(&p->end) && p->end.inited && !p->finalized)
-        tell_end(p);
-    return send_end(p, HYD_FAULTLOC_END);
+    return closed ? closed : say_end(i);
+}
+
+/* It was held, and is no more: the rank has ended.  What was killed with the others may be all that a
+ * rank had left, of which there is more to say than that. */
+static HYD_status was_left(int i)
+{
+    struct process *p = &me.process[i];
+    HYD_status status;
+
+    p->held = false;
+    p->end.unsure = false;
+    p->end.inner = true;
+    status = close_ends(i);
+    return status || p->killed || p->ending ? status : say_end(i);
+}
+
+/* The rank has ended, but not what hydra started.  An agent finds out if that is so; a rank may also
+ * have closed what it does not know. */
+static HYD_status has_left(int i)
+{
+    static const struct rusage none;
+    struct process *p = &me.process[i];
+
+    fill_end(i, 0, &none);
+    p->end.inner = true;
+    p->end.unsure = me.agent_seen;
+    return p->killed ? HYD_SUCCESS : say_end(i);
+}
+
+/* Ranks that something else was started for. */
+static HYD_status look_at_connections(int64_t now)
+{
+    HYD_status status = HYD_SUCCESS;
+
+    for (int i = 0; i < count_processes() && !status; i++) {
+        struct process *p = &me.process[i];
+        if (p->held && !is_held(i))
+            status = was_left(i);
+        else if (!p->ended && p->closed && !p->end.inner && now >= p->closed + CLOSED_MS)
+            status = has_left(i);
+    }
+    return status;
 }
 
 /* pid 0: whichever they are. */
@@ -445,43 +555,105 @@ static HYD_status look_for_ends(void)
     return status ? status : look_for(0);
 }
 
+/* A rank whose script has ended is one, too. */
 static bool all_ended(void)
 {
     for (int i = 0; i < count_processes(); i++)
-        if (!me.process[i].ended)
+        if (!me.process[i].ended || (me.process[i].held && !me.killing &&
+                                     HYD_pmcd_pmip.downstream.pmi_fd_active[i]))
             return false;
     return true;
 }
 
-/* What they wrote is still to be handed on.  Where all were killed, and somebody else has their
- * output open, that one is not waited for. */
-static bool output_is_open(void)
+/* A pipe whose other end somebody has open; -1: there is none. */
+static int open_output(void)
 {
+    for (int i = 0; i < count_processes(); i++) {
+        if (HYD_pmcd_pmip.downstream.out[i] != HYD_FD_CLOSED)
+            return HYD_pmcd_pmip.downstream.out[i];
+        if (HYD_pmcd_pmip.downstream.err[i] != HYD_FD_CLOSED)
+            return HYD_pmcd_pmip.downstream.err[i];
+    }
+    return -1;
+}
+
+/* All have ended.  What they wrote, and what their agents have to say of it, is still to be handed on.
+ * An agent has little time for it; who else has their output open is waited for as stock hydra does,
+ * but not where all were killed. */
+static bool is_over(int64_t now)
+{
+    int fd = open_output();
+    struct HYD_faultloc_holders who;
+
+    if (fd < 0)
+        return true;
+    if (now < me.look_at)
+        return false;
+    who = HYD_faultloc_holders(fd);
+    me.look_at = now + (me.killing ? AGENT_MS : HOLDERS_MS);
+    return me.killing ? !who.own || now >= me.ended_since + AGENT_MS : who.own && !who.others;
+}
+
+static bool has_to_end(int64_t now)
+{
+    if (!all_ended()) {
+        me.ended_since = 0;
+        return false;
+    }
+    if (!me.ended_since) {
+        me.ended_since = now;
+        me.look_at = me.killing ? now : now + AGENT_MS;
+    }
+    return is_over(now);
+}
+
+/* Seconds: hydra has no finer ones. */
+static int wait_s(void)
+{
+    if (me.ended_since)
+        return 1;
     for (int i = 0; i < count_processes(); i++)
-        if (HYD_pmcd_pmip.downstream.out[i] != HYD_FD_CLOSED ||
-            HYD_pmcd_pmip.downstream.err[i] != HYD_FD_CLOSED)
-            return true;
-    return false;
+        if (me.process[i].closed && !me.process[i].ended && !me.process[i].end.inner)
+            return 1;
+    return -1;
+}
+
+static HYD_status turn(int seconds)
+{
+    HYD_status status = HYDT_dmx_wait_for_event(seconds);
+
+    HYDU_IGNORE_TIMEOUT(status);
+    HYDU_ERR_POP(status, "demux engine error waiting for event\n");
+    if (me.some_ended)
+        status = look_for_ends();
+    if (!status)
+        status = look_at_connections(HYD_faultloc_now_ms());
+    HYDU_ERR_POP(status, "unable to say how a process ended\n");
+
+fn_exit:
+    return status;
+fn_fail:
+    goto fn_exit;
 }
 
 HYD_status HYD_faultloc_proxy_wait(void)
 {
     HYD_status status;
+    int64_t end;
 
     note_groups();
     status = look_for_ends();
     HYDU_ERR_POP(status, "unable to say how a process ended\n");
-    while (!all_ended() || output_is_open()) {
-        status = HYDT_dmx_wait_for_event(all_ended() && me.killing ? 0 : -1);
-        if (status == HYD_TIMED_OUT) {
-            status = HYD_SUCCESS;
-            break;
-        }
-        HYDU_ERR_POP(status, "demux engine error waiting for event\n");
-        if (me.some_ended)
-            status = look_for_ends();
-        HYDU_ERR_POP(status, "unable to say how a process ended\n");
+    while (!has_to_end(HYD_faultloc_now_ms())) {
+        status = turn(wait_s());
+        HYDU_ERR_POP(status, "unable to wait for the processes\n");
     }
+    end = HYD_faultloc_now_ms() + DRAIN_MS;
+    while (open_output() >= 0 && HYD_faultloc_now_ms() < end &&
+           (status = HYDT_dmx_wait_for_event(0)) == HYD_SUCCESS)
+        ; /* what is there already */
+    HYDU_IGNORE_TIMEOUT(status);
+    sweep();
 
 fn_exit:
     return status;
@@ -499,6 +671,11 @@ void HYD_faultloc_proxy_finalized(int fd)
         me.process[i].finalized = true;
 }
 
+void HYD_faultloc_proxy_closed(int local)
+{
+    me.process[local].closed = HYD_faultloc_now_ms();
+}
+
 /* A process group whose leader has been waited for is not found by the leader any more. */
 static void kill_group(int i)
 {
@@ -506,21 +683,36 @@ static void kill_group(int i)
         killpg(HYD_pmcd_pmip.downstream.pid[i], SIGKILL);
 }
 
+static bool ends_processes(int signum)
+{
+    return signum == SIGKILL || signum == SIGTERM || signum == SIGINT || signum == SIGQUIT ||
+           signum == SIGHUP;
+}
+
+/* The agent outlives the processes: that they are ended from outside is no crash of theirs. */
+static void tell_of_end(void)
+{
+    if (me.agent >= 0)
+        syscall(SYS_pidfd_send_signal, me.agent, SIGTERM, NULL, 0);
+}
+
 void HYD_faultloc_proxy_signals(int signum)
 {
     if (!HYD_faultloc_on || !me.process)
         return;
+    if (ends_processes(signum))
+        tell_of_end();
     if (signum != SIGKILL) {
         if (signum != SIGUSR1) /* hydra itself sends that one */
             me.asked_signal = signum;
         return;
     }
     me.killing = true;
+    me.look_at = 0;
     for (int i = 0; i < count_processes(); i++) {
         if (me.process[i].ended)
             kill_group(i);
-        else
-            me.process[i].killed = true;
+        me.process[i].killed = !me.process[i].ended || me.process[i].held;
     }
 }
 

@@ -26,6 +26,10 @@ HYD_status HYD_faultloc_proxy_wait(void);
 /* Purpose: the process behind this PMI socket has said that it finalizes.  Anywhere. */
 void HYD_faultloc_proxy_finalized(int fd);
 
+/* Purpose: the PMI connection of this process, by its local number, was closed at the other end, by all
+ * who had it, before it finalized. */
+void HYD_faultloc_proxy_closed(int local);
+
 /* Purpose: all processes are about to be sent this signal.  Anywhere. */
 void HYD_faultloc_proxy_signals(int signum);
 

@@ -288,24 +288,21 @@ static void ask_others_again(void)
 
 /* ---- what comes from proxies ----------------------------------------------------------------- */
 
-static bool is_known(int pgid, int rank)
+static void add_fact(const struct HYD_proxy *proxy, struct HYD_faultloc_fact *fact)
 {
-    for (int i = 0; i < me.story.facts; i++)
-        if (me.story.fact[i].pgid == pgid && me.story.fact[i].end.rank == rank &&
-            me.story.fact[i].kind != HYD_FAULTLOC_FACT_ABORT)
-            return true;
-    return false;
+    fact->pgid = proxy->pg->pgid;
+    fact->ms = HYD_faultloc_now_ms();
+    snprintf(fact->host, sizeof(fact->host), "%s", proxy->node->hostname);
+    if (!HYD_faultloc_story_add(&me.story, fact))
+        fprintf(stderr, "[faultloc] mpiexec is out of memory: the end of rank %d is not listed\n",
+                (int) fact->end.rank);
 }
 
 static void note(const struct HYD_proxy *proxy, int kind, const struct HYD_faultloc_end *end)
 {
-    struct HYD_faultloc_fact fact = {
-        .kind = kind, .pgid = proxy->pg->pgid, .ms = HYD_faultloc_now_ms(), .end = *end};
+    struct HYD_faultloc_fact fact = {.kind = kind, .end = *end};
 
-    snprintf(fact.host, sizeof(fact.host), "%s", proxy->node->hostname);
-    if (!HYD_faultloc_story_add(&me.story, &fact))
-        fprintf(stderr, "[faultloc] mpiexec is out of memory: the end of rank %d is not listed\n",
-                (int) end->rank);
+    add_fact(proxy, &fact);
 }
 
 static void note_end(const struct HYD_proxy *proxy, const struct HYD_faultloc_end *end)
@@ -314,28 +311,53 @@ static void note_end(const struct HYD_proxy *proxy, const struct HYD_faultloc_en
 
     note(proxy, HYD_FAULTLOC_FACT_END, end);
     ask_others_again();
-    if (!HYD_faultloc_is_crash(end) || !end->agent || end->finalized)
+    if (!HYD_faultloc_is_crash(end) || !end->agent || end->finalized || end->unsure)
         return;
     HYD_faultloc_symptom(end, symptom, sizeof(symptom));
     add_errand(proxy, end->rank, symptom,
                HYD_faultloc_now_ms() + (end->others || end->asked ? SUCCESSOR_MS : 0));
 }
 
-/* Where a verdict says that ranks are gone, their proxy may be, and nothing tells us. */
-static void note_word(const struct HYD_proxy *proxy, const struct faultloc_launcher_word *word)
+/* How many of its processes standing verdicts say are gone. */
+static int count_gone(const struct HYD_proxy *proxy)
+{
+    int n = 0;
+
+    for (int i = 0; i < proxy->proxy_process_count; i++)
+        n += HYD_faultloc_story_ends(&me.story, proxy->pg->pgid, HYD_faultloc_rank_of(proxy, i));
+    return n;
+}
+
+/* Where ranks are gone their proxy may be, too, and nothing tells us. */
+static void watch_proxies(void)
 {
     struct HYD_pg *pg;
 
+    FOR_EACH_PROXY(proxy, pg)
+    if (HYD_faultloc_is_connected(proxy))
+        HYD_faultloc_watch(proxy, count_gone(proxy) > 0);
+}
+
+/* As an MPI_Abort, but by the agent: the process was not inside MPI. */
+static void note_ending(const struct HYD_proxy *proxy, const struct faultloc_launcher_word *word)
+{
+    struct HYD_faultloc_fact fact = {
+        .kind = HYD_FAULTLOC_FACT_ENDING,
+        .end = {.rank = word->ended_rank, .pid = word->ended_pid, .inited = 1, .status = 1}};
+
+    snprintf(fact.class_, sizeof(fact.class_), "%s", word->class_);
+    add_fact(proxy, &fact);
+}
+
+static void note_word(const struct HYD_proxy *proxy, const struct faultloc_launcher_word *word)
+{
     if (!faultloc_launcher_is_word(word, sizeof(*word), proxy->pg->pg_process_count))
         return;
     if (!HYD_faultloc_story_rule(&me.story, proxy->pg->pgid, HYD_faultloc_now_ms(), word))
         fprintf(stderr, "[faultloc] mpiexec is out of memory: a verdict is not listed\n");
-    if (!word->ends_ranks)
-        return;
-    FOR_EACH_PROXY(p, pg)
-    if (p->pg == proxy->pg && HYD_faultloc_is_connected(p) &&
-        HYD_faultloc_count_in(p, &word->ranks))
-        HYD_faultloc_watch(p, word->kind == FAULTLOC_LAUNCHER_VERDICT);
+    if (word->kind == FAULTLOC_LAUNCHER_ENDING)
+        note_ending(proxy, word);
+    watch_proxies();
 }
 
 HYD_status HYD_faultloc_server_cmd(struct HYD_proxy *proxy)
@@ -371,17 +393,21 @@ fn_fail:
 
 /* ---- lost proxies ---------------------------------------------------------------------------- */
 
-static void note_lost_process(const struct HYD_proxy *proxy, int local)
+/* `silent`: the host may live, and the process with it. */
+static void note_lost_process(const struct HYD_proxy *proxy, int local, bool silent)
 {
     struct HYD_faultloc_end end = {.rank = HYD_faultloc_rank_of(proxy, local),
                                    .pid = proxy->pid ? proxy->pid[local] : 0,
                                    .inited = 1,
-                                   .agent = 1};
+                                   .agent = 1,
+                                   .unsure = silent};
     char symptom[HYD_FAULTLOC_SYMPTOM];
 
-    if (is_known(proxy->pg->pgid, end.rank))
+    if (HYD_faultloc_story_has_end(&me.story, proxy->pg->pgid, end.rank))
         return;
     note(proxy, HYD_FAULTLOC_FACT_LOST, &end);
+    if (silent)
+        return;
     snprintf(symptom, sizeof(symptom),
              "{\"kind\": \"process-exited\", \"component\": \"rank %d\", "
              "\"severity\": \"fatal\", \"detail\": \"lost with hydra's proxy on its host\"}",
@@ -389,7 +415,7 @@ static void note_lost_process(const struct HYD_proxy *proxy, int local)
     add_errand(proxy, end.rank, symptom, 0);
 }
 
-static void note_lost(const struct HYD_proxy *proxy)
+static void note_lost(const struct HYD_proxy *proxy, bool silent)
 {
     char symptom[HYD_FAULTLOC_SYMPTOM], host[256];
 
@@ -397,11 +423,29 @@ static void note_lost(const struct HYD_proxy *proxy)
     ask_others_again();
     snprintf(symptom, sizeof(symptom),
              "{\"kind\": \"proxy-lost\", \"component\": \"node %s\", "
-             "\"severity\": \"fatal\", \"detail\": \"hydra's proxy there is gone\"}",
-             HYD_faultloc_escape(proxy->node->hostname, host, sizeof(host)));
+             "\"severity\": \"fatal\", \"detail\": \"%s\"}",
+             HYD_faultloc_escape(proxy->node->hostname, host, sizeof(host)),
+             silent ? "hydra's proxy there does not answer" : "hydra's proxy there is gone");
     add_errand(proxy, -1, symptom, 0);
     for (int i = 0; i < proxy->proxy_process_count; i++)
-        note_lost_process(proxy, i);
+        note_lost_process(proxy, i, silent);
+    if (silent && !count_gone(proxy))
+        fprintf(stderr,
+                "[faultloc] the connection to hydra's proxy on %s timed out, and no verdict speaks "
+                "of that host: the job goes on without what its processes print\n",
+                proxy->node->hostname);
+}
+
+/* Where all that are heard of wait in a barrier of PMI, the job does not go on without the lost. */
+static void confirm_lost(int64_t now)
+{
+    for (struct HYD_pg *pg = &HYD_server_info.pg_list; pg; pg = pg->next) {
+        int connected = 0;
+        for (struct HYD_proxy *p = pg->proxy_list; p; p = p->next)
+            connected += HYD_faultloc_is_connected(p);
+        if (pg->barrier_count > 0 && pg->barrier_count >= connected)
+            HYD_faultloc_story_confirm_lost(&me.story, pg->pgid, now);
+    }
 }
 
 bool HYD_faultloc_server_is_lost(struct HYD_proxy *proxy)
@@ -414,7 +458,7 @@ bool HYD_faultloc_server_is_lost(struct HYD_proxy *proxy)
     /* one that was told to end all, and then ended itself, is not lost; nor one that ended before it
      * had read that, because the launcher of another failed while it began */
     if (!me.cleaning || (error && !me.launch_failed))
-        note_lost(proxy);
+        note_lost(proxy, error && !me.cleaning);
     return true;
 }
 
@@ -458,18 +502,11 @@ static bool is_listening(void)
     return false;
 }
 
-static bool has_abort(void)
-{
-    for (int i = 0; i < me.story.facts; i++)
-        if (me.story.fact[i].kind == HYD_FAULTLOC_FACT_ABORT)
-            return true;
-    return false;
-}
-
 /* With -disable-auto-cleanup the others are ended by MPI_Abort alone. */
 static int64_t clean_at(void)
 {
-    if (me.cleaning || (HYD_server_info.user_global.auto_cleanup == 0 && !has_abort()))
+    if (me.cleaning || (HYD_server_info.user_global.auto_cleanup == 0 &&
+                        !HYD_faultloc_story_has_abort(&me.story)))
         return HYD_FAULTLOC_NEVER;
     return HYD_faultloc_story_deadline(&me.story, is_listening());
 }
@@ -489,18 +526,6 @@ static void begin_cleaning(int64_t now)
     }
 }
 
-/* True if a verdict says that all of its processes are gone. */
-static bool is_given_up(const struct HYD_proxy *proxy)
-{
-    for (int i = 0; i < me.story.rulings; i++) {
-        const struct HYD_faultloc_ruling *r = &me.story.ruling[i];
-        if (!r->withdrawn && r->word.ends_ranks && r->pgid == proxy->pg->pgid &&
-            HYD_faultloc_count_in(proxy, &r->word.ranks) == proxy->proxy_process_count)
-            return true;
-    }
-    return false;
-}
-
 /* When cleaning up is not waited for any longer. */
 static int64_t give_up_at(void)
 {
@@ -509,7 +534,8 @@ static int64_t give_up_at(void)
 
     FOR_EACH_PROXY(proxy, pg)
     if (HYD_faultloc_is_connected(proxy)) {
-        bool lost = is_given_up(proxy) || HYD_faultloc_is_silent(proxy->control_fd);
+        bool lost = count_gone(proxy) == proxy->proxy_process_count ||
+                    HYD_faultloc_is_silent(proxy->control_fd);
         int64_t ms = lost ? SILENT_MS : CLEAN_MS;
         wait = ms > wait ? ms : wait;
     }
@@ -522,7 +548,7 @@ static HYD_status give_up(void)
 
     FOR_EACH_PROXY(proxy, pg)
     if (HYD_faultloc_is_connected(proxy))
-        note_lost(proxy);
+        note_lost(proxy, false);
     return HYD_pmcd_pmiserv_cleanup_all_pgs();
 }
 
@@ -574,6 +600,8 @@ HYD_status HYD_faultloc_server_turn(HYD_status status)
     now = HYD_faultloc_now_ms();
     if (me.some_ended)
         look_at_launchers(now);
+    if (me.some_lost)
+        confirm_lost(now);
     if (!me.cleaning && clean_at() <= now)
         begin_cleaning(now);
     if (me.cleaning && give_up_at() <= now)

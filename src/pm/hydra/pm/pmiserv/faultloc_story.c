@@ -39,15 +39,58 @@ static void *one_more(void *array, int used, size_t size)
     return realloc(array, (used ? 2 * (size_t) used : 1) * size);
 }
 
+static bool is_of(const struct HYD_faultloc_fact *f, int pgid, int rank)
+{
+    return f->pgid == pgid && f->end.rank == rank;
+}
+
 bool HYD_faultloc_story_add(struct HYD_faultloc_story *s, const struct HYD_faultloc_fact *fact)
 {
-    struct HYD_faultloc_fact *more = one_more(s->fact, s->facts, sizeof(*more));
+    struct HYD_faultloc_fact *more;
 
+    for (int i = 0; i < s->facts; i++)
+        if (s->fact[i].end.unsure && is_of(&s->fact[i], fact->pgid, fact->end.rank)) {
+            s->fact[i] = *fact;
+            return true;
+        }
+    more = one_more(s->fact, s->facts, sizeof(*more));
     if (!more)
         return false;
     s->fact = more;
     s->fact[s->facts++] = *fact;
     return true;
+}
+
+void HYD_faultloc_story_confirm_lost(struct HYD_faultloc_story *s, int pgid, int64_t ms)
+{
+    for (int i = 0; i < s->facts; i++)
+        if (s->fact[i].kind == HYD_FAULTLOC_FACT_LOST && s->fact[i].end.unsure &&
+            s->fact[i].pgid == pgid) {
+            s->fact[i].end.unsure = 0;
+            s->fact[i].ms = ms;
+        }
+}
+
+bool HYD_faultloc_story_has_end(const struct HYD_faultloc_story *s, int pgid, int rank)
+{
+    for (int i = 0; i < s->facts; i++)
+        if (is_of(&s->fact[i], pgid, rank) && !s->fact[i].end.unsure &&
+            (s->fact[i].kind == HYD_FAULTLOC_FACT_END || s->fact[i].kind == HYD_FAULTLOC_FACT_LOST))
+            return true;
+    return false;
+}
+
+static bool is_abort(const struct HYD_faultloc_fact *f)
+{
+    return f->kind == HYD_FAULTLOC_FACT_ABORT || f->kind == HYD_FAULTLOC_FACT_ENDING;
+}
+
+bool HYD_faultloc_story_has_abort(const struct HYD_faultloc_story *s)
+{
+    for (int i = 0; i < s->facts; i++)
+        if (is_abort(&s->fact[i]))
+            return true;
+    return false;
 }
 
 static struct HYD_faultloc_ruling *find_ruling(const struct HYD_faultloc_story *s, int pgid,
@@ -123,6 +166,17 @@ bool HYD_faultloc_story_is_located(const struct HYD_faultloc_story *s, int pgid,
     return as_component(s, &f) != NULL;
 }
 
+bool HYD_faultloc_story_ends(const struct HYD_faultloc_story *s, int pgid, int rank)
+{
+    const struct HYD_faultloc_fact f = {.pgid = pgid, .end = {.rank = rank}};
+
+    for (int i = 0; i < s->rulings; i++)
+        if (is_about(&s->ruling[i], &f) && s->ruling[i].word.ends_ranks &&
+            has_rank(&s->ruling[i].word.ranks, rank))
+            return true;
+    return false;
+}
+
 /* Nobody dies by a signal because another is stopped, slow or cut off. */
 static bool can_follow(const struct HYD_faultloc_fact *f, const struct HYD_faultloc_ruling *r)
 {
@@ -136,7 +190,7 @@ static const struct HYD_faultloc_ruling *as_victim(const struct HYD_faultloc_sto
     for (int i = 0; i < s->rulings; i++)
         if (is_about(&s->ruling[i], f) && can_follow(f, &s->ruling[i]) &&
             has_rank(&s->ruling[i].word.victims, f->end.rank) &&
-            (f->kind == HYD_FAULTLOC_FACT_ABORT || s->ruling[i].ms + s->grace_ms >= f->ms))
+            (is_abort(f) || s->ruling[i].ms + s->grace_ms >= f->ms))
             return &s->ruling[i];
     return NULL;
 }
@@ -149,15 +203,17 @@ static bool was_asked_for(const struct HYD_faultloc_fact *f)
 }
 
 /* What all others cannot go on without: those that ended before their time. */
-static bool is_grave(const struct HYD_faultloc_fact *f)
+static bool is_grave(const struct HYD_faultloc_story *s, const struct HYD_faultloc_fact *f)
 {
+    if (f->end.unsure && !HYD_faultloc_story_ends(s, f->pgid, f->end.rank))
+        return false;
     return f->kind != HYD_FAULTLOC_FACT_END || HYD_faultloc_is_crash(&f->end) || was_asked_for(f);
 }
 
 /* After MPI_Finalize the others do not need it; but mpiexec's exit code is to tell of it. */
 static bool is_late(const struct HYD_faultloc_fact *f)
 {
-    return f->kind == HYD_FAULTLOC_FACT_END && !f->end.killed && f->end.finalized &&
+    return f->kind == HYD_FAULTLOC_FACT_END && !f->end.killed && !f->end.unsure && f->end.finalized &&
            WIFEXITED(f->end.status) && WEXITSTATUS(f->end.status);
 }
 
@@ -171,14 +227,14 @@ static int grade(const struct HYD_faultloc_story *s, const struct HYD_faultloc_f
 {
     if (is_late(f))
         return 4;
-    if (!is_grave(f))
+    if (!is_grave(s, f))
         return 0;
     if (was_asked_for(f))
         return 5;
     if (as_component(s, f))
         return 1;
     /* an end beside an MPI_Abort is the reason for it, whichever was heard of first */
-    return f->kind == HYD_FAULTLOC_FACT_ABORT || as_victim(s, f) ? 3 : 2;
+    return is_abort(f) || as_victim(s, f) ? 3 : 2;
 }
 
 int HYD_faultloc_story_first(const struct HYD_faultloc_story *s)
@@ -205,7 +261,7 @@ static int64_t earlier(int64_t a, int64_t b)
 /* A verdict about it can come: it had an agent, and others did not think it had finished. */
 static bool can_be_located(const struct HYD_faultloc_fact *f)
 {
-    return f->kind != HYD_FAULTLOC_FACT_ABORT && f->end.agent && !f->end.finalized &&
+    return !is_abort(f) && f->end.agent && !f->end.finalized &&
            !f->end.killed;
 }
 
@@ -228,16 +284,16 @@ int64_t HYD_faultloc_story_deadline(const struct HYD_faultloc_story *s, bool lis
 
     for (int i = 0; i < s->facts; i++) {
         const struct HYD_faultloc_fact *f = &s->fact[i];
-        if (!is_grave(f))
+        int64_t since;
+        if (!is_grave(s, f))
             continue;
-        limit = earlier(limit, f->ms + s->grace_ms);
+        since = explained(s, f);
+        limit = earlier(limit, (f->end.unsure ? since : f->ms) + s->grace_ms);
         if (can_be_located(f) && listening) {
-            int64_t since = explained(s, f);
             locating = true;
             last = since > last ? since : last;
         } else {
-            plain =
-                earlier(plain, f->ms + (f->kind == HYD_FAULTLOC_FACT_ABORT ? ABORT_MS : SILENT_MS));
+            plain = earlier(plain, f->ms + (is_abort(f) ? ABORT_MS : SILENT_MS));
         }
     }
     if (!locating)

@@ -14,11 +14,29 @@
  * What mpiexec knows of a job that goes wrong: ends of processes, in the order in which they were
  * heard of, and verdicts.  From it follows how long cleaning up waits, who was the first, and
  * mpiexec's exit code.  No hydra, no clock, no socket: times are milliseconds of mpiexec's clock.
+ *
+ * What a verdict has for an effect is asked of the verdicts that stand, each time; nothing is
+ * switched by a word.  So a withdrawal takes back all of it, whatever else was heard meanwhile:
+ *
+ *     effect of a standing verdict                    asked by            after its withdrawal
+ *     connection of a proxy is watched, if one of     story_ends          options are as they were,
+ *       its ranks is gone for good                                          if no other verdict stands
+ *     a proxy all of whose ranks are gone has less    story_ends          it has the whole time
+ *       time to clean up
+ *     an end that is unsure, a silent proxy, counts   is_grave            it does not count
+ *     a symptom is not told again                     story_is_located    told again at the next end
+ *     cleaning up begins before the grace time ends   story_deadline      the grace time is waited for
+ *     who was the first, who a consequence, the text, story_first,        as if it had never been said
+ *       the exit code                                 story_print
+ *
+ * Cleaning up that has begun is not taken back: the processes are gone.  Proxies keep nothing of a
+ * verdict: they hand words on.
  */
 
 enum HYD_faultloc_fact_kind {
     HYD_FAULTLOC_FACT_END, /* a process ended */
     HYD_FAULTLOC_FACT_ABORT, /* it called MPI_Abort */
+    HYD_FAULTLOC_FACT_ENDING, /* its agent kills it, to end the job: action abort */
     HYD_FAULTLOC_FACT_LOST /* its proxy was lost, and with it all that is known of it */
 };
 
@@ -27,7 +45,8 @@ struct HYD_faultloc_fact {
     int pgid; /* which process group: ranks are counted in each */
     char host[64];
     int64_t ms; /* when it was heard of */
-    struct HYD_faultloc_end end; /* of the lost: rank, pid and agent alone */
+    struct HYD_faultloc_end end; /* of the lost: rank, pid, agent and unsure alone */
+    char class_[24]; /* of an ending: that of the verdict */
 };
 
 struct HYD_faultloc_ruling {
@@ -51,7 +70,8 @@ struct HYD_faultloc_story {
  * number from 0 to 60000, and then takes HYD_FAULTLOC_GRACE_MS. */
 bool HYD_faultloc_story_grace(struct HYD_faultloc_story *s, const char *text);
 
-/* Purpose: adds what was heard; copies it.  Returns false where there is no memory. */
+/* Purpose: adds what was heard; copies it.  Of a process that is heard of again what was unsure is
+ * replaced.  Returns false where there is no memory. */
 bool HYD_faultloc_story_add(struct HYD_faultloc_story *s, const struct HYD_faultloc_fact *fact);
 
 /* Purpose: a verdict was reported or withdrawn.  Returns false where there is no memory. */
@@ -67,6 +87,18 @@ int HYD_faultloc_story_first(const struct HYD_faultloc_story *s);
 
 /* Purpose: true if a verdict that stands says that this rank is at fault. */
 bool HYD_faultloc_story_is_located(const struct HYD_faultloc_story *s, int pgid, int rank);
+
+/* Purpose: true if a verdict that stands says that this rank is gone for good. */
+bool HYD_faultloc_story_ends(const struct HYD_faultloc_story *s, int pgid, int rank);
+
+/* Purpose: true if it is known how this rank ended. */
+bool HYD_faultloc_story_has_end(const struct HYD_faultloc_story *s, int pgid, int rank);
+
+/* Purpose: all others wait for the lost of this group: what was unsure of them is so no more. */
+void HYD_faultloc_story_confirm_lost(struct HYD_faultloc_story *s, int pgid, int64_t ms);
+
+/* Purpose: true if the job is ended by one of its own processes, by MPI_Abort or by an agent. */
+bool HYD_faultloc_story_has_abort(const struct HYD_faultloc_story *s);
 
 /* Purpose: true if this one is a victim of a fault that was located. */
 bool HYD_faultloc_story_is_consequence(const struct HYD_faultloc_story *s, int fact);

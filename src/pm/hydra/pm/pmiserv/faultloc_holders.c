@@ -1,0 +1,78 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE 1
+#endif
+
+#include "faultloc_holders.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* "pipe:[NUMBER]": both ends have the same. */
+static bool has_open(const char *pid, const char *wanted)
+{
+    char name[64], target[64];
+    const struct dirent *e;
+    bool found = false;
+    ssize_t len;
+    DIR *dir;
+
+    snprintf(name, sizeof(name), "/proc/%.16s/fd", pid);
+    dir = opendir(name);
+    while (dir && !found && (e = readdir(dir))) {
+        len = readlinkat(dirfd(dir), e->d_name, target, sizeof(target) - 1);
+        target[len > 0 ? len : 0] = '\0';
+        found = !strcmp(target, wanted);
+    }
+    if (dir)
+        closedir(dir);
+    return found;
+}
+
+static bool is_own(const char *pid)
+{
+    char name[64], comm[32] = "";
+    FILE *f;
+
+    snprintf(name, sizeof(name), "/proc/%.16s/comm", pid);
+    f = fopen(name, "re");
+    if (f && !fgets(comm, sizeof(comm), f))
+        comm[0] = '\0';
+    if (f)
+        fclose(f);
+    return !strncmp(comm, HYD_FAULTLOC_PROGRAM, strlen(HYD_FAULTLOC_PROGRAM));
+}
+
+struct HYD_faultloc_holders HYD_faultloc_holders(int pipe_fd)
+{
+    struct HYD_faultloc_holders h = {false, false};
+    char wanted[64];
+    const struct dirent *e;
+    struct stat s;
+    DIR *dir = fstat(pipe_fd, &s) ? NULL : opendir("/proc");
+
+    if (!dir)
+        return h;
+    snprintf(wanted, sizeof(wanted), "pipe:[%llu]", (unsigned long long) s.st_ino);
+    while (!h.others && (e = readdir(dir))) {
+        if (!isdigit((unsigned char) e->d_name[0]) || strtol(e->d_name, NULL, 10) == getpid() ||
+            !has_open(e->d_name, wanted))
+            continue;
+        if (is_own(e->d_name))
+            h.own = true;
+        else
+            h.others = true;
+    }
+    closedir(dir);
+    return h;
+}

@@ -1,0 +1,17 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef FAULTLOC_SWEEP_H_INCLUDED
+#define FAULTLOC_SWEEP_H_INCLUDED
+
+#define HYD_FAULTLOC_SWEEP 4096 /* names that are looked at in one sweep */
+
+/* Purpose: removes the sockets ("*.sock") in a folder at which nobody listens any more: of agents, and
+ * of proxies of older versions, that were killed.  The folder must be a directory, not a link, of
+ * this user and closed to all others (mode 0700): else nothing in it is touched.
+ * Returns how many were removed; -1: there is no such folder, or it is not to be trusted. */
+int HYD_faultloc_sweep(const char *folder);
+
+#endif /* FAULTLOC_SWEEP_H_INCLUDED */

@@ -1,0 +1,715 @@
+#!/usr/bin/env bash
+##
+## Copyright (C) by the FaultLoc authors
+##     See COPYRIGHT in top-level directory
+##
+# shellcheck disable=SC2015
+
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+cluster=$here/cluster
+
+rank_kinds="fork fork-exec fork-exit descriptors threads memory stderr close"
+all_kinds="net-all net-one net-host stop-even stop-apart stop-late freeze-host freeze-all busy"
+all_kinds+=" pressure disk-full debug-rank debug-node debug-gdb flood clocks agent-kill agent-stop"
+all_kinds+=" agents-kill tls480 tls500 $rank_kinds"
+all_programs="alltoall halo pipeline master phases"
+
+usage() {
+    cat <<END
+Usage: test/cluster/harm_campaign.sh [OPTION]...
+
+Disturbs healthy jobs on a cluster of network namespaces at random moments, in ways that end, and
+checks that no harm comes of it: the job ends with exit code 0 and right results, no verdict stands
+at its end, FaultLoc complains of nothing, and no process, socket, shared memory or file is left.
+Prints a table. A verdict that was withdrawn is allowed, and counted.
+
+  --kinds K,K,...     which (all):
+                        net-all net-one net-host
+                                       no packet passes: on both networks, on one of them, to and
+                                       from one host
+                        stop-even      all ranks are stopped, and go on at the same time
+                        stop-apart     the same; they go on one after the other, 0.5 s apart
+                        stop-late      the same; one goes on 1.6 s after the others
+                        freeze-host    all processes of a host are frozen by a control group; as
+                                       long as a silence
+                        freeze-all     the same, on all hosts; as long as all ranks are stopped
+                        busy           100 busy processes on the job's processors
+                        pressure       the job's control group has hardly any memory for files
+                        disk-full      the disk of report and trace is full
+                        debug-rank     a debugger holds a rank
+                        debug-node     the same, all ranks of a host
+                        debug-gdb      the same as debug-rank, by gdb
+                        flood          strangers open connections to a host's agent
+                        clocks         the hosts' monotonic clocks are up to a day apart
+                        agent-kill agent-stop agents-kill
+                                       a process 'faultloc-agent' of a host is killed, or stopped;
+                                       all of a host are killed
+                        tls480 tls500  the program has 480, 500 KB of static thread-local storage
+                        fork fork-exec fork-exit descriptors threads memory stderr close
+                                       what a rank does itself: test/mpi/work.c says what it is;
+                                       with stderr nobody reads mpiexec's for five seconds
+  --programs P,P,...  test/mpi/work.c's patterns, of which each run draws one (all):
+                        $all_programs
+  --action A,A,...    MPIR_CVAR_FAULTLOC_ACTION of the jobs: abort, report (abort)
+  --with-fault        a host is switched off, or a rank stopped, during each disturbance: it must be
+                      named, once, and nothing else
+  --survive S         the longest silence of which no verdict may come, in seconds (3): with abort
+                      no longer one is drawn; with report it is up to 5 s, and a longer one may
+                      lead to verdicts that are true meanwhile
+  --silence-min S     the shortest silence, in seconds (0.2)
+  --stop-min S, --stop-max S
+                      the shortest, the longest that all ranks are stopped, in seconds (0.5, 60)
+  --fork-mb M         megabytes that a rank has touched when it forks (2000)
+  --settle S          how long after a disturbance to look for verdicts (3)
+  --hosts N           hosts (4)
+  --ppn K,K,...       ranks per host (1,2)
+  --runs N            runs of each (1)
+  --seed N            of what is drawn (a random one); run R of a kind uses N + R - 1, so that
+                      '--runs 1 --seed' with a run's seed, its kind, program, action and ppn does
+                      the same again
+  --off               FaultLoc is off: what harms MPI itself
+  --mpi PREFIX        the MPI under test (FAULTLOC_MPI)
+  --keep FOLDER       keep what each run left behind there
+  --json FILE         results as JSON, a line per run (- for stdout)
+  --help              this text
+
+Exit code: 0 all as it should be, 1 not, 2 wrong usage, 77 no root or no namespaces here, or all
+runs were skipped.
+END
+}
+
+die() { echo "harm_campaign.sh: $2" >&2; exit "$1"; }
+
+kinds=${all_kinds// /,} programs=${all_programs// /,} actions=abort with_fault='' survive=3
+silence_min=0.2 stop_min=0.5 stop_max=60 fork_mb=2000 settle=3 hosts=4 ppns=1,2 runs=1
+seed=$((RANDOM % 30000))
+off='' keep='' json=''
+while [ $# -gt 0 ]; do
+    case $1 in
+        --help | -h) usage; exit 0 ;;
+        --with-fault) with_fault=1; shift; continue ;;
+        --off) off=1; shift; continue ;;
+        --kinds | --programs | --action | --survive | --silence-min | --stop-min | --stop-max | \
+            --fork-mb | --settle | --hosts | --ppn | --runs | --seed | --mpi | --keep | --json)
+            [ $# -ge 2 ] || die 2 "$1 wants a value; see --help" ;;
+        *) die 2 "unknown argument $1; see --help" ;;
+    esac
+    case $1 in
+        --kinds) kinds=$2 ;;
+        --programs) programs=$2 ;;
+        --action) actions=$2 ;;
+        --survive) survive=$2 ;;
+        --silence-min) silence_min=$2 ;;
+        --stop-min) stop_min=$2 ;;
+        --stop-max) stop_max=$2 ;;
+        --fork-mb) fork_mb=$2 ;;
+        --settle) settle=$2 ;;
+        --hosts) hosts=$2 ;;
+        --ppn) ppns=$2 ;;
+        --runs) runs=$2 ;;
+        --seed) seed=$2 ;;
+        --mpi) export FAULTLOC_MPI=$2 ;;
+        --keep) keep=$2 ;;
+        --json) json=$2 ;;
+    esac
+    shift 2
+done
+
+# check_words WHAT WORDS ALL
+check_words() {
+    local word
+    for word in ${2//,/ }; do
+        [[ " $3 " == *" $word "* ]] || die 2 "no $1 '$word'; there are: $3"
+    done
+}
+check_words kind "$kinds" "$all_kinds"
+check_words program "$programs" "$all_programs"
+check_words action "$actions" "abort report"
+# check_values WHAT-OPTIONS REGEX VALUE...
+check_values() {
+    local value
+    for value in "${@:3}"; do
+        [[ $value =~ ^$2$ ]] || die 2 "not a value for $1: '$value'; see --help"
+    done
+}
+check_values '--runs, --seed, --settle and --fork-mb' '[0-9]+' "$runs" "$seed" "$settle" "$fork_mb"
+check_values --ppn '[1-9][0-9]*(,[1-9][0-9]*)*' "$ppns"
+check_values --hosts '([2-9]|[1-9][0-9]+)' "$hosts"
+check_values '--survive, --silence-min, --stop-min and --stop-max' '[0-9]+([.][0-9]+)?' \
+    "$survive" "$silence_min" "$stop_min" "$stop_max"
+to_ms() { awk -v s="$1" 'BEGIN { printf "%d", s * 1000 }'; }
+survive_ms=$(to_ms "$survive") silence_min_ms=$(to_ms "$silence_min")
+stop_min_ms=$(to_ms "$stop_min") stop_max_ms=$(to_ms "$stop_max")
+[ "$silence_min_ms" -ge 1 ] && [ "$survive_ms" -ge "$silence_min_ms" ] ||
+    die 2 "--survive $survive is less than --silence-min $silence_min"
+[ "$stop_min_ms" -ge 1 ] && [ "$stop_max_ms" -ge "$stop_min_ms" ] ||
+    die 2 "--stop-max $stop_max is less than --stop-min $stop_min"
+"$cluster" check --quiet || exit
+command -v jq >/dev/null || die 77 "no program 'jq' (Debian package jq)"
+command -v nft >/dev/null || die 77 "no program 'nft' (Debian package nftables)"
+[ -z "$json" ] || [ "$json" = - ] || : >"$json"
+for dir in "${FAULTLOC_MPI:-$PWD/stage}" "$PWD/inst"; do # the jobs run in another folder
+    [ ! -d "$dir" ] || { FAULTLOC_MPI=$(cd "$dir" && pwd) && export FAULTLOC_MPI && break; }
+done
+
+name=g$$
+work=$(mktemp -d)
+job=/run/faultloc-cluster/$name/job
+group=
+finish() {
+    local code=$?
+    trap - EXIT
+    : >"$work/read"
+    [ -z "${pid:-}" ] || { kill "$pid" && wait "$pid" || :; } 2>/dev/null
+    "$cluster" down --name "$name" --quiet 2>/dev/null || :
+    leave_group
+    clear_work
+    rm -rf "$work"
+    exit $code
+}
+clear_work() {
+    ! mountpoint -q "$work/small" || umount "$work/small" || umount -l "$work/small"
+    rm -rf "${work:?}"/*
+}
+
+# --- what is drawn ----------------------------------------------------------------------------
+
+# Kinds with the same seed draw different things, and so do neighbouring seeds.
+seed_draws() { RANDOM=$(cksum <<<"$1" | cut -d' ' -f1); }
+
+# Each sets DRAWN; a subshell would not move the sequence on. A duration is as likely to be from 1
+# to 2 s as from 2 to 4 s.
+draw() { DRAWN=$(($1 + (RANDOM * 32768 + RANDOM) % ($2 - $1 + 1))); } # FROM TO
+draw_ms() { # FROM TO
+    DRAWN=$RANDOM
+    DRAWN=$(awk -v a="$1" -v b="$2" -v r="$DRAWN" \
+        'BEGIN { printf "%d", a * exp(r / 32767 * log(b / a)) }')
+}
+draw_of() { # WORD...
+    draw 1 $#
+    DRAWN=${!DRAWN}
+}
+draw_silence() {
+    local most=5000
+    [ "$action" = report ] && [ "$survive_ms" -lt $most ] || most=$survive_ms
+    draw_ms "$silence_min_ms" "$most"
+}
+# The fault of --with-fault is on another host; of a master and its workers it is the master's.
+draw_host() {
+    local first=1
+    [ -z "$with_fault" ] || [ "$program" != master ] || first=2
+    draw $first "$hosts"
+    HOST=$DRAWN TARGET=h$DRAWN
+}
+draw_order() { # all ranks
+    local r i size=$((hosts * ppn)) t
+    ORDER=()
+    for ((r = 0; r < size; r++)); do ORDER+=("$r"); done
+    for ((i = size - 1; i > 0; i--)); do
+        draw 0 $i
+        t=${ORDER[i]} ORDER[i]=${ORDER[DRAWN]} ORDER[DRAWN]=$t
+    done
+}
+
+s_of() { printf '%d.%03d' $(($1 / 1000)) $(($1 % 1000)); }
+
+# --- what a run is ----------------------------------------------------------------------------
+
+# plan: draws what is done, when and for how long. DID says it; TARGET is the host that is disturbed
+# (none, or all: ''), LASTS and DELAY are in milliseconds; FAULT is for 'cluster fault'; ARGS are of
+# the program, OPTIONS of the job; ALLOWED matches what FaultLoc may say beside verdicts. SKIP is
+# the reason why this cannot be done here.
+plan() {
+    ARGS=() OPTIONS=() FAULT=() TARGET='' ALLOWED='' VICTIM='' SKIP='' FAULT_AT=0
+    PROGRAM=work DID=$kind REPORT=$work/report.json TRACE=$work/trace
+    # shellcheck disable=SC2086
+    draw_of ${programs//,/ }
+    program=$DRAWN
+    draw 300 2000
+    DELAY=$DRAWN
+    draw_ms 2000 4000
+    LASTS=$DRAWN
+    case $kind in
+        net-* | freeze-host) draw_silence; LASTS=$DRAWN ;;
+        stop-* | freeze-all) draw_ms "$stop_min_ms" "$stop_max_ms"; LASTS=$DRAWN ;;
+        stderr) LASTS=5000 ;;
+    esac
+    case $kind in
+        net-all) FAULT=(silence all "$LASTS") ;;
+        net-one) draw_of data mgmt; FAULT=(silence "$DRAWN" "$LASTS") DID="$DRAWN" ;;
+        net-host) draw_host; FAULT=(silence "$TARGET" "$LASTS") ;;
+        stop-*) draw_order ;;
+        freeze-*) plan_freeze ;;
+        busy) draw_host; FAULT=(crowd "$TARGET" 100 "$LASTS") TARGET='' ;;
+        debug-*) plan_debug ;;
+        flood) draw_host; FAULT=(flood "$TARGET" "$LASTS") ALLOWED='node h[0-9]+: refused ' ;;
+        clocks) plan_clocks ;;
+        agent*)
+            draw_host
+            draw 0 99
+            AGENT=$DRAWN ALLOWED="node $TARGET: .*agent" ;;
+        tls*) PROGRAM=work_$kind ;;
+        disk-full) REPORT=$work/small/report.json TRACE=$work/small/trace ;;
+    esac
+    [[ " $rank_kinds " != *" $kind "* ]] || plan_rank
+    [ -z "$with_fault" ] || plan_fault
+    case $kind in
+        stop-even) plan_stops 0 0 ;;
+        stop-apart) plan_stops 500 0 ;;
+        stop-late) plan_stops 0 1600 ;;
+    esac
+    DID="${DID#"$kind"}${TARGET:+ $TARGET} $(s_of "$LASTS") s at $(s_of "$DELAY")"
+    DID=${DID# }${VICTIM:+, $VICTIM at $(s_of $((DELAY + FAULT_AT)))}
+}
+
+# plan_stops APART LATE: how many ms after each other, and how many more the last one.
+plan_stops() {
+    local i list='' at
+    for ((i = 0; i < ${#ORDER[@]}; i++)); do
+        at=$((i * $1))
+        [ $((i + 1)) -lt ${#ORDER[@]} ] || at=$((at + $2))
+        list+=",${ORDER[i]}"
+        if [ "$VICTIM" = "stop ${ORDER[i]}" ]; then
+            list+=- # it never goes on
+        elif [ $at -gt 0 ]; then
+            list+=+$at
+        fi
+    done
+    FAULT=(stops "$LASTS" "${list#,}") DID="ranks ${list#,}"
+}
+
+plan_freeze() {
+    local all
+    if [ "$kind" = freeze-host ]; then
+        draw_host
+        FAULT=(freeze "$TARGET" "$LASTS")
+    else
+        all=$(seq -s, -f 'h%g' "$hosts")
+        FAULT=(freeze "$all" "$LASTS")
+    fi
+    [ -d /sys/fs/cgroup/freezer ] || [ -e /sys/fs/cgroup/cgroup.controllers ] ||
+        SKIP="no control groups to freeze by"
+}
+
+plan_debug() {
+    local first
+    draw_host
+    first=$(((HOST - 1) * ppn))
+    draw $first $((first + ppn - 1))
+    FAULT=(hold "$LASTS" "$DRAWN") DID="rank $DRAWN"
+    if [ "$kind" = debug-node ]; then
+        FAULT[2]=$(seq -s, $first $((first + ppn - 1)))
+        DID="ranks ${FAULT[2]}"
+    elif [ "$kind" = debug-gdb ]; then
+        FAULT+=(gdb)
+        command -v gdb >/dev/null || SKIP="no program 'gdb'"
+    fi
+    [ "$kind$ppn" != debug-node1 ] || SKIP="a host has one rank: the same as debug-rank"
+}
+
+plan_clocks() {
+    draw 1 86400
+    OPTIONS=(--skew $((DRAWN / hosts + 1))) DID="clocks $((DRAWN / hosts + 1)) s apart"
+    unshare --time --fork --monotonic 1 true 2>/dev/null || SKIP="no namespaces of time here"
+}
+
+plan_rank() {
+    draw_host
+    draw $(((HOST - 1) * ppn)) $((HOST * ppn - 1))
+    RANK=$DRAWN DID="rank $DRAWN"
+    draw 1 1000000
+    ARGS=(--harm "$kind" --harm-rank "$RANK" --harm-after "$(s_of "$DELAY")"
+        --harm-for "$(s_of "$LASTS")" --harm-seed "$DRAWN")
+    [[ $kind != fork* ]] || ARGS+=(--harm-mb "$fork_mb")
+}
+
+# On a host that is not itself disturbed. Of a worker that is lost nobody learns but the master, who
+# waits for any of them; and a frozen host cannot lose its processes.
+plan_fault() {
+    local rank=0
+    draw 0 $((hosts * ppn - 1))
+    [ "$program" = master ] || rank=$DRAWN
+    while [ "h$((rank / ppn + 1))" = "$TARGET" ]; do rank=$(((rank + ppn) % (hosts * ppn))); done
+    draw_of power-off stop
+    if [ "$DRAWN" = power-off ] && [ "$kind" != freeze-all ]; then
+        VICTIM="power-off h$((rank / ppn + 1))" WANT="node-outage:h$((rank / ppn + 1))"
+    else
+        VICTIM="stop $rank" WANT="process-stopped:$rank"
+    fi
+    draw 0 "$LASTS"
+    FAULT_AT=$DRAWN
+}
+
+# A control group of memory, by either version of the kernel's interface.
+make_group() {
+    if [ -d /sys/fs/cgroup/memory ]; then
+        group=/sys/fs/cgroup/memory/faultloc-$name
+    else
+        group=/sys/fs/cgroup/faultloc-$name
+        echo +memory >/sys/fs/cgroup/cgroup.subtree_control || :
+    fi 2>/dev/null
+    mkdir "$group" 2>/dev/null && [ -e "$(group_file limit_in_bytes max)" ] ||
+        { leave_group; SKIP="no control group can be made"; }
+}
+leave_group() { [ -z "$group" ] || rmdir "$group" 2>/dev/null || :; group=; }
+group_file() { [[ $group == */memory/* ]] && echo "$group/memory.$1" || echo "$group/memory.$2"; }
+group_was_short() {
+    if [[ $group == */memory/* ]]; then
+        [ "$(cat "$group/memory.failcnt")" -gt 0 ]
+    else
+        grep -qE '^max [^0]' "$group/memory.events"
+    fi
+}
+group_killed() { grep -qE '^oom_kill [^0]' "$(group_file oom_control events)"; }
+
+prepare() {
+    : >"$work/err"
+    case $kind in
+        pressure)
+            make_group
+            [ "$(stat -f -c %T "$work")" != tmpfs ] || SKIP="$work is memory, not a disk" ;;
+        disk-full)
+            mkdir "$work/small"
+            mount -t tmpfs -o size=256k faultloc "$work/small" || SKIP="no tmpfs can be mounted" ;;
+        stderr)
+            mkfifo "$work/pipe"
+            (
+                trap - EXIT
+                exec <"$work/pipe" >"$work/err"
+                await 200 test -e "$work/read"
+                cat
+            ) & ;;
+    esac
+}
+
+start_job() {
+    local faultloc=1 err=$work/err
+    [ -z "$off" ] || faultloc=0
+    [ "$kind" != stderr ] || err=$work/pipe
+    mkdir "$work/cwd"
+    (
+        [ -z "$group" ] || echo $BASHPID >"$group/cgroup.procs"
+        cd "$work/cwd"
+        MPIR_CVAR_FAULTLOC_TRACE=$TRACE exec "$cluster" run --name "$name" \
+            --hosts "$hosts" --ppn "$ppn" --quiet --env MPIR_CVAR_FAULTLOC=$faultloc \
+            --env MPIR_CVAR_FAULTLOC_ACTION="$action" --env FI_PROVIDER=tcp \
+            --env FI_TCP_IFACE=eth0 --env MPIR_CVAR_FAULTLOC_REPORT="$REPORT" \
+            ${OPTIONS[@]+"${OPTIONS[@]}"} -- \
+            "$PROGRAM" --pattern "$program" --until "$work/end" ${ARGS[@]+"${ARGS[@]}"}
+    ) </dev/null >"$work/out" 2>"$err" &
+    pid=$!
+}
+
+# A pause without a process.
+pause() { [ "$1" -le 0 ] || read -r -t "$(s_of "$1")" <> <(:) || :; } # MS
+await() {
+    local end=$((SECONDS + $1))
+    shift
+    until "$@"; do [ $SECONDS -lt $end ] || return 1; pause 20; done
+}
+ended() { [ ! -d "/proc/$pid" ]; }
+is_looping() {
+    [ -e "$job/pids/looping" ] &&
+        [ "$(compgen -G "$job/pids/rank.*" | wc -l)" = $((hosts * ppn)) ]
+}
+has_begun() { is_looping || ended; }
+
+# --- the disturbance, and what goes wrong meanwhile -------------------------------------------
+
+disturb() {
+    local fault=
+    if [ -n "$VICTIM" ]; then
+        (
+            trap - EXIT
+            pause $((DELAY + FAULT_AT))
+            # shellcheck disable=SC2086
+            "$cluster" fault --name "$name" --quiet $VICTIM
+        ) 2>>"$work/harness" &
+        fault=$!
+    fi
+    disturb_now 2>>"$work/harness" || ended ||
+        blame "the disturbance failed: $(tail -n 1 "$work/harness")"
+    : >"$work/read"
+    [ -z "$fault" ] || wait $fault || ended ||
+        blame "the fault failed: $(tail -n 1 "$work/harness")"
+}
+
+disturb_now() {
+    if [[ " $rank_kinds " == *" $kind "* ]]; then # the rank itself waits
+        await 180 rank_is_done && [ -e "$job/pids/harmed.$RANK" ]
+        return
+    fi
+    pause "$DELAY"
+    case $kind in
+        pressure) press_memory ;;
+        disk-full) fill_disk ;;
+        agent*) harm_agent ;;
+        clocks | tls*) pause "$LASTS" ;;
+        *) "$cluster" fault --name "$name" --quiet "${FAULT[@]}" ;;
+    esac
+}
+rank_is_done() { [ -e "$job/pids/harmed.$RANK" ] || ended; }
+
+# What the job has of files, its own programs and libraries among them, gets 24 MB, and somebody
+# else in the group writes 256 and reads them again and again.
+press_memory() {
+    local usage files
+    usage=$(cat "$(group_file usage_in_bytes current)")
+    files=$(awk '/^(total_)?(in)?active_file / { v[$1] = $2 }
+        END { t = "total_active_file" in v ? "total_" : ""
+              print v[t "active_file"] + v[t "inactive_file"] }' "$group/memory.stat")
+    echo $((usage - files + (24 << 20))) >"$(group_file limit_in_bytes max)"
+    # shellcheck disable=SC2016
+    (
+        trap - EXIT
+        echo $BASHPID >"$group/cgroup.procs"
+        timeout -s KILL "$(s_of "$LASTS")" sh -c 'dd if=/dev/zero of="$1" bs=1M count=256
+            while :; do cat "$1" >/dev/null; done' sh "$work/big"
+    ) || :
+    echo -1 >"$(group_file limit_in_bytes max)" 2>/dev/null || echo max >"$group/memory.max"
+    rm "$work/big"
+    group_was_short || blame "the control group was never short of memory"
+    ! group_killed || SKIP="the kernel has ended a process for memory"
+}
+
+fill_disk() {
+    dd if=/dev/zero of="$work/small/fill" bs=4k status=none || :
+    pause "$LASTS"
+    rm "$work/small/fill"
+}
+
+# The processes of a host that are agent and deputy.
+harm_agent() {
+    local p agents=()
+    for p in $(ip netns pids "$name-$TARGET"); do
+        [ "$(cat "/proc/$p/comm" 2>/dev/null)" != faultloc-agent ] || agents+=("$p")
+    done
+    if [ ${#agents[@]} = 0 ]; then
+        SKIP="no process 'faultloc-agent' on $TARGET: this build has none"
+        return
+    fi
+    p=${agents[AGENT % ${#agents[@]}]}
+    case $kind in
+        agent-kill) kill -KILL "$p" ;;
+        agents-kill) kill -KILL "${agents[@]}" ;;
+        agent-stop) kill -STOP "$p" ;;
+    esac
+    pause "$LASTS"
+    [ "$kind" != agent-stop ] || kill -CONT "$p" 2>/dev/null || :
+}
+
+# verdicts STATE: "CLASS:COMPONENT:HOST" of all that stand, or that were withdrawn.
+verdicts() {
+    local select='.withdrawn == null'
+    [ "$1" = stand ] || select='.withdrawn != null'
+    jq -r ".verdicts[] | select($select)"' | .class + ":" + (.component.name | sub("^rank "; "")) +
+        ":" + .component.node' "$REPORT" 2>/dev/null | sort
+}
+is_calm() { ended || [ -z "$(verdicts stand)" ]; }
+is_named() {
+    ended && return
+    if [ "$kind" = disk-full ]; then # there is no report that could be read
+        grep -qE "^\[faultloc\] ${WANT%:*}: .*(node|rank) ${WANT#*:}([^0-9]|\$)" "$work/err"
+    else
+        verdicts stand | cut -d: -f1,2 | grep -qxF "$WANT"
+    fi
+}
+
+# Waits until nothing more is to come; then the job is told to end.
+await_calm() {
+    local least
+    if [ -n "$VICTIM" ]; then
+        await 60 is_named || blame "not named in 60 s: $WANT"
+        [ "$action" = report ] || await 30 ended || blame "abort does not end the job in 30 s"
+    else
+        await $((30 + settle)) is_calm || blame "30 s later: $(verdicts stand | paste -sd' ')"
+    fi
+    least=$((SECONDS + settle))
+    until ended || [ $SECONDS -ge $least ]; do pause 100; done
+    [ -n "$VICTIM" ] || await 30 is_calm || :
+}
+
+end_job() {
+    CODE=0
+    : >"$work/end"
+    : >"$work/read"
+    ended || [ -z "$VICTIM" ] || kill "$pid" 2>/dev/null || :
+    if ! await 90 ended; then
+        blame "mpiexec does not end"
+        kill "$pid" 2>/dev/null || :
+    fi
+    wait "$pid" || CODE=$?
+    pid=
+    wait # for whoever reads stderr
+}
+
+# --- judging ----------------------------------------------------------------------------------
+
+blame() { WHY+="${WHY:+; }$*"; }
+
+judge_end() {
+    local said
+    said=$(grep -hE -m 1 '^work: [^.]|BAD TERMINATION|[Aa]ssert|\*\*\*' "$work/err" || :)
+    if [ -n "$VICTIM" ]; then
+        [ $CODE != 0 ] || blame "exit code 0 after a fault"
+        return
+    fi
+    [ $CODE = 0 ] || blame "exit code $CODE${said:+, $said}"
+    grep -qE '^work: .* all right$' "$work/out" || blame "the work was not done"
+}
+
+# A silence that may be told of.
+is_beyond() { [[ $kind =~ ^(net-.*|freeze-host)$ ]] && [ "$LASTS" -gt "$survive_ms" ]; }
+
+# What may be said of the disturbance while it lasts: CLASS:COMPONENT:HOST.
+is_true() {
+    local class=${1%%:*} host=${1##*:}
+    case $kind in
+        net-host | freeze-host)
+            is_beyond && [ "$host" = "$TARGET" ] && [ "$class" != process-crash ] ;;
+        net-*)
+            is_beyond &&
+                [[ $class =~ ^(unknown|network-degraded|switch-fault|nic-fault|link-fault)$ ]] ;;
+        stop-* | freeze-all) [[ $class =~ ^(process-stopped|node-frozen)$ ]] ;;
+        debug-*) [ "$class:$host" = "process-stopped:$TARGET" ] ;;
+        *) false ;;
+    esac
+}
+
+# Where a fault ended the job, what was true of the disturbance may stand beside it.
+judge_standing() {
+    local v named=0 other=
+    for v in $(verdicts stand); do
+        if [ -n "$VICTIM" ] && [ "${v%:*}" = "$WANT" ]; then
+            named=$((named + 1))
+        elif [ -z "$VICTIM" ] || ! is_true "$v"; then
+            other+=" ${v%:*}"
+        fi
+    done
+    [ -z "$VICTIM" ] || [ $named = 1 ] || [ "$kind" = disk-full ] ||
+        blame "$named times named: $WANT"
+    [ -z "$other" ] || blame "verdicts stand:$other"
+}
+
+judge_verdicts() {
+    local v
+    STAND=$(verdicts stand | grep -c . || :) GONE=$(verdicts gone | grep -c . || :)
+    judge_standing
+    is_beyond || return 0
+    for v in $(verdicts gone); do
+        is_true "$v" || [ "${v%:*}" = "${WANT:-}" ] || blame "not true, and withdrawn: ${v%:*}"
+    done
+}
+
+# Lines of FaultLoc that belong to no report.
+judge_complaints() {
+    local said
+    said=$(grep -F '[faultloc] ' "$work/err" |
+        grep -vE '^\[faultloc\] (  |withdrawn: |[a-z]+-[a-z]+: |straggler: |deadlock: |unknown: )' |
+        grep -vE "^\[faultloc\] ${ALLOWED:-only reports}" | head -n 1 || :)
+    [ -z "$said" ] || [ $CODE != 0 ] || blame "FaultLoc says: $said"
+}
+
+judge_leftovers() {
+    local left host
+    left=$(find "/dev/shm/faultloc-cluster-$name" "/run/faultloc-cluster/$name/runtime" \
+        "$work/cwd" ! -type d 2>/dev/null || :)
+    find "/dev/shm/faultloc-cluster-$name" "/run/faultloc-cluster/$name/runtime" ! -type d -delete
+    [ $CODE = 0 ] || return 0 # a host that is off cannot tidy up, nor a job that is killed
+    left+=$(compgen -G "/tmp/faultloc-$(id -u)/$(cat "$job/mpiexec.pid")@*" || :)
+    [ -z "$left" ] || blame "left behind: ${left//$'\n'/ }"
+    [ ! -s "$job/left-over" ] || blame "left behind: $(head -n 1 "$job/left-over")"
+    for host in login $(seq -f 'h%g' "$hosts"); do
+        left=$(ip netns exec "$name-$host" cat /proc/net/unix | grep -m 1 -o '@.*faultloc.*' || :)
+        [ -z "$left" ] || blame "left behind on $host: socket $left"
+    done
+}
+
+run_job() {
+    start_job
+    if await 120 has_begun && is_looping; then
+        disturb
+        await_calm
+    else
+        blame "the job did not come to its loop"
+    fi
+    end_job
+    judge_end
+    judge_verdicts
+    judge_complaints
+    judge_leftovers
+    leave_group
+}
+
+# MPICH's own MPI_Finalize hangs now and then (test/mpi/testutil.c): such a run is done again.
+one_run() {
+    local try
+    for try in 1 2 3; do
+        WHY='' STAND=- GONE=- CODE=-
+        clear_work
+        rm -rf "$job"
+        seed_draws "$kind $run_seed"
+        plan
+        [ -n "$SKIP" ] || prepare
+        [ -n "$SKIP" ] || run_job
+        [ "$try" != 3 ] && grep -qs "MPICH's own MPI_Finalize hangs" "$work/err" || break
+    done
+    [ -z "$SKIP" ] || WHY="SKIPPED: $SKIP"
+}
+
+# --- the table --------------------------------------------------------------------------------
+
+result_json() {
+    jq -nc --arg kind "$kind" --arg program "$program" --arg action "$action" --arg did "$DID" \
+        --arg why "$WHY" --arg fault "$VICTIM" --argjson ppn "$ppn" --argjson hosts "$hosts" \
+        --argjson seed "$run_seed" --argjson lasts "$LASTS" --arg code "$CODE" \
+        --arg stand "$STAND" --arg gone "$GONE" '
+        def num: if . == "-" then null else tonumber end;
+        { kind: $kind, program: $program, action: $action, hosts: $hosts, ppn: $ppn, seed: $seed,
+          did: $did, lasts_ms: $lasts, fault: $fault, exit_code: ($code | num),
+          standing: ($stand | num), withdrawn: ($gone | num),
+          skipped: ($why | startswith("SKIPPED")), ok: ($why == ""), why: $why }'
+}
+
+tell_run() {
+    printf '%-12s %-8s %3s %-6s %5s %4s %5s %9s  %s\n' "$kind" "$program" "$ppn" "$action" \
+        "$run_seed" "$CODE" "$STAND" "$GONE" "$DID: ${WHY:-ok}"
+    [ -z "$WHY" ] || [ -n "$SKIP" ] ||
+        { grep -v '^work: \.' "$work/err" || :; } | tail -n 15 | sed 's/^/        /'
+    if [ "$json" = - ]; then result_json; elif [ -n "$json" ]; then result_json >>"$json"; fi
+    if [ -n "$keep" ]; then
+        mkdir -p "$keep/$kind-$program-$ppn-$action-$run_seed"
+        cp -r "$work"/* "$job"/pids "$keep/$kind-$program-$ppn-$action-$run_seed/" 2>/dev/null || :
+    fi
+}
+
+trap finish EXIT
+trap 'exit 130' INT TERM
+bad=0 all=0 skipped=0
+printf '%-12s %-8s %3s %-6s %5s %4s %5s %9s  %s\n' kind program ppn action seed code stand \
+    withdrawn 'what was done: result'
+"$cluster" up --name "$name" --hosts "$hosts" --quiet
+for action in ${actions//,/ }; do
+    for ppn in ${ppns//,/ }; do
+        for kind in ${kinds//,/ }; do
+            for ((run_seed = seed; run_seed < seed + runs; run_seed++)); do
+                one_run
+                tell_run
+                if [ -n "$SKIP" ]; then
+                    skipped=$((skipped + 1))
+                else
+                    all=$((all + 1))
+                    [ -z "$WHY" ] || bad=$((bad + 1))
+                fi
+                if [[ $VICTIM == power-off* ]]; then
+                    "$cluster" down --name "$name" --quiet
+                    "$cluster" up --name "$name" --hosts "$hosts" --quiet
+                fi
+            done
+        done
+    done
+done
+echo "$((all - bad)) of $all runs good$([ $skipped = 0 ] || echo ", $skipped skipped")"
+[ $bad = 0 ] || exit 1
+[ $all != 0 ] || exit 77

@@ -1,0 +1,160 @@
+#!/usr/bin/env bash
+##
+## Copyright (C) by the FaultLoc authors
+##     See COPYRIGHT in top-level directory
+##
+
+# The program `faultloc symptom`: it is answered, it makes no file, and root tells a symptom to the
+# agents of the user whose job it is, whatever other users have put in the way.
+# Environment: top_builddir, where tools/faultloc and test/lib/door_keeper are.
+# Exit code: 0 passed, 1 failed.
+# needs no MPI
+set -euo pipefail
+
+case ${1:-} in --help) sed -n '/^# The program/,/^# Exit/s/^# //p' "$0"; exit 0 ;; esac
+command=("${top_builddir:?}/tools/faultloc" symptom --kind power-off)
+. "$(dirname "${BASH_SOURCE[0]}")/program.sh"
+
+keeper=$work/keeper
+job=t$$
+folders=()
+keepers=()
+# shellcheck disable=SC2317
+clean_up() {
+    exec 9>&-
+    [ ${#keepers[@]} -eq 0 ] || wait "${keepers[@]}" || :
+    rm -rf "$work" ${folders[@]+"${folders[@]}"}
+}
+trap clean_up EXIT
+
+# Keepers end with this test: nobody has the other end of their input open then.
+mkfifo "$work/end"
+exec 9<>"$work/end"
+cp "$top_builddir/test/lib/door_keeper" "$keeper"
+
+# keep NAME COMMAND...: runs a keeper in the background; what it says is in $work/NAME.
+keep() {
+    local name=$1 i
+    shift
+    : >"$work/$name"
+    "$@" <"$work/end" >>"$work/$name" 2>"$work/$name.err" 9>&- &
+    keepers+=($!)
+    for ((i = 0; i < 300; i++)); do
+        if grep -q '^open' "$work/$name"; then : >"$work/$name"; return; fi
+        kill -0 $! 2>/dev/null || break
+        sleep 0.1
+    done
+    bad "keeper $name has not begun: $(cat "$work/$name.err")"
+    exit 1
+}
+
+# expect_said NAME LINES WHY: what the keeper has said since it was last asked.
+expect_said() {
+    local i
+    for ((i = 0; i < 100; i++)); do
+        [ "$(cat "$work/$1")" != "$2" ] || break
+        sleep 0.1
+    done
+    [ $i -lt 100 ] || bad "$3: keeper $1 says '$(cat "$work/$1")', not '$2'"
+    : >"$work/$1"
+}
+
+# --- a job of one's own -------------------------------------------------------------------------
+
+XDG_RUNTIME_DIR=$work/run
+export XDG_RUNTIME_DIR
+mkdir "$XDG_RUNTIME_DIR"
+doors=$XDG_RUNTIME_DIR/faultloc
+keep own "$keeper" "$job" h1
+expect 0 "told the agent of node h1 of job $job: power-off of its own node" --job "$job"
+[ ! -s "$work/err" ] || bad "a symptom that is taken: $(cat "$work/err")"
+expect_said own "heard power-off" "one symptom, and no file"
+expect 0 "told the agent of node h1 of job $job: power-off of its own node, 3 times" \
+    --job "$job" --repeat 3
+expect_said own $'heard power-off\nheard power-off\nheard power-off' "three symptoms"
+expect 1 "the agent of node h1 of job $job says: the job has no node \"h2\"" \
+    --job "$job" --component "node h2"
+expect 2 "no such job is here" --job "$job" --user 4294967294
+expect 2 "no such user: nobody-of-that-name" --job "$job" --user nobody-of-that-name
+keep mute "$keeper" --at "$doors/$job@h2.sock"
+expect 2 "several agents are here, --node or --component says which" --job "$job"
+expect 0 "the agent of node h2 has not answered yet" --job "$job" --node h2
+keep odd "$keeper" --at "$doors/$job-odd"$'\e[31m\xff@h\e]0;x\a.sock'
+expect 2 "there is more than one job, --job says which"
+expect 0 "the agent of node h?]0;x? has not answered yet" --job "$job-odd"$'\e[31m\xff'
+expect 2 "no such job is here" --job $'\e[31m'
+chmod 750 "$doors"
+expect 2 "no such job is here" --job "$job"
+chmod 700 "$doors"
+mv "$doors" "$doors.real"
+ln -s "$doors.real" "$doors"
+expect 2 "no such job is here" --job "$job"
+rm "$doors"
+mv "$doors.real" "$doors"
+: >"$work/own"
+expect 0 "told the agent of node h1" --job "$job" --node h1
+expect_said own "heard power-off" "the folder is as it was"
+
+# --- jobs of others -----------------------------------------------------------------------------
+
+finish() { [ $failed -eq 0 ] || exit 1; echo "all passed$1"; exit 0; }
+[ "$(id -u)" = 0 ] || finish " but what only root can do"
+command -v setpriv >/dev/null || finish " but what needs setpriv"
+
+chmod 711 "$work"
+users=()
+for ((uid = 54321; ${#users[@]} < 2; uid++)); do
+    [ -e "/tmp/faultloc-$uid" ] || [ -e "/run/user/$uid" ] || users+=("$uid")
+done
+one=${users[0]} two=${users[1]}
+folders=("/tmp/faultloc-$one" "/tmp/faultloc-$two")
+as() { setpriv --reuid "$1" --regid "$1" --clear-groups env -u XDG_RUNTIME_DIR "${@:2}"; }
+
+keep one as "$one" "$keeper" "$job-u" h1
+expect 0 "told the agent of node h1 of job $job-u" --job "$job-u"
+[ ! -s "$work/err" ] || bad "root's symptom to a user's job: $(cat "$work/err")"
+expect_said one "heard power-off" "root makes no file in a user's folder"
+if unshare --net true 2>/dev/null; then
+    command=(unshare --net "${command[@]}")
+    expect 0 "told the agent of node h1 of job $job-u" --job "$job-u"
+    [ ! -s "$work/err" ] || bad "from another network: $(cat "$work/err")"
+    command=("${command[@]:2}")
+    expect_said one "heard power-off" "a symptom from another network namespace"
+fi
+
+# Another user's door of the same name: it is not told what is meant for the job's user.
+keep two as "$two" "$keeper" "$job-u" h1
+expect 2 "jobs of several users are here, --user says whose" --job "$job-u"
+expect 2 "there is job $job-u node h1 of user $two" --job "$job-u"
+expect 0 "told the agent of node h1 of job $job-u" --job "$job-u" --user "$one"
+expect_said one "heard power-off" "the user's own door"
+expect_said two "" "another user's door of the same name"
+
+# refused WHAT: there is no such job, and root's own agent is not told by mistake.
+refused() {
+    expect 2 "no such job is here" --job "$job-v"
+    expect_said own "" "$1"
+}
+in_two=/tmp/faultloc-$two
+as "$two" ln -s "$doors/$job@h1.sock" "$in_two/$job-v@h1.sock"
+refused "a link to root's own door"
+rm "$in_two/$job-v@h1.sock"
+keep planted "$keeper" --at "$in_two/$job-v@h1.sock"
+refused "a socket of root's in a user's folder"
+rm "$in_two/$job-v@h1.sock"
+as "$two" mv "$in_two" "$in_two.real"
+folders+=("$in_two.real")
+as "$two" ln -s "$in_two.real" "$in_two"
+keep linked as "$two" "$keeper" --at "$in_two.real/$job-v@h1.sock"
+refused "a link to a folder"
+rm "$in_two"
+as "$one" mkdir -m 700 "$in_two"
+keep false as "$one" "$keeper" --at "$in_two/$job-v@h1.sock"
+refused "a folder in another user's name"
+
+# Whoever answers must be the job's user.
+keep changed "$keeper" --as "$two" "$job-w" h1
+expect 2 "the answer for node h1 of job $job-w does not come from user 0" --job "$job-w"
+rm -f "$doors/$job-w@h1.sock"
+
+finish ""

@@ -1,0 +1,267 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "ftree_int.h"
+#include "suite.h"
+#include "world.h"
+
+/*
+ * A network that is silent for a while, and comes back at any moment: nobody is accused.  A node that
+ * is lost while, or before, the network is silent is found all the same.
+ */
+
+#define STEP 50 /* ms */
+#define SECOND (1000 * FTREE_MS)
+#define NODES 5
+
+enum paths {
+    ONLY_DATA, /* the job has one path */
+    BOTH,
+    DATA_OF_BOTH, /* is silent, and the other one is not */
+    MGMT_OF_BOTH,
+    PATHS
+};
+
+static void hush(struct world *w, int32_t node, enum paths paths, bool silent)
+{
+    w->node[node].path_down[FTREE_PATH_DATA] = silent && paths != MGMT_OF_BOTH;
+    w->node[node].path_down[FTREE_PATH_MGMT] = silent && paths != DATA_OF_BOTH;
+}
+
+static void hush_all(struct world *w, enum paths paths, bool silent)
+{
+    for (int32_t n = 0; n < w->job.nodes; n++)
+        hush(w, n, paths, silent);
+}
+
+static struct world *new_world(const struct ftree_tree *tree, enum paths paths, int32_t nodes,
+                               int32_t ppn)
+{
+    struct world *w = world_new_tree(tree, nodes, ppn, 32);
+
+    w->job.has_path[FTREE_PATH_MGMT] = paths != ONLY_DATA;
+    return w;
+}
+
+/* All wait for one rank, not quite since the same moment, so that each is in another phase. */
+static void all_wait(struct world *w, int32_t peer)
+{
+    world_all_wait(w, FTREE_NONE, peer);
+    for (int32_t r = 0; r < w->job.size; r++)
+        if (w->wait_since[r])
+            w->wait_since[r] += (ftree_time) (r * 37 % 200) * FTREE_MS;
+}
+
+/* What a node says of itself while nobody answers it is no accusation; it is over with the silence. */
+static void expect_nobody_accused(const struct world *w, const char *what, int ms)
+{
+    struct ftree_verdict v;
+
+    for (int32_t n = 0; n < w->job.nodes; n++)
+        for (int32_t i = 0; ftree_verdict_at(w->node[n].ft, i, &v); i++) {
+            ck_assert_msg(v.class_ == FTREE_CLASS_UNKNOWN, "%s until %d ms: node %d: %s", what, ms,
+                          (int) n, v.rule);
+            ck_assert_msg(v.withdrawn, "%s until %d ms: node %d: %s stands", what, ms, (int) n,
+                          v.rule);
+        }
+}
+
+/* ---- all are silent -------------------------------------------------------------------------- */
+
+/* The silence begins `before` ms before anybody waits for long, and lasts until `until`. */
+static void silence_of_all(struct world *w, enum paths paths, int from, int until)
+{
+    all_wait(w, w->job.size - 1);
+    world_run(w, (ftree_time) from * FTREE_MS);
+    hush_all(w, paths, true);
+    world_run(w, (ftree_time) (until - from) * FTREE_MS);
+    hush_all(w, paths, false);
+    world_run(w, 12 * SECOND);
+    expect_nobody_accused(w, "silence", until);
+    world_free(w);
+}
+
+/* rows: a_silence_of_all_accuses_nobody 81 */
+START_TEST(a_silence_of_all_accuses_nobody)
+{
+    for (int paths = 0; paths < PATHS; paths++) {
+        silence_of_all(new_world(NULL, (enum paths) paths, NODES, 1), (enum paths) paths, 0,
+                       _i * STEP);
+        silence_of_all(new_world(NULL, (enum paths) paths, NODES, 2), (enum paths) paths, 0,
+                       _i * STEP);
+    }
+}
+END_TEST
+
+/* It begins while some are being asked already. */
+/* rows: a_silence_that_begins_at_any_moment 20 */
+START_TEST(a_silence_that_begins_at_any_moment)
+{
+    for (int paths = 0; paths < PATHS; paths++)
+        for (int lasts = 100; lasts <= 3000; lasts += 100)
+            silence_of_all(new_world(NULL, (enum paths) paths, NODES, 1), (enum paths) paths,
+                           950 + 15 * _i, 950 + 15 * _i + lasts);
+}
+END_TEST
+
+/* rows: a_silence_of_all_behind_switches 41 */
+START_TEST(a_silence_of_all_behind_switches)
+{
+    static const char *const topologies[] = {"switch:3 node:2", "switch:2 switch:2 node:2",
+                                             "switch:4 node:1"};
+    struct ftree_tree_error e;
+    struct ftree_tree *tree;
+    int32_t ranks;
+
+    for (int t = 0; t < COUNT(topologies); t++)
+        for (int paths = 0; paths < PATHS; paths++) {
+            ck_assert_int_eq(ftree_tree_synthetic(topologies[t], 32, &tree, &ranks, &e), FTREE_OK);
+            silence_of_all(new_world(tree, (enum paths) paths, tree->nodes, 1), (enum paths) paths,
+                           0, 2 * _i * STEP);
+            ftree_tree_free(tree);
+        }
+}
+END_TEST
+
+/* A network that works now and then, too shortly for an answer: still nobody is accused. */
+/* rows: a_network_that_comes_and_goes 40 */
+START_TEST(a_network_that_comes_and_goes)
+{
+    struct world *w = new_world(NULL, _i % 2 ? ONLY_DATA : BOTH, NODES, 1);
+
+    all_wait(w, NODES - 1);
+    w->now += FTREE_MS / 2; /* it ends between two questions */
+    for (int i = 0; i < 10; i++) {
+        hush_all(w, BOTH, true);
+        world_run(w, (ftree_time) (600 + 50 * _i) * FTREE_MS);
+        hush_all(w, BOTH, false);
+        world_run(w, (ftree_time) (1 + 7 * i) * FTREE_MS);
+    }
+    world_run(w, 12 * SECOND);
+    expect_nobody_accused(w, "silences", 600 + 50 * _i);
+    world_free(w);
+}
+END_TEST
+
+/* ---- one is silent --------------------------------------------------------------------------- */
+
+/* How long a node is silent until it is accused, in ms; `step` is how exactly. */
+static int survives(ftree_time silence, enum paths paths, int step)
+{
+    for (int ms = step; ms < 20000; ms += step) {
+        struct world *w = new_world(NULL, paths, NODES, 1);
+        w->cfg.silence = silence;
+        for (int32_t n = 0; n < NODES; n++)
+            w->node[n].ft->cfg = w->cfg;
+        hush(w, 2, paths, true);
+        world_all_wait(w, 2, 2);
+        world_run(w, (ftree_time) ms * FTREE_MS);
+        hush(w, 2, paths, false);
+        world_run(w, 3 * SECOND);
+        if (w->reports > 0 || w->verdicts_on[0] > 0) {
+            world_free(w);
+            return ms - step;
+        }
+        world_free(w);
+    }
+    return 20000;
+}
+
+/* When a lost node is reported, in ms after its loss. */
+static int found_after(ftree_time silence, enum paths paths)
+{
+    struct world *w = new_world(NULL, paths, NODES, 1);
+    int ms;
+
+    w->cfg.silence = silence;
+    for (int32_t n = 0; n < NODES; n++)
+        w->node[n].ft->cfg = w->cfg;
+    w->node[2].off = true;
+    world_all_wait(w, 2, 2);
+    ck_assert(world_run_until_reports(w, 1, 20 * SECOND));
+    ck_assert_int_eq(w->report[0].class_, FTREE_CLASS_NODE_OUTAGE);
+    ms = (int) (w->reported_at[0] / FTREE_MS) - 1000;
+    world_free(w);
+    return ms;
+}
+
+/* What doc/design.md says of cfg.silence, "How long a silence may last". */
+static const struct {
+    int silence;
+    int survives, found; /* ms */
+} patience[] = {
+    {900, 1675, 1902},
+    {1800, 2350, 2802},
+    {4000, 4000, 5002},
+    {9000, 7750, 10002},
+};
+
+/* rows: how_long_one_node_may_be_silent COUNT(patience) */
+START_TEST(how_long_one_node_may_be_silent)
+{
+    for (int paths = ONLY_DATA; paths <= BOTH; paths++) {
+        ftree_time silence = (ftree_time) patience[_i].silence * FTREE_MS;
+        ck_assert_int_ge(survives(silence, (enum paths) paths, 50), patience[_i].survives - 25);
+        ck_assert_int_le(found_after(silence, (enum paths) paths), patience[_i].found);
+    }
+}
+END_TEST
+
+/* ---- real faults ----------------------------------------------------------------------------- */
+
+/* rows: a_node_that_is_lost_in_a_silence_is_found 41 */
+START_TEST(a_node_that_is_lost_in_a_silence_is_found)
+{
+    for (int paths = ONLY_DATA; paths <= BOTH; paths++) {
+        struct world *w = new_world(NULL, (enum paths) paths, NODES, 1);
+        int32_t outages = 0;
+        w->node[2].off = true;
+        world_all_wait(w, 2, 2);
+        hush_all(w, BOTH, true);
+        world_run(w, (ftree_time) (2 * _i * STEP) * FTREE_MS);
+        hush_all(w, BOTH, false);
+        world_run(w, 15 * SECOND);
+        for (int32_t i = 0; i < w->reports; i++) {
+            outages += w->report[i].class_ == FTREE_CLASS_NODE_OUTAGE;
+            ck_assert(w->report[i].class_ == FTREE_CLASS_UNKNOWN || w->report[i].node == 2);
+        }
+        ck_assert_int_eq(outages, 1);
+        world_free(w);
+    }
+}
+END_TEST
+
+/* An examination ends, however late witnesses speak. */
+START_TEST(an_examination_is_bounded)
+{
+    struct world *w = new_world(NULL, BOTH, NODES, 1);
+    ftree_time begin;
+
+    w->node[2].off = true;
+    world_wait(w, 0, 2);
+    world_run(w, 1001 * FTREE_MS);
+    begin = w->now;
+    while (ftree_is_asking(w->node[0].ft) && w->now < begin + 10 * SECOND) {
+        struct suspect *su = ftree_probe_find(w->node[0].ft, 2);
+        for (int path = 0; su && path < FTREE_PATHS; path++)
+            su->works[path] = (struct works){.from = w->now, .heard = w->now};
+        world_run(w, 10 * FTREE_MS);
+    }
+    ck_assert(!ftree_is_asking(w->node[0].ft));
+    ck_assert_uint_le(w->now - begin, 2 * w->cfg.silence);
+    world_free(w);
+}
+END_TEST
+
+SUITE("silence")
+{
+    TEST_ROWS(a_silence_of_all_accuses_nobody, 81);
+    TEST_ROWS(a_silence_that_begins_at_any_moment, 20);
+    TEST_ROWS(a_silence_of_all_behind_switches, 41);
+    TEST_ROWS(a_network_that_comes_and_goes, 40);
+    TEST_ROWS(how_long_one_node_may_be_silent, COUNT(patience));
+    TEST_ROWS(a_node_that_is_lost_in_a_silence_is_found, 41);
+    TEST(an_examination_is_bounded);
+}
