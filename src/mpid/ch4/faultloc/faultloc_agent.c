@@ -103,7 +103,6 @@ struct agent {
     uint64_t random;
     bool malformed_said, fork_failed;
     bool told; /* people, of a verdict */
-    bool all_said; /* nothing waits to be written on standard error */
     bool ending; /* the job is being ended from outside: no end of a process is a fault */
     bool leaving; /* the tree has been told */
     bool confirming; /* it is asked whether `fatal` still stands */
@@ -861,7 +860,7 @@ static void hear_start(struct agent *a)
     a->quit = !faultloc_start_may_go(a->p->start);
     close(a->p->start);
     a->p->start = -1;
-    a->fork_at = 0;
+    a->fork_at = a->quit ? FTREE_NEVER : 0;
 }
 
 static void hear_signal(struct agent *a)
@@ -892,7 +891,7 @@ static void turn(struct agent *a)
             hear_start(a);
         else if (tags[i] == TAG_DEPUTY)
             look_at_deputy(a, now, 0);
-    a->all_said = faultloc_writer_done(a->writer);
+    faultloc_writer_done(a->writer);
     hear_transport(a, now);
     hand_over_untold(a, now);
     take_rules(a, now);
@@ -911,29 +910,30 @@ static void turn(struct agent *a)
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-/* What nobody here would go on with: a verdict that is still to be told, and a question that may be
- * answered soon. */
+/* What nobody here would go on with: a verdict that is still to be told or written, and a question
+ * that may be answered soon. */
 static bool has_business(const struct agent *a)
 {
-    return ftree_has_untold(a->ft) || ftree_has_unsaid(a->ft) || !a->all_said ||
-           (!a->ending && ftree_is_asking(a->ft));
+    return ftree_has_untold(a->ft) || ftree_has_unsaid(a->ft) ||
+           !faultloc_writer_done(a->writer) || (!a->ending && ftree_is_asking(a->ft));
 }
 
-/* The launcher waits for whoever has the ranks' standard error. */
-static void let_go_of_stderr(void)
+/* The launcher waits for whoever has the ranks' standard output or error, which the deputy has, too. */
+static void let_go_of_output(const struct agent *a)
 {
     int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
 
-    if (null >= 0)
-        dup2(null, STDERR_FILENO);
-    else
-        close(STDERR_FILENO);
+    for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++)
+        if (null < 0 || dup2(null, fd) < 0)
+            close(fd);
+    if (a->deputy.pid)
+        kill(a->deputy.pid, SIGKILL);
 }
 
 static void leave(struct agent *a, ftree_time now)
 {
     a->leaving = true;
-    let_go_of_stderr();
+    let_go_of_output(a);
     if (a->ending)
         ftree_leave_at_once(a->ft, now);
     else
