@@ -25,12 +25,12 @@
  * To be included by one source file of a program: it takes the place of open(2) and stat(2).
  */
 
-static char hang_path[1024]; /* the file that says so */
+static char hang_path[2048]; /* the file that says so */
 static atomic_int *hang_held;
 
 static inline int hang_open(const char *path, int flags)
 {
-    char name[1024];
+    char name[2048];
 
     snprintf(name, sizeof(name), "%s.hangs", path);
     return (int) syscall(SYS_openat, AT_FDCWD, name, flags | O_RDWR | O_CLOEXEC, 0600);

@@ -99,25 +99,27 @@ static char let_go(bool go)
     return 'y';
 }
 
-/* Its transport has lost a peer, which is rank 1; and the agent is told. */
+/* Its transport has lost a peer, of another node where there is one; and the agent is told. */
 static char lose_peer(const struct rank *r)
 {
     struct faultloc_page *page = (void *) r->slot;
 
-    return faultloc_told_write(&page->told, faultloc_now(), 1, ECONNRESET) &&
+    return faultloc_told_write(&page->told, faultloc_now(), nodes > 1 ? ppn : 1, ECONNRESET) &&
                    faultloc_bell_ring(r->board)
                ? 'y'
                : 'n';
 }
 
-/* A worker that outlives its parent, until the test ends. */
+/* A worker that outlives its parent, until the test ends; what is said is not for it. */
 static char fork_worker(int in)
 {
+    struct pollfd end = {.fd = in};
+
     if (fork() > 0)
         return 'y';
-    while (process_obey(in))
+    while (poll(&end, 1, -1) != 1)
         ;
-    return 0;
+    _exit(0);
 }
 
 /* All that are not the test's way to it. */
@@ -175,9 +177,10 @@ static char obey(const struct rank *r, char word, int in, int out)
 /* The word 'x' is its end. */
 static int rank_main(int in, int out, void *arg)
 {
-    const struct rank *r = arg;
+    const struct rank *r = arg; /* its reports may go to standard output, too */
 
     dup2(open(r->err, O_WRONLY | O_APPEND), STDERR_FILENO);
+    dup2(STDERR_FILENO, STDOUT_FILENO);
     for (char word; (word = process_obey(in)) != 'x';)
         process_tell(out, obey(r, word, in, out));
     return 3;
@@ -589,7 +592,7 @@ static void take_program(void)
 static const struct {
     void (*make)(void);
     const char *why;
-} obstacles[] = {{damage_board, "no agent: Protocol error\n"},
+} obstacles[] = {{damage_board, "no agent: it is of another build\n"},
                  {take_descriptors, "no agent: "},
                  {take_program, "no agent: cannot be executed\n"}};
 
@@ -634,16 +637,14 @@ static const char *link_of(pid_t pid, const char *name)
 
 static void check_is_free_of_the_rank(pid_t pid)
 {
-    static const char *const null[] = {"fd/0", "fd/1"};
-
     ck_assert_int_eq(cpus_of(pid), cpus_of(0));
     ck_assert_int_ne(getsid(pid), getsid(0));
     ck_assert_int_gt(getpriority(PRIO_PROCESS, (id_t) pid), getpriority(PRIO_PROCESS, 0));
     if (!link_of(pid, "cwd")[0])
         return;
     ck_assert_str_eq(link_of(pid, "cwd"), "/");
-    for (int i = 0; i < COUNT(null); i++)
-        ck_assert_str_eq(link_of(pid, null[i]), "/dev/null");
+    ck_assert_str_eq(link_of(pid, "fd/0"), "/dev/null");
+    ck_assert_str_eq(link_of(pid, "fd/1"), err_path); /* for reports */
     ck_assert_str_eq(link_of(pid, "fd/2"), err_path);
 }
 
@@ -872,9 +873,9 @@ START_TEST(a_rank_that_does_not_leave_keeps_the_agent)
 }
 END_TEST
 
-/* A launcher waits until nobody has the other end of its ranks' standard error: while the agent waits
- * for another node, it does not. */
-START_TEST(standard_error_is_let_go_of_when_the_ranks_have_left)
+/* A launcher waits until nobody has the other end of its ranks' standard output and error: not for an
+ * agent that waits for another node. */
+START_TEST(the_ranks_output_is_let_go_of_when_they_have_left)
 {
     struct pollfd p = {.events = POLLIN};
     char byte;
@@ -892,6 +893,7 @@ START_TEST(standard_error_is_let_go_of_when_the_ranks_have_left)
     process_kill(&rank[0].process);
     ck_assert_int_eq(poll(&p, 1, PROCESS_DEADLINE_MS), 1);
     ck_assert_int_eq(read(p.fd, &byte, 1), 0);
+    ck_assert(!has_ended(agent_of(0)));
     close(p.fd);
     end_job();
 }
@@ -1407,7 +1409,7 @@ SUITE("faultloc_program")
     TEST(a_short_job_leaves_nothing);
     TEST(a_node_that_does_not_leave_is_not_waited_for_for_ever);
     TEST(a_rank_that_does_not_leave_keeps_the_agent);
-    TEST(standard_error_is_let_go_of_when_the_ranks_have_left);
+    TEST(the_ranks_output_is_let_go_of_when_they_have_left);
     TEST(a_closed_stderr_is_survived);
     TEST_ROWS(a_job_that_is_being_ended_has_no_fault, 2);
     TEST(a_deputy_that_was_told_of_the_end_knows_of_it_as_agent);
