@@ -878,6 +878,8 @@ END_TEST
 START_TEST(the_ranks_output_is_let_go_of_when_they_have_left)
 {
     struct pollfd p = {.events = POLLIN};
+    int64_t begin, let_go;
+    pid_t agent;
     char byte;
 
     make_job(2, 1);
@@ -887,13 +889,17 @@ START_TEST(the_ranks_output_is_let_go_of_when_they_have_left)
     start_ranks();
     start_agents();
     UNTIL(is_complete(0));
+    agent = agent_of(0);
     freeze(deputy_of(1)); /* the other node does not leave before the test has looked */
     freeze(agent_of(1));
+    begin = process_now_ms();
     leave(&rank[0]);
     process_kill(&rank[0].process);
     ck_assert_int_eq(poll(&p, 1, PROCESS_DEADLINE_MS), 1);
     ck_assert_int_eq(read(p.fd, &byte, 1), 0);
-    ck_assert(!has_ended(agent_of(0)));
+    let_go = process_now_ms();
+    UNTIL(has_ended(agent)); /* two seconds later */
+    ck_assert_int_lt(2 * (let_go - begin), process_now_ms() - begin);
     close(p.fd);
     end_job();
 }
