@@ -120,6 +120,7 @@ glue_headers = \
     src/mpid/ch4/faultloc/faultloc_log.h \
     src/mpid/ch4/faultloc/faultloc_loop.h \
     src/mpid/ch4/faultloc/faultloc_numa.h \
+    src/mpid/ch4/faultloc/faultloc_place.h \
     src/mpid/ch4/faultloc/faultloc_proc.h \
     src/mpid/ch4/faultloc/faultloc_program.h \
     src/mpid/ch4/faultloc/faultloc_query.h \

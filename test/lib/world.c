@@ -500,8 +500,26 @@ static void deliver_due(struct world *w)
     free(due);
 }
 
+#define LOOKS (400 * FTREE_MS) /* how often an agent looks at its ranks */
+
+/* Who has slept finds its next look late, before it does anything else. */
+static void wake(struct world *w)
+{
+    for (int32_t n = 0; n < w->job.nodes; n++) {
+        struct world_node *node = &w->node[n];
+        if (node->asleep_until > w->now && !node->asleep_since)
+            node->asleep_since = w->now;
+        if (node->asleep_until > w->now || !node->asleep_since)
+            continue;
+        if (w->now > node->asleep_since + LOOKS && runs(w, n))
+            ftree_late(node->ft, w->now, w->now - node->asleep_since - LOOKS);
+        node->asleep_since = 0;
+    }
+}
+
 static void step(struct world *w)
 {
+    wake(w);
     deliver_due(w);
     for (int32_t r = 0; r < w->job.size; r++)
         if (stall_at(w, r) <= w->now && runs(w, w->rank_node[r]))

@@ -30,6 +30,7 @@ struct world_node {
     bool crashed; /* all its ranks have: its agent goes, and its deputy, once that is told */
     bool path_down[FTREE_PATHS]; /* its end of the path is cut */
     ftree_time asleep_until; /* its agent does not run until then */
+    ftree_time asleep_since; /* the world's: 0: it runs */
     int64_t sent, received; /* messages, since the last world_count_reset() */
 };
 

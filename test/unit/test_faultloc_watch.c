@@ -134,7 +134,29 @@ static const struct story {
       {2999, IN(RECV, 5), 256, IN(RECV, 5), 1200, 3, WAITING, 3, 1799},
       {3000, IN(RECV, 5), 256, IN(RECV, 5), 1200, 3, INSIDE, NONE, 1000},
       {4500, IN(RECV, 5), 256, IN(RECV, 5), 1200, 3, INSIDE, NONE, 2500},
-      {4600, IN(RECV, 5), 257, IN(RECV, 5), 1200, 3, WAITING, 3, 3400}}},
+      {4600, IN(RECV, 5), 257, IN(RECV, 5), 1200, 3, WAITING, 3, 0}}},
+    {"a rank that was stopped in its wait waits since it goes on",
+     false,
+     FAULTLOC_SLOT_RUNNING,
+     {{2000, IN(RECV, 5), 256, IN(RECV, 5), 1900, 3, WAITING, 3, 100},
+      {2400, IN(RECV, 5), 256, IN(RECV, 5), 1900, 3, WAITING, 3, 500},
+      {2800, IN(RECV, 5), 256, IN(RECV, 5), 1900, 3, WAITING, 3, 900},
+      {3200, IN(RECV, 5), 300, IN(RECV, 5), 1900, 3, WAITING, 3, 0},
+      {3600, IN(RECV, 5), 400, IN(RECV, 5), 1900, 3, WAITING, 3, 400},
+      {4000, IN(RECV, 5), 500, IN(RECV, 5), 3900, 4, WAITING, 4, 100}}},
+    {"one that computed before its wait has not stood still in it",
+     false,
+     FAULTLOC_SLOT_RUNNING,
+     {{2000, IN(RECV, 5), 256, IN(RECV, 5), 1900, 3, WAITING, 3, 100},
+      {2400, OUT(6), 256, IN(RECV, 5), 1900, 3, OUTSIDE, NONE, 0},
+      {4000, OUT(6), 256, IN(RECV, 5), 1900, 3, OUTSIDE, NONE, 0},
+      {4400, IN(RECV, 6), 400, IN(RECV, 6), 4050, 3, WAITING, 3, 350}}},
+    {"a busy machine does not stop a wait",
+     false,
+     FAULTLOC_SLOT_RUNNING,
+     {{2000, IN(RECV, 5), 256, IN(RECV, 5), 1900, 3, WAITING, 3, 100},
+      {2300, IN(RECV, 5), 256, IN(RECV, 5), 1900, 3, WAITING, 3, 400},
+      {2700, IN(RECV, 5), 257, IN(RECV, 5), 1900, 3, WAITING, 3, 800}}},
     {"a stopped rank is in the call that it was stopped in",
      false,
      FAULTLOC_SLOT_RUNNING,
@@ -364,6 +386,23 @@ START_TEST(a_stopped_rank_is_told_with_its_wait)
     ck_assert_int_eq(state.proc_state, 'T');
     ck_assert_int_eq(state.peer, 2);
     ck_assert_uint_eq(state.waiting, 1000 * FTREE_MS);
+    put_stat(41, 'R', 3, 777); /* and waits anew when it goes on */
+    state = look(1, true);
+    ck_assert_uint_eq(state.waiting, 0);
+    teardown();
+}
+END_TEST
+
+START_TEST(by_turns_each_is_asked_whether_it_is_stopped)
+{
+    int found = 0;
+
+    setup();
+    for (int i = 0; i < board->slots; i++)
+        put_stat(40 + i, i == 1 ? 'T' : 'S', 3, 777);
+    for (int i = 0; i < 3 * board->slots; i++)
+        found += faultloc_watch_is_stopped(&watch, 5000 * FTREE_MS);
+    ck_assert_int_eq(found, 3);
     teardown();
 }
 END_TEST
@@ -454,6 +493,7 @@ SUITE("faultloc_watch")
     TEST(any_content_is_survived);
     TEST_ROWS(letter, COUNT(letters));
     TEST(a_stopped_rank_is_told_with_its_wait);
+    TEST(by_turns_each_is_asked_whether_it_is_stopped);
     TEST(a_reused_number_is_another_process);
     TEST(gone_is_for_good);
     TEST(what_cannot_be_read_says_nothing);

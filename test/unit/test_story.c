@@ -614,6 +614,149 @@ START_TEST(continued_while_it_settles_there_is_no_verdict)
 }
 END_TEST
 
+/* ---- a job is suspended ---------------------------------------------------------------------- */
+
+/* Agents that run look at their ranks every now and then. */
+static void run_and_look(struct world *w, int ms)
+{
+    for (; ms > 0; ms -= 100) {
+        world_run(w, 100 * FTREE_MS);
+        for (int32_t r = 0; r < w->job.size; r++)
+            if (w->rank[r].proc_state == 'T' && w->now % (400 * FTREE_MS) == 0 &&
+                w->node[w->rank_node[r]].asleep_until <= w->now)
+                ftree_rank_stopped(w->node[w->rank_node[r]].ft, w->now);
+    }
+}
+
+static void suspend(struct world *w, bool agents, bool stopped, int32_t node)
+{
+    for (int32_t r = w->node_first[node]; r < w->node_first[node + 1]; r++)
+        w->rank[r].proc_state = stopped ? 'T' : 'R';
+    if (agents)
+        w->node[node].asleep_until = stopped ? w->now + HOUR : w->now;
+}
+
+/* Of a job that waits for its last rank, and that is suspended for a while: the nodes (or, ranks > 0, the
+ * ranks of the last node) are resumed `apart` ms apart, or the last one `last` ms after the others. */
+static const struct {
+    int32_t nodes, ppn;
+    bool agents; /* are suspended, too */
+    bool ranks;
+    int from, lasts, apart, last; /* ms */
+} suspensions[] = {
+    {4, 2, false, false, 300, 5000, 500, 0},   {4, 2, false, false, 300, 5000, 0, 1600},
+    {4, 1, false, false, 300, 5000, 500, 0},   {4, 1, false, false, 300, 5000, 0, 1600},
+    {4, 2, true, false, 300, 5000, 500, 0},    {4, 2, true, false, 300, 5000, 0, 1600},
+    {4, 1, true, false, 300, 5000, 500, 0},    {4, 1, true, false, 300, 5000, 0, 1600},
+    {3, 4, false, true, 300, 5000, 500, 0},    {3, 4, false, true, 300, 5000, 0, 1600},
+    {1, 4, false, true, 300, 5000, 500, 0},    {1, 4, false, true, 300, 60000, 0, 1600},
+    {1, 16, false, true, 300, 3000, 500, 0},   {4, 1, false, false, 300, 60000, 0, 1600},
+    {4, 1, true, false, 1400, 60000, 0, 1600}, {4, 2, false, false, 900, 2000, 500, 0},
+    {8, 1, false, false, 0, 2000, 500, 0},     {4, 2, true, true, 300, 5000, 500, 0},
+};
+
+static void resume_ranks(struct world *w, int32_t node, int apart, int last)
+{
+    int32_t end = w->node_first[node + 1];
+
+    for (int32_t r = w->node_first[node]; r < end; r++) {
+        run_and_look(w, r == end - 1 ? apart + last : apart);
+        w->rank[r].proc_state = 'R';
+    }
+}
+
+/* rows: nobody_is_accused_of_a_suspension COUNT(suspensions) */
+START_TEST(nobody_is_accused_of_a_suspension)
+{
+    int32_t nodes = suspensions[_i].nodes;
+    struct world *w = world_new(nodes, suspensions[_i].ppn, 32);
+    const char *trace, *said;
+
+    world_all_wait(w, FTREE_NONE, w->job.size - 1); /* that one computes */
+    run_and_look(w, suspensions[_i].from);
+    for (int32_t n = 0; n < nodes; n++)
+        suspend(w, suspensions[_i].agents, true, n);
+    run_and_look(w, suspensions[_i].lasts);
+    for (int32_t n = 0; n < nodes; n++) {
+        if (suspensions[_i].ranks && n == nodes - 1) {
+            w->node[n].asleep_until = 0;
+            resume_ranks(w, n, suspensions[_i].apart, suspensions[_i].last);
+            continue;
+        }
+        suspend(w, suspensions[_i].agents, false, n);
+        run_and_look(w, suspensions[_i].apart + (n == nodes - 2 ? suspensions[_i].last : 0));
+    }
+    run_and_look(w, 3000);
+    for (int32_t r = 0; r < w->job.size; r++)
+        world_go_on(w, r);
+    run_and_look(w, 20000);
+    expect_nothing_told(w);
+    trace = world_trace(w);
+    said = strstr(trace, "n0: job suspended");
+    ck_assert(suspensions[_i].agents || (said && !strstr(said + 1, "n0: job suspended")));
+    world_free(w);
+}
+END_TEST
+
+/* Its agent is no part of it. */
+START_TEST(the_only_rank_of_a_node_is_stopped_and_its_agent_says_so)
+{
+    struct world *w = world_new(4, 1, 32);
+
+    w->rank[2].proc_state = 'T';
+    world_all_wait(w, 2, 2);
+    run_and_look(w, 1200);
+    ck_assert_int_eq(w->reports, 1);
+    expect_report(w, 0, 0, FTREE_CLASS_PROCESS_STOPPED, 2, 2);
+    ck_assert_str_eq(w->report[0].rule, "process-stopped/state-t");
+    run_and_look(w, 60000);
+    ck_assert_int_eq(w->reports, 1);
+    ck_assert_int_eq(w->withdrawals, 0);
+    world_free(w);
+}
+END_TEST
+
+/* It was stopped in the wait that it is in. */
+START_TEST(a_stopped_rank_waits_for_nobody)
+{
+    struct world *w = world_new(4, 2, 32);
+
+    world_wait(w, 5, 0);
+    w->rank[5].proc_state = 'T';
+    run_and_look(w, 5000);
+    expect_nothing_told(w);
+    for (int32_t n = 0; n < 4; n++)
+        ck_assert_int_eq(w->node[n].sent, 0);
+    world_wait(w, 0, 5); /* but somebody misses it */
+    run_and_look(w, 1300);
+    ck_assert_int_eq(w->reports, 1);
+    expect_report(w, 0, 0, FTREE_CLASS_PROCESS_STOPPED, 2, 5);
+    world_free(w);
+}
+END_TEST
+
+START_TEST(who_stays_stopped_after_a_suspension_is_named)
+{
+    struct world *w = world_new(4, 2, 32);
+
+    world_all_wait(w, FTREE_NONE, 7);
+    for (int32_t n = 0; n < 4; n++)
+        suspend(w, false, true, n);
+    run_and_look(w, 5000);
+    for (int32_t n = 0; n < 4; n++)
+        suspend(w, false, false, n);
+    w->rank[7].proc_state = 'T';
+    run_and_look(w, 4000);
+    expect_nothing_told(w);
+    run_and_look(w, 10000);
+    ck_assert_int_eq(w->reports, 1);
+    expect_report(w, 0, 0, FTREE_CLASS_PROCESS_STOPPED, 3, 7);
+    world_free(w);
+}
+END_TEST
+
+/* ---- a process stops, and its node with it --------------------------------------------------- */
+
 START_TEST(agent_and_deputy_are_mute)
 {
     struct world *w = world_new(4, 2, 32);
@@ -1588,6 +1731,10 @@ SUITE("story")
     TEST(continued_before_the_verdict_there_is_none);
     TEST(continued_before_anybody_waits_nobody_asks);
     TEST(continued_while_it_settles_there_is_no_verdict);
+    TEST_ROWS(nobody_is_accused_of_a_suspension, COUNT(suspensions));
+    TEST(the_only_rank_of_a_node_is_stopped_and_its_agent_says_so);
+    TEST(a_stopped_rank_waits_for_nobody);
+    TEST(who_stays_stopped_after_a_suspension_is_named);
     TEST(agent_and_deputy_are_mute);
     TEST(the_only_process_of_a_node_has_crashed);
     TEST_ROWS(all_processes_of_a_node_have_crashed, 14);

@@ -183,6 +183,7 @@ void ftree_destroy(struct ftree *ft)
     ftree_outbox_clear(ft);
     ftree_alloc(ft, ft->stalls.items, 0);
     ftree_alloc(ft, ft->findings.items, 0);
+    ftree_alloc(ft, ft->halts.items, 0);
     ftree_alloc(ft, ft->forwards.items, 0);
     ftree_alloc(ft, ft->groups.items, 0);
     ftree_alloc(ft, ft->suspects.items, 0);
@@ -379,6 +380,20 @@ ftree_time ftree_deadline(const struct ftree *ft)
     return t;
 }
 
+/* Time in which this agent did not run counts for nobody.  (A tick and a timer of the caller's may tell
+ * of the same pause.) */
+static void excuse(struct ftree *ft, ftree_time now, ftree_time late)
+{
+    bool anew = late >= ft->cfg.stall / 2;
+
+    if (late <= ft->cfg.late || now - late < ft->excused)
+        return;
+    ft->excused = now;
+    ftree_probe_excuse(ft, now, late, anew);
+    if (anew)
+        ftree_symptom_woke(ft, now);
+}
+
 /* How late ticks come shows how much CPU this agent gets: a moving mean over the last few. */
 void ftree_late(struct ftree *ft, ftree_time now, ftree_time late)
 {
@@ -387,6 +402,7 @@ void ftree_late(struct ftree *ft, ftree_time now, ftree_time late)
     else
         ft->lag = ft->lag - ft->lag / 4 + late / 4;
     ft->lag_at = now;
+    excuse(ft, now, late);
 }
 
 void ftree_tick(struct ftree *ft, ftree_time now)
@@ -394,8 +410,6 @@ void ftree_tick(struct ftree *ft, ftree_time now)
     ftree_time due = ftree_deadline(ft);
 
     ftree_late(ft, now, due != FTREE_NEVER && now > due ? now - due : 0);
-    if (due != FTREE_NEVER && now > due + ft->cfg.late)
-        ftree_probe_excuse(ft, now, now - due);
     ftree_correlate_tick(ft, now);
     ftree_symptom_tick(ft, now);
     ftree_visit_tick(ft, now);

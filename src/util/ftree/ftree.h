@@ -559,6 +559,11 @@ void ftree_use_rules(struct ftree *ft, ftree_time now, const struct ftree_rules 
 /* Purpose: the wait of that rank is over. */
 void ftree_stall_over(struct ftree *ft, ftree_time now, int32_t rank);
 
+/* Purpose: one of the local ranks was seen stopped; all of them are looked at.  Where all are it is
+ * taken for a suspension, of which nobody is accused, nor for a while after it.  May be called as often
+ * as the caller likes. */
+void ftree_rank_stopped(struct ftree *ft, ftree_time now);
+
 /* Purpose: a local rank's process ended; if it is still missing after `settle` and had not left,
  * that is a verdict.  Errors: FTREE_ERR_INVALID, FTREE_ERR_NOMEM. */
 int ftree_rank_gone(struct ftree *ft, ftree_time now, int32_t rank);
@@ -577,8 +582,10 @@ int ftree_reached(struct ftree *ft, ftree_time now, int32_t node, enum ftree_pat
 /* Purpose: does what is due.  To be called at ftree_deadline(), harmless at any other time. */
 void ftree_tick(struct ftree *ft, ftree_time now);
 
-/* Purpose: a timer of the caller's own was late by so much: this agent gets too little CPU.  Ticks
- * measure that by themselves; this is for while none is due. */
+/* Purpose: a timer of the caller's own was late by so much: this agent gets too little CPU, or was
+ * stopped.  Nobody is accused for what was not heard meanwhile, and after half a stall limit all waits
+ * count from now.  Ticks measure that by themselves; this is for while none is due, and to be called
+ * before anything else is told after the pause. */
 void ftree_late(struct ftree *ft, ftree_time now, ftree_time late);
 
 /* Purpose: when ftree_tick() is next due; FTREE_NEVER: nothing to do until an event. */

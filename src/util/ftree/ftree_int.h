@@ -54,6 +54,13 @@ struct stall {
     ftree_time interval;
 };
 
+/* A local rank that was seen stopped, or held by a debugger. */
+struct halt {
+    int32_t rank;
+    bool now; /* when the own ranks were last looked at */
+    ftree_time last; /* when it was last seen so */
+};
+
 /* A local rank in trouble, to be looked at once more before it is a verdict. */
 struct finding {
     int32_t rank;
@@ -311,6 +318,11 @@ struct ftree {
                                            * one of them is another than any suspect */
 
     ftree_time looked_at; /* when the own ranks were last looked at */
+    FTREE_ARRAY(struct halt) halts;
+    bool suspended; /* all own ranks were stopped when they were last looked at */
+    ftree_time aftermath; /* until then a stop, or a wait, may be a part of a suspension */
+    ftree_time woke; /* when this agent last went on after it had not run, */
+    ftree_time excused; /* if only for so short that waits go on */
 
     uint32_t sweep_round;
     ftree_time sweep_at;
@@ -371,6 +383,7 @@ bool ftree_symptom_is_end(const struct ftree_symptom *s);
 bool ftree_symptom_is_victim(const struct ftree_rank_state *s, ftree_time limit);
 bool ftree_symptom_is_told(const struct ftree *ft, int32_t rank);
 void ftree_symptom_look(struct ftree *ft, ftree_time now, ftree_time first_symptom);
+void ftree_symptom_woke(struct ftree *ft, ftree_time now);
 void ftree_symptom_tick(struct ftree *ft, ftree_time now);
 ftree_time ftree_symptom_deadline(const struct ftree *ft);
 
@@ -414,7 +427,7 @@ void ftree_probe_log(struct ftree *ft, ftree_time now, int32_t from, const struc
 void ftree_probe_reached(struct ftree *ft, ftree_time now, int32_t node, enum ftree_path path,
                          enum ftree_role role, enum ftree_reach reach, int error);
 void ftree_probe_seen(struct ftree *ft, ftree_time now, int32_t from, const struct wire_seen *s);
-void ftree_probe_excuse(struct ftree *ft, ftree_time now, ftree_time late);
+void ftree_probe_excuse(struct ftree *ft, ftree_time now, ftree_time late, bool anew);
 void ftree_probe_restart(struct ftree *ft, ftree_time now);
 void ftree_probe_tick(struct ftree *ft, ftree_time now);
 ftree_time ftree_probe_deadline(const struct ftree *ft);

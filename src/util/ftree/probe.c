@@ -694,8 +694,18 @@ static void ask_again(const struct ftree *ft, ftree_time now, struct suspect *su
     su->again = now;
 }
 
-/* The own thread did not run when it should have: nobody is to blame for answers it missed. */
-void ftree_probe_excuse(struct ftree *ft, ftree_time now, ftree_time late)
+/* The window is a new one. */
+static void begin_anew(const struct ftree *ft, ftree_time now, struct suspect *su)
+{
+    su->opened = now;
+    memset(su->works, 0, sizeof(su->works));
+    su->deadline = now + ftree_silence_window(ft);
+    ask_again(ft, now, su);
+}
+
+/* The own thread did not run when it should have: nobody is to blame for answers it missed.  anew: it
+ * did not for so long that the others may not have run either. */
+void ftree_probe_excuse(struct ftree *ft, ftree_time now, ftree_time late, bool anew)
 {
     if (ft->suspects.n == 0)
         return;
@@ -704,7 +714,10 @@ void ftree_probe_excuse(struct ftree *ft, ftree_time now, ftree_time late)
     for (int32_t i = 0; i < ft->suspects.n; i++) {
         struct suspect *su = &ft->suspects.items[i];
         su->deadline = ftree_max(su->deadline + late, now + 2 * ftree_silence_unit(ft));
-        ask_again(ft, now, su);
+        if (anew)
+            begin_anew(ft, now, su);
+        else
+            ask_again(ft, now, su);
     }
 }
 
@@ -763,16 +776,12 @@ static bool needs_longer(const struct ftree *ft, ftree_time now, struct suspect 
     return true;
 }
 
-/* What was heard while it waited is as good as what a first question brings, and the window is a
- * new one. */
+/* What was heard while it waited is as good as what a first question brings. */
 static void resume(const struct ftree *ft, ftree_time now, struct suspect *su)
 {
     su->waits = false;
     su->waited = true;
-    su->opened = now;
-    memset(su->works, 0, sizeof(su->works));
-    su->deadline = now + ftree_silence_window(ft);
-    ask_again(ft, now, su);
+    begin_anew(ft, now, su);
 }
 
 /* True: it waits for what comes of others behind its switch. */

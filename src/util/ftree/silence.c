@@ -157,7 +157,8 @@ static ftree_time all_counts_at(const struct ftree *ft, ftree_time now, const st
 
 /* Until when a suspect whose window is over is examined further, so that what it says by its silence
  * counts, 0: no further.  *ask: it is to be asked anew. */
-ftree_time ftree_silence_until(const struct ftree *ft, ftree_time now, struct suspect *su, bool *ask)
+ftree_time ftree_silence_until(const struct ftree *ft, ftree_time now, struct suspect *su,
+                               bool *ask)
 {
     ftree_time at = all_counts_at(ft, now, su);
 

@@ -13,7 +13,15 @@
  * is asked the own ranks are looked at, which costs no message: a stopped or vanished one is a
  * finding, and a verdict if it is still so after `settle`.  (A launcher that cleans up kills all
  * ranks within milliseconds: who is killed with the others must not be the one to report it.)
+ *
+ * A stop that all ranks have in common is a suspension.  A stopped rank waits for nobody, and what a
+ * resumed one waited before does not count; nor do stops and waits for a while after a suspension,
+ * for ranks are resumed one after the other.  So a stop is a finding only where a rank that runs has waited
+ * for as long as the stall limit, or another node asks because one of its own has.
  */
+
+/* In stall limits: how long after a suspension nobody is accused of what may be a part of it. */
+#define AFTERMATH 5
 
 /* ---- the one form ---------------------------------------------------------------------------- */
 
@@ -185,19 +193,92 @@ static int add_finding(struct ftree *ft, ftree_time now, int32_t rank, ftree_tim
     return FTREE_OK;
 }
 
-void ftree_symptom_look(struct ftree *ft, ftree_time now, ftree_time first_symptom)
+static struct halt *find_halt(const struct ftree *ft, int32_t rank)
 {
-    struct ftree_rank_state s;
+    for (int32_t i = 0; i < ft->halts.n; i++)
+        if (ft->halts.items[i].rank == rank)
+            return &ft->halts.items[i];
+    return NULL;
+}
 
-    /* many ranks may stall at once, and to look at each of them for each is a square */
-    if (ft->leaving || ft->looked_at == now)
+/* True: it runs again, and did not before. */
+static bool note_halt(struct ftree *ft, ftree_time now, const struct ftree_rank_state *s)
+{
+    bool halted = ftree_symptom_is_trouble(s) && s->phase != FTREE_PHASE_GONE;
+    struct halt *h = find_halt(ft, s->rank);
+    bool was_halted = h && h->now;
+
+    if (!h && halted)
+        h = FTREE_PUSH(ft, ft->halts);
+    if (!h)
+        return false;
+    h->rank = s->rank;
+    h->now = halted;
+    if (halted)
+        h->last = now;
+    return was_halted && !halted && s->phase != FTREE_PHASE_GONE;
+}
+
+/* ran: how many of the own ranks go on, resumed: that some do that were stopped. */
+static void note_suspension(struct ftree *ft, ftree_time now, int32_t stopped, int32_t ran,
+                            bool resumed)
+{
+    if (stopped > 0 && ran == 0 && !ft->suspended)
+        ftree_trace(ft, "job suspended: all ranks of this node are stopped");
+    if (ft->suspended && ran > 0)
+        ftree_trace(ft, "job resumed: ranks of this node run again");
+    if (resumed && (ft->suspended || now < ft->aftermath))
+        ft->aftermath = now + AFTERMATH * ft->cfg.stall;
+    ft->suspended = stopped > 0 && ran == 0;
+}
+
+/* Looks at all own ranks; many may stall at once, and to do so for each of them is a square. */
+static void look(struct ftree *ft, ftree_time now, ftree_time first_symptom)
+{
+    int32_t stopped = 0, ran = 0;
+    struct ftree_rank_state s;
+    bool resumed = false;
+
+    if (ft->looked_at == now)
         return;
     ft->looked_at = now;
     for (int32_t i = 0; i < ftree_ranks_of(ft->job, ft->self); i++) {
         ft->io->look(ft->io_ctx, i, &s);
-        if (ftree_symptom_is_trouble(&s) && !ftree_verdict_on_rank(ft, ft->self, s.rank))
+        resumed |= note_halt(ft, now, &s);
+        stopped += ftree_symptom_is_trouble(&s) && s.phase != FTREE_PHASE_GONE;
+        ran += !ftree_symptom_is_trouble(&s) && s.phase != FTREE_PHASE_LEFT;
+        if (s.phase == FTREE_PHASE_GONE && !ftree_verdict_on_rank(ft, ft->self, s.rank))
             add_finding(ft, now, s.rank, first_symptom);
     }
+    note_suspension(ft, now, stopped, ran, resumed);
+}
+
+void ftree_symptom_look(struct ftree *ft, ftree_time now, ftree_time first_symptom)
+{
+    if (ft->leaving)
+        return;
+    look(ft, now, first_symptom);
+    for (int32_t i = 0; i < ft->halts.n && now >= ft->aftermath; i++)
+        if (ft->halts.items[i].now && !ftree_verdict_on_rank(ft, ft->self, ft->halts.items[i].rank))
+            add_finding(ft, now, ft->halts.items[i].rank, first_symptom);
+}
+
+void ftree_rank_stopped(struct ftree *ft, ftree_time now)
+{
+    if (!ft->leaving)
+        look(ft, now, now);
+}
+
+/* Who is stopped now was stopped together with this agent. */
+void ftree_symptom_woke(struct ftree *ft, ftree_time now)
+{
+    ft->woke = now;
+    if (ft->leaving)
+        return;
+    look(ft, now, now);
+    for (int32_t i = 0; i < ft->halts.n; i++)
+        if (ft->halts.items[i].now)
+            ft->aftermath = now + AFTERMATH * ft->cfg.stall;
 }
 
 int ftree_rank_gone(struct ftree *ft, ftree_time now, int32_t rank)
@@ -232,6 +313,8 @@ static bool confirm(struct ftree *ft, ftree_time now, const struct finding *f,
         ftree_trace(ft, "rank %d is well again", f->rank);
         return false;
     }
+    if (s.phase != FTREE_PHASE_GONE && now < ft->aftermath)
+        return false; /* if it stays so it will be found again */
     ftree_facts_init(&facts);
     ftree_facts_process(&facts, s.phase, s.proc_state, RULES_SEEN_BY_AGENT);
     sign = ftree_rules_decide(ft->rules, &facts, UINT64_MAX, true, &well, &model);
@@ -297,12 +380,35 @@ static void tell(struct ftree *ft, ftree_time now, const struct stall *stall)
     ftree_correlate(ft, now, &s, false);
 }
 
+/* True: it has not waited for long since it runs, or may do so because others do not yet. */
+static bool is_void(struct ftree *ft, ftree_time now, struct stall *s)
+{
+    const struct halt *h = find_halt(ft, s->rank);
+    ftree_time since = ftree_max(ft->woke, h ? h->last : 0), due = 0;
+
+    if (since > s->since) {
+        s->since = since;
+        due = since + ft->cfg.stall;
+    }
+    due = ftree_max(due, now < ft->aftermath ? ft->aftermath : 0);
+    if (h && h->now)
+        due = now + ft->cfg.stall;
+    if (due > now)
+        s->again = due;
+    return due > now;
+}
+
 void ftree_symptom_tick(struct ftree *ft, ftree_time now)
 {
     for (int32_t i = 0; i < ft->stalls.n; i++) {
         struct stall s = ft->stalls.items[i];
         if (s.again > now)
             continue;
+        if (!ft->leaving)
+            look(ft, now, s.since);
+        if (is_void(ft, now, &ft->stalls.items[i]))
+            continue;
+        s = ft->stalls.items[i];
         ft->stalls.items[i].told = now;
         ft->stalls.items[i].again = now + s.interval;
         ft->stalls.items[i].interval = ftree_min(2 * s.interval, ft->cfg.stall_repeat_max);

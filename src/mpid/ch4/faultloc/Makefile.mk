@@ -26,6 +26,7 @@ noinst_HEADERS += \
     src/mpid/ch4/faultloc/faultloc_log.h \
     src/mpid/ch4/faultloc/faultloc_loop.h \
     src/mpid/ch4/faultloc/faultloc_numa.h \
+    src/mpid/ch4/faultloc/faultloc_place.h \
     src/mpid/ch4/faultloc/faultloc_proc.h \
     src/mpid/ch4/faultloc/faultloc_program.h \
     src/mpid/ch4/faultloc/faultloc_query.h \
@@ -52,6 +53,7 @@ mpi_core_sources += \
     src/mpid/ch4/faultloc/faultloc_abort.c \
     src/mpid/ch4/faultloc/faultloc_failed.c \
     src/mpid/ch4/faultloc/faultloc_init.c \
+    src/mpid/ch4/faultloc/faultloc_place.c \
     src/mpid/ch4/faultloc/faultloc_query.c \
     src/mpid/ch4/faultloc/faultloc_transport.c
 

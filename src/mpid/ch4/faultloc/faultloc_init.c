@@ -9,6 +9,7 @@
 #include "faultloc_failed.h"
 #include "faultloc_iface.h"
 #include "faultloc_job.h"
+#include "faultloc_place.h"
 #include "faultloc_proc.h"
 #include "faultloc_program.h"
 #include "faultloc_query.h"
@@ -17,7 +18,6 @@
 #include "faultloc_topology.h"
 
 #include <sodium.h>
-#include <sys/stat.h>
 
 /*
 === BEGIN_MPI_T_CVAR_INFO_BLOCK ===
@@ -221,22 +221,6 @@ static struct {
 /* How long another thread's wait must not have turned to be taken for over, ns. */
 #define WAIT_OVER_NS 100000000
 
-/* Which node a rank is on: ranks with equal marks are on one. */
-struct mark {
-    uint64_t node; /* hash of the node's name and what makes two hosts of one name different */
-    int32_t pid;
-    int32_t fine;
-};
-
-struct place {
-    struct mark *marks;      /* [size] */
-    int32_t *rank_node;      /* [size] */
-    int32_t *leader;         /* [size], of which the first `nodes` are used: each node's first rank */
-    int32_t *order;          /* [nodes]: numbers before a topology came; NULL: none did */
-    int32_t nodes, self;     /* node */
-    int32_t slots, slot;     /* ranks here, own place among them */
-};
-
 /* What a leader tells the others. */
 struct card {
     struct faultloc_address address;
@@ -336,16 +320,6 @@ void MPIDI_faultloc_read_job_id(char *out, size_t room)
 
 /* ---- who is where ------------------------------------------------------------------------------ */
 
-static uint64_t hash(uint64_t h, const void *bytes, size_t len)
-{
-    /* FNV-1a, 64 bits */
-    const unsigned char *p = bytes;
-
-    for (size_t i = 0; i < len; i++)
-        h = (h ^ p[i]) * 1099511628211u;
-    return h;
-}
-
 static void read_node_name(char *name)
 {
     size_t n;
@@ -361,140 +335,7 @@ static void read_node_name(char *name)
     faultloc_clean_name(name);
 }
 
-/* Two hosts may bear one name (localhost, containers): the boot, the network and the process
- * namespace tell them apart, and who shares all of them can share a board. */
-static uint64_t node_mark(const char *name)
-{
-    static const char *const files[] = {"/proc/self/ns/net", "/proc/self/ns/pid"};
-    uint64_t h = hash(14695981039346656037u, name, strlen(name));
-    char boot[64] = "";
-    struct stat st;
-    FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
-
-    if (f) {
-        size_t n = fread(boot, 1, sizeof(boot), f);
-        h = hash(h, boot, n);
-        fclose(f);
-    }
-    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
-        if (stat(files[i], &st) == 0)
-            h = hash(h, &st.st_ino, sizeof(st.st_ino));
-    return h;
-}
-
-struct sorted {
-    uint64_t node;
-    int32_t rank;
-};
-
-static int by_node_then_rank(const void *a, const void *b)
-{
-    const struct sorted *x = a, *y = b;
-
-    if (x->node != y->node)
-        return x->node < y->node ? -1 : 1;
-    return x->rank < y->rank ? -1 : x->rank > y->rank;
-}
-
-/* Numbers the nodes by their first ranks, so that rank 0 is on node 0, the root of the tree. */
-static bool number_nodes(struct place *p, int32_t size)
-{
-    struct sorted *s = malloc((size_t) size * sizeof(*s));
-
-    if (!s)
-        return false;
-    for (int32_t r = 0; r < size; r++)
-        s[r] = (struct sorted){.node = p->marks[r].node, .rank = r};
-    qsort(s, (size_t) size, sizeof(*s), by_node_then_rank);
-    for (int32_t i = 0, first = 0; i < size; i++) {
-        if (s[i].node != s[first].node)
-            first = i;
-        p->rank_node[s[i].rank] = s[first].rank;        /* for now: the leader */
-    }
-    free(s);
-    p->nodes = 0;
-    for (int32_t r = 0; r < size; r++) {
-        int32_t leader = p->rank_node[r];
-        if (leader == r)
-            p->leader[p->nodes++] = r;
-        /* a leader is numbered before its followers, which have greater ranks */
-        p->rank_node[r] = leader == r ? p->nodes - 1 : p->rank_node[leader];
-    }
-    return true;
-}
-
-static void find_own_place(struct place *p, int32_t size, int32_t rank)
-{
-    p->self = p->rank_node[rank];
-    p->slots = p->slot = 0;
-    for (int32_t r = 0; r < size; r++)
-        if (p->rank_node[r] == p->self) {
-            p->slot += r < rank;
-            p->slots++;
-        }
-}
-
-static void free_place(struct place *p)
-{
-    free(p->marks);
-    free(p->rank_node);
-    free(p->leader);
-    free(p->order);
-}
-
-/* Collective.  MPI_SUCCESS with p->nodes 0: out of memory here. */
-static int find_place(struct place *p, const char *name, bool fine)
-{
-    MPIR_Comm *comm = MPIR_Process.comm_world;
-    int32_t size = comm->local_size;
-    MPIR_Errflag_t errflag = MPIR_ERR_NONE;
-    struct mark mine = {.node = node_mark(name), .pid = (int32_t) getpid(), .fine = fine};
-    int mpi_errno;
-
-    p->marks = malloc((size_t) size * sizeof(*p->marks));
-    p->rank_node = malloc((size_t) size * sizeof(*p->rank_node));
-    p->leader = malloc((size_t) size * sizeof(*p->leader));
-    MPIR_ERR_CHKANDJUMP(!p->marks || !p->rank_node || !p->leader, mpi_errno, MPI_ERR_OTHER,
-                        "**nomem");
-    mpi_errno = MPIR_Allgather(&mine, sizeof(mine), MPI_BYTE, p->marks, sizeof(mine), MPI_BYTE,
-                               comm, &errflag);
-    MPIR_ERR_CHECK(mpi_errno);
-    MPIR_ERR_CHKANDJUMP(!number_nodes(p, size), mpi_errno, MPI_ERR_OTHER, "**nomem");
-    find_own_place(p, size, comm->rank);
-
-  fn_exit:
-    return mpi_errno;
-  fn_fail:
-    goto fn_exit;
-}
-
 /* ---- the tree from outside --------------------------------------------------------------------- */
-
-/* What node k is called now was node order[k].  Leaders only: the others keep to the first numbers
- * until they have a board. */
-static bool renumber_nodes(struct place *p, const int32_t *order)
-{
-    int32_t size = MPIR_Process.comm_world->local_size;
-    int32_t *number = malloc((size_t) p->nodes * sizeof(*number));
-    int32_t *leader = malloc((size_t) size * sizeof(*leader));
-
-    if (!number || !leader) {
-        free(number);
-        free(leader);
-        return false;
-    }
-    for (int32_t k = 0; k < p->nodes; k++) {
-        number[order[k]] = k;
-        leader[k] = p->leader[order[k]];
-    }
-    for (int32_t r = 0; r < size; r++)
-        p->rank_node[r] = number[p->rank_node[r]];
-    p->self = number[p->self];
-    free(p->leader);
-    p->leader = leader;
-    free(number);
-    return true;
-}
 
 /* The first leader reads what is to be read; *t is then the same on all of them. */
 static int share_topology(MPIR_Comm * leaders, struct faultloc_topology *t, int32_t fanout)
@@ -530,7 +371,7 @@ static int share_topology(MPIR_Comm * leaders, struct faultloc_topology *t, int3
 }
 
 /* All leaders come to the same: a tree, or, where the file is wrong, none. */
-static bool make_tree(struct place *p, const struct faultloc_topology *t,
+static bool make_tree(struct MPIDI_faultloc_place *p, const struct faultloc_topology *t,
                       char (*names)[FAULTLOC_NAME_SIZE], int32_t fanout, struct ftree_tree **tree)
 {
     const char **name = malloc((size_t) p->nodes * sizeof(*name));
@@ -546,7 +387,7 @@ static bool make_tree(struct place *p, const struct faultloc_topology *t,
         rc = faultloc_topology_tree(t, MPIR_CVAR_FAULTLOC_TOPOLOGY, name, p->nodes, fanout, tree,
                                     order, error, sizeof(error));
     free(name);
-    if (rc == FTREE_OK && !renumber_nodes(p, order))
+    if (rc == FTREE_OK && !MPIDI_faultloc_place_renumber(p, order))
         rc = FTREE_ERR_NOMEM;
     if (rc == FTREE_OK)
         p->order = order;
@@ -561,13 +402,13 @@ static bool make_tree(struct place *p, const struct faultloc_topology *t,
 
 /* Collective over the leaders, whose ranks are the nodes' numbers so far.  *tree NULL: there is
  * none from outside. */
-static int take_topology(struct place *p, const char *name, MPIR_Comm * leaders, int32_t fanout,
+static int take_topology(struct MPIDI_faultloc_place *p, const char *name, int32_t fanout,
                          struct ftree_tree **tree, bool * fine)
 {
     MPIR_Errflag_t errflag = MPIR_ERR_NONE;
     struct faultloc_topology t = { 0 };
     char (*names)[FAULTLOC_NAME_SIZE] = NULL;
-    int mpi_errno = share_topology(leaders, &t, fanout);
+    int mpi_errno = share_topology(p->leaders, &t, fanout);
 
     MPIR_ERR_CHECK(mpi_errno);
     if (!t.text)
@@ -575,7 +416,7 @@ static int take_topology(struct place *p, const char *name, MPIR_Comm * leaders,
     names = malloc((size_t) p->nodes * sizeof(*names));
     MPIR_ERR_CHKANDJUMP(!names, mpi_errno, MPI_ERR_OTHER, "**nomem");
     mpi_errno = MPIR_Allgather(name, FAULTLOC_NAME_SIZE, MPI_BYTE, names, FAULTLOC_NAME_SIZE,
-                               MPI_BYTE, leaders, &errflag);
+                               MPI_BYTE, p->leaders, &errflag);
     MPIR_ERR_CHECK(mpi_errno);
     *fine = make_tree(p, &t, names, fanout, tree) && *fine;
 
@@ -589,7 +430,7 @@ static int take_topology(struct place *p, const char *name, MPIR_Comm * leaders,
 
 /* ---- the board ------------------------------------------------------------------------------------ */
 
-static void fill_tables(struct faultloc_board *b, const struct place *p)
+static void fill_tables(struct faultloc_board *b, const struct MPIDI_faultloc_place *p)
 {
     int32_t *rank_node = faultloc_board_rank_node(b), *first = faultloc_board_node_first(b);
     int32_t *ranks = faultloc_board_node_ranks(b), *pid = faultloc_board_rank_pid(b);
@@ -609,7 +450,7 @@ static void fill_tables(struct faultloc_board *b, const struct place *p)
     first[0] = 0;
 }
 
-static bool make_board(const struct place *p, const char *job_id, int32_t fanout,
+static bool make_board(const struct MPIDI_faultloc_place *p, const char *job_id, int32_t fanout,
                        const struct ftree_tree *tree, struct faultloc_board **out, int *fd)
 {
     struct faultloc_board *b;
@@ -663,7 +504,7 @@ static bool make_card(struct card *card, const char *name, struct faultloc_board
 }
 
 /* A path counts where every node has it. */
-static void take_cards(struct faultloc_board *b, const struct place *p, const struct card *cards)
+static void take_cards(struct faultloc_board *b, const struct MPIDI_faultloc_place *p, const struct card *cards)
 {
     b->has_path[FTREE_PATH_DATA] = b->has_path[FTREE_PATH_MGMT] = true;
     for (int32_t n = 0; n < b->nodes; n++) {
@@ -697,7 +538,7 @@ static int share_secret(MPIR_Comm * leaders, struct secret *secret)
 
 /* Collective over the leaders; one that could not make its board has no card worth having, but
  * says so later on, and all stand aside. */
-static int exchange_cards(const struct place *p, MPIR_Comm * leaders, const struct card *card)
+static int exchange_cards(const struct MPIDI_faultloc_place *p, const struct card *card)
 {
     MPIR_Errflag_t errflag = MPIR_ERR_NONE;
     struct card *cards = malloc((size_t) p->nodes * sizeof(*cards));
@@ -705,7 +546,7 @@ static int exchange_cards(const struct place *p, MPIR_Comm * leaders, const stru
 
     MPIR_ERR_CHKANDJUMP(!cards, mpi_errno, MPI_ERR_OTHER, "**nomem");
     mpi_errno = MPIR_Allgather(card, sizeof(*card), MPI_BYTE, cards, sizeof(*card), MPI_BYTE,
-                               leaders, &errflag);
+                               p->leaders, &errflag);
     MPIR_ERR_CHECK(mpi_errno);
     if (local.board)
         take_cards(local.board, p, cards);
@@ -719,7 +560,7 @@ static int exchange_cards(const struct place *p, MPIR_Comm * leaders, const stru
 
 /* ---- start ------------------------------------------------------------------------------------------ */
 
-static bool map_slot(const struct place *p, int fd)
+static bool map_slot(const struct MPIDI_faultloc_place *p, int fd)
 {
     struct faultloc_proc proc = { 0 };
     struct faultloc_slot *slot;
@@ -739,16 +580,6 @@ static bool map_slot(const struct place *p, int fd)
     return true;
 }
 
-static int agree(bool mine, bool * all)
-{
-    MPIR_Errflag_t errflag = MPIR_ERR_NONE;
-    int in = mine, out = 0, mpi_errno;
-
-    mpi_errno = MPIR_Allreduce(&in, &out, 1, MPI_INT, MPI_MIN, MPIR_Process.comm_world, &errflag);
-    *all = mpi_errno == MPI_SUCCESS && out;
-    return mpi_errno;
-}
-
 static void disable(void)
 {
     if (MPIR_Process.rank == 0)
@@ -765,25 +596,19 @@ struct leader {
 };
 
 /* The leaders' part: agrees on the tree, makes the board, exchanges what the others need to reach
- * this node.  All ranks take part in what is collective in it. */
-static int set_up_node(struct place *p, const char *name, const char *job_id, struct leader *l,
+ * this node. */
+static int set_up_node(struct MPIDI_faultloc_place *p, const char *name, const char *job_id, struct leader *l,
                        bool * fine)
 {
     int32_t fanout = in_range("MPIR_CVAR_FAULTLOC_FANOUT", MPIR_CVAR_FAULTLOC_FANOUT, 1, 1024, 32);
-    MPIR_Comm *leaders = NULL;
     struct ftree_tree *tree = NULL;
     struct card card;
     int mpi_errno;
 
     memset(&card, 0, sizeof(card));
-    mpi_errno = MPIR_Comm_split_impl(MPIR_Process.comm_world, p->slot == 0 ? 0 : MPI_UNDEFINED, 0,
-                                     &leaders);
+    mpi_errno = take_topology(p, name, fanout, &tree, fine);
     MPIR_ERR_CHECK(mpi_errno);
-    if (!leaders)
-        goto fn_exit;
-    mpi_errno = take_topology(p, name, leaders, fanout, &tree, fine);
-    MPIR_ERR_CHECK(mpi_errno);
-    mpi_errno = share_secret(leaders, &l->secret);
+    mpi_errno = share_secret(p->leaders, &l->secret);
     MPIR_ERR_CHECK(mpi_errno);
     if (*fine)
         *fine = make_board(p, job_id, fanout, tree, &local.board, &l->board_fd);
@@ -795,12 +620,10 @@ static int set_up_node(struct place *p, const char *name, const char *job_id, st
         *fine = make_card(&card, name, local.board, l->ports);
     else if (local.board)
         MPL_strncpy(card.name, name, sizeof(card.name));
-    mpi_errno = exchange_cards(p, leaders, &card);
+    mpi_errno = exchange_cards(p, &card);
     MPIR_ERR_CHECK(mpi_errno);
 
   fn_exit:
-    if (leaders)
-        MPIR_Comm_free_impl(leaders);
     ftree_tree_free(tree);
     return mpi_errno;
   fn_fail:
@@ -808,27 +631,22 @@ static int set_up_node(struct place *p, const char *name, const char *job_id, st
 }
 
 /* Followers learn which descriptor of their leader is the board. */
-static int join_node(const struct place *p, struct leader *l, bool * fine)
+static int join_node(struct MPIDI_faultloc_place *p, struct leader *l, bool * fine)
 {
-    int32_t size = MPIR_Process.comm_world->local_size;
-    int32_t leader = p->leader[p->self];
-    MPIR_Errflag_t errflag = MPIR_ERR_NONE;
-    int *fds = malloc((size_t) size * sizeof(*fds));
-    int mpi_errno = MPI_SUCCESS, rc;
+    int32_t fd = l->board_fd;
+    int mpi_errno, rc;
 
-    MPIR_ERR_CHKANDJUMP(!fds, mpi_errno, MPI_ERR_OTHER, "**nomem");
-    mpi_errno = MPIR_Allgather(&l->board_fd, 1, MPI_INT, fds, 1, MPI_INT, MPIR_Process.comm_world, &errflag);
+    mpi_errno = MPIDI_faultloc_place_board(p, &fd);
     MPIR_ERR_CHECK(mpi_errno);
-    if (p->slot > 0 && *fine && fds[leader] >= 0) {
-        rc = faultloc_board_open(p->marks[leader].pid, fds[leader], &local.board, &l->board_fd);
+    if (p->slot > 0 && *fine && fd >= 0) {
+        rc = faultloc_board_open(p->leader_pid, fd, &local.board, &l->board_fd);
         if (rc)
-            faultloc_say("rank %d: cannot open the board of rank %d: %s", MPIR_Process.rank,
-                         leader, strerror(rc));
+            faultloc_say("rank %d: cannot open the board of process %d: %s", MPIR_Process.rank,
+                         (int) p->leader_pid, strerror(rc));
     }
     *fine = *fine && local.board && map_slot(p, l->board_fd);
 
   fn_exit:
-    free(fds);
     return mpi_errno;
   fn_fail:
     goto fn_exit;
@@ -880,23 +698,25 @@ static void end_leader(struct leader *l, bool go)
 static int start(const char *name, const char *job_id, bool fine)
 {
     struct leader l = {.board_fd = -1,.sock = -1,.ports = { {.fd = {-1, -1}}, {.fd = {-1, -1}} } };
-    struct place p = { 0 };
+    struct MPIDI_faultloc_place p = {.leaders = NULL };
     int mpi_errno = MPI_SUCCESS;
     bool all = false;
 
     if (MPIR_Process.comm_world->local_size == 1)
         return MPI_SUCCESS;     /* nobody to wait for */
-    mpi_errno = find_place(&p, name, fine);
+    mpi_errno = MPIDI_faultloc_place_find(&p, name);
     MPIR_ERR_CHECK(mpi_errno);
-    mpi_errno = set_up_node(&p, name, job_id, &l, &fine);
-    MPIR_ERR_CHECK(mpi_errno);
+    if (p.leaders) {
+        mpi_errno = set_up_node(&p, name, job_id, &l, &fine);
+        MPIR_ERR_CHECK(mpi_errno);
+    }
     mpi_errno = join_node(&p, &l, &fine);
     MPIR_ERR_CHECK(mpi_errno);
-    mpi_errno = agree(fine && describe_job(), &all);
+    mpi_errno = MPIDI_faultloc_place_agree(&p, fine && describe_job(), &all);
     MPIR_ERR_CHECK(mpi_errno);
     if (all) {
         fine = p.slot > 0 || start_agent(&l, name);
-        mpi_errno = agree(fine, &all);
+        mpi_errno = MPIDI_faultloc_place_agree(&p, fine, &all);
         if (MPIR_ERR_GET_CLASS(mpi_errno) == MPIX_ERR_PROC_FAILED) {
             /* one that was here, or has left MPI_Init already, is lost; but for faultloc nobody
              * would need it in MPI_Init any more */
@@ -911,7 +731,7 @@ static int start(const char *name, const char *job_id, bool fine)
 
   fn_exit:
     end_leader(&l, all);
-    free_place(&p);
+    MPIDI_faultloc_place_free(&p);
     return mpi_errno;
   fn_fail:
     goto fn_exit;

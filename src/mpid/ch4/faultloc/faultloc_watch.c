@@ -11,6 +11,7 @@
 
 #define STILL_NS (1000 * FTREE_MS)
 #define VICTIM_NS (5000 * FTREE_MS) /* longer than any verdict takes that it may be a victim of */
+#define HELD_NS (500 * FTREE_MS) /* no loop that runs takes so long to turn */
 #define TURNS_NS (100 * FTREE_MS) /* two looks may follow at once, and no turn be between them */
 
 /* Notes what changed since the last look. */
@@ -23,9 +24,19 @@ static void update(struct faultloc_seen *seen, const struct faultloc_slot *slot,
     if (slot->spins != seen->spins || seen->spins_since == 0) {
         if (seen->spins_since)
             seen->turned = now;
+        if (seen->spins_since && seen->looked - seen->spins_since >= HELD_NS &&
+            slot->wait_since_ns <= seen->spins_since)
+            seen->held = now; /* in the wait that it is in */
         seen->spins = slot->spins;
         seen->spins_since = now;
     }
+    seen->looked = now;
+}
+
+/* What a rank waited before it was seen to run again does not count. */
+static ftree_time waits_since(const struct faultloc_seen *seen, ftree_time since)
+{
+    return since > seen->held ? since : seen->held;
 }
 
 static int32_t core_peer(int32_t peer)
@@ -52,14 +63,14 @@ static void judge_wait(const struct faultloc_seen *seen, const struct faultloc_s
     if (noted && is_turning(seen, slot, now)) {
         state->phase = FTREE_PHASE_WAITING;
         state->peer = core_peer(slot->wait_peer);
-        state->waiting = now - slot->wait_since_ns;
+        state->waiting = now - waits_since(seen, slot->wait_since_ns);
         return;
     }
     if (slot->many_threads) /* the call word is several threads' */
         return;
     since = seen->call_since > seen->spins_since ? seen->call_since : seen->spins_since;
     state->phase = FTREE_PHASE_INSIDE;
-    state->waiting = now - since;
+    state->waiting = now - waits_since(seen, since);
 }
 
 static void look_at_proc(struct faultloc_watch *w, struct faultloc_seen *seen,
@@ -111,6 +122,19 @@ void faultloc_watch_look(struct faultloc_watch *w, ftree_time now, int32_t i, bo
         state->phase = FTREE_PHASE_GONE;
     else if (slot.many_threads || (slot.call & FAULTLOC_CALL_MASK))
         judge_wait(seen, &slot, now, state);
+    if (state->proc_state == 'T' || state->proc_state == 't')
+        seen->held = now;
+}
+
+bool faultloc_watch_is_stopped(struct faultloc_watch *w, ftree_time now)
+{
+    struct ftree_rank_state state;
+
+    if (w->board->slots == 0)
+        return false;
+    w->turn = (w->turn + 1) % w->board->slots;
+    faultloc_watch_look(w, now, w->turn, true, &state);
+    return state.proc_state == 'T' || state.proc_state == 't';
 }
 
 void faultloc_watch_gone(struct faultloc_watch *w, int32_t i)
