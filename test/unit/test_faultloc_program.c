@@ -531,7 +531,7 @@ START_TEST(a_node_has_an_agent_and_then_a_deputy)
     for (int n = 0; n < 2; n++) {
         ck_assert_int_eq(ask(&rank[3 * n], 'g'), 'y');
         UNTIL(is_complete(n));
-        ck_assert_int_eq(count_in("trace", "listens on port"), 2);
+        UNTIL(count_in("trace", "listens on port") == 2);
     }
     ck_assert_str_eq(read_text("err"), "");
     end_job();
@@ -701,7 +701,7 @@ START_TEST(who_is_killed_is_succeeded)
     }
     ck_assert(is_complete(1));
     ck_assert_str_eq(read_text("err"), "");
-    ck_assert_int_eq(count_in("trace", "succeeds as agent"), 3);
+    UNTIL(count_in("trace", "succeeds as agent") == 3);
     end_job();
 }
 END_TEST

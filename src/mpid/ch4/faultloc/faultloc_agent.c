@@ -47,6 +47,7 @@
 #define LEAVE_LOOK (5 * FTREE_MS)
 #define WRITE_PATIENCE_MS 500 /* at the end, for report and trace */
 #define FORK_PAUSE (1000 * FTREE_MS) /* between two deputies */
+#define FORK_PATIENCE (1000 * FTREE_MS) /* for threads that do something; then it may take long */
 #define CONSEQUENCE_NS (5000 * FTREE_MS) /* in which a rank may end because it has lost a peer */
 #define RULES_PATIENCE (500 * FTREE_MS) /* at start, for a file system to give the rules */
 #define UNTOLD_MAX 32
@@ -98,6 +99,7 @@ struct agent {
     struct ftree_verdict fatal; /* that is, because of this */
     ftree_time forked; /* when the deputy was */
     ftree_time fork_at; /* when the next deputy may be forked; FTREE_NEVER: there is one */
+    ftree_time fork_by; /* since then whatever other threads do; 0: it is not yet time for one */
     ftree_time leave_by; /* since all ranks have left or ended; FTREE_NEVER: not all have */
     struct faultloc_retry listen;
     uint64_t random;
@@ -362,11 +364,25 @@ static void hand_over_untold(struct agent *a, ftree_time now)
 
 /* ---- the deputy ------------------------------------------------------------------------------ */
 
+/* A lock that another thread holds at that moment would never be given back in the child.  One that is
+ * held up by a file system for long holds none. */
+static bool is_good_moment(struct agent *a, ftree_time now)
+{
+    if (!a->fork_by)
+        a->fork_by = now + FORK_PATIENCE;
+    if (now < a->fork_by && !faultloc_writer_idle(a->writer)) {
+        a->fork_at = now + FTREE_MS;
+        return false;
+    }
+    a->fork_by = 0;
+    return true;
+}
+
 static void fork_deputy(struct agent *a, ftree_time now)
 {
     int rc;
 
-    if (now < a->fork_at || a->leaving)
+    if (now < a->fork_at || a->leaving || !is_good_moment(a, now))
         return;
     rc = faultloc_program_fork(a->p, &a->deputy);
     a->forked = now;
