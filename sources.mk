@@ -238,6 +238,7 @@ unit_tests = \
     test/unit/test_faultloc_log \
     test/unit/test_faultloc_numa \
     test/unit/test_faultloc_proc \
+    test/unit/test_faultloc_program \
     test/unit/test_faultloc_reader \
     test/unit/test_faultloc_report \
     test/unit/test_faultloc_rules \

@@ -47,6 +47,7 @@
 #define LEAVE_LOOK (5 * FTREE_MS)
 #define WRITE_PATIENCE_MS 500 /* at the end, for report and trace */
 #define FORK_PAUSE (1000 * FTREE_MS) /* between two deputies */
+#define FORK_PATIENCE (1000 * FTREE_MS) /* for threads that do something; then it may take long */
 #define CONSEQUENCE_NS (5000 * FTREE_MS) /* in which a rank may end because it has lost a peer */
 #define RULES_PATIENCE (500 * FTREE_MS) /* at start, for a file system to give the rules */
 #define UNTOLD_MAX 32
@@ -98,12 +99,12 @@ struct agent {
     struct ftree_verdict fatal; /* that is, because of this */
     ftree_time forked; /* when the deputy was */
     ftree_time fork_at; /* when the next deputy may be forked; FTREE_NEVER: there is one */
+    ftree_time fork_by; /* since then whatever other threads do; 0: it is not yet time for one */
     ftree_time leave_by; /* since all ranks have left or ended; FTREE_NEVER: not all have */
     struct faultloc_retry listen;
     uint64_t random;
     bool malformed_said, fork_failed;
     bool told; /* people, of a verdict */
-    bool all_said; /* nothing waits to be written on standard error */
     bool ending; /* the job is being ended from outside: no end of a process is a fault */
     bool leaving; /* the tree has been told */
     bool confirming; /* it is asked whether `fatal` still stands */
@@ -363,11 +364,25 @@ static void hand_over_untold(struct agent *a, ftree_time now)
 
 /* ---- the deputy ------------------------------------------------------------------------------ */
 
+/* A lock that another thread holds at that moment would never be given back in the child.  One that is
+ * held up by a file system for long holds none. */
+static bool is_good_moment(struct agent *a, ftree_time now)
+{
+    if (!a->fork_by)
+        a->fork_by = now + FORK_PATIENCE;
+    if (now < a->fork_by && !faultloc_writer_idle(a->writer)) {
+        a->fork_at = now + FTREE_MS;
+        return false;
+    }
+    a->fork_by = 0;
+    return true;
+}
+
 static void fork_deputy(struct agent *a, ftree_time now)
 {
     int rc;
 
-    if (now < a->fork_at || a->leaving)
+    if (now < a->fork_at || a->leaving || !is_good_moment(a, now))
         return;
     rc = faultloc_program_fork(a->p, &a->deputy);
     a->forked = now;
@@ -863,7 +878,7 @@ static void hear_start(struct agent *a)
     a->quit = !faultloc_start_may_go(a->p->start);
     close(a->p->start);
     a->p->start = -1;
-    a->fork_at = 0;
+    a->fork_at = a->quit ? FTREE_NEVER : 0;
 }
 
 static void hear_signal(struct agent *a)
@@ -904,7 +919,7 @@ static void turn(struct agent *a)
             hear_start(a);
         else if (tags[i] == TAG_DEPUTY)
             look_at_deputy(a, now, 0);
-    a->all_said = faultloc_writer_done(a->writer);
+    faultloc_writer_done(a->writer);
     hear_transport(a, now);
     hand_over_untold(a, now);
     take_rules(a, now);
@@ -923,29 +938,30 @@ static void turn(struct agent *a)
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-/* What nobody here would go on with: a verdict that is still to be told, and a question that may be
- * answered soon. */
+/* What nobody here would go on with: a verdict that is still to be told or written, and a question
+ * that may be answered soon. */
 static bool has_business(const struct agent *a)
 {
-    return ftree_has_untold(a->ft) || ftree_has_unsaid(a->ft) || !a->all_said ||
-           (!a->ending && ftree_is_asking(a->ft));
+    return ftree_has_untold(a->ft) || ftree_has_unsaid(a->ft) ||
+           !faultloc_writer_done(a->writer) || (!a->ending && ftree_is_asking(a->ft));
 }
 
-/* The launcher waits for whoever has the ranks' standard error. */
-static void let_go_of_stderr(void)
+/* The launcher waits for whoever has the ranks' standard output or error, which the deputy has, too. */
+static void let_go_of_output(const struct agent *a)
 {
     int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
 
-    if (null >= 0)
-        dup2(null, STDERR_FILENO);
-    else
-        close(STDERR_FILENO);
+    for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++)
+        if (null < 0 || dup2(null, fd) < 0)
+            close(fd);
+    if (a->deputy.pid)
+        kill(a->deputy.pid, SIGKILL);
 }
 
 static void leave(struct agent *a, ftree_time now)
 {
     a->leaving = true;
-    let_go_of_stderr();
+    let_go_of_output(a);
     if (a->ending)
         ftree_leave_at_once(a->ft, now);
     else

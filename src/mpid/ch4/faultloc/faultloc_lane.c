@@ -141,6 +141,7 @@ static int start_locked(struct faultloc_lane *lane)
         lane->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     rc = lane->wake < 0 ? errno : start_thread(lane);
     lane->started = rc == 0;
+    lane->busy = lane->started; /* until it waits for a job */
     return rc;
 }
 

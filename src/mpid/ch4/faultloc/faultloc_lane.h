@@ -65,8 +65,8 @@ int faultloc_lane_start(struct faultloc_lane *lane);
  * cannot be, the job waits until it can.  False: dropped. */
 bool faultloc_lane_add(struct faultloc_lane *lane, struct faultloc_task *job, size_t limit);
 
-/* Purpose: true if nothing waits or runs.  Then the owner may read what jobs have written.  Else it
- * tries again to start a thread that could not be started. */
+/* Purpose: true if nothing waits or runs, and no thread is being started.  Then the owner may read what
+ * jobs have written.  Else it tries again to start a thread that could not be started. */
 bool faultloc_lane_idle(struct faultloc_lane *lane);
 
 /* Purpose: true if the end was ordered; for a job that waits (on `wake`, among others). */

@@ -47,20 +47,18 @@ static bool is_started_by_rank(void)
     return fstat(FAULTLOC_SPAWN_FD, &st) == 0 && S_ISSOCK(st.st_mode);
 }
 
-/* Standard input and output are not its own; standard error is, for reports. */
+/* Standard input is not its own; standard output and error are, for reports. */
 static void take_descriptors(void)
 {
     const int kept[] = {FAULTLOC_SPAWN_FD};
-    int null = open("/dev/null", O_RDWR);
+    int null;
 
     faultloc_program_close_others(kept, 1);
-    if (null < 0)
-        return;
-    dup2(null, STDIN_FILENO);
-    dup2(null, STDOUT_FILENO);
-    if (fcntl(STDERR_FILENO, F_GETFD) < 0)
-        dup2(null, STDERR_FILENO);
-    if (null > FAULTLOC_SPAWN_FD)
+    close(STDIN_FILENO);
+    do /* each of the three that is closed is the lowest number that is free */
+        null = open("/dev/null", O_RDWR);
+    while (null >= 0 && null <= STDERR_FILENO);
+    if (null >= 0)
         close(null);
 }
 

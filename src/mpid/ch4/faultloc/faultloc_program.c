@@ -10,6 +10,7 @@
 #include "faultloc_program.h"
 
 #include "faultloc_proc.h"
+#include "faultloc_writer.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -175,7 +176,7 @@ int faultloc_program_fork(struct faultloc_program *p, struct faultloc_partner *d
 {
     pid_t agent = getpid();
 
-    *deputy = (struct faultloc_partner){.fd = -1, .pid = fork()};
+    *deputy = (struct faultloc_partner){.fd = -1, .pid = faultloc_writer_fork()};
     if (deputy->pid == 0)
         run_deputy(p, agent);
     if (deputy->pid < 0) {

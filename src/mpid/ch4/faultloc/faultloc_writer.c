@@ -361,6 +361,20 @@ static void set_current(struct faultloc_writer *w)
     faultloc_say_by(w ? tell : NULL);
 }
 
+pid_t faultloc_writer_fork(void)
+{
+    pid_t pid;
+
+    pthread_mutex_lock(&current_lock); /* nobody else has it at that moment, who is not in the child */
+    pid = fork();
+    if (pid == 0) {
+        current = NULL;
+        faultloc_say_by(NULL);
+    }
+    pthread_mutex_unlock(&current_lock);
+    return pid;
+}
+
 int faultloc_writer_start(const char *trace, const char *report, bool ready,
                           struct faultloc_writer **out)
 {
@@ -400,7 +414,7 @@ int faultloc_writer_fd(const struct faultloc_writer *w)
 
 /* All lanes are asked, for those that have no thread try to get one; that of messages at last, for
  * the others add to it. */
-static bool is_idle(struct faultloc_writer *w)
+bool faultloc_writer_idle(struct faultloc_writer *w)
 {
     bool idle = true;
 
@@ -412,7 +426,7 @@ static bool is_idle(struct faultloc_writer *w)
 bool faultloc_writer_done(struct faultloc_writer *w)
 {
     faultloc_lane_hush(w->told);
-    is_idle(w);
+    faultloc_writer_idle(w);
     return faultloc_lane_idle(&w->lane[PEOPLE]);
 }
 
@@ -454,7 +468,7 @@ bool faultloc_writer_end(struct faultloc_writer *w, int patience_ms)
 
     if (!w)
         return true;
-    while (!(idle = is_idle(w)) && wait_until(by, w->told))
+    while (!(idle = faultloc_writer_idle(w)) && wait_until(by, w->told))
         ;
     set_current(NULL);
     for (int i = 0; i < LANES; i++)

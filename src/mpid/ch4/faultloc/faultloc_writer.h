@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 /*
  * All that agent and deputy write for people and programs: lines and reports on stderr, the JSON
@@ -36,6 +37,12 @@ int faultloc_writer_fd(const struct faultloc_writer *w);
 /* Purpose: to be called when that is readable, and now and then: tries again to start a thread that
  * could not be started.  True: all that was to be written on stderr has been. */
 bool faultloc_writer_done(struct faultloc_writer *w);
+
+/* Purpose: true if no thread does anything: a good moment for faultloc_writer_fork(). */
+bool faultloc_writer_idle(struct faultloc_writer *w);
+
+/* Purpose: fork(2).  The child has no writer; what the parent's has to write is not the child's. */
+pid_t faultloc_writer_fork(void);
 
 /* Purpose: a new JSON report, taken over, to be freed by free(3); NULL: out of memory.  It replaces
  * one that waits.  That it cannot be written is said on stderr, once.  Returns its number, for

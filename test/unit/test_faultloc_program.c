@@ -1,0 +1,1443 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+/*
+ * A whole job in small, with the real program faultloc-agent: every rank is a process of its own, of
+ * which the first of a node starts the agent, and which does as the test says.  The test writes their
+ * slots, for what a rank does in MPI is nothing but what stands there.  Nodes are boards of their own,
+ * on the loopback interface: path data is 127.0.0.1, path mgmt is 127.0.0.2.
+ *
+ * Agents and deputies become children of the test when who started them has ended: so it knows that
+ * none of them is left.
+ */
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE 1
+#endif
+
+#include "faultloc_bell.h"
+#include "faultloc_clock.h"
+#include "faultloc_proc.h"
+#include "faultloc_program.h"
+#include "faultloc_sock.h"
+#include "hang.h"
+#include "process.h"
+#include "rules.h"
+#include "suite.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <sodium.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+
+#define NODES_MAX 2
+#define RANKS_MAX 4
+#define RECV 0xffu
+#define AGENT FAULTLOC_ROLE_AGENT
+#define DEPUTY FAULTLOC_ROLE_DEPUTY
+
+struct rank {
+    struct process process;
+    struct faultloc_board *board;
+    struct faultloc_slot *slot;
+    const char *err; /* its standard error */
+    int board_fd;
+};
+
+static int32_t nodes, ppn;
+static struct faultloc_board *board[NODES_MAX];
+static int board_fd[NODES_MAX];
+static struct rank rank[NODES_MAX * RANKS_MAX];
+static struct faultloc_settings settings;
+static char folder[64], err_path[128], first_err_path[128], program[512];
+
+/* ---- a rank's process ---------------------------------------------------------------------- */
+
+static struct faultloc_start start = {.ports = {{.fd = {-1, -1}}, {.fd = {-1, -1}}}};
+static int sock; /* to the agent */
+
+/* The first rank's part at the start of a job. */
+static char pick_ports(const struct rank *r)
+{
+    struct faultloc_address *own = &faultloc_board_addresses(r->board)[r->board->self];
+
+    for (int role = 0; role < FAULTLOC_ROLES; role++) {
+        if (faultloc_channel_pick_ports(own->path, &start.ports[role]))
+            return 'n';
+        own->port[role] = start.ports[role].port;
+    }
+    return 'y';
+}
+
+/* What it says where it cannot is for the test to read. */
+static char start_agent(const struct rank *r)
+{
+    char why[128] = "cannot be executed";
+
+    start.board_fd = r->board_fd;
+    memset(start.key, 'k', sizeof(start.key));
+    if (faultloc_start_send(program, &start, &sock) == 0 &&
+        faultloc_start_is_ready(sock, PROCESS_DEADLINE_MS, why, sizeof(why)))
+        return 'y';
+    fprintf(stderr, "no agent: %s\n", why);
+    return 'n';
+}
+
+static char let_go(bool go)
+{
+    faultloc_start_end(sock, go);
+    for (int role = 0; role < FAULTLOC_ROLES; role++)
+        faultloc_ports_close(&start.ports[role]);
+    return 'y';
+}
+
+/* Its transport has lost a peer, of another node where there is one; and the agent is told. */
+static char lose_peer(const struct rank *r)
+{
+    struct faultloc_page *page = (void *) r->slot;
+
+    return faultloc_told_write(&page->told, faultloc_now(), nodes > 1 ? ppn : 1, ECONNRESET) &&
+                   faultloc_bell_ring(r->board)
+               ? 'y'
+               : 'n';
+}
+
+/* A worker that outlives its parent, until the test ends; what is said is not for it. */
+static char fork_worker(int in)
+{
+    struct pollfd end = {.fd = in};
+
+    if (fork() > 0)
+        return 'y';
+    while (poll(&end, 1, -1) != 1)
+        ;
+    _exit(0);
+}
+
+/* All that are not the test's way to it. */
+static char close_descriptors(int in, int out)
+{
+    for (int fd = 0; fd < 1024; fd++)
+        if (fd != in && fd != out)
+            close(fd);
+    return 'y';
+}
+
+/* What an agent that it starts would have to do with. */
+static char limit_descriptors(void)
+{
+    struct rlimit few = {.rlim_cur = 6, .rlim_max = 6};
+
+    return setrlimit(RLIMIT_NOFILE, &few) ? 'n' : 'y';
+}
+
+/* As a launcher binds it. */
+static char bind_to_one_core(void)
+{
+    cpu_set_t set;
+
+    CPU_ZERO(&set);
+    CPU_SET(sched_getcpu(), &set);
+    return sched_setaffinity(0, sizeof(set), &set) ? 'n' : 'y';
+}
+
+static char obey(const struct rank *r, char word, int in, int out)
+{
+    switch (word) {
+        case 'p':
+            return pick_ports(r);
+        case 's':
+            return start_agent(r);
+        case 'g':
+            return let_go(true);
+        case 'q':
+            return let_go(false);
+        case 't':
+            return lose_peer(r);
+        case 'f':
+            return fork_worker(in);
+        case 'c':
+            return close_descriptors(in, out);
+        case 'm':
+            return limit_descriptors();
+        case 'b':
+            return bind_to_one_core();
+    }
+    return '?';
+}
+
+/* The word 'x' is its end. */
+static int rank_main(int in, int out, void *arg)
+{
+    const struct rank *r = arg; /* its reports may go to standard output, too */
+
+    dup2(open(r->err, O_WRONLY | O_APPEND), STDERR_FILENO);
+    dup2(STDERR_FILENO, STDOUT_FILENO);
+    for (char word; (word = process_obey(in)) != 'x';)
+        process_tell(out, obey(r, word, in, out));
+    return 3;
+}
+
+static char ask(const struct rank *r, char word)
+{
+    process_say(&r->process, word);
+    return process_hear(&r->process);
+}
+
+/* ---- a job --------------------------------------------------------------------------------- */
+
+static void fill_board(int32_t node)
+{
+    struct faultloc_board *b = board[node];
+
+    b->self = node;
+    b->fanout = 32;
+    b->seed = 7;
+    b->settings = settings;
+    b->has_path[0] = b->has_path[1] = true;
+    snprintf(b->job_id, sizeof(b->job_id), "4711");
+    for (int32_t n = 0; n < nodes; n++) {
+        snprintf(faultloc_board_name(b, n), FAULTLOC_NAME_SIZE, "h%d", (int) n);
+        faultloc_board_addresses(b)[n].path[0] = (struct faultloc_inet){AF_INET, {127, 0, 0, 1}};
+        faultloc_board_addresses(b)[n].path[1] = (struct faultloc_inet){AF_INET, {127, 0, 0, 2}};
+        faultloc_board_node_first(b)[n] = n * ppn;
+    }
+    faultloc_board_node_first(b)[nodes] = nodes * ppn;
+    for (int32_t i = 0; i < nodes * ppn; i++) {
+        faultloc_board_rank_node(b)[i] = i / ppn;
+        faultloc_board_node_ranks(b)[i] = i;
+    }
+}
+
+static void start_rank(int32_t i)
+{
+    struct rank *r = &rank[i];
+    struct faultloc_proc proc;
+
+    *r = (struct rank){.board = board[i / ppn],
+                       .board_fd = board_fd[i / ppn],
+                       .err = i < ppn ? first_err_path : err_path};
+    r->slot = faultloc_board_slot(r->board, i % ppn);
+    process_start(&r->process, rank_main, r);
+    ck_assert_int_eq(faultloc_proc_read(NULL, r->process.pid, &proc), 0);
+    r->slot->rank = i;
+    r->slot->pid = (int32_t) r->process.pid;
+    r->slot->start = proc.start;
+    r->slot->state = FAULTLOC_SLOT_RUNNING;
+    for (int32_t n = 0; n < nodes; n++)
+        faultloc_board_rank_pid(board[n])[i] = (int32_t) r->process.pid;
+}
+
+static void exchange_ports(void)
+{
+    for (int32_t n = 0; n < nodes; n++) {
+        ck_assert_int_eq(ask(&rank[n * ppn], 'p'), 'y');
+        for (int32_t to = 0; to < nodes; to++)
+            memcpy(faultloc_board_addresses(board[to])[n].port,
+                   faultloc_board_addresses(board[n])[n].port, sizeof(uint16_t[FAULTLOC_ROLES]));
+    }
+}
+
+static void find_program(const char *name)
+{
+    const char *top = getenv("top_builddir");
+
+    snprintf(program, sizeof(program), "%s/%s", top ? top : ".", name);
+    ck_assert_msg(access(program, X_OK) == 0, "%s: %s; set top_builddir", program, strerror(errno));
+}
+
+static void make_job(int32_t nodes_, int32_t ppn_)
+{
+    nodes = nodes_;
+    ppn = ppn_;
+    ck_assert_int_ge(sodium_init(), 0);
+    ck_assert_int_eq(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
+    find_program(FAULTLOC_PROGRAM_NAME);
+    snprintf(folder, sizeof(folder), "/tmp/test_faultloc_program.XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    snprintf(err_path, sizeof(err_path), "%s/err", folder);
+    memcpy(first_err_path, err_path, sizeof(first_err_path));
+    close(open(err_path, O_WRONLY | O_CREAT, 0600));
+    settings = (struct faultloc_settings){.stall = 200 * FTREE_MS, .sample = 20 * FTREE_MS};
+    snprintf(settings.report, sizeof(settings.report), "%s/report.json", folder);
+    snprintf(settings.trace, sizeof(settings.trace), "%s/trace", folder);
+    for (int32_t n = 0; n < nodes; n++)
+        ck_assert_int_eq(
+            faultloc_board_make(nodes, nodes * ppn, ppn, &board[n], &board_fd[n]), 0);
+}
+
+/* Forks all ranks before the first port is open, so that none inherits another's. */
+static void start_ranks(void)
+{
+    for (int32_t n = 0; n < nodes; n++)
+        fill_board(n);
+    for (int32_t i = 0; i < nodes * ppn; i++)
+        start_rank(i);
+    if (nodes > 1)
+        exchange_ports();
+}
+
+static pid_t agent_of(int32_t node)
+{
+    return board[node]->agent_pid;
+}
+
+static pid_t deputy_of(int32_t node)
+{
+    return board[node]->deputy_pid;
+}
+
+/* In order, as MPI_Init does: every node's agent is there before the first is let go. */
+static void start_agents(void)
+{
+    for (int32_t n = 0; n < nodes; n++)
+        ck_assert_int_eq(ask(&rank[n * ppn], 's'), 'y');
+    for (int32_t n = 0; n < nodes; n++)
+        ck_assert_int_eq(ask(&rank[n * ppn], 'g'), 'y');
+    for (int32_t n = 0; n < nodes; n++)
+        UNTIL(deputy_of(n));
+}
+
+static void start_job(int32_t nodes_, int32_t ppn_)
+{
+    make_job(nodes_, ppn_);
+    start_ranks();
+    start_agents();
+}
+
+/* Only what has become this process's own child: its number is nobody else's. */
+static void kill_child(pid_t pid)
+{
+    siginfo_t info;
+
+    if (pid > 0 && waitid(P_PID, (id_t) pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0)
+        kill(pid, SIGKILL);
+}
+
+/* Buries who has ended; true: nobody of the job is left. */
+static bool is_over(void)
+{
+    pid_t pid;
+
+    while ((pid = waitpid(-1, NULL, WNOHANG)) > 0)
+        ;
+    return pid < 0 && errno == ECHILD;
+}
+
+static bool is_over_by_force(void)
+{
+    for (int32_t n = 0; n < nodes; n++) {
+        kill_child(agent_of(n));
+        kill_child(deputy_of(n));
+    }
+    return is_over();
+}
+
+static const char *door_of(int32_t node)
+{
+    static char path[100];
+
+    snprintf(path, sizeof(path), "%s/faultloc/4711@h%d.sock", folder, (int) node);
+    return path;
+}
+
+static void remove_files(void)
+{
+    static const char *const files[] = {"err", "err1", "report.json", "trace", "rules"};
+    char path[256];
+
+    for (int i = 0; i < COUNT(files); i++) {
+        snprintf(path, sizeof(path), "%s/%s", folder, files[i]);
+        unlink(path);
+    }
+    for (int32_t n = 0; n < nodes; n++)
+        unlink(door_of(n));
+    snprintf(path, sizeof(path), "%s/faultloc", folder);
+    rmdir(path); /* it is there if there were doors */
+    ck_assert_int_eq(rmdir(folder), 0);
+}
+
+static void end_job(void)
+{
+    for (int32_t i = 0; i < nodes * ppn; i++)
+        process_kill(&rank[i].process);
+    UNTIL(is_over_by_force());
+    remove_files();
+    for (int32_t n = 0; n < nodes; n++) {
+        faultloc_board_unmap(board[n]);
+        close(board_fd[n]);
+    }
+}
+
+/* ---- looking on ---------------------------------------------------------------------------- */
+
+static const char *read_text(const char *name)
+{
+    static char text[65536];
+    char path[256];
+    FILE *f;
+
+    snprintf(path, sizeof(path), "%s/%s", folder, name);
+    f = fopen(path, "r");
+    text[f ? fread(text, 1, sizeof(text) - 1, f) : 0] = '\0';
+    if (f)
+        fclose(f);
+    return text;
+}
+
+static int count_in(const char *name, const char *what)
+{
+    int n = 0;
+
+    for (const char *at = strstr(read_text(name), what); at; at = strstr(at + 1, what))
+        n++;
+    return n;
+}
+
+static int said(const char *what)
+{
+    return count_in("err", what);
+}
+
+/* All verdicts on stderr are the "[faultloc] class:" lines; what follows them is indented. */
+static int verdicts(void)
+{
+    return said("[faultloc] process-") + said("[faultloc] node-") + said("[faultloc] unknown");
+}
+
+static bool has_ended(pid_t pid)
+{
+    enum faultloc_proc_fate fate;
+
+    return faultloc_proc_fate(NULL, pid, 0, &fate) == 0 && fate == FAULTLOC_PROC_GONE;
+}
+
+static bool is_called(pid_t pid, const char *name)
+{
+    struct faultloc_proc proc;
+
+    return pid > 0 && faultloc_proc_read(NULL, pid, &proc) == 0 && !strcmp(proc.comm, name);
+}
+
+/* Whether somebody who is of FaultLoc serves that role's port at the node: sends a challenge. */
+static bool serves(int32_t node, enum faultloc_role role)
+{
+    const struct faultloc_address *to = &faultloc_board_addresses(board[0])[node];
+    char challenge[FAULTLOC_CHALLENGE_SIZE] = "";
+    struct sockaddr_storage sa;
+    socklen_t len = faultloc_sockaddr_make(&to->path[0], to->port[role], &sa);
+    struct pollfd p = {.fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), .events = POLLIN};
+    bool yes = connect(p.fd, (struct sockaddr *) &sa, len) == 0 && poll(&p, 1, 1000) == 1 &&
+               recv(p.fd, challenge, sizeof(challenge), 0) == sizeof(challenge) &&
+               memcmp(challenge, "FLTC", 4) == 0;
+
+    close(p.fd);
+    return yes;
+}
+
+/* Sent to one that the test has found on the board just now. */
+static void hit(pid_t pid, int signal_)
+{
+    ck_assert(is_called(pid, FAULTLOC_PROGRAM_NAME) || is_called(pid, FAULTLOC_PROGRAM_DEPUTY));
+    ck_assert_int_eq(kill(pid, signal_), 0);
+}
+
+static void freeze(pid_t pid)
+{
+    struct faultloc_proc proc;
+
+    hit(pid, SIGSTOP);
+    UNTIL(faultloc_proc_read(NULL, pid, &proc) == 0 && proc.state == 'T');
+}
+
+/* There are two at the node, and neither is one of these. */
+static bool is_complete_without(int32_t node, pid_t agent, pid_t deputy)
+{
+    return agent_of(node) != agent && deputy_of(node) != deputy &&
+           agent_of(node) != deputy_of(node) && is_called(agent_of(node), FAULTLOC_PROGRAM_NAME) &&
+           is_called(deputy_of(node), FAULTLOC_PROGRAM_DEPUTY) &&
+           (nodes == 1 || (serves(node, AGENT) && serves(node, DEPUTY)));
+}
+
+static bool is_complete(int32_t node)
+{
+    return is_complete_without(node, 0, 0);
+}
+
+/* ---- what ranks do ------------------------------------------------------------------------- */
+
+static void wait_for_rank(struct rank *r, int32_t peer)
+{
+    struct faultloc_slot *s = r->slot;
+
+    s->call = s->wait_call = (1u << FAULTLOC_CALL_BITS) | RECV;
+    s->wait_peer = peer;
+    s->wait_since_ns = faultloc_now();
+}
+
+static bool is_waiting(const struct rank *r)
+{
+    return r->slot && r->slot->wait_since_ns && r->process.pid &&
+           r->slot->state < FAULTLOC_SLOT_LEFT;
+}
+
+/* A wait loop turns. */
+static void turn_loops(void)
+{
+    for (int32_t i = 0; i < nodes * ppn; i++)
+        if (is_waiting(&rank[i]))
+            rank[i].slot->spins++;
+}
+
+/* Waits for the condition while the ranks that wait go on waiting. */
+#define UNTIL_TURNING(condition) UNTIL((turn_loops(), (condition)))
+
+static void leave(struct rank *r)
+{
+    r->slot->state = FAULTLOC_SLOT_LEFT;
+}
+
+static void leave_all(void)
+{
+    for (int32_t i = 0; i < nodes * ppn; i++)
+        leave(&rank[i]);
+}
+
+static bool has_node_ended(int32_t node)
+{
+    return has_ended(agent_of(node)) && has_ended(deputy_of(node));
+}
+
+/* ---- how it is started ----------------------------------------------------------------------- */
+
+START_TEST(a_node_has_an_agent_and_then_a_deputy)
+{
+    make_job(2, 3);
+    start_ranks();
+    for (int n = 0; n < 2; n++) {
+        ck_assert_int_eq(ask(&rank[3 * n], 's'), 'y');
+        /* when it is ready, and not some time later */
+        ck_assert(is_called(agent_of(n), FAULTLOC_PROGRAM_NAME) && serves(n, AGENT));
+        ck_assert_int_eq(deputy_of(n), 0);
+    }
+    for (int n = 0; n < 2; n++) {
+        ck_assert_int_eq(ask(&rank[3 * n], 'g'), 'y');
+        UNTIL(is_complete(n));
+        UNTIL(count_in("trace", "listens on port") == 2);
+    }
+    ck_assert_str_eq(read_text("err"), "");
+    end_job();
+}
+END_TEST
+
+START_TEST(a_node_alone_listens_nowhere)
+{
+    start_job(1, 2);
+    UNTIL(is_complete(0));
+    ck_assert_int_eq(count_in("trace", "listens"), 0);
+    end_job();
+}
+END_TEST
+
+START_TEST(a_job_that_does_without_leaves_nothing)
+{
+    make_job(2, 1);
+    start_ranks();
+    ck_assert_int_eq(ask(&rank[0], 's'), 'y');
+    ck_assert_int_eq(ask(&rank[0], 'q'), 'y');
+    UNTIL(has_ended(agent_of(0)));
+    ck_assert_int_eq(deputy_of(0), 0);
+    ck_assert(!serves(0, AGENT));
+    ck_assert_str_eq(read_text("err"), "");
+    end_job();
+}
+END_TEST
+
+START_TEST(a_rank_that_dies_at_the_start_is_told)
+{
+    make_job(1, 2);
+    start_ranks();
+    ck_assert_int_eq(ask(&rank[0], 's'), 'y');
+    process_kill(&rank[0].process);
+    UNTIL(said("[faultloc] process-crash: rank 0") == 1);
+    UNTIL(is_complete(0));
+    end_job();
+}
+END_TEST
+
+static void damage_board(void)
+{
+    board[0]->magic ^= 1;
+}
+
+/* As where the limits of the user leave no room. */
+static void take_descriptors(void)
+{
+    ck_assert_int_eq(ask(&rank[0], 'm'), 'y');
+}
+
+static void take_program(void)
+{
+    snprintf(program, sizeof(program), "/nowhere/faultloc-agent");
+}
+
+static const struct {
+    void (*make)(void);
+    const char *why;
+} obstacles[] = {{damage_board, "no agent: it is of another build\n"},
+                 {take_descriptors, "no agent: "},
+                 {take_program, "no agent: cannot be executed\n"}};
+
+START_TEST(an_agent_that_cannot_start_is_an_error)
+{
+    make_job(2, 1);
+    if (obstacles[_i].make == take_program)
+        take_program(); /* before the rank is forked */
+    start_ranks();
+    if (obstacles[_i].make != take_program)
+        obstacles[_i].make();
+    ck_assert_int_eq(ask(&rank[0], 's'), 'n');
+    UNTIL(said(obstacles[_i].why) == 1);
+    process_kill(&rank[0].process);
+    process_kill(&rank[1].process);
+    UNTIL(is_over());
+    board[0]->agent_pid = 0;
+    end_job();
+}
+END_TEST
+
+static int cpus_of(pid_t pid)
+{
+    cpu_set_t set;
+
+    ck_assert_int_eq(sched_getaffinity(pid, sizeof(set), &set), 0);
+    return CPU_COUNT(&set);
+}
+
+/* "" where that may not be known of a process that has a key. */
+static const char *link_of(pid_t pid, const char *name)
+{
+    static char text[256];
+    char path[64];
+    ssize_t n;
+
+    snprintf(path, sizeof(path), "/proc/%d/%s", (int) pid, name);
+    n = readlink(path, text, sizeof(text) - 1);
+    text[n < 0 ? 0 : n] = '\0';
+    return text;
+}
+
+static void check_is_free_of_the_rank(pid_t pid)
+{
+    ck_assert_int_eq(cpus_of(pid), cpus_of(0));
+    ck_assert_int_ne(getsid(pid), getsid(0));
+    ck_assert_int_gt(getpriority(PRIO_PROCESS, (id_t) pid), getpriority(PRIO_PROCESS, 0));
+    if (!link_of(pid, "cwd")[0])
+        return;
+    ck_assert_str_eq(link_of(pid, "cwd"), "/");
+    ck_assert_str_eq(link_of(pid, "fd/0"), "/dev/null");
+    ck_assert_str_eq(link_of(pid, "fd/1"), err_path); /* for reports */
+    ck_assert_str_eq(link_of(pid, "fd/2"), err_path);
+}
+
+/* A rank that is bound to one core, with open files. */
+START_TEST(agent_and_deputy_keep_nothing_of_the_rank)
+{
+    make_job(2, 1);
+    start_ranks();
+    ck_assert_int_eq(ask(&rank[0], 'b'), 'y');
+    start_agents();
+    UNTIL(is_complete(0));
+    check_is_free_of_the_rank(agent_of(0));
+    check_is_free_of_the_rank(deputy_of(0));
+    end_job();
+}
+END_TEST
+
+static int run_by_hand(int in, int out, void *arg)
+{
+    close(in), close(out); /* and whatever has the socket's number */
+    for (int fd = STDERR_FILENO + 1; fd < 1024; fd++)
+        close(fd);
+    dup2(open(err_path, O_WRONLY | O_APPEND), STDERR_FILENO);
+    dup2(STDERR_FILENO, STDOUT_FILENO);
+    execl(program, FAULTLOC_PROGRAM_NAME, (char *) arg, (char *) NULL);
+    return 127;
+}
+
+START_TEST(started_by_hand_it_says_what_it_is)
+{
+    static const int code[] = {2, 0, 2};
+    static char *const argument[] = {NULL, "--help", "--bell"};
+    struct process p;
+
+    make_job(1, 1);
+    process_start(&p, run_by_hand, argument[_i]);
+    ck_assert_int_eq(process_end(&p), code[_i]);
+    ck_assert_int_eq(said("Usage: faultloc-agent\n"), 1);
+    end_job();
+}
+END_TEST
+
+/* ---- succession ------------------------------------------------------------------------------ */
+
+/* Killed one after the other; the port stays the same. */
+START_TEST(who_is_killed_is_succeeded)
+{
+    start_job(2, 2);
+    for (int i = 0; i < 3; i++) {
+        UNTIL(is_complete(0));
+        pid_t agent = agent_of(0), deputy = deputy_of(0);
+        hit(agent, SIGKILL);
+        UNTIL(agent_of(0) == deputy && is_complete_without(0, agent, deputy));
+    }
+    ck_assert(is_complete(1));
+    ck_assert_str_eq(read_text("err"), "");
+    UNTIL(count_in("trace", "succeeds as agent") == 3);
+    end_job();
+}
+END_TEST
+
+START_TEST(a_killed_deputy_is_replaced)
+{
+    start_job(2, 2);
+    UNTIL(is_complete(0));
+    for (int i = 0; i < 2; i++) {
+        pid_t agent = agent_of(0), deputy = deputy_of(0);
+        hit(deputy, SIGKILL);
+        UNTIL(is_complete_without(0, 0, deputy));
+        ck_assert_int_eq(agent_of(0), agent);
+    }
+    ck_assert_str_eq(read_text("err"), "");
+    end_job();
+}
+END_TEST
+
+/* Their node is monitored no longer, which is no fault of its ranks. */
+START_TEST(agent_and_deputy_killed_at_once_are_no_fault)
+{
+    pid_t agent, deputy;
+
+    start_job(2, _i ? 2 : 1);
+    UNTIL(is_complete(0) && is_complete(1));
+    agent = agent_of(1);
+    deputy = deputy_of(1);
+    freeze(deputy); /* else it may succeed before it is killed */
+    hit(agent, SIGKILL);
+    hit(deputy, SIGKILL);
+    UNTIL(has_ended(agent) && has_ended(deputy));
+    ck_assert(!serves(1, AGENT) && !serves(1, DEPUTY));
+    wait_for_rank(&rank[0], ppn);
+    UNTIL_TURNING(count_in("trace", "rank 0 stalls, waits for") >= 2);
+    ck_assert_int_eq(verdicts(), 0);
+    ck_assert_int_eq(agent_of(1), agent);
+    ck_assert(process_is_alive(&rank[ppn].process));
+    end_job();
+}
+END_TEST
+
+/* Nobody says a word of it, though a rank waits for one of that node. */
+START_TEST(a_stopped_agent_is_ended_and_succeeded)
+{
+    pid_t agent, deputy;
+
+    start_job(2, _i ? 2 : 1);
+    UNTIL(is_complete(1));
+    agent = agent_of(1);
+    deputy = deputy_of(1);
+    freeze(agent);
+    wait_for_rank(&rank[0], ppn);
+    UNTIL_TURNING(is_complete_without(1, agent, deputy));
+    ck_assert_int_eq(agent_of(1), deputy);
+    ck_assert(has_ended(agent));
+    UNTIL_TURNING(count_in("trace", "rank 0 stalls, waits for") >= 2);
+    ck_assert_int_eq(verdicts(), 0);
+    ck_assert_str_eq(read_text("err"), "");
+    end_job();
+}
+END_TEST
+
+START_TEST(a_stopped_deputy_is_ended_and_replaced)
+{
+    pid_t agent, deputy;
+
+    start_job(2, 1);
+    UNTIL(is_complete(1));
+    agent = agent_of(1);
+    deputy = deputy_of(1);
+    freeze(deputy);
+    UNTIL(is_complete_without(1, 0, deputy));
+    ck_assert_int_eq(agent_of(1), agent);
+    ck_assert(has_ended(deputy));
+    ck_assert_str_eq(read_text("err"), "");
+    end_job();
+}
+END_TEST
+
+/* ---- the end of the job ---------------------------------------------------------------------- */
+
+/* Of the job nothing is left, though its ranks go on; and nothing was said. */
+static void check_all_have_ended(void)
+{
+    for (int32_t n = 0; n < nodes; n++) {
+        UNTIL(has_node_ended(n));
+        ck_assert(!serves(n, AGENT) && !serves(n, DEPUTY));
+        ck_assert(!faultloc_bell_ring(board[n]));
+        ck_assert_int_ne(access(door_of(n), F_OK), 0);
+    }
+    ck_assert_str_eq(read_text("err"), "");
+    for (int32_t i = 0; i < nodes * ppn; i++) {
+        ck_assert(process_is_alive(&rank[i].process));
+        process_kill(&rank[i].process);
+    }
+    UNTIL(is_over());
+}
+
+START_TEST(nothing_is_left_when_all_have_left)
+{
+    static const int orders[][3] = {{0, 1, 2}, {1, 2, 0}, {2, 1, 0}};
+
+    make_job(1, 3);
+    setenv("XDG_RUNTIME_DIR", folder, 1);
+    settings.symptoms = true;
+    start_ranks();
+    start_agents();
+    UNTIL(is_complete(0));
+    for (int i = 0; i < 3; i++)
+        leave(&rank[orders[_i][i]]);
+    check_all_have_ended();
+    end_job();
+}
+END_TEST
+
+START_TEST(two_nodes_leave_together)
+{
+    start_job(2, 3);
+    UNTIL(is_complete(0) && is_complete(1));
+    leave_all();
+    check_all_have_ended();
+    ck_assert_int_eq(count_in("trace", "everyone has left"), 2);
+    end_job();
+}
+END_TEST
+
+/* Before there is a deputy, or while one is being forked. */
+START_TEST(a_short_job_leaves_nothing)
+{
+    make_job(2, 2);
+    start_ranks();
+    for (int32_t n = 0; n < 2; n++)
+        ck_assert_int_eq(ask(&rank[2 * n], 's'), 'y');
+    leave_all();
+    for (int32_t n = 0; n < 2; n++)
+        ck_assert_int_eq(ask(&rank[2 * n], 'g'), 'y');
+    for (int32_t i = 0; i < 4; i++)
+        process_kill(&rank[i].process);
+    UNTIL(is_over());
+    ck_assert_str_eq(read_text("err"), "");
+    end_job();
+}
+END_TEST
+
+START_TEST(a_node_that_does_not_leave_is_not_waited_for_for_ever)
+{
+    start_job(2, 1);
+    leave(&rank[0]);
+    UNTIL(has_node_ended(0));
+    ck_assert_int_eq(count_in("trace", "leaves without having heard of everyone"), 1);
+    ck_assert(is_complete(1));
+    ck_assert_int_eq(verdicts(), 0);
+    end_job();
+}
+END_TEST
+
+START_TEST(a_rank_that_does_not_leave_keeps_the_agent)
+{
+    start_job(1, 2);
+    UNTIL(is_complete(0));
+    leave(&rank[0]);
+    process_kill(&rank[0].process);
+    process_kill(&rank[1].process);
+    UNTIL(said("[faultloc] process-crash: rank 1") == 1);
+    UNTIL(is_over());
+    ck_assert_int_eq(verdicts(), 1);
+    end_job();
+}
+END_TEST
+
+/* A launcher waits until nobody has the other end of its ranks' standard output and error: not for an
+ * agent that waits for another node. */
+START_TEST(the_ranks_output_is_let_go_of_when_they_have_left)
+{
+    struct pollfd p = {.events = POLLIN};
+    int64_t begin, let_go;
+    pid_t agent;
+    char byte;
+
+    make_job(2, 1);
+    snprintf(first_err_path, sizeof(first_err_path), "%s/err1", folder);
+    ck_assert_int_eq(mkfifo(first_err_path, 0600), 0);
+    p.fd = open(first_err_path, O_RDONLY | O_NONBLOCK);
+    start_ranks();
+    start_agents();
+    UNTIL(is_complete(0));
+    agent = agent_of(0);
+    freeze(deputy_of(1)); /* the other node does not leave before the test has looked */
+    freeze(agent_of(1));
+    begin = process_now_ms();
+    leave(&rank[0]);
+    process_kill(&rank[0].process);
+    ck_assert_int_eq(poll(&p, 1, PROCESS_DEADLINE_MS), 1);
+    ck_assert_int_eq(read(p.fd, &byte, 1), 0);
+    let_go = process_now_ms();
+    UNTIL(has_ended(agent)); /* two seconds later */
+    ck_assert_int_lt(2 * (let_go - begin), process_now_ms() - begin);
+    close(p.fd);
+    end_job();
+}
+END_TEST
+
+/* Nobody reads stderr any more: the report goes to the file, and the agent lives. */
+START_TEST(a_closed_stderr_is_survived)
+{
+    int ends[2];
+
+    make_job(1, 3);
+    ck_assert_int_eq(pipe(ends), 0);
+    close(ends[0]);
+    snprintf(first_err_path, sizeof(first_err_path), "/proc/self/fd/%d", ends[1]);
+    start_ranks();
+    start_agents();
+    process_kill(&rank[2].process);
+    UNTIL(count_in("report.json", "process-crash") > 0);
+    ck_assert(!has_ended(agent_of(0)));
+    leave_all();
+    UNTIL(has_node_ended(0));
+    close(ends[1]);
+    end_job();
+}
+END_TEST
+
+/* As a launcher does before it kills the ranks, and a scheduler to all processes. */
+START_TEST(a_job_that_is_being_ended_has_no_fault)
+{
+    start_job(1, 3);
+    UNTIL(is_complete(0));
+    hit(agent_of(0), SIGTERM);
+    if (_i)
+        hit(deputy_of(0), SIGTERM);
+    for (int i = 0; i < 3; i++)
+        process_kill(&rank[i].process);
+    UNTIL(is_over());
+    for (int i = 0; i < 3; i++)
+        ck_assert_int_eq(rank[i].slot->state, FAULTLOC_SLOT_VICTIM);
+    ck_assert_str_eq(read_text("err"), "");
+    end_job();
+}
+END_TEST
+
+/* ... and the agent is not the first to go. */
+START_TEST(a_deputy_that_was_told_of_the_end_knows_of_it_as_agent)
+{
+    pid_t agent, deputy;
+
+    start_job(1, 2);
+    UNTIL(is_complete(0));
+    agent = agent_of(0);
+    deputy = deputy_of(0);
+    hit(deputy, SIGTERM);
+    hit(agent, SIGKILL);
+    UNTIL(is_complete_without(0, agent, deputy));
+    for (int i = 0; i < 2; i++)
+        process_kill(&rank[i].process);
+    UNTIL(is_over());
+    ck_assert_str_eq(read_text("err"), "");
+    end_job();
+}
+END_TEST
+
+/* ---- what ranks do that is nobody's business ------------------------------------------------- */
+
+/* It forks, closes what it has, and its children live on. */
+START_TEST(what_a_rank_does_with_its_process_does_not_matter)
+{
+    pid_t agent, deputy;
+
+    start_job(2, 2);
+    UNTIL(is_complete(0));
+    agent = agent_of(0);
+    deputy = deputy_of(0);
+    ck_assert_int_eq(ask(&rank[0], 'f'), 'y');
+    ck_assert_int_eq(ask(&rank[0], 'c'), 'y');
+    ck_assert_int_eq(ask(&rank[0], 'f'), 'y');
+    wait_for_rank(&rank[0], 2);
+    UNTIL_TURNING(count_in("trace", "is well") >= 2);
+    ck_assert_int_eq(agent_of(0), agent);
+    ck_assert_int_eq(deputy_of(0), deputy);
+    ck_assert_str_eq(read_text("err"), "");
+    leave(&rank[0]);
+    leave(&rank[1]);
+    process_kill(&rank[0].process); /* its children have it no more than it had it */
+    UNTIL(has_node_ended(0) && !serves(0, AGENT));
+    end_job();
+}
+END_TEST
+
+/* ---- faults on the own node ---------------------------------------------------------------- */
+
+START_TEST(a_vanished_rank_is_told)
+{
+    start_job(1, 3);
+    process_kill(&rank[2].process);
+    UNTIL(said("[faultloc] process-crash: ") == 1);
+    ck_assert_int_eq(said("process-crash: rank 2"), 1);
+    ck_assert_int_eq(count_in("report.json", "\"process-crash\""), 1);
+    leave_all();
+    UNTIL(has_node_ended(0));
+    ck_assert_int_eq(verdicts(), 1);
+    end_job();
+}
+END_TEST
+
+/* The agent is no part of it, and says so to the others. */
+START_TEST(the_only_rank_of_a_node_that_vanishes_is_told)
+{
+    start_job(2, 1);
+    process_kill(&rank[1].process);
+    UNTIL(said("[faultloc] process-crash: ") == 1);
+    ck_assert_int_ge(said("rank 1"), 1);
+    ck_assert_int_ge(said("h1"), 1);
+    leave(&rank[0]);
+    process_kill(&rank[0].process);
+    UNTIL(is_over());
+    ck_assert_int_eq(verdicts(), 1);
+    end_job();
+}
+END_TEST
+
+START_TEST(a_stopped_rank_is_told_when_another_waits)
+{
+    start_job(1, 3);
+    process_stop(&rank[2].process);
+    wait_for_rank(&rank[1], _i ? FAULTLOC_PEER_LOCAL : 2);
+    UNTIL_TURNING(said("[faultloc] process-stopped: ") == 1);
+    ck_assert_int_ge(said("rank 2"), 1);
+    UNTIL_TURNING(count_in("report.json", "\"process-stopped\"") == 1);
+    ck_assert_int_eq(verdicts(), 1);
+    end_job();
+}
+END_TEST
+
+/* The first rank, also where it is the only one of its node: its agent lives and says so. */
+START_TEST(a_stopped_first_rank_is_told)
+{
+    start_job(2, _i ? 2 : 1);
+    process_stop(&rank[ppn].process);
+    wait_for_rank(&rank[0], ppn);
+    UNTIL_TURNING(said("[faultloc] process-stopped: ") == 1);
+    ck_assert_int_ge(said(_i ? "rank 2" : "rank 1"), 1);
+    ck_assert_int_eq(verdicts(), 1);
+    end_job();
+}
+END_TEST
+
+START_TEST(who_has_left_may_end)
+{
+    start_job(1, 3);
+    leave(&rank[2]);
+    process_kill(&rank[2].process);
+    process_kill(&rank[1].process); /* and this one not: it is told, and then it alone was */
+    UNTIL(said("[faultloc] process-crash: ") == 1);
+    leave(&rank[0]);
+    UNTIL(has_node_ended(0));
+    ck_assert_int_eq(verdicts(), 1);
+    ck_assert_int_eq(said("process-crash: rank 1"), 1);
+    end_job();
+}
+END_TEST
+
+START_TEST(abort_ends_the_job_where_no_rank_looks)
+{
+    make_job(1, 3);
+    settings.action = FAULTLOC_ACTION_ABORT;
+    start_ranks();
+    start_agents();
+    process_kill(&rank[2].process);
+    ck_assert_int_eq(process_end(&rank[0].process), -SIGKILL);
+    ck_assert_int_eq(board[0]->abort_code, 1);
+    ck_assert_int_eq(said("[faultloc] process-crash: rank 2"), 1);
+    ck_assert_int_eq(count_in("report.json", "\"process-crash\""), 1);
+    end_job();
+}
+END_TEST
+
+/* ---- ranks whose transport has lost a peer --------------------------------------------------- */
+
+/* It gives up because of that, so it is a victim: whom it has lost is looked into. */
+START_TEST(who_exits_because_of_a_lost_peer_has_not_crashed)
+{
+    start_job(1, 3);
+    UNTIL(is_complete(0));
+    ck_assert_int_eq(ask(&rank[2], 't'), 'y');
+    process_say(&rank[2].process, 'x');
+    UNTIL(!process_is_alive(&rank[2].process));
+    UNTIL(rank[2].slot->state == FAULTLOC_SLOT_VICTIM);
+    ck_assert_int_eq(process_end(&rank[2].process), 3);
+    process_kill(&rank[1].process);
+    UNTIL(said("[faultloc] process-crash: ") == 1);
+    ck_assert_int_eq(said("process-crash: rank 1"), 1);
+    leave(&rank[0]);
+    UNTIL(has_node_ended(0));
+    ck_assert_int_eq(verdicts(), 1);
+    end_job();
+}
+END_TEST
+
+START_TEST(who_is_killed_after_it_lost_a_peer_has_crashed)
+{
+    start_job(1, 3);
+    UNTIL(is_complete(0));
+    ck_assert_int_eq(ask(&rank[2], 't'), 'y');
+    process_kill(&rank[2].process);
+    UNTIL(said("[faultloc] process-crash: rank 2") == 1);
+    end_job();
+}
+END_TEST
+
+START_TEST(who_exits_without_a_reason_has_crashed)
+{
+    start_job(1, 3);
+    UNTIL(is_complete(0));
+    process_say(&rank[2].process, 'x');
+    ck_assert_int_eq(process_end(&rank[2].process), 3);
+    UNTIL(said("[faultloc] process-crash: rank 2") == 1);
+    end_job();
+}
+END_TEST
+
+/* An agent that would not look for minutes is woken. */
+START_TEST(a_bell_wakes_the_agent)
+{
+    make_job(2, 2);
+    settings.sample = 300000 * FTREE_MS;
+    start_ranks();
+    start_agents();
+    UNTIL(is_complete(0));
+    ck_assert_int_eq(ask(&rank[0], 't'), 'y');
+    UNTIL(count_in("trace", "peer-reset") > 0);
+    end_job();
+}
+END_TEST
+
+START_TEST(a_successor_has_a_bell_of_its_own)
+{
+    pid_t agent, deputy;
+
+    make_job(2, 2);
+    settings.sample = 300000 * FTREE_MS;
+    start_ranks();
+    start_agents();
+    UNTIL(is_complete(0));
+    agent = agent_of(0);
+    deputy = deputy_of(0);
+    hit(agent, SIGKILL);
+    UNTIL(is_complete_without(0, agent, deputy));
+    ck_assert_int_eq(ask(&rank[0], 't'), 'y');
+    UNTIL(count_in("trace", "peer-reset") > 0);
+    end_job();
+}
+END_TEST
+
+/* ---- faults elsewhere ---------------------------------------------------------------------- */
+
+/* A node that waits for a node that is well accuses nobody. */
+START_TEST(a_long_wait_is_no_fault)
+{
+    start_job(2, _i ? 2 : 1);
+    wait_for_rank(&rank[0], ppn);
+    UNTIL_TURNING(count_in("trace", "is well") >= 2);
+    ck_assert_int_eq(verdicts(), 0);
+    end_job();
+}
+END_TEST
+
+/* ---- what is known --------------------------------------------------------------------------- */
+
+START_TEST(a_verdict_is_told_once_whoever_is_agent)
+{
+    pid_t agent, deputy;
+
+    start_job(1, RANKS_MAX);
+    process_kill(&rank[3].process);
+    UNTIL(said("[faultloc] process-crash: ") == 1);
+    ck_assert_int_eq(board[0]->verdicts, 1);
+    UNTIL(is_complete(0));
+    agent = agent_of(0);
+    deputy = deputy_of(0);
+    hit(agent, SIGKILL);
+    UNTIL(is_complete_without(0, agent, deputy));
+    process_kill(&rank[2].process);
+    UNTIL(said("[faultloc] process-crash: ") == 2);
+    UNTIL(count_in("report.json", "\"process-crash\"") == 2); /* who succeeds knows of both */
+    leave_all();
+    UNTIL(has_node_ended(0));
+    ck_assert_int_eq(verdicts(), 2);
+    ck_assert_int_eq(said("process-crash: rank 3"), 1);
+    ck_assert_int_eq(said("process-crash: rank 2"), 1);
+    end_job();
+}
+END_TEST
+
+/* While nobody looked, for the agent was killed and its deputy stopped. */
+START_TEST(what_happens_during_succession_is_told_later)
+{
+    pid_t agent, deputy;
+
+    start_job(1, 3);
+    UNTIL(is_complete(0));
+    agent = agent_of(0);
+    deputy = deputy_of(0);
+    freeze(deputy);
+    hit(agent, SIGKILL);
+    UNTIL(has_ended(agent));
+    process_kill(&rank[2].process);
+    ck_assert_int_eq(kill(deputy, SIGCONT), 0);
+    UNTIL(said("[faultloc] process-crash: rank 2") == 1);
+    ck_assert_int_eq(agent_of(0), deputy);
+    end_job();
+}
+END_TEST
+
+/* ---- other middleware ---------------------------------------------------------------------- */
+
+static void start_job_with_doors(int32_t nodes_, int32_t ppn_)
+{
+    make_job(nodes_, ppn_);
+    setenv("XDG_RUNTIME_DIR", folder, 1);
+    settings.symptoms = true;
+    start_ranks();
+    start_agents();
+}
+
+static bool tell(int32_t node, const char *text)
+{
+    struct sockaddr_un a = {.sun_family = AF_UNIX};
+    int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    bool told;
+
+    snprintf(a.sun_path, sizeof(a.sun_path), "%s", door_of(node));
+    told = sendto(fd, text, strlen(text), MSG_DONTWAIT, (struct sockaddr *) &a, sizeof(a)) >= 0;
+    close(fd);
+    return told;
+}
+
+/* What is told to the agent of one node about another one is looked into. */
+START_TEST(a_symptom_that_is_told_is_looked_into)
+{
+    start_job_with_doors(2, 2);
+    ck_assert(tell(0, "{\"kind\":\"user-suspects\",\"component\":\"rank 3\"}"));
+    UNTIL(count_in("trace", "user-suspects") > 0);
+    UNTIL(count_in("trace", "h1 is well") > 0);
+    ck_assert(tell(1, "{\"kind\":\"power-off\",\"component\":\"node h7\"}"));
+    UNTIL(said("node h1: a symptom was not understood: the job has no node \"h7\"") == 1);
+    ck_assert_int_eq(verdicts(), 0);
+    end_job();
+}
+END_TEST
+
+START_TEST(a_successor_opens_the_door_anew)
+{
+    pid_t agent, deputy;
+
+    start_job_with_doors(1, 3);
+    UNTIL(is_complete(0));
+    agent = agent_of(0);
+    deputy = deputy_of(0);
+    ck_assert(tell(0, "nonsense"));
+    UNTIL(said("a symptom was not understood") == 1);
+    hit(agent, SIGKILL);
+    /* what is told before the next one is there is lost */
+    UNTIL((tell(0, "nonsense"), said("a symptom was not understood") >= 2));
+    UNTIL(is_complete_without(0, agent, deputy));
+    leave_all();
+    UNTIL(has_node_ended(0));
+    ck_assert_int_ne(access(door_of(0), F_OK), 0);
+    end_job();
+}
+END_TEST
+
+/* ---- rules ----------------------------------------------------------------------------------- */
+
+static void write_rules(const char *text, size_t len)
+{
+    char temporary[FAULTLOC_PATH_ROOM + 8];
+    FILE *f;
+
+    snprintf(temporary, sizeof(temporary), "%s.new", settings.rules);
+    f = fopen(temporary, "w");
+    ck_assert_uint_eq(fwrite(text, 1, len, f), len);
+    fclose(f);
+    ck_assert_int_eq(rename(temporary, settings.rules), 0);
+}
+
+static int readers(pid_t pid)
+{
+    return process_threads(pid, "faultloc-rules");
+}
+
+static void make_job_with_rules(int32_t nodes_, int32_t ppn_)
+{
+    size_t len;
+    const char *text = ftree_rules_builtin(&len);
+
+    make_job(nodes_, ppn_);
+    snprintf(settings.rules, sizeof(settings.rules), "%s/rules", folder);
+    write_rules(text, len);
+}
+
+/* Both nodes read them; one says so.  A bad file is refused by both. */
+START_TEST(rules_are_read_anew_when_they_change)
+{
+    size_t len;
+    const char *text = ftree_rules_builtin(&len);
+
+    make_job_with_rules(2, 2);
+    start_ranks();
+    start_agents();
+    UNTIL(said(" is in use now (") == 1);
+    write_rules("{\n", 2);
+    UNTIL(said("; the rules read before stay in use\n") == 2);
+    write_rules(text, len);
+    UNTIL(said(" is in use now (") == 2);
+    process_kill(&rank[3].process);
+    UNTIL(said("[faultloc] process-crash: ") == 1);
+    end_job();
+}
+END_TEST
+
+/* And none where there is no file to read. */
+START_TEST(the_agent_alone_reads_the_rules)
+{
+    pid_t agent, deputy;
+
+    start_job(1, 2);
+    UNTIL(is_complete(0));
+    ck_assert_int_eq(readers(agent_of(0)) + readers(deputy_of(0)), 0);
+    end_job();
+    make_job_with_rules(1, 2);
+    start_ranks();
+    start_agents();
+    UNTIL(is_complete(0));
+    agent = agent_of(0);
+    deputy = deputy_of(0);
+    ck_assert_int_eq(readers(agent), 1);
+    ck_assert_int_eq(readers(deputy), 0);
+    hit(agent, SIGKILL);
+    UNTIL(is_complete_without(0, agent, deputy));
+    UNTIL(readers(agent_of(0)) == 1);
+    ck_assert_int_eq(readers(deputy_of(0)), 0);
+    end_job();
+}
+END_TEST
+
+static void start_job_with_hung_rules(int32_t nodes_, int32_t ppn_)
+{
+    make_job_with_rules(nodes_, ppn_);
+    find_program("hung-agent");
+    hang_begin(settings.rules);
+    start_ranks();
+    start_agents();
+}
+
+/* The rules' file system does not answer: faults are found all the same, agents are succeeded, and
+ * when it does answer its rules are used. */
+START_TEST(a_file_system_that_hangs_holds_up_nobody)
+{
+    pid_t agent, deputy;
+
+    start_job_with_hung_rules(2, 2);
+    ck_assert_int_eq(said(": no answer of its file system yet; the built-in rules are used"), 2);
+    UNTIL(*hang_held == 2);
+    UNTIL(is_complete(0) && is_complete(1));
+    process_kill(&rank[3].process);
+    UNTIL(said("[faultloc] process-crash: rank 3") == 1);
+    agent = agent_of(0);
+    deputy = deputy_of(0);
+    hit(agent, SIGKILL);
+    UNTIL(is_complete_without(0, agent, deputy));
+    process_kill(&rank[1].process);
+    UNTIL(said("[faultloc] process-crash: rank 1") == 1);
+    ck_assert_int_eq(count_in("trace", "uses the rules"), 0);
+    hang_end();
+    UNTIL(count_in("trace", "uses the rules") == 2);
+    UNTIL(said(" is in use now (") == 1);
+    end_job();
+}
+END_TEST
+
+/* Nor does the end of the job wait for it. */
+START_TEST(who_hangs_does_not_keep_the_job_from_its_end)
+{
+    start_job_with_hung_rules(1, 2);
+    UNTIL(*hang_held == 1);
+    leave_all();
+    UNTIL(has_node_ended(0));
+    ck_assert_int_eq(verdicts(), 0);
+    hang_end();
+    end_job();
+}
+END_TEST
+
+SUITE("faultloc_program")
+{
+    TEST(a_node_has_an_agent_and_then_a_deputy);
+    TEST(a_node_alone_listens_nowhere);
+    TEST(a_job_that_does_without_leaves_nothing);
+    TEST(a_rank_that_dies_at_the_start_is_told);
+    TEST_ROWS(an_agent_that_cannot_start_is_an_error, COUNT(obstacles));
+    TEST(agent_and_deputy_keep_nothing_of_the_rank);
+    TEST_ROWS(started_by_hand_it_says_what_it_is, 3);
+    TEST(who_is_killed_is_succeeded);
+    TEST(a_killed_deputy_is_replaced);
+    TEST_ROWS(agent_and_deputy_killed_at_once_are_no_fault, 2);
+    TEST_ROWS(a_stopped_agent_is_ended_and_succeeded, 2);
+    TEST(a_stopped_deputy_is_ended_and_replaced);
+    TEST_ROWS(nothing_is_left_when_all_have_left, 3);
+    TEST(two_nodes_leave_together);
+    TEST(a_short_job_leaves_nothing);
+    TEST(a_node_that_does_not_leave_is_not_waited_for_for_ever);
+    TEST(a_rank_that_does_not_leave_keeps_the_agent);
+    TEST(the_ranks_output_is_let_go_of_when_they_have_left);
+    TEST(a_closed_stderr_is_survived);
+    TEST_ROWS(a_job_that_is_being_ended_has_no_fault, 2);
+    TEST(a_deputy_that_was_told_of_the_end_knows_of_it_as_agent);
+    TEST(what_a_rank_does_with_its_process_does_not_matter);
+    TEST(a_vanished_rank_is_told);
+    TEST(the_only_rank_of_a_node_that_vanishes_is_told);
+    TEST_ROWS(a_stopped_rank_is_told_when_another_waits, 2);
+    TEST_ROWS(a_stopped_first_rank_is_told, 2);
+    TEST(who_has_left_may_end);
+    TEST(abort_ends_the_job_where_no_rank_looks);
+    TEST(who_exits_because_of_a_lost_peer_has_not_crashed);
+    TEST(who_is_killed_after_it_lost_a_peer_has_crashed);
+    TEST(who_exits_without_a_reason_has_crashed);
+    TEST(a_bell_wakes_the_agent);
+    TEST(a_successor_has_a_bell_of_its_own);
+    TEST_ROWS(a_long_wait_is_no_fault, 2);
+    TEST(a_verdict_is_told_once_whoever_is_agent);
+    TEST(what_happens_during_succession_is_told_later);
+    TEST(a_symptom_that_is_told_is_looked_into);
+    TEST(a_successor_opens_the_door_anew);
+    TEST(rules_are_read_anew_when_they_change);
+    TEST(the_agent_alone_reads_the_rules);
+    TEST(a_file_system_that_hangs_holds_up_nobody);
+    TEST(who_hangs_does_not_keep_the_job_from_its_end);
+}
