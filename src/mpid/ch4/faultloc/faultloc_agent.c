@@ -958,11 +958,21 @@ static void let_go_of_output(const struct agent *a)
         kill(a->deputy.pid, SIGKILL);
 }
 
+/* All have left, not one has crashed. */
+static bool all_left_well(const struct agent *a)
+{
+    for (int32_t i = 0; i < a->p->board->slots; i++)
+        if (faultloc_board_slot(a->p->board, i)->state != FAULTLOC_SLOT_LEFT)
+            return false;
+    return true;
+}
+
+/* Who leaves together with the others waits for them, so that nobody is missed. */
 static void leave(struct agent *a, ftree_time now)
 {
     a->leaving = true;
-    let_go_of_output(a);
-    if (a->ending)
+    let_go_of_stderr();
+    if (a->ending || !all_left_well(a))
         ftree_leave_at_once(a->ft, now);
     else
         ftree_leave(a->ft, now);
