@@ -20,6 +20,7 @@
 
 #include <errno.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 
 #define LONG_MS 20000 /* nobody waits so long who is not held */
 #define STRANGER 65533
@@ -180,6 +181,29 @@ START_TEST(without_a_writer_lines_are_written_directly)
     EXPECT_LINES(hear(), "[faultloc] a\n");
     ck_assert(faultloc_writer_end(NULL, 0));
     teardown();
+}
+END_TEST
+
+/* What the child says would wait for a thread that it has not. */
+START_TEST(a_forked_process_writes_for_itself)
+{
+    int status;
+    pid_t pid;
+
+    setup();
+    start("", "");
+    UNTIL(faultloc_writer_idle(writer));
+    pid = faultloc_writer_fork();
+    if (pid == 0) {
+        faultloc_say("by the child");
+        _exit(0);
+    }
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert_int_eq(status, 0);
+    EXPECT_LINES(hear(), "[faultloc] by the child\n");
+    faultloc_say("by its parent");
+    expect("[faultloc] by the child\n[faultloc] by its parent\n");
+    end();
 }
 END_TEST
 
@@ -623,6 +647,7 @@ SUITE("faultloc_writer")
     TEST(messages_come_in_order);
     TEST(threads_are_there_when_they_are_needed);
     TEST(without_a_writer_lines_are_written_directly);
+    TEST(a_forked_process_writes_for_itself);
     TEST_ROWS(a_full_stderr_holds_up_nobody, 2);
     TEST(a_stderr_that_nobody_has_open_is_survived);
     TEST(the_end_waits_within_limits);
