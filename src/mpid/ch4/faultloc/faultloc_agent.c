@@ -983,7 +983,7 @@ static bool all_left_well(const struct agent *a)
 static void leave(struct agent *a, ftree_time now)
 {
     a->leaving = true;
-    let_go_of_output();
+    let_go_of_output(a);
     if (a->ending || !all_left_well(a))
         ftree_leave_at_once(a->ft, now);
     else
