@@ -40,7 +40,7 @@
  */
 
 /* Hydra does not drain stderr when a job is aborted: the report gets a head start. */
-#define ABORT_DELAY (250 * FTREE_MS)
+#define REPORT_DELAY (250 * FTREE_MS)
 #define ABORT_PATIENCE (300 * FTREE_MS) /* for a rank to see that the job is to end */
 #define LEAVE_PATIENCE (2000 * FTREE_MS) /* when the ranks have ended, for what is asked and told */
 #define ENDING_PATIENCE (500 * FTREE_MS) /* the same where the job is being ended from outside */
@@ -260,13 +260,24 @@ static void tell_launcher_of_others(const struct agent *a, const struct ftree_ve
             tell_launcher(a, known[i]);
 }
 
+/* What is silent or stopped may be so for a moment only; a process that has ended has ended. */
+static ftree_time patience_before_abort(const struct agent *a, const struct ftree_verdict *v)
+{
+    ftree_time patience = a->p->board->settings.patience;
+
+    return v->class_ == FTREE_CLASS_PROCESS_CRASH || patience < REPORT_DELAY ? REPORT_DELAY
+                                                                             : patience;
+}
+
 static void consider_abort(struct agent *a, const struct ftree_verdict *v, ftree_time now)
 {
+    ftree_time at = now + patience_before_abort(a, v);
+
     if (a->p->board->settings.action != FAULTLOC_ACTION_ABORT || a->confirming ||
-        a->abort_at != FTREE_NEVER || v->own_only || !is_fatal(v))
+        a->abort_at <= at || v->own_only || !is_fatal(v))
         return;
     a->fatal = *v;
-    a->abort_at = now + ABORT_DELAY;
+    a->abort_at = at;
 }
 
 static void tell(void *ctx, const struct ftree_verdict *v)
@@ -488,7 +499,7 @@ static void look_at_board(struct agent *a, ftree_time now)
         ftree_rank_stopped(a->ft, now);
     a->look_at = now + sample / 2 + draw(a) % (sample + 1);
     restore_verdicts(a, now);
-    faultloc_board_settle(a->p->board, now, a->p->board->settings.grace);
+    faultloc_board_settle(a->p->board, now, a->p->board->settings.patience);
     for (int32_t i = 0; i < a->p->board->slots; i++) {
         faultloc_log_tick(a->p->board, i, now);
         faultloc_watch_look(&a->p->watch, now, i, a->pid_fd[i] < 0, &s);
@@ -631,6 +642,7 @@ static int make_core(struct agent *a)
 
     ftree_config_default(&cfg);
     cfg.stall = a->p->board->settings.stall;
+    cfg.silence = a->p->board->settings.silence;
     rc = ftree_create(&a->p->job.job, a->p->self, &cfg, &io, a, &a->ft);
     if (!rc)
         rc = restore_verdicts(a, faultloc_now());

@@ -234,10 +234,10 @@ void faultloc_board_give_up_of(struct faultloc_board *b, const struct ftree_verd
             faultloc_board_give_up(b, ranks[i]);
 }
 
-void faultloc_board_settle(struct faultloc_board *b, ftree_time now, ftree_time grace)
+void faultloc_board_settle(struct faultloc_board *b, ftree_time now, ftree_time patience)
 {
     for (int32_t i = 0; i < b->verdicts; i++)
-        if (now - b->verdict[i].located >= grace && now >= b->verdict[i].located)
+        if (now - b->verdict[i].located >= patience && now >= b->verdict[i].located)
             faultloc_board_give_up_of(b, &b->verdict[i]);
 }
 

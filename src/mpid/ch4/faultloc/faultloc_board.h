@@ -38,6 +38,8 @@ enum faultloc_action {
 struct faultloc_settings {
     ftree_time stall; /* ns */
     ftree_time sample; /* ns, mean time between two looks at the board */
+    ftree_time silence; /* ns, how long a node that is asked may be silent before it is accused */
+    ftree_time patience; /* ns, how long a verdict must have stood before it ends job or ranks */
     ftree_time grace; /* ns, how long a dying job may wait for its verdict */
     enum faultloc_action action;
     char report[FAULTLOC_PATH_ROOM]; /* where the JSON goes, %j expanded; "": nowhere */
@@ -135,9 +137,9 @@ void faultloc_board_give_up(struct faultloc_board *b, int32_t rank);
 /* Purpose: gives up all ranks of the verdict's component (a rank, or a node). */
 void faultloc_board_give_up_of(struct faultloc_board *b, const struct ftree_verdict *v);
 
-/* Purpose: gives up the ranks of all verdicts on the board that end ranks and have stood for `grace`
+/* Purpose: gives up the ranks of all verdicts on the board that end ranks and have stood for `patience`
  * ns: until then a lost node may turn out to have been out of reach only. */
-void faultloc_board_settle(struct faultloc_board *b, ftree_time now, ftree_time grace);
+void faultloc_board_settle(struct faultloc_board *b, ftree_time now, ftree_time patience);
 
 /* Purpose: the packed tree, b->tree_bytes of it. */
 void *faultloc_board_tree(const struct faultloc_board *b);

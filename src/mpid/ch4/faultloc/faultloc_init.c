@@ -126,7 +126,34 @@ cvars:
       verbosity   : MPI_T_VERBOSITY_USER_BASIC
       scope       : MPI_T_SCOPE_ALL_EQ
       description : >-
-        What happens once a fault is located: report tells it, abort then also ends the job.
+        What happens once a fault is located: report tells it, abort then also ends the job
+        (MPIR_CVAR_FAULTLOC_PATIENCE_MS).
+
+    - name        : MPIR_CVAR_FAULTLOC_SILENCE_MS
+      category    : FAULTLOC
+      type        : int
+      default     : 900
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_DETAIL
+      scope       : MPI_T_SCOPE_ALL_EQ
+      description : >-
+        How long a node that is asked must be silent before it is accused, in milliseconds, 300 to
+        60000; longer where round trips take long. Longer survives longer silences of the network,
+        and finds an outage as much later.
+
+    - name        : MPIR_CVAR_FAULTLOC_PATIENCE_MS
+      category    : FAULTLOC
+      type        : int
+      default     : 4000
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_BASIC
+      scope       : MPI_T_SCOPE_ALL_EQ
+      description : >-
+        How long a verdict must have stood, in milliseconds, 0 to 600000, before something is done
+        because of it that cannot be undone: with MPIR_CVAR_FAULTLOC_ACTION=abort the job is ended,
+        after its component was asked once more; and a lost node is given up: what waits for its
+        ranks fails with MPIX_ERR_PROC_FAILED. A process that has ended without MPI_Finalize is
+        waited for no longer.
 
     - name        : MPIR_CVAR_FAULTLOC_GRACE_MS
       category    : FAULTLOC
@@ -138,8 +165,7 @@ cvars:
       description : >-
         How long a dying job may wait for its verdict, in milliseconds, 0 to 60000: mpiexec before
         it cleans up, and a rank before it aborts because of an error of the transport. It never
-        takes longer than the verdict does. A lost node that stays lost for so long is given up:
-        what waits for its ranks fails with MPIX_ERR_PROC_FAILED.
+        takes longer than the verdict does.
 
     - name        : MPIR_CVAR_FAULTLOC_NODE_NAME
       category    : FAULTLOC
@@ -281,6 +307,11 @@ static void read_settings(struct faultloc_settings *s, const char *job_id, const
                                                  MPIR_CVAR_FAULTLOC_SAMPLE_MS, 10, 60000, 400);
     s->grace = FTREE_MS * (ftree_time) in_range("MPIR_CVAR_FAULTLOC_GRACE_MS",
                                                 MPIR_CVAR_FAULTLOC_GRACE_MS, 0, 60000, 3000);
+    s->silence = FTREE_MS * (ftree_time) in_range("MPIR_CVAR_FAULTLOC_SILENCE_MS",
+                                                  MPIR_CVAR_FAULTLOC_SILENCE_MS, 300, 60000, 900);
+    s->patience = FTREE_MS * (ftree_time) in_range("MPIR_CVAR_FAULTLOC_PATIENCE_MS",
+                                                   MPIR_CVAR_FAULTLOC_PATIENCE_MS, 0, 600000,
+                                                   4000);
     s->action = read_action();
     launcher = getenv(FAULTLOC_LAUNCHER_ENV);
     if (launcher && (launcher[0] == '/' || launcher[0] == '@') && strlen(launcher) < sizeof(s->launcher))
