@@ -70,6 +70,7 @@ static enum step next_step(struct faultloc_lane *lane, struct faultloc_task **jo
         lane->lost = 0;
     }
     lane->busy = step == STEP_JOB || step == STEP_LOST;
+    lane->starting = false;
     pthread_mutex_unlock(&lane->lock);
     if (was_busy && step == STEP_SLEEP && lane->told >= 0)
         faultloc_lane_ring(lane->told);
@@ -141,7 +142,7 @@ static int start_locked(struct faultloc_lane *lane)
         lane->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     rc = lane->wake < 0 ? errno : start_thread(lane);
     lane->started = rc == 0;
-    lane->busy = lane->started; /* until it waits for a job */
+    lane->starting = lane->started;
     return rc;
 }
 
@@ -211,7 +212,7 @@ bool faultloc_lane_idle(struct faultloc_lane *lane)
     bool idle;
 
     pthread_mutex_lock(&lane->lock);
-    idle = !lane->first && !lane->lost && !lane->busy;
+    idle = !lane->first && !lane->lost && !lane->busy && !lane->starting;
     if (!idle)
         start_locked(lane);
     pthread_mutex_unlock(&lane->lock);

@@ -46,7 +46,7 @@ struct faultloc_lane {
     struct faultloc_task *first, **last;
     size_t bytes; /* of those that wait */
     uint32_t lost; /* and not told yet */
-    bool started, busy, stopping;
+    bool started, starting, busy, stopping;
     int wake; /* eventfd, the thread's: a job, or the end; -1: not started */
     int told; /* eventfd of the owner's: the lane has become idle; -1: none */
 };
