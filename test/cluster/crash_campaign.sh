@@ -333,7 +333,7 @@ judge_both() {
 judge_victims() {
     local want got n least=75 not=$OTHERS
     [ -z "$OTHERS" ] || not+=,$DEAD # it may have waited for the other fault before it was killed
-    case $kind in busy-off) least=50 ;; no-cleanup) least=0 ;; esac
+    case $kind in busy*) least=50 ;; no-cleanup) least=0 ;; esac
     case $kind in mpi-abort | init | finalize | after | mpiexec | no-cleanup-end | *-child) return 0 ;; esac
     want=$(seq 0 $((hosts * ppn - 1)) | grep -vxF "${DEAD//,/$'\n'}${OTHERS:+$'\n'}${OTHERS//,/$'\n'}")
     got=$(jq -r '[.verdicts[] | select(.withdrawn == null) | .victims.ranks[]] | unique[]' \
