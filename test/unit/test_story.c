@@ -395,6 +395,7 @@ START_TEST(the_only_process_of_a_node_is_stopped)
                  "1000 n1: symptom about n2 goes to n0\n"
                  "1000 n3: rank 3 stalls, waits for rank 2\n"
                  "1000 n3: symptom about n2 goes to n0\n"
+                 "1001 n2: all ranks of this node are stopped: the job may be suspended\n"
                  "1002 n0: n2 is well: its agent answers\n"
                  "1151 n2: verdict process-stopped of n2 by process-stopped/state-t\n"
                  "1151 n2: tells n0\n"
@@ -692,8 +693,8 @@ START_TEST(nobody_is_accused_of_a_suspension)
     run_and_look(w, 20000);
     expect_nothing_told(w);
     trace = world_trace(w);
-    said = strstr(trace, "n0: job suspended");
-    ck_assert(suspensions[_i].agents || (said && !strstr(said + 1, "n0: job suspended")));
+    said = strstr(trace, "n0: all ranks of this node are stopped");
+    ck_assert(suspensions[_i].agents || (said && !strstr(said + 1, "n0: all ranks of this node are stopped")));
     world_free(w);
 }
 END_TEST

@@ -1419,7 +1419,7 @@ enum fate {
     LOST, /* its node has no power */
     STOPPED, /* a rank of several, which its own node sees */
     AGENT_STOPPED, /* with the agent: the deputy says so */
-    ALONE, /* the only process of its node is stopped with the agent */
+    FROZEN, /* its node is: neither agent nor deputy answers */
     REFUSED, /* its process has ended: the kernel refuses the port */
     ENDED, /* and its own node sees that */
     WELL
@@ -1430,8 +1430,9 @@ static void befalls(struct world *w, int32_t rank, enum fate fate)
     int32_t node = w->rank_node[rank];
 
     w->node[node].off = fate == LOST;
-    w->node[node].mute = fate == AGENT_STOPPED || fate == ALONE;
-    w->node[node].gone = w->node[node].no_deputy = fate == REFUSED;
+    w->node[node].mute = fate == AGENT_STOPPED || fate == FROZEN;
+    w->node[node].no_deputy = fate == REFUSED || fate == FROZEN;
+    w->node[node].gone = fate == REFUSED;
     w->rank[rank].proc_state = fate == STOPPED || fate == AGENT_STOPPED ? 'T' : 'R';
     w->rank[rank].phase = fate == ENDED ? FTREE_PHASE_GONE : FTREE_PHASE_OUTSIDE;
     if (fate == ENDED)
@@ -1455,8 +1456,8 @@ static const struct {
     {2, 11, STOPPED, LOST, 5, FTREE_CONFIRMED_STANDS, false},
     {2, 10, AGENT_STOPPED, AGENT_STOPPED, 2, FTREE_CONFIRMED_STANDS, false},
     {2, 10, AGENT_STOPPED, WELL, 2, FTREE_CONFIRMED_OVER, false},
-    {1, 5, ALONE, ALONE, 2, FTREE_CONFIRMED_STANDS, false},
-    {1, 5, ALONE, WELL, 2, FTREE_CONFIRMED_OVER, false},
+    {1, 5, FROZEN, FROZEN, 2, FTREE_CONFIRMED_STANDS, false},
+    {1, 5, FROZEN, WELL, 2, FTREE_CONFIRMED_OVER, false},
     {1, 5, STOPPED, STOPPED, 5, FTREE_CONFIRMED_STANDS, false}, /* its agent is not its process */
     {1, 5, STOPPED, WELL, 5, FTREE_CONFIRMED_OVER, false},
     {2, 1, STOPPED, STOPPED, 0, FTREE_CONFIRMED_STANDS, true}, /* a rank of the own node */

@@ -224,9 +224,9 @@ static void note_suspension(struct ftree *ft, ftree_time now, int32_t stopped, i
                             bool resumed)
 {
     if (stopped > 0 && ran == 0 && !ft->suspended)
-        ftree_trace(ft, "job suspended: all ranks of this node are stopped");
+        ftree_trace(ft, "all ranks of this node are stopped: the job may be suspended");
     if (ft->suspended && ran > 0)
-        ftree_trace(ft, "job resumed: ranks of this node run again");
+        ftree_trace(ft, "ranks of this node run again");
     if (resumed && (ft->suspended || now < ft->aftermath))
         ft->aftermath = now + AFTERMATH * ft->cfg.stall;
     ft->suspended = stopped > 0 && ran == 0;

@@ -385,9 +385,6 @@ bool ftree_verdict_takes_node(const struct ftree *ft, const struct outline *v)
         case FTREE_CLASS_NODE_OUTAGE:
         case FTREE_CLASS_NODE_FROZEN:
             return true;
-        case FTREE_CLASS_PROCESS_STOPPED: /* not where its own agent says so: that goes on */
-            return v->fln != v->node &&
-                   (v->rank == FTREE_NONE || ftree_ranks_of(ft->job, v->node) == 1);
         case FTREE_CLASS_PROCESS_CRASH:
             return v->rank == FTREE_NONE || ftree_ranks_of(ft->job, v->node) == 1;
         default:

@@ -448,7 +448,7 @@ static void ask_once_more(struct ftree *ft, ftree_time now, struct confirm *c, s
         ask_others(ft, now, k);
     } else {
         ask_role(ft, now, k, k->v.node, FTREE_ROLE_AGENT, paths);
-        if (k->v.kind == FTREE_KIND_RANK && ftree_ranks_of(ft->job, k->v.node) > 1)
+        if (k->v.kind == FTREE_KIND_RANK)
             ask_role(ft, now, k, k->v.node, FTREE_ROLE_DEPUTY, paths);
     }
 }
