@@ -10,7 +10,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 cluster=$here/cluster
 
 rank_kinds="fork fork-exec fork-exit descriptors threads memory stderr close"
-all_kinds="net-all net-one net-host stop-even stop-apart stop-late freeze-host freeze-all busy"
+all_kinds="net-all net-one net-host stop-one stop-even stop-apart stop-late freeze-host freeze-all busy"
 all_kinds+=" pressure disk-full debug-rank debug-node debug-gdb flood clocks agent-kill agent-stop"
 all_kinds+=" agents-kill tls480 tls500 $rank_kinds"
 all_programs="alltoall halo pipeline master phases"
@@ -28,6 +28,8 @@ Prints a table. A verdict that was withdrawn is allowed, and counted.
                         net-all net-one net-host
                                        no packet passes: on both networks, on one of them, to and
                                        from one host
+                        stop-one       one rank is stopped until its verdict is just told, and ends
+                                       the job at once (MPIR_CVAR_FAULTLOC_PATIENCE_MS=0)
                         stop-even      all ranks are stopped, and go on at the same time
                         stop-apart     the same; they go on one after the other, 0.5 s apart
                         stop-late      the same; one goes on 1.6 s after the others
@@ -232,6 +234,7 @@ plan() {
     LASTS=$DRAWN
     case $kind in
         net-* | freeze-host) draw_silence; LASTS=$DRAWN ;;
+        stop-one) draw 1150 1350; LASTS=$DRAWN OPTIONS=(--env MPIR_CVAR_FAULTLOC_PATIENCE_MS=0) ;;
         stop-* | freeze-all) draw_ms "$stop_min_ms" "$stop_max_ms"; LASTS=$DRAWN ;;
         stderr) LASTS=5000 ;;
     esac
@@ -255,6 +258,7 @@ plan() {
     [[ " $rank_kinds " != *" $kind "* ]] || plan_rank
     [ -z "$with_fault" ] || plan_fault
     case $kind in
+        stop-one) FAULT=(stops "$LASTS" "${ORDER[0]}") DID="rank ${ORDER[0]}" ;;
         stop-even) plan_stops 0 0 ;;
         stop-apart) plan_stops 500 0 ;;
         stop-late) plan_stops 0 1600 ;;

@@ -109,6 +109,8 @@ void faultloc_watch_look(struct faultloc_watch *w, ftree_time now, int32_t i, bo
     struct faultloc_slot slot = *(volatile struct faultloc_slot *) faultloc_board_slot(w->board, i);
     struct faultloc_seen *seen = &w->seen[i];
 
+    if (now < seen->looked)
+        now = seen->looked; /* another look of the same turn took a later time */
     *state = (struct ftree_rank_state){
         .rank = slot.rank, .pid = slot.pid, .peer = FTREE_NONE, .phase = FTREE_PHASE_OUTSIDE};
     update(seen, &slot, now);
