@@ -8,31 +8,43 @@
  *
  * lost_in_init [--when inside|after]
  *
- *     inside   killed in what FaultLoc does last in MPI_Init: each rank starts its helper, and then
- *              all tell each other that they have
+ *     inside   killed in what FaultLoc does last in MPI_Init: the ranks tell each other that all
+ *              agents run
  *     after    exit(1) right after its MPI_Init; others may still be in theirs */
 
 #include "testutil.h"
 
 #include <dlfcn.h>
+#include <linux/futex.h>
 #include <mpi.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 
 static int is_lost_inside;
 
-/* In place of the C library's: by these two flags FaultLoc keeps the code of its helpers loaded, right
- * before it starts one. */
-void *dlopen(const char *file, int flags)
-{
-    void *(*real)(const char *, int) = NULL;
+#define LAST_WORD 3 /* that a rank says to the first one of its node */
 
-    if (is_lost_inside && (flags & RTLD_NOLOAD) && (flags & RTLD_NODELETE))
+/* In place of the C library's: after each of its words a rank wakes the one that waits for it. */
+long syscall(long number, ...)
+{
+    static long (*real)(long, ...);
+    static int words;
+    long a[6];
+    va_list list;
+
+    va_start(list, number);
+    for (int i = 0; i < 6; i++)
+        a[i] = va_arg(list, long);
+    va_end(list);
+    if (is_lost_inside && number == SYS_futex && a[1] == FUTEX_WAKE && ++words == LAST_WORD)
         raise(SIGKILL);
-    *(void **) &real = dlsym(RTLD_NEXT, "dlopen");
-    return real(file, flags);
+    if (!real)
+        *(void **) &real = dlsym(RTLD_NEXT, "syscall");
+    return real(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }
 
 int main(int argc, char **argv)

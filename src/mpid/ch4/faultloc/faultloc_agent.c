@@ -825,9 +825,10 @@ static int32_t find_process(const struct agent *a)
 /* The launcher is told before, else it would take the rank for the first to crash. */
 static void kill_rank(struct agent *a, int32_t i)
 {
-    const struct faultloc_slot *slot = faultloc_board_slot(a->p->board, i);
+    struct faultloc_slot *slot = faultloc_board_slot(a->p->board, i);
     struct faultloc_launcher_word w;
 
+    slot->state = FAULTLOC_SLOT_VICTIM;
     faultloc_launcher_ending(&a->p->job.job, &a->fatal, slot->rank, slot->pid, &w);
     faultloc_launcher_send(a->p->board->settings.launcher, &w);
     faultloc_say("node %s: rank %d (pid %d) is ended: MPIR_CVAR_FAULTLOC_ACTION=abort, and no rank "

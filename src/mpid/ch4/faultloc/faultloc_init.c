@@ -743,11 +743,11 @@ static int start(const char *name, const char *job_id, bool fine)
     }
     mpi_errno = join_node(&p, &l, &fine);
     MPIR_ERR_CHECK(mpi_errno);
-    mpi_errno = MPIDI_faultloc_place_agree(&p, fine && describe_job(), &all);
+    mpi_errno = MPIDI_faultloc_place_agree(&p, fine && describe_job(), false, &all);
     MPIR_ERR_CHECK(mpi_errno);
     if (all) {
         fine = p.slot > 0 || start_agent(&l, name);
-        mpi_errno = MPIDI_faultloc_place_agree(&p, fine, &all);
+        mpi_errno = MPIDI_faultloc_place_agree(&p, fine, true, &all);
         if (MPIR_ERR_GET_CLASS(mpi_errno) == MPIX_ERR_PROC_FAILED) {
             /* one that was here, or has left MPI_Init already, is lost; but for faultloc nobody
              * would need it in MPI_Init any more */

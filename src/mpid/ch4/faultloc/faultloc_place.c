@@ -9,6 +9,9 @@
 
 #include "faultloc_place.h"
 
+#include "faultloc_proc.h"
+
+#include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
 #include <sys/stat.h>
@@ -83,13 +86,26 @@ static void say_step(struct line *own, int step)
     syscall(SYS_futex, &own->step, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
+/* A rank may be lost meanwhile, and says nothing more; `pid` is 0 where it is not known yet. */
+static bool is_lost(int32_t pid)
+{
+    enum faultloc_proc_fate fate;
+
+    return pid > 0 && faultloc_proc_fate(NULL, pid, 0, &fate) == 0 && fate == FAULTLOC_PROC_GONE;
+}
+
+/* NULL: it is lost. */
 static const struct line *wait_for_step(int local_rank, int step)
 {
+    const struct timespec patience = {.tv_nsec = 200000000 };
     struct line *line = line_of(local_rank);
     uint32_t seen;
 
     while ((seen = __atomic_load_n(&line->step, __ATOMIC_ACQUIRE)) - STEP(step) > WORDS)
-        syscall(SYS_futex, &line->step, FUTEX_WAIT, seen, NULL, NULL, 0);
+        if (syscall(SYS_futex, &line->step, FUTEX_WAIT, seen, &patience, NULL, 0) < 0 &&
+            errno == ETIMEDOUT && step > 1 && is_lost(line->mark.pid) &&
+            __atomic_load_n(&line->step, __ATOMIC_ACQUIRE) == seen)
+            return NULL;
     return line;
 }
 
@@ -98,24 +114,27 @@ static bool is_first(void)
     return MPIR_Process.local_rank == 0;
 }
 
-/* The first rank's word to its group. */
+/* The first rank's word to its group; 0 where that rank is lost. */
 static void hear_first(struct MPIDI_faultloc_place *p, int32_t * word)
 {
     struct line *own = line_of(MPIR_Process.local_rank);
+    const struct line *first;
 
     if (is_first()) {
         own->word[p->heard] = (int8_t) * word;
         say_step(own, ++p->heard);
     } else {
         p->heard++;
-        *word = wait_for_step(0, p->heard)->word[p->heard - 1];
+        first = wait_for_step(0, p->heard);
+        *word = first ? first->word[p->heard - 1] : 0;
     }
 }
 
-/* For the first: whether all of the group say yes. */
-static bool hear_all(struct MPIDI_faultloc_place *p, bool mine)
+/* For the first: whether all of the group say yes; if_lost: what one says that is lost. */
+static bool hear_all(struct MPIDI_faultloc_place *p, bool mine, bool if_lost)
 {
     struct line *own = line_of(MPIR_Process.local_rank);
+    const struct line *line;
     bool all = mine;
 
     p->said++;
@@ -124,8 +143,10 @@ static bool hear_all(struct MPIDI_faultloc_place *p, bool mine)
         say_step(own, p->said);
         return mine;
     }
-    for (int i = 1; i < MPIR_Process.local_size; i++)
-        all = wait_for_step(i, p->said)->word[p->said - 1] && all;
+    for (int i = 1; i < MPIR_Process.local_size; i++) {
+        line = wait_for_step(i, p->said);
+        all = (line ? line->word[p->said - 1] : if_lost) && all;
+    }
     return all;
 }
 
@@ -136,7 +157,7 @@ static void hear_marks(struct MPIDI_faultloc_place *p, const struct MPIDI_faultl
     struct line *own = line_of(MPIR_Process.local_rank);
 
     own->mark = marks[0] = *mine;
-    hear_all(p, true);
+    hear_all(p, true, false);
     for (int i = 1; is_first() && i < MPIR_Process.local_size; i++)
         marks[i] = line_of(i)->mark;
 }
@@ -443,14 +464,14 @@ static int agree_in(MPIR_Comm * comm, bool mine, bool * all)
     return mpi_errno;
 }
 
-int MPIDI_faultloc_place_agree(struct MPIDI_faultloc_place *p, bool mine, bool * all)
+int MPIDI_faultloc_place_agree(struct MPIDI_faultloc_place *p, bool mine, bool if_lost, bool * all)
 {
 #ifndef ENABLE_NO_LOCAL
     int mpi_errno = MPI_SUCCESS;
     int32_t word;
 
     if (p->by_groups) {
-        *all = hear_all(p, mine);
+        *all = hear_all(p, mine, if_lost);
         if (p->leaders)
             mpi_errno = agree_in(p->leaders, *all, all);
         word = *all;
