@@ -11,7 +11,7 @@
  * here when this node is the suspect's FLN or must act for it; else it goes one step along the
  * tree: up, until a node above the suspect has it, then down to the suspect's parent.  A step that
  * is dead, does not acknowledge or says that it is busy is passed over: on the way up by its own
- * parent, ..., the root, then the root's substitutes; on the way down the node above it acts for it.
+ * parent, ..., the root, then the root's substitutes; on the way down the node above acts for it.
  * Equal symptoms on their way are held back for half a stall limit, and a window more if they were
  * observed together with the one that was passed on; then they follow as one, so that a job in which
  * everybody waits for one node costs each node O(fan-out) messages, not O(N).
