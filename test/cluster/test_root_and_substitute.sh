@@ -4,7 +4,7 @@
 ##     See COPYRIGHT in top-level directory
 ##
 
-# Two switches; the root loses its power, and so does the leaf that all have drawn to stand in for
+# Two switches; the root loses its power, and so does the leaf that all have drawn to act for
 # it.
 # The tree: h1 is the root and the FLN behind leaf1 (h2, h3, h4 are below it); h5 is the FLN behind
 # leaf2 (h6, h7, h8 are below it). Further arguments are those of 'cluster campaign', as --runs 10.

@@ -44,7 +44,7 @@ for value in 0 1; do
     echo "ok: healthy, FaultLoc $value"
 done
 
-# the first rank has the agent, the second its deputy
+# the first rank, that started the agent; another; the last
 for victim in 0 1 3; do
     rm -f "$work/own.json"
     run 1 -disable-auto-cleanup -n 4 "$bin/failures" --victim $victim --json "$work/own.json"

@@ -539,7 +539,7 @@ START_TEST(a_signal_of_the_programs_own_stays_pending)
 }
 END_TEST
 
-/* As the helper thread is: all signals blocked. */
+/* As a lane's thread is: all signals blocked. */
 static void *write_with_signals_blocked(void *arg)
 {
     sigset_t all, pending;

@@ -262,7 +262,7 @@ static int32_t substitute(int32_t k)
     return node;
 }
 
-/* The root is silent, and the first that would stand in for it aborts: what it has found is kept by the
+/* The root is silent, and the first that would act for it aborts: what it has found is kept by the
  * second, with the victims that it could name no more when asked. */
 START_TEST(what_an_aborting_heir_has_found_goes_past_a_silent_root)
 {

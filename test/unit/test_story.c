@@ -1116,7 +1116,7 @@ END_TEST
 
 /* ---- large jobs ------------------------------------------------------------------------------ */
 
-/* A fan-out of 32; a node that stands in for a lost one has that one's children, too.  For each
+/* A fan-out of 32; a node that acts for a lost one has that one's children, too.  For each
  * child a symptom or a round told, a verdict and its victims, each acknowledged, are 6 messages;
  * the symptoms held back follow as one, which is 2 more; a round asks each child, which is 2 more,
  * and comes again after 1 s.  Measured up to the report: 272, 454, 454, 260 and, with rounds, 396,

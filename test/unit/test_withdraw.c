@@ -767,7 +767,7 @@ END_TEST
 
 /* ---- the own ranks --------------------------------------------------------------------------- */
 
-/* The agent was stopped while it gathered victims, and who stood in for it found that it is over. */
+/* The agent was stopped while it gathered victims, and who acted for it found that it is over. */
 START_TEST(what_is_over_when_it_is_restored_is_not_reported)
 {
     struct lone *l = lone_new(4, 1, 32, 0);

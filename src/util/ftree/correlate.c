@@ -8,10 +8,10 @@
 /*
  * Tree-based detection: where a symptom is analysed.  First it is purified: dropped when a verdict
  * explains it, its reporters have failed themselves or it is no news any more.  Then it is kept
- * here when this node is the suspect's FLN or must stand in for it; else it goes one step along the
+ * here when this node is the suspect's FLN or must act for it; else it goes one step along the
  * tree: up, until a node above the suspect has it, then down to the suspect's parent.  A step that
  * is dead, does not acknowledge or says that it is busy is passed over: on the way up by its own
- * parent, ..., the root, then the root's substitutes; on the way down the node above it stands in.
+ * parent, ..., the root, then the root's substitutes; on the way down the node above acts for it.
  * Equal symptoms on their way are held back for half a stall limit, and a window more if they were
  * observed together with the one that was passed on; then they follow as one, so that a job in which
  * everybody waits for one node costs each node O(fan-out) messages, not O(N).
@@ -45,7 +45,7 @@ int32_t ftree_correlate_upward(struct ftree *ft, ftree_time now, int32_t skip, b
     }
     for (int32_t k = 1; ft->self != 0 || ends; k++) {
         n = ftree_topo_root_substitute(&ft->topo, k);
-        /* who leaves, or is going to, cannot stand in for the root: one behind it may */
+        /* who leaves, or is going to, cannot act for the root: one behind it may */
         if (n == FTREE_NONE || (n == ft->self && !ft->leaving && !ends))
             break;
         if (n != skip && n != ft->self && ftree_correlate_usable(ft, now, n)) {
@@ -102,7 +102,7 @@ static int32_t next_hop(struct ftree *ft, ftree_time now, int32_t suspect, bool 
             int32_t hop = ftree_correlate_upward(ft, now, suspect, substitute);
             return *substitute && may_be_cut_off(ft, now, hop) ? ft->self : hop;
         }
-        above = 0; /* this node stands in for the root */
+        above = 0; /* this node acts for the root */
     }
     if (suspect == above)
         return ft->self; /* it is the root, which nobody observes, that is to be asked about */
@@ -352,7 +352,7 @@ void ftree_correlate_silent(struct ftree *ft, ftree_time now, int32_t node)
 }
 
 /* An agent with too much to do, or too little CPU to do it with, says so, and the sender takes the
- * next substitute.  What belongs to a group that is here anyway costs nothing.  Who stands in for
+ * next substitute.  What belongs to a group that is here anyway costs nothing.  Who acts for
  * the root cannot refuse: there is nobody above. */
 bool ftree_correlate_is_overloaded(const struct ftree *ft, ftree_time now,
                                    const struct ftree_symptom *s)

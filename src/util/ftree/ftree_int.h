@@ -641,7 +641,7 @@ void ftree_outbox_mute(struct ftree *ft, ftree_time now, int32_t node, bool busy
 bool ftree_outbox_is_mute(const struct ftree *ft, ftree_time now, int32_t node, bool *busy);
 void ftree_outbox_clear(struct ftree *ft);
 
-/* Calls f(ft, child, arg) for every node that stands in as a child of `node`: its children, and in
+/* Calls f(ft, child, arg) for every node that counts as a child of `node`: its children, and in
  * place of one that has failed, or is this node itself, that one's children, and so on. */
 void ftree_spread_children(struct ftree *ft, int32_t node,
                            void (*f)(struct ftree *, int32_t, void *), void *arg);

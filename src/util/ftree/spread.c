@@ -16,7 +16,7 @@
  * for that; so a verdict costs two messages a node.  The victims, where there are any, acknowledge,
  * too.  When many are found at once they are told together: the first at once, those that follow after
  * a pause that grows while there are more.  And a lost node is told with those below it that are still
- * being examined: whoever stands in for it tells its children, and theirs, of each.
+ * being examined: the node that acts for it tells its children, and theirs, of each.
  *
  * The acting root is the first of the root and its substitutes that has not left, and that no verdict
  * says is lost or without agent and deputy.
@@ -927,7 +927,7 @@ void ftree_spread_resume(struct ftree *ft, ftree_time now, struct known *k)
     k->up_again = now;
 }
 
-/* Who stood in for this agent has told people of what was still to be told here. */
+/* Who acted for this agent has told people of what was still to be told here. */
 void ftree_spread_was_told(struct ftree *ft, struct known *k)
 {
     if (!k->queued && !k->telling)

@@ -47,7 +47,7 @@ enum wire_type {
     WIRE_TYPE_COUNT
 };
 
-/* The sender could not reach who would be responsible: the receiver is to stand in. */
+/* The sender could not reach who would be responsible: the receiver is to act for it. */
 #define WIRE_FLAG_SUBSTITUTE 1
 /* Of an acknowledgment: nobody there or below waits, and no victims will be named. */
 #define WIRE_FLAG_NOBODY_WAITS 2

@@ -428,7 +428,7 @@ static uint64_t draw(struct agent *a)
     return a->random * 2685821657736338717u;
 }
 
-/* Verdicts of the agent before this one, or of who stood in for it while it was stopped. */
+/* Verdicts of the agent before this one, or of who acted for it while it was stopped. */
 static int restore_verdicts(struct agent *a, ftree_time now)
 {
     const struct faultloc_board *b = a->p->board;

@@ -74,7 +74,7 @@ void faultloc_door_init(struct faultloc_door *d, const struct ftree_job *job, in
 
 /* Purpose: opens the door where it is not open and can be: makes the folder, replaces the socket
  * of an agent that is dead, and removes those that other dead agents of this node left behind.
- * One that is still being buried is waited for by calling again.  What cannot be is said, once.
+ * One that the kernel has not closed yet is waited for by calling again.  What cannot be is said, once.
  * Returns true when it has just been opened. */
 bool faultloc_door_open(struct faultloc_door *d, ftree_time now, const char *job_id);
 

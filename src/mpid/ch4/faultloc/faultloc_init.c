@@ -232,7 +232,7 @@ cvars:
  * addresses, every rank maps its slot, and the leaders start the agents.
  *
  * Every step is taken by all ranks, whatever went wrong before: who has a problem says so and goes
- * on, and at the end either all ranks have none, or all stand aside.
+ * on, and at the end faultloc is on in all ranks, or disabled in all.
  */
 
 union MPIDI_faultloc_page MPIDI_faultloc_page __attribute__((aligned(FAULTLOC_SLOT_ALIGN)));
@@ -568,7 +568,7 @@ static int share_secret(MPIR_Comm * leaders, struct secret *secret)
 }
 
 /* Collective over the leaders; one that could not make its board has no card worth having, but
- * says so later on, and all stand aside. */
+ * says so later on, and faultloc is disabled in all. */
 static int exchange_cards(const struct MPIDI_faultloc_place *p, const struct card *card)
 {
     MPIR_Errflag_t errflag = MPIR_ERR_NONE;

@@ -20,7 +20,7 @@
  */
 
 #define FAULTLOC_SPAWN_PATH 4096
-#define FAULTLOC_SPAWN_FD 3 /* what the program finds open beside its standard error */
+#define FAULTLOC_SPAWN_FD 3 /* what the program finds open beside its standard files */
 
 /* Purpose: where the program `name` is: in ../libexec beside the shared library that this function
  * is in, so that an installation may be moved, else in the configured libexecdir.
@@ -29,8 +29,8 @@
 int faultloc_spawn_find(const char *name, char out[FAULTLOC_SPAWN_PATH]);
 
 /* Purpose: executes `path`, with `fd` of the caller as its descriptor FAULTLOC_SPAWN_FD and the
- * caller's standard error; all others are closed there.  Of the environment it gets what it needs: where
- * libraries and the user's runtime folder are.
+ * caller's standard input, output and error; all others are closed there.  Of the environment it gets
+ * what it needs: where libraries and the user's runtime folder are.
  * Errors: those of mmap(2), clone(2), execve(2). */
 int faultloc_spawn(const char *path, int fd);
 
