@@ -66,7 +66,31 @@ START_TEST(who_has_the_other_end)
 }
 END_TEST
 
+/* As the agent does, which others may then not look at: true for a user who is not root. */
+START_TEST(own_that_may_not_be_looked_at)
+{
+    struct HYD_faultloc_holders who;
+    int pipe_fd[2];
+    pid_t own;
+
+    if (getuid() == 0)
+        ck_assert_int_eq(setresuid(65534, 65534, 65534), 0);
+    ck_assert_int_eq(pipe(pipe_fd), 0);
+    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); /* the child's, too */
+    own = hold(pipe_fd, HYD_FAULTLOC_PROGRAM "agent");
+    prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
+    close(pipe_fd[1]);
+    who = HYD_faultloc_holders(pipe_fd[0]);
+    ck_assert(who.own && !who.others);
+    end(own);
+    who = HYD_faultloc_holders(pipe_fd[0]);
+    ck_assert(!who.others);
+    close(pipe_fd[0]);
+}
+END_TEST
+
 SUITE("hydra_holders")
 {
+    TEST(own_that_may_not_be_looked_at);
     TEST(who_has_the_other_end);
 }

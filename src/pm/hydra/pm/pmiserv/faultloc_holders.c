@@ -11,6 +11,7 @@
 
 #include <ctype.h>
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,6 +40,27 @@ static bool has_open(const char *pid, const char *wanted)
     return found;
 }
 
+/* Which pipes one of FaultLoc's own has may be told to root alone, for it has the job's key and has
+ * forbidden that others look at it.  The user's own is taken to have the pipe. */
+static bool is_hidden(const char *pid)
+{
+    char name[64], line[128];
+    unsigned uid = 0;
+    bool found = false;
+    FILE *f;
+
+    snprintf(name, sizeof(name), "/proc/%.16s/fd", pid);
+    if (access(name, R_OK | X_OK) == 0 || errno != EACCES)
+        return false;
+    snprintf(name, sizeof(name), "/proc/%.16s/status", pid);
+    f = fopen(name, "re");
+    while (f && !found && fgets(line, sizeof(line), f))
+        found = sscanf(line, "Uid: %u", &uid) == 1;
+    if (f)
+        fclose(f);
+    return found && uid == getuid();
+}
+
 static bool is_own(const char *pid)
 {
     char name[64], comm[32] = "";
@@ -65,10 +87,11 @@ struct HYD_faultloc_holders HYD_faultloc_holders(int pipe_fd)
         return h;
     snprintf(wanted, sizeof(wanted), "pipe:[%llu]", (unsigned long long) s.st_ino);
     while (!h.others && (e = readdir(dir))) {
-        if (!isdigit((unsigned char) e->d_name[0]) || strtol(e->d_name, NULL, 10) == getpid() ||
-            !has_open(e->d_name, wanted))
+        if (!isdigit((unsigned char) e->d_name[0]) || strtol(e->d_name, NULL, 10) == getpid())
             continue;
-        if (is_own(e->d_name))
+        if (!has_open(e->d_name, wanted))
+            h.own |= is_own(e->d_name) && is_hidden(e->d_name);
+        else if (is_own(e->d_name))
             h.own = true;
         else
             h.others = true;
