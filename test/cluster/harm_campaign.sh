@@ -253,7 +253,9 @@ plan() {
             draw 0 99
             AGENT=$DRAWN ALLOWED="node $TARGET: .*agent" ;;
         tls*) PROGRAM=work_$kind ;;
-        disk-full) REPORT=$work/small/report.json TRACE=$work/small/trace ;;
+        disk-full)
+            REPORT=$work/small/report.json TRACE=$work/small/trace
+            ALLOWED='cannot write the (trace|report) to ' ;;
     esac
     [[ " $rank_kinds " != *" $kind "* ]] || plan_rank
     [ -z "$with_fault" ] || plan_fault

@@ -46,7 +46,7 @@ START_TEST(what_is_turned_on_is_taken_back)
     HYD_faultloc_keepalive_set(&k, fd, true); /* by another verdict */
     read_options(fd, now);
     ck_assert_int_eq(now[0], 1);
-    ck_assert_int_eq(now[3], 4000);
+    ck_assert_int_eq(now[3], 0);
     ck_assert_int_eq(now[4], 1);
     HYD_faultloc_keepalive_set(&k, fd, false);
     read_options(fd, now);

@@ -304,8 +304,11 @@ static void tell_authors(struct ftree *ft, struct posting *p)
         for (int32_t j = 0; j < i; j++)
             is_new = is_new && ft->known.items[ft->batch.items[j]].v.node != o->node;
         if (is_new && o->fln == o->node && o->node != ft->self && !o->withdrawn &&
-            ftree_verdict_ends_all(ft, o->node) && !ftree_leave_has_left(ft, o->node))
+            ftree_verdict_ends_all(ft, o->node) && !ftree_leave_has_left(ft, o->node)) {
+            /* its children in the tree may hear of it there first, and say there that they wait */
+            ftree_spread_wait_for(ft, p->telling, o->node, p->id);
             ftree_outbox_post(ft, p->now, o->node, WIRE_VERDICT_DOWN, p->id, p->body);
+        }
     }
 }
 

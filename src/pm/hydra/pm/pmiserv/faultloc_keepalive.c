@@ -15,7 +15,8 @@ static const struct {
     {IPPROTO_TCP, TCP_KEEPIDLE, 1}, /* s */
     {IPPROTO_TCP, TCP_KEEPINTVL, 1}, /* s */
     {IPPROTO_TCP, TCP_KEEPCNT, 2},
-    {IPPROTO_TCP, TCP_USER_TIMEOUT, 4000}, /* ms; of what was sent and is not acknowledged */
+    /* none: it would count from when the connection was last used, which may be long ago */
+    {IPPROTO_TCP, TCP_USER_TIMEOUT, 0},
     {SOL_SOCKET, SO_KEEPALIVE, 1}, /* the last: the timer begins with the others' values */
 };
 

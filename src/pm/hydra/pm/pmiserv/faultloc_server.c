@@ -20,6 +20,9 @@
 #define SILENT_MS 1000 /* the same, where its host is lost, or does not even acknowledge that */
 /* For another process of a node to become its agent; for an agent to answer. */
 #define SUCCESSOR_MS 200
+/* How long a verdict must have stood before a proxy is given up that is silent: two probes more, and it
+ * is (faultloc_keepalive.c).  A host that is out of reach for five seconds in all comes to no harm. */
+#define WATCH_MS 2500
 #define AGAIN_MAX 4 /* symptoms that are told again and again are many where many processes end */
 
 /* A symptom that the agent of another node than its own is to be told, if need be again. */
@@ -40,10 +43,11 @@ static struct {
     struct errand *errand;
     int errands, room;
     int timer;
+    int64_t watch_at; /* when proxies that verdicts speak of are to be watched */
     bool cleaning, some_lost, launch_failed;
     bool some_ended; /* of the launchers */
     int64_t cleaning_since;
-} me = {.timer = -1};
+} me = {.timer = -1, .watch_at = HYD_FAULTLOC_NEVER};
 
 static struct HYD_proxy *first_proxy(struct HYD_pg **pg)
 {
@@ -328,13 +332,17 @@ static int count_gone(const struct HYD_proxy *proxy)
     return n;
 }
 
-/* Where ranks are gone their proxy may be, too, and nothing tells us. */
-static void watch_proxies(void)
+/* Where ranks are gone their proxy may be, too, and nothing tells us.  What is over is watched no more. */
+static void watch_proxies(int64_t now)
 {
+    bool begin = me.watch_at <= now;
     struct HYD_pg *pg;
 
+    if (begin)
+        me.watch_at = HYD_FAULTLOC_NEVER;
+
     FOR_EACH_PROXY(proxy, pg)
-    if (HYD_faultloc_is_connected(proxy))
+    if (HYD_faultloc_is_connected(proxy) && (begin || count_gone(proxy) == 0))
         HYD_faultloc_watch(proxy, count_gone(proxy) > 0);
 }
 
@@ -357,7 +365,9 @@ static void note_word(const struct HYD_proxy *proxy, const struct faultloc_launc
         fprintf(stderr, "[faultloc] mpiexec is out of memory: a verdict is not listed\n");
     if (word->kind == FAULTLOC_LAUNCHER_ENDING)
         note_ending(proxy, word);
-    watch_proxies();
+    if (word->ends_ranks && word->kind == FAULTLOC_LAUNCHER_VERDICT)
+        me.watch_at = HYD_faultloc_now_ms() + WATCH_MS;
+    watch_proxies(HYD_faultloc_now_ms());
 }
 
 HYD_status HYD_faultloc_server_cmd(struct HYD_proxy *proxy)
@@ -567,6 +577,7 @@ static int64_t next_due(void)
 {
     int64_t at = me.cleaning ? give_up_at() : clean_at();
 
+    at = me.watch_at < at ? me.watch_at : at;
     for (int i = 0; i < me.errands; i++)
         if (!me.errand[i].done && me.errand[i].due < at)
             at = me.errand[i].due;
@@ -595,9 +606,12 @@ HYD_status HYD_faultloc_server_turn(HYD_status status)
 {
     int64_t now;
 
-    if (!HYD_faultloc_on || (!me.story.facts && !me.some_lost && !me.some_ended && !me.cleaning))
+    if (!HYD_faultloc_on || (!me.story.facts && !me.some_lost && !me.some_ended && !me.cleaning &&
+                             me.watch_at == HYD_FAULTLOC_NEVER))
         return status;
     now = HYD_faultloc_now_ms();
+    if (me.watch_at <= now)
+        watch_proxies(now);
     if (me.some_ended)
         look_at_launchers(now);
     if (me.some_lost)
