@@ -267,8 +267,10 @@ static void turn_network(void)
 static int turn_until_readable(int fd)
 {
     struct pollfd p = {.fd = fd,.events = POLLIN };
+    int n;
 
-    while (!is_left && poll(&p, 1, TURN_MS) == 0) {
+    /* a program with a timer or a profiler is interrupted again and again */
+    while (!is_left && ((n = poll(&p, 1, TURN_MS)) == 0 || (n < 0 && errno == EINTR))) {
         turn_network();
         is_left = MPIDI_faultloc_peer_is_lost();
     }
