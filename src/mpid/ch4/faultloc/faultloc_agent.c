@@ -822,18 +822,22 @@ static int32_t find_process(const struct agent *a)
     return -1;
 }
 
-/* The launcher is told before, else it would take the rank for the first to crash. */
+/* The launcher is told before, else it would take the rank for the first to crash.  Who it is the board
+ * says: what its page says may be a stray write of the program. */
 static void kill_rank(struct agent *a, int32_t i)
 {
-    const struct faultloc_slot *slot = faultloc_board_slot(a->p->board, i);
+    const struct ftree_job *job = &a->p->job.job;
+    int32_t rank = job->node_ranks[job->node_first[a->p->self] + i], pid = job->rank_pid[rank];
     struct faultloc_launcher_word w;
 
-    faultloc_launcher_ending(&a->p->job.job, &a->fatal, slot->rank, slot->pid, &w);
+    if (pid <= 1)
+        return;
+    faultloc_launcher_ending(job, &a->fatal, rank, pid, &w);
     faultloc_launcher_send(a->p->board->settings.launcher, &w);
     faultloc_say("node %s: rank %d (pid %d) is ended: MPIR_CVAR_FAULTLOC_ACTION=abort, and no rank "
                  "of this node is in MPI",
-                 a->p->job.names[a->p->self], (int) slot->rank, (int) slot->pid);
-    kill(slot->pid, SIGKILL);
+                 a->p->job.names[a->p->self], (int) rank, (int) pid);
+    kill(pid, SIGKILL);
 }
 
 /* First the ranks are asked to end the job.  Where none of them is in MPI to see it, one is killed,
