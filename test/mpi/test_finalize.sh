@@ -20,6 +20,11 @@ for ((try = 1; try <= 20; try++)); do
     ! grep -F '[faultloc]' "$work/on.err" || bad "job $try of 20: FaultLoc finds fault with it"
 done
 echo "ok: 20 healthy jobs of four ranks have ended"
+for ((try = 1; try <= 10; try++)); do
+    limit=30 outcome_once on 1 -n 4 "$bin/finalize" --timer 700
+    grep -qx "exit code 0" "$work/on" || bad "job $try of 10: $(cat "$work/on" "$work/on.err")"
+done
+echo "ok: 10 jobs that a timer interrupts have ended"
 
 for ((try = 1; try <= 5; try++)); do
     rm -rf "$work/pids" "$work/report.json"

@@ -421,6 +421,37 @@ START_TEST(a_slot_needs_the_boards_descriptor)
 }
 END_TEST
 
+/* By the kernel, which says so, and sends no signal. */
+static bool may_be_written(void *at)
+{
+    int zero = open("/dev/zero", O_RDONLY);
+    bool may = read(zero, at, sizeof(int32_t)) == sizeof(int32_t);
+
+    close(zero);
+    return may;
+}
+
+START_TEST(a_board_that_is_protected_is_written_by_others_and_the_own_slot_alone)
+{
+    struct faultloc_board *rank, *agent;
+    int fd;
+
+    rank = make(2, 4, 2, &fd);
+    ck_assert_int_eq(faultloc_board_map(fd, &agent), 0);
+    ck_assert_int_eq(faultloc_board_map_slot(rank, fd, 1, &page), 0);
+    ck_assert_int_eq(faultloc_board_protect(rank), 0);
+    ck_assert(!may_be_written(rank));
+    ck_assert(!may_be_written(faultloc_board_rank_pid(rank)));
+    ck_assert(!may_be_written(faultloc_board_slot(rank, 0)));
+    ck_assert(may_be_written(&page.slot.spins));
+    agent->abort_code = 7;
+    ck_assert_int_eq(rank->abort_code, 7);
+    faultloc_board_unmap(rank);
+    faultloc_board_unmap(agent);
+    close(fd);
+}
+END_TEST
+
 /* ---- verdicts -------------------------------------------------------------------------------- */
 
 static struct ftree_verdict verdict(uint32_t id, enum ftree_class class_, ftree_time withdrawn)
@@ -607,6 +638,7 @@ SUITE("faultloc_board")
     TEST(a_page_is_seen_by_another_process);
     TEST(a_page_that_is_not_aligned_is_refused);
     TEST(a_slot_needs_the_boards_descriptor);
+    TEST(a_board_that_is_protected_is_written_by_others_and_the_own_slot_alone);
     TEST(a_verdict_that_is_over_stays_in_its_place);
     TEST(on_a_full_board_what_is_over_gives_its_place);
     TEST(a_loss_that_found_no_place_is_not_forgotten_for_another_verdict);

@@ -44,6 +44,7 @@
 #define ABORT_PATIENCE (300 * FTREE_MS) /* for a rank to see that the job is to end */
 #define LEAVE_PATIENCE (2000 * FTREE_MS) /* when the ranks have ended, for what is asked and told */
 #define ENDING_PATIENCE (500 * FTREE_MS) /* the same where the job is being ended from outside */
+#define ENDING_FOR (120000 * FTREE_MS) /* a job that was sent SIGTERM and lives is not being ended */
 #define LEAVE_LOOK (5 * FTREE_MS)
 #define WRITE_PATIENCE_MS 500 /* at the end, for report and trace */
 #define FORK_PAUSE (1000 * FTREE_MS) /* between two deputies */
@@ -100,6 +101,7 @@ struct agent {
     ftree_time forked; /* when the deputy was */
     ftree_time fork_at; /* when the next deputy may be forked; FTREE_NEVER: there is one */
     ftree_time fork_by; /* since then whatever other threads do; 0: it is not yet time for one */
+    ftree_time ending_until; /* see `ending`; 0: never told */
     ftree_time leave_by; /* since all ranks have left or ended; FTREE_NEVER: not all have */
     struct faultloc_retry listen;
     uint64_t random;
@@ -822,19 +824,23 @@ static int32_t find_process(const struct agent *a)
     return -1;
 }
 
-/* The launcher is told before, else it would take the rank for the first to crash. */
+/* The launcher is told before, else it would take the rank for the first to crash.  Who it is the board
+ * says: what its page says may be a stray write of the program. */
 static void kill_rank(struct agent *a, int32_t i)
 {
-    struct faultloc_slot *slot = faultloc_board_slot(a->p->board, i);
+    const struct ftree_job *job = &a->p->job.job;
+    int32_t rank = job->node_ranks[job->node_first[a->p->self] + i], pid = job->rank_pid[rank];
     struct faultloc_launcher_word w;
 
-    slot->state = FAULTLOC_SLOT_VICTIM;
-    faultloc_launcher_ending(&a->p->job.job, &a->fatal, slot->rank, slot->pid, &w);
+    if (pid <= 1)
+        return;
+    faultloc_board_slot(a->p->board, i)->state = FAULTLOC_SLOT_VICTIM;
+    faultloc_launcher_ending(job, &a->fatal, rank, pid, &w);
     faultloc_launcher_send(a->p->board->settings.launcher, &w);
     faultloc_say("node %s: rank %d (pid %d) is ended: MPIR_CVAR_FAULTLOC_ACTION=abort, and no rank "
                  "of this node is in MPI",
-                 a->p->job.names[a->p->self], (int) slot->rank, (int) slot->pid);
-    kill(slot->pid, SIGKILL);
+                 a->p->job.names[a->p->self], (int) rank, (int) pid);
+    kill(pid, SIGKILL);
 }
 
 /* First the ranks are asked to end the job.  Where none of them is in MPI to see it, one is killed,
@@ -898,7 +904,8 @@ static void hear_signal(struct agent *a)
 {
     struct signalfd_siginfo info;
 
-    a->ending |= read(a->signal_fd, &info, sizeof(info)) == sizeof(info);
+    if (read(a->signal_fd, &info, sizeof(info)) == sizeof(info))
+        a->ending_until = faultloc_now() + ENDING_FOR;
 }
 
 /* Before anything else: in the time in which this process was stopped nobody has waited. */
@@ -923,6 +930,7 @@ static void turn(struct agent *a)
     for (int i = 0; i < n; i++)
         if (tags[i] == TAG_SIGNAL)
             hear_signal(a);
+    a->ending = now < a->ending_until;
     for (int i = 0; i < n; i++)
         if (tags[i] >= TAG_RANK)
             rank_ended(a, now, (int32_t) (tags[i] - TAG_RANK));

@@ -142,6 +142,11 @@ int faultloc_board_map_slot(const struct faultloc_board *b, int fd, int32_t i, v
     return at == MAP_FAILED ? errno : 0;
 }
 
+int faultloc_board_protect(const struct faultloc_board *b)
+{
+    return mprotect((void *) (uintptr_t) b, b->bytes, PROT_READ) ? errno : 0;
+}
+
 void faultloc_board_unmap(struct faultloc_board *b)
 {
     if (b)

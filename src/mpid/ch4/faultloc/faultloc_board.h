@@ -113,6 +113,11 @@ int faultloc_board_map(int fd, struct faultloc_board **out);
  * Errors: an errno; EINVAL: the page is not aligned. */
 int faultloc_board_map_slot(const struct faultloc_board *b, int fd, int32_t i, void *page);
 
+/* Purpose: from here on this process only reads the board, but for a slot that it has mapped: what its
+ * program writes by mistake does not become what the agent believes.
+ * Errors: an errno; the board is then as it was. */
+int faultloc_board_protect(const struct faultloc_board *b);
+
 /* Purpose: unmaps the board. */
 void faultloc_board_unmap(struct faultloc_board *b);
 

@@ -615,6 +615,8 @@ static void disable(void)
 {
     if (MPIR_Process.rank == 0)
         faultloc_say("disabled; the job continues without fault localization");
+    if (MPIDI_faultloc_page.slot.state == FAULTLOC_SLOT_RUNNING)
+        MPIDI_faultloc_page.slot.state = FAULTLOC_SLOT_LEFT;    /* to an agent that goes on */
     faultloc_board_unmap(local.board);
     local.board = NULL;
 }
@@ -748,16 +750,12 @@ static int start(const char *name, const char *job_id, bool fine)
     if (all) {
         fine = p.slot > 0 || start_agent(&l, name);
         mpi_errno = MPIDI_faultloc_place_agree(&p, fine, true, &all);
-        if (MPIR_ERR_GET_CLASS(mpi_errno) == MPIX_ERR_PROC_FAILED) {
-            /* one that was here, or has left MPI_Init already, is lost; but for faultloc nobody
-             * would need it in MPI_Init any more */
-            mpi_errno = MPI_SUCCESS;
-            all = fine;
-        }
         MPIR_ERR_CHECK(mpi_errno);
     }
     local.is_on = all;
-    if (!all)
+    if (all)
+        (void) faultloc_board_protect(local.board);
+    else
         disable();
 
   fn_exit:

@@ -66,7 +66,7 @@ static void take_descriptors(void)
 static void take_signals(void)
 {
     static const int ignored[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGPIPE, SIGALRM, SIGUSR1, SIGUSR2,
-                                  SIGCHLD, SIGTSTP, SIGTTIN, SIGTTOU, SIGTERM, SIGXCPU};
+                                  SIGCHLD, SIGTSTP, SIGTTIN, SIGTTOU, SIGTERM, SIGXCPU, SIGXFSZ};
     sigset_t none;
 
     for (int signal_ = 1; signal_ < NSIG; signal_++)

@@ -454,31 +454,35 @@ int MPIDI_faultloc_place_board(struct MPIDI_faultloc_place *p, int32_t * fd)
     return hear_by_all(p, fd);
 }
 
-static int agree_in(MPIR_Comm * comm, bool mine, bool * all)
+static int agree_in(MPIR_Comm * comm, bool mine, bool last, bool * all)
 {
     MPIR_Errflag_t errflag = MPIR_ERR_NONE;
     int in = mine, out = 0, mpi_errno;
 
     mpi_errno = MPIR_Allreduce(&in, &out, 1, MPI_INT, MPI_MIN, comm, &errflag);
     *all = mpi_errno == MPI_SUCCESS && out;
+    if (last && MPIR_ERR_GET_CLASS(mpi_errno) == MPIX_ERR_PROC_FAILED) {
+        mpi_errno = MPI_SUCCESS;
+        *all = mine;
+    }
     return mpi_errno;
 }
 
-int MPIDI_faultloc_place_agree(struct MPIDI_faultloc_place *p, bool mine, bool if_lost, bool * all)
+int MPIDI_faultloc_place_agree(struct MPIDI_faultloc_place *p, bool mine, bool last, bool * all)
 {
 #ifndef ENABLE_NO_LOCAL
     int mpi_errno = MPI_SUCCESS;
     int32_t word;
 
     if (p->by_groups) {
-        *all = hear_all(p, mine, if_lost);
+        *all = hear_all(p, mine, last);
         if (p->leaders)
-            mpi_errno = agree_in(p->leaders, *all, all);
+            mpi_errno = agree_in(p->leaders, *all, last, all);
         word = *all;
         hear_first(p, &word);
         *all = word;
         return mpi_errno;
     }
 #endif
-    return agree_in(MPIR_Process.comm_world, mine, all);
+    return agree_in(MPIR_Process.comm_world, mine, last, all);
 }

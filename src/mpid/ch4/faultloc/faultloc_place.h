@@ -54,9 +54,9 @@ bool MPIDI_faultloc_place_renumber(struct MPIDI_faultloc_place *p, const int32_t
  * has. */
 int MPIDI_faultloc_place_board(struct MPIDI_faultloc_place *p, int32_t * fd);
 
-/* Purpose: collective over the world: *all is true if `mine` is on all ranks; if_lost stands for a rank
- * that is lost meanwhile. */
-int MPIDI_faultloc_place_agree(struct MPIDI_faultloc_place *p, bool mine, bool if_lost, bool * all);
+/* Purpose: collective over the world: *all is true if `mine` is on all ranks.  `last`: one that is lost
+ * meanwhile is nobody that anybody needs in MPI_Init any more; *all is then of the own node. */
+int MPIDI_faultloc_place_agree(struct MPIDI_faultloc_place *p, bool mine, bool last, bool * all);
 
 /* Purpose: gives back what finding took; no collective but over the leaders. */
 void MPIDI_faultloc_place_free(struct MPIDI_faultloc_place *p);

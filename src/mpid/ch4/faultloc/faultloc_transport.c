@@ -269,7 +269,7 @@ static int turn_until_readable(int fd)
     struct pollfd p = {.fd = fd,.events = POLLIN };
     int n;
 
-    /* hydra sends signals just when a process has failed */
+    /* hydra sends signals just when a process has failed, and a profiler again and again */
     while (!is_left && ((n = poll(&p, 1, TURN_MS)) == 0 || (n < 0 && errno == EINTR))) {
         turn_network();
         is_left = MPIDI_faultloc_peer_is_lost();
