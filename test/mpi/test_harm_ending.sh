@@ -11,7 +11,6 @@ set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/same.sh"
 limit=30
 export MPIR_CVAR_FAULTLOC_ACTION=abort MPIR_CVAR_FAULTLOC_PATIENCE_MS=0
-export FAULTLOC_PROGRAM=${FAULTLOC_PROGRAM:-$mpi/bin/faultloc}
 "$here/build.sh" --mpi "$mpi" --out "$bin" ending
 
 # ended ARGS...
@@ -20,12 +19,14 @@ ended() {
     grep -qx 'exit code 1' "$work/on" || bad "$*: $(cat "$work/on" "$work/on.err")"
     grep -qE '^\[faultloc\] FaultLoc ended the job because of its verdict process-stopped \(action abort\), by a signal to rank 0 on ' \
         "$work/on.err" || bad "$*: it is not said: $(cat "$work/on.err")"
-    grep -qE '^\[faultloc\]   process-stopped: rank 0 ' "$work/on.err" || bad "$*: $(cat "$work/on.err")"
+    grep -qE '^\[faultloc\]   process-stopped: rank 1 ' "$work/on.err" || bad "$*: $(cat "$work/on.err")"
     ! grep -E 'process-crash|was the first|ended, too' "$work/on.err" || bad "$*: a crash is named"
     echo "ok: mpiexec $*"
 }
 
-ended -n 2 "$bin/ending"
-ended -n 2 bash -c "$bin/ending; exit 0"
-ended -n 2 bash -c "$bin/ending & exit 0"
-ended -disable-auto-cleanup -n 2 "$bin/ending"
+# Two nodes in name: rank 0 is alone on the first.
+name='export MPIR_CVAR_FAULTLOC_NODE_NAME=n$((PMI_RANK > 0));'
+ended -n 3 bash -c "$name exec $bin/ending"
+ended -n 3 bash -c "$name $bin/ending; exit 0"
+ended -n 3 bash -c "$name $bin/ending & exit 0"
+ended -disable-auto-cleanup -n 3 bash -c "$name exec $bin/ending"
