@@ -14,7 +14,7 @@ static const struct {
 } options[HYD_FAULTLOC_KEEPALIVE_OPTIONS] = {
     {IPPROTO_TCP, TCP_KEEPIDLE, 1}, /* s */
     {IPPROTO_TCP, TCP_KEEPINTVL, 1}, /* s */
-    {IPPROTO_TCP, TCP_KEEPCNT, 2},
+    {IPPROTO_TCP, TCP_KEEPCNT, 1},
     /* none: it would count from when the connection was last used, which may be long ago */
     {IPPROTO_TCP, TCP_USER_TIMEOUT, 0},
     {SOL_SOCKET, SO_KEEPALIVE, 1}, /* the last: the timer begins with the others' values */

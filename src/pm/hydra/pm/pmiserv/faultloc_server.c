@@ -20,8 +20,9 @@
 #define SILENT_MS 1000 /* the same, where its host is lost, or does not even acknowledge that */
 /* For another process of a node to become its agent; for an agent to answer. */
 #define SUCCESSOR_MS 200
-/* How long a verdict must have stood before a proxy is given up that is silent: two probes more, and it
- * is (faultloc_keepalive.c).  A host that is out of reach for five seconds in all comes to no harm. */
+/* How long a verdict must have stood before its proxies are watched: two seconds more, and one that is
+ * silent is given up (faultloc_keepalive.c).  A host that is out of reach for five seconds in all comes to
+ * no harm. */
 #define WATCH_MS 2500
 #define AGAIN_MAX 4 /* symptoms that are told again and again are many where many processes end */
 
