@@ -434,13 +434,16 @@ static uint64_t draw(struct agent *a)
 static int restore_verdicts(struct agent *a, ftree_time now)
 {
     const struct faultloc_board *b = a->p->board;
+    struct ftree_verdict v;
     int rc = FTREE_OK;
 
     if (a->withdrawals != b->withdrawals)
         a->restored = 0;
     a->withdrawals = b->withdrawals;
+    /* one that the agent before was just writing when it ended is known to others */
     for (; !rc && a->restored < b->verdicts; a->restored++)
-        rc = ftree_restore(a->ft, now, &b->verdict[a->restored]);
+        if (faultloc_board_read(b, a->restored, &v))
+            rc = ftree_restore(a->ft, now, &v);
     return rc;
 }
 
