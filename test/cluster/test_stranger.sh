@@ -79,10 +79,10 @@ start_job() {
 
 ended() { ! kill -0 "$mpiexec" 2>/dev/null; }
 
-# What listens in the management network is an agent; there is one rank, so no deputy.
+# What listens in the management network are the agent and its deputy.
 agent_of() {
     local at
-    at=$("$cluster" ports --name "$name" | awk -v host="$1" '$1 == host && $2 ~ /^10\.1\.0\./')
+    at=$("$cluster" ports --name "$name" | awk -v host="$1" '$1 == host && $2 ~ /^10\.1\.0\./ && /faultloc-agent/')
     port=$(awk '{ n = split($2, a, ":"); print a[n] }' <<<"$at")
     pid=$(sed -n 's/.*pid=\([0-9]*\).*/\1/p' <<<"$at")
     [ -n "$port$pid" ] || bad "no agent found on $1: $("$cluster" ports --name "$name")"
