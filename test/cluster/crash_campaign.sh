@@ -331,9 +331,9 @@ judge_both() {
 # that is off the lists of who told first may be lost, too, and who was ended by the first fault waits
 # no more for the second: half. Ranks that go on may not have needed the lost one yet.
 judge_victims() {
-    local want got n least=50 not=$OTHERS
+    local want got n least=75 not=$OTHERS
     [ -z "$OTHERS" ] || not+=,$DEAD # it may have waited for the other fault before it was killed
-    [ "$kind" != no-cleanup ] || least=0
+    case $kind in busy-off) least=50 ;; no-cleanup) least=0 ;; esac
     case $kind in mpi-abort | init | finalize | after | mpiexec | no-cleanup-end | *-child) return 0 ;; esac
     want=$(seq 0 $((hosts * ppn - 1)) | grep -vxF "${DEAD//,/$'\n'}${OTHERS:+$'\n'}${OTHERS//,/$'\n'}")
     got=$(jq -r '[.verdicts[] | select(.withdrawn == null) | .victims.ranks[]] | unique[]' \
