@@ -187,7 +187,8 @@ apply_patches() {
     mkdir -p "$state/patches"
     cp "$patches/series" "$state/patches/"
     for name in $(series_of "$patches/series"); do
-        cp "$patches/$name" "$state/patches/"
+        mkdir -p "$(dirname "$state/patches/$name")"
+        cp "$patches/$name" "$state/patches/$name"
     done
     cp "$tmp/applied" "$src/.faultloc-applied"
 }

@@ -7,28 +7,29 @@
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-max_lines=20
-max_files=2
+max_lines=30
 
 usage() {
     cat <<EOF
 Usage: maint/check-patches.sh [--configure] [--from FILE-OR-DIR] [--patches DIR]
+       maint/check-patches.sh --measure [--patches DIR]
 
 Checks the patches and says, one line per check, what holds and what does not:
-  - patches/series and the files in patches/ agree; names carry no numbers;
+  - patches/series and the files in patches/ agree; each is in one of the folders
+    $patch_rooms; names carry no numbers;
   - each patch has the header lines Subject, Why, Upstream-file, Status and Remove-when, filled in;
-  - each changes at most $max_lines lines (added and removed) in at most $max_files files, those that
-    Upstream-file names;
+  - each changes at most $max_lines lines (added and removed), in the files that Upstream-file names;
   - each applies with no fuzz to MPICH $mpich_version as released, one after the other;
   - applying twice changes nothing; exporting the patched tree gives the same patches again;
     reverting gives the released files back.
 
+  --measure           only count the patches, the lines that they change, and the files
   --configure         also configure and build the patched tree with --disable-faultloc (minutes)
   --from FILE-OR-DIR  where MPICH comes from (see maint/get-mpich.sh)
   --patches DIR       check the patches in DIR (default: the repository's patches/)
   --help              this text
 
-The last line is "N passed, N failed". Exit code: 0 all hold, 1 some do not, 2 wrong arguments.
+The last lines say how much MPICH is changed, and "N passed, N failed". Exit code: 0 all hold, 1 some do not, 2 wrong arguments.
 EOF
 }
 
@@ -62,7 +63,9 @@ series_agrees() {
 }
 
 good_name() {
-    case $1 in
+    local room=${1%%/*} name=${1#*/}
+    [[ " $patch_rooms " = *" $room "* ]] || { echo "not in one of $patch_rooms"; return 1; }
+    case $name in
         *[0-9]*) echo "the name carries a number"; return 1 ;;
         *[!a-z-]*.patch | *.patch?*) echo "use lower-case letters and dashes"; return 1 ;;
         *.patch) return 0 ;;
@@ -84,15 +87,32 @@ good_header() {
 }
 
 good_size() {
-    local lines files
-    # "+++" and "---" lines come in pairs, one per file.
-    lines=$(grep -c '^[-+]' "$patches/$1")
-    files=$(patch_files "$patches/$1" | wc -l)
-    lines=$((lines - 2 * files))
-    [ "$files" -le $max_files ] || { echo "$files files; at most $max_files"; return 1; }
+    local lines
+    lines=$(count_lines "$patches/$1")
     [ "$lines" -le $max_lines ] || { echo "$lines changed lines; at most $max_lines: move code" \
         "into the overlay and leave a call"; return 1; }
     [ "$lines" -gt 0 ] || { echo "no changed lines"; return 1; }
+}
+
+# measure NAME...: patches, changed lines and touched files, of all and of what is MPICH's own.
+measure() {
+    local name lines=0
+    for name in "$@"; do
+        lines=$((lines + $(count_lines "$patches/$name")))
+    done
+    echo "$# patches, $lines changed lines, $(for name in "$@"; do patch_files "$patches/$name"; done |
+        sort -u | wc -l) files"
+}
+
+measure_all() {
+    local name fixes=() hooks=()
+    for name in "${names[@]}"; do
+        [ -f "$patches/$name" ] || continue
+        case $name in upstream-fixes/*) fixes+=("$name") ;; *) hooks+=("$name") ;; esac
+    done
+    echo "all: $(measure "${hooks[@]}" "${fixes[@]}")"
+    echo "  hooks of FaultLoc: $(measure "${hooks[@]}")"
+    echo "  upstream-fixes: $(measure "${fixes[@]}")"
 }
 
 names_its_files() {
@@ -143,11 +163,12 @@ builds_without() {
         -- "${flags[@]}" --disable-faultloc >&3 2>&3
 }
 
-from= patches=$top_srcdir/patches configure=no
+from= patches=$top_srcdir/patches configure=no measure=no
 while [ $# -gt 0 ]; do
     case $1 in
         --help | -h) usage; exit 0 ;;
         --configure) configure=yes ;;
+        --measure) measure=yes ;;
         --from | --patches)
             [ $# -ge 2 ] || usage_error "$1 needs a value"
             case $1 in --from) from=$2 ;; --patches) patches=$2 ;; esac
@@ -163,14 +184,18 @@ trap clean_up EXIT
 trap 'exit 1' HUP INT TERM
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/faultloc-check.XXXXXX")
 
-say "checking the patches in $patches"
 mapfile -t names < <(series_of "$patches/series")
+if [ $measure = yes ]; then
+    measure_all
+    exit 0
+fi
+say "checking the patches in $patches"
 check "patches/series and the files in patches/ agree" series_agrees
 for name in "${names[@]}"; do
     [ -f "$patches/$name" ] || continue
     check "$name: name" good_name "$name"
     check "$name: header lines" good_header "$name"
-    check "$name: at most $max_lines lines in $max_files files" good_size "$name"
+    check "$name: at most $max_lines lines" good_size "$name"
     check "$name: Upstream-file names what it changes" names_its_files "$name"
 done
 
@@ -195,5 +220,6 @@ if [ $configure = yes ]; then
     exec 3>&2
     check "the patched tree configures and builds with --disable-faultloc" builds_without
 fi
+measure_all
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]

@@ -62,6 +62,10 @@ mpich_version_of() {
     sed -n 's/^m4_define(\[MPICH_VERSION_m4\],\[\(.*\)\]).*/\1/p' "$1/maint/version.m4"
 }
 
+# The folders of patches/: what a patch is for.
+# shellcheck disable=SC2034
+patch_rooms='observe fail api hydra build upstream-fixes'
+
 # series_of FILE: the names in a series file, without comments and empty lines.
 series_of() {
     sed -e 's/#.*//' -e 's/[[:space:]]*$//' -e 's/^[[:space:]]*//' -e '/^$/d' "$1"
@@ -91,6 +95,12 @@ patch_files() {
             else if (c == " " || c == "") { left--; right-- }
             if (left <= 0 && right <= 0) hunk = 0
         }' "$1"
+}
+
+# count_lines FILE: how many lines a patch adds and removes.
+count_lines() {
+    # "+++" and "---" lines come in pairs, one per file
+    echo $(($(grep -c '^[-+]' "$1") - 2 * $(patch_files "$1" | wc -l)))
 }
 
 # patch_header FILE: everything before the first changed file.

@@ -10,16 +10,17 @@ set -euo pipefail
 usage() {
     cat <<EOF
 Usage: maint/export.sh [--patches DIR] SRC
-       maint/export.sh --new NAME SRC FILE...
-       maint/export.sh --add NAME SRC FILE...
+       maint/export.sh --new FOLDER/NAME SRC FILE...
+       maint/export.sh --add FOLDER/NAME SRC FILE...
 
 Regenerates the patches from SRC, a tree that maint/apply.sh patched and that may have been edited
 since. Each patch keeps its header lines. An edit goes to the last patch that changes the file.
 Exporting again, or exporting an unedited tree, gives no difference.
 
-  --new NAME     also makes a patch NAME.patch, the last of the series, of the edits in FILE... of
-                 SRC (which other patches may change, too), with header lines to fill in
-  --add NAME     the patch NAME.patch takes in FILE..., which no patch changed so far
+  --new FOLDER/NAME  also makes a patch FOLDER/NAME.patch, the last of the series, of the edits in
+                     FILE... of SRC (which other patches may change, too), with header lines to
+                     fill in; FOLDER is one of patches/: $patch_rooms
+  --add FOLDER/NAME  the patch takes in FILE..., which no patch changed so far
   --patches DIR  write series and patches to DIR (default: the repository's patches/)
   --help         this text
 
@@ -74,6 +75,7 @@ export_patch() {
     rm -rf "$tmp/before"
     cp -a "$tmp/now" "$tmp/before"
     step "$name" "${files[@]}"
+    mkdir -p "$(dirname "$tmp/out/$name")"
     patch_header "$patches/$name" >"$tmp/out/$name"
     for file in "${files[@]}"; do
         diff_file "$tmp/before" "$tmp/now" "$file" >>"$tmp/out/$name"
@@ -123,6 +125,7 @@ start_patch() {
     local name=$1
     shift
     [ ! -e "$patches/$name" ] || die "$patches/$name exists; --add puts more files into it"
+    mkdir -p "$(dirname "$patches/$name")"
     cat >"$patches/$name" <<EOF
 Subject: 
 Why: 
@@ -150,6 +153,9 @@ while [ $# -gt 0 ]; do
 done
 [ -n "$src" ] || usage_error "SRC is missing"
 [ -z "$new" ] || [ -z "$add" ] || usage_error "--new and --add do not go together"
+if [ -n "$new" ] && [[ " $patch_rooms " != *" ${new%/*} "* ]]; then
+    usage_error "$new: in which of the folders $patch_rooms?"
+fi
 if [ -n "$new$add" ]; then
     [ ${#files[@]} -gt 0 ] || usage_error "name the files that the patch changes"
 elif [ ${#files[@]} -gt 0 ]; then
