@@ -317,6 +317,7 @@ mpi_tests = \
     test/mpi/test_harm_ending.sh \
     test/mpi/test_harm_holders.sh \
     test/mpi/test_harm_wrappers.sh \
+    test/mpi/test_hydra_dead.sh \
     test/mpi/test_lost_in_init.sh \
     test/mpi/test_lost_peer.sh \
     test/mpi/test_many_ranks.sh \
@@ -325,7 +326,9 @@ mpi_tests = \
     test/mpi/test_one_rank.sh \
     test/mpi/test_sessions.sh \
     test/mpi/test_spawn.sh \
-    test/mpi/test_threads.sh
+    test/mpi/test_threads.sh \
+    test/mpi/test_upstream_fixes.sh \
+    test/mpi/test_version.sh
 
 cluster_tests = \
     test/cluster/test_abort.sh \

@@ -408,6 +408,14 @@ int MPIDI_faultloc_member_error(MPIR_Comm * comm)
     return MPI_SUCCESS;
 }
 
+int MPIDI_faultloc_bsend_error(MPIR_Request * req)
+{
+    int mpi_errno = req->status.MPI_ERROR;
+
+    MPIR_Request_free(req);
+    return mpi_errno;
+}
+
 int MPIDI_faultloc_probe_error(MPIR_Comm * comm, MPIDI_av_entry_t * av)
 {
     int32_t rank = av ? MPIDI_faultloc_rank_at(av) : unacknowledged(comm);

@@ -770,6 +770,7 @@ int MPIDI_faultloc_start(void)
 {
     char name[FAULTLOC_NAME_SIZE], job_id[FAULTLOC_JOB_ID_SIZE];
 
+    MPIDI_faultloc_register_event();
     if (!MPIR_CVAR_FAULTLOC)
         return MPI_SUCCESS;
     read_node_name(name);

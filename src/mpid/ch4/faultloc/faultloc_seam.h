@@ -234,7 +234,11 @@ extern union MPIDI_faultloc_page MPIDI_faultloc_page MPIDI_FAULTLOC_HIDDEN;
             MPIDI_REQUEST(req, faultloc_serial) = ++MPIDI_faultloc_page.slot.posts; \
         } \
     } while (0)
-#define MPIDI_FAULTLOC_REQUEST_AV(req, av) (MPIDI_REQUEST(req, faultloc_av) = (av))
+#define MPIDI_FAULTLOC_REQUEST_AV(req, av) \
+    do { \
+        if (mpi_errno == MPI_SUCCESS) \
+            MPIDI_REQUEST(req, faultloc_av) = (av); \
+    } while (0)
 #define MPIDI_FAULTLOC_IS_DONE(req) MPIR_Request_is_complete(req)
 
 /* A send or receive begins.  The page is always there: nothing is asked but whether the datatype is
@@ -278,7 +282,6 @@ extern union MPIDI_faultloc_page MPIDI_faultloc_page MPIDI_FAULTLOC_HIDDEN;
 /* How many of the job's failures the program has acknowledged for a communicator. */
 #define MPIDI_FAULTLOC_COMM_DECL int faultloc_acked;
 #define MPIDI_FAULTLOC_COMM_INIT(comm) (MPIDI_COMM(comm, faultloc_acked) = 0)
-#define MPIDI_FAULTLOC_IS_BUILT 1
 
 /* MPI_T keeps the event of faultloc, also where MPICH was configured to keep none of its own. */
 #if defined(HAVE_MPIT_EVENTS)
@@ -299,11 +302,18 @@ extern union MPIDI_faultloc_page MPIDI_faultloc_page MPIDI_FAULTLOC_HIDDEN;
 /* True, after the message was noted: the peer is given up, and *req is a request that has failed. */
 #define MPIDI_FAULTLOC_REFUSED(kind, av, req) \
     (unlikely(faultloc_alarm) && MPIDI_faultloc_refused(kind, av, req))
+#define MPIDI_FAULTLOC_REFUSED_COLL(av, req, errflag) \
+    (MPIDI_FAULTLOC_REFUSED(MPIR_REQUEST_KIND__SEND, av, req) && \
+     (*(errflag) = MPIR_ERR_PROC_FAILED, 1))
 
-/* The error of a probe of that source, MPI_SUCCESS where there is none. */
-#define MPIDI_FAULTLOC_PROBE_ERROR(comm, av) \
-    (unlikely(MPIDI_faultloc_page.slot.failures) ? MPIDI_faultloc_probe_error(comm, av) : \
-     MPI_SUCCESS)
+/* Where a probe begins: whether one of that source fails. */
+#define MPIDI_FAULTLOC_PROBE_CHECK(comm, av) \
+    do { \
+        if (unlikely(MPIDI_faultloc_page.slot.failures)) { \
+            mpi_errno = MPIDI_faultloc_probe_error(comm, av); \
+            MPIR_ERR_CHECK(mpi_errno); \
+        } \
+    } while (0)
 
 /* A receive from any source that cannot come true until the program has acknowledged a failure, and
  * the error of what waits for it. */
@@ -317,14 +327,9 @@ extern union MPIDI_faultloc_page MPIDI_faultloc_page MPIDI_FAULTLOC_HIDDEN;
     ((req) && (req)->kind == MPIR_REQUEST_KIND__SEND && \
      unlikely((req)->status.MPI_ERROR != MPI_SUCCESS))
 
-/* The end of a collective operation that forgets what went wrong in it. */
-#define MPIDI_FAULTLOC_COLL_ERROR(errflag) \
-    if (unlikely(MPIDI_faultloc_page.slot.failures)) { \
-        if (mpi_errno_ret != MPI_SUCCESS) \
-            mpi_errno = mpi_errno_ret; \
-        else if (mpi_errno == MPI_SUCCESS && (errflag) != MPIR_ERR_NONE) \
-            MPIR_ERR_SET(mpi_errno, errflag, "**coll_fail"); \
-    }
+/* The error of a send that MPI_Bsend has begun, which nobody asks later; the request is freed. */
+#define MPIDI_FAULTLOC_BSEND_ERROR(req) \
+    (MPIDI_FAULTLOC_SEND_FAILED(req) ? MPIDI_faultloc_bsend_error(req) : MPI_SUCCESS)
 
 /* Leaves a collective operation in shared memory which a lost rank will not go on with. */
 #define MPIDI_FAULTLOC_MEMBER_CHECK(comm) \
@@ -346,8 +351,10 @@ int MPIDI_faultloc_failure_ack(struct MPIR_Comm *comm) MPIDI_FAULTLOC_HIDDEN;
 int MPIDI_faultloc_failure_get_acked(struct MPIR_Comm *comm, struct MPIR_Group **group)
     MPIDI_FAULTLOC_HIDDEN;
 int MPIDI_faultloc_verdicts(char *json, int *len) MPIDI_FAULTLOC_HIDDEN;
-#define MPIDI_FAULTLOC_FAILURE_ACK(comm) MPIDI_faultloc_failure_ack(comm)
-#define MPIDI_FAULTLOC_FAILURE_GET_ACKED(comm, group) MPIDI_faultloc_failure_get_acked(comm, group)
+/* Both are all that the function does. */
+#define MPIDI_FAULTLOC_FAILURE_ACK(comm) return MPIDI_faultloc_failure_ack(comm)
+#define MPIDI_FAULTLOC_FAILURE_GET_ACKED(comm, group) \
+    return MPIDI_faultloc_failure_get_acked(comm, group)
 #define MPIDI_FAULTLOC_VERDICTS(json, len) MPIDI_faultloc_verdicts(json, len)
 void MPIDI_faultloc_news(void) MPIDI_FAULTLOC_HIDDEN;
 int MPIDI_faultloc_refused(int kind, struct MPIDI_av_entry *av, struct MPIR_Request **req)
@@ -357,9 +364,8 @@ int MPIDI_faultloc_probe_error(struct MPIR_Comm *comm, struct MPIDI_av_entry *av
 int MPIDI_faultloc_any_fails(struct MPIR_Request *req) MPIDI_FAULTLOC_HIDDEN;
 int MPIDI_faultloc_any_error(struct MPIR_Request *req) MPIDI_FAULTLOC_HIDDEN;
 int MPIDI_faultloc_member_error(struct MPIR_Comm *comm) MPIDI_FAULTLOC_HIDDEN;
+int MPIDI_faultloc_bsend_error(struct MPIR_Request *req) MPIDI_FAULTLOC_HIDDEN;
 /* A rank of the world that is given up, or that the transport has lost. */
-#define MPIDI_FAULTLOC_RANK_IS_LOST(rank) MPIDI_faultloc_rank_is_lost(rank)
-
 int MPIDI_faultloc_rank_is_lost(int rank) MPIDI_FAULTLOC_HIDDEN;
 void MPIDI_faultloc_before_abort(int mpi_errno) MPIDI_FAULTLOC_HIDDEN;
 #define MPIDI_FAULTLOC_BEFORE_ABORT(mpi_errno) MPIDI_faultloc_before_abort(mpi_errno)
@@ -367,17 +373,13 @@ int MPIDI_faultloc_wait(struct MPIR_Request *req) MPIDI_FAULTLOC_HIDDEN;
 void MPIDI_faultloc_register_event(void) MPIDI_FAULTLOC_HIDDEN;
 int MPIDI_faultloc_start(void) MPIDI_FAULTLOC_HIDDEN;
 int MPIDI_faultloc_peer_is_lost(void) MPIDI_FAULTLOC_HIDDEN;
-int MPIDI_faultloc_pmi_barrier(void) MPIDI_FAULTLOC_HIDDEN;
 void MPIDI_faultloc_finalizing(void) MPIDI_FAULTLOC_HIDDEN;
 void MPIDI_faultloc_stop(void) MPIDI_FAULTLOC_HIDDEN;
 void MPIDI_faultloc_aborting(bool is_victim) MPIDI_FAULTLOC_HIDDEN;
-#define MPIDI_FAULTLOC_PREPARE() MPIDI_faultloc_register_event()
 #define MPIDI_FAULTLOC_START() MPIDI_faultloc_start()
-#define MPIDI_FAULTLOC_PMI_BARRIER() MPIDI_faultloc_pmi_barrier()
 #define MPIDI_FAULTLOC_FINALIZING() MPIDI_faultloc_finalizing()
 #define MPIDI_FAULTLOC_STOP() MPIDI_faultloc_stop()
 #define MPIDI_FAULTLOC_PEER_IS_LOST() MPIDI_faultloc_peer_is_lost()
-#define MPIDI_FAULTLOC_IS_ON() (MPIR_CVAR_FAULTLOC != 0)
 
 #else
 
@@ -394,32 +396,28 @@ void MPIDI_faultloc_aborting(bool is_victim) MPIDI_FAULTLOC_HIDDEN;
 #define MPIDI_FAULTLOC_NEWS() 1
 #define MPIDI_FAULTLOC_SET_NEWS() do { } while (0)
 #define MPIDI_FAULTLOC_REFUSED(kind, av, req) 0
-#define MPIDI_FAULTLOC_PROBE_ERROR(comm, av) MPI_SUCCESS
+#define MPIDI_FAULTLOC_REFUSED_COLL(av, req, errflag) 0
+#define MPIDI_FAULTLOC_PROBE_CHECK(comm, av) do { } while (0)
 #define MPIDI_FAULTLOC_ANY_FAILS(req) 0
 #define MPIDI_FAULTLOC_ANY_ERROR(req) MPI_SUCCESS
 #define MPIDI_FAULTLOC_SEND_FAILED(req) 0
 #define MPIDI_FAULTLOC_MEMBER_CHECK(comm) do { } while (0)
-#define MPIDI_FAULTLOC_COLL_ERROR(errflag) do { } while (0)
-#define MPIDI_FAULTLOC_RANK_IS_LOST(rank) 0
+#define MPIDI_FAULTLOC_BSEND_ERROR(req) MPI_SUCCESS
 #define MPIDI_FAULTLOC_ANY(comm) NULL
 #define MPIDI_FAULTLOC_BEFORE_ABORT(mpi_errno) do { } while (0)
-#define MPIDI_FAULTLOC_PREPARE() do { } while (0)
 #define MPIDI_FAULTLOC_START() MPI_SUCCESS
-#define MPIDI_FAULTLOC_PMI_BARRIER() MPIR_pmi_barrier()
 #define MPIDI_FAULTLOC_FINALIZING() do { } while (0)
 #define MPIDI_FAULTLOC_STOP() do { } while (0)
 #define MPIDI_FAULTLOC_PEER_IS_LOST() 0
-#define MPIDI_FAULTLOC_IS_ON() 0
 #define MPIDI_FAULTLOC_COMM_DECL
 #define MPIDI_FAULTLOC_COMM_INIT(comm) do { } while (0)
-#define MPIDI_FAULTLOC_IS_BUILT 0
 #if defined(HAVE_MPIT_EVENTS)
 #define MPIDI_FAULTLOC_KEEPS_EVENT(name) 1
 #else
 #define MPIDI_FAULTLOC_KEEPS_EVENT(name) 0
 #endif
-#define MPIDI_FAULTLOC_FAILURE_ACK(comm) MPI_SUCCESS
-#define MPIDI_FAULTLOC_FAILURE_GET_ACKED(comm, group) MPI_SUCCESS
+#define MPIDI_FAULTLOC_FAILURE_ACK(comm) do { } while (0)
+#define MPIDI_FAULTLOC_FAILURE_GET_ACKED(comm, group) do { } while (0)
 #define MPIDI_FAULTLOC_VERDICTS(json, len) MPI_ERR_UNSUPPORTED_OPERATION
 
 #endif /* ENABLE_FAULTLOC */

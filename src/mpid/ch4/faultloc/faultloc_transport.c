@@ -10,7 +10,6 @@
 #include "faultloc_failed.h"
 
 #include <errno.h>
-#include <poll.h>
 #ifdef HAVE_CH4_NETMOD_UCX
 #include "faultloc_ucx.h"
 #endif
@@ -20,8 +19,6 @@
  * finds out why.  An operation that the transport has ended with an error is held until then: the
  * program learns that the peer has failed, or, where nobody says so in time, that the transport has.
  */
-
-#define TURN_MS 1 /* between two turns of the network in the barrier at the end */
 
 struct held {
     MPIR_Request *req;
@@ -174,9 +171,49 @@ static int errno_of(ucs_status_t status)
     }
 }
 
-void MPIDI_faultloc_ucx_lost(void *rank, ucp_ep_h ep, ucs_status_t status)
+/* Whose endpoint is at this place of the table of addresses. */
+static int32_t rank_of(const ucp_ep_h *ep)
+{
+    const char *first = (const char *) MPIDI_global.avt_mgr.av_table0->table;
+    ptrdiff_t offset = (const char *) ep - first;
+
+    if (offset < 0 || offset >= MPIR_Process.size * (ptrdiff_t) sizeof(MPIDI_av_entry_t))
+        return FTREE_NONE;
+    return (int32_t) (offset / (ptrdiff_t) sizeof(MPIDI_av_entry_t));
+}
+
+static void lost(void *rank, ucp_ep_h ep, ucs_status_t status)
 {
     MPIDI_faultloc_tell_lost((int32_t) (intptr_t) rank, errno_of(status));
+}
+
+/* An endpoint to a rank of the world tells when it fails.  The error mode stays as it is: another
+ * would take the shared memory transports away.  Before 1.12 UCX takes no callback without it. */
+ucs_status_t MPIDI_faultloc_ucx_ep_create(ucp_worker_h worker, const ucp_ep_params_t * params,
+                                          ucp_ep_h * ep)
+{
+    ucp_ep_params_t with = *params;
+
+#if UCP_API_VERSION >= UCP_VERSION(1, 12)
+    if (MPIR_CVAR_FAULTLOC && rank_of(ep) != FTREE_NONE) {
+        with.field_mask |= UCP_EP_PARAM_FIELD_ERR_HANDLER;
+        with.err_handler.cb = lost;
+        with.err_handler.arg = (void *) (intptr_t) rank_of(ep);
+    }
+#endif
+    return (ucp_ep_create) (worker, &with, ep);
+}
+
+/* MPI_Finalize waits for what is returned; NULL: there is nothing to wait for.  UCX refuses to flush an
+ * endpoint that has failed, and one of a peer that has left already, as it knew of the loss before. */
+void *MPIDI_faultloc_ucx_disconnect(const ucp_ep_h *ep)
+{
+    ucs_status_ptr_t request;
+
+    if (MPIDI_faultloc_rank_is_lost(rank_of(ep)))
+        return NULL;
+    request = (ucp_disconnect_nb) (*ep);
+    return UCS_PTR_IS_ERR(request) && MPIR_CVAR_FAULTLOC ? NULL : request;
 }
 
 /* Is called with the lock of the request's VCI held. */
@@ -244,49 +281,3 @@ int MPIDI_faultloc_ucx_lost_send(MPIDI_av_entry_t * av, int vci, ucs_status_t st
 }
 
 #endif /* HAVE_CH4_NETMOD_UCX */
-
-/* ---- the end of the job ---------------------------------------------------------------------- */
-
-/* What the client of the process manager calls before it waits for an answer; where another client was
- * linked there is none. */
-extern int (*PMI_before_read) (int fd) __attribute__((weak));
-
-static bool is_left; /* the barrier was, for a rank that will never come to it */
-
-static void turn_network(void)
-{
-#ifdef HAVE_CH4_NETMOD_UCX
-    for (int i = 0; i < MPIDI_UCX_global.num_vnis; i++)
-        ucp_worker_progress(MPIDI_UCX_global.ctx[i].worker);
-#endif
-}
-
-/* Turns the network until there is an answer: while a rank only waited here the other ends of its
- * connections would wait in vain.  Over TCP most jobs of stock MPICH hang which end with MPI_Barrier and
- * MPI_Finalize.  Not 0: it is not worth waiting for. */
-static int turn_until_readable(int fd)
-{
-    struct pollfd p = {.fd = fd,.events = POLLIN };
-    int n;
-
-    /* hydra sends signals just when a process has failed, and a profiler again and again */
-    while (!is_left && ((n = poll(&p, 1, TURN_MS)) == 0 || (n < 0 && errno == EINTR))) {
-        turn_network();
-        is_left = MPIDI_faultloc_peer_is_lost();
-    }
-    return is_left;
-}
-
-/* The process manager's barrier at the end of MPI_Finalize. */
-int MPIDI_faultloc_pmi_barrier(void)
-{
-    int mpi_errno;
-
-    if (!MPIDI_faultloc_board() || !&PMI_before_read)
-        return MPIR_pmi_barrier();
-    is_left = false;
-    PMI_before_read = turn_until_readable;
-    mpi_errno = MPIR_pmi_barrier();
-    PMI_before_read = NULL;
-    return is_left ? MPI_SUCCESS : mpi_errno;
-}

@@ -18,26 +18,18 @@
 
 #if defined(ENABLE_FAULTLOC)
 
-void MPIDI_faultloc_ucx_lost(void *rank, ucp_ep_h ep, ucs_status_t status) MPIDI_FAULTLOC_HIDDEN;
 int MPIDI_faultloc_ucx_held(struct MPIR_Request *req, void *ucp_request, ucs_status_t status)
     MPIDI_FAULTLOC_HIDDEN;
 int MPIDI_faultloc_ucx_lost_send(struct MPIDI_av_entry *av, int vci, ucs_status_t status,
                                  struct MPIR_Request **req) MPIDI_FAULTLOC_HIDDEN;
 
-/* An endpoint to a rank of the world tells when it fails.  The error mode stays as it is: another
- * would take the shared memory transports away.  Before 1.12 UCX takes no callback without it. */
-#if UCP_API_VERSION >= UCP_VERSION(1, 12)
-#define MPIDI_FAULTLOC_UCX_EP(params, rank) \
-    do { \
-        if (MPIR_CVAR_FAULTLOC) { \
-            (params).field_mask |= UCP_EP_PARAM_FIELD_ERR_HANDLER; \
-            (params).err_handler.cb = MPIDI_faultloc_ucx_lost; \
-            (params).err_handler.arg = (void *) (intptr_t) (rank); \
-        } \
-    } while (0)
-#else
-#define MPIDI_FAULTLOC_UCX_EP(params, rank) do { } while (0)
-#endif
+/* Wherever MPICH makes an endpoint and closes one.  Both get the endpoint's place in the table of
+ * addresses, which tells whose it is.  In parentheses the names mean UCX's functions. */
+ucs_status_t MPIDI_faultloc_ucx_ep_create(ucp_worker_h worker, const ucp_ep_params_t *params,
+                                          ucp_ep_h *ep) MPIDI_FAULTLOC_HIDDEN;
+void *MPIDI_faultloc_ucx_disconnect(const ucp_ep_h *ep) MPIDI_FAULTLOC_HIDDEN;
+#define ucp_ep_create(worker, params, ep) MPIDI_faultloc_ucx_ep_create(worker, params, ep)
+#define ucp_disconnect_nb(ep) MPIDI_faultloc_ucx_disconnect(&(ep))
 
 /* A receive has ended otherwise than well, or its peer was given up before.  The place for a request of
  * MPICH's in one of UCX's is used of sends alone; here it says that this is over. */
@@ -61,7 +53,6 @@ void MPIDI_faultloc_ucx_recv_ended(void *ucp_request, struct MPIR_Request *req, 
 
 #else
 
-#define MPIDI_FAULTLOC_UCX_EP(params, rank) do { } while (0)
 #define MPIDI_FAULTLOC_UCX_UNUSUAL(ucp_request, status) 0
 #define MPIDI_FAULTLOC_UCX_RECV_ENDED(ucp_request, req, status, info) do { } while (0)
 #define MPIDI_FAULTLOC_UCX_HELD(req, ucp_request, status) 0

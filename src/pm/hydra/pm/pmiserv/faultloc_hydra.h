@@ -70,8 +70,11 @@ struct HYD_faultloc_msg {
 };
 
 /* Whether FaultLoc is on in this job; in mpiexec after HYD_faultloc_server_init, in a proxy after
- * its arguments were read. */
+ * HYD_faultloc_proxy_begin. */
 extern int HYD_faultloc_on;
+
+/* By this variable for all processes, which their proxies set, mpiexec tells these that it is on. */
+#define HYD_FAULTLOC_ENV "HYDI_FAULTLOC"
 
 /* Purpose: how a process ended, for people: "signal 11 (SIGSEGV), core dumped", "exit code 3
  * before MPI_Finalize", "killed for memory, signal 9 (SIGKILL)".  Returns `out`. */

@@ -13,7 +13,7 @@
 #include "pmip.h"
 #include "demux.h"
 
-#include <poll.h>
+#include <pthread.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -350,23 +350,16 @@ static void in_child(void)
         _exit(255);
 }
 
-HYD_status HYD_faultloc_proxy_begin(void)
+/* The kernel and hydra's loop are to tell of ends; a process that is forked tells the kernel itself. */
+static HYD_status watch(void)
 {
-    HYD_status status = HYD_SUCCESS;
+    HYD_status status = HYDU_sock_cloexec(HYD_pmcd_pmip.upstream.control);
 
-    if (!HYD_faultloc_on)
-        return HYD_SUCCESS;
-    me.pid = getpid();
-    HYDU_MALLOC_OR_JUMP(me.process, struct process *, count_processes() * sizeof(struct process),
-                        status);
-    memset(me.process, 0, (size_t) count_processes() * sizeof(struct process));
-    status = HYDU_sock_cloexec(HYD_pmcd_pmip.upstream.control);
     HYDU_ERR_POP(status, "unable to set the control socket to close on exec\n");
     status = HYD_faultloc_children_watch(&me.some_ended);
     HYDU_ERR_POP(status, "unable to watch the processes\n");
-    HYDU_in_child = in_child;
-    sweep();
-    open_socket();
+    if (pthread_atfork(NULL, NULL, in_child))
+        HYDU_ERR_SETANDJUMP(status, HYD_INTERNAL_ERROR, "pthread_atfork error\n");
     if (me.words >= 0)
         status = HYDT_dmx_register_fd(1, &me.words, HYD_POLLIN, NULL, words_cb);
     HYDU_ERR_POP(status, "unable to register fd\n");
@@ -377,11 +370,35 @@ fn_fail:
     goto fn_exit;
 }
 
-HYD_status HYD_faultloc_proxy_env(struct HYD_env **env)
+static HYD_status begin(void)
 {
-    return HYD_faultloc_on && me.words >= 0
-               ? HYDU_append_env_to_list(FAULTLOC_LAUNCHER_ENV, me.name, env)
-               : HYD_SUCCESS;
+    HYD_status status = HYD_SUCCESS;
+
+    me.pid = getpid();
+    HYDU_MALLOC_OR_JUMP(me.process, struct process *, count_processes() * sizeof(struct process),
+                        status);
+    memset(me.process, 0, (size_t) count_processes() * sizeof(struct process));
+    sweep();
+    open_socket();
+    status = watch();
+
+fn_exit:
+    return status;
+fn_fail:
+    goto fn_exit;
+}
+
+HYD_status HYD_faultloc_proxy_begin(struct HYD_env **env)
+{
+    HYD_status status = HYD_SUCCESS;
+
+    if (!HYDU_env_lookup((char *) HYD_FAULTLOC_ENV, HYD_pmcd_pmip.user_global.global_env.system))
+        return HYD_SUCCESS;
+    HYD_faultloc_on = 1;
+    if (!me.process)
+        status = begin();
+    return status || me.words < 0 ? status
+                                  : HYDU_append_env_to_list(FAULTLOC_LAUNCHER_ENV, me.name, env);
 }
 
 /* ---- ends ------------------------------------------------------------------------------------ */
@@ -662,6 +679,8 @@ HYD_status HYD_faultloc_proxy_wait(void)
     HYD_status status;
     int64_t end;
 
+    if (!HYD_faultloc_on)
+        return HYD_SUCCESS;
     note_groups();
     status = look_for_ends();
     HYDU_ERR_POP(status, "unable to say how a process ended\n");
@@ -684,17 +703,11 @@ fn_fail:
 
 /* ---- what else happens to them --------------------------------------------------------------- */
 
-void HYD_faultloc_proxy_finalized(int fd)
+bool HYD_faultloc_proxy_closed(int local)
 {
-    int i = HYD_faultloc_on ? local_of(fd) : -1;
-
-    if (i >= 0)
-        me.process[i].finalized = true;
-}
-
-void HYD_faultloc_proxy_closed(int local)
-{
-    me.process[local].closed = HYD_faultloc_now_ms();
+    if (HYD_faultloc_on)
+        me.process[local].closed = HYD_faultloc_now_ms();
+    return HYD_faultloc_on;
 }
 
 /* A process group whose leader has been waited for is not found by the leader any more. */
@@ -737,31 +750,30 @@ void HYD_faultloc_proxy_signals(int signum)
     }
 }
 
-bool HYD_faultloc_proxy_is_gone(int fd)
+static void tell_abort(int local, char *args[])
 {
-    struct pollfd p = {.fd = fd, .events = POLLOUT};
+    struct HYD_faultloc_msg msg = {.what = HYD_FAULTLOC_ABORT,
+                                   .end = {.rank = HYD_pmcd_pmip.downstream.pmi_rank[local],
+                                           .pid = HYD_pmcd_pmip.downstream.pid[local],
+                                           .inited = 1,
+                                           .agent = me.agent_seen,
+                                           .status = 1}};
 
-    if (!HYD_faultloc_on)
-        return false;
-    return fd < 0 || (poll(&p, 1, 0) > 0 && (p.revents & (POLLERR | POLLHUP | POLLNVAL)));
-}
-
-bool HYD_faultloc_proxy_aborts(int fd, const char *cmd, char *args[])
-{
-    struct HYD_faultloc_msg msg = {.what = HYD_FAULTLOC_ABORT};
-    int i = HYD_faultloc_on && !strcmp(cmd, "abort") ? local_of(fd) : -1;
-
-    if (i < 0)
-        return false;
-    msg.end.rank = HYD_pmcd_pmip.downstream.pmi_rank[i];
-    msg.end.pid = HYD_pmcd_pmip.downstream.pid[i];
-    msg.end.inited = 1;
-    msg.end.agent = me.agent_seen;
-    msg.end.status = 1;
     for (; *args; args++)
         if (!strncmp(*args, "exitcode=", strlen("exitcode=")))
             msg.end.status = (int32_t) strtol(*args + strlen("exitcode="), NULL, 10);
     send_up(&msg);
+}
+
+bool HYD_faultloc_proxy_pmi(int fd, const char *cmd, char *args[])
+{
+    int i = HYD_faultloc_on ? local_of(fd) : -1;
+
+    if (i >= 0 && !strcmp(cmd, "finalize"))
+        me.process[i].finalized = true;
+    if (i < 0 || strcmp(cmd, "abort"))
+        return false;
+    tell_abort(i, args);
     return true;
 }
 

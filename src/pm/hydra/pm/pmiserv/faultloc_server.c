@@ -76,10 +76,17 @@ static struct HYD_proxy *next_proxy(struct HYD_proxy *proxy, struct HYD_pg **pg)
 
 /* ---- whether it is on ------------------------------------------------------------------------ */
 
-HYD_status HYD_faultloc_server_option(void)
+HYD_status HYD_faultloc_server_option(char *arg, char ***argv)
 {
+    (void) arg;
+    (void) argv;
     return HYDU_append_env_to_list("MPIR_CVAR_FAULTLOC", "1",
                                    &HYD_server_info.user_global.global_env.user);
+}
+
+void HYD_faultloc_server_help(void)
+{
+    printf("\n-faultloc: Locate faults, and wait for the verdict before cleaning up\n\n");
 }
 
 static const char *lookup(const char *name, struct HYD_env *list)
@@ -169,6 +176,7 @@ fn_fail:
 HYD_status HYD_faultloc_server_init(struct HYD_exec *execs)
 {
     const char *grace = NULL, *on;
+    HYD_status status = HYD_SUCCESS;
 
     for (struct HYD_exec *e = execs; e; e = e->next) {
         on = cvar("FAULTLOC", e);
@@ -182,7 +190,9 @@ HYD_status HYD_faultloc_server_init(struct HYD_exec *execs)
                 "[faultloc] MPIR_CVAR_FAULTLOC_GRACE_MS is \"%s\": it must be a number of "
                 "milliseconds from 0 to 60000; %d are taken\n",
                 grace, HYD_FAULTLOC_GRACE_MS);
-    return watch_events();
+    status = HYDU_append_env_to_list(HYD_FAULTLOC_ENV, "1",
+                                     &HYD_server_info.user_global.global_env.system);
+    return status ? status : watch_events();
 }
 
 /* ---- symptoms that another agent is to be told ----------------------------------------------- */
@@ -459,12 +469,11 @@ static void confirm_lost(int64_t now)
     }
 }
 
-bool HYD_faultloc_server_is_lost(struct HYD_proxy *proxy)
+static bool is_lost(const struct HYD_proxy *proxy)
 {
     int error;
 
-    if (!HYD_faultloc_on || !HYD_faultloc_is_connected(proxy) ||
-        !HYD_faultloc_is_closed(proxy->control_fd, &error))
+    if (!HYD_faultloc_is_connected(proxy) || !HYD_faultloc_is_closed(proxy->control_fd, &error))
         return false;
     /* one that was told to end all, and then ended itself, is not lost; nor one that ended before it
      * had read that, because the launcher of another failed while it began */
@@ -473,18 +482,25 @@ bool HYD_faultloc_server_is_lost(struct HYD_proxy *proxy)
     return true;
 }
 
-bool HYD_faultloc_server_reads_for_nobody(const struct HYD_proxy *proxy)
+static bool reads_for_nobody(const struct HYD_proxy *proxy)
 {
-    if (!HYD_faultloc_on ||
-        (HYD_faultloc_is_connected(proxy) && !HYD_faultloc_is_leaving(proxy->control_fd)))
+    if (HYD_faultloc_is_connected(proxy) && !HYD_faultloc_is_leaving(proxy->control_fd))
         return false;
     HYDT_dmx_deregister_fd(STDIN_FILENO);
     return true;
 }
 
-bool HYD_faultloc_server_is_gone(int fd)
+bool HYD_faultloc_server_is_over(int fd, struct HYD_proxy *proxy,
+                                 HYD_status (*close) (struct HYD_proxy *), HYD_status *status)
 {
-    return HYD_faultloc_on && !HYD_pmcd_pmi_find_proxy(fd);
+    if (!HYD_faultloc_on)
+        return false;
+    if (fd == STDIN_FILENO)
+        return reads_for_nobody(proxy);
+    if (!is_lost(proxy))
+        return false;
+    *status = close(proxy);
+    return true;
 }
 
 HYD_status HYD_faultloc_server_forgive(HYD_status status)

@@ -10,23 +10,23 @@
 
 /* mpiexec's part.  All but those that say so are only called where HYD_faultloc_on. */
 
-/* Purpose: `mpiexec -faultloc`: FaultLoc is turned on for the processes.  Before the next one. */
-HYD_status HYD_faultloc_server_option(void);
+/* Purpose: `mpiexec -faultloc`: FaultLoc is turned on for the processes.  The arguments, which every
+ * option of mpiexec has, are not used.  Before HYD_faultloc_server_init. */
+HYD_status HYD_faultloc_server_option(char *arg, char ***argv);
+void HYD_faultloc_server_help(void);
 
 /* Purpose: finds out whether FaultLoc is on, from the environment that the processes will have, and
- * for how long cleaning up may wait. */
+ * for how long cleaning up may wait; has the proxies told.  Anywhere. */
 HYD_status HYD_faultloc_server_init(struct HYD_exec *execs);
 
-/* Purpose: a message from a proxy is there, behind its header. */
+/* Purpose: a message from a proxy is there, behind its header; there is none where FaultLoc is off. */
 HYD_status HYD_faultloc_server_cmd(struct HYD_proxy *proxy);
 
-/* Purpose: true if nothing more comes from this proxy, which was noted; then it is to be closed.
- * Anywhere. */
-bool HYD_faultloc_server_is_lost(struct HYD_proxy *proxy);
-
-/* Purpose: true if this proxy, which hands standard input on, has ended: then mpiexec reads no more
- * of it.  Anywhere. */
-bool HYD_faultloc_server_reads_for_nobody(const struct HYD_proxy *proxy);
+/* Purpose: true if there is nothing to be read from `fd`: it is the connection to this proxy, and was
+ * lost, which is noted, and then `close` was called for the proxy, whose result is in *status; or it is
+ * standard input, which this proxy handed on, and has ended.  Anywhere. */
+bool HYD_faultloc_server_is_over(int fd, struct HYD_proxy *proxy,
+                                 HYD_status (*close) (struct HYD_proxy *), HYD_status *status);
 
 /* Purpose: after `status` was an error of reading or writing: HYD_SUCCESS where that is no wonder,
  * as a proxy was lost or all is being ended.  Anywhere. */
@@ -42,9 +42,5 @@ bool HYD_faultloc_server_finish(void);
 
 /* Purpose: mpiexec's exit code; -1: no process ended badly, it is hydra's own.  Anywhere. */
 int HYD_faultloc_server_code(void);
-
-/* Purpose: true if no proxy is at the other end of `fd` any more: what PMI would send there, because
- * one of its processes waited, is for nobody. */
-bool HYD_faultloc_server_is_gone(int fd);
 
 #endif /* FAULTLOC_SERVER_H_INCLUDED */
