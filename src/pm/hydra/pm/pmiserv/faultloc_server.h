@@ -7,6 +7,7 @@
 #define FAULTLOC_SERVER_H_INCLUDED
 
 #include "hydra.h"
+#include "faultloc_hydra.h"
 
 /* mpiexec's part.  All but those that say so are only called where HYD_faultloc_on. */
 
