@@ -317,7 +317,7 @@ mpi_tests = \
     test/mpi/test_harm_ending.sh \
     test/mpi/test_harm_holders.sh \
     test/mpi/test_harm_wrappers.sh \
-    test/mpi/test_hydra_dead.sh \
+    test/mpi/test_hydra_fixes.sh \
     test/mpi/test_lost_in_init.sh \
     test/mpi/test_lost_peer.sh \
     test/mpi/test_many_ranks.sh \

@@ -6,7 +6,7 @@
 
 # What patches/upstream-fixes mends of MPICH's own defects, with FaultLoc off and on: each program
 # fails with stock MPICH 4.0.2. unsigned_minmax does so where the datatype engine is yaksa (not with
-# --enable-lean). For hydra's see test_hydra_dead.sh.
+# --enable-lean). For hydra's see test_hydra_fixes.sh.
 # Exit code: 0 passed, 1 failed.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/same.sh"
