@@ -29,6 +29,34 @@ distance() {
         END { if (from && to) print to, "-", from }'
 }
 
+# The function alone, with a free that shows: what it logs is in builds with debug logging only.
+failed_procs() {
+    local source=${top_builddir:-$here/../../build}/mpich/src/mpid/ch4/src/ch4_globals.c
+    if [ ! -f "$source" ]; then
+        echo "failed-procs is left out: there is no $source"
+        return
+    fi
+    {
+        cat <<'END'
+#include <stdio.h>
+#define MPI_SUCCESS 0
+#define MPIR_FUNC_ENTER
+#define MPIR_FUNC_EXIT
+#define MPL_DBG_FDEST stdout
+#define MPL_DBG_MSG_FMT(kind, level, what) fprintf what
+static char list[] = "2,3\n";
+static char *MPIR_pmi_get_failed_procs(void) { return list; }
+static void MPL_free(char *text) { text[0] = '\0'; }
+END
+        sed -n '/^int MPIDI_check_for_failed_procs(void)/,/^}/p' "$source"
+        echo 'int main(void) { return MPIDI_check_for_failed_procs(); }'
+    } >"$work/failed_procs.c"
+    "$mpi/bin/mpicc" -o "$work/failed_procs" "$work/failed_procs.c"
+    "$work/failed_procs" | grep -q ": 2,3$" || bad "the list of failed processes is freed too soon"
+    echo "ok: the list of failed processes is freed after its last use"
+}
+
+failed_procs
 "$here/build.sh" --mpi "$mpi" --out "$bin" unsigned_minmax coll_error error_ring win_create \
     neighbor_alltoallw finalize
 apart=$(distance)
