@@ -18,6 +18,7 @@ Checks the patches and says, one line per check, what holds and what does not:
   - patches/series and the files in patches/ agree; each is in one of the folders
     $patch_rooms; names carry no numbers;
   - each patch has the header lines Subject, Why, Upstream-file, Status and Remove-when, filled in;
+    one of upstream-fixes also Checked and Test;
   - each changes at most $max_lines lines (added and removed), in the files that Upstream-file names;
   - each applies with no fuzz to MPICH $mpich_version as released, one after the other;
   - applying twice changes nothing; exporting the patched tree gives the same patches again;
@@ -75,14 +76,17 @@ good_name() {
 }
 
 good_header() {
-    local key bad=0
+    local key more=() bad=0
     patch_header "$patches/$1" >"$tmp/header"
-    for key in Subject Why Upstream-file Status Remove-when; do
+    [[ $1 != upstream-fixes/* ]] || more=(Checked Test)
+    for key in Subject Why Upstream-file Status Remove-when "${more[@]}"; do
         if ! grep -q "^$key: *[^ ]" "$tmp/header"; then
             echo "header line '$key:' is missing or empty"
             bad=1
         fi
     done
+    key=$(sed -n 's/^Test: *//p' "$tmp/header")
+    [ -z "$key" ] || [ -f "$top_srcdir/$key" ] || { echo "there is no $key"; bad=1; }
     return $bad
 }
 
