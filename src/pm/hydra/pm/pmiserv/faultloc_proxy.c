@@ -388,11 +388,20 @@ fn_fail:
     goto fn_exit;
 }
 
+/* HYDU_env_lookup passes over the last of a list. */
+static bool is_told(void)
+{
+    for (struct HYD_env *env = HYD_pmcd_pmip.user_global.global_env.system; env; env = env->next)
+        if (!strcmp(env->env_name, HYD_FAULTLOC_ENV))
+            return true;
+    return false;
+}
+
 HYD_status HYD_faultloc_proxy_begin(struct HYD_env **env)
 {
     HYD_status status = HYD_SUCCESS;
 
-    if (!HYDU_env_lookup((char *) HYD_FAULTLOC_ENV, HYD_pmcd_pmip.user_global.global_env.system))
+    if (!is_told())
         return HYD_SUCCESS;
     HYD_faultloc_on = 1;
     if (!me.process)
