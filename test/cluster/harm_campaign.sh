@@ -56,7 +56,7 @@ Prints a table. A verdict that was withdrawn is allowed, and counted.
   --action A,A,...    MPIR_CVAR_FAULTLOC_ACTION of the jobs: abort, report (abort)
   --with-fault        a host is switched off, or a rank stopped, during each disturbance: it must be
                       named, once, and nothing else
-  --survive S         the longest silence of which no verdict may come, in seconds (3): with abort
+  --survive S         the longest silence of which no verdict may come, in seconds (5): with abort
                       no longer one is drawn; with report it is up to 5 s, and a longer one may
                       lead to verdicts that are true meanwhile
   --silence-min S     the shortest silence, in seconds (0.2)
@@ -83,7 +83,7 @@ END
 
 die() { echo "harm_campaign.sh: $2" >&2; exit "$1"; }
 
-kinds=${all_kinds// /,} programs=${all_programs// /,} actions=abort with_fault='' survive=3
+kinds=${all_kinds// /,} programs=${all_programs// /,} actions=abort with_fault='' survive=5
 silence_min=0.2 stop_min=0.5 stop_max=60 fork_mb=2000 settle=3 hosts=4 ppns=1,2 runs=1
 seed=$((RANDOM % 30000))
 off='' keep='' json=''
