@@ -85,6 +85,7 @@ glue_sources = \
     src/mpid/ch4/faultloc/faultloc_log.c \
     src/mpid/ch4/faultloc/faultloc_loop.c \
     src/mpid/ch4/faultloc/faultloc_numa.c \
+    src/mpid/ch4/faultloc/faultloc_porter.c \
     src/mpid/ch4/faultloc/faultloc_ports.c \
     src/mpid/ch4/faultloc/faultloc_proc.c \
     src/mpid/ch4/faultloc/faultloc_program.c \
@@ -121,6 +122,7 @@ glue_headers = \
     src/mpid/ch4/faultloc/faultloc_loop.h \
     src/mpid/ch4/faultloc/faultloc_numa.h \
     src/mpid/ch4/faultloc/faultloc_place.h \
+    src/mpid/ch4/faultloc/faultloc_porter.h \
     src/mpid/ch4/faultloc/faultloc_proc.h \
     src/mpid/ch4/faultloc/faultloc_program.h \
     src/mpid/ch4/faultloc/faultloc_query.h \
@@ -237,6 +239,7 @@ unit_tests = \
     test/unit/test_faultloc_launcher_tell \
     test/unit/test_faultloc_log \
     test/unit/test_faultloc_numa \
+    test/unit/test_faultloc_porter \
     test/unit/test_faultloc_proc \
     test/unit/test_faultloc_program \
     test/unit/test_faultloc_reader \

@@ -1274,6 +1274,44 @@ START_TEST(a_successor_opens_the_door_anew)
 }
 END_TEST
 
+static void start_job_with_hung_doors(int32_t nodes_, int32_t ppn_)
+{
+    make_job(nodes_, ppn_);
+    find_program("hung-agent");
+    setenv("XDG_RUNTIME_DIR", folder, 1);
+    settings.symptoms = true;
+    hang_begin(folder);
+    start_ranks();
+    start_agents();
+}
+
+/* The file system of the doors does not answer: the job begins, faults are found, and when it does
+ * answer symptoms are heard. */
+START_TEST(a_door_that_hangs_holds_up_nobody)
+{
+    start_job_with_hung_doors(2, 2);
+    UNTIL(*hang_held == 2);
+    UNTIL(is_complete(0) && is_complete(1));
+    process_kill(&rank[3].process);
+    UNTIL(said("[faultloc] process-crash: rank 3") == 1);
+    hang_end();
+    UNTIL((tell(0, "nonsense"), said("a symptom was not understood") >= 1));
+    end_job();
+}
+END_TEST
+
+START_TEST(a_door_that_hangs_does_not_keep_the_job_from_its_end)
+{
+    start_job_with_hung_doors(1, 2);
+    UNTIL(*hang_held == 1);
+    leave_all();
+    UNTIL(has_node_ended(0));
+    ck_assert_int_eq(verdicts(), 0);
+    hang_end();
+    end_job();
+}
+END_TEST
+
 /* ---- rules ----------------------------------------------------------------------------------- */
 
 static void write_rules(const char *text, size_t len)
@@ -1436,6 +1474,8 @@ SUITE("faultloc_program")
     TEST(what_happens_during_succession_is_told_later);
     TEST(a_symptom_that_is_told_is_looked_into);
     TEST(a_successor_opens_the_door_anew);
+    TEST(a_door_that_hangs_holds_up_nobody);
+    TEST(a_door_that_hangs_does_not_keep_the_job_from_its_end);
     TEST(rules_are_read_anew_when_they_change);
     TEST(the_agent_alone_reads_the_rules);
     TEST(a_file_system_that_hangs_holds_up_nobody);

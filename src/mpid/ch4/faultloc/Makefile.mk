@@ -27,6 +27,7 @@ noinst_HEADERS += \
     src/mpid/ch4/faultloc/faultloc_loop.h \
     src/mpid/ch4/faultloc/faultloc_numa.h \
     src/mpid/ch4/faultloc/faultloc_place.h \
+    src/mpid/ch4/faultloc/faultloc_porter.h \
     src/mpid/ch4/faultloc/faultloc_proc.h \
     src/mpid/ch4/faultloc/faultloc_program.h \
     src/mpid/ch4/faultloc/faultloc_query.h \
@@ -101,6 +102,7 @@ faultloc_agent_SOURCES = \
     src/mpid/ch4/faultloc/faultloc_loop.c \
     src/mpid/ch4/faultloc/faultloc_main.c \
     src/mpid/ch4/faultloc/faultloc_numa.c \
+    src/mpid/ch4/faultloc/faultloc_porter.c \
     src/mpid/ch4/faultloc/faultloc_program.c \
     src/mpid/ch4/faultloc/faultloc_reader.c \
     src/mpid/ch4/faultloc/faultloc_rules.c \

@@ -8,11 +8,11 @@
 #include "faultloc_bell.h"
 #include "faultloc_calls.h"
 #include "faultloc_clock.h"
-#include "faultloc_door.h"
 #include "faultloc_iface.h"
 #include "faultloc_launcher_tell.h"
 #include "faultloc_log.h"
 #include "faultloc_loop.h"
+#include "faultloc_porter.h"
 #include "faultloc_proc.h"
 #include "faultloc_reader.h"
 #include "faultloc_report.h"
@@ -47,10 +47,12 @@
 #define ENDING_FOR (120000 * FTREE_MS) /* a job that was sent SIGTERM and lives is not being ended */
 #define LEAVE_LOOK (5 * FTREE_MS)
 #define WRITE_PATIENCE_MS 500 /* at the end, for report and trace */
+#define DOOR_CLOSE_MS 500 /* likewise, for its name to be removed */
 #define FORK_PAUSE (1000 * FTREE_MS) /* between two deputies */
 #define FORK_PATIENCE (1000 * FTREE_MS) /* for threads that do something; then it may take long */
 #define CONSEQUENCE_NS (5000 * FTREE_MS) /* in which a rank may end because it has lost a peer */
 #define RULES_PATIENCE (500 * FTREE_MS) /* at start, for a file system to give the rules */
+#define DOOR_PATIENCE (500 * FTREE_MS) /* likewise, to take the door */
 #define UNTOLD_MAX 32
 #define TRACE_LINES 64 /* that a report can have */
 #define TRACE_BYTES 256
@@ -61,6 +63,7 @@ enum tag {
     TAG_SIGNAL,
     TAG_DEPUTY,
     TAG_RULES,
+    TAG_PORTER,
     TAG_DOOR,
     TAG_BELL,
     TAG_WRITER,
@@ -90,7 +93,8 @@ struct agent {
     int untold_n;
     struct ftree_rules *rules; /* that are used */
     struct faultloc_reader *reader; /* of others; NULL: there is no file of them */
-    struct faultloc_door door;
+    struct faultloc_porter *porter; /* NULL: no door is to be open */
+    struct faultloc_door door; /* the porter's, when it is open */
     char decision[TRACE_LINES][TRACE_BYTES]; /* a ring */
     uint32_t decisions; /* so far */
     int32_t restored; /* of the board's verdicts */
@@ -602,12 +606,33 @@ static void say_hello(const struct agent *a)
     faultloc_launcher_send(a->p->board->settings.launcher, &w);
 }
 
-static void open_door(struct agent *a, ftree_time now)
+static void take_door(struct agent *a)
 {
-    if (!a->p->board->settings.symptoms || !faultloc_door_open(&a->door, now, a->p->board->job_id))
+    if (!a->porter || !faultloc_porter_take(a->porter, &a->door))
         return;
     faultloc_loop_add(a->epoll, a->door.fd, TAG_DOOR);
     say_hello(a);
+}
+
+/* It is given a moment, so that a job begins with its door open; a successor has no time to lose. */
+static void open_door(struct agent *a)
+{
+    const struct faultloc_program *p = a->p;
+    ftree_time until = faultloc_now() + (p->start >= 0 ? DOOR_PATIENCE : 0);
+    uint64_t tags[4];
+    int rc;
+
+    if (!p->board->settings.symptoms)
+        return;
+    rc = faultloc_porter_start(&p->job.job, p->self, p->board->job_id, &a->porter);
+    if (rc)
+        faultloc_say("node %s: symptoms of other middleware cannot be taken in: %s",
+                     p->job.names[p->self], strerror(rc));
+    if (rc || faultloc_loop_add(a->epoll, faultloc_porter_fd(a->porter), TAG_PORTER))
+        return;
+    while (faultloc_porter_is_busy(a->porter) && faultloc_now() < until)
+        faultloc_loop_wait(a->epoll, until, tags, 4);
+    take_door(a);
 }
 
 static void hear_symptoms(struct agent *a, ftree_time now)
@@ -796,7 +821,7 @@ static void close_agent(struct agent *a)
 {
     faultloc_channel_destroy(a->channel);
     faultloc_bell_close(a->p->board, &a->bell);
-    faultloc_door_close(&a->door);
+    faultloc_porter_stop(a->porter, DOOR_CLOSE_MS);
     if (a->deputy.pid)
         kill(a->deputy.pid, SIGKILL);
     faultloc_writer_end(a->writer, WRITE_PATIENCE_MS);
@@ -947,11 +972,10 @@ static void turn(struct agent *a)
     hear_transport(a, now);
     hand_over_untold(a, now);
     take_rules(a, now);
+    take_door(a);
     hear_symptoms(a, now);
-    if (now >= a->look_at) {
-        open_door(a, now);
+    if (now >= a->look_at)
         look_at_board(a, now);
-    }
     if (now >= ftree_deadline(a->ft))
         ftree_tick(a->ft, now);
     hand_over_untold(a, now);
@@ -1028,7 +1052,7 @@ void faultloc_program_agent(struct faultloc_program *p)
     int rc = a ? open_agent(a, p) : ENOMEM;
 
     if (!rc) {
-        open_door(a, faultloc_now());
+        open_door(a);
         open_bell(a);
         say_hello(a);
     }

@@ -132,6 +132,8 @@ static void end_held(const struct held *h, bool given_up)
     MPID_THREAD_CS_EXIT(VCI, MPIDI_VCI(vci).lock);
 }
 
+/* An error of the transport is final: a network that is silent for a few seconds causes none (UCX asks
+ * again after 9 s of silence), and the patience with which a lost node is given up is no use here. */
 bool MPIDI_faultloc_settle_held(void)
 {
     uint64_t now = held.n > 0 ? faultloc_now() : 0;

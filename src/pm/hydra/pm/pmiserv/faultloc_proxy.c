@@ -25,6 +25,7 @@
 #define AGENT_MS 2000 /* for FaultLoc's own processes to end after the ranks */
 #define WORDS 64 /* read at once */
 #define DRAIN_MS 500 /* for what somebody else prints on and on */
+#define SWEEP_MS 500 /* for the file system in which agents leave their doors */
 #define HOLDERS_MS 10000 /* between two looks at who keeps the output open */
 
 /* What hydra started may be a script, and the rank a child of it; the script may end first, or stay.
@@ -302,13 +303,18 @@ static bool find_folder(char *out, size_t room)
     return len >= 0 && (size_t) len < room;
 }
 
-/* Who was killed has left its door: agents of this job, or of one before. */
-static void sweep(void)
+static void sweep_folder(void)
 {
     char folder[FAULTLOC_LAUNCHER_PATH];
 
     if (find_folder(folder, sizeof(folder)))
         HYD_faultloc_sweep(folder);
+}
+
+/* Who was killed has left its door: agents of this job, or of one before. */
+static void sweep(void)
+{
+    HYD_faultloc_sweep_aside(sweep_folder, SWEEP_MS);
 }
 
 /* The kernel finds a name that nobody has, and forgets it with the proxy: nothing is left behind. */
