@@ -84,6 +84,7 @@ glue_sources = \
     src/mpid/ch4/faultloc/faultloc_launcher_tell.c \
     src/mpid/ch4/faultloc/faultloc_log.c \
     src/mpid/ch4/faultloc/faultloc_loop.c \
+    src/mpid/ch4/faultloc/faultloc_mark.c \
     src/mpid/ch4/faultloc/faultloc_numa.c \
     src/mpid/ch4/faultloc/faultloc_ports.c \
     src/mpid/ch4/faultloc/faultloc_proc.c \
@@ -119,6 +120,7 @@ glue_headers = \
     src/mpid/ch4/faultloc/faultloc_launcher_tell.h \
     src/mpid/ch4/faultloc/faultloc_log.h \
     src/mpid/ch4/faultloc/faultloc_loop.h \
+    src/mpid/ch4/faultloc/faultloc_mark.h \
     src/mpid/ch4/faultloc/faultloc_numa.h \
     src/mpid/ch4/faultloc/faultloc_place.h \
     src/mpid/ch4/faultloc/faultloc_proc.h \
@@ -236,6 +238,7 @@ unit_tests = \
     test/unit/test_faultloc_launcher \
     test/unit/test_faultloc_launcher_tell \
     test/unit/test_faultloc_log \
+    test/unit/test_faultloc_mark \
     test/unit/test_faultloc_numa \
     test/unit/test_faultloc_proc \
     test/unit/test_faultloc_program \
