@@ -54,11 +54,11 @@ job_env() {
     echo "FAULTLOC_TEST_PIDFILE=$work/pids" \
         "UCX_NET_DEVICES=eth0 UCX_TLS=tcp,self UCX_LOG_LEVEL=error" \
         "MPIR_CVAR_FAULTLOC=1 MPIR_CVAR_FAULTLOC_REPORT=$work/faultloc-%j.json" \
-        "MPIR_CVAR_FAULTLOC_TRACE=$work/trace XDG_RUNTIME_DIR=$work/run"
+        "MPIR_CVAR_FAULTLOC_TRACE=$work/trace LD_LIBRARY_PATH=$work/mark${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 }
 
 # Agents keep that variable, of all that a step has in its environment.
-agents() { grep -lzsxF "XDG_RUNTIME_DIR=$work/run" /proc/[0-9]*/environ | xargs -r dirname |
+agents() { grep -lzsE "^LD_LIBRARY_PATH=$work/mark(:|$)" /proc/[0-9]*/environ | xargs -r dirname |
     sed 's/$/\/comm/' | xargs -r grep -lsE '^faultloc-' || :; }
 no_agents() { [ -z "$(agents)" ]; }
 
@@ -115,7 +115,6 @@ command -v jq >/dev/null || skip "no program 'jq' (Debian package jq)"
 find_mpi
 work=$(mktemp -d)
 mkdir "$work/pids"
-mkdir -m 700 "$work/run"
 trap finish EXIT
 trap 'exit 143' TERM INT HUP
 alltoall=$(find_program alltoall)
