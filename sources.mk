@@ -314,12 +314,15 @@ tool_tests = \
     test/unit/t-faultloc-symptom.sh
 
 mpi_tests = \
+    test/mpi/test_ended_jobs.sh \
     test/mpi/test_examples.sh \
     test/mpi/test_failures.sh \
     test/mpi/test_finalize.sh \
     test/mpi/test_harm_ending.sh \
     test/mpi/test_harm_holders.sh \
     test/mpi/test_harm_wrappers.sh \
+    test/mpi/test_key.sh \
+    test/mpi/test_limits.sh \
     test/mpi/test_lost_in_init.sh \
     test/mpi/test_lost_peer.sh \
     test/mpi/test_many_ranks.sh \
@@ -327,6 +330,7 @@ mpi_tests = \
     test/mpi/test_one_node.sh \
     test/mpi/test_one_rank.sh \
     test/mpi/test_sessions.sh \
+    test/mpi/test_some_ranks.sh \
     test/mpi/test_spawn.sh \
     test/mpi/test_threads.sh
 
