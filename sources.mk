@@ -333,6 +333,7 @@ mpi_tests = \
     test/mpi/test_one_node.sh \
     test/mpi/test_one_rank.sh \
     test/mpi/test_sessions.sh \
+    test/mpi/test_signal_at_start.sh \
     test/mpi/test_some_ranks.sh \
     test/mpi/test_spawn.sh \
     test/mpi/test_threads.sh
