@@ -86,6 +86,9 @@ same "classes in faultloc-rules(5), with component and origin" \
         print $1, $2, $3 }')"
 listed=$(plain doc/faultloc_verdict.3 | tr '\n' ' ' |
     sed -n 's/.*Classes, from 0: \([^;]*\);.*/\1/p' | tr -d ' ' | tr ',' '\n')
+same "classes in scenario.sh" "$names" \
+    "$(sed -n "/^readonly CLASSES=/,/[^\\\\]\$/p" test/cluster/lib/scenario.sh | tr -d "'\\\\\n" |
+    sed 's/.*CLASSES=//' | tr '|' '\n')"
 if [ "$listed" = "$names" ]; then ok "class numbers in faultloc_verdict(3)"; else
     bad "the list in faultloc_verdict(3) is not that of FTREE_CLASSES, in its order: $listed"
 fi
