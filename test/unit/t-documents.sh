@@ -28,7 +28,7 @@ manuals=(doc/*.[1-8])
 # --- what both sides have -----------------------------------------------------------------------
 
 # file NAME: where the source file of that name is, whatever folder it is in.
-file() { find src test/sim tools -name "$1" | head -n 1; }
+file() { find src test tools -name "$1" | head -n 1; }
 header=$(file ftree.h)
 builtin=$(file rules_builtin.json)
 
@@ -104,7 +104,7 @@ for cvar in $(grep -ohE 'MPIR_CVAR_FAULTLOC[A-Z_]*[A-Z]' "${markdown[@]}" CHANGE
     grep -qxF "$cvar" <<<"$cvars" || bad "a document names $cvar, which is no setting"
 done
 # Range and default, where the code has them: in_range("NAME", NAME, least, most, otherwise).
-limits=$(cat "$(file faultloc_init.c)" /dev/null $(find src -name 'faultloc_*.c') | tr -d '\n' |
+limits=$(find src -name '*.c' -exec cat {} + | tr -d '\n' |
     grep -oE 'in_range\("MPIR_[A-Z_]*", *MPIR_[A-Z_]*, *[0-9]+, *[0-9]+, *[0-9]+\)' | sort -u |
     tr -d ' "' | tr '(,)' '   ')
 [ -n "$limits" ] || bad "no ranges of settings found in the code"
@@ -130,7 +130,7 @@ ok "ranges and defaults"
 
 plain doc/faultloc.7 | sed 's/^\.[A-Z]* //' | tr -d '"' | tr -s ' \n' '  ' >"$work/manual"
 literal='"([^"\\]|\\.)*"( *"([^"\\]|\\.)*")*'
-find src -name 'faultloc_*.c' -exec cat {} + | tr '\n' ' ' | sed 's/sizeof(line), *"\[fault/fputs("[fault/g' |
+find src -name '*.c' -exec cat {} + | tr '\n' ' ' | sed 's/sizeof(line), *"\[fault/fputs("[fault/g' |
     grep -oE "(faultloc_say\\(|fprintf\\((stderr|out), *|fputs\\()$literal" |
     sed -E 's/^[^"]*"//; s/"$//; s/" +"//g; s/\[faultloc\] //; s/\\n|\\"/ /g; s/ \(further.*//' |
     sed -E 's/%%/%/g; s/%[-0-9.*l]*[a-z]/\n/g; s/$/\n./' | awk '
