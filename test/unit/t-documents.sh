@@ -10,6 +10,7 @@
 # Environment: top_builddir, where tools/faultloc is; top_srcdir.
 # Exit code: 0 passed, 1 failed, 77 no jq here.
 # needs no MPI
+# shellcheck disable=SC2001,SC2013
 set -euo pipefail
 export LC_ALL=C
 
