@@ -84,6 +84,7 @@ glue_sources = \
     src/mpid/ch4/faultloc/faultloc_launcher_tell.c \
     src/mpid/ch4/faultloc/faultloc_log.c \
     src/mpid/ch4/faultloc/faultloc_loop.c \
+    src/mpid/ch4/faultloc/faultloc_mark.c \
     src/mpid/ch4/faultloc/faultloc_numa.c \
     src/mpid/ch4/faultloc/faultloc_porter.c \
     src/mpid/ch4/faultloc/faultloc_ports.c \
@@ -120,6 +121,7 @@ glue_headers = \
     src/mpid/ch4/faultloc/faultloc_launcher_tell.h \
     src/mpid/ch4/faultloc/faultloc_log.h \
     src/mpid/ch4/faultloc/faultloc_loop.h \
+    src/mpid/ch4/faultloc/faultloc_mark.h \
     src/mpid/ch4/faultloc/faultloc_numa.h \
     src/mpid/ch4/faultloc/faultloc_place.h \
     src/mpid/ch4/faultloc/faultloc_porter.h \
@@ -238,6 +240,7 @@ unit_tests = \
     test/unit/test_faultloc_launcher \
     test/unit/test_faultloc_launcher_tell \
     test/unit/test_faultloc_log \
+    test/unit/test_faultloc_mark \
     test/unit/test_faultloc_numa \
     test/unit/test_faultloc_porter \
     test/unit/test_faultloc_proc \
@@ -315,12 +318,15 @@ tool_tests = \
     test/unit/t-faultloc-symptom.sh
 
 mpi_tests = \
+    test/mpi/test_ended_jobs.sh \
     test/mpi/test_examples.sh \
     test/mpi/test_failures.sh \
     test/mpi/test_finalize.sh \
     test/mpi/test_harm_ending.sh \
     test/mpi/test_harm_holders.sh \
     test/mpi/test_harm_wrappers.sh \
+    test/mpi/test_key.sh \
+    test/mpi/test_limits.sh \
     test/mpi/test_lost_in_init.sh \
     test/mpi/test_lost_peer.sh \
     test/mpi/test_many_ranks.sh \
@@ -328,6 +334,7 @@ mpi_tests = \
     test/mpi/test_one_node.sh \
     test/mpi/test_one_rank.sh \
     test/mpi/test_sessions.sh \
+    test/mpi/test_some_ranks.sh \
     test/mpi/test_spawn.sh \
     test/mpi/test_threads.sh
 

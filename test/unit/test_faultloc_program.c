@@ -1079,6 +1079,23 @@ START_TEST(abort_ends_the_job_where_no_rank_looks)
 }
 END_TEST
 
+/* A launcher may kill the other ranks then without a word to their agents. */
+START_TEST(who_is_killed_while_the_job_is_aborted_has_not_crashed)
+{
+    make_job(2, 2);
+    settings.action = FAULTLOC_ACTION_ABORT;
+    start_ranks();
+    start_agents();
+    UNTIL(is_complete(0) && is_complete(1));
+    process_kill(&rank[0].process);
+    UNTIL(board[0]->abort_code == 1 && board[1]->verdicts == 1);
+    process_kill(&rank[3].process);
+    UNTIL(rank[3].slot->state == FAULTLOC_SLOT_VICTIM);
+    end_job();
+    ck_assert_int_eq(said("process-crash: rank 3"), 0);
+}
+END_TEST
+
 /* ---- ranks whose transport has lost a peer --------------------------------------------------- */
 
 /* It gives up because of that, so it is a victim: whom it has lost is looked into. */
@@ -1464,6 +1481,7 @@ SUITE("faultloc_program")
     TEST_ROWS(a_stopped_first_rank_is_told, 2);
     TEST(who_has_left_may_end);
     TEST(abort_ends_the_job_where_no_rank_looks);
+    TEST(who_is_killed_while_the_job_is_aborted_has_not_crashed);
     TEST(who_exits_because_of_a_lost_peer_has_not_crashed);
     TEST(who_is_killed_after_it_lost_a_peer_has_crashed);
     TEST(who_exits_without_a_reason_has_crashed);

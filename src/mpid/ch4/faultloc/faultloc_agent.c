@@ -42,6 +42,7 @@
 /* Hydra does not drain stderr when a job is aborted: the report gets a head start. */
 #define REPORT_DELAY (250 * FTREE_MS)
 #define ABORT_PATIENCE (300 * FTREE_MS) /* for a rank to see that the job is to end */
+#define ABORT_SLACK (500 * FTREE_MS) /* by which another node may know of a verdict sooner */
 #define LEAVE_PATIENCE (2000 * FTREE_MS) /* when the ranks have ended, for what is asked and told */
 #define ENDING_PATIENCE (500 * FTREE_MS) /* the same where the job is being ended from outside */
 #define ENDING_FOR (120000 * FTREE_MS) /* a job that was sent SIGTERM and lives is not being ended */
@@ -273,6 +274,21 @@ static ftree_time patience_before_abort(const struct agent *a, const struct ftre
 
     return v->class_ == FTREE_CLASS_PROCESS_CRASH || patience < REPORT_DELAY ? REPORT_DELAY
                                                                              : patience;
+}
+
+/* True if a verdict has stood for so long that the job is being ended because of it, by whichever node:
+ * a launcher may then kill ranks without a word to the agents, as Slurm does. */
+static bool is_being_aborted(const struct agent *a, ftree_time now)
+{
+    struct ftree_verdict v;
+
+    if (a->p->board->settings.action != FAULTLOC_ACTION_ABORT)
+        return false;
+    for (int32_t i = 0; ftree_verdict_at(a->ft, i, &v); i++)
+        if (is_fatal(&v) && !v.own_only &&
+            now + ABORT_SLACK >= v.located + patience_before_abort(a, &v))
+            return true;
+    return false;
 }
 
 static void consider_abort(struct agent *a, const struct ftree_verdict *v, ftree_time now)
@@ -958,7 +974,7 @@ static void turn(struct agent *a)
     for (int i = 0; i < n; i++)
         if (tags[i] == TAG_SIGNAL)
             hear_signal(a);
-    a->ending = now < a->ending_until;
+    a->ending = now < a->ending_until || is_being_aborted(a, now);
     for (int i = 0; i < n; i++)
         if (tags[i] >= TAG_RANK)
             rank_ended(a, now, (int32_t) (tags[i] - TAG_RANK));
