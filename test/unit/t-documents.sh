@@ -247,6 +247,9 @@ for document in "${markdown[@]}" CHANGES "${manuals[@]}"; do
         is_there "$name" || bad "$document names $name, which is not there"
     done
 done
+for document in doc/*.md; do
+    grep -qwF -- "$document" Makefile.am || bad "Makefile.am does not install $document"
+done
 ok "links and files"
 
 find src test tools patches -type f ! -name '*.o' -exec cat {} + >"$work/code"
