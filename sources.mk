@@ -311,6 +311,7 @@ test_programs = \
     test/sim/ftree-sim
 
 tool_tests = \
+    test/unit/t-documents.sh \
     test/unit/t-faultloc-program.sh \
     test/unit/t-faultloc-rules.sh \
     test/unit/t-faultloc-simulate.sh \

@@ -38,7 +38,7 @@
  *
  * Sources: the tree, its substitutes and the three kinds of probe follow MPFL; a stall as the
  * symptom that needs no heartbeat follows the passive-heartbeat detector; the vocabulary of errno
- * and candidate faults follows the MPI library with cluster monitoring (doc/design.md has the
+ * and candidate faults follows the MPI library with cluster monitoring (doc/decisions.md has the
  * references).  Round-trip estimation is RFC 6298's.
  */
 
