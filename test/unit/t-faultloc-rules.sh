@@ -104,6 +104,9 @@ expect 0 'both-paths-silent, with confidence 99%: silent on every path' explain 
 expect 0 'if agent is silent, local-down or unreachable' explain node-outage/both-paths-silent
 expect 0 'rules out: nic-fault 0.5%, process-crash 0.5%' explain node-outage/both-paths-silent
 expect 0 'at 1, 3, 4.5 rto    its agent: are you there? over every path' explain stalled-peer
+expect 0 'its agent: are you there? over every path, asked by other nodes' explain stalled-peer
+expect 0 'others behind its switches: are you there? over every path, if some path is' explain \
+    stalled-peer
 expect 0 'killed-for-memory (derives process-gone): out-of-memory' explain process-crash
 expect 0 'decided, even if all else seems well' explain straggler
 expect 0 'memory-available-percent is below 2' explain straggler
