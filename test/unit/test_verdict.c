@@ -120,6 +120,23 @@ START_TEST(symptoms_that_the_fault_causes_speak_for_it)
 }
 END_TEST
 
+START_TEST(which_verdicts_end_the_job)
+{
+    struct ftree_verdict v = {.class_ = FTREE_CLASS_PROCESS_STOPPED, .evidences = 1};
+
+    v.evidence[0].proc_state = 'T';
+    ck_assert(ftree_verdict_ends_job(&v));
+    v.evidence[0].proc_state = 't'; /* a debugger holds it */
+    ck_assert(!ftree_verdict_ends_job(&v));
+    v = (struct ftree_verdict){.class_ = FTREE_CLASS_STRAGGLER};
+    ck_assert(!ftree_verdict_ends_job(&v));
+    v.class_ = FTREE_CLASS_NODE_OUTAGE;
+    ck_assert(ftree_verdict_ends_job(&v));
+    v.withdrawn = 1;
+    ck_assert(!ftree_verdict_ends_job(&v));
+}
+END_TEST
+
 START_TEST(nothing_is_certain)
 {
     struct lone *l = lone_new(4, 1, 32, 0);
@@ -858,6 +875,7 @@ SUITE("verdict")
     TEST(symptoms_that_the_fault_causes_speak_for_it);
     TEST(nothing_is_certain);
     TEST(which_verdicts_end_ranks);
+    TEST(which_verdicts_end_the_job);
     TEST(a_long_word_is_cut);
     TEST(a_fault_hides_others_on_its_node_while_it_lasts);
     TEST(one_process_does_not_hide_another);

@@ -425,6 +425,14 @@ bool ftree_verdict_ends_ranks(const struct ftree_verdict *v)
            (v->class_ == FTREE_CLASS_NODE_OUTAGE || v->class_ == FTREE_CLASS_PROCESS_CRASH);
 }
 
+bool ftree_verdict_ends_job(const struct ftree_verdict *v)
+{
+    for (int32_t i = 0; i < v->evidences; i++)
+        if (v->evidence[i].proc_state == 't')
+            return false;
+    return !v->withdrawn && ftree_class_ends_job(v->class_);
+}
+
 /* Or it is beyond a switch that is lost. */
 bool ftree_has_failed(const struct ftree *ft, int32_t node)
 {

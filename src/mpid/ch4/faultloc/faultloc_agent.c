@@ -233,16 +233,6 @@ static int32_t list_decisions(const struct agent *a, const char *line[TRACE_LINE
     return (int32_t) n;
 }
 
-/* Whether a job with this fault can never go on: not where the fault was not found, nor where a
- * debugger holds a process. */
-static bool is_fatal(const struct ftree_verdict *v)
-{
-    for (int32_t i = 0; i < v->evidences; i++)
-        if (v->evidence[i].proc_state == 't')
-            return false;
-    return !v->withdrawn && v->class_ != FTREE_CLASS_UNKNOWN;
-}
-
 static void tell_launcher(const struct agent *a, const struct ftree_verdict *v)
 {
     struct faultloc_launcher_word w;
@@ -276,7 +266,7 @@ static void consider_abort(struct agent *a, const struct ftree_verdict *v, ftree
     ftree_time at = now + patience_before_abort(a, v);
 
     if (a->p->board->settings.action != FAULTLOC_ACTION_ABORT || a->confirming ||
-        a->abort_at <= at || v->own_only || !is_fatal(v))
+        a->abort_at <= at || v->own_only || !ftree_verdict_ends_job(v))
         return;
     a->fatal = *v;
     a->abort_at = at;

@@ -127,7 +127,8 @@ cvars:
       scope       : MPI_T_SCOPE_ALL_EQ
       description : >-
         What happens once a fault is located: report tells it, abort then also ends the job
-        (MPIR_CVAR_FAULTLOC_PATIENCE_MS).
+        (MPIR_CVAR_FAULTLOC_PATIENCE_MS), but not for a straggler, for a fault that was not
+        identified, or for a process that a debugger holds.
 
     - name        : MPIR_CVAR_FAULTLOC_SILENCE_MS
       category    : FAULTLOC
