@@ -845,6 +845,28 @@ START_TEST(all_processes_of_a_node_have_crashed)
 }
 END_TEST
 
+/* The children that the root had hear of its end from its agent first, and say there who waits: whoever
+ * reports instead waits until the agent has handed that on. */
+/* rows: victims_told_to_an_agent_that_ends_are_reported 20 */
+START_TEST(victims_told_to_an_agent_that_ends_are_reported)
+{
+    struct world *w = world_new(7, 1, 2);
+    int32_t heir = ftree_topo_root_substitute(&w->node[1].ft->topo, 1);
+
+    w->random += (uint64_t) _i;
+    w->jitter = 20 * FTREE_MS;
+    world_all_wait(w, 0, 0);
+    world_run(w, 100 * FTREE_MS);
+    world_crash(w, 0);
+    ck_assert(world_run_until_reports(w, 1, 5 * SECOND));
+    world_run(w, 3 * SECOND);
+    ck_assert_int_eq(w->reports, 1);
+    expect_report(w, 0, heir, FTREE_CLASS_PROCESS_CRASH, 0, 0);
+    expect_victims(w, 0, "1-6");
+    world_free(w);
+}
+END_TEST
+
 /* The kernel refuses both ports: nothing is known of its ranks, until somebody answers there again. */
 /* rows: agent_and_deputy_have_ended 2 */
 START_TEST(agent_and_deputy_have_ended)
@@ -1772,6 +1794,7 @@ SUITE("story")
     TEST(agent_and_deputy_are_mute);
     TEST(the_only_process_of_a_node_has_crashed);
     TEST_ROWS(all_processes_of_a_node_have_crashed, 14);
+    TEST_ROWS(victims_told_to_an_agent_that_ends_are_reported, 20);
     TEST_ROWS(agent_and_deputy_have_ended, 2);
     TEST_ROWS(of_whom_nobody_observes_others_tell, 2);
     TEST_ROWS(the_launcher_tells_of_several_ranks_of_a_node, 3);
