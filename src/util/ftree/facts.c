@@ -353,19 +353,23 @@ static void add_state(const struct suspect *su, struct ftree_evidence *e, struct
     ftree_verdict_add_evidence(v, e);
 }
 
-static void add_log(const struct suspect *su, ftree_time now, struct ftree_evidence *e,
-                    struct ftree_verdict *v)
+/* A message of a rank of `node`; as the last one or an earlier one. */
+void ftree_facts_add_message(const struct ftree *ft, ftree_time now, int32_t node,
+                             const struct ftree_log_entry *m, bool last, struct ftree_verdict *v)
 {
-    e->source = FTREE_EVIDENCE_LOG;
-    e->path = FTREE_PATHS;
-    e->role = FTREE_ROLE_AGENT;
-    e->reach = FTREE_REACH_ANSWERED;
-    snprintf(e->detail, sizeof(e->detail),
-             "last message %.1f s ago: %s of %llu bytes, peer %d, tag %d",
-             (double) (now > su->last.at ? now - su->last.at : 0) / 1e9,
-             su->last.type == FTREE_LOG_SEND ? "send" : "receive",
-             (unsigned long long) su->last.bytes, (int) su->last.peer, (int) su->last.tag);
-    ftree_verdict_add_evidence(v, e);
+    struct ftree_evidence e = {.source = FTREE_EVIDENCE_LOG,
+                               .path = FTREE_PATHS,
+                               .role = FTREE_ROLE_AGENT,
+                               .reach = FTREE_REACH_ANSWERED,
+                               .target = node,
+                               .by = ft->self,
+                               .at = now};
+
+    snprintf(e.detail, sizeof(e.detail), "%s message %.1f s ago: %s of %llu bytes, peer %d, tag %d",
+             last ? "last" : "earlier", (double) (now > m->at ? now - m->at : 0) / 1e9,
+             m->type == FTREE_LOG_SEND ? "send" : "receive", (unsigned long long) m->bytes,
+             (int) m->peer, (int) m->tag);
+    ftree_verdict_add_evidence(v, &e);
 }
 
 void ftree_facts_add_evidence(const struct ftree *ft, ftree_time now, const struct suspect *su,
@@ -387,5 +391,5 @@ void ftree_facts_add_evidence(const struct ftree *ft, ftree_time now, const stru
     if (su->has_state)
         add_state(su, &e, v);
     if (su->has_log)
-        add_log(su, now, &e, v);
+        ftree_facts_add_message(ft, now, su->node, &su->last, true, v);
 }

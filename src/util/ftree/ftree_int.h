@@ -481,6 +481,8 @@ bool ftree_facts_was_witnessed(const struct ftree *ft, const struct suspect *su,
 bool ftree_facts_kernel_spoke(const struct suspect *su);
 bool ftree_facts_answered(const struct suspect *su);
 int32_t ftree_facts_ended(const struct ftree *ft, int32_t node);
+void ftree_facts_add_message(const struct ftree *ft, ftree_time now, int32_t node,
+                             const struct ftree_log_entry *m, bool last, struct ftree_verdict *v);
 bool ftree_facts_all_ended(const struct ftree *ft, int32_t node);
 int32_t ftree_facts_reset(const struct ftree *ft, int32_t node);
 void ftree_facts_init(struct rules_facts *facts);
@@ -496,6 +498,7 @@ void ftree_verdict_init(struct ftree *ft, ftree_time now, struct ftree_verdict *
 void ftree_verdict_add_evidence(struct ftree_verdict *v, const struct ftree_evidence *e);
 void ftree_verdict_support(const struct ftree *ft, ftree_time now, const struct ftree_symptom *s,
                            int32_t model, struct ftree_verdict *v);
+void ftree_verdict_order(const struct ftree *ft, const struct group *g, struct ftree_verdict *v);
 void ftree_verdict_list(const struct ftree *ft, const struct group *g, struct ftree_verdict *v);
 bool ftree_verdict_is_masked(const struct ftree *ft, int32_t model, int32_t node);
 bool ftree_verdict_is_consequence(const struct ftree *ft, int32_t model, int32_t node,

@@ -415,6 +415,7 @@ static void conclude(struct ftree *ft, ftree_time now, const struct suspect *su,
             if (!is_end_of_another(&g->symptom[i], v.rank))
                 ftree_verdict_support(ft, now, &g->symptom[i], model, &v);
         ftree_verdict_list(ft, g, &v);
+        ftree_verdict_order(ft, g, &v);
     }
     ftree_spread_raise(ft, now, &v);
 }
