@@ -325,7 +325,7 @@ static void on_message(void *ctx, int32_t from, enum faultloc_path path, enum fa
     (void) role;
     if (rc && rc != FTREE_ERR_NOMEM && !a->malformed_said) {
         a->malformed_said = true;
-        faultloc_say("node %s: a message from node %s was ignored: %s (further ones are, too)",
+        faultloc_say("node %s: a message from node %s was ignored: %s (further ones are not reported)",
                      a->p->job.names[a->p->self], a->p->job.names[from], ftree_strerror(rc));
     }
 }
@@ -350,7 +350,7 @@ static void on_intruder(void *ctx, enum faultloc_intruder kind, const struct soc
         inet_ntop(AF_INET, &((const struct sockaddr_in *) peer)->sin_addr, text, sizeof(text));
     else if (peer && peer->sa_family == AF_INET6)
         inet_ntop(AF_INET6, &((const struct sockaddr_in6 *) peer)->sin6_addr, text, sizeof(text));
-    faultloc_say("node %s: refused %s, which %s (further ones are refused without a word)",
+    faultloc_say("node %s: refused %s, which %s (further ones are not reported)",
                  a->p->job.names[a->p->self], text, faultloc_intruder_text(kind));
 }
 
@@ -564,8 +564,8 @@ static void open_reader(struct agent *a)
         taken = take_rules(a, faultloc_now());
     }
     if (!taken)
-        faultloc_say("node %s: rules: %s: %s; the built-in rules are used%s", node, path,
-                     rc ? strerror(rc) : "no answer of its file system yet",
+        faultloc_say("node %s: rules: %s: %s; using the built-in rules%s", node, path,
+                     rc ? strerror(rc) : "the file system does not answer",
                      rc ? "" : " until it can be read");
 }
 
@@ -830,7 +830,7 @@ static void kill_rank(struct agent *a, int32_t i)
     faultloc_board_slot(a->p->board, i)->state = FAULTLOC_SLOT_VICTIM;
     faultloc_launcher_ending(job, &a->fatal, rank, pid, &w);
     faultloc_launcher_send(a->p->board->settings.launcher, &w);
-    faultloc_say("node %s: rank %d (pid %d) is ended: MPIR_CVAR_FAULTLOC_ACTION=abort, and no rank "
+    faultloc_say("node %s: rank %d (pid %d) is killed: MPIR_CVAR_FAULTLOC_ACTION=abort, and no rank "
                  "of this node is in MPI",
                  a->p->job.names[a->p->self], (int) rank, (int) pid);
     kill(pid, SIGKILL);
@@ -857,7 +857,7 @@ static void find_fatal(struct agent *a, ftree_time now)
     for (int32_t i = 0; a->abort_at == FTREE_NEVER && ftree_verdict_at(a->ft, i, &v); i++)
         consider_abort(a, &v, now);
     if (a->abort_at == FTREE_NEVER)
-        trace(a, "the job goes on: what was to end it is over");
+        trace(a, "the job continues: the fault that was to end it is over");
 }
 
 /* A last question, immediately before: what cannot be undone is not done because of an old answer. */
