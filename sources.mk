@@ -357,6 +357,7 @@ cluster_tests = \
     test/cluster/test_cut.sh \
     test/cluster/test_data_path.sh \
     test/cluster/test_failures.sh \
+    test/cluster/test_failures_host.sh \
     test/cluster/test_fln_and_suspect.sh \
     test/cluster/test_harm_agent.sh \
     test/cluster/test_harm_debugger.sh \

@@ -1264,7 +1264,7 @@ START_TEST(a_symptom_that_is_told_is_looked_into)
     UNTIL(count_in("trace", "user-suspects") > 0);
     UNTIL(count_in("trace", "h1 is well") > 0);
     ck_assert(tell(1, "{\"kind\":\"power-off\",\"component\":\"node h7\"}"));
-    UNTIL(said("node h1: a symptom was not understood: the job has no node \"h7\"") == 1);
+    UNTIL(said("node h1: invalid symptom: the job has no node \"h7\"") == 1);
     ck_assert_int_eq(verdicts(), 0);
     end_job();
 }
@@ -1279,10 +1279,10 @@ START_TEST(a_successor_opens_the_door_anew)
     agent = agent_of(0);
     deputy = deputy_of(0);
     ck_assert(tell(0, "nonsense"));
-    UNTIL(said("a symptom was not understood") == 1);
+    UNTIL(said("invalid symptom: ") == 1);
     hit(agent, SIGKILL);
     /* what is told before the next one is there is lost */
-    UNTIL((tell(0, "nonsense"), said("a symptom was not understood") >= 2));
+    UNTIL((tell(0, "nonsense"), said("invalid symptom: ") >= 2));
     UNTIL(is_complete_without(0, agent, deputy));
     leave_all();
     UNTIL(has_node_ended(0));
@@ -1369,7 +1369,7 @@ START_TEST(rules_are_read_anew_when_they_change)
     start_agents();
     UNTIL(said(" is in use now (") == 1);
     write_rules("{\n", 2);
-    UNTIL(said("; the rules read before stay in use\n") == 2);
+    UNTIL(said("; keeping the previous rules\n") == 2);
     write_rules(text, len);
     UNTIL(said(" is in use now (") == 2);
     process_kill(&rank[3].process);
@@ -1419,7 +1419,7 @@ START_TEST(a_file_system_that_hangs_holds_up_nobody)
     pid_t agent, deputy;
 
     start_job_with_hung_rules(2, 2);
-    ck_assert_int_eq(said(": no answer of its file system yet; the built-in rules are used"), 2);
+    ck_assert_int_eq(said(": the file system does not answer; using the built-in rules"), 2);
     UNTIL(*hang_held == 2);
     UNTIL(is_complete(0) && is_complete(1));
     process_kill(&rank[3].process);

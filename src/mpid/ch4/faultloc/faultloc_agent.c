@@ -238,16 +238,6 @@ static int32_t list_decisions(const struct agent *a, const char *line[TRACE_LINE
     return (int32_t) n;
 }
 
-/* Whether a job with this fault can never go on: not where the fault was not found, nor where a
- * debugger holds a process. */
-static bool is_fatal(const struct ftree_verdict *v)
-{
-    for (int32_t i = 0; i < v->evidences; i++)
-        if (v->evidence[i].proc_state == 't')
-            return false;
-    return !v->withdrawn && v->class_ != FTREE_CLASS_UNKNOWN;
-}
-
 static void tell_launcher(const struct agent *a, const struct ftree_verdict *v)
 {
     struct faultloc_launcher_word w;
@@ -296,7 +286,7 @@ static void consider_abort(struct agent *a, const struct ftree_verdict *v, ftree
     ftree_time at = now + patience_before_abort(a, v);
 
     if (a->p->board->settings.action != FAULTLOC_ACTION_ABORT || a->confirming ||
-        a->abort_at <= at || v->own_only || !is_fatal(v))
+        a->abort_at <= at || v->own_only || !ftree_verdict_ends_job(v))
         return;
     a->fatal = *v;
     a->abort_at = at;
@@ -355,7 +345,7 @@ static void on_message(void *ctx, int32_t from, enum faultloc_path path, enum fa
     (void) role;
     if (rc && rc != FTREE_ERR_NOMEM && !a->malformed_said) {
         a->malformed_said = true;
-        faultloc_say("node %s: a message from node %s was ignored: %s (further ones are, too)",
+        faultloc_say("node %s: a message from node %s was ignored: %s (further ones are not reported)",
                      a->p->job.names[a->p->self], a->p->job.names[from], ftree_strerror(rc));
     }
 }
@@ -380,7 +370,7 @@ static void on_intruder(void *ctx, enum faultloc_intruder kind, const struct soc
         inet_ntop(AF_INET, &((const struct sockaddr_in *) peer)->sin_addr, text, sizeof(text));
     else if (peer && peer->sa_family == AF_INET6)
         inet_ntop(AF_INET6, &((const struct sockaddr_in6 *) peer)->sin6_addr, text, sizeof(text));
-    faultloc_say("node %s: refused %s, which %s (further ones are refused without a word)",
+    faultloc_say("node %s: refused %s, which %s (further ones are not reported)",
                  a->p->job.names[a->p->self], text, faultloc_intruder_text(kind));
 }
 
@@ -594,8 +584,8 @@ static void open_reader(struct agent *a)
         taken = take_rules(a, faultloc_now());
     }
     if (!taken)
-        faultloc_say("node %s: rules: %s: %s; the built-in rules are used%s", node, path,
-                     rc ? strerror(rc) : "no answer of its file system yet",
+        faultloc_say("node %s: rules: %s: %s; using the built-in rules%s", node, path,
+                     rc ? strerror(rc) : "the file system does not answer",
                      rc ? "" : " until it can be read");
 }
 
@@ -881,7 +871,7 @@ static void kill_rank(struct agent *a, int32_t i)
     faultloc_board_slot(a->p->board, i)->state = FAULTLOC_SLOT_VICTIM;
     faultloc_launcher_ending(job, &a->fatal, rank, pid, &w);
     faultloc_launcher_send(a->p->board->settings.launcher, &w);
-    faultloc_say("node %s: rank %d (pid %d) is ended: MPIR_CVAR_FAULTLOC_ACTION=abort, and no rank "
+    faultloc_say("node %s: rank %d (pid %d) is killed: MPIR_CVAR_FAULTLOC_ACTION=abort, and no rank "
                  "of this node is in MPI",
                  a->p->job.names[a->p->self], (int) rank, (int) pid);
     kill(pid, SIGKILL);
@@ -908,7 +898,7 @@ static void find_fatal(struct agent *a, ftree_time now)
     for (int32_t i = 0; a->abort_at == FTREE_NEVER && ftree_verdict_at(a->ft, i, &v); i++)
         consider_abort(a, &v, now);
     if (a->abort_at == FTREE_NEVER)
-        trace(a, "the job goes on: what was to end it is over");
+        trace(a, "the job continues: the fault that was to end it is over");
 }
 
 /* A last question, immediately before: what cannot be undone is not done because of an old answer. */

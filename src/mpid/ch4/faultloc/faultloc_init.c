@@ -127,7 +127,8 @@ cvars:
       scope       : MPI_T_SCOPE_ALL_EQ
       description : >-
         What happens once a fault is located: report tells it, abort then also ends the job
-        (MPIR_CVAR_FAULTLOC_PATIENCE_MS).
+        (MPIR_CVAR_FAULTLOC_PATIENCE_MS), but not for a straggler, for a fault that was not
+        identified, or for a process that a debugger holds.
 
     - name        : MPIR_CVAR_FAULTLOC_SILENCE_MS
       category    : FAULTLOC
@@ -264,7 +265,7 @@ static int in_range(const char *name, int value, int least, int most, int otherw
     if (value >= least && value <= most)
         return value;
     if (MPIR_Process.rank == 0)
-        faultloc_say("%s=%d is not in %d to %d: taking %d", name, value, least, most, otherwise);
+        faultloc_say("%s=%d is out of range %d..%d; using %d", name, value, least, most, otherwise);
     return otherwise;
 }
 
@@ -273,7 +274,7 @@ static enum faultloc_action read_action(void)
     if (!strcmp(MPIR_CVAR_FAULTLOC_ACTION, "abort"))
         return FAULTLOC_ACTION_ABORT;
     if (strcmp(MPIR_CVAR_FAULTLOC_ACTION, "report") && MPIR_Process.rank == 0)
-        faultloc_say("MPIR_CVAR_FAULTLOC_ACTION=%s is neither report nor abort: taking report",
+        faultloc_say("MPIR_CVAR_FAULTLOC_ACTION=%s: must be \"report\" or \"abort\"; using \"report\"",
                      MPIR_CVAR_FAULTLOC_ACTION);
     return FAULTLOC_ACTION_REPORT;
 }
@@ -296,7 +297,7 @@ static void read_path(const char *cvar, const char *pattern, const char *job_id,
         return;
     out[0] = '\0';
     if (MPIR_Process.rank == 0)
-        faultloc_say("%s=%s is too long, or has a %% that is not %%j, %%h or %%%%: no such file is "
+        faultloc_say("%s=%s is too long, or has a %% that is not %%j, %%h or %%%%; the file is not "
                      "used", cvar, pattern);
 }
 
@@ -382,7 +383,7 @@ static int share_topology(MPIR_Comm * leaders, struct faultloc_topology *t, int3
 
     if (leaders->rank == 0 &&
         faultloc_topology_load(MPIR_CVAR_FAULTLOC_TOPOLOGY, t, error, sizeof(error)))
-        faultloc_say("%s; faultloc uses a tree of fan-out %d instead", error, fanout);
+        faultloc_say("%s; using a tree of fan-out %d", error, fanout);
     if (leaders->rank == 0 && t->text) {
         head[0] = t->len + 1;
         head[1] = t->is_string;
@@ -431,7 +432,7 @@ static bool make_tree(struct MPIDI_faultloc_place *p, const struct faultloc_topo
     if (rc == FTREE_ERR_NOMEM)
         faultloc_say("node %s: cannot make the tree: %s", names[p->self], error);
     else if (rc && MPIR_Process.rank == 0)
-        faultloc_say("%s; faultloc uses a tree of fan-out %d instead", error, fanout);
+        faultloc_say("%s; using a tree of fan-out %d", error, fanout);
     return rc != FTREE_ERR_NOMEM;
 }
 
@@ -530,7 +531,7 @@ static bool make_card(struct card *card, const char *name, struct faultloc_board
     for (int role = 0; role < FAULTLOC_ROLES; role++) {
         rc = faultloc_channel_pick_ports(card->address.path, &ports[role]);
         if (rc) {
-            snprintf(problem, sizeof(problem), "node %s: no port to listen on: %s", name,
+            snprintf(problem, sizeof(problem), "node %s: cannot open a port: %s", name,
                      strerror(rc));
             return false;
         }
