@@ -275,7 +275,7 @@ static bool is_being_aborted(const struct agent *a, ftree_time now)
     if (a->p->board->settings.action != FAULTLOC_ACTION_ABORT)
         return false;
     for (int32_t i = 0; ftree_verdict_at(a->ft, i, &v); i++)
-        if (is_fatal(&v) && !v.own_only &&
+        if (ftree_verdict_ends_job(&v) && !v.own_only &&
             now + ABORT_SLACK >= v.located + patience_before_abort(a, &v))
             return true;
     return false;
