@@ -1312,7 +1312,7 @@ START_TEST(a_door_that_hangs_holds_up_nobody)
     process_kill(&rank[3].process);
     UNTIL(said("[faultloc] process-crash: rank 3") == 1);
     hang_end();
-    UNTIL((tell(0, "nonsense"), said("a symptom was not understood") >= 1));
+    UNTIL((tell(0, "nonsense"), said("invalid symptom") >= 1));
     end_job();
 }
 END_TEST
