@@ -632,7 +632,7 @@ static void open_door(struct agent *a)
         return;
     rc = faultloc_porter_start(&p->job.job, p->self, p->board->job_id, &a->porter);
     if (rc)
-        faultloc_say("node %s: symptoms of other middleware cannot be taken in: %s",
+        faultloc_say("node %s: cannot accept symptoms of other middleware: %s",
                      p->job.names[p->self], strerror(rc));
     if (rc || faultloc_loop_add(a->epoll, faultloc_porter_fd(a->porter), TAG_PORTER))
         return;
