@@ -1300,24 +1300,24 @@ static const struct {
      "0   asks n2: response of agent over all\n"
      "0 -> n2 data probe\n"
      "0 -> n2 mgmt probe\n"
-     "150   asks n2: state of agent over answered\n"
-     "150 -> n2 data probe\n"
-     "150 -> n2 mgmt probe\n"
      "150   asks n2: response of agent over all\n"
      "150 -> n2 data probe fresh\n"
      "150 -> n2 mgmt probe fresh\n"
-     "450   asks n2: state of agent over answered\n"
-     "450 -> n2 data probe\n"
-     "450 -> n2 mgmt probe\n"
+     "150   asks n2: state of agent over answered\n"
+     "150 -> n2 data probe\n"
+     "150 -> n2 mgmt probe\n"
      "450   asks n2: response of agent over all\n"
      "450 -> n2 data probe fresh\n"
      "450 -> n2 mgmt probe fresh\n"
-     "675   asks n2: state of agent over answered\n"
-     "675 -> n2 data probe\n"
-     "675 -> n2 mgmt probe\n"
+     "450   asks n2: state of agent over answered\n"
+     "450 -> n2 data probe\n"
+     "450 -> n2 mgmt probe\n"
      "675   asks n2: response of agent over all\n"
      "675 -> n2 data probe fresh\n"
      "675 -> n2 mgmt probe fresh\n"
+     "675   asks n2: state of agent over answered\n"
+     "675 -> n2 data probe\n"
+     "675 -> n2 mgmt probe\n"
      "900 verdict io-hang of n2 by io-hang/disk-sleep\n"
      "900 -> n1 data verdict-down\n"
      "900 -> n2 data verdict-down\n"
@@ -1330,12 +1330,12 @@ static const struct {
      "0   asks n2: response of agent over all\n"
      "0 -> n2 data probe\n"
      "0 -> n2 mgmt probe\n"
-     "150   asks n2: state of agent over answered\n"
-     "150 -> n2 data probe\n"
-     "150 -> n2 mgmt probe\n"
      "150   asks n2: response of agent over all\n"
      "150 -> n2 data probe fresh\n"
      "150 -> n2 mgmt probe fresh\n"
+     "150   asks n2: state of agent over answered\n"
+     "150 -> n2 data probe\n"
+     "150 -> n2 mgmt probe\n"
      "155 verdict straggler of n2 by straggler/memory-exhausted\n"
      "155 -> n1 data verdict-down\n"
      "155 -> n2 data verdict-down\n"
@@ -1348,12 +1348,12 @@ static const struct {
      "0   asks n2: response of agent over all\n"
      "0 -> n2 data probe\n"
      "0 -> n2 mgmt probe\n"
-     "150   asks n2: state of agent over answered\n"
-     "150 -> n2 data probe\n"
-     "150 -> n2 mgmt probe\n"
      "150   asks n2: response of agent over all\n"
      "150 -> n2 data probe fresh\n"
      "150 -> n2 mgmt probe fresh\n"
+     "150   asks n2: state of agent over answered\n"
+     "150 -> n2 data probe\n"
+     "150 -> n2 mgmt probe\n"
      "155 verdict straggler of n2 by straggler/throttled\n"
      "155 -> n1 data verdict-down\n"
      "155 -> n2 data verdict-down\n"
@@ -1366,12 +1366,12 @@ static const struct {
      "0   asks n2: response of agent over all\n"
      "0 -> n2 data probe\n"
      "0 -> n2 mgmt probe\n"
-     "150   asks n2: state of agent over answered\n"
-     "150 -> n2 data probe\n"
-     "150 -> n2 mgmt probe\n"
      "150   asks n2: response of agent over all\n"
      "150 -> n2 data probe fresh\n"
      "150 -> n2 mgmt probe fresh\n"
+     "150   asks n2: state of agent over answered\n"
+     "150 -> n2 data probe\n"
+     "150 -> n2 mgmt probe\n"
      "155 verdict straggler of n2 by straggler/cpu-pressure\n"
      "155 -> n1 data verdict-down\n"
      "155 -> n2 data verdict-down\n"
@@ -1573,7 +1573,7 @@ static const struct {
      "900 -> n1 mgmt verdict-down\n"
      "900 -> n2 mgmt verdict-down\n"
      "900 -> n3 mgmt verdict-down\n"
-     "= unknown of node n0 0.500, by stalled-peer; or link-fault 0.400; or nic-fault 0.400; or"
+     "= unknown of node n0 0.500, by stalled-peer; or nic-fault 0.400; or link-fault 0.400; or"
      " switch-fault 0.200\n"},
     {"unknown/own-data-path-silent", 4, 1, nobody_is_heard_on_the_data_path,
      "0 rank 0 stalls, waits for rank 2\n"
@@ -2030,11 +2030,11 @@ END_TEST
     "0   asks n2: response of agent over all\n" \
     "0 -> n2 data probe\n" \
     "0 -> n2 mgmt probe\n" \
-    "150   asks n2: state of agent over answered\n" \
-    "150 -> n2 mgmt probe\n" \
     "150   asks n2: response of agent over all\n" \
     "150 -> n2 data probe fresh\n" \
     "150 -> n2 mgmt probe fresh\n" \
+    "150   asks n2: state of agent over answered\n" \
+    "150 -> n2 mgmt probe\n" \
     "150   asks n2: response of agent over all from elsewhere\n" \
     "150 -> n3 data visit\n" \
     "150 -> n3 mgmt visit\n" \
@@ -2066,34 +2066,34 @@ END_TEST
     "375 -> n5 mgmt probe fresh\n" \
     "375 -> n4 data probe fresh\n" \
     "375 -> n4 mgmt probe fresh\n" \
-    "450   asks n2: state of agent over answered\n" \
-    "450 -> n2 mgmt probe\n" \
     "450   asks n2: response of agent over all\n" \
     "450 -> n2 data probe fresh\n" \
     "450 -> n2 mgmt probe fresh\n" \
+    "450   asks n2: state of agent over answered\n" \
+    "450 -> n2 mgmt probe\n" \
     "450   asks n2: response of agent over all from elsewhere\n" \
     "450 -> n5 data visit\n" \
     "450 -> n5 mgmt visit\n" \
     "450 -> n6 data visit\n" \
     "450 -> n6 mgmt visit\n" \
     "450   asks n2: response of neighbours over all from elsewhere\n" \
-    "675   asks n2: state of agent over answered\n" \
-    "675 -> n2 mgmt probe\n" \
     "675   asks n2: response of agent over all\n" \
     "675 -> n2 data probe fresh\n" \
-    "675 -> n2 mgmt probe fresh\n"
+    "675 -> n2 mgmt probe fresh\n" \
+    "675   asks n2: state of agent over answered\n" \
+    "675 -> n2 mgmt probe\n"
 
 #define EVERYTHING \
     "0   asks n2: response of agent over all\n" \
     "0 -> n2 data probe\n" \
     "0 -> n2 mgmt probe\n" \
+    "150   asks n2: response of agent over all\n" \
+    "150 -> n2 data probe fresh\n" \
+    "150 -> n2 mgmt probe fresh\n" \
     "150   asks n2: state of agent over answered\n" \
     "150 -> n2 mgmt probe\n" \
     "150   asks n2: log of agent over answered\n" \
     "150 -> n2 mgmt probe\n" \
-    "150   asks n2: response of agent over all\n" \
-    "150 -> n2 data probe fresh\n" \
-    "150 -> n2 mgmt probe fresh\n" \
     "150   asks n2: response of agent over all from elsewhere\n" \
     "150 -> n3 data visit\n" \
     "150 -> n3 mgmt visit\n" \
@@ -2125,24 +2125,24 @@ END_TEST
     "375 -> n5 mgmt probe fresh\n" \
     "375 -> n4 data probe fresh\n" \
     "375 -> n4 mgmt probe fresh\n" \
+    "450   asks n2: response of agent over all\n" \
+    "450 -> n2 data probe fresh\n" \
+    "450 -> n2 mgmt probe fresh\n" \
     "450   asks n2: state of agent over answered\n" \
     "450 -> n2 mgmt probe\n" \
     "450   asks n2: log of agent over answered\n" \
     "450 -> n2 mgmt probe\n" \
-    "450   asks n2: response of agent over all\n" \
-    "450 -> n2 data probe fresh\n" \
-    "450 -> n2 mgmt probe fresh\n" \
     "450   asks n2: response of agent over all from elsewhere\n" \
     "450 -> n5 data visit\n" \
     "450 -> n5 mgmt visit\n" \
     "450 -> n6 data visit\n" \
     "450 -> n6 mgmt visit\n" \
     "450   asks n2: response of neighbours over all from elsewhere\n" \
-    "675   asks n2: state of agent over answered\n" \
-    "675 -> n2 mgmt probe\n" \
     "675   asks n2: response of agent over all\n" \
     "675 -> n2 data probe fresh\n" \
-    "675 -> n2 mgmt probe fresh\n"
+    "675 -> n2 mgmt probe fresh\n" \
+    "675   asks n2: state of agent over answered\n" \
+    "675 -> n2 mgmt probe\n"
 
 
 static const struct {

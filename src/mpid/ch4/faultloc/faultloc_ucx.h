@@ -18,6 +18,7 @@
 
 #if defined(ENABLE_FAULTLOC)
 
+ucp_address_t *MPIDI_faultloc_ucx_address(ucp_address_t *address, size_t *len) MPIDI_FAULTLOC_HIDDEN;
 int MPIDI_faultloc_ucx_held(struct MPIR_Request *req, void *ucp_request, ucs_status_t status)
     MPIDI_FAULTLOC_HIDDEN;
 int MPIDI_faultloc_ucx_lost_send(struct MPIDI_av_entry *av, int vci, ucs_status_t status,
@@ -30,6 +31,13 @@ ucs_status_t MPIDI_faultloc_ucx_ep_create(ucp_worker_h worker, const ucp_ep_para
 void *MPIDI_faultloc_ucx_disconnect(const ucp_ep_h *ep) MPIDI_FAULTLOC_HIDDEN;
 #define ucp_ep_create(worker, params, ep) MPIDI_faultloc_ucx_ep_create(worker, params, ep)
 #define ucp_disconnect_nb(ep) MPIDI_faultloc_ucx_disconnect(&(ep))
+
+/* The address that all ranks are about to exchange: with faultloc on it says so (faultloc_mark.h). */
+#define MPIDI_FAULTLOC_UCX_ADDRESS(ctx) \
+    do { \
+        if (MPIR_CVAR_FAULTLOC) \
+            (ctx).if_address = MPIDI_faultloc_ucx_address((ctx).if_address, &(ctx).addrname_len); \
+    } while (0)
 
 /* A receive has ended otherwise than well, or its peer was given up before.  The place for a request of
  * MPICH's in one of UCX's is used of sends alone; here it says that this is over. */
@@ -53,6 +61,7 @@ void MPIDI_faultloc_ucx_recv_ended(void *ucp_request, struct MPIR_Request *req, 
 
 #else
 
+#define MPIDI_FAULTLOC_UCX_ADDRESS(ctx) do { } while (0)
 #define MPIDI_FAULTLOC_UCX_UNUSUAL(ucp_request, status) 0
 #define MPIDI_FAULTLOC_UCX_RECV_ENDED(ucp_request, req, status, info) do { } while (0)
 #define MPIDI_FAULTLOC_UCX_HELD(req, ucp_request, status) 0
