@@ -6,62 +6,62 @@
 # The source files and the tests; a new one is a new line here (maint/list-sources.sh --update).
 
 core_sources = \
-    src/util/ftree/answer.c \
     src/util/ftree/check.c \
-    src/util/ftree/correlate.c \
-    src/util/ftree/crowd.c \
-    src/util/ftree/facts.c \
     src/util/ftree/ftree.c \
-    src/util/ftree/group.c \
-    src/util/ftree/leave.c \
-    src/util/ftree/names.c \
-    src/util/ftree/neighbour.c \
-    src/util/ftree/outbox.c \
-    src/util/ftree/probe.c \
-    src/util/ftree/relay.c \
-    src/util/ftree/report.c \
-    src/util/ftree/report_json.c \
-    src/util/ftree/report_words.c \
-    src/util/ftree/rules.c \
-    src/util/ftree/rules_builtin.c \
-    src/util/ftree/rules_check.c \
-    src/util/ftree/rules_place.c \
-    src/util/ftree/rules_read.c \
-    src/util/ftree/rules_read_model.c \
-    src/util/ftree/rules_reader.c \
-    src/util/ftree/side.c \
-    src/util/ftree/silence.c \
-    src/util/ftree/spread.c \
-    src/util/ftree/sweep.c \
-    src/util/ftree/symptom.c \
-    src/util/ftree/topo.c \
-    src/util/ftree/tree.c \
-    src/util/ftree/tree_check.c \
-    src/util/ftree/tree_hostlist.c \
-    src/util/ftree/tree_match.c \
-    src/util/ftree/tree_names.c \
-    src/util/ftree/tree_pack.c \
-    src/util/ftree/tree_read.c \
-    src/util/ftree/tree_synthetic.c \
-    src/util/ftree/verdict.c \
-    src/util/ftree/visit.c \
-    src/util/ftree/wire.c \
-    src/util/ftree/wire_state.c \
-    src/util/ftree/withdraw.c
+    src/util/ftree/announce/announce.c \
+    src/util/ftree/announce/relay.c \
+    src/util/ftree/base/names.c \
+    src/util/ftree/examine/crowd.c \
+    src/util/ftree/examine/facts.c \
+    src/util/ftree/examine/indirect.c \
+    src/util/ftree/examine/neighbour.c \
+    src/util/ftree/examine/probe.c \
+    src/util/ftree/examine/silence.c \
+    src/util/ftree/intake/correlate.c \
+    src/util/ftree/intake/flood.c \
+    src/util/ftree/intake/route.c \
+    src/util/ftree/leave/leave.c \
+    src/util/ftree/net/outbox.c \
+    src/util/ftree/observe/answer.c \
+    src/util/ftree/observe/symptom.c \
+    src/util/ftree/recheck/recheck.c \
+    src/util/ftree/report/report.c \
+    src/util/ftree/report/report_json.c \
+    src/util/ftree/report/report_words.c \
+    src/util/ftree/rules/rules.c \
+    src/util/ftree/rules/rules_builtin.c \
+    src/util/ftree/rules/rules_check.c \
+    src/util/ftree/rules/rules_place.c \
+    src/util/ftree/rules/rules_read.c \
+    src/util/ftree/rules/rules_read_model.c \
+    src/util/ftree/rules/rules_reader.c \
+    src/util/ftree/state/partition.c \
+    src/util/ftree/state/verdict.c \
+    src/util/ftree/topology/topo.c \
+    src/util/ftree/topology/tree.c \
+    src/util/ftree/topology/tree_check.c \
+    src/util/ftree/topology/tree_hostlist.c \
+    src/util/ftree/topology/tree_match.c \
+    src/util/ftree/topology/tree_names.c \
+    src/util/ftree/topology/tree_pack.c \
+    src/util/ftree/topology/tree_read.c \
+    src/util/ftree/topology/tree_synthetic.c \
+    src/util/ftree/wire/wire.c \
+    src/util/ftree/wire/wire_state.c
 
 core_headers = \
     src/util/ftree/ftree.h \
     src/util/ftree/ftree_int.h \
-    src/util/ftree/report.h \
-    src/util/ftree/report_int.h \
-    src/util/ftree/rules.h \
-    src/util/ftree/rules_place.h \
-    src/util/ftree/rules_reader.h \
-    src/util/ftree/topo.h \
-    src/util/ftree/tree.h \
-    src/util/ftree/tree_int.h \
-    src/util/ftree/wire.h \
-    src/util/ftree/wire_int.h
+    src/util/ftree/report/report.h \
+    src/util/ftree/report/report_int.h \
+    src/util/ftree/rules/rules.h \
+    src/util/ftree/rules/rules_place.h \
+    src/util/ftree/rules/rules_reader.h \
+    src/util/ftree/topology/topo.h \
+    src/util/ftree/topology/tree.h \
+    src/util/ftree/topology/tree_int.h \
+    src/util/ftree/wire/wire.h \
+    src/util/ftree/wire/wire_int.h
 
 glue_sources = \
     src/mpid/ch4/faultloc/faultloc_agent.c \

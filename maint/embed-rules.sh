@@ -7,8 +7,8 @@
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-source=src/util/ftree/rules_builtin.json
-target=src/util/ftree/rules_builtin.c
+source=src/util/ftree/rules/rules_builtin.json
+target=src/util/ftree/rules/rules_builtin.c
 
 usage() {
     cat <<EOF

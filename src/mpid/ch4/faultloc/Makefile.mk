@@ -46,7 +46,9 @@ noinst_HEADERS += \
 
 if BUILD_FAULTLOC
 
-AM_CPPFLAGS += -I$(top_srcdir)/src/util/ftree
+AM_CPPFLAGS += -I$(top_srcdir)/src/util/ftree -I$(top_srcdir)/src/util \
+    -I$(top_srcdir)/src/util/ftree/topology -I$(top_srcdir)/src/util/ftree/rules \
+    -I$(top_srcdir)/src/util/ftree/wire -I$(top_srcdir)/src/util/ftree/report
 
 # In a rank: what includes MPICH's headers.
 mpi_core_sources += \
