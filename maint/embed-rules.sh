@@ -36,7 +36,7 @@ print_source() {
 
 /* Made from rules_builtin.json by maint/embed-rules.sh --update; do not edit. */
 
-#include "rules.h"
+#include "ftree/rules/rules.h"
 
 /* clang-format off */
 static const char text[] = {

@@ -5,7 +5,7 @@
 
 #include "base.h"
 #include "ftree_int.h"
-#include "report.h"
+#include "ftree/report/report.h"
 #include "sample.h"
 
 #include <errno.h>

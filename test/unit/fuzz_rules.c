@@ -4,7 +4,7 @@
  */
 
 #include "must.h"
-#include "rules.h"
+#include "ftree/rules/rules.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  */
 
 #include "must.h"
-#include "tree_int.h"
+#include "ftree/topology/tree_int.h"
 
 #include <stdio.h>
 

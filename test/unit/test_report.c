@@ -5,7 +5,7 @@
 
 #include "base.h"
 #include "ftree_int.h"
-#include "report_int.h"
+#include "ftree/report/report_int.h"
 #include "sample.h"
 #include "suite.h"
 

@@ -6,7 +6,7 @@
 #include "base.h"
 #include "nomem.h"
 #include "ftree_int.h"
-#include "report.h"
+#include "ftree/report/report.h"
 #include "suite.h"
 
 #include <errno.h>

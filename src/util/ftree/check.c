@@ -3,7 +3,7 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "ftree_int.h"
+#include "ftree/ftree_int.h"
 
 /*
  * Every invariant of a handle, file by file.  Tests call it after each step, so what breaks an

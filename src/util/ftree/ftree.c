@@ -3,7 +3,7 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "ftree_int.h"
+#include "ftree/ftree_int.h"
 
 #include <stdio.h>
 #include <stdlib.h>

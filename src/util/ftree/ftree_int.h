@@ -6,11 +6,11 @@
 #ifndef FTREE_INT_H_INCLUDED
 #define FTREE_INT_H_INCLUDED
 
-#include "ftree.h"
-#include "rules.h"
-#include "topo.h"
-#include "tree.h"
-#include "wire.h"
+#include "ftree/ftree.h"
+#include "ftree/rules/rules.h"
+#include "ftree/topology/topo.h"
+#include "ftree/topology/tree.h"
+#include "ftree/wire/wire.h"
 
 #include <stdarg.h>
 

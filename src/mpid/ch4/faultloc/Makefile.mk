@@ -46,9 +46,7 @@ noinst_HEADERS += \
 
 if BUILD_FAULTLOC
 
-AM_CPPFLAGS += -I$(top_srcdir)/src/util/ftree -I$(top_srcdir)/src/util \
-    -I$(top_srcdir)/src/util/ftree/topology -I$(top_srcdir)/src/util/ftree/rules \
-    -I$(top_srcdir)/src/util/ftree/wire -I$(top_srcdir)/src/util/ftree/report
+AM_CPPFLAGS += -I$(top_srcdir)/src/util/ftree -I$(top_srcdir)/src/util
 
 # In a rank: what includes MPICH's headers.
 mpi_core_sources += \

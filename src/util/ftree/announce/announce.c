@@ -3,7 +3,7 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "ftree_int.h"
+#include "ftree/ftree_int.h"
 
 /*
  * Verdicts travel.  Up: from the FLN that decided to the acting root, whole, one ancestor at a time;

@@ -3,7 +3,7 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "ftree.h"
+#include "ftree/ftree.h"
 
 #include <errno.h>
 #include <stdio.h>

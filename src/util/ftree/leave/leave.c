@@ -3,7 +3,7 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "ftree_int.h"
+#include "ftree/ftree_int.h"
 
 /*
  * The end of a job.  Ranks finish MPI_Finalize at different times, and whoever still waits in it

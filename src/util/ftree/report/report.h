@@ -6,7 +6,7 @@
 #ifndef REPORT_H_INCLUDED
 #define REPORT_H_INCLUDED
 
-#include "ftree.h"
+#include "ftree/ftree.h"
 
 #pragma GCC visibility push(hidden)
 

@@ -6,7 +6,7 @@
 #ifndef REPORT_INT_H_INCLUDED
 #define REPORT_INT_H_INCLUDED
 
-#include "report.h"
+#include "ftree/report/report.h"
 
 #pragma GCC visibility push(hidden)
 

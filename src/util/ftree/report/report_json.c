@@ -3,7 +3,7 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "report_int.h"
+#include "ftree/report/report_int.h"
 
 #include <inttypes.h>
 #include <json.h>

@@ -3,8 +3,8 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "report_int.h"
-#include "tree.h"
+#include "ftree/report/report_int.h"
+#include "ftree/topology/tree.h"
 
 #include <stdio.h>
 #include <stdlib.h>

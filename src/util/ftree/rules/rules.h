@@ -6,7 +6,7 @@
 #ifndef RULES_H_INCLUDED
 #define RULES_H_INCLUDED
 
-#include "ftree.h"
+#include "ftree/ftree.h"
 
 #pragma GCC visibility push(hidden)
 

@@ -6,8 +6,8 @@
 #ifndef RULES_READER_H_INCLUDED
 #define RULES_READER_H_INCLUDED
 
-#include "rules.h"
-#include "rules_place.h"
+#include "ftree/rules/rules.h"
+#include "ftree/rules/rules_place.h"
 
 #include <json.h>
 

@@ -3,7 +3,7 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "ftree_int.h"
+#include "ftree/ftree_int.h"
 
 /*
  * The two sides of a switch.  A verdict on a switch that no path crosses any more (it "cuts") parts

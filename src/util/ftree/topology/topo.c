@@ -3,9 +3,9 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "topo.h"
+#include "ftree/topology/topo.h"
 
-#include "tree.h"
+#include "ftree/topology/tree.h"
 
 int32_t ftree_topo_parent(const struct topo *t, int32_t node)
 {

@@ -3,7 +3,7 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "tree_int.h"
+#include "ftree/topology/tree_int.h"
 
 /*
  * From a shape to a tree.  A switch is a group; so is one switch above all that have none above

@@ -6,7 +6,7 @@
 #ifndef TREE_H_INCLUDED
 #define TREE_H_INCLUDED
 
-#include "ftree.h"
+#include "ftree/ftree.h"
 
 #pragma GCC visibility push(hidden)
 

@@ -3,7 +3,7 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "tree_int.h"
+#include "ftree/topology/tree_int.h"
 
 static bool in(int32_t value, int32_t n)
 {

@@ -3,7 +3,7 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "tree_int.h"
+#include "ftree/topology/tree_int.h"
 
 #include <stdio.h>
 

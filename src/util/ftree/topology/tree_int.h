@@ -6,7 +6,7 @@
 #ifndef TREE_INT_H_INCLUDED
 #define TREE_INT_H_INCLUDED
 
-#include "tree.h"
+#include "ftree/topology/tree.h"
 
 #include <stdarg.h>
 #include <stddef.h>

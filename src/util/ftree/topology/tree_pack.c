@@ -3,7 +3,7 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "tree_int.h"
+#include "ftree/topology/tree_int.h"
 
 /*
  * A tree is one block without pointers, so that processes can share it, and a struct ftree_tree

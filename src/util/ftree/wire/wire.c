@@ -3,9 +3,9 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "wire_int.h"
+#include "ftree/wire/wire_int.h"
 
-#include "tree.h"
+#include "ftree/topology/tree.h"
 
 #include <assert.h>
 #include <stdio.h>

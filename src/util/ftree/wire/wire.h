@@ -6,8 +6,8 @@
 #ifndef WIRE_H_INCLUDED
 #define WIRE_H_INCLUDED
 
-#include "ftree.h"
-#include "rules.h"
+#include "ftree/ftree.h"
+#include "ftree/rules/rules.h"
 
 #pragma GCC visibility push(hidden)
 

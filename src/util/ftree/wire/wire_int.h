@@ -6,7 +6,7 @@
 #ifndef WIRE_INT_H_INCLUDED
 #define WIRE_INT_H_INCLUDED
 
-#include "wire.h"
+#include "ftree/wire/wire.h"
 
 #pragma GCC visibility push(hidden)
 
