@@ -254,9 +254,9 @@ static void kernels_speak(struct lone *l)
 /* Others look at a suspect, too, and say so. */
 static void others_speak(struct lone *l)
 {
-    for (int32_t i = 0; i < l->ft->suspects.n; i++)
+    for (int32_t i = 0; i < l->ft->examine->suspects.n; i++)
         for (int path = 0; path < FTREE_PATHS; path++) {
-            struct works *w = &l->ft->suspects.items[i].works[path];
+            struct works *w = &l->ft->examine->suspects.items[i].works[path];
             if (w->asked && w->heard <= w->asked && !l->hushed)
                 w->heard = w->asked + 1;
         }
@@ -382,8 +382,8 @@ void lone_told(struct lone *l, int32_t from, enum wire_type type, const struct f
 
 uint32_t lone_due(const struct lone *l, int32_t node)
 {
-    for (int32_t i = 0; i < l->ft->tellings.n; i++) {
-        const struct telling *t = &l->ft->tellings.items[i];
+    for (int32_t i = 0; i < l->ft->announce->tellings.n; i++) {
+        const struct telling *t = &l->ft->announce->tellings.items[i];
         for (int32_t j = 0; j < t->due.n; j++)
             if (t->due.items[j].node == node)
                 return t->due.items[j].told;

@@ -393,7 +393,7 @@ void sim_agent_leave(struct sim_run *r, int32_t node)
 
     if (!n->crashed || !sim_agent_runs(r, node) || ftree_has_untold(n->ft))
         return;
-    if (!n->ft->leaving) {
+    if (!n->ft->state->leaving) {
         if (r->options->trace)
             sim_trace_leave(r, node);
         ftree_leave_at_once(n->ft, r->now);

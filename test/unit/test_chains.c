@@ -1897,7 +1897,8 @@ START_TEST(a_sign_decides)
 
     l->steps = true;
     signs[_i].play(l);
-    while (l->verdicts == 0 && (l->now < begin + 950 * FTREE_MS || l->ft->suspects.n > 0)) {
+    while (l->verdicts == 0 &&
+           (l->now < begin + 950 * FTREE_MS || l->ft->examine->suspects.n > 0)) {
         lone_run(l, 1);
         if (l->now == begin + 750 * FTREE_MS || l->now == begin + 1250 * FTREE_MS)
             goes_on_answering(l);
@@ -1909,7 +1910,7 @@ START_TEST(a_sign_decides)
         add_verdict(text, sizeof(text), &l->verdict[0]);
     }
     EXPECT_LINES(text, signs[_i].lines);
-    ck_assert_int_eq(l->ft->suspects.n, 0);
+    ck_assert_int_eq(l->ft->examine->suspects.n, 0);
     tree = (struct ftree_tree *) l->job.tree;
     lone_free(l);
     ftree_tree_free(tree);

@@ -125,10 +125,10 @@ START_TEST(past_the_window_a_group_starts_anew)
     add(l, FTREE_SYMPTOM_IO_SLOW, 2, 0);
     ck_assert_int_eq(group(l, 2)->symptoms, 1);
     ck_assert_uint_eq(group(l, 2)->count, 1);
-    ck_assert_int_eq(l->ft->suspects.n, 0);
+    ck_assert_int_eq(l->ft->examine->suspects.n, 0);
     lone_sleep(l, 499);
     add(l, FTREE_SYMPTOM_CPU_USAGE, 2, 0);
-    ck_assert_int_eq(l->ft->suspects.n, 1);
+    ck_assert_int_eq(l->ft->examine->suspects.n, 1);
     lone_free(l);
     ftree_rules_free(rules);
 }
@@ -145,8 +145,8 @@ START_TEST(five_hundred_equal_symptoms_are_one_group_and_a_count)
         if (i % 100 == 99)
             lone_run(l, 100);
     }
-    ck_assert_int_eq(l->ft->groups.n, 1);
-    ck_assert_int_eq(l->ft->suspects.n, 1);
+    ck_assert_int_eq(l->ft->state->groups.n, 1);
+    ck_assert_int_eq(l->ft->examine->suspects.n, 1);
     ck_assert_int_eq(group(l, 2)->symptoms, 1);
     ck_assert_uint_eq(group(l, 2)->count, 500);
     ck_assert_uint_eq(group(l, 2)->symptom[0].count, 500);
@@ -192,14 +192,14 @@ START_TEST(ranks_nic_and_link_belong_to_their_node_and_a_switch_does_not)
     s.about = (struct ftree_component){.kind = FTREE_KIND_LINK, 4, FTREE_NONE, FTREE_NONE};
     s.kind = FTREE_SYMPTOM_LINK_ERRORS;
     ftree_group_add(l->ft, l->now, &s, 0);
-    ck_assert_int_eq(l->ft->groups.n, 1);
+    ck_assert_int_eq(l->ft->state->groups.n, 1);
     ck_assert_int_eq(group(l, 4)->symptoms, 3);
     s.about = (struct ftree_component){.kind = FTREE_KIND_SWITCH, 4, FTREE_NONE, 1};
     s.kind = FTREE_SYMPTOM_CONGESTION;
     lone_log(l);
     ftree_group_add(l->ft, l->now, &s, 0);
     ck_assert_str_eq(lone_log(l), "0 congestion of s1: no rule, only counted\n");
-    ck_assert_int_eq(l->ft->groups.n, 2);
+    ck_assert_int_eq(l->ft->state->groups.n, 2);
     ck_assert_ptr_nonnull(ftree_group_find(l->ft, 4, 1));
     lone_free(l);
     ftree_tree_free(tree);
@@ -338,7 +338,7 @@ START_TEST(a_pattern_fits)
     s.error = fits[_i].error;
     ftree_group_add(l->ft, l->now, &s, 0);
     ck_assert_int_eq(group(l, 2)->candidates, fits[_i].fits);
-    ck_assert_int_eq(l->ft->suspects.n, fits[_i].fits);
+    ck_assert_int_eq(l->ft->examine->suspects.n, fits[_i].fits);
     lone_free(l);
     ftree_rules_free(rules);
 }
@@ -472,7 +472,7 @@ START_TEST(what_a_suspect_says_waits_until_it_is_cleared)
     lone_log(l);
     add(l, FTREE_SYMPTOM_MOUNT_SILENT, 2, 1); /* says 1, which is suspected */
     ck_assert(group(l, 2)->doubtful);
-    ck_assert_int_eq(l->ft->suspects.n, 1);
+    ck_assert_int_eq(l->ft->examine->suspects.n, 1);
     lone_run(l, 800); /* longer than the window: it is not forgotten */
     add(l, FTREE_SYMPTOM_MOUNT_SILENT, 2, 1);
     ck_assert(group(l, 2)->doubtful);
@@ -540,7 +540,7 @@ START_TEST(found_well_it_has_a_moment_of_quiet)
     ck_assert_uint_eq(group(l, 2)->count, 5);
     answers(l, 2);
     lone_run(l, 5000);
-    ck_assert_int_eq(l->ft->groups.n, 0);
+    ck_assert_int_eq(l->ft->state->groups.n, 0);
     lone_free(l);
 }
 END_TEST
@@ -550,9 +550,9 @@ START_TEST(the_own_node_is_not_asked)
     struct lone *l = lone_new(8, 1, 32, 0);
 
     add(l, FTREE_SYMPTOM_TEMPERATURE, 0, 0);
-    ck_assert_int_eq(l->ft->suspects.n, 0);
+    ck_assert_int_eq(l->ft->examine->suspects.n, 0);
     lone_run(l, 5000);
-    ck_assert_int_eq(l->ft->groups.n, 0);
+    ck_assert_int_eq(l->ft->state->groups.n, 0);
     lone_free(l);
 }
 END_TEST
@@ -563,13 +563,13 @@ START_TEST(without_memory_a_group_is_left_out)
 
     l->fail_alloc_in = 1;
     add(l, FTREE_SYMPTOM_PEER_STALL, 2, 1);
-    ck_assert_int_eq(l->ft->groups.n, 0);
+    ck_assert_int_eq(l->ft->state->groups.n, 0);
     l->fail_alloc_in = 2; /* the suspect */
     add(l, FTREE_SYMPTOM_PEER_STALL, 2, 1);
-    ck_assert_int_eq(l->ft->groups.n, 1);
-    ck_assert_int_eq(l->ft->suspects.n, 0);
+    ck_assert_int_eq(l->ft->state->groups.n, 1);
+    ck_assert_int_eq(l->ft->examine->suspects.n, 0);
     add(l, FTREE_SYMPTOM_PEER_STALL, 2, 1);
-    ck_assert_int_eq(l->ft->suspects.n, 1);
+    ck_assert_int_eq(l->ft->examine->suspects.n, 1);
     lone_free(l);
 }
 END_TEST
@@ -663,8 +663,8 @@ START_TEST(rules_may_change_at_any_time)
             add(l, FTREE_SYMPTOM_PEER_STALL, 1 + i % 7, i % 8);
         if (i % 3 == 0)
             add(l, FTREE_SYMPTOM_IO_SLOW, 1 + i % 4, i % 8);
-        if (i % 8 == 0 && l->ft->suspects.n)
-            answers(l, l->ft->suspects.items[0].node);
+        if (i % 8 == 0 && l->ft->examine->suspects.n)
+            answers(l, l->ft->examine->suspects.items[0].node);
         ftree_use_rules(l->ft, l->now, i % 2 ? none : base_rules());
         ck_assert_ptr_null(ftree_check(l->ft));
         lone_run(l, i * 37 % 200);

@@ -157,7 +157,7 @@ START_TEST(what_another_decided_is_not_passed_on)
     v = silent_from_here(l, 1, 9);
     v.fln = 10;
     lone_told(l, 2, WIRE_VERDICT_UP, &v);
-    ck_assert_ptr_nonnull(l->ft->known.items[0].whole);
+    ck_assert_ptr_nonnull(l->ft->state->known.items[0].whole);
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 2);
     ck_assert_int_eq(count_to_pass_on(l), 0);
     lone_free(l);
@@ -445,7 +445,7 @@ START_TEST(who_can_be_told_by_another_again_is_told_past_nobody)
     lone_acks(l, 4);
     lone_acks(l, 8);
     lone_run(l, 200);
-    ftree_spread_withdraw(l->ft, l->now, &l->ft->known.items[0], "it is heard");
+    ftree_spread_withdraw(l->ft, l->now, &l->ft->state->known.items[0], "it is heard");
     lone_log(l);
     lone_run(l, 150);
     ck_assert_int_eq(count_to_pass_on(l), 0);
@@ -514,7 +514,7 @@ START_TEST(what_follows_is_told_so_too_until_it_answers)
     ck_assert_int_eq(to_pass_on(l)->to.node, 9);
     ck_assert_int_eq(to_pass_on(l)->tolds, 2);
     lone_log(l);
-    ftree_spread_withdraw(l->ft, l->now, &l->ft->known.items[0], "it answers");
+    ftree_spread_withdraw(l->ft, l->now, &l->ft->state->known.items[0], "it answers");
     lone_acks(l, 0);
     lone_log(l);
     v = l->verdict[0];
@@ -685,10 +685,10 @@ START_TEST(passing_on_ends_no_other_telling)
     struct ftree_verdict v = lone_verdict(l, "unknown/silent-from-here-only", 3, FTREE_NONE, 1);
 
     lone_told(l, 4, WIRE_VERDICT_DOWN, &own);
-    ck_assert_uint_ne(l->ft->known.items[0].telling, 0);
+    ck_assert_uint_ne(l->ft->state->known.items[0].telling, 0);
     asks(l, 1, &v, 1);
     lone_nobody_waits(l, 3, lone_due(l, 3));
-    ck_assert_uint_ne(l->ft->known.items[0].telling, 0);
+    ck_assert_uint_ne(l->ft->state->known.items[0].telling, 0);
     lone_free(l);
 }
 END_TEST

@@ -237,7 +237,7 @@ START_TEST(who_is_the_first)
         if (is_one_of(t, firsts[_i].failed, n))
             switches_node_fails(l, n);
         if (is_one_of(t, firsts[_i].muted, n)) {
-            struct mute *m = FTREE_PUSH(l->ft, l->ft->mutes);
+            struct mute *m = FTREE_PUSH(l->ft, l->ft->state->mutes);
             *m = (struct mute){.node = n, .until = l->now + 1000 * FTREE_MS};
         }
     }

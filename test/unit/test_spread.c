@@ -35,7 +35,7 @@ static void told(struct lone *l, int32_t from, uint32_t id, const struct ftree_v
 
 static const struct known *known(const struct lone *l, int32_t i)
 {
-    return &l->ft->known.items[i];
+    return &l->ft->state->known.items[i];
 }
 
 /* ---- at the root ----------------------------------------------------------------------------- */
@@ -246,7 +246,7 @@ START_TEST(a_slower_network_holds_it_for_longer)
 {
     struct lone *l = lone_new(NODES, 1, 2, 1);
 
-    l->ft->rto = 300 * FTREE_MS;
+    l->ft->net->rto = 300 * FTREE_MS;
     suspects(l, 7);
     finds(l, "node-outage/both-paths-silent", 3);
     lone_run(l, 899);
@@ -408,9 +408,9 @@ START_TEST(what_belongs_together_is_told_no_sooner)
     lone_run(l, 1);
     ck_assert_int_gt(lone_count(l, WIRE_VERDICT_DOWN), 0);
     lone_log(l);
-    l->ft->tell_at = l->now + 300 * FTREE_MS; /* many are told just now */
+    l->ft->announce->tell_at = l->now + 300 * FTREE_MS; /* many are told just now */
     more_of(l, "node-outage/both-paths-silent", 9, FTREE_NONE, 900);
-    ck_assert_uint_eq(l->ft->tell_at, l->now + 300 * FTREE_MS);
+    ck_assert_uint_eq(l->ft->announce->tell_at, l->now + 300 * FTREE_MS);
     lone_free(l);
 }
 END_TEST
@@ -436,7 +436,7 @@ START_TEST(what_belongs_together_makes_no_pause_longer_after_a_calm)
     for (int32_t node = 3; node < 9; node++) {
         more_of(l, "node-outage/both-paths-silent", node, FTREE_NONE, 900);
         lone_run(l, 10000);
-        ck_assert_uint_eq(l->ft->tell_pause, 20 * FTREE_MS);
+        ck_assert_uint_eq(l->ft->announce->tell_pause, 20 * FTREE_MS);
     }
     lone_free(l);
 }
@@ -639,14 +639,14 @@ static int32_t tolds(const struct lone *l)
 START_TEST(what_was_on_its_way_to_a_lost_root_is_told_at_once)
 {
     struct lone *l = lone_new(NODES, 1, 2, 0);
-    int32_t heir = ftree_topo_root_substitute(&l->ft->topo, 1);
+    int32_t heir = ftree_topo_root_substitute(l->ft->topo, 1);
     struct ftree_verdict v;
 
     lone_free(l);
     l = lone_new(NODES, 1, 2, heir);
     v = lone_verdict(l, "node-outage/both-paths-silent", 2, FTREE_NONE, 1);
     ftree_spread_raise(l->ft, l->now, &v);
-    lone_acks(l, ftree_topo_parent(&l->ft->topo, heir));
+    lone_acks(l, ftree_topo_parent(l->ft->topo, heir));
     ck_assert_int_eq(known(l, 0)->up, UP_SENT);
     v = lone_verdict(l, "node-outage/both-paths-silent", 0, FTREE_NONE, 2);
     ftree_spread_raise(l->ft, l->now, &v);
@@ -841,13 +841,14 @@ START_TEST(what_finds_no_room_in_one_message_takes_two)
     ck_assert_int_eq(l->reports, 1);
     crashes(l, 1, 150);
     ck_assert(ftree_spread_is_gathering(l->ft)); /* a job that ends now must wait */
-    ck_assert_int_eq(l->ft->tellings.n, 0);
+    ck_assert_int_eq(l->ft->announce->tellings.n, 0);
     lone_log(l);
     lone_run(l, 20);
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 2 * 2);
     ck_assert_int_eq(tolds(l), 2 * 150);
-    ck_assert_int_eq(l->ft->tellings.n, 1);
-    ck_assert_int_eq(l->ft->tellings.items[0].due.n, 4); /* each of both children owes both */
+    ck_assert_int_eq(l->ft->announce->tellings.n, 1);
+    ck_assert_int_eq(l->ft->announce->tellings.items[0].due.n,
+                     4); /* each of both children owes both */
     first = l->sent[0].m.id;
     second = l->sent[2].m.id;
     ck_assert_uint_ne(first, second);
@@ -878,7 +879,7 @@ START_TEST(what_a_node_has_missed_takes_as_many_messages_as_it_needs)
     ftree_spread_retell(l->ft, l->now, 3);
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 2);
     ck_assert_int_eq(tolds(l), 150);
-    ck_assert_int_eq(l->ft->tellings.n, 0);
+    ck_assert_int_eq(l->ft->announce->tellings.n, 0);
     l->fail_alloc_in = 1;
     ftree_spread_retell(l->ft, l->now, 4);
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 2);
@@ -942,7 +943,7 @@ START_TEST(what_stands_and_what_is_over_are_told_in_one_message)
                                   "0 learns that node-outage of n9 is over\n"
                                   "0 -> n3 data verdict-down\n"
                                   "0 -> n4 data verdict-down\n");
-    ck_assert_int_eq(l->ft->tellings.n, 1);
+    ck_assert_int_eq(l->ft->announce->tellings.n, 1);
     lone_nobody_waits(l, 3, lone_due(l, 3));
     lone_nobody_waits(l, 4, lone_due(l, 4));
     ck_assert_uint_eq(lone_last(l, WIRE_ACK)->m.u.ack, 71);
@@ -960,7 +961,7 @@ START_TEST(over_while_victims_are_gathered_the_others_are_reported)
     lone_told(l, 1, WIRE_VERDICT_UP, &v);
     crashes(l, 1, 1);
     lone_run(l, 30);
-    ck_assert_int_eq(l->ft->tellings.n, 1);
+    ck_assert_int_eq(l->ft->announce->tellings.n, 1);
     v.withdrawn = l->now;
     lone_acks(l, 1);
     lone_acks(l, 2);
@@ -972,7 +973,7 @@ START_TEST(over_while_victims_are_gathered_the_others_are_reported)
                                   "30 node-outage of n9 is over before it was told\n"
                                   "60 -> n1 data verdict-down\n"
                                   "60 -> n2 data verdict-down\n");
-    ck_assert_int_eq(l->ft->tellings.n, 1); /* that it is over has no victims */
+    ck_assert_int_eq(l->ft->announce->tellings.n, 1); /* that it is over has no victims */
     victims_from(l, 1, 3, 4);
     victims_from(l, 2, 5, 5);
     ck_assert_int_eq(l->reports, 2);
@@ -1002,7 +1003,7 @@ START_TEST(over_while_victims_are_gathered_below_they_are_named_all_the_same)
     lone_victims(l, 3, first, 7, 7);
     lone_nobody_waits(l, 4, first);
     ck_assert_uint_eq(lone_last(l, WIRE_VICTIMS)->m.u.victims.told, 70);
-    ck_assert_int_eq(l->ft->tellings.n, 0);
+    ck_assert_int_eq(l->ft->announce->tellings.n, 0);
     lone_free(l);
 }
 END_TEST
@@ -1015,7 +1016,7 @@ START_TEST(the_same_twice_in_one_message_is_one)
 
     v[1].fln = 5;
     told(l, 0, 70, v, 2);
-    ck_assert_int_eq(l->ft->known.n, 1);
+    ck_assert_int_eq(l->ft->state->known.n, 1);
     ck_assert_int_eq(l->verdicts, 1);
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 2);
     nobody_waits(l);
@@ -1035,7 +1036,7 @@ START_TEST(each_has_the_name_of_its_rule)
     char rule[FTREE_NAME_MAX] = "";
 
     told(l, 0, 70, v, 3);
-    letter = &l->ft->outbox.items[0];
+    letter = &l->ft->net->outbox.items[0];
     ck_assert_int_eq(ftree_wire_decode(&l->job, l->now, letter->body->bytes, letter->body->len, &m),
                      FTREE_OK);
     for (int i = 0; i < 3; i++) {
@@ -1073,7 +1074,7 @@ START_TEST(a_leaf_where_nobody_waits_says_no_more)
     told(l, acknowledged[_i].from, 70, &v, 1);
     snprintf(log, sizeof(log), "0 learns node-outage of n9\n%s", acknowledged[_i].log);
     ck_assert_str_eq(lone_log(l), log);
-    ck_assert_int_eq(l->ft->tellings.n, acknowledged[_i].self == 3);
+    ck_assert_int_eq(l->ft->announce->tellings.n, acknowledged[_i].self == 3);
     lone_free(l);
 }
 END_TEST
@@ -1146,12 +1147,12 @@ START_TEST(victims_acknowledge_what_asked_for_them)
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 9, FTREE_NONE, 4);
 
     told(l, 1, 70, &v, 1);
-    ck_assert_int_eq(l->ft->outbox.n, 2);
+    ck_assert_int_eq(l->ft->net->outbox.n, 2);
     lone_run(l, 70);
     lone_victims(l, 7, lone_due(l, 7), 7, 7);
-    ck_assert_int_eq(l->ft->outbox.n, 1);
-    ck_assert_int_eq(l->ft->outbox.items[0].to, 8);
-    ck_assert_uint_eq(l->ft->srtt, 0);
+    ck_assert_int_eq(l->ft->net->outbox.n, 1);
+    ck_assert_int_eq(l->ft->net->outbox.items[0].to, 8);
+    ck_assert_uint_eq(l->ft->net->srtt, 0);
     lone_free(l);
 }
 END_TEST
@@ -1459,7 +1460,7 @@ START_TEST(what_another_verdict_explains_is_no_part_of_it)
     lone_told(l, 4, WIRE_VERDICT_DOWN, &v);
     crash.id = v.id + 1;
     lone_told(l, 4, WIRE_VERDICT_UP, &crash);
-    ck_assert_int_eq(l->ft->known.n, 1);
+    ck_assert_int_eq(l->ft->state->known.n, 1);
     ck_assert(ftree_verdict_at(l->ft, 0, &found));
     ck_assert_str_eq(found.rule, v.rule);
     ck_assert_str_eq(found.because, "");
@@ -1504,9 +1505,9 @@ START_TEST(no_telling_has_the_number_of_none)
 {
     struct lone *l = lone_new(NODES, 8, 2, 0);
 
-    l->ft->last_telling = UINT32_MAX;
+    l->ft->announce->last_telling = UINT32_MAX;
     crashes(l, 0, 1);
-    ck_assert_uint_eq(l->ft->tellings.items[0].number, 1);
+    ck_assert_uint_eq(l->ft->announce->tellings.items[0].number, 1);
     nobody_waits(l);
     ck_assert_int_eq(l->reports, 1);
     lone_free(l);
@@ -1556,7 +1557,7 @@ START_TEST(the_root_is_back_and_is_told_what_the_heir_would_tell)
     ck_assert_int_eq(ftree_restore(l->ft, l->now, &lost), FTREE_OK);
     ftree_spread_raise(l->ft, l->now, &v);
     ftree_spread_raise(l->ft, l->now, &second);
-    ck_assert_int_eq(l->ft->queued, 1);
+    ck_assert_int_eq(l->ft->announce->queued, 1);
     lone_hear(l, 0, FTREE_PATH_DATA, &m);
     answer.u.answer.asked_peer = FTREE_NONE;
     answer.u.answer.nonce = known(l, 0)->check;
@@ -1678,10 +1679,10 @@ START_TEST(a_verdict_ends_the_suspicion)
     lone_stall(l, 1, 4);
     lone_run(l, 500);
     ftree_correlate_silent(l->ft, l->now, 3);
-    ck_assert_int_eq(l->ft->suspects.n, 2);
+    ck_assert_int_eq(l->ft->examine->suspects.n, 2);
     lone_told(l, 0, WIRE_VERDICT_DOWN, &v);
-    ck_assert_int_eq(l->ft->suspects.n, 1);
-    ck_assert_int_eq(l->ft->suspects.items[0].node, 4);
+    ck_assert_int_eq(l->ft->examine->suspects.n, 1);
+    ck_assert_int_eq(l->ft->examine->suspects.items[0].node, 4);
     lone_free(l);
 }
 END_TEST
@@ -1746,7 +1747,7 @@ START_TEST(without_memory_those_that_are_known_are_reported)
         l->fail_alloc_in = nth;
         crashes(l, 0, 5);
         lone_run(l, 20);
-        ck_assert_int_eq(l->ft->queued, 0);
+        ck_assert_int_eq(l->ft->announce->queued, 0);
         nobody_waits(l);
         lone_run(l, 1210);
         failed = l->fail_alloc_in == 0;
@@ -1754,7 +1755,7 @@ START_TEST(without_memory_those_that_are_known_are_reported)
         ck_assert_int_eq(l->reports, l->verdicts);
         for (int32_t i = 0; i < l->reports; i++)
             ck_assert_int_eq(l->report[i].victims.count, 1); /* the own one */
-        ck_assert_int_eq(l->ft->tellings.n, 0);
+        ck_assert_int_eq(l->ft->announce->tellings.n, 0);
         lone_free(l);
     }
 }
@@ -1778,14 +1779,14 @@ START_TEST(without_memory_nobody_is_left_out_below)
         nobody_waits(l);
         ack = lone_last(l, WIRE_ACK);
         failed = l->fail_alloc_in == 0;
-        ck_assert_int_ge(l->ft->known.n, failed ? 3 : 4);
+        ck_assert_int_ge(l->ft->state->known.n, failed ? 3 : 4);
         if (ack && ack->m.flags & WIRE_FLAG_NOBODY_WAITS)
             ck_abort_msg("with allocation %d failing nobody waits", nth);
         lone_run(l, 900);
         victims = lone_last(l, WIRE_VICTIMS);
-        ck_assert_int_eq(l->ft->tellings.n, 0);
+        ck_assert_int_eq(l->ft->announce->tellings.n, 0);
         ck_assert(failed || (victims && victims->m.u.victims.ranks.count == 1));
-        for (int32_t i = 0; i < l->ft->known.n; i++)
+        for (int32_t i = 0; i < l->ft->state->known.n; i++)
             ck_assert(known(l, i)->told_down);
         lone_free(l);
     }

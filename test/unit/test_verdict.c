@@ -57,7 +57,7 @@ START_TEST(an_id_of_the_agent_before_is_not_used_again)
     v.id = l->ft->next_id + 1;
     ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
     ftree_verdict_init(l->ft, l->now, &v, sign, class_, 3, FTREE_NONE);
-    ck_assert(v.id != l->ft->known.items[0].v.id);
+    ck_assert(v.id != l->ft->state->known.items[0].v.id);
     lone_free(l);
 }
 END_TEST
@@ -187,8 +187,8 @@ START_TEST(a_fault_hides_others_on_its_node_while_it_lasts)
     ck_assert(!is_masked(l, "link-fault", 1));
     ck_assert(!is_masked(l, "node-outage", 2));
     add(l, FTREE_SYMPTOM_CARRIER_LOST, 2, "");
-    for (int32_t i = 0; i < l->ft->groups.items[0].candidates; i++)
-        ck_assert_int_ne(l->ft->groups.items[0].candidate[i].model,
+    for (int32_t i = 0; i < l->ft->state->groups.items[0].candidates; i++)
+        ck_assert_int_ne(l->ft->state->groups.items[0].candidate[i].model,
                          ftree_rules_model(base_rules(), "link-fault"));
     v.withdrawn = l->now;
     ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
@@ -278,7 +278,7 @@ START_TEST(a_switch_takes_the_links_behind_it_along)
     ck_assert_str_eq(lone_log(l),
                      "0 link-fault/no-carrier is a consequence of a fault that is known\n");
     ck_assert_int_eq(l->verdicts, 0);
-    ck_assert_int_eq(l->ft->suspects.n, 0);
+    ck_assert_int_eq(l->ft->examine->suspects.n, 0);
     lone_free(l);
     ftree_tree_free(tree);
 }
@@ -385,7 +385,7 @@ static void told_of_switch(struct lone *l, int32_t switch_, int32_t node)
     v.kind = FTREE_KIND_SWITCH;
     v.switch_ = switch_;
     lone_told(l, 1, WIRE_VERDICT_DOWN, &v);
-    ck_assert_int_eq(l->ft->rechecked, 1);
+    ck_assert_int_eq(l->ft->state->rechecked, 1);
 }
 
 START_TEST(about_a_switch_with_none_of_the_nodes_nobody_is_asked)
@@ -460,10 +460,10 @@ START_TEST(those_on_the_other_side_are_told_what_they_have_missed)
             lone_acks(l, n);
     lone_run(l, 250);
     ck_assert(!was_told(l, sides[_i].told, sides[_i].lost));
-    m.u.answer.nonce = l->ft->known.items[0].check;
+    m.u.answer.nonce = l->ft->state->known.items[0].check;
     ck_assert_uint_ne(m.u.answer.nonce, 0);
     lone_hear(l, sides[_i].answers, FTREE_PATH_MGMT, &m);
-    ck_assert_uint_ne(l->ft->known.items[0].v.withdrawn, 0);
+    ck_assert_uint_ne(l->ft->state->known.items[0].v.withdrawn, 0);
     ck_assert(was_told(l, sides[_i].told, sides[_i].lost));
     lone_free(l);
     ftree_tree_free(tree);
@@ -509,9 +509,9 @@ START_TEST(which_verdicts_take_a_node)
     ck_assert(!ftree_verdict_on_rank(l->ft, 4, 9));
     ck_assert(ftree_verdict_on_rank(l->ft, 5, 11));
     ck_assert(!ftree_verdict_on_rank(l->ft, 5, FTREE_NONE));
-    l->ft->known.items[0].v.withdrawn = l->now;
-    ftree_verdict_set_recheck(l->ft, &l->ft->known.items[0], FTREE_NEVER);
-    l->ft->known.items[4].v.withdrawn = l->now;
+    l->ft->state->known.items[0].v.withdrawn = l->now;
+    ftree_verdict_set_recheck(l->ft, &l->ft->state->known.items[0], FTREE_NEVER);
+    l->ft->state->known.items[4].v.withdrawn = l->now;
     ck_assert(!ftree_has_failed(l->ft, 1));
     ck_assert(!ftree_verdict_on_rank(l->ft, 5, 11));
     ck_assert_ptr_null(ftree_verdict_find(l->ft, FTREE_CLASS_NODE_OUTAGE, 1, FTREE_NONE));
@@ -541,10 +541,10 @@ START_TEST(the_index_finds_each_of_hundreds)
         forgotten++;
         ck_assert_ptr_null(ftree_check(l->ft));
     }
-    ck_assert_int_eq(l->ft->known.n, 300 - forgotten);
-    for (int32_t i = 0; i < l->ft->known.n; i++) {
-        o = l->ft->known.items[i].v;
-        ck_assert_ptr_eq(ftree_verdict_by_id(l->ft, &o), &l->ft->known.items[i]);
+    ck_assert_int_eq(l->ft->state->known.n, 300 - forgotten);
+    for (int32_t i = 0; i < l->ft->state->known.n; i++) {
+        o = l->ft->state->known.items[i].v;
+        ck_assert_ptr_eq(ftree_verdict_by_id(l->ft, &o), &l->ft->state->known.items[i]);
         n[o.node]++;
     }
     for (int32_t node = 0; node < 400; node++) {
@@ -614,8 +614,8 @@ START_TEST(a_node_that_nobody_observes_passes_nothing_on)
     ck_assert(ftree_has_no_agent(l->ft, 3));
     ck_assert(!ftree_has_failed(l->ft, 3));
     ck_assert(!ftree_correlate_usable(l->ft, l->now, 3));
-    l->ft->known.items[1].v.withdrawn = l->now;
-    ftree_verdict_set_recheck(l->ft, &l->ft->known.items[1], FTREE_NEVER);
+    l->ft->state->known.items[1].v.withdrawn = l->now;
+    ftree_verdict_set_recheck(l->ft, &l->ft->state->known.items[1], FTREE_NEVER);
     ck_assert(!ftree_has_no_agent(l->ft, 3));
     lone_free(l);
 }
@@ -651,11 +651,12 @@ START_TEST(verdicts_share_the_names_of_their_rules)
     restore(l, "node-outage/both-paths-silent", 1, FTREE_NONE);
     restore(l, "process-crash/pid-gone", 4, 8);
     restore(l, "node-outage/both-paths-silent", 2, FTREE_NONE);
-    ck_assert_int_eq(l->ft->rule_names.n, 2);
-    ck_assert_str_eq(ftree_verdict_rule(l->ft, &l->ft->known.items[0].v),
+    ck_assert_int_eq(l->ft->state->rule_names.n, 2);
+    ck_assert_str_eq(ftree_verdict_rule(l->ft, &l->ft->state->known.items[0].v),
                      "node-outage/both-paths-silent");
-    ck_assert_str_eq(ftree_verdict_rule(l->ft, &l->ft->known.items[1].v), "process-crash/pid-gone");
-    ck_assert_str_eq(ftree_verdict_rule(l->ft, &l->ft->known.items[2].v),
+    ck_assert_str_eq(ftree_verdict_rule(l->ft, &l->ft->state->known.items[1].v),
+                     "process-crash/pid-gone");
+    ck_assert_str_eq(ftree_verdict_rule(l->ft, &l->ft->state->known.items[2].v),
                      "node-outage/both-paths-silent");
     lone_free(l);
 }

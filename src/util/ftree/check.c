@@ -18,23 +18,23 @@
 
 static const char *check_symptoms(const struct ftree *ft)
 {
-    for (int32_t i = 0; i < ft->stalls.n; i++) {
-        const struct stall *s = &ft->stalls.items[i];
+    for (int32_t i = 0; i < ft->observe->stalls.n; i++) {
+        const struct stall *s = &ft->observe->stalls.items[i];
         HOLDS(s->rank >= 0 && s->rank < ft->job->size);
         HOLDS(ftree_node_of(ft, s->rank) == ft->self);
         HOLDS(s->interval <= 2 * ft->cfg.stall_repeat_max);
         for (int32_t j = 0; j < i; j++)
-            HOLDS(ft->stalls.items[j].rank != s->rank);
+            HOLDS(ft->observe->stalls.items[j].rank != s->rank);
     }
-    for (int32_t i = 0; i < ft->findings.n; i++)
-        HOLDS(ftree_node_of(ft, ft->findings.items[i].rank) == ft->self);
+    for (int32_t i = 0; i < ft->observe->findings.n; i++)
+        HOLDS(ftree_node_of(ft, ft->observe->findings.items[i].rank) == ft->self);
     return NULL;
 }
 
 static const char *check_suspects(const struct ftree *ft)
 {
-    for (int32_t i = 0; i < ft->suspects.n; i++) {
-        const struct suspect *su = &ft->suspects.items[i];
+    for (int32_t i = 0; i < ft->examine->suspects.n; i++) {
+        const struct suspect *su = &ft->examine->suspects.items[i];
         const struct group *group = ftree_group_find(ft, su->node, su->switch_);
         HOLDS(su->node >= 0 && su->node < ft->job->nodes && su->node != ft->self);
         HOLDS(!ftree_has_failed(ft, su->node));
@@ -44,15 +44,15 @@ static const char *check_suspects(const struct ftree *ft)
         HOLDS(su->first_symptom <= su->opened);
         HOLDS(group && group->examined);
         for (int32_t j = 0; j < i; j++)
-            HOLDS(ft->suspects.items[j].node != su->node);
+            HOLDS(ft->examine->suspects.items[j].node != su->node);
     }
     return NULL;
 }
 
 static const char *check_groups(const struct ftree *ft)
 {
-    for (int32_t i = 0; i < ft->groups.n; i++) {
-        const struct group *g = &ft->groups.items[i];
+    for (int32_t i = 0; i < ft->state->groups.n; i++) {
+        const struct group *g = &ft->state->groups.items[i];
         HOLDS(g->node >= 0 && g->node < ft->job->nodes);
         HOLDS(ftree_group_find(ft, g->node, g->switch_) == g);
         HOLDS(g->symptoms <= GROUP_SYMPTOMS_MAX && g->candidates <= GROUP_CANDIDATES_MAX);
@@ -91,11 +91,11 @@ static const char *check_whole(const struct ftree *ft, const struct ftree_verdic
 /* By node, then by age, and each once: so none is left out. */
 static const char *check_index(const struct ftree *ft)
 {
-    HOLDS(ft->by_node.n == ft->known.n);
-    for (int32_t i = 0; i < ft->by_node.n; i++) {
-        const struct place *p = &ft->by_node.items[i];
-        HOLDS(p->at >= 0 && p->at < ft->known.n);
-        HOLDS(p->node == ft->known.items[p->at].v.node);
+    HOLDS(ft->state->by_node.n == ft->state->known.n);
+    for (int32_t i = 0; i < ft->state->by_node.n; i++) {
+        const struct place *p = &ft->state->by_node.items[i];
+        HOLDS(p->at >= 0 && p->at < ft->state->known.n);
+        HOLDS(p->node == ft->state->known.items[p->at].v.node);
         HOLDS(i == 0 || p[-1].node < p->node || (p[-1].node == p->node && p[-1].at < p->at));
     }
     return NULL;
@@ -103,8 +103,8 @@ static const char *check_index(const struct ftree *ft)
 
 static bool is_gathered(const struct ftree *ft, uint32_t telling)
 {
-    for (int32_t i = 0; i < ft->tellings.n; i++)
-        if (ft->tellings.items[i].number == telling)
+    for (int32_t i = 0; i < ft->announce->tellings.n; i++)
+        if (ft->announce->tellings.items[i].number == telling)
             return true;
     return false;
 }
@@ -113,8 +113,8 @@ static const char *check_known(const struct ftree *ft)
 {
     int32_t queued = 0, unsent = 0, rechecked = 0, switches = 0;
 
-    for (int32_t i = 0; i < ft->known.n; i++) {
-        const struct known *k = &ft->known.items[i];
+    for (int32_t i = 0; i < ft->state->known.n; i++) {
+        const struct known *k = &ft->state->known.items[i];
         const char *broken = k->whole ? check_whole(ft, k->whole) : NULL;
         if (broken)
             return broken;
@@ -137,25 +137,27 @@ static const char *check_known(const struct ftree *ft)
         HOLDS(!k->cuts || (ft->job->tree && k->v.kind == FTREE_KIND_SWITCH));
         HOLDS(!k->ends_agent || k->v.class_ == FTREE_CLASS_UNKNOWN);
     }
-    HOLDS(switches == ft->switches);
-    HOLDS(queued == ft->queued && unsent == ft->unsent && rechecked == ft->rechecked);
-    for (int32_t i = 0; i < ft->tellings.n; i++)
-        HOLDS(ft->tellings.items[i].due.n > 0 && ft->tellings.items[i].asker != ft->self);
+    HOLDS(switches == ft->state->switches);
+    HOLDS(queued == ft->announce->queued && unsent == ft->state->unsent &&
+          rechecked == ft->state->rechecked);
+    for (int32_t i = 0; i < ft->announce->tellings.n; i++)
+        HOLDS(ft->announce->tellings.items[i].due.n > 0 &&
+              ft->announce->tellings.items[i].asker != ft->self);
     return NULL;
 }
 
 static const char *check_outbox(const struct ftree *ft)
 {
-    for (int32_t i = 0; i < ft->outbox.n; i++) {
-        const struct letter *l = &ft->outbox.items[i];
+    for (int32_t i = 0; i < ft->net->outbox.n; i++) {
+        const struct letter *l = &ft->net->outbox.items[i];
         HOLDS(l->body && l->body->letters > 0);
         HOLDS(l->body->len >= WIRE_HEADER && l->body->len <= FTREE_MESSAGE_MAX);
         HOLDS(l->to >= 0 && l->to < ft->job->nodes && l->to != ft->self);
         HOLDS(l->tries > 0);
         HOLDS(l->id != 0);
     }
-    for (int32_t i = 0; i < ft->mutes.n; i++)
-        HOLDS(ft->mutes.items[i].node != ft->self);
+    for (int32_t i = 0; i < ft->state->mutes.n; i++)
+        HOLDS(ft->state->mutes.items[i].node != ft->self);
     return NULL;
 }
 
@@ -176,9 +178,9 @@ const char *ftree_check(const struct ftree *ft)
     if (broken)
         return broken;
     HOLDS(ft->self >= 0 && ft->self < ft->job->nodes);
-    HOLDS(ft->rto >= ft->cfg.rto_min && ft->rto <= ft->cfg.rto_max);
-    HOLDS(!ft->goodbye_sent || ft->leaving);
-    HOLDS(!ft->may_go || ft->leaving);
+    HOLDS(ft->net->rto >= ft->cfg.rto_min && ft->net->rto <= ft->cfg.rto_max);
+    HOLDS(!ft->leave->goodbye_sent || ft->state->leaving);
+    HOLDS(!ft->leave->may_go || ft->state->leaving);
     HOLDS(ftree_deadline(ft) > 0); /* long ago: the tick would take itself for late */
     return NULL;
 }

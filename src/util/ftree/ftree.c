@@ -9,117 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- small things ---------------------------------------------------------------------------- */
-
-const char *ftree_name(const struct ftree *ft, int32_t node, char buf[16])
-{
-    return ftree_node_name(ft->job, node, buf, 16);
-}
-
-int32_t ftree_node_of(const struct ftree *ft, int32_t rank)
-{
-    return ft->job->rank_node ? ft->job->rank_node[rank] : rank;
-}
-
-int32_t ftree_ranks_of(const struct ftree_job *job, int32_t node)
-{
-    return job->node_first ? job->node_first[node + 1] - job->node_first[node] : 1;
-}
-
-int32_t ftree_rank_at(const struct ftree_job *job, int32_t node, int32_t i)
-{
-    return job->node_first ? job->node_ranks[job->node_first[node] + i] : node;
-}
-
-void *ftree_alloc(struct ftree *ft, void *ptr, size_t size)
-{
-    if (ft->io->alloc)
-        return ft->io->alloc(ft->io_ctx, ptr, size);
-    if (size)
-        return realloc(ptr, size);
-    free(ptr);
-    return NULL;
-}
-
-bool ftree_reserve(struct ftree *ft, void *items, int32_t n, int32_t *room, size_t size)
-{
-    void *array;
-
-    if (n <= *room)
-        return true;
-    /* `items` points to a pointer of another type: copied, for an assignment would be an alias */
-    memcpy(&array, items, sizeof(array));
-    array = ftree_alloc(ft, array, (size_t) n * size);
-    if (!array)
-        return false;
-    memcpy(items, &array, sizeof(array));
-    *room = n;
-    return true;
-}
-
-void *ftree_push(struct ftree *ft, void *items, int32_t *n, int32_t *room, size_t size)
-{
-    uint8_t *array, *item;
-
-    if (*n == *room && !ftree_reserve(ft, items, *room ? 2 * *room : 4, room, size))
-        return NULL;
-    memcpy(&array, items, sizeof(array));
-    item = array + (size_t) *n * size;
-    memset(item, 0, size);
-    ++*n;
-    return item;
-}
-
-void ftree_trace_line(struct ftree *ft, const char *format, ...)
-{
-    char line[256];
-    va_list args;
-
-    va_start(args, format);
-    vsnprintf(line, sizeof(line), format, args);
-    va_end(args);
-    ft->io->trace(ft->io_ctx, line);
-}
-
-int ftree_send(struct ftree *ft, ftree_time now, const struct ftree_route *to,
-               struct wire_message *m)
-{
-    uint8_t buf[FTREE_MESSAGE_MAX];
-
-    m->id = ++ft->next_id;
-    return ft->io->send(ft->io_ctx, to, buf, ftree_wire_encode(m, now, buf));
-}
-
-void ftree_send_all_paths(struct ftree *ft, ftree_time now, const struct ftree_route *to,
-                          struct wire_message *m)
-{
-    struct ftree_route by = *to;
-
-    for (int path = 0; path < FTREE_PATHS; path++) {
-        by.path = (uint8_t) path;
-        if (ft->job->has_path[path])
-            ftree_send(ft, now, &by, m);
-    }
-}
-
-/* RFC 6298, section 2, with bounds of our own and K = 4, alpha = 1/8, beta = 1/4. */
-void ftree_rtt(struct ftree *ft, ftree_time rtt)
-{
-    ftree_time error;
-
-    /* an answer that waited here while this process was stopped says nothing about the network */
-    rtt = ftree_min(rtt, ft->cfg.rto_max);
-    error = rtt > ft->srtt ? rtt - ft->srtt : ft->srtt - rtt;
-    if (ft->srtt == 0) {
-        ft->srtt = rtt;
-        ft->rttvar = rtt / 2;
-    } else {
-        ft->rttvar = ft->rttvar - ft->rttvar / 4 + error / 4;
-        ft->srtt = ft->srtt - ft->srtt / 8 + rtt / 8;
-    }
-    ft->rto = ftree_min(ft->cfg.rto_max, ftree_max(ft->cfg.rto_min, ft->srtt + 4 * ft->rttvar));
-}
-
 /* ---- life ------------------------------------------------------------------------------------ */
 
 void ftree_config_default(struct ftree_config *cfg)
@@ -148,18 +37,34 @@ static bool job_is_valid(const struct ftree_job *job)
            (job->rank_node || job->size == job->nodes);
 }
 
+static void join(struct ftree_whole *w)
+{
+    w->ft.topo = &w->topo;
+    w->ft.state = &w->state;
+    w->ft.net = &w->net;
+    w->ft.observe = &w->observe;
+    w->ft.intake = &w->intake;
+    w->ft.examine = &w->examine;
+    w->ft.announce = &w->announce;
+    w->ft.recheck = &w->recheck;
+    w->ft.leave = &w->leave;
+}
+
 int ftree_create(const struct ftree_job *job, int32_t self, const struct ftree_config *cfg,
                  const struct ftree_io *io, void *io_ctx, struct ftree **out)
 {
+    struct ftree_whole *w;
     struct ftree *ft;
 
     *out = NULL;
     if (!job_is_valid(job) || self < 0 || self >= job->nodes || !io->send || !io->look)
         return FTREE_ERR_INVALID;
-    ft = io->alloc ? io->alloc(io_ctx, NULL, sizeof(*ft)) : malloc(sizeof(*ft));
-    if (!ft)
+    w = io->alloc ? io->alloc(io_ctx, NULL, sizeof(*w)) : malloc(sizeof(*w));
+    if (!w)
         return FTREE_ERR_NOMEM;
-    memset(ft, 0, sizeof(*ft));
+    memset(w, 0, sizeof(*w));
+    ft = &w->ft;
+    join(w);
     ft->job = job;
     ft->io = io;
     ft->io_ctx = io_ctx;
@@ -167,11 +72,11 @@ int ftree_create(const struct ftree_job *job, int32_t self, const struct ftree_c
         ft->cfg = *cfg;
     else
         ftree_config_default(&ft->cfg);
-    ft->topo = (struct topo){
+    w->topo = (struct topo){
         .nodes = job->nodes, .fanout = job->fanout, .seed = job->seed, .tree = job->tree};
     ft->rules = job->rules;
     ft->self = self;
-    ft->rto = ft->cfg.rto_min;
+    ft->net->rto = ft->cfg.rto_min;
     *out = ft;
     return FTREE_OK;
 }
@@ -181,66 +86,26 @@ void ftree_destroy(struct ftree *ft)
     if (!ft)
         return;
     ftree_outbox_clear(ft);
-    ftree_alloc(ft, ft->stalls.items, 0);
-    ftree_alloc(ft, ft->findings.items, 0);
-    ftree_alloc(ft, ft->halts.items, 0);
-    ftree_alloc(ft, ft->forwards.items, 0);
-    ftree_alloc(ft, ft->groups.items, 0);
-    ftree_alloc(ft, ft->suspects.items, 0);
-    ftree_alloc(ft, ft->visits.items, 0);
-    ftree_alloc(ft, ft->neighbours.items, 0);
-    ftree_spread_clear(ft);
-    ftree_alloc(ft, ft->outbox.items, 0);
-    ftree_alloc(ft, ft->confirms.items, 0);
-    ftree_alloc(ft, ft->by_node.items, 0);
-    ftree_alloc(ft, ft->rule_names.items, 0);
-    ftree_alloc(ft, ft->batch.items, 0);
-    ftree_alloc(ft, ft->mutes.items, 0);
-    ftree_alloc(ft, ft->goodbyes.items, 0);
-    ftree_alloc(ft, ft, 0);
+    ftree_observe_clear(ft);
+    ftree_intake_clear(ft);
+    ftree_examine_clear(ft);
+    ftree_announce_clear(ft);
+    ftree_recheck_clear(ft);
+    ftree_state_clear(ft);
+    ftree_alloc(ft, ft, 0); /* the first of all */
 }
 
 /* ---- messages -------------------------------------------------------------------------------- */
 
-void ftree_acknowledge(struct ftree *ft, ftree_time now, const struct ftree_route *to,
-                       enum wire_type type, uint8_t flags, uint32_t id)
-{
-    struct wire_message m;
-
-    m.type = (uint8_t) type;
-    m.flags = flags;
-    m.u.ack = id;
-    ftree_send(ft, now, to, &m);
-}
-
-/* Another node shows that a path works, if only by its kernel's refusal. */
-static void note_witness(struct ftree *ft, ftree_time now, int32_t node, enum ftree_path path,
-                         enum ftree_reach reach)
-{
-    struct witness *heard = ft->heard[path];
-
-    if (reach < FTREE_REACH_CONNECTED)
-        return;
-    ftree_neighbour_heard(ft, now, node, path);
-    ftree_silence_heard(ft, now, node, path);
-    if (heard[0].at > 0 && heard[0].node != node)
-        heard[1] = heard[0];
-    heard[0] = (struct witness){.at = now, .node = node, .reach = (uint8_t) reach};
-}
-
 static void heard_from(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
                        const struct wire_message *m)
 {
-    note_witness(ft, now, from, path, FTREE_REACH_ANSWERED);
+    ftree_silence_heard(ft, now, from, path, FTREE_REACH_ANSWERED);
     if (m->type == WIRE_ANSWER && m->u.answer.role == FTREE_ROLE_DEPUTY)
         return; /* its agent is as mute as before */
     ftree_withdraw_heard(ft, now, from, path);
-    for (int32_t i = 0; i < ft->mutes.n; i++)
-        if (ft->mutes.items[i].node == from && !ft->mutes.items[i].busy) {
-            FTREE_DROP(ft->mutes, i);
-            ftree_outbox_heard(ft, now, from);
-            return;
-        }
+    if (ftree_peer_heard(ft, from))
+        ftree_outbox_heard(ft, now, from);
 }
 
 static void dispatch(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
@@ -258,7 +123,7 @@ static void dispatch(struct ftree *ft, ftree_time now, int32_t from, enum ftree_
             ftree_outbox_busy(ft, now, from, m->u.ack);
             break;
         case WIRE_SYMPTOM:
-            if (ft->leaving)
+            if (ftree_is_leaving(ft))
                 ftree_leave_say_so(ft, now, from);
             else
                 ftree_correlate(ft, now, &m->u.symptom, substitute);
@@ -338,7 +203,7 @@ int ftree_receive(struct ftree *ft, ftree_time now, int32_t from, enum ftree_pat
     if (rc)
         return rc;
     heard_from(ft, now, from, path, &m);
-    if (m.type == WIRE_SYMPTOM && !ft->leaving &&
+    if (m.type == WIRE_SYMPTOM && !ftree_is_leaving(ft) &&
         ftree_correlate_is_overloaded(ft, now, &m.u.symptom)) {
         ftree_acknowledge(ft, now, &back, WIRE_BUSY, 0, m.id);
         return FTREE_OK;
@@ -358,7 +223,7 @@ int ftree_reached(struct ftree *ft, ftree_time now, int32_t node, enum ftree_pat
     if (node < 0 || node >= ft->job->nodes || path >= FTREE_PATHS || role >= FTREE_ROLES ||
         reach >= FTREE_REACH_COUNT)
         return FTREE_ERR_INVALID;
-    note_witness(ft, now, node, path, reach);
+    ftree_silence_heard(ft, now, node, path, reach);
     ftree_visit_reached(ft, now, node, path, role, reach);
     ftree_probe_reached(ft, now, node, path, role, reach, error);
     if (role == FTREE_ROLE_AGENT)
@@ -375,9 +240,7 @@ ftree_time ftree_deadline(const struct ftree *ft)
 
     t = ftree_min(t, ftree_min(ftree_correlate_deadline(ft), ftree_withdraw_deadline(ft)));
     t = ftree_min(t, ftree_min(ftree_group_deadline(ft), ftree_visit_deadline(ft)));
-    if (ft->leaving && !ft->may_go)
-        t = ftree_min(t, ft->leave_until);
-    return t;
+    return ftree_min(t, ftree_leave_deadline(ft));
 }
 
 /* Time in which this agent did not run counts for nobody.  (A tick and a timer of the caller's may tell
@@ -386,22 +249,17 @@ static void excuse(struct ftree *ft, ftree_time now, ftree_time late)
 {
     bool anew = late >= ft->cfg.stall / 2;
 
-    if (late <= ft->cfg.late || now - late < ft->excused)
+    if (late <= ft->cfg.late || now - late < ft->observe->excused)
         return;
-    ft->excused = now;
+    ft->observe->excused = now;
     ftree_probe_excuse(ft, now, late, anew);
     if (anew)
         ftree_symptom_woke(ft, now);
 }
 
-/* How late ticks come shows how much CPU this agent gets: a moving mean over the last few. */
 void ftree_late(struct ftree *ft, ftree_time now, ftree_time late)
 {
-    if (now > ft->lag_at + 5 * ft->cfg.late)
-        ft->lag = late;
-    else
-        ft->lag = ft->lag - ft->lag / 4 + late / 4;
-    ft->lag_at = now;
+    ftree_own_late(ft, now, late);
     excuse(ft, now, late);
 }
 
@@ -461,8 +319,6 @@ int ftree_restore(struct ftree *ft, ftree_time now, const struct ftree_verdict *
     k = ftree_verdict_add(ft, &o);
     if (!k)
         return FTREE_ERR_NOMEM;
-    k->cuts = ftree_withdraw_cuts(ft, &o);
-    k->ends_agent = ftree_verdict_ends_agent(ft, &o);
     k->told_down = k->reported = true;
     if (v->evidences > 0)
         ftree_verdict_keep(ft, k, v);
@@ -477,9 +333,51 @@ int ftree_restore(struct ftree *ft, ftree_time now, const struct ftree_verdict *
 
 bool ftree_verdict_at(const struct ftree *ft, int32_t i, struct ftree_verdict *v)
 {
-    if (i < 0 || i >= ft->known.n)
+    if (i < 0 || i >= ft->state->known.n)
         return false;
     memset(v, 0, sizeof(*v));
-    ftree_verdict_load(ft, &ft->known.items[i], v);
+    ftree_verdict_load(ft, &ft->state->known.items[i], v);
     return true;
+}
+
+/* ---- the end of a job ------------------------------------------------------------------------ */
+
+void ftree_leave(struct ftree *ft, ftree_time now)
+{
+    if (!ftree_leave_begin(ft, now))
+        return;
+    ftree_observe_stop(ft);
+    ftree_intake_stop(ft);
+    ftree_examine_stop(ft);
+    ftree_spread_release(ft, now);
+    ftree_outbox_heard(ft, now, FTREE_NONE); /* what waits there is told now or never */
+    ftree_leave_try(ft, now);
+}
+
+void ftree_leave_at_once(struct ftree *ft, ftree_time now)
+{
+    ftree_leave(ft, now);
+    ftree_leave_hurry(ft, now);
+}
+
+bool ftree_has_unsaid(const struct ftree *ft)
+{
+    return !ftree_outbox_is_empty(ft) || ftree_spread_is_gathering(ft);
+}
+
+bool ftree_has_untold(const struct ftree *ft)
+{
+    return ftree_symptom_any_finding(ft) || ftree_spread_has_untold(ft);
+}
+
+bool ftree_is_asking(const struct ftree *ft)
+{
+    return ftree_probe_is_asking(ft);
+}
+
+bool ftree_may_go(const struct ftree *ft)
+{
+    /* what is still in the box (a release on its way down) must have been acknowledged, and a
+     * verdict whose victims are being asked for must be told to people */
+    return ftree_leave_is_over(ft) && !ftree_has_unsaid(ft);
 }

@@ -530,7 +530,7 @@ struct ftree;
 void ftree_config_default(struct ftree_config *cfg);
 
 /* Purpose: makes the handle of node `self`; *out is the caller's, who ends it with
- * ftree_destroy().  cfg NULL: defaults.  Idle memory is sizeof(struct ftree), under 1 KiB.
+ * ftree_destroy().  cfg NULL: defaults.  Idle memory is one allocation of under 1 KiB.
  * Errors: FTREE_ERR_INVALID (job or self out of range), FTREE_ERR_NOMEM; *out is then NULL. */
 int ftree_create(const struct ftree_job *job, int32_t self, const struct ftree_config *cfg,
                  const struct ftree_io *io, void *io_ctx, struct ftree **out);

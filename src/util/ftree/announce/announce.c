@@ -4,6 +4,7 @@
  */
 
 #include "ftree/ftree_int.h"
+#include "ftree/announce/announce.h"
 
 /*
  * Verdicts travel.  Up: from the FLN that decided to the acting root, whole, one ancestor at a time;
@@ -34,209 +35,15 @@
 
 /* How long the verdict on a lost node may wait for those on others below it.  Symptoms about these were
  * sent to the lost node first, so they come later by what the outbox is patient: 7/3 rto. */
-#define HELD_MAX(ft) (3 * (ft)->rto)
+#define HELD_MAX(ft) (3 * ftree_rto(ft))
 
-/* An acknowledgment is kept back for half the shortest time after which it is asked for again. */
-#define KEPT_BACK(ft) ((ft)->cfg.rto_min / 2)
-
-/* As far as is known here its agent runs and stays; it may be mute for a while. */
-bool ftree_spread_can_act(const struct ftree *ft, int32_t node)
-{
-    return !ftree_has_no_agent(ft, node) && !ftree_leave_has_left(ft, node);
-}
-
-/* Whose own ranks have all ended hands over to the next, as the others expect it: unless there is none. */
-bool ftree_spread_is_root(const struct ftree *ft)
-{
-    bool ends = ftree_verdict_ends_all(ft, ft->self), is_next = false;
-    int32_t n;
-
-    if (ftree_side_is_cut_off(ft))
-        return ftree_side_first(ft, 0, ftree_side_top(ft), FTREE_NONE) == ft->self;
-    for (int32_t k = 0; (n = ftree_topo_root_substitute(&ft->topo, k)) != FTREE_NONE; k++) {
-        if (n == ft->self && !ends)
-            return true;
-        is_next = is_next || n == ft->self;
-        if (n != ft->self && ftree_spread_can_act(ft, n))
-            return false;
-    }
-    return is_next;
-}
-
-void ftree_spread_children(struct ftree *ft, int32_t node,
-                           void (*f)(struct ftree *, int32_t, void *), void *arg)
-{
-    int32_t first, n = ftree_topo_children(&ft->topo, node, &first);
-
-    for (int32_t child = first; child < first + n; child++) {
-        if (child != ft->self && !ftree_has_no_agent(ft, child))
-            f(ft, child, arg);
-        else if (!ftree_side_ends_at(ft, child))
-            ftree_spread_children(ft, child, f, arg);
-    }
-}
-
-/* ---- the victims ----------------------------------------------------------------------------- */
-
-static bool is_component(const struct ftree *ft, const struct outline *v, int32_t rank)
-{
-    if (v->kind == FTREE_KIND_SWITCH)
-        return false;
-    return v->rank == FTREE_NONE ? ftree_node_of(ft, rank) == v->node : rank == v->rank;
-}
-
-/* Ranks that found no room in the set may be counted twice. */
-static void bound_victims(const struct ftree *ft, struct ftree_ranks *victims)
-{
-    if (victims->count > ft->job->size)
-        victims->count = ft->job->size;
-}
-
-/* Of what is being told: when the first symptom of the last one was, which is the shortest wait. */
-static ftree_time last_first_symptom(const struct ftree *ft)
-{
-    ftree_time last = 0;
-
-    for (int32_t i = 0; i < ft->batch.n; i++)
-        last = ftree_max(last, ft->known.items[ft->batch.items[i]].v.first_symptom);
-    return last;
-}
-
-/* True if what is being told is about this rank. */
-static bool is_told_of(const struct ftree *ft, uint32_t telling, int32_t rank)
-{
-    const struct known *k;
-
-    for (int32_t i = -1; (k = ftree_verdict_about(ft, ft->self, &i));)
-        if (k->telling == telling && is_component(ft, &k->v, rank))
-            return true;
-    return false;
-}
-
-/* Who has waited for half the stall limit, or, of what is told before anybody has stalled (a crash),
- * an eighth of the time since the first symptom: a chain of waits needs time to build up. */
-static void add_own_victims(struct ftree *ft, ftree_time now, uint32_t telling,
-                            struct ftree_ranks *victims)
-{
-    ftree_time since = now - last_first_symptom(ft);
-    ftree_time limit = ftree_min(ft->cfg.stall, since < ft->cfg.stall / 2 ? since / 4 : since);
-    struct ftree_rank_state s;
-
-    for (int32_t i = 0; i < ftree_ranks_of(ft->job, ft->self); i++) {
-        ft->io->look(ft->io_ctx, i, &s);
-        if (ftree_symptom_is_victim(&s, limit) && !is_told_of(ft, telling, s.rank))
-            ftree_verdict_ranks_add(victims, s.rank, s.rank);
-    }
-    bound_victims(ft, victims);
-}
-
-/* They are the acknowledgment of what asked for them, where that was not given before. */
-static void send_victims(struct ftree *ft, ftree_time now, const struct telling *t,
-                         const struct ftree_ranks *ranks)
-{
-    struct wire_message m = {.type = WIRE_VICTIMS};
-
-    m.u.victims.told = t->asked;
-    m.u.victims.ranks = *ranks;
-    if (t->acknowledge == FTREE_NEVER)
-        ftree_outbox_put(ft, now, t->asker, &m);
-    else
-        ftree_outbox_answer(ft, now, t->asker, (enum ftree_path) t->path, &m);
-}
-
-static void report(struct ftree *ft, struct known *k, const struct ftree_ranks *victims)
-{
-    struct ftree_verdict v = {0};
-    char name[16];
-
-    ftree_verdict_load(ft, k, &v);
-    ftree_verdict_ranks_merge(&v.victims, victims);
-    bound_victims(ft, &v.victims);
-    ftree_verdict_keep(ft, k, &v);
-    k->reported = true;
-    ftree_trace(ft, "reports %s of %s: %d victims", ftree_class_name(v.class_),
-                ftree_verdict_of(ft, &k->v, name), v.victims.count);
-    if (ft->io->report)
-        ft->io->report(ft->io_ctx, &v);
-}
-
-/* By the path that it came over: the other may be what is broken. */
-static void acknowledge(struct ftree *ft, ftree_time now, const struct telling *t, uint8_t flags)
-{
-    struct ftree_route to = {.node = t->asker, .path = t->path};
-
-    ftree_acknowledge(ft, now, &to, WIRE_ACK, flags, t->asked);
-}
-
-/* The victims of what was told together are in. */
-static void conclude(struct ftree *ft, ftree_time now, const struct telling *t)
-{
-    for (int32_t j = 0; j < ft->known.n; j++) {
-        struct known *k = &ft->known.items[j];
-        if (k->telling != t->number)
-            continue;
-        k->telling = 0;
-        if (t->asker == FTREE_NONE)
-            report(ft, k, &t->victims);
-    }
-    if (t->asker == FTREE_NONE)
-        return;
-    if (t->victims.count == 0 && t->acknowledge != FTREE_NEVER)
-        acknowledge(ft, now, t, WIRE_FLAG_NOBODY_WAITS);
-    else
-        send_victims(ft, now, t, &t->victims);
-}
-
-static void finish(struct ftree *ft, ftree_time now, int32_t i)
-{
-    struct telling t = ft->tellings.items[i];
-
-    ftree_alloc(ft, t.due.items, 0);
-    FTREE_DROP(ft->tellings, i);
-    conclude(ft, now, &t);
-}
-
-/* A message may come twice, so a reply counts only from someone who still owes one.  -1: nobody
- * waits for it. */
-static int32_t settle(struct ftree *ft, int32_t from, uint32_t told)
-{
-    for (int32_t i = 0; i < ft->tellings.n; i++) {
-        struct telling *t = &ft->tellings.items[i];
-        for (int32_t j = 0; j < t->due.n; j++)
-            if (t->due.items[j].node == from && t->due.items[j].told == told) {
-                FTREE_DROP(t->due, j);
-                return i;
-            }
-    }
-    return -1;
-}
-
-static void finish_if_all_are_in(struct ftree *ft, ftree_time now, int32_t i)
-{
-    if (ft->tellings.items[i].due.n == 0)
-        finish(ft, now, i);
-}
-
-void ftree_spread_victims(struct ftree *ft, ftree_time now, int32_t from,
-                          const struct wire_victims *w)
-{
-    int32_t i = settle(ft, from, w->told);
-
-    ftree_outbox_ack(ft, now, from, w->told);
-    if (i < 0)
-        return;
-    ftree_verdict_ranks_merge(&ft->tellings.items[i].victims, &w->ranks);
-    bound_victims(ft, &ft->tellings.items[i].victims);
-    finish_if_all_are_in(ft, now, i);
-}
-
-void ftree_spread_nobody_waits(struct ftree *ft, ftree_time now, int32_t from, uint32_t told)
-{
-    int32_t i = settle(ft, from, told);
-
-    if (i >= 0)
-        finish_if_all_are_in(ft, now, i);
-}
+/* What is over is kept, for a copy of the verdict may still be on its way and must not be believed
+ * anew.  That takes a letter's two tries and its author's 8 repetitions for each step of the tree:
+ * seconds.  Of what is older, and told to all whom this node tells, so many are kept: for whoever
+ * was away and is back, and for the report.  A copy that comes later still (from a process that was
+ * stopped for long) does no harm: its FLN and the acting root ask before people are told. */
+#define OVER_AGE (60 * 1000 * FTREE_MS)
+#define OVER_MAX 32
 
 /* ---- down ------------------------------------------------------------------------------------ */
 
@@ -257,14 +64,6 @@ static bool may_answer(const struct ftree *ft, ftree_time now, int32_t node)
     return ftree_spread_can_act(ft, node) && (!ftree_outbox_is_mute(ft, now, node, &busy) || busy);
 }
 
-void ftree_spread_wait_for(struct ftree *ft, int32_t telling, int32_t node, uint32_t told)
-{
-    struct due *due = telling >= 0 ? FTREE_PUSH(ft, ft->tellings.items[telling].due) : NULL;
-
-    if (due)
-        *due = (struct due){.node = node, .told = told};
-}
-
 static void post(struct ftree *ft, int32_t child, void *arg)
 {
     const struct posting *p = arg;
@@ -283,8 +82,8 @@ static int32_t write_outlines(struct ftree *ft, ftree_time now, int32_t i, struc
     struct wire_outlines w = {0};
     struct wire_message m = {.type = WIRE_VERDICT_DOWN, .id = ++ft->next_id};
 
-    for (; i < ft->batch.n; i++) {
-        const struct outline *o = &ft->known.items[ft->batch.items[i]].v;
+    for (; i < ft->state->batch.n; i++) {
+        const struct outline *o = &ft->state->known.items[ft->state->batch.items[i]].v;
         if (!ftree_wire_put_outline(&w, now, o, ftree_verdict_rule(ft, o)))
             break;
     }
@@ -298,11 +97,11 @@ static int32_t write_outlines(struct ftree *ft, ftree_time now, int32_t i, struc
  * them comes down. */
 static void tell_authors(struct ftree *ft, struct posting *p)
 {
-    for (int32_t i = 0; i < ft->batch.n; i++) {
-        const struct outline *o = &ft->known.items[ft->batch.items[i]].v;
+    for (int32_t i = 0; i < ft->state->batch.n; i++) {
+        const struct outline *o = &ft->state->known.items[ft->state->batch.items[i]].v;
         bool is_new = true;
         for (int32_t j = 0; j < i; j++)
-            is_new = is_new && ft->known.items[ft->batch.items[j]].v.node != o->node;
+            is_new = is_new && ft->state->known.items[ft->state->batch.items[j]].v.node != o->node;
         if (is_new && o->fln == o->node && o->node != ft->self && !o->withdrawn &&
             ftree_verdict_ends_all(ft, o->node) && !ftree_leave_has_left(ft, o->node)) {
             /* its children in the tree may hear of it there first, and say there that they wait */
@@ -315,7 +114,7 @@ static void tell_authors(struct ftree *ft, struct posting *p)
 /* Sends the batch to the children of `node`. */
 static void tell_children(struct ftree *ft, int32_t node, struct posting *p)
 {
-    for (int32_t i = 0; i < ft->batch.n;) {
+    for (int32_t i = 0; i < ft->state->batch.n;) {
         i = write_outlines(ft, p->now, i, p);
         if (!p->body)
             return;
@@ -331,7 +130,7 @@ static void tell_again(struct ftree *ft, ftree_time now, int32_t node)
 {
     struct posting p = {.now = now, .from = FTREE_NONE, .telling = -1};
 
-    for (int32_t i = 0; i < ft->batch.n;) {
+    for (int32_t i = 0; i < ft->state->batch.n;) {
         i = write_outlines(ft, now, i, &p);
         if (!p.body)
             return;
@@ -342,26 +141,26 @@ static void tell_again(struct ftree *ft, ftree_time now, int32_t node)
 
 static void add_to_batch(struct ftree *ft, const struct known *k)
 {
-    int32_t *place = FTREE_PUSH(ft, ft->batch);
+    int32_t *place = FTREE_PUSH(ft, ft->state->batch);
 
     if (place)
-        *place = (int32_t) (k - ft->known.items);
+        *place = (int32_t) (k - ft->state->known.items);
 }
 
 static void tell_one_again(struct ftree *ft, ftree_time now, const struct known *k, int32_t node)
 {
     if (k->v.own_only)
         return;
-    ft->batch.n = 0;
+    ft->state->batch.n = 0;
     add_to_batch(ft, k);
     tell_again(ft, now, node);
 }
 
 void ftree_spread_retell(struct ftree *ft, ftree_time now, int32_t node)
 {
-    ft->batch.n = 0;
-    for (int32_t i = 0; i < ft->known.n; i++) {
-        const struct known *k = &ft->known.items[i];
+    ft->state->batch.n = 0;
+    for (int32_t i = 0; i < ft->state->known.n; i++) {
+        const struct known *k = &ft->state->known.items[i];
         if (k->told_down && !k->v.own_only && (!k->v.withdrawn || k->v.node != node))
             add_to_batch(ft, k);
     }
@@ -373,9 +172,9 @@ static void retell_side(struct ftree *ft, ftree_time now, int32_t switch_, int32
 {
     bool behind = ftree_tree_is_behind(ft->job->tree, switch_, ft->self);
 
-    ft->batch.n = 0;
-    for (int32_t i = 0; i < ft->known.n; i++) {
-        const struct known *k = &ft->known.items[i];
+    ft->state->batch.n = 0;
+    for (int32_t i = 0; i < ft->state->known.n; i++) {
+        const struct known *k = &ft->state->known.items[i];
         if (k->told_down && !k->v.own_only &&
             ftree_tree_is_behind(ft->job->tree, switch_, k->v.node) == behind)
             add_to_batch(ft, k);
@@ -398,21 +197,10 @@ static void retell_beyond(struct ftree *ft, ftree_time now, int32_t switch_)
         retell_side(ft, now, switch_, 0);
         return;
     }
-    n = ftree_topo_children(&ft->topo, head, &first);
+    n = ftree_topo_children(ft->topo, head, &first);
     for (int32_t child = first; child < first + n; child++)
         if (!ftree_tree_is_behind(t, switch_, child))
             retell_side(ft, now, switch_, child);
-}
-
-/* Each level has `gather` more than the one below, so that each node has answered before the one
- * above stops waiting.  It must be longer than the outbox is patient: those below a lost node are told
- * in its place, and a reply may have to be sent twice. */
-static ftree_time gather_time(const struct ftree *ft, int32_t from)
-{
-    int32_t top = from == FTREE_NONE ? ftree_side_top(ft) : ft->self;
-    int32_t height = ftree_topo_height(&ft->topo, top);
-
-    return ft->cfg.gather * (ftree_time) (height > 0 ? height : 1);
 }
 
 /* From here on what is in the batch has been told.  True: some of it is not over, and belongs to
@@ -421,8 +209,8 @@ static bool mark_told(struct ftree *ft, int32_t from, uint32_t telling)
 {
     bool stands = false;
 
-    for (int32_t i = 0; i < ft->batch.n; i++) {
-        struct known *k = &ft->known.items[ft->batch.items[i]];
+    for (int32_t i = 0; i < ft->state->batch.n; i++) {
+        struct known *k = &ft->state->known.items[ft->state->batch.items[i]];
         ftree_verdict_set_up(ft, k, UP_NOTHING);
         if (k->v.withdrawn) {
             k->over_told_down = true;
@@ -437,13 +225,6 @@ static bool mark_told(struct ftree *ft, int32_t from, uint32_t telling)
     return stands;
 }
 
-static uint32_t next_telling(struct ftree *ft)
-{
-    if (++ft->last_telling == 0)
-        ++ft->last_telling; /* 0 is none */
-    return ft->last_telling;
-}
-
 /* There is nobody below to be told. */
 static enum told tell_nobody(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
                              uint32_t asked)
@@ -451,57 +232,15 @@ static enum told tell_nobody(struct ftree *ft, ftree_time now, int32_t from, enu
     const struct telling t = {.asker = from, .asked = asked, .path = (uint8_t) path};
     struct ftree_ranks victims = {0};
 
-    if (!mark_told(ft, from, next_telling(ft)))
+    if (!mark_told(ft, from, ftree_gather_next(ft)))
         return TOLD_NOBODY_WAITS;
-    add_own_victims(ft, now, ft->last_telling, &victims);
-    for (int32_t i = 0; i < ft->batch.n; i++)
-        ft->known.items[ft->batch.items[i]].telling = 0;
+    ftree_gather_own(ft, now, ft->announce->last_telling, &victims);
+    for (int32_t i = 0; i < ft->state->batch.n; i++)
+        ft->state->known.items[ft->state->batch.items[i]].telling = 0;
     if (victims.count == 0)
         return TOLD_NOBODY_WAITS;
-    send_victims(ft, now, &t, &victims);
+    ftree_gather_send(ft, now, &t, &victims);
     return TOLD_ASKING;
-}
-
-/* -1: out of memory; nobody waits for replies, and what is known here is all. */
-static int32_t begin_telling(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
-                             uint32_t asked)
-{
-    struct telling *place =
-        FTREE_RESERVE(ft, ft->tellings, 1) ? FTREE_PUSH(ft, ft->tellings) : NULL;
-    struct telling t = {.number = ft->last_telling,
-                        .asker = from,
-                        .asked = asked,
-                        .path = (uint8_t) path,
-                        .until = now + gather_time(ft, from),
-                        .acknowledge = from == FTREE_NONE ? FTREE_NEVER : now + KEPT_BACK(ft)};
-
-    add_own_victims(ft, now, t.number, &t.victims);
-    if (place)
-        *place = t;
-    else
-        conclude(ft, now, &t);
-    return place ? ft->tellings.n - 1 : -1;
-}
-
-bool ftree_spread_gather_for(struct ftree *ft, ftree_time now, int32_t asker, enum ftree_path path,
-                             uint32_t asked, int32_t node, uint32_t told)
-{
-    struct telling t = {.number = next_telling(ft),
-                        .asker = asker,
-                        .asked = asked,
-                        .path = (uint8_t) path,
-                        .until = now + ftree_relay_takes(ft, node),
-                        .acknowledge = now + KEPT_BACK(ft)};
-    struct due *due = FTREE_PUSH(ft, t.due);
-    struct telling *place = due ? FTREE_PUSH(ft, ft->tellings) : NULL;
-
-    if (!place) {
-        ftree_alloc(ft, t.due.items, 0);
-        return false;
-    }
-    *due = (struct due){.node = node, .told = told};
-    *place = t;
-    return true;
 }
 
 /* Tells the batch to those below, and gathers the victims of what is not over. */
@@ -512,39 +251,24 @@ static enum told tell_down(struct ftree *ft, ftree_time now, int32_t from, enum 
     int32_t first;
     bool stands;
 
-    if (from != FTREE_NONE && ftree_topo_children(&ft->topo, ft->self, &first) == 0)
+    if (from != FTREE_NONE && ftree_topo_children(ft->topo, ft->self, &first) == 0)
         return tell_nobody(ft, now, from, path, asked);
-    stands = mark_told(ft, from, next_telling(ft));
+    stands = mark_told(ft, from, ftree_gather_next(ft));
     if (stands)
-        p.telling = begin_telling(ft, now, from, path, asked);
+        p.telling = ftree_gather_begin(ft, now, from, path, asked);
     tell_children(ft, from == FTREE_NONE ? ftree_side_top(ft) : ft->self, &p);
     ftree_relay_tell(ft, now, p.telling);
     if (p.telling >= 0)
-        finish_if_all_are_in(ft, now, p.telling);
+        ftree_gather_finish_if_in(ft, now, p.telling);
     return stands ? TOLD_ASKING : TOLD_NOBODY_WAITS;
-}
-
-void ftree_spread_clear(struct ftree *ft)
-{
-    for (int32_t i = 0; i < ft->known.n; i++)
-        ftree_alloc(ft, ft->known.items[i].whole, 0);
-    ftree_alloc(ft, ft->known.items, 0);
-    for (int32_t i = 0; i < ft->tellings.n; i++)
-        ftree_alloc(ft, ft->tellings.items[i].due.items, 0);
-    ftree_alloc(ft, ft->tellings.items, 0);
-}
-
-bool ftree_spread_is_gathering(const struct ftree *ft)
-{
-    return ft->tellings.n > 0 || ft->queued > 0;
 }
 
 /* The root is back before its heir has told what it queued: that is told to the root. */
 static void hand_over_queued(struct ftree *ft, ftree_time now)
 {
-    ft->queued = 0;
-    for (int32_t i = 0; i < ft->known.n; i++) {
-        struct known *k = &ft->known.items[i];
+    ft->announce->queued = 0;
+    for (int32_t i = 0; i < ft->state->known.n; i++) {
+        struct known *k = &ft->state->known.items[i];
         if (k->queued && (!k->told_down || k->v.withdrawn)) {
             ftree_verdict_set_up(ft, k, UP_PENDING);
             k->up_again = now;
@@ -556,16 +280,16 @@ static void hand_over_queued(struct ftree *ft, ftree_time now)
 /* The acting root tells what it has queued. */
 static void tell_queued(struct ftree *ft, ftree_time now)
 {
-    ft->tell_pause = now < ft->tell_at + TELL_CALM && ft->tell_pause
-                         ? ftree_min(2 * ft->tell_pause, TELL_PAUSE_MAX)
-                         : TELL_PAUSE_MIN;
-    ft->tell_at = now + ft->tell_pause;
-    ft->queued = 0;
-    ft->batch.n = 0;
-    for (int32_t i = 0; i < ft->known.n; i++) {
-        if (ft->known.items[i].queued)
-            add_to_batch(ft, &ft->known.items[i]);
-        ft->known.items[i].queued = false;
+    ft->announce->tell_pause = now < ft->announce->tell_at + TELL_CALM && ft->announce->tell_pause
+                                   ? ftree_min(2 * ft->announce->tell_pause, TELL_PAUSE_MAX)
+                                   : TELL_PAUSE_MIN;
+    ft->announce->tell_at = now + ft->announce->tell_pause;
+    ft->announce->queued = 0;
+    ft->state->batch.n = 0;
+    for (int32_t i = 0; i < ft->state->known.n; i++) {
+        if (ft->state->known.items[i].queued)
+            add_to_batch(ft, &ft->state->known.items[i]);
+        ft->state->known.items[i].queued = false;
     }
     tell_down(ft, now, FTREE_NONE, FTREE_PATH_DATA, 0);
 }
@@ -577,15 +301,15 @@ static void queue(struct ftree *ft, ftree_time now, struct known *k, bool more)
     ftree_time settled = k->v.withdrawn ? now : k->v.first_symptom + ft->cfg.settle;
 
     ftree_verdict_set_up(ft, k, UP_NOTHING);
-    if (more && ft->queued == 0) /* else what is due would be put off */
+    if (more && ft->announce->queued == 0) /* else what is due would be put off */
         settled = ftree_max(settled, now + TELL_PAUSE_MIN);
-    ft->queued += !k->queued;
+    ft->announce->queued += !k->queued;
     k->queued = true;
-    if (ft->tell_at + TELL_CALM <= now)
-        ft->tell_pause = 0; /* also where it is told later than now */
-    if (ft->tell_at <= now && settled > now)
-        ft->tell_at = settled;
-    if (ft->tell_at <= now)
+    if (ft->announce->tell_at + TELL_CALM <= now)
+        ft->announce->tell_pause = 0; /* also where it is told later than now */
+    if (ft->announce->tell_at <= now && settled > now)
+        ft->announce->tell_at = settled;
+    if (ft->announce->tell_at <= now)
         tell_queued(ft, now);
 }
 
@@ -596,15 +320,15 @@ static void end_suspicions(struct ftree *ft, ftree_time now)
 {
     bool any = false;
 
-    for (int32_t i = 0; i < ft->suspects.n;) {
-        struct suspect su = ft->suspects.items[i];
+    for (int32_t i = 0; i < ft->examine->suspects.n;) {
+        struct suspect su = ft->examine->suspects.items[i];
         if (!ftree_has_failed(ft, su.node) &&
             !(ftree_facts_answered(&su) &&
               (ftree_verdict_by_switch(ft, su.node) || ftree_verdict_by_switch(ft, ft->self)))) {
             i++;
             continue;
         }
-        FTREE_DROP(ft->suspects, i);
+        FTREE_DROP(ft->examine->suspects, i);
         ftree_group_drop(ft, su.node, su.switch_);
         any = true;
     }
@@ -620,8 +344,8 @@ static void look_at_others(struct ftree *ft, ftree_time now, const struct outlin
 {
     bool takes_node = ftree_verdict_takes_node(ft, o);
 
-    for (int32_t i = 0; i < ft->known.n - 1 && ft->unsent > 0; i++) {
-        struct known *other = &ft->known.items[i];
+    for (int32_t i = 0; i < ft->state->known.n - 1 && ft->state->unsent > 0; i++) {
+        struct known *other = &ft->state->known.items[i];
         if (other->up == UP_NOTHING)
             continue;
         if (other->v.node == o->node && !other->v.withdrawn && takes_node)
@@ -631,26 +355,15 @@ static void look_at_others(struct ftree *ft, ftree_time now, const struct outlin
     }
 }
 
-static int32_t acting_root(const struct ftree *ft)
-{
-    int32_t n = 0;
-
-    if (ftree_side_is_cut_off(ft))
-        return ftree_side_first(ft, 0, ftree_side_top(ft), FTREE_NONE);
-    for (int32_t k = 1; n != FTREE_NONE && !ftree_spread_can_act(ft, n); k++)
-        n = ftree_topo_root_substitute(&ft->topo, k);
-    return n;
-}
-
 /* The acting root is lost, and with it what it knew of the verdicts found here.  Where that is this node,
  * which ends, it still tells people itself of what it is gathering the victims for. */
 static void tell_heir(struct ftree *ft, ftree_time now, bool was_root)
 {
     struct wire_message m = {.type = WIRE_VERDICT_UP};
-    int32_t heir = acting_root(ft);
+    int32_t heir = ftree_route_root(ft);
 
-    for (int32_t i = 0; i < ft->known.n && heir != FTREE_NONE && heir != ft->self; i++) {
-        const struct known *k = &ft->known.items[i];
+    for (int32_t i = 0; i < ft->state->known.n && heir != FTREE_NONE && heir != ft->self; i++) {
+        const struct known *k = &ft->state->known.items[i];
         if (!k->whole || k->v.fln != ft->self || !k->told_down || k->v.withdrawn ||
             k->v.own_only || (was_root && k->telling))
             continue;
@@ -672,7 +385,7 @@ static void tell_glue(struct ftree *ft, const struct known *k, bool untold, stru
 static struct known *learn(struct ftree *ft, ftree_time now, const struct outline *o,
                            const struct ftree_verdict *whole, struct ftree_verdict *room)
 {
-    int32_t root = acting_root(ft), place;
+    int32_t root = ftree_route_root(ft), place;
     bool root_lost;
     struct known *k = ftree_verdict_add(ft, o);
 
@@ -680,15 +393,13 @@ static struct known *learn(struct ftree *ft, ftree_time now, const struct outlin
         return NULL;
     if (whole)
         ftree_verdict_keep(ft, k, whole);
-    k->cuts = ftree_withdraw_cuts(ft, o);
-    k->ends_agent = ftree_verdict_ends_agent(ft, o);
-    place = (int32_t) (k - ft->known.items);
-    root_lost = acting_root(ft) != root;
+    place = (int32_t) (k - ft->state->known.items);
+    root_lost = ftree_route_root(ft) != root;
     end_suspicions(ft, now);
     look_at_others(ft, now, o, root_lost);
     if (root_lost)
         tell_heir(ft, now, root == ft->self);
-    k = &ft->known.items[place];
+    k = &ft->state->known.items[place];
     ftree_withdraw_watch(ft, now, k);
     if (!o->withdrawn)
         tell_glue(ft, k, whole != NULL, room);
@@ -794,34 +505,13 @@ static bool hear(struct ftree *ft, ftree_time now, const struct outline *o, stru
     return *k != NULL;
 }
 
-/* How this very message was or will be answered by the victims; TOLD_NOBODY_WAITS: it is not. */
-static enum told is_being_answered(struct ftree *ft, int32_t from, enum ftree_path path,
-                                   uint32_t id)
-{
-    for (int32_t i = 0; i < ft->tellings.n; i++) {
-        struct telling *t = &ft->tellings.items[i];
-        if (t->asker != from || t->asked != id)
-            continue;
-        t->acknowledge = FTREE_NEVER; /* by the caller, now */
-        return TOLD;
-    }
-    switch (ftree_outbox_answered(ft, from, path, id)) {
-        case ANSWERED_APART:
-            return TOLD;
-        case ANSWERED_AGAIN:
-            return TOLD_ASKING;
-        default:
-            return TOLD_NOBODY_WAITS;
-    }
-}
-
 enum told ftree_spread_down(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
                             const struct wire_message *m)
 {
     struct wire_told rest = m->u.told;
     struct ftree_verdict room = {0};
     char rule[FTREE_NAME_MAX] = "";
-    enum told again = is_being_answered(ft, from, path, m->id);
+    enum told again = ftree_gather_answered(ft, from, path, m->id);
     struct outline o;
     struct known *k;
 
@@ -830,14 +520,14 @@ enum told ftree_spread_down(struct ftree *ft, ftree_time now, int32_t from, enum
     if (m->flags & WIRE_FLAG_PASS_ON)
         return ftree_relay_pass_on(ft, now, from, path, m);
     ftree_withdraw_forget(ft, now);
-    ft->batch.n = 0;
+    ft->state->batch.n = 0;
     ftree_verdict_reserve(ft, rest.n);
     while (ftree_wire_get_outline(ft->job, now, &rest, &o, rule)) {
         ftree_verdict_name_rule(ft, &o, rule);
         if (hear(ft, now, &o, &k, &room))
             add_to_batch(ft, k);
     }
-    return ft->batch.n > 0 ? tell_down(ft, now, from, path, m->id) : TOLD_NOBODY_WAITS;
+    return ft->state->batch.n > 0 ? tell_down(ft, now, from, path, m->id) : TOLD_NOBODY_WAITS;
 }
 
 /* ---- up -------------------------------------------------------------------------------------- */
@@ -849,8 +539,8 @@ static ftree_time held_until(const struct ftree *ft, const struct known *k)
     if (k->v.fln != ft->self || k->v.node == 0 || k->v.kind != FTREE_KIND_NODE ||
         !ftree_verdict_takes_node(ft, &k->v))
         return 0;
-    for (int32_t i = 0; i < ft->suspects.n; i++)
-        if (ftree_topo_is_above(&ft->topo, k->v.node, ft->suspects.items[i].node))
+    for (int32_t i = 0; i < ft->examine->suspects.n; i++)
+        if (ftree_topo_is_above(ft->topo, k->v.node, ft->examine->suspects.items[i].node))
             return k->v.located + HELD_MAX(ft);
     return 0;
 }
@@ -860,8 +550,8 @@ static bool push_held(struct ftree *ft, ftree_time now)
 {
     bool any = false;
 
-    for (int32_t i = 0; i < ft->known.n && ft->unsent > 0; i++) {
-        struct known *k = &ft->known.items[i];
+    for (int32_t i = 0; i < ft->state->known.n && ft->state->unsent > 0; i++) {
+        struct known *k = &ft->state->known.items[i];
         if (k->up != UP_HELD || k->up_again > now)
             continue;
         push_up(ft, now, k, true);
@@ -891,9 +581,9 @@ static void push_up(struct ftree *ft, ftree_time now, struct known *k, bool more
         return;
     }
     hop = ftree_correlate_upward(ft, now, FTREE_NONE, &substitute);
-    if (hop == ft->self || (substitute && ftree_spread_can_act(ft, 0) && !ft->leaving)) {
+    if (hop == ft->self || (substitute && ftree_spread_can_act(ft, 0) && !ftree_is_leaving(ft))) {
         /* the root is being asked; its verdict or answer decides */
-        k->up_again = now + ft->rto;
+        k->up_again = now + ftree_rto(ft);
         return;
     }
     ftree_trace(ft, "tells %s%s", substitute ? "substitute " : "", ftree_name(ft, hop, name));
@@ -901,10 +591,10 @@ static void push_up(struct ftree *ft, ftree_time now, struct known *k, bool more
     k->up_again = now + UP_AGAIN;
     m.flags = (uint8_t) ((substitute ? WIRE_FLAG_SUBSTITUTE : 0) | (more ? WIRE_FLAG_MORE : 0));
     ftree_verdict_load(ft, k, &m.u.verdict);
-    if (ft->leaving) { /* it will not be there when it is asked for them */
-        ft->batch.n = 0;
+    if (ftree_is_leaving(ft)) { /* it will not be there when it is asked for them */
+        ft->state->batch.n = 0;
         add_to_batch(ft, k);
-        add_own_victims(ft, now, 0, &m.u.verdict.victims);
+        ftree_gather_own(ft, now, 0, &m.u.verdict.victims);
     }
     ftree_outbox_put(ft, now, hop, &m);
 }
@@ -914,12 +604,12 @@ static void tell_own(struct ftree *ft, ftree_time now, struct known *k)
 {
     struct ftree_ranks victims = {0};
 
-    ft->batch.n = 0;
+    ft->state->batch.n = 0;
     add_to_batch(ft, k);
-    mark_told(ft, FTREE_NONE, next_telling(ft));
-    add_own_victims(ft, now, ft->last_telling, &victims);
+    mark_told(ft, FTREE_NONE, ftree_gather_next(ft));
+    ftree_gather_own(ft, now, ft->announce->last_telling, &victims);
     k->telling = 0;
-    report(ft, k, &victims);
+    ftree_gather_report(ft, k, &victims);
 }
 
 /* The agent before this one may have ended before it had told this. */
@@ -935,7 +625,7 @@ void ftree_spread_was_told(struct ftree *ft, struct known *k)
 {
     if (!k->queued && !k->telling)
         return;
-    ft->queued -= k->queued;
+    ft->announce->queued -= k->queued;
     k->queued = false;
     k->telling = 0;
     k->told_down = k->reported = true;
@@ -1043,60 +733,30 @@ static struct wire_told told_by(struct ftree *ft, ftree_time now, const struct l
     return m.u.told;
 }
 
-/* True while a letter with this verdict may still have to be sent again, or by another way. */
-bool ftree_spread_is_under_way(struct ftree *ft, ftree_time now, const struct known *k)
-{
-    for (int32_t i = 0; i < ft->outbox.n; i++) {
-        const struct letter *l = &ft->outbox.items[i];
-        struct wire_told rest;
-        const struct known *other;
-        if (l->type == WIRE_VERDICT_UP && carried_up(ft, now, l) == k)
-            return true;
-        if (l->type != WIRE_VERDICT_DOWN)
-            continue;
-        rest = told_by(ft, now, l);
-        while ((other = next_carried(ft, now, &rest)))
-            if (other == k)
-                return true;
-    }
-    return false;
-}
-
-/* Others answer in the place of who did not acknowledge a letter, and hear of it only now. */
-static int32_t settle_late(struct ftree *ft, ftree_time now, const struct letter *l)
-{
-    int32_t telling = settle(ft, l->to, l->id);
-
-    if (telling >= 0) {
-        struct telling *t = &ft->tellings.items[telling];
-        t->until = ftree_max(t->until, now + ft->cfg.gather / 2);
-    }
-    return telling;
-}
-
 /* Tells the children of a child that does not answer. */
 static void adopt(struct ftree *ft, ftree_time now, const struct letter *l, struct wire_told rest)
 {
-    struct posting p = {.now = now, .from = FTREE_NONE, .telling = settle_late(ft, now, l)};
+    struct posting p = {
+        .now = now, .from = FTREE_NONE, .telling = ftree_gather_settle_late(ft, now, l)};
     const struct known *k;
 
-    ft->batch.n = 0;
+    ft->state->batch.n = 0;
     while ((k = next_carried(ft, now, &rest)))
         if (k->told_down || k->v.withdrawn)
             add_to_batch(ft, k);
     tell_children(ft, l->to, &p);
     if (p.telling >= 0)
-        finish_if_all_are_in(ft, now, p.telling);
+        ftree_gather_finish_if_in(ft, now, p.telling);
 }
 
 /* By way of another, where one did not acknowledge what it was to pass on. */
 static void tell_past(struct ftree *ft, ftree_time now, const struct letter *l)
 {
-    int32_t telling = settle_late(ft, now, l);
+    int32_t telling = ftree_gather_settle_late(ft, now, l);
 
     ftree_relay_tell_past(ft, now, l->body, telling);
     if (telling >= 0)
-        finish_if_all_are_in(ft, now, telling);
+        ftree_gather_finish_if_in(ft, now, telling);
 }
 
 static void down_undeliverable(struct ftree *ft, ftree_time now, const struct letter *l)
@@ -1137,8 +797,8 @@ void ftree_spread_undeliverable(struct ftree *ft, ftree_time now, const struct l
 
 void ftree_spread_release(struct ftree *ft, ftree_time now)
 {
-    for (int32_t i = 0; i < ft->known.n && ft->unsent > 0; i++) {
-        struct known *k = &ft->known.items[i];
+    for (int32_t i = 0; i < ft->state->known.n && ft->state->unsent > 0; i++) {
+        struct known *k = &ft->state->known.items[i];
         if (k->up == UP_HELD && held_until(ft, k) <= now)
             k->up_again = ftree_min(k->up_again, now);
     }
@@ -1146,27 +806,15 @@ void ftree_spread_release(struct ftree *ft, ftree_time now)
 
 void ftree_spread_tick(struct ftree *ft, ftree_time now)
 {
-    for (int32_t i = 0; i < ft->tellings.n;) {
-        struct telling *t = &ft->tellings.items[i];
-        if (t->until <= now) {
-            finish(ft, now, i);
-            i = 0; /* telling people may have brought others */
-            continue;
-        }
-        if (t->acknowledge <= now) {
-            acknowledge(ft, now, t, 0);
-            t->acknowledge = FTREE_NEVER;
-        }
-        i++;
-    }
-    if (ft->queued > 0 && ft->tell_at <= now) {
+    ftree_gather_tick(ft, now);
+    if (ft->announce->queued > 0 && ft->announce->tell_at <= now) {
         if (ftree_spread_is_root(ft))
             tell_queued(ft, now);
         else
             hand_over_queued(ft, now);
     }
-    for (int32_t i = 0; i < ft->known.n && ft->unsent > 0; i++) {
-        struct known *k = &ft->known.items[i];
+    for (int32_t i = 0; i < ft->state->known.n && ft->state->unsent > 0; i++) {
+        struct known *k = &ft->state->known.items[i];
         if (k->up == UP_NOTHING || k->up_again > now)
             continue;
         if (k->up == UP_SENT && ++k->up_tries >= UP_TRIES_MAX)
@@ -1178,12 +826,75 @@ void ftree_spread_tick(struct ftree *ft, ftree_time now)
 
 ftree_time ftree_spread_deadline(const struct ftree *ft)
 {
-    ftree_time t = ft->queued > 0 ? ft->tell_at : FTREE_NEVER;
+    ftree_time t = ftree_gather_deadline(ft);
 
-    for (int32_t i = 0; i < ft->tellings.n; i++)
-        t = ftree_min(t, ftree_min(ft->tellings.items[i].until, ft->tellings.items[i].acknowledge));
-    for (int32_t i = 0; i < ft->known.n && ft->unsent > 0; i++)
-        if (ft->known.items[i].up != UP_NOTHING)
-            t = ftree_min(t, ft->known.items[i].up_again);
+    if (ft->announce->queued > 0)
+        t = ftree_min(t, ft->announce->tell_at);
+    for (int32_t i = 0; i < ft->state->known.n && ft->state->unsent > 0; i++)
+        if (ft->state->known.items[i].up != UP_NOTHING)
+            t = ftree_min(t, ft->state->known.items[i].up_again);
     return t;
+}
+
+
+bool ftree_spread_has_untold(const struct ftree *ft)
+{
+    for (int32_t i = 0; i < ft->state->known.n && ft->state->unsent > 0; i++) {
+        const struct known *k = &ft->state->known.items[i];
+        bool is_own = k->v.node == ft->self && k->v.fln == ft->self;
+        if (k->up == UP_PENDING || k->up == UP_HELD || (k->up == UP_SENT && is_own))
+            return true;
+    }
+    return false;
+}
+
+/* ---- an end to remembering ------------------------------------------------------------------- */
+
+/* True while a letter with this verdict may still have to be sent again, or by another way. */
+static bool is_under_way(struct ftree *ft, ftree_time now, const struct known *k)
+{
+    for (int32_t i = 0; i < ft->net->outbox.n; i++) {
+        const struct letter *l = &ft->net->outbox.items[i];
+        struct wire_told rest;
+        const struct known *other;
+        if (l->type == WIRE_VERDICT_UP && carried_up(ft, now, l) == k)
+            return true;
+        if (l->type != WIRE_VERDICT_DOWN)
+            continue;
+        rest = told_by(ft, now, l);
+        while ((other = next_carried(ft, now, &rest)))
+            if (other == k)
+                return true;
+    }
+    return false;
+}
+
+static bool is_settled(struct ftree *ft, ftree_time now, const struct known *k)
+{
+    return k->v.withdrawn && k->v.withdrawn + OVER_AGE <= now && k->up == UP_NOTHING &&
+           !k->queued && !is_under_way(ft, now, k);
+}
+
+/* The one that has been over for longest; -1: none can be forgotten. */
+static int32_t oldest(struct ftree *ft, ftree_time now)
+{
+    int32_t found = -1;
+
+    for (int32_t i = 0; i < ft->state->known.n; i++) {
+        const struct known *k = &ft->state->known.items[i];
+        if (is_settled(ft, now, k) &&
+            (found < 0 || k->v.withdrawn < ft->state->known.items[found].v.withdrawn))
+            found = i;
+    }
+    return found;
+}
+
+void ftree_withdraw_forget(struct ftree *ft, ftree_time now)
+{
+    int32_t over = 0, i;
+
+    for (i = 0; i < ft->state->known.n; i++)
+        over += ft->state->known.items[i].v.withdrawn != 0;
+    for (; over > OVER_MAX && (i = oldest(ft, now)) >= 0; over--)
+        ftree_verdict_forget(ft, i);
 }

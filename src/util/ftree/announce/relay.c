@@ -4,6 +4,7 @@
  */
 
 #include "ftree/ftree_int.h"
+#include "ftree/announce/announce.h"
 
 /*
  * By way of another.  A node may be silent only from where its FLN asks: others asked for it and were
@@ -16,12 +17,6 @@
  */
 
 #define LOOKS 16 /* so many nodes are looked at for one that can pass it on */
-
-/* Each level has `gather`, see spread.c, and it has to be told first. */
-ftree_time ftree_relay_takes(const struct ftree *ft, int32_t node)
-{
-    return ft->cfg.gather / 2 + ft->cfg.gather * (ftree_time) ftree_topo_height(&ft->topo, node);
-}
 
 /* ---- at the FLN ------------------------------------------------------------------------------ */
 
@@ -60,10 +55,10 @@ static const struct known *only_others_reach(const struct ftree *ft, int32_t nod
 /* True if this node is above it, and nobody is between who would tell it instead. */
 static bool is_told_from_here(const struct ftree *ft, int32_t node)
 {
-    int32_t above = ftree_topo_parent(&ft->topo, node);
+    int32_t above = ftree_topo_parent(ft->topo, node);
 
     while (above > ft->self && ftree_has_failed(ft, above))
-        above = ftree_topo_parent(&ft->topo, above);
+        above = ftree_topo_parent(ft->topo, above);
     return above == ft->self;
 }
 
@@ -72,7 +67,7 @@ static bool can_pass_on(const struct ftree *ft, ftree_time now, int32_t relay, i
 {
     int32_t by;
 
-    return relay != ft->self && !ftree_topo_is_above(&ft->topo, node, relay) &&
+    return relay != ft->self && !ftree_topo_is_above(ft->topo, node, relay) &&
            ftree_correlate_usable(ft, now, relay) && !ftree_probe_find(ft, relay) &&
            !only_others_reach(ft, relay, &by);
 }
@@ -104,8 +99,8 @@ static int32_t write_told(const struct ftree *ft, ftree_time now, const struct k
                           int32_t i, struct wire_outlines *w)
 {
     put(ft, now, w, first);
-    for (; i < ft->known.n; i++) {
-        const struct known *k = &ft->known.items[i];
+    for (; i < ft->state->known.n; i++) {
+        const struct known *k = &ft->state->known.items[i];
         bool told = k->v.withdrawn ? k->over_told_down : k->told_down;
         if (k != first && told && !k->v.own_only && !put(ft, now, w, k))
             break;
@@ -116,7 +111,7 @@ static int32_t write_told(const struct ftree *ft, ftree_time now, const struct k
 static void send(struct ftree *ft, ftree_time now, const struct known *k, int32_t relay,
                  int32_t telling)
 {
-    for (int32_t i = 0; i < ft->known.n;) {
+    for (int32_t i = 0; i < ft->state->known.n;) {
         struct wire_message m = {.type = WIRE_VERDICT_DOWN, .flags = WIRE_FLAG_PASS_ON};
         struct wire_outlines w = {0};
         i = write_told(ft, now, k, i, &w);
@@ -130,8 +125,8 @@ void ftree_relay_tell(struct ftree *ft, ftree_time now, int32_t telling)
 {
     char node[16], name[16];
 
-    for (int32_t i = 0; i < ft->known.n; i++) {
-        const struct known *k = &ft->known.items[i];
+    for (int32_t i = 0; i < ft->state->known.n; i++) {
+        const struct known *k = &ft->state->known.items[i];
         int32_t by = reached_by(ft, k), relay;
         if (by == FTREE_NONE || !k->told_down || !is_told_from_here(ft, k->v.node))
             continue;
@@ -167,7 +162,7 @@ void ftree_relay_tell_past(struct ftree *ft, ftree_time now, const struct body *
     ftree_outbox_put(ft, now, relay, &m);
     ftree_spread_wait_for(ft, telling, relay, m.id);
     if (telling >= 0) {
-        struct telling *t = &ft->tellings.items[telling];
+        struct telling *t = &ft->announce->tellings.items[telling];
         t->until = ftree_max(t->until, now + ftree_relay_takes(ft, o.node));
     }
 }

@@ -4,6 +4,7 @@
  */
 
 #include "ftree/ftree_int.h"
+#include "ftree/examine/examine.h"
 
 /*
  * A crowd: several suspects behind one switch that are silent in the same way.  Most likely it is
@@ -31,15 +32,15 @@ static bool is_before(const struct suspect *a, const struct suspect *b)
 /* Until when it waits for the few that were there before it, 0: it does not. */
 ftree_time ftree_crowd_until(const struct ftree *ft, const struct suspect *su)
 {
-    int32_t switch_ = ftree_topo_switch_of(&ft->topo, su->node), few = 0;
+    int32_t switch_ = ftree_topo_switch_of(ft->topo, su->node), few = 0;
     ftree_time until = FTREE_NEVER;
 
     if (switch_ == FTREE_NONE || su->waited || !is_silent(ft, su))
         return 0;
-    for (int32_t i = 0; i < ft->suspects.n; i++) {
-        const struct suspect *other = &ft->suspects.items[i];
+    for (int32_t i = 0; i < ft->examine->suspects.n; i++) {
+        const struct suspect *other = &ft->examine->suspects.items[i];
         if (other->waits || other->waited || !is_before(other, su) || !is_silent(ft, other) ||
-            ftree_topo_switch_of(&ft->topo, other->node) != switch_)
+            ftree_topo_switch_of(ft->topo, other->node) != switch_)
             continue;
         few++;
         until = ftree_min(until, other->deadline);

@@ -4,6 +4,9 @@
  */
 
 #include "ftree/ftree_int.h"
+#include "ftree/base/symptom.h"
+#include "ftree/examine/examine.h"
+#include "ftree/rules/facts.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -17,7 +20,7 @@
 const struct witness *ftree_facts_witness(const struct ftree *ft, const struct suspect *su,
                                           int path)
 {
-    const struct witness *w = &ft->heard[path][0];
+    const struct witness *w = &ft->examine->heard[path][0];
 
     if (w->node == su->node)
         w++;
@@ -29,49 +32,7 @@ bool ftree_facts_was_witnessed(const struct ftree *ft, const struct suspect *su,
     return ftree_facts_witness(ft, su, path) != NULL;
 }
 
-/* A kernel speaks for a process that does not. */
-bool ftree_facts_kernel_spoke(const struct suspect *su)
-{
-    for (int path = 0; path < FTREE_PATHS; path++)
-        if (su->reach[path][FTREE_ROLE_AGENT] == FTREE_REACH_REFUSED ||
-            su->reach[path][FTREE_ROLE_AGENT] == FTREE_REACH_CONNECTED)
-            return true;
-    return false;
-}
-
-bool ftree_facts_answered(const struct suspect *su)
-{
-    for (int path = 0; path < FTREE_PATHS; path++)
-        if (su->reach[path][FTREE_ROLE_AGENT] == FTREE_REACH_ANSWERED)
-            return true;
-    return false;
-}
-
 /* ---- facts ----------------------------------------------------------------------------------- */
-
-void ftree_facts_init(struct rules_facts *facts)
-{
-    memset(facts, 0, sizeof(*facts));
-    facts->value[RULES_FACT_DATA] = facts->value[RULES_FACT_MGMT] = RULES_REACH_NO_PATH;
-    for (int i = 0; i < RULES_NUMBER_COUNT; i++)
-        facts->number[i] = NAN;
-}
-
-void ftree_facts_process(struct rules_facts *facts, uint8_t phase, char proc_state, int seen_by)
-{
-    uint8_t process = RULES_PROCESS_RUNNING;
-
-    if (phase == FTREE_PHASE_GONE || (proc_state && strchr("XxZ", proc_state)))
-        process = RULES_PROCESS_GONE;
-    else if (proc_state == 'T')
-        process = RULES_PROCESS_STOPPED;
-    else if (proc_state == 't')
-        process = RULES_PROCESS_TRACED;
-    else if (proc_state == 'D')
-        process = RULES_PROCESS_DISK_SLEEP;
-    facts->value[RULES_FACT_PROCESS] = process;
-    facts->value[RULES_FACT_SEEN_BY] = (uint8_t) seen_by;
-}
 
 static void find_reaches(const struct ftree *ft, const struct suspect *su, bool at_end,
                          struct rules_facts *facts)

@@ -4,6 +4,7 @@
  */
 
 #include "ftree/ftree_int.h"
+#include "ftree/examine/examine.h"
 
 #include <string.h>
 
@@ -47,9 +48,10 @@ static void ask(struct ftree *ft, ftree_time now, const struct visit *v)
 
 static bool is_known(const struct ftree *ft, int32_t from, const struct wire_visit *w)
 {
-    for (int32_t i = 0; i < ft->visits.n; i++)
-        if (ft->visits.items[i].from == from && ft->visits.items[i].target == w->target &&
-            ft->visits.items[i].their_nonce == w->nonce)
+    for (int32_t i = 0; i < ft->examine->visits.n; i++)
+        if (ft->examine->visits.items[i].from == from &&
+            ft->examine->visits.items[i].target == w->target &&
+            ft->examine->visits.items[i].their_nonce == w->nonce)
             return true;
     return false;
 }
@@ -60,9 +62,10 @@ static bool begin(const struct ftree *ft, ftree_time now, int32_t target, struct
     const struct suspect *su = ftree_probe_find(ft, target);
 
     *v = (struct visit){.target = target, .asked = now};
-    for (int32_t i = 0; i < ft->visits.n; i++)
-        if (ft->visits.items[i].target == target && ft->visits.items[i].asked + ft->rto > now) {
-            *v = ft->visits.items[i];
+    for (int32_t i = 0; i < ft->examine->visits.n; i++)
+        if (ft->examine->visits.items[i].target == target &&
+            ft->examine->visits.items[i].asked + ftree_rto(ft) > now) {
+            *v = ft->examine->visits.items[i];
             memset(v->told, 0, sizeof(v->told));
             return true;
         }
@@ -84,17 +87,17 @@ void ftree_visit(struct ftree *ft, ftree_time now, int32_t from, const struct wi
     struct visit *v, first;
     bool is_asked;
 
-    if (ft->leaving || w->target == ft->self || w->target == from || ft->visits.n >= VISITS_MAX ||
-        is_known(ft, from, w)) /* it came over both paths */
+    if (ftree_is_leaving(ft) || w->target == ft->self || w->target == from ||
+        ft->examine->visits.n >= VISITS_MAX || is_known(ft, from, w)) /* it came over both paths */
         return;
     is_asked = begin(ft, now, w->target, &first);
-    v = FTREE_PUSH(ft, ft->visits);
+    v = FTREE_PUSH(ft, ft->examine->visits);
     if (!v)
         return;
     *v = first;
     v->from = from;
     v->their_nonce = w->nonce;
-    v->until = now + 2 * ft->rto;
+    v->until = now + 2 * ftree_rto(ft);
     if (!is_asked) {
         v->nonce = ++ft->next_id;
         ask(ft, now, v);
@@ -108,8 +111,8 @@ bool ftree_visit_answer(struct ftree *ft, ftree_time now, int32_t from, enum ftr
 {
     bool ours = false;
 
-    for (int32_t i = 0; i < ft->visits.n; i++) {
-        struct visit *v = &ft->visits.items[i];
+    for (int32_t i = 0; i < ft->examine->visits.n; i++) {
+        struct visit *v = &ft->examine->visits.items[i];
         if (v->target != from || v->nonce != a->nonce)
             continue;
         ours = true;
@@ -122,8 +125,8 @@ bool ftree_visit_answer(struct ftree *ft, ftree_time now, int32_t from, enum ftr
 void ftree_visit_reached(struct ftree *ft, ftree_time now, int32_t node, enum ftree_path path,
                          enum ftree_role role, enum ftree_reach reach)
 {
-    for (int32_t i = 0; i < ft->visits.n && role == FTREE_ROLE_AGENT; i++) {
-        struct visit *v = &ft->visits.items[i];
+    for (int32_t i = 0; i < ft->examine->visits.n && role == FTREE_ROLE_AGENT; i++) {
+        struct visit *v = &ft->examine->visits.items[i];
         if (v->target != node || reach <= v->reach[path])
             continue;
         v->reach[path] = (uint8_t) reach;
@@ -145,14 +148,14 @@ static void end(struct ftree *ft, ftree_time now, struct visit *v)
 
 void ftree_visit_tick(struct ftree *ft, ftree_time now)
 {
-    for (int32_t i = 0; i < ft->visits.n;) {
-        struct visit *v = &ft->visits.items[i];
+    for (int32_t i = 0; i < ft->examine->visits.n;) {
+        struct visit *v = &ft->examine->visits.items[i];
         if (v->until > now) {
             i++;
             continue;
         }
         end(ft, now, v);
-        FTREE_DROP(ft->visits, i);
+        FTREE_DROP(ft->examine->visits, i);
     }
 }
 
@@ -160,7 +163,7 @@ ftree_time ftree_visit_deadline(const struct ftree *ft)
 {
     ftree_time t = FTREE_NEVER;
 
-    for (int32_t i = 0; i < ft->visits.n; i++)
-        t = ftree_min(t, ft->visits.items[i].until);
+    for (int32_t i = 0; i < ft->examine->visits.n; i++)
+        t = ftree_min(t, ft->examine->visits.items[i].until);
     return t;
 }

@@ -4,6 +4,7 @@
  */
 
 #include "ftree/ftree_int.h"
+#include "ftree/examine/examine.h"
 
 #include <stdio.h>
 
@@ -72,9 +73,9 @@ static int32_t distance(const struct ftree *ft, const struct chain *own, int32_t
 
 static struct neighbour *find(const struct ftree *ft, int32_t node)
 {
-    for (int32_t i = 0; i < ft->neighbours.n; i++)
-        if (ft->neighbours.items[i].node == node)
-            return &ft->neighbours.items[i];
+    for (int32_t i = 0; i < ft->examine->neighbours.n; i++)
+        if (ft->examine->neighbours.items[i].node == node)
+            return &ft->examine->neighbours.items[i];
     return NULL;
 }
 
@@ -123,7 +124,7 @@ static void choose(const struct ftree *ft, const struct region *r, int32_t suspe
                  c);
     queue[n++] = r->within == FTREE_NONE ? 0 : ft->job->tree->switch_head[r->within];
     for (int32_t i = 0; i < n && c->n < EACH; i++) {
-        int32_t node = queue[i], children = ftree_topo_children(&ft->topo, node, &first);
+        int32_t node = queue[i], children = ftree_topo_children(ft->topo, node, &first);
         consider(ft, r, suspect, node, c);
         /* from both ends: a head's own nodes come first, the heads of other switches last */
         for (int32_t k = 0; k < children && n < LOOKS; k++) {
@@ -149,11 +150,12 @@ static struct neighbour *find_useless(const struct ftree *ft)
 {
     ftree_time oldest = FTREE_NEVER;
 
-    for (int32_t i = 0; i < ft->suspects.n; i++)
-        oldest = ftree_min(oldest, ft->suspects.items[i].waits ? FTREE_NEVER
-                                                               : ft->suspects.items[i].opened);
-    for (int32_t i = 0; i < ft->neighbours.n; i++) {
-        struct neighbour *nb = &ft->neighbours.items[i];
+    for (int32_t i = 0; i < ft->examine->suspects.n; i++)
+        oldest = ftree_min(oldest, ft->examine->suspects.items[i].waits
+                                       ? FTREE_NEVER
+                                       : ft->examine->suspects.items[i].opened);
+    for (int32_t i = 0; i < ft->examine->neighbours.n; i++) {
+        struct neighbour *nb = &ft->examine->neighbours.items[i];
         bool is_past = oldest != FTREE_NEVER && nb->last_asked && nb->last_asked < oldest;
         if (is_past || ftree_has_failed(ft, nb->node))
             return nb;
@@ -167,7 +169,8 @@ static struct neighbour *add(struct ftree *ft, ftree_time now, int32_t node)
 
     if (nb)
         return nb;
-    nb = ft->neighbours.n < NEIGHBOURS_MAX ? FTREE_PUSH(ft, ft->neighbours) : find_useless(ft);
+    nb = ft->examine->neighbours.n < NEIGHBOURS_MAX ? FTREE_PUSH(ft, ft->examine->neighbours)
+                                                    : find_useless(ft);
     if (!nb)
         return NULL;
     *nb = (struct neighbour){0};
@@ -191,7 +194,7 @@ static void ask(struct ftree *ft, ftree_time now, const struct suspect *su,
         struct neighbour *nb = add(ft, now, c.node[i]);
         struct ftree_route to = {.node = c.node[i], .fresh = nb && nb->asked < now};
         if (nb && !was_heard(su, nb, DATA_PATH) &&
-            (!nb->last_asked || nb->last_asked + ft->rto <= now)) {
+            (!nb->last_asked || nb->last_asked + ftree_rto(ft) <= now)) {
             nb->last_asked = now;
             ftree_send_all_paths(ft, now, &to, &m);
         }
@@ -226,8 +229,8 @@ void ftree_neighbour_ask(struct ftree *ft, ftree_time now, const struct suspect 
 /* Who examines nobody has no use for what it heard of their neighbours. */
 void ftree_neighbour_forget(struct ftree *ft)
 {
-    ft->neighbours.n = 0;
-    ft->visitors = 0;
+    ft->examine->neighbours.n = 0;
+    ft->examine->visitors = 0;
 }
 
 void ftree_neighbour_heard(struct ftree *ft, ftree_time now, int32_t node, enum ftree_path path)
@@ -271,11 +274,11 @@ static bool is_old(const struct suspect *su, const struct neighbour *nb, enum ov
 static void add_suspects(const struct ftree *ft, const struct suspect *su, enum over over,
                          struct view *v)
 {
-    for (int32_t i = 0; i < ft->suspects.n && v->members < MEMBERS_MAX; i++) {
-        const struct suspect *other = &ft->suspects.items[i];
+    for (int32_t i = 0; i < ft->examine->suspects.n && v->members < MEMBERS_MAX; i++) {
+        const struct suspect *other = &ft->examine->suspects.items[i];
         struct member m = {.node = other->node};
-        if (other->node == su->node || other->waits || other->opened + 2 * ft->rto > su->deadline ||
-            find(ft, other->node))
+        if (other->node == su->node || other->waits ||
+            other->opened + 2 * ftree_rto(ft) > su->deadline || find(ft, other->node))
             continue;
         for (int path = 0; path < FTREE_PATHS; path++)
             m.heard |= (over == ANY_PATH || path == FTREE_PATH_DATA) &&
@@ -293,10 +296,10 @@ static void find_view(const struct ftree *ft, const struct suspect *su, enum ove
     v->far = distance(ft, &v->own, su->node);
     v->member[0] = (struct member){.node = su->node};
     v->members = 1;
-    for (int32_t i = 0; i < ft->neighbours.n; i++) {
-        const struct neighbour *nb = &ft->neighbours.items[i];
-        if (nb->node != su->node && nb->asked + ft->rto <= su->deadline && !is_old(su, nb, over) &&
-            !ftree_has_failed(ft, nb->node))
+    for (int32_t i = 0; i < ft->examine->neighbours.n; i++) {
+        const struct neighbour *nb = &ft->examine->neighbours.items[i];
+        if (nb->node != su->node && nb->asked + ftree_rto(ft) <= su->deadline &&
+            !is_old(su, nb, over) && !ftree_has_failed(ft, nb->node))
             v->member[v->members++] =
                 (struct member){.node = nb->node, .heard = was_heard(su, nb, over)};
     }
@@ -426,12 +429,12 @@ static void add_sight(const struct view *v, int32_t visitor, int32_t node, uint8
 
 static struct sights find_sights(const struct view *v)
 {
-    struct sights s = {.far = v->ft->visitors_far, .branch = FTREE_NONE};
+    struct sights s = {.far = v->ft->examine->visitors_far, .branch = FTREE_NONE};
 
-    for (int32_t i = 0; i < v->ft->neighbours.n; i++)
+    for (int32_t i = 0; i < v->ft->examine->neighbours.n; i++)
         for (int k = 0; k < FTREE_VISITORS; k++)
-            add_sight(v, v->ft->visitor[k], v->ft->neighbours.items[i].node,
-                      v->ft->neighbours.items[i].seen[k], &s);
+            add_sight(v, v->ft->examine->visitor[k], v->ft->examine->neighbours.items[i].node,
+                      v->ft->examine->neighbours.items[i].seen[k], &s);
     return s;
 }
 
@@ -440,8 +443,8 @@ static struct ftree_silence look_back(const struct view *v, const struct sights 
 {
     for (int32_t d = s->far - 1; d >= 0; d--) {
         int32_t asked = 0, heard = 0;
-        for (int32_t i = 0; i < v->ft->neighbours.n; i++) {
-            const struct neighbour *nb = &v->ft->neighbours.items[i];
+        for (int32_t i = 0; i < v->ft->examine->neighbours.n; i++) {
+            const struct neighbour *nb = &v->ft->examine->neighbours.items[i];
             if (!ftree_is_behind(v->ft, v->own.switch_[d], nb->node))
                 continue;
             for (int k = 0; k < FTREE_VISITORS; k++) {
@@ -497,7 +500,7 @@ struct ftree_silence ftree_neighbour_silence(const struct ftree *ft, const struc
     bool silent = data ? reach < FTREE_REACH_CONNECTED && ftree_facts_answered(su)
                        : !ftree_facts_answered(su) && !ftree_facts_kernel_spoke(su);
 
-    if (!ft->job->tree || ft->neighbours.n == 0 || !silent)
+    if (!ft->job->tree || ft->examine->neighbours.n == 0 || !silent)
         return (struct ftree_silence){RULES_BEHIND_NONE, FTREE_NONE};
     return look(ft, su, data ? DATA_PATH : ANY_PATH);
 }
@@ -507,7 +510,7 @@ struct ftree_silence ftree_neighbour_silence(const struct ftree *ft, const struc
 /* What they were asked for another suspect a moment ago will do for this one. */
 static bool is_due(const struct ftree *ft, ftree_time now, const struct neighbour *nb)
 {
-    return !nb->visited || nb->visited + 2 * ft->rto <= now;
+    return !nb->visited || nb->visited + 2 * ftree_rto(ft) <= now;
 }
 
 /* All visitors are to visit it. */
@@ -519,8 +522,8 @@ static void send_visitors(struct ftree *ft, ftree_time now, struct neighbour *nb
     nb->visited = now;
     m.u.visit.nonce = nb->nonce;
     m.u.visit.target = nb->node;
-    for (int32_t i = 0; i < ft->visitors; i++) {
-        to.node = ft->visitor[i];
+    for (int32_t i = 0; i < ft->examine->visitors; i++) {
+        to.node = ft->examine->visitor[i];
         if (nb->node != to.node)
             ftree_send(ft, now, &to, &m);
     }
@@ -531,22 +534,22 @@ static void choose_visitors(struct ftree *ft, const struct suspect *su, const st
 {
     int32_t far = 0, n = 0, below;
 
-    for (int32_t i = 0; i < ft->neighbours.n; i++) {
-        const struct neighbour *nb = &ft->neighbours.items[i];
+    for (int32_t i = 0; i < ft->examine->neighbours.n; i++) {
+        const struct neighbour *nb = &ft->examine->neighbours.items[i];
         int32_t d = distance(ft, &v->own, nb->node);
         if (!was_heard(su, nb, ANY_PATH) || d < far || d == 0)
             continue;
         if (d > far)
             n = 0;
         far = d;
-        if (n == FTREE_VISITORS &&
-            branch_of(ft, ft->visitor[0], &below) == branch_of(ft, ft->visitor[1], &below))
+        if (n == FTREE_VISITORS && branch_of(ft, ft->examine->visitor[0], &below) ==
+                                       branch_of(ft, ft->examine->visitor[1], &below))
             n--;
         if (n < FTREE_VISITORS)
-            ft->visitor[n++] = nb->node;
+            ft->examine->visitor[n++] = nb->node;
     }
-    ft->visitors = n;
-    ft->visitors_far = far;
+    ft->examine->visitors = n;
+    ft->examine->visitors_far = far;
 }
 
 /* Asks them to ask all the others. */
@@ -561,11 +564,11 @@ void ftree_neighbour_visit(struct ftree *ft, ftree_time now, const struct suspec
     if (farthest(&v) >= v.far)
         return;
     add(ft, now, su->node);
-    if (ft->visitors == 0)
+    if (ft->examine->visitors == 0)
         choose_visitors(ft, su, &v);
-    for (int32_t i = 0; i < ft->neighbours.n && ft->visitors > 0; i++)
-        if (is_due(ft, now, &ft->neighbours.items[i]))
-            send_visitors(ft, now, &ft->neighbours.items[i]);
+    for (int32_t i = 0; i < ft->examine->neighbours.n && ft->examine->visitors > 0; i++)
+        if (is_due(ft, now, &ft->examine->neighbours.items[i]))
+            send_visitors(ft, now, &ft->examine->neighbours.items[i]);
 }
 
 void ftree_neighbour_seen(struct ftree *ft, int32_t from, const struct wire_seen *s)
@@ -574,8 +577,8 @@ void ftree_neighbour_seen(struct ftree *ft, int32_t from, const struct wire_seen
 
     if (!nb || nb->nonce != s->nonce || s->path != FTREE_PATH_DATA)
         return;
-    for (int32_t i = 0; i < ft->visitors; i++)
-        if (ft->visitor[i] == from && s->reach > nb->seen[i])
+    for (int32_t i = 0; i < ft->examine->visitors; i++)
+        if (ft->examine->visitor[i] == from && s->reach > nb->seen[i])
             nb->seen[i] = s->reach;
 }
 
@@ -591,8 +594,8 @@ void ftree_neighbour_add_evidence(const struct ftree *ft, ftree_time now, const 
     bool data = ftree_facts_answered(su);
     int32_t told = 0;
 
-    for (int32_t i = 0; i < ft->neighbours.n && told < TOLD; i++) {
-        const struct neighbour *nb = &ft->neighbours.items[i];
+    for (int32_t i = 0; i < ft->examine->neighbours.n && told < TOLD; i++) {
+        const struct neighbour *nb = &ft->examine->neighbours.items[i];
         struct ftree_evidence e = {.source = FTREE_EVIDENCE_PROBE,
                                    .path = data ? FTREE_PATH_DATA : FTREE_PATHS,
                                    .target = nb->node,
@@ -608,25 +611,3 @@ void ftree_neighbour_add_evidence(const struct ftree *ft, ftree_time now, const 
 }
 
 /* ---- is it over? ----------------------------------------------------------------------------- */
-
-/* A node on the other side of a switch, another one each time; FTREE_NONE: none was found. */
-int32_t ftree_neighbour_beyond(const struct ftree *ft, int32_t switch_, int32_t turn)
-{
-    bool inside = ftree_is_behind(ft, switch_, ft->self);
-    int32_t first, n, top = inside ? 0 : ft->job->tree->switch_head[switch_];
-
-    if (top == FTREE_NONE)
-        return FTREE_NONE; /* none of the job's nodes is behind it */
-    for (uint64_t i = 0; i < DRAWS; i++) {
-        int32_t node =
-            (int32_t) (ftree_topo_mix((uint64_t) ft->self << 32 ^ (uint64_t) turn << 8 ^ i) %
-                       (uint64_t) ft->job->nodes);
-        if (ftree_is_behind(ft, switch_, node) != inside)
-            return node;
-    }
-    n = ftree_topo_children(&ft->topo, top, &first);
-    for (int32_t i = 0; i < n && i < DRAWS; i++)
-        if (ftree_is_behind(ft, switch_, first + (turn + i) % n) != inside)
-            return first + (turn + i) % n;
-    return ftree_is_behind(ft, switch_, top) != inside ? top : FTREE_NONE;
-}

@@ -4,6 +4,8 @@
  */
 
 #include "ftree/ftree_int.h"
+#include "ftree/base/symptom.h"
+#include "ftree/examine/examine.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -25,16 +27,6 @@
 
 #define WITNESSES 2
 #define VISITORS 2
-/* So many questions that were asked since do not belie an answer: they may be lost. */
-#define OPEN_QUESTIONS 3
-
-struct suspect *ftree_probe_find(const struct ftree *ft, int32_t node)
-{
-    for (int32_t i = 0; i < ft->suspects.n; i++)
-        if (ft->suspects.items[i].node == node)
-            return &ft->suspects.items[i];
-    return NULL;
-}
 
 /* ---- asking ---------------------------------------------------------------------------------- */
 
@@ -91,7 +83,7 @@ static bool is_doubtful(const struct ftree *ft, ftree_time now, int32_t node)
 static void ask_witnesses(struct ftree *ft, ftree_time now, struct suspect *su,
                           const struct rules_step *step)
 {
-    int32_t asked = 0, parent = ftree_topo_parent(&ft->topo, ft->self), end;
+    int32_t asked = 0, parent = ftree_topo_parent(ft->topo, ft->self), end;
 
     if (su->prolonged && su->witness >= ft->job->nodes - 1)
         su->witness = 0; /* all were asked, and must be heard once more */
@@ -276,12 +268,12 @@ bool ftree_probe_open(struct ftree *ft, ftree_time now, const struct group *g, u
 {
     struct suspect *su;
 
-    if (ft->leaving || g->node == ft->self || ftree_has_failed(ft, g->node) ||
+    if (ftree_is_leaving(ft) || g->node == ft->self || ftree_has_failed(ft, g->node) ||
         ftree_probe_find(ft, g->node))
         return false;
-    if (ft->suspects.n == 0)
+    if (ft->examine->suspects.n == 0)
         ftree_neighbour_forget(ft);
-    su = FTREE_PUSH(ft, ft->suspects);
+    su = FTREE_PUSH(ft, ft->examine->suspects);
     if (!su)
         return false;
     su->node = g->node;
@@ -309,7 +301,7 @@ static void close_well(struct ftree *ft, ftree_time now, struct suspect *su, con
     char name[16];
 
     ftree_trace(ft, "%s is well: %s", ftree_name(ft, node, name), why);
-    FTREE_DROP(ft->suspects, (int32_t) (su - ft->suspects.items));
+    FTREE_DROP(ft->examine->suspects, (int32_t) (su - ft->examine->suspects.items));
     ftree_spread_release(ft, now);
     ftree_group_found_well(ft, now, node, switch_);
     ftree_group_recheck(ft, now);
@@ -321,7 +313,7 @@ static void name_switch(const struct ftree *ft, const struct suspect *su, struct
     v->switch_ = ftree_neighbour_silence(ft, su, ftree_facts_answered(su)).switch_;
     if (v->switch_ == FTREE_NONE)
         v->switch_ =
-            su->switch_ != FTREE_NONE ? su->switch_ : ftree_topo_switch_of(&ft->topo, su->node);
+            su->switch_ != FTREE_NONE ? su->switch_ : ftree_topo_switch_of(ft->topo, su->node);
     if (v->switch_ != FTREE_NONE && ft->job->tree->switch_head[v->switch_] != FTREE_NONE)
         v->node = ft->job->tree->switch_head[v->switch_]; /* the same whoever finds it */
 }
@@ -411,37 +403,9 @@ static void conclude(struct ftree *ft, ftree_time now, const struct suspect *su,
     ftree_spread_raise(ft, now, &v);
 }
 
-static bool is_old_answer(const struct suspect *su, int path)
-{
-    return su->questions[path][FTREE_ROLE_AGENT] > su->answered_question[path] + OPEN_QUESTIONS;
-}
-
-/* What was heard at first counts no more if more questions since were left open than a network
- * loses: what said it was lost meanwhile.  A kernel is asked by a new connection, which is not lost
- * so easily; one that there is it leaves as it is. */
-static uint8_t word_left(const struct suspect *su, int path, int role)
-{
-    uint8_t reach = su->reach[path][role];
-    bool kernel_is_old = su->connections[path][role] > su->kernel_connection[path][role] + 1;
-
-    if (role == FTREE_ROLE_AGENT && reach == FTREE_REACH_ANSWERED && is_old_answer(su, path))
-        reach = su->kernel[path][role];
-    if ((reach == FTREE_REACH_CONNECTED || reach == FTREE_REACH_REFUSED) && kernel_is_old)
-        reach = FTREE_REACH_NOT_ASKED;
-    return reach;
-}
-
-/* What counts: else what was heard since (the own side may be down by now). */
-uint8_t ftree_probe_reach(const struct suspect *su, int path, int role)
-{
-    uint8_t left = word_left(su, path, role);
-
-    return left != FTREE_REACH_NOT_ASKED ? left : su->since[path][role];
-}
-
 static void forget_old_words(struct suspect *su, int path, int role)
 {
-    uint8_t left = word_left(su, path, role);
+    uint8_t left = ftree_suspect_word_left(su, path, role);
 
     su->reach[path][role] = ftree_probe_reach(su, path, role);
     if (left == FTREE_REACH_NOT_ASKED)
@@ -520,7 +484,7 @@ static bool judge(struct ftree *ft, ftree_time now, struct suspect *found, bool 
         return true;
     }
     su = *found;
-    FTREE_DROP(ft->suspects, (int32_t) (found - ft->suspects.items));
+    FTREE_DROP(ft->examine->suspects, (int32_t) (found - ft->examine->suspects.items));
     ftree_spread_release(ft, now);
     if (su.deputy_word.rank != FTREE_NONE && !ftree_facts_answered(&su))
         ftree_outbox_mute(ft, now, su.node, false);
@@ -674,7 +638,7 @@ void ftree_probe_reached(struct ftree *ft, ftree_time now, int32_t node, enum ft
     if (!su)
         return;
     note_word(su, now, path, role, reach, (int16_t) (error > 0 && error < 4096 ? error : 0));
-    if (ft->leaving && reach == FTREE_REACH_REFUSED)
+    if (ftree_is_leaving(ft) && reach == FTREE_REACH_REFUSED)
         close_well(ft, now, su, "it has left");
     else
         judge(ft, now, su, false);
@@ -707,12 +671,12 @@ static void begin_anew(const struct ftree *ft, ftree_time now, struct suspect *s
  * did not for so long that the others may not have run either. */
 void ftree_probe_excuse(struct ftree *ft, ftree_time now, ftree_time late, bool anew)
 {
-    if (ft->suspects.n == 0)
+    if (ft->examine->suspects.n == 0)
         return;
     ftree_trace(ft, "own tick late by %d ms: nobody is accused before being asked again",
                 (int) (late / FTREE_MS));
-    for (int32_t i = 0; i < ft->suspects.n; i++) {
-        struct suspect *su = &ft->suspects.items[i];
+    for (int32_t i = 0; i < ft->examine->suspects.n; i++) {
+        struct suspect *su = &ft->examine->suspects.items[i];
         su->deadline = ftree_max(su->deadline + late, now + 2 * ftree_silence_unit(ft));
         if (anew)
             begin_anew(ft, now, su);
@@ -724,8 +688,8 @@ void ftree_probe_excuse(struct ftree *ft, ftree_time now, ftree_time late, bool 
 /* Other rules may ask other things, or nothing. */
 void ftree_probe_restart(struct ftree *ft, ftree_time now)
 {
-    for (int32_t i = 0; i < ft->suspects.n;) {
-        struct suspect *su = &ft->suspects.items[i];
+    for (int32_t i = 0; i < ft->examine->suspects.n;) {
+        struct suspect *su = &ft->examine->suspects.items[i];
         const struct group *g = ftree_group_find(ft, su->node, su->switch_);
         if (!g || g->strategy < 0 || g->candidates == 0) {
             close_well(ft, now, su, "no rule asks about it any more");
@@ -748,7 +712,7 @@ static bool is_one_sided(const struct ftree *ft, const struct suspect *su)
         uint8_t reach = su->reach[path][FTREE_ROLE_AGENT];
         bool answered = reach == FTREE_REACH_ANSWERED;
         any_answered |= answered;
-        any_silent |= answered ? is_old_answer(su, path)
+        any_silent |= answered ? ftree_suspect_is_old_answer(su, path)
                                : ft->job->has_path[path] && (reach == FTREE_REACH_NOT_ASKED ||
                                                              reach == FTREE_REACH_UNREACHABLE);
     }
@@ -795,7 +759,7 @@ static bool is_held(struct ftree *ft, ftree_time now, struct suspect *su)
             ftree_trace(ft, "  %s waits for what comes of others behind its switch",
                         ftree_name(ft, su->node, name));
         su->waits = true;
-        su->again = su->deadline = ftree_max(until, now + ft->rto / 8);
+        su->again = su->deadline = ftree_max(until, now + ftree_rto(ft) / 8);
         return true;
     }
     if (su->waits)
@@ -805,19 +769,20 @@ static bool is_held(struct ftree *ft, ftree_time now, struct suspect *su)
 
 void ftree_probe_tick(struct ftree *ft, ftree_time now)
 {
-    for (int32_t i = 0; i < ft->suspects.n;) {
-        if (ft->suspects.items[i].again <= now && is_held(ft, now, &ft->suspects.items[i])) {
+    for (int32_t i = 0; i < ft->examine->suspects.n;) {
+        if (ft->examine->suspects.items[i].again <= now &&
+            is_held(ft, now, &ft->examine->suspects.items[i])) {
             i++;
             continue;
         }
-        if (ft->suspects.items[i].deadline <= now &&
-            !needs_longer(ft, now, &ft->suspects.items[i])) {
-            judge(ft, now, &ft->suspects.items[i], true);
+        if (ft->examine->suspects.items[i].deadline <= now &&
+            !needs_longer(ft, now, &ft->examine->suspects.items[i])) {
+            judge(ft, now, &ft->examine->suspects.items[i], true);
             i = 0; /* a verdict may have closed others */
             continue;
         }
-        if (ft->suspects.items[i].again <= now)
-            take_due(ft, now, &ft->suspects.items[i]);
+        if (ft->examine->suspects.items[i].again <= now)
+            take_due(ft, now, &ft->examine->suspects.items[i]);
         i++;
     }
 }
@@ -826,7 +791,8 @@ ftree_time ftree_probe_deadline(const struct ftree *ft)
 {
     ftree_time t = FTREE_NEVER;
 
-    for (int32_t i = 0; i < ft->suspects.n; i++)
-        t = ftree_min(t, ftree_min(ft->suspects.items[i].again, ft->suspects.items[i].deadline));
+    for (int32_t i = 0; i < ft->examine->suspects.n; i++)
+        t = ftree_min(t, ftree_min(ft->examine->suspects.items[i].again,
+                                   ft->examine->suspects.items[i].deadline));
     return t;
 }

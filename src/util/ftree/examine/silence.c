@@ -4,6 +4,7 @@
  */
 
 #include "ftree/ftree_int.h"
+#include "ftree/examine/examine.h"
 
 /*
  * How long a suspect must be silent before its silence accuses it, and which silence counts.
@@ -15,15 +16,12 @@
  * another node was heard after that question, too.  A question by an old connection does not do:
  * TCP repeats what was lost in a silence only seconds later.
  *
- * All thresholds are here.  The unit is max(rto, cfg.silence / 6), 150 ms by default; the steps of
+ * All thresholds are here but the window (send.c).  The unit is max(rto, cfg.silence / 6), 150 ms by default; the steps of
  * the rule base's strategies (when to ask whom) are multiples of it.
  */
 
 /* In halves of a unit: what it is, what it survives, what it costs a real outage. */
 enum {
-    /* How long a suspect is asked, 900 ms: its seven questions on each path.  A node that is silent
-     * for less, beside the stall limit, is not accused.  Costs every outage all of it. */
-    WINDOW = 12,
     /* So much longer where the agent answered over another path, 525 ms: nine questions.  A path
      * that loses every tenth message is not accused.  Costs verdicts about one path. */
     ONE_SIDED = 7,
@@ -45,39 +43,28 @@ enum {
  * with far more busy processes than cores an agent's answer may take a second. */
 #define PATIENCE 10
 
-ftree_time ftree_silence_unit(const struct ftree *ft)
-{
-    return ftree_max(ft->rto, ft->cfg.silence / 6);
-}
-
 static ftree_time halves(const struct ftree *ft, int n)
 {
     return (ftree_time) n * ftree_silence_unit(ft) / 2;
 }
 
-ftree_time ftree_silence_window(const struct ftree *ft)
-{
-    return halves(ft, WINDOW);
-}
-
 /* The window of a suspect as things are now. */
 ftree_time ftree_silence_window_of(const struct ftree *ft, ftree_time now, bool one_sided)
 {
-    ftree_time lag = now < ft->lag_at + 5 * ft->cfg.late ? ft->lag : 0;
     ftree_time window = ftree_silence_window(ft);
 
-    window += ftree_min(PATIENCE * lag, 2 * window);
+    window += ftree_min(PATIENCE * ftree_own_lag(ft, now), 2 * window);
     return one_sided ? window + halves(ft, ONE_SIDED) : window;
 }
 
 /* ---- which silence counts -------------------------------------------------------------------- */
 
 /* A node was heard on a path: all suspects but itself have a witness. */
-void ftree_silence_heard(struct ftree *ft, ftree_time now, int32_t node, enum ftree_path path)
+static void note_works(struct ftree *ft, ftree_time now, int32_t node, enum ftree_path path)
 {
-    for (int32_t i = 0; i < ft->suspects.n; i++) {
-        struct works *w = &ft->suspects.items[i].works[path];
-        if (ft->suspects.items[i].node == node)
+    for (int32_t i = 0; i < ft->examine->suspects.n; i++) {
+        struct works *w = &ft->examine->suspects.items[i].works[path];
+        if (ft->examine->suspects.items[i].node == node)
             continue;
         if (!w->heard || now > w->heard + halves(ft, PAUSE))
             *w = (struct works){.from = now};
@@ -166,4 +153,19 @@ ftree_time ftree_silence_until(const struct ftree *ft, ftree_time now, struct su
     if (at <= now || (*ask && su->prolonged++ >= ANEW_MOST))
         return 0;
     return *ask ? now + halves(ft, ANEW) : at;
+}
+
+/* Another node shows that a path works, if only by its kernel's refusal. */
+void ftree_silence_heard(struct ftree *ft, ftree_time now, int32_t node, enum ftree_path path,
+                         enum ftree_reach reach)
+{
+    struct witness *heard = ft->examine->heard[path];
+
+    if (reach < FTREE_REACH_CONNECTED)
+        return;
+    ftree_neighbour_heard(ft, now, node, path);
+    note_works(ft, now, node, path);
+    if (heard[0].at > 0 && heard[0].node != node)
+        heard[1] = heard[0];
+    heard[0] = (struct witness){.at = now, .node = node, .reach = (uint8_t) reach};
 }

@@ -4,6 +4,9 @@
  */
 
 #include "ftree/ftree_int.h"
+#include "ftree/base/symptom.h"
+#include "ftree/intake/intake.h"
+#include "ftree/net/net.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -21,14 +24,6 @@
  *     T = group_min + mean(d) + 4 var(d), at most group_max
  */
 
-struct group *ftree_group_find(const struct ftree *ft, int32_t node, int32_t switch_)
-{
-    for (int32_t i = 0; i < ft->groups.n; i++)
-        if (ft->groups.items[i].node == node && ft->groups.items[i].switch_ == switch_)
-            return &ft->groups.items[i];
-    return NULL;
-}
-
 static const char *name_of(const struct ftree *ft, const struct group *g, char buf[16])
 {
     if (g->switch_ != FTREE_NONE && ft->job->tree)
@@ -40,16 +35,18 @@ static const char *name_of(const struct ftree *ft, const struct group *g, char b
 
 ftree_time ftree_group_window(const struct ftree *ft)
 {
-    return ftree_min(ft->cfg.group_max, ft->cfg.group_min + ft->delay + 4 * ft->delay_var);
+    return ftree_min(ft->cfg.group_max,
+                     ft->cfg.group_min + ft->intake->delay + 4 * ft->intake->delay_var);
 }
 
 static void measure_delay(struct ftree *ft, ftree_time delay)
 {
-    ftree_time error = delay > ft->delay ? delay - ft->delay : ft->delay - delay;
+    ftree_time error =
+        delay > ft->intake->delay ? delay - ft->intake->delay : ft->intake->delay - delay;
 
     delay = ftree_min(delay, ft->cfg.group_max);
-    ft->delay_var = ft->delay_var - ft->delay_var / 4 + error / 4;
-    ft->delay = ft->delay - ft->delay / 8 + delay / 8;
+    ft->intake->delay_var = ft->intake->delay_var - ft->intake->delay_var / 4 + error / 4;
+    ft->intake->delay = ft->intake->delay - ft->intake->delay / 8 + delay / 8;
 }
 
 /* ---- do patterns fit? ------------------------------------------------------------------------ */
@@ -68,18 +65,17 @@ static bool is_related(const struct ftree *ft, enum rules_relation relation, con
                 return ftree_tree_is_behind(ft->job->tree, g->switch_, c->node);
             if (c->switch_ != FTREE_NONE && ft->job->tree)
                 return ftree_tree_is_behind(ft->job->tree, c->switch_, g->node);
-            return ftree_topo_same_switch(&ft->topo, g->node, c->node);
+            return ftree_topo_same_switch(ft->topo, g->node, c->node);
         case RULES_SAME_SUBTREE:
-            return g->node == c->node ||
-                   (ftree_topo_is_above(&ft->topo, ft->self, g->node) &&
-                    ftree_topo_is_above(&ft->topo, ft->self, c->node) && ft->self != g->node &&
-                    ft->self != c->node &&
-                    ftree_topo_child_toward(&ft->topo, ft->self, g->node) ==
-                        ftree_topo_child_toward(&ft->topo, ft->self, c->node));
+            return g->node == c->node || (ftree_topo_is_above(ft->topo, ft->self, g->node) &&
+                                          ftree_topo_is_above(ft->topo, ft->self, c->node) &&
+                                          ft->self != g->node && ft->self != c->node &&
+                                          ftree_topo_child_toward(ft->topo, ft->self, g->node) ==
+                                              ftree_topo_child_toward(ft->topo, ft->self, c->node));
         case RULES_PARENT_OF:
-            return ftree_topo_parent(&ft->topo, g->node) == c->node;
+            return ftree_topo_parent(ft->topo, g->node) == c->node;
         case RULES_CHILD_OF:
-            return ftree_topo_parent(&ft->topo, c->node) == g->node;
+            return ftree_topo_parent(ft->topo, c->node) == g->node;
         case RULES_SAME_CHAIN:
             return g->chain == c->node || other->chain == g->node;
         default:
@@ -94,8 +90,8 @@ static bool fits(const struct ftree *ft, ftree_time now, const struct rules_patt
     uint64_t count = 0;
     uint32_t components = 0;
 
-    for (int32_t i = 0; i < ft->groups.n; i++) {
-        const struct group *other = &ft->groups.items[i];
+    for (int32_t i = 0; i < ft->state->groups.n; i++) {
+        const struct group *other = &ft->state->groups.items[i];
         bool any = false;
         for (int32_t j = 0; j < other->symptoms; j++) {
             const struct ftree_symptom *s = &other->symptom[j];
@@ -216,15 +212,6 @@ void ftree_group_reason_again(struct ftree *ft, ftree_time now, int32_t node, in
         reason(ft, ftree_min(now, g->last), g);
 }
 
-uint64_t ftree_group_models(const struct group *g)
-{
-    uint64_t models = 0;
-
-    for (int32_t i = 0; i < g->candidates; i++)
-        models |= (uint64_t) 1 << g->candidate[i].model;
-    return models;
-}
-
 /* ---- examining ------------------------------------------------------------------------------- */
 
 /* What a suspect says of others may be a consequence of its own trouble: first it is cleared. */
@@ -264,7 +251,7 @@ static void examine(struct ftree *ft, ftree_time now, struct group *g, uint32_t 
 
 static struct group *begin(struct ftree *ft, const struct ftree_symptom *s)
 {
-    struct group *g = FTREE_PUSH(ft, ft->groups);
+    struct group *g = FTREE_PUSH(ft, ft->state->groups);
 
     if (!g)
         return NULL;
@@ -305,7 +292,7 @@ void ftree_group_add(struct ftree *ft, ftree_time now, const struct ftree_sympto
     bool fired;
 
     if (s->reporter[0] != ft->self || s->last < now) /* an own one may have gone round, too */
-        measure_delay(ft, now - s->last + ft->srtt / 2);
+        measure_delay(ft, now - s->last + ft->net->srtt / 2);
     if (g)
         forget_if_past(ft, now, g);
     else
@@ -337,14 +324,6 @@ void ftree_group_found_well(struct ftree *ft, ftree_time now, int32_t node, int3
     g->quiet = now + ft->cfg.stall / 2;
 }
 
-void ftree_group_drop(struct ftree *ft, int32_t node, int32_t switch_)
-{
-    struct group *g = ftree_group_find(ft, node, switch_);
-
-    if (g)
-        FTREE_DROP(ft->groups, (int32_t) (g - ft->groups.items));
-}
-
 /* True if a verdict on a data path that came meanwhile explains all of it; what a rule derived follows
  * from the rest. */
 static bool is_by_path(const struct ftree *ft, const struct group *g)
@@ -358,10 +337,10 @@ static bool is_by_path(const struct ftree *ft, const struct group *g)
 /* Suspects were cleared or decided: what they or others reported may be examined now. */
 void ftree_group_recheck(struct ftree *ft, ftree_time now)
 {
-    for (int32_t i = 0; i < ft->groups.n;) {
-        struct group *g = &ft->groups.items[i];
+    for (int32_t i = 0; i < ft->state->groups.n;) {
+        struct group *g = &ft->state->groups.items[i];
         if (g->doubtful && is_by_path(ft, g)) {
-            FTREE_DROP(ft->groups, i);
+            FTREE_DROP(ft->state->groups, i);
             continue;
         }
         if (g->doubtful)
@@ -373,16 +352,16 @@ void ftree_group_recheck(struct ftree *ft, ftree_time now)
 /* The rules have changed. */
 void ftree_group_reason_anew(struct ftree *ft, ftree_time now)
 {
-    for (int32_t i = 0; i < ft->groups.n; i++) {
-        struct group *g = &ft->groups.items[i];
+    for (int32_t i = 0; i < ft->state->groups.n; i++) {
+        struct group *g = &ft->state->groups.items[i];
         g->candidates = 0;
         g->strategy = -1;
         memset(g->fired, 0, sizeof(g->fired));
         reason(ft, now, g);
     }
     ftree_probe_restart(ft, now);
-    for (int32_t i = 0; i < ft->groups.n; i++)
-        examine(ft, now, &ft->groups.items[i], 0);
+    for (int32_t i = 0; i < ft->state->groups.n; i++)
+        examine(ft, now, &ft->state->groups.items[i], 0);
 }
 
 /* ---- time ------------------------------------------------------------------------------------ */
@@ -394,12 +373,12 @@ static ftree_time end_of(const struct ftree *ft, const struct group *g)
 
 void ftree_group_tick(struct ftree *ft, ftree_time now)
 {
-    for (int32_t i = 0; i < ft->groups.n;) {
-        struct group *g = &ft->groups.items[i];
+    for (int32_t i = 0; i < ft->state->groups.n;) {
+        struct group *g = &ft->state->groups.items[i];
         if (g->more && g->quiet <= now)
             examine(ft, now, g, 0);
         if (is_idle(g) && end_of(ft, g) <= now)
-            FTREE_DROP(ft->groups, i);
+            FTREE_DROP(ft->state->groups, i);
         else
             i++;
     }
@@ -409,8 +388,8 @@ ftree_time ftree_group_deadline(const struct ftree *ft)
 {
     ftree_time t = FTREE_NEVER;
 
-    for (int32_t i = 0; i < ft->groups.n; i++) {
-        const struct group *g = &ft->groups.items[i];
+    for (int32_t i = 0; i < ft->state->groups.n; i++) {
+        const struct group *g = &ft->state->groups.items[i];
         if (g->more)
             t = ftree_min(t, g->quiet);
         else if (is_idle(g))

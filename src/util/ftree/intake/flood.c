@@ -4,6 +4,9 @@
  */
 
 #include "ftree/ftree_int.h"
+#include "ftree/base/symptom.h"
+#include "ftree/intake/intake.h"
+#include "ftree/net/net.h"
 
 /*
  * The search for a cause that nobody can name.  A round floods the tree along its edges: a node
@@ -26,12 +29,12 @@ static void ask_child(struct ftree *ft, int32_t child, void *arg)
     if (child == edge->from || ftree_leave_has_left(ft, child))
         return;
     ftree_symptom_init(&s, FTREE_SYMPTOM_SWEPT, child, FTREE_NONE, ft->self, edge->now, edge->now);
-    ftree_group_add(ft, edge->now, &s, ft->sweep_round);
+    ftree_group_add(ft, edge->now, &s, ft->intake->sweep_round);
 }
 
 static void tell(struct ftree *ft, ftree_time now, int32_t to)
 {
-    struct wire_message m = {.type = WIRE_SWEEP, .u.round = ft->sweep_round};
+    struct wire_message m = {.type = WIRE_SWEEP, .u.round = ft->intake->sweep_round};
 
     ftree_outbox_put(ft, now, to, &m);
 }
@@ -42,7 +45,7 @@ void ftree_sweep_upward(struct ftree *ft, ftree_time now, int32_t from)
     bool substitute;
     int32_t up = ftree_correlate_upward(ft, now, FTREE_NONE, &substitute);
 
-    if (up != ft->self && up != from && !ft->leaving)
+    if (up != ft->self && up != from && !ftree_is_leaving(ft))
         tell(ft, now, up);
 }
 
@@ -50,8 +53,8 @@ static void run(struct ftree *ft, ftree_time now, uint32_t round, int32_t from)
 {
     struct edge edge = {.now = now, .from = from};
 
-    ft->sweep_round = round;
-    ft->sweep_at = now;
+    ft->intake->sweep_round = round;
+    ft->intake->sweep_at = now;
     ftree_trace(ft, "sweep %u", round);
     ftree_symptom_look(ft, now, now);
     ftree_spread_children(ft, ft->self, ask_child, &edge);
@@ -63,16 +66,17 @@ static void run(struct ftree *ft, ftree_time now, uint32_t round, int32_t from)
 void ftree_sweep_start(struct ftree *ft, ftree_time now)
 {
     /* a round of a moment ago asks for this stall, too */
-    if (ft->leaving || (ft->sweep_round > 0 && now < ft->sweep_at + ft->cfg.stall / 2))
+    if (ftree_is_leaving(ft) ||
+        (ft->intake->sweep_round > 0 && now < ft->intake->sweep_at + ft->cfg.stall / 2))
         return;
-    run(ft, now, ft->sweep_round + 1, FTREE_NONE);
+    run(ft, now, ft->intake->sweep_round + 1, FTREE_NONE);
 }
 
 /* Who sends a round of the past has not been told of those since (a successor begins anew at 1):
  * it is told the number, joins, and the next round it starts is heard. */
 void ftree_sweep_heard(struct ftree *ft, ftree_time now, uint32_t round, int32_t from)
 {
-    if (!ft->leaving && (int32_t) (round - ft->sweep_round) < 0)
+    if (!ftree_is_leaving(ft) && (int32_t) (round - ft->intake->sweep_round) < 0)
         tell(ft, now, from);
     else
         ftree_sweep_join(ft, now, round, from);
@@ -81,6 +85,6 @@ void ftree_sweep_heard(struct ftree *ft, ftree_time now, uint32_t round, int32_t
 void ftree_sweep_join(struct ftree *ft, ftree_time now, uint32_t round, int32_t from)
 {
     /* serial arithmetic (RFC 1982), so the number may wrap */
-    if (!ft->leaving && (int32_t) (round - ft->sweep_round) > 0)
+    if (!ftree_is_leaving(ft) && (int32_t) (round - ft->intake->sweep_round) > 0)
         run(ft, now, round, from);
 }

@@ -4,6 +4,10 @@
  */
 
 #include "ftree/ftree_int.h"
+#include "ftree/intake/intake.h"
+
+#include "ftree/base/symptom.h"
+#include "ftree/net/net.h"
 
 /*
  * Tree-based detection: where a symptom is analysed.  First it is purified: dropped when a verdict
@@ -19,43 +23,6 @@
  * A node's FLN is its parent; of the root, the first substitute.  (Algorithm 1 of MPFL.)
  */
 
-bool ftree_correlate_usable(const struct ftree *ft, ftree_time now, int32_t node)
-{
-    bool busy;
-
-    return ftree_spread_can_act(ft, node) && !ftree_outbox_is_mute(ft, now, node, &busy);
-}
-
-/* The next node on the way to the root, passing over `skip` and what cannot be used; *substitute
- * is set where that is not an ancestor.  The own node where nobody is left. */
-int32_t ftree_correlate_upward(struct ftree *ft, ftree_time now, int32_t skip, bool *substitute)
-{
-    bool ends = ftree_verdict_ends_all(ft, ft->self);
-    int32_t n;
-
-    *substitute = false;
-    for (n = ftree_topo_parent(&ft->topo, ft->self); n != FTREE_NONE;
-         n = ftree_topo_parent(&ft->topo, n))
-        if (n != skip && ftree_correlate_usable(ft, now, n))
-            return n;
-    if (ftree_side_is_cut_off(ft)) {
-        n = ftree_side_first(ft, now, ftree_side_top(ft), skip);
-        *substitute = n != FTREE_NONE && n != ft->self;
-        return n == FTREE_NONE ? ft->self : n;
-    }
-    for (int32_t k = 1; ft->self != 0 || ends; k++) {
-        n = ftree_topo_root_substitute(&ft->topo, k);
-        /* who leaves, or is going to, cannot act for the root: one behind it may */
-        if (n == FTREE_NONE || (n == ft->self && !ft->leaving && !ends))
-            break;
-        if (n != skip && n != ft->self && ftree_correlate_usable(ft, now, n)) {
-            *substitute = true;
-            return n;
-        }
-    }
-    return ft->self;
-}
-
 /* Who analyses what is about this node itself: above it, and for the root its first substitute. */
 static int32_t own_fln(struct ftree *ft, ftree_time now, bool *substitute)
 {
@@ -68,7 +35,7 @@ static int32_t own_fln(struct ftree *ft, ftree_time now, bool *substitute)
         n = ftree_side_first(ft, now, ftree_side_top(ft), ft->self);
         return n == FTREE_NONE ? ft->self : n;
     }
-    for (int32_t k = 1; (n = ftree_topo_root_substitute(&ft->topo, k)) != FTREE_NONE; k++)
+    for (int32_t k = 1; (n = ftree_topo_root_substitute(ft->topo, k)) != FTREE_NONE; k++)
         if (ftree_correlate_usable(ft, now, n))
             return n;
     return ft->self;
@@ -83,7 +50,7 @@ static bool may_be_cut_off(const struct ftree *ft, ftree_time now, int32_t hop)
 
     if (!ft->job->tree || ftree_side_is_cut_off(ft))
         return false;
-    for (int32_t k = 1; (n = ftree_topo_root_substitute(&ft->topo, k)) != hop; k++)
+    for (int32_t k = 1; (n = ftree_topo_root_substitute(ft->topo, k)) != hop; k++)
         if (n == FTREE_NONE ||
             (n != ft->self && !ftree_has_failed(ft, n) && !ftree_correlate_usable(ft, now, n)))
             return true;
@@ -97,7 +64,7 @@ static int32_t next_hop(struct ftree *ft, ftree_time now, int32_t suspect, bool 
     *substitute = false;
     if (suspect == ft->self)
         return own_fln(ft, now, substitute);
-    if (!ftree_topo_is_above(&ft->topo, above, suspect)) {
+    if (!ftree_topo_is_above(ft->topo, above, suspect)) {
         if (!ftree_spread_is_root(ft)) {
             int32_t hop = ftree_correlate_upward(ft, now, suspect, substitute);
             return *substitute && may_be_cut_off(ft, now, hop) ? ft->self : hop;
@@ -106,9 +73,10 @@ static int32_t next_hop(struct ftree *ft, ftree_time now, int32_t suspect, bool 
     }
     if (suspect == above)
         return ft->self; /* it is the root, which nobody observes, that is to be asked about */
-    child = ftree_topo_child_toward(&ft->topo, above, suspect);
+    child = ftree_topo_child_toward(ft->topo, above, suspect);
     /* who is a suspect itself may never pass it on: better to ask at once, and perhaps for nothing */
-    if (child == suspect || !ftree_correlate_usable(ft, now, child) || ftree_probe_find(ft, child))
+    if (child == suspect || !ftree_correlate_usable(ft, now, child) ||
+        ftree_case_is_suspect(ft, child))
         return ft->self;
     return child;
 }
@@ -117,8 +85,8 @@ static int32_t next_hop(struct ftree *ft, ftree_time now, int32_t suspect, bool 
 
 static int32_t find_forward(const struct ftree *ft, const struct ftree_symptom *s)
 {
-    for (int32_t i = 0; i < ft->forwards.n; i++) {
-        const struct forward *f = &ft->forwards.items[i];
+    for (int32_t i = 0; i < ft->intake->forwards.n; i++) {
+        const struct forward *f = &ft->intake->forwards.items[i];
         if (f->node == s->about.node && f->switch_ == s->about.switch_ && f->kind == s->kind)
             return i;
     }
@@ -151,7 +119,7 @@ static bool held_back(struct ftree *ft, ftree_time now, const struct ftree_sympt
     struct forward *f;
 
     if (i >= 0) {
-        f = &ft->forwards.items[i];
+        f = &ft->intake->forwards.items[i];
         if (!f->held.count && f->at + ft->cfg.stall / 2 <= now) {
             f->at = now; /* that was long ago, and nothing ticked since */
             f->rank = s->about.rank;
@@ -160,7 +128,7 @@ static bool held_back(struct ftree *ft, ftree_time now, const struct ftree_sympt
         hold(ft, now, f, s);
         return true;
     }
-    f = FTREE_PUSH(ft, ft->forwards);
+    f = FTREE_PUSH(ft, ft->intake->forwards);
     if (f) {
         f->node = s->about.node;
         f->switch_ = s->about.switch_;
@@ -173,13 +141,13 @@ static bool held_back(struct ftree *ft, ftree_time now, const struct ftree_sympt
 
 void ftree_correlate_tick(struct ftree *ft, ftree_time now)
 {
-    for (int32_t i = 0; i < ft->forwards.n;) {
-        struct forward f = ft->forwards.items[i];
+    for (int32_t i = 0; i < ft->intake->forwards.n;) {
+        struct forward f = ft->intake->forwards.items[i];
         if ((f.held.count ? f.follows : f.at + ft->cfg.stall / 2) > now) {
             i++;
             continue;
         }
-        FTREE_DROP(ft->forwards, i);
+        FTREE_DROP(ft->intake->forwards, i);
         if (f.held.count)
             ftree_correlate(ft, now, &f.held, false);
     }
@@ -189,9 +157,9 @@ ftree_time ftree_correlate_deadline(const struct ftree *ft)
 {
     ftree_time t = FTREE_NEVER;
 
-    for (int32_t i = 0; i < ft->forwards.n; i++)
-        if (ft->forwards.items[i].held.count)
-            t = ftree_min(t, ft->forwards.items[i].follows);
+    for (int32_t i = 0; i < ft->intake->forwards.n; i++)
+        if (ft->intake->forwards.items[i].held.count)
+            t = ftree_min(t, ft->intake->forwards.items[i].follows);
     return t;
 }
 
@@ -228,47 +196,11 @@ static bool count_explained(struct ftree *ft, const struct ftree_symptom *s)
     return true;
 }
 
-/* What is known of the node's data path explains that somebody waits for it; not that its agent is
- * silent, too. */
-bool ftree_correlate_path_is_known(const struct ftree *ft, int32_t node)
-{
-    const struct known *k;
-
-    for (int32_t i = -1; (k = ftree_verdict_about(ft, node, &i));) {
-        const struct outline *v = &k->v;
-        if (!v->withdrawn && !v->own_only &&
-            (v->class_ == FTREE_CLASS_UNKNOWN || v->class_ == FTREE_CLASS_NIC_FAULT ||
-             v->class_ == FTREE_CLASS_LINK_FAULT))
-            return true;
-    }
-    return ftree_verdict_by_switch(ft, node);
-}
-
-static bool may_be_path(const struct ftree_symptom *s)
-{
-    return s->kind == FTREE_SYMPTOM_PEER_STALL || s->kind == FTREE_SYMPTOM_CHAINED ||
-           s->kind == FTREE_SYMPTOM_PEER_UNREACHABLE;
-}
-
-/* True if what is known of a data path explains it: that of the node, or those of all who reported
- * it. */
-bool ftree_correlate_is_by_path(const struct ftree *ft, const struct ftree_symptom *s)
-{
-    if (!may_be_path(s))
-        return false;
-    if (ftree_correlate_path_is_known(ft, s->about.node))
-        return true;
-    for (int32_t i = 0; i < s->reporters; i++)
-        if (!ftree_correlate_path_is_known(ft, s->reporter[i]))
-            return false;
-    return s->reporters > 0;
-}
-
 static bool explained(struct ftree *ft, ftree_time now, const struct ftree_symptom *s)
 {
     char name[16];
 
-    if (ft->leaving || is_own_stall(ft, s) || ftree_leave_has_left(ft, s->about.node))
+    if (ftree_is_leaving(ft) || is_own_stall(ft, s) || ftree_leave_has_left(ft, s->about.node))
         return true;
     if (s->last + ft->cfg.expire < now) {
         ftree_trace(ft, "symptom about %s expired", ftree_name(ft, s->about.node, name));
@@ -290,9 +222,9 @@ static int32_t one_with_data(const struct ftree *ft, ftree_time now, const struc
 {
     int32_t n;
 
-    if (!may_be_path(s) || !ftree_verdict_by_switch(ft, ft->self))
+    if (!ftree_symptom_may_be_path(s) || !ftree_verdict_by_switch(ft, ft->self))
         return ft->self;
-    for (int32_t k = 1; (n = ftree_topo_root_substitute(&ft->topo, k)) != FTREE_NONE; k++)
+    for (int32_t k = 1; (n = ftree_topo_root_substitute(ft->topo, k)) != FTREE_NONE; k++)
         if (n != ft->self && n != s->about.node && ftree_correlate_usable(ft, now, n) &&
             !ftree_verdict_by_switch(ft, n))
             return n;
@@ -336,9 +268,9 @@ void ftree_correlate_again(struct ftree *ft, ftree_time now, const struct ftree_
     int32_t i = find_forward(ft, s);
 
     if (i >= 0) {
-        if (ft->forwards.items[i].held.count)
-            ftree_symptom_merge(&all, &ft->forwards.items[i].held);
-        FTREE_DROP(ft->forwards, i);
+        if (ft->intake->forwards.items[i].held.count)
+            ftree_symptom_merge(&all, &ft->intake->forwards.items[i].held);
+        FTREE_DROP(ft->intake->forwards, i);
     }
     ftree_correlate(ft, now, &all, false);
 }
@@ -357,9 +289,19 @@ void ftree_correlate_silent(struct ftree *ft, ftree_time now, int32_t node)
 bool ftree_correlate_is_overloaded(const struct ftree *ft, ftree_time now,
                                    const struct ftree_symptom *s)
 {
-    bool starved = ft->lag > ft->cfg.late && now < ft->lag_at + 5 * ft->cfg.late;
+    bool starved = ftree_own_lag(ft, now) > ft->cfg.late;
 
     if (ftree_group_find(ft, s->about.node, s->about.switch_) || ftree_spread_is_root(ft))
         return false;
-    return starved || ft->groups.n > ft->cfg.pending_max;
+    return starved || ft->state->groups.n > ft->cfg.pending_max;
+}
+
+void ftree_intake_clear(struct ftree *ft)
+{
+    ftree_alloc(ft, ft->intake->forwards.items, 0);
+}
+
+void ftree_intake_stop(struct ftree *ft)
+{
+    ft->intake->forwards.n = ft->state->groups.n = 0;
 }

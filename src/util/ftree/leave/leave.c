@@ -4,6 +4,7 @@
  */
 
 #include "ftree/ftree_int.h"
+#include "ftree/leave/leave.h"
 
 /*
  * The end of a job.  Ranks finish MPI_Finalize at different times, and whoever still waits in it
@@ -12,14 +13,6 @@
  * two messages per node.  It is bounded by `linger`, and from its own goodbye on a node takes a
  * closed port for a node that has left.
  */
-
-bool ftree_leave_has_left(const struct ftree *ft, int32_t node)
-{
-    for (int32_t i = 0; i < ft->goodbyes.n; i++)
-        if (ft->goodbyes.items[i] == node)
-            return true;
-    return false;
-}
 
 static void count_missing(struct ftree *ft, int32_t child, void *arg)
 {
@@ -36,10 +29,10 @@ static void release_child(struct ftree *ft, int32_t child, void *arg)
 
 void ftree_leave_release(struct ftree *ft, ftree_time now)
 {
-    if (!ft->leaving || ft->may_go)
+    if (!ftree_is_leaving(ft) || ft->leave->may_go)
         return;
     ftree_trace(ft, "everyone has left");
-    ft->may_go = true;
+    ft->leave->may_go = true;
     ftree_spread_children(ft, ft->self, release_child, &now);
 }
 
@@ -62,13 +55,14 @@ void ftree_leave_try(struct ftree *ft, ftree_time now)
     bool substitute;
 
     /* the plain count first, for with a wide tree the exact one for each goodbye is a cube */
-    if (!ft->leaving || ft->goodbye_sent ||
-        ft->goodbyes.n + ft->known.n < ftree_topo_children(&ft->topo, ft->self, &first))
+    if (!ftree_is_leaving(ft) || ft->leave->goodbye_sent ||
+        ft->state->goodbyes.n + ft->state->known.n <
+            ftree_topo_children(ft->topo, ft->self, &first))
         return;
     ftree_spread_children(ft, ft->self, count_missing, &missing);
     if (missing > 0)
         return;
-    ft->goodbye_sent = true;
+    ft->leave->goodbye_sent = true;
     up = ftree_correlate_upward(ft, now, FTREE_NONE, &substitute);
     if (up == ft->self || substitute)
         ftree_leave_release(ft, now);
@@ -84,44 +78,18 @@ void ftree_leave_undeliverable(struct ftree *ft, ftree_time now, int32_t to)
     bool substitute;
     int32_t up;
 
-    if (!ftree_topo_is_above(&ft->topo, to, ft->self))
+    if (!ftree_topo_is_above(ft->topo, to, ft->self))
         return;
     up = ftree_correlate_upward(ft, now, to, &substitute);
-    if (up != ft->self && (!substitute || ft->leave_until <= now))
+    if (up != ft->self && (!substitute || ft->leave->leave_until <= now))
         ftree_leave_say_so(ft, now, up);
     ftree_leave_release(ft, now);
 }
 
-void ftree_leave(struct ftree *ft, ftree_time now)
-{
-    if (ft->leaving)
-        return;
-    ft->leaving = true;
-    ft->leave_until = now + ft->cfg.linger;
-    ft->stalls.n = ft->findings.n = ft->forwards.n = ft->groups.n = ft->suspects.n = 0;
-    ft->visits.n = 0;
-    ftree_spread_release(ft, now);
-    ftree_outbox_heard(ft, now, FTREE_NONE); /* what waits there is told now or never */
-    ftree_leave_try(ft, now);
-}
-
-void ftree_leave_at_once(struct ftree *ft, ftree_time now)
-{
-    ftree_leave(ft, now);
-    ft->leave_until = now;
-    ftree_leave_tick(ft, now);
-}
-
 void ftree_leave_goodbye(struct ftree *ft, ftree_time now, int32_t from)
 {
-    int32_t *node;
-
-    if (ftree_leave_has_left(ft, from))
-        return;
-    node = FTREE_PUSH(ft, ft->goodbyes);
-    if (node)
-        *node = from;
-    ftree_leave_try(ft, now);
+    if (ftree_peer_leaves(ft, from))
+        ftree_leave_try(ft, now);
 }
 
 void ftree_leave_tick(struct ftree *ft, ftree_time now)
@@ -130,46 +98,41 @@ void ftree_leave_tick(struct ftree *ft, ftree_time now)
     bool substitute;
 
     ftree_leave_try(ft, now); /* who has failed since is not waited for */
-    if (!ft->leaving || ft->may_go || now < ft->leave_until)
+    if (!ftree_is_leaving(ft) || ft->leave->may_go || now < ft->leave->leave_until)
         return;
     ftree_trace(ft, "leaves without having heard of everyone");
-    ft->may_go = true;
-    if (ft->goodbye_sent)
+    ft->leave->may_go = true;
+    if (ft->leave->goodbye_sent)
         return;
     /* those around it still run: they must not take its closed port for a crash */
-    ft->goodbye_sent = true;
+    ft->leave->goodbye_sent = true;
     up = ftree_correlate_upward(ft, now, FTREE_NONE, &substitute);
     if (up != ft->self)
         ftree_leave_say_so(ft, now, up);
     ftree_spread_children(ft, ft->self, say_so_to_child, &now);
 }
 
-bool ftree_has_unsaid(const struct ftree *ft)
+bool ftree_leave_begin(struct ftree *ft, ftree_time now)
 {
-    return !ftree_outbox_is_empty(ft) || ftree_spread_is_gathering(ft);
+    if (ftree_is_leaving(ft))
+        return false;
+    ft->state->leaving = true;
+    ft->leave->leave_until = now + ft->cfg.linger;
+    return true;
 }
 
-bool ftree_has_untold(const struct ftree *ft)
+void ftree_leave_hurry(struct ftree *ft, ftree_time now)
 {
-    if (ft->findings.n > 0)
-        return true;
-    for (int32_t i = 0; i < ft->known.n && ft->unsent > 0; i++) {
-        const struct known *k = &ft->known.items[i];
-        bool is_own = k->v.node == ft->self && k->v.fln == ft->self;
-        if (k->up == UP_PENDING || k->up == UP_HELD || (k->up == UP_SENT && is_own))
-            return true;
-    }
-    return false;
+    ft->leave->leave_until = now;
+    ftree_leave_tick(ft, now);
 }
 
-bool ftree_is_asking(const struct ftree *ft)
+bool ftree_leave_is_over(const struct ftree *ft)
 {
-    return ft->suspects.n > 0;
+    return ft->leave->may_go;
 }
 
-bool ftree_may_go(const struct ftree *ft)
+ftree_time ftree_leave_deadline(const struct ftree *ft)
 {
-    /* what is still in the box (a release on its way down) must have been acknowledged, and a
-     * verdict whose victims are being asked for must be told to people */
-    return ft->may_go && !ftree_has_unsaid(ft);
+    return ftree_is_leaving(ft) && !ft->leave->may_go ? ft->leave->leave_until : FTREE_NEVER;
 }

@@ -4,6 +4,9 @@
  */
 
 #include "ftree/ftree_int.h"
+#include "ftree/net/net.h"
+
+#include "ftree/state/state.h"
 
 #include <string.h>
 
@@ -17,9 +20,8 @@
  */
 
 #define OUTBOX_TRIES 2
-#define OUTBOX_MUTE (5000 * FTREE_MS)
+#define OUTBOX_KEPT (5000 * FTREE_MS)
 #define OUTBOX_WAITS 8 /* for a receiver that is mute */
-#define OUTBOX_BUSY (1000 * FTREE_MS)
 #define OUTBOX_ANSWER 3 /* rto_max: how long an answer is kept */
 
 static void send_by(struct ftree *ft, const struct letter *l, enum ftree_path path, bool fresh)
@@ -97,12 +99,12 @@ static void send_letter(struct ftree *ft, ftree_time now, struct letter *l)
 {
     if (l->tries == 0) {
         send_by(ft, l, first_path(ft, l->to), false);
-        l->next = now + ft->rto;
+        l->next = now + ft->net->rto;
     } else {
         renew_ages(ft, now, l);
         for (int path = 0; path < FTREE_PATHS; path++)
             send_by(ft, l, path, true);
-        l->next = now + ft->rto * 4 / 3;
+        l->next = now + ft->net->rto * 4 / 3;
     }
     l->tries++;
 }
@@ -110,7 +112,7 @@ static void send_letter(struct ftree *ft, ftree_time now, struct letter *l)
 void ftree_outbox_post(struct ftree *ft, ftree_time now, int32_t to, enum wire_type type,
                        uint32_t id, struct body *body)
 {
-    struct letter *l = FTREE_PUSH(ft, ft->outbox);
+    struct letter *l = FTREE_PUSH(ft, ft->net->outbox);
 
     if (!l)
         return;
@@ -140,7 +142,7 @@ void ftree_outbox_put(struct ftree *ft, ftree_time now, int32_t to, struct wire_
 void ftree_outbox_answer(struct ftree *ft, ftree_time now, int32_t to, enum ftree_path path,
                          struct wire_message *m)
 {
-    struct letter *l = FTREE_PUSH(ft, ft->outbox);
+    struct letter *l = FTREE_PUSH(ft, ft->net->outbox);
     struct body *body;
 
     m->id = ++ft->next_id;
@@ -148,7 +150,7 @@ void ftree_outbox_answer(struct ftree *ft, ftree_time now, int32_t to, enum ftre
     if (!l || !body) {
         if (body)
             ftree_outbox_release(ft, body);
-        ft->outbox.n -= l != NULL;
+        ft->net->outbox.n -= l != NULL;
         return;
     }
     *l = (struct letter){.id = m->id,
@@ -168,8 +170,8 @@ enum answered ftree_outbox_answered(struct ftree *ft, int32_t to, enum ftree_pat
 {
     struct wire_message m;
 
-    for (int32_t i = 0; i < ft->outbox.n; i++) {
-        const struct letter *l = &ft->outbox.items[i];
+    for (int32_t i = 0; i < ft->net->outbox.n; i++) {
+        const struct letter *l = &ft->net->outbox.items[i];
         if (l->to != to || l->type != WIRE_VICTIMS ||
             ftree_wire_decode(ft->job, l->sent, l->body->bytes, l->body->len, &m) ||
             m.u.victims.told != told)
@@ -185,8 +187,8 @@ enum answered ftree_outbox_answered(struct ftree *ft, int32_t to, enum ftree_pat
 /* True if nobody has to acknowledge anything any more. */
 bool ftree_outbox_is_empty(const struct ftree *ft)
 {
-    for (int32_t i = 0; i < ft->outbox.n; i++)
-        if (!ft->outbox.items[i].answer)
+    for (int32_t i = 0; i < ft->net->outbox.n; i++)
+        if (!ft->net->outbox.items[i].answer)
             return false;
     return true;
 }
@@ -194,8 +196,8 @@ bool ftree_outbox_is_empty(const struct ftree *ft)
 /* True if it has not acknowledged that message yet. */
 bool ftree_outbox_waits_for(const struct ftree *ft, int32_t from, uint32_t id)
 {
-    for (int32_t i = 0; i < ft->outbox.n; i++)
-        if (ft->outbox.items[i].to == from && ft->outbox.items[i].id == id)
+    for (int32_t i = 0; i < ft->net->outbox.n; i++)
+        if (ft->net->outbox.items[i].to == from && ft->net->outbox.items[i].id == id)
             return true;
     return false;
 }
@@ -218,23 +220,24 @@ static void try_next_substitute(struct ftree *ft, ftree_time now, struct letter 
 
 static void drop(struct ftree *ft, int32_t i)
 {
-    ftree_outbox_release(ft, ft->outbox.items[i].body);
-    FTREE_DROP(ft->outbox, i);
+    ftree_outbox_release(ft, ft->net->outbox.items[i].body);
+    FTREE_DROP(ft->net->outbox, i);
 }
 
 /* Who acknowledges one letter works on what it was sent, and the others may still wait their turn
  * there: to send them again would only make its queue longer (RFC 6298, 5.3). */
 static void restart_timers(struct ftree *ft, ftree_time now, int32_t to)
 {
-    for (int32_t i = 0; i < ft->outbox.n; i++)
-        if (ft->outbox.items[i].to == to && !ft->outbox.items[i].answer)
-            ft->outbox.items[i].next = ftree_max(ft->outbox.items[i].next, now + ft->rto);
+    for (int32_t i = 0; i < ft->net->outbox.n; i++)
+        if (ft->net->outbox.items[i].to == to && !ft->net->outbox.items[i].answer)
+            ft->net->outbox.items[i].next =
+                ftree_max(ft->net->outbox.items[i].next, now + ft->net->rto);
 }
 
 void ftree_outbox_ack(struct ftree *ft, ftree_time now, int32_t from, uint32_t id)
 {
-    for (int32_t i = 0; i < ft->outbox.n; i++) {
-        struct letter *l = &ft->outbox.items[i];
+    for (int32_t i = 0; i < ft->net->outbox.n; i++) {
+        struct letter *l = &ft->net->outbox.items[i];
         if (l->id != id || l->to != from)
             continue;
         /* Karn: a repeated message measures nothing; nor does one that those below answer first */
@@ -252,8 +255,8 @@ void ftree_outbox_busy(struct ftree *ft, ftree_time now, int32_t from, uint32_t 
     struct wire_message m;
     char name[16];
 
-    for (int32_t i = 0; i < ft->outbox.n; i++) {
-        struct letter *l = &ft->outbox.items[i];
+    for (int32_t i = 0; i < ft->net->outbox.n; i++) {
+        struct letter *l = &ft->net->outbox.items[i];
         bool symptom = l->type == WIRE_SYMPTOM;
         if (l->id != id || l->to != from || !symptom)
             continue;
@@ -273,38 +276,11 @@ void ftree_outbox_reached(struct ftree *ft, ftree_time now, int32_t node, enum f
 {
     if (reach == FTREE_REACH_CONNECTED || reach == FTREE_REACH_ANSWERED)
         return;
-    for (int32_t i = 0; i < ft->outbox.n; i++) {
-        struct letter *l = &ft->outbox.items[i];
+    for (int32_t i = 0; i < ft->net->outbox.n; i++) {
+        struct letter *l = &ft->net->outbox.items[i];
         if (l->to == node && l->tries == 1 && l->waits == 0)
             l->next = now;
     }
-}
-
-/* For a while nothing is routed by way of this node; hearing from it ends that, unless it is busy. */
-void ftree_outbox_mute(struct ftree *ft, ftree_time now, int32_t node, bool busy)
-{
-    struct mute *m = NULL;
-
-    for (int32_t i = 0; i < ft->mutes.n && !m; i++)
-        if (ft->mutes.items[i].node == node)
-            m = &ft->mutes.items[i];
-    if (!m)
-        m = FTREE_PUSH(ft, ft->mutes);
-    if (m) {
-        m->node = node;
-        m->busy = busy;
-        m->until = now + (busy ? OUTBOX_BUSY : OUTBOX_MUTE);
-    }
-}
-
-bool ftree_outbox_is_mute(const struct ftree *ft, ftree_time now, int32_t node, bool *busy)
-{
-    for (int32_t i = 0; i < ft->mutes.n; i++)
-        if (ft->mutes.items[i].node == node && ft->mutes.items[i].until > now) {
-            *busy = ft->mutes.items[i].busy;
-            return true;
-        }
-    return false;
 }
 
 /* Those below a node that does not acknowledge a verdict are told at once; the node itself is told
@@ -313,8 +289,8 @@ static void keep(struct ftree *ft, ftree_time now, const struct letter *l)
 {
     struct letter *kept = NULL;
 
-    if (!ft->leaving && !ftree_has_failed(ft, l->to) && l->waits < OUTBOX_WAITS)
-        kept = FTREE_PUSH(ft, ft->outbox);
+    if (!ftree_is_leaving(ft) && !ftree_has_failed(ft, l->to) && l->waits < OUTBOX_WAITS)
+        kept = FTREE_PUSH(ft, ft->net->outbox);
     if (!kept) {
         ftree_outbox_release(ft, l->body);
         return;
@@ -323,29 +299,29 @@ static void keep(struct ftree *ft, ftree_time now, const struct letter *l)
     kept->tries = OUTBOX_TRIES - 1;
     kept->waits++;
     kept->elsewhere = true;
-    kept->next = now + OUTBOX_MUTE;
+    kept->next = now + OUTBOX_KEPT;
 }
 
 /* A node that was mute is heard again; FTREE_NONE: none is waited for any more. */
 void ftree_outbox_heard(struct ftree *ft, ftree_time now, int32_t node)
 {
-    for (int32_t i = 0; i < ft->outbox.n; i++)
-        if ((ft->outbox.items[i].to == node || node == FTREE_NONE) &&
-            ft->outbox.items[i].waits > 0 && ft->outbox.items[i].tries < OUTBOX_TRIES)
-            ft->outbox.items[i].next = now;
+    for (int32_t i = 0; i < ft->net->outbox.n; i++)
+        if ((ft->net->outbox.items[i].to == node || node == FTREE_NONE) &&
+            ft->net->outbox.items[i].waits > 0 && ft->net->outbox.items[i].tries < OUTBOX_TRIES)
+            ft->net->outbox.items[i].next = now;
 }
 
 static void give_up(struct ftree *ft, ftree_time now, int32_t i)
 {
-    struct letter l = ft->outbox.items[i];
+    struct letter l = ft->net->outbox.items[i];
     struct wire_message m;
     char name[16];
 
-    FTREE_DROP(ft->outbox, i);
+    FTREE_DROP(ft->net->outbox, i);
     ftree_trace(ft, "%s to %s not acknowledged", ftree_wire_type_name(l.type),
                 ftree_name(ft, l.to, name));
     ftree_outbox_mute(ft, now, l.to, false);
-    if (!ft->leaving && !ftree_has_failed(ft, l.to))
+    if (!ftree_is_leaving(ft) && !ftree_has_failed(ft, l.to))
         ftree_correlate_silent(ft, now, l.to);
     if (l.type == WIRE_SYMPTOM &&
         !ftree_wire_decode(ft->job, l.body->sent, l.body->bytes, l.body->len, &m)) {
@@ -362,13 +338,9 @@ static void give_up(struct ftree *ft, ftree_time now, int32_t i)
 
 void ftree_outbox_tick(struct ftree *ft, ftree_time now)
 {
-    for (int32_t i = 0; i < ft->mutes.n;)
-        if (ft->mutes.items[i].until <= now)
-            FTREE_DROP(ft->mutes, i);
-        else
-            i++;
-    for (int32_t i = 0; i < ft->outbox.n;) {
-        struct letter *l = &ft->outbox.items[i];
+    ftree_peer_tick(ft, now);
+    for (int32_t i = 0; i < ft->net->outbox.n;) {
+        struct letter *l = &ft->net->outbox.items[i];
         if (l->next > now) {
             i++;
         } else if (l->answer) {
@@ -388,13 +360,14 @@ ftree_time ftree_outbox_deadline(const struct ftree *ft)
 {
     ftree_time t = FTREE_NEVER;
 
-    for (int32_t i = 0; i < ft->outbox.n; i++)
-        t = ftree_min(t, ft->outbox.items[i].next);
+    for (int32_t i = 0; i < ft->net->outbox.n; i++)
+        t = ftree_min(t, ft->net->outbox.items[i].next);
     return t;
 }
 
 void ftree_outbox_clear(struct ftree *ft)
 {
-    while (ft->outbox.n > 0)
+    while (ft->net->outbox.n > 0)
         drop(ft, 0);
+    ftree_alloc(ft, ft->net->outbox.items, 0);
 }

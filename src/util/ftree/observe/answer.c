@@ -4,6 +4,11 @@
  */
 
 #include "ftree/ftree_int.h"
+#include "ftree/base/ranks.h"
+#include "ftree/base/symptom.h"
+#include "ftree/net/net.h"
+#include "ftree/observe/observe.h"
+#include "ftree/state/state.h"
 
 #include <string.h>
 
@@ -42,7 +47,7 @@ static void answer_response(struct ftree *ft, ftree_time now, const struct ftree
 
     m.u.answer.nonce = p->nonce;
     m.u.answer.role = FTREE_ROLE_AGENT;
-    m.u.answer.leaving = ft->leaving;
+    m.u.answer.leaving = ftree_is_leaving(ft);
     m.u.answer.asked_peer = FTREE_NONE;
     for (int32_t i = 0; i < ftree_ranks_of(ft->job, ft->self); i++) {
         ft->io->look(ft->io_ctx, i, &s);

@@ -4,6 +4,10 @@
  */
 
 #include "ftree/ftree_int.h"
+#include "ftree/base/symptom.h"
+#include "ftree/observe/observe.h"
+#include "ftree/rules/facts.h"
+#include "ftree/state/state.h"
 
 #include <string.h>
 
@@ -23,51 +27,7 @@
 /* In stall limits: how long after a suspension nobody is accused of what may be a part of it. */
 #define AFTERMATH 5
 
-/* ---- the one form ---------------------------------------------------------------------------- */
-
-void ftree_symptom_init(struct ftree_symptom *s, enum ftree_symptom_kind kind, int32_t node,
-                        int32_t rank, int32_t reporter, ftree_time first, ftree_time last)
-{
-    const struct ftree_symptom_info *info = ftree_symptom_info(kind);
-
-    *s = (struct ftree_symptom){.kind = (uint8_t) kind,
-                                .severity = info->severity,
-                                .about = {.kind = rank == FTREE_NONE ? FTREE_KIND_NODE : info->kind,
-                                          .node = node,
-                                          .rank = rank,
-                                          .switch_ = FTREE_NONE},
-                                .reporters = 1,
-                                .reporter = {reporter},
-                                .count = 1,
-                                .first = first,
-                                .last = last};
-}
-
-static void add_reporter(struct ftree_symptom *s, int32_t node)
-{
-    for (int32_t i = 0; i < s->reporters; i++)
-        if (s->reporter[i] == node)
-            return;
-    if (s->reporters < FTREE_REPORTERS_MAX)
-        s->reporter[s->reporters++] = node;
-}
-
-/* `more` is of the same kind. */
-void ftree_symptom_merge(struct ftree_symptom *s, const struct ftree_symptom *more)
-{
-    s->count = s->count > UINT32_MAX - more->count ? UINT32_MAX : s->count + more->count;
-    s->first = ftree_min(s->first, more->first);
-    s->last = ftree_max(s->last, more->last);
-    s->severity = s->severity > more->severity ? s->severity : more->severity;
-    if (s->about.rank == FTREE_NONE)
-        s->about.rank = more->about.rank;
-    if (!s->error)
-        s->error = more->error;
-    if (!s->detail[0])
-        memcpy(s->detail, more->detail, sizeof(s->detail));
-    for (int32_t i = 0; i < more->reporters; i++)
-        add_reporter(s, more->reporter[i]);
-}
+/* ---- what others tell of them ----------------------------------------------------------------- */
 
 static bool is_component(const struct ftree *ft, const struct ftree_component *c)
 {
@@ -114,9 +74,9 @@ int ftree_symptom(struct ftree *ft, ftree_time now, const struct ftree_symptom *
 
 static struct stall *find_stall(const struct ftree *ft, int32_t rank)
 {
-    for (int32_t i = 0; i < ft->stalls.n; i++)
-        if (ft->stalls.items[i].rank == rank)
-            return &ft->stalls.items[i];
+    for (int32_t i = 0; i < ft->observe->stalls.n; i++)
+        if (ft->observe->stalls.items[i].rank == rank)
+            return &ft->observe->stalls.items[i];
     return NULL;
 }
 
@@ -135,10 +95,10 @@ int ftree_stall(struct ftree *ft, ftree_time now, int32_t rank, int32_t peer, ft
         peer < FTREE_LOCAL || peer >= ft->job->size)
         return FTREE_ERR_INVALID;
     s = find_stall(ft, rank);
-    if (ft->leaving || (s && s->peer == peer))
+    if (ftree_is_leaving(ft) || (s && s->peer == peer))
         return FTREE_OK;
     if (!s)
-        s = FTREE_PUSH(ft, ft->stalls);
+        s = FTREE_PUSH(ft, ft->observe->stalls);
     if (!s)
         return FTREE_ERR_NOMEM;
     s->rank = rank;
@@ -157,34 +117,19 @@ void ftree_stall_over(struct ftree *ft, ftree_time now, int32_t rank)
 
     (void) now;
     if (s)
-        FTREE_DROP(ft->stalls, (int32_t) (s - ft->stalls.items));
+        FTREE_DROP(ft->observe->stalls, (int32_t) (s - ft->observe->stalls.items));
 }
 
 /* ---- findings on the own node ---------------------------------------------------------------- */
-
-bool ftree_symptom_is_trouble(const struct ftree_rank_state *s)
-{
-    if (s->phase == FTREE_PHASE_LEFT)
-        return false;
-    return s->phase == FTREE_PHASE_GONE || s->proc_state == 'T' || s->proc_state == 't';
-}
-
-/* A rank that has waited for half the limit when it is asked waits for what is being asked about:
- * in a healthy job such waits are rare, and of those who wait for a fault most began at once.  One that
- * has left meanwhile because of the fault waited for it, too. */
-bool ftree_symptom_is_victim(const struct ftree_rank_state *s, ftree_time limit)
-{
-    return s->phase != FTREE_PHASE_GONE && s->waiting > 0 && s->waiting >= limit / 2;
-}
 
 static int add_finding(struct ftree *ft, ftree_time now, int32_t rank, ftree_time first_symptom)
 {
     struct finding *f;
 
-    for (int32_t i = 0; i < ft->findings.n; i++)
-        if (ft->findings.items[i].rank == rank)
+    for (int32_t i = 0; i < ft->observe->findings.n; i++)
+        if (ft->observe->findings.items[i].rank == rank)
             return FTREE_OK;
-    f = FTREE_PUSH(ft, ft->findings);
+    f = FTREE_PUSH(ft, ft->observe->findings);
     if (!f)
         return FTREE_ERR_NOMEM;
     f->rank = rank;
@@ -195,9 +140,9 @@ static int add_finding(struct ftree *ft, ftree_time now, int32_t rank, ftree_tim
 
 static struct halt *find_halt(const struct ftree *ft, int32_t rank)
 {
-    for (int32_t i = 0; i < ft->halts.n; i++)
-        if (ft->halts.items[i].rank == rank)
-            return &ft->halts.items[i];
+    for (int32_t i = 0; i < ft->observe->halts.n; i++)
+        if (ft->observe->halts.items[i].rank == rank)
+            return &ft->observe->halts.items[i];
     return NULL;
 }
 
@@ -209,7 +154,7 @@ static bool note_halt(struct ftree *ft, ftree_time now, const struct ftree_rank_
     bool was_halted = h && h->now;
 
     if (!h && halted)
-        h = FTREE_PUSH(ft, ft->halts);
+        h = FTREE_PUSH(ft, ft->observe->halts);
     if (!h)
         return false;
     h->rank = s->rank;
@@ -223,13 +168,13 @@ static bool note_halt(struct ftree *ft, ftree_time now, const struct ftree_rank_
 static void note_suspension(struct ftree *ft, ftree_time now, int32_t stopped, int32_t ran,
                             bool resumed)
 {
-    if (stopped > 0 && ran == 0 && !ft->suspended)
+    if (stopped > 0 && ran == 0 && !ft->observe->suspended)
         ftree_trace(ft, "all ranks of this node are stopped: the job may be suspended");
-    if (ft->suspended && ran > 0)
+    if (ft->observe->suspended && ran > 0)
         ftree_trace(ft, "ranks of this node run again");
-    if (resumed && (ft->suspended || now < ft->aftermath))
-        ft->aftermath = now + AFTERMATH * ft->cfg.stall;
-    ft->suspended = stopped > 0 && ran == 0;
+    if (resumed && (ft->observe->suspended || now < ft->observe->aftermath))
+        ft->observe->aftermath = now + AFTERMATH * ft->cfg.stall;
+    ft->observe->suspended = stopped > 0 && ran == 0;
 }
 
 /* Looks at all own ranks; many may stall at once, and to do so for each of them is a square. */
@@ -239,9 +184,9 @@ static void look(struct ftree *ft, ftree_time now, ftree_time first_symptom)
     struct ftree_rank_state s;
     bool resumed = false;
 
-    if (ft->looked_at == now)
+    if (ft->observe->looked_at == now)
         return;
-    ft->looked_at = now;
+    ft->observe->looked_at = now;
     for (int32_t i = 0; i < ftree_ranks_of(ft->job, ft->self); i++) {
         ft->io->look(ft->io_ctx, i, &s);
         resumed |= note_halt(ft, now, &s);
@@ -255,37 +200,38 @@ static void look(struct ftree *ft, ftree_time now, ftree_time first_symptom)
 
 void ftree_symptom_look(struct ftree *ft, ftree_time now, ftree_time first_symptom)
 {
-    if (ft->leaving)
+    if (ftree_is_leaving(ft))
         return;
     look(ft, now, first_symptom);
-    for (int32_t i = 0; i < ft->halts.n && now >= ft->aftermath; i++)
-        if (ft->halts.items[i].now && !ftree_verdict_on_rank(ft, ft->self, ft->halts.items[i].rank))
-            add_finding(ft, now, ft->halts.items[i].rank, first_symptom);
+    for (int32_t i = 0; i < ft->observe->halts.n && now >= ft->observe->aftermath; i++)
+        if (ft->observe->halts.items[i].now &&
+            !ftree_verdict_on_rank(ft, ft->self, ft->observe->halts.items[i].rank))
+            add_finding(ft, now, ft->observe->halts.items[i].rank, first_symptom);
 }
 
 void ftree_rank_stopped(struct ftree *ft, ftree_time now)
 {
-    if (!ft->leaving)
+    if (!ftree_is_leaving(ft))
         look(ft, now, now);
 }
 
 /* Who is stopped now was stopped together with this agent. */
 void ftree_symptom_woke(struct ftree *ft, ftree_time now)
 {
-    ft->woke = now;
-    if (ft->leaving)
+    ft->observe->woke = now;
+    if (ftree_is_leaving(ft))
         return;
     look(ft, now, now);
-    for (int32_t i = 0; i < ft->halts.n; i++)
-        if (ft->halts.items[i].now)
-            ft->aftermath = now + AFTERMATH * ft->cfg.stall;
+    for (int32_t i = 0; i < ft->observe->halts.n; i++)
+        if (ft->observe->halts.items[i].now)
+            ft->observe->aftermath = now + AFTERMATH * ft->cfg.stall;
 }
 
 int ftree_rank_gone(struct ftree *ft, ftree_time now, int32_t rank)
 {
     if (rank < 0 || rank >= ft->job->size || ftree_node_of(ft, rank) != ft->self)
         return FTREE_ERR_INVALID;
-    return ft->leaving || ftree_verdict_on_rank(ft, ft->self, rank)
+    return ftree_is_leaving(ft) || ftree_verdict_on_rank(ft, ft->self, rank)
                ? FTREE_OK
                : add_finding(ft, now, rank, now);
 }
@@ -309,11 +255,11 @@ static bool confirm(struct ftree *ft, ftree_time now, const struct finding *f,
     while (ftree_rank_at(ft->job, ft->self, i) != f->rank)
         i++;
     ft->io->look(ft->io_ctx, i, &s);
-    if (!ftree_symptom_is_trouble(&s) || ft->leaving) {
+    if (!ftree_symptom_is_trouble(&s) || ftree_is_leaving(ft)) {
         ftree_trace(ft, "rank %d is well again", f->rank);
         return false;
     }
-    if (s.phase != FTREE_PHASE_GONE && now < ft->aftermath)
+    if (s.phase != FTREE_PHASE_GONE && now < ft->observe->aftermath)
         return false; /* if it stays so it will be found again */
     ftree_facts_init(&facts);
     ftree_facts_process(&facts, s.phase, s.proc_state, RULES_SEEN_BY_AGENT);
@@ -334,12 +280,6 @@ static bool confirm(struct ftree *ft, ftree_time now, const struct finding *f,
     return true;
 }
 
-/* The process manager told of it that it ended badly. */
-bool ftree_symptom_is_end(const struct ftree_symptom *s)
-{
-    return s->kind == FTREE_SYMPTOM_PROCESS_EXITED || s->kind == FTREE_SYMPTOM_OUT_OF_MEMORY;
-}
-
 /* The launcher waited for this process itself, and does not tell of those that it killed: where the
  * process is gone indeed there is nothing to wait for, and nobody else to ask. */
 static bool ends_own_rank(struct ftree *ft, ftree_time now, const struct ftree_symptom *s)
@@ -352,9 +292,9 @@ static bool ends_own_rank(struct ftree *ft, ftree_time now, const struct ftree_s
         return true;
     if (!confirm(ft, now, &f, s))
         return false;
-    for (int32_t i = ft->findings.n - 1; i >= 0; i--)
-        if (ft->findings.items[i].rank == f.rank)
-            FTREE_DROP(ft->findings, i);
+    for (int32_t i = ft->observe->findings.n - 1; i >= 0; i--)
+        if (ft->observe->findings.items[i].rank == f.rank)
+            FTREE_DROP(ft->observe->findings, i);
     return true;
 }
 
@@ -384,13 +324,13 @@ static void tell(struct ftree *ft, ftree_time now, const struct stall *stall)
 static bool is_void(struct ftree *ft, ftree_time now, struct stall *s)
 {
     const struct halt *h = find_halt(ft, s->rank);
-    ftree_time since = ftree_max(ft->woke, h ? h->last : 0), due = 0;
+    ftree_time since = ftree_max(ft->observe->woke, h ? h->last : 0), due = 0;
 
     if (since > s->since) {
         s->since = since;
         due = since + ft->cfg.stall;
     }
-    due = ftree_max(due, now < ft->aftermath ? ft->aftermath : 0);
+    due = ftree_max(due, now < ft->observe->aftermath ? ft->observe->aftermath : 0);
     if (h && h->now)
         due = now + ft->cfg.stall;
     if (due > now)
@@ -400,27 +340,27 @@ static bool is_void(struct ftree *ft, ftree_time now, struct stall *s)
 
 void ftree_symptom_tick(struct ftree *ft, ftree_time now)
 {
-    for (int32_t i = 0; i < ft->stalls.n; i++) {
-        struct stall s = ft->stalls.items[i];
+    for (int32_t i = 0; i < ft->observe->stalls.n; i++) {
+        struct stall s = ft->observe->stalls.items[i];
         if (s.again > now)
             continue;
-        if (!ft->leaving)
+        if (!ftree_is_leaving(ft))
             look(ft, now, s.since);
-        if (is_void(ft, now, &ft->stalls.items[i]))
+        if (is_void(ft, now, &ft->observe->stalls.items[i]))
             continue;
-        s = ft->stalls.items[i];
-        ft->stalls.items[i].told = now;
-        ft->stalls.items[i].again = now + s.interval;
-        ft->stalls.items[i].interval = ftree_min(2 * s.interval, ft->cfg.stall_repeat_max);
+        s = ft->observe->stalls.items[i];
+        ft->observe->stalls.items[i].told = now;
+        ft->observe->stalls.items[i].again = now + s.interval;
+        ft->observe->stalls.items[i].interval = ftree_min(2 * s.interval, ft->cfg.stall_repeat_max);
         tell(ft, now, &s);
     }
-    for (int32_t i = 0; i < ft->findings.n;) {
-        struct finding f = ft->findings.items[i];
+    for (int32_t i = 0; i < ft->observe->findings.n;) {
+        struct finding f = ft->observe->findings.items[i];
         if (f.confirm > now) {
             i++;
             continue;
         }
-        FTREE_DROP(ft->findings, i);
+        FTREE_DROP(ft->observe->findings, i);
         confirm(ft, now, &f, NULL);
     }
 }
@@ -429,9 +369,26 @@ ftree_time ftree_symptom_deadline(const struct ftree *ft)
 {
     ftree_time t = FTREE_NEVER;
 
-    for (int32_t i = 0; i < ft->stalls.n; i++)
-        t = ftree_min(t, ft->stalls.items[i].again);
-    for (int32_t i = 0; i < ft->findings.n; i++)
-        t = ftree_min(t, ft->findings.items[i].confirm);
+    for (int32_t i = 0; i < ft->observe->stalls.n; i++)
+        t = ftree_min(t, ft->observe->stalls.items[i].again);
+    for (int32_t i = 0; i < ft->observe->findings.n; i++)
+        t = ftree_min(t, ft->observe->findings.items[i].confirm);
     return t;
+}
+
+void ftree_observe_clear(struct ftree *ft)
+{
+    ftree_alloc(ft, ft->observe->stalls.items, 0);
+    ftree_alloc(ft, ft->observe->findings.items, 0);
+    ftree_alloc(ft, ft->observe->halts.items, 0);
+}
+
+void ftree_observe_stop(struct ftree *ft)
+{
+    ft->observe->stalls.n = ft->observe->findings.n = 0;
+}
+
+bool ftree_symptom_any_finding(const struct ftree *ft)
+{
+    return ft->observe->findings.n > 0;
 }

@@ -4,6 +4,9 @@
  */
 
 #include "ftree/ftree_int.h"
+#include "ftree/recheck/recheck.h"
+
+#include "ftree/base/symptom.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -30,14 +33,6 @@
 #define RECHECK_DOUBLINGS 64
 #define OTHERS_ASKED 2
 
-/* What is over is kept, for a copy of the verdict may still be on its way and must not be believed
- * anew.  That takes a letter's two tries and its author's 8 repetitions for each step of the tree:
- * seconds.  Of what is older, and told to all whom this node tells, so many are kept: for whoever
- * was away and is back, and for the report.  A copy that comes later still (from a process that was
- * stopped for long) does no harm: its FLN and the acting root ask before people are told. */
-#define OVER_AGE (60 * 1000 * FTREE_MS)
-#define OVER_MAX 32
-
 /* A crash is for ever. */
 static bool may_be_over(const struct known *k)
 {
@@ -52,80 +47,14 @@ static bool is_own_rank(const struct ftree *ft, const struct known *k)
 
 /* ---- which answers belie it ------------------------------------------------------------------ */
 
-/* True if the sign does not hold where the agent answers over this path. */
-static bool is_belied(const struct ftree *ft, const struct rules_sign *sign, int path)
-{
-    uint8_t fact = path == FTREE_PATH_DATA ? RULES_FACT_DATA : RULES_FACT_MGMT;
-    bool is_main = path == FTREE_PATH_DATA || !ft->job->has_path[FTREE_PATH_DATA];
-
-    for (int32_t i = 0; i < sign->conditions; i++) {
-        const struct rules_condition *c = &sign->condition[i];
-        bool is_about = !c->is_number && (c->fact == fact || c->fact == RULES_FACT_AGENT ||
-                                          (is_main && c->fact == RULES_FACT_MAIN));
-        if (is_about && !(c->values >> FTREE_REACH_ANSWERED & 1))
-            return true;
-    }
-    return false;
-}
-
-/* False where the sign is about a path that the job has not. */
-static bool can_hold(const struct ftree *ft, const struct rules_sign *sign)
-{
-    static const uint8_t by_path[FTREE_PATHS] = {RULES_FACT_DATA, RULES_FACT_MGMT};
-
-    for (int32_t i = 0; i < sign->conditions; i++)
-        for (int path = 0; path < FTREE_PATHS; path++)
-            if (!ft->job->has_path[path] && !sign->condition[i].is_number &&
-                sign->condition[i].fact == by_path[path] &&
-                !(sign->condition[i].values >> RULES_REACH_NO_PATH & 1))
-                return false;
-    return true;
-}
-
-static uint8_t all_paths(const struct ftree *ft)
-{
-    uint8_t paths = 0;
-
-    for (int path = 0; path < FTREE_PATHS; path++)
-        if (ft->job->has_path[path])
-            paths |= (uint8_t) (1u << path);
-    return paths;
-}
-
-/* The paths that belie the verdict's sign in each of its alternatives; none where the rules here do
- * not have it. */
-static uint8_t paths_of_sign(const struct ftree *ft, const char *name)
-{
-    uint8_t paths = all_paths(ft);
-    bool found = false;
-
-    for (int32_t m = 0; m < ft->rules->models; m++)
-        for (int32_t s = 0; s < ft->rules->model[m].signs; s++) {
-            const struct rules_sign *sign = &ft->rules->model[m].sign[s];
-            if (strcmp(sign->name, name) || !can_hold(ft, sign))
-                continue;
-            found = true;
-            for (int path = 0; path < FTREE_PATHS; path++)
-                if (!is_belied(ft, sign, path))
-                    paths &= (uint8_t) ~(1u << path);
-        }
-    return found ? paths : 0;
-}
-
 /* A node that counts as lost is not where it answers at all.  How a rank of several is its agent's
  * answer does not say: its own node looks. */
 static uint8_t belying_paths(const struct ftree *ft, const struct outline *v)
 {
     if (ftree_verdict_takes_node(ft, v))
-        return all_paths(ft);
-    return v->kind == FTREE_KIND_RANK ? 0 : paths_of_sign(ft, ftree_verdict_rule(ft, v));
-}
-
-/* True if no path crosses the switch that v is about: an answer over any would belie it. */
-bool ftree_withdraw_cuts(const struct ftree *ft, const struct outline *v)
-{
-    return v->kind == FTREE_KIND_SWITCH && ft->job->tree && all_paths(ft) &&
-           paths_of_sign(ft, ftree_verdict_rule(ft, v)) == all_paths(ft);
+        return ftree_all_paths(ft);
+    return v->kind == FTREE_KIND_RANK ? 0
+                                      : ftree_verdict_paths_of_sign(ft, ftree_verdict_rule(ft, v));
 }
 
 /* ---- asking ---------------------------------------------------------------------------------- */
@@ -156,8 +85,8 @@ void ftree_withdraw_watch(struct ftree *ft, ftree_time now, struct known *k)
     watch(ft, now, k);
     if ((!ftree_has_no_agent(ft, k->v.node) && !k->cuts) || !ftree_spread_is_root(ft))
         return;
-    for (int32_t i = 0; i < ft->known.n; i++) {
-        struct known *other = &ft->known.items[i];
+    for (int32_t i = 0; i < ft->state->known.n; i++) {
+        struct known *other = &ft->state->known.items[i];
         if (other->recheck == FTREE_NEVER)
             watch(ft, now, other);
     }
@@ -266,13 +195,13 @@ static void ask_soon_about(struct ftree *ft, ftree_time now, int32_t node, int32
 /* Is it over?  It is asked soon anyway, or now. */
 void ftree_withdraw_heard(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path)
 {
-    if (ft->known.n == 0)
+    if (ft->state->known.n == 0)
         return;
     ask_soon_about(ft, now, from, from, path);
     ask_soon_about(ft, now, ft->self, from, path);
-    for (int32_t i = 0; i < ft->known.n && ft->switches > 0; i++)
-        if (ft->known.items[i].v.kind == FTREE_KIND_SWITCH)
-            ask_soon(ft, now, &ft->known.items[i], from, path);
+    for (int32_t i = 0; i < ft->state->known.n && ft->state->switches > 0; i++)
+        if (ft->state->known.items[i].v.kind == FTREE_KIND_SWITCH)
+            ask_soon(ft, now, &ft->state->known.items[i], from, path);
 }
 
 static void withdraw(struct ftree *ft, ftree_time now, struct known *k, int32_t from,
@@ -297,8 +226,8 @@ bool ftree_withdraw_answer(struct ftree *ft, ftree_time now, int32_t from, enum 
 {
     bool ours = false;
 
-    for (int32_t i = 0; i < ft->known.n; i++) {
-        struct known *k = &ft->known.items[i];
+    for (int32_t i = 0; i < ft->state->known.n; i++) {
+        struct known *k = &ft->state->known.items[i];
         if (!k->check || k->check != a->nonce ||
             (k->v.node != from && k->v.node != ft->self && k->v.kind != FTREE_KIND_SWITCH))
             continue;
@@ -350,26 +279,18 @@ static void recheck(struct ftree *ft, ftree_time now, struct known *k)
 
 static struct confirm *find_confirm(const struct ftree *ft, int32_t fln, uint32_t id)
 {
-    for (int32_t i = 0; i < ft->confirms.n; i++)
-        if (ft->confirms.items[i].fln == fln && ft->confirms.items[i].id == id)
-            return &ft->confirms.items[i];
+    for (int32_t i = 0; i < ft->recheck->confirms.n; i++)
+        if (ft->recheck->confirms.items[i].fln == fln && ft->recheck->confirms.items[i].id == id)
+            return &ft->recheck->confirms.items[i];
     return NULL;
 }
 
 static struct known *find_known(const struct ftree *ft, int32_t fln, uint32_t id)
 {
-    for (int32_t i = 0; i < ft->known.n; i++)
-        if (ft->known.items[i].v.fln == fln && ft->known.items[i].v.id == id)
-            return &ft->known.items[i];
+    for (int32_t i = 0; i < ft->state->known.n; i++)
+        if (ft->state->known.items[i].v.fln == fln && ft->state->known.items[i].v.id == id)
+            return &ft->state->known.items[i];
     return NULL;
-}
-
-void ftree_withdraw_forget_confirm(struct ftree *ft, const struct outline *v)
-{
-    struct confirm *c = find_confirm(ft, v->fln, v->id);
-
-    if (c)
-        FTREE_DROP(ft->confirms, (int32_t) (c - ft->confirms.items));
 }
 
 /* True if the sign needs the word of a kernel or a launcher about a process. */
@@ -401,9 +322,9 @@ static uint8_t confirming_paths(const struct ftree *ft, const struct known *k)
     if (is_certain(ft, k))
         return 0;
     if (k->v.class_ == FTREE_CLASS_PROCESS_STOPPED)
-        return all_paths(ft);
+        return ftree_all_paths(ft);
     if (k->v.class_ == FTREE_CLASS_PROCESS_CRASH)
-        return paths_of_sign(ft, ftree_verdict_rule(ft, &k->v));
+        return ftree_verdict_paths_of_sign(ft, ftree_verdict_rule(ft, &k->v));
     return belying_paths(ft, &k->v);
 }
 
@@ -461,7 +382,7 @@ int ftree_confirm(struct ftree *ft, ftree_time now, int32_t fln, uint32_t id)
     if (!k)
         return FTREE_ERR_INVALID;
     if (!c)
-        c = FTREE_PUSH(ft, ft->confirms);
+        c = FTREE_PUSH(ft, ft->recheck->confirms);
     if (!c)
         return FTREE_ERR_NOMEM;
     *c = (struct confirm){.fln = fln, .id = id, .asks = CONFIRM_ASKS, .until = FTREE_NEVER};
@@ -469,7 +390,7 @@ int ftree_confirm(struct ftree *ft, ftree_time now, int32_t fln, uint32_t id)
         return FTREE_OK;
     if (is_own_rank(ft, k) && runs_again(ft, k))
         ftree_spread_withdraw(ft, now, k, "it runs again");
-    else if (is_own_rank(ft, k) || confirming_paths(ft, k) == 0 || ft->leaving)
+    else if (is_own_rank(ft, k) || confirming_paths(ft, k) == 0 || ft->state->leaving)
         stand(ft, c, k, "there is nobody to be asked once more");
     else
         ask_once_more(ft, now, c, k);
@@ -488,18 +409,20 @@ enum ftree_confirmed ftree_confirmed(const struct ftree *ft, int32_t fln, uint32
 
 static void confirm_tick(struct ftree *ft, ftree_time now)
 {
-    for (int32_t i = 0; i < ft->confirms.n; i++) {
-        struct confirm *c = &ft->confirms.items[i];
-        struct known *k = c->until <= now ? find_known(ft, c->fln, c->id) : NULL;
-        if (c->until > now)
+    for (int32_t i = 0; i < ft->recheck->confirms.n; i++) {
+        struct confirm *c = &ft->recheck->confirms.items[i];
+        struct known *k = find_known(ft, c->fln, c->id);
+        if (!k)
+            FTREE_DROP(ft->recheck->confirms, i--);
+        if (!k || c->until > now)
             continue;
         if (now > c->until + ft->cfg.late && !c->excused) { /* answers may wait to be read */
             c->excused = true;
             c->asks = CONFIRM_ASKS;
         }
-        if (!k || k->v.withdrawn)
+        if (k->v.withdrawn)
             c->until = FTREE_NEVER;
-        else if (c->asks > 0 && !ft->leaving)
+        else if (c->asks > 0 && !ftree_is_leaving(ft))
             ask_once_more(ft, now, c, k);
         else
             stand(ft, c, k, "nobody says otherwise");
@@ -509,11 +432,11 @@ static void confirm_tick(struct ftree *ft, ftree_time now)
 void ftree_withdraw_tick(struct ftree *ft, ftree_time now)
 {
     confirm_tick(ft, now);
-    for (int32_t i = 0; i < ft->known.n && ft->rechecked > 0; i++) {
-        struct known *k = &ft->known.items[i];
+    for (int32_t i = 0; i < ft->state->known.n && ft->state->rechecked > 0; i++) {
+        struct known *k = &ft->state->known.items[i];
         if (k->recheck > now)
             continue;
-        if (may_be_over(k) && !ft->leaving)
+        if (may_be_over(k) && !ft->state->leaving)
             recheck(ft, now, k);
         else
             ftree_verdict_set_recheck(ft, k, FTREE_NEVER);
@@ -524,41 +447,14 @@ ftree_time ftree_withdraw_deadline(const struct ftree *ft)
 {
     ftree_time t = FTREE_NEVER;
 
-    for (int32_t i = 0; i < ft->known.n && ft->rechecked > 0; i++)
-        t = ftree_min(t, ft->known.items[i].recheck);
-    for (int32_t i = 0; i < ft->confirms.n; i++)
-        t = ftree_min(t, ft->confirms.items[i].until);
+    for (int32_t i = 0; i < ft->state->known.n && ft->state->rechecked > 0; i++)
+        t = ftree_min(t, ft->state->known.items[i].recheck);
+    for (int32_t i = 0; i < ft->recheck->confirms.n; i++)
+        t = ftree_min(t, ft->recheck->confirms.items[i].until);
     return t;
 }
 
-/* ---- an end to remembering ------------------------------------------------------------------- */
-
-static bool is_settled(struct ftree *ft, ftree_time now, const struct known *k)
+void ftree_recheck_clear(struct ftree *ft)
 {
-    return k->v.withdrawn && k->v.withdrawn + OVER_AGE <= now && k->up == UP_NOTHING &&
-           !k->queued && !ftree_spread_is_under_way(ft, now, k);
-}
-
-/* The one that has been over for longest; -1: none can be forgotten. */
-static int32_t oldest(struct ftree *ft, ftree_time now)
-{
-    int32_t found = -1;
-
-    for (int32_t i = 0; i < ft->known.n; i++) {
-        const struct known *k = &ft->known.items[i];
-        if (is_settled(ft, now, k) &&
-            (found < 0 || k->v.withdrawn < ft->known.items[found].v.withdrawn))
-            found = i;
-    }
-    return found;
-}
-
-void ftree_withdraw_forget(struct ftree *ft, ftree_time now)
-{
-    int32_t over = 0, i;
-
-    for (i = 0; i < ft->known.n; i++)
-        over += ft->known.items[i].v.withdrawn != 0;
-    for (; over > OVER_MAX && (i = oldest(ft, now)) >= 0; over--)
-        ftree_verdict_forget(ft, i);
+    ftree_alloc(ft, ft->recheck->confirms.items, 0);
 }

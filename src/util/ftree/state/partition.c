@@ -3,7 +3,7 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "ftree/ftree_int.h"
+#include "ftree/state/state.h"
 
 /*
  * The two sides of a switch.  A verdict on a switch that no path crosses any more (it "cuts") parts
@@ -24,8 +24,8 @@ static bool stands_and_cuts(const struct known *k)
 /* True if a switch that is known as lost lies between this node and the other one. */
 bool ftree_side_is_other(const struct ftree *ft, int32_t node)
 {
-    for (int32_t i = 0; i < ft->known.n && ft->switches > 0; i++) {
-        const struct known *k = &ft->known.items[i];
+    for (int32_t i = 0; i < ft->state->known.n && ft->state->switches > 0; i++) {
+        const struct known *k = &ft->state->known.items[i];
         if (stands_and_cuts(k) &&
             ftree_is_behind(ft, k->v.switch_, node) != ftree_is_behind(ft, k->v.switch_, ft->self))
             return true;
@@ -36,8 +36,8 @@ bool ftree_side_is_other(const struct ftree *ft, int32_t node)
 /* True if nodes below this one, which is on the other side, may be on this one. */
 static bool leads_back(const struct ftree *ft, int32_t node)
 {
-    for (int32_t i = 0; i < ft->known.n && ft->switches > 0; i++) {
-        const struct known *k = &ft->known.items[i];
+    for (int32_t i = 0; i < ft->state->known.n && ft->state->switches > 0; i++) {
+        const struct known *k = &ft->state->known.items[i];
         if (stands_and_cuts(k) && ft->job->tree->switch_head[k->v.switch_] == node &&
             !ftree_is_behind(ft, k->v.switch_, ft->self))
             return true;
@@ -65,8 +65,8 @@ static int32_t cut_above(const struct ftree *ft)
 {
     int32_t lowest = FTREE_NONE;
 
-    for (int32_t i = 0; i < ft->known.n && ft->switches > 0; i++) {
-        const struct known *k = &ft->known.items[i];
+    for (int32_t i = 0; i < ft->state->known.n && ft->state->switches > 0; i++) {
+        const struct known *k = &ft->state->known.items[i];
         if (stands_and_cuts(k) && ftree_is_behind(ft, k->v.switch_, ft->self) &&
             depth(ft->job->tree, k->v.switch_) > depth(ft->job->tree, lowest))
             lowest = k->v.switch_;
@@ -85,21 +85,4 @@ int32_t ftree_side_top(const struct ftree *ft)
 bool ftree_side_is_cut_off(const struct ftree *ft)
 {
     return cut_above(ft) != FTREE_NONE;
-}
-
-/* The first of `node` and those below it, each before its children, that is not lost, nor `skip`,
- * nor passed over at the moment (now 0: that does not matter); FTREE_NONE: none is. */
-int32_t ftree_side_first(const struct ftree *ft, ftree_time now, int32_t node, int32_t skip)
-{
-    int32_t first, n, found = FTREE_NONE;
-
-    if (node != skip && !ftree_has_failed(ft, node) &&
-        (!now || ftree_correlate_usable(ft, now, node)))
-        return node;
-    if (ftree_side_ends_at(ft, node))
-        return FTREE_NONE;
-    n = ftree_topo_children(&ft->topo, node, &first);
-    for (int32_t child = first; child < first + n && found == FTREE_NONE; child++)
-        found = ftree_side_first(ft, now, child, skip);
-    return found;
 }

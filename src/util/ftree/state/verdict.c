@@ -3,7 +3,8 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "ftree/ftree_int.h"
+#include "ftree/base/symptom.h"
+#include "ftree/state/state.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -12,8 +13,8 @@
 
 static bool is_used(const struct ftree *ft, uint32_t id)
 {
-    for (int32_t i = 0; i < ft->known.n; i++)
-        if (ft->known.items[i].v.fln == ft->self && ft->known.items[i].v.id == id)
+    for (int32_t i = 0; i < ft->state->known.n; i++)
+        if (ft->state->known.items[i].v.fln == ft->self && ft->state->known.items[i].v.id == id)
             return true;
     return false;
 }
@@ -99,11 +100,11 @@ const char *ftree_verdict_of(const struct ftree *ft, const struct outline *v, ch
 /* The place in `by_node` from which on the verdicts about this node stand, if there are any. */
 static int32_t first_about(const struct ftree *ft, int32_t node)
 {
-    int32_t from = 0, to = ft->by_node.n;
+    int32_t from = 0, to = ft->state->by_node.n;
 
     while (from < to) {
         int32_t middle = from + (to - from) / 2;
-        if (ft->by_node.items[middle].node < node)
+        if (ft->state->by_node.items[middle].node < node)
             from = middle + 1;
         else
             to = middle;
@@ -115,72 +116,50 @@ static int32_t first_about(const struct ftree *ft, int32_t node)
 struct known *ftree_verdict_about(const struct ftree *ft, int32_t node, int32_t *i)
 {
     *i = *i < 0 ? first_about(ft, node) : *i + 1;
-    if (*i >= ft->by_node.n || ft->by_node.items[*i].node != node)
+    if (*i >= ft->state->by_node.n || ft->state->by_node.items[*i].node != node)
         return NULL;
-    return &ft->known.items[ft->by_node.items[*i].at];
+    return &ft->state->known.items[ft->state->by_node.items[*i].at];
 }
 
 /* Makes room for n more, exactly: they come by the hundred and to every node.  One that is known can
  * be told, so there is room for it in the batch. */
 bool ftree_verdict_reserve(struct ftree *ft, int32_t n)
 {
-    return FTREE_RESERVE(ft, ft->known, n) && FTREE_RESERVE(ft, ft->by_node, n) &&
-           ftree_reserve(ft, &ft->batch.items, ft->by_node.room, &ft->batch.room,
-                         sizeof(ft->batch.items[0]));
+    return FTREE_RESERVE(ft, ft->state->known, n) && FTREE_RESERVE(ft, ft->state->by_node, n) &&
+           ftree_reserve(ft, &ft->state->batch.items, ft->state->by_node.room,
+                         &ft->state->batch.room, sizeof(ft->state->batch.items[0]));
 }
 
 /* Both are counted, because among hundreds of verdicts there are few that have any. */
 void ftree_verdict_set_up(struct ftree *ft, struct known *k, enum up_state up)
 {
-    ft->unsent += (up != UP_NOTHING) - (k->up != UP_NOTHING);
+    ft->state->unsent += (up != UP_NOTHING) - (k->up != UP_NOTHING);
     k->up = (uint8_t) up;
 }
 
 void ftree_verdict_set_recheck(struct ftree *ft, struct known *k, ftree_time recheck)
 {
-    ft->rechecked += (recheck != FTREE_NEVER) - (k->recheck != FTREE_NEVER);
+    ft->state->rechecked += (recheck != FTREE_NEVER) - (k->recheck != FTREE_NEVER);
     k->recheck = recheck;
-}
-
-/* One more is known; NULL: out of memory.  The array may move. */
-struct known *ftree_verdict_add(struct ftree *ft, const struct outline *o)
-{
-    bool has_room = ft->known.n < ft->known.room && ft->known.n < ft->by_node.room &&
-                    ft->known.n < ft->batch.room;
-    struct known *k = has_room || ftree_verdict_reserve(ft, 4) ? FTREE_PUSH(ft, ft->known) : NULL;
-    int32_t at;
-
-    if (!k)
-        return NULL;
-    k->v = *o;
-    k->recheck = FTREE_NEVER;
-    ft->switches += o->kind == FTREE_KIND_SWITCH;
-    at = first_about(ft, o->node + 1);
-    memmove(&ft->by_node.items[at + 1], &ft->by_node.items[at],
-            (size_t) (ft->by_node.n - at) * sizeof(ft->by_node.items[0]));
-    ft->by_node.items[at] = (struct place){.node = o->node, .at = ft->known.n - 1};
-    ft->by_node.n++;
-    return k;
 }
 
 void ftree_verdict_forget(struct ftree *ft, int32_t i)
 {
     int32_t left = 0;
 
-    ftree_alloc(ft, ft->known.items[i].whole, 0);
-    ftree_withdraw_forget_confirm(ft, &ft->known.items[i].v);
-    ft->switches -= ft->known.items[i].v.kind == FTREE_KIND_SWITCH;
-    ft->known.n--;
-    memmove(&ft->known.items[i], &ft->known.items[i + 1],
-            (size_t) (ft->known.n - i) * sizeof(ft->known.items[0]));
-    for (int32_t j = 0; j < ft->by_node.n; j++) {
-        struct place p = ft->by_node.items[j];
+    ftree_alloc(ft, ft->state->known.items[i].whole, 0);
+    ft->state->switches -= ft->state->known.items[i].v.kind == FTREE_KIND_SWITCH;
+    ft->state->known.n--;
+    memmove(&ft->state->known.items[i], &ft->state->known.items[i + 1],
+            (size_t) (ft->state->known.n - i) * sizeof(ft->state->known.items[0]));
+    for (int32_t j = 0; j < ft->state->by_node.n; j++) {
+        struct place p = ft->state->by_node.items[j];
         if (p.at == i)
             continue;
         p.at -= p.at > i;
-        ft->by_node.items[left++] = p;
+        ft->state->by_node.items[left++] = p;
     }
-    ft->by_node.n = left;
+    ft->state->by_node.n = left;
 }
 
 /* ---- what is kept of one --------------------------------------------------------------------- */
@@ -193,11 +172,13 @@ static uint8_t rule_number(struct ftree *ft, const char *name)
     struct rule_name *r;
     int32_t i = 0;
 
-    while (i < ft->rule_names.n && strcmp(ft->rule_names.items[i].text, name))
+    while (i < ft->state->rule_names.n && strcmp(ft->state->rule_names.items[i].text, name))
         i++;
-    if (i < ft->rule_names.n)
+    if (i < ft->state->rule_names.n)
         return (uint8_t) i;
-    r = i < NO_RULE && FTREE_RESERVE(ft, ft->rule_names, 1) ? FTREE_PUSH(ft, ft->rule_names) : NULL;
+    r = i < NO_RULE && FTREE_RESERVE(ft, ft->state->rule_names, 1)
+            ? FTREE_PUSH(ft, ft->state->rule_names)
+            : NULL;
     if (!r)
         return NO_RULE;
     snprintf(r->text, sizeof(r->text), "%s", name);
@@ -206,7 +187,7 @@ static uint8_t rule_number(struct ftree *ft, const char *name)
 
 const char *ftree_verdict_rule(const struct ftree *ft, const struct outline *o)
 {
-    return o->rule < ft->rule_names.n ? ft->rule_names.items[o->rule].text : "";
+    return o->rule < ft->state->rule_names.n ? ft->state->rule_names.items[o->rule].text : "";
 }
 
 void ftree_verdict_name_rule(struct ftree *ft, struct outline *o, const char *name)
@@ -325,8 +306,8 @@ bool ftree_verdict_is_masked(const struct ftree *ft, int32_t model, int32_t node
 bool ftree_verdict_is_consequence(const struct ftree *ft, int32_t model, int32_t node,
                                   int32_t switch_)
 {
-    for (int32_t i = 0; i < ft->known.n; i++) {
-        const struct outline *v = &ft->known.items[i].v;
+    for (int32_t i = 0; i < ft->state->known.n; i++) {
+        const struct outline *v = &ft->state->known.items[i].v;
         int32_t other = v->withdrawn ? -1 : model_of(ft, v);
         bool there = v->node == node && v->switch_ == switch_ && is_about_node(ft, v);
         if (v->kind == FTREE_KIND_SWITCH && ft->job->tree)
@@ -409,7 +390,7 @@ bool ftree_verdict_ends_all(const struct ftree *ft, int32_t node)
     return ended > 0 && ended == ftree_ranks_of(ft->job, node);
 }
 
-static bool is_taken(const struct ftree *ft, int32_t node)
+bool ftree_verdict_is_taken(const struct ftree *ft, int32_t node)
 {
     const struct known *k;
 
@@ -425,12 +406,6 @@ bool ftree_verdict_ends_ranks(const struct ftree_verdict *v)
            (v->class_ == FTREE_CLASS_NODE_OUTAGE || v->class_ == FTREE_CLASS_PROCESS_CRASH);
 }
 
-/* Or it is beyond a switch that is lost. */
-bool ftree_has_failed(const struct ftree *ft, int32_t node)
-{
-    return is_taken(ft, node) || ftree_side_is_other(ft, node);
-}
-
 /* The sign holds only where the kernel refuses the agent's port. */
 static bool is_of_refused(const struct rules_sign *sign)
 {
@@ -442,7 +417,7 @@ static bool is_of_refused(const struct rules_sign *sign)
 
 /* True if the verdict says of a node, in each alternative of its sign, that its port is refused, and
  * accuses nobody. */
-bool ftree_verdict_ends_agent(const struct ftree *ft, const struct outline *v)
+static bool ends_agent(const struct ftree *ft, const struct outline *v)
 {
     const char *rule = ftree_verdict_rule(ft, v);
     int32_t model = v->class_ == FTREE_CLASS_UNKNOWN ? model_of(ft, v) : -1;
@@ -459,24 +434,14 @@ bool ftree_verdict_ends_agent(const struct ftree *ft, const struct outline *v)
     return refused;
 }
 
-bool ftree_has_no_agent(const struct ftree *ft, int32_t node)
-{
-    const struct known *k;
-
-    for (int32_t i = -1; (k = ftree_verdict_about(ft, node, &i));)
-        if (k->ends_agent && !k->v.withdrawn)
-            return true;
-    return ftree_has_failed(ft, node);
-}
-
 /* How many nodes have failed, not counting `except` and the own one. */
 int32_t ftree_verdict_failed(const struct ftree *ft, int32_t except)
 {
     int32_t n = 0, last = FTREE_NONE;
 
-    for (int32_t i = 0; i < ft->by_node.n; i++) {
-        int32_t node = ft->by_node.items[i].node;
-        n += node != last && node != except && node != ft->self && is_taken(ft, node);
+    for (int32_t i = 0; i < ft->state->by_node.n; i++) {
+        int32_t node = ft->state->by_node.items[i].node;
+        n += node != last && node != except && node != ft->self && ftree_verdict_is_taken(ft, node);
         last = node;
     }
     return n;
@@ -485,8 +450,8 @@ int32_t ftree_verdict_failed(const struct ftree *ft, int32_t except)
 /* True if a switch whose data path alone is known to be dead has the node behind it. */
 bool ftree_verdict_by_switch(const struct ftree *ft, int32_t node)
 {
-    for (int32_t i = 0; i < ft->known.n && ft->switches > 0; i++) {
-        const struct known *k = &ft->known.items[i];
+    for (int32_t i = 0; i < ft->state->known.n && ft->state->switches > 0; i++) {
+        const struct known *k = &ft->state->known.items[i];
         if (!k->v.withdrawn && k->v.class_ == FTREE_CLASS_SWITCH_FAULT && !k->cuts &&
             k->v.kind == FTREE_KIND_SWITCH && ftree_is_behind(ft, k->v.switch_, node))
             return true;
@@ -524,49 +489,136 @@ struct known *ftree_verdict_explaining(const struct ftree *ft, const struct outl
          !k && v->kind != FTREE_KIND_SWITCH && (k = ftree_verdict_about(ft, v->node, &i));)
         if (!ftree_verdict_takes_node(ft, &k->v))
             k = NULL;
-    for (int32_t i = 0; !k && i < ft->known.n && ft->switches > 0; i++)
-        if (is_by_switch(ft, &ft->known.items[i], v))
-            k = &ft->known.items[i];
+    for (int32_t i = 0; !k && i < ft->state->known.n && ft->state->switches > 0; i++)
+        if (is_by_switch(ft, &ft->state->known.items[i], v))
+            k = &ft->state->known.items[i];
     return k;
 }
 
-/* ---- sets of ranks --------------------------------------------------------------------------- */
+/* ---- which answers belie it ------------------------------------------------------------------ */
 
-static int32_t listed(const struct ftree_ranks *set)
+/* True if the sign does not hold where the agent answers over this path. */
+static bool is_belied(const struct ftree *ft, const struct rules_sign *sign, int path)
 {
-    int32_t n = 0;
+    uint8_t fact = path == FTREE_PATH_DATA ? RULES_FACT_DATA : RULES_FACT_MGMT;
+    bool is_main = path == FTREE_PATH_DATA || !ft->job->has_path[FTREE_PATH_DATA];
 
-    for (int32_t i = 0; i < set->ranges; i++)
-        n += set->range[i].last - set->range[i].first + 1;
-    return n;
+    for (int32_t i = 0; i < sign->conditions; i++) {
+        const struct rules_condition *c = &sign->condition[i];
+        bool is_about = !c->is_number && (c->fact == fact || c->fact == RULES_FACT_AGENT ||
+                                          (is_main && c->fact == RULES_FACT_MAIN));
+        if (is_about && !(c->values >> FTREE_REACH_ANSWERED & 1))
+            return true;
+    }
+    return false;
 }
 
-/* Ranges stay sorted and apart; one that finds no room is counted but not listed. */
-void ftree_verdict_ranks_add(struct ftree_ranks *set, int32_t first, int32_t last)
+/* False where the sign is about a path that the job has not. */
+static bool can_hold(const struct ftree *ft, const struct rules_sign *sign)
 {
-    int32_t from = 0, to, unlisted = set->count - listed(set);
+    static const uint8_t by_path[FTREE_PATHS] = {RULES_FACT_DATA, RULES_FACT_MGMT};
 
-    while (from < set->ranges && set->range[from].last + 1 < first)
-        from++;
-    for (to = from; to < set->ranges && set->range[to].first <= last + 1; to++) {
-        first = set->range[to].first < first ? set->range[to].first : first;
-        last = set->range[to].last > last ? set->range[to].last : last;
-    }
-    if (to == from && set->ranges == FTREE_RANGES_MAX) {
-        set->count += last - first + 1;
-        return;
-    }
-    memmove(&set->range[from + 1], &set->range[to],
-            (size_t) (set->ranges - to) * sizeof(set->range[0]));
-    set->ranges += 1 - (to - from);
-    set->range[from].first = first;
-    set->range[from].last = last;
-    set->count = listed(set) + unlisted;
+    for (int32_t i = 0; i < sign->conditions; i++)
+        for (int path = 0; path < FTREE_PATHS; path++)
+            if (!ft->job->has_path[path] && !sign->condition[i].is_number &&
+                sign->condition[i].fact == by_path[path] &&
+                !(sign->condition[i].values >> RULES_REACH_NO_PATH & 1))
+                return false;
+    return true;
 }
 
-void ftree_verdict_ranks_merge(struct ftree_ranks *set, const struct ftree_ranks *more)
+uint8_t ftree_all_paths(const struct ftree *ft)
 {
-    for (int32_t i = 0; i < more->ranges; i++)
-        ftree_verdict_ranks_add(set, more->range[i].first, more->range[i].last);
-    set->count += more->count - listed(more);
+    uint8_t paths = 0;
+
+    for (int path = 0; path < FTREE_PATHS; path++)
+        if (ft->job->has_path[path])
+            paths |= (uint8_t) (1u << path);
+    return paths;
+}
+
+/* The paths that belie the verdict's sign in each of its alternatives; none where the rules here do
+ * not have it. */
+uint8_t ftree_verdict_paths_of_sign(const struct ftree *ft, const char *name)
+{
+    uint8_t paths = ftree_all_paths(ft);
+    bool found = false;
+
+    for (int32_t m = 0; m < ft->rules->models; m++)
+        for (int32_t s = 0; s < ft->rules->model[m].signs; s++) {
+            const struct rules_sign *sign = &ft->rules->model[m].sign[s];
+            if (strcmp(sign->name, name) || !can_hold(ft, sign))
+                continue;
+            found = true;
+            for (int path = 0; path < FTREE_PATHS; path++)
+                if (!is_belied(ft, sign, path))
+                    paths &= (uint8_t) ~(1u << path);
+        }
+    return found ? paths : 0;
+}
+
+/* True if no path crosses the switch that v is about: an answer over any would belie it. */
+static bool cuts(const struct ftree *ft, const struct outline *v)
+{
+    return v->kind == FTREE_KIND_SWITCH && ft->job->tree && ftree_all_paths(ft) &&
+           ftree_verdict_paths_of_sign(ft, ftree_verdict_rule(ft, v)) == ftree_all_paths(ft);
+}
+
+/* ---- what it explains ------------------------------------------------------------------------ */
+
+/* What is known of the node's data path explains that somebody waits for it; not that its agent is
+ * silent, too. */
+bool ftree_correlate_path_is_known(const struct ftree *ft, int32_t node)
+{
+    const struct known *k;
+
+    for (int32_t i = -1; (k = ftree_verdict_about(ft, node, &i));) {
+        const struct outline *v = &k->v;
+        if (!v->withdrawn && !v->own_only &&
+            (v->class_ == FTREE_CLASS_UNKNOWN || v->class_ == FTREE_CLASS_NIC_FAULT ||
+             v->class_ == FTREE_CLASS_LINK_FAULT))
+            return true;
+    }
+    return ftree_verdict_by_switch(ft, node);
+}
+
+/* True if what is known of a data path explains it: that of the node, or those of all who reported
+ * it. */
+bool ftree_correlate_is_by_path(const struct ftree *ft, const struct ftree_symptom *s)
+{
+    if (!ftree_symptom_may_be_path(s))
+        return false;
+    if (ftree_correlate_path_is_known(ft, s->about.node))
+        return true;
+    for (int32_t i = 0; i < s->reporters; i++)
+        if (!ftree_correlate_path_is_known(ft, s->reporter[i]))
+            return false;
+    return s->reporters > 0;
+}
+
+/* ---- one more is known ----------------------------------------------------------------------- */
+
+/* One more is known; NULL: out of memory.  The array may move. */
+struct known *ftree_verdict_add(struct ftree *ft, const struct outline *o)
+{
+    bool has_room = ft->state->known.n < ft->state->known.room &&
+                    ft->state->known.n < ft->state->by_node.room &&
+                    ft->state->known.n < ft->state->batch.room;
+    struct known *k =
+        has_room || ftree_verdict_reserve(ft, 4) ? FTREE_PUSH(ft, ft->state->known) : NULL;
+    int32_t at;
+
+    if (!k)
+        return NULL;
+    k->v = *o;
+    k->cuts = cuts(ft, o);
+    k->ends_agent = ends_agent(ft, o);
+    k->recheck = FTREE_NEVER;
+    ft->state->switches += o->kind == FTREE_KIND_SWITCH;
+    at = first_about(ft, o->node + 1);
+    memmove(&ft->state->by_node.items[at + 1], &ft->state->by_node.items[at],
+            (size_t) (ft->state->by_node.n - at) * sizeof(ft->state->by_node.items[0]));
+    ft->state->by_node.items[at] = (struct place){.node = o->node, .at = ft->state->known.n - 1};
+    ft->state->by_node.n++;
+    return k;
 }

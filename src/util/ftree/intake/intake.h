@@ -1,0 +1,68 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef FTREE_INTAKE_H_INCLUDED
+#define FTREE_INTAKE_H_INCLUDED
+
+#include "ftree/state/state.h"
+
+#pragma GCC visibility push(hidden)
+
+/*
+ * Symptoms of all nodes: where one is analysed (route.c), what belongs together and which faults the
+ * rules see behind it (correlate.c), and the search for a cause nobody can name (flood.c).
+ */
+
+/* A symptom that was passed on; equal ones stay here for a while and then follow as one. */
+struct forward {
+    int32_t node, switch_;
+    uint8_t kind;
+    int32_t rank; /* that it was about */
+    ftree_time at;
+    struct ftree_symptom held; /* count 0: none */
+    ftree_time follows; /* when that does */
+};
+
+struct ftree_intake {
+    FTREE_ARRAY(struct forward) forwards;
+    ftree_time delay, delay_var; /* of symptoms on their way here, estimated like round trips */
+    uint32_t sweep_round;
+    ftree_time sweep_at;
+};
+
+void ftree_intake_clear(struct ftree *ft);
+/* The job ends here: nothing more is to be done. */
+void ftree_intake_stop(struct ftree *ft);
+
+/* route.c */
+void ftree_correlate(struct ftree *ft, ftree_time now, const struct ftree_symptom *s,
+                     bool substitute);
+void ftree_correlate_silent(struct ftree *ft, ftree_time now, int32_t node);
+void ftree_correlate_again(struct ftree *ft, ftree_time now, const struct ftree_symptom *s);
+bool ftree_correlate_is_overloaded(const struct ftree *ft, ftree_time now,
+                                   const struct ftree_symptom *s);
+void ftree_correlate_tick(struct ftree *ft, ftree_time now);
+ftree_time ftree_correlate_deadline(const struct ftree *ft);
+
+/* correlate.c */
+void ftree_group_add(struct ftree *ft, ftree_time now, const struct ftree_symptom *s,
+                     uint32_t round);
+void ftree_group_found_well(struct ftree *ft, ftree_time now, int32_t node, int32_t switch_);
+void ftree_group_recheck(struct ftree *ft, ftree_time now);
+void ftree_group_reason_anew(struct ftree *ft, ftree_time now);
+void ftree_group_reason_again(struct ftree *ft, ftree_time now, int32_t node, int32_t switch_);
+ftree_time ftree_group_window(const struct ftree *ft);
+void ftree_group_tick(struct ftree *ft, ftree_time now);
+ftree_time ftree_group_deadline(const struct ftree *ft);
+
+/* flood.c */
+void ftree_sweep_upward(struct ftree *ft, ftree_time now, int32_t from);
+void ftree_sweep_start(struct ftree *ft, ftree_time now);
+void ftree_sweep_heard(struct ftree *ft, ftree_time now, uint32_t round, int32_t from);
+void ftree_sweep_join(struct ftree *ft, ftree_time now, uint32_t round, int32_t from);
+
+#pragma GCC visibility pop
+
+#endif /* FTREE_INTAKE_H_INCLUDED */

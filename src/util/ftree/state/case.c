@@ -1,0 +1,40 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "ftree/state/state.h"
+
+struct group *ftree_group_find(const struct ftree *ft, int32_t node, int32_t switch_)
+{
+    for (int32_t i = 0; i < ft->state->groups.n; i++)
+        if (ft->state->groups.items[i].node == node &&
+            ft->state->groups.items[i].switch_ == switch_)
+            return &ft->state->groups.items[i];
+    return NULL;
+}
+
+uint64_t ftree_group_models(const struct group *g)
+{
+    uint64_t models = 0;
+
+    for (int32_t i = 0; i < g->candidates; i++)
+        models |= (uint64_t) 1 << g->candidate[i].model;
+    return models;
+}
+
+void ftree_group_drop(struct ftree *ft, int32_t node, int32_t switch_)
+{
+    struct group *g = ftree_group_find(ft, node, switch_);
+
+    if (g)
+        FTREE_DROP(ft->state->groups, (int32_t) (g - ft->state->groups.items));
+}
+
+bool ftree_case_is_suspect(const struct ftree *ft, int32_t node)
+{
+    for (int32_t i = 0; i < ft->state->groups.n; i++)
+        if (ft->state->groups.items[i].node == node && ft->state->groups.items[i].examined)
+            return true;
+    return false;
+}

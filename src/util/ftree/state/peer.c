@@ -1,0 +1,103 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "ftree/state/state.h"
+
+/* What is known of another node: whether it is lost, has left, or does not answer at the moment. */
+
+#define OUTBOX_MUTE (5000 * FTREE_MS)
+#define OUTBOX_BUSY (1000 * FTREE_MS)
+
+/* Or it is beyond a switch that is lost. */
+bool ftree_has_failed(const struct ftree *ft, int32_t node)
+{
+    return ftree_verdict_is_taken(ft, node) || ftree_side_is_other(ft, node);
+}
+
+bool ftree_has_no_agent(const struct ftree *ft, int32_t node)
+{
+    const struct known *k;
+
+    for (int32_t i = -1; (k = ftree_verdict_about(ft, node, &i));)
+        if (k->ends_agent && !k->v.withdrawn)
+            return true;
+    return ftree_has_failed(ft, node);
+}
+
+bool ftree_leave_has_left(const struct ftree *ft, int32_t node)
+{
+    for (int32_t i = 0; i < ft->state->goodbyes.n; i++)
+        if (ft->state->goodbyes.items[i] == node)
+            return true;
+    return false;
+}
+
+bool ftree_peer_leaves(struct ftree *ft, int32_t node)
+{
+    int32_t *left = ftree_leave_has_left(ft, node) ? NULL : FTREE_PUSH(ft, ft->state->goodbyes);
+
+    if (left)
+        *left = node;
+    return left != NULL;
+}
+
+/* For a while nothing is routed by way of this node; hearing from it ends that, unless it is busy. */
+void ftree_outbox_mute(struct ftree *ft, ftree_time now, int32_t node, bool busy)
+{
+    struct mute *m = NULL;
+
+    for (int32_t i = 0; i < ft->state->mutes.n && !m; i++)
+        if (ft->state->mutes.items[i].node == node)
+            m = &ft->state->mutes.items[i];
+    if (!m)
+        m = FTREE_PUSH(ft, ft->state->mutes);
+    if (m) {
+        m->node = node;
+        m->busy = busy;
+        m->until = now + (busy ? OUTBOX_BUSY : OUTBOX_MUTE);
+    }
+}
+
+bool ftree_outbox_is_mute(const struct ftree *ft, ftree_time now, int32_t node, bool *busy)
+{
+    for (int32_t i = 0; i < ft->state->mutes.n; i++)
+        if (ft->state->mutes.items[i].node == node && ft->state->mutes.items[i].until > now) {
+            *busy = ft->state->mutes.items[i].busy;
+            return true;
+        }
+    return false;
+}
+
+/* As far as is known here its agent runs and stays; it may be mute for a while. */
+bool ftree_spread_can_act(const struct ftree *ft, int32_t node)
+{
+    return !ftree_has_no_agent(ft, node) && !ftree_leave_has_left(ft, node);
+}
+
+bool ftree_correlate_usable(const struct ftree *ft, ftree_time now, int32_t node)
+{
+    bool busy;
+
+    return ftree_spread_can_act(ft, node) && !ftree_outbox_is_mute(ft, now, node, &busy);
+}
+
+bool ftree_peer_heard(struct ftree *ft, int32_t node)
+{
+    for (int32_t i = 0; i < ft->state->mutes.n; i++)
+        if (ft->state->mutes.items[i].node == node && !ft->state->mutes.items[i].busy) {
+            FTREE_DROP(ft->state->mutes, i);
+            return true;
+        }
+    return false;
+}
+
+void ftree_peer_tick(struct ftree *ft, ftree_time now)
+{
+    for (int32_t i = 0; i < ft->state->mutes.n;)
+        if (ft->state->mutes.items[i].until <= now)
+            FTREE_DROP(ft->state->mutes, i);
+        else
+            i++;
+}

@@ -1,0 +1,215 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef FTREE_STATE_H_INCLUDED
+#define FTREE_STATE_H_INCLUDED
+
+#include "ftree/base/base.h"
+#include "ftree/rules/rules.h"
+#include "ftree/topology/topo.h"
+#include "ftree/topology/tree.h"
+#include "ftree/wire/wire.h"
+
+#pragma GCC visibility push(hidden)
+
+/*
+ * What this node knows: of itself, of other nodes, of what is suspected, of verdicts; and the ways
+ * along the tree that follow from that.
+ *
+ *     own.c        this agent itself
+ *     verdict.c    the verdicts known
+ *     partition.c  nodes that a lost switch parts
+ *     peer.c       other nodes: lost, left, silent, busy
+ *     route.c      the ways along the tree, past those who cannot be used; who is root
+ *     case.c       what was observed of a node, and the faults that may be behind it
+ */
+
+#define GROUP_SYMPTOMS_MAX 12
+#define GROUP_CANDIDATES_MAX 16
+
+struct group_candidate {
+    uint8_t model;
+    uint16_t prior; /* 1/1000 */
+    int32_t rule; /* that said so */
+};
+
+/* What was observed lately of one node (or switch), and the faults that may be behind it. */
+struct group {
+    int32_t node, switch_; /* switch_ FTREE_NONE: the node */
+    int32_t symptoms;
+    struct ftree_symptom symptom[GROUP_SYMPTOMS_MAX]; /* one for each kind and component */
+    uint32_t count; /* of all */
+    ftree_time first, last;
+    int32_t candidates;
+    struct group_candidate candidate[GROUP_CANDIDATES_MAX];
+    uint64_t fired[RULES_MAX / 64]; /* bit r: rule r has */
+    int32_t strategy; /* by which to ask, -1: no rule says */
+    int32_t chain; /* node that its rank waits for in turn, FTREE_NONE */
+    bool examined; /* a suspect is open */
+    bool doubtful; /* all who reported it are suspects themselves */
+    bool more; /* to be asked again when `quiet` is over */
+    ftree_time quiet; /* found well: until then it is not asked again */
+};
+
+/* A verdict and how far it has got. */
+enum up_state {
+    UP_NOTHING, /* it came down: nothing to tell */
+    UP_HELD, /* to be told with what is being found out about those below */
+    UP_PENDING, /* to be told at `up_again`, or once the root is decided about */
+    UP_SENT /* on its way; told again at `up_again` if it does not come down */
+};
+
+struct known {
+    struct outline v;
+    struct ftree_verdict *whole; /* with evidence and victims; NULL: not kept here */
+    uint8_t up;
+    uint8_t up_tries;
+    bool queued; /* this is the acting root, and will tell it with others */
+    bool told_down, reported;
+    bool over_told_down; /* and that it is over */
+    bool cuts; /* no path crosses the switch that it is about */
+    bool ends_agent; /* it says that agent and deputy have ended there, and no more */
+    uint8_t belied_by; /* bit p: an answer over path p says that it is over */
+    uint8_t explained; /* times that a symptom was dropped for it, as long as they are traced */
+    uint32_t telling; /* number of the one that gathers its victims, 0: none */
+    uint32_t check; /* nonce of the question whether it is over, 0: not asked */
+    int32_t turn; /* others asked so far whether a verdict about this node is over */
+    ftree_time recheck, recheck_pause; /* FTREE_NEVER: nobody asks from here */
+    ftree_time up_again;
+};
+
+/* Where in `known` a verdict about a node is. */
+struct place {
+    int32_t node, at;
+};
+
+struct rule_name {
+    char text[FTREE_NAME_MAX];
+};
+
+/* A node by way of which nothing is sent for a while. */
+struct mute {
+    int32_t node;
+    bool busy; /* it said so; else it did not acknowledge */
+    ftree_time until;
+};
+
+struct ftree_state {
+    FTREE_ARRAY(struct group) groups;
+    FTREE_ARRAY(struct known) known;
+    int32_t unsent, rechecked; /* how many of them have `up`, and a time to be asked about again */
+    int32_t switches; /* how many of them are about one */
+    FTREE_ARRAY(struct place) by_node; /* of `known`, by node and then by age */
+    FTREE_ARRAY(struct rule_name) rule_names; /* of verdicts */
+    FTREE_ARRAY(int32_t) batch; /* places in `known`: what is being told just now */
+    FTREE_ARRAY(struct mute) mutes;
+    FTREE_ARRAY(int32_t) goodbyes; /* nodes that have left */
+    bool leaving;
+    ftree_time lag, lag_at; /* how late ticks come, and when the last one did */
+};
+
+void ftree_state_clear(struct ftree *ft);
+
+/* own.c */
+bool ftree_is_leaving(const struct ftree *ft);
+/* How late ticks came lately; 0 where none was due for a while. */
+ftree_time ftree_own_lag(const struct ftree *ft, ftree_time now);
+void ftree_own_late(struct ftree *ft, ftree_time now, ftree_time late);
+
+/* verdict.c */
+void ftree_verdict_init(struct ftree *ft, ftree_time now, struct ftree_verdict *v,
+                        const struct rules_sign *sign, int class_, int32_t node, int32_t rank);
+void ftree_verdict_add_evidence(struct ftree_verdict *v, const struct ftree_evidence *e);
+void ftree_verdict_support(const struct ftree *ft, ftree_time now, const struct ftree_symptom *s,
+                           int32_t model, struct ftree_verdict *v);
+void ftree_verdict_list(const struct ftree *ft, const struct group *g, struct ftree_verdict *v);
+bool ftree_verdict_is_masked(const struct ftree *ft, int32_t model, int32_t node);
+bool ftree_verdict_is_consequence(const struct ftree *ft, int32_t model, int32_t node,
+                                  int32_t switch_);
+struct known *ftree_verdict_find(const struct ftree *ft, int class_, int32_t node, int32_t rank);
+struct known *ftree_verdict_same(const struct ftree *ft, const struct outline *o);
+const char *ftree_verdict_of(const struct ftree *ft, const struct outline *o, char buf[16]);
+bool ftree_verdict_by_switch(const struct ftree *ft, int32_t node);
+struct known *ftree_verdict_by_id(const struct ftree *ft, const struct outline *o);
+struct known *ftree_verdict_about(const struct ftree *ft, int32_t node, int32_t *i);
+bool ftree_verdict_reserve(struct ftree *ft, int32_t n);
+struct known *ftree_verdict_add(struct ftree *ft, const struct outline *o);
+void ftree_verdict_forget(struct ftree *ft, int32_t i);
+struct outline ftree_verdict_outline(struct ftree *ft, const struct ftree_verdict *v);
+const char *ftree_verdict_rule(const struct ftree *ft, const struct outline *o);
+void ftree_verdict_name_rule(struct ftree *ft, struct outline *o, const char *name);
+void ftree_verdict_keep(struct ftree *ft, struct known *k, const struct ftree_verdict *v);
+void ftree_verdict_drop_whole(struct ftree *ft, struct known *k);
+void ftree_verdict_load(const struct ftree *ft, const struct known *k, struct ftree_verdict *v);
+void ftree_verdict_count_symptoms(struct known *k, uint32_t n);
+void ftree_verdict_set_up(struct ftree *ft, struct known *k, enum up_state up);
+void ftree_verdict_set_recheck(struct ftree *ft, struct known *k, ftree_time recheck);
+bool ftree_verdict_on_rank(const struct ftree *ft, int32_t node, int32_t rank);
+struct known *ftree_verdict_explaining(const struct ftree *ft, const struct outline *v);
+bool ftree_verdict_takes_node(const struct ftree *ft, const struct outline *v);
+bool ftree_verdict_ends_all(const struct ftree *ft, int32_t node);
+int32_t ftree_verdict_failed(const struct ftree *ft, int32_t except);
+
+/* True where all of its node is lost, by one verdict or several. */
+bool ftree_verdict_is_taken(const struct ftree *ft, int32_t node);
+/* The paths over which an answer belies the sign of that name, as a set of bits; and all there are. */
+uint8_t ftree_verdict_paths_of_sign(const struct ftree *ft, const char *name);
+uint8_t ftree_all_paths(const struct ftree *ft);
+/* True if a verdict says that something is wrong with the node's data path. */
+bool ftree_correlate_path_is_known(const struct ftree *ft, int32_t node);
+bool ftree_correlate_is_by_path(const struct ftree *ft, const struct ftree_symptom *s);
+
+/* partition.c */
+bool ftree_side_is_other(const struct ftree *ft, int32_t node);
+bool ftree_side_ends_at(const struct ftree *ft, int32_t node);
+bool ftree_side_is_cut_off(const struct ftree *ft);
+int32_t ftree_side_top(const struct ftree *ft);
+
+/* peer.c */
+/* True if nobody speaks for the node: it has failed, or its agent and its deputy have ended. */
+bool ftree_has_no_agent(const struct ftree *ft, int32_t node);
+bool ftree_leave_has_left(const struct ftree *ft, int32_t node);
+/* True: that is news. */
+bool ftree_peer_leaves(struct ftree *ft, int32_t node);
+bool ftree_spread_can_act(const struct ftree *ft, int32_t node);
+bool ftree_correlate_usable(const struct ftree *ft, ftree_time now, int32_t node);
+void ftree_outbox_mute(struct ftree *ft, ftree_time now, int32_t node, bool busy);
+/* True if it is not to be told anything for the time being; *busy, set then alone: because it said
+ * itself that it has too much to do. */
+bool ftree_outbox_is_mute(const struct ftree *ft, ftree_time now, int32_t node, bool *busy);
+/* True: it did not acknowledge, and is heard again. */
+bool ftree_peer_heard(struct ftree *ft, int32_t node);
+void ftree_peer_tick(struct ftree *ft, ftree_time now);
+
+/* route.c */
+int32_t ftree_side_first(const struct ftree *ft, ftree_time now, int32_t node, int32_t skip);
+bool ftree_spread_is_root(const struct ftree *ft);
+/* FTREE_NONE: nobody can act for the root. */
+int32_t ftree_route_root(const struct ftree *ft);
+int32_t ftree_correlate_upward(const struct ftree *ft, ftree_time now, int32_t skip,
+                               bool *substitute);
+int32_t ftree_neighbour_beyond(const struct ftree *ft, int32_t switch_, int32_t turn);
+/* Calls f(ft, child, arg) for every node that counts as a child of `node`: its children, and in
+ * place of one that has failed, or is this node itself, that one's children, and so on. */
+void ftree_spread_children(struct ftree *ft, int32_t node,
+                           void (*f)(struct ftree *, int32_t, void *), void *arg);
+
+/* case.c */
+struct group *ftree_group_find(const struct ftree *ft, int32_t node, int32_t switch_);
+void ftree_group_drop(struct ftree *ft, int32_t node, int32_t switch_);
+uint64_t ftree_group_models(const struct group *g);
+/* True if the node is being asked. */
+bool ftree_case_is_suspect(const struct ftree *ft, int32_t node);
+
+/* True if a switch (leaf or above) has the node below it; none has, where there are no switches. */
+static inline bool ftree_is_behind(const struct ftree *ft, int32_t switch_, int32_t node)
+{
+    return switch_ != FTREE_NONE && ft->job->tree &&
+           ftree_tree_is_behind(ft->job->tree, switch_, node);
+}
+
+#pragma GCC visibility pop
+
+#endif /* FTREE_STATE_H_INCLUDED */
