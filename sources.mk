@@ -12,6 +12,7 @@ core_sources = \
     src/util/ftree/announce/gather.c \
     src/util/ftree/announce/relay.c \
     src/util/ftree/base/base.c \
+    src/util/ftree/base/event.c \
     src/util/ftree/base/names.c \
     src/util/ftree/base/ranks.c \
     src/util/ftree/base/symptom.c \
@@ -65,6 +66,7 @@ core_headers = \
     src/util/ftree/ftree_int.h \
     src/util/ftree/announce/announce.h \
     src/util/ftree/base/base.h \
+    src/util/ftree/base/event.h \
     src/util/ftree/base/ranks.h \
     src/util/ftree/base/symptom.h \
     src/util/ftree/examine/examine.h \

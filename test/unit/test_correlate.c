@@ -136,13 +136,13 @@ START_TEST(the_oldest_symptom_is_the_first)
     ftree_symptom_init(&m.u.symptom, FTREE_SYMPTOM_PEER_STALL, 1, 1, 2, l->now - 300 * FTREE_MS,
                        l->now);
     lone_hear(l, 2, FTREE_PATH_DATA, &m);
-    ck_assert_uint_eq(l->ft->examine->suspects.items[0].first_symptom, 700 * FTREE_MS);
+    ck_assert_uint_eq(l->ft->state->groups.items[0].first, 700 * FTREE_MS);
     m.u.symptom.first = l->now - 600 * FTREE_MS;
     lone_hear(l, 2, FTREE_PATH_DATA, &m);
-    ck_assert_uint_eq(l->ft->examine->suspects.items[0].first_symptom, 400 * FTREE_MS);
+    ck_assert_uint_eq(l->ft->state->groups.items[0].first, 400 * FTREE_MS);
     m.u.symptom.first = 0; /* as old as the clock */
     lone_hear(l, 2, FTREE_PATH_DATA, &m);
-    ck_assert_uint_eq(l->ft->examine->suspects.items[0].first_symptom, 0);
+    ck_assert_uint_eq(l->ft->state->groups.items[0].first, 0);
     lone_free(l);
 }
 END_TEST

@@ -26,7 +26,7 @@ static void add(struct lone *l, enum ftree_symptom_kind kind, int32_t node, int3
     struct ftree_symptom s;
 
     ftree_symptom_init(&s, kind, node, FTREE_NONE, by, l->now, l->now);
-    ftree_group_add(l->ft, l->now, &s, 0);
+    LONE_STEP(l, ftree_group_add(l->ft, l->now, &s, 0));
     ck_assert_ptr_null(ftree_check(l->ft));
 }
 
@@ -51,7 +51,7 @@ static void add_after(struct lone *l, int ms)
 
     ftree_symptom_init(&s, FTREE_SYMPTOM_CPU_USAGE, 2, FTREE_NONE, 3, 0,
                        l->now - (ftree_time) ms * FTREE_MS);
-    ftree_group_add(l->ft, l->now, &s, 0);
+    LONE_STEP(l, ftree_group_add(l->ft, l->now, &s, 0));
     ftree_group_drop(l->ft, 2, FTREE_NONE);
 }
 
@@ -91,7 +91,7 @@ START_TEST(a_late_symptom_is_not_past_the_window)
             lone_sleep(l, 60000);
             ftree_symptom_init(&s, FTREE_SYMPTOM_PEER_STALL, 2, 2, by, 0,
                                l->now - (ftree_time) late[i] * FTREE_MS);
-            ftree_group_add(l->ft, l->now, &s, 0);
+            LONE_STEP(l, ftree_group_add(l->ft, l->now, &s, 0));
             ck_assert_ptr_nonnull(ftree_probe_find(l->ft, 2));
             lone_free(l);
         }
@@ -167,8 +167,8 @@ START_TEST(a_count_does_not_wrap)
 
     ftree_symptom_init(&s, FTREE_SYMPTOM_CPU_USAGE, 2, FTREE_NONE, 1, l->now, l->now);
     s.count = UINT32_MAX - 1;
-    ftree_group_add(l->ft, l->now, &s, 0);
-    ftree_group_add(l->ft, l->now, &s, 0);
+    LONE_STEP(l, ftree_group_add(l->ft, l->now, &s, 0));
+    LONE_STEP(l, ftree_group_add(l->ft, l->now, &s, 0));
     ck_assert_uint_eq(group(l, 2)->count, UINT32_MAX);
     ck_assert_uint_eq(group(l, 2)->symptom[0].count, UINT32_MAX);
     lone_free(l);
@@ -188,16 +188,16 @@ START_TEST(ranks_nic_and_link_belong_to_their_node_and_a_switch_does_not)
     lone_renew(l);
     add(l, FTREE_SYMPTOM_CPU_USAGE, 4, 0);
     ftree_symptom_init(&s, FTREE_SYMPTOM_PEER_RESET, 4, 4, 1, l->now, l->now);
-    ftree_group_add(l->ft, l->now, &s, 0);
+    LONE_STEP(l, ftree_group_add(l->ft, l->now, &s, 0));
     s.about = (struct ftree_component){.kind = FTREE_KIND_LINK, 4, FTREE_NONE, FTREE_NONE};
     s.kind = FTREE_SYMPTOM_LINK_ERRORS;
-    ftree_group_add(l->ft, l->now, &s, 0);
+    LONE_STEP(l, ftree_group_add(l->ft, l->now, &s, 0));
     ck_assert_int_eq(l->ft->state->groups.n, 1);
     ck_assert_int_eq(group(l, 4)->symptoms, 3);
     s.about = (struct ftree_component){.kind = FTREE_KIND_SWITCH, 4, FTREE_NONE, 1};
     s.kind = FTREE_SYMPTOM_CONGESTION;
     lone_log(l);
-    ftree_group_add(l->ft, l->now, &s, 0);
+    LONE_STEP(l, ftree_group_add(l->ft, l->now, &s, 0));
     ck_assert_str_eq(lone_log(l), "0 congestion of s1: no rule, only counted\n");
     ck_assert_int_eq(l->ft->state->groups.n, 2);
     ck_assert_ptr_nonnull(ftree_group_find(l->ft, 4, 1));
@@ -292,10 +292,10 @@ START_TEST(a_pattern_counts)
     struct ftree_symptom s;
 
     ftree_symptom_init(&s, FTREE_SYMPTOM_LINK_ERRORS, 2, FTREE_NONE, 1, l->now, l->now);
-    ftree_group_add(l->ft, l->now, &s, 0);
+    LONE_STEP(l, ftree_group_add(l->ft, l->now, &s, 0));
     ck_assert_int_eq(group(l, 2)->candidates, 0);
     s.count = 2; /* merged on its way */
-    ftree_group_add(l->ft, l->now, &s, 0);
+    LONE_STEP(l, ftree_group_add(l->ft, l->now, &s, 0));
     ck_assert_int_eq(prior_of(group(l, 2), base_rules(), "link-fault"), 300);
     lone_free(l);
 }
@@ -336,7 +336,7 @@ START_TEST(a_pattern_fits)
                        l->now - (ftree_time) fits[_i].age_ms * FTREE_MS);
     s.severity = (uint8_t) fits[_i].severity;
     s.error = fits[_i].error;
-    ftree_group_add(l->ft, l->now, &s, 0);
+    LONE_STEP(l, ftree_group_add(l->ft, l->now, &s, 0));
     ck_assert_int_eq(group(l, 2)->candidates, fits[_i].fits);
     ck_assert_int_eq(l->ft->examine->suspects.n, fits[_i].fits);
     lone_free(l);

@@ -58,7 +58,7 @@ START_TEST(what_is_told_again_has_grown_older)
     struct lone *l = lone_new(4, 1, 32, 1);
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 2, FTREE_NONE, 1);
 
-    ftree_spread_raise(l->ft, l->now, &v);
+    LONE_STEP(l, ftree_spread_raise(l->ft, l->now, &v));
     send_one(l);
     lone_stall(l, 1, 3);
     lone_run(l, 500 + 150);
@@ -403,7 +403,7 @@ START_TEST(who_acknowledges_one_of_two_is_given_longer_for_the_other)
 
     send_one(l);
     ftree_symptom_init(&s, FTREE_SYMPTOM_PEER_STALL, 3, 3, 1, l->now, l->now);
-    ftree_correlate(l->ft, l->now, &s, false);
+    LONE_STEP(l, ftree_correlate(l->ft, l->now, &s, false));
     ck_assert_int_eq(l->ft->net->outbox.n, 2);
     lone_run(l, 100);
     m.u.ack = l->ft->net->outbox.items[0].id;
@@ -426,7 +426,7 @@ START_TEST(a_substitute_that_is_silent_does_not_hold_up_the_next)
     int32_t second = ftree_topo_root_substitute(l->ft->topo, 2);
 
     ftree_symptom_init(&s, FTREE_SYMPTOM_PEER_STALL, 0, 0, 1, l->now, l->now);
-    ftree_correlate(l->ft, l->now, &s, false);
+    LONE_STEP(l, ftree_correlate(l->ft, l->now, &s, false));
     ck_assert_int_eq(l->sent[l->n_sent - 1].to.node, first);
     lone_run(l, 160);
     ck_assert_int_eq(l->sent[l->n_sent - 1].to.node, second);
@@ -446,7 +446,7 @@ START_TEST(a_verdict_waits_for_a_child_that_is_mute)
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 6, FTREE_NONE, 1);
     int32_t told = 0;
 
-    ftree_spread_raise(l->ft, l->now, &v);
+    LONE_STEP(l, ftree_spread_raise(l->ft, l->now, &v));
     lone_acks(l, 2);
     lone_run(l, 360);
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 2 + 2 + 2); /* 1 again twice, then 3 and 4 */
@@ -471,7 +471,7 @@ START_TEST(a_verdict_that_waits_is_not_sent_for_a_quick_no)
     struct lone *l = lone_new(8, 1, 2, 0);
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 6, FTREE_NONE, 1);
 
-    ftree_spread_raise(l->ft, l->now, &v);
+    LONE_STEP(l, ftree_spread_raise(l->ft, l->now, &v));
     lone_acks(l, 2);
     lone_run(l, 360);
     lone_acks(l, 3);

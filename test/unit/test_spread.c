@@ -154,7 +154,7 @@ START_TEST(the_lost_rank_is_no_victim_of_itself)
         l->state[i].waiting = l->cfg.stall;
     }
     l->state[1].proc_state = 'T';
-    ftree_spread_raise(l->ft, l->now, &v);
+    LONE_STEP(l, ftree_spread_raise(l->ft, l->now, &v));
     lone_run(l, 1210);
     ck_assert_int_eq(l->reports, 1);
     ck_assert_int_eq(l->report[0].victims.count, 1);
@@ -180,7 +180,7 @@ static void finds(struct lone *l, const char *sign, int32_t node)
 {
     struct ftree_verdict v = lone_verdict(l, sign, node, FTREE_NONE, l->ft->self);
 
-    ftree_spread_raise(l->ft, l->now, &v);
+    LONE_STEP(l, ftree_spread_raise(l->ft, l->now, &v));
 }
 
 START_TEST(a_lost_node_is_told_with_those_below_it)
@@ -301,7 +301,7 @@ START_TEST(not_every_verdict_waits_for_those_below)
         lone_verdict(l, told_at_once[_i].sign, told_at_once[_i].node, FTREE_NONE, l->ft->self);
 
     suspects(l, told_at_once[_i].suspect);
-    ftree_spread_raise(l->ft, l->now, &v);
+    LONE_STEP(l, ftree_spread_raise(l->ft, l->now, &v));
     ck_assert_int_ne(known(l, 0)->up, UP_HELD);
     lone_free(l);
 }
@@ -486,8 +486,8 @@ START_TEST(a_verdict_goes_up_step_by_step)
     struct lone *l = lone_new(NODES, 1, 2, 4);
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 9, FTREE_NONE, 4);
 
-    ftree_spread_raise(l->ft, l->now, &v);
-    ftree_spread_raise(l->ft, l->now, &v); /* found again */
+    LONE_STEP(l, ftree_spread_raise(l->ft, l->now, &v));
+    LONE_STEP(l, ftree_spread_raise(l->ft, l->now, &v)); /* found again */
     lone_acks(l, 1);
     ck_assert_str_eq(lone_log(l), "0 verdict node-outage of n9 by node-outage/both-paths-silent\n"
                                   "0 tells n1\n"
@@ -645,11 +645,11 @@ START_TEST(what_was_on_its_way_to_a_lost_root_is_told_at_once)
     lone_free(l);
     l = lone_new(NODES, 1, 2, heir);
     v = lone_verdict(l, "node-outage/both-paths-silent", 2, FTREE_NONE, 1);
-    ftree_spread_raise(l->ft, l->now, &v);
+    LONE_STEP(l, ftree_spread_raise(l->ft, l->now, &v));
     lone_acks(l, ftree_topo_parent(l->ft->topo, heir));
     ck_assert_int_eq(known(l, 0)->up, UP_SENT);
     v = lone_verdict(l, "node-outage/both-paths-silent", 0, FTREE_NONE, 2);
-    ftree_spread_raise(l->ft, l->now, &v);
+    LONE_STEP(l, ftree_spread_raise(l->ft, l->now, &v));
     lone_run(l, 21); /* together with that of the root, or after the pause */
     for (int32_t i = 0; i < 2; i++)
         ck_assert(known(l, i)->told_down);
@@ -876,12 +876,12 @@ START_TEST(what_a_node_has_missed_takes_as_many_messages_as_it_needs)
         struct ftree_verdict v = crash(l, i);
         ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
     }
-    ftree_spread_retell(l->ft, l->now, 3);
+    LONE_STEP(l, ftree_spread_retell(l->ft, l->now, 3));
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 2);
     ck_assert_int_eq(tolds(l), 150);
     ck_assert_int_eq(l->ft->announce->tellings.n, 0);
     l->fail_alloc_in = 1;
-    ftree_spread_retell(l->ft, l->now, 4);
+    LONE_STEP(l, ftree_spread_retell(l->ft, l->now, 4));
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 2);
     lone_free(l);
 }
@@ -1241,11 +1241,11 @@ START_TEST(what_has_not_come_down_is_not_told_to_who_is_back)
     struct ftree_verdict v = crash(l, 0);
 
     lone_told(l, 3, WIRE_VERDICT_UP, &v);
-    ftree_spread_retell(l->ft, l->now, 4);
+    LONE_STEP(l, ftree_spread_retell(l->ft, l->now, 4));
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 0);
     told(l, 0, 70, &v, 1);
     lone_log(l);
-    ftree_spread_retell(l->ft, l->now, 4);
+    LONE_STEP(l, ftree_spread_retell(l->ft, l->now, 4));
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 1);
     lone_free(l);
 }
@@ -1378,7 +1378,7 @@ START_TEST(who_decided_and_who_is_root_keep_it)
     struct lone *l = lone_new(NODES, 1, 2, 4);
     struct ftree_verdict v = with_evidence(l);
 
-    ftree_spread_raise(l->ft, l->now, &v);
+    LONE_STEP(l, ftree_spread_raise(l->ft, l->now, &v));
     lone_told(l, 1, WIRE_VERDICT_DOWN, &v);
     ck_assert_int_eq(known(l, 0)->whole->evidences, 1);
     lone_free(l);
@@ -1404,7 +1404,7 @@ START_TEST(the_root_is_lost_and_its_heir_is_told_all_of_it)
     struct ftree_verdict nic = lone_verdict(l, "nic-fault/interface-down", 0, FTREE_NONE, 10);
     struct ftree_verdict lost = lone_verdict(l, "node-outage/both-paths-silent", 0, FTREE_NONE, 10);
 
-    ftree_spread_raise(l->ft, l->now, &v);
+    LONE_STEP(l, ftree_spread_raise(l->ft, l->now, &v));
     lone_told(l, 1, WIRE_VERDICT_DOWN, &v);
     ck_assert_int_eq(ftree_restore(l->ft, l->now, &bare), FTREE_OK); /* nothing but its outline */
     ftree_verdict_add_evidence(&other, &v.evidence[0]); /* another's */
@@ -1476,7 +1476,7 @@ START_TEST(what_is_for_its_own_people_is_not_told_to_the_heir)
     struct ftree_verdict lost = lone_verdict(l, "node-outage/both-paths-silent", 0, FTREE_NONE, 10);
 
     v.own_only = true;
-    ftree_spread_raise(l->ft, l->now, &v);
+    LONE_STEP(l, ftree_spread_raise(l->ft, l->now, &v));
     lone_told(l, 1, WIRE_VERDICT_DOWN, &lost);
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_UP), 0);
     lone_free(l);
@@ -1490,7 +1490,7 @@ START_TEST(what_is_for_its_own_people_is_not_told_again)
     struct ftree_verdict v = lone_verdict(l, "unknown/no-node-answers", 0, FTREE_NONE, 0);
 
     v.own_only = true;
-    ftree_spread_raise(l->ft, l->now, &v);
+    LONE_STEP(l, ftree_spread_raise(l->ft, l->now, &v));
     lone_log(l);
     v.own_only = false;
     v.fln = 1;
@@ -1533,7 +1533,7 @@ START_TEST(the_heir_tells_the_roots_children_and_reports)
     struct lone *l = lone_new(NODES, 1, 2, 10);
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 0, FTREE_NONE, 10);
 
-    ftree_spread_raise(l->ft, l->now, &v);
+    LONE_STEP(l, ftree_spread_raise(l->ft, l->now, &v));
     victims_from(l, 1, 1, 1);
     victims_from(l, 2, 2, 2);
     ck_assert_str_eq(lone_log(l), "0 verdict node-outage of n0 by node-outage/both-paths-silent\n"
@@ -1555,8 +1555,8 @@ START_TEST(the_root_is_back_and_is_told_what_the_heir_would_tell)
 
     second.id = v.id + 1;
     ck_assert_int_eq(ftree_restore(l->ft, l->now, &lost), FTREE_OK);
-    ftree_spread_raise(l->ft, l->now, &v);
-    ftree_spread_raise(l->ft, l->now, &second);
+    LONE_STEP(l, ftree_spread_raise(l->ft, l->now, &v));
+    LONE_STEP(l, ftree_spread_raise(l->ft, l->now, &second));
     ck_assert_int_eq(l->ft->announce->queued, 1);
     lone_hear(l, 0, FTREE_PATH_DATA, &m);
     answer.u.answer.asked_peer = FTREE_NONE;
@@ -1579,7 +1579,7 @@ START_TEST(with_the_root_silent_a_verdict_waits_until_it_is_decided_about)
     struct ftree_verdict root = lone_verdict(l, "node-outage/both-paths-silent", 0, FTREE_NONE, 10);
 
     ftree_outbox_mute(l->ft, l->now, 0, false);
-    ftree_spread_raise(l->ft, l->now, &v);
+    LONE_STEP(l, ftree_spread_raise(l->ft, l->now, &v));
     ck_assert_int_eq(known(l, 0)->up, UP_PENDING);
     lone_run(l, 1000);
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_UP), 0);
@@ -1602,7 +1602,7 @@ START_TEST(a_verdict_that_does_not_come_down_is_told_again)
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 9, FTREE_NONE, 4);
     int32_t told = 0;
 
-    ftree_spread_raise(l->ft, l->now, &v);
+    LONE_STEP(l, ftree_spread_raise(l->ft, l->now, &v));
     for (int i = 0; i < 60; i++) {
         told += lone_count(l, WIRE_VERDICT_UP);
         lone_acks(l, 1);
@@ -1620,7 +1620,7 @@ START_TEST(up_past_a_silent_parent)
     struct lone *l = lone_new(NODES, 1, 2, 4);
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 9, FTREE_NONE, 4);
 
-    ftree_spread_raise(l->ft, l->now, &v);
+    LONE_STEP(l, ftree_spread_raise(l->ft, l->now, &v));
     lone_run(l, 349);
     lone_log(l);
     lone_run(l, 1);
@@ -1639,7 +1639,7 @@ START_TEST(what_a_verdict_explains_need_not_be_told_any_more)
     struct ftree_verdict crash = lone_verdict(l, "process-crash/pid-gone", 9, 18, 4);
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 9, FTREE_NONE, 1);
 
-    ftree_spread_raise(l->ft, l->now, &crash);
+    LONE_STEP(l, ftree_spread_raise(l->ft, l->now, &crash));
     ck_assert_int_eq(known(l, 0)->up, UP_SENT);
     lone_told(l, 1, WIRE_VERDICT_DOWN, &v);
     ck_assert_int_eq(known(l, 0)->up, UP_NOTHING);
@@ -1654,7 +1654,7 @@ START_TEST(what_a_verdict_that_is_over_explained_is_told)
     struct ftree_verdict nic = lone_verdict(l, "nic-fault/interface-down", 9, FTREE_NONE, 4);
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 9, FTREE_NONE, 1);
 
-    ftree_spread_raise(l->ft, l->now, &nic);
+    LONE_STEP(l, ftree_spread_raise(l->ft, l->now, &nic));
     lone_acks(l, 1);
     lone_told(l, 1, WIRE_VERDICT_DOWN, &v);
     lone_run(l, 100);
@@ -1678,7 +1678,7 @@ START_TEST(a_verdict_ends_the_suspicion)
 
     lone_stall(l, 1, 4);
     lone_run(l, 500);
-    ftree_correlate_silent(l->ft, l->now, 3);
+    LONE_STEP(l, ftree_correlate_silent(l->ft, l->now, 3));
     ck_assert_int_eq(l->ft->examine->suspects.n, 2);
     lone_told(l, 0, WIRE_VERDICT_DOWN, &v);
     ck_assert_int_eq(l->ft->examine->suspects.n, 1);
@@ -1693,7 +1693,7 @@ START_TEST(who_is_cut_off_tells_its_own_people)
     struct ftree_verdict v = lone_verdict(l, "unknown/no-node-answers", 4, FTREE_NONE, 4);
 
     v.own_only = true;
-    ftree_spread_raise(l->ft, l->now, &v);
+    LONE_STEP(l, ftree_spread_raise(l->ft, l->now, &v));
     ck_assert_int_eq(l->reports, 1);
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_UP), 0);
     lone_free(l);

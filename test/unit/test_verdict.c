@@ -81,7 +81,7 @@ static void add(struct lone *l, enum ftree_symptom_kind kind, int32_t node, cons
 
     ftree_symptom_init(&s, kind, node, FTREE_NONE, 1, l->now, l->now);
     strcpy(s.detail, detail);
-    ftree_group_add(l->ft, l->now, &s, 0);
+    LONE_STEP(l, ftree_group_add(l->ft, l->now, &s, 0));
     ck_assert_ptr_null(ftree_check(l->ft));
 }
 
@@ -269,7 +269,7 @@ START_TEST(a_switch_takes_the_links_behind_it_along)
     ck_assert(!follows(l, "node-outage", 7));
     ck_assert(!ftree_has_failed(l->ft, 4)); /* the switch has, the node has not */
     ftree_symptom_init(&s, FTREE_SYMPTOM_PEER_SILENT, 7, FTREE_NONE, 4, l->now, l->now);
-    ftree_group_add(l->ft, l->now, &s, 0);
+    LONE_STEP(l, ftree_group_add(l->ft, l->now, &s, 0));
     m.u.state.nonce = ftree_probe_find(l->ft, 7)->nonce;
     m.u.state.state.link = FTREE_LINK_NO_CARRIER;
     lone_answer(l, 7, FTREE_PATH_MGMT, FTREE_ROLE_AGENT);
@@ -369,7 +369,7 @@ START_TEST(a_switch_without_its_data_path_takes_no_node_but_explains_waits)
     lone_stall(l, 0, 4);
     EXPECT_LINES(lone_log(l), "0 rank 0 stalls, waits for rank 4\n"
                               "0 symptom about n4 explained by a verdict\n");
-    ftree_correlate_silent(l->ft, l->now, 4); /* its agent is another matter */
+    LONE_STEP(l, ftree_correlate_silent(l->ft, l->now, 4)); /* its agent is another matter */
     ck_assert_ptr_nonnull(ftree_probe_find(l->ft, 4));
     lone_free(l);
     ftree_tree_free(tree);
@@ -454,7 +454,7 @@ START_TEST(those_on_the_other_side_are_told_what_they_have_missed)
         lone_verdict(l, "process-crash/pid-gone", sides[_i].lost, sides[_i].lost, sides[_i].self);
     struct wire_message m = {.type = WIRE_ANSWER, .u.answer.asked_peer = FTREE_NONE};
 
-    ftree_spread_raise(l->ft, l->now, &v);
+    LONE_STEP(l, ftree_spread_raise(l->ft, l->now, &v));
     for (int32_t n = 0; n < 12; n++)
         if (n != sides[_i].self)
             lone_acks(l, n);

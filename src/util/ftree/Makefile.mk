@@ -8,6 +8,7 @@ noinst_HEADERS += \
     src/util/ftree/ftree_int.h \
     src/util/ftree/announce/announce.h \
     src/util/ftree/base/base.h \
+    src/util/ftree/base/event.h \
     src/util/ftree/base/ranks.h \
     src/util/ftree/base/symptom.h \
     src/util/ftree/examine/examine.h \
@@ -35,6 +36,7 @@ src_mpid_ch4_faultloc_libfaultloc_la_SOURCES += \
     src/util/ftree/announce/gather.c \
     src/util/ftree/announce/relay.c \
     src/util/ftree/base/base.c \
+    src/util/ftree/base/event.c \
     src/util/ftree/base/names.c \
     src/util/ftree/base/ranks.c \
     src/util/ftree/base/symptom.c \

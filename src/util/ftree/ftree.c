@@ -5,6 +5,8 @@
 
 #include "ftree/ftree_int.h"
 
+#include "ftree/base/event.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,6 +97,169 @@ void ftree_destroy(struct ftree *ft)
     ftree_alloc(ft, ft, 0); /* the first of all */
 }
 
+/* ---- where the steps meet -------------------------------------------------------------------- */
+
+static struct known *verdict_of(struct ftree *ft, const struct ftree_event *e)
+{
+    return ftree_verdict_by_id(ft,
+                               &(struct outline){.node = e->node, .fln = e->by, .id = e->number});
+}
+
+/* Its author takes another way. */
+static void return_letter(struct ftree *ft, ftree_time now, const struct ftree_event *e)
+{
+    const struct letter l = {
+        .to = e->node, .id = e->number, .type = e->u.letter.type, .body = e->u.letter.body};
+
+    switch (l.type) {
+        case WIRE_SWEEP:
+            ftree_sweep_upward(ft, now, FTREE_NONE); /* past the node that is silent */
+            break;
+        case WIRE_GOODBYE:
+            ftree_leave_undeliverable(ft, now, l.to);
+            break;
+        default:
+            ftree_spread_undeliverable(ft, now, &l);
+            break;
+    }
+    ftree_outbox_release(ft, l.body);
+}
+
+static void raise_verdict(struct ftree *ft, ftree_time now)
+{
+    const struct ftree_verdict v = ft->events->verdict;
+
+    ft->events->has_verdict = false;
+    ftree_spread_raise(ft, now, &v);
+}
+
+static void learned(struct ftree *ft, ftree_time now, const struct ftree_event *e)
+{
+    struct known *k = verdict_of(ft, e);
+
+    ftree_probe_learned(ft);
+    if (k)
+        ftree_withdraw_watch(ft, now, k);
+}
+
+static void is_over(struct ftree *ft, ftree_time now, const struct ftree_event *e)
+{
+    struct known *k = verdict_of(ft, e);
+
+    if (k && !k->v.withdrawn)
+        ftree_spread_withdraw(ft, now, k, e->u.why);
+}
+
+/* Hands an event to the step that owns it. */
+static void hand_over(struct ftree *ft, ftree_time now, const struct ftree_event *e)
+{
+    switch ((enum ftree_event_kind) e->kind) {
+        case FTREE_EVENT_SYMPTOM:
+            ftree_correlate(ft, now, &e->u.symptom, false);
+            break;
+        case FTREE_EVENT_AGAIN:
+            ftree_correlate_again(ft, now, &e->u.symptom);
+            break;
+        case FTREE_EVENT_SILENT:
+            ftree_correlate_silent(ft, now, e->node);
+            break;
+        case FTREE_EVENT_SEARCH:
+            if (e->number)
+                ftree_sweep_join(ft, now, e->number, e->by);
+            else
+                ftree_sweep_start(ft, now);
+            break;
+        case FTREE_EVENT_LOOK:
+            ftree_symptom_look(ft, now, now);
+            break;
+        case FTREE_EVENT_CASE:
+            ftree_probe_open(ft, now, e->node, e->switch_, e->number);
+            break;
+        case FTREE_EVENT_DUE:
+            ftree_group_reason_again(ft, now, e->node, e->switch_);
+            ftree_probe_due(ft, now, e->node);
+            break;
+        case FTREE_EVENT_REST:
+            ftree_probe_rest(ft, now, e->u.suspect);
+            break;
+        case FTREE_EVENT_CLOSED:
+            ftree_spread_release(ft, now);
+            ftree_group_closed(ft, now, e->node, e->switch_, e->well);
+            break;
+        case FTREE_EVENT_VERDICT:
+            raise_verdict(ft, now);
+            break;
+        case FTREE_EVENT_LEARNED:
+            learned(ft, now, e);
+            break;
+        case FTREE_EVENT_OVER:
+            is_over(ft, now, e);
+            break;
+        case FTREE_EVENT_RETURNED:
+            return_letter(ft, now, e);
+            break;
+        case FTREE_EVENT_LEFT:
+            ftree_leave_goodbye(ft, now, e->node);
+            break;
+    }
+}
+
+bool ftree_drain(struct ftree *ft, ftree_time now)
+{
+    bool any = ftree_events_wait(ft);
+    struct ftree_event e;
+    int32_t n;
+
+    ftree_events_turn(ft, 0);
+    while (ftree_events_take(ft, &e)) {
+        n = ft->events->n;
+        hand_over(ft, now, &e);
+        ftree_events_turn(ft, n);
+    }
+    return any;
+}
+
+void ftree_end(struct ftree *ft, ftree_time now)
+{
+    ftree_drain(ft, now);
+    ftree_events_end(ft);
+}
+
+int ftree_stall(struct ftree *ft, ftree_time now, int32_t rank, int32_t peer, ftree_time waiting)
+{
+    struct ftree_events q;
+    int rc;
+
+    ftree_events_begin(ft, &q);
+    rc = ftree_symptom_stall(ft, now, rank, peer, waiting);
+    while (ftree_drain(ft, now))
+        ftree_symptom_tick(ft, now);
+    ftree_events_end(ft);
+    return rc;
+}
+
+int ftree_symptom(struct ftree *ft, ftree_time now, const struct ftree_symptom *s)
+{
+    struct ftree_events q;
+    int rc;
+
+    ftree_events_begin(ft, &q);
+    rc = ftree_symptom_take(ft, now, s);
+    ftree_end(ft, now);
+    return rc;
+}
+
+int ftree_confirm(struct ftree *ft, ftree_time now, int32_t fln, uint32_t id)
+{
+    struct ftree_events q;
+    int rc;
+
+    ftree_events_begin(ft, &q);
+    rc = ftree_recheck_confirm(ft, now, fln, id);
+    ftree_end(ft, now);
+    return rc;
+}
+
 /* ---- messages -------------------------------------------------------------------------------- */
 
 static void heard_from(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
@@ -132,7 +297,7 @@ static void dispatch(struct ftree *ft, ftree_time now, int32_t from, enum ftree_
             ftree_answer(ft, now, from, path, conn, &m->u.probe);
             break;
         case WIRE_ANSWER:
-            if (!ftree_withdraw_answer(ft, now, from, path, &m->u.answer) &&
+            if (!ftree_withdraw_answer(ft, from, path, &m->u.answer) &&
                 !ftree_visit_answer(ft, now, from, path, &m->u.answer))
                 ftree_probe_answer(ft, now, from, path, &m->u.answer);
             break;
@@ -189,8 +354,8 @@ static bool is_acknowledged(const struct ftree *ft, int32_t from, const struct w
     }
 }
 
-int ftree_receive(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
-                  uint64_t conn, const void *bytes, size_t len)
+static int receive(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
+                   uint64_t conn, const void *bytes, size_t len)
 {
     struct ftree_route back = {.node = from, .path = (uint8_t) path, .conn = conn};
     enum told told = TOLD;
@@ -210,6 +375,7 @@ int ftree_receive(struct ftree *ft, ftree_time now, int32_t from, enum ftree_pat
     }
     if (m.type == WIRE_VERDICT_DOWN)
         told = ftree_spread_down(ft, now, from, path, &m);
+    ftree_drain(ft, now);
     if (is_acknowledged(ft, from, &m) && told != TOLD_ASKING)
         ftree_acknowledge(ft, now, &back, WIRE_ACK,
                           told == TOLD_NOBODY_WAITS ? WIRE_FLAG_NOBODY_WAITS : 0, m.id);
@@ -217,17 +383,33 @@ int ftree_receive(struct ftree *ft, ftree_time now, int32_t from, enum ftree_pat
     return FTREE_OK;
 }
 
+int ftree_receive(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
+                  uint64_t conn, const void *bytes, size_t len)
+{
+    struct ftree_events q;
+    int rc;
+
+    ftree_events_begin(ft, &q);
+    rc = receive(ft, now, from, path, conn, bytes, len);
+    ftree_end(ft, now);
+    return rc;
+}
+
 int ftree_reached(struct ftree *ft, ftree_time now, int32_t node, enum ftree_path path,
                   enum ftree_role role, enum ftree_reach reach, int error)
 {
+    struct ftree_events q;
+
     if (node < 0 || node >= ft->job->nodes || path >= FTREE_PATHS || role >= FTREE_ROLES ||
         reach >= FTREE_REACH_COUNT)
         return FTREE_ERR_INVALID;
+    ftree_events_begin(ft, &q);
     ftree_silence_heard(ft, now, node, path, reach);
     ftree_visit_reached(ft, now, node, path, role, reach);
     ftree_probe_reached(ft, now, node, path, role, reach, error);
     if (role == FTREE_ROLE_AGENT)
         ftree_outbox_reached(ft, now, node, reach);
+    ftree_end(ft, now);
     return FTREE_OK;
 }
 
@@ -249,9 +431,9 @@ static void excuse(struct ftree *ft, ftree_time now, ftree_time late)
 {
     bool anew = late >= ft->cfg.stall / 2;
 
-    if (late <= ft->cfg.late || now - late < ft->observe->excused)
+    if (late <= ft->cfg.late || now - late < ft->excused)
         return;
-    ft->observe->excused = now;
+    ft->excused = now;
     ftree_probe_excuse(ft, now, late, anew);
     if (anew)
         ftree_symptom_woke(ft, now);
@@ -263,29 +445,47 @@ void ftree_late(struct ftree *ft, ftree_time now, ftree_time late)
     excuse(ft, now, late);
 }
 
+/* Does what is due in a step, and what follows from it. */
+static void run(struct ftree *ft, ftree_time now, void (*tick)(struct ftree *, ftree_time))
+{
+    do
+        tick(ft, now);
+    while (ftree_drain(ft, now));
+}
+
 void ftree_tick(struct ftree *ft, ftree_time now)
 {
     ftree_time due = ftree_deadline(ft);
+    struct ftree_events q;
 
+    ftree_events_begin(ft, &q);
     ftree_late(ft, now, due != FTREE_NEVER && now > due ? now - due : 0);
-    ftree_correlate_tick(ft, now);
-    ftree_symptom_tick(ft, now);
-    ftree_visit_tick(ft, now);
-    ftree_probe_tick(ft, now);
-    ftree_spread_tick(ft, now);
-    ftree_withdraw_tick(ft, now);
-    ftree_outbox_tick(ft, now);
-    ftree_group_tick(ft, now); /* what all these did may have been the last of a group */
-    ftree_leave_tick(ft, now);
+    run(ft, now, ftree_correlate_tick);
+    run(ft, now, ftree_symptom_tick);
+    run(ft, now, ftree_visit_tick);
+    run(ft, now, ftree_probe_tick);
+    run(ft, now, ftree_spread_tick);
+    run(ft, now, ftree_withdraw_tick);
+    run(ft, now, ftree_outbox_tick);
+    run(ft, now, ftree_group_tick); /* what all these did may have been the last of a group */
+    run(ft, now, ftree_leave_tick);
+    ftree_events_end(ft);
 }
 
 void ftree_use_rules(struct ftree *ft, ftree_time now, const struct ftree_rules *rules)
 {
+    struct ftree_events q;
+
     if (ft->rules == rules)
         return;
     ft->rules = rules;
     ftree_trace(ft, "uses the rules %s", rules->name);
+    ftree_events_begin(ft, &q);
     ftree_group_reason_anew(ft, now);
+    ftree_probe_restart(ft, now);
+    ftree_drain(ft, now);
+    ftree_group_examine_all(ft, now);
+    ftree_end(ft, now);
 }
 
 /* ---- verdicts -------------------------------------------------------------------------------- */
@@ -344,14 +544,18 @@ bool ftree_verdict_at(const struct ftree *ft, int32_t i, struct ftree_verdict *v
 
 void ftree_leave(struct ftree *ft, ftree_time now)
 {
+    struct ftree_events q;
+
     if (!ftree_leave_begin(ft, now))
         return;
+    ftree_events_begin(ft, &q);
     ftree_observe_stop(ft);
     ftree_intake_stop(ft);
     ftree_examine_stop(ft);
     ftree_spread_release(ft, now);
     ftree_outbox_heard(ft, now, FTREE_NONE); /* what waits there is told now or never */
     ftree_leave_try(ft, now);
+    ftree_end(ft, now);
 }
 
 void ftree_leave_at_once(struct ftree *ft, ftree_time now)

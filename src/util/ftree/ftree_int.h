@@ -8,6 +8,7 @@
 
 #include "ftree/announce/announce.h"
 #include "ftree/base/base.h"
+#include "ftree/base/event.h"
 #include "ftree/base/ranks.h"
 #include "ftree/base/symptom.h"
 #include "ftree/examine/examine.h"
@@ -35,5 +36,11 @@ struct ftree_whole {
     struct ftree_recheck recheck;
     struct ftree_leaving leave;
 };
+
+/* Hands over the events that wait, and those that follow; false: there were none. */
+bool ftree_drain(struct ftree *ft, ftree_time now) __attribute__((visibility("hidden")));
+
+/* After ftree_events_begin(): the same, to the end. */
+void ftree_end(struct ftree *ft, ftree_time now) __attribute__((visibility("hidden")));
 
 #endif /* FTREE_INT_H_INCLUDED */

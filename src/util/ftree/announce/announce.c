@@ -3,8 +3,9 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "ftree/ftree_int.h"
 #include "ftree/announce/announce.h"
+
+#include "ftree/base/event.h"
 
 /*
  * Verdicts travel.  Up: from the FLN that decided to the acting root, whole, one ancestor at a time;
@@ -315,29 +316,6 @@ static void queue(struct ftree *ft, ftree_time now, struct known *k, bool more)
 
 /* ---- learning -------------------------------------------------------------------------------- */
 
-/* Who has failed is asked no more, nor who is silent on a data path that a dead switch was on. */
-static void end_suspicions(struct ftree *ft, ftree_time now)
-{
-    bool any = false;
-
-    for (int32_t i = 0; i < ft->examine->suspects.n;) {
-        struct suspect su = ft->examine->suspects.items[i];
-        if (!ftree_has_failed(ft, su.node) &&
-            !(ftree_facts_answered(&su) &&
-              (ftree_verdict_by_switch(ft, su.node) || ftree_verdict_by_switch(ft, ft->self)))) {
-            i++;
-            continue;
-        }
-        FTREE_DROP(ft->examine->suspects, i);
-        ftree_group_drop(ft, su.node, su.switch_);
-        any = true;
-    }
-    if (any) {
-        ftree_spread_release(ft, now);
-        ftree_group_recheck(ft, now);
-    }
-}
-
 /* What others were to be told may be explained now, or have waited for this. */
 static void look_at_others(struct ftree *ft, ftree_time now, const struct outline *o,
                            bool root_lost)
@@ -395,12 +373,13 @@ static struct known *learn(struct ftree *ft, ftree_time now, const struct outlin
         ftree_verdict_keep(ft, k, whole);
     place = (int32_t) (k - ft->state->known.items);
     root_lost = ftree_route_root(ft) != root;
-    end_suspicions(ft, now);
     look_at_others(ft, now, o, root_lost);
     if (root_lost)
         tell_heir(ft, now, root == ft->self);
     k = &ft->state->known.items[place];
-    ftree_withdraw_watch(ft, now, k);
+    ftree_emit(ft,
+               &(struct ftree_event){
+                   .kind = FTREE_EVENT_LEARNED, .node = o->node, .by = o->fln, .number = o->id});
     if (!o->withdrawn)
         tell_glue(ft, k, whole != NULL, room);
     return k;
@@ -539,10 +518,7 @@ static ftree_time held_until(const struct ftree *ft, const struct known *k)
     if (k->v.fln != ft->self || k->v.node == 0 || k->v.kind != FTREE_KIND_NODE ||
         !ftree_verdict_takes_node(ft, &k->v))
         return 0;
-    for (int32_t i = 0; i < ft->examine->suspects.n; i++)
-        if (ftree_topo_is_above(ft->topo, k->v.node, ft->examine->suspects.items[i].node))
-            return k->v.located + HELD_MAX(ft);
-    return 0;
+    return ftree_case_any_below(ft, k->v.node) ? k->v.located + HELD_MAX(ft) : 0;
 }
 
 /* Those that are held no more go along; true: there are some. */
@@ -552,7 +528,7 @@ static bool push_held(struct ftree *ft, ftree_time now)
 
     for (int32_t i = 0; i < ft->state->known.n && ft->state->unsent > 0; i++) {
         struct known *k = &ft->state->known.items[i];
-        if (k->up != UP_HELD || k->up_again > now)
+        if (k->up != UP_HELD || (k->up_again > now && held_until(ft, k) > now))
             continue;
         push_up(ft, now, k, true);
         any = true;
@@ -783,12 +759,6 @@ void ftree_spread_undeliverable(struct ftree *ft, ftree_time now, const struct l
             break;
         case WIRE_VERDICT_DOWN:
             down_undeliverable(ft, now, l);
-            break;
-        case WIRE_SWEEP:
-            ftree_sweep_upward(ft, now, FTREE_NONE); /* past the node that is silent */
-            break;
-        case WIRE_GOODBYE:
-            ftree_leave_undeliverable(ft, now, l->to);
             break;
         default:
             break;

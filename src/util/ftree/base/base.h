@@ -18,6 +18,7 @@
  */
 
 struct topo;
+struct ftree_events;
 struct ftree_state;
 struct ftree_net;
 struct ftree_observe;
@@ -36,6 +37,8 @@ struct ftree {
     struct ftree_config cfg;
     int32_t self;
     uint32_t next_id;
+    ftree_time excused; /* the last pause in which this agent did not run was until then */
+    struct ftree_events *events; /* while the handle is called: those that wait */
 
     struct ftree_state *state;
     struct ftree_net *net;

@@ -118,7 +118,15 @@ void ftree_examine_clear(struct ftree *ft);
 void ftree_examine_stop(struct ftree *ft);
 
 /* probe.c */
-bool ftree_probe_open(struct ftree *ft, ftree_time now, const struct group *g, uint32_t round);
+void ftree_probe_open(struct ftree *ft, ftree_time now, int32_t node, int32_t switch_,
+                      uint32_t round);
+/* The time that the suspect had is over. */
+void ftree_probe_due(struct ftree *ft, ftree_time now, int32_t node);
+/* `su`, a suspect that was decided about, is freed. */
+void ftree_probe_rest(struct ftree *ft, ftree_time now, struct suspect *su);
+/* A verdict is known: who has failed is asked no more, nor who is silent on a data path that a dead
+ * switch was on. */
+void ftree_probe_learned(struct ftree *ft);
 void ftree_probe_answer(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
                         const struct wire_answer *a);
 void ftree_probe_state(struct ftree *ft, ftree_time now, int32_t from, const struct wire_state *s);

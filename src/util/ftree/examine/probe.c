@@ -3,7 +3,7 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "ftree/ftree_int.h"
+#include "ftree/base/event.h"
 #include "ftree/base/symptom.h"
 #include "ftree/examine/examine.h"
 
@@ -235,10 +235,23 @@ static const struct rules_strategy *strategy_of(const struct ftree *ft, const st
     return g && g->strategy >= 0 ? &ft->rules->strategy[g->strategy] : NULL;
 }
 
+/* Symptoms that came since may be older, or name a rank. */
+static void note_case(const struct ftree *ft, struct suspect *su)
+{
+    const struct group *g = ftree_group_find(ft, su->node, su->switch_);
+
+    if (!g)
+        return;
+    su->first_symptom = ftree_min(su->first_symptom, g->first);
+    for (int32_t i = 0; i < g->symptoms && su->rank == FTREE_NONE; i++)
+        su->rank = g->symptom[i].about.rank;
+}
+
 static void take_due(struct ftree *ft, ftree_time now, struct suspect *su)
 {
     const struct rules_strategy *st = strategy_of(ft, su);
 
+    note_case(ft, su);
     su->again = su->deadline;
     for (int32_t i = 0; st && i < st->steps; i++) {
         ftree_time due = due_at(ft, su, &st->step[i]);
@@ -263,24 +276,28 @@ static void trace_opened(struct ftree *ft, const struct group *g)
                 ft->rules->rule[g->candidate[0].rule].name);
 }
 
-/* Opens the suspect of a group that has candidates and a strategy; false: it is not asked. */
-bool ftree_probe_open(struct ftree *ft, ftree_time now, const struct group *g, uint32_t round)
+static struct suspect *open_case(struct ftree *ft, int32_t node)
 {
-    struct suspect *su;
-
-    if (ftree_is_leaving(ft) || g->node == ft->self || ftree_has_failed(ft, g->node) ||
-        ftree_probe_find(ft, g->node))
-        return false;
+    if (ftree_is_leaving(ft) || ftree_has_failed(ft, node))
+        return NULL;
     if (ft->examine->suspects.n == 0)
         ftree_neighbour_forget(ft);
-    su = FTREE_PUSH(ft, ft->examine->suspects);
-    if (!su)
-        return false;
-    su->node = g->node;
-    su->switch_ = g->switch_;
+    return FTREE_PUSH(ft, ft->examine->suspects);
+}
+
+void ftree_probe_open(struct ftree *ft, ftree_time now, int32_t node, int32_t switch_,
+                      uint32_t round)
+{
+    const struct group *g = ftree_group_find(ft, node, switch_);
+    struct suspect *su = g ? open_case(ft, node) : NULL;
+
+    if (!su) {
+        ftree_case_close(ft, node, switch_);
+        return;
+    }
+    su->node = node;
+    su->switch_ = switch_;
     su->rank = FTREE_NONE;
-    for (int32_t i = 0; i < g->symptoms && su->rank == FTREE_NONE; i++)
-        su->rank = g->symptom[i].about.rank;
     su->nonce = ++ft->next_id;
     su->round = round;
     su->first_symptom = g->first;
@@ -290,21 +307,29 @@ bool ftree_probe_open(struct ftree *ft, ftree_time now, const struct group *g, u
     su->deputy_word.rank = su->deputy_next.rank = FTREE_NONE;
     trace_opened(ft, g);
     take_due(ft, now, su);
-    return true;
 }
 
 /* ---- deciding -------------------------------------------------------------------------------- */
 
-static void close_well(struct ftree *ft, ftree_time now, struct suspect *su, const char *why)
+static void drop(struct ftree *ft, struct suspect *su)
 {
-    int32_t node = su->node, switch_ = su->switch_;
+    ftree_case_close(ft, su->node, su->switch_);
+    FTREE_DROP(ft->examine->suspects, (int32_t) (su - ft->examine->suspects.items));
+}
+
+static void emit_closed(struct ftree *ft, int32_t node, int32_t switch_, bool well)
+{
+    ftree_emit(ft, &(struct ftree_event){
+                       .kind = FTREE_EVENT_CLOSED, .well = well, .node = node, .switch_ = switch_});
+}
+
+static void close_well(struct ftree *ft, struct suspect *su, const char *why)
+{
     char name[16];
 
-    ftree_trace(ft, "%s is well: %s", ftree_name(ft, node, name), why);
-    FTREE_DROP(ft->examine->suspects, (int32_t) (su - ft->examine->suspects.items));
-    ftree_spread_release(ft, now);
-    ftree_group_found_well(ft, now, node, switch_);
-    ftree_group_recheck(ft, now);
+    ftree_trace(ft, "%s is well: %s", ftree_name(ft, su->node, name), why);
+    emit_closed(ft, su->node, su->switch_, true);
+    drop(ft, su);
 }
 
 /* The one behind which all are silent; else what the suspect is, or is behind. */
@@ -400,7 +425,7 @@ static void conclude(struct ftree *ft, ftree_time now, const struct suspect *su,
             ftree_verdict_support(ft, now, &g->symptom[i], model, &v);
         ftree_verdict_list(ft, g, &v);
     }
-    ftree_spread_raise(ft, now, &v);
+    ftree_emit_verdict(ft, &v);
 }
 
 static void forget_old_words(struct suspect *su, int path, int role)
@@ -452,7 +477,7 @@ static const struct rules_sign *find_sign(struct ftree *ft, const struct suspect
 }
 
 /* Beside a rank that ended another may be stopped, and the deputy says so. */
-static void conclude_rest(struct ftree *ft, ftree_time now, struct suspect *su)
+void ftree_probe_rest(struct ftree *ft, ftree_time now, struct suspect *su)
 {
     const struct rules_sign *sign;
     int32_t model = -1;
@@ -462,38 +487,68 @@ static void conclude_rest(struct ftree *ft, ftree_time now, struct suspect *su)
     sign = find_sign(ft, su, true, &well, &model);
     if (sign && !well && ft->rules->model[model].class_ == FTREE_CLASS_PROCESS_STOPPED)
         conclude(ft, now, su, sign, model);
+    ftree_alloc(ft, su, 0);
+}
+
+static void emit_rest(struct ftree *ft, const struct suspect *su)
+{
+    struct suspect *copy = ftree_alloc(ft, NULL, sizeof(*copy));
+
+    if (!copy)
+        return;
+    *copy = *su;
+    if (!ftree_emit(ft, &(struct ftree_event){.kind = FTREE_EVENT_REST, .u.suspect = copy}))
+        ftree_alloc(ft, copy, 0);
 }
 
 /* Looks at the signs; true: the suspect is decided about and no longer there. */
-static bool judge(struct ftree *ft, ftree_time now, struct suspect *found, bool at_end)
+static bool judge(struct ftree *ft, ftree_time now, struct suspect *su, bool at_end)
 {
     const struct rules_sign *sign;
-    struct suspect su;
     int32_t model = -1;
     bool well = false;
 
-    if (at_end) {
-        end_silences(found);
-        ftree_group_reason_again(ft, now, found->node, found->switch_);
-    }
-    sign = find_sign(ft, found, at_end, &well, &model);
+    note_case(ft, su);
+    sign = find_sign(ft, su, at_end, &well, &model);
     if (!sign && !at_end)
         return false;
     if (!sign || well) {
-        close_well(ft, now, found, sign ? sign->text : "no sign says otherwise");
+        close_well(ft, su, sign ? sign->text : "no sign says otherwise");
         return true;
     }
-    su = *found;
-    FTREE_DROP(ft->examine->suspects, (int32_t) (found - ft->examine->suspects.items));
-    ftree_spread_release(ft, now);
-    if (su.deputy_word.rank != FTREE_NONE && !ftree_facts_answered(&su))
-        ftree_outbox_mute(ft, now, su.node, false);
-    conclude(ft, now, &su, sign, model);
+    if (su->deputy_word.rank != FTREE_NONE && !ftree_facts_answered(su))
+        ftree_outbox_mute(ft, now, su->node, false);
+    conclude(ft, now, su, sign, model);
     if (at_end && ft->rules->model[model].class_ == FTREE_CLASS_PROCESS_CRASH)
-        conclude_rest(ft, now, &su);
-    ftree_group_drop(ft, su.node, su.switch_);
-    ftree_group_recheck(ft, now);
+        emit_rest(ft, su);
+    emit_closed(ft, su->node, su->switch_, false);
+    drop(ft, su);
     return true;
+}
+
+void ftree_probe_due(struct ftree *ft, ftree_time now, int32_t node)
+{
+    struct suspect *su = ftree_probe_find(ft, node);
+
+    if (!su)
+        return;
+    end_silences(su);
+    judge(ft, now, su, true);
+}
+
+void ftree_probe_learned(struct ftree *ft)
+{
+    for (int32_t i = 0; i < ft->examine->suspects.n;) {
+        struct suspect *su = &ft->examine->suspects.items[i];
+        if (!ftree_has_failed(ft, su->node) &&
+            !(ftree_facts_answered(su) &&
+              (ftree_verdict_by_switch(ft, su->node) || ftree_verdict_by_switch(ft, ft->self)))) {
+            i++;
+            continue;
+        }
+        emit_closed(ft, su->node, su->switch_, false);
+        drop(ft, su);
+    }
 }
 
 /* ---- hearing --------------------------------------------------------------------------------- */
@@ -540,7 +595,7 @@ static void follow_chain(struct ftree *ft, ftree_time now, int32_t from, ftree_t
     if (a->asked_told)
         return;
     ftree_symptom_init(&s, FTREE_SYMPTOM_CHAINED, node, a->asked_peer, from, first, now);
-    ftree_correlate(ft, now, &s, false);
+    ftree_emit_symptom(ft, FTREE_EVENT_SYMPTOM, &s);
 }
 
 void ftree_probe_answer(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
@@ -563,10 +618,11 @@ void ftree_probe_answer(struct ftree *ft, ftree_time now, int32_t from, enum ftr
     su->since[path][FTREE_ROLE_AGENT] = FTREE_REACH_NOT_ASKED;
     if (su->tries == 1 && !su->waits) /* one that waits would have been asked again before this */
         ftree_rtt(ft, now - su->asked);
+    note_case(ft, su);
     first = su->first_symptom;
     if (a->leaving) {
-        close_well(ft, now, su, "it leaves");
-        ftree_leave_goodbye(ft, now, from);
+        close_well(ft, su, "it leaves");
+        ftree_emit(ft, &(struct ftree_event){.kind = FTREE_EVENT_LEFT, .node = from});
     } else if (judge(ft, now, su, false)) {
         follow_chain(ft, now, from, first, a);
     }
@@ -639,7 +695,7 @@ void ftree_probe_reached(struct ftree *ft, ftree_time now, int32_t node, enum ft
         return;
     note_word(su, now, path, role, reach, (int16_t) (error > 0 && error < 4096 ? error : 0));
     if (ftree_is_leaving(ft) && reach == FTREE_REACH_REFUSED)
-        close_well(ft, now, su, "it has left");
+        close_well(ft, su, "it has left");
     else
         judge(ft, now, su, false);
 }
@@ -692,8 +748,7 @@ void ftree_probe_restart(struct ftree *ft, ftree_time now)
         struct suspect *su = &ft->examine->suspects.items[i];
         const struct group *g = ftree_group_find(ft, su->node, su->switch_);
         if (!g || g->strategy < 0 || g->candidates == 0) {
-            close_well(ft, now, su, "no rule asks about it any more");
-            i = 0;
+            close_well(ft, su, "no rule asks about it any more");
             continue;
         }
         su->done = 0;
@@ -769,21 +824,17 @@ static bool is_held(struct ftree *ft, ftree_time now, struct suspect *su)
 
 void ftree_probe_tick(struct ftree *ft, ftree_time now)
 {
-    for (int32_t i = 0; i < ft->examine->suspects.n;) {
-        if (ft->examine->suspects.items[i].again <= now &&
-            is_held(ft, now, &ft->examine->suspects.items[i])) {
-            i++;
+    for (int32_t i = 0; i < ft->examine->suspects.n; i++) {
+        struct suspect *su = &ft->examine->suspects.items[i];
+        if (su->again <= now && is_held(ft, now, su))
             continue;
+        if (su->deadline <= now && !needs_longer(ft, now, su)) {
+            ftree_emit(ft, &(struct ftree_event){
+                               .kind = FTREE_EVENT_DUE, .node = su->node, .switch_ = su->switch_});
+            return; /* a verdict may close others */
         }
-        if (ft->examine->suspects.items[i].deadline <= now &&
-            !needs_longer(ft, now, &ft->examine->suspects.items[i])) {
-            judge(ft, now, &ft->examine->suspects.items[i], true);
-            i = 0; /* a verdict may have closed others */
-            continue;
-        }
-        if (ft->examine->suspects.items[i].again <= now)
-            take_due(ft, now, &ft->examine->suspects.items[i]);
-        i++;
+        if (su->again <= now)
+            take_due(ft, now, su);
     }
 }
 

@@ -3,7 +3,6 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "ftree/ftree_int.h"
 #include "ftree/examine/examine.h"
 
 /* So many questions that were asked since do not belie an answer: they may be lost. */

@@ -3,7 +3,7 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "ftree/ftree_int.h"
+#include "ftree/base/event.h"
 #include "ftree/base/symptom.h"
 #include "ftree/intake/intake.h"
 #include "ftree/net/net.h"
@@ -219,9 +219,15 @@ static bool is_doubtful(const struct ftree *ft, const struct group *g)
 {
     for (int32_t i = 0; i < g->symptoms; i++)
         for (int32_t j = 0; j < g->symptom[i].reporters; j++)
-            if (!ftree_probe_find(ft, g->symptom[i].reporter[j]))
+            if (!ftree_case_is_suspect(ft, g->symptom[i].reporter[j]))
                 return false;
     return true;
+}
+
+static bool may_be_asked(const struct ftree *ft, const struct group *g)
+{
+    return !ftree_is_leaving(ft) && g->node != ft->self && !ftree_has_failed(ft, g->node) &&
+           !ftree_case_is_suspect(ft, g->node);
 }
 
 static void examine(struct ftree *ft, ftree_time now, struct group *g, uint32_t round)
@@ -241,12 +247,11 @@ static void examine(struct ftree *ft, ftree_time now, struct group *g, uint32_t 
         ftree_trace(ft, "  %s waits until its reporters are cleared", name_of(ft, g, name));
         return;
     }
-    g->examined = true; /* first, for opening may find it well at once */
-    if (!ftree_probe_open(ft, now, g, round)) {
-        g = ftree_group_find(ft, g->node, g->switch_);
-        if (g)
-            g->examined = false;
-    }
+    g->examined =
+        may_be_asked(ft, g) && ftree_emit(ft, &(struct ftree_event){.kind = FTREE_EVENT_CASE,
+                                                                    .node = g->node,
+                                                                    .switch_ = g->switch_,
+                                                                    .number = round});
 }
 
 static struct group *begin(struct ftree *ft, const struct ftree_symptom *s)
@@ -287,7 +292,6 @@ void ftree_group_add(struct ftree *ft, ftree_time now, const struct ftree_sympto
                      uint32_t round)
 {
     struct group *g = ftree_group_find(ft, s->about.node, s->about.switch_);
-    struct suspect *su = ftree_probe_find(ft, s->about.node);
     char name[16];
     bool fired;
 
@@ -302,11 +306,6 @@ void ftree_group_add(struct ftree *ft, ftree_time now, const struct ftree_sympto
     add_symptom(g, s);
     ftree_trace(ft, "  group %s: %s, %u in all", name_of(ft, g, name),
                 ftree_symptom_info(s->kind)->name, (unsigned) g->count);
-    if (su) {
-        su->first_symptom = ftree_min(su->first_symptom, s->first);
-        if (su->rank == FTREE_NONE)
-            su->rank = s->about.rank;
-    }
     fired = reason(ft, now, g);
     if (g->candidates == 0 && !fired && g->count == s->count)
         ftree_trace(ft, "%s of %s: no rule, only counted", ftree_symptom_info(s->kind)->name,
@@ -314,13 +313,12 @@ void ftree_group_add(struct ftree *ft, ftree_time now, const struct ftree_sympto
     examine(ft, now, g, round);
 }
 
-void ftree_group_found_well(struct ftree *ft, ftree_time now, int32_t node, int32_t switch_)
+static void found_well(struct ftree *ft, ftree_time now, int32_t node, int32_t switch_)
 {
     struct group *g = ftree_group_find(ft, node, switch_);
 
     if (!g)
         return;
-    g->examined = false;
     g->quiet = now + ft->cfg.stall / 2;
 }
 
@@ -335,7 +333,7 @@ static bool is_by_path(const struct ftree *ft, const struct group *g)
 }
 
 /* Suspects were cleared or decided: what they or others reported may be examined now. */
-void ftree_group_recheck(struct ftree *ft, ftree_time now)
+static void recheck(struct ftree *ft, ftree_time now)
 {
     for (int32_t i = 0; i < ft->state->groups.n;) {
         struct group *g = &ft->state->groups.items[i];
@@ -349,6 +347,15 @@ void ftree_group_recheck(struct ftree *ft, ftree_time now)
     }
 }
 
+void ftree_group_closed(struct ftree *ft, ftree_time now, int32_t node, int32_t switch_, bool well)
+{
+    if (well)
+        found_well(ft, now, node, switch_);
+    else
+        ftree_group_drop(ft, node, switch_);
+    recheck(ft, now);
+}
+
 /* The rules have changed. */
 void ftree_group_reason_anew(struct ftree *ft, ftree_time now)
 {
@@ -359,7 +366,10 @@ void ftree_group_reason_anew(struct ftree *ft, ftree_time now)
         memset(g->fired, 0, sizeof(g->fired));
         reason(ft, now, g);
     }
-    ftree_probe_restart(ft, now);
+}
+
+void ftree_group_examine_all(struct ftree *ft, ftree_time now)
+{
     for (int32_t i = 0; i < ft->state->groups.n; i++)
         examine(ft, now, &ft->state->groups.items[i], 0);
 }

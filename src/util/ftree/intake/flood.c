@@ -3,7 +3,7 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "ftree/ftree_int.h"
+#include "ftree/base/event.h"
 #include "ftree/base/symptom.h"
 #include "ftree/intake/intake.h"
 #include "ftree/net/net.h"
@@ -56,7 +56,7 @@ static void run(struct ftree *ft, ftree_time now, uint32_t round, int32_t from)
     ft->intake->sweep_round = round;
     ft->intake->sweep_at = now;
     ftree_trace(ft, "sweep %u", round);
-    ftree_symptom_look(ft, now, now);
+    ftree_emit(ft, &(struct ftree_event){.kind = FTREE_EVENT_LOOK});
     ftree_spread_children(ft, ft->self, ask_child, &edge);
     if (ft->self != 0 && ftree_spread_is_root(ft)) /* who lost their parent are asked by its heir */
         ftree_spread_children(ft, ftree_side_top(ft), ask_child, &edge);

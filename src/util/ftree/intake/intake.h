@@ -49,9 +49,11 @@ ftree_time ftree_correlate_deadline(const struct ftree *ft);
 /* correlate.c */
 void ftree_group_add(struct ftree *ft, ftree_time now, const struct ftree_symptom *s,
                      uint32_t round);
-void ftree_group_found_well(struct ftree *ft, ftree_time now, int32_t node, int32_t switch_);
-void ftree_group_recheck(struct ftree *ft, ftree_time now);
+/* It is not asked any more: what waited for that is looked at. */
+void ftree_group_closed(struct ftree *ft, ftree_time now, int32_t node, int32_t switch_, bool well);
+/* The rules have changed; and all that they say is to be asked is. */
 void ftree_group_reason_anew(struct ftree *ft, ftree_time now);
+void ftree_group_examine_all(struct ftree *ft, ftree_time now);
 void ftree_group_reason_again(struct ftree *ft, ftree_time now, int32_t node, int32_t switch_);
 ftree_time ftree_group_window(const struct ftree *ft);
 void ftree_group_tick(struct ftree *ft, ftree_time now);

@@ -3,9 +3,9 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "ftree/ftree_int.h"
 #include "ftree/net/net.h"
 
+#include "ftree/base/event.h"
 #include "ftree/state/state.h"
 
 #include <string.h>
@@ -202,6 +202,15 @@ bool ftree_outbox_waits_for(const struct ftree *ft, int32_t from, uint32_t id)
     return false;
 }
 
+/* The symptom that it carries is to go to another. */
+static void send_elsewhere(struct ftree *ft, const struct letter *l)
+{
+    struct wire_message m;
+
+    if (!ftree_wire_decode(ft->job, l->body->sent, l->body->bytes, l->body->len, &m))
+        ftree_emit_symptom(ft, FTREE_EVENT_AGAIN, &m.u.symptom);
+}
+
 /* A substitute of the root that does not acknowledge at once may be lost with the root, and so may
  * the next: the symptom goes to that one while this one is told again, lest each takes its 7/3 rto
  * after the other.  If both get it both ask, and find the same. */
@@ -215,7 +224,7 @@ static void try_next_substitute(struct ftree *ft, ftree_time now, struct letter 
         return;
     l->elsewhere = true;
     ftree_outbox_mute(ft, now, l->to, false); /* until it is heard */
-    ftree_correlate_again(ft, now, &m.u.symptom);
+    ftree_emit_symptom(ft, FTREE_EVENT_AGAIN, &m.u.symptom);
 }
 
 static void drop(struct ftree *ft, int32_t i)
@@ -252,20 +261,16 @@ void ftree_outbox_ack(struct ftree *ft, ftree_time now, int32_t from, uint32_t i
 /* It will not take the symptom: somebody else does. */
 void ftree_outbox_busy(struct ftree *ft, ftree_time now, int32_t from, uint32_t id)
 {
-    struct wire_message m;
     char name[16];
 
     for (int32_t i = 0; i < ft->net->outbox.n; i++) {
         struct letter *l = &ft->net->outbox.items[i];
-        bool symptom = l->type == WIRE_SYMPTOM;
-        if (l->id != id || l->to != from || !symptom)
+        if (l->id != id || l->to != from || l->type != WIRE_SYMPTOM)
             continue;
-        symptom = !ftree_wire_decode(ft->job, l->body->sent, l->body->bytes, l->body->len, &m);
-        drop(ft, i);
         ftree_trace(ft, "%s is busy", ftree_name(ft, from, name));
         ftree_outbox_mute(ft, now, from, true);
-        if (symptom)
-            ftree_correlate_again(ft, now, &m.u.symptom);
+        send_elsewhere(ft, l);
+        drop(ft, i);
         return;
     }
 }
@@ -311,10 +316,23 @@ void ftree_outbox_heard(struct ftree *ft, ftree_time now, int32_t node)
             ft->net->outbox.items[i].next = now;
 }
 
+/* Its author takes another way. */
+static void give_back(struct ftree *ft, const struct letter *l)
+{
+    const struct ftree_event e = {.kind = FTREE_EVENT_RETURNED,
+                                  .node = l->to,
+                                  .number = l->id,
+                                  .u.letter = {.type = l->type, .body = l->body}};
+
+    if (l->type == WIRE_SYMPTOM)
+        send_elsewhere(ft, l);
+    else if (ftree_emit(ft, &e))
+        l->body->letters++;
+}
+
 static void give_up(struct ftree *ft, ftree_time now, int32_t i)
 {
     struct letter l = ft->net->outbox.items[i];
-    struct wire_message m;
     char name[16];
 
     FTREE_DROP(ft->net->outbox, i);
@@ -322,14 +340,9 @@ static void give_up(struct ftree *ft, ftree_time now, int32_t i)
                 ftree_name(ft, l.to, name));
     ftree_outbox_mute(ft, now, l.to, false);
     if (!ftree_is_leaving(ft) && !ftree_has_failed(ft, l.to))
-        ftree_correlate_silent(ft, now, l.to);
-    if (l.type == WIRE_SYMPTOM &&
-        !ftree_wire_decode(ft->job, l.body->sent, l.body->bytes, l.body->len, &m)) {
-        if (!l.elsewhere)
-            ftree_correlate_again(ft, now, &m.u.symptom);
-    } else if (!l.elsewhere) {
-        ftree_spread_undeliverable(ft, now, &l);
-    }
+        ftree_emit(ft, &(struct ftree_event){.kind = FTREE_EVENT_SILENT, .node = l.to});
+    if (!l.elsewhere)
+        give_back(ft, &l);
     if (l.type == WIRE_VERDICT_DOWN)
         keep(ft, now, &l);
     else
@@ -339,7 +352,7 @@ static void give_up(struct ftree *ft, ftree_time now, int32_t i)
 void ftree_outbox_tick(struct ftree *ft, ftree_time now)
 {
     ftree_peer_tick(ft, now);
-    for (int32_t i = 0; i < ft->net->outbox.n;) {
+    for (int32_t i = 0; i < ft->net->outbox.n && !ftree_events_wait(ft);) {
         struct letter *l = &ft->net->outbox.items[i];
         if (l->next > now) {
             i++;
@@ -351,7 +364,6 @@ void ftree_outbox_tick(struct ftree *ft, ftree_time now)
             i++;
         } else {
             give_up(ft, now, i);
-            i = 0; /* what it set off may have changed the box */
         }
     }
 }

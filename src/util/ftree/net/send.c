@@ -3,7 +3,6 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "ftree/ftree_int.h"
 #include "ftree/net/net.h"
 
 /* Sending a message once, and how long an answer takes. */

@@ -45,8 +45,7 @@ struct ftree_observe {
     ftree_time looked_at; /* when the own ranks were last looked at */
     bool suspended; /* all own ranks were stopped when they were last looked at */
     ftree_time aftermath; /* until then a stop, or a wait, may be a part of a suspension */
-    ftree_time woke; /* when this agent last went on after it had not run, */
-    ftree_time excused; /* if only for so short that waits go on */
+    ftree_time woke; /* when this agent last went on after it had not run for long */
 };
 
 void ftree_observe_clear(struct ftree *ft);
@@ -54,6 +53,9 @@ void ftree_observe_clear(struct ftree *ft);
 void ftree_observe_stop(struct ftree *ft);
 
 /* symptom.c */
+int ftree_symptom_take(struct ftree *ft, ftree_time now, const struct ftree_symptom *told);
+int ftree_symptom_stall(struct ftree *ft, ftree_time now, int32_t rank, int32_t peer,
+                        ftree_time waiting);
 bool ftree_symptom_any_finding(const struct ftree *ft);
 bool ftree_symptom_is_told(const struct ftree *ft, int32_t rank);
 void ftree_symptom_look(struct ftree *ft, ftree_time now, ftree_time first_symptom);

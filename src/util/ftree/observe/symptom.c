@@ -3,7 +3,7 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "ftree/ftree_int.h"
+#include "ftree/base/event.h"
 #include "ftree/base/symptom.h"
 #include "ftree/observe/observe.h"
 #include "ftree/rules/facts.h"
@@ -54,7 +54,7 @@ static void clean(char *text, size_t size)
 
 static bool ends_own_rank(struct ftree *ft, ftree_time now, const struct ftree_symptom *s);
 
-int ftree_symptom(struct ftree *ft, ftree_time now, const struct ftree_symptom *told)
+int ftree_symptom_take(struct ftree *ft, ftree_time now, const struct ftree_symptom *told)
 {
     struct ftree_symptom s = *told;
 
@@ -66,7 +66,7 @@ int ftree_symptom(struct ftree *ft, ftree_time now, const struct ftree_symptom *
     s.reporter[0] = ft->self;
     clean(s.detail, sizeof(s.detail));
     if (!ends_own_rank(ft, now, &s))
-        ftree_correlate(ft, now, &s, false);
+        ftree_emit_symptom(ft, FTREE_EVENT_SYMPTOM, &s);
     return FTREE_OK;
 }
 
@@ -87,7 +87,8 @@ bool ftree_symptom_is_told(const struct ftree *ft, int32_t rank)
     return s && s->told;
 }
 
-int ftree_stall(struct ftree *ft, ftree_time now, int32_t rank, int32_t peer, ftree_time waiting)
+int ftree_symptom_stall(struct ftree *ft, ftree_time now, int32_t rank, int32_t peer,
+                        ftree_time waiting)
 {
     struct stall *s;
 
@@ -276,7 +277,7 @@ static bool confirm(struct ftree *ft, ftree_time now, const struct finding *f,
     v.first_symptom = f->first_symptom;
     if (told)
         ftree_verdict_support(ft, now, told, model, &v);
-    ftree_spread_raise(ft, now, &v);
+    ftree_emit_verdict(ft, &v);
     return true;
 }
 
@@ -308,7 +309,7 @@ static void tell(struct ftree *ft, ftree_time now, const struct stall *stall)
     ftree_symptom_look(ft, now, stall->since);
     if (stall->peer == FTREE_NONE) {
         ftree_trace(ft, "rank %d stalls, peer not known", stall->rank);
-        ftree_sweep_start(ft, now);
+        ftree_emit(ft, &(struct ftree_event){.kind = FTREE_EVENT_SEARCH, .by = FTREE_NONE});
         return;
     }
     node = stall->peer == FTREE_LOCAL ? ft->self : ftree_node_of(ft, stall->peer);
@@ -317,7 +318,7 @@ static void tell(struct ftree *ft, ftree_time now, const struct stall *stall)
     ftree_trace(ft, "rank %d stalls, waits for rank %d", stall->rank, stall->peer);
     ftree_symptom_init(&s, FTREE_SYMPTOM_PEER_STALL, node, stall->peer, ft->self, stall->since,
                        now);
-    ftree_correlate(ft, now, &s, false);
+    ftree_emit_symptom(ft, FTREE_EVENT_SYMPTOM, &s);
 }
 
 /* True: it has not waited for long since it runs, or may do so because others do not yet. */
@@ -340,7 +341,7 @@ static bool is_void(struct ftree *ft, ftree_time now, struct stall *s)
 
 void ftree_symptom_tick(struct ftree *ft, ftree_time now)
 {
-    for (int32_t i = 0; i < ft->observe->stalls.n; i++) {
+    for (int32_t i = 0; i < ft->observe->stalls.n && !ftree_events_wait(ft); i++) {
         struct stall s = ft->observe->stalls.items[i];
         if (s.again > now)
             continue;
@@ -354,7 +355,7 @@ void ftree_symptom_tick(struct ftree *ft, ftree_time now)
         ft->observe->stalls.items[i].interval = ftree_min(2 * s.interval, ft->cfg.stall_repeat_max);
         tell(ft, now, &s);
     }
-    for (int32_t i = 0; i < ft->observe->findings.n;) {
+    for (int32_t i = 0; i < ft->observe->findings.n && !ftree_events_wait(ft);) {
         struct finding f = ft->observe->findings.items[i];
         if (f.confirm > now) {
             i++;

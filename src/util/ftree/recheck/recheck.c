@@ -3,9 +3,9 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "ftree/ftree_int.h"
 #include "ftree/recheck/recheck.h"
 
+#include "ftree/base/event.h"
 #include "ftree/base/symptom.h"
 
 #include <stdio.h>
@@ -204,8 +204,16 @@ void ftree_withdraw_heard(struct ftree *ft, ftree_time now, int32_t from, enum f
             ask_soon(ft, now, &ft->state->known.items[i], from, path);
 }
 
-static void withdraw(struct ftree *ft, ftree_time now, struct known *k, int32_t from,
-                     enum ftree_path path)
+static void is_over(struct ftree *ft, const struct known *k, const char *why)
+{
+    struct ftree_event e = {
+        .kind = FTREE_EVENT_OVER, .node = k->v.node, .by = k->v.fln, .number = k->v.id};
+
+    snprintf(e.u.why, sizeof(e.u.why), "%s", why);
+    ftree_emit(ft, &e);
+}
+
+static void withdraw(struct ftree *ft, const struct known *k, int32_t from, enum ftree_path path)
 {
     char why[64], name[16];
 
@@ -214,14 +222,14 @@ static void withdraw(struct ftree *ft, ftree_time now, struct known *k, int32_t 
     else
         snprintf(why, sizeof(why), "%.40s answers over %s", ftree_name(ft, from, name),
                  ftree_path_name(path));
-    ftree_spread_withdraw(ft, now, k, why);
+    is_over(ft, k, why);
 }
 
-static bool is_confirmed(struct ftree *ft, ftree_time now, struct known *k, int32_t from,
-                         enum ftree_path path, const struct wire_answer *a);
+static bool is_confirmed(struct ftree *ft, struct known *k, int32_t from, enum ftree_path path,
+                         const struct wire_answer *a);
 
 /* True: the answer was to a question of this file's. */
-bool ftree_withdraw_answer(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
+bool ftree_withdraw_answer(struct ftree *ft, int32_t from, enum ftree_path path,
                            const struct wire_answer *a)
 {
     bool ours = false;
@@ -232,10 +240,10 @@ bool ftree_withdraw_answer(struct ftree *ft, ftree_time now, int32_t from, enum 
             (k->v.node != from && k->v.node != ft->self && k->v.kind != FTREE_KIND_SWITCH))
             continue;
         ours = true;
-        if (is_confirmed(ft, now, k, from, path, a))
+        if (is_confirmed(ft, k, from, path, a))
             continue;
         if (a->role == FTREE_ROLE_AGENT && may_belie(ft, k, from, path) && !names_rank(k, a))
-            withdraw(ft, now, k, from, path);
+            withdraw(ft, k, from, path);
     }
     return ours;
 }
@@ -260,7 +268,7 @@ static void recheck(struct ftree *ft, ftree_time now, struct known *k)
     if (is_own_rank(ft, k)) {
         ftree_verdict_set_recheck(ft, k, now + ft->cfg.recheck);
         if (runs_again(ft, k))
-            ftree_spread_withdraw(ft, now, k, "it runs again");
+            is_over(ft, k, "it runs again");
         return;
     }
     k->recheck_pause = ftree_min(2 * k->recheck_pause, RECHECK_DOUBLINGS * ft->cfg.recheck);
@@ -339,8 +347,8 @@ static void stand(struct ftree *ft, struct confirm *c, const struct known *k, co
 }
 
 /* True: the answer was to the question asked once more. */
-static bool is_confirmed(struct ftree *ft, ftree_time now, struct known *k, int32_t from,
-                         enum ftree_path path, const struct wire_answer *a)
+static bool is_confirmed(struct ftree *ft, struct known *k, int32_t from, enum ftree_path path,
+                         const struct wire_answer *a)
 {
     struct confirm *c = find_confirm(ft, k->v.fln, k->v.id);
     bool rank = k->v.kind == FTREE_KIND_RANK && a->troubles < WIRE_TROUBLES_MAX;
@@ -352,7 +360,7 @@ static bool is_confirmed(struct ftree *ft, ftree_time now, struct known *k, int3
     else if ((k->v.kind == FTREE_KIND_RANK ? rank : a->role == FTREE_ROLE_AGENT) &&
              confirming_paths(ft, k) >> path & 1 &&
              (k->v.kind != FTREE_KIND_SWITCH || is_beyond(ft, k, from)))
-        withdraw(ft, now, k, from, path);
+        withdraw(ft, k, from, path);
     return true;
 }
 
@@ -374,7 +382,7 @@ static void ask_once_more(struct ftree *ft, ftree_time now, struct confirm *c, s
     }
 }
 
-int ftree_confirm(struct ftree *ft, ftree_time now, int32_t fln, uint32_t id)
+int ftree_recheck_confirm(struct ftree *ft, ftree_time now, int32_t fln, uint32_t id)
 {
     struct known *k = find_known(ft, fln, id);
     struct confirm *c = find_confirm(ft, fln, id);
@@ -389,7 +397,7 @@ int ftree_confirm(struct ftree *ft, ftree_time now, int32_t fln, uint32_t id)
     if (k->v.withdrawn)
         return FTREE_OK;
     if (is_own_rank(ft, k) && runs_again(ft, k))
-        ftree_spread_withdraw(ft, now, k, "it runs again");
+        is_over(ft, k, "it runs again");
     else if (is_own_rank(ft, k) || confirming_paths(ft, k) == 0 || ft->state->leaving)
         stand(ft, c, k, "there is nobody to be asked once more");
     else

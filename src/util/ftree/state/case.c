@@ -38,3 +38,20 @@ bool ftree_case_is_suspect(const struct ftree *ft, int32_t node)
             return true;
     return false;
 }
+
+bool ftree_case_any_below(const struct ftree *ft, int32_t node)
+{
+    for (int32_t i = 0; i < ft->state->groups.n; i++)
+        if (ft->state->groups.items[i].examined &&
+            ftree_topo_is_above(ft->topo, node, ft->state->groups.items[i].node))
+            return true;
+    return false;
+}
+
+void ftree_case_close(struct ftree *ft, int32_t node, int32_t switch_)
+{
+    struct group *g = ftree_group_find(ft, node, switch_);
+
+    if (g)
+        g->examined = false;
+}

@@ -202,6 +202,10 @@ void ftree_group_drop(struct ftree *ft, int32_t node, int32_t switch_);
 uint64_t ftree_group_models(const struct group *g);
 /* True if the node is being asked. */
 bool ftree_case_is_suspect(const struct ftree *ft, int32_t node);
+/* True if one at or below the node is. */
+bool ftree_case_any_below(const struct ftree *ft, int32_t node);
+/* It is not asked any more. */
+void ftree_case_close(struct ftree *ft, int32_t node, int32_t switch_);
 
 /* True if a switch (leaf or above) has the node below it; none has, where there are no switches. */
 static inline bool ftree_is_behind(const struct ftree *ft, int32_t switch_, int32_t node)
