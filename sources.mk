@@ -52,6 +52,7 @@ core_sources = \
     src/util/ftree/topology/topo.c \
     src/util/ftree/topology/tree.c \
     src/util/ftree/topology/tree_check.c \
+    src/util/ftree/topology/tree_error.c \
     src/util/ftree/topology/tree_hostlist.c \
     src/util/ftree/topology/tree_match.c \
     src/util/ftree/topology/tree_names.c \
@@ -59,6 +60,7 @@ core_sources = \
     src/util/ftree/topology/tree_read.c \
     src/util/ftree/topology/tree_synthetic.c \
     src/util/ftree/wire/wire.c \
+    src/util/ftree/wire/wire_bytes.c \
     src/util/ftree/wire/wire_state.c
 
 core_headers = \
@@ -333,7 +335,8 @@ tool_tests = \
     test/unit/t-faultloc-program.sh \
     test/unit/t-faultloc-rules.sh \
     test/unit/t-faultloc-simulate.sh \
-    test/unit/t-faultloc-symptom.sh
+    test/unit/t-faultloc-symptom.sh \
+    test/unit/t-layers.sh
 
 mpi_tests = \
     test/mpi/test_examples.sh \

@@ -76,6 +76,7 @@ src_mpid_ch4_faultloc_libfaultloc_la_SOURCES += \
     src/util/ftree/topology/topo.c \
     src/util/ftree/topology/tree.c \
     src/util/ftree/topology/tree_check.c \
+    src/util/ftree/topology/tree_error.c \
     src/util/ftree/topology/tree_hostlist.c \
     src/util/ftree/topology/tree_match.c \
     src/util/ftree/topology/tree_names.c \
@@ -83,4 +84,5 @@ src_mpid_ch4_faultloc_libfaultloc_la_SOURCES += \
     src/util/ftree/topology/tree_read.c \
     src/util/ftree/topology/tree_synthetic.c \
     src/util/ftree/wire/wire.c \
+    src/util/ftree/wire/wire_bytes.c \
     src/util/ftree/wire/wire_state.c

@@ -129,3 +129,19 @@ bool ftree_topo_same_switch(const struct topo *t, int32_t a, int32_t b)
 
     return s != FTREE_NONE && s == ftree_topo_switch_of(t, b);
 }
+
+bool ftree_tree_is_behind(const struct ftree_tree *t, int32_t switch_, int32_t node)
+{
+    int32_t s = t->node_switch[node];
+
+    while (s != FTREE_NONE && s != switch_)
+        s = t->switch_parent[s];
+    return s != FTREE_NONE;
+}
+
+bool ftree_tree_is_above(const struct ftree_tree *t, int32_t above, int32_t switch_)
+{
+    while (switch_ != FTREE_NONE && switch_ != above)
+        switch_ = t->switch_parent[switch_];
+    return switch_ != FTREE_NONE;
+}

@@ -222,19 +222,3 @@ int ftree_tree_build(const struct tree_shape *shape, int32_t fanout, struct ftre
     free(b.number);
     return rc;
 }
-
-bool ftree_tree_is_behind(const struct ftree_tree *t, int32_t switch_, int32_t node)
-{
-    int32_t s = t->node_switch[node];
-
-    while (s != FTREE_NONE && s != switch_)
-        s = t->switch_parent[s];
-    return s != FTREE_NONE;
-}
-
-bool ftree_tree_is_above(const struct ftree_tree *t, int32_t above, int32_t switch_)
-{
-    while (switch_ != FTREE_NONE && switch_ != above)
-        switch_ = t->switch_parent[switch_];
-    return switch_ != FTREE_NONE;
-}

@@ -26,6 +26,7 @@
  *     tree.c            from switches and nodes to the finished tables
  *     tree_pack.c       how they lie in memory, which processes may share
  *     tree_check.c      every invariant
+ *     tree_error.c      what is wrong with the text
  */
 
 /* Bounds that keep a file, whatever is in it, within a machine's memory. */
