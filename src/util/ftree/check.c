@@ -26,8 +26,8 @@ static const char *check_symptoms(const struct ftree *ft)
         for (int32_t j = 0; j < i; j++)
             HOLDS(ft->observe->stalls.items[j].rank != s->rank);
     }
-    for (int32_t i = 0; i < ft->observe->findings.n; i++)
-        HOLDS(ftree_node_of(ft, ft->observe->findings.items[i].rank) == ft->self);
+    FTREE_EACH(struct finding, f, ft->observe->findings)
+        HOLDS(ftree_node_of(ft, f->rank) == ft->self);
     return NULL;
 }
 
@@ -51,8 +51,7 @@ static const char *check_suspects(const struct ftree *ft)
 
 static const char *check_groups(const struct ftree *ft)
 {
-    for (int32_t i = 0; i < ft->state->groups.n; i++) {
-        const struct group *g = &ft->state->groups.items[i];
+    FTREE_EACH(const struct group, g, ft->state->groups) {
         HOLDS(g->node >= 0 && g->node < ft->job->nodes);
         HOLDS(ftree_group_find(ft, g->node, g->switch_) == g);
         HOLDS(g->symptoms <= GROUP_SYMPTOMS_MAX && g->candidates <= GROUP_CANDIDATES_MAX);
@@ -103,8 +102,8 @@ static const char *check_index(const struct ftree *ft)
 
 static bool is_gathered(const struct ftree *ft, uint32_t telling)
 {
-    for (int32_t i = 0; i < ft->announce->tellings.n; i++)
-        if (ft->announce->tellings.items[i].number == telling)
+    FTREE_EACH(struct telling, t, ft->announce->tellings)
+        if (t->number == telling)
             return true;
     return false;
 }
@@ -113,8 +112,7 @@ static const char *check_known(const struct ftree *ft)
 {
     int32_t queued = 0, unsent = 0, rechecked = 0, switches = 0;
 
-    for (int32_t i = 0; i < ft->state->known.n; i++) {
-        const struct known *k = &ft->state->known.items[i];
+    FTREE_EACH(const struct known, k, ft->state->known) {
         const char *broken = k->whole ? check_whole(ft, k->whole) : NULL;
         if (broken)
             return broken;
@@ -140,24 +138,22 @@ static const char *check_known(const struct ftree *ft)
     HOLDS(switches == ft->state->switches);
     HOLDS(queued == ft->announce->queued && unsent == ft->state->unsent &&
           rechecked == ft->state->rechecked);
-    for (int32_t i = 0; i < ft->announce->tellings.n; i++)
-        HOLDS(ft->announce->tellings.items[i].due.n > 0 &&
-              ft->announce->tellings.items[i].asker != ft->self);
+    FTREE_EACH(struct telling, t, ft->announce->tellings)
+        HOLDS(t->due.n > 0 && t->asker != ft->self);
     return NULL;
 }
 
 static const char *check_outbox(const struct ftree *ft)
 {
-    for (int32_t i = 0; i < ft->net->outbox.n; i++) {
-        const struct letter *l = &ft->net->outbox.items[i];
+    FTREE_EACH(const struct letter, l, ft->net->outbox) {
         HOLDS(l->body && l->body->letters > 0);
         HOLDS(l->body->len >= WIRE_HEADER && l->body->len <= FTREE_MESSAGE_MAX);
         HOLDS(l->to >= 0 && l->to < ft->job->nodes && l->to != ft->self);
         HOLDS(l->tries > 0);
         HOLDS(l->id != 0);
     }
-    for (int32_t i = 0; i < ft->state->mutes.n; i++)
-        HOLDS(ft->state->mutes.items[i].node != ft->self);
+    FTREE_EACH(struct mute, m, ft->state->mutes)
+        HOLDS(m->node != ft->self);
     return NULL;
 }
 

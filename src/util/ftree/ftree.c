@@ -333,25 +333,11 @@ static void dispatch(struct ftree *ft, ftree_time now, int32_t from, enum ftree_
     }
 }
 
-/* A probe is acknowledged by its answer, and an acknowledgment by nothing; nor are victims that are
- * one. */
+/* Victims that are an acknowledgment themselves are not. */
 static bool is_acknowledged(const struct ftree *ft, int32_t from, const struct wire_message *m)
 {
-    switch (m->type) {
-        case WIRE_VICTIMS:
-            return !ftree_outbox_waits_for(ft, from, m->u.victims.told);
-        case WIRE_ACK:
-        case WIRE_BUSY:
-        case WIRE_PROBE:
-        case WIRE_ANSWER:
-        case WIRE_STATE:
-        case WIRE_LOG:
-        case WIRE_VISIT:
-        case WIRE_SEEN:
-            return false;
-        default:
-            return true;
-    }
+    return ftree_wire_is_reliable(m->type) &&
+           (m->type != WIRE_VICTIMS || !ftree_outbox_waits_for(ft, from, m->u.victims.told));
 }
 
 static int receive(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,

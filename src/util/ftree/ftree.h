@@ -105,26 +105,34 @@ enum ftree_reach {
     FTREE_REACH_COUNT
 };
 
-/* Verdict classes: name as users meet it, kind of component, origin.  Which of them is decided, and
- * from what, is the rule base's business (rules.h). */
+/* What a verdict of a class says, beside what is wrong. */
+#define FTREE_ENDS_NODE 1 /* nothing of its node goes on, if it is about all of that */
+#define FTREE_ENDS_RANKS 2 /* the ranks of its component are gone for good */
+#define FTREE_FOR_EVER 4 /* it is never over */
+#define FTREE_STOPS_RANK 8 /* a rank of its is not heard of, and that is known */
+#define FTREE_IS_PATH 16 /* it is about a data path: that somebody waits there is no news */
+
+/* Verdict classes: name as users meet it, kind of component, origin, and what they say.  Which of them
+ * is decided, and from what, is the rule base's business (rules.h). */
 #define FTREE_CLASSES(X) \
-    X(FTREE_CLASS_NODE_OUTAGE, "node-outage", NODE, HARDWARE) \
-    X(FTREE_CLASS_NODE_FROZEN, "node-frozen", NODE, HARDWARE) \
-    X(FTREE_CLASS_PROCESS_CRASH, "process-crash", RANK, SOFTWARE) \
-    X(FTREE_CLASS_PROCESS_STOPPED, "process-stopped", RANK, SOFTWARE) \
-    X(FTREE_CLASS_NIC_FAULT, "nic-fault", NIC, HARDWARE) \
-    X(FTREE_CLASS_LINK_FAULT, "link-fault", LINK, HARDWARE) \
-    X(FTREE_CLASS_SWITCH_FAULT, "switch-fault", SWITCH, HARDWARE) \
-    X(FTREE_CLASS_NETWORK_DEGRADED, "network-degraded", LINK, HARDWARE) \
-    X(FTREE_CLASS_USER_CODE_HANG, "user-code-hang", RANK, SOFTWARE) \
-    X(FTREE_CLASS_IO_HANG, "io-hang", RANK, HARDWARE) \
-    X(FTREE_CLASS_DEADLOCK, "deadlock", RANK, SOFTWARE) \
-    X(FTREE_CLASS_COLLECTIVE_MISMATCH, "collective-mismatch", RANK, SOFTWARE) \
-    X(FTREE_CLASS_STRAGGLER, "straggler", NODE, UNKNOWN) \
-    X(FTREE_CLASS_UNKNOWN, "unknown", NODE, UNKNOWN)
+    X(FTREE_CLASS_NODE_OUTAGE, "node-outage", NODE, HARDWARE, FTREE_ENDS_NODE | FTREE_ENDS_RANKS) \
+    X(FTREE_CLASS_NODE_FROZEN, "node-frozen", NODE, HARDWARE, FTREE_ENDS_NODE) \
+    X(FTREE_CLASS_PROCESS_CRASH, "process-crash", RANK, SOFTWARE, \
+      FTREE_ENDS_NODE | FTREE_ENDS_RANKS | FTREE_FOR_EVER | FTREE_STOPS_RANK) \
+    X(FTREE_CLASS_PROCESS_STOPPED, "process-stopped", RANK, SOFTWARE, FTREE_STOPS_RANK) \
+    X(FTREE_CLASS_NIC_FAULT, "nic-fault", NIC, HARDWARE, FTREE_IS_PATH) \
+    X(FTREE_CLASS_LINK_FAULT, "link-fault", LINK, HARDWARE, FTREE_IS_PATH) \
+    X(FTREE_CLASS_SWITCH_FAULT, "switch-fault", SWITCH, HARDWARE, 0) \
+    X(FTREE_CLASS_NETWORK_DEGRADED, "network-degraded", LINK, HARDWARE, 0) \
+    X(FTREE_CLASS_USER_CODE_HANG, "user-code-hang", RANK, SOFTWARE, 0) \
+    X(FTREE_CLASS_IO_HANG, "io-hang", RANK, HARDWARE, 0) \
+    X(FTREE_CLASS_DEADLOCK, "deadlock", RANK, SOFTWARE, 0) \
+    X(FTREE_CLASS_COLLECTIVE_MISMATCH, "collective-mismatch", RANK, SOFTWARE, 0) \
+    X(FTREE_CLASS_STRAGGLER, "straggler", NODE, UNKNOWN, 0) \
+    X(FTREE_CLASS_UNKNOWN, "unknown", NODE, UNKNOWN, FTREE_IS_PATH)
 
 enum ftree_class {
-#define FTREE_CLASS_ENUM(name, text, kind, origin) name,
+#define FTREE_CLASS_ENUM(name, text, kind, origin, says) name,
     FTREE_CLASSES(FTREE_CLASS_ENUM)
 #undef FTREE_CLASS_ENUM
     FTREE_CLASS_COUNT
@@ -680,6 +688,7 @@ const char *ftree_class_name(int class_);
 const char *ftree_origin_name(int origin);
 int ftree_class_origin(int class_);
 int ftree_class_kind(int class_);
+bool ftree_class_says(int class_, unsigned what); /* any of FTREE_ENDS_NODE and so on */
 const char *ftree_kind_name(int kind);
 const char *ftree_reach_name(int reach);
 const char *ftree_path_name(int path);

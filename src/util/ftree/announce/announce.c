@@ -160,8 +160,7 @@ static void tell_one_again(struct ftree *ft, ftree_time now, const struct known 
 void ftree_spread_retell(struct ftree *ft, ftree_time now, int32_t node)
 {
     ft->state->batch.n = 0;
-    for (int32_t i = 0; i < ft->state->known.n; i++) {
-        const struct known *k = &ft->state->known.items[i];
+    FTREE_EACH(const struct known, k, ft->state->known) {
         if (k->told_down && !k->v.own_only && (!k->v.withdrawn || k->v.node != node))
             add_to_batch(ft, k);
     }
@@ -174,8 +173,7 @@ static void retell_side(struct ftree *ft, ftree_time now, int32_t switch_, int32
     bool behind = ftree_tree_is_behind(ft->job->tree, switch_, ft->self);
 
     ft->state->batch.n = 0;
-    for (int32_t i = 0; i < ft->state->known.n; i++) {
-        const struct known *k = &ft->state->known.items[i];
+    FTREE_EACH(const struct known, k, ft->state->known) {
         if (k->told_down && !k->v.own_only &&
             ftree_tree_is_behind(ft->job->tree, switch_, k->v.node) == behind)
             add_to_batch(ft, k);
@@ -268,8 +266,7 @@ static enum told tell_down(struct ftree *ft, ftree_time now, int32_t from, enum 
 static void hand_over_queued(struct ftree *ft, ftree_time now)
 {
     ft->announce->queued = 0;
-    for (int32_t i = 0; i < ft->state->known.n; i++) {
-        struct known *k = &ft->state->known.items[i];
+    FTREE_EACH(struct known, k, ft->state->known) {
         if (k->queued && (!k->told_down || k->v.withdrawn)) {
             ftree_verdict_set_up(ft, k, UP_PENDING);
             k->up_again = now;
@@ -363,7 +360,7 @@ static void tell_glue(struct ftree *ft, const struct known *k, bool untold, stru
 static struct known *learn(struct ftree *ft, ftree_time now, const struct outline *o,
                            const struct ftree_verdict *whole, struct ftree_verdict *room)
 {
-    int32_t root = ftree_route_root(ft), place;
+    int32_t root = ftree_route_root(ft);
     bool root_lost;
     struct known *k = ftree_verdict_add(ft, o);
 
@@ -371,12 +368,10 @@ static struct known *learn(struct ftree *ft, ftree_time now, const struct outlin
         return NULL;
     if (whole)
         ftree_verdict_keep(ft, k, whole);
-    place = (int32_t) (k - ft->state->known.items);
     root_lost = ftree_route_root(ft) != root;
     look_at_others(ft, now, o, root_lost);
     if (root_lost)
         tell_heir(ft, now, root == ft->self);
-    k = &ft->state->known.items[place];
     ftree_emit(ft,
                &(struct ftree_event){
                    .kind = FTREE_EVENT_LEARNED, .node = o->node, .by = o->fln, .number = o->id});
@@ -823,8 +818,7 @@ bool ftree_spread_has_untold(const struct ftree *ft)
 /* True while a letter with this verdict may still have to be sent again, or by another way. */
 static bool is_under_way(struct ftree *ft, ftree_time now, const struct known *k)
 {
-    for (int32_t i = 0; i < ft->net->outbox.n; i++) {
-        const struct letter *l = &ft->net->outbox.items[i];
+    FTREE_EACH(const struct letter, l, ft->net->outbox) {
         struct wire_told rest;
         const struct known *other;
         if (l->type == WIRE_VERDICT_UP && carried_up(ft, now, l) == k)

@@ -105,8 +105,7 @@ static void acknowledge(struct ftree *ft, ftree_time now, const struct telling *
 /* The victims of what was told together are in. */
 static void conclude(struct ftree *ft, ftree_time now, const struct telling *t)
 {
-    for (int32_t j = 0; j < ft->state->known.n; j++) {
-        struct known *k = &ft->state->known.items[j];
+    FTREE_EACH(struct known, k, ft->state->known) {
         if (k->telling != t->number)
             continue;
         k->telling = 0;
@@ -250,8 +249,7 @@ bool ftree_spread_gather_for(struct ftree *ft, ftree_time now, int32_t asker, en
 /* How this very message was or will be answered by the victims; TOLD_NOBODY_WAITS: it is not. */
 enum told ftree_gather_answered(struct ftree *ft, int32_t from, enum ftree_path path, uint32_t id)
 {
-    for (int32_t i = 0; i < ft->announce->tellings.n; i++) {
-        struct telling *t = &ft->announce->tellings.items[i];
+    FTREE_EACH(struct telling, t, ft->announce->tellings) {
         if (t->asker != from || t->asked != id)
             continue;
         t->acknowledge = FTREE_NEVER; /* by the caller, now */
@@ -304,8 +302,7 @@ ftree_time ftree_gather_deadline(const struct ftree *ft)
 {
     ftree_time t = FTREE_NEVER;
 
-    for (int32_t i = 0; i < ft->announce->tellings.n; i++) {
-        const struct telling *g = &ft->announce->tellings.items[i];
+    FTREE_EACH(const struct telling, g, ft->announce->tellings) {
         t = ftree_min(t, ftree_min(g->until, g->acknowledge));
     }
     return t;
@@ -313,7 +310,7 @@ ftree_time ftree_gather_deadline(const struct ftree *ft)
 
 void ftree_announce_clear(struct ftree *ft)
 {
-    for (int32_t i = 0; i < ft->announce->tellings.n; i++)
-        ftree_alloc(ft, ft->announce->tellings.items[i].due.items, 0);
+    FTREE_EACH(struct telling, t, ft->announce->tellings)
+        ftree_alloc(ft, t->due.items, 0);
     ftree_alloc(ft, ft->announce->tellings.items, 0);
 }

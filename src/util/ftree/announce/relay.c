@@ -124,8 +124,7 @@ void ftree_relay_tell(struct ftree *ft, ftree_time now, int32_t telling)
 {
     char node[16], name[16];
 
-    for (int32_t i = 0; i < ft->state->known.n; i++) {
-        const struct known *k = &ft->state->known.items[i];
+    FTREE_EACH(const struct known, k, ft->state->known) {
         int32_t by = reached_by(ft, k), relay;
         if (by == FTREE_NONE || !k->told_down || !is_told_from_here(ft, k->v.node))
             continue;

@@ -78,3 +78,13 @@ void ftree_trace_line(struct ftree *ft, const char *format, ...)
     va_end(args);
     ft->io->trace(ft->io_ctx, line);
 }
+
+uint8_t ftree_all_paths(const struct ftree_job *job)
+{
+    uint8_t paths = 0;
+
+    for (int path = 0; path < FTREE_PATHS; path++)
+        if (job->has_path[path])
+            paths |= (uint8_t) (1u << path);
+    return paths;
+}

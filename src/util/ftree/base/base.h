@@ -57,6 +57,11 @@ struct ftree {
         int32_t n, room; \
     }
 
+/* Goes through an array that stays as it is meanwhile: `item` points to each of its items. */
+#define FTREE_EACH(type, item, array) \
+    for (type *item = (array).items, *item##_end = item ? item + (array).n : item; \
+         item != item##_end; item++)
+
 /* Appends a zeroed item and returns it; NULL: out of memory, the array is as it was. */
 #define FTREE_PUSH(ft, array) \
     ftree_push((ft), &(array).items, &(array).n, &(array).room, sizeof(*(array).items))
@@ -80,6 +85,8 @@ void *ftree_alloc(struct ftree *ft, void *ptr, size_t size);
     } while (0)
 void ftree_trace_line(struct ftree *ft, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* The paths that the job has, as a set of bits. */
+uint8_t ftree_all_paths(const struct ftree_job *job);
 const char *ftree_name(const struct ftree *ft, int32_t node, char buf[16]);
 int32_t ftree_node_of(const struct ftree *ft, int32_t rank);
 int32_t ftree_ranks_of(const struct ftree_job *job, int32_t node);

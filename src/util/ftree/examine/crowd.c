@@ -36,8 +36,7 @@ ftree_time ftree_crowd_until(const struct ftree *ft, const struct suspect *su)
 
     if (switch_ == FTREE_NONE || su->waited || !is_silent(ft, su))
         return 0;
-    for (int32_t i = 0; i < ft->examine->suspects.n; i++) {
-        const struct suspect *other = &ft->examine->suspects.items[i];
+    FTREE_EACH(const struct suspect, other, ft->examine->suspects) {
         if (other->waits || other->waited || !is_before(other, su) || !is_silent(ft, other) ||
             ftree_topo_switch_of(ft->topo, other->node) != switch_)
             continue;

@@ -35,22 +35,15 @@ static void tell(struct ftree *ft, ftree_time now, struct visit *v, int path)
 
 static void ask(struct ftree *ft, ftree_time now, const struct visit *v)
 {
-    struct wire_message m = {.type = WIRE_PROBE};
     struct ftree_route to = {.node = v->target, .fresh = !ftree_probe_find(ft, v->target)};
 
-    m.u.probe.nonce = v->nonce;
-    m.u.probe.rank = FTREE_NONE;
-    m.u.probe.ask = RULES_ASK_RESPONSE;
-    m.u.probe.first = now;
-    ftree_send_all_paths(ft, now, &to, &m);
+    ftree_ask(ft, now, &to, ftree_all_paths(ft->job), v->nonce);
 }
 
 static bool is_known(const struct ftree *ft, int32_t from, const struct wire_visit *w)
 {
-    for (int32_t i = 0; i < ft->examine->visits.n; i++)
-        if (ft->examine->visits.items[i].from == from &&
-            ft->examine->visits.items[i].target == w->target &&
-            ft->examine->visits.items[i].their_nonce == w->nonce)
+    FTREE_EACH(struct visit, v, ft->examine->visits)
+        if (v->from == from && v->target == w->target && v->their_nonce == w->nonce)
             return true;
     return false;
 }
@@ -110,8 +103,7 @@ bool ftree_visit_answer(struct ftree *ft, ftree_time now, int32_t from, enum ftr
 {
     bool ours = false;
 
-    for (int32_t i = 0; i < ft->examine->visits.n; i++) {
-        struct visit *v = &ft->examine->visits.items[i];
+    FTREE_EACH(struct visit, v, ft->examine->visits) {
         if (v->target != from || v->nonce != a->nonce)
             continue;
         ours = true;
@@ -162,7 +154,7 @@ ftree_time ftree_visit_deadline(const struct ftree *ft)
 {
     ftree_time t = FTREE_NEVER;
 
-    for (int32_t i = 0; i < ft->examine->visits.n; i++)
-        t = ftree_min(t, ft->examine->visits.items[i].until);
+    FTREE_EACH(struct visit, v, ft->examine->visits)
+        t = ftree_min(t, v->until);
     return t;
 }

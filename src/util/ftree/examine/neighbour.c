@@ -72,9 +72,9 @@ static int32_t distance(const struct ftree *ft, const struct chain *own, int32_t
 
 static struct neighbour *find(const struct ftree *ft, int32_t node)
 {
-    for (int32_t i = 0; i < ft->examine->neighbours.n; i++)
-        if (ft->examine->neighbours.items[i].node == node)
-            return &ft->examine->neighbours.items[i];
+    FTREE_EACH(struct neighbour, nb, ft->examine->neighbours)
+        if (nb->node == node)
+            return nb;
     return NULL;
 }
 
@@ -149,12 +149,9 @@ static struct neighbour *find_useless(const struct ftree *ft)
 {
     ftree_time oldest = FTREE_NEVER;
 
-    for (int32_t i = 0; i < ft->examine->suspects.n; i++)
-        oldest = ftree_min(oldest, ft->examine->suspects.items[i].waits
-                                       ? FTREE_NEVER
-                                       : ft->examine->suspects.items[i].opened);
-    for (int32_t i = 0; i < ft->examine->neighbours.n; i++) {
-        struct neighbour *nb = &ft->examine->neighbours.items[i];
+    FTREE_EACH(struct suspect, su, ft->examine->suspects)
+        oldest = ftree_min(oldest, su->waits ? FTREE_NEVER : su->opened);
+    FTREE_EACH(struct neighbour, nb, ft->examine->neighbours) {
         bool is_past = oldest != FTREE_NEVER && nb->last_asked && nb->last_asked < oldest;
         if (is_past || ftree_has_failed(ft, nb->node))
             return nb;
@@ -182,12 +179,8 @@ static struct neighbour *add(struct ftree *ft, ftree_time now, int32_t node)
 static void ask(struct ftree *ft, ftree_time now, const struct suspect *su,
                 const struct region *region)
 {
-    struct wire_message m = {.type = WIRE_PROBE};
     struct choice c;
 
-    m.u.probe.rank = FTREE_NONE;
-    m.u.probe.ask = RULES_ASK_RESPONSE;
-    m.u.probe.first = now;
     choose(ft, region, su->node, &c);
     for (int32_t i = 0; i < c.n; i++) {
         struct neighbour *nb = add(ft, now, c.node[i]);
@@ -195,7 +188,7 @@ static void ask(struct ftree *ft, ftree_time now, const struct suspect *su,
         if (nb && !was_heard(su, nb, DATA_PATH) &&
             (!nb->last_asked || nb->last_asked + ftree_rto(ft) <= now)) {
             nb->last_asked = now;
-            ftree_send_all_paths(ft, now, &to, &m);
+            ftree_ask(ft, now, &to, ftree_all_paths(ft->job), 0);
         }
     }
 }
@@ -295,8 +288,7 @@ static void find_view(const struct ftree *ft, const struct suspect *su, enum ove
     v->far = distance(ft, &v->own, su->node);
     v->member[0] = (struct member){.node = su->node};
     v->members = 1;
-    for (int32_t i = 0; i < ft->examine->neighbours.n; i++) {
-        const struct neighbour *nb = &ft->examine->neighbours.items[i];
+    FTREE_EACH(const struct neighbour, nb, ft->examine->neighbours) {
         if (nb->node != su->node && nb->asked + ftree_rto(ft) <= su->deadline &&
             !is_old(su, nb, over) && !ftree_has_failed(ft, nb->node))
             v->member[v->members++] =
@@ -442,8 +434,7 @@ static struct ftree_silence look_back(const struct view *v, const struct sights 
 {
     for (int32_t d = s->far - 1; d >= 0; d--) {
         int32_t asked = 0, heard = 0;
-        for (int32_t i = 0; i < v->ft->examine->neighbours.n; i++) {
-            const struct neighbour *nb = &v->ft->examine->neighbours.items[i];
+        FTREE_EACH(const struct neighbour, nb, v->ft->examine->neighbours) {
             if (!ftree_is_behind(v->ft, v->own.switch_[d], nb->node))
                 continue;
             for (int k = 0; k < FTREE_VISITORS; k++) {
@@ -533,8 +524,7 @@ static void choose_visitors(struct ftree *ft, const struct suspect *su, const st
 {
     int32_t far = 0, n = 0, below;
 
-    for (int32_t i = 0; i < ft->examine->neighbours.n; i++) {
-        const struct neighbour *nb = &ft->examine->neighbours.items[i];
+    FTREE_EACH(const struct neighbour, nb, ft->examine->neighbours) {
         int32_t d = distance(ft, &v->own, nb->node);
         if (!was_heard(su, nb, ANY_PATH) || d < far || d == 0)
             continue;

@@ -731,8 +731,7 @@ void ftree_probe_excuse(struct ftree *ft, ftree_time now, ftree_time late, bool 
         return;
     ftree_trace(ft, "own tick late by %d ms: nobody is accused before being asked again",
                 (int) (late / FTREE_MS));
-    for (int32_t i = 0; i < ft->examine->suspects.n; i++) {
-        struct suspect *su = &ft->examine->suspects.items[i];
+    FTREE_EACH(struct suspect, su, ft->examine->suspects) {
         su->deadline = ftree_max(su->deadline + late, now + 2 * ftree_silence_unit(ft));
         if (anew)
             begin_anew(ft, now, su);
@@ -824,8 +823,7 @@ static bool is_held(struct ftree *ft, ftree_time now, struct suspect *su)
 
 void ftree_probe_tick(struct ftree *ft, ftree_time now)
 {
-    for (int32_t i = 0; i < ft->examine->suspects.n; i++) {
-        struct suspect *su = &ft->examine->suspects.items[i];
+    FTREE_EACH(struct suspect, su, ft->examine->suspects) {
         if (su->again <= now && is_held(ft, now, su))
             continue;
         if (su->deadline <= now && !needs_longer(ft, now, su)) {
@@ -842,8 +840,7 @@ ftree_time ftree_probe_deadline(const struct ftree *ft)
 {
     ftree_time t = FTREE_NEVER;
 
-    for (int32_t i = 0; i < ft->examine->suspects.n; i++)
-        t = ftree_min(t, ftree_min(ft->examine->suspects.items[i].again,
-                                   ft->examine->suspects.items[i].deadline));
+    FTREE_EACH(struct suspect, su, ft->examine->suspects)
+        t = ftree_min(t, ftree_min(su->again, su->deadline));
     return t;
 }

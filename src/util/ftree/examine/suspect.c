@@ -10,9 +10,9 @@
 
 struct suspect *ftree_probe_find(const struct ftree *ft, int32_t node)
 {
-    for (int32_t i = 0; i < ft->examine->suspects.n; i++)
-        if (ft->examine->suspects.items[i].node == node)
-            return &ft->examine->suspects.items[i];
+    FTREE_EACH(struct suspect, su, ft->examine->suspects)
+        if (su->node == node)
+            return su;
     return NULL;
 }
 

@@ -90,8 +90,7 @@ static bool fits(const struct ftree *ft, ftree_time now, const struct rules_patt
     uint64_t count = 0;
     uint32_t components = 0;
 
-    for (int32_t i = 0; i < ft->state->groups.n; i++) {
-        const struct group *other = &ft->state->groups.items[i];
+    FTREE_EACH(const struct group, other, ft->state->groups) {
         bool any = false;
         for (int32_t j = 0; j < other->symptoms; j++) {
             const struct ftree_symptom *s = &other->symptom[j];
@@ -359,8 +358,7 @@ void ftree_group_closed(struct ftree *ft, ftree_time now, int32_t node, int32_t 
 /* The rules have changed. */
 void ftree_group_reason_anew(struct ftree *ft, ftree_time now)
 {
-    for (int32_t i = 0; i < ft->state->groups.n; i++) {
-        struct group *g = &ft->state->groups.items[i];
+    FTREE_EACH(struct group, g, ft->state->groups) {
         g->candidates = 0;
         g->strategy = -1;
         memset(g->fired, 0, sizeof(g->fired));
@@ -398,8 +396,7 @@ ftree_time ftree_group_deadline(const struct ftree *ft)
 {
     ftree_time t = FTREE_NEVER;
 
-    for (int32_t i = 0; i < ft->state->groups.n; i++) {
-        const struct group *g = &ft->state->groups.items[i];
+    FTREE_EACH(const struct group, g, ft->state->groups) {
         if (g->more)
             t = ftree_min(t, g->quiet);
         else if (is_idle(g))

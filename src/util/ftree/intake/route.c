@@ -156,9 +156,9 @@ ftree_time ftree_correlate_deadline(const struct ftree *ft)
 {
     ftree_time t = FTREE_NEVER;
 
-    for (int32_t i = 0; i < ft->intake->forwards.n; i++)
-        if (ft->intake->forwards.items[i].held.count)
-            t = ftree_min(t, ft->intake->forwards.items[i].follows);
+    FTREE_EACH(struct forward, f, ft->intake->forwards)
+        if (f->held.count)
+            t = ftree_min(t, f->follows);
     return t;
 }
 

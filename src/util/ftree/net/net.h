@@ -44,9 +44,14 @@ struct ftree_net {
 /* Sends m once, by one path, unacknowledged.  Returns 0 or an errno. */
 int ftree_send(struct ftree *ft, ftree_time now, const struct ftree_route *to,
                struct wire_message *m);
+/* Asks whether a node is there, and how its ranks are. */
+void ftree_ask(struct ftree *ft, ftree_time now, const struct ftree_route *to, uint8_t paths,
+               uint32_t nonce);
 void ftree_acknowledge(struct ftree *ft, ftree_time now, const struct ftree_route *to,
                        enum wire_type type, uint8_t flags, uint32_t id);
-/* The same by every path that the job has. */
+/* The same by those paths of a set of bits that the job has, and by all of them. */
+void ftree_send_paths(struct ftree *ft, ftree_time now, const struct ftree_route *to, uint8_t paths,
+                      struct wire_message *m);
 void ftree_send_all_paths(struct ftree *ft, ftree_time now, const struct ftree_route *to,
                           struct wire_message *m);
 void ftree_rtt(struct ftree *ft, ftree_time rtt);

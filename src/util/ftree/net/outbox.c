@@ -170,8 +170,7 @@ enum answered ftree_outbox_answered(struct ftree *ft, int32_t to, enum ftree_pat
 {
     struct wire_message m;
 
-    for (int32_t i = 0; i < ft->net->outbox.n; i++) {
-        const struct letter *l = &ft->net->outbox.items[i];
+    FTREE_EACH(const struct letter, l, ft->net->outbox) {
         if (l->to != to || l->type != WIRE_VICTIMS ||
             ftree_wire_decode(ft->job, l->sent, l->body->bytes, l->body->len, &m) ||
             m.u.victims.told != told)
@@ -187,8 +186,8 @@ enum answered ftree_outbox_answered(struct ftree *ft, int32_t to, enum ftree_pat
 /* True if nobody has to acknowledge anything any more. */
 bool ftree_outbox_is_empty(const struct ftree *ft)
 {
-    for (int32_t i = 0; i < ft->net->outbox.n; i++)
-        if (!ft->net->outbox.items[i].answer)
+    FTREE_EACH(struct letter, l, ft->net->outbox)
+        if (!l->answer)
             return false;
     return true;
 }
@@ -196,8 +195,8 @@ bool ftree_outbox_is_empty(const struct ftree *ft)
 /* True if it has not acknowledged that message yet. */
 bool ftree_outbox_waits_for(const struct ftree *ft, int32_t from, uint32_t id)
 {
-    for (int32_t i = 0; i < ft->net->outbox.n; i++)
-        if (ft->net->outbox.items[i].to == from && ft->net->outbox.items[i].id == id)
+    FTREE_EACH(struct letter, l, ft->net->outbox)
+        if (l->to == from && l->id == id)
             return true;
     return false;
 }
@@ -281,8 +280,7 @@ void ftree_outbox_reached(struct ftree *ft, ftree_time now, int32_t node, enum f
 {
     if (reach == FTREE_REACH_CONNECTED || reach == FTREE_REACH_ANSWERED)
         return;
-    for (int32_t i = 0; i < ft->net->outbox.n; i++) {
-        struct letter *l = &ft->net->outbox.items[i];
+    FTREE_EACH(struct letter, l, ft->net->outbox) {
         if (l->to == node && l->tries == 1 && l->waits == 0)
             l->next = now;
     }
@@ -372,8 +370,8 @@ ftree_time ftree_outbox_deadline(const struct ftree *ft)
 {
     ftree_time t = FTREE_NEVER;
 
-    for (int32_t i = 0; i < ft->net->outbox.n; i++)
-        t = ftree_min(t, ft->net->outbox.items[i].next);
+    FTREE_EACH(struct letter, l, ft->net->outbox)
+        t = ftree_min(t, l->next);
     return t;
 }
 

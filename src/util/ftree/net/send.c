@@ -16,16 +16,32 @@ int ftree_send(struct ftree *ft, ftree_time now, const struct ftree_route *to,
     return ft->io->send(ft->io_ctx, to, buf, ftree_wire_encode(m, now, buf));
 }
 
-void ftree_send_all_paths(struct ftree *ft, ftree_time now, const struct ftree_route *to,
-                          struct wire_message *m)
+void ftree_send_paths(struct ftree *ft, ftree_time now, const struct ftree_route *to, uint8_t paths,
+                      struct wire_message *m)
 {
     struct ftree_route by = *to;
 
     for (int path = 0; path < FTREE_PATHS; path++) {
         by.path = (uint8_t) path;
-        if (ft->job->has_path[path])
+        if (ft->job->has_path[path] && paths >> path & 1)
             ftree_send(ft, now, &by, m);
     }
+}
+
+void ftree_send_all_paths(struct ftree *ft, ftree_time now, const struct ftree_route *to,
+                          struct wire_message *m)
+{
+    ftree_send_paths(ft, now, to, ftree_all_paths(ft->job), m);
+}
+
+void ftree_ask(struct ftree *ft, ftree_time now, const struct ftree_route *to, uint8_t paths,
+               uint32_t nonce)
+{
+    struct wire_message m = {
+        .type = WIRE_PROBE,
+        .u.probe = {.nonce = nonce, .rank = FTREE_NONE, .ask = RULES_ASK_RESPONSE, .first = now}};
+
+    ftree_send_paths(ft, now, to, paths, &m);
 }
 
 void ftree_acknowledge(struct ftree *ft, ftree_time now, const struct ftree_route *to,

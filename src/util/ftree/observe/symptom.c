@@ -74,9 +74,9 @@ int ftree_symptom_take(struct ftree *ft, ftree_time now, const struct ftree_symp
 
 static struct stall *find_stall(const struct ftree *ft, int32_t rank)
 {
-    for (int32_t i = 0; i < ft->observe->stalls.n; i++)
-        if (ft->observe->stalls.items[i].rank == rank)
-            return &ft->observe->stalls.items[i];
+    FTREE_EACH(struct stall, s, ft->observe->stalls)
+        if (s->rank == rank)
+            return s;
     return NULL;
 }
 
@@ -141,9 +141,9 @@ static int add_finding(struct ftree *ft, ftree_time now, int32_t rank, ftree_tim
 
 static struct halt *find_halt(const struct ftree *ft, int32_t rank)
 {
-    for (int32_t i = 0; i < ft->observe->halts.n; i++)
-        if (ft->observe->halts.items[i].rank == rank)
-            return &ft->observe->halts.items[i];
+    FTREE_EACH(struct halt, h, ft->observe->halts)
+        if (h->rank == rank)
+            return h;
     return NULL;
 }
 
@@ -342,18 +342,17 @@ static bool is_void(struct ftree *ft, ftree_time now, struct stall *s)
 void ftree_symptom_tick(struct ftree *ft, ftree_time now)
 {
     for (int32_t i = 0; i < ft->observe->stalls.n && !ftree_events_wait(ft); i++) {
-        struct stall s = ft->observe->stalls.items[i];
-        if (s.again > now)
+        struct stall *s = &ft->observe->stalls.items[i];
+        if (s->again > now)
             continue;
         if (!ftree_is_leaving(ft))
-            look(ft, now, s.since);
-        if (is_void(ft, now, &ft->observe->stalls.items[i]))
+            look(ft, now, s->since);
+        if (is_void(ft, now, s))
             continue;
-        s = ft->observe->stalls.items[i];
-        ft->observe->stalls.items[i].told = now;
-        ft->observe->stalls.items[i].again = now + s.interval;
-        ft->observe->stalls.items[i].interval = ftree_min(2 * s.interval, ft->cfg.stall_repeat_max);
-        tell(ft, now, &s);
+        s->told = now;
+        s->again = now + s->interval;
+        s->interval = ftree_min(2 * s->interval, ft->cfg.stall_repeat_max);
+        tell(ft, now, s);
     }
     for (int32_t i = 0; i < ft->observe->findings.n && !ftree_events_wait(ft);) {
         struct finding f = ft->observe->findings.items[i];
@@ -370,10 +369,10 @@ ftree_time ftree_symptom_deadline(const struct ftree *ft)
 {
     ftree_time t = FTREE_NEVER;
 
-    for (int32_t i = 0; i < ft->observe->stalls.n; i++)
-        t = ftree_min(t, ft->observe->stalls.items[i].again);
-    for (int32_t i = 0; i < ft->observe->findings.n; i++)
-        t = ftree_min(t, ft->observe->findings.items[i].confirm);
+    FTREE_EACH(struct stall, s, ft->observe->stalls)
+        t = ftree_min(t, s->again);
+    FTREE_EACH(struct finding, f, ft->observe->findings)
+        t = ftree_min(t, f->confirm);
     return t;
 }
 

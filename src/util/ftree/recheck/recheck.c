@@ -36,7 +36,7 @@
 /* A crash is for ever. */
 static bool may_be_over(const struct known *k)
 {
-    return !k->v.withdrawn && k->v.class_ != FTREE_CLASS_PROCESS_CRASH;
+    return !k->v.withdrawn && !ftree_class_says(k->v.class_, FTREE_FOR_EVER);
 }
 
 static bool is_own_rank(const struct ftree *ft, const struct known *k)
@@ -52,7 +52,7 @@ static bool is_own_rank(const struct ftree *ft, const struct known *k)
 static uint8_t belying_paths(const struct ftree *ft, const struct outline *v)
 {
     if (ftree_verdict_takes_node(ft, v))
-        return ftree_all_paths(ft);
+        return ftree_all_paths(ft->job);
     return v->kind == FTREE_KIND_RANK ? 0
                                       : ftree_verdict_paths_of_sign(ft, ftree_verdict_rule(ft, v));
 }
@@ -85,8 +85,7 @@ void ftree_withdraw_watch(struct ftree *ft, ftree_time now, struct known *k)
     watch(ft, now, k);
     if ((!ftree_has_no_agent(ft, k->v.node) && !k->cuts) || !ftree_spread_is_root(ft))
         return;
-    for (int32_t i = 0; i < ft->state->known.n; i++) {
-        struct known *other = &ft->state->known.items[i];
+    FTREE_EACH(struct known, other, ft->state->known) {
         if (other->recheck == FTREE_NEVER)
             watch(ft, now, other);
     }
@@ -95,20 +94,10 @@ void ftree_withdraw_watch(struct ftree *ft, ftree_time now, struct known *k)
 static void ask_role(struct ftree *ft, ftree_time now, struct known *k, int32_t node,
                      enum ftree_role role, uint8_t paths)
 {
-    struct wire_message m = {.type = WIRE_PROBE};
-    struct ftree_route to = {.node = node, .role = (uint8_t) role, .fresh = true};
-
     if (!k->check)
         k->check = ++ft->next_id;
-    m.u.probe.nonce = k->check;
-    m.u.probe.ask = RULES_ASK_RESPONSE;
-    m.u.probe.rank = FTREE_NONE;
-    m.u.probe.first = now;
-    for (int path = 0; path < FTREE_PATHS; path++) {
-        to.path = (uint8_t) path;
-        if (paths >> path & 1)
-            ftree_send(ft, now, &to, &m);
-    }
+    ftree_ask(ft, now, &(struct ftree_route){.node = node, .role = (uint8_t) role, .fresh = true},
+              paths, k->check);
 }
 
 static void ask(struct ftree *ft, ftree_time now, struct known *k, int32_t node)
@@ -234,8 +223,7 @@ bool ftree_withdraw_answer(struct ftree *ft, int32_t from, enum ftree_path path,
 {
     bool ours = false;
 
-    for (int32_t i = 0; i < ft->state->known.n; i++) {
-        struct known *k = &ft->state->known.items[i];
+    FTREE_EACH(struct known, k, ft->state->known) {
         if (!k->check || k->check != a->nonce ||
             (k->v.node != from && k->v.node != ft->self && k->v.kind != FTREE_KIND_SWITCH))
             continue;
@@ -287,17 +275,17 @@ static void recheck(struct ftree *ft, ftree_time now, struct known *k)
 
 static struct confirm *find_confirm(const struct ftree *ft, int32_t fln, uint32_t id)
 {
-    for (int32_t i = 0; i < ft->recheck->confirms.n; i++)
-        if (ft->recheck->confirms.items[i].fln == fln && ft->recheck->confirms.items[i].id == id)
-            return &ft->recheck->confirms.items[i];
+    FTREE_EACH(struct confirm, c, ft->recheck->confirms)
+        if (c->fln == fln && c->id == id)
+            return c;
     return NULL;
 }
 
 static struct known *find_known(const struct ftree *ft, int32_t fln, uint32_t id)
 {
-    for (int32_t i = 0; i < ft->state->known.n; i++)
-        if (ft->state->known.items[i].v.fln == fln && ft->state->known.items[i].v.id == id)
-            return &ft->state->known.items[i];
+    FTREE_EACH(struct known, k, ft->state->known)
+        if (k->v.fln == fln && k->v.id == id)
+            return k;
     return NULL;
 }
 
@@ -330,7 +318,7 @@ static uint8_t confirming_paths(const struct ftree *ft, const struct known *k)
     if (is_certain(ft, k))
         return 0;
     if (k->v.class_ == FTREE_CLASS_PROCESS_STOPPED)
-        return ftree_all_paths(ft);
+        return ftree_all_paths(ft->job);
     if (k->v.class_ == FTREE_CLASS_PROCESS_CRASH)
         return ftree_verdict_paths_of_sign(ft, ftree_verdict_rule(ft, &k->v));
     return belying_paths(ft, &k->v);
@@ -457,8 +445,8 @@ ftree_time ftree_withdraw_deadline(const struct ftree *ft)
 
     for (int32_t i = 0; i < ft->state->known.n && ft->state->rechecked > 0; i++)
         t = ftree_min(t, ft->state->known.items[i].recheck);
-    for (int32_t i = 0; i < ft->recheck->confirms.n; i++)
-        t = ftree_min(t, ft->recheck->confirms.items[i].until);
+    FTREE_EACH(struct confirm, c, ft->recheck->confirms)
+        t = ftree_min(t, c->until);
     return t;
 }
 

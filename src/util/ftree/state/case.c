@@ -7,10 +7,9 @@
 
 struct group *ftree_group_find(const struct ftree *ft, int32_t node, int32_t switch_)
 {
-    for (int32_t i = 0; i < ft->state->groups.n; i++)
-        if (ft->state->groups.items[i].node == node &&
-            ft->state->groups.items[i].switch_ == switch_)
-            return &ft->state->groups.items[i];
+    FTREE_EACH(struct group, g, ft->state->groups)
+        if (g->node == node && g->switch_ == switch_)
+            return g;
     return NULL;
 }
 
@@ -33,17 +32,16 @@ void ftree_group_drop(struct ftree *ft, int32_t node, int32_t switch_)
 
 bool ftree_case_is_suspect(const struct ftree *ft, int32_t node)
 {
-    for (int32_t i = 0; i < ft->state->groups.n; i++)
-        if (ft->state->groups.items[i].node == node && ft->state->groups.items[i].examined)
+    FTREE_EACH(struct group, g, ft->state->groups)
+        if (g->node == node && g->examined)
             return true;
     return false;
 }
 
 bool ftree_case_any_below(const struct ftree *ft, int32_t node)
 {
-    for (int32_t i = 0; i < ft->state->groups.n; i++)
-        if (ft->state->groups.items[i].examined &&
-            ftree_topo_is_above(ft->topo, node, ft->state->groups.items[i].node))
+    FTREE_EACH(struct group, g, ft->state->groups)
+        if (g->examined && ftree_topo_is_above(ft->topo, node, g->node))
             return true;
     return false;
 }

@@ -28,8 +28,8 @@ bool ftree_has_no_agent(const struct ftree *ft, int32_t node)
 
 bool ftree_leave_has_left(const struct ftree *ft, int32_t node)
 {
-    for (int32_t i = 0; i < ft->state->goodbyes.n; i++)
-        if (ft->state->goodbyes.items[i] == node)
+    FTREE_EACH(const int32_t, gone, ft->state->goodbyes)
+        if (*gone == node)
             return true;
     return false;
 }
@@ -62,9 +62,9 @@ void ftree_outbox_mute(struct ftree *ft, ftree_time now, int32_t node, bool busy
 
 bool ftree_outbox_is_mute(const struct ftree *ft, ftree_time now, int32_t node, bool *busy)
 {
-    for (int32_t i = 0; i < ft->state->mutes.n; i++)
-        if (ft->state->mutes.items[i].node == node && ft->state->mutes.items[i].until > now) {
-            *busy = ft->state->mutes.items[i].busy;
+    FTREE_EACH(struct mute, m, ft->state->mutes)
+        if (m->node == node && m->until > now) {
+            *busy = m->busy;
             return true;
         }
     return false;

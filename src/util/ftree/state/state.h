@@ -154,9 +154,8 @@ int32_t ftree_verdict_failed(const struct ftree *ft, int32_t except);
 
 /* True where all of its node is lost, by one verdict or several. */
 bool ftree_verdict_is_taken(const struct ftree *ft, int32_t node);
-/* The paths over which an answer belies the sign of that name, as a set of bits; and all there are. */
+/* The paths over which an answer belies the sign of that name, as a set of bits. */
 uint8_t ftree_verdict_paths_of_sign(const struct ftree *ft, const char *name);
-uint8_t ftree_all_paths(const struct ftree *ft);
 /* True if a verdict says that something is wrong with the node's data path. */
 bool ftree_correlate_path_is_known(const struct ftree *ft, int32_t node);
 bool ftree_correlate_is_by_path(const struct ftree *ft, const struct ftree_symptom *s);

@@ -13,8 +13,8 @@
 
 static bool is_used(const struct ftree *ft, uint32_t id)
 {
-    for (int32_t i = 0; i < ft->state->known.n; i++)
-        if (ft->state->known.items[i].v.fln == ft->self && ft->state->known.items[i].v.id == id)
+    FTREE_EACH(struct known, k, ft->state->known)
+        if (k->v.fln == ft->self && k->v.id == id)
             return true;
     return false;
 }
@@ -353,24 +353,18 @@ struct known *ftree_verdict_by_id(const struct ftree *ft, const struct outline *
 /* True if a verdict says that this rank has ended or is stopped. */
 bool ftree_verdict_on_rank(const struct ftree *ft, int32_t node, int32_t rank)
 {
-    return rank != FTREE_NONE && (ftree_verdict_find(ft, FTREE_CLASS_PROCESS_STOPPED, node, rank) ||
-                                  ftree_verdict_find(ft, FTREE_CLASS_PROCESS_CRASH, node, rank));
+    const struct known *k;
+
+    for (int32_t i = -1; rank != FTREE_NONE && (k = ftree_verdict_about(ft, node, &i));)
+        if (!k->v.withdrawn && k->v.rank == rank && ftree_class_says(k->v.class_, FTREE_STOPS_RANK))
+            return true;
+    return false;
 }
 
 /* True where it says that all of its node is lost. */
 bool ftree_verdict_takes_node(const struct ftree *ft, const struct outline *v)
 {
-    if (v->withdrawn)
-        return false;
-    switch (v->class_) {
-        case FTREE_CLASS_NODE_OUTAGE:
-        case FTREE_CLASS_NODE_FROZEN:
-            return true;
-        case FTREE_CLASS_PROCESS_CRASH:
-            return v->rank == FTREE_NONE || ftree_ranks_of(ft->job, v->node) == 1;
-        default:
-            return false;
-    }
+    return !v->withdrawn && is_about_node(ft, v) && ftree_class_says(v->class_, FTREE_ENDS_NODE);
 }
 
 /* True if all ranks of the node have ended, as one verdict says or one for each: its agent leaves once
@@ -402,8 +396,7 @@ bool ftree_verdict_is_taken(const struct ftree *ft, int32_t node)
 
 bool ftree_verdict_ends_ranks(const struct ftree_verdict *v)
 {
-    return !v->withdrawn &&
-           (v->class_ == FTREE_CLASS_NODE_OUTAGE || v->class_ == FTREE_CLASS_PROCESS_CRASH);
+    return !v->withdrawn && ftree_class_says(v->class_, FTREE_ENDS_RANKS);
 }
 
 /* The sign holds only where the kernel refuses the agent's port. */
@@ -527,21 +520,11 @@ static bool can_hold(const struct ftree *ft, const struct rules_sign *sign)
     return true;
 }
 
-uint8_t ftree_all_paths(const struct ftree *ft)
-{
-    uint8_t paths = 0;
-
-    for (int path = 0; path < FTREE_PATHS; path++)
-        if (ft->job->has_path[path])
-            paths |= (uint8_t) (1u << path);
-    return paths;
-}
-
 /* The paths that belie the verdict's sign in each of its alternatives; none where the rules here do
  * not have it. */
 uint8_t ftree_verdict_paths_of_sign(const struct ftree *ft, const char *name)
 {
-    uint8_t paths = ftree_all_paths(ft);
+    uint8_t paths = ftree_all_paths(ft->job);
     bool found = false;
 
     for (int32_t m = 0; m < ft->rules->models; m++)
@@ -560,8 +543,8 @@ uint8_t ftree_verdict_paths_of_sign(const struct ftree *ft, const char *name)
 /* True if no path crosses the switch that v is about: an answer over any would belie it. */
 static bool cuts(const struct ftree *ft, const struct outline *v)
 {
-    return v->kind == FTREE_KIND_SWITCH && ft->job->tree && ftree_all_paths(ft) &&
-           ftree_verdict_paths_of_sign(ft, ftree_verdict_rule(ft, v)) == ftree_all_paths(ft);
+    return v->kind == FTREE_KIND_SWITCH && ft->job->tree && ftree_all_paths(ft->job) &&
+           ftree_verdict_paths_of_sign(ft, ftree_verdict_rule(ft, v)) == ftree_all_paths(ft->job);
 }
 
 /* ---- what it explains ------------------------------------------------------------------------ */
@@ -574,9 +557,7 @@ bool ftree_correlate_path_is_known(const struct ftree *ft, int32_t node)
 
     for (int32_t i = -1; (k = ftree_verdict_about(ft, node, &i));) {
         const struct outline *v = &k->v;
-        if (!v->withdrawn && !v->own_only &&
-            (v->class_ == FTREE_CLASS_UNKNOWN || v->class_ == FTREE_CLASS_NIC_FAULT ||
-             v->class_ == FTREE_CLASS_LINK_FAULT))
+        if (!v->withdrawn && !v->own_only && ftree_class_says(v->class_, FTREE_IS_PATH))
             return true;
     }
     return ftree_verdict_by_switch(ft, node);

@@ -567,12 +567,21 @@ int ftree_wire_renew(const struct ftree_job *job, ftree_time written, const void
     return FTREE_OK;
 }
 
+static const struct {
+    const char *name;
+    bool reliable;
+} types[] = {
+#define WIRE_TYPE_ROW(id, text, reliable) {text, reliable},
+    WIRE_TYPES(WIRE_TYPE_ROW)
+#undef WIRE_TYPE_ROW
+};
+
 const char *ftree_wire_type_name(int type)
 {
-    static const char *const name[] = {
-#define WIRE_TYPE_NAME(id, text) text,
-        WIRE_TYPES(WIRE_TYPE_NAME)
-#undef WIRE_TYPE_NAME
-    };
-    return type >= 0 && type < WIRE_TYPE_COUNT ? name[type] : "?";
+    return type >= 0 && type < WIRE_TYPE_COUNT ? types[type].name : "?";
+}
+
+bool ftree_wire_is_reliable(int type)
+{
+    return type >= 0 && type < WIRE_TYPE_COUNT && types[type].reliable;
 }

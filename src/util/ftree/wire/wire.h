@@ -22,26 +22,27 @@
 #define WIRE_VERSION 5
 #define WIRE_HEADER 8
 
-/* Reliable types are acknowledged by id and sent again; see outbox.c. */
+/* The one table of messages: type, name, and whether it is acknowledged by its number and sent again
+ * until it is (outbox.c).  A probe is acknowledged by its answer. */
 #define WIRE_TYPES(X) \
-    X(WIRE_ACK, "ack") \
-    X(WIRE_BUSY, "busy") \
-    X(WIRE_SYMPTOM, "symptom") \
-    X(WIRE_PROBE, "probe") \
-    X(WIRE_ANSWER, "answer") \
-    X(WIRE_STATE, "state") \
-    X(WIRE_LOG, "log") \
-    X(WIRE_VISIT, "visit") \
-    X(WIRE_SEEN, "seen") \
-    X(WIRE_SWEEP, "sweep") \
-    X(WIRE_VERDICT_UP, "verdict-up") \
-    X(WIRE_VERDICT_DOWN, "verdict-down") \
-    X(WIRE_VICTIMS, "victims") \
-    X(WIRE_GOODBYE, "goodbye") \
-    X(WIRE_RELEASE, "release")
+    X(WIRE_ACK, "ack", false) \
+    X(WIRE_BUSY, "busy", false) \
+    X(WIRE_SYMPTOM, "symptom", true) \
+    X(WIRE_PROBE, "probe", false) \
+    X(WIRE_ANSWER, "answer", false) \
+    X(WIRE_STATE, "state", false) \
+    X(WIRE_LOG, "log", false) \
+    X(WIRE_VISIT, "visit", false) \
+    X(WIRE_SEEN, "seen", false) \
+    X(WIRE_SWEEP, "sweep", true) \
+    X(WIRE_VERDICT_UP, "verdict-up", true) \
+    X(WIRE_VERDICT_DOWN, "verdict-down", true) \
+    X(WIRE_VICTIMS, "victims", true) \
+    X(WIRE_GOODBYE, "goodbye", true) \
+    X(WIRE_RELEASE, "release", true)
 
 enum wire_type {
-#define WIRE_TYPE_ENUM(name, text) name,
+#define WIRE_TYPE_ENUM(name, text, reliable) name,
     WIRE_TYPES(WIRE_TYPE_ENUM)
 #undef WIRE_TYPE_ENUM
     WIRE_TYPE_COUNT
@@ -192,6 +193,7 @@ bool ftree_wire_get_outline(const struct ftree_job *job, ftree_time now, struct 
                             struct outline *o, char rule[FTREE_NAME_MAX]);
 
 const char *ftree_wire_type_name(int type);
+bool ftree_wire_is_reliable(int type);
 
 #pragma GCC visibility pop
 
