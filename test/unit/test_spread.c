@@ -713,13 +713,11 @@ START_TEST(a_busy_child_is_waited_for)
 {
     struct lone *l = lone_new(NODES, 1, 2, 0);
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 12, FTREE_NONE, 5);
-    bool busy = false;
 
     ftree_outbox_mute(l->ft, l->now, 1, true);
-    ck_assert(ftree_outbox_is_mute(l->ft, l->now, 1, &busy));
-    ck_assert(busy);
-    ck_assert(!ftree_outbox_is_mute(l->ft, l->now, 2, &busy));
-    ck_assert(!ftree_outbox_is_mute(l->ft, l->now + 1000 * FTREE_MS, 1, &busy));
+    ck_assert_int_eq(ftree_peer(l->ft, l->now, 1), FTREE_PEER_BUSY);
+    ck_assert_int_eq(ftree_peer(l->ft, l->now, 2), FTREE_PEER_OK);
+    ck_assert_int_eq(ftree_peer(l->ft, l->now + 1000 * FTREE_MS, 1), FTREE_PEER_OK);
     lone_told(l, 2, WIRE_VERDICT_UP, &v);
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 2);
     victims_from(l, 2, 5, 6);

@@ -57,14 +57,6 @@ struct posting {
     uint32_t id;
 };
 
-/* One that is busy has just said so: it answers, if late. */
-static bool may_answer(const struct ftree *ft, ftree_time now, int32_t node)
-{
-    bool busy;
-
-    return ftree_spread_can_act(ft, node) && (!ftree_outbox_is_mute(ft, now, node, &busy) || busy);
-}
-
 static void post(struct ftree *ft, int32_t child, void *arg)
 {
     const struct posting *p = arg;
@@ -72,7 +64,7 @@ static void post(struct ftree *ft, int32_t child, void *arg)
     if (child == p->from)
         return;
     /* one that is mute is told, too, but nobody waits for its answer */
-    if (may_answer(ft, p->now, child))
+    if (ftree_peer(ft, p->now, child) <= FTREE_PEER_BUSY)
         ftree_spread_wait_for(ft, p->telling, child, p->id);
     ftree_outbox_post(ft, p->now, child, WIRE_VERDICT_DOWN, p->id, p->body);
 }

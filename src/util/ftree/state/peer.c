@@ -16,16 +16,6 @@ bool ftree_has_failed(const struct ftree *ft, int32_t node)
     return ftree_verdict_is_taken(ft, node) || ftree_side_is_other(ft, node);
 }
 
-bool ftree_has_no_agent(const struct ftree *ft, int32_t node)
-{
-    const struct known *k;
-
-    for (int32_t i = -1; (k = ftree_verdict_about(ft, node, &i));)
-        if (k->ends_agent && !k->v.withdrawn)
-            return true;
-    return ftree_has_failed(ft, node);
-}
-
 bool ftree_leave_has_left(const struct ftree *ft, int32_t node)
 {
     FTREE_EACH(const int32_t, gone, ft->state->goodbyes)
@@ -60,29 +50,6 @@ void ftree_outbox_mute(struct ftree *ft, ftree_time now, int32_t node, bool busy
     }
 }
 
-bool ftree_outbox_is_mute(const struct ftree *ft, ftree_time now, int32_t node, bool *busy)
-{
-    FTREE_EACH(struct mute, m, ft->state->mutes)
-        if (m->node == node && m->until > now) {
-            *busy = m->busy;
-            return true;
-        }
-    return false;
-}
-
-/* As far as is known here its agent runs and stays; it may be mute for a while. */
-bool ftree_spread_can_act(const struct ftree *ft, int32_t node)
-{
-    return !ftree_has_no_agent(ft, node) && !ftree_leave_has_left(ft, node);
-}
-
-bool ftree_correlate_usable(const struct ftree *ft, ftree_time now, int32_t node)
-{
-    bool busy;
-
-    return ftree_spread_can_act(ft, node) && !ftree_outbox_is_mute(ft, now, node, &busy);
-}
-
 bool ftree_peer_heard(struct ftree *ft, int32_t node)
 {
     for (int32_t i = 0; i < ft->state->mutes.n; i++)
@@ -100,4 +67,46 @@ void ftree_peer_tick(struct ftree *ft, ftree_time now)
             FTREE_DROP(ft->state->mutes, i);
         else
             i++;
+}
+
+/* Its agent and its deputy have ended, and no more is known. */
+static bool has_stopped(const struct ftree *ft, int32_t node)
+{
+    const struct known *k;
+
+    for (int32_t i = -1; (k = ftree_verdict_about(ft, node, &i));)
+        if (k->ends_agent && !k->v.withdrawn)
+            return true;
+    return false;
+}
+
+enum ftree_peer ftree_peer(const struct ftree *ft, ftree_time now, int32_t node)
+{
+    if (ftree_side_is_other(ft, node))
+        return FTREE_PEER_CUT_OFF;
+    if (ftree_verdict_is_taken(ft, node))
+        return FTREE_PEER_LOST;
+    if (has_stopped(ft, node))
+        return FTREE_PEER_STOPPED;
+    if (ftree_leave_has_left(ft, node))
+        return FTREE_PEER_LEFT;
+    FTREE_EACH(const struct mute, m, ft->state->mutes)
+        if (m->node == node && m->until > now)
+            return m->busy ? FTREE_PEER_BUSY : FTREE_PEER_UNRESPONSIVE;
+    return FTREE_PEER_OK;
+}
+
+bool ftree_has_no_agent(const struct ftree *ft, int32_t node)
+{
+    return ftree_has_failed(ft, node) || has_stopped(ft, node);
+}
+
+bool ftree_spread_can_act(const struct ftree *ft, int32_t node)
+{
+    return !ftree_has_no_agent(ft, node) && !ftree_leave_has_left(ft, node);
+}
+
+bool ftree_correlate_usable(const struct ftree *ft, ftree_time now, int32_t node)
+{
+    return ftree_peer(ft, now, node) == FTREE_PEER_OK;
 }

@@ -167,17 +167,26 @@ bool ftree_side_is_cut_off(const struct ftree *ft);
 int32_t ftree_side_top(const struct ftree *ft);
 
 /* peer.c */
+/* How another node is, as far as is known here; from "nothing is wrong" to "nothing can be known". */
+enum ftree_peer {
+    FTREE_PEER_OK,
+    FTREE_PEER_BUSY, /* it said so a moment ago: it answers, if late */
+    FTREE_PEER_UNRESPONSIVE, /* it did not acknowledge a moment ago */
+    FTREE_PEER_LEFT, /* it said goodbye */
+    FTREE_PEER_STOPPED, /* its agent and its deputy have ended */
+    FTREE_PEER_LOST, /* all of it, as a verdict says */
+    FTREE_PEER_CUT_OFF /* a lost switch is between */
+};
+enum ftree_peer ftree_peer(const struct ftree *ft, ftree_time now, int32_t node);
 /* True if nobody speaks for the node: it has failed, or its agent and its deputy have ended. */
 bool ftree_has_no_agent(const struct ftree *ft, int32_t node);
 bool ftree_leave_has_left(const struct ftree *ft, int32_t node);
 /* True: that is news. */
 bool ftree_peer_leaves(struct ftree *ft, int32_t node);
+/* True if its agent runs and stays; it may be unresponsive for a while. */
 bool ftree_spread_can_act(const struct ftree *ft, int32_t node);
 bool ftree_correlate_usable(const struct ftree *ft, ftree_time now, int32_t node);
 void ftree_outbox_mute(struct ftree *ft, ftree_time now, int32_t node, bool busy);
-/* True if it is not to be told anything for the time being; *busy, set then alone: because it said
- * itself that it has too much to do. */
-bool ftree_outbox_is_mute(const struct ftree *ft, ftree_time now, int32_t node, bool *busy);
 /* True: it did not acknowledge, and is heard again. */
 bool ftree_peer_heard(struct ftree *ft, int32_t node);
 void ftree_peer_tick(struct ftree *ft, ftree_time now);
