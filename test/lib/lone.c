@@ -396,7 +396,7 @@ void lone_victims(struct lone *l, int32_t from, uint32_t told, int32_t first, in
     struct wire_message m = {.type = WIRE_VICTIMS, .u.victims.told = told};
 
     if (last >= first)
-        ftree_verdict_ranks_add(&m.u.victims.ranks, first, last);
+        ftree_ranks_add(&m.u.victims.ranks, first, last);
     lone_hear(l, from, FTREE_PATH_DATA, &m);
 }
 

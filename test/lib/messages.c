@@ -41,7 +41,7 @@ static void fill_ranks(struct ftree_ranks *set)
 {
     /* every second rank: as many ranges as there can be */
     for (int32_t r = 0; r < MESSAGES_SIZE; r += 2)
-        ftree_verdict_ranks_add(set, r, r);
+        ftree_ranks_add(set, r, r);
     set->count = MESSAGES_SIZE; /* some found no room */
 }
 

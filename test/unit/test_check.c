@@ -17,19 +17,19 @@ static struct lone *busy(void)
     l->state[1].phase = FTREE_PHASE_GONE;
     lone_stall(l, 2, 6);
     lone_stall(l, 3, 12);
-    ftree_verdict_ranks_add(&v.victims, 0, 1);
-    ftree_verdict_ranks_add(&v.victims, 5, 6);
+    ftree_ranks_add(&v.victims, 0, 1);
+    ftree_ranks_add(&v.victims, 5, 6);
     ftree_verdict_add_evidence(&v, &(struct ftree_evidence){.target = 4}); /* it is kept whole */
     ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
     v = lone_verdict(l, "process-crash/pid-gone", 6, 12, 2);
     ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
-    ftree_outbox_mute(l->ft, l->now, 5, false);
+    ftree_peer_unresponsive(l->ft, l->now, 5, false);
     ck_assert_int_eq(l->ft->observe->stalls.n, 2);
     ck_assert_int_eq(l->ft->observe->findings.n, 1);
     ck_assert_int_eq(l->ft->examine->suspects.n, 1);
     ck_assert_int_eq(l->ft->state->known.n, 2);
     ck_assert_int_eq(l->ft->net->outbox.n, 1);
-    ck_assert_int_eq(l->ft->state->mutes.n, 1);
+    ck_assert_int_eq(l->ft->state->unresponsive.n, 1);
     ck_assert_ptr_null(ftree_check(l->ft));
     return l;
 }
@@ -216,7 +216,8 @@ START_TEST(messages)
     BROKEN(letter->to, 1, "l->to >= 0 && l->to < ft->job->nodes && l->to != ft->self");
     BROKEN(letter->tries, 0, "l->tries > 0");
     BROKEN(letter->id, 0, "l->id != 0");
-    BROKEN(l->ft->state->mutes.items[0].node, 1, "m->node != ft->self");
+    BROKEN(l->ft->state->unresponsive.items[0].node, 1,
+           "m->node != ft->self");
     lone_free(l);
 }
 END_TEST

@@ -222,15 +222,15 @@ START_TEST(a_mute_step_is_passed_over_until_it_is_heard)
     struct lone *l = lone_new(NODES, 1, 2, 7);
     struct wire_message m = {.type = WIRE_ACK};
 
-    ftree_outbox_mute(l->ft, l->now, 3, false);
-    ck_assert(!ftree_correlate_usable(l->ft, l->now, 3));
+    ftree_peer_unresponsive(l->ft, l->now, 3, false);
+    ck_assert(!ftree_peer_usable(l->ft, l->now, 3));
     lone_stall(l, 7, 12);
     ck_assert_int_eq(lone_last(l, WIRE_SYMPTOM)->to.node, 1);
     lone_hear(l, 3, FTREE_PATH_DATA, &m);
-    ck_assert(ftree_correlate_usable(l->ft, l->now, 3));
-    ftree_outbox_mute(l->ft, l->now, 3, false);
-    ck_assert(!ftree_correlate_usable(l->ft, l->now + 4999 * FTREE_MS, 3));
-    ck_assert(ftree_correlate_usable(l->ft, l->now + 5000 * FTREE_MS, 3));
+    ck_assert(ftree_peer_usable(l->ft, l->now, 3));
+    ftree_peer_unresponsive(l->ft, l->now, 3, false);
+    ck_assert(!ftree_peer_usable(l->ft, l->now + 4999 * FTREE_MS, 3));
+    ck_assert(ftree_peer_usable(l->ft, l->now + 5000 * FTREE_MS, 3));
     lone_free(l);
 }
 END_TEST
@@ -241,10 +241,10 @@ START_TEST(without_ancestors_the_roots_substitutes_are_asked)
     bool substitute;
     int32_t hops[14], n = 0, hop;
 
-    while ((hop = ftree_correlate_upward(l->ft, l->now, FTREE_NONE, &substitute)) != 2) {
+    while ((hop = ftree_route_upward(l->ft, l->now, FTREE_NONE, &substitute)) != 2) {
         ck_assert_int_eq(substitute, hop != 0);
         hops[n++] = hop;
-        ftree_outbox_mute(l->ft, l->now, hop, false);
+        ftree_peer_unresponsive(l->ft, l->now, hop, false);
     }
     ck_assert_int_eq(n, 9);
     ck_assert_int_eq(hops[0], 0);
@@ -450,9 +450,9 @@ START_TEST(a_busy_fln_is_passed_over)
                                   "0 symptom about n8 goes to n1\n"
                                   "0 -> n1 data symptom\n");
     ck_assert_int_eq(l->ft->net->outbox.n, 1);
-    ck_assert(!ftree_correlate_usable(l->ft, l->now, 3)); /* although it is heard, */
-    ck_assert(!ftree_correlate_usable(l->ft, l->now + 999 * FTREE_MS, 3));
-    ck_assert(ftree_correlate_usable(l->ft, l->now + 1000 * FTREE_MS, 3)); /* for a second */
+    ck_assert(!ftree_peer_usable(l->ft, l->now, 3)); /* although it is heard, */
+    ck_assert(!ftree_peer_usable(l->ft, l->now + 999 * FTREE_MS, 3));
+    ck_assert(ftree_peer_usable(l->ft, l->now + 1000 * FTREE_MS, 3)); /* for a second */
     ck_assert_int_eq(l->ft->examine->suspects.n, 0); /* and nobody suspects it */
     lone_free(l);
 }
@@ -482,7 +482,7 @@ START_TEST(busy_with_something_else_is_nothing)
     m.id = 0;
     m.u.ack--;
     lone_hear(l, 1, FTREE_PATH_DATA, &m); /* another node */
-    ck_assert(ftree_correlate_usable(l->ft, l->now, 3));
+    ck_assert(ftree_peer_usable(l->ft, l->now, 3));
     ck_assert_int_eq(l->ft->net->outbox.n, 1);
     m = (struct wire_message){.type = WIRE_SWEEP, .u.round = 1};
     ftree_outbox_put(l->ft, l->now, 3, &m);

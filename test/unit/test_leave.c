@@ -296,9 +296,9 @@ START_TEST(who_has_left_does_not_stand_in_for_the_root)
         lone_verdict(l, "node-outage/both-paths-silent", 0, FTREE_NONE, l->ft->self);
 
     hear(l, substitute(1), WIRE_GOODBYE);
-    ck_assert(!ftree_spread_is_root(l->ft));
+    ck_assert(!ftree_route_is_root(l->ft));
     LONE_STEP(l, ftree_spread_raise(l->ft, l->now, &v));
-    ck_assert(ftree_spread_is_root(l->ft));
+    ck_assert(ftree_route_is_root(l->ft));
     lone_free(l);
 }
 END_TEST
@@ -341,9 +341,9 @@ START_TEST(a_root_whose_ranks_have_ended_hands_over)
     lone_run(l, 10);
     ck_assert_int_eq(ftree_rank_gone(l->ft, l->now, 1), FTREE_OK);
     lone_run(l, 145);
-    ck_assert(ftree_spread_is_root(l->ft));
+    ck_assert(ftree_route_is_root(l->ft));
     lone_run(l, 5);
-    ck_assert(!ftree_spread_is_root(l->ft));
+    ck_assert(!ftree_route_is_root(l->ft));
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_UP), 1);
     ck_assert_int_eq(lone_last(l, WIRE_VERDICT_UP)->to.node, heir);
     ck_assert_int_eq(lone_last(l, WIRE_VERDICT_UP)->m.u.verdict.rank, 1);
@@ -436,9 +436,9 @@ START_TEST(without_memory_a_goodbye_is_forgotten)
 
     l->fail_alloc_in = 1;
     hear(l, 3, WIRE_GOODBYE);
-    ck_assert(!ftree_leave_has_left(l->ft, 3));
+    ck_assert(!ftree_peer_has_left(l->ft, 3));
     hear(l, 3, WIRE_GOODBYE);
-    ck_assert(ftree_leave_has_left(l->ft, 3));
+    ck_assert(ftree_peer_has_left(l->ft, 3));
     lone_free(l);
 }
 END_TEST

@@ -108,11 +108,11 @@ static void check_choice(struct lone *l, int32_t suspect_)
 
     for (int32_t m = 0; m < t->nodes; m++)
         if (m != l->ft->self && m != suspect_ && !ftree_has_failed(l->ft, m) &&
-            !ftree_leave_has_left(l->ft, m))
+            !ftree_peer_has_left(l->ft, m))
             there[1 + region_of(t, l->ft->self, suspect_, m)]++;
     for (int32_t i = 0; i < n; i++) {
         REQUIRE(node[i] != l->ft->self && node[i] != suspect_);
-        REQUIRE(!ftree_has_failed(l->ft, node[i]) && !ftree_leave_has_left(l->ft, node[i]));
+        REQUIRE(!ftree_has_failed(l->ft, node[i]) && !ftree_peer_has_left(l->ft, node[i]));
         for (int32_t j = 0; j < i; j++)
             REQUIRE(node[j] != node[i]);
         chosen[1 + region_of(t, l->ft->self, suspect_, node[i])]++;
@@ -873,9 +873,9 @@ START_TEST(another_one_of_the_other_side_at_each_turn)
     int32_t others = 0;
 
     for (int32_t turn = 0; turn < 50; turn++) {
-        int32_t node = ftree_neighbour_beyond(l->ft, turns[_i].switch_, turn);
+        int32_t node = ftree_route_beyond(l->ft, turns[_i].switch_, turn);
         REQUIRE(ftree_tree_is_behind(t, turns[_i].switch_, node) != inside);
-        REQUIRE(ftree_neighbour_beyond(l->ft, turns[_i].switch_, turn) == node);
+        REQUIRE(ftree_route_beyond(l->ft, turns[_i].switch_, turn) == node);
         others += !asked[node];
         asked[node] = true;
     }
@@ -893,7 +893,7 @@ START_TEST(behind_all_there_is_nobody_beyond)
     for (int i = 0; i < COUNT(selves); i++) {
         struct lone *l = switches_new("switch:1 node:40", selves[i]);
         for (int32_t turn = 0; turn < 50; turn++)
-            ck_assert_int_eq(ftree_neighbour_beyond(l->ft, 0, turn), FTREE_NONE);
+            ck_assert_int_eq(ftree_route_beyond(l->ft, 0, turn), FTREE_NONE);
         lone_log(l);
         switches_lose(l, 0, "switch-fault/all-behind-silent");
         lone_run(l, 100000);
@@ -921,7 +921,7 @@ START_TEST(behind_a_switch_without_nodes_nobody_is_asked)
     v.kind = FTREE_KIND_SWITCH;
     v.switch_ = 1;
     ck_assert_int_eq(tree->switch_head[1], FTREE_NONE);
-    ck_assert_int_eq(ftree_neighbour_beyond(l->ft, 1, 0), FTREE_NONE);
+    ck_assert_int_eq(ftree_route_beyond(l->ft, 1, 0), FTREE_NONE);
     lone_told(l, 1, WIRE_VERDICT_UP, &v);
     lone_run(l, 100000);
     ck_assert_int_eq(l->ft->state->known.items[0].v.switch_, 1);

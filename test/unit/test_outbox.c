@@ -349,16 +349,16 @@ START_TEST(who_is_mute_is_remembered_once)
     struct lone *l = lone_new(40, 1, 32, 1);
 
     for (int32_t n = 2; n < 40; n++)
-        ftree_outbox_mute(l->ft, l->now, n, false);
+        ftree_peer_unresponsive(l->ft, l->now, n, false);
     for (int32_t n = 2; n < 40; n++)
-        ftree_outbox_mute(l->ft, l->now + 1000 * FTREE_MS, n, false);
-    ck_assert_int_eq(l->ft->state->mutes.n, 38);
+        ftree_peer_unresponsive(l->ft, l->now + 1000 * FTREE_MS, n, false);
+    ck_assert_int_eq(l->ft->state->unresponsive.n, 38);
     lone_sleep(l, 5999);
     ftree_tick(l->ft, l->now);
-    ck_assert_int_eq(l->ft->state->mutes.n, 38);
+    ck_assert_int_eq(l->ft->state->unresponsive.n, 38);
     lone_sleep(l, 1);
     ftree_tick(l->ft, l->now);
-    ck_assert_int_eq(l->ft->state->mutes.n, 0);
+    ck_assert_int_eq(l->ft->state->unresponsive.n, 0);
     lone_free(l);
 }
 END_TEST
@@ -373,8 +373,8 @@ START_TEST(without_memory_a_message_is_left_out)
         ck_assert_int_eq(l->ft->net->outbox.n, nth > 2);
         ck_assert_ptr_null(ftree_check(l->ft));
         l->fail_alloc_in = 1;
-        ftree_outbox_mute(l->ft, l->now, 3, false);
-        ck_assert_int_eq(l->ft->state->mutes.n, 0);
+        ftree_peer_unresponsive(l->ft, l->now, 3, false);
+        ck_assert_int_eq(l->ft->state->unresponsive.n, 0);
         lone_free(l);
     }
 }
@@ -508,7 +508,7 @@ START_TEST(a_thousand_letters_are_given_up_together)
     }
     l->n_sent = 0;
     ftree_tick(l->ft, l->now);
-    ck_assert_int_eq(l->ft->state->mutes.n, 1000);
+    ck_assert_int_eq(l->ft->state->unresponsive.n, 1000);
     ck_assert_int_eq(l->ft->examine->suspects.n, 1000);
     lone_free(l);
 }

@@ -234,7 +234,7 @@ static void deputy_says(struct lone *l, int32_t troubles, const struct wire_trou
     m.u.answer.nonce = l->ft->examine->suspects.items[0].nonce;
     m.u.answer.troubles = troubles;
     memcpy(m.u.answer.trouble, t, (size_t) troubles * sizeof(*t));
-    ftree_verdict_ranks_add(&m.u.answer.waiting, 8, 8);
+    ftree_ranks_add(&m.u.answer.waiting, 8, 8);
     lone_hear(l, 2, FTREE_PATH_MGMT, &m);
 }
 
@@ -266,7 +266,7 @@ START_TEST(a_deputy_names_one_stopped_rank_after_the_other)
     ck_assert_int_eq(l->verdict[0].rank, 6);
     ck_assert_int_eq(l->verdict[0].pid, 78);
     ck_assert_int_eq(l->verdict[0].victims.count, 1);
-    ck_assert(!ftree_correlate_usable(l->ft, l->now, 2)); /* its agent will not answer */
+    ck_assert(!ftree_peer_usable(l->ft, l->now, 2)); /* its agent will not answer */
     /* someone waits for rank 8, which no verdict explains */
     if (!l->ft->examine->suspects.n)
         ask_about_node_2(l);
@@ -348,11 +348,11 @@ START_TEST(a_deputys_answer_does_not_make_its_agent_usable)
     struct lone *l = lone_new(4, 3, 32, 0);
 
     ask_about_node_2(l);
-    ftree_outbox_mute(l->ft, l->now, 2, false);
+    ftree_peer_unresponsive(l->ft, l->now, 2, false);
     deputy_says(l, 3, stopped);
-    ck_assert(!ftree_correlate_usable(l->ft, l->now, 2));
+    ck_assert(!ftree_peer_usable(l->ft, l->now, 2));
     lone_answer(l, 2, FTREE_PATH_MGMT, FTREE_ROLE_AGENT);
-    ck_assert(ftree_correlate_usable(l->ft, l->now, 2));
+    ck_assert(ftree_peer_usable(l->ft, l->now, 2));
     lone_free(l);
 }
 END_TEST

@@ -183,8 +183,8 @@ START_TEST(where_who_was_answered_is_silent_another_passes_it_on)
     struct lone *l = lone_new(NODES, 1, 2, 1);
     struct ftree_verdict v = silent_from_here(l, 3, 9);
 
-    ftree_outbox_mute(l->ft, l->now, 9, false);
-    ftree_outbox_mute(l->ft, l->now, 4, true);
+    ftree_peer_unresponsive(l->ft, l->now, 9, false);
+    ftree_peer_unresponsive(l->ft, l->now, 4, true);
     decides(l, &v);
     ck_assert_int_eq(to_pass_on(l)->to.node, 5); /* the next by number */
     lone_free(l);
@@ -197,7 +197,7 @@ START_TEST(where_nobody_can_pass_it_on_nobody_is_asked_to)
     struct ftree_verdict v = silent_from_here(l, 1, 5);
 
     for (int32_t node = 1; node < NODES; node++)
-        ftree_outbox_mute(l->ft, l->now, node, false);
+        ftree_peer_unresponsive(l->ft, l->now, node, false);
     LONE_STEP(l, ftree_spread_raise(l->ft, l->now, &v));
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 2);
     ck_assert_int_eq(count_to_pass_on(l), 0);
@@ -250,7 +250,7 @@ START_TEST(where_no_other_can_pass_it_on_nobody_is_waited_for)
 
     for (int32_t node = 2; node < NODES; node++)
         if (node != 5)
-            ftree_outbox_mute(l->ft, l->now, node, false);
+            ftree_peer_unresponsive(l->ft, l->now, node, false);
     LONE_STEP(l, ftree_spread_raise(l->ft, l->now, &v));
     lone_run(l, 349);
     ck_assert_int_eq(l->reports, 0);
@@ -387,7 +387,7 @@ START_TEST(who_passes_it_on_in_place_of_another_has_time_to_answer)
     struct ftree_verdict v = silent_from_here(l, 7, 9);
     const struct lone_sent *s;
 
-    ftree_outbox_mute(l->ft, l->now, 7, false); /* as its FLN has found */
+    ftree_peer_unresponsive(l->ft, l->now, 7, false); /* as its FLN has found */
     LONE_STEP(l, ftree_spread_raise(l->ft, l->now, &v));
     lone_acks(l, 1);
     lone_log(l);
@@ -467,7 +467,7 @@ START_TEST(past_those_that_are_lost_another_passes_it_on)
         lone_told(l, 0, WIRE_VERDICT_DOWN, &lost);
     }
     for (int32_t node = 4; node <= 8; node++)
-        ftree_outbox_mute(l->ft, l->now, node, false);
+        ftree_peer_unresponsive(l->ft, l->now, node, false);
     decides(l, &v);
     ck_assert_int_eq(to_pass_on(l)->to.node, 39); /* 31 to 38 are below node 3 */
     lone_free(l);

@@ -699,7 +699,7 @@ START_TEST(a_mute_child_is_told_but_not_waited_for)
     struct lone *l = lone_new(NODES, 1, 2, 0);
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 12, FTREE_NONE, 5);
 
-    ftree_outbox_mute(l->ft, l->now, 1, false);
+    ftree_peer_unresponsive(l->ft, l->now, 1, false);
     lone_told(l, 2, WIRE_VERDICT_UP, &v);
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 2);
     victims_from(l, 2, 5, 6);
@@ -714,7 +714,7 @@ START_TEST(a_busy_child_is_waited_for)
     struct lone *l = lone_new(NODES, 1, 2, 0);
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 12, FTREE_NONE, 5);
 
-    ftree_outbox_mute(l->ft, l->now, 1, true);
+    ftree_peer_unresponsive(l->ft, l->now, 1, true);
     ck_assert_int_eq(ftree_peer(l->ft, l->now, 1), FTREE_PEER_BUSY);
     ck_assert_int_eq(ftree_peer(l->ft, l->now, 2), FTREE_PEER_OK);
     ck_assert_int_eq(ftree_peer(l->ft, l->now + 1000 * FTREE_MS, 1), FTREE_PEER_OK);
@@ -1313,7 +1313,7 @@ START_TEST(with_all_below_lost_or_mute_the_answer_is_there_at_once)
     struct ftree_verdict lost = lone_verdict(l, "node-outage/both-paths-silent", 7, FTREE_NONE, 1);
 
     ck_assert_int_eq(ftree_restore(l->ft, l->now, &lost), FTREE_OK);
-    ftree_outbox_mute(l->ft, l->now, 8, false);
+    ftree_peer_unresponsive(l->ft, l->now, 8, false);
     told(l, 1, 70, &v, 1);
     ck_assert_str_eq(lone_log(l), "0 learns node-outage of n9\n"
                                   "0 -> n8 data verdict-down\n"
@@ -1519,9 +1519,9 @@ START_TEST(the_acting_root_is_the_first_that_is_not_lost)
     struct lone *l = lone_new(NODES, 1, 2, 10); /* the first substitute */
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 0, FTREE_NONE, 10);
 
-    ck_assert(!ftree_spread_is_root(l->ft));
+    ck_assert(!ftree_route_is_root(l->ft));
     ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
-    ck_assert(ftree_spread_is_root(l->ft));
+    ck_assert(ftree_route_is_root(l->ft));
     lone_free(l);
 }
 END_TEST
@@ -1560,7 +1560,7 @@ START_TEST(the_root_is_back_and_is_told_what_the_heir_would_tell)
     answer.u.answer.asked_peer = FTREE_NONE;
     answer.u.answer.nonce = known(l, 0)->check;
     lone_hear(l, 0, FTREE_PATH_DATA, &answer);
-    ck_assert(!ftree_spread_is_root(l->ft));
+    ck_assert(!ftree_route_is_root(l->ft));
     lone_log(l);
     lone_run(l, 20);
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 0);
@@ -1576,7 +1576,7 @@ START_TEST(with_the_root_silent_a_verdict_waits_until_it_is_decided_about)
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 3, FTREE_NONE, 1);
     struct ftree_verdict root = lone_verdict(l, "node-outage/both-paths-silent", 0, FTREE_NONE, 10);
 
-    ftree_outbox_mute(l->ft, l->now, 0, false);
+    ftree_peer_unresponsive(l->ft, l->now, 0, false);
     LONE_STEP(l, ftree_spread_raise(l->ft, l->now, &v));
     ck_assert_int_eq(known(l, 0)->up, UP_PENDING);
     lone_run(l, 1000);

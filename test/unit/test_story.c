@@ -483,7 +483,7 @@ START_TEST(the_roots_agent_is_stopped_and_its_deputy_takes_over)
     ck_assert_int_eq(ftree_symptom(w->node[heir].ft, w->now, &s), FTREE_OK);
     world_run(w, 1200 * FTREE_MS); /* its deputy and the launcher have told the heir of both */
     ck_assert_int_eq(w->reports, 0);
-    ck_assert(!ftree_spread_is_root(w->node[heir].ft));
+    ck_assert(!ftree_route_is_root(w->node[heir].ft));
     world_take_over(w, 0);
     ck_assert(world_run_until_reports(w, 2, 6 * SECOND));
     for (int i = 0; i < 2; i++) {
@@ -1076,7 +1076,7 @@ static void long_wait(int32_t nodes, int32_t fanout, int32_t peer, int64_t per_r
     for (int32_t n = 0; n < nodes; n++) { /* and nothing piles up */
         ck_assert_int_le(w->node[n].ft->examine->suspects.n, 1);
         ck_assert_int_le(w->node[n].ft->intake->forwards.room, 4);
-        ck_assert_int_eq(w->node[n].ft->state->mutes.n, 0);
+        ck_assert_int_eq(w->node[n].ft->state->unresponsive.n, 0);
     }
     world_free(w);
 }

@@ -319,8 +319,8 @@ START_TEST(outside_a_lost_switch_all_behind_it_have_failed)
 
     for (int32_t n = 0; n < 12; n++)
         ck_assert_int_eq(ftree_has_failed(l->ft, n), tree->node_switch[n] == tree->node_switch[4]);
-    ck_assert(ftree_spread_is_root(l->ft));
-    ftree_spread_children(l->ft, 0, count_child, &children);
+    ck_assert(ftree_route_is_root(l->ft));
+    ftree_route_children(l->ft, 0, count_child, &children);
     ck_assert_int_eq(children, 4); /* three behind s0, and the head of s2 */
     lone_free(l);
     ftree_tree_free(tree);
@@ -335,8 +335,8 @@ START_TEST(behind_a_lost_switch_all_others_have_failed_and_its_head_is_root)
 
     for (int32_t n = 0; n < 12; n++)
         ck_assert_int_eq(ftree_has_failed(l->ft, n), tree->node_switch[n] != tree->node_switch[4]);
-    ck_assert(ftree_spread_is_root(l->ft));
-    ftree_spread_children(l->ft, ftree_side_top(l->ft), count_child, &children);
+    ck_assert(ftree_route_is_root(l->ft));
+    ftree_route_children(l->ft, ftree_partition_top(l->ft), count_child, &children);
     ck_assert_int_eq(children, 3);
     lone_free(l);
     ftree_tree_free(tree);
@@ -350,9 +350,9 @@ START_TEST(behind_a_lost_switch_without_its_head_the_next_below_is_root)
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 4, FTREE_NONE, 0);
 
     ck_assert_int_eq(tree->parent[6], 4);
-    ck_assert(!ftree_spread_is_root(l->ft));
+    ck_assert(!ftree_route_is_root(l->ft));
     ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
-    ck_assert(ftree_spread_is_root(l->ft));
+    ck_assert(ftree_route_is_root(l->ft));
     lone_free(l);
     ftree_tree_free(tree);
 }
@@ -613,7 +613,7 @@ START_TEST(a_node_that_nobody_observes_passes_nothing_on)
     restore(l, "unknown/unobserved", 3, FTREE_NONE);
     ck_assert(ftree_has_no_agent(l->ft, 3));
     ck_assert(!ftree_has_failed(l->ft, 3));
-    ck_assert(!ftree_correlate_usable(l->ft, l->now, 3));
+    ck_assert(!ftree_peer_usable(l->ft, l->now, 3));
     l->ft->state->known.items[1].v.withdrawn = l->now;
     ftree_verdict_set_recheck(l->ft, &l->ft->state->known.items[1], FTREE_NEVER);
     ck_assert(!ftree_has_no_agent(l->ft, 3));
@@ -698,7 +698,7 @@ static struct ftree_verdict with_evidence(const struct lone *l)
     struct ftree_verdict v = lone_verdict(l, "process-crash/pid-gone", 2, 5, 1);
 
     ftree_verdict_add_evidence(&v, &(struct ftree_evidence){.target = 2, .by = 1});
-    ftree_verdict_ranks_add(&v.victims, 0, 3);
+    ftree_ranks_add(&v.victims, 0, 3);
     v.symptoms = 7;
     v.pid = 4711;
     return v;
@@ -812,7 +812,7 @@ START_TEST(ranges_stay_sorted_and_apart)
     char buf[256];
 
     for (int i = 0; i < COUNT(steps); i++) {
-        ftree_verdict_ranks_add(&set, steps[i].first, steps[i].last);
+        ftree_ranks_add(&set, steps[i].first, steps[i].last);
         ck_assert_str_eq(ranks(&set, buf), steps[i].then);
     }
 }
@@ -823,15 +823,15 @@ START_TEST(a_full_set_goes_on_counting)
     struct ftree_ranks set = {0};
 
     for (int32_t i = 0; i < FTREE_RANGES_MAX; i++)
-        ftree_verdict_ranks_add(&set, 10 * i, 10 * i);
+        ftree_ranks_add(&set, 10 * i, 10 * i);
     ck_assert_int_eq(set.ranges, FTREE_RANGES_MAX);
-    ftree_verdict_ranks_add(&set, 5000, 5003);
+    ftree_ranks_add(&set, 5000, 5003);
     ck_assert_int_eq(set.ranges, FTREE_RANGES_MAX);
     ck_assert_int_eq(set.count, FTREE_RANGES_MAX + 4);
-    ftree_verdict_ranks_add(&set, 11, 19); /* joins 10 and 20: there is room again */
+    ftree_ranks_add(&set, 11, 19); /* joins 10 and 20: there is room again */
     ck_assert_int_eq(set.ranges, FTREE_RANGES_MAX - 1);
     ck_assert_int_eq(set.count, FTREE_RANGES_MAX + 4 + 9);
-    ftree_verdict_ranks_add(&set, 6000, 6000);
+    ftree_ranks_add(&set, 6000, 6000);
     ck_assert_int_eq(set.ranges, FTREE_RANGES_MAX);
     ck_assert_int_eq(set.count, FTREE_RANGES_MAX + 4 + 9 + 1);
 }
@@ -842,11 +842,11 @@ START_TEST(sets_merge)
     struct ftree_ranks a = {0}, b = {0};
     char buf[256];
 
-    ftree_verdict_ranks_add(&a, 0, 3);
-    ftree_verdict_ranks_add(&b, 2, 6);
-    ftree_verdict_ranks_add(&b, 9, 9);
+    ftree_ranks_add(&a, 0, 3);
+    ftree_ranks_add(&b, 2, 6);
+    ftree_ranks_add(&b, 9, 9);
     b.count += 5; /* found no room */
-    ftree_verdict_ranks_merge(&a, &b);
+    ftree_ranks_merge(&a, &b);
     ck_assert_str_eq(ranks(&a, buf), "13: 0-6 9-9");
 }
 END_TEST

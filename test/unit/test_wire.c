@@ -638,7 +638,7 @@ START_TEST(the_longest_message_fits)
     ck_assert(messages_make(FULL_VERDICT, NOW, &m));
     memset(&m.u.verdict.victims, 0, sizeof(m.u.verdict.victims));
     for (int32_t i = 0; i < 2 * FTREE_RANGES_MAX; i++)
-        ftree_verdict_ranks_add(&m.u.verdict.victims, 10 * i, 10 * i + 5);
+        ftree_ranks_add(&m.u.verdict.victims, 10 * i, 10 * i + 5);
     ck_assert_int_eq(m.u.verdict.victims.ranges, FTREE_RANGES_MAX);
     len = ftree_wire_encode(&m, NOW, buf);
     ck_assert_uint_le(len, FTREE_MESSAGE_MAX);

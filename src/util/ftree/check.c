@@ -152,7 +152,7 @@ static const char *check_outbox(const struct ftree *ft)
         HOLDS(l->tries > 0);
         HOLDS(l->id != 0);
     }
-    FTREE_EACH(struct mute, m, ft->state->mutes)
+    FTREE_EACH(struct unresponsive, m, ft->state->unresponsive)
         HOLDS(m->node != ft->self);
     return NULL;
 }

@@ -96,7 +96,7 @@ static void tell_authors(struct ftree *ft, struct posting *p)
         for (int32_t j = 0; j < i; j++)
             is_new = is_new && ft->state->known.items[ft->state->batch.items[j]].v.node != o->node;
         if (is_new && o->fln == o->node && o->node != ft->self && !o->withdrawn &&
-            ftree_verdict_ends_all(ft, o->node) && !ftree_leave_has_left(ft, o->node)) {
+            ftree_verdict_ends_all(ft, o->node) && !ftree_peer_has_left(ft, o->node)) {
             /* its children in the tree may hear of it there first, and say there that they wait */
             ftree_spread_wait_for(ft, p->telling, o->node, p->id);
             ftree_outbox_post(ft, p->now, o->node, WIRE_VERDICT_DOWN, p->id, p->body);
@@ -111,7 +111,7 @@ static void tell_children(struct ftree *ft, int32_t node, struct posting *p)
         i = write_outlines(ft, p->now, i, p);
         if (!p->body)
             return;
-        ftree_spread_children(ft, node, post, p);
+        ftree_route_children(ft, node, post, p);
         if (p->from == FTREE_NONE && p->telling >= 0)
             tell_authors(ft, p);
         ftree_outbox_release(ft, p->body);
@@ -247,7 +247,7 @@ static enum told tell_down(struct ftree *ft, ftree_time now, int32_t from, enum 
     stands = mark_told(ft, from, ftree_gather_next(ft));
     if (stands)
         p.telling = ftree_gather_begin(ft, now, from, path, asked);
-    tell_children(ft, from == FTREE_NONE ? ftree_side_top(ft) : ft->self, &p);
+    tell_children(ft, from == FTREE_NONE ? ftree_partition_top(ft) : ft->self, &p);
     ftree_relay_tell(ft, now, p.telling);
     if (p.telling >= 0)
         ftree_gather_finish_if_in(ft, now, p.telling);
@@ -404,7 +404,7 @@ static void end_known(struct ftree *ft, ftree_time now, struct known *k, ftree_t
     if (k->reported && ft->io->report) {
         ftree_verdict_load(ft, k, &v);
         ft->io->report(ft->io_ctx, &v);
-    } else if (ftree_spread_is_root(ft)) {
+    } else if (ftree_route_is_root(ft)) {
         ftree_trace(ft, "%s of %s is over before it was told", ftree_class_name(k->v.class_),
                     ftree_verdict_of(ft, &k->v, name));
     }
@@ -539,12 +539,12 @@ static void push_up(struct ftree *ft, ftree_time now, struct known *k, bool more
     }
     ftree_verdict_set_up(ft, k, UP_PENDING); /* held, it would go along with itself */
     more = push_held(ft, now) || more;
-    if (ftree_spread_is_root(ft)) {
+    if (ftree_route_is_root(ft)) {
         queue(ft, now, k, more);
         return;
     }
-    hop = ftree_correlate_upward(ft, now, FTREE_NONE, &substitute);
-    if (hop == ft->self || (substitute && ftree_spread_can_act(ft, 0) && !ftree_is_leaving(ft))) {
+    hop = ftree_route_upward(ft, now, FTREE_NONE, &substitute);
+    if (hop == ft->self || (substitute && ftree_peer_can_act(ft, 0) && !ftree_is_leaving(ft))) {
         /* the root is being asked; its verdict or answer decides */
         k->up_again = now + ftree_rto(ft);
         return;
@@ -765,7 +765,7 @@ void ftree_spread_tick(struct ftree *ft, ftree_time now)
 {
     ftree_gather_tick(ft, now);
     if (ft->announce->queued > 0 && ft->announce->tell_at <= now) {
-        if (ftree_spread_is_root(ft))
+        if (ftree_route_is_root(ft))
             tell_queued(ft, now);
         else
             hand_over_queued(ft, now);

@@ -59,7 +59,7 @@ void ftree_gather_own(struct ftree *ft, ftree_time now, uint32_t telling,
     for (int32_t i = 0; i < ftree_ranks_of(ft->job, ft->self); i++) {
         ft->io->look(ft->io_ctx, i, &s);
         if (ftree_symptom_is_victim(&s, limit) && !is_told_of(ft, telling, s.rank))
-            ftree_verdict_ranks_add(victims, s.rank, s.rank);
+            ftree_ranks_add(victims, s.rank, s.rank);
     }
     bound_victims(ft, victims);
 }
@@ -84,7 +84,7 @@ void ftree_gather_report(struct ftree *ft, struct known *k, const struct ftree_r
     char name[16];
 
     ftree_verdict_load(ft, k, &v);
-    ftree_verdict_ranks_merge(&v.victims, victims);
+    ftree_ranks_merge(&v.victims, victims);
     bound_victims(ft, &v.victims);
     ftree_verdict_keep(ft, k, &v);
     k->reported = true;
@@ -158,7 +158,7 @@ void ftree_spread_victims(struct ftree *ft, ftree_time now, int32_t from,
     ftree_outbox_ack(ft, now, from, w->told);
     if (i < 0)
         return;
-    ftree_verdict_ranks_merge(&ft->announce->tellings.items[i].victims, &w->ranks);
+    ftree_ranks_merge(&ft->announce->tellings.items[i].victims, &w->ranks);
     bound_victims(ft, &ft->announce->tellings.items[i].victims);
     ftree_gather_finish_if_in(ft, now, i);
 }
@@ -185,7 +185,7 @@ void ftree_spread_wait_for(struct ftree *ft, int32_t telling, int32_t node, uint
  * in its place, and a reply may have to be sent twice. */
 static ftree_time gather_time(const struct ftree *ft, int32_t from)
 {
-    int32_t top = from == FTREE_NONE ? ftree_side_top(ft) : ft->self;
+    int32_t top = from == FTREE_NONE ? ftree_partition_top(ft) : ft->self;
     int32_t height = ftree_topo_height(ft->topo, top);
 
     return ft->cfg.gather * (ftree_time) (height > 0 ? height : 1);

@@ -67,7 +67,7 @@ static bool can_pass_on(const struct ftree *ft, ftree_time now, int32_t relay, i
     int32_t by;
 
     return relay != ft->self && !ftree_topo_is_above(ft->topo, node, relay) &&
-           ftree_correlate_usable(ft, now, relay) && !ftree_case_is_suspect(ft, relay) &&
+           ftree_peer_usable(ft, now, relay) && !ftree_case_is_suspect(ft, relay) &&
            !only_others_reach(ft, relay, &by);
 }
 

@@ -17,7 +17,7 @@ static int32_t listed(const struct ftree_ranks *set)
 }
 
 /* Ranges stay sorted and apart; one that finds no room is counted but not listed. */
-void ftree_verdict_ranks_add(struct ftree_ranks *set, int32_t first, int32_t last)
+void ftree_ranks_add(struct ftree_ranks *set, int32_t first, int32_t last)
 {
     int32_t from = 0, to, unlisted = set->count - listed(set);
 
@@ -39,9 +39,9 @@ void ftree_verdict_ranks_add(struct ftree_ranks *set, int32_t first, int32_t las
     set->count = listed(set) + unlisted;
 }
 
-void ftree_verdict_ranks_merge(struct ftree_ranks *set, const struct ftree_ranks *more)
+void ftree_ranks_merge(struct ftree_ranks *set, const struct ftree_ranks *more)
 {
     for (int32_t i = 0; i < more->ranges; i++)
-        ftree_verdict_ranks_add(set, more->range[i].first, more->range[i].last);
+        ftree_ranks_add(set, more->range[i].first, more->range[i].last);
     set->count += more->count - listed(more);
 }

@@ -12,8 +12,8 @@
 
 /* Sets of ranks. */
 
-void ftree_verdict_ranks_add(struct ftree_ranks *set, int32_t first, int32_t last);
-void ftree_verdict_ranks_merge(struct ftree_ranks *set, const struct ftree_ranks *more);
+void ftree_ranks_add(struct ftree_ranks *set, int32_t first, int32_t last);
+void ftree_ranks_merge(struct ftree_ranks *set, const struct ftree_ranks *more);
 
 #pragma GCC visibility pop
 

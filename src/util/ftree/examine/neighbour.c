@@ -101,7 +101,7 @@ static void consider(const struct ftree *ft, const struct region *r, int32_t sus
     bool fits = node != ft->self && node != suspect && is_within(ft, r, node) &&
                 !ftree_is_behind(ft, r->without[0], node) &&
                 !ftree_is_behind(ft, r->without[1], node) && !ftree_has_failed(ft, node) &&
-                !ftree_leave_has_left(ft, node);
+                !ftree_peer_has_left(ft, node);
 
     for (int32_t i = 0; i < c->n; i++)
         fits = fits && c->node[i] != node;

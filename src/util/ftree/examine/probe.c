@@ -77,7 +77,7 @@ static void ask(struct ftree *ft, ftree_time now, struct suspect *su, int32_t no
 
 static bool is_doubtful(const struct ftree *ft, ftree_time now, int32_t node)
 {
-    return node == ft->self || !ftree_correlate_usable(ft, now, node) || ftree_probe_find(ft, node);
+    return node == ft->self || !ftree_peer_usable(ft, now, node) || ftree_probe_find(ft, node);
 }
 
 static void ask_witnesses(struct ftree *ft, ftree_time now, struct suspect *su,
@@ -517,7 +517,7 @@ static bool judge(struct ftree *ft, ftree_time now, struct suspect *su, bool at_
         return true;
     }
     if (su->deputy_word.rank != FTREE_NONE && !ftree_facts_answered(su))
-        ftree_outbox_mute(ft, now, su->node, false);
+        ftree_peer_unresponsive(ft, now, su->node, false);
     conclude(ft, now, su, sign, model);
     if (at_end && ft->rules->model[model].class_ == FTREE_CLASS_PROCESS_CRASH)
         emit_rest(ft, su);

@@ -326,7 +326,7 @@ static void found_well(struct ftree *ft, ftree_time now, int32_t node, int32_t s
 static bool is_by_path(const struct ftree *ft, const struct group *g)
 {
     for (int32_t i = 0; i < g->symptoms; i++)
-        if (g->symptom[i].reporters > 0 && !ftree_correlate_is_by_path(ft, &g->symptom[i]))
+        if (g->symptom[i].reporters > 0 && !ftree_verdict_explains_path(ft, &g->symptom[i]))
             return false;
     return true;
 }

@@ -26,7 +26,7 @@ static void ask_child(struct ftree *ft, int32_t child, void *arg)
     const struct edge *edge = arg;
     struct ftree_symptom s;
 
-    if (child == edge->from || ftree_leave_has_left(ft, child))
+    if (child == edge->from || ftree_peer_has_left(ft, child))
         return;
     ftree_symptom_init(&s, FTREE_SYMPTOM_SWEPT, child, FTREE_NONE, ft->self, edge->now, edge->now);
     ftree_group_add(ft, edge->now, &s, ft->intake->sweep_round);
@@ -43,7 +43,7 @@ static void tell(struct ftree *ft, ftree_time now, int32_t to)
 void ftree_sweep_upward(struct ftree *ft, ftree_time now, int32_t from)
 {
     bool substitute;
-    int32_t up = ftree_correlate_upward(ft, now, FTREE_NONE, &substitute);
+    int32_t up = ftree_route_upward(ft, now, FTREE_NONE, &substitute);
 
     if (up != ft->self && up != from && !ftree_is_leaving(ft))
         tell(ft, now, up);
@@ -57,9 +57,9 @@ static void run(struct ftree *ft, ftree_time now, uint32_t round, int32_t from)
     ft->intake->sweep_at = now;
     ftree_trace(ft, "sweep %u", round);
     ftree_emit(ft, &(struct ftree_event){.kind = FTREE_EVENT_LOOK});
-    ftree_spread_children(ft, ft->self, ask_child, &edge);
-    if (ft->self != 0 && ftree_spread_is_root(ft)) /* who lost their parent are asked by its heir */
-        ftree_spread_children(ft, ftree_side_top(ft), ask_child, &edge);
+    ftree_route_children(ft, ft->self, ask_child, &edge);
+    if (ft->self != 0 && ftree_route_is_root(ft)) /* who lost their parent are asked by its heir */
+        ftree_route_children(ft, ftree_partition_top(ft), ask_child, &edge);
     ftree_sweep_upward(ft, now, from);
 }
 

@@ -28,14 +28,14 @@ static int32_t own_fln(struct ftree *ft, ftree_time now, bool *substitute)
     int32_t n;
 
     if (ft->self != 0)
-        return ftree_correlate_upward(ft, now, FTREE_NONE, substitute);
+        return ftree_route_upward(ft, now, FTREE_NONE, substitute);
     *substitute = true;
-    if (ftree_side_is_cut_off(ft)) {
-        n = ftree_side_first(ft, now, ftree_side_top(ft), ft->self);
+    if (ftree_partition_is_cut_off(ft)) {
+        n = ftree_route_first(ft, now, ftree_partition_top(ft), ft->self);
         return n == FTREE_NONE ? ft->self : n;
     }
     for (int32_t k = 1; (n = ftree_topo_root_substitute(ft->topo, k)) != FTREE_NONE; k++)
-        if (ftree_correlate_usable(ft, now, n))
+        if (ftree_peer_usable(ft, now, n))
             return n;
     return ft->self;
 }
@@ -47,11 +47,11 @@ static bool may_be_cut_off(const struct ftree *ft, ftree_time now, int32_t hop)
 {
     int32_t n;
 
-    if (!ft->job->tree || ftree_side_is_cut_off(ft))
+    if (!ft->job->tree || ftree_partition_is_cut_off(ft))
         return false;
     for (int32_t k = 1; (n = ftree_topo_root_substitute(ft->topo, k)) != hop; k++)
         if (n == FTREE_NONE ||
-            (n != ft->self && !ftree_has_failed(ft, n) && !ftree_correlate_usable(ft, now, n)))
+            (n != ft->self && !ftree_has_failed(ft, n) && !ftree_peer_usable(ft, now, n)))
             return true;
     return false;
 }
@@ -64,8 +64,8 @@ static int32_t next_hop(struct ftree *ft, ftree_time now, int32_t suspect, bool 
     if (suspect == ft->self)
         return own_fln(ft, now, substitute);
     if (!ftree_topo_is_above(ft->topo, above, suspect)) {
-        if (!ftree_spread_is_root(ft)) {
-            int32_t hop = ftree_correlate_upward(ft, now, suspect, substitute);
+        if (!ftree_route_is_root(ft)) {
+            int32_t hop = ftree_route_upward(ft, now, suspect, substitute);
             return *substitute && may_be_cut_off(ft, now, hop) ? ft->self : hop;
         }
         above = 0; /* this node acts for the root */
@@ -74,8 +74,7 @@ static int32_t next_hop(struct ftree *ft, ftree_time now, int32_t suspect, bool 
         return ft->self; /* it is the root, which nobody observes, that is to be asked about */
     child = ftree_topo_child_toward(ft->topo, above, suspect);
     /* who is a suspect itself may never pass it on: better to ask at once, and perhaps for nothing */
-    if (child == suspect || !ftree_correlate_usable(ft, now, child) ||
-        ftree_case_is_suspect(ft, child))
+    if (child == suspect || !ftree_peer_usable(ft, now, child) || ftree_case_is_suspect(ft, child))
         return ft->self;
     return child;
 }
@@ -199,14 +198,14 @@ static bool explained(struct ftree *ft, ftree_time now, const struct ftree_sympt
 {
     char name[16];
 
-    if (ftree_is_leaving(ft) || is_own_stall(ft, s) || ftree_leave_has_left(ft, s->about.node))
+    if (ftree_is_leaving(ft) || is_own_stall(ft, s) || ftree_peer_has_left(ft, s->about.node))
         return true;
     if (s->last + ft->cfg.expire < now) {
         ftree_trace(ft, "symptom about %s expired", ftree_name(ft, s->about.node, name));
         return true;
     }
     if (!ftree_has_failed(ft, s->about.node) && any_reporter_lives(ft, s) &&
-        !ftree_correlate_is_by_path(ft, s) &&
+        !ftree_verdict_explains_path(ft, s) &&
         !ftree_verdict_on_rank(ft, s->about.node, s->about.rank))
         return false;
     if (count_explained(ft, s))
@@ -224,7 +223,7 @@ static int32_t one_with_data(const struct ftree *ft, ftree_time now, const struc
     if (!ftree_symptom_may_be_path(s) || !ftree_verdict_by_switch(ft, ft->self))
         return ft->self;
     for (int32_t k = 1; (n = ftree_topo_root_substitute(ft->topo, k)) != FTREE_NONE; k++)
-        if (n != ft->self && n != s->about.node && ftree_correlate_usable(ft, now, n) &&
+        if (n != ft->self && n != s->about.node && ftree_peer_usable(ft, now, n) &&
             !ftree_verdict_by_switch(ft, n))
             return n;
     return ft->self;
@@ -290,7 +289,7 @@ bool ftree_correlate_is_overloaded(const struct ftree *ft, ftree_time now,
 {
     bool starved = ftree_own_lag(ft, now) > ft->cfg.late;
 
-    if (ftree_group_find(ft, s->about.node, s->about.switch_) || ftree_spread_is_root(ft))
+    if (ftree_group_find(ft, s->about.node, s->about.switch_) || ftree_route_is_root(ft))
         return false;
     return starved || ft->state->groups.n > ft->cfg.pending_max;
 }

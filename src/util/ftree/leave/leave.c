@@ -15,7 +15,7 @@
 
 static void count_missing(struct ftree *ft, int32_t child, void *arg)
 {
-    if (!ftree_leave_has_left(ft, child))
+    if (!ftree_peer_has_left(ft, child))
         ++*(int32_t *) arg;
 }
 
@@ -32,7 +32,7 @@ void ftree_leave_release(struct ftree *ft, ftree_time now)
         return;
     ftree_trace(ft, "everyone has left");
     ft->leave->may_go = true;
-    ftree_spread_children(ft, ft->self, release_child, &now);
+    ftree_route_children(ft, ft->self, release_child, &now);
 }
 
 void ftree_leave_say_so(struct ftree *ft, ftree_time now, int32_t to)
@@ -44,7 +44,7 @@ void ftree_leave_say_so(struct ftree *ft, ftree_time now, int32_t to)
 
 static void say_so_to_child(struct ftree *ft, int32_t child, void *arg)
 {
-    if (!ftree_leave_has_left(ft, child))
+    if (!ftree_peer_has_left(ft, child))
         ftree_leave_say_so(ft, *(ftree_time *) arg, child);
 }
 
@@ -58,11 +58,11 @@ void ftree_leave_try(struct ftree *ft, ftree_time now)
         ft->state->goodbyes.n + ft->state->known.n <
             ftree_topo_children(ft->topo, ft->self, &first))
         return;
-    ftree_spread_children(ft, ft->self, count_missing, &missing);
+    ftree_route_children(ft, ft->self, count_missing, &missing);
     if (missing > 0)
         return;
     ft->leave->goodbye_sent = true;
-    up = ftree_correlate_upward(ft, now, FTREE_NONE, &substitute);
+    up = ftree_route_upward(ft, now, FTREE_NONE, &substitute);
     if (up == ft->self || substitute)
         ftree_leave_release(ft, now);
     else
@@ -79,7 +79,7 @@ void ftree_leave_undeliverable(struct ftree *ft, ftree_time now, int32_t to)
 
     if (!ftree_topo_is_above(ft->topo, to, ft->self))
         return;
-    up = ftree_correlate_upward(ft, now, to, &substitute);
+    up = ftree_route_upward(ft, now, to, &substitute);
     if (up != ft->self && (!substitute || ft->leave->leave_until <= now))
         ftree_leave_say_so(ft, now, up);
     ftree_leave_release(ft, now);
@@ -105,10 +105,10 @@ void ftree_leave_tick(struct ftree *ft, ftree_time now)
         return;
     /* those around it still run: they must not take its closed port for a crash */
     ft->leave->goodbye_sent = true;
-    up = ftree_correlate_upward(ft, now, FTREE_NONE, &substitute);
+    up = ftree_route_upward(ft, now, FTREE_NONE, &substitute);
     if (up != ft->self)
         ftree_leave_say_so(ft, now, up);
-    ftree_spread_children(ft, ft->self, say_so_to_child, &now);
+    ftree_route_children(ft, ft->self, say_so_to_child, &now);
 }
 
 bool ftree_leave_begin(struct ftree *ft, ftree_time now)

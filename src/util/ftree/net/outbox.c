@@ -90,7 +90,7 @@ static enum ftree_path first_path(const struct ftree *ft, int32_t to)
     if (!ft->job->has_path[FTREE_PATH_DATA])
         return FTREE_PATH_MGMT;
     if (ft->job->has_path[FTREE_PATH_MGMT] &&
-        (ftree_correlate_path_is_known(ft, to) || ftree_correlate_path_is_known(ft, ft->self)))
+        (ftree_verdict_path_is_known(ft, to) || ftree_verdict_path_is_known(ft, ft->self)))
         return FTREE_PATH_MGMT;
     return FTREE_PATH_DATA;
 }
@@ -222,7 +222,7 @@ static void try_next_substitute(struct ftree *ft, ftree_time now, struct letter 
         !(m.flags & WIRE_FLAG_SUBSTITUTE))
         return;
     l->elsewhere = true;
-    ftree_outbox_mute(ft, now, l->to, false); /* until it is heard */
+    ftree_peer_unresponsive(ft, now, l->to, false); /* until it is heard */
     ftree_emit_symptom(ft, FTREE_EVENT_AGAIN, &m.u.symptom);
 }
 
@@ -267,7 +267,7 @@ void ftree_outbox_busy(struct ftree *ft, ftree_time now, int32_t from, uint32_t 
         if (l->id != id || l->to != from || l->type != WIRE_SYMPTOM)
             continue;
         ftree_trace(ft, "%s is busy", ftree_name(ft, from, name));
-        ftree_outbox_mute(ft, now, from, true);
+        ftree_peer_unresponsive(ft, now, from, true);
         send_elsewhere(ft, l);
         drop(ft, i);
         return;
@@ -336,7 +336,7 @@ static void give_up(struct ftree *ft, ftree_time now, int32_t i)
     FTREE_DROP(ft->net->outbox, i);
     ftree_trace(ft, "%s to %s not acknowledged", ftree_wire_type_name(l.type),
                 ftree_name(ft, l.to, name));
-    ftree_outbox_mute(ft, now, l.to, false);
+    ftree_peer_unresponsive(ft, now, l.to, false);
     if (!ftree_is_leaving(ft) && !ftree_has_failed(ft, l.to))
         ftree_emit(ft, &(struct ftree_event){.kind = FTREE_EVENT_SILENT, .node = l.to});
     if (!l.elsewhere)

@@ -24,7 +24,7 @@ static void compose(struct wire_answer *a, const struct wire_probe *p,
     struct wire_trouble *t;
 
     if (ftree_symptom_is_victim(s, limit) && !ftree_symptom_is_trouble(s))
-        ftree_verdict_ranks_add(&a->waiting, s->rank, s->rank);
+        ftree_ranks_add(&a->waiting, s->rank, s->rank);
     if (s->rank == p->rank) {
         a->asked_phase = s->phase;
         if (s->waiting > 0 && s->peer >= 0)

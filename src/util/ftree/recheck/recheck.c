@@ -66,7 +66,7 @@ static bool asks(const struct ftree *ft, const struct known *k)
     if (!may_be_over(k) || !k->belied_by || (takes_node && !k->cuts && k->v.node == ft->self))
         return false;
     return k->v.fln == ft->self ||
-           ((takes_node || ftree_has_failed(ft, k->v.fln)) && ftree_spread_is_root(ft));
+           ((takes_node || ftree_has_failed(ft, k->v.fln)) && ftree_route_is_root(ft));
 }
 
 static void watch(struct ftree *ft, ftree_time now, struct known *k)
@@ -83,7 +83,7 @@ static void watch(struct ftree *ft, ftree_time now, struct known *k)
 void ftree_withdraw_watch(struct ftree *ft, ftree_time now, struct known *k)
 {
     watch(ft, now, k);
-    if ((!ftree_has_no_agent(ft, k->v.node) && !k->cuts) || !ftree_spread_is_root(ft))
+    if ((!ftree_has_no_agent(ft, k->v.node) && !k->cuts) || !ftree_route_is_root(ft))
         return;
     FTREE_EACH(struct known, other, ft->state->known) {
         if (other->recheck == FTREE_NEVER)
@@ -130,7 +130,7 @@ static bool is_beyond(const struct ftree *ft, const struct known *k, int32_t nod
 static void ask_beyond(struct ftree *ft, ftree_time now, struct known *k)
 {
     for (int i = 0; i < OTHERS_ASKED; i++) {
-        int32_t node = ftree_neighbour_beyond(ft, k->v.switch_, k->turn++);
+        int32_t node = ftree_route_beyond(ft, k->v.switch_, k->turn++);
         if (node != FTREE_NONE)
             ask(ft, now, k, node);
     }

@@ -22,7 +22,7 @@ static bool stands_and_cuts(const struct known *k)
 }
 
 /* True if a switch that is known as lost lies between this node and the other one. */
-bool ftree_side_is_other(const struct ftree *ft, int32_t node)
+bool ftree_partition_is_other(const struct ftree *ft, int32_t node)
 {
     for (int32_t i = 0; i < ft->state->known.n && ft->state->switches > 0; i++) {
         const struct known *k = &ft->state->known.items[i];
@@ -46,9 +46,9 @@ static bool leads_back(const struct ftree *ft, int32_t node)
 }
 
 /* True if nobody below a lost node need be looked at. */
-bool ftree_side_ends_at(const struct ftree *ft, int32_t node)
+bool ftree_partition_ends_at(const struct ftree *ft, int32_t node)
 {
-    return ftree_side_is_other(ft, node) && !leads_back(ft, node);
+    return ftree_partition_is_other(ft, node) && !leads_back(ft, node);
 }
 
 static int depth(const struct ftree_tree *t, int32_t switch_)
@@ -75,14 +75,14 @@ static int32_t cut_above(const struct ftree *ft)
 }
 
 /* The node above all others of this side. */
-int32_t ftree_side_top(const struct ftree *ft)
+int32_t ftree_partition_top(const struct ftree *ft)
 {
     int32_t cut = cut_above(ft);
 
     return cut == FTREE_NONE ? 0 : ft->job->tree->switch_head[cut];
 }
 
-bool ftree_side_is_cut_off(const struct ftree *ft)
+bool ftree_partition_is_cut_off(const struct ftree *ft)
 {
     return cut_above(ft) != FTREE_NONE;
 }

@@ -90,7 +90,7 @@ struct rule_name {
 };
 
 /* A node by way of which nothing is sent for a while. */
-struct mute {
+struct unresponsive {
     int32_t node;
     bool busy; /* it said so; else it did not acknowledge */
     ftree_time until;
@@ -104,7 +104,7 @@ struct ftree_state {
     FTREE_ARRAY(struct place) by_node; /* of `known`, by node and then by age */
     FTREE_ARRAY(struct rule_name) rule_names; /* of verdicts */
     FTREE_ARRAY(int32_t) batch; /* places in `known`: what is being told just now */
-    FTREE_ARRAY(struct mute) mutes;
+    FTREE_ARRAY(struct unresponsive) unresponsive;
     FTREE_ARRAY(int32_t) goodbyes; /* nodes that have left */
     bool leaving;
     ftree_time lag, lag_at; /* how late ticks come, and when the last one did */
@@ -157,14 +157,14 @@ bool ftree_verdict_is_taken(const struct ftree *ft, int32_t node);
 /* The paths over which an answer belies the sign of that name, as a set of bits. */
 uint8_t ftree_verdict_paths_of_sign(const struct ftree *ft, const char *name);
 /* True if a verdict says that something is wrong with the node's data path. */
-bool ftree_correlate_path_is_known(const struct ftree *ft, int32_t node);
-bool ftree_correlate_is_by_path(const struct ftree *ft, const struct ftree_symptom *s);
+bool ftree_verdict_path_is_known(const struct ftree *ft, int32_t node);
+bool ftree_verdict_explains_path(const struct ftree *ft, const struct ftree_symptom *s);
 
 /* partition.c */
-bool ftree_side_is_other(const struct ftree *ft, int32_t node);
-bool ftree_side_ends_at(const struct ftree *ft, int32_t node);
-bool ftree_side_is_cut_off(const struct ftree *ft);
-int32_t ftree_side_top(const struct ftree *ft);
+bool ftree_partition_is_other(const struct ftree *ft, int32_t node);
+bool ftree_partition_ends_at(const struct ftree *ft, int32_t node);
+bool ftree_partition_is_cut_off(const struct ftree *ft);
+int32_t ftree_partition_top(const struct ftree *ft);
 
 /* peer.c */
 /* How another node is, as far as is known here; from "nothing is wrong" to "nothing can be known". */
@@ -180,29 +180,28 @@ enum ftree_peer {
 enum ftree_peer ftree_peer(const struct ftree *ft, ftree_time now, int32_t node);
 /* True if nobody speaks for the node: it has failed, or its agent and its deputy have ended. */
 bool ftree_has_no_agent(const struct ftree *ft, int32_t node);
-bool ftree_leave_has_left(const struct ftree *ft, int32_t node);
+bool ftree_peer_has_left(const struct ftree *ft, int32_t node);
 /* True: that is news. */
 bool ftree_peer_leaves(struct ftree *ft, int32_t node);
 /* True if its agent runs and stays; it may be unresponsive for a while. */
-bool ftree_spread_can_act(const struct ftree *ft, int32_t node);
-bool ftree_correlate_usable(const struct ftree *ft, ftree_time now, int32_t node);
-void ftree_outbox_mute(struct ftree *ft, ftree_time now, int32_t node, bool busy);
+bool ftree_peer_can_act(const struct ftree *ft, int32_t node);
+bool ftree_peer_usable(const struct ftree *ft, ftree_time now, int32_t node);
+void ftree_peer_unresponsive(struct ftree *ft, ftree_time now, int32_t node, bool busy);
 /* True: it did not acknowledge, and is heard again. */
 bool ftree_peer_heard(struct ftree *ft, int32_t node);
 void ftree_peer_tick(struct ftree *ft, ftree_time now);
 
 /* route.c */
-int32_t ftree_side_first(const struct ftree *ft, ftree_time now, int32_t node, int32_t skip);
-bool ftree_spread_is_root(const struct ftree *ft);
+int32_t ftree_route_first(const struct ftree *ft, ftree_time now, int32_t node, int32_t skip);
+bool ftree_route_is_root(const struct ftree *ft);
 /* FTREE_NONE: nobody can act for the root. */
 int32_t ftree_route_root(const struct ftree *ft);
-int32_t ftree_correlate_upward(const struct ftree *ft, ftree_time now, int32_t skip,
-                               bool *substitute);
-int32_t ftree_neighbour_beyond(const struct ftree *ft, int32_t switch_, int32_t turn);
+int32_t ftree_route_upward(const struct ftree *ft, ftree_time now, int32_t skip, bool *substitute);
+int32_t ftree_route_beyond(const struct ftree *ft, int32_t switch_, int32_t turn);
 /* Calls f(ft, child, arg) for every node that counts as a child of `node`: its children, and in
  * place of one that has failed, or is this node itself, that one's children, and so on. */
-void ftree_spread_children(struct ftree *ft, int32_t node,
-                           void (*f)(struct ftree *, int32_t, void *), void *arg);
+void ftree_route_children(struct ftree *ft, int32_t node,
+                          void (*f)(struct ftree *, int32_t, void *), void *arg);
 
 /* case.c */
 struct group *ftree_group_find(const struct ftree *ft, int32_t node, int32_t switch_);

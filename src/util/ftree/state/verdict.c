@@ -551,7 +551,7 @@ static bool cuts(const struct ftree *ft, const struct outline *v)
 
 /* What is known of the node's data path explains that somebody waits for it; not that its agent is
  * silent, too. */
-bool ftree_correlate_path_is_known(const struct ftree *ft, int32_t node)
+bool ftree_verdict_path_is_known(const struct ftree *ft, int32_t node)
 {
     const struct known *k;
 
@@ -565,14 +565,14 @@ bool ftree_correlate_path_is_known(const struct ftree *ft, int32_t node)
 
 /* True if what is known of a data path explains it: that of the node, or those of all who reported
  * it. */
-bool ftree_correlate_is_by_path(const struct ftree *ft, const struct ftree_symptom *s)
+bool ftree_verdict_explains_path(const struct ftree *ft, const struct ftree_symptom *s)
 {
     if (!ftree_symptom_may_be_path(s))
         return false;
-    if (ftree_correlate_path_is_known(ft, s->about.node))
+    if (ftree_verdict_path_is_known(ft, s->about.node))
         return true;
     for (int32_t i = 0; i < s->reporters; i++)
-        if (!ftree_correlate_path_is_known(ft, s->reporter[i]))
+        if (!ftree_verdict_path_is_known(ft, s->reporter[i]))
             return false;
     return s->reporters > 0;
 }
