@@ -2670,7 +2670,7 @@ START_TEST(what_rules_derive_is_no_further_witness)
     lone_log(l);
     l->steps = true;
     ftree_symptom_init(&s, FTREE_SYMPTOM_OUT_OF_MEMORY, 2, 2, 1, l->now, l->now);
-    LONE_STEP(l, ftree_group_add(l->ft, l->now, &s, 0));
+    LONE_STEP(l, ftree_correlate(l->ft, l->now, &s, 0));
     EXPECT_LINES(lone_log(l), "0   group n2: out-of-memory, 1 in all\n"
                               "0   rule killed-for-memory on n2:\n"
                               "0   rule killed-for-memory derives process-gone\n"
@@ -2712,7 +2712,7 @@ START_TEST(a_switch_of_switches_has_all_below_behind_it)
     ftree_symptom_init(&s, FTREE_SYMPTOM_SWITCH_DOWN, 0, FTREE_NONE, 7, l->now, l->now);
     s.about.kind = FTREE_KIND_SWITCH;
     s.about.switch_ = spine;
-    LONE_STEP(l, ftree_group_add(l->ft, l->now, &s, 0));
+    LONE_STEP(l, ftree_correlate(l->ft, l->now, &s, 0));
     l->steps = true;
     lone_log(l);
     seen(l, FTREE_SYMPTOM_PEER_STALL, n);

@@ -78,7 +78,7 @@ START_TEST(suspects)
     BROKEN(su->again, su->deadline + 1, "su->again <= su->deadline");
     BROKEN(su->first_symptom, su->opened + 1, "su->first_symptom <= su->opened");
     ftree_symptom_init(&s, FTREE_SYMPTOM_PEER_SILENT, 5, FTREE_NONE, 2, l->now, l->now);
-    LONE_STEP(l, ftree_group_add(l->ft, l->now, &s, 0));
+    LONE_STEP(l, ftree_correlate(l->ft, l->now, &s, 0));
     other = &l->ft->examine->suspects.items[1];
     BROKEN(other->node, 3, "ft->examine->suspects.items[j].node != su->node");
     lone_free(l);

@@ -105,7 +105,7 @@ START_TEST(equal_symptoms_are_held_back_for_half_a_stall_limit)
     lone_acks(l, 0);
     lone_run(l, 5000);
     ck_assert_int_eq(lone_count(l, WIRE_SYMPTOM), 4);
-    ck_assert(ftree_correlate_deadline(l->ft) == FTREE_NEVER);
+    ck_assert(ftree_intake_deadline(l->ft) == FTREE_NEVER);
     lone_sleep(l, 1000);
     symptom_from(l, 4, 12, 1, false); /* at once: the last was long ago */
     ck_assert_int_eq(lone_count(l, WIRE_SYMPTOM), 5);
@@ -122,7 +122,7 @@ START_TEST(symptoms_about_a_suspect_are_merged)
     lone_run(l, 100);
     symptom_from(l, 2, 1, 1, false);
     ck_assert_int_eq(l->ft->examine->suspects.n, 1);
-    ck_assert_uint_eq(ftree_group_find(l->ft, 1, FTREE_NONE)->count, 9);
+    ck_assert_uint_eq(ftree_case_find(l->ft, 1, FTREE_NONE)->count, 9);
     ck_assert_int_eq(lone_count(l, WIRE_PROBE), 2);
     lone_free(l);
 }
@@ -136,13 +136,13 @@ START_TEST(the_oldest_symptom_is_the_first)
     ftree_symptom_init(&m.u.symptom, FTREE_SYMPTOM_PEER_STALL, 1, 1, 2, l->now - 300 * FTREE_MS,
                        l->now);
     lone_hear(l, 2, FTREE_PATH_DATA, &m);
-    ck_assert_uint_eq(l->ft->state->groups.items[0].first, 700 * FTREE_MS);
+    ck_assert_uint_eq(l->ft->state->cases.items[0].first, 700 * FTREE_MS);
     m.u.symptom.first = l->now - 600 * FTREE_MS;
     lone_hear(l, 2, FTREE_PATH_DATA, &m);
-    ck_assert_uint_eq(l->ft->state->groups.items[0].first, 400 * FTREE_MS);
+    ck_assert_uint_eq(l->ft->state->cases.items[0].first, 400 * FTREE_MS);
     m.u.symptom.first = 0; /* as old as the clock */
     lone_hear(l, 2, FTREE_PATH_DATA, &m);
-    ck_assert_uint_eq(l->ft->state->groups.items[0].first, 0);
+    ck_assert_uint_eq(l->ft->state->cases.items[0].first, 0);
     lone_free(l);
 }
 END_TEST
@@ -288,7 +288,7 @@ START_TEST(what_is_seen_of_the_own_node_goes_to_its_fln)
     if (flns[_i].lost != FTREE_NONE)
         know(l, "node-outage/both-paths-silent", flns[_i].lost, FTREE_NONE);
     hot(l);
-    ck_assert_int_eq(l->ft->state->groups.n, 0);
+    ck_assert_int_eq(l->ft->state->cases.n, 0);
     s = lone_last(l, WIRE_SYMPTOM);
     ck_assert_int_eq(s->to.node, flns[_i].hop);
     ck_assert_int_eq(s->m.flags, flns[_i].flags);
@@ -305,7 +305,7 @@ START_TEST(the_only_node_examines_nobody)
     hot(l);
     ck_assert_int_eq(l->ft->examine->suspects.n, 0);
     lone_run(l, 5000);
-    ck_assert_int_eq(l->ft->state->groups.n, 0);
+    ck_assert_int_eq(l->ft->state->cases.n, 0);
     ck_assert_int_eq(l->n_sent, 0);
     lone_free(l);
 }
@@ -363,9 +363,9 @@ START_TEST(who_has_too_much_under_way_is_busy)
     lone_renew(l);
     for (int32_t n = 31; n < 35; n++)
         ck_assert_int_eq(reply_to_symptom(l, 60, n), WIRE_ACK);
-    ck_assert_int_eq(l->ft->state->groups.n, 4);
+    ck_assert_int_eq(l->ft->state->cases.n, 4);
     ck_assert_int_eq(reply_to_symptom(l, 60, 35), WIRE_BUSY);
-    ck_assert_int_eq(l->ft->state->groups.n, 4);
+    ck_assert_int_eq(l->ft->state->cases.n, 4);
     ck_assert_ptr_null(ftree_probe_find(l->ft, 35));
     ck_assert_int_eq(reply_to_symptom(l, 60, 31), WIRE_ACK); /* it is here anyway */
     lone_free(l);

@@ -27,7 +27,7 @@ static struct lone *crowd(int32_t n)
     for (int32_t i = 1; i <= n; i++) {
         ftree_symptom_init(&s, FTREE_SYMPTOM_PEER_STALL, member(l, i), FTREE_NONE, l->ft->self, 0,
                            l->now);
-        LONE_STEP(l, ftree_group_add(l->ft, l->now, &s, 0));
+        LONE_STEP(l, ftree_correlate(l->ft, l->now, &s, 0));
     }
     ck_assert_int_eq(l->ft->examine->suspects.n, n);
     return l;
@@ -92,7 +92,7 @@ START_TEST(without_switches_nobody_waits)
     struct lone *l = lone_new(20, 1, 32, 0);
 
     for (int32_t i = 1; i <= 8; i++)
-        LONE_STEP(l, ftree_correlate_silent(l->ft, l->now, i));
+        LONE_STEP(l, ftree_intake_silent(l->ft, l->now, i));
     lone_run(l, 160);
     ck_assert_int_eq(l->ft->examine->suspects.n, 8);
     ck_assert_int_eq(waiting(l), 0);

@@ -200,7 +200,7 @@ START_TEST(who_is_of_no_use_any_more_makes_room)
     struct ftree_symptom s;
 
     ftree_symptom_init(&s, FTREE_SYMPTOM_PEER_SILENT, su.node, FTREE_NONE, 0, l->now, l->now);
-    LONE_STEP(l, ftree_group_add(l->ft, l->now, &s, 0));
+    LONE_STEP(l, ftree_correlate(l->ft, l->now, &s, 0));
     for (int32_t n = 1; n < l->job.nodes; n++) {
         struct suspect other = {.node = n, .opened = l->now, .deadline = FTREE_NEVER};
         ftree_neighbour_ask(l->ft, l->now, &other);

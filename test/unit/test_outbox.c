@@ -403,7 +403,7 @@ START_TEST(who_acknowledges_one_of_two_is_given_longer_for_the_other)
 
     send_one(l);
     ftree_symptom_init(&s, FTREE_SYMPTOM_PEER_STALL, 3, 3, 1, l->now, l->now);
-    LONE_STEP(l, ftree_correlate(l->ft, l->now, &s, false));
+    LONE_STEP(l, ftree_intake(l->ft, l->now, &s, false));
     ck_assert_int_eq(l->ft->net->outbox.n, 2);
     lone_run(l, 100);
     m.u.ack = l->ft->net->outbox.items[0].id;
@@ -426,7 +426,7 @@ START_TEST(a_substitute_that_is_silent_does_not_hold_up_the_next)
     int32_t second = ftree_topo_root_substitute(l->ft->topo, 2);
 
     ftree_symptom_init(&s, FTREE_SYMPTOM_PEER_STALL, 0, 0, 1, l->now, l->now);
-    LONE_STEP(l, ftree_correlate(l->ft, l->now, &s, false));
+    LONE_STEP(l, ftree_intake(l->ft, l->now, &s, false));
     ck_assert_int_eq(l->sent[l->n_sent - 1].to.node, first);
     lone_run(l, 160);
     ck_assert_int_eq(l->sent[l->n_sent - 1].to.node, second);

@@ -768,7 +768,7 @@ static void observe(struct lone *l, int32_t node)
 
     ftree_symptom_init(&s, FTREE_SYMPTOM_PEER_SILENT, node, FTREE_NONE, l->job.nodes - 1, l->now,
                        l->now);
-    LONE_STEP(l, ftree_group_add(l->ft, l->now, &s, 0));
+    LONE_STEP(l, ftree_correlate(l->ft, l->now, &s, 0));
 }
 
 /* The built-in base, with all questions by the connection there is. */

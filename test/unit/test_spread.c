@@ -1676,7 +1676,7 @@ START_TEST(a_verdict_ends_the_suspicion)
 
     lone_stall(l, 1, 4);
     lone_run(l, 500);
-    LONE_STEP(l, ftree_correlate_silent(l->ft, l->now, 3));
+    LONE_STEP(l, ftree_intake_silent(l->ft, l->now, 3));
     ck_assert_int_eq(l->ft->examine->suspects.n, 2);
     lone_told(l, 0, WIRE_VERDICT_DOWN, &v);
     ck_assert_int_eq(l->ft->examine->suspects.n, 1);

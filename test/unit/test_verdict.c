@@ -81,7 +81,7 @@ static void add(struct lone *l, enum ftree_symptom_kind kind, int32_t node, cons
 
     ftree_symptom_init(&s, kind, node, FTREE_NONE, 1, l->now, l->now);
     strcpy(s.detail, detail);
-    LONE_STEP(l, ftree_group_add(l->ft, l->now, &s, 0));
+    LONE_STEP(l, ftree_correlate(l->ft, l->now, &s, 0));
     ck_assert_ptr_null(ftree_check(l->ft));
 }
 
@@ -128,7 +128,7 @@ START_TEST(nothing_is_certain)
 
     add(l, FTREE_SYMPTOM_POWER_OFF, 2, "");
     for (int i = 0; i < 20; i++)
-        ftree_verdict_support(l->ft, l->now, &ftree_group_find(l->ft, 2, FTREE_NONE)->symptom[0],
+        ftree_verdict_support(l->ft, l->now, &ftree_case_find(l->ft, 2, FTREE_NONE)->symptom[0],
                               model, &v);
     ck_assert_int_eq(v.confidence, 999);
     ck_assert_int_eq(v.evidences, FTREE_EVIDENCE_MAX);
@@ -187,8 +187,8 @@ START_TEST(a_fault_hides_others_on_its_node_while_it_lasts)
     ck_assert(!is_masked(l, "link-fault", 1));
     ck_assert(!is_masked(l, "node-outage", 2));
     add(l, FTREE_SYMPTOM_CARRIER_LOST, 2, "");
-    for (int32_t i = 0; i < l->ft->state->groups.items[0].candidates; i++)
-        ck_assert_int_ne(l->ft->state->groups.items[0].candidate[i].model,
+    for (int32_t i = 0; i < l->ft->state->cases.items[0].candidates; i++)
+        ck_assert_int_ne(l->ft->state->cases.items[0].candidate[i].model,
                          ftree_rules_model(base_rules(), "link-fault"));
     v.withdrawn = l->now;
     ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
@@ -269,7 +269,7 @@ START_TEST(a_switch_takes_the_links_behind_it_along)
     ck_assert(!follows(l, "node-outage", 7));
     ck_assert(!ftree_has_failed(l->ft, 4)); /* the switch has, the node has not */
     ftree_symptom_init(&s, FTREE_SYMPTOM_PEER_SILENT, 7, FTREE_NONE, 4, l->now, l->now);
-    LONE_STEP(l, ftree_group_add(l->ft, l->now, &s, 0));
+    LONE_STEP(l, ftree_correlate(l->ft, l->now, &s, 0));
     m.u.state.nonce = ftree_probe_find(l->ft, 7)->nonce;
     m.u.state.state.link = FTREE_LINK_NO_CARRIER;
     lone_answer(l, 7, FTREE_PATH_MGMT, FTREE_ROLE_AGENT);
@@ -369,7 +369,7 @@ START_TEST(a_switch_without_its_data_path_takes_no_node_but_explains_waits)
     lone_stall(l, 0, 4);
     EXPECT_LINES(lone_log(l), "0 rank 0 stalls, waits for rank 4\n"
                               "0 symptom about n4 explained by a verdict\n");
-    LONE_STEP(l, ftree_correlate_silent(l->ft, l->now, 4)); /* its agent is another matter */
+    LONE_STEP(l, ftree_intake_silent(l->ft, l->now, 4)); /* its agent is another matter */
     ck_assert_ptr_nonnull(ftree_probe_find(l->ft, 4));
     lone_free(l);
     ftree_tree_free(tree);

@@ -35,7 +35,7 @@ static const char *check_suspects(const struct ftree *ft)
 {
     for (int32_t i = 0; i < ft->examine->suspects.n; i++) {
         const struct suspect *su = &ft->examine->suspects.items[i];
-        const struct group *group = ftree_group_find(ft, su->node, su->switch_);
+        const struct ftree_case *group = ftree_case_find(ft, su->node, su->switch_);
         HOLDS(su->node >= 0 && su->node < ft->job->nodes && su->node != ft->self);
         HOLDS(!ftree_has_failed(ft, su->node));
         HOLDS(su->nonce != 0);
@@ -51,10 +51,10 @@ static const char *check_suspects(const struct ftree *ft)
 
 static const char *check_groups(const struct ftree *ft)
 {
-    FTREE_EACH(const struct group, g, ft->state->groups) {
+    FTREE_EACH(const struct ftree_case, g, ft->state->cases) {
         HOLDS(g->node >= 0 && g->node < ft->job->nodes);
-        HOLDS(ftree_group_find(ft, g->node, g->switch_) == g);
-        HOLDS(g->symptoms <= GROUP_SYMPTOMS_MAX && g->candidates <= GROUP_CANDIDATES_MAX);
+        HOLDS(ftree_case_find(ft, g->node, g->switch_) == g);
+        HOLDS(g->symptoms <= CASE_SYMPTOMS_MAX && g->candidates <= CASE_CANDIDATES_MAX);
         HOLDS(g->first <= g->last);
         HOLDS(g->strategy < ft->rules->strategies);
         HOLDS(!g->examined || (g->candidates > 0 && ftree_probe_find(ft, g->node)));

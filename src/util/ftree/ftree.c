@@ -113,7 +113,7 @@ static void return_letter(struct ftree *ft, ftree_time now, const struct ftree_e
 
     switch (l.type) {
         case WIRE_SWEEP:
-            ftree_sweep_upward(ft, now, FTREE_NONE); /* past the node that is silent */
+            ftree_flood_upward(ft, now, FTREE_NONE); /* past the node that is silent */
             break;
         case WIRE_GOODBYE:
             ftree_leave_undeliverable(ft, now, l.to);
@@ -155,19 +155,19 @@ static void hand_over(struct ftree *ft, ftree_time now, const struct ftree_event
 {
     switch ((enum ftree_event_kind) e->kind) {
         case FTREE_EVENT_SYMPTOM:
-            ftree_correlate(ft, now, &e->u.symptom, false);
+            ftree_intake(ft, now, &e->u.symptom, false);
             break;
         case FTREE_EVENT_AGAIN:
-            ftree_correlate_again(ft, now, &e->u.symptom);
+            ftree_intake_again(ft, now, &e->u.symptom);
             break;
         case FTREE_EVENT_SILENT:
-            ftree_correlate_silent(ft, now, e->node);
+            ftree_intake_silent(ft, now, e->node);
             break;
         case FTREE_EVENT_SEARCH:
             if (e->number)
-                ftree_sweep_join(ft, now, e->number, e->by);
+                ftree_flood_join(ft, now, e->number, e->by);
             else
-                ftree_sweep_start(ft, now);
+                ftree_flood_start(ft, now);
             break;
         case FTREE_EVENT_LOOK:
             ftree_symptom_look(ft, now, now);
@@ -176,7 +176,7 @@ static void hand_over(struct ftree *ft, ftree_time now, const struct ftree_event
             ftree_probe_open(ft, now, e->node, e->switch_, e->number);
             break;
         case FTREE_EVENT_DUE:
-            ftree_group_reason_again(ft, now, e->node, e->switch_);
+            ftree_correlate_again(ft, now, e->node, e->switch_);
             ftree_probe_due(ft, now, e->node);
             break;
         case FTREE_EVENT_REST:
@@ -184,7 +184,7 @@ static void hand_over(struct ftree *ft, ftree_time now, const struct ftree_event
             break;
         case FTREE_EVENT_CLOSED:
             ftree_spread_release(ft, now);
-            ftree_group_closed(ft, now, e->node, e->switch_, e->well);
+            ftree_correlate_closed(ft, now, e->node, e->switch_, e->well);
             break;
         case FTREE_EVENT_VERDICT:
             raise_verdict(ft, now);
@@ -291,14 +291,14 @@ static void dispatch(struct ftree *ft, ftree_time now, int32_t from, enum ftree_
             if (ftree_is_leaving(ft))
                 ftree_leave_say_so(ft, now, from);
             else
-                ftree_correlate(ft, now, &m->u.symptom, substitute);
+                ftree_intake(ft, now, &m->u.symptom, substitute);
             break;
         case WIRE_PROBE:
             ftree_answer(ft, now, from, path, conn, &m->u.probe);
             break;
         case WIRE_ANSWER:
             if (!ftree_withdraw_answer(ft, from, path, &m->u.answer) &&
-                !ftree_visit_answer(ft, now, from, path, &m->u.answer))
+                !ftree_indirect_answer(ft, now, from, path, &m->u.answer))
                 ftree_probe_answer(ft, now, from, path, &m->u.answer);
             break;
         case WIRE_STATE:
@@ -308,13 +308,13 @@ static void dispatch(struct ftree *ft, ftree_time now, int32_t from, enum ftree_
             ftree_probe_log(ft, now, from, &m->u.log);
             break;
         case WIRE_VISIT:
-            ftree_visit(ft, now, from, &m->u.visit);
+            ftree_indirect(ft, now, from, &m->u.visit);
             break;
         case WIRE_SEEN:
             ftree_probe_seen(ft, now, from, &m->u.seen);
             break;
         case WIRE_SWEEP:
-            ftree_sweep_heard(ft, now, m->u.round, from);
+            ftree_flood_heard(ft, now, m->u.round, from);
             break;
         case WIRE_VERDICT_UP:
             ftree_spread_up(ft, now, from, &m->u.verdict, m->flags & WIRE_FLAG_MORE);
@@ -355,7 +355,7 @@ static int receive(struct ftree *ft, ftree_time now, int32_t from, enum ftree_pa
         return rc;
     heard_from(ft, now, from, path, &m);
     if (m.type == WIRE_SYMPTOM && !ftree_is_leaving(ft) &&
-        ftree_correlate_is_overloaded(ft, now, &m.u.symptom)) {
+        ftree_intake_is_overloaded(ft, now, &m.u.symptom)) {
         ftree_acknowledge(ft, now, &back, WIRE_BUSY, 0, m.id);
         return FTREE_OK;
     }
@@ -391,7 +391,7 @@ int ftree_reached(struct ftree *ft, ftree_time now, int32_t node, enum ftree_pat
         return FTREE_ERR_INVALID;
     ftree_events_begin(ft, &q);
     ftree_silence_heard(ft, now, node, path, reach);
-    ftree_visit_reached(ft, now, node, path, role, reach);
+    ftree_indirect_reached(ft, now, node, path, role, reach);
     ftree_probe_reached(ft, now, node, path, role, reach, error);
     if (role == FTREE_ROLE_AGENT)
         ftree_outbox_reached(ft, now, node, reach);
@@ -406,8 +406,8 @@ ftree_time ftree_deadline(const struct ftree *ft)
     ftree_time t = ftree_min(ftree_min(ftree_symptom_deadline(ft), ftree_probe_deadline(ft)),
                              ftree_min(ftree_spread_deadline(ft), ftree_outbox_deadline(ft)));
 
-    t = ftree_min(t, ftree_min(ftree_correlate_deadline(ft), ftree_withdraw_deadline(ft)));
-    t = ftree_min(t, ftree_min(ftree_group_deadline(ft), ftree_visit_deadline(ft)));
+    t = ftree_min(t, ftree_min(ftree_intake_deadline(ft), ftree_withdraw_deadline(ft)));
+    t = ftree_min(t, ftree_min(ftree_correlate_deadline(ft), ftree_indirect_deadline(ft)));
     return ftree_min(t, ftree_leave_deadline(ft));
 }
 
@@ -446,14 +446,14 @@ void ftree_tick(struct ftree *ft, ftree_time now)
 
     ftree_events_begin(ft, &q);
     ftree_late(ft, now, due != FTREE_NEVER && now > due ? now - due : 0);
-    run(ft, now, ftree_correlate_tick);
+    run(ft, now, ftree_intake_tick);
     run(ft, now, ftree_symptom_tick);
-    run(ft, now, ftree_visit_tick);
+    run(ft, now, ftree_indirect_tick);
     run(ft, now, ftree_probe_tick);
     run(ft, now, ftree_spread_tick);
     run(ft, now, ftree_withdraw_tick);
     run(ft, now, ftree_outbox_tick);
-    run(ft, now, ftree_group_tick); /* what all these did may have been the last of a group */
+    run(ft, now, ftree_correlate_tick); /* what all these did may have been the last of a group */
     run(ft, now, ftree_leave_tick);
     ftree_events_end(ft);
 }
@@ -467,10 +467,10 @@ void ftree_use_rules(struct ftree *ft, ftree_time now, const struct ftree_rules 
     ft->rules = rules;
     ftree_trace(ft, "uses the rules %s", rules->name);
     ftree_events_begin(ft, &q);
-    ftree_group_reason_anew(ft, now);
+    ftree_correlate_anew(ft, now);
     ftree_probe_restart(ft, now);
     ftree_drain(ft, now);
-    ftree_group_examine_all(ft, now);
+    ftree_correlate_examine_all(ft, now);
     ftree_end(ft, now);
 }
 

@@ -71,7 +71,7 @@ struct suspect {
 };
 
 /* A look at a node for somebody else; see visit.c. */
-struct visit {
+struct indirect_probe {
     int32_t from, target; /* who wants to know, of whom */
     uint32_t their_nonce, nonce; /* of their question, and of the own one */
     uint8_t reach[FTREE_PATHS], told[FTREE_PATHS];
@@ -105,7 +105,7 @@ struct witness {
 
 struct ftree_examine {
     FTREE_ARRAY(struct suspect) suspects;
-    FTREE_ARRAY(struct visit) visits;
+    FTREE_ARRAY(struct indirect_probe) visits;
     FTREE_ARRAY(struct neighbour) neighbours;
     int32_t visitor[FTREE_VISITORS], visitors; /* who visit them, and how far from here they are */
     int32_t visitors_far;
@@ -164,13 +164,13 @@ void ftree_silence_heard(struct ftree *ft, ftree_time now, int32_t node, enum ft
 ftree_time ftree_crowd_until(const struct ftree *ft, const struct suspect *su);
 
 /* indirect.c */
-void ftree_visit(struct ftree *ft, ftree_time now, int32_t from, const struct wire_visit *w);
-bool ftree_visit_answer(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
-                        const struct wire_answer *a);
-void ftree_visit_reached(struct ftree *ft, ftree_time now, int32_t node, enum ftree_path path,
-                         enum ftree_role role, enum ftree_reach reach);
-void ftree_visit_tick(struct ftree *ft, ftree_time now);
-ftree_time ftree_visit_deadline(const struct ftree *ft);
+void ftree_indirect(struct ftree *ft, ftree_time now, int32_t from, const struct wire_visit *w);
+bool ftree_indirect_answer(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
+                           const struct wire_answer *a);
+void ftree_indirect_reached(struct ftree *ft, ftree_time now, int32_t node, enum ftree_path path,
+                            enum ftree_role role, enum ftree_reach reach);
+void ftree_indirect_tick(struct ftree *ft, ftree_time now);
+ftree_time ftree_indirect_deadline(const struct ftree *ft);
 
 /* neighbour.c */
 bool ftree_neighbour_matters(const struct ftree *ft);

@@ -165,7 +165,7 @@ static bool is_new_reset(const struct ftree *ft, const struct ftree_symptom *s)
 static int32_t find_rank(const struct ftree *ft, int32_t node,
                          bool (*is)(const struct ftree *, const struct ftree_symptom *))
 {
-    const struct group *g = ftree_group_find(ft, node, FTREE_NONE);
+    const struct ftree_case *g = ftree_case_find(ft, node, FTREE_NONE);
 
     for (int32_t i = 0; g && i < g->symptoms; i++)
         if (is(ft, &g->symptom[i]))
@@ -191,7 +191,7 @@ int32_t ftree_facts_reset(const struct ftree *ft, int32_t node)
 static void find_told(const struct ftree *ft, const struct suspect *su,
                           struct rules_facts *facts)
 {
-    const struct group *g = ftree_group_find(ft, su->node, FTREE_NONE);
+    const struct ftree_case *g = ftree_case_find(ft, su->node, FTREE_NONE);
     uint8_t *told = &facts->value[RULES_FACT_LAUNCHER];
     int32_t rank = su->deputy_word.rank;
 

@@ -21,7 +21,7 @@
 
 #define VISITS_MAX 64 /* at the same time, for all who ask; more are not made */
 
-static void tell(struct ftree *ft, ftree_time now, struct visit *v, int path)
+static void tell(struct ftree *ft, ftree_time now, struct indirect_probe *v, int path)
 {
     struct wire_message m = {.type = WIRE_SEEN};
     struct ftree_route to = {.node = v->from};
@@ -33,7 +33,7 @@ static void tell(struct ftree *ft, ftree_time now, struct visit *v, int path)
     ftree_send_all_paths(ft, now, &to, &m);
 }
 
-static void ask(struct ftree *ft, ftree_time now, const struct visit *v)
+static void ask(struct ftree *ft, ftree_time now, const struct indirect_probe *v)
 {
     struct ftree_route to = {.node = v->target, .fresh = !ftree_probe_find(ft, v->target)};
 
@@ -42,18 +42,18 @@ static void ask(struct ftree *ft, ftree_time now, const struct visit *v)
 
 static bool is_known(const struct ftree *ft, int32_t from, const struct wire_visit *w)
 {
-    FTREE_EACH(struct visit, v, ft->examine->visits)
+    FTREE_EACH(struct indirect_probe, v, ft->examine->visits)
         if (v->from == from && v->target == w->target && v->their_nonce == w->nonce)
             return true;
     return false;
 }
 
 /* What is known already: of a question asked a moment ago (true), else of the own examination. */
-static bool begin(const struct ftree *ft, ftree_time now, int32_t target, struct visit *v)
+static bool begin(const struct ftree *ft, ftree_time now, int32_t target, struct indirect_probe *v)
 {
     const struct suspect *su = ftree_probe_find(ft, target);
 
-    *v = (struct visit){.target = target, .asked = now};
+    *v = (struct indirect_probe){.target = target, .asked = now};
     for (int32_t i = 0; i < ft->examine->visits.n; i++)
         if (ft->examine->visits.items[i].target == target &&
             ft->examine->visits.items[i].asked + ftree_rto(ft) > now) {
@@ -67,16 +67,16 @@ static bool begin(const struct ftree *ft, ftree_time now, int32_t target, struct
     return false;
 }
 
-static void tell_news(struct ftree *ft, ftree_time now, struct visit *v)
+static void tell_news(struct ftree *ft, ftree_time now, struct indirect_probe *v)
 {
     for (int path = 0; path < FTREE_PATHS; path++)
         if (v->reach[path] >= FTREE_REACH_CONNECTED && v->reach[path] > v->told[path])
             tell(ft, now, v, path);
 }
 
-void ftree_visit(struct ftree *ft, ftree_time now, int32_t from, const struct wire_visit *w)
+void ftree_indirect(struct ftree *ft, ftree_time now, int32_t from, const struct wire_visit *w)
 {
-    struct visit *v, first;
+    struct indirect_probe *v, first;
     bool is_asked;
 
     if (ftree_is_leaving(ft) || w->target == ft->self || w->target == from ||
@@ -98,12 +98,12 @@ void ftree_visit(struct ftree *ft, ftree_time now, int32_t from, const struct wi
 }
 
 /* True: it was the answer to a visitor. */
-bool ftree_visit_answer(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
-                        const struct wire_answer *a)
+bool ftree_indirect_answer(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
+                           const struct wire_answer *a)
 {
     bool ours = false;
 
-    FTREE_EACH(struct visit, v, ft->examine->visits) {
+    FTREE_EACH(struct indirect_probe, v, ft->examine->visits) {
         if (v->target != from || v->nonce != a->nonce)
             continue;
         ours = true;
@@ -113,11 +113,11 @@ bool ftree_visit_answer(struct ftree *ft, ftree_time now, int32_t from, enum ftr
     return ours;
 }
 
-void ftree_visit_reached(struct ftree *ft, ftree_time now, int32_t node, enum ftree_path path,
-                         enum ftree_role role, enum ftree_reach reach)
+void ftree_indirect_reached(struct ftree *ft, ftree_time now, int32_t node, enum ftree_path path,
+                            enum ftree_role role, enum ftree_reach reach)
 {
     for (int32_t i = 0; i < ft->examine->visits.n && role == FTREE_ROLE_AGENT; i++) {
-        struct visit *v = &ft->examine->visits.items[i];
+        struct indirect_probe *v = &ft->examine->visits.items[i];
         if (v->target != node || reach <= v->reach[path])
             continue;
         v->reach[path] = (uint8_t) reach;
@@ -126,7 +126,7 @@ void ftree_visit_reached(struct ftree *ft, ftree_time now, int32_t node, enum ft
 }
 
 /* What the own side could not ask it has not seen. */
-static void end(struct ftree *ft, ftree_time now, struct visit *v)
+static void end(struct ftree *ft, ftree_time now, struct indirect_probe *v)
 {
     for (int path = 0; path < FTREE_PATHS; path++) {
         if (!ft->job->has_path[path] || v->told[path] || v->reach[path] == FTREE_REACH_LOCAL_DOWN)
@@ -137,10 +137,10 @@ static void end(struct ftree *ft, ftree_time now, struct visit *v)
     }
 }
 
-void ftree_visit_tick(struct ftree *ft, ftree_time now)
+void ftree_indirect_tick(struct ftree *ft, ftree_time now)
 {
     for (int32_t i = 0; i < ft->examine->visits.n;) {
-        struct visit *v = &ft->examine->visits.items[i];
+        struct indirect_probe *v = &ft->examine->visits.items[i];
         if (v->until > now) {
             i++;
             continue;
@@ -150,11 +150,11 @@ void ftree_visit_tick(struct ftree *ft, ftree_time now)
     }
 }
 
-ftree_time ftree_visit_deadline(const struct ftree *ft)
+ftree_time ftree_indirect_deadline(const struct ftree *ft)
 {
     ftree_time t = FTREE_NEVER;
 
-    FTREE_EACH(struct visit, v, ft->examine->visits)
+    FTREE_EACH(struct indirect_probe, v, ft->examine->visits)
         t = ftree_min(t, v->until);
     return t;
 }

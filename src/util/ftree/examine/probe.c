@@ -230,7 +230,7 @@ static bool is_repeated(const struct ftree *ft, ftree_time now, const struct sus
 
 static const struct rules_strategy *strategy_of(const struct ftree *ft, const struct suspect *su)
 {
-    const struct group *g = ftree_group_find(ft, su->node, su->switch_);
+    const struct ftree_case *g = ftree_case_find(ft, su->node, su->switch_);
 
     return g && g->strategy >= 0 ? &ft->rules->strategy[g->strategy] : NULL;
 }
@@ -238,7 +238,7 @@ static const struct rules_strategy *strategy_of(const struct ftree *ft, const st
 /* Symptoms that came since may be older, or name a rank. */
 static void note_case(const struct ftree *ft, struct suspect *su)
 {
-    const struct group *g = ftree_group_find(ft, su->node, su->switch_);
+    const struct ftree_case *g = ftree_case_find(ft, su->node, su->switch_);
 
     if (!g)
         return;
@@ -267,7 +267,7 @@ static void take_due(struct ftree *ft, ftree_time now, struct suspect *su)
     }
 }
 
-static void trace_opened(struct ftree *ft, const struct group *g)
+static void trace_opened(struct ftree *ft, const struct ftree_case *g)
 {
     char name[16];
 
@@ -288,7 +288,7 @@ static struct suspect *open_case(struct ftree *ft, int32_t node)
 void ftree_probe_open(struct ftree *ft, ftree_time now, int32_t node, int32_t switch_,
                       uint32_t round)
 {
-    const struct group *g = ftree_group_find(ft, node, switch_);
+    const struct ftree_case *g = ftree_case_find(ft, node, switch_);
     struct suspect *su = g ? open_case(ft, node) : NULL;
 
     if (!su) {
@@ -381,7 +381,7 @@ static void name_component(const struct ftree *ft, const struct suspect *su,
         v->pid = ft->job->rank_pid[v->rank];
 }
 
-static const char *raised_by(const struct ftree *ft, const struct group *g, int32_t model)
+static const char *raised_by(const struct ftree *ft, const struct ftree_case *g, int32_t model)
 {
     for (int32_t i = 0; g && i < g->candidates; i++)
         if (g->candidate[i].model == model)
@@ -400,7 +400,7 @@ static bool any_witness(const struct ftree *ft, const struct suspect *su)
 static void conclude(struct ftree *ft, ftree_time now, const struct suspect *su,
                      const struct rules_sign *sign, int32_t model)
 {
-    const struct group *g = ftree_group_find(ft, su->node, su->switch_);
+    const struct ftree_case *g = ftree_case_find(ft, su->node, su->switch_);
     int32_t node = sign->about_asker ? ft->self : su->node;
     struct ftree_verdict v;
 
@@ -462,14 +462,13 @@ static uint64_t all_models(const struct ftree *ft)
 static const struct rules_sign *find_sign(struct ftree *ft, const struct suspect *su, bool at_end,
                                           bool *well, int32_t *model)
 {
-    const struct group *g = ftree_group_find(ft, su->node, su->switch_);
+    const struct ftree_case *g = ftree_case_find(ft, su->node, su->switch_);
     const struct rules_sign *sign;
     struct rules_facts facts;
     char name[16];
 
     ftree_facts_find(ft, su, at_end, &facts);
-    sign =
-        ftree_rules_decide(ft->rules, &facts, g ? ftree_group_models(g) : 0, at_end, well, model);
+    sign = ftree_rules_decide(ft->rules, &facts, g ? ftree_case_models(g) : 0, at_end, well, model);
     if (sign || !at_end)
         return sign;
     ftree_trace(ft, "  no candidate fits %s: all models are tried", ftree_name(ft, su->node, name));
@@ -581,7 +580,7 @@ static struct wire_trouble worst_trouble(const struct ftree *ft, int32_t node, i
 static void follow_chain(struct ftree *ft, ftree_time now, int32_t from, ftree_time first,
                          const struct wire_answer *a)
 {
-    struct group *g = ftree_group_find(ft, from, FTREE_NONE);
+    struct ftree_case *g = ftree_case_find(ft, from, FTREE_NONE);
     struct ftree_symptom s;
     int32_t node;
 
@@ -745,7 +744,7 @@ void ftree_probe_restart(struct ftree *ft, ftree_time now)
 {
     for (int32_t i = 0; i < ft->examine->suspects.n;) {
         struct suspect *su = &ft->examine->suspects.items[i];
-        const struct group *g = ftree_group_find(ft, su->node, su->switch_);
+        const struct ftree_case *g = ftree_case_find(ft, su->node, su->switch_);
         if (!g || g->strategy < 0 || g->candidates == 0) {
             close_well(ft, su, "no rule asks about it any more");
             continue;

@@ -24,7 +24,7 @@
  *     T = group_min + mean(d) + 4 var(d), at most group_max
  */
 
-static const char *name_of(const struct ftree *ft, const struct group *g, char buf[16])
+static const char *name_of(const struct ftree *ft, const struct ftree_case *g, char buf[16])
 {
     if (g->switch_ != FTREE_NONE && ft->job->tree)
         return ft->job->tree->switch_name[g->switch_];
@@ -33,7 +33,7 @@ static const char *name_of(const struct ftree *ft, const struct group *g, char b
 
 /* ---- the time window ------------------------------------------------------------------------- */
 
-ftree_time ftree_group_window(const struct ftree *ft)
+ftree_time ftree_correlate_window(const struct ftree *ft)
 {
     return ftree_min(ft->cfg.group_max,
                      ft->cfg.group_min + ft->intake->delay + 4 * ft->intake->delay_var);
@@ -51,8 +51,9 @@ static void measure_delay(struct ftree *ft, ftree_time delay)
 
 /* ---- do patterns fit? ------------------------------------------------------------------------ */
 
-static bool is_related(const struct ftree *ft, enum rules_relation relation, const struct group *g,
-                       const struct group *other, const struct ftree_symptom *s)
+static bool is_related(const struct ftree *ft, enum rules_relation relation,
+                       const struct ftree_case *g, const struct ftree_case *other,
+                       const struct ftree_symptom *s)
 {
     const struct ftree_component *c = &s->about;
 
@@ -84,13 +85,13 @@ static bool is_related(const struct ftree *ft, enum rules_relation relation, con
 }
 
 static bool fits(const struct ftree *ft, ftree_time now, const struct rules_pattern *p,
-                 const struct group *g)
+                 const struct ftree_case *g)
 {
-    ftree_time window = p->window ? p->window : ftree_group_window(ft);
+    ftree_time window = p->window ? p->window : ftree_correlate_window(ft);
     uint64_t count = 0;
     uint32_t components = 0;
 
-    FTREE_EACH(const struct group, other, ft->state->groups) {
+    FTREE_EACH(const struct ftree_case, other, ft->state->cases) {
         bool any = false;
         for (int32_t j = 0; j < other->symptoms; j++) {
             const struct ftree_symptom *s = &other->symptom[j];
@@ -107,7 +108,7 @@ static bool fits(const struct ftree *ft, ftree_time now, const struct rules_patt
 
 /* ---- reasoning ------------------------------------------------------------------------------- */
 
-static void add_candidate(struct group *g, int32_t rule, const struct rules_candidate *c)
+static void add_candidate(struct ftree_case *g, int32_t rule, const struct rules_candidate *c)
 {
     for (int32_t i = 0; i < g->candidates; i++)
         if (g->candidate[i].model == c->model) {
@@ -117,12 +118,12 @@ static void add_candidate(struct group *g, int32_t rule, const struct rules_cand
             g->candidate[i].prior = (uint16_t) both;
             return;
         }
-    if (g->candidates < GROUP_CANDIDATES_MAX)
+    if (g->candidates < CASE_CANDIDATES_MAX)
         g->candidate[g->candidates++] =
-            (struct group_candidate){.model = c->model, .prior = c->prior, .rule = rule};
+            (struct case_candidate){.model = c->model, .prior = c->prior, .rule = rule};
 }
 
-static void add_symptom(struct group *g, const struct ftree_symptom *s)
+static void add_symptom(struct ftree_case *g, const struct ftree_symptom *s)
 {
     g->count = g->count > UINT32_MAX - s->count ? UINT32_MAX : g->count + s->count;
     g->first = ftree_min(g->first, s->first);
@@ -132,11 +133,11 @@ static void add_symptom(struct group *g, const struct ftree_symptom *s)
             ftree_symptom_merge(&g->symptom[i], s);
             return;
         }
-    if (g->symptoms < GROUP_SYMPTOMS_MAX)
+    if (g->symptoms < CASE_SYMPTOMS_MAX)
         g->symptom[g->symptoms++] = *s;
 }
 
-static void trace_rule(struct ftree *ft, const struct group *g, const struct rules_rule *rule)
+static void trace_rule(struct ftree *ft, const struct ftree_case *g, const struct rules_rule *rule)
 {
     char line[200] = "", name[16];
     size_t len = 0;
@@ -151,7 +152,7 @@ static void trace_rule(struct ftree *ft, const struct group *g, const struct rul
                     ftree_symptom_info(rule->derives)->name);
 }
 
-static void fire(struct ftree *ft, ftree_time now, struct group *g, int32_t r)
+static void fire(struct ftree *ft, ftree_time now, struct ftree_case *g, int32_t r)
 {
     const struct rules_rule *rule = &ft->rules->rule[r];
     struct ftree_symptom derived;
@@ -173,13 +174,13 @@ static void fire(struct ftree *ft, ftree_time now, struct group *g, int32_t r)
         g->strategy = rule->strategy;
 }
 
-static bool has_fired(const struct group *g, int32_t r)
+static bool has_fired(const struct ftree_case *g, int32_t r)
 {
     return g->fired[r / 64] >> (r % 64) & 1;
 }
 
 /* Fires what fits until nothing more does; returns whether any did. */
-static bool reason(struct ftree *ft, ftree_time now, struct group *g)
+static bool reason(struct ftree *ft, ftree_time now, struct ftree_case *g)
 {
     bool any = false, again = true;
 
@@ -203,9 +204,9 @@ static bool reason(struct ftree *ft, ftree_time now, struct group *g)
 
 /* What came later about others may fit a pattern that looks beyond the group.  The window is that
  * of the group's own last symptom: the asking takes longer than a window. */
-void ftree_group_reason_again(struct ftree *ft, ftree_time now, int32_t node, int32_t switch_)
+void ftree_correlate_again(struct ftree *ft, ftree_time now, int32_t node, int32_t switch_)
 {
-    struct group *g = ftree_group_find(ft, node, switch_);
+    struct ftree_case *g = ftree_case_find(ft, node, switch_);
 
     if (g)
         reason(ft, ftree_min(now, g->last), g);
@@ -214,7 +215,7 @@ void ftree_group_reason_again(struct ftree *ft, ftree_time now, int32_t node, in
 /* ---- examining ------------------------------------------------------------------------------- */
 
 /* What a suspect says of others may be a consequence of its own trouble: first it is cleared. */
-static bool is_doubtful(const struct ftree *ft, const struct group *g)
+static bool is_doubtful(const struct ftree *ft, const struct ftree_case *g)
 {
     for (int32_t i = 0; i < g->symptoms; i++)
         for (int32_t j = 0; j < g->symptom[i].reporters; j++)
@@ -223,13 +224,13 @@ static bool is_doubtful(const struct ftree *ft, const struct group *g)
     return true;
 }
 
-static bool may_be_asked(const struct ftree *ft, const struct group *g)
+static bool may_be_asked(const struct ftree *ft, const struct ftree_case *g)
 {
     return !ftree_is_leaving(ft) && g->node != ft->self && !ftree_has_failed(ft, g->node) &&
            !ftree_case_is_suspect(ft, g->node);
 }
 
-static void examine(struct ftree *ft, ftree_time now, struct group *g, uint32_t round)
+static void examine(struct ftree *ft, ftree_time now, struct ftree_case *g, uint32_t round)
 {
     char name[16];
 
@@ -253,9 +254,9 @@ static void examine(struct ftree *ft, ftree_time now, struct group *g, uint32_t 
                                                                     .number = round});
 }
 
-static struct group *begin(struct ftree *ft, const struct ftree_symptom *s)
+static struct ftree_case *begin(struct ftree *ft, const struct ftree_symptom *s)
 {
-    struct group *g = FTREE_PUSH(ft, ft->state->groups);
+    struct ftree_case *g = FTREE_PUSH(ft, ft->state->cases);
 
     if (!g)
         return NULL;
@@ -268,16 +269,16 @@ static struct group *begin(struct ftree *ft, const struct ftree_symptom *s)
     return g;
 }
 
-static bool is_idle(const struct group *g)
+static bool is_idle(const struct ftree_case *g)
 {
     return !g->examined && !g->doubtful && !g->more;
 }
 
 /* A group that nobody examines, or is going to, starts anew when its last symptom is past the
  * window. */
-static void forget_if_past(struct ftree *ft, ftree_time now, struct group *g)
+static void forget_if_past(struct ftree *ft, ftree_time now, struct ftree_case *g)
 {
-    if (!is_idle(g) || g->last + ftree_group_window(ft) > now)
+    if (!is_idle(g) || g->last + ftree_correlate_window(ft) > now)
         return;
     g->symptoms = 0;
     g->count = 0;
@@ -287,10 +288,10 @@ static void forget_if_past(struct ftree *ft, ftree_time now, struct group *g)
     memset(g->fired, 0, sizeof(g->fired));
 }
 
-void ftree_group_add(struct ftree *ft, ftree_time now, const struct ftree_symptom *s,
+void ftree_correlate(struct ftree *ft, ftree_time now, const struct ftree_symptom *s,
                      uint32_t round)
 {
-    struct group *g = ftree_group_find(ft, s->about.node, s->about.switch_);
+    struct ftree_case *g = ftree_case_find(ft, s->about.node, s->about.switch_);
     char name[16];
     bool fired;
 
@@ -314,7 +315,7 @@ void ftree_group_add(struct ftree *ft, ftree_time now, const struct ftree_sympto
 
 static void found_well(struct ftree *ft, ftree_time now, int32_t node, int32_t switch_)
 {
-    struct group *g = ftree_group_find(ft, node, switch_);
+    struct ftree_case *g = ftree_case_find(ft, node, switch_);
 
     if (!g)
         return;
@@ -323,7 +324,7 @@ static void found_well(struct ftree *ft, ftree_time now, int32_t node, int32_t s
 
 /* True if a verdict on a data path that came meanwhile explains all of it; what a rule derived follows
  * from the rest. */
-static bool is_by_path(const struct ftree *ft, const struct group *g)
+static bool is_by_path(const struct ftree *ft, const struct ftree_case *g)
 {
     for (int32_t i = 0; i < g->symptoms; i++)
         if (g->symptom[i].reporters > 0 && !ftree_verdict_explains_path(ft, &g->symptom[i]))
@@ -334,10 +335,10 @@ static bool is_by_path(const struct ftree *ft, const struct group *g)
 /* Suspects were cleared or decided: what they or others reported may be examined now. */
 static void recheck(struct ftree *ft, ftree_time now)
 {
-    for (int32_t i = 0; i < ft->state->groups.n;) {
-        struct group *g = &ft->state->groups.items[i];
+    for (int32_t i = 0; i < ft->state->cases.n;) {
+        struct ftree_case *g = &ft->state->cases.items[i];
         if (g->doubtful && is_by_path(ft, g)) {
-            FTREE_DROP(ft->state->groups, i);
+            FTREE_DROP(ft->state->cases, i);
             continue;
         }
         if (g->doubtful)
@@ -346,19 +347,20 @@ static void recheck(struct ftree *ft, ftree_time now)
     }
 }
 
-void ftree_group_closed(struct ftree *ft, ftree_time now, int32_t node, int32_t switch_, bool well)
+void ftree_correlate_closed(struct ftree *ft, ftree_time now, int32_t node, int32_t switch_,
+                            bool well)
 {
     if (well)
         found_well(ft, now, node, switch_);
     else
-        ftree_group_drop(ft, node, switch_);
+        ftree_case_drop(ft, node, switch_);
     recheck(ft, now);
 }
 
 /* The rules have changed. */
-void ftree_group_reason_anew(struct ftree *ft, ftree_time now)
+void ftree_correlate_anew(struct ftree *ft, ftree_time now)
 {
-    FTREE_EACH(struct group, g, ft->state->groups) {
+    FTREE_EACH(struct ftree_case, g, ft->state->cases) {
         g->candidates = 0;
         g->strategy = -1;
         memset(g->fired, 0, sizeof(g->fired));
@@ -366,37 +368,37 @@ void ftree_group_reason_anew(struct ftree *ft, ftree_time now)
     }
 }
 
-void ftree_group_examine_all(struct ftree *ft, ftree_time now)
+void ftree_correlate_examine_all(struct ftree *ft, ftree_time now)
 {
-    for (int32_t i = 0; i < ft->state->groups.n; i++)
-        examine(ft, now, &ft->state->groups.items[i], 0);
+    for (int32_t i = 0; i < ft->state->cases.n; i++)
+        examine(ft, now, &ft->state->cases.items[i], 0);
 }
 
 /* ---- time ------------------------------------------------------------------------------------ */
 
-static ftree_time end_of(const struct ftree *ft, const struct group *g)
+static ftree_time end_of(const struct ftree *ft, const struct ftree_case *g)
 {
-    return ftree_max(g->last + ftree_group_window(ft), g->quiet);
+    return ftree_max(g->last + ftree_correlate_window(ft), g->quiet);
 }
 
-void ftree_group_tick(struct ftree *ft, ftree_time now)
+void ftree_correlate_tick(struct ftree *ft, ftree_time now)
 {
-    for (int32_t i = 0; i < ft->state->groups.n;) {
-        struct group *g = &ft->state->groups.items[i];
+    for (int32_t i = 0; i < ft->state->cases.n;) {
+        struct ftree_case *g = &ft->state->cases.items[i];
         if (g->more && g->quiet <= now)
             examine(ft, now, g, 0);
         if (is_idle(g) && end_of(ft, g) <= now)
-            FTREE_DROP(ft->state->groups, i);
+            FTREE_DROP(ft->state->cases, i);
         else
             i++;
     }
 }
 
-ftree_time ftree_group_deadline(const struct ftree *ft)
+ftree_time ftree_correlate_deadline(const struct ftree *ft)
 {
     ftree_time t = FTREE_NEVER;
 
-    FTREE_EACH(const struct group, g, ft->state->groups) {
+    FTREE_EACH(const struct ftree_case, g, ft->state->cases) {
         if (g->more)
             t = ftree_min(t, g->quiet);
         else if (is_idle(g))

@@ -29,18 +29,18 @@ static void ask_child(struct ftree *ft, int32_t child, void *arg)
     if (child == edge->from || ftree_peer_has_left(ft, child))
         return;
     ftree_symptom_init(&s, FTREE_SYMPTOM_SWEPT, child, FTREE_NONE, ft->self, edge->now, edge->now);
-    ftree_group_add(ft, edge->now, &s, ft->intake->sweep_round);
+    ftree_correlate(ft, edge->now, &s, ft->intake->flood_round);
 }
 
 static void tell(struct ftree *ft, ftree_time now, int32_t to)
 {
-    struct wire_message m = {.type = WIRE_SWEEP, .u.round = ft->intake->sweep_round};
+    struct wire_message m = {.type = WIRE_SWEEP, .u.round = ft->intake->flood_round};
 
     ftree_outbox_put(ft, now, to, &m);
 }
 
 /* Tells the round to the next node on the way to the root, except to `from`. */
-void ftree_sweep_upward(struct ftree *ft, ftree_time now, int32_t from)
+void ftree_flood_upward(struct ftree *ft, ftree_time now, int32_t from)
 {
     bool substitute;
     int32_t up = ftree_route_upward(ft, now, FTREE_NONE, &substitute);
@@ -53,38 +53,38 @@ static void run(struct ftree *ft, ftree_time now, uint32_t round, int32_t from)
 {
     struct edge edge = {.now = now, .from = from};
 
-    ft->intake->sweep_round = round;
-    ft->intake->sweep_at = now;
+    ft->intake->flood_round = round;
+    ft->intake->flood_at = now;
     ftree_trace(ft, "sweep %u", round);
     ftree_emit(ft, &(struct ftree_event){.kind = FTREE_EVENT_LOOK});
     ftree_route_children(ft, ft->self, ask_child, &edge);
     if (ft->self != 0 && ftree_route_is_root(ft)) /* who lost their parent are asked by its heir */
         ftree_route_children(ft, ftree_partition_top(ft), ask_child, &edge);
-    ftree_sweep_upward(ft, now, from);
+    ftree_flood_upward(ft, now, from);
 }
 
-void ftree_sweep_start(struct ftree *ft, ftree_time now)
+void ftree_flood_start(struct ftree *ft, ftree_time now)
 {
     /* a round of a moment ago asks for this stall, too */
     if (ftree_is_leaving(ft) ||
-        (ft->intake->sweep_round > 0 && now < ft->intake->sweep_at + ft->cfg.stall / 2))
+        (ft->intake->flood_round > 0 && now < ft->intake->flood_at + ft->cfg.stall / 2))
         return;
-    run(ft, now, ft->intake->sweep_round + 1, FTREE_NONE);
+    run(ft, now, ft->intake->flood_round + 1, FTREE_NONE);
 }
 
 /* Who sends a round of the past has not been told of those since (a successor begins anew at 1):
  * it is told the number, joins, and the next round it starts is heard. */
-void ftree_sweep_heard(struct ftree *ft, ftree_time now, uint32_t round, int32_t from)
+void ftree_flood_heard(struct ftree *ft, ftree_time now, uint32_t round, int32_t from)
 {
-    if (!ftree_is_leaving(ft) && (int32_t) (round - ft->intake->sweep_round) < 0)
+    if (!ftree_is_leaving(ft) && (int32_t) (round - ft->intake->flood_round) < 0)
         tell(ft, now, from);
     else
-        ftree_sweep_join(ft, now, round, from);
+        ftree_flood_join(ft, now, round, from);
 }
 
-void ftree_sweep_join(struct ftree *ft, ftree_time now, uint32_t round, int32_t from)
+void ftree_flood_join(struct ftree *ft, ftree_time now, uint32_t round, int32_t from)
 {
     /* serial arithmetic (RFC 1982), so the number may wrap */
-    if (!ftree_is_leaving(ft) && (int32_t) (round - ft->intake->sweep_round) > 0)
+    if (!ftree_is_leaving(ft) && (int32_t) (round - ft->intake->flood_round) > 0)
         run(ft, now, round, from);
 }

@@ -28,8 +28,8 @@ struct forward {
 struct ftree_intake {
     FTREE_ARRAY(struct forward) forwards;
     ftree_time delay, delay_var; /* of symptoms on their way here, estimated like round trips */
-    uint32_t sweep_round;
-    ftree_time sweep_at;
+    uint32_t flood_round;
+    ftree_time flood_at;
 };
 
 void ftree_intake_clear(struct ftree *ft);
@@ -37,33 +37,33 @@ void ftree_intake_clear(struct ftree *ft);
 void ftree_intake_stop(struct ftree *ft);
 
 /* route.c */
+void ftree_intake(struct ftree *ft, ftree_time now, const struct ftree_symptom *s, bool substitute);
+void ftree_intake_silent(struct ftree *ft, ftree_time now, int32_t node);
+void ftree_intake_again(struct ftree *ft, ftree_time now, const struct ftree_symptom *s);
+bool ftree_intake_is_overloaded(const struct ftree *ft, ftree_time now,
+                                const struct ftree_symptom *s);
+void ftree_intake_tick(struct ftree *ft, ftree_time now);
+ftree_time ftree_intake_deadline(const struct ftree *ft);
+
+/* correlate.c */
 void ftree_correlate(struct ftree *ft, ftree_time now, const struct ftree_symptom *s,
-                     bool substitute);
-void ftree_correlate_silent(struct ftree *ft, ftree_time now, int32_t node);
-void ftree_correlate_again(struct ftree *ft, ftree_time now, const struct ftree_symptom *s);
-bool ftree_correlate_is_overloaded(const struct ftree *ft, ftree_time now,
-                                   const struct ftree_symptom *s);
+                     uint32_t round);
+/* It is not asked any more: what waited for that is looked at. */
+void ftree_correlate_closed(struct ftree *ft, ftree_time now, int32_t node, int32_t switch_,
+                            bool well);
+/* The rules have changed; and all that they say is to be asked is. */
+void ftree_correlate_anew(struct ftree *ft, ftree_time now);
+void ftree_correlate_examine_all(struct ftree *ft, ftree_time now);
+void ftree_correlate_again(struct ftree *ft, ftree_time now, int32_t node, int32_t switch_);
+ftree_time ftree_correlate_window(const struct ftree *ft);
 void ftree_correlate_tick(struct ftree *ft, ftree_time now);
 ftree_time ftree_correlate_deadline(const struct ftree *ft);
 
-/* correlate.c */
-void ftree_group_add(struct ftree *ft, ftree_time now, const struct ftree_symptom *s,
-                     uint32_t round);
-/* It is not asked any more: what waited for that is looked at. */
-void ftree_group_closed(struct ftree *ft, ftree_time now, int32_t node, int32_t switch_, bool well);
-/* The rules have changed; and all that they say is to be asked is. */
-void ftree_group_reason_anew(struct ftree *ft, ftree_time now);
-void ftree_group_examine_all(struct ftree *ft, ftree_time now);
-void ftree_group_reason_again(struct ftree *ft, ftree_time now, int32_t node, int32_t switch_);
-ftree_time ftree_group_window(const struct ftree *ft);
-void ftree_group_tick(struct ftree *ft, ftree_time now);
-ftree_time ftree_group_deadline(const struct ftree *ft);
-
 /* flood.c */
-void ftree_sweep_upward(struct ftree *ft, ftree_time now, int32_t from);
-void ftree_sweep_start(struct ftree *ft, ftree_time now);
-void ftree_sweep_heard(struct ftree *ft, ftree_time now, uint32_t round, int32_t from);
-void ftree_sweep_join(struct ftree *ft, ftree_time now, uint32_t round, int32_t from);
+void ftree_flood_upward(struct ftree *ft, ftree_time now, int32_t from);
+void ftree_flood_start(struct ftree *ft, ftree_time now);
+void ftree_flood_heard(struct ftree *ft, ftree_time now, uint32_t round, int32_t from);
+void ftree_flood_join(struct ftree *ft, ftree_time now, uint32_t round, int32_t from);
 
 #pragma GCC visibility pop
 

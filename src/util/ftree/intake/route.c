@@ -137,7 +137,7 @@ static bool held_back(struct ftree *ft, ftree_time now, const struct ftree_sympt
     return false;
 }
 
-void ftree_correlate_tick(struct ftree *ft, ftree_time now)
+void ftree_intake_tick(struct ftree *ft, ftree_time now)
 {
     for (int32_t i = 0; i < ft->intake->forwards.n;) {
         struct forward f = ft->intake->forwards.items[i];
@@ -147,11 +147,11 @@ void ftree_correlate_tick(struct ftree *ft, ftree_time now)
         }
         FTREE_DROP(ft->intake->forwards, i);
         if (f.held.count)
-            ftree_correlate(ft, now, &f.held, false);
+            ftree_intake(ft, now, &f.held, false);
     }
 }
 
-ftree_time ftree_correlate_deadline(const struct ftree *ft)
+ftree_time ftree_intake_deadline(const struct ftree *ft)
 {
     ftree_time t = FTREE_NEVER;
 
@@ -231,8 +231,7 @@ static int32_t one_with_data(const struct ftree *ft, ftree_time now, const struc
 
 /* ---- the way --------------------------------------------------------------------------------- */
 
-void ftree_correlate(struct ftree *ft, ftree_time now, const struct ftree_symptom *s,
-                     bool substitute)
+void ftree_intake(struct ftree *ft, ftree_time now, const struct ftree_symptom *s, bool substitute)
 {
     struct wire_message m = {.type = WIRE_SYMPTOM, .u.symptom = *s};
     char suspect[16], hop_name[16];
@@ -247,7 +246,7 @@ void ftree_correlate(struct ftree *ft, ftree_time now, const struct ftree_sympto
         to_substitute = hop != ft->self;
     }
     if (hop == ft->self) {
-        ftree_group_add(ft, now, s, 0);
+        ftree_correlate(ft, now, s, 0);
         return;
     }
     if (held_back(ft, now, s))
@@ -260,7 +259,7 @@ void ftree_correlate(struct ftree *ft, ftree_time now, const struct ftree_sympto
 
 /* The node it was sent to does not acknowledge or is busy: it is passed over now, so the next way
  * is another. */
-void ftree_correlate_again(struct ftree *ft, ftree_time now, const struct ftree_symptom *s)
+void ftree_intake_again(struct ftree *ft, ftree_time now, const struct ftree_symptom *s)
 {
     struct ftree_symptom all = *s;
     int32_t i = find_forward(ft, s);
@@ -270,28 +269,28 @@ void ftree_correlate_again(struct ftree *ft, ftree_time now, const struct ftree_
             ftree_symptom_merge(&all, &ft->intake->forwards.items[i].held);
         FTREE_DROP(ft->intake->forwards, i);
     }
-    ftree_correlate(ft, now, &all, false);
+    ftree_intake(ft, now, &all, false);
 }
 
-void ftree_correlate_silent(struct ftree *ft, ftree_time now, int32_t node)
+void ftree_intake_silent(struct ftree *ft, ftree_time now, int32_t node)
 {
     struct ftree_symptom s;
 
     ftree_symptom_init(&s, FTREE_SYMPTOM_PEER_SILENT, node, FTREE_NONE, ft->self, now, now);
-    ftree_correlate(ft, now, &s, false);
+    ftree_intake(ft, now, &s, false);
 }
 
 /* An agent with too much to do, or too little CPU to do it with, says so, and the sender takes the
  * next substitute.  What belongs to a group that is here anyway costs nothing.  Who acts for
  * the root cannot refuse: there is nobody above. */
-bool ftree_correlate_is_overloaded(const struct ftree *ft, ftree_time now,
-                                   const struct ftree_symptom *s)
+bool ftree_intake_is_overloaded(const struct ftree *ft, ftree_time now,
+                                const struct ftree_symptom *s)
 {
     bool starved = ftree_own_lag(ft, now) > ft->cfg.late;
 
-    if (ftree_group_find(ft, s->about.node, s->about.switch_) || ftree_route_is_root(ft))
+    if (ftree_case_find(ft, s->about.node, s->about.switch_) || ftree_route_is_root(ft))
         return false;
-    return starved || ft->state->groups.n > ft->cfg.pending_max;
+    return starved || ft->state->cases.n > ft->cfg.pending_max;
 }
 
 void ftree_intake_clear(struct ftree *ft)
@@ -301,5 +300,5 @@ void ftree_intake_clear(struct ftree *ft)
 
 void ftree_intake_stop(struct ftree *ft)
 {
-    ft->intake->forwards.n = ft->state->groups.n = 0;
+    ft->intake->forwards.n = ft->state->cases.n = 0;
 }

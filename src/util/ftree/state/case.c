@@ -5,15 +5,15 @@
 
 #include "ftree/state/state.h"
 
-struct group *ftree_group_find(const struct ftree *ft, int32_t node, int32_t switch_)
+struct ftree_case *ftree_case_find(const struct ftree *ft, int32_t node, int32_t switch_)
 {
-    FTREE_EACH(struct group, g, ft->state->groups)
+    FTREE_EACH(struct ftree_case, g, ft->state->cases)
         if (g->node == node && g->switch_ == switch_)
             return g;
     return NULL;
 }
 
-uint64_t ftree_group_models(const struct group *g)
+uint64_t ftree_case_models(const struct ftree_case *g)
 {
     uint64_t models = 0;
 
@@ -22,17 +22,17 @@ uint64_t ftree_group_models(const struct group *g)
     return models;
 }
 
-void ftree_group_drop(struct ftree *ft, int32_t node, int32_t switch_)
+void ftree_case_drop(struct ftree *ft, int32_t node, int32_t switch_)
 {
-    struct group *g = ftree_group_find(ft, node, switch_);
+    struct ftree_case *g = ftree_case_find(ft, node, switch_);
 
     if (g)
-        FTREE_DROP(ft->state->groups, (int32_t) (g - ft->state->groups.items));
+        FTREE_DROP(ft->state->cases, (int32_t) (g - ft->state->cases.items));
 }
 
 bool ftree_case_is_suspect(const struct ftree *ft, int32_t node)
 {
-    FTREE_EACH(struct group, g, ft->state->groups)
+    FTREE_EACH(struct ftree_case, g, ft->state->cases)
         if (g->node == node && g->examined)
             return true;
     return false;
@@ -40,7 +40,7 @@ bool ftree_case_is_suspect(const struct ftree *ft, int32_t node)
 
 bool ftree_case_any_below(const struct ftree *ft, int32_t node)
 {
-    FTREE_EACH(struct group, g, ft->state->groups)
+    FTREE_EACH(struct ftree_case, g, ft->state->cases)
         if (g->examined && ftree_topo_is_above(ft->topo, node, g->node))
             return true;
     return false;
@@ -48,7 +48,7 @@ bool ftree_case_any_below(const struct ftree *ft, int32_t node)
 
 void ftree_case_close(struct ftree *ft, int32_t node, int32_t switch_)
 {
-    struct group *g = ftree_group_find(ft, node, switch_);
+    struct ftree_case *g = ftree_case_find(ft, node, switch_);
 
     if (g)
         g->examined = false;

@@ -34,7 +34,7 @@ void ftree_state_clear(struct ftree *ft)
     for (int32_t i = 0; i < st->known.n; i++)
         ftree_alloc(ft, st->known.items[i].whole, 0);
     ftree_alloc(ft, st->known.items, 0);
-    ftree_alloc(ft, st->groups.items, 0);
+    ftree_alloc(ft, st->cases.items, 0);
     ftree_alloc(ft, st->by_node.items, 0);
     ftree_alloc(ft, st->rule_names.items, 0);
     ftree_alloc(ft, st->batch.items, 0);

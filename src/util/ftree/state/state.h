@@ -26,24 +26,24 @@
  *     case.c       what was observed of a node, and the faults that may be behind it
  */
 
-#define GROUP_SYMPTOMS_MAX 12
-#define GROUP_CANDIDATES_MAX 16
+#define CASE_SYMPTOMS_MAX 12
+#define CASE_CANDIDATES_MAX 16
 
-struct group_candidate {
+struct case_candidate {
     uint8_t model;
     uint16_t prior; /* 1/1000 */
     int32_t rule; /* that said so */
 };
 
 /* What was observed lately of one node (or switch), and the faults that may be behind it. */
-struct group {
+struct ftree_case {
     int32_t node, switch_; /* switch_ FTREE_NONE: the node */
     int32_t symptoms;
-    struct ftree_symptom symptom[GROUP_SYMPTOMS_MAX]; /* one for each kind and component */
+    struct ftree_symptom symptom[CASE_SYMPTOMS_MAX]; /* one for each kind and component */
     uint32_t count; /* of all */
     ftree_time first, last;
     int32_t candidates;
-    struct group_candidate candidate[GROUP_CANDIDATES_MAX];
+    struct case_candidate candidate[CASE_CANDIDATES_MAX];
     uint64_t fired[RULES_MAX / 64]; /* bit r: rule r has */
     int32_t strategy; /* by which to ask, -1: no rule says */
     int32_t chain; /* node that its rank waits for in turn, FTREE_NONE */
@@ -97,7 +97,7 @@ struct unresponsive {
 };
 
 struct ftree_state {
-    FTREE_ARRAY(struct group) groups;
+    FTREE_ARRAY(struct ftree_case) cases;
     FTREE_ARRAY(struct known) known;
     int32_t unsent, rechecked; /* how many of them have `up`, and a time to be asked about again */
     int32_t switches; /* how many of them are about one */
@@ -124,7 +124,8 @@ void ftree_verdict_init(struct ftree *ft, ftree_time now, struct ftree_verdict *
 void ftree_verdict_add_evidence(struct ftree_verdict *v, const struct ftree_evidence *e);
 void ftree_verdict_support(const struct ftree *ft, ftree_time now, const struct ftree_symptom *s,
                            int32_t model, struct ftree_verdict *v);
-void ftree_verdict_list(const struct ftree *ft, const struct group *g, struct ftree_verdict *v);
+void ftree_verdict_list(const struct ftree *ft, const struct ftree_case *g,
+                        struct ftree_verdict *v);
 bool ftree_verdict_is_masked(const struct ftree *ft, int32_t model, int32_t node);
 bool ftree_verdict_is_consequence(const struct ftree *ft, int32_t model, int32_t node,
                                   int32_t switch_);
@@ -204,9 +205,9 @@ void ftree_route_children(struct ftree *ft, int32_t node,
                           void (*f)(struct ftree *, int32_t, void *), void *arg);
 
 /* case.c */
-struct group *ftree_group_find(const struct ftree *ft, int32_t node, int32_t switch_);
-void ftree_group_drop(struct ftree *ft, int32_t node, int32_t switch_);
-uint64_t ftree_group_models(const struct group *g);
+struct ftree_case *ftree_case_find(const struct ftree *ft, int32_t node, int32_t switch_);
+void ftree_case_drop(struct ftree *ft, int32_t node, int32_t switch_);
+uint64_t ftree_case_models(const struct ftree_case *g);
 /* True if the node is being asked. */
 bool ftree_case_is_suspect(const struct ftree *ft, int32_t node);
 /* True if one at or below the node is. */

@@ -72,7 +72,7 @@ void ftree_verdict_support(const struct ftree *ft, ftree_time now, const struct 
 }
 
 /* Faults that can only be listed, for no probe tells: they share what doubt is left. */
-void ftree_verdict_list(const struct ftree *ft, const struct group *g, struct ftree_verdict *v)
+void ftree_verdict_list(const struct ftree *ft, const struct ftree_case *g, struct ftree_verdict *v)
 {
     for (int32_t i = 0; i < g->candidates && v->candidates < FTREE_CANDIDATE_MAX; i++) {
         const struct rules_model *m = &ft->rules->model[g->candidate[i].model];
