@@ -382,8 +382,8 @@ void lone_told(struct lone *l, int32_t from, enum wire_type type, const struct f
 
 uint32_t lone_due(const struct lone *l, int32_t node)
 {
-    for (int32_t i = 0; i < l->ft->announce->tellings.n; i++) {
-        const struct telling *t = &l->ft->announce->tellings.items[i];
+    for (int32_t i = 0; i < l->ft->announce->announcements.n; i++) {
+        const struct announcement *t = &l->ft->announce->announcements.items[i];
         for (int32_t j = 0; j < t->due.n; j++)
             if (t->due.items[j].node == node)
                 return t->due.items[j].told;

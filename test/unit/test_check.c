@@ -118,8 +118,8 @@ START_TEST(verdicts)
     BROKEN(k->whole->candidates, FTREE_CANDIDATE_MAX + 1,
            "v->evidences <= FTREE_EVIDENCE_MAX && v->candidates <= FTREE_CANDIDATE_MAX");
     BROKEN(k->v.first_symptom, k->v.located + 1, "k->v.first_symptom <= k->v.located");
-    BROKEN(k->v.withdrawn, 1, "k->recheck == FTREE_NEVER && k->telling == 0");
-    BROKEN(k->telling, 1, "!k->reported || k->telling == 0");
+    BROKEN(k->v.withdrawn, 1, "k->recheck == FTREE_NEVER && k->announcement == 0");
+    BROKEN(k->announcement, 1, "!k->reported || k->announcement == 0");
     BROKEN(k->told_down, false, "!k->reported || k->told_down");
     BROKEN(k->up, UP_SENT, "!k->told_down || k->up == UP_NOTHING");
     lone_free(l);
@@ -180,19 +180,19 @@ START_TEST(the_index_of_verdicts)
 }
 END_TEST
 
-START_TEST(tellings)
+START_TEST(announcements)
 {
     struct lone *l = lone_new(7, 2, 2, 1);
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 4, FTREE_NONE, 1);
-    struct telling *t;
+    struct announcement *t;
 
     lone_told(l, 0, WIRE_VERDICT_DOWN, &v);
-    ck_assert_int_eq(l->ft->announce->tellings.n, 1);
-    t = l->ft->announce->tellings.items;
+    ck_assert_int_eq(l->ft->announce->announcements.n, 1);
+    t = l->ft->announce->announcements.items;
     BROKEN(
         t->due.n, 0,
         "t->due.n > 0 && t->asker != ft->self");
-    BROKEN(t->number, 2, "k->telling == 0 || is_gathered(ft, k->telling)");
+    BROKEN(t->number, 2, "k->announcement == 0 || is_gathered(ft, k->announcement)");
     BROKEN(
         t->asker, 1,
         "t->due.n > 0 && t->asker != ft->self");
@@ -247,7 +247,7 @@ SUITE("check")
     TEST(what_is_counted_of_verdicts);
     TEST(equal_verdicts);
     TEST(the_index_of_verdicts);
-    TEST(tellings);
+    TEST(announcements);
     TEST(messages);
     TEST(the_handle);
 }

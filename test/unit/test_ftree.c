@@ -399,7 +399,7 @@ START_TEST(what_a_stand_in_told_is_not_told_twice)
     struct lone *l = lone_new(1, 2, 2, 0);
     struct ftree_verdict v = untold_crash(l, 0);
 
-    LONE_STEP(l, ftree_spread_raise(l->ft, l->now, &v));
+    LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
     ck_assert_int_eq(l->ft->announce->queued, 1);
     ck_assert_int_eq(l->verdicts, 1);
     ck_assert_int_eq(ftree_restore(l->ft, l->now, &v),

@@ -297,7 +297,7 @@ START_TEST(who_has_left_does_not_stand_in_for_the_root)
 
     hear(l, substitute(1), WIRE_GOODBYE);
     ck_assert(!ftree_route_is_root(l->ft));
-    LONE_STEP(l, ftree_spread_raise(l->ft, l->now, &v));
+    LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
     ck_assert(ftree_route_is_root(l->ft));
     lone_free(l);
 }

@@ -58,7 +58,7 @@ START_TEST(what_is_told_again_has_grown_older)
     struct lone *l = lone_new(4, 1, 32, 1);
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 2, FTREE_NONE, 1);
 
-    LONE_STEP(l, ftree_spread_raise(l->ft, l->now, &v));
+    LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
     send_one(l);
     lone_stall(l, 1, 3);
     lone_run(l, 500 + 150);
@@ -446,7 +446,7 @@ START_TEST(a_verdict_waits_for_a_child_that_is_mute)
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 6, FTREE_NONE, 1);
     int32_t told = 0;
 
-    LONE_STEP(l, ftree_spread_raise(l->ft, l->now, &v));
+    LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
     lone_acks(l, 2);
     lone_run(l, 360);
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 2 + 2 + 2); /* 1 again twice, then 3 and 4 */
@@ -471,7 +471,7 @@ START_TEST(a_verdict_that_waits_is_not_sent_for_a_quick_no)
     struct lone *l = lone_new(8, 1, 2, 0);
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 6, FTREE_NONE, 1);
 
-    LONE_STEP(l, ftree_spread_raise(l->ft, l->now, &v));
+    LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
     lone_acks(l, 2);
     lone_run(l, 360);
     lone_acks(l, 3);

@@ -42,7 +42,7 @@ static void decides(struct lone *l, const struct ftree_verdict *v)
 {
     int32_t i = l->verdicts;
 
-    LONE_STEP(l, ftree_spread_raise(l->ft, l->now, v));
+    LONE_STEP(l, ftree_announce_raise(l->ft, l->now, v));
     ck_assert_int_eq(l->verdicts, i + 1);
     lone_acks(l, 0);
     lone_log(l);
@@ -198,7 +198,7 @@ START_TEST(where_nobody_can_pass_it_on_nobody_is_asked_to)
 
     for (int32_t node = 1; node < NODES; node++)
         ftree_peer_unresponsive(l->ft, l->now, node, false);
-    LONE_STEP(l, ftree_spread_raise(l->ft, l->now, &v));
+    LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 2);
     ck_assert_int_eq(count_to_pass_on(l), 0);
     lone_free(l);
@@ -228,7 +228,7 @@ START_TEST(who_passes_it_on_in_place_of_another_names_the_victims)
     struct lone *l = lone_new(NODES, 1, 2, 0);
     struct ftree_verdict v = silent_from_here(l, 1, 5);
 
-    LONE_STEP(l, ftree_spread_raise(l->ft, l->now, &v));
+    LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
     lone_nobody_waits(l, 2, lone_due(l, 2));
     lone_log(l);
     lone_run(l, 350);
@@ -251,7 +251,7 @@ START_TEST(where_no_other_can_pass_it_on_nobody_is_waited_for)
     for (int32_t node = 2; node < NODES; node++)
         if (node != 5)
             ftree_peer_unresponsive(l->ft, l->now, node, false);
-    LONE_STEP(l, ftree_spread_raise(l->ft, l->now, &v));
+    LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
     lone_run(l, 349);
     ck_assert_int_eq(l->reports, 0);
     lone_run(l, 1);
@@ -268,7 +268,7 @@ START_TEST(what_is_not_acknowledged_does_not_multiply)
     for (int32_t node = 5; node <= 8; node++) {
         struct ftree_verdict v = silent_from_here(l, node, 20);
         v.id += (uint32_t) node;
-        LONE_STEP(l, ftree_spread_raise(l->ft, l->now, &v));
+        LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
     }
     for (int i = 0; i < 5; i++) {
         for (int32_t node = 1; node <= 4; node++)
@@ -331,7 +331,7 @@ START_TEST(what_the_root_has_not_told_yet_is_passed_on_by_nobody)
     struct ftree_verdict v = silent_from_here(l, 3, 9);
     struct ftree_verdict told = lone_verdict(l, "node-outage/both-paths-silent", 12, FTREE_NONE, 5);
 
-    LONE_STEP(l, ftree_spread_raise(l->ft, l->now, &v));
+    LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
     lone_told(l, 0, WIRE_VERDICT_DOWN, &told);
     ck_assert_int_eq(count_to_pass_on(l), 0);
     lone_told(l, 0, WIRE_VERDICT_DOWN, &l->verdict[0]);
@@ -353,7 +353,7 @@ START_TEST(what_is_for_its_own_people_is_not_passed_on)
     struct ftree_verdict own = silent_from_here(l, 4, 9), v = silent_from_here(l, 3, 9);
 
     own.own_only = true;
-    LONE_STEP(l, ftree_spread_raise(l->ft, l->now, &own));
+    LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &own));
     v.id++;
     decides(l, &v);
     ck_assert_int_eq(count_to_pass_on(l), 1);
@@ -388,7 +388,7 @@ START_TEST(who_passes_it_on_in_place_of_another_has_time_to_answer)
     const struct lone_sent *s;
 
     ftree_peer_unresponsive(l->ft, l->now, 7, false); /* as its FLN has found */
-    LONE_STEP(l, ftree_spread_raise(l->ft, l->now, &v));
+    LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
     lone_acks(l, 1);
     lone_log(l);
     lone_told(l, 1, WIRE_VERDICT_DOWN, &l->verdict[0]);
@@ -446,7 +446,7 @@ START_TEST(who_can_be_told_by_another_again_is_told_past_nobody)
     lone_acks(l, 8);
     lone_run(l, 200);
     LONE_STEP(l,
-              ftree_spread_withdraw(l->ft, l->now, &l->ft->state->known.items[0], "it is heard"));
+              ftree_announce_withdraw(l->ft, l->now, &l->ft->state->known.items[0], "it is heard"));
     lone_log(l);
     lone_run(l, 150);
     ck_assert_int_eq(count_to_pass_on(l), 0);
@@ -490,7 +490,7 @@ START_TEST(all_that_is_told_is_told_by_way_of_another)
     lone_told(l, 0, WIRE_VERDICT_DOWN, &over);
     over.withdrawn = l->now;
     lone_told(l, 0, WIRE_VERDICT_DOWN, &over);
-    LONE_STEP(l, ftree_spread_raise(l->ft, l->now, &own)); /* the root has not told it yet */
+    LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &own)); /* the root has not told it yet */
     decides(l, &v);
     s = to_pass_on(l);
     ck_assert_int_eq(s->tolds, 3);
@@ -515,7 +515,8 @@ START_TEST(what_follows_is_told_so_too_until_it_answers)
     ck_assert_int_eq(to_pass_on(l)->to.node, 9);
     ck_assert_int_eq(to_pass_on(l)->tolds, 2);
     lone_log(l);
-    LONE_STEP(l, ftree_spread_withdraw(l->ft, l->now, &l->ft->state->known.items[0], "it answers"));
+    LONE_STEP(l,
+              ftree_announce_withdraw(l->ft, l->now, &l->ft->state->known.items[0], "it answers"));
     lone_acks(l, 0);
     lone_log(l);
     v = l->verdict[0];
@@ -566,7 +567,7 @@ START_TEST(who_passes_it_on_names_the_victims)
     struct ftree_verdict v = silent_from_here(l, 1, 2);
     uint32_t passed_on;
 
-    LONE_STEP(l, ftree_spread_raise(l->ft, l->now, &v));
+    LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
     passed_on = to_pass_on(l)->m.id;
     lone_nobody_waits(l, 2, lone_due(l, 2));
     ck_assert_int_eq(l->reports, 0);
@@ -586,7 +587,7 @@ START_TEST(without_memory_for_what_is_told_the_verdict_is_kept)
     for (int in = 1; in < 40; in++) {
         struct lone *l = lone_new(NODES, 1, 2, 1);
         struct ftree_verdict v = silent_from_here(l, 3, 9);
-        LONE_STEP(l, ftree_spread_raise(l->ft, l->now, &v));
+        LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
         l->fail_alloc_in = in;
         lone_told(l, 0, WIRE_VERDICT_DOWN, &v);
         lone_run(l, 1000);
@@ -686,10 +687,10 @@ START_TEST(passing_on_ends_no_other_telling)
     struct ftree_verdict v = lone_verdict(l, "unknown/silent-from-here-only", 3, FTREE_NONE, 1);
 
     lone_told(l, 4, WIRE_VERDICT_DOWN, &own);
-    ck_assert_uint_ne(l->ft->state->known.items[0].telling, 0);
+    ck_assert_uint_ne(l->ft->state->known.items[0].announcement, 0);
     asks(l, 1, &v, 1);
     lone_nobody_waits(l, 3, lone_due(l, 3));
-    ck_assert_uint_ne(l->ft->state->known.items[0].telling, 0);
+    ck_assert_uint_ne(l->ft->state->known.items[0].announcement, 0);
     lone_free(l);
 }
 END_TEST

@@ -154,7 +154,7 @@ START_TEST(the_lost_rank_is_no_victim_of_itself)
         l->state[i].waiting = l->cfg.stall;
     }
     l->state[1].proc_state = 'T';
-    LONE_STEP(l, ftree_spread_raise(l->ft, l->now, &v));
+    LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
     lone_run(l, 1210);
     ck_assert_int_eq(l->reports, 1);
     ck_assert_int_eq(l->report[0].victims.count, 1);
@@ -180,7 +180,7 @@ static void finds(struct lone *l, const char *sign, int32_t node)
 {
     struct ftree_verdict v = lone_verdict(l, sign, node, FTREE_NONE, l->ft->self);
 
-    LONE_STEP(l, ftree_spread_raise(l->ft, l->now, &v));
+    LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
 }
 
 START_TEST(a_lost_node_is_told_with_those_below_it)
@@ -301,7 +301,7 @@ START_TEST(not_every_verdict_waits_for_those_below)
         lone_verdict(l, told_at_once[_i].sign, told_at_once[_i].node, FTREE_NONE, l->ft->self);
 
     suspects(l, told_at_once[_i].suspect);
-    LONE_STEP(l, ftree_spread_raise(l->ft, l->now, &v));
+    LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
     ck_assert_int_ne(known(l, 0)->up, UP_HELD);
     lone_free(l);
 }
@@ -486,8 +486,8 @@ START_TEST(a_verdict_goes_up_step_by_step)
     struct lone *l = lone_new(NODES, 1, 2, 4);
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 9, FTREE_NONE, 4);
 
-    LONE_STEP(l, ftree_spread_raise(l->ft, l->now, &v));
-    LONE_STEP(l, ftree_spread_raise(l->ft, l->now, &v)); /* found again */
+    LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
+    LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v)); /* found again */
     lone_acks(l, 1);
     ck_assert_str_eq(lone_log(l), "0 verdict node-outage of n9 by node-outage/both-paths-silent\n"
                                   "0 tells n1\n"
@@ -645,11 +645,11 @@ START_TEST(what_was_on_its_way_to_a_lost_root_is_told_at_once)
     lone_free(l);
     l = lone_new(NODES, 1, 2, heir);
     v = lone_verdict(l, "node-outage/both-paths-silent", 2, FTREE_NONE, 1);
-    LONE_STEP(l, ftree_spread_raise(l->ft, l->now, &v));
+    LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
     lone_acks(l, ftree_topo_parent(l->ft->topo, heir));
     ck_assert_int_eq(known(l, 0)->up, UP_SENT);
     v = lone_verdict(l, "node-outage/both-paths-silent", 0, FTREE_NONE, 2);
-    LONE_STEP(l, ftree_spread_raise(l->ft, l->now, &v));
+    LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
     lone_run(l, 21); /* together with that of the root, or after the pause */
     for (int32_t i = 0; i < 2; i++)
         ck_assert(known(l, i)->told_down);
@@ -760,7 +760,7 @@ static void nobody_waits(struct lone *l)
 static const struct {
     int32_t n;
     int at[6];
-    int32_t tellings;
+    int32_t announcements;
     struct {
         int at;
         int32_t n;
@@ -780,7 +780,7 @@ static const struct {
 START_TEST(at_once_and_then_after_a_pause)
 {
     struct lone *l = lone_new(NODES, 8, 2, 0);
-    int32_t tellings = 0, next = 0;
+    int32_t announcements = 0, next = 0;
 
     for (int ms = 0; ms < 1500; ms++) {
         for (; next < pauses[_i].n && pauses[_i].at[next] == ms; next++)
@@ -789,15 +789,15 @@ START_TEST(at_once_and_then_after_a_pause)
         for (int32_t i = 0; i < l->n_sent; i++) {
             if (l->sent[i].m.type != WIRE_VERDICT_DOWN || l->sent[i].to.node != 1)
                 continue;
-            ck_assert_int_lt(tellings, pauses[_i].tellings);
-            ck_assert_uint_eq(l->sent[i].at / FTREE_MS - 1000, pauses[_i].told[tellings].at);
-            ck_assert_int_eq(l->sent[i].tolds, pauses[_i].told[tellings].n);
-            tellings++;
+            ck_assert_int_lt(announcements, pauses[_i].announcements);
+            ck_assert_uint_eq(l->sent[i].at / FTREE_MS - 1000, pauses[_i].told[announcements].at);
+            ck_assert_int_eq(l->sent[i].tolds, pauses[_i].told[announcements].n);
+            announcements++;
         }
         lone_log(l);
         lone_run(l, 1);
     }
-    ck_assert_int_eq(tellings, pauses[_i].tellings);
+    ck_assert_int_eq(announcements, pauses[_i].announcements);
     ck_assert_int_eq(l->reports, pauses[_i].n);
     lone_free(l);
 }
@@ -807,7 +807,7 @@ START_TEST(the_pause_doubles_while_there_are_more)
 {
     static const int at[] = {0, 20, 60, 140, 300, 620, 940, 1260, 1580, 1900};
     struct lone *l = lone_new(NODES, 200, 2, 0);
-    int32_t tellings = 0, told_of = 0;
+    int32_t announcements = 0, told_of = 0;
 
     for (int ms = 0; ms < 2100; ms += 10) {
         if (ms < 1900)
@@ -815,14 +815,14 @@ START_TEST(the_pause_doubles_while_there_are_more)
         nobody_waits(l);
         for (int32_t i = 0; i < l->n_sent; i++)
             if (l->sent[i].m.type == WIRE_VERDICT_DOWN && l->sent[i].to.node == 1) {
-                ck_assert_int_lt(tellings, COUNT(at));
-                ck_assert_uint_eq(l->sent[i].at / FTREE_MS - 1000, at[tellings++]);
+                ck_assert_int_lt(announcements, COUNT(at));
+                ck_assert_uint_eq(l->sent[i].at / FTREE_MS - 1000, at[announcements++]);
                 told_of += l->sent[i].tolds;
             }
         lone_log(l);
         lone_run(l, 10);
     }
-    ck_assert_int_eq(tellings, COUNT(at));
+    ck_assert_int_eq(announcements, COUNT(at));
     ck_assert_int_eq(told_of, 190);
     ck_assert_int_eq(l->reports, 190);
     lone_free(l);
@@ -838,14 +838,14 @@ START_TEST(what_finds_no_room_in_one_message_takes_two)
     nobody_waits(l);
     ck_assert_int_eq(l->reports, 1);
     crashes(l, 1, 150);
-    ck_assert(ftree_spread_is_gathering(l->ft)); /* a job that ends now must wait */
-    ck_assert_int_eq(l->ft->announce->tellings.n, 0);
+    ck_assert(ftree_gather_is_under_way(l->ft)); /* a job that ends now must wait */
+    ck_assert_int_eq(l->ft->announce->announcements.n, 0);
     lone_log(l);
     lone_run(l, 20);
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 2 * 2);
     ck_assert_int_eq(tolds(l), 2 * 150);
-    ck_assert_int_eq(l->ft->announce->tellings.n, 1);
-    ck_assert_int_eq(l->ft->announce->tellings.items[0].due.n,
+    ck_assert_int_eq(l->ft->announce->announcements.n, 1);
+    ck_assert_int_eq(l->ft->announce->announcements.items[0].due.n,
                      4); /* each of both children owes both */
     first = l->sent[0].m.id;
     second = l->sent[2].m.id;
@@ -874,12 +874,12 @@ START_TEST(what_a_node_has_missed_takes_as_many_messages_as_it_needs)
         struct ftree_verdict v = crash(l, i);
         ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
     }
-    LONE_STEP(l, ftree_spread_retell(l->ft, l->now, 3));
+    LONE_STEP(l, ftree_announce_retell(l->ft, l->now, 3));
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 2);
     ck_assert_int_eq(tolds(l), 150);
-    ck_assert_int_eq(l->ft->announce->tellings.n, 0);
+    ck_assert_int_eq(l->ft->announce->announcements.n, 0);
     l->fail_alloc_in = 1;
-    LONE_STEP(l, ftree_spread_retell(l->ft, l->now, 4));
+    LONE_STEP(l, ftree_announce_retell(l->ft, l->now, 4));
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 2);
     lone_free(l);
 }
@@ -941,7 +941,7 @@ START_TEST(what_stands_and_what_is_over_are_told_in_one_message)
                                   "0 learns that node-outage of n9 is over\n"
                                   "0 -> n3 data verdict-down\n"
                                   "0 -> n4 data verdict-down\n");
-    ck_assert_int_eq(l->ft->announce->tellings.n, 1);
+    ck_assert_int_eq(l->ft->announce->announcements.n, 1);
     lone_nobody_waits(l, 3, lone_due(l, 3));
     lone_nobody_waits(l, 4, lone_due(l, 4));
     ck_assert_uint_eq(lone_last(l, WIRE_ACK)->m.u.ack, 71);
@@ -959,7 +959,7 @@ START_TEST(over_while_victims_are_gathered_the_others_are_reported)
     lone_told(l, 1, WIRE_VERDICT_UP, &v);
     crashes(l, 1, 1);
     lone_run(l, 30);
-    ck_assert_int_eq(l->ft->announce->tellings.n, 1);
+    ck_assert_int_eq(l->ft->announce->announcements.n, 1);
     v.withdrawn = l->now;
     lone_acks(l, 1);
     lone_acks(l, 2);
@@ -971,7 +971,7 @@ START_TEST(over_while_victims_are_gathered_the_others_are_reported)
                                   "30 node-outage of n9 is over before it was told\n"
                                   "60 -> n1 data verdict-down\n"
                                   "60 -> n2 data verdict-down\n");
-    ck_assert_int_eq(l->ft->announce->tellings.n, 1); /* that it is over has no victims */
+    ck_assert_int_eq(l->ft->announce->announcements.n, 1); /* that it is over has no victims */
     victims_from(l, 1, 3, 4);
     victims_from(l, 2, 5, 5);
     ck_assert_int_eq(l->reports, 2);
@@ -1001,7 +1001,7 @@ START_TEST(over_while_victims_are_gathered_below_they_are_named_all_the_same)
     lone_victims(l, 3, first, 7, 7);
     lone_nobody_waits(l, 4, first);
     ck_assert_uint_eq(lone_last(l, WIRE_VICTIMS)->m.u.victims.told, 70);
-    ck_assert_int_eq(l->ft->announce->tellings.n, 0);
+    ck_assert_int_eq(l->ft->announce->announcements.n, 0);
     lone_free(l);
 }
 END_TEST
@@ -1072,7 +1072,7 @@ START_TEST(a_leaf_where_nobody_waits_says_no_more)
     told(l, acknowledged[_i].from, 70, &v, 1);
     snprintf(log, sizeof(log), "0 learns node-outage of n9\n%s", acknowledged[_i].log);
     ck_assert_str_eq(lone_log(l), log);
-    ck_assert_int_eq(l->ft->announce->tellings.n, acknowledged[_i].self == 3);
+    ck_assert_int_eq(l->ft->announce->announcements.n, acknowledged[_i].self == 3);
     lone_free(l);
 }
 END_TEST
@@ -1239,11 +1239,11 @@ START_TEST(what_has_not_come_down_is_not_told_to_who_is_back)
     struct ftree_verdict v = crash(l, 0);
 
     lone_told(l, 3, WIRE_VERDICT_UP, &v);
-    LONE_STEP(l, ftree_spread_retell(l->ft, l->now, 4));
+    LONE_STEP(l, ftree_announce_retell(l->ft, l->now, 4));
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 0);
     told(l, 0, 70, &v, 1);
     lone_log(l);
-    LONE_STEP(l, ftree_spread_retell(l->ft, l->now, 4));
+    LONE_STEP(l, ftree_announce_retell(l->ft, l->now, 4));
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 1);
     lone_free(l);
 }
@@ -1376,7 +1376,7 @@ START_TEST(who_decided_and_who_is_root_keep_it)
     struct lone *l = lone_new(NODES, 1, 2, 4);
     struct ftree_verdict v = with_evidence(l);
 
-    LONE_STEP(l, ftree_spread_raise(l->ft, l->now, &v));
+    LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
     lone_told(l, 1, WIRE_VERDICT_DOWN, &v);
     ck_assert_int_eq(known(l, 0)->whole->evidences, 1);
     lone_free(l);
@@ -1402,7 +1402,7 @@ START_TEST(the_root_is_lost_and_its_heir_is_told_all_of_it)
     struct ftree_verdict nic = lone_verdict(l, "nic-fault/interface-down", 0, FTREE_NONE, 10);
     struct ftree_verdict lost = lone_verdict(l, "node-outage/both-paths-silent", 0, FTREE_NONE, 10);
 
-    LONE_STEP(l, ftree_spread_raise(l->ft, l->now, &v));
+    LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
     lone_told(l, 1, WIRE_VERDICT_DOWN, &v);
     ck_assert_int_eq(ftree_restore(l->ft, l->now, &bare), FTREE_OK); /* nothing but its outline */
     ftree_verdict_add_evidence(&other, &v.evidence[0]); /* another's */
@@ -1474,7 +1474,7 @@ START_TEST(what_is_for_its_own_people_is_not_told_to_the_heir)
     struct ftree_verdict lost = lone_verdict(l, "node-outage/both-paths-silent", 0, FTREE_NONE, 10);
 
     v.own_only = true;
-    LONE_STEP(l, ftree_spread_raise(l->ft, l->now, &v));
+    LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
     lone_told(l, 1, WIRE_VERDICT_DOWN, &lost);
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_UP), 0);
     lone_free(l);
@@ -1488,7 +1488,7 @@ START_TEST(what_is_for_its_own_people_is_not_told_again)
     struct ftree_verdict v = lone_verdict(l, "unknown/no-node-answers", 0, FTREE_NONE, 0);
 
     v.own_only = true;
-    LONE_STEP(l, ftree_spread_raise(l->ft, l->now, &v));
+    LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
     lone_log(l);
     v.own_only = false;
     v.fln = 1;
@@ -1503,9 +1503,9 @@ START_TEST(no_telling_has_the_number_of_none)
 {
     struct lone *l = lone_new(NODES, 8, 2, 0);
 
-    l->ft->announce->last_telling = UINT32_MAX;
+    l->ft->announce->last_announcement = UINT32_MAX;
     crashes(l, 0, 1);
-    ck_assert_uint_eq(l->ft->announce->tellings.items[0].number, 1);
+    ck_assert_uint_eq(l->ft->announce->announcements.items[0].number, 1);
     nobody_waits(l);
     ck_assert_int_eq(l->reports, 1);
     lone_free(l);
@@ -1531,7 +1531,7 @@ START_TEST(the_heir_tells_the_roots_children_and_reports)
     struct lone *l = lone_new(NODES, 1, 2, 10);
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 0, FTREE_NONE, 10);
 
-    LONE_STEP(l, ftree_spread_raise(l->ft, l->now, &v));
+    LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
     victims_from(l, 1, 1, 1);
     victims_from(l, 2, 2, 2);
     ck_assert_str_eq(lone_log(l), "0 verdict node-outage of n0 by node-outage/both-paths-silent\n"
@@ -1553,8 +1553,8 @@ START_TEST(the_root_is_back_and_is_told_what_the_heir_would_tell)
 
     second.id = v.id + 1;
     ck_assert_int_eq(ftree_restore(l->ft, l->now, &lost), FTREE_OK);
-    LONE_STEP(l, ftree_spread_raise(l->ft, l->now, &v));
-    LONE_STEP(l, ftree_spread_raise(l->ft, l->now, &second));
+    LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
+    LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &second));
     ck_assert_int_eq(l->ft->announce->queued, 1);
     lone_hear(l, 0, FTREE_PATH_DATA, &m);
     answer.u.answer.asked_peer = FTREE_NONE;
@@ -1577,7 +1577,7 @@ START_TEST(with_the_root_silent_a_verdict_waits_until_it_is_decided_about)
     struct ftree_verdict root = lone_verdict(l, "node-outage/both-paths-silent", 0, FTREE_NONE, 10);
 
     ftree_peer_unresponsive(l->ft, l->now, 0, false);
-    LONE_STEP(l, ftree_spread_raise(l->ft, l->now, &v));
+    LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
     ck_assert_int_eq(known(l, 0)->up, UP_PENDING);
     lone_run(l, 1000);
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_UP), 0);
@@ -1600,7 +1600,7 @@ START_TEST(a_verdict_that_does_not_come_down_is_told_again)
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 9, FTREE_NONE, 4);
     int32_t told = 0;
 
-    LONE_STEP(l, ftree_spread_raise(l->ft, l->now, &v));
+    LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
     for (int i = 0; i < 60; i++) {
         told += lone_count(l, WIRE_VERDICT_UP);
         lone_acks(l, 1);
@@ -1608,7 +1608,7 @@ START_TEST(a_verdict_that_does_not_come_down_is_told_again)
         lone_run(l, 1000);
     }
     ck_assert_int_eq(told, 8); /* every 2 s, and then no more */
-    ck_assert(ftree_spread_deadline(l->ft) == FTREE_NEVER);
+    ck_assert(ftree_announce_deadline(l->ft) == FTREE_NEVER);
     lone_free(l);
 }
 END_TEST
@@ -1618,7 +1618,7 @@ START_TEST(up_past_a_silent_parent)
     struct lone *l = lone_new(NODES, 1, 2, 4);
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 9, FTREE_NONE, 4);
 
-    LONE_STEP(l, ftree_spread_raise(l->ft, l->now, &v));
+    LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
     lone_run(l, 349);
     lone_log(l);
     lone_run(l, 1);
@@ -1637,7 +1637,7 @@ START_TEST(what_a_verdict_explains_need_not_be_told_any_more)
     struct ftree_verdict crash = lone_verdict(l, "process-crash/pid-gone", 9, 18, 4);
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 9, FTREE_NONE, 1);
 
-    LONE_STEP(l, ftree_spread_raise(l->ft, l->now, &crash));
+    LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &crash));
     ck_assert_int_eq(known(l, 0)->up, UP_SENT);
     lone_told(l, 1, WIRE_VERDICT_DOWN, &v);
     ck_assert_int_eq(known(l, 0)->up, UP_NOTHING);
@@ -1652,7 +1652,7 @@ START_TEST(what_a_verdict_that_is_over_explained_is_told)
     struct ftree_verdict nic = lone_verdict(l, "nic-fault/interface-down", 9, FTREE_NONE, 4);
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 9, FTREE_NONE, 1);
 
-    LONE_STEP(l, ftree_spread_raise(l->ft, l->now, &nic));
+    LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &nic));
     lone_acks(l, 1);
     lone_told(l, 1, WIRE_VERDICT_DOWN, &v);
     lone_run(l, 100);
@@ -1691,7 +1691,7 @@ START_TEST(who_is_cut_off_tells_its_own_people)
     struct ftree_verdict v = lone_verdict(l, "unknown/no-node-answers", 4, FTREE_NONE, 4);
 
     v.own_only = true;
-    LONE_STEP(l, ftree_spread_raise(l->ft, l->now, &v));
+    LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
     ck_assert_int_eq(l->reports, 1);
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_UP), 0);
     lone_free(l);
@@ -1753,7 +1753,7 @@ START_TEST(without_memory_those_that_are_known_are_reported)
         ck_assert_int_eq(l->reports, l->verdicts);
         for (int32_t i = 0; i < l->reports; i++)
             ck_assert_int_eq(l->report[i].victims.count, 1); /* the own one */
-        ck_assert_int_eq(l->ft->announce->tellings.n, 0);
+        ck_assert_int_eq(l->ft->announce->announcements.n, 0);
         lone_free(l);
     }
 }
@@ -1782,7 +1782,7 @@ START_TEST(without_memory_nobody_is_left_out_below)
             ck_abort_msg("with allocation %d failing nobody waits", nth);
         lone_run(l, 900);
         victims = lone_last(l, WIRE_VICTIMS);
-        ck_assert_int_eq(l->ft->announce->tellings.n, 0);
+        ck_assert_int_eq(l->ft->announce->announcements.n, 0);
         ck_assert(failed || (victims && victims->m.u.victims.ranks.count == 1));
         for (int32_t i = 0; i < l->ft->state->known.n; i++)
             ck_assert(known(l, i)->told_down);

@@ -454,7 +454,7 @@ START_TEST(those_on_the_other_side_are_told_what_they_have_missed)
         lone_verdict(l, "process-crash/pid-gone", sides[_i].lost, sides[_i].lost, sides[_i].self);
     struct wire_message m = {.type = WIRE_ANSWER, .u.answer.asked_peer = FTREE_NONE};
 
-    LONE_STEP(l, ftree_spread_raise(l->ft, l->now, &v));
+    LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
     for (int32_t n = 0; n < 12; n++)
         if (n != sides[_i].self)
             lone_acks(l, n);

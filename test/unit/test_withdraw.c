@@ -22,7 +22,7 @@ static void decide(struct lone *l, const char *sign, int32_t node, int32_t rank)
 {
     struct ftree_verdict v = lone_verdict(l, sign, node, rank, l->ft->self);
 
-    LONE_STEP(l, ftree_spread_raise(l->ft, l->now, &v));
+    LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
     ck_assert_ptr_null(ftree_check(l->ft));
 }
 
@@ -148,7 +148,7 @@ START_TEST(who_asks)
         lone_verdict(l, askers[_i].sign, 9, is_rank ? 9 : FTREE_NONE, askers[_i].fln);
 
     if (askers[_i].fln == askers[_i].self)
-        LONE_STEP(l, ftree_spread_raise(l->ft, l->now, &v));
+        LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
     else if (askers[_i].self == 0)
         lone_told(l, 1, WIRE_VERDICT_UP, &v);
     else
@@ -366,7 +366,7 @@ static void decide_about_self(struct lone *l, const char *sign, int32_t suspect,
     e.target = 1; /* a witness */
     ftree_verdict_add_evidence(&v, &e);
     v.own_only = own_only;
-    LONE_STEP(l, ftree_spread_raise(l->ft, l->now, &v));
+    LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
 }
 
 START_TEST(whether_it_is_cut_off_a_node_asks_others_by_turns)
@@ -417,7 +417,7 @@ START_TEST(what_is_for_its_own_people_is_never_told_to_a_node_that_is_back)
 
     decide_about_self(l, "unknown/no-node-answers", 3, true);
     lone_log(l);
-    LONE_STEP(l, ftree_spread_retell(l->ft, l->now, 3));
+    LONE_STEP(l, ftree_announce_retell(l->ft, l->now, 3));
     ck_assert_str_eq(lone_log(l), "");
     lone_free(l);
 }
@@ -566,12 +566,12 @@ START_TEST(lost_once_more_the_first_withdrawal_is_told_all_the_same)
     struct lone *l = lone_new(NODES, 1, 2, 4);
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 9, FTREE_NONE, 4);
 
-    LONE_STEP(l, ftree_spread_raise(l->ft, l->now, &v));
+    LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
     lone_acks(l, 1);
     lone_run(l, 210);
     answers(l, 9);
     v.id++;
-    LONE_STEP(l, ftree_spread_raise(l->ft, l->now, &v));
+    LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
     ck_assert_int_eq(l->ft->state->known.items[0].up, UP_SENT);
     ck_assert_int_eq(l->ft->state->known.items[1].up, UP_SENT);
     lone_free(l);
@@ -727,7 +727,7 @@ START_TEST(who_leaves_asks_no_more)
     ftree_leave(l->ft, l->now);
     lone_run(l, 20000);
     ck_assert_int_eq(asked(l, 2), 0);
-    ck_assert(ftree_withdraw_deadline(l->ft) == FTREE_NEVER);
+    ck_assert(ftree_recheck_deadline(l->ft) == FTREE_NEVER);
     lone_free(l);
 }
 END_TEST
@@ -773,7 +773,7 @@ START_TEST(what_is_over_when_it_is_restored_is_not_reported)
     struct lone *l = lone_new(4, 1, 32, 0);
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 2, FTREE_NONE, 0);
 
-    LONE_STEP(l, ftree_spread_raise(l->ft, l->now, &v));
+    LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
     v.withdrawn = l->now;
     ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
     ck_assert_ptr_null(ftree_check(l->ft));
@@ -847,7 +847,7 @@ static uint32_t flap(struct lone *l, uint32_t id)
         lone_verdict(l, "node-outage/both-paths-silent", 2, FTREE_NONE, l->ft->self);
 
     v.id = id;
-    LONE_STEP(l, ftree_spread_raise(l->ft, l->now, &v));
+    LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
     all_are_told(l, 201, 2);
     answers(l, 2);
     all_are_told(l, 335, FTREE_NONE);
@@ -933,17 +933,17 @@ START_TEST(what_is_still_to_be_told_is_kept)
     for (int32_t i = 0; i < l->ft->state->known.n; i++)
         ftree_verdict_set_up(l->ft, &l->ft->state->known.items[i], UP_SENT);
     lone_sleep(l, 61 * 1000);
-    ftree_withdraw_forget(l->ft, l->now);
+    ftree_announce_forget(l->ft, l->now);
     ck_assert_int_eq(l->ft->state->known.n, KEPT + 9);
     for (int32_t i = 0; i < l->ft->state->known.n; i++)
         ftree_verdict_set_up(l->ft, &l->ft->state->known.items[i], UP_NOTHING);
     /* on its way to the parent, who may be silent: then it goes another way */
     ftree_verdict_set_up(l->ft, &l->ft->state->known.items[0], UP_PENDING);
     l->ft->state->known.items[0].up_again = l->now;
-    LONE_STEP(l, ftree_spread_tick(l->ft, l->now));
+    LONE_STEP(l, ftree_announce_tick(l->ft, l->now));
     ftree_verdict_set_up(l->ft, &l->ft->state->known.items[0], UP_NOTHING);
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_UP), 1);
-    ftree_withdraw_forget(l->ft, l->now);
+    ftree_announce_forget(l->ft, l->now);
     ck_assert_int_eq(l->ft->state->known.n, KEPT);
     ck_assert_uint_eq(l->ft->state->known.items[0].v.id, 2000);
     ck_assert_uint_eq(l->ft->state->known.items[1].v.id, 2010);
@@ -959,7 +959,7 @@ START_TEST(what_the_root_will_tell_is_kept)
     decide(l, "process-crash/pid-gone", 3, 3); /* told at once */
     decide(l, "node-outage/both-paths-silent", 2, FTREE_NONE); /* and this one with others */
     ck_assert_int_eq(l->ft->announce->queued, 1);
-    LONE_STEP(l, ftree_spread_withdraw(l->ft, l->now, &l->ft->state->known.items[1], "it is"));
+    LONE_STEP(l, ftree_announce_withdraw(l->ft, l->now, &l->ft->state->known.items[1], "it is"));
     l->now += FTREE_MS;
     for (int i = 0; i < KEPT + 8; i++) {
         struct ftree_verdict old = over(l, 1, 1);
@@ -967,7 +967,7 @@ START_TEST(what_the_root_will_tell_is_kept)
         ck_assert_int_eq(ftree_restore(l->ft, l->now, &old), FTREE_OK);
     }
     lone_sleep(l, 61 * 1000);
-    ftree_withdraw_forget(l->ft, l->now);
+    ftree_announce_forget(l->ft, l->now);
     ck_assert_ptr_null(ftree_check(l->ft));
     ck_assert_int_eq(l->ft->state->known.items[1].v.node, 2);
     lone_free(l);
@@ -993,7 +993,7 @@ START_TEST(what_a_letter_still_tells_is_kept)
     }
     m = (struct wire_message){.type = WIRE_VERDICT_DOWN, .u.told = ftree_wire_told(&w)};
     ftree_outbox_put(l->ft, l->now, 3, &m);
-    ftree_withdraw_forget(l->ft, l->now);
+    ftree_announce_forget(l->ft, l->now);
     ck_assert_int_eq(l->ft->state->known.n, KEPT);
     ck_assert_uint_eq(l->ft->state->known.items[0].v.id, 2003);
     ck_assert_uint_eq(l->ft->state->known.items[1].v.id, 2004);

@@ -100,10 +100,10 @@ static const char *check_index(const struct ftree *ft)
     return NULL;
 }
 
-static bool is_gathered(const struct ftree *ft, uint32_t telling)
+static bool is_gathered(const struct ftree *ft, uint32_t announcement)
 {
-    FTREE_EACH(struct telling, t, ft->announce->tellings)
-        if (t->number == telling)
+    FTREE_EACH(struct announcement, t, ft->announce->announcements)
+        if (t->number == announcement)
             return true;
     return false;
 }
@@ -124,11 +124,11 @@ static const char *check_known(const struct ftree *ft)
         HOLDS(k->v.first_symptom <= k->v.located);
         HOLDS(ftree_verdict_by_id(ft, &k->v) == k);
         if (k->v.withdrawn) {
-            HOLDS(k->recheck == FTREE_NEVER && k->telling == 0);
+            HOLDS(k->recheck == FTREE_NEVER && k->announcement == 0);
             continue;
         }
-        HOLDS(!k->reported || k->telling == 0);
-        HOLDS(k->telling == 0 || is_gathered(ft, k->telling));
+        HOLDS(!k->reported || k->announcement == 0);
+        HOLDS(k->announcement == 0 || is_gathered(ft, k->announcement));
         HOLDS(!k->reported || k->told_down);
         HOLDS(!k->told_down || k->up == UP_NOTHING);
         HOLDS(ftree_verdict_same(ft, &k->v) == k);
@@ -138,7 +138,7 @@ static const char *check_known(const struct ftree *ft)
     HOLDS(switches == ft->state->switches);
     HOLDS(queued == ft->announce->queued && unsent == ft->state->unsent &&
           rechecked == ft->state->rechecked);
-    FTREE_EACH(struct telling, t, ft->announce->tellings)
+    FTREE_EACH(struct announcement, t, ft->announce->announcements)
         HOLDS(t->due.n > 0 && t->asker != ft->self);
     return NULL;
 }

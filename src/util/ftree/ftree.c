@@ -119,7 +119,7 @@ static void return_letter(struct ftree *ft, ftree_time now, const struct ftree_e
             ftree_leave_undeliverable(ft, now, l.to);
             break;
         default:
-            ftree_spread_undeliverable(ft, now, &l);
+            ftree_announce_undeliverable(ft, now, &l);
             break;
     }
     ftree_outbox_release(ft, l.body);
@@ -130,7 +130,7 @@ static void raise_verdict(struct ftree *ft, ftree_time now)
     const struct ftree_verdict v = ft->events->verdict;
 
     ft->events->has_verdict = false;
-    ftree_spread_raise(ft, now, &v);
+    ftree_announce_raise(ft, now, &v);
 }
 
 static void learned(struct ftree *ft, ftree_time now, const struct ftree_event *e)
@@ -139,7 +139,7 @@ static void learned(struct ftree *ft, ftree_time now, const struct ftree_event *
 
     ftree_probe_learned(ft);
     if (k)
-        ftree_withdraw_watch(ft, now, k);
+        ftree_recheck_watch(ft, now, k);
 }
 
 static void is_over(struct ftree *ft, ftree_time now, const struct ftree_event *e)
@@ -147,7 +147,7 @@ static void is_over(struct ftree *ft, ftree_time now, const struct ftree_event *
     struct known *k = verdict_of(ft, e);
 
     if (k && !k->v.withdrawn)
-        ftree_spread_withdraw(ft, now, k, e->u.why);
+        ftree_announce_withdraw(ft, now, k, e->u.why);
 }
 
 /* Hands an event to the step that owns it. */
@@ -183,7 +183,7 @@ static void hand_over(struct ftree *ft, ftree_time now, const struct ftree_event
             ftree_probe_rest(ft, now, e->u.suspect);
             break;
         case FTREE_EVENT_CLOSED:
-            ftree_spread_release(ft, now);
+            ftree_announce_release(ft, now);
             ftree_correlate_closed(ft, now, e->node, e->switch_, e->well);
             break;
         case FTREE_EVENT_VERDICT:
@@ -268,7 +268,7 @@ static void heard_from(struct ftree *ft, ftree_time now, int32_t from, enum ftre
     ftree_silence_heard(ft, now, from, path, FTREE_REACH_ANSWERED);
     if (m->type == WIRE_ANSWER && m->u.answer.role == FTREE_ROLE_DEPUTY)
         return; /* its agent is as mute as before */
-    ftree_withdraw_heard(ft, now, from, path);
+    ftree_recheck_heard(ft, now, from, path);
     if (ftree_peer_heard(ft, from))
         ftree_outbox_heard(ft, now, from);
 }
@@ -282,7 +282,7 @@ static void dispatch(struct ftree *ft, ftree_time now, int32_t from, enum ftree_
         case WIRE_ACK:
             ftree_outbox_ack(ft, now, from, m->u.ack);
             if (m->flags & WIRE_FLAG_NOBODY_WAITS)
-                ftree_spread_nobody_waits(ft, now, from, m->u.ack);
+                ftree_gather_nobody_waits(ft, now, from, m->u.ack);
             break;
         case WIRE_BUSY:
             ftree_outbox_busy(ft, now, from, m->u.ack);
@@ -297,7 +297,7 @@ static void dispatch(struct ftree *ft, ftree_time now, int32_t from, enum ftree_
             ftree_answer(ft, now, from, path, conn, &m->u.probe);
             break;
         case WIRE_ANSWER:
-            if (!ftree_withdraw_answer(ft, from, path, &m->u.answer) &&
+            if (!ftree_recheck_answer(ft, from, path, &m->u.answer) &&
                 !ftree_indirect_answer(ft, now, from, path, &m->u.answer))
                 ftree_probe_answer(ft, now, from, path, &m->u.answer);
             break;
@@ -317,12 +317,12 @@ static void dispatch(struct ftree *ft, ftree_time now, int32_t from, enum ftree_
             ftree_flood_heard(ft, now, m->u.round, from);
             break;
         case WIRE_VERDICT_UP:
-            ftree_spread_up(ft, now, from, &m->u.verdict, m->flags & WIRE_FLAG_MORE);
+            ftree_announce_up(ft, now, from, &m->u.verdict, m->flags & WIRE_FLAG_MORE);
             break;
         case WIRE_VERDICT_DOWN: /* what came of it is said with the acknowledgment */
             break;
         case WIRE_VICTIMS:
-            ftree_spread_victims(ft, now, from, &m->u.victims);
+            ftree_gather_victims(ft, now, from, &m->u.victims);
             break;
         case WIRE_GOODBYE:
             ftree_leave_goodbye(ft, now, from);
@@ -360,7 +360,7 @@ static int receive(struct ftree *ft, ftree_time now, int32_t from, enum ftree_pa
         return FTREE_OK;
     }
     if (m.type == WIRE_VERDICT_DOWN)
-        told = ftree_spread_down(ft, now, from, path, &m);
+        told = ftree_announce_down(ft, now, from, path, &m);
     ftree_drain(ft, now);
     if (is_acknowledged(ft, from, &m) && told != TOLD_ASKING)
         ftree_acknowledge(ft, now, &back, WIRE_ACK,
@@ -404,9 +404,9 @@ int ftree_reached(struct ftree *ft, ftree_time now, int32_t node, enum ftree_pat
 ftree_time ftree_deadline(const struct ftree *ft)
 {
     ftree_time t = ftree_min(ftree_min(ftree_symptom_deadline(ft), ftree_probe_deadline(ft)),
-                             ftree_min(ftree_spread_deadline(ft), ftree_outbox_deadline(ft)));
+                             ftree_min(ftree_announce_deadline(ft), ftree_outbox_deadline(ft)));
 
-    t = ftree_min(t, ftree_min(ftree_intake_deadline(ft), ftree_withdraw_deadline(ft)));
+    t = ftree_min(t, ftree_min(ftree_intake_deadline(ft), ftree_recheck_deadline(ft)));
     t = ftree_min(t, ftree_min(ftree_correlate_deadline(ft), ftree_indirect_deadline(ft)));
     return ftree_min(t, ftree_leave_deadline(ft));
 }
@@ -450,8 +450,8 @@ void ftree_tick(struct ftree *ft, ftree_time now)
     run(ft, now, ftree_symptom_tick);
     run(ft, now, ftree_indirect_tick);
     run(ft, now, ftree_probe_tick);
-    run(ft, now, ftree_spread_tick);
-    run(ft, now, ftree_withdraw_tick);
+    run(ft, now, ftree_announce_tick);
+    run(ft, now, ftree_recheck_tick);
     run(ft, now, ftree_outbox_tick);
     run(ft, now, ftree_correlate_tick); /* what all these did may have been the last of a group */
     run(ft, now, ftree_leave_tick);
@@ -495,11 +495,11 @@ int ftree_restore(struct ftree *ft, ftree_time now, const struct ftree_verdict *
     if (k) {
         if (v->withdrawn && !k->v.withdrawn) {
             k->v.withdrawn = v->withdrawn;
-            k->telling = 0; /* nobody need wait for victims any more */
+            k->announcement = 0; /* nobody need wait for victims any more */
         } else if (!v->untold) {
-            ftree_spread_was_told(ft, k);
+            ftree_announce_was_told(ft, k);
         }
-        ftree_withdraw_watch(ft, now, k);
+        ftree_recheck_watch(ft, now, k);
         return FTREE_OK;
     }
     k = ftree_verdict_add(ft, &o);
@@ -511,9 +511,9 @@ int ftree_restore(struct ftree *ft, ftree_time now, const struct ftree_verdict *
     if (v->fln == ft->self && v->id > ft->next_id)
         ft->next_id = v->id; /* nobody may take a new verdict for one that is over */
     if (v->untold && !v->withdrawn && !v->own_only && now < v->located + RESUME_AGE)
-        ftree_spread_resume(ft, now, k);
-    ftree_withdraw_watch(ft, now, k);
-    ftree_withdraw_forget(ft, now);
+        ftree_announce_resume(ft, now, k);
+    ftree_recheck_watch(ft, now, k);
+    ftree_announce_forget(ft, now);
     return FTREE_OK;
 }
 
@@ -538,7 +538,7 @@ void ftree_leave(struct ftree *ft, ftree_time now)
     ftree_observe_stop(ft);
     ftree_intake_stop(ft);
     ftree_examine_stop(ft);
-    ftree_spread_release(ft, now);
+    ftree_announce_release(ft, now);
     ftree_outbox_heard(ft, now, FTREE_NONE); /* what waits there is told now or never */
     ftree_leave_try(ft, now);
     ftree_end(ft, now);
@@ -552,12 +552,12 @@ void ftree_leave_at_once(struct ftree *ft, ftree_time now)
 
 bool ftree_has_unsaid(const struct ftree *ft)
 {
-    return !ftree_outbox_is_empty(ft) || ftree_spread_is_gathering(ft);
+    return !ftree_outbox_is_empty(ft) || ftree_gather_is_under_way(ft);
 }
 
 bool ftree_has_untold(const struct ftree *ft)
 {
-    return ftree_symptom_any_finding(ft) || ftree_spread_has_untold(ft);
+    return ftree_symptom_any_finding(ft) || ftree_announce_has_untold(ft);
 }
 
 bool ftree_is_asking(const struct ftree *ft)

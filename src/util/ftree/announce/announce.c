@@ -29,7 +29,7 @@
 #define UP_AGAIN (2000 * FTREE_MS)
 #define UP_TRIES_MAX 8
 
-/* Between two tellings by the acting root; after this long a calm the pause is the shortest again. */
+/* Between two announcements by the acting root; after this long a calm the pause is the shortest again. */
 #define TELL_PAUSE_MIN (20 * FTREE_MS)
 #define TELL_PAUSE_MAX (320 * FTREE_MS)
 #define TELL_CALM (1000 * FTREE_MS)
@@ -52,7 +52,7 @@
 struct posting {
     ftree_time now;
     int32_t from; /* who told it, FTREE_NONE: this is the acting root */
-    int32_t telling; /* place of the one that waits for replies, -1: nobody does */
+    int32_t announcement; /* place of the one that waits for replies, -1: nobody does */
     struct body *body;
     uint32_t id;
 };
@@ -65,7 +65,7 @@ static void post(struct ftree *ft, int32_t child, void *arg)
         return;
     /* one that is mute is told, too, but nobody waits for its answer */
     if (ftree_peer(ft, p->now, child) <= FTREE_PEER_BUSY)
-        ftree_spread_wait_for(ft, p->telling, child, p->id);
+        ftree_gather_wait_for(ft, p->announcement, child, p->id);
     ftree_outbox_post(ft, p->now, child, WIRE_VERDICT_DOWN, p->id, p->body);
 }
 
@@ -98,7 +98,7 @@ static void tell_authors(struct ftree *ft, struct posting *p)
         if (is_new && o->fln == o->node && o->node != ft->self && !o->withdrawn &&
             ftree_verdict_ends_all(ft, o->node) && !ftree_peer_has_left(ft, o->node)) {
             /* its children in the tree may hear of it there first, and say there that they wait */
-            ftree_spread_wait_for(ft, p->telling, o->node, p->id);
+            ftree_gather_wait_for(ft, p->announcement, o->node, p->id);
             ftree_outbox_post(ft, p->now, o->node, WIRE_VERDICT_DOWN, p->id, p->body);
         }
     }
@@ -112,7 +112,7 @@ static void tell_children(struct ftree *ft, int32_t node, struct posting *p)
         if (!p->body)
             return;
         ftree_route_children(ft, node, post, p);
-        if (p->from == FTREE_NONE && p->telling >= 0)
+        if (p->from == FTREE_NONE && p->announcement >= 0)
             tell_authors(ft, p);
         ftree_outbox_release(ft, p->body);
     }
@@ -121,7 +121,7 @@ static void tell_children(struct ftree *ft, int32_t node, struct posting *p)
 /* Once more, to a node that seems to have missed it; nobody waits for its answer. */
 static void tell_again(struct ftree *ft, ftree_time now, int32_t node)
 {
-    struct posting p = {.now = now, .from = FTREE_NONE, .telling = -1};
+    struct posting p = {.now = now, .from = FTREE_NONE, .announcement = -1};
 
     for (int32_t i = 0; i < ft->state->batch.n;) {
         i = write_outlines(ft, now, i, &p);
@@ -149,7 +149,7 @@ static void tell_one_again(struct ftree *ft, ftree_time now, const struct known 
     tell_again(ft, now, node);
 }
 
-void ftree_spread_retell(struct ftree *ft, ftree_time now, int32_t node)
+void ftree_announce_retell(struct ftree *ft, ftree_time now, int32_t node)
 {
     ft->state->batch.n = 0;
     FTREE_EACH(const struct known, k, ft->state->known) {
@@ -195,8 +195,8 @@ static void retell_beyond(struct ftree *ft, ftree_time now, int32_t switch_)
 }
 
 /* From here on what is in the batch has been told.  True: some of it is not over, and belongs to
- * that telling. */
-static bool mark_told(struct ftree *ft, int32_t from, uint32_t telling)
+ * that announcement. */
+static bool mark_told(struct ftree *ft, int32_t from, uint32_t announcement)
 {
     bool stands = false;
 
@@ -208,7 +208,7 @@ static bool mark_told(struct ftree *ft, int32_t from, uint32_t telling)
             continue;
         }
         k->told_down = true;
-        k->telling = telling;
+        k->announcement = announcement;
         stands = true;
         if (from != FTREE_NONE && k->v.fln != ft->self)
             ftree_verdict_drop_whole(ft, k); /* it was on its way here, and is there */
@@ -220,14 +220,14 @@ static bool mark_told(struct ftree *ft, int32_t from, uint32_t telling)
 static enum told tell_nobody(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
                              uint32_t asked)
 {
-    const struct telling t = {.asker = from, .asked = asked, .path = (uint8_t) path};
+    const struct announcement t = {.asker = from, .asked = asked, .path = (uint8_t) path};
     struct ftree_ranks victims = {0};
 
     if (!mark_told(ft, from, ftree_gather_next(ft)))
         return TOLD_NOBODY_WAITS;
-    ftree_gather_own(ft, now, ft->announce->last_telling, &victims);
+    ftree_gather_own(ft, now, ft->announce->last_announcement, &victims);
     for (int32_t i = 0; i < ft->state->batch.n; i++)
-        ft->state->known.items[ft->state->batch.items[i]].telling = 0;
+        ft->state->known.items[ft->state->batch.items[i]].announcement = 0;
     if (victims.count == 0)
         return TOLD_NOBODY_WAITS;
     ftree_gather_send(ft, now, &t, &victims);
@@ -238,7 +238,7 @@ static enum told tell_nobody(struct ftree *ft, ftree_time now, int32_t from, enu
 static enum told tell_down(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
                            uint32_t asked)
 {
-    struct posting p = {.now = now, .from = from, .telling = -1};
+    struct posting p = {.now = now, .from = from, .announcement = -1};
     int32_t first;
     bool stands;
 
@@ -246,11 +246,11 @@ static enum told tell_down(struct ftree *ft, ftree_time now, int32_t from, enum 
         return tell_nobody(ft, now, from, path, asked);
     stands = mark_told(ft, from, ftree_gather_next(ft));
     if (stands)
-        p.telling = ftree_gather_begin(ft, now, from, path, asked);
+        p.announcement = ftree_gather_begin(ft, now, from, path, asked);
     tell_children(ft, from == FTREE_NONE ? ftree_partition_top(ft) : ft->self, &p);
-    ftree_relay_tell(ft, now, p.telling);
-    if (p.telling >= 0)
-        ftree_gather_finish_if_in(ft, now, p.telling);
+    ftree_relay_tell(ft, now, p.announcement);
+    if (p.announcement >= 0)
+        ftree_gather_finish_if_in(ft, now, p.announcement);
     return stands ? TOLD_ASKING : TOLD_NOBODY_WAITS;
 }
 
@@ -331,8 +331,8 @@ static void tell_heir(struct ftree *ft, ftree_time now, bool was_root)
 
     for (int32_t i = 0; i < ft->state->known.n && heir != FTREE_NONE && heir != ft->self; i++) {
         const struct known *k = &ft->state->known.items[i];
-        if (!k->whole || k->v.fln != ft->self || !k->told_down || k->v.withdrawn ||
-            k->v.own_only || (was_root && k->telling))
+        if (!k->whole || k->v.fln != ft->self || !k->told_down || k->v.withdrawn || k->v.own_only ||
+            (was_root && k->announcement))
             continue;
         ftree_verdict_load(ft, k, &m.u.verdict);
         ftree_outbox_put(ft, now, heir, &m);
@@ -399,7 +399,7 @@ static void end_known(struct ftree *ft, ftree_time now, struct known *k, ftree_t
     k->up_tries = 0;
     ftree_verdict_set_recheck(ft, k, FTREE_NEVER);
     k->check = 0;
-    k->telling = 0; /* nobody need wait for victims any more */
+    k->announcement = 0; /* nobody need wait for victims any more */
     tell_glue(ft, k, false, &v);
     if (k->reported && ft->io->report) {
         ftree_verdict_load(ft, k, &v);
@@ -414,7 +414,7 @@ static void end_known(struct ftree *ft, ftree_time now, struct known *k, ftree_t
 
 static void push_up(struct ftree *ft, ftree_time now, struct known *k, bool more);
 
-void ftree_spread_withdraw(struct ftree *ft, ftree_time now, struct known *k, const char *why)
+void ftree_announce_withdraw(struct ftree *ft, ftree_time now, struct known *k, const char *why)
 {
     bool was_lost = ftree_verdict_takes_node(ft, &k->v) || k->ends_agent;
     int32_t node = k->v.node, cut = k->cuts ? k->v.switch_ : FTREE_NONE;
@@ -426,7 +426,7 @@ void ftree_spread_withdraw(struct ftree *ft, ftree_time now, struct known *k, co
     if (!k->v.own_only)
         push_up(ft, now, k, false);
     if (was_lost && node != ft->self)
-        ftree_spread_retell(ft, now, node);
+        ftree_announce_retell(ft, now, node);
     else if (cut != FTREE_NONE)
         retell_beyond(ft, now, cut);
 }
@@ -471,8 +471,8 @@ static bool hear(struct ftree *ft, ftree_time now, const struct outline *o, stru
     return *k != NULL;
 }
 
-enum told ftree_spread_down(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
-                            const struct wire_message *m)
+enum told ftree_announce_down(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
+                              const struct wire_message *m)
 {
     struct wire_told rest = m->u.told;
     struct ftree_verdict room = {0};
@@ -485,7 +485,7 @@ enum told ftree_spread_down(struct ftree *ft, ftree_time now, int32_t from, enum
         return again;
     if (m->flags & WIRE_FLAG_PASS_ON)
         return ftree_relay_pass_on(ft, now, from, path, m);
-    ftree_withdraw_forget(ft, now);
+    ftree_announce_forget(ft, now);
     ft->state->batch.n = 0;
     ftree_verdict_reserve(ft, rest.n);
     while (ftree_wire_get_outline(ft->job, now, &rest, &o, rule)) {
@@ -570,13 +570,13 @@ static void tell_own(struct ftree *ft, ftree_time now, struct known *k)
     ft->state->batch.n = 0;
     add_to_batch(ft, k);
     mark_told(ft, FTREE_NONE, ftree_gather_next(ft));
-    ftree_gather_own(ft, now, ft->announce->last_telling, &victims);
-    k->telling = 0;
+    ftree_gather_own(ft, now, ft->announce->last_announcement, &victims);
+    k->announcement = 0;
     ftree_gather_report(ft, k, &victims);
 }
 
 /* The agent before this one may have ended before it had told this. */
-void ftree_spread_resume(struct ftree *ft, ftree_time now, struct known *k)
+void ftree_announce_resume(struct ftree *ft, ftree_time now, struct known *k)
 {
     k->told_down = k->reported = false;
     ftree_verdict_set_up(ft, k, UP_PENDING); /* not at once: others, of the root, may follow */
@@ -584,18 +584,18 @@ void ftree_spread_resume(struct ftree *ft, ftree_time now, struct known *k)
 }
 
 /* Who acted for this agent has told people of what was still to be told here. */
-void ftree_spread_was_told(struct ftree *ft, struct known *k)
+void ftree_announce_was_told(struct ftree *ft, struct known *k)
 {
-    if (!k->queued && !k->telling)
+    if (!k->queued && !k->announcement)
         return;
     ft->announce->queued -= k->queued;
     k->queued = false;
-    k->telling = 0;
+    k->announcement = 0;
     k->told_down = k->reported = true;
 }
 
 /* A verdict found here. */
-void ftree_spread_raise(struct ftree *ft, ftree_time now, const struct ftree_verdict *v)
+void ftree_announce_raise(struct ftree *ft, ftree_time now, const struct ftree_verdict *v)
 {
     struct outline o = ftree_verdict_outline(ft, v);
     struct known *k = ftree_verdict_explaining(ft, &o);
@@ -606,7 +606,7 @@ void ftree_spread_raise(struct ftree *ft, ftree_time now, const struct ftree_ver
         ftree_verdict_count_symptoms(k, v->symptoms);
         return;
     }
-    ftree_withdraw_forget(ft, now);
+    ftree_announce_forget(ft, now);
     ftree_trace(ft, "verdict %s of %s by %s", ftree_class_name(v->class_),
                 ftree_verdict_of(ft, &o, name), v->rule);
     k = learn(ft, now, &o, v, &room);
@@ -625,14 +625,14 @@ static bool says_the_same(const struct outline *a, const struct outline *b)
 
 /* A verdict found below, on its way to the root.  Who is root is decided by verdicts alone, so
  * whether the sender took this node for a substitute does not matter. */
-void ftree_spread_up(struct ftree *ft, ftree_time now, int32_t from, const struct ftree_verdict *v,
-                     bool more)
+void ftree_announce_up(struct ftree *ft, ftree_time now, int32_t from,
+                       const struct ftree_verdict *v, bool more)
 {
     struct outline o = ftree_verdict_outline(ft, v);
     struct ftree_verdict room = {0};
     struct known *k;
 
-    ftree_withdraw_forget(ft, now);
+    ftree_announce_forget(ft, now);
     k = ftree_verdict_by_id(ft, &o);
     if (o.withdrawn) {
         if (hear_withdrawn(ft, now, &o, &k))
@@ -700,7 +700,7 @@ static struct wire_told told_by(struct ftree *ft, ftree_time now, const struct l
 static void adopt(struct ftree *ft, ftree_time now, const struct letter *l, struct wire_told rest)
 {
     struct posting p = {
-        .now = now, .from = FTREE_NONE, .telling = ftree_gather_settle_late(ft, now, l)};
+        .now = now, .from = FTREE_NONE, .announcement = ftree_gather_settle_late(ft, now, l)};
     const struct known *k;
 
     ft->state->batch.n = 0;
@@ -708,18 +708,18 @@ static void adopt(struct ftree *ft, ftree_time now, const struct letter *l, stru
         if (k->told_down || k->v.withdrawn)
             add_to_batch(ft, k);
     tell_children(ft, l->to, &p);
-    if (p.telling >= 0)
-        ftree_gather_finish_if_in(ft, now, p.telling);
+    if (p.announcement >= 0)
+        ftree_gather_finish_if_in(ft, now, p.announcement);
 }
 
 /* By way of another, where one did not acknowledge what it was to pass on. */
 static void tell_past(struct ftree *ft, ftree_time now, const struct letter *l)
 {
-    int32_t telling = ftree_gather_settle_late(ft, now, l);
+    int32_t announcement = ftree_gather_settle_late(ft, now, l);
 
-    ftree_relay_tell_past(ft, now, l->body, telling);
-    if (telling >= 0)
-        ftree_gather_finish_if_in(ft, now, telling);
+    ftree_relay_tell_past(ft, now, l->body, announcement);
+    if (announcement >= 0)
+        ftree_gather_finish_if_in(ft, now, announcement);
 }
 
 static void down_undeliverable(struct ftree *ft, ftree_time now, const struct letter *l)
@@ -734,7 +734,7 @@ static void down_undeliverable(struct ftree *ft, ftree_time now, const struct le
         adopt(ft, now, l, m.u.told);
 }
 
-void ftree_spread_undeliverable(struct ftree *ft, ftree_time now, const struct letter *l)
+void ftree_announce_undeliverable(struct ftree *ft, ftree_time now, const struct letter *l)
 {
     struct known *k;
 
@@ -752,7 +752,7 @@ void ftree_spread_undeliverable(struct ftree *ft, ftree_time now, const struct l
     }
 }
 
-void ftree_spread_release(struct ftree *ft, ftree_time now)
+void ftree_announce_release(struct ftree *ft, ftree_time now)
 {
     for (int32_t i = 0; i < ft->state->known.n && ft->state->unsent > 0; i++) {
         struct known *k = &ft->state->known.items[i];
@@ -761,7 +761,7 @@ void ftree_spread_release(struct ftree *ft, ftree_time now)
     }
 }
 
-void ftree_spread_tick(struct ftree *ft, ftree_time now)
+void ftree_announce_tick(struct ftree *ft, ftree_time now)
 {
     ftree_gather_tick(ft, now);
     if (ft->announce->queued > 0 && ft->announce->tell_at <= now) {
@@ -781,7 +781,7 @@ void ftree_spread_tick(struct ftree *ft, ftree_time now)
     }
 }
 
-ftree_time ftree_spread_deadline(const struct ftree *ft)
+ftree_time ftree_announce_deadline(const struct ftree *ft)
 {
     ftree_time t = ftree_gather_deadline(ft);
 
@@ -794,7 +794,7 @@ ftree_time ftree_spread_deadline(const struct ftree *ft)
 }
 
 
-bool ftree_spread_has_untold(const struct ftree *ft)
+bool ftree_announce_has_untold(const struct ftree *ft)
 {
     for (int32_t i = 0; i < ft->state->known.n && ft->state->unsent > 0; i++) {
         const struct known *k = &ft->state->known.items[i];
@@ -845,7 +845,7 @@ static int32_t oldest(struct ftree *ft, ftree_time now)
     return found;
 }
 
-void ftree_withdraw_forget(struct ftree *ft, ftree_time now)
+void ftree_announce_forget(struct ftree *ft, ftree_time now)
 {
     int32_t over = 0, i;
 

@@ -37,19 +37,19 @@ static ftree_time last_first_symptom(const struct ftree *ft)
 }
 
 /* True if what is being told is about this rank. */
-static bool is_told_of(const struct ftree *ft, uint32_t telling, int32_t rank)
+static bool is_told_of(const struct ftree *ft, uint32_t announcement, int32_t rank)
 {
     const struct known *k;
 
     for (int32_t i = -1; (k = ftree_verdict_about(ft, ft->self, &i));)
-        if (k->telling == telling && is_component(ft, &k->v, rank))
+        if (k->announcement == announcement && is_component(ft, &k->v, rank))
             return true;
     return false;
 }
 
 /* Who has waited for half the stall limit, or, of what is told before anybody has stalled (a crash),
  * an eighth of the time since the first symptom: a chain of waits needs time to build up. */
-void ftree_gather_own(struct ftree *ft, ftree_time now, uint32_t telling,
+void ftree_gather_own(struct ftree *ft, ftree_time now, uint32_t announcement,
                       struct ftree_ranks *victims)
 {
     ftree_time since = now - last_first_symptom(ft);
@@ -58,14 +58,14 @@ void ftree_gather_own(struct ftree *ft, ftree_time now, uint32_t telling,
 
     for (int32_t i = 0; i < ftree_ranks_of(ft->job, ft->self); i++) {
         ft->io->look(ft->io_ctx, i, &s);
-        if (ftree_symptom_is_victim(&s, limit) && !is_told_of(ft, telling, s.rank))
+        if (ftree_symptom_is_victim(&s, limit) && !is_told_of(ft, announcement, s.rank))
             ftree_ranks_add(victims, s.rank, s.rank);
     }
     bound_victims(ft, victims);
 }
 
 /* They are the acknowledgment of what asked for them, where that was not given before. */
-void ftree_gather_send(struct ftree *ft, ftree_time now, const struct telling *t,
+void ftree_gather_send(struct ftree *ft, ftree_time now, const struct announcement *t,
                        const struct ftree_ranks *ranks)
 {
     struct wire_message m = {.type = WIRE_VICTIMS};
@@ -95,7 +95,8 @@ void ftree_gather_report(struct ftree *ft, struct known *k, const struct ftree_r
 }
 
 /* By the path that it came over: the other may be what is broken. */
-static void acknowledge(struct ftree *ft, ftree_time now, const struct telling *t, uint8_t flags)
+static void acknowledge(struct ftree *ft, ftree_time now, const struct announcement *t,
+                        uint8_t flags)
 {
     struct ftree_route to = {.node = t->asker, .path = t->path};
 
@@ -103,12 +104,12 @@ static void acknowledge(struct ftree *ft, ftree_time now, const struct telling *
 }
 
 /* The victims of what was told together are in. */
-static void conclude(struct ftree *ft, ftree_time now, const struct telling *t)
+static void conclude(struct ftree *ft, ftree_time now, const struct announcement *t)
 {
     FTREE_EACH(struct known, k, ft->state->known) {
-        if (k->telling != t->number)
+        if (k->announcement != t->number)
             continue;
-        k->telling = 0;
+        k->announcement = 0;
         if (t->asker == FTREE_NONE)
             ftree_gather_report(ft, k, &t->victims);
     }
@@ -122,10 +123,10 @@ static void conclude(struct ftree *ft, ftree_time now, const struct telling *t)
 
 static void finish(struct ftree *ft, ftree_time now, int32_t i)
 {
-    struct telling t = ft->announce->tellings.items[i];
+    struct announcement t = ft->announce->announcements.items[i];
 
     ftree_alloc(ft, t.due.items, 0);
-    FTREE_DROP(ft->announce->tellings, i);
+    FTREE_DROP(ft->announce->announcements, i);
     conclude(ft, now, &t);
 }
 
@@ -133,8 +134,8 @@ static void finish(struct ftree *ft, ftree_time now, int32_t i)
  * waits for it. */
 static int32_t settle(struct ftree *ft, int32_t from, uint32_t told)
 {
-    for (int32_t i = 0; i < ft->announce->tellings.n; i++) {
-        struct telling *t = &ft->announce->tellings.items[i];
+    for (int32_t i = 0; i < ft->announce->announcements.n; i++) {
+        struct announcement *t = &ft->announce->announcements.items[i];
         for (int32_t j = 0; j < t->due.n; j++)
             if (t->due.items[j].node == from && t->due.items[j].told == told) {
                 FTREE_DROP(t->due, j);
@@ -146,11 +147,11 @@ static int32_t settle(struct ftree *ft, int32_t from, uint32_t told)
 
 void ftree_gather_finish_if_in(struct ftree *ft, ftree_time now, int32_t i)
 {
-    if (ft->announce->tellings.items[i].due.n == 0)
+    if (ft->announce->announcements.items[i].due.n == 0)
         finish(ft, now, i);
 }
 
-void ftree_spread_victims(struct ftree *ft, ftree_time now, int32_t from,
+void ftree_gather_victims(struct ftree *ft, ftree_time now, int32_t from,
                           const struct wire_victims *w)
 {
     int32_t i = settle(ft, from, w->told);
@@ -158,12 +159,12 @@ void ftree_spread_victims(struct ftree *ft, ftree_time now, int32_t from,
     ftree_outbox_ack(ft, now, from, w->told);
     if (i < 0)
         return;
-    ftree_ranks_merge(&ft->announce->tellings.items[i].victims, &w->ranks);
-    bound_victims(ft, &ft->announce->tellings.items[i].victims);
+    ftree_ranks_merge(&ft->announce->announcements.items[i].victims, &w->ranks);
+    bound_victims(ft, &ft->announce->announcements.items[i].victims);
     ftree_gather_finish_if_in(ft, now, i);
 }
 
-void ftree_spread_nobody_waits(struct ftree *ft, ftree_time now, int32_t from, uint32_t told)
+void ftree_gather_nobody_waits(struct ftree *ft, ftree_time now, int32_t from, uint32_t told)
 {
     int32_t i = settle(ft, from, told);
 
@@ -171,10 +172,11 @@ void ftree_spread_nobody_waits(struct ftree *ft, ftree_time now, int32_t from, u
         ftree_gather_finish_if_in(ft, now, i);
 }
 
-void ftree_spread_wait_for(struct ftree *ft, int32_t telling, int32_t node, uint32_t told)
+void ftree_gather_wait_for(struct ftree *ft, int32_t announcement, int32_t node, uint32_t told)
 {
-    struct due *due =
-        telling >= 0 ? FTREE_PUSH(ft, ft->announce->tellings.items[telling].due) : NULL;
+    struct due *due = announcement >= 0
+                          ? FTREE_PUSH(ft, ft->announce->announcements.items[announcement].due)
+                          : NULL;
 
     if (due)
         *due = (struct due){.node = node, .told = told};
@@ -193,49 +195,49 @@ static ftree_time gather_time(const struct ftree *ft, int32_t from)
 
 uint32_t ftree_gather_next(struct ftree *ft)
 {
-    if (++ft->announce->last_telling == 0)
-        ++ft->announce->last_telling; /* 0 is none */
-    return ft->announce->last_telling;
+    if (++ft->announce->last_announcement == 0)
+        ++ft->announce->last_announcement; /* 0 is none */
+    return ft->announce->last_announcement;
 }
 
 int32_t ftree_gather_begin(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
                            uint32_t asked)
 {
-    struct telling *place = FTREE_RESERVE(ft, ft->announce->tellings, 1)
-                                ? FTREE_PUSH(ft, ft->announce->tellings)
-                                : NULL;
-    struct telling t = {.number = ft->announce->last_telling,
-                        .asker = from,
-                        .asked = asked,
-                        .path = (uint8_t) path,
-                        .until = now + gather_time(ft, from),
-                        .acknowledge = from == FTREE_NONE ? FTREE_NEVER : now + KEPT_BACK(ft)};
+    struct announcement *place = FTREE_RESERVE(ft, ft->announce->announcements, 1)
+                                     ? FTREE_PUSH(ft, ft->announce->announcements)
+                                     : NULL;
+    struct announcement t = {.number = ft->announce->last_announcement,
+                             .asker = from,
+                             .asked = asked,
+                             .path = (uint8_t) path,
+                             .until = now + gather_time(ft, from),
+                             .acknowledge = from == FTREE_NONE ? FTREE_NEVER : now + KEPT_BACK(ft)};
 
     ftree_gather_own(ft, now, t.number, &t.victims);
     if (place)
         *place = t;
     else
         conclude(ft, now, &t);
-    return place ? ft->announce->tellings.n - 1 : -1;
+    return place ? ft->announce->announcements.n - 1 : -1;
 }
 
 /* Each level has `gather`, see spread.c, and it has to be told first. */
-ftree_time ftree_relay_takes(const struct ftree *ft, int32_t node)
+ftree_time ftree_gather_takes(const struct ftree *ft, int32_t node)
 {
     return ft->cfg.gather / 2 + ft->cfg.gather * (ftree_time) ftree_topo_height(ft->topo, node);
 }
 
-bool ftree_spread_gather_for(struct ftree *ft, ftree_time now, int32_t asker, enum ftree_path path,
-                             uint32_t asked, int32_t node, uint32_t told)
+bool ftree_gather_for(struct ftree *ft, ftree_time now, int32_t asker, enum ftree_path path,
+                      uint32_t asked, int32_t node, uint32_t told)
 {
-    struct telling t = {.number = ftree_gather_next(ft),
-                        .asker = asker,
-                        .asked = asked,
-                        .path = (uint8_t) path,
-                        .until = now + ftree_relay_takes(ft, node),
-                        .acknowledge = now + KEPT_BACK(ft)};
+    struct announcement t = {.number = ftree_gather_next(ft),
+                             .asker = asker,
+                             .asked = asked,
+                             .path = (uint8_t) path,
+                             .until = now + ftree_gather_takes(ft, node),
+                             .acknowledge = now + KEPT_BACK(ft)};
     struct due *due = FTREE_PUSH(ft, t.due);
-    struct telling *place = due ? FTREE_PUSH(ft, ft->announce->tellings) : NULL;
+    struct announcement *place = due ? FTREE_PUSH(ft, ft->announce->announcements) : NULL;
 
     if (!place) {
         ftree_alloc(ft, t.due.items, 0);
@@ -249,7 +251,7 @@ bool ftree_spread_gather_for(struct ftree *ft, ftree_time now, int32_t asker, en
 /* How this very message was or will be answered by the victims; TOLD_NOBODY_WAITS: it is not. */
 enum told ftree_gather_answered(struct ftree *ft, int32_t from, enum ftree_path path, uint32_t id)
 {
-    FTREE_EACH(struct telling, t, ft->announce->tellings) {
+    FTREE_EACH(struct announcement, t, ft->announce->announcements) {
         if (t->asker != from || t->asked != id)
             continue;
         t->acknowledge = FTREE_NEVER; /* by the caller, now */
@@ -265,27 +267,27 @@ enum told ftree_gather_answered(struct ftree *ft, int32_t from, enum ftree_path 
     }
 }
 
-bool ftree_spread_is_gathering(const struct ftree *ft)
+bool ftree_gather_is_under_way(const struct ftree *ft)
 {
-    return ft->announce->tellings.n > 0 || ft->announce->queued > 0;
+    return ft->announce->announcements.n > 0 || ft->announce->queued > 0;
 }
 
 /* Others answer in the place of who did not acknowledge a letter, and hear of it only now. */
 int32_t ftree_gather_settle_late(struct ftree *ft, ftree_time now, const struct letter *l)
 {
-    int32_t telling = settle(ft, l->to, l->id);
+    int32_t announcement = settle(ft, l->to, l->id);
 
-    if (telling >= 0) {
-        struct telling *t = &ft->announce->tellings.items[telling];
+    if (announcement >= 0) {
+        struct announcement *t = &ft->announce->announcements.items[announcement];
         t->until = ftree_max(t->until, now + ft->cfg.gather / 2);
     }
-    return telling;
+    return announcement;
 }
 
 void ftree_gather_tick(struct ftree *ft, ftree_time now)
 {
-    for (int32_t i = 0; i < ft->announce->tellings.n;) {
-        struct telling *t = &ft->announce->tellings.items[i];
+    for (int32_t i = 0; i < ft->announce->announcements.n;) {
+        struct announcement *t = &ft->announce->announcements.items[i];
         if (t->until <= now) {
             finish(ft, now, i);
             continue;
@@ -302,7 +304,7 @@ ftree_time ftree_gather_deadline(const struct ftree *ft)
 {
     ftree_time t = FTREE_NEVER;
 
-    FTREE_EACH(const struct telling, g, ft->announce->tellings) {
+    FTREE_EACH(const struct announcement, g, ft->announce->announcements) {
         t = ftree_min(t, ftree_min(g->until, g->acknowledge));
     }
     return t;
@@ -310,7 +312,7 @@ ftree_time ftree_gather_deadline(const struct ftree *ft)
 
 void ftree_announce_clear(struct ftree *ft)
 {
-    FTREE_EACH(struct telling, t, ft->announce->tellings)
+    FTREE_EACH(struct announcement, t, ft->announce->announcements)
         ftree_alloc(ft, t->due.items, 0);
-    ftree_alloc(ft, ft->announce->tellings.items, 0);
+    ftree_alloc(ft, ft->announce->announcements.items, 0);
 }

@@ -108,7 +108,7 @@ static int32_t write_told(const struct ftree *ft, ftree_time now, const struct k
 }
 
 static void send(struct ftree *ft, ftree_time now, const struct known *k, int32_t relay,
-                 int32_t telling)
+                 int32_t announcement)
 {
     for (int32_t i = 0; i < ft->state->known.n;) {
         struct wire_message m = {.type = WIRE_VERDICT_DOWN, .flags = WIRE_FLAG_PASS_ON};
@@ -116,11 +116,11 @@ static void send(struct ftree *ft, ftree_time now, const struct known *k, int32_
         i = write_told(ft, now, k, i, &w);
         m.u.told = ftree_wire_told(&w);
         ftree_outbox_put(ft, now, relay, &m);
-        ftree_spread_wait_for(ft, telling, relay, m.id);
+        ftree_gather_wait_for(ft, announcement, relay, m.id);
     }
 }
 
-void ftree_relay_tell(struct ftree *ft, ftree_time now, int32_t telling)
+void ftree_relay_tell(struct ftree *ft, ftree_time now, int32_t announcement)
 {
     char node[16], name[16];
 
@@ -133,12 +133,12 @@ void ftree_relay_tell(struct ftree *ft, ftree_time now, int32_t telling)
             continue;
         ftree_trace(ft, "tells %s by way of %s", ftree_name(ft, k->v.node, node),
                     ftree_name(ft, relay, name));
-        send(ft, now, k, relay, telling);
+        send(ft, now, k, relay, announcement);
     }
 }
 
 void ftree_relay_tell_past(struct ftree *ft, ftree_time now, const struct body *body,
-                           int32_t telling)
+                           int32_t announcement)
 {
     char rule[FTREE_NAME_MAX] = "";
     uint8_t buf[FTREE_MESSAGE_MAX];
@@ -158,10 +158,10 @@ void ftree_relay_tell_past(struct ftree *ft, ftree_time now, const struct body *
     if (relay == FTREE_NONE)
         return;
     ftree_outbox_put(ft, now, relay, &m);
-    ftree_spread_wait_for(ft, telling, relay, m.id);
-    if (telling >= 0) {
-        struct telling *t = &ft->announce->tellings.items[telling];
-        t->until = ftree_max(t->until, now + ftree_relay_takes(ft, o.node));
+    ftree_gather_wait_for(ft, announcement, relay, m.id);
+    if (announcement >= 0) {
+        struct announcement *t = &ft->announce->announcements.items[announcement];
+        t->until = ftree_max(t->until, now + ftree_gather_takes(ft, o.node));
     }
 }
 
@@ -180,7 +180,6 @@ enum told ftree_relay_pass_on(struct ftree *ft, ftree_time now, int32_t from, en
         return TOLD_NOBODY_WAITS;
     ftree_trace(ft, "passes what is told on to %s", ftree_name(ft, o.node, name));
     ftree_outbox_put(ft, now, o.node, &passed);
-    return ftree_spread_gather_for(ft, now, from, path, m->id, o.node, passed.id)
-               ? TOLD_ASKING
-               : TOLD_NOBODY_WAITS;
+    return ftree_gather_for(ft, now, from, path, m->id, o.node, passed.id) ? TOLD_ASKING
+                                                                           : TOLD_NOBODY_WAITS;
 }

@@ -49,7 +49,7 @@ static bool is_own_rank(const struct ftree *ft, const struct known *k)
 
 /* A node that counts as lost is not where it answers at all.  How a rank of several is its agent's
  * answer does not say: its own node looks. */
-static uint8_t belying_paths(const struct ftree *ft, const struct outline *v)
+static uint8_t refuting_paths(const struct ftree *ft, const struct outline *v)
 {
     if (ftree_verdict_takes_node(ft, v))
         return ftree_all_paths(ft->job);
@@ -63,7 +63,7 @@ static bool asks(const struct ftree *ft, const struct known *k)
 {
     bool takes_node = ftree_verdict_takes_node(ft, &k->v) || k->cuts;
 
-    if (!may_be_over(k) || !k->belied_by || (takes_node && !k->cuts && k->v.node == ft->self))
+    if (!may_be_over(k) || !k->refuted_by || (takes_node && !k->cuts && k->v.node == ft->self))
         return false;
     return k->v.fln == ft->self ||
            ((takes_node || ftree_has_failed(ft, k->v.fln)) && ftree_route_is_root(ft));
@@ -72,7 +72,7 @@ static bool asks(const struct ftree *ft, const struct known *k)
 static void watch(struct ftree *ft, ftree_time now, struct known *k)
 {
     ftree_verdict_set_recheck(ft, k, FTREE_NEVER);
-    k->belied_by = belying_paths(ft, &k->v);
+    k->refuted_by = refuting_paths(ft, &k->v);
     if (!may_be_over(k) || (!asks(ft, k) && !is_own_rank(ft, k)))
         return;
     k->recheck_pause = ft->cfg.recheck / 2;
@@ -80,7 +80,7 @@ static void watch(struct ftree *ft, ftree_time now, struct known *k)
 }
 
 /* Whoever asked about others may be lost by this verdict, and another node be the acting root. */
-void ftree_withdraw_watch(struct ftree *ft, ftree_time now, struct known *k)
+void ftree_recheck_watch(struct ftree *ft, ftree_time now, struct known *k)
 {
     watch(ft, now, k);
     if ((!ftree_has_no_agent(ft, k->v.node) && !k->cuts) || !ftree_route_is_root(ft))
@@ -102,7 +102,7 @@ static void ask_role(struct ftree *ft, ftree_time now, struct known *k, int32_t 
 
 static void ask(struct ftree *ft, ftree_time now, struct known *k, int32_t node)
 {
-    ask_role(ft, now, k, node, FTREE_ROLE_AGENT, k->belied_by);
+    ask_role(ft, now, k, node, FTREE_ROLE_AGENT, k->refuted_by);
 }
 
 /* Of a verdict about the own node: the node that was silent then, and by turns those after it.  One
@@ -140,10 +140,10 @@ static void ask_beyond(struct ftree *ft, ftree_time now, struct known *k)
 
 /* True if `from`, heard over this path, may belie the verdict: it was taken for lost, its path for
  * dead or, where this node asks about itself, the own path. */
-static bool may_belie(const struct ftree *ft, const struct known *k, int32_t from,
-                      enum ftree_path path)
+static bool may_refute(const struct ftree *ft, const struct known *k, int32_t from,
+                       enum ftree_path path)
 {
-    if (!may_be_over(k) || !(k->belied_by >> path & 1))
+    if (!may_be_over(k) || !(k->refuted_by >> path & 1))
         return false;
     if (ftree_verdict_takes_node(ft, &k->v))
         return k->v.node == from;
@@ -164,7 +164,7 @@ static bool names_rank(const struct known *k, const struct wire_answer *a)
 static void ask_soon(struct ftree *ft, ftree_time now, struct known *k, int32_t from,
                      enum ftree_path path)
 {
-    if (!may_belie(ft, k, from, path) || (k->check && k->recheck <= now + ft->cfg.recheck))
+    if (!may_refute(ft, k, from, path) || (k->check && k->recheck <= now + ft->cfg.recheck))
         return;
     k->recheck_pause = ft->cfg.recheck;
     ftree_verdict_set_recheck(ft, k, ftree_min(k->recheck, now + k->recheck_pause));
@@ -182,7 +182,7 @@ static void ask_soon_about(struct ftree *ft, ftree_time now, int32_t node, int32
 }
 
 /* Is it over?  It is asked soon anyway, or now. */
-void ftree_withdraw_heard(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path)
+void ftree_recheck_heard(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path)
 {
     if (ft->state->known.n == 0)
         return;
@@ -218,8 +218,8 @@ static bool is_confirmed(struct ftree *ft, struct known *k, int32_t from, enum f
                          const struct wire_answer *a);
 
 /* True: the answer was to a question of this file's. */
-bool ftree_withdraw_answer(struct ftree *ft, int32_t from, enum ftree_path path,
-                           const struct wire_answer *a)
+bool ftree_recheck_answer(struct ftree *ft, int32_t from, enum ftree_path path,
+                          const struct wire_answer *a)
 {
     bool ours = false;
 
@@ -230,7 +230,7 @@ bool ftree_withdraw_answer(struct ftree *ft, int32_t from, enum ftree_path path,
         ours = true;
         if (is_confirmed(ft, k, from, path, a))
             continue;
-        if (a->role == FTREE_ROLE_AGENT && may_belie(ft, k, from, path) && !names_rank(k, a))
+        if (a->role == FTREE_ROLE_AGENT && may_refute(ft, k, from, path) && !names_rank(k, a))
             withdraw(ft, k, from, path);
     }
     return ours;
@@ -321,7 +321,7 @@ static uint8_t confirming_paths(const struct ftree *ft, const struct known *k)
         return ftree_all_paths(ft->job);
     if (k->v.class_ == FTREE_CLASS_PROCESS_CRASH)
         return ftree_verdict_paths_of_sign(ft, ftree_verdict_rule(ft, &k->v));
-    return belying_paths(ft, &k->v);
+    return refuting_paths(ft, &k->v);
 }
 
 static void stand(struct ftree *ft, struct confirm *c, const struct known *k, const char *why)
@@ -358,7 +358,7 @@ static void ask_once_more(struct ftree *ft, ftree_time now, struct confirm *c, s
 
     c->asks--;
     c->until = now + ftree_silence_unit(ft);
-    k->belied_by = belying_paths(ft, &k->v);
+    k->refuted_by = refuting_paths(ft, &k->v);
     if (k->v.kind == FTREE_KIND_SWITCH && ft->job->tree) {
         ask_beyond(ft, now, k);
     } else if (k->v.node == ft->self) {
@@ -425,7 +425,7 @@ static void confirm_tick(struct ftree *ft, ftree_time now)
     }
 }
 
-void ftree_withdraw_tick(struct ftree *ft, ftree_time now)
+void ftree_recheck_tick(struct ftree *ft, ftree_time now)
 {
     confirm_tick(ft, now);
     for (int32_t i = 0; i < ft->state->known.n && ft->state->rechecked > 0; i++) {
@@ -439,7 +439,7 @@ void ftree_withdraw_tick(struct ftree *ft, ftree_time now)
     }
 }
 
-ftree_time ftree_withdraw_deadline(const struct ftree *ft)
+ftree_time ftree_recheck_deadline(const struct ftree *ft)
 {
     ftree_time t = FTREE_NEVER;
 

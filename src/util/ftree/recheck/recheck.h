@@ -29,12 +29,12 @@ struct ftree_recheck {
 
 void ftree_recheck_clear(struct ftree *ft);
 int ftree_recheck_confirm(struct ftree *ft, ftree_time now, int32_t fln, uint32_t id);
-void ftree_withdraw_watch(struct ftree *ft, ftree_time now, struct known *k);
-void ftree_withdraw_heard(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path);
-bool ftree_withdraw_answer(struct ftree *ft, int32_t from, enum ftree_path path,
-                           const struct wire_answer *a);
-void ftree_withdraw_tick(struct ftree *ft, ftree_time now);
-ftree_time ftree_withdraw_deadline(const struct ftree *ft);
+void ftree_recheck_watch(struct ftree *ft, ftree_time now, struct known *k);
+void ftree_recheck_heard(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path);
+bool ftree_recheck_answer(struct ftree *ft, int32_t from, enum ftree_path path,
+                          const struct wire_answer *a);
+void ftree_recheck_tick(struct ftree *ft, ftree_time now);
+ftree_time ftree_recheck_deadline(const struct ftree *ft);
 
 #pragma GCC visibility pop
 

@@ -71,9 +71,9 @@ struct known {
     bool over_told_down; /* and that it is over */
     bool cuts; /* no path crosses the switch that it is about */
     bool ends_agent; /* it says that agent and deputy have ended there, and no more */
-    uint8_t belied_by; /* bit p: an answer over path p says that it is over */
+    uint8_t refuted_by; /* bit p: an answer over path p says that it is over */
     uint8_t explained; /* times that a symptom was dropped for it, as long as they are traced */
-    uint32_t telling; /* number of the one that gathers its victims, 0: none */
+    uint32_t announcement; /* number of the one that gathers its victims, 0: none */
     uint32_t check; /* nonce of the question whether it is over, 0: not asked */
     int32_t turn; /* others asked so far whether a verdict about this node is over */
     ftree_time recheck, recheck_pause; /* FTREE_NEVER: nobody asks from here */

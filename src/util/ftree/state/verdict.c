@@ -491,7 +491,7 @@ struct known *ftree_verdict_explaining(const struct ftree *ft, const struct outl
 /* ---- which answers belie it ------------------------------------------------------------------ */
 
 /* True if the sign does not hold where the agent answers over this path. */
-static bool is_belied(const struct ftree *ft, const struct rules_sign *sign, int path)
+static bool is_refuted(const struct ftree *ft, const struct rules_sign *sign, int path)
 {
     uint8_t fact = path == FTREE_PATH_DATA ? RULES_FACT_DATA : RULES_FACT_MGMT;
     bool is_main = path == FTREE_PATH_DATA || !ft->job->has_path[FTREE_PATH_DATA];
@@ -534,7 +534,7 @@ uint8_t ftree_verdict_paths_of_sign(const struct ftree *ft, const char *name)
                 continue;
             found = true;
             for (int path = 0; path < FTREE_PATHS; path++)
-                if (!is_belied(ft, sign, path))
+                if (!is_refuted(ft, sign, path))
                     paths &= (uint8_t) ~(1u << path);
         }
     return found ? paths : 0;
