@@ -49,10 +49,10 @@ static void note_connection(struct lone *l, const struct ftree_route *to)
 static void note_told(const struct lone *l, struct lone_sent *s)
 {
     char rule[FTREE_NAME_MAX] = "";
-    struct outline o;
+    struct summary o;
 
     s->tolds = 0;
-    while (ftree_wire_get_outline(&l->job, l->now, &s->m.u.told, &o, rule))
+    while (ftree_wire_get_summary(&l->job, l->now, &s->m.u.told, &o, rule))
         if (s->tolds++ < LONE_TOLD_MAX)
             s->told[s->tolds - 1] = o;
 }
@@ -371,7 +371,7 @@ struct ftree_verdict lone_verdict(const struct lone *l, const char *sign, int32_
 void lone_told(struct lone *l, int32_t from, enum wire_type type, const struct ftree_verdict *v)
 {
     struct wire_message m = {.type = (uint8_t) type};
-    struct wire_outlines w;
+    struct wire_summaries w;
 
     if (type == WIRE_VERDICT_DOWN)
         m = messages_told(l->now, v, 1, &w);

@@ -32,7 +32,7 @@ struct lone_sent {
     struct ftree_route to;
     struct wire_message m;
     int32_t tolds; /* outlines in it, and the first ones of them */
-    struct outline told[LONE_TOLD_MAX];
+    struct summary told[LONE_TOLD_MAX];
     ftree_time at;
 };
 

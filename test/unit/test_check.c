@@ -88,7 +88,7 @@ END_TEST
 START_TEST(sets_of_ranks)
 {
     struct lone *l = busy();
-    struct ftree_ranks *set = &l->ft->state->known.items[0].whole->victims;
+    struct ftree_ranks *set = &l->ft->state->known.items[0].full->victims;
 
     BROKEN(set->ranges, -1, "set->ranges >= 0 && set->ranges <= FTREE_RANGES_MAX");
     BROKEN(set->ranges, FTREE_RANGES_MAX + 1,
@@ -113,9 +113,9 @@ START_TEST(verdicts)
            "k->v.class_ < FTREE_CLASS_COUNT && k->v.kind < FTREE_KIND_COUNT");
     BROKEN(k->v.kind, FTREE_KIND_COUNT,
            "k->v.class_ < FTREE_CLASS_COUNT && k->v.kind < FTREE_KIND_COUNT");
-    BROKEN(k->whole->evidences, FTREE_EVIDENCE_MAX + 1,
+    BROKEN(k->full->evidences, FTREE_EVIDENCE_MAX + 1,
            "v->evidences <= FTREE_EVIDENCE_MAX && v->candidates <= FTREE_CANDIDATE_MAX");
-    BROKEN(k->whole->candidates, FTREE_CANDIDATE_MAX + 1,
+    BROKEN(k->full->candidates, FTREE_CANDIDATE_MAX + 1,
            "v->evidences <= FTREE_EVIDENCE_MAX && v->candidates <= FTREE_CANDIDATE_MAX");
     BROKEN(k->v.first_symptom, k->v.located + 1, "k->v.first_symptom <= k->v.located");
     BROKEN(k->v.withdrawn, 1, "k->recheck == FTREE_NEVER && k->announcement == 0");
@@ -203,19 +203,19 @@ END_TEST
 START_TEST(messages)
 {
     struct lone *l = busy();
-    struct letter *letter = l->ft->net->outbox.items;
+    struct message *message = l->ft->net->outbox.items;
 
-    BROKEN(letter->body, NULL, "l->body && l->body->letters > 0");
-    BROKEN(letter->body->letters, 0, "l->body && l->body->letters > 0");
-    BROKEN(letter->body->len, WIRE_HEADER - 1,
-           "l->body->len >= WIRE_HEADER && l->body->len <= FTREE_MESSAGE_MAX");
-    BROKEN(letter->body->len, FTREE_MESSAGE_MAX + 1,
-           "l->body->len >= WIRE_HEADER && l->body->len <= FTREE_MESSAGE_MAX");
-    BROKEN(letter->to, -1, "l->to >= 0 && l->to < ft->job->nodes && l->to != ft->self");
-    BROKEN(letter->to, 7, "l->to >= 0 && l->to < ft->job->nodes && l->to != ft->self");
-    BROKEN(letter->to, 1, "l->to >= 0 && l->to < ft->job->nodes && l->to != ft->self");
-    BROKEN(letter->tries, 0, "l->tries > 0");
-    BROKEN(letter->id, 0, "l->id != 0");
+    BROKEN(message->payload, NULL, "l->payload && l->payload->messages > 0");
+    BROKEN(message->payload->messages, 0, "l->payload && l->payload->messages > 0");
+    BROKEN(message->payload->len, WIRE_HEADER - 1,
+           "l->payload->len >= WIRE_HEADER && l->payload->len <= FTREE_MESSAGE_MAX");
+    BROKEN(message->payload->len, FTREE_MESSAGE_MAX + 1,
+           "l->payload->len >= WIRE_HEADER && l->payload->len <= FTREE_MESSAGE_MAX");
+    BROKEN(message->to, -1, "l->to >= 0 && l->to < ft->job->nodes && l->to != ft->self");
+    BROKEN(message->to, 7, "l->to >= 0 && l->to < ft->job->nodes && l->to != ft->self");
+    BROKEN(message->to, 1, "l->to >= 0 && l->to < ft->job->nodes && l->to != ft->self");
+    BROKEN(message->tries, 0, "l->tries > 0");
+    BROKEN(message->id, 0, "l->id != 0");
     BROKEN(l->ft->state->unresponsive.items[0].node, 1,
            "m->node != ft->self");
     lone_free(l);

@@ -99,23 +99,23 @@ START_TEST(what_goes_another_way_is_as_old_as_before)
 }
 END_TEST
 
-/* The same to several nodes: three letters that share what they carry. */
-static struct body *post_to_three(struct lone *l)
+/* The same to several nodes: three messages that share what they carry. */
+static struct payload *post_to_three(struct lone *l)
 {
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 2, FTREE_NONE, 1);
-    struct wire_outlines w;
+    struct wire_summaries w;
     struct wire_message m = messages_told(l->now, &v, 1, &w);
-    struct body *body;
+    struct payload *payload;
 
     m.id = 4711;
-    body = ftree_outbox_body(l->ft, l->now, &m);
-    ck_assert_ptr_nonnull(body);
+    payload = ftree_outbox_payload(l->ft, l->now, &m);
+    ck_assert_ptr_nonnull(payload);
     for (int32_t n = 0; n < 4; n++)
         if (n != l->ft->self)
-            ftree_outbox_post(l->ft, l->now, n, WIRE_VERDICT_DOWN, m.id, body);
-    ftree_outbox_release(l->ft, body);
+            ftree_outbox_post(l->ft, l->now, n, WIRE_VERDICT_DOWN, m.id, payload);
+    ftree_outbox_release(l->ft, payload);
     ck_assert_ptr_null(ftree_check(l->ft));
-    return body;
+    return payload;
 }
 
 static void expect_located(const struct lone *l, ftree_time at)
@@ -131,13 +131,13 @@ START_TEST(letters_share_what_they_carry)
 {
     struct lone *l = lone_new(4, 1, 32, 1);
     ftree_time begin = l->now;
-    struct body *body = post_to_three(l);
+    struct payload *payload = post_to_three(l);
 
-    ck_assert_int_eq(body->letters, 3);
+    ck_assert_int_eq(payload->messages, 3);
     ck_assert_int_eq(l->live_allocations, 3); /* the handle, the box, and this */
     lone_acks(l, 2); /* each speaks for itself */
     ck_assert_int_eq(l->ft->net->outbox.n, 2);
-    ck_assert_int_eq(body->letters, 2);
+    ck_assert_int_eq(payload->messages, 2);
     lone_run(l, 300); /* each is sent again, and has grown older */
     expect_located(l, begin);
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 3 + 4);
@@ -149,7 +149,7 @@ START_TEST(letters_share_what_they_carry)
 }
 END_TEST
 
-/* Without memory for one of its own a letter goes as it is. */
+/* Without memory for one of its own a message goes as it is. */
 START_TEST(without_memory_what_is_shared_is_told_again_as_it_is)
 {
     struct lone *l = lone_new(4, 1, 32, 1);

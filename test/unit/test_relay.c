@@ -157,7 +157,7 @@ START_TEST(what_another_decided_is_not_passed_on)
     v = silent_from_here(l, 1, 9);
     v.fln = 10;
     lone_told(l, 2, WIRE_VERDICT_UP, &v);
-    ck_assert_ptr_nonnull(l->ft->state->known.items[0].whole);
+    ck_assert_ptr_nonnull(l->ft->state->known.items[0].full);
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 2);
     ck_assert_int_eq(count_to_pass_on(l), 0);
     lone_free(l);
@@ -260,7 +260,7 @@ START_TEST(where_no_other_can_pass_it_on_nobody_is_waited_for)
 }
 END_TEST
 
-/* One letter for each, however often it goes to another. */
+/* One message for each, however often it goes to another. */
 START_TEST(what_is_not_acknowledged_does_not_multiply)
 {
     struct lone *l = lone_new(64, 1, 8, 0);
@@ -275,7 +275,7 @@ START_TEST(what_is_not_acknowledged_does_not_multiply)
             lone_acks(l, node);
         lone_log(l);
         lone_run(l, i ? 350 : 370);
-        /* the first was told alone, and then all four: five letters, each with a try over one path and
+        /* the first was told alone, and then all four: five messages, each with a try over one path and
          * one over two, and a few milliseconds of the next round */
         ck_assert_int_le(count_to_pass_on(l), 5 * 4);
     }
@@ -536,7 +536,7 @@ START_TEST(what_finds_no_room_in_one_message_takes_two)
 {
     struct lone *l = lone_new(NODES, 200, 2, 1);
     struct ftree_verdict v = silent_from_here(l, 3, 9);
-    int32_t outlines = 0, messages = 0;
+    int32_t summaries = 0, messages = 0;
 
     for (int i = 0; i < 150; i++) {
         struct ftree_verdict crash = lone_verdict(l, "process-crash/pid-gone", 12, 12 * 200 + i, 5);
@@ -552,11 +552,11 @@ START_TEST(what_finds_no_room_in_one_message_takes_two)
         if (s->m.type != WIRE_VERDICT_DOWN || s->m.flags != WIRE_FLAG_PASS_ON)
             continue;
         messages++;
-        outlines += s->tolds;
+        summaries += s->tolds;
         ck_assert_int_eq(s->told[0].node, 3);
     }
     ck_assert_int_eq(messages, 2);
-    ck_assert_int_eq(outlines, 150 + messages);
+    ck_assert_int_eq(summaries, 150 + messages);
     lone_free(l);
 }
 END_TEST
@@ -603,7 +603,7 @@ END_TEST
 /* Node 1 tells this one, 9, what it is to pass on: message 70. */
 static void asks(struct lone *l, int32_t from, const struct ftree_verdict *v, int32_t n)
 {
-    struct wire_outlines w;
+    struct wire_summaries w;
     struct wire_message m = messages_told(l->now, v, n, &w);
 
     m.id = 70;

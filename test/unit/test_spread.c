@@ -26,7 +26,7 @@ static void victims_from(struct lone *l, int32_t from, int32_t first, int32_t la
 static void told(struct lone *l, int32_t from, uint32_t id, const struct ftree_verdict *v,
                  int32_t n)
 {
-    struct wire_outlines w;
+    struct wire_summaries w;
     struct wire_message m = messages_told(l->now, v, n, &w);
 
     m.id = id;
@@ -493,9 +493,9 @@ START_TEST(a_verdict_goes_up_step_by_step)
                                   "0 tells n1\n"
                                   "0 -> n1 data verdict-up\n");
     ck_assert_int_eq(l->verdicts, 1);
-    ck_assert_uint_eq(known(l, 0)->whole->symptoms, 2);
+    ck_assert_uint_eq(known(l, 0)->full->symptoms, 2);
     lone_told(l, 10, WIRE_VERDICT_UP, &v); /* by another */
-    ck_assert_uint_eq(known(l, 0)->whole->symptoms, 3);
+    ck_assert_uint_eq(known(l, 0)->full->symptoms, 3);
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_UP), 0);
     lone_free(l);
 }
@@ -1028,18 +1028,19 @@ START_TEST(each_has_the_name_of_its_rule)
     struct lone *l = lone_new(NODES, 1, 2, 1);
     struct ftree_verdict v[3] = {crash(l, 0), lone_verdict(l, "process-crash/pid-gone", 11, 11, 5),
                                  lone_verdict(l, "process-stopped/state-t", 10, 10, 4)};
-    const struct letter *letter;
+    const struct message *message;
     struct wire_message m;
-    struct outline o;
+    struct summary o;
     char rule[FTREE_NAME_MAX] = "";
 
     told(l, 0, 70, v, 3);
-    letter = &l->ft->net->outbox.items[0];
-    ck_assert_int_eq(ftree_wire_decode(&l->job, l->now, letter->body->bytes, letter->body->len, &m),
-                     FTREE_OK);
+    message = &l->ft->net->outbox.items[0];
+    ck_assert_int_eq(
+        ftree_wire_decode(&l->job, l->now, message->payload->bytes, message->payload->len, &m),
+        FTREE_OK);
     for (int i = 0; i < 3; i++) {
         ck_assert_str_eq(ftree_verdict_rule(l->ft, &known(l, i)->v), v[i].rule);
-        ck_assert(ftree_wire_get_outline(&l->job, l->now, &m.u.told, &o, rule));
+        ck_assert(ftree_wire_get_summary(&l->job, l->now, &m.u.told, &o, rule));
         ck_assert_str_eq(rule, v[i].rule);
         ck_assert_uint_eq(o.first_symptom, v[i].first_symptom);
     }
@@ -1120,10 +1121,10 @@ START_TEST(an_acknowledgment_takes_the_path_of_what_it_acknowledges)
     struct lone *l = lone_new(NODES, 1, 2, 3);
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 9, FTREE_NONE, 4);
     struct wire_message m = {.type = WIRE_VERDICT_DOWN, .id = 70};
-    struct wire_outlines w = {0};
-    struct outline o = messages_outline(&v);
+    struct wire_summaries w = {0};
+    struct summary o = messages_summary(&v);
 
-    ck_assert(ftree_wire_put_outline(&w, l->now, &o, v.rule));
+    ck_assert(ftree_wire_put_summary(&w, l->now, &o, v.rule));
     m.u.told = ftree_wire_told(&w);
     lone_hear(l, 1, FTREE_PATH_MGMT, &m);
     if (_i == 0) {
@@ -1360,10 +1361,10 @@ START_TEST(on_the_way_it_is_kept_until_it_comes_down)
     struct ftree_verdict v = with_evidence(l);
 
     lone_told(l, 4, WIRE_VERDICT_UP, &v);
-    ck_assert_int_eq(known(l, 0)->whole->evidences, 1);
+    ck_assert_int_eq(known(l, 0)->full->evidences, 1);
     ck_assert_int_eq(lone_last(l, WIRE_VERDICT_UP)->m.u.verdict.evidences, 1);
     lone_told(l, 0, WIRE_VERDICT_DOWN, &v);
-    ck_assert_ptr_null(known(l, 0)->whole);
+    ck_assert_ptr_null(known(l, 0)->full);
     ck_assert(ftree_verdict_at(l->ft, 0, &v));
     ck_assert_int_eq(v.evidences, 0);
     ck_assert_str_eq(v.rule, "node-outage/both-paths-silent");
@@ -1378,14 +1379,14 @@ START_TEST(who_decided_and_who_is_root_keep_it)
 
     LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
     lone_told(l, 1, WIRE_VERDICT_DOWN, &v);
-    ck_assert_int_eq(known(l, 0)->whole->evidences, 1);
+    ck_assert_int_eq(known(l, 0)->full->evidences, 1);
     lone_free(l);
     l = lone_new(NODES, 1, 2, 0);
     lone_told(l, 1, WIRE_VERDICT_UP, &v);
     victims_from(l, 1, 3, 4);
     victims_from(l, 2, 5, 5);
-    ck_assert_int_eq(known(l, 0)->whole->evidences, 1);
-    ck_assert_int_eq(known(l, 0)->whole->victims.count, 3);
+    ck_assert_int_eq(known(l, 0)->full->evidences, 1);
+    ck_assert_int_eq(known(l, 0)->full->victims.count, 3);
     ck_assert_int_eq(l->report[0].evidences, 1);
     ck_assert_int_eq(l->report[0].victims.count, 3);
     lone_free(l);
@@ -1404,7 +1405,7 @@ START_TEST(the_root_is_lost_and_its_heir_is_told_all_of_it)
 
     LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
     lone_told(l, 1, WIRE_VERDICT_DOWN, &v);
-    ck_assert_int_eq(ftree_restore(l->ft, l->now, &bare), FTREE_OK); /* nothing but its outline */
+    ck_assert_int_eq(ftree_restore(l->ft, l->now, &bare), FTREE_OK); /* nothing but its summary */
     ftree_verdict_add_evidence(&other, &v.evidence[0]); /* another's */
     ck_assert_int_eq(ftree_restore(l->ft, l->now, &other), FTREE_OK);
     ftree_verdict_add_evidence(&over, &v.evidence[0]);
@@ -1435,14 +1436,14 @@ START_TEST(the_heir_keeps_all_of_it_and_does_not_tell_people_once_more)
     struct ftree_verdict lost = lone_verdict(l, "node-outage/both-paths-silent", 0, FTREE_NONE, 10);
 
     lone_told(l, 4, WIRE_VERDICT_DOWN, &v);
-    ck_assert_ptr_null(known(l, 0)->whole);
+    ck_assert_ptr_null(known(l, 0)->full);
     if (_i) /* or it hears only then that it is the root */
         ck_assert_int_eq(ftree_restore(l->ft, l->now, &lost), FTREE_OK);
     lone_log(l);
     lone_told(l, 4, WIRE_VERDICT_UP, &v);
     ck_assert_str_eq(lone_log(l), "0 -> n4 data ack\n"
                                   "0 -> n4 data verdict-down\n"); /* it may not have heard */
-    ck_assert_int_eq(known(l, 0)->whole->evidences, 1);
+    ck_assert_int_eq(known(l, 0)->full->evidences, 1);
     ck_assert_int_eq(l->reports, 0); /* people have been told by the root before */
     lone_free(l);
 }

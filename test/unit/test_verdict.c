@@ -481,7 +481,7 @@ static void restore(struct lone *l, const char *rule, int32_t node, int32_t rank
 
 static const struct known *explaining(const struct lone *l, const struct ftree_verdict *v)
 {
-    struct outline o = messages_outline(v);
+    struct summary o = messages_summary(v);
 
     return ftree_verdict_explaining(l->ft, &o);
 }
@@ -523,7 +523,7 @@ END_TEST
 START_TEST(the_index_finds_each_of_hundreds)
 {
     struct lone *l = lone_new(400, 1, 32, 0);
-    struct outline o = {.fln = 0};
+    struct summary o = {.fln = 0};
     int32_t n[400] = {0}, forgotten = 0;
 
     for (uint32_t i = 0; i < 300; i++) {
@@ -665,7 +665,7 @@ END_TEST
 START_TEST(of_too_many_rules_some_have_no_name)
 {
     struct lone *l = lone_new(4, 1, 4, 0);
-    struct outline o = {0};
+    struct summary o = {0};
     char name[FTREE_NAME_MAX];
 
     for (int i = 0; i < 300; i++) {
@@ -682,7 +682,7 @@ END_TEST
 START_TEST(without_memory_a_rule_has_no_name)
 {
     struct lone *l = lone_new(4, 1, 4, 0);
-    struct outline o = {0};
+    struct summary o = {0};
 
     l->fail_alloc_in = 1;
     ftree_verdict_name_rule(l->ft, &o, "model/sign");
@@ -708,7 +708,7 @@ START_TEST(of_what_is_kept_whole_all_comes_back)
 {
     struct lone *l = lone_new(4, 2, 4, 0);
     struct ftree_verdict v = with_evidence(l), loaded;
-    struct outline o = ftree_verdict_outline(l->ft, &v);
+    struct summary o = ftree_verdict_summary(l->ft, &v);
     struct known *k = ftree_verdict_add(l->ft, &o);
 
     ftree_verdict_keep(l->ft, k, &v);
@@ -716,12 +716,12 @@ START_TEST(of_what_is_kept_whole_all_comes_back)
     ftree_verdict_load(l->ft, k, &loaded);
     ck_assert_mem_eq(&loaded, &v, sizeof(v));
     ftree_verdict_count_symptoms(k, 3);
-    k->v.withdrawn = l->now; /* the outline is what counts */
+    k->v.withdrawn = l->now; /* the summary is what counts */
     ftree_verdict_load(l->ft, k, &loaded);
     ck_assert_uint_eq(loaded.symptoms, 10);
     ck_assert_uint_eq(loaded.withdrawn, l->now);
     ftree_verdict_count_symptoms(k, UINT32_MAX);
-    ck_assert_uint_eq(k->whole->symptoms, UINT32_MAX);
+    ck_assert_uint_eq(k->full->symptoms, UINT32_MAX);
     lone_free(l);
 }
 END_TEST
@@ -730,15 +730,15 @@ START_TEST(of_what_is_kept_in_outline_the_rest_is_empty)
 {
     struct lone *l = lone_new(4, 2, 4, 0);
     struct ftree_verdict v = with_evidence(l), loaded;
-    struct outline o = ftree_verdict_outline(l->ft, &v);
+    struct summary o = ftree_verdict_summary(l->ft, &v);
     struct known *k = ftree_verdict_add(l->ft, &o);
 
     l->fail_alloc_in = 1; /* no memory for the whole */
     ftree_verdict_keep(l->ft, k, &v);
-    ck_assert_ptr_null(k->whole);
+    ck_assert_ptr_null(k->full);
     ftree_verdict_keep(l->ft, k, &v);
-    ck_assert_ptr_nonnull(k->whole);
-    ftree_verdict_drop_whole(l->ft, k);
+    ck_assert_ptr_nonnull(k->full);
+    ftree_verdict_drop_full(l->ft, k);
     ftree_verdict_count_symptoms(k, 3); /* nobody counts here */
     memset(&loaded, 0, sizeof(loaded));
     ftree_verdict_load(l->ft, k, &loaded);
@@ -765,7 +765,7 @@ END_TEST
 START_TEST(without_memory_a_verdict_is_not_known)
 {
     struct lone *l = lone_new(4, 2, 4, 0);
-    struct outline o = {.node = 2, .rank = FTREE_NONE, .switch_ = FTREE_NONE, .id = 7};
+    struct summary o = {.node = 2, .rank = FTREE_NONE, .switch_ = FTREE_NONE, .id = 7};
 
     for (int nth = 1; nth <= 3; nth++) {
         l->fail_alloc_in = nth;

@@ -46,7 +46,7 @@ static struct ftree_verdict at(const struct lone *l, int32_t i)
 /* The verdict of this handle's about node 2 with that number. */
 static const struct known *by_id(const struct lone *l, uint32_t id)
 {
-    struct outline o = {.node = 2, .fln = l->ft->self, .id = id};
+    struct summary o = {.node = 2, .fln = l->ft->self, .id = id};
 
     return ftree_verdict_by_id(l->ft, &o);
 }
@@ -974,12 +974,12 @@ START_TEST(what_the_root_will_tell_is_kept)
 }
 END_TEST
 
-/* Whoever is silent has its children told in its place, and those need what the letter tells. */
+/* Whoever is silent has its children told in its place, and those need what the message tells. */
 START_TEST(what_a_letter_still_tells_is_kept)
 {
     struct lone *l = lone_new(NODES, 1, 2, 1);
     struct wire_message m;
-    struct wire_outlines w = {0};
+    struct wire_summaries w = {0};
 
     for (int i = 0; i < KEPT + 8; i++) {
         struct ftree_verdict old = over(l, 10, 7);
@@ -988,8 +988,8 @@ START_TEST(what_a_letter_still_tells_is_kept)
     }
     lone_sleep(l, 61 * 1000);
     for (int i = 3; i < 5; i++) {
-        const struct outline *o = &l->ft->state->known.items[i].v;
-        ck_assert(ftree_wire_put_outline(&w, l->now, o, ftree_verdict_rule(l->ft, o)));
+        const struct summary *o = &l->ft->state->known.items[i].v;
+        ck_assert(ftree_wire_put_summary(&w, l->now, o, ftree_verdict_rule(l->ft, o)));
     }
     m = (struct wire_message){.type = WIRE_VERDICT_DOWN, .u.told = ftree_wire_told(&w)};
     ftree_outbox_put(l->ft, l->now, 3, &m);

@@ -81,7 +81,7 @@ static const char *check_ranks(const struct ftree *ft, const struct ftree_ranks 
     return NULL;
 }
 
-static const char *check_whole(const struct ftree *ft, const struct ftree_verdict *v)
+static const char *check_full(const struct ftree *ft, const struct ftree_verdict *v)
 {
     HOLDS(v->evidences <= FTREE_EVIDENCE_MAX && v->candidates <= FTREE_CANDIDATE_MAX);
     return check_ranks(ft, &v->victims);
@@ -113,7 +113,7 @@ static const char *check_known(const struct ftree *ft)
     int32_t queued = 0, unsent = 0, rechecked = 0, switches = 0;
 
     FTREE_EACH(const struct known, k, ft->state->known) {
-        const char *broken = k->whole ? check_whole(ft, k->whole) : NULL;
+        const char *broken = k->full ? check_full(ft, k->full) : NULL;
         if (broken)
             return broken;
         queued += k->queued;
@@ -145,9 +145,9 @@ static const char *check_known(const struct ftree *ft)
 
 static const char *check_outbox(const struct ftree *ft)
 {
-    FTREE_EACH(const struct letter, l, ft->net->outbox) {
-        HOLDS(l->body && l->body->letters > 0);
-        HOLDS(l->body->len >= WIRE_HEADER && l->body->len <= FTREE_MESSAGE_MAX);
+    FTREE_EACH(const struct message, l, ft->net->outbox) {
+        HOLDS(l->payload && l->payload->messages > 0);
+        HOLDS(l->payload->len >= WIRE_HEADER && l->payload->len <= FTREE_MESSAGE_MAX);
         HOLDS(l->to >= 0 && l->to < ft->job->nodes && l->to != ft->self);
         HOLDS(l->tries > 0);
         HOLDS(l->id != 0);

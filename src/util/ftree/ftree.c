@@ -102,14 +102,14 @@ void ftree_destroy(struct ftree *ft)
 static struct known *verdict_of(struct ftree *ft, const struct ftree_event *e)
 {
     return ftree_verdict_by_id(ft,
-                               &(struct outline){.node = e->node, .fln = e->by, .id = e->number});
+                               &(struct summary){.node = e->node, .fln = e->by, .id = e->number});
 }
 
 /* Its author takes another way. */
-static void return_letter(struct ftree *ft, ftree_time now, const struct ftree_event *e)
+static void return_message(struct ftree *ft, ftree_time now, const struct ftree_event *e)
 {
-    const struct letter l = {
-        .to = e->node, .id = e->number, .type = e->u.letter.type, .body = e->u.letter.body};
+    const struct message l = {
+        .to = e->node, .id = e->number, .type = e->u.message.type, .payload = e->u.message.payload};
 
     switch (l.type) {
         case WIRE_SWEEP:
@@ -122,7 +122,7 @@ static void return_letter(struct ftree *ft, ftree_time now, const struct ftree_e
             ftree_announce_undeliverable(ft, now, &l);
             break;
     }
-    ftree_outbox_release(ft, l.body);
+    ftree_outbox_release(ft, l.payload);
 }
 
 static void raise_verdict(struct ftree *ft, ftree_time now)
@@ -196,7 +196,7 @@ static void hand_over(struct ftree *ft, ftree_time now, const struct ftree_event
             is_over(ft, now, e);
             break;
         case FTREE_EVENT_RETURNED:
-            return_letter(ft, now, e);
+            return_message(ft, now, e);
             break;
         case FTREE_EVENT_LEFT:
             ftree_leave_goodbye(ft, now, e->node);
@@ -481,7 +481,7 @@ void ftree_use_rules(struct ftree *ft, ftree_time now, const struct ftree_rules 
 
 int ftree_restore(struct ftree *ft, ftree_time now, const struct ftree_verdict *v)
 {
-    struct outline o;
+    struct summary o;
     int32_t switches = ft->job->tree ? ft->job->tree->switches : 0;
     struct known *k;
 
@@ -490,7 +490,7 @@ int ftree_restore(struct ftree *ft, ftree_time now, const struct ftree_verdict *
         v->switch_ < FTREE_NONE || v->switch_ >= switches ||
         (v->kind == FTREE_KIND_SWITCH) != (v->switch_ != FTREE_NONE))
         return FTREE_ERR_INVALID;
-    o = ftree_verdict_outline(ft, v);
+    o = ftree_verdict_summary(ft, v);
     k = ftree_verdict_by_id(ft, &o);
     if (k) {
         if (v->withdrawn && !k->v.withdrawn) {

@@ -337,7 +337,7 @@ struct ftree_rank_state {
     int32_t rank;
     int32_t pid;
     uint8_t phase; /* enum ftree_phase */
-    char proc_state; /* state letter of proc(5), 0 where not known */
+    char proc_state; /* state message of proc(5), 0 where not known */
     int32_t peer; /* rank waited for, FTREE_NONE where not known */
     /* How long it has waited, in ns; 0: it does not wait.  Of one that has left, since it began the
      * wait for another that it left because of. */
@@ -375,7 +375,7 @@ struct ftree_node_state {
     struct {
         int32_t rank;
         int32_t pid;
-        char proc_state; /* letter of proc(5), 0: not known */
+        char proc_state; /* message of proc(5), 0: not known */
         uint8_t phase; /* enum ftree_phase */
         int16_t numa; /* NUMA node it is bound to or last ran on, -1: not known */
         int8_t nic_is_local; /* 1: the data interface sits by that NUMA node, 0: not, -1: unknown */

@@ -10,7 +10,7 @@
 /*
  * Verdicts travel.  Up: from the FLN that decided to the acting root, whole, one ancestor at a time;
  * a verdict already known on the way stops there.  Down: from the acting root to every node, in
- * outline, each passing it to its children; children that have failed are replaced by their own.
+ * summary, each passing it to its children; children that have failed are replaced by their own.
  * Back up: the ranks that wait, as a set that grows on its way.  The acting root tells people once
  * the set is in or the time for it is over.
  *
@@ -39,7 +39,7 @@
 #define HELD_MAX(ft) (3 * ftree_rto(ft))
 
 /* What is over is kept, for a copy of the verdict may still be on its way and must not be believed
- * anew.  That takes a letter's two tries and its author's 8 repetitions for each step of the tree:
+ * anew.  That takes a message's two tries and its author's 8 repetitions for each step of the tree:
  * seconds.  Of what is older, and told to all whom this node tells, so many are kept: for whoever
  * was away and is back, and for the report.  A copy that comes later still (from a process that was
  * stopped for long) does no harm: its FLN and the acting root ask before people are told. */
@@ -53,7 +53,7 @@ struct posting {
     ftree_time now;
     int32_t from; /* who told it, FTREE_NONE: this is the acting root */
     int32_t announcement; /* place of the one that waits for replies, -1: nobody does */
-    struct body *body;
+    struct payload *payload;
     uint32_t id;
 };
 
@@ -66,23 +66,23 @@ static void post(struct ftree *ft, int32_t child, void *arg)
     /* one that is mute is told, too, but nobody waits for its answer */
     if (ftree_peer(ft, p->now, child) <= FTREE_PEER_BUSY)
         ftree_gather_wait_for(ft, p->announcement, child, p->id);
-    ftree_outbox_post(ft, p->now, child, WIRE_VERDICT_DOWN, p->id, p->body);
+    ftree_outbox_post(ft, p->now, child, WIRE_VERDICT_DOWN, p->id, p->payload);
 }
 
 /* Writes as much of the batch as finds room, from place i on; returns the place after it. */
-static int32_t write_outlines(struct ftree *ft, ftree_time now, int32_t i, struct posting *p)
+static int32_t write_summaries(struct ftree *ft, ftree_time now, int32_t i, struct posting *p)
 {
-    struct wire_outlines w = {0};
+    struct wire_summaries w = {0};
     struct wire_message m = {.type = WIRE_VERDICT_DOWN, .id = ++ft->next_id};
 
     for (; i < ft->state->batch.n; i++) {
-        const struct outline *o = &ft->state->known.items[ft->state->batch.items[i]].v;
-        if (!ftree_wire_put_outline(&w, now, o, ftree_verdict_rule(ft, o)))
+        const struct summary *o = &ft->state->known.items[ft->state->batch.items[i]].v;
+        if (!ftree_wire_put_summary(&w, now, o, ftree_verdict_rule(ft, o)))
             break;
     }
     m.u.told = ftree_wire_told(&w);
     p->id = m.id;
-    p->body = ftree_outbox_body(ft, now, &m);
+    p->payload = ftree_outbox_payload(ft, now, &m);
     return i;
 }
 
@@ -91,7 +91,7 @@ static int32_t write_outlines(struct ftree *ft, ftree_time now, int32_t i, struc
 static void tell_authors(struct ftree *ft, struct posting *p)
 {
     for (int32_t i = 0; i < ft->state->batch.n; i++) {
-        const struct outline *o = &ft->state->known.items[ft->state->batch.items[i]].v;
+        const struct summary *o = &ft->state->known.items[ft->state->batch.items[i]].v;
         bool is_new = true;
         for (int32_t j = 0; j < i; j++)
             is_new = is_new && ft->state->known.items[ft->state->batch.items[j]].v.node != o->node;
@@ -99,7 +99,7 @@ static void tell_authors(struct ftree *ft, struct posting *p)
             ftree_verdict_ends_all(ft, o->node) && !ftree_peer_has_left(ft, o->node)) {
             /* its children in the tree may hear of it there first, and say there that they wait */
             ftree_gather_wait_for(ft, p->announcement, o->node, p->id);
-            ftree_outbox_post(ft, p->now, o->node, WIRE_VERDICT_DOWN, p->id, p->body);
+            ftree_outbox_post(ft, p->now, o->node, WIRE_VERDICT_DOWN, p->id, p->payload);
         }
     }
 }
@@ -108,13 +108,13 @@ static void tell_authors(struct ftree *ft, struct posting *p)
 static void tell_children(struct ftree *ft, int32_t node, struct posting *p)
 {
     for (int32_t i = 0; i < ft->state->batch.n;) {
-        i = write_outlines(ft, p->now, i, p);
-        if (!p->body)
+        i = write_summaries(ft, p->now, i, p);
+        if (!p->payload)
             return;
         ftree_route_children(ft, node, post, p);
         if (p->from == FTREE_NONE && p->announcement >= 0)
             tell_authors(ft, p);
-        ftree_outbox_release(ft, p->body);
+        ftree_outbox_release(ft, p->payload);
     }
 }
 
@@ -124,11 +124,11 @@ static void tell_again(struct ftree *ft, ftree_time now, int32_t node)
     struct posting p = {.now = now, .from = FTREE_NONE, .announcement = -1};
 
     for (int32_t i = 0; i < ft->state->batch.n;) {
-        i = write_outlines(ft, now, i, &p);
-        if (!p.body)
+        i = write_summaries(ft, now, i, &p);
+        if (!p.payload)
             return;
         post(ft, node, &p);
-        ftree_outbox_release(ft, p.body);
+        ftree_outbox_release(ft, p.payload);
     }
 }
 
@@ -211,7 +211,7 @@ static bool mark_told(struct ftree *ft, int32_t from, uint32_t announcement)
         k->announcement = announcement;
         stands = true;
         if (from != FTREE_NONE && k->v.fln != ft->self)
-            ftree_verdict_drop_whole(ft, k); /* it was on its way here, and is there */
+            ftree_verdict_drop_full(ft, k); /* it was on its way here, and is there */
     }
     return stands;
 }
@@ -306,7 +306,7 @@ static void queue(struct ftree *ft, ftree_time now, struct known *k, bool more)
 /* ---- learning -------------------------------------------------------------------------------- */
 
 /* What others were to be told may be explained now, or have waited for this. */
-static void look_at_others(struct ftree *ft, ftree_time now, const struct outline *o,
+static void look_at_others(struct ftree *ft, ftree_time now, const struct summary *o,
                            bool root_lost)
 {
     bool takes_node = ftree_verdict_takes_node(ft, o);
@@ -331,7 +331,7 @@ static void tell_heir(struct ftree *ft, ftree_time now, bool was_root)
 
     for (int32_t i = 0; i < ft->state->known.n && heir != FTREE_NONE && heir != ft->self; i++) {
         const struct known *k = &ft->state->known.items[i];
-        if (!k->whole || k->v.fln != ft->self || !k->told_down || k->v.withdrawn || k->v.own_only ||
+        if (!k->full || k->v.fln != ft->self || !k->told_down || k->v.withdrawn || k->v.own_only ||
             (was_root && k->announcement))
             continue;
         ftree_verdict_load(ft, k, &m.u.verdict);
@@ -349,7 +349,7 @@ static void tell_glue(struct ftree *ft, const struct known *k, bool untold, stru
     ft->io->verdict(ft->io_ctx, v);
 }
 
-static struct known *learn(struct ftree *ft, ftree_time now, const struct outline *o,
+static struct known *learn(struct ftree *ft, ftree_time now, const struct summary *o,
                            const struct ftree_verdict *whole, struct ftree_verdict *room)
 {
     int32_t root = ftree_route_root(ft);
@@ -433,7 +433,7 @@ void ftree_announce_withdraw(struct ftree *ft, ftree_time now, struct known *k, 
 
 /* A withdrawal that another node tells; *k NULL: the verdict never came this way, or was taken for
  * the same that another node found, so that it is noted lest it comes later.  True: it is news. */
-static bool hear_withdrawn(struct ftree *ft, ftree_time now, const struct outline *o,
+static bool hear_withdrawn(struct ftree *ft, ftree_time now, const struct summary *o,
                            struct known **k)
 {
     struct known *same = *k ? *k : ftree_verdict_same(ft, o);
@@ -452,7 +452,7 @@ static bool hear_withdrawn(struct ftree *ft, ftree_time now, const struct outlin
 }
 
 /* One of several that are told from above.  True: it is news that those below have not heard. */
-static bool hear(struct ftree *ft, ftree_time now, const struct outline *o, struct known **k,
+static bool hear(struct ftree *ft, ftree_time now, const struct summary *o, struct known **k,
                  struct ftree_verdict *room)
 {
     char name[16];
@@ -478,7 +478,7 @@ enum told ftree_announce_down(struct ftree *ft, ftree_time now, int32_t from, en
     struct ftree_verdict room = {0};
     char rule[FTREE_NAME_MAX] = "";
     enum told again = ftree_gather_answered(ft, from, path, m->id);
-    struct outline o;
+    struct summary o;
     struct known *k;
 
     if (again != TOLD_NOBODY_WAITS) /* it came twice */
@@ -488,7 +488,7 @@ enum told ftree_announce_down(struct ftree *ft, ftree_time now, int32_t from, en
     ftree_announce_forget(ft, now);
     ft->state->batch.n = 0;
     ftree_verdict_reserve(ft, rest.n);
-    while (ftree_wire_get_outline(ft->job, now, &rest, &o, rule)) {
+    while (ftree_wire_get_summary(ft->job, now, &rest, &o, rule)) {
         ftree_verdict_name_rule(ft, &o, rule);
         if (hear(ft, now, &o, &k, &room))
             add_to_batch(ft, k);
@@ -597,7 +597,7 @@ void ftree_announce_was_told(struct ftree *ft, struct known *k)
 /* A verdict found here. */
 void ftree_announce_raise(struct ftree *ft, ftree_time now, const struct ftree_verdict *v)
 {
-    struct outline o = ftree_verdict_outline(ft, v);
+    struct summary o = ftree_verdict_summary(ft, v);
     struct known *k = ftree_verdict_explaining(ft, &o);
     struct ftree_verdict room = {0};
     char name[16];
@@ -617,7 +617,7 @@ void ftree_announce_raise(struct ftree *ft, ftree_time now, const struct ftree_v
 }
 
 /* False where the one explains the other. */
-static bool says_the_same(const struct outline *a, const struct outline *b)
+static bool says_the_same(const struct summary *a, const struct summary *b)
 {
     return a->class_ == b->class_ && a->rank == b->rank && a->switch_ == b->switch_ &&
            a->node == b->node;
@@ -628,7 +628,7 @@ static bool says_the_same(const struct outline *a, const struct outline *b)
 void ftree_announce_up(struct ftree *ft, ftree_time now, int32_t from,
                        const struct ftree_verdict *v, bool more)
 {
-    struct outline o = ftree_verdict_outline(ft, v);
+    struct summary o = ftree_verdict_summary(ft, v);
     struct ftree_verdict room = {0};
     struct known *k;
 
@@ -643,7 +643,7 @@ void ftree_announce_up(struct ftree *ft, ftree_time now, int32_t from,
     }
     if (!k)
         k = ftree_verdict_explaining(ft, &o);
-    if (k && k->told_down && !k->whole && says_the_same(&k->v, &o))
+    if (k && k->told_down && !k->full && says_the_same(&k->v, &o))
         ftree_verdict_keep(ft, k, v); /* this node is the root now, or will soon know that it is */
     if (k && (k->told_down || k->v.withdrawn)) {
         tell_one_again(ft, now, k, from); /* who still tells it has not heard it coming down */
@@ -660,26 +660,26 @@ void ftree_announce_up(struct ftree *ft, ftree_time now, int32_t from,
 
 /* ---- trouble and time ------------------------------------------------------------------------ */
 
-/* The verdict that a letter carries: others about the same node have letters of their own. */
-static struct known *carried_up(struct ftree *ft, ftree_time now, const struct letter *l)
+/* The verdict that a message carries: others about the same node have messages of their own. */
+static struct known *carried_up(struct ftree *ft, ftree_time now, const struct message *l)
 {
     struct wire_message m;
-    struct outline o;
+    struct summary o;
 
-    if (ftree_wire_decode(ft->job, now, l->body->bytes, l->body->len, &m))
+    if (ftree_wire_decode(ft->job, now, l->payload->bytes, l->payload->len, &m))
         return NULL;
-    o = (struct outline){.node = m.u.verdict.node, .fln = m.u.verdict.fln, .id = m.u.verdict.id};
+    o = (struct summary){.node = m.u.verdict.node, .fln = m.u.verdict.fln, .id = m.u.verdict.id};
     return ftree_verdict_by_id(ft, &o);
 }
 
-/* Goes through the verdicts that a letter tells and that are known: rest->n as it was decoded. */
+/* Goes through the verdicts that a message tells and that are known: rest->n as it was decoded. */
 static struct known *next_carried(struct ftree *ft, ftree_time now, struct wire_told *rest)
 {
     struct known *k = NULL;
-    struct outline o;
+    struct summary o;
     char rule[FTREE_NAME_MAX] = "";
 
-    while (!k && ftree_wire_get_outline(ft->job, now, rest, &o, rule)) {
+    while (!k && ftree_wire_get_summary(ft->job, now, rest, &o, rule)) {
         k = ftree_verdict_by_id(ft, &o);
         if (!k)
             k = ftree_verdict_same(ft, &o);
@@ -687,17 +687,17 @@ static struct known *next_carried(struct ftree *ft, ftree_time now, struct wire_
     return k;
 }
 
-static struct wire_told told_by(struct ftree *ft, ftree_time now, const struct letter *l)
+static struct wire_told told_by(struct ftree *ft, ftree_time now, const struct message *l)
 {
     struct wire_message m;
 
-    if (ftree_wire_decode(ft->job, now, l->body->bytes, l->body->len, &m))
+    if (ftree_wire_decode(ft->job, now, l->payload->bytes, l->payload->len, &m))
         return (struct wire_told){0};
     return m.u.told;
 }
 
 /* Tells the children of a child that does not answer. */
-static void adopt(struct ftree *ft, ftree_time now, const struct letter *l, struct wire_told rest)
+static void adopt(struct ftree *ft, ftree_time now, const struct message *l, struct wire_told rest)
 {
     struct posting p = {
         .now = now, .from = FTREE_NONE, .announcement = ftree_gather_settle_late(ft, now, l)};
@@ -713,20 +713,20 @@ static void adopt(struct ftree *ft, ftree_time now, const struct letter *l, stru
 }
 
 /* By way of another, where one did not acknowledge what it was to pass on. */
-static void tell_past(struct ftree *ft, ftree_time now, const struct letter *l)
+static void tell_past(struct ftree *ft, ftree_time now, const struct message *l)
 {
     int32_t announcement = ftree_gather_settle_late(ft, now, l);
 
-    ftree_relay_tell_past(ft, now, l->body, announcement);
+    ftree_relay_tell_past(ft, now, l->payload, announcement);
     if (announcement >= 0)
         ftree_gather_finish_if_in(ft, now, announcement);
 }
 
-static void down_undeliverable(struct ftree *ft, ftree_time now, const struct letter *l)
+static void down_undeliverable(struct ftree *ft, ftree_time now, const struct message *l)
 {
     struct wire_message m;
 
-    if (ftree_wire_decode(ft->job, now, l->body->bytes, l->body->len, &m))
+    if (ftree_wire_decode(ft->job, now, l->payload->bytes, l->payload->len, &m))
         return;
     if (m.flags & WIRE_FLAG_PASS_ON)
         tell_past(ft, now, l);
@@ -734,7 +734,7 @@ static void down_undeliverable(struct ftree *ft, ftree_time now, const struct le
         adopt(ft, now, l, m.u.told);
 }
 
-void ftree_announce_undeliverable(struct ftree *ft, ftree_time now, const struct letter *l)
+void ftree_announce_undeliverable(struct ftree *ft, ftree_time now, const struct message *l)
 {
     struct known *k;
 
@@ -807,10 +807,10 @@ bool ftree_announce_has_untold(const struct ftree *ft)
 
 /* ---- an end to remembering ------------------------------------------------------------------- */
 
-/* True while a letter with this verdict may still have to be sent again, or by another way. */
+/* True while a message with this verdict may still have to be sent again, or by another way. */
 static bool is_under_way(struct ftree *ft, ftree_time now, const struct known *k)
 {
-    FTREE_EACH(const struct letter, l, ft->net->outbox) {
+    FTREE_EACH(const struct message, l, ft->net->outbox) {
         struct wire_told rest;
         const struct known *other;
         if (l->type == WIRE_VERDICT_UP && carried_up(ft, now, l) == k)

@@ -64,7 +64,7 @@ bool ftree_announce_has_untold(const struct ftree *ft);
 void ftree_announce_retell(struct ftree *ft, ftree_time now, int32_t node);
 void ftree_announce_resume(struct ftree *ft, ftree_time now, struct known *k);
 void ftree_announce_was_told(struct ftree *ft, struct known *k);
-void ftree_announce_undeliverable(struct ftree *ft, ftree_time now, const struct letter *l);
+void ftree_announce_undeliverable(struct ftree *ft, ftree_time now, const struct message *l);
 void ftree_announce_tick(struct ftree *ft, ftree_time now);
 ftree_time ftree_announce_deadline(const struct ftree *ft);
 
@@ -76,7 +76,7 @@ void ftree_announce_forget(struct ftree *ft, ftree_time now);
  * for ftree_gather_wait_for(). */
 void ftree_relay_tell(struct ftree *ft, ftree_time now, int32_t announcement);
 /* To another, what one did not acknowledge that it was to pass on. */
-void ftree_relay_tell_past(struct ftree *ft, ftree_time now, const struct body *body,
+void ftree_relay_tell_past(struct ftree *ft, ftree_time now, const struct payload *payload,
                            int32_t announcement);
 /* A message that is to be passed on; how it is acknowledged. */
 enum told ftree_relay_pass_on(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
@@ -105,8 +105,8 @@ void ftree_gather_own(struct ftree *ft, ftree_time now, uint32_t announcement,
 void ftree_gather_send(struct ftree *ft, ftree_time now, const struct announcement *t,
                        const struct ftree_ranks *ranks);
 void ftree_gather_report(struct ftree *ft, struct known *k, const struct ftree_ranks *victims);
-/* The place of the announcement for which others answer in the place of who did not acknowledge a letter. */
-int32_t ftree_gather_settle_late(struct ftree *ft, ftree_time now, const struct letter *l);
+/* The place of the announcement for which others answer in the place of who did not acknowledge a message. */
+int32_t ftree_gather_settle_late(struct ftree *ft, ftree_time now, const struct message *l);
 void ftree_gather_finish_if_in(struct ftree *ft, ftree_time now, int32_t i);
 enum told ftree_gather_answered(struct ftree *ft, int32_t from, enum ftree_path path, uint32_t id);
 void ftree_gather_tick(struct ftree *ft, ftree_time now);

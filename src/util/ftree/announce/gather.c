@@ -12,7 +12,7 @@
 /* An acknowledgment is kept back for half the shortest time after which it is asked for again. */
 #define KEPT_BACK(ft) ((ft)->cfg.rto_min / 2)
 
-static bool is_component(const struct ftree *ft, const struct outline *v, int32_t rank)
+static bool is_component(const struct ftree *ft, const struct summary *v, int32_t rank)
 {
     if (v->kind == FTREE_KIND_SWITCH)
         return false;
@@ -272,8 +272,8 @@ bool ftree_gather_is_under_way(const struct ftree *ft)
     return ft->announce->announcements.n > 0 || ft->announce->queued > 0;
 }
 
-/* Others answer in the place of who did not acknowledge a letter, and hear of it only now. */
-int32_t ftree_gather_settle_late(struct ftree *ft, ftree_time now, const struct letter *l)
+/* Others answer in the place of who did not acknowledge a message, and hear of it only now. */
+int32_t ftree_gather_settle_late(struct ftree *ft, ftree_time now, const struct message *l)
 {
     int32_t announcement = settle(ft, l->to, l->id);
 

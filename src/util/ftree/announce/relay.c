@@ -8,7 +8,7 @@
 /*
  * By way of another.  A node may be silent only from where its FLN asks: others asked for it and were
  * answered.  The verdict says so, and the node goes on working; but its FLN is who tells it verdicts.
- * So these go to one that reaches it, too, marked to be passed on: to the node that the first outline
+ * So these go to one that reaches it, too, marked to be passed on: to the node that the first summary
  * in the message is about, which is the verdict on it.  Who passes them on asks for the victims there
  * and below, and names them to the FLN.
  *
@@ -25,11 +25,11 @@ static int32_t reached_by(const struct ftree *ft, const struct known *k)
 {
     int32_t by = FTREE_NONE;
 
-    if (!k->whole || k->v.withdrawn || k->v.own_only || k->v.fln != ft->self ||
+    if (!k->full || k->v.withdrawn || k->v.own_only || k->v.fln != ft->self ||
         k->v.kind == FTREE_KIND_SWITCH || ftree_has_failed(ft, k->v.node))
         return FTREE_NONE;
-    for (int32_t i = 0; i < k->whole->evidences; i++) {
-        const struct ftree_evidence *e = &k->whole->evidence[i];
+    for (int32_t i = 0; i < k->full->evidences; i++) {
+        const struct ftree_evidence *e = &k->full->evidence[i];
         if (e->target != k->v.node || e->role != FTREE_ROLE_AGENT ||
             e->reach != FTREE_REACH_ANSWERED)
             continue;
@@ -86,16 +86,16 @@ static int32_t relay_for(const struct ftree *ft, ftree_time now, int32_t node, i
     return FTREE_NONE;
 }
 
-static bool put(const struct ftree *ft, ftree_time now, struct wire_outlines *w,
+static bool put(const struct ftree *ft, ftree_time now, struct wire_summaries *w,
                 const struct known *k)
 {
-    return ftree_wire_put_outline(w, now, &k->v, ftree_verdict_rule(ft, &k->v));
+    return ftree_wire_put_summary(w, now, &k->v, ftree_verdict_rule(ft, &k->v));
 }
 
 /* Writes those that are told from place i on, behind the one on the node itself; returns the place
  * after the last. */
 static int32_t write_told(const struct ftree *ft, ftree_time now, const struct known *first,
-                          int32_t i, struct wire_outlines *w)
+                          int32_t i, struct wire_summaries *w)
 {
     put(ft, now, w, first);
     for (; i < ft->state->known.n; i++) {
@@ -112,7 +112,7 @@ static void send(struct ftree *ft, ftree_time now, const struct known *k, int32_
 {
     for (int32_t i = 0; i < ft->state->known.n;) {
         struct wire_message m = {.type = WIRE_VERDICT_DOWN, .flags = WIRE_FLAG_PASS_ON};
-        struct wire_outlines w = {0};
+        struct wire_summaries w = {0};
         i = write_told(ft, now, k, i, &w);
         m.u.told = ftree_wire_told(&w);
         ftree_outbox_put(ft, now, relay, &m);
@@ -137,21 +137,21 @@ void ftree_relay_tell(struct ftree *ft, ftree_time now, int32_t announcement)
     }
 }
 
-void ftree_relay_tell_past(struct ftree *ft, ftree_time now, const struct body *body,
+void ftree_relay_tell_past(struct ftree *ft, ftree_time now, const struct payload *payload,
                            int32_t announcement)
 {
     char rule[FTREE_NAME_MAX] = "";
     uint8_t buf[FTREE_MESSAGE_MAX];
     struct wire_message m;
     struct wire_told rest;
-    struct outline o;
+    struct summary o;
     int32_t by, relay;
 
-    if (ftree_wire_renew(ft->job, body->sent, body->bytes, body->len, now, buf) ||
-        ftree_wire_decode(ft->job, now, buf, body->len, &m))
+    if (ftree_wire_renew(ft->job, payload->sent, payload->bytes, payload->len, now, buf) ||
+        ftree_wire_decode(ft->job, now, buf, payload->len, &m))
         return;
     rest = m.u.told;
-    if (!ftree_wire_get_outline(ft->job, now, &rest, &o, rule) ||
+    if (!ftree_wire_get_summary(ft->job, now, &rest, &o, rule) ||
         !only_others_reach(ft, o.node, &by) || !is_told_from_here(ft, o.node))
         return;
     relay = relay_for(ft, now, o.node, by);
@@ -173,9 +173,9 @@ enum told ftree_relay_pass_on(struct ftree *ft, ftree_time now, int32_t from, en
     struct wire_message passed = {.type = WIRE_VERDICT_DOWN, .u.told = m->u.told};
     struct wire_told rest = m->u.told;
     char rule[FTREE_NAME_MAX] = "", name[16];
-    struct outline o;
+    struct summary o;
 
-    if (!ftree_wire_get_outline(ft->job, now, &rest, &o, rule) || o.node == ft->self ||
+    if (!ftree_wire_get_summary(ft->job, now, &rest, &o, rule) || o.node == ft->self ||
         o.node == from || ftree_has_failed(ft, o.node))
         return TOLD_NOBODY_WAITS;
     ftree_trace(ft, "passes what is told on to %s", ftree_name(ft, o.node, name));

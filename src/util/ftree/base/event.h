@@ -29,12 +29,12 @@ enum ftree_event_kind {
     FTREE_EVENT_VERDICT, /* see ftree_emit_verdict() */
     FTREE_EVENT_LEARNED, /* the verdict `number` of `by` about `node` is known */
     FTREE_EVENT_OVER, /* that verdict is over, for it is as `why` says */
-    FTREE_EVENT_RETURNED, /* `node` did not acknowledge `letter` with this number */
+    FTREE_EVENT_RETURNED, /* `node` did not acknowledge `message` with this number */
     FTREE_EVENT_LEFT /* `node` has left */
 };
 
 struct suspect;
-struct body;
+struct payload;
 
 struct ftree_event {
     uint8_t kind; /* enum ftree_event_kind */
@@ -47,8 +47,8 @@ struct ftree_event {
         char why[64];
         struct {
             uint8_t type;
-            struct body *body; /* a share of it is the event's */
-        } letter;
+            struct payload *payload; /* a share of it is the event's */
+        } message;
     } u;
 };
 

@@ -15,15 +15,15 @@
  * Sending: once (send.c), or until it is acknowledged (outbox.c).
  */
 
-/* What letters carry; those that tell the same to several nodes share it. */
-struct body {
-    int32_t letters;
+/* What messages carry; those that tell the same to several nodes share it. */
+struct payload {
+    int32_t messages;
     uint16_t len;
     ftree_time sent; /* as of when it was written */
     uint8_t bytes[];
 };
 
-struct letter {
+struct message {
     uint32_t id;
     int32_t to;
     uint8_t type;
@@ -32,12 +32,12 @@ struct letter {
     bool answer; /* it acknowledges a message, and nobody acknowledges it */
     uint8_t waits; /* how often it waited for its receiver to be heard again */
     ftree_time sent, next;
-    struct body *body;
+    struct payload *payload;
 };
 
 struct ftree_net {
     ftree_time srtt, rttvar, rto; /* RFC 6298; srtt 0: nothing measured */
-    FTREE_ARRAY(struct letter) outbox;
+    FTREE_ARRAY(struct message) outbox;
 };
 
 /* send.c */
@@ -68,10 +68,11 @@ enum answered {
     ANSWERED_AGAIN /* they acknowledge it, and were sent again just now */
 };
 void ftree_outbox_put(struct ftree *ft, ftree_time now, int32_t to, struct wire_message *m);
-struct body *ftree_outbox_body(struct ftree *ft, ftree_time now, const struct wire_message *m);
-void ftree_outbox_release(struct ftree *ft, struct body *body);
+struct payload *ftree_outbox_payload(struct ftree *ft, ftree_time now,
+                                     const struct wire_message *m);
+void ftree_outbox_release(struct ftree *ft, struct payload *payload);
 void ftree_outbox_post(struct ftree *ft, ftree_time now, int32_t to, enum wire_type type,
-                       uint32_t id, struct body *body);
+                       uint32_t id, struct payload *payload);
 void ftree_outbox_answer(struct ftree *ft, ftree_time now, int32_t to, enum ftree_path path,
                          struct wire_message *m);
 enum answered ftree_outbox_answered(struct ftree *ft, int32_t to, enum ftree_path path,

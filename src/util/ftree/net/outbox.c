@@ -24,60 +24,61 @@
 #define OUTBOX_WAITS 8 /* for a receiver that is mute */
 #define OUTBOX_ANSWER 3 /* rto_max: how long an answer is kept */
 
-static void send_by(struct ftree *ft, const struct letter *l, enum ftree_path path, bool fresh)
+static void send_by(struct ftree *ft, const struct message *l, enum ftree_path path, bool fresh)
 {
     struct ftree_route to = {.node = l->to, .path = path, .role = FTREE_ROLE_AGENT, .fresh = fresh};
 
     if (ft->job->has_path[path])
-        ft->io->send(ft->io_ctx, &to, l->body->bytes, l->body->len);
+        ft->io->send(ft->io_ctx, &to, l->payload->bytes, l->payload->len);
 }
 
-/* ---- what letters carry ---------------------------------------------------------------------- */
+/* ---- what messages carry ---------------------------------------------------------------------- */
 
-static struct body *make_body(struct ftree *ft, ftree_time now, const uint8_t *bytes, size_t len)
+static struct payload *make_payload(struct ftree *ft, ftree_time now, const uint8_t *bytes,
+                                    size_t len)
 {
-    struct body *body = ftree_alloc(ft, NULL, sizeof(*body) + len);
+    struct payload *payload = ftree_alloc(ft, NULL, sizeof(*payload) + len);
 
-    if (!body)
+    if (!payload)
         return NULL;
-    body->letters = 1;
-    body->len = (uint16_t) len;
-    body->sent = now;
-    memcpy(body->bytes, bytes, len);
-    return body;
+    payload->messages = 1;
+    payload->len = (uint16_t) len;
+    payload->sent = now;
+    memcpy(payload->bytes, bytes, len);
+    return payload;
 }
 
 /* Writes a message, whose number is given, for ftree_outbox_post(); NULL: out of memory.  It is the
  * caller's until ftree_outbox_release(). */
-struct body *ftree_outbox_body(struct ftree *ft, ftree_time now, const struct wire_message *m)
+struct payload *ftree_outbox_payload(struct ftree *ft, ftree_time now, const struct wire_message *m)
 {
     uint8_t buf[FTREE_MESSAGE_MAX];
 
-    return make_body(ft, now, buf, ftree_wire_encode(m, now, buf));
+    return make_payload(ft, now, buf, ftree_wire_encode(m, now, buf));
 }
 
-void ftree_outbox_release(struct ftree *ft, struct body *body)
+void ftree_outbox_release(struct ftree *ft, struct payload *payload)
 {
-    if (--body->letters == 0)
-        ftree_alloc(ft, body, 0);
+    if (--payload->messages == 0)
+        ftree_alloc(ft, payload, 0);
 }
 
 /* What is told has grown older while it waited here.  Others that carry it may not have been sent
  * again. */
-static void renew_ages(struct ftree *ft, ftree_time now, struct letter *l)
+static void renew_ages(struct ftree *ft, ftree_time now, struct message *l)
 {
     uint8_t buf[FTREE_MESSAGE_MAX];
-    struct body *body;
+    struct payload *payload;
 
-    if (ftree_wire_renew(ft->job, l->body->sent, l->body->bytes, l->body->len, now, buf))
+    if (ftree_wire_renew(ft->job, l->payload->sent, l->payload->bytes, l->payload->len, now, buf))
         return;
-    body = l->body->letters > 1 ? make_body(ft, now, buf, l->body->len) : NULL;
-    if (body) {
-        ftree_outbox_release(ft, l->body);
-        l->body = body;
-    } else if (l->body->letters == 1) {
-        memcpy(l->body->bytes, buf, l->body->len); /* as long as before: only ages differ */
-        l->body->sent = now;
+    payload = l->payload->messages > 1 ? make_payload(ft, now, buf, l->payload->len) : NULL;
+    if (payload) {
+        ftree_outbox_release(ft, l->payload);
+        l->payload = payload;
+    } else if (l->payload->messages == 1) {
+        memcpy(l->payload->bytes, buf, l->payload->len); /* as long as before: only ages differ */
+        l->payload->sent = now;
     }
     l->sent = now;
 }
@@ -95,7 +96,7 @@ static enum ftree_path first_path(const struct ftree *ft, int32_t to)
     return FTREE_PATH_DATA;
 }
 
-static void send_letter(struct ftree *ft, ftree_time now, struct letter *l)
+static void send_message(struct ftree *ft, ftree_time now, struct message *l)
 {
     if (l->tries == 0) {
         send_by(ft, l, first_path(ft, l->to), false);
@@ -110,31 +111,31 @@ static void send_letter(struct ftree *ft, ftree_time now, struct letter *l)
 }
 
 void ftree_outbox_post(struct ftree *ft, ftree_time now, int32_t to, enum wire_type type,
-                       uint32_t id, struct body *body)
+                       uint32_t id, struct payload *payload)
 {
-    struct letter *l = FTREE_PUSH(ft, ft->net->outbox);
+    struct message *l = FTREE_PUSH(ft, ft->net->outbox);
 
     if (!l)
         return;
-    body->letters++;
-    l->body = body;
+    payload->messages++;
+    l->payload = payload;
     l->id = id;
     l->to = to;
     l->type = (uint8_t) type;
     l->sent = now;
-    send_letter(ft, now, l);
+    send_message(ft, now, l);
 }
 
 void ftree_outbox_put(struct ftree *ft, ftree_time now, int32_t to, struct wire_message *m)
 {
-    struct body *body;
+    struct payload *payload;
 
     m->id = ++ft->next_id;
-    body = ftree_outbox_body(ft, now, m);
-    if (!body)
+    payload = ftree_outbox_payload(ft, now, m);
+    if (!payload)
         return;
-    ftree_outbox_post(ft, now, to, (enum wire_type) m->type, m->id, body);
-    ftree_outbox_release(ft, body);
+    ftree_outbox_post(ft, now, to, (enum wire_type) m->type, m->id, payload);
+    ftree_outbox_release(ft, payload);
 }
 
 /* Sends what answers, and so acknowledges, a message that came over this path.  If it is lost that
@@ -142,25 +143,25 @@ void ftree_outbox_put(struct ftree *ft, ftree_time now, int32_t to, struct wire_
 void ftree_outbox_answer(struct ftree *ft, ftree_time now, int32_t to, enum ftree_path path,
                          struct wire_message *m)
 {
-    struct letter *l = FTREE_PUSH(ft, ft->net->outbox);
-    struct body *body;
+    struct message *l = FTREE_PUSH(ft, ft->net->outbox);
+    struct payload *payload;
 
     m->id = ++ft->next_id;
-    body = ftree_outbox_body(ft, now, m);
-    if (!l || !body) {
-        if (body)
-            ftree_outbox_release(ft, body);
+    payload = ftree_outbox_payload(ft, now, m);
+    if (!l || !payload) {
+        if (payload)
+            ftree_outbox_release(ft, payload);
         ft->net->outbox.n -= l != NULL;
         return;
     }
-    *l = (struct letter){.id = m->id,
-                         .to = to,
-                         .type = m->type,
-                         .tries = OUTBOX_TRIES,
-                         .answer = true,
-                         .sent = now,
-                         .next = now + OUTBOX_ANSWER * ft->cfg.rto_max,
-                         .body = body};
+    *l = (struct message){.id = m->id,
+                          .to = to,
+                          .type = m->type,
+                          .tries = OUTBOX_TRIES,
+                          .answer = true,
+                          .sent = now,
+                          .next = now + OUTBOX_ANSWER * ft->cfg.rto_max,
+                          .payload = payload};
     send_by(ft, l, path, false);
 }
 
@@ -170,9 +171,9 @@ enum answered ftree_outbox_answered(struct ftree *ft, int32_t to, enum ftree_pat
 {
     struct wire_message m;
 
-    FTREE_EACH(const struct letter, l, ft->net->outbox) {
+    FTREE_EACH(const struct message, l, ft->net->outbox) {
         if (l->to != to || l->type != WIRE_VICTIMS ||
-            ftree_wire_decode(ft->job, l->sent, l->body->bytes, l->body->len, &m) ||
+            ftree_wire_decode(ft->job, l->sent, l->payload->bytes, l->payload->len, &m) ||
             m.u.victims.told != told)
             continue;
         if (!l->answer)
@@ -186,7 +187,7 @@ enum answered ftree_outbox_answered(struct ftree *ft, int32_t to, enum ftree_pat
 /* True if nobody has to acknowledge anything any more. */
 bool ftree_outbox_is_empty(const struct ftree *ft)
 {
-    FTREE_EACH(struct letter, l, ft->net->outbox)
+    FTREE_EACH(struct message, l, ft->net->outbox)
         if (!l->answer)
             return false;
     return true;
@@ -195,30 +196,30 @@ bool ftree_outbox_is_empty(const struct ftree *ft)
 /* True if it has not acknowledged that message yet. */
 bool ftree_outbox_waits_for(const struct ftree *ft, int32_t from, uint32_t id)
 {
-    FTREE_EACH(struct letter, l, ft->net->outbox)
+    FTREE_EACH(struct message, l, ft->net->outbox)
         if (l->to == from && l->id == id)
             return true;
     return false;
 }
 
 /* The symptom that it carries is to go to another. */
-static void send_elsewhere(struct ftree *ft, const struct letter *l)
+static void send_elsewhere(struct ftree *ft, const struct message *l)
 {
     struct wire_message m;
 
-    if (!ftree_wire_decode(ft->job, l->body->sent, l->body->bytes, l->body->len, &m))
+    if (!ftree_wire_decode(ft->job, l->payload->sent, l->payload->bytes, l->payload->len, &m))
         ftree_emit_symptom(ft, FTREE_EVENT_AGAIN, &m.u.symptom);
 }
 
 /* A substitute of the root that does not acknowledge at once may be lost with the root, and so may
  * the next: the symptom goes to that one while this one is told again, lest each takes its 7/3 rto
  * after the other.  If both get it both ask, and find the same. */
-static void try_next_substitute(struct ftree *ft, ftree_time now, struct letter *l)
+static void try_next_substitute(struct ftree *ft, ftree_time now, struct message *l)
 {
     struct wire_message m;
 
     if (l->type != WIRE_SYMPTOM ||
-        ftree_wire_decode(ft->job, l->body->sent, l->body->bytes, l->body->len, &m) ||
+        ftree_wire_decode(ft->job, l->payload->sent, l->payload->bytes, l->payload->len, &m) ||
         !(m.flags & WIRE_FLAG_SUBSTITUTE))
         return;
     l->elsewhere = true;
@@ -228,11 +229,11 @@ static void try_next_substitute(struct ftree *ft, ftree_time now, struct letter 
 
 static void drop(struct ftree *ft, int32_t i)
 {
-    ftree_outbox_release(ft, ft->net->outbox.items[i].body);
+    ftree_outbox_release(ft, ft->net->outbox.items[i].payload);
     FTREE_DROP(ft->net->outbox, i);
 }
 
-/* Who acknowledges one letter works on what it was sent, and the others may still wait their turn
+/* Who acknowledges one message works on what it was sent, and the others may still wait their turn
  * there: to send them again would only make its queue longer (RFC 6298, 5.3). */
 static void restart_timers(struct ftree *ft, ftree_time now, int32_t to)
 {
@@ -245,7 +246,7 @@ static void restart_timers(struct ftree *ft, ftree_time now, int32_t to)
 void ftree_outbox_ack(struct ftree *ft, ftree_time now, int32_t from, uint32_t id)
 {
     for (int32_t i = 0; i < ft->net->outbox.n; i++) {
-        struct letter *l = &ft->net->outbox.items[i];
+        struct message *l = &ft->net->outbox.items[i];
         if (l->id != id || l->to != from)
             continue;
         /* Karn: a repeated message measures nothing; nor does one that those below answer first */
@@ -263,7 +264,7 @@ void ftree_outbox_busy(struct ftree *ft, ftree_time now, int32_t from, uint32_t 
     char name[16];
 
     for (int32_t i = 0; i < ft->net->outbox.n; i++) {
-        struct letter *l = &ft->net->outbox.items[i];
+        struct message *l = &ft->net->outbox.items[i];
         if (l->id != id || l->to != from || l->type != WIRE_SYMPTOM)
             continue;
         ftree_trace(ft, "%s is busy", ftree_name(ft, from, name));
@@ -280,7 +281,7 @@ void ftree_outbox_reached(struct ftree *ft, ftree_time now, int32_t node, enum f
 {
     if (reach == FTREE_REACH_CONNECTED || reach == FTREE_REACH_ANSWERED)
         return;
-    FTREE_EACH(struct letter, l, ft->net->outbox) {
+    FTREE_EACH(struct message, l, ft->net->outbox) {
         if (l->to == node && l->tries == 1 && l->waits == 0)
             l->next = now;
     }
@@ -288,14 +289,14 @@ void ftree_outbox_reached(struct ftree *ft, ftree_time now, int32_t node, enum f
 
 /* Those below a node that does not acknowledge a verdict are told at once; the node itself is told
  * again as soon as it is heard, or after a while: it may have been the network that lost it. */
-static void keep(struct ftree *ft, ftree_time now, const struct letter *l)
+static void keep(struct ftree *ft, ftree_time now, const struct message *l)
 {
-    struct letter *kept = NULL;
+    struct message *kept = NULL;
 
     if (!ftree_is_leaving(ft) && !ftree_has_failed(ft, l->to) && l->waits < OUTBOX_WAITS)
         kept = FTREE_PUSH(ft, ft->net->outbox);
     if (!kept) {
-        ftree_outbox_release(ft, l->body);
+        ftree_outbox_release(ft, l->payload);
         return;
     }
     *kept = *l;
@@ -315,22 +316,22 @@ void ftree_outbox_heard(struct ftree *ft, ftree_time now, int32_t node)
 }
 
 /* Its author takes another way. */
-static void give_back(struct ftree *ft, const struct letter *l)
+static void give_back(struct ftree *ft, const struct message *l)
 {
     const struct ftree_event e = {.kind = FTREE_EVENT_RETURNED,
                                   .node = l->to,
                                   .number = l->id,
-                                  .u.letter = {.type = l->type, .body = l->body}};
+                                  .u.message = {.type = l->type, .payload = l->payload}};
 
     if (l->type == WIRE_SYMPTOM)
         send_elsewhere(ft, l);
     else if (ftree_emit(ft, &e))
-        l->body->letters++;
+        l->payload->messages++;
 }
 
 static void give_up(struct ftree *ft, ftree_time now, int32_t i)
 {
-    struct letter l = ft->net->outbox.items[i];
+    struct message l = ft->net->outbox.items[i];
     char name[16];
 
     FTREE_DROP(ft->net->outbox, i);
@@ -344,20 +345,20 @@ static void give_up(struct ftree *ft, ftree_time now, int32_t i)
     if (l.type == WIRE_VERDICT_DOWN)
         keep(ft, now, &l);
     else
-        ftree_outbox_release(ft, l.body);
+        ftree_outbox_release(ft, l.payload);
 }
 
 void ftree_outbox_tick(struct ftree *ft, ftree_time now)
 {
     ftree_peer_tick(ft, now);
     for (int32_t i = 0; i < ft->net->outbox.n && !ftree_events_wait(ft);) {
-        struct letter *l = &ft->net->outbox.items[i];
+        struct message *l = &ft->net->outbox.items[i];
         if (l->next > now) {
             i++;
         } else if (l->answer) {
             drop(ft, i);
         } else if (l->tries < OUTBOX_TRIES) {
-            send_letter(ft, now, l);
+            send_message(ft, now, l);
             try_next_substitute(ft, now, l);
             i++;
         } else {
@@ -370,7 +371,7 @@ ftree_time ftree_outbox_deadline(const struct ftree *ft)
 {
     ftree_time t = FTREE_NEVER;
 
-    FTREE_EACH(struct letter, l, ft->net->outbox)
+    FTREE_EACH(struct message, l, ft->net->outbox)
         t = ftree_min(t, l->next);
     return t;
 }

@@ -49,7 +49,7 @@ static bool is_own_rank(const struct ftree *ft, const struct known *k)
 
 /* A node that counts as lost is not where it answers at all.  How a rank of several is its agent's
  * answer does not say: its own node looks. */
-static uint8_t refuting_paths(const struct ftree *ft, const struct outline *v)
+static uint8_t refuting_paths(const struct ftree *ft, const struct summary *v)
 {
     if (ftree_verdict_takes_node(ft, v))
         return ftree_all_paths(ft->job);
@@ -111,9 +111,9 @@ static void ask_others(struct ftree *ft, ftree_time now, struct known *k)
 {
     int64_t first = ft->self + 1;
 
-    for (int32_t i = k->whole ? k->whole->evidences - 1 : -1; i >= 0; i--)
-        if (k->whole->evidence[i].source == FTREE_EVIDENCE_PROBE)
-            first = k->whole->evidence[i].target;
+    for (int32_t i = k->full ? k->full->evidences - 1 : -1; i >= 0; i--)
+        if (k->full->evidence[i].source == FTREE_EVIDENCE_PROBE)
+            first = k->full->evidence[i].target;
     for (int i = 0; i < OTHERS_ASKED; i++) {
         int32_t node = (int32_t) ((first + k->turn++) % ft->job->nodes);
         if (node != ft->self && !ftree_has_failed(ft, node))

@@ -62,8 +62,8 @@ enum up_state {
 };
 
 struct known {
-    struct outline v;
-    struct ftree_verdict *whole; /* with evidence and victims; NULL: not kept here */
+    struct summary v;
+    struct ftree_verdict *full; /* with evidence and victims; NULL: not kept here */
     uint8_t up;
     uint8_t up_tries;
     bool queued; /* this is the acting root, and will tell it with others */
@@ -130,26 +130,26 @@ bool ftree_verdict_is_masked(const struct ftree *ft, int32_t model, int32_t node
 bool ftree_verdict_is_consequence(const struct ftree *ft, int32_t model, int32_t node,
                                   int32_t switch_);
 struct known *ftree_verdict_find(const struct ftree *ft, int class_, int32_t node, int32_t rank);
-struct known *ftree_verdict_same(const struct ftree *ft, const struct outline *o);
-const char *ftree_verdict_of(const struct ftree *ft, const struct outline *o, char buf[16]);
+struct known *ftree_verdict_same(const struct ftree *ft, const struct summary *o);
+const char *ftree_verdict_of(const struct ftree *ft, const struct summary *o, char buf[16]);
 bool ftree_verdict_by_switch(const struct ftree *ft, int32_t node);
-struct known *ftree_verdict_by_id(const struct ftree *ft, const struct outline *o);
+struct known *ftree_verdict_by_id(const struct ftree *ft, const struct summary *o);
 struct known *ftree_verdict_about(const struct ftree *ft, int32_t node, int32_t *i);
 bool ftree_verdict_reserve(struct ftree *ft, int32_t n);
-struct known *ftree_verdict_add(struct ftree *ft, const struct outline *o);
+struct known *ftree_verdict_add(struct ftree *ft, const struct summary *o);
 void ftree_verdict_forget(struct ftree *ft, int32_t i);
-struct outline ftree_verdict_outline(struct ftree *ft, const struct ftree_verdict *v);
-const char *ftree_verdict_rule(const struct ftree *ft, const struct outline *o);
-void ftree_verdict_name_rule(struct ftree *ft, struct outline *o, const char *name);
+struct summary ftree_verdict_summary(struct ftree *ft, const struct ftree_verdict *v);
+const char *ftree_verdict_rule(const struct ftree *ft, const struct summary *o);
+void ftree_verdict_name_rule(struct ftree *ft, struct summary *o, const char *name);
 void ftree_verdict_keep(struct ftree *ft, struct known *k, const struct ftree_verdict *v);
-void ftree_verdict_drop_whole(struct ftree *ft, struct known *k);
+void ftree_verdict_drop_full(struct ftree *ft, struct known *k);
 void ftree_verdict_load(const struct ftree *ft, const struct known *k, struct ftree_verdict *v);
 void ftree_verdict_count_symptoms(struct known *k, uint32_t n);
 void ftree_verdict_set_up(struct ftree *ft, struct known *k, enum up_state up);
 void ftree_verdict_set_recheck(struct ftree *ft, struct known *k, ftree_time recheck);
 bool ftree_verdict_on_rank(const struct ftree *ft, int32_t node, int32_t rank);
-struct known *ftree_verdict_explaining(const struct ftree *ft, const struct outline *v);
-bool ftree_verdict_takes_node(const struct ftree *ft, const struct outline *v);
+struct known *ftree_verdict_explaining(const struct ftree *ft, const struct summary *v);
+bool ftree_verdict_takes_node(const struct ftree *ft, const struct summary *v);
 bool ftree_verdict_ends_all(const struct ftree *ft, int32_t node);
 int32_t ftree_verdict_failed(const struct ftree *ft, int32_t except);
 

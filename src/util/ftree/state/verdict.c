@@ -88,7 +88,7 @@ void ftree_verdict_list(const struct ftree *ft, const struct ftree_case *g, stru
 }
 
 /* What it is about, for the trace: the switch, else the node. */
-const char *ftree_verdict_of(const struct ftree *ft, const struct outline *v, char buf[16])
+const char *ftree_verdict_of(const struct ftree *ft, const struct summary *v, char buf[16])
 {
     if (v->kind == FTREE_KIND_SWITCH && v->switch_ != FTREE_NONE && ft->job->tree)
         return ft->job->tree->switch_name[v->switch_];
@@ -147,7 +147,7 @@ void ftree_verdict_forget(struct ftree *ft, int32_t i)
 {
     int32_t left = 0;
 
-    ftree_alloc(ft, ft->state->known.items[i].whole, 0);
+    ftree_alloc(ft, ft->state->known.items[i].full, 0);
     ft->state->switches -= ft->state->known.items[i].v.kind == FTREE_KIND_SWITCH;
     ft->state->known.n--;
     memmove(&ft->state->known.items[i], &ft->state->known.items[i + 1],
@@ -185,19 +185,19 @@ static uint8_t rule_number(struct ftree *ft, const char *name)
     return (uint8_t) i;
 }
 
-const char *ftree_verdict_rule(const struct ftree *ft, const struct outline *o)
+const char *ftree_verdict_rule(const struct ftree *ft, const struct summary *o)
 {
     return o->rule < ft->state->rule_names.n ? ft->state->rule_names.items[o->rule].text : "";
 }
 
-void ftree_verdict_name_rule(struct ftree *ft, struct outline *o, const char *name)
+void ftree_verdict_name_rule(struct ftree *ft, struct summary *o, const char *name)
 {
     o->rule = rule_number(ft, name);
 }
 
-struct outline ftree_verdict_outline(struct ftree *ft, const struct ftree_verdict *v)
+struct summary ftree_verdict_summary(struct ftree *ft, const struct ftree_verdict *v)
 {
-    struct outline o = {.class_ = v->class_,
+    struct summary o = {.class_ = v->class_,
                         .kind = v->kind,
                         .confidence = v->confidence,
                         .own_only = v->own_only,
@@ -217,27 +217,27 @@ struct outline ftree_verdict_outline(struct ftree *ft, const struct ftree_verdic
 /* Keeps all of it, if there is memory for it. */
 void ftree_verdict_keep(struct ftree *ft, struct known *k, const struct ftree_verdict *v)
 {
-    if (!k->whole)
-        k->whole = ftree_alloc(ft, NULL, sizeof(*k->whole));
-    if (k->whole)
-        *k->whole = *v;
+    if (!k->full)
+        k->full = ftree_alloc(ft, NULL, sizeof(*k->full));
+    if (k->full)
+        *k->full = *v;
 }
 
-void ftree_verdict_drop_whole(struct ftree *ft, struct known *k)
+void ftree_verdict_drop_full(struct ftree *ft, struct known *k)
 {
-    ftree_alloc(ft, k->whole, 0);
-    k->whole = NULL;
+    ftree_alloc(ft, k->full, 0);
+    k->full = NULL;
 }
 
 /* What this node has of it.  v was zeroed, or is what a verdict without evidence was loaded to: it is
  * large, and verdicts come by the hundred. */
 void ftree_verdict_load(const struct ftree *ft, const struct known *k, struct ftree_verdict *v)
 {
-    const struct outline *o = &k->v;
+    const struct summary *o = &k->v;
     const char *rule = ftree_verdict_rule(ft, o);
 
-    if (k->whole) {
-        *v = *k->whole;
+    if (k->full) {
+        *v = *k->full;
     } else {
         memcpy(v->rule, rule, strlen(rule) + 1);
         v->symptoms = 1;
@@ -260,15 +260,14 @@ void ftree_verdict_load(const struct ftree *ft, const struct known *k, struct ft
 
 void ftree_verdict_count_symptoms(struct known *k, uint32_t n)
 {
-    if (k->whole)
-        k->whole->symptoms =
-            k->whole->symptoms > UINT32_MAX - n ? UINT32_MAX : k->whole->symptoms + n;
+    if (k->full)
+        k->full->symptoms = k->full->symptoms > UINT32_MAX - n ? UINT32_MAX : k->full->symptoms + n;
 }
 
 /* ---- what one says --------------------------------------------------------------------------- */
 
 /* The model that a verdict's rule belongs to, by its name; -1: the rules here do not have it. */
-static int32_t model_of(const struct ftree *ft, const struct outline *o)
+static int32_t model_of(const struct ftree *ft, const struct summary *o)
 {
     char name[FTREE_NAME_MAX];
     char *slash;
@@ -281,7 +280,7 @@ static int32_t model_of(const struct ftree *ft, const struct outline *o)
 }
 
 /* True if v is about all of its node, not one process of several. */
-static bool is_about_node(const struct ftree *ft, const struct outline *v)
+static bool is_about_node(const struct ftree *ft, const struct summary *v)
 {
     return v->kind != FTREE_KIND_RANK || v->rank == FTREE_NONE ||
            ftree_ranks_of(ft->job, v->node) == 1;
@@ -307,7 +306,7 @@ bool ftree_verdict_is_consequence(const struct ftree *ft, int32_t model, int32_t
                                   int32_t switch_)
 {
     for (int32_t i = 0; i < ft->state->known.n; i++) {
-        const struct outline *v = &ft->state->known.items[i].v;
+        const struct summary *v = &ft->state->known.items[i].v;
         int32_t other = v->withdrawn ? -1 : model_of(ft, v);
         bool there = v->node == node && v->switch_ == switch_ && is_about_node(ft, v);
         if (v->kind == FTREE_KIND_SWITCH && ft->job->tree)
@@ -329,7 +328,7 @@ struct known *ftree_verdict_find(const struct ftree *ft, int class_, int32_t nod
 }
 
 /* A standing verdict that says what v does. */
-struct known *ftree_verdict_same(const struct ftree *ft, const struct outline *v)
+struct known *ftree_verdict_same(const struct ftree *ft, const struct summary *v)
 {
     struct known *k;
 
@@ -340,7 +339,7 @@ struct known *ftree_verdict_same(const struct ftree *ft, const struct outline *v
     return NULL;
 }
 
-struct known *ftree_verdict_by_id(const struct ftree *ft, const struct outline *o)
+struct known *ftree_verdict_by_id(const struct ftree *ft, const struct summary *o)
 {
     struct known *k;
 
@@ -362,7 +361,7 @@ bool ftree_verdict_on_rank(const struct ftree *ft, int32_t node, int32_t rank)
 }
 
 /* True where it says that all of its node is lost. */
-bool ftree_verdict_takes_node(const struct ftree *ft, const struct outline *v)
+bool ftree_verdict_takes_node(const struct ftree *ft, const struct summary *v)
 {
     return !v->withdrawn && is_about_node(ft, v) && ftree_class_says(v->class_, FTREE_ENDS_NODE);
 }
@@ -410,7 +409,7 @@ static bool is_of_refused(const struct rules_sign *sign)
 
 /* True if the verdict says of a node, in each alternative of its sign, that its port is refused, and
  * accuses nobody. */
-static bool ends_agent(const struct ftree *ft, const struct outline *v)
+static bool ends_agent(const struct ftree *ft, const struct summary *v)
 {
     const char *rule = ftree_verdict_rule(ft, v);
     int32_t model = v->class_ == FTREE_CLASS_UNKNOWN ? model_of(ft, v) : -1;
@@ -454,7 +453,7 @@ bool ftree_verdict_by_switch(const struct ftree *ft, int32_t node)
 
 /* True if the switch that k is about has what v is about behind it, seen from here, and v is what
  * follows: another switch, or what its fault causes; or all behind it counts as lost. */
-static bool is_by_switch(const struct ftree *ft, const struct known *k, const struct outline *v)
+static bool is_by_switch(const struct ftree *ft, const struct known *k, const struct summary *v)
 {
     int32_t model, cause;
 
@@ -474,7 +473,7 @@ static bool is_by_switch(const struct ftree *ft, const struct known *k, const st
 
 /* The verdict that says the same as v or more: an equal one, one that takes v's node, or one on a
  * switch above it. */
-struct known *ftree_verdict_explaining(const struct ftree *ft, const struct outline *v)
+struct known *ftree_verdict_explaining(const struct ftree *ft, const struct summary *v)
 {
     struct known *k = ftree_verdict_same(ft, v);
 
@@ -541,7 +540,7 @@ uint8_t ftree_verdict_paths_of_sign(const struct ftree *ft, const char *name)
 }
 
 /* True if no path crosses the switch that v is about: an answer over any would belie it. */
-static bool cuts(const struct ftree *ft, const struct outline *v)
+static bool cuts(const struct ftree *ft, const struct summary *v)
 {
     return v->kind == FTREE_KIND_SWITCH && ft->job->tree && ftree_all_paths(ft->job) &&
            ftree_verdict_paths_of_sign(ft, ftree_verdict_rule(ft, v)) == ftree_all_paths(ft->job);
@@ -556,7 +555,7 @@ bool ftree_verdict_path_is_known(const struct ftree *ft, int32_t node)
     const struct known *k;
 
     for (int32_t i = -1; (k = ftree_verdict_about(ft, node, &i));) {
-        const struct outline *v = &k->v;
+        const struct summary *v = &k->v;
         if (!v->withdrawn && !v->own_only && ftree_class_says(v->class_, FTREE_IS_PATH))
             return true;
     }
@@ -580,7 +579,7 @@ bool ftree_verdict_explains_path(const struct ftree *ft, const struct ftree_symp
 /* ---- one more is known ----------------------------------------------------------------------- */
 
 /* One more is known; NULL: out of memory.  The array may move. */
-struct known *ftree_verdict_add(struct ftree *ft, const struct outline *o)
+struct known *ftree_verdict_add(struct ftree *ft, const struct summary *o)
 {
     bool has_room = ft->state->known.n < ft->state->known.room &&
                     ft->state->known.n < ft->state->by_node.room &&

@@ -126,7 +126,7 @@ static void put_probe(struct wire_writer *w, const struct wire_probe *p, ftree_t
 }
 
 #define OUTLINE_WITHDRAWN 1
-#define OUTLINE_OWN_RULE 2 /* else that of the outline before */
+#define OUTLINE_OWN_RULE 2 /* else that of the summary before */
 #define OUTLINE_BYTES_MAX (1 + 2 + 4 + COMPONENT_BYTES + 4 + 1 + 3 * 5 + 1 + FTREE_NAME_MAX)
 
 /* A microsecond is the unit, and 2^40 of them are twelve days. */
@@ -137,7 +137,7 @@ static void put_short_age(struct wire_writer *w, ftree_time now, ftree_time at)
     ftree_wire_put(w, age_us >> 40 ? ((ftree_time) 1 << 40) - 1 : age_us, 5);
 }
 
-bool ftree_wire_put_outline(struct wire_outlines *w, ftree_time now, const struct outline *o,
+bool ftree_wire_put_summary(struct wire_summaries *w, ftree_time now, const struct summary *o,
                             const char *rule)
 {
     struct wire_writer to = {.p = w->bytes, .len = w->len};
@@ -165,7 +165,7 @@ bool ftree_wire_put_outline(struct wire_outlines *w, ftree_time now, const struc
     return true;
 }
 
-struct wire_told ftree_wire_told(const struct wire_outlines *w)
+struct wire_told ftree_wire_told(const struct wire_summaries *w)
 {
     return (struct wire_told){.n = w->n, .len = w->len, .bytes = w->bytes};
 }
@@ -341,7 +341,7 @@ static ftree_time get_short_age(struct wire_reader *r)
     return age < r->now ? r->now - age : 0;
 }
 
-static void get_outline(struct wire_reader *r, struct outline *o, char rule[FTREE_NAME_MAX])
+static void get_summary(struct wire_reader *r, struct summary *o, char rule[FTREE_NAME_MAX])
 {
     struct ftree_component c;
     uint32_t flags;
@@ -369,14 +369,14 @@ static void get_outline(struct wire_reader *r, struct outline *o, char rule[FTRE
         r->bad = true;
 }
 
-bool ftree_wire_get_outline(const struct ftree_job *job, ftree_time now, struct wire_told *t,
-                            struct outline *o, char rule[FTREE_NAME_MAX])
+bool ftree_wire_get_summary(const struct ftree_job *job, ftree_time now, struct wire_told *t,
+                            struct summary *o, char rule[FTREE_NAME_MAX])
 {
     struct wire_reader r = {.p = t->bytes, .left = t->len, .job = job, .now = now};
 
     if (t->n == 0)
         return false;
-    get_outline(&r, o, rule);
+    get_summary(&r, o, rule);
     if (r.bad)
         return false;
     t->bytes = r.p;
@@ -389,14 +389,14 @@ bool ftree_wire_get_outline(const struct ftree_job *job, ftree_time now, struct 
 static void get_told(struct wire_reader *r, struct wire_told *t)
 {
     struct wire_told rest;
-    struct outline o;
+    struct summary o;
     char rule[FTREE_NAME_MAX] = "";
 
     t->n = (int32_t) ftree_wire_get(r, 2);
     t->bytes = r->p;
     t->len = r->left;
     rest = *t;
-    while (ftree_wire_get_outline(r->job, r->now, &rest, &o, rule))
+    while (ftree_wire_get_summary(r->job, r->now, &rest, &o, rule))
         ;
     if (rest.n > 0)
         r->bad = true;
@@ -550,17 +550,17 @@ int ftree_wire_decode(const struct ftree_job *job, ftree_time now, const void *b
 int ftree_wire_renew(const struct ftree_job *job, ftree_time written, const void *buf, size_t len,
                      ftree_time now, void *out)
 {
-    struct wire_outlines w = {0};
+    struct wire_summaries w = {0};
     struct wire_message m;
-    struct outline o;
+    struct summary o;
     char rule[FTREE_NAME_MAX] = "";
     int rc = ftree_wire_decode(job, written, buf, len, &m);
 
     if (rc)
         return rc;
     if (m.type == WIRE_VERDICT_DOWN) {
-        while (ftree_wire_get_outline(job, written, &m.u.told, &o, rule))
-            ftree_wire_put_outline(&w, now, &o, rule);
+        while (ftree_wire_get_summary(job, written, &m.u.told, &o, rule))
+            ftree_wire_put_summary(&w, now, &o, rule);
         m.u.told = ftree_wire_told(&w);
     }
     ftree_wire_encode(&m, now, out);

@@ -54,7 +54,7 @@ enum wire_type {
 #define WIRE_FLAG_NOBODY_WAITS 2
 /* Of a verdict on its way up: another one goes with it, before or behind it, to be told together. */
 #define WIRE_FLAG_MORE 4
-/* Of a verdict on its way down: for the node that the first outline is about; see relay.c. */
+/* Of a verdict on its way down: for the node that the first summary is about; see relay.c. */
 #define WIRE_FLAG_PASS_ON 8
 
 /* Ranks in trouble that fit into an answer; the rest shows at the next probe. */
@@ -112,7 +112,7 @@ struct wire_seen {
 };
 
 /* What all nodes but the FLN and the acting root keep of a verdict, and are told. */
-struct outline {
+struct summary {
     uint8_t class_; /* enum ftree_class */
     uint8_t kind; /* enum ftree_kind */
     uint16_t confidence; /* 1/1000 */
@@ -123,7 +123,7 @@ struct outline {
     ftree_time first_symptom, located, withdrawn;
 };
 
-/* Outlines, encoded: they are written and read one after the other.  `bytes` are the writer's, or
+/* Summaries, encoded: they are written and read one after the other.  `bytes` are the writer's, or
  * part of the message that was read. */
 struct wire_told {
     int32_t n;
@@ -133,8 +133,8 @@ struct wire_told {
 
 #define WIRE_TOLD_BYTES (FTREE_MESSAGE_MAX - WIRE_HEADER - 2)
 
-/* Many verdicts share a rule: a name that is that of the outline before is not written again. */
-struct wire_outlines {
+/* Many verdicts share a rule: a name that is that of the summary before is not written again. */
+struct wire_summaries {
     int32_t n;
     size_t len;
     char rule[FTREE_NAME_MAX]; /* of the last one */
@@ -180,17 +180,17 @@ int ftree_wire_decode(const struct ftree_job *job, ftree_time now, const void *b
 int ftree_wire_renew(const struct ftree_job *job, ftree_time written, const void *buf, size_t len,
                      ftree_time now, void *out);
 
-/* Appends an outline as of time `now`; false: there is no room for it.  w is zeroed before the first. */
-bool ftree_wire_put_outline(struct wire_outlines *w, ftree_time now, const struct outline *o,
+/* Appends an summary as of time `now`; false: there is no room for it.  w is zeroed before the first. */
+bool ftree_wire_put_summary(struct wire_summaries *w, ftree_time now, const struct summary *o,
                             const char *rule);
 
 /* What was written, as part of a message; w must live as long as the message is used. */
-struct wire_told ftree_wire_told(const struct wire_outlines *w);
+struct wire_told ftree_wire_told(const struct wire_summaries *w);
 
-/* Takes the next outline from t, which gets shorter, with the name of its rule; `rule` holds the one
+/* Takes the next summary from t, which gets shorter, with the name of its rule; `rule` holds the one
  * before, "" at first.  False: there are no more, or it is malformed (t->n is then not 0). */
-bool ftree_wire_get_outline(const struct ftree_job *job, ftree_time now, struct wire_told *t,
-                            struct outline *o, char rule[FTREE_NAME_MAX]);
+bool ftree_wire_get_summary(const struct ftree_job *job, ftree_time now, struct wire_told *t,
+                            struct summary *o, char rule[FTREE_NAME_MAX]);
 
 const char *ftree_wire_type_name(int type);
 bool ftree_wire_is_reliable(int type);
