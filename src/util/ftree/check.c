@@ -174,6 +174,7 @@ const char *ftree_check(const struct ftree *ft)
     if (broken)
         return broken;
     HOLDS(ft->self >= 0 && ft->self < ft->job->nodes);
+    HOLDS(!ft->events);
     HOLDS(ft->net->rto >= ft->cfg.rto_min && ft->net->rto <= ft->cfg.rto_max);
     HOLDS(!ft->leave->goodbye_sent || ft->state->leaving);
     HOLDS(!ft->leave->may_go || ft->state->leaving);

@@ -267,7 +267,7 @@ static void heard_from(struct ftree *ft, ftree_time now, int32_t from, enum ftre
 {
     ftree_silence_heard(ft, now, from, path, FTREE_REACH_ANSWERED);
     if (m->type == WIRE_ANSWER && m->u.answer.role == FTREE_ROLE_DEPUTY)
-        return; /* its agent is as mute as before */
+        return; /* its agent is as silent as before */
     ftree_recheck_heard(ft, now, from, path);
     if (ftree_peer_heard(ft, from))
         ftree_outbox_heard(ft, now, from);

@@ -63,7 +63,7 @@ static void post(struct ftree *ft, int32_t child, void *arg)
 
     if (child == p->from)
         return;
-    /* one that is mute is told, too, but nobody waits for its answer */
+    /* one that is unresponsive is told, too, but nobody waits for its answer */
     if (ftree_peer(ft, p->now, child) <= FTREE_PEER_BUSY)
         ftree_gather_wait_for(ft, p->announcement, child, p->id);
     ftree_outbox_post(ft, p->now, child, WIRE_VERDICT_DOWN, p->id, p->payload);

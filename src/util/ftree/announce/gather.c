@@ -221,7 +221,7 @@ int32_t ftree_gather_begin(struct ftree *ft, ftree_time now, int32_t from, enum 
     return place ? ft->announce->announcements.n - 1 : -1;
 }
 
-/* Each level has `gather`, see spread.c, and it has to be told first. */
+/* Each level has `gather`, see gather_time(), and it has to be told first. */
 ftree_time ftree_gather_takes(const struct ftree *ft, int32_t node)
 {
     return ft->cfg.gather / 2 + ft->cfg.gather * (ftree_time) ftree_topo_height(ft->topo, node);

@@ -70,7 +70,7 @@ struct suspect {
     struct ftree_log_entry last; /* newest message of the rank, where has_log */
 };
 
-/* A look at a node for somebody else; see visit.c. */
+/* A look at a node for somebody else; see indirect.c. */
 struct indirect_probe {
     int32_t from, target; /* who wants to know, of whom */
     uint32_t their_nonce, nonce; /* of their question, and of the own one */

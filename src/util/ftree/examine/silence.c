@@ -15,8 +15,8 @@
  * another node was heard after that question, too.  A question by an old connection does not do:
  * TCP repeats what was lost in a silence only seconds later.
  *
- * All thresholds are here but the window (send.c).  The unit is max(rto, cfg.silence / 6), 150 ms by default; the steps of
- * the rule base's strategies (when to ask whom) are multiples of it.
+ * All thresholds are here but the window (net/send.c).  The unit is max(rto, cfg.silence / 6), 150 ms
+ * by default; the steps of the rule base's strategies (when to ask whom) are multiples of it.
  */
 
 /* In halves of a unit: what it is, what it survives, what it costs a real outage. */

@@ -13,7 +13,7 @@
 /*
  * Messages that must arrive.  The first try takes the data path, unless a verdict speaks against it;
  * a second, one rto later, takes every path; where that is not acknowledged either (after 4/3 rto
- * more), the receiver counts as mute for a while and the message is handed back to its author, who
+ * more), the receiver counts as unresponsive for a while and the message is handed back to its author, who
  * takes another way.  That is 350 ms at the smallest rto: a lost node on the way must not cost the
  * verdict its seconds, and a needless detour costs only a few messages, because every message may
  * safely arrive twice.
@@ -21,7 +21,7 @@
 
 #define OUTBOX_TRIES 2
 #define OUTBOX_KEPT (5000 * FTREE_MS)
-#define OUTBOX_WAITS 8 /* for a receiver that is mute */
+#define OUTBOX_WAITS 8 /* for a receiver that is unresponsive */
 #define OUTBOX_ANSWER 3 /* rto_max: how long an answer is kept */
 
 static void send_by(struct ftree *ft, const struct message *l, enum ftree_path path, bool fresh)
@@ -306,7 +306,7 @@ static void keep(struct ftree *ft, ftree_time now, const struct message *l)
     kept->next = now + OUTBOX_KEPT;
 }
 
-/* A node that was mute is heard again; FTREE_NONE: none is waited for any more. */
+/* A node that was unresponsive is heard again; FTREE_NONE: none is waited for any more. */
 void ftree_outbox_heard(struct ftree *ft, ftree_time now, int32_t node)
 {
     for (int32_t i = 0; i < ft->net->outbox.n; i++)
