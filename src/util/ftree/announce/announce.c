@@ -18,7 +18,9 @@
  * for that; so a verdict costs two messages a node.  The victims, where there are any, acknowledge,
  * too.  When many are found at once they are told together: the first at once, those that follow after
  * a pause that grows while there are more.  And a lost node is told with those below it that are still
- * being examined: the node that acts for it tells its children, and theirs, of each.
+ * being examined: the node that acts for it tells its children, and theirs, of each.  (In the simulator,
+ * 1,000 nodes: without the pause a hundred lost nodes cost ten times the messages, without the holding
+ * a node that is lost with one below it twice.)
  *
  * The acting root is the first of the root and its substitutes that has not left, and that no verdict
  * says is lost or without agent and deputy.
@@ -364,9 +366,7 @@ static struct known *learn(struct ftree *ft, ftree_time now, const struct summar
     look_at_others(ft, now, o, root_lost);
     if (root_lost)
         tell_heir(ft, now, root == ft->self);
-    ftree_emit(ft,
-               &(struct ftree_event){
-                   .kind = FTREE_EVENT_LEARNED, .node = o->node, .by = o->fln, .number = o->id});
+    FTREE_EMIT(ft, LEARNED, .node = o->node, .by = o->fln, .number = o->id);
     if (!o->withdrawn)
         tell_glue(ft, k, whole != NULL, room);
     return k;

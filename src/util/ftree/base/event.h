@@ -65,6 +65,8 @@ struct ftree_events {
 
 /* False: out of memory, and nobody will hear of it. */
 bool ftree_emit(struct ftree *ft, const struct ftree_event *e);
+#define FTREE_EMIT(ft, kind_, ...) \
+    ftree_emit((ft), &(struct ftree_event){.kind = FTREE_EVENT_##kind_, __VA_ARGS__})
 
 /* A verdict found here.  A step returns before it emits another: there is room for one. */
 void ftree_emit_verdict(struct ftree *ft, const struct ftree_verdict *v);

@@ -80,48 +80,55 @@ static bool is_doubtful(const struct ftree *ft, ftree_time now, int32_t node)
     return node == ft->self || !ftree_peer_usable(ft, now, node) || ftree_probe_find(ft, node);
 }
 
+/* The next node by number after `from` that can be asked, *far from it and more, up to `end`;
+ * FTREE_NONE: none.  Neighbours by number lie behind the same switch where there are any; the next time
+ * others are asked, for neighbours tend to be lost together. */
+static int32_t next_to(const struct ftree *ft, ftree_time now, int32_t from, int32_t *far,
+                       int32_t end)
+{
+    while (*far < end && *far < ft->job->nodes - 1) {
+        int32_t n = (int32_t) (((int64_t) from + ++*far) % ft->job->nodes);
+        if (!is_doubtful(ft, now, n))
+            return n;
+    }
+    return FTREE_NONE;
+}
+
+#define LOOKS 16 /* bound the search when half the job is gone */
+
 static void ask_witnesses(struct ftree *ft, ftree_time now, struct suspect *su,
                           const struct rules_step *step)
 {
-    int32_t asked = 0, parent = ftree_topo_parent(ft->topo, ft->self), end;
+    int32_t asked = 0, parent = ftree_topo_parent(ft->topo, ft->self), end, n;
 
     if (su->prolonged && su->witness >= ft->job->nodes - 1)
         su->witness = 0; /* all were asked, and must be heard once more */
-    end = su->witness + 16;
+    end = su->witness + LOOKS;
     if (parent != FTREE_NONE && !is_doubtful(ft, now, parent)) {
         ask(ft, now, su, parent, FTREE_ROLE_AGENT, step);
         asked++;
     }
-    /* neighbours by number lie in the same subtree where there are any; the next time others are
-     * asked, for neighbours tend to be lost together.  16 looks bound the search when half the job
-     * is gone. */
-    while (su->witness < end && su->witness < ft->job->nodes - 1 && asked < WITNESSES) {
-        int32_t n = (int32_t) (((int64_t) ft->self + ++su->witness) % ft->job->nodes);
-        if (n == parent || is_doubtful(ft, now, n))
+    while (asked < WITNESSES && (n = next_to(ft, now, ft->self, &su->witness, end)) != FTREE_NONE) {
+        if (n == parent)
             continue;
         ask(ft, now, su, n, FTREE_ROLE_AGENT, step);
         asked++;
     }
 }
 
-/* Those next to the suspect by number lie behind the same switch where there are any: they tell a
- * lost node from what lies between it and here. */
+/* They tell a lost node from what lies between it and here. */
 static void send_visitors(struct ftree *ft, ftree_time now, struct suspect *su)
 {
     struct wire_message m = {.type = WIRE_VISIT};
     struct ftree_route to = {.role = FTREE_ROLE_AGENT};
-    int32_t end = su->visitor + 16;
+    int32_t end = su->visitor + LOOKS;
 
     m.u.visit.nonce = su->nonce;
     m.u.visit.target = su->node;
     for (int32_t sent = 0;
-         su->visitor < end && su->visitor < ft->job->nodes - 1 && sent < VISITORS;) {
-        to.node = (int32_t) (((int64_t) su->node + ++su->visitor) % ft->job->nodes);
-        if (is_doubtful(ft, now, to.node))
-            continue;
+         sent < VISITORS && (to.node = next_to(ft, now, su->node, &su->visitor, end)) != FTREE_NONE;
+         sent++)
         ftree_send_all_paths(ft, now, &to, &m);
-        sent++;
-    }
 }
 
 static bool is_silent(const struct ftree *ft, const struct suspect *su)
@@ -319,8 +326,7 @@ static void drop(struct ftree *ft, struct suspect *su)
 
 static void emit_closed(struct ftree *ft, int32_t node, int32_t switch_, bool well)
 {
-    ftree_emit(ft, &(struct ftree_event){
-                       .kind = FTREE_EVENT_CLOSED, .well = well, .node = node, .switch_ = switch_});
+    FTREE_EMIT(ft, CLOSED, .well = well, .node = node, .switch_ = switch_);
 }
 
 static void close_well(struct ftree *ft, struct suspect *su, const char *why)
@@ -496,7 +502,7 @@ static void emit_rest(struct ftree *ft, const struct suspect *su)
     if (!copy)
         return;
     *copy = *su;
-    if (!ftree_emit(ft, &(struct ftree_event){.kind = FTREE_EVENT_REST, .u.suspect = copy}))
+    if (!FTREE_EMIT(ft, REST, .u.suspect = copy))
         ftree_alloc(ft, copy, 0);
 }
 
@@ -621,7 +627,7 @@ void ftree_probe_answer(struct ftree *ft, ftree_time now, int32_t from, enum ftr
     first = su->first_symptom;
     if (a->leaving) {
         close_well(ft, su, "it leaves");
-        ftree_emit(ft, &(struct ftree_event){.kind = FTREE_EVENT_LEFT, .node = from});
+        FTREE_EMIT(ft, LEFT, .node = from);
     } else if (judge(ft, now, su, false)) {
         follow_chain(ft, now, from, first, a);
     }
@@ -826,8 +832,7 @@ void ftree_probe_tick(struct ftree *ft, ftree_time now)
         if (su->again <= now && is_held(ft, now, su))
             continue;
         if (su->deadline <= now && !needs_longer(ft, now, su)) {
-            ftree_emit(ft, &(struct ftree_event){
-                               .kind = FTREE_EVENT_DUE, .node = su->node, .switch_ = su->switch_});
+            FTREE_EMIT(ft, DUE, .node = su->node, .switch_ = su->switch_);
             return; /* a verdict may close others */
         }
         if (su->again <= now)

@@ -247,11 +247,8 @@ static void examine(struct ftree *ft, ftree_time now, struct ftree_case *g, uint
         ftree_trace(ft, "  %s waits until its reporters are cleared", name_of(ft, g, name));
         return;
     }
-    g->examined =
-        may_be_asked(ft, g) && ftree_emit(ft, &(struct ftree_event){.kind = FTREE_EVENT_CASE,
-                                                                    .node = g->node,
-                                                                    .switch_ = g->switch_,
-                                                                    .number = round});
+    g->examined = may_be_asked(ft, g) &&
+                  FTREE_EMIT(ft, CASE, .node = g->node, .switch_ = g->switch_, .number = round);
 }
 
 static struct ftree_case *begin(struct ftree *ft, const struct ftree_symptom *s)

@@ -56,7 +56,7 @@ static void run(struct ftree *ft, ftree_time now, uint32_t round, int32_t from)
     ft->intake->flood_round = round;
     ft->intake->flood_at = now;
     ftree_trace(ft, "sweep %u", round);
-    ftree_emit(ft, &(struct ftree_event){.kind = FTREE_EVENT_LOOK});
+    FTREE_EMIT(ft, LOOK, .node = ft->self);
     ftree_route_children(ft, ft->self, ask_child, &edge);
     if (ft->self != 0 && ftree_route_is_root(ft)) /* who lost their parent are asked by its heir */
         ftree_route_children(ft, ftree_partition_top(ft), ask_child, &edge);

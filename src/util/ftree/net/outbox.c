@@ -339,7 +339,7 @@ static void give_up(struct ftree *ft, ftree_time now, int32_t i)
                 ftree_name(ft, l.to, name));
     ftree_peer_unresponsive(ft, now, l.to, false);
     if (!ftree_is_leaving(ft) && !ftree_has_failed(ft, l.to))
-        ftree_emit(ft, &(struct ftree_event){.kind = FTREE_EVENT_SILENT, .node = l.to});
+        FTREE_EMIT(ft, SILENT, .node = l.to);
     if (!l.elsewhere)
         give_back(ft, &l);
     if (l.type == WIRE_VERDICT_DOWN)

@@ -99,8 +99,7 @@ void ftree_answer(struct ftree *ft, ftree_time now, int32_t from, enum ftree_pat
     if (p->nonce) /* a witness is not suspected, and need not look at itself */
         ftree_symptom_look(ft, now, p->first);
     if (p->round)
-        ftree_emit(
-            ft, &(struct ftree_event){.kind = FTREE_EVENT_SEARCH, .number = p->round, .by = from});
+        FTREE_EMIT(ft, SEARCH, .number = p->round, .by = from);
 }
 
 int ftree_deputy_answer(const struct ftree_job *job, ftree_time limit, const void *bytes,

@@ -309,7 +309,7 @@ static void tell(struct ftree *ft, ftree_time now, const struct stall *stall)
     ftree_symptom_look(ft, now, stall->since);
     if (stall->peer == FTREE_NONE) {
         ftree_trace(ft, "rank %d stalls, peer not known", stall->rank);
-        ftree_emit(ft, &(struct ftree_event){.kind = FTREE_EVENT_SEARCH, .by = FTREE_NONE});
+        FTREE_EMIT(ft, SEARCH, .by = FTREE_NONE);
         return;
     }
     node = stall->peer == FTREE_LOCAL ? ft->self : ftree_node_of(ft, stall->peer);
