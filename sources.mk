@@ -253,6 +253,7 @@ unit_tests = \
     test/unit/test_check \
     test/unit/test_correlate \
     test/unit/test_crowd \
+    test/unit/test_event \
     test/unit/test_facts \
     test/unit/test_faultloc_bell \
     test/unit/test_faultloc_board \
@@ -291,6 +292,7 @@ unit_tests = \
     test/unit/test_neighbour \
     test/unit/test_nomem \
     test/unit/test_outbox \
+    test/unit/test_peer \
     test/unit/test_probe \
     test/unit/test_relay \
     test/unit/test_report \
