@@ -35,7 +35,7 @@ while [ $# -gt 0 ]; do
     case $1 in
         --help | -h) usage; exit 0 ;;
         --source | --build)
-            [ $# -gt 1 ] && [ -d "$2" ] || usage_error "$1 needs a folder"
+            if [ $# -lt 2 ] || [ ! -d "$2" ]; then usage_error "$1 needs a folder"; fi
             printf -v "${1#--}_dir" '%s' "$(cd "$2" && pwd)"
             shift
             ;;

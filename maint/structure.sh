@@ -31,7 +31,7 @@ while [ $# -gt 0 ]; do
     case $1 in
         --help | -h) usage; exit 0 ;;
         --source | --build)
-            [ $# -gt 1 ] && [ -d "$2" ] || usage_error "$1 needs a folder"
+            if [ $# -lt 2 ] || [ ! -d "$2" ]; then usage_error "$1 needs a folder"; fi
             printf -v "${1#--}_dir" '%s' "$(cd "$2" && pwd)"
             shift
             ;;
@@ -98,7 +98,7 @@ echo "folder           files    lines  functions"
     END { for (f in n) printf "%-16s %5d %8d %10d\n", f, n[f], lines[f], functions[f] }' | sort
 echo
 echo "lines of a function: $(functions | awk '{ print $2 }' | spread)"
-functions | sort -k2,2nr | head -n 3 | sed 's/^/    /'
+functions | sort -k2,2nr | awk 'NR <= 3 { print "    " $0 }'
 wants=$(calls)
 [ -n "$wants" ] || { say "no objects below $build_dir/$root: no calls are counted"; exit 0; }
 echo
