@@ -111,7 +111,9 @@ glue_sources = \
     src/mpid/ch4/faultloc/faultloc_launcher_tell.c \
     src/mpid/ch4/faultloc/faultloc_log.c \
     src/mpid/ch4/faultloc/faultloc_loop.c \
+    src/mpid/ch4/faultloc/faultloc_mark.c \
     src/mpid/ch4/faultloc/faultloc_numa.c \
+    src/mpid/ch4/faultloc/faultloc_porter.c \
     src/mpid/ch4/faultloc/faultloc_ports.c \
     src/mpid/ch4/faultloc/faultloc_proc.c \
     src/mpid/ch4/faultloc/faultloc_program.c \
@@ -146,8 +148,10 @@ glue_headers = \
     src/mpid/ch4/faultloc/faultloc_launcher_tell.h \
     src/mpid/ch4/faultloc/faultloc_log.h \
     src/mpid/ch4/faultloc/faultloc_loop.h \
+    src/mpid/ch4/faultloc/faultloc_mark.h \
     src/mpid/ch4/faultloc/faultloc_numa.h \
     src/mpid/ch4/faultloc/faultloc_place.h \
+    src/mpid/ch4/faultloc/faultloc_porter.h \
     src/mpid/ch4/faultloc/faultloc_proc.h \
     src/mpid/ch4/faultloc/faultloc_program.h \
     src/mpid/ch4/faultloc/faultloc_query.h \
@@ -264,7 +268,9 @@ unit_tests = \
     test/unit/test_faultloc_launcher \
     test/unit/test_faultloc_launcher_tell \
     test/unit/test_faultloc_log \
+    test/unit/test_faultloc_mark \
     test/unit/test_faultloc_numa \
+    test/unit/test_faultloc_porter \
     test/unit/test_faultloc_proc \
     test/unit/test_faultloc_program \
     test/unit/test_faultloc_reader \
@@ -334,6 +340,7 @@ test_programs = \
     test/sim/ftree-sim
 
 tool_tests = \
+    test/unit/t-documents.sh \
     test/unit/t-faultloc-program.sh \
     test/unit/t-faultloc-rules.sh \
     test/unit/t-faultloc-simulate.sh \
@@ -341,12 +348,15 @@ tool_tests = \
     test/unit/t-layers.sh
 
 mpi_tests = \
+    test/mpi/test_ended_jobs.sh \
     test/mpi/test_examples.sh \
     test/mpi/test_failures.sh \
     test/mpi/test_finalize.sh \
     test/mpi/test_harm_ending.sh \
     test/mpi/test_harm_holders.sh \
     test/mpi/test_harm_wrappers.sh \
+    test/mpi/test_key.sh \
+    test/mpi/test_limits.sh \
     test/mpi/test_lost_in_init.sh \
     test/mpi/test_lost_peer.sh \
     test/mpi/test_many_ranks.sh \
@@ -354,6 +364,8 @@ mpi_tests = \
     test/mpi/test_one_node.sh \
     test/mpi/test_one_rank.sh \
     test/mpi/test_sessions.sh \
+    test/mpi/test_signal_at_start.sh \
+    test/mpi/test_some_ranks.sh \
     test/mpi/test_spawn.sh \
     test/mpi/test_threads.sh
 
@@ -373,7 +385,9 @@ cluster_tests = \
     test/cluster/test_crash_signal.sh \
     test/cluster/test_crash_two.sh \
     test/cluster/test_cut.sh \
+    test/cluster/test_data_path.sh \
     test/cluster/test_failures.sh \
+    test/cluster/test_failures_host.sh \
     test/cluster/test_fln_and_suspect.sh \
     test/cluster/test_harm_agent.sh \
     test/cluster/test_harm_debugger.sh \
@@ -394,6 +408,7 @@ cluster_tests = \
     test/cluster/test_rules_reload.sh \
     test/cluster/test_slurm.sh \
     test/cluster/test_stop.sh \
+    test/cluster/test_straggler.sh \
     test/cluster/test_stranger.sh \
     test/cluster/test_symptom_storm.sh \
     test/cluster/test_symptom_storm_healthy.sh \

@@ -180,7 +180,7 @@ static void hand_over(struct ftree *ft, ftree_time now, const struct ftree_event
             ftree_probe_due(ft, now, e->node);
             break;
         case FTREE_EVENT_REST:
-            ftree_probe_rest(ft, now, e->u.suspect);
+            ftree_probe_rest(ft, now, e);
             break;
         case FTREE_EVENT_CLOSED:
             ftree_announce_release(ft, now);

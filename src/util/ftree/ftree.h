@@ -38,7 +38,7 @@
  *
  * Sources: the tree, its substitutes and the three kinds of probe follow MPFL; a stall as the
  * symptom that needs no heartbeat follows the passive-heartbeat detector; the vocabulary of errno
- * and candidate faults follows the MPI library with cluster monitoring (doc/design.md has the
+ * and candidate faults follows the MPI library with cluster monitoring (doc/decisions.md has the
  * references).  Round-trip estimation is RFC 6298's.
  */
 
@@ -110,24 +110,28 @@ enum ftree_reach {
 #define FTREE_ENDS_RANKS 2 /* the ranks of its component are gone for good */
 #define FTREE_FOR_EVER 4 /* it is never over */
 #define FTREE_STOPS_RANK 8 /* a rank of its is not heard of, and that is known */
+#define FTREE_ENDS_JOB 32 /* the action "abort" ends the job for it: not where the job is only slow,
+                           * nor where the fault was not found */
 #define FTREE_IS_PATH 16 /* it is about a data path: that somebody waits there is no news */
 
 /* Verdict classes: name as users meet it, kind of component, origin, and what they say.  Which of them
  * is decided, and from what, is the rule base's business (rules.h). */
 #define FTREE_CLASSES(X) \
-    X(FTREE_CLASS_NODE_OUTAGE, "node-outage", NODE, HARDWARE, FTREE_ENDS_NODE | FTREE_ENDS_RANKS) \
-    X(FTREE_CLASS_NODE_FROZEN, "node-frozen", NODE, HARDWARE, FTREE_ENDS_NODE) \
+    X(FTREE_CLASS_NODE_OUTAGE, "node-outage", NODE, HARDWARE, \
+      FTREE_ENDS_NODE | FTREE_ENDS_RANKS | FTREE_ENDS_JOB) \
+    X(FTREE_CLASS_NODE_FROZEN, "node-frozen", NODE, HARDWARE, FTREE_ENDS_NODE | FTREE_ENDS_JOB) \
     X(FTREE_CLASS_PROCESS_CRASH, "process-crash", RANK, SOFTWARE, \
-      FTREE_ENDS_NODE | FTREE_ENDS_RANKS | FTREE_FOR_EVER | FTREE_STOPS_RANK) \
-    X(FTREE_CLASS_PROCESS_STOPPED, "process-stopped", RANK, SOFTWARE, FTREE_STOPS_RANK) \
-    X(FTREE_CLASS_NIC_FAULT, "nic-fault", NIC, HARDWARE, FTREE_IS_PATH) \
-    X(FTREE_CLASS_LINK_FAULT, "link-fault", LINK, HARDWARE, FTREE_IS_PATH) \
-    X(FTREE_CLASS_SWITCH_FAULT, "switch-fault", SWITCH, HARDWARE, 0) \
+      FTREE_ENDS_NODE | FTREE_ENDS_RANKS | FTREE_FOR_EVER | FTREE_STOPS_RANK | FTREE_ENDS_JOB) \
+    X(FTREE_CLASS_PROCESS_STOPPED, "process-stopped", RANK, SOFTWARE, \
+      FTREE_STOPS_RANK | FTREE_ENDS_JOB) \
+    X(FTREE_CLASS_NIC_FAULT, "nic-fault", NIC, HARDWARE, FTREE_IS_PATH | FTREE_ENDS_JOB) \
+    X(FTREE_CLASS_LINK_FAULT, "link-fault", LINK, HARDWARE, FTREE_IS_PATH | FTREE_ENDS_JOB) \
+    X(FTREE_CLASS_SWITCH_FAULT, "switch-fault", SWITCH, HARDWARE, FTREE_ENDS_JOB) \
     X(FTREE_CLASS_NETWORK_DEGRADED, "network-degraded", LINK, HARDWARE, 0) \
-    X(FTREE_CLASS_USER_CODE_HANG, "user-code-hang", RANK, SOFTWARE, 0) \
-    X(FTREE_CLASS_IO_HANG, "io-hang", RANK, HARDWARE, 0) \
-    X(FTREE_CLASS_DEADLOCK, "deadlock", RANK, SOFTWARE, 0) \
-    X(FTREE_CLASS_COLLECTIVE_MISMATCH, "collective-mismatch", RANK, SOFTWARE, 0) \
+    X(FTREE_CLASS_USER_CODE_HANG, "user-code-hang", RANK, SOFTWARE, FTREE_ENDS_JOB) \
+    X(FTREE_CLASS_IO_HANG, "io-hang", RANK, HARDWARE, FTREE_ENDS_JOB) \
+    X(FTREE_CLASS_DEADLOCK, "deadlock", RANK, SOFTWARE, FTREE_ENDS_JOB) \
+    X(FTREE_CLASS_COLLECTIVE_MISMATCH, "collective-mismatch", RANK, SOFTWARE, FTREE_ENDS_JOB) \
     X(FTREE_CLASS_STRAGGLER, "straggler", NODE, UNKNOWN, 0) \
     X(FTREE_CLASS_UNKNOWN, "unknown", NODE, UNKNOWN, FTREE_IS_PATH)
 
@@ -674,6 +678,10 @@ enum ftree_confirmed ftree_confirmed(const struct ftree *ft, int32_t fln, uint32
  * that is withdrawn. */
 bool ftree_verdict_ends_ranks(const struct ftree_verdict *v);
 
+/* Purpose: true if the action "abort" ends the job because of the verdict: its class says so, it is
+ * not withdrawn, and no evidence has a process that a debugger holds. */
+bool ftree_verdict_ends_job(const struct ftree_verdict *v);
+
 /* Purpose: true if a verdict says that this node is lost, frozen or all its ranks ended, or one for
  * each of its ranks that it ended. */
 bool ftree_has_failed(const struct ftree *ft, int32_t node);
@@ -689,6 +697,7 @@ const char *ftree_origin_name(int origin);
 int ftree_class_origin(int class_);
 int ftree_class_kind(int class_);
 bool ftree_class_says(int class_, unsigned what); /* any of FTREE_ENDS_NODE and so on */
+bool ftree_class_ends_job(int class_);
 const char *ftree_kind_name(int kind);
 const char *ftree_reach_name(int reach);
 const char *ftree_path_name(int path);

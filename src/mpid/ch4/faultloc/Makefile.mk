@@ -25,8 +25,10 @@ noinst_HEADERS += \
     src/mpid/ch4/faultloc/faultloc_launcher_tell.h \
     src/mpid/ch4/faultloc/faultloc_log.h \
     src/mpid/ch4/faultloc/faultloc_loop.h \
+    src/mpid/ch4/faultloc/faultloc_mark.h \
     src/mpid/ch4/faultloc/faultloc_numa.h \
     src/mpid/ch4/faultloc/faultloc_place.h \
+    src/mpid/ch4/faultloc/faultloc_porter.h \
     src/mpid/ch4/faultloc/faultloc_proc.h \
     src/mpid/ch4/faultloc/faultloc_program.h \
     src/mpid/ch4/faultloc/faultloc_query.h \
@@ -67,6 +69,7 @@ src_mpid_ch4_faultloc_libfaultloc_la_SOURCES = \
     src/mpid/ch4/faultloc/faultloc_board.c \
     src/mpid/ch4/faultloc/faultloc_iface.c \
     src/mpid/ch4/faultloc/faultloc_job.c \
+    src/mpid/ch4/faultloc/faultloc_mark.c \
     src/mpid/ch4/faultloc/faultloc_ports.c \
     src/mpid/ch4/faultloc/faultloc_proc.c \
     src/mpid/ch4/faultloc/faultloc_report.c \
@@ -101,6 +104,7 @@ faultloc_agent_SOURCES = \
     src/mpid/ch4/faultloc/faultloc_loop.c \
     src/mpid/ch4/faultloc/faultloc_main.c \
     src/mpid/ch4/faultloc/faultloc_numa.c \
+    src/mpid/ch4/faultloc/faultloc_porter.c \
     src/mpid/ch4/faultloc/faultloc_program.c \
     src/mpid/ch4/faultloc/faultloc_reader.c \
     src/mpid/ch4/faultloc/faultloc_rules.c \

@@ -8,11 +8,11 @@
 #include "faultloc_bell.h"
 #include "faultloc_calls.h"
 #include "faultloc_clock.h"
-#include "faultloc_door.h"
 #include "faultloc_iface.h"
 #include "faultloc_launcher_tell.h"
 #include "faultloc_log.h"
 #include "faultloc_loop.h"
+#include "faultloc_porter.h"
 #include "faultloc_proc.h"
 #include "faultloc_reader.h"
 #include "faultloc_report.h"
@@ -42,15 +42,18 @@
 /* Hydra does not drain stderr when a job is aborted: the report gets a head start. */
 #define REPORT_DELAY (250 * FTREE_MS)
 #define ABORT_PATIENCE (300 * FTREE_MS) /* for a rank to see that the job is to end */
+#define ABORT_SLACK (500 * FTREE_MS) /* by which another node may know of a verdict sooner */
 #define LEAVE_PATIENCE (2000 * FTREE_MS) /* when the ranks have ended, for what is asked and told */
 #define ENDING_PATIENCE (500 * FTREE_MS) /* the same where the job is being ended from outside */
 #define ENDING_FOR (120000 * FTREE_MS) /* a job that was sent SIGTERM and lives is not being ended */
 #define LEAVE_LOOK (5 * FTREE_MS)
 #define WRITE_PATIENCE_MS 500 /* at the end, for report and trace */
+#define DOOR_CLOSE_MS 500 /* likewise, for its name to be removed */
 #define FORK_PAUSE (1000 * FTREE_MS) /* between two deputies */
 #define FORK_PATIENCE (1000 * FTREE_MS) /* for threads that do something; then it may take long */
 #define CONSEQUENCE_NS (5000 * FTREE_MS) /* in which a rank may end because it has lost a peer */
 #define RULES_PATIENCE (500 * FTREE_MS) /* at start, for a file system to give the rules */
+#define DOOR_PATIENCE (500 * FTREE_MS) /* likewise, to take the door */
 #define UNTOLD_MAX 32
 #define TRACE_LINES 64 /* that a report can have */
 #define TRACE_BYTES 256
@@ -61,6 +64,7 @@ enum tag {
     TAG_SIGNAL,
     TAG_DEPUTY,
     TAG_RULES,
+    TAG_PORTER,
     TAG_DOOR,
     TAG_BELL,
     TAG_WRITER,
@@ -90,7 +94,8 @@ struct agent {
     int untold_n;
     struct ftree_rules *rules; /* that are used */
     struct faultloc_reader *reader; /* of others; NULL: there is no file of them */
-    struct faultloc_door door;
+    struct faultloc_porter *porter; /* NULL: no door is to be open */
+    struct faultloc_door door; /* the porter's, when it is open */
     char decision[TRACE_LINES][TRACE_BYTES]; /* a ring */
     uint32_t decisions; /* so far */
     int32_t restored; /* of the board's verdicts */
@@ -233,16 +238,6 @@ static int32_t list_decisions(const struct agent *a, const char *line[TRACE_LINE
     return (int32_t) n;
 }
 
-/* Whether a job with this fault can never go on: not where the fault was not found, nor where a
- * debugger holds a process. */
-static bool is_fatal(const struct ftree_verdict *v)
-{
-    for (int32_t i = 0; i < v->evidences; i++)
-        if (v->evidence[i].proc_state == 't')
-            return false;
-    return !v->withdrawn && v->class_ != FTREE_CLASS_UNKNOWN;
-}
-
 static void tell_launcher(const struct agent *a, const struct ftree_verdict *v)
 {
     struct faultloc_launcher_word w;
@@ -271,12 +266,27 @@ static ftree_time patience_before_abort(const struct agent *a, const struct ftre
                                                                              : patience;
 }
 
+/* True if a verdict has stood for so long that the job is being ended because of it, by whichever node:
+ * a launcher may then kill ranks without a word to the agents, as Slurm does. */
+static bool is_being_aborted(const struct agent *a, ftree_time now)
+{
+    struct ftree_verdict v;
+
+    if (a->p->board->settings.action != FAULTLOC_ACTION_ABORT)
+        return false;
+    for (int32_t i = 0; ftree_verdict_at(a->ft, i, &v); i++)
+        if (is_fatal(&v) && !v.own_only &&
+            now + ABORT_SLACK >= v.located + patience_before_abort(a, &v))
+            return true;
+    return false;
+}
+
 static void consider_abort(struct agent *a, const struct ftree_verdict *v, ftree_time now)
 {
     ftree_time at = now + patience_before_abort(a, v);
 
     if (a->p->board->settings.action != FAULTLOC_ACTION_ABORT || a->confirming ||
-        a->abort_at <= at || v->own_only || !is_fatal(v))
+        a->abort_at <= at || v->own_only || !ftree_verdict_ends_job(v))
         return;
     a->fatal = *v;
     a->abort_at = at;
@@ -335,7 +345,7 @@ static void on_message(void *ctx, int32_t from, enum faultloc_path path, enum fa
     (void) role;
     if (rc && rc != FTREE_ERR_NOMEM && !a->malformed_said) {
         a->malformed_said = true;
-        faultloc_say("node %s: a message from node %s was ignored: %s (further ones are, too)",
+        faultloc_say("node %s: a message from node %s was ignored: %s (further ones are not reported)",
                      a->p->job.names[a->p->self], a->p->job.names[from], ftree_strerror(rc));
     }
 }
@@ -360,7 +370,7 @@ static void on_intruder(void *ctx, enum faultloc_intruder kind, const struct soc
         inet_ntop(AF_INET, &((const struct sockaddr_in *) peer)->sin_addr, text, sizeof(text));
     else if (peer && peer->sa_family == AF_INET6)
         inet_ntop(AF_INET6, &((const struct sockaddr_in6 *) peer)->sin6_addr, text, sizeof(text));
-    faultloc_say("node %s: refused %s, which %s (further ones are refused without a word)",
+    faultloc_say("node %s: refused %s, which %s (further ones are not reported)",
                  a->p->job.names[a->p->self], text, faultloc_intruder_text(kind));
 }
 
@@ -574,8 +584,8 @@ static void open_reader(struct agent *a)
         taken = take_rules(a, faultloc_now());
     }
     if (!taken)
-        faultloc_say("node %s: rules: %s: %s; the built-in rules are used%s", node, path,
-                     rc ? strerror(rc) : "no answer of its file system yet",
+        faultloc_say("node %s: rules: %s: %s; using the built-in rules%s", node, path,
+                     rc ? strerror(rc) : "the file system does not answer",
                      rc ? "" : " until it can be read");
 }
 
@@ -602,12 +612,33 @@ static void say_hello(const struct agent *a)
     faultloc_launcher_send(a->p->board->settings.launcher, &w);
 }
 
-static void open_door(struct agent *a, ftree_time now)
+static void take_door(struct agent *a)
 {
-    if (!a->p->board->settings.symptoms || !faultloc_door_open(&a->door, now, a->p->board->job_id))
+    if (!a->porter || !faultloc_porter_take(a->porter, &a->door))
         return;
     faultloc_loop_add(a->epoll, a->door.fd, TAG_DOOR);
     say_hello(a);
+}
+
+/* It is given a moment, so that a job begins with its door open; a successor has no time to lose. */
+static void open_door(struct agent *a)
+{
+    const struct faultloc_program *p = a->p;
+    ftree_time until = faultloc_now() + (p->start >= 0 ? DOOR_PATIENCE : 0);
+    uint64_t tags[4];
+    int rc;
+
+    if (!p->board->settings.symptoms)
+        return;
+    rc = faultloc_porter_start(&p->job.job, p->self, p->board->job_id, &a->porter);
+    if (rc)
+        faultloc_say("node %s: symptoms of other middleware cannot be taken in: %s",
+                     p->job.names[p->self], strerror(rc));
+    if (rc || faultloc_loop_add(a->epoll, faultloc_porter_fd(a->porter), TAG_PORTER))
+        return;
+    while (faultloc_porter_is_busy(a->porter) && faultloc_now() < until)
+        faultloc_loop_wait(a->epoll, until, tags, 4);
+    take_door(a);
 }
 
 static void hear_symptoms(struct agent *a, ftree_time now)
@@ -796,7 +827,7 @@ static void close_agent(struct agent *a)
 {
     faultloc_channel_destroy(a->channel);
     faultloc_bell_close(a->p->board, &a->bell);
-    faultloc_door_close(&a->door);
+    faultloc_porter_stop(a->porter, DOOR_CLOSE_MS);
     if (a->deputy.pid)
         kill(a->deputy.pid, SIGKILL);
     faultloc_writer_end(a->writer, WRITE_PATIENCE_MS);
@@ -840,7 +871,7 @@ static void kill_rank(struct agent *a, int32_t i)
     faultloc_board_slot(a->p->board, i)->state = FAULTLOC_SLOT_VICTIM;
     faultloc_launcher_ending(job, &a->fatal, rank, pid, &w);
     faultloc_launcher_send(a->p->board->settings.launcher, &w);
-    faultloc_say("node %s: rank %d (pid %d) is ended: MPIR_CVAR_FAULTLOC_ACTION=abort, and no rank "
+    faultloc_say("node %s: rank %d (pid %d) is killed: MPIR_CVAR_FAULTLOC_ACTION=abort, and no rank "
                  "of this node is in MPI",
                  a->p->job.names[a->p->self], (int) rank, (int) pid);
     kill(pid, SIGKILL);
@@ -867,7 +898,7 @@ static void find_fatal(struct agent *a, ftree_time now)
     for (int32_t i = 0; a->abort_at == FTREE_NEVER && ftree_verdict_at(a->ft, i, &v); i++)
         consider_abort(a, &v, now);
     if (a->abort_at == FTREE_NEVER)
-        trace(a, "the job goes on: what was to end it is over");
+        trace(a, "the job continues: the fault that was to end it is over");
 }
 
 /* A last question, immediately before: what cannot be undone is not done because of an old answer. */
@@ -933,7 +964,7 @@ static void turn(struct agent *a)
     for (int i = 0; i < n; i++)
         if (tags[i] == TAG_SIGNAL)
             hear_signal(a);
-    a->ending = now < a->ending_until;
+    a->ending = now < a->ending_until || is_being_aborted(a, now);
     for (int i = 0; i < n; i++)
         if (tags[i] >= TAG_RANK)
             rank_ended(a, now, (int32_t) (tags[i] - TAG_RANK));
@@ -947,11 +978,10 @@ static void turn(struct agent *a)
     hear_transport(a, now);
     hand_over_untold(a, now);
     take_rules(a, now);
+    take_door(a);
     hear_symptoms(a, now);
-    if (now >= a->look_at) {
-        open_door(a, now);
+    if (now >= a->look_at)
         look_at_board(a, now);
-    }
     if (now >= ftree_deadline(a->ft))
         ftree_tick(a->ft, now);
     hand_over_untold(a, now);
@@ -1028,7 +1058,7 @@ void faultloc_program_agent(struct faultloc_program *p)
     int rc = a ? open_agent(a, p) : ENOMEM;
 
     if (!rc) {
-        open_door(a, faultloc_now());
+        open_door(a);
         open_bell(a);
         say_hello(a);
     }

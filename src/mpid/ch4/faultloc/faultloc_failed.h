@@ -19,6 +19,11 @@
 /* Purpose: the board; NULL: faultloc is off. */
 struct faultloc_board *MPIDI_faultloc_board(void);
 
+/* Purpose: false if a rank of the world is known in which faultloc is off; else true, where the network's
+ * addresses say nothing of it, too.  All ranks in which it is on come to the same.  *first_on and
+ * *first_off: the first rank of either kind. */
+bool MPIDI_faultloc_is_on_in_all(int *first_on, int *first_off);
+
 /* Purpose: the job in words of the core; NULL: faultloc is off. */
 const struct ftree_job *MPIDI_faultloc_job(void);
 

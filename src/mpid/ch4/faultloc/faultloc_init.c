@@ -127,7 +127,8 @@ cvars:
       scope       : MPI_T_SCOPE_ALL_EQ
       description : >-
         What happens once a fault is located: report tells it, abort then also ends the job
-        (MPIR_CVAR_FAULTLOC_PATIENCE_MS).
+        (MPIR_CVAR_FAULTLOC_PATIENCE_MS), but not for a straggler, for a fault that was not
+        identified, or for a process that a debugger holds.
 
     - name        : MPIR_CVAR_FAULTLOC_SILENCE_MS
       category    : FAULTLOC
@@ -244,6 +245,9 @@ static struct {
     uint64_t wait_seen_ns;      /* when the noted wait was last seen to go on */
 } local;
 
+/* What this leader could not do: told where it is the first of all that could not. */
+static char problem[FAULTLOC_SPAWN_PATH + 256];
+
 /* How long another thread's wait must not have turned to be taken for over, ns. */
 #define WAIT_OVER_NS 100000000
 
@@ -251,6 +255,7 @@ static struct {
 struct card {
     struct faultloc_address address;
     char name[FAULTLOC_NAME_SIZE];
+    uint8_t public_key[crypto_box_PUBLICKEYBYTES];
 };
 
 /* ---- settings -------------------------------------------------------------------------------- */
@@ -260,7 +265,7 @@ static int in_range(const char *name, int value, int least, int most, int otherw
     if (value >= least && value <= most)
         return value;
     if (MPIR_Process.rank == 0)
-        faultloc_say("%s=%d is not in %d to %d: taking %d", name, value, least, most, otherwise);
+        faultloc_say("%s=%d is out of range %d..%d; using %d", name, value, least, most, otherwise);
     return otherwise;
 }
 
@@ -269,7 +274,7 @@ static enum faultloc_action read_action(void)
     if (!strcmp(MPIR_CVAR_FAULTLOC_ACTION, "abort"))
         return FAULTLOC_ACTION_ABORT;
     if (strcmp(MPIR_CVAR_FAULTLOC_ACTION, "report") && MPIR_Process.rank == 0)
-        faultloc_say("MPIR_CVAR_FAULTLOC_ACTION=%s is neither report nor abort: taking report",
+        faultloc_say("MPIR_CVAR_FAULTLOC_ACTION=%s: must be \"report\" or \"abort\"; using \"report\"",
                      MPIR_CVAR_FAULTLOC_ACTION);
     return FAULTLOC_ACTION_REPORT;
 }
@@ -292,7 +297,7 @@ static void read_path(const char *cvar, const char *pattern, const char *job_id,
         return;
     out[0] = '\0';
     if (MPIR_Process.rank == 0)
-        faultloc_say("%s=%s is too long, or has a %% that is not %%j, %%h or %%%%: no such file is "
+        faultloc_say("%s=%s is too long, or has a %% that is not %%j, %%h or %%%%; the file is not "
                      "used", cvar, pattern);
 }
 
@@ -378,7 +383,7 @@ static int share_topology(MPIR_Comm * leaders, struct faultloc_topology *t, int3
 
     if (leaders->rank == 0 &&
         faultloc_topology_load(MPIR_CVAR_FAULTLOC_TOPOLOGY, t, error, sizeof(error)))
-        faultloc_say("%s; faultloc uses a tree of fan-out %d instead", error, fanout);
+        faultloc_say("%s; using a tree of fan-out %d", error, fanout);
     if (leaders->rank == 0 && t->text) {
         head[0] = t->len + 1;
         head[1] = t->is_string;
@@ -427,7 +432,7 @@ static bool make_tree(struct MPIDI_faultloc_place *p, const struct faultloc_topo
     if (rc == FTREE_ERR_NOMEM)
         faultloc_say("node %s: cannot make the tree: %s", names[p->self], error);
     else if (rc && MPIR_Process.rank == 0)
-        faultloc_say("%s; faultloc uses a tree of fan-out %d instead", error, fanout);
+        faultloc_say("%s; using a tree of fan-out %d", error, fanout);
     return rc != FTREE_ERR_NOMEM;
 }
 
@@ -489,7 +494,7 @@ static bool make_board(const struct MPIDI_faultloc_place *p, const char *job_id,
                                            tree ? ftree_tree_packed_size(tree) : 0, &b, fd);
 
     if (rc) {
-        faultloc_say("cannot make the shared board: %s", strerror(rc));
+        snprintf(problem, sizeof(problem), "cannot make the shared board: %s", strerror(rc));
         return false;
     }
     b->self = p->self;
@@ -515,7 +520,7 @@ static bool make_card(struct card *card, const char *name, struct faultloc_board
 
     MPL_strncpy(card->name, name, sizeof(card->name));
     if (rc) {
-        faultloc_say("node %s: %s", name, error);
+        snprintf(problem, sizeof(problem), "node %s: %s", name, error);
         return false;
     }
     for (int path = 0; path < FAULTLOC_PATHS; path++) {
@@ -526,7 +531,8 @@ static bool make_card(struct card *card, const char *name, struct faultloc_board
     for (int role = 0; role < FAULTLOC_ROLES; role++) {
         rc = faultloc_channel_pick_ports(card->address.path, &ports[role]);
         if (rc) {
-            faultloc_say("node %s: no port to listen on: %s", name, strerror(rc));
+            snprintf(problem, sizeof(problem), "node %s: cannot open a port: %s", name,
+                     strerror(rc));
             return false;
         }
         card->address.port[role] = ports[role].port;
@@ -550,26 +556,90 @@ static void take_cards(struct faultloc_board *b, const struct MPIDI_faultloc_pla
 
 /* ---- the job's key --------------------------------------------------------------------------- */
 
-/* What only the leaders know, for a moment: each hands the key on to its agent.  It travels as the
- * program's own messages do, so whoever can read those is in the job; not by the process manager, which
- * tells everybody who asks. */
+/* What only the leaders know, for a moment: each hands the key on to its agent.  The process manager
+ * would tell it to everybody who asks, and what MPI sends stays in memory of the network library, which
+ * the ranks of a node share and which core files contain.  So it is sealed for each leader; what has
+ * been sent, and a listener, have public keys alone. */
 struct secret {
     uint8_t key[FAULTLOC_KEY_SIZE];
     uint64_t seed;
 };
 
-static int share_secret(MPIR_Comm * leaders, struct secret *secret)
+struct sealed {
+    uint8_t bytes[sizeof(struct secret) + crypto_box_MACBYTES];
+};
+
+static const uint8_t nonce[crypto_box_NONCEBYTES];      /* two leaders' keys seal one secret alone */
+
+static void seal_all(struct sealed *all, int n, const struct card *cards, const uint8_t * own,
+                     const struct secret *secret)
+{
+    for (int i = 0; i < n; i++)
+        if (crypto_box_easy(all[i].bytes, (const uint8_t *) secret, sizeof(*secret), nonce,
+                            cards[i].public_key, own))
+            memset(&all[i], 0, sizeof(all[i]));
+}
+
+/* Collective over the leaders; `own` is this one's private key.  *fine is false where what came is not
+ * whole. */
+static int share_secret(MPIR_Comm * leaders, const struct card *cards, const uint8_t * own,
+                        struct secret *secret, bool * fine)
 {
     MPIR_Errflag_t errflag = MPIR_ERR_NONE;
+    struct sealed *all = NULL, mine;
+    int n = leaders->local_size, mpi_errno = MPI_SUCCESS;
 
     if (leaders->rank == 0)
         randombytes_buf(secret, sizeof(*secret));
-    return MPIR_Bcast(secret, sizeof(*secret), MPI_BYTE, 0, leaders, &errflag);
+    if (n == 1)
+        return MPI_SUCCESS;
+    if (leaders->rank == 0) {
+        all = malloc((size_t) n * sizeof(*all));
+        MPIR_ERR_CHKANDJUMP(!all, mpi_errno, MPI_ERR_OTHER, "**nomem");
+        seal_all(all, n, cards, own, secret);
+    }
+    mpi_errno = MPIR_Scatter(all, sizeof(mine), MPI_BYTE, &mine, sizeof(mine), MPI_BYTE, 0, leaders,
+                             &errflag);
+    MPIR_ERR_CHECK(mpi_errno);
+    if (leaders->rank > 0 &&
+        crypto_box_open_easy((uint8_t *) secret, mine.bytes, sizeof(mine.bytes), nonce,
+                             cards[0].public_key, own)) {
+        snprintf(problem, sizeof(problem), "the job's key has not arrived whole");
+        *fine = false;
+    }
+
+  fn_exit:
+    free(all);
+    return mpi_errno;
+  fn_fail:
+    goto fn_exit;
+}
+
+/* Settings that must be the same in all nodes: those of the first leader, whatever the others'. */
+static int share_settings(MPIR_Comm * leaders, struct faultloc_settings *s, int32_t * fanout)
+{
+    MPIR_Errflag_t errflag = MPIR_ERR_NONE;
+    int64_t first[] = { s->stall, s->sample, s->silence, s->patience, s->grace, s->action,
+        s->symptoms, s->verbose, *fanout
+    };
+    int mpi_errno = MPIR_Bcast(first, sizeof(first), MPI_BYTE, 0, leaders, &errflag);
+
+    s->stall = (ftree_time) first[0];
+    s->sample = (ftree_time) first[1];
+    s->silence = (ftree_time) first[2];
+    s->patience = (ftree_time) first[3];
+    s->grace = (ftree_time) first[4];
+    s->action = (enum faultloc_action) first[5];
+    s->symptoms = first[6] != 0;
+    s->verbose = first[7] != 0;
+    *fanout = (int32_t) first[8];
+    return mpi_errno;
 }
 
 /* Collective over the leaders; one that could not make its board has no card worth having, but
  * says so later on, and faultloc is disabled in all. */
-static int exchange_cards(const struct MPIDI_faultloc_place *p, const struct card *card)
+static int exchange_cards(const struct MPIDI_faultloc_place *p, const struct card *card,
+                          const uint8_t * own, struct secret *secret, bool * fine)
 {
     MPIR_Errflag_t errflag = MPIR_ERR_NONE;
     struct card *cards = malloc((size_t) p->nodes * sizeof(*cards));
@@ -579,8 +649,12 @@ static int exchange_cards(const struct MPIDI_faultloc_place *p, const struct car
     mpi_errno = MPIR_Allgather(card, sizeof(*card), MPI_BYTE, cards, sizeof(*card), MPI_BYTE,
                                p->leaders, &errflag);
     MPIR_ERR_CHECK(mpi_errno);
-    if (local.board)
+    mpi_errno = share_secret(p->leaders, cards, own, secret, fine);
+    MPIR_ERR_CHECK(mpi_errno);
+    if (local.board) {
         take_cards(local.board, p, cards);
+        local.board->seed = secret->seed;
+    }
 
   fn_exit:
     free(cards);
@@ -634,29 +708,32 @@ static int set_up_node(struct MPIDI_faultloc_place *p, const char *name, const c
                        bool * fine)
 {
     int32_t fanout = in_range("MPIR_CVAR_FAULTLOC_FANOUT", MPIR_CVAR_FAULTLOC_FANOUT, 1, 1024, 32);
+    struct faultloc_settings settings;
+    uint8_t own[crypto_box_SECRETKEYBYTES] = { 0 };
     struct ftree_tree *tree = NULL;
     struct card card;
     int mpi_errno;
 
     memset(&card, 0, sizeof(card));
-    mpi_errno = take_topology(p, name, fanout, &tree, fine);
+    read_settings(&settings, job_id, name);
+    mpi_errno = share_settings(p->leaders, &settings, &fanout);
     MPIR_ERR_CHECK(mpi_errno);
-    mpi_errno = share_secret(p->leaders, &l->secret);
+    mpi_errno = take_topology(p, name, fanout, &tree, fine);
     MPIR_ERR_CHECK(mpi_errno);
     if (*fine)
         *fine = make_board(p, job_id, fanout, tree, &local.board, &l->board_fd);
-    if (local.board) {
-        local.board->seed = l->secret.seed;
-        read_settings(&local.board->settings, job_id, name);
-    }
+    if (local.board)
+        local.board->settings = settings;
     if (local.board && p->nodes > 1)
         *fine = make_card(&card, name, local.board, l->ports);
     else if (local.board)
         MPL_strncpy(card.name, name, sizeof(card.name));
-    mpi_errno = exchange_cards(p, &card);
+    crypto_box_keypair(card.public_key, own);
+    mpi_errno = exchange_cards(p, &card, own, &l->secret, fine);
     MPIR_ERR_CHECK(mpi_errno);
 
   fn_exit:
+    sodium_memzero(own, sizeof(own));
     ftree_tree_free(tree);
     return mpi_errno;
   fn_fail:
@@ -709,10 +786,12 @@ static bool start_agent(struct leader *l, const char *name)
         rc = faultloc_start_send(path, &start, &l->sock);
     sodium_memzero(&start, sizeof(start));
     if (rc)
-        snprintf(error, sizeof(error), "%s", strerror(rc));
+        snprintf(error, sizeof(error), "%s",
+                 rc == ECHILD ? "it would be a child of this rank, which is the first process of its "
+                 "PID namespace or a subreaper" : strerror(rc));
     if (!rc && faultloc_start_is_ready(l->sock, READY_MS, error, sizeof(error)))
         return true;
-    faultloc_say("node %s: cannot start its agent, %s: %s", name, path, error);
+    snprintf(problem, sizeof(problem), "node %s: cannot start its agent, %s: %s", name, path, error);
     return false;
 }
 
@@ -752,6 +831,8 @@ static int start(const char *name, const char *job_id, bool fine)
         mpi_errno = MPIDI_faultloc_place_agree(&p, fine, true, &all);
         MPIR_ERR_CHECK(mpi_errno);
     }
+    if (p.is_first_not && problem[0])
+        faultloc_say("%s", problem);
     local.is_on = all;
     if (all)
         (void) faultloc_board_protect(local.board);
@@ -769,9 +850,16 @@ static int start(const char *name, const char *job_id, bool fine)
 int MPIDI_faultloc_start(void)
 {
     char name[FAULTLOC_NAME_SIZE], job_id[FAULTLOC_JOB_ID_SIZE];
+    int first_on, first_off;
 
     if (!MPIR_CVAR_FAULTLOC)
         return MPI_SUCCESS;
+    if (!MPIDI_faultloc_is_on_in_all(&first_on, &first_off)) {
+        if (MPIR_Process.rank == first_on)
+            faultloc_say("disabled: MPIR_CVAR_FAULTLOC is not set on all ranks, e.g. not on rank %d; "
+                         "the job continues without fault localization", first_off);
+        return MPI_SUCCESS;
+    }
     read_node_name(name);
     MPIDI_faultloc_read_job_id(job_id, sizeof(job_id));
     return start(name, job_id, sodium_init() >= 0);

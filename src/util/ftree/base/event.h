@@ -24,7 +24,7 @@ enum ftree_event_kind {
     FTREE_EVENT_LOOK, /* the own ranks are to be looked at */
     FTREE_EVENT_CASE, /* `node` or `switch_` is to be asked, in round `number` */
     FTREE_EVENT_DUE, /* the time that it had to answer is over */
-    FTREE_EVENT_REST, /* there may be a second verdict about `suspect`, which is the event's */
+    FTREE_EVENT_REST, /* there may be more verdicts about `suspect`, which is the event's: see probe.c */
     FTREE_EVENT_CLOSED, /* it is not asked any more; `well`: because it is well */
     FTREE_EVENT_VERDICT, /* see ftree_emit_verdict() */
     FTREE_EVENT_LEARNED, /* the verdict `number` of `by` about `node` is known */

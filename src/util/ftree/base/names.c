@@ -187,6 +187,11 @@ bool ftree_class_says(int class_, unsigned what)
     return is_class(class_) && classes[class_].says & what;
 }
 
+bool ftree_class_ends_job(int class_)
+{
+    return ftree_class_says(class_, FTREE_ENDS_JOB);
+}
+
 const struct ftree_symptom_info *ftree_symptom_info(int kind)
 {
     static const struct ftree_symptom_info none = {.name = "?", .meaning = ""};

@@ -6,6 +6,7 @@
 #ifndef FTREE_EXAMINE_H_INCLUDED
 #define FTREE_EXAMINE_H_INCLUDED
 
+#include "ftree/base/event.h"
 #include "ftree/net/net.h"
 #include "ftree/state/state.h"
 
@@ -122,8 +123,8 @@ void ftree_probe_open(struct ftree *ft, ftree_time now, int32_t node, int32_t sw
                       uint32_t round);
 /* The time that the suspect had is over. */
 void ftree_probe_due(struct ftree *ft, ftree_time now, int32_t node);
-/* `su`, a suspect that was decided about, is freed. */
-void ftree_probe_rest(struct ftree *ft, ftree_time now, struct suspect *su);
+/* What else there is to be decided about a suspect of which a rank ended; its copy is freed at last. */
+void ftree_probe_rest(struct ftree *ft, ftree_time now, const struct ftree_event *rest);
 /* A verdict is known: who has failed is asked no more, nor who is silent on a data path that a dead
  * switch was on. */
 void ftree_probe_learned(struct ftree *ft);
@@ -189,6 +190,7 @@ const struct witness *ftree_facts_witness(const struct ftree *ft, const struct s
                                           int path);
 bool ftree_facts_was_witnessed(const struct ftree *ft, const struct suspect *su, int path);
 int32_t ftree_facts_ended(const struct ftree *ft, int32_t node);
+bool ftree_facts_all_ended(const struct ftree *ft, int32_t node);
 int32_t ftree_facts_reset(const struct ftree *ft, int32_t node);
 void ftree_facts_find(const struct ftree *ft, const struct suspect *su, bool at_end,
                       struct rules_facts *facts);

@@ -350,13 +350,15 @@ static void name_switch(const struct ftree *ft, const struct suspect *su, struct
 }
 
 /* Of a crash the rank that the launcher says has ended, else the one that reset a connection.  Where
- * none is known all of the node's are meant (the launcher lost its daemon there). */
+ * none is known all of the node's are meant (the launcher lost its daemon there), and where all have
+ * ended. */
 static int32_t rank_of(const struct ftree *ft, int32_t node, int class_)
 {
     bool is_crash = class_ == FTREE_CLASS_PROCESS_CRASH;
-    int32_t rank = is_crash ? ftree_facts_ended(ft, node) : FTREE_NONE;
+    bool all = is_crash && ftree_facts_all_ended(ft, node);
+    int32_t rank = is_crash && !all ? ftree_facts_ended(ft, node) : FTREE_NONE;
 
-    if (rank == FTREE_NONE && is_crash)
+    if (rank == FTREE_NONE && is_crash && !all)
         rank = ftree_facts_reset(ft, node);
     if (rank == FTREE_NONE && ftree_ranks_of(ft->job, node) == 1)
         rank = ftree_rank_at(ft->job, node, 0);
@@ -403,6 +405,11 @@ static bool any_witness(const struct ftree *ft, const struct suspect *su)
     return false;
 }
 
+static bool is_end_of_another(const struct ftree_symptom *s, int32_t rank)
+{
+    return rank != FTREE_NONE && ftree_symptom_is_end(s) && s->about.rank != rank;
+}
+
 static void conclude(struct ftree *ft, ftree_time now, const struct suspect *su,
                      const struct rules_sign *sign, int32_t model)
 {
@@ -428,8 +435,10 @@ static void conclude(struct ftree *ft, ftree_time now, const struct suspect *su,
     v.first_symptom = ftree_min(su->first_symptom, now);
     if (g) {
         for (int32_t i = 0; i < g->symptoms; i++)
-            ftree_verdict_support(ft, now, &g->symptom[i], model, &v);
+            if (!is_end_of_another(&g->symptom[i], v.rank))
+                ftree_verdict_support(ft, now, &g->symptom[i], model, &v);
         ftree_verdict_list(ft, g, &v);
+        ftree_verdict_order(ft, g, &v);
     }
     ftree_emit_verdict(ft, &v);
 }
@@ -481,8 +490,24 @@ static const struct rules_sign *find_sign(struct ftree *ft, const struct suspect
     return ftree_rules_decide(ft->rules, &facts, all_models(ft), at_end, well, model);
 }
 
+/* The launcher may have told of several ranks that ended: each has a verdict of its own.  True: there
+ * was one more. */
+static bool conclude_another(struct ftree *ft, ftree_time now, const struct suspect *su,
+                             struct ftree_event *e)
+{
+    int32_t rank = su->deputy_word.rank == FTREE_NONE && !ftree_has_failed(ft, su->node)
+                       ? ftree_facts_ended(ft, su->node)
+                       : FTREE_NONE;
+
+    if (rank == FTREE_NONE || rank == e->node)
+        return false;
+    e->node = rank;
+    conclude(ft, now, su, &ft->rules->model[e->number].sign[e->by], (int32_t) e->number);
+    return ftree_emit(ft, e);
+}
+
 /* Beside a rank that ended another may be stopped, and the deputy says so. */
-void ftree_probe_rest(struct ftree *ft, ftree_time now, struct suspect *su)
+static void conclude_stopped(struct ftree *ft, ftree_time now, struct suspect *su)
 {
     const struct rules_sign *sign;
     int32_t model = -1;
@@ -492,17 +517,30 @@ void ftree_probe_rest(struct ftree *ft, ftree_time now, struct suspect *su)
     sign = find_sign(ft, su, true, &well, &model);
     if (sign && !well && ft->rules->model[model].class_ == FTREE_CLASS_PROCESS_STOPPED)
         conclude(ft, now, su, sign, model);
-    ftree_alloc(ft, su, 0);
 }
 
-static void emit_rest(struct ftree *ft, const struct suspect *su)
+void ftree_probe_rest(struct ftree *ft, ftree_time now, const struct ftree_event *rest)
+{
+    struct ftree_event e = *rest;
+
+    if (conclude_another(ft, now, e.u.suspect, &e))
+        return;
+    if (e.well)
+        conclude_stopped(ft, now, e.u.suspect);
+    ftree_alloc(ft, e.u.suspect, 0);
+}
+
+static void emit_rest(struct ftree *ft, const struct suspect *su, const struct rules_sign *sign,
+                      int32_t model, bool at_end)
 {
     struct suspect *copy = ftree_alloc(ft, NULL, sizeof(*copy));
 
     if (!copy)
         return;
     *copy = *su;
-    if (!FTREE_EMIT(ft, REST, .u.suspect = copy))
+    if (!FTREE_EMIT(ft, REST, .node = FTREE_NONE, .number = (uint32_t) model,
+                    .by = (int32_t) (sign - ft->rules->model[model].sign), .well = at_end,
+                    .u.suspect = copy))
         ftree_alloc(ft, copy, 0);
 }
 
@@ -524,8 +562,8 @@ static bool judge(struct ftree *ft, ftree_time now, struct suspect *su, bool at_
     if (su->deputy_word.rank != FTREE_NONE && !ftree_facts_answered(su))
         ftree_peer_unresponsive(ft, now, su->node, false);
     conclude(ft, now, su, sign, model);
-    if (at_end && ft->rules->model[model].class_ == FTREE_CLASS_PROCESS_CRASH)
-        emit_rest(ft, su);
+    if (ft->rules->model[model].class_ == FTREE_CLASS_PROCESS_CRASH)
+        emit_rest(ft, su, sign, model, at_end);
     emit_closed(ft, su->node, su->switch_, false);
     drop(ft, su);
     return true;

@@ -4,6 +4,7 @@
  */
 
 #include "ftree/base/event.h"
+#include "ftree/base/ranks.h"
 #include "ftree/base/symptom.h"
 #include "ftree/intake/intake.h"
 #include "ftree/net/net.h"
@@ -123,8 +124,19 @@ static void add_candidate(struct ftree_case *g, int32_t rule, const struct rules
             (struct case_candidate){.model = c->model, .prior = c->prior, .rule = rule};
 }
 
-static void add_symptom(struct ftree_case *g, const struct ftree_symptom *s)
+/* One symptom of a kind is kept, but of ranks that ended each is to be named. */
+static void note_end(const struct ftree *ft, struct ftree_case *g, int32_t rank)
 {
+    for (int32_t i = 0; i < ftree_ranks_of(ft->job, g->node); i++)
+        if (ftree_rank_at(ft->job, g->node, i) == rank)
+            ftree_ranks_add(&g->ended, i, i);
+}
+
+static void add_symptom(const struct ftree *ft, struct ftree_case *g,
+                        const struct ftree_symptom *s)
+{
+    if (ftree_symptom_is_end(s) && s->about.rank != FTREE_NONE)
+        note_end(ft, g, s->about.rank);
     g->count = g->count > UINT32_MAX - s->count ? UINT32_MAX : g->count + s->count;
     g->first = ftree_min(g->first, s->first);
     g->last = ftree_max(g->last, s->last);
@@ -167,7 +179,7 @@ static void fire(struct ftree *ft, ftree_time now, struct ftree_case *g, int32_t
                            ft->self, g->first, now);
         derived.count = g->count;
         derived.reporters = 0; /* nobody saw it */
-        add_symptom(g, &derived);
+        add_symptom(ft, g, &derived);
         g->count -= derived.count;
     }
     if (g->strategy < 0)
@@ -283,6 +295,7 @@ static void forget_if_past(struct ftree *ft, ftree_time now, struct ftree_case *
     g->strategy = -1;
     g->first = now;
     memset(g->fired, 0, sizeof(g->fired));
+    memset(&g->ended, 0, sizeof(g->ended));
 }
 
 void ftree_correlate(struct ftree *ft, ftree_time now, const struct ftree_symptom *s,
@@ -300,7 +313,7 @@ void ftree_correlate(struct ftree *ft, ftree_time now, const struct ftree_sympto
         g = begin(ft, s);
     if (!g)
         return;
-    add_symptom(g, s);
+    add_symptom(ft, g, s);
     ftree_trace(ft, "  group %s: %s, %u in all", name_of(ft, g, name),
                 ftree_symptom_info(s->kind)->name, (unsigned) g->count);
     fired = reason(ft, now, g);

@@ -47,6 +47,25 @@ void ftree_verdict_add_evidence(struct ftree_verdict *v, const struct ftree_evid
         v->evidence[v->evidences++] = *e;
 }
 
+/* A message of a rank of `node`; as the last one or an earlier one. */
+void ftree_verdict_add_message(const struct ftree *ft, ftree_time now, int32_t node,
+                             const struct ftree_log_entry *m, bool last, struct ftree_verdict *v)
+{
+    struct ftree_evidence e = {.source = FTREE_EVIDENCE_LOG,
+                               .path = FTREE_PATHS,
+                               .role = FTREE_ROLE_AGENT,
+                               .reach = FTREE_REACH_ANSWERED,
+                               .target = node,
+                               .by = ft->self,
+                               .at = now};
+
+    snprintf(e.detail, sizeof(e.detail), "%s message %.1f s ago: %s of %llu bytes, peer %d, tag %d",
+             last ? "last" : "earlier", (double) (now > m->at ? now - m->at : 0) / 1e9,
+             m->type == FTREE_LOG_SEND ? "send" : "receive", (unsigned long long) m->bytes,
+             (int) m->peer, (int) m->tag);
+    ftree_verdict_add_evidence(v, &e);
+}
+
 /* What other middleware saw, and the fault causes, makes it more likely: each kind of symptom
  * halves what is left of the doubt.  What rules derived from it is no further witness. */
 void ftree_verdict_support(const struct ftree *ft, ftree_time now, const struct ftree_symptom *s,
@@ -85,6 +104,50 @@ void ftree_verdict_list(const struct ftree *ft, const struct ftree_case *g, stru
                 .class_ = m->class_,
                 .confidence = g->candidate[i].prior < doubt ? g->candidate[i].prior : doubt};
     }
+}
+
+/* An errno that was seen is one that the model causes. */
+static bool shows_as(const struct rules_model *m, const struct ftree_case *g,
+                     const struct ftree_verdict *v)
+{
+    bool seen = false;
+
+    for (int32_t i = 0; i < m->errors; i++) {
+        for (int32_t j = 0; j < v->evidences; j++)
+            seen = seen || v->evidence[j].error == m->error[i];
+        for (int32_t j = 0; j < g->symptoms; j++)
+            seen = seen || g->symptom[j].error == m->error[i];
+    }
+    return seen;
+}
+
+/* How much speaks for a class besides the sign: an errno more than any prior. */
+static uint32_t weight(const struct ftree *ft, const struct ftree_case *g, const struct ftree_verdict *v,
+                       uint8_t class_)
+{
+    uint32_t most = 0;
+
+    for (int32_t i = 0; i < g->candidates; i++) {
+        const struct rules_model *m = &ft->rules->model[g->candidate[i].model];
+        uint32_t w = g->candidate[i].prior + (shows_as(m, g, v) ? 1001 : 0);
+        if (m->class_ == class_ && w > most)
+            most = w;
+    }
+    return most;
+}
+
+/* What the sign leaves open alike is named in the order of what was seen, then of the priors. */
+void ftree_verdict_order(const struct ftree *ft, const struct ftree_case *g, struct ftree_verdict *v)
+{
+    for (int32_t i = 1; i < v->candidates; i++)
+        for (int32_t j = i; j > 0; j--) {
+            struct ftree_candidate *a = &v->candidate[j - 1], *b = &v->candidate[j], c = *a;
+            if (a->ruled_out || b->ruled_out || a->confidence != b->confidence ||
+                weight(ft, g, v, a->class_) >= weight(ft, g, v, b->class_))
+                break;
+            *a = *b;
+            *b = c;
+        }
 }
 
 /* What it is about, for the trace: the switch, else the node. */
@@ -396,6 +459,14 @@ bool ftree_verdict_is_taken(const struct ftree *ft, int32_t node)
 bool ftree_verdict_ends_ranks(const struct ftree_verdict *v)
 {
     return !v->withdrawn && ftree_class_says(v->class_, FTREE_ENDS_RANKS);
+}
+
+bool ftree_verdict_ends_job(const struct ftree_verdict *v)
+{
+    for (int32_t i = 0; i < v->evidences; i++)
+        if (v->evidence[i].proc_state == 't')
+            return false;
+    return !v->withdrawn && ftree_class_ends_job(v->class_);
 }
 
 /* The sign holds only where the kernel refuses the agent's port. */
