@@ -6,62 +6,89 @@
 # The source files and the tests; a new one is a new line here (maint/list-sources.sh --update).
 
 core_sources = \
-    src/util/ftree/answer.c \
     src/util/ftree/check.c \
-    src/util/ftree/correlate.c \
-    src/util/ftree/crowd.c \
-    src/util/ftree/facts.c \
     src/util/ftree/ftree.c \
-    src/util/ftree/group.c \
-    src/util/ftree/leave.c \
-    src/util/ftree/names.c \
-    src/util/ftree/neighbour.c \
-    src/util/ftree/outbox.c \
-    src/util/ftree/probe.c \
-    src/util/ftree/relay.c \
-    src/util/ftree/report.c \
-    src/util/ftree/report_json.c \
-    src/util/ftree/report_words.c \
-    src/util/ftree/rules.c \
-    src/util/ftree/rules_builtin.c \
-    src/util/ftree/rules_check.c \
-    src/util/ftree/rules_place.c \
-    src/util/ftree/rules_read.c \
-    src/util/ftree/rules_read_model.c \
-    src/util/ftree/rules_reader.c \
-    src/util/ftree/side.c \
-    src/util/ftree/silence.c \
-    src/util/ftree/spread.c \
-    src/util/ftree/sweep.c \
-    src/util/ftree/symptom.c \
-    src/util/ftree/topo.c \
-    src/util/ftree/tree.c \
-    src/util/ftree/tree_check.c \
-    src/util/ftree/tree_hostlist.c \
-    src/util/ftree/tree_match.c \
-    src/util/ftree/tree_names.c \
-    src/util/ftree/tree_pack.c \
-    src/util/ftree/tree_read.c \
-    src/util/ftree/tree_synthetic.c \
-    src/util/ftree/verdict.c \
-    src/util/ftree/visit.c \
-    src/util/ftree/wire.c \
-    src/util/ftree/wire_state.c \
-    src/util/ftree/withdraw.c
+    src/util/ftree/announce/announce.c \
+    src/util/ftree/announce/gather.c \
+    src/util/ftree/announce/relay.c \
+    src/util/ftree/base/base.c \
+    src/util/ftree/base/event.c \
+    src/util/ftree/base/names.c \
+    src/util/ftree/base/ranks.c \
+    src/util/ftree/base/symptom.c \
+    src/util/ftree/examine/crowd.c \
+    src/util/ftree/examine/facts.c \
+    src/util/ftree/examine/indirect.c \
+    src/util/ftree/examine/neighbour.c \
+    src/util/ftree/examine/probe.c \
+    src/util/ftree/examine/silence.c \
+    src/util/ftree/examine/suspect.c \
+    src/util/ftree/intake/correlate.c \
+    src/util/ftree/intake/flood.c \
+    src/util/ftree/intake/route.c \
+    src/util/ftree/leave/leave.c \
+    src/util/ftree/net/outbox.c \
+    src/util/ftree/net/send.c \
+    src/util/ftree/observe/answer.c \
+    src/util/ftree/observe/symptom.c \
+    src/util/ftree/recheck/recheck.c \
+    src/util/ftree/report/report.c \
+    src/util/ftree/report/report_json.c \
+    src/util/ftree/report/report_words.c \
+    src/util/ftree/rules/facts.c \
+    src/util/ftree/rules/rules.c \
+    src/util/ftree/rules/rules_builtin.c \
+    src/util/ftree/rules/rules_check.c \
+    src/util/ftree/rules/rules_place.c \
+    src/util/ftree/rules/rules_read.c \
+    src/util/ftree/rules/rules_read_model.c \
+    src/util/ftree/rules/rules_reader.c \
+    src/util/ftree/state/case.c \
+    src/util/ftree/state/own.c \
+    src/util/ftree/state/partition.c \
+    src/util/ftree/state/peer.c \
+    src/util/ftree/state/route.c \
+    src/util/ftree/state/verdict.c \
+    src/util/ftree/topology/topo.c \
+    src/util/ftree/topology/tree.c \
+    src/util/ftree/topology/tree_check.c \
+    src/util/ftree/topology/tree_error.c \
+    src/util/ftree/topology/tree_hostlist.c \
+    src/util/ftree/topology/tree_match.c \
+    src/util/ftree/topology/tree_names.c \
+    src/util/ftree/topology/tree_pack.c \
+    src/util/ftree/topology/tree_read.c \
+    src/util/ftree/topology/tree_synthetic.c \
+    src/util/ftree/wire/wire.c \
+    src/util/ftree/wire/wire_bytes.c \
+    src/util/ftree/wire/wire_state.c
 
 core_headers = \
     src/util/ftree/ftree.h \
     src/util/ftree/ftree_int.h \
-    src/util/ftree/report.h \
-    src/util/ftree/report_int.h \
-    src/util/ftree/rules.h \
-    src/util/ftree/rules_place.h \
-    src/util/ftree/rules_reader.h \
-    src/util/ftree/topo.h \
-    src/util/ftree/tree.h \
-    src/util/ftree/tree_int.h \
-    src/util/ftree/wire.h \
-    src/util/ftree/wire_int.h
+    src/util/ftree/announce/announce.h \
+    src/util/ftree/base/base.h \
+    src/util/ftree/base/event.h \
+    src/util/ftree/base/ranks.h \
+    src/util/ftree/base/symptom.h \
+    src/util/ftree/examine/examine.h \
+    src/util/ftree/intake/intake.h \
+    src/util/ftree/leave/leave.h \
+    src/util/ftree/net/net.h \
+    src/util/ftree/observe/observe.h \
+    src/util/ftree/recheck/recheck.h \
+    src/util/ftree/report/report.h \
+    src/util/ftree/report/report_int.h \
+    src/util/ftree/rules/facts.h \
+    src/util/ftree/rules/rules.h \
+    src/util/ftree/rules/rules_place.h \
+    src/util/ftree/rules/rules_reader.h \
+    src/util/ftree/state/state.h \
+    src/util/ftree/topology/topo.h \
+    src/util/ftree/topology/tree.h \
+    src/util/ftree/topology/tree_int.h \
+    src/util/ftree/wire/wire.h \
+    src/util/ftree/wire/wire_int.h
 
 glue_sources = \
     src/mpid/ch4/faultloc/faultloc_agent.c \
@@ -230,6 +257,7 @@ unit_tests = \
     test/unit/test_check \
     test/unit/test_correlate \
     test/unit/test_crowd \
+    test/unit/test_event \
     test/unit/test_facts \
     test/unit/test_faultloc_bell \
     test/unit/test_faultloc_board \
@@ -270,6 +298,7 @@ unit_tests = \
     test/unit/test_neighbour \
     test/unit/test_nomem \
     test/unit/test_outbox \
+    test/unit/test_peer \
     test/unit/test_probe \
     test/unit/test_relay \
     test/unit/test_report \
@@ -315,7 +344,8 @@ tool_tests = \
     test/unit/t-faultloc-program.sh \
     test/unit/t-faultloc-rules.sh \
     test/unit/t-faultloc-simulate.sh \
-    test/unit/t-faultloc-symptom.sh
+    test/unit/t-faultloc-symptom.sh \
+    test/unit/t-layers.sh
 
 mpi_tests = \
     test/mpi/test_ended_jobs.sh \

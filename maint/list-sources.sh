@@ -20,8 +20,8 @@ and src/mpid/ch4/faultloc name those that MPICH builds. This compares them with 
   --print    print what --update would write to sources.mk
   --help     this text
 
-The core is src/util/ftree/*.c, of which the check of all invariants (check.c) is
-for tests only and not in MPICH; of the glue what does without MPICH's headers is built here, too,
+The core is src/util/ftree/*.c and src/util/ftree/*/*.c, of which the check of all invariants
+(check.c) is for tests only and not in MPICH; of the glue what does without MPICH's headers is built here, too,
 and of the process manager's part (src/pm/hydra/pm/pmiserv) what does without hydra's;
 the tests are test/unit/test_*.c, test/unit/t-*.sh (of the programs), test/mpi/test_*.sh and
 test/cluster/test_*.sh; test/lib/*.c is what they share, but those with a main are programs that the
@@ -88,8 +88,8 @@ print_list() {
 
 # The source files and the tests; a new one is a new line here (maint/list-sources.sh --update).
 EOF
-    list core_sources src/util/ftree/*.c
-    list core_headers src/util/ftree/*.h
+    list core_sources src/util/ftree/*.c src/util/ftree/*/*.c
+    list core_headers src/util/ftree/*.h src/util/ftree/*/*.h
     list glue_sources "${glue[@]}"
     list glue_headers src/mpid/ch4/faultloc/*.h
     list hydra_sources "${hydra[@]}"
@@ -143,8 +143,8 @@ listed() {
 library=src_mpid_ch4_faultloc_libfaultloc_la_SOURCES
 
 print_core_mk() {
-    rewrite <(rewrite $core_mk noinst_HEADERS src/util/ftree/*.h) $library \
-        $(printf '%s\n' src/util/ftree/*.c | grep -v '/check\.c$')
+    rewrite <(rewrite $core_mk noinst_HEADERS src/util/ftree/*.h src/util/ftree/*/*.h) $library \
+        $(printf '%s\n' src/util/ftree/*.c src/util/ftree/*/*.c | grep -v '/ftree/check\.c$')
 }
 
 # What is in ranks and in the agent is said by hand; what is in one of them alone follows.

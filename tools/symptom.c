@@ -6,7 +6,7 @@
 #include "tool.h"
 
 #include "faultloc_door.h"
-#include "report.h"
+#include "ftree/report/report.h"
 
 #include <dirent.h>
 #include <errno.h>

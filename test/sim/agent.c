@@ -91,8 +91,8 @@ static uint32_t about_suspects(const struct sim_node *n, const uint8_t *bytes, s
             return 1;
         case WIRE_SYMPTOM:
             node = number_at(bytes, len, WIRE_HEADER + 3);
-            return ftree_group_find(n->ft, node, FTREE_NONE) || ftree_has_failed(n->ft, node) ? 2
-                                                                                              : 0;
+            return ftree_case_find(n->ft, node, FTREE_NONE) || ftree_has_failed(n->ft, node) ? 2
+                                                                                             : 0;
         case WIRE_VERDICT_UP:
             return decided_by(bytes, len) == number(n) ? 2 : 0;
         default:
@@ -393,7 +393,7 @@ void sim_agent_leave(struct sim_run *r, int32_t node)
 
     if (!n->crashed || !sim_agent_runs(r, node) || ftree_has_untold(n->ft))
         return;
-    if (!n->ft->leaving) {
+    if (!n->ft->state->leaving) {
         if (r->options->trace)
             sim_trace_leave(r, node);
         ftree_leave_at_once(n->ft, r->now);

@@ -7,7 +7,7 @@
 #define NETWORK_H_INCLUDED
 
 #include "draw.h"
-#include "tree.h"
+#include "ftree/topology/tree.h"
 
 /*
  * The networks between the nodes: the data network, which follows the switches of the topology (one

@@ -6,7 +6,7 @@
 #include "run.h"
 
 #include "sim_memory.h"
-#include "topo.h"
+#include "ftree/topology/topo.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 
 #include "sim_memory.h"
 #include "units.h"
-#include "wire.h"
+#include "ftree/wire/wire.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

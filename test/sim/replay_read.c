@@ -6,8 +6,8 @@
 #include "replay.h"
 
 #include "sim_memory.h"
-#include "tree_int.h"
-#include "wire.h"
+#include "ftree/topology/tree_int.h"
+#include "ftree/wire/wire.h"
 
 #include <stdarg.h>
 #include <stdlib.h>

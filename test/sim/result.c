@@ -5,7 +5,7 @@
 
 #include "result.h"
 
-#include "topo.h"
+#include "ftree/topology/topo.h"
 #include "units.h"
 
 #include <inttypes.h>

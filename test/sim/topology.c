@@ -6,8 +6,8 @@
 #include "topology.h"
 
 #include "sim_memory.h"
-#include "rules.h"
-#include "tree_int.h"
+#include "ftree/rules/rules.h"
+#include "ftree/topology/tree_int.h"
 #include "units.h"
 
 #include <errno.h>

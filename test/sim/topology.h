@@ -7,7 +7,7 @@
 #define TOPOLOGY_H_INCLUDED
 
 #include "ftree.h"
-#include "tree.h"
+#include "ftree/topology/tree.h"
 
 /*
  * The shape of the job that is simulated: one for all handles, made once and never written again.

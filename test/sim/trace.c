@@ -6,7 +6,7 @@
 #include "run.h"
 
 #include "replay.h"
-#include "wire.h"
+#include "ftree/wire/wire.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -15,7 +15,7 @@
 #include "faultloc_door.h"
 #include "process.h"
 #include "suite.h"
-#include "tree.h"
+#include "ftree/topology/tree.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -24,7 +24,7 @@
 #include "faultloc_sock.h"
 #include "hang.h"
 #include "process.h"
-#include "rules.h"
+#include "ftree/rules/rules.h"
 #include "suite.h"
 
 #include <dirent.h>

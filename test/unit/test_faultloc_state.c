@@ -15,7 +15,7 @@
 #include "faultloc_state.h"
 #include "faultloc_iface.h"
 #include "suite.h"
-#include "wire_int.h"
+#include "ftree/wire/wire_int.h"
 
 #include <ftw.h>
 #include <stdarg.h>

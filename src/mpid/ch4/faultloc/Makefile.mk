@@ -48,7 +48,7 @@ noinst_HEADERS += \
 
 if BUILD_FAULTLOC
 
-AM_CPPFLAGS += -I$(top_srcdir)/src/util/ftree
+AM_CPPFLAGS += -I$(top_srcdir)/src/util/ftree -I$(top_srcdir)/src/util
 
 # In a rank: what includes MPICH's headers.
 mpi_core_sources += \

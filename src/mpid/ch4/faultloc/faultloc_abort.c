@@ -8,7 +8,7 @@
 #include "faultloc_clock.h"
 #include "faultloc_failed.h"
 #include "faultloc_report.h"
-#include "report.h"
+#include "ftree/report/report.h"
 
 /*
  * A rank that is about to abort because a peer was lost is only a consequence.  It waits until it is

@@ -19,7 +19,7 @@
 #include "faultloc_state.h"
 #include "faultloc_verdicts.h"
 #include "faultloc_writer.h"
-#include "topo.h"
+#include "ftree/topology/topo.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

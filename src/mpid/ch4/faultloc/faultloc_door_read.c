@@ -4,8 +4,8 @@
  */
 
 #include "faultloc_door.h"
-#include "report.h"
-#include "tree.h"
+#include "ftree/report/report.h"
+#include "ftree/topology/tree.h"
 
 #include <json.h>
 #include <stdarg.h>

@@ -5,7 +5,7 @@
 
 #include "faultloc_job.h"
 
-#include "tree.h"
+#include "ftree/topology/tree.h"
 
 #include <errno.h>
 #include <stdlib.h>

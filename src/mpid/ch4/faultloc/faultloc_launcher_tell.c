@@ -5,7 +5,7 @@
 
 #include "faultloc_launcher_tell.h"
 
-#include "report.h"
+#include "ftree/report/report.h"
 
 #include <errno.h>
 #include <stdio.h>

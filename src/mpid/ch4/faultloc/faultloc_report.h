@@ -6,7 +6,7 @@
 #ifndef FAULTLOC_REPORT_H_INCLUDED
 #define FAULTLOC_REPORT_H_INCLUDED
 
-#include "report.h"
+#include "ftree/report/report.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -7,7 +7,7 @@
 #define FAULTLOC_RULES_H_INCLUDED
 
 #include "faultloc_board.h"
-#include "rules.h"
+#include "ftree/rules/rules.h"
 
 #include <sys/stat.h>
 

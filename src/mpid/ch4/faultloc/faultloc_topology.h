@@ -6,7 +6,7 @@
 #ifndef FAULTLOC_TOPOLOGY_H_INCLUDED
 #define FAULTLOC_TOPOLOGY_H_INCLUDED
 
-#include "tree.h"
+#include "ftree/topology/tree.h"
 
 /*
  * What MPIR_CVAR_FAULTLOC_TOPOLOGY says: one process reads the file, all node leaders make the same

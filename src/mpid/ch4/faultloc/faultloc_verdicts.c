@@ -5,8 +5,8 @@
 
 #include "faultloc_verdicts.h"
 
-#include "report.h"
-#include "tree.h"
+#include "ftree/report/report.h"
+#include "ftree/topology/tree.h"
 
 #include <arpa/inet.h>
 #include <limits.h>
