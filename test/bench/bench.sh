@@ -17,11 +17,11 @@ What FaultLoc costs a healthy job: stock MPICH, patched with FaultLoc off, and o
   - Instructions per operation, counted by valgrind's callgrind on the last of two ranks, whose
     messages go to itself: the difference of two loop lengths, so that what is done once falls out.
     They repeat exactly, or nearly.
-  - The time of a round trip of two ranks and of an MPI_Alltoall of four, as ratios to stock taken in
-    turns, in one run.
+  - The time of a round trip of two ranks and of an MPI_Alltoall of four, as ratios to stock taken
+    in turns, in one run.
 
-Fails where an operation marked with * takes more than 1 % above stock with FaultLoc off, or 3 % with
-it on. The others are printed, and so are times, which are the machine's as much as the program's.
+Fails where an operation marked with * takes more than 1 % above stock with FaultLoc off, or 3 %
+with it on. The others are printed, and so are times, which are the machine's as much as the program's.
 Where valgrind is not installed (Debian: valgrind) only the times are taken.
 
   --mpi PREFIX    the patched MPI (default: $FAULTLOC_MPI)
@@ -48,8 +48,8 @@ die() {
 few=100 many=600 off_percent=1 on_percent=3
 judged='irecv-send-wait isend-irecv-waitall any-source sendrecv iprobe allreduce-self'
 
-# about PREFIX NAME: what that MPICH says of itself, wherever it was moved to; ccache, if any, makes no
-# difference.
+# about PREFIX NAME: what that MPICH says of itself, wherever it was moved to; ccache, if any, makes
+# no difference.
 about() {
     LD_LIBRARY_PATH=$1/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} "$1/bin/mpichversion" |
         sed -n "s/^MPICH $2:[[:space:]]*//p" | sed 's/ccache //g; s/  */ /g'
@@ -90,7 +90,8 @@ count() {
     MPIR_CVAR_FAULTLOC=$3 MPIR_CVAR_FAULTLOC_REPORT='' timeout -k 10 900 "$1/bin/mpiexec" \
         -n 1 "$work/$2/ops" $few $many \
         : -n 1 valgrind --tool=callgrind --toggle-collect=counted --dump-after=counted \
-        --callgrind-out-file="$out" "$work/$2/ops" $few $many </dev/null >"$out.names" 2>"$out.log" ||
+        --callgrind-out-file="$out" "$work/$2/ops" $few $many \
+        </dev/null >"$out.names" 2>"$out.log" ||
         die 1 "callgrind did not run, see $out.log"
     while read -r name; do
         i=$((i + 2))
@@ -116,7 +117,8 @@ table() {
             missing -= n[1] in is_judged
         }
         function is_over(n) {
-            return n[1] in is_judged && (n[3] > n[2] * (1 + off / 100) || n[4] > n[2] * (1 + on / 100))
+            return n[1] in is_judged &&
+                (n[3] > n[2] * (1 + off / 100) || n[4] > n[2] * (1 + on / 100))
         }
         END { exit over || missing }' "$work/counts" "$work/callgrind.on.names"
 }
@@ -147,8 +149,8 @@ ratios() {
         END {
             if (NR != 5)
                 exit 1
-            printf "  time of %-21s stock %.0f ns   off %.3f of it   on %.3f of it\n", name, median(s),
-                median(off), median(on)
+            printf "  time of %-21s stock %.0f ns   off %.3f of it   on %.3f of it\n", name,
+                median(s), median(off), median(on)
         }'
 }
 
@@ -171,7 +173,8 @@ if [ -z "$stock" ]; then
     stock=$work/stock
     "$top/maint/build-stock.sh" --prefix "$stock" --device "$(about "$mpi" Device)" || exit 1
 fi
-[ -x "$stock/bin/mpicc" ] || die 1 "no $stock/bin/mpicc: name a stock MPICH, or none to have one built"
+[ -x "$stock/bin/mpicc" ] ||
+    die 1 "no $stock/bin/mpicc: name a stock MPICH, or none to have one built"
 same_build
 say "compiling"
 compile "$stock" stock
@@ -188,5 +191,6 @@ else
 fi
 ratios 2 round-trip 2000
 ratios 4 alltoall 20
-[ $result != 1 ] || say "more instructions than the bounds allow: off $off_percent %, on $on_percent %"
+[ $result != 1 ] ||
+    say "more instructions than the bounds allow: off $off_percent %, on $on_percent %"
 exit $result

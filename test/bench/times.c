@@ -4,7 +4,7 @@
  */
 
 /* The time of one operation: of a round trip of one small message between ranks 0 and 1, or of an
- * MPI_Alltoall of all ranks. Prints the median over some batches, in ns, a number alone on its line.
+ * MPI_Alltoall of all ranks. Prints the median over some batches, in ns, alone on its line.
  * times round-trip|alltoall [BATCHES] [OPERATIONS] */
 
 #include <mpi.h>

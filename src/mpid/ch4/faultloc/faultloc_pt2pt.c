@@ -27,7 +27,8 @@ static uintptr_t made(MPIR_Request * request, int mpi_errno)
     return likely(mpi_errno == MPI_SUCCESS) ? (uintptr_t) request : (uintptr_t) mpi_errno << 1 | 1;
 }
 
-/* MPID_Isend and MPID_Irecv, but for a request whose address nobody is given: it stays in a register. */
+/* MPID_Isend and MPID_Irecv, but nobody is given the address of the request, so that it stays in a
+ * register. */
 WHOLE uintptr_t MPIDI_faultloc_isend(const void *buf, MPI_Aint count, MPI_Datatype datatype,
                                      int rank, int tag, MPIR_Comm * comm)
 {

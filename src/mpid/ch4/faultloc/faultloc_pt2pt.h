@@ -11,16 +11,16 @@
 /*
  * Included once the device's sends, receives and probes are defined; from there on who calls one of
  * them asks a word first.  With faultloc on, sends and receives are those of faultloc_pt2pt.c: the
- * same code of MPICH's, compiled with all that is noted of a message.  So what is noted costs nothing
- * where faultloc is off, and keeps the compiler from no inlining there.
+ * same code of MPICH's, compiled with all that is noted of a message.  So what is noted costs
+ * nothing where faultloc is off, and does not keep the compiler from inlining there.
  */
 
 #if defined(ENABLE_FAULTLOC)
 
 extern uint32_t MPIDI_faultloc_notes MPIDI_FAULTLOC_HIDDEN; /* faultloc is on, MPI_Init is over */
 
-/* As MPICH's in the usual context, but all is passed in registers: they return the request, or twice
- * the error and one, which no address of a request is. */
+/* As MPICH's in the usual context, but all is passed in registers.  They return the request, or
+ * twice the error and one, which no address of a request is. */
 uintptr_t MPIDI_faultloc_isend(const void *buf, MPI_Aint count, MPI_Datatype datatype, int rank,
                                int tag, MPIR_Comm * comm) MPIDI_FAULTLOC_HIDDEN;
 uintptr_t MPIDI_faultloc_irecv(void *buf, MPI_Aint count, MPI_Datatype datatype, int rank, int tag,

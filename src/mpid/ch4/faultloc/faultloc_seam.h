@@ -9,8 +9,9 @@
 #include <stdint.h>
 
 /*
- * All that the patches put into MPICH's own files: macros of this header and nothing else.  Where
- * faultloc is configured out they are empty, and MPICH compiles to what it was.
+ * All that the patches put into MPICH's own files: macros of this header, and of faultloc_pt2pt.h
+ * for sends and receives, and nothing else.  Where faultloc is configured out they are empty, and
+ * MPICH compiles to what it was.
  *
  * What a rank is doing is told by one machine instruction when an MPI call begins and one when it
  * ends.  Both write to this process's slot, a page of its own in the data segment of libmpi.  With
@@ -137,7 +138,7 @@ struct faultloc_page {
 #define FAULTLOC_RING_COUNT(ring, now) \
     __asm__ __volatile__("addl %2, %1; movl %1, %0" \
                          : "=r"(now), "+m"((ring)->count) : "i"(FAULTLOC_RING_STEP))
-/* x86 stores in order; the compiler is kept from reordering those of the entry, and of nothing else */
+/* x86 stores in order; the compiler is kept from reordering those of the entry, no others */
 #define FAULTLOC_STORES_SO_FAR(entry) __asm__ __volatile__("" : "+m"(*(entry)))
 #else
 #define FAULTLOC_RING_COUNT(ring, now) ((now) = (ring)->count += FAULTLOC_RING_STEP)
@@ -251,8 +252,8 @@ static inline int MPIDI_faultloc_is_set(const uint32_t *word)
  */
 #if defined(MPIDI_FAULTLOC_PT2PT)
 
-/* Which peer a request to another node is about: UCX and OFI do not keep it until completion.  Where
- * there is no error there is a request; the caller asks for the error, too, which makes it free here.
+/* Which peer a request to another node is about: UCX and OFI do not keep it until completion.
+ * Where there is no error there is a request; the caller asks for the error, too: it is free here.
  * The count of messages tells the request from the next one with its handle. */
 #define MPIDI_FAULTLOC_REQUEST_PEER(req, av) \
     do { \
@@ -264,8 +265,8 @@ static inline int MPIDI_faultloc_is_set(const uint32_t *word)
 #define MPIDI_FAULTLOC_REQUEST_AV(req, av) (MPIDI_REQUEST(req, faultloc_av) = (av))
 
 /* A send or receive begins: nothing is asked but whether the datatype is a builtin, whose handle is
- * below 2^31 and says its size; the bytes of others are counted here.  The same test tells whether any
- * rank is given up, which `failures` has its highest bit for. */
+ * below 2^31 and says its size; the bytes of others are counted here.  The same test tells whether
+ * any rank is given up, which `failures` has its highest bit for. */
 #define MPIDI_FAULTLOC_FAILURES (*(volatile uint32_t *) &MPIDI_faultloc_page.slot.failures)
 #define MPIDI_FAULTLOC_LOG_UNUSUAL(count, datatype) \
     if (unlikely((int32_t) ((uint32_t) (datatype) | MPIDI_FAULTLOC_FAILURES) < 0)) { \
