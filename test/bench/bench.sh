@@ -21,7 +21,8 @@ What FaultLoc costs a healthy job: stock MPICH, patched with FaultLoc off, and o
     in turns, in one run.
 
 Fails where an operation marked with * takes more than 1 % above stock with FaultLoc off, or 3 %
-with it on. The others are printed, and so are times, which are the machine's as much as the program's.
+with it on. The others are printed, and so are times, which are the machine's as much as the
+program's.
 Where valgrind is not installed (Debian: valgrind) only the times are taken.
 
   --mpi PREFIX    the patched MPI (default: $FAULTLOC_MPI)
