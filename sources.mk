@@ -154,6 +154,7 @@ glue_headers = \
     src/mpid/ch4/faultloc/faultloc_porter.h \
     src/mpid/ch4/faultloc/faultloc_proc.h \
     src/mpid/ch4/faultloc/faultloc_program.h \
+    src/mpid/ch4/faultloc/faultloc_pt2pt.h \
     src/mpid/ch4/faultloc/faultloc_query.h \
     src/mpid/ch4/faultloc/faultloc_reader.h \
     src/mpid/ch4/faultloc/faultloc_report.h \

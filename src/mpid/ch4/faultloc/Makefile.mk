@@ -31,6 +31,7 @@ noinst_HEADERS += \
     src/mpid/ch4/faultloc/faultloc_porter.h \
     src/mpid/ch4/faultloc/faultloc_proc.h \
     src/mpid/ch4/faultloc/faultloc_program.h \
+    src/mpid/ch4/faultloc/faultloc_pt2pt.h \
     src/mpid/ch4/faultloc/faultloc_query.h \
     src/mpid/ch4/faultloc/faultloc_reader.h \
     src/mpid/ch4/faultloc/faultloc_report.h \
@@ -56,6 +57,7 @@ mpi_core_sources += \
     src/mpid/ch4/faultloc/faultloc_failed.c \
     src/mpid/ch4/faultloc/faultloc_init.c \
     src/mpid/ch4/faultloc/faultloc_place.c \
+    src/mpid/ch4/faultloc/faultloc_pt2pt.c \
     src/mpid/ch4/faultloc/faultloc_query.c \
     src/mpid/ch4/faultloc/faultloc_transport.c
 

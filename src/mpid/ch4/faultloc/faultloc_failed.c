@@ -298,16 +298,16 @@ void MPIDI_faultloc_news(void)
 
 /* ---- what begins ----------------------------------------------------------------------------- */
 
-int MPIDI_faultloc_refused(int kind, MPIDI_av_entry_t * av, MPIR_Request ** out)
+MPIR_Request *MPIDI_faultloc_refused(int kind, MPIDI_av_entry_t * av)
 {
     int32_t peer = MPIDI_faultloc_rank_at(av);
     MPIR_Request *req;
 
     if (!MPIDI_faultloc_is_given_up(peer))
-        return 0;
+        return NULL;
     req = MPIR_Request_create_from_pool_safe(kind, 0, 1);
     if (!req)
-        return 0;
+        return NULL;
     MPIR_cc_set(&req->cc, 0);
 #ifndef MPIDI_CH4_DIRECT_NETMOD
     MPIDI_REQUEST(req, is_local) = 0;
@@ -316,8 +316,7 @@ int MPIDI_faultloc_refused(int kind, MPIDI_av_entry_t * av, MPIR_Request ** out)
     req->status.MPI_SOURCE = MPI_ANY_SOURCE;
     req->status.MPI_TAG = MPI_ANY_TAG;
     req->status.MPI_ERROR = MPIDI_faultloc_failed_error(peer);
-    *out = req;
-    return 1;
+    return req;
 }
 
 /* ---- any source ------------------------------------------------------------------------------ */

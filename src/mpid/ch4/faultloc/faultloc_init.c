@@ -12,6 +12,7 @@
 #include "faultloc_place.h"
 #include "faultloc_proc.h"
 #include "faultloc_program.h"
+#include "faultloc_pt2pt.h"
 #include "faultloc_query.h"
 #include "faultloc_report.h"
 #include "faultloc_spawn.h"
@@ -834,6 +835,7 @@ static int start(const char *name, const char *job_id, bool fine)
     if (p.is_first_not && problem[0])
         faultloc_say("%s", problem);
     local.is_on = all;
+    MPIDI_faultloc_notes = all;
     if (all)
         (void) faultloc_board_protect(local.board);
     else
@@ -919,7 +921,7 @@ static void note_wait(MPIR_Request * req)
     peer = peer_of(req);
     /* a handle is used again soon, the serial number never; who has no peer has none */
     if (peer >= 0)
-        request |= MPIDI_REQUEST(req, faultloc_serial) << 32;
+        request |= (uint64_t) MPIDI_REQUEST(req, faultloc_serial) << 32;
     if (!slot->many_threads && slot->wait_since_ns && slot->wait_request == request &&
         slot->wait_peer == peer && slot->wait_call == slot->call)
         return;

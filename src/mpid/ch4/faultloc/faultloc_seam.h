@@ -9,8 +9,9 @@
 #include <stdint.h>
 
 /*
- * All that the patches put into MPICH's own files: macros of this header and nothing else.  Where
- * faultloc is configured out they are empty, and MPICH compiles to what it was.
+ * All that the patches put into MPICH's own files: macros of this header, and of faultloc_pt2pt.h
+ * for sends and receives, and nothing else.  Where faultloc is configured out they are empty, and
+ * MPICH compiles to what it was.
  *
  * What a rank is doing is told by one machine instruction when an MPI call begins and one when it
  * ends.  Both write to this process's slot, a page of its own in the data segment of libmpi.  With
@@ -53,7 +54,6 @@ struct faultloc_slot {
     uint64_t wait_call;     /* `call` when the wait below was noted */
     uint64_t wait_since_ns; /* CLOCK_MONOTONIC, 0: none */
     uint64_t wait_request;  /* which request is waited for, below its handle; never dereferenced */
-    uint64_t posts;         /* requests to other nodes that were not complete at once */
     uint64_t spins;         /* turns of wait loops */
     int32_t wait_peer;      /* rank of the world, or FAULTLOC_PEER_... */
     uint32_t state;         /* enum faultloc_slot_state */
@@ -127,25 +127,26 @@ struct faultloc_page {
     struct faultloc_told told;
 };
 
-#if defined(__GNUC__)
-/* on x86 it keeps the compiler from reordering, and is no instruction */
-#define FAULTLOC_STORES_SO_FAR() __atomic_thread_fence(__ATOMIC_RELEASE)
-#else
-#define FAULTLOC_STORES_SO_FAR() do { } while (0)
-#endif
-
 /* Counts, and sets `now` to the new count.  Two threads write only where no lock is held when a
  * send begins. */
 #if defined(__GNUC__) && defined(MPICH_THREAD_GRANULARITY) && \
     MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
 #define FAULTLOC_RING_COUNT(ring, now) \
     ((now) = __atomic_add_fetch(&(ring)->count, FAULTLOC_RING_STEP, __ATOMIC_RELAXED))
+#define FAULTLOC_STORES_SO_FAR(entry) __atomic_thread_fence(__ATOMIC_RELEASE)
 #elif defined(__x86_64__) && defined(__GNUC__) && defined(__OPTIMIZE__)
 #define FAULTLOC_RING_COUNT(ring, now) \
     __asm__ __volatile__("addl %2, %1; movl %1, %0" \
                          : "=r"(now), "+m"((ring)->count) : "i"(FAULTLOC_RING_STEP))
+/* x86 stores in order; the compiler is kept from reordering those of the entry, no others */
+#define FAULTLOC_STORES_SO_FAR(entry) __asm__ __volatile__("" : "+m"(*(entry)))
 #else
 #define FAULTLOC_RING_COUNT(ring, now) ((now) = (ring)->count += FAULTLOC_RING_STEP)
+#if defined(__GNUC__)
+#define FAULTLOC_STORES_SO_FAR(entry) __atomic_thread_fence(__ATOMIC_RELEASE)
+#else
+#define FAULTLOC_STORES_SO_FAR(entry) do { } while (0)
+#endif
 #endif
 
 /* `amend` is a statement that may correct the entry `m_` before it counts. */
@@ -156,14 +157,14 @@ struct faultloc_page {
         FAULTLOC_RING_COUNT(ring, now_); \
         m_ = (struct faultloc_message *) (void *) \
             ((char *) (ring)->entry + now_ % FAULTLOC_RING_BYTES); \
-        FAULTLOC_STORES_SO_FAR(); \
+        FAULTLOC_STORES_SO_FAR(m_); \
         m_->count = (uint64_t) (count_); \
         m_->tag = (tag_); \
         m_->peer = (peer_); \
         m_->context = (uint16_t) (context_); \
         *(volatile uint16_t *) &m_->datatype = (uint16_t) (datatype_); /* merging takes longer */ \
         amend; \
-        FAULTLOC_STORES_SO_FAR(); \
+        FAULTLOC_STORES_SO_FAR(m_); \
         m_->mark[type] = now_; \
     } while (0)
 
@@ -183,6 +184,11 @@ struct faultloc_page {
 #else
 #define MPIDI_FAULTLOC_HIDDEN
 #endif
+
+struct MPIR_Request;
+struct MPIR_Comm;
+struct MPIDI_av_entry;
+struct MPIR_Group;
 
 union MPIDI_faultloc_page {
     struct faultloc_slot slot;
@@ -223,23 +229,44 @@ extern union MPIDI_faultloc_page MPIDI_faultloc_page MPIDI_FAULTLOC_HIDDEN;
 #define MPIDI_FAULTLOC_CALL_EXIT \
     MPIDI_FAULTLOC_ADD((1 << FAULTLOC_CALL_BITS) - (int) MPIDI_FAULTLOC_CALL_ID(__func__))
 
-/* Which peer a request to another node is about: UCX and OFI do not keep it until completion.  What
- * is complete at once is never waited for, and its peer need not be found out.  Where there is no error
- * there is a request; the caller asks for the error, too, which makes it free here. */
-#define MPIDI_FAULTLOC_REQUEST_DECL void *faultloc_av; uint64_t faultloc_serial;
+/* Is a word other than 0, as it hardly ever is?  Compilers would take a load more. */
+#if defined(__x86_64__) && defined(__GCC_ASM_FLAG_OUTPUTS__) && defined(__OPTIMIZE__)
+static inline int MPIDI_faultloc_is_set(const uint32_t *word)
+{
+    int is_set;
+
+    __asm__("cmpl $0, %1" : "=@ccne"(is_set) : "m"(*word));
+    return is_set;
+}
+#define MPIDI_FAULTLOC_IS_SET(word) unlikely(MPIDI_faultloc_is_set(&(word)))
+#else
+#define MPIDI_FAULTLOC_IS_SET(word) unlikely((word) != 0)
+#endif
+
+#define MPIDI_FAULTLOC_REQUEST_DECL void *faultloc_av; uint32_t faultloc_serial;
+#define MPIDI_FAULTLOC_IS_DONE(req) MPIR_Request_is_complete(req)
+
+/*
+ * What is noted of sends, receives and probes, and what they fail of: in faultloc_pt2pt.c alone,
+ * whose functions take the place of MPICH's where there is anything to note (faultloc_pt2pt.h).
+ */
+#if defined(MPIDI_FAULTLOC_PT2PT)
+
+/* Which peer a request to another node is about: UCX and OFI do not keep it until completion.
+ * Where there is no error there is a request; the caller asks for the error, too: it is free here.
+ * The count of messages tells the request from the next one with its handle. */
 #define MPIDI_FAULTLOC_REQUEST_PEER(req, av) \
     do { \
-        if (likely(mpi_errno == MPI_SUCCESS) && !MPIR_Request_is_complete(req)) { \
+        if (likely(mpi_errno == MPI_SUCCESS)) { \
             MPIDI_REQUEST(req, faultloc_av) = (av); \
-            MPIDI_REQUEST(req, faultloc_serial) = ++MPIDI_faultloc_page.slot.posts; \
+            MPIDI_REQUEST(req, faultloc_serial) = MPIDI_faultloc_page.page.ring.count; \
         } \
     } while (0)
 #define MPIDI_FAULTLOC_REQUEST_AV(req, av) (MPIDI_REQUEST(req, faultloc_av) = (av))
-#define MPIDI_FAULTLOC_IS_DONE(req) MPIR_Request_is_complete(req)
 
-/* A send or receive begins.  The page is always there: nothing is asked but whether the datatype is
- * a builtin, whose handle is below 2^31 and says its size; the bytes of others are counted here.  The
- * same test tells whether any rank is given up, which `failures` has its highest bit for. */
+/* A send or receive begins: nothing is asked but whether the datatype is a builtin, whose handle is
+ * below 2^31 and says its size; the bytes of others are counted here.  The same test tells whether
+ * any rank is given up, which `failures` has its highest bit for. */
 #define MPIDI_FAULTLOC_FAILURES (*(volatile uint32_t *) &MPIDI_faultloc_page.slot.failures)
 #define MPIDI_FAULTLOC_LOG_UNUSUAL(count, datatype) \
     if (unlikely((int32_t) ((uint32_t) (datatype) | MPIDI_FAULTLOC_FAILURES) < 0)) { \
@@ -262,6 +289,21 @@ extern union MPIDI_faultloc_page MPIDI_faultloc_page MPIDI_FAULTLOC_HIDDEN;
     MPIDI_FAULTLOC_LOG(FAULTLOC_RING_RECV, count, datatype, rank, tag, \
                        (comm)->recvcontext_id + (offset))
 
+/* True, after the message was noted: the peer is given up, and *req is a request that has failed. */
+#define MPIDI_FAULTLOC_REFUSED(kind, av, req) \
+    (unlikely(faultloc_alarm) && (*(req) = MPIDI_faultloc_refused(kind, av)) != NULL)
+
+/* The error of a probe of that source, MPI_SUCCESS where there is none. */
+#define MPIDI_FAULTLOC_PROBE_ERROR(comm, av) \
+    (unlikely(MPIDI_faultloc_page.slot.failures) ? MPIDI_faultloc_probe_error(comm, av) : \
+     MPI_SUCCESS)
+
+/* What stands for the address of any source: the communicator, which UCX and OFI do not keep either,
+ * one byte on.  It is never used as an address, but noted with the request as peers are. */
+#define MPIDI_FAULTLOC_ANY(comm) ((MPIDI_av_entry_t *) (void *) ((char *) (comm) + 1))
+
+#endif /* MPIDI_FAULTLOC_PT2PT */
+
 /* One turn of the wait loop that brought nothing, and will be followed by another.  255 of 256 cost
  * an increment; at the others (every 50 us or so) the wait is noted in the slot, with the request
  * where it is one that is waited for, and the rank looks whether the job is to end. */
@@ -274,6 +316,8 @@ extern union MPIDI_faultloc_page MPIDI_faultloc_page MPIDI_FAULTLOC_HIDDEN;
     } while (0)
 
 #define MPIDI_FAULTLOC_PROGRESS_WAIT(state, req) MPIDI_progress_wait(state, req)
+#define MPIDI_FAULTLOC_WAIT_EITHER(state, one, other) \
+    MPIDI_faultloc_wait_either(state, &(one), &(other))
 
 /* How many of the job's failures the program has acknowledged for a communicator. */
 #define MPIDI_FAULTLOC_COMM_DECL int faultloc_acked;
@@ -293,22 +337,13 @@ extern union MPIDI_faultloc_page MPIDI_faultloc_page MPIDI_FAULTLOC_HIDDEN;
  * In a healthy job both are tests of a word in memory, and never true.
  */
 #define MPIDI_FAULTLOC_NEWS() \
-    (unlikely(MPIDI_faultloc_page.slot.news) && (MPIDI_faultloc_news(), 1))
+    (MPIDI_FAULTLOC_IS_SET(MPIDI_faultloc_page.slot.news) && (MPIDI_faultloc_news(), 1))
 #define MPIDI_FAULTLOC_SET_NEWS() (MPIDI_faultloc_page.slot.news = 1)
-
-/* True, after the message was noted: the peer is given up, and *req is a request that has failed. */
-#define MPIDI_FAULTLOC_REFUSED(kind, av, req) \
-    (unlikely(faultloc_alarm) && MPIDI_faultloc_refused(kind, av, req))
-
-/* The error of a probe of that source, MPI_SUCCESS where there is none. */
-#define MPIDI_FAULTLOC_PROBE_ERROR(comm, av) \
-    (unlikely(MPIDI_faultloc_page.slot.failures) ? MPIDI_faultloc_probe_error(comm, av) : \
-     MPI_SUCCESS)
 
 /* A receive from any source that cannot come true until the program has acknowledged a failure, and
  * the error of what waits for it. */
 #define MPIDI_FAULTLOC_ANY_FAILS(req) \
-    (unlikely(MPIDI_faultloc_page.slot.failures) && MPIDI_faultloc_any_fails(req))
+    (MPIDI_FAULTLOC_IS_SET(MPIDI_faultloc_page.slot.failures) && MPIDI_faultloc_any_fails(req))
 #define MPIDI_FAULTLOC_ANY_ERROR(req) MPIDI_faultloc_any_error(req)
 #define MPIDI_FAULTLOC_ANY_MISMATCHED(req) MPIDI_FAULTLOC_ANY_FAILS(req)
 
@@ -334,14 +369,6 @@ extern union MPIDI_faultloc_page MPIDI_faultloc_page MPIDI_FAULTLOC_HIDDEN;
         goto fn_exit; \
     }
 
-/* What stands for the address of any source: the communicator, which UCX and OFI do not keep either,
- * one byte on.  It is never used as an address, but noted with the request as peers are. */
-#define MPIDI_FAULTLOC_ANY(comm) ((MPIDI_av_entry_t *) (void *) ((char *) (comm) + 1))
-
-struct MPIR_Request;
-struct MPIR_Comm;
-struct MPIDI_av_entry;
-struct MPIR_Group;
 int MPIDI_faultloc_failure_ack(struct MPIR_Comm *comm) MPIDI_FAULTLOC_HIDDEN;
 int MPIDI_faultloc_failure_get_acked(struct MPIR_Comm *comm, struct MPIR_Group **group)
     MPIDI_FAULTLOC_HIDDEN;
@@ -350,7 +377,7 @@ int MPIDI_faultloc_verdicts(char *json, int *len) MPIDI_FAULTLOC_HIDDEN;
 #define MPIDI_FAULTLOC_FAILURE_GET_ACKED(comm, group) MPIDI_faultloc_failure_get_acked(comm, group)
 #define MPIDI_FAULTLOC_VERDICTS(json, len) MPIDI_faultloc_verdicts(json, len)
 void MPIDI_faultloc_news(void) MPIDI_FAULTLOC_HIDDEN;
-int MPIDI_faultloc_refused(int kind, struct MPIDI_av_entry *av, struct MPIR_Request **req)
+struct MPIR_Request *MPIDI_faultloc_refused(int kind, struct MPIDI_av_entry *av)
     MPIDI_FAULTLOC_HIDDEN;
 int MPIDI_faultloc_probe_error(struct MPIR_Comm *comm, struct MPIDI_av_entry *av)
     MPIDI_FAULTLOC_HIDDEN;
@@ -384,24 +411,18 @@ void MPIDI_faultloc_aborting(bool is_victim) MPIDI_FAULTLOC_HIDDEN;
 #define MPIDI_FAULTLOC_CALL_ENTER
 #define MPIDI_FAULTLOC_CALL_EXIT
 #define MPIDI_FAULTLOC_REQUEST_DECL
-#define MPIDI_FAULTLOC_REQUEST_PEER(req, av) do { } while (0)
-#define MPIDI_FAULTLOC_REQUEST_AV(req, av) do { } while (0)
 #define MPIDI_FAULTLOC_IS_DONE(req) 0
-#define MPIDI_FAULTLOC_LOG_SEND(count, datatype, rank, tag, comm, offset) do { } while (0)
-#define MPIDI_FAULTLOC_LOG_RECV(count, datatype, rank, tag, comm, offset) do { } while (0)
 #define MPIDI_FAULTLOC_WAIT_TURN(req) do { } while (0)
 #define MPIDI_FAULTLOC_PROGRESS_WAIT(state, req) MPID_Progress_wait(state)
+#define MPIDI_FAULTLOC_WAIT_EITHER(state, one, other) MPID_Progress_wait(state)
 #define MPIDI_FAULTLOC_NEWS() 1
 #define MPIDI_FAULTLOC_SET_NEWS() do { } while (0)
-#define MPIDI_FAULTLOC_REFUSED(kind, av, req) 0
-#define MPIDI_FAULTLOC_PROBE_ERROR(comm, av) MPI_SUCCESS
 #define MPIDI_FAULTLOC_ANY_FAILS(req) 0
 #define MPIDI_FAULTLOC_ANY_ERROR(req) MPI_SUCCESS
 #define MPIDI_FAULTLOC_SEND_FAILED(req) 0
 #define MPIDI_FAULTLOC_MEMBER_CHECK(comm) do { } while (0)
 #define MPIDI_FAULTLOC_COLL_ERROR(errflag) do { } while (0)
 #define MPIDI_FAULTLOC_RANK_IS_LOST(rank) 0
-#define MPIDI_FAULTLOC_ANY(comm) NULL
 #define MPIDI_FAULTLOC_BEFORE_ABORT(mpi_errno) do { } while (0)
 #define MPIDI_FAULTLOC_PREPARE() do { } while (0)
 #define MPIDI_FAULTLOC_START() MPI_SUCCESS
@@ -423,5 +444,15 @@ void MPIDI_faultloc_aborting(bool is_victim) MPIDI_FAULTLOC_HIDDEN;
 #define MPIDI_FAULTLOC_VERDICTS(json, len) MPI_ERR_UNSUPPORTED_OPERATION
 
 #endif /* ENABLE_FAULTLOC */
+
+#if !defined(MPIDI_FAULTLOC_PT2PT)
+#define MPIDI_FAULTLOC_LOG_SEND(count, datatype, rank, tag, comm, offset) do { } while (0)
+#define MPIDI_FAULTLOC_LOG_RECV(count, datatype, rank, tag, comm, offset) do { } while (0)
+#define MPIDI_FAULTLOC_REQUEST_PEER(req, av) do { } while (0)
+#define MPIDI_FAULTLOC_REQUEST_AV(req, av) do { } while (0)
+#define MPIDI_FAULTLOC_REFUSED(kind, av, req) 0
+#define MPIDI_FAULTLOC_PROBE_ERROR(comm, av) MPI_SUCCESS
+#define MPIDI_FAULTLOC_ANY(comm) NULL
+#endif
 
 #endif /* FAULTLOC_SEAM_H_INCLUDED */

@@ -267,28 +267,26 @@ void MPIDI_faultloc_ucx_recv_ended(void *ucp_request, MPIR_Request * req, ucs_st
     release(ucp_request);
 }
 
-int MPIDI_faultloc_ucx_lost_send(MPIDI_av_entry_t * av, int vci, ucs_status_t status,
-                                 MPIR_Request ** out)
+MPIR_Request *MPIDI_faultloc_ucx_lost_send(MPIDI_av_entry_t * av, int vci, ucs_status_t status,
+                                           MPIR_Request * req)
 {
     int32_t peer = MPIDI_faultloc_rank_at(av);
-    MPIR_Request *req = *out;
 
     if (!MPIDI_faultloc_board())
-        return 0;
+        return NULL;
     MPIDI_faultloc_tell_lost(peer, errno_of(status));
     if (req)
         MPIR_Request_add_ref(req);
     else
         req = MPIR_Request_create_from_pool(MPIR_REQUEST_KIND__SEND, vci, 2);
     if (!req)
-        return 0;
+        return NULL;
     MPIDI_UCX_REQ(req).ucp_request = NULL;
     if (!hold(req, NULL, peer, errno_of(status))) {
         MPIR_Request_free_unsafe(req);
-        return 0;
+        return NULL;
     }
-    *out = req;
-    return 1;
+    return req;
 }
 
 #endif /* HAVE_CH4_NETMOD_UCX */

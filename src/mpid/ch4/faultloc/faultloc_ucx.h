@@ -23,8 +23,9 @@ ucp_address_t *MPIDI_faultloc_ucx_address(ucp_address_t *address, size_t *len) M
 void MPIDI_faultloc_ucx_hear(const ucp_address_t *address, int rank) MPIDI_FAULTLOC_HIDDEN;
 int MPIDI_faultloc_ucx_held(struct MPIR_Request *req, void *ucp_request, ucs_status_t status)
     MPIDI_FAULTLOC_HIDDEN;
-int MPIDI_faultloc_ucx_lost_send(struct MPIDI_av_entry *av, int vci, ucs_status_t status,
-                                 struct MPIR_Request **req) MPIDI_FAULTLOC_HIDDEN;
+struct MPIR_Request *MPIDI_faultloc_ucx_lost_send(struct MPIDI_av_entry *av, int vci,
+                                                  ucs_status_t status, struct MPIR_Request *req)
+    MPIDI_FAULTLOC_HIDDEN;
 
 /* An endpoint to a rank of the world tells when it fails.  The error mode stays as it is: another
  * would take the shared memory transports away.  Before 1.12 UCX takes no callback without it. */
@@ -68,10 +69,15 @@ void MPIDI_faultloc_ucx_recv_ended(void *ucp_request, struct MPIR_Request *req, 
     ((unlikely((status) < 0) || unlikely(MPIR_Request_is_complete(req))) && \
      MPIDI_faultloc_ucx_held(req, ucp_request, status))
 
-/* A send that UCX refuses: true if *req is now a request that will fail likewise. */
-#define MPIDI_FAULTLOC_UCX_LOST_SEND(ptr, av, vci, req) \
+/* A send that UCX refuses: true if *out is now a request that will fail likewise. */
+#if defined(MPIDI_FAULTLOC_PT2PT)
+#define MPIDI_FAULTLOC_UCX_LOST_SEND(ptr, av, vci, out) \
     (unlikely(UCS_PTR_IS_ERR(ptr)) && \
-     MPIDI_faultloc_ucx_lost_send(av, vci, UCS_PTR_STATUS(ptr), req))
+     (req = MPIDI_faultloc_ucx_lost_send(av, vci, UCS_PTR_STATUS(ptr), req)) != NULL && \
+     (*(out) = req, 1))
+#else
+#define MPIDI_FAULTLOC_UCX_LOST_SEND(ptr, av, vci, req) 0
+#endif
 
 #else
 
