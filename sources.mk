@@ -182,43 +182,43 @@ testlib_headers = \
     test/lib/world.h
 
 sim_sources = \
-    test/sim/agent.c \
-    test/sim/command.c \
-    test/sim/deadline.c \
-    test/sim/fault.c \
-    test/sim/network.c \
-    test/sim/plan.c \
-    test/sim/plot.c \
-    test/sim/pool.c \
-    test/sim/queue.c \
-    test/sim/replay.c \
-    test/sim/replay_command.c \
-    test/sim/replay_read.c \
-    test/sim/result.c \
-    test/sim/run.c \
-    test/sim/script.c \
-    test/sim/sim_memory.c \
-    test/sim/topology.c \
-    test/sim/trace.c \
-    test/sim/truth.c \
-    test/sim/units.c
+    tools/sim/agent.c \
+    tools/sim/command.c \
+    tools/sim/deadline.c \
+    tools/sim/fault.c \
+    tools/sim/network.c \
+    tools/sim/plan.c \
+    tools/sim/plot.c \
+    tools/sim/pool.c \
+    tools/sim/queue.c \
+    tools/sim/replay.c \
+    tools/sim/replay_command.c \
+    tools/sim/replay_read.c \
+    tools/sim/result.c \
+    tools/sim/run.c \
+    tools/sim/script.c \
+    tools/sim/sim_memory.c \
+    tools/sim/topology.c \
+    tools/sim/trace.c \
+    tools/sim/truth.c \
+    tools/sim/units.c
 
 sim_headers = \
-    test/sim/command.h \
-    test/sim/deadline.h \
-    test/sim/draw.h \
-    test/sim/network.h \
-    test/sim/plot.h \
-    test/sim/pool.h \
-    test/sim/queue.h \
-    test/sim/replay.h \
-    test/sim/result.h \
-    test/sim/run.h \
-    test/sim/script.h \
-    test/sim/sim_memory.h \
-    test/sim/topology.h \
-    test/sim/truth.h \
-    test/sim/units.h
+    tools/sim/command.h \
+    tools/sim/deadline.h \
+    tools/sim/draw.h \
+    tools/sim/network.h \
+    tools/sim/plot.h \
+    tools/sim/pool.h \
+    tools/sim/queue.h \
+    tools/sim/replay.h \
+    tools/sim/result.h \
+    tools/sim/run.h \
+    tools/sim/script.h \
+    tools/sim/sim_memory.h \
+    tools/sim/topology.h \
+    tools/sim/truth.h \
+    tools/sim/units.h
 
 unit_tests = \
     test/unit/test_answer \
@@ -301,8 +301,7 @@ unit_tests = \
 test_programs = \
     test/lib/door_keeper \
     test/lib/sample_reports \
-    test/lib/stranger \
-    test/sim/ftree-sim
+    test/lib/stranger
 
 tool_tests = \
     test/unit/t-faultloc-program.sh \

@@ -25,7 +25,7 @@ for tests only and not in MPICH; of the glue what does without MPICH's headers i
 and of the process manager's part (src/pm/hydra/pm/pmiserv) what does without hydra's;
 the tests are test/unit/test_*.c, test/unit/t-*.sh (of the programs), test/mpi/test_*.sh and
 test/cluster/test_*.sh; test/lib/*.c is what they share, but those with a main are programs that the
-scripts use; test/sim/*.c is the simulator, its program is main.c.
+scripts use; tools/*.c is the program faultloc, tools/sim/*.c its simulator.
 
 Exit code: 0 as it should be, 1 they differ, 2 wrong arguments.
 EOF
@@ -70,15 +70,12 @@ hydra_free() {
 
 print_list() {
     shopt -s nullglob
-    local glue hydra units=() scripts=() library=() programs=() simulator=() file
+    local glue hydra units=() scripts=() library=() programs=() file
     mapfile -t glue < <(mpi_free src/mpid/ch4/faultloc/*.c | grep -v '/faultloc_main\.c$')
     mapfile -t hydra < <(hydra_free src/pm/hydra/pm/pmiserv/faultloc_*.c)
     for file in test/unit/test_*.c; do units+=("${file%.c}"); done
     for file in test/lib/*.c; do
         if grep -qE '^(int )?main\(' "$file"; then programs+=("${file%.c}"); else library+=("$file"); fi
-    done
-    for file in test/sim/*.c; do
-        [ "$file" = test/sim/main.c ] || simulator+=("$file")
     done
     cat <<EOF
 ##
@@ -96,10 +93,10 @@ EOF
     list hydra_headers src/pm/hydra/pm/pmiserv/faultloc_*.h
     list testlib_sources "${library[@]}"
     list testlib_headers test/lib/*.h
-    list sim_sources "${simulator[@]}"
-    list sim_headers test/sim/*.h
+    list sim_sources tools/sim/*.c
+    list sim_headers tools/sim/*.h
     list unit_tests "${units[@]}"
-    list test_programs "${programs[@]}" test/sim/ftree-sim
+    list test_programs "${programs[@]}"
     scripts=(test/unit/t-*.sh)
     list tool_tests "${scripts[@]}"
     scripts=(test/mpi/test_*.sh)

@@ -6,7 +6,7 @@
 #ifndef SCRIPT_H_INCLUDED
 #define SCRIPT_H_INCLUDED
 
-#include "topology.h"
+#include "sim/topology.h"
 
 /*
  * What goes wrong in a run, and when: one line each, '#' begins a comment.

@@ -3,9 +3,9 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "pool.h"
+#include "sim/pool.h"
 
-#include "sim_memory.h"
+#include "sim/sim_memory.h"
 
 #include <malloc.h>
 #include <stdint.h>

@@ -3,7 +3,7 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "sim_memory.h"
+#include "sim/sim_memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>

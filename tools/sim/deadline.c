@@ -3,9 +3,9 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "deadline.h"
+#include "sim/deadline.h"
 
-#include "sim_memory.h"
+#include "sim/sim_memory.h"
 
 #include <stdlib.h>
 

@@ -6,7 +6,7 @@
 #ifndef NETWORK_H_INCLUDED
 #define NETWORK_H_INCLUDED
 
-#include "draw.h"
+#include "sim/draw.h"
 #include "tree.h"
 
 /*

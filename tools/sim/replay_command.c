@@ -3,10 +3,10 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "command.h"
+#include "sim/command.h"
 
-#include "replay.h"
-#include "units.h"
+#include "sim/replay.h"
+#include "sim/units.h"
 
 #include <errno.h>
 #include <getopt.h>

@@ -6,7 +6,7 @@
 #ifndef PLOT_H_INCLUDED
 #define PLOT_H_INCLUDED
 
-#include "result.h"
+#include "sim/result.h"
 
 /*
  * What a fault costs against the number of nodes, drawn by gnuplot: the time until people are told,

@@ -3,10 +3,10 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "result.h"
+#include "sim/result.h"
 
 #include "topo.h"
-#include "units.h"
+#include "sim/units.h"
 
 #include <inttypes.h>
 

@@ -3,10 +3,10 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "queue.h"
+#include "sim/queue.h"
 
-#include "pool.h"
-#include "sim_memory.h"
+#include "sim/pool.h"
+#include "sim/sim_memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>

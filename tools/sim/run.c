@@ -3,9 +3,9 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "run.h"
+#include "sim/run.h"
 
-#include "sim_memory.h"
+#include "sim/sim_memory.h"
 
 #include <stdlib.h>
 

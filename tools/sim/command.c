@@ -3,12 +3,12 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "command.h"
+#include "sim/command.h"
 
-#include "sim_memory.h"
-#include "plot.h"
-#include "result.h"
-#include "units.h"
+#include "sim/sim_memory.h"
+#include "sim/plot.h"
+#include "sim/result.h"
+#include "sim/units.h"
 
 #include <errno.h>
 #include <getopt.h>

@@ -3,11 +3,11 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "script.h"
+#include "sim/script.h"
 
-#include "sim_memory.h"
-#include "network.h"
-#include "units.h"
+#include "sim/sim_memory.h"
+#include "sim/network.h"
+#include "sim/units.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -3,9 +3,9 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "plot.h"
+#include "sim/plot.h"
 
-#include "sim_memory.h"
+#include "sim/sim_memory.h"
 
 #include <errno.h>
 #include <json.h>

@@ -3,10 +3,10 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "network.h"
+#include "sim/network.h"
 
-#include "sim_memory.h"
-#include "units.h"
+#include "sim/sim_memory.h"
+#include "sim/units.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,12 +3,12 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "topology.h"
+#include "sim/topology.h"
 
-#include "sim_memory.h"
+#include "sim/sim_memory.h"
 #include "rules.h"
 #include "tree_int.h"
-#include "units.h"
+#include "sim/units.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -3,9 +3,9 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "truth.h"
+#include "sim/truth.h"
 
-#include "sim_memory.h"
+#include "sim/sim_memory.h"
 
 #include <stdlib.h>
 #include <string.h>

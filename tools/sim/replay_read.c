@@ -3,9 +3,9 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "replay.h"
+#include "sim/replay.h"
 
-#include "sim_memory.h"
+#include "sim/sim_memory.h"
 #include "tree_int.h"
 #include "wire.h"
 

@@ -6,7 +6,7 @@
 #ifndef RESULT_H_INCLUDED
 #define RESULT_H_INCLUDED
 
-#include "run.h"
+#include "sim/run.h"
 
 #include <json.h>
 

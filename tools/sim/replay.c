@@ -3,10 +3,10 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "replay.h"
+#include "sim/replay.h"
 
-#include "sim_memory.h"
-#include "units.h"
+#include "sim/sim_memory.h"
+#include "sim/units.h"
 #include "wire.h"
 
 #include <inttypes.h>

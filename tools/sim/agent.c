@@ -3,10 +3,10 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "run.h"
+#include "sim/run.h"
 
 #include "ftree_int.h"
-#include "pool.h"
+#include "sim/pool.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -3,9 +3,9 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "run.h"
+#include "sim/run.h"
 
-#include "replay.h"
+#include "sim/replay.h"
 #include "wire.h"
 
 #include <inttypes.h>

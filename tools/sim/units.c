@@ -3,7 +3,7 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "units.h"
+#include "sim/units.h"
 
 #include <string.h>
 

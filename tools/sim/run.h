@@ -6,11 +6,11 @@
 #ifndef RUN_H_INCLUDED
 #define RUN_H_INCLUDED
 
-#include "deadline.h"
-#include "network.h"
-#include "queue.h"
-#include "script.h"
-#include "truth.h"
+#include "sim/deadline.h"
+#include "sim/network.h"
+#include "sim/queue.h"
+#include "sim/script.h"
+#include "sim/truth.h"
 
 #include <stdio.h>
 

@@ -7,7 +7,7 @@
 #define REPLAY_H_INCLUDED
 
 #include "ftree.h"
-#include "topology.h"
+#include "sim/topology.h"
 
 #include <json.h>
 #include <stdio.h>
