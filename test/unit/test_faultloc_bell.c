@@ -12,7 +12,7 @@
 #define _GNU_SOURCE 1
 #endif
 
-#include "faultloc_bell.h"
+#include "faultloc/board/bell.h"
 #include "process.h"
 #include "suite.h"
 

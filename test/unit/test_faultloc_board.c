@@ -12,7 +12,7 @@
 #define _GNU_SOURCE 1
 #endif
 
-#include "faultloc_board.h"
+#include "faultloc/board/board.h"
 #include "process.h"
 #include "suite.h"
 

@@ -15,8 +15,8 @@
 #define _GNU_SOURCE 1
 #endif
 
-#include "faultloc_channel.h"
-#include "faultloc_sock.h"
+#include "faultloc/net/channel.h"
+#include "faultloc/base/sock.h"
 
 #include <arpa/inet.h>
 #include <check.h>

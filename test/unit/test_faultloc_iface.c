@@ -15,8 +15,8 @@
 #define _GNU_SOURCE 1
 #endif
 
-#include "faultloc_iface.h"
-#include "faultloc_sock.h"
+#include "faultloc/base/iface.h"
+#include "faultloc/base/sock.h"
 
 #include <arpa/inet.h>
 #include <check.h>

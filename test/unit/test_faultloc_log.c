@@ -8,7 +8,7 @@
  * that is being written.
  */
 
-#include "faultloc_log.h"
+#include "faultloc/node/log.h"
 #include "suite.h"
 
 #include <pthread.h>

@@ -17,11 +17,11 @@
 #define _GNU_SOURCE 1
 #endif
 
-#include "faultloc_bell.h"
-#include "faultloc_clock.h"
-#include "faultloc_proc.h"
-#include "faultloc_program.h"
-#include "faultloc_sock.h"
+#include "faultloc/board/bell.h"
+#include "faultloc/base/clock.h"
+#include "faultloc/base/proc.h"
+#include "faultloc/agent/program.h"
+#include "faultloc/base/sock.h"
 #include "hang.h"
 #include "process.h"
 #include "rules.h"

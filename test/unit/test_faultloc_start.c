@@ -12,7 +12,7 @@
 #define _GNU_SOURCE 1
 #endif
 
-#include "faultloc_start.h"
+#include "faultloc/board/start.h"
 
 #include "process.h"
 #include "suite.h"

@@ -12,8 +12,8 @@
 #define _GNU_SOURCE 1
 #endif
 
-#include "faultloc_state.h"
-#include "faultloc_iface.h"
+#include "faultloc/node/state.h"
+#include "faultloc/base/iface.h"
 #include "suite.h"
 #include "wire_int.h"
 

@@ -8,8 +8,8 @@
  * tree's way through the board.
  */
 
-#include "faultloc_board.h"
-#include "faultloc_topology.h"
+#include "faultloc/board/board.h"
+#include "faultloc/board/topology.h"
 #include "suite.h"
 
 #include <stdio.h>

@@ -8,7 +8,7 @@
  * nothing of what the agent is just writing, or was killed over.
  */
 
-#include "faultloc_verdicts.h"
+#include "faultloc/board/verdicts.h"
 #include "sample.h"
 #include "suite.h"
 

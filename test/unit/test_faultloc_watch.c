@@ -13,7 +13,7 @@
 #define _GNU_SOURCE 1
 #endif
 
-#include "faultloc_watch.h"
+#include "faultloc/node/watch.h"
 #include "suite.h"
 
 #include <stdio.h>

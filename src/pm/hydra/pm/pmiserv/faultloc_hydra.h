@@ -6,7 +6,7 @@
 #ifndef FAULTLOC_HYDRA_H_INCLUDED
 #define FAULTLOC_HYDRA_H_INCLUDED
 
-#include "../../../../mpid/ch4/faultloc/faultloc_launcher.h"
+#include "../../../../mpid/ch4/faultloc/board/launcher.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,4 +5,4 @@
 
 /* The check of words is the agents' own; hydra's makefiles reach no further than hydra. */
 
-#include "../../../../mpid/ch4/faultloc/faultloc_launcher.c"
+#include "../../../../mpid/ch4/faultloc/board/launcher.c"
