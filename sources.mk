@@ -73,7 +73,6 @@ glue_sources = \
     src/mpid/ch4/faultloc/board/bell.c \
     src/mpid/ch4/faultloc/board/board.c \
     src/mpid/ch4/faultloc/board/job.c \
-    src/mpid/ch4/faultloc/board/launcher.c \
     src/mpid/ch4/faultloc/board/start.c \
     src/mpid/ch4/faultloc/board/topology.c \
     src/mpid/ch4/faultloc/board/verdicts.c \
@@ -105,10 +104,12 @@ glue_headers = \
     src/mpid/ch4/faultloc/base/address.h \
     src/mpid/ch4/faultloc/base/clock.h \
     src/mpid/ch4/faultloc/base/iface.h \
+    src/mpid/ch4/faultloc/base/ports.h \
     src/mpid/ch4/faultloc/base/proc.h \
     src/mpid/ch4/faultloc/base/say.h \
     src/mpid/ch4/faultloc/base/sock.h \
     src/mpid/ch4/faultloc/base/spawn.h \
+    src/mpid/ch4/faultloc/base/syscalls.h \
     src/mpid/ch4/faultloc/board/bell.h \
     src/mpid/ch4/faultloc/board/board.h \
     src/mpid/ch4/faultloc/board/job.h \
@@ -146,7 +147,8 @@ hydra_sources = \
     src/pm/hydra/pm/pmiserv/faultloc_hydra.c \
     src/pm/hydra/pm/pmiserv/faultloc_keepalive.c \
     src/pm/hydra/pm/pmiserv/faultloc_story.c \
-    src/pm/hydra/pm/pmiserv/faultloc_sweep.c
+    src/pm/hydra/pm/pmiserv/faultloc_sweep.c \
+    src/pm/hydra/pm/pmiserv/faultloc_word.c
 
 hydra_headers = \
     src/pm/hydra/pm/pmiserv/faultloc_asked.h \

@@ -51,7 +51,7 @@ in_agent=($glue/{io,net,node,agent}/*.c)
 # Of the process manager's part: those that need nothing of hydra.
 hydra_free() {
     local theirs='hydra|hydra_server|pmip|pmiserv|demux|bscu|faultloc_(lost|proxy|server)'
-    grep -LE "#include \"($theirs)\\.h\"|launcher\\.c\"" "$@" || :
+    grep -LE "#include \"($theirs)\\.h\"" "$@" || :
 }
 
 print_list() {

@@ -4,6 +4,7 @@
  */
 
 #include "faultloc/io/launcher_tell.h"
+#include "faultloc_hydra.h"
 #include "suite.h"
 
 #include <errno.h>

@@ -10,11 +10,11 @@
 #   0      seam    what patches call, and the rank's page; headers alone           libmpi
 #   0      base    clocks, lines on stderr, addresses, interfaces, processes       both
 #   1      board   the node's shared segment, and how a rank and its agent meet    both
-#   1      io      the agent's files and sockets on its node; epoll, threads       faultloc-agent
+#   2      io      the agent's files and sockets on its node; epoll, threads       faultloc-agent
 #   1      net     frames, connections, the channel between the nodes              faultloc-agent
 #   2      mpi     settings, start, stop, waits, failed ranks, queries             libmpi
-#   2      node    what ranks, /proc and hwloc say                                 faultloc-agent
-#   3      agent   who is agent and who deputy, their loops, the end of a job      faultloc-agent
+#   3      node    what ranks, /proc and hwloc say                                 faultloc-agent
+#   4      agent   who is agent and who deputy, their loops, the end of a job      faultloc-agent
 #
 # mpi includes MPICH's headers, and nothing else does: the agent's program knows no MPICH. What ranks and
 # agent both need (addresses and processes among it) is below board for that reason, and so are the
@@ -31,10 +31,12 @@ noinst_HEADERS += \
     src/mpid/ch4/faultloc/base/address.h \
     src/mpid/ch4/faultloc/base/clock.h \
     src/mpid/ch4/faultloc/base/iface.h \
+    src/mpid/ch4/faultloc/base/ports.h \
     src/mpid/ch4/faultloc/base/proc.h \
     src/mpid/ch4/faultloc/base/say.h \
     src/mpid/ch4/faultloc/base/sock.h \
     src/mpid/ch4/faultloc/base/spawn.h \
+    src/mpid/ch4/faultloc/base/syscalls.h \
     src/mpid/ch4/faultloc/board/bell.h \
     src/mpid/ch4/faultloc/board/board.h \
     src/mpid/ch4/faultloc/board/job.h \
@@ -92,7 +94,6 @@ src_mpid_ch4_faultloc_libfaultloc_la_SOURCES = \
     src/mpid/ch4/faultloc/board/bell.c \
     src/mpid/ch4/faultloc/board/board.c \
     src/mpid/ch4/faultloc/board/job.c \
-    src/mpid/ch4/faultloc/board/launcher.c \
     src/mpid/ch4/faultloc/board/start.c \
     src/mpid/ch4/faultloc/board/topology.c \
     src/mpid/ch4/faultloc/board/verdicts.c

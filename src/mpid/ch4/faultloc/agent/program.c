@@ -10,6 +10,7 @@
 #include "faultloc/agent/program.h"
 
 #include "faultloc/base/proc.h"
+#include "faultloc/base/syscalls.h"
 #include "faultloc/io/writer.h"
 
 #include <errno.h>
@@ -19,16 +20,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #define LISTEN_PAUSE (20 * FTREE_MS)
 #define LISTEN_PAUSE_MAX (1000 * FTREE_MS)
 #define OLD_KERNEL_FDS 65536 /* before Linux 5.9 each descriptor is closed by itself */
-
-#ifndef SYS_close_range
-#define SYS_close_range 436 /* the same on every architecture */
-#endif
 
 int faultloc_program_init(struct faultloc_program *p, const struct faultloc_start *start)
 {

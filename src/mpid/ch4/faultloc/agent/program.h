@@ -8,6 +8,7 @@
 
 #include "faultloc/board/job.h"
 #include "faultloc/board/start.h"
+#include "faultloc/net/channel.h"
 #include "faultloc/node/watch.h"
 
 /*
@@ -26,7 +27,6 @@
  *     deputy.c   the deputy's
  */
 
-#define FAULTLOC_PROGRAM_NAME "faultloc-agent"
 #define FAULTLOC_PROGRAM_DEPUTY "faultloc-deputy"
 #define FAULTLOC_LATE (250 * FTREE_MS) /* a process that runs so late may have been stopped */
 

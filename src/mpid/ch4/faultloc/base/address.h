@@ -34,6 +34,9 @@ struct faultloc_inet {
     uint8_t bytes[16];
 };
 
+/* Bytes of the job's key: who knows it is of the job (net/frame.h). */
+#define FAULTLOC_KEY_SIZE 32
+
 /* One node.  A path that the node does not have has family 0; a role that nobody holds there has
  * port 0.  Ports are in host order; a role has the same port on every path. */
 struct faultloc_address {

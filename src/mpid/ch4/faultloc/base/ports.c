@@ -3,14 +3,12 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "faultloc/net/channel.h"
+#include "faultloc/base/ports.h"
 
 #include "faultloc/base/sock.h"
 
 #include <errno.h>
 #include <unistd.h>
-
-/* The ports of a node are picked by its first rank, and listened at by its agent. */
 
 /* Tries to find a port that is free on every path. */
 #define PICK_TRIES 32

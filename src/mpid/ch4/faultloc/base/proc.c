@@ -9,13 +9,14 @@
 
 #include "faultloc/base/proc.h"
 
+#include "faultloc/base/syscalls.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 /* A stat file has 52 fields, of which most are numbers of at most 20 digits. */
@@ -26,10 +27,6 @@
 #define FIELD_THREADS 20
 #define FIELD_START 22
 #define FIELD_PROCESSOR 39
-
-#ifndef SYS_pidfd_open
-#define SYS_pidfd_open 434 /* the same on every architecture */
-#endif
 
 /* Reads a number at *at, and the blank behind it.  Returns false when there is none, or one that
  * does not fit. */

@@ -9,6 +9,8 @@
 
 #include "faultloc/base/spawn.h"
 
+#include "faultloc/base/syscalls.h"
+
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +23,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -29,9 +30,6 @@
 
 #ifndef FAULTLOC_LIBEXECDIR
 #define FAULTLOC_LIBEXECDIR "/usr/local/libexec"
-#endif
-#ifndef SYS_close_range
-#define SYS_close_range 436 /* the same on every architecture */
 #endif
 
 /* ---- where it is ----------------------------------------------------------------------------- */

@@ -72,9 +72,4 @@ struct faultloc_launcher_word {
     struct faultloc_launcher_ranks victims;
 };
 
-/* Purpose: true if `len` bytes are a word: of this build, with a known kind, ended texts, a
- * rank below `size` (INT32_MAX: any) that is ended, and ranges of such ranks in ascending order.
- * Pure. */
-bool faultloc_launcher_is_word(const void *bytes, size_t len, int32_t size);
-
 #endif /* FAULTLOC_LAUNCHER_H_INCLUDED */

@@ -10,6 +10,7 @@
 #include "faultloc/board/start.h"
 
 #include "faultloc/base/spawn.h"
+#include "faultloc/board/board.h"
 
 #include <errno.h>
 #include <poll.h>

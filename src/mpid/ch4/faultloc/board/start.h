@@ -6,8 +6,10 @@
 #ifndef FAULTLOC_START_H_INCLUDED
 #define FAULTLOC_START_H_INCLUDED
 
-#include "faultloc/board/board.h"
-#include "faultloc/net/channel.h"
+#include "faultloc/base/ports.h"
+
+#include <stdbool.h>
+#include <stddef.h>
 
 /*
  * How the first rank of a node and the agent that it starts come together.  Between them is a pair
@@ -20,6 +22,8 @@
  *
  * Both are of one build: a start of another one is refused, and says so.
  */
+
+#define FAULTLOC_PROGRAM_NAME "faultloc-agent"
 
 struct faultloc_start {
     uint8_t key[FAULTLOC_KEY_SIZE];

@@ -11,7 +11,7 @@
 #include "faultloc/board/job.h"
 #include "faultloc/mpi/place.h"
 #include "faultloc/base/proc.h"
-#include "faultloc/agent/program.h"
+#include "faultloc/board/start.h"
 #include "faultloc/mpi/query.h"
 #include "faultloc/base/say.h"
 #include "faultloc/base/spawn.h"

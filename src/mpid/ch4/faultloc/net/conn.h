@@ -6,7 +6,6 @@
 #ifndef FAULTLOC_CONN_H_INCLUDED
 #define FAULTLOC_CONN_H_INCLUDED
 
-#include "faultloc/base/address.h"
 #include "faultloc/net/frame.h"
 
 #include <stdbool.h>

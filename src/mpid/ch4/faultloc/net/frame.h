@@ -6,6 +6,8 @@
 #ifndef FAULTLOC_FRAME_H_INCLUDED
 #define FAULTLOC_FRAME_H_INCLUDED
 
+#include "faultloc/base/address.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -29,7 +31,6 @@
  * not encrypted is public to who listens on the wire: messages carry no secrets.
  */
 
-#define FAULTLOC_KEY_SIZE 32
 #define FAULTLOC_CHALLENGE_SIZE 40
 #define FAULTLOC_HELLO_SIZE 80
 #define FAULTLOC_FRAME_HEAD 12
