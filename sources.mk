@@ -97,10 +97,22 @@ glue_sources = \
     src/mpid/ch4/faultloc/node/watch.c \
     src/mpid/ch4/faultloc/agent/agent.c \
     src/mpid/ch4/faultloc/agent/deputy.c \
-    src/mpid/ch4/faultloc/agent/program.c
+    src/mpid/ch4/faultloc/agent/link.c \
+    src/mpid/ch4/faultloc/agent/looks.c \
+    src/mpid/ch4/faultloc/agent/partner.c \
+    src/mpid/ch4/faultloc/agent/program.c \
+    src/mpid/ch4/faultloc/agent/sources.c \
+    src/mpid/ch4/faultloc/agent/stop_job.c \
+    src/mpid/ch4/faultloc/agent/tell.c
 
 glue_headers = \
+    src/mpid/ch4/faultloc/agent/link.h \
+    src/mpid/ch4/faultloc/agent/looks.h \
+    src/mpid/ch4/faultloc/agent/partner.h \
     src/mpid/ch4/faultloc/agent/program.h \
+    src/mpid/ch4/faultloc/agent/sources.h \
+    src/mpid/ch4/faultloc/agent/stop_job.h \
+    src/mpid/ch4/faultloc/agent/tell.h \
     src/mpid/ch4/faultloc/base/address.h \
     src/mpid/ch4/faultloc/base/clock.h \
     src/mpid/ch4/faultloc/base/iface.h \

@@ -130,7 +130,9 @@ int main(int argc, char **argv)
         if (rc)
             faultloc_start_answer(FAULTLOC_SPAWN_FD, rc);
     }
-    if (!rc)
-        faultloc_program_agent(&program);
+    while (!rc) { /* the child of an agent is its deputy, and the next agent after it */
+        faultloc_agent_run(&program);
+        faultloc_deputy_run(&program);
+    }
     return 1;
 }

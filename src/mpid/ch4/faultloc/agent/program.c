@@ -9,17 +9,13 @@
 
 #include "faultloc/agent/program.h"
 
-#include "faultloc/base/proc.h"
 #include "faultloc/base/syscalls.h"
-#include "faultloc/io/writer.h"
+#include "faultloc/io/loop.h"
 
 #include <errno.h>
 #include <limits.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
 #define LISTEN_PAUSE (20 * FTREE_MS)
@@ -30,7 +26,7 @@ int faultloc_program_init(struct faultloc_program *p, const struct faultloc_star
 {
     int rc;
 
-    *p = (struct faultloc_program){.board_fd = start->board_fd, .start = -1};
+    *p = (struct faultloc_program){.board_fd = start->board_fd, .start = -1, .epoll = -1};
     memcpy(p->key, start->key, sizeof(p->key));
     memcpy(p->ports, start->ports, sizeof(p->ports));
     rc = faultloc_board_map(p->board_fd, &p->board);
@@ -43,79 +39,6 @@ int faultloc_program_init(struct faultloc_program *p, const struct faultloc_star
     p->watch.seen = calloc((size_t) p->board->slots, sizeof(*p->watch.seen));
     return p->watch.seen ? 0 : ENOMEM;
 }
-
-int faultloc_program_channel(const struct faultloc_program *p,
-                             const struct faultloc_channel_callbacks *callbacks, void *ctx,
-                             struct faultloc_channel **out)
-{
-    struct faultloc_channel_config cfg = {.self = p->self,
-                                          .nodes = p->board->nodes,
-                                          .table = faultloc_board_addresses(p->board),
-                                          .callbacks = *callbacks,
-                                          .ctx = ctx};
-    int rc;
-
-    *out = NULL;
-    if (p->board->nodes == 1)
-        return 0;
-    memcpy(cfg.key, p->key, sizeof(cfg.key));
-    rc = faultloc_channel_create(&cfg, out);
-    explicit_bzero(cfg.key, sizeof(cfg.key));
-    return rc;
-}
-
-/* The kernel may not have closed the port of the process before, or somebody else has it. */
-bool faultloc_program_listen(struct faultloc_program *p, struct faultloc_channel *channel,
-                             enum faultloc_role role, ftree_time now, struct faultloc_retry *retry)
-{
-    int rc;
-
-    if (!channel || now < retry->at)
-        return false;
-    rc = p->ports[role].port ? faultloc_channel_adopt(channel, role, &p->ports[role])
-                             : faultloc_channel_listen(channel, role);
-    p->ports[role].port = 0;
-    if (rc == 0) {
-        retry->at = FTREE_NEVER;
-        return true;
-    }
-    retry->pause = retry->pause == 0                ? LISTEN_PAUSE
-                   : retry->pause < LISTEN_PAUSE_MAX ? 2 * retry->pause
-                                                     : retry->pause;
-    retry->at = now + retry->pause;
-    return false;
-}
-
-/* ---- agent and deputy, each as seen by the other --------------------------------------------- */
-
-#define STOPPED_FOR (1000 * FTREE_MS)
-
-static bool has_ended(const struct faultloc_partner *partner)
-{
-    struct pollfd p = {.fd = partner->fd, .events = POLLIN};
-    enum faultloc_proc_fate fate;
-
-    if (partner->fd >= 0)
-        return poll(&p, 1, 0) > 0;
-    return faultloc_proc_fate(NULL, partner->pid, 0, &fate) == 0 && fate == FAULTLOC_PROC_GONE;
-}
-
-bool faultloc_partner_look(struct faultloc_partner *partner, ftree_time now, ftree_time late)
-{
-    struct faultloc_proc proc;
-
-    if (has_ended(partner))
-        return true;
-    if (late > FAULTLOC_LATE || faultloc_proc_read(NULL, partner->pid, &proc) || proc.state != 'T')
-        partner->stopped = 0;
-    else if (!partner->stopped)
-        partner->stopped = now;
-    else if (now - partner->stopped >= STOPPED_FOR)
-        kill(partner->pid, SIGKILL);
-    return false;
-}
-
-/* ---- the deputy's process -------------------------------------------------------------------- */
 
 static void close_range_of(int first, int last)
 {
@@ -145,42 +68,61 @@ void faultloc_program_close_others(const int *kept, size_t n)
     close_range_of(next, INT_MAX);
 }
 
-/* All that is the agent's: what it sends and hears must not be a second process's, too. */
-static void keep_own(const struct faultloc_program *p)
-{
-    const struct faultloc_ports *own = &p->ports[FAULTLOC_ROLE_DEPUTY];
-    int kept[FAULTLOC_PATHS + 1] = {p->board_fd};
-    size_t n = 1;
+/* ---- the channel ----------------------------------------------------------------------------- */
 
-    for (int path = 0; own->port && path < FAULTLOC_PATHS; path++)
-        if (own->fd[path] >= 0)
-            kept[n++] = own->fd[path];
-    faultloc_program_close_others(kept, n);
+int faultloc_line_open(struct faultloc_line *line, struct faultloc_program *p,
+                       enum faultloc_role role, const struct faultloc_channel_callbacks *callbacks,
+                       void *ctx)
+{
+    struct faultloc_channel_config cfg = {.self = p->self,
+                                          .nodes = p->board->nodes,
+                                          .table = faultloc_board_addresses(p->board),
+                                          .callbacks = *callbacks,
+                                          .ctx = ctx};
+    int rc;
+
+    *line = (struct faultloc_line){.p = p, .role = role};
+    if (p->board->nodes == 1)
+        return 0;
+    memcpy(cfg.key, p->key, sizeof(cfg.key));
+    rc = faultloc_channel_create(&cfg, &line->channel);
+    explicit_bzero(cfg.key, sizeof(cfg.key));
+    return rc ? rc : faultloc_loop_add(p->epoll, faultloc_channel_fd(line->channel),
+                                       FAULTLOC_TAG_WAKE);
 }
 
-static void run_deputy(struct faultloc_program *p, pid_t agent)
+/* The kernel may not have closed the port of the process before, or somebody else has it. */
+bool faultloc_line_listen(struct faultloc_line *line, ftree_time now)
 {
-    keep_own(p);
-    p->start = -1;
-    p->ports[FAULTLOC_ROLE_AGENT].port = 0;
-    prctl(PR_SET_NAME, FAULTLOC_PROGRAM_DEPUTY, 0, 0, 0);
-    faultloc_program_deputy(p, agent);
-    _exit(0);
-}
+    struct faultloc_ports *ports = &line->p->ports[line->role];
+    int rc;
 
-int faultloc_program_fork(struct faultloc_program *p, struct faultloc_partner *deputy)
-{
-    pid_t agent = getpid();
-
-    *deputy = (struct faultloc_partner){.fd = -1, .pid = faultloc_writer_fork()};
-    if (deputy->pid == 0)
-        run_deputy(p, agent);
-    if (deputy->pid < 0) {
-        deputy->pid = 0;
-        return errno;
+    if (!line->channel || now < line->listen_at)
+        return false;
+    rc = ports->port ? faultloc_channel_adopt(line->channel, line->role, ports)
+                     : faultloc_channel_listen(line->channel, line->role);
+    ports->port = 0;
+    if (rc == 0) {
+        line->listen_at = FTREE_NEVER;
+        return true;
     }
-    faultloc_ports_close(&p->ports[FAULTLOC_ROLE_DEPUTY]);
-    deputy->fd = faultloc_proc_pidfd(deputy->pid);
-    p->board->deputy_pid = (int32_t) deputy->pid;
-    return 0;
+    if (line->pause == 0)
+        line->pause = LISTEN_PAUSE;
+    else if (line->pause < LISTEN_PAUSE_MAX)
+        line->pause *= 2;
+    line->listen_at = now + line->pause;
+    return false;
+}
+
+void faultloc_line_turn(struct faultloc_line *line, ftree_time now)
+{
+    if (line->channel)
+        faultloc_channel_process(line->channel, now);
+}
+
+ftree_time faultloc_line_deadline(const struct faultloc_line *line)
+{
+    return line->channel ? faultloc_loop_earlier(faultloc_channel_deadline(line->channel),
+                                                 line->listen_at)
+                         : FTREE_NEVER;
 }

@@ -21,14 +21,30 @@
  * The first rank of the node starts the agent (board/start.h), the agent forks the deputy, and each
  * later agent the next one.  Both end when the ranks have ended and all that was found is told.
  *
- *     main.c     how the process is set up
- *     program.c  what agent and deputy share
- *     agent.c    the agent's loop
- *     deputy.c   the deputy's
+ *     main.c      how the process is set up, and which of the two it is
+ *     agent.c     the agent's loop
+ *     link.c      its messages
+ *     looks.c     its looks at the board
+ *     sources.c   rules, and symptoms of other middleware
+ *     tell.c      the verdicts that it tells people, the trace
+ *     stop_job.c  the job is ended because of a verdict
+ *     deputy.c    the deputy's loop
+ *     partner.c   each of the two as the other sees it
+ *     program.c   what they share
  */
 
 #define FAULTLOC_PROGRAM_DEPUTY "faultloc-deputy"
 #define FAULTLOC_LATE (250 * FTREE_MS) /* a process that runs so late may have been stopped */
+
+/* Why a loop wakes; what has no tag of its own is asked in each turn. */
+enum faultloc_tag {
+    FAULTLOC_TAG_WAKE,
+    FAULTLOC_TAG_START,
+    FAULTLOC_TAG_SIGNAL,
+    FAULTLOC_TAG_PARTNER,
+    FAULTLOC_TAG_BELL,
+    FAULTLOC_TAG_RANK /* and its slot */
+};
 
 struct faultloc_program {
     struct faultloc_board *board;
@@ -36,6 +52,8 @@ struct faultloc_program {
     uint8_t key[FAULTLOC_KEY_SIZE];
     struct faultloc_ports ports[FAULTLOC_ROLES]; /* until adopted; port 0: none */
     int start; /* socket to the rank that waits (board/start.h); -1: none does */
+    int epoll; /* of the loop that runs; -1: none does */
+    pid_t agent; /* whose deputy this process is */
     struct faultloc_watch watch;
     struct faultloc_job job;
     int32_t self; /* this node */
@@ -46,47 +64,39 @@ struct faultloc_program {
  * Errors: an errno. */
 int faultloc_program_init(struct faultloc_program *p, const struct faultloc_start *start);
 
-/* Purpose: makes the channel of this node; callbacks as given.  NULL in *out and 0: the node is
- * alone and needs none.  Errors: an errno. */
-int faultloc_program_channel(const struct faultloc_program *p,
-                             const struct faultloc_channel_callbacks *callbacks, void *ctx,
-                             struct faultloc_channel **out);
-
-/* When to try for a port that is not free yet. */
-struct faultloc_retry {
-    ftree_time at; /* FTREE_NEVER: it listens */
-    ftree_time pause; /* 0 at first; tries become rarer */
-};
-
-/* Purpose: listens for `role`: with the sockets that the process was started with where there are any,
- * else on its port, if it is time to try.  Returns true when it has just begun to listen on all
- * paths. */
-bool faultloc_program_listen(struct faultloc_program *p, struct faultloc_channel *channel,
-                             enum faultloc_role role, ftree_time now, struct faultloc_retry *retry);
-
-/* How the agent sees its deputy, and the deputy its agent. */
-struct faultloc_partner {
-    pid_t pid; /* 0: there is none */
-    int fd; /* as by pidfd_open(2); -1: the kernel has none */
-    ftree_time stopped; /* since when it was seen to be stopped; 0: it was not */
-};
-
-/* Purpose: looks at it, from time to time.  Returns true if it has ended.  One that stays stopped is
- * killed: it can do nothing for the node, and holds a port that others ask at.  A look that comes late
- * counts for nothing, for who looks may have been stopped with it. */
-bool faultloc_partner_look(struct faultloc_partner *partner, ftree_time now, ftree_time late);
-
 /* Purpose: closes all descriptors above standard error but these, at most FAULTLOC_PATHS + 2. */
 void faultloc_program_close_others(const int *kept, size_t n);
 
-/* Purpose: forks the deputy, which runs faultloc_program_deputy() and never returns here.
- * Errors: those of fork(2); there is none then. */
-int faultloc_program_fork(struct faultloc_program *p, struct faultloc_partner *deputy);
+/* The channel of the agent, or of the deputy. */
+struct faultloc_line {
+    struct faultloc_program *p;
+    struct faultloc_channel *channel; /* NULL: the node is alone */
+    enum faultloc_role role;
+    ftree_time listen_at; /* when to try for a port that is not free yet; FTREE_NEVER: it listens */
+    ftree_time pause; /* between two tries; 0 at first, then they become rarer */
+};
 
-/* Purpose: the agent's loop, until the job has ended here. */
-void faultloc_program_agent(struct faultloc_program *p);
+/* Purpose: makes the channel, which wakes the program's loop; callbacks as given.
+ * Errors: an errno. */
+int faultloc_line_open(struct faultloc_line *line, struct faultloc_program *p,
+                       enum faultloc_role role, const struct faultloc_channel_callbacks *callbacks,
+                       void *ctx);
 
-/* Purpose: the deputy's loop, until it has become the agent, and then that one's. */
-void faultloc_program_deputy(struct faultloc_program *p, pid_t agent);
+/* Purpose: listens, if it is time to try: with the sockets that the process was started with where
+ * there are any, else on the port of its role.  Returns true when it has just begun to listen on all
+ * paths. */
+bool faultloc_line_listen(struct faultloc_line *line, ftree_time now);
+
+/* Purpose: a turn of the channel, if there is one; and when the next one is due. */
+void faultloc_line_turn(struct faultloc_line *line, ftree_time now);
+ftree_time faultloc_line_deadline(const struct faultloc_line *line);
+
+/* Purpose: the agent's loop (agent.c), until the job has ended here, and the process with it.  Returns in
+ * another process: the deputy that it has forked. */
+void faultloc_agent_run(struct faultloc_program *p);
+
+/* Purpose: the deputy's loop (deputy.c).  Returns when the agent has ended, and this process is to stand
+ * in for it. */
+void faultloc_deputy_run(struct faultloc_program *p);
 
 #endif /* FAULTLOC_PROGRAM_H_INCLUDED */
