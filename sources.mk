@@ -136,9 +136,9 @@ glue_headers = \
     src/mpid/ch4/faultloc/io/reader.h \
     src/mpid/ch4/faultloc/io/rule_file.h \
     src/mpid/ch4/faultloc/io/writer.h \
-    src/mpid/ch4/faultloc/mpi/failed.h \
+    src/mpid/ch4/faultloc/mpi/leader.h \
+    src/mpid/ch4/faultloc/mpi/parts.h \
     src/mpid/ch4/faultloc/mpi/place.h \
-    src/mpid/ch4/faultloc/mpi/query.h \
     src/mpid/ch4/faultloc/net/channel.h \
     src/mpid/ch4/faultloc/net/channel_impl.h \
     src/mpid/ch4/faultloc/net/conn.h \

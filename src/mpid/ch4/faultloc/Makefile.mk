@@ -57,9 +57,9 @@ noinst_HEADERS += \
     src/mpid/ch4/faultloc/io/reader.h \
     src/mpid/ch4/faultloc/io/rule_file.h \
     src/mpid/ch4/faultloc/io/writer.h \
-    src/mpid/ch4/faultloc/mpi/failed.h \
+    src/mpid/ch4/faultloc/mpi/leader.h \
+    src/mpid/ch4/faultloc/mpi/parts.h \
     src/mpid/ch4/faultloc/mpi/place.h \
-    src/mpid/ch4/faultloc/mpi/query.h \
     src/mpid/ch4/faultloc/net/channel.h \
     src/mpid/ch4/faultloc/net/channel_impl.h \
     src/mpid/ch4/faultloc/net/conn.h \
@@ -81,9 +81,14 @@ mpi_core_sources += \
     src/mpid/ch4/faultloc/mpi/abort.c \
     src/mpid/ch4/faultloc/mpi/failed.c \
     src/mpid/ch4/faultloc/mpi/init.c \
+    src/mpid/ch4/faultloc/mpi/leader.c \
+    src/mpid/ch4/faultloc/mpi/peer.c \
     src/mpid/ch4/faultloc/mpi/place.c \
     src/mpid/ch4/faultloc/mpi/query.c \
-    src/mpid/ch4/faultloc/mpi/transport.c
+    src/mpid/ch4/faultloc/mpi/rank.c \
+    src/mpid/ch4/faultloc/mpi/settings.c \
+    src/mpid/ch4/faultloc/mpi/transport.c \
+    src/mpid/ch4/faultloc/mpi/wait.c
 
 # In ranks and in the agent's program.
 noinst_LTLIBRARIES += src/mpid/ch4/faultloc/libfaultloc.la

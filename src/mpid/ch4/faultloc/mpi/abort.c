@@ -3,10 +3,9 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "mpidimpl.h"
+#include "faultloc/mpi/parts.h"
 
 #include "faultloc/base/clock.h"
-#include "faultloc/mpi/failed.h"
 #include "faultloc/base/say.h"
 #include "report.h"
 

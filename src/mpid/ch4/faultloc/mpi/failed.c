@@ -3,9 +3,7 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "mpidimpl.h"
-
-#include "faultloc/mpi/failed.h"
+#include "faultloc/mpi/parts.h"
 
 /*
  * Ranks that are given up.  The agent marks them on the board; from then on
@@ -22,53 +20,6 @@
 
 static int32_t swept; /* failures that the requests were gone through for */
 
-/* ---- who ------------------------------------------------------------------------------------- */
-
-int32_t MPIDI_faultloc_rank_at(const MPIDI_av_entry_t * av)
-{
-    const MPIDI_av_entry_t *first = MPIDI_global.avt_mgr.av_table0->table;
-
-    if (!av || av < first || av >= first + MPIR_Process.size)
-        return FTREE_NONE;
-    return (int32_t) (av - first);
-}
-
-bool MPIDI_faultloc_is_given_up(int32_t rank)
-{
-    struct faultloc_board *b = MPIDI_faultloc_board();
-
-    return b && rank >= 0 && rank < b->size && faultloc_board_has_failed(b)[rank];
-}
-
-int MPIDI_faultloc_failed_error(int32_t rank)
-{
-    return MPIR_Err_create_code(MPI_SUCCESS, MPIR_ERR_RECOVERABLE, __func__, __LINE__,
-                                MPIX_ERR_PROC_FAILED, "**faultloc_failed", "**faultloc_failed %d",
-                                (int) rank);
-}
-
-static int32_t rank_in(MPIR_Comm * comm, int rank)
-{
-    return MPIDI_faultloc_rank_at(MPIDIU_comm_rank_to_av(comm, rank));
-}
-
-/* True for a request of the active message layer, as all of the shared memory module are. */
-static bool is_am(MPIR_Request * req)
-{
-    return MPIDIG_REQUEST(req, req) != NULL;
-}
-
-/* True for one to another node that is not UCX's own, and whose peer was not noted.  OFI's own fields
- * lie over those of active messages. */
-static bool is_internal(MPIR_Request * req)
-{
-#ifdef HAVE_CH4_NETMOD_UCX
-    return is_am(req);
-#else
-    return false;
-#endif
-}
-
 static bool is_self(MPIR_Request * req)
 {
     return req->comm && MPIDI_is_self_comm(req->comm);
@@ -84,7 +35,7 @@ static MPIR_Comm *any_comm(MPIR_Request * req)
     if (req->kind != MPIR_REQUEST_KIND__RECV || is_self(req) || (mark & 3) != 1)
         return NULL;
 #ifndef MPIDI_CH4_DIRECT_NETMOD
-    if (!MPIDI_REQUEST(req, is_local) || !is_am(req) ||
+    if (!MPIDI_REQUEST(req, is_local) || !MPIDI_faultloc_is_am(req) ||
         MPIDIG_REQUEST(req, u.recv.source) != MPI_ANY_SOURCE)
         return NULL;
 #endif
@@ -109,33 +60,6 @@ static bool is_waited_for(void)
     return false;
 }
 
-#ifndef MPIDI_CH4_DIRECT_NETMOD
-static int32_t local_peer(MPIR_Request * req)
-{
-    int rank = MPIDIG_REQUEST(req, u.recv.source);
-
-    if (req->kind == MPIR_REQUEST_KIND__SEND)
-        return MPIDI_faultloc_rank_at(MPIDI_REQUEST(req, faultloc_av));
-    if (!req->comm || rank < 0 || rank >= req->comm->remote_size)
-        return FTREE_NONE;
-    return rank_in(req->comm, rank);
-}
-#endif
-
-int32_t MPIDI_faultloc_peer(MPIR_Request * req)
-{
-    if ((req->kind != MPIR_REQUEST_KIND__SEND && req->kind != MPIR_REQUEST_KIND__RECV) ||
-        is_self(req))
-        return FTREE_NONE;
-#ifndef MPIDI_CH4_DIRECT_NETMOD
-    if (MPIDI_REQUEST_ANYSOURCE_PARTNER(req))
-        return FTREE_NONE;
-    if (MPIDI_REQUEST(req, is_local))
-        return is_am(req) ? local_peer(req) : FTREE_NONE;
-#endif
-    return is_internal(req) ? FTREE_NONE : MPIDI_faultloc_rank_at(MPIDI_REQUEST(req, faultloc_av));
-}
-
 /* ---- a request fails ------------------------------------------------------------------------- */
 
 #ifdef HAVE_CH4_NETMOD_UCX
@@ -146,7 +70,7 @@ static bool leave_to_ucx(MPIR_Request * req)
     MPIDI_UCX_ucp_request_t *ucp = MPIDI_UCX_REQ(req).ucp_request;
     MPIR_Request *other;
 
-    if (is_am(req) || !ucp)
+    if (MPIDI_faultloc_is_am(req) || !ucp)
         return false;
     if (req->kind == MPIR_REQUEST_KIND__RECV)
         ucp->req = req;
@@ -176,7 +100,8 @@ static void let_go(MPIR_Request * req)
         MPIR_cc_dec(req->completion_notification);
 }
 
-void MPIDI_faultloc_fail(MPIR_Request * req, int error)
+/* Completes a pending request with an error, whatever the transport does with it. */
+static void fail(MPIR_Request * req, int error)
 {
     int vci = MPIDI_Request_get_vci(req);
 
@@ -189,10 +114,7 @@ void MPIDI_faultloc_fail(MPIR_Request * req, int error)
     if (!MPIR_Request_is_complete(req))
         let_go(req);
     MPIR_STATUS_SET_CANCEL_BIT(req->status, FALSE);
-    MPIR_STATUS_SET_COUNT(req->status, 0);
-    req->status.MPI_SOURCE = MPI_ANY_SOURCE;
-    req->status.MPI_TAG = MPI_ANY_TAG;
-    req->status.MPI_ERROR = error;
+    MPIDI_faultloc_set_error(req, error);
     MPIDI_CH4_REQUEST_FREE(req);
     MPID_THREAD_CS_EXIT(VCI, MPIDI_VCI(vci).lock);
 }
@@ -211,7 +133,7 @@ static void sweep_block(char *objects, int n, int size)
             continue;
         peer = MPIDI_faultloc_peer(req);
         if (MPIDI_faultloc_is_given_up(peer))
-            MPIDI_faultloc_fail(req, MPIDI_faultloc_failed_error(peer));
+            fail(req, MPIDI_faultloc_failed_error(peer));
     }
 }
 
@@ -312,10 +234,7 @@ int MPIDI_faultloc_refused(int kind, MPIDI_av_entry_t * av, MPIR_Request ** out)
 #ifndef MPIDI_CH4_DIRECT_NETMOD
     MPIDI_REQUEST(req, is_local) = 0;
 #endif
-    MPIR_STATUS_SET_COUNT(req->status, 0);
-    req->status.MPI_SOURCE = MPI_ANY_SOURCE;
-    req->status.MPI_TAG = MPI_ANY_TAG;
-    req->status.MPI_ERROR = MPIDI_faultloc_failed_error(peer);
+    MPIDI_faultloc_set_error(req, MPIDI_faultloc_failed_error(peer));
     *out = req;
     return 1;
 }
@@ -331,7 +250,7 @@ int MPIDI_faultloc_refused(int kind, MPIDI_av_entry_t * av, MPIR_Request ** out)
 static bool is_member(MPIR_Comm * comm, int32_t rank)
 {
     for (int i = 0; i < comm->remote_size; i++)
-        if (rank_in(comm, i) == rank)
+        if (MPIDI_faultloc_rank_at(MPIDIU_comm_rank_to_av(comm, i)) == rank)
             return true;
     return false;
 }
@@ -379,7 +298,7 @@ int MPIDI_faultloc_wait_any(MPIR_Request * req)
     if (is_waited_for())
         MPIR_ERR_SET(mpi_errno, MPIX_ERR_PROC_FAILED_PENDING, "**failure_pending");
     else
-        MPIDI_faultloc_fail(req, MPIDI_faultloc_failed_error(rank));
+        fail(req, MPIDI_faultloc_failed_error(rank));
     return mpi_errno;
 }
 

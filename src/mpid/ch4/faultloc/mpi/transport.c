@@ -3,11 +3,10 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "mpidimpl.h"
+#include "faultloc/mpi/parts.h"
 
 #include "faultloc/board/bell.h"
 #include "faultloc/base/clock.h"
-#include "faultloc/mpi/failed.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -38,7 +37,7 @@ static struct {
 
 /* ---- to the agent ---------------------------------------------------------------------------- */
 
-void MPIDI_faultloc_tell_lost(int32_t rank, int error)
+static void tell_lost(int32_t rank, int error)
 {
     const struct faultloc_board *b = MPIDI_faultloc_board();
     struct faultloc_page *page = &MPIDI_faultloc_page.page;
@@ -124,10 +123,8 @@ static void end_held(const struct held *h, bool given_up)
 
     MPID_THREAD_CS_ENTER_REC_VCI(MPIDI_VCI(vci).lock);
     release(h->transport);
-    MPIR_STATUS_SET_COUNT(req->status, 0);
-    req->status.MPI_SOURCE = MPI_ANY_SOURCE;
-    req->status.MPI_TAG = MPI_ANY_TAG;
-    req->status.MPI_ERROR = given_up ? MPIDI_faultloc_failed_error(h->peer) : transport_error(h);
+    MPIDI_faultloc_set_error(req, given_up ? MPIDI_faultloc_failed_error(h->peer)
+                             : transport_error(h));
     MPIDIU_request_complete(req);
     MPID_THREAD_CS_EXIT(VCI, MPIDI_VCI(vci).lock);
 }
@@ -176,7 +173,7 @@ static int errno_of(ucs_status_t status)
 
 void MPIDI_faultloc_ucx_lost(void *rank, ucp_ep_h ep, ucs_status_t status)
 {
-    MPIDI_faultloc_tell_lost((int32_t) (intptr_t) rank, errno_of(status));
+    tell_lost((int32_t) (intptr_t) rank, errno_of(status));
 }
 
 /* Is called with the lock of the request's VCI held. */
@@ -193,7 +190,7 @@ int MPIDI_faultloc_ucx_held(MPIR_Request * req, void *ucp_request, ucs_status_t 
         !MPIDI_faultloc_board())
         return 0;
     peer = MPIDI_faultloc_peer(req);
-    MPIDI_faultloc_tell_lost(peer, errno_of(status));
+    tell_lost(peer, errno_of(status));
     if (hold(req, ucp_request, peer, errno_of(status)))
         return 1;
     req->status.MPI_ERROR = MPI_ERR_OTHER;
@@ -227,7 +224,7 @@ int MPIDI_faultloc_ucx_lost_send(MPIDI_av_entry_t * av, int vci, ucs_status_t st
 
     if (!MPIDI_faultloc_board())
         return 0;
-    MPIDI_faultloc_tell_lost(peer, errno_of(status));
+    tell_lost(peer, errno_of(status));
     if (req)
         MPIR_Request_add_ref(req);
     else
