@@ -65,14 +65,12 @@ core_headers = \
 
 glue_sources = \
     src/mpid/ch4/faultloc/base/iface.c \
-    src/mpid/ch4/faultloc/base/ports.c \
     src/mpid/ch4/faultloc/base/proc.c \
     src/mpid/ch4/faultloc/base/say.c \
     src/mpid/ch4/faultloc/base/sock.c \
     src/mpid/ch4/faultloc/base/spawn.c \
     src/mpid/ch4/faultloc/board/bell.c \
     src/mpid/ch4/faultloc/board/board.c \
-    src/mpid/ch4/faultloc/board/job.c \
     src/mpid/ch4/faultloc/board/start.c \
     src/mpid/ch4/faultloc/board/topology.c \
     src/mpid/ch4/faultloc/board/verdicts.c \
@@ -90,7 +88,6 @@ glue_sources = \
     src/mpid/ch4/faultloc/net/channel_tcp.c \
     src/mpid/ch4/faultloc/net/conn.c \
     src/mpid/ch4/faultloc/net/frame.c \
-    src/mpid/ch4/faultloc/node/calls.c \
     src/mpid/ch4/faultloc/node/log.c \
     src/mpid/ch4/faultloc/node/numa.c \
     src/mpid/ch4/faultloc/node/state.c \
@@ -116,7 +113,6 @@ glue_headers = \
     src/mpid/ch4/faultloc/base/address.h \
     src/mpid/ch4/faultloc/base/clock.h \
     src/mpid/ch4/faultloc/base/iface.h \
-    src/mpid/ch4/faultloc/base/ports.h \
     src/mpid/ch4/faultloc/base/proc.h \
     src/mpid/ch4/faultloc/base/say.h \
     src/mpid/ch4/faultloc/base/sock.h \
@@ -124,7 +120,6 @@ glue_headers = \
     src/mpid/ch4/faultloc/base/syscalls.h \
     src/mpid/ch4/faultloc/board/bell.h \
     src/mpid/ch4/faultloc/board/board.h \
-    src/mpid/ch4/faultloc/board/job.h \
     src/mpid/ch4/faultloc/board/launcher.h \
     src/mpid/ch4/faultloc/board/start.h \
     src/mpid/ch4/faultloc/board/topology.h \
@@ -143,7 +138,6 @@ glue_headers = \
     src/mpid/ch4/faultloc/net/channel_impl.h \
     src/mpid/ch4/faultloc/net/conn.h \
     src/mpid/ch4/faultloc/net/frame.h \
-    src/mpid/ch4/faultloc/node/calls.h \
     src/mpid/ch4/faultloc/node/log.h \
     src/mpid/ch4/faultloc/node/numa.h \
     src/mpid/ch4/faultloc/node/state.h \

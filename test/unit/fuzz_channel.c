@@ -6,7 +6,7 @@
 /*
  * What a stranger, or a peer gone wrong, may put on the wire, for libFuzzer:
  *
- *     clang -g -O1 -fsanitize=fuzzer,address,undefined -Isrc/mpid/ch4 \
+ *     clang -g -O1 -fsanitize=fuzzer,address,undefined -Isrc/mpid/ch4 -Isrc/util/ftree \
  *         test/unit/fuzz_channel.c src/mpid/ch4/faultloc/net/frame.c -lsodium -o fuzz_channel
  *     ./fuzz_channel -max_len=20000
  *

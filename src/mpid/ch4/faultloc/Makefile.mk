@@ -37,7 +37,6 @@ noinst_HEADERS += \
     src/mpid/ch4/faultloc/base/address.h \
     src/mpid/ch4/faultloc/base/clock.h \
     src/mpid/ch4/faultloc/base/iface.h \
-    src/mpid/ch4/faultloc/base/ports.h \
     src/mpid/ch4/faultloc/base/proc.h \
     src/mpid/ch4/faultloc/base/say.h \
     src/mpid/ch4/faultloc/base/sock.h \
@@ -45,7 +44,6 @@ noinst_HEADERS += \
     src/mpid/ch4/faultloc/base/syscalls.h \
     src/mpid/ch4/faultloc/board/bell.h \
     src/mpid/ch4/faultloc/board/board.h \
-    src/mpid/ch4/faultloc/board/job.h \
     src/mpid/ch4/faultloc/board/launcher.h \
     src/mpid/ch4/faultloc/board/start.h \
     src/mpid/ch4/faultloc/board/topology.h \
@@ -64,7 +62,6 @@ noinst_HEADERS += \
     src/mpid/ch4/faultloc/net/channel_impl.h \
     src/mpid/ch4/faultloc/net/conn.h \
     src/mpid/ch4/faultloc/net/frame.h \
-    src/mpid/ch4/faultloc/node/calls.h \
     src/mpid/ch4/faultloc/node/log.h \
     src/mpid/ch4/faultloc/node/numa.h \
     src/mpid/ch4/faultloc/node/state.h \
@@ -93,18 +90,16 @@ mpi_core_sources += \
 # In ranks and in the agent's program.
 noinst_LTLIBRARIES += src/mpid/ch4/faultloc/libfaultloc.la
 pmpi_convenience_libs += src/mpid/ch4/faultloc/libfaultloc.la
-src_mpid_ch4_faultloc_libfaultloc_la_CPPFLAGS = $(AM_CPPFLAGS) \
+src_mpid_ch4_faultloc_libfaultloc_la_CPPFLAGS = $(AM_CPPFLAGS) -D_GNU_SOURCE \
     -DFAULTLOC_LIBEXECDIR=\"$(libexecdir)\"
 src_mpid_ch4_faultloc_libfaultloc_la_SOURCES = \
     src/mpid/ch4/faultloc/base/iface.c \
-    src/mpid/ch4/faultloc/base/ports.c \
     src/mpid/ch4/faultloc/base/proc.c \
     src/mpid/ch4/faultloc/base/say.c \
     src/mpid/ch4/faultloc/base/sock.c \
     src/mpid/ch4/faultloc/base/spawn.c \
     src/mpid/ch4/faultloc/board/bell.c \
     src/mpid/ch4/faultloc/board/board.c \
-    src/mpid/ch4/faultloc/board/job.c \
     src/mpid/ch4/faultloc/board/start.c \
     src/mpid/ch4/faultloc/board/topology.c \
     src/mpid/ch4/faultloc/board/verdicts.c
@@ -113,6 +108,7 @@ include $(top_srcdir)/src/util/ftree/Makefile.mk
 
 # The agent's program; it is no MPI program, and takes of the libraries only what it needs.
 libexec_PROGRAMS = faultloc-agent
+faultloc_agent_CPPFLAGS = $(AM_CPPFLAGS) -D_GNU_SOURCE
 faultloc_agent_LDFLAGS = -Wl,--as-needed
 faultloc_agent_LDADD = src/mpid/ch4/faultloc/libfaultloc.la @jsonlib@ @hwloclib@ $(external_libs)
 faultloc_agent_SOURCES = \
@@ -130,7 +126,6 @@ faultloc_agent_SOURCES = \
     src/mpid/ch4/faultloc/net/channel_tcp.c \
     src/mpid/ch4/faultloc/net/conn.c \
     src/mpid/ch4/faultloc/net/frame.c \
-    src/mpid/ch4/faultloc/node/calls.c \
     src/mpid/ch4/faultloc/node/log.c \
     src/mpid/ch4/faultloc/node/numa.c \
     src/mpid/ch4/faultloc/node/state.c \

@@ -135,7 +135,7 @@ static int make_core(struct agent *a)
 /* After succession the port is free once the kernel has done with the agent before. */
 static void try_listen(struct agent *a, ftree_time now)
 {
-    bool first = a->p->ports[FAULTLOC_ROLE_AGENT].port;
+    bool first = a->p->ports[FTREE_ROLE_AGENT].port;
 
     if (faultloc_line_listen(&a->link.line, now))
         faultloc_tell_listening(&a->tell, first);

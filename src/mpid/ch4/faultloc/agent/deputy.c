@@ -27,7 +27,7 @@ struct deputy {
     struct ftree_rank_state *states; /* [slots] */
 };
 
-static void on_message(void *ctx, int32_t from, enum faultloc_path path, enum faultloc_role role,
+static void on_message(void *ctx, int32_t from, enum ftree_path path, enum ftree_role role,
                        uint64_t conn, const void *bytes, size_t len)
 {
     struct deputy *d = ctx;
@@ -47,7 +47,7 @@ static void on_message(void *ctx, int32_t from, enum faultloc_path path, enum fa
         faultloc_channel_reply(d->line.channel, now, conn, answer, room);
 }
 
-static void on_reach(void *ctx, int32_t node, enum faultloc_path path, enum faultloc_role role,
+static void on_reach(void *ctx, int32_t node, enum ftree_path path, enum ftree_role role,
                      enum faultloc_channel_reach reach, int error)
 {
     (void) ctx, (void) node, (void) path, (void) role, (void) reach, (void) error;
@@ -67,7 +67,7 @@ static bool open_deputy(struct deputy *d, struct faultloc_program *p)
         return false;
     if (d->agent.fd >= 0)
         faultloc_loop_add(p->epoll, d->agent.fd, FAULTLOC_TAG_PARTNER);
-    faultloc_line_open(&d->line, p, FAULTLOC_ROLE_DEPUTY, &callbacks, d);
+    faultloc_line_open(&d->line, p, FTREE_ROLE_DEPUTY, &callbacks, d);
     return true;
 }
 

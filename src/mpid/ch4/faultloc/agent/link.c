@@ -8,9 +8,7 @@
 #include "faultloc/base/clock.h"
 #include "faultloc/base/say.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
-#include <netinet/in.h>
 
 /* ---- out ------------------------------------------------------------------------------------- */
 
@@ -45,8 +43,7 @@ int faultloc_link_send(struct faultloc_link *l, const struct ftree_route *to, co
     if (to->conn)
         rc = faultloc_channel_reply(channel, now, to->conn, bytes, len);
     if (rc)
-        rc = faultloc_channel_send(channel, now, to->node, (enum faultloc_path) to->path,
-                                   (enum faultloc_role) to->role,
+        rc = faultloc_channel_send(channel, now, to->node, to->path, to->role,
                                    to->fresh ? FAULTLOC_SEND_FRESH : 0, bytes, len);
     if (rc && l->untolds < FAULTLOC_LINK_UNTOLD) {
         l->untold[l->untolds].node = to->node;
@@ -71,11 +68,11 @@ void faultloc_link_hand_over(struct faultloc_link *l, ftree_time now)
 
 /* ---- in: the channel's callbacks ------------------------------------------------------------ */
 
-static void on_message(void *ctx, int32_t from, enum faultloc_path path, enum faultloc_role role,
+static void on_message(void *ctx, int32_t from, enum ftree_path path, enum ftree_role role,
                        uint64_t conn, const void *bytes, size_t len)
 {
     struct faultloc_link *l = ctx;
-    int rc = ftree_receive(l->ft, faultloc_now(), from, (enum ftree_path) path, conn, bytes, len);
+    int rc = ftree_receive(l->ft, faultloc_now(), from, path, conn, bytes, len);
 
     (void) role;
     if (rc && rc != FTREE_ERR_NOMEM && !l->malformed_said) {
@@ -85,28 +82,25 @@ static void on_message(void *ctx, int32_t from, enum faultloc_path path, enum fa
     }
 }
 
-static void on_reach(void *ctx, int32_t node, enum faultloc_path path, enum faultloc_role role,
+static void on_reach(void *ctx, int32_t node, enum ftree_path path, enum ftree_role role,
                      enum faultloc_channel_reach reach, int error)
 {
     struct faultloc_link *l = ctx;
     enum ftree_reach core = core_reach(reach, error);
 
     if (core != FTREE_REACH_NOT_ASKED)
-        ftree_reached(l->ft, faultloc_now(), node, (enum ftree_path) path, (enum ftree_role) role,
+        ftree_reached(l->ft, faultloc_now(), node, path, role,
                       core, error);
 }
 
-static void on_intruder(void *ctx, enum faultloc_intruder kind, const struct sockaddr *peer)
+static void on_intruder(void *ctx, enum faultloc_intruder kind, const struct faultloc_inet *peer)
 {
     struct faultloc_link *l = ctx;
-    char text[INET6_ADDRSTRLEN] = "?";
+    char text[FAULTLOC_ADDRESS_TEXT];
 
-    if (peer && peer->sa_family == AF_INET)
-        inet_ntop(AF_INET, &((const struct sockaddr_in *) peer)->sin_addr, text, sizeof(text));
-    else if (peer && peer->sa_family == AF_INET6)
-        inet_ntop(AF_INET6, &((const struct sockaddr_in6 *) peer)->sin6_addr, text, sizeof(text));
     faultloc_say("node %s: refused %s, which %s (further ones are refused without a word)",
-                 l->line.p->job.names[l->line.p->self], text, faultloc_intruder_text(kind));
+                 l->line.p->job.names[l->line.p->self], faultloc_inet_text(peer, text, sizeof(text)),
+                 faultloc_intruder_text(kind));
 }
 
 int faultloc_link_open(struct faultloc_link *l, struct faultloc_program *p, struct ftree *ft)
@@ -115,5 +109,5 @@ int faultloc_link_open(struct faultloc_link *l, struct faultloc_program *p, stru
         .message = on_message, .reach = on_reach, .intruder = on_intruder};
 
     l->ft = ft;
-    return faultloc_line_open(&l->line, p, FAULTLOC_ROLE_AGENT, &callbacks, l);
+    return faultloc_line_open(&l->line, p, FTREE_ROLE_AGENT, &callbacks, l);
 }

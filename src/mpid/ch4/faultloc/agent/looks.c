@@ -9,7 +9,6 @@
 #include "faultloc/base/proc.h"
 #include "faultloc/board/bell.h"
 #include "faultloc/io/loop.h"
-#include "faultloc/node/calls.h"
 #include "faultloc/node/log.h"
 
 #include <errno.h>

@@ -3,10 +3,6 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE 1
-#endif
-
 #include "faultloc/agent/partner.h"
 
 #include "faultloc/base/proc.h"
@@ -53,11 +49,11 @@ bool faultloc_partner_look(struct faultloc_partner *partner, ftree_time now, ftr
 /* All that is the agent's: what it sends and hears must not be a second process's, too. */
 static void keep_own(const struct faultloc_program *p)
 {
-    const struct faultloc_ports *own = &p->ports[FAULTLOC_ROLE_DEPUTY];
-    int kept[FAULTLOC_PATHS + 1] = {p->board_fd};
+    const struct faultloc_ports *own = &p->ports[FTREE_ROLE_DEPUTY];
+    int kept[FTREE_PATHS + 1] = {p->board_fd};
     size_t n = 1;
 
-    for (int path = 0; own->port && path < FAULTLOC_PATHS; path++)
+    for (int path = 0; own->port && path < FTREE_PATHS; path++)
         if (own->fd[path] >= 0)
             kept[n++] = own->fd[path];
     faultloc_program_close_others(kept, n);
@@ -80,7 +76,7 @@ static bool is_good_moment(struct faultloc_second *s, struct faultloc_writer *wr
 
 static void begin(struct faultloc_second *s, struct faultloc_program *p, pid_t pid)
 {
-    faultloc_ports_close(&p->ports[FAULTLOC_ROLE_DEPUTY]);
+    faultloc_ports_close(&p->ports[FTREE_ROLE_DEPUTY]);
     s->deputy = (struct faultloc_partner){.pid = pid, .fd = faultloc_proc_pidfd(pid)};
     s->fork_at = FTREE_NEVER;
     s->failed = false;
@@ -112,7 +108,7 @@ bool faultloc_second_fork(struct faultloc_second *s, struct faultloc_program *p,
         keep_own(p);
         p->agent = agent;
         p->start = -1;
-        p->ports[FAULTLOC_ROLE_AGENT].port = 0;
+        p->ports[FTREE_ROLE_AGENT].port = 0;
         return true;
     }
     if (pid > 0)

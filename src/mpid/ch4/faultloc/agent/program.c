@@ -3,10 +3,6 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE 1
-#endif
-
 #include "faultloc/agent/program.h"
 
 #include "faultloc/base/syscalls.h"
@@ -55,7 +51,7 @@ static int by_number(const void *a, const void *b)
 
 void faultloc_program_close_others(const int *kept, size_t n)
 {
-    int fd[FAULTLOC_PATHS + 2], next = STDERR_FILENO + 1;
+    int fd[FTREE_PATHS + 2], next = STDERR_FILENO + 1;
 
     n = n < sizeof(fd) / sizeof(fd[0]) ? n : sizeof(fd) / sizeof(fd[0]);
     if (n > 0)
@@ -71,7 +67,7 @@ void faultloc_program_close_others(const int *kept, size_t n)
 /* ---- the channel ----------------------------------------------------------------------------- */
 
 int faultloc_line_open(struct faultloc_line *line, struct faultloc_program *p,
-                       enum faultloc_role role, const struct faultloc_channel_callbacks *callbacks,
+                       enum ftree_role role, const struct faultloc_channel_callbacks *callbacks,
                        void *ctx)
 {
     struct faultloc_channel_config cfg = {.self = p->self,

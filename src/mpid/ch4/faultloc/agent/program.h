@@ -6,7 +6,7 @@
 #ifndef FAULTLOC_PROGRAM_H_INCLUDED
 #define FAULTLOC_PROGRAM_H_INCLUDED
 
-#include "faultloc/board/job.h"
+#include "faultloc/board/board.h"
 #include "faultloc/board/start.h"
 #include "faultloc/net/channel.h"
 #include "faultloc/node/watch.h"
@@ -50,7 +50,7 @@ struct faultloc_program {
     struct faultloc_board *board;
     int board_fd;
     uint8_t key[FAULTLOC_KEY_SIZE];
-    struct faultloc_ports ports[FAULTLOC_ROLES]; /* until adopted; port 0: none */
+    struct faultloc_ports ports[FTREE_ROLES]; /* until adopted; port 0: none */
     int start; /* socket to the rank that waits (board/start.h); -1: none does */
     int epoll; /* of the loop that runs; -1: none does */
     pid_t agent; /* whose deputy this process is */
@@ -64,14 +64,14 @@ struct faultloc_program {
  * Errors: an errno. */
 int faultloc_program_init(struct faultloc_program *p, const struct faultloc_start *start);
 
-/* Purpose: closes all descriptors above standard error but these, at most FAULTLOC_PATHS + 2. */
+/* Purpose: closes all descriptors above standard error but these, at most FTREE_PATHS + 2. */
 void faultloc_program_close_others(const int *kept, size_t n);
 
 /* The channel of the agent, or of the deputy. */
 struct faultloc_line {
     struct faultloc_program *p;
     struct faultloc_channel *channel; /* NULL: the node is alone */
-    enum faultloc_role role;
+    enum ftree_role role;
     ftree_time listen_at; /* when to try for a port that is not free yet; FTREE_NEVER: it listens */
     ftree_time pause; /* between two tries; 0 at first, then they become rarer */
 };
@@ -79,7 +79,7 @@ struct faultloc_line {
 /* Purpose: makes the channel, which wakes the program's loop; callbacks as given.
  * Errors: an errno. */
 int faultloc_line_open(struct faultloc_line *line, struct faultloc_program *p,
-                       enum faultloc_role role, const struct faultloc_channel_callbacks *callbacks,
+                       enum ftree_role role, const struct faultloc_channel_callbacks *callbacks,
                        void *ctx);
 
 /* Purpose: listens, if it is time to try: with the sockets that the process was started with where

@@ -6,7 +6,6 @@
 #include "faultloc/agent/tell.h"
 
 #include "faultloc/base/clock.h"
-#include "faultloc/base/say.h"
 #include "faultloc/board/verdicts.h"
 #include "faultloc/io/launcher_tell.h"
 #include "faultloc/io/loop.h"
@@ -49,7 +48,7 @@ static void trace_port(struct faultloc_tell *t)
     const struct faultloc_address *own = &faultloc_board_addresses(t->p->board)[t->p->self];
     char line[64];
 
-    snprintf(line, sizeof(line), "listens on port %u", (unsigned) own->port[FAULTLOC_ROLE_AGENT]);
+    snprintf(line, sizeof(line), "listens on port %u", (unsigned) own->port[FTREE_ROLE_AGENT]);
     faultloc_tell_decision(t, line);
 }
 

@@ -6,26 +6,14 @@
 #ifndef FAULTLOC_ADDRESS_H_INCLUDED
 #define FAULTLOC_ADDRESS_H_INCLUDED
 
+#include "ftree.h"
+
 #include <stdint.h>
 
 /*
  * Where the agents of a job are found.  Plain data without pointers, so that the nodes can exchange
- * it with one allgather.  The numbers of paths and roles are those of the core (ftree.h).
+ * it with one allgather.
  */
-
-/* A path is one way to reach a node. */
-enum faultloc_path {
-    FAULTLOC_PATH_DATA,
-    FAULTLOC_PATH_MGMT,
-    FAULTLOC_PATHS
-};
-
-/* Who listens at a node: the agent, or the deputy that is asked when the agent does not answer. */
-enum faultloc_role {
-    FAULTLOC_ROLE_AGENT,
-    FAULTLOC_ROLE_DEPUTY,
-    FAULTLOC_ROLES
-};
 
 /* One internet address.  family: AF_INET, AF_INET6, or 0 for "none".  bytes: network order; an
  * IPv4 address is in the first four, the others are 0. */
@@ -40,8 +28,8 @@ struct faultloc_inet {
 /* One node.  A path that the node does not have has family 0; a role that nobody holds there has
  * port 0.  Ports are in host order; a role has the same port on every path. */
 struct faultloc_address {
-    struct faultloc_inet path[FAULTLOC_PATHS];
-    uint16_t port[FAULTLOC_ROLES];
+    struct faultloc_inet path[FTREE_PATHS];
+    uint16_t port[FTREE_ROLES];
 };
 
 #endif /* FAULTLOC_ADDRESS_H_INCLUDED */

@@ -3,10 +3,6 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE 1
-#endif
-
 #include "faultloc/base/iface.h"
 #include "faultloc/base/sock.h"
 
@@ -341,7 +337,7 @@ static int choose_mgmt(struct list list, const struct faultloc_iface_wish *wish,
 
 int faultloc_iface_choose(const struct faultloc_iface *list, size_t count,
                           const struct faultloc_iface_wish *wish,
-                          const struct faultloc_iface *chosen[FAULTLOC_PATHS], char *error,
+                          const struct faultloc_iface *chosen[FTREE_PATHS], char *error,
                           size_t size)
 {
     const struct list all = {list, count};
@@ -350,8 +346,8 @@ int faultloc_iface_choose(const struct faultloc_iface *list, size_t count,
 
     if (rc == 0)
         rc = choose_mgmt(all, wish, data, &mgmt, error, size);
-    chosen[FAULTLOC_PATH_DATA] = rc ? NULL : data;
-    chosen[FAULTLOC_PATH_MGMT] = rc ? NULL : mgmt;
+    chosen[FTREE_PATH_DATA] = rc ? NULL : data;
+    chosen[FTREE_PATH_MGMT] = rc ? NULL : mgmt;
     return rc;
 }
 
@@ -437,40 +433,40 @@ int faultloc_iface_list(struct faultloc_iface *list, size_t room, size_t *count)
 }
 
 int faultloc_iface_find(const struct faultloc_iface_wish *wish,
-                        struct faultloc_iface found[FAULTLOC_PATHS], char *error, size_t size)
+                        struct faultloc_iface found[FTREE_PATHS], char *error, size_t size)
 {
     struct faultloc_iface list[FAULTLOC_IFACES_MAX];
-    const struct faultloc_iface *chosen[FAULTLOC_PATHS];
+    const struct faultloc_iface *chosen[FTREE_PATHS];
     size_t count;
     int rc = faultloc_iface_list(list, FAULTLOC_IFACES_MAX, &count);
 
-    memset(found, 0, FAULTLOC_PATHS * sizeof(*found));
+    memset(found, 0, FTREE_PATHS * sizeof(*found));
     if (rc) {
         snprintf(error, size, "cannot list this host's interfaces: %s", strerror(rc));
         return rc;
     }
     rc = faultloc_iface_choose(list, count, wish, chosen, error, size);
-    for (unsigned path = 0; path < FAULTLOC_PATHS; path++)
+    for (unsigned path = 0; path < FTREE_PATHS; path++)
         if (chosen[path])
             found[path] = *chosen[path];
     return rc;
 }
 
-enum faultloc_iface_state faultloc_iface_running(const char *name)
+enum ftree_link faultloc_iface_link(const char *name)
 {
     struct ifreq request;
     int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     int rc;
 
     if (fd < 0)
-        return FAULTLOC_IFACE_UNKNOWN;
+        return FTREE_LINK_UNKNOWN;
     memset(&request, 0, sizeof(request));
     snprintf(request.ifr_name, sizeof(request.ifr_name), "%s", name);
     rc = ioctl(fd, SIOCGIFFLAGS, &request) < 0 ? errno : 0;
     close(fd);
     if (rc)
-        return rc == ENODEV ? FAULTLOC_IFACE_GONE : FAULTLOC_IFACE_UNKNOWN;
+        return rc == ENODEV ? FTREE_LINK_GONE : FTREE_LINK_UNKNOWN;
     if (!(request.ifr_flags & IFF_UP))
-        return FAULTLOC_IFACE_DOWN;
-    return request.ifr_flags & IFF_RUNNING ? FAULTLOC_IFACE_RUNNING : FAULTLOC_IFACE_NO_CARRIER;
+        return FTREE_LINK_DOWN;
+    return request.ifr_flags & IFF_RUNNING ? FTREE_LINK_UP : FTREE_LINK_NO_CARRIER;
 }

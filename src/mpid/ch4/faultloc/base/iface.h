@@ -61,7 +61,7 @@ struct faultloc_iface_wish {
  * and what interfaces there are; or ENODEV when there is no address at all. */
 int faultloc_iface_choose(const struct faultloc_iface *list, size_t count,
                           const struct faultloc_iface_wish *wish,
-                          const struct faultloc_iface *chosen[FAULTLOC_PATHS], char *error,
+                          const struct faultloc_iface *chosen[FTREE_PATHS], char *error,
                           size_t size);
 
 /* Purpose: this host's interfaces, ordered by index, at most `room`, into `list`; *count: how many.
@@ -71,18 +71,9 @@ int faultloc_iface_list(struct faultloc_iface *list, size_t room, size_t *count)
 /* Purpose: both at once: this host's paths.  found[path].inet has family 0 where there is none.
  * Errors: as the two above, with error[size] always written then. */
 int faultloc_iface_find(const struct faultloc_iface_wish *wish,
-                        struct faultloc_iface found[FAULTLOC_PATHS], char *error, size_t size);
-
-/* How an own interface is. */
-enum faultloc_iface_state {
-    FAULTLOC_IFACE_RUNNING, /* up, with a carrier */
-    FAULTLOC_IFACE_NO_CARRIER, /* up, without */
-    FAULTLOC_IFACE_DOWN, /* not up */
-    FAULTLOC_IFACE_GONE, /* there is none of that name */
-    FAULTLOC_IFACE_UNKNOWN /* the kernel did not say */
-};
+                        struct faultloc_iface found[FTREE_PATHS], char *error, size_t size);
 
 /* Purpose: the state of the own interface `name` now.  Does not allocate. */
-enum faultloc_iface_state faultloc_iface_running(const char *name);
+enum ftree_link faultloc_iface_link(const char *name);
 
 #endif /* FAULTLOC_IFACE_H_INCLUDED */

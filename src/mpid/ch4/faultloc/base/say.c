@@ -3,10 +3,6 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE 1 /* O_PATH */
-#endif
-
 #include "faultloc/base/say.h"
 
 #include <ctype.h>

@@ -3,10 +3,6 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE 1
-#endif
-
 #include "faultloc/base/sock.h"
 
 #include <arpa/inet.h>
@@ -64,18 +60,6 @@ const char *faultloc_inet_text(const struct faultloc_inet *inet, char *text, siz
 {
     if (inet->family == 0 || !inet_ntop(inet->family, inet->bytes, text, (socklen_t) size))
         snprintf(text, size, "none");
-    return text;
-}
-
-const char *faultloc_sockaddr_text(const struct sockaddr *sa, char *text, size_t size)
-{
-    struct faultloc_inet inet;
-    uint16_t port;
-    char name[INET6_ADDRSTRLEN];
-
-    faultloc_sockaddr_split(sa, &inet, &port);
-    faultloc_inet_text(&inet, name, sizeof(name));
-    snprintf(text, size, inet.family == AF_INET6 ? "[%s]:%u" : "%s:%u", name, (unsigned) port);
     return text;
 }
 
@@ -175,4 +159,57 @@ bool faultloc_sock_is_own_peer(int fd)
     return getsockname(fd, (struct sockaddr *) &own, &own_len) == 0 &&
            getpeername(fd, (struct sockaddr *) &peer, &peer_len) == 0 && own_len == peer_len &&
            memcmp(&own, &peer, own_len) == 0;
+}
+
+/* ---- the ports of a node ------------------------------------------------------------------- */
+
+/* Tries to find a port that is free on every path. */
+#define PICK_TRIES 32
+
+void faultloc_ports_close(struct faultloc_ports *ports)
+{
+    for (unsigned path = 0; path < FTREE_PATHS; path++) {
+        if (ports->fd[path] >= 0)
+            close(ports->fd[path]);
+        ports->fd[path] = -1;
+    }
+    ports->port = 0;
+}
+
+/* One try: the kernel picks the port on the first path, the others must have it free too. */
+static int pick_once(const struct faultloc_inet own[FTREE_PATHS], struct faultloc_ports *ports)
+{
+    int rc = 0;
+
+    for (unsigned path = 0; path < FTREE_PATHS && rc == 0; path++) {
+        if (own[path].family == 0)
+            continue;
+        rc = faultloc_sock_listen(&own[path], ports->port, &ports->fd[path]);
+        if (rc == 0 && ports->port == 0)
+            ports->port = faultloc_sock_port(ports->fd[path]);
+    }
+    if (rc)
+        faultloc_ports_close(ports);
+    return rc;
+}
+
+int faultloc_channel_pick_ports(const struct faultloc_inet own[FTREE_PATHS],
+                                struct faultloc_ports *ports)
+{
+    int rc = EADDRINUSE;
+    unsigned paths = 0;
+
+    ports->port = 0;
+    for (unsigned path = 0; path < FTREE_PATHS; path++) {
+        ports->fd[path] = -1;
+        paths += own[path].family != 0;
+        for (unsigned other = 0; other < path; other++)
+            if (own[path].family && faultloc_inet_equal(&own[path], &own[other]))
+                return EINVAL;
+    }
+    if (paths == 0)
+        return EINVAL;
+    for (int i = 0; i < PICK_TRIES && rc == EADDRINUSE; i++)
+        rc = pick_once(own, ports);
+    return rc;
 }

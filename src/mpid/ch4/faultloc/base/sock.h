@@ -18,7 +18,7 @@
  * left nothing open.
  */
 
-/* Longest text of an address with port, terminating zero included. */
+/* Longest text of an address, terminating zero included. */
 #define FAULTLOC_ADDRESS_TEXT 64
 
 /* Purpose: fills in *out from an address and a port in host order; returns its length, 0 when the
@@ -31,9 +31,6 @@ void faultloc_sockaddr_split(const struct sockaddr *sa, struct faultloc_inet *in
 
 /* Purpose: "10.0.0.1" or "fd00::1" into text[size]; "none" for family 0.  Returns text. */
 const char *faultloc_inet_text(const struct faultloc_inet *inet, char *text, size_t size);
-
-/* Purpose: "10.0.0.1:4711" or "[fd00::1]:4711" into text[size].  Returns text. */
-const char *faultloc_sockaddr_text(const struct sockaddr *sa, char *text, size_t size);
 
 /* Purpose: whether two addresses are the same. */
 bool faultloc_inet_equal(const struct faultloc_inet *a, const struct faultloc_inet *b);
@@ -56,5 +53,24 @@ uint16_t faultloc_sock_port(int fd);
 /* Purpose: whether a connected socket is connected to itself.  TCP allows that when the kernel
  * happens to pick the port that is asked for as the port to ask from; nobody listens there. */
 bool faultloc_sock_is_own_peer(int fd);
+
+/* ---- the ports of a node: picked by its first rank, listened at by its agent and its deputy ---- */
+
+/* The listening sockets of one role, bound before the job's addresses are known. */
+struct faultloc_ports {
+    uint16_t port; /* host order */
+    int fd[FTREE_PATHS]; /* -1 where the node has no such path */
+};
+
+/* Purpose: picks a port that is free on each of a node's own addresses, and listens there: who
+ * connects from now on waits in the kernel.  *ports is the caller's, who gives it to
+ * faultloc_channel_adopt() or faultloc_ports_close().
+ * Errors: EINVAL (no path, or the same address twice), EADDRINUSE (no port is free on all), those
+ * of socket(2), bind(2), listen(2). */
+int faultloc_channel_pick_ports(const struct faultloc_inet own[FTREE_PATHS],
+                                struct faultloc_ports *ports);
+
+/* Purpose: closes what faultloc_channel_pick_ports() opened. */
+void faultloc_ports_close(struct faultloc_ports *ports);
 
 #endif /* FAULTLOC_SOCK_H_INCLUDED */

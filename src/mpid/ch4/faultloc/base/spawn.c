@@ -3,10 +3,6 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE 1 /* clone, dladdr */
-#endif
-
 #include "faultloc/base/spawn.h"
 
 #include "faultloc/base/syscalls.h"

@@ -7,7 +7,6 @@
 #define FAULTLOC_BELL_H_INCLUDED
 
 #include "faultloc/board/board.h"
-#include "ftree.h"
 
 /*
  * The bell: how a rank tells the agent of its node, within a millisecond, that the transport has

@@ -3,15 +3,14 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE /* memfd_create */
-#endif
-
 #include "faultloc/board/board.h"
+
+#include "tree.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -60,14 +59,8 @@ static int make_file(void)
     return fd < 0 && errno == EINVAL ? memfd_create("faultloc", MFD_CLOEXEC) : fd;
 }
 
-int faultloc_board_make(int32_t nodes, int32_t size, int32_t slots, struct faultloc_board **out,
-                        int *fd)
-{
-    return faultloc_board_make_with_tree(nodes, size, slots, 0, out, fd);
-}
-
-int faultloc_board_make_with_tree(int32_t nodes, int32_t size, int32_t slots, uint64_t tree_bytes,
-                                  struct faultloc_board **out, int *fd)
+int faultloc_board_make(int32_t nodes, int32_t size, int32_t slots, uint64_t tree_bytes,
+                        struct faultloc_board **out, int *fd)
 {
     struct faultloc_board shape = {
         .nodes = nodes, .size = size, .slots = slots, .tree_bytes = tree_bytes};
@@ -322,4 +315,41 @@ bool faultloc_board_read(const struct faultloc_board *b, int32_t i, struct ftree
     *out = b->verdict[i];
     atomic_thread_fence(memory_order_acquire); /* the loads above stay before it */
     return b->writing[i] == before && fits_job(b, out);
+}
+
+/* ---- the job ------------------------------------------------------------------------------- */
+
+int faultloc_job_describe(const struct faultloc_board *b, struct faultloc_job *out)
+{
+    int rc;
+
+    *out = (struct faultloc_job){.names = malloc((size_t) b->nodes * sizeof(*out->names))};
+    if (!out->names)
+        return ENOMEM;
+    if (b->tree_bytes) {
+        rc = ftree_tree_unpack(faultloc_board_tree(b), b->tree_bytes, &out->tree);
+        if (rc)
+            return rc == FTREE_ERR_NOMEM ? ENOMEM : EPROTO;
+    }
+    for (int32_t i = 0; i < b->nodes; i++)
+        out->names[i] = faultloc_board_name(b, i);
+    out->job = (struct ftree_job){.nodes = b->nodes,
+                                  .size = b->size,
+                                  .fanout = b->fanout,
+                                  .tree = out->tree,
+                                  .seed = b->seed,
+                                  .node_name = out->names,
+                                  .rank_node = faultloc_board_rank_node(b),
+                                  .node_first = faultloc_board_node_first(b),
+                                  .node_ranks = faultloc_board_node_ranks(b),
+                                  .rank_pid = faultloc_board_rank_pid(b)};
+    memcpy(out->job.has_path, b->has_path, sizeof(out->job.has_path));
+    return 0;
+}
+
+void faultloc_job_free(struct faultloc_job *j)
+{
+    free(j->names);
+    ftree_tree_free(j->tree);
+    *j = (struct faultloc_job){.names = NULL};
 }

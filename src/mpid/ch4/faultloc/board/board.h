@@ -9,7 +9,6 @@
 #include "faultloc/base/address.h"
 #include "faultloc/board/launcher.h"
 #include "faultloc/seam/faultloc_seam.h"
-#include "ftree.h"
 
 #include <stdatomic.h>
 #include <stddef.h>
@@ -89,15 +88,12 @@ struct faultloc_board {
     uint64_t slots_at, bytes;
 };
 
-/* Purpose: makes the board of a job of this shape; *fd is the caller's, to be closed once the
- * others have opened it.  The header's shape fields and offsets are set, all else is 0.
+/* Purpose: makes the board of a job of this shape, with so many bytes of room for a packed tree from
+ * outside; *fd is the caller's, to be closed once the others have opened it.  The header's shape fields
+ * and offsets are set, all else is 0.
  * Errors: an errno. */
-int faultloc_board_make(int32_t nodes, int32_t size, int32_t slots, struct faultloc_board **out,
-                        int *fd);
-
-/* Purpose: the same, with so many bytes of room for a packed tree from outside. */
-int faultloc_board_make_with_tree(int32_t nodes, int32_t size, int32_t slots, uint64_t tree_bytes,
-                                  struct faultloc_board **out, int *fd);
+int faultloc_board_make(int32_t nodes, int32_t size, int32_t slots, uint64_t tree_bytes,
+                        struct faultloc_board **out, int *fd);
 
 /* Purpose: maps the board that process `pid` made as its descriptor `their_fd`; *fd is the
  * caller's, to be closed once its slot is mapped.
@@ -157,5 +153,20 @@ void faultloc_board_remember(struct faultloc_board *b, const struct ftree_verdic
 /* Purpose: reads verdict i, for any rank of the node, while the agent may be writing.
  * Returns false where there is none, it is just being written, or it does not fit the job. */
 bool faultloc_board_read(const struct faultloc_board *b, int32_t i, struct ftree_verdict *out);
+
+/* The job in words of the core, as the board describes it. */
+struct faultloc_job {
+    struct ftree_job job; /* its tables are the board's; its rules are the owner's to set */
+    struct ftree_tree *tree; /* the FLT from outside; NULL: there is none */
+    const char **names; /* [nodes] */
+};
+
+/* Purpose: describes the job of a board, which must outlive *out; to be ended by
+ * faultloc_job_free(), also after an error.
+ * Errors: ENOMEM; EPROTO: the packed tree is none. */
+int faultloc_job_describe(const struct faultloc_board *b, struct faultloc_job *out);
+
+/* Purpose: gives back what describing took; one that is all 0 is allowed. */
+void faultloc_job_free(struct faultloc_job *j);
 
 #endif /* FAULTLOC_BOARD_H_INCLUDED */

@@ -3,10 +3,6 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE 1
-#endif
-
 #include "faultloc/board/start.h"
 
 #include "faultloc/base/spawn.h"
@@ -21,15 +17,15 @@
 #include <unistd.h>
 
 #define MAGIC 0x464c5331u /* "FLS1"; to be changed with what the two processes share */
-#define FDS_MAX (1 + FAULTLOC_ROLES * FAULTLOC_PATHS)
+#define FDS_MAX (1 + FTREE_ROLES * FTREE_PATHS)
 
 /* As it travels; the descriptors come beside it, in the order board, agent's ports, deputy's. */
 struct packet {
     uint32_t magic, bytes;
     uint32_t layout; /* sizeof(struct faultloc_board) */
     uint8_t key[FAULTLOC_KEY_SIZE];
-    uint16_t port[FAULTLOC_ROLES];
-    uint8_t has_fd[FAULTLOC_ROLES][FAULTLOC_PATHS];
+    uint16_t port[FTREE_ROLES];
+    uint8_t has_fd[FTREE_ROLES][FTREE_PATHS];
 };
 
 struct answer {
@@ -52,9 +48,9 @@ static size_t pack(const struct faultloc_start *start, struct packet *p, int fd[
         .magic = MAGIC, .bytes = sizeof(*p), .layout = sizeof(struct faultloc_board)};
     memcpy(p->key, start->key, sizeof(p->key));
     fd[n++] = start->board_fd;
-    for (int role = 0; role < FAULTLOC_ROLES; role++) {
+    for (int role = 0; role < FTREE_ROLES; role++) {
         p->port[role] = start->ports[role].port;
-        for (int path = 0; path < FAULTLOC_PATHS; path++)
+        for (int path = 0; path < FTREE_PATHS; path++)
             if (p->port[role] && start->ports[role].fd[path] >= 0) {
                 p->has_fd[role][path] = 1;
                 fd[n++] = start->ports[role].fd[path];
@@ -157,9 +153,9 @@ static bool unpack(const struct packet *p, const int *fd, size_t fds, struct fau
         return false;
     memcpy(start->key, p->key, sizeof(start->key));
     start->board_fd = fd[n++];
-    for (int role = 0; role < FAULTLOC_ROLES; role++) {
+    for (int role = 0; role < FTREE_ROLES; role++) {
         start->ports[role].port = p->port[role];
-        for (int path = 0; path < FAULTLOC_PATHS; path++) {
+        for (int path = 0; path < FTREE_PATHS; path++) {
             start->ports[role].fd[path] = -1;
             if (!p->has_fd[role][path])
                 continue;

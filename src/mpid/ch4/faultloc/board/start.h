@@ -6,7 +6,7 @@
 #ifndef FAULTLOC_START_H_INCLUDED
 #define FAULTLOC_START_H_INCLUDED
 
-#include "faultloc/base/ports.h"
+#include "faultloc/base/sock.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,7 +28,7 @@
 struct faultloc_start {
     uint8_t key[FAULTLOC_KEY_SIZE];
     int board_fd;
-    struct faultloc_ports ports[FAULTLOC_ROLES]; /* port 0: none; where the node is the whole job */
+    struct faultloc_ports ports[FTREE_ROLES]; /* port 0: none; where the node is the whole job */
 };
 
 /* Purpose: for the rank: starts the program at `path` and sends it *start, whose descriptors stay the

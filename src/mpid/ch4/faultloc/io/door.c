@@ -3,10 +3,6 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE 1 /* struct ucred, O_PATH */
-#endif
-
 #include "faultloc/io/door.h"
 
 #include "faultloc/base/say.h"

@@ -25,6 +25,13 @@ struct reader {
     char *error;
 };
 
+static void clean(char *text)
+{
+    for (; *text; text++)
+        if (*text < ' ' || *text > '~')
+            *text = '?';
+}
+
 static bool fail(const struct reader *r, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -35,9 +42,7 @@ static bool fail(const struct reader *r, const char *format, ...)
     va_start(args, format);
     vsnprintf(r->error, FAULTLOC_DOOR_ERROR, format, args);
     va_end(args);
-    for (char *c = r->error; *c; c++)
-        if (*c < ' ' || *c > '~')
-            *c = '?';
+    clean(r->error);
     return false;
 }
 
@@ -117,9 +122,7 @@ static bool read_detail(struct reader *r, struct json_object *v)
     if (!get_string(r, "detail", v, &text))
         return false;
     snprintf(r->s->detail, sizeof(r->s->detail), "%s", text);
-    for (char *c = r->s->detail; *c; c++)
-        if (*c < ' ' || *c > '~')
-            *c = '?';
+    clean(r->s->detail);
     return true;
 }
 
@@ -218,9 +221,7 @@ static void note_interface(struct ftree_symptom *s, const char *interface)
     snprintf(detail, sizeof(detail), "%.20s%s%.70s", interface, s->detail[0] ? ": " : "",
              s->detail);
     memcpy(s->detail, detail, sizeof(s->detail));
-    for (char *c = s->detail; *c; c++)
-        if (*c < ' ' || *c > '~')
-            *c = '?';
+    clean(s->detail);
 }
 
 /* A node's name may have colons in it, an interface's does not begin after the first one alone. */

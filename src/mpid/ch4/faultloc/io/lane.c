@@ -162,7 +162,8 @@ static void drop_all(const struct faultloc_lane *lane, struct faultloc_task *job
 
     for (; job; job = next) {
         next = job->next;
-        lane->ops->drop(job);
+        if (lane->ops->drop)
+            lane->ops->drop(job);
     }
 }
 
@@ -202,7 +203,7 @@ bool faultloc_lane_add(struct faultloc_lane *lane, struct faultloc_task *job, si
         faultloc_lane_ring(lane->wake);
     pthread_mutex_unlock(&lane->lock);
     drop_all(lane, dropped);
-    if (job && !fits)
+    if (job && !fits && lane->ops->drop)
         lane->ops->drop(job);
     return fits;
 }

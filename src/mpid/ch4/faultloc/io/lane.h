@@ -35,7 +35,7 @@ struct faultloc_lane_ops {
     void (*run)(struct faultloc_lane *lane, struct faultloc_task *job); /* the job is the callee's */
     void (*lost)(struct faultloc_lane *lane, uint32_t jobs); /* so many were dropped before */
     void (*ended)(struct faultloc_lane *lane); /* the thread uses the lane no more */
-    /* In any thread: a job that will not be done. */
+    /* In any thread: a job that will not be done; NULL: it is a part of the owner. */
     void (*drop)(struct faultloc_task *job);
 };
 

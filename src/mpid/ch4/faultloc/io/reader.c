@@ -66,14 +66,8 @@ static void ended(struct faultloc_lane *lane)
     let_go(lane->owner);
 }
 
-/* It is a part of the reader. */
-static void drop(struct faultloc_task *job)
-{
-    (void) job;
-}
-
 static const struct faultloc_lane_ops ops = {
-    .name = "faultloc-rules", .run = read_news, .ended = ended, .drop = drop};
+    .name = "faultloc-rules", .run = read_news, .ended = ended};
 
 /* ---- its owner ------------------------------------------------------------------------------- */
 

@@ -140,7 +140,7 @@ static bool make_board(const struct MPIDI_faultloc_place *p, const char *job_id,
                        const struct ftree_tree *tree, struct faultloc_board **out, int *fd)
 {
     struct faultloc_board *b;
-    int rc = faultloc_board_make_with_tree(p->nodes, MPIR_Process.comm_world->local_size, p->slots,
+    int rc = faultloc_board_make(p->nodes, MPIR_Process.comm_world->local_size, p->slots,
                                            tree ? ftree_tree_packed_size(tree) : 0, &b, fd);
 
     if (rc) {
@@ -160,11 +160,11 @@ static bool make_board(const struct MPIDI_faultloc_place *p, const char *job_id,
 
 /* The own addresses, and a port each for agent and deputy. */
 static bool make_card(struct card *card, const char *name, struct faultloc_board *b,
-                      struct faultloc_ports ports[FAULTLOC_ROLES])
+                      struct faultloc_ports ports[FTREE_ROLES])
 {
     struct faultloc_iface_wish wish = {.data = MPIR_CVAR_FAULTLOC_DATA_IFACE,
         .mgmt = MPIR_CVAR_FAULTLOC_MGMT_IFACE, .ucx_net_devices = getenv("UCX_NET_DEVICES")};
-    struct faultloc_iface found[FAULTLOC_PATHS];
+    struct faultloc_iface found[FTREE_PATHS];
     char error[512];
     int rc = faultloc_iface_find(&wish, found, error, sizeof(error));
 
@@ -173,12 +173,12 @@ static bool make_card(struct card *card, const char *name, struct faultloc_board
         faultloc_say("node %s: %s", name, error);
         return false;
     }
-    for (int path = 0; path < FAULTLOC_PATHS; path++) {
+    for (int path = 0; path < FTREE_PATHS; path++) {
         card->address.path[path] = found[path].inet;
         if (found[path].inet.family)
             MPL_strncpy(b->iface[path], found[path].name, sizeof(b->iface[path]));
     }
-    for (int role = 0; role < FAULTLOC_ROLES; role++) {
+    for (int role = 0; role < FTREE_ROLES; role++) {
         rc = faultloc_channel_pick_ports(card->address.path, &ports[role]);
         if (rc) {
             faultloc_say("node %s: no port to listen on: %s", name, strerror(rc));
@@ -199,7 +199,7 @@ static void take_cards(struct faultloc_board *b, const struct MPIDI_faultloc_pla
         faultloc_board_addresses(b)[n] = card->address;
         memcpy(faultloc_board_name(b, n), card->name, FAULTLOC_NAME_SIZE);
         faultloc_board_name(b, n)[FAULTLOC_NAME_SIZE - 1] = '\0';
-        for (int path = 0; path < FAULTLOC_PATHS; path++)
+        for (int path = 0; path < FTREE_PATHS; path++)
             b->has_path[path] &= card->address.path[path].family != 0;
     }
 }
@@ -301,7 +301,7 @@ void MPIDI_faultloc_leader_end(struct MPIDI_faultloc_leader *l, bool go)
 {
     if (l->sock >= 0)
         faultloc_start_end(l->sock, go);
-    for (int role = 0; role < FAULTLOC_ROLES; role++)
+    for (int role = 0; role < FTREE_ROLES; role++)
         faultloc_ports_close(&l->ports[role]);
     if (l->board_fd >= 0)
         close(l->board_fd);

@@ -6,7 +6,7 @@
 #ifndef FAULTLOC_LEADER_H_INCLUDED
 #define FAULTLOC_LEADER_H_INCLUDED
 
-#include "faultloc/base/ports.h"
+#include "faultloc/base/sock.h"
 #include "faultloc/mpi/place.h"
 
 /* What the first rank of a node does for it when a job starts: makes the board, exchanges addresses with
@@ -23,7 +23,7 @@ struct MPIDI_faultloc_secret {
 /* What a leader has until its agent has it. */
 struct MPIDI_faultloc_leader {
     int board_fd, sock;         /* -1: none */
-    struct faultloc_ports ports[FAULTLOC_ROLES];
+    struct faultloc_ports ports[FTREE_ROLES];
     struct MPIDI_faultloc_secret secret;
 };
 

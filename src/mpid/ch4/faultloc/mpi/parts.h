@@ -8,7 +8,7 @@
 
 #include "mpidimpl.h"
 
-#include "faultloc/board/job.h"
+#include "faultloc/board/board.h"
 
 /*
  * What the files of this folder ask of each other.  They are the only ones that include MPICH's headers.

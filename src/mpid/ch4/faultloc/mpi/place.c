@@ -3,10 +3,6 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE /* syscall */
-#endif
-
 #include "faultloc/mpi/place.h"
 
 #include "faultloc/base/proc.h"

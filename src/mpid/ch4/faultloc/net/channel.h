@@ -6,7 +6,7 @@
 #ifndef FAULTLOC_CHANNEL_H_INCLUDED
 #define FAULTLOC_CHANNEL_H_INCLUDED
 
-#include "faultloc/base/ports.h"
+#include "faultloc/base/sock.h"
 #include "faultloc/net/frame.h"
 
 #include <stdbool.h>
@@ -76,15 +76,15 @@ struct faultloc_channel_callbacks {
     /* A message from node `from`, proven.  `path` is the way it came, `role` the listening end's:
      * the own one of a message that came in by faultloc_channel_send(), the peer's of an answer.
      * `conn` is for faultloc_channel_reply().  `bytes` are the channel's, valid until return. */
-    void (*message)(void *ctx, int32_t from, enum faultloc_path path, enum faultloc_role role,
+    void (*message)(void *ctx, int32_t from, enum ftree_path path, enum ftree_role role,
                     uint64_t conn, const void *bytes, size_t len);
     /* About the last connection that faultloc_channel_send() opened there.  `error` is the errno,
      * 0 when connected.  Connections that the channel drops itself are not told. */
-    void (*reach)(void *ctx, int32_t node, enum faultloc_path path, enum faultloc_role role,
+    void (*reach)(void *ctx, int32_t node, enum ftree_path path, enum ftree_role role,
                   enum faultloc_channel_reach reach, int error);
     /* Somebody was refused.  Called for the first of each kind in the channel's life; the others
      * are counted only.  May be NULL. */
-    void (*intruder)(void *ctx, enum faultloc_intruder kind, const struct sockaddr *peer);
+    void (*intruder)(void *ctx, enum faultloc_intruder kind, const struct faultloc_inet *peer);
 };
 
 /* 0 in a field: the default, in brackets.  Times in ns. */
@@ -152,7 +152,7 @@ int faultloc_channel_process(struct faultloc_channel *ch, uint64_t now);
 
 /* Purpose: listens for `role` on these sockets, which become the channel's also on error.
  * Errors: EINVAL, EBUSY (listens for that role already), those of epoll_ctl(2). */
-int faultloc_channel_adopt(struct faultloc_channel *ch, enum faultloc_role role,
+int faultloc_channel_adopt(struct faultloc_channel *ch, enum ftree_role role,
                            struct faultloc_ports *ports);
 
 /* Purpose: listens for `role` on the port that the table gives it, on each of the own paths where
@@ -161,13 +161,13 @@ int faultloc_channel_adopt(struct faultloc_channel *ch, enum faultloc_role role,
  * Errors: EADDRINUSE (the last owner of the port is not gone yet), EADDRNOTAVAIL (the address is
  * gone from this host), EDESTADDRREQ (the table gives no port, or no path), EINVAL, those of
  * socket(2). */
-int faultloc_channel_listen(struct faultloc_channel *ch, enum faultloc_role role);
+int faultloc_channel_listen(struct faultloc_channel *ch, enum ftree_role role);
 
 /* Purpose: on how many paths the channel listens for `role`. */
-unsigned faultloc_channel_listening(const struct faultloc_channel *ch, enum faultloc_role role);
+unsigned faultloc_channel_listening(const struct faultloc_channel *ch, enum ftree_role role);
 
 /* Purpose: listens for `role` no longer.  Connections that were accepted stay. */
-void faultloc_channel_unlisten(struct faultloc_channel *ch, enum faultloc_role role);
+void faultloc_channel_unlisten(struct faultloc_channel *ch, enum ftree_role role);
 
 /* ---- sending ------------------------------------------------------------------------------- */
 
@@ -187,7 +187,7 @@ enum faultloc_send_flags {
  * EADDRNOTAVAIL and others that faultloc_channel_reach_of() gives LOCAL_DOWN for.  Nothing was
  * queued then, and nothing will be told about it. */
 int faultloc_channel_send(struct faultloc_channel *ch, uint64_t now, int32_t node,
-                          enum faultloc_path path, enum faultloc_role role, unsigned flags,
+                          enum ftree_path path, enum ftree_role role, unsigned flags,
                           const void *bytes, size_t len);
 
 /* Purpose: queues one message on the connection that a message came by.

@@ -3,12 +3,7 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE 1
-#endif
-
 #include "faultloc/net/channel_impl.h"
-#include "faultloc/base/sock.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,7 +17,7 @@
 /* The two never meet: a connection's id is at least FAULTLOC_SLOTS_MAX. */
 static uint64_t listener_id(unsigned role, unsigned path)
 {
-    return role * FAULTLOC_PATHS + path;
+    return role * FTREE_PATHS + path;
 }
 
 /* ---- listening ----------------------------------------------------------------------------- */
@@ -40,12 +35,12 @@ static int add_listener(struct faultloc_channel *ch, unsigned role, unsigned pat
     return rc;
 }
 
-int faultloc_channel_adopt(struct faultloc_channel *ch, enum faultloc_role role,
+int faultloc_channel_adopt(struct faultloc_channel *ch, enum ftree_role role,
                            struct faultloc_ports *ports)
 {
     int rc = !faultloc_is_role(role) ? EINVAL : faultloc_channel_listening(ch, role) ? EBUSY : 0;
 
-    for (unsigned path = 0; path < FAULTLOC_PATHS && rc == 0; path++) {
+    for (unsigned path = 0; path < FTREE_PATHS && rc == 0; path++) {
         if (ports->fd[path] < 0)
             continue;
         rc = add_listener(ch, role, path, ports->fd[path]);
@@ -55,7 +50,7 @@ int faultloc_channel_adopt(struct faultloc_channel *ch, enum faultloc_role role,
     return rc;
 }
 
-int faultloc_channel_listen(struct faultloc_channel *ch, enum faultloc_role role)
+int faultloc_channel_listen(struct faultloc_channel *ch, enum ftree_role role)
 {
     unsigned paths = 0;
     int first = 0;
@@ -63,7 +58,7 @@ int faultloc_channel_listen(struct faultloc_channel *ch, enum faultloc_role role
     if (!faultloc_is_role(role))
         return EINVAL;
     const uint16_t port = ch->cfg.table[ch->cfg.self].port[role];
-    for (unsigned path = 0; path < FAULTLOC_PATHS && port; path++) {
+    for (unsigned path = 0; path < FTREE_PATHS && port; path++) {
         int fd, rc;
         if (faultloc_channel_own(ch, path)->family == 0)
             continue;
@@ -79,18 +74,18 @@ int faultloc_channel_listen(struct faultloc_channel *ch, enum faultloc_role role
     return paths ? first : EDESTADDRREQ;
 }
 
-unsigned faultloc_channel_listening(const struct faultloc_channel *ch, enum faultloc_role role)
+unsigned faultloc_channel_listening(const struct faultloc_channel *ch, enum ftree_role role)
 {
     unsigned count = 0;
 
-    for (unsigned path = 0; path < FAULTLOC_PATHS && faultloc_is_role(role); path++)
+    for (unsigned path = 0; path < FTREE_PATHS && faultloc_is_role(role); path++)
         count += ch->listeners[role][path] >= 0;
     return count;
 }
 
-void faultloc_channel_unlisten(struct faultloc_channel *ch, enum faultloc_role role)
+void faultloc_channel_unlisten(struct faultloc_channel *ch, enum ftree_role role)
 {
-    for (unsigned path = 0; path < FAULTLOC_PATHS && faultloc_is_role(role); path++) {
+    for (unsigned path = 0; path < FTREE_PATHS && faultloc_is_role(role); path++) {
         int fd = ch->listeners[role][path];
         if (fd < 0)
             continue;
@@ -109,8 +104,8 @@ int faultloc_channel_spare(void)
 
 static void watch_listeners(struct faultloc_channel *ch, uint32_t events)
 {
-    for (unsigned role = 0; role < FAULTLOC_ROLES; role++)
-        for (unsigned path = 0; path < FAULTLOC_PATHS; path++)
+    for (unsigned role = 0; role < FTREE_ROLES; role++)
+        for (unsigned path = 0; path < FTREE_PATHS; path++)
             if (ch->listeners[role][path] >= 0)
                 (void) faultloc_channel_watch(ch, EPOLL_CTL_MOD, ch->listeners[role][path], events,
                                               listener_id(role, path));
@@ -239,8 +234,8 @@ static bool accept_one(struct faultloc_channel *ch, uint64_t now, unsigned role,
 
 void faultloc_channel_on_listener(struct faultloc_channel *ch, uint64_t now, uint64_t id)
 {
-    const unsigned role = (unsigned) id / FAULTLOC_PATHS;
-    const unsigned path = (unsigned) id % FAULTLOC_PATHS;
+    const unsigned role = (unsigned) id / FTREE_PATHS;
+    const unsigned path = (unsigned) id % FTREE_PATHS;
 
     for (unsigned i = 0; i < ch->cfg.limits.accepts; i++) {
         if (ch->stats.unproven >= ch->cfg.limits.unproven) {

@@ -3,12 +3,7 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE 1
-#endif
-
 #include "faultloc/net/channel_impl.h"
-#include "faultloc/base/sock.h"
 
 #include <errno.h>
 #include <string.h>
@@ -36,8 +31,7 @@ static void on_connected(struct faultloc_channel *ch, uint64_t now, struct fault
     c->state = FAULTLOC_CONN_CHALLENGE;
     c->active = now;
     faultloc_slots_update(ch, c);
-    ch->cfg.callbacks.reach(ch->cfg.ctx, c->node, (enum faultloc_path) c->path,
-                            (enum faultloc_role) c->role, FAULTLOC_CHANNEL_CONNECTED, 0);
+    ch->cfg.callbacks.reach(ch->cfg.ctx, c->node, c->path, c->role, FAULTLOC_CHANNEL_CONNECTED, 0);
 }
 
 /* A HELLO must have been made for this very socket. */
@@ -107,8 +101,7 @@ static void on_frame(struct faultloc_channel *ch, struct faultloc_conn *c, const
         faultloc_slots_refuse(ch, c, FAULTLOC_INTRUDER_BAD_SERVER);
     } else {
         c->heard = true;
-        ch->cfg.callbacks.message(ch->cfg.ctx, c->node, (enum faultloc_path) c->path,
-                                  (enum faultloc_role) c->role, c->id, body, len);
+        ch->cfg.callbacks.message(ch->cfg.ctx, c->node, c->path, c->role, c->id, body, len);
     }
 }
 

@@ -33,7 +33,7 @@ struct faultloc_channel {
     int epoll;
     int spare; /* given up for a moment when descriptors run out */
     uint64_t accept_again; /* when accepting goes on, 0: it is not paused */
-    int listeners[FAULTLOC_ROLES][FAULTLOC_PATHS]; /* -1: none */
+    int listeners[FTREE_ROLES][FTREE_PATHS]; /* -1: none */
     struct faultloc_conn *conns;
     unsigned slots;
     uint64_t last_id;
@@ -53,12 +53,12 @@ static inline uint64_t faultloc_channel_later(uint64_t time, uint64_t span)
 
 static inline bool faultloc_is_role(int role)
 {
-    return role >= 0 && role < FAULTLOC_ROLES;
+    return role >= 0 && role < FTREE_ROLES;
 }
 
 static inline bool faultloc_is_path(int path)
 {
-    return path >= 0 && path < FAULTLOC_PATHS;
+    return path >= 0 && path < FTREE_PATHS;
 }
 
 /* ---- channel_slots.c ------------------------------------------------------------------ */
@@ -72,7 +72,7 @@ struct faultloc_conn *faultloc_slots_find(const struct faultloc_channel *ch, uin
 
 /* Purpose: the connection that faultloc_channel_send() opened there, NULL when there is none. */
 struct faultloc_conn *faultloc_slots_outbound(const struct faultloc_channel *ch, int32_t node,
-                                              enum faultloc_path path, enum faultloc_role role);
+                                              enum ftree_path path, enum ftree_role role);
 
 /* Purpose: takes a slot for the socket `fd`, which it closes on error.  *out has no state yet and
  * is not counted.  Errors: ENOBUFS, those of epoll_ctl(2). */

@@ -3,12 +3,7 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE 1
-#endif
-
 #include "faultloc/net/channel_impl.h"
-#include "faultloc/base/sock.h"
 
 #include <errno.h>
 #include <sys/epoll.h>
@@ -16,7 +11,6 @@
 
 /* ---- finding ------------------------------------------------------------------------------- */
 
-/* A healthy job has no connection, and then nothing is worth walking over the slots. */
 bool faultloc_slots_busy(const struct faultloc_channel *ch)
 {
     return ch->stats.unproven + ch->stats.inbound + ch->stats.outbound > 0;
@@ -33,7 +27,7 @@ struct faultloc_conn *faultloc_slots_find(const struct faultloc_channel *ch, uin
 }
 
 struct faultloc_conn *faultloc_slots_outbound(const struct faultloc_channel *ch, int32_t node,
-                                              enum faultloc_path path, enum faultloc_role role)
+                                              enum ftree_path path, enum ftree_role role)
 {
     for (unsigned i = 0; i < ch->slots && ch->stats.outbound > 0; i++) {
         struct faultloc_conn *c = &ch->conns[i];
@@ -61,7 +55,6 @@ int faultloc_channel_watch(struct faultloc_channel *ch, int op, int fd, uint32_t
     return epoll_ctl(ch->epoll, op, fd, &ev) < 0 ? errno : 0;
 }
 
-/* Takes a slot for the socket `fd`, which it closes on error.  *c has no state yet. */
 int faultloc_slots_add(struct faultloc_channel *ch, uint64_t now, int fd,
                        struct faultloc_conn **out)
 {
@@ -96,7 +89,6 @@ void faultloc_slots_close(struct faultloc_channel *ch, struct faultloc_conn *c)
     faultloc_conn_release(c, &ch->mem);
 }
 
-/* Ends a proven inbound connection so that the peer does not take it for a fault. */
 void faultloc_slots_goodbye(struct faultloc_channel *ch, struct faultloc_conn *c)
 {
     if (faultloc_conn_queue(c, &ch->mem, NULL, 0, SIZE_MAX) == 0)
@@ -104,7 +96,6 @@ void faultloc_slots_goodbye(struct faultloc_channel *ch, struct faultloc_conn *c
     faultloc_slots_close(ch, c);
 }
 
-/* Asks epoll for "writable" only while there is something to write. */
 void faultloc_slots_update(struct faultloc_channel *ch, struct faultloc_conn *c)
 {
     bool wants_out = c->state == FAULTLOC_CONN_CONNECTING || faultloc_conn_can_flush(c);
@@ -172,7 +163,6 @@ const char *faultloc_intruder_text(enum faultloc_intruder kind)
     return (unsigned) kind < FAULTLOC_INTRUDER_COUNT ? text[kind] : "did something unknown";
 }
 
-/* Closes the connection and tells what became of it. */
 void faultloc_slots_end(struct faultloc_channel *ch, struct faultloc_conn *c,
                         enum faultloc_channel_reach reach, int error)
 {
@@ -181,8 +171,8 @@ void faultloc_slots_end(struct faultloc_channel *ch, struct faultloc_conn *c,
 
     faultloc_slots_close(ch, c);
     if (!was.inbound)
-        ch->cfg.callbacks.reach(ch->cfg.ctx, was.node, (enum faultloc_path) was.path,
-                                (enum faultloc_role) was.role, reach, error);
+        ch->cfg.callbacks.reach(ch->cfg.ctx, was.node, was.path,
+                                was.role, reach, error);
 }
 
 void faultloc_slots_fail(struct faultloc_channel *ch, struct faultloc_conn *c, int error)
@@ -190,19 +180,17 @@ void faultloc_slots_fail(struct faultloc_channel *ch, struct faultloc_conn *c, i
     faultloc_slots_end(ch, c, late_reach_of(error, c->state == FAULTLOC_CONN_CONNECTING), error);
 }
 
-/* Closes a connection whose other end is not of this job, counts it, and tells the first time. */
 void faultloc_slots_refuse(struct faultloc_channel *ch, struct faultloc_conn *c,
                            enum faultloc_intruder kind)
 {
     const struct linger reset = {.l_onoff = 1, .l_linger = 0};
-    struct sockaddr_storage peer;
+    const struct faultloc_inet peer = c->peer;
 
-    (void) faultloc_sockaddr_make(&c->peer, c->peer_port, &peer);
     /* No strangers' leftovers in TIME_WAIT on our port. */
     (void) setsockopt(c->fd, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
     faultloc_slots_end(ch, c, FAULTLOC_CHANNEL_LOST, EPROTO);
     if (ch->stats.intruders[kind]++ == 0 && ch->cfg.callbacks.intruder)
-        ch->cfg.callbacks.intruder(ch->cfg.ctx, kind, (struct sockaddr *) &peer);
+        ch->cfg.callbacks.intruder(ch->cfg.ctx, kind, &peer);
 }
 
 /* ---- making room --------------------------------------------------------------------------- */
@@ -236,7 +224,6 @@ static unsigned count_node(const struct faultloc_channel *ch, int32_t node)
     return count;
 }
 
-/* Room for one more proven connection of `node`.  Returns false when there is none. */
 bool faultloc_slots_inbound_room(struct faultloc_channel *ch, int32_t node)
 {
     const struct faultloc_channel_limits *limits = &ch->cfg.limits;
@@ -281,7 +268,6 @@ static unsigned count_unproven_like(const struct faultloc_channel *ch,
     return count;
 }
 
-/* The oldest unproven connection of the address that has most of them. */
 struct faultloc_conn *faultloc_slots_worst(const struct faultloc_channel *ch)
 {
     struct faultloc_conn *found = NULL;

@@ -3,12 +3,7 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE 1
-#endif
-
 #include "faultloc/net/channel_impl.h"
-#include "faultloc/base/sock.h"
 
 #include <errno.h>
 #include <sodium.h>
@@ -129,7 +124,7 @@ static int start_connect(const struct faultloc_inet *own, const struct faultloc_
 }
 
 static int open_outbound(struct faultloc_channel *ch, uint64_t now, int32_t node,
-                         enum faultloc_path path, enum faultloc_role role,
+                         enum ftree_path path, enum ftree_role role,
                          struct faultloc_conn **out)
 {
     const struct faultloc_inet *own = faultloc_channel_own(ch, path);
@@ -162,7 +157,7 @@ static int open_outbound(struct faultloc_channel *ch, uint64_t now, int32_t node
 }
 
 int faultloc_channel_send(struct faultloc_channel *ch, uint64_t now, int32_t node,
-                          enum faultloc_path path, enum faultloc_role role, unsigned flags,
+                          enum ftree_path path, enum ftree_role role, unsigned flags,
                           const void *bytes, size_t len)
 {
     int rc = 0;
@@ -294,8 +289,8 @@ static int make_slots(struct faultloc_channel *ch)
 
 static void init_descriptors(struct faultloc_channel *ch)
 {
-    for (unsigned role = 0; role < FAULTLOC_ROLES; role++)
-        for (unsigned path = 0; path < FAULTLOC_PATHS; path++)
+    for (unsigned role = 0; role < FTREE_ROLES; role++)
+        for (unsigned path = 0; path < FTREE_PATHS; path++)
             ch->listeners[role][path] = -1;
     ch->epoll = epoll_create1(EPOLL_CLOEXEC);
     ch->spare = faultloc_channel_spare();
@@ -330,8 +325,8 @@ void faultloc_channel_destroy(struct faultloc_channel *ch)
     if (!ch)
         return;
     struct faultloc_memory mem = ch->mem;
-    for (unsigned role = 0; role < FAULTLOC_ROLES; role++)
-        faultloc_channel_unlisten(ch, (enum faultloc_role) role);
+    for (unsigned role = 0; role < FTREE_ROLES; role++)
+        faultloc_channel_unlisten(ch, (enum ftree_role) role);
     for (unsigned i = 0; i < ch->slots; i++) {
         struct faultloc_conn *c = &ch->conns[i];
         if (c->state == FAULTLOC_CONN_OPEN && c->inbound)

@@ -7,7 +7,6 @@
 #define FAULTLOC_LOG_H_INCLUDED
 
 #include "faultloc/board/board.h"
-#include "ftree.h"
 
 /*
  * What a log probe brings: the last messages of a rank, read from its ring while it goes on

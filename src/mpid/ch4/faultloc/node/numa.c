@@ -86,14 +86,8 @@ static void ended(struct faultloc_lane *lane)
     let_go(lane->owner);
 }
 
-/* It is a part of struct faultloc_numa. */
-static void drop(struct faultloc_task *job)
-{
-    (void) job;
-}
-
 static const struct faultloc_lane_ops ops = {
-    .name = "faultloc-hwloc", .run = run, .ended = ended, .drop = drop};
+    .name = "faultloc-hwloc", .run = run, .ended = ended};
 
 struct faultloc_numa *faultloc_numa_load(void)
 {

@@ -3,10 +3,6 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE 1
-#endif
-
 #include "faultloc/node/state.h"
 
 #include "faultloc/base/clock.h"
@@ -18,7 +14,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #define PATIENCE_NS 20000000u
@@ -339,22 +334,6 @@ static void read_cores(const char *sys, const int32_t *of_rank, uint64_t until,
 
 /* ---- the data interface -------------------------------------------------------------------- */
 
-static enum ftree_link link_of_kernel(const char *iface)
-{
-    switch (faultloc_iface_running(iface)) {
-        case FAULTLOC_IFACE_RUNNING:
-            return FTREE_LINK_UP;
-        case FAULTLOC_IFACE_NO_CARRIER:
-            return FTREE_LINK_NO_CARRIER;
-        case FAULTLOC_IFACE_DOWN:
-            return FTREE_LINK_DOWN;
-        case FAULTLOC_IFACE_GONE:
-            return FTREE_LINK_GONE;
-        default:
-            return FTREE_LINK_UNKNOWN;
-    }
-}
-
 /* Whether the administrator wants it up: the lowest bit of "0x1003". */
 static bool is_up(const char *sys, const char *iface)
 {
@@ -466,7 +445,7 @@ static void read_link(const struct faultloc_state *st, const char *proc, const c
     if (!is_name(st->iface))
         return;
     if (!st->sys_root)
-        link = link_of_kernel(st->iface);
+        link = faultloc_iface_link(st->iface);
     if (link == FTREE_LINK_UNKNOWN)
         link = link_of_sysfs(sys, st->iface);
     s->link = (uint8_t) link;

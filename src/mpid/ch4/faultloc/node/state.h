@@ -8,7 +8,6 @@
 
 #include "faultloc/node/numa.h"
 #include "faultloc/node/watch.h"
-#include "ftree.h"
 
 /*
  * What a state probe brings: how this node and its ranks are, from /proc, /sys, the kernel and

@@ -7,7 +7,6 @@
 
 #include "faultloc/base/proc.h"
 
-#include <errno.h>
 
 #define STILL_NS (1000 * FTREE_MS)
 #define VICTIM_NS (5000 * FTREE_MS) /* longer than any verdict takes that it may be a victim of */
@@ -150,4 +149,43 @@ bool faultloc_watch_all_left(struct faultloc_watch *w)
         if (!w->seen[i].gone && faultloc_board_slot(w->board, i)->state < FAULTLOC_SLOT_LEFT)
             return false;
     return true;
+}
+
+/* ---- names of calls -------------------------------------------------------------------------- */
+
+static const struct {
+    const char *name, *func;
+} calls[] = {
+#define FAULTLOC_CALL(name, func) {name, func},
+#if defined(__has_include)
+#if __has_include("faultloc/node/callnames.h")
+#include "faultloc/node/callnames.h" /* from MPICH's own list of functions, by maint/apply.sh */
+#endif
+#endif
+#undef FAULTLOC_CALL
+    {NULL, NULL}};
+
+/* The same hash as the seam's macro, for names that come at run time. */
+static uint32_t id_of(const char *func)
+{
+    uint32_t h = 2166136261u; /* FNV-1a */
+    bool ended = false;
+
+    for (int i = 0; i < 48; i++) {
+        ended = ended || !func[i];
+        h = (h ^ (ended ? 0 : (unsigned char) func[i])) * 16777619u;
+    }
+    return (h >> (32 - FAULTLOC_CALL_BITS)) | 1;
+}
+
+const char *faultloc_call_name(uint64_t call)
+{
+    uint32_t id = (uint32_t) (call & FAULTLOC_CALL_MASK);
+
+    if (id == 0)
+        return "user code";
+    for (size_t i = 0; calls[i].func; i++)
+        if (id_of(calls[i].func) == id)
+            return calls[i].name;
+    return "MPI";
 }

@@ -7,7 +7,6 @@
 #define FAULTLOC_WATCH_H_INCLUDED
 
 #include "faultloc/board/board.h"
-#include "ftree.h"
 
 /*
  * Observing: what the slots of the board, seen from time to time, say about the own node's ranks.
@@ -55,5 +54,10 @@ void faultloc_watch_gone(struct faultloc_watch *w, int32_t i);
 
 /* Purpose: true if every local rank has left or is gone. */
 bool faultloc_watch_all_left(struct faultloc_watch *w);
+
+/* Purpose: the MPI function that a slot's `call` says the rank is in, as "MPI_Recv"; a constant
+ * string.  "user code": in none; "MPI": in one that is not known by name.  Calls nest, and then the
+ * sum of their identifiers is nobody's. */
+const char *faultloc_call_name(uint64_t call);
 
 #endif /* FAULTLOC_WATCH_H_INCLUDED */
