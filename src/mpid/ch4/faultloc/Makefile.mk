@@ -3,25 +3,26 @@
 ##     See COPYRIGHT in top-level directory
 ##
 
-# The rooms of the glue. A file includes its own folder and those on lower floors, by qualified names
-# ("faultloc/board/board.h"); those on one floor do not know each other.
+# The rooms of the glue. A file includes its own folder and those on lower floors, by qualified
+# names ("faultloc/board/board.h"); those on one floor do not know each other.
 #
 #   floor  folder  what is in it                                                   linked into
 #   0      seam    what patches call, and the rank's page; headers alone           libmpi
 #   0      base    clocks, lines on stderr, addresses, interfaces, processes       both
 #   1      board   the node's shared segment, and how a rank and its agent meet    both
-#   2      io      the agent's files and sockets on its node; epoll, threads       faultloc-agent
 #   1      net     frames, connections, the channel between the nodes              faultloc-agent
+#   2      io      the agent's files and sockets on its node; epoll, threads       faultloc-agent
 #   2      mpi     settings, start, stop, waits, failed ranks, queries             libmpi
 #   3      node    what ranks, /proc and hwloc say                                 faultloc-agent
 #   4      agent   who is agent and who deputy, their loops, the end of a job      faultloc-agent
 #
-# mpi includes MPICH's headers, and nothing else does: the agent's program knows no MPICH. What ranks and
-# agent both need (addresses and processes among it) is below board for that reason, and so are the
-# interfaces: a rank finds them and listens before there is an agent.
+# mpi includes MPICH's headers, and nothing else does (but mpichconf.h, which says whether there is
+# hwloc): the agent's program knows no MPICH. What ranks and agent both need is in base and board for
+# that reason, the interfaces and ports of a node among it: a rank finds them, and listens, before
+# there is an agent.
 #
-# The two headers of seam keep the prefix faultloc_ in their names, because MPICH's own files include
-# them by these; all others are told by their folder. No two sources have one name: they meet in archives.
+# The two headers of seam keep the prefix faultloc_ in their names, by which MPICH's own files include
+# them; all others are told by their folder. No two sources have one name: they meet in archives.
 
 # the seam is included by MPICH's own headers, also where faultloc is configured out
 AM_CPPFLAGS += -I$(top_srcdir)/src/mpid/ch4 -I$(top_srcdir)/src/mpid/ch4/faultloc/seam

@@ -151,7 +151,8 @@ static int open_signal(struct agent *a)
     sigaddset(&set, SIGTERM);
     sigprocmask(SIG_BLOCK, &set, NULL);
     a->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-    return a->signal_fd < 0 ? errno : faultloc_loop_add(a->p->epoll, a->signal_fd, FAULTLOC_TAG_SIGNAL);
+    return a->signal_fd < 0 ? errno
+                            : faultloc_loop_add(a->p->epoll, a->signal_fd, FAULTLOC_TAG_SIGNAL);
 }
 
 static int open_agent(struct agent *a, struct faultloc_program *p)

@@ -152,7 +152,7 @@ static void trace_stall(struct faultloc_looks *l, int32_t i, const struct ftree_
     faultloc_tell_decision(l->tell, line);
 }
 
-/* The next look is due at a random moment, or sooner when a wait that goes on will reach the limit. */
+/* The next look is due at a random moment, or sooner: when a wait that goes on reaches the limit. */
 static void look(struct faultloc_looks *l, ftree_time now, int32_t i)
 {
     struct ftree_rank_state s;

@@ -29,8 +29,8 @@ struct faultloc_looks {
 int faultloc_looks_open(struct faultloc_looks *l, struct faultloc_program *p,
                         struct faultloc_tell *tell);
 
-/* Purpose: gives the core the verdicts of the agent before this one, or of who acted for it while it
- * was stopped.  Errors: those of the core. */
+/* Purpose: gives the core the verdicts of the agent before this one, or of who acted for it while
+ * it was stopped.  Errors: those of the core. */
 int faultloc_looks_restore(struct faultloc_looks *l, ftree_time now);
 
 /* Purpose: from now on the program's loop wakes when a process ends, with its tag, and when a rank

@@ -31,8 +31,9 @@ struct faultloc_second {
     bool failed; /* the last fork did */
 };
 
-/* Purpose: forks the deputy if there is none, it is time, and no thread of the writer does anything.
- * Returns true in the deputy, which has kept nothing of the agent's open but what is its own. */
+/* Purpose: forks the deputy if there is none, it is time, and no thread of the writer does
+ * anything.  Returns true in the deputy, which has kept nothing of the agent's open but what is its
+ * own. */
 bool faultloc_second_fork(struct faultloc_second *s, struct faultloc_program *p,
                           struct faultloc_writer *writer, ftree_time now);
 

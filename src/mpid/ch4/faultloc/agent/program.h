@@ -83,20 +83,20 @@ int faultloc_line_open(struct faultloc_line *line, struct faultloc_program *p,
                        void *ctx);
 
 /* Purpose: listens, if it is time to try: with the sockets that the process was started with where
- * there are any, else on the port of its role.  Returns true when it has just begun to listen on all
- * paths. */
+ * there are any, else on the port of its role.  Returns true when it has just begun to listen on
+ * all paths. */
 bool faultloc_line_listen(struct faultloc_line *line, ftree_time now);
 
 /* Purpose: a turn of the channel, if there is one; and when the next one is due. */
 void faultloc_line_turn(struct faultloc_line *line, ftree_time now);
 ftree_time faultloc_line_deadline(const struct faultloc_line *line);
 
-/* Purpose: the agent's loop (agent.c), until the job has ended here, and the process with it.  Returns in
- * another process: the deputy that it has forked. */
+/* Purpose: the agent's loop (agent.c), until the job has ended here, and the process with it.
+ * Returns in another process: the deputy that it has forked. */
 void faultloc_agent_run(struct faultloc_program *p);
 
-/* Purpose: the deputy's loop (deputy.c).  Returns when the agent has ended, and this process is to stand
- * in for it. */
+/* Purpose: the deputy's loop (deputy.c).  Returns when the agent has ended, and this process is to
+ * stand in for it. */
 void faultloc_deputy_run(struct faultloc_program *p);
 
 #endif /* FAULTLOC_PROGRAM_H_INCLUDED */

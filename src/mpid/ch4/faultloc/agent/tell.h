@@ -9,7 +9,7 @@
 #include "faultloc/agent/program.h"
 #include "faultloc/io/writer.h"
 
-/* What the agent tells: verdicts, to people and to its launcher, and its decisions, in the trace. */
+/* What the agent tells: verdicts, to people and its launcher, and its decisions, in the trace. */
 
 #define FAULTLOC_TELL_LINES 64 /* of the trace that a report can have */
 
@@ -30,8 +30,8 @@ void faultloc_tell_decision(struct faultloc_tell *t, const char *line);
 /* Purpose: that the agent listens, for the trace; first: it is the node's first one. */
 void faultloc_tell_listening(struct faultloc_tell *t, bool first);
 
-/* Purpose: a verdict, with what else is known, on standard error, in the report and to the launcher;
- * it is written on the board for the next agent. */
+/* Purpose: a verdict, with what else is known, on standard error, in the report and to the
+ * launcher; it is written on the board for the next agent. */
 void faultloc_tell_verdict(struct faultloc_tell *t, struct ftree *ft,
                            const struct ftree_verdict *v);
 

@@ -54,7 +54,7 @@ uint16_t faultloc_sock_port(int fd);
  * happens to pick the port that is asked for as the port to ask from; nobody listens there. */
 bool faultloc_sock_is_own_peer(int fd);
 
-/* ---- the ports of a node: picked by its first rank, listened at by its agent and its deputy ---- */
+/* ---- the ports of a node, picked by its first rank, for its agent and its deputy --------------- */
 
 /* The listening sockets of one role, bound before the job's addresses are known. */
 struct faultloc_ports {

@@ -8,8 +8,8 @@
 
 #include <sys/syscall.h>
 
-/* System calls that are newer than some C libraries; the numbers are the same on every architecture.
- * hydra's proxy includes this file, too. */
+/* System calls that are newer than some C libraries; the numbers are the same on every
+ * architecture.  hydra's proxy includes this file, too. */
 
 #ifndef SYS_pidfd_send_signal
 #define SYS_pidfd_send_signal 424

@@ -88,9 +88,9 @@ struct faultloc_board {
     uint64_t slots_at, bytes;
 };
 
-/* Purpose: makes the board of a job of this shape, with so many bytes of room for a packed tree from
- * outside; *fd is the caller's, to be closed once the others have opened it.  The header's shape fields
- * and offsets are set, all else is 0.
+/* Purpose: makes the board of a job of this shape, with so many bytes of room for a packed tree
+ * from outside; *fd is the caller's, to be closed once the others have opened it.  The header's
+ * shape fields and offsets are set, all else is 0.
  * Errors: an errno. */
 int faultloc_board_make(int32_t nodes, int32_t size, int32_t slots, uint64_t tree_bytes,
                         struct faultloc_board **out, int *fd);

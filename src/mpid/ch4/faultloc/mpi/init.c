@@ -11,8 +11,9 @@
 #include <sodium.h>
 
 /*
- * The start.  The ranks agree on who is on which node, the first rank of each node (its leader) makes
- * the board, the leaders exchange addresses, every rank maps its slot, and the leaders start the agents.
+ * The start.  The ranks agree on who is on which node, the first rank of each node (its leader)
+ * makes the board, the leaders exchange addresses, every rank maps its slot, and the leaders start
+ * the agents.
  *
  * Every step is taken by all ranks, whatever went wrong before: who has a problem says so and goes
  * on, and at the end faultloc is on in all ranks, or disabled in all.

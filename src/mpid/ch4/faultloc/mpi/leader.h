@@ -9,8 +9,8 @@
 #include "faultloc/base/sock.h"
 #include "faultloc/mpi/place.h"
 
-/* What the first rank of a node does for it when a job starts: makes the board, exchanges addresses with
- * the other leaders, starts the agent. */
+/* What the first rank of a node does for it when a job starts: makes the board, exchanges addresses
+ * with the other leaders, starts the agent. */
 
 /* What only the leaders know, for a moment: each hands the key on to its agent.  It travels as the
  * program's own messages do, so whoever can read those is in the job; not by the process manager, which
@@ -27,9 +27,9 @@ struct MPIDI_faultloc_leader {
     struct MPIDI_faultloc_secret secret;
 };
 
-/* Purpose: collective over the leaders: agrees on the tree, makes the board, which is then the rank's
- * (parts.h), exchanges what the others need to reach this node.  *fine: false where something was
- * wrong, which has been said.  Returns an error of MPI. */
+/* Purpose: collective over the leaders: agrees on the tree, makes the board, which is then the
+ * rank's (parts.h), exchanges what the others need to reach this node.  *fine: false where
+ * something was wrong, which has been said.  Returns an error of MPI. */
 int MPIDI_faultloc_leader_set_up(struct MPIDI_faultloc_leader *l, struct MPIDI_faultloc_place *p,
                                  const char *name, const char *job_id, bool * fine);
 

@@ -11,8 +11,9 @@
 #include "faultloc/board/board.h"
 
 /*
- * What the files of this folder ask of each other.  They are the only ones that include MPICH's headers.
- * What patches call is declared in the seam.  From the ground up, each knows those before it:
+ * What the files of this folder ask of each other.  They are the only ones that include MPICH's
+ * headers.  What patches call is declared in the seam.  From the ground up, each knows those before
+ * it:
  *
  *     settings.c   the control variables
  *     rank.c       this rank: its board, its slot
@@ -39,7 +40,7 @@ int32_t MPIDI_faultloc_read_fanout(void);
 /* Purpose: what the job is called; a board knows it, too. */
 void MPIDI_faultloc_read_job_id(char *out, size_t room);
 
-/* Purpose: what this node is called; `name` has FAULTLOC_NAME_SIZE bytes, the last of them zeros. */
+/* Purpose: what this node is called; `name` has FAULTLOC_NAME_SIZE bytes, the rest are 0. */
 void MPIDI_faultloc_read_node_name(char *name);
 
 /* ---- rank.c ---------------------------------------------------------------------------------- */
@@ -59,11 +60,11 @@ struct faultloc_board *MPIDI_faultloc_mapped_board(void);
 /* Purpose: in MPI_Init: this rank has a board, whatever comes of it. */
 void MPIDI_faultloc_take_board(struct faultloc_board *b);
 
-/* Purpose: maps the rank's slot of its board, which is behind `fd`, and says there who it is.  Returns
- * false, and says why, where that cannot be. */
+/* Purpose: maps the rank's slot of its board, which is behind `fd`, and says there who it is.
+ * Returns false, and says why, where that cannot be. */
 bool MPIDI_faultloc_map_slot(int fd, int32_t slot);
 
-/* Purpose: all ranks are agreed: faultloc is on, or it is disabled and there is no board any more. */
+/* Purpose: all ranks agree: faultloc is on, or it is disabled, and there is no board any more. */
 void MPIDI_faultloc_begin(bool on);
 
 /* ---- peer.c ---------------------------------------------------------------------------------- */
@@ -71,7 +72,7 @@ void MPIDI_faultloc_begin(bool on);
 /* Purpose: the request that does the work of a persistent one; others are their own. */
 MPIR_Request *MPIDI_faultloc_real(MPIR_Request * req);
 
-/* Purpose: true for a request of the active message layer, as all of the shared memory module are. */
+/* Purpose: true for a request of the active message layer, as all of shared memory are. */
 bool MPIDI_faultloc_is_am(MPIR_Request * req);
 
 /* Purpose: the rank of the world at an address; FTREE_NONE: it is of another world. */
