@@ -21,7 +21,7 @@ and src/mpid/ch4/faultloc name those that MPICH builds. This compares them with 
   --help     this text
 
 The core is src/util/ftree/*.c, of which the check of all invariants (check.c) is
-for tests only and not in MPICH; of the glue all but mpi/, which needs MPICH's headers, is built here,
+for tests only and not in MPICH; of the glue all but mpi, which needs MPICH's headers, is built here,
 too, and of the process manager's part (src/pm/hydra/pm/pmiserv) what does without hydra's;
 the tests are test/unit/test_*.c, test/unit/t-*.sh (of the programs), test/mpi/test_*.sh and
 test/cluster/test_*.sh; test/lib/*.c is what they share, but those with a main are programs that the
@@ -45,8 +45,8 @@ list() {
 # The folders of the glue, by where they are linked: src/mpid/ch4/faultloc/Makefile.mk says why.
 cd "$top_srcdir"
 glue=src/mpid/ch4/faultloc
-in_both=($glue/{base,board}/*.c)
-in_agent=($glue/{io,net,node,agent}/*.c)
+in_both=("$glue"/{base,board}/*.c)
+in_agent=("$glue"/{io,net,node,agent}/*.c)
 
 # Of the process manager's part: those that need nothing of hydra.
 hydra_free() {

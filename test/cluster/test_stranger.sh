@@ -59,7 +59,8 @@ find_stranger() {
     }
     stranger=$work/stranger
     # shellcheck disable=SC2086
-    "${CC:-cc}" -D_GNU_SOURCE -I"$here/../../src/mpid/ch4" -I"$here/../../src/util/ftree" -o "$stranger" \
+    "${CC:-cc}" -D_GNU_SOURCE -I"$here/../../src/mpid/ch4" -I"$here/../../src/util/ftree" \
+        -o "$stranger" \
         "$here/../lib/stranger.c" "$here/../../src/mpid/ch4/faultloc/net/frame.c" $packages
 }
 
