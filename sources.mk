@@ -131,7 +131,6 @@ glue_headers = \
     src/mpid/ch4/faultloc/io/reader.h \
     src/mpid/ch4/faultloc/io/rule_file.h \
     src/mpid/ch4/faultloc/io/writer.h \
-    src/mpid/ch4/faultloc/mpi/leader.h \
     src/mpid/ch4/faultloc/mpi/parts.h \
     src/mpid/ch4/faultloc/mpi/place.h \
     src/mpid/ch4/faultloc/net/channel.h \

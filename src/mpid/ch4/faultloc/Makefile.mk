@@ -56,7 +56,6 @@ noinst_HEADERS += \
     src/mpid/ch4/faultloc/io/reader.h \
     src/mpid/ch4/faultloc/io/rule_file.h \
     src/mpid/ch4/faultloc/io/writer.h \
-    src/mpid/ch4/faultloc/mpi/leader.h \
     src/mpid/ch4/faultloc/mpi/parts.h \
     src/mpid/ch4/faultloc/mpi/place.h \
     src/mpid/ch4/faultloc/net/channel.h \
@@ -79,7 +78,6 @@ mpi_core_sources += \
     src/mpid/ch4/faultloc/mpi/abort.c \
     src/mpid/ch4/faultloc/mpi/failed.c \
     src/mpid/ch4/faultloc/mpi/init.c \
-    src/mpid/ch4/faultloc/mpi/leader.c \
     src/mpid/ch4/faultloc/mpi/peer.c \
     src/mpid/ch4/faultloc/mpi/place.c \
     src/mpid/ch4/faultloc/mpi/query.c \

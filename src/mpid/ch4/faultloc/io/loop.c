@@ -19,18 +19,20 @@ int faultloc_loop_add(int epoll, int fd, uint64_t tag)
     return epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &e) ? errno : 0;
 }
 
+/* Rounded up, else the last fraction of a millisecond is spent turning. */
+int faultloc_loop_ms(ftree_time deadline)
+{
+    ftree_time now = faultloc_now();
+    ftree_time ms = deadline > now ? (deadline - now + FTREE_MS - 1) / FTREE_MS : 0;
+
+    return deadline == FTREE_NEVER ? -1 : ms < 3600000 ? (int) ms : 3600000;
+}
+
 int faultloc_loop_wait(int epoll, ftree_time deadline, uint64_t *tags, int room)
 {
     struct epoll_event events[EVENTS];
-    ftree_time now = faultloc_now();
-    int timeout = -1, n;
+    int n = epoll_wait(epoll, events, room < EVENTS ? room : EVENTS, faultloc_loop_ms(deadline));
 
-    if (deadline != FTREE_NEVER) {
-        /* rounded up, else the last fraction of a millisecond is spent turning */
-        ftree_time ms = deadline > now ? (deadline - now + FTREE_MS - 1) / FTREE_MS : 0;
-        timeout = ms < 3600000 ? (int) ms : 3600000;
-    }
-    n = epoll_wait(epoll, events, room < EVENTS ? room : EVENTS, timeout);
     for (int i = 0; i < n; i++)
         tags[i] = events[i].data.u64;
     return n < 0 ? 0 : n;

@@ -7,6 +7,7 @@
 
 #include "faultloc/base/clock.h"
 #include "faultloc/io/lane.h"
+#include "faultloc/io/loop.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -40,14 +41,10 @@ static void let_go(struct faultloc_reader *r)
 
 static void wait_for_change(struct faultloc_reader *r)
 {
-    ftree_time now = faultloc_now(), at = r->rules.look_at;
     struct pollfd p[] = {{.fd = r->lane.wake, .events = POLLIN},
                          {.fd = r->rules.inotify, .events = POLLIN}};
-    int ms = -1;
 
-    if (at != FTREE_NEVER)
-        ms = at > now ? (int) ((at - now + FTREE_MS - 1) / FTREE_MS) : 0;
-    poll(p, 2, ms);
+    poll(p, 2, faultloc_loop_ms(r->rules.look_at));
     faultloc_lane_hush(r->lane.wake);
 }
 

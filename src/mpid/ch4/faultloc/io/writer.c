@@ -6,8 +6,9 @@
 #include "faultloc/io/writer.h"
 
 #include "faultloc/base/clock.h"
-#include "faultloc/io/lane.h"
 #include "faultloc/base/say.h"
+#include "faultloc/io/lane.h"
+#include "faultloc/io/loop.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -125,11 +126,10 @@ static void ended(struct faultloc_lane *lane)
 static bool wait_until(ftree_time by, int fd)
 {
     struct pollfd p = {.fd = fd, .events = POLLIN};
-    ftree_time now = faultloc_now();
 
-    if (now >= by)
+    if (faultloc_now() >= by)
         return false;
-    poll(&p, 1, (int) ((by - now + FTREE_MS - 1) / FTREE_MS));
+    poll(&p, 1, faultloc_loop_ms(by));
     faultloc_lane_hush(fd);
     return true;
 }

@@ -3,10 +3,15 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "faultloc/mpi/leader.h"
 #include "faultloc/mpi/parts.h"
+#include "faultloc/mpi/place.h"
 
+#include "faultloc/base/clock.h"
+#include "faultloc/base/iface.h"
 #include "faultloc/base/say.h"
+#include "faultloc/base/spawn.h"
+#include "faultloc/board/start.h"
+#include "faultloc/board/topology.h"
 
 #include <sodium.h>
 
@@ -19,8 +24,321 @@
  * on, and at the end faultloc is on in all ranks, or disabled in all.
  */
 
+/* ---- the tree from outside ------------------------------------------------------------------- */
+
+/* The first leader reads what is to be read; *t is then the same on all of them. */
+static int share_topology(MPIR_Comm * leaders, struct faultloc_topology *t, int32_t fanout)
+{
+    MPIR_Errflag_t errflag = MPIR_ERR_NONE;
+    uint64_t head[2] = { 0, 0 };        /* bytes, with the final zero; is it a string */
+    char error[512];
+    int mpi_errno;
+
+    if (leaders->rank == 0 &&
+        faultloc_topology_load(MPIR_CVAR_FAULTLOC_TOPOLOGY, t, error, sizeof(error)))
+        faultloc_say("%s; faultloc uses a tree of fan-out %d instead", error, fanout);
+    if (leaders->rank == 0 && t->text) {
+        head[0] = t->len + 1;
+        head[1] = t->is_string;
+    }
+    mpi_errno = MPIR_Bcast(head, sizeof(head), MPI_BYTE, 0, leaders, &errflag);
+    MPIR_ERR_CHECK(mpi_errno);
+    if (head[0] == 0)
+        goto fn_exit;
+    if (leaders->rank > 0) {
+        *t = (struct faultloc_topology) {
+        .text = malloc(head[0]),.len = head[0] - 1,.is_string = head[1] != 0};
+        MPIR_ERR_CHKANDJUMP(!t->text, mpi_errno, MPI_ERR_OTHER, "**nomem");
+    }
+    mpi_errno = MPIR_Bcast(t->text, (MPI_Aint) head[0], MPI_BYTE, 0, leaders, &errflag);
+    MPIR_ERR_CHECK(mpi_errno);
+
+  fn_exit:
+    return mpi_errno;
+  fn_fail:
+    goto fn_exit;
+}
+
+/* All leaders come to the same: a tree, or, where the file is wrong, none. */
+static bool make_tree(struct MPIDI_faultloc_place *p, const struct faultloc_topology *t,
+                      char (*names)[FAULTLOC_NAME_SIZE], int32_t fanout, struct ftree_tree **tree)
+{
+    const char **name = malloc((size_t) p->nodes * sizeof(*name));
+    int32_t *order = malloc((size_t) p->nodes * sizeof(*order));
+    char error[1024] = "out of memory";
+    int rc = FTREE_ERR_NOMEM;
+
+    for (int32_t n = 0; name && n < p->nodes; n++) {
+        names[n][FAULTLOC_NAME_SIZE - 1] = '\0';
+        name[n] = names[n];
+    }
+    if (name && order)
+        rc = faultloc_topology_tree(t, MPIR_CVAR_FAULTLOC_TOPOLOGY, name, p->nodes, fanout, tree,
+                                    order, error, sizeof(error));
+    free(name);
+    if (rc == FTREE_OK && !MPIDI_faultloc_place_renumber(p, order))
+        rc = FTREE_ERR_NOMEM;
+    if (rc == FTREE_OK)
+        p->order = order;
+    else
+        free(order);
+    if (rc == FTREE_ERR_NOMEM)
+        faultloc_say("node %s: cannot make the tree: %s", names[p->self], error);
+    else if (rc && MPIR_Process.rank == 0)
+        faultloc_say("%s; faultloc uses a tree of fan-out %d instead", error, fanout);
+    return rc != FTREE_ERR_NOMEM;
+}
+
+/* Collective over the leaders, whose ranks are the nodes' numbers so far.  *tree NULL: there is
+ * none from outside. */
+static int take_topology(struct MPIDI_faultloc_place *p, const char *name, int32_t fanout,
+                         struct ftree_tree **tree, bool * fine)
+{
+    MPIR_Errflag_t errflag = MPIR_ERR_NONE;
+    struct faultloc_topology t = { 0 };
+    char (*names)[FAULTLOC_NAME_SIZE] = NULL;
+    int mpi_errno = share_topology(p->leaders, &t, fanout);
+
+    MPIR_ERR_CHECK(mpi_errno);
+    if (!t.text)
+        goto fn_exit;
+    names = malloc((size_t) p->nodes * sizeof(*names));
+    MPIR_ERR_CHKANDJUMP(!names, mpi_errno, MPI_ERR_OTHER, "**nomem");
+    mpi_errno = MPIR_Allgather(name, FAULTLOC_NAME_SIZE, MPI_BYTE, names, FAULTLOC_NAME_SIZE,
+                               MPI_BYTE, p->leaders, &errflag);
+    MPIR_ERR_CHECK(mpi_errno);
+    *fine = make_tree(p, &t, names, fanout, tree) && *fine;
+
+  fn_exit:
+    free(names);
+    free(t.text);
+    return mpi_errno;
+  fn_fail:
+    goto fn_exit;
+}
+
+/* ---- the board ------------------------------------------------------------------------------- */
+
+/* What a leader tells the others. */
+struct card {
+    struct faultloc_address address;
+    char name[FAULTLOC_NAME_SIZE];
+};
+
+static void fill_tables(struct faultloc_board *b, const struct MPIDI_faultloc_place *p)
+{
+    int32_t *rank_node = faultloc_board_rank_node(b), *first = faultloc_board_node_first(b);
+    int32_t *ranks = faultloc_board_node_ranks(b), *pid = faultloc_board_rank_pid(b);
+
+    /* counting sort of the ranks by node */
+    for (int32_t r = 0; r < b->size; r++) {
+        rank_node[r] = p->rank_node[r];
+        pid[r] = p->marks[r].pid;
+        first[rank_node[r] + 1]++;
+    }
+    for (int32_t n = 0; n < b->nodes; n++)
+        first[n + 1] += first[n];
+    for (int32_t r = 0; r < b->size; r++)
+        ranks[first[rank_node[r]]++] = r;
+    for (int32_t n = b->nodes; n > 0; n--)
+        first[n] = first[n - 1];
+    first[0] = 0;
+}
+
+static bool make_board(const struct MPIDI_faultloc_place *p, const char *job_id, int32_t fanout,
+                       const struct ftree_tree *tree, struct faultloc_board **out, int *fd)
+{
+    struct faultloc_board *b;
+    int rc = faultloc_board_make(p->nodes, MPIR_Process.comm_world->local_size, p->slots,
+                                           tree ? ftree_tree_packed_size(tree) : 0, &b, fd);
+
+    if (rc) {
+        faultloc_say("cannot make the shared board: %s", strerror(rc));
+        return false;
+    }
+    b->self = p->self;
+    b->fanout = fanout;
+    if (tree)
+        ftree_tree_pack(tree, faultloc_board_tree(b));
+    MPL_strncpy(b->job_id, job_id, sizeof(b->job_id));
+    b->started_ms = faultloc_unix_ms();
+    fill_tables(b, p);
+    *out = b;
+    return true;
+}
+
+/* The own addresses, and a port each for agent and deputy. */
+static bool make_card(struct card *card, const char *name, struct faultloc_board *b,
+                      struct faultloc_ports ports[FTREE_ROLES])
+{
+    struct faultloc_iface_wish wish = {.data = MPIR_CVAR_FAULTLOC_DATA_IFACE,
+        .mgmt = MPIR_CVAR_FAULTLOC_MGMT_IFACE, .ucx_net_devices = getenv("UCX_NET_DEVICES")};
+    struct faultloc_iface found[FTREE_PATHS];
+    char error[512];
+    int rc = faultloc_iface_find(&wish, found, error, sizeof(error));
+
+    MPL_strncpy(card->name, name, sizeof(card->name));
+    if (rc) {
+        faultloc_say("node %s: %s", name, error);
+        return false;
+    }
+    for (int path = 0; path < FTREE_PATHS; path++) {
+        card->address.path[path] = found[path].inet;
+        if (found[path].inet.family)
+            MPL_strncpy(b->iface[path], found[path].name, sizeof(b->iface[path]));
+    }
+    for (int role = 0; role < FTREE_ROLES; role++) {
+        rc = faultloc_channel_pick_ports(card->address.path, &ports[role]);
+        if (rc) {
+            faultloc_say("node %s: no port to listen on: %s", name, strerror(rc));
+            return false;
+        }
+        card->address.port[role] = ports[role].port;
+    }
+    return true;
+}
+
+/* A path counts where every node has it. */
+static void take_cards(struct faultloc_board *b, const struct MPIDI_faultloc_place *p,
+                       const struct card *cards)
+{
+    b->has_path[FTREE_PATH_DATA] = b->has_path[FTREE_PATH_MGMT] = true;
+    for (int32_t n = 0; n < b->nodes; n++) {
+        const struct card *card = &cards[p->order ? p->order[n] : n];
+        faultloc_board_addresses(b)[n] = card->address;
+        memcpy(faultloc_board_name(b, n), card->name, FAULTLOC_NAME_SIZE);
+        faultloc_board_name(b, n)[FAULTLOC_NAME_SIZE - 1] = '\0';
+        for (int path = 0; path < FTREE_PATHS; path++)
+            b->has_path[path] &= card->address.path[path].family != 0;
+    }
+}
+
+/* Collective over the leaders; one that could not make its board has no card worth having, but
+ * says so later on, and faultloc is disabled in all. */
+static int exchange_cards(const struct MPIDI_faultloc_place *p, const struct card *card,
+                          struct faultloc_board *b)
+{
+    MPIR_Errflag_t errflag = MPIR_ERR_NONE;
+    struct card *cards = malloc((size_t) p->nodes * sizeof(*cards));
+    int mpi_errno = MPI_SUCCESS;
+
+    MPIR_ERR_CHKANDJUMP(!cards, mpi_errno, MPI_ERR_OTHER, "**nomem");
+    mpi_errno = MPIR_Allgather(card, sizeof(*card), MPI_BYTE, cards, sizeof(*card), MPI_BYTE,
+                               p->leaders, &errflag);
+    MPIR_ERR_CHECK(mpi_errno);
+    if (b)
+        take_cards(b, p, cards);
+
+  fn_exit:
+    free(cards);
+    return mpi_errno;
+  fn_fail:
+    goto fn_exit;
+}
+
+/* ---- the leaders ------------------------------------------------------------------------------- */
+
+/* What only the leaders know, for a moment: each hands the key on to its agent.  It travels as the
+ * program's own messages do, so whoever can read those is in the job; not by the process manager, which
+ * tells everybody who asks. */
+struct secret {
+    uint8_t key[FAULTLOC_KEY_SIZE];
+    uint64_t seed;
+};
+
+/* What a leader has until its agent has it. */
+struct leader {
+    int board_fd, sock;         /* -1: none */
+    struct faultloc_ports ports[FTREE_ROLES];
+    struct secret secret;
+};
+
+static int share_secret(MPIR_Comm * leaders, struct secret *secret)
+{
+    MPIR_Errflag_t errflag = MPIR_ERR_NONE;
+
+    if (leaders->rank == 0)
+        randombytes_buf(secret, sizeof(*secret));
+    return MPIR_Bcast(secret, sizeof(*secret), MPI_BYTE, 0, leaders, &errflag);
+}
+
+/* The leaders' part: agrees on the tree, makes the board, exchanges what the others need to reach
+ * this node. */
+static int set_up_node(struct leader *l, struct MPIDI_faultloc_place *p, const char *name,
+                       const char *job_id, bool * fine)
+{
+    int32_t fanout = MPIDI_faultloc_read_fanout();
+    struct faultloc_board *b = NULL;
+    struct ftree_tree *tree = NULL;
+    struct card card;
+    int mpi_errno;
+
+    memset(&card, 0, sizeof(card));
+    mpi_errno = take_topology(p, name, fanout, &tree, fine);
+    MPIR_ERR_CHECK(mpi_errno);
+    mpi_errno = share_secret(p->leaders, &l->secret);
+    MPIR_ERR_CHECK(mpi_errno);
+    if (*fine)
+        *fine = make_board(p, job_id, fanout, tree, &b, &l->board_fd);
+    MPIDI_faultloc_take_board(b);
+    if (b) {
+        b->seed = l->secret.seed;
+        MPIDI_faultloc_read_settings(&b->settings, job_id, name);
+    }
+    if (b && p->nodes > 1)
+        *fine = make_card(&card, name, b, l->ports);
+    else if (b)
+        MPL_strncpy(card.name, name, sizeof(card.name));
+    mpi_errno = exchange_cards(p, &card, b);
+    MPIR_ERR_CHECK(mpi_errno);
+
+  fn_exit:
+    ftree_tree_free(tree);
+    return mpi_errno;
+  fn_fail:
+    goto fn_exit;
+}
+
+/* ---- the agent ------------------------------------------------------------------------------- */
+
+/* How long an agent may take to begin: it reads the rules, and the machine may be busy, ms. */
+#define READY_MS 20000
+
+static bool start_agent(struct leader *l, const char *name)
+{
+    struct faultloc_start start = {.board_fd = l->board_fd };
+    char path[FAULTLOC_SPAWN_PATH], error[128];
+    int rc = faultloc_spawn_find(FAULTLOC_PROGRAM_NAME, path);
+
+    memcpy(start.key, l->secret.key, sizeof(start.key));
+    memcpy(start.ports, l->ports, sizeof(start.ports));
+    if (!rc)
+        rc = faultloc_start_send(path, &start, &l->sock);
+    sodium_memzero(&start, sizeof(start));
+    if (rc)
+        snprintf(error, sizeof(error), "%s", strerror(rc));
+    if (!rc && faultloc_start_is_ready(l->sock, READY_MS, error, sizeof(error)))
+        return true;
+    faultloc_say("node %s: cannot start its agent, %s: %s", name, path, error);
+    return false;
+}
+
+/* Lets the agent go on, or quit; nothing that a leader had for it stays in a rank. */
+static void end_leader(struct leader *l, bool go)
+{
+    if (l->sock >= 0)
+        faultloc_start_end(l->sock, go);
+    for (int role = 0; role < FTREE_ROLES; role++)
+        faultloc_ports_close(&l->ports[role]);
+    if (l->board_fd >= 0)
+        close(l->board_fd);
+    sodium_memzero(&l->secret, sizeof(l->secret));
+}
+
+/* ---- all ranks ------------------------------------------------------------------------------- */
+
 /* Followers learn which descriptor of their leader is the board. */
-static int join_node(struct MPIDI_faultloc_place *p, struct MPIDI_faultloc_leader *l, bool * fine)
+static int join_node(struct MPIDI_faultloc_place *p, struct leader *l, bool * fine)
 {
     struct faultloc_board *b = MPIDI_faultloc_mapped_board();
     int32_t fd = l->board_fd;
@@ -45,7 +363,7 @@ static int join_node(struct MPIDI_faultloc_place *p, struct MPIDI_faultloc_leade
 
 static int start(const char *name, const char *job_id, bool fine)
 {
-    struct MPIDI_faultloc_leader l = {.board_fd = -1,.sock = -1,
+    struct leader l = {.board_fd = -1,.sock = -1,
         .ports = { {.fd = {-1, -1}}, {.fd = {-1, -1}} }
     };
     struct MPIDI_faultloc_place p = {.leaders = NULL };
@@ -57,7 +375,7 @@ static int start(const char *name, const char *job_id, bool fine)
     mpi_errno = MPIDI_faultloc_place_find(&p, name);
     MPIR_ERR_CHECK(mpi_errno);
     if (p.leaders) {
-        mpi_errno = MPIDI_faultloc_leader_set_up(&l, &p, name, job_id, &fine);
+        mpi_errno = set_up_node(&l, &p, name, job_id, &fine);
         MPIR_ERR_CHECK(mpi_errno);
     }
     mpi_errno = join_node(&p, &l, &fine);
@@ -65,14 +383,14 @@ static int start(const char *name, const char *job_id, bool fine)
     mpi_errno = MPIDI_faultloc_place_agree(&p, fine, false, &all);
     MPIR_ERR_CHECK(mpi_errno);
     if (all) {
-        fine = p.slot > 0 || MPIDI_faultloc_leader_start_agent(&l, name);
+        fine = p.slot > 0 || start_agent(&l, name);
         mpi_errno = MPIDI_faultloc_place_agree(&p, fine, true, &all);
         MPIR_ERR_CHECK(mpi_errno);
     }
     MPIDI_faultloc_begin(all);
 
   fn_exit:
-    MPIDI_faultloc_leader_end(&l, all);
+    end_leader(&l, all);
     MPIDI_faultloc_place_free(&p);
     return mpi_errno;
   fn_fail:

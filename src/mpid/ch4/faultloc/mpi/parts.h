@@ -24,7 +24,6 @@
  *     wait.c       a wait that lasts
  *     abort.c      a rank that is about to abort waits for the verdict
  *     place.c      who is where, when a job starts (place.h)
- *     leader.c     what the first rank of a node does then (leader.h)
  *     init.c       the start
  */
 
