@@ -15,6 +15,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -141,6 +142,27 @@ bool faultloc_expand(const char *pattern, const char *job_id, const char *node, 
 }
 
 /* ---- files ----------------------------------------------------------------------------------- */
+
+int faultloc_read_whole(int fd, size_t most, char **text, size_t *len)
+{
+    size_t room = 0;
+    ssize_t n = 1;
+    char *more;
+
+    for (*len = 0; n != 0 && *len <= most; *len += n > 0 ? (size_t) n : 0) {
+        if (*len + 1 >= room) {
+            more = realloc(*text, room = 2 * room + 65536);
+            if (!more)
+                return ENOMEM;
+            *text = more;
+        }
+        n = read(fd, *text + *len, room - *len - 1);
+        if (n < 0 && errno != EINTR)
+            return errno;
+    }
+    (*text)[*len] = '\0';
+    return *len > most ? EFBIG : 0;
+}
 
 int faultloc_own_descriptor(const char *path)
 {

@@ -46,6 +46,11 @@ void faultloc_say_by(faultloc_teller by);
 bool faultloc_expand(const char *pattern, const char *job_id, const char *node, char *out,
                      size_t room);
 
+/* Purpose: reads all that an open file has, at most `most` bytes, and puts a zero behind it.  *text is
+ * NULL at first, and the caller's, who frees it also after an error.
+ * Errors: EFBIG: it is larger; ENOMEM; those of read(2). */
+int faultloc_read_whole(int fd, size_t most, char **text, size_t *len);
+
 /* Purpose: the descriptor of this process that /dev/stdout or /dev/stderr stands for; -1: it is
  * another path.  (Such a path cannot be opened where it is a socket, and must not be replaced by a
  * file.) */

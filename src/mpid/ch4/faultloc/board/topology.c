@@ -5,6 +5,8 @@
 
 #include "faultloc/board/topology.h"
 
+#include "faultloc/base/say.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -19,33 +21,6 @@ static int cannot_read(const char *name, const char *why, char *error, size_t ro
     return FTREE_ERR_INVALID;
 }
 
-/* All that an open file has, up to one byte more than is allowed.  Errors: an errno. */
-static int read_whole(int fd, struct faultloc_topology *t)
-{
-    size_t room = 0;
-
-    t->len = 0;
-    for (;;) {
-        ssize_t n;
-        if (t->len + 1 >= room) {
-            char *more = realloc(t->text, room = 2 * room + 65536);
-            if (!more)
-                return ENOMEM;
-            t->text = more;
-        }
-        n = read(fd, t->text + t->len, room - t->len - 1);
-        if (n < 0 && errno != EINTR)
-            return errno;
-        if (n > 0)
-            t->len += (size_t) n;
-        t->text[t->len] = '\0';
-        if (n == 0)
-            return 0;
-        if (t->len > FAULTLOC_TOPOLOGY_MAX)
-            return EFBIG;
-    }
-}
-
 static int load_file(const char *name, struct faultloc_topology *t, char *error, size_t room)
 {
     /* not to wait for somebody to write into a pipe */
@@ -58,7 +33,7 @@ static int load_file(const char *name, struct faultloc_topology *t, char *error,
         close(fd);
         return cannot_read(name, "it is no regular file", error, room);
     }
-    rc = read_whole(fd, t);
+    rc = faultloc_read_whole(fd, FAULTLOC_TOPOLOGY_MAX, &t->text, &t->len);
     close(fd);
     if (rc == 0 && t->len > 0)
         return FTREE_OK;

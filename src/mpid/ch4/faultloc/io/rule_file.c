@@ -5,6 +5,8 @@
 
 #include "faultloc/io/rule_file.h"
 
+#include "faultloc/base/say.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -87,6 +89,20 @@ static bool is_told(const struct faultloc_rules *r, int fd, const struct stat *s
            fs.f_type == OVERLAYFS_SUPER_MAGIC;
 }
 
+static const char *why_not_read(int error)
+{
+    switch (error) {
+        case 0:
+            return NULL;
+        case EFBIG:
+            return "is larger than a rule base can be (1 MiB)";
+        case ENOMEM:
+            return "out of memory";
+        default:
+            return strerror(error);
+    }
+}
+
 /* All of a regular file, which must be freed.  NULL: *why says what is wrong. */
 static char *read_text(struct faultloc_rules *r, size_t *len, const char **why)
 {
@@ -94,40 +110,23 @@ static char *read_text(struct faultloc_rules *r, size_t *len, const char **why)
     int fd = open(r->path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     char *text = NULL;
     struct stat st;
-    ssize_t n = 1;
 
-    *len = 0;
-    *why = NULL;
     r->told = false;
     if (fd < 0 || fstat(fd, &st)) {
         *why = strerror(errno);
     } else {
         r->read = r->seen = mark_of(&st);
         r->told = is_told(r, fd, &st);
-        if (!S_ISREG(st.st_mode))
-            *why = "is no regular file";
-        else if (st.st_size > RULES_FILE_MAX)
-            *why = "is larger than a rule base can be (1 MiB)";
-        else if (!(text = malloc(RULES_FILE_MAX + 1)))
-            *why = "out of memory";
+        *why = S_ISREG(st.st_mode)
+                   ? why_not_read(faultloc_read_whole(fd, RULES_FILE_MAX, &text, len))
+                   : "is no regular file";
     }
-    while (!*why && n > 0 && *len <= RULES_FILE_MAX) {
-        n = read(fd, text + *len, RULES_FILE_MAX + 1 - *len);
-        *len += n > 0 ? (size_t) n : 0;
-        if (n < 0 && errno == EINTR)
-            n = 1;
-        else if (n < 0)
-            *why = strerror(errno);
-    }
-    if (!*why && *len > RULES_FILE_MAX)
-        *why = "is larger than a rule base can be (1 MiB)";
     if (fd >= 0)
         close(fd);
-    if (*why) {
-        free(text);
-        text = NULL;
-    }
-    return text;
+    if (!*why)
+        return text;
+    free(text);
+    return NULL;
 }
 
 /* Always has news: of the base, or why there is none. */

@@ -56,11 +56,6 @@ static inline bool faultloc_is_role(int role)
     return role >= 0 && role < FTREE_ROLES;
 }
 
-static inline bool faultloc_is_path(int path)
-{
-    return path >= 0 && path < FTREE_PATHS;
-}
-
 /* ---- channel_slots.c ------------------------------------------------------------------ */
 
 /* Purpose: whether there is any connection.  A healthy job has none, and then nothing is worth

@@ -162,7 +162,7 @@ int faultloc_channel_send(struct faultloc_channel *ch, uint64_t now, int32_t nod
 {
     int rc = 0;
 
-    if (node < 0 || node >= ch->cfg.nodes || !faultloc_is_path(path) || !faultloc_is_role(role))
+    if (node < 0 || node >= ch->cfg.nodes || path >= FTREE_PATHS || !faultloc_is_role(role))
         return EINVAL;
     if (len == 0 || len > FAULTLOC_BODY_MAX)
         return EMSGSIZE;
