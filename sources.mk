@@ -65,6 +65,7 @@ core_headers = \
 
 glue_sources = \
     src/mpid/ch4/faultloc/base/iface.c \
+    src/mpid/ch4/faultloc/base/mark.c \
     src/mpid/ch4/faultloc/base/proc.c \
     src/mpid/ch4/faultloc/base/say.c \
     src/mpid/ch4/faultloc/base/sock.c \
@@ -79,6 +80,7 @@ glue_sources = \
     src/mpid/ch4/faultloc/io/lane.c \
     src/mpid/ch4/faultloc/io/launcher_tell.c \
     src/mpid/ch4/faultloc/io/loop.c \
+    src/mpid/ch4/faultloc/io/porter.c \
     src/mpid/ch4/faultloc/io/reader.c \
     src/mpid/ch4/faultloc/io/rule_file.c \
     src/mpid/ch4/faultloc/io/writer.c \
@@ -113,6 +115,7 @@ glue_headers = \
     src/mpid/ch4/faultloc/base/address.h \
     src/mpid/ch4/faultloc/base/clock.h \
     src/mpid/ch4/faultloc/base/iface.h \
+    src/mpid/ch4/faultloc/base/mark.h \
     src/mpid/ch4/faultloc/base/proc.h \
     src/mpid/ch4/faultloc/base/say.h \
     src/mpid/ch4/faultloc/base/sock.h \
@@ -128,6 +131,7 @@ glue_headers = \
     src/mpid/ch4/faultloc/io/lane.h \
     src/mpid/ch4/faultloc/io/launcher_tell.h \
     src/mpid/ch4/faultloc/io/loop.h \
+    src/mpid/ch4/faultloc/io/porter.h \
     src/mpid/ch4/faultloc/io/reader.h \
     src/mpid/ch4/faultloc/io/rule_file.h \
     src/mpid/ch4/faultloc/io/writer.h \
@@ -243,7 +247,9 @@ unit_tests = \
     test/unit/test_faultloc_launcher \
     test/unit/test_faultloc_launcher_tell \
     test/unit/test_faultloc_log \
+    test/unit/test_faultloc_mark \
     test/unit/test_faultloc_numa \
+    test/unit/test_faultloc_porter \
     test/unit/test_faultloc_proc \
     test/unit/test_faultloc_program \
     test/unit/test_faultloc_reader \
@@ -311,18 +317,22 @@ test_programs = \
     test/lib/stranger
 
 tool_tests = \
+    test/unit/t-documents.sh \
     test/unit/t-faultloc-program.sh \
     test/unit/t-faultloc-rules.sh \
     test/unit/t-faultloc-simulate.sh \
     test/unit/t-faultloc-symptom.sh
 
 mpi_tests = \
+    test/mpi/test_ended_jobs.sh \
     test/mpi/test_examples.sh \
     test/mpi/test_failures.sh \
     test/mpi/test_finalize.sh \
     test/mpi/test_harm_ending.sh \
     test/mpi/test_harm_holders.sh \
     test/mpi/test_harm_wrappers.sh \
+    test/mpi/test_key.sh \
+    test/mpi/test_limits.sh \
     test/mpi/test_lost_in_init.sh \
     test/mpi/test_lost_peer.sh \
     test/mpi/test_many_ranks.sh \
@@ -330,6 +340,8 @@ mpi_tests = \
     test/mpi/test_one_node.sh \
     test/mpi/test_one_rank.sh \
     test/mpi/test_sessions.sh \
+    test/mpi/test_signal_at_start.sh \
+    test/mpi/test_some_ranks.sh \
     test/mpi/test_spawn.sh \
     test/mpi/test_threads.sh
 
@@ -349,7 +361,9 @@ cluster_tests = \
     test/cluster/test_crash_signal.sh \
     test/cluster/test_crash_two.sh \
     test/cluster/test_cut.sh \
+    test/cluster/test_data_path.sh \
     test/cluster/test_failures.sh \
+    test/cluster/test_failures_host.sh \
     test/cluster/test_fln_and_suspect.sh \
     test/cluster/test_harm_agent.sh \
     test/cluster/test_harm_debugger.sh \

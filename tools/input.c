@@ -199,7 +199,7 @@ static enum tool_exit parse(const char *file, const struct bytes *b, struct json
     *out = json_tokener_parse_ex(tok, b->at, (int) b->len + 1);
     error = json_tokener_get_error(tok);
     if (error == json_tokener_continue || error == json_tokener_error_parse_eof)
-        say_where(file, b, b->len, "it ends too early");
+        say_where(file, b, b->len, "unexpected end of file");
     else if (error != json_tokener_success)
         say_where(file, b, json_tokener_get_parse_end(tok), json_tokener_error_desc(error));
     json_tokener_free(tok);

@@ -170,20 +170,19 @@ static void print_meanings(uint64_t kinds)
 
 static void add_step(struct line *l, const struct rules_step *s)
 {
-    static const char *const asks[RULES_ASKS] = {"are you there", "how are you",
-                                                 "what did you send and receive last"};
+    static const char *const asks[RULES_ASKS] = {"response", "state", "log"};
     static const char *const whom[RULES_WHOMS] = {"its agent", "its deputy", "other nodes",
-                                                  "others behind its switches"};
-    static const char *const over[RULES_OVERS] = {"over every path", "over the data path",
-                                                  "over the management path", "over the main path",
-                                                  "over the paths on which it has answered"};
+                                                  "other nodes behind its switches"};
+    static const char *const over[RULES_OVERS] = {"on every path", "on the data path",
+                                                  "on the management path", "on the main path",
+                                                  "on the paths on which it has answered"};
     static const char *const conditions[RULES_IFS] = {
-        "", ", if its kernel has spoken", ", if no other node was heard yet on some path",
+        "", ", if its kernel has responded", ", if no other node has been heard on some path",
         ", if its agent has answered", ", if some path is silent"};
 
-    add(l, "%s: %s? %s%s%s%s", whom[s->of], asks[s->ask], over[s->over],
-        s->from == RULES_FROM_ELSEWHERE ? ", asked by other nodes" : "",
-        s->fresh ? ", by a new connection" : "", conditions[s->if_]);
+    add(l, "%s probe to %s %s%s%s%s", asks[s->ask], whom[s->of], over[s->over],
+        s->from == RULES_FROM_ELSEWHERE ? ", sent by other nodes" : "",
+        s->fresh ? ", on a new connection" : "", conditions[s->if_]);
 }
 
 static bool is_same_step(const struct rules_step *a, const struct rules_step *b)
@@ -211,7 +210,7 @@ static void print_strategy(const struct rules_strategy *s)
     struct line l;
 
     print_line(2, 4,
-               "asked by strategy \"%s\" (rto: the time that an answer takes at most):", s->name);
+               "probed by strategy \"%s\" (rto: probe timeout):", s->name);
     for (int32_t i = 0; i < s->steps; i++) {
         int32_t before = 0;
         while (before < i && !is_same_step(&s->step[before], &s->step[i]))
@@ -294,16 +293,16 @@ static int32_t print_sign(const struct rules_sign *sign, int32_t signs, bool wel
     begin_line(&l, 4, 6);
     add(&l, "%s", own_name(sign->name));
     if (!well)
-        add(&l, ", with confidence %g%%", percent(sign->confidence));
+        add(&l, ", confidence %g", sign->confidence / 1000.0);
     add(&l, ": %s", sign->text);
     end_line(&l);
     if (sign->about_asker)
-        print_line(6, 8, "at fault is the node that asks");
+        print_line(6, 8, "the fault is attributed to the node that asks");
     print_conditions(sign, false);
     for (; n < signs && !strcmp(sign[n].name, sign->name); n++)
         print_conditions(&sign[n], true);
     if (!sign->at_once)
-        print_line(6, 8, "when the time for answers is over");
+        print_line(6, 8, "evaluated when the time for answers is over");
     print_candidates(sign, false);
     print_candidates(sign, true);
     return n;
@@ -400,7 +399,7 @@ static void print_symptoms(const struct rules_model *m)
     begin_line(&l, 2, 4);
     for (int k = 0; k < FTREE_SYMPTOM_COUNT; k++)
         if (m->symptoms >> k & 1) {
-            add(&l, "%s%s", n ? glue(n, bits(m->symptoms), " and ") : "made more likely by ",
+            add(&l, "%s%s", n ? glue(n, bits(m->symptoms), " and ") : "supported by ",
                 ftree_symptom_info(k)->name);
             n++;
         }
@@ -415,8 +414,8 @@ static void print_symptoms(const struct rules_model *m)
 
 static void print_rest(const struct ftree_rules *rules, const struct rules_model *m)
 {
-    print_models(rules, "on the same node it hides", m->masks);
-    print_models(rules, "it causes in turn", m->causes);
+    print_models(rules, "masks, on the same node:", m->masks);
+    print_models(rules, "causes:", m->causes);
     print_symptoms(m);
 }
 
@@ -427,7 +426,7 @@ static void explain_model(const struct ftree_rules *rules, int32_t m)
     uint32_t strategies;
 
     print_head(model);
-    print_line(2, 4, "thought of by the rules:");
+    print_line(2, 4, "candidate of the rules:");
     strategies = print_raising(rules, m, &kinds);
     print_deriving(rules, &kinds);
     print_line(2, 4, "for the symptoms:");
@@ -436,10 +435,10 @@ static void explain_model(const struct ftree_rules *rules, int32_t m)
         if (strategies >> s & 1)
             print_strategy(&rules->strategy[s]);
     if (model->listed_only)
-        print_line(2, 4, "never decided for: it is named as possible beside other verdicts");
+        print_line(2, 4, "never a verdict: only named as a candidate of other verdicts");
     else
-        print_line(2, 4, "decided%s by the signs:",
-                   model->even_if_well ? ", even if all else seems well," : "");
+        print_line(2, 4, "decided%s by these signs:",
+                   model->even_if_well ? ", even if the node otherwise seems well," : "");
     print_signs(model->sign, model->signs, false);
     print_rest(rules, model);
 }
@@ -469,7 +468,7 @@ static void explain_rule(const struct ftree_rules *rules, const struct rules_rul
     if (rule->strategy >= 0)
         print_strategy(&rules->strategy[rule->strategy]);
     else
-        print_line(2, 4, "it asks nobody by itself");
+        print_line(2, 4, "no probes");
 }
 
 static bool explain_sign(const struct ftree_rules *rules, const char *name)

@@ -50,7 +50,7 @@ static const char *string(struct json_object *object, const char *key)
 
 static void note(const char *file, size_t i, const char *what, const char *name)
 {
-    tool_say(stderr, "faultloc: %s: verdicts[%zu]: %s%s%s; passed over", file, i, what,
+    tool_say(stderr, "faultloc: %s: verdicts[%zu]: %s%s%s; skipped", file, i, what,
              *name ? " " : "", name);
 }
 
@@ -123,7 +123,7 @@ static bool was_seen(struct learning *l, const char *file, struct json_object *r
     snprintf(key, sizeof(key), "%s %s", json_object_get_string(tool_member(job, "id")),
              string(job, "started"));
     if (tool_member(l->seen, key)) {
-        tool_say(stderr, "faultloc: %s: of the same job as %s; passed over", file,
+        tool_say(stderr, "faultloc: %s: of the same job as %s; skipped", file,
                  string(l->seen, key));
         return true;
     }

@@ -360,12 +360,12 @@ static const char *missing(const struct doors *doors, const struct options *o,
         nodes = nodes || strcmp(first->node, d->node);
     }
     if (jobs)
-        return "there is more than one job, --job says which";
+        return "there is more than one job here: select one with --job";
     /* one who is not the job's user may have made a door of this name */
     if (users || (doors->too_many && !o->user && geteuid() == 0))
-        return "jobs of several users are here, --user says whose";
+        return "there are jobs of several users here: select one with --user";
     /* what has its own component may be told to any agent of the job */
-    return nodes && !o->component ? "several agents are here, --node or --component says which"
+    return nodes && !o->component ? "there are several agents here: select one with --node or --component"
                                   : "";
 }
 
@@ -513,8 +513,8 @@ static enum tool_exit judge(const struct door *d, enum heard heard, const char *
         case NOTHING:
             tool_say(
                 stderr,
-                "faultloc symptom: the agent of node %s of job %s gave no answer: it has ended, "
-                "or takes nothing from this user",
+                "faultloc symptom: the agent of node %s of job %s did not answer: it has ended, "
+                "or accepts no symptoms from this user",
                 d->node, d->job);
             return TOOL_TROUBLE;
         case STRANGER:

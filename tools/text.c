@@ -72,33 +72,42 @@ static void component_ranks(struct json_object *component, char *buf, size_t len
 static struct report_about about(struct json_object *v, char *ranks)
 {
     struct json_object *component = tool_member(v, "component");
+    struct json_object *list = tool_member(v, "candidates");
+    struct report_about a;
 
     component_ranks(component, ranks, 256);
-    return (struct report_about){.class_ = string(v, "class"),
-                                 .origin = string(v, "origin"),
-                                 .kind = string(component, "kind"),
-                                 .name = string(component, "name"),
-                                 .node = string(component, "node"),
-                                 .ranks = ranks,
-                                 .pid = json_object_get_int(tool_member(component, "pid"))};
+    a = (struct report_about){.class_ = string(v, "class"),
+                              .origin = string(v, "origin"),
+                              .kind = string(component, "kind"),
+                              .name = string(component, "name"),
+                              .node = string(component, "node"),
+                              .ranks = ranks,
+                              .pid = json_object_get_int(tool_member(component, "pid")),
+                              .percent = percent(v)};
+    for (size_t i = 0; i < json_object_array_length(list); i++) {
+        struct json_object *c = json_object_array_get_idx(list, i);
+        if (!tool_member(c, "ruled_out_by"))
+            ftree_report_open_add(&a.open, string(c, "class"), percent(c));
+    }
+    return a;
 }
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
-static void say_headline(struct json_object *v, const struct report_about *a)
+static void say_headline(const struct report_about *a)
 {
     char line[2048];
 
-    ftree_report_headline(a, line, sizeof(line));
-    say(PREFIX "%s: %s -- %s, confidence %d%%", a->class_, line, a->origin, percent(v));
+    ftree_report_first_line(a, line, sizeof(line));
+    say(PREFIX "%s", line);
 }
 
 static void say_rule(struct json_object *v)
 {
     const char *raised_by = string(v, "raised_by");
 
-    say(INDENT "located %.1f s after the first symptom by node %s; rule %s%s%s",
-        json_object_get_double(tool_member(v, "latency_s")), string(v, "fln"), string(v, "rule"),
+    say(INDENT "located by %s, %.1f s after the first symptom; rule %s%s%s", string(v, "fln"),
+        json_object_get_double(tool_member(v, "latency_s")), string(v, "rule"),
         *raised_by ? ", raised by " : "", raised_by);
     if (tool_member(v, "because"))
         say(INDENT "because %s", string(v, "because"));
@@ -124,32 +133,25 @@ static void say_evidence(struct json_object *list)
     }
 }
 
-static void say_candidates(struct json_object *list)
+static void say_candidates(const struct report_about *a)
 {
     char line[1024];
-    size_t len = 0;
 
-    for (size_t i = 0; i < json_object_array_length(list) && len < sizeof(line); i++) {
-        struct json_object *c = json_object_array_get_idx(list, i);
-        if (!tool_member(c, "ruled_out_by"))
-            len += (size_t) snprintf(line + len, sizeof(line) - len, "%s%s (%d%%)",
-                                     len ? ", " : "", string(c, "class"), percent(c));
-    }
-    if (len)
+    ftree_report_open(a, line, sizeof(line));
+    if (a->open.n > 0)
         say(INDENT "not ruled out: %s", line);
 }
 
 static void say_victims(struct json_object *v, const struct report_about *a)
 {
     struct json_object *victims = tool_member(v, "victims");
-    int64_t count = json_object_get_int64(tool_member(victims, "count"));
     struct ftree_ranks set;
-    char list[400];
+    char line[1024];
 
-    read_ranks(tool_member(victims, "ranks"), count, &set);
-    ftree_report_ranks(&set, list, sizeof(list));
-    say(INDENT "victims: %d %s, directly or in a chain, for %s%s%s", (int) count,
-        count == 1 ? "rank waits" : "ranks wait", a->ranks, count ? ": " : "", list);
+    read_ranks(tool_member(victims, "ranks"),
+               json_object_get_int64(tool_member(victims, "count")), &set);
+    ftree_report_victims(a, &set, line, sizeof(line));
+    say(INDENT "victims: %s", line);
 }
 
 /* Times are all in one form, UTC with milliseconds. */
@@ -166,23 +168,16 @@ static void say_withdrawn(struct json_object *v, const struct report_about *a)
     char component[2048];
 
     ftree_report_component(a, component, sizeof(component));
-    say(PREFIX "withdrawn: %s of %s: %s; this was %.1f s after it was located", a->class_,
+    say(PREFIX "withdrawn: %s of %s: %s, %.1f s after the verdict", a->class_,
         component, ftree_report_over(a->class_),
         seconds(string(v, "withdrawn")) - seconds(string(v, "located")));
 }
 
-static void say_conclusion(struct json_object *v, const struct report_about *a, bool withdrawn)
+static void say_conclusion(const struct report_about *a, bool withdrawn)
 {
-    struct json_object *list = tool_member(v, "candidates");
-    struct report_open open = {0};
     char line[2048];
 
-    for (size_t i = 0; i < json_object_array_length(list); i++) {
-        struct json_object *c = json_object_array_get_idx(list, i);
-        if (!tool_member(c, "ruled_out_by"))
-            ftree_report_open_add(&open, string(c, "class"), percent(c));
-    }
-    ftree_report_conclusion(a, &open, withdrawn, line, sizeof(line));
+    ftree_report_conclusion(a, withdrawn, line, sizeof(line));
     say(INDENT "%s", line);
 }
 
@@ -215,15 +210,15 @@ static void say_trace(struct json_object *trace)
 }
 
 /* What is about the whole job is said once, with the last verdict. */
-static void say_end(struct json_object *report, struct json_object *v,
-                    const struct report_about *a, const char *file, bool withdrawn, bool verbose)
+static void say_end(struct json_object *report, const struct report_about *a, const char *file,
+                    bool withdrawn, bool verbose)
 {
     say(INDENT "full report: %s", file);
     if (verbose) {
         say_nodes(tool_member(report, "node_table"));
         say_trace(tool_member(report, "trace"));
     }
-    say_conclusion(v, a, withdrawn);
+    say_conclusion(a, withdrawn);
 }
 
 static void say_verdict(struct json_object *report, struct json_object *v, const char *file,
@@ -233,16 +228,16 @@ static void say_verdict(struct json_object *report, struct json_object *v, const
     char ranks[256];
     struct report_about a = about(v, ranks);
 
-    say_headline(v, &a);
+    say_headline(&a);
     say_rule(v);
     say_evidence(tool_member(v, "evidence"));
-    say_candidates(tool_member(v, "candidates"));
+    say_candidates(&a);
     say_victims(v, &a);
-    say_end(report, v, &a, file, false, verbose && !withdrawn);
+    say_end(report, &a, file, false, verbose && !withdrawn);
     if (!withdrawn)
         return;
     say_withdrawn(v, &a);
-    say_end(report, v, &a, file, true, verbose);
+    say_end(report, &a, file, true, verbose);
 }
 
 void tool_print(struct json_object *report, const char *file, bool verbose)

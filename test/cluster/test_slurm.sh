@@ -7,7 +7,8 @@
 # Under Slurm, on four hosts with a slurmd each. By srun: a job ends well with no report; a killed
 # rank is located and Slurm waits meanwhile. By mpiexec in an allocation: a stopped rank is. And a
 # host loses its power while nobody waits for it, so that only Slurm can know: its word, by the
-# example doc/slurm-tell-faultloc as a trigger, leads to the verdict, and the step lives on.
+# example doc/slurm-tell-faultloc as a trigger, leads to the verdict, and the step lives on.  A step that
+# FaultLoc ends has told its verdict before.  After each step no process of FaultLoc is left.
 # Exit code: 0 passed, 1 failed, 77 no Slurm, no root or no namespaces here.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -53,8 +54,13 @@ job_env() {
     echo "FAULTLOC_TEST_PIDFILE=$work/pids" \
         "UCX_NET_DEVICES=eth0 UCX_TLS=tcp,self UCX_LOG_LEVEL=error" \
         "MPIR_CVAR_FAULTLOC=1 MPIR_CVAR_FAULTLOC_REPORT=$work/faultloc-%j.json" \
-        "MPIR_CVAR_FAULTLOC_TRACE=$work/trace"
+        "MPIR_CVAR_FAULTLOC_TRACE=$work/trace LD_LIBRARY_PATH=$work/mark${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 }
+
+# Agents keep that variable, of all that a step has in its environment.
+agents() { grep -lzsE "^LD_LIBRARY_PATH=$work/mark(:|$)" /proc/[0-9]*/environ | xargs -r dirname |
+    sed 's/$/\/comm/' | xargs -r grep -lsE '^faultloc-' || :; }
+no_agents() { [ -z "$(agents)" ]; }
 
 # start LAUNCHER...: the job in the background, until its loop runs on all four ranks.
 start() {
@@ -100,6 +106,7 @@ end_job() {
     await 30 "the end of the cancelled job" not_running "$JOB"
     wait "$JOB" || :
     await 30 "the end of Slurm's job" queue_is_empty
+    await 10 "the end of FaultLoc's processes" no_agents
 }
 queue_is_empty() { [ -z "$(by_slurm squeue -h)" ]; }
 
@@ -128,7 +135,19 @@ by_slurm env $(job_env) "${srun[@]}" "$alltoall" --iterations 50 \
 [ $code = 0 ] || bad "srun ended with $code"
 grep -q '^alltoall: 4 ranks, all words right' "$work/out" || bad "the job did not do its work"
 ! grep -q '^\[faultloc\]' "$work/err" || bad "something was said about a healthy job"
-ok "srun: a healthy job ends with 0, nothing is said"
+await 3 "the end of FaultLoc's processes after srun" no_agents
+ok "srun: a healthy job ends with 0, nothing is said, no process is left"
+
+start env MPIR_CVAR_FAULTLOC_ACTION=abort "${srun[@]}" "$anysource" --seconds 3600
+[ -n "$(agents)" ] || bad "no process of FaultLoc is seen"
+kill -STOP "$(rank_pid 2)"
+await 60 "the end of the step by FaultLoc" not_running "$JOB"
+! wait "$JOB" || bad "srun ended with 0 though the job was aborted"
+grep -q '^\[faultloc\] process-stopped: ' "$work/err" || bad "the step ended before its verdict was told"
+jq -e '.verdicts | length == 1' "$(report)" >/dev/null || bad "the step ended before its report was written"
+await 30 "the end of Slurm's job" queue_is_empty
+await 10 "the end of FaultLoc's processes after an abort" no_agents
+ok "srun, action abort: the verdict is told and written before the step ends, no process is left"
 
 start "${srun[@]}" "$anysource" --seconds 3600
 kill -KILL "$(rank_pid 2)"

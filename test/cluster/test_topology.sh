@@ -55,6 +55,6 @@ expect_fln h8 h5 "switch:2 node:4"
 sed 's/Nodes=h\[2/Nodes=h3,h[2/' "$work/topology.conf" >"$work/wrong.conf"
 expect_fln h8 h1 "$work/wrong.conf"
 why="$work/wrong.conf, line 3, column 21: node h3 is behind switch s0 (line 2) already; \
-faultloc uses a tree of fan-out 32 instead"
+using a tree of fan-out 32"
 [ "$(told "$why")" = 1 ] || bad "the job was told $(told "$why") times: $why"
 ok "a wrong file is told, once"

@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -32,6 +33,19 @@ int64_t process_now_ms(void)
 void process_pause(void)
 {
     poll(NULL, 0, 1);
+}
+
+static void on_tick(int number)
+{
+    (void) number;
+}
+
+void process_tick(int us)
+{
+    struct itimerval t = {.it_interval = {.tv_usec = us}, .it_value = {.tv_usec = us}};
+
+    signal(SIGALRM, on_tick);
+    ck_assert_int_eq(setitimer(ITIMER_REAL, &t, NULL), 0);
 }
 
 void process_start(struct process *p, int (*body)(int in, int out, void *arg), void *arg)

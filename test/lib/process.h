@@ -56,6 +56,10 @@ int process_threads(pid_t pid, const char *name);
 /* Purpose: how many descriptors this process has open. */
 int process_descriptors(void);
 
+/* Purpose: from now on a signal interrupts this process every `us` microseconds, as a profiler's
+ * timer does; 0: no more. */
+void process_tick(int us);
+
 /* Purpose: milliseconds of CLOCK_MONOTONIC; and a pause of a millisecond between two looks. */
 int64_t process_now_ms(void);
 void process_pause(void);

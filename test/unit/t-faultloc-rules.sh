@@ -72,7 +72,7 @@ refused 's/"probes": "examine"/"probe": "examine"/' \
     'there is no key "probe"; did you mean "probes"?'
 refused '0,/"prior": 0.25/s//"prior": 0.95/' 'the priors add up to 1.700, more than 1'
 refused '0,/"name": "switch-fault",/s//"name": "switch-fault", "listed_only": true,/' 'is "listed_only" and has signs'
-refused '$d' 'it ends too early'
+refused '$d' 'unexpected end of file'
 refused '$a}' 'nothing may follow the end'
 printf '{ "schema": "\e[2J" }' >"$work/raw.json"
 expect 1 'a character in a string that is not printable ASCII' check "$work/raw.json"
@@ -100,21 +100,24 @@ for name in $(jq -r '.models[].name, .rules[].name,
 done
 ok "$n faults, rules and signs are explained"
 expect 0 'stalled-peer (prior 20%): peer-stall or chained-stall' explain node-outage
-expect 0 'both-paths-silent, with confidence 99%: silent on every path' explain node-outage
+expect 0 'both-paths-silent, confidence 0.99: silent on every path' explain node-outage
 expect 0 'if agent is silent, local-down or unreachable' explain node-outage/both-paths-silent
 expect 0 'rules out: nic-fault 0.5%, process-crash 0.5%' explain node-outage/both-paths-silent
-expect 0 'at 1, 3, 4.5 rto    its agent: are you there? over every path' explain stalled-peer
+expect 0 'at 1, 3, 4.5 rto    response probe to its agent on every path' explain stalled-peer
+expect 0 'response probe to its agent on every path, sent by other nodes' explain stalled-peer
+expect 0 'response probe to other nodes behind its switches on every path, if some' explain \
+    stalled-peer
 expect 0 'killed-for-memory (derives process-gone): out-of-memory' explain process-crash
-expect 0 'decided, even if all else seems well' explain straggler
+expect 0 'decided, even if the node otherwise seems well' explain straggler
 expect 0 'memory-available-percent is below 2' explain straggler
-expect 0 'at fault is the node that asks' explain unknown/no-node-answers
+expect 0 'the fault is attributed to the node that asks' explain unknown/no-node-answers
 expect 0 'no node behind it answers on any path' explain switch-fault
 expect 0 'then there is also carrier-lost' explain port-down
 expect 0 'agent-answers: its agent answers' explain well
 expect 0 'a class of faults of which the rule base has no model' explain deadlock
 expect 0 'mystery: of class unknown' explain mystery "$work/idle.json"
 expect 2 'there is no class, model, rule or sign "nodes"' explain nodes
-expect 1 'it ends too early' explain well /dev/null
+expect 1 'unexpected end of file' explain well /dev/null
 
 # --- learn --------------------------------------------------------------------------------------
 
@@ -185,17 +188,17 @@ patch -s "$work/line.json" "$work/out" || bad "the diff of a file of one line"
 ok "diffs of odd files apply"
 
 report unraised 6 "" $outage true 1
-expect 0 'no rule raised it; passed over' learn "$work/unraised.json"
+expect 0 'no rule raised it; skipped' learn "$work/unraised.json"
 expect 0 'nothing to learn: 1 confirmed verdict(s), of which 0 count' learn "$work/unraised.json"
 report strange 7 no-such-rule $outage true 1
-expect 0 'the rule base has no rule no-such-rule; passed over' learn "$work/strange.json"
+expect 0 'the rule base has no rule no-such-rule; skipped' learn "$work/strange.json"
 jq '.verdicts[0].rule = "mine/x"' "$work/right.json" >"$work/model.json"
-expect 0 'the rule base has no model of mine/x; passed over' learn "$work/model.json"
+expect 0 'the rule base has no model of mine/x; skipped' learn "$work/model.json"
 jq '.verdicts[0].confirmed = "node-outrage"' "$work/right.json" >"$work/broken.json"
 expect 1 'verdicts[0].confirmed: is "node-outrage"' learn "$work/right.json" "$work/broken.json"
 [ ! -s "$work/out" ] || bad "a diff although a report is broken"
 expect 2 'No such file or directory' learn "$work/none-such.json"
-expect 1 'it ends too early' learn --rules /dev/null "$work/right.json"
+expect 1 'unexpected end of file' learn --rules /dev/null "$work/right.json"
 
 # --- schema and manual page ---------------------------------------------------------------------
 

@@ -77,10 +77,10 @@ expect 1 "the agent of node h1 of job $job says: the job has no node \"h2\"" \
 expect 2 "no such job is here" --job "$job" --user 4294967294
 expect 2 "no such user: nobody-of-that-name" --job "$job" --user nobody-of-that-name
 keep mute "$keeper" --at "$doors/$job@h2.sock"
-expect 2 "several agents are here, --node or --component says which" --job "$job"
+expect 2 "there are several agents here: select one with --node or --component" --job "$job"
 expect 0 "the agent of node h2 has not answered yet" --job "$job" --node h2
 keep odd "$keeper" --at "$doors/$job-odd"$'\e[31m\xff@h\e]0;x\a.sock'
-expect 2 "there is more than one job, --job says which"
+expect 2 "there is more than one job here: select one with --job"
 expect 0 "the agent of node h?]0;x? has not answered yet" --job "$job-odd"$'\e[31m\xff'
 expect 2 "no such job is here" --job $'\e[31m'
 chmod 750 "$doors"
@@ -124,7 +124,7 @@ fi
 
 # Another user's door of the same name: it is not told what is meant for the job's user.
 keep two as "$two" "$keeper" "$job-u" h1
-expect 2 "jobs of several users are here, --user says whose" --job "$job-u"
+expect 2 "there are jobs of several users here: select one with --user" --job "$job-u"
 expect 2 "there is job $job-u node h1 of user $two" --job "$job-u"
 expect 0 "told the agent of node h1 of job $job-u" --job "$job-u" --user "$one"
 expect_said one "heard power-off" "the user's own door"

@@ -1573,7 +1573,7 @@ static const struct {
      "900 -> n1 mgmt verdict-down\n"
      "900 -> n2 mgmt verdict-down\n"
      "900 -> n3 mgmt verdict-down\n"
-     "= unknown of node n0 0.500, by stalled-peer; or link-fault 0.400; or nic-fault 0.400; or"
+     "= unknown of node n0 0.500, by stalled-peer; or nic-fault 0.400; or link-fault 0.400; or"
      " switch-fault 0.200\n"},
     {"unknown/own-data-path-silent", 4, 1, nobody_is_heard_on_the_data_path,
      "0 rank 0 stalls, waits for rank 2\n"

@@ -120,13 +120,13 @@ static const struct {
     {"{\"kind\":\"power-off\",\"age_ms\":-1}", 0, "\"age_ms\" must be a whole number from 0 to"},
     {"{\"kind\":\"power-off\",\"detail\":\"a\\u0000b\"}", 0, "\"detail\" has a zero byte in it"},
     {"{\"kind\":\"power-off\",\"node\":\"h1\"}", 0, "unknown members: there are kind, component"},
-    {"{\"kind\":\"power-off\"", 0, "no JSON: it ends too early"},
+    {"{\"kind\":\"power-off\"", 0, "no JSON: unexpected end of file"},
     {"{\"kind\":\"power-off\"} x", 0, "no JSON: "},
     {"power-off", 0, "no JSON: "},
     {"[[[[[[1]]]]]]", 0, "no JSON: "},
     {"[]", 0, "no JSON object"},
-    {"5", 0, "no JSON: it ends too early"},
-    {"", 0, "no JSON: it ends too early"},
+    {"5", 0, "no JSON: unexpected end of file"},
+    {"", 0, "no JSON: unexpected end of file"},
 };
 
 static void say_symptom(const struct ftree_symptom *s, char *out, size_t room)
@@ -471,7 +471,7 @@ START_TEST(a_datagram_of_more_than_a_kilobyte_is_refused)
     tell(text);
     ck_assert(!hear(&s));
     ck_assert_ptr_nonnull(
-        strstr(said(), "node h1: a symptom was not understood: longer than 1024"));
+        strstr(said(), "node h1: invalid symptom: longer than 1024"));
     text[FAULTLOC_DOOR_BYTES] = '\0';
     tell(text);
     ck_assert(hear(&s));
@@ -490,7 +490,7 @@ START_TEST(complaints_come_to_an_end)
         ck_assert(!hear(&s));
     }
     ck_assert_int_eq(lines_said(), 5);
-    ck_assert_ptr_nonnull(strstr(said(), "(further ones are ignored without a word)\n"));
+    ck_assert_ptr_nonnull(strstr(said(), "(further ones are not reported)\n"));
     tell("{\"kind\":\"power-off\"}");
     ck_assert(hear(&s));
     teardown();
@@ -565,7 +565,7 @@ START_TEST(a_stranger_is_refused)
     ck_assert_int_eq(process_hear(&stranger), 'd');
     ck_assert(!hear(&s));
     ck_assert_int_eq(lines_said(), 1);
-    ck_assert_ptr_nonnull(strstr(said(), "told by user 65534 was refused: only user 1 and root"));
+    ck_assert_ptr_nonnull(strstr(said(), "from user 65534 was refused: only user 1 and root"));
     tell("{\"kind\":\"power-off\"}");
     ck_assert(hear(&s));
     process_kill(&stranger);
@@ -612,7 +612,7 @@ START_TEST(one_that_lives_on_is_left_alone)
     ck_assert_int_eq(process_hear(&agent), 'y');
     ck_assert(!faultloc_door_open(&door, NOW, "4711"));
     ck_assert(!faultloc_door_open(&door, NOW + 11000 * FTREE_MS, "4711"));
-    ck_assert_ptr_nonnull(strstr(said(), "somebody else is bound to it; the job goes on without"));
+    ck_assert_ptr_nonnull(strstr(said(), "another process is bound to it; the job continues without"));
     ck_assert(!faultloc_door_open(&door, NOW + 12000 * FTREE_MS, "4711"));
     ck_assert_int_eq(lines_said(), 1);
     process_kill(&agent);
@@ -669,7 +669,7 @@ START_TEST(a_file_in_its_place_stays)
     close(open(path, O_WRONLY | O_CREAT, 0600));
     ck_assert(!faultloc_door_open(&door, NOW, "4711"));
     ck_assert(!faultloc_door_open(&door, NOW + 11000 * FTREE_MS, "4711"));
-    ck_assert_ptr_nonnull(strstr(said(), "somebody else is bound to it"));
+    ck_assert_ptr_nonnull(strstr(said(), "another process is bound to it"));
     ck_assert_int_eq(unlink(path), 0);
     teardown();
 }

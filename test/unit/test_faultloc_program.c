@@ -1079,6 +1079,23 @@ START_TEST(abort_ends_the_job_where_no_rank_looks)
 }
 END_TEST
 
+/* A launcher may kill the other ranks then without a word to their agents. */
+START_TEST(who_is_killed_while_the_job_is_aborted_has_not_crashed)
+{
+    make_job(2, 2);
+    settings.action = FAULTLOC_ACTION_ABORT;
+    start_ranks();
+    start_agents();
+    UNTIL(is_complete(0) && is_complete(1));
+    process_kill(&rank[0].process);
+    UNTIL(board[0]->abort_code == 1 && board[1]->verdicts == 1);
+    process_kill(&rank[3].process);
+    UNTIL(rank[3].slot->state == FAULTLOC_SLOT_VICTIM);
+    end_job();
+    ck_assert_int_eq(said("process-crash: rank 3"), 0);
+}
+END_TEST
+
 /* ---- ranks whose transport has lost a peer --------------------------------------------------- */
 
 /* It gives up because of that, so it is a victim: whom it has lost is looked into. */
@@ -1247,7 +1264,7 @@ START_TEST(a_symptom_that_is_told_is_looked_into)
     UNTIL(count_in("trace", "user-suspects") > 0);
     UNTIL(count_in("trace", "h1 is well") > 0);
     ck_assert(tell(1, "{\"kind\":\"power-off\",\"component\":\"node h7\"}"));
-    UNTIL(said("node h1: a symptom was not understood: the job has no node \"h7\"") == 1);
+    UNTIL(said("node h1: invalid symptom: the job has no node \"h7\"") == 1);
     ck_assert_int_eq(verdicts(), 0);
     end_job();
 }
@@ -1262,14 +1279,52 @@ START_TEST(a_successor_opens_the_door_anew)
     agent = agent_of(0);
     deputy = deputy_of(0);
     ck_assert(tell(0, "nonsense"));
-    UNTIL(said("a symptom was not understood") == 1);
+    UNTIL(said("invalid symptom: ") == 1);
     hit(agent, SIGKILL);
     /* what is told before the next one is there is lost */
-    UNTIL((tell(0, "nonsense"), said("a symptom was not understood") >= 2));
+    UNTIL((tell(0, "nonsense"), said("invalid symptom: ") >= 2));
     UNTIL(is_complete_without(0, agent, deputy));
     leave_all();
     UNTIL(has_node_ended(0));
     ck_assert_int_ne(access(door_of(0), F_OK), 0);
+    end_job();
+}
+END_TEST
+
+static void start_job_with_hung_doors(int32_t nodes_, int32_t ppn_)
+{
+    make_job(nodes_, ppn_);
+    find_program("hung-agent");
+    setenv("XDG_RUNTIME_DIR", folder, 1);
+    settings.symptoms = true;
+    hang_begin(folder);
+    start_ranks();
+    start_agents();
+}
+
+/* The file system of the doors does not answer: the job begins, faults are found, and when it does
+ * answer symptoms are heard. */
+START_TEST(a_door_that_hangs_holds_up_nobody)
+{
+    start_job_with_hung_doors(2, 2);
+    UNTIL(*hang_held == 2);
+    UNTIL(is_complete(0) && is_complete(1));
+    process_kill(&rank[3].process);
+    UNTIL(said("[faultloc] process-crash: rank 3") == 1);
+    hang_end();
+    UNTIL((tell(0, "nonsense"), said("a symptom was not understood") >= 1));
+    end_job();
+}
+END_TEST
+
+START_TEST(a_door_that_hangs_does_not_keep_the_job_from_its_end)
+{
+    start_job_with_hung_doors(1, 2);
+    UNTIL(*hang_held == 1);
+    leave_all();
+    UNTIL(has_node_ended(0));
+    ck_assert_int_eq(verdicts(), 0);
+    hang_end();
     end_job();
 }
 END_TEST
@@ -1314,7 +1369,7 @@ START_TEST(rules_are_read_anew_when_they_change)
     start_agents();
     UNTIL(said(" is in use now (") == 1);
     write_rules("{\n", 2);
-    UNTIL(said("; the rules read before stay in use\n") == 2);
+    UNTIL(said("; keeping the previous rules\n") == 2);
     write_rules(text, len);
     UNTIL(said(" is in use now (") == 2);
     process_kill(&rank[3].process);
@@ -1364,7 +1419,7 @@ START_TEST(a_file_system_that_hangs_holds_up_nobody)
     pid_t agent, deputy;
 
     start_job_with_hung_rules(2, 2);
-    ck_assert_int_eq(said(": no answer of its file system yet; the built-in rules are used"), 2);
+    ck_assert_int_eq(said(": the file system does not answer; using the built-in rules"), 2);
     UNTIL(*hang_held == 2);
     UNTIL(is_complete(0) && is_complete(1));
     process_kill(&rank[3].process);
@@ -1426,6 +1481,7 @@ SUITE("faultloc_program")
     TEST_ROWS(a_stopped_first_rank_is_told, 2);
     TEST(who_has_left_may_end);
     TEST(abort_ends_the_job_where_no_rank_looks);
+    TEST(who_is_killed_while_the_job_is_aborted_has_not_crashed);
     TEST(who_exits_because_of_a_lost_peer_has_not_crashed);
     TEST(who_is_killed_after_it_lost_a_peer_has_crashed);
     TEST(who_exits_without_a_reason_has_crashed);
@@ -1436,6 +1492,8 @@ SUITE("faultloc_program")
     TEST(what_happens_during_succession_is_told_later);
     TEST(a_symptom_that_is_told_is_looked_into);
     TEST(a_successor_opens_the_door_anew);
+    TEST(a_door_that_hangs_holds_up_nobody);
+    TEST(a_door_that_hangs_does_not_keep_the_job_from_its_end);
     TEST(rules_are_read_anew_when_they_change);
     TEST(the_agent_alone_reads_the_rules);
     TEST(a_file_system_that_hangs_holds_up_nobody);

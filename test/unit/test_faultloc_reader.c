@@ -115,7 +115,7 @@ START_TEST(what_is_read_comes_to_the_owner)
     write_text("{\n");
     expect(NULL);
     ck_assert_ptr_nonnull(strstr(news.text, "node h1: rules: /tmp/"));
-    ck_assert_ptr_nonnull(strstr(news.text, "; the rules read before stay in use"));
+    ck_assert_ptr_nonnull(strstr(news.text, "; keeping the previous rules"));
     ck_assert(!faultloc_reader_take(reader, &news));
     faultloc_reader_stop(reader);
     teardown();
@@ -128,7 +128,7 @@ START_TEST(a_file_that_is_missing_is_read_when_it_comes)
     ck_assert_int_eq(unlink(path), 0);
     start();
     expect(NULL);
-    ck_assert_ptr_nonnull(strstr(news.text, "No such file or directory; the built-in rules are"));
+    ck_assert_ptr_nonnull(strstr(news.text, "No such file or directory; using the built-in rules"));
     replace_base("late");
     expect("late");
     faultloc_reader_stop(reader);

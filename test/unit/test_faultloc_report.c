@@ -593,6 +593,22 @@ START_TEST(a_full_pipe_is_given_up)
 }
 END_TEST
 
+/* A rank with a profiler's timer: each signal comes before the wait would be over, if that began
+ * anew. */
+START_TEST(nor_do_signals_prolong_it)
+{
+    int ends[2];
+
+    ck_assert_int_eq(pipe(ends), 0);
+    fill(ends[1]);
+    process_tick(5000);
+    ck_assert_int_eq(faultloc_write_all(ends[1], "there is no room for this\n", 100), ETIMEDOUT);
+    process_tick(0);
+    close(ends[0]);
+    close(ends[1]);
+}
+END_TEST
+
 #define SLOW_BYTES 200000
 
 struct slow {
@@ -742,6 +758,7 @@ SUITE("faultloc_report")
     TEST(a_signal_of_the_programs_own_stays_pending);
     TEST(nor_in_a_thread_that_blocks_signals);
     TEST_ROWS(a_full_pipe_is_given_up, 2);
+    TEST(nor_do_signals_prolong_it);
     TEST_ROWS(a_slow_reader_gets_it_all, 2);
     TEST(a_line_has_its_head_and_its_end);
     TEST(a_line_is_safe_for_a_terminal);

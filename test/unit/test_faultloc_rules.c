@@ -154,7 +154,7 @@ static const struct {
     const char *text; /* NULL: there is no file */
     const char *said;
 } bad_rows[] = {
-    {NULL, "rules.json: No such file or directory; the built-in rules are used\n"},
+    {NULL, "rules.json: No such file or directory; using the built-in rules\n"},
     {"", "rules.json:1:1: "},
     {"{\n  \"schema\": 5,\n", "rules.json:"},
     {"{\n  \"schema\": \"faultloc-rules/1\",\n  \"colour\": 5\n}\n", "rules.json:3:3: "},
@@ -169,7 +169,7 @@ START_TEST(a_bad_file_gives_way_to_the_built_in_base)
     ck_assert(!begin(path, true));
     ck_assert_msg(strstr(said(), bad_rows[_i].said) != NULL, "%s", said());
     ck_assert_ptr_nonnull(strstr(said(), "[faultloc] node h1: rules: /tmp/"));
-    ck_assert_int_eq(times_said("; the built-in rules are used\n"), 1);
+    ck_assert_int_eq(times_said("; using the built-in rules\n"), 1);
     for (int i = 1; i < 6; i++)
         ck_assert(!refresh(NOW + (ftree_time) i * SECOND));
     ck_assert_int_eq(times_said("\n"), 1); /* and not again */
@@ -184,7 +184,7 @@ START_TEST(what_is_no_file_is_an_error)
 {
     setup();
     ck_assert(!begin(folder, true));
-    ck_assert_ptr_nonnull(strstr(said(), ": is no regular file; the built-in rules are used"));
+    ck_assert_ptr_nonnull(strstr(said(), ": is no regular file; using the built-in rules"));
     faultloc_rules_close(&rules);
     ck_assert_int_eq(mkfifo(path, 0600), 0);
     ck_assert(!begin(path, true)); /* does not wait */
@@ -192,7 +192,7 @@ START_TEST(what_is_no_file_is_an_error)
     faultloc_rules_close(&rules);
     unlink(path);
     ck_assert(!begin("/nonexistent/rules.json", true));
-    ck_assert_int_eq(times_said("; the built-in rules are used\n"), 3);
+    ck_assert_int_eq(times_said("; using the built-in rules\n"), 3);
     teardown();
 }
 END_TEST
@@ -269,7 +269,7 @@ START_TEST(a_bad_change_is_refused)
     ck_assert(!refresh_when_told(NOW));
     ck_assert_ptr_eq(base, before);
     ck_assert_ptr_nonnull(strstr(said(), "rules.json:3:3: "));
-    ck_assert_int_eq(times_said("; the rules read before stay in use\n"), 1);
+    ck_assert_int_eq(times_said("; keeping the previous rules\n"), 1);
     for (int i = 1; i < 6; i++)
         ck_assert(!refresh(NOW + (ftree_time) i * SECOND));
     ck_assert_int_eq(times_said("\n"), 1);
@@ -292,7 +292,7 @@ START_TEST(a_file_that_is_gone_changes_nothing)
     ck_assert_str_eq(said(), "");
     for (int i = 1; i < 6; i++)
         ck_assert(!refresh(NOW + (ftree_time) i * SECOND));
-    ck_assert_int_eq(times_said("No such file or directory; the rules read before stay in use"), 1);
+    ck_assert_int_eq(times_said("No such file or directory; keeping the previous rules"), 1);
     ck_assert_str_eq(base->name, "first");
     change_by_rename("back");
     ck_assert(refresh_when_told(NOW + 7 * SECOND));

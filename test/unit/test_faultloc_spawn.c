@@ -21,7 +21,9 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -369,6 +371,53 @@ START_TEST(a_descriptor_that_is_none_is_an_error)
 }
 END_TEST
 
+/* An orphan becomes its child, whom it would see. */
+START_TEST(a_process_that_takes_in_orphans_starts_none)
+{
+    int sock;
+
+    make_program();
+    ck_assert_int_eq(prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), 0);
+    ck_assert_int_eq(try(), ECHILD);
+    ck_assert_int_eq(waitpid(-1, NULL, WNOHANG | __WALL), -1);
+    ck_assert_int_eq(errno, ECHILD);
+    ck_assert_int_eq(prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0), 0);
+    sock = start();
+    hear(sock);
+    end(sock);
+    remove_program();
+}
+END_TEST
+
+/* ---- where it is ----------------------------------------------------------------------------- */
+
+/* Beside the file that this program is: ../libexec/NAME.  One that is there and may not be executed is
+ * told, not the place where there is none. */
+START_TEST(the_program_that_is_there_is_told_of)
+{
+    char own[512] = "", libexec[600], expected[700], found[FAULTLOC_SPAWN_PATH];
+    bool made;
+    int fd;
+
+    ck_assert_int_gt(readlink("/proc/self/exe", own, sizeof(own) - 1), 0);
+    *strrchr(own, '/') = '\0';
+    snprintf(libexec, sizeof(libexec), "%s/../libexec", own);
+    snprintf(expected, sizeof(expected), "%s/faultloc-test-%d", libexec, (int) getpid());
+    ck_assert_int_eq(faultloc_spawn_find(strrchr(expected, '/') + 1, found), ENOENT);
+    made = mkdir(libexec, 0700) == 0;
+    fd = open(expected, O_WRONLY | O_CREAT | O_EXCL, 0600);
+    ck_assert_int_ge(fd, 0);
+    ck_assert_int_eq(faultloc_spawn_find(strrchr(expected, '/') + 1, found), EACCES);
+    ck_assert_ptr_nonnull(strstr(found, "/../libexec/faultloc-test-"));
+    ck_assert_int_eq(fchmod(fd, 0700), 0);
+    ck_assert_int_eq(faultloc_spawn_find(strrchr(expected, '/') + 1, found), 0);
+    close(fd);
+    unlink(expected);
+    if (made)
+        rmdir(libexec);
+}
+END_TEST
+
 /* ---- costs ----------------------------------------------------------------------------------- */
 
 static int64_t now_us(void)
@@ -445,6 +494,8 @@ static void add_tests(TCase *cases)
     TEST(of_the_environment_it_has_what_it_needs);
     TEST(a_program_that_cannot_be_executed_is_an_error);
     TEST(a_descriptor_that_is_none_is_an_error);
+    TEST(a_process_that_takes_in_orphans_starts_none);
+    TEST(the_program_that_is_there_is_told_of);
     TEST(a_large_process_starts_it_as_quickly);
     TEST(what_is_installed_nowhere_is_not_found);
 }

@@ -296,6 +296,22 @@ START_TEST(a_program_that_says_nothing_is_not_waited_for_for_ever)
 }
 END_TEST
 
+/* Each signal comes before the wait would be over, if that began anew. */
+START_TEST(signals_do_not_prolong_the_wait_for_it)
+{
+    int sock;
+
+    make_start(false);
+    sock = start_program("silent");
+    process_tick(5000);
+    ck_assert(!faultloc_start_is_ready(sock, 100, why, sizeof(why)));
+    process_tick(0);
+    ck_assert_str_eq(why, "no answer within 0 s");
+    faultloc_start_end(sock, false);
+    free_start();
+}
+END_TEST
+
 START_TEST(a_program_that_is_not_there_is_an_error)
 {
     int before, sock = -1;
@@ -421,6 +437,7 @@ static void add_tests(TCase *cases)
     TEST(it_runs_where_its_starter_dies);
     TEST_ROWS(a_rank_learns_why_there_is_no_agent, COUNT(failures));
     TEST(a_program_that_says_nothing_is_not_waited_for_for_ever);
+    TEST(signals_do_not_prolong_the_wait_for_it);
     TEST(a_program_that_is_not_there_is_an_error);
     TEST(a_board_that_is_none_is_an_error);
     TEST(a_packet_of_another_build_is_refused_and_told);

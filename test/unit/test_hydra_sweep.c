@@ -4,9 +4,12 @@
  */
 
 #include "faultloc_sweep.h"
+#include "process.h"
 #include "suite.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +17,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static char folder[64];
@@ -110,8 +114,68 @@ START_TEST(a_folder_that_is_not_ours_alone_is_not_touched)
 }
 END_TEST
 
+/* ---- aside ----------------------------------------------------------------------------------- */
+
+static int held[2]; /* a pipe: who sweeps has the writing end */
+
+static void sweep_this(void)
+{
+    HYD_faultloc_sweep(folder);
+}
+
+static void hang(void)
+{
+    for (;;)
+        pause();
+}
+
+static void on_child(int signum)
+{
+    (void) signum;
+    ck_abort_msg("a signal of a child that is nobody's");
+}
+
+/* Once the call has returned nothing of it is there: neither a child, nor a copy of a descriptor. */
+static void expect_nothing_left(void)
+{
+    char byte;
+
+    close(held[1]);
+    ck_assert_int_eq(read(held[0], &byte, 1), 0);
+    close(held[0]);
+    ck_assert_int_eq(waitpid(-1, NULL, 0), -1);
+    ck_assert_int_eq(errno, ECHILD);
+}
+
+START_TEST(it_is_swept_by_another_process)
+{
+    begin();
+    signal(SIGCHLD, on_child);
+    close(make_socket("4711@h2.sock"));
+    ck_assert_int_eq(pipe(held), 0);
+    HYD_faultloc_sweep_aside(sweep_this, PROCESS_DEADLINE_MS);
+    ck_assert(!is_there("4711@h2.sock"));
+    expect_nothing_left();
+    end();
+}
+END_TEST
+
+/* The file system does not answer. */
+START_TEST(a_sweep_that_hangs_is_given_up)
+{
+    signal(SIGCHLD, on_child);
+    ck_assert_int_eq(pipe(held), 0);
+    process_tick(5000);
+    HYD_faultloc_sweep_aside(hang, 20); /* returns */
+    process_tick(0);
+    expect_nothing_left();
+}
+END_TEST
+
 SUITE("hydra_sweep")
 {
+    TEST(it_is_swept_by_another_process);
+    TEST(a_sweep_that_hangs_is_given_up);
     TEST(what_the_dead_left_is_removed);
     TEST(a_folder_that_is_not_ours_alone_is_not_touched);
 }

@@ -92,6 +92,16 @@ START_TEST(classes_have_a_kind_and_an_origin)
 }
 END_TEST
 
+START_TEST(no_job_is_ended_that_is_only_slow_or_whose_fault_is_unknown)
+{
+    for (int c = -1; c <= FTREE_CLASS_COUNT; c++) {
+        bool goes_on = c < 0 || c == FTREE_CLASS_COUNT || c == FTREE_CLASS_STRAGGLER ||
+                       c == FTREE_CLASS_NETWORK_DEGRADED || c == FTREE_CLASS_UNKNOWN;
+        ck_assert_msg(ftree_class_ends_job(c) == !goes_on, "%s", ftree_class_name(c));
+    }
+}
+END_TEST
+
 START_TEST(paths_and_errors)
 {
     ck_assert_str_eq(ftree_path_name(FTREE_PATH_DATA), "data");
@@ -123,6 +133,7 @@ SUITE("names")
     TEST(numbers_and_names);
     TEST(symptoms_have_a_source_a_kind_and_a_meaning);
     TEST(classes_have_a_kind_and_an_origin);
+    TEST(no_job_is_ended_that_is_only_slow_or_whose_fault_is_unknown);
     TEST(paths_and_errors);
     TEST(nodes);
 }

@@ -58,14 +58,14 @@ static const struct {
     int at; /* byte */
     const char *why;
 } bad[] = {
-    {"", 0, "it ends too early"},
-    {"// only", 7, "it ends too early"},
-    {"{", 1, "it ends too early"},
+    {"", 0, "unexpected end of file"},
+    {"// only", 7, "unexpected end of file"},
+    {"{", 1, "unexpected end of file"},
     {"{\"a\"", 4, "a colon is expected after the key"},
-    {"{\"a\":", 5, "it ends too early"},
-    {"{\"a\":1", 6, "it ends too early"},
-    {"{\"a\":1,", 7, "it ends too early"},
-    {"[1", 2, "it ends too early"},
+    {"{\"a\":", 5, "unexpected end of file"},
+    {"{\"a\":1", 6, "unexpected end of file"},
+    {"{\"a\":1,", 7, "unexpected end of file"},
+    {"[1", 2, "unexpected end of file"},
     {"[1}", 2, "a comma or ] is expected"},
     {"{\"a\":1]", 6, "a comma or } is expected"},
     {"{,}", 1, "a key in quotes is expected"},

@@ -126,7 +126,7 @@ START_TEST(a_silence_of_all_behind_switches)
 END_TEST
 
 /* A network that works now and then, for 1 to 64 ms: still nobody is accused.  (Where its silences are
- * shorter than 3.5 units, 525 ms, somebody may be: see doc/design.md.) */
+ * shorter than 3.5 units, 525 ms, somebody may be: see doc/limits.md.) */
 /* rows: a_network_that_comes_and_goes 40 */
 START_TEST(a_network_that_comes_and_goes)
 {
@@ -187,7 +187,7 @@ static int found_after(ftree_time silence, enum paths paths)
     return ms;
 }
 
-/* What doc/design.md says of cfg.silence, "How long a silence may last". */
+/* What doc/protocol.md says of cfg.silence, "How long a silence may last". */
 static const struct {
     int silence;
     int survives, found; /* ms */

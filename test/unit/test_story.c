@@ -845,6 +845,28 @@ START_TEST(all_processes_of_a_node_have_crashed)
 }
 END_TEST
 
+/* The children that the root had hear of its end from its agent first, and say there who waits: whoever
+ * reports instead waits until the agent has handed that on. */
+/* rows: victims_told_to_an_agent_that_ends_are_reported 20 */
+START_TEST(victims_told_to_an_agent_that_ends_are_reported)
+{
+    struct world *w = world_new(7, 1, 2);
+    int32_t heir = ftree_topo_root_substitute(&w->node[1].ft->topo, 1);
+
+    w->random += (uint64_t) _i;
+    w->jitter = 20 * FTREE_MS;
+    world_all_wait(w, 0, 0);
+    world_run(w, 100 * FTREE_MS);
+    world_crash(w, 0);
+    ck_assert(world_run_until_reports(w, 1, 5 * SECOND));
+    world_run(w, 3 * SECOND);
+    ck_assert_int_eq(w->reports, 1);
+    expect_report(w, 0, heir, FTREE_CLASS_PROCESS_CRASH, 0, 0);
+    expect_victims(w, 0, "1-6");
+    world_free(w);
+}
+END_TEST
+
 /* The kernel refuses both ports: nothing is known of its ranks, until somebody answers there again. */
 /* rows: agent_and_deputy_have_ended 2 */
 START_TEST(agent_and_deputy_have_ended)
@@ -899,6 +921,36 @@ START_TEST(of_whom_nobody_observes_others_tell)
     world_run(w, 30 * SECOND);
     ck_assert_int_eq(w->reports, 3);
     ck_assert_ptr_null(strstr(world_trace(w), "suspects n2:"));
+    world_free(w);
+}
+END_TEST
+
+/* What was killed with its node's agent and deputy (the proxy with them, or a limit of memory) the
+ * launcher names rank by rank.  All others learn of each of these at once, though nobody waits. */
+/* rows: the_launcher_tells_of_several_ranks_of_a_node 3 */
+START_TEST(the_launcher_tells_of_several_ranks_of_a_node)
+{
+    static const struct {
+        int32_t node, first, step, reports;
+    } rows[] = {{0, 0, 1, 1}, {1, 4, 1, 1}, {5, 21, 2, 2}}; /* all of the root's, of another's, half */
+    struct world *w = world_new(7, 4, 2);
+    int32_t node = rows[_i].node;
+    struct ftree_symptom s;
+
+    w->node[node].gone = w->node[node].no_deputy = true;
+    for (int32_t r = rows[_i].first; r < 4 * node + 4; r += rows[_i].step) {
+        ftree_symptom_init(&s, FTREE_SYMPTOM_PROCESS_EXITED, node, r, 3, w->now, w->now);
+        ck_assert_int_eq(ftree_symptom(w->node[3].ft, w->now, &s), FTREE_OK);
+    }
+    world_run(w, 500 * FTREE_MS);
+    for (int32_t n = 0; n < 7; n++)
+        for (int32_t r = rows[_i].first; n != node && r < 4 * node + 4; r += rows[_i].step)
+            ck_assert(ftree_has_failed(w->node[n].ft, node) ||
+                      ftree_verdict_on_rank(w->node[n].ft, node, r));
+    ck_assert_int_eq(w->reports, rows[_i].reports);
+    for (int32_t i = 0; i < w->reports; i++)
+        expect_report(w, i, w->reporter[0], FTREE_CLASS_PROCESS_CRASH, node,
+                      w->reports > 1 ? rows[_i].first + i * rows[_i].step : FTREE_NONE);
     world_free(w);
 }
 END_TEST
@@ -1742,8 +1794,10 @@ SUITE("story")
     TEST(agent_and_deputy_are_mute);
     TEST(the_only_process_of_a_node_has_crashed);
     TEST_ROWS(all_processes_of_a_node_have_crashed, 14);
+    TEST_ROWS(victims_told_to_an_agent_that_ends_are_reported, 20);
     TEST_ROWS(agent_and_deputy_have_ended, 2);
     TEST_ROWS(of_whom_nobody_observes_others_tell, 2);
+    TEST_ROWS(the_launcher_tells_of_several_ranks_of_a_node, 3);
     TEST(one_process_of_several_has_crashed);
     TEST(all_are_killed_while_it_settles_there_is_no_verdict);
     TEST(the_agent_has_crashed_and_the_next_takes_over);

@@ -420,6 +420,8 @@ START_TEST(what_the_launcher_says_of_a_gone_rank_is_a_verdict_at_once)
     const struct ftree_verdict *v = &l->verdict[0];
 
     l->state[1].phase = FTREE_PHASE_GONE;
+    l->own_message = (struct ftree_log_entry){
+        .type = FTREE_LOG_SEND, .at = l->now - 500 * FTREE_MS, .peer = 0, .tag = 7, .bytes = 64};
     ck_assert_int_eq(ftree_rank_gone(l->ft, l->now, 1), FTREE_OK); /* the kernel was faster */
     ck_assert_int_eq(launcher_says(l, 0, 1), FTREE_OK);
     ck_assert_int_eq(launcher_says(l, 0, 1), FTREE_OK); /* twice */
@@ -429,8 +431,10 @@ START_TEST(what_the_launcher_says_of_a_gone_rank_is_a_verdict_at_once)
     ck_assert_int_eq(l->verdicts, 1);
     ck_assert_int_eq(v->rank, 1);
     ck_assert_uint_eq(v->first_symptom, 1000 * FTREE_MS - FTREE_MS);
-    ck_assert_int_eq(v->evidences, 2);
+    ck_assert_int_eq(v->evidences, 3);
     ck_assert_int_eq(v->evidence[1].source, FTREE_EVIDENCE_SYMPTOM);
+    ck_assert_int_eq(v->evidence[2].source, FTREE_EVIDENCE_LOG);
+    ck_assert_str_eq(v->evidence[2].detail, "last message 0.5 s ago: send of 64 bytes, peer 0, tag 7");
     ck_assert_str_eq(v->evidence[1].detail, "process-exited: signal 11 (SIGSEGV), pid 5001");
     ck_assert_int_eq(v->confidence, 995); /* half the doubt of 990 */
     lone_free(l);

@@ -8,6 +8,7 @@
 #include "messages.h"
 #include "suite.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -117,6 +118,57 @@ START_TEST(symptoms_that_the_fault_causes_speak_for_it)
     ck_assert_str_eq(v->evidence[4].detail, "power-off: chassis power is off");
     ck_assert_str_eq(v->evidence[5].detail, "heartbeat-lost");
     lone_free(l);
+}
+END_TEST
+
+/* ---- candidates that the sign does not tell apart --------------------------------------------- */
+
+/* rows: what_the_sign_leaves_open_alike_is_ordered 4 */
+START_TEST(what_the_sign_leaves_open_alike_is_ordered)
+{
+    static const struct {
+        enum ftree_symptom_kind kind;
+        int error; /* that was seen */
+        enum ftree_class first, second;
+    } rows[] = {
+        {FTREE_SYMPTOM_CARRIER_LOST, 0, FTREE_CLASS_LINK_FAULT, FTREE_CLASS_NIC_FAULT},
+        {FTREE_SYMPTOM_INTERFACE_DOWN, 0, FTREE_CLASS_NIC_FAULT, FTREE_CLASS_LINK_FAULT},
+        {FTREE_SYMPTOM_CARRIER_LOST, ENETDOWN, FTREE_CLASS_NIC_FAULT, FTREE_CLASS_LINK_FAULT},
+        {FTREE_SYMPTOM_CARRIER_LOST, EHOSTUNREACH, FTREE_CLASS_LINK_FAULT, FTREE_CLASS_NIC_FAULT}};
+    struct ftree_verdict v = base_verdict("unknown/data-path-silent", 2, FTREE_NONE);
+    struct lone *l = lone_new(4, 1, 32, 0);
+    int class_;
+    const struct rules_sign *sign = base_sign("unknown/data-path-silent", &class_);
+
+    add(l, rows[_i].kind, 2, "");
+    memcpy(v.candidate, sign->candidate, sizeof(v.candidate));
+    v.candidates = sign->candidates;
+    v.evidences = 1;
+    v.evidence[0].error = (int16_t) rows[_i].error;
+    ftree_verdict_order(l->ft, ftree_group_find(l->ft, 2, FTREE_NONE), &v);
+    ck_assert_int_eq(v.candidates, 3);
+    ck_assert_int_eq(v.candidate[0].class_, rows[_i].first);
+    ck_assert_int_eq(v.candidate[1].class_, rows[_i].second);
+    ck_assert_int_eq(v.candidate[2].class_, FTREE_CLASS_SWITCH_FAULT); /* less likely by the sign */
+    ck_assert_int_eq(v.candidate[0].confidence, 400);
+    lone_free(l);
+}
+END_TEST
+
+START_TEST(which_verdicts_end_the_job)
+{
+    struct ftree_verdict v = {.class_ = FTREE_CLASS_PROCESS_STOPPED, .evidences = 1};
+
+    v.evidence[0].proc_state = 'T';
+    ck_assert(ftree_verdict_ends_job(&v));
+    v.evidence[0].proc_state = 't'; /* a debugger holds it */
+    ck_assert(!ftree_verdict_ends_job(&v));
+    v = (struct ftree_verdict){.class_ = FTREE_CLASS_STRAGGLER};
+    ck_assert(!ftree_verdict_ends_job(&v));
+    v.class_ = FTREE_CLASS_NODE_OUTAGE;
+    ck_assert(ftree_verdict_ends_job(&v));
+    v.withdrawn = 1;
+    ck_assert(!ftree_verdict_ends_job(&v));
 }
 END_TEST
 
@@ -857,7 +909,9 @@ SUITE("verdict")
     TEST(evidence_beyond_the_table_is_left_out);
     TEST(symptoms_that_the_fault_causes_speak_for_it);
     TEST(nothing_is_certain);
+    TEST_ROWS(what_the_sign_leaves_open_alike_is_ordered, 4);
     TEST(which_verdicts_end_ranks);
+    TEST(which_verdicts_end_the_job);
     TEST(a_long_word_is_cut);
     TEST(a_fault_hides_others_on_its_node_while_it_lasts);
     TEST(one_process_does_not_hide_another);

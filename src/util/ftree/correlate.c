@@ -115,11 +115,13 @@ static int32_t next_hop(struct ftree *ft, ftree_time now, int32_t suspect, bool 
 
 /* ---- merging on the way ---------------------------------------------------------------------- */
 
+/* That each of several ranks ended is news. */
 static int32_t find_forward(const struct ftree *ft, const struct ftree_symptom *s)
 {
     for (int32_t i = 0; i < ft->forwards.n; i++) {
         const struct forward *f = &ft->forwards.items[i];
-        if (f->node == s->about.node && f->switch_ == s->about.switch_ && f->kind == s->kind)
+        if (f->node == s->about.node && f->switch_ == s->about.switch_ && f->kind == s->kind &&
+            (!ftree_symptom_is_end(s) || f->rank == s->about.rank))
             return i;
     }
     return -1;

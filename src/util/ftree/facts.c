@@ -191,39 +191,48 @@ static bool is_news(const struct ftree *ft, const struct ftree_symptom *s)
     return !ftree_verdict_find(ft, FTREE_CLASS_PROCESS_CRASH, s->about.node, s->about.rank);
 }
 
-/* The process manager told of it that a process ended, and no verdict says so yet. */
-static bool is_new_end(const struct ftree *ft, const struct ftree_symptom *s)
-{
-    return ftree_symptom_is_end(s) && is_news(ft, s);
-}
-
 static bool is_new_reset(const struct ftree *ft, const struct ftree_symptom *s)
 {
     return s->kind == FTREE_SYMPTOM_PEER_RESET && is_news(ft, s);
 }
 
-static int32_t find_rank(const struct ftree *ft, int32_t node,
-                         bool (*is)(const struct ftree *, const struct ftree_symptom *))
+/* The next rank of a node that is suspected, after `after` (FTREE_NONE: the first), of which the process
+ * manager told that it ended, and no verdict says so yet; FTREE_NONE: none. */
+static int32_t next_ended(const struct ftree *ft, int32_t node, int32_t after)
+{
+    const struct group *g = ftree_group_find(ft, node, FTREE_NONE);
+
+    for (int32_t r = 0; g && r < g->ended.ranges; r++)
+        for (int32_t i = g->ended.range[r].first; i <= g->ended.range[r].last; i++) {
+            int32_t rank = ftree_rank_at(ft->job, node, i);
+            if (rank > after && !ftree_verdict_find(ft, FTREE_CLASS_PROCESS_CRASH, node, rank))
+                return rank;
+        }
+    return FTREE_NONE;
+}
+
+int32_t ftree_facts_ended(const struct ftree *ft, int32_t node)
+{
+    return next_ended(ft, node, FTREE_NONE);
+}
+
+/* True if it told so of all ranks of the node. */
+bool ftree_facts_all_ended(const struct ftree *ft, int32_t node)
+{
+    const struct group *g = ftree_group_find(ft, node, FTREE_NONE);
+
+    return g && g->ended.count == ftree_ranks_of(ft->job, node);
+}
+
+/* The rank that reset a connection. */
+int32_t ftree_facts_reset(const struct ftree *ft, int32_t node)
 {
     const struct group *g = ftree_group_find(ft, node, FTREE_NONE);
 
     for (int32_t i = 0; g && i < g->symptoms; i++)
-        if (is(ft, &g->symptom[i]))
+        if (is_new_reset(ft, &g->symptom[i]))
             return g->symptom[i].about.rank;
     return FTREE_NONE;
-}
-
-/* The rank of a node that is suspected of which the process manager told that it ended, FTREE_NONE:
- * none. */
-int32_t ftree_facts_ended(const struct ftree *ft, int32_t node)
-{
-    return find_rank(ft, node, is_new_end);
-}
-
-/* And the one that reset a connection. */
-int32_t ftree_facts_reset(const struct ftree *ft, int32_t node)
-{
-    return find_rank(ft, node, is_new_reset);
 }
 
 /* What process manager and transport told of the suspect; of both that the former knows, that a
@@ -234,10 +243,14 @@ static void find_told(const struct ftree *ft, const struct suspect *su,
     const struct group *g = ftree_group_find(ft, su->node, FTREE_NONE);
     uint8_t *told = &facts->value[RULES_FACT_LAUNCHER];
     int32_t rank = su->deputy_word.rank;
+    int32_t ended = next_ended(ft, su->node, rank == FTREE_NONE ? FTREE_NONE : rank - 1);
 
+    if (ended != FTREE_NONE && (rank == FTREE_NONE || rank == ended))
+        *told = RULES_LAUNCHER_ENDED;
     for (int32_t i = 0; g && i < g->symptoms; i++) {
         const struct ftree_symptom *s = &g->symptom[i];
-        if (is_new_end(ft, s) && (rank == FTREE_NONE || rank == s->about.rank))
+        if (rank == FTREE_NONE && ftree_symptom_is_end(s) && s->about.rank == FTREE_NONE &&
+            is_news(ft, s))
             *told = RULES_LAUNCHER_ENDED;
         else if (s->kind == FTREE_SYMPTOM_PROXY_LOST && *told == RULES_LAUNCHER_NONE)
             *told = RULES_LAUNCHER_LOST;
@@ -340,19 +353,23 @@ static void add_state(const struct suspect *su, struct ftree_evidence *e, struct
     ftree_verdict_add_evidence(v, e);
 }
 
-static void add_log(const struct suspect *su, ftree_time now, struct ftree_evidence *e,
-                    struct ftree_verdict *v)
+/* A message of a rank of `node`; as the last one or an earlier one. */
+void ftree_facts_add_message(const struct ftree *ft, ftree_time now, int32_t node,
+                             const struct ftree_log_entry *m, bool last, struct ftree_verdict *v)
 {
-    e->source = FTREE_EVIDENCE_LOG;
-    e->path = FTREE_PATHS;
-    e->role = FTREE_ROLE_AGENT;
-    e->reach = FTREE_REACH_ANSWERED;
-    snprintf(e->detail, sizeof(e->detail),
-             "last message %.1f s ago: %s of %llu bytes, peer %d, tag %d",
-             (double) (now > su->last.at ? now - su->last.at : 0) / 1e9,
-             su->last.type == FTREE_LOG_SEND ? "send" : "receive",
-             (unsigned long long) su->last.bytes, (int) su->last.peer, (int) su->last.tag);
-    ftree_verdict_add_evidence(v, e);
+    struct ftree_evidence e = {.source = FTREE_EVIDENCE_LOG,
+                               .path = FTREE_PATHS,
+                               .role = FTREE_ROLE_AGENT,
+                               .reach = FTREE_REACH_ANSWERED,
+                               .target = node,
+                               .by = ft->self,
+                               .at = now};
+
+    snprintf(e.detail, sizeof(e.detail), "%s message %.1f s ago: %s of %llu bytes, peer %d, tag %d",
+             last ? "last" : "earlier", (double) (now > m->at ? now - m->at : 0) / 1e9,
+             m->type == FTREE_LOG_SEND ? "send" : "receive", (unsigned long long) m->bytes,
+             (int) m->peer, (int) m->tag);
+    ftree_verdict_add_evidence(v, &e);
 }
 
 void ftree_facts_add_evidence(const struct ftree *ft, ftree_time now, const struct suspect *su,
@@ -374,5 +391,5 @@ void ftree_facts_add_evidence(const struct ftree *ft, ftree_time now, const stru
     if (su->has_state)
         add_state(su, &e, v);
     if (su->has_log)
-        add_log(su, now, &e, v);
+        ftree_facts_add_message(ft, now, su->node, &su->last, true, v);
 }

@@ -38,7 +38,7 @@
  *
  * Sources: the tree, its substitutes and the three kinds of probe follow MPFL; a stall as the
  * symptom that needs no heartbeat follows the passive-heartbeat detector; the vocabulary of errno
- * and candidate faults follows the MPI library with cluster monitoring (doc/design.md has the
+ * and candidate faults follows the MPI library with cluster monitoring (doc/decisions.md has the
  * references).  Round-trip estimation is RFC 6298's.
  */
 
@@ -105,26 +105,27 @@ enum ftree_reach {
     FTREE_REACH_COUNT
 };
 
-/* Verdict classes: name as users meet it, kind of component, origin.  Which of them is decided, and
- * from what, is the rule base's business (rules.h). */
+/* Verdict classes: name as users meet it, kind of component, origin, and whether the action "abort"
+ * ends the job for it: not where the job is only slow, nor where the fault was not found.  Which of them
+ * is decided, and from what, is the rule base's business (rules.h). */
 #define FTREE_CLASSES(X) \
-    X(FTREE_CLASS_NODE_OUTAGE, "node-outage", NODE, HARDWARE) \
-    X(FTREE_CLASS_NODE_FROZEN, "node-frozen", NODE, HARDWARE) \
-    X(FTREE_CLASS_PROCESS_CRASH, "process-crash", RANK, SOFTWARE) \
-    X(FTREE_CLASS_PROCESS_STOPPED, "process-stopped", RANK, SOFTWARE) \
-    X(FTREE_CLASS_NIC_FAULT, "nic-fault", NIC, HARDWARE) \
-    X(FTREE_CLASS_LINK_FAULT, "link-fault", LINK, HARDWARE) \
-    X(FTREE_CLASS_SWITCH_FAULT, "switch-fault", SWITCH, HARDWARE) \
-    X(FTREE_CLASS_NETWORK_DEGRADED, "network-degraded", LINK, HARDWARE) \
-    X(FTREE_CLASS_USER_CODE_HANG, "user-code-hang", RANK, SOFTWARE) \
-    X(FTREE_CLASS_IO_HANG, "io-hang", RANK, HARDWARE) \
-    X(FTREE_CLASS_DEADLOCK, "deadlock", RANK, SOFTWARE) \
-    X(FTREE_CLASS_COLLECTIVE_MISMATCH, "collective-mismatch", RANK, SOFTWARE) \
-    X(FTREE_CLASS_STRAGGLER, "straggler", NODE, UNKNOWN) \
-    X(FTREE_CLASS_UNKNOWN, "unknown", NODE, UNKNOWN)
+    X(FTREE_CLASS_NODE_OUTAGE, "node-outage", NODE, HARDWARE, true) \
+    X(FTREE_CLASS_NODE_FROZEN, "node-frozen", NODE, HARDWARE, true) \
+    X(FTREE_CLASS_PROCESS_CRASH, "process-crash", RANK, SOFTWARE, true) \
+    X(FTREE_CLASS_PROCESS_STOPPED, "process-stopped", RANK, SOFTWARE, true) \
+    X(FTREE_CLASS_NIC_FAULT, "nic-fault", NIC, HARDWARE, true) \
+    X(FTREE_CLASS_LINK_FAULT, "link-fault", LINK, HARDWARE, true) \
+    X(FTREE_CLASS_SWITCH_FAULT, "switch-fault", SWITCH, HARDWARE, true) \
+    X(FTREE_CLASS_NETWORK_DEGRADED, "network-degraded", LINK, HARDWARE, false) \
+    X(FTREE_CLASS_USER_CODE_HANG, "user-code-hang", RANK, SOFTWARE, true) \
+    X(FTREE_CLASS_IO_HANG, "io-hang", RANK, HARDWARE, true) \
+    X(FTREE_CLASS_DEADLOCK, "deadlock", RANK, SOFTWARE, true) \
+    X(FTREE_CLASS_COLLECTIVE_MISMATCH, "collective-mismatch", RANK, SOFTWARE, true) \
+    X(FTREE_CLASS_STRAGGLER, "straggler", NODE, UNKNOWN, false) \
+    X(FTREE_CLASS_UNKNOWN, "unknown", NODE, UNKNOWN, false)
 
 enum ftree_class {
-#define FTREE_CLASS_ENUM(name, text, kind, origin) name,
+#define FTREE_CLASS_ENUM(name, text, kind, origin, ends_job) name,
     FTREE_CLASSES(FTREE_CLASS_ENUM)
 #undef FTREE_CLASS_ENUM
     FTREE_CLASS_COUNT
@@ -666,6 +667,10 @@ enum ftree_confirmed ftree_confirmed(const struct ftree *ft, int32_t fln, uint32
  * that is withdrawn. */
 bool ftree_verdict_ends_ranks(const struct ftree_verdict *v);
 
+/* Purpose: true if the action "abort" ends the job because of the verdict: its class says so, it is
+ * not withdrawn, and no evidence has a process that a debugger holds. */
+bool ftree_verdict_ends_job(const struct ftree_verdict *v);
+
 /* Purpose: true if a verdict says that this node is lost, frozen or all its ranks ended, or one for
  * each of its ranks that it ended. */
 bool ftree_has_failed(const struct ftree *ft, int32_t node);
@@ -680,6 +685,7 @@ const char *ftree_class_name(int class_);
 const char *ftree_origin_name(int origin);
 int ftree_class_origin(int class_);
 int ftree_class_kind(int class_);
+bool ftree_class_ends_job(int class_);
 const char *ftree_kind_name(int kind);
 const char *ftree_reach_name(int reach);
 const char *ftree_path_name(int path);

@@ -92,6 +92,8 @@ struct group {
     int32_t node, switch_; /* switch_ FTREE_NONE: the node */
     int32_t symptoms;
     struct ftree_symptom symptom[GROUP_SYMPTOMS_MAX]; /* one for each kind and component */
+    struct ftree_ranks ended; /* as the process manager told: places on the node, not ranks, because
+                               * these are next to each other whatever the ranks are */
     uint32_t count; /* of all */
     ftree_time first, last;
     int32_t candidates;
@@ -479,6 +481,9 @@ bool ftree_facts_was_witnessed(const struct ftree *ft, const struct suspect *su,
 bool ftree_facts_kernel_spoke(const struct suspect *su);
 bool ftree_facts_answered(const struct suspect *su);
 int32_t ftree_facts_ended(const struct ftree *ft, int32_t node);
+void ftree_facts_add_message(const struct ftree *ft, ftree_time now, int32_t node,
+                             const struct ftree_log_entry *m, bool last, struct ftree_verdict *v);
+bool ftree_facts_all_ended(const struct ftree *ft, int32_t node);
 int32_t ftree_facts_reset(const struct ftree *ft, int32_t node);
 void ftree_facts_init(struct rules_facts *facts);
 void ftree_facts_process(struct rules_facts *facts, uint8_t phase, char proc_state, int seen_by);
@@ -493,6 +498,7 @@ void ftree_verdict_init(struct ftree *ft, ftree_time now, struct ftree_verdict *
 void ftree_verdict_add_evidence(struct ftree_verdict *v, const struct ftree_evidence *e);
 void ftree_verdict_support(const struct ftree *ft, ftree_time now, const struct ftree_symptom *s,
                            int32_t model, struct ftree_verdict *v);
+void ftree_verdict_order(const struct ftree *ft, const struct group *g, struct ftree_verdict *v);
 void ftree_verdict_list(const struct ftree *ft, const struct group *g, struct ftree_verdict *v);
 bool ftree_verdict_is_masked(const struct ftree *ft, int32_t model, int32_t node);
 bool ftree_verdict_is_consequence(const struct ftree *ft, int32_t model, int32_t node,

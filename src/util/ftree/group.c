@@ -127,8 +127,18 @@ static void add_candidate(struct group *g, int32_t rule, const struct rules_cand
             (struct group_candidate){.model = c->model, .prior = c->prior, .rule = rule};
 }
 
-static void add_symptom(struct group *g, const struct ftree_symptom *s)
+/* One symptom of a kind is kept, but of ranks that ended each is to be named. */
+static void note_end(const struct ftree *ft, struct group *g, int32_t rank)
 {
+    for (int32_t i = 0; i < ftree_ranks_of(ft->job, g->node); i++)
+        if (ftree_rank_at(ft->job, g->node, i) == rank)
+            ftree_verdict_ranks_add(&g->ended, i, i);
+}
+
+static void add_symptom(const struct ftree *ft, struct group *g, const struct ftree_symptom *s)
+{
+    if (ftree_symptom_is_end(s) && s->about.rank != FTREE_NONE)
+        note_end(ft, g, s->about.rank);
     g->count = g->count > UINT32_MAX - s->count ? UINT32_MAX : g->count + s->count;
     g->first = ftree_min(g->first, s->first);
     g->last = ftree_max(g->last, s->last);
@@ -171,7 +181,7 @@ static void fire(struct ftree *ft, ftree_time now, struct group *g, int32_t r)
                            ft->self, g->first, now);
         derived.count = g->count;
         derived.reporters = 0; /* nobody saw it */
-        add_symptom(g, &derived);
+        add_symptom(ft, g, &derived);
         g->count -= derived.count;
     }
     if (g->strategy < 0)
@@ -294,6 +304,7 @@ static void forget_if_past(struct ftree *ft, ftree_time now, struct group *g)
     g->strategy = -1;
     g->first = now;
     memset(g->fired, 0, sizeof(g->fired));
+    memset(&g->ended, 0, sizeof(g->ended));
 }
 
 void ftree_group_add(struct ftree *ft, ftree_time now, const struct ftree_symptom *s,
@@ -312,7 +323,7 @@ void ftree_group_add(struct ftree *ft, ftree_time now, const struct ftree_sympto
         g = begin(ft, s);
     if (!g)
         return;
-    add_symptom(g, s);
+    add_symptom(ft, g, s);
     ftree_trace(ft, "  group %s: %s, %u in all", name_of(ft, g, name),
                 ftree_symptom_info(s->kind)->name, (unsigned) g->count);
     if (su) {

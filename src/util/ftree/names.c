@@ -91,8 +91,10 @@ static const struct {
     const char *name;
     enum ftree_kind kind;
     enum ftree_origin origin;
+    bool ends_job;
 } classes[] = {
-#define CLASS_ROW(id, text, kind, origin) {text, FTREE_KIND_##kind, FTREE_ORIGIN_##origin},
+#define CLASS_ROW(id, text, kind, origin, ends_job) \
+    {text, FTREE_KIND_##kind, FTREE_ORIGIN_##origin, ends_job},
     FTREE_CLASSES(CLASS_ROW)
 #undef CLASS_ROW
 };
@@ -178,6 +180,11 @@ int ftree_class_origin(int class_)
 int ftree_class_kind(int class_)
 {
     return is_class(class_) ? classes[class_].kind : FTREE_KIND_NODE;
+}
+
+bool ftree_class_ends_job(int class_)
+{
+    return is_class(class_) && classes[class_].ends_job;
 }
 
 const struct ftree_symptom_info *ftree_symptom_info(int kind)

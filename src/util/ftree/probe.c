@@ -327,13 +327,15 @@ static void name_switch(const struct ftree *ft, const struct suspect *su, struct
 }
 
 /* Of a crash the rank that the launcher says has ended, else the one that reset a connection.  Where
- * none is known all of the node's are meant (the launcher lost its daemon there). */
+ * none is known all of the node's are meant (the launcher lost its daemon there), and where all have
+ * ended. */
 static int32_t rank_of(const struct ftree *ft, int32_t node, int class_)
 {
     bool is_crash = class_ == FTREE_CLASS_PROCESS_CRASH;
-    int32_t rank = is_crash ? ftree_facts_ended(ft, node) : FTREE_NONE;
+    bool all = is_crash && ftree_facts_all_ended(ft, node);
+    int32_t rank = is_crash && !all ? ftree_facts_ended(ft, node) : FTREE_NONE;
 
-    if (rank == FTREE_NONE && is_crash)
+    if (rank == FTREE_NONE && is_crash && !all)
         rank = ftree_facts_reset(ft, node);
     if (rank == FTREE_NONE && ftree_ranks_of(ft->job, node) == 1)
         rank = ftree_rank_at(ft->job, node, 0);
@@ -380,6 +382,11 @@ static bool any_witness(const struct ftree *ft, const struct suspect *su)
     return false;
 }
 
+static bool is_end_of_another(const struct ftree_symptom *s, int32_t rank)
+{
+    return rank != FTREE_NONE && ftree_symptom_is_end(s) && s->about.rank != rank;
+}
+
 static void conclude(struct ftree *ft, ftree_time now, const struct suspect *su,
                      const struct rules_sign *sign, int32_t model)
 {
@@ -405,8 +412,10 @@ static void conclude(struct ftree *ft, ftree_time now, const struct suspect *su,
     v.first_symptom = ftree_min(su->first_symptom, now);
     if (g) {
         for (int32_t i = 0; i < g->symptoms; i++)
-            ftree_verdict_support(ft, now, &g->symptom[i], model, &v);
+            if (!is_end_of_another(&g->symptom[i], v.rank))
+                ftree_verdict_support(ft, now, &g->symptom[i], model, &v);
         ftree_verdict_list(ft, g, &v);
+        ftree_verdict_order(ft, g, &v);
     }
     ftree_spread_raise(ft, now, &v);
 }
@@ -500,6 +509,19 @@ static void conclude_rest(struct ftree *ft, ftree_time now, struct suspect *su)
         conclude(ft, now, su, sign, model);
 }
 
+/* The launcher may have told of several ranks that ended: each has a verdict of its own. */
+static void conclude_others(struct ftree *ft, ftree_time now, const struct suspect *su,
+                            const struct rules_sign *sign, int32_t model)
+{
+    int32_t before = FTREE_NONE, rank;
+
+    while (!ftree_has_failed(ft, su->node) &&
+           (rank = ftree_facts_ended(ft, su->node)) != FTREE_NONE && rank != before) {
+        before = rank;
+        conclude(ft, now, su, sign, model);
+    }
+}
+
 /* Looks at the signs; true: the suspect is decided about and no longer there. */
 static bool judge(struct ftree *ft, ftree_time now, struct suspect *found, bool at_end)
 {
@@ -525,6 +547,9 @@ static bool judge(struct ftree *ft, ftree_time now, struct suspect *found, bool 
     if (su.deputy_word.rank != FTREE_NONE && !ftree_facts_answered(&su))
         ftree_outbox_mute(ft, now, su.node, false);
     conclude(ft, now, &su, sign, model);
+    if (ft->rules->model[model].class_ == FTREE_CLASS_PROCESS_CRASH &&
+        su.deputy_word.rank == FTREE_NONE)
+        conclude_others(ft, now, &su, sign, model);
     if (at_end && ft->rules->model[model].class_ == FTREE_CLASS_PROCESS_CRASH)
         conclude_rest(ft, now, &su);
     ftree_group_drop(ft, su.node, su.switch_);

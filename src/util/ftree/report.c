@@ -70,28 +70,21 @@ static char *finish(struct text *t)
 
 /* ---- the lines ------------------------------------------------------------------------------- */
 
-static int percent(uint16_t confidence)
-{
-    return (confidence + 5) / 10;
-}
-
-static void add_headline(struct text *t, const struct ftree_verdict *v,
-                         const struct report_about *a)
+static void add_headline(struct text *t, const struct report_about *a)
 {
     char line[LINE];
 
-    ftree_report_headline(a, line, sizeof(line));
-    add(t, PREFIX "%s: ", a->class_);
-    add(t, "%s -- %s, confidence %d%%\n", line, a->origin, percent(v->confidence));
+    ftree_report_first_line(a, line, sizeof(line));
+    add(t, PREFIX "%s\n", line);
 }
 
 static void add_rule(struct text *t, const struct report_job *rj, const struct ftree_verdict *v)
 {
     char name[16];
 
-    add(t, INDENT "located %.1f s after the first symptom by node %s; rule %s%s%s\n",
-        (double) (v->located - v->first_symptom) / 1e9,
-        ftree_node_name(rj->job, v->fln, name, sizeof(name)), v->rule,
+    add(t, INDENT "located by %s, %.1f s after the first symptom; rule %s%s%s\n",
+        ftree_node_name(rj->job, v->fln, name, sizeof(name)),
+        (double) (v->located - v->first_symptom) / 1e9, v->rule,
         v->raised_by[0] ? ", raised by " : "", v->raised_by);
     add(t, INDENT "because %s\n", v->because);
 }
@@ -109,29 +102,21 @@ static void add_evidence(struct text *t, const struct report_job *rj, const stru
     }
 }
 
-static void add_candidates(struct text *t, const struct ftree_verdict *v)
+static void add_candidates(struct text *t, const struct report_about *a)
 {
-    bool first = true;
+    char line[LINE];
 
-    for (int32_t i = 0; i < v->candidates; i++) {
-        if (v->candidate[i].ruled_out)
-            continue;
-        add(t, "%s%s (%d%%)", first ? INDENT "not ruled out: " : ", ",
-            ftree_class_name(v->candidate[i].class_), percent(v->candidate[i].confidence));
-        first = false;
-    }
-    if (!first)
-        add(t, "\n");
+    ftree_report_open(a, line, sizeof(line));
+    if (a->open.n > 0)
+        add(t, INDENT "not ruled out: %s\n", line);
 }
 
 static void add_victims(struct text *t, const struct ftree_verdict *v, const struct report_about *a)
 {
-    char list[400];
+    char line[LINE];
 
-    ftree_report_ranks(&v->victims, list, sizeof(list));
-    add(t, INDENT "victims: %d %s, directly or in a chain, for %s%s%s\n", (int) v->victims.count,
-        v->victims.count == 1 ? "rank waits" : "ranks wait", a->ranks, v->victims.count ? ": " : "",
-        list);
+    ftree_report_victims(a, &v->victims, line, sizeof(line));
+    add(t, INDENT "victims: %s\n", line);
 }
 
 static void add_withdrawn(struct text *t, const struct ftree_verdict *v,
@@ -141,7 +126,7 @@ static void add_withdrawn(struct text *t, const struct ftree_verdict *v,
 
     ftree_report_component(a, component, sizeof(component));
     add(t, PREFIX "withdrawn: %s of %s: ", a->class_, component);
-    add(t, "%s; this was %.1f s after it was located\n", ftree_report_over(a->class_),
+    add(t, "%s, %.1f s after the verdict\n", ftree_report_over(a->class_),
         v->withdrawn > v->located ? (double) (v->withdrawn - v->located) / 1e9 : 0.0);
 }
 
@@ -170,14 +155,9 @@ static void add_trace(struct text *t, const struct report_job *rj)
 static void add_conclusion(struct text *t, const struct ftree_verdict *v,
                            const struct report_about *a)
 {
-    struct report_open open = {0};
     char line[LINE];
 
-    for (int32_t i = 0; i < v->candidates; i++)
-        if (!v->candidate[i].ruled_out)
-            ftree_report_open_add(&open, ftree_class_name(v->candidate[i].class_),
-                                  percent(v->candidate[i].confidence));
-    ftree_report_conclusion(a, &open, v->withdrawn != 0, line, sizeof(line));
+    ftree_report_conclusion(a, v->withdrawn != 0, line, sizeof(line));
     add(t, INDENT "%s\n", line);
 }
 
@@ -192,10 +172,10 @@ char *ftree_report_text(const struct report_job *rj, const struct ftree_verdict 
     if (v->withdrawn) {
         add_withdrawn(&t, v, &about);
     } else {
-        add_headline(&t, v, &about);
+        add_headline(&t, &about);
         add_rule(&t, rj, v);
         add_evidence(&t, rj, v);
-        add_candidates(&t, v);
+        add_candidates(&t, &about);
         add_victims(&t, v, &about);
     }
     if (json_file && *json_file)

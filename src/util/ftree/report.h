@@ -69,15 +69,42 @@ const char *ftree_report_errno(int error, char *buf, size_t len);
 /* Purpose: the number of such a name, or of a number from 1 to 4095 as text; 0: it is none. */
 int ftree_report_errno_number(const char *name);
 
+#define REPORT_OPEN_MAX 8
+
+/* Explanations that are still possible. */
+struct report_open {
+    int n;
+    struct {
+        const char *class_;
+        int percent;
+    } candidate[REPORT_OPEN_MAX];
+};
+
+/* Purpose: adds one; the most likely ones stay, in that order. */
+void ftree_report_open_add(struct report_open *open, const char *class_, int percent);
+
 /* What a report is about, in words; all strings are names as the JSON has them. */
 struct report_about {
     const char *class_, *origin, *kind, *name, *node;
     const char *ranks; /* "rank 3", "ranks 4-7" */
     int pid; /* 0: not known */
+    int percent; /* the confidence */
+    struct report_open open;
 };
 
 /* Purpose: "node h2 (ranks 4-5) is down", "rank 4 (pid 5004 on node h2) is stopped". */
 void ftree_report_headline(const struct report_about *a, char *buf, size_t len);
+
+/* Purpose: the same with its class before, and after it origin and confidence; that is a rank (high,
+ * medium, low), not a probability. */
+void ftree_report_first_line(const struct report_about *a, char *buf, size_t len);
+
+/* Purpose: "3 ranks are blocked on rank 4, directly or indirectly: 0-1, 3". */
+void ftree_report_victims(const struct report_about *a, const struct ftree_ranks *victims, char *buf,
+                          size_t len);
+
+/* Purpose: what is not ruled out: "nic-fault, link-fault"; "" for nothing. */
+void ftree_report_open(const struct report_about *a, char *buf, size_t len);
 
 /* Purpose: the first line of a verdict, with its class, safe for a terminal: "node-outage: node h2
  * (ranks 4-5) is down". */
@@ -94,24 +121,9 @@ void ftree_report_component(const struct report_about *a, char *buf, size_t len)
 /* Purpose: how a verdict of this class comes to be over: "it runs again". */
 const char *ftree_report_over(const char *class_);
 
-#define REPORT_OPEN_MAX 8
-
-/* Explanations that are still possible. */
-struct report_open {
-    int n;
-    struct {
-        const char *class_;
-        int percent;
-    } candidate[REPORT_OPEN_MAX];
-};
-
-/* Purpose: adds one; the most likely ones stay, in that order. */
-void ftree_report_open_add(struct report_open *open, const char *class_, int percent);
-
 /* Purpose: the last line: hardware or software, and which component; where none is known to be at
  * fault, the explanations in order. */
-void ftree_report_conclusion(const struct report_about *a, const struct report_open *open,
-                             bool withdrawn, char *buf, size_t len);
+void ftree_report_conclusion(const struct report_about *a, bool withdrawn, char *buf, size_t len);
 
 /* Purpose: a line of the table of nodes; addresses may be "". */
 void ftree_report_node(const char *name, const char *data, const char *mgmt, const char *state,

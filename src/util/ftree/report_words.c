@@ -171,7 +171,12 @@ void report_about(const struct ftree_job *job, const struct ftree_verdict *v,
                               .kind = ftree_kind_name(v->kind),
                               .node = ftree_node_name(job, v->node, room->node, sizeof(room->node)),
                               .ranks = room->ranks,
-                              .pid = v->pid};
+                              .pid = v->pid,
+                              .percent = (v->confidence + 5) / 10};
+    for (int32_t i = 0; i < v->candidates; i++)
+        if (!v->candidate[i].ruled_out)
+            ftree_report_open_add(&about->open, ftree_class_name(v->candidate[i].class_),
+                                  (v->candidate[i].confidence + 5) / 10);
     about->name = about->node;
     if (v->kind == FTREE_KIND_SWITCH)
         about->name = switch_name(job, v->switch_, room->name, sizeof(room->name));
@@ -211,6 +216,44 @@ static bool are_several(const struct report_about *a)
     return is(a->kind, "rank") && strncmp(a->ranks, "ranks", 5) == 0;
 }
 
+/* "link, NIC or switch": the parts of the network that the explanations left name; "" where one of
+ * them is no part of it, or there is none. */
+static void network_parts(const struct report_open *open, char *buf, size_t len)
+{
+    static const struct {
+        const char *class_, *part;
+    } rows[] = {{"nic-fault", "NIC"}, {"link-fault", "link"}, {"switch-fault", "switch"}};
+    size_t used = 0;
+
+    buf[0] = '\0';
+    for (int i = 0; i < open->n && used < len; i++) {
+        size_t r = 0;
+        while (r < 3 && !is(rows[r].class_, open->candidate[i].class_))
+            r++;
+        if (r == 3) {
+            buf[0] = '\0';
+            return;
+        }
+        used += (size_t) snprintf(buf + used, len - used, "%s%s",
+                                  i == 0             ? ""
+                                  : i == open->n - 1 ? " or "
+                                                     : ", ",
+                                  rows[r].part);
+    }
+}
+
+static void unknown_headline(const struct report_about *a, char *buf, size_t len)
+{
+    char parts[64];
+
+    network_parts(&a->open, parts, sizeof(parts));
+    if (parts[0])
+        snprintf(buf, len, "network fault at %s %s (%s), part not identified: %s", a->kind, a->name,
+                 a->ranks, parts);
+    else
+        snprintf(buf, len, "%s %s (%s): cause not identified", a->kind, a->name, a->ranks);
+}
+
 void ftree_report_headline(const struct report_about *a, char *buf, size_t len)
 {
     static const struct {
@@ -231,9 +274,13 @@ void ftree_report_headline(const struct report_about *a, char *buf, size_t len)
          " call another collective than the others"},
         {"straggler", " is slow, others wait for it", " are slow, others wait for them"},
     };
-    const char *words = ": cause not found";
+    const char *words = ": cause not identified";
     char pid[32] = "";
 
+    if (is(a->class_, "unknown")) {
+        unknown_headline(a, buf, len);
+        return;
+    }
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
         if (is(rows[i].class_, a->class_))
             words = are_several(a) ? rows[i].several : rows[i].one;
@@ -243,6 +290,43 @@ void ftree_report_headline(const struct report_about *a, char *buf, size_t len)
         snprintf(buf, len, "%s (%snode %s)%s", a->ranks, pid, a->node, words);
     else
         snprintf(buf, len, "%s %s (%s)%s", a->kind, a->name, a->ranks, words);
+}
+
+void ftree_report_first_line(const struct report_about *a, char *buf, size_t len)
+{
+    char headline[2 * REPORT_LABEL];
+    size_t used;
+
+    ftree_report_headline(a, headline, sizeof(headline));
+    snprintf(buf, len, "%s: %s", a->class_, headline);
+    used = strlen(buf);
+    if (!is(a->class_, "unknown"))
+        snprintf(buf + used, len - used, " -- %s, confidence %s",
+                 is(a->origin, "unknown") ? "hardware or software" : a->origin,
+                 a->percent >= 90   ? "high"
+                 : a->percent >= 70 ? "medium"
+                                    : "low");
+}
+
+void ftree_report_victims(const struct report_about *a, const struct ftree_ranks *victims, char *buf,
+                          size_t len)
+{
+    char list[400];
+
+    ftree_report_ranks(victims, list, sizeof(list));
+    snprintf(buf, len, "%d %s blocked on %s, directly or indirectly%s%s", (int) victims->count,
+             victims->count == 1 ? "rank is" : "ranks are", a->ranks, victims->count ? ": " : "",
+             list);
+}
+
+void ftree_report_open(const struct report_about *a, char *buf, size_t len)
+{
+    size_t used = 0;
+
+    buf[0] = '\0';
+    for (int i = 0; i < a->open.n && used < len; i++)
+        used += (size_t) snprintf(buf + used, len - used, "%s%s", i ? ", " : "",
+                                  a->open.candidate[i].class_);
 }
 
 void ftree_report_line(const struct ftree_job *job, const struct ftree_verdict *v, char *buf,
@@ -269,10 +353,10 @@ void ftree_report_component(const struct report_about *a, char *buf, size_t len)
 const char *ftree_report_over(const char *class_)
 {
     if (is(class_, "process-stopped"))
-        return "it runs again";
+        return "the process runs again";
     if (is(class_, "node-outage") || is(class_, "node-frozen"))
-        return "its agent answers again";
-    return "it is over";
+        return "the node answers again";
+    return "the fault is over";
 }
 
 /* ---- the conclusion -------------------------------------------------------------------------- */
@@ -294,13 +378,12 @@ static void conclude_nothing(const struct report_open *open, char *buf, size_t l
 {
     size_t used;
 
-    snprintf(buf, len, "conclusion: no component is known to be at fault");
+    snprintf(buf, len, "conclusion: cause not identified");
     for (int i = 0; i < open->n; i++) {
         int class_ = ftree_class_by_name(open->candidate[i].class_);
         used = strlen(buf);
-        snprintf(buf + used, len - used, "%s%d. %s (%s, %d%%)", i ? ", " : "; most likely: ", i + 1,
-                 open->candidate[i].class_, ftree_origin_name(ftree_class_origin(class_)),
-                 open->candidate[i].percent);
+        snprintf(buf + used, len - used, "%s%d. %s (%s)", i ? ", " : "; most likely: ", i + 1,
+                 open->candidate[i].class_, ftree_origin_name(ftree_class_origin(class_)));
     }
     used = strlen(buf);
     if (open->n == 0)
@@ -314,33 +397,27 @@ static void guilty(const struct report_about *a, char *buf, size_t len)
 
     ftree_report_component(a, component, sizeof(component));
     if (is(a->origin, "hardware") && is(a->kind, "rank"))
-        snprintf(buf, len, "what %s %s", component,
-                 are_several(a) ? "wait for is" : "waits for is");
+        snprintf(buf, len, "what %s %s for", component, are_several(a) ? "wait" : "waits");
     else
-        snprintf(buf, len, "%s %s", component, are_several(a) ? "are" : "is");
+        snprintf(buf, len, "%s", component);
 }
 
-void ftree_report_conclusion(const struct report_about *a, const struct report_open *open,
-                             bool withdrawn, char *buf, size_t len)
+void ftree_report_conclusion(const struct report_about *a, bool withdrawn, char *buf, size_t len)
 {
-    bool hardware = is(a->origin, "hardware"), known = hardware || is(a->origin, "software");
+    bool known = is(a->origin, "hardware") || is(a->origin, "software");
     char who[REPORT_LABEL + 32];
 
     guilty(a, who, sizeof(who));
     if (withdrawn && known)
-        snprintf(buf, len, "conclusion: %s: %s no longer at fault", a->origin, who);
+        snprintf(buf, len, "conclusion: the %s fault in %s is over", a->origin, who);
     else if (withdrawn)
-        snprintf(buf, len, "conclusion: no component is known to be at fault any more");
+        snprintf(buf, len, "conclusion: the fault is over");
     else if (known)
-        snprintf(buf, len, "conclusion: %s: %s at fault; the %s is not to blame", a->origin, who,
-                 hardware ? "software" : "hardware");
+        snprintf(buf, len, "conclusion: %s fault in %s", a->origin, who);
     else if (is(a->class_, "unknown"))
-        conclude_nothing(open, buf, len);
+        conclude_nothing(&a->open, buf, len);
     else
-        snprintf(buf, len,
-                 "conclusion: hardware or software: %s at fault, and it is not known "
-                 "which of the two",
-                 who);
+        snprintf(buf, len, "conclusion: fault in %s; hardware or software is not known", who);
 }
 
 /* ---- evidence -------------------------------------------------------------------------------- */
@@ -364,7 +441,7 @@ static void probe_words(const struct report_evidence *e, char *buf, size_t len)
     snprintf(buf, len, "%s%s on %s%s%s%s%s: %s%s%s%s%s%s%s%s", e->target,
              is(e->role, "deputy") ? "'s deputy" : "", e->path, *e->address ? " " : "", e->address,
              is_visit ? ", asked by " : "", is_visit ? e->by : "", e->result, *e->error ? " (" : "",
-             e->error, *e->error ? ")" : "", *e->state ? ", says state " : "", e->state,
+             e->error, *e->error ? ")" : "", *e->state ? ", reports state " : "", e->state,
              *e->detail ? ", " : "", e->detail);
 }
 
@@ -378,9 +455,9 @@ void ftree_report_evidence(const struct report_evidence *e, char *buf, size_t le
     else if (is(e->source, "state"))
         snprintf(buf, len, "the state of %s: %s", e->target, e->detail);
     else if (is(e->source, "log"))
-        snprintf(buf, len, "the last messages of %s: %s", e->target, e->detail);
+        snprintf(buf, len, "messages of %s: %s", e->target, e->detail);
     else if (is(e->source, "symptom"))
-        snprintf(buf, len, "told to %s about %s: %s%s%s%s", e->by, e->target, e->detail,
+        snprintf(buf, len, "reported to %s about %s: %s%s%s%s", e->by, e->target, e->detail,
                  *e->error ? " (" : "", e->error, *e->error ? ")" : "");
     else
         probe_words(e, buf, len);

@@ -204,7 +204,7 @@ static bool walk_word(struct walk *w)
             return true;
         }
     }
-    return is_wrong(w, peek(w) < 0 ? "it ends too early" : "a value is expected");
+    return is_wrong(w, peek(w) < 0 ? "unexpected end of file" : "a value is expected");
 }
 
 static bool walk_value(struct walk *w, int matched);
@@ -252,7 +252,7 @@ static bool walk_member(struct walk *w, int keys, int matched)
     struct rules_span key;
 
     if (peek(w) != '"')
-        return is_wrong(w, peek(w) < 0 ? "it ends too early" : "a key in quotes is expected");
+        return is_wrong(w, peek(w) < 0 ? "unexpected end of file" : "a key in quotes is expected");
     if (!walk_string(w, &key) || !note_key(w, keys, &key) || !skip_space(w))
         return false;
     matched = match(w, matched, &key, -1);
@@ -274,7 +274,7 @@ static bool walk_comma(struct walk *w, char close, bool *more)
     *more = peek(w) == ',';
     if (!*more)
         return peek(w) == close ? true
-                                : is_wrong(w, peek(w) < 0    ? "it ends too early"
+                                : is_wrong(w, peek(w) < 0    ? "unexpected end of file"
                                               : close == '}' ? "a comma or } is expected"
                                                              : "a comma or ] is expected");
     w->at++;

@@ -290,6 +290,19 @@ int ftree_rank_gone(struct ftree *ft, ftree_time now, int32_t rank)
                : add_finding(ft, now, rank, now);
 }
 
+#define MESSAGES_TOLD 3
+
+/* What the i-th own rank sent and received last. */
+static void add_messages(struct ftree *ft, ftree_time now, int32_t i, struct ftree_verdict *v)
+{
+    struct ftree_log log = {.entries = 0};
+
+    if (ft->io->log)
+        ft->io->log(ft->io_ctx, i, &log);
+    for (int32_t m = 0; m < log.entries && m < MESSAGES_TOLD; m++)
+        ftree_facts_add_message(ft, now, ft->self, &log.entry[m], m == 0, v);
+}
+
 /* told: what the launcher said of it, NULL: nothing.  True: it is a verdict. */
 static bool confirm(struct ftree *ft, ftree_time now, const struct finding *f,
                     const struct ftree_symptom *told)
@@ -330,6 +343,7 @@ static bool confirm(struct ftree *ft, ftree_time now, const struct finding *f,
     v.first_symptom = f->first_symptom;
     if (told)
         ftree_verdict_support(ft, now, told, model, &v);
+    add_messages(ft, now, i, &v);
     ftree_spread_raise(ft, now, &v);
     return true;
 }

@@ -86,6 +86,50 @@ void ftree_verdict_list(const struct ftree *ft, const struct group *g, struct ft
     }
 }
 
+/* An errno that was seen is one that the model causes. */
+static bool shows_as(const struct rules_model *m, const struct group *g,
+                     const struct ftree_verdict *v)
+{
+    bool seen = false;
+
+    for (int32_t i = 0; i < m->errors; i++) {
+        for (int32_t j = 0; j < v->evidences; j++)
+            seen = seen || v->evidence[j].error == m->error[i];
+        for (int32_t j = 0; j < g->symptoms; j++)
+            seen = seen || g->symptom[j].error == m->error[i];
+    }
+    return seen;
+}
+
+/* How much speaks for a class besides the sign: an errno more than any prior. */
+static uint32_t weight(const struct ftree *ft, const struct group *g, const struct ftree_verdict *v,
+                       uint8_t class_)
+{
+    uint32_t most = 0;
+
+    for (int32_t i = 0; i < g->candidates; i++) {
+        const struct rules_model *m = &ft->rules->model[g->candidate[i].model];
+        uint32_t w = g->candidate[i].prior + (shows_as(m, g, v) ? 1001 : 0);
+        if (m->class_ == class_ && w > most)
+            most = w;
+    }
+    return most;
+}
+
+/* What the sign leaves open alike is named in the order of what was seen, then of the priors. */
+void ftree_verdict_order(const struct ftree *ft, const struct group *g, struct ftree_verdict *v)
+{
+    for (int32_t i = 1; i < v->candidates; i++)
+        for (int32_t j = i; j > 0; j--) {
+            struct ftree_candidate *a = &v->candidate[j - 1], *b = &v->candidate[j], c = *a;
+            if (a->ruled_out || b->ruled_out || a->confidence != b->confidence ||
+                weight(ft, g, v, a->class_) >= weight(ft, g, v, b->class_))
+                break;
+            *a = *b;
+            *b = c;
+        }
+}
+
 /* What it is about, for the trace: the switch, else the node. */
 const char *ftree_verdict_of(const struct ftree *ft, const struct outline *v, char buf[16])
 {
@@ -423,6 +467,14 @@ bool ftree_verdict_ends_ranks(const struct ftree_verdict *v)
 {
     return !v->withdrawn &&
            (v->class_ == FTREE_CLASS_NODE_OUTAGE || v->class_ == FTREE_CLASS_PROCESS_CRASH);
+}
+
+bool ftree_verdict_ends_job(const struct ftree_verdict *v)
+{
+    for (int32_t i = 0; i < v->evidences; i++)
+        if (v->evidence[i].proc_state == 't')
+            return false;
+    return !v->withdrawn && ftree_class_ends_job(v->class_);
 }
 
 /* Or it is beyond a switch that is lost. */

@@ -120,11 +120,12 @@ note_victims() {
     ALL_VICTIMS+=$(jq -r '.victims.ranks // [] | .[]' <<<"$1")$'\n'
 }
 
-# Every rank that is not itself lost must be listed as a victim, and no other. With several faults a
+# Every rank that is not itself lost must be listed as a victim, and no other; those behind a switch are
+# victims of it. With several faults a
 # rank may be listed for one of them only. Bystanders, and who had a fault before, are passed over.
 judge_victims() {
     local lost want got
-    lost=$(expected | awk '{ print $4 }' | tr , '\n')
+    lost=$(expected | awk '$2 != "switch" { print $4 }' | tr , '\n')
     want=$(all_ranks | tr , '\n' | { grep -vxF "$lost"$'\n'"$APART" || :; } | paste -sd,)
     got=$({ grep . <<<"$ALL_VICTIMS" || :; } | { grep -vxF "${APART:-none}" || :; } |
         sort -nu | paste -sd,)

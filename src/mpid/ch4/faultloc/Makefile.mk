@@ -38,6 +38,7 @@ noinst_HEADERS += \
     src/mpid/ch4/faultloc/base/address.h \
     src/mpid/ch4/faultloc/base/clock.h \
     src/mpid/ch4/faultloc/base/iface.h \
+    src/mpid/ch4/faultloc/base/mark.h \
     src/mpid/ch4/faultloc/base/proc.h \
     src/mpid/ch4/faultloc/base/say.h \
     src/mpid/ch4/faultloc/base/sock.h \
@@ -53,6 +54,7 @@ noinst_HEADERS += \
     src/mpid/ch4/faultloc/io/lane.h \
     src/mpid/ch4/faultloc/io/launcher_tell.h \
     src/mpid/ch4/faultloc/io/loop.h \
+    src/mpid/ch4/faultloc/io/porter.h \
     src/mpid/ch4/faultloc/io/reader.h \
     src/mpid/ch4/faultloc/io/rule_file.h \
     src/mpid/ch4/faultloc/io/writer.h \
@@ -93,6 +95,7 @@ src_mpid_ch4_faultloc_libfaultloc_la_CPPFLAGS = $(AM_CPPFLAGS) -D_GNU_SOURCE \
     -DFAULTLOC_LIBEXECDIR=\"$(libexecdir)\"
 src_mpid_ch4_faultloc_libfaultloc_la_SOURCES = \
     src/mpid/ch4/faultloc/base/iface.c \
+    src/mpid/ch4/faultloc/base/mark.c \
     src/mpid/ch4/faultloc/base/proc.c \
     src/mpid/ch4/faultloc/base/say.c \
     src/mpid/ch4/faultloc/base/sock.c \
@@ -116,6 +119,7 @@ faultloc_agent_SOURCES = \
     src/mpid/ch4/faultloc/io/lane.c \
     src/mpid/ch4/faultloc/io/launcher_tell.c \
     src/mpid/ch4/faultloc/io/loop.c \
+    src/mpid/ch4/faultloc/io/porter.c \
     src/mpid/ch4/faultloc/io/reader.c \
     src/mpid/ch4/faultloc/io/rule_file.c \
     src/mpid/ch4/faultloc/io/writer.c \

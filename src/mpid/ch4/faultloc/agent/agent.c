@@ -34,6 +34,7 @@
 #define ENDING_FOR (120000 * FTREE_MS) /* a job that was sent SIGTERM and lives is not being ended */
 #define LEAVE_LOOK (5 * FTREE_MS)
 #define WRITE_PATIENCE_MS 500 /* at the end, for report and trace */
+#define DOOR_CLOSE_MS 500 /* likewise, for its name to be removed */
 
 struct agent {
     struct faultloc_program *p;
@@ -187,7 +188,7 @@ static int open_agent(struct agent *a, struct faultloc_program *p)
         return rc;
     try_listen(a, faultloc_now());
     faultloc_looks_wake(&a->looks);
-    faultloc_sources_open_door(&a->sources, faultloc_now());
+    faultloc_sources_open_door(&a->sources);
     faultloc_sources_say_hello(&a->sources);
     return 0;
 }
@@ -197,7 +198,7 @@ static void close_agent(struct agent *a)
 {
     faultloc_channel_destroy(a->link.line.channel);
     faultloc_bell_close(a->p->board, &a->looks.bell);
-    faultloc_door_close(&a->sources.door);
+    faultloc_porter_stop(a->sources.porter, DOOR_CLOSE_MS);
     if (a->second.deputy.pid)
         kill(a->second.deputy.pid, SIGKILL);
     faultloc_writer_end(a->tell.writer, WRITE_PATIENCE_MS);
@@ -257,7 +258,6 @@ static void look_around(struct agent *a, ftree_time now)
 {
     ftree_time due = a->looks.at, late = due && now > due ? now - due : 0;
 
-    faultloc_sources_open_door(&a->sources, now);
     if (late)
         ftree_late(a->ft, now, late);
     faultloc_second_look(&a->second, now, late);
@@ -276,7 +276,7 @@ static void turn(struct agent *a)
     for (int i = 0; i < n; i++)
         if (tags[i] == FAULTLOC_TAG_SIGNAL)
             hear_signal(a);
-    a->looks.ending = now < a->ending_until;
+    a->looks.ending = now < a->ending_until || faultloc_stop_job_is_due(&a->stop, now);
     for (int i = 0; i < n; i++)
         handle_event(a, now, tags[i]);
     faultloc_writer_done(a->tell.writer);

@@ -77,7 +77,7 @@ static void on_message(void *ctx, int32_t from, enum ftree_path path, enum ftree
     (void) role;
     if (rc && rc != FTREE_ERR_NOMEM && !l->malformed_said) {
         l->malformed_said = true;
-        faultloc_say("node %s: a message from node %s was ignored: %s (further ones are, too)",
+        faultloc_say("node %s: a message from node %s was ignored: %s (further ones are not reported)",
                      l->line.p->job.names[l->line.p->self], l->line.p->job.names[from],
                      ftree_strerror(rc));
     }
@@ -99,7 +99,7 @@ static void on_intruder(void *ctx, enum faultloc_intruder kind, const struct fau
     struct faultloc_link *l = ctx;
     char text[FAULTLOC_ADDRESS_TEXT];
 
-    faultloc_say("node %s: refused %s, which %s (further ones are refused without a word)",
+    faultloc_say("node %s: refused %s, which %s (further ones are not reported)",
                  l->line.p->job.names[l->line.p->self],
                  faultloc_inet_text(peer, text, sizeof(text)),
                  faultloc_intruder_text(kind));

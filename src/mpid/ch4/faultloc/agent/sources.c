@@ -13,6 +13,7 @@
 #include <string.h>
 
 #define RULES_PATIENCE (500 * FTREE_MS) /* at start, for a file system to give the rules */
+#define DOOR_PATIENCE (500 * FTREE_MS) /* likewise, to take the door */
 
 /* ---- rules ----------------------------------------------------------------------------------- */
 
@@ -57,8 +58,8 @@ static void open_reader(struct faultloc_sources *s)
         taken = take_rules(s, faultloc_now());
     }
     if (!taken)
-        faultloc_say("node %s: rules: %s: %s; the built-in rules are used%s", node, path,
-                     rc ? strerror(rc) : "no answer of its file system yet",
+        faultloc_say("node %s: rules: %s: %s; using the built-in rules%s", node, path,
+                     rc ? strerror(rc) : "the file system does not answer",
                      rc ? "" : " until it can be read");
 }
 
@@ -93,12 +94,32 @@ void faultloc_sources_say_hello(const struct faultloc_sources *s)
     faultloc_launcher_send(s->p->board->settings.launcher, &w);
 }
 
-void faultloc_sources_open_door(struct faultloc_sources *s, ftree_time now)
+static void take_door(struct faultloc_sources *s)
 {
-    if (!s->p->board->settings.symptoms || !faultloc_door_open(&s->door, now, s->p->board->job_id))
+    if (!s->porter || !faultloc_porter_take(s->porter, &s->door))
         return;
     faultloc_loop_add(s->p->epoll, s->door.fd, FAULTLOC_TAG_WAKE);
     faultloc_sources_say_hello(s);
+}
+
+void faultloc_sources_open_door(struct faultloc_sources *s)
+{
+    const struct faultloc_program *p = s->p;
+    ftree_time until = faultloc_now() + (p->start >= 0 ? DOOR_PATIENCE : 0);
+    uint64_t tags[4];
+    int rc;
+
+    if (!p->board->settings.symptoms)
+        return;
+    rc = faultloc_porter_start(&p->job.job, p->self, p->board->job_id, &s->porter);
+    if (rc)
+        faultloc_say("node %s: symptoms of other middleware cannot be taken in: %s",
+                     p->job.names[p->self], strerror(rc));
+    if (rc || faultloc_loop_add(p->epoll, faultloc_porter_fd(s->porter), FAULTLOC_TAG_WAKE))
+        return;
+    while (faultloc_porter_is_busy(s->porter) && faultloc_now() < until)
+        faultloc_loop_wait(p->epoll, until, tags, 4);
+    take_door(s);
 }
 
 void faultloc_sources_hear(struct faultloc_sources *s, ftree_time now)
@@ -107,6 +128,7 @@ void faultloc_sources_hear(struct faultloc_sources *s, ftree_time now)
     int budget = 0;
 
     take_rules(s, now);
+    take_door(s);
     while (faultloc_door_next(&s->door, now, &budget, &symptom))
         ftree_symptom(s->ft, now, &symptom);
 }

@@ -13,16 +13,7 @@
 /* Hydra does not drain stderr when a job is aborted: the report gets a head start. */
 #define REPORT_DELAY (250 * FTREE_MS)
 #define ABORT_PATIENCE (300 * FTREE_MS) /* for a rank to see that the job is to end */
-
-/* Whether a job with this fault can never go on: not where the fault was not found, nor where a
- * debugger holds a process. */
-static bool is_fatal(const struct ftree_verdict *v)
-{
-    for (int32_t i = 0; i < v->evidences; i++)
-        if (v->evidence[i].proc_state == 't')
-            return false;
-    return !v->withdrawn && v->class_ != FTREE_CLASS_UNKNOWN;
-}
+#define ABORT_SLACK (500 * FTREE_MS) /* by which another node may know of a verdict sooner */
 
 /* What is silent or stopped may be so for a moment only; a process that has ended has ended. */
 static ftree_time patience_before(const struct faultloc_stop_job *s, const struct ftree_verdict *v)
@@ -33,13 +24,26 @@ static ftree_time patience_before(const struct faultloc_stop_job *s, const struc
                                                                              : patience;
 }
 
+bool faultloc_stop_job_is_due(const struct faultloc_stop_job *s, ftree_time now)
+{
+    struct ftree_verdict v;
+
+    if (s->p->board->settings.action != FAULTLOC_ACTION_ABORT)
+        return false;
+    for (int32_t i = 0; ftree_verdict_at(s->ft, i, &v); i++)
+        if (ftree_verdict_ends_job(&v) && !v.own_only &&
+            now + ABORT_SLACK >= v.located + patience_before(s, &v))
+            return true;
+    return false;
+}
+
 void faultloc_stop_job_consider(struct faultloc_stop_job *s, const struct ftree_verdict *v,
                                 ftree_time now)
 {
     ftree_time at = now + patience_before(s, v);
 
     if (s->p->board->settings.action != FAULTLOC_ACTION_ABORT || s->confirming ||
-        s->at <= at || v->own_only || !is_fatal(v))
+        s->at <= at || v->own_only || !ftree_verdict_ends_job(v))
         return;
     s->fatal = *v;
     s->at = at;
@@ -67,7 +71,7 @@ static void kill_rank(struct faultloc_stop_job *s, int32_t i)
     faultloc_board_slot(s->p->board, i)->state = FAULTLOC_SLOT_VICTIM;
     faultloc_launcher_ending(job, &s->fatal, rank, pid, &w);
     faultloc_launcher_send(s->p->board->settings.launcher, &w);
-    faultloc_say("node %s: rank %d (pid %d) is ended: MPIR_CVAR_FAULTLOC_ACTION=abort, and no rank "
+    faultloc_say("node %s: rank %d (pid %d) is killed: MPIR_CVAR_FAULTLOC_ACTION=abort, and no rank "
                  "of this node is in MPI",
                  s->p->job.names[s->p->self], (int) rank, (int) pid);
     kill(pid, SIGKILL);
@@ -94,7 +98,7 @@ static void find_fatal(struct faultloc_stop_job *s, ftree_time now)
     for (int32_t i = 0; s->at == FTREE_NEVER && ftree_verdict_at(s->ft, i, &v); i++)
         faultloc_stop_job_consider(s, &v, now);
     if (s->at == FTREE_NEVER)
-        faultloc_tell_decision(s->tell, "the job goes on: what was to end it is over");
+        faultloc_tell_decision(s->tell, "the job continues: the fault that was to end it is over");
 }
 
 /* A last question, immediately before: what cannot be undone is not done because of an old answer. */

@@ -5,6 +5,8 @@
 
 #include "faultloc/base/say.h"
 
+#include "faultloc/base/clock.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -26,14 +28,26 @@
 
 static _Atomic(faultloc_teller) teller; /* who writes lines instead; NULL: they are written here */
 
-/* poll(2) says that a pipe has room for PIPE_BUF bytes, no more. */
+/* What is left of the patience, ms; -1: there is no end to it. */
+static int left_of(int patience_ms, ftree_time since)
+{
+    ftree_time spent = (faultloc_now() - since) / FTREE_MS;
+
+    if (patience_ms < 0)
+        return -1;
+    return spent < (ftree_time) patience_ms ? patience_ms - (int) spent : 0;
+}
+
+/* poll(2) says that a pipe has room for PIPE_BUF bytes, no more.  A timer of the program's may interrupt
+ * it again and again: that does not prolong it. */
 int faultloc_write_all(int fd, const char *text, int patience_ms)
 {
     struct pollfd p = {.fd = fd, .events = POLLOUT};
     size_t len = strlen(text);
+    ftree_time since = faultloc_now(); /* something was taken last */
 
     while (len > 0) {
-        int ready = poll(&p, 1, patience_ms);
+        int ready = poll(&p, 1, left_of(patience_ms, since));
         ssize_t n = ready > 0 ? write(fd, text, len < PIPE_BUF ? len : PIPE_BUF) : ready;
         if (n < 0 && errno == EAGAIN)
             poll(NULL, 0, RETRY_MS); /* there was room, and somebody else has taken it */
@@ -43,6 +57,7 @@ int faultloc_write_all(int fd, const char *text, int patience_ms)
             return n < 0 ? errno : ETIMEDOUT;
         text += n;
         len -= (size_t) n;
+        since = faultloc_now();
     }
     return 0;
 }

@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -55,11 +56,12 @@ static int find_beside(const char *name, char out[FAULTLOC_SPAWN_PATH])
     return n < 0 || n >= (int) sizeof(folder) ? ENAMETOOLONG : find_in(folder, name, out);
 }
 
+/* One that is there and may not be executed is the one that is meant. */
 int faultloc_spawn_find(const char *name, char out[FAULTLOC_SPAWN_PATH])
 {
-    if (find_beside(name, out) == 0)
-        return 0;
-    return find_in(FAULTLOC_LIBEXECDIR, name, out);
+    int rc = find_beside(name, out);
+
+    return rc == ENOENT || rc == ENOTDIR ? find_in(FAULTLOC_LIBEXECDIR, name, out) : rc;
 }
 
 /* ---- starting it ----------------------------------------------------------------------------- */
@@ -129,6 +131,14 @@ static int clone_twice(struct errand *e)
     return e->error;
 }
 
+/* Then an orphan becomes its child, after all. */
+static bool takes_in_orphans(void)
+{
+    int is_reaper = 0;
+
+    return getpid() == 1 || (prctl(PR_GET_CHILD_SUBREAPER, &is_reaper) == 0 && is_reaper);
+}
+
 /* "NAME=..." as it stands in the environment; NULL: it is not set. */
 static char *find_variable(const char *name)
 {
@@ -152,6 +162,8 @@ int faultloc_spawn(const char *path, int fd)
         .path = path, .arguments = arguments, .environment = environment, .fd = fd};
     size_t n = 0;
 
+    if (takes_in_orphans())
+        return ECHILD;
     snprintf(name, sizeof(name), "%s", slash ? slash + 1 : path);
     for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
         if ((environment[n] = find_variable(kept[i])))

@@ -5,6 +5,7 @@
 
 #include "faultloc/board/start.h"
 
+#include "faultloc/base/clock.h"
 #include "faultloc/base/spawn.h"
 #include "faultloc/board/board.h"
 
@@ -100,14 +101,26 @@ int faultloc_start_send(const char *path, const struct faultloc_start *start, in
     return rc;
 }
 
-bool faultloc_start_is_ready(int sock, int ms, char *error, size_t room)
+/* As poll(2).  A timer of the program's may interrupt it again and again: that does not prolong it. */
+static int await_answer(int sock, int ms)
 {
     struct pollfd p = {.fd = sock, .events = POLLIN};
-    struct answer a;
-    ssize_t n = 0;
+    ftree_time now = faultloc_now(), by = now + (ftree_time) ms * FTREE_MS;
+    int n;
 
-    while ((n = poll(&p, 1, ms)) < 0 && errno == EINTR)
-        ;
+    while ((n = poll(&p, 1, (int) ((by - now + FTREE_MS - 1) / FTREE_MS))) < 0 && errno == EINTR) {
+        now = faultloc_now();
+        if (now >= by)
+            return 0;
+    }
+    return n;
+}
+
+bool faultloc_start_is_ready(int sock, int ms, char *error, size_t room)
+{
+    struct answer a;
+    ssize_t n = await_answer(sock, ms);
+
     if (n == 0) {
         snprintf(error, room, "no answer within %d s", ms / 1000);
         return false;

@@ -223,12 +223,12 @@ static void give_up(struct faultloc_door *d, const char *node, int error)
     if (error == EPERM)
         why = "it must be this user's own folder, closed to everybody else (mode 0700)";
     else if (error == EADDRINUSE)
-        why = "somebody else is bound to it";
+        why = "another process is bound to it";
     else if (error == ENAMETOOLONG)
         why = "its name is too long";
     d->given_up = true;
-    faultloc_say("node %s: symptoms of other middleware cannot be taken in at %s: %s; the job goes "
-                 "on without",
+    faultloc_say("node %s: cannot accept symptoms of other middleware at %s: %s; the job "
+                 "continues without them",
                  node, d->path[0] ? d->path : "a socket", why);
 }
 
@@ -361,9 +361,9 @@ static void complain(struct faultloc_door *d, const char *error)
     if (d->complaints >= COMPLAINTS)
         return;
     d->complaints++;
-    faultloc_say("node %s: a symptom was not understood: %s%s",
+    faultloc_say("node %s: invalid symptom: %s%s",
                  ftree_node_name(d->job, d->self, buf, sizeof(buf)), error,
-                 d->complaints < COMPLAINTS ? "" : " (further ones are ignored without a word)");
+                 d->complaints < COMPLAINTS ? "" : " (further ones are not reported)");
 }
 
 static bool is_heard(struct faultloc_door *d, const struct datagram *g)
@@ -373,8 +373,8 @@ static bool is_heard(struct faultloc_door *d, const struct datagram *g)
     if (g->has_uid && (g->uid == d->uid || g->uid == 0))
         return true;
     if (!d->stranger_said)
-        faultloc_say("node %s: a symptom told by user %ld was refused: only user %ld and root are "
-                     "heard (further ones are refused without a word)",
+        faultloc_say("node %s: a symptom from user %ld was refused: only user %ld and root may "
+                     "report symptoms (further ones are not reported)",
                      ftree_node_name(d->job, d->self, buf, sizeof(buf)),
                      g->has_uid ? (long) g->uid : -1L, (long) d->uid);
     d->stranger_said = true;

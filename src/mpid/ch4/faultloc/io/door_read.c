@@ -299,7 +299,7 @@ static struct json_object *parse(const struct reader *r, const char *text, size_
     o = json_tokener_parse_ex(tok, text, (int) len);
     error = json_tokener_get_error(tok);
     if (error == json_tokener_continue)
-        fail(r, "no JSON: it ends too early");
+        fail(r, "no JSON: unexpected end of file");
     else if (error != json_tokener_success)
         fail(r, "no JSON: %s", json_tokener_error_desc(error));
     else if (!json_object_is_type(o, json_type_object))

@@ -53,7 +53,7 @@ __attribute__((format(printf, 2, 3))) static void put(struct faultloc_rules_news
 
 static const char *in_use(const struct faultloc_rules *r)
 {
-    return r->has_base ? "the rules read before stay in use" : "the built-in rules are used";
+    return r->has_base ? "keeping the previous rules" : "using the built-in rules";
 }
 
 static void put_unreadable(const struct faultloc_rules *r, const char *why,

@@ -84,9 +84,9 @@ static bool explain(const struct faultloc_board *b)
     found = wait_for_verdict(b, &v);
     if (found) {
         ftree_report_line(MPIDI_faultloc_job(), &v, line, sizeof(line));
-        faultloc_say("rank %d aborts because of another's failure: %s", MPIR_Process.rank, line);
+        faultloc_say("rank %d aborts because of a fault elsewhere: %s", MPIR_Process.rank, line);
     } else {
-        faultloc_say("rank %d aborts because the transport has lost a peer; why is not known (no "
+        faultloc_say("rank %d aborts: the transport lost a peer, cause not identified (no "
                      "verdict within %d ms)", MPIR_Process.rank,
                      (int) (MPIDI_faultloc_grace() / FTREE_MS));
     }

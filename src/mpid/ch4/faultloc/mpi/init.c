@@ -24,6 +24,9 @@
  * on, and at the end faultloc is on in all ranks, or disabled in all.
  */
 
+/* What this leader could not do: told where it is the first of all that could not. */
+static char problem[FAULTLOC_SPAWN_PATH + 256];
+
 /* ---- the tree from outside ------------------------------------------------------------------- */
 
 /* The first leader reads what is to be read; *t is then the same on all of them. */
@@ -36,7 +39,7 @@ static int share_topology(MPIR_Comm * leaders, struct faultloc_topology *t, int3
 
     if (leaders->rank == 0 &&
         faultloc_topology_load(MPIR_CVAR_FAULTLOC_TOPOLOGY, t, error, sizeof(error)))
-        faultloc_say("%s; faultloc uses a tree of fan-out %d instead", error, fanout);
+        faultloc_say("%s; using a tree of fan-out %d", error, fanout);
     if (leaders->rank == 0 && t->text) {
         head[0] = t->len + 1;
         head[1] = t->is_string;
@@ -85,7 +88,7 @@ static bool make_tree(struct MPIDI_faultloc_place *p, const struct faultloc_topo
     if (rc == FTREE_ERR_NOMEM)
         faultloc_say("node %s: cannot make the tree: %s", names[p->self], error);
     else if (rc && MPIR_Process.rank == 0)
-        faultloc_say("%s; faultloc uses a tree of fan-out %d instead", error, fanout);
+        faultloc_say("%s; using a tree of fan-out %d", error, fanout);
     return rc != FTREE_ERR_NOMEM;
 }
 
@@ -123,6 +126,7 @@ static int take_topology(struct MPIDI_faultloc_place *p, const char *name, int32
 struct card {
     struct faultloc_address address;
     char name[FAULTLOC_NAME_SIZE];
+    uint8_t public_key[crypto_box_PUBLICKEYBYTES];
 };
 
 static void fill_tables(struct faultloc_board *b, const struct MPIDI_faultloc_place *p)
@@ -153,7 +157,7 @@ static bool make_board(const struct MPIDI_faultloc_place *p, const char *job_id,
                                            tree ? ftree_tree_packed_size(tree) : 0, &b, fd);
 
     if (rc) {
-        faultloc_say("cannot make the shared board: %s", strerror(rc));
+        snprintf(problem, sizeof(problem), "cannot make the shared board: %s", strerror(rc));
         return false;
     }
     b->self = p->self;
@@ -179,7 +183,7 @@ static bool make_card(struct card *card, const char *name, struct faultloc_board
 
     MPL_strncpy(card->name, name, sizeof(card->name));
     if (rc) {
-        faultloc_say("node %s: %s", name, error);
+        snprintf(problem, sizeof(problem), "node %s: %s", name, error);
         return false;
     }
     for (int path = 0; path < FTREE_PATHS; path++) {
@@ -190,7 +194,8 @@ static bool make_card(struct card *card, const char *name, struct faultloc_board
     for (int role = 0; role < FTREE_ROLES; role++) {
         rc = faultloc_channel_pick_ports(card->address.path, &ports[role]);
         if (rc) {
-            faultloc_say("node %s: no port to listen on: %s", name, strerror(rc));
+            snprintf(problem, sizeof(problem), "node %s: cannot open a port: %s", name,
+                     strerror(rc));
             return false;
         }
         card->address.port[role] = ports[role].port;
@@ -213,10 +218,93 @@ static void take_cards(struct faultloc_board *b, const struct MPIDI_faultloc_pla
     }
 }
 
+/* ---- the job's key --------------------------------------------------------------------------- */
+
+/* What only the leaders know, for a moment: each hands the key on to its agent.  The process manager
+ * would tell it to everybody who asks, and what MPI sends stays in memory of the network library, which
+ * the ranks of a node share and which core files contain.  So it is sealed for each leader; what has
+ * been sent, and a listener, have public keys alone. */
+struct secret {
+    uint8_t key[FAULTLOC_KEY_SIZE];
+    uint64_t seed;
+};
+
+struct sealed {
+    uint8_t bytes[sizeof(struct secret) + crypto_box_MACBYTES];
+};
+
+static const uint8_t nonce[crypto_box_NONCEBYTES];      /* two leaders' keys seal one secret alone */
+
+static void seal_all(struct sealed *all, int n, const struct card *cards, const uint8_t * own,
+                     const struct secret *secret)
+{
+    for (int i = 0; i < n; i++)
+        if (crypto_box_easy(all[i].bytes, (const uint8_t *) secret, sizeof(*secret), nonce,
+                            cards[i].public_key, own))
+            memset(&all[i], 0, sizeof(all[i]));
+}
+
+/* Collective over the leaders; `own` is this one's private key.  *fine is false where what came is not
+ * whole. */
+static int share_secret(MPIR_Comm * leaders, const struct card *cards, const uint8_t * own,
+                        struct secret *secret, bool * fine)
+{
+    MPIR_Errflag_t errflag = MPIR_ERR_NONE;
+    struct sealed *all = NULL, mine;
+    int n = leaders->local_size, mpi_errno = MPI_SUCCESS;
+
+    if (leaders->rank == 0)
+        randombytes_buf(secret, sizeof(*secret));
+    if (n == 1)
+        return MPI_SUCCESS;
+    if (leaders->rank == 0) {
+        all = malloc((size_t) n * sizeof(*all));
+        MPIR_ERR_CHKANDJUMP(!all, mpi_errno, MPI_ERR_OTHER, "**nomem");
+        seal_all(all, n, cards, own, secret);
+    }
+    mpi_errno = MPIR_Scatter(all, sizeof(mine), MPI_BYTE, &mine, sizeof(mine), MPI_BYTE, 0, leaders,
+                             &errflag);
+    MPIR_ERR_CHECK(mpi_errno);
+    if (leaders->rank > 0 &&
+        crypto_box_open_easy((uint8_t *) secret, mine.bytes, sizeof(mine.bytes), nonce,
+                             cards[0].public_key, own)) {
+        snprintf(problem, sizeof(problem), "the job's key has not arrived whole");
+        *fine = false;
+    }
+
+  fn_exit:
+    free(all);
+    return mpi_errno;
+  fn_fail:
+    goto fn_exit;
+}
+
+/* Settings that must be the same in all nodes: those of the first leader, whatever the others'. */
+static int share_settings(MPIR_Comm * leaders, struct faultloc_settings *s, int32_t * fanout)
+{
+    MPIR_Errflag_t errflag = MPIR_ERR_NONE;
+    int64_t first[] = { s->stall, s->sample, s->silence, s->patience, s->grace, s->action,
+        s->symptoms, s->verbose, *fanout
+    };
+    int mpi_errno = MPIR_Bcast(first, sizeof(first), MPI_BYTE, 0, leaders, &errflag);
+
+    s->stall = (ftree_time) first[0];
+    s->sample = (ftree_time) first[1];
+    s->silence = (ftree_time) first[2];
+    s->patience = (ftree_time) first[3];
+    s->grace = (ftree_time) first[4];
+    s->action = (enum faultloc_action) first[5];
+    s->symptoms = first[6] != 0;
+    s->verbose = first[7] != 0;
+    *fanout = (int32_t) first[8];
+    return mpi_errno;
+}
+
 /* Collective over the leaders; one that could not make its board has no card worth having, but
  * says so later on, and faultloc is disabled in all. */
 static int exchange_cards(const struct MPIDI_faultloc_place *p, const struct card *card,
-                          struct faultloc_board *b)
+                          struct faultloc_board *b, const uint8_t * own, struct secret *secret,
+                          bool * fine)
 {
     MPIR_Errflag_t errflag = MPIR_ERR_NONE;
     struct card *cards = malloc((size_t) p->nodes * sizeof(*cards));
@@ -226,8 +314,12 @@ static int exchange_cards(const struct MPIDI_faultloc_place *p, const struct car
     mpi_errno = MPIR_Allgather(card, sizeof(*card), MPI_BYTE, cards, sizeof(*card), MPI_BYTE,
                                p->leaders, &errflag);
     MPIR_ERR_CHECK(mpi_errno);
-    if (b)
+    mpi_errno = share_secret(p->leaders, cards, own, secret, fine);
+    MPIR_ERR_CHECK(mpi_errno);
+    if (b) {
         take_cards(b, p, cards);
+        b->seed = secret->seed;
+    }
 
   fn_exit:
     free(cards);
@@ -236,15 +328,7 @@ static int exchange_cards(const struct MPIDI_faultloc_place *p, const struct car
     goto fn_exit;
 }
 
-/* ---- the leaders ------------------------------------------------------------------------------- */
-
-/* What only the leaders know, for a moment: each hands the key on to its agent.  It travels as the
- * program's own messages do, so whoever can read those is in the job; not by the process manager, which
- * tells everybody who asks. */
-struct secret {
-    uint8_t key[FAULTLOC_KEY_SIZE];
-    uint64_t seed;
-};
+/* ---- the leaders ----------------------------------------------------------------------------- */
 
 /* What a leader has until its agent has it. */
 struct leader {
@@ -253,15 +337,6 @@ struct leader {
     struct secret secret;
 };
 
-static int share_secret(MPIR_Comm * leaders, struct secret *secret)
-{
-    MPIR_Errflag_t errflag = MPIR_ERR_NONE;
-
-    if (leaders->rank == 0)
-        randombytes_buf(secret, sizeof(*secret));
-    return MPIR_Bcast(secret, sizeof(*secret), MPI_BYTE, 0, leaders, &errflag);
-}
-
 /* The leaders' part: agrees on the tree, makes the board, exchanges what the others need to reach
  * this node. */
 static int set_up_node(struct leader *l, struct MPIDI_faultloc_place *p, const char *name,
@@ -269,30 +344,33 @@ static int set_up_node(struct leader *l, struct MPIDI_faultloc_place *p, const c
 {
     int32_t fanout = MPIDI_faultloc_read_fanout();
     struct faultloc_board *b = NULL;
+    struct faultloc_settings settings;
+    uint8_t own[crypto_box_SECRETKEYBYTES] = { 0 };
     struct ftree_tree *tree = NULL;
     struct card card;
     int mpi_errno;
 
     memset(&card, 0, sizeof(card));
-    mpi_errno = take_topology(p, name, fanout, &tree, fine);
+    MPIDI_faultloc_read_settings(&settings, job_id, name);
+    mpi_errno = share_settings(p->leaders, &settings, &fanout);
     MPIR_ERR_CHECK(mpi_errno);
-    mpi_errno = share_secret(p->leaders, &l->secret);
+    mpi_errno = take_topology(p, name, fanout, &tree, fine);
     MPIR_ERR_CHECK(mpi_errno);
     if (*fine)
         *fine = make_board(p, job_id, fanout, tree, &b, &l->board_fd);
     MPIDI_faultloc_take_board(b);
-    if (b) {
-        b->seed = l->secret.seed;
-        MPIDI_faultloc_read_settings(&b->settings, job_id, name);
-    }
+    if (b)
+        b->settings = settings;
     if (b && p->nodes > 1)
         *fine = make_card(&card, name, b, l->ports);
     else if (b)
         MPL_strncpy(card.name, name, sizeof(card.name));
-    mpi_errno = exchange_cards(p, &card, b);
+    crypto_box_keypair(card.public_key, own);
+    mpi_errno = exchange_cards(p, &card, b, own, &l->secret, fine);
     MPIR_ERR_CHECK(mpi_errno);
 
   fn_exit:
+    sodium_memzero(own, sizeof(own));
     ftree_tree_free(tree);
     return mpi_errno;
   fn_fail:
@@ -316,10 +394,12 @@ static bool start_agent(struct leader *l, const char *name)
         rc = faultloc_start_send(path, &start, &l->sock);
     sodium_memzero(&start, sizeof(start));
     if (rc)
-        snprintf(error, sizeof(error), "%s", strerror(rc));
+        snprintf(error, sizeof(error), "%s",
+                 rc == ECHILD ? "it would be a child of this rank, which is the first process of its "
+                 "PID namespace or a subreaper" : strerror(rc));
     if (!rc && faultloc_start_is_ready(l->sock, READY_MS, error, sizeof(error)))
         return true;
-    faultloc_say("node %s: cannot start its agent, %s: %s", name, path, error);
+    snprintf(problem, sizeof(problem), "node %s: cannot start its agent, %s: %s", name, path, error);
     return false;
 }
 
@@ -387,6 +467,8 @@ static int start(const char *name, const char *job_id, bool fine)
         mpi_errno = MPIDI_faultloc_place_agree(&p, fine, true, &all);
         MPIR_ERR_CHECK(mpi_errno);
     }
+    if (p.is_first_not && problem[0])
+        faultloc_say("%s", problem);
     MPIDI_faultloc_begin(all);
 
   fn_exit:
@@ -400,9 +482,16 @@ static int start(const char *name, const char *job_id, bool fine)
 int MPIDI_faultloc_start(void)
 {
     char name[FAULTLOC_NAME_SIZE], job_id[FAULTLOC_JOB_ID_SIZE];
+    int first_on, first_off;
 
     if (!MPIR_CVAR_FAULTLOC)
         return MPI_SUCCESS;
+    if (!MPIDI_faultloc_is_on_in_all(&first_on, &first_off)) {
+        if (MPIR_Process.rank == first_on)
+            faultloc_say("disabled: MPIR_CVAR_FAULTLOC is not set on all ranks, e.g. not on rank %d; "
+                         "the job continues without fault localization", first_off);
+        return MPI_SUCCESS;
+    }
     MPIDI_faultloc_read_node_name(name);
     MPIDI_faultloc_read_job_id(job_id, sizeof(job_id));
     return start(name, job_id, sodium_init() >= 0);

@@ -91,6 +91,11 @@ void MPIDI_faultloc_set_error(MPIR_Request * req, int error);
 
 /* ---- transport.c ----------------------------------------------------------------------------- */
 
+/* Purpose: false if a rank of the world is known in which faultloc is off; else true, where the
+ * network's addresses say nothing of it, too.  All ranks in which it is on come to the same.
+ * *first_on and *first_off: the first rank of either kind. */
+bool MPIDI_faultloc_is_on_in_all(int *first_on, int *first_off);
+
 /* Purpose: true if the transport has lost any rank so far. */
 bool MPIDI_faultloc_has_lost(void);
 

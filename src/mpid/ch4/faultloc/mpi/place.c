@@ -450,13 +450,14 @@ int MPIDI_faultloc_place_board(struct MPIDI_faultloc_place *p, int32_t * fd)
     return hear_by_all(p, fd);
 }
 
-static int agree_in(MPIR_Comm * comm, bool mine, bool last, bool * all)
+static int agree_in(struct MPIDI_faultloc_place *p, MPIR_Comm * comm, bool mine, bool last, bool * all)
 {
     MPIR_Errflag_t errflag = MPIR_ERR_NONE;
-    int in = mine, out = 0, mpi_errno;
+    int in = mine ? INT_MAX : comm->rank, out = -1, mpi_errno;
 
     mpi_errno = MPIR_Allreduce(&in, &out, 1, MPI_INT, MPI_MIN, comm, &errflag);
-    *all = mpi_errno == MPI_SUCCESS && out;
+    *all = mpi_errno == MPI_SUCCESS && out == INT_MAX;
+    p->is_first_not = mpi_errno == MPI_SUCCESS && out == comm->rank;
     if (last && MPIR_ERR_GET_CLASS(mpi_errno) == MPIX_ERR_PROC_FAILED) {
         mpi_errno = MPI_SUCCESS;
         *all = mine;
@@ -473,12 +474,12 @@ int MPIDI_faultloc_place_agree(struct MPIDI_faultloc_place *p, bool mine, bool l
     if (p->by_groups) {
         *all = hear_all(p, mine, last);
         if (p->leaders)
-            mpi_errno = agree_in(p->leaders, *all, last, all);
+            mpi_errno = agree_in(p, p->leaders, *all, last, all);
         word = *all;
         hear_first(p, &word);
         *all = word;
         return mpi_errno;
     }
 #endif
-    return agree_in(MPIR_Process.comm_world, mine, last, all);
+    return agree_in(p, MPIR_Process.comm_world, mine, last, all);
 }

@@ -33,6 +33,7 @@ struct MPIDI_faultloc_place {
     int32_t leader_pid;         /* of the own node */
     bool by_groups;             /* see above */
     int said, heard;            /* words, where it is by groups */
+    bool is_first_not;          /* of those that did not agree, this is the first */
     MPIR_Comm *leaders;         /* in the order of the nodes' first numbers; NULL: this is none */
     /* In leaders, and where it is not by groups in all ranks: */
     struct MPIDI_faultloc_mark *marks;  /* [size], by rank */

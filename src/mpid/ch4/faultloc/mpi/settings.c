@@ -115,7 +115,8 @@ cvars:
       scope       : MPI_T_SCOPE_ALL_EQ
       description : >-
         What happens once a fault is located: report tells it, abort then also ends the job
-        (MPIR_CVAR_FAULTLOC_PATIENCE_MS).
+        (MPIR_CVAR_FAULTLOC_PATIENCE_MS), but not for a straggler, for a fault that was not
+        identified, or for a process that a debugger holds.
 
     - name        : MPIR_CVAR_FAULTLOC_SILENCE_MS
       category    : FAULTLOC
@@ -219,16 +220,13 @@ static int in_range(const char *name, int value, int least, int most, int otherw
     if (value >= least && value <= most)
         return value;
     if (MPIR_Process.rank == 0)
-        faultloc_say("%s=%d is not in %d to %d: taking %d", name, value, least, most, otherwise);
+        faultloc_say("%s=%d is out of range %d..%d; using %d", name, value, least, most, otherwise);
     return otherwise;
 }
 
-#define IN_RANGE(name, least, most, otherwise) \
-    in_range("MPIR_CVAR_" #name, MPIR_CVAR_##name, least, most, otherwise)
-
 int32_t MPIDI_faultloc_read_fanout(void)
 {
-    return IN_RANGE(FAULTLOC_FANOUT, 1, 1024, 32);
+    return in_range("MPIR_CVAR_FAULTLOC_FANOUT", MPIR_CVAR_FAULTLOC_FANOUT, 1, 1024, 32);
 }
 
 static enum faultloc_action read_action(void)
@@ -236,7 +234,7 @@ static enum faultloc_action read_action(void)
     if (!strcmp(MPIR_CVAR_FAULTLOC_ACTION, "abort"))
         return FAULTLOC_ACTION_ABORT;
     if (strcmp(MPIR_CVAR_FAULTLOC_ACTION, "report") && MPIR_Process.rank == 0)
-        faultloc_say("MPIR_CVAR_FAULTLOC_ACTION=%s is neither report nor abort: taking report",
+        faultloc_say("MPIR_CVAR_FAULTLOC_ACTION=%s: must be \"report\" or \"abort\"; using \"report\"",
                      MPIR_CVAR_FAULTLOC_ACTION);
     return FAULTLOC_ACTION_REPORT;
 }
@@ -259,7 +257,7 @@ static void read_path(const char *cvar, const char *pattern, const char *job_id,
         return;
     out[0] = '\0';
     if (MPIR_Process.rank == 0)
-        faultloc_say("%s=%s is too long, or has a %% that is not %%j, %%h or %%%%: no such file is "
+        faultloc_say("%s=%s is too long, or has a %% that is not %%j, %%h or %%%%; the file is not "
                      "used", cvar, pattern);
 }
 
@@ -269,11 +267,17 @@ void MPIDI_faultloc_read_settings(struct faultloc_settings *s, const char *job_i
     const char *launcher;
 
     memset(s, 0, sizeof(*s));
-    s->stall = FTREE_MS * (ftree_time) IN_RANGE(FAULTLOC_STALL_MS, 100, 3600000, 1000);
-    s->sample = FTREE_MS * (ftree_time) IN_RANGE(FAULTLOC_SAMPLE_MS, 10, 60000, 400);
-    s->grace = FTREE_MS * (ftree_time) IN_RANGE(FAULTLOC_GRACE_MS, 0, 60000, 3000);
-    s->silence = FTREE_MS * (ftree_time) IN_RANGE(FAULTLOC_SILENCE_MS, 300, 60000, 900);
-    s->patience = FTREE_MS * (ftree_time) IN_RANGE(FAULTLOC_PATIENCE_MS, 0, 600000, 4000);
+    s->stall = FTREE_MS * (ftree_time) in_range("MPIR_CVAR_FAULTLOC_STALL_MS",
+                                                MPIR_CVAR_FAULTLOC_STALL_MS, 100, 3600000, 1000);
+    s->sample = FTREE_MS * (ftree_time) in_range("MPIR_CVAR_FAULTLOC_SAMPLE_MS",
+                                                 MPIR_CVAR_FAULTLOC_SAMPLE_MS, 10, 60000, 400);
+    s->grace = FTREE_MS * (ftree_time) in_range("MPIR_CVAR_FAULTLOC_GRACE_MS",
+                                                MPIR_CVAR_FAULTLOC_GRACE_MS, 0, 60000, 3000);
+    s->silence = FTREE_MS * (ftree_time) in_range("MPIR_CVAR_FAULTLOC_SILENCE_MS",
+                                                  MPIR_CVAR_FAULTLOC_SILENCE_MS, 300, 60000, 900);
+    s->patience = FTREE_MS * (ftree_time) in_range("MPIR_CVAR_FAULTLOC_PATIENCE_MS",
+                                                   MPIR_CVAR_FAULTLOC_PATIENCE_MS, 0, 600000,
+                                                   4000);
     s->action = read_action();
     launcher = getenv(FAULTLOC_LAUNCHER_ENV);
     if (launcher && (launcher[0] == '/' || launcher[0] == '@') && strlen(launcher) < sizeof(s->launcher))

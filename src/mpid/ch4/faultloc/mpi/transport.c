@@ -5,13 +5,15 @@
 
 #include "faultloc/mpi/parts.h"
 
-#include "faultloc/board/bell.h"
 #include "faultloc/base/clock.h"
+#include "faultloc/base/mark.h"
+#include "faultloc/board/bell.h"
 
 #include <errno.h>
 #include <poll.h>
 #ifdef HAVE_CH4_NETMOD_UCX
 #include "faultloc/seam/faultloc_ucx.h"
+#include "mpidu_bc.h"
 #endif
 
 /*
@@ -34,6 +36,50 @@ static struct {
     struct held *items;
     int n, room;
 } held;
+
+/* Of the ranks whose addresses came. */
+static struct {
+    int heard, off;
+    int first_on, first_off; /* of those that have, have not faultloc on */
+} marks;
+
+/* ---- whether it is on in all ranks ----------------------------------------------------------- */
+
+#ifdef HAVE_CH4_NETMOD_UCX
+
+/* MPICH gives an address back as little as this one. */
+ucp_address_t *MPIDI_faultloc_ucx_address(ucp_address_t *address, size_t *len)
+{
+    void *marked = *len + FAULTLOC_MARK_ROOM <= MPID_MAX_BC_SIZE ? malloc(*len + FAULTLOC_MARK_ROOM)
+                                                                 : NULL;
+
+    if (!marked)
+        return address;
+    memcpy(marked, address, *len);
+    *len = faultloc_mark_put(marked, *len, MPIR_Process.rank);
+    return marked;
+}
+
+/* The first exchange is of one address of each rank, later ones are of more. */
+void MPIDI_faultloc_ucx_hear(const ucp_address_t *address, int rank)
+{
+    if (marks.heard == MPIR_Process.size)
+        return;
+    if (faultloc_mark_find(address, MPID_MAX_BC_SIZE, rank))
+        marks.first_on = marks.heard == marks.off || rank < marks.first_on ? rank : marks.first_on;
+    else if (marks.off++ == 0 || rank < marks.first_off)
+        marks.first_off = rank;
+    marks.heard++;
+}
+
+#endif /* HAVE_CH4_NETMOD_UCX */
+
+bool MPIDI_faultloc_is_on_in_all(int *first_on, int *first_off)
+{
+    *first_on = marks.first_on;
+    *first_off = marks.first_off;
+    return marks.off == 0;
+}
 
 /* ---- to the agent ---------------------------------------------------------------------------- */
 
@@ -129,6 +175,8 @@ static void end_held(const struct held *h, bool given_up)
     MPID_THREAD_CS_EXIT(VCI, MPIDI_VCI(vci).lock);
 }
 
+/* An error of the transport is final: a network that is silent for a few seconds causes none (UCX asks
+ * again after 9 s of silence), and the patience with which a lost node is given up is no use here. */
 bool MPIDI_faultloc_settle_held(void)
 {
     uint64_t now = held.n > 0 ? faultloc_now() : 0;

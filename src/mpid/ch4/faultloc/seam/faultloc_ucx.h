@@ -19,6 +19,8 @@
 #if defined(ENABLE_FAULTLOC)
 
 void MPIDI_faultloc_ucx_lost(void *rank, ucp_ep_h ep, ucs_status_t status) MPIDI_FAULTLOC_HIDDEN;
+ucp_address_t *MPIDI_faultloc_ucx_address(ucp_address_t *address, size_t *len) MPIDI_FAULTLOC_HIDDEN;
+void MPIDI_faultloc_ucx_hear(const ucp_address_t *address, int rank) MPIDI_FAULTLOC_HIDDEN;
 int MPIDI_faultloc_ucx_held(struct MPIR_Request *req, void *ucp_request, ucs_status_t status)
     MPIDI_FAULTLOC_HIDDEN;
 int MPIDI_faultloc_ucx_lost_send(struct MPIDI_av_entry *av, int vci, ucs_status_t status,
@@ -30,14 +32,26 @@ int MPIDI_faultloc_ucx_lost_send(struct MPIDI_av_entry *av, int vci, ucs_status_
 #define MPIDI_FAULTLOC_UCX_EP(params, rank) \
     do { \
         if (MPIR_CVAR_FAULTLOC) { \
+            MPIDI_faultloc_ucx_hear((params).address, rank); \
             (params).field_mask |= UCP_EP_PARAM_FIELD_ERR_HANDLER; \
             (params).err_handler.cb = MPIDI_faultloc_ucx_lost; \
             (params).err_handler.arg = (void *) (intptr_t) (rank); \
         } \
     } while (0)
 #else
-#define MPIDI_FAULTLOC_UCX_EP(params, rank) do { } while (0)
+#define MPIDI_FAULTLOC_UCX_EP(params, rank) \
+    do { \
+        if (MPIR_CVAR_FAULTLOC) \
+            MPIDI_faultloc_ucx_hear((params).address, rank); \
+    } while (0)
 #endif
+
+/* The address that all ranks are about to exchange: with faultloc on it says so (base/mark.h). */
+#define MPIDI_FAULTLOC_UCX_ADDRESS(ctx) \
+    do { \
+        if (MPIR_CVAR_FAULTLOC) \
+            (ctx).if_address = MPIDI_faultloc_ucx_address((ctx).if_address, &(ctx).addrname_len); \
+    } while (0)
 
 /* A receive has ended otherwise than well, or its peer was given up before.  The place for a request of
  * MPICH's in one of UCX's is used of sends alone; here it says that this is over. */
@@ -61,6 +75,7 @@ void MPIDI_faultloc_ucx_recv_ended(void *ucp_request, struct MPIR_Request *req, 
 
 #else
 
+#define MPIDI_FAULTLOC_UCX_ADDRESS(ctx) do { } while (0)
 #define MPIDI_FAULTLOC_UCX_EP(params, rank) do { } while (0)
 #define MPIDI_FAULTLOC_UCX_UNUSUAL(ucp_request, status) 0
 #define MPIDI_FAULTLOC_UCX_RECV_ENDED(ucp_request, req, status, info) do { } while (0)

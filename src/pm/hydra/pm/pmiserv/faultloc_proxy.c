@@ -25,7 +25,9 @@
 #define CLOSED_MS 1000 /* after its PMI connection a process that ends is gone, too */
 #define AGENT_MS 2000 /* for FaultLoc's own processes to end after the ranks */
 #define WORDS 64 /* read at once */
+#define BEGIN_MS 10000 /* an agent that begins so soon after a signal has been started before it */
 #define DRAIN_MS 500 /* for what somebody else prints on and on */
+#define SWEEP_MS 500 /* for the file system in which agents leave their doors */
 #define HOLDERS_MS 10000 /* between two looks at who keeps the output open */
 
 /* What hydra started may be a script, and the rank a child of it; the script may end first, or stay.
@@ -49,6 +51,7 @@ static struct {
     int agent[AGENTS], agents; /* descriptors of their processes */
     bool some_ended, agent_seen, killing;
     int asked_signal; /* the last one that mpiexec wanted to be sent */
+    int64_t end_asked; /* when the processes were last sent one that ends them; 0: never */
     int64_t ended_since; /* all have; 0: not yet */
     int64_t look_at; /* when to look next at who keeps their output open */
     char name[FAULTLOC_LAUNCHER_PATH]; /* of the socket: "@NAME" */
@@ -190,6 +193,12 @@ static bool agent_has_ended(int pidfd)
     return poll(&p, 1, 0) > 0;
 }
 
+/* Agents outlive the processes: that these are ended from outside is no crash of theirs. */
+static void tell_of_end(int agent)
+{
+    syscall(SYS_pidfd_send_signal, agent, SIGTERM, NULL, 0);
+}
+
 /* The sender of a hello is an agent; a descriptor of it, for its number may be another's later.  Of
  * processes that have been told different names of their node each name has its own. */
 static void note_agent(pid_t pid)
@@ -208,6 +217,8 @@ static void note_agent(pid_t pid)
     else
         me.agents++;
     me.agent[i] = fd;
+    if (me.end_asked && HYD_faultloc_now_ms() - me.end_asked < BEGIN_MS)
+        tell_of_end(fd);
 }
 
 static HYD_status hear(const struct faultloc_launcher_word *word, size_t len, bool from_door,
@@ -298,13 +309,18 @@ static bool find_folder(char *out, size_t room)
     return len >= 0 && (size_t) len < room;
 }
 
-/* Who was killed has left its door: agents of this job, or of one before. */
-static void sweep(void)
+static void sweep_folder(void)
 {
     char folder[FAULTLOC_LAUNCHER_PATH];
 
     if (find_folder(folder, sizeof(folder)))
         HYD_faultloc_sweep(folder);
+}
+
+/* Who was killed has left its door: agents of this job, or of one before. */
+static void sweep(void)
+{
+    HYD_faultloc_sweep_aside(sweep_folder, SWEEP_MS);
 }
 
 /* The kernel finds a name that nobody has, and forgets it with the proxy: nothing is left behind. */
@@ -706,11 +722,16 @@ static bool ends_processes(int signum)
            signum == SIGHUP;
 }
 
-/* Agents outlive the processes: that these are ended from outside is no crash of theirs. */
-static void tell_of_end(void)
+/* Before the processes are sent the signal; an agent that has just begun may not be known yet. */
+static void tell_agents_of_end(void)
 {
+    HYD_status status = HYD_SUCCESS;
+
+    for (int i = 0; i < WORDS && !status && me.words >= 0 && hear_next(me.words, &status); i++)
+        ;
+    me.end_asked = HYD_faultloc_now_ms();
     for (int i = 0; i < me.agents; i++)
-        syscall(SYS_pidfd_send_signal, me.agent[i], SIGTERM, NULL, 0);
+        tell_of_end(me.agent[i]);
 }
 
 void HYD_faultloc_proxy_signals(int signum)
@@ -718,7 +739,7 @@ void HYD_faultloc_proxy_signals(int signum)
     if (!HYD_faultloc_on || !me.process)
         return;
     if (ends_processes(signum))
-        tell_of_end();
+        tell_agents_of_end();
     if (signum != SIGKILL) {
         if (signum != SIGUSR1) /* hydra itself sends that one */
             me.asked_signal = signum;

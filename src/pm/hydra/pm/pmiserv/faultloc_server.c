@@ -180,7 +180,7 @@ HYD_status HYD_faultloc_server_init(struct HYD_exec *execs)
     if (!HYD_faultloc_story_grace(&me.story, grace))
         fprintf(stderr,
                 "[faultloc] MPIR_CVAR_FAULTLOC_GRACE_MS is \"%s\": it must be a number of "
-                "milliseconds from 0 to 60000; %d are taken\n",
+                "milliseconds from 0 to 60000; using %d\n",
                 grace, HYD_FAULTLOC_GRACE_MS);
     return watch_events();
 }
@@ -442,8 +442,8 @@ static void note_lost(const struct HYD_proxy *proxy, bool silent)
         note_lost_process(proxy, i, silent);
     if (silent && !count_gone(proxy))
         fprintf(stderr,
-                "[faultloc] the connection to hydra's proxy on %s timed out, and no verdict speaks "
-                "of that host: the job goes on without what its processes print\n",
+                "[faultloc] the connection to hydra's proxy on %s timed out, and there is no verdict "
+                "about that host: the job continues without the output of its processes\n",
                 proxy->node->hostname);
 }
 

@@ -14,4 +14,9 @@
  * Returns how many were removed; -1: there is no such folder, or it is not to be trusted. */
 int HYD_faultloc_sweep(const char *folder);
 
+/* Purpose: has `sweep` done by a process of its own, without descriptors, of which the caller sees no
+ * signal and no child; waits for it at most `ms` and then kills it: the folder may be on a file system
+ * that does not answer. */
+void HYD_faultloc_sweep_aside(void (*sweep)(void), int ms);
+
 #endif /* FAULTLOC_SWEEP_H_INCLUDED */
