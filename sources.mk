@@ -384,6 +384,7 @@ cluster_tests = \
     test/cluster/test_rules_reload.sh \
     test/cluster/test_slurm.sh \
     test/cluster/test_stop.sh \
+    test/cluster/test_straggler.sh \
     test/cluster/test_stranger.sh \
     test/cluster/test_symptom_storm.sh \
     test/cluster/test_symptom_storm_healthy.sh \
