@@ -41,7 +41,7 @@ program with the same options, is not run again; so it may be interrupted at any
 Memory: some 3 KiB for a node, and 0.13 KiB for each fault more; what does not fit is left out, and
 this is told.
 
-A plot of them: test/sim/ftree-sim --plot cost.svg FOLDER/node-*.json FOLDER/root-1*.json ...
+A plot of them: faultloc simulate --plot cost.svg FOLDER/node-*.json FOLDER/root-1*.json ...
 
 Exit code: 0 every run is ok, 1 one is not or took too long, 2 wrong arguments, 77 nothing was run.
 EOF

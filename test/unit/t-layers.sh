@@ -70,6 +70,9 @@ house 1 'the room attic is not in src/house/floors'
 expect 2 'needs a folder' --build "$work/none"
 expect 2 'has no file floors' src
 expect 0 'calls between files' --build "$build"
+for root in src/mpid/ch4/faultloc src/util/ftree; do
+    grep -q "$root: [1-9][0-9]* calls" "$work/err" "$work/out" || bad "no calls found in $root"
+done
 if [ $failed -ne 0 ]; then sed 's/^/    /' "$work/out"; fi
 
 [ $failed -eq 0 ] || exit 1
