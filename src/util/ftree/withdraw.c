@@ -313,6 +313,7 @@ bool ftree_withdraw_answer(struct ftree *ft, ftree_time now, int32_t from, enum 
 
 /* ---- time ------------------------------------------------------------------------------------ */
 
+/* One that was ended meanwhile did not. */
 static bool runs_again(struct ftree *ft, const struct known *k)
 {
     struct ftree_rank_state s;
@@ -321,7 +322,7 @@ static bool runs_again(struct ftree *ft, const struct known *k)
         if (ftree_rank_at(ft->job, ft->self, i) != k->v.rank)
             continue;
         ft->io->look(ft->io_ctx, i, &s);
-        return !ftree_symptom_is_trouble(&s);
+        return !ftree_symptom_is_trouble(&s) && s.proc_state != 'X';
     }
     return false;
 }
