@@ -526,15 +526,15 @@ START_TEST(a_person_who_asks_has_everything_asked)
     answers(l, 2, FTREE_PATH_MGMT);
     lone_log(l);
     lone_run(l, 150);
-    ck_assert_str_eq(lone_log(l), "150   asks n2: state of agent over answered\n"
+    ck_assert_str_eq(lone_log(l), "150   asks n2: response of agent over all\n"
+                                  "150 -> n2 data probe fresh\n"
+                                  "150 -> n2 mgmt probe fresh\n"
+                                  "150   asks n2: state of agent over answered\n"
                                   "150 -> n2 data probe\n"
                                   "150 -> n2 mgmt probe\n"
                                   "150   asks n2: log of agent over answered\n"
                                   "150 -> n2 data probe\n"
                                   "150 -> n2 mgmt probe\n"
-                                  "150   asks n2: response of agent over all\n"
-                                  "150 -> n2 data probe fresh\n"
-                                  "150 -> n2 mgmt probe fresh\n"
                                   "150   asks n2: response of witnesses over all\n"
                                   "150 -> n1 data probe\n"
                                   "150 -> n1 mgmt probe\n"
