@@ -262,7 +262,7 @@ revert() {
     fi
     rm -f "$src/$names"
     for file in "${overlay_dirs[@]}"; do
-        rmdir --ignore-fail-on-non-empty "$src/$file" 2>/dev/null || true
+        [ ! -d "$src/$file" ] || find "$src/$file" -depth -type d -empty -delete
     done
     rm -rf "$state"
     say "$src: FaultLoc taken out"
