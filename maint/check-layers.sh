@@ -101,32 +101,6 @@ includes() {
         END { exit bad }'
 }
 
-# objects ROOT: those that have a source; a build folder keeps what was made of others.
-objects() {
-    local object
-    (cd "$build_dir/$1" && find . -name '*.o' -printf '%P\n') | sort | while read -r object; do
-        [ ! -f "$1/${object%.o}.c" ] || echo "$object"
-    done
-}
-
-# calls ROOT: "FILE SYMBOL FILE", what one object wants of another; files without their endings.
-calls() {
-    objects "$1" | (cd "$build_dir/$1" && xargs -r nm -A -g) | awk '
-        {
-            split($0, part, ":")
-            file = part[1]
-            sub(/\.o$/, "", file)
-            if ($(NF - 1) == "U") wants[++n] = file " " $NF
-            else owner[$NF] = file
-        }
-        END {
-            for (i = 1; i <= n; i++) {
-                split(wants[i], w, " ")
-                if (w[2] in owner && owner[w[2]] != w[1]) print w[1], w[2], owner[w[2]]
-            }
-        }'
-}
-
 # upward ROOT <CALLS
 upward() {
     awk -v root="$1" "$table"'
@@ -167,7 +141,7 @@ for root in "${folders[@]}"; do
     [ -f "$root/floors" ] || usage_error "$root has no file floors"
     includes "$root" || failed=1
     if [ -n "$build_dir" ] && [ -d "$build_dir/$root" ]; then
-        wants=$(calls "$root")
+        wants=$(calls "$source_dir/$root" "$build_dir/$root")
         upward "$root" <<<"$wants" || failed=1
         circles "$root" <<<"$wants" || failed=1
         say "$root: $(grep -c . <<<"$wants") calls between files"

@@ -56,27 +56,6 @@ functions() {
     done
 }
 
-# calls: "FILE SYMBOL FILE", without endings, of objects that have a source.
-calls() {
-    [ -d "$build_dir/$root" ] || return 0
-    (cd "$build_dir/$root" && find . -name '*.o' -printf '%P\n') | sort | while read -r object; do
-        [ ! -f "$source_dir/$root/${object%.o}.c" ] || echo "$object"
-    done | (cd "$build_dir/$root" && xargs -r nm -A -g) | awk '
-        {
-            split($0, part, ":")
-            file = part[1]
-            sub(/\.o$/, "", file)
-            if ($(NF - 1) == "U") wants[++n] = file " " $NF
-            else owner[$NF] = file
-        }
-        END {
-            for (i = 1; i <= n; i++) {
-                split(wants[i], w, " ")
-                if (w[2] in owner && owner[w[2]] != w[1]) print w[1], w[2], owner[w[2]]
-            }
-        }'
-}
-
 # spread <NUMBERS: median, 90th percentile, greatest.
 spread() {
     sort -n | awk '{ v[NR] = $1 }
@@ -99,7 +78,7 @@ echo "folder           files    lines  functions"
 echo
 echo "lines of a function: $(functions | awk '{ print $2 }' | spread)"
 functions | sort -k2,2nr | awk 'NR <= 3 { print "    " $0 }'
-wants=$(calls)
+wants=$(calls "$source_dir/$root" "$build_dir/$root")
 [ -n "$wants" ] || { say "no objects below $build_dir/$root: no calls are counted"; exit 0; }
 echo
 echo "calls between files: $(grep -c . <<<"$wants")"

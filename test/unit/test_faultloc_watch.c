@@ -255,7 +255,7 @@ START_TEST(story)
                       (unsigned long long) state.waiting, l->waiting_ms);
         ck_assert_int_eq(state.rank, 11);
         ck_assert_int_eq(state.pid, 41);
-        ck_assert_int_eq(state.proc_state, 0);
+        ck_assert_int_eq(state.proc_state, s->state == FAULTLOC_SLOT_VICTIM ? 'X' : 0);
     }
     faultloc_board_unmap(board);
 }

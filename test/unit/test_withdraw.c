@@ -788,6 +788,25 @@ START_TEST(what_is_over_when_it_is_restored_is_not_reported)
 }
 END_TEST
 
+START_TEST(a_stopped_rank_that_is_ended_did_not_run_again)
+{
+    struct lone *l = lone_new(1, 2, 32, 0);
+
+    l->state[1].proc_state = 'T';
+    lone_stall(l, 0, 1);
+    lone_run(l, 5000);
+    l->state[1].phase = FTREE_PHASE_LEFT;
+    l->state[1].proc_state = 'X';
+    lone_run(l, 1000);
+    ck_assert_int_eq(l->verdicts, 1);
+    ck_assert_int_eq(l->withdrawals, 0);
+    l->state[1].proc_state = 0; /* but one that left by itself did */
+    lone_run(l, 1000);
+    ck_assert_int_eq(l->withdrawals, 1);
+    lone_free(l);
+}
+END_TEST
+
 START_TEST(a_stopped_rank_that_runs_again_is_seen_by_its_own_node)
 {
     struct lone *l = lone_new(1, 2, 32, 0);
@@ -1582,6 +1601,7 @@ SUITE("withdraw")
     TEST(a_withdrawn_verdict_is_restored_as_such);
     TEST(a_restored_verdict_is_withdrawn_by_restoring_it_again);
     TEST(what_is_over_when_it_is_restored_is_not_reported);
+    TEST(a_stopped_rank_that_is_ended_did_not_run_again);
     TEST(a_stopped_rank_that_runs_again_is_seen_by_its_own_node);
     TEST(a_stopped_rank_that_ends_does_not_run_again);
     TEST(of_what_was_over_long_ago_the_youngest_are_kept);

@@ -238,6 +238,7 @@ bool ftree_recheck_answer(struct ftree *ft, int32_t from, enum ftree_path path,
 
 /* ---- time ------------------------------------------------------------------------------------ */
 
+/* One that was ended meanwhile did not. */
 static bool runs_again(struct ftree *ft, const struct known *k)
 {
     struct ftree_rank_state s;
@@ -246,7 +247,7 @@ static bool runs_again(struct ftree *ft, const struct known *k)
         if (ftree_rank_at(ft->job, ft->self, i) != k->v.rank)
             continue;
         ft->io->look(ft->io_ctx, i, &s);
-        return !ftree_symptom_is_trouble(&s);
+        return !ftree_symptom_is_trouble(&s) && s.proc_state != 'X';
     }
     return false;
 }

@@ -92,6 +92,7 @@ static void judge_left(struct faultloc_seen *seen, const struct faultloc_slot *s
                        struct ftree_rank_state *state)
 {
     state->phase = FTREE_PHASE_LEFT;
+    state->proc_state = slot->state == FAULTLOC_SLOT_VICTIM ? 'X' : 0;
     if (!seen->left)
         seen->left = now;
     if (slot->state != FAULTLOC_SLOT_VICTIM || now - seen->left > VICTIM_NS ||
