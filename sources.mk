@@ -6,141 +6,175 @@
 # The source files and the tests; a new one is a new line here (maint/list-sources.sh --update).
 
 core_sources = \
-    src/util/ftree/answer.c \
     src/util/ftree/check.c \
-    src/util/ftree/correlate.c \
-    src/util/ftree/crowd.c \
-    src/util/ftree/facts.c \
     src/util/ftree/ftree.c \
-    src/util/ftree/group.c \
-    src/util/ftree/leave.c \
-    src/util/ftree/names.c \
-    src/util/ftree/neighbour.c \
-    src/util/ftree/outbox.c \
-    src/util/ftree/probe.c \
-    src/util/ftree/relay.c \
-    src/util/ftree/report.c \
-    src/util/ftree/report_json.c \
-    src/util/ftree/report_words.c \
-    src/util/ftree/rules.c \
-    src/util/ftree/rules_builtin.c \
-    src/util/ftree/rules_check.c \
-    src/util/ftree/rules_place.c \
-    src/util/ftree/rules_read.c \
-    src/util/ftree/rules_read_model.c \
-    src/util/ftree/rules_reader.c \
-    src/util/ftree/side.c \
-    src/util/ftree/silence.c \
-    src/util/ftree/spread.c \
-    src/util/ftree/sweep.c \
-    src/util/ftree/symptom.c \
-    src/util/ftree/topo.c \
-    src/util/ftree/tree.c \
-    src/util/ftree/tree_check.c \
-    src/util/ftree/tree_hostlist.c \
-    src/util/ftree/tree_match.c \
-    src/util/ftree/tree_names.c \
-    src/util/ftree/tree_pack.c \
-    src/util/ftree/tree_read.c \
-    src/util/ftree/tree_synthetic.c \
-    src/util/ftree/verdict.c \
-    src/util/ftree/visit.c \
-    src/util/ftree/wire.c \
-    src/util/ftree/wire_state.c \
-    src/util/ftree/withdraw.c
+    src/util/ftree/announce/announce.c \
+    src/util/ftree/announce/gather.c \
+    src/util/ftree/announce/relay.c \
+    src/util/ftree/base/base.c \
+    src/util/ftree/base/event.c \
+    src/util/ftree/base/names.c \
+    src/util/ftree/base/ranks.c \
+    src/util/ftree/base/symptom.c \
+    src/util/ftree/examine/crowd.c \
+    src/util/ftree/examine/facts.c \
+    src/util/ftree/examine/indirect.c \
+    src/util/ftree/examine/neighbour.c \
+    src/util/ftree/examine/probe.c \
+    src/util/ftree/examine/silence.c \
+    src/util/ftree/examine/suspect.c \
+    src/util/ftree/intake/correlate.c \
+    src/util/ftree/intake/flood.c \
+    src/util/ftree/intake/route.c \
+    src/util/ftree/leave/leave.c \
+    src/util/ftree/net/outbox.c \
+    src/util/ftree/net/send.c \
+    src/util/ftree/observe/answer.c \
+    src/util/ftree/observe/symptom.c \
+    src/util/ftree/recheck/recheck.c \
+    src/util/ftree/report/report.c \
+    src/util/ftree/report/report_json.c \
+    src/util/ftree/report/report_words.c \
+    src/util/ftree/rules/facts.c \
+    src/util/ftree/rules/rules.c \
+    src/util/ftree/rules/rules_builtin.c \
+    src/util/ftree/rules/rules_check.c \
+    src/util/ftree/rules/rules_place.c \
+    src/util/ftree/rules/rules_read.c \
+    src/util/ftree/rules/rules_read_model.c \
+    src/util/ftree/rules/rules_reader.c \
+    src/util/ftree/state/case.c \
+    src/util/ftree/state/own.c \
+    src/util/ftree/state/partition.c \
+    src/util/ftree/state/peer.c \
+    src/util/ftree/state/route.c \
+    src/util/ftree/state/verdict.c \
+    src/util/ftree/topology/topo.c \
+    src/util/ftree/topology/tree.c \
+    src/util/ftree/topology/tree_check.c \
+    src/util/ftree/topology/tree_error.c \
+    src/util/ftree/topology/tree_hostlist.c \
+    src/util/ftree/topology/tree_match.c \
+    src/util/ftree/topology/tree_names.c \
+    src/util/ftree/topology/tree_pack.c \
+    src/util/ftree/topology/tree_read.c \
+    src/util/ftree/topology/tree_synthetic.c \
+    src/util/ftree/wire/wire.c \
+    src/util/ftree/wire/wire_bytes.c \
+    src/util/ftree/wire/wire_state.c
 
 core_headers = \
     src/util/ftree/ftree.h \
     src/util/ftree/ftree_int.h \
-    src/util/ftree/report.h \
-    src/util/ftree/report_int.h \
-    src/util/ftree/rules.h \
-    src/util/ftree/rules_place.h \
-    src/util/ftree/rules_reader.h \
-    src/util/ftree/topo.h \
-    src/util/ftree/tree.h \
-    src/util/ftree/tree_int.h \
-    src/util/ftree/wire.h \
-    src/util/ftree/wire_int.h
+    src/util/ftree/announce/announce.h \
+    src/util/ftree/base/base.h \
+    src/util/ftree/base/event.h \
+    src/util/ftree/base/ranks.h \
+    src/util/ftree/base/symptom.h \
+    src/util/ftree/examine/examine.h \
+    src/util/ftree/intake/intake.h \
+    src/util/ftree/leave/leave.h \
+    src/util/ftree/net/net.h \
+    src/util/ftree/observe/observe.h \
+    src/util/ftree/recheck/recheck.h \
+    src/util/ftree/report/report.h \
+    src/util/ftree/report/report_int.h \
+    src/util/ftree/rules/facts.h \
+    src/util/ftree/rules/rules.h \
+    src/util/ftree/rules/rules_place.h \
+    src/util/ftree/rules/rules_reader.h \
+    src/util/ftree/state/state.h \
+    src/util/ftree/topology/topo.h \
+    src/util/ftree/topology/tree.h \
+    src/util/ftree/topology/tree_int.h \
+    src/util/ftree/wire/wire.h \
+    src/util/ftree/wire/wire_int.h
 
 glue_sources = \
-    src/mpid/ch4/faultloc/faultloc_agent.c \
-    src/mpid/ch4/faultloc/faultloc_bell.c \
-    src/mpid/ch4/faultloc/faultloc_board.c \
-    src/mpid/ch4/faultloc/faultloc_calls.c \
-    src/mpid/ch4/faultloc/faultloc_channel_accept.c \
-    src/mpid/ch4/faultloc/faultloc_channel_event.c \
-    src/mpid/ch4/faultloc/faultloc_channel_slots.c \
-    src/mpid/ch4/faultloc/faultloc_channel_tcp.c \
-    src/mpid/ch4/faultloc/faultloc_conn.c \
-    src/mpid/ch4/faultloc/faultloc_deputy.c \
-    src/mpid/ch4/faultloc/faultloc_door.c \
-    src/mpid/ch4/faultloc/faultloc_door_read.c \
-    src/mpid/ch4/faultloc/faultloc_frame.c \
-    src/mpid/ch4/faultloc/faultloc_iface.c \
-    src/mpid/ch4/faultloc/faultloc_job.c \
-    src/mpid/ch4/faultloc/faultloc_lane.c \
-    src/mpid/ch4/faultloc/faultloc_launcher.c \
-    src/mpid/ch4/faultloc/faultloc_launcher_tell.c \
-    src/mpid/ch4/faultloc/faultloc_log.c \
-    src/mpid/ch4/faultloc/faultloc_loop.c \
-    src/mpid/ch4/faultloc/faultloc_mark.c \
-    src/mpid/ch4/faultloc/faultloc_numa.c \
-    src/mpid/ch4/faultloc/faultloc_porter.c \
-    src/mpid/ch4/faultloc/faultloc_ports.c \
-    src/mpid/ch4/faultloc/faultloc_proc.c \
-    src/mpid/ch4/faultloc/faultloc_program.c \
-    src/mpid/ch4/faultloc/faultloc_reader.c \
-    src/mpid/ch4/faultloc/faultloc_report.c \
-    src/mpid/ch4/faultloc/faultloc_rules.c \
-    src/mpid/ch4/faultloc/faultloc_sock.c \
-    src/mpid/ch4/faultloc/faultloc_spawn.c \
-    src/mpid/ch4/faultloc/faultloc_start.c \
-    src/mpid/ch4/faultloc/faultloc_state.c \
-    src/mpid/ch4/faultloc/faultloc_topology.c \
-    src/mpid/ch4/faultloc/faultloc_verdicts.c \
-    src/mpid/ch4/faultloc/faultloc_watch.c \
-    src/mpid/ch4/faultloc/faultloc_writer.c
+    src/mpid/ch4/faultloc/base/iface.c \
+    src/mpid/ch4/faultloc/base/mark.c \
+    src/mpid/ch4/faultloc/base/proc.c \
+    src/mpid/ch4/faultloc/base/say.c \
+    src/mpid/ch4/faultloc/base/sock.c \
+    src/mpid/ch4/faultloc/base/spawn.c \
+    src/mpid/ch4/faultloc/board/bell.c \
+    src/mpid/ch4/faultloc/board/board.c \
+    src/mpid/ch4/faultloc/board/start.c \
+    src/mpid/ch4/faultloc/board/topology.c \
+    src/mpid/ch4/faultloc/board/verdicts.c \
+    src/mpid/ch4/faultloc/io/door.c \
+    src/mpid/ch4/faultloc/io/door_read.c \
+    src/mpid/ch4/faultloc/io/lane.c \
+    src/mpid/ch4/faultloc/io/launcher_tell.c \
+    src/mpid/ch4/faultloc/io/loop.c \
+    src/mpid/ch4/faultloc/io/porter.c \
+    src/mpid/ch4/faultloc/io/reader.c \
+    src/mpid/ch4/faultloc/io/rule_file.c \
+    src/mpid/ch4/faultloc/io/writer.c \
+    src/mpid/ch4/faultloc/net/channel_accept.c \
+    src/mpid/ch4/faultloc/net/channel_event.c \
+    src/mpid/ch4/faultloc/net/channel_slots.c \
+    src/mpid/ch4/faultloc/net/channel_tcp.c \
+    src/mpid/ch4/faultloc/net/conn.c \
+    src/mpid/ch4/faultloc/net/frame.c \
+    src/mpid/ch4/faultloc/node/log.c \
+    src/mpid/ch4/faultloc/node/numa.c \
+    src/mpid/ch4/faultloc/node/state.c \
+    src/mpid/ch4/faultloc/node/watch.c \
+    src/mpid/ch4/faultloc/agent/agent.c \
+    src/mpid/ch4/faultloc/agent/deputy.c \
+    src/mpid/ch4/faultloc/agent/link.c \
+    src/mpid/ch4/faultloc/agent/looks.c \
+    src/mpid/ch4/faultloc/agent/partner.c \
+    src/mpid/ch4/faultloc/agent/program.c \
+    src/mpid/ch4/faultloc/agent/sources.c \
+    src/mpid/ch4/faultloc/agent/stop_job.c \
+    src/mpid/ch4/faultloc/agent/tell.c
 
 glue_headers = \
-    src/mpid/ch4/faultloc/faultloc_address.h \
-    src/mpid/ch4/faultloc/faultloc_bell.h \
-    src/mpid/ch4/faultloc/faultloc_board.h \
-    src/mpid/ch4/faultloc/faultloc_calls.h \
-    src/mpid/ch4/faultloc/faultloc_channel.h \
-    src/mpid/ch4/faultloc/faultloc_channel_impl.h \
-    src/mpid/ch4/faultloc/faultloc_clock.h \
-    src/mpid/ch4/faultloc/faultloc_conn.h \
-    src/mpid/ch4/faultloc/faultloc_door.h \
-    src/mpid/ch4/faultloc/faultloc_failed.h \
-    src/mpid/ch4/faultloc/faultloc_frame.h \
-    src/mpid/ch4/faultloc/faultloc_iface.h \
-    src/mpid/ch4/faultloc/faultloc_job.h \
-    src/mpid/ch4/faultloc/faultloc_lane.h \
-    src/mpid/ch4/faultloc/faultloc_launcher.h \
-    src/mpid/ch4/faultloc/faultloc_launcher_tell.h \
-    src/mpid/ch4/faultloc/faultloc_log.h \
-    src/mpid/ch4/faultloc/faultloc_loop.h \
-    src/mpid/ch4/faultloc/faultloc_mark.h \
-    src/mpid/ch4/faultloc/faultloc_numa.h \
-    src/mpid/ch4/faultloc/faultloc_place.h \
-    src/mpid/ch4/faultloc/faultloc_porter.h \
-    src/mpid/ch4/faultloc/faultloc_proc.h \
-    src/mpid/ch4/faultloc/faultloc_program.h \
-    src/mpid/ch4/faultloc/faultloc_query.h \
-    src/mpid/ch4/faultloc/faultloc_reader.h \
-    src/mpid/ch4/faultloc/faultloc_report.h \
-    src/mpid/ch4/faultloc/faultloc_rules.h \
-    src/mpid/ch4/faultloc/faultloc_seam.h \
-    src/mpid/ch4/faultloc/faultloc_sock.h \
-    src/mpid/ch4/faultloc/faultloc_spawn.h \
-    src/mpid/ch4/faultloc/faultloc_start.h \
-    src/mpid/ch4/faultloc/faultloc_state.h \
-    src/mpid/ch4/faultloc/faultloc_topology.h \
-    src/mpid/ch4/faultloc/faultloc_ucx.h \
-    src/mpid/ch4/faultloc/faultloc_verdicts.h \
-    src/mpid/ch4/faultloc/faultloc_watch.h \
-    src/mpid/ch4/faultloc/faultloc_writer.h
+    src/mpid/ch4/faultloc/agent/link.h \
+    src/mpid/ch4/faultloc/agent/looks.h \
+    src/mpid/ch4/faultloc/agent/partner.h \
+    src/mpid/ch4/faultloc/agent/program.h \
+    src/mpid/ch4/faultloc/agent/sources.h \
+    src/mpid/ch4/faultloc/agent/stop_job.h \
+    src/mpid/ch4/faultloc/agent/tell.h \
+    src/mpid/ch4/faultloc/base/address.h \
+    src/mpid/ch4/faultloc/base/clock.h \
+    src/mpid/ch4/faultloc/base/iface.h \
+    src/mpid/ch4/faultloc/base/mark.h \
+    src/mpid/ch4/faultloc/base/proc.h \
+    src/mpid/ch4/faultloc/base/say.h \
+    src/mpid/ch4/faultloc/base/sock.h \
+    src/mpid/ch4/faultloc/base/spawn.h \
+    src/mpid/ch4/faultloc/base/syscalls.h \
+    src/mpid/ch4/faultloc/board/bell.h \
+    src/mpid/ch4/faultloc/board/board.h \
+    src/mpid/ch4/faultloc/board/launcher.h \
+    src/mpid/ch4/faultloc/board/start.h \
+    src/mpid/ch4/faultloc/board/topology.h \
+    src/mpid/ch4/faultloc/board/verdicts.h \
+    src/mpid/ch4/faultloc/io/door.h \
+    src/mpid/ch4/faultloc/io/lane.h \
+    src/mpid/ch4/faultloc/io/launcher_tell.h \
+    src/mpid/ch4/faultloc/io/loop.h \
+    src/mpid/ch4/faultloc/io/porter.h \
+    src/mpid/ch4/faultloc/io/reader.h \
+    src/mpid/ch4/faultloc/io/rule_file.h \
+    src/mpid/ch4/faultloc/io/writer.h \
+    src/mpid/ch4/faultloc/mpi/parts.h \
+    src/mpid/ch4/faultloc/mpi/place.h \
+    src/mpid/ch4/faultloc/net/channel.h \
+    src/mpid/ch4/faultloc/net/channel_impl.h \
+    src/mpid/ch4/faultloc/net/conn.h \
+    src/mpid/ch4/faultloc/net/frame.h \
+    src/mpid/ch4/faultloc/node/log.h \
+    src/mpid/ch4/faultloc/node/numa.h \
+    src/mpid/ch4/faultloc/node/state.h \
+    src/mpid/ch4/faultloc/node/watch.h \
+    src/mpid/ch4/faultloc/seam/faultloc_pt2pt.h \
+    src/mpid/ch4/faultloc/seam/faultloc_seam.h \
+    src/mpid/ch4/faultloc/seam/faultloc_ucx.h
 
 hydra_sources = \
     src/pm/hydra/pm/pmiserv/faultloc_asked.c \
@@ -150,7 +184,8 @@ hydra_sources = \
     src/pm/hydra/pm/pmiserv/faultloc_hydra.c \
     src/pm/hydra/pm/pmiserv/faultloc_keepalive.c \
     src/pm/hydra/pm/pmiserv/faultloc_story.c \
-    src/pm/hydra/pm/pmiserv/faultloc_sweep.c
+    src/pm/hydra/pm/pmiserv/faultloc_sweep.c \
+    src/pm/hydra/pm/pmiserv/faultloc_word.c
 
 hydra_headers = \
     src/pm/hydra/pm/pmiserv/faultloc_asked.h \
@@ -186,43 +221,43 @@ testlib_headers = \
     test/lib/world.h
 
 sim_sources = \
-    test/sim/agent.c \
-    test/sim/command.c \
-    test/sim/deadline.c \
-    test/sim/fault.c \
-    test/sim/network.c \
-    test/sim/plan.c \
-    test/sim/plot.c \
-    test/sim/pool.c \
-    test/sim/queue.c \
-    test/sim/replay.c \
-    test/sim/replay_command.c \
-    test/sim/replay_read.c \
-    test/sim/result.c \
-    test/sim/run.c \
-    test/sim/script.c \
-    test/sim/sim_memory.c \
-    test/sim/topology.c \
-    test/sim/trace.c \
-    test/sim/truth.c \
-    test/sim/units.c
+    tools/sim/agent.c \
+    tools/sim/command.c \
+    tools/sim/deadline.c \
+    tools/sim/fault.c \
+    tools/sim/network.c \
+    tools/sim/plan.c \
+    tools/sim/plot.c \
+    tools/sim/pool.c \
+    tools/sim/queue.c \
+    tools/sim/replay.c \
+    tools/sim/replay_command.c \
+    tools/sim/replay_read.c \
+    tools/sim/result.c \
+    tools/sim/run.c \
+    tools/sim/script.c \
+    tools/sim/sim_memory.c \
+    tools/sim/topology.c \
+    tools/sim/trace.c \
+    tools/sim/truth.c \
+    tools/sim/units.c
 
 sim_headers = \
-    test/sim/command.h \
-    test/sim/deadline.h \
-    test/sim/draw.h \
-    test/sim/network.h \
-    test/sim/plot.h \
-    test/sim/pool.h \
-    test/sim/queue.h \
-    test/sim/replay.h \
-    test/sim/result.h \
-    test/sim/run.h \
-    test/sim/script.h \
-    test/sim/sim_memory.h \
-    test/sim/topology.h \
-    test/sim/truth.h \
-    test/sim/units.h
+    tools/sim/command.h \
+    tools/sim/deadline.h \
+    tools/sim/draw.h \
+    tools/sim/network.h \
+    tools/sim/plot.h \
+    tools/sim/pool.h \
+    tools/sim/queue.h \
+    tools/sim/replay.h \
+    tools/sim/result.h \
+    tools/sim/run.h \
+    tools/sim/script.h \
+    tools/sim/sim_memory.h \
+    tools/sim/topology.h \
+    tools/sim/truth.h \
+    tools/sim/units.h
 
 unit_tests = \
     test/unit/test_answer \
@@ -230,6 +265,7 @@ unit_tests = \
     test/unit/test_check \
     test/unit/test_correlate \
     test/unit/test_crowd \
+    test/unit/test_event \
     test/unit/test_facts \
     test/unit/test_faultloc_bell \
     test/unit/test_faultloc_board \
@@ -270,6 +306,7 @@ unit_tests = \
     test/unit/test_neighbour \
     test/unit/test_nomem \
     test/unit/test_outbox \
+    test/unit/test_peer \
     test/unit/test_probe \
     test/unit/test_relay \
     test/unit/test_report \
@@ -307,15 +344,15 @@ unit_tests = \
 test_programs = \
     test/lib/door_keeper \
     test/lib/sample_reports \
-    test/lib/stranger \
-    test/sim/ftree-sim
+    test/lib/stranger
 
 tool_tests = \
     test/unit/t-documents.sh \
     test/unit/t-faultloc-program.sh \
     test/unit/t-faultloc-rules.sh \
     test/unit/t-faultloc-simulate.sh \
-    test/unit/t-faultloc-symptom.sh
+    test/unit/t-faultloc-symptom.sh \
+    test/unit/t-layers.sh
 
 mpi_tests = \
     test/mpi/test_ended_jobs.sh \

@@ -14,7 +14,7 @@ Usage: maint/apply.sh [--force] SRC
 
 Makes the MPICH $mpich_version source tree SRC one with FaultLoc:
   - lays the overlay (${overlay_dirs[*]}) over it,
-  - generates src/mpid/ch4/faultloc/faultloc_callnames.h from its list of MPI functions,
+  - generates src/mpid/ch4/faultloc/node/callnames.h from its list of MPI functions,
   - applies the patches of patches/series, with no fuzz.
 
 Running it again is harmless, and files that stay the same keep their time stamps, so that make
@@ -263,13 +263,13 @@ revert() {
     fi
     rm -f "$src/$names"
     for file in "${overlay_dirs[@]}"; do
-        rmdir --ignore-fail-on-non-empty "$src/$file" 2>/dev/null || true
+        [ ! -d "$src/$file" ] || find "$src/$file" -depth -type d -empty -delete
     done
     rm -rf "$state"
     say "$src: FaultLoc taken out"
 }
 
-names=src/mpid/ch4/faultloc/faultloc_callnames.h
+names=src/mpid/ch4/faultloc/node/callnames.h
 src= force=no action=apply overlay=yes patches=$top_srcdir/patches changed=0
 while [ $# -gt 0 ]; do
     case $1 in

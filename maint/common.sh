@@ -107,3 +107,26 @@ count_lines() {
 patch_header() {
     awk '/^(--- |diff |Index: )/ { exit } { print }' "$1"
 }
+
+# calls SOURCES OBJECTS: two folders; "FILE SYMBOL FILE", what one object wants of another, files without
+# their endings. Objects without a source are passed over: a build folder keeps what was made of others.
+calls() {
+    local object
+    [ -d "$2" ] || return 0
+    (cd "$2" && find . -name '*.o' -printf '%P\n') | sort | while read -r object; do
+        [ ! -f "$1/${object%.o}.c" ] || echo "$object"
+    done | (cd "$2" && xargs -r nm -A -g) | awk '
+        {
+            split($0, part, ":")
+            file = part[1]
+            sub(/\.o$/, "", file)
+            if ($(NF - 1) == "U") wants[++n] = file " " $NF
+            else owner[$NF] = file
+        }
+        END {
+            for (i = 1; i <= n; i++) {
+                split(wants[i], w, " ")
+                if (w[2] in owner && owner[w[2]] != w[1]) print w[1], w[2], owner[w[2]]
+            }
+        }'
+}

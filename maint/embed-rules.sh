@@ -7,8 +7,8 @@
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-source=src/util/ftree/rules_builtin.json
-target=src/util/ftree/rules_builtin.c
+source=src/util/ftree/rules/rules_builtin.json
+target=src/util/ftree/rules/rules_builtin.c
 
 usage() {
     cat <<EOF
@@ -36,7 +36,7 @@ print_source() {
 
 /* Made from rules_builtin.json by maint/embed-rules.sh --update; do not edit. */
 
-#include "rules.h"
+#include "ftree/rules/rules.h"
 
 /* clang-format off */
 static const char text[] = {

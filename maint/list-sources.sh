@@ -20,12 +20,12 @@ and src/mpid/ch4/faultloc name those that MPICH builds. This compares them with 
   --print    print what --update would write to sources.mk
   --help     this text
 
-The core is src/util/ftree/*.c, of which the check of all invariants (check.c) is
-for tests only and not in MPICH; of the glue what does without MPICH's headers is built here, too,
-and of the process manager's part (src/pm/hydra/pm/pmiserv) what does without hydra's;
+The core is src/util/ftree/*.c and src/util/ftree/*/*.c, of which the check of all invariants
+(check.c) is for tests only and not in MPICH; of the glue all but mpi, which needs MPICH's headers, is
+built here, too, and of the process manager's part (src/pm/hydra/pm/pmiserv) what does without hydra's;
 the tests are test/unit/test_*.c, test/unit/t-*.sh (of the programs), test/mpi/test_*.sh and
 test/cluster/test_*.sh; test/lib/*.c is what they share, but those with a main are programs that the
-scripts use; test/sim/*.c is the simulator, its program is main.c.
+scripts use; tools/*.c is the program faultloc, tools/sim/*.c its simulator.
 
 Exit code: 0 as it should be, 1 they differ, 2 wrong arguments.
 EOF
@@ -42,43 +42,25 @@ list() {
     printf '\n'
 }
 
-# mpi_free FILE...: those that do not include MPICH's headers, in no indirect way either.
-mpi_free() {
-    local dir=src/mpid/ch4/faultloc dirty='mpidimpl\.h|mpiimpl\.h|mpidpre\.h|mpir?_[a-z]*\.h' old= file
-    while [ "$old" != "$dirty" ]; do
-        old=$dirty
-        for file in "$dir"/*.h; do
-            [ -f "$file" ] || continue
-            if grep -qE "#[ ]*include \"($dirty)\"" "$file"; then
-                case "|$dirty|" in
-                    *"|${file##*/}|"*) ;;
-                    *) dirty="$dirty|${file##*/}" ;;
-                esac
-            fi
-        done
-    done
-    for file in "$@"; do
-        grep -qE "#[ ]*include \"($dirty)\"" "$file" || echo "$file"
-    done
-}
+# The folders of the glue, by where they are linked: src/mpid/ch4/faultloc/Makefile.mk says why.
+cd "$top_srcdir"
+glue=src/mpid/ch4/faultloc
+in_both=("$glue"/{base,board}/*.c)
+in_agent=("$glue"/{io,net,node,agent}/*.c)
 
 # Of the process manager's part: those that need nothing of hydra.
 hydra_free() {
     local theirs='hydra|hydra_server|pmip|pmiserv|demux|bscu|faultloc_(lost|proxy|server)'
-    grep -LE "#include \"($theirs)\\.h\"|launcher\\.c\"" "$@" || :
+    grep -LE "#include \"($theirs)\\.h\"" "$@" || :
 }
 
 print_list() {
     shopt -s nullglob
-    local glue hydra units=() scripts=() library=() programs=() simulator=() file
-    mapfile -t glue < <(mpi_free src/mpid/ch4/faultloc/*.c | grep -v '/faultloc_main\.c$')
+    local hydra units=() scripts=() library=() programs=() file
     mapfile -t hydra < <(hydra_free src/pm/hydra/pm/pmiserv/faultloc_*.c)
     for file in test/unit/test_*.c; do units+=("${file%.c}"); done
     for file in test/lib/*.c; do
         if grep -qE '^(int )?main\(' "$file"; then programs+=("${file%.c}"); else library+=("$file"); fi
-    done
-    for file in test/sim/*.c; do
-        [ "$file" = test/sim/main.c ] || simulator+=("$file")
     done
     cat <<EOF
 ##
@@ -88,18 +70,18 @@ print_list() {
 
 # The source files and the tests; a new one is a new line here (maint/list-sources.sh --update).
 EOF
-    list core_sources src/util/ftree/*.c
-    list core_headers src/util/ftree/*.h
-    list glue_sources "${glue[@]}"
-    list glue_headers src/mpid/ch4/faultloc/*.h
+    list core_sources src/util/ftree/*.c src/util/ftree/*/*.c
+    list core_headers src/util/ftree/*.h src/util/ftree/*/*.h
+    list glue_sources $(printf '%s\n' "${in_both[@]}" "${in_agent[@]}" | grep -v '/main\.c$')
+    list glue_headers $glue/*/*.h
     list hydra_sources "${hydra[@]}"
     list hydra_headers src/pm/hydra/pm/pmiserv/faultloc_*.h
     list testlib_sources "${library[@]}"
     list testlib_headers test/lib/*.h
-    list sim_sources "${simulator[@]}"
-    list sim_headers test/sim/*.h
+    list sim_sources tools/sim/*.c
+    list sim_headers tools/sim/*.h
     list unit_tests "${units[@]}"
-    list test_programs "${programs[@]}" test/sim/ftree-sim
+    list test_programs "${programs[@]}"
     scripts=(test/unit/t-*.sh)
     list tool_tests "${scripts[@]}"
     scripts=(test/mpi/test_*.sh)
@@ -117,7 +99,7 @@ EOF
 }
 
 core_mk=src/util/ftree/Makefile.mk
-glue_mk=src/mpid/ch4/faultloc/Makefile.mk
+glue_mk=$glue/Makefile.mk
 
 # rewrite FILE VARIABLE NAME...: FILE with the list of that variable made anew.
 rewrite() {
@@ -135,26 +117,17 @@ rewrite() {
         { print }' "$1"
 }
 
-# listed FILE VARIABLE: what its list has now.
-listed() {
-    sed -n "/^$2 +*=/,/[^\\\\]\$/p" "$1" | grep -o '[^ ]*\.c'
-}
-
 library=src_mpid_ch4_faultloc_libfaultloc_la_SOURCES
 
 print_core_mk() {
-    rewrite <(rewrite $core_mk noinst_HEADERS src/util/ftree/*.h) $library \
-        $(printf '%s\n' src/util/ftree/*.c | grep -v '/check\.c$')
+    rewrite <(rewrite $core_mk noinst_HEADERS src/util/ftree/*.h src/util/ftree/*/*.h) $library \
+        $(printf '%s\n' src/util/ftree/*.c src/util/ftree/*/*.c | grep -v '/ftree/check\.c$')
 }
 
-# What is in ranks and in the agent is said by hand; what is in one of them alone follows.
 print_glue_mk() {
-    local all=(src/mpid/ch4/faultloc/*.c) free
-    mapfile -t free < <(mpi_free "${all[@]}")
-    rewrite <(rewrite <(rewrite $glue_mk noinst_HEADERS src/mpid/ch4/faultloc/*.h) mpi_core_sources \
-        $(comm -23 <(printf '%s\n' "${all[@]}" | sort) <(printf '%s\n' "${free[@]}" | sort))) \
-        faultloc_agent_SOURCES \
-        $(comm -23 <(printf '%s\n' "${free[@]}" | sort) <(listed $glue_mk $library | sort))
+    rewrite <(rewrite <(rewrite <(rewrite $glue_mk noinst_HEADERS $glue/*/*.h) \
+        mpi_core_sources $glue/mpi/*.c) $library "${in_both[@]}") \
+        faultloc_agent_SOURCES "${in_agent[@]}"
 }
 
 # update_list FILE COMMAND...: rewrites FILE with what the command prints, if it differs.
@@ -188,7 +161,6 @@ each() {
     return $code
 }
 
-cd "$top_srcdir"
 case ${1:-} in
     --help | -h) usage ;;
     --print) print_list ;;

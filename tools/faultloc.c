@@ -5,7 +5,7 @@
 
 #include "tool.h"
 
-#include "command.h"
+#include "sim/command.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 
 #include "tool_rules.h"
 
-#include "rules_place.h"
+#include "ftree/rules/rules_place.h"
 
 #include <stdio.h>
 #include <stdlib.h>

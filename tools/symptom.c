@@ -5,8 +5,8 @@
 
 #include "tool.h"
 
-#include "faultloc_door.h"
-#include "report.h"
+#include "faultloc/io/door.h"
+#include "ftree/report/report.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -26,7 +26,7 @@
  * whether it has understood; what is repeated then goes without.
  *
  * Root looks into folders of other users.  It makes nothing there, follows no link there, and
- * takes a folder's jobs for those of the user whose folder it is: faultloc_door.h.
+ * takes a folder's jobs for those of the user whose folder it is: io/door.h.
  */
 
 #define DOORS_MAX 1024

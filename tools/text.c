@@ -5,7 +5,7 @@
 
 #include "tool.h"
 
-#include "report.h"
+#include "ftree/report/report.h"
 
 #include <stdio.h>
 #include <stdlib.h>

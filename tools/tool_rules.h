@@ -8,7 +8,7 @@
 
 #include "tool.h"
 
-#include "rules.h"
+#include "ftree/rules/rules.h"
 
 /*
  * The command `faultloc rules`: what its files share.

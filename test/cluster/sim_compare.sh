@@ -7,7 +7,7 @@
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 cluster=$here/cluster
-simulator=${top_builddir:-.}/test/sim/ftree-sim
+program=${top_builddir:-.}/tools/faultloc
 fanout=2
 
 usage() {
@@ -15,7 +15,7 @@ usage() {
 Usage: test/cluster/sim_compare.sh [OPTION]...
 
 Compares the simulator with the real thing: the same faults in a cluster of namespaces
-(test/cluster/cluster) and in test/sim/ftree-sim, with as many nodes, one rank each, and the same
+(test/cluster/cluster) and in faultloc simulate, with as many nodes, one rank each, and the same
 tree (fan-out 2). Prints for each fault and size whether the verdicts are equal (class and
 component), and the time from the fault to the report: the medians, and the real one as a multiple
 of the simulated one. 'make sim-compare COMPAREFLAGS=...' calls this.
@@ -33,7 +33,7 @@ of the simulated one. 'make sim-compare COMPAREFLAGS=...' calls this.
   --factor F          real medians of more than F, or less than 1/F times the simulated one are not
                       good (2)
   --mpi PREFIX        the MPI (FAULTLOC_MPI)
-  --program FILE      the simulator (test/sim/ftree-sim below $top_builddir, or here)
+  --program FILE      the program faultloc (tools/faultloc below $top_builddir, or here)
   --json FILE         all of it as JSON, schema faultloc-compare/1
   --keep FOLDER       keep all runs' files there
   --help              this text
@@ -59,7 +59,7 @@ while [ $# -gt 0 ]; do
         --faults) faults=$2 ;;
         --factor) factor=$2 ;;
         --mpi) export FAULTLOC_MPI=$2 ;;
-        --program) simulator=$2 ;;
+        --program) program=$2 ;;
         --json) json=$2 ;;
         --keep) keep=$2 ;;
         *) wrong "unknown option $1" ;;
@@ -88,7 +88,7 @@ fault() {
     esac
 }
 for name in $faults; do fault "$name"; done
-[ -x "$simulator" ] || wrong "no program $simulator; 'make test/sim/ftree-sim' makes it"
+[ -x "$program" ] || wrong "no program $program; 'make tools/faultloc' makes it"
 command -v jq >/dev/null || { echo "SKIP: no program 'jq' (Debian package jq)"; exit 77; }
 "$cluster" check --quiet >/dev/null || exit
 
@@ -108,7 +108,7 @@ simulate() {
     fi
     for line in "${simulated[@]}"; do arguments+=(--fault "$line"); done
     # the fault is at 1 s; the others all wait, as in MPI_Alltoall
-    "$simulator" "${shape[@]}" --fanout $fanout --partners "$1" --runs "$sim_runs" \
+    "$program" simulate "${shape[@]}" --fanout $fanout --partners "$1" --runs "$sim_runs" \
         "${arguments[@]}" --limit 30s --quiet --json "$work/sim.json" >"$work/sim.txt" || [ $? = 1 ]
     jq -c '.runs[] | {verdicts: [.verdicts[] | select(.withdrawn_after_s == null) |
             {class, component: (.component | gsub("(?<k>^[a-z]+ )n(?<n>[0-9]+)$";

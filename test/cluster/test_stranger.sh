@@ -59,8 +59,9 @@ find_stranger() {
     }
     stranger=$work/stranger
     # shellcheck disable=SC2086
-    "${CC:-cc}" -D_GNU_SOURCE -I"$here/../../src/mpid/ch4/faultloc" -o "$stranger" \
-        "$here/../lib/stranger.c" "$here/../../src/mpid/ch4/faultloc/faultloc_frame.c" $packages
+    "${CC:-cc}" -D_GNU_SOURCE -I"$here/../../src/mpid/ch4" -I"$here/../../src/util/ftree" \
+        -o "$stranger" \
+        "$here/../lib/stranger.c" "$here/../../src/mpid/ch4/faultloc/net/frame.c" $packages
 }
 
 # start_job FOLDER OPTIONS...: alltoall on three hosts, until FOLDER/end is there.

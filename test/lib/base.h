@@ -6,7 +6,7 @@
 #ifndef BASE_H_INCLUDED
 #define BASE_H_INCLUDED
 
-#include "rules.h"
+#include "ftree/rules/rules.h"
 
 /* The built-in rule base, read once for a test program and kept until it ends. */
 const struct ftree_rules *base_rules(void);

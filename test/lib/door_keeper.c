@@ -12,7 +12,7 @@
 #define _GNU_SOURCE 1
 #endif
 
-#include "faultloc_door.h"
+#include "faultloc/io/door.h"
 
 #include <poll.h>
 #include <stdio.h>

@@ -49,10 +49,10 @@ static void note_connection(struct lone *l, const struct ftree_route *to)
 static void note_told(const struct lone *l, struct lone_sent *s)
 {
     char rule[FTREE_NAME_MAX] = "";
-    struct outline o;
+    struct summary o;
 
     s->tolds = 0;
-    while (ftree_wire_get_outline(&l->job, l->now, &s->m.u.told, &o, rule))
+    while (ftree_wire_get_summary(&l->job, l->now, &s->m.u.told, &o, rule))
         if (s->tolds++ < LONE_TOLD_MAX)
             s->told[s->tolds - 1] = o;
 }
@@ -254,9 +254,9 @@ static void kernels_speak(struct lone *l)
 /* Others look at a suspect, too, and say so. */
 static void others_speak(struct lone *l)
 {
-    for (int32_t i = 0; i < l->ft->suspects.n; i++)
+    for (int32_t i = 0; i < l->ft->examine->suspects.n; i++)
         for (int path = 0; path < FTREE_PATHS; path++) {
-            struct works *w = &l->ft->suspects.items[i].works[path];
+            struct works *w = &l->ft->examine->suspects.items[i].works[path];
             if (w->asked && w->heard <= w->asked && !l->hushed)
                 w->heard = w->asked + 1;
         }
@@ -371,7 +371,7 @@ struct ftree_verdict lone_verdict(const struct lone *l, const char *sign, int32_
 void lone_told(struct lone *l, int32_t from, enum wire_type type, const struct ftree_verdict *v)
 {
     struct wire_message m = {.type = (uint8_t) type};
-    struct wire_outlines w;
+    struct wire_summaries w;
 
     if (type == WIRE_VERDICT_DOWN)
         m = messages_told(l->now, v, 1, &w);
@@ -382,8 +382,8 @@ void lone_told(struct lone *l, int32_t from, enum wire_type type, const struct f
 
 uint32_t lone_due(const struct lone *l, int32_t node)
 {
-    for (int32_t i = 0; i < l->ft->tellings.n; i++) {
-        const struct telling *t = &l->ft->tellings.items[i];
+    for (int32_t i = 0; i < l->ft->announce->announcements.n; i++) {
+        const struct announcement *t = &l->ft->announce->announcements.items[i];
         for (int32_t j = 0; j < t->due.n; j++)
             if (t->due.items[j].node == node)
                 return t->due.items[j].told;
@@ -396,7 +396,7 @@ void lone_victims(struct lone *l, int32_t from, uint32_t told, int32_t first, in
     struct wire_message m = {.type = WIRE_VICTIMS, .u.victims.told = told};
 
     if (last >= first)
-        ftree_verdict_ranks_add(&m.u.victims.ranks, first, last);
+        ftree_ranks_add(&m.u.victims.ranks, first, last);
     lone_hear(l, from, FTREE_PATH_DATA, &m);
 }
 

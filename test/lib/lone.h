@@ -32,7 +32,7 @@ struct lone_sent {
     struct ftree_route to;
     struct wire_message m;
     int32_t tolds; /* outlines in it, and the first ones of them */
-    struct outline told[LONE_TOLD_MAX];
+    struct summary told[LONE_TOLD_MAX];
     ftree_time at;
 };
 
@@ -107,6 +107,15 @@ void lone_reach(struct lone *l, int32_t node, enum ftree_path path, enum ftree_r
 
 /* From now on no kernel of this node speaks. */
 void lone_lost(struct lone *l, int32_t node);
+
+/* A step is called by itself, and what follows from it is done. */
+#define LONE_STEP(l, call) \
+    do { \
+        struct ftree_events events; \
+        ftree_events_begin((l)->ft, &events); \
+        call; \
+        ftree_end((l)->ft, (l)->now); \
+    } while (0)
 
 /* A stall of the own rank `rank`, waiting for `peer` for one stall limit. */
 void lone_stall(struct lone *l, int32_t rank, int32_t peer);

@@ -41,7 +41,7 @@ static void fill_ranks(struct ftree_ranks *set)
 {
     /* every second rank: as many ranges as there can be */
     for (int32_t r = 0; r < MESSAGES_SIZE; r += 2)
-        ftree_verdict_ranks_add(set, r, r);
+        ftree_ranks_add(set, r, r);
     set->count = MESSAGES_SIZE; /* some found no room */
 }
 
@@ -96,9 +96,9 @@ static void fill_verdict(struct ftree_verdict *v, ftree_time now, const char *si
     fill_ranks(&v->victims);
 }
 
-struct outline messages_outline(const struct ftree_verdict *v)
+struct summary messages_summary(const struct ftree_verdict *v)
 {
-    return (struct outline){.class_ = v->class_,
+    return (struct summary){.class_ = v->class_,
                             .kind = v->kind,
                             .confidence = v->confidence,
                             .id = v->id,
@@ -112,14 +112,14 @@ struct outline messages_outline(const struct ftree_verdict *v)
 }
 
 struct wire_message messages_told(ftree_time now, const struct ftree_verdict *v, int32_t n,
-                                  struct wire_outlines *w)
+                                  struct wire_summaries *w)
 {
     struct wire_message m = {.type = WIRE_VERDICT_DOWN};
 
-    *w = (struct wire_outlines){0};
+    *w = (struct wire_summaries){0};
     for (int32_t i = 0; i < n; i++) {
-        struct outline o = messages_outline(&v[i]);
-        REQUIRE(ftree_wire_put_outline(w, now, &o, v[i].rule));
+        struct summary o = messages_summary(&v[i]);
+        REQUIRE(ftree_wire_put_summary(w, now, &o, v[i].rule));
     }
     m.u.told = ftree_wire_told(w);
     return m;
@@ -128,17 +128,17 @@ struct wire_message messages_told(ftree_time now, const struct ftree_verdict *v,
 /* Two with the longest name of a rule, and as many as find room with that of the one before. */
 static void fill_told(struct wire_told *told, ftree_time now)
 {
-    static struct wire_outlines w;
+    static struct wire_summaries w;
     struct ftree_verdict v;
-    struct outline o;
+    struct summary o;
 
-    w = (struct wire_outlines){0};
+    w = (struct wire_summaries){0};
     fill_verdict(&v, now, "process-stopped/state-t");
-    o = messages_outline(&v);
+    o = messages_summary(&v);
     o.rank = 7;
-    REQUIRE(ftree_wire_put_outline(&w, now, &o, v.rule));
+    REQUIRE(ftree_wire_put_summary(&w, now, &o, v.rule));
     o.withdrawn = 0;
-    for (o.id = 1; ftree_wire_put_outline(&w, now, &o, o.id == 1 ? "a/b" : w.rule); o.id++)
+    for (o.id = 1; ftree_wire_put_summary(&w, now, &o, o.id == 1 ? "a/b" : w.rule); o.id++)
         ;
     *told = ftree_wire_told(&w);
 }

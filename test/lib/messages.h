@@ -23,10 +23,10 @@ const struct ftree_job *messages_job(void);
 bool messages_make(int i, ftree_time now, struct wire_message *m);
 
 /* What is told of a verdict to all nodes, without the number of its rule. */
-struct outline messages_outline(const struct ftree_verdict *v);
+struct summary messages_summary(const struct ftree_verdict *v);
 
 /* A message that tells n verdicts; its bytes are w's. */
 struct wire_message messages_told(ftree_time now, const struct ftree_verdict *v, int32_t n,
-                                  struct wire_outlines *w);
+                                  struct wire_summaries *w);
 
 #endif /* MESSAGES_H_INCLUDED */

@@ -6,7 +6,7 @@
 #ifndef SAMPLE_H_INCLUDED
 #define SAMPLE_H_INCLUDED
 
-#include "tree.h"
+#include "ftree/topology/tree.h"
 
 /* A job for reports: four nodes with two ranks each, h0 to h3, in the complete tree. */
 extern const struct ftree_job sample_job;

@@ -5,7 +5,7 @@
 
 #include "base.h"
 #include "ftree_int.h"
-#include "report.h"
+#include "ftree/report/report.h"
 #include "sample.h"
 
 #include <errno.h>
@@ -75,9 +75,9 @@ static void add_verdict(const char *sign)
     v->located = NOW - 489 * FTREE_MS;
     add_evidence(v, verdicts);
     if (verdicts != 1)
-        ftree_verdict_ranks_add(&v->victims, 0, 0);
+        ftree_ranks_add(&v->victims, 0, 0);
     if (verdicts > 2)
-        ftree_verdict_ranks_add(&v->victims, 6, 7);
+        ftree_ranks_add(&v->victims, 6, 7);
     v->victims.count += verdicts == 5; /* counted, not listed */
     verdicts++;
 }

@@ -5,14 +5,14 @@
 
 /*
  * A stranger at an agent's port: tries one way of getting in, or in the way, and tells what came of
- * it.  It links faultloc_frame.c, so that what it sends is right but for what is to be wrong.
+ * it.  It links net/frame.c, so that what it sends is right but for what is to be wrong.
  */
 
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1
 #endif
 
-#include "faultloc_frame.h"
+#include "faultloc/net/frame.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

@@ -83,7 +83,7 @@ static inline struct known *switches_lose(struct lone *l, int32_t switch_, const
     v.switch_ = switch_;
     ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
     ck_assert_ptr_null(ftree_check(l->ft));
-    return &l->ft->known.items[l->ft->known.n - 1];
+    return &l->ft->state->known.items[l->ft->state->known.n - 1];
 }
 
 /* It is known that this node is down. */

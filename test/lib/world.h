@@ -7,7 +7,7 @@
 #define WORLD_H_INCLUDED
 
 #include "ftree.h"
-#include "tree.h"
+#include "ftree/topology/tree.h"
 
 /*
  * A small world for tests: some nodes, each with a handle of the core, a network between them and

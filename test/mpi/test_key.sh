@@ -16,7 +16,7 @@ export LC_ALL=C
 
 [ "$(id -u)" = 0 ] || { echo "SKIP: only root may read the memory of an agent"; exit 77; }
 "$here/build.sh" --mpi "$mpi" --out "$bin" anysource
-mkdir -m 700 "$work/run" "$work/cwd"
+mkdir -m 700 "$work/run" "$work/cwd" "$work/pids"
 export XDG_RUNTIME_DIR=$work/run # what agents keep of the environment
 apart='export MPIR_CVAR_FAULTLOC_NODE_NAME=n$((PMI_RANK / 2)); exec "$@"'
 
@@ -58,12 +58,13 @@ start_job() {
         ulimit -c unlimited
         cd "$work/cwd"
         export MPIR_CVAR_FAULTLOC=1 MPIR_CVAR_FAULTLOC_REPORT=report.json \
-            MPIR_CVAR_FAULTLOC_TRACE=trace HYDRA_DEBUG=1
+            MPIR_CVAR_FAULTLOC_TRACE=trace HYDRA_DEBUG=1 FAULTLOC_TEST_PIDFILE=$work/pids
         exec "$mpi/bin/mpiexec" -verbose -n 4 bash -c "$apart" bash "$bin/anysource" --seconds 3600
     ) </dev/null >"$work/out" 2>&1 &
     job=$!
     trap 'kill -KILL $job 2>/dev/null; rm -rf "$work"' EXIT
-    until [ "$(pids faultloc-deputy | wc -l)" = 2 ]; do
+    # ranks have the key until the end of MPI_Init
+    until [ "$(pids faultloc-deputy | wc -l)" = 2 ] && [ -e "$work/pids/looping" ]; do
         kill -0 $job || bad "the job has ended: $(tail -n 20 "$work/out")"
         sleep 0.1
     done

@@ -11,7 +11,7 @@ usage() {
     cat <<EOF
 Usage: test/sim/campaign.sh [OPTION]...
 
-Runs the simulator (test/sim/ftree-sim) through every scenario at every number of nodes. In each run
+Runs the simulator (faultloc simulate) through every scenario at every number of nodes. In each run
 the verdicts must be what the scenario's faults should be called, each once ('ok'), and beside that
 
   bound  a fault is located within the stall limit, twice the time of a probe, and the depth of the
@@ -34,14 +34,14 @@ program with the same options, is not run again; so it may be interrupted at any
                   given up at that number of nodes and above it (60)
   --out FOLDER    where the JSON of each goes (NAME-NODES.json), and the table (sim-campaign)
   --again         run again what is there already
-  --program FILE  the simulator (test/sim/ftree-sim below \$top_builddir, or here)
+  --program FILE  the program faultloc (tools/faultloc below \$top_builddir, or here)
   --list          name the scenarios
   --help          this text
 
 Memory: some 3 KiB for a node, and 0.13 KiB for each fault more; what does not fit is left out, and
 this is told.
 
-A plot of them: test/sim/ftree-sim --plot cost.svg FOLDER/node-*.json FOLDER/root-1*.json ...
+A plot of them: faultloc simulate --plot cost.svg FOLDER/node-*.json FOLDER/root-1*.json ...
 
 Exit code: 0 every run is ok, 1 one is not or took too long, 2 wrong arguments, 77 nothing was run.
 EOF
@@ -81,7 +81,7 @@ scenarios=(
 )
 
 most=1000000 least=10 runs=100 jobs=1 only='' limit=60 out=sim-campaign again=''
-program=${top_builddir:-.}/test/sim/ftree-sim
+program=${top_builddir:-.}/tools/faultloc
 fanout=32
 
 while [ $# -gt 0 ]; do
@@ -147,7 +147,7 @@ simulate() {
     rm -f "$file.json" "$file.arguments" "$file.row"
     (
         ulimit -t $((limit * runs))
-        exec "$program" "$@" --json "$file.json.part"
+        exec "$program" simulate "$@" --json "$file.json.part"
     ) >"$file.txt" 2>>"$progress" || code=$?
     if [ $code -gt 1 ]; then
         warn "${file##*/}: exit code $code (137: too long), see $file.txt"

@@ -6,15 +6,15 @@
 /*
  * What a stranger, or a peer gone wrong, may put on the wire, for libFuzzer:
  *
- *     clang -g -O1 -fsanitize=fuzzer,address,undefined -Isrc/mpid/ch4/faultloc \
- *         test/unit/fuzz_channel.c src/mpid/ch4/faultloc/faultloc_frame.c -lsodium -o fuzz_channel
+ *     clang -g -O1 -fsanitize=fuzzer,address,undefined -Isrc/mpid/ch4 -Isrc/util/ftree \
+ *         test/unit/fuzz_channel.c src/mpid/ch4/faultloc/net/frame.c -lsodium -o fuzz_channel
  *     ./fuzz_channel -max_len=20000
  *
  * The first byte picks what the rest is: a HELLO, a challenge, frames as they are, or bodies that
  * are signed here, which must come out as they went in.
  */
 
-#include "faultloc_frame.h"
+#include "faultloc/net/frame.h"
 
 #include <errno.h>
 #include <sodium.h>

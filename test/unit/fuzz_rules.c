@@ -4,7 +4,7 @@
  */
 
 #include "must.h"
-#include "rules.h"
+#include "ftree/rules/rules.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,9 +14,9 @@
  * A rule base that may be anything.  It is refused with a place that exists and a reason that can
  * be printed, or its tables are as rules.h says, and can be used.
  *
- *     clang -g -O1 -fsanitize=fuzzer,address,undefined -Isrc/util/ftree \
- *         $(pkg-config --cflags json-c) test/unit/fuzz_rules.c src/util/ftree/rules*.c \
- *         src/util/ftree/names.c $(pkg-config --libs json-c) -o fuzz_rules
+ *     clang -g -O1 -fsanitize=fuzzer,address,undefined -Isrc/util -Isrc/util/ftree \
+ *         $(pkg-config --cflags json-c) test/unit/fuzz_rules.c $(find src/util/ftree/rules -name '*.c') \
+ *         src/util/ftree/base/names.c $(pkg-config --libs json-c) -o fuzz_rules
  *     test/unit/test_fuzz_rules --corpus corpus && ./fuzz_rules corpus
  *
  * test_fuzz_rules runs it with rule bases changed at random, from a fixed seed.

@@ -4,7 +4,7 @@
  */
 
 #include "must.h"
-#include "tree_int.h"
+#include "ftree/topology/tree_int.h"
 
 #include <stdio.h>
 
@@ -17,8 +17,8 @@
  * and the job's nodes are those of job_name[]. Either there is a tree of which every invariant
  * holds, also of what comes out of its bytes again, or there is an error with a place in the text.
  *
- *     clang -g -O1 -fsanitize=fuzzer,address,undefined -Isrc/util/ftree \
- *         test/unit/fuzz_tree.c src/util/ftree/tree*.c -o fuzz_tree
+ *     clang -g -O1 -fsanitize=fuzzer,address,undefined -Isrc/util -Isrc/util/ftree \
+ *         test/unit/fuzz_tree.c $(find src/util/ftree/topology -name '*.c') -o fuzz_tree
  *     test/unit/test_fuzz_tree --corpus corpus && ./fuzz_tree corpus
  *
  * test_fuzz_tree runs it with files changed at random, from a fixed seed.

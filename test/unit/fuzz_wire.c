@@ -20,9 +20,9 @@
  * passed; bit 7 set means an event of the own node instead of a message.  After each record every
  * invariant is checked, and that all that was sent in answer is well-formed.
  *
- *     clang -g -O1 -fsanitize=fuzzer,address,undefined -Isrc/util/ftree -Itest/lib \
+ *     clang -g -O1 -fsanitize=fuzzer,address,undefined -Isrc/util -Isrc/util/ftree -Itest/lib \
  *         $(pkg-config --cflags json-c) test/unit/fuzz_wire.c test/lib/messages.c test/lib/base.c \
- *         src/util/ftree/[a-z]*.c $(pkg-config --libs json-c) -o fuzz_wire
+ *         $(find src/util/ftree -name '*.c') $(pkg-config --libs json-c) -o fuzz_wire
  *     test/unit/test_fuzz_wire --corpus corpus && ./fuzz_wire corpus
  *
  * test_fuzz_wire runs it with messages changed at random, from a fixed seed.

@@ -228,12 +228,16 @@ find .ci maint test src doc patches tools ./* -maxdepth 0 -type f -printf '%f\n'
 find .ci maint test src doc patches tools -type f -printf '%f\n' >>"$work/all"
 sort -u "$work/all" >"$work/names"
 
-# is_there PATH: a path from the top (of a test program its source), or a name alone, of any file.
+# is_there PATH: a path from the top (of a test program its source) or of a room, or a name alone, of any
+# file.
 is_there() {
-    local path=${1%.log}
+    local path=${1%.log} top
     case $theirs in *" ${path##*/} "*) return ;; esac
     if [[ $path == */* ]]; then
-        compgen -G "$path" >/dev/null || [ -e "$path.c" ]
+        for top in . src/util/ftree src/mpid/ch4/faultloc; do
+            ! compgen -G "$top/$path" >/dev/null || return 0
+        done
+        [ -e "$path.c" ]
     else
         grep -qxE -- "$(sed 's/\./\\./g; s/\*/.*/g' <<<"$path")" "$work/names"
     fi
@@ -242,7 +246,7 @@ folders='(\.ci|maint|test|src|doc|patches|tools)'
 kinds='(c|h|sh|md|patch|mk|m4|svg|schema\.json)'
 for document in "${markdown[@]}" CHANGES "${manuals[@]}"; do
     for name in $(plain "$document" | grep -vE '^\.\\"' | sed 's/\[--[a-z]*\]//g' |
-        grep -oE "(^|[^A-Za-z0-9_./@~-])($folders/[][A-Za-z0-9_.*/-]*[A-Za-z0-9*]|[A-Za-z0-9_*][A-Za-z0-9_.*-]*\\.$kinds)([^A-Za-z0-9_/.]|\\.?\$|\\. )" |
+        grep -oE "(^|[^A-Za-z0-9_./@~-])($folders/[][A-Za-z0-9_.*/-]*[A-Za-z0-9*]|([a-z]+/)?[A-Za-z0-9_*][A-Za-z0-9_.*-]*\\.$kinds)([^A-Za-z0-9_/.]|\\.?\$|\\. )" |
         sed -E 's/^[^A-Za-z0-9_.*]//; s/[^A-Za-z0-9*]+$//' | sort -u); do
         is_there "$name" || bad "$document names $name, which is not there"
     done

@@ -14,7 +14,7 @@ set -euo pipefail
 
 case ${1:-} in --help) sed -n '/^# The commands/,/^# Exit/s/^# //p' "$0"; exit 0 ;; esac
 faultloc=${top_builddir:?}/tools/faultloc
-builtin=${top_srcdir:?}/src/util/ftree/rules_builtin.json
+builtin=${top_srcdir:?}/src/util/ftree/rules/rules_builtin.json
 schema=$top_srcdir/doc/faultloc-rules.schema.json
 manual=$top_srcdir/doc/faultloc-rules.5
 command -v jq >/dev/null || { echo "SKIP: no program jq"; exit 77; }
@@ -212,7 +212,7 @@ names() {
 values() {
     sed -n '/^static const char \*const [a-z_]*_values\[\]/,/;/p
         /^static const char \*const \(asks\|whoms\|overs\|ifs\)\[\]/p' \
-        "$top_srcdir/src/util/ftree/rules.c" | grep -o '"[a-z-]*"' | tr -d '"' | sort -u |
+        "$top_srcdir/src/util/ftree/rules/rules.c" | grep -o '"[a-z-]*"' | tr -d '"' | sort -u |
         paste -sd' '
 }
 
@@ -229,8 +229,8 @@ jq -e . "$schema" >/dev/null || bad "the schema is no JSON"
 same classes "$(names ftree.h FTREE_CLASSES)" '."$defs".class.enum[]'
 same symptoms "$(names ftree.h FTREE_SYMPTOMS)" '."$defs".symptom.enum[]'
 same severities "$(names ftree.h FTREE_SEVERITIES)" '."$defs".severity.enum[]'
-same relations "$(names rules.h RULES_RELATIONS)" '."$defs".relation.enum[]'
-facts="$(names rules.h RULES_FACTS) $(names rules.h RULES_NUMBERS)"
+same relations "$(names rules/rules.h RULES_RELATIONS)" '."$defs".relation.enum[]'
+facts="$(names rules/rules.h RULES_FACTS) $(names rules/rules.h RULES_NUMBERS)"
 same facts "$(tr ' ' '\n' <<<"$facts" | sort | paste -sd' ')" \
     '."$defs".conditions.properties | keys[]'
 same values "$(values)" '."$defs" |
@@ -239,7 +239,7 @@ same values "$(values)" '."$defs" |
     (.step.properties | (.ask, .of, .over, .if).enum[])'
 sed 's/\\-/-/g' "$manual" >"$work/manual"
 for name in $(names ftree.h FTREE_SYMPTOMS) $(names ftree.h FTREE_CLASSES) $facts $(values) \
-    $(names ftree.h FTREE_SEVERITIES) $(names rules.h RULES_RELATIONS) \
+    $(names ftree.h FTREE_SEVERITIES) $(names rules/rules.h RULES_RELATIONS) \
     $(jq -r '.. | .properties? | select(. != null) | keys[]' "$schema"); do
     grep -qwF -- "$name" "$work/manual" || bad "faultloc-rules(5) does not have $name"
 done

@@ -4,17 +4,15 @@
 ##     See COPYRIGHT in top-level directory
 ##
 
-# The simulator's command line: `faultloc simulate` and test/sim/ftree-sim are one; what it prints,
-# its JSON, its exit codes; the same seed is the same run; plots; and a small part of
-# test/sim/campaign.sh. And `faultloc replay`.
-# Environment: top_builddir, where tools/faultloc and test/sim/ftree-sim are; top_srcdir.
+# The simulator's command line, `faultloc simulate`: what it prints, its JSON, its exit codes; the
+# same seed is the same run; plots; and a small part of test/sim/campaign.sh. And `faultloc replay`.
+# Environment: top_builddir, where tools/faultloc is; top_srcdir.
 # Exit code: 0 passed, 1 failed, 77 no jq here.
 # needs no MPI
 set -euo pipefail
 
 case ${1:-} in --help) sed -n '/^# The simulator/,/^# Exit/s/^# //p' "$0"; exit 0 ;; esac
 faultloc=${top_builddir:?}/tools/faultloc
-sim=$top_builddir/test/sim/ftree-sim
 command -v jq >/dev/null || { echo "SKIP: no program jq"; exit 77; }
 command=("$faultloc" simulate)
 . "$(dirname "${BASH_SOURCE[0]}")/program.sh"
@@ -41,7 +39,7 @@ run --nodes 100 --fault 'lose node 17' --json - --quiet
 jq -e '.runs[0].ok' "$work/out" >"$work/null" || bad "--json -: no JSON on standard output"
 ok "--json -"
 
-"$sim" --nodes 100 --fault 'lose 3 random nodes' --loss 5% --seed 7 --json "$work/a.json" --quiet
+"$faultloc" simulate --nodes 100 --fault 'lose 3 random nodes' --loss 5% --seed 7 --json "$work/a.json" --quiet
 run --nodes 100 --fault 'lose 3 random nodes' --loss 5% --seed 7 --json "$work/b.json" --quiet
 [ "$(jq .runs[0].hash "$work/a.json")" = "$(jq .runs[0].hash "$work/b.json")" ] ||
     bad "one seed, two runs: $(jq .runs[0].hash "$work/a.json" "$work/b.json")"
@@ -135,9 +133,9 @@ expect 0 "yes" --nodes 20000 --fault 'lose random node'
 
 command=("$top_srcdir/test/sim/campaign.sh")
 expect 0 "root-and-substitute" --list
-expect 2 "no such scenario: nod" --only nod --program "$sim" --out "$work/campaign"
-expect 2 "'x' is no number" --most x --program "$sim"
-campaign=(--only "healthy,returns" --most 100 --runs 2 --program "$sim" --out "$work/campaign")
+expect 2 "no such scenario: nod" --only nod --program "$faultloc" --out "$work/campaign"
+expect 2 "'x' is no number" --most x --program "$faultloc"
+campaign=(--only "healthy,returns" --most 100 --runs 2 --program "$faultloc" --out "$work/campaign")
 expect 0 "returns " "${campaign[@]}" --jobs 2
 expect 0 "returns, 100 nodes: it is there already" "${campaign[@]}"
 [ "$(wc -l <"$work/campaign/table.tsv")" = 4 ] || bad "the campaign's table"

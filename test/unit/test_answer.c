@@ -91,10 +91,10 @@ START_TEST(who_leaves_says_so_and_is_left_alone)
     lone_free(l);
     asker = lone_new(4, 1, 32, 0);
     lone_stall(asker, 0, 1);
-    m.u.answer.nonce = asker->ft->suspects.items[0].nonce;
+    m.u.answer.nonce = asker->ft->examine->suspects.items[0].nonce;
     lone_hear(asker, 1, FTREE_PATH_MGMT, &m); /* by whatever path */
-    ck_assert_int_eq(asker->ft->suspects.n, 0);
-    ck_assert(ftree_leave_has_left(asker->ft, 1));
+    ck_assert_int_eq(asker->ft->examine->suspects.n, 0);
+    ck_assert(ftree_peer_has_left(asker->ft, 1));
     lone_log(asker);
     lone_run(asker, 5000);
     ck_assert_int_eq(lone_count(asker, WIRE_PROBE), 0);

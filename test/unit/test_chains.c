@@ -1897,7 +1897,8 @@ START_TEST(a_sign_decides)
 
     l->steps = true;
     signs[_i].play(l);
-    while (l->verdicts == 0 && (l->now < begin + 950 * FTREE_MS || l->ft->suspects.n > 0)) {
+    while (l->verdicts == 0 &&
+           (l->now < begin + 950 * FTREE_MS || l->ft->examine->suspects.n > 0)) {
         lone_run(l, 1);
         if (l->now == begin + 750 * FTREE_MS || l->now == begin + 1250 * FTREE_MS)
             goes_on_answering(l);
@@ -1909,7 +1910,7 @@ START_TEST(a_sign_decides)
         add_verdict(text, sizeof(text), &l->verdict[0]);
     }
     EXPECT_LINES(text, signs[_i].lines);
-    ck_assert_int_eq(l->ft->suspects.n, 0);
+    ck_assert_int_eq(l->ft->examine->suspects.n, 0);
     tree = (struct ftree_tree *) l->job.tree;
     lone_free(l);
     ftree_tree_free(tree);
@@ -2669,7 +2670,7 @@ START_TEST(what_rules_derive_is_no_further_witness)
     lone_log(l);
     l->steps = true;
     ftree_symptom_init(&s, FTREE_SYMPTOM_OUT_OF_MEMORY, 2, 2, 1, l->now, l->now);
-    ftree_group_add(l->ft, l->now, &s, 0);
+    LONE_STEP(l, ftree_correlate(l->ft, l->now, &s, 0));
     EXPECT_LINES(lone_log(l), "0   group n2: out-of-memory, 1 in all\n"
                               "0   rule killed-for-memory on n2:\n"
                               "0   rule killed-for-memory derives process-gone\n"
@@ -2711,7 +2712,7 @@ START_TEST(a_switch_of_switches_has_all_below_behind_it)
     ftree_symptom_init(&s, FTREE_SYMPTOM_SWITCH_DOWN, 0, FTREE_NONE, 7, l->now, l->now);
     s.about.kind = FTREE_KIND_SWITCH;
     s.about.switch_ = spine;
-    ftree_group_add(l->ft, l->now, &s, 0);
+    LONE_STEP(l, ftree_correlate(l->ft, l->now, &s, 0));
     l->steps = true;
     lone_log(l);
     seen(l, FTREE_SYMPTOM_PEER_STALL, n);

@@ -17,19 +17,19 @@ static struct lone *busy(void)
     l->state[1].phase = FTREE_PHASE_GONE;
     lone_stall(l, 2, 6);
     lone_stall(l, 3, 12);
-    ftree_verdict_ranks_add(&v.victims, 0, 1);
-    ftree_verdict_ranks_add(&v.victims, 5, 6);
+    ftree_ranks_add(&v.victims, 0, 1);
+    ftree_ranks_add(&v.victims, 5, 6);
     ftree_verdict_add_evidence(&v, &(struct ftree_evidence){.target = 4}); /* it is kept whole */
     ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
     v = lone_verdict(l, "process-crash/pid-gone", 6, 12, 2);
     ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
-    ftree_outbox_mute(l->ft, l->now, 5, false);
-    ck_assert_int_eq(l->ft->stalls.n, 2);
-    ck_assert_int_eq(l->ft->findings.n, 1);
-    ck_assert_int_eq(l->ft->suspects.n, 1);
-    ck_assert_int_eq(l->ft->known.n, 2);
-    ck_assert_int_eq(l->ft->outbox.n, 1);
-    ck_assert_int_eq(l->ft->mutes.n, 1);
+    ftree_peer_unresponsive(l->ft, l->now, 5, false);
+    ck_assert_int_eq(l->ft->observe->stalls.n, 2);
+    ck_assert_int_eq(l->ft->observe->findings.n, 1);
+    ck_assert_int_eq(l->ft->examine->suspects.n, 1);
+    ck_assert_int_eq(l->ft->state->known.n, 2);
+    ck_assert_int_eq(l->ft->net->outbox.n, 1);
+    ck_assert_int_eq(l->ft->state->unresponsive.n, 1);
     ck_assert_ptr_null(ftree_check(l->ft));
     return l;
 }
@@ -50,15 +50,15 @@ static struct lone *busy(void)
 START_TEST(symptoms)
 {
     struct lone *l = busy();
-    struct stall *s = l->ft->stalls.items;
+    struct stall *s = l->ft->observe->stalls.items;
 
     BROKEN(s->rank, -1, "s->rank >= 0 && s->rank < ft->job->size");
     BROKEN(s->rank, 14, "s->rank >= 0 && s->rank < ft->job->size");
     BROKEN(s->rank, 0, "ftree_node_of(ft, s->rank) == ft->self");
-    BROKEN(s->rank, 3, "ft->stalls.items[j].rank != s->rank");
+    BROKEN(s->rank, 3, "ft->observe->stalls.items[j].rank != s->rank");
     BROKEN(s->interval, 20001 * FTREE_MS, "s->interval <= 2 * ft->cfg.stall_repeat_max");
-    BROKEN(l->ft->findings.items[0].rank, 0,
-           "ftree_node_of(ft, ft->findings.items[i].rank) == ft->self");
+    BROKEN(l->ft->observe->findings.items[0].rank, 0,
+           "ftree_node_of(ft, f->rank) == ft->self");
     lone_free(l);
 }
 END_TEST
@@ -66,7 +66,7 @@ END_TEST
 START_TEST(suspects)
 {
     struct lone *l = busy();
-    struct suspect *su = l->ft->suspects.items, *other;
+    struct suspect *su = l->ft->examine->suspects.items, *other;
     struct ftree_symptom s;
 
     BROKEN(su->node, -1, "su->node >= 0 && su->node < ft->job->nodes && su->node != ft->self");
@@ -78,9 +78,9 @@ START_TEST(suspects)
     BROKEN(su->again, su->deadline + 1, "su->again <= su->deadline");
     BROKEN(su->first_symptom, su->opened + 1, "su->first_symptom <= su->opened");
     ftree_symptom_init(&s, FTREE_SYMPTOM_PEER_SILENT, 5, FTREE_NONE, 2, l->now, l->now);
-    ftree_group_add(l->ft, l->now, &s, 0);
-    other = &l->ft->suspects.items[1];
-    BROKEN(other->node, 3, "ft->suspects.items[j].node != su->node");
+    LONE_STEP(l, ftree_correlate(l->ft, l->now, &s, 0));
+    other = &l->ft->examine->suspects.items[1];
+    BROKEN(other->node, 3, "ft->examine->suspects.items[j].node != su->node");
     lone_free(l);
 }
 END_TEST
@@ -88,7 +88,7 @@ END_TEST
 START_TEST(sets_of_ranks)
 {
     struct lone *l = busy();
-    struct ftree_ranks *set = &l->ft->known.items[0].whole->victims;
+    struct ftree_ranks *set = &l->ft->state->known.items[0].full->victims;
 
     BROKEN(set->ranges, -1, "set->ranges >= 0 && set->ranges <= FTREE_RANGES_MAX");
     BROKEN(set->ranges, FTREE_RANGES_MAX + 1,
@@ -107,19 +107,19 @@ END_TEST
 START_TEST(verdicts)
 {
     struct lone *l = busy();
-    struct known *k = &l->ft->known.items[0];
+    struct known *k = &l->ft->state->known.items[0];
 
     BROKEN(k->v.class_, FTREE_CLASS_COUNT,
            "k->v.class_ < FTREE_CLASS_COUNT && k->v.kind < FTREE_KIND_COUNT");
     BROKEN(k->v.kind, FTREE_KIND_COUNT,
            "k->v.class_ < FTREE_CLASS_COUNT && k->v.kind < FTREE_KIND_COUNT");
-    BROKEN(k->whole->evidences, FTREE_EVIDENCE_MAX + 1,
+    BROKEN(k->full->evidences, FTREE_EVIDENCE_MAX + 1,
            "v->evidences <= FTREE_EVIDENCE_MAX && v->candidates <= FTREE_CANDIDATE_MAX");
-    BROKEN(k->whole->candidates, FTREE_CANDIDATE_MAX + 1,
+    BROKEN(k->full->candidates, FTREE_CANDIDATE_MAX + 1,
            "v->evidences <= FTREE_EVIDENCE_MAX && v->candidates <= FTREE_CANDIDATE_MAX");
     BROKEN(k->v.first_symptom, k->v.located + 1, "k->v.first_symptom <= k->v.located");
-    BROKEN(k->v.withdrawn, 1, "k->recheck == FTREE_NEVER && k->telling == 0");
-    BROKEN(k->telling, 1, "!k->reported || k->telling == 0");
+    BROKEN(k->v.withdrawn, 1, "k->recheck == FTREE_NEVER && k->announcement == 0");
+    BROKEN(k->announcement, 1, "!k->reported || k->announcement == 0");
     BROKEN(k->told_down, false, "!k->reported || k->told_down");
     BROKEN(k->up, UP_SENT, "!k->told_down || k->up == UP_NOTHING");
     lone_free(l);
@@ -127,17 +127,17 @@ START_TEST(verdicts)
 END_TEST
 
 static const char counts[] =
-    "queued == ft->queued && unsent == ft->unsent && rechecked == ft->rechecked";
+    "queued == ft->announce->queued && unsent == ft->state->unsent && rechecked == ft->state->rechecked";
 
 START_TEST(what_is_counted_of_verdicts)
 {
     struct lone *l = busy();
-    struct known *k = &l->ft->known.items[1];
+    struct known *k = &l->ft->state->known.items[1];
 
-    BROKEN(l->ft->queued, 1, counts);
+    BROKEN(l->ft->announce->queued, 1, counts);
     BROKEN(k->queued, true, counts);
-    BROKEN(l->ft->unsent, 1, counts);
-    BROKEN(l->ft->rechecked, l->ft->rechecked + 1, counts);
+    BROKEN(l->ft->state->unsent, 1, counts);
+    BROKEN(l->ft->state->rechecked, l->ft->state->rechecked + 1, counts);
     BROKEN(k->recheck, l->now, counts);
     lone_free(l);
 }
@@ -146,9 +146,9 @@ END_TEST
 START_TEST(equal_verdicts)
 {
     struct lone *l = busy();
-    struct known *k = &l->ft->known.items[1], *first = &l->ft->known.items[0];
+    struct known *k = &l->ft->state->known.items[1], *first = &l->ft->state->known.items[0];
 
-    k->v.node = l->ft->by_node.items[1].node = 4; /* made equal to the first */
+    k->v.node = l->ft->state->by_node.items[1].node = 4; /* made equal to the first */
     k->v.fln = first->v.fln;
     BROKEN(k->v.id, first->v.id, "ftree_verdict_by_id(ft, &k->v) == k");
     k->v.class_ = FTREE_CLASS_NODE_OUTAGE;
@@ -163,15 +163,15 @@ static const char order[] =
 START_TEST(the_index_of_verdicts)
 {
     struct lone *l = busy();
-    struct place *p = l->ft->by_node.items;
+    struct place *p = l->ft->state->by_node.items;
 
-    BROKEN(l->ft->by_node.n, 1, "ft->by_node.n == ft->known.n");
-    BROKEN(p[1].at, 2, "p->at >= 0 && p->at < ft->known.n");
-    BROKEN(p[0].at, -1, "p->at >= 0 && p->at < ft->known.n");
-    BROKEN(p[1].node, 5, "p->node == ft->known.items[p->at].v.node");
+    BROKEN(l->ft->state->by_node.n, 1, "ft->state->by_node.n == ft->state->known.n");
+    BROKEN(p[1].at, 2, "p->at >= 0 && p->at < ft->state->known.n");
+    BROKEN(p[0].at, -1, "p->at >= 0 && p->at < ft->state->known.n");
+    BROKEN(p[1].node, 5, "p->node == ft->state->known.items[p->at].v.node");
     BROKEN(p[1], p[0], order); /* twice the same */
     BROKEN(p[0], p[1], order);
-    l->ft->known.items[1].v.node = p[1].node = 4;
+    l->ft->state->known.items[1].v.node = p[1].node = 4;
     ck_assert_ptr_null(ftree_check(l->ft));
     p[0].at = 1; /* the younger one is the first */
     p[1].at = 0;
@@ -180,20 +180,22 @@ START_TEST(the_index_of_verdicts)
 }
 END_TEST
 
-START_TEST(tellings)
+START_TEST(announcements)
 {
     struct lone *l = lone_new(7, 2, 2, 1);
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 4, FTREE_NONE, 1);
-    struct telling *t;
+    struct announcement *t;
 
     lone_told(l, 0, WIRE_VERDICT_DOWN, &v);
-    ck_assert_int_eq(l->ft->tellings.n, 1);
-    t = l->ft->tellings.items;
-    BROKEN(t->due.n, 0,
-           "ft->tellings.items[i].due.n > 0 && ft->tellings.items[i].asker != ft->self");
-    BROKEN(t->number, 2, "k->telling == 0 || is_gathered(ft, k->telling)");
-    BROKEN(t->asker, 1,
-           "ft->tellings.items[i].due.n > 0 && ft->tellings.items[i].asker != ft->self");
+    ck_assert_int_eq(l->ft->announce->announcements.n, 1);
+    t = l->ft->announce->announcements.items;
+    BROKEN(
+        t->due.n, 0,
+        "t->due.n > 0 && t->asker != ft->self");
+    BROKEN(t->number, 2, "k->announcement == 0 || is_gathered(ft, k->announcement)");
+    BROKEN(
+        t->asker, 1,
+        "t->due.n > 0 && t->asker != ft->self");
     lone_free(l);
 }
 END_TEST
@@ -201,20 +203,21 @@ END_TEST
 START_TEST(messages)
 {
     struct lone *l = busy();
-    struct letter *letter = l->ft->outbox.items;
+    struct message *message = l->ft->net->outbox.items;
 
-    BROKEN(letter->body, NULL, "l->body && l->body->letters > 0");
-    BROKEN(letter->body->letters, 0, "l->body && l->body->letters > 0");
-    BROKEN(letter->body->len, WIRE_HEADER - 1,
-           "l->body->len >= WIRE_HEADER && l->body->len <= FTREE_MESSAGE_MAX");
-    BROKEN(letter->body->len, FTREE_MESSAGE_MAX + 1,
-           "l->body->len >= WIRE_HEADER && l->body->len <= FTREE_MESSAGE_MAX");
-    BROKEN(letter->to, -1, "l->to >= 0 && l->to < ft->job->nodes && l->to != ft->self");
-    BROKEN(letter->to, 7, "l->to >= 0 && l->to < ft->job->nodes && l->to != ft->self");
-    BROKEN(letter->to, 1, "l->to >= 0 && l->to < ft->job->nodes && l->to != ft->self");
-    BROKEN(letter->tries, 0, "l->tries > 0");
-    BROKEN(letter->id, 0, "l->id != 0");
-    BROKEN(l->ft->mutes.items[0].node, 1, "ft->mutes.items[i].node != ft->self");
+    BROKEN(message->payload, NULL, "l->payload && l->payload->messages > 0");
+    BROKEN(message->payload->messages, 0, "l->payload && l->payload->messages > 0");
+    BROKEN(message->payload->len, WIRE_HEADER - 1,
+           "l->payload->len >= WIRE_HEADER && l->payload->len <= FTREE_MESSAGE_MAX");
+    BROKEN(message->payload->len, FTREE_MESSAGE_MAX + 1,
+           "l->payload->len >= WIRE_HEADER && l->payload->len <= FTREE_MESSAGE_MAX");
+    BROKEN(message->to, -1, "l->to >= 0 && l->to < ft->job->nodes && l->to != ft->self");
+    BROKEN(message->to, 7, "l->to >= 0 && l->to < ft->job->nodes && l->to != ft->self");
+    BROKEN(message->to, 1, "l->to >= 0 && l->to < ft->job->nodes && l->to != ft->self");
+    BROKEN(message->tries, 0, "l->tries > 0");
+    BROKEN(message->id, 0, "l->id != 0");
+    BROKEN(l->ft->state->unresponsive.items[0].node, 1,
+           "m->node != ft->self");
     lone_free(l);
 }
 END_TEST
@@ -225,10 +228,12 @@ START_TEST(the_handle)
 
     BROKEN(l->ft->self, -1, "ft->self >= 0 && ft->self < ft->job->nodes");
     BROKEN(l->ft->self, 7, "ft->self >= 0 && ft->self < ft->job->nodes");
-    BROKEN(l->ft->rto, 149 * FTREE_MS, "ft->rto >= ft->cfg.rto_min && ft->rto <= ft->cfg.rto_max");
-    BROKEN(l->ft->rto, 1001 * FTREE_MS, "ft->rto >= ft->cfg.rto_min && ft->rto <= ft->cfg.rto_max");
-    BROKEN(l->ft->goodbye_sent, true, "!ft->goodbye_sent || ft->leaving");
-    BROKEN(l->ft->may_go, true, "!ft->may_go || ft->leaving");
+    BROKEN(l->ft->net->rto, 149 * FTREE_MS,
+           "ft->net->rto >= ft->cfg.rto_min && ft->net->rto <= ft->cfg.rto_max");
+    BROKEN(l->ft->net->rto, 1001 * FTREE_MS,
+           "ft->net->rto >= ft->cfg.rto_min && ft->net->rto <= ft->cfg.rto_max");
+    BROKEN(l->ft->leave->goodbye_sent, true, "!ft->leave->goodbye_sent || ft->state->leaving");
+    BROKEN(l->ft->leave->may_go, true, "!ft->leave->may_go || ft->state->leaving");
     lone_free(l);
 }
 END_TEST
@@ -242,7 +247,7 @@ SUITE("check")
     TEST(what_is_counted_of_verdicts);
     TEST(equal_verdicts);
     TEST(the_index_of_verdicts);
-    TEST(tellings);
+    TEST(announcements);
     TEST(messages);
     TEST(the_handle);
 }

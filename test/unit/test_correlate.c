@@ -105,7 +105,7 @@ START_TEST(equal_symptoms_are_held_back_for_half_a_stall_limit)
     lone_acks(l, 0);
     lone_run(l, 5000);
     ck_assert_int_eq(lone_count(l, WIRE_SYMPTOM), 4);
-    ck_assert(ftree_correlate_deadline(l->ft) == FTREE_NEVER);
+    ck_assert(ftree_intake_deadline(l->ft) == FTREE_NEVER);
     lone_sleep(l, 1000);
     symptom_from(l, 4, 12, 1, false); /* at once: the last was long ago */
     ck_assert_int_eq(lone_count(l, WIRE_SYMPTOM), 5);
@@ -121,8 +121,8 @@ START_TEST(symptoms_about_a_suspect_are_merged)
     symptom_from(l, 2, 1, 7, false);
     lone_run(l, 100);
     symptom_from(l, 2, 1, 1, false);
-    ck_assert_int_eq(l->ft->suspects.n, 1);
-    ck_assert_uint_eq(ftree_group_find(l->ft, 1, FTREE_NONE)->count, 9);
+    ck_assert_int_eq(l->ft->examine->suspects.n, 1);
+    ck_assert_uint_eq(ftree_case_find(l->ft, 1, FTREE_NONE)->count, 9);
     ck_assert_int_eq(lone_count(l, WIRE_PROBE), 2);
     lone_free(l);
 }
@@ -136,13 +136,13 @@ START_TEST(the_oldest_symptom_is_the_first)
     ftree_symptom_init(&m.u.symptom, FTREE_SYMPTOM_PEER_STALL, 1, 1, 2, l->now - 300 * FTREE_MS,
                        l->now);
     lone_hear(l, 2, FTREE_PATH_DATA, &m);
-    ck_assert_uint_eq(l->ft->suspects.items[0].first_symptom, 700 * FTREE_MS);
+    ck_assert_uint_eq(l->ft->state->cases.items[0].first, 700 * FTREE_MS);
     m.u.symptom.first = l->now - 600 * FTREE_MS;
     lone_hear(l, 2, FTREE_PATH_DATA, &m);
-    ck_assert_uint_eq(l->ft->suspects.items[0].first_symptom, 400 * FTREE_MS);
+    ck_assert_uint_eq(l->ft->state->cases.items[0].first, 400 * FTREE_MS);
     m.u.symptom.first = 0; /* as old as the clock */
     lone_hear(l, 2, FTREE_PATH_DATA, &m);
-    ck_assert_uint_eq(l->ft->suspects.items[0].first_symptom, 0);
+    ck_assert_uint_eq(l->ft->state->cases.items[0].first, 0);
     lone_free(l);
 }
 END_TEST
@@ -222,15 +222,15 @@ START_TEST(a_mute_step_is_passed_over_until_it_is_heard)
     struct lone *l = lone_new(NODES, 1, 2, 7);
     struct wire_message m = {.type = WIRE_ACK};
 
-    ftree_outbox_mute(l->ft, l->now, 3, false);
-    ck_assert(!ftree_correlate_usable(l->ft, l->now, 3));
+    ftree_peer_unresponsive(l->ft, l->now, 3, false);
+    ck_assert(!ftree_peer_usable(l->ft, l->now, 3));
     lone_stall(l, 7, 12);
     ck_assert_int_eq(lone_last(l, WIRE_SYMPTOM)->to.node, 1);
     lone_hear(l, 3, FTREE_PATH_DATA, &m);
-    ck_assert(ftree_correlate_usable(l->ft, l->now, 3));
-    ftree_outbox_mute(l->ft, l->now, 3, false);
-    ck_assert(!ftree_correlate_usable(l->ft, l->now + 4999 * FTREE_MS, 3));
-    ck_assert(ftree_correlate_usable(l->ft, l->now + 5000 * FTREE_MS, 3));
+    ck_assert(ftree_peer_usable(l->ft, l->now, 3));
+    ftree_peer_unresponsive(l->ft, l->now, 3, false);
+    ck_assert(!ftree_peer_usable(l->ft, l->now + 4999 * FTREE_MS, 3));
+    ck_assert(ftree_peer_usable(l->ft, l->now + 5000 * FTREE_MS, 3));
     lone_free(l);
 }
 END_TEST
@@ -241,15 +241,15 @@ START_TEST(without_ancestors_the_roots_substitutes_are_asked)
     bool substitute;
     int32_t hops[14], n = 0, hop;
 
-    while ((hop = ftree_correlate_upward(l->ft, l->now, FTREE_NONE, &substitute)) != 2) {
+    while ((hop = ftree_route_upward(l->ft, l->now, FTREE_NONE, &substitute)) != 2) {
         ck_assert_int_eq(substitute, hop != 0);
         hops[n++] = hop;
-        ftree_outbox_mute(l->ft, l->now, hop, false);
+        ftree_peer_unresponsive(l->ft, l->now, hop, false);
     }
     ck_assert_int_eq(n, 9);
     ck_assert_int_eq(hops[0], 0);
     for (int32_t k = 1; k < n; k++) /* up to the own place in that order, not further */
-        ck_assert_int_eq(hops[k], ftree_topo_root_substitute(&l->ft->topo, k));
+        ck_assert_int_eq(hops[k], ftree_topo_root_substitute(l->ft->topo, k));
     lone_free(l);
 }
 END_TEST
@@ -288,7 +288,7 @@ START_TEST(what_is_seen_of_the_own_node_goes_to_its_fln)
     if (flns[_i].lost != FTREE_NONE)
         know(l, "node-outage/both-paths-silent", flns[_i].lost, FTREE_NONE);
     hot(l);
-    ck_assert_int_eq(l->ft->groups.n, 0);
+    ck_assert_int_eq(l->ft->state->cases.n, 0);
     s = lone_last(l, WIRE_SYMPTOM);
     ck_assert_int_eq(s->to.node, flns[_i].hop);
     ck_assert_int_eq(s->m.flags, flns[_i].flags);
@@ -303,9 +303,9 @@ START_TEST(the_only_node_examines_nobody)
     struct lone *l = lone_new(1, 2, 2, 0);
 
     hot(l);
-    ck_assert_int_eq(l->ft->suspects.n, 0);
+    ck_assert_int_eq(l->ft->examine->suspects.n, 0);
     lone_run(l, 5000);
-    ck_assert_int_eq(l->ft->groups.n, 0);
+    ck_assert_int_eq(l->ft->state->cases.n, 0);
     ck_assert_int_eq(l->n_sent, 0);
     lone_free(l);
 }
@@ -363,9 +363,9 @@ START_TEST(who_has_too_much_under_way_is_busy)
     lone_renew(l);
     for (int32_t n = 31; n < 35; n++)
         ck_assert_int_eq(reply_to_symptom(l, 60, n), WIRE_ACK);
-    ck_assert_int_eq(l->ft->groups.n, 4);
+    ck_assert_int_eq(l->ft->state->cases.n, 4);
     ck_assert_int_eq(reply_to_symptom(l, 60, 35), WIRE_BUSY);
-    ck_assert_int_eq(l->ft->groups.n, 4);
+    ck_assert_int_eq(l->ft->state->cases.n, 4);
     ck_assert_ptr_null(ftree_probe_find(l->ft, 35));
     ck_assert_int_eq(reply_to_symptom(l, 60, 31), WIRE_ACK); /* it is here anyway */
     lone_free(l);
@@ -449,11 +449,11 @@ START_TEST(a_busy_fln_is_passed_over)
     ck_assert_str_eq(lone_log(l), "0 n3 is busy\n"
                                   "0 symptom about n8 goes to n1\n"
                                   "0 -> n1 data symptom\n");
-    ck_assert_int_eq(l->ft->outbox.n, 1);
-    ck_assert(!ftree_correlate_usable(l->ft, l->now, 3)); /* although it is heard, */
-    ck_assert(!ftree_correlate_usable(l->ft, l->now + 999 * FTREE_MS, 3));
-    ck_assert(ftree_correlate_usable(l->ft, l->now + 1000 * FTREE_MS, 3)); /* for a second */
-    ck_assert_int_eq(l->ft->suspects.n, 0); /* and nobody suspects it */
+    ck_assert_int_eq(l->ft->net->outbox.n, 1);
+    ck_assert(!ftree_peer_usable(l->ft, l->now, 3)); /* although it is heard, */
+    ck_assert(!ftree_peer_usable(l->ft, l->now + 999 * FTREE_MS, 3));
+    ck_assert(ftree_peer_usable(l->ft, l->now + 1000 * FTREE_MS, 3)); /* for a second */
+    ck_assert_int_eq(l->ft->examine->suspects.n, 0); /* and nobody suspects it */
     lone_free(l);
 }
 END_TEST
@@ -482,13 +482,13 @@ START_TEST(busy_with_something_else_is_nothing)
     m.id = 0;
     m.u.ack--;
     lone_hear(l, 1, FTREE_PATH_DATA, &m); /* another node */
-    ck_assert(ftree_correlate_usable(l->ft, l->now, 3));
-    ck_assert_int_eq(l->ft->outbox.n, 1);
+    ck_assert(ftree_peer_usable(l->ft, l->now, 3));
+    ck_assert_int_eq(l->ft->net->outbox.n, 1);
     m = (struct wire_message){.type = WIRE_SWEEP, .u.round = 1};
     ftree_outbox_put(l->ft, l->now, 3, &m);
     m = (struct wire_message){.type = WIRE_BUSY, .u.ack = m.id};
     lone_hear(l, 3, FTREE_PATH_DATA, &m); /* only a symptom can be refused */
-    ck_assert_int_eq(l->ft->outbox.n, 2);
+    ck_assert_int_eq(l->ft->net->outbox.n, 2);
     lone_free(l);
 }
 END_TEST
@@ -569,7 +569,7 @@ START_TEST(who_leaves_says_so_to_whoever_sends_a_symptom)
     symptom_from(l, 3, 7, 1, false);
     ck_assert_str_eq(lone_log(l), "0 -> n3 data ack\n"
                                   "0 -> n3 data goodbye\n");
-    ck_assert_int_eq(l->ft->suspects.n, 0);
+    ck_assert_int_eq(l->ft->examine->suspects.n, 0);
     lone_free(l);
 }
 END_TEST

@@ -27,9 +27,9 @@ static struct lone *crowd(int32_t n)
     for (int32_t i = 1; i <= n; i++) {
         ftree_symptom_init(&s, FTREE_SYMPTOM_PEER_STALL, member(l, i), FTREE_NONE, l->ft->self, 0,
                            l->now);
-        ftree_group_add(l->ft, l->now, &s, 0);
+        LONE_STEP(l, ftree_correlate(l->ft, l->now, &s, 0));
     }
-    ck_assert_int_eq(l->ft->suspects.n, n);
+    ck_assert_int_eq(l->ft->examine->suspects.n, n);
     return l;
 }
 
@@ -37,8 +37,8 @@ static int32_t waiting(const struct lone *l)
 {
     int32_t n = 0;
 
-    for (int32_t i = 0; i < l->ft->suspects.n; i++)
-        n += l->ft->suspects.items[i].waits;
+    for (int32_t i = 0; i < l->ft->examine->suspects.n; i++)
+        n += l->ft->examine->suspects.items[i].waits;
     return n;
 }
 
@@ -92,9 +92,9 @@ START_TEST(without_switches_nobody_waits)
     struct lone *l = lone_new(20, 1, 32, 0);
 
     for (int32_t i = 1; i <= 8; i++)
-        ftree_correlate_silent(l->ft, l->now, i);
+        LONE_STEP(l, ftree_intake_silent(l->ft, l->now, i));
     lone_run(l, 160);
-    ck_assert_int_eq(l->ft->suspects.n, 8);
+    ck_assert_int_eq(l->ft->examine->suspects.n, 8);
     ck_assert_int_eq(waiting(l), 0);
     lone_free(l);
 }
@@ -107,7 +107,7 @@ START_TEST(who_answers_is_well_and_nobody_waits_for_it)
     lone_run(l, 10);
     for (int32_t i = 1; i <= 4; i++)
         lone_answer(l, member(l, i), FTREE_PATH_DATA, FTREE_ROLE_AGENT);
-    ck_assert_int_eq(l->ft->suspects.n, 4);
+    ck_assert_int_eq(l->ft->examine->suspects.n, 4);
     lone_run(l, 160);
     ck_assert_int_eq(waiting(l), 0);
     switches_free(l);
@@ -118,7 +118,7 @@ START_TEST(who_waits_is_well_when_it_answers)
 {
     struct lone *l = crowd(5);
     struct wire_message m = {.type = WIRE_ANSWER};
-    ftree_time rto = l->ft->rto;
+    ftree_time rto = l->ft->net->rto;
 
     lone_run(l, 600);
     ck_assert(ftree_probe_find(l->ft, member(l, 5))->waits);
@@ -126,7 +126,7 @@ START_TEST(who_waits_is_well_when_it_answers)
     m.u.answer.asked_peer = FTREE_NONE;
     lone_hear(l, member(l, 5), FTREE_PATH_DATA, &m);
     ck_assert_ptr_null(ftree_probe_find(l->ft, member(l, 5)));
-    ck_assert_uint_eq(l->ft->rto, rto); /* that says nothing of how long an answer takes */
+    ck_assert_uint_eq(l->ft->net->rto, rto); /* that says nothing of how long an answer takes */
     switches_free(l);
 }
 END_TEST
@@ -141,7 +141,7 @@ START_TEST(if_it_is_the_switch_nobody_is_examined)
     v.kind = FTREE_KIND_SWITCH;
     v.switch_ = l->job.tree->node_switch[member(l, 0)];
     lone_told(l, switches_node(l->job.tree, "1.1", NULL), WIRE_VERDICT_UP, &v);
-    ck_assert_int_eq(l->ft->suspects.n, 0);
+    ck_assert_int_eq(l->ft->examine->suspects.n, 0);
     lone_log(l);
     lone_run(l, 2000);
     ck_assert_int_eq(asked(l, 8), 0);

@@ -20,8 +20,8 @@ static struct lone *asking(int32_t ppn)
 
 static struct suspect *suspect(struct lone *l)
 {
-    ck_assert_int_eq(l->ft->suspects.n, 1);
-    return &l->ft->suspects.items[0];
+    ck_assert_int_eq(l->ft->examine->suspects.n, 1);
+    return &l->ft->examine->suspects.items[0];
 }
 
 static const char *fact(struct lone *l, bool at_end, enum rules_fact f)

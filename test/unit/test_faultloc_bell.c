@@ -12,7 +12,7 @@
 #define _GNU_SOURCE 1
 #endif
 
-#include "faultloc_bell.h"
+#include "faultloc/board/bell.h"
 #include "process.h"
 #include "suite.h"
 
@@ -27,7 +27,7 @@ static struct faultloc_board *make(void)
     struct faultloc_board *b = NULL;
     int fd;
 
-    ck_assert_int_eq(faultloc_board_make(2, 4, 2, &b, &fd), 0);
+    ck_assert_int_eq(faultloc_board_make(2, 4, 2, 0, &b, &fd), 0);
     close(fd);
     return b;
 }

@@ -12,7 +12,7 @@
 #define _GNU_SOURCE 1
 #endif
 
-#include "faultloc_board.h"
+#include "faultloc/board/board.h"
 #include "process.h"
 #include "suite.h"
 
@@ -30,7 +30,7 @@ static struct faultloc_board *make(int32_t nodes, int32_t size, int32_t slots, i
 {
     struct faultloc_board *b = NULL;
 
-    ck_assert_int_eq(faultloc_board_make(nodes, size, slots, &b, fd), 0);
+    ck_assert_int_eq(faultloc_board_make(nodes, size, slots, 0, &b, fd), 0);
     ck_assert_ptr_nonnull(b);
     return b;
 }
@@ -148,7 +148,7 @@ static int hold_board(int in, int out, void *arg)
     int fd;
 
     (void) arg;
-    if (faultloc_board_make(2, 5, 3, &b, &fd))
+    if (faultloc_board_make(2, 5, 3, 0, &b, &fd))
         return 1;
     snprintf(faultloc_board_name(b, 1), FAULTLOC_NAME_SIZE, "c17");
     faultloc_board_rank_node(b)[4] = 1;
@@ -306,7 +306,7 @@ START_TEST(without_descriptors_there_is_none)
     getrlimit(RLIMIT_NOFILE, &before);
     none = (struct rlimit){.rlim_cur = 0, .rlim_max = before.rlim_max};
     ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &none), 0);
-    rc = faultloc_board_make(1, 1, 1, &b, &fd);
+    rc = faultloc_board_make(1, 1, 1, 0, &b, &fd);
     setrlimit(RLIMIT_NOFILE, &before);
     ck_assert_int_eq(rc, EMFILE);
     ck_assert_ptr_null(b);

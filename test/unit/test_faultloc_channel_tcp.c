@@ -15,8 +15,8 @@
 #define _GNU_SOURCE 1
 #endif
 
-#include "faultloc_channel.h"
-#include "faultloc_sock.h"
+#include "faultloc/net/channel.h"
+#include "faultloc/base/sock.h"
 
 #include <arpa/inet.h>
 #include <check.h>
@@ -35,10 +35,10 @@
 #include <unistd.h>
 
 #define NODES 4
-#define DATA FAULTLOC_PATH_DATA
-#define MGMT FAULTLOC_PATH_MGMT
-#define AGENT FAULTLOC_ROLE_AGENT
-#define DEPUTY FAULTLOC_ROLE_DEPUTY
+#define DATA FTREE_PATH_DATA
+#define MGMT FTREE_PATH_MGMT
+#define AGENT FTREE_ROLE_AGENT
+#define DEPUTY FTREE_ROLE_DEPUTY
 #define SECOND UINT64_C(1000000000)
 #define DEADLINE_MS 30000
 #define TRACE_MAX 65536
@@ -97,7 +97,7 @@ static const char *role_name(int role)
     return role == AGENT ? "agent" : "deputy";
 }
 
-static void on_message(void *ctx, int32_t from, enum faultloc_path path, enum faultloc_role role,
+static void on_message(void *ctx, int32_t from, enum ftree_path path, enum ftree_role role,
                        uint64_t conn, const void *bytes, size_t len)
 {
     struct node *n = ctx;
@@ -115,7 +115,7 @@ static void on_message(void *ctx, int32_t from, enum faultloc_path path, enum fa
         n->on_message(n, bytes, len);
 }
 
-static void on_reach(void *ctx, int32_t node, enum faultloc_path path, enum faultloc_role role,
+static void on_reach(void *ctx, int32_t node, enum ftree_path path, enum ftree_role role,
                      enum faultloc_channel_reach reach, int error)
 {
     static const char *const names[] = {"connected",  "refused", "unreachable",
@@ -127,15 +127,14 @@ static void on_reach(void *ctx, int32_t node, enum faultloc_path path, enum faul
     tell("%d: %d %s %s %s\n", n->index, (int) node, path_name(path), role_name(role), names[reach]);
 }
 
-static void on_intruder(void *ctx, enum faultloc_intruder kind, const struct sockaddr *peer)
+static void on_intruder(void *ctx, enum faultloc_intruder kind, const struct faultloc_inet *peer)
 {
     struct node *n = ctx;
     char text[FAULTLOC_ADDRESS_TEXT];
 
     n->intruders++;
-    faultloc_sockaddr_text(peer, text, sizeof(text));
-    *strrchr(text, ':') = '\0';
-    tell("%d: stranger %s %s\n", n->index, text, faultloc_intruder_text(kind));
+    tell("%d: stranger %s %s\n", n->index, faultloc_inet_text(peer, text, sizeof(text)),
+         faultloc_intruder_text(kind));
 }
 
 /* ---- nodes --------------------------------------------------------------------------------- */
@@ -201,7 +200,7 @@ static void teardown(void)
 }
 
 /* A node with a port for `role`, known to all. */
-static void start(int i, enum faultloc_role role)
+static void start(int i, enum ftree_role role)
 {
     struct faultloc_ports ports;
 
@@ -213,7 +212,7 @@ static void start(int i, enum faultloc_role role)
 }
 
 /* A port that is in the table and that nobody listens on. */
-static void start_nobody(int i, enum faultloc_role role)
+static void start_nobody(int i, enum ftree_role role)
 {
     struct faultloc_ports ports;
 
@@ -400,8 +399,8 @@ START_TEST(both_ways_over_both_paths_to_both_roles)
     start(1, AGENT);
     start(1, DEPUTY);
     nodes[1].answers = true;
-    for (int path = 0; path < FAULTLOC_PATHS; path++)
-        for (int role = 0; role < FAULTLOC_ROLES; role++) {
+    for (int path = 0; path < FTREE_PATHS; path++)
+        for (int role = 0; role < FTREE_ROLES; role++) {
             int before = nodes[0].messages;
             ck_assert_int_eq(faultloc_channel_send(nodes[0].ch, now, 1, path, role, 0, "ping", 4),
                              0);
@@ -497,7 +496,7 @@ START_TEST(over_ipv6)
     check_trace("0: 1 data agent connected\n"
                 "1: from 0 data agent 'ping'\n"
                 "0: from 1 data agent 'pong'\n"
-                "1: stranger [::1] connected and did not prove the job's key\n");
+                "1: stranger ::1 connected and did not prove the job's key\n");
 }
 END_TEST
 
@@ -1052,7 +1051,7 @@ END_TEST
 
 START_TEST(listening_can_be_completed_later)
 {
-    struct faultloc_inet both[FAULTLOC_PATHS] = {table[1].path[MGMT]};
+    struct faultloc_inet both[FTREE_PATHS] = {table[1].path[MGMT]};
     struct faultloc_ports other;
 
     start(1, AGENT);
@@ -1090,9 +1089,9 @@ END_TEST
 
 START_TEST(picking_ports)
 {
-    struct faultloc_inet none[FAULTLOC_PATHS] = {{0}};
-    struct faultloc_inet twice[FAULTLOC_PATHS] = {table[0].path[DATA], table[0].path[DATA]};
-    struct faultloc_inet one[FAULTLOC_PATHS] = {{0}, table[0].path[MGMT]};
+    struct faultloc_inet none[FTREE_PATHS] = {{0}};
+    struct faultloc_inet twice[FTREE_PATHS] = {table[0].path[DATA], table[0].path[DATA]};
+    struct faultloc_inet one[FTREE_PATHS] = {{0}, table[0].path[MGMT]};
     struct faultloc_ports ports, second;
 
     ck_assert_int_eq(faultloc_channel_pick_ports(none, &ports), EINVAL);
@@ -1153,7 +1152,7 @@ END_TEST
 START_TEST(stranger_at_both_paths)
 {
     start(1, AGENT);
-    for (int path = 0; path < FAULTLOC_PATHS; path++) {
+    for (int path = 0; path < FTREE_PATHS; path++) {
         int fd = connect_to(1, path);
         must_send(fd, key, sizeof(key)); /* part of a HELLO, then the end */
         shutdown(fd, SHUT_WR);

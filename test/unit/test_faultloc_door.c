@@ -12,10 +12,10 @@
 #define _GNU_SOURCE 1
 #endif
 
-#include "faultloc_door.h"
+#include "faultloc/io/door.h"
 #include "process.h"
 #include "suite.h"
-#include "tree.h"
+#include "ftree/topology/tree.h"
 
 #include <errno.h>
 #include <fcntl.h>

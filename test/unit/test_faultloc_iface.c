@@ -15,8 +15,8 @@
 #define _GNU_SOURCE 1
 #endif
 
-#include "faultloc_iface.h"
-#include "faultloc_sock.h"
+#include "faultloc/base/iface.h"
+#include "faultloc/base/sock.h"
 
 #include <arpa/inet.h>
 #include <check.h>
@@ -186,7 +186,7 @@ static const struct {
 START_TEST(choose)
 {
     struct faultloc_iface list[16];
-    const struct faultloc_iface *chosen[FAULTLOC_PATHS];
+    const struct faultloc_iface *chosen[FTREE_PATHS];
     struct faultloc_iface_wish wish = {.data = choose_table[_i].data_wish,
                                        .mgmt = choose_table[_i].mgmt_wish,
                                        .ucx_net_devices = choose_table[_i].ucx};
@@ -196,13 +196,13 @@ START_TEST(choose)
 
     if (choose_table[_i].data) {
         ck_assert_msg(rc == 0, "%s", error);
-        ck_assert_str_eq(text_of(chosen[FAULTLOC_PATH_DATA], text, sizeof(text)),
+        ck_assert_str_eq(text_of(chosen[FTREE_PATH_DATA], text, sizeof(text)),
                          choose_table[_i].data);
-        ck_assert_str_eq(text_of(chosen[FAULTLOC_PATH_MGMT], text, sizeof(text)),
+        ck_assert_str_eq(text_of(chosen[FTREE_PATH_MGMT], text, sizeof(text)),
                          choose_table[_i].mgmt);
     } else {
         ck_assert_int_ne(rc, 0);
-        ck_assert_ptr_null(chosen[FAULTLOC_PATH_DATA]);
+        ck_assert_ptr_null(chosen[FTREE_PATH_DATA]);
         ck_assert_str_eq(error, choose_table[_i].mgmt);
     }
 }
@@ -212,7 +212,7 @@ END_TEST
 START_TEST(error_that_does_not_fit)
 {
     struct faultloc_iface list[16];
-    const struct faultloc_iface *chosen[FAULTLOC_PATHS];
+    const struct faultloc_iface *chosen[FTREE_PATHS];
     struct faultloc_iface_wish wish = {.data = "ib0"};
     size_t count = parse_host(TWO, list, 16);
     char whole[512];
@@ -233,7 +233,7 @@ END_TEST
 
 START_TEST(this_host)
 {
-    struct faultloc_iface list[FAULTLOC_IFACES_MAX], found[FAULTLOC_PATHS];
+    struct faultloc_iface list[FAULTLOC_IFACES_MAX], found[FTREE_PATHS];
     struct faultloc_iface_wish wish = {.data = "lo", .mgmt = "none"};
     bool loopback = false;
     char error[512];
@@ -246,10 +246,10 @@ START_TEST(this_host)
     }
     ck_assert(loopback);
     ck_assert_int_eq(faultloc_iface_find(&wish, found, error, sizeof(error)), 0);
-    ck_assert_str_eq(found[FAULTLOC_PATH_DATA].name, "lo");
-    ck_assert_int_eq(found[FAULTLOC_PATH_DATA].inet.family, AF_INET);
-    ck_assert_int_eq(found[FAULTLOC_PATH_DATA].inet.bytes[0], 127);
-    ck_assert_int_eq(found[FAULTLOC_PATH_MGMT].inet.family, 0);
+    ck_assert_str_eq(found[FTREE_PATH_DATA].name, "lo");
+    ck_assert_int_eq(found[FTREE_PATH_DATA].inet.family, AF_INET);
+    ck_assert_int_eq(found[FTREE_PATH_DATA].inet.bytes[0], 127);
+    ck_assert_int_eq(found[FTREE_PATH_MGMT].inet.family, 0);
     wish.data = "nosuchiface";
     ck_assert_int_eq(faultloc_iface_find(&wish, found, error, sizeof(error)), EINVAL);
     ck_assert_ptr_nonnull(strstr(error, "lo 127.0.0.1/8"));
@@ -260,11 +260,11 @@ END_TEST
 
 START_TEST(state_of_an_interface)
 {
-    ck_assert_int_eq(faultloc_iface_running("lo"), FAULTLOC_IFACE_RUNNING);
-    ck_assert_int_eq(faultloc_iface_running("nosuchiface"), FAULTLOC_IFACE_GONE);
-    ck_assert_int_eq(faultloc_iface_running("a name longer than any interface has"),
-                     FAULTLOC_IFACE_GONE);
-    ck_assert_int_eq(faultloc_iface_running(""), FAULTLOC_IFACE_GONE);
+    ck_assert_int_eq(faultloc_iface_link("lo"), FTREE_LINK_UP);
+    ck_assert_int_eq(faultloc_iface_link("nosuchiface"), FTREE_LINK_GONE);
+    ck_assert_int_eq(faultloc_iface_link("a name longer than any interface has"),
+                     FTREE_LINK_GONE);
+    ck_assert_int_eq(faultloc_iface_link(""), FTREE_LINK_GONE);
 }
 END_TEST
 

@@ -8,7 +8,7 @@
  * the two share lives as long as either needs it.
  */
 
-#include "faultloc_lane.h"
+#include "faultloc/io/lane.h"
 #include "process.h"
 #include "suite.h"
 

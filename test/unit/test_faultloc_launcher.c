@@ -3,7 +3,7 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "faultloc_launcher.h"
+#include "faultloc_hydra.h"
 #include "suite.h"
 
 #include <string.h>

@@ -3,7 +3,8 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "faultloc_launcher_tell.h"
+#include "faultloc/io/launcher_tell.h"
+#include "faultloc_hydra.h"
 #include "suite.h"
 
 #include <errno.h>

@@ -8,7 +8,7 @@
  * that is being written.
  */
 
-#include "faultloc_log.h"
+#include "faultloc/node/log.h"
 #include "suite.h"
 
 #include <pthread.h>
@@ -210,7 +210,7 @@ static struct faultloc_page *make_board(void)
 {
     int fd;
 
-    ck_assert_int_eq(faultloc_board_make(1, 6, 2, &board, &fd), 0);
+    ck_assert_int_eq(faultloc_board_make(1, 6, 2, 0, &board, &fd), 0);
     close(fd);
     return (struct faultloc_page *) (void *) faultloc_board_slot(board, 1);
 }
@@ -316,7 +316,7 @@ START_TEST(the_agent_reads_what_the_rank_writes)
 
     write_message(&own->ring, 0);
     own->slot.rank = 5;
-    ck_assert_int_eq(faultloc_board_make(1, 6, 2, &b, &fd), 0);
+    ck_assert_int_eq(faultloc_board_make(1, 6, 2, 0, &b, &fd), 0);
     ck_assert_int_eq(faultloc_board_map_slot(b, fd, 1, own), 0);
     write_message(&own->ring, 1);
     faultloc_log_look(b, 1, NOW, &log_);

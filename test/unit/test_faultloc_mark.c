@@ -7,7 +7,7 @@
  * A rank's mark behind its address.
  */
 
-#include "faultloc_mark.h"
+#include "faultloc/base/mark.h"
 
 #include "suite.h"
 

@@ -9,7 +9,7 @@
  * nothing is known, which is a test, too.
  */
 
-#include "faultloc_numa.h"
+#include "faultloc/node/numa.h"
 #include "process.h"
 #include "suite.h"
 

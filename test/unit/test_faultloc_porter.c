@@ -12,7 +12,7 @@
 #define _GNU_SOURCE 1
 #endif
 
-#include "faultloc_porter.h"
+#include "faultloc/io/porter.h"
 #include "hang.h"
 #include "process.h"
 #include "suite.h"

@@ -12,7 +12,7 @@
 #define _GNU_SOURCE 1
 #endif
 
-#include "faultloc_proc.h"
+#include "faultloc/base/proc.h"
 
 #include <check.h>
 #include <errno.h>

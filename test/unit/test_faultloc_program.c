@@ -17,14 +17,14 @@
 #define _GNU_SOURCE 1
 #endif
 
-#include "faultloc_bell.h"
-#include "faultloc_clock.h"
-#include "faultloc_proc.h"
-#include "faultloc_program.h"
-#include "faultloc_sock.h"
+#include "faultloc/board/bell.h"
+#include "faultloc/base/clock.h"
+#include "faultloc/base/proc.h"
+#include "faultloc/agent/program.h"
+#include "faultloc/base/sock.h"
 #include "hang.h"
 #include "process.h"
-#include "rules.h"
+#include "ftree/rules/rules.h"
 #include "suite.h"
 
 #include <dirent.h>
@@ -41,8 +41,8 @@
 #define NODES_MAX 2
 #define RANKS_MAX 4
 #define RECV 0xffu
-#define AGENT FAULTLOC_ROLE_AGENT
-#define DEPUTY FAULTLOC_ROLE_DEPUTY
+#define AGENT FTREE_ROLE_AGENT
+#define DEPUTY FTREE_ROLE_DEPUTY
 
 struct rank {
     struct process process;
@@ -69,7 +69,7 @@ static char pick_ports(const struct rank *r)
 {
     struct faultloc_address *own = &faultloc_board_addresses(r->board)[r->board->self];
 
-    for (int role = 0; role < FAULTLOC_ROLES; role++) {
+    for (int role = 0; role < FTREE_ROLES; role++) {
         if (faultloc_channel_pick_ports(own->path, &start.ports[role]))
             return 'n';
         own->port[role] = start.ports[role].port;
@@ -94,7 +94,7 @@ static char start_agent(const struct rank *r)
 static char let_go(bool go)
 {
     faultloc_start_end(sock, go);
-    for (int role = 0; role < FAULTLOC_ROLES; role++)
+    for (int role = 0; role < FTREE_ROLES; role++)
         faultloc_ports_close(&start.ports[role]);
     return 'y';
 }
@@ -242,7 +242,7 @@ static void exchange_ports(void)
         ck_assert_int_eq(ask(&rank[n * ppn], 'p'), 'y');
         for (int32_t to = 0; to < nodes; to++)
             memcpy(faultloc_board_addresses(board[to])[n].port,
-                   faultloc_board_addresses(board[n])[n].port, sizeof(uint16_t[FAULTLOC_ROLES]));
+                   faultloc_board_addresses(board[n])[n].port, sizeof(uint16_t[FTREE_ROLES]));
     }
 }
 
@@ -271,7 +271,7 @@ static void make_job(int32_t nodes_, int32_t ppn_)
     snprintf(settings.trace, sizeof(settings.trace), "%s/trace", folder);
     for (int32_t n = 0; n < nodes; n++)
         ck_assert_int_eq(
-            faultloc_board_make(nodes, nodes * ppn, ppn, &board[n], &board_fd[n]), 0);
+            faultloc_board_make(nodes, nodes * ppn, ppn, 0, &board[n], &board_fd[n]), 0);
 }
 
 /* Forks all ranks before the first port is open, so that none inherits another's. */
@@ -428,7 +428,7 @@ static bool is_called(pid_t pid, const char *name)
 }
 
 /* Whether somebody who is of FaultLoc serves that role's port at the node: sends a challenge. */
-static bool serves(int32_t node, enum faultloc_role role)
+static bool serves(int32_t node, enum ftree_role role)
 {
     const struct faultloc_address *to = &faultloc_board_addresses(board[0])[node];
     char challenge[FAULTLOC_CHALLENGE_SIZE] = "";

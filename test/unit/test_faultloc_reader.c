@@ -13,7 +13,7 @@
 #endif
 
 #include "base.h"
-#include "faultloc_reader.h"
+#include "faultloc/io/reader.h"
 #include "hang.h"
 #include "process.h"
 #include "suite.h"

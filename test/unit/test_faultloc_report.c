@@ -12,7 +12,7 @@
 #define _GNU_SOURCE 1
 #endif
 
-#include "faultloc_report.h"
+#include "faultloc/base/say.h"
 #include "process.h"
 #include "suite.h"
 

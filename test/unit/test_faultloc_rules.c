@@ -13,8 +13,8 @@
 #endif
 
 #include "base.h"
-#include "faultloc_report.h"
-#include "faultloc_rules.h"
+#include "faultloc/base/say.h"
+#include "faultloc/io/rule_file.h"
 #include "process.h"
 #include "suite.h"
 

@@ -12,8 +12,8 @@
 #define _GNU_SOURCE 1
 #endif
 
-#include "faultloc_proc.h"
-#include "faultloc_spawn.h"
+#include "faultloc/base/proc.h"
+#include "faultloc/base/spawn.h"
 #include "process.h"
 #include "suite.h"
 

@@ -12,7 +12,8 @@
 #define _GNU_SOURCE 1
 #endif
 
-#include "faultloc_start.h"
+#include "faultloc/board/board.h"
+#include "faultloc/board/start.h"
 
 #include "process.h"
 #include "suite.h"
@@ -34,8 +35,8 @@
 /* What it was started with. */
 struct found {
     uint8_t key[FAULTLOC_KEY_SIZE];
-    uint16_t port[FAULTLOC_ROLES];
-    ino_t inode[FAULTLOC_ROLES][FAULTLOC_PATHS]; /* 0: it has none */
+    uint16_t port[FTREE_ROLES];
+    ino_t inode[FTREE_ROLES][FTREE_PATHS]; /* 0: it has none */
     bool is_closed_on_exec;
 };
 
@@ -51,9 +52,9 @@ static void describe(const struct faultloc_start *start, struct found *found)
     memset(found, 0, sizeof(*found));
     memcpy(found->key, start->key, sizeof(found->key));
     found->is_closed_on_exec = fcntl(start->board_fd, F_GETFD) & FD_CLOEXEC;
-    for (int role = 0; role < FAULTLOC_ROLES; role++) {
+    for (int role = 0; role < FTREE_ROLES; role++) {
         found->port[role] = start->ports[role].port;
-        for (int path = 0; path < FAULTLOC_PATHS; path++)
+        for (int path = 0; path < FTREE_PATHS; path++)
             found->inode[role][path] = inode_of(start->ports[role].fd[path]);
     }
 }
@@ -126,20 +127,20 @@ static char path[128], why[128];
 
 static void make_start(bool with_ports)
 {
-    const struct faultloc_inet own[FAULTLOC_PATHS] = {{AF_INET, {127, 0, 0, 1}},
+    const struct faultloc_inet own[FTREE_PATHS] = {{AF_INET, {127, 0, 0, 1}},
                                                       {AF_INET, {127, 0, 0, 2}}};
 
     ck_assert_int_ge(sodium_init(), 0);
     memset(&start, 0, sizeof(start));
     randombytes_buf(start.key, sizeof(start.key));
-    ck_assert_int_eq(faultloc_board_make(2, 2, 1, &board, &start.board_fd), 0);
-    for (int role = 0; role < FAULTLOC_ROLES && with_ports; role++)
+    ck_assert_int_eq(faultloc_board_make(2, 2, 1, 0, &board, &start.board_fd), 0);
+    for (int role = 0; role < FTREE_ROLES && with_ports; role++)
         ck_assert_int_eq(faultloc_channel_pick_ports(own, &start.ports[role]), 0);
 }
 
 static void free_start(void)
 {
-    for (int role = 0; role < FAULTLOC_ROLES; role++)
+    for (int role = 0; role < FTREE_ROLES; role++)
         if (start.ports[role].port)
             faultloc_ports_close(&start.ports[role]);
     faultloc_board_unmap(board);
@@ -191,9 +192,9 @@ START_TEST(the_program_gets_what_it_is_given)
     hear_found(sock, &found);
     ck_assert_mem_eq(found.key, start.key, sizeof(found.key));
     ck_assert(found.is_closed_on_exec);
-    for (int role = 0; role < FAULTLOC_ROLES; role++) {
+    for (int role = 0; role < FTREE_ROLES; role++) {
         ck_assert_uint_eq(found.port[role], start.ports[role].port);
-        for (int p = 0; p < FAULTLOC_PATHS; p++)
+        for (int p = 0; p < FTREE_PATHS; p++)
             ck_assert_uint_eq(found.inode[role][p], _i ? inode_of(start.ports[role].fd[p]) : 0);
     }
     faultloc_start_end(sock, true);

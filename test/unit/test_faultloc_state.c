@@ -12,10 +12,10 @@
 #define _GNU_SOURCE 1
 #endif
 
-#include "faultloc_state.h"
-#include "faultloc_iface.h"
+#include "faultloc/node/state.h"
+#include "faultloc/base/iface.h"
 #include "suite.h"
-#include "wire_int.h"
+#include "ftree/wire/wire_int.h"
 
 #include <ftw.h>
 #include <stdarg.h>
@@ -136,7 +136,7 @@ static void setup(void)
     ck_assert_ptr_nonnull(mkdtemp(root));
     snprintf(proc, sizeof(proc), "%s/proc", root);
     snprintf(sys, sizeof(sys), "%s/sys", root);
-    ck_assert_int_eq(faultloc_board_make(1, 64, SLOTS, &board, &fd), 0);
+    ck_assert_int_eq(faultloc_board_make(1, 64, SLOTS, 0, &board, &fd), 0);
     close(fd);
     board->slots = 2;
     for (int32_t i = 0; i < SLOTS; i++) {
@@ -582,7 +582,7 @@ START_TEST(this_machine)
     ck_assert_uint_ne(s.load_centi, U32);
     ck_assert_uint_ne(s.rx_bytes, U64);
     ck_assert_uint_eq(s.rx_bytes, s.tx_bytes); /* what lo sends it receives */
-    ck_assert(s.link == FTREE_LINK_UP || faultloc_iface_running("lo") != FAULTLOC_IFACE_RUNNING);
+    ck_assert(s.link == FTREE_LINK_UP || faultloc_iface_link("lo") != FTREE_LINK_UP);
     ck_assert_int_eq(s.rank[0].proc_state, 'R');
     require_valid();
     state.iface = "no-such-iface";

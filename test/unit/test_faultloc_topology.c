@@ -8,8 +8,8 @@
  * tree's way through the board.
  */
 
-#include "faultloc_board.h"
-#include "faultloc_topology.h"
+#include "faultloc/board/board.h"
+#include "faultloc/board/topology.h"
 #include "suite.h"
 
 #include <stdio.h>
@@ -172,7 +172,7 @@ START_TEST(the_board_hands_a_tree_on)
         make("SwitchName=s Nodes=c[1,3]\nSwitchName=t Nodes=c[2,4]", false, &tree, order),
         FTREE_OK);
     len = ftree_tree_packed_size(tree);
-    ck_assert_int_eq(faultloc_board_make_with_tree(4, 4, 1, len, &b, &fd), 0);
+    ck_assert_int_eq(faultloc_board_make(4, 4, 1, len, &b, &fd), 0);
     ck_assert_uint_eq(b->tree_bytes, len);
     ck_assert_uint_ge(b->tree_at, sizeof(*b));
     ck_assert_uint_le(b->tree_at + len, b->slots_at);

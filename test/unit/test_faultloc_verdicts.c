@@ -8,7 +8,7 @@
  * nothing of what the agent is just writing, or was killed over.
  */
 
-#include "faultloc_verdicts.h"
+#include "faultloc/board/verdicts.h"
 #include "sample.h"
 #include "suite.h"
 
@@ -26,7 +26,7 @@ static struct faultloc_board *make_board(void)
     struct faultloc_board *b = NULL;
     int fd;
 
-    ck_assert_int_eq(faultloc_board_make(sample_job.nodes, sample_job.size, 2, &b, &fd), 0);
+    ck_assert_int_eq(faultloc_board_make(sample_job.nodes, sample_job.size, 2, 0, &b, &fd), 0);
     close(fd);
     b->started_ms = NOW_MS - 9000;
     snprintf(b->job_id, sizeof(b->job_id), "4711");

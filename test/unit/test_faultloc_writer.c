@@ -12,8 +12,8 @@
 #define _GNU_SOURCE 1
 #endif
 
-#include "faultloc_report.h"
-#include "faultloc_writer.h"
+#include "faultloc/base/say.h"
+#include "faultloc/io/writer.h"
 #include "hang.h"
 #include "process.h"
 #include "suite.h"

@@ -26,16 +26,16 @@ static void add(struct lone *l, enum ftree_symptom_kind kind, int32_t node, int3
     struct ftree_symptom s;
 
     ftree_symptom_init(&s, kind, node, FTREE_NONE, by, l->now, l->now);
-    ftree_group_add(l->ft, l->now, &s, 0);
+    LONE_STEP(l, ftree_correlate(l->ft, l->now, &s, 0));
     ck_assert_ptr_null(ftree_check(l->ft));
 }
 
-static const struct group *group(const struct lone *l, int32_t node)
+static const struct ftree_case *group(const struct lone *l, int32_t node)
 {
-    return ftree_group_find(l->ft, node, FTREE_NONE);
+    return ftree_case_find(l->ft, node, FTREE_NONE);
 }
 
-static int prior_of(const struct group *g, const struct ftree_rules *rules, const char *model)
+static int prior_of(const struct ftree_case *g, const struct ftree_rules *rules, const char *model)
 {
     for (int32_t i = 0; g && i < g->candidates; i++)
         if (g->candidate[i].model == ftree_rules_model(rules, model))
@@ -51,8 +51,8 @@ static void add_after(struct lone *l, int ms)
 
     ftree_symptom_init(&s, FTREE_SYMPTOM_CPU_USAGE, 2, FTREE_NONE, 3, 0,
                        l->now - (ftree_time) ms * FTREE_MS);
-    ftree_group_add(l->ft, l->now, &s, 0);
-    ftree_group_drop(l->ft, 2, FTREE_NONE);
+    LONE_STEP(l, ftree_correlate(l->ft, l->now, &s, 0));
+    ftree_case_drop(l->ft, 2, FTREE_NONE);
 }
 
 START_TEST(the_window_follows_the_delays)
@@ -60,21 +60,21 @@ START_TEST(the_window_follows_the_delays)
     struct lone *l = lone_new(8, 1, 32, 0);
 
     lone_sleep(l, 60000);
-    ck_assert_uint_eq(ftree_group_window(l->ft), 500 * FTREE_MS);
+    ck_assert_uint_eq(ftree_correlate_window(l->ft), 500 * FTREE_MS);
     add_after(l, 0);
-    ck_assert_uint_eq(ftree_group_window(l->ft), 500 * FTREE_MS);
+    ck_assert_uint_eq(ftree_correlate_window(l->ft), 500 * FTREE_MS);
     add_after(l, 800); /* mean 100, deviation 200 */
-    ck_assert_uint_eq(ftree_group_window(l->ft), (500 + 100 + 4 * 200) * FTREE_MS);
+    ck_assert_uint_eq(ftree_correlate_window(l->ft), (500 + 100 + 4 * 200) * FTREE_MS);
     for (int i = 0; i < 100; i++) /* all are 800 late: that is no deviation any more */
         add_after(l, 800);
-    ck_assert_uint_gt(ftree_group_window(l->ft), 1300 * FTREE_MS - FTREE_MS);
-    ck_assert_uint_lt(ftree_group_window(l->ft), 1300 * FTREE_MS + FTREE_MS);
+    ck_assert_uint_gt(ftree_correlate_window(l->ft), 1300 * FTREE_MS - FTREE_MS);
+    ck_assert_uint_lt(ftree_correlate_window(l->ft), 1300 * FTREE_MS + FTREE_MS);
     for (int i = 0; i < 100; i++)
         add_after(l, 0);
-    ck_assert_uint_lt(ftree_group_window(l->ft), 501 * FTREE_MS);
+    ck_assert_uint_lt(ftree_correlate_window(l->ft), 501 * FTREE_MS);
     for (int i = 0; i < 100; i++)
         add_after(l, 50000);
-    ck_assert_uint_eq(ftree_group_window(l->ft), 10000 * FTREE_MS);
+    ck_assert_uint_eq(ftree_correlate_window(l->ft), 10000 * FTREE_MS);
     lone_free(l);
 }
 END_TEST
@@ -91,7 +91,7 @@ START_TEST(a_late_symptom_is_not_past_the_window)
             lone_sleep(l, 60000);
             ftree_symptom_init(&s, FTREE_SYMPTOM_PEER_STALL, 2, 2, by, 0,
                                l->now - (ftree_time) late[i] * FTREE_MS);
-            ftree_group_add(l->ft, l->now, &s, 0);
+            LONE_STEP(l, ftree_correlate(l->ft, l->now, &s, 0));
             ck_assert_ptr_nonnull(ftree_probe_find(l->ft, 2));
             lone_free(l);
         }
@@ -125,10 +125,10 @@ START_TEST(past_the_window_a_group_starts_anew)
     add(l, FTREE_SYMPTOM_IO_SLOW, 2, 0);
     ck_assert_int_eq(group(l, 2)->symptoms, 1);
     ck_assert_uint_eq(group(l, 2)->count, 1);
-    ck_assert_int_eq(l->ft->suspects.n, 0);
+    ck_assert_int_eq(l->ft->examine->suspects.n, 0);
     lone_sleep(l, 499);
     add(l, FTREE_SYMPTOM_CPU_USAGE, 2, 0);
-    ck_assert_int_eq(l->ft->suspects.n, 1);
+    ck_assert_int_eq(l->ft->examine->suspects.n, 1);
     lone_free(l);
     ftree_rules_free(rules);
 }
@@ -145,8 +145,8 @@ START_TEST(five_hundred_equal_symptoms_are_one_group_and_a_count)
         if (i % 100 == 99)
             lone_run(l, 100);
     }
-    ck_assert_int_eq(l->ft->groups.n, 1);
-    ck_assert_int_eq(l->ft->suspects.n, 1);
+    ck_assert_int_eq(l->ft->state->cases.n, 1);
+    ck_assert_int_eq(l->ft->examine->suspects.n, 1);
     ck_assert_int_eq(group(l, 2)->symptoms, 1);
     ck_assert_uint_eq(group(l, 2)->count, 500);
     ck_assert_uint_eq(group(l, 2)->symptom[0].count, 500);
@@ -167,8 +167,8 @@ START_TEST(a_count_does_not_wrap)
 
     ftree_symptom_init(&s, FTREE_SYMPTOM_CPU_USAGE, 2, FTREE_NONE, 1, l->now, l->now);
     s.count = UINT32_MAX - 1;
-    ftree_group_add(l->ft, l->now, &s, 0);
-    ftree_group_add(l->ft, l->now, &s, 0);
+    LONE_STEP(l, ftree_correlate(l->ft, l->now, &s, 0));
+    LONE_STEP(l, ftree_correlate(l->ft, l->now, &s, 0));
     ck_assert_uint_eq(group(l, 2)->count, UINT32_MAX);
     ck_assert_uint_eq(group(l, 2)->symptom[0].count, UINT32_MAX);
     lone_free(l);
@@ -188,19 +188,19 @@ START_TEST(ranks_nic_and_link_belong_to_their_node_and_a_switch_does_not)
     lone_renew(l);
     add(l, FTREE_SYMPTOM_CPU_USAGE, 4, 0);
     ftree_symptom_init(&s, FTREE_SYMPTOM_PEER_RESET, 4, 4, 1, l->now, l->now);
-    ftree_group_add(l->ft, l->now, &s, 0);
+    LONE_STEP(l, ftree_correlate(l->ft, l->now, &s, 0));
     s.about = (struct ftree_component){.kind = FTREE_KIND_LINK, 4, FTREE_NONE, FTREE_NONE};
     s.kind = FTREE_SYMPTOM_LINK_ERRORS;
-    ftree_group_add(l->ft, l->now, &s, 0);
-    ck_assert_int_eq(l->ft->groups.n, 1);
+    LONE_STEP(l, ftree_correlate(l->ft, l->now, &s, 0));
+    ck_assert_int_eq(l->ft->state->cases.n, 1);
     ck_assert_int_eq(group(l, 4)->symptoms, 3);
     s.about = (struct ftree_component){.kind = FTREE_KIND_SWITCH, 4, FTREE_NONE, 1};
     s.kind = FTREE_SYMPTOM_CONGESTION;
     lone_log(l);
-    ftree_group_add(l->ft, l->now, &s, 0);
+    LONE_STEP(l, ftree_correlate(l->ft, l->now, &s, 0));
     ck_assert_str_eq(lone_log(l), "0 congestion of s1: no rule, only counted\n");
-    ck_assert_int_eq(l->ft->groups.n, 2);
-    ck_assert_ptr_nonnull(ftree_group_find(l->ft, 4, 1));
+    ck_assert_int_eq(l->ft->state->cases.n, 2);
+    ck_assert_ptr_nonnull(ftree_case_find(l->ft, 4, 1));
     lone_free(l);
     ftree_tree_free(tree);
 }
@@ -212,7 +212,7 @@ START_TEST(more_kinds_than_a_group_lists_are_counted)
 
     for (int kind = 0; kind < FTREE_SYMPTOM_COUNT; kind++)
         add(l, (enum ftree_symptom_kind) kind, 2, 0);
-    ck_assert_int_eq(group(l, 2)->symptoms, GROUP_SYMPTOMS_MAX);
+    ck_assert_int_eq(group(l, 2)->symptoms, CASE_SYMPTOMS_MAX);
     ck_assert_uint_eq(group(l, 2)->count, FTREE_SYMPTOM_COUNT);
     lone_free(l);
 }
@@ -292,10 +292,10 @@ START_TEST(a_pattern_counts)
     struct ftree_symptom s;
 
     ftree_symptom_init(&s, FTREE_SYMPTOM_LINK_ERRORS, 2, FTREE_NONE, 1, l->now, l->now);
-    ftree_group_add(l->ft, l->now, &s, 0);
+    LONE_STEP(l, ftree_correlate(l->ft, l->now, &s, 0));
     ck_assert_int_eq(group(l, 2)->candidates, 0);
     s.count = 2; /* merged on its way */
-    ftree_group_add(l->ft, l->now, &s, 0);
+    LONE_STEP(l, ftree_correlate(l->ft, l->now, &s, 0));
     ck_assert_int_eq(prior_of(group(l, 2), base_rules(), "link-fault"), 300);
     lone_free(l);
 }
@@ -336,9 +336,9 @@ START_TEST(a_pattern_fits)
                        l->now - (ftree_time) fits[_i].age_ms * FTREE_MS);
     s.severity = (uint8_t) fits[_i].severity;
     s.error = fits[_i].error;
-    ftree_group_add(l->ft, l->now, &s, 0);
+    LONE_STEP(l, ftree_correlate(l->ft, l->now, &s, 0));
     ck_assert_int_eq(group(l, 2)->candidates, fits[_i].fits);
-    ck_assert_int_eq(l->ft->suspects.n, fits[_i].fits);
+    ck_assert_int_eq(l->ft->examine->suspects.n, fits[_i].fits);
     lone_free(l);
     ftree_rules_free(rules);
 }
@@ -472,7 +472,7 @@ START_TEST(what_a_suspect_says_waits_until_it_is_cleared)
     lone_log(l);
     add(l, FTREE_SYMPTOM_MOUNT_SILENT, 2, 1); /* says 1, which is suspected */
     ck_assert(group(l, 2)->doubtful);
-    ck_assert_int_eq(l->ft->suspects.n, 1);
+    ck_assert_int_eq(l->ft->examine->suspects.n, 1);
     lone_run(l, 800); /* longer than the window: it is not forgotten */
     add(l, FTREE_SYMPTOM_MOUNT_SILENT, 2, 1);
     ck_assert(group(l, 2)->doubtful);
@@ -540,7 +540,7 @@ START_TEST(found_well_it_has_a_moment_of_quiet)
     ck_assert_uint_eq(group(l, 2)->count, 5);
     answers(l, 2);
     lone_run(l, 5000);
-    ck_assert_int_eq(l->ft->groups.n, 0);
+    ck_assert_int_eq(l->ft->state->cases.n, 0);
     lone_free(l);
 }
 END_TEST
@@ -550,9 +550,9 @@ START_TEST(the_own_node_is_not_asked)
     struct lone *l = lone_new(8, 1, 32, 0);
 
     add(l, FTREE_SYMPTOM_TEMPERATURE, 0, 0);
-    ck_assert_int_eq(l->ft->suspects.n, 0);
+    ck_assert_int_eq(l->ft->examine->suspects.n, 0);
     lone_run(l, 5000);
-    ck_assert_int_eq(l->ft->groups.n, 0);
+    ck_assert_int_eq(l->ft->state->cases.n, 0);
     lone_free(l);
 }
 END_TEST
@@ -563,13 +563,13 @@ START_TEST(without_memory_a_group_is_left_out)
 
     l->fail_alloc_in = 1;
     add(l, FTREE_SYMPTOM_PEER_STALL, 2, 1);
-    ck_assert_int_eq(l->ft->groups.n, 0);
+    ck_assert_int_eq(l->ft->state->cases.n, 0);
     l->fail_alloc_in = 2; /* the suspect */
     add(l, FTREE_SYMPTOM_PEER_STALL, 2, 1);
-    ck_assert_int_eq(l->ft->groups.n, 1);
-    ck_assert_int_eq(l->ft->suspects.n, 0);
+    ck_assert_int_eq(l->ft->state->cases.n, 1);
+    ck_assert_int_eq(l->ft->examine->suspects.n, 0);
     add(l, FTREE_SYMPTOM_PEER_STALL, 2, 1);
-    ck_assert_int_eq(l->ft->suspects.n, 1);
+    ck_assert_int_eq(l->ft->examine->suspects.n, 1);
     lone_free(l);
 }
 END_TEST
@@ -663,8 +663,8 @@ START_TEST(rules_may_change_at_any_time)
             add(l, FTREE_SYMPTOM_PEER_STALL, 1 + i % 7, i % 8);
         if (i % 3 == 0)
             add(l, FTREE_SYMPTOM_IO_SLOW, 1 + i % 4, i % 8);
-        if (i % 8 == 0 && l->ft->suspects.n)
-            answers(l, l->ft->suspects.items[0].node);
+        if (i % 8 == 0 && l->ft->examine->suspects.n)
+            answers(l, l->ft->examine->suspects.items[0].node);
         ftree_use_rules(l->ft, l->now, i % 2 ? none : base_rules());
         ck_assert_ptr_null(ftree_check(l->ft));
         lone_run(l, i * 37 % 200);

@@ -20,7 +20,7 @@ static struct suspect suspect(const struct lone *l, const char *node)
                             .switch_ = FTREE_NONE,
                             .rank = FTREE_NONE,
                             .opened = l->now,
-                            .deadline = l->now + 6 * l->ft->rto};
+                            .deadline = l->now + 6 * l->ft->net->rto};
 }
 
 /* It answers over the management network. */
@@ -91,7 +91,7 @@ static struct lone *choosing(int i, int32_t self)
         if (n != self && is_one_of(t, choices[i].failed, n))
             switches_node_fails(l, n);
         if (n != self && is_one_of(t, choices[i].left, n)) {
-            int32_t *left = FTREE_PUSH(l->ft, l->ft->goodbyes);
+            int32_t *left = FTREE_PUSH(l->ft, l->ft->state->goodbyes);
             *left = n;
         }
     }
@@ -108,18 +108,18 @@ static void check_choice(struct lone *l, int32_t suspect_)
 
     for (int32_t m = 0; m < t->nodes; m++)
         if (m != l->ft->self && m != suspect_ && !ftree_has_failed(l->ft, m) &&
-            !ftree_leave_has_left(l->ft, m))
+            !ftree_peer_has_left(l->ft, m))
             there[1 + region_of(t, l->ft->self, suspect_, m)]++;
     for (int32_t i = 0; i < n; i++) {
         REQUIRE(node[i] != l->ft->self && node[i] != suspect_);
-        REQUIRE(!ftree_has_failed(l->ft, node[i]) && !ftree_leave_has_left(l->ft, node[i]));
+        REQUIRE(!ftree_has_failed(l->ft, node[i]) && !ftree_peer_has_left(l->ft, node[i]));
         for (int32_t j = 0; j < i; j++)
             REQUIRE(node[j] != node[i]);
         chosen[1 + region_of(t, l->ft->self, suspect_, node[i])]++;
     }
     for (int32_t r = 0; r <= t->switches; r++)
         REQUIRE(chosen[r] == (there[r] < 4 ? there[r] : 4));
-    REQUIRE(l->ft->neighbours.n == n);
+    REQUIRE(l->ft->examine->neighbours.n == n);
     REQUIRE(lone_count(l, WIRE_PROBE) == 2 * n); /* over both paths */
 }
 
@@ -182,12 +182,13 @@ START_TEST(there_is_a_bound_for_all_together)
         struct suspect su = {.node = n, .opened = l->now, .deadline = FTREE_NEVER};
         ftree_neighbour_ask(l->ft, l->now, &su);
     }
-    known = l->ft->neighbours.n;
+    known = l->ft->examine->neighbours.n;
     ck_assert_int_eq(known, 64);
     ck_assert_int_eq(lone_count(l, WIRE_PROBE), 2 * 64); /* each of them once */
     for (int32_t i = 0; i < known; i++)
         for (int32_t j = 0; j < i; j++)
-            ck_assert_int_ne(l->ft->neighbours.items[i].node, l->ft->neighbours.items[j].node);
+            ck_assert_int_ne(l->ft->examine->neighbours.items[i].node,
+                             l->ft->examine->neighbours.items[j].node);
     switches_free(l);
 }
 END_TEST
@@ -199,21 +200,21 @@ START_TEST(who_is_of_no_use_any_more_makes_room)
     struct ftree_symptom s;
 
     ftree_symptom_init(&s, FTREE_SYMPTOM_PEER_SILENT, su.node, FTREE_NONE, 0, l->now, l->now);
-    ftree_group_add(l->ft, l->now, &s, 0);
+    LONE_STEP(l, ftree_correlate(l->ft, l->now, &s, 0));
     for (int32_t n = 1; n < l->job.nodes; n++) {
         struct suspect other = {.node = n, .opened = l->now, .deadline = FTREE_NEVER};
         ftree_neighbour_ask(l->ft, l->now, &other);
     }
-    switches_node_fails(l, l->ft->neighbours.items[20].node);
+    switches_node_fails(l, l->ft->examine->neighbours.items[20].node);
     lone_log(l);
     ftree_neighbour_ask(l->ft, l->now, &su);
     ck_assert_int_eq(lone_count(l, WIRE_PROBE), 2); /* one in the place of the one that failed */
     lone_run(l, 10);
-    l->ft->suspects.items[0].opened = l->now; /* it had waited until now */
+    l->ft->examine->suspects.items[0].opened = l->now; /* it had waited until now */
     lone_log(l);
     ftree_neighbour_ask(l->ft, l->now, &su);
     ck_assert_int_gt(lone_count(l, WIRE_PROBE), 2);
-    ck_assert_int_eq(l->ft->neighbours.n, 64);
+    ck_assert_int_eq(l->ft->examine->neighbours.n, 64);
     switches_free(l);
 }
 END_TEST
@@ -227,7 +228,7 @@ START_TEST(nobody_looks_for_long)
 
     ck_assert_int_eq(l->job.tree->node_switch[last], 1);
     for (int32_t n = 1; n < last; n++) {
-        int32_t *left = FTREE_PUSH(l->ft, l->ft->goodbyes);
+        int32_t *left = FTREE_PUSH(l->ft, l->ft->state->goodbyes);
         *left = n;
     }
     ftree_neighbour_ask(l->ft, l->now, &su);
@@ -256,7 +257,7 @@ START_TEST(who_was_not_heard_is_asked_again_after_a_while)
     struct suspect su = suspect(l, "1.0");
     int32_t n_0 = switches_node(l->job.tree, "0.1", NULL);
     int32_t n_1 = switches_node(l->job.tree, "1.1", NULL);
-    ftree_time rto = l->ft->rto, asked = l->now;
+    ftree_time rto = l->ft->net->rto, asked = l->now;
 
     ftree_neighbour_ask(l->ft, l->now, &su);
     ck_assert_int_eq(l->n_sent, 4);
@@ -277,9 +278,9 @@ START_TEST(who_was_not_heard_is_asked_again_after_a_while)
     l->now += rto;
     ftree_neighbour_ask(l->ft, l->now, &su);
     ck_assert_int_eq(l->n_sent, 10);
-    ck_assert_int_eq(l->ft->neighbours.n, 2);
+    ck_assert_int_eq(l->ft->examine->neighbours.n, 2);
     for (int32_t i = 0; i < 2; i++)
-        ck_assert_uint_eq(l->ft->neighbours.items[i].asked, asked);
+        ck_assert_uint_eq(l->ft->examine->neighbours.items[i].asked, asked);
     switches_free(l);
 }
 END_TEST
@@ -290,16 +291,16 @@ START_TEST(forgotten_is_forgotten)
     struct suspect su = suspect(l, "1.0");
 
     ftree_neighbour_ask(l->ft, l->now, &su);
-    ck_assert_int_gt(l->ft->neighbours.n, 0);
-    l->ft->visitors = 2;
+    ck_assert_int_gt(l->ft->examine->neighbours.n, 0);
+    l->ft->examine->visitors = 2;
     ftree_neighbour_forget(l->ft);
-    ck_assert_int_eq(l->ft->neighbours.n, 0);
-    ck_assert_int_eq(l->ft->visitors, 0);
+    ck_assert_int_eq(l->ft->examine->neighbours.n, 0);
+    ck_assert_int_eq(l->ft->examine->visitors, 0);
     lone_log(l);
     ftree_neighbour_ask(l->ft, l->now, &su); /* at once */
-    ck_assert_int_eq(l->n_sent, 2 * l->ft->neighbours.n);
-    for (int32_t i = 0; i < l->ft->neighbours.n; i++)
-        ck_assert_uint_eq(l->ft->neighbours.items[i].heard[FTREE_PATH_DATA], 0);
+    ck_assert_int_eq(l->n_sent, 2 * l->ft->examine->neighbours.n);
+    for (int32_t i = 0; i < l->ft->examine->neighbours.n; i++)
+        ck_assert_uint_eq(l->ft->examine->neighbours.items[i].heard[FTREE_PATH_DATA], 0);
     switches_free(l);
 }
 END_TEST
@@ -311,14 +312,14 @@ START_TEST(without_memory_some_are_not_asked)
     int32_t all;
 
     ftree_neighbour_ask(l->ft, l->now, &su);
-    all = l->ft->neighbours.n;
+    all = l->ft->examine->neighbours.n;
     for (int nth = 1; nth <= 2; nth++) {
         lone_renew(l);
         lone_log(l);
         l->fail_alloc_in = nth; /* it grows by and by */
         ftree_neighbour_ask(l->ft, l->now, &su);
         ck_assert_int_eq(l->fail_alloc_in, 0);
-        ck_assert_int_eq(l->ft->neighbours.n, all - 1);
+        ck_assert_int_eq(l->ft->examine->neighbours.n, all - 1);
         ck_assert_int_eq(l->n_sent, 2 * (all - 1));
         ck_assert_ptr_null(ftree_check(l->ft));
     }
@@ -339,11 +340,11 @@ static uint8_t seen_as(char c)
  * and what each visitor saw of it: a it answered, s silence, ? it was not asked. */
 static void add_neighbours(struct lone *l, const struct suspect *su, const char *text)
 {
-    ftree_time rto = l->ft->rto;
+    ftree_time rto = l->ft->net->rto;
 
     for (; *text; text += *text == ' ') {
         int32_t node = switches_node(l->job.tree, text, &text);
-        struct neighbour *nb = FTREE_PUSH(l->ft, l->ft->neighbours);
+        struct neighbour *nb = FTREE_PUSH(l->ft, l->ft->examine->neighbours);
         char how = *text++;
         ck_assert(strchr("+mo-l", how));
         nb->node = node;
@@ -362,14 +363,14 @@ static void add_neighbours(struct lone *l, const struct suspect *su, const char 
  * for long enough.  The one itself is among them. */
 static void add_suspects(struct lone *l, const struct suspect *su, const char *text)
 {
-    struct suspect *s = FTREE_PUSH(l->ft, l->ft->suspects);
+    struct suspect *s = FTREE_PUSH(l->ft, l->ft->examine->suspects);
 
     *s = *su;
     for (; *text; text += *text == ' ') {
         int32_t node = switches_node(l->job.tree, text, &text);
         char how = *text++;
-        s = FTREE_PUSH(l->ft, l->ft->suspects);
-        *s = (struct suspect){.node = node, .opened = su->deadline - 2 * l->ft->rto};
+        s = FTREE_PUSH(l->ft, l->ft->examine->suspects);
+        *s = (struct suspect){.node = node, .opened = su->deadline - 2 * l->ft->net->rto};
         s->opened += how == 'y';
         if (how == '+' || how == 'm')
             s->reach[how == 'm' ? FTREE_PATH_MGMT : FTREE_PATH_DATA][FTREE_ROLE_AGENT] =
@@ -508,8 +509,9 @@ static const struct {
 static void add_visitors(struct lone *l, const char *text, int32_t far)
 {
     for (; *text; text += *text == ' ')
-        l->ft->visitor[l->ft->visitors++] = switches_node(l->job.tree, text, &text);
-    l->ft->visitors_far = far;
+        l->ft->examine->visitor[l->ft->examine->visitors++] =
+            switches_node(l->job.tree, text, &text);
+    l->ft->examine->visitors_far = far;
 }
 
 /* rows: what_is_silent_on_the_data_path */
@@ -588,9 +590,9 @@ START_TEST(who_was_asked_for_an_earlier_suspect_bears_no_witness)
     struct suspect su = suspect(l, "1.1");
 
     add_neighbours(l, &su, "1.0- 2.0+");
-    l->ft->neighbours.items[0].last_asked = su.opened - 1;
+    l->ft->examine->neighbours.items[0].last_asked = su.opened - 1;
     ck_assert_int_eq(ftree_neighbour_silence(l->ft, &su, false).behind, RULES_BEHIND_NONE);
-    l->ft->neighbours.items[0].last_asked = su.opened;
+    l->ft->examine->neighbours.items[0].last_asked = su.opened;
     ck_assert_int_eq(ftree_neighbour_silence(l->ft, &su, false).behind, RULES_BEHIND_SILENT);
     switches_free(l);
 }
@@ -611,7 +613,7 @@ START_TEST(a_view_of_very_many_is_bounded)
     }
     add_suspects(l, &su, "");
     for (int32_t k = 0; k < 100; k++) {
-        struct suspect *other = FTREE_PUSH(l->ft, l->ft->suspects);
+        struct suspect *other = FTREE_PUSH(l->ft, l->ft->examine->suspects);
         snprintf(node, sizeof(node), "3.%d", (int) k);
         *other = suspect(l, node);
     }
@@ -626,7 +628,7 @@ START_TEST(without_switches_nothing_is_found)
 {
     struct lone *l = lone_new(4, 1, 32, 0);
     struct suspect su = {.node = 1, .deadline = FTREE_NEVER};
-    struct neighbour *nb = FTREE_PUSH(l->ft, l->ft->neighbours);
+    struct neighbour *nb = FTREE_PUSH(l->ft, l->ft->examine->neighbours);
     struct ftree_silence s;
 
     nb->node = 2;
@@ -670,20 +672,22 @@ START_TEST(those_far_from_here_are_asked_to_look)
     answers(&su);
     add_neighbours(l, &su, visits[_i].neighbours);
     ftree_neighbour_visit(l->ft, su.deadline, &su);
-    for (int32_t i = 0; i < l->ft->visitors; i++)
-        sprintf(all + strlen(all), "%s%s", i ? " " : "", switches_name(t, l->ft->visitor[i], name));
+    for (int32_t i = 0; i < l->ft->examine->visitors; i++)
+        sprintf(all + strlen(all), "%s%s", i ? " " : "",
+                switches_name(t, l->ft->examine->visitor[i], name));
     ck_assert_msg(!strcmp(all, visits[_i].visitors), "row %d: %s", _i, all);
-    if (l->ft->visitors)
-        ck_assert_int_eq(l->ft->visitors_far, visits[_i].far);
+    if (l->ft->examine->visitors)
+        ck_assert_int_eq(l->ft->examine->visitors_far, visits[_i].far);
     /* each is asked about all others, and the suspect */
     ck_assert_int_eq(lone_count(l, WIRE_VISIT), sent_to(l, WIRE_VISIT, FTREE_PATH_MGMT, node));
-    ck_assert_int_eq(lone_count(l, WIRE_VISIT), l->ft->visitors * (l->ft->neighbours.n - 1));
+    ck_assert_int_eq(lone_count(l, WIRE_VISIT),
+                     l->ft->examine->visitors * (l->ft->examine->neighbours.n - 1));
     for (int32_t i = 0; i < l->n_sent; i++) {
         const struct wire_visit *w = &l->sent[i].m.u.visit;
         int32_t at = 0;
-        while (l->ft->neighbours.items[at].node != w->target)
+        while (l->ft->examine->neighbours.items[at].node != w->target)
             at++;
-        ck_assert_uint_eq(w->nonce, l->ft->neighbours.items[at].nonce);
+        ck_assert_uint_eq(w->nonce, l->ft->examine->neighbours.items[at].nonce);
         ck_assert_int_ne(w->target, l->sent[i].to.node);
     }
     switches_free(l);
@@ -701,7 +705,7 @@ START_TEST(nobody_looks_where_the_suspect_is_lost_or_heard)
     su.reach[FTREE_PATH_DATA][FTREE_ROLE_AGENT] = FTREE_REACH_CONNECTED;
     ftree_neighbour_visit(l->ft, su.deadline, &su);
     ck_assert_int_eq(l->n_sent, 0);
-    ck_assert_int_eq(l->ft->visitors, 0);
+    ck_assert_int_eq(l->ft->examine->visitors, 0);
     switches_free(l);
 }
 END_TEST
@@ -717,12 +721,12 @@ START_TEST(what_was_just_looked_at_is_not_looked_at_again)
     ftree_neighbour_visit(l->ft, at, &su);
     ck_assert_int_eq(l->n_sent, 6);
     ftree_neighbour_visit(l->ft, at + 1, &su);
-    ftree_neighbour_visit(l->ft, at + 2 * l->ft->rto - 1, &su);
+    ftree_neighbour_visit(l->ft, at + 2 * l->ft->net->rto - 1, &su);
     ck_assert_int_eq(l->n_sent, 6);
     add_neighbours(l, &su, "3.0-"); /* a new one */
     ftree_neighbour_visit(l->ft, at + 2, &su);
     ck_assert_int_eq(l->n_sent, 8); /* that both look at */
-    ftree_neighbour_visit(l->ft, at + 2 * l->ft->rto, &su);
+    ftree_neighbour_visit(l->ft, at + 2 * l->ft->net->rto, &su);
     ck_assert_int_eq(l->n_sent, 14); /* all but the new one, again */
     switches_free(l);
 }
@@ -738,7 +742,7 @@ START_TEST(without_memory_others_look_at_others)
     l->fail_alloc_in = 1;
     ftree_neighbour_visit(l->ft, su.deadline, &su);
     ck_assert_int_eq(l->fail_alloc_in, 0);
-    ck_assert_int_eq(l->ft->neighbours.n, 4);
+    ck_assert_int_eq(l->ft->examine->neighbours.n, 4);
     ck_assert_int_eq(l->n_sent, 6); /* not at the suspect */
     switches_free(l);
 }
@@ -754,10 +758,10 @@ START_TEST(what_visitors_saw_counts_if_they_were_asked)
 
     add_neighbours(l, &su, "0.2-");
     add_visitors(l, "1.0 2.0", 1);
-    one = l->ft->visitor[0];
-    two = l->ft->visitor[1];
+    one = l->ft->examine->visitor[0];
+    two = l->ft->examine->visitor[1];
     other = switches_node(l->job.tree, "3.0", NULL);
-    nb = &l->ft->neighbours.items[0];
+    nb = &l->ft->examine->neighbours.items[0];
     const struct {
         int32_t from, target;
         uint32_t nonce;
@@ -869,9 +873,9 @@ START_TEST(another_one_of_the_other_side_at_each_turn)
     int32_t others = 0;
 
     for (int32_t turn = 0; turn < 50; turn++) {
-        int32_t node = ftree_neighbour_beyond(l->ft, turns[_i].switch_, turn);
+        int32_t node = ftree_route_beyond(l->ft, turns[_i].switch_, turn);
         REQUIRE(ftree_tree_is_behind(t, turns[_i].switch_, node) != inside);
-        REQUIRE(ftree_neighbour_beyond(l->ft, turns[_i].switch_, turn) == node);
+        REQUIRE(ftree_route_beyond(l->ft, turns[_i].switch_, turn) == node);
         others += !asked[node];
         asked[node] = true;
     }
@@ -889,7 +893,7 @@ START_TEST(behind_all_there_is_nobody_beyond)
     for (int i = 0; i < COUNT(selves); i++) {
         struct lone *l = switches_new("switch:1 node:40", selves[i]);
         for (int32_t turn = 0; turn < 50; turn++)
-            ck_assert_int_eq(ftree_neighbour_beyond(l->ft, 0, turn), FTREE_NONE);
+            ck_assert_int_eq(ftree_route_beyond(l->ft, 0, turn), FTREE_NONE);
         lone_log(l);
         switches_lose(l, 0, "switch-fault/all-behind-silent");
         lone_run(l, 100000);
@@ -917,11 +921,11 @@ START_TEST(behind_a_switch_without_nodes_nobody_is_asked)
     v.kind = FTREE_KIND_SWITCH;
     v.switch_ = 1;
     ck_assert_int_eq(tree->switch_head[1], FTREE_NONE);
-    ck_assert_int_eq(ftree_neighbour_beyond(l->ft, 1, 0), FTREE_NONE);
+    ck_assert_int_eq(ftree_route_beyond(l->ft, 1, 0), FTREE_NONE);
     lone_told(l, 1, WIRE_VERDICT_UP, &v);
     lone_run(l, 100000);
-    ck_assert_int_eq(l->ft->known.items[0].v.switch_, 1);
-    ck_assert_uint_eq(l->ft->known.items[0].check, 0);
+    ck_assert_int_eq(l->ft->state->known.items[0].v.switch_, 1);
+    ck_assert_uint_eq(l->ft->state->known.items[0].check, 0);
     switches_free(l);
 }
 END_TEST

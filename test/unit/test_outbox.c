@@ -20,10 +20,10 @@ START_TEST(an_acknowledged_message_is_sent_once)
     struct lone *l = lone_new(4, 1, 32, 1);
 
     send_one(l);
-    ck_assert_int_eq(l->ft->outbox.n, 1);
+    ck_assert_int_eq(l->ft->net->outbox.n, 1);
     lone_run(l, 20);
     lone_acks(l, 0);
-    ck_assert_int_eq(l->ft->outbox.n, 0);
+    ck_assert_int_eq(l->ft->net->outbox.n, 0);
     lone_run(l, 900);
     ck_assert_str_eq(lone_log(l), "0 rank 1 stalls, waits for rank 2\n"
                                   "0 symptom about n2 goes to n0\n"
@@ -58,7 +58,7 @@ START_TEST(what_is_told_again_has_grown_older)
     struct lone *l = lone_new(4, 1, 32, 1);
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 2, FTREE_NONE, 1);
 
-    ftree_spread_raise(l->ft, l->now, &v);
+    LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
     send_one(l);
     lone_stall(l, 1, 3);
     lone_run(l, 500 + 150);
@@ -99,23 +99,23 @@ START_TEST(what_goes_another_way_is_as_old_as_before)
 }
 END_TEST
 
-/* The same to several nodes: three letters that share what they carry. */
-static struct body *post_to_three(struct lone *l)
+/* The same to several nodes: three messages that share what they carry. */
+static struct payload *post_to_three(struct lone *l)
 {
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 2, FTREE_NONE, 1);
-    struct wire_outlines w;
+    struct wire_summaries w;
     struct wire_message m = messages_told(l->now, &v, 1, &w);
-    struct body *body;
+    struct payload *payload;
 
     m.id = 4711;
-    body = ftree_outbox_body(l->ft, l->now, &m);
-    ck_assert_ptr_nonnull(body);
+    payload = ftree_outbox_payload(l->ft, l->now, &m);
+    ck_assert_ptr_nonnull(payload);
     for (int32_t n = 0; n < 4; n++)
         if (n != l->ft->self)
-            ftree_outbox_post(l->ft, l->now, n, WIRE_VERDICT_DOWN, m.id, body);
-    ftree_outbox_release(l->ft, body);
+            ftree_outbox_post(l->ft, l->now, n, WIRE_VERDICT_DOWN, m.id, payload);
+    ftree_outbox_release(l->ft, payload);
     ck_assert_ptr_null(ftree_check(l->ft));
-    return body;
+    return payload;
 }
 
 static void expect_located(const struct lone *l, ftree_time at)
@@ -131,25 +131,25 @@ START_TEST(letters_share_what_they_carry)
 {
     struct lone *l = lone_new(4, 1, 32, 1);
     ftree_time begin = l->now;
-    struct body *body = post_to_three(l);
+    struct payload *payload = post_to_three(l);
 
-    ck_assert_int_eq(body->letters, 3);
+    ck_assert_int_eq(payload->messages, 3);
     ck_assert_int_eq(l->live_allocations, 3); /* the handle, the box, and this */
     lone_acks(l, 2); /* each speaks for itself */
-    ck_assert_int_eq(l->ft->outbox.n, 2);
-    ck_assert_int_eq(body->letters, 2);
+    ck_assert_int_eq(l->ft->net->outbox.n, 2);
+    ck_assert_int_eq(payload->messages, 2);
     lone_run(l, 300); /* each is sent again, and has grown older */
     expect_located(l, begin);
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 3 + 4);
     lone_acks(l, 0);
     lone_acks(l, 3);
-    ck_assert_int_eq(l->ft->outbox.n, 0);
+    ck_assert_int_eq(l->ft->net->outbox.n, 0);
     ck_assert_int_eq(l->live_allocations, 2);
     lone_free(l);
 }
 END_TEST
 
-/* Without memory for one of its own a letter goes as it is. */
+/* Without memory for one of its own a message goes as it is. */
 START_TEST(without_memory_what_is_shared_is_told_again_as_it_is)
 {
     struct lone *l = lone_new(4, 1, 32, 1);
@@ -219,7 +219,7 @@ START_TEST(an_answer_needs_memory)
     for (int32_t i = 1; i <= 2; i++) {
         l->fail_alloc_in = i;
         ftree_outbox_answer(l->ft, l->now, 0, FTREE_PATH_DATA, &m);
-        ck_assert_int_eq(l->ft->outbox.n, 0);
+        ck_assert_int_eq(l->ft->net->outbox.n, 0);
         ck_assert_ptr_null(ftree_check(l->ft));
     }
     lone_free(l);
@@ -251,13 +251,13 @@ START_TEST(acknowledgments_of_others_do_not_count)
     send_one(l);
     m.u.ack = lone_last(l, WIRE_SYMPTOM)->m.id;
     lone_hear(l, 3, FTREE_PATH_DATA, &m); /* by another node */
-    ck_assert_int_eq(l->ft->outbox.n, 1);
+    ck_assert_int_eq(l->ft->net->outbox.n, 1);
     m.u.ack++;
     lone_hear(l, 0, FTREE_PATH_DATA, &m); /* of another message */
-    ck_assert_int_eq(l->ft->outbox.n, 1);
+    ck_assert_int_eq(l->ft->net->outbox.n, 1);
     m.u.ack--;
     lone_hear(l, 0, FTREE_PATH_MGMT, &m); /* by another path is well */
-    ck_assert_int_eq(l->ft->outbox.n, 0);
+    ck_assert_int_eq(l->ft->net->outbox.n, 0);
     lone_hear(l, 0, FTREE_PATH_DATA, &m); /* twice */
     lone_free(l);
 }
@@ -305,13 +305,13 @@ START_TEST(the_round_trip_is_measured_and_sets_the_timer)
 {
     struct lone *l = lone_new(4, 1, 32, 1);
 
-    ck_assert_uint_eq(l->ft->rto, 150 * FTREE_MS);
+    ck_assert_uint_eq(l->ft->net->rto, 150 * FTREE_MS);
     send_one(l);
     lone_run(l, 100);
     lone_acks(l, 0);
-    ck_assert_uint_eq(l->ft->srtt, 100 * FTREE_MS);
-    ck_assert_uint_eq(l->ft->rttvar, 50 * FTREE_MS);
-    ck_assert_uint_eq(l->ft->rto, 300 * FTREE_MS);
+    ck_assert_uint_eq(l->ft->net->srtt, 100 * FTREE_MS);
+    ck_assert_uint_eq(l->ft->net->rttvar, 50 * FTREE_MS);
+    ck_assert_uint_eq(l->ft->net->rto, 300 * FTREE_MS);
     lone_free(l);
 }
 END_TEST
@@ -323,7 +323,7 @@ START_TEST(a_repeated_message_measures_nothing)
     send_one(l);
     lone_run(l, 200);
     lone_acks(l, 0);
-    ck_assert_uint_eq(l->ft->srtt, 0);
+    ck_assert_uint_eq(l->ft->net->srtt, 0);
     lone_free(l);
 }
 END_TEST
@@ -335,11 +335,11 @@ START_TEST(an_acknowledgment_that_waited_for_this_process_measures_little)
     send_one(l);
     lone_sleep(l, 3600 * 1000);
     lone_acks(l, 0);
-    ck_assert_uint_eq(l->ft->srtt, 1000 * FTREE_MS);
-    ck_assert_uint_eq(l->ft->rto, 1000 * FTREE_MS);
+    ck_assert_uint_eq(l->ft->net->srtt, 1000 * FTREE_MS);
+    ck_assert_uint_eq(l->ft->net->rto, 1000 * FTREE_MS);
     for (int i = 0; i < 40; i++)
         ftree_rtt(l->ft, FTREE_MS);
-    ck_assert_uint_eq(l->ft->rto, 150 * FTREE_MS);
+    ck_assert_uint_eq(l->ft->net->rto, 150 * FTREE_MS);
     lone_free(l);
 }
 END_TEST
@@ -349,16 +349,16 @@ START_TEST(who_is_mute_is_remembered_once)
     struct lone *l = lone_new(40, 1, 32, 1);
 
     for (int32_t n = 2; n < 40; n++)
-        ftree_outbox_mute(l->ft, l->now, n, false);
+        ftree_peer_unresponsive(l->ft, l->now, n, false);
     for (int32_t n = 2; n < 40; n++)
-        ftree_outbox_mute(l->ft, l->now + 1000 * FTREE_MS, n, false);
-    ck_assert_int_eq(l->ft->mutes.n, 38);
+        ftree_peer_unresponsive(l->ft, l->now + 1000 * FTREE_MS, n, false);
+    ck_assert_int_eq(l->ft->state->unresponsive.n, 38);
     lone_sleep(l, 5999);
     ftree_tick(l->ft, l->now);
-    ck_assert_int_eq(l->ft->mutes.n, 38);
+    ck_assert_int_eq(l->ft->state->unresponsive.n, 38);
     lone_sleep(l, 1);
     ftree_tick(l->ft, l->now);
-    ck_assert_int_eq(l->ft->mutes.n, 0);
+    ck_assert_int_eq(l->ft->state->unresponsive.n, 0);
     lone_free(l);
 }
 END_TEST
@@ -370,11 +370,11 @@ START_TEST(without_memory_a_message_is_left_out)
         struct wire_message m = {.type = WIRE_SWEEP, .u.round = 1};
         l->fail_alloc_in = nth;
         ftree_outbox_put(l->ft, l->now, 0, &m);
-        ck_assert_int_eq(l->ft->outbox.n, nth > 2);
+        ck_assert_int_eq(l->ft->net->outbox.n, nth > 2);
         ck_assert_ptr_null(ftree_check(l->ft));
         l->fail_alloc_in = 1;
-        ftree_outbox_mute(l->ft, l->now, 3, false);
-        ck_assert_int_eq(l->ft->mutes.n, 0);
+        ftree_peer_unresponsive(l->ft, l->now, 3, false);
+        ck_assert_int_eq(l->ft->state->unresponsive.n, 0);
         lone_free(l);
     }
 }
@@ -389,7 +389,7 @@ START_TEST(a_send_that_fails_is_no_more_than_a_lost_message)
     l->send_error = 0;
     lone_run(l, 200);
     lone_acks(l, 0);
-    ck_assert_int_eq(l->ft->outbox.n, 0);
+    ck_assert_int_eq(l->ft->net->outbox.n, 0);
     lone_free(l);
 }
 END_TEST
@@ -403,16 +403,16 @@ START_TEST(who_acknowledges_one_of_two_is_given_longer_for_the_other)
 
     send_one(l);
     ftree_symptom_init(&s, FTREE_SYMPTOM_PEER_STALL, 3, 3, 1, l->now, l->now);
-    ftree_correlate(l->ft, l->now, &s, false);
-    ck_assert_int_eq(l->ft->outbox.n, 2);
+    LONE_STEP(l, ftree_intake(l->ft, l->now, &s, false));
+    ck_assert_int_eq(l->ft->net->outbox.n, 2);
     lone_run(l, 100);
-    m.u.ack = l->ft->outbox.items[0].id;
+    m.u.ack = l->ft->net->outbox.items[0].id;
     lone_hear(l, 0, FTREE_PATH_DATA, &m);
     lone_log(l);
     lone_run(l, 149);
     ck_assert_str_eq(lone_log(l), "");
     lone_run(l, 200);
-    ck_assert_int_eq(l->ft->outbox.items[0].tries, 2);
+    ck_assert_int_eq(l->ft->net->outbox.items[0].tries, 2);
     lone_free(l);
 }
 END_TEST
@@ -422,15 +422,15 @@ START_TEST(a_substitute_that_is_silent_does_not_hold_up_the_next)
 {
     struct lone *l = lone_new(8, 1, 32, 1);
     struct ftree_symptom s;
-    int32_t first = ftree_topo_root_substitute(&l->ft->topo, 1);
-    int32_t second = ftree_topo_root_substitute(&l->ft->topo, 2);
+    int32_t first = ftree_topo_root_substitute(l->ft->topo, 1);
+    int32_t second = ftree_topo_root_substitute(l->ft->topo, 2);
 
     ftree_symptom_init(&s, FTREE_SYMPTOM_PEER_STALL, 0, 0, 1, l->now, l->now);
-    ftree_correlate(l->ft, l->now, &s, false);
+    LONE_STEP(l, ftree_intake(l->ft, l->now, &s, false));
     ck_assert_int_eq(l->sent[l->n_sent - 1].to.node, first);
     lone_run(l, 160);
     ck_assert_int_eq(l->sent[l->n_sent - 1].to.node, second);
-    ck_assert_int_eq(l->ft->outbox.n, 2);
+    ck_assert_int_eq(l->ft->net->outbox.n, 2);
     lone_acks(l, second);
     lone_log(l);
     lone_run(l, 200); /* the first is given up, and what it was told is told to nobody once more */
@@ -446,13 +446,13 @@ START_TEST(a_verdict_waits_for_a_child_that_is_mute)
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 6, FTREE_NONE, 1);
     int32_t told = 0;
 
-    ftree_spread_raise(l->ft, l->now, &v);
+    LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
     lone_acks(l, 2);
     lone_run(l, 360);
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 2 + 2 + 2); /* 1 again twice, then 3 and 4 */
     lone_acks(l, 3);
     lone_acks(l, 4);
-    ck_assert_int_eq(l->ft->outbox.n, 1);
+    ck_assert_int_eq(l->ft->net->outbox.n, 1);
     lone_answer(l, 1, FTREE_PATH_MGMT, FTREE_ROLE_AGENT);
     l->n_sent = 0;
     lone_run(l, 1);
@@ -460,7 +460,7 @@ START_TEST(a_verdict_waits_for_a_child_that_is_mute)
         told += l->sent[i].to.node == 1 && l->sent[i].m.type == WIRE_VERDICT_DOWN;
     ck_assert_int_eq(told, 2); /* by both paths */
     lone_acks(l, 1);
-    ck_assert_int_eq(l->ft->outbox.n, 0);
+    ck_assert_int_eq(l->ft->net->outbox.n, 0);
     lone_free(l);
 }
 END_TEST
@@ -471,19 +471,19 @@ START_TEST(a_verdict_that_waits_is_not_sent_for_a_quick_no)
     struct lone *l = lone_new(8, 1, 2, 0);
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 6, FTREE_NONE, 1);
 
-    ftree_spread_raise(l->ft, l->now, &v);
+    LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
     lone_acks(l, 2);
     lone_run(l, 360);
     lone_acks(l, 3);
     lone_acks(l, 4);
-    ck_assert_int_eq(l->ft->outbox.n, 1);
+    ck_assert_int_eq(l->ft->net->outbox.n, 1);
     lone_log(l);
     for (int i = 0; i < 3; i++) {
         lone_reach(l, 1, FTREE_PATH_DATA, FTREE_ROLE_AGENT, FTREE_REACH_UNREACHABLE, 113);
         lone_run(l, 210);
     }
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 0);
-    ck_assert_int_eq(l->ft->outbox.n, 1);
+    ck_assert_int_eq(l->ft->net->outbox.n, 1);
     lone_answer(l, 1, FTREE_PATH_MGMT, FTREE_ROLE_AGENT);
     lone_run(l, 1);
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 2);
@@ -498,7 +498,7 @@ START_TEST(a_thousand_letters_are_given_up_together)
 
     for (int32_t n = 1; n <= 1000; n++)
         ftree_outbox_put(l->ft, l->now, n, &m);
-    ck_assert_int_eq(l->ft->outbox.n, 1000);
+    ck_assert_int_eq(l->ft->net->outbox.n, 1000);
     l->n_sent = 0;
     lone_sleep(l, 150);
     for (int i = 0; i < 2; i++) {
@@ -508,8 +508,8 @@ START_TEST(a_thousand_letters_are_given_up_together)
     }
     l->n_sent = 0;
     ftree_tick(l->ft, l->now);
-    ck_assert_int_eq(l->ft->mutes.n, 1000);
-    ck_assert_int_eq(l->ft->suspects.n, 1000);
+    ck_assert_int_eq(l->ft->state->unresponsive.n, 1000);
+    ck_assert_int_eq(l->ft->examine->suspects.n, 1000);
     lone_free(l);
 }
 END_TEST

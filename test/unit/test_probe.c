@@ -157,9 +157,10 @@ START_TEST(the_timer_stretches_the_window)
     if (_i)
         ftree_rtt(l->ft, 10000 * FTREE_MS); /* its greatest */
     lone_stall(l, 0, 2);
-    ck_assert_uint_eq(l->ft->suspects.items[0].deadline, l->now + (_i ? 6000 : 3600) * FTREE_MS);
+    ck_assert_uint_eq(l->ft->examine->suspects.items[0].deadline,
+                      l->now + (_i ? 6000 : 3600) * FTREE_MS);
     lone_run(l, _i ? 1000 : 600);
-    ck_assert_int_eq(l->ft->suspects.items[0].tries, 2);
+    ck_assert_int_eq(l->ft->examine->suspects.items[0].tries, 2);
     lone_free(l);
 }
 END_TEST
@@ -173,8 +174,8 @@ START_TEST(an_answer_by_the_main_path_ends_it)
     lone_stall(l, 0, 2);
     lone_run(l, 30);
     lone_answer(l, 2, FTREE_PATH_DATA, FTREE_ROLE_AGENT);
-    ck_assert_int_eq(l->ft->suspects.n, 0);
-    ck_assert_uint_eq(l->ft->srtt, 30 * FTREE_MS);
+    ck_assert_int_eq(l->ft->examine->suspects.n, 0);
+    ck_assert_uint_eq(l->ft->net->srtt, 30 * FTREE_MS);
     lone_answer(l, 2, FTREE_PATH_DATA, FTREE_ROLE_AGENT); /* again */
     lone_run(l, 990);
     ck_assert_int_eq(l->verdicts, 0);
@@ -189,7 +190,7 @@ START_TEST(where_there_is_only_management_it_is_the_main_path)
     l->job.has_path[FTREE_PATH_DATA] = false;
     lone_stall(l, 0, 2);
     lone_answer(l, 2, FTREE_PATH_MGMT, FTREE_ROLE_AGENT);
-    ck_assert_int_eq(l->ft->suspects.n, 0);
+    ck_assert_int_eq(l->ft->examine->suspects.n, 0);
     lone_free(l);
 }
 END_TEST
@@ -200,10 +201,10 @@ START_TEST(an_answer_by_management_alone_waits_for_the_other)
 
     lone_stall(l, 0, 2);
     lone_answer(l, 2, FTREE_PATH_MGMT, FTREE_ROLE_AGENT);
-    ck_assert_int_eq(l->ft->suspects.n, 1);
+    ck_assert_int_eq(l->ft->examine->suspects.n, 1);
     lone_run(l, 500);
     lone_answer(l, 2, FTREE_PATH_DATA, FTREE_ROLE_AGENT);
-    ck_assert_int_eq(l->ft->suspects.n, 0);
+    ck_assert_int_eq(l->ft->examine->suspects.n, 0);
     lone_free(l);
 }
 END_TEST
@@ -218,9 +219,9 @@ START_TEST(answers_to_other_questions_do_not_count)
     lone_hear(l, 2, FTREE_PATH_DATA, &m); /* a nonce of the past */
     m.u.answer.nonce--;
     lone_hear(l, 3, FTREE_PATH_DATA, &m); /* of a node not asked */
-    ck_assert_int_eq(l->ft->suspects.n, 1);
+    ck_assert_int_eq(l->ft->examine->suspects.n, 1);
     lone_hear(l, 2, FTREE_PATH_DATA, &m);
-    ck_assert_int_eq(l->ft->suspects.n, 0);
+    ck_assert_int_eq(l->ft->examine->suspects.n, 0);
     lone_free(l);
 }
 END_TEST
@@ -230,10 +231,10 @@ static void deputy_says(struct lone *l, int32_t troubles, const struct wire_trou
 {
     struct wire_message m = {.type = WIRE_ANSWER, .u.answer.role = FTREE_ROLE_DEPUTY};
 
-    m.u.answer.nonce = l->ft->suspects.items[0].nonce;
+    m.u.answer.nonce = l->ft->examine->suspects.items[0].nonce;
     m.u.answer.troubles = troubles;
     memcpy(m.u.answer.trouble, t, (size_t) troubles * sizeof(*t));
-    ftree_verdict_ranks_add(&m.u.answer.waiting, 8, 8);
+    ftree_ranks_add(&m.u.answer.waiting, 8, 8);
     lone_hear(l, 2, FTREE_PATH_MGMT, &m);
 }
 
@@ -265,9 +266,9 @@ START_TEST(a_deputy_names_one_stopped_rank_after_the_other)
     ck_assert_int_eq(l->verdict[0].rank, 6);
     ck_assert_int_eq(l->verdict[0].pid, 78);
     ck_assert_int_eq(l->verdict[0].victims.count, 1);
-    ck_assert(!ftree_correlate_usable(l->ft, l->now, 2)); /* its agent will not answer */
+    ck_assert(!ftree_peer_usable(l->ft, l->now, 2)); /* its agent will not answer */
     /* someone waits for rank 8, which no verdict explains */
-    if (!l->ft->suspects.n)
+    if (!l->ft->examine->suspects.n)
         ask_about_node_2(l);
     deputy_says(l, 3, stopped);
     lone_run(l, 1000);
@@ -286,7 +287,7 @@ START_TEST(a_deputy_names_the_rank_that_the_launcher_names)
     ftree_symptom_init(&s, FTREE_SYMPTOM_PROCESS_EXITED, 2, 7, 0, l->now, l->now);
     ck_assert_int_eq(ftree_symptom(l->ft, l->now, &s), FTREE_OK);
     deputy_says(l, 3, stopped);
-    ck_assert_int_eq(l->ft->suspects.items[0].deputy_word.rank, 7);
+    ck_assert_int_eq(l->ft->examine->suspects.items[0].deputy_word.rank, 7);
     lone_run(l, 1000);
     ck_assert_int_eq(l->verdicts, 2);
     ck_assert_str_eq(l->verdict[0].rule, "process-crash/launcher-and-deputy");
@@ -347,11 +348,11 @@ START_TEST(a_deputys_answer_does_not_make_its_agent_usable)
     struct lone *l = lone_new(4, 3, 32, 0);
 
     ask_about_node_2(l);
-    ftree_outbox_mute(l->ft, l->now, 2, false);
+    ftree_peer_unresponsive(l->ft, l->now, 2, false);
     deputy_says(l, 3, stopped);
-    ck_assert(!ftree_correlate_usable(l->ft, l->now, 2));
+    ck_assert(!ftree_peer_usable(l->ft, l->now, 2));
     lone_answer(l, 2, FTREE_PATH_MGMT, FTREE_ROLE_AGENT);
-    ck_assert(ftree_correlate_usable(l->ft, l->now, 2));
+    ck_assert(ftree_peer_usable(l->ft, l->now, 2));
     lone_free(l);
 }
 END_TEST
@@ -362,9 +363,9 @@ START_TEST(a_deputys_last_word_counts)
 
     ask_about_node_2(l);
     deputy_says(l, 3, stopped);
-    ck_assert_int_eq(l->ft->suspects.items[0].deputy_word.rank, 6);
+    ck_assert_int_eq(l->ft->examine->suspects.items[0].deputy_word.rank, 6);
     deputy_says(l, 0, stopped); /* continued */
-    ck_assert_int_eq(l->ft->suspects.items[0].deputy_word.rank, FTREE_NONE);
+    ck_assert_int_eq(l->ft->examine->suspects.items[0].deputy_word.rank, FTREE_NONE);
     lone_log(l);
     lone_run(l, 800);
     ck_assert_int_eq(l->verdicts, 0);
@@ -379,7 +380,7 @@ START_TEST(a_deputy_that_names_ranks_of_others_names_nobody)
 
     ask_about_node_2(l);
     deputy_says(l, 1, &other);
-    ck_assert_int_eq(l->ft->suspects.items[0].deputy_word.rank, FTREE_NONE);
+    ck_assert_int_eq(l->ft->examine->suspects.items[0].deputy_word.rank, FTREE_NONE);
     lone_run(l, 800);
     ck_assert_int_eq(l->verdicts, 0);
     lone_free(l);
@@ -392,7 +393,7 @@ START_TEST(of_several_findings_the_greatest_is_kept)
     const struct suspect *su;
 
     lone_stall(l, 0, 2);
-    su = &l->ft->suspects.items[0];
+    su = &l->ft->examine->suspects.items[0];
     lone_reach(l, 2, FTREE_PATH_DATA, FTREE_ROLE_AGENT, FTREE_REACH_UNREACHABLE, 113);
     lone_reach(l, 2, FTREE_PATH_DATA, FTREE_ROLE_AGENT, FTREE_REACH_LOCAL_DOWN, 101);
     ck_assert_int_eq(su->reach[FTREE_PATH_DATA][FTREE_ROLE_AGENT], FTREE_REACH_UNREACHABLE);
@@ -504,7 +505,7 @@ START_TEST(a_state_that_shows_nothing_decides_nothing)
     state_says(l, 2, FTREE_LINK_UP);
     ck_assert_int_eq(l->verdicts, 0);
     answers(l, 2, FTREE_PATH_DATA); /* the answer was late */
-    ck_assert_int_eq(l->ft->suspects.n, 0);
+    ck_assert_int_eq(l->ft->examine->suspects.n, 0);
     ck_assert_int_eq(l->verdicts, 0);
     lone_free(l);
 }
@@ -521,19 +522,19 @@ START_TEST(a_person_who_asks_has_everything_asked)
     ck_assert_int_eq(ftree_symptom(l->ft, l->now, &s), FTREE_OK);
     lone_run(l, 5);
     answers(l, 2, FTREE_PATH_DATA);
-    ck_assert_int_eq(l->ft->suspects.n, 1); /* it may be ill although it answers */
+    ck_assert_int_eq(l->ft->examine->suspects.n, 1); /* it may be ill although it answers */
     answers(l, 2, FTREE_PATH_MGMT);
     lone_log(l);
     lone_run(l, 150);
-    ck_assert_str_eq(lone_log(l), "150   asks n2: state of agent over answered\n"
+    ck_assert_str_eq(lone_log(l), "150   asks n2: response of agent over all\n"
+                                  "150 -> n2 data probe fresh\n"
+                                  "150 -> n2 mgmt probe fresh\n"
+                                  "150   asks n2: state of agent over answered\n"
                                   "150 -> n2 data probe\n"
                                   "150 -> n2 mgmt probe\n"
                                   "150   asks n2: log of agent over answered\n"
                                   "150 -> n2 data probe\n"
                                   "150 -> n2 mgmt probe\n"
-                                  "150   asks n2: response of agent over all\n"
-                                  "150 -> n2 data probe fresh\n"
-                                  "150 -> n2 mgmt probe fresh\n"
                                   "150   asks n2: response of witnesses over all\n"
                                   "150 -> n1 data probe\n"
                                   "150 -> n1 mgmt probe\n"
@@ -558,7 +559,7 @@ START_TEST(a_person_who_asks_has_everything_asked)
     answers(l, 2, FTREE_PATH_MGMT);
     lone_run(l, 1400);
     ck_assert_int_eq(l->verdicts, 0);
-    ck_assert_int_eq(l->ft->suspects.n, 0);
+    ck_assert_int_eq(l->ft->examine->suspects.n, 0);
     lone_free(l);
 }
 END_TEST
@@ -590,7 +591,7 @@ START_TEST(the_window_grows_with_the_own_lag)
     lone_stall(l, 0, 2);
     lone_run(l, 890);
     ftree_late(l->ft, l->now, 50 * FTREE_MS);
-    l->ft->lag = 50 * FTREE_MS;
+    l->ft->state->lag = 50 * FTREE_MS;
     lone_run(l, 100);
     ck_assert_int_eq(l->verdicts, 0); /* 900 ms and up to 500 ms more */
     lone_run(l, 500);
@@ -767,7 +768,7 @@ static void observe(struct lone *l, int32_t node)
 
     ftree_symptom_init(&s, FTREE_SYMPTOM_PEER_SILENT, node, FTREE_NONE, l->job.nodes - 1, l->now,
                        l->now);
-    ftree_group_add(l->ft, l->now, &s, 0);
+    LONE_STEP(l, ftree_correlate(l->ft, l->now, &s, 0));
 }
 
 /* The built-in base, with all questions by the connection there is. */
@@ -932,13 +933,13 @@ START_TEST(who_leaves_or_has_failed_is_not_asked)
     ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
     observe(l, 2);
     observe(l, 0);
-    ck_assert_int_eq(l->ft->suspects.n, 0);
+    ck_assert_int_eq(l->ft->examine->suspects.n, 0);
     l->fail_alloc_in = 1;
     observe(l, 1);
-    ck_assert_int_eq(l->ft->suspects.n, 0);
+    ck_assert_int_eq(l->ft->examine->suspects.n, 0);
     ftree_leave(l->ft, l->now);
     observe(l, 1);
-    ck_assert_int_eq(l->ft->suspects.n, 0);
+    ck_assert_int_eq(l->ft->examine->suspects.n, 0);
     lone_free(l);
 }
 END_TEST
@@ -948,10 +949,10 @@ START_TEST(a_refused_port_is_no_crash_to_who_leaves)
     struct lone *l = lone_new(4, 1, 32, 0);
 
     lone_stall(l, 0, 2);
-    l->ft->leaving = true; /* while it was asked */
-    l->ft->leave_until = l->now + l->cfg.linger;
+    l->ft->state->leaving = true; /* while it was asked */
+    l->ft->leave->leave_until = l->now + l->cfg.linger;
     lone_reach(l, 2, FTREE_PATH_DATA, FTREE_ROLE_AGENT, FTREE_REACH_REFUSED, 111);
-    ck_assert_int_eq(l->ft->suspects.n, 0);
+    ck_assert_int_eq(l->ft->examine->suspects.n, 0);
     lone_free(l);
 }
 END_TEST
@@ -967,7 +968,7 @@ START_TEST(several_suspects_are_decided_at_one_moment)
     lone_answer(l, 11, FTREE_PATH_MGMT, FTREE_ROLE_AGENT);
     lone_run(l, 800);
     ck_assert_int_eq(l->verdicts, 10);
-    ck_assert_int_eq(l->ft->suspects.n, 0);
+    ck_assert_int_eq(l->ft->examine->suspects.n, 0);
     lone_free(l);
 }
 END_TEST

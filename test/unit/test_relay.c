@@ -42,7 +42,7 @@ static void decides(struct lone *l, const struct ftree_verdict *v)
 {
     int32_t i = l->verdicts;
 
-    ftree_spread_raise(l->ft, l->now, v);
+    LONE_STEP(l, ftree_announce_raise(l->ft, l->now, v));
     ck_assert_int_eq(l->verdicts, i + 1);
     lone_acks(l, 0);
     lone_log(l);
@@ -157,7 +157,7 @@ START_TEST(what_another_decided_is_not_passed_on)
     v = silent_from_here(l, 1, 9);
     v.fln = 10;
     lone_told(l, 2, WIRE_VERDICT_UP, &v);
-    ck_assert_ptr_nonnull(l->ft->known.items[0].whole);
+    ck_assert_ptr_nonnull(l->ft->state->known.items[0].full);
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 2);
     ck_assert_int_eq(count_to_pass_on(l), 0);
     lone_free(l);
@@ -183,8 +183,8 @@ START_TEST(where_who_was_answered_is_silent_another_passes_it_on)
     struct lone *l = lone_new(NODES, 1, 2, 1);
     struct ftree_verdict v = silent_from_here(l, 3, 9);
 
-    ftree_outbox_mute(l->ft, l->now, 9, false);
-    ftree_outbox_mute(l->ft, l->now, 4, true);
+    ftree_peer_unresponsive(l->ft, l->now, 9, false);
+    ftree_peer_unresponsive(l->ft, l->now, 4, true);
     decides(l, &v);
     ck_assert_int_eq(to_pass_on(l)->to.node, 5); /* the next by number */
     lone_free(l);
@@ -197,8 +197,8 @@ START_TEST(where_nobody_can_pass_it_on_nobody_is_asked_to)
     struct ftree_verdict v = silent_from_here(l, 1, 5);
 
     for (int32_t node = 1; node < NODES; node++)
-        ftree_outbox_mute(l->ft, l->now, node, false);
-    ftree_spread_raise(l->ft, l->now, &v);
+        ftree_peer_unresponsive(l->ft, l->now, node, false);
+    LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 2);
     ck_assert_int_eq(count_to_pass_on(l), 0);
     lone_free(l);
@@ -228,7 +228,7 @@ START_TEST(who_passes_it_on_in_place_of_another_names_the_victims)
     struct lone *l = lone_new(NODES, 1, 2, 0);
     struct ftree_verdict v = silent_from_here(l, 1, 5);
 
-    ftree_spread_raise(l->ft, l->now, &v);
+    LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
     lone_nobody_waits(l, 2, lone_due(l, 2));
     lone_log(l);
     lone_run(l, 350);
@@ -250,8 +250,8 @@ START_TEST(where_no_other_can_pass_it_on_nobody_is_waited_for)
 
     for (int32_t node = 2; node < NODES; node++)
         if (node != 5)
-            ftree_outbox_mute(l->ft, l->now, node, false);
-    ftree_spread_raise(l->ft, l->now, &v);
+            ftree_peer_unresponsive(l->ft, l->now, node, false);
+    LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
     lone_run(l, 349);
     ck_assert_int_eq(l->reports, 0);
     lone_run(l, 1);
@@ -260,7 +260,7 @@ START_TEST(where_no_other_can_pass_it_on_nobody_is_waited_for)
 }
 END_TEST
 
-/* One letter for each, however often it goes to another. */
+/* One message for each, however often it goes to another. */
 START_TEST(what_is_not_acknowledged_does_not_multiply)
 {
     struct lone *l = lone_new(64, 1, 8, 0);
@@ -268,14 +268,14 @@ START_TEST(what_is_not_acknowledged_does_not_multiply)
     for (int32_t node = 5; node <= 8; node++) {
         struct ftree_verdict v = silent_from_here(l, node, 20);
         v.id += (uint32_t) node;
-        ftree_spread_raise(l->ft, l->now, &v);
+        LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
     }
     for (int i = 0; i < 5; i++) {
         for (int32_t node = 1; node <= 4; node++)
             lone_acks(l, node);
         lone_log(l);
         lone_run(l, i ? 350 : 370);
-        /* the first was told alone, and then all four: five letters, each with a try over one path and
+        /* the first was told alone, and then all four: five messages, each with a try over one path and
          * one over two, and a few milliseconds of the next round */
         ck_assert_int_le(count_to_pass_on(l), 5 * 4);
     }
@@ -331,7 +331,7 @@ START_TEST(what_the_root_has_not_told_yet_is_passed_on_by_nobody)
     struct ftree_verdict v = silent_from_here(l, 3, 9);
     struct ftree_verdict told = lone_verdict(l, "node-outage/both-paths-silent", 12, FTREE_NONE, 5);
 
-    ftree_spread_raise(l->ft, l->now, &v);
+    LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
     lone_told(l, 0, WIRE_VERDICT_DOWN, &told);
     ck_assert_int_eq(count_to_pass_on(l), 0);
     lone_told(l, 0, WIRE_VERDICT_DOWN, &l->verdict[0]);
@@ -353,7 +353,7 @@ START_TEST(what_is_for_its_own_people_is_not_passed_on)
     struct ftree_verdict own = silent_from_here(l, 4, 9), v = silent_from_here(l, 3, 9);
 
     own.own_only = true;
-    ftree_spread_raise(l->ft, l->now, &own);
+    LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &own));
     v.id++;
     decides(l, &v);
     ck_assert_int_eq(count_to_pass_on(l), 1);
@@ -387,8 +387,8 @@ START_TEST(who_passes_it_on_in_place_of_another_has_time_to_answer)
     struct ftree_verdict v = silent_from_here(l, 7, 9);
     const struct lone_sent *s;
 
-    ftree_outbox_mute(l->ft, l->now, 7, false); /* as its FLN has found */
-    ftree_spread_raise(l->ft, l->now, &v);
+    ftree_peer_unresponsive(l->ft, l->now, 7, false); /* as its FLN has found */
+    LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
     lone_acks(l, 1);
     lone_log(l);
     lone_told(l, 1, WIRE_VERDICT_DOWN, &l->verdict[0]);
@@ -445,7 +445,8 @@ START_TEST(who_can_be_told_by_another_again_is_told_past_nobody)
     lone_acks(l, 4);
     lone_acks(l, 8);
     lone_run(l, 200);
-    ftree_spread_withdraw(l->ft, l->now, &l->ft->known.items[0], "it is heard");
+    LONE_STEP(l,
+              ftree_announce_withdraw(l->ft, l->now, &l->ft->state->known.items[0], "it is heard"));
     lone_log(l);
     lone_run(l, 150);
     ck_assert_int_eq(count_to_pass_on(l), 0);
@@ -466,7 +467,7 @@ START_TEST(past_those_that_are_lost_another_passes_it_on)
         lone_told(l, 0, WIRE_VERDICT_DOWN, &lost);
     }
     for (int32_t node = 4; node <= 8; node++)
-        ftree_outbox_mute(l->ft, l->now, node, false);
+        ftree_peer_unresponsive(l->ft, l->now, node, false);
     decides(l, &v);
     ck_assert_int_eq(to_pass_on(l)->to.node, 39); /* 31 to 38 are below node 3 */
     lone_free(l);
@@ -489,7 +490,7 @@ START_TEST(all_that_is_told_is_told_by_way_of_another)
     lone_told(l, 0, WIRE_VERDICT_DOWN, &over);
     over.withdrawn = l->now;
     lone_told(l, 0, WIRE_VERDICT_DOWN, &over);
-    ftree_spread_raise(l->ft, l->now, &own); /* the root has not told it yet */
+    LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &own)); /* the root has not told it yet */
     decides(l, &v);
     s = to_pass_on(l);
     ck_assert_int_eq(s->tolds, 3);
@@ -514,7 +515,8 @@ START_TEST(what_follows_is_told_so_too_until_it_answers)
     ck_assert_int_eq(to_pass_on(l)->to.node, 9);
     ck_assert_int_eq(to_pass_on(l)->tolds, 2);
     lone_log(l);
-    ftree_spread_withdraw(l->ft, l->now, &l->ft->known.items[0], "it answers");
+    LONE_STEP(l,
+              ftree_announce_withdraw(l->ft, l->now, &l->ft->state->known.items[0], "it answers"));
     lone_acks(l, 0);
     lone_log(l);
     v = l->verdict[0];
@@ -534,7 +536,7 @@ START_TEST(what_finds_no_room_in_one_message_takes_two)
 {
     struct lone *l = lone_new(NODES, 200, 2, 1);
     struct ftree_verdict v = silent_from_here(l, 3, 9);
-    int32_t outlines = 0, messages = 0;
+    int32_t summaries = 0, messages = 0;
 
     for (int i = 0; i < 150; i++) {
         struct ftree_verdict crash = lone_verdict(l, "process-crash/pid-gone", 12, 12 * 200 + i, 5);
@@ -550,11 +552,11 @@ START_TEST(what_finds_no_room_in_one_message_takes_two)
         if (s->m.type != WIRE_VERDICT_DOWN || s->m.flags != WIRE_FLAG_PASS_ON)
             continue;
         messages++;
-        outlines += s->tolds;
+        summaries += s->tolds;
         ck_assert_int_eq(s->told[0].node, 3);
     }
     ck_assert_int_eq(messages, 2);
-    ck_assert_int_eq(outlines, 150 + messages);
+    ck_assert_int_eq(summaries, 150 + messages);
     lone_free(l);
 }
 END_TEST
@@ -565,7 +567,7 @@ START_TEST(who_passes_it_on_names_the_victims)
     struct ftree_verdict v = silent_from_here(l, 1, 2);
     uint32_t passed_on;
 
-    ftree_spread_raise(l->ft, l->now, &v);
+    LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
     passed_on = to_pass_on(l)->m.id;
     lone_nobody_waits(l, 2, lone_due(l, 2));
     ck_assert_int_eq(l->reports, 0);
@@ -585,7 +587,7 @@ START_TEST(without_memory_for_what_is_told_the_verdict_is_kept)
     for (int in = 1; in < 40; in++) {
         struct lone *l = lone_new(NODES, 1, 2, 1);
         struct ftree_verdict v = silent_from_here(l, 3, 9);
-        ftree_spread_raise(l->ft, l->now, &v);
+        LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
         l->fail_alloc_in = in;
         lone_told(l, 0, WIRE_VERDICT_DOWN, &v);
         lone_run(l, 1000);
@@ -601,7 +603,7 @@ END_TEST
 /* Node 1 tells this one, 9, what it is to pass on: message 70. */
 static void asks(struct lone *l, int32_t from, const struct ftree_verdict *v, int32_t n)
 {
-    struct wire_outlines w;
+    struct wire_summaries w;
     struct wire_message m = messages_told(l->now, v, n, &w);
 
     m.id = 70;
@@ -685,10 +687,10 @@ START_TEST(passing_on_ends_no_other_telling)
     struct ftree_verdict v = lone_verdict(l, "unknown/silent-from-here-only", 3, FTREE_NONE, 1);
 
     lone_told(l, 4, WIRE_VERDICT_DOWN, &own);
-    ck_assert_uint_ne(l->ft->known.items[0].telling, 0);
+    ck_assert_uint_ne(l->ft->state->known.items[0].announcement, 0);
     asks(l, 1, &v, 1);
     lone_nobody_waits(l, 3, lone_due(l, 3));
-    ck_assert_uint_ne(l->ft->known.items[0].telling, 0);
+    ck_assert_uint_ne(l->ft->state->known.items[0].announcement, 0);
     lone_free(l);
 }
 END_TEST

@@ -5,7 +5,7 @@
 
 #include "base.h"
 #include "ftree_int.h"
-#include "report_int.h"
+#include "ftree/report/report_int.h"
 #include "sample.h"
 #include "suite.h"
 
@@ -37,8 +37,8 @@ static struct ftree_verdict verdict(const char *sign, int32_t node, int32_t rank
     v.symptoms = 3;
     v.first_symptom = NOW - 1900 * FTREE_MS;
     v.located = NOW - 489 * FTREE_MS;
-    ftree_verdict_ranks_add(&v.victims, 0, 3);
-    ftree_verdict_ranks_add(&v.victims, 6, 6);
+    ftree_ranks_add(&v.victims, 0, 3);
+    ftree_ranks_add(&v.victims, 6, 6);
     return v;
 }
 

@@ -3,7 +3,7 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "rules.h"
+#include "ftree/rules/rules.h"
 
 #include "suite.h"
 

@@ -4,7 +4,7 @@
  */
 
 #include "nomem.h"
-#include "rules.h"
+#include "ftree/rules/rules.h"
 #include "suite.h"
 
 #include <json.h>

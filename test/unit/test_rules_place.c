@@ -3,7 +3,7 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "rules_place.h"
+#include "ftree/rules/rules_place.h"
 
 #include "suite.h"
 

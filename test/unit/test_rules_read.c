@@ -3,7 +3,7 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "rules_reader.h"
+#include "ftree/rules/rules_reader.h"
 
 #include "suite.h"
 

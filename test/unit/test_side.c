@@ -70,10 +70,10 @@ START_TEST(each_side_knows_who_is_on_the_other)
     for (int32_t n = 0; n < t->nodes; n++) {
         bool other = strchr(sides[_i].other, '0' + t->node_switch[n]) != NULL;
         bool back = strstr(sides[_i].leads_back, switches_name(t, n, name)) != NULL;
-        ck_assert_msg(ftree_side_is_other(l->ft, n) == other, "row %d: is_other %s", _i, name);
+        ck_assert_msg(ftree_partition_is_other(l->ft, n) == other, "row %d: is_other %s", _i, name);
         ck_assert_msg(ftree_has_failed(l->ft, n) == other, "row %d: has_failed %s", _i, name);
-        ck_assert_msg(ftree_side_ends_at(l->ft, n) == (other && !back), "row %d: ends_at %s", _i,
-                      name);
+        ck_assert_msg(ftree_partition_ends_at(l->ft, n) == (other && !back), "row %d: ends_at %s",
+                      _i, name);
     }
     switches_free(l);
 }
@@ -88,10 +88,10 @@ START_TEST(each_side_has_a_top)
     char name[24];
 
     lose_each(l, sides[_i].lost);
-    top = ftree_side_top(l->ft);
-    first = ftree_side_first(l->ft, 0, top, FTREE_NONE);
+    top = ftree_partition_top(l->ft);
+    first = ftree_route_first(l->ft, 0, top, FTREE_NONE);
     ck_assert_msg(!strcmp(switches_name(t, top, name), sides[_i].top), "row %d: %s", _i, name);
-    ck_assert_int_eq(ftree_side_is_cut_off(l->ft), sides[_i].is_cut_off);
+    ck_assert_int_eq(ftree_partition_is_cut_off(l->ft), sides[_i].is_cut_off);
     ck_assert_msg(!strcmp(switches_name(t, first, name), sides[_i].first), "row %d: %s", _i, name);
     switches_free(l);
 }
@@ -110,9 +110,9 @@ START_TEST(all_of_one_side_agree)
             char self[24];
             struct lone *l = switches_new(NESTED, switches_name(tree, n, self));
             lose_each(l, lost[i]);
-            of[n] = ftree_side_first(l->ft, 0, ftree_side_top(l->ft), FTREE_NONE);
+            of[n] = ftree_route_first(l->ft, 0, ftree_partition_top(l->ft), FTREE_NONE);
             for (int32_t m = 0; m < tree->nodes; m++)
-                others[n] |= (uint32_t) ftree_side_is_other(l->ft, m) << m;
+                others[n] |= (uint32_t) ftree_partition_is_other(l->ft, m) << m;
             ck_assert(!(others[n] >> of[n] & 1));
             for (int32_t m = 0; m < n; m++)
                 if (!(others[n] >> m & 1))
@@ -129,9 +129,9 @@ END_TEST
 static void nobody_is_parted(const struct lone *l)
 {
     for (int32_t n = 0; n < l->job.nodes; n++)
-        ck_assert(!ftree_side_is_other(l->ft, n) && !ftree_side_ends_at(l->ft, n));
-    ck_assert_int_eq(ftree_side_top(l->ft), 0);
-    ck_assert(!ftree_side_is_cut_off(l->ft));
+        ck_assert(!ftree_partition_is_other(l->ft, n) && !ftree_partition_ends_at(l->ft, n));
+    ck_assert_int_eq(ftree_partition_top(l->ft), 0);
+    ck_assert(!ftree_partition_is_cut_off(l->ft));
 }
 
 START_TEST(a_cut_that_is_withdrawn_parts_nobody)
@@ -141,7 +141,8 @@ START_TEST(a_cut_that_is_withdrawn_parts_nobody)
     for (int i = 0; i < COUNT(selves); i++) {
         struct lone *l = switches_new(FLAT, selves[i]);
         struct known *k = switches_lose(l, 1, CUTS);
-        ck_assert(ftree_side_is_other(l->ft, switches_node(l->job.tree, i ? "0.1" : "1.1", NULL)));
+        ck_assert(
+            ftree_partition_is_other(l->ft, switches_node(l->job.tree, i ? "0.1" : "1.1", NULL)));
         k->v.withdrawn = l->now;
         ck_assert(k->cuts);
         nobody_is_parted(l);
@@ -178,7 +179,7 @@ START_TEST(without_switches_there_is_one_side)
     struct lone *l = lone_new(12, 1, 4, 3);
 
     nobody_is_parted(l);
-    ck_assert_int_eq(ftree_side_first(l->ft, 0, 0, 0), 1);
+    ck_assert_int_eq(ftree_route_first(l->ft, 0, 0, 0), 1);
     lone_free(l);
 }
 END_TEST
@@ -237,13 +238,13 @@ START_TEST(who_is_the_first)
         if (is_one_of(t, firsts[_i].failed, n))
             switches_node_fails(l, n);
         if (is_one_of(t, firsts[_i].muted, n)) {
-            struct mute *m = FTREE_PUSH(l->ft, l->ft->mutes);
-            *m = (struct mute){.node = n, .until = l->now + 1000 * FTREE_MS};
+            struct unresponsive *m = FTREE_PUSH(l->ft, l->ft->state->unresponsive);
+            *m = (struct unresponsive){.node = n, .until = l->now + 1000 * FTREE_MS};
         }
     }
-    found = ftree_side_first(l->ft, 0, from, skip);
+    found = ftree_route_first(l->ft, 0, from, skip);
     ck_assert_msg(!strcmp(switches_name(t, found, name), firsts[_i].first), "row %d: %s", _i, name);
-    found = ftree_side_first(l->ft, l->now, from, skip);
+    found = ftree_route_first(l->ft, l->now, from, skip);
     ck_assert_msg(!strcmp(switches_name(t, found, name), firsts[_i].now), "row %d: %s", _i, name);
     switches_free(l);
 }
@@ -280,8 +281,8 @@ START_TEST(outside_nobody_looks_below_the_lost)
     struct lone *l = with_baits("0.5", 7, true);
     int32_t head = l->job.tree->switch_head[7];
 
-    ck_assert(!ftree_side_ends_at(l->ft, head));
-    ck_assert_int_eq(ftree_side_first(l->ft, 0, head, FTREE_NONE), FTREE_NONE);
+    ck_assert(!ftree_partition_ends_at(l->ft, head));
+    ck_assert_int_eq(ftree_route_first(l->ft, 0, head, FTREE_NONE), FTREE_NONE);
     switches_free(l);
 }
 END_TEST
@@ -290,8 +291,8 @@ START_TEST(behind_it_nobody_looks_at_the_rest_of_the_job)
 {
     struct lone *l = with_baits("7.5", 7, false);
 
-    ck_assert(ftree_side_ends_at(l->ft, 0));
-    ck_assert_int_eq(ftree_side_first(l->ft, 0, 0, FTREE_NONE), FTREE_NONE);
+    ck_assert(ftree_partition_ends_at(l->ft, 0));
+    ck_assert_int_eq(ftree_route_first(l->ft, 0, 0, FTREE_NONE), FTREE_NONE);
     switches_free(l);
 }
 END_TEST

@@ -3,8 +3,8 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "deadline.h"
-#include "draw.h"
+#include "sim/deadline.h"
+#include "sim/draw.h"
 #include "suite.h"
 
 #define NODES 500

@@ -3,9 +3,9 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "network.h"
+#include "sim/network.h"
 #include "suite.h"
-#include "topology.h"
+#include "sim/topology.h"
 
 static struct sim_topology topology;
 static struct sim_network net;

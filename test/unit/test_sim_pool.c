@@ -3,8 +3,8 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "draw.h"
-#include "pool.h"
+#include "sim/draw.h"
+#include "sim/pool.h"
 #include "suite.h"
 
 #include <stdbool.h>

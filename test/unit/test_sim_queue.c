@@ -3,9 +3,9 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "draw.h"
-#include "pool.h"
-#include "queue.h"
+#include "sim/draw.h"
+#include "sim/pool.h"
+#include "sim/queue.h"
 #include "suite.h"
 
 static void push(struct sim_queue *q, ftree_time at, int32_t to)

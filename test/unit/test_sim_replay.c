@@ -3,8 +3,8 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "replay.h"
-#include "run.h"
+#include "sim/replay.h"
+#include "sim/run.h"
 #include "suite.h"
 
 #include <unistd.h>

@@ -3,7 +3,7 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "result.h"
+#include "sim/result.h"
 #include "suite.h"
 
 static struct sim_topology topology;

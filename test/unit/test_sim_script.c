@@ -3,8 +3,8 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "network.h"
-#include "script.h"
+#include "sim/network.h"
+#include "sim/script.h"
 #include "suite.h"
 
 static struct sim_topology topology;

@@ -4,7 +4,7 @@
  */
 
 #include "suite.h"
-#include "topology.h"
+#include "sim/topology.h"
 
 #include <unistd.h>
 

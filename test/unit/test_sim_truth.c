@@ -4,7 +4,7 @@
  */
 
 #include "suite.h"
-#include "truth.h"
+#include "sim/truth.h"
 
 static struct sim_truth truth;
 

@@ -4,7 +4,7 @@
  */
 
 #include "suite.h"
-#include "units.h"
+#include "sim/units.h"
 
 START_TEST(times)
 {

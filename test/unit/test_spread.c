@@ -26,7 +26,7 @@ static void victims_from(struct lone *l, int32_t from, int32_t first, int32_t la
 static void told(struct lone *l, int32_t from, uint32_t id, const struct ftree_verdict *v,
                  int32_t n)
 {
-    struct wire_outlines w;
+    struct wire_summaries w;
     struct wire_message m = messages_told(l->now, v, n, &w);
 
     m.id = id;
@@ -35,7 +35,7 @@ static void told(struct lone *l, int32_t from, uint32_t id, const struct ftree_v
 
 static const struct known *known(const struct lone *l, int32_t i)
 {
-    return &l->ft->known.items[i];
+    return &l->ft->state->known.items[i];
 }
 
 /* ---- at the root ----------------------------------------------------------------------------- */
@@ -154,7 +154,7 @@ START_TEST(the_lost_rank_is_no_victim_of_itself)
         l->state[i].waiting = l->cfg.stall;
     }
     l->state[1].proc_state = 'T';
-    ftree_spread_raise(l->ft, l->now, &v);
+    LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
     lone_run(l, 1210);
     ck_assert_int_eq(l->reports, 1);
     ck_assert_int_eq(l->report[0].victims.count, 1);
@@ -180,7 +180,7 @@ static void finds(struct lone *l, const char *sign, int32_t node)
 {
     struct ftree_verdict v = lone_verdict(l, sign, node, FTREE_NONE, l->ft->self);
 
-    ftree_spread_raise(l->ft, l->now, &v);
+    LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
 }
 
 START_TEST(a_lost_node_is_told_with_those_below_it)
@@ -246,7 +246,7 @@ START_TEST(a_slower_network_holds_it_for_longer)
 {
     struct lone *l = lone_new(NODES, 1, 2, 1);
 
-    l->ft->rto = 300 * FTREE_MS;
+    l->ft->net->rto = 300 * FTREE_MS;
     suspects(l, 7);
     finds(l, "node-outage/both-paths-silent", 3);
     lone_run(l, 899);
@@ -301,7 +301,7 @@ START_TEST(not_every_verdict_waits_for_those_below)
         lone_verdict(l, told_at_once[_i].sign, told_at_once[_i].node, FTREE_NONE, l->ft->self);
 
     suspects(l, told_at_once[_i].suspect);
-    ftree_spread_raise(l->ft, l->now, &v);
+    LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
     ck_assert_int_ne(known(l, 0)->up, UP_HELD);
     lone_free(l);
 }
@@ -408,9 +408,9 @@ START_TEST(what_belongs_together_is_told_no_sooner)
     lone_run(l, 1);
     ck_assert_int_gt(lone_count(l, WIRE_VERDICT_DOWN), 0);
     lone_log(l);
-    l->ft->tell_at = l->now + 300 * FTREE_MS; /* many are told just now */
+    l->ft->announce->tell_at = l->now + 300 * FTREE_MS; /* many are told just now */
     more_of(l, "node-outage/both-paths-silent", 9, FTREE_NONE, 900);
-    ck_assert_uint_eq(l->ft->tell_at, l->now + 300 * FTREE_MS);
+    ck_assert_uint_eq(l->ft->announce->tell_at, l->now + 300 * FTREE_MS);
     lone_free(l);
 }
 END_TEST
@@ -436,7 +436,7 @@ START_TEST(what_belongs_together_makes_no_pause_longer_after_a_calm)
     for (int32_t node = 3; node < 9; node++) {
         more_of(l, "node-outage/both-paths-silent", node, FTREE_NONE, 900);
         lone_run(l, 10000);
-        ck_assert_uint_eq(l->ft->tell_pause, 20 * FTREE_MS);
+        ck_assert_uint_eq(l->ft->announce->tell_pause, 20 * FTREE_MS);
     }
     lone_free(l);
 }
@@ -486,16 +486,16 @@ START_TEST(a_verdict_goes_up_step_by_step)
     struct lone *l = lone_new(NODES, 1, 2, 4);
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 9, FTREE_NONE, 4);
 
-    ftree_spread_raise(l->ft, l->now, &v);
-    ftree_spread_raise(l->ft, l->now, &v); /* found again */
+    LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
+    LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v)); /* found again */
     lone_acks(l, 1);
     ck_assert_str_eq(lone_log(l), "0 verdict node-outage of n9 by node-outage/both-paths-silent\n"
                                   "0 tells n1\n"
                                   "0 -> n1 data verdict-up\n");
     ck_assert_int_eq(l->verdicts, 1);
-    ck_assert_uint_eq(known(l, 0)->whole->symptoms, 2);
+    ck_assert_uint_eq(known(l, 0)->full->symptoms, 2);
     lone_told(l, 10, WIRE_VERDICT_UP, &v); /* by another */
-    ck_assert_uint_eq(known(l, 0)->whole->symptoms, 3);
+    ck_assert_uint_eq(known(l, 0)->full->symptoms, 3);
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_UP), 0);
     lone_free(l);
 }
@@ -639,17 +639,17 @@ static int32_t tolds(const struct lone *l)
 START_TEST(what_was_on_its_way_to_a_lost_root_is_told_at_once)
 {
     struct lone *l = lone_new(NODES, 1, 2, 0);
-    int32_t heir = ftree_topo_root_substitute(&l->ft->topo, 1);
+    int32_t heir = ftree_topo_root_substitute(l->ft->topo, 1);
     struct ftree_verdict v;
 
     lone_free(l);
     l = lone_new(NODES, 1, 2, heir);
     v = lone_verdict(l, "node-outage/both-paths-silent", 2, FTREE_NONE, 1);
-    ftree_spread_raise(l->ft, l->now, &v);
-    lone_acks(l, ftree_topo_parent(&l->ft->topo, heir));
+    LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
+    lone_acks(l, ftree_topo_parent(l->ft->topo, heir));
     ck_assert_int_eq(known(l, 0)->up, UP_SENT);
     v = lone_verdict(l, "node-outage/both-paths-silent", 0, FTREE_NONE, 2);
-    ftree_spread_raise(l->ft, l->now, &v);
+    LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
     lone_run(l, 21); /* together with that of the root, or after the pause */
     for (int32_t i = 0; i < 2; i++)
         ck_assert(known(l, i)->told_down);
@@ -699,7 +699,7 @@ START_TEST(a_mute_child_is_told_but_not_waited_for)
     struct lone *l = lone_new(NODES, 1, 2, 0);
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 12, FTREE_NONE, 5);
 
-    ftree_outbox_mute(l->ft, l->now, 1, false);
+    ftree_peer_unresponsive(l->ft, l->now, 1, false);
     lone_told(l, 2, WIRE_VERDICT_UP, &v);
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 2);
     victims_from(l, 2, 5, 6);
@@ -713,13 +713,11 @@ START_TEST(a_busy_child_is_waited_for)
 {
     struct lone *l = lone_new(NODES, 1, 2, 0);
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 12, FTREE_NONE, 5);
-    bool busy = false;
 
-    ftree_outbox_mute(l->ft, l->now, 1, true);
-    ck_assert(ftree_outbox_is_mute(l->ft, l->now, 1, &busy));
-    ck_assert(busy);
-    ck_assert(!ftree_outbox_is_mute(l->ft, l->now, 2, &busy));
-    ck_assert(!ftree_outbox_is_mute(l->ft, l->now + 1000 * FTREE_MS, 1, &busy));
+    ftree_peer_unresponsive(l->ft, l->now, 1, true);
+    ck_assert_int_eq(ftree_peer(l->ft, l->now, 1), FTREE_PEER_BUSY);
+    ck_assert_int_eq(ftree_peer(l->ft, l->now, 2), FTREE_PEER_OK);
+    ck_assert_int_eq(ftree_peer(l->ft, l->now + 1000 * FTREE_MS, 1), FTREE_PEER_OK);
     lone_told(l, 2, WIRE_VERDICT_UP, &v);
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 2);
     victims_from(l, 2, 5, 6);
@@ -762,7 +760,7 @@ static void nobody_waits(struct lone *l)
 static const struct {
     int32_t n;
     int at[6];
-    int32_t tellings;
+    int32_t announcements;
     struct {
         int at;
         int32_t n;
@@ -782,7 +780,7 @@ static const struct {
 START_TEST(at_once_and_then_after_a_pause)
 {
     struct lone *l = lone_new(NODES, 8, 2, 0);
-    int32_t tellings = 0, next = 0;
+    int32_t announcements = 0, next = 0;
 
     for (int ms = 0; ms < 1500; ms++) {
         for (; next < pauses[_i].n && pauses[_i].at[next] == ms; next++)
@@ -791,15 +789,15 @@ START_TEST(at_once_and_then_after_a_pause)
         for (int32_t i = 0; i < l->n_sent; i++) {
             if (l->sent[i].m.type != WIRE_VERDICT_DOWN || l->sent[i].to.node != 1)
                 continue;
-            ck_assert_int_lt(tellings, pauses[_i].tellings);
-            ck_assert_uint_eq(l->sent[i].at / FTREE_MS - 1000, pauses[_i].told[tellings].at);
-            ck_assert_int_eq(l->sent[i].tolds, pauses[_i].told[tellings].n);
-            tellings++;
+            ck_assert_int_lt(announcements, pauses[_i].announcements);
+            ck_assert_uint_eq(l->sent[i].at / FTREE_MS - 1000, pauses[_i].told[announcements].at);
+            ck_assert_int_eq(l->sent[i].tolds, pauses[_i].told[announcements].n);
+            announcements++;
         }
         lone_log(l);
         lone_run(l, 1);
     }
-    ck_assert_int_eq(tellings, pauses[_i].tellings);
+    ck_assert_int_eq(announcements, pauses[_i].announcements);
     ck_assert_int_eq(l->reports, pauses[_i].n);
     lone_free(l);
 }
@@ -809,7 +807,7 @@ START_TEST(the_pause_doubles_while_there_are_more)
 {
     static const int at[] = {0, 20, 60, 140, 300, 620, 940, 1260, 1580, 1900};
     struct lone *l = lone_new(NODES, 200, 2, 0);
-    int32_t tellings = 0, told_of = 0;
+    int32_t announcements = 0, told_of = 0;
 
     for (int ms = 0; ms < 2100; ms += 10) {
         if (ms < 1900)
@@ -817,14 +815,14 @@ START_TEST(the_pause_doubles_while_there_are_more)
         nobody_waits(l);
         for (int32_t i = 0; i < l->n_sent; i++)
             if (l->sent[i].m.type == WIRE_VERDICT_DOWN && l->sent[i].to.node == 1) {
-                ck_assert_int_lt(tellings, COUNT(at));
-                ck_assert_uint_eq(l->sent[i].at / FTREE_MS - 1000, at[tellings++]);
+                ck_assert_int_lt(announcements, COUNT(at));
+                ck_assert_uint_eq(l->sent[i].at / FTREE_MS - 1000, at[announcements++]);
                 told_of += l->sent[i].tolds;
             }
         lone_log(l);
         lone_run(l, 10);
     }
-    ck_assert_int_eq(tellings, COUNT(at));
+    ck_assert_int_eq(announcements, COUNT(at));
     ck_assert_int_eq(told_of, 190);
     ck_assert_int_eq(l->reports, 190);
     lone_free(l);
@@ -840,14 +838,15 @@ START_TEST(what_finds_no_room_in_one_message_takes_two)
     nobody_waits(l);
     ck_assert_int_eq(l->reports, 1);
     crashes(l, 1, 150);
-    ck_assert(ftree_spread_is_gathering(l->ft)); /* a job that ends now must wait */
-    ck_assert_int_eq(l->ft->tellings.n, 0);
+    ck_assert(ftree_gather_is_under_way(l->ft)); /* a job that ends now must wait */
+    ck_assert_int_eq(l->ft->announce->announcements.n, 0);
     lone_log(l);
     lone_run(l, 20);
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 2 * 2);
     ck_assert_int_eq(tolds(l), 2 * 150);
-    ck_assert_int_eq(l->ft->tellings.n, 1);
-    ck_assert_int_eq(l->ft->tellings.items[0].due.n, 4); /* each of both children owes both */
+    ck_assert_int_eq(l->ft->announce->announcements.n, 1);
+    ck_assert_int_eq(l->ft->announce->announcements.items[0].due.n,
+                     4); /* each of both children owes both */
     first = l->sent[0].m.id;
     second = l->sent[2].m.id;
     ck_assert_uint_ne(first, second);
@@ -875,12 +874,12 @@ START_TEST(what_a_node_has_missed_takes_as_many_messages_as_it_needs)
         struct ftree_verdict v = crash(l, i);
         ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
     }
-    ftree_spread_retell(l->ft, l->now, 3);
+    LONE_STEP(l, ftree_announce_retell(l->ft, l->now, 3));
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 2);
     ck_assert_int_eq(tolds(l), 150);
-    ck_assert_int_eq(l->ft->tellings.n, 0);
+    ck_assert_int_eq(l->ft->announce->announcements.n, 0);
     l->fail_alloc_in = 1;
-    ftree_spread_retell(l->ft, l->now, 4);
+    LONE_STEP(l, ftree_announce_retell(l->ft, l->now, 4));
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 2);
     lone_free(l);
 }
@@ -942,7 +941,7 @@ START_TEST(what_stands_and_what_is_over_are_told_in_one_message)
                                   "0 learns that node-outage of n9 is over\n"
                                   "0 -> n3 data verdict-down\n"
                                   "0 -> n4 data verdict-down\n");
-    ck_assert_int_eq(l->ft->tellings.n, 1);
+    ck_assert_int_eq(l->ft->announce->announcements.n, 1);
     lone_nobody_waits(l, 3, lone_due(l, 3));
     lone_nobody_waits(l, 4, lone_due(l, 4));
     ck_assert_uint_eq(lone_last(l, WIRE_ACK)->m.u.ack, 71);
@@ -960,7 +959,7 @@ START_TEST(over_while_victims_are_gathered_the_others_are_reported)
     lone_told(l, 1, WIRE_VERDICT_UP, &v);
     crashes(l, 1, 1);
     lone_run(l, 30);
-    ck_assert_int_eq(l->ft->tellings.n, 1);
+    ck_assert_int_eq(l->ft->announce->announcements.n, 1);
     v.withdrawn = l->now;
     lone_acks(l, 1);
     lone_acks(l, 2);
@@ -972,7 +971,7 @@ START_TEST(over_while_victims_are_gathered_the_others_are_reported)
                                   "30 node-outage of n9 is over before it was told\n"
                                   "60 -> n1 data verdict-down\n"
                                   "60 -> n2 data verdict-down\n");
-    ck_assert_int_eq(l->ft->tellings.n, 1); /* that it is over has no victims */
+    ck_assert_int_eq(l->ft->announce->announcements.n, 1); /* that it is over has no victims */
     victims_from(l, 1, 3, 4);
     victims_from(l, 2, 5, 5);
     ck_assert_int_eq(l->reports, 2);
@@ -1002,7 +1001,7 @@ START_TEST(over_while_victims_are_gathered_below_they_are_named_all_the_same)
     lone_victims(l, 3, first, 7, 7);
     lone_nobody_waits(l, 4, first);
     ck_assert_uint_eq(lone_last(l, WIRE_VICTIMS)->m.u.victims.told, 70);
-    ck_assert_int_eq(l->ft->tellings.n, 0);
+    ck_assert_int_eq(l->ft->announce->announcements.n, 0);
     lone_free(l);
 }
 END_TEST
@@ -1015,7 +1014,7 @@ START_TEST(the_same_twice_in_one_message_is_one)
 
     v[1].fln = 5;
     told(l, 0, 70, v, 2);
-    ck_assert_int_eq(l->ft->known.n, 1);
+    ck_assert_int_eq(l->ft->state->known.n, 1);
     ck_assert_int_eq(l->verdicts, 1);
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 2);
     nobody_waits(l);
@@ -1029,18 +1028,19 @@ START_TEST(each_has_the_name_of_its_rule)
     struct lone *l = lone_new(NODES, 1, 2, 1);
     struct ftree_verdict v[3] = {crash(l, 0), lone_verdict(l, "process-crash/pid-gone", 11, 11, 5),
                                  lone_verdict(l, "process-stopped/state-t", 10, 10, 4)};
-    const struct letter *letter;
+    const struct message *message;
     struct wire_message m;
-    struct outline o;
+    struct summary o;
     char rule[FTREE_NAME_MAX] = "";
 
     told(l, 0, 70, v, 3);
-    letter = &l->ft->outbox.items[0];
-    ck_assert_int_eq(ftree_wire_decode(&l->job, l->now, letter->body->bytes, letter->body->len, &m),
-                     FTREE_OK);
+    message = &l->ft->net->outbox.items[0];
+    ck_assert_int_eq(
+        ftree_wire_decode(&l->job, l->now, message->payload->bytes, message->payload->len, &m),
+        FTREE_OK);
     for (int i = 0; i < 3; i++) {
         ck_assert_str_eq(ftree_verdict_rule(l->ft, &known(l, i)->v), v[i].rule);
-        ck_assert(ftree_wire_get_outline(&l->job, l->now, &m.u.told, &o, rule));
+        ck_assert(ftree_wire_get_summary(&l->job, l->now, &m.u.told, &o, rule));
         ck_assert_str_eq(rule, v[i].rule);
         ck_assert_uint_eq(o.first_symptom, v[i].first_symptom);
     }
@@ -1073,7 +1073,7 @@ START_TEST(a_leaf_where_nobody_waits_says_no_more)
     told(l, acknowledged[_i].from, 70, &v, 1);
     snprintf(log, sizeof(log), "0 learns node-outage of n9\n%s", acknowledged[_i].log);
     ck_assert_str_eq(lone_log(l), log);
-    ck_assert_int_eq(l->ft->tellings.n, acknowledged[_i].self == 3);
+    ck_assert_int_eq(l->ft->announce->announcements.n, acknowledged[_i].self == 3);
     lone_free(l);
 }
 END_TEST
@@ -1121,10 +1121,10 @@ START_TEST(an_acknowledgment_takes_the_path_of_what_it_acknowledges)
     struct lone *l = lone_new(NODES, 1, 2, 3);
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 9, FTREE_NONE, 4);
     struct wire_message m = {.type = WIRE_VERDICT_DOWN, .id = 70};
-    struct wire_outlines w = {0};
-    struct outline o = messages_outline(&v);
+    struct wire_summaries w = {0};
+    struct summary o = messages_summary(&v);
 
-    ck_assert(ftree_wire_put_outline(&w, l->now, &o, v.rule));
+    ck_assert(ftree_wire_put_summary(&w, l->now, &o, v.rule));
     m.u.told = ftree_wire_told(&w);
     lone_hear(l, 1, FTREE_PATH_MGMT, &m);
     if (_i == 0) {
@@ -1146,12 +1146,12 @@ START_TEST(victims_acknowledge_what_asked_for_them)
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 9, FTREE_NONE, 4);
 
     told(l, 1, 70, &v, 1);
-    ck_assert_int_eq(l->ft->outbox.n, 2);
+    ck_assert_int_eq(l->ft->net->outbox.n, 2);
     lone_run(l, 70);
     lone_victims(l, 7, lone_due(l, 7), 7, 7);
-    ck_assert_int_eq(l->ft->outbox.n, 1);
-    ck_assert_int_eq(l->ft->outbox.items[0].to, 8);
-    ck_assert_uint_eq(l->ft->srtt, 0);
+    ck_assert_int_eq(l->ft->net->outbox.n, 1);
+    ck_assert_int_eq(l->ft->net->outbox.items[0].to, 8);
+    ck_assert_uint_eq(l->ft->net->srtt, 0);
     lone_free(l);
 }
 END_TEST
@@ -1240,11 +1240,11 @@ START_TEST(what_has_not_come_down_is_not_told_to_who_is_back)
     struct ftree_verdict v = crash(l, 0);
 
     lone_told(l, 3, WIRE_VERDICT_UP, &v);
-    ftree_spread_retell(l->ft, l->now, 4);
+    LONE_STEP(l, ftree_announce_retell(l->ft, l->now, 4));
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 0);
     told(l, 0, 70, &v, 1);
     lone_log(l);
-    ftree_spread_retell(l->ft, l->now, 4);
+    LONE_STEP(l, ftree_announce_retell(l->ft, l->now, 4));
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 1);
     lone_free(l);
 }
@@ -1314,7 +1314,7 @@ START_TEST(with_all_below_lost_or_mute_the_answer_is_there_at_once)
     struct ftree_verdict lost = lone_verdict(l, "node-outage/both-paths-silent", 7, FTREE_NONE, 1);
 
     ck_assert_int_eq(ftree_restore(l->ft, l->now, &lost), FTREE_OK);
-    ftree_outbox_mute(l->ft, l->now, 8, false);
+    ftree_peer_unresponsive(l->ft, l->now, 8, false);
     told(l, 1, 70, &v, 1);
     ck_assert_str_eq(lone_log(l), "0 learns node-outage of n9\n"
                                   "0 -> n8 data verdict-down\n"
@@ -1361,10 +1361,10 @@ START_TEST(on_the_way_it_is_kept_until_it_comes_down)
     struct ftree_verdict v = with_evidence(l);
 
     lone_told(l, 4, WIRE_VERDICT_UP, &v);
-    ck_assert_int_eq(known(l, 0)->whole->evidences, 1);
+    ck_assert_int_eq(known(l, 0)->full->evidences, 1);
     ck_assert_int_eq(lone_last(l, WIRE_VERDICT_UP)->m.u.verdict.evidences, 1);
     lone_told(l, 0, WIRE_VERDICT_DOWN, &v);
-    ck_assert_ptr_null(known(l, 0)->whole);
+    ck_assert_ptr_null(known(l, 0)->full);
     ck_assert(ftree_verdict_at(l->ft, 0, &v));
     ck_assert_int_eq(v.evidences, 0);
     ck_assert_str_eq(v.rule, "node-outage/both-paths-silent");
@@ -1377,16 +1377,16 @@ START_TEST(who_decided_and_who_is_root_keep_it)
     struct lone *l = lone_new(NODES, 1, 2, 4);
     struct ftree_verdict v = with_evidence(l);
 
-    ftree_spread_raise(l->ft, l->now, &v);
+    LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
     lone_told(l, 1, WIRE_VERDICT_DOWN, &v);
-    ck_assert_int_eq(known(l, 0)->whole->evidences, 1);
+    ck_assert_int_eq(known(l, 0)->full->evidences, 1);
     lone_free(l);
     l = lone_new(NODES, 1, 2, 0);
     lone_told(l, 1, WIRE_VERDICT_UP, &v);
     victims_from(l, 1, 3, 4);
     victims_from(l, 2, 5, 5);
-    ck_assert_int_eq(known(l, 0)->whole->evidences, 1);
-    ck_assert_int_eq(known(l, 0)->whole->victims.count, 3);
+    ck_assert_int_eq(known(l, 0)->full->evidences, 1);
+    ck_assert_int_eq(known(l, 0)->full->victims.count, 3);
     ck_assert_int_eq(l->report[0].evidences, 1);
     ck_assert_int_eq(l->report[0].victims.count, 3);
     lone_free(l);
@@ -1403,9 +1403,9 @@ START_TEST(the_root_is_lost_and_its_heir_is_told_all_of_it)
     struct ftree_verdict nic = lone_verdict(l, "nic-fault/interface-down", 0, FTREE_NONE, 10);
     struct ftree_verdict lost = lone_verdict(l, "node-outage/both-paths-silent", 0, FTREE_NONE, 10);
 
-    ftree_spread_raise(l->ft, l->now, &v);
+    LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
     lone_told(l, 1, WIRE_VERDICT_DOWN, &v);
-    ck_assert_int_eq(ftree_restore(l->ft, l->now, &bare), FTREE_OK); /* nothing but its outline */
+    ck_assert_int_eq(ftree_restore(l->ft, l->now, &bare), FTREE_OK); /* nothing but its summary */
     ftree_verdict_add_evidence(&other, &v.evidence[0]); /* another's */
     ck_assert_int_eq(ftree_restore(l->ft, l->now, &other), FTREE_OK);
     ftree_verdict_add_evidence(&over, &v.evidence[0]);
@@ -1436,14 +1436,14 @@ START_TEST(the_heir_keeps_all_of_it_and_does_not_tell_people_once_more)
     struct ftree_verdict lost = lone_verdict(l, "node-outage/both-paths-silent", 0, FTREE_NONE, 10);
 
     lone_told(l, 4, WIRE_VERDICT_DOWN, &v);
-    ck_assert_ptr_null(known(l, 0)->whole);
+    ck_assert_ptr_null(known(l, 0)->full);
     if (_i) /* or it hears only then that it is the root */
         ck_assert_int_eq(ftree_restore(l->ft, l->now, &lost), FTREE_OK);
     lone_log(l);
     lone_told(l, 4, WIRE_VERDICT_UP, &v);
     ck_assert_str_eq(lone_log(l), "0 -> n4 data ack\n"
                                   "0 -> n4 data verdict-down\n"); /* it may not have heard */
-    ck_assert_int_eq(known(l, 0)->whole->evidences, 1);
+    ck_assert_int_eq(known(l, 0)->full->evidences, 1);
     ck_assert_int_eq(l->reports, 0); /* people have been told by the root before */
     lone_free(l);
 }
@@ -1459,7 +1459,7 @@ START_TEST(what_another_verdict_explains_is_no_part_of_it)
     lone_told(l, 4, WIRE_VERDICT_DOWN, &v);
     crash.id = v.id + 1;
     lone_told(l, 4, WIRE_VERDICT_UP, &crash);
-    ck_assert_int_eq(l->ft->known.n, 1);
+    ck_assert_int_eq(l->ft->state->known.n, 1);
     ck_assert(ftree_verdict_at(l->ft, 0, &found));
     ck_assert_str_eq(found.rule, v.rule);
     ck_assert_str_eq(found.because, "");
@@ -1475,7 +1475,7 @@ START_TEST(what_is_for_its_own_people_is_not_told_to_the_heir)
     struct ftree_verdict lost = lone_verdict(l, "node-outage/both-paths-silent", 0, FTREE_NONE, 10);
 
     v.own_only = true;
-    ftree_spread_raise(l->ft, l->now, &v);
+    LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
     lone_told(l, 1, WIRE_VERDICT_DOWN, &lost);
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_UP), 0);
     lone_free(l);
@@ -1489,7 +1489,7 @@ START_TEST(what_is_for_its_own_people_is_not_told_again)
     struct ftree_verdict v = lone_verdict(l, "unknown/no-node-answers", 0, FTREE_NONE, 0);
 
     v.own_only = true;
-    ftree_spread_raise(l->ft, l->now, &v);
+    LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
     lone_log(l);
     v.own_only = false;
     v.fln = 1;
@@ -1504,9 +1504,9 @@ START_TEST(no_telling_has_the_number_of_none)
 {
     struct lone *l = lone_new(NODES, 8, 2, 0);
 
-    l->ft->last_telling = UINT32_MAX;
+    l->ft->announce->last_announcement = UINT32_MAX;
     crashes(l, 0, 1);
-    ck_assert_uint_eq(l->ft->tellings.items[0].number, 1);
+    ck_assert_uint_eq(l->ft->announce->announcements.items[0].number, 1);
     nobody_waits(l);
     ck_assert_int_eq(l->reports, 1);
     lone_free(l);
@@ -1520,9 +1520,9 @@ START_TEST(the_acting_root_is_the_first_that_is_not_lost)
     struct lone *l = lone_new(NODES, 1, 2, 10); /* the first substitute */
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 0, FTREE_NONE, 10);
 
-    ck_assert(!ftree_spread_is_root(l->ft));
+    ck_assert(!ftree_route_is_root(l->ft));
     ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
-    ck_assert(ftree_spread_is_root(l->ft));
+    ck_assert(ftree_route_is_root(l->ft));
     lone_free(l);
 }
 END_TEST
@@ -1532,7 +1532,7 @@ START_TEST(the_heir_tells_the_roots_children_and_reports)
     struct lone *l = lone_new(NODES, 1, 2, 10);
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 0, FTREE_NONE, 10);
 
-    ftree_spread_raise(l->ft, l->now, &v);
+    LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
     victims_from(l, 1, 1, 1);
     victims_from(l, 2, 2, 2);
     ck_assert_str_eq(lone_log(l), "0 verdict node-outage of n0 by node-outage/both-paths-silent\n"
@@ -1554,14 +1554,14 @@ START_TEST(the_root_is_back_and_is_told_what_the_heir_would_tell)
 
     second.id = v.id + 1;
     ck_assert_int_eq(ftree_restore(l->ft, l->now, &lost), FTREE_OK);
-    ftree_spread_raise(l->ft, l->now, &v);
-    ftree_spread_raise(l->ft, l->now, &second);
-    ck_assert_int_eq(l->ft->queued, 1);
+    LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
+    LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &second));
+    ck_assert_int_eq(l->ft->announce->queued, 1);
     lone_hear(l, 0, FTREE_PATH_DATA, &m);
     answer.u.answer.asked_peer = FTREE_NONE;
     answer.u.answer.nonce = known(l, 0)->check;
     lone_hear(l, 0, FTREE_PATH_DATA, &answer);
-    ck_assert(!ftree_spread_is_root(l->ft));
+    ck_assert(!ftree_route_is_root(l->ft));
     lone_log(l);
     lone_run(l, 20);
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 0);
@@ -1577,8 +1577,8 @@ START_TEST(with_the_root_silent_a_verdict_waits_until_it_is_decided_about)
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 3, FTREE_NONE, 1);
     struct ftree_verdict root = lone_verdict(l, "node-outage/both-paths-silent", 0, FTREE_NONE, 10);
 
-    ftree_outbox_mute(l->ft, l->now, 0, false);
-    ftree_spread_raise(l->ft, l->now, &v);
+    ftree_peer_unresponsive(l->ft, l->now, 0, false);
+    LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
     ck_assert_int_eq(known(l, 0)->up, UP_PENDING);
     lone_run(l, 1000);
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_UP), 0);
@@ -1601,7 +1601,7 @@ START_TEST(a_verdict_that_does_not_come_down_is_told_again)
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 9, FTREE_NONE, 4);
     int32_t told = 0;
 
-    ftree_spread_raise(l->ft, l->now, &v);
+    LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
     for (int i = 0; i < 60; i++) {
         told += lone_count(l, WIRE_VERDICT_UP);
         lone_acks(l, 1);
@@ -1609,7 +1609,7 @@ START_TEST(a_verdict_that_does_not_come_down_is_told_again)
         lone_run(l, 1000);
     }
     ck_assert_int_eq(told, 8); /* every 2 s, and then no more */
-    ck_assert(ftree_spread_deadline(l->ft) == FTREE_NEVER);
+    ck_assert(ftree_announce_deadline(l->ft) == FTREE_NEVER);
     lone_free(l);
 }
 END_TEST
@@ -1619,7 +1619,7 @@ START_TEST(up_past_a_silent_parent)
     struct lone *l = lone_new(NODES, 1, 2, 4);
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 9, FTREE_NONE, 4);
 
-    ftree_spread_raise(l->ft, l->now, &v);
+    LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
     lone_run(l, 349);
     lone_log(l);
     lone_run(l, 1);
@@ -1638,7 +1638,7 @@ START_TEST(what_a_verdict_explains_need_not_be_told_any_more)
     struct ftree_verdict crash = lone_verdict(l, "process-crash/pid-gone", 9, 18, 4);
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 9, FTREE_NONE, 1);
 
-    ftree_spread_raise(l->ft, l->now, &crash);
+    LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &crash));
     ck_assert_int_eq(known(l, 0)->up, UP_SENT);
     lone_told(l, 1, WIRE_VERDICT_DOWN, &v);
     ck_assert_int_eq(known(l, 0)->up, UP_NOTHING);
@@ -1653,7 +1653,7 @@ START_TEST(what_a_verdict_that_is_over_explained_is_told)
     struct ftree_verdict nic = lone_verdict(l, "nic-fault/interface-down", 9, FTREE_NONE, 4);
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 9, FTREE_NONE, 1);
 
-    ftree_spread_raise(l->ft, l->now, &nic);
+    LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &nic));
     lone_acks(l, 1);
     lone_told(l, 1, WIRE_VERDICT_DOWN, &v);
     lone_run(l, 100);
@@ -1677,11 +1677,11 @@ START_TEST(a_verdict_ends_the_suspicion)
 
     lone_stall(l, 1, 4);
     lone_run(l, 500);
-    ftree_correlate_silent(l->ft, l->now, 3);
-    ck_assert_int_eq(l->ft->suspects.n, 2);
+    LONE_STEP(l, ftree_intake_silent(l->ft, l->now, 3));
+    ck_assert_int_eq(l->ft->examine->suspects.n, 2);
     lone_told(l, 0, WIRE_VERDICT_DOWN, &v);
-    ck_assert_int_eq(l->ft->suspects.n, 1);
-    ck_assert_int_eq(l->ft->suspects.items[0].node, 4);
+    ck_assert_int_eq(l->ft->examine->suspects.n, 1);
+    ck_assert_int_eq(l->ft->examine->suspects.items[0].node, 4);
     lone_free(l);
 }
 END_TEST
@@ -1692,7 +1692,7 @@ START_TEST(who_is_cut_off_tells_its_own_people)
     struct ftree_verdict v = lone_verdict(l, "unknown/no-node-answers", 4, FTREE_NONE, 4);
 
     v.own_only = true;
-    ftree_spread_raise(l->ft, l->now, &v);
+    LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
     ck_assert_int_eq(l->reports, 1);
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_UP), 0);
     lone_free(l);
@@ -1746,7 +1746,7 @@ START_TEST(without_memory_those_that_are_known_are_reported)
         l->fail_alloc_in = nth;
         crashes(l, 0, 5);
         lone_run(l, 20);
-        ck_assert_int_eq(l->ft->queued, 0);
+        ck_assert_int_eq(l->ft->announce->queued, 0);
         nobody_waits(l);
         lone_run(l, 1210);
         failed = l->fail_alloc_in == 0;
@@ -1754,7 +1754,7 @@ START_TEST(without_memory_those_that_are_known_are_reported)
         ck_assert_int_eq(l->reports, l->verdicts);
         for (int32_t i = 0; i < l->reports; i++)
             ck_assert_int_eq(l->report[i].victims.count, 1); /* the own one */
-        ck_assert_int_eq(l->ft->tellings.n, 0);
+        ck_assert_int_eq(l->ft->announce->announcements.n, 0);
         lone_free(l);
     }
 }
@@ -1778,14 +1778,14 @@ START_TEST(without_memory_nobody_is_left_out_below)
         nobody_waits(l);
         ack = lone_last(l, WIRE_ACK);
         failed = l->fail_alloc_in == 0;
-        ck_assert_int_ge(l->ft->known.n, failed ? 3 : 4);
+        ck_assert_int_ge(l->ft->state->known.n, failed ? 3 : 4);
         if (ack && ack->m.flags & WIRE_FLAG_NOBODY_WAITS)
             ck_abort_msg("with allocation %d failing nobody waits", nth);
         lone_run(l, 900);
         victims = lone_last(l, WIRE_VICTIMS);
-        ck_assert_int_eq(l->ft->tellings.n, 0);
+        ck_assert_int_eq(l->ft->announce->announcements.n, 0);
         ck_assert(failed || (victims && victims->m.u.victims.ranks.count == 1));
-        for (int32_t i = 0; i < l->ft->known.n; i++)
+        for (int32_t i = 0; i < l->ft->state->known.n; i++)
             ck_assert(known(l, i)->told_down);
         lone_free(l);
     }

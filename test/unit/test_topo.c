@@ -4,8 +4,8 @@
  */
 
 #include "suite.h"
-#include "topo.h"
-#include "tree.h"
+#include "ftree/topology/topo.h"
+#include "ftree/topology/tree.h"
 
 /* Trees of every kind: one node, chains, stars, full and ragged ones. */
 static const struct {

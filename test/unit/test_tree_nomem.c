@@ -5,7 +5,7 @@
 
 #include "nomem.h"
 #include "suite.h"
-#include "tree_int.h"
+#include "ftree/topology/tree_int.h"
 
 #include <stdio.h>
 

@@ -4,8 +4,8 @@
  */
 
 #include "suite.h"
-#include "topo.h"
-#include "tree_int.h"
+#include "ftree/topology/topo.h"
+#include "ftree/topology/tree_int.h"
 
 #include <stdio.h>
 

@@ -58,7 +58,7 @@ START_TEST(an_id_of_the_agent_before_is_not_used_again)
     v.id = l->ft->next_id + 1;
     ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
     ftree_verdict_init(l->ft, l->now, &v, sign, class_, 3, FTREE_NONE);
-    ck_assert(v.id != l->ft->known.items[0].v.id);
+    ck_assert(v.id != l->ft->state->known.items[0].v.id);
     lone_free(l);
 }
 END_TEST
@@ -82,7 +82,7 @@ static void add(struct lone *l, enum ftree_symptom_kind kind, int32_t node, cons
 
     ftree_symptom_init(&s, kind, node, FTREE_NONE, 1, l->now, l->now);
     strcpy(s.detail, detail);
-    ftree_group_add(l->ft, l->now, &s, 0);
+    LONE_STEP(l, ftree_correlate(l->ft, l->now, &s, 0));
     ck_assert_ptr_null(ftree_check(l->ft));
 }
 
@@ -145,7 +145,7 @@ START_TEST(what_the_sign_leaves_open_alike_is_ordered)
     v.candidates = sign->candidates;
     v.evidences = 1;
     v.evidence[0].error = (int16_t) rows[_i].error;
-    ftree_verdict_order(l->ft, ftree_group_find(l->ft, 2, FTREE_NONE), &v);
+    ftree_verdict_order(l->ft, ftree_case_find(l->ft, 2, FTREE_NONE), &v);
     ck_assert_int_eq(v.candidates, 3);
     ck_assert_int_eq(v.candidate[0].class_, rows[_i].first);
     ck_assert_int_eq(v.candidate[1].class_, rows[_i].second);
@@ -180,7 +180,7 @@ START_TEST(nothing_is_certain)
 
     add(l, FTREE_SYMPTOM_POWER_OFF, 2, "");
     for (int i = 0; i < 20; i++)
-        ftree_verdict_support(l->ft, l->now, &ftree_group_find(l->ft, 2, FTREE_NONE)->symptom[0],
+        ftree_verdict_support(l->ft, l->now, &ftree_case_find(l->ft, 2, FTREE_NONE)->symptom[0],
                               model, &v);
     ck_assert_int_eq(v.confidence, 999);
     ck_assert_int_eq(v.evidences, FTREE_EVIDENCE_MAX);
@@ -239,8 +239,8 @@ START_TEST(a_fault_hides_others_on_its_node_while_it_lasts)
     ck_assert(!is_masked(l, "link-fault", 1));
     ck_assert(!is_masked(l, "node-outage", 2));
     add(l, FTREE_SYMPTOM_CARRIER_LOST, 2, "");
-    for (int32_t i = 0; i < l->ft->groups.items[0].candidates; i++)
-        ck_assert_int_ne(l->ft->groups.items[0].candidate[i].model,
+    for (int32_t i = 0; i < l->ft->state->cases.items[0].candidates; i++)
+        ck_assert_int_ne(l->ft->state->cases.items[0].candidate[i].model,
                          ftree_rules_model(base_rules(), "link-fault"));
     v.withdrawn = l->now;
     ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
@@ -321,7 +321,7 @@ START_TEST(a_switch_takes_the_links_behind_it_along)
     ck_assert(!follows(l, "node-outage", 7));
     ck_assert(!ftree_has_failed(l->ft, 4)); /* the switch has, the node has not */
     ftree_symptom_init(&s, FTREE_SYMPTOM_PEER_SILENT, 7, FTREE_NONE, 4, l->now, l->now);
-    ftree_group_add(l->ft, l->now, &s, 0);
+    LONE_STEP(l, ftree_correlate(l->ft, l->now, &s, 0));
     m.u.state.nonce = ftree_probe_find(l->ft, 7)->nonce;
     m.u.state.state.link = FTREE_LINK_NO_CARRIER;
     lone_answer(l, 7, FTREE_PATH_MGMT, FTREE_ROLE_AGENT);
@@ -330,7 +330,7 @@ START_TEST(a_switch_takes_the_links_behind_it_along)
     ck_assert_str_eq(lone_log(l),
                      "0 link-fault/no-carrier is a consequence of a fault that is known\n");
     ck_assert_int_eq(l->verdicts, 0);
-    ck_assert_int_eq(l->ft->suspects.n, 0);
+    ck_assert_int_eq(l->ft->examine->suspects.n, 0);
     lone_free(l);
     ftree_tree_free(tree);
 }
@@ -371,8 +371,8 @@ START_TEST(outside_a_lost_switch_all_behind_it_have_failed)
 
     for (int32_t n = 0; n < 12; n++)
         ck_assert_int_eq(ftree_has_failed(l->ft, n), tree->node_switch[n] == tree->node_switch[4]);
-    ck_assert(ftree_spread_is_root(l->ft));
-    ftree_spread_children(l->ft, 0, count_child, &children);
+    ck_assert(ftree_route_is_root(l->ft));
+    ftree_route_children(l->ft, 0, count_child, &children);
     ck_assert_int_eq(children, 4); /* three behind s0, and the head of s2 */
     lone_free(l);
     ftree_tree_free(tree);
@@ -387,8 +387,8 @@ START_TEST(behind_a_lost_switch_all_others_have_failed_and_its_head_is_root)
 
     for (int32_t n = 0; n < 12; n++)
         ck_assert_int_eq(ftree_has_failed(l->ft, n), tree->node_switch[n] != tree->node_switch[4]);
-    ck_assert(ftree_spread_is_root(l->ft));
-    ftree_spread_children(l->ft, ftree_side_top(l->ft), count_child, &children);
+    ck_assert(ftree_route_is_root(l->ft));
+    ftree_route_children(l->ft, ftree_partition_top(l->ft), count_child, &children);
     ck_assert_int_eq(children, 3);
     lone_free(l);
     ftree_tree_free(tree);
@@ -402,9 +402,9 @@ START_TEST(behind_a_lost_switch_without_its_head_the_next_below_is_root)
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 4, FTREE_NONE, 0);
 
     ck_assert_int_eq(tree->parent[6], 4);
-    ck_assert(!ftree_spread_is_root(l->ft));
+    ck_assert(!ftree_route_is_root(l->ft));
     ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
-    ck_assert(ftree_spread_is_root(l->ft));
+    ck_assert(ftree_route_is_root(l->ft));
     lone_free(l);
     ftree_tree_free(tree);
 }
@@ -421,7 +421,7 @@ START_TEST(a_switch_without_its_data_path_takes_no_node_but_explains_waits)
     lone_stall(l, 0, 4);
     EXPECT_LINES(lone_log(l), "0 rank 0 stalls, waits for rank 4\n"
                               "0 symptom about n4 explained by a verdict\n");
-    ftree_correlate_silent(l->ft, l->now, 4); /* its agent is another matter */
+    LONE_STEP(l, ftree_intake_silent(l->ft, l->now, 4)); /* its agent is another matter */
     ck_assert_ptr_nonnull(ftree_probe_find(l->ft, 4));
     lone_free(l);
     ftree_tree_free(tree);
@@ -437,7 +437,7 @@ static void told_of_switch(struct lone *l, int32_t switch_, int32_t node)
     v.kind = FTREE_KIND_SWITCH;
     v.switch_ = switch_;
     lone_told(l, 1, WIRE_VERDICT_DOWN, &v);
-    ck_assert_int_eq(l->ft->rechecked, 1);
+    ck_assert_int_eq(l->ft->state->rechecked, 1);
 }
 
 START_TEST(about_a_switch_with_none_of_the_nodes_nobody_is_asked)
@@ -506,16 +506,16 @@ START_TEST(those_on_the_other_side_are_told_what_they_have_missed)
         lone_verdict(l, "process-crash/pid-gone", sides[_i].lost, sides[_i].lost, sides[_i].self);
     struct wire_message m = {.type = WIRE_ANSWER, .u.answer.asked_peer = FTREE_NONE};
 
-    ftree_spread_raise(l->ft, l->now, &v);
+    LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
     for (int32_t n = 0; n < 12; n++)
         if (n != sides[_i].self)
             lone_acks(l, n);
     lone_run(l, 250);
     ck_assert(!was_told(l, sides[_i].told, sides[_i].lost));
-    m.u.answer.nonce = l->ft->known.items[0].check;
+    m.u.answer.nonce = l->ft->state->known.items[0].check;
     ck_assert_uint_ne(m.u.answer.nonce, 0);
     lone_hear(l, sides[_i].answers, FTREE_PATH_MGMT, &m);
-    ck_assert_uint_ne(l->ft->known.items[0].v.withdrawn, 0);
+    ck_assert_uint_ne(l->ft->state->known.items[0].v.withdrawn, 0);
     ck_assert(was_told(l, sides[_i].told, sides[_i].lost));
     lone_free(l);
     ftree_tree_free(tree);
@@ -533,7 +533,7 @@ static void restore(struct lone *l, const char *rule, int32_t node, int32_t rank
 
 static const struct known *explaining(const struct lone *l, const struct ftree_verdict *v)
 {
-    struct outline o = messages_outline(v);
+    struct summary o = messages_summary(v);
 
     return ftree_verdict_explaining(l->ft, &o);
 }
@@ -561,9 +561,9 @@ START_TEST(which_verdicts_take_a_node)
     ck_assert(!ftree_verdict_on_rank(l->ft, 4, 9));
     ck_assert(ftree_verdict_on_rank(l->ft, 5, 11));
     ck_assert(!ftree_verdict_on_rank(l->ft, 5, FTREE_NONE));
-    l->ft->known.items[0].v.withdrawn = l->now;
-    ftree_verdict_set_recheck(l->ft, &l->ft->known.items[0], FTREE_NEVER);
-    l->ft->known.items[4].v.withdrawn = l->now;
+    l->ft->state->known.items[0].v.withdrawn = l->now;
+    ftree_verdict_set_recheck(l->ft, &l->ft->state->known.items[0], FTREE_NEVER);
+    l->ft->state->known.items[4].v.withdrawn = l->now;
     ck_assert(!ftree_has_failed(l->ft, 1));
     ck_assert(!ftree_verdict_on_rank(l->ft, 5, 11));
     ck_assert_ptr_null(ftree_verdict_find(l->ft, FTREE_CLASS_NODE_OUTAGE, 1, FTREE_NONE));
@@ -575,7 +575,7 @@ END_TEST
 START_TEST(the_index_finds_each_of_hundreds)
 {
     struct lone *l = lone_new(400, 1, 32, 0);
-    struct outline o = {.fln = 0};
+    struct summary o = {.fln = 0};
     int32_t n[400] = {0}, forgotten = 0;
 
     for (uint32_t i = 0; i < 300; i++) {
@@ -593,10 +593,10 @@ START_TEST(the_index_finds_each_of_hundreds)
         forgotten++;
         ck_assert_ptr_null(ftree_check(l->ft));
     }
-    ck_assert_int_eq(l->ft->known.n, 300 - forgotten);
-    for (int32_t i = 0; i < l->ft->known.n; i++) {
-        o = l->ft->known.items[i].v;
-        ck_assert_ptr_eq(ftree_verdict_by_id(l->ft, &o), &l->ft->known.items[i]);
+    ck_assert_int_eq(l->ft->state->known.n, 300 - forgotten);
+    for (int32_t i = 0; i < l->ft->state->known.n; i++) {
+        o = l->ft->state->known.items[i].v;
+        ck_assert_ptr_eq(ftree_verdict_by_id(l->ft, &o), &l->ft->state->known.items[i]);
         n[o.node]++;
     }
     for (int32_t node = 0; node < 400; node++) {
@@ -665,9 +665,9 @@ START_TEST(a_node_that_nobody_observes_passes_nothing_on)
     restore(l, "unknown/unobserved", 3, FTREE_NONE);
     ck_assert(ftree_has_no_agent(l->ft, 3));
     ck_assert(!ftree_has_failed(l->ft, 3));
-    ck_assert(!ftree_correlate_usable(l->ft, l->now, 3));
-    l->ft->known.items[1].v.withdrawn = l->now;
-    ftree_verdict_set_recheck(l->ft, &l->ft->known.items[1], FTREE_NEVER);
+    ck_assert(!ftree_peer_usable(l->ft, l->now, 3));
+    l->ft->state->known.items[1].v.withdrawn = l->now;
+    ftree_verdict_set_recheck(l->ft, &l->ft->state->known.items[1], FTREE_NEVER);
     ck_assert(!ftree_has_no_agent(l->ft, 3));
     lone_free(l);
 }
@@ -703,11 +703,12 @@ START_TEST(verdicts_share_the_names_of_their_rules)
     restore(l, "node-outage/both-paths-silent", 1, FTREE_NONE);
     restore(l, "process-crash/pid-gone", 4, 8);
     restore(l, "node-outage/both-paths-silent", 2, FTREE_NONE);
-    ck_assert_int_eq(l->ft->rule_names.n, 2);
-    ck_assert_str_eq(ftree_verdict_rule(l->ft, &l->ft->known.items[0].v),
+    ck_assert_int_eq(l->ft->state->rule_names.n, 2);
+    ck_assert_str_eq(ftree_verdict_rule(l->ft, &l->ft->state->known.items[0].v),
                      "node-outage/both-paths-silent");
-    ck_assert_str_eq(ftree_verdict_rule(l->ft, &l->ft->known.items[1].v), "process-crash/pid-gone");
-    ck_assert_str_eq(ftree_verdict_rule(l->ft, &l->ft->known.items[2].v),
+    ck_assert_str_eq(ftree_verdict_rule(l->ft, &l->ft->state->known.items[1].v),
+                     "process-crash/pid-gone");
+    ck_assert_str_eq(ftree_verdict_rule(l->ft, &l->ft->state->known.items[2].v),
                      "node-outage/both-paths-silent");
     lone_free(l);
 }
@@ -716,7 +717,7 @@ END_TEST
 START_TEST(of_too_many_rules_some_have_no_name)
 {
     struct lone *l = lone_new(4, 1, 4, 0);
-    struct outline o = {0};
+    struct summary o = {0};
     char name[FTREE_NAME_MAX];
 
     for (int i = 0; i < 300; i++) {
@@ -733,7 +734,7 @@ END_TEST
 START_TEST(without_memory_a_rule_has_no_name)
 {
     struct lone *l = lone_new(4, 1, 4, 0);
-    struct outline o = {0};
+    struct summary o = {0};
 
     l->fail_alloc_in = 1;
     ftree_verdict_name_rule(l->ft, &o, "model/sign");
@@ -749,7 +750,7 @@ static struct ftree_verdict with_evidence(const struct lone *l)
     struct ftree_verdict v = lone_verdict(l, "process-crash/pid-gone", 2, 5, 1);
 
     ftree_verdict_add_evidence(&v, &(struct ftree_evidence){.target = 2, .by = 1});
-    ftree_verdict_ranks_add(&v.victims, 0, 3);
+    ftree_ranks_add(&v.victims, 0, 3);
     v.symptoms = 7;
     v.pid = 4711;
     return v;
@@ -759,7 +760,7 @@ START_TEST(of_what_is_kept_whole_all_comes_back)
 {
     struct lone *l = lone_new(4, 2, 4, 0);
     struct ftree_verdict v = with_evidence(l), loaded;
-    struct outline o = ftree_verdict_outline(l->ft, &v);
+    struct summary o = ftree_verdict_summary(l->ft, &v);
     struct known *k = ftree_verdict_add(l->ft, &o);
 
     ftree_verdict_keep(l->ft, k, &v);
@@ -767,12 +768,12 @@ START_TEST(of_what_is_kept_whole_all_comes_back)
     ftree_verdict_load(l->ft, k, &loaded);
     ck_assert_mem_eq(&loaded, &v, sizeof(v));
     ftree_verdict_count_symptoms(k, 3);
-    k->v.withdrawn = l->now; /* the outline is what counts */
+    k->v.withdrawn = l->now; /* the summary is what counts */
     ftree_verdict_load(l->ft, k, &loaded);
     ck_assert_uint_eq(loaded.symptoms, 10);
     ck_assert_uint_eq(loaded.withdrawn, l->now);
     ftree_verdict_count_symptoms(k, UINT32_MAX);
-    ck_assert_uint_eq(k->whole->symptoms, UINT32_MAX);
+    ck_assert_uint_eq(k->full->symptoms, UINT32_MAX);
     lone_free(l);
 }
 END_TEST
@@ -781,15 +782,15 @@ START_TEST(of_what_is_kept_in_outline_the_rest_is_empty)
 {
     struct lone *l = lone_new(4, 2, 4, 0);
     struct ftree_verdict v = with_evidence(l), loaded;
-    struct outline o = ftree_verdict_outline(l->ft, &v);
+    struct summary o = ftree_verdict_summary(l->ft, &v);
     struct known *k = ftree_verdict_add(l->ft, &o);
 
     l->fail_alloc_in = 1; /* no memory for the whole */
     ftree_verdict_keep(l->ft, k, &v);
-    ck_assert_ptr_null(k->whole);
+    ck_assert_ptr_null(k->full);
     ftree_verdict_keep(l->ft, k, &v);
-    ck_assert_ptr_nonnull(k->whole);
-    ftree_verdict_drop_whole(l->ft, k);
+    ck_assert_ptr_nonnull(k->full);
+    ftree_verdict_drop_full(l->ft, k);
     ftree_verdict_count_symptoms(k, 3); /* nobody counts here */
     memset(&loaded, 0, sizeof(loaded));
     ftree_verdict_load(l->ft, k, &loaded);
@@ -816,7 +817,7 @@ END_TEST
 START_TEST(without_memory_a_verdict_is_not_known)
 {
     struct lone *l = lone_new(4, 2, 4, 0);
-    struct outline o = {.node = 2, .rank = FTREE_NONE, .switch_ = FTREE_NONE, .id = 7};
+    struct summary o = {.node = 2, .rank = FTREE_NONE, .switch_ = FTREE_NONE, .id = 7};
 
     for (int nth = 1; nth <= 3; nth++) {
         l->fail_alloc_in = nth;
@@ -863,7 +864,7 @@ START_TEST(ranges_stay_sorted_and_apart)
     char buf[256];
 
     for (int i = 0; i < COUNT(steps); i++) {
-        ftree_verdict_ranks_add(&set, steps[i].first, steps[i].last);
+        ftree_ranks_add(&set, steps[i].first, steps[i].last);
         ck_assert_str_eq(ranks(&set, buf), steps[i].then);
     }
 }
@@ -874,15 +875,15 @@ START_TEST(a_full_set_goes_on_counting)
     struct ftree_ranks set = {0};
 
     for (int32_t i = 0; i < FTREE_RANGES_MAX; i++)
-        ftree_verdict_ranks_add(&set, 10 * i, 10 * i);
+        ftree_ranks_add(&set, 10 * i, 10 * i);
     ck_assert_int_eq(set.ranges, FTREE_RANGES_MAX);
-    ftree_verdict_ranks_add(&set, 5000, 5003);
+    ftree_ranks_add(&set, 5000, 5003);
     ck_assert_int_eq(set.ranges, FTREE_RANGES_MAX);
     ck_assert_int_eq(set.count, FTREE_RANGES_MAX + 4);
-    ftree_verdict_ranks_add(&set, 11, 19); /* joins 10 and 20: there is room again */
+    ftree_ranks_add(&set, 11, 19); /* joins 10 and 20: there is room again */
     ck_assert_int_eq(set.ranges, FTREE_RANGES_MAX - 1);
     ck_assert_int_eq(set.count, FTREE_RANGES_MAX + 4 + 9);
-    ftree_verdict_ranks_add(&set, 6000, 6000);
+    ftree_ranks_add(&set, 6000, 6000);
     ck_assert_int_eq(set.ranges, FTREE_RANGES_MAX);
     ck_assert_int_eq(set.count, FTREE_RANGES_MAX + 4 + 9 + 1);
 }
@@ -893,11 +894,11 @@ START_TEST(sets_merge)
     struct ftree_ranks a = {0}, b = {0};
     char buf[256];
 
-    ftree_verdict_ranks_add(&a, 0, 3);
-    ftree_verdict_ranks_add(&b, 2, 6);
-    ftree_verdict_ranks_add(&b, 9, 9);
+    ftree_ranks_add(&a, 0, 3);
+    ftree_ranks_add(&b, 2, 6);
+    ftree_ranks_add(&b, 9, 9);
     b.count += 5; /* found no room */
-    ftree_verdict_ranks_merge(&a, &b);
+    ftree_ranks_merge(&a, &b);
     ck_assert_str_eq(ranks(&a, buf), "13: 0-6 9-9");
 }
 END_TEST

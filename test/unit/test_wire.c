@@ -191,13 +191,13 @@ START_TEST(outlines_come_back)
     uint8_t buf[FTREE_MESSAGE_MAX];
     char rule[FTREE_NAME_MAX] = "";
     struct wire_message m;
-    struct outline o;
+    struct summary o;
     int32_t n;
 
     ck_assert_int_eq(decoded(buf, encoded(FULL_TOLD, buf), &m), FTREE_OK);
     n = m.u.told.n;
     ck_assert_int_gt(n, 90); /* a hundred nodes may be lost at once */
-    ck_assert(ftree_wire_get_outline(messages_job(), NOW, &m.u.told, &o, rule));
+    ck_assert(ftree_wire_get_summary(messages_job(), NOW, &m.u.told, &o, rule));
     ck_assert_int_eq(o.class_, FTREE_CLASS_PROCESS_STOPPED);
     ck_assert_int_eq(o.kind, FTREE_KIND_RANK);
     ck_assert_int_eq(o.confidence, 990);
@@ -210,7 +210,7 @@ START_TEST(outlines_come_back)
     ck_assert_uint_eq(o.located, NOW - FTREE_MS);
     ck_assert_uint_eq(o.withdrawn, NOW - FTREE_MS);
     ck_assert_uint_eq(strlen(rule), FTREE_NAME_MAX - 1);
-    for (uint32_t id = 1; ftree_wire_get_outline(messages_job(), NOW, &m.u.told, &o, rule); id++) {
+    for (uint32_t id = 1; ftree_wire_get_summary(messages_job(), NOW, &m.u.told, &o, rule); id++) {
         ck_assert_uint_eq(o.id, id);
         ck_assert_uint_eq(o.withdrawn, 0);
         ck_assert_str_eq(rule, "a/b"); /* written once */
@@ -223,18 +223,18 @@ END_TEST
 
 START_TEST(outlines_have_room_for_days)
 {
-    struct wire_outlines w = {0};
+    struct wire_summaries w = {0};
     struct ftree_verdict v = base_verdict("node-outage/both-paths-silent", 3, FTREE_NONE);
-    struct outline o = messages_outline(&v);
+    struct summary o = messages_summary(&v);
     const ftree_time day = 24 * 3600 * 1000 * FTREE_MS, now = 100 * day;
     char rule[FTREE_NAME_MAX] = "";
     struct wire_told told;
 
     o.first_symptom = now - 90 * day; /* more than can be said: it is the oldest that can */
     o.located = now - 12 * day - 1;
-    ck_assert(ftree_wire_put_outline(&w, now, &o, v.rule));
+    ck_assert(ftree_wire_put_summary(&w, now, &o, v.rule));
     told = ftree_wire_told(&w);
-    ck_assert(ftree_wire_get_outline(messages_job(), now, &told, &o, rule));
+    ck_assert(ftree_wire_get_summary(messages_job(), now, &told, &o, rule));
     ck_assert_uint_eq(o.first_symptom, now - ((ftree_time) 1 << 40) * 1000 + 1000);
     ck_assert_uint_eq(o.located, now - 12 * day);
 }
@@ -255,38 +255,38 @@ END_TEST
 /* A rule's name is as a job's rules have it: that the first has none does not borrow one. */
 START_TEST(an_outline_may_have_no_rule)
 {
-    struct wire_outlines w = {0};
+    struct wire_summaries w = {0};
     struct ftree_verdict v = base_verdict("node-outage/both-paths-silent", 3, FTREE_NONE);
-    struct outline o = messages_outline(&v);
+    struct summary o = messages_summary(&v);
     const char *rules[] = {"", "", "a/b", "", "a/b"};
     char rule[FTREE_NAME_MAX] = "";
     struct wire_told told;
 
     o.first_symptom = o.located = NOW;
     for (int i = 0; i < COUNT(rules); i++)
-        ck_assert(ftree_wire_put_outline(&w, NOW, &o, rules[i]));
+        ck_assert(ftree_wire_put_summary(&w, NOW, &o, rules[i]));
     told = ftree_wire_told(&w);
     for (int i = 0; i < COUNT(rules); i++) {
-        ck_assert(ftree_wire_get_outline(messages_job(), NOW, &told, &o, rule));
+        ck_assert(ftree_wire_get_summary(messages_job(), NOW, &told, &o, rule));
         ck_assert_str_eq(rule, rules[i]);
     }
-    ck_assert(!ftree_wire_get_outline(messages_job(), NOW, &told, &o, rule));
+    ck_assert(!ftree_wire_get_summary(messages_job(), NOW, &told, &o, rule));
     ck_assert_uint_eq(told.len, 0);
 }
 END_TEST
 
 START_TEST(what_is_over_stays_so_however_long_ago)
 {
-    struct wire_outlines w = {0};
+    struct wire_summaries w = {0};
     struct ftree_verdict v = base_verdict("node-outage/both-paths-silent", 3, FTREE_NONE);
-    struct outline o = messages_outline(&v);
+    struct summary o = messages_summary(&v);
     char rule[FTREE_NAME_MAX] = "";
     struct wire_told told;
 
     o.first_symptom = o.located = o.withdrawn = NOW;
-    ck_assert(ftree_wire_put_outline(&w, 2 * NOW, &o, v.rule));
+    ck_assert(ftree_wire_put_summary(&w, 2 * NOW, &o, v.rule));
     told = ftree_wire_told(&w); /* read where the clock has just begun */
-    ck_assert(ftree_wire_get_outline(messages_job(), NOW / 2, &told, &o, rule));
+    ck_assert(ftree_wire_get_summary(messages_job(), NOW / 2, &told, &o, rule));
     ck_assert_uint_eq(o.first_symptom, 0);
     ck_assert_uint_gt(o.withdrawn, 0); /* 0 is none */
 }
@@ -296,23 +296,23 @@ END_TEST
 START_TEST(a_name_that_finds_no_room_is_not_begun)
 {
     struct ftree_verdict v = base_verdict("node-outage/both-paths-silent", 3, FTREE_NONE);
-    struct outline o = messages_outline(&v);
+    struct summary o = messages_summary(&v);
     char rule[FTREE_NAME_MAX] = "", longest[FTREE_NAME_MAX];
 
     memset(longest, 'x', sizeof(longest) - 1);
     longest[sizeof(longest) - 1] = 0;
     o.first_symptom = o.located = o.withdrawn = NOW;
     for (int before = 0; before < 40; before++) {
-        struct wire_outlines w = {0};
+        struct wire_summaries w = {0};
         struct wire_told told;
         for (int i = 0; i < before; i++)
-            ck_assert(ftree_wire_put_outline(&w, NOW, &o, "a/b"));
+            ck_assert(ftree_wire_put_summary(&w, NOW, &o, "a/b"));
         do /* each has another name */
             longest[0] = (char) ('a' + w.n % 2);
-        while (ftree_wire_put_outline(&w, NOW, &o, longest));
+        while (ftree_wire_put_summary(&w, NOW, &o, longest));
         REQUIRE(w.len <= sizeof(w.bytes));
         told = ftree_wire_told(&w);
-        while (ftree_wire_get_outline(messages_job(), NOW, &told, &o, rule))
+        while (ftree_wire_get_summary(messages_job(), NOW, &told, &o, rule))
             ;
         REQUIRE(told.n == 0);
         ck_assert_uint_eq(strlen(rule), FTREE_NAME_MAX - 1);
@@ -392,14 +392,14 @@ START_TEST(outlines_are_written_anew)
     size_t len = encoded(FULL_TOLD, buf);
     char rule[2][FTREE_NAME_MAX] = {"", ""};
     struct wire_message m, before;
-    struct outline o, old;
+    struct summary o, old;
 
     ck_assert_int_eq(ftree_wire_renew(messages_job(), NOW, buf, len, LATER, renewed), FTREE_OK);
     ck_assert_int_eq(ftree_wire_decode(messages_job(), NOW, buf, len, &before), FTREE_OK);
     ck_assert_int_eq(ftree_wire_decode(messages_job(), LATER, renewed, len, &m), FTREE_OK);
     ck_assert_int_eq(m.u.told.n, before.u.told.n);
-    while (ftree_wire_get_outline(messages_job(), NOW, &before.u.told, &old, rule[0])) {
-        ck_assert(ftree_wire_get_outline(messages_job(), LATER, &m.u.told, &o, rule[1]));
+    while (ftree_wire_get_summary(messages_job(), NOW, &before.u.told, &old, rule[0])) {
+        ck_assert(ftree_wire_get_summary(messages_job(), LATER, &m.u.told, &o, rule[1]));
         ck_assert_mem_eq(&o, &old, sizeof(o));
         ck_assert_str_eq(rule[0], rule[1]);
     }
@@ -638,7 +638,7 @@ START_TEST(the_longest_message_fits)
     ck_assert(messages_make(FULL_VERDICT, NOW, &m));
     memset(&m.u.verdict.victims, 0, sizeof(m.u.verdict.victims));
     for (int32_t i = 0; i < 2 * FTREE_RANGES_MAX; i++)
-        ftree_verdict_ranks_add(&m.u.verdict.victims, 10 * i, 10 * i + 5);
+        ftree_ranks_add(&m.u.verdict.victims, 10 * i, 10 * i + 5);
     ck_assert_int_eq(m.u.verdict.victims.ranges, FTREE_RANGES_MAX);
     len = ftree_wire_encode(&m, NOW, buf);
     ck_assert_uint_le(len, FTREE_MESSAGE_MAX);

@@ -3,7 +3,7 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "ftree_int.h"
+#include "ftree/ftree_int.h"
 
 /*
  * Every invariant of a handle, file by file.  Tests call it after each step, so what breaks an
@@ -18,24 +18,24 @@
 
 static const char *check_symptoms(const struct ftree *ft)
 {
-    for (int32_t i = 0; i < ft->stalls.n; i++) {
-        const struct stall *s = &ft->stalls.items[i];
+    for (int32_t i = 0; i < ft->observe->stalls.n; i++) {
+        const struct stall *s = &ft->observe->stalls.items[i];
         HOLDS(s->rank >= 0 && s->rank < ft->job->size);
         HOLDS(ftree_node_of(ft, s->rank) == ft->self);
         HOLDS(s->interval <= 2 * ft->cfg.stall_repeat_max);
         for (int32_t j = 0; j < i; j++)
-            HOLDS(ft->stalls.items[j].rank != s->rank);
+            HOLDS(ft->observe->stalls.items[j].rank != s->rank);
     }
-    for (int32_t i = 0; i < ft->findings.n; i++)
-        HOLDS(ftree_node_of(ft, ft->findings.items[i].rank) == ft->self);
+    FTREE_EACH(struct finding, f, ft->observe->findings)
+        HOLDS(ftree_node_of(ft, f->rank) == ft->self);
     return NULL;
 }
 
 static const char *check_suspects(const struct ftree *ft)
 {
-    for (int32_t i = 0; i < ft->suspects.n; i++) {
-        const struct suspect *su = &ft->suspects.items[i];
-        const struct group *group = ftree_group_find(ft, su->node, su->switch_);
+    for (int32_t i = 0; i < ft->examine->suspects.n; i++) {
+        const struct suspect *su = &ft->examine->suspects.items[i];
+        const struct ftree_case *group = ftree_case_find(ft, su->node, su->switch_);
         HOLDS(su->node >= 0 && su->node < ft->job->nodes && su->node != ft->self);
         HOLDS(!ftree_has_failed(ft, su->node));
         HOLDS(su->nonce != 0);
@@ -44,18 +44,17 @@ static const char *check_suspects(const struct ftree *ft)
         HOLDS(su->first_symptom <= su->opened);
         HOLDS(group && group->examined);
         for (int32_t j = 0; j < i; j++)
-            HOLDS(ft->suspects.items[j].node != su->node);
+            HOLDS(ft->examine->suspects.items[j].node != su->node);
     }
     return NULL;
 }
 
 static const char *check_groups(const struct ftree *ft)
 {
-    for (int32_t i = 0; i < ft->groups.n; i++) {
-        const struct group *g = &ft->groups.items[i];
+    FTREE_EACH(const struct ftree_case, g, ft->state->cases) {
         HOLDS(g->node >= 0 && g->node < ft->job->nodes);
-        HOLDS(ftree_group_find(ft, g->node, g->switch_) == g);
-        HOLDS(g->symptoms <= GROUP_SYMPTOMS_MAX && g->candidates <= GROUP_CANDIDATES_MAX);
+        HOLDS(ftree_case_find(ft, g->node, g->switch_) == g);
+        HOLDS(g->symptoms <= CASE_SYMPTOMS_MAX && g->candidates <= CASE_CANDIDATES_MAX);
         HOLDS(g->first <= g->last);
         HOLDS(g->strategy < ft->rules->strategies);
         HOLDS(!g->examined || (g->candidates > 0 && ftree_probe_find(ft, g->node)));
@@ -82,7 +81,7 @@ static const char *check_ranks(const struct ftree *ft, const struct ftree_ranks 
     return NULL;
 }
 
-static const char *check_whole(const struct ftree *ft, const struct ftree_verdict *v)
+static const char *check_full(const struct ftree *ft, const struct ftree_verdict *v)
 {
     HOLDS(v->evidences <= FTREE_EVIDENCE_MAX && v->candidates <= FTREE_CANDIDATE_MAX);
     return check_ranks(ft, &v->victims);
@@ -91,20 +90,20 @@ static const char *check_whole(const struct ftree *ft, const struct ftree_verdic
 /* By node, then by age, and each once: so none is left out. */
 static const char *check_index(const struct ftree *ft)
 {
-    HOLDS(ft->by_node.n == ft->known.n);
-    for (int32_t i = 0; i < ft->by_node.n; i++) {
-        const struct place *p = &ft->by_node.items[i];
-        HOLDS(p->at >= 0 && p->at < ft->known.n);
-        HOLDS(p->node == ft->known.items[p->at].v.node);
+    HOLDS(ft->state->by_node.n == ft->state->known.n);
+    for (int32_t i = 0; i < ft->state->by_node.n; i++) {
+        const struct place *p = &ft->state->by_node.items[i];
+        HOLDS(p->at >= 0 && p->at < ft->state->known.n);
+        HOLDS(p->node == ft->state->known.items[p->at].v.node);
         HOLDS(i == 0 || p[-1].node < p->node || (p[-1].node == p->node && p[-1].at < p->at));
     }
     return NULL;
 }
 
-static bool is_gathered(const struct ftree *ft, uint32_t telling)
+static bool is_gathered(const struct ftree *ft, uint32_t announcement)
 {
-    for (int32_t i = 0; i < ft->tellings.n; i++)
-        if (ft->tellings.items[i].number == telling)
+    FTREE_EACH(struct announcement, t, ft->announce->announcements)
+        if (t->number == announcement)
             return true;
     return false;
 }
@@ -113,9 +112,8 @@ static const char *check_known(const struct ftree *ft)
 {
     int32_t queued = 0, unsent = 0, rechecked = 0, switches = 0;
 
-    for (int32_t i = 0; i < ft->known.n; i++) {
-        const struct known *k = &ft->known.items[i];
-        const char *broken = k->whole ? check_whole(ft, k->whole) : NULL;
+    FTREE_EACH(const struct known, k, ft->state->known) {
+        const char *broken = k->full ? check_full(ft, k->full) : NULL;
         if (broken)
             return broken;
         queued += k->queued;
@@ -126,36 +124,36 @@ static const char *check_known(const struct ftree *ft)
         HOLDS(k->v.first_symptom <= k->v.located);
         HOLDS(ftree_verdict_by_id(ft, &k->v) == k);
         if (k->v.withdrawn) {
-            HOLDS(k->recheck == FTREE_NEVER && k->telling == 0);
+            HOLDS(k->recheck == FTREE_NEVER && k->announcement == 0);
             continue;
         }
-        HOLDS(!k->reported || k->telling == 0);
-        HOLDS(k->telling == 0 || is_gathered(ft, k->telling));
+        HOLDS(!k->reported || k->announcement == 0);
+        HOLDS(k->announcement == 0 || is_gathered(ft, k->announcement));
         HOLDS(!k->reported || k->told_down);
         HOLDS(!k->told_down || k->up == UP_NOTHING);
         HOLDS(ftree_verdict_same(ft, &k->v) == k);
         HOLDS(!k->cuts || (ft->job->tree && k->v.kind == FTREE_KIND_SWITCH));
         HOLDS(!k->ends_agent || k->v.class_ == FTREE_CLASS_UNKNOWN);
     }
-    HOLDS(switches == ft->switches);
-    HOLDS(queued == ft->queued && unsent == ft->unsent && rechecked == ft->rechecked);
-    for (int32_t i = 0; i < ft->tellings.n; i++)
-        HOLDS(ft->tellings.items[i].due.n > 0 && ft->tellings.items[i].asker != ft->self);
+    HOLDS(switches == ft->state->switches);
+    HOLDS(queued == ft->announce->queued && unsent == ft->state->unsent &&
+          rechecked == ft->state->rechecked);
+    FTREE_EACH(struct announcement, t, ft->announce->announcements)
+        HOLDS(t->due.n > 0 && t->asker != ft->self);
     return NULL;
 }
 
 static const char *check_outbox(const struct ftree *ft)
 {
-    for (int32_t i = 0; i < ft->outbox.n; i++) {
-        const struct letter *l = &ft->outbox.items[i];
-        HOLDS(l->body && l->body->letters > 0);
-        HOLDS(l->body->len >= WIRE_HEADER && l->body->len <= FTREE_MESSAGE_MAX);
+    FTREE_EACH(const struct message, l, ft->net->outbox) {
+        HOLDS(l->payload && l->payload->messages > 0);
+        HOLDS(l->payload->len >= WIRE_HEADER && l->payload->len <= FTREE_MESSAGE_MAX);
         HOLDS(l->to >= 0 && l->to < ft->job->nodes && l->to != ft->self);
         HOLDS(l->tries > 0);
         HOLDS(l->id != 0);
     }
-    for (int32_t i = 0; i < ft->mutes.n; i++)
-        HOLDS(ft->mutes.items[i].node != ft->self);
+    FTREE_EACH(struct unresponsive, m, ft->state->unresponsive)
+        HOLDS(m->node != ft->self);
     return NULL;
 }
 
@@ -176,9 +174,10 @@ const char *ftree_check(const struct ftree *ft)
     if (broken)
         return broken;
     HOLDS(ft->self >= 0 && ft->self < ft->job->nodes);
-    HOLDS(ft->rto >= ft->cfg.rto_min && ft->rto <= ft->cfg.rto_max);
-    HOLDS(!ft->goodbye_sent || ft->leaving);
-    HOLDS(!ft->may_go || ft->leaving);
+    HOLDS(!ft->events);
+    HOLDS(ft->net->rto >= ft->cfg.rto_min && ft->net->rto <= ft->cfg.rto_max);
+    HOLDS(!ft->leave->goodbye_sent || ft->state->leaving);
+    HOLDS(!ft->leave->may_go || ft->state->leaving);
     HOLDS(ftree_deadline(ft) > 0); /* long ago: the tick would take itself for late */
     return NULL;
 }

@@ -3,122 +3,13 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "ftree_int.h"
+#include "ftree/ftree_int.h"
+
+#include "ftree/base/event.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- small things ---------------------------------------------------------------------------- */
-
-const char *ftree_name(const struct ftree *ft, int32_t node, char buf[16])
-{
-    return ftree_node_name(ft->job, node, buf, 16);
-}
-
-int32_t ftree_node_of(const struct ftree *ft, int32_t rank)
-{
-    return ft->job->rank_node ? ft->job->rank_node[rank] : rank;
-}
-
-int32_t ftree_ranks_of(const struct ftree_job *job, int32_t node)
-{
-    return job->node_first ? job->node_first[node + 1] - job->node_first[node] : 1;
-}
-
-int32_t ftree_rank_at(const struct ftree_job *job, int32_t node, int32_t i)
-{
-    return job->node_first ? job->node_ranks[job->node_first[node] + i] : node;
-}
-
-void *ftree_alloc(struct ftree *ft, void *ptr, size_t size)
-{
-    if (ft->io->alloc)
-        return ft->io->alloc(ft->io_ctx, ptr, size);
-    if (size)
-        return realloc(ptr, size);
-    free(ptr);
-    return NULL;
-}
-
-bool ftree_reserve(struct ftree *ft, void *items, int32_t n, int32_t *room, size_t size)
-{
-    void *array;
-
-    if (n <= *room)
-        return true;
-    /* `items` points to a pointer of another type: copied, for an assignment would be an alias */
-    memcpy(&array, items, sizeof(array));
-    array = ftree_alloc(ft, array, (size_t) n * size);
-    if (!array)
-        return false;
-    memcpy(items, &array, sizeof(array));
-    *room = n;
-    return true;
-}
-
-void *ftree_push(struct ftree *ft, void *items, int32_t *n, int32_t *room, size_t size)
-{
-    uint8_t *array, *item;
-
-    if (*n == *room && !ftree_reserve(ft, items, *room ? 2 * *room : 4, room, size))
-        return NULL;
-    memcpy(&array, items, sizeof(array));
-    item = array + (size_t) *n * size;
-    memset(item, 0, size);
-    ++*n;
-    return item;
-}
-
-void ftree_trace_line(struct ftree *ft, const char *format, ...)
-{
-    char line[256];
-    va_list args;
-
-    va_start(args, format);
-    vsnprintf(line, sizeof(line), format, args);
-    va_end(args);
-    ft->io->trace(ft->io_ctx, line);
-}
-
-int ftree_send(struct ftree *ft, ftree_time now, const struct ftree_route *to,
-               struct wire_message *m)
-{
-    uint8_t buf[FTREE_MESSAGE_MAX];
-
-    m->id = ++ft->next_id;
-    return ft->io->send(ft->io_ctx, to, buf, ftree_wire_encode(m, now, buf));
-}
-
-void ftree_send_all_paths(struct ftree *ft, ftree_time now, const struct ftree_route *to,
-                          struct wire_message *m)
-{
-    struct ftree_route by = *to;
-
-    for (int path = 0; path < FTREE_PATHS; path++) {
-        by.path = (uint8_t) path;
-        if (ft->job->has_path[path])
-            ftree_send(ft, now, &by, m);
-    }
-}
-
-/* RFC 6298, section 2, with bounds of our own and K = 4, alpha = 1/8, beta = 1/4. */
-void ftree_rtt(struct ftree *ft, ftree_time rtt)
-{
-    ftree_time error;
-
-    /* an answer that waited here while this process was stopped says nothing about the network */
-    rtt = ftree_min(rtt, ft->cfg.rto_max);
-    error = rtt > ft->srtt ? rtt - ft->srtt : ft->srtt - rtt;
-    if (ft->srtt == 0) {
-        ft->srtt = rtt;
-        ft->rttvar = rtt / 2;
-    } else {
-        ft->rttvar = ft->rttvar - ft->rttvar / 4 + error / 4;
-        ft->srtt = ft->srtt - ft->srtt / 8 + rtt / 8;
-    }
-    ft->rto = ftree_min(ft->cfg.rto_max, ftree_max(ft->cfg.rto_min, ft->srtt + 4 * ft->rttvar));
-}
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
@@ -148,18 +39,34 @@ static bool job_is_valid(const struct ftree_job *job)
            (job->rank_node || job->size == job->nodes);
 }
 
+static void join(struct ftree_whole *w)
+{
+    w->ft.topo = &w->topo;
+    w->ft.state = &w->state;
+    w->ft.net = &w->net;
+    w->ft.observe = &w->observe;
+    w->ft.intake = &w->intake;
+    w->ft.examine = &w->examine;
+    w->ft.announce = &w->announce;
+    w->ft.recheck = &w->recheck;
+    w->ft.leave = &w->leave;
+}
+
 int ftree_create(const struct ftree_job *job, int32_t self, const struct ftree_config *cfg,
                  const struct ftree_io *io, void *io_ctx, struct ftree **out)
 {
+    struct ftree_whole *w;
     struct ftree *ft;
 
     *out = NULL;
     if (!job_is_valid(job) || self < 0 || self >= job->nodes || !io->send || !io->look)
         return FTREE_ERR_INVALID;
-    ft = io->alloc ? io->alloc(io_ctx, NULL, sizeof(*ft)) : malloc(sizeof(*ft));
-    if (!ft)
+    w = io->alloc ? io->alloc(io_ctx, NULL, sizeof(*w)) : malloc(sizeof(*w));
+    if (!w)
         return FTREE_ERR_NOMEM;
-    memset(ft, 0, sizeof(*ft));
+    memset(w, 0, sizeof(*w));
+    ft = &w->ft;
+    join(w);
     ft->job = job;
     ft->io = io;
     ft->io_ctx = io_ctx;
@@ -167,11 +74,11 @@ int ftree_create(const struct ftree_job *job, int32_t self, const struct ftree_c
         ft->cfg = *cfg;
     else
         ftree_config_default(&ft->cfg);
-    ft->topo = (struct topo){
+    w->topo = (struct topo){
         .nodes = job->nodes, .fanout = job->fanout, .seed = job->seed, .tree = job->tree};
     ft->rules = job->rules;
     ft->self = self;
-    ft->rto = ft->cfg.rto_min;
+    ft->net->rto = ft->cfg.rto_min;
     *out = ft;
     return FTREE_OK;
 }
@@ -181,66 +88,189 @@ void ftree_destroy(struct ftree *ft)
     if (!ft)
         return;
     ftree_outbox_clear(ft);
-    ftree_alloc(ft, ft->stalls.items, 0);
-    ftree_alloc(ft, ft->findings.items, 0);
-    ftree_alloc(ft, ft->halts.items, 0);
-    ftree_alloc(ft, ft->forwards.items, 0);
-    ftree_alloc(ft, ft->groups.items, 0);
-    ftree_alloc(ft, ft->suspects.items, 0);
-    ftree_alloc(ft, ft->visits.items, 0);
-    ftree_alloc(ft, ft->neighbours.items, 0);
-    ftree_spread_clear(ft);
-    ftree_alloc(ft, ft->outbox.items, 0);
-    ftree_alloc(ft, ft->confirms.items, 0);
-    ftree_alloc(ft, ft->by_node.items, 0);
-    ftree_alloc(ft, ft->rule_names.items, 0);
-    ftree_alloc(ft, ft->batch.items, 0);
-    ftree_alloc(ft, ft->mutes.items, 0);
-    ftree_alloc(ft, ft->goodbyes.items, 0);
-    ftree_alloc(ft, ft, 0);
+    ftree_observe_clear(ft);
+    ftree_intake_clear(ft);
+    ftree_examine_clear(ft);
+    ftree_announce_clear(ft);
+    ftree_recheck_clear(ft);
+    ftree_state_clear(ft);
+    ftree_alloc(ft, ft, 0); /* the first of all */
+}
+
+/* ---- where the steps meet -------------------------------------------------------------------- */
+
+static struct known *verdict_of(struct ftree *ft, const struct ftree_event *e)
+{
+    return ftree_verdict_by_id(ft,
+                               &(struct summary){.node = e->node, .fln = e->by, .id = e->number});
+}
+
+/* Its author takes another way. */
+static void return_message(struct ftree *ft, ftree_time now, const struct ftree_event *e)
+{
+    const struct message l = {
+        .to = e->node, .id = e->number, .type = e->u.message.type, .payload = e->u.message.payload};
+
+    switch (l.type) {
+        case WIRE_SWEEP:
+            ftree_flood_upward(ft, now, FTREE_NONE); /* past the node that is silent */
+            break;
+        case WIRE_GOODBYE:
+            ftree_leave_undeliverable(ft, now, l.to);
+            break;
+        default:
+            ftree_announce_undeliverable(ft, now, &l);
+            break;
+    }
+    ftree_outbox_release(ft, l.payload);
+}
+
+static void raise_verdict(struct ftree *ft, ftree_time now)
+{
+    const struct ftree_verdict v = ft->events->verdict;
+
+    ft->events->has_verdict = false;
+    ftree_announce_raise(ft, now, &v);
+}
+
+static void learned(struct ftree *ft, ftree_time now, const struct ftree_event *e)
+{
+    struct known *k = verdict_of(ft, e);
+
+    ftree_probe_learned(ft);
+    if (k)
+        ftree_recheck_watch(ft, now, k);
+}
+
+static void is_over(struct ftree *ft, ftree_time now, const struct ftree_event *e)
+{
+    struct known *k = verdict_of(ft, e);
+
+    if (k && !k->v.withdrawn)
+        ftree_announce_withdraw(ft, now, k, e->u.why);
+}
+
+/* Hands an event to the step that owns it. */
+static void hand_over(struct ftree *ft, ftree_time now, const struct ftree_event *e)
+{
+    switch ((enum ftree_event_kind) e->kind) {
+        case FTREE_EVENT_SYMPTOM:
+            ftree_intake(ft, now, &e->u.symptom, false);
+            break;
+        case FTREE_EVENT_AGAIN:
+            ftree_intake_again(ft, now, &e->u.symptom);
+            break;
+        case FTREE_EVENT_SILENT:
+            ftree_intake_silent(ft, now, e->node);
+            break;
+        case FTREE_EVENT_SEARCH:
+            if (e->number)
+                ftree_flood_join(ft, now, e->number, e->by);
+            else
+                ftree_flood_start(ft, now);
+            break;
+        case FTREE_EVENT_LOOK:
+            ftree_symptom_look(ft, now, now);
+            break;
+        case FTREE_EVENT_CASE:
+            ftree_probe_open(ft, now, e->node, e->switch_, e->number);
+            break;
+        case FTREE_EVENT_DUE:
+            ftree_correlate_again(ft, now, e->node, e->switch_);
+            ftree_probe_due(ft, now, e->node);
+            break;
+        case FTREE_EVENT_REST:
+            ftree_probe_rest(ft, now, e);
+            break;
+        case FTREE_EVENT_CLOSED:
+            ftree_announce_release(ft, now);
+            ftree_correlate_closed(ft, now, e->node, e->switch_, e->well);
+            break;
+        case FTREE_EVENT_VERDICT:
+            raise_verdict(ft, now);
+            break;
+        case FTREE_EVENT_LEARNED:
+            learned(ft, now, e);
+            break;
+        case FTREE_EVENT_OVER:
+            is_over(ft, now, e);
+            break;
+        case FTREE_EVENT_RETURNED:
+            return_message(ft, now, e);
+            break;
+        case FTREE_EVENT_LEFT:
+            ftree_leave_goodbye(ft, now, e->node);
+            break;
+    }
+}
+
+bool ftree_drain(struct ftree *ft, ftree_time now)
+{
+    bool any = ftree_events_wait(ft);
+    struct ftree_event e;
+    int32_t n;
+
+    ftree_events_turn(ft, 0);
+    while (ftree_events_take(ft, &e)) {
+        n = ft->events->n;
+        hand_over(ft, now, &e);
+        ftree_events_turn(ft, n);
+    }
+    return any;
+}
+
+void ftree_end(struct ftree *ft, ftree_time now)
+{
+    ftree_drain(ft, now);
+    ftree_events_end(ft);
+}
+
+int ftree_stall(struct ftree *ft, ftree_time now, int32_t rank, int32_t peer, ftree_time waiting)
+{
+    struct ftree_events q;
+    int rc;
+
+    ftree_events_begin(ft, &q);
+    rc = ftree_symptom_stall(ft, now, rank, peer, waiting);
+    while (ftree_drain(ft, now))
+        ftree_symptom_tick(ft, now);
+    ftree_events_end(ft);
+    return rc;
+}
+
+int ftree_symptom(struct ftree *ft, ftree_time now, const struct ftree_symptom *s)
+{
+    struct ftree_events q;
+    int rc;
+
+    ftree_events_begin(ft, &q);
+    rc = ftree_symptom_take(ft, now, s);
+    ftree_end(ft, now);
+    return rc;
+}
+
+int ftree_confirm(struct ftree *ft, ftree_time now, int32_t fln, uint32_t id)
+{
+    struct ftree_events q;
+    int rc;
+
+    ftree_events_begin(ft, &q);
+    rc = ftree_recheck_confirm(ft, now, fln, id);
+    ftree_end(ft, now);
+    return rc;
 }
 
 /* ---- messages -------------------------------------------------------------------------------- */
 
-void ftree_acknowledge(struct ftree *ft, ftree_time now, const struct ftree_route *to,
-                       enum wire_type type, uint8_t flags, uint32_t id)
-{
-    struct wire_message m;
-
-    m.type = (uint8_t) type;
-    m.flags = flags;
-    m.u.ack = id;
-    ftree_send(ft, now, to, &m);
-}
-
-/* Another node shows that a path works, if only by its kernel's refusal. */
-static void note_witness(struct ftree *ft, ftree_time now, int32_t node, enum ftree_path path,
-                         enum ftree_reach reach)
-{
-    struct witness *heard = ft->heard[path];
-
-    if (reach < FTREE_REACH_CONNECTED)
-        return;
-    ftree_neighbour_heard(ft, now, node, path);
-    ftree_silence_heard(ft, now, node, path);
-    if (heard[0].at > 0 && heard[0].node != node)
-        heard[1] = heard[0];
-    heard[0] = (struct witness){.at = now, .node = node, .reach = (uint8_t) reach};
-}
-
 static void heard_from(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
                        const struct wire_message *m)
 {
-    note_witness(ft, now, from, path, FTREE_REACH_ANSWERED);
+    ftree_silence_heard(ft, now, from, path, FTREE_REACH_ANSWERED);
     if (m->type == WIRE_ANSWER && m->u.answer.role == FTREE_ROLE_DEPUTY)
-        return; /* its agent is as mute as before */
-    ftree_withdraw_heard(ft, now, from, path);
-    for (int32_t i = 0; i < ft->mutes.n; i++)
-        if (ft->mutes.items[i].node == from && !ft->mutes.items[i].busy) {
-            FTREE_DROP(ft->mutes, i);
-            ftree_outbox_heard(ft, now, from);
-            return;
-        }
+        return; /* its agent is as silent as before */
+    ftree_recheck_heard(ft, now, from, path);
+    if (ftree_peer_heard(ft, from))
+        ftree_outbox_heard(ft, now, from);
 }
 
 static void dispatch(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
@@ -252,23 +282,23 @@ static void dispatch(struct ftree *ft, ftree_time now, int32_t from, enum ftree_
         case WIRE_ACK:
             ftree_outbox_ack(ft, now, from, m->u.ack);
             if (m->flags & WIRE_FLAG_NOBODY_WAITS)
-                ftree_spread_nobody_waits(ft, now, from, m->u.ack);
+                ftree_gather_nobody_waits(ft, now, from, m->u.ack);
             break;
         case WIRE_BUSY:
             ftree_outbox_busy(ft, now, from, m->u.ack);
             break;
         case WIRE_SYMPTOM:
-            if (ft->leaving)
+            if (ftree_is_leaving(ft))
                 ftree_leave_say_so(ft, now, from);
             else
-                ftree_correlate(ft, now, &m->u.symptom, substitute);
+                ftree_intake(ft, now, &m->u.symptom, substitute);
             break;
         case WIRE_PROBE:
             ftree_answer(ft, now, from, path, conn, &m->u.probe);
             break;
         case WIRE_ANSWER:
-            if (!ftree_withdraw_answer(ft, now, from, path, &m->u.answer) &&
-                !ftree_visit_answer(ft, now, from, path, &m->u.answer))
+            if (!ftree_recheck_answer(ft, from, path, &m->u.answer) &&
+                !ftree_indirect_answer(ft, now, from, path, &m->u.answer))
                 ftree_probe_answer(ft, now, from, path, &m->u.answer);
             break;
         case WIRE_STATE:
@@ -278,21 +308,21 @@ static void dispatch(struct ftree *ft, ftree_time now, int32_t from, enum ftree_
             ftree_probe_log(ft, now, from, &m->u.log);
             break;
         case WIRE_VISIT:
-            ftree_visit(ft, now, from, &m->u.visit);
+            ftree_indirect(ft, now, from, &m->u.visit);
             break;
         case WIRE_SEEN:
             ftree_probe_seen(ft, now, from, &m->u.seen);
             break;
         case WIRE_SWEEP:
-            ftree_sweep_heard(ft, now, m->u.round, from);
+            ftree_flood_heard(ft, now, m->u.round, from);
             break;
         case WIRE_VERDICT_UP:
-            ftree_spread_up(ft, now, from, &m->u.verdict, m->flags & WIRE_FLAG_MORE);
+            ftree_announce_up(ft, now, from, &m->u.verdict, m->flags & WIRE_FLAG_MORE);
             break;
         case WIRE_VERDICT_DOWN: /* what came of it is said with the acknowledgment */
             break;
         case WIRE_VICTIMS:
-            ftree_spread_victims(ft, now, from, &m->u.victims);
+            ftree_gather_victims(ft, now, from, &m->u.victims);
             break;
         case WIRE_GOODBYE:
             ftree_leave_goodbye(ft, now, from);
@@ -303,29 +333,15 @@ static void dispatch(struct ftree *ft, ftree_time now, int32_t from, enum ftree_
     }
 }
 
-/* A probe is acknowledged by its answer, and an acknowledgment by nothing; nor are victims that are
- * one. */
+/* Victims that are an acknowledgment themselves are not. */
 static bool is_acknowledged(const struct ftree *ft, int32_t from, const struct wire_message *m)
 {
-    switch (m->type) {
-        case WIRE_VICTIMS:
-            return !ftree_outbox_waits_for(ft, from, m->u.victims.told);
-        case WIRE_ACK:
-        case WIRE_BUSY:
-        case WIRE_PROBE:
-        case WIRE_ANSWER:
-        case WIRE_STATE:
-        case WIRE_LOG:
-        case WIRE_VISIT:
-        case WIRE_SEEN:
-            return false;
-        default:
-            return true;
-    }
+    return ftree_wire_is_reliable(m->type) &&
+           (m->type != WIRE_VICTIMS || !ftree_outbox_waits_for(ft, from, m->u.victims.told));
 }
 
-int ftree_receive(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
-                  uint64_t conn, const void *bytes, size_t len)
+static int receive(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
+                   uint64_t conn, const void *bytes, size_t len)
 {
     struct ftree_route back = {.node = from, .path = (uint8_t) path, .conn = conn};
     enum told told = TOLD;
@@ -338,13 +354,14 @@ int ftree_receive(struct ftree *ft, ftree_time now, int32_t from, enum ftree_pat
     if (rc)
         return rc;
     heard_from(ft, now, from, path, &m);
-    if (m.type == WIRE_SYMPTOM && !ft->leaving &&
-        ftree_correlate_is_overloaded(ft, now, &m.u.symptom)) {
+    if (m.type == WIRE_SYMPTOM && !ftree_is_leaving(ft) &&
+        ftree_intake_is_overloaded(ft, now, &m.u.symptom)) {
         ftree_acknowledge(ft, now, &back, WIRE_BUSY, 0, m.id);
         return FTREE_OK;
     }
     if (m.type == WIRE_VERDICT_DOWN)
-        told = ftree_spread_down(ft, now, from, path, &m);
+        told = ftree_announce_down(ft, now, from, path, &m);
+    ftree_drain(ft, now);
     if (is_acknowledged(ft, from, &m) && told != TOLD_ASKING)
         ftree_acknowledge(ft, now, &back, WIRE_ACK,
                           told == TOLD_NOBODY_WAITS ? WIRE_FLAG_NOBODY_WAITS : 0, m.id);
@@ -352,17 +369,33 @@ int ftree_receive(struct ftree *ft, ftree_time now, int32_t from, enum ftree_pat
     return FTREE_OK;
 }
 
+int ftree_receive(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
+                  uint64_t conn, const void *bytes, size_t len)
+{
+    struct ftree_events q;
+    int rc;
+
+    ftree_events_begin(ft, &q);
+    rc = receive(ft, now, from, path, conn, bytes, len);
+    ftree_end(ft, now);
+    return rc;
+}
+
 int ftree_reached(struct ftree *ft, ftree_time now, int32_t node, enum ftree_path path,
                   enum ftree_role role, enum ftree_reach reach, int error)
 {
+    struct ftree_events q;
+
     if (node < 0 || node >= ft->job->nodes || path >= FTREE_PATHS || role >= FTREE_ROLES ||
         reach >= FTREE_REACH_COUNT)
         return FTREE_ERR_INVALID;
-    note_witness(ft, now, node, path, reach);
-    ftree_visit_reached(ft, now, node, path, role, reach);
+    ftree_events_begin(ft, &q);
+    ftree_silence_heard(ft, now, node, path, reach);
+    ftree_indirect_reached(ft, now, node, path, role, reach);
     ftree_probe_reached(ft, now, node, path, role, reach, error);
     if (role == FTREE_ROLE_AGENT)
         ftree_outbox_reached(ft, now, node, reach);
+    ftree_end(ft, now);
     return FTREE_OK;
 }
 
@@ -371,13 +404,11 @@ int ftree_reached(struct ftree *ft, ftree_time now, int32_t node, enum ftree_pat
 ftree_time ftree_deadline(const struct ftree *ft)
 {
     ftree_time t = ftree_min(ftree_min(ftree_symptom_deadline(ft), ftree_probe_deadline(ft)),
-                             ftree_min(ftree_spread_deadline(ft), ftree_outbox_deadline(ft)));
+                             ftree_min(ftree_announce_deadline(ft), ftree_outbox_deadline(ft)));
 
-    t = ftree_min(t, ftree_min(ftree_correlate_deadline(ft), ftree_withdraw_deadline(ft)));
-    t = ftree_min(t, ftree_min(ftree_group_deadline(ft), ftree_visit_deadline(ft)));
-    if (ft->leaving && !ft->may_go)
-        t = ftree_min(t, ft->leave_until);
-    return t;
+    t = ftree_min(t, ftree_min(ftree_intake_deadline(ft), ftree_recheck_deadline(ft)));
+    t = ftree_min(t, ftree_min(ftree_correlate_deadline(ft), ftree_indirect_deadline(ft)));
+    return ftree_min(t, ftree_leave_deadline(ft));
 }
 
 /* Time in which this agent did not run counts for nobody.  (A tick and a timer of the caller's may tell
@@ -394,40 +425,53 @@ static void excuse(struct ftree *ft, ftree_time now, ftree_time late)
         ftree_symptom_woke(ft, now);
 }
 
-/* How late ticks come shows how much CPU this agent gets: a moving mean over the last few. */
 void ftree_late(struct ftree *ft, ftree_time now, ftree_time late)
 {
-    if (now > ft->lag_at + 5 * ft->cfg.late)
-        ft->lag = late;
-    else
-        ft->lag = ft->lag - ft->lag / 4 + late / 4;
-    ft->lag_at = now;
+    ftree_own_late(ft, now, late);
     excuse(ft, now, late);
+}
+
+/* Does what is due in a step, and what follows from it. */
+static void run(struct ftree *ft, ftree_time now, void (*tick)(struct ftree *, ftree_time))
+{
+    do
+        tick(ft, now);
+    while (ftree_drain(ft, now));
 }
 
 void ftree_tick(struct ftree *ft, ftree_time now)
 {
     ftree_time due = ftree_deadline(ft);
+    struct ftree_events q;
 
+    ftree_events_begin(ft, &q);
     ftree_late(ft, now, due != FTREE_NEVER && now > due ? now - due : 0);
-    ftree_correlate_tick(ft, now);
-    ftree_symptom_tick(ft, now);
-    ftree_visit_tick(ft, now);
-    ftree_probe_tick(ft, now);
-    ftree_spread_tick(ft, now);
-    ftree_withdraw_tick(ft, now);
-    ftree_outbox_tick(ft, now);
-    ftree_group_tick(ft, now); /* what all these did may have been the last of a group */
-    ftree_leave_tick(ft, now);
+    run(ft, now, ftree_intake_tick);
+    run(ft, now, ftree_symptom_tick);
+    run(ft, now, ftree_indirect_tick);
+    run(ft, now, ftree_probe_tick);
+    run(ft, now, ftree_announce_tick);
+    run(ft, now, ftree_recheck_tick);
+    run(ft, now, ftree_outbox_tick);
+    run(ft, now, ftree_correlate_tick); /* what all these did may have been the last of a group */
+    run(ft, now, ftree_leave_tick);
+    ftree_events_end(ft);
 }
 
 void ftree_use_rules(struct ftree *ft, ftree_time now, const struct ftree_rules *rules)
 {
+    struct ftree_events q;
+
     if (ft->rules == rules)
         return;
     ft->rules = rules;
     ftree_trace(ft, "uses the rules %s", rules->name);
-    ftree_group_reason_anew(ft, now);
+    ftree_events_begin(ft, &q);
+    ftree_correlate_anew(ft, now);
+    ftree_probe_restart(ft, now);
+    ftree_drain(ft, now);
+    ftree_correlate_examine_all(ft, now);
+    ftree_end(ft, now);
 }
 
 /* ---- verdicts -------------------------------------------------------------------------------- */
@@ -437,7 +481,7 @@ void ftree_use_rules(struct ftree *ft, ftree_time now, const struct ftree_rules 
 
 int ftree_restore(struct ftree *ft, ftree_time now, const struct ftree_verdict *v)
 {
-    struct outline o;
+    struct summary o;
     int32_t switches = ft->job->tree ? ft->job->tree->switches : 0;
     struct known *k;
 
@@ -446,40 +490,84 @@ int ftree_restore(struct ftree *ft, ftree_time now, const struct ftree_verdict *
         v->switch_ < FTREE_NONE || v->switch_ >= switches ||
         (v->kind == FTREE_KIND_SWITCH) != (v->switch_ != FTREE_NONE))
         return FTREE_ERR_INVALID;
-    o = ftree_verdict_outline(ft, v);
+    o = ftree_verdict_summary(ft, v);
     k = ftree_verdict_by_id(ft, &o);
     if (k) {
         if (v->withdrawn && !k->v.withdrawn) {
             k->v.withdrawn = v->withdrawn;
-            k->telling = 0; /* nobody need wait for victims any more */
+            k->announcement = 0; /* nobody need wait for victims any more */
         } else if (!v->untold) {
-            ftree_spread_was_told(ft, k);
+            ftree_announce_was_told(ft, k);
         }
-        ftree_withdraw_watch(ft, now, k);
+        ftree_recheck_watch(ft, now, k);
         return FTREE_OK;
     }
     k = ftree_verdict_add(ft, &o);
     if (!k)
         return FTREE_ERR_NOMEM;
-    k->cuts = ftree_withdraw_cuts(ft, &o);
-    k->ends_agent = ftree_verdict_ends_agent(ft, &o);
     k->told_down = k->reported = true;
     if (v->evidences > 0)
         ftree_verdict_keep(ft, k, v);
     if (v->fln == ft->self && v->id > ft->next_id)
         ft->next_id = v->id; /* nobody may take a new verdict for one that is over */
     if (v->untold && !v->withdrawn && !v->own_only && now < v->located + RESUME_AGE)
-        ftree_spread_resume(ft, now, k);
-    ftree_withdraw_watch(ft, now, k);
-    ftree_withdraw_forget(ft, now);
+        ftree_announce_resume(ft, now, k);
+    ftree_recheck_watch(ft, now, k);
+    ftree_announce_forget(ft, now);
     return FTREE_OK;
 }
 
 bool ftree_verdict_at(const struct ftree *ft, int32_t i, struct ftree_verdict *v)
 {
-    if (i < 0 || i >= ft->known.n)
+    if (i < 0 || i >= ft->state->known.n)
         return false;
     memset(v, 0, sizeof(*v));
-    ftree_verdict_load(ft, &ft->known.items[i], v);
+    ftree_verdict_load(ft, &ft->state->known.items[i], v);
     return true;
+}
+
+/* ---- the end of a job ------------------------------------------------------------------------ */
+
+void ftree_leave(struct ftree *ft, ftree_time now)
+{
+    struct ftree_events q;
+
+    if (!ftree_leave_begin(ft, now))
+        return;
+    ftree_events_begin(ft, &q);
+    ftree_observe_stop(ft);
+    ftree_intake_stop(ft);
+    ftree_examine_stop(ft);
+    ftree_announce_release(ft, now);
+    ftree_outbox_heard(ft, now, FTREE_NONE); /* what waits there is told now or never */
+    ftree_leave_try(ft, now);
+    ftree_end(ft, now);
+}
+
+void ftree_leave_at_once(struct ftree *ft, ftree_time now)
+{
+    ftree_leave(ft, now);
+    ftree_leave_hurry(ft, now);
+}
+
+bool ftree_has_unsaid(const struct ftree *ft)
+{
+    return !ftree_outbox_is_empty(ft) || ftree_gather_is_under_way(ft);
+}
+
+bool ftree_has_untold(const struct ftree *ft)
+{
+    return ftree_symptom_any_finding(ft) || ftree_announce_has_untold(ft);
+}
+
+bool ftree_is_asking(const struct ftree *ft)
+{
+    return ftree_probe_is_asking(ft);
+}
+
+bool ftree_may_go(const struct ftree *ft)
+{
+    /* what is still in the box (a release on its way down) must have been acknowledged, and a
+     * verdict whose victims are being asked for must be told to people */
+    return ftree_leave_is_over(ft) && !ftree_has_unsaid(ft);
 }

@@ -105,27 +105,38 @@ enum ftree_reach {
     FTREE_REACH_COUNT
 };
 
-/* Verdict classes: name as users meet it, kind of component, origin, and whether the action "abort"
- * ends the job for it: not where the job is only slow, nor where the fault was not found.  Which of them
+/* What a verdict of a class says, beside what is wrong. */
+#define FTREE_ENDS_NODE 1 /* nothing of its node goes on, if it is about all of that */
+#define FTREE_ENDS_RANKS 2 /* the ranks of its component are gone for good */
+#define FTREE_FOR_EVER 4 /* it is never over */
+#define FTREE_STOPS_RANK 8 /* a rank of its is not heard of, and that is known */
+#define FTREE_ENDS_JOB 32 /* the action "abort" ends the job for it: not where the job is only slow,
+                           * nor where the fault was not found */
+#define FTREE_IS_PATH 16 /* it is about a data path: that somebody waits there is no news */
+
+/* Verdict classes: name as users meet it, kind of component, origin, and what they say.  Which of them
  * is decided, and from what, is the rule base's business (rules.h). */
 #define FTREE_CLASSES(X) \
-    X(FTREE_CLASS_NODE_OUTAGE, "node-outage", NODE, HARDWARE, true) \
-    X(FTREE_CLASS_NODE_FROZEN, "node-frozen", NODE, HARDWARE, true) \
-    X(FTREE_CLASS_PROCESS_CRASH, "process-crash", RANK, SOFTWARE, true) \
-    X(FTREE_CLASS_PROCESS_STOPPED, "process-stopped", RANK, SOFTWARE, true) \
-    X(FTREE_CLASS_NIC_FAULT, "nic-fault", NIC, HARDWARE, true) \
-    X(FTREE_CLASS_LINK_FAULT, "link-fault", LINK, HARDWARE, true) \
-    X(FTREE_CLASS_SWITCH_FAULT, "switch-fault", SWITCH, HARDWARE, true) \
-    X(FTREE_CLASS_NETWORK_DEGRADED, "network-degraded", LINK, HARDWARE, false) \
-    X(FTREE_CLASS_USER_CODE_HANG, "user-code-hang", RANK, SOFTWARE, true) \
-    X(FTREE_CLASS_IO_HANG, "io-hang", RANK, HARDWARE, true) \
-    X(FTREE_CLASS_DEADLOCK, "deadlock", RANK, SOFTWARE, true) \
-    X(FTREE_CLASS_COLLECTIVE_MISMATCH, "collective-mismatch", RANK, SOFTWARE, true) \
-    X(FTREE_CLASS_STRAGGLER, "straggler", NODE, UNKNOWN, false) \
-    X(FTREE_CLASS_UNKNOWN, "unknown", NODE, UNKNOWN, false)
+    X(FTREE_CLASS_NODE_OUTAGE, "node-outage", NODE, HARDWARE, \
+      FTREE_ENDS_NODE | FTREE_ENDS_RANKS | FTREE_ENDS_JOB) \
+    X(FTREE_CLASS_NODE_FROZEN, "node-frozen", NODE, HARDWARE, FTREE_ENDS_NODE | FTREE_ENDS_JOB) \
+    X(FTREE_CLASS_PROCESS_CRASH, "process-crash", RANK, SOFTWARE, \
+      FTREE_ENDS_NODE | FTREE_ENDS_RANKS | FTREE_FOR_EVER | FTREE_STOPS_RANK | FTREE_ENDS_JOB) \
+    X(FTREE_CLASS_PROCESS_STOPPED, "process-stopped", RANK, SOFTWARE, \
+      FTREE_STOPS_RANK | FTREE_ENDS_JOB) \
+    X(FTREE_CLASS_NIC_FAULT, "nic-fault", NIC, HARDWARE, FTREE_IS_PATH | FTREE_ENDS_JOB) \
+    X(FTREE_CLASS_LINK_FAULT, "link-fault", LINK, HARDWARE, FTREE_IS_PATH | FTREE_ENDS_JOB) \
+    X(FTREE_CLASS_SWITCH_FAULT, "switch-fault", SWITCH, HARDWARE, FTREE_ENDS_JOB) \
+    X(FTREE_CLASS_NETWORK_DEGRADED, "network-degraded", LINK, HARDWARE, 0) \
+    X(FTREE_CLASS_USER_CODE_HANG, "user-code-hang", RANK, SOFTWARE, FTREE_ENDS_JOB) \
+    X(FTREE_CLASS_IO_HANG, "io-hang", RANK, HARDWARE, FTREE_ENDS_JOB) \
+    X(FTREE_CLASS_DEADLOCK, "deadlock", RANK, SOFTWARE, FTREE_ENDS_JOB) \
+    X(FTREE_CLASS_COLLECTIVE_MISMATCH, "collective-mismatch", RANK, SOFTWARE, FTREE_ENDS_JOB) \
+    X(FTREE_CLASS_STRAGGLER, "straggler", NODE, UNKNOWN, 0) \
+    X(FTREE_CLASS_UNKNOWN, "unknown", NODE, UNKNOWN, FTREE_IS_PATH)
 
 enum ftree_class {
-#define FTREE_CLASS_ENUM(name, text, kind, origin, ends_job) name,
+#define FTREE_CLASS_ENUM(name, text, kind, origin, says) name,
     FTREE_CLASSES(FTREE_CLASS_ENUM)
 #undef FTREE_CLASS_ENUM
     FTREE_CLASS_COUNT
@@ -330,7 +341,7 @@ struct ftree_rank_state {
     int32_t rank;
     int32_t pid;
     uint8_t phase; /* enum ftree_phase */
-    char proc_state; /* state letter of proc(5), 0 where not known */
+    char proc_state; /* state letter of proc(5), X of one that was ended by others; 0: not known */
     int32_t peer; /* rank waited for, FTREE_NONE where not known */
     /* How long it has waited, in ns; 0: it does not wait.  Of one that has left, since it began the
      * wait for another that it left because of. */
@@ -368,7 +379,7 @@ struct ftree_node_state {
     struct {
         int32_t rank;
         int32_t pid;
-        char proc_state; /* letter of proc(5), 0: not known */
+        char proc_state; /* message of proc(5), 0: not known */
         uint8_t phase; /* enum ftree_phase */
         int16_t numa; /* NUMA node it is bound to or last ran on, -1: not known */
         int8_t nic_is_local; /* 1: the data interface sits by that NUMA node, 0: not, -1: unknown */
@@ -531,7 +542,7 @@ struct ftree;
 void ftree_config_default(struct ftree_config *cfg);
 
 /* Purpose: makes the handle of node `self`; *out is the caller's, who ends it with
- * ftree_destroy().  cfg NULL: defaults.  Idle memory is sizeof(struct ftree), under 1 KiB.
+ * ftree_destroy().  cfg NULL: defaults.  Idle memory is one allocation of under 1 KiB.
  * Errors: FTREE_ERR_INVALID (job or self out of range), FTREE_ERR_NOMEM; *out is then NULL. */
 int ftree_create(const struct ftree_job *job, int32_t self, const struct ftree_config *cfg,
                  const struct ftree_io *io, void *io_ctx, struct ftree **out);
@@ -685,6 +696,7 @@ const char *ftree_class_name(int class_);
 const char *ftree_origin_name(int origin);
 int ftree_class_origin(int class_);
 int ftree_class_kind(int class_);
+bool ftree_class_says(int class_, unsigned what); /* any of FTREE_ENDS_NODE and so on */
 bool ftree_class_ends_job(int class_);
 const char *ftree_kind_name(int kind);
 const char *ftree_reach_name(int reach);

@@ -3,113 +3,147 @@
 ##     See COPYRIGHT in top-level directory
 ##
 
+# The rooms of the glue. A file includes its own folder and those on lower floors, by qualified
+# names ("faultloc/board/board.h"); those on one floor do not know each other.
+#
+#   floor  folder  what is in it                                                   linked into
+#   0      seam    what patches call, and the rank's page; headers alone           libmpi
+#   0      base    clocks, lines on stderr, addresses, interfaces, processes       both
+#   1      board   the node's shared segment, and how a rank and its agent meet    both
+#   1      net     frames, connections, the channel between the nodes              faultloc-agent
+#   2      io      the agent's files and sockets on its node; epoll, threads       faultloc-agent
+#   2      mpi     settings, start, stop, waits, failed ranks, queries             libmpi
+#   3      node    what ranks, /proc and hwloc say                                 faultloc-agent
+#   4      agent   who is agent and who deputy, their loops, the end of a job      faultloc-agent
+#
+# mpi includes MPICH's headers, and nothing else does (but mpichconf.h, which says whether there is
+# hwloc): the agent's program knows no MPICH. What ranks and agent both need is in base and board for
+# that reason, the interfaces and ports of a node among it: a rank finds them, and listens, before
+# there is an agent.
+#
+# The headers of seam keep the prefix faultloc_ in their names, by which MPICH's own files include
+# them; all others are told by their folder. No two sources have one name: they meet in archives.
+
 # the seam is included by MPICH's own headers, also where faultloc is configured out
-AM_CPPFLAGS += -I$(top_srcdir)/src/mpid/ch4/faultloc
+AM_CPPFLAGS += -I$(top_srcdir)/src/mpid/ch4 -I$(top_srcdir)/src/mpid/ch4/faultloc/seam
 
 noinst_HEADERS += \
-    src/mpid/ch4/faultloc/faultloc_address.h \
-    src/mpid/ch4/faultloc/faultloc_bell.h \
-    src/mpid/ch4/faultloc/faultloc_board.h \
-    src/mpid/ch4/faultloc/faultloc_calls.h \
-    src/mpid/ch4/faultloc/faultloc_channel.h \
-    src/mpid/ch4/faultloc/faultloc_channel_impl.h \
-    src/mpid/ch4/faultloc/faultloc_clock.h \
-    src/mpid/ch4/faultloc/faultloc_conn.h \
-    src/mpid/ch4/faultloc/faultloc_door.h \
-    src/mpid/ch4/faultloc/faultloc_failed.h \
-    src/mpid/ch4/faultloc/faultloc_frame.h \
-    src/mpid/ch4/faultloc/faultloc_iface.h \
-    src/mpid/ch4/faultloc/faultloc_job.h \
-    src/mpid/ch4/faultloc/faultloc_lane.h \
-    src/mpid/ch4/faultloc/faultloc_launcher.h \
-    src/mpid/ch4/faultloc/faultloc_launcher_tell.h \
-    src/mpid/ch4/faultloc/faultloc_log.h \
-    src/mpid/ch4/faultloc/faultloc_loop.h \
-    src/mpid/ch4/faultloc/faultloc_mark.h \
-    src/mpid/ch4/faultloc/faultloc_numa.h \
-    src/mpid/ch4/faultloc/faultloc_place.h \
-    src/mpid/ch4/faultloc/faultloc_porter.h \
-    src/mpid/ch4/faultloc/faultloc_proc.h \
-    src/mpid/ch4/faultloc/faultloc_program.h \
-    src/mpid/ch4/faultloc/faultloc_query.h \
-    src/mpid/ch4/faultloc/faultloc_reader.h \
-    src/mpid/ch4/faultloc/faultloc_report.h \
-    src/mpid/ch4/faultloc/faultloc_rules.h \
-    src/mpid/ch4/faultloc/faultloc_seam.h \
-    src/mpid/ch4/faultloc/faultloc_sock.h \
-    src/mpid/ch4/faultloc/faultloc_spawn.h \
-    src/mpid/ch4/faultloc/faultloc_start.h \
-    src/mpid/ch4/faultloc/faultloc_state.h \
-    src/mpid/ch4/faultloc/faultloc_topology.h \
-    src/mpid/ch4/faultloc/faultloc_ucx.h \
-    src/mpid/ch4/faultloc/faultloc_verdicts.h \
-    src/mpid/ch4/faultloc/faultloc_watch.h \
-    src/mpid/ch4/faultloc/faultloc_writer.h
+    src/mpid/ch4/faultloc/agent/link.h \
+    src/mpid/ch4/faultloc/agent/looks.h \
+    src/mpid/ch4/faultloc/agent/partner.h \
+    src/mpid/ch4/faultloc/agent/program.h \
+    src/mpid/ch4/faultloc/agent/sources.h \
+    src/mpid/ch4/faultloc/agent/stop_job.h \
+    src/mpid/ch4/faultloc/agent/tell.h \
+    src/mpid/ch4/faultloc/base/address.h \
+    src/mpid/ch4/faultloc/base/clock.h \
+    src/mpid/ch4/faultloc/base/iface.h \
+    src/mpid/ch4/faultloc/base/mark.h \
+    src/mpid/ch4/faultloc/base/proc.h \
+    src/mpid/ch4/faultloc/base/say.h \
+    src/mpid/ch4/faultloc/base/sock.h \
+    src/mpid/ch4/faultloc/base/spawn.h \
+    src/mpid/ch4/faultloc/base/syscalls.h \
+    src/mpid/ch4/faultloc/board/bell.h \
+    src/mpid/ch4/faultloc/board/board.h \
+    src/mpid/ch4/faultloc/board/launcher.h \
+    src/mpid/ch4/faultloc/board/start.h \
+    src/mpid/ch4/faultloc/board/topology.h \
+    src/mpid/ch4/faultloc/board/verdicts.h \
+    src/mpid/ch4/faultloc/io/door.h \
+    src/mpid/ch4/faultloc/io/lane.h \
+    src/mpid/ch4/faultloc/io/launcher_tell.h \
+    src/mpid/ch4/faultloc/io/loop.h \
+    src/mpid/ch4/faultloc/io/porter.h \
+    src/mpid/ch4/faultloc/io/reader.h \
+    src/mpid/ch4/faultloc/io/rule_file.h \
+    src/mpid/ch4/faultloc/io/writer.h \
+    src/mpid/ch4/faultloc/mpi/parts.h \
+    src/mpid/ch4/faultloc/mpi/place.h \
+    src/mpid/ch4/faultloc/net/channel.h \
+    src/mpid/ch4/faultloc/net/channel_impl.h \
+    src/mpid/ch4/faultloc/net/conn.h \
+    src/mpid/ch4/faultloc/net/frame.h \
+    src/mpid/ch4/faultloc/node/log.h \
+    src/mpid/ch4/faultloc/node/numa.h \
+    src/mpid/ch4/faultloc/node/state.h \
+    src/mpid/ch4/faultloc/node/watch.h \
+    src/mpid/ch4/faultloc/seam/faultloc_pt2pt.h \
+    src/mpid/ch4/faultloc/seam/faultloc_seam.h \
+    src/mpid/ch4/faultloc/seam/faultloc_ucx.h
 
 if BUILD_FAULTLOC
 
-AM_CPPFLAGS += -I$(top_srcdir)/src/util/ftree
+AM_CPPFLAGS += -I$(top_srcdir)/src/util/ftree -I$(top_srcdir)/src/util
 
 # In a rank: what includes MPICH's headers.
 mpi_core_sources += \
-    src/mpid/ch4/faultloc/faultloc_abort.c \
-    src/mpid/ch4/faultloc/faultloc_failed.c \
-    src/mpid/ch4/faultloc/faultloc_init.c \
-    src/mpid/ch4/faultloc/faultloc_place.c \
-    src/mpid/ch4/faultloc/faultloc_query.c \
-    src/mpid/ch4/faultloc/faultloc_transport.c
+    src/mpid/ch4/faultloc/mpi/abort.c \
+    src/mpid/ch4/faultloc/mpi/failed.c \
+    src/mpid/ch4/faultloc/mpi/init.c \
+    src/mpid/ch4/faultloc/mpi/peer.c \
+    src/mpid/ch4/faultloc/mpi/place.c \
+    src/mpid/ch4/faultloc/mpi/pt2pt.c \
+    src/mpid/ch4/faultloc/mpi/query.c \
+    src/mpid/ch4/faultloc/mpi/rank.c \
+    src/mpid/ch4/faultloc/mpi/settings.c \
+    src/mpid/ch4/faultloc/mpi/transport.c \
+    src/mpid/ch4/faultloc/mpi/wait.c
 
 # In ranks and in the agent's program.
 noinst_LTLIBRARIES += src/mpid/ch4/faultloc/libfaultloc.la
 pmpi_convenience_libs += src/mpid/ch4/faultloc/libfaultloc.la
-src_mpid_ch4_faultloc_libfaultloc_la_CPPFLAGS = $(AM_CPPFLAGS) \
+src_mpid_ch4_faultloc_libfaultloc_la_CPPFLAGS = $(AM_CPPFLAGS) -D_GNU_SOURCE \
     -DFAULTLOC_LIBEXECDIR=\"$(libexecdir)\"
 src_mpid_ch4_faultloc_libfaultloc_la_SOURCES = \
-    src/mpid/ch4/faultloc/faultloc_bell.c \
-    src/mpid/ch4/faultloc/faultloc_board.c \
-    src/mpid/ch4/faultloc/faultloc_iface.c \
-    src/mpid/ch4/faultloc/faultloc_job.c \
-    src/mpid/ch4/faultloc/faultloc_mark.c \
-    src/mpid/ch4/faultloc/faultloc_ports.c \
-    src/mpid/ch4/faultloc/faultloc_proc.c \
-    src/mpid/ch4/faultloc/faultloc_report.c \
-    src/mpid/ch4/faultloc/faultloc_sock.c \
-    src/mpid/ch4/faultloc/faultloc_spawn.c \
-    src/mpid/ch4/faultloc/faultloc_start.c \
-    src/mpid/ch4/faultloc/faultloc_topology.c \
-    src/mpid/ch4/faultloc/faultloc_verdicts.c
+    src/mpid/ch4/faultloc/base/iface.c \
+    src/mpid/ch4/faultloc/base/mark.c \
+    src/mpid/ch4/faultloc/base/proc.c \
+    src/mpid/ch4/faultloc/base/say.c \
+    src/mpid/ch4/faultloc/base/sock.c \
+    src/mpid/ch4/faultloc/base/spawn.c \
+    src/mpid/ch4/faultloc/board/bell.c \
+    src/mpid/ch4/faultloc/board/board.c \
+    src/mpid/ch4/faultloc/board/start.c \
+    src/mpid/ch4/faultloc/board/topology.c \
+    src/mpid/ch4/faultloc/board/verdicts.c
 
 include $(top_srcdir)/src/util/ftree/Makefile.mk
 
 # The agent's program; it is no MPI program, and takes of the libraries only what it needs.
 libexec_PROGRAMS = faultloc-agent
+faultloc_agent_CPPFLAGS = $(AM_CPPFLAGS) -D_GNU_SOURCE
 faultloc_agent_LDFLAGS = -Wl,--as-needed
 faultloc_agent_LDADD = src/mpid/ch4/faultloc/libfaultloc.la @jsonlib@ @hwloclib@ $(external_libs)
 faultloc_agent_SOURCES = \
-    src/mpid/ch4/faultloc/faultloc_agent.c \
-    src/mpid/ch4/faultloc/faultloc_calls.c \
-    src/mpid/ch4/faultloc/faultloc_channel_accept.c \
-    src/mpid/ch4/faultloc/faultloc_channel_event.c \
-    src/mpid/ch4/faultloc/faultloc_channel_slots.c \
-    src/mpid/ch4/faultloc/faultloc_channel_tcp.c \
-    src/mpid/ch4/faultloc/faultloc_conn.c \
-    src/mpid/ch4/faultloc/faultloc_deputy.c \
-    src/mpid/ch4/faultloc/faultloc_door.c \
-    src/mpid/ch4/faultloc/faultloc_door_read.c \
-    src/mpid/ch4/faultloc/faultloc_frame.c \
-    src/mpid/ch4/faultloc/faultloc_lane.c \
-    src/mpid/ch4/faultloc/faultloc_launcher.c \
-    src/mpid/ch4/faultloc/faultloc_launcher_tell.c \
-    src/mpid/ch4/faultloc/faultloc_log.c \
-    src/mpid/ch4/faultloc/faultloc_loop.c \
-    src/mpid/ch4/faultloc/faultloc_main.c \
-    src/mpid/ch4/faultloc/faultloc_numa.c \
-    src/mpid/ch4/faultloc/faultloc_porter.c \
-    src/mpid/ch4/faultloc/faultloc_program.c \
-    src/mpid/ch4/faultloc/faultloc_reader.c \
-    src/mpid/ch4/faultloc/faultloc_rules.c \
-    src/mpid/ch4/faultloc/faultloc_state.c \
-    src/mpid/ch4/faultloc/faultloc_watch.c \
-    src/mpid/ch4/faultloc/faultloc_writer.c
+    src/mpid/ch4/faultloc/io/door.c \
+    src/mpid/ch4/faultloc/io/door_read.c \
+    src/mpid/ch4/faultloc/io/lane.c \
+    src/mpid/ch4/faultloc/io/launcher_tell.c \
+    src/mpid/ch4/faultloc/io/loop.c \
+    src/mpid/ch4/faultloc/io/porter.c \
+    src/mpid/ch4/faultloc/io/reader.c \
+    src/mpid/ch4/faultloc/io/rule_file.c \
+    src/mpid/ch4/faultloc/io/writer.c \
+    src/mpid/ch4/faultloc/net/channel_accept.c \
+    src/mpid/ch4/faultloc/net/channel_event.c \
+    src/mpid/ch4/faultloc/net/channel_slots.c \
+    src/mpid/ch4/faultloc/net/channel_tcp.c \
+    src/mpid/ch4/faultloc/net/conn.c \
+    src/mpid/ch4/faultloc/net/frame.c \
+    src/mpid/ch4/faultloc/node/log.c \
+    src/mpid/ch4/faultloc/node/numa.c \
+    src/mpid/ch4/faultloc/node/state.c \
+    src/mpid/ch4/faultloc/node/watch.c \
+    src/mpid/ch4/faultloc/agent/agent.c \
+    src/mpid/ch4/faultloc/agent/deputy.c \
+    src/mpid/ch4/faultloc/agent/link.c \
+    src/mpid/ch4/faultloc/agent/looks.c \
+    src/mpid/ch4/faultloc/agent/main.c \
+    src/mpid/ch4/faultloc/agent/partner.c \
+    src/mpid/ch4/faultloc/agent/program.c \
+    src/mpid/ch4/faultloc/agent/sources.c \
+    src/mpid/ch4/faultloc/agent/stop_job.c \
+    src/mpid/ch4/faultloc/agent/tell.c
 
 endif BUILD_FAULTLOC

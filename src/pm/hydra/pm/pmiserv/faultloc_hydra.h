@@ -6,7 +6,7 @@
 #ifndef FAULTLOC_HYDRA_H_INCLUDED
 #define FAULTLOC_HYDRA_H_INCLUDED
 
-#include "../../../../mpid/ch4/faultloc/faultloc_launcher.h"
+#include "../../../../mpid/ch4/faultloc/board/launcher.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,6 +19,7 @@
  *
  *     faultloc_hydra.c    what both programs share: texts
  *     faultloc_children.c both: that a child has ended
+ *     faultloc_word.c     both: whether bytes are an agent's word.  Pure
  *     faultloc_proxy.c    the proxy: who ended, and how; the agent of its node
  *     faultloc_cgroup.c   the proxy: was it killed for memory
  *     faultloc_asked.c    the proxy: what its agent was sent and has not answered.  Pure
@@ -90,5 +91,10 @@ void HYD_faultloc_symptom(const struct HYD_faultloc_end *end, char *out, size_t 
 /* Purpose: true if this is the end of a process that had more to do: by a signal, or between
  * MPI_Init and MPI_Finalize. */
 bool HYD_faultloc_is_crash(const struct HYD_faultloc_end *end);
+
+/* Purpose: true if `len` bytes are a word: of this build, with a known kind, ended texts, a
+ * rank below `size` (INT32_MAX: any) that is ended, and ranges of such ranks in ascending order.
+ * Pure. */
+bool faultloc_launcher_is_word(const void *bytes, size_t len, int32_t size);
 
 #endif /* FAULTLOC_HYDRA_H_INCLUDED */

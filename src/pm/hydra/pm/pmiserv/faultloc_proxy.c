@@ -13,12 +13,14 @@
 #include "pmip.h"
 #include "demux.h"
 
+#include "../../../../mpid/ch4/faultloc/base/syscalls.h"
+
+#include <poll.h>
 #include <pthread.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/un.h>
 
 #define CLOSED_MS 1000 /* after its PMI connection a process that ends is gone, too */
@@ -32,11 +34,6 @@
 /* What hydra started may be a script, and the rank a child of it; the script may end first, or stay.
  * The rank's own end is then known by its PMI connection, which it has to itself at last. */
 #define AGENTS 64
-
-#ifndef SYS_pidfd_open
-#define SYS_pidfd_open 434 /* both are the same on every architecture */
-#define SYS_pidfd_send_signal 424
-#endif
 
 struct process {
     bool finalized, ended, killed;

@@ -3,6 +3,40 @@
  *     See COPYRIGHT in top-level directory
  */
 
-/* The check of words is the agents' own; hydra's makefiles reach no further than hydra. */
+#include "faultloc_hydra.h"
 
-#include "../../../../mpid/ch4/faultloc/faultloc_launcher.c"
+#include <string.h>
+
+static bool is_text(const char *text, size_t room)
+{
+    return memchr(text, '\0', room) != NULL;
+}
+
+static bool are_ranks(const struct faultloc_launcher_ranks *r, int32_t size)
+{
+    int32_t least = 0;
+
+    if (r->count < 0 || r->count > size || r->ranges < 0 || r->ranges > FAULTLOC_LAUNCHER_RANGES)
+        return false;
+    for (int32_t i = 0; i < r->ranges; i++) {
+        if (r->range[i].first < least || r->range[i].last < r->range[i].first ||
+            r->range[i].last >= size)
+            return false;
+        least = r->range[i].last < INT32_MAX ? r->range[i].last + 1 : INT32_MAX;
+    }
+    return true;
+}
+
+bool faultloc_launcher_is_word(const void *bytes, size_t len, int32_t size)
+{
+    struct faultloc_launcher_word w;
+
+    if (len != sizeof(w))
+        return false;
+    memcpy(&w, bytes, sizeof(w)); /* it may come from anywhere in a buffer */
+    return w.magic == FAULTLOC_LAUNCHER_MAGIC && w.bytes == sizeof(w) &&
+           w.kind < FAULTLOC_LAUNCHER_KINDS && w.ended_rank >= 0 && w.ended_rank < size &&
+           is_text(w.door, sizeof(w.door)) && is_text(w.class_, sizeof(w.class_)) &&
+           is_text(w.host, sizeof(w.host)) && is_text(w.line, sizeof(w.line)) &&
+           are_ranks(&w.ranks, size) && are_ranks(&w.victims, size);
+}

@@ -1,0 +1,375 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "faultloc/agent/link.h"
+#include "faultloc/agent/looks.h"
+#include "faultloc/agent/partner.h"
+#include "faultloc/agent/sources.h"
+#include "faultloc/agent/stop_job.h"
+#include "faultloc/agent/tell.h"
+#include "faultloc/base/clock.h"
+#include "faultloc/base/say.h"
+#include "faultloc/board/bell.h"
+#include "faultloc/io/loop.h"
+#include "faultloc/node/log.h"
+#include "faultloc/node/state.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+/*
+ * The agent: looks at the board from time to time, feeds the core, moves its messages, tells its
+ * verdicts.  While the job is well it wakes once per `sample` on the average and sends nothing.
+ */
+
+#define LEAVE_PATIENCE (2000 * FTREE_MS) /* when the ranks have ended, for what is asked and told */
+#define ENDING_PATIENCE (500 * FTREE_MS) /* the same where the job is being ended from outside */
+#define ENDING_FOR (120000 * FTREE_MS) /* a job that was sent SIGTERM and lives is not being ended */
+#define LEAVE_LOOK (5 * FTREE_MS)
+#define WRITE_PATIENCE_MS 500 /* at the end, for report and trace */
+#define DOOR_CLOSE_MS 500 /* likewise, for its name to be removed */
+
+struct agent {
+    struct faultloc_program *p;
+    struct ftree *ft;
+    struct faultloc_link link;
+    struct faultloc_looks looks;
+    struct faultloc_sources sources;
+    struct faultloc_tell tell;
+    struct faultloc_stop_job stop;
+    struct faultloc_second second;
+    struct faultloc_state state; /* for state probes */
+    int signal_fd;
+    ftree_time ending_until; /* the job is being ended from outside; 0: it is not */
+    ftree_time leave_by; /* since all ranks have left or ended; FTREE_NEVER: not all have */
+    bool leaving; /* the tree has been told */
+    bool quit; /* the job does without */
+};
+
+/* ---- the core's callbacks -------------------------------------------------------------------- */
+
+static int send_message(void *ctx, const struct ftree_route *to, const void *bytes, size_t len)
+{
+    struct agent *a = ctx;
+
+    return faultloc_link_send(&a->link, to, bytes, len);
+}
+
+static void look(void *ctx, int32_t i, struct ftree_rank_state *state)
+{
+    struct agent *a = ctx;
+
+    faultloc_watch_look(&a->p->watch, faultloc_now(), i, true, state);
+}
+
+static void look_at_node(void *ctx, struct ftree_node_state *state)
+{
+    struct agent *a = ctx;
+
+    faultloc_state_read(&a->state, faultloc_now(), state);
+}
+
+static void look_at_messages(void *ctx, int32_t i, struct ftree_log *log)
+{
+    struct agent *a = ctx;
+
+    faultloc_log_look(a->p->board, i, faultloc_now(), log);
+}
+
+static void remember_verdict(void *ctx, const struct ftree_verdict *v)
+{
+    struct agent *a = ctx;
+
+    /* in this order: who hears of the verdict finds the failure */
+    if (v->class_ == FTREE_CLASS_PROCESS_CRASH)
+        faultloc_board_give_up_of(a->p->board, v);
+    faultloc_board_remember(a->p->board, v);
+}
+
+static void tell(void *ctx, const struct ftree_verdict *v)
+{
+    struct agent *a = ctx;
+
+    faultloc_tell_verdict(&a->tell, a->ft, v);
+    faultloc_stop_job_consider(&a->stop, v, faultloc_now());
+}
+
+static void trace(void *ctx, const char *line)
+{
+    struct agent *a = ctx;
+
+    faultloc_tell_decision(&a->tell, line);
+}
+
+static const struct ftree_io io = {.send = send_message,
+                                   .look = look,
+                                   .state = look_at_node,
+                                   .log = look_at_messages,
+                                   .verdict = remember_verdict,
+                                   .report = tell,
+                                   .trace = trace};
+
+/* ---- life ------------------------------------------------------------------------------------ */
+
+static int make_core(struct agent *a)
+{
+    struct ftree_config cfg;
+    int rc;
+
+    ftree_config_default(&cfg);
+    cfg.stall = a->p->board->settings.stall;
+    cfg.silence = a->p->board->settings.silence;
+    rc = ftree_create(&a->p->job.job, a->p->self, &cfg, &io, a, &a->ft);
+    a->looks.ft = a->sources.ft = a->stop.ft = a->ft;
+    if (!rc)
+        rc = faultloc_looks_restore(&a->looks, faultloc_now());
+    return rc ? ENOMEM : 0;
+}
+
+/* After succession the port is free once the kernel has done with the agent before. */
+static void try_listen(struct agent *a, ftree_time now)
+{
+    bool first = a->p->ports[FTREE_ROLE_AGENT].port;
+
+    if (faultloc_line_listen(&a->link.line, now))
+        faultloc_tell_listening(&a->tell, first);
+}
+
+/* SIGTERM says that the job is being ended: the launcher sends it before it kills the ranks, and a
+ * scheduler sends it to all processes. */
+static int open_signal(struct agent *a)
+{
+    sigset_t set;
+
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    a->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    return a->signal_fd < 0 ? errno
+                            : faultloc_loop_add(a->p->epoll, a->signal_fd, FAULTLOC_TAG_SIGNAL);
+}
+
+static int open_agent(struct agent *a, struct faultloc_program *p)
+{
+    int rc;
+
+    *a = (struct agent){.p = p,
+                        .signal_fd = -1,
+                        .second = {.deputy = {.fd = -1},
+                                   .fork_at = p->start >= 0 ? FTREE_NEVER : 0},
+                        .looks = {.bell = -1},
+                        .sources = {.door = {.fd = -1}},
+                        .stop = {.p = p, .tell = &a->tell, .at = FTREE_NEVER},
+                        .leave_by = FTREE_NEVER,
+                        .state = {.watch = &p->watch, .iface = p->board->iface[FTREE_PATH_DATA]}};
+    p->board->agent_pid = (int32_t) getpid();
+    p->epoll = epoll_create1(EPOLL_CLOEXEC);
+    rc = p->epoll < 0 ? EMFILE : faultloc_looks_open(&a->looks, p, &a->tell);
+    if (!rc)
+        rc = faultloc_tell_open(&a->tell, p);
+    if (!rc)
+        rc = open_signal(a);
+    if (!rc && p->start >= 0)
+        rc = faultloc_loop_add(p->epoll, p->start, FAULTLOC_TAG_START);
+    if (!rc)
+        rc = faultloc_sources_open(&a->sources, p);
+    if (!rc)
+        rc = make_core(a);
+    if (!rc)
+        rc = faultloc_link_open(&a->link, p, a->ft);
+    if (rc)
+        return rc;
+    try_listen(a, faultloc_now());
+    faultloc_looks_wake(&a->looks);
+    faultloc_sources_open_door(&a->sources);
+    faultloc_sources_say_hello(&a->sources);
+    return 0;
+}
+
+/* What others can see of it; the rest ends with the process. */
+static void close_agent(struct agent *a)
+{
+    faultloc_channel_destroy(a->link.line.channel);
+    faultloc_bell_close(a->p->board, &a->looks.bell);
+    faultloc_porter_stop(a->sources.porter, DOOR_CLOSE_MS);
+    if (a->second.deputy.pid)
+        kill(a->second.deputy.pid, SIGKILL);
+    faultloc_writer_end(a->tell.writer, WRITE_PATIENCE_MS);
+    /* a thread that is held in the kernel would keep the others open; standard error is /dev/null */
+    faultloc_program_close_others(NULL, 0);
+}
+
+/* ---- the loop -------------------------------------------------------------------------------- */
+
+static ftree_time next_event(const struct agent *a)
+{
+    ftree_time t = faultloc_loop_earlier(a->looks.at, ftree_deadline(a->ft));
+
+    t = faultloc_loop_earlier(t, a->stop.at);
+    t = faultloc_loop_earlier(t, a->second.fork_at);
+    return faultloc_loop_earlier(t, faultloc_line_deadline(&a->link.line));
+}
+
+static void hear_start(struct agent *a)
+{
+    a->quit = !faultloc_start_may_go(a->p->start);
+    close(a->p->start);
+    a->p->start = -1;
+    a->second.fork_at = a->quit ? FTREE_NEVER : 0;
+}
+
+static void hear_signal(struct agent *a)
+{
+    struct signalfd_siginfo info;
+
+    if (read(a->signal_fd, &info, sizeof(info)) == sizeof(info))
+        a->ending_until = faultloc_now() + ENDING_FOR;
+}
+
+/* Before anything else: in the time in which this process was stopped nobody has waited. */
+static void note_lateness(struct agent *a, ftree_time now)
+{
+    ftree_time due = faultloc_loop_earlier(a->looks.at, ftree_deadline(a->ft));
+
+    if (due && now > due + FAULTLOC_LATE)
+        ftree_late(a->ft, now, now - due);
+}
+
+static void handle_event(struct agent *a, ftree_time now, uint64_t tag)
+{
+    if (tag >= FAULTLOC_TAG_RANK)
+        faultloc_looks_ended(&a->looks, now, (int32_t) (tag - FAULTLOC_TAG_RANK));
+    else if (tag == FAULTLOC_TAG_BELL)
+        faultloc_bell_hush(a->looks.bell);
+    else if (tag == FAULTLOC_TAG_START)
+        hear_start(a);
+    else if (tag == FAULTLOC_TAG_PARTNER)
+        faultloc_second_look(&a->second, now, 0);
+}
+
+static void look_around(struct agent *a, ftree_time now)
+{
+    ftree_time due = a->looks.at, late = due && now > due ? now - due : 0;
+
+    if (late)
+        ftree_late(a->ft, now, late);
+    faultloc_second_look(&a->second, now, late);
+    faultloc_looks_all(&a->looks, now);
+}
+
+static void turn(struct agent *a)
+{
+    uint64_t tags[16];
+    int n = faultloc_loop_wait(a->p->epoll, next_event(a), tags, 16);
+    ftree_time now = faultloc_now();
+
+    note_lateness(a, now);
+    faultloc_line_turn(&a->link.line, now);
+    /* a signal first: it says why processes end */
+    for (int i = 0; i < n; i++)
+        if (tags[i] == FAULTLOC_TAG_SIGNAL)
+            hear_signal(a);
+    a->looks.ending = now < a->ending_until || faultloc_stop_job_is_due(&a->stop, now);
+    for (int i = 0; i < n; i++)
+        handle_event(a, now, tags[i]);
+    faultloc_writer_done(a->tell.writer);
+    faultloc_looks_hear(&a->looks, now);
+    faultloc_link_hand_over(&a->link, now);
+    faultloc_sources_hear(&a->sources, now);
+    if (now >= a->looks.at)
+        look_around(a, now);
+    if (now >= ftree_deadline(a->ft))
+        ftree_tick(a->ft, now);
+    faultloc_link_hand_over(&a->link, now);
+    try_listen(a, now);
+    faultloc_stop_job_turn(&a->stop, now);
+}
+
+/* ---- the end --------------------------------------------------------------------------------- */
+
+/* What nobody here would go on with: a verdict that is still to be told or written, and a question
+ * that may be answered soon. */
+static bool has_business(const struct agent *a)
+{
+    return ftree_has_untold(a->ft) || ftree_has_unsaid(a->ft) ||
+           !faultloc_writer_done(a->tell.writer) || (!a->looks.ending && ftree_is_asking(a->ft));
+}
+
+/* The launcher waits for whoever has the ranks' standard output or error, which the deputy has, too. */
+static void let_go_of_output(const struct agent *a)
+{
+    int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+    for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++)
+        if (null < 0 || dup2(null, fd) < 0)
+            close(fd);
+    if (a->second.deputy.pid)
+        kill(a->second.deputy.pid, SIGKILL);
+}
+
+/* All have left, not one has crashed. */
+static bool all_left_well(const struct agent *a)
+{
+    for (int32_t i = 0; i < a->p->board->slots; i++)
+        if (faultloc_board_slot(a->p->board, i)->state != FAULTLOC_SLOT_LEFT)
+            return false;
+    return true;
+}
+
+/* Who leaves together with the others waits for them, so that nobody is missed. */
+static void leave(struct agent *a, ftree_time now)
+{
+    a->leaving = true;
+    let_go_of_output(a);
+    if (a->looks.ending || !all_left_well(a))
+        ftree_leave_at_once(a->ft, now);
+    else
+        ftree_leave(a->ft, now);
+}
+
+/* The agent stays while a rank of its node has not left, then while what was found is told, then
+ * while other nodes have not left, and not for ever. */
+static bool may_end(struct agent *a)
+{
+    const struct faultloc_channel *channel = a->link.line.channel;
+    ftree_time now = faultloc_now();
+
+    if (a->quit)
+        return true;
+    if (!faultloc_watch_all_left(&a->p->watch))
+        return false;
+    if (a->leave_by == FTREE_NEVER)
+        a->leave_by = now + (a->looks.ending ? ENDING_PATIENCE : LEAVE_PATIENCE);
+    a->looks.at = now + LEAVE_LOOK;
+    if (!a->leaving && has_business(a) && now < a->leave_by)
+        return false;
+    if (!a->leaving)
+        leave(a, now);
+    return ftree_may_go(a->ft) && (!channel || faultloc_channel_unsent(channel) == 0);
+}
+
+void faultloc_agent_run(struct faultloc_program *p)
+{
+    struct agent a;
+    int rc = open_agent(&a, p);
+
+    if (p->start >= 0)
+        faultloc_start_answer(p->start, rc);
+    else if (rc)
+        faultloc_say("node %s: its agent has stopped: %s; the node is no longer monitored",
+                     p->job.names[p->self], strerror(rc));
+    while (!rc && !may_end(&a)) {
+        turn(&a);
+        if (!a.leaving && faultloc_second_fork(&a.second, p, a.tell.writer, faultloc_now()))
+            return;
+    }
+    close_agent(&a);
+    _exit(rc ? 1 : 0);
+}

@@ -1,0 +1,40 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef FAULTLOC_LINK_H_INCLUDED
+#define FAULTLOC_LINK_H_INCLUDED
+
+#include "faultloc/agent/program.h"
+
+/* The core's messages, between it and the agent's channel. */
+
+#define FAULTLOC_LINK_UNTOLD 32
+
+struct faultloc_link {
+    struct faultloc_line line;
+    struct ftree *ft;
+    /* What a send said at once; the core hears of it when it has returned. */
+    struct {
+        int32_t node;
+        uint8_t path, role;
+        enum ftree_reach reach;
+        int error;
+    } untold[FAULTLOC_LINK_UNTOLD];
+    int untolds;
+    bool malformed_said;
+};
+
+/* Purpose: opens the agent's channel for a core.  Until then nothing can be sent.
+ * Errors: an errno. */
+int faultloc_link_open(struct faultloc_link *l, struct faultloc_program *p, struct ftree *ft);
+
+/* Purpose: sends a message of the core's (struct ftree_io).  Errors: an errno. */
+int faultloc_link_send(struct faultloc_link *l, const struct ftree_route *to, const void *bytes,
+                       size_t len);
+
+/* Purpose: tells the core what sends have said; not from within the core. */
+void faultloc_link_hand_over(struct faultloc_link *l, ftree_time now);
+
+#endif /* FAULTLOC_LINK_H_INCLUDED */

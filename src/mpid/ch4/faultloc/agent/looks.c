@@ -1,0 +1,189 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "faultloc/agent/looks.h"
+
+#include "faultloc/base/clock.h"
+#include "faultloc/base/proc.h"
+#include "faultloc/board/bell.h"
+#include "faultloc/io/loop.h"
+#include "faultloc/node/log.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define CONSEQUENCE_NS (5000 * FTREE_MS) /* in which a rank may end because it has lost a peer */
+
+int faultloc_looks_open(struct faultloc_looks *l, struct faultloc_program *p,
+                        struct faultloc_tell *tell)
+{
+    size_t slots = (size_t) p->board->slots;
+
+    *l = (struct faultloc_looks){.p = p,
+                                 .tell = tell,
+                                 .pid_fd = malloc(slots * sizeof(*l->pid_fd)),
+                                 .heard = calloc(slots, sizeof(*l->heard)),
+                                 .stalled = calloc(slots, sizeof(*l->stalled)),
+                                 .bell = -1,
+                                 .random = faultloc_now() ^ ((uint64_t) getpid() << 32) ^ 1};
+    return l->pid_fd && l->heard && l->stalled ? 0 : ENOMEM;
+}
+
+int faultloc_looks_restore(struct faultloc_looks *l, ftree_time now)
+{
+    const struct faultloc_board *b = l->p->board;
+    struct ftree_verdict v;
+    int rc = FTREE_OK;
+
+    if (l->withdrawals != b->withdrawals)
+        l->restored = 0;
+    l->withdrawals = b->withdrawals;
+    /* one that the agent before was just writing when it ended is known to others */
+    for (; !rc && l->restored < b->verdicts; l->restored++)
+        if (faultloc_board_read(b, l->restored, &v))
+            rc = ftree_restore(l->ft, now, &v);
+    return rc;
+}
+
+/* ---- ends of processes ----------------------------------------------------------------------- */
+
+/* A descriptor that tells the end of local rank i; -1: there is none, and /proc is to be asked. */
+static int watch_process(struct faultloc_looks *l, int32_t i)
+{
+    const struct faultloc_slot *slot = faultloc_board_slot(l->p->board, i);
+    enum faultloc_proc_fate fate;
+    int fd = faultloc_proc_pidfd(slot->pid);
+
+    if (fd < 0)
+        return -1;
+    /* its number may be another's already */
+    if ((faultloc_proc_fate(NULL, slot->pid, slot->start, &fate) == 0 &&
+         fate == FAULTLOC_PROC_GONE) ||
+        faultloc_loop_add(l->p->epoll, fd, FAULTLOC_TAG_RANK + (uint64_t) i)) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+void faultloc_looks_wake(struct faultloc_looks *l)
+{
+    for (int32_t i = 0; i < l->p->board->slots; i++)
+        l->pid_fd[i] = watch_process(l, i);
+    if (faultloc_bell_open(l->p->board, &l->bell) == 0)
+        faultloc_loop_add(l->p->epoll, l->bell, FAULTLOC_TAG_BELL);
+}
+
+/* It exited by itself after its transport had lost a peer: it is a victim of that. */
+static bool is_consequence(const struct faultloc_looks *l, ftree_time now, int32_t i)
+{
+    const struct faultloc_slot *slot = faultloc_board_slot(l->p->board, i);
+    const struct faultloc_told *told = &((const struct faultloc_page *) (const void *) slot)->told;
+    uint32_t n = told->count;
+    int status;
+
+    return n > 0 && now - told->entry[(n - 1) % FAULTLOC_TOLD].at_ns < CONSEQUENCE_NS &&
+           faultloc_proc_status(l->pid_fd[i], slot->pid, &status) && WIFEXITED(status);
+}
+
+static void process_gone(struct faultloc_looks *l, ftree_time now, int32_t i)
+{
+    struct faultloc_slot *slot = faultloc_board_slot(l->p->board, i);
+
+    if (slot->state >= FAULTLOC_SLOT_LEFT)
+        return;
+    if (l->ending || is_consequence(l, now, i))
+        slot->state = FAULTLOC_SLOT_VICTIM;
+    else
+        ftree_rank_gone(l->ft, now, slot->rank);
+}
+
+void faultloc_looks_ended(struct faultloc_looks *l, ftree_time now, int32_t i)
+{
+    epoll_ctl(l->p->epoll, EPOLL_CTL_DEL, l->pid_fd[i], NULL);
+    faultloc_watch_gone(&l->p->watch, i);
+    process_gone(l, now, i);
+}
+
+void faultloc_looks_hear(struct faultloc_looks *l, ftree_time now)
+{
+    const struct faultloc_board *b = l->p->board;
+    struct ftree_symptom s;
+
+    for (int32_t i = 0; i < b->slots; i++) {
+        const struct faultloc_page *page = (const void *) faultloc_board_slot(b, i);
+        while (faultloc_told_read(&page->told, &l->p->job.job, now, &l->heard[i], &s))
+            ftree_symptom(l->ft, now, &s);
+    }
+}
+
+/* ---- looks ----------------------------------------------------------------------------------- */
+
+static uint64_t draw(struct faultloc_looks *l)
+{
+    /* xorshift64*, Vigna 2016; good enough to keep nodes from looking in step */
+    l->random ^= l->random >> 12;
+    l->random ^= l->random << 25;
+    l->random ^= l->random >> 27;
+    return l->random * 2685821657736338717u;
+}
+
+static void end_stall(struct faultloc_looks *l, ftree_time now, int32_t i, int32_t rank)
+{
+    if (l->stalled[i])
+        ftree_stall_over(l->ft, now, rank);
+    l->stalled[i] = false;
+}
+
+static void trace_stall(struct faultloc_looks *l, int32_t i, const struct ftree_rank_state *s)
+{
+    char line[128];
+
+    if (l->stalled[i] || !faultloc_writer_has_trace(l->tell->writer))
+        return;
+    snprintf(line, sizeof(line), "rank %d waits in %s", (int) s->rank,
+             faultloc_call_name(faultloc_board_slot(l->p->board, i)->call));
+    faultloc_tell_decision(l->tell, line);
+}
+
+/* The next look is due at a random moment, or sooner: when a wait that goes on reaches the limit. */
+static void look(struct faultloc_looks *l, ftree_time now, int32_t i)
+{
+    struct ftree_rank_state s;
+    ftree_time stall = l->p->board->settings.stall;
+
+    faultloc_log_tick(l->p->board, i, now);
+    faultloc_watch_look(&l->p->watch, now, i, l->pid_fd[i] < 0, &s);
+    if (s.phase == FTREE_PHASE_GONE && l->pid_fd[i] < 0) {
+        process_gone(l, now, i);
+    } else if (s.phase == FTREE_PHASE_LEFT) {
+        end_stall(l, now, i, s.rank);
+    } else if (s.waiting >= stall) {
+        trace_stall(l, i, &s);
+        l->stalled[i] = true;
+        ftree_stall(l->ft, now, s.rank, s.peer, s.waiting);
+    } else {
+        end_stall(l, now, i, s.rank);
+        if (s.waiting > 0 && now + stall - s.waiting < l->at)
+            l->at = now + stall - s.waiting;
+    }
+}
+
+void faultloc_looks_all(struct faultloc_looks *l, ftree_time now)
+{
+    ftree_time sample = l->p->board->settings.sample;
+
+    if (faultloc_watch_is_stopped(&l->p->watch, now))
+        ftree_rank_stopped(l->ft, now);
+    l->at = now + sample / 2 + draw(l) % (sample + 1);
+    faultloc_looks_restore(l, now);
+    faultloc_board_settle(l->p->board, now, l->p->board->settings.patience);
+    for (int32_t i = 0; i < l->p->board->slots; i++)
+        look(l, now, i);
+}

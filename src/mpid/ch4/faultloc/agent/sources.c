@@ -1,0 +1,134 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "faultloc/agent/sources.h"
+
+#include "faultloc/base/clock.h"
+#include "faultloc/base/say.h"
+#include "faultloc/io/launcher_tell.h"
+#include "faultloc/io/loop.h"
+
+#include <string.h>
+
+#define RULES_PATIENCE (500 * FTREE_MS) /* at start, for a file system to give the rules */
+#define DOOR_PATIENCE (500 * FTREE_MS) /* likewise, to take the door */
+
+/* ---- rules ----------------------------------------------------------------------------------- */
+
+static void use_rules(struct faultloc_sources *s, ftree_time now, struct ftree_rules *rules)
+{
+    struct ftree_rules *old = s->rules;
+
+    s->rules = rules;
+    s->p->job.job.rules = rules;
+    if (s->ft)
+        ftree_use_rules(s->ft, now, rules);
+    ftree_rules_free(old);
+}
+
+/* True: there was news. */
+static bool take_rules(struct faultloc_sources *s, ftree_time now)
+{
+    struct faultloc_rules_news news;
+
+    if (!s->reader || !faultloc_reader_take(s->reader, &news))
+        return false;
+    if (news.base)
+        use_rules(s, now, news.base);
+    if (news.text[0])
+        faultloc_say("%s", news.text);
+    return true;
+}
+
+/* The file is given a moment, so that a job begins with its own rules. */
+static void open_reader(struct faultloc_sources *s)
+{
+    const char *node = s->p->job.names[s->p->self], *path = s->p->board->settings.rules;
+    ftree_time until = faultloc_now() + RULES_PATIENCE;
+    bool tells = s->p->job.job.rank_node[0] == s->p->self, taken = false;
+    int rc = faultloc_reader_start(path, node, tells, &s->reader);
+    uint64_t tags[4];
+
+    if (!rc)
+        rc = faultloc_loop_add(s->p->epoll, faultloc_reader_fd(s->reader), FAULTLOC_TAG_WAKE);
+    while (!rc && !taken && faultloc_now() < until) {
+        faultloc_loop_wait(s->p->epoll, until, tags, 4);
+        taken = take_rules(s, faultloc_now());
+    }
+    if (!taken)
+        faultloc_say("node %s: rules: %s: %s; using the built-in rules%s", node, path,
+                     rc ? strerror(rc) : "the file system does not answer",
+                     rc ? "" : " until it can be read");
+}
+
+static int open_rules(struct faultloc_sources *s)
+{
+    struct ftree_rules *builtin;
+    int rc = 0;
+
+    if (s->p->board->settings.rules[0])
+        open_reader(s);
+    if (!s->rules)
+        rc = faultloc_rules_builtin(&builtin);
+    if (!s->rules && !rc)
+        use_rules(s, faultloc_now(), builtin);
+    return rc;
+}
+
+int faultloc_sources_open(struct faultloc_sources *s, struct faultloc_program *p)
+{
+    s->p = p;
+    faultloc_door_init(&s->door, &p->job.job, p->self);
+    return open_rules(s);
+}
+
+/* ---- symptoms -------------------------------------------------------------------------------- */
+
+void faultloc_sources_say_hello(const struct faultloc_sources *s)
+{
+    struct faultloc_launcher_word w;
+
+    faultloc_launcher_hello(s->door.fd >= 0 ? s->door.path : "", &w);
+    faultloc_launcher_send(s->p->board->settings.launcher, &w);
+}
+
+static void take_door(struct faultloc_sources *s)
+{
+    if (!s->porter || !faultloc_porter_take(s->porter, &s->door))
+        return;
+    faultloc_loop_add(s->p->epoll, s->door.fd, FAULTLOC_TAG_WAKE);
+    faultloc_sources_say_hello(s);
+}
+
+void faultloc_sources_open_door(struct faultloc_sources *s)
+{
+    const struct faultloc_program *p = s->p;
+    ftree_time until = faultloc_now() + (p->start >= 0 ? DOOR_PATIENCE : 0);
+    uint64_t tags[4];
+    int rc;
+
+    if (!p->board->settings.symptoms)
+        return;
+    rc = faultloc_porter_start(&p->job.job, p->self, p->board->job_id, &s->porter);
+    if (rc)
+        faultloc_say("node %s: cannot accept symptoms of other middleware: %s",
+                     p->job.names[p->self], strerror(rc));
+    if (rc || faultloc_loop_add(p->epoll, faultloc_porter_fd(s->porter), FAULTLOC_TAG_WAKE))
+        return;
+    while (faultloc_porter_is_busy(s->porter) && faultloc_now() < until)
+        faultloc_loop_wait(p->epoll, until, tags, 4);
+    take_door(s);
+}
+
+void faultloc_sources_hear(struct faultloc_sources *s, ftree_time now)
+{
+    struct ftree_symptom symptom;
+    int budget = 0;
+
+    take_rules(s, now);
+    take_door(s);
+    while (faultloc_door_next(&s->door, now, &budget, &symptom))
+        ftree_symptom(s->ft, now, &symptom);
+}

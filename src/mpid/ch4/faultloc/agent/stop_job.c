@@ -1,0 +1,128 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "faultloc/agent/stop_job.h"
+
+#include "faultloc/base/say.h"
+#include "faultloc/io/launcher_tell.h"
+
+#include <signal.h>
+
+/* Hydra does not drain stderr when a job is aborted: the report gets a head start. */
+#define REPORT_DELAY (250 * FTREE_MS)
+#define ABORT_PATIENCE (300 * FTREE_MS) /* for a rank to see that the job is to end */
+#define ABORT_SLACK (500 * FTREE_MS) /* by which another node may know of a verdict sooner */
+
+/* What is silent or stopped may be so for a moment only; a process that has ended has ended. */
+static ftree_time patience_before(const struct faultloc_stop_job *s, const struct ftree_verdict *v)
+{
+    ftree_time patience = s->p->board->settings.patience;
+
+    return v->class_ == FTREE_CLASS_PROCESS_CRASH || patience < REPORT_DELAY ? REPORT_DELAY
+                                                                             : patience;
+}
+
+bool faultloc_stop_job_is_due(const struct faultloc_stop_job *s, ftree_time now)
+{
+    struct ftree_verdict v;
+
+    if (s->p->board->settings.action != FAULTLOC_ACTION_ABORT)
+        return false;
+    for (int32_t i = 0; ftree_verdict_at(s->ft, i, &v); i++)
+        if (ftree_verdict_ends_job(&v) && !v.own_only &&
+            now + ABORT_SLACK >= v.located + patience_before(s, &v))
+            return true;
+    return false;
+}
+
+void faultloc_stop_job_consider(struct faultloc_stop_job *s, const struct ftree_verdict *v,
+                                ftree_time now)
+{
+    ftree_time at = now + patience_before(s, v);
+
+    if (s->p->board->settings.action != FAULTLOC_ACTION_ABORT || s->confirming ||
+        s->at <= at || v->own_only || !ftree_verdict_ends_job(v))
+        return;
+    s->fatal = *v;
+    s->at = at;
+}
+
+/* A rank of this node whose process lives; -1: there is none. */
+static int32_t find_process(const struct faultloc_stop_job *s)
+{
+    for (int32_t i = 0; i < s->p->board->slots; i++)
+        if (!s->p->watch.seen[i].gone)
+            return i;
+    return -1;
+}
+
+/* The launcher is told before, else it would take the rank for the first to crash.  Who it is the board
+ * says: what its page says may be a stray write of the program. */
+static void kill_rank(struct faultloc_stop_job *s, int32_t i)
+{
+    const struct ftree_job *job = &s->p->job.job;
+    int32_t rank = job->node_ranks[job->node_first[s->p->self] + i], pid = job->rank_pid[rank];
+    struct faultloc_launcher_word w;
+
+    if (pid <= 1)
+        return;
+    faultloc_board_slot(s->p->board, i)->state = FAULTLOC_SLOT_VICTIM;
+    faultloc_launcher_ending(job, &s->fatal, rank, pid, &w);
+    faultloc_launcher_send(s->p->board->settings.launcher, &w);
+    faultloc_say("node %s: rank %d (pid %d) is killed: MPIR_CVAR_FAULTLOC_ACTION=abort, and no rank "
+                 "of this node is in MPI",
+                 s->p->job.names[s->p->self], (int) rank, (int) pid);
+    kill(pid, SIGKILL);
+}
+
+/* First the ranks are asked to end the job.  Where none of them is in MPI to see it, one is killed,
+ * which the launcher notices and cleans up after. */
+static void end_job(struct faultloc_stop_job *s, ftree_time now)
+{
+    int32_t i = s->p->board->abort_code ? find_process(s) : -1;
+
+    s->at = now + ABORT_PATIENCE;
+    s->p->board->abort_code = 1;
+    if (i >= 0)
+        kill_rank(s, i);
+}
+
+/* The verdict is over: the next that would end the job, if any. */
+static void find_fatal(struct faultloc_stop_job *s, ftree_time now)
+{
+    struct ftree_verdict v;
+
+    s->at = FTREE_NEVER;
+    for (int32_t i = 0; s->at == FTREE_NEVER && ftree_verdict_at(s->ft, i, &v); i++)
+        faultloc_stop_job_consider(s, &v, now);
+    if (s->at == FTREE_NEVER)
+        faultloc_tell_decision(s->tell, "the job continues: the fault that was to end it is over");
+}
+
+/* A last question, immediately before: what cannot be undone is not done because of an old answer. */
+void faultloc_stop_job_turn(struct faultloc_stop_job *s, ftree_time now)
+{
+    enum ftree_confirmed confirmed;
+
+    if (now < s->at && !s->confirming)
+        return;
+    if (s->p->board->abort_code) {
+        end_job(s, now);
+        return;
+    }
+    if (!s->confirming) {
+        s->confirming = ftree_confirm(s->ft, now, s->fatal.fln, s->fatal.id) == FTREE_OK;
+        s->at = FTREE_NEVER; /* the core says when it knows */
+    }
+    confirmed = ftree_confirmed(s->ft, s->fatal.fln, s->fatal.id);
+    if (s->confirming && confirmed == FTREE_CONFIRMED_PENDING)
+        return;
+    if (s->confirming && confirmed == FTREE_CONFIRMED_STANDS)
+        end_job(s, now);
+    else
+        find_fatal(s, now);
+    s->confirming = false;
+}
+

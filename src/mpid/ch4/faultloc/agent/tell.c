@@ -1,0 +1,167 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "faultloc/agent/tell.h"
+
+#include "faultloc/base/clock.h"
+#include "faultloc/board/verdicts.h"
+#include "faultloc/io/launcher_tell.h"
+#include "faultloc/io/loop.h"
+#include "ftree/report/report.h"
+#include "ftree/topology/topo.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int faultloc_tell_open(struct faultloc_tell *t, const struct faultloc_program *p)
+{
+    const struct faultloc_settings *s = &p->board->settings;
+    int rc;
+
+    t->p = p;
+    rc = faultloc_writer_start(s->trace, s->report, true, &t->writer);
+    return rc ? rc : faultloc_loop_add(p->epoll, faultloc_writer_fd(t->writer), FAULTLOC_TAG_WAKE);
+}
+
+/* ---- the trace ------------------------------------------------------------------------------- */
+
+void faultloc_tell_decision(struct faultloc_tell *t, const char *line)
+{
+    char out[512];
+    int64_t ms;
+
+    snprintf(t->line[t->lines++ % FAULTLOC_TELL_LINES], sizeof(t->line[0]), "%s", line);
+    if (!faultloc_writer_has_trace(t->writer))
+        return;
+    ms = faultloc_unix_ms();
+    snprintf(out, sizeof(out), "%lld.%03d %s: %s\n", (long long) (ms / 1000), (int) (ms % 1000),
+             t->p->job.names[t->p->self], line);
+    ftree_report_clean(out, strcspn(out, "\n"), '?');
+    faultloc_writer_trace(t->writer, out);
+}
+
+static void trace_port(struct faultloc_tell *t)
+{
+    const struct faultloc_address *own = &faultloc_board_addresses(t->p->board)[t->p->self];
+    char line[64];
+
+    snprintf(line, sizeof(line), "listens on port %u", (unsigned) own->port[FTREE_ROLE_AGENT]);
+    faultloc_tell_decision(t, line);
+}
+
+/* Who acts for the root when it is lost is drawn by a seed: without this nobody could foresee it. */
+static void trace_substitutes(struct faultloc_tell *t)
+{
+    const struct ftree_job *job = &t->p->job.job;
+    struct topo topo = {
+        .nodes = job->nodes, .fanout = job->fanout, .seed = job->seed, .tree = job->tree};
+    char line[256] = "the root's substitutes:";
+    size_t len = strlen(line);
+    int32_t n;
+
+    for (int32_t k = 1; k <= 3 && len < sizeof(line); k++) {
+        n = ftree_topo_root_substitute(&topo, k);
+        if (n == FTREE_NONE)
+            break;
+        len += (size_t) snprintf(line + len, sizeof(line) - len, "%s %s", k > 1 ? "," : "",
+                                 t->p->job.names[n]);
+    }
+    faultloc_tell_decision(t, line);
+}
+
+void faultloc_tell_listening(struct faultloc_tell *t, bool first)
+{
+    if (!first) {
+        faultloc_tell_decision(t, "succeeds as agent");
+        return;
+    }
+    trace_port(t);
+    trace_substitutes(t);
+}
+
+/* ---- verdicts -------------------------------------------------------------------------------- */
+
+/* The verdicts known: an array of pointers, in one piece with what they point to, that must be
+ * freed; NULL: out of memory. */
+static const struct ftree_verdict **list_verdicts(struct ftree *ft, int32_t *n)
+{
+    const struct ftree_verdict **list;
+    struct ftree_verdict v, *verdicts;
+
+    for (*n = 0; ftree_verdict_at(ft, *n, &v);)
+        ++*n;
+    list = malloc((size_t) (*n + 1) * (sizeof(*list) + sizeof(v)));
+    verdicts = (struct ftree_verdict *) (list + *n + 1);
+    for (int32_t i = 0; list && i < *n; i++) {
+        ftree_verdict_at(ft, i, &verdicts[i]);
+        list[i] = &verdicts[i];
+    }
+    return list;
+}
+
+/* The last decisions, oldest first. */
+static int32_t list_decisions(const struct faultloc_tell *t,
+                              const char *line[FAULTLOC_TELL_LINES])
+{
+    uint32_t n = t->lines < FAULTLOC_TELL_LINES ? t->lines : FAULTLOC_TELL_LINES;
+
+    for (uint32_t i = 0; i < n; i++)
+        line[i] = t->line[(t->lines - n + i) % FAULTLOC_TELL_LINES];
+    return (int32_t) n;
+}
+
+static void tell_launcher(const struct faultloc_tell *t, const struct ftree_verdict *v)
+{
+    struct faultloc_launcher_word w;
+
+    faultloc_launcher_verdict(&t->p->job.job, v, &w);
+    faultloc_launcher_send(t->p->board->settings.launcher, &w);
+}
+
+/* Who told people before is lost, and with it, perhaps, what its launcher was to hand on. A launcher
+ * knows what it has heard of before. */
+static void tell_launcher_of_others(const struct faultloc_tell *t, const struct ftree_verdict *v,
+                                    const struct ftree_verdict *const *known, int32_t n)
+{
+    for (int32_t i = 0; i < n; i++)
+        if (!known[i]->withdrawn && !known[i]->own_only && known[i]->located < v->located &&
+            (known[i]->fln != v->fln || known[i]->id != v->id))
+            tell_launcher(t, known[i]);
+}
+
+void faultloc_tell_verdict(struct faultloc_tell *t, struct ftree *ft,
+                           const struct ftree_verdict *v)
+{
+    struct faultloc_board *b = t->p->board;
+    struct report_job rj = {.job = &t->p->job.job,
+                            .id = b->job_id,
+                            .started_ms = b->started_ms,
+                            .now = faultloc_now(),
+                            .address = faultloc_board_address,
+                            .address_ctx = b,
+                            .verbose = b->settings.verbose};
+    const struct ftree_verdict **known = list_verdicts(ft, &rj.knowns);
+    const char *line[FAULTLOC_TELL_LINES], *path = b->settings.report;
+    uint32_t report = 0;
+
+    rj.known = known;
+    rj.knowns = known ? rj.knowns : 0;
+    rj.trace = line;
+    rj.traces = list_decisions(t, line);
+    rj.now_ms = faultloc_unix_ms();
+    /* the file first: the text says that it is there */
+    if (path[0] && !v->own_only)
+        report = faultloc_writer_report(t->writer, known ? ftree_report_json(&rj) : NULL);
+    faultloc_writer_text(t->writer, ftree_report_text(&rj, v, report ? path : NULL),
+                         report ? ftree_report_text(&rj, v, NULL) : NULL, report);
+    if (!v->own_only && !t->told && t->p->self != 0)
+        tell_launcher_of_others(t, v, known, rj.knowns);
+    if (!v->own_only)
+        tell_launcher(t, v);
+    t->told |= !v->own_only;
+    free(known);
+    faultloc_board_remember(b, v); /* from here on no successor need tell it */
+}

@@ -1,0 +1,79 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef FAULTLOC_IFACE_H_INCLUDED
+#define FAULTLOC_IFACE_H_INCLUDED
+
+#include "faultloc/base/address.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <net/if.h>
+
+/*
+ * Which of a host's addresses are its data and its management path.
+ *
+ * Data path, the first that there is of:
+ *   1. what MPIR_CVAR_FAULTLOC_DATA_IFACE names;
+ *   2. the first interface in UCX_NET_DEVICES that this host has ("eth0", "ib0:1"; device names as
+ *      "mlx5_0:1" and "all" say nothing about an interface, "^..." excludes);
+ *   3. the first interface, by index, with an IPv4 address, else with an IPv6 address; one that
+ *      containers and virtual machines use comes last;
+ *   4. the loopback interface; then there is no management path.
+ *
+ * Management path: what MPIR_CVAR_FAULTLOC_MGMT_IFACE names; else the first interface, by index,
+ * that is not the data path's, not of containers or virtual machines, and in another subnet, where
+ * an address of the data path's family goes first; else none.
+ *
+ * Found by themselves (3, 4 and the management path) are only interfaces that are up and have a
+ * carrier, and no link-local addresses.  By name an interface is taken as it is.
+ *
+ * A name is "eth0", a subnet "10.1.0.0/16" or "fd00:1::/64", an address "10.1.0.7" (where there is
+ * one host only, as in a test), or for the management path "none".
+ */
+
+/* Enough for a host with many addresses; more are not looked at. */
+#define FAULTLOC_IFACES_MAX 128
+
+/* One address of one interface; an interface without addresses appears once, with family 0. */
+struct faultloc_iface {
+    char name[IF_NAMESIZE];
+    unsigned index;
+    bool loopback;
+    bool up; /* IFF_UP: the administrator wants it up */
+    bool running; /* IFF_RUNNING: it has a carrier */
+    struct faultloc_inet inet;
+    uint8_t prefix; /* bits of the subnet */
+};
+
+/* What is asked for.  NULL or "" : find it. */
+struct faultloc_iface_wish {
+    const char *data; /* MPIR_CVAR_FAULTLOC_DATA_IFACE */
+    const char *mgmt; /* MPIR_CVAR_FAULTLOC_MGMT_IFACE */
+    const char *ucx_net_devices; /* UCX_NET_DEVICES */
+};
+
+/* Purpose: chooses the paths among `list`.  A pure function.  chosen[path] is an entry of `list`,
+ * NULL where there is no such path.
+ * Returns 0; or EINVAL when a name names nothing: then error[size] says which variable, its value,
+ * and what interfaces there are; or ENODEV when there is no address at all. */
+int faultloc_iface_choose(const struct faultloc_iface *list, size_t count,
+                          const struct faultloc_iface_wish *wish,
+                          const struct faultloc_iface *chosen[FTREE_PATHS], char *error,
+                          size_t size);
+
+/* Purpose: this host's interfaces, ordered by index, at most `room`, into `list`; *count: how many.
+ * Errors: those of getifaddrs(3). */
+int faultloc_iface_list(struct faultloc_iface *list, size_t room, size_t *count);
+
+/* Purpose: both at once: this host's paths.  found[path].inet has family 0 where there is none.
+ * Errors: as the two above, with error[size] always written then. */
+int faultloc_iface_find(const struct faultloc_iface_wish *wish,
+                        struct faultloc_iface found[FTREE_PATHS], char *error, size_t size);
+
+/* Purpose: the state of the own interface `name` now.  Does not allocate. */
+enum ftree_link faultloc_iface_link(const char *name);
+
+#endif /* FAULTLOC_IFACE_H_INCLUDED */

@@ -1,0 +1,228 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "faultloc/base/proc.h"
+
+#include "faultloc/base/syscalls.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+/* A stat file has 52 fields, of which most are numbers of at most 20 digits. */
+#define STAT_MAX 2048
+#define PATH_LENGTH_MAX 512
+/* Fields as proc(5) counts them, from 1. */
+#define FIELD_STATE 3
+#define FIELD_THREADS 20
+#define FIELD_START 22
+#define FIELD_PROCESSOR 39
+
+/* Reads a number at *at, and the blank behind it.  Returns false when there is none, or one that
+ * does not fit. */
+static bool take_number(const char **at, const char *end, uint64_t *number)
+{
+    const char *p = *at;
+
+    *number = 0;
+    while (p < end && *p >= '0' && *p <= '9') {
+        uint64_t digit = (uint64_t) (*p - '0');
+        if (*number > (UINT64_MAX - digit) / 10)
+            return false;
+        *number = *number * 10 + digit;
+        p++;
+    }
+    if (p == *at || p == end || *p != ' ')
+        return false;
+    *at = p + 1;
+    return true;
+}
+
+static bool skip_field(const char **at, const char *end)
+{
+    const char *blank = memchr(*at, ' ', (size_t) (end - *at));
+
+    if (!blank)
+        return false;
+    *at = blank + 1;
+    return true;
+}
+
+/* On which CPU it runs or last ran; -1 where that is missing: nothing else depends on it. */
+static int32_t take_processor(const char *at, const char *end)
+{
+    uint64_t processor;
+
+    for (int field = FIELD_START + 1; field < FIELD_PROCESSOR; field++)
+        if (!skip_field(&at, end))
+            return -1;
+    return take_number(&at, end, &processor) && processor <= INT32_MAX ? (int32_t) processor : -1;
+}
+
+/* The fields behind the name, of which there can be no doubt: no blank and no name is in them. */
+static bool take_fields(const char *at, const char *end, struct faultloc_proc *proc)
+{
+    uint64_t threads;
+
+    if (end - at < 2 || at[1] != ' ')
+        return false;
+    proc->state = at[0];
+    if (!((proc->state >= 'A' && proc->state <= 'Z') || (proc->state >= 'a' && proc->state <= 'z')))
+        return false;
+    at += 2;
+    for (int field = FIELD_STATE + 1; field < FIELD_THREADS; field++)
+        if (!skip_field(&at, end))
+            return false;
+    if (!take_number(&at, end, &threads) || threads > UINT32_MAX)
+        return false;
+    proc->threads = (uint32_t) threads;
+    for (int field = FIELD_THREADS + 1; field < FIELD_START; field++)
+        if (!skip_field(&at, end))
+            return false;
+    if (!take_number(&at, end, &proc->start))
+        return false;
+    proc->processor = take_processor(at, end);
+    return true;
+}
+
+int faultloc_proc_parse(const char *bytes, size_t len, pid_t pid, struct faultloc_proc *proc)
+{
+    struct faultloc_proc parsed = {.state = 0};
+    const char *end = bytes + len, *at = bytes;
+    uint64_t number;
+
+    if (!take_number(&at, end, &number) || number != (uint64_t) pid || at == end || *at != '(')
+        return EBADMSG;
+    /* The name may hold blanks and parentheses, what follows it cannot: the last one ends it. */
+    const char *close = memrchr(at, ')', (size_t) (end - at));
+    if (!close || end - close < 2 || close[1] != ' ' || !take_fields(close + 2, end, &parsed))
+        return EBADMSG;
+    size_t comm = (size_t) (close - at - 1);
+    if (comm > sizeof(parsed.comm) - 1)
+        comm = sizeof(parsed.comm) - 1;
+    memcpy(parsed.comm, at + 1, comm);
+    *proc = parsed;
+    return 0;
+}
+
+/* Reads at most `room` bytes of a file into `bytes`. */
+static int read_file(const char *path, char *bytes, size_t room, size_t *len)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    int rc = 0;
+
+    *len = 0;
+    if (fd < 0)
+        return errno == ENOENT ? ESRCH : errno;
+    while (*len < room) {
+        ssize_t n = read(fd, bytes + *len, room - *len);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            rc = errno;
+        if (n <= 0)
+            break;
+        *len += (size_t) n;
+    }
+    close(fd);
+    return rc;
+}
+
+int faultloc_proc_read(const char *root, pid_t pid, struct faultloc_proc *proc)
+{
+    char path[PATH_LENGTH_MAX], bytes[STAT_MAX];
+    size_t len;
+    int rc;
+
+    if (pid <= 0)
+        return ESRCH;
+    rc = snprintf(path, sizeof(path), "%s/%ld/stat", root ? root : "/proc", (long) pid);
+    if (rc < 0 || (size_t) rc >= sizeof(path))
+        return ENAMETOOLONG;
+    rc = read_file(path, bytes, sizeof(bytes), &len);
+    return rc ? rc : faultloc_proc_parse(bytes, len, pid, proc);
+}
+
+/* /proc may not be mounted, or hide a process that is there (hidepid). */
+static bool is_hidden(const char *root, pid_t pid)
+{
+    return !root && pid > 0 && (kill(pid, 0) == 0 || errno == EPERM);
+}
+
+int faultloc_proc_fate(const char *root, pid_t pid, uint64_t start, enum faultloc_proc_fate *fate)
+{
+    struct faultloc_proc proc;
+    int rc = faultloc_proc_read(root, pid, &proc);
+
+    if (rc == ESRCH && is_hidden(root, pid))
+        rc = EACCES;
+    if (rc && rc != ESRCH)
+        return rc;
+    if (rc || (start && proc.start != start) || proc.state == 'X' || proc.state == 'x' ||
+        (proc.state == 'Z' && proc.threads < 2))
+        *fate = FAULTLOC_PROC_GONE;
+    else if (proc.state == 'T' || proc.state == 't')
+        *fate = FAULTLOC_PROC_STOPPED;
+    else if (proc.state == 'D')
+        *fate = FAULTLOC_PROC_BLOCKED;
+    else
+        *fate = FAULTLOC_PROC_ALIVE;
+    return 0;
+}
+
+int faultloc_proc_pidfd(pid_t pid)
+{
+    int fd = (int) syscall(SYS_pidfd_open, pid, 0);
+
+    /* A container's filter says EPERM for what it does not know. */
+    if (fd < 0 && errno == EPERM)
+        errno = ENOSYS;
+    return fd;
+}
+
+/* ---- how it ended ---------------------------------------------------------------------------- */
+
+/* As in linux/pidfd.h, which older systems do not have: the first version of it, 64 bytes. */
+struct pidfd_info_1 {
+    uint64_t mask, cgroup;
+    uint32_t pid, tgid, ppid, ids[8];
+    int32_t exit_code;
+};
+
+#define GET_INFO _IOWR(0xff, 11, struct pidfd_info_1)
+#define INFO_EXIT 8u
+
+_Static_assert(sizeof(struct pidfd_info_1) == 64, "as the kernel has it");
+
+static bool status_of_zombie(pid_t pid, int *status)
+{
+    char path[PATH_LENGTH_MAX], bytes[STAT_MAX];
+    struct faultloc_proc proc;
+    const char *last;
+    size_t len;
+
+    snprintf(path, sizeof(path), "/proc/%ld/stat", (long) pid);
+    if (read_file(path, bytes, sizeof(bytes) - 1, &len) ||
+        faultloc_proc_parse(bytes, len, pid, &proc) || proc.state != 'Z')
+        return false;
+    bytes[len] = '\0';
+    last = strrchr(bytes, ' ');
+    return last && sscanf(last, " %d", status) == 1;
+}
+
+bool faultloc_proc_status(int pidfd, pid_t pid, int *status)
+{
+    struct pidfd_info_1 info = {.mask = INFO_EXIT};
+
+    if (pidfd >= 0 && ioctl(pidfd, GET_INFO, &info) == 0 && (info.mask & INFO_EXIT)) {
+        *status = info.exit_code;
+        return true;
+    }
+    return status_of_zombie(pid, status);
+}

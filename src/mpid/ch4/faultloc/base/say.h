@@ -1,0 +1,66 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef FAULTLOC_REPORT_H_INCLUDED
+#define FAULTLOC_REPORT_H_INCLUDED
+
+#include "ftree/report/report.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * Telling: lines on stderr, the JSON file.  Writes with write(2) only, so the program's own
+ * buffered output is left alone.  All but names may block for a while: agent and deputy use
+ * io/writer.h.
+ */
+
+/* Purpose: writes all of `text` to descriptor fd, whatever write(2) does in between; -1: for as
+ * long as that takes, else ETIMEDOUT where nothing is taken for patience_ms.  May raise SIGPIPE.
+ * Errors: an errno. */
+int faultloc_write_all(int fd, const char *text, int patience_ms);
+
+/* Purpose: the same in a process of a program: gives up where nothing is taken for a second, or
+ * nobody reads any more, and raises no SIGPIPE. */
+void faultloc_write(int fd, const char *text);
+
+/* Purpose: one line on stderr, "[faultloc] " before it, safe for a terminal whatever the names and
+ * paths in it are: ftree_report_clean(). */
+void faultloc_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Purpose: makes a name (of a node, of a job) one word, in place: blanks, control characters and
+ * what is no valid UTF-8 become '_'.  It gets no longer. */
+void faultloc_clean_name(char *name);
+
+/* Purpose: another is to write the lines of faultloc_say(); it gets each whole, with its newline,
+ * and returns false where it cannot, and the line is written directly.  It may be called by any
+ * thread.  NULL: all are written directly. */
+typedef bool (*faultloc_teller)(const char *line);
+void faultloc_say_by(faultloc_teller by);
+
+/* Purpose: `pattern` with %j replaced by the job's id and %h by the node's name, and %% by %, into
+ * out.  Characters of the two that do not belong into a file name become '_'.
+ * Returns false, and an empty string, where it does not fit or has another % in it. */
+bool faultloc_expand(const char *pattern, const char *job_id, const char *node, char *out,
+                     size_t room);
+
+/* Purpose: reads all that an open file has, at most `most` bytes, and puts a zero behind it.  *text is
+ * NULL at first, and the caller's, who frees it also after an error.
+ * Errors: EFBIG: it is larger; ENOMEM; those of read(2). */
+int faultloc_read_whole(int fd, size_t most, char **text, size_t *len);
+
+/* Purpose: the descriptor of this process that /dev/stdout or /dev/stderr stands for; -1: it is
+ * another path.  (Such a path cannot be opened where it is a socket, and must not be replaced by a
+ * file.) */
+int faultloc_own_descriptor(const char *path);
+
+/* Purpose: replaces file `path` by `text` so that it is whole at every moment: a temporary file
+ * beside it, fsync, rename, which also takes the place of a symbolic link.  A device, or a pipe
+ * that somebody reads, is written into; so is one behind a link, if link and pipe are the user's or
+ * root's.  Blocks where the file system does.
+ * Errors: an errno; the old file is then untouched. */
+int faultloc_replace_file(const char *path, const char *text);
+
+#endif /* FAULTLOC_REPORT_H_INCLUDED */

@@ -1,0 +1,215 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "faultloc/base/sock.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Long enough that a burst of askers, or of strangers, does not push out those who wait (the
+ * kernel cuts it to net.core.somaxconn). */
+#define BACKLOG 1024
+#define USER_TIMEOUT_MS 3000
+
+socklen_t faultloc_sockaddr_make(const struct faultloc_inet *inet, uint16_t port,
+                                 struct sockaddr_storage *out)
+{
+    memset(out, 0, sizeof(*out));
+    if (inet->family == AF_INET) {
+        struct sockaddr_in *in4 = (struct sockaddr_in *) out;
+        in4->sin_family = AF_INET;
+        in4->sin_port = htons(port);
+        memcpy(&in4->sin_addr, inet->bytes, 4);
+        return sizeof(*in4);
+    }
+    if (inet->family == AF_INET6) {
+        struct sockaddr_in6 *in6 = (struct sockaddr_in6 *) out;
+        in6->sin6_family = AF_INET6;
+        in6->sin6_port = htons(port);
+        memcpy(&in6->sin6_addr, inet->bytes, 16);
+        return sizeof(*in6);
+    }
+    return 0;
+}
+
+void faultloc_sockaddr_split(const struct sockaddr *sa, struct faultloc_inet *inet, uint16_t *port)
+{
+    memset(inet, 0, sizeof(*inet));
+    *port = 0;
+    if (sa->sa_family == AF_INET) {
+        const struct sockaddr_in *in4 = (const struct sockaddr_in *) sa;
+        inet->family = AF_INET;
+        memcpy(inet->bytes, &in4->sin_addr, 4);
+        *port = ntohs(in4->sin_port);
+    } else if (sa->sa_family == AF_INET6) {
+        const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *) sa;
+        inet->family = AF_INET6;
+        memcpy(inet->bytes, &in6->sin6_addr, 16);
+        *port = ntohs(in6->sin6_port);
+    }
+}
+
+const char *faultloc_inet_text(const struct faultloc_inet *inet, char *text, size_t size)
+{
+    if (inet->family == 0 || !inet_ntop(inet->family, inet->bytes, text, (socklen_t) size))
+        snprintf(text, size, "none");
+    return text;
+}
+
+bool faultloc_inet_equal(const struct faultloc_inet *a, const struct faultloc_inet *b)
+{
+    return a->family == b->family && memcmp(a->bytes, b->bytes, sizeof(a->bytes)) == 0;
+}
+
+static void set_int(int fd, int level, int option, int value)
+{
+    /* None of these options decides about right or wrong: an old kernel may refuse one. */
+    (void) setsockopt(fd, level, option, &value, sizeof(value));
+}
+
+/* Makes a socket bound to own:port; `options` runs between socket(2) and bind(2). */
+static int open_bound(const struct faultloc_inet *own, uint16_t port, void (*options)(int, int),
+                      int *fd)
+{
+    struct sockaddr_storage sa;
+    socklen_t len = faultloc_sockaddr_make(own, port, &sa);
+
+    if (len == 0)
+        return EAFNOSUPPORT;
+    int s = socket(own->family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (s < 0)
+        return errno;
+    options(s, own->family);
+    if (bind(s, (struct sockaddr *) &sa, len) < 0) {
+        int rc = errno;
+        close(s);
+        return rc;
+    }
+    *fd = s;
+    return 0;
+}
+
+static void listening_options(int fd, int family)
+{
+    set_int(fd, SOL_SOCKET, SO_REUSEADDR, 1);
+    if (family == AF_INET6)
+        set_int(fd, IPPROTO_IPV6, IPV6_V6ONLY, 1);
+}
+
+static void connecting_options(int fd, int family)
+{
+    (void) family;
+    /* The port is picked by connect(2), per destination: binding uses none up. */
+    set_int(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1);
+    faultloc_sock_tune(fd);
+}
+
+int faultloc_sock_listen(const struct faultloc_inet *own, uint16_t port, int *fd)
+{
+    int s;
+    int rc = open_bound(own, port, listening_options, &s);
+
+    if (rc)
+        return rc;
+    if (listen(s, BACKLOG) < 0) {
+        rc = errno;
+        close(s);
+        return rc;
+    }
+    *fd = s;
+    return 0;
+}
+
+int faultloc_sock_bound(const struct faultloc_inet *own, int *fd)
+{
+    return open_bound(own, 0, connecting_options, fd);
+}
+
+void faultloc_sock_tune(int fd)
+{
+    set_int(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+    set_int(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, USER_TIMEOUT_MS);
+}
+
+uint16_t faultloc_sock_port(int fd)
+{
+    struct sockaddr_storage sa;
+    socklen_t len = sizeof(sa);
+    struct faultloc_inet inet;
+    uint16_t port;
+
+    if (getsockname(fd, (struct sockaddr *) &sa, &len) < 0)
+        return 0;
+    faultloc_sockaddr_split((struct sockaddr *) &sa, &inet, &port);
+    return port;
+}
+
+bool faultloc_sock_is_own_peer(int fd)
+{
+    struct sockaddr_storage own, peer;
+    socklen_t own_len = sizeof(own), peer_len = sizeof(peer);
+
+    return getsockname(fd, (struct sockaddr *) &own, &own_len) == 0 &&
+           getpeername(fd, (struct sockaddr *) &peer, &peer_len) == 0 && own_len == peer_len &&
+           memcmp(&own, &peer, own_len) == 0;
+}
+
+/* ---- the ports of a node ------------------------------------------------------------------- */
+
+/* Tries to find a port that is free on every path. */
+#define PICK_TRIES 32
+
+void faultloc_ports_close(struct faultloc_ports *ports)
+{
+    for (unsigned path = 0; path < FTREE_PATHS; path++) {
+        if (ports->fd[path] >= 0)
+            close(ports->fd[path]);
+        ports->fd[path] = -1;
+    }
+    ports->port = 0;
+}
+
+/* One try: the kernel picks the port on the first path, the others must have it free too. */
+static int pick_once(const struct faultloc_inet own[FTREE_PATHS], struct faultloc_ports *ports)
+{
+    int rc = 0;
+
+    for (unsigned path = 0; path < FTREE_PATHS && rc == 0; path++) {
+        if (own[path].family == 0)
+            continue;
+        rc = faultloc_sock_listen(&own[path], ports->port, &ports->fd[path]);
+        if (rc == 0 && ports->port == 0)
+            ports->port = faultloc_sock_port(ports->fd[path]);
+    }
+    if (rc)
+        faultloc_ports_close(ports);
+    return rc;
+}
+
+int faultloc_channel_pick_ports(const struct faultloc_inet own[FTREE_PATHS],
+                                struct faultloc_ports *ports)
+{
+    int rc = EADDRINUSE;
+    unsigned paths = 0;
+
+    ports->port = 0;
+    for (unsigned path = 0; path < FTREE_PATHS; path++) {
+        ports->fd[path] = -1;
+        paths += own[path].family != 0;
+        for (unsigned other = 0; other < path; other++)
+            if (own[path].family && faultloc_inet_equal(&own[path], &own[other]))
+                return EINVAL;
+    }
+    if (paths == 0)
+        return EINVAL;
+    for (int i = 0; i < PICK_TRIES && rc == EADDRINUSE; i++)
+        rc = pick_once(own, ports);
+    return rc;
+}

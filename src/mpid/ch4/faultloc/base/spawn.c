@@ -1,0 +1,172 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "faultloc/base/spawn.h"
+
+#include "faultloc/base/syscalls.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define STACK_BYTES (64 * 1024)
+
+#ifndef FAULTLOC_LIBEXECDIR
+#define FAULTLOC_LIBEXECDIR "/usr/local/libexec"
+#endif
+
+/* ---- where it is ----------------------------------------------------------------------------- */
+
+static int find_in(const char *folder, const char *name, char out[FAULTLOC_SPAWN_PATH])
+{
+    int n = snprintf(out, FAULTLOC_SPAWN_PATH, "%s/%s", folder, name);
+
+    if (n < 0 || n >= FAULTLOC_SPAWN_PATH)
+        return ENAMETOOLONG;
+    return access(out, X_OK) ? errno : 0;
+}
+
+/* .../lib/libmpi.so -> .../lib/../libexec */
+static int find_beside(const char *name, char out[FAULTLOC_SPAWN_PATH])
+{
+    char folder[FAULTLOC_SPAWN_PATH];
+    const char *slash;
+    Dl_info info;
+    int n;
+
+    if (!dladdr((void *) (uintptr_t) &faultloc_spawn_find, &info) || !info.dli_fname ||
+        !(slash = strrchr(info.dli_fname, '/')))
+        return ENOENT;
+    n = snprintf(folder, sizeof(folder), "%.*s/../libexec", (int) (slash - info.dli_fname),
+                 info.dli_fname);
+    return n < 0 || n >= (int) sizeof(folder) ? ENAMETOOLONG : find_in(folder, name, out);
+}
+
+/* One that is there and may not be executed is the one that is meant. */
+int faultloc_spawn_find(const char *name, char out[FAULTLOC_SPAWN_PATH])
+{
+    int rc = find_beside(name, out);
+
+    return rc == ENOENT || rc == ENOTDIR ? find_in(FAULTLOC_LIBEXECDIR, name, out) : rc;
+}
+
+/* ---- starting it ----------------------------------------------------------------------------- */
+
+/* On the caller's stack, and seen by both clones. */
+struct errand {
+    const char *path;
+    char *const *arguments;
+    char *const *environment;
+    int fd;
+    char *stack; /* of the second, its upper end */
+    volatile int error;
+};
+
+/* Both share the caller's memory: nothing here may allocate, or leave a trace in it.  Not _exit(3): a
+ * sanitizer would look for the stack of the caller's thread. */
+static int leave(int code)
+{
+    return (int) syscall(SYS_exit_group, code);
+}
+
+static int run_second(void *arg)
+{
+    struct errand *e = arg;
+
+    if (e->fd == FAULTLOC_SPAWN_FD ? fcntl(e->fd, F_SETFD, 0) < 0
+                                   : dup2(e->fd, FAULTLOC_SPAWN_FD) < 0) {
+        e->error = errno;
+        return leave(127);
+    }
+    /* an older kernel does not know it: the program closes the others, too */
+    syscall(SYS_close_range, FAULTLOC_SPAWN_FD + 1, INT_MAX, 0);
+    execve(e->path, e->arguments, e->environment);
+    e->error = errno;
+    return leave(127);
+}
+
+static int run_first(void *arg)
+{
+    struct errand *e = arg;
+
+    if (clone(run_second, e->stack, CLONE_VM | CLONE_VFORK, e) < 0)
+        e->error = errno;
+    return leave(0);
+}
+
+static int clone_twice(struct errand *e)
+{
+    char *stack = mmap(NULL, 2 * STACK_BYTES, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+    sigset_t all, before;
+    pid_t first;
+
+    if (stack == MAP_FAILED)
+        return errno;
+    e->stack = stack + 2 * STACK_BYTES;
+    /* no handler of the program may run in a clone, on its memory */
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    first = clone(run_first, stack + STACK_BYTES, CLONE_VM | CLONE_VFORK, e);
+    if (first < 0)
+        e->error = errno;
+    while (first > 0 && waitpid(first, NULL, __WCLONE) < 0 && errno == EINTR)
+        ;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    munmap(stack, 2 * STACK_BYTES);
+    return e->error;
+}
+
+/* Then an orphan becomes its child, after all. */
+static bool takes_in_orphans(void)
+{
+    int is_reaper = 0;
+
+    return getpid() == 1 || (prctl(PR_GET_CHILD_SUBREAPER, &is_reaper) == 0 && is_reaper);
+}
+
+/* "NAME=..." as it stands in the environment; NULL: it is not set. */
+static char *find_variable(const char *name)
+{
+    extern char **environ;
+    size_t len = strlen(name);
+
+    for (char **e = environ; e && *e; e++)
+        if (!strncmp(*e, name, len) && (*e)[len] == '=')
+            return *e;
+    return NULL;
+}
+
+int faultloc_spawn(const char *path, int fd)
+{
+    static const char *const kept[] = {"LD_LIBRARY_PATH", "XDG_RUNTIME_DIR"};
+    char *environment[sizeof(kept) / sizeof(kept[0]) + 1] = {NULL};
+    const char *slash = strrchr(path, '/');
+    char name[64];
+    char *arguments[] = {name, NULL};
+    struct errand e = {
+        .path = path, .arguments = arguments, .environment = environment, .fd = fd};
+    size_t n = 0;
+
+    if (takes_in_orphans())
+        return ECHILD;
+    snprintf(name, sizeof(name), "%s", slash ? slash + 1 : path);
+    for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
+        if ((environment[n] = find_variable(kept[i])))
+            n++;
+    return clone_twice(&e);
+}

@@ -1,0 +1,75 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef FAULTLOC_LAUNCHER_H_INCLUDED
+#define FAULTLOC_LAUNCHER_H_INCLUDED
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * What the agent of a node and the process manager's daemon on the same node (hydra's proxy) tell
+ * each other.  The daemon tells symptoms as any other middleware does, at the agent's door
+ * (io/door.h).  The other way there is one Unix datagram socket for each daemon: it makes the
+ * socket before it starts the ranks, whose environment names it in FAULTLOC_LAUNCHER, and the agent
+ * sends it words of one form:
+ *
+ *     hello     where the agent's door is; again from each successor
+ *     verdict   what was reported to people; by the agent that reports alone
+ *     withdrawn that one is over
+ *     ending    because of a verdict the agent ends the job, and is about to kill a rank for that
+ *
+ * A name that begins with '@' is one of the kernel's (the abstract namespace): it has no file and
+ * goes with its process.  It is the network namespace's; ranks in another one, such as those of some
+ * containers, do not reach it, and their daemon gets no word.
+ *
+ * Both ends are of one build on one host, so a word is a struct as it is in memory; who reads one
+ * checks it first.  This header is all that the process manager includes.
+ */
+
+#define FAULTLOC_LAUNCHER_ENV "FAULTLOC_LAUNCHER"
+#define FAULTLOC_LAUNCHER_MAGIC 0x464c5731u /* "FLW1" */
+#define FAULTLOC_LAUNCHER_PATH 108 /* as long as the address of a Unix socket can be */
+#define FAULTLOC_LAUNCHER_RANGES 16
+#define FAULTLOC_LAUNCHER_LINE 256
+
+enum faultloc_launcher_kind {
+    FAULTLOC_LAUNCHER_HELLO,
+    FAULTLOC_LAUNCHER_VERDICT,
+    FAULTLOC_LAUNCHER_WITHDRAWN,
+    FAULTLOC_LAUNCHER_ENDING,
+    FAULTLOC_LAUNCHER_KINDS
+};
+
+/* Ranks of the world as ranges; `count` counts all of them, also those for which there is no room. */
+struct faultloc_launcher_ranks {
+    int32_t count, ranges;
+    struct {
+        int32_t first, last;
+    } range[FAULTLOC_LAUNCHER_RANGES];
+};
+
+struct faultloc_launcher_word {
+    uint32_t magic;
+    uint32_t bytes; /* sizeof(struct faultloc_launcher_word) */
+    uint32_t kind; /* enum faultloc_launcher_kind */
+    char door[FAULTLOC_LAUNCHER_PATH]; /* of a hello */
+
+    /* of an ending, besides what a verdict has: */
+    int32_t ended_rank, ended_pid;
+
+    /* of a verdict: */
+    uint32_t id; /* with `fln`: this verdict and no other */
+    int32_t fln;
+    char class_[24]; /* its name, "process-crash" */
+    char host[64]; /* name of the component's node */
+    char line[FAULTLOC_LAUNCHER_LINE]; /* the first line of the report, "process-crash: rank ..." */
+    uint8_t ends_ranks; /* it says that the component's ranks are gone for good */
+    struct faultloc_launcher_ranks ranks; /* of the component */
+    struct faultloc_launcher_ranks victims;
+};
+
+#endif /* FAULTLOC_LAUNCHER_H_INCLUDED */

@@ -1,0 +1,223 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "faultloc/board/start.h"
+
+#include "faultloc/base/clock.h"
+#include "faultloc/base/spawn.h"
+#include "faultloc/board/board.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define MAGIC 0x464c5331u /* "FLS1"; to be changed with what the two processes share */
+#define FDS_MAX (1 + FTREE_ROLES * FTREE_PATHS)
+
+/* As it travels; the descriptors come beside it, in the order board, agent's ports, deputy's. */
+struct packet {
+    uint32_t magic, bytes;
+    uint32_t layout; /* sizeof(struct faultloc_board) */
+    uint8_t key[FAULTLOC_KEY_SIZE];
+    uint16_t port[FTREE_ROLES];
+    uint8_t has_fd[FTREE_ROLES][FTREE_PATHS];
+};
+
+struct answer {
+    uint32_t magic;
+    int32_t error;
+};
+
+union control {
+    char bytes[CMSG_SPACE(FDS_MAX * sizeof(int))];
+    struct cmsghdr align;
+};
+
+/* ---- the rank -------------------------------------------------------------------------------- */
+
+static size_t pack(const struct faultloc_start *start, struct packet *p, int fd[FDS_MAX])
+{
+    size_t n = 0;
+
+    *p = (struct packet){
+        .magic = MAGIC, .bytes = sizeof(*p), .layout = sizeof(struct faultloc_board)};
+    memcpy(p->key, start->key, sizeof(p->key));
+    fd[n++] = start->board_fd;
+    for (int role = 0; role < FTREE_ROLES; role++) {
+        p->port[role] = start->ports[role].port;
+        for (int path = 0; path < FTREE_PATHS; path++)
+            if (p->port[role] && start->ports[role].fd[path] >= 0) {
+                p->has_fd[role][path] = 1;
+                fd[n++] = start->ports[role].fd[path];
+            }
+    }
+    return n;
+}
+
+static int send_start(int sock, const struct faultloc_start *start)
+{
+    struct packet p;
+    int fd[FDS_MAX];
+    size_t n = pack(start, &p, fd);
+    union control control = {.bytes = {0}};
+    struct iovec part = {.iov_base = &p, .iov_len = sizeof(p)};
+    struct msghdr m = {.msg_iov = &part,
+                       .msg_iovlen = 1,
+                       .msg_control = &control,
+                       .msg_controllen = CMSG_SPACE(n * sizeof(int))};
+    struct cmsghdr *c = CMSG_FIRSTHDR(&m);
+    int rc;
+
+    c->cmsg_level = SOL_SOCKET;
+    c->cmsg_type = SCM_RIGHTS;
+    c->cmsg_len = CMSG_LEN(n * sizeof(int));
+    memcpy(CMSG_DATA(c), fd, n * sizeof(int));
+    rc = sendmsg(sock, &m, MSG_NOSIGNAL) < 0 ? errno : 0;
+    sodium_memzero(&p, sizeof(p));
+    return rc;
+}
+
+int faultloc_start_send(const char *path, const struct faultloc_start *start, int *sock)
+{
+    int pair[2], rc;
+
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
+        return errno;
+    /* the packet first: it waits in the kernel, and the program finds it when it begins */
+    rc = send_start(pair[0], start);
+    if (!rc)
+        rc = faultloc_spawn(path, pair[1]);
+    close(pair[1]);
+    if (rc)
+        close(pair[0]);
+    else
+        *sock = pair[0];
+    return rc;
+}
+
+/* As poll(2).  A timer of the program's may interrupt it again and again: that does not prolong it. */
+static int await_answer(int sock, int ms)
+{
+    struct pollfd p = {.fd = sock, .events = POLLIN};
+    ftree_time now = faultloc_now(), by = now + (ftree_time) ms * FTREE_MS;
+    int n;
+
+    while ((n = poll(&p, 1, (int) ((by - now + FTREE_MS - 1) / FTREE_MS))) < 0 && errno == EINTR) {
+        now = faultloc_now();
+        if (now >= by)
+            return 0;
+    }
+    return n;
+}
+
+bool faultloc_start_is_ready(int sock, int ms, char *error, size_t room)
+{
+    struct answer a;
+    ssize_t n = await_answer(sock, ms);
+
+    if (n == 0) {
+        snprintf(error, room, "no answer within %d s", ms / 1000);
+        return false;
+    }
+    while ((n = recv(sock, &a, sizeof(a), 0)) < 0 && errno == EINTR)
+        ;
+    if (n != sizeof(a) || a.magic != MAGIC)
+        snprintf(error, room, n > 0 ? "it is of another build" : "it ended at once");
+    else if (a.error == EPROTO)
+        snprintf(error, room, "it is of another build");
+    else if (a.error)
+        snprintf(error, room, "%s", strerror(a.error));
+    return n == sizeof(a) && a.magic == MAGIC && !a.error;
+}
+
+void faultloc_start_end(int sock, bool go)
+{
+    if (!go)
+        (void) !send(sock, "q", 1, MSG_NOSIGNAL);
+    close(sock);
+}
+
+/* ---- the program ----------------------------------------------------------------------------- */
+
+/* Returns how many descriptors came. */
+static size_t take_descriptors(struct msghdr *m, int fd[FDS_MAX])
+{
+    struct cmsghdr *c = CMSG_FIRSTHDR(m);
+    size_t n;
+
+    if (!c || c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
+        return 0;
+    n = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+    memcpy(fd, CMSG_DATA(c), n * sizeof(int));
+    return n;
+}
+
+static bool unpack(const struct packet *p, const int *fd, size_t fds, struct faultloc_start *start)
+{
+    size_t n = 0;
+
+    if (fds == 0)
+        return false;
+    memcpy(start->key, p->key, sizeof(start->key));
+    start->board_fd = fd[n++];
+    for (int role = 0; role < FTREE_ROLES; role++) {
+        start->ports[role].port = p->port[role];
+        for (int path = 0; path < FTREE_PATHS; path++) {
+            start->ports[role].fd[path] = -1;
+            if (!p->has_fd[role][path])
+                continue;
+            if (n == fds) /* the kernel drops what this process may not have */
+                return false;
+            start->ports[role].fd[path] = fd[n++];
+        }
+    }
+    return n == fds;
+}
+
+int faultloc_start_take(int sock, struct faultloc_start *start)
+{
+    struct packet p;
+    int fd[FDS_MAX];
+    union control control;
+    struct iovec part = {.iov_base = &p, .iov_len = sizeof(p)};
+    struct msghdr m = {.msg_iov = &part,
+                       .msg_iovlen = 1,
+                       .msg_control = &control,
+                       .msg_controllen = sizeof(control)};
+    ssize_t n = recvmsg(sock, &m, MSG_CMSG_CLOEXEC);
+    bool fine;
+
+    if (n < 0)
+        return errno;
+    fine = n == sizeof(p) && p.magic == MAGIC && p.bytes == sizeof(p) &&
+           p.layout == sizeof(struct faultloc_board) &&
+           unpack(&p, fd, take_descriptors(&m, fd), start);
+    sodium_memzero(&p, sizeof(p));
+    if (!fine)
+        faultloc_start_answer(sock, EPROTO);
+    return fine ? 0 : EPROTO;
+}
+
+void faultloc_start_answer(int sock, int error)
+{
+    struct answer a = {.magic = MAGIC, .error = error};
+
+    (void) !send(sock, &a, sizeof(a), MSG_NOSIGNAL);
+}
+
+bool faultloc_start_may_go(int sock)
+{
+    ssize_t n;
+    char word;
+
+    /* an answer that was not read is an error first, and then what was sent is there */
+    while ((n = recv(sock, &word, 1, 0)) < 0 && (errno == EINTR || errno == ECONNRESET))
+        ;
+    return n != 1;
+}

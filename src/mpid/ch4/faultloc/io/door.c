@@ -1,0 +1,416 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "faultloc/io/door.h"
+
+#include "faultloc/base/say.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#define COMPLAINTS 5
+#define BURIAL (10000 * FTREE_MS) /* how long the socket of a dead agent may still look alive */
+#define SWEEP_MAX 512 /* entries of the folder that are looked at, once */
+#define NEWBORN_S 10 /* a socket of this age may not be bound yet */
+
+/* ---- where ----------------------------------------------------------------------------------- */
+
+static bool is_directory_of(const char *path, uid_t uid)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == uid;
+}
+
+bool faultloc_door_folder(uid_t uid, char *out, size_t room)
+{
+    const char *runtime = getenv("XDG_RUNTIME_DIR");
+    int n;
+
+    /* it may have come with the environment of another host, or of another user */
+    if (runtime && runtime[0] == '/' && is_directory_of(runtime, uid))
+        n = snprintf(out, room, "%s/faultloc", runtime);
+    else
+        n = snprintf(out, room, "/tmp/faultloc-%lu", (unsigned long) uid);
+    return n > 0 && (size_t) n < room;
+}
+
+bool faultloc_door_name(const char *job_id, const char *node, char *out, size_t room)
+{
+    return faultloc_expand("%j@%h.sock", job_id, node, out, room);
+}
+
+static int close_with(int fd, int error)
+{
+    close(fd);
+    errno = error;
+    return -1;
+}
+
+/* A folder that somebody else has made in /tmp could be read, emptied, or filled, by them. */
+int faultloc_door_open_folder(const char *path, uid_t owner)
+{
+    int fd = open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    struct stat st;
+
+    if (fd < 0)
+        return -1;
+    if (fstat(fd, &st))
+        return close_with(fd, errno);
+    return st.st_uid == owner && !(st.st_mode & 077) ? fd : close_with(fd, EPERM);
+}
+
+static int open_socket_of(int folder, const char *name, uid_t owner)
+{
+    int fd = openat(folder, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    struct stat st;
+
+    if (fd < 0)
+        return -1;
+    if (fstat(fd, &st))
+        return close_with(fd, errno);
+    if (!S_ISSOCK(st.st_mode))
+        return close_with(fd, ENOTSOCK);
+    return st.st_uid == owner ? fd : close_with(fd, EPERM);
+}
+
+int faultloc_door_knock(int folder, const char *name, uid_t owner)
+{
+    int at = open_socket_of(folder, name, owner), error = 0;
+    int fd = at < 0 ? -1 : socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    struct sockaddr_un a = {.sun_family = AF_UNIX};
+
+    if (at < 0)
+        return -1;
+    /* by its descriptor: whatever has that name by now, this is what was looked at */
+    snprintf(a.sun_path, sizeof(a.sun_path), "/proc/self/fd/%d", at);
+    if (fd < 0 || connect(fd, (const struct sockaddr *) &a, sizeof(a)))
+        error = errno;
+    close(at);
+    return error && fd >= 0 ? close_with(fd, error) : fd;
+}
+
+/* ---- opening --------------------------------------------------------------------------------- */
+
+/* Returns the folder, opened, or -1 with errno.  Notes the door's path; after an error, as far as
+ * it is known, for a message. */
+static int find_path(struct faultloc_door *d, const char *job_id, const char *node)
+{
+    char path[FAULTLOC_DOOR_PATH], name[FAULTLOC_DOOR_PATH];
+    int folder;
+
+    errno = ENAMETOOLONG;
+    if (!faultloc_door_folder(d->uid, path, sizeof(path)) ||
+        !faultloc_door_name(job_id, node, name, sizeof(name)))
+        return -1;
+    snprintf(d->path, sizeof(d->path), "%s", path);
+    if (mkdir(path, 0700) && errno != EEXIST)
+        return -1;
+    folder = faultloc_door_open_folder(path, d->uid);
+    if (folder < 0)
+        return -1;
+    if (strlen(path) + 1 + strlen(name) >= sizeof(d->path))
+        return close_with(folder, ENAMETOOLONG);
+    strcat(d->path, "/");
+    strcat(d->path, name);
+    return folder;
+}
+
+static const char *name_of(const struct faultloc_door *d)
+{
+    return strrchr(d->path, '/') + 1;
+}
+
+/* True if nobody is bound to the user's socket of that name any more. */
+static bool is_stale(const struct faultloc_door *d, int folder, const char *name)
+{
+    int fd = faultloc_door_knock(folder, name, d->uid);
+    bool stale = fd < 0 && errno == ECONNREFUSED;
+
+    if (fd >= 0)
+        close(fd);
+    return stale;
+}
+
+/* A launcher knows the answers of an agent by the path of its door, so the door is bound to that
+ * path and not to one in /proc/self/fd.  Whether the path still leads to the folder that was
+ * looked at is checked afterwards. */
+static int bind_door(const struct faultloc_door *d, int folder, int fd)
+{
+    struct sockaddr_un a = {.sun_family = AF_UNIX};
+    int at, rc;
+
+    memcpy(a.sun_path, d->path, strlen(d->path));
+    rc = bind(fd, (const struct sockaddr *) &a, sizeof(a)) ? errno : 0;
+    if (rc == EADDRINUSE && is_stale(d, folder, name_of(d))) {
+        unlinkat(folder, name_of(d), 0);
+        rc = bind(fd, (const struct sockaddr *) &a, sizeof(a)) ? errno : 0;
+    }
+    if (rc)
+        return rc;
+    at = open_socket_of(folder, name_of(d), d->uid);
+    if (at < 0)
+        return EPERM;
+    close(at);
+    return 0;
+}
+
+static int open_socket(struct faultloc_door *d, int folder)
+{
+    int one = 1, rc, fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+    if (fd < 0)
+        return errno;
+    /* before it has a name: what comes then has its sender's credentials with it */
+    rc = setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &one, sizeof(one)) ? errno
+                                                                    : bind_door(d, folder, fd);
+    if (rc)
+        close(fd);
+    else
+        d->fd = fd;
+    return rc;
+}
+
+/* While bind(2) is under way a socket has a name already and refuses still. */
+static bool is_old(int folder, const char *name)
+{
+    struct stat st;
+
+    return fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+           st.st_mtime < time(NULL) - NEWBORN_S;
+}
+
+/* Removes the doors of agents that were killed.  Those of this node only: on a file system that
+ * hosts share, the doors of agents that live on another host refuse, too. */
+static void sweep(const struct faultloc_door *d, int folder)
+{
+    int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+    const char *node = strchr(name_of(d), '@'), *at;
+    struct dirent *e;
+
+    if (fd >= 0 && !dir)
+        close(fd);
+    for (int i = 0; dir && i < SWEEP_MAX && (e = readdir(dir)); i++) {
+        at = strchr(e->d_name, '@');
+        if (at && !strcmp(at, node) && is_old(folder, e->d_name) && is_stale(d, folder, e->d_name))
+            unlinkat(folder, e->d_name, 0);
+    }
+    if (dir)
+        closedir(dir);
+}
+
+void faultloc_door_init(struct faultloc_door *d, const struct ftree_job *job, int32_t self)
+{
+    *d = (struct faultloc_door){.job = job, .self = self, .uid = geteuid(), .fd = -1};
+}
+
+static void give_up(struct faultloc_door *d, const char *node, int error)
+{
+    const char *why = strerror(error);
+
+    if (error == EPERM)
+        why = "it must be this user's own folder, closed to everybody else (mode 0700)";
+    else if (error == EADDRINUSE)
+        why = "another process is bound to it";
+    else if (error == ENAMETOOLONG)
+        why = "its name is too long";
+    d->given_up = true;
+    faultloc_say("node %s: cannot accept symptoms of other middleware at %s: %s; the job "
+                 "continues without them",
+                 node, d->path[0] ? d->path : "a socket", why);
+}
+
+static int try_to_open(struct faultloc_door *d, const char *job_id, const char *node)
+{
+    int folder = find_path(d, job_id, node), rc;
+
+    if (folder < 0)
+        return errno;
+    rc = open_socket(d, folder);
+    if (!rc)
+        sweep(d, folder);
+    close(folder);
+    return rc;
+}
+
+bool faultloc_door_open(struct faultloc_door *d, ftree_time now, const char *job_id)
+{
+    char buf[16];
+    const char *node = ftree_node_name(d->job, d->self, buf, sizeof(buf));
+    int rc;
+
+    if (d->given_up || d->fd >= 0)
+        return false;
+    if (!d->first_try)
+        d->first_try = now;
+    rc = try_to_open(d, job_id, node);
+    if (rc && (rc != EADDRINUSE || now - d->first_try > BURIAL))
+        give_up(d, node, rc);
+    return rc == 0;
+}
+
+void faultloc_door_close(struct faultloc_door *d)
+{
+    if (d->fd < 0)
+        return;
+    unlink(d->path);
+    close(d->fd);
+    d->fd = -1;
+}
+
+/* ---- listening ------------------------------------------------------------------------------- */
+
+struct datagram {
+    char text[FAULTLOC_DOOR_BYTES + 1];
+    size_t len;
+    struct sockaddr_un from;
+    socklen_t from_len;
+    uid_t uid;
+    bool has_uid;
+    int reply; /* a descriptor that was sent along, -1: none */
+};
+
+static void take_credentials(struct datagram *g, struct cmsghdr *c)
+{
+    struct ucred who;
+
+    memcpy(&who, CMSG_DATA(c), sizeof(who));
+    g->uid = who.uid;
+    g->has_uid = true;
+}
+
+/* There is room for one; the kernel closes what else is sent along. */
+static void take_descriptors(struct datagram *g, struct cmsghdr *c)
+{
+    int fd;
+
+    for (size_t at = 0; CMSG_LEN(at + sizeof(fd)) <= c->cmsg_len; at += sizeof(fd)) {
+        memcpy(&fd, CMSG_DATA(c) + at, sizeof(fd));
+        if (g->reply >= 0)
+            close(fd);
+        else
+            g->reply = fd;
+    }
+}
+
+static bool receive(int fd, struct datagram *g)
+{
+    union {
+        char bytes[CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(sizeof(int))];
+        struct cmsghdr align;
+    } control;
+    struct iovec part = {.iov_base = g->text, .iov_len = sizeof(g->text)};
+    struct msghdr m = {.msg_name = &g->from,
+                       .msg_namelen = sizeof(g->from),
+                       .msg_iov = &part,
+                       .msg_iovlen = 1,
+                       .msg_control = &control,
+                       .msg_controllen = CMSG_SPACE(sizeof(struct ucred)) + CMSG_LEN(sizeof(int))};
+    ssize_t n = recvmsg(fd, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+
+    if (n < 0)
+        return false;
+    g->len = (size_t) n;
+    g->from_len = m.msg_namelen;
+    g->has_uid = false;
+    g->reply = -1;
+    for (struct cmsghdr *c = CMSG_FIRSTHDR(&m); c; c = CMSG_NXTHDR(&m, c))
+        if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS)
+            take_descriptors(g, c);
+        else if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_CREDENTIALS &&
+                 c->cmsg_len == CMSG_LEN(sizeof(struct ucred)))
+            take_credentials(g, c);
+    return true;
+}
+
+/* An agent does not write into a network, a file or a terminal that is handed to it. */
+static bool is_unix_socket(int fd)
+{
+    socklen_t len = sizeof(int);
+    int domain;
+
+    return getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &len) == 0 && domain == AF_UNIX;
+}
+
+static void answer(const struct faultloc_door *d, const struct datagram *g, const char *text)
+{
+    const int how = MSG_DONTWAIT | MSG_NOSIGNAL;
+
+    if (g->reply >= 0 && is_unix_socket(g->reply))
+        send(g->reply, text, strlen(text), how);
+    else if (g->reply < 0 && g->from_len > offsetof(struct sockaddr_un, sun_path))
+        sendto(d->fd, text, strlen(text), how, (const struct sockaddr *) &g->from, g->from_len);
+}
+
+static void complain(struct faultloc_door *d, const char *error)
+{
+    char buf[16];
+
+    if (d->complaints >= COMPLAINTS)
+        return;
+    d->complaints++;
+    faultloc_say("node %s: invalid symptom: %s%s",
+                 ftree_node_name(d->job, d->self, buf, sizeof(buf)), error,
+                 d->complaints < COMPLAINTS ? "" : " (further ones are not reported)");
+}
+
+static bool is_heard(struct faultloc_door *d, const struct datagram *g)
+{
+    char buf[16];
+
+    if (g->has_uid && (g->uid == d->uid || g->uid == 0))
+        return true;
+    if (!d->stranger_said)
+        faultloc_say("node %s: a symptom from user %ld was refused: only user %ld and root may "
+                     "report symptoms (further ones are not reported)",
+                     ftree_node_name(d->job, d->self, buf, sizeof(buf)),
+                     g->has_uid ? (long) g->uid : -1L, (long) d->uid);
+    d->stranger_said = true;
+    return false;
+}
+
+/* True if it is a symptom. */
+static bool read_datagram(struct faultloc_door *d, ftree_time now, const struct datagram *g,
+                          struct ftree_symptom *s)
+{
+    char error[FAULTLOC_DOOR_ERROR];
+
+    if (!is_heard(d, g))
+        return false;
+    if (faultloc_door_read(d->job, d->self, now, g->text, g->len, s, error)) {
+        answer(d, g, "ok");
+        return true;
+    }
+    answer(d, g, error);
+    complain(d, error);
+    return false;
+}
+
+bool faultloc_door_next(struct faultloc_door *d, ftree_time now, int *budget,
+                        struct ftree_symptom *s)
+{
+    struct datagram g;
+    bool found;
+
+    while (d->fd >= 0 && *budget < FAULTLOC_DOOR_TURN && receive(d->fd, &g)) {
+        ++*budget;
+        found = read_datagram(d, now, &g, s);
+        if (g.reply >= 0)
+            close(g.reply);
+        if (found)
+            return true;
+    }
+    return false;
+}

@@ -1,0 +1,344 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "faultloc/mpi/parts.h"
+
+/*
+ * Ranks that are given up.  The agent marks them on the board; from then on
+ *
+ *   - a send, a receive or a probe that begins fails at once: what begins asks a word of the slot;
+ *   - what is pending fails as soon as MPICH turns its progress: all requests of the process are gone
+ *     through, once for each failure, so that a healthy job has no list of them to keep;
+ *   - a receive from any source fails, or its wait does, until the program has acknowledged the
+ *     failure (MPIX_Comm_failure_ack), as ULFM has it.
+ *
+ * What the transport still holds of a request that fails is its own to give back: such a request is
+ * complete for the program, and its memory is kept until the transport is done with it, or for ever.
+ */
+
+static int32_t swept; /* failures that the requests were gone through for */
+
+static bool is_self(MPIR_Request * req)
+{
+    return req->comm && MPIDI_is_self_comm(req->comm);
+}
+
+/* The communicator of a receive from any source that the program knows; NULL: it is none.  The mark
+ * alone does not tell: one of a request's former life may still be there. */
+static MPIR_Comm *any_comm(MPIR_Request * req)
+{
+    uintptr_t mark = (uintptr_t) MPIDI_REQUEST(req, faultloc_av);
+    MPIR_Comm *comm = (MPIR_Comm *) (mark & ~(uintptr_t) 3);
+
+    if (req->kind != MPIR_REQUEST_KIND__RECV || is_self(req) || (mark & 3) != 1)
+        return NULL;
+#ifndef MPIDI_CH4_DIRECT_NETMOD
+    if (!MPIDI_REQUEST(req, is_local) || !MPIDI_faultloc_is_am(req) ||
+        MPIDIG_REQUEST(req, u.recv.source) != MPI_ANY_SOURCE)
+        return NULL;
+#endif
+    return MPIR_Object_get_ref(comm) > 0 ? comm : NULL; /* it may have been freed meanwhile */
+}
+
+/* Whether the program will come back to the request, which its wait leaves alone then.  Where this is
+ * not known (with several threads, or calls in calls) the request fails: that is never wrong. */
+static bool is_waited_for(void)
+{
+    static const uint32_t calls[] = { MPIDI_FAULTLOC_CALL_ID("internal_Wait"),
+        MPIDI_FAULTLOC_CALL_ID("internal_Waitall"), MPIDI_FAULTLOC_CALL_ID("internal_Waitany"),
+        MPIDI_FAULTLOC_CALL_ID("internal_Waitsome"), MPIDI_FAULTLOC_CALL_ID("internal_Test"),
+        MPIDI_FAULTLOC_CALL_ID("internal_Testall"), MPIDI_FAULTLOC_CALL_ID("internal_Testany"),
+        MPIDI_FAULTLOC_CALL_ID("internal_Testsome")
+    };
+    const struct faultloc_slot *slot = &MPIDI_faultloc_page.slot;
+
+    for (size_t i = 0; !slot->many_threads && i < sizeof(calls) / sizeof(calls[0]); i++)
+        if ((slot->call & FAULTLOC_CALL_MASK) == calls[i])
+            return true;
+    return false;
+}
+
+/* ---- a request fails ------------------------------------------------------------------------- */
+
+#ifdef HAVE_CH4_NETMOD_UCX
+/* UCX goes on with a send that cannot be cancelled: what it will complete is another request.  With a
+ * receive it does what it likes, its callback is told that it is over. */
+static bool leave_to_ucx(MPIR_Request * req)
+{
+    MPIDI_UCX_ucp_request_t *ucp = MPIDI_UCX_REQ(req).ucp_request;
+    MPIR_Request *other;
+
+    if (MPIDI_faultloc_is_am(req) || !ucp)
+        return false;
+    if (req->kind == MPIR_REQUEST_KIND__RECV)
+        ucp->req = req;
+    if (req->kind != MPIR_REQUEST_KIND__SEND || ucp->req != req)
+        return false;
+    other = MPIR_Request_create_from_pool(MPIR_REQUEST_KIND__SEND, MPIDI_Request_get_vci(req), 1);
+    if (!other)
+        return false;
+    ucp->req = other;
+    MPIDIU_request_complete(req);
+    return true;
+}
+#else
+static bool leave_to_ucx(MPIR_Request * req)
+{
+    return false;
+}
+#endif
+
+/* Complete for the program, while somebody below still has a share in it. */
+static void let_go(MPIR_Request * req)
+{
+    if (leave_to_ucx(req))
+        return;
+    MPIR_cc_set(req->cc_ptr, 0);
+    if (req->completion_notification)
+        MPIR_cc_dec(req->completion_notification);
+}
+
+/* Completes a pending request with an error, whatever the transport does with it. */
+static void fail(MPIR_Request * req, int error)
+{
+    int vci = MPIDI_Request_get_vci(req);
+
+    if (MPIDI_faultloc_is_held(req))
+        return; /* it is about to fail already */
+    MPID_THREAD_CS_ENTER_REC_VCI(MPIDI_VCI(vci).lock);
+    MPIR_Request_add_ref(req);  /* cancelling may take the last reference but ours */
+    if (req->kind == MPIR_REQUEST_KIND__RECV)
+        MPIDI_cancel_recv_unsafe(req);
+    if (!MPIR_Request_is_complete(req))
+        let_go(req);
+    MPIR_STATUS_SET_CANCEL_BIT(req->status, FALSE);
+    MPIDI_faultloc_set_error(req, error);
+    MPIDI_CH4_REQUEST_FREE(req);
+    MPID_THREAD_CS_EXIT(VCI, MPIDI_VCI(vci).lock);
+}
+
+/* ---- all pending ones ------------------------------------------------------------------------ */
+
+static void sweep_block(char *objects, int n, int size)
+{
+    for (int i = 0; i < n; i++) {
+        MPIR_Request *req = (MPIR_Request *) (void *) (objects + (size_t) i * (size_t) size);
+        int32_t peer;
+
+        if (MPIR_Object_get_ref(req) <= 0 ||
+            (req->kind != MPIR_REQUEST_KIND__SEND && req->kind != MPIR_REQUEST_KIND__RECV) ||
+            MPIR_Request_is_complete(req))
+            continue;
+        peer = MPIDI_faultloc_peer(req);
+        if (MPIDI_faultloc_is_given_up(peer))
+            fail(req, MPIDI_faultloc_failed_error(peer));
+    }
+}
+
+static void sweep_pool(MPIR_Object_alloc_t * pool)
+{
+    if (pool->initialized && pool->direct)
+        sweep_block(pool->direct, pool->direct_size, pool->size);
+    for (int i = 0; pool->indirect && i < pool->indirect_size; i++)
+        sweep_block(pool->indirect[i], REQUEST_NUM_INDICES, pool->size);
+}
+
+/* One turn of those whose errors come otherwise than from this call: OFI's would be lost. */
+static void turn(int vci)
+{
+#ifdef HAVE_CH4_NETMOD_UCX
+    MPIDI_NM_progress(vci, 0);
+#endif
+#ifndef MPIDI_CH4_DIRECT_NETMOD
+    MPIDI_SHM_progress(vci, 0);
+#endif
+}
+
+/* What the lost ranks have sent, and has come, is taken in first: a receive of it is no failure, and an
+ * answer in shared memory that comes to a request which has failed would find it gone. */
+static void take_in_what_came(void)
+{
+    for (int vci = 0; vci < MPIDI_global.n_vcis; vci++) {
+        MPID_THREAD_CS_ENTER_REC_VCI(MPIDI_VCI(vci).lock);
+        for (int i = 0; i < 256; i++)
+            turn(vci);
+        MPID_THREAD_CS_EXIT(VCI, MPIDI_VCI(vci).lock);
+    }
+}
+
+/* What waits for room in shared memory is sent in order: the first, if for a lost rank, holds up all. */
+static void drop_postponed(void)
+{
+#ifndef MPIDI_CH4_DIRECT_NETMOD
+    MPIDI_POSIX_am_request_header_t *h, *next;
+
+    for (int vci = 0; vci < MPIDI_POSIX_global.num_vsis; vci++) {
+        MPID_THREAD_CS_ENTER_REC_VCI(MPIDI_VCI(vci).lock);
+        DL_FOREACH_SAFE(MPIDI_POSIX_global.per_vsi[vci].postponed_queue, h, next) {
+            if (!MPIDI_faultloc_is_given_up(h->dst_grank))
+                continue;
+            DL_DELETE(MPIDI_POSIX_global.per_vsi[vci].postponed_queue, h);
+            if (!h->request)    /* else it goes with that */
+                MPIDI_POSIX_am_release_req_hdr(&h);
+        }
+        MPID_THREAD_CS_EXIT(VCI, MPIDI_VCI(vci).lock);
+    }
+#endif
+}
+
+static void sweep(const struct faultloc_board *b)
+{
+    int32_t failures = b->failures;
+
+    if (failures == swept)
+        return;
+    swept = failures;           /* before: what comes meanwhile is for the next time */
+    take_in_what_came();
+    drop_postponed();
+    for (int pool = 0; pool < MPIDI_global.n_vcis; pool++)
+        sweep_pool(&MPIR_Request_mem[pool]);
+}
+
+/* There is something to look at: from within progress, outside of any lock of a VCI. */
+void MPIDI_faultloc_news(void)
+{
+    static atomic_flag busy = ATOMIC_FLAG_INIT; /* cancelling may turn progress */
+    struct faultloc_board *b = MPIDI_faultloc_board();
+
+    if (atomic_flag_test_and_set(&busy))
+        return;
+    __atomic_store_n(&MPIDI_faultloc_page.slot.news, 0, __ATOMIC_SEQ_CST);
+    if (b) {
+        sweep(b);
+        if (MPIDI_faultloc_settle_held())
+            MPIDI_FAULTLOC_SET_NEWS();
+    }
+    atomic_flag_clear(&busy);
+}
+
+/* ---- what begins ----------------------------------------------------------------------------- */
+
+MPIR_Request *MPIDI_faultloc_refused(int kind, MPIDI_av_entry_t * av)
+{
+    int32_t peer = MPIDI_faultloc_rank_at(av);
+    MPIR_Request *req;
+
+    if (!MPIDI_faultloc_is_given_up(peer))
+        return NULL;
+    req = MPIR_Request_create_from_pool_safe(kind, 0, 1);
+    if (!req)
+        return NULL;
+    MPIR_cc_set(&req->cc, 0);
+#ifndef MPIDI_CH4_DIRECT_NETMOD
+    MPIDI_REQUEST(req, is_local) = 0;
+#endif
+    MPIDI_faultloc_set_error(req, MPIDI_faultloc_failed_error(peer));
+    return req;
+}
+
+/* ---- any source ------------------------------------------------------------------------------ */
+
+#ifdef MPIDI_FAULTLOC_COMM_DECL
+#define ACKNOWLEDGED(comm) ((int32_t) MPIDI_COMM(comm, faultloc_acked))
+#else
+#define ACKNOWLEDGED(comm) 0
+#endif
+
+static bool is_member(MPIR_Comm * comm, int32_t rank)
+{
+    for (int i = 0; i < comm->remote_size; i++)
+        if (MPIDI_faultloc_rank_at(MPIDIU_comm_rank_to_av(comm, i)) == rank)
+            return true;
+    return false;
+}
+
+/* The first member that is given up, and not acknowledged. */
+static int32_t unacknowledged(MPIR_Comm * comm)
+{
+    static struct {
+        MPIR_Comm *comm;
+        int id;
+        int32_t acknowledged, failures, rank;
+    } last; /* to find out takes long, and is asked at every turn of a wait */
+    struct faultloc_board *b = MPIDI_faultloc_board();
+    int32_t acknowledged = ACKNOWLEDGED(comm), failures = b ? b->failures : 0;
+
+    if (last.comm == comm && last.id == comm->context_id && last.acknowledged == acknowledged &&
+        last.failures == failures)
+        return last.rank;
+    last.comm = comm;
+    last.id = comm->context_id;
+    last.acknowledged = acknowledged;
+    last.failures = failures;
+    last.rank = FTREE_NONE;
+    for (int32_t i = acknowledged; i < failures && last.rank == FTREE_NONE; i++)
+        if (is_member(comm, faultloc_board_failed(b)[i]))
+            last.rank = faultloc_board_failed(b)[i];
+    return last.rank;
+}
+
+/* A member of the communicator that keeps a pending receive from any source from coming true. */
+static int32_t any_fails_by(MPIR_Request * req)
+{
+    MPIR_Comm *comm = req && !MPIR_Request_is_complete(req) ? any_comm(req) : NULL;
+
+    return comm ? unacknowledged(comm) : FTREE_NONE;
+}
+
+int MPIDI_faultloc_wait_any(MPIR_Request * req)
+{
+    int mpi_errno = MPI_SUCCESS;
+    int32_t rank = any_fails_by(req);
+
+    if (rank == FTREE_NONE)
+        return MPI_SUCCESS;
+    if (is_waited_for())
+        MPIR_ERR_SET(mpi_errno, MPIX_ERR_PROC_FAILED_PENDING, "**failure_pending");
+    else
+        fail(req, MPIDI_faultloc_failed_error(rank));
+    return mpi_errno;
+}
+
+int MPIDI_faultloc_any_fails(MPIR_Request * req)
+{
+    return any_fails_by(MPIDI_faultloc_real(req)) != FTREE_NONE;
+}
+
+/* Of a receive that the caller waits for at once: its own, for it has failed; else of the wait. */
+int MPIDI_faultloc_any_error(MPIR_Request * req)
+{
+    int mpi_errno;
+
+    req = MPIDI_faultloc_real(req);
+    mpi_errno = MPIDI_faultloc_wait_any(req);
+    return mpi_errno ? mpi_errno : req->status.MPI_ERROR;
+}
+
+int MPIDI_faultloc_member_error(MPIR_Comm * comm)
+{
+    struct faultloc_board *b = MPIDI_faultloc_board();
+
+    for (int32_t i = 0; b && i < b->failures; i++)
+        if (is_member(comm, faultloc_board_failed(b)[i]))
+            return MPIDI_faultloc_failed_error(faultloc_board_failed(b)[i]);
+    return MPI_SUCCESS;
+}
+
+int MPIDI_faultloc_bsend_error(MPIR_Request * req)
+{
+    int mpi_errno = req->status.MPI_ERROR;
+
+    MPIR_Request_free(req);
+    return mpi_errno;
+}
+
+int MPIDI_faultloc_probe_error(MPIR_Comm * comm, MPIDI_av_entry_t * av)
+{
+    int32_t rank = av ? MPIDI_faultloc_rank_at(av) : unacknowledged(comm);
+
+    if (rank == FTREE_NONE || !MPIDI_faultloc_is_given_up(rank))
+        return MPI_SUCCESS;
+    return MPIDI_faultloc_failed_error(rank);
+}

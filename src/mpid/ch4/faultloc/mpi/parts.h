@@ -1,0 +1,122 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef FAULTLOC_PARTS_H_INCLUDED
+#define FAULTLOC_PARTS_H_INCLUDED
+
+#include "mpidimpl.h"
+
+#include "faultloc/board/board.h"
+
+/*
+ * What the files of this folder ask of each other.  They are the only ones that include MPICH's
+ * headers.  What patches call is declared in the seam.  From the ground up, each knows those before
+ * it:
+ *
+ *     settings.c   the control variables
+ *     rank.c       this rank: its board, its slot
+ *     peer.c       whom a request is about
+ *     transport.c  what the transport says of peers, and requests that it has ended
+ *     query.c      what the program asks of faultloc
+ *     failed.c     ranks that are given up: what is for them fails
+ *     wait.c       a wait that lasts
+ *     pt2pt.c      sends, receives and probes where faultloc is on
+ *     abort.c      a rank that is about to abort waits for the verdict
+ *     place.c      who is where, when a job starts (place.h)
+ *     init.c       the start
+ */
+
+/* ---- settings.c ------------------------------------------------------------------------------ */
+
+/* Purpose: what the user has set, for the agent of this node. */
+void MPIDI_faultloc_read_settings(struct faultloc_settings *s, const char *job_id,
+                                  const char *node);
+
+/* Purpose: children of a node in the tree, where nothing else says how many. */
+int32_t MPIDI_faultloc_read_fanout(void);
+
+/* Purpose: what the job is called; a board knows it, too. */
+void MPIDI_faultloc_read_job_id(char *out, size_t room);
+
+/* Purpose: what this node is called; `name` has FAULTLOC_NAME_SIZE bytes, the rest are 0. */
+void MPIDI_faultloc_read_node_name(char *name);
+
+/* ---- rank.c ---------------------------------------------------------------------------------- */
+
+/* Purpose: this node's board; NULL: faultloc is off or disabled, or the rank has left. */
+struct faultloc_board *MPIDI_faultloc_board(void);
+
+/* Purpose: the job in words of the core; NULL likewise. */
+const struct ftree_job *MPIDI_faultloc_job(void);
+
+/* Purpose: how long a verdict is waited for, ns. */
+ftree_time MPIDI_faultloc_grace(void);
+
+/* Purpose: the board as long as it is mapped, from within MPI_Init on. */
+struct faultloc_board *MPIDI_faultloc_mapped_board(void);
+
+/* Purpose: in MPI_Init: this rank has a board, whatever comes of it. */
+void MPIDI_faultloc_take_board(struct faultloc_board *b);
+
+/* Purpose: maps the rank's slot of its board, which is behind `fd`, and says there who it is.
+ * Returns false, and says why, where that cannot be. */
+bool MPIDI_faultloc_map_slot(int fd, int32_t slot);
+
+/* Purpose: all ranks agree: faultloc is on, or it is disabled, and there is no board any more. */
+void MPIDI_faultloc_begin(bool on);
+
+/* ---- peer.c ---------------------------------------------------------------------------------- */
+
+/* Purpose: the request that does the work of a persistent one; others are their own. */
+MPIR_Request *MPIDI_faultloc_real(MPIR_Request * req);
+
+/* Purpose: true for a request of the active message layer, as all of shared memory are. */
+bool MPIDI_faultloc_is_am(MPIR_Request * req);
+
+/* Purpose: the rank of the world at an address; FTREE_NONE: it is of another world. */
+int32_t MPIDI_faultloc_rank_at(const MPIDI_av_entry_t * av);
+
+/* Purpose: the rank of the world that a send or receive is about; FTREE_NONE: not known, or any. */
+int32_t MPIDI_faultloc_peer(MPIR_Request * req);
+
+/* Purpose: true if that rank is given up. */
+bool MPIDI_faultloc_is_given_up(int32_t rank);
+
+/* Purpose: an error of class MPIX_ERR_PROC_FAILED that names the rank. */
+int MPIDI_faultloc_failed_error(int32_t rank);
+
+/* Purpose: the status of a request that ends with an error, whoever was to be its peer. */
+void MPIDI_faultloc_set_error(MPIR_Request * req, int error);
+
+/* ---- transport.c ----------------------------------------------------------------------------- */
+
+/* Purpose: false if a rank of the world is known in which faultloc is off; else true, where the
+ * network's addresses say nothing of it, too.  All ranks in which it is on come to the same.
+ * *first_on and *first_off: the first rank of either kind. */
+bool MPIDI_faultloc_is_on_in_all(int *first_on, int *first_off);
+
+/* Purpose: true if the transport has lost any rank so far. */
+bool MPIDI_faultloc_has_lost(void);
+
+/* Purpose: true if the request is one of those that the next function will end. */
+bool MPIDI_faultloc_is_held(const MPIR_Request * req);
+
+/* Purpose: requests that the transport has ended with an error fail once the verdict about their peer
+ * is known, or has not come in time.  Returns true while there are others. */
+bool MPIDI_faultloc_settle_held(void);
+
+/* ---- query.c --------------------------------------------------------------------------------- */
+
+/* Purpose: raises an event for each verdict that this process has not been told of.  In the rank's
+ * own thread, inside MPI.  Nothing to do costs two loads. */
+void MPIDI_faultloc_raise_events(const struct faultloc_board *b);
+
+/* ---- failed.c -------------------------------------------------------------------------------- */
+
+/* Purpose: the turn of a wait for `req`: a receive from any source that can no longer come true
+ * fails, or the wait does.  Returns an error for the wait. */
+int MPIDI_faultloc_wait_any(MPIR_Request * req);
+
+#endif /* FAULTLOC_PARTS_H_INCLUDED */

@@ -1,0 +1,87 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "faultloc/mpi/parts.h"
+
+MPIR_Request *MPIDI_faultloc_real(MPIR_Request * req)
+{
+    if (req && MPIR_Request_is_persistent(req) && req->kind != MPIR_REQUEST_KIND__PREQUEST_COLL)
+        return req->u.persist.real_request;
+    return req;
+}
+
+bool MPIDI_faultloc_is_am(MPIR_Request * req)
+{
+    return MPIDIG_REQUEST(req, req) != NULL;
+}
+
+int32_t MPIDI_faultloc_rank_at(const MPIDI_av_entry_t * av)
+{
+    const MPIDI_av_entry_t *first = MPIDI_global.avt_mgr.av_table0->table;
+
+    if (!av || av < first || av >= first + MPIR_Process.size)
+        return FTREE_NONE;
+    return (int32_t) (av - first);
+}
+
+bool MPIDI_faultloc_is_given_up(int32_t rank)
+{
+    struct faultloc_board *b = MPIDI_faultloc_board();
+
+    return b && rank >= 0 && rank < b->size && faultloc_board_has_failed(b)[rank];
+}
+
+int MPIDI_faultloc_failed_error(int32_t rank)
+{
+    return MPIR_Err_create_code(MPI_SUCCESS, MPIR_ERR_RECOVERABLE, __func__, __LINE__,
+                                MPIX_ERR_PROC_FAILED, "**faultloc_failed", "**faultloc_failed %d",
+                                (int) rank);
+}
+
+void MPIDI_faultloc_set_error(MPIR_Request * req, int error)
+{
+    MPIR_STATUS_SET_COUNT(req->status, 0);
+    req->status.MPI_SOURCE = MPI_ANY_SOURCE;
+    req->status.MPI_TAG = MPI_ANY_TAG;
+    req->status.MPI_ERROR = error;
+}
+
+/* True for one to another node that is not UCX's own, and whose peer was not noted.  OFI's own fields
+ * lie over those of active messages. */
+static bool is_internal(MPIR_Request * req)
+{
+#ifdef HAVE_CH4_NETMOD_UCX
+    return MPIDI_faultloc_is_am(req);
+#else
+    return false;
+#endif
+}
+
+#ifndef MPIDI_CH4_DIRECT_NETMOD
+static int32_t local_peer(MPIR_Request * req)
+{
+    int rank = MPIDIG_REQUEST(req, u.recv.source);
+
+    if (req->kind == MPIR_REQUEST_KIND__SEND)
+        return MPIDI_faultloc_rank_at(MPIDI_REQUEST(req, faultloc_av));
+    if (!req->comm || rank < 0 || rank >= req->comm->remote_size)
+        return FTREE_NONE;
+    return MPIDI_faultloc_rank_at(MPIDIU_comm_rank_to_av(req->comm, rank));
+}
+#endif
+
+int32_t MPIDI_faultloc_peer(MPIR_Request * req)
+{
+    if ((req->kind != MPIR_REQUEST_KIND__SEND && req->kind != MPIR_REQUEST_KIND__RECV) ||
+        (req->comm && MPIDI_is_self_comm(req->comm)))
+        return FTREE_NONE;
+#ifndef MPIDI_CH4_DIRECT_NETMOD
+    if (MPIDI_REQUEST_ANYSOURCE_PARTNER(req))
+        return FTREE_NONE;
+    if (MPIDI_REQUEST(req, is_local))
+        return MPIDI_faultloc_is_am(req) ? local_peer(req) : FTREE_NONE;
+#endif
+    return is_internal(req) ? FTREE_NONE : MPIDI_faultloc_rank_at(MPIDI_REQUEST(req, faultloc_av));
+}

@@ -1,0 +1,124 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "faultloc/mpi/parts.h"
+
+#include "faultloc/base/proc.h"
+#include "faultloc/base/say.h"
+
+union MPIDI_faultloc_page MPIDI_faultloc_page __attribute__((aligned(FAULTLOC_SLOT_ALIGN)));
+uint32_t MPIDI_faultloc_notes;
+
+static struct {
+    struct faultloc_board *board; /* NULL: faultloc is off */
+    bool is_on;                 /* from the end of MPI_Init until the rank leaves */
+    struct faultloc_job job;
+} local;
+
+/* ---- start ----------------------------------------------------------------------------------- */
+
+void MPIDI_faultloc_take_board(struct faultloc_board *b)
+{
+    local.board = b;
+}
+
+static void fill_slot(void)
+{
+    struct faultloc_slot *slot = &MPIDI_faultloc_page.slot;
+    struct faultloc_proc proc = { 0 };
+
+    faultloc_proc_read(NULL, getpid(), &proc);
+    slot->rank = MPIR_Process.rank;
+    slot->pid = (int32_t) getpid();
+    slot->start = proc.start;
+    slot->many_threads = MPIR_ThreadInfo.thread_provided == MPI_THREAD_MULTIPLE;
+    slot->state = FAULTLOC_SLOT_RUNNING;
+}
+
+bool MPIDI_faultloc_map_slot(int fd, int32_t slot)
+{
+    int rc = faultloc_board_map_slot(local.board, fd, slot, &MPIDI_faultloc_page);
+
+    if (rc) {
+        faultloc_say("rank %d: cannot map its slot: %s", MPIR_Process.rank, strerror(rc));
+        return false;
+    }
+    fill_slot();
+    rc = faultloc_job_describe(local.board, &local.job);
+    if (rc)
+        faultloc_say("rank %d: cannot read the board: %s", MPIR_Process.rank, strerror(rc));
+    return rc == 0;
+}
+
+void MPIDI_faultloc_begin(bool on)
+{
+    local.is_on = on;
+    MPIDI_faultloc_notes = on;
+    if (on) {
+        (void) faultloc_board_protect(local.board);
+        return;
+    }
+    if (MPIR_Process.rank == 0)
+        faultloc_say("disabled; the job continues without fault localization");
+    if (MPIDI_faultloc_page.slot.state == FAULTLOC_SLOT_RUNNING)
+        MPIDI_faultloc_page.slot.state = FAULTLOC_SLOT_LEFT;    /* to an agent that goes on */
+    faultloc_job_free(&local.job);
+    faultloc_board_unmap(local.board);
+    local.board = NULL;
+}
+
+/* ---- what others ask ------------------------------------------------------------------------- */
+
+struct faultloc_board *MPIDI_faultloc_mapped_board(void)
+{
+    return local.board;
+}
+
+struct faultloc_board *MPIDI_faultloc_board(void)
+{
+    return local.is_on ? local.board : NULL;
+}
+
+const struct ftree_job *MPIDI_faultloc_job(void)
+{
+    return local.is_on ? &local.job.job : NULL;
+}
+
+ftree_time MPIDI_faultloc_grace(void)
+{
+    return local.board ? local.board->settings.grace : 0;
+}
+
+/* True once a verdict says that a rank is gone for good: no use in waiting for it. */
+int MPIDI_faultloc_peer_is_lost(void)
+{
+    return local.board && local.board->peer_lost;
+}
+
+/* ---- stop ------------------------------------------------------------------------------------ */
+
+void MPIDI_faultloc_finalizing(void)
+{
+    if (local.board)
+        MPIDI_faultloc_page.slot.state = FAULTLOC_SLOT_FINALIZING;
+}
+
+/* The process ends the job or is ended by an error of MPI: no crash of its own. */
+void MPIDI_faultloc_aborting(bool is_victim)
+{
+    if (!local.board || MPIDI_faultloc_page.slot.state >= FAULTLOC_SLOT_LEFT)
+        return;
+    MPIDI_faultloc_page.slot.state = is_victim ? FAULTLOC_SLOT_VICTIM : FAULTLOC_SLOT_LEFT;
+    local.is_on = false;
+}
+
+void MPIDI_faultloc_stop(void)
+{
+    if (!local.board)
+        return;
+    MPIDI_faultloc_page.slot.state = FAULTLOC_SLOT_LEFT;
+    local.is_on = false;
+    faultloc_job_free(&local.job);
+}

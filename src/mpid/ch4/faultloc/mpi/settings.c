@@ -1,0 +1,331 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "faultloc/mpi/parts.h"
+
+#include "faultloc/base/say.h"
+
+/*
+=== BEGIN_MPI_T_CVAR_INFO_BLOCK ===
+
+categories:
+    - name        : FAULTLOC
+      description : cvars of the fault localization tree
+
+cvars:
+    - name        : MPIR_CVAR_FAULTLOC
+      category    : FAULTLOC
+      type        : int
+      default     : 0
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_BASIC
+      scope       : MPI_T_SCOPE_ALL_EQ
+      description : >-
+        If 1, a fault of the job (a lost node, a stopped or vanished process) is located and
+        reported while the job runs. Must be the same on all ranks.
+
+    - name        : MPIR_CVAR_FAULTLOC_FANOUT
+      category    : FAULTLOC
+      type        : int
+      default     : 32
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_DETAIL
+      scope       : MPI_T_SCOPE_ALL_EQ
+      description : >-
+        Children of a node in the fault localization tree, 1 to 1024; of a node that is the first
+        of several switches (see MPIR_CVAR_FAULTLOC_TOPOLOGY), for each of them.
+
+    - name        : MPIR_CVAR_FAULTLOC_TOPOLOGY
+      category    : FAULTLOC
+      type        : string
+      default     : ""
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_DETAIL
+      scope       : MPI_T_SCOPE_ALL_EQ
+      description : >-
+        A file that says which nodes are behind which switch, in the syntax of Slurm's
+        topology.conf; rank 0 reads it. Nodes behind one switch are then in one subtree of the
+        fault localization tree. Also a string such as "switch:2 node:4": two switches of four
+        nodes each, in the order of their first ranks. If empty or wrong, only
+        MPIR_CVAR_FAULTLOC_FANOUT shapes the tree.
+
+    - name        : MPIR_CVAR_FAULTLOC_DATA_IFACE
+      category    : FAULTLOC
+      type        : string
+      default     : ""
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_DETAIL
+      scope       : MPI_T_SCOPE_ALL_EQ
+      description : >-
+        The interface of the data path, by name (ib0) or subnet (10.0.0.0/16). If empty, the one
+        that UCX_NET_DEVICES names, else the first with an address.
+
+    - name        : MPIR_CVAR_FAULTLOC_MGMT_IFACE
+      category    : FAULTLOC
+      type        : string
+      default     : ""
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_DETAIL
+      scope       : MPI_T_SCOPE_ALL_EQ
+      description : >-
+        The interface of the management path, by name or subnet; none if there is none. If empty,
+        the next interface on another subnet than the data path's.
+
+    - name        : MPIR_CVAR_FAULTLOC_STALL_MS
+      category    : FAULTLOC
+      type        : int
+      default     : 1000
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_DETAIL
+      scope       : MPI_T_SCOPE_ALL_EQ
+      description : >-
+        How long a rank may wait, in milliseconds, before the node of the rank it waits for is
+        asked; 100 to 3600000. Asking is cheap and accuses nobody.
+
+    - name        : MPIR_CVAR_FAULTLOC_SAMPLE_MS
+      category    : FAULTLOC
+      type        : int
+      default     : 400
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_DETAIL
+      scope       : MPI_T_SCOPE_ALL_EQ
+      description : >-
+        Mean time between two looks of a node's agent at its own ranks, in milliseconds; 10 to
+        60000. Looking sends nothing.
+
+    - name        : MPIR_CVAR_FAULTLOC_REPORT
+      category    : FAULTLOC
+      type        : string
+      default     : "faultloc-%j.json"
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_BASIC
+      scope       : MPI_T_SCOPE_ALL_EQ
+      description : >-
+        The file that the report is written to when there is one; %j is the job's id, %h the name
+        of the reporting node. If empty, there is no file.
+
+    - name        : MPIR_CVAR_FAULTLOC_ACTION
+      category    : FAULTLOC
+      type        : string
+      default     : "report"
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_BASIC
+      scope       : MPI_T_SCOPE_ALL_EQ
+      description : >-
+        What happens once a fault is located: report tells it, abort then also ends the job
+        (MPIR_CVAR_FAULTLOC_PATIENCE_MS), but not for a straggler, for a fault that was not
+        identified, or for a process that a debugger holds.
+
+    - name        : MPIR_CVAR_FAULTLOC_SILENCE_MS
+      category    : FAULTLOC
+      type        : int
+      default     : 900
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_DETAIL
+      scope       : MPI_T_SCOPE_ALL_EQ
+      description : >-
+        How long a node that is asked must be silent before it is accused, in milliseconds, 300 to
+        60000; longer where round trips take long. Longer survives longer silences of the network,
+        and finds an outage as much later.
+
+    - name        : MPIR_CVAR_FAULTLOC_PATIENCE_MS
+      category    : FAULTLOC
+      type        : int
+      default     : 4000
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_BASIC
+      scope       : MPI_T_SCOPE_ALL_EQ
+      description : >-
+        How long a verdict must have stood, in milliseconds, 0 to 600000, before something is done
+        because of it that cannot be undone: with MPIR_CVAR_FAULTLOC_ACTION=abort the job is ended,
+        after its component was asked once more; and a lost node is given up: what waits for its
+        ranks fails with MPIX_ERR_PROC_FAILED. A process that has ended without MPI_Finalize is
+        waited for no longer.
+
+    - name        : MPIR_CVAR_FAULTLOC_GRACE_MS
+      category    : FAULTLOC
+      type        : int
+      default     : 3000
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_BASIC
+      scope       : MPI_T_SCOPE_ALL_EQ
+      description : >-
+        How long a dying job may wait for its verdict, in milliseconds, 0 to 60000: mpiexec before
+        it cleans up, and a rank before it aborts because of an error of the transport. It never
+        takes longer than the verdict does.
+
+    - name        : MPIR_CVAR_FAULTLOC_NODE_NAME
+      category    : FAULTLOC
+      type        : string
+      default     : ""
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_DETAIL
+      scope       : MPI_T_SCOPE_LOCAL
+      description : >-
+        What this node is called in reports. Ranks of one host that are given different names are
+        treated as on different nodes. If empty, the host's name.
+
+    - name        : MPIR_CVAR_FAULTLOC_TRACE
+      category    : FAULTLOC
+      type        : string
+      default     : ""
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_DETAIL
+      scope       : MPI_T_SCOPE_ALL_EQ
+      description : >-
+        A file to which every agent appends a line per decision; %j is the job's id, %h the node's
+        name. If empty, there is no trace.
+
+    - name        : MPIR_CVAR_FAULTLOC_RULES
+      category    : FAULTLOC
+      type        : string
+      default     : ""
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_DETAIL
+      scope       : MPI_T_SCOPE_ALL_EQ
+      description : >-
+        The rule base, a file of JSON (faultloc rules print shows the built-in one); %j is the
+        job's id, %h the node's name. It is read again when it changes while the job runs. If
+        empty, the built-in base.
+
+    - name        : MPIR_CVAR_FAULTLOC_SYMPTOMS
+      category    : FAULTLOC
+      type        : int
+      default     : 1
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_DETAIL
+      scope       : MPI_T_SCOPE_ALL_EQ
+      description : >-
+        If 1, the agent of each node listens on a Unix socket for symptoms that other middleware
+        of the same user or of root tells it (faultloc symptom). If 0, it does not.
+
+    - name        : MPIR_CVAR_FAULTLOC_VERBOSE
+      category    : FAULTLOC
+      type        : int
+      default     : 0
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_DETAIL
+      scope       : MPI_T_SCOPE_ALL_EQ
+      description : >-
+        If 1, a report on stderr has the table of nodes (name, addresses, alive or not) and the
+        last decisions of the reporting node, and its JSON the whole table however large the job.
+
+=== END_MPI_T_CVAR_INFO_BLOCK ===
+*/
+
+static int in_range(const char *name, int value, int least, int most, int otherwise)
+{
+    if (value >= least && value <= most)
+        return value;
+    if (MPIR_Process.rank == 0)
+        faultloc_say("%s=%d is out of range %d..%d; using %d", name, value, least, most, otherwise);
+    return otherwise;
+}
+
+int32_t MPIDI_faultloc_read_fanout(void)
+{
+    return in_range("MPIR_CVAR_FAULTLOC_FANOUT", MPIR_CVAR_FAULTLOC_FANOUT, 1, 1024, 32);
+}
+
+static enum faultloc_action read_action(void)
+{
+    if (!strcmp(MPIR_CVAR_FAULTLOC_ACTION, "abort"))
+        return FAULTLOC_ACTION_ABORT;
+    if (strcmp(MPIR_CVAR_FAULTLOC_ACTION, "report") && MPIR_Process.rank == 0)
+        faultloc_say("MPIR_CVAR_FAULTLOC_ACTION=%s: must be \"report\" or \"abort\"; using \"report\"",
+                     MPIR_CVAR_FAULTLOC_ACTION);
+    return FAULTLOC_ACTION_REPORT;
+}
+
+/* A file name as given, but whole, because the program may change its directory. */
+static void read_path(const char *cvar, const char *pattern, const char *job_id, const char *node,
+                      char *out)
+{
+    char name[FAULTLOC_PATH_ROOM], cwd[FAULTLOC_PATH_ROOM];
+    bool fits = faultloc_expand(pattern, job_id, node, name, sizeof(name));
+
+    out[0] = '\0';
+    if (!pattern[0])
+        return;
+    if (fits && name[0] != '/' && getcwd(cwd, sizeof(cwd)))
+        fits = snprintf(out, FAULTLOC_PATH_ROOM, "%s/%s", cwd, name) < FAULTLOC_PATH_ROOM;
+    else if (fits)
+        memcpy(out, name, sizeof(name));
+    if (fits)
+        return;
+    out[0] = '\0';
+    if (MPIR_Process.rank == 0)
+        faultloc_say("%s=%s is too long, or has a %% that is not %%j, %%h or %%%%; the file is not "
+                     "used", cvar, pattern);
+}
+
+void MPIDI_faultloc_read_settings(struct faultloc_settings *s, const char *job_id,
+                                  const char *node)
+{
+    const char *launcher;
+
+    memset(s, 0, sizeof(*s));
+    s->stall = FTREE_MS * (ftree_time) in_range("MPIR_CVAR_FAULTLOC_STALL_MS",
+                                                MPIR_CVAR_FAULTLOC_STALL_MS, 100, 3600000, 1000);
+    s->sample = FTREE_MS * (ftree_time) in_range("MPIR_CVAR_FAULTLOC_SAMPLE_MS",
+                                                 MPIR_CVAR_FAULTLOC_SAMPLE_MS, 10, 60000, 400);
+    s->grace = FTREE_MS * (ftree_time) in_range("MPIR_CVAR_FAULTLOC_GRACE_MS",
+                                                MPIR_CVAR_FAULTLOC_GRACE_MS, 0, 60000, 3000);
+    s->silence = FTREE_MS * (ftree_time) in_range("MPIR_CVAR_FAULTLOC_SILENCE_MS",
+                                                  MPIR_CVAR_FAULTLOC_SILENCE_MS, 300, 60000, 900);
+    s->patience = FTREE_MS * (ftree_time) in_range("MPIR_CVAR_FAULTLOC_PATIENCE_MS",
+                                                   MPIR_CVAR_FAULTLOC_PATIENCE_MS, 0, 600000,
+                                                   4000);
+    s->action = read_action();
+    launcher = getenv(FAULTLOC_LAUNCHER_ENV);
+    if (launcher && (launcher[0] == '/' || launcher[0] == '@') && strlen(launcher) < sizeof(s->launcher))
+        MPL_strncpy(s->launcher, launcher, sizeof(s->launcher));
+    read_path("MPIR_CVAR_FAULTLOC_REPORT", MPIR_CVAR_FAULTLOC_REPORT, job_id, node, s->report);
+    read_path("MPIR_CVAR_FAULTLOC_TRACE", MPIR_CVAR_FAULTLOC_TRACE, job_id, node, s->trace);
+    read_path("MPIR_CVAR_FAULTLOC_RULES", MPIR_CVAR_FAULTLOC_RULES, job_id, node, s->rules);
+    s->symptoms = MPIR_CVAR_FAULTLOC_SYMPTOMS;
+    s->verbose = MPIR_CVAR_FAULTLOC_VERBOSE;
+}
+
+/* The scheduler's number for the job where there is one, and for its step; else PMI's name for it,
+ * of which hydra's, kvs_PID_..., is told by the process id of mpiexec alone. */
+void MPIDI_faultloc_read_job_id(char *out, size_t room)
+{
+    static const char *const variables[] = {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "JOB_ID"};
+    const char *id = MPIR_pmi_job_id(), *step = getenv("SLURM_STEP_ID"), *number;
+    int pid, world;
+
+    for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
+        number = getenv(variables[i]);
+        if (!number || !number[0])
+            continue;
+        snprintf(out, room, "%s%s%s", number, i == 0 && step ? "." : "",
+                 i == 0 && step ? step : "");
+        return;
+    }
+    if (id && sscanf(id, "kvs_%d_%d_", &pid, &world) == 2) {
+        if (world == 0)
+            snprintf(out, room, "%d", pid);
+        else
+            snprintf(out, room, "%d-%d", pid, world);
+        return;
+    }
+    MPL_strncpy(out, id && id[0] ? id : "job", room);
+}
+
+void MPIDI_faultloc_read_node_name(char *name)
+{
+    size_t n;
+
+    memset(name, 0, FAULTLOC_NAME_SIZE);
+    if (MPIR_CVAR_FAULTLOC_NODE_NAME && MPIR_CVAR_FAULTLOC_NODE_NAME[0])
+        MPL_strncpy(name, MPIR_CVAR_FAULTLOC_NODE_NAME, FAULTLOC_NAME_SIZE);
+    else if (gethostname(name, FAULTLOC_NAME_SIZE - 1))
+        MPL_strncpy(name, "?", FAULTLOC_NAME_SIZE);
+    n = strcspn(name, ".");
+    if (n > 0 && !(name[0] >= '0' && name[0] <= '9'))
+        name[n] = '\0';         /* the short name, unless it is an address */
+    faultloc_clean_name(name);
+}

@@ -1,0 +1,556 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "faultloc/node/state.h"
+
+#include "faultloc/base/clock.h"
+#include "faultloc/base/iface.h"
+#include "faultloc/base/proc.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PATIENCE_NS 20000000u
+#define SMALL 256 /* a file with a number or a line */
+#define LARGE 32768 /* one with many lines: about 200 interfaces */
+#define CPUS_MAX 8192
+#define NUMA_MAX 1024
+#define CORE_THROTTLES "devices/system/cpu/cpu%u/thermal_throttle/core_throttle_count"
+#define KHZ_PER_MHZ 1000
+#define STATE_LETTERS "RSDTtZXxKWPI" /* of proc(5) */
+
+struct cpus {
+    uint64_t word[CPUS_MAX / 64];
+    uint32_t count;
+};
+
+/* ---- files and numbers --------------------------------------------------------------------- */
+
+/* At most room - 1 bytes of a file, and a zero behind them; returns how many. */
+static size_t read_path(const char *path, char *text, size_t room)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    size_t len = 0;
+    ssize_t got = 1;
+
+    while (fd >= 0 && got > 0 && len < room - 1) {
+        got = read(fd, text + len, room - 1 - len);
+        if (got < 0 && errno == EINTR)
+            got = 1;
+        else if (got > 0)
+            len += (size_t) got;
+    }
+    if (fd >= 0)
+        close(fd);
+    text[len] = '\0';
+    return len;
+}
+
+static size_t read_below(const char *root, char *text, size_t room, const char *format,
+                         va_list args) __attribute__((format(printf, 4, 0)));
+
+static size_t read_below(const char *root, char *text, size_t room, const char *format,
+                         va_list args)
+{
+    char path[512];
+    int dir = snprintf(path, sizeof(path), "%s/", root), rest;
+
+    text[0] = '\0';
+    if (dir < 0 || (size_t) dir >= sizeof(path))
+        return 0;
+    rest = vsnprintf(path + dir, sizeof(path) - (size_t) dir, format, args);
+    if (rest < 0 || (size_t) rest >= sizeof(path) - (size_t) dir)
+        return 0;
+    return read_path(path, text, room);
+}
+
+/* The same of a file below `root`. */
+static size_t read_file(const char *root, char *text, size_t room, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+static size_t read_file(const char *root, char *text, size_t room, const char *format, ...)
+{
+    va_list args;
+    size_t len;
+
+    va_start(args, format);
+    len = read_below(root, text, room, format, args);
+    va_end(args);
+    return len;
+}
+
+/* A number at *at, which is moved behind it.  False: there is none, or it does not fit. */
+static bool take_number(const char **at, uint64_t *number)
+{
+    const char *p = *at;
+
+    for (*number = 0; *p >= '0' && *p <= '9'; p++) {
+        uint64_t digit = (uint64_t) (*p - '0');
+        if (*number > (UINT64_MAX - 1 - digit) / 10) /* the greatest stands for "not known" */
+            return false;
+        *number = *number * 10 + digit;
+    }
+    if (p == *at)
+        return false;
+    *at = p;
+    return true;
+}
+
+static const char *skip_blanks(const char *at)
+{
+    return at + strspn(at, " \t");
+}
+
+static uint32_t narrow(uint64_t number)
+{
+    return number < UINT32_MAX ? (uint32_t) number : UINT32_MAX;
+}
+
+/* A file that is one number; UINT64_MAX: not known. */
+static uint64_t read_number(const char *root, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static uint64_t read_number(const char *root, const char *format, ...)
+{
+    char text[SMALL];
+    const char *at = text;
+    uint64_t number;
+    va_list args;
+
+    va_start(args, format);
+    read_below(root, text, sizeof(text), format, args);
+    va_end(args);
+    if (!take_number(&at, &number) || (*at != '\n' && *at != '\0'))
+        return UINT64_MAX;
+    return number;
+}
+
+/* "12.34" in hundredths; further digits are cut off. */
+static uint32_t take_centi(const char *at)
+{
+    uint64_t number, unit = 100;
+
+    if (!take_number(&at, &number) || number > UINT32_MAX / 100)
+        return UINT32_MAX;
+    number *= 100;
+    if (*at == '.')
+        for (at++; *at >= '0' && *at <= '9' && unit > 1; at++) {
+            unit /= 10;
+            number += (uint64_t) (*at - '0') * unit;
+        }
+    return narrow(number);
+}
+
+/* What stands behind `key` at the beginning of a line; NULL: there is no such line. */
+static const char *line_of(const char *text, const char *key)
+{
+    size_t len = strlen(key);
+
+    while (strncmp(text, key, len) != 0) {
+        text = strchr(text, '\n');
+        if (!text)
+            return NULL;
+        text++;
+    }
+    return text + len;
+}
+
+/* ---- load, pressure, memory ---------------------------------------------------------------- */
+
+static void read_load(const char *proc, struct ftree_node_state *s)
+{
+    char text[SMALL];
+
+    read_file(proc, text, sizeof(text), "loadavg");
+    s->load_centi = take_centi(text);
+}
+
+/* Pressure stall information: "some avg10=1.23 avg60=...", in percent of the time. */
+static uint32_t read_pressure(const char *proc, const char *of)
+{
+    char text[SMALL];
+    const char *at;
+
+    read_file(proc, text, sizeof(text), "pressure/%s", of);
+    at = line_of(text, "some avg10=");
+    return at ? take_centi(at) : UINT32_MAX;
+}
+
+static uint64_t take_memory(const char *text, const char *key)
+{
+    const char *at = line_of(text, key);
+    uint64_t kib;
+
+    if (!at)
+        return UINT64_MAX;
+    at = skip_blanks(at);
+    if (!take_number(&at, &kib) || strncmp(at, " kB", 3) != 0 || kib >= UINT64_MAX / 1024)
+        return UINT64_MAX;
+    return kib * 1024;
+}
+
+static void read_memory(const char *proc, struct ftree_node_state *s)
+{
+    char text[4096];
+
+    read_file(proc, text, sizeof(text), "meminfo");
+    s->memory_total = take_memory(text, "MemTotal:");
+    s->memory_available = take_memory(text, "MemAvailable:");
+    s->swap_total = take_memory(text, "SwapTotal:");
+    s->swap_free = take_memory(text, "SwapFree:");
+}
+
+/* ---- cores --------------------------------------------------------------------------------- */
+
+static bool has_cpu(const struct cpus *cpus, uint32_t cpu)
+{
+    return cpu < CPUS_MAX && (cpus->word[cpu / 64] >> cpu % 64 & 1);
+}
+
+static void add_cpus(struct cpus *cpus, uint64_t first, uint64_t last)
+{
+    for (uint64_t cpu = first; cpu <= last && cpu < CPUS_MAX; cpu++)
+        if (!has_cpu(cpus, (uint32_t) cpu)) {
+            cpus->word[cpu / 64] |= (uint64_t) 1 << cpu % 64;
+            cpus->count++;
+        }
+}
+
+/* True where it was there; then it is no more. */
+static bool take_cpu(struct cpus *cpus, uint32_t cpu)
+{
+    if (!has_cpu(cpus, cpu))
+        return false;
+    cpus->word[cpu / 64] &= ~((uint64_t) 1 << cpu % 64);
+    return true;
+}
+
+/* "0-3,8,10-11" */
+static bool take_cpus(const char *at, struct cpus *cpus)
+{
+    uint64_t first, last;
+
+    for (;; at++) {
+        if (!take_number(&at, &first))
+            return false;
+        last = first;
+        if (*at == '-') {
+            at++;
+            if (!take_number(&at, &last) || last < first)
+                return false;
+        }
+        add_cpus(cpus, first, last);
+        if (*at != ',')
+            return *at == '\n' || *at == '\0';
+    }
+}
+
+/* A file of cpufreq in MHz, UINT32_MAX: not known. */
+static uint32_t read_mhz(const char *sys, uint32_t cpu, const char *name)
+{
+    uint64_t khz = read_number(sys, "devices/system/cpu/cpu%u/cpufreq/%s", cpu, name);
+
+    return khz == UINT64_MAX ? UINT32_MAX : narrow(khz / KHZ_PER_MHZ);
+}
+
+static void read_frequency(const char *sys, uint32_t cpu, struct ftree_node_state *s)
+{
+    uint32_t mhz = read_mhz(sys, cpu, "scaling_cur_freq");
+
+    if (mhz == UINT32_MAX)
+        return;
+    if (s->frequency_max_mhz == UINT32_MAX || mhz > s->frequency_max_mhz)
+        s->frequency_max_mhz = mhz;
+    if (mhz < s->frequency_min_mhz)
+        s->frequency_min_mhz = mhz;
+}
+
+/* Some kernels take 10 ms for the frequency of one core, so there is an end to it; and the cores
+ * that the ranks last ran on come first. */
+static void read_frequencies(const char *sys, struct cpus *left, const int32_t *of_rank,
+                             uint64_t until, struct ftree_node_state *s)
+{
+    for (int32_t i = 0; i < s->ranks && (i == 0 || faultloc_now() < until); i++)
+        if (of_rank[i] >= 0 && take_cpu(left, (uint32_t) of_rank[i]))
+            read_frequency(sys, (uint32_t) of_rank[i], s);
+    for (uint32_t cpu = 0; cpu < CPUS_MAX; cpu++)
+        if (take_cpu(left, cpu)) {
+            if (faultloc_now() >= until)
+                return;
+            read_frequency(sys, cpu, s);
+        }
+}
+
+static void read_nominal(const char *sys, struct ftree_node_state *s)
+{
+    s->frequency_nominal_mhz = read_mhz(sys, 0, "base_frequency");
+    if (s->frequency_nominal_mhz == UINT32_MAX)
+        s->frequency_nominal_mhz = read_mhz(sys, 0, "cpuinfo_max_freq");
+}
+
+/* A sum of some cores would look like a change when it is asked for again: all or none. */
+static void read_throttles(const char *sys, const struct cpus *online, uint64_t until,
+                           struct ftree_node_state *s)
+{
+    uint64_t sum = 0, one;
+    bool any = false;
+
+    for (uint32_t cpu = 0; cpu < CPUS_MAX; cpu++) {
+        if (!has_cpu(online, cpu))
+            continue;
+        if (faultloc_now() >= until)
+            return;
+        one = read_number(sys, CORE_THROTTLES, cpu);
+        if (one == UINT64_MAX || sum + one < sum)
+            continue;
+        sum += one;
+        any = true;
+    }
+    if (any)
+        s->throttles = sum;
+}
+
+static void read_cores(const char *sys, const int32_t *of_rank, uint64_t until,
+                       struct ftree_node_state *s)
+{
+    struct cpus online = {.count = 0};
+    char text[4096];
+
+    read_file(sys, text, sizeof(text), "devices/system/cpu/online");
+    if (!take_cpus(text, &online))
+        online = (struct cpus){.count = 0};
+    if (online.count)
+        s->cpus = online.count;
+    read_nominal(sys, s);
+    read_throttles(sys, &online, until, s);
+    read_frequencies(sys, &online, of_rank, until, s);
+}
+
+/* ---- the data interface -------------------------------------------------------------------- */
+
+/* Whether the administrator wants it up: the lowest bit of "0x1003". */
+static bool is_up(const char *sys, const char *iface)
+{
+    char text[SMALL];
+    size_t len = read_file(sys, text, sizeof(text), "class/net/%s/flags", iface);
+    size_t digits = len > 2 ? strspn(text + 2, "0123456789abcdef") : 0;
+    char last = digits ? text[1 + digits] : '0';
+
+    return strncmp(text, "0x", 2) == 0 && digits && strchr("13579bdf", last) != NULL;
+}
+
+static enum ftree_link link_of_sysfs(const char *sys, const char *iface)
+{
+    char state[SMALL], dir[512];
+    uint64_t carrier;
+
+    snprintf(dir, sizeof(dir), "%s/class/net", sys);
+    if (access(dir, F_OK))
+        return FTREE_LINK_UNKNOWN;
+    snprintf(dir, sizeof(dir), "%s/class/net/%s", sys, iface);
+    if (access(dir, F_OK))
+        return errno == ENOENT ? FTREE_LINK_GONE : FTREE_LINK_UNKNOWN;
+    if (!read_file(sys, state, sizeof(state), "class/net/%s/operstate", iface))
+        return FTREE_LINK_UNKNOWN;
+    carrier = read_number(sys, "class/net/%s/carrier", iface);
+    if (!is_up(sys, iface) || line_of(state, "dormant"))
+        return FTREE_LINK_DOWN;
+    if (carrier == 0 || line_of(state, "lowerlayerdown"))
+        return FTREE_LINK_NO_CARRIER;
+    return carrier == 1 || line_of(state, "up") ? FTREE_LINK_UP : FTREE_LINK_UNKNOWN;
+}
+
+/* The line of an interface in net/dev: "  eth0: 1 2 3 ...". */
+static const char *counters_of(const char *text, const char *iface)
+{
+    size_t len = strlen(iface);
+
+    while (text) {
+        text = skip_blanks(text);
+        if (strncmp(text, iface, len) == 0 && text[len] == ':')
+            return text + len + 1;
+        text = strchr(text, '\n');
+        text = text ? text + 1 : NULL;
+    }
+    return NULL;
+}
+
+enum column {
+    RX_BYTES = 0,
+    RX_ERRORS = 2,
+    RX_DROPS = 3,
+    TX_BYTES = 8,
+    TX_ERRORS = 10,
+    TX_DROPS = 11,
+    COLUMNS = 16
+};
+
+/* From /proc, where it is the network namespace's own, whatever is mounted on /sys. */
+static bool read_counters_of_proc(const char *proc, const char *iface, struct ftree_node_state *s)
+{
+    uint64_t column[COLUMNS];
+    char text[LARGE];
+    const char *at;
+
+    read_file(proc, text, sizeof(text), "self/net/dev");
+    at = counters_of(text, iface);
+    for (int i = 0; at && i < COLUMNS; i++) {
+        at = skip_blanks(at);
+        if (!take_number(&at, &column[i]))
+            at = NULL;
+    }
+    if (!at || *at != '\n')
+        return false; /* cut off, or not what it should be */
+    s->rx_bytes = column[RX_BYTES];
+    s->rx_errors = column[RX_ERRORS];
+    s->rx_drops = column[RX_DROPS];
+    s->tx_bytes = column[TX_BYTES];
+    s->tx_errors = column[TX_ERRORS];
+    s->tx_drops = column[TX_DROPS];
+    return true;
+}
+
+static uint64_t read_counter(const char *sys, const char *iface, const char *name)
+{
+    return read_number(sys, "class/net/%s/statistics/%s", iface, name);
+}
+
+static void read_counters_of_sysfs(const char *sys, const char *iface, struct ftree_node_state *s)
+{
+    s->rx_bytes = read_counter(sys, iface, "rx_bytes");
+    s->tx_bytes = read_counter(sys, iface, "tx_bytes");
+    s->rx_errors = read_counter(sys, iface, "rx_errors");
+    s->tx_errors = read_counter(sys, iface, "tx_errors");
+    s->rx_drops = read_counter(sys, iface, "rx_dropped");
+    s->tx_drops = read_counter(sys, iface, "tx_dropped");
+}
+
+/* An interface's name is part of a path here. */
+static bool is_name(const char *iface)
+{
+    return iface && iface[0] && !strchr(iface, '/') && strcmp(iface, ".") && strcmp(iface, "..");
+}
+
+static void read_link(const struct faultloc_state *st, const char *proc, const char *sys,
+                      struct ftree_node_state *s)
+{
+    enum ftree_link link = FTREE_LINK_UNKNOWN;
+
+    if (!is_name(st->iface))
+        return;
+    if (!st->sys_root)
+        link = faultloc_iface_link(st->iface);
+    if (link == FTREE_LINK_UNKNOWN)
+        link = link_of_sysfs(sys, st->iface);
+    s->link = (uint8_t) link;
+    if (!read_counters_of_proc(proc, st->iface, s))
+        read_counters_of_sysfs(sys, st->iface, s);
+}
+
+/* ---- ranks --------------------------------------------------------------------------------- */
+
+/* The CPU that it runs on or last ran on.  One bound to a NUMA node never ran on another's. */
+static int32_t cpu_of(const struct faultloc_state *st, const struct ftree_rank_state *r)
+{
+    struct faultloc_proc proc;
+
+    if (r->phase == FTREE_PHASE_LEFT || r->phase == FTREE_PHASE_GONE ||
+        faultloc_proc_read(st->watch->proc_root, r->pid, &proc))
+        return -1;
+    return proc.processor;
+}
+
+/* False: its slot says nonsense, which nobody would take from us. */
+static bool read_rank(struct faultloc_state *st, ftree_time now, int32_t i, int32_t at,
+                      int32_t *cpu, struct ftree_node_state *s)
+{
+    struct ftree_rank_state r;
+
+    faultloc_watch_look(st->watch, now, i, true, &r);
+    if (r.rank < 0 || r.rank >= st->watch->board->size || r.pid < 0)
+        return false;
+    *cpu = cpu_of(st, &r);
+    s->rank[at].rank = r.rank;
+    s->rank[at].pid = r.pid;
+    s->rank[at].proc_state = r.proc_state && strchr(STATE_LETTERS, r.proc_state) ? r.proc_state : 0;
+    s->rank[at].phase = r.phase;
+    return true;
+}
+
+static void read_ranks(struct faultloc_state *st, ftree_time now, int32_t *cpu,
+                       struct ftree_node_state *s)
+{
+    int32_t slots = st->watch->board->slots;
+
+    for (int32_t i = 0; i < slots && s->ranks < FTREE_STATE_RANKS_MAX; i++)
+        if (read_rank(st, now, i, s->ranks, &cpu[s->ranks], s))
+            s->ranks++;
+}
+
+/* hwloc reads beside all the rest, and is waited for once, with the time that is left. */
+static void place_ranks(struct faultloc_state *st, const int32_t *cpu, uint64_t until,
+                        struct ftree_node_state *s)
+{
+    uint64_t now = faultloc_now();
+
+    if (!st->numa_awaited && s->ranks && now < until)
+        faultloc_numa_wait(st->numa, (int) ((until - now) / FTREE_MS));
+    st->numa_awaited = true;
+    for (int32_t i = 0; i < s->ranks; i++) {
+        int numa = faultloc_numa_of_cpu(st->numa, cpu[i]);
+
+        s->rank[i].numa = (int16_t) (numa < NUMA_MAX ? numa : -1);
+        s->rank[i].nic_is_local =
+            (int8_t) faultloc_numa_has_nic(st->numa, s->rank[i].numa, st->iface);
+    }
+}
+
+/* ---- all of it ----------------------------------------------------------------------------- */
+
+static void know_nothing(struct ftree_node_state *s)
+{
+    memset(s, 0, sizeof(*s));
+    s->cpus = s->load_centi = UINT32_MAX;
+    s->cpu_pressure_centi = s->memory_pressure_centi = s->io_pressure_centi = UINT32_MAX;
+    s->memory_total = s->memory_available = s->swap_total = s->swap_free = UINT64_MAX;
+    s->frequency_min_mhz = s->frequency_max_mhz = s->frequency_nominal_mhz = UINT32_MAX;
+    s->throttles = UINT64_MAX;
+    s->link = FTREE_LINK_UNKNOWN;
+    s->rx_bytes = s->rx_errors = s->rx_drops = UINT64_MAX;
+    s->tx_bytes = s->tx_errors = s->tx_drops = UINT64_MAX;
+}
+
+void faultloc_state_read(struct faultloc_state *st, ftree_time now, struct ftree_node_state *out)
+{
+    const char *proc = st->watch->proc_root ? st->watch->proc_root : "/proc";
+    const char *sys = st->sys_root ? st->sys_root : "/sys";
+    uint64_t until = faultloc_now() + (st->patience ? st->patience : PATIENCE_NS);
+    int32_t cpu[FTREE_STATE_RANKS_MAX];
+
+    if (!st->numa_tried)
+        st->numa = faultloc_numa_load();
+    st->numa_tried = true;
+    know_nothing(out);
+    read_load(proc, out);
+    out->cpu_pressure_centi = read_pressure(proc, "cpu");
+    out->memory_pressure_centi = read_pressure(proc, "memory");
+    out->io_pressure_centi = read_pressure(proc, "io");
+    read_memory(proc, out);
+    read_link(st, proc, sys, out);
+    read_ranks(st, now, cpu, out);
+    read_cores(sys, cpu, until, out);
+    place_ranks(st, cpu, until, out);
+}
+
+void faultloc_state_end(struct faultloc_state *st)
+{
+    faultloc_numa_free(st->numa);
+    st->numa = NULL;
+    st->numa_tried = st->numa_awaited = false;
+}

@@ -1,0 +1,42 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef FAULTLOC_STATE_H_INCLUDED
+#define FAULTLOC_STATE_H_INCLUDED
+
+#include "faultloc/node/numa.h"
+#include "faultloc/node/watch.h"
+
+/*
+ * What a state probe brings: how this node and its ranks are, from /proc, /sys, the kernel and
+ * hwloc.  Nothing is read before somebody asks; then every file is read once, up to a bounded
+ * length, and cores while there is time.  What is missing or makes no sense is not known, and
+ * never an error.
+ *
+ * Sources: proc(5); Documentation/accounting/psi.rst, admin-guide/pm/cpufreq.rst and
+ * ABI/testing/sysfs-class-net of Linux.
+ */
+
+struct faultloc_state {
+    struct faultloc_watch *watch; /* its proc_root is used for the node's files, too */
+    /* NULL: /sys; and how the interface is the kernel itself is asked, because sysfs may be of
+     * another network namespace */
+    const char *sys_root;
+    const char *iface; /* the data interface; "": not known */
+    /* ns, for reading what there is of every core, and for hwloc; 0: the default, 20 ms */
+    uint64_t patience;
+    struct faultloc_numa *numa; /* begun at the first state; end with faultloc_state_end() */
+    bool numa_tried, numa_awaited;
+};
+
+/* Purpose: reads the state as of now, CLOCK_MONOTONIC ns.  Takes 1 ms or so on a small node, a few
+ * tens at the most where every file is slow; the first time up to `patience`, for hwloc.  What
+ * hwloc has not found by then is not known, and comes with a later state. */
+void faultloc_state_read(struct faultloc_state *st, ftree_time now, struct ftree_node_state *out);
+
+/* Purpose: gives back what reading has taken. */
+void faultloc_state_end(struct faultloc_state *st);
+
+#endif /* FAULTLOC_STATE_H_INCLUDED */

@@ -1,0 +1,192 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "faultloc/node/watch.h"
+
+#include "faultloc/base/proc.h"
+
+
+#define STILL_NS (1000 * FTREE_MS)
+#define VICTIM_NS (5000 * FTREE_MS) /* longer than any verdict takes that it may be a victim of */
+#define HELD_NS (500 * FTREE_MS) /* no loop that runs takes so long to turn */
+#define TURNS_NS (100 * FTREE_MS) /* two looks may follow at once, and no turn be between them */
+
+/* Notes what changed since the last look. */
+static void update(struct faultloc_seen *seen, const struct faultloc_slot *slot, ftree_time now)
+{
+    if (slot->call != seen->call || seen->call_since == 0) {
+        seen->call = slot->call;
+        seen->call_since = now;
+    }
+    if (slot->spins != seen->spins || seen->spins_since == 0) {
+        if (seen->spins_since)
+            seen->turned = now;
+        if (seen->spins_since && seen->looked - seen->spins_since >= HELD_NS &&
+            slot->wait_since_ns <= seen->spins_since)
+            seen->held = now; /* in the wait that it is in */
+        seen->spins = slot->spins;
+        seen->spins_since = now;
+    }
+    seen->looked = now;
+}
+
+/* What a rank waited before it was seen to run again does not count. */
+static ftree_time waits_since(const struct faultloc_seen *seen, ftree_time since)
+{
+    return since > seen->held ? since : seen->held;
+}
+
+static int32_t core_peer(int32_t peer)
+{
+    return peer == FAULTLOC_PEER_LOCAL ? FTREE_LOCAL : peer < 0 ? FTREE_NONE : peer;
+}
+
+/* Whether the loop that noted a wait still turns. */
+static bool is_turning(const struct faultloc_seen *seen, const struct faultloc_slot *slot,
+                       ftree_time now)
+{
+    if (slot->many_threads)
+        return seen->turned && now - seen->turned < TURNS_NS;
+    return now - seen->spins_since < STILL_NS;
+}
+
+static void judge_wait(const struct faultloc_seen *seen, const struct faultloc_slot *slot,
+                       ftree_time now, struct ftree_rank_state *state)
+{
+    bool noted = slot->wait_since_ns && slot->wait_since_ns <= now &&
+                 (slot->many_threads || slot->wait_call == slot->call);
+    ftree_time since;
+
+    if (noted && is_turning(seen, slot, now)) {
+        state->phase = FTREE_PHASE_WAITING;
+        state->peer = core_peer(slot->wait_peer);
+        state->waiting = now - waits_since(seen, slot->wait_since_ns);
+        return;
+    }
+    if (slot->many_threads) /* the call word is several threads' */
+        return;
+    since = seen->call_since > seen->spins_since ? seen->call_since : seen->spins_since;
+    state->phase = FTREE_PHASE_INSIDE;
+    state->waiting = now - waits_since(seen, since);
+}
+
+static void look_at_proc(struct faultloc_watch *w, struct faultloc_seen *seen,
+                         const struct faultloc_slot *slot, struct ftree_rank_state *state)
+{
+    enum faultloc_proc_fate fate;
+    struct faultloc_proc proc;
+
+    if (faultloc_proc_fate(w->proc_root, slot->pid, slot->start, &fate))
+        return;
+    if (fate == FAULTLOC_PROC_GONE)
+        seen->gone = true;
+    else if (faultloc_proc_read(w->proc_root, slot->pid, &proc) == 0)
+        state->proc_state = proc.state;
+}
+
+/* It has left.  For a while it is a victim of what it left because of: whose victims they are is asked
+ * only when that is told. */
+static void judge_left(struct faultloc_seen *seen, const struct faultloc_slot *slot, ftree_time now,
+                       struct ftree_rank_state *state)
+{
+    state->phase = FTREE_PHASE_LEFT;
+    state->proc_state = slot->state == FAULTLOC_SLOT_VICTIM ? 'X' : 0;
+    if (!seen->left)
+        seen->left = now;
+    if (slot->state != FAULTLOC_SLOT_VICTIM || now - seen->left > VICTIM_NS ||
+        !slot->wait_since_ns || slot->wait_since_ns > now)
+        return;
+    state->peer = core_peer(slot->wait_peer);
+    state->waiting = now - slot->wait_since_ns;
+}
+
+void faultloc_watch_look(struct faultloc_watch *w, ftree_time now, int32_t i, bool with_proc,
+                         struct ftree_rank_state *state)
+{
+    /* one copy: the rank goes on writing */
+    struct faultloc_slot slot = *(volatile struct faultloc_slot *) faultloc_board_slot(w->board, i);
+    struct faultloc_seen *seen = &w->seen[i];
+
+    if (now < seen->looked)
+        now = seen->looked; /* another look of the same turn took a later time */
+    *state = (struct ftree_rank_state){
+        .rank = slot.rank, .pid = slot.pid, .peer = FTREE_NONE, .phase = FTREE_PHASE_OUTSIDE};
+    update(seen, &slot, now);
+    if (slot.state >= FAULTLOC_SLOT_LEFT) {
+        judge_left(seen, &slot, now, state);
+        return;
+    }
+    if (with_proc && !seen->gone)
+        look_at_proc(w, seen, &slot, state);
+    if (seen->gone)
+        state->phase = FTREE_PHASE_GONE;
+    else if (slot.many_threads || (slot.call & FAULTLOC_CALL_MASK))
+        judge_wait(seen, &slot, now, state);
+    if (state->proc_state == 'T' || state->proc_state == 't')
+        seen->held = now;
+}
+
+bool faultloc_watch_is_stopped(struct faultloc_watch *w, ftree_time now)
+{
+    struct ftree_rank_state state;
+
+    if (w->board->slots == 0)
+        return false;
+    w->turn = (w->turn + 1) % w->board->slots;
+    faultloc_watch_look(w, now, w->turn, true, &state);
+    return state.proc_state == 'T' || state.proc_state == 't';
+}
+
+void faultloc_watch_gone(struct faultloc_watch *w, int32_t i)
+{
+    w->seen[i].gone = true;
+}
+
+bool faultloc_watch_all_left(struct faultloc_watch *w)
+{
+    for (int32_t i = 0; i < w->board->slots; i++)
+        if (!w->seen[i].gone && faultloc_board_slot(w->board, i)->state < FAULTLOC_SLOT_LEFT)
+            return false;
+    return true;
+}
+
+/* ---- names of calls -------------------------------------------------------------------------- */
+
+static const struct {
+    const char *name, *func;
+} calls[] = {
+#define FAULTLOC_CALL(name, func) {name, func},
+#if defined(__has_include)
+#if __has_include("faultloc/node/callnames.h")
+#include "faultloc/node/callnames.h" /* from MPICH's own list of functions, by maint/apply.sh */
+#endif
+#endif
+#undef FAULTLOC_CALL
+    {NULL, NULL}};
+
+/* The same hash as the seam's macro, for names that come at run time. */
+static uint32_t id_of(const char *func)
+{
+    uint32_t h = 2166136261u; /* FNV-1a */
+    bool ended = false;
+
+    for (int i = 0; i < 48; i++) {
+        ended = ended || !func[i];
+        h = (h ^ (ended ? 0 : (unsigned char) func[i])) * 16777619u;
+    }
+    return (h >> (32 - FAULTLOC_CALL_BITS)) | 1;
+}
+
+const char *faultloc_call_name(uint64_t call)
+{
+    uint32_t id = (uint32_t) (call & FAULTLOC_CALL_MASK);
+
+    if (id == 0)
+        return "user code";
+    for (size_t i = 0; calls[i].func; i++)
+        if (id_of(calls[i].func) == id)
+            return calls[i].name;
+    return "MPI";
+}

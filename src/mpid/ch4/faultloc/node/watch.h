@@ -1,0 +1,63 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef FAULTLOC_WATCH_H_INCLUDED
+#define FAULTLOC_WATCH_H_INCLUDED
+
+#include "faultloc/board/board.h"
+
+/*
+ * Observing: what the slots of the board, seen from time to time, say about the own node's ranks.
+ *
+ * A rank waits since the moment its wait loop noted, where it noted one and still turns; else, in
+ * a call that has been the same since an earlier look, since that look.  A loop that has not turned
+ * for a second is not believed to be waiting where it says: the wait ended, and the call goes on
+ * with something that notes nothing.  With many threads the call does not tell that a wait has
+ * ended; then its loop must turn from look to look.
+ *
+ * A rank that was stopped, or whose loop stood still in a wait for half a second, waits since it was seen to
+ * go on: nobody is late because it did not run itself.
+ */
+
+struct faultloc_seen {
+    uint64_t call, spins;
+    ftree_time call_since, spins_since; /* when each was first seen as it is; 0: never seen */
+    ftree_time turned; /* when the loop was last seen to have turned since a look; 0: never */
+    ftree_time looked; /* at it, last */
+    ftree_time held; /* when it was last seen stopped, or to go on after it stood still; 0: never */
+    ftree_time left; /* when it was first seen to have left; 0: never */
+    bool gone;
+};
+
+struct faultloc_watch {
+    const struct faultloc_board *board;
+    const char *proc_root; /* NULL: /proc */
+    struct faultloc_seen *seen; /* [slots], the caller's, zeroed */
+    int32_t turn; /* the slot of which /proc was last asked if it is stopped */
+};
+
+/* Purpose: looks at local rank i and says what it does; all of *state is filled in but proc_state,
+ * which is 0 where `with_proc` is false.  A process that no longer exists is GONE for good.
+ * Reads one file of /proc at the most, and only if with_proc. */
+void faultloc_watch_look(struct faultloc_watch *w, ftree_time now, int32_t i, bool with_proc,
+                         struct ftree_rank_state *state);
+
+/* Purpose: asks /proc of one rank, of another one each time, whether it is stopped: to be called at each
+ * look at the board, so that a suspension of all is seen by the next one, at the cost of one file.  True:
+ * ftree_rank_stopped() is to be told. */
+bool faultloc_watch_is_stopped(struct faultloc_watch *w, ftree_time now);
+
+/* Purpose: the process of local rank i has ended, as the kernel says. */
+void faultloc_watch_gone(struct faultloc_watch *w, int32_t i);
+
+/* Purpose: true if every local rank has left or is gone. */
+bool faultloc_watch_all_left(struct faultloc_watch *w);
+
+/* Purpose: the MPI function that a slot's `call` says the rank is in, as "MPI_Recv"; a constant
+ * string.  "user code": in none; "MPI": in one that is not known by name.  Calls nest, and then the
+ * sum of their identifiers is nobody's. */
+const char *faultloc_call_name(uint64_t call);
+
+#endif /* FAULTLOC_WATCH_H_INCLUDED */

@@ -1,0 +1,457 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef FAULTLOC_SEAM_H_INCLUDED
+#define FAULTLOC_SEAM_H_INCLUDED
+
+#include <stdint.h>
+
+/*
+ * All that the patches put into MPICH's own files: macros of this header, and of faultloc_pt2pt.h
+ * for sends and receives, and nothing else.  Where faultloc is configured out they are empty, and
+ * MPICH compiles to what it was.
+ *
+ * What a rank is doing is told by one machine instruction when an MPI call begins and one when it
+ * ends.  Both write to this process's slot, a page of its own in the data segment of libmpi.  With
+ * faultloc on, the node's shared board is mapped over that page, so the same two instructions then
+ * write where the agent reads: on and off cost the same, and off needs no test.
+ */
+
+/* The largest page size of an architecture that MPICH runs on; the page is mapped over. */
+#if defined(__x86_64__) || defined(__i386__)
+#define FAULTLOC_SLOT_ALIGN 4096
+#else
+#define FAULTLOC_SLOT_ALIGN 65536
+#endif
+
+#if defined(__GNUC__)
+#define FAULTLOC_ALIGNED(n) __attribute__((aligned(n)))
+#else
+#define FAULTLOC_ALIGNED(n)
+#endif
+
+enum faultloc_slot_state {
+    FAULTLOC_SLOT_EMPTY,
+    FAULTLOC_SLOT_RUNNING,
+    FAULTLOC_SLOT_FINALIZING, /* in MPI_Finalize */
+    FAULTLOC_SLOT_LEFT,       /* MPI_Finalize's work is done, or it ends by its own decision */
+    FAULTLOC_SLOT_VICTIM      /* has left because of another's failure, and waited for that */
+};
+
+/* Peers of a wait that are no rank of the world. */
+#define FAULTLOC_PEER_UNKNOWN (-1)
+#define FAULTLOC_PEER_LOCAL (-2) /* a rank of the own node */
+
+/*
+ * One rank, written by it and read by the agent without a lock.  A reader may see the fields of a
+ * wait torn: `wait_call` tells whether they belong to the call that is going on, and what is
+ * misread costs a probe, never an accusation.
+ */
+struct faultloc_slot {
+    uint64_t call;          /* which call (low bits), how many ended (the others): see below */
+    uint64_t wait_call;     /* `call` when the wait below was noted */
+    uint64_t wait_since_ns; /* CLOCK_MONOTONIC, 0: none */
+    uint64_t wait_request;  /* which request is waited for, below its handle; never dereferenced */
+    uint64_t spins;         /* turns of wait loops */
+    int32_t wait_peer;      /* rank of the world, or FAULTLOC_PEER_... */
+    uint32_t state;         /* enum faultloc_slot_state */
+    int32_t rank, pid;
+    uint64_t start;       /* of the process, clock ticks since boot: tells a reused pid */
+    uint32_t many_threads; /* MPI_THREAD_MULTIPLE: `call` may be torn, waits are not */
+    uint32_t failures;    /* the agent's: ranks that are given up; if any, with the highest bit */
+    uint32_t news;        /* the agent's, and taken back here: there is something to look at */
+};
+
+/*
+ * What the transport says of peers: that a connection to one has failed.  Written by the rank, once
+ * for each peer, read by the agent, whom a bell wakes (board/bell.h).  `count` is the number of
+ * all that was ever told; the last FAULTLOC_TOLD of it are there.
+ */
+#define FAULTLOC_TOLD 32
+
+struct faultloc_told {
+    uint32_t count, spare;
+    struct {
+        int32_t rank, error; /* of the world; errno */
+        uint64_t at_ns;      /* CLOCK_MONOTONIC */
+    } entry[FAULTLOC_TOLD];
+};
+
+/*
+ * The ring of a rank's last messages, in its page behind the slot; written when a send or receive
+ * begins, read by the agent when somebody asks for it.
+ *
+ * `count` goes up by FAULTLOC_RING_STEP for each message.  A writer first counts, then fills in the
+ * entry that the new count points to, at last the `mark` of the message's type: the new count.  So
+ * an entry is whole if it has the mark that is expected, and if after reading it nobody had counted
+ * on to it in the next turn; only what is just being written is left out.  Where several threads
+ * write, one that is held up in the middle for a whole turn spoils an entry: a wrong line in a log.
+ *
+ * No clock is read for a message, because that takes longer than all the rest.  The agent notes how
+ * far the count was at each of its looks, which says when a message was within one look's time.
+ */
+#define FAULTLOC_RING_ENTRIES 32
+#define FAULTLOC_RING_STEP 32 /* sizeof(struct faultloc_message): the count is an offset, too */
+#define FAULTLOC_RING_BYTES (FAULTLOC_RING_ENTRIES * FAULTLOC_RING_STEP)
+#define FAULTLOC_RING_LOOKS 16
+#define FAULTLOC_RING_SEND 0
+#define FAULTLOC_RING_RECV 1
+
+struct faultloc_message {
+    uint64_t count;    /* of elements whose size the datatype says */
+    int32_t tag;
+    int32_t peer;      /* rank in the communicator; below 0: any source */
+    uint16_t context;
+    uint16_t datatype; /* lower half of a builtin's handle, its second byte is the size; 0: bytes */
+    uint32_t mark[2];  /* by type */
+    uint32_t spare;
+};
+
+struct faultloc_ring {
+    uint32_t count;
+    uint32_t looks; /* so far; the agent's, as the table below */
+    uint32_t spare[6];
+    struct faultloc_message entry[FAULTLOC_RING_ENTRIES];
+    struct {
+        uint64_t at_ns; /* CLOCK_MONOTONIC */
+        uint64_t count;
+    } look[FAULTLOC_RING_LOOKS]; /* the last that found the count changed */
+};
+
+/* A rank's page; the same in its own memory and on the board. */
+struct faultloc_page {
+    struct faultloc_slot slot;
+    struct faultloc_ring ring FAULTLOC_ALIGNED(FAULTLOC_RING_STEP); /* no entry in two lines */
+    struct faultloc_told told;
+};
+
+/* Counts, and sets `now` to the new count.  Two threads write only where no lock is held when a
+ * send begins. */
+#if defined(__GNUC__) && defined(MPICH_THREAD_GRANULARITY) && \
+    MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
+#define FAULTLOC_RING_COUNT(ring, now) \
+    ((now) = __atomic_add_fetch(&(ring)->count, FAULTLOC_RING_STEP, __ATOMIC_RELAXED))
+#define FAULTLOC_STORES_SO_FAR(entry) __atomic_thread_fence(__ATOMIC_RELEASE)
+#elif defined(__x86_64__) && defined(__GNUC__) && defined(__OPTIMIZE__)
+#define FAULTLOC_RING_COUNT(ring, now) \
+    __asm__ __volatile__("addl %2, %1; movl %1, %0" \
+                         : "=r"(now), "+m"((ring)->count) : "i"(FAULTLOC_RING_STEP))
+/* x86 stores in order; the compiler is kept from reordering those of the entry, no others */
+#define FAULTLOC_STORES_SO_FAR(entry) __asm__ __volatile__("" : "+m"(*(entry)))
+#else
+#define FAULTLOC_RING_COUNT(ring, now) ((now) = (ring)->count += FAULTLOC_RING_STEP)
+#if defined(__GNUC__)
+#define FAULTLOC_STORES_SO_FAR(entry) __atomic_thread_fence(__ATOMIC_RELEASE)
+#else
+#define FAULTLOC_STORES_SO_FAR(entry) do { } while (0)
+#endif
+#endif
+
+/* `amend` is a statement that may correct the entry `m_` before it counts. */
+#define FAULTLOC_RING_WRITE(ring, type, count_, datatype_, tag_, peer_, context_, amend) \
+    do { \
+        uint32_t now_; \
+        struct faultloc_message *m_; \
+        FAULTLOC_RING_COUNT(ring, now_); \
+        m_ = (struct faultloc_message *) (void *) \
+            ((char *) (ring)->entry + now_ % FAULTLOC_RING_BYTES); \
+        FAULTLOC_STORES_SO_FAR(m_); \
+        m_->count = (uint64_t) (count_); \
+        m_->tag = (tag_); \
+        m_->peer = (peer_); \
+        m_->context = (uint16_t) (context_); \
+        *(volatile uint16_t *) &m_->datatype = (uint16_t) (datatype_); /* merging takes longer */ \
+        amend; \
+        FAULTLOC_STORES_SO_FAR(m_); \
+        m_->mark[type] = now_; \
+    } while (0)
+
+/*
+ * `call` holds the identifier of the current call in its low bits and the number of calls that
+ * ended above them.  Entering adds the identifier, leaving adds 2^bits minus the identifier: one
+ * instruction each, calls may nest, and no two calls leave the same word.  The identifier is a
+ * hash of the function's name, so that no table needs to be kept in step with MPICH.
+ */
+#define FAULTLOC_CALL_BITS 24
+#define FAULTLOC_CALL_MASK ((1u << FAULTLOC_CALL_BITS) - 1)
+
+#if defined(ENABLE_FAULTLOC) && defined(MPICHCONF_H_INCLUDED)
+
+#if defined(__GNUC__)
+#define MPIDI_FAULTLOC_HIDDEN __attribute__((visibility("hidden")))
+#else
+#define MPIDI_FAULTLOC_HIDDEN
+#endif
+
+struct MPIR_Request;
+struct MPIR_Comm;
+struct MPIDI_av_entry;
+struct MPIR_Group;
+
+union MPIDI_faultloc_page {
+    struct faultloc_slot slot;
+    struct faultloc_page page;
+    char room[FAULTLOC_SLOT_ALIGN];
+};
+extern union MPIDI_faultloc_page MPIDI_faultloc_page MPIDI_FAULTLOC_HIDDEN;
+
+/* FNV-1a over the first 48 characters, with zeros after the end of a shorter name: an expression
+ * of constants, which the compiler folds. */
+#define MPIDI_FAULTLOC_HASH_1(h, s, i) \
+    (((h) ^ (uint32_t) (unsigned char) ((i) < sizeof(s) ? (s)[(i) < sizeof(s) ? (i) : 0] : 0)) * \
+     16777619u)
+#define MPIDI_FAULTLOC_HASH_4(h, s, i) \
+    MPIDI_FAULTLOC_HASH_1(MPIDI_FAULTLOC_HASH_1(MPIDI_FAULTLOC_HASH_1( \
+        MPIDI_FAULTLOC_HASH_1(h, s, (i)), s, (i) + 1), s, (i) + 2), s, (i) + 3)
+#define MPIDI_FAULTLOC_HASH_16(h, s, i) \
+    MPIDI_FAULTLOC_HASH_4(MPIDI_FAULTLOC_HASH_4(MPIDI_FAULTLOC_HASH_4( \
+        MPIDI_FAULTLOC_HASH_4(h, s, (i)), s, (i) + 4), s, (i) + 8), s, (i) + 12)
+#define MPIDI_FAULTLOC_CALL_ID(s) \
+    ((MPIDI_FAULTLOC_HASH_16(MPIDI_FAULTLOC_HASH_16(MPIDI_FAULTLOC_HASH_16( \
+        2166136261u, s, 0u), s, 16u), s, 32u) >> (32 - FAULTLOC_CALL_BITS)) | 1)
+
+#if defined(__x86_64__) && defined(__GNUC__) && defined(__OPTIMIZE__)
+#if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
+#define MPIDI_FAULTLOC_LOCK "lock; " /* here no lock is held when a call begins */
+#else
+#define MPIDI_FAULTLOC_LOCK ""
+#endif
+#define MPIDI_FAULTLOC_ADD(n) \
+    __asm__ __volatile__(MPIDI_FAULTLOC_LOCK "addq %1, %0" \
+                         : "+m"(MPIDI_faultloc_page.slot.call) : "er"((int64_t) (n)))
+#else
+#define MPIDI_FAULTLOC_ADD(n) (MPIDI_faultloc_page.slot.call += (uint64_t) (n))
+#endif
+
+#define MPIDI_FAULTLOC_CALL_ENTER MPIDI_FAULTLOC_ADD(MPIDI_FAULTLOC_CALL_ID(__func__))
+#define MPIDI_FAULTLOC_CALL_EXIT \
+    MPIDI_FAULTLOC_ADD((1 << FAULTLOC_CALL_BITS) - (int) MPIDI_FAULTLOC_CALL_ID(__func__))
+
+/* Is a word other than 0, as it hardly ever is?  Compilers would take a load more. */
+#if defined(__x86_64__) && defined(__GCC_ASM_FLAG_OUTPUTS__) && defined(__OPTIMIZE__)
+static inline int MPIDI_faultloc_is_set(const uint32_t *word)
+{
+    int is_set;
+
+    __asm__("cmpl $0, %1" : "=@ccne"(is_set) : "m"(*word));
+    return is_set;
+}
+#define MPIDI_FAULTLOC_IS_SET(word) unlikely(MPIDI_faultloc_is_set(&(word)))
+#else
+#define MPIDI_FAULTLOC_IS_SET(word) unlikely((word) != 0)
+#endif
+
+#define MPIDI_FAULTLOC_REQUEST_DECL void *faultloc_av; uint32_t faultloc_serial;
+#define MPIDI_FAULTLOC_IS_DONE(req) MPIR_Request_is_complete(req)
+
+/*
+ * What is noted of sends, receives and probes, and what they fail of: in mpi/pt2pt.c alone,
+ * whose functions take the place of MPICH's where there is anything to note (faultloc_pt2pt.h).
+ */
+#if defined(MPIDI_FAULTLOC_PT2PT)
+
+/* Which peer a request to another node is about: UCX and OFI do not keep it until completion.
+ * Where there is no error there is a request; the caller asks for the error, too: it is free here.
+ * The count of messages tells the request from the next one with its handle. */
+#define MPIDI_FAULTLOC_REQUEST_PEER(req, av) \
+    do { \
+        if (likely(mpi_errno == MPI_SUCCESS)) { \
+            MPIDI_REQUEST(req, faultloc_av) = (av); \
+            MPIDI_REQUEST(req, faultloc_serial) = MPIDI_faultloc_page.page.ring.count; \
+        } \
+    } while (0)
+#define MPIDI_FAULTLOC_REQUEST_AV(req, av) \
+    do { \
+        if (mpi_errno == MPI_SUCCESS) \
+            MPIDI_REQUEST(req, faultloc_av) = (av); \
+    } while (0)
+
+/* A send or receive begins: nothing is asked but whether the datatype is a builtin, whose handle is
+ * below 2^31 and says its size; the bytes of others are counted here.  The same test tells whether
+ * any rank is given up, which `failures` has its highest bit for. */
+#define MPIDI_FAULTLOC_FAILURES (*(volatile uint32_t *) &MPIDI_faultloc_page.slot.failures)
+#define MPIDI_FAULTLOC_LOG_UNUSUAL(count, datatype) \
+    if (unlikely((int32_t) ((uint32_t) (datatype) | MPIDI_FAULTLOC_FAILURES) < 0)) { \
+        faultloc_alarm = MPIDI_FAULTLOC_FAILURES != 0; /* read again, else it takes a register */ \
+        if ((int32_t) (datatype) < 0) { \
+            MPI_Aint bytes_; \
+            MPIR_Datatype_get_size_macro(datatype, bytes_); \
+            m_->count = (uint64_t) ((count) * bytes_); \
+            m_->datatype = 0; \
+        } \
+    }
+#define MPIDI_FAULTLOC_LOG(type, count, datatype, rank, tag, context) \
+    int faultloc_alarm = 0; \
+    FAULTLOC_RING_WRITE(&MPIDI_faultloc_page.page.ring, type, count, datatype, tag, rank, context, \
+                        MPIDI_FAULTLOC_LOG_UNUSUAL(count, datatype))
+#define MPIDI_FAULTLOC_LOG_SEND(count, datatype, rank, tag, comm, offset) \
+    MPIDI_FAULTLOC_LOG(FAULTLOC_RING_SEND, count, datatype, rank, tag, \
+                       (comm)->context_id + (offset))
+#define MPIDI_FAULTLOC_LOG_RECV(count, datatype, rank, tag, comm, offset) \
+    MPIDI_FAULTLOC_LOG(FAULTLOC_RING_RECV, count, datatype, rank, tag, \
+                       (comm)->recvcontext_id + (offset))
+
+/* True, after the message was noted: the peer is given up, and *req is a request that has failed. */
+#define MPIDI_FAULTLOC_REFUSED(kind, av, req) \
+    (unlikely(faultloc_alarm) && (*(req) = MPIDI_faultloc_refused(kind, av)) != NULL)
+
+#define MPIDI_FAULTLOC_REFUSED_COLL(av, req, errflag) \
+    (MPIDI_FAULTLOC_REFUSED(MPIR_REQUEST_KIND__SEND, av, req) && \
+     (*(errflag) = MPIR_ERR_PROC_FAILED, 1))
+
+/* Where a probe begins: whether one of that source fails. */
+#define MPIDI_FAULTLOC_PROBE_CHECK(comm, av) \
+    do { \
+        if (unlikely(MPIDI_faultloc_page.slot.failures)) { \
+            mpi_errno = MPIDI_faultloc_probe_error(comm, av); \
+            MPIR_ERR_CHECK(mpi_errno); \
+        } \
+    } while (0)
+
+/* What stands for the address of any source: the communicator, which UCX and OFI do not keep either,
+ * one byte on.  It is never used as an address, but noted with the request as peers are. */
+#define MPIDI_FAULTLOC_ANY(comm) ((MPIDI_av_entry_t *) (void *) ((char *) (comm) + 1))
+
+#endif /* MPIDI_FAULTLOC_PT2PT */
+
+/* One turn of the wait loop that brought nothing, and will be followed by another.  255 of 256 cost
+ * an increment; at the others (every 50 us or so) the wait is noted in the slot, with the request
+ * where it is one that is waited for, and the rank looks whether the job is to end. */
+#define MPIDI_FAULTLOC_WAIT_TURN(req) \
+    do { \
+        if (unlikely((++MPIDI_faultloc_page.slot.spins & 255) == 0)) { \
+            mpi_errno = MPIDI_faultloc_wait(req); \
+            MPIR_ERR_CHECK(mpi_errno); \
+        } \
+    } while (0)
+
+#define MPIDI_FAULTLOC_PROGRESS_WAIT(state, req) MPIDI_progress_wait(state, req)
+#define MPIDI_FAULTLOC_WAIT_EITHER(state, one, other) \
+    MPIDI_faultloc_wait_either(state, &(one), &(other))
+
+/* How many of the job's failures the program has acknowledged for a communicator. */
+#define MPIDI_FAULTLOC_COMM_DECL int faultloc_acked;
+#define MPIDI_FAULTLOC_COMM_INIT(comm) (MPIDI_COMM(comm, faultloc_acked) = 0)
+
+/* MPI_T keeps the event of faultloc, also where MPICH was configured to keep none of its own. */
+#if defined(HAVE_MPIT_EVENTS)
+#define MPIDI_FAULTLOC_KEEPS_EVENT(name) 1
+#else
+#define MPIDI_FAULTLOC_KEEPS_EVENT(name) (!strcmp(name, "FAULTLOC"))
+#endif
+
+/*
+ * Ranks that are given up (mpi/failed.c).  The agent sets two words in every slot of its node:
+ * `failures`, which is asked when an operation begins, and `news`, when MPICH turns its progress.
+ * In a healthy job both are tests of a word in memory, and never true.
+ */
+#define MPIDI_FAULTLOC_NEWS() \
+    (MPIDI_FAULTLOC_IS_SET(MPIDI_faultloc_page.slot.news) && (MPIDI_faultloc_news(), 1))
+#define MPIDI_FAULTLOC_SET_NEWS() (MPIDI_faultloc_page.slot.news = 1)
+
+/* A receive from any source that cannot come true until the program has acknowledged a failure, and
+ * the error of what waits for it. */
+#define MPIDI_FAULTLOC_ANY_FAILS(req) \
+    (MPIDI_FAULTLOC_IS_SET(MPIDI_faultloc_page.slot.failures) && MPIDI_faultloc_any_fails(req))
+#define MPIDI_FAULTLOC_ANY_ERROR(req) MPIDI_faultloc_any_error(req)
+#define MPIDI_FAULTLOC_ANY_MISMATCHED(req) MPIDI_FAULTLOC_ANY_FAILS(req)
+
+/* A send that is complete has failed. */
+#define MPIDI_FAULTLOC_SEND_FAILED(req) \
+    ((req) && (req)->kind == MPIR_REQUEST_KIND__SEND && \
+     unlikely((req)->status.MPI_ERROR != MPI_SUCCESS))
+
+/* The error of a send that MPI_Bsend has begun, which nobody asks later; the request is freed. */
+#define MPIDI_FAULTLOC_BSEND_ERROR(req) \
+    (MPIDI_FAULTLOC_SEND_FAILED(req) ? MPIDI_faultloc_bsend_error(req) : MPI_SUCCESS)
+
+/* Leaves a collective operation in shared memory which a lost rank will not go on with. */
+#define MPIDI_FAULTLOC_MEMBER_CHECK(comm) \
+    if (unlikely(MPIDI_faultloc_page.slot.failures) && \
+        (mpi_errno_ret = MPIDI_faultloc_member_error(comm)) != MPI_SUCCESS) { \
+        *errflag = MPIR_ERR_PROC_FAILED; \
+        goto fn_exit; \
+    }
+
+int MPIDI_faultloc_failure_ack(struct MPIR_Comm *comm) MPIDI_FAULTLOC_HIDDEN;
+int MPIDI_faultloc_failure_get_acked(struct MPIR_Comm *comm, struct MPIR_Group **group)
+    MPIDI_FAULTLOC_HIDDEN;
+int MPIDI_faultloc_verdicts(char *json, int *len) MPIDI_FAULTLOC_HIDDEN;
+/* Both are all that the function does. */
+#define MPIDI_FAULTLOC_FAILURE_ACK(comm) return MPIDI_faultloc_failure_ack(comm)
+#define MPIDI_FAULTLOC_FAILURE_GET_ACKED(comm, group) \
+    return MPIDI_faultloc_failure_get_acked(comm, group)
+#define MPIDI_FAULTLOC_VERDICTS(json, len) MPIDI_faultloc_verdicts(json, len)
+void MPIDI_faultloc_news(void) MPIDI_FAULTLOC_HIDDEN;
+struct MPIR_Request *MPIDI_faultloc_refused(int kind, struct MPIDI_av_entry *av)
+    MPIDI_FAULTLOC_HIDDEN;
+int MPIDI_faultloc_probe_error(struct MPIR_Comm *comm, struct MPIDI_av_entry *av)
+    MPIDI_FAULTLOC_HIDDEN;
+int MPIDI_faultloc_any_fails(struct MPIR_Request *req) MPIDI_FAULTLOC_HIDDEN;
+int MPIDI_faultloc_any_error(struct MPIR_Request *req) MPIDI_FAULTLOC_HIDDEN;
+int MPIDI_faultloc_member_error(struct MPIR_Comm *comm) MPIDI_FAULTLOC_HIDDEN;
+int MPIDI_faultloc_bsend_error(struct MPIR_Request *req) MPIDI_FAULTLOC_HIDDEN;
+/* A rank of the world that is given up, or that the transport has lost. */
+int MPIDI_faultloc_rank_is_lost(int rank) MPIDI_FAULTLOC_HIDDEN;
+void MPIDI_faultloc_before_abort(int mpi_errno) MPIDI_FAULTLOC_HIDDEN;
+#define MPIDI_FAULTLOC_BEFORE_ABORT(mpi_errno) MPIDI_faultloc_before_abort(mpi_errno)
+int MPIDI_faultloc_wait(struct MPIR_Request *req) MPIDI_FAULTLOC_HIDDEN;
+void MPIDI_faultloc_register_event(void) MPIDI_FAULTLOC_HIDDEN;
+int MPIDI_faultloc_start(void) MPIDI_FAULTLOC_HIDDEN;
+int MPIDI_faultloc_peer_is_lost(void) MPIDI_FAULTLOC_HIDDEN;
+void MPIDI_faultloc_finalizing(void) MPIDI_FAULTLOC_HIDDEN;
+void MPIDI_faultloc_stop(void) MPIDI_FAULTLOC_HIDDEN;
+void MPIDI_faultloc_aborting(bool is_victim) MPIDI_FAULTLOC_HIDDEN;
+#define MPIDI_FAULTLOC_START() MPIDI_faultloc_start()
+#define MPIDI_FAULTLOC_FINALIZING() MPIDI_faultloc_finalizing()
+#define MPIDI_FAULTLOC_STOP() MPIDI_faultloc_stop()
+#define MPIDI_FAULTLOC_PEER_IS_LOST() MPIDI_faultloc_peer_is_lost()
+
+#else
+
+#define MPIDI_FAULTLOC_CALL_ENTER
+#define MPIDI_FAULTLOC_CALL_EXIT
+#define MPIDI_FAULTLOC_REQUEST_DECL
+#define MPIDI_FAULTLOC_IS_DONE(req) 0
+#define MPIDI_FAULTLOC_WAIT_TURN(req) do { } while (0)
+#define MPIDI_FAULTLOC_PROGRESS_WAIT(state, req) MPID_Progress_wait(state)
+#define MPIDI_FAULTLOC_WAIT_EITHER(state, one, other) MPID_Progress_wait(state)
+#define MPIDI_FAULTLOC_NEWS() 1
+#define MPIDI_FAULTLOC_SET_NEWS() do { } while (0)
+#define MPIDI_FAULTLOC_ANY_FAILS(req) 0
+#define MPIDI_FAULTLOC_ANY_ERROR(req) MPI_SUCCESS
+#define MPIDI_FAULTLOC_SEND_FAILED(req) 0
+#define MPIDI_FAULTLOC_MEMBER_CHECK(comm) do { } while (0)
+#define MPIDI_FAULTLOC_BSEND_ERROR(req) MPI_SUCCESS
+#define MPIDI_FAULTLOC_BEFORE_ABORT(mpi_errno) do { } while (0)
+#define MPIDI_FAULTLOC_START() MPI_SUCCESS
+#define MPIDI_FAULTLOC_FINALIZING() do { } while (0)
+#define MPIDI_FAULTLOC_STOP() do { } while (0)
+#define MPIDI_FAULTLOC_PEER_IS_LOST() 0
+#define MPIDI_FAULTLOC_COMM_DECL
+#define MPIDI_FAULTLOC_COMM_INIT(comm) do { } while (0)
+#if defined(HAVE_MPIT_EVENTS)
+#define MPIDI_FAULTLOC_KEEPS_EVENT(name) 1
+#else
+#define MPIDI_FAULTLOC_KEEPS_EVENT(name) 0
+#endif
+#define MPIDI_FAULTLOC_FAILURE_ACK(comm) do { } while (0)
+#define MPIDI_FAULTLOC_FAILURE_GET_ACKED(comm, group) do { } while (0)
+#define MPIDI_FAULTLOC_VERDICTS(json, len) MPI_ERR_UNSUPPORTED_OPERATION
+
+#endif /* ENABLE_FAULTLOC */
+
+#if !defined(MPIDI_FAULTLOC_PT2PT)
+#define MPIDI_FAULTLOC_LOG_SEND(count, datatype, rank, tag, comm, offset) do { } while (0)
+#define MPIDI_FAULTLOC_LOG_RECV(count, datatype, rank, tag, comm, offset) do { } while (0)
+#define MPIDI_FAULTLOC_REQUEST_PEER(req, av) do { } while (0)
+#define MPIDI_FAULTLOC_REQUEST_AV(req, av) do { } while (0)
+#define MPIDI_FAULTLOC_REFUSED(kind, av, req) 0
+#define MPIDI_FAULTLOC_REFUSED_COLL(av, req, errflag) 0
+#define MPIDI_FAULTLOC_PROBE_CHECK(comm, av) do { } while (0)
+#define MPIDI_FAULTLOC_ANY(comm) NULL
+#endif
+
+#endif /* FAULTLOC_SEAM_H_INCLUDED */

@@ -1,0 +1,856 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "ftree/announce/announce.h"
+
+#include "ftree/base/event.h"
+
+/*
+ * Verdicts travel.  Up: from the FLN that decided to the acting root, whole, one ancestor at a time;
+ * a verdict already known on the way stops there.  Down: from the acting root to every node, in
+ * summary, each passing it to its children; children that have failed are replaced by their own.
+ * Back up: the ranks that wait, as a set that grows on its way.  The acting root tells people once
+ * the set is in or the time for it is over.
+ *
+ * Where nobody waits, at a node and below it, it says so with the acknowledgment, which it keeps back
+ * for that; so a verdict costs two messages a node.  The victims, where there are any, acknowledge,
+ * too.  When many are found at once they are told together: the first at once, those that follow after
+ * a pause that grows while there are more.  And a lost node is told with those below it that are still
+ * being examined: the node that acts for it tells its children, and theirs, of each.  (In the simulator,
+ * 1,000 nodes: without the pause a hundred lost nodes cost ten times the messages, without the holding
+ * a node that is lost with one below it twice.)
+ *
+ * The acting root is the first of the root and its substitutes that has not left, and that no verdict
+ * says is lost or without agent and deputy.
+ * Whoever cannot reach the root does not act for it on its own belief: the verdict waits until the
+ * root, too, has been decided about; if its node leaves before, at another.
+ */
+
+#define UP_AGAIN (2000 * FTREE_MS)
+#define UP_TRIES_MAX 8
+
+/* Between two announcements by the acting root; after this long a calm the pause is the shortest again. */
+#define TELL_PAUSE_MIN (20 * FTREE_MS)
+#define TELL_PAUSE_MAX (320 * FTREE_MS)
+#define TELL_CALM (1000 * FTREE_MS)
+
+/* How long the verdict on a lost node may wait for those on others below it.  Symptoms about these were
+ * sent to the lost node first, so they come later by what the outbox is patient: 7/3 rto. */
+#define HELD_MAX(ft) (3 * ftree_rto(ft))
+
+/* What is over is kept, for a copy of the verdict may still be on its way and must not be believed
+ * anew.  That takes a message's two tries and its author's 8 repetitions for each step of the tree:
+ * seconds.  Of what is older, and told to all whom this node tells, so many are kept: for whoever
+ * was away and is back, and for the report.  A copy that comes later still (from a process that was
+ * stopped for long) does no harm: its FLN and the acting root ask before people are told. */
+#define OVER_AGE (60 * 1000 * FTREE_MS)
+#define OVER_MAX 32
+
+/* ---- down ------------------------------------------------------------------------------------ */
+
+/* One message with a part of the batch, on its way to several nodes. */
+struct posting {
+    ftree_time now;
+    int32_t from; /* who told it, FTREE_NONE: this is the acting root */
+    int32_t announcement; /* place of the one that waits for replies, -1: nobody does */
+    struct payload *payload;
+    uint32_t id;
+};
+
+static void post(struct ftree *ft, int32_t child, void *arg)
+{
+    const struct posting *p = arg;
+
+    if (child == p->from)
+        return;
+    /* one that is unresponsive is told, too, but nobody waits for its answer */
+    if (ftree_peer(ft, p->now, child) <= FTREE_PEER_BUSY)
+        ftree_gather_wait_for(ft, p->announcement, child, p->id);
+    ftree_outbox_post(ft, p->now, child, WIRE_VERDICT_DOWN, p->id, p->payload);
+}
+
+/* Writes as much of the batch as finds room, from place i on; returns the place after it. */
+static int32_t write_summaries(struct ftree *ft, ftree_time now, int32_t i, struct posting *p)
+{
+    struct wire_summaries w = {0};
+    struct wire_message m = {.type = WIRE_VERDICT_DOWN, .id = ++ft->next_id};
+
+    for (; i < ft->state->batch.n; i++) {
+        const struct summary *o = &ft->state->known.items[ft->state->batch.items[i]].v;
+        if (!ftree_wire_put_summary(&w, now, o, ftree_verdict_rule(ft, o)))
+            break;
+    }
+    m.u.told = ftree_wire_told(&w);
+    p->id = m.id;
+    p->payload = ftree_outbox_payload(ft, now, &m);
+    return i;
+}
+
+/* A node whose ranks have all ended is nobody's child any more; but its agent waits until what it said of
+ * them comes down. */
+static void tell_authors(struct ftree *ft, struct posting *p)
+{
+    for (int32_t i = 0; i < ft->state->batch.n; i++) {
+        const struct summary *o = &ft->state->known.items[ft->state->batch.items[i]].v;
+        bool is_new = true;
+        for (int32_t j = 0; j < i; j++)
+            is_new = is_new && ft->state->known.items[ft->state->batch.items[j]].v.node != o->node;
+        if (is_new && o->fln == o->node && o->node != ft->self && !o->withdrawn &&
+            ftree_verdict_ends_all(ft, o->node) && !ftree_peer_has_left(ft, o->node)) {
+            /* its children in the tree may hear of it there first, and say there that they wait */
+            ftree_gather_wait_for(ft, p->announcement, o->node, p->id);
+            ftree_outbox_post(ft, p->now, o->node, WIRE_VERDICT_DOWN, p->id, p->payload);
+        }
+    }
+}
+
+/* Sends the batch to the children of `node`. */
+static void tell_children(struct ftree *ft, int32_t node, struct posting *p)
+{
+    for (int32_t i = 0; i < ft->state->batch.n;) {
+        i = write_summaries(ft, p->now, i, p);
+        if (!p->payload)
+            return;
+        ftree_route_children(ft, node, post, p);
+        if (p->from == FTREE_NONE && p->announcement >= 0)
+            tell_authors(ft, p);
+        ftree_outbox_release(ft, p->payload);
+    }
+}
+
+/* Once more, to a node that seems to have missed it; nobody waits for its answer. */
+static void tell_again(struct ftree *ft, ftree_time now, int32_t node)
+{
+    struct posting p = {.now = now, .from = FTREE_NONE, .announcement = -1};
+
+    for (int32_t i = 0; i < ft->state->batch.n;) {
+        i = write_summaries(ft, now, i, &p);
+        if (!p.payload)
+            return;
+        post(ft, node, &p);
+        ftree_outbox_release(ft, p.payload);
+    }
+}
+
+static void add_to_batch(struct ftree *ft, const struct known *k)
+{
+    int32_t *place = FTREE_PUSH(ft, ft->state->batch);
+
+    if (place)
+        *place = (int32_t) (k - ft->state->known.items);
+}
+
+static void tell_one_again(struct ftree *ft, ftree_time now, const struct known *k, int32_t node)
+{
+    if (k->v.own_only)
+        return;
+    ft->state->batch.n = 0;
+    add_to_batch(ft, k);
+    tell_again(ft, now, node);
+}
+
+void ftree_announce_retell(struct ftree *ft, ftree_time now, int32_t node)
+{
+    ft->state->batch.n = 0;
+    FTREE_EACH(const struct known, k, ft->state->known) {
+        if (k->told_down && !k->v.own_only && (!k->v.withdrawn || k->v.node != node))
+            add_to_batch(ft, k);
+    }
+    tell_again(ft, now, node);
+}
+
+/* To a node on the other side of a switch: what this side knows of its own nodes. */
+static void retell_side(struct ftree *ft, ftree_time now, int32_t switch_, int32_t node)
+{
+    bool behind = ftree_tree_is_behind(ft->job->tree, switch_, ft->self);
+
+    ft->state->batch.n = 0;
+    FTREE_EACH(const struct known, k, ft->state->known) {
+        if (k->told_down && !k->v.own_only &&
+            ftree_tree_is_behind(ft->job->tree, switch_, k->v.node) == behind)
+            add_to_batch(ft, k);
+    }
+    tell_again(ft, now, node);
+}
+
+/* A switch is not lost any more: those on its other side who have nobody above them there tell it to
+ * the others. */
+static void retell_beyond(struct ftree *ft, ftree_time now, int32_t switch_)
+{
+    const struct ftree_tree *t = ft->job->tree;
+    int32_t head = t->switch_head[switch_], first, n;
+
+    if (!ftree_tree_is_behind(t, switch_, ft->self)) {
+        retell_side(ft, now, switch_, head);
+        return;
+    }
+    if (!ftree_tree_is_behind(t, switch_, 0)) {
+        retell_side(ft, now, switch_, 0);
+        return;
+    }
+    n = ftree_topo_children(ft->topo, head, &first);
+    for (int32_t child = first; child < first + n; child++)
+        if (!ftree_tree_is_behind(t, switch_, child))
+            retell_side(ft, now, switch_, child);
+}
+
+/* From here on what is in the batch has been told.  True: some of it is not over, and belongs to
+ * that announcement. */
+static bool mark_told(struct ftree *ft, int32_t from, uint32_t announcement)
+{
+    bool stands = false;
+
+    for (int32_t i = 0; i < ft->state->batch.n; i++) {
+        struct known *k = &ft->state->known.items[ft->state->batch.items[i]];
+        ftree_verdict_set_up(ft, k, UP_NOTHING);
+        if (k->v.withdrawn) {
+            k->over_told_down = true;
+            continue;
+        }
+        k->told_down = true;
+        k->announcement = announcement;
+        stands = true;
+        if (from != FTREE_NONE && k->v.fln != ft->self)
+            ftree_verdict_drop_full(ft, k); /* it was on its way here, and is there */
+    }
+    return stands;
+}
+
+/* There is nobody below to be told. */
+static enum told tell_nobody(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
+                             uint32_t asked)
+{
+    const struct announcement t = {.asker = from, .asked = asked, .path = (uint8_t) path};
+    struct ftree_ranks victims = {0};
+
+    if (!mark_told(ft, from, ftree_gather_next(ft)))
+        return TOLD_NOBODY_WAITS;
+    ftree_gather_own(ft, now, ft->announce->last_announcement, &victims);
+    for (int32_t i = 0; i < ft->state->batch.n; i++)
+        ft->state->known.items[ft->state->batch.items[i]].announcement = 0;
+    if (victims.count == 0)
+        return TOLD_NOBODY_WAITS;
+    ftree_gather_send(ft, now, &t, &victims);
+    return TOLD_ASKING;
+}
+
+/* Tells the batch to those below, and gathers the victims of what is not over. */
+static enum told tell_down(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
+                           uint32_t asked)
+{
+    struct posting p = {.now = now, .from = from, .announcement = -1};
+    int32_t first;
+    bool stands;
+
+    if (from != FTREE_NONE && ftree_topo_children(ft->topo, ft->self, &first) == 0)
+        return tell_nobody(ft, now, from, path, asked);
+    stands = mark_told(ft, from, ftree_gather_next(ft));
+    if (stands)
+        p.announcement = ftree_gather_begin(ft, now, from, path, asked);
+    tell_children(ft, from == FTREE_NONE ? ftree_partition_top(ft) : ft->self, &p);
+    ftree_relay_tell(ft, now, p.announcement);
+    if (p.announcement >= 0)
+        ftree_gather_finish_if_in(ft, now, p.announcement);
+    return stands ? TOLD_ASKING : TOLD_NOBODY_WAITS;
+}
+
+/* The root is back before its heir has told what it queued: that is told to the root. */
+static void hand_over_queued(struct ftree *ft, ftree_time now)
+{
+    ft->announce->queued = 0;
+    FTREE_EACH(struct known, k, ft->state->known) {
+        if (k->queued && (!k->told_down || k->v.withdrawn)) {
+            ftree_verdict_set_up(ft, k, UP_PENDING);
+            k->up_again = now;
+        }
+        k->queued = false;
+    }
+}
+
+/* The acting root tells what it has queued. */
+static void tell_queued(struct ftree *ft, ftree_time now)
+{
+    ft->announce->tell_pause = now < ft->announce->tell_at + TELL_CALM && ft->announce->tell_pause
+                                   ? ftree_min(2 * ft->announce->tell_pause, TELL_PAUSE_MAX)
+                                   : TELL_PAUSE_MIN;
+    ft->announce->tell_at = now + ft->announce->tell_pause;
+    ft->announce->queued = 0;
+    ft->state->batch.n = 0;
+    for (int32_t i = 0; i < ft->state->known.n; i++) {
+        if (ft->state->known.items[i].queued)
+            add_to_batch(ft, &ft->state->known.items[i]);
+        ft->state->known.items[i].queued = false;
+    }
+    tell_down(ft, now, FTREE_NONE, FTREE_PATH_DATA, 0);
+}
+
+/* What was found within milliseconds waits for `settle`: until then few of its victims have begun to
+ * wait for it, and would not be named. */
+static void queue(struct ftree *ft, ftree_time now, struct known *k, bool more)
+{
+    ftree_time settled = k->v.withdrawn ? now : k->v.first_symptom + ft->cfg.settle;
+
+    ftree_verdict_set_up(ft, k, UP_NOTHING);
+    if (more && ft->announce->queued == 0) /* else what is due would be put off */
+        settled = ftree_max(settled, now + TELL_PAUSE_MIN);
+    ft->announce->queued += !k->queued;
+    k->queued = true;
+    if (ft->announce->tell_at + TELL_CALM <= now)
+        ft->announce->tell_pause = 0; /* also where it is told later than now */
+    if (ft->announce->tell_at <= now && settled > now)
+        ft->announce->tell_at = settled;
+    if (ft->announce->tell_at <= now)
+        tell_queued(ft, now);
+}
+
+/* ---- learning -------------------------------------------------------------------------------- */
+
+/* What others were to be told may be explained now, or have waited for this. */
+static void look_at_others(struct ftree *ft, ftree_time now, const struct summary *o,
+                           bool root_lost)
+{
+    bool takes_node = ftree_verdict_takes_node(ft, o);
+
+    for (int32_t i = 0; i < ft->state->known.n - 1 && ft->state->unsent > 0; i++) {
+        struct known *other = &ft->state->known.items[i];
+        if (other->up == UP_NOTHING)
+            continue;
+        if (other->v.node == o->node && !other->v.withdrawn && takes_node)
+            ftree_verdict_set_up(ft, other, UP_NOTHING); /* nobody need hear what this explains */
+        else if (other->up == UP_PENDING || (root_lost && other->up == UP_SENT))
+            other->up_again = now; /* perhaps this was what it waited for, or on its way to */
+    }
+}
+
+/* The acting root is lost, and with it what it knew of the verdicts found here.  Where that is this node,
+ * which ends, it still tells people itself of what it is gathering the victims for. */
+static void tell_heir(struct ftree *ft, ftree_time now, bool was_root)
+{
+    struct wire_message m = {.type = WIRE_VERDICT_UP};
+    int32_t heir = ftree_route_root(ft);
+
+    for (int32_t i = 0; i < ft->state->known.n && heir != FTREE_NONE && heir != ft->self; i++) {
+        const struct known *k = &ft->state->known.items[i];
+        if (!k->full || k->v.fln != ft->self || !k->told_down || k->v.withdrawn || k->v.own_only ||
+            (was_root && k->announcement))
+            continue;
+        ftree_verdict_load(ft, k, &m.u.verdict);
+        ftree_outbox_put(ft, now, heir, &m);
+    }
+}
+
+/* v: room, as ftree_verdict_load() wants it. */
+static void tell_glue(struct ftree *ft, const struct known *k, bool untold, struct ftree_verdict *v)
+{
+    if (!ft->io->verdict)
+        return;
+    ftree_verdict_load(ft, k, v);
+    v->untold = untold;
+    ft->io->verdict(ft->io_ctx, v);
+}
+
+static struct known *learn(struct ftree *ft, ftree_time now, const struct summary *o,
+                           const struct ftree_verdict *whole, struct ftree_verdict *room)
+{
+    int32_t root = ftree_route_root(ft);
+    bool root_lost;
+    struct known *k = ftree_verdict_add(ft, o);
+
+    if (!k)
+        return NULL;
+    if (whole)
+        ftree_verdict_keep(ft, k, whole);
+    root_lost = ftree_route_root(ft) != root;
+    look_at_others(ft, now, o, root_lost);
+    if (root_lost)
+        tell_heir(ft, now, root == ft->self);
+    FTREE_EMIT(ft, LEARNED, .node = o->node, .by = o->fln, .number = o->id);
+    if (!o->withdrawn)
+        tell_glue(ft, k, whole != NULL, room);
+    return k;
+}
+
+/* ---- back ------------------------------------------------------------------------------------ */
+
+/* What was found here need be told after all: see look_at_others(). */
+static void tell_what_it_explained(struct ftree *ft, ftree_time now, int32_t node)
+{
+    struct known *k;
+
+    for (int32_t i = -1; (k = ftree_verdict_about(ft, node, &i));) {
+        if (k->v.withdrawn || k->v.fln != ft->self || k->told_down || k->queued ||
+            k->up != UP_NOTHING)
+            continue;
+        ftree_verdict_set_up(ft, k, UP_PENDING); /* not at once: others are being told just now */
+        k->up_again = now;
+        k->up_tries = 0;
+    }
+}
+
+static void end_known(struct ftree *ft, ftree_time now, struct known *k, ftree_time withdrawn)
+{
+    bool was_lost = ftree_verdict_takes_node(ft, &k->v);
+    struct ftree_verdict v = {0};
+    char name[16];
+
+    k->v.withdrawn = withdrawn;
+    k->up_tries = 0;
+    ftree_verdict_set_recheck(ft, k, FTREE_NEVER);
+    k->check = 0;
+    k->announcement = 0; /* nobody need wait for victims any more */
+    tell_glue(ft, k, false, &v);
+    if (k->reported && ft->io->report) {
+        ftree_verdict_load(ft, k, &v);
+        ft->io->report(ft->io_ctx, &v);
+    } else if (ftree_route_is_root(ft)) {
+        ftree_trace(ft, "%s of %s is over before it was told", ftree_class_name(k->v.class_),
+                    ftree_verdict_of(ft, &k->v, name));
+    }
+    if (was_lost)
+        tell_what_it_explained(ft, now, k->v.node);
+}
+
+static void push_up(struct ftree *ft, ftree_time now, struct known *k, bool more);
+
+void ftree_announce_withdraw(struct ftree *ft, ftree_time now, struct known *k, const char *why)
+{
+    bool was_lost = ftree_verdict_takes_node(ft, &k->v) || k->ends_agent;
+    int32_t node = k->v.node, cut = k->cuts ? k->v.switch_ : FTREE_NONE;
+    char name[16];
+
+    ftree_trace(ft, "withdraws %s of %s: %s", ftree_class_name(k->v.class_),
+                ftree_verdict_of(ft, &k->v, name), why);
+    end_known(ft, now, k, now);
+    if (!k->v.own_only)
+        push_up(ft, now, k, false);
+    if (was_lost && node != ft->self)
+        ftree_announce_retell(ft, now, node);
+    else if (cut != FTREE_NONE)
+        retell_beyond(ft, now, cut);
+}
+
+/* A withdrawal that another node tells; *k NULL: the verdict never came this way, or was taken for
+ * the same that another node found, so that it is noted lest it comes later.  True: it is news. */
+static bool hear_withdrawn(struct ftree *ft, ftree_time now, const struct summary *o,
+                           struct known **k)
+{
+    struct known *same = *k ? *k : ftree_verdict_same(ft, o);
+    char name[16];
+
+    if (*k && (*k)->v.withdrawn)
+        return false;
+    if (same) {
+        ftree_trace(ft, "learns that %s of %s is over", ftree_class_name(o->class_),
+                    ftree_verdict_of(ft, o, name));
+        end_known(ft, now, same, o->withdrawn);
+    }
+    if (!*k)
+        *k = learn(ft, now, o, NULL, NULL);
+    return *k != NULL;
+}
+
+/* One of several that are told from above.  True: it is news that those below have not heard. */
+static bool hear(struct ftree *ft, ftree_time now, const struct summary *o, struct known **k,
+                 struct ftree_verdict *room)
+{
+    char name[16];
+
+    *k = ftree_verdict_by_id(ft, o);
+    if (o->withdrawn) {
+        hear_withdrawn(ft, now, o, k);
+        return *k && !(*k)->over_told_down; /* it may have been heard already, on its way up */
+    }
+    if (!*k) /* the same, found by another */
+        *k = ftree_verdict_same(ft, o);
+    if (*k)
+        return !(*k)->told_down && !(*k)->v.withdrawn;
+    ftree_trace(ft, "learns %s of %s", ftree_class_name(o->class_), ftree_verdict_of(ft, o, name));
+    *k = learn(ft, now, o, NULL, room);
+    return *k != NULL;
+}
+
+enum told ftree_announce_down(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
+                              const struct wire_message *m)
+{
+    struct wire_told rest = m->u.told;
+    struct ftree_verdict room = {0};
+    char rule[FTREE_NAME_MAX] = "";
+    enum told again = ftree_gather_answered(ft, from, path, m->id);
+    struct summary o;
+    struct known *k;
+
+    if (again != TOLD_NOBODY_WAITS) /* it came twice */
+        return again;
+    if (m->flags & WIRE_FLAG_PASS_ON)
+        return ftree_relay_pass_on(ft, now, from, path, m);
+    ftree_announce_forget(ft, now);
+    ft->state->batch.n = 0;
+    ftree_verdict_reserve(ft, rest.n);
+    while (ftree_wire_get_summary(ft->job, now, &rest, &o, rule)) {
+        ftree_verdict_name_rule(ft, &o, rule);
+        if (hear(ft, now, &o, &k, &room))
+            add_to_batch(ft, k);
+    }
+    return ft->state->batch.n > 0 ? tell_down(ft, now, from, path, m->id) : TOLD_NOBODY_WAITS;
+}
+
+/* ---- up -------------------------------------------------------------------------------------- */
+
+/* Until when a verdict found here waits for those on others below its node; 0: it does not.  One on the
+ * root never does: who acts for it depends on that. */
+static ftree_time held_until(const struct ftree *ft, const struct known *k)
+{
+    if (k->v.fln != ft->self || k->v.node == 0 || k->v.kind != FTREE_KIND_NODE ||
+        !ftree_verdict_takes_node(ft, &k->v))
+        return 0;
+    return ftree_case_any_below(ft, k->v.node) ? k->v.located + HELD_MAX(ft) : 0;
+}
+
+/* Those that are held no more go along; true: there are some. */
+static bool push_held(struct ftree *ft, ftree_time now)
+{
+    bool any = false;
+
+    for (int32_t i = 0; i < ft->state->known.n && ft->state->unsent > 0; i++) {
+        struct known *k = &ft->state->known.items[i];
+        if (k->up != UP_HELD || (k->up_again > now && held_until(ft, k) > now))
+            continue;
+        push_up(ft, now, k, true);
+        any = true;
+    }
+    return any;
+}
+
+/* more: another one goes with it. */
+static void push_up(struct ftree *ft, ftree_time now, struct known *k, bool more)
+{
+    struct wire_message m = {.type = WIRE_VERDICT_UP};
+    ftree_time held = held_until(ft, k);
+    bool substitute;
+    int32_t hop;
+    char name[16];
+
+    if (held > now) {
+        ftree_verdict_set_up(ft, k, UP_HELD);
+        k->up_again = held;
+        return;
+    }
+    ftree_verdict_set_up(ft, k, UP_PENDING); /* held, it would go along with itself */
+    more = push_held(ft, now) || more;
+    if (ftree_route_is_root(ft)) {
+        queue(ft, now, k, more);
+        return;
+    }
+    hop = ftree_route_upward(ft, now, FTREE_NONE, &substitute);
+    if (hop == ft->self || (substitute && ftree_peer_can_act(ft, 0) && !ftree_is_leaving(ft))) {
+        /* the root is being asked; its verdict or answer decides */
+        k->up_again = now + ftree_rto(ft);
+        return;
+    }
+    ftree_trace(ft, "tells %s%s", substitute ? "substitute " : "", ftree_name(ft, hop, name));
+    ftree_verdict_set_up(ft, k, UP_SENT);
+    k->up_again = now + UP_AGAIN;
+    m.flags = (uint8_t) ((substitute ? WIRE_FLAG_SUBSTITUTE : 0) | (more ? WIRE_FLAG_MORE : 0));
+    ftree_verdict_load(ft, k, &m.u.verdict);
+    if (ftree_is_leaving(ft)) { /* it will not be there when it is asked for them */
+        ft->state->batch.n = 0;
+        add_to_batch(ft, k);
+        ftree_gather_own(ft, now, 0, &m.u.verdict.victims);
+    }
+    ftree_outbox_put(ft, now, hop, &m);
+}
+
+/* A node that reaches nobody can tell only whoever reads its own output. */
+static void tell_own(struct ftree *ft, ftree_time now, struct known *k)
+{
+    struct ftree_ranks victims = {0};
+
+    ft->state->batch.n = 0;
+    add_to_batch(ft, k);
+    mark_told(ft, FTREE_NONE, ftree_gather_next(ft));
+    ftree_gather_own(ft, now, ft->announce->last_announcement, &victims);
+    k->announcement = 0;
+    ftree_gather_report(ft, k, &victims);
+}
+
+/* The agent before this one may have ended before it had told this. */
+void ftree_announce_resume(struct ftree *ft, ftree_time now, struct known *k)
+{
+    k->told_down = k->reported = false;
+    ftree_verdict_set_up(ft, k, UP_PENDING); /* not at once: others, of the root, may follow */
+    k->up_again = now;
+}
+
+/* Who acted for this agent has told people of what was still to be told here. */
+void ftree_announce_was_told(struct ftree *ft, struct known *k)
+{
+    if (!k->queued && !k->announcement)
+        return;
+    ft->announce->queued -= k->queued;
+    k->queued = false;
+    k->announcement = 0;
+    k->told_down = k->reported = true;
+}
+
+/* A verdict found here. */
+void ftree_announce_raise(struct ftree *ft, ftree_time now, const struct ftree_verdict *v)
+{
+    struct summary o = ftree_verdict_summary(ft, v);
+    struct known *k = ftree_verdict_explaining(ft, &o);
+    struct ftree_verdict room = {0};
+    char name[16];
+
+    if (k) {
+        ftree_verdict_count_symptoms(k, v->symptoms);
+        return;
+    }
+    ftree_announce_forget(ft, now);
+    ftree_trace(ft, "verdict %s of %s by %s", ftree_class_name(v->class_),
+                ftree_verdict_of(ft, &o, name), v->rule);
+    k = learn(ft, now, &o, v, &room);
+    if (k && v->own_only)
+        tell_own(ft, now, k);
+    else if (k)
+        push_up(ft, now, k, false);
+}
+
+/* False where the one explains the other. */
+static bool says_the_same(const struct summary *a, const struct summary *b)
+{
+    return a->class_ == b->class_ && a->rank == b->rank && a->switch_ == b->switch_ &&
+           a->node == b->node;
+}
+
+/* A verdict found below, on its way to the root.  Who is root is decided by verdicts alone, so
+ * whether the sender took this node for a substitute does not matter. */
+void ftree_announce_up(struct ftree *ft, ftree_time now, int32_t from,
+                       const struct ftree_verdict *v, bool more)
+{
+    struct summary o = ftree_verdict_summary(ft, v);
+    struct ftree_verdict room = {0};
+    struct known *k;
+
+    ftree_announce_forget(ft, now);
+    k = ftree_verdict_by_id(ft, &o);
+    if (o.withdrawn) {
+        if (hear_withdrawn(ft, now, &o, &k))
+            push_up(ft, now, k, more);
+        else if (k)
+            tell_one_again(ft, now, k, from);
+        return;
+    }
+    if (!k)
+        k = ftree_verdict_explaining(ft, &o);
+    if (k && k->told_down && !k->full && says_the_same(&k->v, &o))
+        ftree_verdict_keep(ft, k, v); /* this node is the root now, or will soon know that it is */
+    if (k && (k->told_down || k->v.withdrawn)) {
+        tell_one_again(ft, now, k, from); /* who still tells it has not heard it coming down */
+        return;
+    }
+    if (k) {
+        ftree_verdict_count_symptoms(k, v->symptoms);
+        return;
+    }
+    k = learn(ft, now, &o, v, &room);
+    if (k)
+        push_up(ft, now, k, more);
+}
+
+/* ---- trouble and time ------------------------------------------------------------------------ */
+
+/* The verdict that a message carries: others about the same node have messages of their own. */
+static struct known *carried_up(struct ftree *ft, ftree_time now, const struct message *l)
+{
+    struct wire_message m;
+    struct summary o;
+
+    if (ftree_wire_decode(ft->job, now, l->payload->bytes, l->payload->len, &m))
+        return NULL;
+    o = (struct summary){.node = m.u.verdict.node, .fln = m.u.verdict.fln, .id = m.u.verdict.id};
+    return ftree_verdict_by_id(ft, &o);
+}
+
+/* Goes through the verdicts that a message tells and that are known: rest->n as it was decoded. */
+static struct known *next_carried(struct ftree *ft, ftree_time now, struct wire_told *rest)
+{
+    struct known *k = NULL;
+    struct summary o;
+    char rule[FTREE_NAME_MAX] = "";
+
+    while (!k && ftree_wire_get_summary(ft->job, now, rest, &o, rule)) {
+        k = ftree_verdict_by_id(ft, &o);
+        if (!k)
+            k = ftree_verdict_same(ft, &o);
+    }
+    return k;
+}
+
+static struct wire_told told_by(struct ftree *ft, ftree_time now, const struct message *l)
+{
+    struct wire_message m;
+
+    if (ftree_wire_decode(ft->job, now, l->payload->bytes, l->payload->len, &m))
+        return (struct wire_told){0};
+    return m.u.told;
+}
+
+/* Tells the children of a child that does not answer. */
+static void adopt(struct ftree *ft, ftree_time now, const struct message *l, struct wire_told rest)
+{
+    struct posting p = {
+        .now = now, .from = FTREE_NONE, .announcement = ftree_gather_settle_late(ft, now, l)};
+    const struct known *k;
+
+    ft->state->batch.n = 0;
+    while ((k = next_carried(ft, now, &rest)))
+        if (k->told_down || k->v.withdrawn)
+            add_to_batch(ft, k);
+    tell_children(ft, l->to, &p);
+    if (p.announcement >= 0)
+        ftree_gather_finish_if_in(ft, now, p.announcement);
+}
+
+/* By way of another, where one did not acknowledge what it was to pass on. */
+static void tell_past(struct ftree *ft, ftree_time now, const struct message *l)
+{
+    int32_t announcement = ftree_gather_settle_late(ft, now, l);
+
+    ftree_relay_tell_past(ft, now, l->payload, announcement);
+    if (announcement >= 0)
+        ftree_gather_finish_if_in(ft, now, announcement);
+}
+
+static void down_undeliverable(struct ftree *ft, ftree_time now, const struct message *l)
+{
+    struct wire_message m;
+
+    if (ftree_wire_decode(ft->job, now, l->payload->bytes, l->payload->len, &m))
+        return;
+    if (m.flags & WIRE_FLAG_PASS_ON)
+        tell_past(ft, now, l);
+    else
+        adopt(ft, now, l, m.u.told);
+}
+
+void ftree_announce_undeliverable(struct ftree *ft, ftree_time now, const struct message *l)
+{
+    struct known *k;
+
+    switch (l->type) {
+        case WIRE_VERDICT_UP:
+            k = carried_up(ft, now, l);
+            if (k && k->up == UP_SENT)
+                push_up(ft, now, k, false);
+            break;
+        case WIRE_VERDICT_DOWN:
+            down_undeliverable(ft, now, l);
+            break;
+        default:
+            break;
+    }
+}
+
+void ftree_announce_release(struct ftree *ft, ftree_time now)
+{
+    for (int32_t i = 0; i < ft->state->known.n && ft->state->unsent > 0; i++) {
+        struct known *k = &ft->state->known.items[i];
+        if (k->up == UP_HELD && held_until(ft, k) <= now)
+            k->up_again = ftree_min(k->up_again, now);
+    }
+}
+
+void ftree_announce_tick(struct ftree *ft, ftree_time now)
+{
+    ftree_gather_tick(ft, now);
+    if (ft->announce->queued > 0 && ft->announce->tell_at <= now) {
+        if (ftree_route_is_root(ft))
+            tell_queued(ft, now);
+        else
+            hand_over_queued(ft, now);
+    }
+    for (int32_t i = 0; i < ft->state->known.n && ft->state->unsent > 0; i++) {
+        struct known *k = &ft->state->known.items[i];
+        if (k->up == UP_NOTHING || k->up_again > now)
+            continue;
+        if (k->up == UP_SENT && ++k->up_tries >= UP_TRIES_MAX)
+            ftree_verdict_set_up(ft, k, UP_NOTHING);
+        else
+            push_up(ft, now, k, false);
+    }
+}
+
+ftree_time ftree_announce_deadline(const struct ftree *ft)
+{
+    ftree_time t = ftree_gather_deadline(ft);
+
+    if (ft->announce->queued > 0)
+        t = ftree_min(t, ft->announce->tell_at);
+    for (int32_t i = 0; i < ft->state->known.n && ft->state->unsent > 0; i++)
+        if (ft->state->known.items[i].up != UP_NOTHING)
+            t = ftree_min(t, ft->state->known.items[i].up_again);
+    return t;
+}
+
+
+bool ftree_announce_has_untold(const struct ftree *ft)
+{
+    for (int32_t i = 0; i < ft->state->known.n && ft->state->unsent > 0; i++) {
+        const struct known *k = &ft->state->known.items[i];
+        bool is_own = k->v.node == ft->self && k->v.fln == ft->self;
+        if (k->up == UP_PENDING || k->up == UP_HELD || (k->up == UP_SENT && is_own))
+            return true;
+    }
+    return false;
+}
+
+/* ---- an end to remembering ------------------------------------------------------------------- */
+
+/* True while a message with this verdict may still have to be sent again, or by another way. */
+static bool is_under_way(struct ftree *ft, ftree_time now, const struct known *k)
+{
+    FTREE_EACH(const struct message, l, ft->net->outbox) {
+        struct wire_told rest;
+        const struct known *other;
+        if (l->type == WIRE_VERDICT_UP && carried_up(ft, now, l) == k)
+            return true;
+        if (l->type != WIRE_VERDICT_DOWN)
+            continue;
+        rest = told_by(ft, now, l);
+        while ((other = next_carried(ft, now, &rest)))
+            if (other == k)
+                return true;
+    }
+    return false;
+}
+
+static bool is_settled(struct ftree *ft, ftree_time now, const struct known *k)
+{
+    return k->v.withdrawn && k->v.withdrawn + OVER_AGE <= now && k->up == UP_NOTHING &&
+           !k->queued && !is_under_way(ft, now, k);
+}
+
+/* The one that has been over for longest; -1: none can be forgotten. */
+static int32_t oldest(struct ftree *ft, ftree_time now)
+{
+    int32_t found = -1;
+
+    for (int32_t i = 0; i < ft->state->known.n; i++) {
+        const struct known *k = &ft->state->known.items[i];
+        if (is_settled(ft, now, k) &&
+            (found < 0 || k->v.withdrawn < ft->state->known.items[found].v.withdrawn))
+            found = i;
+    }
+    return found;
+}
+
+void ftree_announce_forget(struct ftree *ft, ftree_time now)
+{
+    int32_t over = 0, i;
+
+    for (i = 0; i < ft->state->known.n; i++)
+        over += ft->state->known.items[i].v.withdrawn != 0;
+    for (; over > OVER_MAX && (i = oldest(ft, now)) >= 0; over--)
+        ftree_verdict_forget(ft, i);
+}

@@ -1,0 +1,107 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef FTREE_BASE_H_INCLUDED
+#define FTREE_BASE_H_INCLUDED
+
+#include "ftree/ftree.h"
+
+#include <stdarg.h>
+
+#pragma GCC visibility push(hidden)
+
+/*
+ * The handle, as every room sees it, and what all of them need: arrays, the trace, names.  Each room
+ * has a part of the handle that it alone looks into; its header says what that is.
+ */
+
+struct topo;
+struct ftree_events;
+struct ftree_state;
+struct ftree_net;
+struct ftree_observe;
+struct ftree_intake;
+struct ftree_examine;
+struct ftree_announce;
+struct ftree_recheck;
+struct ftree_leaving;
+
+struct ftree {
+    const struct ftree_job *job;
+    const struct ftree_io *io;
+    void *io_ctx;
+    const struct topo *topo;
+    const struct ftree_rules *rules;
+    struct ftree_config cfg;
+    int32_t self;
+    uint32_t next_id;
+    ftree_time excused; /* the last pause in which this agent did not run was until then */
+    struct ftree_events *events; /* while the handle is called: those that wait */
+
+    struct ftree_state *state;
+    struct ftree_net *net;
+    struct ftree_observe *observe;
+    struct ftree_intake *intake;
+    struct ftree_examine *examine;
+    struct ftree_announce *announce;
+    struct ftree_recheck *recheck;
+    struct ftree_leaving *leave;
+};
+
+/* A growing array: `items` of `size` bytes, `n` in use. */
+#define FTREE_ARRAY(type) \
+    struct { \
+        type *items; \
+        int32_t n, room; \
+    }
+
+/* Goes through an array that stays as it is meanwhile: `item` points to each of its items. */
+#define FTREE_EACH(type, item, array) \
+    for (type *item = (array).items, *item##_end = item ? item + (array).n : item; \
+         item != item##_end; item++)
+
+/* Appends a zeroed item and returns it; NULL: out of memory, the array is as it was. */
+#define FTREE_PUSH(ft, array) \
+    ftree_push((ft), &(array).items, &(array).n, &(array).room, sizeof(*(array).items))
+void *ftree_push(struct ftree *ft, void *items, int32_t *n, int32_t *room, size_t size);
+
+/* Makes room for `more` items, and no more than that; false: out of memory. */
+#define FTREE_RESERVE(ft, array, more) \
+    ftree_reserve((ft), &(array).items, (array).n + (more), &(array).room, sizeof(*(array).items))
+bool ftree_reserve(struct ftree *ft, void *items, int32_t n, int32_t *room, size_t size);
+
+/* Removes item i by moving the last one into its place. */
+#define FTREE_DROP(array, i) ((array).items[i] = (array).items[--(array).n])
+
+void *ftree_alloc(struct ftree *ft, void *ptr, size_t size);
+/* One line per decision; one that begins with two spaces is a step on the way to it.  Where nobody
+ * reads them the arguments are not looked at: a name costs more than many a decision. */
+#define ftree_trace(ft, ...) \
+    do { \
+        if ((ft)->io->trace) \
+            ftree_trace_line((ft), __VA_ARGS__); \
+    } while (0)
+void ftree_trace_line(struct ftree *ft, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* The paths that the job has, as a set of bits. */
+uint8_t ftree_all_paths(const struct ftree_job *job);
+const char *ftree_name(const struct ftree *ft, int32_t node, char buf[16]);
+int32_t ftree_node_of(const struct ftree *ft, int32_t rank);
+int32_t ftree_ranks_of(const struct ftree_job *job, int32_t node);
+int32_t ftree_rank_at(const struct ftree_job *job, int32_t node, int32_t i);
+
+static inline ftree_time ftree_min(ftree_time a, ftree_time b)
+{
+    return a < b ? a : b;
+}
+
+static inline ftree_time ftree_max(ftree_time a, ftree_time b)
+{
+    return a > b ? a : b;
+}
+
+#pragma GCC visibility pop
+
+#endif /* FTREE_BASE_H_INCLUDED */

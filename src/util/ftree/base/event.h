@@ -1,0 +1,90 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef FTREE_BASE_EVENT_H_INCLUDED
+#define FTREE_BASE_EVENT_H_INCLUDED
+
+#include "ftree/base/base.h"
+
+#pragma GCC visibility push(hidden)
+
+/*
+ * What a step has found that is another step's business.  No step calls another: it emits an event, and
+ * ftree.c, the one place where the steps meet, hands that to the step that owns it, once the one that
+ * emitted it has returned.  What follows from an event is done before the next one (depth first).
+ */
+
+enum ftree_event_kind {
+    FTREE_EVENT_SYMPTOM, /* `symptom` is to be analysed */
+    FTREE_EVENT_AGAIN, /* the node that `symptom` was sent to does not take it */
+    FTREE_EVENT_SILENT, /* `node` does not acknowledge */
+    FTREE_EVENT_SEARCH, /* round `number`, told by node `by`, asks every node; 0: a new one is to */
+    FTREE_EVENT_LOOK, /* the own ranks are to be looked at */
+    FTREE_EVENT_CASE, /* `node` or `switch_` is to be asked, in round `number` */
+    FTREE_EVENT_DUE, /* the time that it had to answer is over */
+    FTREE_EVENT_REST, /* there may be more verdicts about `suspect`, which is the event's: see probe.c */
+    FTREE_EVENT_CLOSED, /* it is not asked any more; `well`: because it is well */
+    FTREE_EVENT_VERDICT, /* see ftree_emit_verdict() */
+    FTREE_EVENT_LEARNED, /* the verdict `number` of `by` about `node` is known */
+    FTREE_EVENT_OVER, /* that verdict is over, for it is as `why` says */
+    FTREE_EVENT_RETURNED, /* `node` did not acknowledge `message` with this number */
+    FTREE_EVENT_LEFT /* `node` has left */
+};
+
+struct suspect;
+struct payload;
+
+struct ftree_event {
+    uint8_t kind; /* enum ftree_event_kind */
+    bool well;
+    int32_t node, switch_, by;
+    uint32_t number;
+    union {
+        struct ftree_symptom symptom;
+        struct suspect *suspect;
+        char why[64];
+        struct {
+            uint8_t type;
+            struct payload *payload; /* a share of it is the event's */
+        } message;
+    } u;
+};
+
+#define FTREE_EVENTS_FIRST 8
+
+/* Those that wait; they live no longer than one call of the handle. */
+struct ftree_events {
+    int32_t n, room; /* of items, NULL as long as `first` has room */
+    struct ftree_event *items;
+    struct ftree_event first[FTREE_EVENTS_FIRST];
+    bool has_verdict;
+    struct ftree_verdict verdict;
+};
+
+/* False: out of memory, and nobody will hear of it. */
+bool ftree_emit(struct ftree *ft, const struct ftree_event *e);
+#define FTREE_EMIT(ft, kind_, ...) \
+    ftree_emit((ft), &(struct ftree_event){.kind = FTREE_EVENT_##kind_, __VA_ARGS__})
+
+/* A verdict found here.  A step returns before it emits another: there is room for one. */
+void ftree_emit_verdict(struct ftree *ft, const struct ftree_verdict *v);
+void ftree_emit_symptom(struct ftree *ft, enum ftree_event_kind kind,
+                        const struct ftree_symptom *s);
+
+/* True: the step is to return soon, for what it does next may depend on what comes of them. */
+bool ftree_events_wait(const struct ftree *ft);
+
+/* Between these two steps may be called; `q` is the caller's. */
+void ftree_events_begin(struct ftree *ft, struct ftree_events *q);
+void ftree_events_end(struct ftree *ft);
+
+/* The last one; false: there is none.  Those from place n on are put into the order in which they are
+ * to be taken. */
+bool ftree_events_take(struct ftree *ft, struct ftree_event *e);
+void ftree_events_turn(struct ftree *ft, int32_t n);
+
+#pragma GCC visibility pop
+
+#endif /* FTREE_BASE_EVENT_H_INCLUDED */

@@ -1,0 +1,226 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "ftree/ftree.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Names of the numbers of ftree.h, and the numbers of names. */
+
+#define COUNT(array) ((int) (sizeof(array) / sizeof((array)[0])))
+
+static const char *pick(const char *const *name, int count, int i)
+{
+    return i >= 0 && i < count ? name[i] : "?";
+}
+
+static int number_of(const char *const *name, int count, const char *wanted)
+{
+    for (int i = 0; i < count; i++)
+        if (strcmp(name[i], wanted) == 0)
+            return i;
+    return -1;
+}
+
+static const char *const errors[] = {
+#define ERROR_TEXT(name, text) text,
+    FTREE_ERRORS(ERROR_TEXT)
+#undef ERROR_TEXT
+};
+
+static const char *const reaches[] = {
+#define REACH_NAME(id, text) text,
+    FTREE_REACHES(REACH_NAME)
+#undef REACH_NAME
+};
+
+static const char *const kinds[] = {
+#define KIND_NAME(id, text) text,
+    FTREE_KINDS(KIND_NAME)
+#undef KIND_NAME
+};
+
+static const char *const sources[] = {
+#define SOURCE_NAME(id, text) text,
+    FTREE_SOURCES(SOURCE_NAME)
+#undef SOURCE_NAME
+};
+
+static const char *const severities[] = {
+#define SEVERITY_NAME(id, text) text,
+    FTREE_SEVERITIES(SEVERITY_NAME)
+#undef SEVERITY_NAME
+};
+
+/* Those that networks and file systems cause. */
+static const struct {
+    int error;
+    const char *name;
+} errnos[] = {
+    {EACCES, "EACCES"},
+    {EADDRNOTAVAIL, "EADDRNOTAVAIL"},
+    {ECONNABORTED, "ECONNABORTED"},
+    {ECONNREFUSED, "ECONNREFUSED"},
+    {ECONNRESET, "ECONNRESET"},
+    {EHOSTDOWN, "EHOSTDOWN"},
+    {EHOSTUNREACH, "EHOSTUNREACH"},
+    {EIO, "EIO"},
+    {ENETDOWN, "ENETDOWN"},
+    {ENETRESET, "ENETRESET"},
+    {ENETUNREACH, "ENETUNREACH"},
+    {ENODEV, "ENODEV"},
+    {ENOMEM, "ENOMEM"},
+    {ENOSPC, "ENOSPC"},
+    {ENOTCONN, "ENOTCONN"},
+    {EPERM, "EPERM"},
+    {EPIPE, "EPIPE"},
+    {EROFS, "EROFS"},
+    {ESHUTDOWN, "ESHUTDOWN"},
+    {ESTALE, "ESTALE"},
+    {ETIMEDOUT, "ETIMEDOUT"},
+};
+
+static const char *const origins[] = {"hardware", "software", "unknown"};
+static const char *const links[] = {"unknown", "up", "down", "no-carrier", "gone"};
+
+static const struct {
+    const char *name;
+    enum ftree_kind kind;
+    enum ftree_origin origin;
+    unsigned says;
+} classes[] = {
+#define CLASS_ROW(id, text, kind, origin, says) \
+    {text, FTREE_KIND_##kind, FTREE_ORIGIN_##origin, says},
+    FTREE_CLASSES(CLASS_ROW)
+#undef CLASS_ROW
+};
+
+static const struct ftree_symptom_info symptoms[] = {
+#define SYMPTOM_ROW(id, name, source, kind, severity, meaning) \
+    {name, FTREE_SOURCE_##source, FTREE_KIND_##kind, FTREE_SEVERITY_##severity, meaning},
+    FTREE_SYMPTOMS(SYMPTOM_ROW)
+#undef SYMPTOM_ROW
+};
+
+const char *ftree_strerror(int error)
+{
+    return pick(errors, COUNT(errors), error);
+}
+
+const char *ftree_reach_name(int reach)
+{
+    return pick(reaches, COUNT(reaches), reach);
+}
+
+const char *ftree_kind_name(int kind)
+{
+    return pick(kinds, COUNT(kinds), kind);
+}
+
+const char *ftree_source_name(int source)
+{
+    return pick(sources, COUNT(sources), source);
+}
+
+const char *ftree_severity_name(int severity)
+{
+    return pick(severities, COUNT(severities), severity);
+}
+
+const char *ftree_origin_name(int origin)
+{
+    return pick(origins, COUNT(origins), origin);
+}
+
+const char *ftree_link_name(int link)
+{
+    return pick(links, COUNT(links), link);
+}
+
+const char *ftree_path_name(int path)
+{
+    return path == FTREE_PATH_DATA ? "data" : path == FTREE_PATH_MGMT ? "mgmt" : "local";
+}
+
+const char *ftree_node_name(const struct ftree_job *job, int32_t node, char *buf, size_t len)
+{
+    if (job->node_name && node >= 0 && node < job->nodes)
+        return job->node_name[node];
+    snprintf(buf, len, "n%d", (int) node);
+    return buf;
+}
+
+const char *ftree_errno_at(int i, int *error)
+{
+    if (i < 0 || i >= COUNT(errnos))
+        return NULL;
+    *error = errnos[i].error;
+    return errnos[i].name;
+}
+
+static bool is_class(int class_)
+{
+    return class_ >= 0 && class_ < FTREE_CLASS_COUNT;
+}
+
+const char *ftree_class_name(int class_)
+{
+    return is_class(class_) ? classes[class_].name : "?";
+}
+
+int ftree_class_origin(int class_)
+{
+    return is_class(class_) ? classes[class_].origin : FTREE_ORIGIN_UNKNOWN;
+}
+
+int ftree_class_kind(int class_)
+{
+    return is_class(class_) ? classes[class_].kind : FTREE_KIND_NODE;
+}
+
+bool ftree_class_says(int class_, unsigned what)
+{
+    return is_class(class_) && classes[class_].says & what;
+}
+
+bool ftree_class_ends_job(int class_)
+{
+    return ftree_class_says(class_, FTREE_ENDS_JOB);
+}
+
+const struct ftree_symptom_info *ftree_symptom_info(int kind)
+{
+    static const struct ftree_symptom_info none = {.name = "?", .meaning = ""};
+
+    return kind >= 0 && kind < FTREE_SYMPTOM_COUNT ? &symptoms[kind] : &none;
+}
+
+int ftree_class_by_name(const char *name)
+{
+    for (int i = 0; i < FTREE_CLASS_COUNT; i++)
+        if (strcmp(classes[i].name, name) == 0)
+            return i;
+    return -1;
+}
+
+int ftree_symptom_by_name(const char *name)
+{
+    for (int i = 0; i < FTREE_SYMPTOM_COUNT; i++)
+        if (strcmp(symptoms[i].name, name) == 0)
+            return i;
+    return -1;
+}
+
+int ftree_kind_by_name(const char *name)
+{
+    return number_of(kinds, COUNT(kinds), name);
+}
+
+int ftree_severity_by_name(const char *name)
+{
+    return number_of(severities, COUNT(severities), name);
+}

@@ -1,0 +1,202 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef FTREE_EXAMINE_H_INCLUDED
+#define FTREE_EXAMINE_H_INCLUDED
+
+#include "ftree/base/event.h"
+#include "ftree/net/net.h"
+#include "ftree/state/state.h"
+
+#pragma GCC visibility push(hidden)
+
+/*
+ * Asking a suspect by its strategy until a sign decides.
+ *
+ *     probe.c      asking, hearing, deciding
+ *     suspect.c    what is known of one suspect
+ *     facts.c      what the answers came to, in the words of the rule base
+ *     silence.c    how long silence lasts before it accuses, and which silence counts
+ *     crowd.c      many suspects behind one switch: a few are examined, the others wait for these
+ *     neighbour.c  one node or all behind a switch: asking a few others behind it
+ *     indirect.c   asking a suspect for somebody else, from where this node is
+ */
+
+/* What others show of a path while a suspect is examined; see silence.c. */
+struct works {
+    ftree_time from; /* when the first one was heard there, 0: nobody was */
+    ftree_time heard; /* when the last one was */
+    ftree_time
+        asked; /* since then the suspect, for the first time, by a new connection; 0: never */
+};
+
+/* A node under examination; see probe.c. */
+struct suspect {
+    int32_t node, switch_;
+    int32_t rank; /* someone waits for this rank, FTREE_NONE */
+    uint32_t nonce;
+    uint32_t round; /* of the sweep that asks, 0: a symptom named the node */
+    uint32_t done; /* bit s: step s of the strategy was taken */
+    uint8_t tries; /* how often it was asked */
+    uint8_t questions[FTREE_PATHS][FTREE_ROLES]; /* response probes that went there */
+    uint8_t answered_question[FTREE_PATHS]; /* the number of the one its agent last answered */
+    uint8_t connections[FTREE_PATHS][FTREE_ROLES]; /* made for them: a kernel speaks to no other */
+    uint8_t kernel_connection[FTREE_PATHS][FTREE_ROLES]; /* that its kernel last spoke to, */
+    uint8_t kernel[FTREE_PATHS][FTREE_ROLES]; /* and what it said */
+    uint8_t since[FTREE_PATHS][FTREE_ROLES]; /* the best that was heard since, which is less, */
+    int16_t since_error[FTREE_PATHS][FTREE_ROLES]; /* and its errno */
+    struct works works[FTREE_PATHS];
+    ftree_time connected; /* when its kernel first said so, 0: never */
+    ftree_time neighbours; /* when those behind its switches were last asked, 0: never */
+    uint8_t prolonged; /* how often it was asked anew when its window was over */
+    bool has_state, has_log;
+    bool waits, waited; /* for what comes of others behind its switch; see crowd.c */
+    int32_t witness; /* how far from the own node the last witness asked was */
+    int32_t visitor; /* how far from the suspect the last visitor was */
+    ftree_time first_symptom, opened, asked, again, deadline;
+    ftree_time base; /* from which the strategy's times count */
+    uint8_t reach[FTREE_PATHS][FTREE_ROLES];
+    int16_t error[FTREE_PATHS][FTREE_ROLES];
+    struct {
+        uint8_t reach; /* the best that a visitor saw */
+        int32_t by; /* who */
+        ftree_time at;
+    } elsewhere[FTREE_PATHS];
+    struct wire_trouble deputy_word; /* rank FTREE_NONE: none */
+    struct wire_trouble deputy_next; /* what it says of another rank; likewise */
+    struct ftree_ranks waiting; /* as the deputy says */
+    struct ftree_node_state state; /* where has_state */
+    struct ftree_log_entry last; /* newest message of the rank, where has_log */
+};
+
+/* A look at a node for somebody else; see indirect.c. */
+struct indirect_probe {
+    int32_t from, target; /* who wants to know, of whom */
+    uint32_t their_nonce, nonce; /* of their question, and of the own one */
+    uint8_t reach[FTREE_PATHS], told[FTREE_PATHS];
+    ftree_time asked, until;
+};
+
+#define FTREE_VISITORS 2
+
+/* A node that is asked because it is behind the same switch as a suspect, or as this node. */
+struct neighbour {
+    int32_t node;
+    uint32_t nonce; /* of visits to it */
+    ftree_time asked, last_asked; /* for the first and for the last time */
+    ftree_time visited; /* when others were last asked to */
+    ftree_time heard[FTREE_PATHS]; /* last; its kernel counts */
+    uint8_t seen[FTREE_VISITORS]; /* the best that each visitor saw of it over data */
+};
+
+/* What is silent: fact "behind" or "behind-data", and which switch. */
+struct ftree_silence {
+    uint8_t behind;
+    int32_t switch_; /* FTREE_NONE: none */
+};
+
+/* A node that was heard on a path. */
+struct witness {
+    ftree_time at; /* 0: nobody was */
+    int32_t node;
+    uint8_t reach; /* it answered, or its kernel did */
+};
+
+struct ftree_examine {
+    FTREE_ARRAY(struct suspect) suspects;
+    FTREE_ARRAY(struct indirect_probe) visits;
+    FTREE_ARRAY(struct neighbour) neighbours;
+    int32_t visitor[FTREE_VISITORS], visitors; /* who visit them, and how far from here they are */
+    int32_t visitors_far;
+    struct witness heard[FTREE_PATHS][2]; /* the last two nodes heard there, the last one first:
+                                           * one of them is another than any suspect */
+};
+
+void ftree_examine_clear(struct ftree *ft);
+/* The job ends here: nothing more is to be done. */
+void ftree_examine_stop(struct ftree *ft);
+
+/* probe.c */
+void ftree_probe_open(struct ftree *ft, ftree_time now, int32_t node, int32_t switch_,
+                      uint32_t round);
+/* The time that the suspect had is over. */
+void ftree_probe_due(struct ftree *ft, ftree_time now, int32_t node);
+/* What else there is to be decided about a suspect of which a rank ended; its copy is freed at last. */
+void ftree_probe_rest(struct ftree *ft, ftree_time now, const struct ftree_event *rest);
+/* A verdict is known: who has failed is asked no more, nor who is silent on a data path that a dead
+ * switch was on. */
+void ftree_probe_learned(struct ftree *ft);
+void ftree_probe_answer(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
+                        const struct wire_answer *a);
+void ftree_probe_state(struct ftree *ft, ftree_time now, int32_t from, const struct wire_state *s);
+void ftree_probe_log(struct ftree *ft, ftree_time now, int32_t from, const struct wire_log *l);
+void ftree_probe_reached(struct ftree *ft, ftree_time now, int32_t node, enum ftree_path path,
+                         enum ftree_role role, enum ftree_reach reach, int error);
+void ftree_probe_seen(struct ftree *ft, ftree_time now, int32_t from, const struct wire_seen *s);
+void ftree_probe_excuse(struct ftree *ft, ftree_time now, ftree_time late, bool anew);
+void ftree_probe_restart(struct ftree *ft, ftree_time now);
+void ftree_probe_tick(struct ftree *ft, ftree_time now);
+ftree_time ftree_probe_deadline(const struct ftree *ft);
+
+/* suspect.c */
+bool ftree_probe_is_asking(const struct ftree *ft);
+struct suspect *ftree_probe_find(const struct ftree *ft, int32_t node);
+uint8_t ftree_probe_reach(const struct suspect *su, int path, int role);
+/* What is left of what was heard first, without what was heard since. */
+uint8_t ftree_suspect_word_left(const struct suspect *su, int path, int role);
+bool ftree_suspect_is_old_answer(const struct suspect *su, int path);
+bool ftree_facts_kernel_spoke(const struct suspect *su);
+bool ftree_facts_answered(const struct suspect *su);
+
+/* silence.c */
+ftree_time ftree_silence_window_of(const struct ftree *ft, ftree_time now, bool one_sided);
+void ftree_silence_asked(struct suspect *su, ftree_time now, int path);
+bool ftree_silence_counts(const struct suspect *su, int path);
+bool ftree_silence_needs_witness(const struct suspect *su, int path);
+ftree_time ftree_silence_until(const struct ftree *ft, ftree_time now, struct suspect *su,
+                               bool *ask);
+/* Another node shows that a path works, if only by its kernel's refusal. */
+void ftree_silence_heard(struct ftree *ft, ftree_time now, int32_t node, enum ftree_path path,
+                         enum ftree_reach reach);
+
+/* crowd.c */
+ftree_time ftree_crowd_until(const struct ftree *ft, const struct suspect *su);
+
+/* indirect.c */
+void ftree_indirect(struct ftree *ft, ftree_time now, int32_t from, const struct wire_visit *w);
+bool ftree_indirect_answer(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
+                           const struct wire_answer *a);
+void ftree_indirect_reached(struct ftree *ft, ftree_time now, int32_t node, enum ftree_path path,
+                            enum ftree_role role, enum ftree_reach reach);
+void ftree_indirect_tick(struct ftree *ft, ftree_time now);
+ftree_time ftree_indirect_deadline(const struct ftree *ft);
+
+/* neighbour.c */
+bool ftree_neighbour_matters(const struct ftree *ft);
+void ftree_neighbour_ask(struct ftree *ft, ftree_time now, const struct suspect *su);
+void ftree_neighbour_visit(struct ftree *ft, ftree_time now, const struct suspect *su);
+void ftree_neighbour_forget(struct ftree *ft);
+void ftree_neighbour_heard(struct ftree *ft, ftree_time now, int32_t node, enum ftree_path path);
+void ftree_neighbour_seen(struct ftree *ft, int32_t from, const struct wire_seen *s);
+struct ftree_silence ftree_neighbour_silence(const struct ftree *ft, const struct suspect *su,
+                                             bool data);
+void ftree_neighbour_add_evidence(const struct ftree *ft, ftree_time now, const struct suspect *su,
+                                  struct ftree_verdict *v);
+
+/* facts.c */
+const struct witness *ftree_facts_witness(const struct ftree *ft, const struct suspect *su,
+                                          int path);
+bool ftree_facts_was_witnessed(const struct ftree *ft, const struct suspect *su, int path);
+int32_t ftree_facts_ended(const struct ftree *ft, int32_t node);
+bool ftree_facts_all_ended(const struct ftree *ft, int32_t node);
+int32_t ftree_facts_reset(const struct ftree *ft, int32_t node);
+void ftree_facts_find(const struct ftree *ft, const struct suspect *su, bool at_end,
+                      struct rules_facts *facts);
+void ftree_facts_add_evidence(const struct ftree *ft, ftree_time now, const struct suspect *su,
+                              struct ftree_verdict *v);
+
+#pragma GCC visibility pop
+
+#endif /* FTREE_EXAMINE_H_INCLUDED */

@@ -1,0 +1,170 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "ftree/examine/examine.h"
+
+/*
+ * How long a suspect must be silent before its silence accuses it, and which silence counts.
+ *
+ * Silence is evidence only on a path that works.  A network may be silent for everybody (a switch
+ * that restarts, a spanning tree that converges); when it comes back, one node is heard first, and
+ * that is no reason to accuse the next one.  So silence on a path counts where another node was
+ * heard there, the suspect was asked after that by a new connection, did not answer for a unit, and
+ * another node was heard after that question, too.  A question by an old connection does not do:
+ * TCP repeats what was lost in a silence only seconds later.
+ *
+ * All thresholds are here but the window (net/send.c).  The unit is max(rto, cfg.silence / 6), 150 ms
+ * by default; the steps of the rule base's strategies (when to ask whom) are multiples of it.
+ */
+
+/* In halves of a unit: what it is, what it survives, what it costs a real outage. */
+enum {
+    /* So much longer where the agent answered over another path, 525 ms: nine questions.  A path
+     * that loses every tenth message is not accused.  Costs verdicts about one path. */
+    ONE_SIDED = 7,
+    /* How long the suspect has to answer after it was asked anew, 150 ms; the window is prolonged
+     * by as much where its last question is younger.  Costs an outage only where another node was
+     * heard late. */
+    ANEW = 2,
+    /* Who is heard after nobody was heard on the path for so long (525 ms) is a first one again: the
+     * network may have been silent in between.  New connections are made every 3 halves to 2 units,
+     * and so a shorter silence misses one or two of them. */
+    PAUSE = 7
+};
+
+/* So often it is asked anew at the end of its window; what is not proven then is not believed.
+ * Bounds an examination to the window and four units more. */
+#define ANEW_MOST 4
+
+/* How much longer the window is for each ns of the own lag, at most three windows in all: on a machine
+ * with far more busy processes than cores an agent's answer may take a second. */
+#define PATIENCE 10
+
+static ftree_time halves(const struct ftree *ft, int n)
+{
+    return (ftree_time) n * ftree_silence_unit(ft) / 2;
+}
+
+/* The window of a suspect as things are now. */
+ftree_time ftree_silence_window_of(const struct ftree *ft, ftree_time now, bool one_sided)
+{
+    ftree_time window = ftree_silence_window(ft);
+
+    window += ftree_min(PATIENCE * ftree_own_lag(ft, now), 2 * window);
+    return one_sided ? window + halves(ft, ONE_SIDED) : window;
+}
+
+/* ---- which silence counts -------------------------------------------------------------------- */
+
+/* A node was heard on a path: all suspects but itself have a witness. */
+static void note_works(struct ftree *ft, ftree_time now, int32_t node, enum ftree_path path)
+{
+    for (int32_t i = 0; i < ft->examine->suspects.n; i++) {
+        struct works *w = &ft->examine->suspects.items[i].works[path];
+        if (ft->examine->suspects.items[i].node == node)
+            continue;
+        if (!w->heard || now > w->heard + halves(ft, PAUSE))
+            *w = (struct works){.from = now};
+        w->heard = now;
+    }
+}
+
+/* A question goes to the suspect by a new connection. */
+void ftree_silence_asked(struct suspect *su, ftree_time now, int path)
+{
+    struct works *w = &su->works[path];
+
+    if (w->from && !w->asked)
+        w->asked = now;
+}
+
+/* True if others were heard before and after the suspect was asked anew.  (That it had the time to
+ * answer is seen to before anything is decided.) */
+bool ftree_silence_counts(const struct suspect *su, int path)
+{
+    const struct works *w = &su->works[path];
+
+    return w->asked && w->heard > w->asked;
+}
+
+/* True if a witness is to be asked.  Those who look from elsewhere are heard after the suspect was asked
+ * anew, too; others are asked for that only where they were not. */
+bool ftree_silence_needs_witness(const struct suspect *su, int path)
+{
+    const struct works *w = &su->works[path];
+
+    return !w->from || (su->prolonged && w->heard <= w->asked);
+}
+
+/* When what is silent there will count: 0: no other node was heard, and nothing is waited for;
+ * FTREE_NEVER: not before it is asked anew. */
+static ftree_time counts_at(const struct ftree *ft, const struct suspect *su, int path)
+{
+    const struct works *w = &su->works[path];
+
+    if (!w->from || ftree_probe_reach(su, path, FTREE_ROLE_AGENT) == FTREE_REACH_LOCAL_DOWN)
+        return 0;
+    if (!ftree_silence_counts(su, path) || (su->neighbours && su->neighbours < w->from))
+        return FTREE_NEVER;
+    return ftree_max(w->asked, su->neighbours) + halves(ft, ANEW);
+}
+
+/* The same where its kernel spoke but nobody answers: to a connection that was made a unit ago, and to
+ * the last one, for by now the network may be silent. */
+static ftree_time kernel_counts_at(const struct ftree *ft, ftree_time now, const struct suspect *su)
+{
+    for (int path = 0; path < FTREE_PATHS; path++)
+        if (ftree_probe_reach(su, path, FTREE_ROLE_AGENT) == FTREE_REACH_CONNECTED &&
+            su->kernel_connection[path][FTREE_ROLE_AGENT] ==
+                su->connections[path][FTREE_ROLE_AGENT] &&
+            su->connected + halves(ft, ANEW) <= now)
+            return 0;
+    return FTREE_NEVER;
+}
+
+/* When what is known of a suspect by its silence counts. */
+static ftree_time all_counts_at(const struct ftree *ft, ftree_time now, const struct suspect *su)
+{
+    uint8_t best = 0, reach;
+    ftree_time at = 0;
+
+    for (int path = 0; path < FTREE_PATHS; path++) {
+        reach = ftree_probe_reach(su, path, FTREE_ROLE_AGENT);
+        best = reach > best ? reach : best;
+        if (ft->job->has_path[path] && reach < FTREE_REACH_CONNECTED)
+            at = ftree_max(at, counts_at(ft, su, path));
+    }
+    if (best == FTREE_REACH_CONNECTED)
+        return kernel_counts_at(ft, now, su);
+    return best == FTREE_REACH_REFUSED ? 0 : at;
+}
+
+/* Until when a suspect whose window is over is examined further, so that what it says by its silence
+ * counts, 0: no further.  *ask: it is to be asked anew. */
+ftree_time ftree_silence_until(const struct ftree *ft, ftree_time now, struct suspect *su,
+                               bool *ask)
+{
+    ftree_time at = all_counts_at(ft, now, su);
+
+    *ask = at == FTREE_NEVER;
+    if (at <= now || (*ask && su->prolonged++ >= ANEW_MOST))
+        return 0;
+    return *ask ? now + halves(ft, ANEW) : at;
+}
+
+/* Another node shows that a path works, if only by its kernel's refusal. */
+void ftree_silence_heard(struct ftree *ft, ftree_time now, int32_t node, enum ftree_path path,
+                         enum ftree_reach reach)
+{
+    struct witness *heard = ft->examine->heard[path];
+
+    if (reach < FTREE_REACH_CONNECTED)
+        return;
+    ftree_neighbour_heard(ft, now, node, path);
+    note_works(ft, now, node, path);
+    if (heard[0].at > 0 && heard[0].node != node)
+        heard[1] = heard[0];
+    heard[0] = (struct witness){.at = now, .node = node, .reach = (uint8_t) reach};
+}

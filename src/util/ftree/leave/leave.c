@@ -1,0 +1,137 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "ftree/leave/leave.h"
+
+/*
+ * The end of a job.  Ranks finish MPI_Finalize at different times, and whoever still waits in it
+ * must not find closed ports and cry murder.  So agents leave together: goodbye goes up the tree
+ * once a node and all below it are done, release comes down once the root has heard all.  That is
+ * two messages per node.  It is bounded by `linger`, and from its own goodbye on a node takes a
+ * closed port for a node that has left.
+ */
+
+static void count_missing(struct ftree *ft, int32_t child, void *arg)
+{
+    if (!ftree_peer_has_left(ft, child))
+        ++*(int32_t *) arg;
+}
+
+static void release_child(struct ftree *ft, int32_t child, void *arg)
+{
+    struct wire_message m = {.type = WIRE_RELEASE};
+
+    ftree_outbox_put(ft, *(ftree_time *) arg, child, &m);
+}
+
+void ftree_leave_release(struct ftree *ft, ftree_time now)
+{
+    if (!ftree_is_leaving(ft) || ft->leave->may_go)
+        return;
+    ftree_trace(ft, "everyone has left");
+    ft->leave->may_go = true;
+    ftree_route_children(ft, ft->self, release_child, &now);
+}
+
+void ftree_leave_say_so(struct ftree *ft, ftree_time now, int32_t to)
+{
+    struct wire_message m = {.type = WIRE_GOODBYE};
+
+    ftree_outbox_put(ft, now, to, &m);
+}
+
+static void say_so_to_child(struct ftree *ft, int32_t child, void *arg)
+{
+    if (!ftree_peer_has_left(ft, child))
+        ftree_leave_say_so(ft, *(ftree_time *) arg, child);
+}
+
+void ftree_leave_try(struct ftree *ft, ftree_time now)
+{
+    int32_t missing = 0, up, first;
+    bool substitute;
+
+    /* the plain count first, for with a wide tree the exact one for each goodbye is a cube */
+    if (!ftree_is_leaving(ft) || ft->leave->goodbye_sent ||
+        ft->state->goodbyes.n + ft->state->known.n <
+            ftree_topo_children(ft->topo, ft->self, &first))
+        return;
+    ftree_route_children(ft, ft->self, count_missing, &missing);
+    if (missing > 0)
+        return;
+    ft->leave->goodbye_sent = true;
+    up = ftree_route_upward(ft, now, FTREE_NONE, &substitute);
+    if (up == ft->self || substitute)
+        ftree_leave_release(ft, now);
+    else
+        ftree_leave_say_so(ft, now, up);
+}
+
+/* The goodbye goes past the node that is silent, so that whoever asks in its place knows; but
+ * nobody else is waited for.  Who does not leave with the others, but aborts, says so to a substitute of
+ * the root, too: that goes on, and would miss it. */
+void ftree_leave_undeliverable(struct ftree *ft, ftree_time now, int32_t to)
+{
+    bool substitute;
+    int32_t up;
+
+    if (!ftree_topo_is_above(ft->topo, to, ft->self))
+        return;
+    up = ftree_route_upward(ft, now, to, &substitute);
+    if (up != ft->self && (!substitute || ft->leave->leave_until <= now))
+        ftree_leave_say_so(ft, now, up);
+    ftree_leave_release(ft, now);
+}
+
+void ftree_leave_goodbye(struct ftree *ft, ftree_time now, int32_t from)
+{
+    if (ftree_peer_leaves(ft, from))
+        ftree_leave_try(ft, now);
+}
+
+void ftree_leave_tick(struct ftree *ft, ftree_time now)
+{
+    int32_t up;
+    bool substitute;
+
+    ftree_leave_try(ft, now); /* who has failed since is not waited for */
+    if (!ftree_is_leaving(ft) || ft->leave->may_go || now < ft->leave->leave_until)
+        return;
+    ftree_trace(ft, "leaves without having heard of everyone");
+    ft->leave->may_go = true;
+    if (ft->leave->goodbye_sent)
+        return;
+    /* those around it still run: they must not take its closed port for a crash */
+    ft->leave->goodbye_sent = true;
+    up = ftree_route_upward(ft, now, FTREE_NONE, &substitute);
+    if (up != ft->self)
+        ftree_leave_say_so(ft, now, up);
+    ftree_route_children(ft, ft->self, say_so_to_child, &now);
+}
+
+bool ftree_leave_begin(struct ftree *ft, ftree_time now)
+{
+    if (ftree_is_leaving(ft))
+        return false;
+    ft->state->leaving = true;
+    ft->leave->leave_until = now + ft->cfg.linger;
+    return true;
+}
+
+void ftree_leave_hurry(struct ftree *ft, ftree_time now)
+{
+    ft->leave->leave_until = now;
+    ftree_leave_tick(ft, now);
+}
+
+bool ftree_leave_is_over(const struct ftree *ft)
+{
+    return ft->leave->may_go;
+}
+
+ftree_time ftree_leave_deadline(const struct ftree *ft)
+{
+    return ftree_is_leaving(ft) && !ft->leave->may_go ? ft->leave->leave_until : FTREE_NEVER;
+}

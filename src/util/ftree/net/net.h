@@ -1,0 +1,92 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef FTREE_NET_H_INCLUDED
+#define FTREE_NET_H_INCLUDED
+
+#include "ftree/base/base.h"
+#include "ftree/wire/wire.h"
+
+#pragma GCC visibility push(hidden)
+
+/*
+ * Sending: once (send.c), or until it is acknowledged (outbox.c).
+ */
+
+/* What messages carry; those that tell the same to several nodes share it. */
+struct payload {
+    int32_t messages;
+    uint16_t len;
+    ftree_time sent; /* as of when it was written */
+    uint8_t bytes[];
+};
+
+struct message {
+    uint32_t id;
+    int32_t to;
+    uint8_t type;
+    uint8_t tries;
+    bool elsewhere; /* what it says took another way, too */
+    bool answer; /* it acknowledges a message, and nobody acknowledges it */
+    uint8_t waits; /* how often it waited for its receiver to be heard again */
+    ftree_time sent, next;
+    struct payload *payload;
+};
+
+struct ftree_net {
+    ftree_time srtt, rttvar, rto; /* RFC 6298; srtt 0: nothing measured */
+    FTREE_ARRAY(struct message) outbox;
+};
+
+/* send.c */
+/* Sends m once, by one path, unacknowledged.  Returns 0 or an errno. */
+int ftree_send(struct ftree *ft, ftree_time now, const struct ftree_route *to,
+               struct wire_message *m);
+/* Asks whether a node is there, and how its ranks are. */
+void ftree_ask(struct ftree *ft, ftree_time now, const struct ftree_route *to, uint8_t paths,
+               uint32_t nonce);
+void ftree_acknowledge(struct ftree *ft, ftree_time now, const struct ftree_route *to,
+                       enum wire_type type, uint8_t flags, uint32_t id);
+/* The same by those paths of a set of bits that the job has, and by all of them. */
+void ftree_send_paths(struct ftree *ft, ftree_time now, const struct ftree_route *to, uint8_t paths,
+                      struct wire_message *m);
+void ftree_send_all_paths(struct ftree *ft, ftree_time now, const struct ftree_route *to,
+                          struct wire_message *m);
+void ftree_rtt(struct ftree *ft, ftree_time rtt);
+
+ftree_time ftree_rto(const struct ftree *ft);
+ftree_time ftree_silence_unit(const struct ftree *ft);
+ftree_time ftree_silence_window(const struct ftree *ft);
+
+/* outbox.c */
+/* How a message that told verdicts was answered by the victims. */
+enum answered {
+    ANSWERED_NOT, /* not yet */
+    ANSWERED_APART, /* they are on their way, and do not acknowledge it */
+    ANSWERED_AGAIN /* they acknowledge it, and were sent again just now */
+};
+void ftree_outbox_put(struct ftree *ft, ftree_time now, int32_t to, struct wire_message *m);
+struct payload *ftree_outbox_payload(struct ftree *ft, ftree_time now,
+                                     const struct wire_message *m);
+void ftree_outbox_release(struct ftree *ft, struct payload *payload);
+void ftree_outbox_post(struct ftree *ft, ftree_time now, int32_t to, enum wire_type type,
+                       uint32_t id, struct payload *payload);
+void ftree_outbox_answer(struct ftree *ft, ftree_time now, int32_t to, enum ftree_path path,
+                         struct wire_message *m);
+enum answered ftree_outbox_answered(struct ftree *ft, int32_t to, enum ftree_path path,
+                                    uint32_t told);
+bool ftree_outbox_is_empty(const struct ftree *ft);
+bool ftree_outbox_waits_for(const struct ftree *ft, int32_t from, uint32_t id);
+void ftree_outbox_ack(struct ftree *ft, ftree_time now, int32_t from, uint32_t id);
+void ftree_outbox_reached(struct ftree *ft, ftree_time now, int32_t node, enum ftree_reach reach);
+void ftree_outbox_tick(struct ftree *ft, ftree_time now);
+ftree_time ftree_outbox_deadline(const struct ftree *ft);
+void ftree_outbox_busy(struct ftree *ft, ftree_time now, int32_t from, uint32_t id);
+void ftree_outbox_heard(struct ftree *ft, ftree_time now, int32_t node);
+void ftree_outbox_clear(struct ftree *ft);
+
+#pragma GCC visibility pop
+
+#endif /* FTREE_NET_H_INCLUDED */

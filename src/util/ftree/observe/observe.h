@@ -1,0 +1,72 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef FTREE_OBSERVE_H_INCLUDED
+#define FTREE_OBSERVE_H_INCLUDED
+
+#include "ftree/base/base.h"
+#include "ftree/wire/wire.h"
+
+#pragma GCC visibility push(hidden)
+
+/*
+ * The own ranks: stalls, and local findings that wait to settle (symptom.c); being asked (answer.c).
+ */
+
+/* A local rank that waits longer than the limit. */
+struct stall {
+    int32_t rank;
+    int32_t peer; /* FTREE_NONE: not known */
+    ftree_time since;
+    ftree_time told, again; /* when it was told, and is to be told (again) */
+    ftree_time interval;
+};
+
+/* A local rank that was seen stopped, or held by a debugger. */
+struct halt {
+    int32_t rank;
+    bool now; /* when the own ranks were last looked at */
+    ftree_time last; /* when it was last seen so */
+};
+
+/* A local rank in trouble, to be looked at once more before it is a verdict. */
+struct finding {
+    int32_t rank;
+    ftree_time first_symptom;
+    ftree_time confirm;
+};
+
+struct ftree_observe {
+    FTREE_ARRAY(struct stall) stalls;
+    FTREE_ARRAY(struct finding) findings;
+    FTREE_ARRAY(struct halt) halts;
+    ftree_time looked_at; /* when the own ranks were last looked at */
+    bool suspended; /* all own ranks were stopped when they were last looked at */
+    ftree_time aftermath; /* until then a stop, or a wait, may be a part of a suspension */
+    ftree_time woke; /* when this agent last went on after it had not run for long */
+};
+
+void ftree_observe_clear(struct ftree *ft);
+/* The job ends here: nothing more is to be done. */
+void ftree_observe_stop(struct ftree *ft);
+
+/* symptom.c */
+int ftree_symptom_take(struct ftree *ft, ftree_time now, const struct ftree_symptom *told);
+int ftree_symptom_stall(struct ftree *ft, ftree_time now, int32_t rank, int32_t peer,
+                        ftree_time waiting);
+bool ftree_symptom_any_finding(const struct ftree *ft);
+bool ftree_symptom_is_told(const struct ftree *ft, int32_t rank);
+void ftree_symptom_look(struct ftree *ft, ftree_time now, ftree_time first_symptom);
+void ftree_symptom_woke(struct ftree *ft, ftree_time now);
+void ftree_symptom_tick(struct ftree *ft, ftree_time now);
+ftree_time ftree_symptom_deadline(const struct ftree *ft);
+
+/* answer.c */
+void ftree_answer(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
+                  uint64_t conn, const struct wire_probe *p);
+
+#pragma GCC visibility pop
+
+#endif /* FTREE_OBSERVE_H_INCLUDED */

@@ -1,0 +1,457 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "ftree/recheck/recheck.h"
+
+#include "ftree/base/event.h"
+#include "ftree/base/symptom.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/*
+ * Verdicts that are over.  A process that was stopped may run again, a node that was cut off may be
+ * reached again, a path may work again.  The node that decided asks at growing intervals, and at
+ * once when it hears from there.  Only an answer to that very question withdraws the verdict: a
+ * message that was long on its way is no sign of life.
+ *
+ * It asks over the paths on which an answer would belie the verdict: those which the sign that
+ * decided says did not bring one.  A verdict whose sign says nothing of the kind (a node that
+ * answers and is slow) stays, and so does a crash.  Of a verdict about the asking node itself other
+ * nodes are asked, a few each time: whoever answers shows that its path works.
+ *
+ * The acting root asks, too, where a node counts as lost, for then everybody keeps away from it;
+ * and in the place of whoever decided and was lost since.  The ranks of the own node are looked at
+ * instead.
+ *
+ * Before a job is ended because of a verdict it is asked about once more, by whoever is to end it
+ * (ftree_confirm): in the same way, but a rank of another node, too, and any path for any node.
+ */
+
+#define RECHECK_DOUBLINGS 64
+#define OTHERS_ASKED 2
+
+/* A crash is for ever. */
+static bool may_be_over(const struct known *k)
+{
+    return !k->v.withdrawn && !ftree_class_says(k->v.class_, FTREE_FOR_EVER);
+}
+
+static bool is_own_rank(const struct ftree *ft, const struct known *k)
+{
+    return k->v.node == ft->self && k->v.class_ == FTREE_CLASS_PROCESS_STOPPED &&
+           k->v.rank != FTREE_NONE;
+}
+
+/* ---- which answers belie it ------------------------------------------------------------------ */
+
+/* A node that counts as lost is not where it answers at all.  How a rank of several is its agent's
+ * answer does not say: its own node looks. */
+static uint8_t refuting_paths(const struct ftree *ft, const struct summary *v)
+{
+    if (ftree_verdict_takes_node(ft, v))
+        return ftree_all_paths(ft->job);
+    return v->kind == FTREE_KIND_RANK ? 0
+                                      : ftree_verdict_paths_of_sign(ft, ftree_verdict_rule(ft, v));
+}
+
+/* ---- asking ---------------------------------------------------------------------------------- */
+
+static bool asks(const struct ftree *ft, const struct known *k)
+{
+    bool takes_node = ftree_verdict_takes_node(ft, &k->v) || k->cuts;
+
+    if (!may_be_over(k) || !k->refuted_by || (takes_node && !k->cuts && k->v.node == ft->self))
+        return false;
+    return k->v.fln == ft->self ||
+           ((takes_node || ftree_has_failed(ft, k->v.fln)) && ftree_route_is_root(ft));
+}
+
+static void watch(struct ftree *ft, ftree_time now, struct known *k)
+{
+    ftree_verdict_set_recheck(ft, k, FTREE_NEVER);
+    k->refuted_by = refuting_paths(ft, &k->v);
+    if (!may_be_over(k) || (!asks(ft, k) && !is_own_rank(ft, k)))
+        return;
+    k->recheck_pause = ft->cfg.recheck / 2;
+    ftree_verdict_set_recheck(ft, k, now + ft->cfg.gather / 2); /* before people are told */
+}
+
+/* Whoever asked about others may be lost by this verdict, and another node be the acting root. */
+void ftree_recheck_watch(struct ftree *ft, ftree_time now, struct known *k)
+{
+    watch(ft, now, k);
+    if ((!ftree_has_no_agent(ft, k->v.node) && !k->cuts) || !ftree_route_is_root(ft))
+        return;
+    FTREE_EACH(struct known, other, ft->state->known) {
+        if (other->recheck == FTREE_NEVER)
+            watch(ft, now, other);
+    }
+}
+
+static void ask_role(struct ftree *ft, ftree_time now, struct known *k, int32_t node,
+                     enum ftree_role role, uint8_t paths)
+{
+    if (!k->check)
+        k->check = ++ft->next_id;
+    ftree_ask(ft, now, &(struct ftree_route){.node = node, .role = (uint8_t) role, .fresh = true},
+              paths, k->check);
+}
+
+static void ask(struct ftree *ft, ftree_time now, struct known *k, int32_t node)
+{
+    ask_role(ft, now, k, node, FTREE_ROLE_AGENT, k->refuted_by);
+}
+
+/* Of a verdict about the own node: the node that was silent then, and by turns those after it.  One
+ * that counts as lost is asked about that anyway. */
+static void ask_others(struct ftree *ft, ftree_time now, struct known *k)
+{
+    int64_t first = ft->self + 1;
+
+    for (int32_t i = k->full ? k->full->evidences - 1 : -1; i >= 0; i--)
+        if (k->full->evidence[i].source == FTREE_EVIDENCE_PROBE)
+            first = k->full->evidence[i].target;
+    for (int i = 0; i < OTHERS_ASKED; i++) {
+        int32_t node = (int32_t) ((first + k->turn++) % ft->job->nodes);
+        if (node != ft->self && !ftree_has_failed(ft, node))
+            ask(ft, now, k, node);
+    }
+}
+
+static bool is_beyond(const struct ftree *ft, const struct known *k, int32_t node)
+{
+    return ftree_is_behind(ft, k->v.switch_, node) != ftree_is_behind(ft, k->v.switch_, ft->self);
+}
+
+/* Of a switch: nodes on its other side. */
+static void ask_beyond(struct ftree *ft, ftree_time now, struct known *k)
+{
+    for (int i = 0; i < OTHERS_ASKED; i++) {
+        int32_t node = ftree_route_beyond(ft, k->v.switch_, k->turn++);
+        if (node != FTREE_NONE)
+            ask(ft, now, k, node);
+    }
+}
+
+/* ---- answers --------------------------------------------------------------------------------- */
+
+/* True if `from`, heard over this path, may belie the verdict: it was taken for lost, its path for
+ * dead or, where this node asks about itself, the own path. */
+static bool may_refute(const struct ftree *ft, const struct known *k, int32_t from,
+                       enum ftree_path path)
+{
+    if (!may_be_over(k) || !(k->refuted_by >> path & 1))
+        return false;
+    if (ftree_verdict_takes_node(ft, &k->v))
+        return k->v.node == from;
+    if (k->v.kind == FTREE_KIND_SWITCH && ft->job->tree)
+        return asks(ft, k) && is_beyond(ft, k, from);
+    return (k->v.node == from || k->v.node == ft->self) && asks(ft, k);
+}
+
+/* Its node says that the rank is as the verdict says. */
+static bool names_rank(const struct known *k, const struct wire_answer *a)
+{
+    for (int32_t i = 0; i < a->troubles && k->v.kind == FTREE_KIND_RANK; i++)
+        if (a->trouble[i].rank == k->v.rank || k->v.rank == FTREE_NONE)
+            return true;
+    return false;
+}
+
+static void ask_soon(struct ftree *ft, ftree_time now, struct known *k, int32_t from,
+                     enum ftree_path path)
+{
+    if (!may_refute(ft, k, from, path) || (k->check && k->recheck <= now + ft->cfg.recheck))
+        return;
+    k->recheck_pause = ft->cfg.recheck;
+    ftree_verdict_set_recheck(ft, k, ftree_min(k->recheck, now + k->recheck_pause));
+    ask(ft, now, k, from);
+}
+
+static void ask_soon_about(struct ftree *ft, ftree_time now, int32_t node, int32_t from,
+                           enum ftree_path path)
+{
+    struct known *k;
+
+    for (int32_t i = -1; (k = ftree_verdict_about(ft, node, &i));)
+        if (k->v.kind != FTREE_KIND_SWITCH)
+            ask_soon(ft, now, k, from, path);
+}
+
+/* Is it over?  It is asked soon anyway, or now. */
+void ftree_recheck_heard(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path)
+{
+    if (ft->state->known.n == 0)
+        return;
+    ask_soon_about(ft, now, from, from, path);
+    ask_soon_about(ft, now, ft->self, from, path);
+    for (int32_t i = 0; i < ft->state->known.n && ft->state->switches > 0; i++)
+        if (ft->state->known.items[i].v.kind == FTREE_KIND_SWITCH)
+            ask_soon(ft, now, &ft->state->known.items[i], from, path);
+}
+
+static void is_over(struct ftree *ft, const struct known *k, const char *why)
+{
+    struct ftree_event e = {
+        .kind = FTREE_EVENT_OVER, .node = k->v.node, .by = k->v.fln, .number = k->v.id};
+
+    snprintf(e.u.why, sizeof(e.u.why), "%s", why);
+    ftree_emit(ft, &e);
+}
+
+static void withdraw(struct ftree *ft, const struct known *k, int32_t from, enum ftree_path path)
+{
+    char why[64], name[16];
+
+    if (ftree_verdict_takes_node(ft, &k->v))
+        snprintf(why, sizeof(why), "its agent answers again");
+    else
+        snprintf(why, sizeof(why), "%.40s answers over %s", ftree_name(ft, from, name),
+                 ftree_path_name(path));
+    is_over(ft, k, why);
+}
+
+static bool is_confirmed(struct ftree *ft, struct known *k, int32_t from, enum ftree_path path,
+                         const struct wire_answer *a);
+
+/* True: the answer was to a question of this file's. */
+bool ftree_recheck_answer(struct ftree *ft, int32_t from, enum ftree_path path,
+                          const struct wire_answer *a)
+{
+    bool ours = false;
+
+    FTREE_EACH(struct known, k, ft->state->known) {
+        if (!k->check || k->check != a->nonce ||
+            (k->v.node != from && k->v.node != ft->self && k->v.kind != FTREE_KIND_SWITCH))
+            continue;
+        ours = true;
+        if (is_confirmed(ft, k, from, path, a))
+            continue;
+        if (a->role == FTREE_ROLE_AGENT && may_refute(ft, k, from, path) && !names_rank(k, a))
+            withdraw(ft, k, from, path);
+    }
+    return ours;
+}
+
+/* ---- time ------------------------------------------------------------------------------------ */
+
+/* One that was ended meanwhile did not. */
+static bool runs_again(struct ftree *ft, const struct known *k)
+{
+    struct ftree_rank_state s;
+
+    for (int32_t i = 0; i < ftree_ranks_of(ft->job, ft->self); i++) {
+        if (ftree_rank_at(ft->job, ft->self, i) != k->v.rank)
+            continue;
+        ft->io->look(ft->io_ctx, i, &s);
+        return !ftree_symptom_is_trouble(&s) && s.proc_state != 'X';
+    }
+    return false;
+}
+
+static void recheck(struct ftree *ft, ftree_time now, struct known *k)
+{
+    if (is_own_rank(ft, k)) {
+        ftree_verdict_set_recheck(ft, k, now + ft->cfg.recheck);
+        if (runs_again(ft, k))
+            is_over(ft, k, "it runs again");
+        return;
+    }
+    k->recheck_pause = ftree_min(2 * k->recheck_pause, RECHECK_DOUBLINGS * ft->cfg.recheck);
+    ftree_verdict_set_recheck(ft, k, now + k->recheck_pause);
+    if (k->v.kind == FTREE_KIND_SWITCH && ft->job->tree)
+        ask_beyond(ft, now, k);
+    else if (k->v.node == ft->self)
+        ask_others(ft, now, k);
+    else
+        ask(ft, now, k, k->v.node);
+}
+
+/* ---- once more, before it is acted upon ------------------------------------------------------- */
+
+#define CONFIRM_ASKS 2 /* a network may lose the first */
+
+static struct confirm *find_confirm(const struct ftree *ft, int32_t fln, uint32_t id)
+{
+    FTREE_EACH(struct confirm, c, ft->recheck->confirms)
+        if (c->fln == fln && c->id == id)
+            return c;
+    return NULL;
+}
+
+static struct known *find_known(const struct ftree *ft, int32_t fln, uint32_t id)
+{
+    FTREE_EACH(struct known, k, ft->state->known)
+        if (k->v.fln == fln && k->v.id == id)
+            return k;
+    return NULL;
+}
+
+/* True if the sign needs the word of a kernel or a launcher about a process. */
+static bool is_told(const struct rules_sign *sign)
+{
+    for (int32_t i = 0; i < sign->conditions; i++)
+        if (!sign->condition[i].is_number && (sign->condition[i].fact == RULES_FACT_PROCESS ||
+                                              sign->condition[i].fact == RULES_FACT_LAUNCHER))
+            return true;
+    return false;
+}
+
+/* True if a kernel or the launcher said that a process has ended, which is for ever. */
+static bool is_certain(const struct ftree *ft, const struct known *k)
+{
+    const char *name = ftree_verdict_rule(ft, &k->v);
+
+    for (int32_t m = 0; m < ft->rules->models && k->v.class_ == FTREE_CLASS_PROCESS_CRASH; m++)
+        for (int32_t s = 0; s < ft->rules->model[m].signs; s++)
+            if (!strcmp(ft->rules->model[m].sign[s].name, name) &&
+                is_told(&ft->rules->model[m].sign[s]))
+                return true;
+    return false;
+}
+
+/* Over which paths its component is asked once more; 0: there is nobody to ask. */
+static uint8_t confirming_paths(const struct ftree *ft, const struct known *k)
+{
+    if (is_certain(ft, k))
+        return 0;
+    if (k->v.class_ == FTREE_CLASS_PROCESS_STOPPED)
+        return ftree_all_paths(ft->job);
+    if (k->v.class_ == FTREE_CLASS_PROCESS_CRASH)
+        return ftree_verdict_paths_of_sign(ft, ftree_verdict_rule(ft, &k->v));
+    return refuting_paths(ft, &k->v);
+}
+
+static void stand(struct ftree *ft, struct confirm *c, const struct known *k, const char *why)
+{
+    char name[16];
+
+    c->stands = true;
+    c->until = FTREE_NEVER;
+    ftree_trace(ft, "%s of %s stands: %s", ftree_class_name(k->v.class_),
+                ftree_verdict_of(ft, &k->v, name), why);
+}
+
+/* True: the answer was to the question asked once more. */
+static bool is_confirmed(struct ftree *ft, struct known *k, int32_t from, enum ftree_path path,
+                         const struct wire_answer *a)
+{
+    struct confirm *c = find_confirm(ft, k->v.fln, k->v.id);
+    bool rank = k->v.kind == FTREE_KIND_RANK && a->troubles < WIRE_TROUBLES_MAX;
+
+    if (!c || c->stands || k->v.withdrawn)
+        return false;
+    if (names_rank(k, a))
+        stand(ft, c, k, "its node says so once more");
+    else if ((k->v.kind == FTREE_KIND_RANK ? rank : a->role == FTREE_ROLE_AGENT) &&
+             confirming_paths(ft, k) >> path & 1 &&
+             (k->v.kind != FTREE_KIND_SWITCH || is_beyond(ft, k, from)))
+        withdraw(ft, k, from, path);
+    return true;
+}
+
+static void ask_once_more(struct ftree *ft, ftree_time now, struct confirm *c, struct known *k)
+{
+    uint8_t paths = confirming_paths(ft, k);
+
+    c->asks--;
+    c->until = now + ftree_silence_unit(ft);
+    k->refuted_by = refuting_paths(ft, &k->v);
+    if (k->v.kind == FTREE_KIND_SWITCH && ft->job->tree) {
+        ask_beyond(ft, now, k);
+    } else if (k->v.node == ft->self) {
+        ask_others(ft, now, k);
+    } else {
+        ask_role(ft, now, k, k->v.node, FTREE_ROLE_AGENT, paths);
+        if (k->v.kind == FTREE_KIND_RANK)
+            ask_role(ft, now, k, k->v.node, FTREE_ROLE_DEPUTY, paths);
+    }
+}
+
+int ftree_recheck_confirm(struct ftree *ft, ftree_time now, int32_t fln, uint32_t id)
+{
+    struct known *k = find_known(ft, fln, id);
+    struct confirm *c = find_confirm(ft, fln, id);
+
+    if (!k)
+        return FTREE_ERR_INVALID;
+    if (!c)
+        c = FTREE_PUSH(ft, ft->recheck->confirms);
+    if (!c)
+        return FTREE_ERR_NOMEM;
+    *c = (struct confirm){.fln = fln, .id = id, .asks = CONFIRM_ASKS, .until = FTREE_NEVER};
+    if (k->v.withdrawn)
+        return FTREE_OK;
+    if (is_own_rank(ft, k) && runs_again(ft, k))
+        is_over(ft, k, "it runs again");
+    else if (is_own_rank(ft, k) || confirming_paths(ft, k) == 0 || ft->state->leaving)
+        stand(ft, c, k, "there is nobody to be asked once more");
+    else
+        ask_once_more(ft, now, c, k);
+    return FTREE_OK;
+}
+
+enum ftree_confirmed ftree_confirmed(const struct ftree *ft, int32_t fln, uint32_t id)
+{
+    const struct confirm *c = find_confirm(ft, fln, id);
+    const struct known *k = find_known(ft, fln, id);
+
+    if (!k || k->v.withdrawn)
+        return FTREE_CONFIRMED_OVER;
+    return !c || c->stands ? FTREE_CONFIRMED_STANDS : FTREE_CONFIRMED_PENDING;
+}
+
+static void confirm_tick(struct ftree *ft, ftree_time now)
+{
+    for (int32_t i = 0; i < ft->recheck->confirms.n; i++) {
+        struct confirm *c = &ft->recheck->confirms.items[i];
+        struct known *k = find_known(ft, c->fln, c->id);
+        if (!k)
+            FTREE_DROP(ft->recheck->confirms, i--);
+        if (!k || c->until > now)
+            continue;
+        if (now > c->until + ft->cfg.late && !c->excused) { /* answers may wait to be read */
+            c->excused = true;
+            c->asks = CONFIRM_ASKS;
+        }
+        if (k->v.withdrawn)
+            c->until = FTREE_NEVER;
+        else if (c->asks > 0 && !ftree_is_leaving(ft))
+            ask_once_more(ft, now, c, k);
+        else
+            stand(ft, c, k, "nobody says otherwise");
+    }
+}
+
+void ftree_recheck_tick(struct ftree *ft, ftree_time now)
+{
+    confirm_tick(ft, now);
+    for (int32_t i = 0; i < ft->state->known.n && ft->state->rechecked > 0; i++) {
+        struct known *k = &ft->state->known.items[i];
+        if (k->recheck > now)
+            continue;
+        if (may_be_over(k) && !ft->state->leaving)
+            recheck(ft, now, k);
+        else
+            ftree_verdict_set_recheck(ft, k, FTREE_NEVER);
+    }
+}
+
+ftree_time ftree_recheck_deadline(const struct ftree *ft)
+{
+    ftree_time t = FTREE_NEVER;
+
+    for (int32_t i = 0; i < ft->state->known.n && ft->state->rechecked > 0; i++)
+        t = ftree_min(t, ft->state->known.items[i].recheck);
+    FTREE_EACH(struct confirm, c, ft->recheck->confirms)
+        t = ftree_min(t, c->until);
+    return t;
+}
+
+void ftree_recheck_clear(struct ftree *ft)
+{
+    ftree_alloc(ft, ft->recheck->confirms.items, 0);
+}

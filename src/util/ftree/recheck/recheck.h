@@ -1,0 +1,41 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef FTREE_RECHECK_H_INCLUDED
+#define FTREE_RECHECK_H_INCLUDED
+
+#include "ftree/net/net.h"
+#include "ftree/state/state.h"
+
+#pragma GCC visibility push(hidden)
+
+/* Verdicts that are over. */
+
+/* A verdict that is asked about once more before something is done because of it. */
+struct confirm {
+    int32_t fln;
+    uint32_t id; /* with `fln`: the verdict */
+    uint8_t asks; /* how often it will still be asked about */
+    bool excused; /* because the own tick was late */
+    bool stands; /* else: until `until` nobody knows */
+    ftree_time until;
+};
+
+struct ftree_recheck {
+    FTREE_ARRAY(struct confirm) confirms;
+};
+
+void ftree_recheck_clear(struct ftree *ft);
+int ftree_recheck_confirm(struct ftree *ft, ftree_time now, int32_t fln, uint32_t id);
+void ftree_recheck_watch(struct ftree *ft, ftree_time now, struct known *k);
+void ftree_recheck_heard(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path);
+bool ftree_recheck_answer(struct ftree *ft, int32_t from, enum ftree_path path,
+                          const struct wire_answer *a);
+void ftree_recheck_tick(struct ftree *ft, ftree_time now);
+ftree_time ftree_recheck_deadline(const struct ftree *ft);
+
+#pragma GCC visibility pop
+
+#endif /* FTREE_RECHECK_H_INCLUDED */

@@ -1,0 +1,189 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "ftree/report/report_int.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PREFIX "[faultloc] "
+#define INDENT "[faultloc]   "
+#define LINE 2048
+
+/* A growing string; once memory has run out it stays NULL. */
+struct text {
+    char *s;
+    size_t len, room;
+    bool failed;
+};
+
+static bool reserve(struct text *t, size_t more)
+{
+    char *s;
+
+    if (t->len + more <= t->room)
+        return true;
+    s = t->failed ? NULL : realloc(t->s, 2 * t->room + more + 256);
+    if (!s) {
+        t->failed = true;
+        return false;
+    }
+    t->s = s;
+    t->room = 2 * t->room + more + 256;
+    return true;
+}
+
+static void add(struct text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The only control character of a piece is a newline at the end of its format, which is never
+ * empty. */
+static void add(struct text *t, const char *format, ...)
+{
+    bool line = format[strlen(format) - 1] == '\n';
+    va_list args;
+    int n;
+
+    va_start(args, format);
+    n = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    if (n < 0 || !reserve(t, (size_t) n + 1))
+        return;
+    va_start(args, format);
+    vsnprintf(t->s + t->len, (size_t) n + 1, format, args);
+    va_end(args);
+    ftree_report_clean(t->s + t->len, (size_t) n - line, '?');
+    t->len += (size_t) n;
+}
+
+static char *finish(struct text *t)
+{
+    if (t->failed) {
+        free(t->s);
+        return NULL;
+    }
+    return t->s;
+}
+
+/* ---- the lines ------------------------------------------------------------------------------- */
+
+static void add_headline(struct text *t, const struct report_about *a)
+{
+    char line[LINE];
+
+    ftree_report_first_line(a, line, sizeof(line));
+    add(t, PREFIX "%s\n", line);
+}
+
+static void add_rule(struct text *t, const struct report_job *rj, const struct ftree_verdict *v)
+{
+    char name[16];
+
+    add(t, INDENT "located by %s, %.1f s after the first symptom; rule %s%s%s\n",
+        ftree_node_name(rj->job, v->fln, name, sizeof(name)),
+        (double) (v->located - v->first_symptom) / 1e9, v->rule,
+        v->raised_by[0] ? ", raised by " : "", v->raised_by);
+    add(t, INDENT "because %s\n", v->because);
+}
+
+static void add_evidence(struct text *t, const struct report_job *rj, const struct ftree_verdict *v)
+{
+    struct report_evidence_room room;
+    struct report_evidence words;
+    char line[LINE];
+
+    for (int32_t i = 0; i < v->evidences; i++) {
+        report_evidence(rj, &v->evidence[i], &room, &words);
+        ftree_report_evidence(&words, line, sizeof(line));
+        add(t, "%s%s\n", i ? INDENT "          " : INDENT "evidence: ", line);
+    }
+}
+
+static void add_candidates(struct text *t, const struct report_about *a)
+{
+    char line[LINE];
+
+    ftree_report_open(a, line, sizeof(line));
+    if (a->open.n > 0)
+        add(t, INDENT "not ruled out: %s\n", line);
+}
+
+static void add_victims(struct text *t, const struct ftree_verdict *v, const struct report_about *a)
+{
+    char line[LINE];
+
+    ftree_report_victims(a, &v->victims, line, sizeof(line));
+    add(t, INDENT "victims: %s\n", line);
+}
+
+static void add_withdrawn(struct text *t, const struct ftree_verdict *v,
+                          const struct report_about *a)
+{
+    char component[LINE];
+
+    ftree_report_component(a, component, sizeof(component));
+    add(t, PREFIX "withdrawn: %s of %s: ", a->class_, component);
+    add(t, "%s, %.1f s after the verdict\n", ftree_report_over(a->class_),
+        v->withdrawn > v->located ? (double) (v->withdrawn - v->located) / 1e9 : 0.0);
+}
+
+static void add_nodes(struct text *t, const struct report_job *rj)
+{
+    char name[16], data[64], mgmt[64], line[LINE];
+
+    add(t, INDENT "nodes:\n");
+    for (int32_t n = 0; n < rj->job->nodes; n++) {
+        const char *d = report_address(rj, n, FTREE_PATH_DATA, data, sizeof(data));
+        const char *m = report_address(rj, n, FTREE_PATH_MGMT, mgmt, sizeof(mgmt));
+        ftree_report_node(ftree_node_name(rj->job, n, name, sizeof(name)), d ? d : "", m ? m : "",
+                          report_node_state(rj, n), line, sizeof(line));
+        add(t, INDENT "  %s\n", line);
+    }
+}
+
+static void add_trace(struct text *t, const struct report_job *rj)
+{
+    if (rj->traces > 0)
+        add(t, INDENT "trace:\n");
+    for (int32_t i = 0; i < rj->traces; i++)
+        add(t, INDENT "  %s\n", rj->trace[i]);
+}
+
+static void add_conclusion(struct text *t, const struct ftree_verdict *v,
+                           const struct report_about *a)
+{
+    char line[LINE];
+
+    ftree_report_conclusion(a, v->withdrawn != 0, line, sizeof(line));
+    add(t, INDENT "%s\n", line);
+}
+
+char *ftree_report_text(const struct report_job *rj, const struct ftree_verdict *v,
+                        const char *json_file)
+{
+    struct report_about about;
+    struct report_room room;
+    struct text t = {0};
+
+    report_about(rj->job, v, &room, &about);
+    if (v->withdrawn) {
+        add_withdrawn(&t, v, &about);
+    } else {
+        add_headline(&t, &about);
+        add_rule(&t, rj, v);
+        add_evidence(&t, rj, v);
+        add_candidates(&t, &about);
+        add_victims(&t, v, &about);
+    }
+    if (json_file && *json_file)
+        add(&t, INDENT "full report: %s\n", json_file);
+    if (rj->verbose) {
+        add_nodes(&t, rj);
+        add_trace(&t, rj);
+    }
+    add_conclusion(&t, v, &about);
+    return finish(&t);
+}

@@ -1,0 +1,140 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef REPORT_H_INCLUDED
+#define REPORT_H_INCLUDED
+
+#include "ftree/ftree.h"
+
+#pragma GCC visibility push(hidden)
+
+/*
+ * Verdicts for a person (a few lines of text) and for a program (JSON, schema faultloc-report/1).
+ * Nothing is written here: the caller gets strings.
+ *
+ *     report_words.c   the words: what both, and the program `faultloc`, say alike
+ *     report.c         the text
+ *     report_json.c    the JSON
+ */
+
+/* A report that was not asked for verbosely has a table of nodes up to this many of them; one of a
+ * job whose nodes have no names has none. */
+#define REPORT_NODES_MAX 1024
+
+struct report_job {
+    const struct ftree_job *job;
+    const char *id;
+    int64_t started_ms; /* Unix time */
+    ftree_time now; /* the clock of the verdicts' times ... */
+    int64_t now_ms; /* ... and the Unix time at that moment */
+    /* The address of a node on a path, written to buf; NULL, or a function that returns NULL,
+     * leaves addresses out. */
+    const char *(*address)(void *ctx, int32_t node, enum ftree_path path, char *buf, size_t len);
+    void *address_ctx;
+    bool verbose; /* with the table of nodes and the trace, and these are whole */
+    const struct ftree_verdict *const *known; /* [knowns]; from which the states of nodes follow */
+    int32_t knowns;
+    const char *const *trace; /* [traces]; the last decisions, oldest first; NULL: none */
+    int32_t traces;
+};
+
+/* Purpose: the verdict as a person reads it, several lines, each beginning "[faultloc] "; the last
+ * says whether hardware or software is at fault.  Of one that is withdrawn: that it is.
+ * json_file: named in the line before; NULL or "": no such line.  Returns a string to be freed by
+ * free(3); NULL: out of memory. */
+char *ftree_report_text(const struct report_job *rj, const struct ftree_verdict *v,
+                        const char *json_file);
+
+/* Purpose: the whole report of a job, of the verdicts known.  Returns a string to be freed by
+ * free(3); NULL: out of memory. */
+char *ftree_report_json(const struct report_job *rj);
+
+/* ---- words ----------------------------------------------------------------------------------- */
+
+/* Purpose: makes a line of text safe for a terminal, in place.  Each byte of a control character
+ * (newlines and the C1 controls are among them), or of what is no valid UTF-8, becomes `instead`;
+ * other valid UTF-8 stays. */
+void ftree_report_clean(char *text, size_t len, char instead);
+
+/* Purpose: ranks as a person writes them, "0-1, 3"; buf is always terminated, and what does not
+ * fit ends in "...". */
+void ftree_report_ranks(const struct ftree_ranks *set, char *buf, size_t len);
+
+/* Purpose: the symbolic name of an errno that networks and file systems cause; "" for 0, "errno N"
+ * for others. */
+const char *ftree_report_errno(int error, char *buf, size_t len);
+
+/* Purpose: the number of such a name, or of a number from 1 to 4095 as text; 0: it is none. */
+int ftree_report_errno_number(const char *name);
+
+#define REPORT_OPEN_MAX 8
+
+/* Explanations that are still possible. */
+struct report_open {
+    int n;
+    struct {
+        const char *class_;
+        int percent;
+    } candidate[REPORT_OPEN_MAX];
+};
+
+/* Purpose: adds one; the most likely ones stay, in that order. */
+void ftree_report_open_add(struct report_open *open, const char *class_, int percent);
+
+/* What a report is about, in words; all strings are names as the JSON has them. */
+struct report_about {
+    const char *class_, *origin, *kind, *name, *node;
+    const char *ranks; /* "rank 3", "ranks 4-7" */
+    int pid; /* 0: not known */
+    int percent; /* the confidence */
+    struct report_open open;
+};
+
+/* Purpose: "node h2 (ranks 4-5) is down", "rank 4 (pid 5004 on node h2) is stopped". */
+void ftree_report_headline(const struct report_about *a, char *buf, size_t len);
+
+/* Purpose: the same with its class before, and after it origin and confidence; that is a rank (high,
+ * medium, low), not a probability. */
+void ftree_report_first_line(const struct report_about *a, char *buf, size_t len);
+
+/* Purpose: "3 ranks are blocked on rank 4, directly or indirectly: 0-1, 3". */
+void ftree_report_victims(const struct report_about *a, const struct ftree_ranks *victims, char *buf,
+                          size_t len);
+
+/* Purpose: what is not ruled out: "nic-fault, link-fault"; "" for nothing. */
+void ftree_report_open(const struct report_about *a, char *buf, size_t len);
+
+/* Purpose: the first line of a verdict, with its class, safe for a terminal: "node-outage: node h2
+ * (ranks 4-5) is down". */
+void ftree_report_line(const struct ftree_job *job, const struct ftree_verdict *v, char *buf,
+                       size_t len);
+
+/* Purpose: the ranks that a verdict's component consists of. */
+void ftree_report_component_ranks(const struct ftree_job *job, const struct ftree_verdict *v,
+                                  struct ftree_ranks *set);
+
+/* Purpose: "node h2", "rank 4 (node h2)". */
+void ftree_report_component(const struct report_about *a, char *buf, size_t len);
+
+/* Purpose: how a verdict of this class comes to be over: "it runs again". */
+const char *ftree_report_over(const char *class_);
+
+/* Purpose: the last line: hardware or software, and which component; where none is known to be at
+ * fault, the explanations in order. */
+void ftree_report_conclusion(const struct report_about *a, bool withdrawn, char *buf, size_t len);
+
+/* Purpose: a line of the table of nodes; addresses may be "". */
+void ftree_report_node(const char *name, const char *data, const char *mgmt, const char *state,
+                       char *buf, size_t len);
+
+/* Purpose: the words of one piece of evidence; strings as in the JSON, "" where there is none. */
+struct report_evidence {
+    const char *source, *path, *role, *target, *address, *result, *error, *state, *by, *detail;
+};
+void ftree_report_evidence(const struct report_evidence *e, char *buf, size_t len);
+
+#pragma GCC visibility pop
+
+#endif /* REPORT_H_INCLUDED */

@@ -1,0 +1,52 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef REPORT_INT_H_INCLUDED
+#define REPORT_INT_H_INCLUDED
+
+#include "ftree/report/report.h"
+
+#pragma GCC visibility push(hidden)
+
+/* What the two forms of a report share. */
+
+#define REPORT_LABEL 512
+
+/* Purpose: for the JSON, whose schema has printable ASCII only: all else becomes '?'. */
+void report_clean(char *s, size_t len);
+
+/* Purpose: the next rank after `before` (begin with -1) that the component of a verdict is, or that
+ * is on it or behind it; FTREE_NONE: there are no more. */
+int32_t report_next_rank(const struct ftree_job *job, const struct ftree_verdict *v,
+                         int32_t before);
+
+/* Purpose: the words for a verdict; the strings are in `room`, or constant. */
+struct report_room {
+    char node[16], name[REPORT_LABEL], ranks[REPORT_LABEL];
+};
+void report_about(const struct ftree_job *job, const struct ftree_verdict *v,
+                  struct report_room *room, struct report_about *about);
+
+/* Purpose: the same for a piece of evidence. */
+struct report_evidence_room {
+    char target[16], by[16], address[64], error[24], state[2];
+};
+void report_evidence(const struct report_job *rj, const struct ftree_evidence *e,
+                     struct report_evidence_room *room, struct report_evidence *words);
+
+/* Purpose: the kind and the name of the component that a candidate would be about. */
+const char *report_candidate(const struct ftree_job *job, const struct ftree_verdict *v, int class_,
+                             char *buf, size_t len, const char **kind);
+
+/* Purpose: "alive", "dead" or "unreachable", as the verdicts known say. */
+const char *report_node_state(const struct report_job *rj, int32_t node);
+
+/* Purpose: the address of a node, NULL: it is not known. */
+const char *report_address(const struct report_job *rj, int32_t node, int path, char *buf,
+                           size_t len);
+
+#pragma GCC visibility pop
+
+#endif /* REPORT_INT_H_INCLUDED */

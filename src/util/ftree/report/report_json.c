@@ -1,0 +1,275 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "ftree/report/report_int.h"
+
+#include <inttypes.h>
+#include <json.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* ---- values ---------------------------------------------------------------------------------- */
+
+/* What there is no memory for is NULL, and shows in the end: is_whole(). */
+static void set(struct json_object *o, const char *key, struct json_object *value)
+{
+    if (!o || json_object_object_add(o, key, value))
+        json_object_put(value);
+}
+
+static void append(struct json_object *list, struct json_object *value)
+{
+    if (!list || json_object_array_add(list, value))
+        json_object_put(value);
+}
+
+static struct json_object *json_text(const char *s)
+{
+    char *copy = strdup(s);
+    struct json_object *o;
+
+    if (!copy)
+        return NULL;
+    report_clean(copy, strlen(copy));
+    o = json_object_new_string(copy);
+    free(copy);
+    return o;
+}
+
+static void set_string(struct json_object *o, const char *key, const char *s)
+{
+    set(o, key, json_text(s));
+}
+
+static void set_time(struct json_object *o, const char *key, int64_t unix_ms)
+{
+    time_t seconds = (time_t) (unix_ms / 1000);
+    char date[32], buf[48];
+    struct tm tm;
+
+    gmtime_r(&seconds, &tm);
+    strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%S", &tm);
+    snprintf(buf, sizeof(buf), "%s.%03dZ", date, (int) (unix_ms % 1000));
+    set_string(o, key, buf);
+}
+
+static int64_t unix_ms(const struct report_job *rj, ftree_time at)
+{
+    return rj->now_ms - (int64_t) (rj->now - at) / (int64_t) FTREE_MS;
+}
+
+/* 1/1000 as a number with as many digits */
+static void set_fraction(struct json_object *o, const char *key, uint64_t thousandths)
+{
+    char buf[32];
+
+    snprintf(buf, sizeof(buf), "%" PRIu64 ".%03d", thousandths / 1000, (int) (thousandths % 1000));
+    set(o, key, json_object_new_double_s((double) thousandths / 1000.0, buf));
+}
+
+static struct json_object *json_ranks(const struct ftree_ranks *ranks)
+{
+    struct json_object *a = json_object_new_array();
+
+    for (int32_t i = 0; i < ranks->ranges; i++)
+        for (int32_t r = ranks->range[i].first; r <= ranks->range[i].last; r++)
+            append(a, json_object_new_int(r));
+    return a;
+}
+
+/* All of them, however scattered they are. */
+static struct json_object *json_component_ranks(const struct ftree_job *job,
+                                                const struct ftree_verdict *v)
+{
+    struct json_object *a = json_object_new_array();
+
+    for (int32_t r = report_next_rank(job, v, -1); r != FTREE_NONE; r = report_next_rank(job, v, r))
+        append(a, json_object_new_int(r));
+    return a;
+}
+
+static void set_unless_empty(struct json_object *o, const char *key, const char *s)
+{
+    if (*s)
+        set_string(o, key, s);
+}
+
+/* ---- a verdict ------------------------------------------------------------------------------- */
+
+static struct json_object *json_component(const struct ftree_job *job,
+                                          const struct ftree_verdict *v,
+                                          const struct report_about *a)
+{
+    struct json_object *o = json_object_new_object();
+
+    set_string(o, "kind", a->kind);
+    set_string(o, "name", a->name);
+    set_string(o, "node", a->node);
+    set(o, "ranks", json_component_ranks(job, v));
+    if (a->pid > 0)
+        set(o, "pid", json_object_new_int(a->pid));
+    return o;
+}
+
+static struct json_object *json_evidence(const struct report_job *rj,
+                                         const struct ftree_evidence *e)
+{
+    struct json_object *o = json_object_new_object();
+    struct report_evidence_room room;
+    struct report_evidence words;
+
+    report_evidence(rj, e, &room, &words);
+    set_string(o, "source", words.source);
+    set_string(o, "path", words.path);
+    set_unless_empty(o, "role", words.role);
+    set_string(o, "target", words.target);
+    set_unless_empty(o, "address", words.address);
+    set_string(o, "result", words.result);
+    set_unless_empty(o, "errno", words.error);
+    set_unless_empty(o, "process_state", words.state);
+    set_unless_empty(o, "detail", words.detail);
+    set_string(o, "by", words.by);
+    set_time(o, "at", unix_ms(rj, e->at));
+    return o;
+}
+
+static struct json_object *json_candidate(const struct report_job *rj,
+                                          const struct ftree_verdict *v, int32_t i)
+{
+    const struct ftree_candidate *c = &v->candidate[i];
+    struct json_object *o = json_object_new_object(), *component = json_object_new_object();
+    const char *kind, *name;
+    char buf[16];
+
+    name = report_candidate(rj->job, v, c->class_, buf, sizeof(buf), &kind);
+    set_string(component, "kind", kind);
+    set_string(component, "name", name);
+    set_string(o, "class", ftree_class_name(c->class_));
+    set(o, "component", component);
+    set_fraction(o, "confidence", c->confidence);
+    if (c->ruled_out)
+        set_string(o, "ruled_out_by", v->rule);
+    return o;
+}
+
+static void set_times(struct json_object *o, const struct report_job *rj,
+                      const struct ftree_verdict *v)
+{
+    set_time(o, "first_symptom", unix_ms(rj, v->first_symptom));
+    set_time(o, "located", unix_ms(rj, v->located));
+    set_fraction(o, "latency_s", (v->located - v->first_symptom) / FTREE_MS);
+    if (v->withdrawn)
+        set_time(o, "withdrawn",
+                 unix_ms(rj, v->withdrawn > v->located ? v->withdrawn : v->located));
+}
+
+static struct json_object *json_verdict(const struct report_job *rj, const struct ftree_verdict *v)
+{
+    struct json_object *o = json_object_new_object(), *victims = json_object_new_object();
+    struct json_object *evidence = json_object_new_array(), *candidates = json_object_new_array();
+    struct report_about about;
+    struct report_room room;
+    char name[16];
+
+    report_about(rj->job, v, &room, &about);
+    set(o, "id", json_object_new_int64(v->id));
+    set_string(o, "class", about.class_);
+    set_string(o, "origin", about.origin);
+    set_fraction(o, "confidence", v->confidence);
+    set(o, "component", json_component(rj->job, v, &about));
+    set_times(o, rj, v);
+    set_string(o, "rule", v->rule);
+    set_unless_empty(o, "raised_by", v->raised_by);
+    set_string(o, "because", v->because);
+    set_string(o, "fln", ftree_node_name(rj->job, v->fln, name, sizeof(name)));
+    set(o, "symptoms", json_object_new_int64(v->symptoms));
+    for (int32_t i = 0; i < v->evidences; i++)
+        append(evidence, json_evidence(rj, &v->evidence[i]));
+    set(o, "evidence", evidence);
+    set(victims, "count", json_object_new_int(v->victims.count));
+    set(victims, "ranks", json_ranks(&v->victims));
+    set(o, "victims", victims);
+    for (int32_t i = 0; i < v->candidates; i++)
+        append(candidates, json_candidate(rj, v, i));
+    set(o, "candidates", candidates);
+    return o;
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
+static struct json_object *json_job(const struct report_job *rj)
+{
+    struct json_object *o = json_object_new_object();
+
+    set_string(o, "id", rj->id);
+    set(o, "size", json_object_new_int(rj->job->size));
+    set(o, "nodes", json_object_new_int(rj->job->nodes));
+    set_time(o, "started", rj->started_ms);
+    return o;
+}
+
+static struct json_object *json_nodes(const struct report_job *rj)
+{
+    struct json_object *list = json_object_new_array();
+    char buf[64];
+
+    for (int32_t n = 0; n < rj->job->nodes; n++) {
+        struct json_object *o = json_object_new_object(), *address = json_object_new_object();
+        set_string(o, "name", ftree_node_name(rj->job, n, buf, sizeof(buf)));
+        for (int path = 0; path < FTREE_PATHS; path++) {
+            const char *a = report_address(rj, n, path, buf, sizeof(buf));
+            if (a)
+                set_string(address, ftree_path_name(path), a);
+        }
+        set(o, "address", address);
+        set_string(o, "state", report_node_state(rj, n));
+        append(list, o);
+    }
+    return list;
+}
+
+/* Nothing in a report is null, but what memory was wanting for. */
+static bool is_whole(struct json_object *v)
+{
+    if (json_object_is_type(v, json_type_array)) {
+        for (size_t i = 0; i < json_object_array_length(v); i++)
+            if (!is_whole(json_object_array_get_idx(v, i)))
+                return false;
+    } else if (json_object_is_type(v, json_type_object)) {
+        json_object_object_foreach (v, key, member) {
+            (void) key;
+            if (!is_whole(member))
+                return false;
+        }
+    }
+    return v != NULL;
+}
+
+char *ftree_report_json(const struct report_job *rj)
+{
+    struct json_object *o = json_object_new_object(), *list = json_object_new_array();
+    struct json_object *trace = json_object_new_array();
+    const char *s = NULL;
+    char *copy;
+
+    set_string(o, "schema", "faultloc-report/1");
+    set(o, "job", json_job(rj));
+    for (int32_t i = 0; i < rj->knowns; i++)
+        append(list, json_verdict(rj, rj->known[i]));
+    set(o, "verdicts", list);
+    if (rj->verbose || (rj->job->node_name && rj->job->nodes <= REPORT_NODES_MAX))
+        set(o, "node_table", json_nodes(rj));
+    for (int32_t i = 0; i < rj->traces; i++)
+        append(trace, json_text(rj->trace[i]));
+    set(o, "trace", trace);
+    if (is_whole(o))
+        s = json_object_to_json_string_ext(o, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED |
+                                                  JSON_C_TO_STRING_NOSLASHESCAPE);
+    copy = s ? strdup(s) : NULL;
+    json_object_put(o);
+    return copy;
+}

@@ -1,0 +1,560 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "ftree/report/report_int.h"
+#include "ftree/topology/tree.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void report_clean(char *s, size_t len)
+{
+    for (size_t i = 0; i < len; i++)
+        if (s[i] < ' ' || s[i] > '~')
+            s[i] = '?';
+}
+
+/* How many bytes of these make a character that is no control character; 0: none do. */
+static size_t printable(const unsigned char *s, size_t len)
+{
+    /* the first byte, how many follow, and which the first of these may be */
+    static const struct {
+        unsigned char first, last, more, least, most;
+    } rows[] = {
+        {' ', '~', 0, 0, 0},         {0xc2, 0xc2, 1, 0xa0, 0xbf}, {0xc3, 0xdf, 1, 0x80, 0xbf},
+        {0xe0, 0xe0, 2, 0xa0, 0xbf}, {0xe1, 0xec, 2, 0x80, 0xbf}, {0xed, 0xed, 2, 0x80, 0x9f},
+        {0xee, 0xef, 2, 0x80, 0xbf}, {0xf0, 0xf0, 3, 0x90, 0xbf}, {0xf1, 0xf3, 3, 0x80, 0xbf},
+        {0xf4, 0xf4, 3, 0x80, 0x8f},
+    };
+    size_t r = 0;
+
+    while (r < sizeof(rows) / sizeof(rows[0]) && (*s < rows[r].first || *s > rows[r].last))
+        r++;
+    if (r == sizeof(rows) / sizeof(rows[0]) || len <= rows[r].more)
+        return 0;
+    for (size_t i = 1; i <= rows[r].more; i++)
+        if ((s[i] & 0xc0) != 0x80 || (i == 1 && (s[i] < rows[r].least || s[i] > rows[r].most)))
+            return 0;
+    return rows[r].more + 1u;
+}
+
+void ftree_report_clean(char *text, size_t len, char instead)
+{
+    size_t at = 0, n;
+
+    while (at < len) {
+        n = printable((const unsigned char *) text + at, len - at);
+        if (!n)
+            text[at] = instead;
+        at += n ? n : 1;
+    }
+}
+
+/* ---- errno ----------------------------------------------------------------------------------- */
+
+const char *ftree_report_errno(int error, char *buf, size_t len)
+{
+    const char *name;
+    int number;
+
+    if (error == 0)
+        return "";
+    for (int i = 0; (name = ftree_errno_at(i, &number)); i++)
+        if (number == error)
+            return name;
+    snprintf(buf, len, "errno %d", error);
+    return buf;
+}
+
+int ftree_report_errno_number(const char *name)
+{
+    const char *known;
+    char *end;
+    int number;
+    long n;
+
+    for (int i = 0; (known = ftree_errno_at(i, &number)); i++)
+        if (!strcmp(known, name))
+            return number;
+    if (*name < '0' || *name > '9')
+        return 0;
+    n = strtol(name, &end, 10);
+    return *end || n < 1 || n > 4095 ? 0 : (int) n;
+}
+
+/* ---- ranks ----------------------------------------------------------------------------------- */
+
+void ftree_report_ranks(const struct ftree_ranks *set, char *buf, size_t len)
+{
+    static const char more[] = ", ...";
+    int32_t listed = 0;
+    size_t used = 0;
+
+    buf[0] = '\0';
+    for (int32_t i = 0; i < set->ranges; i++) {
+        int32_t first = set->range[i].first, last = set->range[i].last;
+        char piece[32];
+        int n = first == last ? snprintf(piece, sizeof(piece), "%s%d", i ? ", " : "", (int) first)
+                              : snprintf(piece, sizeof(piece), "%s%d-%d", i ? ", " : "",
+                                         (int) first, (int) last);
+        if (used + (size_t) n + sizeof(more) > len) {
+            snprintf(buf + used, len - used, "%s", used ? more : "...");
+            return;
+        }
+        memcpy(buf + used, piece, (size_t) n + 1);
+        used += (size_t) n;
+        listed += last - first + 1;
+    }
+    if (listed < set->count)
+        snprintf(buf + used, len - used, "%s", used ? more : "...");
+}
+
+/* The node that a rank is on, without a search. */
+static bool is_on(const struct ftree_job *job, const struct ftree_verdict *v, int32_t rank)
+{
+    int32_t node = job->rank_node ? job->rank_node[rank] : rank;
+
+    if (v->kind == FTREE_KIND_SWITCH && job->tree && v->switch_ != FTREE_NONE)
+        return ftree_tree_is_behind(job->tree, v->switch_, node);
+    return node == v->node;
+}
+
+int32_t report_next_rank(const struct ftree_job *job, const struct ftree_verdict *v, int32_t before)
+{
+    if (v->rank != FTREE_NONE)
+        return before < v->rank ? v->rank : FTREE_NONE;
+    for (int32_t r = before + 1; r < job->size; r++)
+        if (is_on(job, v, r))
+            return r;
+    return FTREE_NONE;
+}
+
+void ftree_report_component_ranks(const struct ftree_job *job, const struct ftree_verdict *v,
+                                  struct ftree_ranks *set)
+{
+    memset(set, 0, sizeof(*set));
+    for (int32_t r = report_next_rank(job, v, -1); r != FTREE_NONE;
+         r = report_next_rank(job, v, r)) {
+        set->count++;
+        if (set->ranges > 0 && set->range[set->ranges - 1].last + 1 == r)
+            set->range[set->ranges - 1].last = r;
+        else if (set->ranges < FTREE_RANGES_MAX)
+            set->range[set->ranges].first = set->range[set->ranges].last = r, set->ranges++;
+    }
+}
+
+/* ---- components ------------------------------------------------------------------------------ */
+
+static const char *switch_name(const struct ftree_job *job, int32_t switch_, char *buf, size_t len)
+{
+    if (job->tree && switch_ >= 0 && switch_ < job->tree->switches)
+        return job->tree->switch_name[switch_];
+    snprintf(buf, len, "%d", (int) switch_);
+    return buf;
+}
+
+void report_about(const struct ftree_job *job, const struct ftree_verdict *v,
+                  struct report_room *room, struct report_about *about)
+{
+    struct ftree_ranks set;
+    char list[200];
+
+    ftree_report_component_ranks(job, v, &set);
+    ftree_report_ranks(&set, list, sizeof(list));
+    snprintf(room->ranks, sizeof(room->ranks), "%s %s", set.count == 1 ? "rank" : "ranks", list);
+    *about =
+        (struct report_about){.class_ = ftree_class_name(v->class_),
+                              .origin = ftree_origin_name(ftree_class_origin(v->class_)),
+                              .kind = ftree_kind_name(v->kind),
+                              .node = ftree_node_name(job, v->node, room->node, sizeof(room->node)),
+                              .ranks = room->ranks,
+                              .pid = v->pid,
+                              .percent = (v->confidence + 5) / 10};
+    for (int32_t i = 0; i < v->candidates; i++)
+        if (!v->candidate[i].ruled_out)
+            ftree_report_open_add(&about->open, ftree_class_name(v->candidate[i].class_),
+                                  (v->candidate[i].confidence + 5) / 10);
+    about->name = about->node;
+    if (v->kind == FTREE_KIND_SWITCH)
+        about->name = switch_name(job, v->switch_, room->name, sizeof(room->name));
+    if (v->kind != FTREE_KIND_RANK)
+        return;
+    snprintf(room->name, sizeof(room->name), "%s", list);
+    about->name = room->name;
+}
+
+const char *report_candidate(const struct ftree_job *job, const struct ftree_verdict *v, int class_,
+                             char *buf, size_t len, const char **kind)
+{
+    int32_t leaf = job->tree ? job->tree->node_switch[v->node] : FTREE_NONE;
+
+    *kind = ftree_kind_name(ftree_class_kind(class_));
+    if (ftree_class_kind(class_) == FTREE_KIND_SWITCH && leaf != FTREE_NONE)
+        return switch_name(job, leaf, buf, len);
+    if (ftree_class_kind(class_) == FTREE_KIND_RANK && v->rank != FTREE_NONE) {
+        snprintf(buf, len, "%d", (int) v->rank);
+        return buf;
+    }
+    /* the nearest that has a name */
+    if (ftree_class_kind(class_) == FTREE_KIND_SWITCH ||
+        ftree_class_kind(class_) == FTREE_KIND_RANK)
+        *kind = ftree_kind_name(FTREE_KIND_NODE);
+    return ftree_node_name(job, v->node, buf, len);
+}
+
+static bool is(const char *a, const char *b)
+{
+    return strcmp(a, b) == 0;
+}
+
+/* "ranks 4-7": what is said of them is in the plural. */
+static bool are_several(const struct report_about *a)
+{
+    return is(a->kind, "rank") && strncmp(a->ranks, "ranks", 5) == 0;
+}
+
+/* "link, NIC or switch": the parts of the network that the explanations left name; "" where one of
+ * them is no part of it, or there is none. */
+static void network_parts(const struct report_open *open, char *buf, size_t len)
+{
+    static const struct {
+        const char *class_, *part;
+    } rows[] = {{"nic-fault", "NIC"}, {"link-fault", "link"}, {"switch-fault", "switch"}};
+    size_t used = 0;
+
+    buf[0] = '\0';
+    for (int i = 0; i < open->n && used < len; i++) {
+        size_t r = 0;
+        while (r < 3 && !is(rows[r].class_, open->candidate[i].class_))
+            r++;
+        if (r == 3) {
+            buf[0] = '\0';
+            return;
+        }
+        used += (size_t) snprintf(buf + used, len - used, "%s%s",
+                                  i == 0             ? ""
+                                  : i == open->n - 1 ? " or "
+                                                     : ", ",
+                                  rows[r].part);
+    }
+}
+
+static void unknown_headline(const struct report_about *a, char *buf, size_t len)
+{
+    char parts[64];
+
+    network_parts(&a->open, parts, sizeof(parts));
+    if (parts[0])
+        snprintf(buf, len, "network fault at %s %s (%s), part not identified: %s", a->kind, a->name,
+                 a->ranks, parts);
+    else
+        snprintf(buf, len, "%s %s (%s): cause not identified", a->kind, a->name, a->ranks);
+}
+
+void ftree_report_headline(const struct report_about *a, char *buf, size_t len)
+{
+    static const struct {
+        const char *class_, *one, *several;
+    } rows[] = {
+        {"node-outage", " is down", " are down"},
+        {"node-frozen", " is frozen", " are frozen"},
+        {"process-crash", " ended without MPI_Finalize", " ended without MPI_Finalize"},
+        {"process-stopped", " is stopped", " are stopped"},
+        {"nic-fault", " has failed", " have failed"},
+        {"link-fault", " has failed", " have failed"},
+        {"switch-fault", " has failed", " have failed"},
+        {"network-degraded", " is degraded", " are degraded"},
+        {"user-code-hang", " hangs in user code", " hang in user code"},
+        {"io-hang", " hangs in input or output", " hang in input or output"},
+        {"deadlock", " is in a deadlock", " are in a deadlock"},
+        {"collective-mismatch", " calls another collective than the others",
+         " call another collective than the others"},
+        {"straggler", " is slow, others wait for it", " are slow, others wait for them"},
+    };
+    const char *words = ": cause not identified";
+    char pid[32] = "";
+
+    if (is(a->class_, "unknown")) {
+        unknown_headline(a, buf, len);
+        return;
+    }
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        if (is(rows[i].class_, a->class_))
+            words = are_several(a) ? rows[i].several : rows[i].one;
+    if (a->pid > 0)
+        snprintf(pid, sizeof(pid), "pid %d on ", a->pid);
+    if (is(a->kind, "rank"))
+        snprintf(buf, len, "%s (%snode %s)%s", a->ranks, pid, a->node, words);
+    else
+        snprintf(buf, len, "%s %s (%s)%s", a->kind, a->name, a->ranks, words);
+}
+
+void ftree_report_first_line(const struct report_about *a, char *buf, size_t len)
+{
+    char headline[2 * REPORT_LABEL];
+    size_t used;
+
+    ftree_report_headline(a, headline, sizeof(headline));
+    snprintf(buf, len, "%s: %s", a->class_, headline);
+    used = strlen(buf);
+    if (!is(a->class_, "unknown"))
+        snprintf(buf + used, len - used, " -- %s, confidence %s",
+                 is(a->origin, "unknown") ? "hardware or software" : a->origin,
+                 a->percent >= 90   ? "high"
+                 : a->percent >= 70 ? "medium"
+                                    : "low");
+}
+
+void ftree_report_victims(const struct report_about *a, const struct ftree_ranks *victims, char *buf,
+                          size_t len)
+{
+    char list[400];
+
+    ftree_report_ranks(victims, list, sizeof(list));
+    snprintf(buf, len, "%d %s blocked on %s, directly or indirectly%s%s", (int) victims->count,
+             victims->count == 1 ? "rank is" : "ranks are", a->ranks, victims->count ? ": " : "",
+             list);
+}
+
+void ftree_report_open(const struct report_about *a, char *buf, size_t len)
+{
+    size_t used = 0;
+
+    buf[0] = '\0';
+    for (int i = 0; i < a->open.n && used < len; i++)
+        used += (size_t) snprintf(buf + used, len - used, "%s%s", i ? ", " : "",
+                                  a->open.candidate[i].class_);
+}
+
+void ftree_report_line(const struct ftree_job *job, const struct ftree_verdict *v, char *buf,
+                       size_t len)
+{
+    struct report_about about;
+    struct report_room room;
+    char headline[2 * REPORT_LABEL];
+
+    report_about(job, v, &room, &about);
+    ftree_report_headline(&about, headline, sizeof(headline));
+    snprintf(buf, len, "%s: %s", about.class_, headline);
+    ftree_report_clean(buf, strlen(buf), '?');
+}
+
+void ftree_report_component(const struct report_about *a, char *buf, size_t len)
+{
+    if (is(a->kind, "rank"))
+        snprintf(buf, len, "%s (node %s)", a->ranks, a->node);
+    else
+        snprintf(buf, len, "%s %s", a->kind, a->name);
+}
+
+const char *ftree_report_over(const char *class_)
+{
+    if (is(class_, "process-stopped"))
+        return "the process runs again";
+    if (is(class_, "node-outage") || is(class_, "node-frozen"))
+        return "the node answers again";
+    return "the fault is over";
+}
+
+/* ---- the conclusion -------------------------------------------------------------------------- */
+
+void ftree_report_open_add(struct report_open *open, const char *class_, int percent)
+{
+    int i = open->n < REPORT_OPEN_MAX ? open->n++ : REPORT_OPEN_MAX;
+
+    for (; i > 0 && open->candidate[i - 1].percent < percent; i--)
+        if (i < REPORT_OPEN_MAX)
+            open->candidate[i] = open->candidate[i - 1];
+    if (i == REPORT_OPEN_MAX)
+        return;
+    open->candidate[i].class_ = class_;
+    open->candidate[i].percent = percent;
+}
+
+static void conclude_nothing(const struct report_open *open, char *buf, size_t len)
+{
+    size_t used;
+
+    snprintf(buf, len, "conclusion: cause not identified");
+    for (int i = 0; i < open->n; i++) {
+        int class_ = ftree_class_by_name(open->candidate[i].class_);
+        used = strlen(buf);
+        snprintf(buf + used, len - used, "%s%d. %s (%s)", i ? ", " : "; most likely: ", i + 1,
+                 open->candidate[i].class_, ftree_origin_name(ftree_class_origin(class_)));
+    }
+    used = strlen(buf);
+    if (open->n == 0)
+        snprintf(buf + used, len - used, ", hardware or software");
+}
+
+/* A rank is no hardware, but what it uses is. */
+static void guilty(const struct report_about *a, char *buf, size_t len)
+{
+    char component[REPORT_LABEL];
+
+    ftree_report_component(a, component, sizeof(component));
+    if (is(a->origin, "hardware") && is(a->kind, "rank"))
+        snprintf(buf, len, "what %s %s for", component, are_several(a) ? "wait" : "waits");
+    else
+        snprintf(buf, len, "%s", component);
+}
+
+void ftree_report_conclusion(const struct report_about *a, bool withdrawn, char *buf, size_t len)
+{
+    bool known = is(a->origin, "hardware") || is(a->origin, "software");
+    char who[REPORT_LABEL + 32];
+
+    guilty(a, who, sizeof(who));
+    if (withdrawn && known)
+        snprintf(buf, len, "conclusion: the %s fault in %s is over", a->origin, who);
+    else if (withdrawn)
+        snprintf(buf, len, "conclusion: the fault is over");
+    else if (known)
+        snprintf(buf, len, "conclusion: %s fault in %s", a->origin, who);
+    else if (is(a->class_, "unknown"))
+        conclude_nothing(&a->open, buf, len);
+    else
+        snprintf(buf, len, "conclusion: fault in %s; hardware or software is not known", who);
+}
+
+/* ---- evidence -------------------------------------------------------------------------------- */
+
+static const char *process_words(const char *state, char *buf, size_t len)
+{
+    if (is(state, "X"))
+        return "gone";
+    if (is(state, "t"))
+        return "held by a debugger (state t)";
+    if (is(state, "T"))
+        return "stopped (state T)";
+    snprintf(buf, len, "in state %s", state);
+    return buf;
+}
+
+static void probe_words(const struct report_evidence *e, char *buf, size_t len)
+{
+    bool is_visit = is(e->source, "visit");
+
+    snprintf(buf, len, "%s%s on %s%s%s%s%s: %s%s%s%s%s%s%s%s", e->target,
+             is(e->role, "deputy") ? "'s deputy" : "", e->path, *e->address ? " " : "", e->address,
+             is_visit ? ", asked by " : "", is_visit ? e->by : "", e->result, *e->error ? " (" : "",
+             e->error, *e->error ? ")" : "", *e->state ? ", reports state " : "", e->state,
+             *e->detail ? ", " : "", e->detail);
+}
+
+void ftree_report_evidence(const struct report_evidence *e, char *buf, size_t len)
+{
+    char state[32];
+
+    if (is(e->source, "proc"))
+        snprintf(buf, len, "the kernel of %s says the process is %s", e->target,
+                 process_words(e->state, state, sizeof(state)));
+    else if (is(e->source, "state"))
+        snprintf(buf, len, "the state of %s: %s", e->target, e->detail);
+    else if (is(e->source, "log"))
+        snprintf(buf, len, "messages of %s: %s", e->target, e->detail);
+    else if (is(e->source, "symptom"))
+        snprintf(buf, len, "reported to %s about %s: %s%s%s%s", e->by, e->target, e->detail,
+                 *e->error ? " (" : "", e->error, *e->error ? ")" : "");
+    else
+        probe_words(e, buf, len);
+}
+
+const char *report_address(const struct report_job *rj, int32_t node, int path, char *buf,
+                           size_t len)
+{
+    if (!rj->address || path >= FTREE_PATHS)
+        return NULL;
+    return rj->address(rj->address_ctx, node, (enum ftree_path) path, buf, len);
+}
+
+void report_evidence(const struct report_job *rj, const struct ftree_evidence *e,
+                     struct report_evidence_room *room, struct report_evidence *words)
+{
+    static const char *const sources[] = {
+        [FTREE_EVIDENCE_PROBE] = "probe",     [FTREE_EVIDENCE_PROC] = "proc",
+        [FTREE_EVIDENCE_STATE] = "state",     [FTREE_EVIDENCE_LOG] = "log",
+        [FTREE_EVIDENCE_SYMPTOM] = "symptom", [FTREE_EVIDENCE_VISIT] = "visit"};
+    bool by_path = e->path < FTREE_PATHS;
+    const char *address =
+        report_address(rj, e->target, e->path, room->address, sizeof(room->address));
+
+    room->state[0] = e->proc_state;
+    room->state[1] = '\0';
+    *words = (struct report_evidence){
+        .source = sources[e->source],
+        .path = ftree_path_name(e->path),
+        .role = !by_path                       ? ""
+                : e->role == FTREE_ROLE_DEPUTY ? "deputy"
+                                               : "agent",
+        .target = ftree_node_name(rj->job, e->target, room->target, sizeof(room->target)),
+        .address = address ? address : "",
+        .result = ftree_reach_name(
+            e->source == FTREE_EVIDENCE_PROBE || e->source == FTREE_EVIDENCE_VISIT ? e->reach
+            : e->source == FTREE_EVIDENCE_SYMPTOM ? FTREE_REACH_NOT_ASKED
+                                                  : FTREE_REACH_ANSWERED),
+        .error = ftree_report_errno(e->error, room->error, sizeof(room->error)),
+        .state = room->state,
+        .by = ftree_node_name(rj->job, e->by, room->by, sizeof(room->by)),
+        .detail = e->detail};
+}
+
+/* ---- the nodes ------------------------------------------------------------------------------- */
+
+/* Whether a question to this node went unanswered. */
+static bool was_silent(const struct ftree_verdict *v, int32_t node)
+{
+    for (int32_t i = 0; i < v->evidences; i++) {
+        const struct ftree_evidence *e = &v->evidence[i];
+        if (e->source == FTREE_EVIDENCE_PROBE && e->target == node &&
+            (e->reach == FTREE_REACH_SILENT || e->reach == FTREE_REACH_UNREACHABLE ||
+             e->reach == FTREE_REACH_LOCAL_DOWN))
+            return true;
+    }
+    return false;
+}
+
+static const char *state_by(const struct report_job *rj, const struct ftree_verdict *v,
+                            int32_t node)
+{
+    switch (v->class_) {
+        case FTREE_CLASS_NODE_OUTAGE:
+        case FTREE_CLASS_NODE_FROZEN:
+            return v->node == node ? "dead" : "alive";
+        case FTREE_CLASS_NIC_FAULT:
+        case FTREE_CLASS_LINK_FAULT:
+            return v->node == node ? "unreachable" : "alive";
+        case FTREE_CLASS_SWITCH_FAULT:
+            if (rj->job->tree && v->switch_ != FTREE_NONE)
+                return ftree_tree_is_behind(rj->job->tree, v->switch_, node) ? "unreachable"
+                                                                             : "alive";
+            return v->node == node ? "unreachable" : "alive";
+        case FTREE_CLASS_UNKNOWN:
+            return v->node == node && was_silent(v, node) ? "unreachable" : "alive";
+        default:
+            return "alive";
+    }
+}
+
+const char *report_node_state(const struct report_job *rj, int32_t node)
+{
+    const char *state = "alive";
+
+    for (int32_t i = 0; i < rj->knowns; i++) {
+        const char *s = rj->known[i]->withdrawn ? "alive" : state_by(rj, rj->known[i], node);
+        if (is(s, "dead") || is(state, "alive"))
+            state = s;
+    }
+    return state;
+}
+
+void ftree_report_node(const char *name, const char *data, const char *mgmt, const char *state,
+                       char *buf, size_t len)
+{
+    snprintf(buf, len, "%s: %s%s%s%s%s%s%s", name, *data ? "data " : "", data,
+             *data && *mgmt ? ", " : "", *mgmt ? "mgmt " : "", mgmt, *data || *mgmt ? ": " : "",
+             state);
+}

@@ -1,0 +1,223 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "ftree/rules/rules.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The rule base as it is used: names of its numbers, look-up, and the decision. */
+
+#define COUNT(array) ((int) (sizeof(array) / sizeof((array)[0])))
+
+/* ---- names ----------------------------------------------------------------------------------- */
+
+static const char *const reach_values[] = {"not-asked", "silent",  "local-down", "unreachable",
+                                           "connected", "refused", "answered",   "no-path"};
+static const char *const witnessed_values[] = {"none", "one", "both"};
+static const char *const no_yes_values[] = {"no", "yes"};
+static const char *const side_values[] = {"up", "down"};
+static const char *const process_values[] = {"none",   "running",    "stopped",
+                                             "traced", "disk-sleep", "gone"};
+static const char *const seen_by_values[] = {"nobody", "agent", "deputy"};
+static const char *const behind_values[] = {"none", "some-answer", "all-silent", "cut-off"};
+static const char *const launcher_values[] = {"none", "ended", "lost"};
+static const char *const transport_values[] = {"none", "reset"};
+static const char *const link_values[] = {"unknown", "up", "down", "no-carrier", "gone"};
+
+_Static_assert(COUNT(reach_values) == RULES_REACH_NO_PATH + 1, "one word for each reach");
+_Static_assert(COUNT(process_values) == RULES_PROCESS_GONE + 1, "one word for each state");
+_Static_assert(COUNT(link_values) == FTREE_LINK_COUNT, "one word for each link state");
+
+static const struct {
+    const char *name;
+    const char *const *value;
+    int values;
+} facts[] = {
+#define FACT_ROW(id, name, values) {name, values, COUNT(values)},
+    RULES_FACTS(FACT_ROW)
+#undef FACT_ROW
+};
+
+static const char *const numbers[] = {
+#define NUMBER_NAME(id, name) name,
+    RULES_NUMBERS(NUMBER_NAME)
+#undef NUMBER_NAME
+};
+
+static const char *const relations[] = {
+#define RELATION_NAME(id, name) name,
+    RULES_RELATIONS(RELATION_NAME)
+#undef RELATION_NAME
+};
+
+static const char *const asks[] = {"response", "state", "log"};
+static const char *const whoms[] = {"agent", "deputy", "witnesses", "neighbours"};
+static const char *const overs[] = {"all", "data", "mgmt", "main", "answered"};
+static const char *const froms[] = {"here", "elsewhere"};
+static const char *const ifs[] = {"always", "kernel-spoke", "unwitnessed", "answered", "silent"};
+
+_Static_assert(COUNT(asks) == RULES_ASKS && COUNT(whoms) == RULES_WHOMS, "one word for each");
+_Static_assert(COUNT(overs) == RULES_OVERS && COUNT(ifs) == RULES_IFS, "one word for each");
+_Static_assert(COUNT(froms) == RULES_FROMS, "one word for each");
+
+static const char *pick(const char *const *name, int count, int i)
+{
+    return i >= 0 && i < count ? name[i] : "?";
+}
+
+const char *ftree_rules_fact_name(int fact)
+{
+    return fact >= 0 && fact < RULES_FACT_COUNT ? facts[fact].name : "?";
+}
+
+const char *ftree_rules_number_name(int number)
+{
+    return pick(numbers, COUNT(numbers), number);
+}
+
+const char *ftree_rules_value_name(int fact, int value)
+{
+    return fact >= 0 && fact < RULES_FACT_COUNT ? pick(facts[fact].value, facts[fact].values, value)
+                                                : "?";
+}
+
+int ftree_rules_values(int fact)
+{
+    return fact >= 0 && fact < RULES_FACT_COUNT ? facts[fact].values : 0;
+}
+
+const char *ftree_rules_relation_name(int relation)
+{
+    return pick(relations, COUNT(relations), relation);
+}
+
+const char *ftree_rules_ask_name(int ask)
+{
+    return pick(asks, COUNT(asks), ask);
+}
+
+const char *ftree_rules_whom_name(int whom)
+{
+    return pick(whoms, COUNT(whoms), whom);
+}
+
+const char *ftree_rules_over_name(int over)
+{
+    return pick(overs, COUNT(overs), over);
+}
+
+const char *ftree_rules_from_name(int from)
+{
+    return pick(froms, COUNT(froms), from);
+}
+
+const char *ftree_rules_if_name(int if_)
+{
+    return pick(ifs, COUNT(ifs), if_);
+}
+
+/* ---- look-up --------------------------------------------------------------------------------- */
+
+int32_t ftree_rules_model(const struct ftree_rules *rules, const char *name)
+{
+    for (int32_t m = 0; m < rules->models; m++)
+        if (!strcmp(rules->model[m].name, name))
+            return m;
+    return -1;
+}
+
+int32_t ftree_rules_rule(const struct ftree_rules *rules, const char *name)
+{
+    for (int32_t r = 0; r < rules->rules; r++)
+        if (!strcmp(rules->rule[r].name, name))
+            return r;
+    return -1;
+}
+
+/* One block holds them all (rules_read.c). */
+void ftree_rules_free(struct ftree_rules *rules)
+{
+    free(rules);
+}
+
+/* ---- the decision ---------------------------------------------------------------------------- */
+
+/* A number that is not known (NAN) compares as neither above nor below. */
+static bool holds(const struct rules_condition *c, const struct rules_facts *f)
+{
+    if (c->is_number)
+        return f->number[c->fact] > c->above && f->number[c->fact] < c->below;
+    return c->values >> f->value[c->fact] & 1;
+}
+
+static const struct rules_sign *first_sign(const struct rules_sign *sign, int32_t signs,
+                                           const struct rules_facts *f, bool at_end)
+{
+    for (int32_t s = 0; s < signs; s++) {
+        int32_t i = 0;
+        if (!at_end && !sign[s].at_once)
+            continue;
+        while (i < sign[s].conditions && holds(&sign[s].condition[i], f))
+            i++;
+        if (i == sign[s].conditions)
+            return &sign[s];
+    }
+    return NULL;
+}
+
+static const struct rules_sign *first_of_models(const struct ftree_rules *rules,
+                                                const struct rules_facts *f, uint64_t models,
+                                                bool even_if_well, bool at_end, int32_t *model)
+{
+    for (int32_t m = 0; m < rules->models; m++) {
+        const struct rules_model *mo = &rules->model[m];
+        const struct rules_sign *sign = NULL;
+        if ((models >> m & 1) && mo->even_if_well == even_if_well)
+            sign = first_sign(mo->sign, mo->signs, f, at_end);
+        if (sign) {
+            *model = m;
+            return sign;
+        }
+    }
+    return NULL;
+}
+
+/* True while a sign of the model may still come to hold. */
+static bool is_open(const struct rules_model *mo, const struct rules_facts *f)
+{
+    for (int32_t s = 0; s < mo->signs; s++)
+        if (!mo->sign[s].at_once || f->value[RULES_FACT_STATE_KNOWN] != RULES_YES)
+            return true;
+    return false;
+}
+
+/* An agent that answers is well at once; but not where it is asked just because the node may be ill
+ * although it answers. */
+static bool may_be_well(const struct ftree_rules *rules, const struct rules_facts *f,
+                        uint64_t models, bool at_end)
+{
+    for (int32_t m = 0; m < rules->models && !at_end; m++)
+        if ((models >> m & 1) && rules->model[m].even_if_well && is_open(&rules->model[m], f))
+            return false;
+    return true;
+}
+
+const struct rules_sign *ftree_rules_decide(const struct ftree_rules *rules,
+                                            const struct rules_facts *f, uint64_t models,
+                                            bool at_end, bool *well, int32_t *model)
+{
+    const struct rules_sign *sign;
+
+    *well = false;
+    *model = -1;
+    sign = first_of_models(rules, f, models, true, at_end, model);
+    if (sign)
+        return sign;
+    if (may_be_well(rules, f, models, at_end))
+        sign = first_sign(rules->well, rules->wells, f, at_end);
+    *well = sign != NULL;
+    return sign ? sign : first_of_models(rules, f, models, false, at_end, model);
+}

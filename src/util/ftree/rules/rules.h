@@ -1,0 +1,330 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef RULES_H_INCLUDED
+#define RULES_H_INCLUDED
+
+#include "ftree/ftree.h"
+
+#pragma GCC visibility push(hidden)
+
+/*
+ * The rule base: what follows from what.  A file of JSON (schema faultloc-rules/1, comments
+ * allowed), read whole into these tables, which are then only read.
+ *
+ *   rules       IF symptoms THEN candidate faults with prior weights, a further symptom (forward
+ *               chaining), and the strategy by which to ask
+ *   strategies  which probe, of whom, over which path, when, on what condition
+ *   models      the faults: class, component, origin, what they cause and mask, and the signs:
+ *               conditions on what the probes found that decide for this fault
+ *   well        the signs that nothing is wrong with the suspect
+ *
+ * A verdict's rule is "model/sign", for example node-outage/both-paths-silent.
+ */
+
+#define RULES_SCHEMA "faultloc-rules/1" /* "schema" of a file */
+#define RULES_MODELS_MAX 64 /* sets of models are a word */
+#define RULES_MAX 256
+#define RULES_STRATEGIES_MAX 32
+#define RULES_PATTERNS_MAX 4 /* of one rule */
+#define RULES_CANDIDATES_MAX 12 /* of one rule */
+#define RULES_STEPS_MAX 32 /* of one strategy; bits of a word */
+#define RULES_SIGNS_MAX 16 /* of one model, or of "well"; each alternative counts */
+#define RULES_CONDITIONS_MAX 8 /* of one sign */
+#define RULES_FILE_MAX (1 << 20) /* bytes */
+
+/* ---- facts: what is known of a suspect while it is asked ------------------------------------- */
+
+/* Facts with a value out of a few.  A condition on one is a set of values.
+ *   agent, deputy   best answer over all paths (enum ftree_reach)
+ *   main, data, mgmt   the agent's over one path; main is data where there is one, else mgmt
+ *   witnessed       on how many paths another node was heard since the suspect was opened
+ *   data-witnessed  whether on the data path
+ *   others          whether there is any other node left that could be a witness
+ *   own-side        down: the asking node's own side is down on every path
+ *   process         what was said of a process of the suspect in trouble
+ *   seen-by         who said it
+ *   link            of its data interface (state probe)
+ *   state-known     whether a state probe was answered
+ *   elsewhere       best that another node saw which asked the suspect's agent, over all paths
+ *   elsewhere-data  and over the data path
+ *   behind          who is silent with it, over all paths: nobody was asked, some other node behind
+ *                   its switch was heard, all behind a switch above it are silent, or all who are
+ *                   not behind a switch above the asking node
+ *   behind-data     and over the data path
+ *   deputy-connects whether the deputy's best answer over some path is "connected"
+ *   launcher        what the process manager has told: nothing, that a process of the suspect ended,
+ *                   or that it has lost its own daemon there
+ *   transport       reset: the netmod of another rank was reset by a rank of the suspect */
+#define RULES_FACTS(X) \
+    X(RULES_FACT_AGENT, "agent", reach_values) \
+    X(RULES_FACT_DEPUTY, "deputy", reach_values) \
+    X(RULES_FACT_MAIN, "main", reach_values) \
+    X(RULES_FACT_DATA, "data", reach_values) \
+    X(RULES_FACT_MGMT, "mgmt", reach_values) \
+    X(RULES_FACT_WITNESSED, "witnessed", witnessed_values) \
+    X(RULES_FACT_DATA_WITNESSED, "data-witnessed", no_yes_values) \
+    X(RULES_FACT_OTHERS, "others", no_yes_values) \
+    X(RULES_FACT_OWN_SIDE, "own-side", side_values) \
+    X(RULES_FACT_PROCESS, "process", process_values) \
+    X(RULES_FACT_SEEN_BY, "seen-by", seen_by_values) \
+    X(RULES_FACT_LINK, "link", link_values) \
+    X(RULES_FACT_STATE_KNOWN, "state-known", no_yes_values) \
+    X(RULES_FACT_DEPUTY_CONNECTS, "deputy-connects", no_yes_values) \
+    X(RULES_FACT_ELSEWHERE, "elsewhere", reach_values) \
+    X(RULES_FACT_ELSEWHERE_DATA, "elsewhere-data", reach_values) \
+    X(RULES_FACT_BEHIND, "behind", behind_values) \
+    X(RULES_FACT_BEHIND_DATA, "behind-data", behind_values) \
+    X(RULES_FACT_LAUNCHER, "launcher", launcher_values) \
+    X(RULES_FACT_TRANSPORT, "transport", transport_values)
+
+enum rules_fact {
+#define RULES_FACT_ENUM(id, name, values) id,
+    RULES_FACTS(RULES_FACT_ENUM)
+#undef RULES_FACT_ENUM
+    RULES_FACT_COUNT
+};
+
+/* reach_values are enum ftree_reach in this order, in words of a rule file: "not-asked", "silent",
+ * "local-down", "unreachable", "connected", "refused", "answered", and this one more: */
+#define RULES_REACH_NO_PATH FTREE_REACH_COUNT /* "no-path": the job has no such path */
+
+enum { RULES_WITNESSED_NONE, RULES_WITNESSED_ONE, RULES_WITNESSED_BOTH }; /* none one both */
+enum { RULES_NO, RULES_YES }; /* no yes */
+enum { RULES_SIDE_UP, RULES_SIDE_DOWN }; /* up down */
+enum { /* none running stopped traced disk-sleep gone */
+    RULES_PROCESS_NONE, /* nothing was said */
+    RULES_PROCESS_RUNNING,
+    RULES_PROCESS_STOPPED, /* T */
+    RULES_PROCESS_TRACED, /* t */
+    RULES_PROCESS_DISK_SLEEP, /* D */
+    RULES_PROCESS_GONE /* gone, Z or X, without MPI_Finalize */
+};
+enum { RULES_SEEN_BY_NOBODY, RULES_SEEN_BY_AGENT, RULES_SEEN_BY_DEPUTY }; /* nobody agent deputy */
+enum { /* none some-answer all-silent cut-off */
+    RULES_BEHIND_NONE,
+    RULES_BEHIND_SOME,
+    RULES_BEHIND_SILENT,
+    RULES_BEHIND_CUT_OFF
+};
+enum { RULES_LAUNCHER_NONE, RULES_LAUNCHER_ENDED, RULES_LAUNCHER_LOST }; /* none ended lost */
+enum { RULES_TRANSPORT_NONE, RULES_TRANSPORT_RESET }; /* none reset */
+/* link_values are enum ftree_link: "unknown" "up" "down" "no-carrier" "gone" */
+
+/* Facts that are numbers, from a state probe; NAN: not known, then no condition on it holds. */
+#define RULES_NUMBERS(X) \
+    X(RULES_NUMBER_LOAD, "load-per-cpu") \
+    X(RULES_NUMBER_CPU_PRESSURE, "cpu-pressure-percent") \
+    X(RULES_NUMBER_MEMORY_PRESSURE, "memory-pressure-percent") \
+    X(RULES_NUMBER_IO_PRESSURE, "io-pressure-percent") \
+    X(RULES_NUMBER_MEMORY_AVAILABLE, "memory-available-percent") \
+    X(RULES_NUMBER_SWAP_USED, "swap-used-percent") \
+    X(RULES_NUMBER_FREQUENCY, "frequency-percent") \
+    X(RULES_NUMBER_THROTTLES, "throttles") \
+    X(RULES_NUMBER_LINK_ERRORS, "link-errors") \
+    X(RULES_NUMBER_LINK_DROPS, "link-drops")
+
+enum rules_number {
+#define RULES_NUMBER_ENUM(id, name) id,
+    RULES_NUMBERS(RULES_NUMBER_ENUM)
+#undef RULES_NUMBER_ENUM
+    RULES_NUMBER_COUNT
+};
+
+struct rules_facts {
+    uint8_t value[RULES_FACT_COUNT];
+    double number[RULES_NUMBER_COUNT];
+};
+
+/* ---- the tables ------------------------------------------------------------------------------ */
+
+struct rules_condition {
+    bool is_number;
+    uint8_t fact; /* enum rules_fact or enum rules_number */
+    uint16_t values; /* bit v: value v fits; of a fact */
+    double above, below; /* holds if above < number < below; -INFINITY and INFINITY where open */
+};
+
+/* A sign decides: when all its conditions hold, its model is the verdict.  One that is written with
+ * alternatives is here once for each of them, under the same name. */
+struct rules_sign {
+    char name[FTREE_NAME_MAX]; /* "model/sign"; of "well": "well/sign" */
+    char text[FTREE_DETAIL_MAX]; /* the finding in words */
+    uint16_t confidence; /* 1/1000 */
+    bool at_once; /* need not wait for answers that may still come */
+    bool about_asker; /* what is at fault is the node that asks */
+    int32_t conditions;
+    struct rules_condition condition[RULES_CONDITIONS_MAX];
+    int32_t candidates; /* what else it leaves open or rules out, for the report */
+    struct ftree_candidate candidate[FTREE_CANDIDATE_MAX];
+};
+
+struct rules_model {
+    char name[FTREE_NAME_MAX];
+    uint8_t class_; /* enum ftree_class, which says the component's kind and the origin */
+    bool even_if_well; /* its signs are looked at before those of "well" */
+    bool listed_only; /* it has no signs: it is named as possible, never decided for */
+    uint64_t symptoms; /* bit k: it causes symptom k; such symptoms make it more likely */
+    uint64_t causes; /* bit m: it causes fault m in turn: m's verdict is then its consequence */
+    uint64_t masks; /* bit m: while it lasts fault m on the same node cannot be seen */
+    int32_t errors; /* errno values it causes */
+    int32_t error[8];
+    int32_t signs;
+    struct rules_sign *sign; /* [signs] */
+};
+
+/* How the component of a pattern's symptoms lies to the group's own. */
+#define RULES_RELATIONS(X) \
+    X(RULES_SAME_COMPONENT, "same-component") \
+    X(RULES_SAME_NODE, "same-node") \
+    X(RULES_SAME_SWITCH, "same-switch") \
+    X(RULES_SAME_SUBTREE, "same-subtree") \
+    X(RULES_PARENT_OF, "parent-of") \
+    X(RULES_CHILD_OF, "child-of") \
+    X(RULES_SAME_CHAIN, "same-chain") \
+    X(RULES_ANY, "any")
+
+enum rules_relation {
+#define RULES_RELATION_ENUM(id, name) id,
+    RULES_RELATIONS(RULES_RELATION_ENUM)
+#undef RULES_RELATION_ENUM
+    RULES_RELATION_COUNT
+};
+
+struct rules_pattern {
+    uint64_t kinds; /* bit k: a symptom of kind k fits */
+    uint32_t count; /* at least so many (counting merged ones) */
+    uint32_t components; /* about at least so many components */
+    ftree_time window; /* last seen within; 0: the time window T of the group */
+    uint8_t relation; /* enum rules_relation */
+    uint8_t severity; /* at least */
+    int32_t error; /* errno, 0: any */
+};
+
+struct rules_candidate {
+    uint8_t model;
+    uint16_t prior; /* 1/1000 */
+};
+
+struct rules_rule {
+    char name[FTREE_NAME_MAX];
+    int32_t patterns; /* all must fit */
+    struct rules_pattern pattern[RULES_PATTERNS_MAX];
+    int32_t candidates;
+    struct rules_candidate candidate[RULES_CANDIDATES_MAX];
+    int32_t derives; /* enum ftree_symptom_kind of a further symptom on the component, or -1 */
+    int32_t strategy; /* index, -1: it asks nothing */
+};
+
+enum rules_ask { /* response state log */
+    RULES_ASK_RESPONSE,
+    RULES_ASK_STATE,
+    RULES_ASK_LOG,
+    RULES_ASKS
+};
+enum rules_whom { /* agent deputy witnesses neighbours */
+    RULES_OF_AGENT,
+    RULES_OF_DEPUTY,
+    RULES_OF_WITNESSES,
+    RULES_OF_NEIGHBOURS, /* others behind the switches above the suspect and the asking node */
+    RULES_WHOMS
+};
+enum rules_from { /* here elsewhere: other nodes ask for the one that examines */
+    RULES_FROM_HERE,
+    RULES_FROM_ELSEWHERE,
+    RULES_FROMS
+};
+enum rules_over { /* all data mgmt main answered: paths on which the suspect has answered */
+    RULES_OVER_ALL,
+    RULES_OVER_DATA,
+    RULES_OVER_MGMT,
+    RULES_OVER_MAIN,
+    RULES_OVER_ANSWERED,
+    RULES_OVERS
+};
+/* always kernel-spoke unwitnessed answered silent */
+enum rules_if {
+    RULES_IF_ALWAYS,
+    RULES_IF_KERNEL_SPOKE, /* ... for its agent */
+    RULES_IF_UNWITNESSED, /* no other node was heard yet on some path */
+    RULES_IF_ANSWERED, /* the agent has answered on some path */
+    RULES_IF_SILENT, /* neither the agent nor the kernel was heard on some path */
+    RULES_IFS
+};
+
+struct rules_step {
+    uint32_t at_milli_rto; /* after the suspect was opened, in 1/1000 of the probe timeout */
+    uint8_t ask, of, over, from, if_;
+    bool fresh; /* by a connection of its own */
+};
+
+struct rules_strategy {
+    char name[FTREE_NAME_MAX];
+    int32_t steps; /* ascending by time */
+    struct rules_step step[RULES_STEPS_MAX];
+};
+
+struct ftree_rules {
+    char name[FTREE_NAME_MAX]; /* the file's own "name", for messages */
+    int32_t rules, models, strategies, wells;
+    struct rules_rule *rule; /* in the order of the file, and so are all */
+    struct rules_model *model;
+    struct rules_strategy *strategy;
+    struct rules_sign *well;
+};
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+/* Line and column from 1, 0 where it is about the whole. */
+struct ftree_rules_error {
+    int line, column;
+    char text[240]; /* "rules[3].then.derive: there is no symptom \"cariier-lost\"; ..." */
+};
+
+/* Purpose: reads and checks a rule base of `len` bytes; *out is freed by ftree_rules_free(), and
+ * NULL on error.  A name that is not known, a number out of range, a rule without effect: all are
+ * errors, found before anything is used.
+ * Errors: FTREE_ERR_INVALID (*e says what is wrong, where and what would be right),
+ * FTREE_ERR_NOMEM. */
+int ftree_rules_read(const char *text, size_t len, struct ftree_rules **out,
+                     struct ftree_rules_error *e);
+
+void ftree_rules_free(struct ftree_rules *rules);
+
+/* Purpose: the text of the built-in base; terminated, *len without the zero (NULL: not wanted). */
+const char *ftree_rules_builtin(size_t *len);
+
+/* ---- using ----------------------------------------------------------------------------------- */
+
+/* Purpose: the first sign that decides, in this order: of the models in the set `models` (bit m)
+ * that are `even_if_well`; of "well" (*well is set); of the other models in the set; each in the
+ * order of the file; NULL: none does.  Signs that are not `at_once` are only looked at when
+ * `at_end`.  While a sign of an `even_if_well` model in the set may still come to hold nothing is
+ * well: one that is `at_once` until the node's state is known (RULES_FACT_STATE_KNOWN), for it is
+ * about that, any other until the end.
+ * *well and *model (-1: none) are always set.  Pure. */
+const struct rules_sign *ftree_rules_decide(const struct ftree_rules *rules,
+                                            const struct rules_facts *facts, uint64_t models,
+                                            bool at_end, bool *well, int32_t *model);
+
+/* Purpose: the number of a model by its name, or of a rule; -1: there is none. */
+int32_t ftree_rules_model(const struct ftree_rules *rules, const char *name);
+int32_t ftree_rules_rule(const struct ftree_rules *rules, const char *name);
+
+/* Names of the numbers above, for programs; "?" for what is none. */
+const char *ftree_rules_fact_name(int fact);
+const char *ftree_rules_number_name(int number);
+const char *ftree_rules_value_name(int fact, int value);
+int ftree_rules_values(int fact); /* how many a fact has; 0: no such fact */
+const char *ftree_rules_relation_name(int relation);
+const char *ftree_rules_ask_name(int ask);
+const char *ftree_rules_whom_name(int whom);
+const char *ftree_rules_over_name(int over);
+const char *ftree_rules_from_name(int from);
+const char *ftree_rules_if_name(int if_);
+
+#pragma GCC visibility pop
+
+#endif /* RULES_H_INCLUDED */

@@ -1,0 +1,55 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "ftree/state/state.h"
+
+struct ftree_case *ftree_case_find(const struct ftree *ft, int32_t node, int32_t switch_)
+{
+    FTREE_EACH(struct ftree_case, g, ft->state->cases)
+        if (g->node == node && g->switch_ == switch_)
+            return g;
+    return NULL;
+}
+
+uint64_t ftree_case_models(const struct ftree_case *g)
+{
+    uint64_t models = 0;
+
+    for (int32_t i = 0; i < g->candidates; i++)
+        models |= (uint64_t) 1 << g->candidate[i].model;
+    return models;
+}
+
+void ftree_case_drop(struct ftree *ft, int32_t node, int32_t switch_)
+{
+    struct ftree_case *g = ftree_case_find(ft, node, switch_);
+
+    if (g)
+        FTREE_DROP(ft->state->cases, (int32_t) (g - ft->state->cases.items));
+}
+
+bool ftree_case_is_suspect(const struct ftree *ft, int32_t node)
+{
+    FTREE_EACH(struct ftree_case, g, ft->state->cases)
+        if (g->node == node && g->examined)
+            return true;
+    return false;
+}
+
+bool ftree_case_any_below(const struct ftree *ft, int32_t node)
+{
+    FTREE_EACH(struct ftree_case, g, ft->state->cases)
+        if (g->examined && ftree_topo_is_above(ft->topo, node, g->node))
+            return true;
+    return false;
+}
+
+void ftree_case_close(struct ftree *ft, int32_t node, int32_t switch_)
+{
+    struct ftree_case *g = ftree_case_find(ft, node, switch_);
+
+    if (g)
+        g->examined = false;
+}

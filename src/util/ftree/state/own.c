@@ -1,0 +1,43 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "ftree/state/state.h"
+
+bool ftree_is_leaving(const struct ftree *ft)
+{
+    return ft->state->leaving;
+}
+
+/* How late ticks come shows how much CPU this agent gets: a moving mean over the last few. */
+void ftree_own_late(struct ftree *ft, ftree_time now, ftree_time late)
+{
+    struct ftree_state *st = ft->state;
+
+    if (now > st->lag_at + 5 * ft->cfg.late)
+        st->lag = late;
+    else
+        st->lag = st->lag - st->lag / 4 + late / 4;
+    st->lag_at = now;
+}
+
+ftree_time ftree_own_lag(const struct ftree *ft, ftree_time now)
+{
+    return now < ft->state->lag_at + 5 * ft->cfg.late ? ft->state->lag : 0;
+}
+
+void ftree_state_clear(struct ftree *ft)
+{
+    struct ftree_state *st = ft->state;
+
+    for (int32_t i = 0; i < st->known.n; i++)
+        ftree_alloc(ft, st->known.items[i].full, 0);
+    ftree_alloc(ft, st->known.items, 0);
+    ftree_alloc(ft, st->cases.items, 0);
+    ftree_alloc(ft, st->by_node.items, 0);
+    ftree_alloc(ft, st->rule_names.items, 0);
+    ftree_alloc(ft, st->batch.items, 0);
+    ftree_alloc(ft, st->unresponsive.items, 0);
+    ftree_alloc(ft, st->goodbyes.items, 0);
+}

@@ -1,0 +1,232 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef FTREE_STATE_H_INCLUDED
+#define FTREE_STATE_H_INCLUDED
+
+#include "ftree/base/base.h"
+#include "ftree/rules/rules.h"
+#include "ftree/topology/topo.h"
+#include "ftree/topology/tree.h"
+#include "ftree/wire/wire.h"
+
+#pragma GCC visibility push(hidden)
+
+/*
+ * What this node knows: of itself, of other nodes, of what is suspected, of verdicts; and the ways
+ * along the tree that follow from that.
+ *
+ *     own.c        this agent itself
+ *     verdict.c    the verdicts known
+ *     partition.c  nodes that a lost switch parts
+ *     peer.c       other nodes: lost, left, silent, busy
+ *     route.c      the ways along the tree, past those who cannot be used; who is root
+ *     case.c       what was observed of a node, and the faults that may be behind it
+ */
+
+#define CASE_SYMPTOMS_MAX 12
+#define CASE_CANDIDATES_MAX 16
+
+struct case_candidate {
+    uint8_t model;
+    uint16_t prior; /* 1/1000 */
+    int32_t rule; /* that said so */
+};
+
+/* What was observed lately of one node (or switch), and the faults that may be behind it. */
+struct ftree_case {
+    int32_t node, switch_; /* switch_ FTREE_NONE: the node */
+    int32_t symptoms;
+    struct ftree_symptom symptom[CASE_SYMPTOMS_MAX]; /* one for each kind and component */
+    struct ftree_ranks ended; /* as the process manager told: places on the node, not ranks, because
+                               * these are next to each other whatever the ranks are */
+    uint32_t count; /* of all */
+    ftree_time first, last;
+    int32_t candidates;
+    struct case_candidate candidate[CASE_CANDIDATES_MAX];
+    uint64_t fired[RULES_MAX / 64]; /* bit r: rule r has */
+    int32_t strategy; /* by which to ask, -1: no rule says */
+    int32_t chain; /* node that its rank waits for in turn, FTREE_NONE */
+    bool examined; /* a suspect is open */
+    bool doubtful; /* all who reported it are suspects themselves */
+    bool more; /* to be asked again when `quiet` is over */
+    ftree_time quiet; /* found well: until then it is not asked again */
+};
+
+/* A verdict and how far it has got. */
+enum up_state {
+    UP_NOTHING, /* it came down: nothing to tell */
+    UP_HELD, /* to be told with what is being found out about those below */
+    UP_PENDING, /* to be told at `up_again`, or once the root is decided about */
+    UP_SENT /* on its way; told again at `up_again` if it does not come down */
+};
+
+struct known {
+    struct summary v;
+    struct ftree_verdict *full; /* with evidence and victims; NULL: not kept here */
+    uint8_t up;
+    uint8_t up_tries;
+    bool queued; /* this is the acting root, and will tell it with others */
+    bool told_down, reported;
+    bool over_told_down; /* and that it is over */
+    bool cuts; /* no path crosses the switch that it is about */
+    bool ends_agent; /* it says that agent and deputy have ended there, and no more */
+    uint8_t refuted_by; /* bit p: an answer over path p says that it is over */
+    uint8_t explained; /* times that a symptom was dropped for it, as long as they are traced */
+    uint32_t announcement; /* number of the one that gathers its victims, 0: none */
+    uint32_t check; /* nonce of the question whether it is over, 0: not asked */
+    int32_t turn; /* others asked so far whether a verdict about this node is over */
+    ftree_time recheck, recheck_pause; /* FTREE_NEVER: nobody asks from here */
+    ftree_time up_again;
+};
+
+/* Where in `known` a verdict about a node is. */
+struct place {
+    int32_t node, at;
+};
+
+struct rule_name {
+    char text[FTREE_NAME_MAX];
+};
+
+/* A node by way of which nothing is sent for a while. */
+struct unresponsive {
+    int32_t node;
+    bool busy; /* it said so; else it did not acknowledge */
+    ftree_time until;
+};
+
+struct ftree_state {
+    FTREE_ARRAY(struct ftree_case) cases;
+    FTREE_ARRAY(struct known) known;
+    int32_t unsent, rechecked; /* how many of them have `up`, and a time to be asked about again */
+    int32_t switches; /* how many of them are about one */
+    FTREE_ARRAY(struct place) by_node; /* of `known`, by node and then by age */
+    FTREE_ARRAY(struct rule_name) rule_names; /* of verdicts */
+    FTREE_ARRAY(int32_t) batch; /* places in `known`: what is being told just now */
+    FTREE_ARRAY(struct unresponsive) unresponsive;
+    FTREE_ARRAY(int32_t) goodbyes; /* nodes that have left */
+    bool leaving;
+    ftree_time lag, lag_at; /* how late ticks come, and when the last one did */
+};
+
+void ftree_state_clear(struct ftree *ft);
+
+/* own.c */
+bool ftree_is_leaving(const struct ftree *ft);
+/* How late ticks came lately; 0 where none was due for a while. */
+ftree_time ftree_own_lag(const struct ftree *ft, ftree_time now);
+void ftree_own_late(struct ftree *ft, ftree_time now, ftree_time late);
+
+/* verdict.c */
+void ftree_verdict_init(struct ftree *ft, ftree_time now, struct ftree_verdict *v,
+                        const struct rules_sign *sign, int class_, int32_t node, int32_t rank);
+void ftree_verdict_add_evidence(struct ftree_verdict *v, const struct ftree_evidence *e);
+void ftree_verdict_support(const struct ftree *ft, ftree_time now, const struct ftree_symptom *s,
+                           int32_t model, struct ftree_verdict *v);
+void ftree_verdict_add_message(const struct ftree *ft, ftree_time now, int32_t node,
+                               const struct ftree_log_entry *m, bool last, struct ftree_verdict *v);
+void ftree_verdict_order(const struct ftree *ft, const struct ftree_case *g, struct ftree_verdict *v);
+void ftree_verdict_list(const struct ftree *ft, const struct ftree_case *g,
+                        struct ftree_verdict *v);
+bool ftree_verdict_is_masked(const struct ftree *ft, int32_t model, int32_t node);
+bool ftree_verdict_is_consequence(const struct ftree *ft, int32_t model, int32_t node,
+                                  int32_t switch_);
+struct known *ftree_verdict_find(const struct ftree *ft, int class_, int32_t node, int32_t rank);
+struct known *ftree_verdict_same(const struct ftree *ft, const struct summary *o);
+const char *ftree_verdict_of(const struct ftree *ft, const struct summary *o, char buf[16]);
+bool ftree_verdict_by_switch(const struct ftree *ft, int32_t node);
+struct known *ftree_verdict_by_id(const struct ftree *ft, const struct summary *o);
+struct known *ftree_verdict_about(const struct ftree *ft, int32_t node, int32_t *i);
+bool ftree_verdict_reserve(struct ftree *ft, int32_t n);
+struct known *ftree_verdict_add(struct ftree *ft, const struct summary *o);
+void ftree_verdict_forget(struct ftree *ft, int32_t i);
+struct summary ftree_verdict_summary(struct ftree *ft, const struct ftree_verdict *v);
+const char *ftree_verdict_rule(const struct ftree *ft, const struct summary *o);
+void ftree_verdict_name_rule(struct ftree *ft, struct summary *o, const char *name);
+void ftree_verdict_keep(struct ftree *ft, struct known *k, const struct ftree_verdict *v);
+void ftree_verdict_drop_full(struct ftree *ft, struct known *k);
+void ftree_verdict_load(const struct ftree *ft, const struct known *k, struct ftree_verdict *v);
+void ftree_verdict_count_symptoms(struct known *k, uint32_t n);
+void ftree_verdict_set_up(struct ftree *ft, struct known *k, enum up_state up);
+void ftree_verdict_set_recheck(struct ftree *ft, struct known *k, ftree_time recheck);
+bool ftree_verdict_on_rank(const struct ftree *ft, int32_t node, int32_t rank);
+struct known *ftree_verdict_explaining(const struct ftree *ft, const struct summary *v);
+bool ftree_verdict_takes_node(const struct ftree *ft, const struct summary *v);
+bool ftree_verdict_ends_all(const struct ftree *ft, int32_t node);
+int32_t ftree_verdict_failed(const struct ftree *ft, int32_t except);
+
+/* True where all of its node is lost, by one verdict or several. */
+bool ftree_verdict_is_taken(const struct ftree *ft, int32_t node);
+/* The paths over which an answer belies the sign of that name, as a set of bits. */
+uint8_t ftree_verdict_paths_of_sign(const struct ftree *ft, const char *name);
+/* True if a verdict says that something is wrong with the node's data path. */
+bool ftree_verdict_path_is_known(const struct ftree *ft, int32_t node);
+bool ftree_verdict_explains_path(const struct ftree *ft, const struct ftree_symptom *s);
+
+/* partition.c */
+bool ftree_partition_is_other(const struct ftree *ft, int32_t node);
+bool ftree_partition_ends_at(const struct ftree *ft, int32_t node);
+bool ftree_partition_is_cut_off(const struct ftree *ft);
+int32_t ftree_partition_top(const struct ftree *ft);
+
+/* peer.c */
+/* How another node is, as far as is known here; from "nothing is wrong" to "nothing can be known". */
+enum ftree_peer {
+    FTREE_PEER_OK,
+    FTREE_PEER_BUSY, /* it said so a moment ago: it answers, if late */
+    FTREE_PEER_UNRESPONSIVE, /* it did not acknowledge a moment ago */
+    FTREE_PEER_LEFT, /* it said goodbye */
+    FTREE_PEER_STOPPED, /* its agent and its deputy have ended */
+    FTREE_PEER_LOST, /* all of it, as a verdict says */
+    FTREE_PEER_CUT_OFF /* a lost switch is between */
+};
+enum ftree_peer ftree_peer(const struct ftree *ft, ftree_time now, int32_t node);
+/* True if nobody speaks for the node: it has failed, or its agent and its deputy have ended. */
+bool ftree_has_no_agent(const struct ftree *ft, int32_t node);
+bool ftree_peer_has_left(const struct ftree *ft, int32_t node);
+/* True: that is news. */
+bool ftree_peer_leaves(struct ftree *ft, int32_t node);
+/* True if its agent runs and stays; it may be unresponsive for a while. */
+bool ftree_peer_can_act(const struct ftree *ft, int32_t node);
+bool ftree_peer_usable(const struct ftree *ft, ftree_time now, int32_t node);
+void ftree_peer_unresponsive(struct ftree *ft, ftree_time now, int32_t node, bool busy);
+/* True: it did not acknowledge, and is heard again. */
+bool ftree_peer_heard(struct ftree *ft, int32_t node);
+void ftree_peer_tick(struct ftree *ft, ftree_time now);
+
+/* route.c */
+int32_t ftree_route_first(const struct ftree *ft, ftree_time now, int32_t node, int32_t skip);
+bool ftree_route_is_root(const struct ftree *ft);
+/* FTREE_NONE: nobody can act for the root. */
+int32_t ftree_route_root(const struct ftree *ft);
+int32_t ftree_route_upward(const struct ftree *ft, ftree_time now, int32_t skip, bool *substitute);
+int32_t ftree_route_beyond(const struct ftree *ft, int32_t switch_, int32_t turn);
+/* Calls f(ft, child, arg) for every node that counts as a child of `node`: its children, and in
+ * place of one that has failed, or is this node itself, that one's children, and so on. */
+void ftree_route_children(struct ftree *ft, int32_t node,
+                          void (*f)(struct ftree *, int32_t, void *), void *arg);
+
+/* case.c */
+struct ftree_case *ftree_case_find(const struct ftree *ft, int32_t node, int32_t switch_);
+void ftree_case_drop(struct ftree *ft, int32_t node, int32_t switch_);
+uint64_t ftree_case_models(const struct ftree_case *g);
+/* True if the node is being asked. */
+bool ftree_case_is_suspect(const struct ftree *ft, int32_t node);
+/* True if one at or below the node is. */
+bool ftree_case_any_below(const struct ftree *ft, int32_t node);
+/* It is not asked any more. */
+void ftree_case_close(struct ftree *ft, int32_t node, int32_t switch_);
+
+/* True if a switch (leaf or above) has the node below it; none has, where there are no switches. */
+static inline bool ftree_is_behind(const struct ftree *ft, int32_t switch_, int32_t node)
+{
+    return switch_ != FTREE_NONE && ft->job->tree &&
+           ftree_tree_is_behind(ft->job->tree, switch_, node);
+}
+
+#pragma GCC visibility pop
+
+#endif /* FTREE_STATE_H_INCLUDED */

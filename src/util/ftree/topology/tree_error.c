@@ -1,0 +1,24 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "ftree/topology/tree_int.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+int ftree_tree_wrong(struct ftree_tree_error *e, int line, int column, const char *format, ...)
+{
+    va_list args;
+
+    e->line = line;
+    e->column = column;
+    va_start(args, format);
+    vsnprintf(e->text, sizeof(e->text), format, args);
+    va_end(args);
+    for (char *c = e->text; *c; c++) /* it may quote a job's own name for a node */
+        if (*c < ' ' || *c > '~')
+            *c = '?';
+    return FTREE_ERR_INVALID;
+}

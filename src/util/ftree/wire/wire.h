@@ -1,0 +1,200 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef WIRE_H_INCLUDED
+#define WIRE_H_INCLUDED
+
+#include "ftree/ftree.h"
+#include "ftree/rules/rules.h"
+
+#pragma GCC visibility push(hidden)
+
+/*
+ * The wire format.  A message is a header of 8 bytes (magic, version, type, flags, id) and a body
+ * that depends on the type; integers are little-endian.  Times are sent as ages in ns, so clocks
+ * need not agree.  Decoding checks every length, number and index against the job before the
+ * message is used, and a message with bytes left over is malformed.
+ */
+
+#define WIRE_MAGIC 0xf7
+#define WIRE_VERSION 5
+#define WIRE_HEADER 8
+
+/* The one table of messages: type, name, and whether it is acknowledged by its number and sent again
+ * until it is (outbox.c).  A probe is acknowledged by its answer. */
+#define WIRE_TYPES(X) \
+    X(WIRE_ACK, "ack", false) \
+    X(WIRE_BUSY, "busy", false) \
+    X(WIRE_SYMPTOM, "symptom", true) \
+    X(WIRE_PROBE, "probe", false) \
+    X(WIRE_ANSWER, "answer", false) \
+    X(WIRE_STATE, "state", false) \
+    X(WIRE_LOG, "log", false) \
+    X(WIRE_VISIT, "visit", false) \
+    X(WIRE_SEEN, "seen", false) \
+    X(WIRE_SWEEP, "sweep", true) \
+    X(WIRE_VERDICT_UP, "verdict-up", true) \
+    X(WIRE_VERDICT_DOWN, "verdict-down", true) \
+    X(WIRE_VICTIMS, "victims", true) \
+    X(WIRE_GOODBYE, "goodbye", true) \
+    X(WIRE_RELEASE, "release", true)
+
+enum wire_type {
+#define WIRE_TYPE_ENUM(name, text, reliable) name,
+    WIRE_TYPES(WIRE_TYPE_ENUM)
+#undef WIRE_TYPE_ENUM
+    WIRE_TYPE_COUNT
+};
+
+/* The sender could not reach who would be responsible: the receiver is to act for it. */
+#define WIRE_FLAG_SUBSTITUTE 1
+/* Of an acknowledgment: nobody there or below waits, and no victims will be named. */
+#define WIRE_FLAG_NOBODY_WAITS 2
+/* Of a verdict on its way up: another one goes with it, before or behind it, to be told together. */
+#define WIRE_FLAG_MORE 4
+/* Of a verdict on its way down: for the node that the first summary is about; see relay.c. */
+#define WIRE_FLAG_PASS_ON 8
+
+/* Ranks in trouble that fit into an answer; the rest shows at the next probe. */
+#define WIRE_TROUBLES_MAX 16
+
+struct wire_probe {
+    uint32_t nonce; /* 0: it is asked as a witness */
+    uint32_t round; /* of a sweep, 0: none */
+    uint8_t ask; /* enum rules_ask */
+    int32_t rank; /* the rank someone waits for, FTREE_NONE */
+    ftree_time first; /* the first symptom */
+};
+
+struct wire_trouble {
+    int32_t rank;
+    int32_t pid;
+    uint8_t phase;
+    char proc_state;
+};
+
+struct wire_answer {
+    uint32_t nonce;
+    uint8_t role;
+    bool leaving;
+    uint8_t asked_phase; /* of the rank asked about */
+    int32_t asked_peer; /* whom it waits for in turn, FTREE_NONE */
+    bool asked_told; /* its own agent has told that already */
+    int32_t troubles;
+    struct wire_trouble trouble[WIRE_TROUBLES_MAX];
+    struct ftree_ranks waiting; /* local ranks that wait */
+};
+
+struct wire_state {
+    uint32_t nonce;
+    struct ftree_node_state state;
+};
+
+struct wire_log {
+    uint32_t nonce;
+    struct ftree_log log;
+};
+
+/* Asks a node to ask another one. */
+struct wire_visit {
+    uint32_t nonce;
+    int32_t target;
+};
+
+/* What came of it over one path. */
+struct wire_seen {
+    uint32_t nonce;
+    int32_t target;
+    uint8_t path;
+    uint8_t reach; /* enum ftree_reach */
+};
+
+/* What all nodes but the FLN and the acting root keep of a verdict, and are told. */
+struct summary {
+    uint8_t class_; /* enum ftree_class */
+    uint8_t kind; /* enum ftree_kind */
+    uint16_t confidence; /* 1/1000 */
+    uint8_t rule; /* number of its name in the handle; not in a message */
+    bool own_only;
+    uint32_t id;
+    int32_t node, rank, switch_, fln;
+    ftree_time first_symptom, located, withdrawn;
+};
+
+/* Summaries, encoded: they are written and read one after the other.  `bytes` are the writer's, or
+ * part of the message that was read. */
+struct wire_told {
+    int32_t n;
+    size_t len;
+    const uint8_t *bytes;
+};
+
+#define WIRE_TOLD_BYTES (FTREE_MESSAGE_MAX - WIRE_HEADER - 2)
+
+/* Many verdicts share a rule: a name that is that of the summary before is not written again. */
+struct wire_summaries {
+    int32_t n;
+    size_t len;
+    char rule[FTREE_NAME_MAX]; /* of the last one */
+    uint8_t bytes[WIRE_TOLD_BYTES];
+};
+
+/* The ranks that wait, at the node and below it, for what the message with number `told` tells. */
+struct wire_victims {
+    uint32_t told;
+    struct ftree_ranks ranks;
+};
+
+struct wire_message {
+    uint8_t type;
+    uint8_t flags;
+    uint32_t id;
+    union {
+        uint32_t ack; /* id of the message acknowledged, or refused (busy) */
+        struct ftree_symptom symptom;
+        struct wire_probe probe;
+        struct wire_answer answer;
+        struct wire_state state;
+        struct wire_log log;
+        struct wire_visit visit;
+        struct wire_seen seen;
+        uint32_t round;
+        struct ftree_verdict verdict;
+        struct wire_told told;
+        struct wire_victims victims;
+    } u;
+};
+
+/* Writes m, as of time `now`, to buf of FTREE_MESSAGE_MAX bytes and returns its length. */
+size_t ftree_wire_encode(const struct wire_message *m, ftree_time now, void *buf);
+
+/* Reads a message; indices are checked against the job, ages become times before `now`.
+ * Errors: FTREE_ERR_MALFORMED, FTREE_ERR_VERSION. */
+int ftree_wire_decode(const struct ftree_job *job, ftree_time now, const void *buf, size_t len,
+                      struct wire_message *m);
+
+/* Writes the message of `len` bytes in `buf`, which was written at time `written`, anew to `out`, as
+ * of `now` and as long as before.  Errors: as ftree_wire_decode(). */
+int ftree_wire_renew(const struct ftree_job *job, ftree_time written, const void *buf, size_t len,
+                     ftree_time now, void *out);
+
+/* Appends an summary as of time `now`; false: there is no room for it.  w is zeroed before the first. */
+bool ftree_wire_put_summary(struct wire_summaries *w, ftree_time now, const struct summary *o,
+                            const char *rule);
+
+/* What was written, as part of a message; w must live as long as the message is used. */
+struct wire_told ftree_wire_told(const struct wire_summaries *w);
+
+/* Takes the next summary from t, which gets shorter, with the name of its rule; `rule` holds the one
+ * before, "" at first.  False: there are no more, or it is malformed (t->n is then not 0). */
+bool ftree_wire_get_summary(const struct ftree_job *job, ftree_time now, struct wire_told *t,
+                            struct summary *o, char rule[FTREE_NAME_MAX]);
+
+const char *ftree_wire_type_name(int type);
+bool ftree_wire_is_reliable(int type);
+
+#pragma GCC visibility pop
+
+#endif /* WIRE_H_INCLUDED */

@@ -1,0 +1,544 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "sim/command.h"
+
+#include "sim/sim_memory.h"
+#include "sim/plot.h"
+#include "sim/result.h"
+#include "sim/units.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <malloc.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define NODES_MAX (1 << 24)
+#define CHECKED_MAX 10000 /* nodes, where --check says nothing */
+
+static const char usage[] =
+    "Usage: faultloc simulate --nodes N [OPTION]...\n"
+    "       faultloc simulate --topology STRING|FILE [OPTION]...\n"
+    "       faultloc simulate --plot FILE JSON...\n"
+    "\n"
+    "Runs FaultLoc's own code for every node of a job, between them a network that is simulated,\n"
+    "with faults of which the truth is known, and compares the verdicts with that.\n"
+    "\n"
+    "The job\n"
+    "  --nodes N          from 1 to 16777216\n"
+    "  --fanout K         children of a node in the tree (32)\n"
+    "  --topology WHAT    a string such as 'switch:32 node:64 rank:2', or a file in the syntax of\n"
+    "                     Slurm's topology.conf, of which all nodes are the job's\n"
+    "  --ranks R          of a node (1, or as the string says)\n"
+    "The network and the agents\n"
+    "  --latency L        of each link: '25us', '25us+exp5us' (the default), '25us+uni10us'\n"
+    "  --loss SHARE       of the messages, '5%' or 0.05\n"
+    "  --duplicate SHARE  arrive twice\n"
+    "  --delay SHARE[:T]  take up to T (1s) longer, and so arrive in another order\n"
+    "  --cost T           CPU time of an agent for a message, in or out (10us)\n"
+    "Faults\n"
+    "  --fault LINE       one line; may be given again (without: 'lose random node')\n"
+    "  --script FILE      lines from a file, '-': standard input\n"
+    "  --partners P       how many ranks begin to wait for each node that is gone (4)\n"
+    "Runs\n"
+    "  --runs R           so many (1), with the seeds S, S+1, ...\n"
+    "  --seed S           1; the same seed gives the same run, see the last column of the table\n"
+    "  --grace T          go on for so long when all is found (3s)\n"
+    "  --limit T          end so long after the last fault when it is not (60s)\n"
+    "  --check yes|no     every invariant after each event (yes for up to 10000 nodes)\n"
+    "Output\n"
+    "  --json FILE|-      all numbers; with '-' the table goes to standard error\n"
+    "  --plot FILE        latency, messages and load for 10, 100, ... N nodes: .svg or .png;\n"
+    "                     needs gnuplot. With files that --json has written behind it, and without\n"
+    "                     --nodes, it draws those runs: a curve for each name without its number\n"
+    "                     (node-10.json and node-100.json: node)\n"
+    "  --trace FILE       what every node was told and decided, for one run\n"
+    "  --quiet            no progress, and no table but for runs that are not ok\n"
+    "  --help             this text\n"
+    "\n"
+    "A line of a script is one of these, with 't=TIME' before it (t=1s) and, but for return and\n"
+    "heal, 'for TIME' behind it; '#' begins a comment:\n"
+    "  lose|kill|freeze TARGET       no power; its ranks end; all its processes are stopped\n"
+    "  stop rank RANK                one process is stopped\n"
+    "  cut|partition TARGET [on data|mgmt]\n"
+    "  down TARGET                                its data interface is down, and it says so\n"
+    "  cut node NODE from node NODE [on data|mgmt]\n"
+    "  slow link TARGET by TIME\n"
+    "  storm: all wait for TARGET\n"
+    "  node LIST waits for node NODE\n"
+    "  random waits every TIME of up to TIME\n"
+    "  return TARGET\n"
+    "  heal\n"
+    "TARGET is node LIST, switch LIST ('17', '1-4,9', names), root, root and K substitutes,\n"
+    "[K] random nodes, [K] random switches, random fln and child (drawn anew in each run, and not\n"
+    "what a line before is about while there is another), or it (of the line before).\n"
+    "\n"
+    "Example: faultloc simulate --nodes 100000 --fault 't=5s lose node 17' --runs 3\n"
+    "\n"
+    "Exit code: 0 every run is ok, 1 one is not, 2 wrong arguments or a useless file.\n";
+
+struct command {
+    struct sim_options options;
+    struct sim_topology topology;
+    struct sim_script script;
+    const char *what; /* topology */
+    int32_t nodes, fanout, ranks, runs;
+    uint64_t seed;
+    int check; /* -1: not said */
+    const char *json, *plot, *trace;
+    char **drawn; /* files of runs, to be drawn */
+    int files;
+    const char **fault; /* lines of --fault and files of --script, in their order */
+    bool *is_file;
+    int faults;
+    bool quiet;
+    /* progress */
+    int run;
+    double shown, begun;
+    bool on_terminal;
+};
+
+static double seconds(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double) t.tv_sec + (double) t.tv_nsec / 1e9;
+}
+
+/* ---- arguments ------------------------------------------------------------------------------- */
+
+enum option_code {
+    OPT_NODES = 256,
+    OPT_FANOUT,
+    OPT_TOPOLOGY,
+    OPT_RANKS,
+    OPT_LATENCY,
+    OPT_LOSS,
+    OPT_DUPLICATE,
+    OPT_DELAY,
+    OPT_COST,
+    OPT_FAULT,
+    OPT_SCRIPT,
+    OPT_PARTNERS,
+    OPT_RUNS,
+    OPT_SEED,
+    OPT_GRACE,
+    OPT_LIMIT,
+    OPT_CHECK,
+    OPT_JSON,
+    OPT_PLOT,
+    OPT_TRACE,
+    OPT_QUIET,
+    OPT_HELP
+};
+
+static const struct option long_options[] = {{"nodes", required_argument, NULL, OPT_NODES},
+                                             {"fanout", required_argument, NULL, OPT_FANOUT},
+                                             {"topology", required_argument, NULL, OPT_TOPOLOGY},
+                                             {"ranks", required_argument, NULL, OPT_RANKS},
+                                             {"latency", required_argument, NULL, OPT_LATENCY},
+                                             {"loss", required_argument, NULL, OPT_LOSS},
+                                             {"duplicate", required_argument, NULL, OPT_DUPLICATE},
+                                             {"delay", required_argument, NULL, OPT_DELAY},
+                                             {"cost", required_argument, NULL, OPT_COST},
+                                             {"fault", required_argument, NULL, OPT_FAULT},
+                                             {"script", required_argument, NULL, OPT_SCRIPT},
+                                             {"partners", required_argument, NULL, OPT_PARTNERS},
+                                             {"runs", required_argument, NULL, OPT_RUNS},
+                                             {"seed", required_argument, NULL, OPT_SEED},
+                                             {"grace", required_argument, NULL, OPT_GRACE},
+                                             {"limit", required_argument, NULL, OPT_LIMIT},
+                                             {"check", required_argument, NULL, OPT_CHECK},
+                                             {"json", required_argument, NULL, OPT_JSON},
+                                             {"plot", required_argument, NULL, OPT_PLOT},
+                                             {"trace", required_argument, NULL, OPT_TRACE},
+                                             {"quiet", no_argument, NULL, OPT_QUIET},
+                                             {"help", no_argument, NULL, OPT_HELP},
+                                             {NULL, 0, NULL, 0}};
+
+static bool read_int(const char *text, int64_t min, int64_t max, int32_t *out)
+{
+    int64_t n;
+
+    if (!sim_read_number(text, strlen(text), min, max, &n))
+        return false;
+    *out = (int32_t) n;
+    return true;
+}
+
+static bool read_delay(const char *text, struct sim_options *o)
+{
+    const char *colon = strchr(text, ':');
+
+    if (colon && !sim_read_time(colon + 1, strlen(colon + 1), &o->delay_max))
+        return false;
+    return sim_read_share(text, colon ? (size_t) (colon - text) : strlen(text), &o->delay);
+}
+
+static bool read_yes(const char *text, int *out)
+{
+    *out = strcmp(text, "yes") == 0;
+    return *out || strcmp(text, "no") == 0;
+}
+
+static void add_fault(struct command *c, const char *text, bool is_file)
+{
+    c->fault = sim_realloc(c->fault, (size_t) c->faults + 1, sizeof(*c->fault));
+    c->is_file = sim_realloc(c->is_file, (size_t) c->faults + 1, sizeof(*c->is_file));
+    c->fault[c->faults] = text;
+    c->is_file[c->faults++] = is_file;
+}
+
+/* False: the option's value is none. */
+static bool take_option(struct command *c, int option, const char *value)
+{
+    struct sim_options *o = &c->options;
+    size_t len = value ? strlen(value) : 0;
+    int64_t n;
+
+    switch (option) {
+        case OPT_NODES:
+            return read_int(value, 1, NODES_MAX, &c->nodes);
+        case OPT_FANOUT:
+            return read_int(value, 1, NODES_MAX, &c->fanout);
+        case OPT_TOPOLOGY:
+            c->what = value;
+            return true;
+        case OPT_RANKS:
+            return read_int(value, 1, 1024, &c->ranks);
+        case OPT_LATENCY:
+            return sim_latency_read(value, &o->link);
+        case OPT_LOSS:
+            return sim_read_share(value, len, &o->loss);
+        case OPT_DUPLICATE:
+            return sim_read_share(value, len, &o->duplicate);
+        case OPT_DELAY:
+            return read_delay(value, o);
+        case OPT_COST:
+            return sim_read_time(value, len, &o->cost);
+        case OPT_FAULT:
+        case OPT_SCRIPT:
+            add_fault(c, value, option == OPT_SCRIPT);
+            return true;
+        case OPT_PARTNERS:
+            return read_int(value, 0, NODES_MAX, &o->partners);
+        case OPT_RUNS:
+            return read_int(value, 1, 1000000000, &c->runs);
+        case OPT_SEED:
+            if (!sim_read_number(value, len, 0, INT64_MAX, &n))
+                return false;
+            c->seed = (uint64_t) n;
+            return true;
+        case OPT_GRACE:
+            return sim_read_time(value, len, &o->grace);
+        case OPT_LIMIT:
+            return sim_read_time(value, len, &o->limit);
+        case OPT_CHECK:
+            return read_yes(value, &c->check);
+        case OPT_JSON:
+            c->json = value;
+            return true;
+        case OPT_PLOT:
+            c->plot = value;
+            return true;
+        case OPT_TRACE:
+            c->trace = value;
+            return true;
+        default:
+            c->quiet = true;
+            return true;
+    }
+}
+
+static int wrong_usage(const char *what, const char *which)
+{
+    fprintf(stderr, "faultloc simulate: %s%s; see --help\n", what, which);
+    return 2;
+}
+
+/* -1: go on; else the exit code. */
+static int read_arguments(struct command *c, int argc, char **argv)
+{
+    int option, index = 0;
+
+    optind = 1;
+    opterr = 0;
+    while ((option = getopt_long(argc, argv, ":", long_options, &index)) != -1) {
+        if (option == OPT_HELP)
+            return fputs(usage, stdout) < 0 || fflush(stdout) ? 2 : 0;
+        if (option == ':')
+            return wrong_usage("a value is needed after ", argv[optind - 1]);
+        if (option == '?')
+            return wrong_usage("no such option: ", argv[optind - 1]);
+        if (!take_option(c, option, optarg)) {
+            fprintf(stderr, "faultloc simulate: --%s: '%s' cannot be; see --help\n",
+                    long_options[index].name, optarg);
+            return 2;
+        }
+    }
+    c->drawn = argv + optind;
+    c->files = argc - optind;
+    if (c->files && (!c->plot || c->nodes || c->what))
+        return wrong_usage("this is no option: ", argv[optind]);
+    if (c->files)
+        return -1;
+    if (!c->nodes && !c->what)
+        return wrong_usage("--nodes or --topology is needed", "");
+    if (c->trace && (c->runs > 1 || c->plot))
+        return wrong_usage("--trace is of one run, without --runs and --plot", "");
+    return -1;
+}
+
+/* ---- scripts --------------------------------------------------------------------------------- */
+
+static char *read_script(const char *file)
+{
+    FILE *f = strcmp(file, "-") ? fopen(file, "r") : stdin;
+    size_t len = 0, room = 0, n = 1;
+    char *text = NULL;
+
+    while (f && n > 0) {
+        if (room - len < 4096)
+            text = sim_realloc(text, room += 65536, 1);
+        n = fread(text + len, 1, room - len - 1, f);
+        len += n;
+    }
+    if (!f || ferror(f)) {
+        fprintf(stderr, "faultloc simulate: --script %s: %s\n", file, strerror(errno));
+        free(text);
+        text = NULL;
+    }
+    if (f && f != stdin)
+        fclose(f);
+    if (text)
+        text[len] = 0;
+    return text;
+}
+
+static int read_one(struct command *c, const char *text, bool is_file)
+{
+    struct sim_script_error e;
+    char *content = is_file ? read_script(text) : NULL;
+    int rc;
+
+    if (is_file && !content)
+        return 2;
+    rc = sim_script_read(&c->script, is_file ? content : text, &c->topology, &e);
+    if (rc && is_file)
+        fprintf(stderr, "faultloc simulate: --script %s:%d:%d: %s\n", text, e.line, e.column,
+                e.text);
+    else if (rc)
+        fprintf(stderr, "faultloc simulate: --fault '%s', line %d, column %d: %s\n", text, e.line,
+                e.column, e.text);
+    free(content);
+    return rc ? 2 : 0;
+}
+
+static int read_faults(struct command *c)
+{
+    sim_script_free(&c->script);
+    for (int i = 0; i < c->faults; i++)
+        if (read_one(c, c->fault[i], c->is_file[i]))
+            return 2;
+    return c->faults ? 0 : read_one(c, "lose random node", false);
+}
+
+/* ---- runs ------------------------------------------------------------------------------------ */
+
+static void progress(void *ctx, const struct sim_run *r)
+{
+    struct command *c = ctx;
+    double now = seconds();
+
+    if (now - c->shown < (c->on_terminal ? 0.5 : 5))
+        return;
+    c->shown = now;
+    fprintf(
+        stderr,
+        "%sfaultloc simulate: run %d of %d, %d nodes: t=%.3f s, %.1f M events, %d told, %.0f s%s",
+        c->on_terminal ? "\r" : "", c->run, (int) c->runs, (int) r->job.nodes, sim_seconds(r->now),
+        (double) r->events / 1e6, (int) r->truth.reports, now - c->begun,
+        c->on_terminal ? "\033[K" : "\n");
+}
+
+static void clear_progress(const struct command *c)
+{
+    if (c->on_terminal && !c->quiet)
+        fputs("\r\033[K", stderr);
+}
+
+/* One run; its object of JSON is added to `list`.  Returns true if it is ok. */
+static bool one_run(struct command *c, FILE *table, struct json_object *list,
+                    struct sim_result *result)
+{
+    struct sim_run r;
+    double begun = seconds();
+
+    sim_run(&r, &c->options, c->seed + (uint64_t) c->run - 1);
+    sim_result_take(&r, seconds() - begun, result);
+    clear_progress(c);
+    if (!c->quiet || !result->ok)
+        sim_result_row(table, c->run, &r, result);
+    json_object_array_add(list, sim_result_json(&r, result));
+    sim_run_free(&r);
+    return result->ok;
+}
+
+/* All runs for one number of nodes. */
+static int all_runs(struct command *c, FILE *table, struct json_object *list, struct sim_plot *plot)
+{
+    struct sim_result result;
+    int code = 0;
+
+    for (c->run = 1; c->run <= c->runs; c->run++) {
+        if (!one_run(c, table, list, &result))
+            code = 1;
+        if (plot)
+            sim_plot_add(plot, &result);
+    }
+    return code;
+}
+
+static int prepare(struct command *c, int32_t nodes)
+{
+    if (sim_topology_make(&c->topology, c->what, nodes, c->fanout, c->ranks, 0) || read_faults(c))
+        return 2;
+    c->options.topology = &c->topology;
+    c->options.script = &c->script;
+    c->options.check = c->check < 0 ? c->topology.job.nodes <= CHECKED_MAX : c->check;
+    return 0;
+}
+
+static int run_size(struct command *c, int32_t nodes, FILE *table, struct json_object *list,
+                    struct sim_plot *plot)
+{
+    int code = prepare(c, nodes);
+
+    if (!code)
+        code = all_runs(c, table, list, plot);
+    sim_topology_free(&c->topology);
+    return code;
+}
+
+static int run_plot(struct command *c, FILE *table, struct json_object *list)
+{
+    struct sim_plot plot = {0};
+    int code = 0, one;
+
+    if (!sim_plot_can(c->plot) || !c->nodes || c->what)
+        return c->nodes && !c->what ? 2 : wrong_usage("--plot needs --nodes, not --topology", "");
+    for (int64_t n = 10;; n = 10 * n) {
+        one = run_size(c, n < c->nodes ? (int32_t) n : c->nodes, table, list, &plot);
+        code = one > code ? one : code;
+        if (n >= c->nodes || code == 2)
+            break;
+    }
+    if (code < 2 && !sim_plot_draw(&plot, c->plot))
+        code = 2;
+    sim_plot_free(&plot);
+    return code;
+}
+
+/* Runs of the past. */
+static int plot_files(const struct command *c)
+{
+    struct sim_plot plot = {0};
+    bool good = sim_plot_can(c->plot);
+
+    for (int i = 0; good && i < c->files; i++)
+        good = sim_plot_read(&plot, c->drawn[i]);
+    good = good && sim_plot_draw(&plot, c->plot);
+    sim_plot_free(&plot);
+    return good ? 0 : 2;
+}
+
+/* ---- output ---------------------------------------------------------------------------------- */
+
+static int write_json(const struct command *c, struct json_object *all)
+{
+    FILE *f = strcmp(c->json, "-") ? fopen(c->json, "w") : stdout;
+    bool good =
+        f && fprintf(f, "%s\n",
+                     json_object_to_json_string_ext(all, JSON_C_TO_STRING_PRETTY |
+                                                             JSON_C_TO_STRING_NOSLASHESCAPE)) >= 0;
+
+    if (f && (f == stdout ? fflush(f) : fclose(f)))
+        good = false;
+    if (!good)
+        fprintf(stderr, "faultloc simulate: --json %s: %s\n", c->json, strerror(errno));
+    return good ? 0 : 2;
+}
+
+static int run_all(struct command *c)
+{
+    struct json_object *all = json_object_new_object(), *list = json_object_new_array();
+    FILE *table = c->json && !strcmp(c->json, "-") ? stderr : stdout;
+    int code;
+
+    json_object_object_add(all, "schema", json_object_new_string("faultloc-simulation/1"));
+    json_object_object_add(all, "runs", list);
+    if (!c->quiet)
+        sim_result_head(table);
+    code = c->plot ? run_plot(c, table, list) : run_size(c, c->nodes, table, list, NULL);
+    if (code < 2 && c->json && write_json(c, all))
+        code = 2;
+    json_object_put(all);
+    return code;
+}
+
+static int open_trace(struct command *c)
+{
+    if (!c->trace)
+        return 0;
+    c->options.trace = fopen(c->trace, "w");
+    if (!c->options.trace)
+        fprintf(stderr, "faultloc simulate: --trace %s: %s\n", c->trace, strerror(errno));
+    return c->options.trace ? 0 : 2;
+}
+
+static int close_trace(struct command *c, int code)
+{
+    if (!c->options.trace || (!ferror(c->options.trace) && !fclose(c->options.trace)))
+        return code;
+    fprintf(stderr, "faultloc simulate: --trace %s: %s\n", c->trace, strerror(errno));
+    return 2;
+}
+
+int sim_command(int argc, char **argv)
+{
+    struct command c = {.fanout = 32,
+                        .runs = 1,
+                        .seed = 1,
+                        .check = -1,
+                        .options = {.link = {25000, 5000, SIM_SPREAD_EXPONENTIAL},
+                                    .delay_max = 1000 * FTREE_MS,
+                                    .cost = 10000,
+                                    .partners = 4,
+                                    .grace = 3000 * FTREE_MS,
+                                    .limit = 60000 * FTREE_MS}};
+    int code = read_arguments(&c, argc, argv);
+
+    /* the memory of one run is the next one's: to get a page from the kernel costs more than to use
+     * it */
+    mallopt(M_TRIM_THRESHOLD, INT_MAX);
+    mallopt(M_MMAP_THRESHOLD, INT_MAX);
+    c.begun = c.shown = seconds();
+    c.on_terminal = isatty(STDERR_FILENO);
+    c.options.progress = c.quiet ? NULL : progress;
+    c.options.progress_ctx = &c;
+    if (code < 0 && c.files)
+        code = plot_files(&c);
+    else if (code < 0)
+        code = open_trace(&c) ? 2 : close_trace(&c, run_all(&c));
+    sim_script_free(&c.script);
+    free(c.fault);
+    free(c.is_file);
+    return code;
+}

@@ -1,0 +1,194 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "sim/pool.h"
+
+#include "sim/sim_memory.h"
+
+#include <malloc.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#if defined(__SANITIZE_ADDRESS__)
+
+void *sim_pool_alloc(void *ptr, size_t size)
+{
+    if (size)
+        return realloc(ptr, size);
+    free(ptr);
+    return NULL;
+}
+
+size_t sim_pool_size(const void *ptr)
+{
+    return ptr ? malloc_usable_size((void *) (uintptr_t) ptr) : 0;
+}
+
+#else
+
+/*
+ * A block begins 8 bytes before a multiple of 16, with a word that says how large it is; behind
+ * that is what is used, or, while it is free, the next free one.  Small blocks are multiples of 16
+ * bytes; larger ones come in eight sizes between a power of two and the next.
+ */
+
+#define HUGE_PAGE ((size_t) 2 << 20)
+#define CHUNK_MAX ((size_t) 128 << 20)
+#define CHUNKS_MAX 4096
+#define SMALL_MAX 1024
+#define LARGE_MAX ((size_t) 1 << 20) /* what is larger is a mapping of its own */
+#define CLASSES (SMALL_MAX / 16 + 1 + 8 * 11)
+
+static struct {
+    char *begin;
+    size_t size;
+} chunk[CHUNKS_MAX];
+static int chunks, current; /* of which blocks are being taken */
+static size_t taken; /* of the current chunk */
+static void *free_block[CLASSES];
+static size_t live; /* blocks in use */
+
+/* The class of a block of that size, head and all, and its true size. */
+static int class_of(size_t size, size_t *whole)
+{
+    int shift;
+
+    if (size <= SMALL_MAX) {
+        *whole = (size + 15) & ~(size_t) 15;
+        return (int) (*whole / 16);
+    }
+    shift = 60 - __builtin_clzll((unsigned long long) size - 1); /* an eighth of the power below */
+    *whole = (((size - 1) >> shift) + 1) << shift;
+    return SMALL_MAX / 16 + 1 + (shift - 7) * 8 + (int) (((size - 1) >> shift) & 7);
+}
+
+static uint64_t *head_of(const void *ptr)
+{
+    return (uint64_t *) (uintptr_t) ptr - 1;
+}
+
+/* Memory that begins at a huge page; NULL: there is none. */
+static char *map(size_t size)
+{
+    char *p = mmap(NULL, size + HUGE_PAGE, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    size_t before;
+
+    if (p == MAP_FAILED)
+        return NULL;
+    before = (HUGE_PAGE - ((uintptr_t) p & (HUGE_PAGE - 1))) & (HUGE_PAGE - 1);
+    if (before)
+        munmap(p, before);
+    munmap(p + before + size, HUGE_PAGE - before);
+    madvise(p + before, size, MADV_HUGEPAGE);
+    return p + before;
+}
+
+/* The next chunk: one there is, or a new one, each twice as large as the one before. */
+static int next_chunk(void)
+{
+    size_t size = HUGE_PAGE;
+
+    taken = 8;
+    if (chunks && current + 1 < chunks) {
+        current++;
+        return 0;
+    }
+    if (chunks)
+        size = chunk[chunks - 1].size < CHUNK_MAX ? 2 * chunk[chunks - 1].size : CHUNK_MAX;
+    if (chunks == CHUNKS_MAX || !(chunk[chunks].begin = map(size)))
+        return -1;
+    chunk[chunks].size = size;
+    current = chunks++;
+    return 0;
+}
+
+static void *get(size_t size)
+{
+    size_t whole;
+    int c = class_of(size + 8, &whole);
+    void *ptr = free_block[c];
+
+    if (ptr) {
+        memcpy(&free_block[c], ptr, sizeof(void *));
+    } else {
+        if ((!chunks || taken + whole > chunk[current].size) && next_chunk())
+            return NULL;
+        ptr = chunk[current].begin + taken + 8;
+        taken += whole;
+        *head_of(ptr) = whole;
+    }
+    live++;
+    return ptr;
+}
+
+static void put(void *ptr)
+{
+    size_t whole;
+    int c = class_of(*head_of(ptr), &whole);
+
+    memcpy(ptr, &free_block[c], sizeof(void *));
+    free_block[c] = ptr;
+    if (--live > 0)
+        return;
+    memset(free_block, 0, sizeof(free_block));
+    current = 0;
+    taken = 8;
+}
+
+/* What is large has a mapping of its own, which grows in place or moves without being copied. */
+static void *get_large(size_t size)
+{
+    char *p = mmap(NULL, size + 16, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (p == MAP_FAILED)
+        return NULL;
+    *head_of(p + 16) = size + 8;
+    return p + 16;
+}
+
+static void put_large(char *ptr)
+{
+    munmap(ptr - 16, *head_of(ptr) + 8);
+}
+
+size_t sim_pool_size(const void *ptr)
+{
+    return ptr ? *head_of(ptr) - 8 : 0;
+}
+
+void *sim_pool_alloc(void *ptr, size_t size)
+{
+    size_t before = sim_pool_size(ptr);
+    void *out = NULL;
+
+    if (size && ptr && before >= size && before / 2 < size)
+        return ptr;
+    if (size) {
+        out = size + 8 > LARGE_MAX ? get_large(size) : get(size);
+        if (!out)
+            return NULL;
+    }
+    if (out && ptr)
+        memcpy(out, ptr, before < size ? before : size);
+    if (ptr && before + 8 > LARGE_MAX)
+        put_large(ptr);
+    else if (ptr)
+        put(ptr);
+    return out;
+}
+
+#endif
+
+void *sim_pool_copy(const void *bytes, size_t len)
+{
+    void *copy = sim_pool_alloc(NULL, len ? len : 1);
+
+    if (!copy)
+        return sim_copy(NULL, SIZE_MAX); /* which says so */
+    return len ? memcpy(copy, bytes, len) : copy; /* bytes may be NULL then */
+}

@@ -1,0 +1,184 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "sim/command.h"
+
+#include "sim/replay.h"
+#include "sim/units.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <string.h>
+
+static const char usage[] =
+    "Usage: faultloc replay [--node N] [--json FILE|-] [--quiet] TRACE\n"
+    "\n"
+    "Runs a trace again that faultloc simulate --trace has written: each node's FaultLoc is given\n"
+    "what it was given then, at the same times, and everything that it decides and sends must be\n"
+    "what it decided and sent then. What all nodes say is printed on the way.\n"
+    "\n"
+    "  --node N       all that this node (a number) is told and does, and not the others\n"
+    "  --json FILE|-  the outcome and the story as JSON, schema faultloc-replay/1; with '-' the\n"
+    "                 story is not printed\n"
+    "  --quiet        print no story\n"
+    "  --help         this text\n"
+    "\n"
+    "TRACE may be - for standard input. Its first line says what the job was, each other is\n"
+    "what one node was told (\"in\"), and behind that what it did.\n"
+    "\n"
+    "Example: faultloc simulate --nodes 30 --fault 'lose node 7' --trace t; faultloc replay t\n"
+    "\n"
+    "Exit code: 0 the same, 1 it differs: the first difference is told, with its line of the file;\n"
+    "2 wrong arguments or a bad file: the line is told, and what is wrong with it.\n";
+
+struct arguments {
+    const char *trace, *json;
+    int32_t node;
+    bool quiet;
+};
+
+static int wrong_usage(const char *what, const char *which)
+{
+    fprintf(stderr, "faultloc replay: %s%s; see --help\n", what, which);
+    return 2;
+}
+
+/* -1: go on; else the exit code. */
+static int read_arguments(struct arguments *a, int argc, char **argv)
+{
+    static const struct option options[] = {{"node", required_argument, NULL, 'n'},
+                                            {"json", required_argument, NULL, 'j'},
+                                            {"quiet", no_argument, NULL, 'q'},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {NULL, 0, NULL, 0}};
+    int option;
+    int64_t n;
+
+    optind = 1;
+    opterr = 0;
+    while ((option = getopt_long(argc, argv, ":", options, NULL)) != -1) {
+        if (option == 'h')
+            return fputs(usage, stdout) < 0 || fflush(stdout) ? 2 : 0;
+        if (option == ':')
+            return wrong_usage("a value is needed after ", argv[optind - 1]);
+        if (option == '?')
+            return wrong_usage("no such option: ", argv[optind - 1]);
+        if (option == 'n' && !sim_read_number(optarg, strlen(optarg), 0, INT32_MAX, &n))
+            return wrong_usage("this is no number of a node: ", optarg);
+        if (option == 'n')
+            a->node = (int32_t) n;
+        else if (option == 'j')
+            a->json = optarg;
+        else
+            a->quiet = true;
+    }
+    if (optind == argc)
+        return wrong_usage("a trace is needed, that faultloc simulate --trace has written", "");
+    if (optind + 1 < argc)
+        return wrong_usage("only one trace is possible, not ", argv[optind + 1]);
+    a->trace = argv[optind];
+    return -1;
+}
+
+static void add_difference(struct json_object *all, const struct sim_replay *r, int code)
+{
+    struct json_object *o = json_object_new_object();
+
+    json_object_object_add(o, "line", json_object_new_int64(r->line));
+    if (code == 1) {
+        json_object_object_add(o, "node", json_object_new_int(r->node));
+        json_object_object_add(o, "t_s", json_object_new_double(sim_seconds(r->now - r->begins)));
+        json_object_object_add(o, "expected", json_object_new_string(r->expected));
+        json_object_object_add(o, "got", json_object_new_string(r->got));
+    } else
+        json_object_object_add(o, "wrong", json_object_new_string(r->wrong));
+    json_object_object_add(all, code == 1 ? "difference" : "error", o);
+}
+
+static bool write_json(const char *file, const struct sim_replay *r, int code,
+                       struct json_object *story)
+{
+    struct json_object *all = json_object_new_object();
+    FILE *f = strcmp(file, "-") ? fopen(file, "w") : stdout;
+    bool good;
+
+    json_object_object_add(all, "schema", json_object_new_string("faultloc-replay/1"));
+    json_object_object_add(all, "same", json_object_new_boolean(code == 0));
+    json_object_object_add(all, "nodes", json_object_new_int(r->nodes));
+    json_object_object_add(all, "nodes_told", json_object_new_int(r->handles));
+    json_object_object_add(all, "inputs", json_object_new_int64((int64_t) r->inputs));
+    json_object_object_add(all, "decisions", json_object_new_int64((int64_t) r->decisions));
+    json_object_object_add(all, "messages", json_object_new_int64((int64_t) r->messages));
+    json_object_object_add(all, "simulated_s",
+                           json_object_new_double(sim_seconds(r->now - r->begins)));
+    json_object_object_add(all, "other_rules", json_object_new_boolean(r->other_rules));
+    if (code)
+        add_difference(all, r, code);
+    json_object_object_add(all, "story", json_object_get(story));
+    good = f && fprintf(f, "%s\n",
+                        json_object_to_json_string_ext(
+                            all, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE)) >= 0;
+    if (f && (f == stdout ? fflush(f) : fclose(f)))
+        good = false;
+    if (!good)
+        fprintf(stderr, "faultloc replay: --json %s: %s\n", file, strerror(errno));
+    json_object_put(all);
+    return good;
+}
+
+static void say_outcome(const struct arguments *a, const struct sim_replay *r, int code)
+{
+    if (r->other_rules)
+        fprintf(stderr, "faultloc replay: %s: made with other built-in rules than this program's\n",
+                a->trace);
+    if (code == 2)
+        fprintf(stderr, "faultloc replay: %s:%lld: %s\n", a->trace, (long long) r->line, r->wrong);
+    else if (code == 1)
+        fprintf(stderr,
+                "faultloc replay: %s:%lld: differs: node %d, %.6f s\n  expected: it %s\n"
+                "  got:      it %s\n",
+                a->trace, (long long) r->line, (int) r->node, sim_seconds(r->now - r->begins),
+                r->expected, r->got);
+    else
+        fprintf(a->json && !strcmp(a->json, "-") ? stderr : stdout,
+                "the same: %d of %d nodes were told something; %llu inputs, %llu lines, %llu "
+                "messages\n",
+                (int) r->handles, (int) r->nodes, (unsigned long long) r->inputs,
+                (unsigned long long) r->decisions, (unsigned long long) r->messages);
+}
+
+int sim_replay_command(int argc, char **argv)
+{
+    struct arguments a = {.node = FTREE_NONE};
+    int code = read_arguments(&a, argc, argv);
+    struct sim_replay_options options = {.node = a.node};
+    struct sim_replay r;
+    FILE *f;
+
+    if (code >= 0)
+        return code;
+    f = strcmp(a.trace, "-") ? fopen(a.trace, "r") : stdin;
+    if (!f) {
+        fprintf(stderr, "faultloc replay: %s: %s\n", a.trace, strerror(errno));
+        return 2;
+    }
+    if (a.json)
+        options.list = json_object_new_array();
+    options.story = a.quiet || (a.json && !strcmp(a.json, "-")) ? NULL : stdout;
+    code = sim_replay(f, &options, &r);
+    if (f != stdin)
+        fclose(f);
+    say_outcome(&a, &r, code);
+    if (code < 2 && a.node >= r.nodes)
+        code = wrong_usage("--node: the job has fewer nodes", "");
+    if (a.json && !write_json(a.json, &r, code, options.list))
+        code = 2;
+    if (fflush(stdout) || ferror(stdout)) {
+        fprintf(stderr, "faultloc replay: standard output: %s\n", strerror(errno));
+        code = 2;
+    }
+    json_object_put(options.list);
+    return code;
+}

@@ -1,0 +1,333 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "sim/result.h"
+
+#include "ftree/topology/topo.h"
+#include "sim/units.h"
+
+#include <inttypes.h>
+
+/* ---- numbers --------------------------------------------------------------------------------- */
+
+static double latency_of(const struct sim_run *r, const struct sim_report *p)
+{
+    return sim_seconds(p->at - r->truth.expectation[p->expectation].since);
+}
+
+/* Located within two windows of questions after somebody's wait was long enough to be told, and a
+ * message's way down and up the tree; people are told when the victims are in. */
+static bool is_within_bound(const struct sim_run *r, const struct sim_report *p)
+{
+    const struct sim_expectation *e = &r->truth.expectation[p->expectation];
+    ftree_time told = e->first_told ? e->first_told : e->since + r->cfg.stall;
+    ftree_time hop = 2 * (r->options->link.base + 4 * r->options->link.spread + r->options->cost);
+    struct topo topo = {
+        .nodes = r->job.nodes, .fanout = r->job.fanout, .seed = r->job.seed, .tree = r->job.tree};
+    ftree_time depth = (ftree_time) ftree_topo_height(&topo, 0) + 1;
+
+    return p->at <= told + 2 * r->cfg.silence + r->cfg.gather + 2 * depth * hop;
+}
+
+static void take_latencies(const struct sim_run *r, struct sim_result *out)
+{
+    for (int32_t i = 0; i < r->truth.reports; i++) {
+        const struct sim_report *p = &r->truth.report[i];
+        double l = p->expectation == FTREE_NONE ? 0 : latency_of(r, p);
+        if (p->expectation == FTREE_NONE)
+            continue;
+        if (out->right == 0 || l < out->latency_min)
+            out->latency_min = l;
+        if (out->right == 0 || l > out->latency_max)
+            out->latency_max = l;
+        l = sim_seconds(p->located - p->first_symptom);
+        if (l > out->located_max)
+            out->located_max = l;
+        out->right++;
+        if (!is_within_bound(r, p))
+            out->late++;
+    }
+}
+
+/* Nodes are numbered level by level: the last one is as deep as any. */
+static int depth_of_tree(const struct sim_run *r)
+{
+    const struct topo topo = {
+        .nodes = r->job.nodes, .fanout = r->job.fanout, .seed = r->job.seed, .tree = r->job.tree};
+    int depth = 0;
+
+    for (int32_t n = r->job.nodes - 1; n > 0; n = ftree_topo_parent(&topo, n))
+        depth++;
+    return depth;
+}
+
+/* A message takes one link at each end, and one between every two switches on its way. */
+static double bound_of(const struct sim_run *r)
+{
+    ftree_time link = r->options->link.base + r->options->link.spread;
+    int links = 2;
+
+    for (int32_t s = 0; r->job.tree && s < r->job.tree->switches; s++)
+        if (2 * r->network.switch_depth[s] + 2 > links)
+            links = 2 * r->network.switch_depth[s] + 2;
+    return sim_seconds(r->cfg.stall + 2 * r->cfg.silence +
+                       (ftree_time) (depth_of_tree(r) * links) * link);
+}
+
+void sim_result_take(const struct sim_run *r, double wall_s, struct sim_result *out)
+{
+    struct sim_problem p;
+    uint32_t most = 0;
+
+    *out = (struct sim_result){.seed = r->seed,
+                               .nodes = r->job.nodes,
+                               .faults = r->truth.expectations,
+                               .messages = r->messages,
+                               .wall_s = wall_s,
+                               .simulated_s = sim_seconds(r->now),
+                               .ok = !r->broken && !sim_truth_problem(&r->truth, 0, &p)};
+    take_latencies(r, out);
+    out->bound = bound_of(r);
+    for (int32_t i = 0; i < r->job.nodes; i++) {
+        const struct sim_node *n = &r->node[i];
+        uint64_t messages = (uint64_t) n->sent + n->received;
+        if (messages > out->busiest_messages) {
+            out->busiest_messages = messages;
+            out->busiest = i;
+        }
+        if (messages - n->own_suspects > out->busiest_beside_suspects)
+            out->busiest_beside_suspects = messages - n->own_suspects;
+        if (n->bytes > out->busiest_bytes)
+            out->busiest_bytes = n->bytes;
+        out->active += n->sent > 0;
+        most = n->memory_most > most ? n->memory_most : most;
+    }
+    out->idle_per_handle = (double) r->memory_idle / r->job.nodes;
+    out->peak_per_handle = (double) r->memory_most / r->job.nodes;
+    out->most_of_handle = most;
+}
+
+/* ---- names ----------------------------------------------------------------------------------- */
+
+static void name_component(const struct sim_run *r, int kind, int32_t node, int32_t rank,
+                           int32_t switch_, char *buf, size_t len)
+{
+    char name[16];
+
+    if (switch_ != FTREE_NONE && r->job.tree)
+        snprintf(buf, len, "switch %s", r->job.tree->switch_name[switch_]);
+    else if (kind == FTREE_KIND_RANK && rank != FTREE_NONE)
+        snprintf(buf, len, "rank %d", (int) rank);
+    else if (node != FTREE_NONE)
+        snprintf(buf, len, "%s %s",
+                 ftree_kind_name(kind == FTREE_KIND_RANK ? FTREE_KIND_NODE : kind),
+                 ftree_node_name(&r->job, node, name, sizeof(name)));
+    else
+        snprintf(buf, len, "what is between");
+}
+
+static void name_classes(uint32_t classes, char *buf, size_t len)
+{
+    size_t n = 0;
+
+    buf[0] = 0;
+    for (int c = 0; c < FTREE_CLASS_COUNT && n < len; c++)
+        if (classes & SIM_CLASS(c))
+            n += (size_t) snprintf(buf + n, len - n, "%s%s", n ? " or " : "", ftree_class_name(c));
+}
+
+static void describe(const struct sim_run *r, const struct sim_problem *p, char *buf, size_t len)
+{
+    char what[96], component[80];
+
+    if (p->expectation != FTREE_NONE) {
+        const struct sim_expectation *e = &r->truth.expectation[p->expectation];
+        name_classes(e->classes, what, sizeof(what));
+        name_component(r, FTREE_KIND_NODE, e->node, FTREE_NONE, e->switch_, component,
+                       sizeof(component));
+        snprintf(buf, len, "%s: %s of %s", sim_problem_name(p->kind), what, component);
+    } else {
+        const struct sim_report *q = &r->truth.report[p->report];
+        name_component(r, q->kind, q->node, q->rank, q->switch_, component, sizeof(component));
+        snprintf(buf, len, "%s: %s of %s by n%d, %s%s", sim_problem_name(p->kind),
+                 ftree_class_name(q->class_), component, (int) q->fln, q->rule,
+                 q->withdrawn ? ", withdrawn" : "");
+        if (p->kind == SIM_NOT_KNOWN)
+            snprintf(buf, len, "%s: %s of %s, %d nodes", sim_problem_name(p->kind),
+                     ftree_class_name(q->class_), component, (int) q->unaware);
+    }
+}
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+#define PROBLEMS_SHOWN 10
+#define MISTAKES_SHOWN 100
+
+void sim_result_head(FILE *f)
+{
+    fprintf(f, "%5s %20s %-3s %8s %11s %7s %7s %10s %8s %8s %9s %9s %8s  %s\n", "run", "seed", "ok",
+            "nodes", "found", "first s", "last s", "messages", "busiest", "mean", "idle B",
+            "peak B", "wall s", "hash");
+}
+
+static void problems(FILE *f, const struct sim_run *r)
+{
+    struct sim_problem p;
+    char text[256];
+    int32_t i;
+
+    if (r->broken)
+        fprintf(f, "      invariant of node %d: %s\n", (int) r->broken_node, r->broken);
+    for (i = 0; sim_truth_problem(&r->truth, i, &p); i++)
+        if (i < PROBLEMS_SHOWN) {
+            describe(r, &p, text, sizeof(text));
+            fprintf(f, "      %s\n", text);
+        }
+    if (i > PROBLEMS_SHOWN)
+        fprintf(f, "      and %d more\n", (int) (i - PROBLEMS_SHOWN));
+}
+
+void sim_result_row(FILE *f, int run, const struct sim_run *r, const struct sim_result *s)
+{
+    char found[24];
+
+    snprintf(found, sizeof(found), "%d of %d", (int) s->right, (int) r->truth.expectations);
+    fprintf(f,
+            "%5d %20" PRIu64 " %-3s %8d %11s %7.3f %7.3f %10" PRIu64 " %8" PRIu64
+            " %8.2f %9.0f %9.0f %8.2f  %016" PRIx64 "\n",
+            run, s->seed, s->ok ? "yes" : "NO", (int) r->job.nodes, found, s->latency_min,
+            s->latency_max, r->messages, s->busiest_messages, (double) r->messages / r->job.nodes,
+            s->idle_per_handle, s->peak_per_handle, s->wall_s, r->hash);
+    problems(f, r);
+    fflush(f);
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+static void add_string(struct json_object *o, const char *key, const char *value)
+{
+    json_object_object_add(o, key, json_object_new_string(value));
+}
+
+static void add_number(struct json_object *o, const char *key, double value)
+{
+    json_object_object_add(o, key, json_object_new_double(value));
+}
+
+static void add_count(struct json_object *o, const char *key, uint64_t value)
+{
+    json_object_object_add(o, key, json_object_new_int64((int64_t) value));
+}
+
+static void add_bool(struct json_object *o, const char *key, bool value)
+{
+    json_object_object_add(o, key, json_object_new_boolean(value));
+}
+
+static struct json_object *verdict_json(const struct sim_run *r, const struct sim_report *p)
+{
+    struct json_object *o = json_object_new_object();
+    char text[80];
+
+    name_component(r, p->kind, p->node, p->rank, p->switch_, text, sizeof(text));
+    add_string(o, "class", ftree_class_name(p->class_));
+    add_string(o, "component", text);
+    add_count(o, "node", (uint64_t) p->node);
+    add_string(o, "rule", p->rule);
+    add_bool(o, "right", p->expectation != FTREE_NONE);
+    add_bool(o, "own_only", p->own_only);
+    if (p->expectation != FTREE_NONE)
+        add_number(o, "latency_s", latency_of(r, p));
+    add_number(o, "told_s", sim_seconds(p->at - SIM_BEGINS));
+    add_number(o, "since_first_symptom_s", sim_seconds(p->at - p->first_symptom));
+    add_number(o, "located_s", sim_seconds(p->located - p->first_symptom));
+    add_count(o, "reporter", (uint64_t) p->reporter);
+    add_count(o, "fln", (uint64_t) p->fln);
+    add_count(o, "victims", (uint64_t) p->victims);
+    if (p->withdrawn)
+        add_number(o, "withdrawn_after_s", sim_seconds(p->withdrawn - p->at));
+    return o;
+}
+
+static struct json_object *mistake_json(const struct sim_run *r, const struct sim_mistake *m)
+{
+    struct json_object *o = json_object_new_object();
+    char text[80];
+
+    name_component(r, FTREE_KIND_NODE, m->node, FTREE_NONE, FTREE_NONE, text, sizeof(text));
+    add_string(o, "component", text);
+    add_string(o, "rule", m->rule);
+    add_count(o, "fln", (uint64_t) m->fln);
+    add_number(o, "at_s", sim_seconds(m->at - SIM_BEGINS));
+    return o;
+}
+
+/* Wrong verdicts that some node came to, also those that were over before people were told. */
+static void add_mistakes(const struct sim_run *r, struct json_object *o)
+{
+    struct json_object *list = json_object_new_array();
+
+    for (int32_t i = 0; i < r->truth.mistakes && i < MISTAKES_SHOWN; i++)
+        json_object_array_add(list, mistake_json(r, &r->truth.mistake[i]));
+    add_count(o, "mistakes_total", (uint64_t) r->truth.mistakes);
+    json_object_object_add(o, "mistakes", list);
+}
+
+static void add_lists(const struct sim_run *r, struct json_object *o)
+{
+    struct json_object *verdicts = json_object_new_array(), *problems = json_object_new_array();
+    struct sim_problem p;
+    char text[256];
+
+    for (int32_t i = 0; i < r->truth.reports; i++)
+        json_object_array_add(verdicts, verdict_json(r, &r->truth.report[i]));
+    for (int32_t i = 0; sim_truth_problem(&r->truth, i, &p); i++) {
+        describe(r, &p, text, sizeof(text));
+        json_object_array_add(problems, json_object_new_string(text));
+    }
+    if (r->broken)
+        json_object_array_add(problems, json_object_new_string(r->broken));
+    json_object_object_add(o, "verdicts", verdicts);
+    json_object_object_add(o, "problems", problems);
+}
+
+struct json_object *sim_result_json(const struct sim_run *r, const struct sim_result *s)
+{
+    struct json_object *o = json_object_new_object();
+    char text[24];
+
+    add_bool(o, "ok", s->ok);
+    add_bool(o, "located_within_bound", s->late == 0);
+    add_count(o, "nodes", (uint64_t) r->job.nodes);
+    add_count(o, "fanout", (uint64_t) r->job.fanout);
+    snprintf(text, sizeof(text), "%" PRIu64, s->seed);
+    add_string(o, "seed", text);
+    snprintf(text, sizeof(text), "%016" PRIx64, r->hash);
+    add_string(o, "hash", text);
+    add_count(o, "expected", (uint64_t) r->truth.expectations);
+    add_lists(r, o);
+    add_number(o, "located_most_s", s->located_max);
+    add_number(o, "located_bound_s", s->bound);
+    add_mistakes(r, o);
+    add_count(o, "messages_total", r->messages);
+    add_count(o, "messages_busiest_node", s->busiest_messages);
+    add_count(o, "messages_busiest_node_beside_suspects", s->busiest_beside_suspects);
+    add_count(o, "busiest_node", (uint64_t) s->busiest);
+    add_number(o, "messages_mean", (double) r->messages / r->job.nodes);
+    add_count(o, "bytes_total", r->bytes);
+    add_count(o, "bytes_busiest_node", s->busiest_bytes);
+    add_number(o, "bytes_mean", (double) r->bytes / r->job.nodes);
+    add_count(o, "nodes_that_sent", s->active);
+    add_number(o, "bytes_per_handle", s->idle_per_handle);
+    add_number(o, "bytes_per_handle_peak", s->peak_per_handle);
+    add_number(o, "bytes_of_largest_handle", s->most_of_handle);
+    add_count(o, "verdicts_heard", r->verdict_calls); /* by all nodes, and withdrawals */
+    add_count(o, "events", r->events);
+    add_count(o, "ticks", r->ticks);
+    add_count(o, "events_queued_most", r->queue.most);
+    add_number(o, "simulated_s", s->simulated_s);
+    add_number(o, "wall_s", s->wall_s);
+    return o;
+}

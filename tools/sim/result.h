@@ -1,0 +1,47 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef RESULT_H_INCLUDED
+#define RESULT_H_INCLUDED
+
+#include "sim/run.h"
+
+#include <json.h>
+
+/*
+ * What a run came to: numbers, a row of a table, an object of JSON.
+ */
+struct sim_result {
+    bool ok;
+    uint64_t seed;
+    double wall_s, simulated_s;
+    double latency_min, latency_max; /* from the fault to the report, of those that are right */
+    int32_t right; /* reports that are */
+    int32_t late; /* of those, reports that took longer than the bound */
+    int32_t nodes, faults;
+    uint64_t messages;
+    uint64_t busiest_messages, busiest_bytes;
+    int32_t busiest; /* node */
+    uint64_t
+        busiest_beside_suspects; /* messages of a node that are neither questions about suspects
+                                     * nor what these bring, at most */
+    double located_max; /* from the first symptom to the verdict, of those that are right */
+    double bound; /* within which it should be: the stall limit, twice the time of a probe, and the
+                   * depth of the tree times the latency of a link */
+    uint64_t active; /* nodes that sent anything */
+    double idle_per_handle, most_of_handle, peak_per_handle; /* bytes */
+};
+
+/* Purpose: the numbers of a run that has ended. */
+void sim_result_take(const struct sim_run *r, double wall_s, struct sim_result *out);
+
+/* Purpose: the table on `f`: its head, and what one run was, with a line for each problem. */
+void sim_result_head(FILE *f);
+void sim_result_row(FILE *f, int run, const struct sim_run *r, const struct sim_result *s);
+
+/* Purpose: the run as an object of JSON, to be freed with json_object_put(). */
+struct json_object *sim_result_json(const struct sim_run *r, const struct sim_result *s);
+
+#endif /* RESULT_H_INCLUDED */

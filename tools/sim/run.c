@@ -1,0 +1,243 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "sim/run.h"
+
+#include "sim/sim_memory.h"
+
+#include <stdlib.h>
+
+#define PROGRESS_EVERY 65536
+
+/* ---- life ------------------------------------------------------------------------------------ */
+
+static void make_network(struct sim_run *r)
+{
+    const struct sim_options *o = r->options;
+
+    sim_network_init(&r->network, r->job.nodes, r->job.tree);
+    r->network.draw = draw_stream(r->seed, 1);
+    r->network.link = o->link;
+    r->network.loss = o->loss;
+    r->network.duplicate = o->duplicate;
+    r->network.delay = o->delay;
+    r->network.delay_max = o->delay_max;
+}
+
+static void make_nodes(struct sim_run *r)
+{
+    const struct ftree_io *io = r->options->trace ? &sim_agent_io_traced : &sim_agent_io;
+
+    r->node = sim_calloc((size_t) r->job.nodes, sizeof(*r->node));
+    r->rank = sim_calloc((size_t) r->job.size, sizeof(*r->rank));
+    for (int32_t n = 0; n < r->job.nodes; n++) {
+        r->node[n].run = r;
+        if (ftree_create(&r->job, n, &r->cfg, io, &r->node[n], &r->node[n].ft)) {
+            fprintf(stderr, "faultloc simulate: node %d: no handle\n", (int) n);
+            exit(2);
+        }
+    }
+    r->memory_idle = r->memory;
+}
+
+static void make(struct sim_run *r, const struct sim_options *options, uint64_t seed)
+{
+    *r = (struct sim_run){.options = options,
+                          .job = options->topology->job,
+                          .seed = seed,
+                          .now = SIM_BEGINS,
+                          .draw = draw_stream(seed, 2)};
+    r->job.seed = draw_mix(seed + 3);
+    ftree_config_default(&r->cfg);
+    make_network(r);
+    sim_deadlines_init(&r->deadlines, r->job.nodes);
+    if (options->trace)
+        sim_trace_begin(r);
+    make_nodes(r);
+    sim_fault_plan(r);
+}
+
+void sim_run_free(struct sim_run *r)
+{
+    for (int32_t n = 0; n < r->job.nodes; n++)
+        ftree_destroy(r->node[n].ft);
+    sim_fault_free(r);
+    sim_queue_free(&r->queue);
+    sim_deadlines_free(&r->deadlines);
+    sim_network_free(&r->network);
+    sim_truth_free(&r->truth);
+    free(r->node);
+    free(r->rank);
+}
+
+/* ---- time ------------------------------------------------------------------------------------ */
+
+void sim_run_touch(struct sim_run *r, int32_t node)
+{
+    struct sim_node *n = &r->node[node];
+    ftree_time at = FTREE_NEVER;
+
+    sim_agent_leave(r, node);
+    if (r->options->check && !r->broken) {
+        r->broken = ftree_check(n->ft);
+        r->broken_node = node;
+    }
+    if (n->tick_queued)
+        return; /* it has a place in the queue of its CPU, and keeps that */
+    if (!n->off && !n->gone && n->asleep_until != FTREE_NEVER)
+        at = ftree_deadline(n->ft);
+    if (at < n->asleep_until)
+        at = n->asleep_until;
+    if (at < r->now)
+        at = r->now; /* it was due while the node had no power: time never goes back */
+    sim_deadlines_set(&r->deadlines, node, at);
+}
+
+static void tick(struct sim_run *r, int32_t node)
+{
+    struct sim_node *n = &r->node[node];
+
+    if (n->busy_until > r->now && !n->tick_queued) {
+        n->tick_queued = true;
+        sim_deadlines_set(&r->deadlines, node, n->busy_until);
+        return;
+    }
+    n->tick_queued = false;
+    if (sim_agent_runs(r, node)) {
+        r->ticks++;
+        sim_agent_tick(r, node);
+    }
+    sim_run_touch(r, node);
+}
+
+/* What the event after this one needs is on its way from memory while this one is worked on. */
+static void look_ahead(const struct sim_run *r)
+{
+    const struct sim_event *e = sim_queue_peek(&r->queue);
+
+    if (!e || e->kind > SIM_STALL)
+        return;
+    __builtin_prefetch(e->bytes);
+    __builtin_prefetch(&r->deadlines.at[e->to]);
+    __builtin_prefetch(r->node[e->to].ft);
+    __builtin_prefetch((const char *) r->node[e->to].ft + 64);
+}
+
+static void event(struct sim_run *r)
+{
+    struct sim_event e;
+
+    sim_queue_pop(&r->queue, &e);
+    look_ahead(r);
+    r->events++;
+    switch (e.kind) {
+        case SIM_MESSAGE:
+            sim_agent_message(r, &e);
+            break;
+        case SIM_REACH:
+            sim_agent_reach(r, &e);
+            break;
+        case SIM_STALL:
+            sim_agent_stall(r, &e);
+            break;
+        case SIM_OVER:
+            sim_fault_over(r, &e);
+            break;
+        case SIM_FAULT:
+            sim_fault_event(r, &e);
+            break;
+    }
+}
+
+/* Once all is as it should be a while more shows what is told too much. */
+static void set_end(struct sim_run *r)
+{
+    if (r->faults_left > 0)
+        r->end = FTREE_NEVER;
+    else if (sim_truth_is_complete(&r->truth))
+        r->end = r->now + r->options->grace;
+    else
+        r->end = r->last_fault + r->options->limit;
+}
+
+/* When what set_end() looks at has changed. */
+static uint64_t progress(const struct sim_run *r)
+{
+    return (uint64_t) r->faults_left + (uint64_t) r->truth.reports + r->truth.withdrawals +
+           ((uint64_t) r->last_fault << 8);
+}
+
+static void go(struct sim_run *r)
+{
+    uint64_t before = progress(r);
+
+    set_end(r);
+    for (uint64_t i = 1; !r->broken; i++) {
+        ftree_time due, at = sim_queue_next(&r->queue);
+        int32_t node = sim_deadlines_first(&r->deadlines, &due);
+
+        if ((at < due ? at : due) > r->end || (at == FTREE_NEVER && due == FTREE_NEVER))
+            break;
+        r->now = at <= due ? at : due;
+        if (at <= due)
+            event(r);
+        else
+            tick(r, node);
+        if (progress(r) != before) {
+            set_end(r);
+            before = progress(r);
+        }
+        if (i % PROGRESS_EVERY == 0 && r->options->progress)
+            r->options->progress(r->options->progress_ctx, r);
+    }
+}
+
+static bool knows(const struct ftree *ft, const struct sim_report *p)
+{
+    struct ftree_verdict v;
+
+    for (int32_t i = 0; ftree_verdict_at(ft, i, &v); i++)
+        if (!v.withdrawn && v.class_ == p->class_ && v.node == p->node && v.rank == p->rank)
+            return true;
+    return false;
+}
+
+/* What people were told, and stands, each node should know that runs and can hear of it. */
+static void count_unaware(struct sim_run *r, int32_t node)
+{
+    for (int32_t i = 0; i < r->truth.reports; i++) {
+        struct sim_report *p = &r->truth.report[i];
+        if (!p->withdrawn && !p->own_only && p->at + r->options->grace <= r->end &&
+            (sim_network_works(&r->network, p->reporter, node, FTREE_PATH_DATA) ||
+             sim_network_works(&r->network, p->reporter, node, FTREE_PATH_MGMT)))
+            p->unaware += !knows(r->node[node].ft, p);
+    }
+}
+
+#define LOOKED_BACK_AT 10000
+
+/* Of more nodes than that some are looked at: a hundred verdicts of a million nodes take longer to
+ * compare than the run. */
+static void look_back(struct sim_run *r)
+{
+    int32_t step = r->job.nodes / LOOKED_BACK_AT;
+
+    if (r->truth.reports > 10)
+        step *= 10;
+    for (int32_t n = 0; n<r->job.nodes; n += step> 0 ? step : 1)
+        if (sim_agent_runs(r, n) && r->node[n].asleep_until + r->options->grace < r->now)
+            count_unaware(r, n);
+}
+
+void sim_run(struct sim_run *r, const struct sim_options *options, uint64_t seed)
+{
+    make(r, options, seed);
+    go(r);
+    look_back(r);
+    sim_run_note(r, r->events);
+    sim_run_note(r, r->messages);
+    if (options->trace)
+        sim_trace_end(r);
+}

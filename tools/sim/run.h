@@ -1,0 +1,160 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef RUN_H_INCLUDED
+#define RUN_H_INCLUDED
+
+#include "sim/deadline.h"
+#include "sim/network.h"
+#include "sim/queue.h"
+#include "sim/script.h"
+#include "sim/truth.h"
+
+#include <stdio.h>
+
+/*
+ * One run: all nodes of a job, each with a handle of the core, between them the network, and a
+ * clock that goes from one event to the next.
+ *
+ *     run.c      the clock: events, ticks, the end
+ *     agent.c    what a handle is given: messages, states of ranks, memory; what its work costs
+ *     fault.c    faults begin and end, who waits, and what is to be found
+ *     trace.c    what each handle was told and what it decided, to be replayed
+ */
+
+struct sim_run;
+
+#define SIM_BEGINS (1000 * FTREE_MS) /* not 0, which the core takes for "never" in places */
+
+/* What is the same in all runs. */
+struct sim_options {
+    const struct sim_topology *topology;
+    const struct sim_script *script;
+    struct sim_latency link;
+    double loss, duplicate, delay;
+    ftree_time delay_max;
+    ftree_time cost; /* CPU time of an agent for a message, in or out */
+    int32_t partners; /* how many ranks wait for each node that is gone */
+    ftree_time grace; /* how long a run goes on when all is found, so that what is wrong shows */
+    ftree_time limit; /* how long after the last fault it ends when it is not */
+    bool check; /* every invariant of a handle after each of its events */
+    FILE *trace; /* NULL: none */
+    /* Called every now and then; may be NULL. */
+    void (*progress)(void *ctx, const struct sim_run *r);
+    void *progress_ctx;
+};
+
+struct sim_node {
+    struct sim_run *run;
+    struct ftree *ft;
+    ftree_time busy_until; /* its agent works until then */
+    ftree_time asleep_until; /* its processes are stopped until then */
+    uint64_t bytes; /* sent and received */
+    uint32_t sent, received; /* messages */
+    uint32_t own_suspects; /* of both: those about them */
+    uint32_t memory, memory_most; /* of its handle, in bytes */
+    bool off; /* no power */
+    bool crashed; /* its ranks have ended; its agent tells, and goes */
+    bool gone; /* and so have its agent and its deputy */
+    bool tick_queued; /* its tick waits for its CPU */
+    uint8_t link; /* enum ftree_link: what its kernel says of the data interface; 0: up */
+};
+
+struct sim_rank {
+    ftree_time since; /* it waits; 0: it does not */
+    ftree_time until; /* and then goes on; 0: it depends */
+    int32_t peer;
+    bool stopped; /* its process is, and not those of all its node */
+};
+
+/* The nodes (or switches) that a line of the script came to. */
+struct sim_hit {
+    int32_t *node;
+    int32_t nodes;
+    int32_t *switch_;
+    int32_t switches;
+};
+
+struct sim_run {
+    const struct sim_options *options;
+    struct ftree_job job;
+    struct ftree_config cfg;
+    uint64_t seed;
+    ftree_time now, end;
+    struct sim_queue queue;
+    struct sim_deadlines deadlines;
+    struct sim_network network;
+    struct draw draw; /* targets and waits; the network has a stream of its own */
+    struct sim_truth truth;
+    struct sim_node *node; /* [nodes] */
+    struct sim_rank *rank; /* [size] */
+    struct sim_hit *hit; /* [lines of the script] */
+    int32_t faults_left; /* beginnings and ends that are still to come */
+    ftree_time last_fault; /* when the last one was */
+    uint64_t events, ticks, messages, bytes;
+    uint64_t hash; /* of all that happened, in its order */
+    uint64_t memory_idle, memory, memory_most; /* of all handles, in bytes */
+    uint64_t verdict_calls; /* nodes that heard of a verdict, or that it is withdrawn */
+    const char *broken; /* an invariant that does not hold; NULL: all do */
+    int32_t broken_node;
+};
+
+/* Purpose: makes a run and goes through it to its end; sim_run_free() ends it. */
+void sim_run(struct sim_run *r, const struct sim_options *options, uint64_t seed);
+void sim_run_free(struct sim_run *r);
+
+/* ---- run.c, for the others ------------------------------------------------------------------- */
+
+/* Purpose: the node's handle was called: its next tick is noted, and it is checked. */
+void sim_run_touch(struct sim_run *r, int32_t node);
+
+/* Purpose: makes `value` part of the run's hash. */
+static inline void sim_run_note(struct sim_run *r, uint64_t value)
+{
+    r->hash = draw_mix(r->hash ^ value) + 0x9e3779b97f4a7c15u;
+}
+
+/* ---- agent.c --------------------------------------------------------------------------------- */
+
+extern const struct ftree_io sim_agent_io, sim_agent_io_traced;
+
+/* Purpose: an event of one node, at the time r->now. */
+void sim_agent_message(struct sim_run *r, struct sim_event *e);
+void sim_agent_reach(struct sim_run *r, struct sim_event *e);
+void sim_agent_stall(struct sim_run *r, struct sim_event *e);
+void sim_agent_tick(struct sim_run *r, int32_t node);
+
+/* Purpose: ends a node's agent, if it is time. */
+void sim_agent_leave(struct sim_run *r, int32_t node);
+
+/* Purpose: true if the node's agent can do anything now. */
+bool sim_agent_runs(const struct sim_run *r, int32_t node);
+
+/* ---- fault.c --------------------------------------------------------------------------------- */
+
+/* Purpose: draws what the script leaves open, and puts its lines into the queue. */
+void sim_fault_plan(struct sim_run *r);
+void sim_fault_event(struct sim_run *r, const struct sim_event *e);
+void sim_fault_over(struct sim_run *r, const struct sim_event *e);
+void sim_fault_free(struct sim_run *r);
+
+/* ---- trace.c --------------------------------------------------------------------------------- */
+
+void sim_trace_begin(const struct sim_run *r);
+void sim_trace_end(const struct sim_run *r);
+void sim_trace_message(const struct sim_run *r, const struct sim_event *e);
+void sim_trace_reach(const struct sim_run *r, const struct sim_event *e);
+void sim_trace_stall(const struct sim_run *r, int32_t node, int32_t rank);
+void sim_trace_over(const struct sim_run *r, int32_t node, int32_t rank);
+void sim_trace_gone(const struct sim_run *r, int32_t node, int32_t rank);
+void sim_trace_leave(const struct sim_run *r, int32_t node);
+void sim_trace_tick(const struct sim_run *r, int32_t node);
+void sim_trace_look(const struct sim_run *r, int32_t node, const struct ftree_rank_state *s);
+void sim_trace_state(const struct sim_run *r, int32_t node, const struct ftree_node_state *s);
+void sim_trace_send(const struct sim_run *r, int32_t node, const struct ftree_route *to,
+                    const void *bytes, size_t len);
+void sim_trace_line(const struct sim_run *r, int32_t node, const char *line);
+
+#endif /* RUN_H_INCLUDED */

@@ -1,0 +1,197 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "sim/truth.h"
+
+#include "sim/sim_memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void sim_truth_expect(struct sim_truth *t, const struct sim_expectation *e)
+{
+    if (t->expectations == t->expectations_room) {
+        t->expectations_room = t->expectations_room ? 2 * t->expectations_room : 16;
+        t->expectation =
+            sim_realloc(t->expectation, (size_t) t->expectations_room, sizeof(*t->expectation));
+    }
+    t->expectation[t->expectations++] = *e;
+}
+
+void sim_truth_over(struct sim_truth *t, int32_t fault)
+{
+    for (int32_t i = 0; i < t->expectations; i++)
+        if (t->expectation[i].fault == fault)
+            t->expectation[i].over = true;
+}
+
+void sim_truth_well(struct sim_truth *t, int32_t node, int32_t switch_)
+{
+    for (int32_t i = 0; i < t->expectations; i++)
+        if (t->expectation[i].node == node && t->expectation[i].switch_ == switch_)
+            t->expectation[i].over = true;
+}
+
+/* ---- reports --------------------------------------------------------------------------------- */
+
+static int32_t find_expectation(const struct sim_truth *t, const struct ftree_verdict *v)
+{
+    for (int32_t i = 0; i < t->expectations; i++) {
+        const struct sim_expectation *e = &t->expectation[i];
+        bool any = e->node == FTREE_NONE && e->switch_ == FTREE_NONE;
+        bool same =
+            v->kind == FTREE_KIND_SWITCH
+                ? v->switch_ == e->switch_ || (e->sibling != FTREE_NONE && v->switch_ == e->sibling)
+                : e->switch_ == FTREE_NONE && v->node == e->node;
+        if ((any || same) && e->classes & SIM_CLASS(v->class_))
+            return i;
+    }
+    return FTREE_NONE;
+}
+
+static void withdraw(struct sim_truth *t, ftree_time now, int32_t reporter,
+                     const struct ftree_verdict *v)
+{
+    for (int32_t i = 0; i < t->reports; i++) {
+        struct sim_report *r = &t->report[i];
+        if (r->fln != v->fln || r->id != v->id || r->reporter != reporter || r->withdrawn)
+            continue;
+        r->withdrawn = now;
+        t->withdrawals++;
+        if (r->expectation != FTREE_NONE)
+            t->expectation[r->expectation].standing--;
+    }
+}
+
+void sim_truth_hear(struct sim_truth *t, ftree_time now, int32_t reporter,
+                    const struct ftree_verdict *v)
+{
+    struct sim_report *r;
+
+    if (v->withdrawn) {
+        withdraw(t, now, reporter, v);
+        return;
+    }
+    if (t->reports == t->reports_room) {
+        t->reports_room = t->reports_room ? 2 * t->reports_room : 16;
+        t->report = sim_realloc(t->report, (size_t) t->reports_room, sizeof(*t->report));
+    }
+    r = &t->report[t->reports++];
+    *r = (struct sim_report){.class_ = v->class_,
+                             .kind = v->kind,
+                             .own_only = v->own_only,
+                             .node = v->node,
+                             .rank = v->rank,
+                             .switch_ = v->switch_,
+                             .reporter = reporter,
+                             .fln = v->fln,
+                             .id = v->id,
+                             .at = now,
+                             .first_symptom = v->first_symptom,
+                             .located = v->located,
+                             .victims = v->victims.count,
+                             .expectation = v->own_only ? FTREE_NONE : find_expectation(t, v)};
+    memcpy(r->rule, v->rule, sizeof(r->rule));
+    if (r->expectation != FTREE_NONE) {
+        t->expectation[r->expectation].told++;
+        t->expectation[r->expectation].standing++;
+    }
+}
+
+void sim_truth_raise(struct sim_truth *t, ftree_time now, const struct ftree_verdict *v)
+{
+    struct sim_mistake *m;
+
+    if (v->own_only || find_expectation(t, v) != FTREE_NONE)
+        return;
+    if (t->mistakes == t->mistakes_room) {
+        t->mistakes_room = t->mistakes_room ? 2 * t->mistakes_room : 16;
+        t->mistake = sim_realloc(t->mistake, (size_t) t->mistakes_room, sizeof(*t->mistake));
+    }
+    m = &t->mistake[t->mistakes++];
+    *m = (struct sim_mistake){.node = v->node, .fln = v->fln, .at = now};
+    memcpy(m->rule, v->rule, sizeof(m->rule));
+}
+
+void sim_truth_stall(struct sim_truth *t, ftree_time now, int32_t node)
+{
+    for (int32_t i = 0; i < t->expectations; i++)
+        if (t->expectation[i].node == node && t->expectation[i].first_told == 0)
+            t->expectation[i].first_told = now;
+}
+
+/* ---- the comparison -------------------------------------------------------------------------- */
+
+bool sim_truth_is_complete(const struct sim_truth *t)
+{
+    for (int32_t i = 0; i < t->expectations; i++) {
+        const struct sim_expectation *e = &t->expectation[i];
+        if (e->must && e->told < e->tellers)
+            return false;
+        if (e->over ? e->standing > 0 : e->told > 0 && e->standing < (e->must ? e->tellers : 1))
+            return false;
+    }
+    return true;
+}
+
+static int expectation_problem(const struct sim_expectation *e)
+{
+    if (e->must && e->told < e->tellers)
+        return SIM_MISSING;
+    if (e->standing > e->sides)
+        return SIM_TWICE;
+    if (e->over && e->standing > 0)
+        return SIM_NOT_WITHDRAWN;
+    if (!e->over && e->told > 0 && e->standing < (e->must ? e->tellers : 1))
+        return SIM_TAKEN_BACK;
+    return SIM_PROBLEMS;
+}
+
+static int report_problem(const struct sim_report *r)
+{
+    if (r->own_only)
+        return SIM_PROBLEMS;
+    if (r->expectation == FTREE_NONE)
+        return SIM_WRONG;
+    return r->unaware > 0 ? SIM_NOT_KNOWN : SIM_PROBLEMS;
+}
+
+bool sim_truth_problem(const struct sim_truth *t, int32_t i, struct sim_problem *p)
+{
+    *p = (struct sim_problem){.expectation = FTREE_NONE, .report = FTREE_NONE};
+    for (int32_t k = 0; k < t->expectations; k++) {
+        int kind = expectation_problem(&t->expectation[k]);
+        if (kind == SIM_PROBLEMS || i-- > 0)
+            continue;
+        p->kind = (uint8_t) kind;
+        p->expectation = k;
+        return true;
+    }
+    for (int32_t k = 0; k < t->reports; k++) {
+        int kind = report_problem(&t->report[k]);
+        if (kind == SIM_PROBLEMS || i-- > 0)
+            continue;
+        p->kind = (uint8_t) kind;
+        p->report = k;
+        return true;
+    }
+    return false;
+}
+
+const char *sim_problem_name(int kind)
+{
+    static const char *const names[SIM_PROBLEMS] = {"missing",    "told twice", "not withdrawn",
+                                                    "taken back", "wrong",      "not known to all"};
+
+    return kind >= 0 && kind < SIM_PROBLEMS ? names[kind] : "?";
+}
+
+void sim_truth_free(struct sim_truth *t)
+{
+    free(t->expectation);
+    free(t->report);
+    free(t->mistake);
+    *t = (struct sim_truth){0};
+}
