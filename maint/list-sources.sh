@@ -24,9 +24,10 @@ The core is src/util/ftree/*.c and src/util/ftree/*/*.c, of which the check of a
 (check.c) is for tests only and not in MPICH; of the glue all but mpi, which needs MPICH's headers, is
 built here, too, and of the process manager's part (src/pm/hydra/pm/pmiserv) what does without hydra's;
 the tests are test/unit/test_*.c, test/unit/t-*.sh (of the programs), test/mpi/test_*.sh and
-test/cluster/test_*.sh, and one for each row of the table test/cluster/scenarios; test/lib/*.c is what
-they share, but those with a main are programs that the scripts use; tools/*.c is the program
-faultloc, tools/sim/*.c its simulator.
+test/cluster/test_*.sh; test/lib/*.c is what they share, but those with a main are programs that the
+scripts use; tools/*.c is the program faultloc, tools/sim/*.c its simulator.
+
+Each row of the table test/cluster/scenarios is a test, too: test/cluster/NAME.scenario.
 
 Exit code: 0 as it should be, 1 they differ, 2 wrong arguments.
 EOF
