@@ -352,7 +352,8 @@ tool_tests = \
     test/unit/t-faultloc-rules.sh \
     test/unit/t-faultloc-simulate.sh \
     test/unit/t-faultloc-symptom.sh \
-    test/unit/t-layers.sh
+    test/unit/t-layers.sh \
+    test/unit/t-scenario.sh
 
 mpi_tests = \
     test/mpi/test_ended_jobs.sh \
@@ -380,52 +381,60 @@ mpi_tests = \
     test/mpi/test_version.sh
 
 cluster_tests = \
-    test/cluster/test_abort.sh \
-    test/cluster/test_agent_killed.sh \
-    test/cluster/test_chain.sh \
     test/cluster/test_cluster.sh \
-    test/cluster/test_crash_busy.sh \
-    test/cluster/test_crash_clocks.sh \
-    test/cluster/test_crash_exit.sh \
-    test/cluster/test_crash_first_host.sh \
     test/cluster/test_crash_launcher.sh \
-    test/cluster/test_crash_memory.sh \
-    test/cluster/test_crash_mpi_abort.sh \
-    test/cluster/test_crash_proxy.sh \
-    test/cluster/test_crash_signal.sh \
-    test/cluster/test_crash_two.sh \
-    test/cluster/test_cut.sh \
-    test/cluster/test_data_path.sh \
-    test/cluster/test_failures.sh \
     test/cluster/test_failures_host.sh \
-    test/cluster/test_fln_and_suspect.sh \
-    test/cluster/test_harm_agent.sh \
-    test/cluster/test_harm_debugger.sh \
     test/cluster/test_harm_launcher_withdrawn.sh \
-    test/cluster/test_harm_network.sh \
-    test/cluster/test_harm_resources.sh \
-    test/cluster/test_harm_stop.sh \
     test/cluster/test_healthy.sh \
-    test/cluster/test_kill.sh \
-    test/cluster/test_local.sh \
     test/cluster/test_lost_peer.sh \
-    test/cluster/test_overloaded_fln.sh \
-    test/cluster/test_pause.sh \
-    test/cluster/test_power_off.sh \
-    test/cluster/test_power_off_4x4.sh \
-    test/cluster/test_root.sh \
-    test/cluster/test_root_and_substitute.sh \
     test/cluster/test_rules_reload.sh \
     test/cluster/test_slurm.sh \
-    test/cluster/test_stop.sh \
     test/cluster/test_straggler.sh \
     test/cluster/test_stranger.sh \
-    test/cluster/test_symptom_storm.sh \
-    test/cluster/test_symptom_storm_healthy.sh \
-    test/cluster/test_topology.sh \
-    test/cluster/test_two_of_eight.sh \
-    test/cluster/test_two_subtrees.sh \
-    test/cluster/test_unknown_peer.sh
+    test/cluster/test_topology.sh
+
+scenario_tests = \
+    test/cluster/power_off.scenario \
+    test/cluster/power_off_first.scenario \
+    test/cluster/power_off_4x4.scenario \
+    test/cluster/two_of_eight.scenario \
+    test/cluster/chain.scenario \
+    test/cluster/unknown_peer.scenario \
+    test/cluster/abort.scenario \
+    test/cluster/stop.scenario \
+    test/cluster/stop_one_of_four.scenario \
+    test/cluster/local.scenario \
+    test/cluster/pause.scenario \
+    test/cluster/kill.scenario \
+    test/cluster/failures.scenario \
+    test/cluster/data_path_down.scenario \
+    test/cluster/data_path_cable.scenario \
+    test/cluster/data_path_switch.scenario \
+    test/cluster/cut.scenario \
+    test/cluster/agent_killed.scenario \
+    test/cluster/agent_killed_deputy.scenario \
+    test/cluster/agent_stopped.scenario \
+    test/cluster/fln_and_suspect.scenario \
+    test/cluster/root.scenario \
+    test/cluster/root_and_substitute.scenario \
+    test/cluster/overloaded_fln.scenario \
+    test/cluster/two_subtrees.scenario \
+    test/cluster/symptom_storm.scenario \
+    test/cluster/symptom_storm_healthy.scenario \
+    test/cluster/crash_signal.scenario \
+    test/cluster/crash_exit.scenario \
+    test/cluster/crash_memory.scenario \
+    test/cluster/crash_mpi_abort.scenario \
+    test/cluster/crash_two.scenario \
+    test/cluster/crash_clocks.scenario \
+    test/cluster/crash_busy.scenario \
+    test/cluster/crash_proxy.scenario \
+    test/cluster/crash_first_host.scenario \
+    test/cluster/harm_agent.scenario \
+    test/cluster/harm_debugger.scenario \
+    test/cluster/harm_network.scenario \
+    test/cluster/harm_resources.scenario \
+    test/cluster/harm_stop.scenario
 
 man_pages = \
     doc/MPIX_Comm_failure_ack.3 \

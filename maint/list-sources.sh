@@ -27,6 +27,8 @@ the tests are test/unit/test_*.c, test/unit/t-*.sh (of the programs), test/mpi/t
 test/cluster/test_*.sh; test/lib/*.c is what they share, but those with a main are programs that the
 scripts use; tools/*.c is the program faultloc, tools/sim/*.c its simulator.
 
+Each row of the table test/cluster/scenarios is a test, too: test/cluster/NAME.scenario.
+
 Exit code: 0 as it should be, 1 they differ, 2 wrong arguments.
 EOF
 }
@@ -56,7 +58,7 @@ hydra_free() {
 
 print_list() {
     shopt -s nullglob
-    local hydra units=() scripts=() library=() programs=() file
+    local hydra units=() scripts=() library=() programs=() file rows
     mapfile -t hydra < <(hydra_free src/pm/hydra/pm/pmiserv/faultloc_*.c)
     for file in test/unit/test_*.c; do units+=("${file%.c}"); done
     for file in test/lib/*.c; do
@@ -88,6 +90,8 @@ EOF
     list mpi_tests "${scripts[@]}"
     scripts=(test/cluster/test_*.sh)
     list cluster_tests "${scripts[@]}"
+    rows=$(test/cluster/scenario --list) || exit 1
+    list scenario_tests $(sed 's|^\([^ ]*\) .*|test/cluster/\1.scenario|' <<<"$rows")
     list man_pages doc/*.[1-8]
     list example_programs doc/examples/*
     list tool_sources tools/*.c tools/*.h

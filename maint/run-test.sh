@@ -44,7 +44,7 @@ limit=${FAULTLOC_TEST_LIMIT:-600}
 code=0
 timeout --kill-after=20 "$limit" "$test" "$@" 9>&- </dev/null || code=$?
 if [ $code -eq 124 ] || [ $code -eq 137 ]; then
-    echo "run-test.sh: $test was ended after $limit s (FAULTLOC_TEST_LIMIT)"
+    echo "run-test.sh: $test${*:+ $*} was ended after $limit s (FAULTLOC_TEST_LIMIT)"
     exit 1
 fi
 exit $code

@@ -50,7 +50,7 @@ while [ $# -gt 0 ]; do
 done
 [[ $runs =~ ^[1-9][0-9]*$ ]] || wrong "--runs wants a number, got '$runs'"
 for test in $tests; do
-    [ -x "$here/test_$test.sh" ] || wrong "there is no test_$test.sh in $here"
+    "$here/scenario" --print "$test" >/dev/null || exit
 done
 
 work=$(mktemp -d)
@@ -76,7 +76,7 @@ for test in $tests; do
     echo "analysis_campaign: $test, $runs times" >&2
     options=(--runs "$runs" --json "$work/one.json")
     [ -z "$keep" ] || options+=(--keep "$keep/$test")
-    "$here/test_$test.sh" "${options[@]}" >"$work/table" || code=$?
+    "$here/scenario" "$test" "${options[@]}" >"$work/table" || code=$?
     [ $code -le 1 ] || { cat "$work/table" >&2; exit $code; }
     [ $code = 0 ] || { good=; cat "$work/table" >&2; }
     row "$test"

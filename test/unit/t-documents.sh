@@ -223,16 +223,17 @@ for document in "${markdown[@]}"; do
 done
 
 # What a document names and this repository does not have: files of MPICH, and of an example.
-theirs=' ch4_comm.c mpi.h '
+theirs=' ch4_comm.c mpi.h memory_fault.scenario '
 find .ci maint test src doc patches tools ./* -maxdepth 0 -type f -printf '%f\n' >"$work/all"
 find .ci maint test src doc patches tools -type f -printf '%f\n' >>"$work/all"
 sort -u "$work/all" >"$work/names"
 
-# is_there PATH: a path from the top (of a test program its source) or of a room, or a name alone, of any
-# file.
+# is_there PATH: a path from the top (of a test program its source, of a scenario its row) or of a room,
+# or a name alone, of any file.
 is_there() {
     local path=${1%.log} top
     case $theirs in *" ${path##*/} "*) return ;; esac
+    case $path in *.scenario) test/cluster/scenario --print "$path" >/dev/null 2>&1; return ;; esac
     if [[ $path == */* ]]; then
         for top in . src/util/ftree src/mpid/ch4/faultloc; do
             ! compgen -G "$top/$path" >/dev/null || return 0
