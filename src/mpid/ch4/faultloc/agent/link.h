@@ -10,7 +10,7 @@
 
 /* The core's messages, between it and the agent's channel. */
 
-#define FAULTLOC_LINK_UNTOLD 32
+#define FAULTLOC_LINK_FAILED 32
 
 struct faultloc_link {
     struct faultloc_line line;
@@ -21,8 +21,8 @@ struct faultloc_link {
         uint8_t path, role;
         enum ftree_reach reach;
         int error;
-    } untold[FAULTLOC_LINK_UNTOLD];
-    int untolds;
+    } failed[FAULTLOC_LINK_FAILED];
+    int failures;
     bool malformed_said;
 };
 

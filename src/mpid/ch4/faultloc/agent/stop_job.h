@@ -6,13 +6,13 @@
 #ifndef FAULTLOC_STOP_JOB_H_INCLUDED
 #define FAULTLOC_STOP_JOB_H_INCLUDED
 
-#include "faultloc/agent/tell.h"
+#include "faultloc/agent/reporter.h"
 
 /* MPIR_CVAR_FAULTLOC_ACTION=abort: the job is ended because of a verdict. */
 
 struct faultloc_stop_job {
     struct faultloc_program *p;
-    struct faultloc_tell *tell;
+    struct faultloc_reporter *reporter;
     struct ftree *ft;
     ftree_time at; /* FTREE_NEVER: nothing is to end the job */
     struct ftree_verdict fatal; /* that is, because of this */

@@ -39,7 +39,7 @@ struct faultloc_news {
         uint32_t id;
         int32_t fln;
         bool withdrawn;
-    } told[FAULTLOC_BOARD_VERDICTS];
+    } notified[FAULTLOC_BOARD_VERDICTS];
 };
 
 /* Purpose: whether faultloc_news_next() need be asked: two loads. */

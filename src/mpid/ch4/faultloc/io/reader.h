@@ -9,7 +9,7 @@
 #include "faultloc/io/rule_file.h"
 
 /*
- * A lane (io/lane.h) that reads the file of the rules for the agent, and watches it: a file
+ * A worker (io/worker.h) that reads the file of the rules for the agent, and watches it: a file
  * system whose server is away must not hold the agent.
  *
  * While the file does not change it sleeps in the kernel, unless changes are not told there.

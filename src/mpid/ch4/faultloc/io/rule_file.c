@@ -76,7 +76,7 @@ static void put_wrong(const struct faultloc_rules *r, const struct ftree_rules_e
 
 /* Whether inotify tells of every change: not of those made on another host, by another of the
  * file's names, nor of a link on the way that is changed. */
-static bool is_told(const struct faultloc_rules *r, int fd, const struct stat *st)
+static bool is_notified(const struct faultloc_rules *r, int fd, const struct stat *st)
 {
     char real[PATH_MAX];
     struct statfs fs;
@@ -111,12 +111,12 @@ static char *read_text(struct faultloc_rules *r, size_t *len, const char **why)
     char *text = NULL;
     struct stat st;
 
-    r->told = false;
+    r->notified = false;
     if (fd < 0 || fstat(fd, &st)) {
         *why = strerror(errno);
     } else {
         r->read = r->seen = mark_of(&st);
-        r->told = is_told(r, fd, &st);
+        r->notified = is_notified(r, fd, &st);
         *why = S_ISREG(st.st_mode)
                    ? why_not_read(faultloc_read_whole(fd, RULES_FILE_MAX, &text, len))
                    : "is no regular file";
@@ -214,7 +214,7 @@ static bool drain(struct faultloc_rules *r, ftree_time now)
 
 static ftree_time next_look(const struct faultloc_rules *r, ftree_time now)
 {
-    return r->told && r->inotify >= 0 ? FTREE_NEVER : now + LOOK_PAUSE;
+    return r->notified && r->inotify >= 0 ? FTREE_NEVER : now + LOOK_PAUSE;
 }
 
 /* True if the file is another than was read, and has been as it is for two looks; or there is news
@@ -226,7 +226,7 @@ static bool look(struct faultloc_rules *r, ftree_time now, struct faultloc_rules
     bool settled;
 
     if (stat(r->path, &st)) {
-        r->told = false;
+        r->notified = false;
         r->look_at = next_look(r, now);
         if (++r->missing == MISSING_SAID)
             put_unreadable(r, strerror(errno), news);

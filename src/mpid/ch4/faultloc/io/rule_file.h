@@ -45,7 +45,7 @@ struct faultloc_rules {
     bool tells; /* also that a base is in use */
     bool begun; /* it was read, or tried to be */
     bool has_base; /* that came of the file */
-    bool told; /* inotify tells of every change */
+    bool notified; /* inotify tells of every change */
     int inotify; /* -1: none */
     ftree_time look_at; /* when the file is to be looked at, FTREE_NEVER: when told */
     struct faultloc_rules_mark read; /* the file as it was last read */

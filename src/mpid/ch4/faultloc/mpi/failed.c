@@ -18,7 +18,7 @@
  * complete for the program, and its memory is kept until the transport is done with it, or for ever.
  */
 
-static int32_t swept; /* failures that the requests were gone through for */
+static int32_t failures_handled; /* failures that the requests were gone through for */
 
 static bool is_self(MPIR_Request * req)
 {
@@ -192,9 +192,9 @@ static void sweep(const struct faultloc_board *b)
 {
     int32_t failures = b->failures;
 
-    if (failures == swept)
+    if (failures == failures_handled)
         return;
-    swept = failures;           /* before: what comes meanwhile is for the next time */
+    failures_handled = failures; /* before: what comes meanwhile is for the next time */
     take_in_what_came();
     drop_postponed();
     for (int pool = 0; pool < MPIDI_global.n_vcis; pool++)

@@ -3,7 +3,7 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "faultloc/io/door.h"
+#include "faultloc/io/symptom_socket.h"
 #include "ftree/report/report.h"
 #include "ftree/topology/tree.h"
 
@@ -40,7 +40,7 @@ static bool fail(const struct reader *r, const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    vsnprintf(r->error, FAULTLOC_DOOR_ERROR, format, args);
+    vsnprintf(r->error, FAULTLOC_SYMPTOM_ERROR, format, args);
     va_end(args);
     clean(r->error);
     return false;
@@ -333,8 +333,8 @@ static bool read_members(struct reader *r, struct json_object *o)
     return r->component ? find_component(r) : own_component(r);
 }
 
-bool faultloc_door_read(const struct ftree_job *job, int32_t self, ftree_time now, const char *text,
-                        size_t len, struct ftree_symptom *s, char *error)
+bool faultloc_symptom_parse(const struct ftree_job *job, int32_t self, ftree_time now,
+                            const char *text, size_t len, struct ftree_symptom *s, char *error)
 {
     struct reader r = {.job = job, .self = self, .now = now, .s = s, .error = error};
     struct json_object *o;
@@ -347,8 +347,8 @@ bool faultloc_door_read(const struct ftree_job *job, int32_t self, ftree_time no
     /* json-c ends at a zero byte, and takes a number for whole only at one */
     if (memchr(text, '\0', len))
         return fail(&r, "no JSON: there are zero bytes in it");
-    if (len > FAULTLOC_DOOR_BYTES)
-        return fail(&r, "longer than %d bytes", FAULTLOC_DOOR_BYTES);
+    if (len > FAULTLOC_SYMPTOM_BYTES)
+        return fail(&r, "longer than %d bytes", FAULTLOC_SYMPTOM_BYTES);
     o = parse(&r, text, len);
     if (!o)
         return false;
