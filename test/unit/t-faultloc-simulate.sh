@@ -137,7 +137,7 @@ expect 2 "no such scenario: nod" --only nod --program "$faultloc" --out "$work/c
 expect 2 "'x' is no number" --most x --program "$faultloc"
 campaign=(--only "healthy,returns" --most 100 --runs 2 --program "$faultloc" --out "$work/campaign")
 expect 0 "returns " "${campaign[@]}" --jobs 2
-expect 0 "returns, 100 nodes: it is there already" "${campaign[@]}"
+expect 0 "returns, 100 nodes: kept from an earlier run" "${campaign[@]}"
 [ "$(wc -l <"$work/campaign/table.tsv")" = 4 ] || bad "the campaign's table"
 expect 0 "returns, 100 nodes, 1 runs" "${campaign[@]}" --runs 1
 
