@@ -39,29 +39,29 @@ static const char usage[] =
     "Usage: faultloc symptom --kind KIND [OPTION]...\n"
     "       faultloc symptom --list\n"
     "\n"
-    "Tells the agents of a running job what was observed elsewhere, by the scheduler, a hardware\n"
-    "monitor, the network's manager, a person. It is a hint: the agents ask the component it is\n"
-    "about, and only what they find becomes a verdict.\n"
+    "Reports to a running job what was observed elsewhere: by the scheduler, a hardware monitor,\n"
+    "the manager of the network, a person. A symptom is a hint: the agents ask the component that\n"
+    "it is about, and only what they find becomes a verdict.\n"
     "\n"
-    "  --kind KIND           what was observed; --list has the kinds\n"
-    "  --component WHAT      what it is about: \"node NAME\", \"rank N\", \"nic NAME[:INTERFACE]\",\n"
-    "                        \"link NAME[:INTERFACE]\" or \"switch NAME\"; if left out, the node of\n"
-    "                        the agent that is told\n"
-    "  --severity SEVERITY   info, warning, error or fatal; if left out, what is usual for KIND\n"
-    "  --detail TEXT         in words, at most 95 characters\n"
+    "  --kind KIND           what was observed; --list lists the kinds\n"
+    "  --component WHAT      what it is about: \"node NAME\", \"rank N\", \"switch NAME\",\n"
+    "                        \"nic NAME[:INTERFACE]\" or \"link NAME[:INTERFACE]\" (default: the\n"
+    "                        node of the agent that receives it)\n"
+    "  --severity SEVERITY   info, warning, error or fatal (default: the usual one of KIND)\n"
+    "  --detail TEXT         a description, at most 95 characters\n"
     "  --errno NAME          an error number, by name (EHOSTUNREACH) or as a number\n"
     "  --age MILLISECONDS    how long ago it was observed; up to an hour\n"
     "  --count N             how often it was observed\n"
-    "  --job ID              the job; if left out, the only one of this user on this host\n"
-    "  --user USER           whose job it is, a name or a number; if left out, this user's, and for\n"
-    "                        root any user's\n"
-    "  --node NAME           the node of the agent to tell; if left out, one on this host\n"
-    "  --repeat N            tell it N times ...\n"
-    "  --per-second R        ... this often; if left out, as fast as they are taken\n"
+    "  --job ID              the job (default: the only one of this user on this host)\n"
+    "  --user USER           the owner of the job, a name or a number (default: this user; for\n"
+    "                        root any user)\n"
+    "  --node NAME           the node of the receiving agent (default: one on this host)\n"
+    "  --repeat N            send it N times\n"
+    "  --per-second R        with --repeat: the rate (default: as fast as the agent accepts them)\n"
     "  --list                print the table of kinds: name, source, component, severity, meaning\n"
     "  --help                this text\n"
     "\n"
-    "Exit code: 0 it was told, 1 the agent has refused it, 2 wrong usage, or there is no such job.\n";
+    "Exit code: 0 accepted, 1 refused by the agent, 2 wrong usage, or no such job.\n";
 
 struct options {
     const char *kind, *component, *severity, *detail, *error, *age, *count, *job, *user, *node,
@@ -163,11 +163,11 @@ static enum tool_exit find_user(struct options *o)
 static enum tool_exit check_options(struct options *o)
 {
     if (!o->kind)
-        return wrong("--kind is needed", "");
+        return wrong("missing --kind", "");
     if (ftree_symptom_by_name(o->kind) < 0)
-        return wrong("no such kind (--list has them): ", o->kind);
+        return wrong("unknown kind (see --list): ", o->kind);
     if (o->component && !is_component(o->component))
-        return wrong("no component, as \"node h2\" or \"rank 5\" would be: ", o->component);
+        return wrong("not a component such as \"node h2\" or \"rank 5\": ", o->component);
     if (o->severity && ftree_severity_by_name(o->severity) < 0)
         return wrong("no such severity: ", o->severity);
     if (o->error && !ftree_report_errno_number(o->error))
@@ -202,7 +202,7 @@ static enum tool_exit read_options(int n, char **arguments, struct options *o)
         if (k == sizeof(known) / sizeof(known[0]))
             return wrong("no such option: ", arguments[i]);
         if (i + 1 == n)
-            return wrong("a value is needed after ", arguments[i]);
+            return wrong("missing value after ", arguments[i]);
         *known[k].to = arguments[i + 1];
     }
     return check_options(o);
@@ -334,15 +334,15 @@ static bool fits(const struct agent_socket *d, const char *job, const char *node
     return (!job || !strcmp(d->job, job)) && (!node || !strcmp(d->node, node));
 }
 
-/* What there is, for a message: jobs, or the nodes of one. */
+/* What is known, for a message: jobs, or the nodes of one. */
 static void list_sockets(const struct agent_sockets *sockets, const char *job)
 {
     if (!sockets->n)
-        tool_say(stderr, "faultloc symptom: on this host there is no job");
+        tool_say(stderr, "faultloc symptom: this host has no job with FaultLoc");
     for (int i = 0; i < sockets->n; i++) {
         const struct agent_socket *d = &sockets->sock[i];
         if (!job || !strcmp(d->job, job))
-            tool_say(stderr, "faultloc symptom: there is job %s node %s of user %lu", d->job,
+            tool_say(stderr, "faultloc symptom: known: job %s, node %s, user %lu", d->job,
                      d->node, (unsigned long) d->uid);
     }
 }
@@ -362,19 +362,20 @@ static const char *missing(const struct agent_sockets *sockets, const struct opt
         nodes = nodes || strcmp(first->node, d->node);
     }
     if (jobs)
-        return "there is more than one job here: select one with --job";
+        return "this host has several jobs: select one with --job";
     /* one who is not the job's user may have made a symptom socket of this name */
     if (users || (sockets->too_many && !o->user && geteuid() == 0))
-        return "there are jobs of several users here: select one with --user";
-    /* what has its own component may be told to any agent of the job */
-    return nodes && !o->component ? "there are several agents here: select one with --node or --component"
-                                  : "";
+        return "this host has jobs of several users: select one with --user";
+    /* any agent of the job accepts a symptom that names its component */
+    if (nodes && !o->component)
+        return "this host has several agents of the job: select one with --node or --component";
+    return "";
 }
 
 static const struct agent_socket *pick(const struct agent_sockets *sockets, const struct options *o)
 {
     const struct agent_socket *first = NULL;
-    const char *what = "no such job is here whose agents can be told (MPIR_CVAR_FAULTLOC=1?)";
+    const char *what = "no such job on this host, or it runs without MPIR_CVAR_FAULTLOC=1";
 
     for (int i = 0; i < sockets->n && !first; i++)
         first = fits(&sockets->sock[i], o->job, o->node) ? &sockets->sock[i] : NULL;
@@ -387,7 +388,7 @@ static const struct agent_socket *pick(const struct agent_sockets *sockets, cons
     return NULL;
 }
 
-/* ---- telling --------------------------------------------------------------------------------- */
+/* ---- reporting ------------------------------------------------------------------------------- */
 
 static void put(struct json_object *o, const char *key, const char *value)
 {
@@ -509,7 +510,7 @@ static enum tool_exit judge(const struct agent_socket *d, enum heard heard, cons
         case NOTHING_YET:
             tool_say(stderr,
                      "faultloc symptom: the agent of node %s has not answered yet: it may be "
-                     "stopped, or busy, and takes it in once it runs",
+                     "stopped or busy, and accepts the symptom when it runs again",
                      d->node);
             return TOOL_OK;
         case NOTHING:
@@ -522,7 +523,7 @@ static enum tool_exit judge(const struct agent_socket *d, enum heard heard, cons
         case STRANGER:
             tool_say(stderr,
                      "faultloc symptom: the answer for node %s of job %s does not come from user "
-                     "%lu, whose job it is",
+                     "%lu, who owns the job",
                      d->node, d->job, (unsigned long) d->uid);
             return TOOL_TROUBLE;
         case WORD:
@@ -530,8 +531,8 @@ static enum tool_exit judge(const struct agent_socket *d, enum heard heard, cons
     }
     if (!strcmp(word, "ok"))
         return TOOL_OK;
-    tool_say(stderr, "faultloc symptom: the agent of node %s of job %s says: %s", d->node, d->job,
-             word);
+    tool_say(stderr, "faultloc symptom: the agent of node %s of job %s refused it: %s", d->node,
+             d->job, word);
     return TOOL_INVALID;
 }
 
@@ -582,7 +583,7 @@ static enum tool_exit tell_again(const struct agent_socket *d, const char *text,
         if (send(fd, text, strlen(text), 0) < 0)
             rc = errno == EAGAIN ? ETIMEDOUT : errno;
         if (rc)
-            tool_say(stderr, "faultloc symptom: after %lld times: %s", i, strerror(rc));
+            tool_say(stderr, "faultloc symptom: sent %lld times, then: %s", i, strerror(rc));
     }
     if (fd >= 0)
         close(fd);
@@ -601,8 +602,8 @@ static enum tool_exit tell(const struct agent_socket *d, const struct options *o
 
     if (code == TOOL_OK && n > 1)
         code = tell_again(d, text, n, o->per_second ? strtoll(o->per_second, NULL, 10) : 0);
-    snprintf(line, sizeof(line), "told the agent of node %s of job %s: %s of %s", d->node, d->job,
-             o->kind, o->component ? o->component : "its own node");
+    snprintf(line, sizeof(line), "reported to the agent of node %s of job %s: %s of %s", d->node,
+             d->job, o->kind, o->component ? o->component : "its own node");
     if (code == TOOL_OK && n > 1)
         tool_say(stdout, "%s, %lld times in %.1f s", line, n, (double) (now_ns() - begin) / 1e9);
     else if (code == TOOL_OK)

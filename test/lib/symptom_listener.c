@@ -27,14 +27,15 @@ static const char usage_text[] =
     "Usage: symptom_listener [--as UID] JOB NODE\n"
     "       symptom_listener --at PATH\n"
     "\n"
-    "Opens the symptom socket of node NODE of job JOB, prints \"open\", then \"heard KIND\" for each symptom and\n"
-    "\"made NAME\" for each file that appears in its folder, until standard input ends.\n"
+    "Opens the symptom socket of node NODE of job JOB, as an agent does. Prints \"open\", then\n"
+    "\"heard KIND\" for each symptom and \"made NAME\" for each file that appears in its folder,\n"
+    "until standard input ends.\n"
     "\n"
-    "  --as UID   goes on as this user once the symptom socket is open (root)\n"
-    "  --at PATH  binds a socket there instead, and reads nothing from it\n"
+    "  --as UID   continue as this user once the socket is open (root)\n"
+    "  --at PATH  bind a socket there instead, and read nothing from it\n"
     "  --help     this text\n"
     "\n"
-    "Exit code: 0, 1 the symptom socket cannot be opened, 2 wrong usage.\n";
+    "Exit code: 0 done, 1 the socket cannot be opened, 2 wrong usage.\n";
 
 static const char *name[1];
 static struct ftree_job job = {.nodes = 1, .size = 1, .node_name = name};

@@ -66,33 +66,33 @@ export XDG_RUNTIME_DIR
 mkdir "$XDG_RUNTIME_DIR"
 sockets=$XDG_RUNTIME_DIR/faultloc
 keep own "$keeper" "$job" h1
-expect 0 "told the agent of node h1 of job $job: power-off of its own node" --job "$job"
+expect 0 "reported to the agent of node h1 of job $job: power-off of its own node" --job "$job"
 [ ! -s "$work/err" ] || bad "a symptom that is taken: $(cat "$work/err")"
 expect_said own "heard power-off" "one symptom, and no file"
-expect 0 "told the agent of node h1 of job $job: power-off of its own node, 3 times" \
+expect 0 "reported to the agent of node h1 of job $job: power-off of its own node, 3 times" \
     --job "$job" --repeat 3
 expect_said own $'heard power-off\nheard power-off\nheard power-off' "three symptoms"
-expect 1 "the agent of node h1 of job $job says: the job has no node \"h2\"" \
+expect 1 "the agent of node h1 of job $job refused it: the job has no node \"h2\"" \
     --job "$job" --component "node h2"
-expect 2 "no such job is here" --job "$job" --user 4294967294
+expect 2 "no such job on this host" --job "$job" --user 4294967294
 expect 2 "no such user: nobody-of-that-name" --job "$job" --user nobody-of-that-name
 keep mute "$keeper" --at "$sockets/$job@h2.sock"
-expect 2 "there are several agents here: select one with --node or --component" --job "$job"
+expect 2 "this host has several agents of the job: select one with --node or --component" --job "$job"
 expect 0 "the agent of node h2 has not answered yet" --job "$job" --node h2
 keep odd "$keeper" --at "$sockets/$job-odd"$'\e[31m\xff@h\e]0;x\a.sock'
-expect 2 "there is more than one job here: select one with --job"
+expect 2 "this host has several jobs: select one with --job"
 expect 0 "the agent of node h?]0;x? has not answered yet" --job "$job-odd"$'\e[31m\xff'
-expect 2 "no such job is here" --job $'\e[31m'
+expect 2 "no such job on this host" --job $'\e[31m'
 chmod 750 "$sockets"
-expect 2 "no such job is here" --job "$job"
+expect 2 "no such job on this host" --job "$job"
 chmod 700 "$sockets"
 mv "$sockets" "$sockets.real"
 ln -s "$sockets.real" "$sockets"
-expect 2 "no such job is here" --job "$job"
+expect 2 "no such job on this host" --job "$job"
 rm "$sockets"
 mv "$sockets.real" "$sockets"
 : >"$work/own"
-expect 0 "told the agent of node h1" --job "$job" --node h1
+expect 0 "reported to the agent of node h1" --job "$job" --node h1
 expect_said own "heard power-off" "the folder is as it was"
 
 # --- jobs of others -----------------------------------------------------------------------------
@@ -111,12 +111,12 @@ folders=("/tmp/faultloc-$one" "/tmp/faultloc-$two")
 as() { setpriv --reuid "$1" --regid "$1" --clear-groups env -u XDG_RUNTIME_DIR "${@:2}"; }
 
 keep one as "$one" "$keeper" "$job-u" h1
-expect 0 "told the agent of node h1 of job $job-u" --job "$job-u"
+expect 0 "reported to the agent of node h1 of job $job-u" --job "$job-u"
 [ ! -s "$work/err" ] || bad "root's symptom to a user's job: $(cat "$work/err")"
 expect_said one "heard power-off" "root makes no file in a user's folder"
 if unshare --net true 2>/dev/null; then
     command=(unshare --net "${command[@]}")
-    expect 0 "told the agent of node h1 of job $job-u" --job "$job-u"
+    expect 0 "reported to the agent of node h1 of job $job-u" --job "$job-u"
     [ ! -s "$work/err" ] || bad "from another network: $(cat "$work/err")"
     command=("${command[@]:2}")
     expect_said one "heard power-off" "a symptom from another network namespace"
@@ -124,15 +124,15 @@ fi
 
 # Another user's symptom socket of the same name: it is not told what is meant for the job's user.
 keep two as "$two" "$keeper" "$job-u" h1
-expect 2 "there are jobs of several users here: select one with --user" --job "$job-u"
-expect 2 "there is job $job-u node h1 of user $two" --job "$job-u"
-expect 0 "told the agent of node h1 of job $job-u" --job "$job-u" --user "$one"
+expect 2 "this host has jobs of several users: select one with --user" --job "$job-u"
+expect 2 "known: job $job-u, node h1, user $two" --job "$job-u"
+expect 0 "reported to the agent of node h1 of job $job-u" --job "$job-u" --user "$one"
 expect_said one "heard power-off" "the user's own symptom socket"
 expect_said two "" "another user's symptom socket of the same name"
 
 # refused WHAT: there is no such job, and root's own agent is not told by mistake.
 refused() {
-    expect 2 "no such job is here" --job "$job-v"
+    expect 2 "no such job on this host" --job "$job-v"
     expect_said own "" "$1"
 }
 in_two=/tmp/faultloc-$two

@@ -69,7 +69,7 @@ static const struct {
      "process-gone fatal rank 2 3 -1 1 0 0 "},
     {"{\"kind\":\"process-gone\"}", 1, "process-gone fatal rank 1 2 -1 1 0 0 "},
     {"{\"kind\":\"process-gone\"}", 0,
-     "process-gone is about a rank, and this node has 2: \"component\" is needed"},
+     "process-gone is about a rank, and this node has 2: give a \"component\""},
     {"{\"kind\":\"interface-down\"}", 0, "interface-down error nic 0 -1 -1 1 0 0 "},
     {"{\"kind\":\"interface-down\",\"component\":\"nic h1:eth0\",\"detail\":\"down\"}", 0,
      "interface-down error nic 1 -1 -1 1 0 0 eth0: down"},
@@ -81,7 +81,7 @@ static const struct {
      "switch-down error switch 2 -1 1 1 0 0 "},
     {"{\"kind\":\"switch-down\"}", 1, "switch-down error switch 0 -1 0 1 0 0 "},
     {"{\"kind\":\"switch-down\"}", 3,
-     "switch-down is about a switch, and it is not known which one this node is behind"},
+     "switch-down is about a switch, and the switch of this node is not known"},
     {"{\"kind\":\"switch-down\",\"component\":\"switch empty\"}", 0,
      "no node of the job is behind switch \"empty\""},
     {"{\"kind\":\"switch-down\",\"component\":\"switch top\"}", 0,
@@ -90,10 +90,10 @@ static const struct {
      "user-suspects info rank 3 4 -1 1 0 0 a?b??"},
     {"{}", 0, "\"kind\" is missing"},
     {"{\"kind\":\"power-of\"}", 0,
-     "no such kind of symptom: \"power-of\"; `faultloc symptom --list` has them"},
+     "no such kind of symptom: \"power-of\"; `faultloc symptom --list` lists them"},
     {"{\"kind\":7}", 0, "\"kind\" must be a string"},
     {"{\"kind\":\"power-off\",\"severity\":\"bad\"}", 0,
-     "no such severity: \"bad\"; there are info, warning, error, fatal"},
+     "no such severity: \"bad\"; the severities are info, warning, error, fatal"},
     {"{\"kind\":\"power-off\",\"component\":\"node h9\"}", 0, "the job has no node \"h9\""},
     {"{\"kind\":\"power-off\",\"component\":\"node h1:eth0\"}", 0,
      "the job has no node \"h1:eth0\""},
@@ -105,28 +105,29 @@ static const struct {
      "the job has no rank \"-1\": it has ranks 0 to 4"},
     {"{\"kind\":\"power-off\",\"component\":\"rank 99999999999999999999\"}", 0,
      "the job has no rank \"99999999999999999999\": it has ranks 0 to 4"},
-    {"{\"kind\":\"power-off\",\"component\":\"h1\"}", 0, "\"h1\" is no component"},
-    {"{\"kind\":\"power-off\",\"component\":\"node \"}", 0, "\"node \" is no component"},
-    {"{\"kind\":\"power-off\",\"component\":\"\"}", 0, "\"\" is no component"},
+    {"{\"kind\":\"power-off\",\"component\":\"h1\"}", 0, "\"h1\" is not a component"},
+    {"{\"kind\":\"power-off\",\"component\":\"node \"}", 0, "\"node \" is not a component"},
+    {"{\"kind\":\"power-off\",\"component\":\"\"}", 0, "\"\" is not a component"},
     {"{\"kind\":\"power-off\",\"component\":\"averyveryverylongkind x\"}", 0,
-     "\"averyveryverylongkind x\" is no component"},
+     "\"averyveryverylongkind x\" is not a component"},
     {"{\"kind\":\"power-off\",\"component\":[]}", 0, "\"component\" must be a string"},
-    {"{\"kind\":\"power-off\",\"errno\":\"EBAD\"}", 0, "no errno is called \"EBAD\""},
+    {"{\"kind\":\"power-off\",\"errno\":\"EBAD\"}", 0, "unknown errno \"EBAD\""},
     {"{\"kind\":\"power-off\",\"errno\":5000}", 0, "\"errno\" must be a whole number from 0 to"},
     {"{\"kind\":\"power-off\",\"errno\":null}", 0, "\"errno\" must be a string"},
     {"{\"kind\":\"power-off\",\"count\":0}", 0, "\"count\" must be a whole number from 1 to"},
     {"{\"kind\":\"power-off\",\"count\":1.5}", 0, "\"count\" must be a whole number from 1 to"},
     {"{\"kind\":\"power-off\",\"count\":99999999999999999999999}", 0, "\"count\" must be a whole"},
     {"{\"kind\":\"power-off\",\"age_ms\":-1}", 0, "\"age_ms\" must be a whole number from 0 to"},
-    {"{\"kind\":\"power-off\",\"detail\":\"a\\u0000b\"}", 0, "\"detail\" has a zero byte in it"},
-    {"{\"kind\":\"power-off\",\"node\":\"h1\"}", 0, "unknown members: there are kind, component"},
-    {"{\"kind\":\"power-off\"", 0, "no JSON: unexpected end of file"},
-    {"{\"kind\":\"power-off\"} x", 0, "no JSON: "},
-    {"power-off", 0, "no JSON: "},
-    {"[[[[[[1]]]]]]", 0, "no JSON: "},
-    {"[]", 0, "no JSON object"},
-    {"5", 0, "no JSON: unexpected end of file"},
-    {"", 0, "no JSON: unexpected end of file"},
+    {"{\"kind\":\"power-off\",\"detail\":\"a\\u0000b\"}", 0, "\"detail\" has a zero byte"},
+    {"{\"kind\":\"power-off\",\"node\":\"h1\"}", 0,
+     "unknown member; the members are kind, component"},
+    {"{\"kind\":\"power-off\"", 0, "not JSON: unexpected end of file"},
+    {"{\"kind\":\"power-off\"} x", 0, "not JSON: "},
+    {"power-off", 0, "not JSON: "},
+    {"[[[[[[1]]]]]]", 0, "not JSON: "},
+    {"[]", 0, "not a JSON object"},
+    {"5", 0, "not JSON: unexpected end of file"},
+    {"", 0, "not JSON: unexpected end of file"},
 };
 
 static void say_symptom(const struct ftree_symptom *s, char *out, size_t room)
@@ -165,7 +166,7 @@ START_TEST(a_zero_byte_is_an_error)
     struct ftree_symptom s;
 
     ck_assert(!faultloc_symptom_parse(&job, 0, NOW, text, sizeof(text) - 1, &s, error));
-    ck_assert_str_eq(error, "no JSON: there are zero bytes in it");
+    ck_assert_str_eq(error, "not JSON: it has zero bytes");
 }
 END_TEST
 

@@ -99,7 +99,7 @@ START_TEST(of_a_partition_both_sides_tell_once)
     hear_switch(5, 1);
     hear_switch(5, 2);
     hear_switch(5, 3);
-    ck_assert_str_eq(problems(), "told twice -1;");
+    ck_assert_str_eq(problems(), "reported twice -1;");
 }
 END_TEST
 
@@ -138,7 +138,7 @@ START_TEST(twice_is_once_too_often)
     expect(3, true);
     hear(FTREE_CLASS_NODE_OUTAGE, 3, 1, false);
     hear(FTREE_CLASS_NODE_OUTAGE, 3, 2, false);
-    ck_assert_str_eq(problems(), "told twice 3;");
+    ck_assert_str_eq(problems(), "reported twice 3;");
 }
 END_TEST
 
@@ -151,7 +151,7 @@ START_TEST(what_is_over_must_be_withdrawn_and_what_is_not_must_not)
     sim_truth_over(&truth, 3);
     ck_assert(!sim_truth_is_complete(&truth));
     hear(FTREE_CLASS_NODE_OUTAGE, 4, 2, true);
-    ck_assert_str_eq(problems(), "not withdrawn 3;taken back 4;");
+    ck_assert_str_eq(problems(), "not withdrawn 3;wrongly withdrawn 4;");
 }
 END_TEST
 

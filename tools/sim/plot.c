@@ -143,7 +143,7 @@ bool sim_plot_read(struct sim_plot *p, const char *file)
         good = read_run(p, label, json_object_array_get_idx(runs, i));
     if (!good)
         fprintf(stderr,
-                "faultloc simulate: --plot: %s is no file that faultloc simulate --json has "
+                "faultloc simulate: --plot: %s is not a file that faultloc simulate --json has "
                 "written\n",
                 file);
     json_object_put(all);

@@ -326,7 +326,7 @@ static bool read_records(struct replay *p)
         if (p->ahead.node != p->input.node || p->ahead.at != p->input.at ||
             p->records == RECORDS_MAX) {
             snprintf(p->file.wrong, sizeof(p->file.wrong),
-                     "what node %d does is not behind what it was told; was a line lost?",
+                     "output of node %d without its input before it; is a line missing?",
                      (int) p->ahead.node);
             return false;
         }
@@ -364,7 +364,7 @@ static bool go(struct replay *p)
     while (p->ahead.kind != REPLAY_END && !p->differs) {
         if (p->ahead.kind > REPLAY_LAST_IN) {
             snprintf(p->file.wrong, sizeof(p->file.wrong),
-                     "node %d does something before anything is told", (int) p->ahead.node);
+                     "output of node %d before any input", (int) p->ahead.node);
             return false;
         }
         if (!one_input(p))

@@ -182,8 +182,9 @@ bool sim_truth_problem(const struct sim_truth *t, int32_t i, struct sim_problem 
 
 const char *sim_problem_name(int kind)
 {
-    static const char *const names[SIM_PROBLEMS] = {"missing",    "told twice", "not withdrawn",
-                                                    "taken back", "wrong",      "not known to all"};
+    static const char *const names[SIM_PROBLEMS] = {
+        "missing", "reported twice", "not withdrawn", "wrongly withdrawn", "wrong",
+        "not known to all"};
 
     return kind >= 0 && kind < SIM_PROBLEMS ? names[kind] : "?";
 }
