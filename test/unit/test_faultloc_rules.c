@@ -184,11 +184,11 @@ START_TEST(what_is_no_file_is_an_error)
 {
     setup();
     ck_assert(!begin(folder, true));
-    ck_assert_ptr_nonnull(strstr(said(), ": is no regular file; using the built-in rules"));
+    ck_assert_ptr_nonnull(strstr(said(), ": is not a regular file; using the built-in rules"));
     faultloc_rules_close(&rules);
     ck_assert_int_eq(mkfifo(path, 0600), 0);
     ck_assert(!begin(path, true)); /* does not wait */
-    ck_assert_int_eq(times_said(": is no regular file; "), 2);
+    ck_assert_int_eq(times_said(": is not a regular file; "), 2);
     faultloc_rules_close(&rules);
     unlink(path);
     ck_assert(!begin("/nonexistent/rules.json", true));
@@ -203,7 +203,7 @@ START_TEST(a_file_of_more_than_a_megabyte_is_refused)
     write_text(path, "{}");
     ck_assert_int_eq(truncate(path, RULES_FILE_MAX + 1), 0);
     ck_assert(!begin(path, true));
-    ck_assert_ptr_nonnull(strstr(said(), "is larger than a rule base can be (1 MiB)"));
+    ck_assert_ptr_nonnull(strstr(said(), "is larger than 1 MiB, the limit for a rule base"));
     teardown();
 }
 END_TEST

@@ -107,10 +107,10 @@ static void expect_refused(const char *path, const char *why)
 START_TEST(a_file_that_cannot_be_read_is_named)
 {
     expect_refused("/no/such/file", "No such file or directory");
-    expect_refused(dir, "it is no regular file");
+    expect_refused(dir, "it is not a regular file");
     expect_refused(write_file("empty", "", 1), "it is empty");
     ck_assert_int_eq(mkfifo(path_of("pipe"), 0600), 0);
-    expect_refused(path_of("pipe"), "it is no regular file");
+    expect_refused(path_of("pipe"), "it is not a regular file");
 }
 END_TEST
 

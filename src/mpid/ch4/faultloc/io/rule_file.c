@@ -95,7 +95,7 @@ static const char *why_not_read(int error)
         case 0:
             return NULL;
         case EFBIG:
-            return "is larger than a rule base can be (1 MiB)";
+            return "is larger than 1 MiB, the limit for a rule base";
         case ENOMEM:
             return "out of memory";
         default:
@@ -119,7 +119,7 @@ static char *read_text(struct faultloc_rules *r, size_t *len, const char **why)
         r->notified = is_notified(r, fd, &st);
         *why = S_ISREG(st.st_mode)
                    ? why_not_read(faultloc_read_whole(fd, RULES_FILE_MAX, &text, len))
-                   : "is no regular file";
+                   : "is not a regular file";
     }
     if (fd >= 0)
         close(fd);

@@ -273,7 +273,7 @@ static const char *why_not_used(int fd)
     if (S_ISCHR(st.st_mode))
         return NULL;
     if (!S_ISREG(st.st_mode) && !S_ISFIFO(st.st_mode))
-        return "it is no file";
+        return "it is not a regular file";
     if (st.st_uid != geteuid())
         return "it belongs to another user";
     return st.st_nlink > 1 ? "it has another name, too (a hard link)" : NULL;

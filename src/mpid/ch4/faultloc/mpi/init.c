@@ -24,7 +24,7 @@
  * on, and at the end faultloc is on in all ranks, or disabled in all.
  */
 
-/* What this leader could not do: told where it is the first of all that could not. */
+/* What this leader could not do: reported by the first of all leaders with a problem. */
 static char problem[FAULTLOC_SPAWN_PATH + 256];
 
 /* ---- the tree from outside ------------------------------------------------------------------- */
@@ -268,7 +268,8 @@ static int share_secret(MPIR_Comm * leaders, const struct card *cards, const uin
     if (leaders->rank > 0 &&
         crypto_box_open_easy((uint8_t *) secret, mine.bytes, sizeof(mine.bytes), nonce,
                              cards[0].public_key, own)) {
-        snprintf(problem, sizeof(problem), "the job's key has not arrived whole");
+        snprintf(problem, sizeof(problem), "rank %d: received a corrupt job key",
+                 MPIR_Process.rank);
         *fine = false;
     }
 

@@ -86,7 +86,8 @@ HYD_status HYD_faultloc_server_option(char *arg, char ***argv)
 
 void HYD_faultloc_server_help(void)
 {
-    printf("\n-faultloc: Locate faults, and wait for the verdict before cleaning up\n\n");
+    printf("\n-faultloc: Turn fault localization on (MPIR_CVAR_FAULTLOC=1); after a process ends "
+           "badly, wait for\n           the verdict before cleaning up\n\n");
 }
 
 static const char *lookup(const char *name, struct HYD_env *list)
@@ -187,8 +188,8 @@ HYD_status HYD_faultloc_server_init(struct HYD_exec *execs)
         return HYD_SUCCESS;
     if (!HYD_faultloc_incident_grace(&me.incident, grace))
         fprintf(stderr,
-                "[faultloc] MPIR_CVAR_FAULTLOC_GRACE_MS is \"%s\": it must be a number of "
-                "milliseconds from 0 to 60000; using %d\n",
+                "[faultloc] MPIR_CVAR_FAULTLOC_GRACE_MS=%s: must be a number of milliseconds from "
+                "0 to 60000; using %d\n",
                 grace, HYD_FAULTLOC_GRACE_MS);
     status = HYDU_append_env_to_list(HYD_FAULTLOC_ENV, "1",
                                      &HYD_server_info.user_global.global_env.system);
@@ -457,8 +458,8 @@ static void note_lost(const struct HYD_proxy *proxy, bool silent)
         note_lost_process(proxy, i, silent);
     if (silent && !count_gone(proxy))
         fprintf(stderr,
-                "[faultloc] the connection to hydra's proxy on %s timed out, and there is no verdict "
-                "about that host: the job continues without the output of its processes\n",
+                "[faultloc] the connection to hydra's proxy on %s timed out, and there is no "
+                "verdict about that host: the job continues without the output of its processes\n",
                 proxy->node->hostname);
 }
 
@@ -616,8 +617,8 @@ static void look_at_launchers(int64_t now)
     if (!proxy || me.cleaning)
         return;
     fprintf(stderr,
-            "[faultloc] the launcher for host %s ended with %s %d before hydra's proxy "
-            "there called: the job is ended\n",
+            "[faultloc] the launcher for host %s ended with %s %d before hydra's proxy there "
+            "connected: the job is ended\n",
             proxy->node->hostname, WIFSIGNALED(status) ? "signal" : "exit code",
             WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
     me.launch_failed = true;

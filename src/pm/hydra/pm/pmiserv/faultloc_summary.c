@@ -60,7 +60,8 @@ static void print_first(const struct HYD_faultloc_event *f, FILE *out)
 
     fputs("[faultloc] ", out);
     if (f->kind == HYD_FAULTLOC_EVENT_ENDING) {
-        fprintf(out, "FaultLoc ended the job because of its verdict %s (action abort), by a signal to ",
+        fprintf(out,
+                "FaultLoc ended the job because of its verdict %s (action abort), by a signal to ",
                 HYD_faultloc_escape(f->class_, buf, sizeof(buf)));
         print_who(f, out);
         fputc('\n', out);
