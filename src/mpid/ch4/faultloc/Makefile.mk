@@ -22,7 +22,7 @@
 # there is an agent.
 #
 # The headers of seam keep the prefix faultloc_ in their names, by which MPICH's own files include
-# them; all others are told by their folder. No two sources have one name: they meet in archives.
+# them; all others are known by their folder. No two sources have one name: they meet in archives.
 
 # the seam is included by MPICH's own headers, also where faultloc is configured out
 AM_CPPFLAGS += -I$(top_srcdir)/src/mpid/ch4 -I$(top_srcdir)/src/mpid/ch4/faultloc/seam

@@ -34,7 +34,7 @@ int faultloc_link_open(struct faultloc_link *l, struct faultloc_program *p, stru
 int faultloc_link_send(struct faultloc_link *l, const struct ftree_route *to, const void *bytes,
                        size_t len);
 
-/* Purpose: tells the core what sends have said; not from within the core. */
+/* Purpose: reports the results of sends to the core; not from within the core. */
 void faultloc_link_hand_over(struct faultloc_link *l, ftree_time now);
 
 #endif /* FAULTLOC_LINK_H_INCLUDED */

@@ -53,7 +53,8 @@ int faultloc_looks_restore(struct faultloc_looks *l, ftree_time now)
 
 /* ---- ends of processes ----------------------------------------------------------------------- */
 
-/* A descriptor that tells the end of local rank i; -1: there is none, and /proc is to be asked. */
+/* A descriptor that reports the end of local rank i; -1: there is none, and /proc is to be
+ * asked. */
 static int watch_process(struct faultloc_looks *l, int32_t i)
 {
     const struct faultloc_slot *slot = faultloc_board_slot(l->p->board, i);

@@ -8,14 +8,14 @@
 
 #include "faultloc/agent/reporter.h"
 
-/* The agent's looks at the board of its node, and what of them is told to the core. */
+/* The agent's looks at the board of its node, and what it reports of them to the core. */
 
 struct faultloc_looks {
     struct faultloc_program *p;
     struct faultloc_reporter *reporter;
     struct ftree *ft;
     int *pid_fd; /* [slots], -1: none */
-    uint32_t *heard; /* [slots]; of what the ranks' transports told */
+    uint32_t *heard; /* [slots]; how many peer errors of each rank were read */
     bool *stalled; /* [slots] */
     int wakeup; /* -1: there is none */
     int32_t restored; /* of the board's verdicts */
@@ -34,7 +34,7 @@ int faultloc_looks_open(struct faultloc_looks *l, struct faultloc_program *p,
 int faultloc_looks_restore(struct faultloc_looks *l, ftree_time now);
 
 /* Purpose: from now on the program's loop wakes when a process ends, with its tag, and when a rank
- * rings the wakeup socket. */
+ * sends to the wakeup socket. */
 void faultloc_looks_wake(struct faultloc_looks *l);
 
 /* Purpose: the process of local rank i has ended, says its tag. */

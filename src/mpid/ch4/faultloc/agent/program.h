@@ -19,7 +19,7 @@
  *                 the agent when that ends, and ends it when it is stopped
  *
  * The first rank of the node starts the agent (board/start.h), the agent forks the deputy, and each
- * later agent the next one.  Both end when the ranks have ended and all that was found is told.
+ * later agent the next one.  Both end when the ranks have ended and all findings are reported.
  *
  *     main.c      how the process is set up, and which of the two it is
  *     agent.c     the agent's loop

@@ -122,10 +122,11 @@ static void notify_launcher(const struct faultloc_reporter *t, const struct ftre
     faultloc_launcher_send(t->p->board->settings.launcher, &w);
 }
 
-/* Who told people before is lost, and with it, perhaps, what its launcher was to hand on. A
- * launcher knows what it has heard of before. */
-static void notify_launcher_of_others(const struct faultloc_reporter *t, const struct ftree_verdict *v,
-                                    const struct ftree_verdict *const *known, int32_t n)
+/* The agent that reported before is lost, and with it, perhaps, what its launcher was to forward. A
+ * launcher ignores what it has already. */
+static void notify_launcher_of_others(const struct faultloc_reporter *t,
+                                      const struct ftree_verdict *v,
+                                      const struct ftree_verdict *const *known, int32_t n)
 {
     for (int32_t i = 0; i < n; i++)
         if (!known[i]->withdrawn && !known[i]->own_only && known[i]->located < v->located &&
@@ -164,5 +165,5 @@ void faultloc_reporter_verdict(struct faultloc_reporter *t, struct ftree *ft,
         notify_launcher(t, v);
     t->reported |= !v->own_only;
     free(known);
-    faultloc_board_remember(b, v); /* from here on no successor need tell it */
+    faultloc_board_remember(b, v); /* from here on no successor needs to report it */
 }

@@ -9,7 +9,7 @@
 #include "faultloc/agent/program.h"
 #include "faultloc/io/writer.h"
 
-/* What the agent tells: verdicts, to people and its launcher, and its decisions, in the trace. */
+/* What the agent reports: verdicts, to people and its launcher, and its decisions, in the trace. */
 
 #define FAULTLOC_REPORTER_LINES 64 /* of the trace that a report can have */
 
@@ -18,7 +18,7 @@ struct faultloc_reporter {
     struct faultloc_writer *writer;
     char line[FAULTLOC_REPORTER_LINES][256]; /* the last decisions, a ring */
     uint32_t lines; /* so far */
-    bool reported; /* people, of a verdict */
+    bool reported; /* a verdict, to people */
 };
 
 /* Purpose: begins; the writer wakes the program's loop.  Errors: an errno. */

@@ -29,10 +29,11 @@ int faultloc_sources_open(struct faultloc_sources *s, struct faultloc_program *p
  * socket open; a successor has no time to lose. */
 void faultloc_sources_open_socket(struct faultloc_sources *s);
 
-/* Purpose: tells the launcher who the agent is, and where it hears symptoms, if anywhere. */
+/* Purpose: tells the launcher which process the agent is, and the path of its symptom socket, if
+ * it has one. */
 void faultloc_sources_say_hello(const struct faultloc_sources *s);
 
-/* Purpose: takes new rules, if there are any, and the symptoms that were told. */
+/* Purpose: takes new rules, if there are any, and the symptoms that were received. */
 void faultloc_sources_hear(struct faultloc_sources *s, ftree_time now);
 
 #endif /* FAULTLOC_SOURCES_H_INCLUDED */

@@ -58,8 +58,8 @@ static int32_t find_process(const struct faultloc_stop_job *s)
     return -1;
 }
 
-/* The launcher is told before, else it would take the rank for the first to crash. Who it is the
- * board says: what its page says may be a stray write of the program. */
+/* The launcher is notified before, else it would take the rank for the first to crash. Who it is
+ * the board says: what its page says may be a stray write of the program. */
 static void kill_rank(struct faultloc_stop_job *s, int32_t i)
 {
     const struct ftree_job *job = &s->p->job.job;

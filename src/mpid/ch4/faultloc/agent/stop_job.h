@@ -24,7 +24,7 @@ void faultloc_stop_job_consider(struct faultloc_stop_job *s, const struct ftree_
                                 ftree_time now);
 
 /* Purpose: true if a verdict has stood for so long that the job is being ended because of it, by
- * whichever node: a launcher may then kill ranks without a word to the agents, as Slurm does. */
+ * whichever node: a launcher may then kill ranks without notifying the agents, as Slurm does. */
 bool faultloc_stop_job_is_due(const struct faultloc_stop_job *s, ftree_time now);
 
 /* Purpose: to be called in each turn: does it when it is time. */

@@ -96,7 +96,7 @@ bool faultloc_wakeup_send(const struct faultloc_board *b)
     return sent;
 }
 
-/* ---- what is told ---------------------------------------------------------------------------- */
+/* ---- peer errors ----------------------------------------------------------------------------- */
 
 bool faultloc_peer_errors_add(struct faultloc_peer_errors *errors, ftree_time now, int32_t rank,
                               int32_t error)

@@ -9,28 +9,28 @@
 #include "faultloc/board/board.h"
 
 /*
- * The wakeup socket: how a rank tells the agent of its node, within a millisecond, that the
- * transport has lost a peer. What is told lies in the rank's page (struct faultloc_peer_errors);
- * the wakeup socket only wakes the agent, which would look in any case, but later.
+ * The wakeup socket: how a rank informs the agent of its node, within a millisecond, that the
+ * transport has lost a peer.  The details are in the rank's page (struct faultloc_peer_errors); the
+ * wakeup socket only wakes the agent, which would otherwise look later.
  *
- * It is a datagram socket of the agent's with an abstract name that the kernel chose; the name is
- * on the board. A rank opens a socket, sends one empty datagram and closes it: nothing is held open
- * meanwhile, so a program that closes what is not its own can neither break it nor be written to by
- * it. Who else sends to it wakes the agent for nothing. Nothing here blocks.
+ * It is a datagram socket of the agent with an abstract name that the kernel chose; the name is on
+ * the board.  A rank opens a socket, sends one empty datagram and closes it: nothing stays open, so
+ * a program that closes descriptors that are not its own can neither break it nor be written to by
+ * it.  A datagram of anybody else wakes the agent for nothing.  Nothing here blocks.
  */
 
-/* Purpose: opens the wakeup socket of this process, the agent, and puts its name on the board. *fd,
- * to be closed with faultloc_wakeup_close(), is readable once it rang.
- * Errors: an errno; without a wakeup socket all that is lost is time. */
+/* Purpose: opens the wakeup socket of this process, the agent, and puts its name on the board.
+ * *fd, to be closed with faultloc_wakeup_close(), becomes readable at each wakeup.
+ * Errors: an errno; without a wakeup socket the agent only notices later. */
 int faultloc_wakeup_open(struct faultloc_board *b, int *fd);
 
-/* Purpose: empties it: it may ring again. */
+/* Purpose: empties it. */
 void faultloc_wakeup_clear(int fd);
 
 /* Purpose: closes it, and takes its name from the board, unless another agent's is there by now. */
 void faultloc_wakeup_close(struct faultloc_board *b, int *fd);
 
-/* Purpose: rings.  Returns false where nobody can be hearing it. */
+/* Purpose: wakes the agent.  Returns false if there is no agent to wake. */
 bool faultloc_wakeup_send(const struct faultloc_board *b);
 
 /* Purpose: notes that the transport has lost `rank` of the world, with errno `error`, in the page

@@ -11,15 +11,15 @@
 
 /* The agent's side of board/launcher.h. */
 
-/* Purpose: the word that says that the agent hears symptoms at `symptom socket`, a path. */
+/* Purpose: the message with the path of the agent's symptom socket. */
 void faultloc_launcher_hello(const char *symptom_socket, struct faultloc_launcher_message *w);
 
-/* Purpose: the word about a verdict, or about its withdrawal.  Ranks for which there are too few
+/* Purpose: the message about a verdict, or about its withdrawal.  Ranks for which there are too few
  * ranges are counted alone. */
 void faultloc_launcher_verdict(const struct ftree_job *job, const struct ftree_verdict *v,
                                struct faultloc_launcher_message *w);
 
-/* Purpose: the word that this job is ended because of verdict `v` (action abort), by a signal to
+/* Purpose: the message that this job is ended because of verdict `v` (action abort), by a signal to
  * `rank`, process `pid`. It is to be sent right before that signal: then the launcher takes the end
  * of the rank for what it is, and cleans up. */
 void faultloc_launcher_ending(const struct ftree_job *job, const struct ftree_verdict *v,

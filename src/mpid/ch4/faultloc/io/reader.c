@@ -88,7 +88,7 @@ int faultloc_reader_start(const char *path, const char *node, bool tells,
         let_go(r);
         return rc;
     }
-    r->holders++; /* the thread ends after it was told to */
+    r->holders++; /* the thread ends when it is ordered to */
     faultloc_worker_add(&r->worker, &r->job, 0);
     *out = r;
     return 0;

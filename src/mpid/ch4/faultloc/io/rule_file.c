@@ -74,7 +74,7 @@ static void put_wrong(const struct faultloc_rules *r, const struct ftree_rules_e
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* Whether inotify tells of every change: not of those made on another host, by another of the
+/* Whether inotify reports every change: not those made on another host, by another of the
  * file's names, nor of a link on the way that is changed. */
 static bool is_notified(const struct faultloc_rules *r, int fd, const struct stat *st)
 {

@@ -215,7 +215,7 @@ static bool about_switch(struct reader *r, const char *name)
     return fail(r, "the topology file has no switch \"%.60s\"", name);
 }
 
-/* Puts the interface before what is told of it. */
+/* Puts the interface before the description. */
 static void note_interface(struct ftree_symptom *s, const char *interface)
 {
     char detail[FTREE_DETAIL_MAX];

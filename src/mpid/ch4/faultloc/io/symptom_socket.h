@@ -12,8 +12,8 @@
 
 /*
  * The symptom socket: how other middleware (a scheduler's prolog, a hardware monitor, a network
- * manager, a user) tells the agent of a node what it observed. A Unix datagram socket, one JSON
- * object for each datagram:
+ * manager, a user) reports what it observed to the agent of a node.  A Unix datagram socket, one
+ * JSON object for each datagram:
  *
  *     {"kind": "power-off", "component": "node h2", "severity": "fatal", "detail": "...",
  *      "errno": "EHOSTUNREACH", "age_ms": 120, "count": 1}
@@ -81,9 +81,9 @@ void faultloc_symptom_socket_init(struct faultloc_symptom_socket *d, const struc
 bool faultloc_symptom_socket_open(struct faultloc_symptom_socket *d, ftree_time now,
                                   const char *job_id);
 
-/* Purpose: the next symptom that was told, with times by the clock of `now`; false: there is none,
- * or `FAULTLOC_SYMPTOM_TURN` datagrams were read for this `*budget`, which the caller sets to 0
- * before the first call of a turn. */
+/* Purpose: the next symptom that was received, with times by the clock of `now`; false: there is
+ * none, or `FAULTLOC_SYMPTOM_TURN` datagrams were read for this `*budget`, which the caller sets to
+ * 0 before the first call of a turn. */
 bool faultloc_symptom_socket_next(struct faultloc_symptom_socket *d, ftree_time now, int *budget,
                                   struct ftree_symptom *s);
 

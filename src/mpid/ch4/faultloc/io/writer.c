@@ -262,7 +262,7 @@ static const char *why_not_opened(int error)
     }
 }
 
-/* Whoever may make files in that folder must neither read our trace nor have it written into
+/* A user who may make files in that folder must neither read our trace nor have it written into
  * another file of the user's.  NULL: nothing is wrong. */
 static const char *why_not_used(int fd)
 {

@@ -16,9 +16,9 @@
 #endif
 
 /*
- * What the transport says of peers.  That it has lost one is told to the agent of the node, which
- * finds out why.  An operation that the transport has ended with an error is held until then: the
- * program learns that the peer has failed, or, where nobody says so in time, that the transport
+ * What the transport says of peers. That it has lost one is reported to the agent of the node,
+ * which finds out why. An operation that the transport has ended with an error is held until then:
+ * the program learns that the peer has failed, or, where nobody says so in time, that the transport
  * has.
  */
 

@@ -102,7 +102,7 @@ struct faultloc_numa *faultloc_numa_load(void)
         let_go(numa);
         return NULL;
     }
-    numa->holders++; /* the thread ends after it was told to */
+    numa->holders++; /* the thread ends when it is ordered to */
     faultloc_worker_add(&numa->worker, &numa->job, 0);
     return numa;
 }

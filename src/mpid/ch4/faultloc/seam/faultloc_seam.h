@@ -13,7 +13,7 @@
  * for sends and receives, and nothing else.  Where faultloc is configured out they are empty, and
  * MPICH compiles to what it was.
  *
- * What a rank is doing is told by one machine instruction when an MPI call begins and one when it
+ * What a rank is doing is noted by one machine instruction when an MPI call begins and one when it
  * ends.  Both write to this process's slot, a page of its own in the data segment of libmpi.  With
  * faultloc on, the node's shared board is mapped over that page, so the same two instructions then
  * write where the agent reads: on and off cost the same, and off needs no test.
@@ -65,9 +65,9 @@ struct faultloc_slot {
 };
 
 /*
- * What the transport says of peers: that a connection to one has failed.  Written by the rank, once
- * for each peer, read by the agent, whom a wakeup socket wakes (board/wakeup.h). `count` is the
- * number of all that was ever told; the last FAULTLOC_PEER_ERRORS of it are there.
+ * Peers that the transport has lost: a connection to them has failed. Written by the rank, once for
+ * each peer; read by the agent, which the wakeup socket wakes (board/wakeup.h). `count` counts all
+ * of them; the last FAULTLOC_PEER_ERRORS are there.
  */
 #define FAULTLOC_PEER_ERRORS 32
 

@@ -91,9 +91,9 @@ int HYD_faultloc_cleanup(const char *folder)
     return removed;
 }
 
-/* ---- aside ----------------------------------------------------------------------------------- */
+/* ---- in a child ------------------------------------------------------------------------------ */
 
-/* Whoever held the caller's pipes and connections would seem to be the caller. */
+/* A process that holds the caller's pipes and connections open would pass for the caller. */
 static void run_in_child(void (*cleanup)(void), int end)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);

@@ -11,9 +11,9 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#define MORE_MS 250 /* after the last verdict: who ended 50 ms later is to be heard, too */
-#define SILENT_MS 300 /* there is no agent: this long others that end are heard */
-#define ABORT_MS 50 /* who aborts because of another may be heard before that one */
+#define MORE_MS 250 /* after the last verdict: an end 50 ms later is to be reported, too */
+#define SILENT_MS 300 /* there is no agent: for so long further ends are collected */
+#define ABORT_MS 50 /* an abort because of another rank may be reported before that rank's end */
 
 bool HYD_faultloc_incident_grace(struct HYD_faultloc_incident *s, const char *text)
 {
@@ -116,7 +116,7 @@ bool HYD_faultloc_incident_verdict(struct HYD_faultloc_incident *s, int pgid, in
         return true;
     }
     if (r && message->victims.count < r->message.victims.count)
-        return true; /* told again by another agent, which knows no more of it */
+        return true; /* repeated by another agent, which knows no more about it */
     if (!r) {
         more = one_more(s->verdict, s->verdicts, sizeof(*more));
         if (!more)
@@ -205,7 +205,7 @@ static bool was_requested(const struct HYD_faultloc_event *f)
            WTERMSIG(f->end.status) != SIGKILL;
 }
 
-/* What all others cannot go on without: those that ended before their time. */
+/* The others cannot continue without it: it ended too early. */
 static bool counts(const struct HYD_faultloc_incident *s, const struct HYD_faultloc_event *f)
 {
     if (f->end.unsure && !HYD_faultloc_incident_ends(s, f->pgid, f->end.rank))
@@ -213,7 +213,7 @@ static bool counts(const struct HYD_faultloc_incident *s, const struct HYD_fault
     return f->kind != HYD_FAULTLOC_EVENT_END || HYD_faultloc_is_crash(&f->end) || was_requested(f);
 }
 
-/* After MPI_Finalize the others do not need it; but mpiexec's exit code is to tell of it. */
+/* After MPI_Finalize the others do not need it; but it counts for mpiexec's exit code. */
 static bool is_late(const struct HYD_faultloc_event *f)
 {
     return f->kind == HYD_FAULTLOC_EVENT_END && !f->end.killed && !f->end.unsure &&
@@ -236,7 +236,7 @@ static int grade(const struct HYD_faultloc_incident *s, const struct HYD_faultlo
         return 5;
     if (as_component(s, f))
         return 1;
-    /* an end beside an MPI_Abort is the reason for it, whichever was heard of first */
+    /* an end beside an MPI_Abort is the reason for it, whichever was reported first */
     return is_abort(f) || as_victim(s, f) ? 3 : 2;
 }
 

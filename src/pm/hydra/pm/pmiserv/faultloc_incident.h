@@ -11,26 +11,27 @@
 #include <stdio.h>
 
 /*
- * What mpiexec knows of a job that goes wrong: ends of processes, in the order in which they were
- * heard of, and verdicts.  From it follows how long cleaning up waits, who was the first, and
- * mpiexec's exit code.  No hydra, no clock, no socket: times are milliseconds of mpiexec's clock.
+ * An incident: what mpiexec knows of a job that goes wrong, that is ends of processes, in the order
+ * in which they were reported, and verdicts.  From it follows how long cleaning up waits, which
+ * process was the first, and mpiexec's exit code.  No hydra, no clock, no socket: times are
+ * milliseconds of mpiexec's clock.
  *
- * What a verdict has for an effect is asked of the verdicts that stand, each time; nothing is
- * switched by a word.  So a withdrawal takes back all of it, whatever else was heard meanwhile:
+ * The effects of a verdict are derived from the verdicts in force, each time; no message switches
+ * anything.  So a withdrawal undoes all of it, whatever else was reported meanwhile:
  *
- *     effect of a standing verdict                    asked by            after its withdrawal
- *     connection of a proxy is watched, if one of incident_ends options are as they were,
- *       its ranks is gone for good if no other verdict stands
- *     a proxy all of whose ranks are gone has less    incident_ends          it has the whole time
+ *     effect of a verdict in force                    derived by           after its withdrawal
+ *     connection of a proxy is watched, if one of incident_ends options are as before, if
+ *       its ranks is gone for good no other verdict is in force
+ *     a proxy all of whose ranks are gone has less    incident_ends        it has the whole time
  *       time to clean up
- *     an end that is unsure, a silent proxy, counts   counts            it does not count
- *     a symptom is not told again incident_is_located told again at the next end
- *     cleaning up begins before the grace time ends incident_deadline the grace time is waited for
- *     who was the first, who a consequence, the text, incident_first, as if it had never been said
- *       the exit code                                 incident_print
+ *     an end that is unsure, a silent proxy, counts   counts               it does not count
+ *     a symptom is not repeated                       incident_is_located  repeated at the next end
+ *     cleaning up begins before the grace time ends incident_deadline the whole grace time passes
+ *     first process, consequences, text, exit code    incident_first,      as if there had been no
+ *                                                     incident_print         verdict
  *
- * Cleaning up that has begun is not taken back: the processes are gone.  Proxies keep nothing of a
- * verdict: they hand words on.
+ * Cleaning up that has begun is not undone: the processes are gone.  Proxies keep nothing of a
+ * verdict: they forward messages.
  */
 
 enum HYD_faultloc_event_kind {
@@ -44,7 +45,7 @@ struct HYD_faultloc_event {
     int kind; /* enum HYD_faultloc_event_kind */
     int pgid; /* which process group: ranks are counted in each */
     char host[64];
-    int64_t ms; /* when it was heard of */
+    int64_t ms; /* when it was reported */
     struct HYD_faultloc_end end; /* of the lost: rank, pid, agent and unsure alone */
     char class_[24]; /* of an ending: that of the verdict */
 };
@@ -70,7 +71,7 @@ struct HYD_faultloc_incident {
  * number from 0 to 60000, and then takes HYD_FAULTLOC_GRACE_MS. */
 bool HYD_faultloc_incident_grace(struct HYD_faultloc_incident *s, const char *text);
 
-/* Purpose: adds what was heard; copies it.  Of a process that is heard of again what was unsure is
+/* Purpose: adds a copy of an event.  If the same process is reported again, what was unsure is
  * replaced.  Returns false where there is no memory. */
 bool HYD_faultloc_incident_add(struct HYD_faultloc_incident *s,
                                const struct HYD_faultloc_event *event);

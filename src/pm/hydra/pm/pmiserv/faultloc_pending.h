@@ -9,13 +9,12 @@
 #include <stdbool.h>
 
 /*
- * Symptoms that lie at an agent's symptom socket and have no answer yet. The symptom socket answers
- * in the order in which it was sent to, and says no more than "ok" or what was wrong; so who was
- * asked for is kept in that order. It is one of mpiexec's errands (above 0), or the end of a
- * process of this proxy.
+ * Symptoms that were sent to an agent's symptom socket and have no reply yet.  The agent replies in
+ * the order in which it received them, with no more than "ok" or the error; so what each was for is
+ * kept in that order: one of mpiexec's retries (above 0), or the end of a process of this proxy.
  */
 
-#define HYD_FAULTLOC_PENDING 64 /* so many may have no answer; an agent that is well has answered */
+#define HYD_FAULTLOC_PENDING 64 /* at most so many without a reply; an agent that is well replies */
 
 /* A process by its local number, and back. */
 #define HYD_FAULTLOC_PENDING_LOCAL(local) (-1 - (local))
@@ -29,7 +28,7 @@ struct HYD_faultloc_pending {
 /* Purpose: true if there is no room for one more. */
 bool HYD_faultloc_pending_is_full(const struct HYD_faultloc_pending *a);
 
-/* Purpose: the symptom socket was sent a symptom for `who`.  There must be room. */
+/* Purpose: a symptom for `who` was sent.  There must be room. */
 void HYD_faultloc_pending_add(struct HYD_faultloc_pending *a, int who);
 
 /* Purpose: takes out who has waited longest; false: nobody waits. */

@@ -39,10 +39,10 @@ struct process {
     bool finalized, ended, killed;
     bool held; /* it has ended, but its PMI connection is open: somebody goes on */
     int64_t closed; /* when its PMI connection was, before it finalized; 0: it was not */
-    bool reported; /* its end was told to mpiexec */
+    bool reported; /* its end was reported to mpiexec */
     bool ending; /* its agent kills it, to end the job */
     struct HYD_faultloc_end end;
-    bool crashed; /* each agent that comes is told: the one before may have ended too soon */
+    bool crashed; /* each new agent gets the symptom: the one before may have ended too soon */
     int group; /* its control group */
 };
 
@@ -99,9 +99,9 @@ static HYD_status send_end(const struct process *p, int what)
     return send_up(&msg);
 }
 
-/* True if it lies at an agent's symptom socket; if the agent takes it is said by its answer, which
- * one that is stopped never gives. A symptom socket that is closed has died: its successor says
- * hello. */
+/* True if it was sent to an agent's symptom socket; whether the agent accepts it is in its reply,
+ * which a stopped agent never gives.  A socket that refuses belongs to a dead agent: its successor
+ * says hello. */
 static bool send_symptom(const char *symptom, int who)
 {
     struct sockaddr_un to = {.sun_family = AF_UNIX};
@@ -143,7 +143,7 @@ static HYD_status note_answer(int who, bool accepted)
     return send_end(p, HYD_FAULTLOC_REPLY);
 }
 
-/* ---- words of the agent ---------------------------------------------------------------------- */
+/* ---- messages of the agent ------------------------------------------------------------------- */
 
 /* When they have been started, and once more when they are in MPI: a script may have moved them. */
 static void note_groups(void)
@@ -172,8 +172,7 @@ static HYD_status handle_hello(const struct faultloc_launcher_message *message)
     return status;
 }
 
-/* The symptom socket answers with text, "ok" or what was wrong, in the order in which it was sent
- * to. */
+/* The agent replies with text, "ok" or the error, in the order of the symptoms. */
 static HYD_status handle_answer(const void *text, size_t len)
 {
     int who;
@@ -204,7 +203,7 @@ static void signal_end(int agent)
 }
 
 /* The sender of a hello is an agent; a descriptor of it, for its number may be another's later.  Of
- * processes that have been told different names of their node each name has its own. */
+ * processes with different names of their node each name has its own. */
 static void note_agent(pid_t pid)
 {
     int i = 0, fd = pid > 0 ? (int) syscall(SYS_pidfd_open, pid, 0) : -1;
@@ -242,8 +241,8 @@ static HYD_status handle_message(const struct faultloc_launcher_message *message
     return send_up(&msg);
 }
 
-/* The kernel says who sent it: the job's user and root are heard, nobody else. Anybody on the host
- * can send to a socket without a file. */
+/* The kernel says who sent it: only the job's user and root are accepted.  Anybody on the host can
+ * send to a socket without a file. */
 static bool is_ours(struct msghdr *m, pid_t *pid)
 {
     struct ucred who;
@@ -282,7 +281,7 @@ static bool receive_next(int fd, HYD_status *status)
     return len >= 0;
 }
 
-/* All that is there: ends are looked at after this, and a word may say what one of them means. */
+/* All that is there: ends are looked at after this, and a message may explain one of them. */
 static HYD_status message_cb(int fd, HYD_event_t events, void *userp)
 {
     HYD_status status = HYD_SUCCESS;
@@ -296,8 +295,8 @@ static HYD_status message_cb(int fd, HYD_event_t events, void *userp)
 
 /* ---- beginning ------------------------------------------------------------------------------- */
 
-/* The folder in which agents have their symptom sockets: faultloc_symptom_socket_folder() with the
- * environment that the processes get. */
+/* The folder of the agents' symptom sockets: faultloc_symptom_socket_folder() with the environment
+ * that the processes get. */
 static bool find_folder(char *out, size_t room)
 {
     char name[] = "XDG_RUNTIME_DIR";
@@ -321,7 +320,7 @@ static void cleanup_folder(void)
         HYD_faultloc_cleanup(folder);
 }
 
-/* Who was killed has left its symptom socket: agents of this job, or of one before. */
+/* Agents of this job, or of one before, that were killed have left their symptom sockets. */
 static void cleanup(void)
 {
     HYD_faultloc_cleanup_in_child(cleanup_folder, CLEANUP_MS);
@@ -367,8 +366,8 @@ static void in_child(void)
         _exit(255);
 }
 
-/* The kernel and hydra's loop are to tell of ends; a process that is forked tells the kernel
- * itself. */
+/* The kernel and hydra's loop are to report ends; a process that is forked makes its own request to
+ * the kernel. */
 static HYD_status watch(void)
 {
     HYD_status status = HYDU_sock_cloexec(HYD_pmcd_pmip.upstream.control);
@@ -527,7 +526,7 @@ static HYD_status report_end(int i)
 }
 
 /* Who ended by a signal is waited for no longer, as in stock hydra.  Else whoever has the PMI
- * connection is the rank, or what a rank that crashed has left: a verdict tells. */
+ * connection is the rank, or a process that a crashed rank has left: a verdict decides. */
 static HYD_status has_ended(int i, int status, const struct rusage *used)
 {
     struct process *p = &me.process[i];
@@ -535,7 +534,7 @@ static HYD_status has_ended(int i, int status, const struct rusage *used)
 
     p->ended = true;
     HYD_pmcd_pmip.downstream.exit_status[i] = status;
-    if (p->end.inner) { /* told when its PMI connection was closed */
+    if (p->end.inner) { /* reported when its PMI connection was closed */
         closed = close_ends(i);
         if (closed || !p->end.unsure || was_requested(p, status))
             return closed;

@@ -24,9 +24,10 @@
  * is silent is given up (faultloc_keepalive.c). A host that is out of reach for five seconds in all
  * comes to no harm. */
 #define WATCH_MS 2500
-#define REPEATS_MAX 4 /* symptoms that are told again and again are many where many processes end */
+#define REPEATS_MAX 4 /* where many processes end, repeated symptoms are many */
 
-/* A symptom that the agent of another node than its own is to be told, if need be again. */
+/* A symptom that is to be sent to the agent of another node than its own, repeatedly if
+ * necessary. */
 struct retry {
     int pgid, rank;
     bool done;
@@ -196,7 +197,7 @@ HYD_status HYD_faultloc_server_init(struct HYD_exec *execs)
     return status ? status : watch_events();
 }
 
-/* ---- symptoms that another agent is to be told ----------------------------------------------- */
+/* ---- symptoms for another agent -------------------------------------------------------------- */
 
 static void add_retry(const struct HYD_proxy *origin, int rank, const char *symptom, int64_t due)
 {
@@ -286,8 +287,9 @@ static void note_reply(const struct HYD_proxy *proxy, const struct HYD_faultloc_
             me.retry[i].done = me.retry[i].accepted = true;
 }
 
-/* A process ended, or several: the agent that took a symptom may be among them, or the one that it
- * had passed it on to. What is not judged yet is told to the next, which sends it another way. */
+/* A process ended, or several: the agent that accepted a symptom may be among them, or the one that
+ * it had forwarded it to.  A symptom without a verdict is sent to the next agent, which sends it
+ * another way. */
 static void retry_all(void)
 {
     for (int i = 0; i < me.retries; i++) {
@@ -345,8 +347,8 @@ static int count_gone(const struct HYD_proxy *proxy)
     return n;
 }
 
-/* Where ranks are gone their proxy may be, too, and nothing tells us. What is over is watched no
- * more. */
+/* Where ranks are gone their proxy may be, too, without any notice.  A connection is no longer
+ * watched once its verdicts are over. */
 static void watch_proxies(int64_t now)
 {
     bool begin = me.watch_at <= now;
@@ -463,7 +465,7 @@ static void note_lost(const struct HYD_proxy *proxy, bool silent)
                 proxy->node->hostname);
 }
 
-/* Where all that are heard of wait in a barrier of PMI, the job does not go on without the lost. */
+/* If all connected processes wait in a barrier of PMI, the job cannot continue without the lost. */
 static void confirm_lost(int64_t now)
 {
     for (struct HYD_pg *pg = &HYD_server_info.pg_list; pg; pg = pg->next) {
@@ -481,8 +483,8 @@ static bool is_lost(const struct HYD_proxy *proxy)
 
     if (!HYD_faultloc_is_connected(proxy) || !HYD_faultloc_is_closed(proxy->control_fd, &error))
         return false;
-    /* one that was told to end all, and then ended itself, is not lost; nor one that ended before
-     * it had read that, because the launcher of another failed while it began */
+    /* one that was ordered to end all, and then ended itself, is not lost; nor one that ended
+     * before it had read that, because the launcher of another failed while it began */
     if (!me.cleaning || (error && !me.launch_failed))
         note_lost(proxy, error && !me.cleaning);
     return true;
