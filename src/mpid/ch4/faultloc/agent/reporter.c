@@ -135,7 +135,7 @@ static void notify_launcher_of_others(const struct faultloc_reporter *t,
 }
 
 void faultloc_reporter_verdict(struct faultloc_reporter *t, struct ftree *ft,
-                           const struct ftree_verdict *v)
+                               const struct ftree_verdict *v)
 {
     struct faultloc_board *b = t->p->board;
     struct report_job rj = {.job = &t->p->job.job,

@@ -33,6 +33,6 @@ void faultloc_reporter_listening(struct faultloc_reporter *t, bool first);
 /* Purpose: a verdict, with what else is known, on standard error, in the report and to the
  * launcher; it is written on the board for the next agent. */
 void faultloc_reporter_verdict(struct faultloc_reporter *t, struct ftree *ft,
-                           const struct ftree_verdict *v);
+                               const struct ftree_verdict *v);
 
 #endif /* FAULTLOC_REPORTER_H_INCLUDED */

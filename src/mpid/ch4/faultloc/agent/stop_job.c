@@ -71,8 +71,8 @@ static void kill_rank(struct faultloc_stop_job *s, int32_t i)
     faultloc_board_slot(s->p->board, i)->state = FAULTLOC_SLOT_VICTIM;
     faultloc_launcher_ending(job, &s->fatal, rank, pid, &w);
     faultloc_launcher_send(s->p->board->settings.launcher, &w);
-    faultloc_say("node %s: rank %d (pid %d) is killed: MPIR_CVAR_FAULTLOC_ACTION=abort, and no rank "
-                 "of this node is in MPI",
+    faultloc_say("node %s: rank %d (pid %d) is killed: MPIR_CVAR_FAULTLOC_ACTION=abort, and no "
+                 "rank of this node is in MPI",
                  s->p->job.names[s->p->self], (int) rank, (int) pid);
     kill(pid, SIGKILL);
 }
@@ -98,7 +98,8 @@ static void find_fatal(struct faultloc_stop_job *s, ftree_time now)
     for (int32_t i = 0; s->at == FTREE_NEVER && ftree_verdict_at(s->ft, i, &v); i++)
         faultloc_stop_job_consider(s, &v, now);
     if (s->at == FTREE_NEVER)
-        faultloc_reporter_trace(s->reporter, "the job continues: the fault that was to end it is over");
+        faultloc_reporter_trace(s->reporter,
+                                "the job continues: the fault that was to end it is over");
 }
 
 /* A last question, immediately before: what cannot be undone is not done because of an old

@@ -41,7 +41,7 @@ bool faultloc_peer_errors_add(struct faultloc_peer_errors *errors, ftree_time no
 /* Purpose: reads the next that was noted: `*heard` is how many the reader has heard, 0 at first.
  * Returns false when there is no more.  A page is not to be trusted: ranks are those of `job`,
  * times not after `now`. */
-bool faultloc_peer_errors_next(const struct faultloc_peer_errors *errors, const struct ftree_job *job,
-                        ftree_time now, uint32_t *heard, struct ftree_symptom *s);
+bool faultloc_peer_errors_next(const struct faultloc_peer_errors *errors,
+                               const struct ftree_job *job, ftree_time now, uint32_t *heard, struct ftree_symptom *s);
 
 #endif /* FAULTLOC_WAKEUP_H_INCLUDED */

@@ -73,7 +73,7 @@ static const struct faultloc_worker_ops ops = {
 /* ---- its owner ------------------------------------------------------------------------------- */
 
 int faultloc_socket_opener_start(const struct ftree_job *job, int32_t self, const char *job_id,
-                          struct faultloc_socket_opener **out)
+                                 struct faultloc_socket_opener **out)
 {
     struct faultloc_socket_opener *p = calloc(1, sizeof(*p));
     int rc;

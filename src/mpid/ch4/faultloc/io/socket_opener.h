@@ -20,13 +20,13 @@ struct faultloc_socket_opener;
  * again. *out is the caller's, who ends it with faultloc_socket_opener_stop().
  * Errors: an errno; then *out is NULL. */
 int faultloc_socket_opener_start(const struct ftree_job *job, int32_t self, const char *job_id,
-                          struct faultloc_socket_opener **out);
+                                 struct faultloc_socket_opener **out);
 
 /* Purpose: a descriptor that becomes readable when the symptom socket is open, or given up. */
 int faultloc_socket_opener_fd(const struct faultloc_socket_opener *opener);
 
-/* Purpose: true once, when the symptom socket is open: *symptom socket is then the caller's to read
- * from, and not to close. Never waits. */
+/* Purpose: true once, when the symptom socket is open: *sock is then the caller's to read from, and
+ * not to close.  Never waits. */
 bool faultloc_socket_opener_take(struct faultloc_socket_opener *opener,
                                  struct faultloc_symptom_socket *sock);
 
