@@ -121,7 +121,8 @@ static bool is_unreachable(int error)
 }
 
 bool faultloc_peer_errors_next(const struct faultloc_peer_errors *errors,
-                               const struct ftree_job *job, ftree_time now, uint32_t *heard, struct ftree_symptom *s)
+                               const struct ftree_job *job, ftree_time now, uint32_t *heard,
+                               struct ftree_symptom *s)
 {
     uint32_t count = __atomic_load_n(&errors->count, __ATOMIC_ACQUIRE);
     bool reset;

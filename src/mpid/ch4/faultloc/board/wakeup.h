@@ -42,6 +42,7 @@ bool faultloc_peer_errors_add(struct faultloc_peer_errors *errors, ftree_time no
  * Returns false when there is no more.  A page is not to be trusted: ranks are those of `job`,
  * times not after `now`. */
 bool faultloc_peer_errors_next(const struct faultloc_peer_errors *errors,
-                               const struct ftree_job *job, ftree_time now, uint32_t *heard, struct ftree_symptom *s);
+                               const struct ftree_job *job, ftree_time now, uint32_t *heard,
+                               struct ftree_symptom *s);
 
 #endif /* FAULTLOC_WAKEUP_H_INCLUDED */
