@@ -460,14 +460,14 @@ static int ask(const struct agent_socket *d, const char *text)
     return rc ? -1 : pair[0];
 }
 
-enum heard {
-    NOTHING_YET,
-    NOTHING,
-    STRANGER,
-    WORD
+enum answer {
+    NO_ANSWER_YET,
+    NO_ANSWER,
+    WRONG_USER,
+    ANSWERED
 };
 
-/* The kernel says who sent it: the job's user is believed, and root. */
+/* The kernel says who sent it: only the job's user and root are believed. */
 static bool is_from(struct msghdr *m, uid_t uid)
 {
     struct ucred who;
@@ -480,8 +480,8 @@ static bool is_from(struct msghdr *m, uid_t uid)
     return false;
 }
 
-/* Waits for the agent's word, which is left in `text`. */
-static enum heard hear(int fd, uid_t uid, char *text, size_t room)
+/* Waits for the agent's answer, which is left in `text`. */
+static enum answer receive_answer(int fd, uid_t uid, char *text, size_t room)
 {
     union {
         char bytes[CMSG_SPACE(sizeof(struct ucred))];
@@ -496,37 +496,37 @@ static enum heard hear(int fd, uid_t uid, char *text, size_t room)
     ssize_t n;
 
     if (poll(&p, 1, ANSWER_MS) != 1)
-        return NOTHING_YET;
+        return NO_ANSWER_YET;
     n = recvmsg(fd, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
     if (n <= 0)
-        return NOTHING;
+        return NO_ANSWER;
     text[n] = '\0';
-    return is_from(&m, uid) ? WORD : STRANGER;
+    return is_from(&m, uid) ? ANSWERED : WRONG_USER;
 }
 
-static enum tool_exit judge(const struct agent_socket *d, enum heard heard, const char *word)
+static enum tool_exit print_answer(const struct agent_socket *d, enum answer answer, const char *word)
 {
-    switch (heard) {
-        case NOTHING_YET:
+    switch (answer) {
+        case NO_ANSWER_YET:
             tool_say(stderr,
                      "faultloc symptom: the agent of node %s has not answered yet: it may be "
                      "stopped or busy, and accepts the symptom when it runs again",
                      d->node);
             return TOOL_OK;
-        case NOTHING:
+        case NO_ANSWER:
             tool_say(
                 stderr,
                 "faultloc symptom: the agent of node %s of job %s did not answer: it has ended, "
                 "or accepts no symptoms from this user",
                 d->node, d->job);
             return TOOL_TROUBLE;
-        case STRANGER:
+        case WRONG_USER:
             tool_say(stderr,
                      "faultloc symptom: the answer for node %s of job %s does not come from user "
                      "%lu, who owns the job",
                      d->node, d->job, (unsigned long) d->uid);
             return TOOL_TROUBLE;
-        case WORD:
+        case ANSWERED:
             break;
     }
     if (!strcmp(word, "ok"))
@@ -536,19 +536,19 @@ static enum tool_exit judge(const struct agent_socket *d, enum heard heard, cons
     return TOOL_INVALID;
 }
 
-static enum tool_exit tell_first(const struct agent_socket *d, const char *text)
+static enum tool_exit send_first(const struct agent_socket *d, const char *text)
 {
     char word[FAULTLOC_SYMPTOM_ERROR];
     int fd = ask(d, text);
-    enum heard heard;
+    enum answer answer;
 
     if (fd < 0) {
         tool_say(stderr, "faultloc symptom: %s/%s: %s", d->folder, d->name, strerror(errno));
         return TOOL_TROUBLE;
     }
-    heard = hear(fd, d->uid, word, sizeof(word));
+    answer = receive_answer(fd, d->uid, word, sizeof(word));
     close(fd);
-    return judge(d, heard, word);
+    return print_answer(d, answer, word);
 }
 
 static int64_t now_ns(void)
@@ -571,8 +571,8 @@ static void wait_for(int64_t begin, long long i, long long per_second)
 }
 
 /* The second to the n-th time. */
-static enum tool_exit tell_again(const struct agent_socket *d, const char *text, long long n,
-                                 long long per_second)
+static enum tool_exit send_repeatedly(const struct agent_socket *d, const char *text, long long n,
+                                      long long per_second)
 {
     int64_t begin = now_ns();
     int fd = connect_to(d), rc = fd < 0 ? errno : 0;
@@ -590,18 +590,18 @@ static enum tool_exit tell_again(const struct agent_socket *d, const char *text,
     return rc ? TOOL_TROUBLE : TOOL_OK;
 }
 
-static enum tool_exit tell(const struct agent_socket *d, const struct options *o)
+static enum tool_exit report(const struct agent_socket *d, const struct options *o)
 {
     struct json_object *j = compose(o);
     const char *text =
         json_object_to_json_string_ext(j, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
     long long n = o->repeat ? strtoll(o->repeat, NULL, 10) : 1;
     int64_t begin = now_ns();
-    enum tool_exit code = tell_first(d, text);
+    enum tool_exit code = send_first(d, text);
     char line[512];
 
     if (code == TOOL_OK && n > 1)
-        code = tell_again(d, text, n, o->per_second ? strtoll(o->per_second, NULL, 10) : 0);
+        code = send_repeatedly(d, text, n, o->per_second ? strtoll(o->per_second, NULL, 10) : 0);
     snprintf(line, sizeof(line), "reported to the agent of node %s of job %s: %s of %s", d->node,
              d->job, o->kind, o->component ? o->component : "its own node");
     if (code == TOOL_OK && n > 1)
@@ -628,5 +628,5 @@ enum tool_exit tool_symptom(int n, char **arguments)
         return code;
     find_sockets(&sockets, &o);
     d = pick(&sockets, &o);
-    return d ? tell(d, &o) : TOOL_TROUBLE;
+    return d ? report(d, &o) : TOOL_TROUBLE;
 }

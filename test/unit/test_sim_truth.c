@@ -16,7 +16,7 @@ static void expect(int32_t node, bool must)
                                 .fault = node,
                                 .must = must,
                                 .sides = 1,
-                                .tellers = 1,
+                                .reporters = 1,
                                 .sibling = FTREE_NONE};
 
     sim_truth_expect(&truth, &e);
@@ -32,7 +32,7 @@ static void hear(int class_, int32_t node, uint32_t id, bool withdrawn)
                               .id = id,
                               .withdrawn = withdrawn};
 
-    sim_truth_hear(&truth, 100, 0, &v);
+    sim_truth_report(&truth, 100, 0, &v);
 }
 
 /* All that is wrong, as one text. */
@@ -71,7 +71,7 @@ static void hear_switch(int32_t switch_, uint32_t id)
                               .switch_ = switch_,
                               .id = id};
 
-    sim_truth_hear(&truth, 100, (int32_t) id, &v);
+    sim_truth_report(&truth, 100, (int32_t) id, &v);
 }
 
 static void expect_switch(int32_t switch_, int32_t sibling)
@@ -81,7 +81,7 @@ static void expect_switch(int32_t switch_, int32_t sibling)
                                 .switch_ = switch_,
                                 .must = true,
                                 .sides = 2,
-                                .tellers = 2,
+                                .reporters = 2,
                                 .sibling = sibling};
 
     sim_truth_expect(&truth, &e);
@@ -200,8 +200,8 @@ START_TEST(the_first_stall_of_each_counts)
     expect(4, true);
     sim_truth_stall(&truth, 100, 3);
     sim_truth_stall(&truth, 200, 3);
-    ck_assert_uint_eq(truth.expectation[0].first_told, 100);
-    ck_assert_uint_eq(truth.expectation[1].first_told, 0);
+    ck_assert_uint_eq(truth.expectation[0].first_stall, 100);
+    ck_assert_uint_eq(truth.expectation[1].first_stall, 0);
     sim_truth_free(&truth);
 }
 END_TEST

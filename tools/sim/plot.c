@@ -87,7 +87,7 @@ static bool take(struct json_object *run, const char *key, double *out)
            *out >= 0;
 }
 
-/* When the last of its faults was told. */
+/* When the last of its faults was reported. */
 static double latency_of(struct json_object *run)
 {
     struct json_object *verdicts = NULL;
@@ -171,7 +171,7 @@ static bool write_data(const struct sim_plot *p, const char *file)
 
     if (!f)
         return false;
-    fprintf(f, "# nodes, seconds until people were told (mean, most), messages per fault, of the "
+    fprintf(f, "# nodes, seconds until the report (mean, most), messages per fault, of the "
                "busiest node, runs\n");
     for (int32_t i = 0; i < p->points; i++) {
         const struct sim_point *q = &p->point[i];

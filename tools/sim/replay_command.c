@@ -166,7 +166,7 @@ int sim_replay_command(int argc, char **argv)
     }
     if (a.json)
         options.list = json_object_new_array();
-    options.story = a.quiet || (a.json && !strcmp(a.json, "-")) ? NULL : stdout;
+    options.out = a.quiet || (a.json && !strcmp(a.json, "-")) ? NULL : stdout;
     code = sim_replay(f, &options, &r);
     if (f != stdin)
         fclose(f);

@@ -219,7 +219,7 @@ static ftree_time next_event(const struct agent *a)
     return faultloc_loop_earlier(t, faultloc_line_deadline(&a->link.line));
 }
 
-static void hear_start(struct agent *a)
+static void handle_start(struct agent *a)
 {
     a->quit = !faultloc_start_may_go(a->p->start);
     close(a->p->start);
@@ -227,7 +227,7 @@ static void hear_start(struct agent *a)
     a->second.fork_at = a->quit ? FTREE_NEVER : 0;
 }
 
-static void hear_signal(struct agent *a)
+static void handle_signal(struct agent *a)
 {
     struct signalfd_siginfo info;
 
@@ -251,12 +251,12 @@ static void handle_event(struct agent *a, ftree_time now, uint64_t tag)
     else if (tag == FAULTLOC_TAG_WAKEUP_SOCKET)
         faultloc_wakeup_clear(a->looks.wakeup);
     else if (tag == FAULTLOC_TAG_START)
-        hear_start(a);
+        handle_start(a);
     else if (tag == FAULTLOC_TAG_PARTNER)
         faultloc_second_look(&a->second, now, 0);
 }
 
-static void look_around(struct agent *a, ftree_time now)
+static void periodic_look(struct agent *a, ftree_time now)
 {
     ftree_time due = a->looks.at, late = due && now > due ? now - due : 0;
 
@@ -277,16 +277,16 @@ static void turn(struct agent *a)
     /* a signal first: it says why processes end */
     for (int i = 0; i < n; i++)
         if (tags[i] == FAULTLOC_TAG_SIGNAL)
-            hear_signal(a);
+            handle_signal(a);
     a->looks.ending = now < a->ending_until || faultloc_stop_job_is_due(&a->stop, now);
     for (int i = 0; i < n; i++)
         handle_event(a, now, tags[i]);
     faultloc_writer_done(a->reporter.writer);
-    faultloc_looks_hear(&a->looks, now);
+    faultloc_looks_peer_errors(&a->looks, now);
     faultloc_link_hand_over(&a->link, now);
-    faultloc_sources_hear(&a->sources, now);
+    faultloc_sources_receive(&a->sources, now);
     if (now >= a->looks.at)
-        look_around(a, now);
+        periodic_look(a, now);
     if (now >= ftree_deadline(a->ft))
         ftree_tick(a->ft, now);
     faultloc_link_hand_over(&a->link, now);

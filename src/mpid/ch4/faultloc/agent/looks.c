@@ -113,7 +113,7 @@ void faultloc_looks_ended(struct faultloc_looks *l, ftree_time now, int32_t i)
     process_gone(l, now, i);
 }
 
-void faultloc_looks_hear(struct faultloc_looks *l, ftree_time now)
+void faultloc_looks_peer_errors(struct faultloc_looks *l, ftree_time now)
 {
     const struct faultloc_board *b = l->p->board;
     struct ftree_symptom s;

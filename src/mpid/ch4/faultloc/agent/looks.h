@@ -41,7 +41,7 @@ void faultloc_looks_wake(struct faultloc_looks *l);
 void faultloc_looks_ended(struct faultloc_looks *l, ftree_time now, int32_t i);
 
 /* Purpose: hears what the transports of the own ranks say of their peers. */
-void faultloc_looks_hear(struct faultloc_looks *l, ftree_time now);
+void faultloc_looks_peer_errors(struct faultloc_looks *l, ftree_time now);
 
 /* Purpose: one look at all slots. */
 void faultloc_looks_all(struct faultloc_looks *l, ftree_time now);

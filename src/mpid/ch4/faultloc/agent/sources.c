@@ -47,8 +47,8 @@ static void open_reader(struct faultloc_sources *s)
 {
     const char *node = s->p->job.names[s->p->self], *path = s->p->board->settings.rules;
     ftree_time until = faultloc_now() + RULES_PATIENCE;
-    bool tells = s->p->job.job.rank_node[0] == s->p->self, taken = false;
-    int rc = faultloc_reader_start(path, node, tells, &s->reader);
+    bool confirms = s->p->job.job.rank_node[0] == s->p->self, taken = false;
+    int rc = faultloc_reader_start(path, node, confirms, &s->reader);
     uint64_t tags[4];
 
     if (!rc)
@@ -122,7 +122,7 @@ void faultloc_sources_open_socket(struct faultloc_sources *s)
     take_socket(s);
 }
 
-void faultloc_sources_hear(struct faultloc_sources *s, ftree_time now)
+void faultloc_sources_receive(struct faultloc_sources *s, ftree_time now)
 {
     struct ftree_symptom symptom;
     int budget = 0;

@@ -34,6 +34,6 @@ void faultloc_sources_open_socket(struct faultloc_sources *s);
 void faultloc_sources_say_hello(const struct faultloc_sources *s);
 
 /* Purpose: takes new rules, if there are any, and the symptoms that were received. */
-void faultloc_sources_hear(struct faultloc_sources *s, ftree_time now);
+void faultloc_sources_receive(struct faultloc_sources *s, ftree_time now);
 
 #endif /* FAULTLOC_SOURCES_H_INCLUDED */

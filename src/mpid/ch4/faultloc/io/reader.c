@@ -68,7 +68,7 @@ static const struct faultloc_worker_ops ops = {
 
 /* ---- its owner ------------------------------------------------------------------------------- */
 
-int faultloc_reader_start(const char *path, const char *node, bool tells,
+int faultloc_reader_start(const char *path, const char *node, bool confirms,
                           struct faultloc_reader **out)
 {
     struct faultloc_reader *r = calloc(1, sizeof(*r));
@@ -80,7 +80,7 @@ int faultloc_reader_start(const char *path, const char *node, bool tells,
     r->holders = 1;
     r->notify = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     rc = r->notify < 0 ? errno : 0;
-    faultloc_rules_init(&r->rules, path, node, tells);
+    faultloc_rules_init(&r->rules, path, node, confirms);
     faultloc_worker_init(&r->worker, &ops, r, r->notify);
     if (!rc)
         rc = faultloc_worker_start(&r->worker);

@@ -21,7 +21,7 @@ struct faultloc_reader;
 /* Purpose: starts to read `path`, as faultloc_rules_init().  *out is the caller's, who ends it with
  * faultloc_reader_stop().
  * Errors: an errno; then *out is NULL. */
-int faultloc_reader_start(const char *path, const char *node, bool tells,
+int faultloc_reader_start(const char *path, const char *node, bool confirms,
                           struct faultloc_reader **out);
 
 /* Purpose: a descriptor that is readable when there is news. */

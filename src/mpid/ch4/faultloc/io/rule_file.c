@@ -144,7 +144,7 @@ static void read_file(struct faultloc_rules *r, struct faultloc_rules_news *news
         put_wrong(r, &e, news);
     else if (rc)
         put_unreadable(r, ftree_strerror(rc), news);
-    else if (r->tells)
+    else if (r->confirms)
         put(news, "rules: %s is in use now (%d rules, %d models)", r->path, (int) news->base->rules,
             (int) news->base->models);
     if (text)
@@ -182,7 +182,7 @@ static void watch(struct faultloc_rules *r)
 
 /* True: the file is there anew and whole.  One that was just made is looked at soon: it may be a
  * link, or still empty; likewise one that is gone. */
-static bool tells_of_change(struct faultloc_rules *r, ftree_time now, const struct inotify_event *e)
+static bool reports_change(struct faultloc_rules *r, ftree_time now, const struct inotify_event *e)
 {
     bool ours = e->len > 0 && strcmp(e->name, r->file) == 0;
 
@@ -207,7 +207,7 @@ static bool drain(struct faultloc_rules *r, ftree_time now)
     while (r->inotify >= 0 && (n = read(r->inotify, bytes, sizeof(bytes))) > 0)
         for (char *p = bytes; p < bytes + n; p += sizeof(*e) + e->len) {
             e = (const struct inotify_event *) p;
-            changed = tells_of_change(r, now, e) || changed;
+            changed = reports_change(r, now, e) || changed;
         }
     return changed;
 }
@@ -266,11 +266,11 @@ bool faultloc_rules_refresh(struct faultloc_rules *r, ftree_time now,
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
-void faultloc_rules_init(struct faultloc_rules *r, const char *path, const char *node, bool tells)
+void faultloc_rules_init(struct faultloc_rules *r, const char *path, const char *node, bool confirms)
 {
     char *slash;
 
-    *r = (struct faultloc_rules){.tells = tells, .inotify = -1};
+    *r = (struct faultloc_rules){.confirms = confirms, .inotify = -1};
     snprintf(r->path, sizeof(r->path), "%s", path);
     snprintf(r->node, sizeof(r->node), "%s", node);
     slash = strrchr(r->path, '/');

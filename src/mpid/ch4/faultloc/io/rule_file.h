@@ -42,7 +42,7 @@ struct faultloc_rules {
     char path[FAULTLOC_RULES_ROOM];
     const char *file; /* its own name, in path */
     char node[FAULTLOC_NAME_SIZE]; /* for messages */
-    bool tells; /* also that a base is in use */
+    bool confirms; /* also that a base is in use */
     bool begun; /* it was read, or tried to be */
     bool has_base; /* that came of the file */
     bool notified; /* inotify reports every change */
@@ -55,7 +55,7 @@ struct faultloc_rules {
 
 /* Purpose: prepares for the file `path`, an absolute one, for the agent of `node`.  Touches no file
  * and cannot fail.  It is ended by faultloc_rules_close(). */
-void faultloc_rules_init(struct faultloc_rules *r, const char *path, const char *node, bool tells);
+void faultloc_rules_init(struct faultloc_rules *r, const char *path, const char *node, bool confirms);
 
 /* Purpose: the first time, reads the file; later looks whether it has changed, and if so reads it.
  * To be called when `inotify` is readable and at `look_at`, harmless at any other time.  Returns

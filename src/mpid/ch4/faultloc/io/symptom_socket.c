@@ -369,18 +369,18 @@ static void complain(struct faultloc_symptom_socket *d, const char *error)
                  d->complaints < COMPLAINTS ? "" : " (further ones are not reported)");
 }
 
-static bool is_heard(struct faultloc_symptom_socket *d, const struct datagram *g)
+static bool is_allowed(struct faultloc_symptom_socket *d, const struct datagram *g)
 {
     char buf[16];
 
     if (g->has_uid && (g->uid == d->uid || g->uid == 0))
         return true;
-    if (!d->stranger_said)
+    if (!d->refusal_reported)
         faultloc_say("node %s: a symptom from user %ld was refused: only user %ld and root may "
                      "report symptoms (further ones are not reported)",
                      ftree_node_name(d->job, d->self, buf, sizeof(buf)),
                      g->has_uid ? (long) g->uid : -1L, (long) d->uid);
-    d->stranger_said = true;
+    d->refusal_reported = true;
     return false;
 }
 
@@ -390,7 +390,7 @@ static bool read_datagram(struct faultloc_symptom_socket *d, ftree_time now,
 {
     char error[FAULTLOC_SYMPTOM_ERROR];
 
-    if (!is_heard(d, g))
+    if (!is_allowed(d, g))
         return false;
     if (faultloc_symptom_parse(d->job, d->self, now, g->text, g->len, s, error)) {
         answer(d, g, "ok");

@@ -43,11 +43,11 @@
 struct faultloc_symptom_socket {
     const struct ftree_job *job;
     int32_t self;
-    uid_t uid; /* who is heard, besides root */
+    uid_t uid; /* who may send, besides root */
     int fd; /* -1: closed */
     char path[FAULTLOC_SYMPTOM_PATH];
     ftree_time first_try; /* 0: none yet */
-    bool given_up, stranger_said;
+    bool given_up, refusal_reported;
     int complaints;
 };
 

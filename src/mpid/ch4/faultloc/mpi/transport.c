@@ -37,7 +37,7 @@ static struct {
 
 /* Of the ranks whose addresses came. */
 static struct {
-    int heard, off;
+    int seen, off;
     int first_on, first_off; /* of those that have, have not faultloc on */
 } marks;
 
@@ -59,15 +59,15 @@ ucp_address_t *MPIDI_faultloc_ucx_address(ucp_address_t *address, size_t *len)
 }
 
 /* The first exchange is of one address of each rank, later ones are of more. */
-static void hear_mark(const ucp_address_t *address, int rank)
+static void read_mark(const ucp_address_t *address, int rank)
 {
-    if (marks.heard == MPIR_Process.size)
+    if (marks.seen == MPIR_Process.size)
         return;
     if (faultloc_mark_find(address, MPID_MAX_BC_SIZE, rank))
-        marks.first_on = marks.heard == marks.off || rank < marks.first_on ? rank : marks.first_on;
+        marks.first_on = marks.seen == marks.off || rank < marks.first_on ? rank : marks.first_on;
     else if (marks.off++ == 0 || rank < marks.first_off)
         marks.first_off = rank;
-    marks.heard++;
+    marks.seen++;
 }
 
 #endif /* HAVE_CH4_NETMOD_UCX */
@@ -242,7 +242,7 @@ ucs_status_t MPIDI_faultloc_ucx_ep_create(ucp_worker_h worker, const ucp_ep_para
     ucp_ep_params_t with = *params;
 
     if (MPIR_CVAR_FAULTLOC && rank_of(ep) != FTREE_NONE)
-        hear_mark(params->address, rank_of(ep));
+        read_mark(params->address, rank_of(ep));
 #if UCP_API_VERSION >= UCP_VERSION(1, 12)
     if (MPIR_CVAR_FAULTLOC && rank_of(ep) != FTREE_NONE) {
         with.field_mask |= UCP_EP_PARAM_FIELD_ERR_HANDLER;
