@@ -21,9 +21,9 @@
 #include <unistd.h>
 
 /*
- * faultloc symptom: finds the symptom sockets of the jobs on this host, picks one, and tells its
- * agent a symptom. With the first datagram goes one end of a pair of sockets, on which the agent
- * says whether it has understood; what is repeated then goes without.
+ * faultloc symptom: finds the symptom sockets of the jobs on this host, picks one, and sends its
+ * agent a symptom. The first datagram carries one end of a pair of sockets, on which the agent
+ * answers; repeated ones go without.
  *
  * Root looks into folders of other users.  It makes nothing there, follows no link there, and
  * takes a folder's jobs for those of the user whose folder it is: io/symptom_socket.h.
@@ -504,7 +504,8 @@ static enum answer receive_answer(int fd, uid_t uid, char *text, size_t room)
     return is_from(&m, uid) ? ANSWERED : WRONG_USER;
 }
 
-static enum tool_exit print_answer(const struct agent_socket *d, enum answer answer, const char *word)
+static enum tool_exit print_answer(const struct agent_socket *d, enum answer answer,
+                                   const char *word)
 {
     switch (answer) {
         case NO_ANSWER_YET:

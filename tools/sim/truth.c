@@ -130,7 +130,8 @@ bool sim_truth_is_complete(const struct sim_truth *t)
         const struct sim_expectation *e = &t->expectation[i];
         if (e->must && e->reported < e->reporters)
             return false;
-        if (e->over ? e->standing > 0 : e->reported > 0 && e->standing < (e->must ? e->reporters : 1))
+        if (e->over ? e->standing > 0
+                    : e->reported > 0 && e->standing < (e->must ? e->reporters : 1))
             return false;
     }
     return true;

@@ -301,7 +301,8 @@ static void turn(struct agent *a)
 static bool has_pending_work(const struct agent *a)
 {
     return ftree_has_untold(a->ft) || ftree_has_unsaid(a->ft) ||
-           !faultloc_writer_done(a->reporter.writer) || (!a->looks.ending && ftree_is_asking(a->ft));
+           !faultloc_writer_done(a->reporter.writer) ||
+           (!a->looks.ending && ftree_is_asking(a->ft));
 }
 
 /* The launcher waits for whoever has the ranks' standard output or error, which the deputy has,

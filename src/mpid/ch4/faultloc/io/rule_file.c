@@ -266,7 +266,8 @@ bool faultloc_rules_refresh(struct faultloc_rules *r, ftree_time now,
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
-void faultloc_rules_init(struct faultloc_rules *r, const char *path, const char *node, bool confirms)
+void faultloc_rules_init(struct faultloc_rules *r, const char *path, const char *node,
+                         bool confirms)
 {
     char *slash;
 

@@ -55,7 +55,8 @@ struct faultloc_rules {
 
 /* Purpose: prepares for the file `path`, an absolute one, for the agent of `node`.  Touches no file
  * and cannot fail.  It is ended by faultloc_rules_close(). */
-void faultloc_rules_init(struct faultloc_rules *r, const char *path, const char *node, bool confirms);
+void faultloc_rules_init(struct faultloc_rules *r, const char *path, const char *node,
+                         bool confirms);
 
 /* Purpose: the first time, reads the file; later looks whether it has changed, and if so reads it.
  * To be called when `inotify` is readable and at `look_at`, harmless at any other time.  Returns
