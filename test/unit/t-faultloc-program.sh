@@ -4,10 +4,10 @@
 ##     See COPYRIGHT in top-level directory
 ##
 
-# The program `faultloc`: it prints a report as the job did, for every rule there is; it says what is
-# wrong with a file that is no valid report, and where; and no file, however made, does it any harm.
+# The program `faultloc`: it prints a report as the job did, for every rule; it says what is wrong
+# with an invalid report, and where; and no malformed file does it any harm.
 # Environment: top_builddir, where tools/faultloc and test/lib/sample_reports are; top_srcdir.
-# Exit code: 0 passed, 1 failed, 77 no jq here.
+# Exit code: 0 passed, 1 failed, 77 no program jq.
 # needs no MPI
 set -euo pipefail
 

@@ -8,7 +8,7 @@
 # is refused with file, line, column and reason; every fault, rule and sign is explained; and the
 # diff that is learned from confirmed reports applies. Schema and manual page have every name.
 # Environment: top_builddir, where tools/faultloc is; top_srcdir.
-# Exit code: 0 passed, 1 failed, 77 no jq here.
+# Exit code: 0 passed, 1 failed, 77 no program jq.
 # needs no MPI
 set -euo pipefail
 

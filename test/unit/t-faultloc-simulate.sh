@@ -7,7 +7,7 @@
 # The simulator's command line, `faultloc simulate`: what it prints, its JSON, its exit codes; the
 # same seed is the same run; plots; and a small part of test/sim/campaign.sh. And `faultloc replay`.
 # Environment: top_builddir, where tools/faultloc is; top_srcdir.
-# Exit code: 0 passed, 1 failed, 77 no jq here.
+# Exit code: 0 passed, 1 failed, 77 no program jq.
 # needs no MPI
 set -euo pipefail
 

@@ -4,8 +4,8 @@
 ##     See COPYRIGHT in top-level directory
 ##
 
-# The program `faultloc symptom`: it is answered, it makes no file, and root tells a symptom to the
-# agents of the user whose job it is, whatever other users have put in the way.
+# The program `faultloc symptom`: it gets an answer, it makes no file, and as root it reports a symptom
+# to the agents of the job's user, whatever other users have put in the way.
 # Environment: top_builddir, where tools/faultloc and test/lib/symptom_listener are.
 # Exit code: 0 passed, 1 failed.
 # needs no MPI
