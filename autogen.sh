@@ -10,10 +10,10 @@ usage() {
     cat <<EOF
 Usage: ./autogen.sh [--list]
 
-Makes ./configure and Makefile.in. Needs autoconf >= 2.69, automake >= 1.15 and pkg-config's m4 file.
-Warns when sources.mk does not name the source files and tests that are there.
+Generates ./configure and Makefile.in. Needs autoconf >= 2.69, automake >= 1.15 and pkg-config's m4
+file. Warns if sources.mk does not list the existing source files and tests.
 
-  --list   rewrite sources.mk with the source files and tests that are there, and stop
+  --list   rewrite sources.mk with the existing source files and tests, and stop
   --help   this text
 
 Exit code: 0 done, 1 failed, 2 wrong arguments.

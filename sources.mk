@@ -97,19 +97,19 @@ glue_sources = \
     src/mpid/ch4/faultloc/base/say.c \
     src/mpid/ch4/faultloc/base/sock.c \
     src/mpid/ch4/faultloc/base/spawn.c \
-    src/mpid/ch4/faultloc/board/bell.c \
     src/mpid/ch4/faultloc/board/board.c \
     src/mpid/ch4/faultloc/board/start.c \
     src/mpid/ch4/faultloc/board/topology.c \
     src/mpid/ch4/faultloc/board/verdicts.c \
-    src/mpid/ch4/faultloc/io/door.c \
-    src/mpid/ch4/faultloc/io/door_read.c \
-    src/mpid/ch4/faultloc/io/lane.c \
-    src/mpid/ch4/faultloc/io/launcher_tell.c \
+    src/mpid/ch4/faultloc/board/wakeup.c \
+    src/mpid/ch4/faultloc/io/launcher_notify.c \
     src/mpid/ch4/faultloc/io/loop.c \
-    src/mpid/ch4/faultloc/io/porter.c \
     src/mpid/ch4/faultloc/io/reader.c \
     src/mpid/ch4/faultloc/io/rule_file.c \
+    src/mpid/ch4/faultloc/io/socket_opener.c \
+    src/mpid/ch4/faultloc/io/symptom_parse.c \
+    src/mpid/ch4/faultloc/io/symptom_socket.c \
+    src/mpid/ch4/faultloc/io/worker.c \
     src/mpid/ch4/faultloc/io/writer.c \
     src/mpid/ch4/faultloc/net/channel_accept.c \
     src/mpid/ch4/faultloc/net/channel_event.c \
@@ -127,18 +127,18 @@ glue_sources = \
     src/mpid/ch4/faultloc/agent/looks.c \
     src/mpid/ch4/faultloc/agent/partner.c \
     src/mpid/ch4/faultloc/agent/program.c \
+    src/mpid/ch4/faultloc/agent/reporter.c \
     src/mpid/ch4/faultloc/agent/sources.c \
-    src/mpid/ch4/faultloc/agent/stop_job.c \
-    src/mpid/ch4/faultloc/agent/tell.c
+    src/mpid/ch4/faultloc/agent/stop_job.c
 
 glue_headers = \
     src/mpid/ch4/faultloc/agent/link.h \
     src/mpid/ch4/faultloc/agent/looks.h \
     src/mpid/ch4/faultloc/agent/partner.h \
     src/mpid/ch4/faultloc/agent/program.h \
+    src/mpid/ch4/faultloc/agent/reporter.h \
     src/mpid/ch4/faultloc/agent/sources.h \
     src/mpid/ch4/faultloc/agent/stop_job.h \
-    src/mpid/ch4/faultloc/agent/tell.h \
     src/mpid/ch4/faultloc/base/address.h \
     src/mpid/ch4/faultloc/base/clock.h \
     src/mpid/ch4/faultloc/base/iface.h \
@@ -148,19 +148,19 @@ glue_headers = \
     src/mpid/ch4/faultloc/base/sock.h \
     src/mpid/ch4/faultloc/base/spawn.h \
     src/mpid/ch4/faultloc/base/syscalls.h \
-    src/mpid/ch4/faultloc/board/bell.h \
     src/mpid/ch4/faultloc/board/board.h \
     src/mpid/ch4/faultloc/board/launcher.h \
     src/mpid/ch4/faultloc/board/start.h \
     src/mpid/ch4/faultloc/board/topology.h \
     src/mpid/ch4/faultloc/board/verdicts.h \
-    src/mpid/ch4/faultloc/io/door.h \
-    src/mpid/ch4/faultloc/io/lane.h \
-    src/mpid/ch4/faultloc/io/launcher_tell.h \
+    src/mpid/ch4/faultloc/board/wakeup.h \
+    src/mpid/ch4/faultloc/io/launcher_notify.h \
     src/mpid/ch4/faultloc/io/loop.h \
-    src/mpid/ch4/faultloc/io/porter.h \
     src/mpid/ch4/faultloc/io/reader.h \
     src/mpid/ch4/faultloc/io/rule_file.h \
+    src/mpid/ch4/faultloc/io/socket_opener.h \
+    src/mpid/ch4/faultloc/io/symptom_socket.h \
+    src/mpid/ch4/faultloc/io/worker.h \
     src/mpid/ch4/faultloc/io/writer.h \
     src/mpid/ch4/faultloc/mpi/parts.h \
     src/mpid/ch4/faultloc/mpi/place.h \
@@ -177,28 +177,28 @@ glue_headers = \
     src/mpid/ch4/faultloc/seam/faultloc_ucx.h
 
 hydra_sources = \
-    src/pm/hydra/pm/pmiserv/faultloc_asked.c \
-    src/pm/hydra/pm/pmiserv/faultloc_block.c \
     src/pm/hydra/pm/pmiserv/faultloc_cgroup.c \
+    src/pm/hydra/pm/pmiserv/faultloc_cleanup.c \
     src/pm/hydra/pm/pmiserv/faultloc_holders.c \
     src/pm/hydra/pm/pmiserv/faultloc_hydra.c \
+    src/pm/hydra/pm/pmiserv/faultloc_incident.c \
     src/pm/hydra/pm/pmiserv/faultloc_keepalive.c \
-    src/pm/hydra/pm/pmiserv/faultloc_story.c \
-    src/pm/hydra/pm/pmiserv/faultloc_sweep.c \
-    src/pm/hydra/pm/pmiserv/faultloc_word.c
+    src/pm/hydra/pm/pmiserv/faultloc_message.c \
+    src/pm/hydra/pm/pmiserv/faultloc_pending.c \
+    src/pm/hydra/pm/pmiserv/faultloc_summary.c
 
 hydra_headers = \
-    src/pm/hydra/pm/pmiserv/faultloc_asked.h \
     src/pm/hydra/pm/pmiserv/faultloc_cgroup.h \
     src/pm/hydra/pm/pmiserv/faultloc_children.h \
+    src/pm/hydra/pm/pmiserv/faultloc_cleanup.h \
     src/pm/hydra/pm/pmiserv/faultloc_holders.h \
     src/pm/hydra/pm/pmiserv/faultloc_hydra.h \
+    src/pm/hydra/pm/pmiserv/faultloc_incident.h \
     src/pm/hydra/pm/pmiserv/faultloc_keepalive.h \
     src/pm/hydra/pm/pmiserv/faultloc_lost.h \
+    src/pm/hydra/pm/pmiserv/faultloc_pending.h \
     src/pm/hydra/pm/pmiserv/faultloc_proxy.h \
-    src/pm/hydra/pm/pmiserv/faultloc_server.h \
-    src/pm/hydra/pm/pmiserv/faultloc_story.h \
-    src/pm/hydra/pm/pmiserv/faultloc_sweep.h
+    src/pm/hydra/pm/pmiserv/faultloc_server.h
 
 testlib_sources = \
     test/lib/base.c \
@@ -267,40 +267,40 @@ unit_tests = \
     test/unit/test_crowd \
     test/unit/test_event \
     test/unit/test_facts \
-    test/unit/test_faultloc_bell \
     test/unit/test_faultloc_board \
     test/unit/test_faultloc_channel_tcp \
-    test/unit/test_faultloc_door \
     test/unit/test_faultloc_iface \
-    test/unit/test_faultloc_lane \
     test/unit/test_faultloc_launcher \
-    test/unit/test_faultloc_launcher_tell \
+    test/unit/test_faultloc_launcher_notify \
     test/unit/test_faultloc_log \
     test/unit/test_faultloc_mark \
     test/unit/test_faultloc_numa \
-    test/unit/test_faultloc_porter \
     test/unit/test_faultloc_proc \
     test/unit/test_faultloc_program \
     test/unit/test_faultloc_reader \
-    test/unit/test_faultloc_report \
     test/unit/test_faultloc_rules \
+    test/unit/test_faultloc_say \
+    test/unit/test_faultloc_socket_opener \
     test/unit/test_faultloc_spawn \
     test/unit/test_faultloc_start \
     test/unit/test_faultloc_state \
+    test/unit/test_faultloc_symptom_socket \
     test/unit/test_faultloc_topology \
     test/unit/test_faultloc_verdicts \
+    test/unit/test_faultloc_wakeup \
     test/unit/test_faultloc_watch \
+    test/unit/test_faultloc_worker \
     test/unit/test_faultloc_writer \
     test/unit/test_ftree \
     test/unit/test_fuzz_rules \
     test/unit/test_fuzz_tree \
     test/unit/test_fuzz_wire \
     test/unit/test_group \
-    test/unit/test_hydra_asked \
+    test/unit/test_hydra_cleanup \
     test/unit/test_hydra_holders \
+    test/unit/test_hydra_incident \
     test/unit/test_hydra_keepalive \
-    test/unit/test_hydra_story \
-    test/unit/test_hydra_sweep \
+    test/unit/test_hydra_pending \
     test/unit/test_leave \
     test/unit/test_names \
     test/unit/test_neighbour \
@@ -342,9 +342,9 @@ unit_tests = \
     test/unit/test_withdraw
 
 test_programs = \
-    test/lib/door_keeper \
     test/lib/sample_reports \
-    test/lib/stranger
+    test/lib/stranger \
+    test/lib/symptom_listener
 
 tool_tests = \
     test/unit/t-documents.sh \

@@ -12,26 +12,26 @@ usage() {
 Usage: maint/apply.sh [--force] SRC
        maint/apply.sh --revert SRC
 
-Makes the MPICH $mpich_version source tree SRC one with FaultLoc:
-  - lays the overlay (${overlay_dirs[*]}) over it,
+Turns the MPICH $mpich_version source tree SRC into one with FaultLoc:
+  - copies the overlay (${overlay_dirs[*]}) into it,
   - generates src/mpid/ch4/faultloc/node/callnames.h from its list of MPI functions,
   - applies the patches of patches/series, with no fuzz.
 
-Running it again is harmless, and files that stay the same keep their time stamps, so that make
-rebuilds only what changed. When a patch has changed since, the tree is brought to the new state.
-Patches are tried on copies first: SRC is changed only if every one of them applies.
-A tree of another MPICH release is refused before anything is touched.
+A second run is harmless, and files that stay the same keep their time stamps, so that make
+rebuilds only what changed. A patch that changed since the last run is brought up to date in SRC.
+Patches are tried on copies first: SRC is changed only if every patch applies.
+A tree of another MPICH release is refused before anything is changed.
 
-In SRC it keeps .faultloc-applied (the applied patches and their checksums) and .faultloc/ (the
-patches as applied and the files as they were before), which maint/export.sh and --revert use.
+Two records stay in SRC for maint/export.sh and --revert: .faultloc-applied (the applied patches
+and their checksums) and .faultloc/ (the patches as applied, and the original files).
 
   --patches DIR  take series and patches from DIR (default: the repository's patches/)
   --no-overlay   apply the patches only
-  --force        overwrite edits made in SRC to patched files that were not exported
-  --revert       take everything out again
+  --force        overwrite edits of patched files in SRC that were not exported
+  --revert       undo everything
   --help         this text
 
-Exit code: 0 done, 1 refused or failed (SRC is as it was), 2 wrong arguments.
+Exit code: 0 done, 1 refused or failed (SRC is unchanged), 2 wrong arguments.
 EOF
 }
 
@@ -110,7 +110,7 @@ check_edits() {
         fi
     done < <(sort -u "$tmp/touched")
     [ ${#lost[@]} -eq 0 ] || die "edited in $src since the patches were applied: ${lost[*]}." \
-        "maint/export.sh $src takes the edits into the patches; --force throws them away." \
+        "maint/export.sh $src takes the edits into the patches; --force discards them." \
         "Nothing was changed"
 }
 
@@ -266,7 +266,7 @@ revert() {
         [ ! -d "$src/$file" ] || find "$src/$file" -depth -type d -empty -delete
     done
     rm -rf "$state"
-    say "$src: FaultLoc taken out"
+    say "$src: FaultLoc removed"
 }
 
 names=src/mpid/ch4/faultloc/node/callnames.h

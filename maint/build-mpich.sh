@@ -12,28 +12,28 @@ usage() {
 Usage: maint/build-mpich.sh [OPTION]... [-- MPICH-CONFIGURE-OPTION...]
        maint/build-mpich.sh --print-lean-flags [--device DEVICE]
 
-Builds MPICH with FaultLoc, in steps of which only those run that have something to do:
+Builds MPICH with FaultLoc in six steps. A step runs only if it has something to do:
   1. get the MPICH source                DIR/mpich        (maint/get-mpich.sh)
-  2. lay the overlay, apply the patches                   (maint/apply.sh)
-  3. MPICH's autogen.sh, only when a file that it reads changed (about 40 s); when only control
-     variables or error messages changed, their extraction alone
+  2. copy the overlay, apply the patches                  (maint/apply.sh)
+  3. MPICH's autogen.sh, if a file that it reads changed (about 40 s); if only control variables
+     or error messages changed, only their extraction
   4. configure                           DIR/mpich-build
   5. make
   6. make install, for the tests         DIR/stage   (usable where it is)
-"make" runs this; it is of use by itself to build a second variant. CC, CXX, FC and F77 are taken
-from the environment. ccache is used where it is installed, without a trace in the result.
+"make" runs this script. Run it directly to build a second variant. CC, CXX, FC and F77 are taken
+from the environment. ccache is used if it is installed; the result does not depend on it.
 
-  --builddir DIR           where everything goes (default: .)
+  --builddir DIR           the folder for all of the above (default: .)
   --prefix P               where "make install" is to put MPICH (default: /usr/local)
   --from FILE-OR-DIR       where the MPICH source comes from (default: see maint/get-mpich.sh)
-  --jobs N                 parallel make, where there is no make above this that decides
+  --jobs N                 parallel jobs, unless a calling make decides
   --apply-options OPTIONS  options for maint/apply.sh
   --until STEP             stop after step 1 to 6
   --device ch4:ucx|ch4:ofi for --print-lean-flags (default: ch4:ucx)
   --print-lean-flags       print MPICH's configure options of the lean profile, one per line
   --help                   this text
 
-Exit code: 0 done, 1 failed (the log's last lines are shown), 2 wrong arguments.
+Exit code: 0 done, 1 failed (the end of the log is shown), 2 wrong arguments.
 EOF
 }
 

@@ -11,17 +11,17 @@ usage() {
     cat <<EOF
 Usage: maint/build-stock.sh --prefix PREFIX [--from TREE] [--device ch4:ucx|ch4:ofi]
 
-Builds stock MPICH $mpich_version, with the options of the lean profile, to compare with, and
-installs it into PREFIX. Takes a few minutes; does nothing where PREFIX has it. The log is
+Builds stock MPICH $mpich_version with the options of the lean profile, for comparison, and installs
+it into PREFIX. This takes a few minutes; nothing is done if PREFIX has it already. The log is
 PREFIX.log.
 
-  --prefix PREFIX  where it goes; PREFIX-src and PREFIX-build are used meanwhile, then removed
-  --from TREE      as of maint/get-mpich.sh
+  --prefix PREFIX  where to install; PREFIX-src and PREFIX-build are used, and removed at the end
+  --from TREE      where the MPICH source comes from (default: see maint/get-mpich.sh)
   --device NAME    default: ch4:ucx
   --help           this text
 
-Environment: CC (default gcc). ccache is used where it is installed.
-Exit code: 0 there, 1 failed (the reason is in the log), 2 wrong arguments.
+Environment: CC (default gcc). ccache is used if it is installed.
+Exit code: 0 installed, 1 failed (the reason is in the log), 2 wrong arguments.
 EOF
 }
 
@@ -48,7 +48,7 @@ prefix=$(cd "$prefix" && pwd)
 log=$prefix.log cc=${CC:-gcc}
 ! command -v ccache >/dev/null || cc="ccache $cc"
 mapfile -t flags < <("$top_srcdir/maint/build-mpich.sh" --print-lean-flags --device "$device")
-say "building stock MPICH to compare with (a few minutes; log: $log)"
+say "building stock MPICH for comparison (a few minutes; log: $log)"
 rm -rf "$prefix-src" "$prefix-build"
 "$top_srcdir/maint/get-mpich.sh" ${from[@]+"${from[@]}"} "$prefix-src" >"$log" 2>&1 ||
     die "no MPICH source, see $log"

@@ -12,20 +12,22 @@ usage() {
     cat <<EOF
 Usage: maint/check-layers.sh [OPTION]... [FOLDER]...
 
-A folder of sources that has a file "floors" is divided into rooms: folders, each on a floor. A file may
-include and call what is in its own room and on lower floors; rooms on one floor do not know each other.
-And no files may call each other in a circle. This compares that with the includes in the sources and
-with the symbols of the objects that were built from them.
+A folder of sources that has a file "floors" is divided into rooms: folders, each on a floor. A file
+may include and call what is in its own room and on lower floors; rooms on one floor do not know
+each other. No files may call each other in a circle. This script checks both against the includes
+of the sources and the symbols of the objects that were built from them.
 
   FOLDER        such a folder (default: every one below src)
-  --source DIR  where it is (default: the repository)
-  --build DIR   where its objects are (default: what \$top_builddir says, else includes alone are read)
+  --source DIR  the repository (default: this one)
+  --build DIR   where the objects are (default: \$top_builddir; without it only the includes are
+                checked)
   --help        this text
 
 Lines of "floors": a number and the rooms on that floor, '.' for the folder itself; "public" and the
 headers that all may include; '#' and a comment.
 
-Exit code: 0 it is so, 1 something runs upwards, or in a circle, 2 wrong arguments.
+Exit code: 0 the rules hold, 1 an include or a call runs upwards, or there is a circle, 2 wrong
+arguments.
 EOF
 }
 

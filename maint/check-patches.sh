@@ -14,15 +14,15 @@ usage() {
 Usage: maint/check-patches.sh [--configure] [--from FILE-OR-DIR] [--patches DIR]
        maint/check-patches.sh --measure [--patches DIR]
 
-Checks the patches and says, one line per check, what holds and what does not:
+Checks the patches, and prints one line for each check:
   - patches/series and the files in patches/ agree; each is in one of the folders
     $patch_rooms; names carry no numbers;
   - each patch has the header lines Subject, Why, Upstream-file, Status and Remove-when, filled in;
-    one of upstream-fixes also Checked and Test;
+    a patch of upstream-fixes also has Checked and Test;
   - each changes at most $max_lines lines (added and removed), in the files that Upstream-file names;
   - each applies with no fuzz to MPICH $mpich_version as released, one after the other;
   - applying twice changes nothing; exporting the patched tree gives the same patches again;
-    reverting gives the released files back.
+    reverting restores the released files.
 
   --measure           only count the patches, the lines that they change, and the files
   --configure         also configure and build the patched tree with --disable-faultloc (minutes)
@@ -30,7 +30,8 @@ Checks the patches and says, one line per check, what holds and what does not:
   --patches DIR       check the patches in DIR (default: the repository's patches/)
   --help              this text
 
-The last lines say how much MPICH is changed, and "N passed, N failed". Exit code: 0 all hold, 1 some do not, 2 wrong arguments.
+The last lines are the size of the changes to MPICH, and "N passed, N failed".
+Exit code: 0 all checks passed, 1 some failed, 2 wrong arguments.
 EOF
 }
 

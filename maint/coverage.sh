@@ -11,9 +11,9 @@ usage() {
     cat <<EOF
 Usage: maint/coverage.sh [--gcov PROGRAM] [BUILDDIR]
 
-After "make coverage" ran the tests: prints for each source file of the core and of the MPI-free
-glue what part of its lines and branches the tests ran, and writes the same to coverage.txt in
-BUILDDIR (default: .). The marked-up sources are in BUILDDIR/coverage/.
+"make coverage" runs this after the tests. It prints, for each source file of the core and of the
+MPI-free glue, the share of its lines and branches that the tests executed, and writes the same to
+coverage.txt in BUILDDIR (default: .). The annotated sources are in BUILDDIR/coverage/.
 
 Exit code: 0 done, 1 failed, 2 wrong arguments.
 EOF

@@ -13,17 +13,18 @@ Usage: maint/demo.sh [OPTION]...
 
 Shows what FaultLoc does, from nothing: on a fresh Debian machine, as root, it installs the
 packages, gets MPICH, builds it with FaultLoc (lean profile, about 5 minutes on two cores), makes a
-cluster of four hosts on this machine (network namespaces), runs an MPI program on them, and takes
-one host's power away. First with FaultLoc off: silence. Then with FaultLoc on: the report. The
-commands are shown; all can be repeated by hand. What it makes, but for the build, it removes again.
+cluster of four hosts on this machine (network namespaces), runs an MPI program on them, and
+switches one host off. It does so twice: with FaultLoc off the job hangs and prints nothing; with
+FaultLoc on the report appears. The commands are shown, and can be repeated by hand. At the end it
+removes everything that it made, except the build.
 
 Without root or namespaces the four hosts are four nodes in name only, one process each, and one
 process is stopped instead.
 
   --mpi PREFIX      use the MPI that is installed there, build nothing
-  --build DIR       where to build (default: ./build); a build that is there is used as it is
-  --seconds-off N   how long to listen to the silence (default: 20)
-  --local           do without namespaces, even where there are some
+  --build DIR       where to build (default: ./build); an existing build is used as it is
+  --seconds-off N   how long to wait in the run with FaultLoc off (default: 20)
+  --local           do not use namespaces, even if they are available
   --help            this text
 
 Exit code: 0 the report names the right host (without namespaces: the right process), 1 it does not
@@ -40,7 +41,7 @@ progress() { "$top_srcdir/maint/progress.sh" "$@"; }
 build_mpi() {
     local build=$1 prefix=$1/inst
     if [ -x "$prefix/bin/mpiexec" ]; then
-        say "$prefix is there already"
+        say "using the build that is installed in $prefix"
         return
     fi
     mkdir -p "$build"
@@ -85,7 +86,7 @@ await() {
     local end=$((SECONDS + $1))
     until grep -qE "$2" "$log"; do
         if ! kill -0 "$job" 2>/dev/null; then
-            grep -qE "$2" "$log" || die "the job ended before its time; what it said is above"
+            grep -qE "$2" "$log" || die "the job ended early; its output is above"
             return 0
         fi
         [ $SECONDS -lt $end ] || return 1
@@ -130,7 +131,7 @@ run_job() {
         start "$cluster" run --name "$name" --quiet --mpi "$mpi" "$@" -- alltoall --seconds 3600
     fi
     # not at the beginning of a line: hydra may mix the lines of several ranks
-    await 120 'looping' || die "the job did not come to its loop in 120 s"
+    await 120 'looping' || die "the job did not reach its loop within 120 s"
 }
 
 # Rank 2 is on h3 in both modes.
@@ -152,10 +153,10 @@ act_off() {
     for ((i = 1; i <= seconds_off; i++)); do
         sleep 1
         [ $((i % 5)) -ne 0 ] && [ $i -ne "$seconds_off" ] ||
-            say "$i s after the fault: the job hangs, mpiexec has said" \
+            say "$i s after the fault: the job hangs, mpiexec has printed" \
                 "$(($(wc -l <"$log") - before)) lines"
     done
-    say "this would go on; ending the job"
+    say "the hang would continue; ending the job"
     end_job
     remove_hosts
 }
@@ -166,7 +167,7 @@ act_on() {
     run_job --faultloc --env "MPIR_CVAR_FAULTLOC_REPORT=$report"
     inject
     begin=$EPOCHREALTIME
-    await 60 '^\[faultloc\]   full report' || { say "no report in 60 s"; return 0; }
+    await 60 '^\[faultloc\]   full report' || { say "no report within 60 s"; return 0; }
     say "the report came after" \
         "$(awk -v a="$begin" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.1f", b - a }') s"
     end_job
@@ -204,7 +205,7 @@ while [ $# -gt 0 ]; do
     esac
     shift
 done
-[[ $seconds_off =~ ^[0-9]+$ ]] || usage_error "--seconds-off wants a whole number, got $seconds_off"
+[[ $seconds_off =~ ^[0-9]+$ ]] || usage_error "--seconds-off must be a whole number, not $seconds_off"
 # Nothing from a surrounding make or job decides how this is built, or whether faultloc is on.
 unset MAKEFLAGS MFLAGS MAKELEVEL "${!MPIR_CVAR_@}" 2>/dev/null || :
 
@@ -221,7 +222,7 @@ if [ -z "$mpi" ]; then
     build_mpi "$build"
     mpi=$build/inst
 fi
-[ -x "$mpi/bin/mpiexec" ] || die "there is no $mpi/bin/mpiexec; name another --mpi PREFIX"
+[ -x "$mpi/bin/mpiexec" ] || die "no $mpi/bin/mpiexec; give the prefix of an MPI with FaultLoc (--mpi PREFIX)"
 say "using $mpi"
 rm -f "$report"
 

@@ -14,15 +14,15 @@ usage() {
     cat <<EOF
 Usage: maint/embed-rules.sh --check | --update | --print
 
-The built-in rule base is $source. What is compiled in is $target, the
-same bytes as a C array; this keeps the two together.
+The built-in rule base is $source. The compiled-in form is $target, the same
+bytes as a C array. This script keeps the two equal.
 
-  --check    say whether $target is as --update would write it
+  --check    report whether $target is up to date
   --update   rewrite it
   --print    print what --update would write
   --help     this text
 
-Exit code: 0 as it should be, 1 they differ, 2 wrong arguments.
+Exit code: 0 up to date, 1 they differ, 2 wrong arguments.
 EOF
 }
 
@@ -57,7 +57,7 @@ EOF
 }
 
 cd "$top_srcdir"
-[ -f "$source" ] || die "$source is not there"
+[ -f "$source" ] || die "$source is missing; restore it from the repository"
 case ${1:-} in
     --help | -h) usage ;;
     --print) print_source ;;
@@ -71,7 +71,7 @@ case ${1:-} in
         fi ;;
     --check)
         if ! print_source | cmp -s - "$target"; then
-            warn "$target is not what $source says; maint/embed-rules.sh --update rewrites it"
+            warn "$target does not match $source; maint/embed-rules.sh --update rewrites it"
             exit 1
         fi ;;
     *) usage_error "one of --check, --update, --print" ;;

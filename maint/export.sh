@@ -15,17 +15,16 @@ Usage: maint/export.sh [--patches DIR] SRC
 
 Regenerates the patches from SRC, a tree that maint/apply.sh patched and that may have been edited
 since. Each patch keeps its header lines. An edit goes to the last patch that changes the file.
-Exporting again, or exporting an unedited tree, gives no difference.
+Exporting an unedited tree, or exporting twice, changes nothing.
 
-  --new FOLDER/NAME  also makes a patch FOLDER/NAME.patch, the last of the series, of the edits in
+  --new FOLDER/NAME  also makes a patch FOLDER/NAME.patch, the last of the series, from the edits in
                      FILE... of SRC (which other patches may change, too), with header lines to
                      fill in; FOLDER is one of patches/: $patch_rooms
-  --add FOLDER/NAME  the patch takes in FILE..., which no patch changed so far
-  --patches DIR  write series and patches to DIR (default: the repository's patches/)
-  --help         this text
+  --add FOLDER/NAME  adds FILE..., which no patch changed so far, to this patch
+  --patches DIR      write series and patches to DIR (default: the repository's patches/)
+  --help             this text
 
-For --new and --add the files as they are in the MPICH release come from the tarball that
-maint/get-mpich.sh finds.
+--new and --add take the released files from the tarball that maint/get-mpich.sh finds.
 
 Exit code: 0 done, 1 refused or failed, 2 wrong arguments.
 EOF
@@ -81,7 +80,7 @@ export_patch() {
         diff_file "$tmp/before" "$tmp/now" "$file" >>"$tmp/out/$name"
     done
     if ! grep -q '^@@' "$tmp/out/$name"; then
-        warn "$name changes nothing any more; take it out of $patches/series and remove it"
+        warn "$name changes nothing any more; remove the file and its line in $patches/series"
     fi
 }
 
@@ -102,8 +101,9 @@ take_in() {
     local name=$1 file tarball
     shift
     for file in "$@"; do
-        [ -n "$new" ] || [ -z "$(last_patch_of "$file")" ] || die "$file is in $(last_patch_of "$file") already;" \
-            "an edit of it goes there. To move it, edit the patches by hand"
+        [ -n "$new" ] || [ -z "$(last_patch_of "$file")" ] ||
+            die "$file is in $(last_patch_of "$file") already;" \
+                "an edit of it goes there. To move it, edit the patches by hand"
         if [ ! -e "$src/.faultloc/pristine/$file" ] && [ ! -e "$src/.faultloc/absent/$file" ]; then
             tarball=${tarball:-$("$top_srcdir/maint/get-mpich.sh" --tarball-only)}
             mkdir -p "$tmp/fresh"
@@ -124,7 +124,7 @@ take_in() {
 start_patch() {
     local name=$1
     shift
-    [ ! -e "$patches/$name" ] || die "$patches/$name exists; --add puts more files into it"
+    [ ! -e "$patches/$name" ] || die "$patches/$name exists; --add adds files to it"
     mkdir -p "$(dirname "$patches/$name")"
     cat >"$patches/$name" <<EOF
 Subject: 
@@ -154,7 +154,7 @@ done
 [ -n "$src" ] || usage_error "SRC is missing"
 [ -z "$new" ] || [ -z "$add" ] || usage_error "--new and --add do not go together"
 if [ -n "$new" ] && [[ " $patch_rooms " != *" ${new%/*} "* ]]; then
-    usage_error "$new: in which of the folders $patch_rooms?"
+    usage_error "--new $new: the folder must be one of $patch_rooms"
 fi
 if [ -n "$new$add" ]; then
     [ ${#files[@]} -gt 0 ] || usage_error "name the files that the patch changes"

@@ -19,26 +19,26 @@ usage() {
 Usage: maint/get-mpich.sh [OPTION]... DEST
        maint/get-mpich.sh [OPTION]... --tarball-only
 
-Puts an unpacked, pristine MPICH $mpich_version source tree at DEST, which must not exist yet (or be
-an empty folder). With --tarball-only prints the path of the checked tarball instead.
+Puts an unpacked, unchanged MPICH $mpich_version source tree at DEST, which must not exist yet (or be
+an empty folder). With --tarball-only it prints the path of the verified tarball instead.
 
-The first of these that has it is taken:
+These are tried in order; the first that has the source is used:
   1. the file or source folder given with --from;
   2. the cache folder;
-  3. Debian's source package, by apt-get with a source list of its own that is removed again
+  3. Debian's source package, by apt-get with a source list of its own that is removed afterwards
      (nothing under /etc/apt is changed, no root is needed);
   4. the project's release site, by curl.
-A tarball must have one of the two pinned SHA-256 sums; what was fetched goes into the cache.
+A tarball must have one of the two pinned SHA-256 sums. A downloaded one is kept in the cache.
 
   --from FILE-OR-DIR  a tarball, a folder that has one, or an unpacked MPICH source tree. Nothing
-                      else is tried then. An unpacked tree is checked by its version alone.
+                      else is tried then. Of an unpacked tree only the version is checked.
   --cache DIR         the cache folder (default: \$XDG_CACHE_HOME/faultloc, or ~/.cache/faultloc)
   --only NAME         try only this source: cache, debian or site
   --tarball-only      print the tarball's path, unpack nothing
   --help              this text
 
-Environment: FAULTLOC_MPICH_URL, another address of mpich-4.0.2.tar.gz, as of a site's mirror.
-Exit code: 0 done, 1 failed (the reason is on stderr), 2 wrong arguments.
+Environment: FAULTLOC_MPICH_URL, another address of mpich-4.0.2.tar.gz, for example of a mirror.
+Exit code: 0 done, 1 failed (the reason is on standard error), 2 wrong arguments.
 EOF
 }
 

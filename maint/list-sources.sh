@@ -12,24 +12,28 @@ usage() {
     cat <<EOF
 Usage: maint/list-sources.sh --check | --update | --print
 
-sources.mk names the source files and the tests, one a line; the two Makefile.mk of src/util/ftree
-and src/mpid/ch4/faultloc name those that MPICH builds. This compares them with what is there.
+sources.mk lists the source files and the tests, one per line; the Makefile.mk of src/util/ftree and
+of src/mpid/ch4/faultloc list those that MPICH builds. This script compares these lists with the
+files that exist.
 
-  --check    say what is there and not named, and what is named and not there
+  --check    report files that are not listed, and listed files that do not exist
   --update   rewrite the lists
   --print    print what --update would write to sources.mk
   --help     this text
 
-The core is src/util/ftree/*.c and src/util/ftree/*/*.c, of which the check of all invariants
-(check.c) is for tests only and not in MPICH; of the glue all but mpi, which needs MPICH's headers, is
-built here, too, and of the process manager's part (src/pm/hydra/pm/pmiserv) what does without hydra's;
-the tests are test/unit/test_*.c, test/unit/t-*.sh (of the programs), test/mpi/test_*.sh and
-test/cluster/test_*.sh; test/lib/*.c is what they share, but those with a main are programs that the
-scripts use; tools/*.c is the program faultloc, tools/sim/*.c its simulator.
+What is listed:
+  core    src/util/ftree/*.c and src/util/ftree/*/*.c; the check of all invariants (check.c) is for
+          tests only, and not in MPICH
+  glue    src/mpid/ch4/faultloc/*/*.c; this build leaves out mpi, which needs MPICH's headers
+  hydra   the files of src/pm/hydra/pm/pmiserv that do not need hydra's headers
+  tests   test/unit/test_*.c, test/unit/t-*.sh (of the programs), test/mpi/test_*.sh and
+          test/cluster/test_*.sh; test/lib/*.c is shared by them, and a file there with a main is a
+          program that scripts use
+  tools   tools/*.c is the program faultloc, tools/sim/*.c its simulator
 
 Each row of the table test/cluster/scenarios is a test, too: test/cluster/NAME.scenario.
 
-Exit code: 0 as it should be, 1 they differ, 2 wrong arguments.
+Exit code: 0 the lists are right, 1 they differ, 2 wrong arguments.
 EOF
 }
 
@@ -151,8 +155,8 @@ update_list() {
 check_list() {
     local file=$1
     shift
-    diff --label "$file" --label "what is there" -u0 "$file" <("$@") >&2 && return
-    warn "$file differs from what is there; maint/list-sources.sh --update rewrites it"
+    diff --label "$file" --label "existing files" -u0 "$file" <("$@") >&2 && return
+    warn "$file does not list the existing files; maint/list-sources.sh --update rewrites it"
     return 1
 }
 

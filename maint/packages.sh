@@ -19,12 +19,12 @@ usage() {
     cat <<EOF
 Usage: maint/packages.sh [--list | --missing | --install]
 
-The Debian (and Ubuntu) packages that building, testing and the demo need. Not among them, because
-they bring daemons: slurm-wlm and munge, without which test/cluster/test_slurm.sh is skipped.
+The Debian (and Ubuntu) packages that the build, the tests and the demo need. slurm-wlm and munge
+are not among them, because they bring daemons; without them test/cluster/test_slurm.sh is skipped.
 
   --list     print them (the default)
   --missing  print those that are not installed
-  --install  install those that are not installed; needs root, and does nothing if there are none
+  --install  install those that are not installed; needs root, and does nothing if none is missing
   --help     this text
 
 Exit code: 0 done, 1 failed, 2 wrong arguments.
@@ -41,7 +41,7 @@ missing() {
 install_missing() {
     local names log
     if ! command -v dpkg-query >/dev/null 2>&1; then
-        warn "this is no Debian or Ubuntu machine; ./configure names what is missing"
+        warn "this is not a Debian or Ubuntu machine; ./configure names what is missing"
         return 0
     fi
     mapfile -t names < <(missing)
@@ -54,7 +54,7 @@ install_missing() {
     export DEBIAN_FRONTEND=noninteractive
     log=$(mktemp "${TMPDIR:-/tmp}/faultloc-apt.XXXXXX")
     "$top_srcdir/maint/progress.sh" --title "apt-get update" --log "$log" -- apt-get update \
-        || warn "apt-get update failed; trying with the lists that are there"
+        || warn "apt-get update failed; trying with the existing lists"
     "$top_srcdir/maint/progress.sh" --title "installing ${names[*]}" --log "$log" -- \
         apt-get install -y --no-install-recommends "${names[@]}"
     rm -f "$log"

@@ -10,17 +10,18 @@ usage() {
     cat <<EOF
 Usage: maint/progress.sh [OPTION]... -- COMMAND [ARGUMENT]...
 
-Runs COMMAND with its output in a log file, and says what is going on: one line on a terminal,
-kept up to date; elsewhere a line now and then. When COMMAND fails, the log's last lines follow.
+Runs COMMAND with its output in a log file, and shows the progress: on a terminal in one line that
+is updated, elsewhere in a line from time to time. If COMMAND fails, the end of the log is printed.
 
   --step N/M       which step of how many
   --title TEXT     what is being done
   --log FILE       where the output goes
-  --count REGEX    lines of the log that match are counted, as a measure of how far it is
+  --count REGEX    count the lines of the log that match, as a measure of the progress
   --total N        about how many such lines there will be
   --help           this text
 
-Silent under "make -s", but for failures. Exit code: that of COMMAND; 2 wrong arguments.
+Under "make -s" only failures are reported.
+Exit code: that of COMMAND; 2 wrong arguments.
 EOF
 }
 

@@ -10,9 +10,9 @@ usage() {
     cat <<EOF
 Usage: maint/run-test.sh TEST.sh [ARGUMENT]...
 
-Runs a test script of test/mpi or test/cluster for "make check": one at a time, however parallel make
-is, and with a limit of FAULTLOC_TEST_LIMIT seconds (default 600). The test finds in its environment
-top_srcdir, top_builddir and FAULTLOC_MPI, where bin/mpicc and bin/mpiexec are. Without MPICH
+Runs a test script of test/mpi or test/cluster for "make check": one at a time, however parallel
+make is, and for at most FAULTLOC_TEST_LIMIT seconds (default 600). The test's environment has
+top_srcdir, top_builddir and FAULTLOC_MPI, an MPI with bin/mpicc and bin/mpiexec. Without MPICH
 (--without-mpich) the test is skipped, unless it has a line "# needs no MPI".
 
 Exit code: that of the test (0 passed, 77 skipped, another one failed); 2 wrong arguments.

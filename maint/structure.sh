@@ -12,15 +12,16 @@ usage() {
     cat <<EOF
 Usage: maint/structure.sh [--source DIR] [--build DIR] [FOLDER]
 
-Prints how the sources below FOLDER are laid out, so that two states of them can be compared: files,
+Prints the structure of the sources below FOLDER, so that two states of them can be compared: files,
 lines and functions of each folder, lengths of functions, calls between folders, and the circles of
 files that call each other. A call is a function (or object) of one file that another file uses.
 
   FOLDER        default: src/util/ftree
-  --source DIR  the checkout (default: this one)
-  --build DIR   the folder where it was built (default: "build" in the checkout); no calls without
+  --source DIR  the repository (default: this one)
+  --build DIR   the folder where it was built (default: "build" in the repository); without a build
+                no calls are printed
 
-What is generated (rules_builtin.c) is not counted.
+Generated files (rules_builtin.c) are not counted.
 
 Exit code: 0 done, 2 wrong arguments.
 EOF

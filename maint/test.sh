@@ -12,21 +12,21 @@ usage() {
 Usage: maint/test.sh [OPTION]...
 
 Runs every test, from nothing: on a fresh Debian machine, as root, it installs the packages, gets
-MPICH, builds it with FaultLoc (lean profile), and then
+MPICH, builds it with FaultLoc (lean profile), and then runs
   - make check: unit tests, MPI tests, cluster tests,
   - the core's tests under AddressSanitizer and UndefinedBehaviorSanitizer,
   - make distcheck of the project's own part,
   - the checks of the patches, and a build of MPICH with FaultLoc configured out.
-About 15 minutes on two cores, less when ccache remembers.
+This takes about 15 minutes on two cores, less if ccache has the objects.
 
   --build DIR   where to build (default: ./build; DIR-sanitizers beside it)
   --jobs N      parallel jobs (default: the number of cores)
   --quick       leave out distcheck and the build with FaultLoc configured out
-  --core        the core only: no MPICH, hence no MPI and no cluster tests
+  --core        the core only: no MPICH, no MPI tests, no cluster tests
   --help        this text
 
 The last line is "N passed, N failed, N skipped". It counts each test case of the unit tests, each
-script, each check of a patch; a step that could not be done counts as failed.
+script and each check of a patch. A step that could not run counts as failed.
 Exit code: 0 none failed, 1 some failed, 2 wrong arguments.
 EOF
 }
@@ -138,7 +138,7 @@ check_lists() {
     if "$top_srcdir/maint/list-sources.sh" --check; then
         passed=$((passed + 1))
     else
-        count_failure "sources.mk differs from what is there"
+        count_failure "sources.mk does not list the existing files; run maint/list-sources.sh --update"
     fi
     if "$top_srcdir/maint/embed-rules.sh" --check; then
         passed=$((passed + 1))

@@ -217,7 +217,8 @@ static void check_pattern(const struct walk *w, struct json_object *rule, struct
     if (!json_object_is_type(value, json_type_string))
         return;
     if (regcomp(&re, pattern, REG_EXTENDED | REG_NOSUB)) {
-        tool_found(w->f, "internal: the schema's pattern \"%s\" is none", pattern);
+        tool_found(w->f, "internal: the schema's pattern \"%s\" is not a regular expression",
+                   pattern);
         return;
     }
     /* a zero byte would hide what follows it */
@@ -303,7 +304,7 @@ void tool_check(struct tool_findings *f, struct json_object *report)
     struct walk w = {.f = f, .root = json_tokener_parse(schema_text)};
 
     if (!w.root) {
-        tool_found(f, "internal: the schema is no JSON");
+        tool_found(f, "internal: the schema is not JSON");
         return;
     }
     check_value(&w, w.root, report);

@@ -22,26 +22,27 @@ static const char usage[] =
     "       faultloc simulate --nodes N [OPTION]... | --help\n"
     "       faultloc symptom --kind KIND [OPTION]... | --list | --help\n"
     "\n"
-    "Reads the reports that MPICH with FaultLoc writes (faultloc-JOB.json).\n"
+    "Works on the reports that MPICH with FaultLoc writes (faultloc-JOB.json), and on rule bases,\n"
+    "running jobs and simulated ones.\n"
     "\n"
-    "  report     print a report as the text that was on the job's standard error; --verbose: with\n"
-    "             the table of nodes, and the last decisions of the node that reports\n"
-    "  check      say whether a file is a valid report (schema faultloc-report/1), and what is\n"
-    "             wrong with it where it is not: file, place, reason\n"
-    "  symptom    tell the agents of a running job what was observed elsewhere; see\n"
+    "  report     print a report as the text that was on the job's standard error; --verbose:\n"
+    "             also the table of nodes, and the last decisions of the reporting node\n"
+    "  check      say whether a file is a valid report (schema faultloc-report/1); for an invalid\n"
+    "             one print each error: file, place, reason\n"
+    "  symptom    report to a running job what was observed elsewhere; see\n"
     "             faultloc symptom --help\n"
     "  rules      check, print and explain rule bases, and learn priors from reports; see\n"
     "             faultloc rules --help\n"
     "  simulate   run FaultLoc's own code on up to millions of simulated nodes, with faults; see\n"
     "             faultloc simulate --help\n"
-    "  replay     run a trace of such a run again, and compare; see faultloc replay --help\n"
+    "  replay     repeat a simulated run from its trace, and compare; see faultloc replay --help\n"
     "  --help     this text\n"
     "  --version  the version\n"
     "\n"
     "FILE may be - for standard input. At most 64 MiB are read.\n"
     "\n"
-    "Exit code: 0 every file is a valid report, 1 one is not, 2 wrong usage, or a file that cannot\n"
-    "be read.\n"
+    "Exit code: 0 every file is a valid report, 1 one is not, 2 wrong usage, or a file that\n"
+    "cannot be read.\n"
     "\n"
     "See also: man faultloc, man 7 faultloc (the variables that control FaultLoc in a job).\n";
 
@@ -101,7 +102,7 @@ int main(int argc, char **argv)
     if (!strcmp(command, "--version"))
         return puts("faultloc " FAULTLOC_VERSION) < 0 ? TOOL_TROUBLE : finish(TOOL_OK);
     if (!*command)
-        return wrong_usage("a command is needed", "");
+        return wrong_usage("missing command", "");
     if (!strcmp(command, "rules"))
         return finish(tool_rules(argc - 2, argv + 2));
     if (!strcmp(command, "simulate"))
@@ -115,7 +116,7 @@ int main(int argc, char **argv)
     verbose = argc > 2 && command[0] == 'r' && !strcmp(argv[2], "--verbose");
     first = verbose ? 3 : 2;
     if (argc <= first)
-        return wrong_usage("a file is needed after ", argv[first - 1]);
+        return wrong_usage("missing file after ", argv[first - 1]);
     for (int i = first; i < argc; i++)
         if (argv[i][0] == '-' && argv[i][1])
             return wrong_usage("no such option: ", argv[i]);

@@ -182,7 +182,7 @@ static void say_where(const char *file, const struct bytes *b, size_t at, const 
         column = b->at[i] == '\n' ? 1 : column + 1;
         line += b->at[i] == '\n';
     }
-    tool_say(stderr, "faultloc: %s: line %u, column %u: no JSON: %s", file, line, column, what);
+    tool_say(stderr, "faultloc: %s: line %u, column %u: not JSON: %s", file, line, column, what);
 }
 
 static enum tool_exit parse(const char *file, const struct bytes *b, struct json_object **out)
@@ -218,13 +218,13 @@ enum tool_exit tool_read(const char *file, struct json_object **out)
 
     *out = NULL;
     if (rc == EFBIG) {
-        tool_say(stderr, "faultloc: %s: larger than %u MiB, which no report is", file,
+        tool_say(stderr, "faultloc: %s: larger than %u MiB, the limit for a report", file,
                  TOOL_BYTES_MAX / 1024 / 1024);
     } else if (rc) {
         tool_say(stderr, "faultloc: %s: %s", file, strerror(rc));
         code = TOOL_TROUBLE;
     } else if (memchr(b.at, '\0', b.len)) {
-        tool_say(stderr, "faultloc: %s: no JSON: there are zero bytes in it", file);
+        tool_say(stderr, "faultloc: %s: not JSON: it has zero bytes", file);
     } else if (look_over(file, &b)) {
         code = parse(file, &b, out);
     }

@@ -20,13 +20,13 @@ static const char usage[] =
     "\n"
     "Works on rule bases (schema faultloc-rules/1; man 5 faultloc-rules), outside a job.\n"
     "\n"
-    "  check      say whether a file is a valid rule base, and what is wrong with it where it is\n"
-    "             not: file, line, column, reason\n"
-    "  print      print the built-in rule base; with FILE that one, as other programs can read\n"
-    "             it: without comments\n"
-    "  explain    tell in words what the built-in rule base, or FILE, says of a fault (a class or\n"
-    "             model, \"node-outage\"), a rule (\"stalled-peer\"), a sign, as reports name\n"
-    "             them (\"node-outage/both-paths-silent\"), or of what is \"well\"\n"
+    "  check      say whether a file is a valid rule base; for an invalid one print the error:\n"
+    "             file, line, column, reason\n"
+    "  print      print the built-in rule base, or the one in FILE, without comments, as other\n"
+    "             programs can read it\n"
+    "  explain    explain in words what the built-in rule base, or the one in FILE, has about a\n"
+    "             fault (a class or a model: \"node-outage\"), a rule (\"stalled-peer\"), a sign,\n"
+    "             named as in reports (\"node-outage/both-paths-silent\"), or \"well\"\n"
     "  learn      read reports in which people have confirmed verdicts, and print a diff of the\n"
     "             built-in rule base, or of the one in FILE, with new prior weights; no file is\n"
     "             changed\n"
@@ -206,7 +206,7 @@ static enum tool_exit do_check(int n, char **arguments)
     enum tool_exit worst = TOOL_OK;
 
     if (n == 0)
-        return wrong("a file is needed after ", "check");
+        return wrong("missing file after ", "check");
     for (int i = 0; i < n; i++) {
         enum tool_exit code = check(arguments[i]);
         worst = code > worst ? code : worst;
@@ -217,7 +217,7 @@ static enum tool_exit do_check(int n, char **arguments)
 static enum tool_exit do_print(int n, char **arguments)
 {
     if (n > 1)
-        return wrong("one file at most after ", "print");
+        return wrong("more than one file after ", "print");
     return print(n ? arguments[0] : NULL);
 }
 
@@ -227,9 +227,9 @@ static enum tool_exit do_explain(int n, char **arguments)
     enum tool_exit code;
 
     if (n == 0)
-        return wrong("a class, a rule or a sign is needed after ", "explain");
+        return wrong("missing class, rule or sign after ", "explain");
     if (n > 2)
-        return wrong("one file at most after ", "explain CLASS");
+        return wrong("more than one file after ", "explain CLASS");
     code = tool_rules_open(&f, n == 2 ? arguments[1] : NULL);
     if (code == TOOL_OK)
         code = tool_rules_explain(&f, arguments[0]);
@@ -245,9 +245,9 @@ static enum tool_exit do_learn(int n, char **arguments)
     int first = own ? 2 : 0;
 
     if (n == 1 && own)
-        return wrong("a file is needed after ", "--rules");
+        return wrong("missing file after ", "--rules");
     if (n == first)
-        return wrong("a report is needed after ", "learn");
+        return wrong("missing report after ", "learn");
     code = tool_rules_open(&f, own ? arguments[1] : NULL);
     if (code == TOOL_OK)
         code = tool_rules_learn(&f, n - first, arguments + first);
@@ -273,7 +273,7 @@ enum tool_exit tool_rules(int n, char **arguments)
     if (!strcmp(command, "--help") || !strcmp(command, "-h"))
         return fputs(usage, stdout) < 0 ? TOOL_TROUBLE : TOOL_OK;
     if (!*command)
-        return wrong("a command is needed: check, print, explain or learn", "");
+        return wrong("missing command: check, print, explain or learn", "");
     for (int i = 1; i < n; i++)
         if (arguments[i][0] == '-' && arguments[i][1] &&
             !(learn && i == 1 && !strcmp(arguments[i], "--rules")))

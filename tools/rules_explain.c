@@ -511,7 +511,7 @@ static bool explain_models(const struct ftree_rules *rules, const char *name)
 
 static void say_what_there_is(const struct rules_file *f, const char *what)
 {
-    tool_say(stderr, "faultloc: %s: there is no class, model, rule or sign \"%s\"; there are",
+    tool_say(stderr, "faultloc: %s: there is no class, model, rule or sign \"%s\"; known are",
              f->name, what);
     for (int32_t m = 0; m < f->rules->models; m++)
         tool_say(stderr, "  fault %s", f->rules->model[m].name);

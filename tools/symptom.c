@@ -5,7 +5,7 @@
 
 #include "tool.h"
 
-#include "faultloc/io/door.h"
+#include "faultloc/io/symptom_socket.h"
 #include "ftree/report/report.h"
 
 #include <dirent.h>
@@ -21,15 +21,15 @@
 #include <unistd.h>
 
 /*
- * faultloc symptom: finds the doors of the jobs on this host, picks one, and tells its agent a
- * symptom.  With the first datagram goes one end of a pair of sockets, on which the agent says
- * whether it has understood; what is repeated then goes without.
+ * faultloc symptom: finds the symptom sockets of the jobs on this host, picks one, and sends its
+ * agent a symptom. The first datagram carries one end of a pair of sockets, on which the agent
+ * answers; repeated ones go without.
  *
  * Root looks into folders of other users.  It makes nothing there, follows no link there, and
- * takes a folder's jobs for those of the user whose folder it is: io/door.h.
+ * takes a folder's jobs for those of the user whose folder it is: io/symptom_socket.h.
  */
 
-#define DOORS_MAX 1024
+#define SOCKETS_MAX 1024
 #define ENTRIES_MAX 4096 /* of a folder */
 #define ANSWER_MS 2000
 #define SEND_MS 10000
@@ -39,29 +39,29 @@ static const char usage[] =
     "Usage: faultloc symptom --kind KIND [OPTION]...\n"
     "       faultloc symptom --list\n"
     "\n"
-    "Tells the agents of a running job what was observed elsewhere, by the scheduler, a hardware\n"
-    "monitor, the network's manager, a person. It is a hint: the agents ask the component it is\n"
-    "about, and only what they find becomes a verdict.\n"
+    "Reports to a running job what was observed elsewhere: by the scheduler, a hardware monitor,\n"
+    "the manager of the network, a person. A symptom is a hint: the agents ask the component that\n"
+    "it is about, and only what they find becomes a verdict.\n"
     "\n"
-    "  --kind KIND           what was observed; --list has the kinds\n"
-    "  --component WHAT      what it is about: \"node NAME\", \"rank N\", \"nic NAME[:INTERFACE]\",\n"
-    "                        \"link NAME[:INTERFACE]\" or \"switch NAME\"; if left out, the node of\n"
-    "                        the agent that is told\n"
-    "  --severity SEVERITY   info, warning, error or fatal; if left out, what is usual for KIND\n"
-    "  --detail TEXT         in words, at most 95 characters\n"
+    "  --kind KIND           what was observed; --list lists the kinds\n"
+    "  --component WHAT      what it is about: \"node NAME\", \"rank N\", \"switch NAME\",\n"
+    "                        \"nic NAME[:INTERFACE]\" or \"link NAME[:INTERFACE]\" (default: the\n"
+    "                        node of the agent that receives it)\n"
+    "  --severity SEVERITY   info, warning, error or fatal (default: the usual one of KIND)\n"
+    "  --detail TEXT         a description, at most 95 characters\n"
     "  --errno NAME          an error number, by name (EHOSTUNREACH) or as a number\n"
     "  --age MILLISECONDS    how long ago it was observed; up to an hour\n"
     "  --count N             how often it was observed\n"
-    "  --job ID              the job; if left out, the only one of this user on this host\n"
-    "  --user USER           whose job it is, a name or a number; if left out, this user's, and for\n"
-    "                        root any user's\n"
-    "  --node NAME           the node of the agent to tell; if left out, one on this host\n"
-    "  --repeat N            tell it N times ...\n"
-    "  --per-second R        ... this often; if left out, as fast as they are taken\n"
+    "  --job ID              the job (default: the only one of this user on this host)\n"
+    "  --user USER           the owner of the job, a name or a number (default: this user; for\n"
+    "                        root any user)\n"
+    "  --node NAME           the node of the receiving agent (default: one on this host)\n"
+    "  --repeat N            send it N times\n"
+    "  --per-second R        with --repeat: the rate (default: as fast as the agent accepts them)\n"
     "  --list                print the table of kinds: name, source, component, severity, meaning\n"
     "  --help                this text\n"
     "\n"
-    "Exit code: 0 it was told, 1 the agent has refused it, 2 wrong usage, or there is no such job.\n";
+    "Exit code: 0 accepted, 1 refused by the agent, 2 wrong usage, or no such job.\n";
 
 struct options {
     const char *kind, *component, *severity, *detail, *error, *age, *count, *job, *user, *node,
@@ -69,16 +69,16 @@ struct options {
     uid_t uid; /* of `user` */
 };
 
-struct door {
-    char folder[FAULTLOC_DOOR_PATH], name[FAULTLOC_DOOR_PATH];
-    char job[FAULTLOC_DOOR_PATH], node[FAULTLOC_DOOR_PATH];
+struct agent_socket {
+    char folder[FAULTLOC_SYMPTOM_PATH], name[FAULTLOC_SYMPTOM_PATH];
+    char job[FAULTLOC_SYMPTOM_PATH], node[FAULTLOC_SYMPTOM_PATH];
     uid_t uid;
 };
 
-struct doors {
+struct agent_sockets {
     int n;
     bool too_many;
-    struct door door[DOORS_MAX];
+    struct agent_socket sock[SOCKETS_MAX];
 };
 
 static enum tool_exit wrong(const char *what, const char *which)
@@ -163,11 +163,11 @@ static enum tool_exit find_user(struct options *o)
 static enum tool_exit check_options(struct options *o)
 {
     if (!o->kind)
-        return wrong("--kind is needed", "");
+        return wrong("missing --kind", "");
     if (ftree_symptom_by_name(o->kind) < 0)
-        return wrong("no such kind (--list has them): ", o->kind);
+        return wrong("unknown kind (see --list): ", o->kind);
     if (o->component && !is_component(o->component))
-        return wrong("no component, as \"node h2\" or \"rank 5\" would be: ", o->component);
+        return wrong("not a component such as \"node h2\" or \"rank 5\": ", o->component);
     if (o->severity && ftree_severity_by_name(o->severity) < 0)
         return wrong("no such severity: ", o->severity);
     if (o->error && !ftree_report_errno_number(o->error))
@@ -202,23 +202,24 @@ static enum tool_exit read_options(int n, char **arguments, struct options *o)
         if (k == sizeof(known) / sizeof(known[0]))
             return wrong("no such option: ", arguments[i]);
         if (i + 1 == n)
-            return wrong("a value is needed after ", arguments[i]);
+            return wrong("missing value after ", arguments[i]);
         *known[k].to = arguments[i + 1];
     }
     return check_options(o);
 }
 
-/* ---- doors ----------------------------------------------------------------------------------- */
+/* ---- symptom sockets ------------------------------------------------------------------------- */
 
-/* A socket connected to the door; -1 with errno: nobody is behind it, or it is not its user's. */
-static int knock(const struct door *d)
+/* A socket connected to the symptom socket; -1 with errno: nobody is behind it, or it is not its
+ * user's. */
+static int connect_to(const struct agent_socket *d)
 {
     const struct timeval patience = {.tv_sec = SEND_MS / 1000};
-    int folder = faultloc_door_open_folder(d->folder, d->uid), fd, error;
+    int folder = faultloc_symptom_socket_open_folder(d->folder, d->uid), fd, error;
 
     if (folder < 0)
         return -1;
-    fd = faultloc_door_knock(folder, d->name, d->uid);
+    fd = faultloc_symptom_socket_connect(folder, d->name, d->uid);
     error = errno;
     close(folder);
     if (fd >= 0)
@@ -227,13 +228,13 @@ static int knock(const struct door *d)
     return fd;
 }
 
-static bool is_same(const struct door *a, const struct door *b)
+static bool is_same(const struct agent_socket *a, const struct agent_socket *b)
 {
     return a->uid == b->uid && !strcmp(a->job, b->job) && !strcmp(a->node, b->node);
 }
 
 /* JOB@NODE.sock */
-static bool read_name(struct door *d, const char *name)
+static bool read_name(struct agent_socket *d, const char *name)
 {
     const char *at = strchr(name, '@'), *end = strrchr(name, '.');
 
@@ -245,28 +246,29 @@ static bool read_name(struct door *d, const char *name)
     return true;
 }
 
-static void add_door(struct doors *doors, const char *folder, uid_t uid, const char *name)
+static void add_socket(struct agent_sockets *sockets, const char *folder, uid_t uid,
+                       const char *name)
 {
-    struct door d = {.uid = uid};
+    struct agent_socket d = {.uid = uid};
     int fd;
 
     snprintf(d.folder, sizeof(d.folder), "%s", folder);
-    if (!read_name(&d, name) || (fd = knock(&d)) < 0)
+    if (!read_name(&d, name) || (fd = connect_to(&d)) < 0)
         return;
     close(fd);
-    for (int i = 0; i < doors->n; i++)
-        if (is_same(&doors->door[i], &d))
+    for (int i = 0; i < sockets->n; i++)
+        if (is_same(&sockets->sock[i], &d))
             return;
-    if (doors->n < DOORS_MAX)
-        doors->door[doors->n++] = d;
+    if (sockets->n < SOCKETS_MAX)
+        sockets->sock[sockets->n++] = d;
     else
-        doors->too_many = true;
+        sockets->too_many = true;
 }
 
 /* A directory to be read, NULL: there is none, or it is not to be trusted. */
 static DIR *open_list(const char *folder, uid_t uid)
 {
-    int at = faultloc_door_open_folder(folder, uid);
+    int at = faultloc_symptom_socket_open_folder(folder, uid);
     int fd = at < 0 ? -1 : openat(at, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *list = fd < 0 ? NULL : fdopendir(fd);
 
@@ -277,33 +279,33 @@ static DIR *open_list(const char *folder, uid_t uid)
     return list;
 }
 
-static void search(struct doors *doors, const char *folder, uid_t uid)
+static void search(struct agent_sockets *sockets, const char *folder, uid_t uid)
 {
     DIR *list = open_list(folder, uid);
     const struct dirent *e;
     int n = 0;
 
     while (list && (e = readdir(list)) && ++n <= ENTRIES_MAX)
-        add_door(doors, folder, uid, e->d_name);
-    doors->too_many = doors->too_many || n > ENTRIES_MAX;
+        add_socket(sockets, folder, uid, e->d_name);
+    sockets->too_many = sockets->too_many || n > ENTRIES_MAX;
     if (list)
         closedir(list);
 }
 
-static void search_of(struct doors *doors, uid_t uid)
+static void search_of(struct agent_sockets *sockets, uid_t uid)
 {
-    char folder[FAULTLOC_DOOR_PATH];
+    char folder[FAULTLOC_SYMPTOM_PATH];
 
-    if (uid == geteuid() && faultloc_door_folder(uid, folder, sizeof(folder)))
-        search(doors, folder, uid);
+    if (uid == geteuid() && faultloc_symptom_socket_folder(uid, folder, sizeof(folder)))
+        search(sockets, folder, uid);
     snprintf(folder, sizeof(folder), "/run/user/%lu/faultloc", (unsigned long) uid);
-    search(doors, folder, uid);
+    search(sockets, folder, uid);
     snprintf(folder, sizeof(folder), "/tmp/faultloc-%lu", (unsigned long) uid);
-    search(doors, folder, uid);
+    search(sockets, folder, uid);
 }
 
 /* Of every user who has an entry `prefix`UID in that folder. */
-static void search_users(struct doors *doors, const char *folder, const char *prefix)
+static void search_users(struct agent_sockets *sockets, const char *folder, const char *prefix)
 {
     DIR *list = opendir(folder);
     const struct dirent *e;
@@ -312,47 +314,47 @@ static void search_users(struct doors *doors, const char *folder, const char *pr
     while (list && (e = readdir(list)))
         if (!strncmp(e->d_name, prefix, strlen(prefix)) &&
             read_uid(e->d_name + strlen(prefix), &uid))
-            search_of(doors, uid);
+            search_of(sockets, uid);
     if (list)
         closedir(list);
 }
 
 /* The user's own jobs, wherever their agents found XDG_RUNTIME_DIR; for root those of all users. */
-static void find_doors(struct doors *doors, const struct options *o)
+static void find_sockets(struct agent_sockets *sockets, const struct options *o)
 {
-    search_of(doors, o->user ? o->uid : geteuid());
+    search_of(sockets, o->user ? o->uid : geteuid());
     if (o->user || geteuid() != 0)
         return;
-    search_users(doors, "/run/user", "");
-    search_users(doors, "/tmp", "faultloc-");
+    search_users(sockets, "/run/user", "");
+    search_users(sockets, "/tmp", "faultloc-");
 }
 
-static bool fits(const struct door *d, const char *job, const char *node)
+static bool fits(const struct agent_socket *d, const char *job, const char *node)
 {
     return (!job || !strcmp(d->job, job)) && (!node || !strcmp(d->node, node));
 }
 
-/* What there is, for a message: jobs, or the nodes of one. */
-static void list_doors(const struct doors *doors, const char *job)
+/* What is known, for a message: jobs, or the nodes of one. */
+static void list_sockets(const struct agent_sockets *sockets, const char *job)
 {
-    if (!doors->n)
-        tool_say(stderr, "faultloc symptom: on this host there is no job");
-    for (int i = 0; i < doors->n; i++) {
-        const struct door *d = &doors->door[i];
+    if (!sockets->n)
+        tool_say(stderr, "faultloc symptom: this host has no job with FaultLoc");
+    for (int i = 0; i < sockets->n; i++) {
+        const struct agent_socket *d = &sockets->sock[i];
         if (!job || !strcmp(d->job, job))
-            tool_say(stderr, "faultloc symptom: there is job %s node %s of user %lu", d->job,
+            tool_say(stderr, "faultloc symptom: known: job %s, node %s, user %lu", d->job,
                      d->node, (unsigned long) d->uid);
     }
 }
 
-/* Several doors fit: "" if it is known which one is meant, else what is missing. */
-static const char *missing(const struct doors *doors, const struct options *o,
-                           const struct door *first)
+/* Several symptom sockets fit: "" if it is known which one is meant, else what is missing. */
+static const char *missing(const struct agent_sockets *sockets, const struct options *o,
+                           const struct agent_socket *first)
 {
     bool jobs = false, users = false, nodes = false;
 
-    for (int i = 0; i < doors->n; i++) {
-        const struct door *d = &doors->door[i];
+    for (int i = 0; i < sockets->n; i++) {
+        const struct agent_socket *d = &sockets->sock[i];
         if (!fits(d, o->job, o->node))
             continue;
         jobs = jobs || strcmp(first->job, d->job);
@@ -360,32 +362,33 @@ static const char *missing(const struct doors *doors, const struct options *o,
         nodes = nodes || strcmp(first->node, d->node);
     }
     if (jobs)
-        return "there is more than one job here: select one with --job";
-    /* one who is not the job's user may have made a door of this name */
-    if (users || (doors->too_many && !o->user && geteuid() == 0))
-        return "there are jobs of several users here: select one with --user";
-    /* what has its own component may be told to any agent of the job */
-    return nodes && !o->component ? "there are several agents here: select one with --node or --component"
-                                  : "";
+        return "this host has several jobs: select one with --job";
+    /* one who is not the job's user may have made a symptom socket of this name */
+    if (users || (sockets->too_many && !o->user && geteuid() == 0))
+        return "this host has jobs of several users: select one with --user";
+    /* any agent of the job accepts a symptom that names its component */
+    if (nodes && !o->component)
+        return "this host has several agents of the job: select one with --node or --component";
+    return "";
 }
 
-static const struct door *pick(const struct doors *doors, const struct options *o)
+static const struct agent_socket *pick(const struct agent_sockets *sockets, const struct options *o)
 {
-    const struct door *first = NULL;
-    const char *what = "no such job is here whose agents can be told (MPIR_CVAR_FAULTLOC=1?)";
+    const struct agent_socket *first = NULL;
+    const char *what = "no such job on this host, or it runs without MPIR_CVAR_FAULTLOC=1";
 
-    for (int i = 0; i < doors->n && !first; i++)
-        first = fits(&doors->door[i], o->job, o->node) ? &doors->door[i] : NULL;
+    for (int i = 0; i < sockets->n && !first; i++)
+        first = fits(&sockets->sock[i], o->job, o->node) ? &sockets->sock[i] : NULL;
     if (first)
-        what = missing(doors, o, first);
+        what = missing(sockets, o, first);
     if (!*what)
         return first;
     wrong(what, "");
-    list_doors(doors, first && o->job ? o->job : NULL);
+    list_sockets(sockets, first && o->job ? o->job : NULL);
     return NULL;
 }
 
-/* ---- telling --------------------------------------------------------------------------------- */
+/* ---- reporting ------------------------------------------------------------------------------- */
 
 static void put(struct json_object *o, const char *key, const char *value)
 {
@@ -438,9 +441,9 @@ static int send_with(int fd, const char *text, int end)
 }
 
 /* Sends the text.  Returns the end of the pair on which the answer comes, or -1 with errno. */
-static int ask(const struct door *d, const char *text)
+static int ask(const struct agent_socket *d, const char *text)
 {
-    int fd = knock(d), pair[2], one = 1, rc;
+    int fd = connect_to(d), pair[2], one = 1, rc;
 
     if (fd < 0)
         return -1;
@@ -457,14 +460,14 @@ static int ask(const struct door *d, const char *text)
     return rc ? -1 : pair[0];
 }
 
-enum heard {
-    NOTHING_YET,
-    NOTHING,
-    STRANGER,
-    WORD
+enum answer {
+    NO_ANSWER_YET,
+    NO_ANSWER,
+    WRONG_USER,
+    ANSWERED
 };
 
-/* The kernel says who sent it: the job's user is believed, and root. */
+/* The kernel says who sent it: only the job's user and root are believed. */
 static bool is_from(struct msghdr *m, uid_t uid)
 {
     struct ucred who;
@@ -477,8 +480,8 @@ static bool is_from(struct msghdr *m, uid_t uid)
     return false;
 }
 
-/* Waits for the agent's word, which is left in `text`. */
-static enum heard hear(int fd, uid_t uid, char *text, size_t room)
+/* Waits for the agent's answer, which is left in `text`. */
+static enum answer receive_answer(int fd, uid_t uid, char *text, size_t room)
 {
     union {
         char bytes[CMSG_SPACE(sizeof(struct ucred))];
@@ -493,59 +496,60 @@ static enum heard hear(int fd, uid_t uid, char *text, size_t room)
     ssize_t n;
 
     if (poll(&p, 1, ANSWER_MS) != 1)
-        return NOTHING_YET;
+        return NO_ANSWER_YET;
     n = recvmsg(fd, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
     if (n <= 0)
-        return NOTHING;
+        return NO_ANSWER;
     text[n] = '\0';
-    return is_from(&m, uid) ? WORD : STRANGER;
+    return is_from(&m, uid) ? ANSWERED : WRONG_USER;
 }
 
-static enum tool_exit judge(const struct door *d, enum heard heard, const char *word)
+static enum tool_exit print_answer(const struct agent_socket *d, enum answer answer,
+                                   const char *word)
 {
-    switch (heard) {
-        case NOTHING_YET:
+    switch (answer) {
+        case NO_ANSWER_YET:
             tool_say(stderr,
                      "faultloc symptom: the agent of node %s has not answered yet: it may be "
-                     "stopped, or busy, and takes it in once it runs",
+                     "stopped or busy, and accepts the symptom when it runs again",
                      d->node);
             return TOOL_OK;
-        case NOTHING:
+        case NO_ANSWER:
             tool_say(
                 stderr,
                 "faultloc symptom: the agent of node %s of job %s did not answer: it has ended, "
                 "or accepts no symptoms from this user",
                 d->node, d->job);
             return TOOL_TROUBLE;
-        case STRANGER:
+        case WRONG_USER:
             tool_say(stderr,
                      "faultloc symptom: the answer for node %s of job %s does not come from user "
-                     "%lu, whose job it is",
+                     "%lu, who owns the job",
                      d->node, d->job, (unsigned long) d->uid);
             return TOOL_TROUBLE;
-        case WORD:
+        case ANSWERED:
             break;
     }
     if (!strcmp(word, "ok"))
         return TOOL_OK;
-    tool_say(stderr, "faultloc symptom: the agent of node %s of job %s says: %s", d->node, d->job,
-             word);
+    tool_say(stderr, "faultloc symptom: the agent of node %s of job %s refused it: %s", d->node,
+             d->job, word);
     return TOOL_INVALID;
 }
 
-static enum tool_exit tell_first(const struct door *d, const char *text)
+static enum tool_exit send_first(const struct agent_socket *d, const char *text)
 {
-    char word[FAULTLOC_DOOR_ERROR];
+    char word[FAULTLOC_SYMPTOM_ERROR];
     int fd = ask(d, text);
-    enum heard heard;
+    enum answer answer;
 
     if (fd < 0) {
         tool_say(stderr, "faultloc symptom: %s/%s: %s", d->folder, d->name, strerror(errno));
         return TOOL_TROUBLE;
     }
-    heard = hear(fd, d->uid, word, sizeof(word));
+    answer = receive_answer(fd, d->uid, word, sizeof(word));
     close(fd);
-    return judge(d, heard, word);
+    return print_answer(d, answer, word);
 }
 
 static int64_t now_ns(void)
@@ -568,11 +572,11 @@ static void wait_for(int64_t begin, long long i, long long per_second)
 }
 
 /* The second to the n-th time. */
-static enum tool_exit tell_again(const struct door *d, const char *text, long long n,
-                                 long long per_second)
+static enum tool_exit send_repeatedly(const struct agent_socket *d, const char *text, long long n,
+                                      long long per_second)
 {
     int64_t begin = now_ns();
-    int fd = knock(d), rc = fd < 0 ? errno : 0;
+    int fd = connect_to(d), rc = fd < 0 ? errno : 0;
 
     for (long long i = 1; i < n && !rc; i++) {
         if (per_second)
@@ -580,27 +584,27 @@ static enum tool_exit tell_again(const struct door *d, const char *text, long lo
         if (send(fd, text, strlen(text), 0) < 0)
             rc = errno == EAGAIN ? ETIMEDOUT : errno;
         if (rc)
-            tool_say(stderr, "faultloc symptom: after %lld times: %s", i, strerror(rc));
+            tool_say(stderr, "faultloc symptom: sent %lld times, then: %s", i, strerror(rc));
     }
     if (fd >= 0)
         close(fd);
     return rc ? TOOL_TROUBLE : TOOL_OK;
 }
 
-static enum tool_exit tell(const struct door *d, const struct options *o)
+static enum tool_exit report(const struct agent_socket *d, const struct options *o)
 {
     struct json_object *j = compose(o);
     const char *text =
         json_object_to_json_string_ext(j, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
     long long n = o->repeat ? strtoll(o->repeat, NULL, 10) : 1;
     int64_t begin = now_ns();
-    enum tool_exit code = tell_first(d, text);
+    enum tool_exit code = send_first(d, text);
     char line[512];
 
     if (code == TOOL_OK && n > 1)
-        code = tell_again(d, text, n, o->per_second ? strtoll(o->per_second, NULL, 10) : 0);
-    snprintf(line, sizeof(line), "told the agent of node %s of job %s: %s of %s", d->node, d->job,
-             o->kind, o->component ? o->component : "its own node");
+        code = send_repeatedly(d, text, n, o->per_second ? strtoll(o->per_second, NULL, 10) : 0);
+    snprintf(line, sizeof(line), "reported to the agent of node %s of job %s: %s of %s", d->node,
+             d->job, o->kind, o->component ? o->component : "its own node");
     if (code == TOOL_OK && n > 1)
         tool_say(stdout, "%s, %lld times in %.1f s", line, n, (double) (now_ns() - begin) / 1e9);
     else if (code == TOOL_OK)
@@ -611,9 +615,9 @@ static enum tool_exit tell(const struct door *d, const struct options *o)
 
 enum tool_exit tool_symptom(int n, char **arguments)
 {
-    static struct doors doors;
+    static struct agent_sockets sockets;
     struct options o = {0};
-    const struct door *d;
+    const struct agent_socket *d;
     enum tool_exit code;
 
     if (n == 1 && (!strcmp(arguments[0], "--help") || !strcmp(arguments[0], "-h")))
@@ -623,7 +627,7 @@ enum tool_exit tool_symptom(int n, char **arguments)
     code = read_options(n, arguments, &o);
     if (code)
         return code;
-    find_doors(&doors, &o);
-    d = pick(&doors, &o);
-    return d ? tell(d, &o) : TOOL_TROUBLE;
+    find_sockets(&sockets, &o);
+    d = pick(&sockets, &o);
+    return d ? report(d, &o) : TOOL_TROUBLE;
 }

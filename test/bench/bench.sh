@@ -13,26 +13,26 @@ usage() {
     cat <<'END'
 usage: test/bench/bench.sh [--mpi PREFIX] [--stock PREFIX] [--work FOLDER]
 
-What FaultLoc costs a healthy job: stock MPICH, patched with FaultLoc off, and on.
+Measures what FaultLoc costs a healthy job: stock MPICH, and MPICH with FaultLoc off and on.
   - Instructions per operation, counted by valgrind's callgrind on the last of two ranks, whose
-    messages go to itself: the difference of two loop lengths, so that what is done once falls out.
-    They repeat exactly, or nearly.
-  - The time of a round trip of two ranks and of an MPI_Alltoall of four, as ratios to stock taken
-    in turns, in one run.
+    messages go to itself. The figure is the difference of two loop lengths, so that one-time work
+    cancels out. The counts are (nearly) the same in each run.
+  - The time of a round trip of two ranks and of an MPI_Alltoall of four, as ratios to stock MPICH,
+    measured alternately in one run.
 
-Fails where an operation marked with * takes more than 1 % above stock with FaultLoc off, or 3 %
-with it on. The others are printed, and so are times, which are the machine's as much as the
-program's.
-Where valgrind is not installed (Debian: valgrind) only the times are taken.
+Fails if an operation marked with * takes more than 1 % above stock with FaultLoc off, or 3 % with
+it on. The other operations and the times are only printed; times depend on the machine as much as
+on the program.
+Without valgrind (Debian: valgrind) only the times are measured.
 
-  --mpi PREFIX    the patched MPI (default: $FAULTLOC_MPI)
+  --mpi PREFIX    the MPI with FaultLoc (default: $FAULTLOC_MPI)
   --stock PREFIX  a stock MPICH 4.0.2 built with the same compiler and options (default:
-                  $FAULTLOC_STOCK_MPI; else built once, lean, into FOLDER/stock, by
-                  maint/build-stock.sh, which takes a few minutes)
+                  $FAULTLOC_STOCK_MPI; else maint/build-stock.sh builds one, lean, once, into
+                  FOLDER/stock, which takes a few minutes)
   --work FOLDER   where to work (default: ./bench.work)
   --help          this text
 
-It takes two minutes or so once stock MPICH is there.
+It takes about two minutes once stock MPICH is there.
 
 Exit code: 0 within the bounds, 1 not, or something did not run, 2 wrong usage, 77 no valgrind.
 END
@@ -128,7 +128,7 @@ table() {
 trip() {
     MPIR_CVAR_FAULTLOC=$3 MPIR_CVAR_FAULTLOC_REPORT='' timeout -k 10 600 "$1/bin/mpiexec" -n "$4" \
         "$work/$2/times" "$5" 21 "$6" </dev/null 2>"$work/times.log" ||
-        die 1 "the program of times did not run, see $work/times.log"
+        die 1 "the program test/bench/times.c did not run, see $work/times.log"
 }
 
 # ratios RANKS OPERATION N: the median of the ratios of five turns.
@@ -158,15 +158,15 @@ ratios() {
 mpi=${FAULTLOC_MPI:-} stock=${FAULTLOC_STOCK_MPI:-} work=$PWD/bench.work
 while [ $# -gt 0 ]; do
     case $1 in
-        --mpi) mpi=${2:?--mpi wants a prefix}; shift 2 ;;
-        --stock) stock=${2:?--stock wants a prefix}; shift 2 ;;
-        --work) work=${2:?--work wants a folder}; shift 2 ;;
+        --mpi) mpi=${2:?--mpi needs a prefix}; shift 2 ;;
+        --stock) stock=${2:?--stock needs a prefix}; shift 2 ;;
+        --work) work=${2:?--work needs a folder}; shift 2 ;;
         --help | -h) usage; exit 0 ;;
         *) die 2 "unknown argument $1; see --help" ;;
     esac
 done
-[ -n "$mpi" ] || die 2 "no --mpi and no FAULTLOC_MPI: name the patched MPI"
-[ -x "$mpi/bin/mpicc" ] || die 1 "no $mpi/bin/mpicc: build and install the patched MPI first"
+[ -n "$mpi" ] || die 2 "no --mpi and no FAULTLOC_MPI: name the MPI with FaultLoc"
+[ -x "$mpi/bin/mpicc" ] || die 1 "no $mpi/bin/mpicc: build and install the MPI with FaultLoc first"
 mkdir -p "$work"
 work=$(cd "$work" && pwd)
 
@@ -175,7 +175,7 @@ if [ -z "$stock" ]; then
     "$top/maint/build-stock.sh" --prefix "$stock" --device "$(about "$mpi" Device)" || exit 1
 fi
 [ -x "$stock/bin/mpicc" ] ||
-    die 1 "no $stock/bin/mpicc: name a stock MPICH, or none to have one built"
+    die 1 "no $stock/bin/mpicc: name a stock MPICH; without --stock one is built"
 same_build
 say "compiling"
 compile "$stock" stock
@@ -187,11 +187,11 @@ if command -v valgrind >/dev/null; then
     count "$mpi" patched 1 on
     table || result=1
 else
-    say "valgrind is not installed (Debian: valgrind): no instructions are counted"
+    say "valgrind is not installed (Debian: valgrind): instructions are not counted"
     result=77
 fi
 ratios 2 round-trip 2000
 ratios 4 alltoall 20
 [ $result != 1 ] ||
-    say "more instructions than the bounds allow: off $off_percent %, on $on_percent %"
+    say "more instructions than allowed: off $off_percent %, on $on_percent %"
 exit $result

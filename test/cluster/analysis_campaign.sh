@@ -14,19 +14,19 @@ usage() {
 Usage: test/cluster/analysis_campaign.sh [--runs N] [--only 'TEST...'] [--mpi PREFIX] [--json FILE]
 
 Runs the scenarios of detection and analysis by the tree (8 hosts behind 2 switches) N times each,
-and prints a table: found as expected, and after how many seconds.
+and prints a table: how often the expected verdict was found, and after how many seconds.
 
-  --runs N        how often each (10)
+  --runs N        runs of each test (10)
   --only 'TEST...'
-                  not all of them, which are:
+                  only these tests, of
                   fln_and_suspect root root_and_substitute overloaded_fln two_subtrees
                   symptom_storm symptom_storm_healthy
   --mpi PREFIX    the MPI (FAULTLOC_MPI)
-  --json FILE     the results as JSON, a line per run
-  --keep FOLDER   keep all runs' files there
+  --json FILE     write the results as JSON, one line per run
+  --keep FOLDER   keep the files of all runs there
   --help          this text
 
-Exit code: 0 all runs good, 1 not, 2 wrong usage, 77 no root or no namespaces here.
+Exit code: 0 all runs passed, 1 a run failed, 2 wrong usage, 77 no root or no namespaces here.
 END
 }
 
@@ -36,7 +36,7 @@ runs=10 json='' keep=''
 while [ $# -gt 0 ]; do
     case $1 in
         --help | -h) usage; exit 0 ;;
-        --*) [ $# -ge 2 ] || wrong "option $1 wants a value" ;;
+        --*) [ $# -ge 2 ] || wrong "option $1 needs a value" ;;
     esac
     case $1 in
         --runs) runs=$2 ;;
@@ -48,7 +48,7 @@ while [ $# -gt 0 ]; do
     esac
     shift 2
 done
-[[ $runs =~ ^[1-9][0-9]*$ ]] || wrong "--runs wants a number, got '$runs'"
+[[ $runs =~ ^[1-9][0-9]*$ ]] || wrong "--runs must be a number, not '$runs'"
 for test in $tests; do
     "$here/scenario" --print "$test" >/dev/null || exit
 done

@@ -17,42 +17,43 @@ usage() {
     cat <<END
 Usage: test/cluster/crash_campaign.sh [OPTION]...
 
-Lets ranks end badly, in many ways, in jobs on a cluster of network namespaces, and checks what
-mpiexec says of it: the first to end (rank, host, process, signal or code), one process-crash for
-each in the report, the others as victims, mpiexec's exit code, how long it took, and that no
-process is left on any host. Prints a table.
+Ends ranks abnormally in many ways, in jobs on a cluster of network namespaces, and checks what
+mpiexec reports: the first rank to end (rank, host, process, signal or code), one process-crash for
+each such rank in the report, the others as victims, mpiexec's exit code and its run time. No
+process may be left on any host. Prints a table.
 
-  --kinds K,K,...   which (all):
+  --kinds K,K,...   these kinds of end (all):
                       kill segv bus abort    by that signal
                       exit _exit             with code 3, before MPI_Finalize
                       exit0 _exit0           with code 0, before MPI_Finalize
-                      memory                 for memory, in a control group
+                      memory                 out of memory, in a control group
                       two                    two ranks, 50 ms apart, by SIGKILL
                       mpi-abort              MPI_Abort with code 7
-                      init finalize          killed while in MPI_Init, in MPI_Finalize
+                      init finalize          killed in MPI_Init, in MPI_Finalize
                       after                  exit code 3 after MPI_Finalize
                       proxy mpiexec          hydra's proxy on a host, or mpiexec, killed
-                      power-off              the host of mpiexec's first proxy is off
-                      busy                   killed while another rank is stopped and hosts are
-                                             being asked because of it
-                      busy-agent             the same, while the agent of its own host is stopped, too
+                      power-off              the host of mpiexec's first proxy is switched off
+                      busy                   killed while another rank is stopped, and hosts are
+                                             being asked about that
+                      busy-agent             as busy, and the agent of its own host is stopped
                       busy-off               killed while another host loses its power
-                      no-cleanup             killed where the others go on and end well, by
-                                             mpiexec -disable-auto-cleanup
-                      no-cleanup-end         the same, while they are in MPI_Finalize
-                      spawn                  killed while in MPI_Comm_spawn; left out where MPI
-                                             cannot spawn (ch4:ucx of MPICH 4.0.2)
-                      spawn-child            a spawned process, killed while in MPI_Init; likewise
+                      no-cleanup             killed under mpiexec -disable-auto-cleanup; the others
+                                             continue and end normally
+                      no-cleanup-end         as no-cleanup, while the others are in MPI_Finalize
+                      spawn                  killed in MPI_Comm_spawn; skipped if this MPI cannot
+                                             spawn (ch4:ucx of MPICH 4.0.2)
+                      spawn-child            a spawned process is killed in MPI_Init; skipped like
+                                             spawn
   --hosts N         hosts (4)
   --ppn K,K,...     ranks per host (1,4)
-  --runs N          runs of each (1)
+  --runs N          runs of each kind (1)
   --skew S          the clock of each host is S seconds ahead of that of the host before it (0)
-  --max-latency S   located at most so long after the end (0: not looked at)
+  --max-latency S   fail if the fault is located later than S seconds after the end (0: no limit)
   --mpi PREFIX      the MPI under test (FAULTLOC_MPI)
-  --keep FOLDER     keep what each run left behind there
+  --keep FOLDER     keep the files of every run there
   --help            this text
 
-Exit code: 0 all as it should be, 1 not, 2 wrong usage, 77 no root or no namespaces here.
+Exit code: 0 all runs passed, 1 a run failed, 2 wrong usage, 77 no root or no namespaces here.
 END
 }
 
@@ -63,7 +64,7 @@ while [ $# -gt 0 ]; do
     case $1 in
         --help | -h) usage; exit 0 ;;
         --kinds | --hosts | --ppn | --runs | --skew | --max-latency | --mpi | --keep)
-            [ $# -ge 2 ] || die 2 "$1 wants a value; see --help" ;;
+            [ $# -ge 2 ] || die 2 "$1 needs a value; see --help" ;;
         *) die 2 "unknown argument $1; see --help" ;;
     esac
     case $1 in
@@ -79,14 +80,14 @@ while [ $# -gt 0 ]; do
     shift 2
 done
 for kind in ${kinds//,/ }; do
-    [[ " $all_kinds " == *" $kind "* ]] || die 2 "no kind '$kind'; there are: $all_kinds"
+    [[ " $all_kinds " == *" $kind "* ]] || die 2 "unknown kind '$kind'; the kinds are: $all_kinds"
 done
 [[ $hosts =~ ^[2-9][0-9]*$ && $runs =~ ^[0-9]+$ && $skew =~ ^[0-9]+$ &&
     $ppns =~ ^[0-9]+(,[0-9]+)*$ ]] ||
-    die 2 "--hosts, --runs, --skew and --ppn want numbers; see --help"
+    die 2 "--hosts, --runs, --skew and --ppn must be numbers; see --help"
 "$cluster" check --quiet || exit
 [ "$skew" = 0 ] || unshare --time --fork --monotonic 1 true 2>/dev/null ||
-    die 77 "no namespaces of time here, which --skew wants: Linux 5.6 and util-linux 2.36 have them"
+    die 77 "--skew needs time namespaces: Linux 5.6 and util-linux 2.36"
 command -v jq >/dev/null || die 77 "no program 'jq' (Debian package jq)"
 
 name=c$$
@@ -186,7 +187,7 @@ is_looping() {
 has_begun() { is_looping || [ ! -d "/proc/$pid" ]; }
 await_loop() {
     await 60 has_begun && is_looping && return
-    blame "the job did not come to its loop"
+    blame "the job did not reach its loop"
     return 1
 }
 proxy_pid() {
@@ -266,7 +267,7 @@ strike_too() {
     if [ "$kind" != busy-off ]; then
         kill -STOP "$(pid_of "$OTHERS")"
         await 30 grep -qE '^[0-9.]+ h[0-9]+:   asks h[0-9]+: ' "$work/trace" ||
-            blame "nobody asks because of a stopped rank"
+            blame "no agent asked about the stopped rank"
         now_us >"$work/struck"
         kill -KILL "$VICTIM"
         return
@@ -288,13 +289,13 @@ judge_first() {
     [ "$kind" != spawn-child ] || world='of spawned group 1 '
     line=$(grep -m 1 -E "^\[faultloc\] rank [0-9]+ ${world}on " "$work/err" || :)
     rank=$(sed -n 's/^\[faultloc\] rank \([0-9]*\) .*/\1/p' <<<"$line")
-    [ -n "$rank" ] || { blame "no line that names the first"; return; }
-    [[ ",$FIRST," == *",$rank,"* ]] || blame "named first is rank $rank, not $FIRST"
+    [ -n "$rank" ] || { blame "mpiexec names no first rank"; return; }
+    [[ ",$FIRST," == *",$rank,"* ]] || blame "mpiexec names rank $rank as the first, not $FIRST"
     [[ $line == *"$HOW"* ]] || blame "'$line' does not say '$HOW'"
     at=$(place "$rank")
     [ -z "$at" ] || [[ $line == *" on ${at% *} (pid ${at#* })"* ]] || blame "'$line', not on $at"
     [ "$(grep -cE "^\[faultloc\] rank [0-9]+ ${world}on " "$work/err")" = 1 ] ||
-        blame "two are named first"
+        blame "mpiexec names two ranks as the first"
 }
 
 judge_report() {
@@ -304,7 +305,7 @@ judge_report() {
         2>/dev/null || :)
     VERDICTS=${got// /;}
     case $kind in
-        mpi-abort | init | after | mpiexec | spawn-child) [ -z "$got" ] || blame "verdicts: $got" ;;
+        mpi-abort | init | after | mpiexec | spawn-child) [ -z "$got" ] || blame "unexpected verdicts: $got" ;;
         proxy | power-off) [ -n "$got" ] || blame "no verdict" ;;
         busy*) judge_both ;;
         *)
@@ -323,7 +324,7 @@ judge_both() {
     [ "$got" = "$both" ] || [ "$got" = "$crash" ] ||
         blame "verdicts are '$got', not '$crash', with or without '$OTHER'"
     [ "$got" = "$both" ] || ! grep -qE " h[0-9]+: verdict ${OTHER%:*} of " "$work/trace" ||
-        blame "the verdict $OTHER was found, and is lost"
+        blame "the verdict $OTHER was reached, but is not in the report"
 }
 
 # Nobody else may be among the victims. Of a crash that is told within a quarter of a second not all
@@ -347,7 +348,7 @@ judge_victims() {
 judge_survivors() {
     local well last
     well=$(compgen -G "$job/pids/well.*" | wc -l)
-    [ "$well" = $((hosts * ppn - 1)) ] || blame "$well others ended well, not $((hosts * ppn - 1))"
+    [ "$well" = $((hosts * ppn - 1)) ] || blame "$well others ended normally, not $((hosts * ppn - 1))"
     last=$(awk '$3 > t { t = $3 } END { print t }' "$job"/pids/well.* 2>/dev/null || :)
     [ -z "$last" ] || [ $((ended - last)) -le 3000000 ] ||
         blame "mpiexec ended $(((ended - last) / 1000)) ms after the others"
@@ -375,7 +376,7 @@ judge_times() {
     esac
     [ "$max_latency" = 0 ] || [ "$LATENCY" = - ] ||
         awk -v a="$LATENCY" -v b="$max_latency" 'BEGIN { exit !(a <= b) }' ||
-        blame "located after $LATENCY s, allowed are $max_latency"
+        blame "located after $LATENCY s, more than the allowed $max_latency s"
 }
 
 one_run() {
@@ -397,10 +398,10 @@ one_run() {
     wait "$pid" || code=$?
     pid=
     ended=$(stat -c %.6Y "$work/err" | tr -d .)
-    [ ! -s "$job/left-over" ] || blame "left behind: $(head -n 1 "$job/left-over")"
+    [ ! -s "$job/left-over" ] || blame "processes left behind: $(head -n 1 "$job/left-over")"
     if compgen -G "/run/faultloc-cluster/$name/runtime/faultloc/*.sock" >/dev/null; then
         # one that is killed leaves it to the next
-        [ "$kind" = proxy ] || [[ $kind == *-off ]] || blame "a socket is left"
+        [ "$kind" = proxy ] || [[ $kind == *-off ]] || blame "a socket was left behind"
         rm -f /run/faultloc-cluster/"$name"/runtime/faultloc/*.sock
     fi
     if [ "$kind" != mpiexec ]; then
@@ -412,7 +413,7 @@ one_run() {
     [[ $kind != no-cleanup* ]] || judge_survivors
     judge_times
     said=$(grep -hE -m 1 'assert|BAD TERMINATION|EXIT STRING' "$work/out" "$work/err" || :)
-    [ -z "$said" ] || [ "$kind" = mpiexec ] || blame "hydra says: $said"
+    [ -z "$said" ] || [ "$kind" = mpiexec ] || blame "hydra printed: $said"
     if [ -n "$keep" ]; then
         mkdir -p "$keep/$kind-$ppn-$run"
         cp -r "$work"/* "$job"/pids "$keep/$kind-$ppn-$run/" 2>/dev/null || :
@@ -450,5 +451,5 @@ for ppn in ${ppns//,/ }; do
         done
     done
 done
-echo "$((all - bad)) of $all runs good"
+echo "$((all - bad)) of $all runs passed"
 [ $bad = 0 ]

@@ -19,64 +19,74 @@ usage() {
     cat <<END
 Usage: test/cluster/harm_campaign.sh [OPTION]...
 
-Disturbs healthy jobs on a cluster of network namespaces at random moments, in ways that end, and
-checks that no harm comes of it: the job ends with exit code 0 and right results, no verdict stands
-at its end, FaultLoc complains of nothing, and no process, socket, shared memory or file is left.
-Prints a table. A verdict that was withdrawn is allowed, and counted.
+Disturbs healthy jobs on a cluster of network namespaces at random moments, for a limited time, and
+checks that FaultLoc does them no harm: the job ends with exit code 0 and right results, no verdict
+is in force at its end, FaultLoc prints no error message, and no process, socket, shared memory or
+file is left. Prints a table. A verdict that was withdrawn is allowed, and counted.
 
-  --kinds K,K,...     which (all):
+  --kinds K,K,...     these kinds of disturbance (all):
                         net-all net-one net-host
                                        no packet passes: on both networks, on one of them, to and
                                        from one host
-                        stop-one       one rank is stopped for as long as a silence, at least a second
-                        stop-even      all ranks are stopped, and go on at the same time
-                        stop-apart     the same; they go on one after the other, 0.5 s apart
-                        stop-late      the same; one goes on 1.6 s after the others
-                        freeze-host    all processes of a host are frozen by a control group; as
-                                       long as a silence
-                        freeze-all     the same, on all hosts; as long as all ranks are stopped
+                        stop-one       one rank is stopped, for at least a second
+                        stop-even      all ranks are stopped, and continue at the same time
+                        stop-apart     all ranks are stopped, and continue one after the other,
+                                       0.5 s apart
+                        stop-late      all ranks are stopped; one continues 1.6 s after the others
+                        freeze-host    all processes of a host are frozen by a control group
+                        freeze-all     all processes of all hosts are frozen
                         busy           100 busy processes on the job's processors
                         pressure       the job's control group has hardly any memory for files
                         disk-full      the disk of report and trace is full
                         debug-rank     a debugger holds a rank
-                        debug-node     the same, all ranks of a host
-                        debug-gdb      the same as debug-rank, by gdb
-                        flood          strangers open connections to a host's agent
+                        debug-node     a debugger holds all ranks of a host
+                        debug-gdb      gdb holds a rank
+                        flood          processes without the job's key open connections to a
+                                       host's agent
                         clocks         the hosts' monotonic clocks are up to a day apart
                         agent-kill agent-stop agents-kill
-                                       a process 'faultloc-agent' of a host is killed, or stopped;
+                                       a process faultloc-agent of a host is killed; is stopped;
                                        all of a host are killed
                         tls480 tls500  the program has 480, 500 KB of static thread-local storage
-                        fork fork-exec fork-exit descriptors threads memory stderr close
-                                       what a rank does itself: test/mpi/work.c says what it is;
-                                       with stderr nobody reads mpiexec's for five seconds
-  --programs P,P,...  test/mpi/work.c's patterns, of which each run draws one (all):
+                      and what a rank does to its own process (test/mpi/work.c, --harm):
+                        fork fork-exec fork-exit
+                                       it forks; children call _exit, run a program, call exit
+                        descriptors    it opens files until it has no descriptors left
+                        threads        it starts as many threads as possible, at most 2000
+                        memory         it limits its address space, and uses all of it
+                        stderr         it fills standard error, which nobody reads for five seconds
+                        close          it closes the descriptors that are not its own
+                      The durations of net-*, stop-one and freeze-host are those of a silence
+                      (--survive, --silence-min); those of stop-even, stop-apart, stop-late and
+                      freeze-all are set by --stop-min and --stop-max.
+  --programs P,P,...  patterns of test/mpi/work.c, one of which is drawn for each run (all):
                         $all_programs
   --action A,A,...    MPIR_CVAR_FAULTLOC_ACTION of the jobs: abort, report (abort)
-  --with-fault        a host is switched off, or a rank stopped, during each disturbance: it must be
-                      named, once, and nothing else
-  --survive S         the longest silence of which no verdict may come, in seconds (5): with abort
-                      no longer one is drawn; with report it is up to 5 s, and a longer one may
-                      lead to verdicts that are true meanwhile
+  --with-fault        during each disturbance a host is switched off, or a rank stopped; the report
+                      must name it once, and nothing else
+  --survive S         the longest silence that must cause no verdict, in seconds (5). With the
+                      action abort, no longer one is drawn. With report, silences of up to 5 s are
+                      drawn, and one longer than S may cause verdicts that are true at that time
   --silence-min S     the shortest silence, in seconds (0.2)
   --stop-min S, --stop-max S
-                      the shortest, the longest that all ranks are stopped, in seconds (0.5, 60)
-  --fork-mb M         megabytes that a rank has touched when it forks (2000)
-  --settle S          how long after a disturbance to look for verdicts (3)
+                      the shortest and the longest time that all ranks are stopped, in seconds
+                      (0.5, 60)
+  --fork-mb M         megabytes that a rank has written to before it forks (2000)
+  --settle S          how long after a disturbance to watch for verdicts, in seconds (3)
   --hosts N           hosts (4)
   --ppn K,K,...       ranks per host (1,2)
-  --runs N            runs of each (1)
-  --seed N            of what is drawn (a random one); run R of a kind uses N + R - 1, so that
-                      '--runs 1 --seed' with a run's seed, its kind, program, action and ppn does
-                      the same again
-  --off               FaultLoc is off: what harms MPI itself
+  --runs N            runs of each kind (1)
+  --seed N            the seed of what is drawn (random). Run R of a kind uses N + R - 1, so that
+                      '--runs 1 --seed' with the seed, kind, program, action and ppn of a run
+                      repeats it
+  --off               FaultLoc is off, to find what harms MPI itself
   --mpi PREFIX        the MPI under test (FAULTLOC_MPI)
-  --keep FOLDER       keep what each run left behind there
-  --json FILE         results as JSON, a line per run (- for stdout)
+  --keep FOLDER       keep the files of every run there
+  --json FILE         write the results as JSON, one line per run (- for standard output)
   --help              this text
 
-Exit code: 0 all as it should be, 1 not, 2 wrong usage, 77 no root or no namespaces here, or all
-runs were skipped.
+Exit code: 0 all runs passed, 1 a run failed, 2 wrong usage, 77 no root or no namespaces here, or
+all runs were skipped.
 END
 }
 
@@ -93,7 +103,7 @@ while [ $# -gt 0 ]; do
         --off) off=1; shift; continue ;;
         --kinds | --programs | --action | --survive | --silence-min | --stop-min | --stop-max | \
             --fork-mb | --settle | --hosts | --ppn | --runs | --seed | --mpi | --keep | --json)
-            [ $# -ge 2 ] || die 2 "$1 wants a value; see --help" ;;
+            [ $# -ge 2 ] || die 2 "$1 needs a value; see --help" ;;
         *) die 2 "unknown argument $1; see --help" ;;
     esac
     case $1 in
@@ -121,7 +131,7 @@ done
 check_words() {
     local word
     for word in ${2//,/ }; do
-        [[ " $3 " == *" $word "* ]] || die 2 "no $1 '$word'; there are: $3"
+        [[ " $3 " == *" $word "* ]] || die 2 "unknown $1 '$word'; known are: $3"
     done
 }
 check_words kind "$kinds" "$all_kinds"
@@ -525,10 +535,10 @@ is_named() {
 await_calm() {
     local least
     if [ -n "$VICTIM" ]; then
-        await 60 is_named || blame "not named in 60 s: $WANT"
-        [ "$action" = report ] || await 30 ended || blame "abort does not end the job in 30 s"
+        await 60 is_named || blame "no verdict within 60 s: $WANT"
+        [ "$action" = report ] || await 30 ended || blame "the action abort did not end the job within 30 s"
     else
-        await $((30 + settle)) is_calm || blame "30 s later: $(verdicts stand | paste -sd' ')"
+        await $((30 + settle)) is_calm || blame "verdicts still in force 30 s later: $(verdicts stand | paste -sd' ')"
     fi
     least=$((SECONDS + settle))
     until ended || [ $SECONDS -ge $least ]; do pause 100; done
@@ -561,7 +571,7 @@ judge_end() {
         return
     fi
     [ $CODE = 0 ] || blame "exit code $CODE${said:+, $said}"
-    grep -qE '^work: .* all right$' "$work/out" || blame "the work was not done"
+    grep -qE '^work: .* all right$' "$work/out" || blame "the program did not report right results"
 }
 
 # A silence that may be told of.
@@ -593,8 +603,8 @@ judge_standing() {
         fi
     done
     [ -z "$VICTIM" ] || [ $named = 1 ] || [ "$kind" = disk-full ] ||
-        blame "$named times named: $WANT"
-    [ -z "$other" ] || blame "verdicts stand:$other"
+        blame "$named verdicts instead of one: $WANT"
+    [ -z "$other" ] || blame "verdicts in force:$other"
 }
 
 judge_verdicts() {
@@ -603,7 +613,7 @@ judge_verdicts() {
     judge_standing
     is_beyond || return 0
     for v in $(verdicts gone); do
-        is_true "$v" || [ "${v%:*}" = "${WANT:-}" ] || blame "not true, and withdrawn: ${v%:*}"
+        is_true "$v" || [ "${v%:*}" = "${WANT:-}" ] || blame "false verdict, withdrawn: ${v%:*}"
     done
 }
 
@@ -613,7 +623,7 @@ judge_complaints() {
     said=$(grep -F '[faultloc] ' "$work/err" |
         grep -vE '^\[faultloc\] (  |withdrawn: |[a-z]+-[a-z]+: |straggler: |deadlock: |unknown: )' |
         grep -vE "^\[faultloc\] ${ALLOWED:-only reports}" | head -n 1 || :)
-    [ -z "$said" ] || [ $CODE != 0 ] || blame "FaultLoc says: $said"
+    [ -z "$said" ] || [ $CODE != 0 ] || blame "FaultLoc printed: $said"
 }
 
 judge_leftovers() {
@@ -623,8 +633,8 @@ judge_leftovers() {
     find "/dev/shm/faultloc-cluster-$name" "/run/faultloc-cluster/$name/runtime" ! -type d -delete
     [ $CODE = 0 ] || return 0 # a host that is off cannot tidy up, nor a job that is killed
     left+=$(compgen -G "/tmp/faultloc-$(id -u)/$(cat "$job/mpiexec.pid")@*" || :)
-    [ -z "$left" ] || blame "left behind: ${left//$'\n'/ }"
-    [ ! -s "$job/left-over" ] || blame "left behind: $(head -n 1 "$job/left-over")"
+    [ -z "$left" ] || blame "files left behind: ${left//$'\n'/ }"
+    [ ! -s "$job/left-over" ] || blame "processes left behind: $(head -n 1 "$job/left-over")"
     for host in login $(seq -f 'h%g' "$hosts"); do
         left=$(ip netns exec "$name-$host" cat /proc/net/unix | grep -m 1 -o '@.*faultloc.*' || :)
         [ -z "$left" ] || blame "left behind on $host: socket $left"
@@ -637,7 +647,7 @@ run_job() {
         disturb
         await_calm
     else
-        blame "the job did not come to its loop"
+        blame "the job did not reach its loop"
     fi
     end_job
     judge_end
@@ -715,6 +725,6 @@ for action in ${actions//,/ }; do
         done
     done
 done
-echo "$((all - bad)) of $all runs good$([ $skipped = 0 ] || echo ", $skipped skipped")"
+echo "$((all - bad)) of $all runs passed$([ $skipped = 0 ] || echo ", $skipped skipped")"
 [ $bad = 0 ] || exit 1
 [ $all != 0 ] || exit 77

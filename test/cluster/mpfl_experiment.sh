@@ -13,33 +13,36 @@ usage() {
     cat <<'END'
 Usage: test/cluster/mpfl_experiment.sh [OPTIONS]
 
-MPFL's experiment on a cluster of namespaces: all ranks but one call MPI_Alltoall in a loop, one is
-silent from the start by configuration, and other middleware reports symptoms besides. Is it found,
-how soon, and with which confidence? MPFL's silent process stands for a lost node; here
+MPFL's experiment on a cluster of namespaces: all ranks but one call MPI_Alltoall in a loop; one is
+silent from the start, by configuration; and other middleware reports symptoms. The experiment
+measures whether the silent rank is found, how soon, and with which confidence. MPFL's silent
+process stands for a lost node; here
 
-  stop      it stops itself (SIGSTOP) right before the loop: process-stopped must be the verdict,
-            for its node answers;
-  outage    it is alone on a host, which loses its power right before the loop: node-outage.
+  stop      it stops itself (SIGSTOP) right before the loop. The verdict must be process-stopped,
+            because its node answers;
+  outage    it is alone on a host, which loses its power right before the loop. The verdict must be
+            node-outage.
 
-The symptoms: of the scheduler, heartbeat-lost about the silent one's host, 5 times from 200 ms on;
-of the operating system, cpu-usage (within its normal range) about a healthy host, 50 times; of the
-hardware monitor, memory-corrected about another healthy host, 50 times. Each run is a cluster of
-its own, and is good if this one fault is found, and nothing else. Who its victims are is not looked
-at: with symptoms it is often found before anybody has waited for long. Ranks that wait sleep for
-1 ms at a time: on a cluster each has a processor of its own, and takes none from the agents; here
-all share a few.
+The symptoms are heartbeat-lost from the scheduler, about the silent rank's host, 5 times from 200
+ms on; cpu-usage (within its normal range) from the operating system, about a healthy host, 50
+times; memory-corrected from the hardware monitor, about another healthy host, 50 times. Each run
+has a cluster of its own, and passes if this fault is found and no other. The victims are not
+checked: with symptoms the fault is often found before a rank has waited for long. Ranks that wait
+sleep for 1 ms at a time: on a real cluster each has a processor of its own and takes none from the
+agents; here all share a few.
 
-  --ranks 'R...'    ranks ('16 32 64')
+  --ranks 'R...'    numbers of ranks ('16 32 64')
   --hosts N         hosts (8); at least 5
   --runs N          runs of each kind (3)
   --how 'HOW...'    'stop outage'
   --symptoms 'S...' 'no yes': without the symptoms, and with them
-  --json FILE       all results as JSON, an object per kind (- for stdout, without the table)
+  --json FILE       write all results as JSON, one object per kind (- for standard output, without
+                    the table)
   --mpi PREFIX      the MPI (FAULTLOC_MPI)
-  --keep FOLDER     keep the files of runs that are not good there
+  --keep FOLDER     keep the files of failed runs there
   --help            this text
 
-Exit code: 0 all runs good, 1 not, 2 wrong usage, 77 no root or no namespaces here.
+Exit code: 0 all runs passed, 1 a run failed, 2 wrong usage, 77 no root or no namespaces here.
 END
 }
 
@@ -49,7 +52,7 @@ all_ranks='16 32 64' hosts=8 runs=3 all_hows='stop outage' all_symptoms='no yes'
 while [ $# -gt 0 ]; do
     case $1 in
         --help | -h) usage; exit 0 ;;
-        --*) [ $# -ge 2 ] || wrong "option $1 wants a value" ;;
+        --*) [ $# -ge 2 ] || wrong "option $1 needs a value" ;;
     esac
     case $1 in
         --ranks) all_ranks=$2 ;;
@@ -67,15 +70,15 @@ done
 for n in $all_ranks $hosts $runs; do
     [[ $n =~ ^[1-9][0-9]*$ ]] || wrong "a number is wanted, got '$n'"
 done
-[ "$hosts" -ge 5 ] || wrong "--hosts wants at least 5"
+[ "$hosts" -ge 5 ] || wrong "--hosts must be at least 5"
 for n in $all_ranks; do
-    [ "$n" -ge $((2 * hosts)) ] || wrong "--ranks wants at least two for each of $hosts hosts"
+    [ "$n" -ge $((2 * hosts)) ] || wrong "--ranks must be at least two for each of $hosts hosts"
 done
 for n in $all_hows; do
     case $n in stop | outage) ;; *) wrong "--how: no such kind '$n'" ;; esac
 done
 for n in $all_symptoms; do
-    case $n in no | yes) ;; *) wrong "--symptoms wants no or yes" ;; esac
+    case $n in no | yes) ;; *) wrong "--symptoms must be no or yes" ;; esac
 done
 
 work=$(mktemp -d)

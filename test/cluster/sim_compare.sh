@@ -14,32 +14,32 @@ usage() {
     cat <<'END'
 Usage: test/cluster/sim_compare.sh [OPTION]...
 
-Compares the simulator with the real thing: the same faults in a cluster of namespaces
-(test/cluster/cluster) and in faultloc simulate, with as many nodes, one rank each, and the same
-tree (fan-out 2). Prints for each fault and size whether the verdicts are equal (class and
-component), and the time from the fault to the report: the medians, and the real one as a multiple
-of the simulated one. 'make sim-compare COMPAREFLAGS=...' calls this.
+Compares the simulator with real runs: the same faults in a cluster of namespaces
+(test/cluster/cluster) and in faultloc simulate, with the same number of nodes, one rank each, and
+the same tree (fan-out 2). Prints for each fault and size whether the verdicts are equal (class and
+component), and the median times from the fault to the report, with the ratio of the real one to
+the simulated one. 'make sim-compare COMPAREFLAGS=...' calls this.
 
-  --runs R            real runs of each (3)
-  --sim-runs R        simulated ones, with the seeds 1, 2, ... (20)
+  --runs R            real runs of each fault and size (3)
+  --sim-runs R        simulated runs, with the seeds 1, 2, ... (20)
   --sizes "N..."      numbers of hosts, at least 4 ("4 8 16")
-  --faults "NAME..."  not all of them, which are:
+  --faults "NAME..."  only these faults, of
                         power-off   h2 loses its power
-                        fln-child   h2, and h4 whose FLN it is
+                        fln-child   h2 loses its power, and h4, whose FLN it is
                         stop        the process of rank 2 is stopped
                         data-down   the data interface of h3 goes down
-                        switch      the second of two leaf switches of the data network passes
-                                    nothing any more
-  --factor F          real medians of more than F, or less than 1/F times the simulated one are not
-                      good (2)
+                        switch      the second of two leaf switches of the data network stops
+                                    forwarding
+  --factor F          fail if a real median is more than F times, or less than 1/F times, the
+                      simulated one (2)
   --mpi PREFIX        the MPI (FAULTLOC_MPI)
   --program FILE      the program faultloc (tools/faultloc below $top_builddir, or here)
-  --json FILE         all of it as JSON, schema faultloc-compare/1
-  --keep FOLDER       keep all runs' files there
+  --json FILE         write all results as JSON, schema faultloc-compare/1
+  --keep FOLDER       keep the files of all runs there
   --help              this text
 
-Exit code: 0 all are equal and within the factor, 1 not, 2 wrong usage, 77 no root or no namespaces
-here.
+Exit code: 0 all are equal and within the factor, 1 some are not, 2 wrong usage, 77 no root or no
+namespaces here.
 END
 }
 
@@ -50,7 +50,7 @@ json='' keep=''
 while [ $# -gt 0 ]; do
     case $1 in
         --help | -h) usage; exit 0 ;;
-        --*) [ $# -ge 2 ] || wrong "option $1 wants a value" ;;
+        --*) [ $# -ge 2 ] || wrong "option $1 needs a value" ;;
     esac
     case $1 in
         --runs) runs=$2 ;;
@@ -69,9 +69,9 @@ done
 for n in $runs $sim_runs; do
     [[ $n =~ ^[1-9][0-9]{0,5}$ ]] || wrong "'$n' is no number of runs"
 done
-[[ $factor =~ ^[0-9]+(\.[0-9]+)?$ ]] || wrong "--factor wants a number, got '$factor'"
+[[ $factor =~ ^[0-9]+(\.[0-9]+)?$ ]] || wrong "--factor must be a number, not '$factor'"
 for n in $sizes; do
-    [[ $n =~ ^([4-9]|[1-9][0-9]{1,2})$ ]] || wrong "--sizes wants numbers from 4, got '$n'"
+    [[ $n =~ ^([4-9]|[1-9][0-9]{1,2})$ ]] || wrong "--sizes must be numbers from 4, not '$n'"
 done
 
 # fault NAME: what the cluster tool and the simulator call it.

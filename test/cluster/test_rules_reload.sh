@@ -12,8 +12,8 @@ usage() {
     cat <<'END'
 Usage: test_rules_reload.sh [--within SECONDS]
 
-  --within SECONDS   fail where the agents take longer than this to use a changed rule base; how
-                     long they take is said in any case
+  --within SECONDS   fail if the agents take longer than this to use a changed rule base; the time
+                     that they take is always printed
   --help             this text
 
 Exit code: 0 passed, 1 failed, 2 wrong usage, 77 no root or no namespaces here.
@@ -24,7 +24,7 @@ within=
 case ${1:-} in
     '') ;;
     --help) usage; exit 0 ;;
-    --within) within=${2:?--within wants a number of seconds} ;;
+    --within) within=${2:?--within needs a number of seconds} ;;
     *) echo "test_rules_reload.sh: unknown option $1; see --help" >&2; exit 2 ;;
 esac
 

@@ -12,13 +12,13 @@ usage() {
 Usage: test/mpi/build.sh --mpi PREFIX --out FOLDER [PROGRAM...]
 
 Compiles the test programs (all, or those named) with PREFIX/bin/mpicc into FOLDER. A program that
-is newer than its source and than the compiler wrapper is left alone.
+is newer than its source and the compiler wrapper is not compiled again.
 
   --mpi PREFIX   where the MPI is installed
-  --out FOLDER   where the programs go; made if it is not there
+  --out FOLDER   where the programs go; it is made if necessary
   --help         this text
 
-Exit code: 0 all there, 1 a program did not compile, 2 wrong usage.
+Exit code: 0 all compiled, 1 a program did not compile, 2 wrong usage.
 END
 }
 
@@ -29,8 +29,8 @@ out=
 programs=()
 while [ $# -gt 0 ]; do
     case $1 in
-        --mpi) mpi=${2:?--mpi wants a prefix}; shift 2 ;;
-        --out) out=${2:?--out wants a folder}; shift 2 ;;
+        --mpi) mpi=${2:?--mpi needs a prefix}; shift 2 ;;
+        --out) out=${2:?--out needs a folder}; shift 2 ;;
         --help | -h) usage; exit 0 ;;
         -*) die 2 "unknown option $1; see --help" ;;
         *) programs+=("$1"); shift ;;

@@ -12,39 +12,41 @@ usage() {
     cat <<'END'
 Usage: test/mpi/mpich_suite.sh [--mpi PREFIX] [--stock PREFIX] [OPTION]... [FOLDER]...
 
-Runs the C programs of MPICH's own test suite (test/mpi/FOLDER of its sources, as their testlist
-says: number of ranks, arguments, environment, time limit, how to judge) with a stock MPICH and with
-the one to be tested, one after the other, and prints a table: test, stock, ours, same or not.
-FOLDERs are init, errhan, spawn unless named; ft has the programs that lose a rank.
+Runs the C programs of MPICH's own test suite with a stock MPICH and with the MPICH to be tested,
+one after the other, and prints a table: test, outcome with stock, outcome with ours, same or not.
+The testlists in test/mpi/FOLDER of MPICH's sources give the number of ranks, arguments,
+environment, time limit and how to judge. The default FOLDERs are init, errhan, spawn; ft has the
+programs that lose a rank.
 
   --mpi PREFIX       the MPI to be tested (default: $FAULTLOC_MPI)
-  --stock PREFIX     the one to compare with (default: $FAULTLOC_STOCK_MPI, else one is built once,
-                     by maint/build-stock.sh, into ./bench.work/stock)
+  --stock PREFIX     the one to compare with (default: $FAULTLOC_STOCK_MPI; else
+                     maint/build-stock.sh builds one, once, into ./bench.work/stock)
   --source TREE      unpacked MPICH sources (default: maint/get-mpich.sh gets them)
   --work FOLDER      programs, all output and results.tsv; kept. Without it a temporary folder,
-                     which is kept only where something was worse
-  --env NAME=VALUE   into the environment of all jobs, stock's too, whatever the testlist says; may
-                     be given often
-  --mpiexec-arg ARG  one more argument of all mpiexec; may be given often
+                     which is kept only if a test was worse
+  --env NAME=VALUE   in the environment of all jobs, also of stock's, whatever the testlist says;
+                     may be repeated
+  --mpiexec-arg ARG  a further argument of all mpiexec; may be repeated
   --tests REGEX      only tests whose FOLDER/NAME matches (grep -E)
-  --limit SECONDS    the most that a test may take, where its own time limit is longer (default 60)
-  --factor N         a test's own time limit is taken N times, as on a loaded machine (default 1)
-  --runs N           each test so often (default 1)
-  --again N          so often again where the outcomes differ (default 2); the worst of each counts
+  --limit SECONDS    the longest that a test may take, if its own time limit is longer (default 60)
+  --factor N         multiply each test's own time limit by N, as for a loaded machine (default 1)
+  --runs N           runs of each test (default 1)
+  --again N          further runs if the outcomes differ (default 2); the worst of each side counts
   --no-xfail         leave out what MPICH itself expects to fail (nearly all of ft)
   --tsv FILE         a copy of results.tsv: a line for each run (folder, test, side, run, outcome,
                      exit code, seconds, processes left behind, reason)
-  --markdown         the table as Markdown
+  --markdown         print the table as Markdown
   --help             this text
 
-Outcomes: pass; fail; hang: ended by the time limit; limit: so, but the suite's rule for it calls
-that a success; build: did not compile. "+N left" after one: so many processes were still there 5 s
-later. The rules are those of the suite's runtests; but what begins with [faultloc] is no unexpected
-output of a test in which something is meant to fail. In all others it is, and so is a report.
+Outcomes: pass; fail; hang: ended by the time limit; limit: ended by the time limit, which the
+suite's rule counts as success; build: did not compile. "+N left" after an outcome: N processes
+were still there 5 s later. The rules are those of the suite's runtests. In a test that is meant to
+fail, lines that begin with [faultloc] are accepted; in all other tests they are unexpected output,
+and so is a report.
 
 MPIR_CVAR_FAULTLOC is 0 unless --env MPIR_CVAR_FAULTLOC=1. UCX_LOG_LEVEL is error unless set.
 
-Exit code: 0 nothing worse than stock, 1 something was, or could not be run, 2 wrong usage.
+Exit code: 0 nothing worse than stock, 1 something was worse or could not run, 2 wrong usage.
 END
 }
 
@@ -316,7 +318,7 @@ while [ $# -gt 0 ]; do
         --no-xfail) xfail=no; shift; continue ;;
         --markdown) markdown=yes; shift; continue ;;
         --mpi | --stock | --source | --work | --env | --mpiexec-arg | --tests | --tsv | --limit | \
-            --factor | --runs | --again) [ $# -ge 2 ] || die 2 "$1 wants a value; see --help" ;;
+            --factor | --runs | --again) [ $# -ge 2 ] || die 2 "$1 needs a value; see --help" ;;
         -*) die 2 "unknown option $1; see --help" ;;
         *) folders+=("$1"); shift; continue ;;
     esac
@@ -325,13 +327,13 @@ while [ $# -gt 0 ]; do
         --stock) stock=$2 ;;
         --source) source=$2 ;;
         --work) work=$2 ;;
-        --env) [[ $2 = ?*=* ]] || die 2 "--env wants NAME=VALUE, got '$2'"; envs+=("$2") ;;
+        --env) [[ $2 = ?*=* ]] || die 2 "--env must be NAME=VALUE, not '$2'"; envs+=("$2") ;;
         --mpiexec-arg) mpiexec_args+=("$2") ;;
         --tests) tests=$2 ;;
         --tsv) tsv=$2 ;;
         --limit | --factor | --runs | --again)
             [[ $2 =~ ^[0-9]{1,5}$ ]] && { [ "$2" -gt 0 ] || [ "$1" = --again ]; } ||
-                die 2 "$1 wants a number, got '$2'"
+                die 2 "$1 must be a number, not '$2'"
             printf -v "${1#--}" %d "$2" ;;
     esac
     shift 2
@@ -344,7 +346,7 @@ if [ -z "$stock" ]; then
 fi
 for prefix in "$stock" "$mpi"; do
     [ -x "$prefix/bin/mpicc" ] && [ -x "$prefix/bin/mpiexec" ] ||
-        die 1 "no MPI in $prefix (no bin/mpicc or bin/mpiexec): install it, or name another"
+        die 1 "no MPI in $prefix (no bin/mpicc or bin/mpiexec): install it, or give another prefix"
 done
 
 temporary=
@@ -368,7 +370,7 @@ if [ -z "$source" ]; then
     [ -d "$source" ] || "$top/maint/get-mpich.sh" "$source" || exit 1
 fi
 suite=$(realpath "$source")/test/mpi
-[ -f "$suite/util/mtest.c" ] || die 1 "$suite is no MPICH test suite: no util/mtest.c; see --source"
+[ -f "$suite/util/mtest.c" ] || die 1 "$suite is not an MPICH test suite (no util/mtest.c); see --source"
 for folder in "${folders[@]}"; do
     [ -f "$suite/$folder/testlist" ] || [ -f "$suite/$folder/testlist.in" ] ||
         die 2 "there is no folder '$folder' with a testlist in $suite"

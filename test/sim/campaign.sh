@@ -12,36 +12,38 @@ usage() {
 Usage: test/sim/campaign.sh [OPTION]...
 
 Runs the simulator (faultloc simulate) through every scenario at every number of nodes. In each run
-the verdicts must be what the scenario's faults should be called, each once ('ok'), and beside that
+the verdicts must be those that the scenario's faults call for, each once ('ok'). Further checks:
 
   bound  a fault is located within the stall limit, twice the time of a probe, and the depth of the
-         tree times the latency of a link; where nothing is lost or late on purpose
-  load   no node has more than 4 x fan-out messages for each fault, beside the questions about its
-         own suspects and what these bring
-  clean  in a healthy job there is no verdict at all, not even one that is over before it is told
+         tree times the latency of a link; not checked if nodes are lost or messages delayed on
+         purpose
+  load   no node has more than 4 x fan-out messages for each fault, besides the questions about its
+         own suspects and their consequences
+  clean  in a healthy job there is no verdict at all, not even one that is over before it is
+         reported
   idle   an idle handle has at most 1024 bytes
   wall   a run takes at most --limit seconds
 
-'make sim-campaign SIMFLAGS=...' calls this. What was run before to its end, by the same
-program with the same options, is not run again; so it may be interrupted at any time.
+'make sim-campaign SIMFLAGS=...' calls this. Results of finished runs by the same program with the
+same options are kept, so the campaign may be interrupted at any time.
 
   --most N        numbers of nodes: 10, 100, ... N (1000000)
-  --least N       not those below it (10)
+  --least N       leave out those below N (10)
   --runs R        runs of each scenario at each number of nodes, with seeds 1, 2, ... (100)
-  --jobs J        so many at a time, as far as there is memory for them (1)
-  --only NAMES    these scenarios, separated by commas
+  --jobs J        parallel jobs, as far as memory allows (1)
+  --only NAMES    only these scenarios, separated by commas
   --limit S       a run may take this many seconds of one core; a scenario that takes longer is
-                  given up at that number of nodes and above it (60)
-  --out FOLDER    where the JSON of each goes (NAME-NODES.json), and the table (sim-campaign)
-  --again         run again what is there already
+                  skipped at that number of nodes and above (60)
+  --out FOLDER    where the JSON files (NAME-NODES.json) and the table go (sim-campaign)
+  --again         repeat runs whose results are there already
   --program FILE  the program faultloc (tools/faultloc below \$top_builddir, or here)
-  --list          name the scenarios
+  --list          list the scenarios
   --help          this text
 
-Memory: some 3 KiB for a node, and 0.13 KiB for each fault more; what does not fit is left out, and
-this is told.
+Memory: about 3 KiB for each node, and 0.13 KiB more for each fault. Runs that do not fit are
+skipped, with a message.
 
-A plot of them: faultloc simulate --plot cost.svg FOLDER/node-*.json FOLDER/root-1*.json ...
+To plot the results: faultloc simulate --plot cost.svg FOLDER/node-*.json FOLDER/root-1*.json ...
 
 Exit code: 0 every run is ok, 1 one is not or took too long, 2 wrong arguments, 77 nothing was run.
 EOF
@@ -90,7 +92,7 @@ while [ $# -gt 0 ]; do
         --list) printf '%s\n' "${scenarios[@]%%|*}"; exit 0 ;;
         --again) again=1; shift ;;
         --most | --least | --runs | --jobs | --only | --limit | --out | --program)
-            [ $# -gt 1 ] || usage_error "a value is needed after $1"
+            [ $# -gt 1 ] || usage_error "$1 needs a value"
             printf -v "${1#--}" '%s' "$2"
             shift 2
             ;;
@@ -98,13 +100,13 @@ while [ $# -gt 0 ]; do
     esac
 done
 for value in "$most" "$least" "$runs" "$jobs" "$limit"; do
-    [[ $value =~ ^[1-9][0-9]{0,8}$ ]] || usage_error "'$value' is no number from 1"
+    [[ $value =~ ^[1-9][0-9]{0,8}$ ]] || usage_error "'$value' must be a number from 1"
 done
-[ -x "$program" ] || usage_error "no program $program; 'make $program' makes it"
+[ -x "$program" ] || usage_error "no program $program; 'make $program' builds it"
 command -v jq >/dev/null || { say "SKIP: no program jq (Debian package jq)"; exit 77; }
 for name in ${only//,/ }; do
     [[ " ${scenarios[*]%%|*} " == *" $name "* ]] ||
-        usage_error "no such scenario: $name; --list names them"
+        usage_error "unknown scenario $name; --list lists them"
 done
 mkdir -p "$out"
 program_sum=$(cksum <"$program")
@@ -193,7 +195,7 @@ one() {
     local all
     mapfile -t all < <(arguments "$5" "$6" "$7")
     if recipe "${all[@]}" | is_there "$2" "$7"; then
-        echo "sim-campaign: $1: $2, $7 nodes: it is there already" >&2
+        echo "sim-campaign: $1: $2, $7 nodes: kept from an earlier run" >&2
     else
         echo "sim-campaign: $1: $2, $7 nodes, $runs runs" >&2
         simulate "$2" "$7" "${all[@]}" || return 3
@@ -254,7 +256,7 @@ for item in ${work[@]+"${work[@]}"}; do
     number=$((number + 1))
     need=$(needs "$n" "$faults")
     if [ "$need" -gt "$room" ]; then
-        warn "$name, $n nodes: left out: $((need >> 20)) GiB are needed, $((room >> 20)) are there"
+        warn "$name, $n nodes: skipped: needs $((need >> 20)) GiB of memory, $((room >> 20)) are free"
         left_out=$((left_out + 1))
         continue
     fi
@@ -272,6 +274,6 @@ for item in ${work[@]+"${work[@]}"}; do
     IFS='|' read -r n name _ <<<"$item"
     cat "$out/$name-$n.row" 2>/dev/null || :
 done >"$out/table.tsv"
-say "$ran scenarios were run, $failed are not as they should be, $left_out left out; see $out"
+say "$ran scenarios ran, $failed failed, $left_out were skipped; see $out"
 [ $ran -gt 0 ] || exit 77
 [ $failed -eq 0 ]

@@ -8,7 +8,7 @@
 # signs are those of the code; every link leads somewhere; every file, function, setting and manual
 # page that a document names is there; README.md is short.
 # Environment: top_builddir, where tools/faultloc is; top_srcdir.
-# Exit code: 0 passed, 1 failed, 77 no jq here.
+# Exit code: 0 passed, 1 failed, 77 no program jq.
 # needs no MPI
 # shellcheck disable=SC2001,SC2013
 set -euo pipefail

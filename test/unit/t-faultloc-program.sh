@@ -4,10 +4,10 @@
 ##     See COPYRIGHT in top-level directory
 ##
 
-# The program `faultloc`: it prints a report as the job did, for every rule there is; it says what is
-# wrong with a file that is no valid report, and where; and no file, however made, does it any harm.
+# The program `faultloc`: it prints a report as the job did, for every rule; it says what is wrong
+# with an invalid report, and where; and no malformed file does it any harm.
 # Environment: top_builddir, where tools/faultloc and test/lib/sample_reports are; top_srcdir.
-# Exit code: 0 passed, 1 failed, 77 no jq here.
+# Exit code: 0 passed, 1 failed, 77 no program jq.
 # needs no MPI
 set -euo pipefail
 
@@ -78,9 +78,9 @@ ok "the schema has the classes of ftree.h: $classes"
 
 expect 0 "Usage: faultloc report [--verbose] FILE" --help
 expect 0 "faultloc " --version
-expect 2 "a command is needed"
+expect 2 "missing command"
 expect 2 "no such command: rerun" rerun "$work/0.json"
-expect 2 "a file is needed after check" check
+expect 2 "missing file after check" check
 expect 2 "no such option: --all" check --all "$work/0.json"
 expect 2 "No such file or directory" check "$work/none.json"
 expect 2 "Is a directory" report "$work"
@@ -106,11 +106,11 @@ kinds=$(sed -n 's/^ *X(FTREE_SYMPTOM_[A-Z_]*, "\([a-z-]*\)".*/\1/p' \
     bad "symptom --list has not the kinds of ftree.h: $kinds"
 expect 0 "power-off          hardware-monitor node      fatal    the node's BMC says" symptom --list
 expect 0 "Usage: faultloc symptom --kind KIND" symptom --help
-expect 2 "--kind is needed" symptom
+expect 2 "missing --kind" symptom
 expect 2 "no such option: --kinds" symptom --kinds power-off
-expect 2 "a value is needed after --kind" symptom --kind
-expect 2 "no such kind (--list has them): power-of" symptom --kind power-of
-expect 2 "no component, as \"node h2\" or \"rank 5\" would be: h2" \
+expect 2 "missing value after --kind" symptom --kind
+expect 2 "unknown kind (see --list): power-of" symptom --kind power-of
+expect 2 "not a component such as \"node h2\" or \"rank 5\": h2" \
     symptom --kind power-off --component h2
 expect 2 "no such severity: bad" symptom --kind power-off --severity bad
 expect 2 "no such error: EBAD" symptom --kind power-off --errno EBAD
@@ -120,7 +120,7 @@ expect 2 "--repeat must be a whole number from 1 to 100000000, not 5x" \
     symptom --kind power-off --repeat 5x
 expect 2 "--detail is longer than 95 characters" \
     symptom --kind power-off --detail "$(printf '%96s' x)"
-expect 2 "no such job is here" symptom --kind power-off --job "none-of-$$"
+expect 2 "no such job on this host" symptom --kind power-off --job "none-of-$$"
 
 # --- what is no report --------------------------------------------------------------------------
 
@@ -167,18 +167,18 @@ broken 'and more' '.verdicts[0].evidence = [range(22)]'
 
 # --- what is no JSON, or too much of it ---------------------------------------------------------
 
-raw 'line 1, column 1: no JSON' <<<'garbage'
+raw 'line 1, column 1: not JSON' <<<'garbage'
 raw 'unexpected end of file' </dev/null
 raw 'unexpected end of file' < <(head -c 700 "$work/0.json")
-raw 'no JSON' < <(cat "$work/0.json" "$work/0.json")
-raw 'no JSON' <<<'{"schema": "faultloc-report/1", // a comment
+raw 'not JSON' < <(cat "$work/0.json" "$work/0.json")
+raw 'not JSON' <<<'{"schema": "faultloc-report/1", // a comment
   "job": 1}'
 raw 'line 2: the key "job" is there twice' <<<'{"schema": "faultloc-report/1",
   "job": 1, "job": 2}'
 raw 'a key with an escape sequence' <<<'{"jo\u0062": 1}'
 raw 'a control character (0x1b) in a string' < <(printf '{"schema": "\e[31m"}')
 raw 'zero bytes' < <(printf '{"schema": "x\0y"}')
-raw 'no JSON' < <(printf '{"schema": "\xff\xfe"}')
+raw 'not JSON' < <(printf '{"schema": "\xff\xfe"}')
 raw 'nested more than 32 levels' < <(printf '%100000s' '' | tr ' ' '[')
 raw 'more than 64 keys' < <(printf '{'; for ((i = 0; i < 70; i++)); do printf '"k%d":0,' $i; done)
 raw 'more than 1000000 arrays' < <(printf '['; yes '[],' | head -n 1000001 | tr -d '\n')

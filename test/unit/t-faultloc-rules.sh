@@ -8,7 +8,7 @@
 # is refused with file, line, column and reason; every fault, rule and sign is explained; and the
 # diff that is learned from confirmed reports applies. Schema and manual page have every name.
 # Environment: top_builddir, where tools/faultloc is; top_srcdir.
-# Exit code: 0 passed, 1 failed, 77 no jq here.
+# Exit code: 0 passed, 1 failed, 77 no program jq.
 # needs no MPI
 set -euo pipefail
 
@@ -38,7 +38,7 @@ expect 0 'a valid rule base, "built-in":' check "$builtin"
 ! grep -q note: "$work/out" || bad "a part of it is of no use: $(cat "$work/out")"
 run print "$builtin"
 jq -e '.name == "built-in" and (.rules | length > 20)' "$work/out" >/dev/null ||
-    bad "print FILE is no JSON"
+    bad "print FILE is not JSON"
 cp "$work/out" "$work/plain.json"
 expect 0 'a valid rule base' check "$work/plain.json"
 expect 0 'a valid rule base' check - <"$builtin"
@@ -46,15 +46,15 @@ expect 0 'a valid rule base' check - <"$builtin"
 # --- the command line ---------------------------------------------------------------------------
 
 expect 0 "Usage: faultloc rules check FILE" --help
-expect 2 "a command is needed"
+expect 2 "missing command"
 expect 2 "no such command: chekc" chekc
-expect 2 "a file is needed after check" check
-expect 2 "one file at most after print" print a b
-expect 2 "a class, a rule or a sign is needed after explain" explain
-expect 2 "one file at most after explain" explain a b c
-expect 2 "a report is needed after learn" learn
-expect 2 "a file is needed after --rules" learn --rules
-expect 2 "a report is needed after learn" learn --rules "$builtin"
+expect 2 "missing file after check" check
+expect 2 "more than one file after print" print a b
+expect 2 "missing class, rule or sign after explain" explain
+expect 2 "more than one file after explain" explain a b c
+expect 2 "missing report after learn" learn
+expect 2 "missing file after --rules" learn --rules
+expect 2 "missing report after learn" learn --rules "$builtin"
 expect 2 "no such option: --all" check --all
 expect 2 "No such file or directory" check "$work/none.json"
 expect 2 "Is a directory" check "$work"
@@ -225,7 +225,7 @@ same() {
     fi
 }
 
-jq -e . "$schema" >/dev/null || bad "the schema is no JSON"
+jq -e . "$schema" >/dev/null || bad "the schema is not JSON"
 same classes "$(names ftree.h FTREE_CLASSES)" '."$defs".class.enum[]'
 same symptoms "$(names ftree.h FTREE_SYMPTOMS)" '."$defs".symptom.enum[]'
 same severities "$(names ftree.h FTREE_SEVERITIES)" '."$defs".severity.enum[]'

@@ -7,7 +7,7 @@
 # The simulator's command line, `faultloc simulate`: what it prints, its JSON, its exit codes; the
 # same seed is the same run; plots; and a small part of test/sim/campaign.sh. And `faultloc replay`.
 # Environment: top_builddir, where tools/faultloc is; top_srcdir.
-# Exit code: 0 passed, 1 failed, 77 no jq here.
+# Exit code: 0 passed, 1 failed, 77 no program jq.
 # needs no MPI
 set -euo pipefail
 
@@ -74,9 +74,9 @@ expect 1 "$work/changed:$line: differs: node " --quiet --json "$work/replay.json
 [ "$(jq .difference.line "$work/replay.json")" = "$line" ] || bad "replay --json: the line"
 head -c 30000 "$work/trace" >"$work/cut"
 expect 2 "the trace is cut off here; make it again" "$work/cut"
-expect 2 "run.json:1: the object of JSON does not end on its line" "$work/run.json"
+expect 2 "run.json:1: the JSON object does not end on its line" "$work/run.json"
 expect 2 "no-such: No such file" "$work/no-such"
-expect 2 "a trace is needed"
+expect 2 "missing trace"
 expect 2 "--node: the job has fewer nodes" --node 50 "$work/trace"
 expect 0 "Exit code: 0 the same" --help
 
@@ -89,7 +89,7 @@ if command -v gnuplot >"$work/null"; then
     grep -q '>nodes of the job<' "$work/cost.svg" || bad "--plot: the axis has no name"
     grep -q '^100 .* 2$' "$work/cost.svg.dat" || bad "--plot: not both runs of 100 nodes"
     expect 0 "yes" --plot "$work/cost.png" --nodes 100
-    expect 2 "trace is no file that faultloc simulate --json" --plot "$work/cost.svg" "$work/trace"
+    expect 2 "trace is not a file that faultloc simulate --json" --plot "$work/cost.svg" "$work/trace"
 else
     expect 2 "no program gnuplot; 'apt-get install gnuplot-nox'" --plot "$work/cost.svg" --nodes 10
 fi
@@ -101,12 +101,12 @@ expect 1 "NO" --nodes 50 --fault 'lose node 17' --limit 1s --quiet
 # --- wrong arguments ----------------------------------------------------------------------------
 
 expect 0 "Exit code: 0 every run is ok" --help
-expect 2 "--nodes or --topology is needed"
-expect 2 "--nodes: 'x' cannot be" --nodes x
-expect 2 "--nodes: '0' cannot be" --nodes 0
+expect 2 "missing --nodes or --topology"
+expect 2 "--nodes: invalid value 'x'" --nodes x
+expect 2 "--nodes: invalid value '0'" --nodes 0
 expect 2 "no such option: --nods" --nods 5
-expect 2 "a value is needed after --nodes" --nodes
-expect 2 "this is no option: 5" --nodes 5 5
+expect 2 "missing value after --nodes" --nodes
+expect 2 "unknown argument: 5" --nodes 5 5
 expect 2 "column 1: 'loose' where lose" --nodes 5 --fault 'loose node 1'
 printf 'lose node 1\n\n  lose node 9\n' >"$work/script"
 expect 2 "script:3:13: no such node: '9'; there are 5" --nodes 5 --script "$work/script"
@@ -133,11 +133,11 @@ expect 0 "yes" --nodes 20000 --fault 'lose random node'
 
 command=("$top_srcdir/test/sim/campaign.sh")
 expect 0 "root-and-substitute" --list
-expect 2 "no such scenario: nod" --only nod --program "$faultloc" --out "$work/campaign"
-expect 2 "'x' is no number" --most x --program "$faultloc"
+expect 2 "unknown scenario nod" --only nod --program "$faultloc" --out "$work/campaign"
+expect 2 "'x' must be a number" --most x --program "$faultloc"
 campaign=(--only "healthy,returns" --most 100 --runs 2 --program "$faultloc" --out "$work/campaign")
 expect 0 "returns " "${campaign[@]}" --jobs 2
-expect 0 "returns, 100 nodes: it is there already" "${campaign[@]}"
+expect 0 "returns, 100 nodes: kept from an earlier run" "${campaign[@]}"
 [ "$(wc -l <"$work/campaign/table.tsv")" = 4 ] || bad "the campaign's table"
 expect 0 "returns, 100 nodes, 1 runs" "${campaign[@]}" --runs 1
 

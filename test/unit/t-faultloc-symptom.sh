@@ -4,9 +4,9 @@
 ##     See COPYRIGHT in top-level directory
 ##
 
-# The program `faultloc symptom`: it is answered, it makes no file, and root tells a symptom to the
-# agents of the user whose job it is, whatever other users have put in the way.
-# Environment: top_builddir, where tools/faultloc and test/lib/door_keeper are.
+# The program `faultloc symptom`: it gets an answer, it makes no file, and as root it reports a symptom
+# to the agents of the job's user, whatever other users have put in the way.
+# Environment: top_builddir, where tools/faultloc and test/lib/symptom_listener are.
 # Exit code: 0 passed, 1 failed.
 # needs no MPI
 set -euo pipefail
@@ -30,7 +30,7 @@ trap clean_up EXIT
 # Keepers end with this test: nobody has the other end of their input open then.
 mkfifo "$work/end"
 exec 9<>"$work/end"
-cp "$top_builddir/test/lib/door_keeper" "$keeper"
+cp "$top_builddir/test/lib/symptom_listener" "$keeper"
 
 # keep NAME COMMAND...: runs a keeper in the background; what it says is in $work/NAME.
 keep() {
@@ -64,35 +64,35 @@ expect_said() {
 XDG_RUNTIME_DIR=$work/run
 export XDG_RUNTIME_DIR
 mkdir "$XDG_RUNTIME_DIR"
-doors=$XDG_RUNTIME_DIR/faultloc
+sockets=$XDG_RUNTIME_DIR/faultloc
 keep own "$keeper" "$job" h1
-expect 0 "told the agent of node h1 of job $job: power-off of its own node" --job "$job"
+expect 0 "reported to the agent of node h1 of job $job: power-off of its own node" --job "$job"
 [ ! -s "$work/err" ] || bad "a symptom that is taken: $(cat "$work/err")"
 expect_said own "heard power-off" "one symptom, and no file"
-expect 0 "told the agent of node h1 of job $job: power-off of its own node, 3 times" \
+expect 0 "reported to the agent of node h1 of job $job: power-off of its own node, 3 times" \
     --job "$job" --repeat 3
 expect_said own $'heard power-off\nheard power-off\nheard power-off' "three symptoms"
-expect 1 "the agent of node h1 of job $job says: the job has no node \"h2\"" \
+expect 1 "the agent of node h1 of job $job refused it: the job has no node \"h2\"" \
     --job "$job" --component "node h2"
-expect 2 "no such job is here" --job "$job" --user 4294967294
+expect 2 "no such job on this host" --job "$job" --user 4294967294
 expect 2 "no such user: nobody-of-that-name" --job "$job" --user nobody-of-that-name
-keep mute "$keeper" --at "$doors/$job@h2.sock"
-expect 2 "there are several agents here: select one with --node or --component" --job "$job"
+keep mute "$keeper" --at "$sockets/$job@h2.sock"
+expect 2 "this host has several agents of the job: select one with --node or --component" --job "$job"
 expect 0 "the agent of node h2 has not answered yet" --job "$job" --node h2
-keep odd "$keeper" --at "$doors/$job-odd"$'\e[31m\xff@h\e]0;x\a.sock'
-expect 2 "there is more than one job here: select one with --job"
+keep odd "$keeper" --at "$sockets/$job-odd"$'\e[31m\xff@h\e]0;x\a.sock'
+expect 2 "this host has several jobs: select one with --job"
 expect 0 "the agent of node h?]0;x? has not answered yet" --job "$job-odd"$'\e[31m\xff'
-expect 2 "no such job is here" --job $'\e[31m'
-chmod 750 "$doors"
-expect 2 "no such job is here" --job "$job"
-chmod 700 "$doors"
-mv "$doors" "$doors.real"
-ln -s "$doors.real" "$doors"
-expect 2 "no such job is here" --job "$job"
-rm "$doors"
-mv "$doors.real" "$doors"
+expect 2 "no such job on this host" --job $'\e[31m'
+chmod 750 "$sockets"
+expect 2 "no such job on this host" --job "$job"
+chmod 700 "$sockets"
+mv "$sockets" "$sockets.real"
+ln -s "$sockets.real" "$sockets"
+expect 2 "no such job on this host" --job "$job"
+rm "$sockets"
+mv "$sockets.real" "$sockets"
 : >"$work/own"
-expect 0 "told the agent of node h1" --job "$job" --node h1
+expect 0 "reported to the agent of node h1" --job "$job" --node h1
 expect_said own "heard power-off" "the folder is as it was"
 
 # --- jobs of others -----------------------------------------------------------------------------
@@ -111,33 +111,33 @@ folders=("/tmp/faultloc-$one" "/tmp/faultloc-$two")
 as() { setpriv --reuid "$1" --regid "$1" --clear-groups env -u XDG_RUNTIME_DIR "${@:2}"; }
 
 keep one as "$one" "$keeper" "$job-u" h1
-expect 0 "told the agent of node h1 of job $job-u" --job "$job-u"
+expect 0 "reported to the agent of node h1 of job $job-u" --job "$job-u"
 [ ! -s "$work/err" ] || bad "root's symptom to a user's job: $(cat "$work/err")"
 expect_said one "heard power-off" "root makes no file in a user's folder"
 if unshare --net true 2>/dev/null; then
     command=(unshare --net "${command[@]}")
-    expect 0 "told the agent of node h1 of job $job-u" --job "$job-u"
+    expect 0 "reported to the agent of node h1 of job $job-u" --job "$job-u"
     [ ! -s "$work/err" ] || bad "from another network: $(cat "$work/err")"
     command=("${command[@]:2}")
     expect_said one "heard power-off" "a symptom from another network namespace"
 fi
 
-# Another user's door of the same name: it is not told what is meant for the job's user.
+# Another user's symptom socket of the same name: it is not told what is meant for the job's user.
 keep two as "$two" "$keeper" "$job-u" h1
-expect 2 "there are jobs of several users here: select one with --user" --job "$job-u"
-expect 2 "there is job $job-u node h1 of user $two" --job "$job-u"
-expect 0 "told the agent of node h1 of job $job-u" --job "$job-u" --user "$one"
-expect_said one "heard power-off" "the user's own door"
-expect_said two "" "another user's door of the same name"
+expect 2 "this host has jobs of several users: select one with --user" --job "$job-u"
+expect 2 "known: job $job-u, node h1, user $two" --job "$job-u"
+expect 0 "reported to the agent of node h1 of job $job-u" --job "$job-u" --user "$one"
+expect_said one "heard power-off" "the user's own symptom socket"
+expect_said two "" "another user's symptom socket of the same name"
 
 # refused WHAT: there is no such job, and root's own agent is not told by mistake.
 refused() {
-    expect 2 "no such job is here" --job "$job-v"
+    expect 2 "no such job on this host" --job "$job-v"
     expect_said own "" "$1"
 }
 in_two=/tmp/faultloc-$two
-as "$two" ln -s "$doors/$job@h1.sock" "$in_two/$job-v@h1.sock"
-refused "a link to root's own door"
+as "$two" ln -s "$sockets/$job@h1.sock" "$in_two/$job-v@h1.sock"
+refused "a link to root's own symptom socket"
 rm "$in_two/$job-v@h1.sock"
 keep planted "$keeper" --at "$in_two/$job-v@h1.sock"
 refused "a socket of root's in a user's folder"
@@ -155,6 +155,6 @@ refused "a folder in another user's name"
 # Whoever answers must be the job's user.
 keep changed "$keeper" --as "$two" "$job-w" h1
 expect 2 "the answer for node h1 of job $job-w does not come from user 0" --job "$job-w"
-rm -f "$doors/$job-w@h1.sock"
+rm -f "$sockets/$job-w@h1.sock"
 
 finish ""

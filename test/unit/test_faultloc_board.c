@@ -46,7 +46,7 @@ static int open_descriptors(void)
     return n;
 }
 
-/* ---- layout -------------------------------------------------------------------------------- */
+/* ---- layout ---------------------------------------------------------------------------------- */
 
 static const struct {
     int32_t nodes, size, slots;
@@ -129,7 +129,7 @@ START_TEST(a_new_board_says_its_shape_and_nothing_else)
     ck_assert_int_eq(b->abort_code, 0);
     ck_assert_int_eq(b->verdicts, 0);
     ck_assert_int_eq(b->deputy_pid, 0);
-    ck_assert(is_zero(b->bell, sizeof(b->bell)));
+    ck_assert(is_zero(b->wakeup, sizeof(b->wakeup)));
     ck_assert(is_zero(b->job_id, sizeof(b->job_id)));
     ck_assert(is_zero((char *) b + sizeof(*b), b->bytes - sizeof(*b)));
     ck_assert_int_eq(faultloc_board_slot(b, 3)->state, FAULTLOC_SLOT_EMPTY);
@@ -140,7 +140,7 @@ START_TEST(a_new_board_says_its_shape_and_nothing_else)
 }
 END_TEST
 
-/* ---- another process ----------------------------------------------------------------------- */
+/* ---- another process ------------------------------------------------------------------------- */
 
 static int hold_board(int in, int out, void *arg)
 {
@@ -221,7 +221,7 @@ START_TEST(who_has_its_descriptor_maps_it)
 }
 END_TEST
 
-/* ---- what is refused ----------------------------------------------------------------------- */
+/* ---- what is refused ------------------------------------------------------------------------- */
 
 static void shorten(struct faultloc_board *b, int fd)
 {
@@ -313,7 +313,7 @@ START_TEST(without_descriptors_there_is_none)
 }
 END_TEST
 
-/* ---- the slot over a page ------------------------------------------------------------------ */
+/* ---- the slot over a page -------------------------------------------------------------------- */
 
 static union {
     struct faultloc_slot slot;

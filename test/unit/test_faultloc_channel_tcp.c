@@ -48,7 +48,7 @@ struct node {
     int index;
     uint64_t conn; /* of the last message */
     int messages;
-    int told[6]; /* reach(), by what it said */
+    int reached[6]; /* reach(), by what it said */
     int last_error;
     int intruders;
     bool answers; /* "ping ..." with "pong ..." */
@@ -122,7 +122,7 @@ static void on_reach(void *ctx, int32_t node, enum ftree_path path, enum ftree_r
                                         "local down", "lost",    "closed"};
     struct node *n = ctx;
 
-    n->told[reach]++;
+    n->reached[reach]++;
     n->last_error = error;
     tell("%d: %d %s %s %s\n", n->index, (int) node, path_name(path), role_name(role), names[reach]);
 }
@@ -436,7 +436,7 @@ START_TEST(one_connection_carries_many_in_order)
         ck_assert_int_eq(send_to(0, 1, text), 0);
     }
     until(nodes[1].messages == 100);
-    ck_assert_int_eq(nodes[0].told[FAULTLOC_CHANNEL_CONNECTED], 1);
+    ck_assert_int_eq(nodes[0].reached[FAULTLOC_CHANNEL_CONNECTED], 1);
     ck_assert_uint_eq(stats_of(1).inbound, 1);
     ck_assert_ptr_nonnull(strstr(trace, "'98'\n1: from 0 data agent '99'\n"));
 }
@@ -575,7 +575,7 @@ START_TEST(nobody_listens)
     start_nobody(1, AGENT);
     ck_assert_int_eq(send_to(0, 1, "x"), 0);
     check_trace(""); /* never in line */
-    until(nodes[0].told[FAULTLOC_CHANNEL_REFUSED]);
+    until(nodes[0].reached[FAULTLOC_CHANNEL_REFUSED]);
     check_trace("0: 1 data agent refused\n");
     ck_assert_int_eq(nodes[0].last_error, ECONNREFUSED);
     ck_assert_uint_eq(stats_of(0).outbound, 0);
@@ -590,7 +590,7 @@ START_TEST(stopped_process_connects_and_never_answers)
     ck_assert_int_eq(faultloc_channel_pick_ports(table[1].path, &stopped), 0);
     table[1].port[AGENT] = stopped.port;
     ck_assert_int_eq(send_to(0, 1, "hello"), 0);
-    until(nodes[0].told[FAULTLOC_CHANNEL_CONNECTED]);
+    until(nodes[0].reached[FAULTLOC_CHANNEL_CONNECTED]);
     settle();
     now += SECOND;
     settle();
@@ -614,8 +614,8 @@ START_TEST(fresh_is_a_fact_of_now)
             0);
         until(nodes[1].messages == i + 1);
     }
-    ck_assert_int_eq(nodes[0].told[FAULTLOC_CHANNEL_CONNECTED], 3);
-    ck_assert_int_eq(nodes[0].told[FAULTLOC_CHANNEL_LOST], 0);
+    ck_assert_int_eq(nodes[0].reached[FAULTLOC_CHANNEL_CONNECTED], 3);
+    ck_assert_int_eq(nodes[0].reached[FAULTLOC_CHANNEL_LOST], 0);
     settle();
     ck_assert_uint_eq(stats_of(0).outbound, 1);
     ck_assert_uint_eq(stats_of(1).inbound, 1);
@@ -654,11 +654,11 @@ START_TEST(process_is_killed)
     ck_assert_int_eq(send_to(0, 1, "ping"), 0);
     until(nodes[0].messages == 1);
     kill(pid, SIGKILL);
-    until(nodes[0].told[FAULTLOC_CHANNEL_LOST]);
+    until(nodes[0].reached[FAULTLOC_CHANNEL_LOST]);
     ck_assert_int_eq(nodes[0].last_error, ECONNRESET);
     waitpid(pid, NULL, 0);
     ck_assert_int_eq(send_to(0, 1, "ping"), 0);
-    until(nodes[0].told[FAULTLOC_CHANNEL_REFUSED]);
+    until(nodes[0].reached[FAULTLOC_CHANNEL_REFUSED]);
     check_trace("0: 1 data agent connected\n"
                 "0: from 1 data agent 'pong'\n"
                 "0: 1 data agent lost\n"
@@ -679,7 +679,7 @@ START_TEST(process_is_killed_unnoticed)
     waitpid(pid, NULL, 0);
     for (int i = 0; i < 3; i++)
         ck_assert_int_eq(send_to(0, 1, "ping"), 0);
-    until(nodes[0].told[FAULTLOC_CHANNEL_LOST]);
+    until(nodes[0].reached[FAULTLOC_CHANNEL_LOST]);
     ck_assert_int_eq(nodes[0].last_error, ECONNRESET);
 }
 END_TEST
@@ -699,12 +699,12 @@ START_TEST(process_is_stopped_and_goes_on)
         ck_assert_int_eq(
             faultloc_channel_send(nodes[0].ch, now, 1, DATA, AGENT, FAULTLOC_SEND_FRESH, "ping", 4),
             0);
-        until(nodes[0].told[FAULTLOC_CHANNEL_CONNECTED] == 2 + i);
+        until(nodes[0].reached[FAULTLOC_CHANNEL_CONNECTED] == 2 + i);
     }
     ck_assert_int_eq(nodes[0].messages, 1);
     kill(pid, SIGCONT);
     until(nodes[0].messages == 2);
-    ck_assert_int_eq(nodes[0].told[FAULTLOC_CHANNEL_LOST], 0);
+    ck_assert_int_eq(nodes[0].reached[FAULTLOC_CHANNEL_LOST], 0);
     kill(pid, SIGKILL);
     waitpid(pid, NULL, 0);
 }
@@ -738,10 +738,10 @@ START_TEST(connection_is_reset)
     listener = fake_server(1);
     ck_assert_int_eq(send_to(0, 1, "x"), 0);
     fd = take_one(listener);
-    until(nodes[0].told[FAULTLOC_CHANNEL_CONNECTED]);
+    until(nodes[0].reached[FAULTLOC_CHANNEL_CONNECTED]);
     setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
     close(fd);
-    until(nodes[0].told[FAULTLOC_CHANNEL_LOST]);
+    until(nodes[0].reached[FAULTLOC_CHANNEL_LOST]);
     check_trace("0: 1 data agent connected\n"
                 "0: 1 data agent lost\n");
     ck_assert_int_eq(nodes[0].last_error, ECONNRESET);
@@ -756,12 +756,12 @@ START_TEST(orderly_leave_is_no_fault)
     ck_assert_int_eq(send_to(0, 1, "x"), 0);
     until(nodes[1].messages == 1);
     end(1);
-    until(nodes[0].told[FAULTLOC_CHANNEL_CLOSED]);
+    until(nodes[0].reached[FAULTLOC_CHANNEL_CLOSED]);
     check_trace("0: 1 data agent connected\n"
                 "1: from 0 data agent 'x'\n"
                 "0: 1 data agent closed\n");
     ck_assert_int_eq(send_to(0, 1, "y"), 0);
-    until(nodes[0].told[FAULTLOC_CHANNEL_REFUSED]);
+    until(nodes[0].reached[FAULTLOC_CHANNEL_REFUSED]);
 }
 END_TEST
 
@@ -865,7 +865,7 @@ START_TEST(queue_is_bounded)
         sent++;
     ck_assert_int_eq(rc, ENOBUFS);
     ck_assert_int_eq(sent, 10);
-    until(nodes[0].told[FAULTLOC_CHANNEL_CONNECTED]);
+    until(nodes[0].reached[FAULTLOC_CHANNEL_CONNECTED]);
     ck_assert_uint_eq(faultloc_channel_unsent(nodes[0].ch), 0); /* not on a proven connection */
     faultloc_ports_close(&stopped);
 }
@@ -930,7 +930,7 @@ START_TEST(stopped_peer_is_not_held_for_ever)
     ck_assert_int_eq(faultloc_channel_pick_ports(table[1].path, &stopped), 0);
     table[1].port[AGENT] = stopped.port;
     ck_assert_int_eq(send_to(0, 1, "x"), 0);
-    until(nodes[0].told[FAULTLOC_CHANNEL_CONNECTED]);
+    until(nodes[0].reached[FAULTLOC_CHANNEL_CONNECTED]);
     now += 10 * SECOND;
     settle();
     ck_assert_uint_eq(stats_of(0).outbound, 0);
@@ -986,9 +986,9 @@ START_TEST(more_peers_than_connections)
         until(nodes[0].messages == i);
         now++;
     }
-    until(nodes[1].told[FAULTLOC_CHANNEL_CLOSED]);
+    until(nodes[1].reached[FAULTLOC_CHANNEL_CLOSED]);
     ck_assert_uint_eq(stats_of(0).inbound, 2);
-    ck_assert_int_eq(nodes[1].told[FAULTLOC_CHANNEL_LOST], 0);
+    ck_assert_int_eq(nodes[1].reached[FAULTLOC_CHANNEL_LOST], 0);
     ck_assert_int_eq(send_to(1, 0, "again"), 0);
     until(nodes[0].messages == NODES);
 }
@@ -1007,7 +1007,7 @@ START_TEST(more_destinations_than_connections)
     settle();
     ck_assert_uint_eq(stats_of(0).outbound, 2);
     ck_assert_uint_eq(stats_of(1).inbound, 0);
-    ck_assert_int_eq(nodes[0].told[FAULTLOC_CHANNEL_LOST], 0);
+    ck_assert_int_eq(nodes[0].reached[FAULTLOC_CHANNEL_LOST], 0);
 }
 END_TEST
 
@@ -1045,7 +1045,7 @@ START_TEST(port_is_taken_over)
     ck_assert_uint_eq(faultloc_channel_listening(nodes[2].ch, AGENT), 2);
     ck_assert_int_eq(send_to(0, 2, "two"), 0);
     until(nodes[2].messages == 1);
-    ck_assert_int_eq(nodes[0].told[FAULTLOC_CHANNEL_REFUSED], 0);
+    ck_assert_int_eq(nodes[0].reached[FAULTLOC_CHANNEL_REFUSED], 0);
 }
 END_TEST
 
@@ -1080,7 +1080,7 @@ START_TEST(unlisten_refuses_and_keeps_what_is_there)
     ck_assert_int_eq(
         faultloc_channel_send(nodes[0].ch, now, 1, DATA, AGENT, FAULTLOC_SEND_FRESH, "ping 3", 6),
         0);
-    until(nodes[0].told[FAULTLOC_CHANNEL_REFUSED]);
+    until(nodes[0].reached[FAULTLOC_CHANNEL_REFUSED]);
     ck_assert_int_eq(faultloc_channel_listen(nodes[1].ch, AGENT), 0);
     ck_assert_int_eq(send_to(0, 1, "ping 4"), 0);
     until(nodes[0].messages == 3);
@@ -1405,7 +1405,7 @@ START_TEST(stranger_listens_on_an_agents_port)
     } else {
         must_send(fd, key, 32);
     }
-    until(nodes[0].told[FAULTLOC_CHANNEL_LOST]);
+    until(nodes[0].reached[FAULTLOC_CHANNEL_LOST]);
     ck_assert_int_eq(nodes[0].last_error, EPROTO);
     check_trace("0: 1 data agent connected\n"
                 "0: 1 data agent lost\n"

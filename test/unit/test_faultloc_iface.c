@@ -148,10 +148,10 @@ static const struct {
      "no interface has an address to use; this host has eth0 (no address), eth1 fe80::1/64 "
      "(down)"},
     {TWO, "ib0", NULL, NULL, NULL,
-     "MPIR_CVAR_FAULTLOC_DATA_IFACE=ib0: no interface has that name, and it is no subnet; this "
+     "MPIR_CVAR_FAULTLOC_DATA_IFACE=ib0: no interface has that name, and it is not a subnet; this "
      "host has lo 127.0.0.1/8, lo ::1/128, eth0 10.0.0.1/24, eth1 10.1.0.1/24"},
     {"eth0=10.0.0.1/24", NULL, "ib0", NULL, NULL,
-     "MPIR_CVAR_FAULTLOC_MGMT_IFACE=ib0: no interface has that name, and it is no subnet; this "
+     "MPIR_CVAR_FAULTLOC_MGMT_IFACE=ib0: no interface has that name, and it is not a subnet; this "
      "host has eth0 10.0.0.1/24"},
     {"eth0=10.0.0.1/24", "10.9.0.0/16", NULL, NULL, NULL,
      "MPIR_CVAR_FAULTLOC_DATA_IFACE=10.9.0.0/16: no interface is in that subnet; this host has "
@@ -169,7 +169,7 @@ static const struct {
     { \
         "eth0=10.0.0.1/24", text, NULL, NULL, NULL, \
             "MPIR_CVAR_FAULTLOC_DATA_IFACE=" text \
-            ": no interface has that name, and it is no subnet; this host has eth0 10.0.0.1/24" \
+            ": no interface has that name, and it is not a subnet; this host has eth0 10.0.0.1/24" \
     }
     NONE_OF("10.0.0.0/33"),
     NONE_OF("10.0.0.0/"),

@@ -8,9 +8,9 @@
 
 #include <string.h>
 
-static struct faultloc_launcher_word word(void)
+static struct faultloc_launcher_message word(void)
 {
-    struct faultloc_launcher_word w;
+    struct faultloc_launcher_message w;
 
     memset(&w, 0, sizeof(w));
     w.magic = FAULTLOC_LAUNCHER_MAGIC;
@@ -24,17 +24,17 @@ static struct faultloc_launcher_word word(void)
     return w;
 }
 
-static bool is_word(const struct faultloc_launcher_word *w)
+static bool is_word(const struct faultloc_launcher_message *w)
 {
-    return faultloc_launcher_is_word(w, sizeof(*w), 6);
+    return faultloc_launcher_is_message(w, sizeof(*w), 6);
 }
 
 START_TEST(a_word_is_one)
 {
-    struct faultloc_launcher_word w = word();
+    struct faultloc_launcher_message w = word();
 
     ck_assert(is_word(&w));
-    ck_assert(faultloc_launcher_is_word(&w, sizeof(w), INT32_MAX));
+    ck_assert(faultloc_launcher_is_message(&w, sizeof(w), INT32_MAX));
     w.victims.count = 6; /* more than the ranges have */
     ck_assert(is_word(&w));
 }
@@ -45,30 +45,30 @@ static const struct {
     size_t at, bytes;
     uint8_t value;
 } wrongs[] = {
-    {offsetof(struct faultloc_launcher_word, magic), 1, 0},
-    {offsetof(struct faultloc_launcher_word, bytes), 1, 1},
-    {offsetof(struct faultloc_launcher_word, kind), 1, FAULTLOC_LAUNCHER_KINDS},
-    {offsetof(struct faultloc_launcher_word, kind), 4, 0xff},
-    {offsetof(struct faultloc_launcher_word, door), FAULTLOC_LAUNCHER_PATH, 'x'},
-    {offsetof(struct faultloc_launcher_word, class_), 24, 'x'},
-    {offsetof(struct faultloc_launcher_word, host), 64, 'x'},
-    {offsetof(struct faultloc_launcher_word, line), FAULTLOC_LAUNCHER_LINE, 'x'},
-    {offsetof(struct faultloc_launcher_word, ended_rank), 4, 0xff},
-    {offsetof(struct faultloc_launcher_word, ended_rank), 1, 6},
-    {offsetof(struct faultloc_launcher_word, ranks.count), 4, 0xff},
-    {offsetof(struct faultloc_launcher_word, ranks.count), 1, 7},
-    {offsetof(struct faultloc_launcher_word, ranks.ranges), 4, 0xff},
-    {offsetof(struct faultloc_launcher_word, ranks.ranges), 1, FAULTLOC_LAUNCHER_RANGES + 1},
-    {offsetof(struct faultloc_launcher_word, ranks.range[0].first), 4, 0xff},
-    {offsetof(struct faultloc_launcher_word, ranks.range[0].first), 1, 3}, /* after its last */
-    {offsetof(struct faultloc_launcher_word, ranks.range[0].last), 1, 4}, /* into the next */
-    {offsetof(struct faultloc_launcher_word, ranks.range[1].last), 1, 6}, /* there are six */
-    {offsetof(struct faultloc_launcher_word, victims.count), 1, 7},
+    {offsetof(struct faultloc_launcher_message, magic), 1, 0},
+    {offsetof(struct faultloc_launcher_message, bytes), 1, 1},
+    {offsetof(struct faultloc_launcher_message, kind), 1, FAULTLOC_LAUNCHER_KINDS},
+    {offsetof(struct faultloc_launcher_message, kind), 4, 0xff},
+    {offsetof(struct faultloc_launcher_message, symptom_socket), FAULTLOC_LAUNCHER_PATH, 'x'},
+    {offsetof(struct faultloc_launcher_message, class_), 24, 'x'},
+    {offsetof(struct faultloc_launcher_message, host), 64, 'x'},
+    {offsetof(struct faultloc_launcher_message, line), FAULTLOC_LAUNCHER_LINE, 'x'},
+    {offsetof(struct faultloc_launcher_message, ended_rank), 4, 0xff},
+    {offsetof(struct faultloc_launcher_message, ended_rank), 1, 6},
+    {offsetof(struct faultloc_launcher_message, ranks.count), 4, 0xff},
+    {offsetof(struct faultloc_launcher_message, ranks.count), 1, 7},
+    {offsetof(struct faultloc_launcher_message, ranks.ranges), 4, 0xff},
+    {offsetof(struct faultloc_launcher_message, ranks.ranges), 1, FAULTLOC_LAUNCHER_RANGES + 1},
+    {offsetof(struct faultloc_launcher_message, ranks.range[0].first), 4, 0xff},
+    {offsetof(struct faultloc_launcher_message, ranks.range[0].first), 1, 3}, /* after its last */
+    {offsetof(struct faultloc_launcher_message, ranks.range[0].last), 1, 4}, /* into the next */
+    {offsetof(struct faultloc_launcher_message, ranks.range[1].last), 1, 6}, /* there are six */
+    {offsetof(struct faultloc_launcher_message, victims.count), 1, 7},
 };
 
 START_TEST(what_is_wrong_is_refused)
 {
-    struct faultloc_launcher_word w = word();
+    struct faultloc_launcher_message w = word();
 
     memset((char *) &w + wrongs[_i].at, wrongs[_i].value, wrongs[_i].bytes);
     ck_assert(!is_word(&w));
@@ -77,17 +77,17 @@ END_TEST
 
 START_TEST(another_length_is_refused)
 {
-    struct faultloc_launcher_word w[2] = {word(), word()};
+    struct faultloc_launcher_message w[2] = {word(), word()};
 
-    ck_assert(!faultloc_launcher_is_word(w, sizeof(w[0]) - 1, 6));
-    ck_assert(!faultloc_launcher_is_word(w, sizeof(w[0]) + 1, 6));
-    ck_assert(!faultloc_launcher_is_word(w, 0, 6));
+    ck_assert(!faultloc_launcher_is_message(w, sizeof(w[0]) - 1, 6));
+    ck_assert(!faultloc_launcher_is_message(w, sizeof(w[0]) + 1, 6));
+    ck_assert(!faultloc_launcher_is_message(w, 0, 6));
 }
 END_TEST
 
 START_TEST(anything_may_come)
 {
-    struct faultloc_launcher_word w;
+    struct faultloc_launcher_message w;
     uint32_t seed = 1;
 
     for (int i = 0; i < 100000; i++) {

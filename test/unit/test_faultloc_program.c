@@ -4,10 +4,10 @@
  */
 
 /*
- * A whole job in small, with the real program faultloc-agent: every rank is a process of its own, of
- * which the first of a node starts the agent, and which does as the test says.  The test writes their
- * slots, for what a rank does in MPI is nothing but what stands there.  Nodes are boards of their own,
- * on the loopback interface: path data is 127.0.0.1, path mgmt is 127.0.0.2.
+ * A whole job in small, with the real program faultloc-agent: every rank is a process of its own,
+ * of which the first of a node starts the agent, and which does as the test says. The test writes
+ * their slots, for what a rank does in MPI is nothing but what stands there. Nodes are boards of
+ * their own, on the loopback interface: path data is 127.0.0.1, path mgmt is 127.0.0.2.
  *
  * Agents and deputies become children of the test when who started them has ended: so it knows that
  * none of them is left.
@@ -17,7 +17,7 @@
 #define _GNU_SOURCE 1
 #endif
 
-#include "faultloc/board/bell.h"
+#include "faultloc/board/wakeup.h"
 #include "faultloc/base/clock.h"
 #include "faultloc/base/proc.h"
 #include "faultloc/agent/program.h"
@@ -59,7 +59,7 @@ static struct rank rank[NODES_MAX * RANKS_MAX];
 static struct faultloc_settings settings;
 static char folder[64], err_path[128], first_err_path[128], program[512];
 
-/* ---- a rank's process ---------------------------------------------------------------------- */
+/* ---- a rank's process ------------------------------------------------------------------------ */
 
 static struct faultloc_start start = {.ports = {{.fd = {-1, -1}}, {.fd = {-1, -1}}}};
 static int sock; /* to the agent */
@@ -104,8 +104,8 @@ static char lose_peer(const struct rank *r)
 {
     struct faultloc_page *page = (void *) r->slot;
 
-    return faultloc_told_write(&page->told, faultloc_now(), nodes > 1 ? ppn : 1, ECONNRESET) &&
-                   faultloc_bell_ring(r->board)
+    return faultloc_peer_errors_add(&page->peer_errors, faultloc_now(), nodes > 1 ? ppn : 1, ECONNRESET) &&
+                   faultloc_wakeup_send(r->board)
                ? 'y'
                : 'n';
 }
@@ -192,7 +192,7 @@ static char ask(const struct rank *r, char word)
     return process_hear(&r->process);
 }
 
-/* ---- a job --------------------------------------------------------------------------------- */
+/* ---- a job ----------------------------------------------------------------------------------- */
 
 static void fill_board(int32_t node)
 {
@@ -341,7 +341,7 @@ static bool is_over_by_force(void)
     return is_over();
 }
 
-static const char *door_of(int32_t node)
+static const char *socket_of(int32_t node)
 {
     static char path[100];
 
@@ -359,9 +359,9 @@ static void remove_files(void)
         unlink(path);
     }
     for (int32_t n = 0; n < nodes; n++)
-        unlink(door_of(n));
+        unlink(socket_of(n));
     snprintf(path, sizeof(path), "%s/faultloc", folder);
-    rmdir(path); /* it is there if there were doors */
+    rmdir(path); /* it is there if there were symptom sockets */
     ck_assert_int_eq(rmdir(folder), 0);
 }
 
@@ -377,7 +377,7 @@ static void end_job(void)
     }
 }
 
-/* ---- looking on ---------------------------------------------------------------------------- */
+/* ---- looking on ------------------------------------------------------------------------------ */
 
 static const char *read_text(const char *name)
 {
@@ -472,7 +472,7 @@ static bool is_complete(int32_t node)
     return is_complete_without(node, 0, 0);
 }
 
-/* ---- what ranks do ------------------------------------------------------------------------- */
+/* ---- what ranks do --------------------------------------------------------------------------- */
 
 static void wait_for_rank(struct rank *r, int32_t peer)
 {
@@ -561,7 +561,7 @@ START_TEST(a_job_that_does_without_leaves_nothing)
 }
 END_TEST
 
-START_TEST(a_rank_that_dies_at_the_start_is_told)
+START_TEST(a_rank_that_dies_at_the_start_is_reported)
 {
     make_job(1, 2);
     start_ranks();
@@ -790,8 +790,8 @@ static void check_all_have_ended(void)
     for (int32_t n = 0; n < nodes; n++) {
         UNTIL(has_node_ended(n));
         ck_assert(!serves(n, AGENT) && !serves(n, DEPUTY));
-        ck_assert(!faultloc_bell_ring(board[n]));
-        ck_assert_int_ne(access(door_of(n), F_OK), 0);
+        ck_assert(!faultloc_wakeup_send(board[n]));
+        ck_assert_int_ne(access(socket_of(n), F_OK), 0);
     }
     ck_assert_str_eq(read_text("err"), "");
     for (int32_t i = 0; i < nodes * ppn; i++) {
@@ -873,8 +873,8 @@ START_TEST(a_rank_that_does_not_leave_keeps_the_agent)
 }
 END_TEST
 
-/* A launcher waits until nobody has the other end of its ranks' standard output and error: not for an
- * agent that waits for another node. */
+/* A launcher waits until nobody has the other end of its ranks' standard output and error: not for
+ * an agent that waits for another node. */
 START_TEST(the_ranks_output_is_let_go_of_when_they_have_left)
 {
     struct pollfd p = {.events = POLLIN};
@@ -945,7 +945,7 @@ START_TEST(a_job_that_is_being_ended_has_no_fault)
 END_TEST
 
 /* ... and the agent is not the first to go. */
-START_TEST(a_deputy_that_was_told_of_the_end_knows_of_it_as_agent)
+START_TEST(a_deputy_notified_of_the_end_knows_it_as_agent)
 {
     pid_t agent, deputy;
 
@@ -991,9 +991,9 @@ START_TEST(what_a_rank_does_with_its_process_does_not_matter)
 }
 END_TEST
 
-/* ---- faults on the own node ---------------------------------------------------------------- */
+/* ---- faults on the own node ------------------------------------------------------------------ */
 
-START_TEST(a_vanished_rank_is_told)
+START_TEST(a_vanished_rank_is_reported)
 {
     start_job(1, 3);
     process_kill(&rank[2].process);
@@ -1008,7 +1008,7 @@ START_TEST(a_vanished_rank_is_told)
 END_TEST
 
 /* The agent is no part of it, and says so to the others. */
-START_TEST(the_only_rank_of_a_node_that_vanishes_is_told)
+START_TEST(the_only_rank_of_a_node_that_vanishes_is_reported)
 {
     start_job(2, 1);
     process_kill(&rank[1].process);
@@ -1023,7 +1023,7 @@ START_TEST(the_only_rank_of_a_node_that_vanishes_is_told)
 }
 END_TEST
 
-START_TEST(a_stopped_rank_is_told_when_another_waits)
+START_TEST(a_stopped_rank_is_reported_when_another_waits)
 {
     start_job(1, 3);
     process_stop(&rank[2].process);
@@ -1037,7 +1037,7 @@ START_TEST(a_stopped_rank_is_told_when_another_waits)
 END_TEST
 
 /* The first rank, also where it is the only one of its node: its agent lives and says so. */
-START_TEST(a_stopped_first_rank_is_told)
+START_TEST(a_stopped_first_rank_is_reported)
 {
     start_job(2, _i ? 2 : 1);
     process_stop(&rank[ppn].process);
@@ -1141,7 +1141,7 @@ START_TEST(who_exits_without_a_reason_has_crashed)
 END_TEST
 
 /* An agent that would not look for minutes is woken. */
-START_TEST(a_bell_wakes_the_agent)
+START_TEST(a_wakeup_wakes_the_agent)
 {
     make_job(2, 2);
     settings.sample = 300000 * FTREE_MS;
@@ -1154,7 +1154,7 @@ START_TEST(a_bell_wakes_the_agent)
 }
 END_TEST
 
-START_TEST(a_successor_has_a_bell_of_its_own)
+START_TEST(a_successor_has_a_wakeup_socket_of_its_own)
 {
     pid_t agent, deputy;
 
@@ -1173,7 +1173,7 @@ START_TEST(a_successor_has_a_bell_of_its_own)
 }
 END_TEST
 
-/* ---- faults elsewhere ---------------------------------------------------------------------- */
+/* ---- faults elsewhere ------------------------------------------------------------------------ */
 
 /* A node that waits for a node that is well accuses nobody. */
 START_TEST(a_long_wait_is_no_fault)
@@ -1188,7 +1188,7 @@ END_TEST
 
 /* ---- what is known --------------------------------------------------------------------------- */
 
-START_TEST(a_verdict_is_told_once_whoever_is_agent)
+START_TEST(a_verdict_is_reported_once_whoever_is_agent)
 {
     pid_t agent, deputy;
 
@@ -1214,7 +1214,7 @@ START_TEST(a_verdict_is_told_once_whoever_is_agent)
 END_TEST
 
 /* While nobody looked, for the agent was killed and its deputy stopped. */
-START_TEST(what_happens_during_succession_is_told_later)
+START_TEST(what_happens_during_succession_is_reported_later)
 {
     pid_t agent, deputy;
 
@@ -1233,9 +1233,9 @@ START_TEST(what_happens_during_succession_is_told_later)
 }
 END_TEST
 
-/* ---- other middleware ---------------------------------------------------------------------- */
+/* ---- other middleware ------------------------------------------------------------------------ */
 
-static void start_job_with_doors(int32_t nodes_, int32_t ppn_)
+static void start_job_with_sockets(int32_t nodes_, int32_t ppn_)
 {
     make_job(nodes_, ppn_);
     setenv("XDG_RUNTIME_DIR", folder, 1);
@@ -1248,19 +1248,19 @@ static bool tell(int32_t node, const char *text)
 {
     struct sockaddr_un a = {.sun_family = AF_UNIX};
     int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    bool told;
+    bool sent;
 
-    snprintf(a.sun_path, sizeof(a.sun_path), "%s", door_of(node));
-    told = sendto(fd, text, strlen(text), MSG_DONTWAIT, (struct sockaddr *) &a, sizeof(a)) >= 0;
+    snprintf(a.sun_path, sizeof(a.sun_path), "%s", socket_of(node));
+    sent = sendto(fd, text, strlen(text), MSG_DONTWAIT, (struct sockaddr *) &a, sizeof(a)) >= 0;
     close(fd);
-    return told;
+    return sent;
 }
 
-/* What is told to the agent of one node about another one is looked into; on a busy machine that may find it
- * slow. */
-START_TEST(a_symptom_that_is_told_is_looked_into)
+/* What is told to the agent of one node about another one is looked into; on a busy machine that
+ * may find it slow. */
+START_TEST(a_symptom_that_is_sent_is_examined)
 {
-    start_job_with_doors(2, 2);
+    start_job_with_sockets(2, 2);
     ck_assert(tell(0, "{\"kind\":\"user-suspects\",\"component\":\"rank 3\"}"));
     UNTIL(count_in("trace", "user-suspects") > 0);
     UNTIL(count_in("trace", "h1 is well") + count_in("trace", "verdict straggler of h1") > 0);
@@ -1271,11 +1271,11 @@ START_TEST(a_symptom_that_is_told_is_looked_into)
 }
 END_TEST
 
-START_TEST(a_successor_opens_the_door_anew)
+START_TEST(a_successor_reopens_the_symptom_socket)
 {
     pid_t agent, deputy;
 
-    start_job_with_doors(1, 3);
+    start_job_with_sockets(1, 3);
     UNTIL(is_complete(0));
     agent = agent_of(0);
     deputy = deputy_of(0);
@@ -1287,12 +1287,12 @@ START_TEST(a_successor_opens_the_door_anew)
     UNTIL(is_complete_without(0, agent, deputy));
     leave_all();
     UNTIL(has_node_ended(0));
-    ck_assert_int_ne(access(door_of(0), F_OK), 0);
+    ck_assert_int_ne(access(socket_of(0), F_OK), 0);
     end_job();
 }
 END_TEST
 
-static void start_job_with_hung_doors(int32_t nodes_, int32_t ppn_)
+static void start_job_with_hung_sockets(int32_t nodes_, int32_t ppn_)
 {
     make_job(nodes_, ppn_);
     find_program("hung-agent");
@@ -1303,11 +1303,11 @@ static void start_job_with_hung_doors(int32_t nodes_, int32_t ppn_)
     start_agents();
 }
 
-/* The file system of the doors does not answer: the job begins, faults are found, and when it does
- * answer symptoms are heard. */
-START_TEST(a_door_that_hangs_holds_up_nobody)
+/* The file system of the symptom sockets does not answer: the job begins, faults are found, and
+ * when it does answer symptoms are heard. */
+START_TEST(a_symptom_socket_that_hangs_delays_nobody)
 {
-    start_job_with_hung_doors(2, 2);
+    start_job_with_hung_sockets(2, 2);
     UNTIL(*hang_held == 2);
     UNTIL(is_complete(0) && is_complete(1));
     process_kill(&rank[3].process);
@@ -1318,9 +1318,9 @@ START_TEST(a_door_that_hangs_holds_up_nobody)
 }
 END_TEST
 
-START_TEST(a_door_that_hangs_does_not_keep_the_job_from_its_end)
+START_TEST(a_symptom_socket_that_hangs_does_not_delay_the_end)
 {
-    start_job_with_hung_doors(1, 2);
+    start_job_with_hung_sockets(1, 2);
     UNTIL(*hang_held == 1);
     leave_all();
     UNTIL(has_node_ended(0));
@@ -1457,7 +1457,7 @@ SUITE("faultloc_program")
     TEST(a_node_has_an_agent_and_then_a_deputy);
     TEST(a_node_alone_listens_nowhere);
     TEST(a_job_that_does_without_leaves_nothing);
-    TEST(a_rank_that_dies_at_the_start_is_told);
+    TEST(a_rank_that_dies_at_the_start_is_reported);
     TEST_ROWS(an_agent_that_cannot_start_is_an_error, COUNT(obstacles));
     TEST(agent_and_deputy_keep_nothing_of_the_rank);
     TEST_ROWS(started_by_hand_it_says_what_it_is, 3);
@@ -1474,27 +1474,27 @@ SUITE("faultloc_program")
     TEST(the_ranks_output_is_let_go_of_when_they_have_left);
     TEST(a_closed_stderr_is_survived);
     TEST_ROWS(a_job_that_is_being_ended_has_no_fault, 2);
-    TEST(a_deputy_that_was_told_of_the_end_knows_of_it_as_agent);
+    TEST(a_deputy_notified_of_the_end_knows_it_as_agent);
     TEST(what_a_rank_does_with_its_process_does_not_matter);
-    TEST(a_vanished_rank_is_told);
-    TEST(the_only_rank_of_a_node_that_vanishes_is_told);
-    TEST_ROWS(a_stopped_rank_is_told_when_another_waits, 2);
-    TEST_ROWS(a_stopped_first_rank_is_told, 2);
+    TEST(a_vanished_rank_is_reported);
+    TEST(the_only_rank_of_a_node_that_vanishes_is_reported);
+    TEST_ROWS(a_stopped_rank_is_reported_when_another_waits, 2);
+    TEST_ROWS(a_stopped_first_rank_is_reported, 2);
     TEST(who_has_left_may_end);
     TEST(abort_ends_the_job_where_no_rank_looks);
     TEST(who_is_killed_while_the_job_is_aborted_has_not_crashed);
     TEST(who_exits_because_of_a_lost_peer_has_not_crashed);
     TEST(who_is_killed_after_it_lost_a_peer_has_crashed);
     TEST(who_exits_without_a_reason_has_crashed);
-    TEST(a_bell_wakes_the_agent);
-    TEST(a_successor_has_a_bell_of_its_own);
+    TEST(a_wakeup_wakes_the_agent);
+    TEST(a_successor_has_a_wakeup_socket_of_its_own);
     TEST_ROWS(a_long_wait_is_no_fault, 2);
-    TEST(a_verdict_is_told_once_whoever_is_agent);
-    TEST(what_happens_during_succession_is_told_later);
-    TEST(a_symptom_that_is_told_is_looked_into);
-    TEST(a_successor_opens_the_door_anew);
-    TEST(a_door_that_hangs_holds_up_nobody);
-    TEST(a_door_that_hangs_does_not_keep_the_job_from_its_end);
+    TEST(a_verdict_is_reported_once_whoever_is_agent);
+    TEST(what_happens_during_succession_is_reported_later);
+    TEST(a_symptom_that_is_sent_is_examined);
+    TEST(a_successor_reopens_the_symptom_socket);
+    TEST(a_symptom_socket_that_hangs_delays_nobody);
+    TEST(a_symptom_socket_that_hangs_does_not_delay_the_end);
     TEST(rules_are_read_anew_when_they_change);
     TEST(the_agent_alone_reads_the_rules);
     TEST(a_file_system_that_hangs_holds_up_nobody);

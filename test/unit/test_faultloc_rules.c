@@ -104,7 +104,7 @@ static bool begin(const char *file, bool tells)
 }
 
 /* Waits for the kernel to say that something has changed, and looks. */
-static bool refresh_when_told(ftree_time now)
+static bool refresh_when_notified(ftree_time now)
 {
     struct pollfd p = {.fd = rules.inotify, .events = POLLIN};
 
@@ -174,7 +174,7 @@ START_TEST(a_bad_file_gives_way_to_the_built_in_base)
         ck_assert(!refresh(NOW + (ftree_time) i * SECOND));
     ck_assert_int_eq(times_said("\n"), 1); /* and not again */
     base_write(path, "mended");
-    ck_assert(refresh_when_told(NOW + 7 * SECOND));
+    ck_assert(refresh_when_notified(NOW + 7 * SECOND));
     ck_assert_str_eq(base->name, "mended");
     teardown();
 }
@@ -184,11 +184,11 @@ START_TEST(what_is_no_file_is_an_error)
 {
     setup();
     ck_assert(!begin(folder, true));
-    ck_assert_ptr_nonnull(strstr(said(), ": is no regular file; using the built-in rules"));
+    ck_assert_ptr_nonnull(strstr(said(), ": is not a regular file; using the built-in rules"));
     faultloc_rules_close(&rules);
     ck_assert_int_eq(mkfifo(path, 0600), 0);
     ck_assert(!begin(path, true)); /* does not wait */
-    ck_assert_int_eq(times_said(": is no regular file; "), 2);
+    ck_assert_int_eq(times_said(": is not a regular file; "), 2);
     faultloc_rules_close(&rules);
     unlink(path);
     ck_assert(!begin("/nonexistent/rules.json", true));
@@ -203,7 +203,7 @@ START_TEST(a_file_of_more_than_a_megabyte_is_refused)
     write_text(path, "{}");
     ck_assert_int_eq(truncate(path, RULES_FILE_MAX + 1), 0);
     ck_assert(!begin(path, true));
-    ck_assert_ptr_nonnull(strstr(said(), "is larger than a rule base can be (1 MiB)"));
+    ck_assert_ptr_nonnull(strstr(said(), "is larger than 1 MiB, the limit for a rule base"));
     teardown();
 }
 END_TEST
@@ -233,7 +233,7 @@ START_TEST(a_change_takes_effect)
         char name[32];
         snprintf(name, sizeof(name), "again-%d", i);
         changes[_i](name);
-        UNTIL(refresh_when_told(NOW));
+        UNTIL(refresh_when_notified(NOW));
         ck_assert_str_eq(base->name, name);
     }
     ck_assert_int_eq(times_said(" is in use now ("), 6);
@@ -249,7 +249,7 @@ START_TEST(another_file_is_no_change)
     ck_assert(begin(path, false));
     ck_assert(!refresh(NOW));
     base_write(other, "other");
-    ck_assert(!refresh_when_told(NOW));
+    ck_assert(!refresh_when_notified(NOW));
     ck_assert(!refresh(NOW + 3 * SECOND));
     ck_assert_str_eq(base->name, "first");
     teardown();
@@ -266,7 +266,7 @@ START_TEST(a_bad_change_is_refused)
     before = base;
     write_text(other, "{\n  \"schema\": \"faultloc-rules/1\",\n  \"colour\": 5\n}\n");
     ck_assert_int_eq(rename(other, path), 0);
-    ck_assert(!refresh_when_told(NOW));
+    ck_assert(!refresh_when_notified(NOW));
     ck_assert_ptr_eq(base, before);
     ck_assert_ptr_nonnull(strstr(said(), "rules.json:3:3: "));
     ck_assert_int_eq(times_said("; keeping the previous rules\n"), 1);
@@ -274,7 +274,7 @@ START_TEST(a_bad_change_is_refused)
         ck_assert(!refresh(NOW + (ftree_time) i * SECOND));
     ck_assert_int_eq(times_said("\n"), 1);
     change_by_rename("mended");
-    ck_assert(refresh_when_told(NOW + 7 * SECOND));
+    ck_assert(refresh_when_notified(NOW + 7 * SECOND));
     ck_assert_str_eq(base->name, "mended");
     teardown();
 }
@@ -295,7 +295,7 @@ START_TEST(a_file_that_is_gone_changes_nothing)
     ck_assert_int_eq(times_said("No such file or directory; keeping the previous rules"), 1);
     ck_assert_str_eq(base->name, "first");
     change_by_rename("back");
-    ck_assert(refresh_when_told(NOW + 7 * SECOND));
+    ck_assert(refresh_when_notified(NOW + 7 * SECOND));
     teardown();
 }
 END_TEST
@@ -320,7 +320,7 @@ static ftree_time time_until_changed(ftree_time now)
     return now - begin;
 }
 
-START_TEST(a_change_is_seen_without_being_told)
+START_TEST(a_change_is_seen_without_notification)
 {
     setup();
     base_write(path, "first");
@@ -378,17 +378,17 @@ START_TEST(a_link_in_its_place_takes_effect)
 END_TEST
 
 /* Who is told of every change need not wake to look. */
-START_TEST(who_is_told_does_not_look)
+START_TEST(with_notification_it_does_not_poll)
 {
     setup();
     base_write(path, "first");
     ck_assert(begin(path, false));
-    ck_assert_int_eq(rules.look_at == FTREE_NEVER, rules.told);
+    ck_assert_int_eq(rules.look_at == FTREE_NEVER, rules.notified);
     /* of what is done by another name it is not told */
     ck_assert_int_eq(link(path, other), 0);
     faultloc_rules_close(&rules);
     ck_assert(begin(path, false));
-    ck_assert(!rules.told);
+    ck_assert(!rules.notified);
     ck_assert_uint_lt(rules.look_at, NOW);
     base_write(other, "second-longer");
     ck_assert_uint_lt(time_until_changed(NOW), 2 * SECOND);
@@ -396,7 +396,7 @@ START_TEST(who_is_told_does_not_look)
     faultloc_rules_close(&rules);
     ck_assert_int_eq(symlink(path, other), 0);
     ck_assert(begin(other, false));
-    ck_assert(!rules.told);
+    ck_assert(!rules.notified);
     teardown();
 }
 END_TEST
@@ -414,7 +414,7 @@ START_TEST(a_folder_in_its_place_takes_effect)
     ck_assert_int_eq(rename(folder, before), 0);
     ck_assert_int_eq(mkdir(folder, 0700), 0);
     base_write(path, "second-longer");
-    ck_assert(!refresh_when_told(NOW));
+    ck_assert(!refresh_when_notified(NOW));
     ck_assert_uint_lt(time_until_changed(NOW), 2 * SECOND);
     ck_assert_str_eq(base->name, "second-longer");
     unlink(moved);
@@ -437,9 +437,9 @@ SUITE("faultloc_rules")
     TEST(another_file_is_no_change);
     TEST(a_bad_change_is_refused);
     TEST(a_file_that_is_gone_changes_nothing);
-    TEST(a_change_is_seen_without_being_told);
+    TEST(a_change_is_seen_without_notification);
     TEST(a_file_that_is_being_written_is_left_alone);
     TEST(a_link_in_its_place_takes_effect);
-    TEST(who_is_told_does_not_look);
+    TEST(with_notification_it_does_not_poll);
     TEST(a_folder_in_its_place_takes_effect);
 }

@@ -393,7 +393,7 @@ END_TEST
 
 /* Beside the file that this program is: ../libexec/NAME.  One that is there and may not be executed is
  * told, not the place where there is none. */
-START_TEST(the_program_that_is_there_is_told_of)
+START_TEST(the_program_that_is_there_is_reported)
 {
     char own[512] = "", libexec[600], expected[700], found[FAULTLOC_SPAWN_PATH];
     bool made;
@@ -495,7 +495,7 @@ static void add_tests(TCase *cases)
     TEST(a_program_that_cannot_be_executed_is_an_error);
     TEST(a_descriptor_that_is_none_is_an_error);
     TEST(a_process_that_takes_in_orphans_starts_none);
-    TEST(the_program_that_is_there_is_told_of);
+    TEST(the_program_that_is_there_is_reported);
     TEST(a_large_process_starts_it_as_quickly);
     TEST(what_is_installed_nowhere_is_not_found);
 }

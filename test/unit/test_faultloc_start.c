@@ -359,7 +359,7 @@ static void catch_packet(void)
 }
 
 /* What a program makes of the packet, with `fds` descriptors beside it. */
-static int take(size_t len, size_t fds, struct faultloc_start *taken, bool *is_told)
+static int take(size_t len, size_t fds, struct faultloc_start *taken, bool *is_notified)
 {
     union {
         char bytes[CMSG_SPACE(8 * sizeof(int))];
@@ -382,7 +382,7 @@ static int take(size_t len, size_t fds, struct faultloc_start *taken, bool *is_t
     ck_assert_int_eq(sendmsg(pair[0], &m, 0), (ssize_t) len);
     rc = faultloc_start_take(pair[1], taken);
     close(pair[1]);
-    *is_told = !faultloc_start_is_ready(pair[0], 0, why, sizeof(why)) &&
+    *is_notified = !faultloc_start_is_ready(pair[0], 0, why, sizeof(why)) &&
                !strcmp(why, "it is of another build");
     close(pair[0]);
     return rc;
@@ -390,18 +390,18 @@ static int take(size_t len, size_t fds, struct faultloc_start *taken, bool *is_t
 
 #define EXPECT_REFUSED(len, fds) \
     do { \
-        ck_assert_int_eq(take(len, fds, &taken, &is_told), EPROTO); \
-        ck_assert(is_told); \
+        ck_assert_int_eq(take(len, fds, &taken, &is_notified), EPROTO); \
+        ck_assert(is_notified); \
     } while (0)
 
-START_TEST(a_packet_of_another_build_is_refused_and_told)
+START_TEST(a_packet_of_another_build_is_refused_and_reported)
 {
     struct faultloc_start taken;
-    bool is_told;
+    bool is_notified;
 
     make_start(true);
     catch_packet();
-    ck_assert_int_eq(take(packet_len, 5, &taken, &is_told), 0);
+    ck_assert_int_eq(take(packet_len, 5, &taken, &is_notified), 0);
     ck_assert_mem_eq(taken.key, start.key, sizeof(taken.key));
     ck_assert_uint_eq(taken.ports[1].port, start.ports[1].port);
     EXPECT_REFUSED(packet_len - 1, 5);
@@ -419,7 +419,7 @@ END_TEST
 START_TEST(a_packet_without_its_descriptors_is_refused)
 {
     struct faultloc_start taken;
-    bool is_told;
+    bool is_notified;
 
     make_start(true);
     catch_packet();
@@ -440,7 +440,7 @@ static void add_tests(TCase *cases)
     TEST(signals_do_not_prolong_the_wait_for_it);
     TEST(a_program_that_is_not_there_is_an_error);
     TEST(a_board_that_is_none_is_an_error);
-    TEST(a_packet_of_another_build_is_refused_and_told);
+    TEST(a_packet_of_another_build_is_refused_and_reported);
     TEST(a_packet_without_its_descriptors_is_refused);
 }
 

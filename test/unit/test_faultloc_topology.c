@@ -107,10 +107,10 @@ static void expect_refused(const char *path, const char *why)
 START_TEST(a_file_that_cannot_be_read_is_named)
 {
     expect_refused("/no/such/file", "No such file or directory");
-    expect_refused(dir, "it is no regular file");
+    expect_refused(dir, "it is not a regular file");
     expect_refused(write_file("empty", "", 1), "it is empty");
     ck_assert_int_eq(mkfifo(path_of("pipe"), 0600), 0);
-    expect_refused(path_of("pipe"), "it is no regular file");
+    expect_refused(path_of("pipe"), "it is not a regular file");
 }
 END_TEST
 
@@ -140,7 +140,7 @@ static int make(const char *text, bool is_string, struct ftree_tree **tree, int3
                                   sizeof(error));
 }
 
-START_TEST(a_wrong_file_is_told_with_its_place)
+START_TEST(a_wrong_file_is_reported_with_its_place)
 {
     struct ftree_tree *tree;
     int32_t order[COUNT(name)];
@@ -203,6 +203,6 @@ SUITE("faultloc_topology")
     TEST(a_colon_makes_a_string_where_there_is_no_such_file);
     TEST(a_file_that_cannot_be_read_is_named);
     TEST(a_file_has_a_largest_size);
-    TEST(a_wrong_file_is_told_with_its_place);
+    TEST(a_wrong_file_is_reported_with_its_place);
     TEST(the_board_hands_a_tree_on);
 }

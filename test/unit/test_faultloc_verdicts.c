@@ -85,7 +85,7 @@ static const char *news(struct faultloc_news *n, const struct faultloc_board *b)
     return text;
 }
 
-START_TEST(each_verdict_is_told_once_and_once_more_when_it_is_over)
+START_TEST(each_verdict_is_reported_once_and_once_more_when_it_is_over)
 {
     struct faultloc_board *b = make_board();
     struct faultloc_news n = {0};
@@ -116,13 +116,13 @@ START_TEST(a_full_board_tells_of_what_takes_a_place)
     struct faultloc_board *b = make_board();
     struct faultloc_news n = {0};
     struct ftree_verdict v;
-    int told = 0;
+    int reported = 0;
 
     for (uint32_t id = 1; id <= FAULTLOC_BOARD_VERDICTS; id++)
         remember(b, id, 3, 0);
     while (faultloc_news_next(&n, b, &v))
-        told++;
-    ck_assert_int_eq(told, FAULTLOC_BOARD_VERDICTS);
+        reported++;
+    ck_assert_int_eq(reported, FAULTLOC_BOARD_VERDICTS);
     remember(b, 5, 3, NOW);
     remember(b, 100, 4, 0);
     ck_assert_str_eq(news(&n, b), "100 ");
@@ -378,7 +378,7 @@ END_TEST
 
 SUITE("faultloc_verdicts")
 {
-    TEST(each_verdict_is_told_once_and_once_more_when_it_is_over);
+    TEST(each_verdict_is_reported_once_and_once_more_when_it_is_over);
     TEST(a_full_board_tells_of_what_takes_a_place);
     TEST(what_is_being_written_comes_another_time);
     TEST_ROWS(what_does_not_fit_the_job_is_not_read, COUNT(damages));

@@ -63,7 +63,7 @@ struct look {
     int ms;
     uint64_t call, spins, wait_call;
     int since_ms, peer;
-    int phase, told_peer, waiting_ms;
+    int phase, seen_peer, waiting_ms;
 };
 
 #define LOOKS_MAX 7
@@ -248,8 +248,8 @@ START_TEST(story)
         faultloc_watch_look(&watch, (ftree_time) l->ms * FTREE_MS, 1, false, &state);
         ck_assert_msg(state.phase == l->phase, "%s: at %d ms in phase %d, not %d", s->name, l->ms,
                       state.phase, l->phase);
-        ck_assert_msg(state.peer == l->told_peer, "%s: at %d ms peer is %d, not %d", s->name, l->ms,
-                      (int) state.peer, l->told_peer);
+        ck_assert_msg(state.peer == l->seen_peer, "%s: at %d ms peer is %d, not %d", s->name, l->ms,
+                      (int) state.peer, l->seen_peer);
         ck_assert_msg(state.waiting == (ftree_time) l->waiting_ms * FTREE_MS,
                       "%s: at %d ms waits for %llu ns, not %d ms", s->name, l->ms,
                       (unsigned long long) state.waiting, l->waiting_ms);
@@ -358,7 +358,7 @@ static const struct {
     char letter;
     int threads;
     int phase;
-    char told;
+    char seen;
 } letters[] = {{'R', 5, OUTSIDE, 'R'}, {'S', 5, OUTSIDE, 'S'}, {'D', 5, OUTSIDE, 'D'},
                {'T', 5, OUTSIDE, 'T'}, {'t', 5, OUTSIDE, 't'}, {'I', 1, OUTSIDE, 'I'},
                {'Z', 2, OUTSIDE, 'Z'}, {'Z', 1, GONE, 0},      {'X', 1, GONE, 0},
@@ -372,12 +372,12 @@ START_TEST(letter)
     put_stat(41, letters[_i].letter, letters[_i].threads, 777);
     state = look(1, true);
     ck_assert_int_eq(state.phase, letters[_i].phase);
-    ck_assert_int_eq(state.proc_state, letters[_i].told);
+    ck_assert_int_eq(state.proc_state, letters[_i].seen);
     teardown();
 }
 END_TEST
 
-START_TEST(a_stopped_rank_is_told_with_its_wait)
+START_TEST(a_stopped_rank_is_reported_with_its_wait)
 {
     struct faultloc_slot *slot;
     struct ftree_rank_state state;
@@ -513,7 +513,7 @@ SUITE("faultloc_watch")
     TEST_ROWS(story, COUNT(stories));
     TEST(any_content_is_survived);
     TEST_ROWS(letter, COUNT(letters));
-    TEST(a_stopped_rank_is_told_with_its_wait);
+    TEST(a_stopped_rank_is_reported_with_its_wait);
     TEST(by_turns_each_is_asked_whether_it_is_stopped);
     TEST(a_reused_number_is_another_process);
     TEST(gone_is_for_good);

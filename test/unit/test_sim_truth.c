@@ -16,7 +16,7 @@ static void expect(int32_t node, bool must)
                                 .fault = node,
                                 .must = must,
                                 .sides = 1,
-                                .tellers = 1,
+                                .reporters = 1,
                                 .sibling = FTREE_NONE};
 
     sim_truth_expect(&truth, &e);
@@ -32,7 +32,7 @@ static void hear(int class_, int32_t node, uint32_t id, bool withdrawn)
                               .id = id,
                               .withdrawn = withdrawn};
 
-    sim_truth_hear(&truth, 100, 0, &v);
+    sim_truth_report(&truth, 100, 0, &v);
 }
 
 /* All that is wrong, as one text. */
@@ -71,7 +71,7 @@ static void hear_switch(int32_t switch_, uint32_t id)
                               .switch_ = switch_,
                               .id = id};
 
-    sim_truth_hear(&truth, 100, (int32_t) id, &v);
+    sim_truth_report(&truth, 100, (int32_t) id, &v);
 }
 
 static void expect_switch(int32_t switch_, int32_t sibling)
@@ -81,7 +81,7 @@ static void expect_switch(int32_t switch_, int32_t sibling)
                                 .switch_ = switch_,
                                 .must = true,
                                 .sides = 2,
-                                .tellers = 2,
+                                .reporters = 2,
                                 .sibling = sibling};
 
     sim_truth_expect(&truth, &e);
@@ -99,7 +99,7 @@ START_TEST(of_a_partition_both_sides_tell_once)
     hear_switch(5, 1);
     hear_switch(5, 2);
     hear_switch(5, 3);
-    ck_assert_str_eq(problems(), "told twice -1;");
+    ck_assert_str_eq(problems(), "reported twice -1;");
 }
 END_TEST
 
@@ -138,7 +138,7 @@ START_TEST(twice_is_once_too_often)
     expect(3, true);
     hear(FTREE_CLASS_NODE_OUTAGE, 3, 1, false);
     hear(FTREE_CLASS_NODE_OUTAGE, 3, 2, false);
-    ck_assert_str_eq(problems(), "told twice 3;");
+    ck_assert_str_eq(problems(), "reported twice 3;");
 }
 END_TEST
 
@@ -151,7 +151,7 @@ START_TEST(what_is_over_must_be_withdrawn_and_what_is_not_must_not)
     sim_truth_over(&truth, 3);
     ck_assert(!sim_truth_is_complete(&truth));
     hear(FTREE_CLASS_NODE_OUTAGE, 4, 2, true);
-    ck_assert_str_eq(problems(), "not withdrawn 3;taken back 4;");
+    ck_assert_str_eq(problems(), "not withdrawn 3;wrongly withdrawn 4;");
 }
 END_TEST
 
@@ -200,8 +200,8 @@ START_TEST(the_first_stall_of_each_counts)
     expect(4, true);
     sim_truth_stall(&truth, 100, 3);
     sim_truth_stall(&truth, 200, 3);
-    ck_assert_uint_eq(truth.expectation[0].first_told, 100);
-    ck_assert_uint_eq(truth.expectation[1].first_told, 0);
+    ck_assert_uint_eq(truth.expectation[0].first_stall, 100);
+    ck_assert_uint_eq(truth.expectation[1].first_stall, 0);
     sim_truth_free(&truth);
 }
 END_TEST

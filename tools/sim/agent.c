@@ -36,7 +36,7 @@ bool sim_agent_runs(const struct sim_run *r, int32_t node)
 /* ---- messages out ---------------------------------------------------------------------------- */
 
 /* The kernel of the far node says whether somebody listens there. */
-static void knock(struct sim_run *r, int32_t from, const struct ftree_route *to)
+static void reach_kernel(struct sim_run *r, int32_t from, const struct ftree_route *to)
 {
     struct sim_event e = {.kind = SIM_REACH,
                           .to = from,
@@ -129,7 +129,7 @@ static int send_message(void *ctx, const struct ftree_route *to, const void *byt
     if (!sim_network_works(&r->network, e.from, e.to, to->path))
         return 0;
     if (to->conn == 0)
-        knock(r, e.from, to);
+        reach_kernel(r, e.from, to);
     for (int i = sim_network_carry(&r->network, e.from, e.to, to->path, takes); i > 0; i--) {
         e.at = leaves + takes[i - 1];
         e.bytes = sim_pool_copy(bytes, len);
@@ -223,7 +223,7 @@ static void report(void *ctx, const struct ftree_verdict *v)
 {
     struct sim_node *n = ctx;
 
-    sim_truth_hear(&n->run->truth, n->run->now, number(n), v);
+    sim_truth_report(&n->run->truth, n->run->now, number(n), v);
     sim_run_note(n->run, ((uint64_t) v->class_ << 32) + (uint64_t) v->node);
 }
 
@@ -386,7 +386,8 @@ void sim_agent_stall(struct sim_run *r, struct sim_event *e)
     sim_run_touch(r, e->to);
 }
 
-/* Where all ranks of a node have crashed its agent leaves once that is told, and its deputy with it. */
+/* If all ranks of a node have crashed, its agent leaves once that is reported, and its deputy
+ * too. */
 void sim_agent_leave(struct sim_run *r, int32_t node)
 {
     struct sim_node *n = &r->node[node];

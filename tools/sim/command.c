@@ -27,47 +27,48 @@ static const char usage[] =
     "       faultloc simulate --topology STRING|FILE [OPTION]...\n"
     "       faultloc simulate --plot FILE JSON...\n"
     "\n"
-    "Runs FaultLoc's own code for every node of a job, between them a network that is simulated,\n"
-    "with faults of which the truth is known, and compares the verdicts with that.\n"
+    "Runs FaultLoc's own code for every node of a job, over a simulated network, with faults that\n"
+    "are known, and compares the verdicts with these faults.\n"
     "\n"
     "The job\n"
     "  --nodes N          from 1 to 16777216\n"
     "  --fanout K         children of a node in the tree (32)\n"
     "  --topology WHAT    a string such as 'switch:32 node:64 rank:2', or a file in the syntax of\n"
-    "                     Slurm's topology.conf, of which all nodes are the job's\n"
-    "  --ranks R          of a node (1, or as the string says)\n"
+    "                     Slurm's topology.conf; all its nodes are nodes of the job\n"
+    "  --ranks R          ranks of each node (1, or as in the string)\n"
     "The network and the agents\n"
-    "  --latency L        of each link: '25us', '25us+exp5us' (the default), '25us+uni10us'\n"
-    "  --loss SHARE       of the messages, '5%' or 0.05\n"
-    "  --duplicate SHARE  arrive twice\n"
-    "  --delay SHARE[:T]  take up to T (1s) longer, and so arrive in another order\n"
-    "  --cost T           CPU time of an agent for a message, in or out (10us)\n"
+    "  --latency L        latency of each link: '25us', '25us+uni10us', '25us+exp5us' (default)\n"
+    "  --loss SHARE       share of the messages that are lost: '5%' or 0.05\n"
+    "  --duplicate SHARE  share of the messages that arrive twice\n"
+    "  --delay SHARE[:T]  share of the messages that take up to T (1s) longer, and may thus\n"
+    "                     arrive in another order\n"
+    "  --cost T           CPU time of an agent for each message, in or out (10us)\n"
     "Faults\n"
-    "  --fault LINE       one line; may be given again (without: 'lose random node')\n"
-    "  --script FILE      lines from a file, '-': standard input\n"
-    "  --partners P       how many ranks begin to wait for each node that is gone (4)\n"
+    "  --fault LINE       one line of a script; may be repeated (default: 'lose random node')\n"
+    "  --script FILE      a script; '-' for standard input\n"
+    "  --partners P       how many ranks begin to wait for each lost node (4)\n"
     "Runs\n"
-    "  --runs R           so many (1), with the seeds S, S+1, ...\n"
-    "  --seed S           1; the same seed gives the same run, see the last column of the table\n"
-    "  --grace T          go on for so long when all is found (3s)\n"
-    "  --limit T          end so long after the last fault when it is not (60s)\n"
-    "  --check yes|no     every invariant after each event (yes for up to 10000 nodes)\n"
+    "  --runs R           number of runs (1), with the seeds S, S+1, ...\n"
+    "  --seed S           the first seed (1); the same seed gives the same run (column hash)\n"
+    "  --grace T          continue for this long after all faults were found (3s)\n"
+    "  --limit T          end this long after the last fault if some were not found (60s)\n"
+    "  --check yes|no     check every invariant after each event (yes for up to 10000 nodes)\n"
     "Output\n"
-    "  --json FILE|-      all numbers; with '-' the table goes to standard error\n"
-    "  --plot FILE        latency, messages and load for 10, 100, ... N nodes: .svg or .png;\n"
-    "                     needs gnuplot. With files that --json has written behind it, and without\n"
-    "                     --nodes, it draws those runs: a curve for each name without its number\n"
-    "                     (node-10.json and node-100.json: node)\n"
-    "  --trace FILE       what every node was told and decided, for one run\n"
-    "  --quiet            no progress, and no table but for runs that are not ok\n"
+    "  --json FILE|-      write all numbers; with '-' the table goes to standard error\n"
+    "  --plot FILE        plot latency, messages and load for 10, 100, ... N nodes: .svg or .png;\n"
+    "                     needs gnuplot. With files that --json has written as arguments, and\n"
+    "                     without --nodes, plot those runs: one curve for each name without its\n"
+    "                     number (node-10.json and node-100.json: node)\n"
+    "  --trace FILE       write down what every node received and decided; for one run\n"
+    "  --quiet            no progress, and only rows of runs that are not ok\n"
     "  --help             this text\n"
     "\n"
-    "A line of a script is one of these, with 't=TIME' before it (t=1s) and, but for return and\n"
-    "heal, 'for TIME' behind it; '#' begins a comment:\n"
-    "  lose|kill|freeze TARGET       no power; its ranks end; all its processes are stopped\n"
+    "A line of a script is one of these, after 't=TIME' (default t=1s) and, except for return and\n"
+    "heal, optionally followed by 'for TIME'; '#' begins a comment:\n"
+    "  lose|kill|freeze TARGET       it loses power; its ranks end; all its processes are stopped\n"
     "  stop rank RANK                one process is stopped\n"
     "  cut|partition TARGET [on data|mgmt]\n"
-    "  down TARGET                                its data interface is down, and it says so\n"
+    "  down TARGET                   its data interface is down, and it reports that\n"
     "  cut node NODE from node NODE [on data|mgmt]\n"
     "  slow link TARGET by TIME\n"
     "  storm: all wait for TARGET\n"
@@ -75,13 +76,14 @@ static const char usage[] =
     "  random waits every TIME of up to TIME\n"
     "  return TARGET\n"
     "  heal\n"
-    "TARGET is node LIST, switch LIST ('17', '1-4,9', names), root, root and K substitutes,\n"
-    "[K] random nodes, [K] random switches, random fln and child (drawn anew in each run, and not\n"
-    "what a line before is about while there is another), or it (of the line before).\n"
+    "TARGET is node LIST or switch LIST ('17', '1-4,9', names); root; root and K substitutes;\n"
+    "[K] random nodes, [K] random switches or random fln and child (drawn for each run, and, if\n"
+    "possible, different from the targets of the lines before); or it (the target of the line\n"
+    "before).\n"
     "\n"
     "Example: faultloc simulate --nodes 100000 --fault 't=5s lose node 17' --runs 3\n"
     "\n"
-    "Exit code: 0 every run is ok, 1 one is not, 2 wrong arguments or a useless file.\n";
+    "Exit code: 0 every run is ok, 1 one is not, 2 wrong arguments or an invalid file.\n";
 
 struct command {
     struct sim_options options;
@@ -274,11 +276,11 @@ static int read_arguments(struct command *c, int argc, char **argv)
         if (option == OPT_HELP)
             return fputs(usage, stdout) < 0 || fflush(stdout) ? 2 : 0;
         if (option == ':')
-            return wrong_usage("a value is needed after ", argv[optind - 1]);
+            return wrong_usage("missing value after ", argv[optind - 1]);
         if (option == '?')
             return wrong_usage("no such option: ", argv[optind - 1]);
         if (!take_option(c, option, optarg)) {
-            fprintf(stderr, "faultloc simulate: --%s: '%s' cannot be; see --help\n",
+            fprintf(stderr, "faultloc simulate: --%s: invalid value '%s'; see --help\n",
                     long_options[index].name, optarg);
             return 2;
         }
@@ -286,11 +288,11 @@ static int read_arguments(struct command *c, int argc, char **argv)
     c->drawn = argv + optind;
     c->files = argc - optind;
     if (c->files && (!c->plot || c->nodes || c->what))
-        return wrong_usage("this is no option: ", argv[optind]);
+        return wrong_usage("unknown argument: ", argv[optind]);
     if (c->files)
         return -1;
     if (!c->nodes && !c->what)
-        return wrong_usage("--nodes or --topology is needed", "");
+        return wrong_usage("missing --nodes or --topology", "");
     if (c->trace && (c->runs > 1 || c->plot))
         return wrong_usage("--trace is of one run, without --runs and --plot", "");
     return -1;
@@ -360,12 +362,12 @@ static void progress(void *ctx, const struct sim_run *r)
     if (now - c->shown < (c->on_terminal ? 0.5 : 5))
         return;
     c->shown = now;
-    fprintf(
-        stderr,
-        "%sfaultloc simulate: run %d of %d, %d nodes: t=%.3f s, %.1f M events, %d told, %.0f s%s",
-        c->on_terminal ? "\r" : "", c->run, (int) c->runs, (int) r->job.nodes, sim_seconds(r->now),
-        (double) r->events / 1e6, (int) r->truth.reports, now - c->begun,
-        c->on_terminal ? "\033[K" : "\n");
+    fprintf(stderr,
+            "%sfaultloc simulate: run %d of %d, %d nodes: t=%.3f s, %.1f M events, %d reports, "
+            "%.0f s%s",
+            c->on_terminal ? "\r" : "", c->run, (int) c->runs, (int) r->job.nodes,
+            sim_seconds(r->now), (double) r->events / 1e6, (int) r->truth.reports, now - c->begun,
+            c->on_terminal ? "\033[K" : "\n");
 }
 
 static void clear_progress(const struct command *c)

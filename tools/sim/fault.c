@@ -239,9 +239,9 @@ static void expect_partition(const struct sim_run *r, const struct sim_hit *h, u
         e->sides = r->job.tree->switches;
     }
     /* a node alone reaches nobody, and tells only its own people */
-    e->tellers = h->nodes > 1 && h->nodes < r->job.nodes - 1 ? 2 : 1;
+    e->reporters = h->nodes > 1 && h->nodes < r->job.nodes - 1 ? 2 : 1;
     if (paths != SIM_BOTH_PATHS) /* they can agree over the other one */
-        e->sides = e->tellers = 1;
+        e->sides = e->reporters = 1;
 }
 
 /* Nobody can tell how a switch is that another one is above which is lost, too. */
@@ -265,7 +265,7 @@ static void expect(struct sim_run *r, int32_t line, int32_t node, int32_t switch
                                 .fault = line,
                                 .must = f->lasts >= NOTICED,
                                 .sides = 1,
-                                .tellers = 1,
+                                .reporters = 1,
                                 .sibling = FTREE_NONE,
                                 .since = r->now};
 
@@ -273,8 +273,8 @@ static void expect(struct sim_run *r, int32_t line, int32_t node, int32_t switch
         e.must = false;
     if (f->verb == SIM_PARTITION)
         expect_partition(r, &r->hit[line], f->paths, &e);
-    if (f->verb == SIM_KILL) /* each of its ranks is told of */
-        e.sides = e.tellers = r->options->topology->ranks_per_node;
+    if (f->verb == SIM_KILL) /* each of its ranks is reported */
+        e.sides = e.reporters = r->options->topology->ranks_per_node;
     if (f->verb == SIM_CUT && f->other != FTREE_NONE)
         e.classes = SIM_CLASS(FTREE_CLASS_UNKNOWN);
     if (switch_ != FTREE_NONE && f->verb == SIM_LOSE && is_hidden(r, &r->hit[line], switch_))
@@ -317,7 +317,7 @@ static ftree_time wakes_at(const struct sim_run *r, const struct sim_fault *f, b
     return f->lasts == FTREE_NEVER ? FTREE_NEVER : r->now + f->lasts;
 }
 
-/* Its agent is told by the kernel. */
+/* The kernel notifies its agent. */
 static void end_ranks(struct sim_run *r, int32_t node)
 {
     int32_t per = r->options->topology->ranks_per_node;

@@ -87,7 +87,7 @@ static bool take(struct json_object *run, const char *key, double *out)
            *out >= 0;
 }
 
-/* When the last of its faults was told. */
+/* When the last of its faults was reported. */
 static double latency_of(struct json_object *run)
 {
     struct json_object *verdicts = NULL;
@@ -143,7 +143,7 @@ bool sim_plot_read(struct sim_plot *p, const char *file)
         good = read_run(p, label, json_object_array_get_idx(runs, i));
     if (!good)
         fprintf(stderr,
-                "faultloc simulate: --plot: %s is no file that faultloc simulate --json has "
+                "faultloc simulate: --plot: %s is not a file that faultloc simulate --json has "
                 "written\n",
                 file);
     json_object_put(all);
@@ -171,7 +171,7 @@ static bool write_data(const struct sim_plot *p, const char *file)
 
     if (!f)
         return false;
-    fprintf(f, "# nodes, seconds until people were told (mean, most), messages per fault, of the "
+    fprintf(f, "# nodes, seconds until the report (mean, most), messages per fault, of the "
                "busiest node, runs\n");
     for (int32_t i = 0; i < p->points; i++) {
         const struct sim_point *q = &p->point[i];

@@ -9,7 +9,7 @@
 #include "sim/result.h"
 
 /*
- * What a fault costs against the number of nodes, drawn by gnuplot: the time until people are told,
+ * What a fault costs against the number of nodes, drawn by gnuplot: the time until the report,
  * messages per fault, and the busiest node's messages.
  */
 struct sim_point {

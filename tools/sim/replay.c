@@ -27,7 +27,7 @@ struct replay {
     struct sim_topology topology;
     struct ftree_config cfg;
     struct replay_file file;
-    struct ftree **ft; /* [nodes]; NULL: it was told nothing so far */
+    struct ftree **ft; /* [nodes]; NULL: no input so far */
     struct replay_record input, ahead; /* the one under way, and the first that is not of it */
     struct replay_record *record; /* [records]: what it came to */
     int32_t records, room, next;
@@ -105,8 +105,8 @@ static void describe(const struct replay *p, const struct replay_record *r, char
     }
 }
 
-/* The story: of one node all of it, of all what they say. */
-static void tell(const struct replay *p, const struct replay_record *r)
+/* Of one node every record, of all nodes only their decisions. */
+static void print_record(const struct replay *p, const struct replay_record *r)
 {
     const struct sim_replay_options *o = p->options;
     struct json_object *item;
@@ -114,14 +114,14 @@ static void tell(const struct replay *p, const struct replay_record *r)
 
     if (o->node == FTREE_NONE ? r->kind != REPLAY_SAYS : p->input.node != o->node)
         return;
-    if (!o->story && !o->list)
+    if (!o->out && !o->list)
         return;
     describe(p, r, text, sizeof(text));
     for (char *c = text; *c; c++)
         if (*c < ' ' || *c > '~')
             *c = '?';
-    if (o->story)
-        fprintf(o->story, "%12.6f %s%s %s\n", seconds(p, p->input.at),
+    if (o->out)
+        fprintf(o->out, "%12.6f %s%s %s\n", seconds(p, p->input.at),
                 name_of(p, p->input.node, name), r->kind <= REPLAY_LAST_IN ? "" : "  ", text);
     if (!o->list)
         return;
@@ -187,7 +187,7 @@ static void compare(struct replay *p, const struct replay_record *got)
 
     if (p->differs)
         return;
-    tell(p, got);
+    print_record(p, got);
     if (!want || want->kind != got->kind ||
         (got->kind == REPLAY_SEND
              ? !is_same_message(want, got)
@@ -224,7 +224,7 @@ static void look(void *ctx, int32_t i, struct ftree_rank_state *s)
     got.rank.proc_state = '?';
     if (want && want->kind == REPLAY_LOOK && want->rank.rank == got.rank.rank) {
         *s = want->rank;
-        tell(p, want);
+        print_record(p, want);
         return;
     }
     differ(p, want, &got);
@@ -239,7 +239,7 @@ static void state(void *ctx, struct ftree_node_state *s)
 
     if (want && want->kind == REPLAY_STATE) {
         *s = want->state;
-        tell(p, want);
+        print_record(p, want);
         return;
     }
     differ(p, want, &got);
@@ -260,7 +260,7 @@ static void say(void *ctx, const char *line)
     compare(p, &got);
 }
 
-static void hear(void *ctx, const struct ftree_verdict *v)
+static void ignore_verdict(void *ctx, const struct ftree_verdict *v)
 {
     (void) ctx; /* the handle says so, too */
     (void) v;
@@ -269,8 +269,8 @@ static void hear(void *ctx, const struct ftree_verdict *v)
 static const struct ftree_io io = {.send = send_message,
                                    .look = look,
                                    .state = state,
-                                   .verdict = hear,
-                                   .report = hear,
+                                   .verdict = ignore_verdict,
+                                   .report = ignore_verdict,
                                    .trace = say};
 
 /* ---- inputs ---------------------------------------------------------------------------------- */
@@ -326,7 +326,7 @@ static bool read_records(struct replay *p)
         if (p->ahead.node != p->input.node || p->ahead.at != p->input.at ||
             p->records == RECORDS_MAX) {
             snprintf(p->file.wrong, sizeof(p->file.wrong),
-                     "what node %d does is not behind what it was told; was a line lost?",
+                     "output of node %d without its input before it; is a line missing?",
                      (int) p->ahead.node);
             return false;
         }
@@ -349,7 +349,7 @@ static bool one_input(struct replay *p)
     ft = handle(p, p->input.node);
     if (!ft)
         return false;
-    tell(p, &p->input);
+    print_record(p, &p->input);
     give(p, ft, &p->input);
     if (p->next < p->records)
         differ(p, &p->record[p->next], &nothing);
@@ -364,7 +364,7 @@ static bool go(struct replay *p)
     while (p->ahead.kind != REPLAY_END && !p->differs) {
         if (p->ahead.kind > REPLAY_LAST_IN) {
             snprintf(p->file.wrong, sizeof(p->file.wrong),
-                     "node %d does something before anything is told", (int) p->ahead.node);
+                     "output of node %d before any input", (int) p->ahead.node);
             return false;
         }
         if (!one_input(p))

@@ -48,7 +48,7 @@ enum replay_kind {
     REPLAY_GONE,
     REPLAY_LEAVE,
     REPLAY_TICK,
-    REPLAY_LAST_IN = REPLAY_TICK, /* those up to here are what a handle is told */
+    REPLAY_LAST_IN = REPLAY_TICK, /* those up to here are inputs of a handle */
     REPLAY_LOOK,
     REPLAY_STATE,
     REPLAY_SEND,
@@ -95,12 +95,12 @@ bool sim_replay_read(struct replay_file *file, struct replay_record *out);
 
 struct sim_replay_options {
     int32_t node; /* the story of this node, all of it; FTREE_NONE: what all nodes say */
-    FILE *story; /* NULL: none */
+    FILE *out; /* NULL: none */
     struct json_object *list; /* array that the story is added to; NULL: none */
 };
 
 struct sim_replay {
-    int32_t nodes, handles; /* of the job; that were told anything */
+    int32_t nodes, handles; /* of the job; that received input */
     uint64_t inputs, decisions, messages; /* that were compared */
     ftree_time begins, now;
     bool other_rules; /* the trace was made with other built-in rules */

@@ -15,23 +15,23 @@
 static const char usage[] =
     "Usage: faultloc replay [--node N] [--json FILE|-] [--quiet] TRACE\n"
     "\n"
-    "Runs a trace again that faultloc simulate --trace has written: each node's FaultLoc is given\n"
-    "what it was given then, at the same times, and everything that it decides and sends must be\n"
-    "what it decided and sent then. What all nodes say is printed on the way.\n"
+    "Repeats a run from the trace that faultloc simulate --trace has written: each node's\n"
+    "FaultLoc gets the same input at the same times, and must decide and send the same. The\n"
+    "decisions of all nodes are printed.\n"
     "\n"
-    "  --node N       all that this node (a number) is told and does, and not the others\n"
-    "  --json FILE|-  the outcome and the story as JSON, schema faultloc-replay/1; with '-' the\n"
-    "                 story is not printed\n"
-    "  --quiet        print no story\n"
+    "  --node N       print all that this node (a number) receives and does, and nothing else\n"
+    "  --json FILE|-  write the outcome and the decisions as JSON, schema faultloc-replay/1; with\n"
+    "                 '-' nothing else is printed on standard output\n"
+    "  --quiet        do not print the decisions\n"
     "  --help         this text\n"
     "\n"
-    "TRACE may be - for standard input. Its first line says what the job was, each other is\n"
-    "what one node was told (\"in\"), and behind that what it did.\n"
+    "TRACE may be - for standard input. Its first line describes the job; each other line is an\n"
+    "input of one node (\"in\"), or, after it, what the node did.\n"
     "\n"
     "Example: faultloc simulate --nodes 30 --fault 'lose node 7' --trace t; faultloc replay t\n"
     "\n"
-    "Exit code: 0 the same, 1 it differs: the first difference is told, with its line of the file;\n"
-    "2 wrong arguments or a bad file: the line is told, and what is wrong with it.\n";
+    "Exit code: 0 the same, 1 it differs (the first difference is printed, with its line of the\n"
+    "file), 2 wrong arguments or an invalid file (the line is printed, with the reason).\n";
 
 struct arguments {
     const char *trace, *json;
@@ -62,11 +62,11 @@ static int read_arguments(struct arguments *a, int argc, char **argv)
         if (option == 'h')
             return fputs(usage, stdout) < 0 || fflush(stdout) ? 2 : 0;
         if (option == ':')
-            return wrong_usage("a value is needed after ", argv[optind - 1]);
+            return wrong_usage("missing value after ", argv[optind - 1]);
         if (option == '?')
             return wrong_usage("no such option: ", argv[optind - 1]);
         if (option == 'n' && !sim_read_number(optarg, strlen(optarg), 0, INT32_MAX, &n))
-            return wrong_usage("this is no number of a node: ", optarg);
+            return wrong_usage("not the number of a node: ", optarg);
         if (option == 'n')
             a->node = (int32_t) n;
         else if (option == 'j')
@@ -75,7 +75,7 @@ static int read_arguments(struct arguments *a, int argc, char **argv)
             a->quiet = true;
     }
     if (optind == argc)
-        return wrong_usage("a trace is needed, that faultloc simulate --trace has written", "");
+        return wrong_usage("missing trace (a file that faultloc simulate --trace has written)", "");
     if (optind + 1 < argc)
         return wrong_usage("only one trace is possible, not ", argv[optind + 1]);
     a->trace = argv[optind];
@@ -143,7 +143,7 @@ static void say_outcome(const struct arguments *a, const struct sim_replay *r, i
                 r->expected, r->got);
     else
         fprintf(a->json && !strcmp(a->json, "-") ? stderr : stdout,
-                "the same: %d of %d nodes were told something; %llu inputs, %llu lines, %llu "
+                "the same: %d of %d nodes received input; %llu inputs, %llu lines, %llu "
                 "messages\n",
                 (int) r->handles, (int) r->nodes, (unsigned long long) r->inputs,
                 (unsigned long long) r->decisions, (unsigned long long) r->messages);
@@ -166,7 +166,7 @@ int sim_replay_command(int argc, char **argv)
     }
     if (a.json)
         options.list = json_object_new_array();
-    options.story = a.quiet || (a.json && !strcmp(a.json, "-")) ? NULL : stdout;
+    options.out = a.quiet || (a.json && !strcmp(a.json, "-")) ? NULL : stdout;
     code = sim_replay(f, &options, &r);
     if (f != stdin)
         fclose(f);

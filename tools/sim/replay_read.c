@@ -48,7 +48,7 @@ static bool read_line(struct replay_file *f, size_t most, size_t *len)
     f->line++;
     for (*len = 0; (c = getc(f->f)) != EOF && c != '\n'; (*len)++) {
         if (*len == most)
-            return wrong(f, "a line of more than %zu bytes; this is no trace", most);
+            return wrong(f, "a line of more than %zu bytes; this is not a trace", most);
         if (*len + 1 >= f->room) {
             f->room = f->room ? 2 * f->room : 4096;
             f->buf = sim_realloc(f->buf, f->room, 1);
@@ -60,7 +60,7 @@ static bool read_line(struct replay_file *f, size_t most, size_t *len)
     if (c == EOF)
         return wrong(f, f->line == 1 && *len == 0 ? "the file is empty" : CUT_OFF);
     if (*len == 0)
-        return wrong(f, "an empty line; a trace has an object of JSON on each");
+        return wrong(f, "an empty line; a trace has a JSON object on each line");
     f->buf[*len] = 0;
     return true;
 }
@@ -79,11 +79,11 @@ static struct json_object *read_object(struct replay_file *f, size_t most)
         json_tokener_set_flags(t, JSON_TOKENER_STRICT);
         o = json_tokener_parse_ex(t, f->buf, (int) len);
         if (!o && json_tokener_get_error(t) == json_tokener_continue)
-            wrong(f, "the object of JSON does not end on its line; see --help");
+            wrong(f, "the JSON object does not end on its line; see --help");
         else if (!o)
-            wrong(f, "no JSON: %s", json_tokener_error_desc(json_tokener_get_error(t)));
+            wrong(f, "not JSON: %s", json_tokener_error_desc(json_tokener_get_error(t)));
         else if (!json_object_is_type(o, json_type_object))
-            wrong(f, "no object of JSON");
+            wrong(f, "not a JSON object");
         json_tokener_free(t);
     } else
         wrong(f, "out of memory");
@@ -103,7 +103,7 @@ static bool take_int(struct replay_file *f, struct json_object *o, const char *k
 
     json_object_object_get_ex(o, key, &v);
     if (!json_object_is_type(v, json_type_int))
-        return wrong(f, "\"%s\" is needed, a whole number", key);
+        return wrong(f, "\"%s\" must be a whole number", key);
     *out = json_object_get_int64(v);
     if (*out < min || *out > max)
         return wrong(f, "\"%s\" is %lld, outside %lld to %lld", key, (long long) *out,
@@ -148,12 +148,12 @@ static const char *take_string(struct replay_file *f, struct json_object *o, con
 
     json_object_object_get_ex(o, key, &v);
     if (!json_object_is_type(v, json_type_string)) {
-        wrong(f, "\"%s\" is needed, a string", key);
+        wrong(f, "\"%s\" must be a string", key);
         return NULL;
     }
     *len = (size_t) json_object_get_string_len(v);
     if (strlen(json_object_get_string(v)) != *len) {
-        wrong(f, "\"%s\" has a zero in it", key);
+        wrong(f, "\"%s\" has a zero byte", key);
         return NULL;
     }
     return json_object_get_string(v);
@@ -169,7 +169,7 @@ static bool take_uint64(struct replay_file *f, struct json_object *o, const char
     if (!text)
         return false;
     if (len == 0 || len > 20 || strspn(text, base == 16 ? "0123456789abcdef" : "0123456789") != len)
-        return wrong(f, "\"%s\" is no number", key);
+        return wrong(f, "\"%s\" is not a number", key);
     *out = strtoull(text, &end, base);
     return true;
 }
@@ -187,12 +187,12 @@ static bool take_bytes(struct replay_file *f, struct json_object *o, struct repl
     if (!text)
         return false;
     if (len % 2 || len > 2 * FTREE_MESSAGE_MAX)
-        return wrong(f, "\"bytes\" are %zu digits: an even number up to %d is possible", len,
+        return wrong(f, "\"bytes\" has %zu digits, not an even number up to %d", len,
                      2 * FTREE_MESSAGE_MAX);
     r->len = len / 2;
     for (size_t i = 0; i < r->len; i++) {
         if (hex(text[2 * i]) < 0 || hex(text[2 * i + 1]) < 0)
-            return wrong(f, "\"bytes\" are no hexadecimal digits (0-9, a-f) at %zu", 2 * i);
+            return wrong(f, "\"bytes\" is not hexadecimal (0-9, a-f) at %zu", 2 * i);
         r->bytes[i] = (uint8_t) (hex(text[2 * i]) << 4 | hex(text[2 * i + 1]));
     }
     return true;
@@ -201,7 +201,7 @@ static bool take_bytes(struct replay_file *f, struct json_object *o, struct repl
 static bool take_letter(struct replay_file *f, const char *text, size_t len, char *out)
 {
     if (!text || len != 1 || *text < ' ' || *text > '~')
-        return wrong(f, "the state of a process is a letter");
+        return wrong(f, "the state of a process must be a letter");
     *out = *text;
     return true;
 }
@@ -214,7 +214,7 @@ static bool take_config(struct replay_file *f, struct json_object *head, struct 
 
     json_object_object_get_ex(head, "config", &o);
     if (!json_object_is_type(o, json_type_object))
-        return wrong(f, "\"config\" is needed, an object");
+        return wrong(f, "\"config\" must be an object");
 #define TAKE(name) &&take_time(f, o, #name, &cfg->name)
     return true SIM_TRACE_CONFIG(TAKE) &&
            take_int32(f, o, "pending_max", 1, INT32_MAX, &cfg->pending_max);
@@ -253,10 +253,10 @@ static bool make_job(struct replay_file *f, struct json_object *head, struct sim
     if (string && file)
         return wrong(f, "\"topology\" and \"topology_file\": only one is possible");
     if (string && (strchr(string, '/') || !strchr(string, ':')))
-        return wrong(f, "\"topology\" is no string such as 'switch:2 node:4'");
+        return wrong(f, "\"topology\" is not a string such as 'switch:2 node:4'");
     if (file ? sim_topology_make_of_text(t, "in the trace", file, len, fanout, ranks, job_seed)
              : sim_topology_make(t, string, string ? 0 : nodes, fanout, ranks, job_seed))
-        return wrong(f, "the topology is no good (see above)");
+        return wrong(f, "invalid topology (see above)");
     return t->job.nodes == nodes ||
            wrong(f, "\"nodes\" is %d, but the topology has %d", (int) nodes, (int) t->job.nodes);
 }
@@ -274,11 +274,11 @@ bool sim_replay_read_head(struct replay_file *f, struct sim_topology *topology,
         good = wrong(f, "\"schema\" is \"%.40s\", not \"" SIM_TRACE_SCHEMA "\"", schema);
     good = good && take_int(f, head, "wire", 0, 255, &wire);
     if (good && wire != WIRE_VERSION)
-        good = wrong(f, "its messages are of version %d, this program's of %d; make it again",
+        good = wrong(f, "its messages have version %d, this program's %d; record the trace again",
                      (int) wire, WIRE_VERSION);
     if (good && (!json_object_object_get_ex(head, "rules", &rules) ||
                  !json_object_is_type(rules, json_type_object)))
-        good = wrong(f, "\"rules\" is needed, an object");
+        good = wrong(f, "\"rules\" must be an object");
     good = good && take_uint64(f, rules, "hash", 16, rules_hash) && take_config(f, head, cfg) &&
            take_time(f, head, "begins", &f->at) && make_job(f, head, topology);
     json_object_put(head);
@@ -301,7 +301,7 @@ static bool take_rank(struct replay_file *f, struct json_object *o, const char *
     if (!take_int32(f, o, key, 0, f->topology->job.size - 1, &r->rank.rank))
         return false;
     return is_own_rank(f, r->node, r->rank.rank) ||
-           wrong(f, "rank %d is not of node %d", (int) r->rank.rank, (int) r->node);
+           wrong(f, "rank %d is not on node %d", (int) r->rank.rank, (int) r->node);
 }
 
 static bool take_look(struct replay_file *f, struct json_object *o, struct replay_record *r)
@@ -324,17 +324,17 @@ static bool take_state_rank(struct replay_file *f, struct json_object *o, struct
     int32_t i = r->state.ranks++;
 
     if (!json_object_is_type(o, json_type_array) || json_object_array_length(o) != 3)
-        return wrong(f, "one of \"ranks\" is no [rank, phase, letter]");
+        return wrong(f, "an element of \"ranks\" is not [rank, phase, letter]");
     for (size_t k = 0; k < 3; k++)
         part[k] = json_object_array_get_idx(o, k);
     if (!json_object_is_type(part[0], json_type_int) ||
         !json_object_is_type(part[1], json_type_int) ||
         !json_object_is_type(part[2], json_type_string))
-        return wrong(f, "one of \"ranks\" is no [rank, phase, letter]");
+        return wrong(f, "an element of \"ranks\" is not [rank, phase, letter]");
     r->state.rank[i].rank = json_object_get_int(part[0]);
     if (!is_own_rank(f, r->node, r->state.rank[i].rank) || json_object_get_int(part[1]) < 0 ||
         json_object_get_int(part[1]) >= FTREE_PHASE_COUNT)
-        return wrong(f, "\"ranks\": a rank of another node, or no phase");
+        return wrong(f, "\"ranks\": a rank of another node, or an invalid phase");
     r->state.rank[i].phase = (uint8_t) json_object_get_int(part[1]);
     r->state.rank[i].pid = 0;
     return take_letter(f, json_object_get_string(part[2]),
@@ -352,7 +352,7 @@ static bool take_state(struct replay_file *f, struct json_object *o, struct repl
     json_object_object_get_ex(o, "ranks", &ranks);
     if (!json_object_is_type(ranks, json_type_array) ||
         json_object_array_length(ranks) > FTREE_STATE_RANKS_MAX)
-        return wrong(f, "\"ranks\" is needed, an array of up to %d", FTREE_STATE_RANKS_MAX);
+        return wrong(f, "\"ranks\" must be an array of up to %d", FTREE_STATE_RANKS_MAX);
     for (size_t i = 0; i < json_object_array_length(ranks); i++)
         if (!take_state_rank(f, json_object_array_get_idx(ranks, i), r))
             return false;
@@ -431,7 +431,7 @@ static bool take_in(struct replay_file *f, struct json_object *o, struct replay_
         case REPLAY_TICK:
             return true;
         default:
-            return wrong(f, "\"in\" is \"%.20s\": nothing that a node can be told", word);
+            return wrong(f, "\"in\" is \"%.20s\", not a known input", word);
     }
 }
 
@@ -464,7 +464,8 @@ static bool take_record(struct replay_file *f, struct json_object *o, struct rep
     r->kind = REPLAY_STATE;
     if (json_object_object_get_ex(o, "state", NULL))
         return take_state(f, o, r);
-    return wrong(f, "none of \"in\", \"look\", \"state\", \"send\", \"says\", \"end\" is there");
+    return wrong(f,
+                 "one of \"in\", \"look\", \"state\", \"send\", \"says\", \"end\" must be there");
 }
 
 bool sim_replay_read(struct replay_file *f, struct replay_record *r)

@@ -17,18 +17,18 @@ static double latency_of(const struct sim_run *r, const struct sim_report *p)
     return sim_seconds(p->at - r->truth.expectation[p->expectation].since);
 }
 
-/* Located within two windows of questions after somebody's wait was long enough to be told, and a
- * message's way down and up the tree; people are told when the victims are in. */
+/* Located within two examinations after the first wait reached the stall limit, and a message's way
+ * down and up the tree; the report comes when the victims are in. */
 static bool is_within_bound(const struct sim_run *r, const struct sim_report *p)
 {
     const struct sim_expectation *e = &r->truth.expectation[p->expectation];
-    ftree_time told = e->first_told ? e->first_told : e->since + r->cfg.stall;
+    ftree_time stall = e->first_stall ? e->first_stall : e->since + r->cfg.stall;
     ftree_time hop = 2 * (r->options->link.base + 4 * r->options->link.spread + r->options->cost);
     struct topo topo = {
         .nodes = r->job.nodes, .fanout = r->job.fanout, .seed = r->job.seed, .tree = r->job.tree};
     ftree_time depth = (ftree_time) ftree_topo_height(&topo, 0) + 1;
 
-    return p->at <= told + 2 * r->cfg.silence + r->cfg.gather + 2 * depth * hop;
+    return p->at <= stall + 2 * r->cfg.silence + r->cfg.gather + 2 * depth * hop;
 }
 
 static void take_latencies(const struct sim_run *r, struct sim_result *out)
@@ -264,7 +264,7 @@ static struct json_object *mistake_json(const struct sim_run *r, const struct si
     return o;
 }
 
-/* Wrong verdicts that some node came to, also those that were over before people were told. */
+/* Wrong verdicts that some node came to, also those that were over before they were reported. */
 static void add_mistakes(const struct sim_run *r, struct json_object *o)
 {
     struct json_object *list = json_object_new_array();

@@ -151,7 +151,7 @@ static void event(struct sim_run *r)
     }
 }
 
-/* Once all is as it should be a while more shows what is told too much. */
+/* Once all faults are found, a while more shows what is reported in excess. */
 static void set_end(struct sim_run *r)
 {
     if (r->faults_left > 0)
@@ -204,7 +204,7 @@ static bool knows(const struct ftree *ft, const struct sim_report *p)
     return false;
 }
 
-/* What people were told, and stands, each node should know that runs and can hear of it. */
+/* Each node that runs and can be reached should know what was reported and is in force. */
 static void count_unaware(struct sim_run *r, int32_t node)
 {
     for (int32_t i = 0; i < r->truth.reports; i++) {

@@ -21,7 +21,7 @@
  *     run.c      the clock: events, ticks, the end
  *     agent.c    what a handle is given: messages, states of ranks, memory; what its work costs
  *     fault.c    faults begin and end, who waits, and what is to be found
- *     trace.c    what each handle was told and what it decided, to be replayed
+ *     trace.c    what each handle received and decided, to be replayed
  */
 
 struct sim_run;
@@ -56,7 +56,7 @@ struct sim_node {
     uint32_t own_suspects; /* of both: those about them */
     uint32_t memory, memory_most; /* of its handle, in bytes */
     bool off; /* no power */
-    bool crashed; /* its ranks have ended; its agent tells, and goes */
+    bool crashed; /* its ranks have ended; its agent reports that, and leaves */
     bool gone; /* and so have its agent and its deputy */
     bool tick_queued; /* its tick waits for its CPU */
     uint8_t link; /* enum ftree_link: what its kernel says of the data interface; 0: up */

@@ -272,7 +272,7 @@ static int take_random_waits(struct reader *r, struct sim_fault *f)
     at = r->word;
     if (take_time(r, &f->every) || take_words(r, more) || take_time(r, &f->by))
         return FTREE_ERR_INVALID;
-    return f->every ? FTREE_OK : wrong_at(r, at, "more often than there is time");
+    return f->every ? FTREE_OK : wrong_at(r, at, "more waits than the time allows");
 }
 
 /* "stop rank 5" */
@@ -367,7 +367,7 @@ static int take_line(struct reader *r, struct sim_fault *f)
 {
     if (r->len > 2 && !memcmp(r->word, "t=", 2)) {
         if (!sim_read_time(r->word + 2, r->len - 2, &f->at))
-            return wrong_at(r, r->word + 2, "'%.*s' is no time; 150ms or 2s is one",
+            return wrong_at(r, r->word + 2, "'%.*s' is not a time, such as 150ms or 2s",
                             (int) (r->len < 42 ? r->len - 2 : 40), r->word + 2);
         next(r);
     }
@@ -392,7 +392,7 @@ static int add_line(struct sim_script *s, struct reader *r)
     }
     if (f.target.kind == SIM_IT && s->n == 0) {
         free(f.target.range);
-        return wrong_at(r, r->begin, "'it' is what the line before is about, and there is none");
+        return wrong_at(r, r->begin, "'it' needs a line with a target before it");
     }
     if (s->n == s->room) {
         s->room = s->room ? 2 * s->room : 8;

@@ -20,10 +20,10 @@
  *      "config": {"stall": 1000000000, ...}}
  *     {"t": 4000000000, "end": 1234}
  *
- * Each other is what one handle was told ("in"), and, directly behind that, what its node answered
+ * Each other is an input of one handle ("in"), and, directly behind that, what its node answered
  * when it looked at a rank ("look") or at itself ("state"), what it sent ("send") and a line of its
  * own ("says"), in the order in which it did so; times in ns of the run's clock, messages in
- * hexadecimal.  Whoever makes the handles anew and gives them what they were told, in this order,
+ * hexadecimal.  A program that makes new handles and gives them the same input, in this order,
  * gets the same messages and lines again: replay.c does.
  */
 

@@ -65,7 +65,7 @@ static void withdraw(struct sim_truth *t, ftree_time now, int32_t reporter,
     }
 }
 
-void sim_truth_hear(struct sim_truth *t, ftree_time now, int32_t reporter,
+void sim_truth_report(struct sim_truth *t, ftree_time now, int32_t reporter,
                     const struct ftree_verdict *v)
 {
     struct sim_report *r;
@@ -95,7 +95,7 @@ void sim_truth_hear(struct sim_truth *t, ftree_time now, int32_t reporter,
                              .expectation = v->own_only ? FTREE_NONE : find_expectation(t, v)};
     memcpy(r->rule, v->rule, sizeof(r->rule));
     if (r->expectation != FTREE_NONE) {
-        t->expectation[r->expectation].told++;
+        t->expectation[r->expectation].reported++;
         t->expectation[r->expectation].standing++;
     }
 }
@@ -118,8 +118,8 @@ void sim_truth_raise(struct sim_truth *t, ftree_time now, const struct ftree_ver
 void sim_truth_stall(struct sim_truth *t, ftree_time now, int32_t node)
 {
     for (int32_t i = 0; i < t->expectations; i++)
-        if (t->expectation[i].node == node && t->expectation[i].first_told == 0)
-            t->expectation[i].first_told = now;
+        if (t->expectation[i].node == node && t->expectation[i].first_stall == 0)
+            t->expectation[i].first_stall = now;
 }
 
 /* ---- the comparison -------------------------------------------------------------------------- */
@@ -128,9 +128,10 @@ bool sim_truth_is_complete(const struct sim_truth *t)
 {
     for (int32_t i = 0; i < t->expectations; i++) {
         const struct sim_expectation *e = &t->expectation[i];
-        if (e->must && e->told < e->tellers)
+        if (e->must && e->reported < e->reporters)
             return false;
-        if (e->over ? e->standing > 0 : e->told > 0 && e->standing < (e->must ? e->tellers : 1))
+        if (e->over ? e->standing > 0
+                    : e->reported > 0 && e->standing < (e->must ? e->reporters : 1))
             return false;
     }
     return true;
@@ -138,13 +139,13 @@ bool sim_truth_is_complete(const struct sim_truth *t)
 
 static int expectation_problem(const struct sim_expectation *e)
 {
-    if (e->must && e->told < e->tellers)
+    if (e->must && e->reported < e->reporters)
         return SIM_MISSING;
     if (e->standing > e->sides)
         return SIM_TWICE;
     if (e->over && e->standing > 0)
         return SIM_NOT_WITHDRAWN;
-    if (!e->over && e->told > 0 && e->standing < (e->must ? e->tellers : 1))
+    if (!e->over && e->reported > 0 && e->standing < (e->must ? e->reporters : 1))
         return SIM_TAKEN_BACK;
     return SIM_PROBLEMS;
 }
@@ -182,8 +183,9 @@ bool sim_truth_problem(const struct sim_truth *t, int32_t i, struct sim_problem 
 
 const char *sim_problem_name(int kind)
 {
-    static const char *const names[SIM_PROBLEMS] = {"missing",    "told twice", "not withdrawn",
-                                                    "taken back", "wrong",      "not known to all"};
+    static const char *const names[SIM_PROBLEMS] = {
+        "missing", "reported twice", "not withdrawn", "wrongly withdrawn", "wrong",
+        "not known to all"};
 
     return kind >= 0 && kind < SIM_PROBLEMS ? names[kind] : "?";
 }

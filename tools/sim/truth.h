@@ -23,14 +23,14 @@ struct sim_expectation {
     bool must; /* else it may as well go unnoticed */
     bool over; /* the fault is: no verdict may stand at the end */
     int32_t sides; /* how many acting roots may tell it: 1, of a partition 2 */
-    int32_t tellers; /* how many of them must, where it must be told */
+    int32_t reporters; /* how many of them must report, where a report is required */
     int32_t sibling; /* a switch that may as well be named, for there is nothing but these two */
     ftree_time since;
-    int32_t told, standing; /* reports that said so, and those not withdrawn */
-    ftree_time first_told; /* when somebody's wait for it first reached the limit; 0: not yet */
+    int32_t reported, standing; /* reports of it, and those not withdrawn */
+    ftree_time first_stall; /* when somebody's wait for it first reached the limit; 0: not yet */
 };
 
-/* What people were told. */
+/* A report. */
 struct sim_report {
     uint8_t class_;
     uint8_t kind;
@@ -46,7 +46,7 @@ struct sim_report {
     char rule[FTREE_NAME_MAX];
 };
 
-/* A wrong verdict that some node came to, whether or not people were told. */
+/* A wrong verdict that some node came to, whether or not it was reported. */
 struct sim_mistake {
     int32_t node, fln;
     ftree_time at;
@@ -72,8 +72,8 @@ void sim_truth_over(struct sim_truth *t, int32_t fault);
 /* Purpose: all faults of that node are over. */
 void sim_truth_well(struct sim_truth *t, int32_t node, int32_t switch_);
 
-/* Purpose: node `reporter` tells people, or that it is withdrawn. */
-void sim_truth_hear(struct sim_truth *t, ftree_time now, int32_t reporter,
+/* Purpose: node `reporter` reports a verdict, or its withdrawal. */
+void sim_truth_report(struct sim_truth *t, ftree_time now, int32_t reporter,
                     const struct ftree_verdict *v);
 
 /* Purpose: node v->fln comes to a verdict, which the acting root may tell people later, or not. */
@@ -86,8 +86,8 @@ void sim_truth_stall(struct sim_truth *t, ftree_time now, int32_t node);
 bool sim_truth_is_complete(const struct sim_truth *t);
 
 enum sim_problem_kind {
-    SIM_MISSING, /* nobody was told */
-    SIM_TWICE, /* people were told so more than once */
+    SIM_MISSING, /* no report */
+    SIM_TWICE, /* reported more than once */
     SIM_NOT_WITHDRAWN, /* it is over, and the verdict stands */
     SIM_TAKEN_BACK, /* it was withdrawn, and is not over */
     SIM_WRONG, /* there is no such fault */

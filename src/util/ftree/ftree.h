@@ -218,7 +218,7 @@ enum ftree_severity {
     X(FTREE_SYMPTOM_PROCESS_STOPPED, "process-stopped", OPERATING_SYSTEM, RANK, ERROR, \
       "the process is in state T") \
     X(FTREE_SYMPTOM_OUT_OF_MEMORY, "out-of-memory", OPERATING_SYSTEM, RANK, FATAL, \
-      "the kernel killed the process for want of memory") \
+      "the kernel killed the process because memory ran out") \
     X(FTREE_SYMPTOM_MEMORY_PRESSURE, "memory-pressure", OPERATING_SYSTEM, NODE, WARNING, \
       "tasks of the node stall for memory (PSI)") \
     X(FTREE_SYMPTOM_CPU_PRESSURE, "cpu-pressure", OPERATING_SYSTEM, NODE, WARNING, \
@@ -248,7 +248,7 @@ enum ftree_severity {
     X(FTREE_SYMPTOM_SWITCH_DOWN, "switch-down", NETWORK_MANAGER, SWITCH, ERROR, \
       "the switch does not answer its manager") \
     X(FTREE_SYMPTOM_CONGESTION, "congestion", NETWORK_MANAGER, SWITCH, WARNING, \
-      "the switch's buffers are full for long") \
+      "the switch's buffers have been full for a long time") \
     X(FTREE_SYMPTOM_MOUNT_SILENT, "mount-silent", FILE_SYSTEM, NODE, ERROR, \
       "the server of a mounted file system does not answer the node") \
     X(FTREE_SYMPTOM_IO_ERROR, "io-error", FILE_SYSTEM, NODE, ERROR, \
@@ -260,13 +260,13 @@ enum ftree_severity {
     X(FTREE_SYMPTOM_TEMPERATURE, "temperature-high", HARDWARE_MONITOR, NODE, WARNING, \
       "a sensor of the node is above its critical threshold") \
     X(FTREE_SYMPTOM_FAN_FAILED, "fan-failed", HARDWARE_MONITOR, NODE, WARNING, \
-      "a fan of the node stands still") \
+      "a fan of the node has stopped") \
     X(FTREE_SYMPTOM_MEMORY_CORRECTED, "memory-corrected", HARDWARE_MONITOR, NODE, INFO, \
       "memory errors that were corrected") \
     X(FTREE_SYMPTOM_MEMORY_UNCORRECTED, "memory-uncorrected", HARDWARE_MONITOR, NODE, FATAL, \
       "memory errors that could not be corrected") \
     X(FTREE_SYMPTOM_USER_SUSPECTS, "user-suspects", USER, NODE, INFO, \
-      "a person or a program of theirs wants the component examined")
+      "a user or a program of theirs asks for an examination of the component")
 
 enum ftree_symptom_kind {
 #define FTREE_SYMPTOM_ENUM(id, name, source, kind, severity, meaning) id,

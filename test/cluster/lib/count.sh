@@ -29,7 +29,7 @@ count_start() {
         host=${item%:*}
         port=${item##*:}
         need_host "$host"
-        is_number "$port" || usage_error "--ports wants HOST:PORT,..., got '$item'"
+        is_number "$port" || usage_error "--ports must be HOST:PORT,..., not '$item'"
         ip netns exec "$(ns_of "$host")" nft -f - <<END
 add table inet $COUNT_TABLE
 add chain inet $COUNT_TABLE in { type filter hook input priority 0; }

@@ -176,7 +176,7 @@ sweep_job() {
         pids=$(local_pids)
         # shellcheck disable=SC2086
         [ -z "$pids" ] || kill -KILL $pids 2>/dev/null || :
-        # what agents that were killed left of their doors
+        # what agents that were killed left of their symptom sockets
         [ ! -s "$RUN/mpiexec.pid" ] || rm -f "/tmp/faultloc-$(id -u)/$(cat "$RUN/mpiexec.pid")@"*
     else
         local host

@@ -127,16 +127,16 @@ need_host() {
 refuse_clash() {
     local n taken
     [ ! -e "$(state_dir)" ] ||
-        fail "a cluster '$NAME' is there already: 'cluster down --name $NAME', or another --name"
+        fail "a cluster '$NAME' exists: run 'cluster down --name $NAME', or choose another --name"
     [ ! -e "$(shm_dir)" ] ||
-        fail "$(shm_dir) is there already: remove it if no cluster '$NAME' runs, or another --name"
+        fail "$(shm_dir) exists: remove it if no cluster '$NAME' runs, or choose another --name"
     taken=$(ip netns list | awk '{ print $1 }')
     for n in login $(switch_names dsw "$2") $(switch_names msw "$2") $(host_names "$1"); do
         n=$(ns_of "$n")
         ! grep -qxF "$n" <<<"$taken" ||
-            fail "a network namespace '$n' is there already, and not ours: choose another --name"
+            fail "a foreign network namespace '$n' exists: choose another --name"
         [ ! -e "/etc/netns/$n" ] ||
-            fail "/etc/netns/$n is there already, and not ours: choose another --name"
+            fail "a foreign /etc/netns/$n exists: choose another --name"
     done
 }
 
@@ -227,9 +227,9 @@ carrier_everywhere() {
 
 check_size() { # HOSTS SWITCHES
     is_number "$1" && (($1 >= 1 && $1 <= 200)) ||
-        usage_error "--hosts wants a number from 1 to 200, got '$1'"
+        usage_error "--hosts must be a number from 1 to 200, not '$1'"
     is_number "$2" && (($2 >= 1 && $2 <= $1 && $2 <= 32)) ||
-        usage_error "--switches wants a number from 1 to that of the hosts, at most 32; got '$2'"
+        usage_error "--switches must be from 1 to the number of hosts, at most 32, not '$2'"
 }
 
 # cluster_up HOSTS SWITCHES

@@ -23,7 +23,7 @@ readonly VERDICT_LINE="^[0-9]+ \[faultloc\] ($CLASSES): "
 load_fault() {
     local file=$CLUSTER_HOME/faults/$1
     [[ $1 =~ ^[a-z-]+$ ]] && [ -f "$file" ] ||
-        usage_error "there is no fault '$1'; there are: $(cd "$CLUSTER_HOME/faults" && echo *)"
+        usage_error "unknown fault '$1'; the faults are: $(cd "$CLUSTER_HOME/faults" && echo *)"
     # shellcheck source=/dev/null
     . "$file"
     [ -z "${needs_cluster:-}" ] || [ -z "${LOCAL:-}" ] ||
@@ -120,9 +120,9 @@ note_victims() {
     ALL_VICTIMS+=$(jq -r '.victims.ranks // [] | .[]' <<<"$1")$'\n'
 }
 
-# Every rank that is not itself lost must be listed as a victim, and no other; those behind a switch are
-# victims of it. With several faults a
-# rank may be listed for one of them only. Bystanders, and who had a fault before, are passed over.
+# Every rank that is not itself lost must be listed as a victim, and no other; those behind a switch
+# are its victims. With several faults a rank may be listed for one of them only. Bystanders, and
+# ranks with a fault of --before, are not checked.
 judge_victims() {
     local lost want got
     lost=$(expected | awk '$2 != "switch" { print $4 }' | tr , '\n')
@@ -155,7 +155,7 @@ judge_one() {
             '[.. | scalars | tostring] as $all | any($all[]; test("(^|[^0-9])\($pid)([^0-9]|$)"))
                 and any($all[]; test("(^|[^a-z0-9])\($host)([^a-z0-9]|$)"))' \
             <<<"$verdict" >/dev/null ||
-            blame "host and pid of rank $4 ($place) are not in the report"
+            blame "the report does not have host and pid of rank $4 ($place)"
     fi
     t=$(iso_us "$(jq -r '.located // ""' <<<"$verdict")")
     [ -z "$t" ] || LOCATED=$(later "${LOCATED:-}" "$(seconds "$injected" "$t")")
@@ -201,7 +201,7 @@ judge_run() {
     judge_count "$want"
     judge_expectations
     [ -z "$MAX_LATENCY" ] || [ -z "$LATENCY" ] || ! exceeds "$LATENCY" "$MAX_LATENCY" ||
-        blame "located after $LATENCY s, allowed are $MAX_LATENCY"
+        blame "located after $LATENCY s, more than the allowed $MAX_LATENCY s"
     [ "$LEFT" = 0 ] || blame "$LEFT processes left behind ($RUN/left-over)"
     judge_exit "$want"
 }
@@ -231,7 +231,7 @@ judge_exit() {
     elif [ -n "$ACTION_ABORT" ]; then
         [ "$EXIT_CODE" != 0 ] || blame "mpiexec's exit code is 0 after a fault"
         [ -z "$MAX_EXIT" ] || [ "$EXIT_TIME" = - ] || ! exceeds "$EXIT_TIME" "$MAX_EXIT" ||
-            blame "mpiexec ended $EXIT_TIME s after the report, allowed are $MAX_EXIT"
+            blame "mpiexec ended $EXIT_TIME s after the report, more than the allowed $MAX_EXIT s"
     fi
 }
 
@@ -275,7 +275,7 @@ await_report() {
         wait_until 30 job_ended || blame "mpiexec does not end after the report"
     elif [ -z "$WHY" ]; then
         ! wait_until "$SETTLE" more_said $((want + BEFORE_ALLOWED)) ||
-            blame "more verdicts than faults"
+            blame "more verdicts than expected"
     fi
 }
 
@@ -337,5 +337,5 @@ table_foot() {
         [.[] | .latency_s | values] as $l | [.[] | .exit_s | values] as $e
         | "latency: median \($l | med | show) s, max \($l | max | show) s; "
         + "mpiexec ended after: median \($e | med | show) s, max \($e | max | show) s",
-        "\(map(select(.ok)) | length) of \(length) runs good"' "$1"
+        "\(map(select(.ok)) | length) of \(length) runs passed"' "$1"
 }

@@ -22,7 +22,7 @@
 # there is an agent.
 #
 # The headers of seam keep the prefix faultloc_ in their names, by which MPICH's own files include
-# them; all others are told by their folder. No two sources have one name: they meet in archives.
+# them; all others are known by their folder. No two sources have one name: they meet in archives.
 
 # the seam is included by MPICH's own headers, also where faultloc is configured out
 AM_CPPFLAGS += -I$(top_srcdir)/src/mpid/ch4 -I$(top_srcdir)/src/mpid/ch4/faultloc/seam
@@ -32,9 +32,9 @@ noinst_HEADERS += \
     src/mpid/ch4/faultloc/agent/looks.h \
     src/mpid/ch4/faultloc/agent/partner.h \
     src/mpid/ch4/faultloc/agent/program.h \
+    src/mpid/ch4/faultloc/agent/reporter.h \
     src/mpid/ch4/faultloc/agent/sources.h \
     src/mpid/ch4/faultloc/agent/stop_job.h \
-    src/mpid/ch4/faultloc/agent/tell.h \
     src/mpid/ch4/faultloc/base/address.h \
     src/mpid/ch4/faultloc/base/clock.h \
     src/mpid/ch4/faultloc/base/iface.h \
@@ -44,19 +44,19 @@ noinst_HEADERS += \
     src/mpid/ch4/faultloc/base/sock.h \
     src/mpid/ch4/faultloc/base/spawn.h \
     src/mpid/ch4/faultloc/base/syscalls.h \
-    src/mpid/ch4/faultloc/board/bell.h \
     src/mpid/ch4/faultloc/board/board.h \
     src/mpid/ch4/faultloc/board/launcher.h \
     src/mpid/ch4/faultloc/board/start.h \
     src/mpid/ch4/faultloc/board/topology.h \
     src/mpid/ch4/faultloc/board/verdicts.h \
-    src/mpid/ch4/faultloc/io/door.h \
-    src/mpid/ch4/faultloc/io/lane.h \
-    src/mpid/ch4/faultloc/io/launcher_tell.h \
+    src/mpid/ch4/faultloc/board/wakeup.h \
+    src/mpid/ch4/faultloc/io/launcher_notify.h \
     src/mpid/ch4/faultloc/io/loop.h \
-    src/mpid/ch4/faultloc/io/porter.h \
     src/mpid/ch4/faultloc/io/reader.h \
     src/mpid/ch4/faultloc/io/rule_file.h \
+    src/mpid/ch4/faultloc/io/socket_opener.h \
+    src/mpid/ch4/faultloc/io/symptom_socket.h \
+    src/mpid/ch4/faultloc/io/worker.h \
     src/mpid/ch4/faultloc/io/writer.h \
     src/mpid/ch4/faultloc/mpi/parts.h \
     src/mpid/ch4/faultloc/mpi/place.h \
@@ -102,11 +102,11 @@ src_mpid_ch4_faultloc_libfaultloc_la_SOURCES = \
     src/mpid/ch4/faultloc/base/say.c \
     src/mpid/ch4/faultloc/base/sock.c \
     src/mpid/ch4/faultloc/base/spawn.c \
-    src/mpid/ch4/faultloc/board/bell.c \
     src/mpid/ch4/faultloc/board/board.c \
     src/mpid/ch4/faultloc/board/start.c \
     src/mpid/ch4/faultloc/board/topology.c \
-    src/mpid/ch4/faultloc/board/verdicts.c
+    src/mpid/ch4/faultloc/board/verdicts.c \
+    src/mpid/ch4/faultloc/board/wakeup.c
 
 include $(top_srcdir)/src/util/ftree/Makefile.mk
 
@@ -116,14 +116,14 @@ faultloc_agent_CPPFLAGS = $(AM_CPPFLAGS) -D_GNU_SOURCE
 faultloc_agent_LDFLAGS = -Wl,--as-needed
 faultloc_agent_LDADD = src/mpid/ch4/faultloc/libfaultloc.la @jsonlib@ @hwloclib@ $(external_libs)
 faultloc_agent_SOURCES = \
-    src/mpid/ch4/faultloc/io/door.c \
-    src/mpid/ch4/faultloc/io/door_read.c \
-    src/mpid/ch4/faultloc/io/lane.c \
-    src/mpid/ch4/faultloc/io/launcher_tell.c \
+    src/mpid/ch4/faultloc/io/launcher_notify.c \
     src/mpid/ch4/faultloc/io/loop.c \
-    src/mpid/ch4/faultloc/io/porter.c \
     src/mpid/ch4/faultloc/io/reader.c \
     src/mpid/ch4/faultloc/io/rule_file.c \
+    src/mpid/ch4/faultloc/io/socket_opener.c \
+    src/mpid/ch4/faultloc/io/symptom_parse.c \
+    src/mpid/ch4/faultloc/io/symptom_socket.c \
+    src/mpid/ch4/faultloc/io/worker.c \
     src/mpid/ch4/faultloc/io/writer.c \
     src/mpid/ch4/faultloc/net/channel_accept.c \
     src/mpid/ch4/faultloc/net/channel_event.c \
@@ -142,8 +142,8 @@ faultloc_agent_SOURCES = \
     src/mpid/ch4/faultloc/agent/main.c \
     src/mpid/ch4/faultloc/agent/partner.c \
     src/mpid/ch4/faultloc/agent/program.c \
+    src/mpid/ch4/faultloc/agent/reporter.c \
     src/mpid/ch4/faultloc/agent/sources.c \
-    src/mpid/ch4/faultloc/agent/stop_job.c \
-    src/mpid/ch4/faultloc/agent/tell.c
+    src/mpid/ch4/faultloc/agent/stop_job.c
 
 endif BUILD_FAULTLOC

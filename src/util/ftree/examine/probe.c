@@ -845,7 +845,7 @@ static void resume(const struct ftree *ft, ftree_time now, struct suspect *su)
     begin_anew(ft, now, su);
 }
 
-/* True: it waits for what comes of others behind its switch. */
+/* True: it waits for the result of others behind its switch. */
 static bool is_held(struct ftree *ft, ftree_time now, struct suspect *su)
 {
     ftree_time until = ftree_crowd_until(ft, su);
@@ -853,7 +853,7 @@ static bool is_held(struct ftree *ft, ftree_time now, struct suspect *su)
 
     if (until) {
         if (!su->waits)
-            ftree_trace(ft, "  %s waits for what comes of others behind its switch",
+            ftree_trace(ft, "  %s waits for the result of others behind its switch",
                         ftree_name(ft, su->node, name));
         su->waits = true;
         su->again = su->deadline = ftree_max(until, now + ftree_rto(ft) / 8);

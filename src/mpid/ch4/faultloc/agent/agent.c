@@ -8,10 +8,10 @@
 #include "faultloc/agent/partner.h"
 #include "faultloc/agent/sources.h"
 #include "faultloc/agent/stop_job.h"
-#include "faultloc/agent/tell.h"
+#include "faultloc/agent/reporter.h"
 #include "faultloc/base/clock.h"
 #include "faultloc/base/say.h"
-#include "faultloc/board/bell.h"
+#include "faultloc/board/wakeup.h"
 #include "faultloc/io/loop.h"
 #include "faultloc/node/log.h"
 #include "faultloc/node/state.h"
@@ -25,16 +25,17 @@
 #include <unistd.h>
 
 /*
- * The agent: looks at the board from time to time, feeds the core, moves its messages, tells its
+ * The agent: looks at the board from time to time, feeds the core, sends its messages, reports its
  * verdicts.  While the job is well it wakes once per `sample` on the average and sends nothing.
  */
 
-#define LEAVE_PATIENCE (2000 * FTREE_MS) /* when the ranks have ended, for what is asked and told */
+#define LEAVE_PATIENCE (2000 * FTREE_MS) /* when the ranks have ended, for questions and reports */
 #define ENDING_PATIENCE (500 * FTREE_MS) /* the same where the job is being ended from outside */
-#define ENDING_FOR (120000 * FTREE_MS) /* a job that was sent SIGTERM and lives is not being ended */
+/* A job that was sent SIGTERM and lives for so long is not being ended. */
+#define ENDING_FOR (120000 * FTREE_MS)
 #define LEAVE_LOOK (5 * FTREE_MS)
 #define WRITE_PATIENCE_MS 500 /* at the end, for report and trace */
-#define DOOR_CLOSE_MS 500 /* likewise, for its name to be removed */
+#define SOCKET_CLOSE_MS 500 /* likewise, for its name to be removed */
 
 struct agent {
     struct faultloc_program *p;
@@ -42,15 +43,15 @@ struct agent {
     struct faultloc_link link;
     struct faultloc_looks looks;
     struct faultloc_sources sources;
-    struct faultloc_tell tell;
+    struct faultloc_reporter reporter;
     struct faultloc_stop_job stop;
     struct faultloc_second second;
     struct faultloc_state state; /* for state probes */
     int signal_fd;
     ftree_time ending_until; /* the job is being ended from outside; 0: it is not */
     ftree_time leave_by; /* since all ranks have left or ended; FTREE_NEVER: not all have */
-    bool leaving; /* the tree has been told */
-    bool quit; /* the job does without */
+    bool leaving; /* the tree has been notified */
+    bool quit; /* the job continues without FaultLoc */
 };
 
 /* ---- the core's callbacks -------------------------------------------------------------------- */
@@ -87,17 +88,17 @@ static void remember_verdict(void *ctx, const struct ftree_verdict *v)
 {
     struct agent *a = ctx;
 
-    /* in this order: who hears of the verdict finds the failure */
+    /* in this order: a rank that sees the verdict finds the failure */
     if (v->class_ == FTREE_CLASS_PROCESS_CRASH)
         faultloc_board_give_up_of(a->p->board, v);
     faultloc_board_remember(a->p->board, v);
 }
 
-static void tell(void *ctx, const struct ftree_verdict *v)
+static void report_verdict(void *ctx, const struct ftree_verdict *v)
 {
     struct agent *a = ctx;
 
-    faultloc_tell_verdict(&a->tell, a->ft, v);
+    faultloc_reporter_verdict(&a->reporter, a->ft, v);
     faultloc_stop_job_consider(&a->stop, v, faultloc_now());
 }
 
@@ -105,7 +106,7 @@ static void trace(void *ctx, const char *line)
 {
     struct agent *a = ctx;
 
-    faultloc_tell_decision(&a->tell, line);
+    faultloc_reporter_trace(&a->reporter, line);
 }
 
 static const struct ftree_io io = {.send = send_message,
@@ -113,7 +114,7 @@ static const struct ftree_io io = {.send = send_message,
                                    .state = look_at_node,
                                    .log = look_at_messages,
                                    .verdict = remember_verdict,
-                                   .report = tell,
+                                   .report = report_verdict,
                                    .trace = trace};
 
 /* ---- life ------------------------------------------------------------------------------------ */
@@ -139,7 +140,7 @@ static void try_listen(struct agent *a, ftree_time now)
     bool first = a->p->ports[FTREE_ROLE_AGENT].port;
 
     if (faultloc_line_listen(&a->link.line, now))
-        faultloc_tell_listening(&a->tell, first);
+        faultloc_reporter_listening(&a->reporter, first);
 }
 
 /* SIGTERM says that the job is being ended: the launcher sends it before it kills the ranks, and a
@@ -164,16 +165,16 @@ static int open_agent(struct agent *a, struct faultloc_program *p)
                         .signal_fd = -1,
                         .second = {.deputy = {.fd = -1},
                                    .fork_at = p->start >= 0 ? FTREE_NEVER : 0},
-                        .looks = {.bell = -1},
-                        .sources = {.door = {.fd = -1}},
-                        .stop = {.p = p, .tell = &a->tell, .at = FTREE_NEVER},
+                        .looks = {.wakeup = -1},
+                        .sources = {.sock = {.fd = -1}},
+                        .stop = {.p = p, .reporter = &a->reporter, .at = FTREE_NEVER},
                         .leave_by = FTREE_NEVER,
                         .state = {.watch = &p->watch, .iface = p->board->iface[FTREE_PATH_DATA]}};
     p->board->agent_pid = (int32_t) getpid();
     p->epoll = epoll_create1(EPOLL_CLOEXEC);
-    rc = p->epoll < 0 ? EMFILE : faultloc_looks_open(&a->looks, p, &a->tell);
+    rc = p->epoll < 0 ? EMFILE : faultloc_looks_open(&a->looks, p, &a->reporter);
     if (!rc)
-        rc = faultloc_tell_open(&a->tell, p);
+        rc = faultloc_reporter_open(&a->reporter, p);
     if (!rc)
         rc = open_signal(a);
     if (!rc && p->start >= 0)
@@ -188,7 +189,7 @@ static int open_agent(struct agent *a, struct faultloc_program *p)
         return rc;
     try_listen(a, faultloc_now());
     faultloc_looks_wake(&a->looks);
-    faultloc_sources_open_door(&a->sources);
+    faultloc_sources_open_socket(&a->sources);
     faultloc_sources_say_hello(&a->sources);
     return 0;
 }
@@ -197,12 +198,13 @@ static int open_agent(struct agent *a, struct faultloc_program *p)
 static void close_agent(struct agent *a)
 {
     faultloc_channel_destroy(a->link.line.channel);
-    faultloc_bell_close(a->p->board, &a->looks.bell);
-    faultloc_porter_stop(a->sources.porter, DOOR_CLOSE_MS);
+    faultloc_wakeup_close(a->p->board, &a->looks.wakeup);
+    faultloc_socket_opener_stop(a->sources.opener, SOCKET_CLOSE_MS);
     if (a->second.deputy.pid)
         kill(a->second.deputy.pid, SIGKILL);
-    faultloc_writer_end(a->tell.writer, WRITE_PATIENCE_MS);
-    /* a thread that is held in the kernel would keep the others open; standard error is /dev/null */
+    faultloc_writer_end(a->reporter.writer, WRITE_PATIENCE_MS);
+    /* a thread that is held in the kernel would keep the others open; standard error is
+     * /dev/null */
     faultloc_program_close_others(NULL, 0);
 }
 
@@ -217,7 +219,7 @@ static ftree_time next_event(const struct agent *a)
     return faultloc_loop_earlier(t, faultloc_line_deadline(&a->link.line));
 }
 
-static void hear_start(struct agent *a)
+static void handle_start(struct agent *a)
 {
     a->quit = !faultloc_start_may_go(a->p->start);
     close(a->p->start);
@@ -225,7 +227,7 @@ static void hear_start(struct agent *a)
     a->second.fork_at = a->quit ? FTREE_NEVER : 0;
 }
 
-static void hear_signal(struct agent *a)
+static void handle_signal(struct agent *a)
 {
     struct signalfd_siginfo info;
 
@@ -246,15 +248,15 @@ static void handle_event(struct agent *a, ftree_time now, uint64_t tag)
 {
     if (tag >= FAULTLOC_TAG_RANK)
         faultloc_looks_ended(&a->looks, now, (int32_t) (tag - FAULTLOC_TAG_RANK));
-    else if (tag == FAULTLOC_TAG_BELL)
-        faultloc_bell_hush(a->looks.bell);
+    else if (tag == FAULTLOC_TAG_WAKEUP_SOCKET)
+        faultloc_wakeup_clear(a->looks.wakeup);
     else if (tag == FAULTLOC_TAG_START)
-        hear_start(a);
+        handle_start(a);
     else if (tag == FAULTLOC_TAG_PARTNER)
         faultloc_second_look(&a->second, now, 0);
 }
 
-static void look_around(struct agent *a, ftree_time now)
+static void periodic_look(struct agent *a, ftree_time now)
 {
     ftree_time due = a->looks.at, late = due && now > due ? now - due : 0;
 
@@ -275,16 +277,16 @@ static void turn(struct agent *a)
     /* a signal first: it says why processes end */
     for (int i = 0; i < n; i++)
         if (tags[i] == FAULTLOC_TAG_SIGNAL)
-            hear_signal(a);
+            handle_signal(a);
     a->looks.ending = now < a->ending_until || faultloc_stop_job_is_due(&a->stop, now);
     for (int i = 0; i < n; i++)
         handle_event(a, now, tags[i]);
-    faultloc_writer_done(a->tell.writer);
-    faultloc_looks_hear(&a->looks, now);
+    faultloc_writer_done(a->reporter.writer);
+    faultloc_looks_peer_errors(&a->looks, now);
     faultloc_link_hand_over(&a->link, now);
-    faultloc_sources_hear(&a->sources, now);
+    faultloc_sources_receive(&a->sources, now);
     if (now >= a->looks.at)
-        look_around(a, now);
+        periodic_look(a, now);
     if (now >= ftree_deadline(a->ft))
         ftree_tick(a->ft, now);
     faultloc_link_hand_over(&a->link, now);
@@ -294,15 +296,17 @@ static void turn(struct agent *a)
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-/* What nobody here would go on with: a verdict that is still to be told or written, and a question
- * that may be answered soon. */
-static bool has_business(const struct agent *a)
+/* What no other process would continue: a verdict that is still to be announced or written, and a
+ * question that may be answered soon. */
+static bool has_pending_work(const struct agent *a)
 {
     return ftree_has_untold(a->ft) || ftree_has_unsaid(a->ft) ||
-           !faultloc_writer_done(a->tell.writer) || (!a->looks.ending && ftree_is_asking(a->ft));
+           !faultloc_writer_done(a->reporter.writer) ||
+           (!a->looks.ending && ftree_is_asking(a->ft));
 }
 
-/* The launcher waits for whoever has the ranks' standard output or error, which the deputy has, too. */
+/* The launcher waits for whoever has the ranks' standard output or error, which the deputy has,
+ * too. */
 static void let_go_of_output(const struct agent *a)
 {
     int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -334,7 +338,7 @@ static void leave(struct agent *a, ftree_time now)
         ftree_leave(a->ft, now);
 }
 
-/* The agent stays while a rank of its node has not left, then while what was found is told, then
+/* The agent stays while a rank of its node has not left, then while its findings are reported, then
  * while other nodes have not left, and not for ever. */
 static bool may_end(struct agent *a)
 {
@@ -348,7 +352,7 @@ static bool may_end(struct agent *a)
     if (a->leave_by == FTREE_NEVER)
         a->leave_by = now + (a->looks.ending ? ENDING_PATIENCE : LEAVE_PATIENCE);
     a->looks.at = now + LEAVE_LOOK;
-    if (!a->leaving && has_business(a) && now < a->leave_by)
+    if (!a->leaving && has_pending_work(a) && now < a->leave_by)
         return false;
     if (!a->leaving)
         leave(a, now);
@@ -367,7 +371,7 @@ void faultloc_agent_run(struct faultloc_program *p)
                      p->job.names[p->self], strerror(rc));
     while (!rc && !may_end(&a)) {
         turn(&a);
-        if (!a.leaving && faultloc_second_fork(&a.second, p, a.tell.writer, faultloc_now()))
+        if (!a.leaving && faultloc_second_fork(&a.second, p, a.reporter.writer, faultloc_now()))
             return;
     }
     close_agent(&a);

@@ -45,28 +45,28 @@ int faultloc_link_send(struct faultloc_link *l, const struct ftree_route *to, co
     if (rc)
         rc = faultloc_channel_send(channel, now, to->node, to->path, to->role,
                                    to->fresh ? FAULTLOC_SEND_FRESH : 0, bytes, len);
-    if (rc && l->untolds < FAULTLOC_LINK_UNTOLD) {
-        l->untold[l->untolds].node = to->node;
-        l->untold[l->untolds].path = to->path;
-        l->untold[l->untolds].role = to->role;
-        l->untold[l->untolds].reach = core_reach(faultloc_channel_reach_of(rc), rc);
-        l->untold[l->untolds++].error = rc;
+    if (rc && l->failures < FAULTLOC_LINK_FAILED) {
+        l->failed[l->failures].node = to->node;
+        l->failed[l->failures].path = to->path;
+        l->failed[l->failures].role = to->role;
+        l->failed[l->failures].reach = core_reach(faultloc_channel_reach_of(rc), rc);
+        l->failed[l->failures++].error = rc;
     }
     return rc;
 }
 
 void faultloc_link_hand_over(struct faultloc_link *l, ftree_time now)
 {
-    int n = l->untolds;
+    int n = l->failures;
 
-    l->untolds = 0;
+    l->failures = 0;
     for (int i = 0; i < n; i++)
-        if (l->untold[i].reach != FTREE_REACH_NOT_ASKED)
-            ftree_reached(l->ft, now, l->untold[i].node, l->untold[i].path, l->untold[i].role,
-                          l->untold[i].reach, l->untold[i].error);
+        if (l->failed[i].reach != FTREE_REACH_NOT_ASKED)
+            ftree_reached(l->ft, now, l->failed[i].node, l->failed[i].path, l->failed[i].role,
+                          l->failed[i].reach, l->failed[i].error);
 }
 
-/* ---- in: the channel's callbacks ------------------------------------------------------------ */
+/* ---- in: the channel's callbacks ------------------------------------------------------------- */
 
 static void on_message(void *ctx, int32_t from, enum ftree_path path, enum ftree_role role,
                        uint64_t conn, const void *bytes, size_t len)
@@ -77,7 +77,8 @@ static void on_message(void *ctx, int32_t from, enum ftree_path path, enum ftree
     (void) role;
     if (rc && rc != FTREE_ERR_NOMEM && !l->malformed_said) {
         l->malformed_said = true;
-        faultloc_say("node %s: a message from node %s was ignored: %s (further ones are not reported)",
+        faultloc_say("node %s: a message from node %s was ignored: %s (further ones are not "
+                     "reported)",
                      l->line.p->job.names[l->line.p->self], l->line.p->job.names[from],
                      ftree_strerror(rc));
     }

@@ -10,7 +10,7 @@
 
 /* The core's messages, between it and the agent's channel. */
 
-#define FAULTLOC_LINK_UNTOLD 32
+#define FAULTLOC_LINK_FAILED 32
 
 struct faultloc_link {
     struct faultloc_line line;
@@ -21,8 +21,8 @@ struct faultloc_link {
         uint8_t path, role;
         enum ftree_reach reach;
         int error;
-    } untold[FAULTLOC_LINK_UNTOLD];
-    int untolds;
+    } failed[FAULTLOC_LINK_FAILED];
+    int failures;
     bool malformed_said;
 };
 
@@ -34,7 +34,7 @@ int faultloc_link_open(struct faultloc_link *l, struct faultloc_program *p, stru
 int faultloc_link_send(struct faultloc_link *l, const struct ftree_route *to, const void *bytes,
                        size_t len);
 
-/* Purpose: tells the core what sends have said; not from within the core. */
+/* Purpose: reports the results of sends to the core; not from within the core. */
 void faultloc_link_hand_over(struct faultloc_link *l, ftree_time now);
 
 #endif /* FAULTLOC_LINK_H_INCLUDED */

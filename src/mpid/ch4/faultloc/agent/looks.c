@@ -7,7 +7,7 @@
 
 #include "faultloc/base/clock.h"
 #include "faultloc/base/proc.h"
-#include "faultloc/board/bell.h"
+#include "faultloc/board/wakeup.h"
 #include "faultloc/io/loop.h"
 #include "faultloc/node/log.h"
 
@@ -21,16 +21,16 @@
 #define CONSEQUENCE_NS (5000 * FTREE_MS) /* in which a rank may end because it has lost a peer */
 
 int faultloc_looks_open(struct faultloc_looks *l, struct faultloc_program *p,
-                        struct faultloc_tell *tell)
+                        struct faultloc_reporter *reporter)
 {
     size_t slots = (size_t) p->board->slots;
 
     *l = (struct faultloc_looks){.p = p,
-                                 .tell = tell,
+                                 .reporter = reporter,
                                  .pid_fd = malloc(slots * sizeof(*l->pid_fd)),
                                  .heard = calloc(slots, sizeof(*l->heard)),
                                  .stalled = calloc(slots, sizeof(*l->stalled)),
-                                 .bell = -1,
+                                 .wakeup = -1,
                                  .random = faultloc_now() ^ ((uint64_t) getpid() << 32) ^ 1};
     faultloc_watch_take_over(&p->watch);
     return l->pid_fd && l->heard && l->stalled ? 0 : ENOMEM;
@@ -54,7 +54,8 @@ int faultloc_looks_restore(struct faultloc_looks *l, ftree_time now)
 
 /* ---- ends of processes ----------------------------------------------------------------------- */
 
-/* A descriptor that tells the end of local rank i; -1: there is none, and /proc is to be asked. */
+/* A descriptor that reports the end of local rank i; -1: there is none, and /proc is to be
+ * asked. */
 static int watch_process(struct faultloc_looks *l, int32_t i)
 {
     const struct faultloc_slot *slot = faultloc_board_slot(l->p->board, i);
@@ -77,19 +78,20 @@ void faultloc_looks_wake(struct faultloc_looks *l)
 {
     for (int32_t i = 0; i < l->p->board->slots; i++)
         l->pid_fd[i] = watch_process(l, i);
-    if (faultloc_bell_open(l->p->board, &l->bell) == 0)
-        faultloc_loop_add(l->p->epoll, l->bell, FAULTLOC_TAG_BELL);
+    if (faultloc_wakeup_open(l->p->board, &l->wakeup) == 0)
+        faultloc_loop_add(l->p->epoll, l->wakeup, FAULTLOC_TAG_WAKEUP_SOCKET);
 }
 
 /* It exited by itself after its transport had lost a peer: it is a victim of that. */
 static bool is_consequence(const struct faultloc_looks *l, ftree_time now, int32_t i)
 {
     const struct faultloc_slot *slot = faultloc_board_slot(l->p->board, i);
-    const struct faultloc_told *told = &((const struct faultloc_page *) (const void *) slot)->told;
-    uint32_t n = told->count;
+    const struct faultloc_page *page = (const struct faultloc_page *) (const void *) slot;
+    const struct faultloc_peer_errors *errors = &page->peer_errors;
+    uint32_t n = errors->count;
     int status;
 
-    return n > 0 && now - told->entry[(n - 1) % FAULTLOC_TOLD].at_ns < CONSEQUENCE_NS &&
+    return n > 0 && now - errors->entry[(n - 1) % FAULTLOC_PEER_ERRORS].at_ns < CONSEQUENCE_NS &&
            faultloc_proc_status(l->pid_fd[i], slot->pid, &status) && WIFEXITED(status);
 }
 
@@ -112,14 +114,14 @@ void faultloc_looks_ended(struct faultloc_looks *l, ftree_time now, int32_t i)
     process_gone(l, now, i);
 }
 
-void faultloc_looks_hear(struct faultloc_looks *l, ftree_time now)
+void faultloc_looks_peer_errors(struct faultloc_looks *l, ftree_time now)
 {
     const struct faultloc_board *b = l->p->board;
     struct ftree_symptom s;
 
     for (int32_t i = 0; i < b->slots; i++) {
         const struct faultloc_page *page = (const void *) faultloc_board_slot(b, i);
-        while (faultloc_told_read(&page->told, &l->p->job.job, now, &l->heard[i], &s))
+        while (faultloc_peer_errors_next(&page->peer_errors, &l->p->job.job, now, &l->heard[i], &s))
             ftree_symptom(l->ft, now, &s);
     }
 }
@@ -146,14 +148,15 @@ static void trace_stall(struct faultloc_looks *l, int32_t i, const struct ftree_
 {
     char line[128];
 
-    if (l->stalled[i] || !faultloc_writer_has_trace(l->tell->writer))
+    if (l->stalled[i] || !faultloc_writer_has_trace(l->reporter->writer))
         return;
     snprintf(line, sizeof(line), "rank %d waits in %s", (int) s->rank,
              faultloc_call_name(faultloc_board_slot(l->p->board, i)->call));
-    faultloc_tell_decision(l->tell, line);
+    faultloc_reporter_trace(l->reporter, line);
 }
 
-/* The next look is due at a random moment, or sooner: when a wait that goes on reaches the limit. */
+/* The next look is due at a random moment, or sooner: when a wait that goes on reaches the
+ * limit. */
 static void look(struct faultloc_looks *l, ftree_time now, int32_t i)
 {
     struct ftree_rank_state s;

@@ -6,18 +6,18 @@
 #ifndef FAULTLOC_LOOKS_H_INCLUDED
 #define FAULTLOC_LOOKS_H_INCLUDED
 
-#include "faultloc/agent/tell.h"
+#include "faultloc/agent/reporter.h"
 
-/* The agent's looks at the board of its node, and what of them is told to the core. */
+/* The agent's looks at the board of its node, and what it reports of them to the core. */
 
 struct faultloc_looks {
     struct faultloc_program *p;
-    struct faultloc_tell *tell;
+    struct faultloc_reporter *reporter;
     struct ftree *ft;
     int *pid_fd; /* [slots], -1: none */
-    uint32_t *heard; /* [slots]; of what the ranks' transports told */
+    uint32_t *heard; /* [slots]; how many peer errors of each rank were read */
     bool *stalled; /* [slots] */
-    int bell; /* -1: there is none */
+    int wakeup; /* -1: there is none */
     int32_t restored; /* of the board's verdicts */
     int32_t withdrawals; /* of the board, when they were */
     ftree_time at; /* when to look again */
@@ -27,21 +27,21 @@ struct faultloc_looks {
 
 /* Purpose: begins.  Errors: ENOMEM. */
 int faultloc_looks_open(struct faultloc_looks *l, struct faultloc_program *p,
-                        struct faultloc_tell *tell);
+                        struct faultloc_reporter *reporter);
 
 /* Purpose: gives the core the verdicts of the agent before this one, or of who acted for it while
  * it was stopped.  Errors: those of the core. */
 int faultloc_looks_restore(struct faultloc_looks *l, ftree_time now);
 
 /* Purpose: from now on the program's loop wakes when a process ends, with its tag, and when a rank
- * rings the bell. */
+ * sends to the wakeup socket. */
 void faultloc_looks_wake(struct faultloc_looks *l);
 
 /* Purpose: the process of local rank i has ended, says its tag. */
 void faultloc_looks_ended(struct faultloc_looks *l, ftree_time now, int32_t i);
 
 /* Purpose: hears what the transports of the own ranks say of their peers. */
-void faultloc_looks_hear(struct faultloc_looks *l, ftree_time now);
+void faultloc_looks_peer_errors(struct faultloc_looks *l, ftree_time now);
 
 /* Purpose: one look at all slots. */
 void faultloc_looks_all(struct faultloc_looks *l, ftree_time now);

@@ -30,8 +30,8 @@
 static const char usage[] =
     "Usage: " FAULTLOC_PROGRAM_NAME "\n"
     "\n"
-    "The agent of a node: it watches the ranks that an MPI job with MPIR_CVAR_FAULTLOC=1 has there.\n"
-    "MPI_Init starts it; there is nothing that it could do when it is started by hand.\n"
+    "The agent of a node. It monitors the ranks that an MPI job with MPIR_CVAR_FAULTLOC=1 has on\n"
+    "this node. MPI_Init starts it; it cannot be started by hand.\n"
     "\n"
     "Exit code: 0 the job has ended, 1 it could not be set up, 2 not started by MPI_Init.\n";
 

@@ -14,19 +14,19 @@
 /*
  * The program faultloc-agent: two processes on each node of a job, beside its ranks.
  *
- *     the agent   owns the node's view of the tree and its port, looks at the board, asks and answers
- *     the deputy  listens on a port of its own and answers for a node whose agent does not; succeeds
+ *     the agent owns the node's view of the tree and its port, looks at the board, asks and answers
+ *     the deputy listens on a port of its own and answers for a node whose agent does not; succeeds
  *                 the agent when that ends, and ends it when it is stopped
  *
  * The first rank of the node starts the agent (board/start.h), the agent forks the deputy, and each
- * later agent the next one.  Both end when the ranks have ended and all that was found is told.
+ * later agent the next one.  Both end when the ranks have ended and all findings are reported.
  *
  *     main.c      how the process is set up, and which of the two it is
  *     agent.c     the agent's loop
  *     link.c      its messages
  *     looks.c     its looks at the board
  *     sources.c   rules, and symptoms of other middleware
- *     tell.c      the verdicts that it tells people, the trace
+ *     reporter.c  the verdicts that it reports, the trace
  *     stop_job.c  the job is ended because of a verdict
  *     deputy.c    the deputy's loop
  *     partner.c   each of the two as the other sees it
@@ -42,7 +42,7 @@ enum faultloc_tag {
     FAULTLOC_TAG_START,
     FAULTLOC_TAG_SIGNAL,
     FAULTLOC_TAG_PARTNER,
-    FAULTLOC_TAG_BELL,
+    FAULTLOC_TAG_WAKEUP_SOCKET,
     FAULTLOC_TAG_RANK /* and its slot */
 };
 

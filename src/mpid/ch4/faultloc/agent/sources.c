@@ -7,13 +7,13 @@
 
 #include "faultloc/base/clock.h"
 #include "faultloc/base/say.h"
-#include "faultloc/io/launcher_tell.h"
+#include "faultloc/io/launcher_notify.h"
 #include "faultloc/io/loop.h"
 
 #include <string.h>
 
 #define RULES_PATIENCE (500 * FTREE_MS) /* at start, for a file system to give the rules */
-#define DOOR_PATIENCE (500 * FTREE_MS) /* likewise, to take the door */
+#define SOCKET_PATIENCE (500 * FTREE_MS) /* likewise, to take the symptom socket */
 
 /* ---- rules ----------------------------------------------------------------------------------- */
 
@@ -47,8 +47,8 @@ static void open_reader(struct faultloc_sources *s)
 {
     const char *node = s->p->job.names[s->p->self], *path = s->p->board->settings.rules;
     ftree_time until = faultloc_now() + RULES_PATIENCE;
-    bool tells = s->p->job.job.rank_node[0] == s->p->self, taken = false;
-    int rc = faultloc_reader_start(path, node, tells, &s->reader);
+    bool confirms = s->p->job.job.rank_node[0] == s->p->self, taken = false;
+    int rc = faultloc_reader_start(path, node, confirms, &s->reader);
     uint64_t tags[4];
 
     if (!rc)
@@ -80,7 +80,7 @@ static int open_rules(struct faultloc_sources *s)
 int faultloc_sources_open(struct faultloc_sources *s, struct faultloc_program *p)
 {
     s->p = p;
-    faultloc_door_init(&s->door, &p->job.job, p->self);
+    faultloc_symptom_socket_init(&s->sock, &p->job.job, p->self);
     return open_rules(s);
 }
 
@@ -88,47 +88,47 @@ int faultloc_sources_open(struct faultloc_sources *s, struct faultloc_program *p
 
 void faultloc_sources_say_hello(const struct faultloc_sources *s)
 {
-    struct faultloc_launcher_word w;
+    struct faultloc_launcher_message w;
 
-    faultloc_launcher_hello(s->door.fd >= 0 ? s->door.path : "", &w);
+    faultloc_launcher_hello(s->sock.fd >= 0 ? s->sock.path : "", &w);
     faultloc_launcher_send(s->p->board->settings.launcher, &w);
 }
 
-static void take_door(struct faultloc_sources *s)
+static void take_socket(struct faultloc_sources *s)
 {
-    if (!s->porter || !faultloc_porter_take(s->porter, &s->door))
+    if (!s->opener || !faultloc_socket_opener_take(s->opener, &s->sock))
         return;
-    faultloc_loop_add(s->p->epoll, s->door.fd, FAULTLOC_TAG_WAKE);
+    faultloc_loop_add(s->p->epoll, s->sock.fd, FAULTLOC_TAG_WAKE);
     faultloc_sources_say_hello(s);
 }
 
-void faultloc_sources_open_door(struct faultloc_sources *s)
+void faultloc_sources_open_socket(struct faultloc_sources *s)
 {
     const struct faultloc_program *p = s->p;
-    ftree_time until = faultloc_now() + (p->start >= 0 ? DOOR_PATIENCE : 0);
+    ftree_time until = faultloc_now() + (p->start >= 0 ? SOCKET_PATIENCE : 0);
     uint64_t tags[4];
     int rc;
 
     if (!p->board->settings.symptoms)
         return;
-    rc = faultloc_porter_start(&p->job.job, p->self, p->board->job_id, &s->porter);
+    rc = faultloc_socket_opener_start(&p->job.job, p->self, p->board->job_id, &s->opener);
     if (rc)
         faultloc_say("node %s: cannot accept symptoms of other middleware: %s",
                      p->job.names[p->self], strerror(rc));
-    if (rc || faultloc_loop_add(p->epoll, faultloc_porter_fd(s->porter), FAULTLOC_TAG_WAKE))
+    if (rc || faultloc_loop_add(p->epoll, faultloc_socket_opener_fd(s->opener), FAULTLOC_TAG_WAKE))
         return;
-    while (faultloc_porter_is_busy(s->porter) && faultloc_now() < until)
+    while (faultloc_socket_opener_is_busy(s->opener) && faultloc_now() < until)
         faultloc_loop_wait(p->epoll, until, tags, 4);
-    take_door(s);
+    take_socket(s);
 }
 
-void faultloc_sources_hear(struct faultloc_sources *s, ftree_time now)
+void faultloc_sources_receive(struct faultloc_sources *s, ftree_time now)
 {
     struct ftree_symptom symptom;
     int budget = 0;
 
     take_rules(s, now);
-    take_door(s);
-    while (faultloc_door_next(&s->door, now, &budget, &symptom))
+    take_socket(s);
+    while (faultloc_symptom_socket_next(&s->sock, now, &budget, &symptom))
         ftree_symptom(s->ft, now, &symptom);
 }

@@ -7,7 +7,7 @@
 #define FAULTLOC_SOURCES_H_INCLUDED
 
 #include "faultloc/agent/program.h"
-#include "faultloc/io/porter.h"
+#include "faultloc/io/socket_opener.h"
 #include "faultloc/io/reader.h"
 
 /* What the agent takes in from outside of the job: the rule base, symptoms of other middleware. */
@@ -17,22 +17,23 @@ struct faultloc_sources {
     struct ftree *ft; /* NULL: it is not made yet */
     struct ftree_rules *rules; /* that are used */
     struct faultloc_reader *reader; /* of others; NULL: there is no file of them */
-    struct faultloc_porter *porter; /* NULL: no door is to be open */
-    struct faultloc_door door; /* the porter's, when it is open */
+    struct faultloc_socket_opener *opener; /* NULL: no symptom socket is to be open */
+    struct faultloc_symptom_socket sock; /* the opener's, when it is open */
 };
 
 /* Purpose: begins, with the rules of the job's file, if it can be read soon, or the built-in ones.
  * Errors: an errno. */
 int faultloc_sources_open(struct faultloc_sources *s, struct faultloc_program *p);
 
-/* Purpose: opens the door.  It is given a moment, so that a job begins with its door open; a
- * successor has no time to lose. */
-void faultloc_sources_open_door(struct faultloc_sources *s);
+/* Purpose: opens the symptom socket. It is given a moment, so that a job begins with its symptom
+ * socket open; a successor has no time to lose. */
+void faultloc_sources_open_socket(struct faultloc_sources *s);
 
-/* Purpose: tells the launcher who the agent is, and where it hears symptoms, if anywhere. */
+/* Purpose: tells the launcher which process the agent is, and the path of its symptom socket, if
+ * it has one. */
 void faultloc_sources_say_hello(const struct faultloc_sources *s);
 
-/* Purpose: takes new rules, if there are any, and the symptoms that were told. */
-void faultloc_sources_hear(struct faultloc_sources *s, ftree_time now);
+/* Purpose: takes new rules, if there are any, and the symptoms that were received. */
+void faultloc_sources_receive(struct faultloc_sources *s, ftree_time now);
 
 #endif /* FAULTLOC_SOURCES_H_INCLUDED */

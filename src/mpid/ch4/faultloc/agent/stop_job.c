@@ -6,7 +6,7 @@
 #include "faultloc/agent/stop_job.h"
 
 #include "faultloc/base/say.h"
-#include "faultloc/io/launcher_tell.h"
+#include "faultloc/io/launcher_notify.h"
 
 #include <signal.h>
 
@@ -58,21 +58,21 @@ static int32_t find_process(const struct faultloc_stop_job *s)
     return -1;
 }
 
-/* The launcher is told before, else it would take the rank for the first to crash.  Who it is the board
- * says: what its page says may be a stray write of the program. */
+/* The launcher is notified before, else it would take the rank for the first to crash. Who it is
+ * the board says: what its page says may be a stray write of the program. */
 static void kill_rank(struct faultloc_stop_job *s, int32_t i)
 {
     const struct ftree_job *job = &s->p->job.job;
     int32_t rank = job->node_ranks[job->node_first[s->p->self] + i], pid = job->rank_pid[rank];
-    struct faultloc_launcher_word w;
+    struct faultloc_launcher_message w;
 
     if (pid <= 1)
         return;
     faultloc_board_slot(s->p->board, i)->state = FAULTLOC_SLOT_VICTIM;
     faultloc_launcher_ending(job, &s->fatal, rank, pid, &w);
     faultloc_launcher_send(s->p->board->settings.launcher, &w);
-    faultloc_say("node %s: rank %d (pid %d) is killed: MPIR_CVAR_FAULTLOC_ACTION=abort, and no rank "
-                 "of this node is in MPI",
+    faultloc_say("node %s: rank %d (pid %d) is killed: MPIR_CVAR_FAULTLOC_ACTION=abort, and no "
+                 "rank of this node is in MPI",
                  s->p->job.names[s->p->self], (int) rank, (int) pid);
     kill(pid, SIGKILL);
 }
@@ -98,10 +98,12 @@ static void find_fatal(struct faultloc_stop_job *s, ftree_time now)
     for (int32_t i = 0; s->at == FTREE_NEVER && ftree_verdict_at(s->ft, i, &v); i++)
         faultloc_stop_job_consider(s, &v, now);
     if (s->at == FTREE_NEVER)
-        faultloc_tell_decision(s->tell, "the job continues: the fault that was to end it is over");
+        faultloc_reporter_trace(s->reporter,
+                                "the job continues: the fault that was to end it is over");
 }
 
-/* A last question, immediately before: what cannot be undone is not done because of an old answer. */
+/* A last question, immediately before: what cannot be undone is not done because of an old
+ * answer. */
 void faultloc_stop_job_turn(struct faultloc_stop_job *s, ftree_time now)
 {
     enum ftree_confirmed confirmed;

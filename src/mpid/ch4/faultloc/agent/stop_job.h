@@ -6,13 +6,13 @@
 #ifndef FAULTLOC_STOP_JOB_H_INCLUDED
 #define FAULTLOC_STOP_JOB_H_INCLUDED
 
-#include "faultloc/agent/tell.h"
+#include "faultloc/agent/reporter.h"
 
 /* MPIR_CVAR_FAULTLOC_ACTION=abort: the job is ended because of a verdict. */
 
 struct faultloc_stop_job {
     struct faultloc_program *p;
-    struct faultloc_tell *tell;
+    struct faultloc_reporter *reporter;
     struct ftree *ft;
     ftree_time at; /* FTREE_NEVER: nothing is to end the job */
     struct ftree_verdict fatal; /* that is, because of this */
@@ -24,7 +24,7 @@ void faultloc_stop_job_consider(struct faultloc_stop_job *s, const struct ftree_
                                 ftree_time now);
 
 /* Purpose: true if a verdict has stood for so long that the job is being ended because of it, by
- * whichever node: a launcher may then kill ranks without a word to the agents, as Slurm does. */
+ * whichever node: a launcher may then kill ranks without notifying the agents, as Slurm does. */
 bool faultloc_stop_job_is_due(const struct faultloc_stop_job *s, ftree_time now);
 
 /* Purpose: to be called in each turn: does it when it is time. */

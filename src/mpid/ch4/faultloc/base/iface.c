@@ -186,7 +186,7 @@ static int find_named(struct list list, const char *cvar, const char *value,
         return *found ? 0
                       : complain(error, size, cvar, value, "no interface is in that subnet", list);
     }
-    return complain(error, size, cvar, value, "no interface has that name, and it is no subnet",
+    return complain(error, size, cvar, value, "no interface has that name, and it is not a subnet",
                     list);
 }
 

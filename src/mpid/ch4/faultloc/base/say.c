@@ -26,7 +26,7 @@
 #define PATIENCE_MS 1000
 #define RETRY_MS 10
 
-static _Atomic(faultloc_teller) teller; /* who writes lines instead; NULL: they are written here */
+static _Atomic(faultloc_line_writer) line_writer; /* NULL: lines are written here */
 
 /* What is left of the patience, ms; -1: there is no end to it. */
 static int left_of(int patience_ms, ftree_time since)
@@ -38,8 +38,8 @@ static int left_of(int patience_ms, ftree_time since)
     return spent < (ftree_time) patience_ms ? patience_ms - (int) spent : 0;
 }
 
-/* poll(2) says that a pipe has room for PIPE_BUF bytes, no more.  A timer of the program's may interrupt
- * it again and again: that does not prolong it. */
+/* poll(2) says that a pipe has room for PIPE_BUF bytes, no more. A timer of the program's may
+ * interrupt it again and again: that does not prolong it. */
 int faultloc_write_all(int fd, const char *text, int patience_ms)
 {
     struct pollfd p = {.fd = fd, .events = POLLOUT};
@@ -78,14 +78,14 @@ void faultloc_write(int fd, const char *text)
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-void faultloc_say_by(faultloc_teller by)
+void faultloc_say_by(faultloc_line_writer by)
 {
-    teller = by;
+    line_writer = by;
 }
 
-static void tell_line(const char *line)
+static void write_line(const char *line)
 {
-    faultloc_teller by = teller;
+    faultloc_line_writer by = line_writer;
 
     if (!by || !by(line))
         faultloc_write(STDERR_FILENO, line);
@@ -106,7 +106,7 @@ void faultloc_say(const char *format, ...)
         return;
     ftree_report_clean(line, strlen(line), '?');
     strcat(line, "\n");
-    tell_line(line);
+    write_line(line);
 }
 
 void faultloc_clean_name(char *name)

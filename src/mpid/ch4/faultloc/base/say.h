@@ -3,8 +3,8 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#ifndef FAULTLOC_REPORT_H_INCLUDED
-#define FAULTLOC_REPORT_H_INCLUDED
+#ifndef FAULTLOC_SAY_H_INCLUDED
+#define FAULTLOC_SAY_H_INCLUDED
 
 #include "ftree/report/report.h"
 
@@ -37,8 +37,8 @@ void faultloc_clean_name(char *name);
 /* Purpose: another is to write the lines of faultloc_say(); it gets each whole, with its newline,
  * and returns false where it cannot, and the line is written directly.  It may be called by any
  * thread.  NULL: all are written directly. */
-typedef bool (*faultloc_teller)(const char *line);
-void faultloc_say_by(faultloc_teller by);
+typedef bool (*faultloc_line_writer)(const char *line);
+void faultloc_say_by(faultloc_line_writer by);
 
 /* Purpose: `pattern` with %j replaced by the job's id and %h by the node's name, and %% by %, into
  * out.  Characters of the two that do not belong into a file name become '_'.
@@ -46,8 +46,8 @@ void faultloc_say_by(faultloc_teller by);
 bool faultloc_expand(const char *pattern, const char *job_id, const char *node, char *out,
                      size_t room);
 
-/* Purpose: reads all that an open file has, at most `most` bytes, and puts a zero behind it.  *text is
- * NULL at first, and the caller's, who frees it also after an error.
+/* Purpose: reads all that an open file has, at most `most` bytes, and puts a zero behind it. *text
+ * is NULL at first, and the caller's, who frees it also after an error.
  * Errors: EFBIG: it is larger; ENOMEM; those of read(2). */
 int faultloc_read_whole(int fd, size_t most, char **text, size_t *len);
 
@@ -63,4 +63,4 @@ int faultloc_own_descriptor(const char *path);
  * Errors: an errno; the old file is then untouched. */
 int faultloc_replace_file(const char *path, const char *text);
 
-#endif /* FAULTLOC_REPORT_H_INCLUDED */
+#endif /* FAULTLOC_SAY_H_INCLUDED */

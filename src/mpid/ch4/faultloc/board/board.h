@@ -26,7 +26,7 @@
 #define FAULTLOC_JOB_ID_SIZE 64
 #define FAULTLOC_BOARD_VERDICTS 32
 #define FAULTLOC_PATH_ROOM 1024
-#define FAULTLOC_BELL_SIZE 8
+#define FAULTLOC_WAKEUP_SIZE 8
 
 enum faultloc_action {
     FAULTLOC_ACTION_REPORT,
@@ -65,7 +65,7 @@ struct faultloc_board {
     char iface[FTREE_PATHS][16];
 
     _Atomic int32_t agent_pid, deputy_pid; /* 0: nobody yet */
-    char bell[FAULTLOC_BELL_SIZE]; /* the agent's bell (board/bell.h); all 0: there is none */
+    char wakeup[FAULTLOC_WAKEUP_SIZE]; /* the agent's wakeup socket (board/wakeup.h); all 0: none */
     _Atomic int32_t abort_code; /* not 0: the job is to end with this code */
     _Atomic int32_t peer_lost; /* not 0: a verdict says that a rank is gone for good */
 
@@ -109,8 +109,8 @@ int faultloc_board_map(int fd, struct faultloc_board **out);
  * Errors: an errno; EINVAL: the page is not aligned. */
 int faultloc_board_map_slot(const struct faultloc_board *b, int fd, int32_t i, void *page);
 
-/* Purpose: from here on this process only reads the board, but for a slot that it has mapped: what its
- * program writes by mistake does not become what the agent believes.
+/* Purpose: from here on this process only reads the board, but for a slot that it has mapped: what
+ * its program writes by mistake does not become what the agent believes.
  * Errors: an errno; the board is then as it was. */
 int faultloc_board_protect(const struct faultloc_board *b);
 
@@ -126,28 +126,28 @@ int32_t *faultloc_board_node_first(const struct faultloc_board *b);
 int32_t *faultloc_board_node_ranks(const struct faultloc_board *b);
 int32_t *faultloc_board_rank_pid(const struct faultloc_board *b);
 
-/* Purpose: the ranks that are given up, b->failures of them, in the order in which they were; and for
- * each rank of the job whether it is. */
+/* Purpose: the ranks that are given up, b->failures of them, in the order in which they were; and
+ * for each rank of the job whether it is. */
 int32_t *faultloc_board_failed(const struct faultloc_board *b);
 _Atomic uint8_t *faultloc_board_has_failed(const struct faultloc_board *b);
 
-/* Purpose: gives a rank up, unless it is already, and lets the ranks of the node know.  To be called
+/* Purpose: gives a rank up, unless it is already, and lets the ranks of the node know. To be called
  * by the agent alone. */
 void faultloc_board_give_up(struct faultloc_board *b, int32_t rank);
 
 /* Purpose: gives up all ranks of the verdict's component (a rank, or a node). */
 void faultloc_board_give_up_of(struct faultloc_board *b, const struct ftree_verdict *v);
 
-/* Purpose: gives up the ranks of all verdicts on the board that end ranks and have stood for `patience`
- * ns: until then a lost node may turn out to have been out of reach only. */
+/* Purpose: gives up the ranks of all verdicts on the board that end ranks and have stood for
+ * `patience` ns: until then a lost node may turn out to have been out of reach only. */
 void faultloc_board_settle(struct faultloc_board *b, ftree_time now, ftree_time patience);
 
 /* Purpose: the packed tree, b->tree_bytes of it. */
 void *faultloc_board_tree(const struct faultloc_board *b);
 
-/* Purpose: writes a verdict down for the next agent; one that is withdrawn takes the place of itself,
- * for a successor must know that it is over, until the place is needed.  Where there is none left the
- * verdict is not written down.  To be called by the agent alone. */
+/* Purpose: writes a verdict down for the next agent; one that is withdrawn takes the place of
+ * itself, for a successor must know that it is over, until the place is needed. Where there is none
+ * left the verdict is not written down. To be called by the agent alone. */
 void faultloc_board_remember(struct faultloc_board *b, const struct ftree_verdict *v);
 
 /* Purpose: reads verdict i, for any rank of the node, while the agent may be writing.

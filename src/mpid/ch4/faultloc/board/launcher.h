@@ -11,22 +11,22 @@
 #include <stdint.h>
 
 /*
- * What the agent of a node and the process manager's daemon on the same node (hydra's proxy) tell
- * each other.  The daemon tells symptoms as any other middleware does, at the agent's door
- * (io/door.h).  The other way there is one Unix datagram socket for each daemon: it makes the
- * socket before it starts the ranks, whose environment names it in FAULTLOC_LAUNCHER, and the agent
- * sends it words of one form:
+ * How the agent of a node and the process manager's daemon on the same node (hydra's proxy) inform
+ * each other. The daemon sends symptoms as any other middleware does, to the agent's symptom socket
+ * (io/symptom_socket.h). For the other direction each daemon has one Unix datagram socket: it makes
+ * the socket before it starts the ranks, whose environment names it in FAULTLOC_LAUNCHER, and the
+ * agent sends it messages of one form:
  *
- *     hello     where the agent's door is; again from each successor
- *     verdict   what was reported to people; by the agent that reports alone
+ *     hello     the path of the agent's symptom socket; again from each successor
+ *     verdict   what was reported to people; only from the agent that reports
  *     withdrawn that one is over
  *     ending    because of a verdict the agent ends the job, and is about to kill a rank for that
  *
  * A name that begins with '@' is one of the kernel's (the abstract namespace): it has no file and
- * goes with its process.  It is the network namespace's; ranks in another one, such as those of some
- * containers, do not reach it, and their daemon gets no word.
+ * goes with its process.  It belongs to the network namespace: ranks in another one, such as those
+ * of some containers, do not reach it, and their daemon gets no message.
  *
- * Both ends are of one build on one host, so a word is a struct as it is in memory; who reads one
+ * Both ends are of one build on one host, so a message is a struct as it is in memory; the receiver
  * checks it first.  This header is all that the process manager includes.
  */
 
@@ -44,7 +44,8 @@ enum faultloc_launcher_kind {
     FAULTLOC_LAUNCHER_KINDS
 };
 
-/* Ranks of the world as ranges; `count` counts all of them, also those for which there is no room. */
+/* Ranks of the world as ranges; `count` counts all of them, also those for which there is no
+ * room. */
 struct faultloc_launcher_ranks {
     int32_t count, ranges;
     struct {
@@ -52,11 +53,11 @@ struct faultloc_launcher_ranks {
     } range[FAULTLOC_LAUNCHER_RANGES];
 };
 
-struct faultloc_launcher_word {
+struct faultloc_launcher_message {
     uint32_t magic;
-    uint32_t bytes; /* sizeof(struct faultloc_launcher_word) */
+    uint32_t bytes; /* sizeof(struct faultloc_launcher_message) */
     uint32_t kind; /* enum faultloc_launcher_kind */
-    char door[FAULTLOC_LAUNCHER_PATH]; /* of a hello */
+    char symptom_socket[FAULTLOC_LAUNCHER_PATH]; /* of a hello */
 
     /* of an ending, besides what a verdict has: */
     int32_t ended_rank, ended_pid;

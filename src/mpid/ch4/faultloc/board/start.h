@@ -15,7 +15,7 @@
  * How the first rank of a node and the agent that it starts come together.  Between them is a pair
  * of Unix sockets of type SEQPACKET:
  *
- *     rank -> agent    start: the job's key, the ports; with the descriptors of the board and of the
+ *     rank -> agent start: the job's key, the ports; with the descriptors of the board and of the
  *                      sockets that listen
  *     agent -> rank    ready, or why not
  *     rank -> agent    quit, where the job does without; else the end of the connection
@@ -31,26 +31,28 @@ struct faultloc_start {
     struct faultloc_ports ports[FTREE_ROLES]; /* port 0: none; where the node is the whole job */
 };
 
-/* Purpose: for the rank: starts the program at `path` and sends it *start, whose descriptors stay the
- * caller's.  *sock is the caller's, for the functions below.
+/* Purpose: for the rank: starts the program at `path` and sends it *start, whose descriptors stay
+ * the caller's. *sock is the caller's, for the functions below.
  * Errors: those of socketpair(2) and faultloc_spawn(). */
 int faultloc_start_send(const char *path, const struct faultloc_start *start, int *sock);
 
-/* Purpose: for the rank: waits until the program is ready, at most `ms`.  Returns true, or false with
- * the reason in `error`. */
+/* Purpose: for the rank: waits until the program is ready, at most `ms`. Returns true, or false
+ * with the reason in `error`. */
 bool faultloc_start_is_ready(int sock, int ms, char *error, size_t room);
 
-/* Purpose: for the rank: lets the program run, or tells it to quit; closes the socket. */
+/* Purpose: for the rank: lets the program run, or orders it to quit; closes the socket. */
 void faultloc_start_end(int sock, bool go);
 
 /* Purpose: for the program: takes what it is started with; the descriptors are then its own.
- * Errors: EPROTO (whoever started it is of another build; it has been told), those of recvmsg(2). */
+ * Errors: EPROTO (the process that started it is of another build, and was notified), those of
+ * recvmsg(2). */
 int faultloc_start_take(int sock, struct faultloc_start *start);
 
 /* Purpose: for the program: says that it is ready, or with an errno why it is not. */
 void faultloc_start_answer(int sock, int error);
 
-/* Purpose: for the program: what has come on the socket, which is readable; false: it is to quit. */
+/* Purpose: for the program: what has come on the socket, which is readable; false: it is to
+ * quit. */
 bool faultloc_start_may_go(int sock);
 
 #endif /* FAULTLOC_START_H_INCLUDED */

@@ -31,7 +31,7 @@ static int load_file(const char *name, struct faultloc_topology *t, char *error,
         return cannot_read(name, strerror(errno), error, room);
     if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
         close(fd);
-        return cannot_read(name, "it is no regular file", error, room);
+        return cannot_read(name, "it is not a regular file", error, room);
     }
     rc = faultloc_read_whole(fd, FAULTLOC_TOPOLOGY_MAX, &t->text, &t->len);
     close(fd);

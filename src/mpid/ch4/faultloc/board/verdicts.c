@@ -20,13 +20,13 @@
 static bool note(struct faultloc_news *n, int32_t i, uint32_t written,
                  const struct ftree_verdict *v)
 {
-    bool known = n->told[i].written && n->told[i].fln == v->fln && n->told[i].id == v->id &&
-                 n->told[i].withdrawn == (v->withdrawn != 0);
+    bool known = n->notified[i].written && n->notified[i].fln == v->fln && n->notified[i].id == v->id &&
+                 n->notified[i].withdrawn == (v->withdrawn != 0);
 
-    n->told[i].written = written;
-    n->told[i].fln = v->fln;
-    n->told[i].id = v->id;
-    n->told[i].withdrawn = v->withdrawn != 0;
+    n->notified[i].written = written;
+    n->notified[i].fln = v->fln;
+    n->notified[i].id = v->id;
+    n->notified[i].withdrawn = v->withdrawn != 0;
     return !known;
 }
 
@@ -39,7 +39,7 @@ bool faultloc_news_next(struct faultloc_news *n, const struct faultloc_board *b,
 
     for (int32_t i = 0; i < verdicts && i < FAULTLOC_BOARD_VERDICTS; i++) {
         written = b->writing[i];
-        if (written == n->told[i].written)
+        if (written == n->notified[i].written)
             continue;
         if (!faultloc_board_read(b, i, room))
             all = false;

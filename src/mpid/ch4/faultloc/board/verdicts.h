@@ -31,15 +31,15 @@ struct faultloc_event {
     char node_name[FAULTLOC_NAME_SIZE];
 };
 
-/* What a rank was told already. */
+/* What a rank was notified of already. */
 struct faultloc_news {
-    int32_t verdicts, withdrawals; /* of the board, when it was told everything */
+    int32_t verdicts, withdrawals; /* of the board, when it was up to date */
     struct {
         uint32_t written; /* the board's count when it was read; 0: it never was */
         uint32_t id;
         int32_t fln;
         bool withdrawn;
-    } told[FAULTLOC_BOARD_VERDICTS];
+    } notified[FAULTLOC_BOARD_VERDICTS];
 };
 
 /* Purpose: whether faultloc_news_next() need be asked: two loads. */
@@ -49,7 +49,7 @@ static inline bool faultloc_news_may_be(const struct faultloc_news *n,
     return n->verdicts != b->verdicts || n->withdrawals != b->withdrawals;
 }
 
-/* Purpose: the next verdict that is new, or newly over, which then counts as told.  `room` is for
+/* Purpose: the next verdict that is new, or newly over, which then counts as known.  `room` is for
  * the verdict, and undefined where there is none.
  * Returns false where there is no more; what is just being written comes another time. */
 bool faultloc_news_next(struct faultloc_news *n, const struct faultloc_board *b,
@@ -60,7 +60,8 @@ void faultloc_event_fill(const struct faultloc_board *b, const struct ftree_verd
                          uint64_t now_ns, int64_t now_ms, struct faultloc_event *out);
 
 /* Purpose: the report of all verdicts on the board, schema faultloc-report/1; `job` as
- * faultloc_job_describe() gives it.  Returns a string to be freed by free(3); NULL: out of memory. */
+ * faultloc_job_describe() gives it. Returns a string to be freed by free(3); NULL: out of
+ * memory. */
 char *faultloc_verdicts_json(const struct faultloc_board *b, const struct ftree_job *job,
                              uint64_t now_ns, int64_t now_ms);
 

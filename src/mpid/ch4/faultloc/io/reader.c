@@ -6,7 +6,7 @@
 #include "faultloc/io/reader.h"
 
 #include "faultloc/base/clock.h"
-#include "faultloc/io/lane.h"
+#include "faultloc/io/worker.h"
 #include "faultloc/io/loop.h"
 
 #include <errno.h>
@@ -17,11 +17,11 @@
 #include <unistd.h>
 
 struct faultloc_reader {
-    struct faultloc_lane lane;
+    struct faultloc_worker worker;
     struct faultloc_task job; /* to read until there is news */
     struct faultloc_rules rules;
-    struct faultloc_rules_news news; /* the owner's while the lane is idle */
-    int told; /* eventfd to the owner: there is news */
+    struct faultloc_rules_news news; /* the owner's while the worker is idle */
+    int notify; /* eventfd to the owner: there is news */
     atomic_int holders; /* owner and thread: the last frees */
 };
 
@@ -29,11 +29,11 @@ static void let_go(struct faultloc_reader *r)
 {
     if (atomic_fetch_sub(&r->holders, 1) > 1)
         return;
-    faultloc_lane_destroy(&r->lane);
+    faultloc_worker_destroy(&r->worker);
     faultloc_rules_close(&r->rules);
     ftree_rules_free(r->news.base);
-    if (r->told >= 0)
-        close(r->told);
+    if (r->notify >= 0)
+        close(r->notify);
     free(r);
 }
 
@@ -41,34 +41,34 @@ static void let_go(struct faultloc_reader *r)
 
 static void wait_for_change(struct faultloc_reader *r)
 {
-    struct pollfd p[] = {{.fd = r->lane.wake, .events = POLLIN},
+    struct pollfd p[] = {{.fd = r->worker.wake, .events = POLLIN},
                          {.fd = r->rules.inotify, .events = POLLIN}};
 
     poll(p, 2, faultloc_loop_ms(r->rules.look_at));
-    faultloc_lane_hush(r->lane.wake);
+    faultloc_eventfd_clear(r->worker.wake);
 }
 
-static void read_news(struct faultloc_lane *lane, struct faultloc_task *job)
+static void read_news(struct faultloc_worker *worker, struct faultloc_task *job)
 {
-    struct faultloc_reader *r = lane->owner;
+    struct faultloc_reader *r = worker->owner;
 
     (void) job;
-    while (!faultloc_lane_stopping(lane) &&
+    while (!faultloc_worker_stopping(worker) &&
            !faultloc_rules_refresh(&r->rules, faultloc_now(), &r->news))
         wait_for_change(r);
 }
 
-static void ended(struct faultloc_lane *lane)
+static void ended(struct faultloc_worker *worker)
 {
-    let_go(lane->owner);
+    let_go(worker->owner);
 }
 
-static const struct faultloc_lane_ops ops = {
+static const struct faultloc_worker_ops ops = {
     .name = "faultloc-rules", .run = read_news, .ended = ended};
 
 /* ---- its owner ------------------------------------------------------------------------------- */
 
-int faultloc_reader_start(const char *path, const char *node, bool tells,
+int faultloc_reader_start(const char *path, const char *node, bool confirms,
                           struct faultloc_reader **out)
 {
     struct faultloc_reader *r = calloc(1, sizeof(*r));
@@ -78,35 +78,35 @@ int faultloc_reader_start(const char *path, const char *node, bool tells,
     if (!r)
         return ENOMEM;
     r->holders = 1;
-    r->told = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    rc = r->told < 0 ? errno : 0;
-    faultloc_rules_init(&r->rules, path, node, tells);
-    faultloc_lane_init(&r->lane, &ops, r, r->told);
+    r->notify = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    rc = r->notify < 0 ? errno : 0;
+    faultloc_rules_init(&r->rules, path, node, confirms);
+    faultloc_worker_init(&r->worker, &ops, r, r->notify);
     if (!rc)
-        rc = faultloc_lane_start(&r->lane);
+        rc = faultloc_worker_start(&r->worker);
     if (rc) {
         let_go(r);
         return rc;
     }
-    r->holders++; /* the thread ends after it was told to */
-    faultloc_lane_add(&r->lane, &r->job, 0);
+    r->holders++; /* the thread ends when it is ordered to */
+    faultloc_worker_add(&r->worker, &r->job, 0);
     *out = r;
     return 0;
 }
 
 int faultloc_reader_fd(const struct faultloc_reader *r)
 {
-    return r->told;
+    return r->notify;
 }
 
 bool faultloc_reader_take(struct faultloc_reader *r, struct faultloc_rules_news *news)
 {
-    faultloc_lane_hush(r->told);
-    if (!faultloc_lane_idle(&r->lane))
+    faultloc_eventfd_clear(r->notify);
+    if (!faultloc_worker_idle(&r->worker))
         return false;
     *news = r->news;
     r->news.base = NULL;
-    faultloc_lane_add(&r->lane, &r->job, 0);
+    faultloc_worker_add(&r->worker, &r->job, 0);
     return true;
 }
 
@@ -114,6 +114,6 @@ void faultloc_reader_stop(struct faultloc_reader *r)
 {
     if (!r)
         return;
-    faultloc_lane_stop(&r->lane);
+    faultloc_worker_stop(&r->worker);
     let_go(r);
 }

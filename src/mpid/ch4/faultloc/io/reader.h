@@ -9,10 +9,11 @@
 #include "faultloc/io/rule_file.h"
 
 /*
- * A lane (io/lane.h) that reads the file of the rules for the agent, and watches it: a file
+ * A worker (io/worker.h) that reads the file of the rules for the agent, and watches it: a file
  * system whose server is away must not hold the agent.
  *
- * While the file does not change it sleeps in the kernel, unless changes are not told there.
+ * While the file does not change it sleeps in the kernel, unless it is not notified of changes
+ * there.
  */
 
 struct faultloc_reader;
@@ -20,7 +21,7 @@ struct faultloc_reader;
 /* Purpose: starts to read `path`, as faultloc_rules_init().  *out is the caller's, who ends it with
  * faultloc_reader_stop().
  * Errors: an errno; then *out is NULL. */
-int faultloc_reader_start(const char *path, const char *node, bool tells,
+int faultloc_reader_start(const char *path, const char *node, bool confirms,
                           struct faultloc_reader **out);
 
 /* Purpose: a descriptor that is readable when there is news. */

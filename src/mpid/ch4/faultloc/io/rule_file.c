@@ -74,9 +74,9 @@ static void put_wrong(const struct faultloc_rules *r, const struct ftree_rules_e
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* Whether inotify tells of every change: not of those made on another host, by another of the
+/* Whether inotify reports every change: not those made on another host, by another of the
  * file's names, nor of a link on the way that is changed. */
-static bool is_told(const struct faultloc_rules *r, int fd, const struct stat *st)
+static bool is_notified(const struct faultloc_rules *r, int fd, const struct stat *st)
 {
     char real[PATH_MAX];
     struct statfs fs;
@@ -95,7 +95,7 @@ static const char *why_not_read(int error)
         case 0:
             return NULL;
         case EFBIG:
-            return "is larger than a rule base can be (1 MiB)";
+            return "is larger than 1 MiB, the limit for a rule base";
         case ENOMEM:
             return "out of memory";
         default:
@@ -111,15 +111,15 @@ static char *read_text(struct faultloc_rules *r, size_t *len, const char **why)
     char *text = NULL;
     struct stat st;
 
-    r->told = false;
+    r->notified = false;
     if (fd < 0 || fstat(fd, &st)) {
         *why = strerror(errno);
     } else {
         r->read = r->seen = mark_of(&st);
-        r->told = is_told(r, fd, &st);
+        r->notified = is_notified(r, fd, &st);
         *why = S_ISREG(st.st_mode)
                    ? why_not_read(faultloc_read_whole(fd, RULES_FILE_MAX, &text, len))
-                   : "is no regular file";
+                   : "is not a regular file";
     }
     if (fd >= 0)
         close(fd);
@@ -144,7 +144,7 @@ static void read_file(struct faultloc_rules *r, struct faultloc_rules_news *news
         put_wrong(r, &e, news);
     else if (rc)
         put_unreadable(r, ftree_strerror(rc), news);
-    else if (r->tells)
+    else if (r->confirms)
         put(news, "rules: %s is in use now (%d rules, %d models)", r->path, (int) news->base->rules,
             (int) news->base->models);
     if (text)
@@ -182,7 +182,7 @@ static void watch(struct faultloc_rules *r)
 
 /* True: the file is there anew and whole.  One that was just made is looked at soon: it may be a
  * link, or still empty; likewise one that is gone. */
-static bool tells_of_change(struct faultloc_rules *r, ftree_time now, const struct inotify_event *e)
+static bool reports_change(struct faultloc_rules *r, ftree_time now, const struct inotify_event *e)
 {
     bool ours = e->len > 0 && strcmp(e->name, r->file) == 0;
 
@@ -207,14 +207,14 @@ static bool drain(struct faultloc_rules *r, ftree_time now)
     while (r->inotify >= 0 && (n = read(r->inotify, bytes, sizeof(bytes))) > 0)
         for (char *p = bytes; p < bytes + n; p += sizeof(*e) + e->len) {
             e = (const struct inotify_event *) p;
-            changed = tells_of_change(r, now, e) || changed;
+            changed = reports_change(r, now, e) || changed;
         }
     return changed;
 }
 
 static ftree_time next_look(const struct faultloc_rules *r, ftree_time now)
 {
-    return r->told && r->inotify >= 0 ? FTREE_NEVER : now + LOOK_PAUSE;
+    return r->notified && r->inotify >= 0 ? FTREE_NEVER : now + LOOK_PAUSE;
 }
 
 /* True if the file is another than was read, and has been as it is for two looks; or there is news
@@ -226,7 +226,7 @@ static bool look(struct faultloc_rules *r, ftree_time now, struct faultloc_rules
     bool settled;
 
     if (stat(r->path, &st)) {
-        r->told = false;
+        r->notified = false;
         r->look_at = next_look(r, now);
         if (++r->missing == MISSING_SAID)
             put_unreadable(r, strerror(errno), news);
@@ -266,11 +266,12 @@ bool faultloc_rules_refresh(struct faultloc_rules *r, ftree_time now,
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
-void faultloc_rules_init(struct faultloc_rules *r, const char *path, const char *node, bool tells)
+void faultloc_rules_init(struct faultloc_rules *r, const char *path, const char *node,
+                         bool confirms)
 {
     char *slash;
 
-    *r = (struct faultloc_rules){.tells = tells, .inotify = -1};
+    *r = (struct faultloc_rules){.confirms = confirms, .inotify = -1};
     snprintf(r->path, sizeof(r->path), "%s", path);
     snprintf(r->node, sizeof(r->node), "%s", node);
     slash = strrchr(r->path, '/');

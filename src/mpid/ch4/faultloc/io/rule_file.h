@@ -14,7 +14,7 @@
 /*
  * The file of a rule base, and what becomes of it: it is read, and read anew when it changes.  A
  * change is seen at once by inotify on the file's folder (editors put a new file in the old one's
- * place).  Where inotify cannot tell of all changes (one made on another host, say) it is seen
+ * place).  Where inotify does not report all changes (one made on another host, say) it is seen
  * within two seconds, too, by the file's time, size and number.
  *
  * A new base is checked whole before anybody gets it; a bad one is refused, and the one before
@@ -25,7 +25,7 @@
 
 #define FAULTLOC_RULES_ROOM 1024
 
-/* What there is to be told of the file. */
+/* What is to be reported about the file. */
 struct faultloc_rules_news {
     struct ftree_rules *base; /* to be used from now on, the receiver's; NULL: as before */
     char text[FAULTLOC_RULES_ROOM]; /* for faultloc_say(); "": nothing */
@@ -42,12 +42,12 @@ struct faultloc_rules {
     char path[FAULTLOC_RULES_ROOM];
     const char *file; /* its own name, in path */
     char node[FAULTLOC_NAME_SIZE]; /* for messages */
-    bool tells; /* also that a base is in use */
+    bool confirms; /* also that a base is in use */
     bool begun; /* it was read, or tried to be */
     bool has_base; /* that came of the file */
-    bool told; /* inotify tells of every change */
+    bool notified; /* inotify reports every change */
     int inotify; /* -1: none */
-    ftree_time look_at; /* when the file is to be looked at, FTREE_NEVER: when told */
+    ftree_time look_at; /* when the file is to be looked at, FTREE_NEVER: when notified */
     struct faultloc_rules_mark read; /* the file as it was last read */
     struct faultloc_rules_mark seen; /* ... and last looked at */
     int missing; /* looks at which there was no file */
@@ -55,7 +55,8 @@ struct faultloc_rules {
 
 /* Purpose: prepares for the file `path`, an absolute one, for the agent of `node`.  Touches no file
  * and cannot fail.  It is ended by faultloc_rules_close(). */
-void faultloc_rules_init(struct faultloc_rules *r, const char *path, const char *node, bool tells);
+void faultloc_rules_init(struct faultloc_rules *r, const char *path, const char *node,
+                         bool confirms);
 
 /* Purpose: the first time, reads the file; later looks whether it has changed, and if so reads it.
  * To be called when `inotify` is readable and at `look_at`, harmless at any other time.  Returns

@@ -7,7 +7,7 @@
 
 #include "faultloc/base/clock.h"
 #include "faultloc/base/say.h"
-#include "faultloc/io/lane.h"
+#include "faultloc/io/worker.h"
 #include "faultloc/io/loop.h"
 
 #include <errno.h>
@@ -31,14 +31,14 @@ enum {
     PEOPLE,
     REPORT,
     TRACE,
-    LANES
+    WORKERS
 };
 
 struct faultloc_writer {
-    struct faultloc_lane lane[LANES];
-    atomic_int holders; /* owner and lanes: the last frees */
+    struct faultloc_worker worker[WORKERS];
+    atomic_int holders; /* owner and workers: the last frees */
     char *report_path, *trace_path; /* "": none */
-    int told; /* eventfd for the owner */
+    int notify; /* eventfd for the owner */
     int settled_fd; /* eventfd for the thread of messages: look at `settled` */
     atomic_uint reports; /* so far */
     atomic_uint written, settled; /* the newest report that is in the file; that is or cannot be */
@@ -104,12 +104,12 @@ static void let_go(struct faultloc_writer *w)
 {
     if (atomic_fetch_sub(&w->holders, 1) > 1)
         return;
-    for (int i = 0; i < LANES; i++)
-        faultloc_lane_destroy(&w->lane[i]);
+    for (int i = 0; i < WORKERS; i++)
+        faultloc_worker_destroy(&w->worker[i]);
     if (w->trace_fd > STDERR_FILENO)
         close(w->trace_fd);
-    if (w->told >= 0)
-        close(w->told);
+    if (w->notify >= 0)
+        close(w->notify);
     if (w->settled_fd >= 0)
         close(w->settled_fd);
     free(w->report_path);
@@ -117,9 +117,9 @@ static void let_go(struct faultloc_writer *w)
     free(w);
 }
 
-static void ended(struct faultloc_lane *lane)
+static void ended(struct faultloc_worker *worker)
 {
-    let_go(lane->owner);
+    let_go(worker->owner);
 }
 
 /* True: it is not yet time, and fd may have been rung. */
@@ -130,17 +130,17 @@ static bool wait_until(ftree_time by, int fd)
     if (faultloc_now() >= by)
         return false;
     poll(&p, 1, faultloc_loop_ms(by));
-    faultloc_lane_hush(fd);
+    faultloc_eventfd_clear(fd);
     return true;
 }
 
 /* ---- people ---------------------------------------------------------------------------------- */
 
-static void say_lost(struct faultloc_lane *lane, uint32_t jobs)
+static void say_lost(struct faultloc_worker *worker, uint32_t jobs)
 {
     char line[128];
 
-    (void) lane;
+    (void) worker;
     snprintf(line, sizeof(line), "[faultloc] %u messages dropped: standard error was not read\n",
              (unsigned) jobs);
     faultloc_write_all(STDERR_FILENO, line, -1);
@@ -160,9 +160,9 @@ static bool is_in_its_file(struct faultloc_writer *w, const struct writing *j)
     return w->written >= j->report;
 }
 
-static void write_to_people(struct faultloc_lane *lane, struct faultloc_task *job)
+static void write_to_people(struct faultloc_worker *worker, struct faultloc_task *job)
 {
-    struct faultloc_writer *w = lane->owner;
+    struct faultloc_writer *w = worker->owner;
     struct writing *j = (struct writing *) job;
     bool there = is_in_its_file(w, j);
 
@@ -172,7 +172,7 @@ static void write_to_people(struct faultloc_lane *lane, struct faultloc_task *jo
     drop(job);
 }
 
-static const struct faultloc_lane_ops people_ops = {.name = "faultloc-stderr",
+static const struct faultloc_worker_ops people_ops = {.name = "faultloc-stderr",
                                                     .run = write_to_people,
                                                     .lost = say_lost,
                                                     .ended = ended,
@@ -199,16 +199,16 @@ static void say_written(struct faultloc_writer *w)
     w->report_failed = false;
 }
 
-static void write_report(struct faultloc_lane *lane, struct faultloc_task *job)
+static void write_report(struct faultloc_worker *worker, struct faultloc_task *job)
 {
-    struct faultloc_writer *w = lane->owner;
+    struct faultloc_writer *w = worker->owner;
     struct writing *j = (struct writing *) job;
     int rc = faultloc_replace_file(w->report_path, j->text);
 
     if (!rc)
         w->written = j->report;
     w->settled = j->report;
-    faultloc_lane_ring(w->settled_fd);
+    faultloc_eventfd_signal(w->settled_fd);
     if (rc)
         say_unwritten(w, rc);
     else
@@ -216,17 +216,17 @@ static void write_report(struct faultloc_lane *lane, struct faultloc_task *job)
     drop(job);
 }
 
-static void say_no_report(struct faultloc_lane *lane, uint32_t jobs)
+static void say_no_report(struct faultloc_worker *worker, uint32_t jobs)
 {
-    struct faultloc_writer *w = lane->owner;
+    struct faultloc_writer *w = worker->owner;
 
     (void) jobs;
     w->settled = w->reports;
-    faultloc_lane_ring(w->settled_fd);
+    faultloc_eventfd_signal(w->settled_fd);
     say_unwritten(w, ENOMEM);
 }
 
-static const struct faultloc_lane_ops report_ops = {.name = "faultloc-report",
+static const struct faultloc_worker_ops report_ops = {.name = "faultloc-report",
                                                     .newest = true,
                                                     .run = write_report,
                                                     .lost = say_no_report,
@@ -262,7 +262,7 @@ static const char *why_not_opened(int error)
     }
 }
 
-/* Whoever may make files in that folder must neither read our trace nor have it written into
+/* A user who may make files in that folder must neither read our trace nor have it written into
  * another file of the user's.  NULL: nothing is wrong. */
 static const char *why_not_used(int fd)
 {
@@ -273,7 +273,7 @@ static const char *why_not_used(int fd)
     if (S_ISCHR(st.st_mode))
         return NULL;
     if (!S_ISREG(st.st_mode) && !S_ISFIFO(st.st_mode))
-        return "it is no file";
+        return "it is not a regular file";
     if (st.st_uid != geteuid())
         return "it belongs to another user";
     return st.st_nlink > 1 ? "it has another name, too (a hard link)" : NULL;
@@ -308,9 +308,9 @@ static void write_line(struct faultloc_writer *w, const char *line)
     w->trace_failed = w->trace_failed || rc;
 }
 
-static void write_trace(struct faultloc_lane *lane, struct faultloc_task *job)
+static void write_trace(struct faultloc_worker *worker, struct faultloc_task *job)
 {
-    struct faultloc_writer *w = lane->owner;
+    struct faultloc_writer *w = worker->owner;
 
     if (!w->trace_tried)
         open_trace(w);
@@ -318,15 +318,15 @@ static void write_trace(struct faultloc_lane *lane, struct faultloc_task *job)
     drop(job);
 }
 
-static void trace_lost(struct faultloc_lane *lane, uint32_t jobs)
+static void trace_lost(struct faultloc_worker *worker, uint32_t jobs)
 {
     char line[64];
 
     snprintf(line, sizeof(line), "%u lines of the trace dropped\n", (unsigned) jobs);
-    write_line(lane->owner, line);
+    write_line(worker->owner, line);
 }
 
-static const struct faultloc_lane_ops trace_ops = {.name = "faultloc-trace",
+static const struct faultloc_worker_ops trace_ops = {.name = "faultloc-trace",
                                                    .run = write_trace,
                                                    .lost = trace_lost,
                                                    .ended = ended,
@@ -338,19 +338,19 @@ static pthread_mutex_t current_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct faultloc_writer *current;
 
 /* False: there is none any more. */
-static bool tell(const char *line)
+static bool take_line(const char *line)
 {
     struct faultloc_task *job = make_line(line);
-    bool told;
+    bool taken;
 
     pthread_mutex_lock(&current_lock);
-    told = current != NULL;
-    if (told)
-        faultloc_lane_add(&current->lane[PEOPLE], job, LINES_BYTES);
+    taken = current != NULL;
+    if (taken)
+        faultloc_worker_add(&current->worker[PEOPLE], job, LINES_BYTES);
     pthread_mutex_unlock(&current_lock);
-    if (!told && job)
+    if (!taken && job)
         drop(job);
-    return told;
+    return taken;
 }
 
 static void set_current(struct faultloc_writer *w)
@@ -358,14 +358,15 @@ static void set_current(struct faultloc_writer *w)
     pthread_mutex_lock(&current_lock);
     current = w;
     pthread_mutex_unlock(&current_lock);
-    faultloc_say_by(w ? tell : NULL);
+    faultloc_say_by(w ? take_line : NULL);
 }
 
 pid_t faultloc_writer_fork(void)
 {
     pid_t pid;
 
-    pthread_mutex_lock(&current_lock); /* nobody else has it at that moment, who is not in the child */
+    /* so that no thread that the child does not have holds it at that moment */
+    pthread_mutex_lock(&current_lock);
     pid = fork();
     if (pid == 0) {
         current = NULL;
@@ -378,7 +379,7 @@ pid_t faultloc_writer_fork(void)
 int faultloc_writer_start(const char *trace, const char *report, bool ready,
                           struct faultloc_writer **out)
 {
-    static const struct faultloc_lane_ops *const ops[] = {&people_ops, &report_ops, &trace_ops};
+    static const struct faultloc_worker_ops *const ops[] = {&people_ops, &report_ops, &trace_ops};
     struct faultloc_writer *w = calloc(1, sizeof(*w));
 
     *out = NULL;
@@ -386,22 +387,22 @@ int faultloc_writer_start(const char *trace, const char *report, bool ready,
         return ENOMEM;
     w->holders = 1;
     w->trace_fd = -1;
-    w->told = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    w->notify = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     w->settled_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     w->report_path = strdup(report);
     w->trace_path = strdup(trace);
-    for (int i = 0; i < LANES; i++)
-        faultloc_lane_init(&w->lane[i], ops[i], w, w->told);
-    if (w->told < 0 || w->settled_fd < 0 || !w->report_path || !w->trace_path) {
-        int rc = w->told < 0 || w->settled_fd < 0 ? EMFILE : ENOMEM;
+    for (int i = 0; i < WORKERS; i++)
+        faultloc_worker_init(&w->worker[i], ops[i], w, w->notify);
+    if (w->notify < 0 || w->settled_fd < 0 || !w->report_path || !w->trace_path) {
+        int rc = w->notify < 0 || w->settled_fd < 0 ? EMFILE : ENOMEM;
         let_go(w);
         return rc;
     }
-    w->holders = 1 + LANES;
+    w->holders = 1 + WORKERS;
     if (ready) /* if it cannot be, the first job tries it again */
-        faultloc_lane_start(&w->lane[PEOPLE]);
+        faultloc_worker_start(&w->worker[PEOPLE]);
     if (ready && *report)
-        faultloc_lane_start(&w->lane[REPORT]);
+        faultloc_worker_start(&w->worker[REPORT]);
     set_current(w);
     *out = w;
     return 0;
@@ -409,25 +410,25 @@ int faultloc_writer_start(const char *trace, const char *report, bool ready,
 
 int faultloc_writer_fd(const struct faultloc_writer *w)
 {
-    return w->told;
+    return w->notify;
 }
 
-/* All lanes are asked, for those that have no thread try to get one; that of messages at last, for
- * the others add to it. */
+/* All workers are asked, for those that have no thread try to get one; that of messages at last,
+ * for the others add to it. */
 bool faultloc_writer_idle(struct faultloc_writer *w)
 {
     bool idle = true;
 
-    for (int i = LANES - 1; i >= 0; i--)
-        idle = faultloc_lane_idle(&w->lane[i]) && idle;
+    for (int i = WORKERS - 1; i >= 0; i--)
+        idle = faultloc_worker_idle(&w->worker[i]) && idle;
     return idle;
 }
 
 bool faultloc_writer_done(struct faultloc_writer *w)
 {
-    faultloc_lane_hush(w->told);
+    faultloc_eventfd_clear(w->notify);
     faultloc_writer_idle(w);
-    return faultloc_lane_idle(&w->lane[PEOPLE]);
+    return faultloc_worker_idle(&w->worker[PEOPLE]);
 }
 
 uint32_t faultloc_writer_report(struct faultloc_writer *w, char *json)
@@ -437,7 +438,7 @@ uint32_t faultloc_writer_report(struct faultloc_writer *w, char *json)
         return 0;
     }
     w->reports++;
-    faultloc_lane_add(&w->lane[REPORT], make_text(json, NULL, w->reports), TEXTS_BYTES);
+    faultloc_worker_add(&w->worker[REPORT], make_text(json, NULL, w->reports), TEXTS_BYTES);
     return w->reports;
 }
 
@@ -447,13 +448,13 @@ void faultloc_writer_text(struct faultloc_writer *w, char *text, char *otherwise
         free(text);
         text = NULL;
     }
-    faultloc_lane_add(&w->lane[PEOPLE], make_text(text, otherwise, report), TEXTS_BYTES);
+    faultloc_worker_add(&w->worker[PEOPLE], make_text(text, otherwise, report), TEXTS_BYTES);
 }
 
 void faultloc_writer_trace(struct faultloc_writer *w, const char *line)
 {
     if (w->trace_path[0])
-        faultloc_lane_add(&w->lane[TRACE], make_line(line), TRACE_BYTES);
+        faultloc_worker_add(&w->worker[TRACE], make_line(line), TRACE_BYTES);
 }
 
 bool faultloc_writer_has_trace(const struct faultloc_writer *w)
@@ -468,11 +469,11 @@ bool faultloc_writer_end(struct faultloc_writer *w, int patience_ms)
 
     if (!w)
         return true;
-    while (!(idle = faultloc_writer_idle(w)) && wait_until(by, w->told))
+    while (!(idle = faultloc_writer_idle(w)) && wait_until(by, w->notify))
         ;
     set_current(NULL);
-    for (int i = 0; i < LANES; i++)
-        if (!faultloc_lane_stop(&w->lane[i]))
+    for (int i = 0; i < WORKERS; i++)
+        if (!faultloc_worker_stop(&w->worker[i]))
             let_go(w);
     let_go(w);
     return idle;

@@ -12,7 +12,7 @@
 
 /*
  * All that agent and deputy write for people and programs: lines and reports on stderr, the JSON
- * report, the trace.  Each of the three has a lane of its own (io/lane.h), so a dead file
+ * report, the trace.  Each of the three has a worker of its own (io/worker.h), so a dead file
  * system holds back neither messages nor the loop.  No function here blocks, and none of them
  * touches a path or stderr in the caller's thread, except that faultloc_writer_end() waits within
  * limits.
@@ -31,7 +31,7 @@ struct faultloc_writer;
 int faultloc_writer_start(const char *trace, const char *report, bool ready,
                           struct faultloc_writer **out);
 
-/* Purpose: a descriptor that becomes readable when a lane has written all it had; for epoll. */
+/* Purpose: a descriptor that becomes readable when a worker has written all it had; for epoll. */
 int faultloc_writer_fd(const struct faultloc_writer *w);
 
 /* Purpose: to be called when that is readable, and now and then: tries again to start a thread that

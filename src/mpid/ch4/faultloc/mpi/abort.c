@@ -10,18 +10,18 @@
 #include "ftree/report/report.h"
 
 /*
- * A rank that is about to abort because a peer was lost is only a consequence.  It waits until it is
- * known of what, for no longer than MPIR_CVAR_FAULTLOC_GRACE_MS, and says it: else the launcher hears
- * of the abort first and cleans up what could still be asked.  Likewise one whose program ends the job
- * after it has lost a peer.  MPI_Abort where no peer was lost waits for nothing.  One that exits by
- * itself then is a consequence, too: its agent sees how it ended.
+ * A rank that is about to abort because a peer was lost is only a consequence. It waits until it is
+ * known of what, for no longer than MPIR_CVAR_FAULTLOC_GRACE_MS, and says it: else the launcher
+ * hears of the abort first and cleans up what could still be asked. Likewise one whose program ends
+ * the job after it has lost a peer. MPI_Abort where no peer was lost waits for nothing. One that
+ * exits by itself then is a consequence, too: its agent sees how it ended.
  */
 
 #define LOOK_NS 1000000
 
-/* The launcher waits so long and a little more for others that end (faultloc_story.c).  Until then this
- * rank is as it was when the verdict came: one of its victims, and if it crashes itself meanwhile
- * that is told, too. */
+/* The launcher waits so long and a little more for others that end (faultloc_incident.c). Until
+ * then this rank is as it was when the verdict came: one of its victims, and if it crashes itself
+ * meanwhile that is told, too. */
 #define LINGER_NS 200000000
 
 static bool find_verdict(const struct faultloc_board *b, struct ftree_verdict *v)

@@ -9,16 +9,18 @@
  * Ranks that are given up.  The agent marks them on the board; from then on
  *
  *   - a send, a receive or a probe that begins fails at once: what begins asks a word of the slot;
- *   - what is pending fails as soon as MPICH turns its progress: all requests of the process are gone
+ *   - what is pending fails as soon as MPICH turns its progress: all requests of the process are
+ *   gone
  *     through, once for each failure, so that a healthy job has no list of them to keep;
  *   - a receive from any source fails, or its wait does, until the program has acknowledged the
  *     failure (MPIX_Comm_failure_ack), as ULFM has it.
  *
  * What the transport still holds of a request that fails is its own to give back: such a request is
- * complete for the program, and its memory is kept until the transport is done with it, or for ever.
+ * complete for the program, and its memory is kept until the transport is done with it, or for
+ * ever.
  */
 
-static int32_t swept; /* failures that the requests were gone through for */
+static int32_t failures_handled; /* failures that the requests were gone through for */
 
 static bool is_self(MPIR_Request * req)
 {
@@ -42,8 +44,8 @@ static MPIR_Comm *any_comm(MPIR_Request * req)
     return MPIR_Object_get_ref(comm) > 0 ? comm : NULL; /* it may have been freed meanwhile */
 }
 
-/* Whether the program will come back to the request, which its wait leaves alone then.  Where this is
- * not known (with several threads, or calls in calls) the request fails: that is never wrong. */
+/* Whether the program will come back to the request, which its wait leaves alone then. Where this
+ * is not known (with several threads, or calls in calls) the request fails: that is never wrong. */
 static bool is_waited_for(void)
 {
     static const uint32_t calls[] = { MPIDI_FAULTLOC_CALL_ID("internal_Wait"),
@@ -63,8 +65,8 @@ static bool is_waited_for(void)
 /* ---- a request fails ------------------------------------------------------------------------- */
 
 #ifdef HAVE_CH4_NETMOD_UCX
-/* UCX goes on with a send that cannot be cancelled: what it will complete is another request.  With a
- * receive it does what it likes, its callback is told that it is over. */
+/* UCX goes on with a send that cannot be cancelled: what it will complete is another request. With
+ * a receive it does what it likes, its callback is notified that it is over. */
 static bool leave_to_ucx(MPIR_Request * req)
 {
     MPIDI_UCX_ucp_request_t *ucp = MPIDI_UCX_REQ(req).ucp_request;
@@ -156,8 +158,8 @@ static void turn(int vci)
 #endif
 }
 
-/* What the lost ranks have sent, and has come, is taken in first: a receive of it is no failure, and an
- * answer in shared memory that comes to a request which has failed would find it gone. */
+/* What the lost ranks have sent, and has come, is taken in first: a receive of it is no failure,
+ * and an answer in shared memory that comes to a request which has failed would find it gone. */
 static void take_in_what_came(void)
 {
     for (int vci = 0; vci < MPIDI_global.n_vcis; vci++) {
@@ -168,7 +170,8 @@ static void take_in_what_came(void)
     }
 }
 
-/* What waits for room in shared memory is sent in order: the first, if for a lost rank, holds up all. */
+/* What waits for room in shared memory is sent in order: the first, if for a lost rank, holds up
+ * all. */
 static void drop_postponed(void)
 {
 #ifndef MPIDI_CH4_DIRECT_NETMOD
@@ -192,9 +195,9 @@ static void sweep(const struct faultloc_board *b)
 {
     int32_t failures = b->failures;
 
-    if (failures == swept)
+    if (failures == failures_handled)
         return;
-    swept = failures;           /* before: what comes meanwhile is for the next time */
+    failures_handled = failures; /* before: what comes meanwhile is for the next time */
     take_in_what_came();
     drop_postponed();
     for (int pool = 0; pool < MPIDI_global.n_vcis; pool++)

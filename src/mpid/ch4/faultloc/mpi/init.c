@@ -24,7 +24,7 @@
  * on, and at the end faultloc is on in all ranks, or disabled in all.
  */
 
-/* What this leader could not do: told where it is the first of all that could not. */
+/* What this leader could not do: reported by the first of all leaders with a problem. */
 static char problem[FAULTLOC_SPAWN_PATH + 256];
 
 /* ---- the tree from outside ------------------------------------------------------------------- */
@@ -122,7 +122,7 @@ static int take_topology(struct MPIDI_faultloc_place *p, const char *name, int32
 
 /* ---- the board ------------------------------------------------------------------------------- */
 
-/* What a leader tells the others. */
+/* What a leader sends to the others. */
 struct card {
     struct faultloc_address address;
     char name[FAULTLOC_NAME_SIZE];
@@ -220,10 +220,10 @@ static void take_cards(struct faultloc_board *b, const struct MPIDI_faultloc_pla
 
 /* ---- the job's key --------------------------------------------------------------------------- */
 
-/* What only the leaders know, for a moment: each hands the key on to its agent.  The process manager
- * would tell it to everybody who asks, and what MPI sends stays in memory of the network library, which
- * the ranks of a node share and which core files contain.  So it is sealed for each leader; what has
- * been sent, and a listener, have public keys alone. */
+/* What only the leaders know, for a moment: each hands the key on to its agent. The process manager
+ * would tell it to everybody who asks, and what MPI sends stays in memory of the network library,
+ * which the ranks of a node share and which core files contain. So it is sealed for each leader;
+ * what has been sent, and a listener, have public keys alone. */
 struct secret {
     uint8_t key[FAULTLOC_KEY_SIZE];
     uint64_t seed;
@@ -244,8 +244,8 @@ static void seal_all(struct sealed *all, int n, const struct card *cards, const 
             memset(&all[i], 0, sizeof(all[i]));
 }
 
-/* Collective over the leaders; `own` is this one's private key.  *fine is false where what came is not
- * whole. */
+/* Collective over the leaders; `own` is this one's private key. *fine is false where what came is
+ * not whole. */
 static int share_secret(MPIR_Comm * leaders, const struct card *cards, const uint8_t * own,
                         struct secret *secret, bool * fine)
 {
@@ -268,7 +268,8 @@ static int share_secret(MPIR_Comm * leaders, const struct card *cards, const uin
     if (leaders->rank > 0 &&
         crypto_box_open_easy((uint8_t *) secret, mine.bytes, sizeof(mine.bytes), nonce,
                              cards[0].public_key, own)) {
-        snprintf(problem, sizeof(problem), "the job's key has not arrived whole");
+        snprintf(problem, sizeof(problem), "rank %d: received a corrupt job key",
+                 MPIR_Process.rank);
         *fine = false;
     }
 
@@ -479,8 +480,9 @@ static int start(const char *name, const char *job_id, bool fine)
     goto fn_exit;
 }
 
-/* The dynamic linker saves the vector registers on the stack when a function is called for the first
- * time, and with them what was just copied: the key.  All that a leader does with it needs less, bytes. */
+/* The dynamic linker saves the vector registers on the stack when a function is called for the
+ * first time, and with them what was just copied: the key. All that a leader does with it needs
+ * less, bytes. */
 #define USED_STACK 32768
 
 int MPIDI_faultloc_start(void)

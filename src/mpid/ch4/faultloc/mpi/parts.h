@@ -103,14 +103,14 @@ bool MPIDI_faultloc_has_lost(void);
 /* Purpose: true if the request is one of those that the next function will end. */
 bool MPIDI_faultloc_is_held(const MPIR_Request * req);
 
-/* Purpose: requests that the transport has ended with an error fail once the verdict about their peer
- * is known, or has not come in time.  Returns true while there are others. */
+/* Purpose: requests that the transport has ended with an error fail once the verdict about their
+ * peer is known, or has not come in time. Returns true while there are others. */
 bool MPIDI_faultloc_settle_held(void);
 
 /* ---- query.c --------------------------------------------------------------------------------- */
 
-/* Purpose: raises an event for each verdict that this process has not been told of.  In the rank's
- * own thread, inside MPI.  Nothing to do costs two loads. */
+/* Purpose: raises an event for each verdict that this process has not been notified of. In the
+ * rank's own thread, inside MPI. Nothing to do costs two loads. */
 void MPIDI_faultloc_raise_events(const struct faultloc_board *b);
 
 /* ---- failed.c -------------------------------------------------------------------------------- */

@@ -76,7 +76,7 @@ static struct line *line_of(int local_rank)
     return line;
 }
 
-static void say_step(struct line *own, int step)
+static void send_step(struct line *own, int step)
 {
     __atomic_store_n(&own->step, STEP(step), __ATOMIC_RELEASE);
     syscall(SYS_futex, &own->step, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
@@ -111,49 +111,49 @@ static bool is_first(void)
 }
 
 /* The first rank's word to its group; 0 where that rank is lost. */
-static void hear_first(struct MPIDI_faultloc_place *p, int32_t * word)
+static void receive_first(struct MPIDI_faultloc_place *p, int32_t * word)
 {
     struct line *own = line_of(MPIR_Process.local_rank);
     const struct line *first;
 
     if (is_first()) {
-        own->word[p->heard] = (int8_t) * word;
-        say_step(own, ++p->heard);
+        own->word[p->received] = (int8_t) * word;
+        send_step(own, ++p->received);
     } else {
-        p->heard++;
-        first = wait_for_step(0, p->heard);
-        *word = first ? first->word[p->heard - 1] : 0;
+        p->received++;
+        first = wait_for_step(0, p->received);
+        *word = first ? first->word[p->received - 1] : 0;
     }
 }
 
 /* For the first: whether all of the group say yes; if_lost: what one says that is lost. */
-static bool hear_all(struct MPIDI_faultloc_place *p, bool mine, bool if_lost)
+static bool combine_all(struct MPIDI_faultloc_place *p, bool mine, bool if_lost)
 {
     struct line *own = line_of(MPIR_Process.local_rank);
     const struct line *line;
     bool all = mine;
 
-    p->said++;
+    p->sent++;
     if (!is_first()) {
-        own->word[p->said - 1] = mine;
-        say_step(own, p->said);
+        own->word[p->sent - 1] = mine;
+        send_step(own, p->sent);
         return mine;
     }
     for (int i = 1; i < MPIR_Process.local_size; i++) {
-        line = wait_for_step(i, p->said);
-        all = (line ? line->word[p->said - 1] : if_lost) && all;
+        line = wait_for_step(i, p->sent);
+        all = (line ? line->word[p->sent - 1] : if_lost) && all;
     }
     return all;
 }
 
 /* For the first: the marks of its group. */
-static void hear_marks(struct MPIDI_faultloc_place *p, const struct MPIDI_faultloc_mark *mine,
+static void receive_marks(struct MPIDI_faultloc_place *p, const struct MPIDI_faultloc_mark *mine,
                        struct MPIDI_faultloc_mark *marks)
 {
     struct line *own = line_of(MPIR_Process.local_rank);
 
     own->mark = marks[0] = *mine;
-    hear_all(p, true, false);
+    combine_all(p, true, false);
     for (int i = 1; is_first() && i < MPIR_Process.local_size; i++)
         marks[i] = line_of(i)->mark;
 }
@@ -344,10 +344,10 @@ static int find_by_groups(struct MPIDI_faultloc_place *p, const struct MPIDI_fau
     int mpi_errno = MPI_SUCCESS;
 
     MPIR_ERR_CHKANDJUMP(!own, mpi_errno, MPI_ERR_OTHER, "**nomem");
-    hear_marks(p, mine, own);
+    receive_marks(p, mine, own);
     if (is_first())
         mpi_errno = compare_groups(p, own, &by_groups);
-    hear_first(p, &by_groups);
+    receive_first(p, &by_groups);
     MPIR_ERR_CHECK(mpi_errno);
     p->by_groups = by_groups;
     p->leaders = is_first() ? first_ranks() : NULL;
@@ -415,7 +415,7 @@ void MPIDI_faultloc_place_free(struct MPIDI_faultloc_place *p)
 
 /* ---- what they tell each other --------------------------------------------------------------- */
 
-static int hear_by_all(struct MPIDI_faultloc_place *p, int32_t * fd)
+static int receive_from_all(struct MPIDI_faultloc_place *p, int32_t * fd)
 {
     MPIR_Comm *world = MPIR_Process.comm_world;
     int32_t *words = malloc((size_t) world->local_size * sizeof(*words));
@@ -442,12 +442,12 @@ int MPIDI_faultloc_place_board(struct MPIDI_faultloc_place *p, int32_t * fd)
     if (p->by_groups) {
         if (is_first())
             line_of(0)->board_fd = *fd;
-        hear_first(p, &there);
+        receive_first(p, &there);
         *fd = line_of(0)->board_fd;
         return MPI_SUCCESS;
     }
 #endif
-    return hear_by_all(p, fd);
+    return receive_from_all(p, fd);
 }
 
 static int agree_in(struct MPIDI_faultloc_place *p, MPIR_Comm * comm, bool mine, bool last, bool * all)
@@ -472,11 +472,11 @@ int MPIDI_faultloc_place_agree(struct MPIDI_faultloc_place *p, bool mine, bool l
     int32_t word;
 
     if (p->by_groups) {
-        *all = hear_all(p, mine, last);
+        *all = combine_all(p, mine, last);
         if (p->leaders)
             mpi_errno = agree_in(p, p->leaders, *all, last, all);
         word = *all;
-        hear_first(p, &word);
+        receive_first(p, &word);
         *all = word;
         return mpi_errno;
     }

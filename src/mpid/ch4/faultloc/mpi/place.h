@@ -15,10 +15,10 @@
  * Who is where, when a job starts: which ranks are on one node, which of them is first there (the
  * leader), and what the ranks of a node, and the leaders, tell each other until the board is there.
  *
- * MPICH knows which ranks share memory.  Where each such group is one node for FaultLoc, too, which is
- * so but for MPIR_CVAR_FAULTLOC_NODE_NAME, MPIR_CVAR_NOLOCAL and the like, its ranks speak by the memory
- * that MPI_Init has for that, and only the leaders by messages.  A collective operation of all ranks
- * takes a second where 60 of them share a core; else they are what all ranks use.
+ * MPICH knows which ranks share memory. Where each such group is one node for FaultLoc, too, which
+ * is so but for MPIR_CVAR_FAULTLOC_NODE_NAME, MPIR_CVAR_NOLOCAL and the like, its ranks speak by
+ * the memory that MPI_Init has for that, and only the leaders by messages. A collective operation
+ * of all ranks takes a second where 60 of them share a core; else they are what all ranks use.
  */
 
 /* Which node a rank is on: ranks with equal marks are on one. */
@@ -32,7 +32,7 @@ struct MPIDI_faultloc_place {
     int32_t slots, slot;        /* ranks here, own place among them; 0: the leader */
     int32_t leader_pid;         /* of the own node */
     bool by_groups;             /* see above */
-    int said, heard;            /* words, where it is by groups */
+    int sent, received;          /* words, where it is by groups */
     bool is_first_not;          /* of those that did not agree, this is the first */
     MPIR_Comm *leaders;         /* in the order of the nodes' first numbers; NULL: this is none */
     /* In leaders, and where it is not by groups in all ranks: */
@@ -51,12 +51,13 @@ int MPIDI_faultloc_place_find(struct MPIDI_faultloc_place *p, const char *node_n
 /* Purpose: for leaders: what node k is called now was node order[k].  False: out of memory. */
 bool MPIDI_faultloc_place_renumber(struct MPIDI_faultloc_place *p, const int32_t * order);
 
-/* Purpose: collective over the world: each rank gets the descriptor of the board that its node's leader
- * has. */
+/* Purpose: collective over the world: each rank gets the descriptor of the board that its node's
+ * leader has. */
 int MPIDI_faultloc_place_board(struct MPIDI_faultloc_place *p, int32_t * fd);
 
-/* Purpose: collective over the world: *all is true if `mine` is on all ranks.  `last`: one that is lost
- * meanwhile is nobody that anybody needs in MPI_Init any more; *all is then of the own node. */
+/* Purpose: collective over the world: *all is true if `mine` is on all ranks. `last`: one that is
+ * lost meanwhile is nobody that anybody needs in MPI_Init any more; *all is then of the own
+ * node. */
 int MPIDI_faultloc_place_agree(struct MPIDI_faultloc_place *p, bool mine, bool last, bool * all);
 
 /* Purpose: gives back what finding took; no collective but over the leaders. */

@@ -12,7 +12,7 @@
 
 categories:
     - name        : FAULTLOC
-      description : cvars of the fault localization tree
+      description : cvars of fault localization
 
 cvars:
     - name        : MPIR_CVAR_FAULTLOC
@@ -23,8 +23,8 @@ cvars:
       verbosity   : MPI_T_VERBOSITY_USER_BASIC
       scope       : MPI_T_SCOPE_ALL_EQ
       description : >-
-        If 1, a fault of the job (a lost node, a stopped or vanished process) is located and
-        reported while the job runs. Must be the same on all ranks.
+        If 1, faults of the job (a lost node, a stopped or crashed process) are located and
+        reported while it runs. Must be the same on all ranks.
 
     - name        : MPIR_CVAR_FAULTLOC_FANOUT
       category    : FAULTLOC
@@ -34,8 +34,8 @@ cvars:
       verbosity   : MPI_T_VERBOSITY_USER_DETAIL
       scope       : MPI_T_SCOPE_ALL_EQ
       description : >-
-        Children of a node in the fault localization tree, 1 to 1024; of a node that is the first
-        of several switches (see MPIR_CVAR_FAULTLOC_TOPOLOGY), for each of them.
+        Number of children of a node in the fault localization tree, 1 to 1024. A node that is the
+        first of several switches (see MPIR_CVAR_FAULTLOC_TOPOLOGY) may have so many for each.
 
     - name        : MPIR_CVAR_FAULTLOC_TOPOLOGY
       category    : FAULTLOC
@@ -45,11 +45,11 @@ cvars:
       verbosity   : MPI_T_VERBOSITY_USER_DETAIL
       scope       : MPI_T_SCOPE_ALL_EQ
       description : >-
-        A file that says which nodes are behind which switch, in the syntax of Slurm's
+        A file that lists which nodes are behind which switch, in the syntax of Slurm's
         topology.conf; rank 0 reads it. Nodes behind one switch are then in one subtree of the
-        fault localization tree. Also a string such as "switch:2 node:4": two switches of four
-        nodes each, in the order of their first ranks. If empty or wrong, only
-        MPIR_CVAR_FAULTLOC_FANOUT shapes the tree.
+        fault localization tree. A string such as "switch:2 node:4" (two switches of four nodes
+        each, in the order of their first ranks) is also possible. If empty or wrong, only
+        MPIR_CVAR_FAULTLOC_FANOUT determines the tree.
 
     - name        : MPIR_CVAR_FAULTLOC_DATA_IFACE
       category    : FAULTLOC
@@ -59,8 +59,8 @@ cvars:
       verbosity   : MPI_T_VERBOSITY_USER_DETAIL
       scope       : MPI_T_SCOPE_ALL_EQ
       description : >-
-        The interface of the data path, by name (ib0) or subnet (10.0.0.0/16). If empty, the one
-        that UCX_NET_DEVICES names, else the first with an address.
+        The interface of the data path, by name (ib0) or subnet (10.0.0.0/16). If empty, it is the
+        one that UCX_NET_DEVICES names, or else the first one with an address.
 
     - name        : MPIR_CVAR_FAULTLOC_MGMT_IFACE
       category    : FAULTLOC
@@ -70,8 +70,8 @@ cvars:
       verbosity   : MPI_T_VERBOSITY_USER_DETAIL
       scope       : MPI_T_SCOPE_ALL_EQ
       description : >-
-        The interface of the management path, by name or subnet; none if there is none. If empty,
-        the next interface on another subnet than the data path's.
+        The interface of the management path, by name or subnet; "none" if there is none. If
+        empty, it is the next interface on another subnet than that of the data path.
 
     - name        : MPIR_CVAR_FAULTLOC_STALL_MS
       category    : FAULTLOC
@@ -82,7 +82,7 @@ cvars:
       scope       : MPI_T_SCOPE_ALL_EQ
       description : >-
         How long a rank may wait, in milliseconds, before the node of the rank it waits for is
-        asked; 100 to 3600000. Asking is cheap and accuses nobody.
+        asked; 100 to 3600000. A question is cheap and accuses nobody.
 
     - name        : MPIR_CVAR_FAULTLOC_SAMPLE_MS
       category    : FAULTLOC
@@ -92,8 +92,8 @@ cvars:
       verbosity   : MPI_T_VERBOSITY_USER_DETAIL
       scope       : MPI_T_SCOPE_ALL_EQ
       description : >-
-        Mean time between two looks of a node's agent at its own ranks, in milliseconds; 10 to
-        60000. Looking sends nothing.
+        Mean time between two looks of an agent at the ranks of its own node, in milliseconds; 10
+        to 60000. A look sends no message.
 
     - name        : MPIR_CVAR_FAULTLOC_REPORT
       category    : FAULTLOC
@@ -103,8 +103,8 @@ cvars:
       verbosity   : MPI_T_VERBOSITY_USER_BASIC
       scope       : MPI_T_SCOPE_ALL_EQ
       description : >-
-        The file that the report is written to when there is one; %j is the job's id, %h the name
-        of the reporting node. If empty, there is no file.
+        The file for the report, which is written once there is a verdict; %j is the job's id, %h
+        the name of the reporting node. If empty, no file is written.
 
     - name        : MPIR_CVAR_FAULTLOC_ACTION
       category    : FAULTLOC
@@ -114,9 +114,9 @@ cvars:
       verbosity   : MPI_T_VERBOSITY_USER_BASIC
       scope       : MPI_T_SCOPE_ALL_EQ
       description : >-
-        What happens once a fault is located: report tells it, abort then also ends the job
-        (MPIR_CVAR_FAULTLOC_PATIENCE_MS), but not for a straggler, for a fault that was not
-        identified, or for a process that a debugger holds.
+        What happens once a fault is located: "report" only reports it; "abort" also ends the job
+        after MPIR_CVAR_FAULTLOC_PATIENCE_MS, except for a straggler, for a fault that was not
+        identified, and for a process that a debugger holds.
 
     - name        : MPIR_CVAR_FAULTLOC_SILENCE_MS
       category    : FAULTLOC
@@ -127,8 +127,8 @@ cvars:
       scope       : MPI_T_SCOPE_ALL_EQ
       description : >-
         How long a node that is asked must be silent before it is accused, in milliseconds, 300 to
-        60000; longer where round trips take long. Longer survives longer silences of the network,
-        and finds an outage as much later.
+        60000; more if round trips take long. A larger value tolerates longer silences of the
+        network, and an outage is located later by the same amount.
 
     - name        : MPIR_CVAR_FAULTLOC_PATIENCE_MS
       category    : FAULTLOC
@@ -138,11 +138,11 @@ cvars:
       verbosity   : MPI_T_VERBOSITY_USER_BASIC
       scope       : MPI_T_SCOPE_ALL_EQ
       description : >-
-        How long a verdict must have stood, in milliseconds, 0 to 600000, before something is done
-        because of it that cannot be undone: with MPIR_CVAR_FAULTLOC_ACTION=abort the job is ended,
-        after its component was asked once more; and a lost node is given up: what waits for its
-        ranks fails with MPIX_ERR_PROC_FAILED. A process that has ended without MPI_Finalize is
-        waited for no longer.
+        How long a verdict must have stood, in milliseconds, 0 to 600000, before it has effects
+        that cannot be undone. With MPIR_CVAR_FAULTLOC_ACTION=abort the job is ended, after the
+        component was asked once more. A lost node is given up: operations that wait for its ranks
+        fail with MPIX_ERR_PROC_FAILED. A process that ended without MPI_Finalize is given up at
+        once.
 
     - name        : MPIR_CVAR_FAULTLOC_GRACE_MS
       category    : FAULTLOC
@@ -152,9 +152,9 @@ cvars:
       verbosity   : MPI_T_VERBOSITY_USER_BASIC
       scope       : MPI_T_SCOPE_ALL_EQ
       description : >-
-        How long a dying job may wait for its verdict, in milliseconds, 0 to 60000: mpiexec before
-        it cleans up, and a rank before it aborts because of an error of the transport. It never
-        takes longer than the verdict does.
+        How long a failing job may wait for its verdict, in milliseconds, 0 to 60000: mpiexec
+        before it cleans up, and a rank before it aborts because of an error of the transport. The
+        wait ends as soon as the verdict is there.
 
     - name        : MPIR_CVAR_FAULTLOC_NODE_NAME
       category    : FAULTLOC
@@ -164,8 +164,8 @@ cvars:
       verbosity   : MPI_T_VERBOSITY_USER_DETAIL
       scope       : MPI_T_SCOPE_LOCAL
       description : >-
-        What this node is called in reports. Ranks of one host that are given different names are
-        treated as on different nodes. If empty, the host's name.
+        The name of this node in reports. Ranks of one host with different names count as ranks of
+        different nodes. If empty, it is the host's name.
 
     - name        : MPIR_CVAR_FAULTLOC_TRACE
       category    : FAULTLOC
@@ -175,8 +175,8 @@ cvars:
       verbosity   : MPI_T_VERBOSITY_USER_DETAIL
       scope       : MPI_T_SCOPE_ALL_EQ
       description : >-
-        A file to which every agent appends a line per decision; %j is the job's id, %h the node's
-        name. If empty, there is no trace.
+        A file to which every agent appends a line for each decision; %j is the job's id, %h the
+        node's name. If empty, there is no trace.
 
     - name        : MPIR_CVAR_FAULTLOC_RULES
       category    : FAULTLOC
@@ -186,9 +186,9 @@ cvars:
       verbosity   : MPI_T_VERBOSITY_USER_DETAIL
       scope       : MPI_T_SCOPE_ALL_EQ
       description : >-
-        The rule base, a file of JSON (faultloc rules print shows the built-in one); %j is the
+        The rule base, a JSON file ("faultloc rules print" prints the built-in one); %j is the
         job's id, %h the node's name. It is read again when it changes while the job runs. If
-        empty, the built-in base.
+        empty, the built-in rule base is used.
 
     - name        : MPIR_CVAR_FAULTLOC_SYMPTOMS
       category    : FAULTLOC
@@ -198,8 +198,8 @@ cvars:
       verbosity   : MPI_T_VERBOSITY_USER_DETAIL
       scope       : MPI_T_SCOPE_ALL_EQ
       description : >-
-        If 1, the agent of each node listens on a Unix socket for symptoms that other middleware
-        of the same user or of root tells it (faultloc symptom). If 0, it does not.
+        If 1, the agent of each node accepts symptoms from other software of the same user or of
+        root on a Unix socket ("faultloc symptom"). If 0, it does not.
 
     - name        : MPIR_CVAR_FAULTLOC_VERBOSE
       category    : FAULTLOC
@@ -209,8 +209,9 @@ cvars:
       verbosity   : MPI_T_VERBOSITY_USER_DETAIL
       scope       : MPI_T_SCOPE_ALL_EQ
       description : >-
-        If 1, a report on stderr has the table of nodes (name, addresses, alive or not) and the
-        last decisions of the reporting node, and its JSON the whole table however large the job.
+        If 1, a report on standard error includes the table of nodes (name, addresses, alive or
+        not) and the last decisions of the reporting node, and the JSON file includes the whole
+        table of nodes, however large the job is.
 
 === END_MPI_T_CVAR_INFO_BLOCK ===
 */

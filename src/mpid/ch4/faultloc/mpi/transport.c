@@ -7,7 +7,7 @@
 
 #include "faultloc/base/clock.h"
 #include "faultloc/base/mark.h"
-#include "faultloc/board/bell.h"
+#include "faultloc/board/wakeup.h"
 
 #include <errno.h>
 #ifdef HAVE_CH4_NETMOD_UCX
@@ -16,9 +16,10 @@
 #endif
 
 /*
- * What the transport says of peers.  That it has lost one is told to the agent of the node, which
- * finds out why.  An operation that the transport has ended with an error is held until then: the
- * program learns that the peer has failed, or, where nobody says so in time, that the transport has.
+ * What the transport says of peers. That it has lost one is reported to the agent of the node,
+ * which finds out why. An operation that the transport has ended with an error is held until then:
+ * the program learns that the peer has failed, or, where nobody says so in time, that the transport
+ * has.
  */
 
 struct held {
@@ -36,7 +37,7 @@ static struct {
 
 /* Of the ranks whose addresses came. */
 static struct {
-    int heard, off;
+    int seen, off;
     int first_on, first_off; /* of those that have, have not faultloc on */
 } marks;
 
@@ -58,15 +59,15 @@ ucp_address_t *MPIDI_faultloc_ucx_address(ucp_address_t *address, size_t *len)
 }
 
 /* The first exchange is of one address of each rank, later ones are of more. */
-static void hear_mark(const ucp_address_t *address, int rank)
+static void read_mark(const ucp_address_t *address, int rank)
 {
-    if (marks.heard == MPIR_Process.size)
+    if (marks.seen == MPIR_Process.size)
         return;
     if (faultloc_mark_find(address, MPID_MAX_BC_SIZE, rank))
-        marks.first_on = marks.heard == marks.off || rank < marks.first_on ? rank : marks.first_on;
+        marks.first_on = marks.seen == marks.off || rank < marks.first_on ? rank : marks.first_on;
     else if (marks.off++ == 0 || rank < marks.first_off)
         marks.first_off = rank;
-    marks.heard++;
+    marks.seen++;
 }
 
 #endif /* HAVE_CH4_NETMOD_UCX */
@@ -80,7 +81,7 @@ bool MPIDI_faultloc_is_on_in_all(int *first_on, int *first_off)
 
 /* ---- to the agent ---------------------------------------------------------------------------- */
 
-static void tell_lost(int32_t rank, int error)
+static void report_lost_peer(int32_t rank, int error)
 {
     const struct faultloc_board *b = MPIDI_faultloc_board();
     struct faultloc_page *page = &MPIDI_faultloc_page.page;
@@ -88,21 +89,21 @@ static void tell_lost(int32_t rank, int error)
     /* at the end of a job connections are closed, and that is no fault */
     if (!b || rank < 0 || rank >= b->size || page->slot.state != FAULTLOC_SLOT_RUNNING)
         return;
-    if (faultloc_told_write(&page->told, faultloc_now(), rank, error))
-        faultloc_bell_ring(b);
+    if (faultloc_peer_errors_add(&page->peer_errors, faultloc_now(), rank, error))
+        faultloc_wakeup_send(b);
 }
 
 bool MPIDI_faultloc_has_lost(void)
 {
-    return MPIDI_faultloc_page.page.told.count > 0;
+    return MPIDI_faultloc_page.page.peer_errors.count > 0;
 }
 
 int MPIDI_faultloc_rank_is_lost(int rank)
 {
-    const struct faultloc_told *told = &MPIDI_faultloc_page.page.told;
+    const struct faultloc_peer_errors *errors = &MPIDI_faultloc_page.page.peer_errors;
 
-    for (uint32_t i = 0; i < told->count && i < FAULTLOC_TOLD; i++)
-        if (told->entry[i].rank == rank)
+    for (uint32_t i = 0; i < errors->count && i < FAULTLOC_PEER_ERRORS; i++)
+        if (errors->entry[i].rank == rank)
             return 1;
     return MPIDI_faultloc_is_given_up(rank);
 }
@@ -172,8 +173,9 @@ static void end_held(const struct held *h, bool given_up)
     MPID_THREAD_CS_EXIT(VCI, MPIDI_VCI(vci).lock);
 }
 
-/* An error of the transport is final: a network that is silent for a few seconds causes none (UCX asks
- * again after 9 s of silence), and the patience with which a lost node is given up is no use here. */
+/* An error of the transport is final: a network that is silent for a few seconds causes none (UCX
+ * asks again after 9 s of silence), and the patience with which a lost node is given up is no use
+ * here. */
 bool MPIDI_faultloc_settle_held(void)
 {
     uint64_t now = held.n > 0 ? faultloc_now() : 0;
@@ -229,7 +231,7 @@ static int32_t rank_of(const ucp_ep_h *ep)
 
 static void lost(void *rank, ucp_ep_h ep, ucs_status_t status)
 {
-    tell_lost((int32_t) (intptr_t) rank, errno_of(status));
+    report_lost_peer((int32_t) (intptr_t) rank, errno_of(status));
 }
 
 /* An endpoint to a rank of the world tells when it fails.  The error mode stays as it is: another
@@ -240,7 +242,7 @@ ucs_status_t MPIDI_faultloc_ucx_ep_create(ucp_worker_h worker, const ucp_ep_para
     ucp_ep_params_t with = *params;
 
     if (MPIR_CVAR_FAULTLOC && rank_of(ep) != FTREE_NONE)
-        hear_mark(params->address, rank_of(ep));
+        read_mark(params->address, rank_of(ep));
 #if UCP_API_VERSION >= UCP_VERSION(1, 12)
     if (MPIR_CVAR_FAULTLOC && rank_of(ep) != FTREE_NONE) {
         with.field_mask |= UCP_EP_PARAM_FIELD_ERR_HANDLER;
@@ -251,8 +253,9 @@ ucs_status_t MPIDI_faultloc_ucx_ep_create(ucp_worker_h worker, const ucp_ep_para
     return (ucp_ep_create) (worker, &with, ep);
 }
 
-/* MPI_Finalize waits for what is returned; NULL: there is nothing to wait for.  UCX refuses to flush an
- * endpoint that has failed, and one of a peer that has left already, as it knew of the loss before. */
+/* MPI_Finalize waits for what is returned; NULL: there is nothing to wait for. UCX refuses to flush
+ * an endpoint that has failed, and one of a peer that has left already, as it knew of the loss
+ * before. */
 void *MPIDI_faultloc_ucx_disconnect(const ucp_ep_h *ep)
 {
     ucs_status_ptr_t request;
@@ -277,7 +280,7 @@ int MPIDI_faultloc_ucx_held(MPIR_Request * req, void *ucp_request, ucs_status_t 
         !MPIDI_faultloc_board())
         return 0;
     peer = MPIDI_faultloc_peer(req);
-    tell_lost(peer, errno_of(status));
+    report_lost_peer(peer, errno_of(status));
     if (hold(req, ucp_request, peer, errno_of(status)))
         return 1;
     req->status.MPI_ERROR = MPI_ERR_OTHER;
@@ -310,7 +313,7 @@ MPIR_Request *MPIDI_faultloc_ucx_lost_send(MPIDI_av_entry_t * av, int vci, ucs_s
 
     if (!MPIDI_faultloc_board())
         return NULL;
-    tell_lost(peer, errno_of(status));
+    report_lost_peer(peer, errno_of(status));
     if (req)
         MPIR_Request_add_ref(req);
     else

@@ -79,7 +79,7 @@ struct faultloc_channel_callbacks {
     void (*message)(void *ctx, int32_t from, enum ftree_path path, enum ftree_role role,
                     uint64_t conn, const void *bytes, size_t len);
     /* About the last connection that faultloc_channel_send() opened there.  `error` is the errno,
-     * 0 when connected.  Connections that the channel drops itself are not told. */
+     * 0 when connected.  Connections that the channel drops itself are not reported. */
     void (*reach)(void *ctx, int32_t node, enum ftree_path path, enum ftree_role role,
                   enum faultloc_channel_reach reach, int error);
     /* Somebody was refused.  Called for the first of each kind in the channel's life; the others
@@ -148,7 +148,7 @@ uint64_t faultloc_channel_deadline(const struct faultloc_channel *ch);
  * keeps the descriptor readable.  Errors: those of epoll_wait(2). */
 int faultloc_channel_process(struct faultloc_channel *ch, uint64_t now);
 
-/* ---- listening ----------------------------------------------------------------------------- */
+/* ---- listening ------------------------------------------------------------------------------- */
 
 /* Purpose: listens for `role` on these sockets, which become the channel's also on error.
  * Errors: EINVAL, EBUSY (listens for that role already), those of epoll_ctl(2). */
@@ -169,23 +169,23 @@ unsigned faultloc_channel_listening(const struct faultloc_channel *ch, enum ftre
 /* Purpose: listens for `role` no longer.  Connections that were accepted stay. */
 void faultloc_channel_unlisten(struct faultloc_channel *ch, enum ftree_role role);
 
-/* ---- sending ------------------------------------------------------------------------------- */
+/* ---- sending --------------------------------------------------------------------------------- */
 
 enum faultloc_send_flags {
     /* A new connection, whatever there is; an old one is dropped with what waits on it.  So what
-     * reach() then tells is a fact of now. */
+     * reach() then reports is up to date. */
     FAULTLOC_SEND_FRESH = 1
 };
 
 /* Purpose: queues one message of 1 to FAULTLOC_BODY_MAX bytes, copied, for `role` at `node` over
  * `path`, and connects there if need be.  It leaves when the peer has proven the key.  0 means
- * queued: what becomes of the way there is told by reach(), what becomes of the message only by an
- * answer.
+ * queued: what becomes of the way there is reported by reach(), what becomes of the message only by
+ * an answer.
  * Errors: EINVAL (no such node, path, role), EMSGSIZE, EDESTADDRREQ (the table has no address or
  * port for it, or none of ours on that path), EAFNOSUPPORT (IPv4 here, IPv6 there), ENOBUFS (too
  * much waits), ENOMEM, EMFILE, ENFILE; and of the own side of the path ENETUNREACH, ENETDOWN,
  * EADDRNOTAVAIL and others that faultloc_channel_reach_of() gives LOCAL_DOWN for.  Nothing was
- * queued then, and nothing will be told about it. */
+ * queued then, and nothing will be reported about it. */
 int faultloc_channel_send(struct faultloc_channel *ch, uint64_t now, int32_t node,
                           enum ftree_path path, enum ftree_role role, unsigned flags,
                           const void *bytes, size_t len);
@@ -196,10 +196,10 @@ int faultloc_channel_reply(struct faultloc_channel *ch, uint64_t now, uint64_t c
                            const void *bytes, size_t len);
 
 /* Purpose: bytes on connected connections that the kernel has not taken yet, for who wants to
- * leave only after the last word is out. */
+ * leave only after the last message is out. */
 size_t faultloc_channel_unsent(const struct faultloc_channel *ch);
 
-/* ---- telling ------------------------------------------------------------------------------- */
+/* ---- sending --------------------------------------------------------------------------------- */
 
 /* Purpose: what an errno of connect(2), bind(2), send(2) or recv(2) says about a path. */
 enum faultloc_channel_reach faultloc_channel_reach_of(int error);

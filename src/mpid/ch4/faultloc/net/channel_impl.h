@@ -56,7 +56,7 @@ static inline bool faultloc_is_role(int role)
     return role >= 0 && role < FTREE_ROLES;
 }
 
-/* ---- channel_slots.c ------------------------------------------------------------------ */
+/* ---- channel_slots.c ------------------------------------------------------------------------- */
 
 /* Purpose: whether there is any connection.  A healthy job has none, and then nothing is worth
  * walking over the slots. */
@@ -74,7 +74,7 @@ struct faultloc_conn *faultloc_slots_outbound(const struct faultloc_channel *ch,
 int faultloc_slots_add(struct faultloc_channel *ch, uint64_t now, int fd,
                        struct faultloc_conn **out);
 
-/* Purpose: ends a connection without a word. */
+/* Purpose: ends a connection without a report. */
 void faultloc_slots_close(struct faultloc_channel *ch, struct faultloc_conn *c);
 
 /* Purpose: ends a proven inbound connection so that the peer does not take it for a fault. */
@@ -92,7 +92,8 @@ void faultloc_slots_fail(struct faultloc_channel *ch, struct faultloc_conn *c, i
 void faultloc_slots_refuse(struct faultloc_channel *ch, struct faultloc_conn *c,
                            enum faultloc_intruder kind);
 
-/* Purpose: gives the kernel what it takes; what fails is told when the connection is next read. */
+/* Purpose: gives the kernel what it takes; what fails is reported when the connection is next
+ * read. */
 void faultloc_slots_flush(struct faultloc_channel *ch, struct faultloc_conn *c);
 
 /* Purpose: has epoll say "writable" only while there is something to write. */
@@ -110,7 +111,7 @@ struct faultloc_conn *faultloc_slots_worst(const struct faultloc_channel *ch);
 int faultloc_channel_watch(struct faultloc_channel *ch, int op, int fd, uint32_t events,
                            uint64_t id);
 
-/* ---- channel_accept.c ----------------------------------------------------------------- */
+/* ---- channel_accept.c ------------------------------------------------------------------------ */
 
 /* Purpose: accepts some of who came to the listening socket of that id. */
 void faultloc_channel_on_listener(struct faultloc_channel *ch, uint64_t now, uint64_t id);
@@ -121,7 +122,7 @@ void faultloc_channel_resume(struct faultloc_channel *ch);
 /* Purpose: a descriptor of no use, to be given up when there are no others; -1: none. */
 int faultloc_channel_spare(void);
 
-/* ---- channel_event.c ------------------------------------------------------------------ */
+/* ---- channel_event.c ------------------------------------------------------------------------- */
 
 /* Purpose: handles epoll's events on the connection of that id, if it is still there. */
 void faultloc_channel_on_conn(struct faultloc_channel *ch, uint64_t now, uint64_t id,

@@ -9,7 +9,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-/* ---- finding ------------------------------------------------------------------------------- */
+/* ---- finding --------------------------------------------------------------------------------- */
 
 bool faultloc_slots_busy(const struct faultloc_channel *ch)
 {
@@ -46,7 +46,7 @@ static unsigned *count_of(struct faultloc_channel *ch, const struct faultloc_con
     return c->state == FAULTLOC_CONN_OPEN ? &ch->stats.inbound : &ch->stats.unproven;
 }
 
-/* ---- taking and leaving -------------------------------------------------------------------- */
+/* ---- taking and leaving ---------------------------------------------------------------------- */
 
 int faultloc_channel_watch(struct faultloc_channel *ch, int op, int fd, uint32_t events,
                            uint64_t id)
@@ -110,13 +110,13 @@ void faultloc_slots_flush(struct faultloc_channel *ch, struct faultloc_conn *c)
 {
     int rc = faultloc_conn_flush(c);
 
-    /* The kernel says it again when it is asked to read; then it is told. */
+    /* The kernel says it again when it is asked to read; then it is reported. */
     if (rc && !c->error)
         c->error = rc;
     faultloc_slots_update(ch, c);
 }
 
-/* ---- telling ------------------------------------------------------------------------------- */
+/* ---- sending --------------------------------------------------------------------------------- */
 
 enum faultloc_channel_reach faultloc_channel_reach_of(int error)
 {
@@ -137,7 +137,7 @@ enum faultloc_channel_reach faultloc_channel_reach_of(int error)
         case ENOPROTOOPT:
             return FAULTLOC_CHANNEL_UNREACHABLE;
         default:
-            /* ENETUNREACH, ENETDOWN, EADDRNOTAVAIL, and all that is no word about the far side:
+            /* ENETUNREACH, ENETDOWN, EADDRNOTAVAIL, and the like say nothing about the far side:
              * who cannot ask must not accuse. */
             return FAULTLOC_CHANNEL_LOCAL_DOWN;
     }
@@ -193,7 +193,7 @@ void faultloc_slots_refuse(struct faultloc_channel *ch, struct faultloc_conn *c,
         ch->cfg.callbacks.intruder(ch->cfg.ctx, kind, &peer);
 }
 
-/* ---- making room --------------------------------------------------------------------------- */
+/* ---- making room ----------------------------------------------------------------------------- */
 
 /* The least recently used proven connection of one direction; one that delivered nothing yet is
  * about to, so it is spared while there are others.  node < 0: of any. */

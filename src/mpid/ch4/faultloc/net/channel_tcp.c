@@ -18,7 +18,7 @@
 /* What to wait for the other side to close an idle connection, in units of limits.idle. */
 #define INBOUND_IDLE 3
 
-/* ---- time ---------------------------------------------------------------------------------- */
+/* ---- time ------------------------------------------------------------------------------------ */
 
 /* When a connection's time is over. */
 static uint64_t conn_deadline(const struct faultloc_channel *ch, const struct faultloc_conn *c)
@@ -91,7 +91,7 @@ int faultloc_channel_fd(const struct faultloc_channel *ch)
     return ch->epoll;
 }
 
-/* ---- sending ------------------------------------------------------------------------------- */
+/* ---- sending --------------------------------------------------------------------------------- */
 
 /* Whether an errno of connect(2), given at once, is about the far side after all. */
 static bool is_remote(int error)
@@ -99,7 +99,7 @@ static bool is_remote(int error)
     return faultloc_channel_reach_of(error) != FAULTLOC_CHANNEL_LOCAL_DOWN;
 }
 
-/* A socket that connects, or has failed with *late, which is to be told by reach(). */
+/* A socket that connects, or has failed with *late, which is to be reported by reach(). */
 static int start_connect(const struct faultloc_inet *own, const struct faultloc_inet *peer,
                          uint16_t port, int *fd, int *late)
 {
@@ -219,7 +219,7 @@ void faultloc_channel_stats(const struct faultloc_channel *ch, struct faultloc_c
     *stats = ch->stats;
 }
 
-/* ---- life ---------------------------------------------------------------------------------- */
+/* ---- life ------------------------------------------------------------------------------------ */
 
 static void *libc_alloc(void *ctx, void *ptr, size_t size)
 {

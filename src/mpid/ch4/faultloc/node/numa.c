@@ -17,7 +17,7 @@
 
 #ifdef HAVE_HWLOC
 
-#include "faultloc/io/lane.h"
+#include "faultloc/io/worker.h"
 
 #include <hwloc.h>
 #include <poll.h>
@@ -27,10 +27,10 @@
 
 /* hwloc reads files of anybody's (HWLOC_XMLFILE) and asks the kernel for much. */
 struct faultloc_numa {
-    struct faultloc_lane lane;
+    struct faultloc_worker worker;
     struct faultloc_task job;
-    hwloc_topology_t topology; /* the owner's while the lane is idle; NULL: could not be loaded */
-    int told; /* eventfd to the owner */
+    hwloc_topology_t topology; /* the owner's while the worker is idle; NULL: could not be loaded */
+    int notify; /* eventfd to the owner */
     atomic_int holders; /* owner and thread: the last frees */
 };
 
@@ -65,28 +65,28 @@ static void let_go(struct faultloc_numa *numa)
 {
     if (atomic_fetch_sub(&numa->holders, 1) > 1)
         return;
-    faultloc_lane_destroy(&numa->lane);
+    faultloc_worker_destroy(&numa->worker);
     if (numa->topology)
         hwloc_topology_destroy(numa->topology);
-    if (numa->told >= 0)
-        close(numa->told);
+    if (numa->notify >= 0)
+        close(numa->notify);
     free(numa);
 }
 
-static void run(struct faultloc_lane *lane, struct faultloc_task *job)
+static void run(struct faultloc_worker *worker, struct faultloc_task *job)
 {
-    struct faultloc_numa *numa = lane->owner;
+    struct faultloc_numa *numa = worker->owner;
 
     (void) job;
     numa->topology = load();
 }
 
-static void ended(struct faultloc_lane *lane)
+static void ended(struct faultloc_worker *worker)
 {
-    let_go(lane->owner);
+    let_go(worker->owner);
 }
 
-static const struct faultloc_lane_ops ops = {
+static const struct faultloc_worker_ops ops = {
     .name = "faultloc-hwloc", .run = run, .ended = ended};
 
 struct faultloc_numa *faultloc_numa_load(void)
@@ -96,14 +96,14 @@ struct faultloc_numa *faultloc_numa_load(void)
     if (!numa)
         return NULL;
     numa->holders = 1;
-    numa->told = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    faultloc_lane_init(&numa->lane, &ops, numa, numa->told);
-    if (numa->told < 0 || faultloc_lane_start(&numa->lane)) {
+    numa->notify = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    faultloc_worker_init(&numa->worker, &ops, numa, numa->notify);
+    if (numa->notify < 0 || faultloc_worker_start(&numa->worker)) {
         let_go(numa);
         return NULL;
     }
-    numa->holders++; /* the thread ends after it was told to */
-    faultloc_lane_add(&numa->lane, &numa->job, 0);
+    numa->holders++; /* the thread ends when it is ordered to */
+    faultloc_worker_add(&numa->worker, &numa->job, 0);
     return numa;
 }
 
@@ -113,7 +113,7 @@ bool faultloc_numa_wait(struct faultloc_numa *numa, int ms)
 
     if (!numa)
         return false;
-    p.fd = numa->told; /* readable once it is loaded, and from then on */
+    p.fd = numa->notify; /* readable once it is loaded, and from then on */
     return poll(&p, 1, ms) > 0;
 }
 
@@ -121,14 +121,14 @@ void faultloc_numa_free(struct faultloc_numa *numa)
 {
     if (!numa)
         return;
-    faultloc_lane_stop(&numa->lane);
+    faultloc_worker_stop(&numa->worker);
     let_go(numa);
 }
 
 /* NULL: not known. */
 static hwloc_topology_t topology_of(struct faultloc_numa *numa)
 {
-    return numa && faultloc_lane_idle(&numa->lane) ? numa->topology : NULL;
+    return numa && faultloc_worker_idle(&numa->worker) ? numa->topology : NULL;
 }
 
 int faultloc_numa_of_cpu(struct faultloc_numa *numa, int cpu)

@@ -18,7 +18,7 @@
 
 struct faultloc_numa;
 
-/* Purpose: begins to read the topology in a lane (io/lane.h), for it takes some ms, and for
+/* Purpose: begins to read the topology in a worker (io/worker.h), for it takes some ms, and for
  * ever where a file of hwloc's is on a dead file system; until it is there nothing is known.  The
  * caller's, who ends it with faultloc_numa_free().  NULL: built without hwloc, or no thread can be
  * had.  Components of hwloc that ask devices and libraries (GPUs, an X server) or run on every CPU

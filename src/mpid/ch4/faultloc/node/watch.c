@@ -86,8 +86,8 @@ static void look_at_proc(struct faultloc_watch *w, struct faultloc_seen *seen,
         state->proc_state = proc.state;
 }
 
-/* It has left.  For a while it is a victim of what it left because of: whose victims they are is asked
- * only when that is told. */
+/* It has left. For a while it is a victim of what it left because of: whose victims they are is
+ * asked only when that is reported. */
 static void judge_left(struct faultloc_seen *seen, const struct faultloc_slot *slot, ftree_time now,
                        struct ftree_rank_state *state)
 {

@@ -17,8 +17,8 @@
  * with something that notes nothing.  With many threads the call does not tell that a wait has
  * ended; then its loop must turn from look to look.
  *
- * A rank that was stopped, or whose loop stood still in a wait for half a second, waits since it was seen to
- * go on: nobody is late because it did not run itself.
+ * A rank that was stopped, or whose loop stood still in a wait for half a second, waits since it
+ * was seen to go on: nobody is late because it did not run itself.
  */
 
 struct faultloc_seen {
@@ -44,9 +44,9 @@ struct faultloc_watch {
 void faultloc_watch_look(struct faultloc_watch *w, ftree_time now, int32_t i, bool with_proc,
                          struct ftree_rank_state *state);
 
-/* Purpose: asks /proc of one rank, of another one each time, whether it is stopped: to be called at each
- * look at the board, so that a suspension of all is seen by the next one, at the cost of one file.  True:
- * ftree_rank_stopped() is to be told. */
+/* Purpose: asks /proc of one rank, of another one each time, whether it is stopped: to be called at
+ * each look at the board, so that a suspension of all is seen by the next one, at the cost of one
+ * file. True: ftree_rank_stopped() is to be called. */
 bool faultloc_watch_is_stopped(struct faultloc_watch *w, ftree_time now);
 
 /* Purpose: the process of local rank i has ended, as the kernel says. */

@@ -13,7 +13,7 @@
  * for sends and receives, and nothing else.  Where faultloc is configured out they are empty, and
  * MPICH compiles to what it was.
  *
- * What a rank is doing is told by one machine instruction when an MPI call begins and one when it
+ * What a rank is doing is noted by one machine instruction when an MPI call begins and one when it
  * ends.  Both write to this process's slot, a page of its own in the data segment of libmpi.  With
  * faultloc on, the node's shared board is mapped over that page, so the same two instructions then
  * write where the agent reads: on and off cost the same, and off needs no test.
@@ -65,18 +65,18 @@ struct faultloc_slot {
 };
 
 /*
- * What the transport says of peers: that a connection to one has failed.  Written by the rank, once
- * for each peer, read by the agent, whom a bell wakes (board/bell.h).  `count` is the number of
- * all that was ever told; the last FAULTLOC_TOLD of it are there.
+ * Peers that the transport has lost: a connection to them has failed. Written by the rank, once for
+ * each peer; read by the agent, which the wakeup socket wakes (board/wakeup.h). `count` counts all
+ * of them; the last FAULTLOC_PEER_ERRORS are there.
  */
-#define FAULTLOC_TOLD 32
+#define FAULTLOC_PEER_ERRORS 32
 
-struct faultloc_told {
+struct faultloc_peer_errors {
     uint32_t count, spare;
     struct {
         int32_t rank, error; /* of the world; errno */
         uint64_t at_ns;      /* CLOCK_MONOTONIC */
-    } entry[FAULTLOC_TOLD];
+    } entry[FAULTLOC_PEER_ERRORS];
 };
 
 /*
@@ -124,7 +124,7 @@ struct faultloc_ring {
 struct faultloc_page {
     struct faultloc_slot slot;
     struct faultloc_ring ring FAULTLOC_ALIGNED(FAULTLOC_RING_STEP); /* no entry in two lines */
-    struct faultloc_told told;
+    struct faultloc_peer_errors peer_errors;
 };
 
 /* Counts, and sets `now` to the new count.  Two threads write only where no lock is held when a
@@ -293,7 +293,8 @@ static inline int MPIDI_faultloc_is_set(const uint32_t *word)
     MPIDI_FAULTLOC_LOG(FAULTLOC_RING_RECV, count, datatype, rank, tag, \
                        (comm)->recvcontext_id + (offset))
 
-/* True, after the message was noted: the peer is given up, and *req is a request that has failed. */
+/* True, after the message was noted: the peer is given up, and *req is a request that has
+ * failed. */
 #define MPIDI_FAULTLOC_REFUSED(kind, av, req) \
     (unlikely(faultloc_alarm) && (*(req) = MPIDI_faultloc_refused(kind, av)) != NULL)
 
@@ -310,8 +311,8 @@ static inline int MPIDI_faultloc_is_set(const uint32_t *word)
         } \
     } while (0)
 
-/* What stands for the address of any source: the communicator, which UCX and OFI do not keep either,
- * one byte on.  It is never used as an address, but noted with the request as peers are. */
+/* What stands for the address of any source: the communicator, which UCX and OFI do not keep
+ * either, one byte on. It is never used as an address, but noted with the request as peers are. */
 #define MPIDI_FAULTLOC_ANY(comm) ((MPIDI_av_entry_t *) (void *) ((char *) (comm) + 1))
 
 #endif /* MPIDI_FAULTLOC_PT2PT */

@@ -6,37 +6,37 @@
 # Included at the end of pm/pmiserv/Makefile.mk; the paths are hydra's.
 
 noinst_HEADERS += \
-    pm/pmiserv/faultloc_asked.h \
     pm/pmiserv/faultloc_cgroup.h \
     pm/pmiserv/faultloc_children.h \
+    pm/pmiserv/faultloc_cleanup.h \
     pm/pmiserv/faultloc_holders.h \
     pm/pmiserv/faultloc_hydra.h \
+    pm/pmiserv/faultloc_incident.h \
     pm/pmiserv/faultloc_keepalive.h \
     pm/pmiserv/faultloc_lost.h \
+    pm/pmiserv/faultloc_pending.h \
     pm/pmiserv/faultloc_proxy.h \
-    pm/pmiserv/faultloc_server.h \
-    pm/pmiserv/faultloc_story.h \
-    pm/pmiserv/faultloc_sweep.h
+    pm/pmiserv/faultloc_server.h
 
 hydra_pmi_proxy_SOURCES += \
-    pm/pmiserv/faultloc_asked.c \
     pm/pmiserv/faultloc_cgroup.c \
     pm/pmiserv/faultloc_children.c \
+    pm/pmiserv/faultloc_cleanup.c \
     pm/pmiserv/faultloc_holders.c \
     pm/pmiserv/faultloc_hydra.c \
-    pm/pmiserv/faultloc_proxy.c \
-    pm/pmiserv/faultloc_sweep.c \
-    pm/pmiserv/faultloc_word.c
+    pm/pmiserv/faultloc_message.c \
+    pm/pmiserv/faultloc_pending.c \
+    pm/pmiserv/faultloc_proxy.c
 
 # pthread_atfork, before glibc 2.34
 hydra_pmi_proxy_LDADD += -lpthread
 
 libpm_la_SOURCES += \
-    pm/pmiserv/faultloc_block.c \
     pm/pmiserv/faultloc_children.c \
     pm/pmiserv/faultloc_hydra.c \
+    pm/pmiserv/faultloc_incident.c \
     pm/pmiserv/faultloc_keepalive.c \
     pm/pmiserv/faultloc_lost.c \
+    pm/pmiserv/faultloc_message.c \
     pm/pmiserv/faultloc_server.c \
-    pm/pmiserv/faultloc_story.c \
-    pm/pmiserv/faultloc_word.c
+    pm/pmiserv/faultloc_summary.c

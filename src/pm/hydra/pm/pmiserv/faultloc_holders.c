@@ -40,8 +40,8 @@ static bool has_open(const char *pid, const char *wanted)
     return found;
 }
 
-/* Which pipes one of FaultLoc's own has may be told to root alone, for it has the job's key and has
- * forbidden that others look at it.  The user's own is taken to have the pipe. */
+/* Only root may see which pipes a process of FaultLoc has, because it has the job's key and has
+ * forbidden others to look at it.  One of this user counts as having the pipe. */
 static bool is_hidden(const char *pid)
 {
     char name[64], line[128];

@@ -13,23 +13,23 @@
 #include <stdint.h>
 
 /*
- * FaultLoc in the process manager.  Where it is on, a process that ends badly is not at once
- * followed by all others: hydra tells the agents what it saw, waits for their verdict, cleans up,
- * and says who was the first.  Where it is off, nothing here is ever called but HYD_faultloc_on.
+ * FaultLoc in the process manager.  If it is on, the others are not killed at once when a process
+ * ends badly: hydra informs the agents, waits for their verdict, cleans up, and reports which
+ * process was the first.  If it is off, nothing here is used but HYD_faultloc_on.
  *
- *     faultloc_hydra.c    what both programs share: texts
- *     faultloc_children.c both: that a child has ended
- *     faultloc_word.c     both: whether bytes are an agent's word.  Pure
- *     faultloc_proxy.c    the proxy: who ended, and how; the agent of its node
- *     faultloc_cgroup.c   the proxy: was it killed for memory
- *     faultloc_asked.c    the proxy: what its agent was sent and has not answered.  Pure
- *     faultloc_holders.c  the proxy: who still has the output of processes open that have ended
- *     faultloc_sweep.c    the proxy: removes sockets that agents left
- *     faultloc_story.c    mpiexec: who was the first, who a consequence; how long to wait.  Pure
- *     faultloc_block.c    mpiexec: the story as text, and mpiexec's exit code.  Pure
- *     faultloc_server.c   mpiexec: what comes from the proxies; cleaning up
- *     faultloc_lost.c     mpiexec: proxies and launchers of which nothing is heard
- *     faultloc_keepalive.c mpiexec: a connection that is watched, and what it was before
+ *     faultloc_hydra.c      both programs: texts
+ *     faultloc_children.c   both: the end of a child
+ *     faultloc_message.c    both: checks an agent's message.  Pure
+ *     faultloc_proxy.c      the proxy: which process ended, and how; the agent of its node
+ *     faultloc_cgroup.c     the proxy: was a process killed for memory
+ *     faultloc_pending.c    the proxy: symptoms that its agent has not answered.  Pure
+ *     faultloc_holders.c    the proxy: who still holds the output of ended processes open
+ *     faultloc_cleanup.c    the proxy: removes sockets that agents left
+ *     faultloc_incident.c   mpiexec: the first process, the consequences, how long to wait.  Pure
+ *     faultloc_summary.c    mpiexec: the incident as text, and mpiexec's exit code.  Pure
+ *     faultloc_server.c     mpiexec: messages of the proxies; cleaning up
+ *     faultloc_lost.c       mpiexec: proxies and launchers that do not answer
+ *     faultloc_keepalive.c  mpiexec: a connection that is watched, and its options before
  */
 
 /* What travels between proxy and mpiexec behind a header with the command FAULTLOC.  Both are of
@@ -37,10 +37,10 @@
 enum HYD_faultloc_what {
     HYD_FAULTLOC_END, /* to mpiexec: a process ended */
     HYD_FAULTLOC_ABORT, /* to mpiexec: a process called MPI_Abort; `status` is its code */
-    HYD_FAULTLOC_TOLD, /* to mpiexec: if an agent took the symptom about `rank`, see `told` and
-                        * `asked` */
-    HYD_FAULTLOC_WORD, /* to mpiexec: an agent's word on a verdict */
-    HYD_FAULTLOC_TELL, /* to a proxy: hand this symptom about `rank` to your agent */
+    HYD_FAULTLOC_REPLY, /* to mpiexec: whether an agent accepted the symptom about `rank`, see
+                         * `accepted` and `pending` */
+    HYD_FAULTLOC_LAUNCHER_MESSAGE, /* to mpiexec: an agent's message about a verdict */
+    HYD_FAULTLOC_SYMPTOM_FOR_AGENT, /* to a proxy: send this symptom about `rank` to your agent */
     HYD_FAULTLOC_WHATS
 };
 
@@ -57,16 +57,16 @@ struct HYD_faultloc_end {
     uint8_t inner; /* the rank is not `pid` but was started by it: `status` is not the rank's */
     uint8_t unsure; /* it counts only while a verdict stands that says the same */
     uint8_t agent; /* the node has had an agent */
-    uint8_t told; /* an agent took the symptom: it has said so */
-    uint8_t asked; /* an agent was sent it, and may still say so */
+    uint8_t accepted; /* an agent has accepted the symptom */
+    uint8_t pending; /* it was sent to an agent, which has not answered yet */
     uint8_t others; /* there are more processes here, of which one may become the agent */
 };
 
 struct HYD_faultloc_msg {
     int32_t what; /* enum HYD_faultloc_what */
-    int32_t ref; /* of a TELL, and of the TOLD that answers it: which one; else 0 */
+    int32_t ref; /* of a symptom for an agent, and of its reply: which one; else 0 */
     struct HYD_faultloc_end end;
-    struct faultloc_launcher_word word;
+    struct faultloc_launcher_message message;
     char symptom[HYD_FAULTLOC_SYMPTOM];
 };
 
@@ -74,7 +74,7 @@ struct HYD_faultloc_msg {
  * HYD_faultloc_proxy_begin. */
 extern int HYD_faultloc_on;
 
-/* By this variable for all processes, which their proxies set, mpiexec tells these that it is on. */
+/* mpiexec informs the proxies by this variable, which is for all processes, that FaultLoc is on. */
 #define HYD_FAULTLOC_ENV "HYDI_FAULTLOC"
 
 /* Purpose: how a process ended, for people: "signal 11 (SIGSEGV), core dumped", "exit code 3
@@ -85,16 +85,16 @@ const char *HYD_faultloc_how(const struct HYD_faultloc_end *end, char *out, size
  * '?'.  Cut where it does not fit.  Returns `out`. */
 const char *HYD_faultloc_escape(const char *text, char *out, size_t room);
 
-/* Purpose: the symptom of a process that ended, as the agent's door reads it. */
+/* Purpose: the symptom of a process that ended, as the agent's symptom socket reads it. */
 void HYD_faultloc_symptom(const struct HYD_faultloc_end *end, char *out, size_t room);
 
 /* Purpose: true if this is the end of a process that had more to do: by a signal, or between
  * MPI_Init and MPI_Finalize. */
 bool HYD_faultloc_is_crash(const struct HYD_faultloc_end *end);
 
-/* Purpose: true if `len` bytes are a word: of this build, with a known kind, ended texts, a
- * rank below `size` (INT32_MAX: any) that is ended, and ranges of such ranks in ascending order.
+/* Purpose: true if `len` bytes are a valid message: of this build, with a known kind, terminated
+ * texts, an ended rank below `size` (INT32_MAX: any), and ranges of such ranks in ascending order.
  * Pure. */
-bool faultloc_launcher_is_word(const void *bytes, size_t len, int32_t size);
+bool faultloc_launcher_is_message(const void *bytes, size_t len, int32_t size);
 
 #endif /* FAULTLOC_HYDRA_H_INCLUDED */

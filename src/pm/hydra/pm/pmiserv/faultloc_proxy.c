@@ -5,11 +5,11 @@
 
 #define _GNU_SOURCE
 #include "faultloc_proxy.h"
-#include "faultloc_asked.h"
+#include "faultloc_pending.h"
 #include "faultloc_cgroup.h"
 #include "faultloc_children.h"
 #include "faultloc_holders.h"
-#include "faultloc_sweep.h"
+#include "faultloc_cleanup.h"
 #include "pmip.h"
 #include "demux.h"
 
@@ -25,41 +25,41 @@
 
 #define CLOSED_MS 1000 /* after its PMI connection a process that ends is gone, too */
 #define AGENT_MS 2000 /* for FaultLoc's own processes to end after the ranks */
-#define WORDS 64 /* read at once */
+#define MESSAGES_MAX 64 /* read at once */
 #define BEGIN_MS 10000 /* an agent that begins so soon after a signal has been started before it */
 #define DRAIN_MS 500 /* for what somebody else prints on and on */
-#define SWEEP_MS 500 /* for the file system in which agents leave their doors */
+#define CLEANUP_MS 500 /* for the file system in which agents leave their symptom sockets */
 #define HOLDERS_MS 10000 /* between two looks at who keeps the output open */
 
-/* What hydra started may be a script, and the rank a child of it; the script may end first, or stay.
- * The rank's own end is then known by its PMI connection, which it has to itself at last. */
+/* What hydra started may be a script, and the rank a child of it; the script may end first, or
+ * stay. The rank's own end is then known by its PMI connection, which it has to itself at last. */
 #define AGENTS 64
 
 struct process {
     bool finalized, ended, killed;
     bool held; /* it has ended, but its PMI connection is open: somebody goes on */
     int64_t closed; /* when its PMI connection was, before it finalized; 0: it was not */
-    bool said; /* its end was told to mpiexec */
+    bool reported; /* its end was reported to mpiexec */
     bool ending; /* its agent kills it, to end the job */
     struct HYD_faultloc_end end;
-    bool crashed; /* each agent that comes is told: the one before may have ended too soon */
+    bool crashed; /* each new agent gets the symptom: the one before may have ended too soon */
     int group; /* its control group */
 };
 
 static struct {
     pid_t pid; /* the proxy's own: forked children have all this, too */
-    int words; /* the socket; -1: there is none */
+    int socket; /* for the agent's messages; -1: there is none */
     int agent[AGENTS], agents; /* descriptors of their processes */
     bool some_ended, agent_seen, killing;
-    int asked_signal; /* the last one that mpiexec wanted to be sent */
-    int64_t end_asked; /* when the processes were last sent one that ends them; 0: never */
+    int requested_signal; /* the last one that mpiexec wanted to be sent */
+    int64_t end_requested; /* when the processes were last sent one that ends them; 0: never */
     int64_t ended_since; /* all have; 0: not yet */
     int64_t look_at; /* when to look next at who keeps their output open */
     char name[FAULTLOC_LAUNCHER_PATH]; /* of the socket: "@NAME" */
-    char door[FAULTLOC_LAUNCHER_PATH]; /* "": no agent, or it has died */
+    char symptom_socket[FAULTLOC_LAUNCHER_PATH]; /* "": no agent, or it has died */
     struct process *process; /* by local number */
-    struct HYD_faultloc_asked asked; /* the door */
-} me = {.words = -1};
+    struct HYD_faultloc_pending pending; /* symptoms that the agent has not answered */
+} me = {.socket = -1};
 
 static int count_processes(void)
 {
@@ -99,49 +99,51 @@ static HYD_status send_end(const struct process *p, int what)
     return send_up(&msg);
 }
 
-/* True if it lies at an agent's door; if the agent takes it is said by its answer, which one that is
- * stopped never gives.  A door that is closed has died: its successor says hello. */
-static bool tell_agent(const char *symptom, int who)
+/* True if it was sent to an agent's symptom socket; whether the agent accepts it is in its reply,
+ * which a stopped agent never gives.  A socket that refuses belongs to a dead agent: its successor
+ * says hello. */
+static bool send_symptom(const char *symptom, int who)
 {
     struct sockaddr_un to = {.sun_family = AF_UNIX};
 
-    if (me.words < 0 || !me.door[0] || HYD_faultloc_asked_is_full(&me.asked))
+    if (me.socket < 0 || !me.symptom_socket[0] || HYD_faultloc_pending_is_full(&me.pending))
         return false;
-    snprintf(to.sun_path, sizeof(to.sun_path), "%s", me.door);
-    if (sendto(me.words, symptom, strlen(symptom), MSG_DONTWAIT | MSG_NOSIGNAL,
+    snprintf(to.sun_path, sizeof(to.sun_path), "%s", me.symptom_socket);
+    if (sendto(me.socket, symptom, strlen(symptom), MSG_DONTWAIT | MSG_NOSIGNAL,
                (struct sockaddr *) &to, sizeof(to)) >= 0) {
-        HYD_faultloc_asked_add(&me.asked, who);
+        HYD_faultloc_pending_add(&me.pending, who);
         return true;
     }
     if (errno == ECONNREFUSED || errno == ENOENT)
-        me.door[0] = '\0';
+        me.symptom_socket[0] = '\0';
     return false;
 }
 
-static void tell_end(struct process *p)
+static void send_end_symptom(struct process *p)
 {
     char symptom[HYD_FAULTLOC_SYMPTOM];
 
     HYD_faultloc_symptom(&p->end, symptom, sizeof(symptom));
     p->crashed = true;
-    p->end.asked = tell_agent(symptom, HYD_FAULTLOC_ASKED_LOCAL((int) (p - me.process)));
+    p->end.pending = send_symptom(symptom, HYD_FAULTLOC_PENDING_LOCAL((int) (p - me.process)));
 }
 
 /* What an agent said to a symptom, or that it died before it said anything. */
-static HYD_status note_answer(int who, bool taken)
+static HYD_status note_answer(int who, bool accepted)
 {
-    struct HYD_faultloc_msg msg = {.what = HYD_FAULTLOC_TOLD, .ref = who, .end.told = taken};
+    struct HYD_faultloc_msg msg = {
+        .what = HYD_FAULTLOC_REPLY, .ref = who, .end.accepted = accepted};
     struct process *p;
 
-    if (!HYD_FAULTLOC_ASKED_IS_LOCAL(who))
+    if (!HYD_FAULTLOC_PENDING_IS_LOCAL(who))
         return send_up(&msg);
-    p = &me.process[HYD_FAULTLOC_ASKED_LOCAL(who)];
-    p->end.asked = false;
-    p->end.told = taken;
-    return send_end(p, HYD_FAULTLOC_TOLD);
+    p = &me.process[HYD_FAULTLOC_PENDING_LOCAL(who)];
+    p->end.pending = false;
+    p->end.accepted = accepted;
+    return send_end(p, HYD_FAULTLOC_REPLY);
 }
 
-/* ---- words of the agent ---------------------------------------------------------------------- */
+/* ---- messages of the agent ------------------------------------------------------------------- */
 
 /* When they have been started, and once more when they are in MPI: a script may have moved them. */
 static void note_groups(void)
@@ -151,40 +153,40 @@ static void note_groups(void)
             me.process[i].group = HYD_faultloc_cgroup_of(HYD_pmcd_pmip.downstream.pid[i]);
 }
 
-static HYD_status hear_hello(const struct faultloc_launcher_word *word)
+static HYD_status handle_hello(const struct faultloc_launcher_message *message)
 {
     HYD_status status = HYD_SUCCESS;
     int who;
 
     /* what the one before has not answered it never will */
-    while (!status && HYD_faultloc_asked_next(&me.asked, &who))
-        if (!HYD_FAULTLOC_ASKED_IS_LOCAL(who))
+    while (!status && HYD_faultloc_pending_next(&me.pending, &who))
+        if (!HYD_FAULTLOC_PENDING_IS_LOCAL(who))
             status = note_answer(who, false);
-    snprintf(me.door, sizeof(me.door), "%s", word->door);
+    snprintf(me.symptom_socket, sizeof(me.symptom_socket), "%s", message->symptom_socket);
     if (!me.agent_seen)
         note_groups();
     me.agent_seen = true;
     for (int i = 0; i < count_processes(); i++)
         if (me.process[i].crashed)
-            tell_end(&me.process[i]);
+            send_end_symptom(&me.process[i]);
     return status;
 }
 
-/* The door answers with text, "ok" or what was wrong, in the order in which it was sent to. */
-static HYD_status hear_answer(const void *text, size_t len)
+/* The agent replies with text, "ok" or the error, in the order of the symptoms. */
+static HYD_status handle_answer(const void *text, size_t len)
 {
     int who;
 
-    if (!HYD_faultloc_asked_next(&me.asked, &who))
+    if (!HYD_faultloc_pending_next(&me.pending, &who))
         return HYD_SUCCESS;
     return note_answer(who, len == strlen("ok") && !memcmp(text, "ok", len));
 }
 
 /* What its agent is about to do to it is no crash. */
-static void hear_ending(const struct faultloc_launcher_word *word)
+static void handle_ending(const struct faultloc_launcher_message *message)
 {
     for (int i = 0; i < count_processes(); i++)
-        me.process[i].ending |= HYD_pmcd_pmip.downstream.pmi_rank[i] == word->ended_rank;
+        me.process[i].ending |= HYD_pmcd_pmip.downstream.pmi_rank[i] == message->ended_rank;
 }
 
 static bool agent_has_ended(int pidfd)
@@ -195,13 +197,13 @@ static bool agent_has_ended(int pidfd)
 }
 
 /* Agents outlive the processes: that these are ended from outside is no crash of theirs. */
-static void tell_of_end(int agent)
+static void signal_end(int agent)
 {
     syscall(SYS_pidfd_send_signal, agent, SIGTERM, NULL, 0);
 }
 
 /* The sender of a hello is an agent; a descriptor of it, for its number may be another's later.  Of
- * processes that have been told different names of their node each name has its own. */
+ * processes with different names of their node each name has its own. */
 static void note_agent(pid_t pid)
 {
     int i = 0, fd = pid > 0 ? (int) syscall(SYS_pidfd_open, pid, 0) : -1;
@@ -218,28 +220,28 @@ static void note_agent(pid_t pid)
     else
         me.agents++;
     me.agent[i] = fd;
-    if (me.end_asked && HYD_faultloc_now_ms() - me.end_asked < BEGIN_MS)
-        tell_of_end(fd);
+    if (me.end_requested && HYD_faultloc_now_ms() - me.end_requested < BEGIN_MS)
+        signal_end(fd);
 }
 
-static HYD_status hear(const struct faultloc_launcher_word *word, size_t len, bool from_door,
-                       pid_t sender)
+static HYD_status handle_message(const struct faultloc_launcher_message *message, size_t len,
+                                 bool from_agent, pid_t sender)
 {
-    struct HYD_faultloc_msg msg = {.what = HYD_FAULTLOC_WORD};
+    struct HYD_faultloc_msg msg = {.what = HYD_FAULTLOC_LAUNCHER_MESSAGE};
 
-    if (!faultloc_launcher_is_word(word, len, INT32_MAX))
-        return from_door ? hear_answer(word, len) : HYD_SUCCESS;
-    if (word->kind == FAULTLOC_LAUNCHER_HELLO) {
+    if (!faultloc_launcher_is_message(message, len, INT32_MAX))
+        return from_agent ? handle_answer(message, len) : HYD_SUCCESS;
+    if (message->kind == FAULTLOC_LAUNCHER_HELLO) {
         note_agent(sender);
-        return hear_hello(word);
+        return handle_hello(message);
     }
-    if (word->kind == FAULTLOC_LAUNCHER_ENDING)
-        hear_ending(word);
-    msg.word = *word;
+    if (message->kind == FAULTLOC_LAUNCHER_ENDING)
+        handle_ending(message);
+    msg.message = *message;
     return send_up(&msg);
 }
 
-/* The kernel says who sent it: the job's user and root are heard, nobody else.  Anybody on the host can
+/* The kernel says who sent it: only the job's user and root are accepted.  Anybody on the host can
  * send to a socket without a file. */
 static bool is_ours(struct msghdr *m, pid_t *pid)
 {
@@ -255,15 +257,15 @@ static bool is_ours(struct msghdr *m, pid_t *pid)
 }
 
 /* False: there is none. */
-static bool hear_next(int fd, HYD_status *status)
+static bool receive_next(int fd, HYD_status *status)
 {
-    struct faultloc_launcher_word word;
+    struct faultloc_launcher_message message;
     union {
         char bytes[CMSG_SPACE(sizeof(struct ucred))];
         struct cmsghdr align;
     } who;
     struct sockaddr_un from = {.sun_family = AF_UNIX};
-    struct iovec iov = {.iov_base = &word, .iov_len = sizeof(word)};
+    struct iovec iov = {.iov_base = &message, .iov_len = sizeof(message)};
     struct msghdr m = {.msg_name = &from,
                        .msg_namelen = sizeof(from) - 1, /* its path is ended, too */
                        .msg_iov = &iov,
@@ -271,30 +273,30 @@ static bool hear_next(int fd, HYD_status *status)
                        .msg_control = &who,
                        .msg_controllen = sizeof(who)};
     ssize_t len = recvmsg(fd, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-    bool from_door = me.door[0] && !strcmp(from.sun_path, me.door);
+    bool from_agent = me.symptom_socket[0] && !strcmp(from.sun_path, me.symptom_socket);
     pid_t sender;
 
     if (len > 0 && is_ours(&m, &sender))
-        *status = hear(&word, (size_t) len, from_door, sender);
+        *status = handle_message(&message, (size_t) len, from_agent, sender);
     return len >= 0;
 }
 
-/* All that is there: ends are looked at after this, and a word may say what one of them means. */
-static HYD_status words_cb(int fd, HYD_event_t events, void *userp)
+/* All that is there: ends are looked at after this, and a message may explain one of them. */
+static HYD_status message_cb(int fd, HYD_event_t events, void *userp)
 {
     HYD_status status = HYD_SUCCESS;
 
     (void) events;
     (void) userp;
-    for (int i = 0; i < WORDS && !status && hear_next(fd, &status); i++)
+    for (int i = 0; i < MESSAGES_MAX && !status && receive_next(fd, &status); i++)
         ;
     return status;
 }
 
 /* ---- beginning ------------------------------------------------------------------------------- */
 
-/* The folder in which agents have their doors: faultloc_door_folder() with the environment that the
- * processes get. */
+/* The folder of the agents' symptom sockets: faultloc_symptom_socket_folder() with the environment
+ * that the processes get. */
 static bool find_folder(char *out, size_t room)
 {
     char name[] = "XDG_RUNTIME_DIR";
@@ -310,21 +312,22 @@ static bool find_folder(char *out, size_t room)
     return len >= 0 && (size_t) len < room;
 }
 
-static void sweep_folder(void)
+static void cleanup_folder(void)
 {
     char folder[FAULTLOC_LAUNCHER_PATH];
 
     if (find_folder(folder, sizeof(folder)))
-        HYD_faultloc_sweep(folder);
+        HYD_faultloc_cleanup(folder);
 }
 
-/* Who was killed has left its door: agents of this job, or of one before. */
-static void sweep(void)
+/* Agents of this job, or of one before, that were killed have left their symptom sockets. */
+static void cleanup(void)
 {
-    HYD_faultloc_sweep_aside(sweep_folder, SWEEP_MS);
+    HYD_faultloc_cleanup_in_child(cleanup_folder, CLEANUP_MS);
 }
 
-/* The kernel finds a name that nobody has, and forgets it with the proxy: nothing is left behind. */
+/* The kernel finds a name that nobody has, and forgets it with the proxy: nothing is left
+ * behind. */
 static bool bind_socket(int fd)
 {
     struct sockaddr_un at = {.sun_family = AF_UNIX};
@@ -345,14 +348,14 @@ static void open_socket(void)
     /* before it has a name: what comes then has its sender's credentials with it */
     if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &one, sizeof(one)) || !bind_socket(fd)) {
         fprintf(stderr,
-                "[faultloc] hydra's proxy on %s has no socket for its agent (%s): it can "
-                "only tell mpiexec how processes end\n",
+                "[faultloc] hydra's proxy on %s cannot open a socket for its agent (%s): "
+                "verdicts on its processes may come later\n",
                 HYD_pmcd_pmip.local.hostname, MPL_strerror(errno));
         if (fd >= 0)
             close(fd);
         return;
     }
-    me.words = fd;
+    me.socket = fd;
 }
 
 /* In a process that is about to become one of the job's: none of them outlives the proxy. */
@@ -363,7 +366,8 @@ static void in_child(void)
         _exit(255);
 }
 
-/* The kernel and hydra's loop are to tell of ends; a process that is forked tells the kernel itself. */
+/* The kernel and hydra's loop are to report ends; a process that is forked makes its own request to
+ * the kernel. */
 static HYD_status watch(void)
 {
     HYD_status status = HYDU_sock_cloexec(HYD_pmcd_pmip.upstream.control);
@@ -373,8 +377,8 @@ static HYD_status watch(void)
     HYDU_ERR_POP(status, "unable to watch the processes\n");
     if (pthread_atfork(NULL, NULL, in_child))
         HYDU_ERR_SETANDJUMP(status, HYD_INTERNAL_ERROR, "pthread_atfork error\n");
-    if (me.words >= 0)
-        status = HYDT_dmx_register_fd(1, &me.words, HYD_POLLIN, NULL, words_cb);
+    if (me.socket >= 0)
+        status = HYDT_dmx_register_fd(1, &me.socket, HYD_POLLIN, NULL, message_cb);
     HYDU_ERR_POP(status, "unable to register fd\n");
 
 fn_exit:
@@ -391,7 +395,7 @@ static HYD_status begin(void)
     HYDU_MALLOC_OR_JUMP(me.process, struct process *, count_processes() * sizeof(struct process),
                         status);
     memset(me.process, 0, (size_t) count_processes() * sizeof(struct process));
-    sweep();
+    cleanup();
     open_socket();
     status = watch();
 
@@ -402,7 +406,7 @@ fn_fail:
 }
 
 /* HYDU_env_lookup passes over the last of a list. */
-static bool is_told(void)
+static bool is_requested(void)
 {
     for (struct HYD_env *env = HYD_pmcd_pmip.user_global.global_env.system; env; env = env->next)
         if (!strcmp(env->env_name, HYD_FAULTLOC_ENV))
@@ -414,12 +418,12 @@ HYD_status HYD_faultloc_proxy_begin(struct HYD_env **env)
 {
     HYD_status status = HYD_SUCCESS;
 
-    if (!is_told())
+    if (!is_requested())
         return HYD_SUCCESS;
     HYD_faultloc_on = 1;
     if (!me.process)
         status = begin();
-    return status || me.words < 0 ? status
+    return status || me.socket < 0 ? status
                                   : HYDU_append_env_to_list(FAULTLOC_LAUNCHER_ENV, me.name, env);
 }
 
@@ -442,13 +446,13 @@ static int count_running(void)
     return n;
 }
 
-/* A signal that the user gave to mpiexec, and that ends a process, is no fault of it; nor is what the
- * agent does to it, though a script may then end with a code of its own. */
-static bool was_asked_for(const struct process *p, int status)
+/* A signal that the user gave to mpiexec, and that ends a process, is no fault of it; nor is what
+ * the agent does to it, though a script may then end with a code of its own. */
+static bool was_requested(const struct process *p, int status)
 {
     return p->ending ||
-           (WIFSIGNALED(status) &&
-            ((p->killed && WTERMSIG(status) == SIGKILL) || WTERMSIG(status) == me.asked_signal));
+           (WIFSIGNALED(status) && ((p->killed && WTERMSIG(status) == SIGKILL) ||
+                                    WTERMSIG(status) == me.requested_signal));
 }
 
 static void fill_end(int i, int status, const struct rusage *used)
@@ -462,7 +466,7 @@ static void fill_end(int i, int status, const struct rusage *used)
         .rss_kib = used->ru_maxrss,
         .cpu_ms = (used->ru_utime.tv_sec + used->ru_stime.tv_sec) * 1000 +
                   (used->ru_utime.tv_usec + used->ru_stime.tv_usec) / 1000,
-        .killed = was_asked_for(p, status),
+        .killed = was_requested(p, status),
         .oom = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL && !p->killed &&
                HYD_faultloc_cgroup_killed(p->group),
     };
@@ -508,21 +512,21 @@ static HYD_status close_ends(int i)
 }
 
 /* After MPI_Finalize nobody misses it: that is for mpiexec's exit code alone. */
-static HYD_status say_end(int i)
+static HYD_status report_end(int i)
 {
     struct process *p = &me.process[i];
 
     refresh_end(i);
-    if (!p->said && p->end.status == 0 && !HYD_faultloc_is_crash(&p->end))
+    if (!p->reported && p->end.status == 0 && !HYD_faultloc_is_crash(&p->end))
         return HYD_SUCCESS;
-    p->said = true;
+    p->reported = true;
     if (HYD_faultloc_is_crash(&p->end) && p->end.inited && !p->finalized && !p->held)
-        tell_end(p);
+        send_end_symptom(p);
     return send_end(p, HYD_FAULTLOC_END);
 }
 
 /* Who ended by a signal is waited for no longer, as in stock hydra.  Else whoever has the PMI
- * connection is the rank, or what a rank that crashed has left: a verdict tells. */
+ * connection is the rank, or a process that a crashed rank has left: a verdict decides. */
 static HYD_status has_ended(int i, int status, const struct rusage *used)
 {
     struct process *p = &me.process[i];
@@ -530,24 +534,24 @@ static HYD_status has_ended(int i, int status, const struct rusage *used)
 
     p->ended = true;
     HYD_pmcd_pmip.downstream.exit_status[i] = status;
-    if (p->end.inner) { /* told when its PMI connection was closed */
+    if (p->end.inner) { /* reported when its PMI connection was closed */
         closed = close_ends(i);
-        if (closed || !p->end.unsure || was_asked_for(p, status))
+        if (closed || !p->end.unsure || was_requested(p, status))
             return closed;
         p->end.unsure = false;
-        return say_end(i);
+        return report_end(i);
     }
     fill_end(i, status, used);
     p->held = WIFEXITED(status) && !p->ending && is_held(i);
     p->end.unsure = p->held;
     if (p->held)
-        return HYD_pmcd_pmip.downstream.pmi_fd_active[i] ? say_end(i) : HYD_SUCCESS;
+        return HYD_pmcd_pmip.downstream.pmi_fd_active[i] ? report_end(i) : HYD_SUCCESS;
     closed = close_ends(i);
-    return closed ? closed : say_end(i);
+    return closed ? closed : report_end(i);
 }
 
-/* It was held, and is no more: the rank has ended.  What was killed with the others may be all that a
- * rank had left, of which there is more to say than that. */
+/* It was held, and is no more: the rank has ended. What was killed with the others may be all that
+ * a rank had left, of which there is more to say than that. */
 static HYD_status was_left(int i)
 {
     struct process *p = &me.process[i];
@@ -557,10 +561,10 @@ static HYD_status was_left(int i)
     p->end.unsure = false;
     p->end.inner = true;
     status = close_ends(i);
-    return status || p->killed || p->ending ? status : say_end(i);
+    return status || p->killed || p->ending ? status : report_end(i);
 }
 
-/* The rank has ended, but not what hydra started.  An agent finds out if that is so; a rank may also
+/* The rank has ended, but not what hydra started. An agent finds out if that is so; a rank may also
  * have closed what it does not know. */
 static HYD_status has_left(int i)
 {
@@ -570,7 +574,7 @@ static HYD_status has_left(int i)
     fill_end(i, 0, &none);
     p->end.inner = true;
     p->end.unsure = me.agent_seen;
-    return p->killed ? HYD_SUCCESS : say_end(i);
+    return p->killed ? HYD_SUCCESS : report_end(i);
 }
 
 /* Ranks that something else was started for. */
@@ -637,9 +641,9 @@ static int open_output(void)
     return -1;
 }
 
-/* All have ended.  What they wrote, and what their agents have to say of it, is still to be handed on.
- * An agent has little time for it; who else has their output open is waited for as stock hydra does,
- * but not where all were killed. */
+/* All have ended. What they wrote, and what their agents have to say of it, is still to be handed
+ * on. An agent has little time for it; who else has their output open is waited for as stock hydra
+ * does, but not where all were killed. */
 static bool is_over(int64_t now)
 {
     int fd = open_output();
@@ -715,7 +719,7 @@ HYD_status HYD_faultloc_proxy_wait(void)
            (status = HYDT_dmx_wait_for_event(0)) == HYD_SUCCESS)
         ; /* what is there already */
     HYDU_IGNORE_TIMEOUT(status);
-    sweep();
+    cleanup();
 
 fn_exit:
     return status;
@@ -746,15 +750,16 @@ static bool ends_processes(int signum)
 }
 
 /* Before the processes are sent the signal; an agent that has just begun may not be known yet. */
-static void tell_agents_of_end(void)
+static void signal_agents(void)
 {
     HYD_status status = HYD_SUCCESS;
 
-    for (int i = 0; i < WORDS && !status && me.words >= 0 && hear_next(me.words, &status); i++)
-        ;
-    me.end_asked = HYD_faultloc_now_ms();
+    for (int i = 0; i < MESSAGES_MAX && !status && me.socket >= 0; i++)
+        if (!receive_next(me.socket, &status))
+            break;
+    me.end_requested = HYD_faultloc_now_ms();
     for (int i = 0; i < me.agents; i++)
-        tell_of_end(me.agent[i]);
+        signal_end(me.agent[i]);
 }
 
 void HYD_faultloc_proxy_signals(int signum)
@@ -762,10 +767,10 @@ void HYD_faultloc_proxy_signals(int signum)
     if (!HYD_faultloc_on || !me.process)
         return;
     if (ends_processes(signum))
-        tell_agents_of_end();
+        signal_agents();
     if (signum != SIGKILL) {
         if (signum != SIGUSR1) /* hydra itself sends that one */
-            me.asked_signal = signum;
+            me.requested_signal = signum;
         return;
     }
     me.killing = true;
@@ -777,7 +782,7 @@ void HYD_faultloc_proxy_signals(int signum)
     }
 }
 
-static void tell_abort(int local, char *args[])
+static void report_abort(int local, char *args[])
 {
     struct HYD_faultloc_msg msg = {.what = HYD_FAULTLOC_ABORT,
                                    .end = {.rank = HYD_pmcd_pmip.downstream.pmi_rank[local],
@@ -800,7 +805,7 @@ bool HYD_faultloc_proxy_pmi(int fd, const char *cmd, char *args[])
         me.process[i].finalized = true;
     if (i < 0 || strcmp(cmd, "abort"))
         return false;
-    tell_abort(i, args);
+    report_abort(i, args);
     return true;
 }
 
@@ -814,7 +819,8 @@ HYD_status HYD_faultloc_proxy_cmd(int fd)
     HYDU_ERR_POP(status, "unable to read a FAULTLOC message\n");
     HYDU_ASSERT(!closed, status);
     msg.symptom[sizeof(msg.symptom) - 1] = '\0';
-    if (msg.what == HYD_FAULTLOC_TELL && msg.ref > 0 && !tell_agent(msg.symptom, msg.ref))
+    if (msg.what == HYD_FAULTLOC_SYMPTOM_FOR_AGENT && msg.ref > 0 &&
+        !send_symptom(msg.symptom, msg.ref))
         status = note_answer(msg.ref, false);
 
 fn_exit:

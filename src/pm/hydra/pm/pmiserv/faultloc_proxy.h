@@ -12,22 +12,22 @@
 
 /* The proxy's part.  All but those that say so are only called where HYD_faultloc_on. */
 
-/* Purpose: before processes are started, with the environment that they will have: finds out whether
- * FaultLoc is on.  Then it makes the socket for the agent's words, adds its name to `env`, and has the end
- * of a process, and that of the proxy, noticed at once.  What cannot be is said, and the processes run
- * without it.  Anywhere. */
+/* Purpose: before processes are started, with the environment that they will have: finds out
+ * whether FaultLoc is on. If it is, makes the socket for the agent's messages, adds its name to
+ * `env`, and has the end of a process, and that of the proxy, noticed at once. Failures are
+ * reported, and the processes run without it. Anywhere. */
 HYD_status HYD_faultloc_proxy_begin(struct HYD_env **env);
 
-/* Purpose: after they were started; instead of the proxy's loop: returns when all have ended, at once
- * where FaultLoc is off.  Anywhere. */
+/* Purpose: after they were started; instead of the proxy's loop: returns when all have ended, at
+ * once where FaultLoc is off. Anywhere. */
 HYD_status HYD_faultloc_proxy_wait(void);
 
-/* Purpose: a PMI command of a process that none has handled yet.  True: nobody else is to; it was an
- * abort, which mpiexec was told with the rank that sent it.  Anywhere. */
+/* Purpose: a PMI command of a process that has not been handled yet.  True: it needs no further
+ * handling; it was an abort, which was reported to mpiexec with the rank that sent it. Anywhere. */
 bool HYD_faultloc_proxy_pmi(int fd, const char *cmd, char *args[]);
 
-/* Purpose: the PMI connection of this process, by its local number, was closed at the other end, by all
- * who had it, before it finalized.  Returns whether FaultLoc is on.  Anywhere. */
+/* Purpose: the PMI connection of this process, by its local number, was closed at the other end, by
+ * all who had it, before it finalized. Returns whether FaultLoc is on. Anywhere. */
 bool HYD_faultloc_proxy_closed(int local);
 
 /* Purpose: all processes are about to be sent this signal.  Anywhere. */

@@ -12,7 +12,7 @@
 #include "faultloc_children.h"
 #include "faultloc_lost.h"
 #include "faultloc_server.h"
-#include "faultloc_story.h"
+#include "faultloc_incident.h"
 
 #include <sys/timerfd.h>
 
@@ -20,29 +20,30 @@
 #define SILENT_MS 1000 /* the same, where its host is lost, or does not even acknowledge that */
 /* For another process of a node to become its agent; for an agent to answer. */
 #define SUCCESSOR_MS 200
-/* How long a verdict must have stood before its proxies are watched: two seconds more, and one that is
- * silent is given up (faultloc_keepalive.c).  A host that is out of reach for five seconds in all comes to
- * no harm. */
+/* How long a verdict must have stood before its proxies are watched: two seconds more, and one that
+ * is silent is given up (faultloc_keepalive.c). A host that is out of reach for five seconds in all
+ * comes to no harm. */
 #define WATCH_MS 2500
-#define AGAIN_MAX 4 /* symptoms that are told again and again are many where many processes end */
+#define REPEATS_MAX 4 /* where many processes end, repeated symptoms are many */
 
-/* A symptom that the agent of another node than its own is to be told, if need be again. */
-struct errand {
+/* A symptom that is to be sent to the agent of another node than its own, repeatedly if
+ * necessary. */
+struct retry {
     int pgid, rank;
     bool done;
     int64_t due; /* when the next proxy is to be asked */
     int asked; /* how many have been */
     bool wraps; /* after the last the first is asked once more */
     const struct HYD_proxy *origin; /* not to be asked: its agent was */
-    bool taken; /* an agent took it */
-    int again; /* how often that was not the end of it */
+    bool accepted; /* an agent took it */
+    int repeats; /* how often that was not the end of it */
     char symptom[HYD_FAULTLOC_SYMPTOM];
 };
 
 static struct {
-    struct HYD_faultloc_story story;
-    struct errand *errand;
-    int errands, room;
+    struct HYD_faultloc_incident incident;
+    struct retry *retry;
+    int retries, room;
     int timer;
     int64_t watch_at; /* when proxies that verdicts speak of are to be watched */
     bool cleaning, some_lost, launch_failed;
@@ -86,7 +87,8 @@ HYD_status HYD_faultloc_server_option(char *arg, char ***argv)
 
 void HYD_faultloc_server_help(void)
 {
-    printf("\n-faultloc: Locate faults, and wait for the verdict before cleaning up\n\n");
+    printf("\n-faultloc: Turn fault localization on (MPIR_CVAR_FAULTLOC=1); after a process ends "
+           "badly, wait for\n           the verdict before cleaning up\n\n");
 }
 
 static const char *lookup(const char *name, struct HYD_env *list)
@@ -185,43 +187,43 @@ HYD_status HYD_faultloc_server_init(struct HYD_exec *execs)
     }
     if (!HYD_faultloc_on)
         return HYD_SUCCESS;
-    if (!HYD_faultloc_story_grace(&me.story, grace))
+    if (!HYD_faultloc_incident_grace(&me.incident, grace))
         fprintf(stderr,
-                "[faultloc] MPIR_CVAR_FAULTLOC_GRACE_MS is \"%s\": it must be a number of "
-                "milliseconds from 0 to 60000; using %d\n",
+                "[faultloc] MPIR_CVAR_FAULTLOC_GRACE_MS=%s: must be a number of milliseconds from "
+                "0 to 60000; using %d\n",
                 grace, HYD_FAULTLOC_GRACE_MS);
     status = HYDU_append_env_to_list(HYD_FAULTLOC_ENV, "1",
                                      &HYD_server_info.user_global.global_env.system);
     return status ? status : watch_events();
 }
 
-/* ---- symptoms that another agent is to be told ----------------------------------------------- */
+/* ---- symptoms for another agent -------------------------------------------------------------- */
 
-static void add_errand(const struct HYD_proxy *origin, int rank, const char *symptom, int64_t due)
+static void add_retry(const struct HYD_proxy *origin, int rank, const char *symptom, int64_t due)
 {
-    struct errand *more = me.errand;
+    struct retry *more = me.retry;
 
-    if (me.errands == me.room) {
+    if (me.retries == me.room) {
         me.room = me.room ? 2 * me.room : 4;
-        more = MPL_realloc(me.errand, (size_t) me.room * sizeof(*more), MPL_MEM_PM);
+        more = MPL_realloc(me.retry, (size_t) me.room * sizeof(*more), MPL_MEM_PM);
     }
     if (!more)
         return; /* the grace time ends, too */
-    me.errand = more;
-    me.errand[me.errands] =
-        (struct errand){.pgid = origin->pg->pgid, .rank = rank, .due = due, .origin = origin};
-    snprintf(me.errand[me.errands++].symptom, HYD_FAULTLOC_SYMPTOM, "%s", symptom);
+    me.retry = more;
+    me.retry[me.retries] =
+        (struct retry){.pgid = origin->pg->pgid, .rank = rank, .due = due, .origin = origin};
+    snprintf(me.retry[me.retries++].symptom, HYD_FAULTLOC_SYMPTOM, "%s", symptom);
 }
 
-static bool send_errand(struct HYD_proxy *proxy, int number)
+static bool send_retry(struct HYD_proxy *proxy, int number)
 {
-    struct HYD_faultloc_msg msg = {.what = HYD_FAULTLOC_TELL, .ref = number + 1};
+    struct HYD_faultloc_msg msg = {.what = HYD_FAULTLOC_SYMPTOM_FOR_AGENT, .ref = number + 1};
     struct HYD_pmcd_hdr hdr;
     int sent, closed, error;
 
     if (HYD_faultloc_is_closed(proxy->control_fd, &error))
         return false;
-    snprintf(msg.symptom, sizeof(msg.symptom), "%s", me.errand[number].symptom);
+    snprintf(msg.symptom, sizeof(msg.symptom), "%s", me.retry[number].symptom);
     HYD_pmcd_init_header(&hdr);
     hdr.cmd = FAULTLOC;
     hdr.buflen = (int) sizeof(msg);
@@ -236,7 +238,7 @@ static bool send_errand(struct HYD_proxy *proxy, int number)
 /* Asks the next proxy of the group.  False: there is none any more. */
 static bool ask_next(int number)
 {
-    struct errand *e = &me.errand[number];
+    struct retry *e = &me.retry[number];
     struct HYD_pg *pg;
     int nth = 0;
 
@@ -245,7 +247,7 @@ static bool ask_next(int number)
         if (proxy->pg->pgid != e->pgid || nth++ < e->asked)
             continue;
         e->asked++;
-        if (proxy != e->origin && HYD_faultloc_is_connected(proxy) && send_errand(proxy, number)) {
+        if (proxy != e->origin && HYD_faultloc_is_connected(proxy) && send_retry(proxy, number)) {
             e->due = HYD_faultloc_now_ms() + SUCCESSOR_MS;
             return true;
         }
@@ -253,9 +255,9 @@ static bool ask_next(int number)
     return false;
 }
 
-static void run_errand(int number)
+static void run_retry(int number)
 {
-    struct errand *e = &me.errand[number];
+    struct retry *e = &me.retry[number];
 
     if (ask_next(number))
         return;
@@ -264,38 +266,39 @@ static void run_errand(int number)
     e->asked = 0;
 }
 
-static void run_errands(int64_t now)
+static void run_retries(int64_t now)
 {
-    for (int i = 0; i < me.errands; i++)
-        if (!me.errand[i].done && me.errand[i].due <= now)
-            run_errand(i);
+    for (int i = 0; i < me.retries; i++)
+        if (!me.retry[i].done && me.retry[i].due <= now)
+            run_retry(i);
 }
 
-static void note_told(const struct HYD_proxy *proxy, const struct HYD_faultloc_msg *msg)
+static void note_reply(const struct HYD_proxy *proxy, const struct HYD_faultloc_msg *msg)
 {
-    if (msg->ref > 0 && msg->ref <= me.errands) {
-        struct errand *e = &me.errand[msg->ref - 1];
-        e->done |= msg->end.told;
-        e->taken |= msg->end.told;
+    if (msg->ref > 0 && msg->ref <= me.retries) {
+        struct retry *e = &me.retry[msg->ref - 1];
+        e->done |= msg->end.accepted;
+        e->accepted |= msg->end.accepted;
         e->due = 0;
         return;
     }
-    for (int i = 0; i < me.errands; i++)
-        if (me.errand[i].origin == proxy && me.errand[i].rank == msg->end.rank && msg->end.told)
-            me.errand[i].done = me.errand[i].taken = true;
+    for (int i = 0; i < me.retries; i++)
+        if (me.retry[i].origin == proxy && me.retry[i].rank == msg->end.rank && msg->end.accepted)
+            me.retry[i].done = me.retry[i].accepted = true;
 }
 
-/* A process ended, or several: the agent that took a symptom may be among them, or the one that it had
- * passed it on to.  What is not judged yet is told to the next, which sends it another way. */
-static void ask_others_again(void)
+/* A process ended, or several: the agent that accepted a symptom may be among them, or the one that
+ * it had forwarded it to.  A symptom without a verdict is sent to the next agent, which sends it
+ * another way. */
+static void retry_all(void)
 {
-    for (int i = 0; i < me.errands; i++) {
-        struct errand *e = &me.errand[i];
-        if (!e->taken || e->again >= AGAIN_MAX ||
-            HYD_faultloc_story_is_located(&me.story, e->pgid, e->rank))
+    for (int i = 0; i < me.retries; i++) {
+        struct retry *e = &me.retry[i];
+        if (!e->accepted || e->repeats >= REPEATS_MAX ||
+            HYD_faultloc_incident_is_located(&me.incident, e->pgid, e->rank))
             continue;
-        e->taken = e->done = false;
-        e->again++;
+        e->accepted = e->done = false;
+        e->repeats++;
         e->wraps = e->asked > 0;
         e->due = 0;
     }
@@ -303,34 +306,34 @@ static void ask_others_again(void)
 
 /* ---- what comes from proxies ----------------------------------------------------------------- */
 
-static void add_fact(const struct HYD_proxy *proxy, struct HYD_faultloc_fact *fact)
+static void add_event(const struct HYD_proxy *proxy, struct HYD_faultloc_event *event)
 {
-    fact->pgid = proxy->pg->pgid;
-    fact->ms = HYD_faultloc_now_ms();
-    snprintf(fact->host, sizeof(fact->host), "%s", proxy->node->hostname);
-    if (!HYD_faultloc_story_add(&me.story, fact))
+    event->pgid = proxy->pg->pgid;
+    event->ms = HYD_faultloc_now_ms();
+    snprintf(event->host, sizeof(event->host), "%s", proxy->node->hostname);
+    if (!HYD_faultloc_incident_add(&me.incident, event))
         fprintf(stderr, "[faultloc] mpiexec is out of memory: the end of rank %d is not listed\n",
-                (int) fact->end.rank);
+                (int) event->end.rank);
 }
 
 static void note(const struct HYD_proxy *proxy, int kind, const struct HYD_faultloc_end *end)
 {
-    struct HYD_faultloc_fact fact = {.kind = kind, .end = *end};
+    struct HYD_faultloc_event event = {.kind = kind, .end = *end};
 
-    add_fact(proxy, &fact);
+    add_event(proxy, &event);
 }
 
 static void note_end(const struct HYD_proxy *proxy, const struct HYD_faultloc_end *end)
 {
     char symptom[HYD_FAULTLOC_SYMPTOM];
 
-    note(proxy, HYD_FAULTLOC_FACT_END, end);
-    ask_others_again();
+    note(proxy, HYD_FAULTLOC_EVENT_END, end);
+    retry_all();
     if (!HYD_faultloc_is_crash(end) || !end->agent || end->finalized || end->unsure)
         return;
     HYD_faultloc_symptom(end, symptom, sizeof(symptom));
-    add_errand(proxy, end->rank, symptom,
-               HYD_faultloc_now_ms() + (end->others || end->asked ? SUCCESSOR_MS : 0));
+    add_retry(proxy, end->rank, symptom,
+              HYD_faultloc_now_ms() + (end->others || end->pending ? SUCCESSOR_MS : 0));
 }
 
 /* How many of its processes standing verdicts say are gone. */
@@ -339,11 +342,13 @@ static int count_gone(const struct HYD_proxy *proxy)
     int n = 0;
 
     for (int i = 0; i < proxy->proxy_process_count; i++)
-        n += HYD_faultloc_story_ends(&me.story, proxy->pg->pgid, HYD_faultloc_rank_of(proxy, i));
+        n += HYD_faultloc_incident_ends(&me.incident, proxy->pg->pgid,
+                                        HYD_faultloc_rank_of(proxy, i));
     return n;
 }
 
-/* Where ranks are gone their proxy may be, too, and nothing tells us.  What is over is watched no more. */
+/* Where ranks are gone their proxy may be, too, without any notice.  A connection is no longer
+ * watched once its verdicts are over. */
 static void watch_proxies(int64_t now)
 {
     bool begin = me.watch_at <= now;
@@ -358,25 +363,28 @@ static void watch_proxies(int64_t now)
 }
 
 /* As an MPI_Abort, but by the agent: the process was not inside MPI. */
-static void note_ending(const struct HYD_proxy *proxy, const struct faultloc_launcher_word *word)
+static void note_ending(const struct HYD_proxy *proxy,
+                        const struct faultloc_launcher_message *message)
 {
-    struct HYD_faultloc_fact fact = {
-        .kind = HYD_FAULTLOC_FACT_ENDING,
-        .end = {.rank = word->ended_rank, .pid = word->ended_pid, .inited = 1, .status = 1}};
+    struct HYD_faultloc_event event = {
+        .kind = HYD_FAULTLOC_EVENT_ENDING,
+        .end = {.rank = message->ended_rank, .pid = message->ended_pid, .inited = 1, .status = 1}};
 
-    snprintf(fact.class_, sizeof(fact.class_), "%s", word->class_);
-    add_fact(proxy, &fact);
+    snprintf(event.class_, sizeof(event.class_), "%s", message->class_);
+    add_event(proxy, &event);
 }
 
-static void note_word(const struct HYD_proxy *proxy, const struct faultloc_launcher_word *word)
+static void note_message(const struct HYD_proxy *proxy,
+                         const struct faultloc_launcher_message *message)
 {
-    if (!faultloc_launcher_is_word(word, sizeof(*word), proxy->pg->pg_process_count))
+    if (!faultloc_launcher_is_message(message, sizeof(*message), proxy->pg->pg_process_count))
         return;
-    if (!HYD_faultloc_story_rule(&me.story, proxy->pg->pgid, HYD_faultloc_now_ms(), word))
+    if (!HYD_faultloc_incident_verdict(&me.incident, proxy->pg->pgid, HYD_faultloc_now_ms(),
+                                       message))
         fprintf(stderr, "[faultloc] mpiexec is out of memory: a verdict is not listed\n");
-    if (word->kind == FAULTLOC_LAUNCHER_ENDING)
-        note_ending(proxy, word);
-    if (word->ends_ranks && word->kind == FAULTLOC_LAUNCHER_VERDICT)
+    if (message->kind == FAULTLOC_LAUNCHER_ENDING)
+        note_ending(proxy, message);
+    if (message->ends_ranks && message->kind == FAULTLOC_LAUNCHER_VERDICT)
         me.watch_at = HYD_faultloc_now_ms() + WATCH_MS;
     watch_proxies(HYD_faultloc_now_ms());
 }
@@ -396,13 +404,13 @@ HYD_status HYD_faultloc_server_cmd(struct HYD_proxy *proxy)
             note_end(proxy, &msg.end);
             break;
         case HYD_FAULTLOC_ABORT:
-            note(proxy, HYD_FAULTLOC_FACT_ABORT, &msg.end);
+            note(proxy, HYD_FAULTLOC_EVENT_ABORT, &msg.end);
             break;
-        case HYD_FAULTLOC_TOLD:
-            note_told(proxy, &msg);
+        case HYD_FAULTLOC_REPLY:
+            note_reply(proxy, &msg);
             break;
-        case HYD_FAULTLOC_WORD:
-            note_word(proxy, &msg.word);
+        case HYD_FAULTLOC_LAUNCHER_MESSAGE:
+            note_message(proxy, &msg.message);
             break;
     }
 
@@ -424,16 +432,16 @@ static void note_lost_process(const struct HYD_proxy *proxy, int local, bool sil
                                    .unsure = silent};
     char symptom[HYD_FAULTLOC_SYMPTOM];
 
-    if (HYD_faultloc_story_has_end(&me.story, proxy->pg->pgid, end.rank))
+    if (HYD_faultloc_incident_has_end(&me.incident, proxy->pg->pgid, end.rank))
         return;
-    note(proxy, HYD_FAULTLOC_FACT_LOST, &end);
+    note(proxy, HYD_FAULTLOC_EVENT_LOST, &end);
     if (silent)
         return;
     snprintf(symptom, sizeof(symptom),
              "{\"kind\": \"process-exited\", \"component\": \"rank %d\", "
              "\"severity\": \"fatal\", \"detail\": \"lost with hydra's proxy on its host\"}",
              (int) end.rank);
-    add_errand(proxy, end.rank, symptom, 0);
+    add_retry(proxy, end.rank, symptom, 0);
 }
 
 static void note_lost(const struct HYD_proxy *proxy, bool silent)
@@ -441,23 +449,23 @@ static void note_lost(const struct HYD_proxy *proxy, bool silent)
     char symptom[HYD_FAULTLOC_SYMPTOM], host[256];
 
     me.some_lost = true;
-    ask_others_again();
+    retry_all();
     snprintf(symptom, sizeof(symptom),
              "{\"kind\": \"proxy-lost\", \"component\": \"node %s\", "
              "\"severity\": \"fatal\", \"detail\": \"%s\"}",
              HYD_faultloc_escape(proxy->node->hostname, host, sizeof(host)),
              silent ? "hydra's proxy there does not answer" : "hydra's proxy there is gone");
-    add_errand(proxy, -1, symptom, 0);
+    add_retry(proxy, -1, symptom, 0);
     for (int i = 0; i < proxy->proxy_process_count; i++)
         note_lost_process(proxy, i, silent);
     if (silent && !count_gone(proxy))
         fprintf(stderr,
-                "[faultloc] the connection to hydra's proxy on %s timed out, and there is no verdict "
-                "about that host: the job continues without the output of its processes\n",
+                "[faultloc] the connection to hydra's proxy on %s timed out, and there is no "
+                "verdict about that host: the job continues without the output of its processes\n",
                 proxy->node->hostname);
 }
 
-/* Where all that are heard of wait in a barrier of PMI, the job does not go on without the lost. */
+/* If all connected processes wait in a barrier of PMI, the job cannot continue without the lost. */
 static void confirm_lost(int64_t now)
 {
     for (struct HYD_pg *pg = &HYD_server_info.pg_list; pg; pg = pg->next) {
@@ -465,7 +473,7 @@ static void confirm_lost(int64_t now)
         for (struct HYD_proxy *p = pg->proxy_list; p; p = p->next)
             connected += HYD_faultloc_is_connected(p);
         if (pg->barrier_count > 0 && pg->barrier_count >= connected)
-            HYD_faultloc_story_confirm_lost(&me.story, pg->pgid, now);
+            HYD_faultloc_incident_confirm_lost(&me.incident, pg->pgid, now);
     }
 }
 
@@ -475,8 +483,8 @@ static bool is_lost(const struct HYD_proxy *proxy)
 
     if (!HYD_faultloc_is_connected(proxy) || !HYD_faultloc_is_closed(proxy->control_fd, &error))
         return false;
-    /* one that was told to end all, and then ended itself, is not lost; nor one that ended before it
-     * had read that, because the launcher of another failed while it began */
+    /* one that was ordered to end all, and then ended itself, is not lost; nor one that ended
+     * before it had read that, because the launcher of another failed while it began */
     if (!me.cleaning || (error && !me.launch_failed))
         note_lost(proxy, error && !me.cleaning);
     return true;
@@ -533,9 +541,9 @@ static bool is_listening(void)
 static int64_t clean_at(void)
 {
     if (me.cleaning || (HYD_server_info.user_global.auto_cleanup == 0 &&
-                        !HYD_faultloc_story_has_abort(&me.story)))
+                        !HYD_faultloc_incident_has_abort(&me.incident)))
         return HYD_FAULTLOC_NEVER;
-    return HYD_faultloc_story_deadline(&me.story, is_listening());
+    return HYD_faultloc_incident_deadline(&me.incident, is_listening());
 }
 
 static void begin_cleaning(int64_t now)
@@ -595,9 +603,9 @@ static int64_t next_due(void)
     int64_t at = me.cleaning ? give_up_at() : clean_at();
 
     at = me.watch_at < at ? me.watch_at : at;
-    for (int i = 0; i < me.errands; i++)
-        if (!me.errand[i].done && me.errand[i].due < at)
-            at = me.errand[i].due;
+    for (int i = 0; i < me.retries; i++)
+        if (!me.retry[i].done && me.retry[i].due < at)
+            at = me.retry[i].due;
     return at;
 }
 
@@ -611,8 +619,8 @@ static void look_at_launchers(int64_t now)
     if (!proxy || me.cleaning)
         return;
     fprintf(stderr,
-            "[faultloc] the launcher for host %s ended with %s %d before hydra's proxy "
-            "there called: the job is ended\n",
+            "[faultloc] the launcher for host %s ended with %s %d before hydra's proxy there "
+            "connected: the job is ended\n",
             proxy->node->hostname, WIFSIGNALED(status) ? "signal" : "exit code",
             WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
     me.launch_failed = true;
@@ -623,8 +631,8 @@ HYD_status HYD_faultloc_server_turn(HYD_status status)
 {
     int64_t now;
 
-    if (!HYD_faultloc_on || (!me.story.facts && !me.some_lost && !me.some_ended && !me.cleaning &&
-                             me.watch_at == HYD_FAULTLOC_NEVER))
+    if (!HYD_faultloc_on || (!me.incident.events && !me.some_lost && !me.some_ended &&
+                             !me.cleaning && me.watch_at == HYD_FAULTLOC_NEVER))
         return status;
     now = HYD_faultloc_now_ms();
     if (me.watch_at <= now)
@@ -638,7 +646,7 @@ HYD_status HYD_faultloc_server_turn(HYD_status status)
     if (me.cleaning && give_up_at() <= now)
         return give_up();
     if (!me.cleaning)
-        run_errands(now);
+        run_retries(now);
     set_timer(next_due());
     return status;
 }
@@ -649,13 +657,13 @@ bool HYD_faultloc_server_finish(void)
         return false;
     HYD_faultloc_end_launchers(1000);
     fflush(stdout);
-    HYD_faultloc_story_print(&me.story, stderr);
+    HYD_faultloc_incident_print(&me.incident, stderr);
     return true;
 }
 
 int HYD_faultloc_server_code(void)
 {
-    int code = HYD_faultloc_on ? HYD_faultloc_story_code(&me.story) : -1;
+    int code = HYD_faultloc_on ? HYD_faultloc_incident_exit_code(&me.incident) : -1;
 
     return code < 0 && me.launch_failed ? 255 : code;
 }

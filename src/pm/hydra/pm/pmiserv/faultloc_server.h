@@ -11,21 +11,22 @@
 
 /* mpiexec's part.  All but those that say so are only called where HYD_faultloc_on. */
 
-/* Purpose: `mpiexec -faultloc`: FaultLoc is turned on for the processes.  The arguments, which every
- * option of mpiexec has, are not used.  Before HYD_faultloc_server_init. */
+/* Purpose: `mpiexec -faultloc`: FaultLoc is turned on for the processes. The arguments, which every
+ * option of mpiexec has, are not used. Before HYD_faultloc_server_init. */
 HYD_status HYD_faultloc_server_option(char *arg, char ***argv);
 void HYD_faultloc_server_help(void);
 
 /* Purpose: finds out whether FaultLoc is on, from the environment that the processes will have, and
- * for how long cleaning up may wait; has the proxies told.  Anywhere. */
+ * for how long cleaning up may wait; informs the proxies.  Anywhere. */
 HYD_status HYD_faultloc_server_init(struct HYD_exec *execs);
 
-/* Purpose: a message from a proxy is there, behind its header; there is none where FaultLoc is off. */
+/* Purpose: a message from a proxy is there, behind its header; there is none where FaultLoc is
+ * off. */
 HYD_status HYD_faultloc_server_cmd(struct HYD_proxy *proxy);
 
-/* Purpose: true if there is nothing to be read from `fd`: it is the connection to this proxy, and was
- * lost, which is noted, and then `close` was called for the proxy, whose result is in *status; or it is
- * standard input, which this proxy handed on, and has ended.  Anywhere. */
+/* Purpose: true if there is nothing to be read from `fd`: it is the connection to this proxy, and
+ * was lost, which is noted, and then `close` was called for the proxy, whose result is in *status;
+ * or it is standard input, which this proxy handed on, and has ended. Anywhere. */
 bool HYD_faultloc_server_is_over(int fd, struct HYD_proxy *proxy,
                                  HYD_status (*close) (struct HYD_proxy *), HYD_status *status);
 

@@ -4,15 +4,15 @@
  */
 
 /*
- * The bell rings from another process, also when the agent has changed, and leaves nothing behind in
- * who rings it; what is told of peers is read whole, once, and not believed blindly.
+ * The wakeup socket rings from another process, also when the agent has changed, and leaves nothing
+ * behind in who rings it; what is told of peers is read whole, once, and not believed blindly.
  */
 
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1
 #endif
 
-#include "faultloc/board/bell.h"
+#include "faultloc/board/wakeup.h"
 #include "process.h"
 #include "suite.h"
 
@@ -53,7 +53,7 @@ static bool ring_from_another_process(const struct faultloc_board *b)
 
     if (child == 0) {
         close_all();
-        _exit(faultloc_bell_ring(b) ? 0 : 1);
+        _exit(faultloc_wakeup_send(b) ? 0 : 1);
     }
     ck_assert_int_eq(waitpid(child, &status, 0), child);
     return status == 0;
@@ -64,17 +64,17 @@ START_TEST(it_rings)
     struct faultloc_board *b = make();
     int fd;
 
-    ck_assert(!faultloc_bell_ring(b));
-    ck_assert_int_eq(faultloc_bell_open(b, &fd), 0);
+    ck_assert(!faultloc_wakeup_send(b));
+    ck_assert_int_eq(faultloc_wakeup_open(b, &fd), 0);
     ck_assert(!rings(fd));
     ck_assert(ring_from_another_process(b));
     ck_assert(rings(fd));
-    faultloc_bell_hush(fd);
+    faultloc_wakeup_clear(fd);
     ck_assert(!rings(fd));
-    faultloc_bell_close(b, &fd);
+    faultloc_wakeup_close(b, &fd);
     ck_assert_int_eq(fd, -1);
-    ck_assert(!faultloc_bell_ring(b));
-    faultloc_bell_close(b, &fd); /* there is none any more */
+    ck_assert(!faultloc_wakeup_send(b));
+    faultloc_wakeup_close(b, &fd); /* there is none any more */
     faultloc_board_unmap(b);
 }
 END_TEST
@@ -84,14 +84,14 @@ START_TEST(ringing_it_too_often_does_not_block)
     struct faultloc_board *b = make();
     int fd, before;
 
-    ck_assert_int_eq(faultloc_bell_open(b, &fd), 0);
+    ck_assert_int_eq(faultloc_wakeup_open(b, &fd), 0);
     before = process_descriptors();
     for (int i = 0; i < 5000; i++)
-        REQUIRE(faultloc_bell_ring(b));
+        REQUIRE(faultloc_wakeup_send(b));
     ck_assert_int_eq(process_descriptors(), before);
-    faultloc_bell_hush(fd);
+    faultloc_wakeup_clear(fd);
     ck_assert(!rings(fd));
-    faultloc_bell_close(b, &fd);
+    faultloc_wakeup_close(b, &fd);
     faultloc_board_unmap(b);
 }
 END_TEST
@@ -101,36 +101,36 @@ START_TEST(the_next_agent_has_one_of_its_own)
     struct faultloc_board *b = make();
     int fd, next;
 
-    ck_assert_int_eq(faultloc_bell_open(b, &fd), 0);
-    ck_assert_int_eq(faultloc_bell_open(b, &next), 0);
-    faultloc_bell_close(b, &fd); /* the old one goes, and leaves the new one alone */
-    ck_assert(faultloc_bell_ring(b));
+    ck_assert_int_eq(faultloc_wakeup_open(b, &fd), 0);
+    ck_assert_int_eq(faultloc_wakeup_open(b, &next), 0);
+    faultloc_wakeup_close(b, &fd); /* the old one goes, and leaves the new one alone */
+    ck_assert(faultloc_wakeup_send(b));
     ck_assert(rings(next));
-    faultloc_bell_close(b, &next);
+    faultloc_wakeup_close(b, &next);
     faultloc_board_unmap(b);
 }
 END_TEST
 
-static int hold_bell(int in, int out, void *arg)
+static int hold_wakeup(int in, int out, void *arg)
 {
     int fd;
 
-    process_tell(out, faultloc_bell_open(arg, &fd) == 0 ? 'y' : 'n');
+    process_tell(out, faultloc_wakeup_open(arg, &fd) == 0 ? 'y' : 'n');
     process_obey(in);
     return 0;
 }
 
 /* Its agent was killed, and nobody has taken its name from the board. */
-START_TEST(nobody_hears_the_bell_of_the_dead)
+START_TEST(nobody_receives_the_wakeup_of_a_dead_agent)
 {
     struct faultloc_board *b = make();
     struct process agent;
 
-    process_start(&agent, hold_bell, b);
+    process_start(&agent, hold_wakeup, b);
     ck_assert_int_eq(process_hear(&agent), 'y');
-    ck_assert(faultloc_bell_ring(b));
+    ck_assert(faultloc_wakeup_send(b));
     process_kill(&agent);
-    ck_assert(!faultloc_bell_ring(b));
+    ck_assert(!faultloc_wakeup_send(b));
     faultloc_board_unmap(b);
 }
 END_TEST
@@ -142,18 +142,18 @@ START_TEST(without_descriptors_it_does_not_ring)
     bool rang;
     int fd, next, rc;
 
-    ck_assert_int_eq(faultloc_bell_open(b, &fd), 0);
+    ck_assert_int_eq(faultloc_wakeup_open(b, &fd), 0);
     getrlimit(RLIMIT_NOFILE, &before);
     none = (struct rlimit){.rlim_cur = 0, .rlim_max = before.rlim_max};
     ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &none), 0);
-    rang = faultloc_bell_ring(b);
-    rc = faultloc_bell_open(b, &next);
+    rang = faultloc_wakeup_send(b);
+    rc = faultloc_wakeup_open(b, &next);
     setrlimit(RLIMIT_NOFILE, &before);
     ck_assert(!rang);
     ck_assert_int_eq(rc, EMFILE);
-    ck_assert(faultloc_bell_ring(b)); /* the name on the board is still that of the first */
+    ck_assert(faultloc_wakeup_send(b)); /* the name on the board is still that of the first */
     ck_assert(rings(fd));
-    faultloc_bell_close(b, &fd);
+    faultloc_wakeup_close(b, &fd);
     faultloc_board_unmap(b);
 }
 END_TEST
@@ -163,27 +163,27 @@ END_TEST
 static const int32_t rank_node[] = {0, 0, 1, 1};
 static const struct ftree_job job = {.nodes = 2, .size = 4, .rank_node = rank_node};
 
-START_TEST(a_peer_is_told_of_once)
+START_TEST(a_peer_is_reported_once)
 {
-    struct faultloc_told told = {0};
+    struct faultloc_peer_errors errors = {0};
     struct ftree_symptom s;
     uint32_t heard = 0;
 
-    ck_assert(faultloc_told_write(&told, 5, 2, ECONNRESET));
-    ck_assert(!faultloc_told_write(&told, 6, 2, EIO));
-    ck_assert(faultloc_told_write(&told, 7, 3, EHOSTUNREACH));
-    ck_assert(faultloc_told_read(&told, &job, 10, &heard, &s));
+    ck_assert(faultloc_peer_errors_add(&errors, 5, 2, ECONNRESET));
+    ck_assert(!faultloc_peer_errors_add(&errors, 6, 2, EIO));
+    ck_assert(faultloc_peer_errors_add(&errors, 7, 3, EHOSTUNREACH));
+    ck_assert(faultloc_peer_errors_next(&errors, &job, 10, &heard, &s));
     ck_assert_int_eq(s.kind, FTREE_SYMPTOM_PEER_RESET);
     ck_assert_int_eq(s.about.kind, FTREE_KIND_RANK);
     ck_assert_int_eq(s.about.rank, 2);
     ck_assert_int_eq(s.about.node, 1);
     ck_assert_int_eq(s.error, ECONNRESET);
     ck_assert_uint_eq(s.first, 5);
-    ck_assert(faultloc_told_read(&told, &job, 10, &heard, &s));
+    ck_assert(faultloc_peer_errors_next(&errors, &job, 10, &heard, &s));
     ck_assert_int_eq(s.kind, FTREE_SYMPTOM_PEER_UNREACHABLE);
     ck_assert_int_eq(s.about.kind, FTREE_KIND_NODE);
     ck_assert_int_eq(s.about.node, 1);
-    ck_assert(!faultloc_told_read(&told, &job, 10, &heard, &s));
+    ck_assert(!faultloc_peer_errors_next(&errors, &job, 10, &heard, &s));
 }
 END_TEST
 
@@ -191,49 +191,51 @@ START_TEST(of_many_the_last_are_read)
 {
     static int32_t nodes[200];
     struct ftree_job large = {.nodes = 1, .size = 200, .rank_node = nodes};
-    struct faultloc_told told = {0};
+    struct faultloc_peer_errors errors = {0};
     struct ftree_symptom s;
     uint32_t heard = 0;
 
     for (int32_t rank = 0; rank < 200; rank++)
-        ck_assert(faultloc_told_write(&told, 1, rank, ECONNRESET));
-    for (int32_t rank = 200 - FAULTLOC_TOLD; rank < 200; rank++) {
-        ck_assert(faultloc_told_read(&told, &large, 2, &heard, &s));
+        ck_assert(faultloc_peer_errors_add(&errors, 1, rank, ECONNRESET));
+    for (int32_t rank = 200 - FAULTLOC_PEER_ERRORS; rank < 200; rank++) {
+        ck_assert(faultloc_peer_errors_next(&errors, &large, 2, &heard, &s));
         ck_assert_int_eq(s.about.rank, rank);
     }
-    ck_assert(!faultloc_told_read(&told, &large, 2, &heard, &s));
+    ck_assert(!faultloc_peer_errors_next(&errors, &large, 2, &heard, &s));
 }
 END_TEST
 
 START_TEST(nonsense_is_passed_over)
 {
-    struct faultloc_told told = {0};
+    struct faultloc_peer_errors errors = {0};
     struct ftree_symptom s;
     uint32_t heard = 0;
 
-    faultloc_told_write(&told, 1, -1, ECONNRESET);
-    faultloc_told_write(&told, 1, 4, ECONNRESET);
-    faultloc_told_write(&told, 1, 1, 0);
-    faultloc_told_write(&told, 1, 2, 4096);
-    faultloc_told_write(&told, 99, 0, EPIPE);
-    ck_assert(faultloc_told_read(&told, &job, 10, &heard, &s));
+    faultloc_peer_errors_add(&errors, 1, -1, ECONNRESET);
+    faultloc_peer_errors_add(&errors, 1, 4, ECONNRESET);
+    faultloc_peer_errors_add(&errors, 1, 1, 0);
+    faultloc_peer_errors_add(&errors, 1, 2, 4096);
+    faultloc_peer_errors_add(&errors, 99, 0, EPIPE);
+    ck_assert(faultloc_peer_errors_next(&errors, &job, 10, &heard, &s));
     ck_assert_int_eq(s.about.rank, 0);
     ck_assert_uint_eq(s.first, 10); /* not in the future */
-    ck_assert(!faultloc_told_read(&told, &job, 10, &heard, &s));
-    told.count = 0x80000000u;
-    for (int i = 0; i < FAULTLOC_TOLD && faultloc_told_read(&told, &job, 10, &heard, &s); i++)
+    ck_assert(!faultloc_peer_errors_next(&errors, &job, 10, &heard, &s));
+    errors.count = 0x80000000u;
+    for (int i = 0; i < FAULTLOC_PEER_ERRORS &&
+                    faultloc_peer_errors_next(&errors, &job, 10, &heard, &s);
+         i++)
         ck_assert_int_lt(s.about.rank, 4);
 }
 END_TEST
 
-SUITE("faultloc_bell")
+SUITE("faultloc_wakeup")
 {
     TEST(it_rings);
     TEST(ringing_it_too_often_does_not_block);
     TEST(the_next_agent_has_one_of_its_own);
-    TEST(nobody_hears_the_bell_of_the_dead);
+    TEST(nobody_receives_the_wakeup_of_a_dead_agent);
     TEST(without_descriptors_it_does_not_ring);
-    TEST(a_peer_is_told_of_once);
+    TEST(a_peer_is_reported_once);
     TEST(of_many_the_last_are_read);
     TEST(nonsense_is_passed_over);
 }

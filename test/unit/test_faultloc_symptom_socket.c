@@ -4,15 +4,15 @@
  */
 
 /*
- * The door: what a datagram says, who is heard, and whose socket it is.  Doors are in a folder of
- * the test's own.
+ * The symptom socket: what a datagram says, who is heard, and whose socket it is. Symptom sockets
+ * are in a folder of the test's own.
  */
 
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1
 #endif
 
-#include "faultloc/io/door.h"
+#include "faultloc/io/symptom_socket.h"
 #include "process.h"
 #include "suite.h"
 #include "ftree/topology/tree.h"
@@ -69,7 +69,7 @@ static const struct {
      "process-gone fatal rank 2 3 -1 1 0 0 "},
     {"{\"kind\":\"process-gone\"}", 1, "process-gone fatal rank 1 2 -1 1 0 0 "},
     {"{\"kind\":\"process-gone\"}", 0,
-     "process-gone is about a rank, and this node has 2: \"component\" is needed"},
+     "process-gone is about a rank, and this node has 2: give a \"component\""},
     {"{\"kind\":\"interface-down\"}", 0, "interface-down error nic 0 -1 -1 1 0 0 "},
     {"{\"kind\":\"interface-down\",\"component\":\"nic h1:eth0\",\"detail\":\"down\"}", 0,
      "interface-down error nic 1 -1 -1 1 0 0 eth0: down"},
@@ -81,7 +81,7 @@ static const struct {
      "switch-down error switch 2 -1 1 1 0 0 "},
     {"{\"kind\":\"switch-down\"}", 1, "switch-down error switch 0 -1 0 1 0 0 "},
     {"{\"kind\":\"switch-down\"}", 3,
-     "switch-down is about a switch, and it is not known which one this node is behind"},
+     "switch-down is about a switch, and the switch of this node is not known"},
     {"{\"kind\":\"switch-down\",\"component\":\"switch empty\"}", 0,
      "no node of the job is behind switch \"empty\""},
     {"{\"kind\":\"switch-down\",\"component\":\"switch top\"}", 0,
@@ -90,10 +90,10 @@ static const struct {
      "user-suspects info rank 3 4 -1 1 0 0 a?b??"},
     {"{}", 0, "\"kind\" is missing"},
     {"{\"kind\":\"power-of\"}", 0,
-     "no such kind of symptom: \"power-of\"; `faultloc symptom --list` has them"},
+     "no such kind of symptom: \"power-of\"; `faultloc symptom --list` lists them"},
     {"{\"kind\":7}", 0, "\"kind\" must be a string"},
     {"{\"kind\":\"power-off\",\"severity\":\"bad\"}", 0,
-     "no such severity: \"bad\"; there are info, warning, error, fatal"},
+     "no such severity: \"bad\"; the severities are info, warning, error, fatal"},
     {"{\"kind\":\"power-off\",\"component\":\"node h9\"}", 0, "the job has no node \"h9\""},
     {"{\"kind\":\"power-off\",\"component\":\"node h1:eth0\"}", 0,
      "the job has no node \"h1:eth0\""},
@@ -105,28 +105,29 @@ static const struct {
      "the job has no rank \"-1\": it has ranks 0 to 4"},
     {"{\"kind\":\"power-off\",\"component\":\"rank 99999999999999999999\"}", 0,
      "the job has no rank \"99999999999999999999\": it has ranks 0 to 4"},
-    {"{\"kind\":\"power-off\",\"component\":\"h1\"}", 0, "\"h1\" is no component"},
-    {"{\"kind\":\"power-off\",\"component\":\"node \"}", 0, "\"node \" is no component"},
-    {"{\"kind\":\"power-off\",\"component\":\"\"}", 0, "\"\" is no component"},
+    {"{\"kind\":\"power-off\",\"component\":\"h1\"}", 0, "\"h1\" is not a component"},
+    {"{\"kind\":\"power-off\",\"component\":\"node \"}", 0, "\"node \" is not a component"},
+    {"{\"kind\":\"power-off\",\"component\":\"\"}", 0, "\"\" is not a component"},
     {"{\"kind\":\"power-off\",\"component\":\"averyveryverylongkind x\"}", 0,
-     "\"averyveryverylongkind x\" is no component"},
+     "\"averyveryverylongkind x\" is not a component"},
     {"{\"kind\":\"power-off\",\"component\":[]}", 0, "\"component\" must be a string"},
-    {"{\"kind\":\"power-off\",\"errno\":\"EBAD\"}", 0, "no errno is called \"EBAD\""},
+    {"{\"kind\":\"power-off\",\"errno\":\"EBAD\"}", 0, "unknown errno \"EBAD\""},
     {"{\"kind\":\"power-off\",\"errno\":5000}", 0, "\"errno\" must be a whole number from 0 to"},
     {"{\"kind\":\"power-off\",\"errno\":null}", 0, "\"errno\" must be a string"},
     {"{\"kind\":\"power-off\",\"count\":0}", 0, "\"count\" must be a whole number from 1 to"},
     {"{\"kind\":\"power-off\",\"count\":1.5}", 0, "\"count\" must be a whole number from 1 to"},
     {"{\"kind\":\"power-off\",\"count\":99999999999999999999999}", 0, "\"count\" must be a whole"},
     {"{\"kind\":\"power-off\",\"age_ms\":-1}", 0, "\"age_ms\" must be a whole number from 0 to"},
-    {"{\"kind\":\"power-off\",\"detail\":\"a\\u0000b\"}", 0, "\"detail\" has a zero byte in it"},
-    {"{\"kind\":\"power-off\",\"node\":\"h1\"}", 0, "unknown members: there are kind, component"},
-    {"{\"kind\":\"power-off\"", 0, "no JSON: unexpected end of file"},
-    {"{\"kind\":\"power-off\"} x", 0, "no JSON: "},
-    {"power-off", 0, "no JSON: "},
-    {"[[[[[[1]]]]]]", 0, "no JSON: "},
-    {"[]", 0, "no JSON object"},
-    {"5", 0, "no JSON: unexpected end of file"},
-    {"", 0, "no JSON: unexpected end of file"},
+    {"{\"kind\":\"power-off\",\"detail\":\"a\\u0000b\"}", 0, "\"detail\" has a zero byte"},
+    {"{\"kind\":\"power-off\",\"node\":\"h1\"}", 0,
+     "unknown member; the members are kind, component"},
+    {"{\"kind\":\"power-off\"", 0, "not JSON: unexpected end of file"},
+    {"{\"kind\":\"power-off\"} x", 0, "not JSON: "},
+    {"power-off", 0, "not JSON: "},
+    {"[[[[[[1]]]]]]", 0, "not JSON: "},
+    {"[]", 0, "not a JSON object"},
+    {"5", 0, "not JSON: unexpected end of file"},
+    {"", 0, "not JSON: unexpected end of file"},
 };
 
 static void say_symptom(const struct ftree_symptom *s, char *out, size_t room)
@@ -142,11 +143,12 @@ START_TEST(a_datagram_is_read)
 {
     /* of its own size, so that the sanitizers see a step too far */
     size_t len = strlen(rows[_i].text);
-    char *text = memcpy(malloc(len + 1), rows[_i].text, len), said[512], error[FAULTLOC_DOOR_ERROR];
+    char *text = memcpy(malloc(len + 1), rows[_i].text, len);
+    char said[512], error[FAULTLOC_SYMPTOM_ERROR];
     struct ftree_symptom s;
 
     text = realloc(text, len ? len : 1);
-    if (faultloc_door_read(&job, rows[_i].self, NOW, text, len, &s, error)) {
+    if (faultloc_symptom_parse(&job, rows[_i].self, NOW, text, len, &s, error)) {
         say_symptom(&s, said, sizeof(said));
         ck_assert_str_eq(said, rows[_i].said);
         ck_assert_uint_eq(s.first, s.last);
@@ -160,11 +162,11 @@ END_TEST
 START_TEST(a_zero_byte_is_an_error)
 {
     static const char text[] = "{\"kind\":\"power-off\"}\0{";
-    char error[FAULTLOC_DOOR_ERROR];
+    char error[FAULTLOC_SYMPTOM_ERROR];
     struct ftree_symptom s;
 
-    ck_assert(!faultloc_door_read(&job, 0, NOW, text, sizeof(text) - 1, &s, error));
-    ck_assert_str_eq(error, "no JSON: there are zero bytes in it");
+    ck_assert(!faultloc_symptom_parse(&job, 0, NOW, text, sizeof(text) - 1, &s, error));
+    ck_assert_str_eq(error, "not JSON: it has zero bytes");
 }
 END_TEST
 
@@ -173,13 +175,13 @@ START_TEST(without_a_topology_no_switch_is_known)
     static const char text[] = "{\"kind\":\"switch-down\",\"component\":\"switch leaf1\"}";
     static const char own[] = "{\"kind\":\"switch-down\"}";
     const struct ftree_job plain = {.nodes = 4, .size = 4};
-    char error[FAULTLOC_DOOR_ERROR];
+    char error[FAULTLOC_SYMPTOM_ERROR];
     struct ftree_symptom s;
 
-    ck_assert(!faultloc_door_read(&plain, 0, NOW, text, strlen(text), &s, error));
+    ck_assert(!faultloc_symptom_parse(&plain, 0, NOW, text, strlen(text), &s, error));
     ck_assert_ptr_nonnull(strstr(error, "MPIR_CVAR_FAULTLOC_TOPOLOGY"));
-    ck_assert(!faultloc_door_read(&plain, 0, NOW, own, strlen(own), &s, error));
-    ck_assert(faultloc_door_read(&plain, 3, NOW, "{\"kind\":\"process-gone\"}", 23, &s, error));
+    ck_assert(!faultloc_symptom_parse(&plain, 0, NOW, own, strlen(own), &s, error));
+    ck_assert(faultloc_symptom_parse(&plain, 3, NOW, "{\"kind\":\"process-gone\"}", 23, &s, error));
     ck_assert_int_eq(s.about.rank, 3);
 }
 END_TEST
@@ -188,10 +190,10 @@ END_TEST
 START_TEST(an_age_before_the_clock_is_its_beginning)
 {
     static const char text[] = "{\"kind\":\"power-off\",\"age_ms\":3600000}";
-    char error[FAULTLOC_DOOR_ERROR];
+    char error[FAULTLOC_SYMPTOM_ERROR];
     struct ftree_symptom s;
 
-    ck_assert(faultloc_door_read(&job, 0, 5 * FTREE_MS, text, strlen(text), &s, error));
+    ck_assert(faultloc_symptom_parse(&job, 0, 5 * FTREE_MS, text, strlen(text), &s, error));
     ck_assert_uint_eq(s.first, 0);
 }
 END_TEST
@@ -199,7 +201,7 @@ END_TEST
 /* Good datagrams with bytes changed, cut off or doubled: never more than an error. */
 START_TEST(a_broken_datagram_does_no_harm)
 {
-    char error[FAULTLOC_DOOR_ERROR];
+    char error[FAULTLOC_SYMPTOM_ERROR];
     struct ftree_symptom s;
     uint64_t random = 88172645463325252u;
 
@@ -213,7 +215,7 @@ START_TEST(a_broken_datagram_does_no_harm)
             text[random % len] = (char) (random >> 32);
         }
         len = i % 5 ? len : len / 2;
-        if (faultloc_door_read(&job, 0, NOW, text, len, &s, error)) {
+        if (faultloc_symptom_parse(&job, 0, NOW, text, len, &s, error)) {
             REQUIRE(s.kind < FTREE_SYMPTOM_COUNT && s.severity < FTREE_SEVERITY_COUNT);
             REQUIRE(s.about.node >= 0 && s.about.node < job.nodes && s.last <= NOW && s.count > 0);
             REQUIRE(memchr(s.detail, 0, sizeof(s.detail)));
@@ -225,19 +227,19 @@ START_TEST(a_broken_datagram_does_no_harm)
 }
 END_TEST
 
-/* ---- a door ---------------------------------------------------------------------------------- */
+/* ---- a symptom socket ------------------------------------------------------------------------ */
 
 static char folder[64], err_path[128];
-static struct faultloc_door door;
+static struct faultloc_symptom_socket sock;
 
 static void setup(void)
 {
-    snprintf(folder, sizeof(folder), "/tmp/test_faultloc_door.XXXXXX");
+    snprintf(folder, sizeof(folder), "/tmp/test_faultloc_symptom_socket.XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(folder));
     setenv("XDG_RUNTIME_DIR", folder, 1);
     snprintf(err_path, sizeof(err_path), "%s/err", folder);
     dup2(open(err_path, O_WRONLY | O_CREAT | O_APPEND, 0600), STDERR_FILENO);
-    faultloc_door_init(&door, &job, 1);
+    faultloc_symptom_socket_init(&sock, &job, 1);
 }
 
 static void path_of(char *out, size_t room)
@@ -249,7 +251,7 @@ static void teardown(void)
 {
     char path[256];
 
-    faultloc_door_close(&door);
+    faultloc_symptom_socket_close(&sock);
     path_of(path, sizeof(path));
     ck_assert_int_ne(access(path, F_OK), 0);
     snprintf(path, sizeof(path), "%s/faultloc", folder);
@@ -278,7 +280,7 @@ static int lines_said(void)
     return n;
 }
 
-/* A socket that is connected to the door, and has a name if `named`. */
+/* A socket that is connected to the symptom socket, and has a name if `named`. */
 static int knock(bool named)
 {
     struct sockaddr_un a = {.sun_family = AF_UNIX};
@@ -303,7 +305,7 @@ static bool hear(struct ftree_symptom *s)
 {
     int budget = 0;
 
-    return faultloc_door_next(&door, NOW, &budget, s);
+    return faultloc_symptom_socket_next(&sock, NOW, &budget, s);
 }
 
 START_TEST(a_symptom_comes_in)
@@ -313,10 +315,10 @@ START_TEST(a_symptom_comes_in)
     char path[256];
 
     setup();
-    ck_assert(faultloc_door_open(&door, NOW, "4711"));
-    ck_assert(!faultloc_door_open(&door, NOW, "4711")); /* it is open */
+    ck_assert(faultloc_symptom_socket_open(&sock, NOW, "4711"));
+    ck_assert(!faultloc_symptom_socket_open(&sock, NOW, "4711")); /* it is open */
     path_of(path, sizeof(path));
-    ck_assert_str_eq(door.path, path);
+    ck_assert_str_eq(sock.path, path);
     *strrchr(path, '/') = '\0';
     ck_assert_int_eq(stat(path, &st), 0);
     ck_assert_int_eq(st.st_mode & 0777, 0700);
@@ -336,7 +338,7 @@ END_TEST
 
 static void expect_answer(int fd, const char *text, const char *answer)
 {
-    char got[FAULTLOC_DOOR_ERROR + 1];
+    char got[FAULTLOC_SYMPTOM_ERROR + 1];
     struct ftree_symptom s;
     ssize_t n;
 
@@ -353,7 +355,7 @@ START_TEST(who_has_a_name_is_answered)
     int fd;
 
     setup();
-    faultloc_door_open(&door, NOW, "4711");
+    faultloc_symptom_socket_open(&sock, NOW, "4711");
     fd = knock(true);
     expect_answer(fd, "{\"kind\":\"power-off\"}", "ok");
     expect_answer(fd, "{\"kind\":\"power-of\"}", "no such kind of symptom: \"power-of\"");
@@ -385,10 +387,10 @@ static void tell_with(const char *text, const int *fds, int n)
     close(fd);
 }
 
-/* What the door answers on one end of a pair; "": nothing, and it has closed that end. */
+/* What the symptom socket answers on one end of a pair; "": nothing, and it has closed that end. */
 static const char *answer_to(const char *text)
 {
-    static char got[FAULTLOC_DOOR_ERROR + 1];
+    static char got[FAULTLOC_SYMPTOM_ERROR + 1];
     struct ftree_symptom s;
     int pair[2];
     ssize_t n;
@@ -411,11 +413,11 @@ START_TEST(who_sends_a_socket_is_answered_there)
     int descriptors;
 
     setup();
-    faultloc_door_open(&door, NOW, "4711");
+    faultloc_symptom_socket_open(&sock, NOW, "4711");
     descriptors = process_descriptors();
     ck_assert_str_eq(answer_to("{\"kind\":\"power-off\"}"), "ok");
     ck_assert_ptr_nonnull(strstr(answer_to("{\"kind\":\"power-of\"}"), "no such kind of symptom"));
-    door.uid = geteuid() + 1;
+    sock.uid = geteuid() + 1;
     if (geteuid())
         ck_assert_str_eq(answer_to("{\"kind\":\"power-off\"}"), "");
     ck_assert_int_eq(process_descriptors(), descriptors);
@@ -433,7 +435,7 @@ START_TEST(what_is_sent_along_does_no_harm)
     struct stat st;
 
     setup();
-    faultloc_door_open(&door, NOW, "4711");
+    faultloc_symptom_socket_open(&sock, NOW, "4711");
     ck_assert_int_eq(pipe(pipes), 0);
     ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair), 0);
     while (send(pair[1], text, 1, MSG_DONTWAIT) == 1)
@@ -461,18 +463,18 @@ END_TEST
 /* One that is longer is not read in part. */
 START_TEST(a_datagram_of_more_than_a_kilobyte_is_refused)
 {
-    static char text[FAULTLOC_DOOR_BYTES + 100];
+    static char text[FAULTLOC_SYMPTOM_BYTES + 100];
     struct ftree_symptom s;
 
     setup();
-    faultloc_door_open(&door, NOW, "4711");
+    faultloc_symptom_socket_open(&sock, NOW, "4711");
     memset(text, ' ', sizeof(text) - 1);
     memcpy(text, "{\"kind\":\"power-off\"}", 20);
     tell(text);
     ck_assert(!hear(&s));
     ck_assert_ptr_nonnull(
         strstr(said(), "node h1: invalid symptom: longer than 1024"));
-    text[FAULTLOC_DOOR_BYTES] = '\0';
+    text[FAULTLOC_SYMPTOM_BYTES] = '\0';
     tell(text);
     ck_assert(hear(&s));
     teardown();
@@ -484,7 +486,7 @@ START_TEST(complaints_come_to_an_end)
     struct ftree_symptom s;
 
     setup();
-    faultloc_door_open(&door, NOW, "4711");
+    faultloc_symptom_socket_open(&sock, NOW, "4711");
     for (int i = 0; i < 100; i++) {
         tell("nonsense");
         ck_assert(!hear(&s));
@@ -518,15 +520,15 @@ START_TEST(a_flood_is_taken_in_turns)
     int got = 0;
 
     setup();
-    faultloc_door_open(&door, NOW, "4711");
+    faultloc_symptom_socket_open(&sock, NOW, "4711");
     process_start(&sender, flood, NULL);
     while (got < 1000) {
-        struct pollfd p = {.fd = door.fd, .events = POLLIN};
+        struct pollfd p = {.fd = sock.fd, .events = POLLIN};
         int budget = 0;
         ck_assert_int_eq(poll(&p, 1, PROCESS_DEADLINE_MS), 1);
-        while (faultloc_door_next(&door, NOW, &budget, &s))
+        while (faultloc_symptom_socket_next(&sock, NOW, &budget, &s))
             got++;
-        ck_assert_int_le(budget, FAULTLOC_DOOR_TURN);
+        ck_assert_int_le(budget, FAULTLOC_SYMPTOM_TURN);
     }
     ck_assert_int_eq(process_hear(&sender), 'd');
     process_kill(&sender);
@@ -559,8 +561,8 @@ START_TEST(a_stranger_is_refused)
     if (geteuid())
         return; /* nobody can be a stranger */
     setup();
-    faultloc_door_open(&door, NOW, "4711");
-    door.uid = 1; /* of the job; the stranger is 65534, root is heard, too */
+    faultloc_symptom_socket_open(&sock, NOW, "4711");
+    sock.uid = 1; /* of the job; the stranger is 65534, root is heard, too */
     process_start(&stranger, tell_as_stranger, NULL);
     ck_assert_int_eq(process_hear(&stranger), 'd');
     ck_assert(!hear(&s));
@@ -575,11 +577,11 @@ END_TEST
 
 /* ---- whose socket it is ---------------------------------------------------------------------- */
 
-static int hold_a_door(int in, int out, void *arg)
+static int hold_a_socket(int in, int out, void *arg)
 {
     (void) arg;
-    faultloc_door_init(&door, &job, 1);
-    process_tell(out, faultloc_door_open(&door, NOW, "4711") ? 'y' : 'n');
+    faultloc_symptom_socket_init(&sock, &job, 1);
+    process_tell(out, faultloc_symptom_socket_open(&sock, NOW, "4711") ? 'y' : 'n');
     process_obey(in);
     return 0;
 }
@@ -590,12 +592,12 @@ START_TEST(the_socket_of_a_dead_agent_is_replaced)
     struct ftree_symptom s;
 
     setup();
-    process_start(&agent, hold_a_door, NULL);
+    process_start(&agent, hold_a_socket, NULL);
     ck_assert_int_eq(process_hear(&agent), 'y');
-    ck_assert(!faultloc_door_open(&door, NOW, "4711")); /* it lives */
+    ck_assert(!faultloc_symptom_socket_open(&sock, NOW, "4711")); /* it lives */
     ck_assert_str_eq(said(), "");
     process_kill(&agent);
-    ck_assert(faultloc_door_open(&door, NOW + 1, "4711"));
+    ck_assert(faultloc_symptom_socket_open(&sock, NOW + 1, "4711"));
     tell("{\"kind\":\"power-off\"}");
     ck_assert(hear(&s));
     teardown();
@@ -608,12 +610,13 @@ START_TEST(one_that_lives_on_is_left_alone)
     char path[256];
 
     setup();
-    process_start(&agent, hold_a_door, NULL);
+    process_start(&agent, hold_a_socket, NULL);
     ck_assert_int_eq(process_hear(&agent), 'y');
-    ck_assert(!faultloc_door_open(&door, NOW, "4711"));
-    ck_assert(!faultloc_door_open(&door, NOW + 11000 * FTREE_MS, "4711"));
-    ck_assert_ptr_nonnull(strstr(said(), "another process is bound to it; the job continues without"));
-    ck_assert(!faultloc_door_open(&door, NOW + 12000 * FTREE_MS, "4711"));
+    ck_assert(!faultloc_symptom_socket_open(&sock, NOW, "4711"));
+    ck_assert(!faultloc_symptom_socket_open(&sock, NOW + 11000 * FTREE_MS, "4711"));
+    ck_assert_ptr_nonnull(
+        strstr(said(), "another process is bound to it; the job continues without"));
+    ck_assert(!faultloc_symptom_socket_open(&sock, NOW + 12000 * FTREE_MS, "4711"));
     ck_assert_int_eq(lines_said(), 1);
     process_kill(&agent);
     path_of(path, sizeof(path));
@@ -623,10 +626,10 @@ START_TEST(one_that_lives_on_is_left_alone)
 END_TEST
 
 /* What cannot be is said once, and that is all. */
-static void expect_no_door(const char *why)
+static void expect_no_socket(const char *why)
 {
-    ck_assert(!faultloc_door_open(&door, NOW, "4711"));
-    ck_assert(!faultloc_door_open(&door, NOW, "4711"));
+    ck_assert(!faultloc_symptom_socket_open(&sock, NOW, "4711"));
+    ck_assert(!faultloc_symptom_socket_open(&sock, NOW, "4711"));
     ck_assert_int_eq(lines_said(), 1);
     ck_assert_msg(strstr(said(), why), "%s", said());
 }
@@ -639,7 +642,7 @@ START_TEST(a_folder_open_to_others_is_not_used)
     snprintf(path, sizeof(path), "%s/faultloc", folder);
     ck_assert_int_eq(mkdir(path, 0700), 0);
     ck_assert_int_eq(chmod(path, 0755), 0);
-    expect_no_door("closed to everybody else (mode 0700)");
+    expect_no_socket("closed to everybody else (mode 0700)");
     teardown();
 }
 END_TEST
@@ -651,7 +654,7 @@ START_TEST(a_link_to_a_folder_is_not_used)
     setup();
     snprintf(path, sizeof(path), "%s/faultloc", folder);
     ck_assert_int_eq(symlink(folder, path), 0);
-    expect_no_door("Not a directory");
+    expect_no_socket("Not a directory");
     unlink(path);
     teardown();
 }
@@ -667,8 +670,8 @@ START_TEST(a_file_in_its_place_stays)
     ck_assert_int_eq(mkdir(path, 0700), 0);
     path_of(path, sizeof(path));
     close(open(path, O_WRONLY | O_CREAT, 0600));
-    ck_assert(!faultloc_door_open(&door, NOW, "4711"));
-    ck_assert(!faultloc_door_open(&door, NOW + 11000 * FTREE_MS, "4711"));
+    ck_assert(!faultloc_symptom_socket_open(&sock, NOW, "4711"));
+    ck_assert(!faultloc_symptom_socket_open(&sock, NOW + 11000 * FTREE_MS, "4711"));
     ck_assert_ptr_nonnull(strstr(said(), "another process is bound to it"));
     ck_assert_int_eq(unlink(path), 0);
     teardown();
@@ -750,7 +753,7 @@ START_TEST(the_sockets_of_dead_agents_are_swept)
     close(open(path, O_WRONLY | O_CREAT, 0600));
     make_old(path);
 
-    ck_assert(faultloc_door_open(&door, NOW, "4711"));
+    ck_assert(faultloc_symptom_socket_open(&sock, NOW, "4711"));
     for (int i = 0; i < 186; i++) {
         snprintf(name, sizeof(name), "%d@h1.sock", i);
         ck_assert_msg(!is_there(name), "%s is still there", name);
@@ -774,7 +777,7 @@ static void expect_no_folder(uid_t owner, int error)
 
     snprintf(path, sizeof(path), "%s/faultloc", folder);
     errno = 0;
-    ck_assert_int_eq(faultloc_door_open_folder(path, owner), -1);
+    ck_assert_int_eq(faultloc_symptom_socket_open_folder(path, owner), -1);
     ck_assert_int_eq(errno, error);
 }
 
@@ -788,7 +791,7 @@ START_TEST(a_folder_is_its_owners)
     snprintf(path, sizeof(path), "%s/faultloc", folder);
     snprintf(other, sizeof(other), "%s/other", folder);
     ck_assert_int_eq(mkdir(path, 0700), 0);
-    fd = faultloc_door_open_folder(path, geteuid());
+    fd = faultloc_symptom_socket_open_folder(path, geteuid());
     ck_assert_int_ge(fd, 0);
     close(fd);
     expect_no_folder(geteuid() + 1, EPERM);
@@ -807,7 +810,7 @@ END_TEST
 static void expect_no_knock(int at, const char *name, uid_t owner, int error)
 {
     errno = 0;
-    ck_assert_int_eq(faultloc_door_knock(at, name, owner), -1);
+    ck_assert_int_eq(faultloc_symptom_socket_connect(at, name, owner), -1);
     ck_assert_int_eq(errno, error);
 }
 
@@ -817,11 +820,11 @@ START_TEST(only_a_socket_of_the_owner_is_knocked_at)
     int at, fd, descriptors;
 
     setup();
-    faultloc_door_open(&door, NOW, "4711");
+    faultloc_symptom_socket_open(&sock, NOW, "4711");
     snprintf(path, sizeof(path), "%s/faultloc", folder);
-    at = faultloc_door_open_folder(path, geteuid());
+    at = faultloc_symptom_socket_open_folder(path, geteuid());
     descriptors = process_descriptors();
-    fd = faultloc_door_knock(at, "4711@h1.sock", geteuid());
+    fd = faultloc_symptom_socket_connect(at, "4711@h1.sock", geteuid());
     ck_assert_int_ge(fd, 0);
     close(fd);
     expect_no_knock(at, "4711@h2.sock", geteuid(), ENOENT);
@@ -850,7 +853,7 @@ START_TEST(a_name_too_long_is_said)
     setup();
     memset(id, 'x', sizeof(id) - 1);
     id[sizeof(id) - 1] = '\0';
-    ck_assert(!faultloc_door_open(&door, NOW, id));
+    ck_assert(!faultloc_symptom_socket_open(&sock, NOW, id));
     ck_assert_ptr_nonnull(strstr(said(), "its name is too long"));
     teardown();
 }
@@ -858,28 +861,28 @@ END_TEST
 
 START_TEST(names_and_folders)
 {
-    char out[FAULTLOC_DOOR_PATH], small[8];
+    char out[FAULTLOC_SYMPTOM_PATH], small[8];
 
-    ck_assert(faultloc_door_name("4711.0", "fd00::1", out, sizeof(out)));
+    ck_assert(faultloc_symptom_socket_name("4711.0", "fd00::1", out, sizeof(out)));
     ck_assert_str_eq(out, "4711.0@fd00__1.sock");
-    ck_assert(faultloc_door_name("../x", "a@b", out, sizeof(out)));
+    ck_assert(faultloc_symptom_socket_name("../x", "a@b", out, sizeof(out)));
     ck_assert_str_eq(out, ".._x@a_b.sock");
     setenv("XDG_RUNTIME_DIR", "/", 1);
-    ck_assert(faultloc_door_folder(0, out, sizeof(out)));
+    ck_assert(faultloc_symptom_socket_folder(0, out, sizeof(out)));
     ck_assert_str_eq(out, "//faultloc");
-    ck_assert(faultloc_door_folder(5, out, sizeof(out))); /* another user's */
+    ck_assert(faultloc_symptom_socket_folder(5, out, sizeof(out))); /* another user's */
     ck_assert_str_eq(out, "/tmp/faultloc-5");
     setenv("XDG_RUNTIME_DIR", "/nonexistent", 1); /* from another host */
-    ck_assert(faultloc_door_folder(5, out, sizeof(out)));
+    ck_assert(faultloc_symptom_socket_folder(5, out, sizeof(out)));
     ck_assert_str_eq(out, "/tmp/faultloc-5");
     unsetenv("XDG_RUNTIME_DIR");
-    ck_assert(faultloc_door_folder(5, out, sizeof(out)));
+    ck_assert(faultloc_symptom_socket_folder(5, out, sizeof(out)));
     ck_assert_str_eq(out, "/tmp/faultloc-5");
-    ck_assert(!faultloc_door_folder(5, small, sizeof(small)));
+    ck_assert(!faultloc_symptom_socket_folder(5, small, sizeof(small)));
 }
 END_TEST
 
-SUITE("faultloc_door")
+SUITE("faultloc_symptom_socket")
 {
     TEST_ROWS(a_datagram_is_read, COUNT(rows));
     TEST(a_zero_byte_is_an_error);

@@ -28,7 +28,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- names --------------------------------------------------------------------------------- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 static const struct {
     const char *pattern, *job, *node;
@@ -92,13 +92,13 @@ START_TEST(a_name_that_does_not_fit_is_refused)
 }
 END_TEST
 
-/* ---- the file ------------------------------------------------------------------------------ */
+/* ---- the file -------------------------------------------------------------------------------- */
 
 static char folder[64], path[128];
 
 static void setup(void)
 {
-    snprintf(folder, sizeof(folder), "/tmp/test_faultloc_report.XXXXXX");
+    snprintf(folder, sizeof(folder), "/tmp/test_faultloc_say.XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(folder));
     snprintf(path, sizeof(path), "%s/report.json", folder);
 }
@@ -290,7 +290,7 @@ START_TEST(a_link_in_its_place_is_not_followed)
 }
 END_TEST
 
-/* ---- errors -------------------------------------------------------------------------------- */
+/* ---- errors ---------------------------------------------------------------------------------- */
 
 START_TEST(a_missing_folder_is_an_error)
 {
@@ -368,7 +368,7 @@ START_TEST(a_full_device_is_an_error)
 }
 END_TEST
 
-/* ---- what is no file ----------------------------------------------------------------------- */
+/* ---- what is no file ------------------------------------------------------------------------- */
 
 START_TEST(a_device_is_written_into_and_stays)
 {
@@ -478,7 +478,7 @@ START_TEST(a_link_to_a_file_is_replaced)
 }
 END_TEST
 
-/* ---- writing to who does not read ---------------------------------------------------------- */
+/* ---- writing to who does not read ------------------------------------------------------------ */
 
 static volatile sig_atomic_t signals;
 
@@ -539,7 +539,7 @@ START_TEST(a_signal_of_the_programs_own_stays_pending)
 }
 END_TEST
 
-/* As a lane's thread is: all signals blocked. */
+/* As a worker's thread is: all signals blocked. */
 static void *write_with_signals_blocked(void *arg)
 {
     sigset_t all, pending;
@@ -653,7 +653,7 @@ START_TEST(a_slow_reader_gets_it_all)
 }
 END_TEST
 
-/* ---- lines --------------------------------------------------------------------------------- */
+/* ---- lines ----------------------------------------------------------------------------------- */
 
 static void say_into(char *text, size_t room, const char *what)
 {
@@ -731,7 +731,7 @@ START_TEST(a_name_is_one_word)
 }
 END_TEST
 
-SUITE("faultloc_report")
+SUITE("faultloc_say")
 {
     TEST_ROWS(pattern, COUNT(patterns));
     TEST(a_name_that_does_not_fit_is_refused);

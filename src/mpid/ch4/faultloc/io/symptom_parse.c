@@ -3,7 +3,7 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "faultloc/io/door.h"
+#include "faultloc/io/symptom_socket.h"
 #include "ftree/report/report.h"
 #include "ftree/topology/tree.h"
 
@@ -40,7 +40,7 @@ static bool fail(const struct reader *r, const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    vsnprintf(r->error, FAULTLOC_DOOR_ERROR, format, args);
+    vsnprintf(r->error, FAULTLOC_SYMPTOM_ERROR, format, args);
     va_end(args);
     clean(r->error);
     return false;
@@ -55,7 +55,7 @@ static bool get_string(const struct reader *r, const char *key, struct json_obje
         return fail(r, "\"%s\" must be a string", key);
     *out = json_object_get_string(v);
     if (strlen(*out) != (size_t) json_object_get_string_len(v))
-        return fail(r, "\"%s\" has a zero byte in it", key);
+        return fail(r, "\"%s\" has a zero byte", key);
     return true;
 }
 
@@ -78,7 +78,7 @@ static bool read_kind(struct reader *r, struct json_object *v)
         return false;
     kind = ftree_symptom_by_name(name);
     if (kind < 0)
-        return fail(r, "no such kind of symptom: \"%.60s\"; `faultloc symptom --list` has them",
+        return fail(r, "no such kind of symptom: \"%.60s\"; `faultloc symptom --list` lists them",
                     name);
     r->s->kind = (uint8_t) kind;
     return true;
@@ -93,7 +93,9 @@ static bool read_severity(struct reader *r, struct json_object *v)
         return false;
     severity = ftree_severity_by_name(name);
     if (severity < 0)
-        return fail(r, "no such severity: \"%.60s\"; there are info, warning, error, fatal", name);
+        return fail(r,
+                    "no such severity: \"%.60s\"; the severities are info, warning, error, fatal",
+                    name);
     r->s->severity = (uint8_t) severity;
     return true;
 }
@@ -112,7 +114,7 @@ static bool read_error(struct reader *r, struct json_object *v)
     if (!get_string(r, "errno", v, &name))
         return false;
     r->s->error = ftree_report_errno_number(name);
-    return r->s->error ? true : fail(r, "no errno is called \"%.60s\"; its number will do", name);
+    return r->s->error ? true : fail(r, "unknown errno \"%.60s\"; give its number", name);
 }
 
 static bool read_detail(struct reader *r, struct json_object *v)
@@ -199,7 +201,7 @@ static bool about_switch(struct reader *r, const char *name)
     const struct ftree_tree *t = r->job->tree;
 
     if (!t)
-        return fail(r, "the job knows no switches: it has no topology file "
+        return fail(r, "the job has no switches: it has no topology file "
                        "(MPIR_CVAR_FAULTLOC_TOPOLOGY)");
     for (int32_t i = 0; i < t->switches; i++) {
         if (strcmp(t->switch_name[i], name))
@@ -213,7 +215,7 @@ static bool about_switch(struct reader *r, const char *name)
     return fail(r, "the topology file has no switch \"%.60s\"", name);
 }
 
-/* Puts the interface before what is told of it. */
+/* Puts the interface before the description. */
 static void note_interface(struct ftree_symptom *s, const char *interface)
 {
     char detail[FTREE_DETAIL_MAX];
@@ -249,7 +251,7 @@ static bool find_component(struct reader *r)
     number = ftree_kind_by_name(kind);
     if (number < 0 || !*name)
         return fail(r,
-                    "\"%.60s\" is no component: \"node NAME\", \"rank N\", "
+                    "\"%.60s\" is not a component: \"node NAME\", \"rank N\", "
                     "\"nic NAME[:INTERFACE]\", \"link NAME[:INTERFACE]\" or \"switch NAME\"",
                     r->component);
     r->s->about.kind = (uint8_t) number;
@@ -269,7 +271,7 @@ static bool own_component(struct reader *r)
     r->s->about.kind = info->kind;
     if (info->kind == FTREE_KIND_RANK) {
         if (ranks != 1)
-            return fail(r, "%s is about a rank, and this node has %d: \"component\" is needed",
+            return fail(r, "%s is about a rank, and this node has %d: give a \"component\"",
                         info->name, (int) ranks);
         r->s->about.rank = job->node_first ? job->node_ranks[job->node_first[r->self]] : r->self;
     }
@@ -277,7 +279,9 @@ static bool own_component(struct reader *r)
         return true;
     r->s->about.switch_ = job->tree ? job->tree->node_switch[r->self] : FTREE_NONE;
     if (r->s->about.switch_ == FTREE_NONE)
-        return fail(r, "%s is about a switch, and it is not known which one this node is behind",
+        return fail(r,
+                    "%s is about a switch, and the switch of this node is not known: give a "
+                    "\"component\"",
                     info->name);
     r->s->about.node = job->tree->switch_head[r->s->about.switch_];
     return true;
@@ -299,11 +303,11 @@ static struct json_object *parse(const struct reader *r, const char *text, size_
     o = json_tokener_parse_ex(tok, text, (int) len);
     error = json_tokener_get_error(tok);
     if (error == json_tokener_continue)
-        fail(r, "no JSON: unexpected end of file");
+        fail(r, "not JSON: unexpected end of file");
     else if (error != json_tokener_success)
-        fail(r, "no JSON: %s", json_tokener_error_desc(error));
+        fail(r, "not JSON: %s", json_tokener_error_desc(error));
     else if (!json_object_is_type(o, json_type_object))
-        fail(r, "no JSON object");
+        fail(r, "not a JSON object");
     json_tokener_free(tok);
     if (error == json_tokener_success && json_object_is_type(o, json_type_object))
         return o;
@@ -328,13 +332,13 @@ static bool read_members(struct reader *r, struct json_object *o)
             r->s->severity = ftree_symptom_info(r->s->kind)->severity;
     }
     if (json_object_object_length(o) > known)
-        return fail(r, "unknown members: there are kind, component, severity, detail, errno, "
+        return fail(r, "unknown member; the members are kind, component, severity, detail, errno, "
                        "age_ms and count");
     return r->component ? find_component(r) : own_component(r);
 }
 
-bool faultloc_door_read(const struct ftree_job *job, int32_t self, ftree_time now, const char *text,
-                        size_t len, struct ftree_symptom *s, char *error)
+bool faultloc_symptom_parse(const struct ftree_job *job, int32_t self, ftree_time now,
+                            const char *text, size_t len, struct ftree_symptom *s, char *error)
 {
     struct reader r = {.job = job, .self = self, .now = now, .s = s, .error = error};
     struct json_object *o;
@@ -346,9 +350,9 @@ bool faultloc_door_read(const struct ftree_job *job, int32_t self, ftree_time no
                                 .last = now};
     /* json-c ends at a zero byte, and takes a number for whole only at one */
     if (memchr(text, '\0', len))
-        return fail(&r, "no JSON: there are zero bytes in it");
-    if (len > FAULTLOC_DOOR_BYTES)
-        return fail(&r, "longer than %d bytes", FAULTLOC_DOOR_BYTES);
+        return fail(&r, "not JSON: it has zero bytes");
+    if (len > FAULTLOC_SYMPTOM_BYTES)
+        return fail(&r, "longer than %d bytes", FAULTLOC_SYMPTOM_BYTES);
     o = parse(&r, text, len);
     if (!o)
         return false;

@@ -27,16 +27,16 @@ static bool are_ranks(const struct faultloc_launcher_ranks *r, int32_t size)
     return true;
 }
 
-bool faultloc_launcher_is_word(const void *bytes, size_t len, int32_t size)
+bool faultloc_launcher_is_message(const void *bytes, size_t len, int32_t size)
 {
-    struct faultloc_launcher_word w;
+    struct faultloc_launcher_message w;
 
     if (len != sizeof(w))
         return false;
     memcpy(&w, bytes, sizeof(w)); /* it may come from anywhere in a buffer */
     return w.magic == FAULTLOC_LAUNCHER_MAGIC && w.bytes == sizeof(w) &&
            w.kind < FAULTLOC_LAUNCHER_KINDS && w.ended_rank >= 0 && w.ended_rank < size &&
-           is_text(w.door, sizeof(w.door)) && is_text(w.class_, sizeof(w.class_)) &&
-           is_text(w.host, sizeof(w.host)) && is_text(w.line, sizeof(w.line)) &&
+           is_text(w.symptom_socket, sizeof(w.symptom_socket)) &&
+           is_text(w.class_, sizeof(w.class_)) && is_text(w.host, sizeof(w.host)) && is_text(w.line, sizeof(w.line)) &&
            are_ranks(&w.ranks, size) && are_ranks(&w.victims, size);
 }

@@ -3,11 +3,11 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "faultloc/agent/tell.h"
+#include "faultloc/agent/reporter.h"
 
 #include "faultloc/base/clock.h"
 #include "faultloc/board/verdicts.h"
-#include "faultloc/io/launcher_tell.h"
+#include "faultloc/io/launcher_notify.h"
 #include "faultloc/io/loop.h"
 #include "ftree/report/report.h"
 #include "ftree/topology/topo.h"
@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-int faultloc_tell_open(struct faultloc_tell *t, const struct faultloc_program *p)
+int faultloc_reporter_open(struct faultloc_reporter *t, const struct faultloc_program *p)
 {
     const struct faultloc_settings *s = &p->board->settings;
     int rc;
@@ -28,12 +28,12 @@ int faultloc_tell_open(struct faultloc_tell *t, const struct faultloc_program *p
 
 /* ---- the trace ------------------------------------------------------------------------------- */
 
-void faultloc_tell_decision(struct faultloc_tell *t, const char *line)
+void faultloc_reporter_trace(struct faultloc_reporter *t, const char *line)
 {
     char out[512];
     int64_t ms;
 
-    snprintf(t->line[t->lines++ % FAULTLOC_TELL_LINES], sizeof(t->line[0]), "%s", line);
+    snprintf(t->line[t->lines++ % FAULTLOC_REPORTER_LINES], sizeof(t->line[0]), "%s", line);
     if (!faultloc_writer_has_trace(t->writer))
         return;
     ms = faultloc_unix_ms();
@@ -43,17 +43,18 @@ void faultloc_tell_decision(struct faultloc_tell *t, const char *line)
     faultloc_writer_trace(t->writer, out);
 }
 
-static void trace_port(struct faultloc_tell *t)
+static void trace_port(struct faultloc_reporter *t)
 {
     const struct faultloc_address *own = &faultloc_board_addresses(t->p->board)[t->p->self];
     char line[64];
 
     snprintf(line, sizeof(line), "listens on port %u", (unsigned) own->port[FTREE_ROLE_AGENT]);
-    faultloc_tell_decision(t, line);
+    faultloc_reporter_trace(t, line);
 }
 
-/* Who acts for the root when it is lost is drawn by a seed: without this nobody could foresee it. */
-static void trace_substitutes(struct faultloc_tell *t)
+/* Who acts for the root when it is lost is drawn by a seed: without this nobody could foresee
+ * it. */
+static void trace_substitutes(struct faultloc_reporter *t)
 {
     const struct ftree_job *job = &t->p->job.job;
     struct topo topo = {
@@ -69,13 +70,13 @@ static void trace_substitutes(struct faultloc_tell *t)
         len += (size_t) snprintf(line + len, sizeof(line) - len, "%s %s", k > 1 ? "," : "",
                                  t->p->job.names[n]);
     }
-    faultloc_tell_decision(t, line);
+    faultloc_reporter_trace(t, line);
 }
 
-void faultloc_tell_listening(struct faultloc_tell *t, bool first)
+void faultloc_reporter_listening(struct faultloc_reporter *t, bool first)
 {
     if (!first) {
-        faultloc_tell_decision(t, "succeeds as agent");
+        faultloc_reporter_trace(t, "succeeds as agent");
         return;
     }
     trace_port(t);
@@ -103,37 +104,38 @@ static const struct ftree_verdict **list_verdicts(struct ftree *ft, int32_t *n)
 }
 
 /* The last decisions, oldest first. */
-static int32_t list_decisions(const struct faultloc_tell *t,
-                              const char *line[FAULTLOC_TELL_LINES])
+static int32_t list_decisions(const struct faultloc_reporter *t,
+                              const char *line[FAULTLOC_REPORTER_LINES])
 {
-    uint32_t n = t->lines < FAULTLOC_TELL_LINES ? t->lines : FAULTLOC_TELL_LINES;
+    uint32_t n = t->lines < FAULTLOC_REPORTER_LINES ? t->lines : FAULTLOC_REPORTER_LINES;
 
     for (uint32_t i = 0; i < n; i++)
-        line[i] = t->line[(t->lines - n + i) % FAULTLOC_TELL_LINES];
+        line[i] = t->line[(t->lines - n + i) % FAULTLOC_REPORTER_LINES];
     return (int32_t) n;
 }
 
-static void tell_launcher(const struct faultloc_tell *t, const struct ftree_verdict *v)
+static void notify_launcher(const struct faultloc_reporter *t, const struct ftree_verdict *v)
 {
-    struct faultloc_launcher_word w;
+    struct faultloc_launcher_message w;
 
     faultloc_launcher_verdict(&t->p->job.job, v, &w);
     faultloc_launcher_send(t->p->board->settings.launcher, &w);
 }
 
-/* Who told people before is lost, and with it, perhaps, what its launcher was to hand on. A launcher
- * knows what it has heard of before. */
-static void tell_launcher_of_others(const struct faultloc_tell *t, const struct ftree_verdict *v,
-                                    const struct ftree_verdict *const *known, int32_t n)
+/* The agent that reported before is lost, and with it, perhaps, what its launcher was to forward. A
+ * launcher ignores what it has already. */
+static void notify_launcher_of_others(const struct faultloc_reporter *t,
+                                      const struct ftree_verdict *v,
+                                      const struct ftree_verdict *const *known, int32_t n)
 {
     for (int32_t i = 0; i < n; i++)
         if (!known[i]->withdrawn && !known[i]->own_only && known[i]->located < v->located &&
             (known[i]->fln != v->fln || known[i]->id != v->id))
-            tell_launcher(t, known[i]);
+            notify_launcher(t, known[i]);
 }
 
-void faultloc_tell_verdict(struct faultloc_tell *t, struct ftree *ft,
-                           const struct ftree_verdict *v)
+void faultloc_reporter_verdict(struct faultloc_reporter *t, struct ftree *ft,
+                               const struct ftree_verdict *v)
 {
     struct faultloc_board *b = t->p->board;
     struct report_job rj = {.job = &t->p->job.job,
@@ -144,7 +146,7 @@ void faultloc_tell_verdict(struct faultloc_tell *t, struct ftree *ft,
                             .address_ctx = b,
                             .verbose = b->settings.verbose};
     const struct ftree_verdict **known = list_verdicts(ft, &rj.knowns);
-    const char *line[FAULTLOC_TELL_LINES], *path = b->settings.report;
+    const char *line[FAULTLOC_REPORTER_LINES], *path = b->settings.report;
     uint32_t report = 0;
 
     rj.known = known;
@@ -157,11 +159,11 @@ void faultloc_tell_verdict(struct faultloc_tell *t, struct ftree *ft,
         report = faultloc_writer_report(t->writer, known ? ftree_report_json(&rj) : NULL);
     faultloc_writer_text(t->writer, ftree_report_text(&rj, v, report ? path : NULL),
                          report ? ftree_report_text(&rj, v, NULL) : NULL, report);
-    if (!v->own_only && !t->told && t->p->self != 0)
-        tell_launcher_of_others(t, v, known, rj.knowns);
+    if (!v->own_only && !t->reported && t->p->self != 0)
+        notify_launcher_of_others(t, v, known, rj.knowns);
     if (!v->own_only)
-        tell_launcher(t, v);
-    t->told |= !v->own_only;
+        notify_launcher(t, v);
+    t->reported |= !v->own_only;
     free(known);
-    faultloc_board_remember(b, v); /* from here on no successor need tell it */
+    faultloc_board_remember(b, v); /* from here on no successor needs to report it */
 }

@@ -3,7 +3,7 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "faultloc/io/launcher_tell.h"
+#include "faultloc/io/launcher_notify.h"
 
 #include "ftree/report/report.h"
 
@@ -17,7 +17,7 @@
 _Static_assert(FAULTLOC_LAUNCHER_PATH == sizeof(((struct sockaddr_un *) NULL)->sun_path),
                "a path is as long as an address can be");
 
-static void begin(struct faultloc_launcher_word *w, enum faultloc_launcher_kind kind)
+static void begin(struct faultloc_launcher_message *w, enum faultloc_launcher_kind kind)
 {
     memset(w, 0, sizeof(*w)); /* the padding, too: it leaves the process */
     w->magic = FAULTLOC_LAUNCHER_MAGIC;
@@ -25,10 +25,10 @@ static void begin(struct faultloc_launcher_word *w, enum faultloc_launcher_kind 
     w->kind = kind;
 }
 
-void faultloc_launcher_hello(const char *door, struct faultloc_launcher_word *w)
+void faultloc_launcher_hello(const char *symptom_socket, struct faultloc_launcher_message *w)
 {
     begin(w, FAULTLOC_LAUNCHER_HELLO);
-    snprintf(w->door, sizeof(w->door), "%s", door);
+    snprintf(w->symptom_socket, sizeof(w->symptom_socket), "%s", symptom_socket);
 }
 
 static void copy_ranks(const struct ftree_ranks *from, struct faultloc_launcher_ranks *to)
@@ -41,7 +41,7 @@ static void copy_ranks(const struct ftree_ranks *from, struct faultloc_launcher_
 }
 
 void faultloc_launcher_verdict(const struct ftree_job *job, const struct ftree_verdict *v,
-                               struct faultloc_launcher_word *w)
+                               struct faultloc_launcher_message *w)
 {
     struct ftree_ranks ranks;
     char buf[16];
@@ -59,7 +59,7 @@ void faultloc_launcher_verdict(const struct ftree_job *job, const struct ftree_v
 }
 
 void faultloc_launcher_ending(const struct ftree_job *job, const struct ftree_verdict *v,
-                              int32_t rank, int32_t pid, struct faultloc_launcher_word *w)
+                              int32_t rank, int32_t pid, struct faultloc_launcher_message *w)
 {
     faultloc_launcher_verdict(job, v, w);
     w->kind = FAULTLOC_LAUNCHER_ENDING;
@@ -77,7 +77,7 @@ static socklen_t address_of(const char *path, struct sockaddr_un *to)
     return (socklen_t) (offsetof(struct sockaddr_un, sun_path) + strlen(path));
 }
 
-int faultloc_launcher_send(const char *path, const struct faultloc_launcher_word *w)
+int faultloc_launcher_send(const char *path, const struct faultloc_launcher_message *w)
 {
     struct sockaddr_un to = {.sun_family = AF_UNIX};
     socklen_t len;

@@ -4,15 +4,15 @@
  */
 
 /*
- * Keeps a door as an agent does, for tests of the program `faultloc symptom`.  A line on standard
- * output says that it is open, which symptoms are heard, and which files appear beside it.
+ * Keeps a symptom socket as an agent does, for tests of the program `faultloc symptom`. A line on
+ * standard output says that it is open, which symptoms are heard, and which files appear beside it.
  */
 
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1
 #endif
 
-#include "faultloc/io/door.h"
+#include "faultloc/io/symptom_socket.h"
 
 #include <poll.h>
 #include <stdio.h>
@@ -24,17 +24,18 @@
 #include <unistd.h>
 
 static const char usage_text[] =
-    "Usage: door_keeper [--as UID] JOB NODE\n"
-    "       door_keeper --at PATH\n"
+    "Usage: symptom_listener [--as UID] JOB NODE\n"
+    "       symptom_listener --at PATH\n"
     "\n"
-    "Opens the door of node NODE of job JOB, prints \"open\", then \"heard KIND\" for each symptom and\n"
-    "\"made NAME\" for each file that appears in its folder, until standard input ends.\n"
+    "Opens the symptom socket of node NODE of job JOB, as an agent does. Prints \"open\", then\n"
+    "\"heard KIND\" for each symptom and \"made NAME\" for each file that appears in its folder,\n"
+    "until standard input ends.\n"
     "\n"
-    "  --as UID   goes on as this user once the door is open (root)\n"
-    "  --at PATH  binds a socket there instead, and reads nothing from it\n"
+    "  --as UID   continue as this user once the socket is open (root)\n"
+    "  --at PATH  bind a socket there instead, and read nothing from it\n"
     "  --help     this text\n"
     "\n"
-    "Exit code: 0, 1 the door cannot be opened, 2 wrong usage.\n";
+    "Exit code: 0 done, 1 the socket cannot be opened, 2 wrong usage.\n";
 
 static const char *name[1];
 static struct ftree_job job = {.nodes = 1, .size = 1, .node_name = name};
@@ -45,12 +46,12 @@ static void say(const char *what, const char *which)
     fflush(stdout);
 }
 
-static void hear(struct faultloc_door *d)
+static void hear(struct faultloc_symptom_socket *d)
 {
     struct ftree_symptom s;
     int budget = 0;
 
-    while (faultloc_door_next(d, FTREE_MS, &budget, &s))
+    while (faultloc_symptom_socket_next(d, FTREE_MS, &budget, &s))
         say("heard ", ftree_symptom_info(s.kind)->name);
 }
 
@@ -66,10 +67,10 @@ static void look_around(int watch)
     }
 }
 
-static int watch_folder(const struct faultloc_door *d)
+static int watch_folder(const struct faultloc_symptom_socket *d)
 {
     int watch = inotify_init1(IN_CLOEXEC);
-    char folder[FAULTLOC_DOOR_PATH];
+    char folder[FAULTLOC_SYMPTOM_PATH];
 
     snprintf(folder, sizeof(folder), "%.*s", (int) (strrchr(d->path, '/') - d->path), d->path);
     return inotify_add_watch(watch, folder, IN_CREATE | IN_MOVED_TO) < 0 ? -1 : watch;
@@ -77,11 +78,11 @@ static int watch_folder(const struct faultloc_door *d)
 
 static int keep(const char *job_id, const char *uid)
 {
-    struct faultloc_door d;
+    struct faultloc_symptom_socket d;
     int watch;
 
-    faultloc_door_init(&d, &job, 0);
-    if (!faultloc_door_open(&d, FTREE_MS, job_id) || (watch = watch_folder(&d)) < 0 ||
+    faultloc_symptom_socket_init(&d, &job, 0);
+    if (!faultloc_symptom_socket_open(&d, FTREE_MS, job_id) || (watch = watch_folder(&d)) < 0 ||
         (uid && setuid((uid_t) atoi(uid))))
         return 1;
     struct pollfd p[] = {{.fd = d.fd, .events = POLLIN},
@@ -94,7 +95,7 @@ static int keep(const char *job_id, const char *uid)
         if (p[0].revents)
             hear(&d);
     }
-    faultloc_door_close(&d);
+    faultloc_symptom_socket_close(&d);
     return 0;
 }
 

@@ -3,7 +3,7 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "faultloc/io/launcher_tell.h"
+#include "faultloc/io/launcher_notify.h"
 #include "faultloc_hydra.h"
 #include "suite.h"
 
@@ -25,18 +25,18 @@ static const struct ftree_job job = {.nodes = 2,
                                      .node_first = node_first,
                                      .node_ranks = node_ranks};
 
-START_TEST(a_hello_says_where_the_door_is)
+START_TEST(a_hello_names_the_symptom_socket)
 {
-    struct faultloc_launcher_word w;
+    struct faultloc_launcher_message w;
 
     faultloc_launcher_hello("/run/user/7/faultloc/4711@h1.sock", &w);
-    ck_assert(faultloc_launcher_is_word(&w, sizeof(w), job.size));
+    ck_assert(faultloc_launcher_is_message(&w, sizeof(w), job.size));
     ck_assert_uint_eq(w.kind, FAULTLOC_LAUNCHER_HELLO);
-    ck_assert_str_eq(w.door, "/run/user/7/faultloc/4711@h1.sock");
+    ck_assert_str_eq(w.symptom_socket, "/run/user/7/faultloc/4711@h1.sock");
 }
 END_TEST
 
-START_TEST(a_verdict_is_told_with_its_ranks)
+START_TEST(a_verdict_is_sent_with_its_ranks)
 {
     struct ftree_verdict v = {.class_ = FTREE_CLASS_PROCESS_CRASH,
                               .kind = FTREE_KIND_RANK,
@@ -46,13 +46,13 @@ START_TEST(a_verdict_is_told_with_its_ranks)
                               .pid = 4711,
                               .id = 9,
                               .fln = 1};
-    struct faultloc_launcher_word w;
+    struct faultloc_launcher_message w;
 
     v.victims.count = 2;
     v.victims.ranges = 1;
     v.victims.range[0].last = 1;
     faultloc_launcher_verdict(&job, &v, &w);
-    ck_assert(faultloc_launcher_is_word(&w, sizeof(w), job.size));
+    ck_assert(faultloc_launcher_is_message(&w, sizeof(w), job.size));
     ck_assert_uint_eq(w.kind, FAULTLOC_LAUNCHER_VERDICT);
     ck_assert_uint_eq(w.id, 9);
     ck_assert_int_eq(w.fln, 1);
@@ -80,10 +80,10 @@ START_TEST(an_ending_says_who_is_ended_and_why)
                               .rank = 3,
                               .switch_ = FTREE_NONE,
                               .id = 9};
-    struct faultloc_launcher_word w;
+    struct faultloc_launcher_message w;
 
     faultloc_launcher_ending(&job, &v, 4, 4712, &w);
-    ck_assert(faultloc_launcher_is_word(&w, sizeof(w), job.size));
+    ck_assert(faultloc_launcher_is_message(&w, sizeof(w), job.size));
     ck_assert_uint_eq(w.kind, FAULTLOC_LAUNCHER_ENDING);
     ck_assert_int_eq(w.ended_rank, 4);
     ck_assert_int_eq(w.ended_pid, 4712);
@@ -100,7 +100,7 @@ START_TEST(a_lost_node_is_all_of_its_ranks)
                               .node = 1,
                               .rank = FTREE_NONE,
                               .switch_ = FTREE_NONE};
-    struct faultloc_launcher_word w;
+    struct faultloc_launcher_message w;
 
     faultloc_launcher_verdict(&job, &v, &w);
     ck_assert_int_eq(w.ranks.count, 3);
@@ -114,13 +114,13 @@ END_TEST
 START_TEST(more_victims_than_ranges_are_counted)
 {
     struct ftree_verdict v = {.class_ = FTREE_CLASS_PROCESS_STOPPED, .switch_ = FTREE_NONE};
-    struct faultloc_launcher_word w;
+    struct faultloc_launcher_message w;
 
     v.victims.count = v.victims.ranges = 40;
     for (int32_t i = 0; i < 40; i++)
         v.victims.range[i].first = v.victims.range[i].last = 2 * i;
     faultloc_launcher_verdict(&job, &v, &w);
-    ck_assert(faultloc_launcher_is_word(&w, sizeof(w), 100));
+    ck_assert(faultloc_launcher_is_message(&w, sizeof(w), 100));
     ck_assert_int_eq(w.victims.count, 40);
     ck_assert_int_eq(w.victims.ranges, FAULTLOC_LAUNCHER_RANGES);
 }
@@ -130,7 +130,7 @@ START_TEST(it_is_sent_or_not_but_never_waits)
 {
     char folder[] = "/tmp/test-launcher-XXXXXX", path[FAULTLOC_LAUNCHER_PATH];
     struct sockaddr_un a = {.sun_family = AF_UNIX};
-    struct faultloc_launcher_word w, got;
+    struct faultloc_launcher_message w, got;
     int fd = socket(AF_UNIX, SOCK_DGRAM, 0), rc = 0;
 
     ck_assert_ptr_nonnull(mkdtemp(folder));
@@ -156,7 +156,7 @@ END_TEST
 START_TEST(a_launcher_without_a_file_is_found_by_its_name)
 {
     struct sockaddr_un a = {.sun_family = AF_UNIX};
-    struct faultloc_launcher_word w, got;
+    struct faultloc_launcher_message w, got;
     char name[FAULTLOC_LAUNCHER_PATH];
     socklen_t len = sizeof(a);
     int fd = socket(AF_UNIX, SOCK_DGRAM, 0);
@@ -177,7 +177,7 @@ END_TEST
 START_TEST(a_path_that_is_too_long_is_an_error)
 {
     char path[200];
-    struct faultloc_launcher_word w;
+    struct faultloc_launcher_message w;
 
     memset(path, 'x', sizeof(path));
     path[sizeof(path) - 1] = '\0';
@@ -186,10 +186,10 @@ START_TEST(a_path_that_is_too_long_is_an_error)
 }
 END_TEST
 
-SUITE("faultloc_launcher_tell")
+SUITE("faultloc_launcher_notify")
 {
-    TEST(a_hello_says_where_the_door_is);
-    TEST(a_verdict_is_told_with_its_ranks);
+    TEST(a_hello_names_the_symptom_socket);
+    TEST(a_verdict_is_sent_with_its_ranks);
     TEST(an_ending_says_who_is_ended_and_why);
     TEST(a_lost_node_is_all_of_its_ranks);
     TEST(more_victims_than_ranges_are_counted);

@@ -3,7 +3,7 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "faultloc/io/door.h"
+#include "faultloc/io/symptom_socket.h"
 
 #include "faultloc/base/say.h"
 
@@ -20,8 +20,8 @@
 #include <unistd.h>
 
 #define COMPLAINTS 5
-#define BURIAL (10000 * FTREE_MS) /* how long the socket of a dead agent may still look alive */
-#define SWEEP_MAX 512 /* entries of the folder that are looked at, once */
+#define DEAD_AGENT (10000 * FTREE_MS) /* how long the socket of a dead agent may still look alive */
+#define STALE_MAX 512 /* entries of the folder that are looked at, once */
 #define NEWBORN_S 10 /* a socket of this age may not be bound yet */
 
 /* ---- where ----------------------------------------------------------------------------------- */
@@ -33,7 +33,7 @@ static bool is_directory_of(const char *path, uid_t uid)
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == uid;
 }
 
-bool faultloc_door_folder(uid_t uid, char *out, size_t room)
+bool faultloc_symptom_socket_folder(uid_t uid, char *out, size_t room)
 {
     const char *runtime = getenv("XDG_RUNTIME_DIR");
     int n;
@@ -46,7 +46,7 @@ bool faultloc_door_folder(uid_t uid, char *out, size_t room)
     return n > 0 && (size_t) n < room;
 }
 
-bool faultloc_door_name(const char *job_id, const char *node, char *out, size_t room)
+bool faultloc_symptom_socket_name(const char *job_id, const char *node, char *out, size_t room)
 {
     return faultloc_expand("%j@%h.sock", job_id, node, out, room);
 }
@@ -59,7 +59,7 @@ static int close_with(int fd, int error)
 }
 
 /* A folder that somebody else has made in /tmp could be read, emptied, or filled, by them. */
-int faultloc_door_open_folder(const char *path, uid_t owner)
+int faultloc_symptom_socket_open_folder(const char *path, uid_t owner)
 {
     int fd = open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     struct stat st;
@@ -85,7 +85,7 @@ static int open_socket_of(int folder, const char *name, uid_t owner)
     return st.st_uid == owner ? fd : close_with(fd, EPERM);
 }
 
-int faultloc_door_knock(int folder, const char *name, uid_t owner)
+int faultloc_symptom_socket_connect(int folder, const char *name, uid_t owner)
 {
     int at = open_socket_of(folder, name, owner), error = 0;
     int fd = at < 0 ? -1 : socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -103,21 +103,21 @@ int faultloc_door_knock(int folder, const char *name, uid_t owner)
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-/* Returns the folder, opened, or -1 with errno.  Notes the door's path; after an error, as far as
- * it is known, for a message. */
-static int find_path(struct faultloc_door *d, const char *job_id, const char *node)
+/* Returns the folder, opened, or -1 with errno. Notes the symptom socket's path; after an error, as
+ * far as it is known, for a message. */
+static int find_path(struct faultloc_symptom_socket *d, const char *job_id, const char *node)
 {
-    char path[FAULTLOC_DOOR_PATH], name[FAULTLOC_DOOR_PATH];
+    char path[FAULTLOC_SYMPTOM_PATH], name[FAULTLOC_SYMPTOM_PATH];
     int folder;
 
     errno = ENAMETOOLONG;
-    if (!faultloc_door_folder(d->uid, path, sizeof(path)) ||
-        !faultloc_door_name(job_id, node, name, sizeof(name)))
+    if (!faultloc_symptom_socket_folder(d->uid, path, sizeof(path)) ||
+        !faultloc_symptom_socket_name(job_id, node, name, sizeof(name)))
         return -1;
     snprintf(d->path, sizeof(d->path), "%s", path);
     if (mkdir(path, 0700) && errno != EEXIST)
         return -1;
-    folder = faultloc_door_open_folder(path, d->uid);
+    folder = faultloc_symptom_socket_open_folder(path, d->uid);
     if (folder < 0)
         return -1;
     if (strlen(path) + 1 + strlen(name) >= sizeof(d->path))
@@ -127,15 +127,15 @@ static int find_path(struct faultloc_door *d, const char *job_id, const char *no
     return folder;
 }
 
-static const char *name_of(const struct faultloc_door *d)
+static const char *name_of(const struct faultloc_symptom_socket *d)
 {
     return strrchr(d->path, '/') + 1;
 }
 
 /* True if nobody is bound to the user's socket of that name any more. */
-static bool is_stale(const struct faultloc_door *d, int folder, const char *name)
+static bool is_stale(const struct faultloc_symptom_socket *d, int folder, const char *name)
 {
-    int fd = faultloc_door_knock(folder, name, d->uid);
+    int fd = faultloc_symptom_socket_connect(folder, name, d->uid);
     bool stale = fd < 0 && errno == ECONNREFUSED;
 
     if (fd >= 0)
@@ -143,10 +143,10 @@ static bool is_stale(const struct faultloc_door *d, int folder, const char *name
     return stale;
 }
 
-/* A launcher knows the answers of an agent by the path of its door, so the door is bound to that
- * path and not to one in /proc/self/fd.  Whether the path still leads to the folder that was
- * looked at is checked afterwards. */
-static int bind_door(const struct faultloc_door *d, int folder, int fd)
+/* A launcher knows the answers of an agent by the path of its symptom socket, so the symptom socket
+ * is bound to that path and not to one in /proc/self/fd. Whether the path still leads to the folder
+ * that was looked at is checked afterwards. */
+static int bind_socket(const struct faultloc_symptom_socket *d, int folder, int fd)
 {
     struct sockaddr_un a = {.sun_family = AF_UNIX};
     int at, rc;
@@ -166,7 +166,7 @@ static int bind_door(const struct faultloc_door *d, int folder, int fd)
     return 0;
 }
 
-static int open_socket(struct faultloc_door *d, int folder)
+static int open_socket(struct faultloc_symptom_socket *d, int folder)
 {
     int one = 1, rc, fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
@@ -174,7 +174,7 @@ static int open_socket(struct faultloc_door *d, int folder)
         return errno;
     /* before it has a name: what comes then has its sender's credentials with it */
     rc = setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &one, sizeof(one)) ? errno
-                                                                    : bind_door(d, folder, fd);
+                                                                    : bind_socket(d, folder, fd);
     if (rc)
         close(fd);
     else
@@ -191,9 +191,9 @@ static bool is_old(int folder, const char *name)
            st.st_mtime < time(NULL) - NEWBORN_S;
 }
 
-/* Removes the doors of agents that were killed.  Those of this node only: on a file system that
- * hosts share, the doors of agents that live on another host refuse, too. */
-static void sweep(const struct faultloc_door *d, int folder)
+/* Removes the symptom sockets of agents that were killed. Those of this node only: on a file system
+ * that hosts share, the symptom sockets of agents that live on another host refuse, too. */
+static void remove_stale(const struct faultloc_symptom_socket *d, int folder)
 {
     int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
@@ -202,7 +202,7 @@ static void sweep(const struct faultloc_door *d, int folder)
 
     if (fd >= 0 && !dir)
         close(fd);
-    for (int i = 0; dir && i < SWEEP_MAX && (e = readdir(dir)); i++) {
+    for (int i = 0; dir && i < STALE_MAX && (e = readdir(dir)); i++) {
         at = strchr(e->d_name, '@');
         if (at && !strcmp(at, node) && is_old(folder, e->d_name) && is_stale(d, folder, e->d_name))
             unlinkat(folder, e->d_name, 0);
@@ -211,12 +211,13 @@ static void sweep(const struct faultloc_door *d, int folder)
         closedir(dir);
 }
 
-void faultloc_door_init(struct faultloc_door *d, const struct ftree_job *job, int32_t self)
+void faultloc_symptom_socket_init(struct faultloc_symptom_socket *d, const struct ftree_job *job,
+                                  int32_t self)
 {
-    *d = (struct faultloc_door){.job = job, .self = self, .uid = geteuid(), .fd = -1};
+    *d = (struct faultloc_symptom_socket){.job = job, .self = self, .uid = geteuid(), .fd = -1};
 }
 
-static void give_up(struct faultloc_door *d, const char *node, int error)
+static void give_up(struct faultloc_symptom_socket *d, const char *node, int error)
 {
     const char *why = strerror(error);
 
@@ -232,7 +233,7 @@ static void give_up(struct faultloc_door *d, const char *node, int error)
                  node, d->path[0] ? d->path : "a socket", why);
 }
 
-static int try_to_open(struct faultloc_door *d, const char *job_id, const char *node)
+static int try_to_open(struct faultloc_symptom_socket *d, const char *job_id, const char *node)
 {
     int folder = find_path(d, job_id, node), rc;
 
@@ -240,12 +241,13 @@ static int try_to_open(struct faultloc_door *d, const char *job_id, const char *
         return errno;
     rc = open_socket(d, folder);
     if (!rc)
-        sweep(d, folder);
+        remove_stale(d, folder);
     close(folder);
     return rc;
 }
 
-bool faultloc_door_open(struct faultloc_door *d, ftree_time now, const char *job_id)
+bool faultloc_symptom_socket_open(struct faultloc_symptom_socket *d, ftree_time now,
+                                  const char *job_id)
 {
     char buf[16];
     const char *node = ftree_node_name(d->job, d->self, buf, sizeof(buf));
@@ -256,12 +258,12 @@ bool faultloc_door_open(struct faultloc_door *d, ftree_time now, const char *job
     if (!d->first_try)
         d->first_try = now;
     rc = try_to_open(d, job_id, node);
-    if (rc && (rc != EADDRINUSE || now - d->first_try > BURIAL))
+    if (rc && (rc != EADDRINUSE || now - d->first_try > DEAD_AGENT))
         give_up(d, node, rc);
     return rc == 0;
 }
 
-void faultloc_door_close(struct faultloc_door *d)
+void faultloc_symptom_socket_close(struct faultloc_symptom_socket *d)
 {
     if (d->fd < 0)
         return;
@@ -273,7 +275,7 @@ void faultloc_door_close(struct faultloc_door *d)
 /* ---- listening ------------------------------------------------------------------------------- */
 
 struct datagram {
-    char text[FAULTLOC_DOOR_BYTES + 1];
+    char text[FAULTLOC_SYMPTOM_BYTES + 1];
     size_t len;
     struct sockaddr_un from;
     socklen_t from_len;
@@ -344,7 +346,8 @@ static bool is_unix_socket(int fd)
     return getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &len) == 0 && domain == AF_UNIX;
 }
 
-static void answer(const struct faultloc_door *d, const struct datagram *g, const char *text)
+static void answer(const struct faultloc_symptom_socket *d, const struct datagram *g,
+                   const char *text)
 {
     const int how = MSG_DONTWAIT | MSG_NOSIGNAL;
 
@@ -354,7 +357,7 @@ static void answer(const struct faultloc_door *d, const struct datagram *g, cons
         sendto(d->fd, text, strlen(text), how, (const struct sockaddr *) &g->from, g->from_len);
 }
 
-static void complain(struct faultloc_door *d, const char *error)
+static void complain(struct faultloc_symptom_socket *d, const char *error)
 {
     char buf[16];
 
@@ -366,30 +369,30 @@ static void complain(struct faultloc_door *d, const char *error)
                  d->complaints < COMPLAINTS ? "" : " (further ones are not reported)");
 }
 
-static bool is_heard(struct faultloc_door *d, const struct datagram *g)
+static bool is_allowed(struct faultloc_symptom_socket *d, const struct datagram *g)
 {
     char buf[16];
 
     if (g->has_uid && (g->uid == d->uid || g->uid == 0))
         return true;
-    if (!d->stranger_said)
+    if (!d->refusal_reported)
         faultloc_say("node %s: a symptom from user %ld was refused: only user %ld and root may "
                      "report symptoms (further ones are not reported)",
                      ftree_node_name(d->job, d->self, buf, sizeof(buf)),
                      g->has_uid ? (long) g->uid : -1L, (long) d->uid);
-    d->stranger_said = true;
+    d->refusal_reported = true;
     return false;
 }
 
 /* True if it is a symptom. */
-static bool read_datagram(struct faultloc_door *d, ftree_time now, const struct datagram *g,
-                          struct ftree_symptom *s)
+static bool read_datagram(struct faultloc_symptom_socket *d, ftree_time now,
+                          const struct datagram *g, struct ftree_symptom *s)
 {
-    char error[FAULTLOC_DOOR_ERROR];
+    char error[FAULTLOC_SYMPTOM_ERROR];
 
-    if (!is_heard(d, g))
+    if (!is_allowed(d, g))
         return false;
-    if (faultloc_door_read(d->job, d->self, now, g->text, g->len, s, error)) {
+    if (faultloc_symptom_parse(d->job, d->self, now, g->text, g->len, s, error)) {
         answer(d, g, "ok");
         return true;
     }
@@ -398,13 +401,13 @@ static bool read_datagram(struct faultloc_door *d, ftree_time now, const struct 
     return false;
 }
 
-bool faultloc_door_next(struct faultloc_door *d, ftree_time now, int *budget,
-                        struct ftree_symptom *s)
+bool faultloc_symptom_socket_next(struct faultloc_symptom_socket *d, ftree_time now, int *budget,
+                                  struct ftree_symptom *s)
 {
     struct datagram g;
     bool found;
 
-    while (d->fd >= 0 && *budget < FAULTLOC_DOOR_TURN && receive(d->fd, &g)) {
+    while (d->fd >= 0 && *budget < FAULTLOC_SYMPTOM_TURN && receive(d->fd, &g)) {
         ++*budget;
         found = read_datagram(d, now, &g, s);
         if (g.reply >= 0)

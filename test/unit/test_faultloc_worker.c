@@ -4,11 +4,11 @@
  */
 
 /*
- * A lane: jobs are done in order by a thread that nobody waits for, the queue is bounded, and what
- * the two share lives as long as either needs it.
+ * A worker: jobs are done in order by a thread that nobody waits for, the queue is bounded, and
+ * what the two share lives as long as either needs it.
  */
 
-#include "faultloc/io/lane.h"
+#include "faultloc/io/worker.h"
 #include "process.h"
 #include "suite.h"
 
@@ -26,7 +26,7 @@ struct numbered {
     int number;
 };
 
-static struct faultloc_lane lane;
+static struct faultloc_worker worker;
 static int gate; /* eventfd: jobs are held until it can be read */
 static char done[256]; /* the numbers of the jobs done, and "-N": of N lost */
 static atomic_int held, dropped, ends;
@@ -36,7 +36,7 @@ static void note(const char *format, int number)
     snprintf(done + strlen(done), sizeof(done) - strlen(done), format, number);
 }
 
-static void run(struct faultloc_lane *l, struct faultloc_task *job)
+static void run(struct faultloc_worker *l, struct faultloc_task *job)
 {
     struct pollfd p = {.fd = gate, .events = POLLIN};
 
@@ -48,13 +48,13 @@ static void run(struct faultloc_lane *l, struct faultloc_task *job)
     free(job);
 }
 
-static void lost(struct faultloc_lane *l, uint32_t jobs)
+static void lost(struct faultloc_worker *l, uint32_t jobs)
 {
     (void) l;
     note(" -%d", (int) jobs);
 }
 
-static void ended(struct faultloc_lane *l)
+static void ended(struct faultloc_worker *l)
 {
     (void) l;
     ends++;
@@ -66,15 +66,15 @@ static void drop(struct faultloc_task *job)
     free(job);
 }
 
-static const struct faultloc_lane_ops all = {
-    .name = "a-lane", .run = run, .lost = lost, .ended = ended, .drop = drop};
-static const struct faultloc_lane_ops newest = {
-    .name = "a-lane", .newest = true, .run = run, .lost = lost, .ended = ended, .drop = drop};
+static const struct faultloc_worker_ops all = {
+    .name = "a-worker", .run = run, .lost = lost, .ended = ended, .drop = drop};
+static const struct faultloc_worker_ops newest = {
+    .name = "a-worker", .newest = true, .run = run, .lost = lost, .ended = ended, .drop = drop};
 
-static void setup(const struct faultloc_lane_ops *ops)
+static void setup(const struct faultloc_worker_ops *ops)
 {
     gate = eventfd(0, EFD_CLOEXEC);
-    faultloc_lane_init(&lane, ops, NULL, eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+    faultloc_worker_init(&worker, ops, NULL, eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
 }
 
 static bool add(int number, size_t limit)
@@ -83,7 +83,7 @@ static bool add(int number, size_t limit)
 
     n->number = number;
     n->job.bytes = EACH;
-    return faultloc_lane_add(&lane, &n->job, limit);
+    return faultloc_worker_add(&worker, &n->job, limit);
 }
 
 /* The first is being done and held, so that all others wait. */
@@ -95,31 +95,31 @@ static void add_first(void)
 
 static void open_gate(void)
 {
-    faultloc_lane_ring(gate);
+    faultloc_eventfd_signal(gate);
 }
 
 static void teardown(void)
 {
-    ck_assert(faultloc_lane_stop(&lane));
-    UNTIL(ends == 1 && process_threads(getpid(), "a-lane") == 0);
-    faultloc_lane_destroy(&lane);
-    close(lane.told);
+    ck_assert(faultloc_worker_stop(&worker));
+    UNTIL(ends == 1 && process_threads(getpid(), "a-worker") == 0);
+    faultloc_worker_destroy(&worker);
+    close(worker.notify);
     close(gate);
 }
 
 START_TEST(jobs_are_done_in_order)
 {
-    struct pollfd told;
+    struct pollfd notify;
 
     setup(&all);
-    ck_assert(faultloc_lane_idle(&lane));
+    ck_assert(faultloc_worker_idle(&worker));
     for (int i = 1; i <= 9; i++)
         ck_assert(add(i, 9 * EACH));
-    ck_assert(!faultloc_lane_idle(&lane));
+    ck_assert(!faultloc_worker_idle(&worker));
     open_gate();
-    told = (struct pollfd){.fd = lane.told, .events = POLLIN};
-    ck_assert_int_eq(poll(&told, 1, PROCESS_DEADLINE_MS), 1);
-    ck_assert(faultloc_lane_idle(&lane));
+    notify = (struct pollfd){.fd = worker.notify, .events = POLLIN};
+    ck_assert_int_eq(poll(&notify, 1, PROCESS_DEADLINE_MS), 1);
+    ck_assert(faultloc_worker_idle(&worker));
     ck_assert_str_eq(done, " 1 2 3 4 5 6 7 8 9");
     teardown();
 }
@@ -135,10 +135,10 @@ START_TEST(what_there_is_no_room_for_is_counted)
     ck_assert(!add(4, 2 * EACH));
     ck_assert(!add(5, 2 * EACH));
     ck_assert(add(6, 3 * EACH));
-    ck_assert(!faultloc_lane_add(&lane, NULL, 9 * EACH));
+    ck_assert(!faultloc_worker_add(&worker, NULL, 9 * EACH));
     ck_assert_int_eq(dropped, 2);
     open_gate();
-    UNTIL(faultloc_lane_idle(&lane));
+    UNTIL(faultloc_worker_idle(&worker));
     ck_assert_str_eq(done, " 1 2 3 6 -3");
     teardown();
 }
@@ -152,7 +152,7 @@ START_TEST(the_newest_takes_the_place_of_what_waits)
         ck_assert(add(i, 0));
     ck_assert_int_eq(dropped, 3);
     open_gate();
-    UNTIL(faultloc_lane_idle(&lane));
+    UNTIL(faultloc_worker_idle(&worker));
     ck_assert_str_eq(done, " 1 5");
     teardown();
 }
@@ -163,9 +163,9 @@ START_TEST(what_waits_at_the_end_is_not_done)
     setup(&all);
     add_first();
     add(2, EACH);
-    ck_assert(!faultloc_lane_stopping(&lane));
-    ck_assert(faultloc_lane_stop(&lane)); /* returns */
-    ck_assert(faultloc_lane_stopping(&lane));
+    ck_assert(!faultloc_worker_stopping(&worker));
+    ck_assert(faultloc_worker_stop(&worker)); /* returns */
+    ck_assert(faultloc_worker_stopping(&worker));
     ck_assert_int_eq(held, 1);
     ck_assert_int_eq(ends, 0);
     open_gate();
@@ -175,16 +175,16 @@ START_TEST(what_waits_at_the_end_is_not_done)
 }
 END_TEST
 
-START_TEST(a_lane_without_jobs_has_no_thread)
+START_TEST(a_worker_without_jobs_has_no_thread)
 {
     setup(&all);
-    ck_assert(!faultloc_lane_stop(&lane));
-    ck_assert_int_eq(faultloc_lane_start(&lane), ECANCELED);
+    ck_assert(!faultloc_worker_stop(&worker));
+    ck_assert_int_eq(faultloc_worker_start(&worker), ECANCELED);
     add(1, EACH);
-    ck_assert_int_eq(process_threads(getpid(), "a-lane"), 0);
-    faultloc_lane_destroy(&lane);
+    ck_assert_int_eq(process_threads(getpid(), "a-worker"), 0);
+    faultloc_worker_destroy(&worker);
     ck_assert_int_eq(dropped, 1);
-    close(lane.told);
+    close(worker.notify);
     close(gate);
 }
 END_TEST
@@ -207,12 +207,12 @@ START_TEST(signals_are_for_others)
 }
 END_TEST
 
-SUITE("faultloc_lane")
+SUITE("faultloc_worker")
 {
     TEST(jobs_are_done_in_order);
     TEST(what_there_is_no_room_for_is_counted);
     TEST(the_newest_takes_the_place_of_what_waits);
     TEST(what_waits_at_the_end_is_not_done);
-    TEST(a_lane_without_jobs_has_no_thread);
+    TEST(a_worker_without_jobs_has_no_thread);
     TEST(signals_are_for_others);
 }

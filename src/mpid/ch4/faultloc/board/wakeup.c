@@ -3,7 +3,7 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "faultloc/board/bell.h"
+#include "faultloc/board/wakeup.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -13,13 +13,13 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* ---- the bell -------------------------------------------------------------------------------- */
+/* ---- the wakeup socket ----------------------------------------------------------------------- */
 
 /* A zero byte and five hexadecimal digits: unix(7), autobind. */
 #define NAME_BYTES 6
-#define HUSH_MAX 64 /* the kernel holds some ten; a stranger who goes on ringing must not hold us up */
+#define CLEAR_MAX 64 /* the kernel queues some ten; a sender that never stops must not hold us up */
 
-_Static_assert(NAME_BYTES <= FAULTLOC_BELL_SIZE, "a name fits");
+_Static_assert(NAME_BYTES <= FAULTLOC_WAKEUP_SIZE, "a name fits");
 
 static int open_socket(void)
 {
@@ -38,7 +38,7 @@ static int find_name(int fd, char name[NAME_BYTES])
     return 0;
 }
 
-int faultloc_bell_open(struct faultloc_board *b, int *fd)
+int faultloc_wakeup_open(struct faultloc_board *b, int *fd)
 {
     const struct sockaddr_un any = {.sun_family = AF_UNIX};
     char name[NAME_BYTES];
@@ -54,62 +54,63 @@ int faultloc_bell_open(struct faultloc_board *b, int *fd)
         *fd = -1;
         return rc;
     }
-    /* a rank that reads the name while it changes rings nowhere, or at somebody who ignores it */
-    memcpy(b->bell, name, NAME_BYTES);
+    /* a rank that reads the name while it changes wakes nobody, or a process that ignores it */
+    memcpy(b->wakeup, name, NAME_BYTES);
     return 0;
 }
 
-void faultloc_bell_hush(int fd)
+void faultloc_wakeup_clear(int fd)
 {
     char byte;
 
-    for (int i = 0; i < HUSH_MAX && recv(fd, &byte, 1, MSG_DONTWAIT) >= 0; i++)
+    for (int i = 0; i < CLEAR_MAX && recv(fd, &byte, 1, MSG_DONTWAIT) >= 0; i++)
         ;
 }
 
-void faultloc_bell_close(struct faultloc_board *b, int *fd)
+void faultloc_wakeup_close(struct faultloc_board *b, int *fd)
 {
     char name[NAME_BYTES];
 
     if (*fd < 0)
         return;
-    if (find_name(*fd, name) == 0 && !memcmp(name, b->bell, NAME_BYTES))
-        memset(b->bell, 0, sizeof(b->bell));
+    if (find_name(*fd, name) == 0 && !memcmp(name, b->wakeup, NAME_BYTES))
+        memset(b->wakeup, 0, sizeof(b->wakeup));
     close(*fd);
     *fd = -1;
 }
 
-bool faultloc_bell_ring(const struct faultloc_board *b)
+bool faultloc_wakeup_send(const struct faultloc_board *b)
 {
     struct sockaddr_un a = {.sun_family = AF_UNIX};
-    bool rang;
+    bool sent;
     int fd;
 
-    memcpy(a.sun_path, b->bell, NAME_BYTES);
+    memcpy(a.sun_path, b->wakeup, NAME_BYTES);
     if (!a.sun_path[1] || (fd = open_socket()) < 0)
         return false;
-    /* EAGAIN: it is full, and rings already */
-    rang = sendto(fd, "", 0, MSG_DONTWAIT | MSG_NOSIGNAL, (struct sockaddr *) &a,
+    /* EAGAIN: it is full, so the agent is about to wake */
+    sent = sendto(fd, "", 0, MSG_DONTWAIT | MSG_NOSIGNAL, (struct sockaddr *) &a,
                   offsetof(struct sockaddr_un, sun_path) + NAME_BYTES) == 0 ||
            errno == EAGAIN;
     close(fd);
-    return rang;
+    return sent;
 }
 
-/* ---- what is told ---------------------------------------------------------------------------- */
+/* ---- peer errors ----------------------------------------------------------------------------- */
 
-bool faultloc_told_write(struct faultloc_told *told, ftree_time now, int32_t rank, int32_t error)
+bool faultloc_peer_errors_add(struct faultloc_peer_errors *errors, ftree_time now, int32_t rank,
+                              int32_t error)
 {
-    uint32_t n = told->count < FAULTLOC_TOLD ? told->count : FAULTLOC_TOLD;
+    uint32_t n = errors->count < FAULTLOC_PEER_ERRORS ? errors->count : FAULTLOC_PEER_ERRORS;
 
     for (uint32_t i = 0; i < n; i++)
-        if (told->entry[i].rank == rank)
+        if (errors->entry[i].rank == rank)
             return false;
-    n = told->count % FAULTLOC_TOLD;
-    told->entry[n].rank = rank;
-    told->entry[n].error = error;
-    told->entry[n].at_ns = now;
-    __atomic_store_n(&told->count, told->count + 1, __ATOMIC_RELEASE);
+    n = errors->count % FAULTLOC_PEER_ERRORS;
+    errors->entry[n].rank = rank;
+    errors->entry[n].error = error;
+    errors->entry[n].at_ns = now;
+    __atomic_store_n(&errors->count, errors->count + 1, __ATOMIC_RELEASE);
     return true;
 }
 
@@ -119,18 +120,19 @@ static bool is_unreachable(int error)
            error == EHOSTDOWN || error == ENETDOWN;
 }
 
-bool faultloc_told_read(const struct faultloc_told *told, const struct ftree_job *job,
-                        ftree_time now, uint32_t *heard, struct ftree_symptom *s)
+bool faultloc_peer_errors_next(const struct faultloc_peer_errors *errors,
+                               const struct ftree_job *job, ftree_time now, uint32_t *heard,
+                               struct ftree_symptom *s)
 {
-    uint32_t count = __atomic_load_n(&told->count, __ATOMIC_ACQUIRE);
+    uint32_t count = __atomic_load_n(&errors->count, __ATOMIC_ACQUIRE);
     bool reset;
 
-    if (count - *heard > FAULTLOC_TOLD)
-        *heard = count - FAULTLOC_TOLD;
+    if (count - *heard > FAULTLOC_PEER_ERRORS)
+        *heard = count - FAULTLOC_PEER_ERRORS;
     for (; *heard != count; ++*heard) {
-        uint32_t i = *heard % FAULTLOC_TOLD;
-        int32_t rank = told->entry[i].rank, error = told->entry[i].error;
-        uint64_t at = told->entry[i].at_ns;
+        uint32_t i = *heard % FAULTLOC_PEER_ERRORS;
+        int32_t rank = errors->entry[i].rank, error = errors->entry[i].error;
+        uint64_t at = errors->entry[i].at_ns;
 
         if (rank < 0 || rank >= job->size || error <= 0 || error >= 4096)
             continue;
@@ -147,7 +149,7 @@ bool faultloc_told_read(const struct faultloc_told *told, const struct ftree_job
                                     .first = at,
                                     .last = at};
         s->severity = ftree_symptom_info(s->kind)->severity;
-        snprintf(s->detail, sizeof(s->detail), "told by the transport");
+        snprintf(s->detail, sizeof(s->detail), "reported by the transport");
         ++*heard;
         return true;
     }

@@ -7,7 +7,7 @@
 #define _GNU_SOURCE 1 /* O_DIRECTORY, O_NOFOLLOW, pipe2, ppoll */
 #endif
 
-#include "faultloc_sweep.h"
+#include "faultloc_cleanup.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -73,7 +73,7 @@ static bool is_left(int folder, const char *name)
     return left;
 }
 
-int HYD_faultloc_sweep(const char *folder)
+int HYD_faultloc_cleanup(const char *folder)
 {
     int fd = open_folder(folder), removed = 0;
     DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
@@ -84,30 +84,30 @@ int HYD_faultloc_sweep(const char *folder)
             close(fd);
         return -1;
     }
-    for (int i = 0; i < HYD_FAULTLOC_SWEEP && (e = readdir(dir)); i++)
+    for (int i = 0; i < HYD_FAULTLOC_CLEANUP_MAX && (e = readdir(dir)); i++)
         if (is_socket(fd, e->d_name) && is_left(fd, e->d_name))
             removed += !unlinkat(fd, e->d_name, 0);
     closedir(dir);
     return removed;
 }
 
-/* ---- aside ----------------------------------------------------------------------------------- */
+/* ---- in a child ------------------------------------------------------------------------------ */
 
-/* Whoever held the caller's pipes and connections would seem to be the caller. */
-static void run_aside(void (*sweep)(void), int end)
+/* A process that holds the caller's pipes and connections open would pass for the caller. */
+static void run_in_child(void (*cleanup)(void), int end)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     dup2(end, STDIN_FILENO);
     if (syscall(SYS_close_range, 1, INT_MAX, 0))
         for (int fd = 1; fd < OLD_KERNEL_FDS; fd++)
             close(fd);
-    sweep();
+    cleanup();
     _exit(0);
 }
 
-/* The caller's waiting for its own children must not meet this one: it is forked without a signal, and
- * waited for by its number. */
-void HYD_faultloc_sweep_aside(void (*sweep)(void), int ms)
+/* The caller's waiting for its own children must not meet this one: it is forked without a signal,
+ * and waited for by its number. */
+void HYD_faultloc_cleanup_in_child(void (*cleanup)(void), int ms)
 {
     struct timespec patience = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L};
     struct pollfd ended = {.events = POLLIN};
@@ -119,7 +119,7 @@ void HYD_faultloc_sweep_aside(void (*sweep)(void), int ms)
         return;
     pid = (pid_t) syscall(SYS_clone, 0, NULL, NULL, NULL, NULL);
     if (pid == 0)
-        run_aside(sweep, pair[1]);
+        run_in_child(cleanup, pair[1]);
     close(pair[1]);
     ended.fd = pair[0];
     sigfillset(&all);

@@ -3,7 +3,7 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "faultloc_sweep.h"
+#include "faultloc_cleanup.h"
 #include "process.h"
 #include "suite.h"
 
@@ -32,7 +32,7 @@ static const char *in_folder(const char *name)
 
 static void begin(void)
 {
-    snprintf(folder, sizeof(folder), "/tmp/test-sweep-XXXXXX");
+    snprintf(folder, sizeof(folder), "/tmp/test-cleanup-XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(folder));
 }
 
@@ -70,17 +70,17 @@ START_TEST(what_the_dead_left_is_removed)
     close(make_socket("other"));
     file = open(in_folder("4711@h3.sock"), O_CREAT | O_WRONLY, 0600);
     ck_assert_int_eq(symlink("4711@h2.sock", in_folder("link.sock")), 0);
-    ck_assert_int_eq(HYD_faultloc_sweep(folder), 2);
+    ck_assert_int_eq(HYD_faultloc_cleanup(folder), 2);
     ck_assert(is_there("4711@h1.sock"));
     ck_assert(!is_there("4711@h2.sock"));
     ck_assert(!is_there("launcher-12.sock"));
     ck_assert(is_there("other"));
     ck_assert(is_there("4711@h3.sock"));
     ck_assert(is_there("link.sock"));
-    ck_assert_int_eq(HYD_faultloc_sweep(folder), 0);
+    ck_assert_int_eq(HYD_faultloc_cleanup(folder), 0);
     close(live);
     close(file);
-    ck_assert_int_eq(HYD_faultloc_sweep(folder), 1);
+    ck_assert_int_eq(HYD_faultloc_cleanup(folder), 1);
     unlink(in_folder("other"));
     unlink(in_folder("4711@h3.sock"));
     unlink(in_folder("link.sock"));
@@ -95,21 +95,21 @@ START_TEST(a_folder_that_is_not_ours_alone_is_not_touched)
     begin();
     close(make_socket("4711@h2.sock"));
     ck_assert_int_eq(chmod(folder, 0750), 0);
-    ck_assert_int_eq(HYD_faultloc_sweep(folder), -1);
+    ck_assert_int_eq(HYD_faultloc_cleanup(folder), -1);
     ck_assert_int_eq(chmod(folder, 0700), 0);
     snprintf(link, sizeof(link), "%s-link", folder);
     ck_assert_int_eq(symlink(folder, link), 0);
-    ck_assert_int_eq(HYD_faultloc_sweep(link), -1);
+    ck_assert_int_eq(HYD_faultloc_cleanup(link), -1);
     unlink(link);
-    ck_assert_int_eq(HYD_faultloc_sweep(in_folder("4711@h2.sock")), -1);
-    ck_assert_int_eq(HYD_faultloc_sweep(in_folder("nothing")), -1);
+    ck_assert_int_eq(HYD_faultloc_cleanup(in_folder("4711@h2.sock")), -1);
+    ck_assert_int_eq(HYD_faultloc_cleanup(in_folder("nothing")), -1);
     ck_assert(is_there("4711@h2.sock"));
     if (geteuid() == 0) {
         ck_assert_int_eq(chown(folder, 65534, (gid_t) -1), 0);
-        ck_assert_int_eq(HYD_faultloc_sweep(folder), -1);
+        ck_assert_int_eq(HYD_faultloc_cleanup(folder), -1);
         ck_assert_int_eq(chown(folder, 0, (gid_t) -1), 0);
     }
-    ck_assert_int_eq(HYD_faultloc_sweep(folder), 1);
+    ck_assert_int_eq(HYD_faultloc_cleanup(folder), 1);
     end();
 }
 END_TEST
@@ -120,7 +120,7 @@ static int held[2]; /* a pipe: who sweeps has the writing end */
 
 static void sweep_this(void)
 {
-    HYD_faultloc_sweep(folder);
+    HYD_faultloc_cleanup(folder);
 }
 
 static void hang(void)
@@ -135,7 +135,8 @@ static void on_child(int signum)
     ck_abort_msg("a signal of a child that is nobody's");
 }
 
-/* Once the call has returned nothing of it is there: neither a child, nor a copy of a descriptor. */
+/* Once the call has returned nothing of it is there: neither a child, nor a copy of a
+ * descriptor. */
 static void expect_nothing_left(void)
 {
     char byte;
@@ -153,7 +154,7 @@ START_TEST(it_is_swept_by_another_process)
     signal(SIGCHLD, on_child);
     close(make_socket("4711@h2.sock"));
     ck_assert_int_eq(pipe(held), 0);
-    HYD_faultloc_sweep_aside(sweep_this, PROCESS_DEADLINE_MS);
+    HYD_faultloc_cleanup_in_child(sweep_this, PROCESS_DEADLINE_MS);
     ck_assert(!is_there("4711@h2.sock"));
     expect_nothing_left();
     end();
@@ -166,13 +167,13 @@ START_TEST(a_sweep_that_hangs_is_given_up)
     signal(SIGCHLD, on_child);
     ck_assert_int_eq(pipe(held), 0);
     process_tick(5000);
-    HYD_faultloc_sweep_aside(hang, 20); /* returns */
+    HYD_faultloc_cleanup_in_child(hang, 20); /* returns */
     process_tick(0);
     expect_nothing_left();
 }
 END_TEST
 
-SUITE("hydra_sweep")
+SUITE("hydra_cleanup")
 {
     TEST(it_is_swept_by_another_process);
     TEST(a_sweep_that_hangs_is_given_up);

@@ -3,7 +3,7 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "faultloc_story.h"
+#include "faultloc_incident.h"
 #include "suite.h"
 
 #include <limits.h>
@@ -22,17 +22,17 @@
 #define DUMPED(n) ((n) | 0x80)
 #define BY_EXIT(n) ((n) << 8)
 
-static struct HYD_faultloc_story story;
+static struct HYD_faultloc_incident incident;
 
 static void begin(void)
 {
-    HYD_faultloc_story_free(&story);
-    ck_assert(HYD_faultloc_story_grace(&story, NULL));
+    HYD_faultloc_incident_free(&incident);
+    ck_assert(HYD_faultloc_incident_grace(&incident, NULL));
 }
 
 static void add(int64_t ms, int kind, int rank, int status, int flags)
 {
-    struct HYD_faultloc_fact f = {.kind = kind, .ms = ms};
+    struct HYD_faultloc_event f = {.kind = kind, .ms = ms};
 
     snprintf(f.host, sizeof(f.host), "h%d", rank);
     f.end.rank = rank;
@@ -44,17 +44,17 @@ static void add(int64_t ms, int kind, int rank, int status, int flags)
     f.end.agent = !(flags & NO_AGENT);
     f.end.unsure = (flags & UNSURE) != 0;
     f.end.inner = (flags & INNER) != 0;
-    ck_assert(HYD_faultloc_story_add(&story, &f));
+    ck_assert(HYD_faultloc_incident_add(&incident, &f));
 }
 
 static void end(int64_t ms, int rank, int status)
 {
-    add(ms, HYD_FAULTLOC_FACT_END, rank, status, INITED);
+    add(ms, HYD_FAULTLOC_EVENT_END, rank, status, INITED);
 }
 
 static void rule(int64_t ms, int id, int rank, int first_victim, int last_victim)
 {
-    struct faultloc_launcher_word w = {
+    struct faultloc_launcher_message w = {
         .kind = FAULTLOC_LAUNCHER_VERDICT, .id = (uint32_t) id, .ends_ranks = 1};
 
     w.ranks.ranges = w.ranks.count = 1;
@@ -66,26 +66,26 @@ static void rule(int64_t ms, int id, int rank, int first_victim, int last_victim
         w.victims.range[0].last = last_victim;
     }
     snprintf(w.line, sizeof(w.line), "process-crash: rank %d", rank);
-    ck_assert(HYD_faultloc_story_rule(&story, 0, ms, &w));
+    ck_assert(HYD_faultloc_incident_verdict(&incident, 0, ms, &w));
 }
 
 static void withdraw(int id)
 {
-    struct faultloc_launcher_word w = {.kind = FAULTLOC_LAUNCHER_WITHDRAWN, .id = (uint32_t) id};
+    struct faultloc_launcher_message w = {.kind = FAULTLOC_LAUNCHER_WITHDRAWN, .id = (uint32_t) id};
 
-    ck_assert(HYD_faultloc_story_rule(&story, 0, 0, &w));
+    ck_assert(HYD_faultloc_incident_verdict(&incident, 0, 0, &w));
 }
 
 static int64_t deadline(void)
 {
-    return HYD_faultloc_story_deadline(&story, true);
+    return HYD_faultloc_incident_deadline(&incident, true);
 }
 
 static int first_rank(void)
 {
-    int i = HYD_faultloc_story_first(&story);
+    int i = HYD_faultloc_incident_first(&incident);
 
-    return i < 0 ? -1 : story.fact[i].end.rank;
+    return i < 0 ? -1 : incident.event[i].end.rank;
 }
 
 /* What is printed, line by line. */
@@ -96,7 +96,7 @@ static void is_printed(const char *want)
     FILE *f = open_memstream(&text, &len);
 
     ck_assert_ptr_nonnull(f);
-    HYD_faultloc_story_print(&story, f);
+    HYD_faultloc_incident_print(&incident, f);
     fclose(f);
     ck_assert_str_eq(text, want);
     free(text);
@@ -107,13 +107,13 @@ static void is_printed(const char *want)
 START_TEST(who_is_located)
 {
     begin();
-    ck_assert(!HYD_faultloc_story_is_located(&story, 0, 2));
+    ck_assert(!HYD_faultloc_incident_is_located(&incident, 0, 2));
     rule(10, 5, 2, -1, -1);
-    ck_assert(HYD_faultloc_story_is_located(&story, 0, 2));
-    ck_assert(!HYD_faultloc_story_is_located(&story, 0, 3));
-    ck_assert(!HYD_faultloc_story_is_located(&story, 1, 2)); /* another process group's */
+    ck_assert(HYD_faultloc_incident_is_located(&incident, 0, 2));
+    ck_assert(!HYD_faultloc_incident_is_located(&incident, 0, 3));
+    ck_assert(!HYD_faultloc_incident_is_located(&incident, 1, 2)); /* another process group's */
     withdraw(5);
-    ck_assert(!HYD_faultloc_story_is_located(&story, 0, 2));
+    ck_assert(!HYD_faultloc_incident_is_located(&incident, 0, 2));
 }
 END_TEST
 
@@ -121,7 +121,7 @@ START_TEST(nothing_happened)
 {
     begin();
     ck_assert_int_eq(first_rank(), -1);
-    ck_assert_int_eq(HYD_faultloc_story_code(&story), -1);
+    ck_assert_int_eq(HYD_faultloc_incident_exit_code(&incident), -1);
     ck_assert(deadline() == HYD_FAULTLOC_NEVER);
     is_printed("");
 }
@@ -153,8 +153,8 @@ START_TEST(each_end_has_its_code)
     char want[256];
 
     begin();
-    add(100, HYD_FAULTLOC_FACT_END, 2, ends[_i].status, ends[_i].flags);
-    ck_assert_int_eq(HYD_faultloc_story_code(&story), ends[_i].code);
+    add(100, HYD_FAULTLOC_EVENT_END, 2, ends[_i].status, ends[_i].flags);
+    ck_assert_int_eq(HYD_faultloc_incident_exit_code(&incident), ends[_i].code);
     snprintf(want, sizeof(want), "[faultloc] rank 2 on h2 (pid 4702) %s\n", ends[_i].how);
     is_printed(want);
 }
@@ -164,10 +164,10 @@ END_TEST
 START_TEST(some_ends_are_none)
 {
     begin();
-    add(100, HYD_FAULTLOC_FACT_END, 0, BY_EXIT(3), 0);
-    add(100, HYD_FAULTLOC_FACT_END, 1, BY_SIGNAL(9), INITED | KILLED);
-    add(100, HYD_FAULTLOC_FACT_END, 2, BY_EXIT(0), FINALIZED);
-    ck_assert_int_eq(HYD_faultloc_story_code(&story), -1);
+    add(100, HYD_FAULTLOC_EVENT_END, 0, BY_EXIT(3), 0);
+    add(100, HYD_FAULTLOC_EVENT_END, 1, BY_SIGNAL(9), INITED | KILLED);
+    add(100, HYD_FAULTLOC_EVENT_END, 2, BY_EXIT(0), FINALIZED);
+    ck_assert_int_eq(HYD_faultloc_incident_exit_code(&incident), -1);
     ck_assert(deadline() == HYD_FAULTLOC_NEVER);
     is_printed("");
 }
@@ -176,12 +176,12 @@ END_TEST
 START_TEST(the_located_one_was_the_first)
 {
     begin();
-    add(100, HYD_FAULTLOC_FACT_ABORT, 0, 1, INITED); /* heard of before the one that it is due to */
+    add(100, HYD_FAULTLOC_EVENT_ABORT, 0, 1, INITED); /* reported before its cause */
     end(101, 2, DUMPED(11));
     ck_assert_int_eq(first_rank(), 2);
     rule(200, 7, 2, 0, 1);
     ck_assert_int_eq(first_rank(), 2);
-    ck_assert_int_eq(HYD_faultloc_story_code(&story), 139);
+    ck_assert_int_eq(HYD_faultloc_incident_exit_code(&incident), 139);
     is_printed("[faultloc] rank 2 on h2 (pid 4702) was the first to end: "
                "signal 11 (SIGSEGV), core dumped\n"
                "[faultloc]   rank 0 on h0 (pid 4700) ended as a consequence: "
@@ -206,18 +206,18 @@ START_TEST(of_two_the_one_heard_of_first)
 END_TEST
 
 /* The agent that told it was lost, and the next one knows no victims. */
-START_TEST(a_verdict_told_again_says_no_less)
+START_TEST(a_repeated_verdict_says_no_less)
 {
     begin();
     end(100, 3, BY_SIGNAL(9));
     end(150, 1, BY_EXIT(4));
     rule(300, 1, 3, 1, 1);
     rule(400, 1, 3, -1, -1);
-    ck_assert_int_eq(story.rulings, 1);
-    ck_assert_int_eq(story.ruling[0].ms, 300);
-    ck_assert(HYD_faultloc_story_is_consequence(&story, 1));
+    ck_assert_int_eq(incident.verdicts, 1);
+    ck_assert_int_eq(incident.verdict[0].ms, 300);
+    ck_assert(HYD_faultloc_incident_is_consequence(&incident, 1));
     rule(500, 1, 3, 0, 1);
-    ck_assert_int_eq(story.ruling[0].word.victims.count, 2);
+    ck_assert_int_eq(incident.verdict[0].message.victims.count, 2);
 }
 END_TEST
 
@@ -241,42 +241,42 @@ END_TEST
 START_TEST(a_rank_is_gone_while_a_verdict_stands)
 {
     begin();
-    ck_assert(!HYD_faultloc_story_ends(&story, 0, 2));
+    ck_assert(!HYD_faultloc_incident_ends(&incident, 0, 2));
     rule(100, 1, 2, -1, -1);
     rule(110, 2, 2, -1, -1);
-    ck_assert(HYD_faultloc_story_ends(&story, 0, 2));
-    ck_assert(!HYD_faultloc_story_ends(&story, 0, 3));
-    ck_assert(!HYD_faultloc_story_ends(&story, 1, 2));
+    ck_assert(HYD_faultloc_incident_ends(&incident, 0, 2));
+    ck_assert(!HYD_faultloc_incident_ends(&incident, 0, 3));
+    ck_assert(!HYD_faultloc_incident_ends(&incident, 1, 2));
     withdraw(1); /* such a word says of no rank that it is gone */
-    ck_assert(HYD_faultloc_story_ends(&story, 0, 2));
+    ck_assert(HYD_faultloc_incident_ends(&incident, 0, 2));
     withdraw(2);
-    ck_assert(!HYD_faultloc_story_ends(&story, 0, 2));
+    ck_assert(!HYD_faultloc_incident_ends(&incident, 0, 2));
     rule(200, 3, 2, -1, -1);
-    story.ruling[2].word.ends_ranks = 0; /* it is stopped */
-    ck_assert(!HYD_faultloc_story_ends(&story, 0, 2));
-    ck_assert(HYD_faultloc_story_is_located(&story, 0, 2));
+    incident.verdict[2].message.ends_ranks = 0; /* it is stopped */
+    ck_assert(!HYD_faultloc_incident_ends(&incident, 0, 2));
+    ck_assert(HYD_faultloc_incident_is_located(&incident, 0, 2));
 }
 END_TEST
 
 START_TEST(a_silent_proxy_counts_while_a_verdict_stands)
 {
     begin();
-    add(100, HYD_FAULTLOC_FACT_LOST, 2, 0, INITED | UNSURE);
+    add(100, HYD_FAULTLOC_EVENT_LOST, 2, 0, INITED | UNSURE);
     ck_assert(deadline() == HYD_FAULTLOC_NEVER);
-    ck_assert_int_eq(HYD_faultloc_story_code(&story), -1);
+    ck_assert_int_eq(HYD_faultloc_incident_exit_code(&incident), -1);
     is_printed("");
     rule(9000, 1, 2, -1, -1);
     ck_assert(deadline() == 9250);
-    ck_assert_int_eq(HYD_faultloc_story_code(&story), 137);
+    ck_assert_int_eq(HYD_faultloc_incident_exit_code(&incident), 137);
     withdraw(1);
     ck_assert(deadline() == HYD_FAULTLOC_NEVER);
-    ck_assert_int_eq(HYD_faultloc_story_code(&story), -1);
-    ck_assert(!HYD_faultloc_story_has_end(&story, 0, 2));
-    HYD_faultloc_story_confirm_lost(&story, 1, 10000); /* another group */
+    ck_assert_int_eq(HYD_faultloc_incident_exit_code(&incident), -1);
+    ck_assert(!HYD_faultloc_incident_has_end(&incident, 0, 2));
+    HYD_faultloc_incident_confirm_lost(&incident, 1, 10000); /* another group */
     ck_assert(deadline() == HYD_FAULTLOC_NEVER);
-    HYD_faultloc_story_confirm_lost(&story, 0, 10000); /* all others wait for it */
+    HYD_faultloc_incident_confirm_lost(&incident, 0, 10000); /* all others wait for it */
     ck_assert(deadline() == 13000);
-    ck_assert(HYD_faultloc_story_has_end(&story, 0, 2));
+    ck_assert(HYD_faultloc_incident_has_end(&incident, 0, 2));
 }
 END_TEST
 
@@ -284,16 +284,16 @@ END_TEST
 START_TEST(what_was_unsure_is_replaced)
 {
     begin();
-    add(100, HYD_FAULTLOC_FACT_END, 2, BY_EXIT(3), INITED | UNSURE);
-    add(101, HYD_FAULTLOC_FACT_END, 3, BY_EXIT(0), INITED | UNSURE);
+    add(100, HYD_FAULTLOC_EVENT_END, 2, BY_EXIT(3), INITED | UNSURE);
+    add(101, HYD_FAULTLOC_EVENT_END, 3, BY_EXIT(0), INITED | UNSURE);
     ck_assert(deadline() == HYD_FAULTLOC_NEVER);
-    ck_assert_int_eq(HYD_faultloc_story_code(&story), -1);
+    ck_assert_int_eq(HYD_faultloc_incident_exit_code(&incident), -1);
     is_printed("");
-    add(500, HYD_FAULTLOC_FACT_END, 2, BY_EXIT(3), FINALIZED | INNER);
-    ck_assert_int_eq(story.facts, 2);
-    ck_assert_int_eq(HYD_faultloc_story_code(&story), 3);
+    add(500, HYD_FAULTLOC_EVENT_END, 2, BY_EXIT(3), FINALIZED | INNER);
+    ck_assert_int_eq(incident.events, 2);
+    ck_assert_int_eq(HYD_faultloc_incident_exit_code(&incident), 3);
     ck_assert(deadline() == HYD_FAULTLOC_NEVER);
-    add(600, HYD_FAULTLOC_FACT_END, 3, BY_EXIT(0), INITED | INNER);
+    add(600, HYD_FAULTLOC_EVENT_END, 3, BY_EXIT(0), INITED | INNER);
     ck_assert_int_eq(first_rank(), 3);
     ck_assert(deadline() == 3600);
 }
@@ -303,7 +303,7 @@ END_TEST
 START_TEST(an_unsure_end_counts_while_a_verdict_stands)
 {
     begin();
-    add(100, HYD_FAULTLOC_FACT_END, 2, BY_EXIT(0), INITED | UNSURE);
+    add(100, HYD_FAULTLOC_EVENT_END, 2, BY_EXIT(0), INITED | UNSURE);
     rule(9000, 1, 2, 0, 1);
     ck_assert_int_eq(first_rank(), 2);
     ck_assert(deadline() == 9250);
@@ -318,31 +318,31 @@ START_TEST(ended_by_faultloc)
 {
     begin();
     rule(50, 1, 3, 0, 2);
-    story.ruling[0].word.ends_ranks = 0;
-    snprintf(story.ruling[0].word.line, 32, "process-stopped: rank 3");
-    ck_assert(!HYD_faultloc_story_has_abort(&story));
-    add(100, HYD_FAULTLOC_FACT_ENDING, 1, 1, INITED | NO_AGENT);
-    snprintf(story.fact[0].class_, sizeof(story.fact[0].class_), "process-stopped");
-    ck_assert(HYD_faultloc_story_has_abort(&story));
-    ck_assert(!HYD_faultloc_story_has_end(&story, 0, 1));
-    add(101, HYD_FAULTLOC_FACT_END, 1, BY_SIGNAL(9), INITED | KILLED);
+    incident.verdict[0].message.ends_ranks = 0;
+    snprintf(incident.verdict[0].message.line, 32, "process-stopped: rank 3");
+    ck_assert(!HYD_faultloc_incident_has_abort(&incident));
+    add(100, HYD_FAULTLOC_EVENT_ENDING, 1, 1, INITED | NO_AGENT);
+    snprintf(incident.event[0].class_, sizeof(incident.event[0].class_), "process-stopped");
+    ck_assert(HYD_faultloc_incident_has_abort(&incident));
+    ck_assert(!HYD_faultloc_incident_has_end(&incident, 0, 1));
+    add(101, HYD_FAULTLOC_EVENT_END, 1, BY_SIGNAL(9), INITED | KILLED);
     ck_assert(deadline() == 150);
-    ck_assert_int_eq(HYD_faultloc_story_code(&story), 1);
+    ck_assert_int_eq(HYD_faultloc_incident_exit_code(&incident), 1);
     is_printed("[faultloc] FaultLoc ended the job because of its verdict process-stopped "
                "(action abort), by a signal to rank 1 on h1 (pid 4701)\n"
                "[faultloc]   process-stopped: rank 3\n");
     rule(110, 2, 3, 0, 2);
     end(120, 3, BY_SIGNAL(11)); /* the fault itself was a crash */
-    ck_assert_int_eq(HYD_faultloc_story_code(&story), 139);
+    ck_assert_int_eq(HYD_faultloc_incident_exit_code(&incident), 139);
 }
 END_TEST
 
 START_TEST(lost_with_its_proxy)
 {
     begin();
-    add(100, HYD_FAULTLOC_FACT_LOST, 2, 0, INITED);
-    add(100, HYD_FAULTLOC_FACT_LOST, 3, 0, INITED);
-    ck_assert_int_eq(HYD_faultloc_story_code(&story), 137);
+    add(100, HYD_FAULTLOC_EVENT_LOST, 2, 0, INITED);
+    add(100, HYD_FAULTLOC_EVENT_LOST, 3, 0, INITED);
+    ck_assert_int_eq(HYD_faultloc_incident_exit_code(&incident), 137);
     is_printed("[faultloc] rank 2 on h2 (pid 4702) was lost with hydra's proxy there\n"
                "[faultloc]   rank 3 on h3 (pid 4703) was lost, too\n");
 }
@@ -351,12 +351,12 @@ END_TEST
 START_TEST(abort_by_the_program)
 {
     begin();
-    add(100, HYD_FAULTLOC_FACT_ABORT, 2, 7, INITED);
-    ck_assert_int_eq(HYD_faultloc_story_code(&story), 7);
+    add(100, HYD_FAULTLOC_EVENT_ABORT, 2, 7, INITED);
+    ck_assert_int_eq(HYD_faultloc_incident_exit_code(&incident), 7);
     is_printed("[faultloc] rank 2 on h2 (pid 4702) called MPI_Abort with code 7\n");
     begin();
-    add(100, HYD_FAULTLOC_FACT_ABORT, 2, 256, INITED);
-    ck_assert_int_eq(HYD_faultloc_story_code(&story), 1);
+    add(100, HYD_FAULTLOC_EVENT_ABORT, 2, 256, INITED);
+    ck_assert_int_eq(HYD_faultloc_incident_exit_code(&incident), 1);
 }
 END_TEST
 
@@ -366,7 +366,8 @@ START_TEST(a_line_is_one_line)
     begin();
     end(100, 2, BY_SIGNAL(9));
     rule(300, 1, 2, -1, -1);
-    snprintf(story.ruling[0].word.line, sizeof(story.ruling[0].word.line), "a\033[2J\nb");
+    snprintf(incident.verdict[0].message.line, sizeof(incident.verdict[0].message.line),
+             "a\033[2J\nb");
     is_printed("[faultloc] rank 2 on h2 (pid 4702) was the first to end: signal 9 (SIGKILL)\n"
                "[faultloc]   a?[2J\n");
 }
@@ -407,9 +408,9 @@ START_TEST(a_killed_victim_of_one_that_lives_is_waited_for)
 {
     begin();
     rule(1000, 1, 5, 0, 4);
-    story.ruling[0].word.ends_ranks = 0;
+    incident.verdict[0].message.ends_ranks = 0;
     end(1100, 2, BY_SIGNAL(9));
-    ck_assert(!HYD_faultloc_story_is_consequence(&story, 0));
+    ck_assert(!HYD_faultloc_incident_is_consequence(&incident, 0));
     ck_assert_int_eq(deadline(), 1100 + HYD_FAULTLOC_GRACE_MS);
     ck_assert_int_eq(first_rank(), 2);
     rule(1300, 2, 2, -1, -1);
@@ -424,7 +425,7 @@ START_TEST(an_old_victim_is_waited_for)
     ck_assert(deadline() == HYD_FAULTLOC_NEVER);
     end(9000, 1, BY_SIGNAL(9));
     ck_assert(deadline() == 12000);
-    ck_assert(!HYD_faultloc_story_is_consequence(&story, 0));
+    ck_assert(!HYD_faultloc_incident_is_consequence(&incident, 0));
     rule(9100, 2, 1, 2, 3);
     ck_assert(deadline() == 9350);
 }
@@ -433,16 +434,16 @@ END_TEST
 START_TEST(no_verdict_can_come)
 {
     begin();
-    add(100, HYD_FAULTLOC_FACT_END, 2, BY_SIGNAL(9), INITED | NO_AGENT);
+    add(100, HYD_FAULTLOC_EVENT_END, 2, BY_SIGNAL(9), INITED | NO_AGENT);
     ck_assert(deadline() == 400);
     begin();
     end(100, 2, BY_SIGNAL(9));
-    ck_assert(HYD_faultloc_story_deadline(&story, false) == 400);
+    ck_assert(HYD_faultloc_incident_deadline(&incident, false) == 400);
     begin();
-    add(100, HYD_FAULTLOC_FACT_END, 2, BY_SIGNAL(9), FINALIZED);
+    add(100, HYD_FAULTLOC_EVENT_END, 2, BY_SIGNAL(9), FINALIZED);
     ck_assert(deadline() == 400);
     begin();
-    add(100, HYD_FAULTLOC_FACT_END, 2, BY_SIGNAL(2), INITED | KILLED);
+    add(100, HYD_FAULTLOC_EVENT_END, 2, BY_SIGNAL(2), INITED | KILLED);
     ck_assert(deadline() == 400);
 }
 END_TEST
@@ -450,22 +451,22 @@ END_TEST
 START_TEST(an_abort_is_at_once)
 {
     begin();
-    add(100, HYD_FAULTLOC_FACT_ABORT, 2, 7, INITED);
+    add(100, HYD_FAULTLOC_EVENT_ABORT, 2, 7, INITED);
     ck_assert(deadline() == 150);
     end(120, 3, BY_SIGNAL(9)); /* it may be due to this one */
     ck_assert(deadline() == 3100);
     rule(200, 1, 3, 0, 2);
     ck_assert(deadline() == 450);
-    ck_assert_int_eq(HYD_faultloc_story_code(&story), 137);
+    ck_assert_int_eq(HYD_faultloc_incident_exit_code(&incident), 137);
 }
 END_TEST
 
 START_TEST(an_end_after_finalize_is_no_hurry)
 {
     begin();
-    add(100, HYD_FAULTLOC_FACT_END, 2, BY_EXIT(3), FINALIZED);
+    add(100, HYD_FAULTLOC_EVENT_END, 2, BY_EXIT(3), FINALIZED);
     ck_assert(deadline() == HYD_FAULTLOC_NEVER);
-    ck_assert_int_eq(HYD_faultloc_story_code(&story), 3);
+    ck_assert_int_eq(HYD_faultloc_incident_exit_code(&incident), 3);
 }
 END_TEST
 
@@ -474,10 +475,10 @@ START_TEST(spawned_groups_are_apart)
 {
     begin();
     end(100, 2, BY_SIGNAL(9));
-    story.fact[0].pgid = 1;
+    incident.event[0].pgid = 1;
     rule(200, 1, 2, 0, 1);
     ck_assert(deadline() == 3100);
-    story.ruling[0].pgid = 1;
+    incident.verdict[0].pgid = 1;
     ck_assert(deadline() == 450);
     is_printed("[faultloc] rank 2 of spawned group 1 on h2 (pid 4702) was the first to end: "
                "signal 9 (SIGKILL)\n[faultloc]   process-crash: rank 2\n");
@@ -495,10 +496,10 @@ static const struct {
 
 START_TEST(grace_times)
 {
-    bool good = HYD_faultloc_story_grace(&story, graces[_i].text);
+    bool good = HYD_faultloc_incident_grace(&incident, graces[_i].text);
 
     ck_assert(good == (graces[_i].ms >= 0));
-    ck_assert(story.grace_ms == (good ? graces[_i].ms : HYD_FAULTLOC_GRACE_MS));
+    ck_assert(incident.grace_ms == (good ? graces[_i].ms : HYD_FAULTLOC_GRACE_MS));
 }
 END_TEST
 
@@ -536,7 +537,7 @@ START_TEST(an_escaped_text)
 }
 END_TEST
 
-SUITE("hydra_story")
+SUITE("hydra_incident")
 {
     TEST(nothing_happened);
     TEST(who_is_located);
@@ -544,7 +545,7 @@ SUITE("hydra_story")
     TEST(some_ends_are_none);
     TEST(the_located_one_was_the_first);
     TEST(of_two_the_one_heard_of_first);
-    TEST(a_verdict_told_again_says_no_less);
+    TEST(a_repeated_verdict_says_no_less);
     TEST(a_withdrawn_verdict_says_nothing);
     TEST(a_rank_is_gone_while_a_verdict_stands);
     TEST(a_silent_proxy_counts_while_a_verdict_stands);

@@ -1,0 +1,38 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef FAULTLOC_REPORTER_H_INCLUDED
+#define FAULTLOC_REPORTER_H_INCLUDED
+
+#include "faultloc/agent/program.h"
+#include "faultloc/io/writer.h"
+
+/* What the agent reports: verdicts, to people and its launcher, and its decisions, in the trace. */
+
+#define FAULTLOC_REPORTER_LINES 64 /* of the trace that a report can have */
+
+struct faultloc_reporter {
+    const struct faultloc_program *p;
+    struct faultloc_writer *writer;
+    char line[FAULTLOC_REPORTER_LINES][256]; /* the last decisions, a ring */
+    uint32_t lines; /* so far */
+    bool reported; /* a verdict, to people */
+};
+
+/* Purpose: begins; the writer wakes the program's loop.  Errors: an errno. */
+int faultloc_reporter_open(struct faultloc_reporter *t, const struct faultloc_program *p);
+
+/* Purpose: a decision, for the trace. */
+void faultloc_reporter_trace(struct faultloc_reporter *t, const char *line);
+
+/* Purpose: that the agent listens, for the trace; first: it is the node's first one. */
+void faultloc_reporter_listening(struct faultloc_reporter *t, bool first);
+
+/* Purpose: a verdict, with what else is known, on standard error, in the report and to the
+ * launcher; it is written on the board for the next agent. */
+void faultloc_reporter_verdict(struct faultloc_reporter *t, struct ftree *ft,
+                               const struct ftree_verdict *v);
+
+#endif /* FAULTLOC_REPORTER_H_INCLUDED */

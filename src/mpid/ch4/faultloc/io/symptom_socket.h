@@ -1,0 +1,98 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef FAULTLOC_SYMPTOM_SOCKET_H_INCLUDED
+#define FAULTLOC_SYMPTOM_SOCKET_H_INCLUDED
+
+#include "ftree.h"
+
+#include <sys/types.h>
+
+/*
+ * The symptom socket: how other middleware (a scheduler's prolog, a hardware monitor, a network
+ * manager, a user) reports what it observed to the agent of a node.  A Unix datagram socket, one
+ * JSON object for each datagram:
+ *
+ *     {"kind": "power-off", "component": "node h2", "severity": "fatal", "detail": "...",
+ *      "errno": "EHOSTUNREACH", "age_ms": 120, "count": 1}
+ *
+ * Only "kind" must be there.  A component is "node NAME", "rank N", "nic NAME[:IFACE]",
+ * "link NAME[:IFACE]" or "switch NAME"; left out: the agent's own node.
+ *
+ * The job's own user and root are heard, nobody else.  A sender gets a line back, "ok" or what is
+ * wrong, on the Unix socket that it sent along as a descriptor (SCM_RIGHTS), or else at the name
+ * that it is bound to, a path or an abstract one.  The descriptor needs no name, leaves nothing
+ * behind, and works from another network namespace.  What is wrong is also said on the job's
+ * stderr, a few times.
+ *
+ * A folder of symptom sockets, and each socket in it, belongs to the user whose jobs they are of;
+ * the folder is closed to all others and no symbolic link. Both are examined by descriptor, and
+ * what was examined is what is used, so that nothing can be put in its place in between.
+ *
+ *     symptom_socket.c        the socket
+ *     symptom_parse.c   from a datagram to a symptom
+ */
+
+#define FAULTLOC_SYMPTOM_BYTES 1024 /* of a datagram */
+#define FAULTLOC_SYMPTOM_ERROR 256
+#define FAULTLOC_SYMPTOM_PATH 108 /* as long as the address of a Unix socket can be */
+#define FAULTLOC_SYMPTOM_TURN 64 /* datagrams read in one turn of the agent's loop */
+
+struct faultloc_symptom_socket {
+    const struct ftree_job *job;
+    int32_t self;
+    uid_t uid; /* who may send, besides root */
+    int fd; /* -1: closed */
+    char path[FAULTLOC_SYMPTOM_PATH];
+    ftree_time first_try; /* 0: none yet */
+    bool given_up, refusal_reported;
+    int complaints;
+};
+
+/* Purpose: the folder of the symptom sockets of a user's jobs: $XDG_RUNTIME_DIR/faultloc where that
+ * is a directory of this user, else /tmp/faultloc-UID. Returns false where it does not fit. */
+bool faultloc_symptom_socket_folder(uid_t uid, char *out, size_t room);
+
+/* Purpose: the symptom socket's own name in its folder: JOB@NODE.sock, where characters that do not
+ * belong into a file name are '_'. Returns false where it does not fit. */
+bool faultloc_symptom_socket_name(const char *job_id, const char *node, char *out, size_t room);
+
+/* Purpose: opens a folder of symptom sockets (O_PATH), if it is a directory of `owner` with mode
+ * 0700 and no symbolic link. Returns a descriptor, to be closed by the caller, or -1 with errno;
+ * EPERM: it is another's, or open to others. */
+int faultloc_symptom_socket_open_folder(const char *path, uid_t owner);
+
+/* Purpose: a datagram socket that is connected to socket `name` of an opened folder, if that is a
+ * socket of `owner`; no symbolic link is followed.  Returns a descriptor, to be closed by the
+ * caller, or -1 with errno; ECONNREFUSED: nobody is bound to it any more. */
+int faultloc_symptom_socket_connect(int folder, const char *name, uid_t owner);
+
+/* Purpose: begins; nothing is opened yet. */
+void faultloc_symptom_socket_init(struct faultloc_symptom_socket *d, const struct ftree_job *job,
+                                  int32_t self);
+
+/* Purpose: opens the symptom socket where it is not open and can be: makes the folder, replaces the
+ * socket of an agent that is dead, and removes those that other dead agents of this node left
+ * behind. One that the kernel has not closed yet is waited for by calling again. What cannot be is
+ * said, once.
+ * Returns true when it has just been opened. */
+bool faultloc_symptom_socket_open(struct faultloc_symptom_socket *d, ftree_time now,
+                                  const char *job_id);
+
+/* Purpose: the next symptom that was received, with times by the clock of `now`; false: there is
+ * none, or `FAULTLOC_SYMPTOM_TURN` datagrams were read for this `*budget`, which the caller sets to
+ * 0 before the first call of a turn. */
+bool faultloc_symptom_socket_next(struct faultloc_symptom_socket *d, ftree_time now, int *budget,
+                                  struct ftree_symptom *s);
+
+/* Purpose: closes it and removes its name. */
+void faultloc_symptom_socket_close(struct faultloc_symptom_socket *d);
+
+/* Purpose: reads one datagram; `self` is the agent's own node.  Returns false and says why in
+ * `error`, which has FAULTLOC_SYMPTOM_ERROR bytes.  Pure. */
+bool faultloc_symptom_parse(const struct ftree_job *job, int32_t self, ftree_time now,
+                            const char *text, size_t len, struct ftree_symptom *s, char *error);
+
+#endif /* FAULTLOC_SYMPTOM_SOCKET_H_INCLUDED */

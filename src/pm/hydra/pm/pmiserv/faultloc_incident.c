@@ -1,0 +1,305 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "faultloc_incident.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#define MORE_MS 250 /* after the last verdict: an end 50 ms later is to be reported, too */
+#define SILENT_MS 300 /* there is no agent: for so long further ends are collected */
+#define ABORT_MS 50 /* an abort because of another rank may be reported before that rank's end */
+
+bool HYD_faultloc_incident_grace(struct HYD_faultloc_incident *s, const char *text)
+{
+    char *end = NULL;
+    long long ms;
+
+    s->grace_ms = HYD_FAULTLOC_GRACE_MS;
+    if (!text)
+        return true;
+    errno = 0;
+    ms = strtoll(text, &end, 10);
+    if (errno || end == text || *end || ms < 0 || ms > 60000)
+        return false;
+    s->grace_ms = ms;
+    return true;
+}
+
+/* Room for one more in an array that doubles when its number is a power of two. */
+static void *one_more(void *array, int used, size_t size)
+{
+    if (used & (used - 1))
+        return array;
+    return realloc(array, (used ? 2 * (size_t) used : 1) * size);
+}
+
+static bool is_of(const struct HYD_faultloc_event *f, int pgid, int rank)
+{
+    return f->pgid == pgid && f->end.rank == rank;
+}
+
+bool HYD_faultloc_incident_add(struct HYD_faultloc_incident *s,
+                               const struct HYD_faultloc_event *event)
+{
+    struct HYD_faultloc_event *more;
+
+    for (int i = 0; i < s->events; i++)
+        if (s->event[i].end.unsure && is_of(&s->event[i], event->pgid, event->end.rank)) {
+            s->event[i] = *event;
+            return true;
+        }
+    more = one_more(s->event, s->events, sizeof(*more));
+    if (!more)
+        return false;
+    s->event = more;
+    s->event[s->events++] = *event;
+    return true;
+}
+
+void HYD_faultloc_incident_confirm_lost(struct HYD_faultloc_incident *s, int pgid, int64_t ms)
+{
+    for (int i = 0; i < s->events; i++)
+        if (s->event[i].kind == HYD_FAULTLOC_EVENT_LOST && s->event[i].end.unsure &&
+            s->event[i].pgid == pgid) {
+            s->event[i].end.unsure = 0;
+            s->event[i].ms = ms;
+        }
+}
+
+bool HYD_faultloc_incident_has_end(const struct HYD_faultloc_incident *s, int pgid, int rank)
+{
+    for (int i = 0; i < s->events; i++)
+        if (is_of(&s->event[i], pgid, rank) && !s->event[i].end.unsure &&
+            (s->event[i].kind == HYD_FAULTLOC_EVENT_END ||
+             s->event[i].kind == HYD_FAULTLOC_EVENT_LOST))
+            return true;
+    return false;
+}
+
+static bool is_abort(const struct HYD_faultloc_event *f)
+{
+    return f->kind == HYD_FAULTLOC_EVENT_ABORT || f->kind == HYD_FAULTLOC_EVENT_ENDING;
+}
+
+bool HYD_faultloc_incident_has_abort(const struct HYD_faultloc_incident *s)
+{
+    for (int i = 0; i < s->events; i++)
+        if (is_abort(&s->event[i]))
+            return true;
+    return false;
+}
+
+static struct HYD_faultloc_verdict *find_verdict(const struct HYD_faultloc_incident *s, int pgid,
+                                                 const struct faultloc_launcher_message *message)
+{
+    for (int i = 0; i < s->verdicts; i++)
+        if (s->verdict[i].pgid == pgid && s->verdict[i].message.fln == message->fln &&
+            s->verdict[i].message.id == message->id)
+            return &s->verdict[i];
+    return NULL;
+}
+
+bool HYD_faultloc_incident_verdict(struct HYD_faultloc_incident *s, int pgid, int64_t ms,
+                                   const struct faultloc_launcher_message *message)
+{
+    struct HYD_faultloc_verdict *r = find_verdict(s, pgid, message), *more;
+
+    if (message->kind == FAULTLOC_LAUNCHER_WITHDRAWN) {
+        if (r)
+            r->withdrawn = true;
+        return true;
+    }
+    if (r && message->victims.count < r->message.victims.count)
+        return true; /* repeated by another agent, which knows no more about it */
+    if (!r) {
+        more = one_more(s->verdict, s->verdicts, sizeof(*more));
+        if (!more)
+            return false;
+        s->verdict = more;
+        r = &s->verdict[s->verdicts++];
+    }
+    *r = (struct HYD_faultloc_verdict){.pgid = pgid, .ms = ms, .message = *message};
+    return true;
+}
+
+void HYD_faultloc_incident_free(struct HYD_faultloc_incident *s)
+{
+    free(s->event);
+    free(s->verdict);
+    s->event = NULL;
+    s->verdict = NULL;
+    s->events = s->verdicts = 0;
+}
+
+/* ---- who because of whom --------------------------------------------------------------------- */
+
+static bool has_rank(const struct faultloc_launcher_ranks *ranks, int32_t rank)
+{
+    for (int32_t i = 0; i < ranks->ranges; i++)
+        if (ranks->range[i].first <= rank && rank <= ranks->range[i].last)
+            return true;
+    return false;
+}
+
+static bool is_about(const struct HYD_faultloc_verdict *r, const struct HYD_faultloc_event *f)
+{
+    return !r->withdrawn && r->pgid == f->pgid;
+}
+
+static const struct HYD_faultloc_verdict *as_component(const struct HYD_faultloc_incident *s,
+                                                       const struct HYD_faultloc_event *f)
+{
+    for (int i = 0; i < s->verdicts; i++)
+        if (is_about(&s->verdict[i], f) && has_rank(&s->verdict[i].message.ranks, f->end.rank))
+            return &s->verdict[i];
+    return NULL;
+}
+
+bool HYD_faultloc_incident_is_located(const struct HYD_faultloc_incident *s, int pgid, int rank)
+{
+    const struct HYD_faultloc_event f = {.pgid = pgid, .end = {.rank = rank}};
+
+    return as_component(s, &f) != NULL;
+}
+
+bool HYD_faultloc_incident_ends(const struct HYD_faultloc_incident *s, int pgid, int rank)
+{
+    const struct HYD_faultloc_event f = {.pgid = pgid, .end = {.rank = rank}};
+
+    for (int i = 0; i < s->verdicts; i++)
+        if (is_about(&s->verdict[i], &f) && s->verdict[i].message.ends_ranks &&
+            has_rank(&s->verdict[i].message.ranks, rank))
+            return true;
+    return false;
+}
+
+/* Nobody dies by a signal because another is stopped, slow or cut off. */
+static bool can_follow(const struct HYD_faultloc_event *f, const struct HYD_faultloc_verdict *r)
+{
+    return r->message.ends_ranks || f->kind != HYD_FAULTLOC_EVENT_END ||
+           !WIFSIGNALED(f->end.status);
+}
+
+/* Who was a victim long before it ended did not end because of that. */
+static const struct HYD_faultloc_verdict *as_victim(const struct HYD_faultloc_incident *s,
+                                                    const struct HYD_faultloc_event *f)
+{
+    for (int i = 0; i < s->verdicts; i++)
+        if (is_about(&s->verdict[i], f) && can_follow(f, &s->verdict[i]) &&
+            has_rank(&s->verdict[i].message.victims, f->end.rank) &&
+            (is_abort(f) || s->verdict[i].ms + s->grace_ms >= f->ms))
+            return &s->verdict[i];
+    return NULL;
+}
+
+/* A process that was ended because somebody asked mpiexec to. */
+static bool was_requested(const struct HYD_faultloc_event *f)
+{
+    return f->kind == HYD_FAULTLOC_EVENT_END && f->end.killed && WIFSIGNALED(f->end.status) &&
+           WTERMSIG(f->end.status) != SIGKILL;
+}
+
+/* The others cannot continue without it: it ended too early. */
+static bool counts(const struct HYD_faultloc_incident *s, const struct HYD_faultloc_event *f)
+{
+    if (f->end.unsure && !HYD_faultloc_incident_ends(s, f->pgid, f->end.rank))
+        return false;
+    return f->kind != HYD_FAULTLOC_EVENT_END || HYD_faultloc_is_crash(&f->end) || was_requested(f);
+}
+
+/* After MPI_Finalize the others do not need it; but it counts for mpiexec's exit code. */
+static bool is_late(const struct HYD_faultloc_event *f)
+{
+    return f->kind == HYD_FAULTLOC_EVENT_END && !f->end.killed && !f->end.unsure &&
+           f->end.finalized && WIFEXITED(f->end.status) && WEXITSTATUS(f->end.status);
+}
+
+bool HYD_faultloc_incident_is_consequence(const struct HYD_faultloc_incident *s, int event)
+{
+    return !as_component(s, &s->event[event]) && as_victim(s, &s->event[event]);
+}
+
+/* The better, the sooner: a located fault, then who is nobody's victim, then who is. */
+static int grade(const struct HYD_faultloc_incident *s, const struct HYD_faultloc_event *f)
+{
+    if (is_late(f))
+        return 4;
+    if (!counts(s, f))
+        return 0;
+    if (was_requested(f))
+        return 5;
+    if (as_component(s, f))
+        return 1;
+    /* an end beside an MPI_Abort is the reason for it, whichever was reported first */
+    return is_abort(f) || as_victim(s, f) ? 3 : 2;
+}
+
+int HYD_faultloc_incident_first(const struct HYD_faultloc_incident *s)
+{
+    int first = -1, best = INT32_MAX;
+
+    for (int i = 0; i < s->events; i++) {
+        int g = grade(s, &s->event[i]);
+        if (g && g < best) {
+            best = g;
+            first = i;
+        }
+    }
+    return first;
+}
+
+/* ---- how long to wait ------------------------------------------------------------------------ */
+
+static int64_t earlier(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* A verdict about it can come: it had an agent, and others did not think it had finished. */
+static bool can_be_located(const struct HYD_faultloc_event *f)
+{
+    return !is_abort(f) && f->end.agent && !f->end.finalized &&
+           !f->end.killed;
+}
+
+/* Since when it is explained; HYD_FAULTLOC_NEVER: it is not. */
+static int64_t explained(const struct HYD_faultloc_incident *s, const struct HYD_faultloc_event *f)
+{
+    const struct HYD_faultloc_verdict *r = as_component(s, f);
+
+    if (!r)
+        r = as_victim(s, f);
+    if (!r)
+        return HYD_FAULTLOC_NEVER;
+    return r->ms > f->ms ? r->ms : f->ms;
+}
+
+int64_t HYD_faultloc_incident_deadline(const struct HYD_faultloc_incident *s, bool listening)
+{
+    int64_t limit = HYD_FAULTLOC_NEVER, plain = HYD_FAULTLOC_NEVER, last = 0;
+    bool locating = false;
+
+    for (int i = 0; i < s->events; i++) {
+        const struct HYD_faultloc_event *f = &s->event[i];
+        int64_t since;
+        if (!counts(s, f))
+            continue;
+        since = explained(s, f);
+        limit = earlier(limit, (f->end.unsure ? since : f->ms) + s->grace_ms);
+        if (can_be_located(f) && listening) {
+            locating = true;
+            last = since > last ? since : last;
+        } else {
+            plain = earlier(plain, f->ms + (is_abort(f) ? ABORT_MS : SILENT_MS));
+        }
+    }
+    if (!locating)
+        return earlier(limit, plain);
+    return last == HYD_FAULTLOC_NEVER ? limit : earlier(limit, last + MORE_MS);
+}

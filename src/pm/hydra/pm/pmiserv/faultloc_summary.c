@@ -1,0 +1,149 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "faultloc_incident.h"
+
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+
+static bool is_signal(const struct HYD_faultloc_event *f)
+{
+    return f->kind == HYD_FAULTLOC_EVENT_END && WIFSIGNALED(f->end.status);
+}
+
+int HYD_faultloc_incident_exit_code(const struct HYD_faultloc_incident *s)
+{
+    int first = HYD_faultloc_incident_first(s), code;
+
+    if (first < 0)
+        return -1;
+    if (s->event[first].kind == HYD_FAULTLOC_EVENT_LOST)
+        return 128 + SIGKILL;
+    if (is_signal(&s->event[first]))
+        return 128 + WTERMSIG(s->event[first].end.status);
+    code = s->event[first].kind == HYD_FAULTLOC_EVENT_END ? WEXITSTATUS(s->event[first].end.status)
+                                                          : s->event[first].end.status & 0xff;
+    return code ? code : 1;
+}
+
+static void print_who(const struct HYD_faultloc_event *f, FILE *out)
+{
+    fprintf(out, "rank %d", (int) f->end.rank);
+    if (f->pgid)
+        fprintf(out, " of spawned group %d", f->pgid);
+    fprintf(out, " on %s", f->host);
+    if (f->end.pid > 0)
+        fprintf(out, " (pid %d)", (int) f->end.pid);
+}
+
+static const char *how(const struct HYD_faultloc_event *f, char *buf, size_t room)
+{
+    switch (f->kind) {
+        case HYD_FAULTLOC_EVENT_ABORT:
+            snprintf(buf, room, "MPI_Abort with code %d", (int) f->end.status);
+            return buf;
+        case HYD_FAULTLOC_EVENT_ENDING:
+            return "by FaultLoc (action abort)";
+        case HYD_FAULTLOC_EVENT_LOST:
+            return "lost with hydra's proxy on its host";
+        default:
+            return HYD_faultloc_how(&f->end, buf, room);
+    }
+}
+
+static void print_first(const struct HYD_faultloc_event *f, FILE *out)
+{
+    char buf[128];
+
+    fputs("[faultloc] ", out);
+    if (f->kind == HYD_FAULTLOC_EVENT_ENDING) {
+        fprintf(out,
+                "FaultLoc ended the job because of its verdict %s (action abort), by a signal to ",
+                HYD_faultloc_escape(f->class_, buf, sizeof(buf)));
+        print_who(f, out);
+        fputc('\n', out);
+        return;
+    }
+    print_who(f, out);
+    if (f->kind == HYD_FAULTLOC_EVENT_ABORT)
+        fprintf(out, " called MPI_Abort with code %d\n", (int) f->end.status);
+    else if (f->kind == HYD_FAULTLOC_EVENT_LOST)
+        fputs(" was lost with hydra's proxy there\n", out);
+    else if (f->end.killed)
+        fprintf(out, " ended by the signal that mpiexec was sent: %s\n", how(f, buf, sizeof(buf)));
+    else
+        fprintf(out, " was the first to end: %s\n", how(f, buf, sizeof(buf)));
+}
+
+/* Who called MPI_Abort, and then ended by itself, has one line. */
+static bool has_ended(const struct HYD_faultloc_incident *s, const struct HYD_faultloc_event *abort)
+{
+    for (int i = 0; i < s->events; i++)
+        if (s->event[i].kind == HYD_FAULTLOC_EVENT_END && s->event[i].pgid == abort->pgid &&
+            s->event[i].end.rank == abort->end.rank && HYD_faultloc_is_crash(&s->event[i].end))
+            return true;
+    return false;
+}
+
+static bool is_worth_a_line(const struct HYD_faultloc_incident *s,
+                            const struct HYD_faultloc_event *f)
+{
+    if (f->end.unsure && !HYD_faultloc_incident_ends(s, f->pgid, f->end.rank))
+        return false;
+    if (f->kind == HYD_FAULTLOC_EVENT_ABORT)
+        return !has_ended(s, f);
+    return f->kind != HYD_FAULTLOC_EVENT_END || HYD_faultloc_is_crash(&f->end);
+}
+
+static void print_others(const struct HYD_faultloc_incident *s, int first, FILE *out)
+{
+    char buf[128];
+
+    for (int i = 0; i < s->events; i++) {
+        const struct HYD_faultloc_event *f = &s->event[i];
+        bool together =
+            f->kind == HYD_FAULTLOC_EVENT_LOST && s->event[first].kind == HYD_FAULTLOC_EVENT_LOST;
+        if (i == first || !is_worth_a_line(s, f))
+            continue;
+        fputs("[faultloc]   ", out);
+        print_who(f, out);
+        if (together)
+            fputs(" was lost, too\n", out);
+        else
+            fprintf(out, " %s: %s\n",
+                    HYD_faultloc_incident_is_consequence(s, i) ? "ended as a consequence"
+                                                            : "ended, too",
+                    how(f, buf, sizeof(buf)));
+    }
+}
+
+/* A line comes from another process: it is one line, and printable. */
+static void print_verdicts(const struct HYD_faultloc_incident *s, FILE *out)
+{
+    for (int i = 0; i < s->verdicts; i++) {
+        char line[FAULTLOC_LAUNCHER_LINE];
+        if (s->verdict[i].withdrawn)
+            continue;
+        snprintf(line, sizeof(line), "%s", s->verdict[i].message.line);
+        line[strcspn(line, "\n")] = '\0';
+        for (char *c = line; *c; c++)
+            if (*c < ' ' || *c > '~')
+                *c = '?';
+        fprintf(out, "[faultloc]   %s\n", line);
+    }
+}
+
+void HYD_faultloc_incident_print(const struct HYD_faultloc_incident *s, FILE *out)
+{
+    int first = HYD_faultloc_incident_first(s);
+
+    if (first < 0)
+        return;
+    print_first(&s->event[first], out);
+    print_others(s, first, out);
+    print_verdicts(s, out);
+    fflush(out);
+}
