@@ -67,7 +67,7 @@ int faultloc_spawn_find(const char *name, char out[FAULTLOC_SPAWN_PATH])
 /* ---- starting it ----------------------------------------------------------------------------- */
 
 /* On the caller's stack, and seen by both clones. */
-struct errand {
+struct launch {
     const char *path;
     char *const *arguments;
     char *const *environment;
@@ -85,7 +85,7 @@ static int leave(int code)
 
 static int run_second(void *arg)
 {
-    struct errand *e = arg;
+    struct launch *e = arg;
 
     if (e->fd == FAULTLOC_SPAWN_FD ? fcntl(e->fd, F_SETFD, 0) < 0
                                    : dup2(e->fd, FAULTLOC_SPAWN_FD) < 0) {
@@ -101,14 +101,14 @@ static int run_second(void *arg)
 
 static int run_first(void *arg)
 {
-    struct errand *e = arg;
+    struct launch *e = arg;
 
     if (clone(run_second, e->stack, CLONE_VM | CLONE_VFORK, e) < 0)
         e->error = errno;
     return leave(0);
 }
 
-static int clone_twice(struct errand *e)
+static int clone_twice(struct launch *e)
 {
     char *stack = mmap(NULL, 2 * STACK_BYTES, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
@@ -158,7 +158,7 @@ int faultloc_spawn(const char *path, int fd)
     const char *slash = strrchr(path, '/');
     char name[64];
     char *arguments[] = {name, NULL};
-    struct errand e = {
+    struct launch e = {
         .path = path, .arguments = arguments, .environment = environment, .fd = fd};
     size_t n = 0;
 

@@ -123,7 +123,7 @@ static void fail(MPIR_Request * req, int error)
 
 /* ---- all pending ones ------------------------------------------------------------------------ */
 
-static void sweep_block(char *objects, int n, int size)
+static void scan_block(char *objects, int n, int size)
 {
     for (int i = 0; i < n; i++) {
         MPIR_Request *req = (MPIR_Request *) (void *) (objects + (size_t) i * (size_t) size);
@@ -139,12 +139,12 @@ static void sweep_block(char *objects, int n, int size)
     }
 }
 
-static void sweep_pool(MPIR_Object_alloc_t * pool)
+static void scan_pool(MPIR_Object_alloc_t * pool)
 {
     if (pool->initialized && pool->direct)
-        sweep_block(pool->direct, pool->direct_size, pool->size);
+        scan_block(pool->direct, pool->direct_size, pool->size);
     for (int i = 0; pool->indirect && i < pool->indirect_size; i++)
-        sweep_block(pool->indirect[i], REQUEST_NUM_INDICES, pool->size);
+        scan_block(pool->indirect[i], REQUEST_NUM_INDICES, pool->size);
 }
 
 /* One turn of those whose errors come otherwise than from this call: OFI's would be lost. */
@@ -191,7 +191,7 @@ static void drop_postponed(void)
 #endif
 }
 
-static void sweep(const struct faultloc_board *b)
+static void scan(const struct faultloc_board *b)
 {
     int32_t failures = b->failures;
 
@@ -201,7 +201,7 @@ static void sweep(const struct faultloc_board *b)
     take_in_what_came();
     drop_postponed();
     for (int pool = 0; pool < MPIDI_global.n_vcis; pool++)
-        sweep_pool(&MPIR_Request_mem[pool]);
+        scan_pool(&MPIR_Request_mem[pool]);
 }
 
 /* There is something to look at: from within progress, outside of any lock of a VCI. */
@@ -214,7 +214,7 @@ void MPIDI_faultloc_news(void)
         return;
     __atomic_store_n(&MPIDI_faultloc_page.slot.news, 0, __ATOMIC_SEQ_CST);
     if (b) {
-        sweep(b);
+        scan(b);
         if (MPIDI_faultloc_settle_held())
             MPIDI_FAULTLOC_SET_NEWS();
     }

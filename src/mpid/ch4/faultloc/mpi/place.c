@@ -413,7 +413,7 @@ void MPIDI_faultloc_place_free(struct MPIDI_faultloc_place *p)
     free(p->order);
 }
 
-/* ---- what they tell each other --------------------------------------------------------------- */
+/* ---- what they send each other --------------------------------------------------------------- */
 
 static int receive_from_all(struct MPIDI_faultloc_place *p, int32_t * fd)
 {

@@ -13,7 +13,7 @@
 
 /*
  * Who is where, when a job starts: which ranks are on one node, which of them is first there (the
- * leader), and what the ranks of a node, and the leaders, tell each other until the board is there.
+ * leader), and what the ranks of a node, and the leaders, send each other until the board is there.
  *
  * MPICH knows which ranks share memory. Where each such group is one node for FaultLoc, too, which
  * is so but for MPIR_CVAR_FAULTLOC_NODE_NAME, MPIR_CVAR_NOLOCAL and the like, its ranks speak by
