@@ -1481,6 +1481,8 @@ static const struct {
     {1, 5, STOPPED, WELL, 5, FTREE_CONFIRMED_OVER, false},
     {2, 1, STOPPED, STOPPED, 0, FTREE_CONFIRMED_STANDS, true}, /* a rank of the own node */
     {2, 1, STOPPED, WELL, 0, FTREE_CONFIRMED_OVER, true},
+    {1, 0, STOPPED, STOPPED, 0, FTREE_CONFIRMED_STANDS, false}, /* which leaves nobody here who runs */
+    {1, 0, STOPPED, WELL, 0, FTREE_CONFIRMED_OVER, true},
     {1, 5, REFUSED, REFUSED, 2, FTREE_CONFIRMED_STANDS, false},
     {1, 5, REFUSED, WELL, 2, FTREE_CONFIRMED_OVER, false},
     {2, 11, ENDED, ENDED, 5, FTREE_CONFIRMED_STANDS, true}, /* which is for ever */
@@ -1512,6 +1514,39 @@ START_TEST(what_comes_of_asking_once_more)
     ck_assert_int_eq(c, confirmations[_i].confirmed);
     ck_assert_uint_le(w->now - asked, 301 * FTREE_MS);
     ck_assert_int_eq(w->withdrawals, c == FTREE_CONFIRMED_OVER);
+    world_free(w);
+}
+END_TEST
+
+/* All ranks are stopped, and one of them goes on a minute later. */
+static const struct {
+    int32_t ppn, stopped, resumed;
+    enum ftree_confirmed confirmed;
+} suspensions[] = {
+    {1, 5, 5, FTREE_CONFIRMED_OVER},   {1, 5, 0, FTREE_CONFIRMED_STANDS},
+    {1, 5, 6, FTREE_CONFIRMED_STANDS}, {2, 1, 0, FTREE_CONFIRMED_STANDS},
+    {2, 1, 1, FTREE_CONFIRMED_OVER},   {2, 11, 10, FTREE_CONFIRMED_STANDS},
+};
+
+/* rows: nothing_is_done_while_all_are_stopped COUNT(suspensions) */
+START_TEST(nothing_is_done_while_all_are_stopped)
+{
+    struct world *w = world_new(7, suspensions[_i].ppn, 2);
+    const struct ftree_verdict *v = &w->report[0];
+    struct ftree *root = w->node[0].ft;
+    int32_t stopped = suspensions[_i].stopped;
+
+    befalls(w, stopped, STOPPED);
+    world_all_wait(w, w->rank_node[stopped], stopped);
+    ck_assert(world_run_until_reports(w, 1, 5 * SECOND));
+    for (int32_t r = 0; r < 7 * suspensions[_i].ppn; r++)
+        w->rank[r].proc_state = 'T';
+    ck_assert_int_eq(ftree_confirm(root, w->now, v->fln, v->id), FTREE_OK);
+    world_run(w, 60 * SECOND);
+    ck_assert_int_eq(ftree_confirmed(root, v->fln, v->id), FTREE_CONFIRMED_PENDING);
+    w->rank[suspensions[_i].resumed].proc_state = 'R';
+    world_run(w, 10 * SECOND);
+    ck_assert_int_eq(ftree_confirmed(root, v->fln, v->id), suspensions[_i].confirmed);
     world_free(w);
 }
 END_TEST
@@ -1626,6 +1661,7 @@ SUITE("withdraw")
     TEST(a_withdrawal_is_told_as_often_as_a_verdict);
     TEST(a_path_that_works_again_where_there_is_only_management);
     TEST_ROWS(what_comes_of_asking_once_more, COUNT(confirmations));
+    TEST_ROWS(nothing_is_done_while_all_are_stopped, COUNT(suspensions));
     TEST(a_path_that_another_node_took_for_dead_is_asked_from_here);
     TEST(what_waits_to_be_read_is_read_before_it_stands);
     TEST(what_is_not_known_is_over_and_cannot_be_confirmed);

@@ -27,7 +27,9 @@
  * instead.
  *
  * Before a job is ended because of a verdict it is asked about once more, by whoever is to end it
- * (ftree_confirm): in the same way, but a rank of another node, too, and any path for any node.
+ * (ftree_confirm): in the same way, but a rank of another node, too, and any path for any node.  And
+ * because of a stopped process nothing is done before a rank that runs was seen: a stop that all have
+ * in common is a suspension.
  */
 
 #define RECHECK_DOUBLINGS 64
@@ -216,6 +218,8 @@ static void withdraw(struct ftree *ft, const struct known *k, int32_t from, enum
 
 static bool is_confirmed(struct ftree *ft, struct known *k, int32_t from, enum ftree_path path,
                          const struct wire_answer *a);
+static bool tells_of_suspension(struct ftree *ft, const struct known *k, int32_t from,
+                                const struct wire_answer *a);
 
 /* True: the answer was to a question of this file's. */
 bool ftree_recheck_answer(struct ftree *ft, int32_t from, enum ftree_path path,
@@ -224,8 +228,13 @@ bool ftree_recheck_answer(struct ftree *ft, int32_t from, enum ftree_path path,
     bool ours = false;
 
     FTREE_EACH(struct known, k, ft->state->known) {
-        if (!k->check || k->check != a->nonce ||
-            (k->v.node != from && k->v.node != ft->self && k->v.kind != FTREE_KIND_SWITCH))
+        if (!k->check || k->check != a->nonce)
+            continue;
+        if (tells_of_suspension(ft, k, from, a)) {
+            ours = true;
+            continue;
+        }
+        if ((k->v.node != from && k->v.node != ft->self && k->v.kind != FTREE_KIND_SWITCH))
             continue;
         ours = true;
         if (is_confirmed(ft, k, from, path, a))
@@ -371,6 +380,67 @@ static void ask_once_more(struct ftree *ft, ftree_time now, struct confirm *c, s
     }
 }
 
+static void confirm(struct ftree *ft, ftree_time now, struct confirm *c, struct known *k)
+{
+    if (is_own_rank(ft, k) && runs_again(ft, k))
+        is_over(ft, k, "it runs again");
+    else if (is_own_rank(ft, k) || confirming_paths(ft, k) == 0 || ft->state->leaving)
+        stand(ft, c, k, "there is nobody to be asked once more");
+    else
+        ask_once_more(ft, now, c, k);
+}
+
+/* ---- a suspension ------------------------------------------------------------------------------ */
+
+static bool own_rank_runs(struct ftree *ft)
+{
+    struct ftree_rank_state s;
+
+    for (int32_t i = 0; i < ftree_ranks_of(ft->job, ft->self); i++) {
+        ft->io->look(ft->io_ctx, i, &s);
+        if (!ftree_symptom_is_trouble(&s) && s.phase != FTREE_PHASE_LEFT)
+            return true;
+    }
+    return false;
+}
+
+/* Other nodes, by turns, are asked how their ranks are. */
+static void look_for_runner(struct ftree *ft, ftree_time now, struct confirm *c, struct known *k)
+{
+    c->until = now + ft->cfg.recheck;
+    for (int i = 0; i < OTHERS_ASKED; i++) {
+        int32_t node = (int32_t) (((int64_t) ft->self + 1 + k->turn++) % ft->job->nodes);
+        if (node != ft->self && !ftree_has_failed(ft, node))
+            ask_role(ft, now, k, node, FTREE_ROLE_AGENT, ftree_all_paths(ft->job));
+    }
+}
+
+/* True: the answer was to that question, or from a node that knows nothing of the rank.  A rank that is
+ * in no trouble runs. */
+static bool tells_of_suspension(struct ftree *ft, const struct known *k, int32_t from,
+                                const struct wire_answer *a)
+{
+    struct confirm *c = find_confirm(ft, k->v.fln, k->v.id);
+
+    if (!c || k->v.class_ != FTREE_CLASS_PROCESS_STOPPED || (!c->suspended && from == k->v.node))
+        return false;
+    if (c->suspended && a->role == FTREE_ROLE_AGENT && a->troubles < WIRE_TROUBLES_MAX &&
+        a->troubles < ftree_ranks_of(ft->job, from)) {
+        c->suspended = false;
+        c->until = 1; /* the time is past: at the next tick */
+    }
+    return true;
+}
+
+static void confirm_suspended(struct ftree *ft, ftree_time now, struct confirm *c, struct known *k)
+{
+    c->suspended = !own_rank_runs(ft);
+    if (c->suspended)
+        look_for_runner(ft, now, c, k);
+    else
+        confirm(ft, now, c, k);
+}
+
 int ftree_recheck_confirm(struct ftree *ft, ftree_time now, int32_t fln, uint32_t id)
 {
     struct known *k = find_known(ft, fln, id);
@@ -385,12 +455,13 @@ int ftree_recheck_confirm(struct ftree *ft, ftree_time now, int32_t fln, uint32_
     *c = (struct confirm){.fln = fln, .id = id, .asks = CONFIRM_ASKS, .until = FTREE_NEVER};
     if (k->v.withdrawn)
         return FTREE_OK;
-    if (is_own_rank(ft, k) && runs_again(ft, k))
-        is_over(ft, k, "it runs again");
-    else if (is_own_rank(ft, k) || confirming_paths(ft, k) == 0 || ft->state->leaving)
-        stand(ft, c, k, "there is nobody to be asked once more");
+    if (k->v.class_ == FTREE_CLASS_PROCESS_STOPPED && !ft->state->leaving)
+        confirm_suspended(ft, now, c, k);
     else
-        ask_once_more(ft, now, c, k);
+        confirm(ft, now, c, k);
+    if (c->suspended)
+        ftree_trace(ft, "nothing is done because of %s: the job may be suspended",
+                    ftree_class_name(k->v.class_));
     return FTREE_OK;
 }
 
@@ -419,8 +490,10 @@ static void confirm_tick(struct ftree *ft, ftree_time now)
         }
         if (k->v.withdrawn)
             c->until = FTREE_NEVER;
+        else if (c->suspended && !ftree_is_leaving(ft))
+            confirm_suspended(ft, now, c, k);
         else if (c->asks > 0 && !ftree_is_leaving(ft))
-            ask_once_more(ft, now, c, k);
+            confirm(ft, now, c, k);
         else
             stand(ft, c, k, "nobody says otherwise");
     }

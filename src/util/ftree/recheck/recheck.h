@@ -20,6 +20,7 @@ struct confirm {
     uint8_t asks; /* how often it will still be asked about */
     bool excused; /* because the own tick was late */
     bool stands; /* else: until `until` nobody knows */
+    bool suspended; /* the job may be: no rank that runs has been seen yet */
     ftree_time until;
 };
 
