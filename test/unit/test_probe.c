@@ -4,6 +4,7 @@
  */
 
 #include "lone.h"
+#include "stories.h"
 #include "suite.h"
 
 #include <string.h>
@@ -21,29 +22,7 @@ START_TEST(a_silent_suspect_is_asked_seven_times_and_then_decided)
     lone_answer(l, 3, FTREE_PATH_DATA, FTREE_ROLE_AGENT); /* heard, whatever it says */
     lone_answer(l, 3, FTREE_PATH_MGMT, FTREE_ROLE_AGENT);
     lone_run(l, 850);
-    ck_assert_str_eq(lone_log(l), "0 rank 0 stalls, waits for rank 2\n"
-                                  "0 suspects n2: peer-stall, rule stalled-peer\n"
-                                  "0 -> n2 data probe\n"
-                                  "0 -> n2 mgmt probe\n"
-                                  "150 -> n2 data probe fresh\n"
-                                  "150 -> n2 mgmt probe fresh\n"
-                                  "150 -> n3 data visit\n"
-                                  "150 -> n3 mgmt visit\n"
-                                  "150 -> n1 data visit\n"
-                                  "150 -> n1 mgmt visit\n"
-                                  "300 -> n2 data probe\n"
-                                  "300 -> n2 mgmt probe\n"
-                                  "450 -> n2 data probe fresh\n"
-                                  "450 -> n2 mgmt probe fresh\n"
-                                  "600 -> n2 data probe\n"
-                                  "600 -> n2 mgmt probe\n"
-                                  "675 -> n2 data probe fresh\n"
-                                  "675 -> n2 mgmt probe fresh\n"
-                                  "787 -> n2 data probe\n"
-                                  "787 -> n2 mgmt probe\n"
-                                  "900 verdict node-outage of n2 by node-outage/both-paths-silent\n"
-                                  "900 -> n1 data verdict-down\n"
-                                  "900 -> n3 data verdict-down\n");
+    EXPECT_STORY(lone_log(l));
     ck_assert_int_eq(l->verdicts, 1);
     ck_assert_str_eq(l->verdict[0].rule, "node-outage/both-paths-silent");
     ck_assert(!ftree_is_asking(l->ft));
@@ -60,36 +39,7 @@ START_TEST(witnesses_are_asked_where_nobody_is_heard)
     lone_stall(l, 1, 3);
     lone_log(l);
     lone_run(l, 700);
-    ck_assert_str_eq(lone_log(l), "150 -> n3 data probe fresh\n"
-                                  "150 -> n3 mgmt probe fresh\n"
-                                  "150 -> n0 data probe\n"
-                                  "150 -> n0 mgmt probe\n"
-                                  "150 -> n2 data probe\n"
-                                  "150 -> n2 mgmt probe\n"
-                                  "150 -> n4 data visit\n"
-                                  "150 -> n4 mgmt visit\n"
-                                  "150 -> n5 data visit\n"
-                                  "150 -> n5 mgmt visit\n"
-                                  "300 -> n3 data probe\n"
-                                  "300 -> n3 mgmt probe\n"
-                                  "450 -> n3 data probe fresh\n"
-                                  "450 -> n3 mgmt probe fresh\n"
-                                  "450 -> n0 data probe\n"
-                                  "450 -> n0 mgmt probe\n"
-                                  "450 -> n4 data probe\n"
-                                  "450 -> n4 mgmt probe\n"
-                                  "450 -> n6 data visit\n"
-                                  "450 -> n6 mgmt visit\n"
-                                  "450 -> n7 data visit\n"
-                                  "450 -> n7 mgmt visit\n"
-                                  "600 -> n3 data probe\n"
-                                  "600 -> n3 mgmt probe\n"
-                                  "675 -> n3 data probe fresh\n"
-                                  "675 -> n3 mgmt probe fresh\n"
-                                  "675 -> n0 data probe\n"
-                                  "675 -> n0 mgmt probe\n"
-                                  "675 -> n5 data probe\n"
-                                  "675 -> n5 mgmt probe\n");
+    EXPECT_STORY(lone_log(l));
     lone_run(l, 80);
     s = lone_last(l, WIRE_PROBE);
     ck_assert_ptr_null(s);
@@ -132,18 +82,7 @@ START_TEST(the_deputy_is_asked_where_the_kernel_spoke)
     lone_reach(l, 2, FTREE_PATH_DATA, FTREE_ROLE_AGENT, FTREE_REACH_CONNECTED, 0);
     lone_log(l);
     lone_run(l, 160);
-    ck_assert_str_eq(lone_log(l), "150 -> n2 data probe fresh\n"
-                                  "150 -> n2 mgmt probe fresh\n"
-                                  "150 -> n2 data probe deputy fresh\n"
-                                  "150 -> n2 mgmt probe deputy fresh\n"
-                                  "150 -> n1 data probe\n"
-                                  "150 -> n1 mgmt probe\n"
-                                  "150 -> n3 data probe\n"
-                                  "150 -> n3 mgmt probe\n"
-                                  "150 -> n3 data visit\n"
-                                  "150 -> n3 mgmt visit\n"
-                                  "150 -> n1 data visit\n"
-                                  "150 -> n1 mgmt visit\n");
+    EXPECT_STORY(lone_log(l));
     lone_free(l);
 }
 END_TEST
@@ -526,20 +465,7 @@ START_TEST(a_person_who_asks_has_everything_asked)
     answers(l, 2, FTREE_PATH_MGMT);
     lone_log(l);
     lone_run(l, 150);
-    ck_assert_str_eq(lone_log(l), "150   asks n2: response of agent over all\n"
-                                  "150 -> n2 data probe fresh\n"
-                                  "150 -> n2 mgmt probe fresh\n"
-                                  "150   asks n2: state of agent over answered\n"
-                                  "150 -> n2 data probe\n"
-                                  "150 -> n2 mgmt probe\n"
-                                  "150   asks n2: log of agent over answered\n"
-                                  "150 -> n2 data probe\n"
-                                  "150 -> n2 mgmt probe\n"
-                                  "150   asks n2: response of witnesses over all\n"
-                                  "150 -> n1 data probe\n"
-                                  "150 -> n1 mgmt probe\n"
-                                  "150 -> n3 data probe\n"
-                                  "150 -> n3 mgmt probe\n");
+    EXPECT_STORY(lone_log(l));
     m.u.log.nonce = ftree_inspect_question(l->ft, 2);
     m.u.log.log.rank = 2;
     lone_hear(l, 2, FTREE_PATH_MGMT, &m); /* nothing was logged */
@@ -867,18 +793,7 @@ START_TEST(a_late_tick_excuses_everybody)
     lone_sleep(l, 3000);
     lone_log(l);
     lone_run(l, 0);
-    ck_assert_str_eq(lone_log(l),
-                     "3100 own tick late by 2950 ms: nobody is accused before being asked again\n"
-                     "3100 -> n2 data probe fresh\n"
-                     "3100 -> n2 mgmt probe fresh\n"
-                     "3100 -> n1 data probe\n"
-                     "3100 -> n1 mgmt probe\n"
-                     "3100 -> n3 data probe\n"
-                     "3100 -> n3 mgmt probe\n"
-                     "3100 -> n3 data visit\n"
-                     "3100 -> n3 mgmt visit\n"
-                     "3100 -> n1 data visit\n"
-                     "3100 -> n1 mgmt visit\n");
+    EXPECT_STORY(lone_log(l));
     ck_assert_int_eq(l->verdicts, 0);
     lone_answer(l, 2, FTREE_PATH_DATA, FTREE_ROLE_AGENT); /* its nonce is not in the log any more */
     lone_run(l, 5000);

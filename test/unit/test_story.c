@@ -4,6 +4,7 @@
  */
 
 #include "ftree_int.h"
+#include "stories.h"
 #include "suite.h"
 #include "world.h"
 
@@ -71,17 +72,7 @@ START_TEST(a_leaf_is_lost)
     w->node[2].off = true;
     world_all_wait(w, 2, 2);
     world_run(w, 1990 * FTREE_MS);
-    EXPECT_LINES(world_trace(w),
-                 "1000 n0: rank 0 stalls, waits for rank 2\n"
-                 "1000 n0: suspects n2: peer-stall, rule stalled-peer\n"
-                 "1000 n1: rank 1 stalls, waits for rank 2\n"
-                 "1000 n1: symptom about n2 goes to n0\n"
-                 "1000 n3: rank 3 stalls, waits for rank 2\n"
-                 "1000 n3: symptom about n2 goes to n0\n"
-                 "1900 n0: verdict node-outage of n2 by node-outage/both-paths-silent\n"
-                 "1901 n1: learns node-outage of n2\n"
-                 "1901 n3: learns node-outage of n2\n"
-                 "1902 n0: reports node-outage of n2: 3 victims\n");
+    EXPECT_STORY(world_trace(w));
     ck_assert_int_eq(w->reports, 1);
     expect_report(w, 0, 0, FTREE_CLASS_NODE_OUTAGE, 2, FTREE_NONE);
     expect_victims(w, 0, "0-1 3-3");
@@ -100,23 +91,7 @@ START_TEST(the_root_is_lost)
     w->node[0].off = true;
     world_all_wait(w, 0, 0);
     world_run(w, 2990 * FTREE_MS);
-    EXPECT_LINES(world_trace(w),
-                 "1000 n1: rank 1 stalls, waits for rank 0\n"
-                 "1000 n1: symptom about n0 goes to substitute n2\n"
-                 "1000 n2: rank 2 stalls, waits for rank 0\n"
-                 "1000 n2: suspects n0: peer-stall, rule stalled-peer\n"
-                 "1000 n3: rank 3 stalls, waits for rank 0\n"
-                 "1000 n3: symptom about n0 goes to substitute n2\n"
-                 "1900 n2: verdict node-outage of n0 by node-outage/both-paths-silent\n"
-                 "1901 n1: learns node-outage of n0\n"
-                 "1901 n3: learns node-outage of n0\n"
-                 "1902 n2: reports node-outage of n0: 3 victims\n"
-                 "2000 n1: rank 1 stalls, waits for rank 0\n"
-                 "2000 n1: symptom about n0 explained by a verdict\n"
-                 "2000 n2: rank 2 stalls, waits for rank 0\n"
-                 "2000 n2: symptom about n0 explained by a verdict\n"
-                 "2000 n3: rank 3 stalls, waits for rank 0\n"
-                 "2000 n3: symptom about n0 explained by a verdict\n");
+    EXPECT_STORY(world_trace(w));
     ck_assert_int_eq(w->reports, 1);
     expect_report(w, 0, ftree_inspect_root_substitute(w->node[1].ft, 1), FTREE_CLASS_NODE_OUTAGE,
                   0, FTREE_NONE);
@@ -137,60 +112,7 @@ START_TEST(two_of_eight_are_lost_one_the_fln_of_the_other)
         if (r != 1 && r != 3)
             world_wait(w, r, r & 1 ? 1 : 3);
     world_run(w, 2990 * FTREE_MS);
-    EXPECT_LINES(world_trace(w),
-                 "1000 n0: rank 0 stalls, waits for rank 3\n"
-                 "1000 n0: symptom about n3 goes to n1\n"
-                 "1000 n2: rank 2 stalls, waits for rank 3\n"
-                 "1000 n2: symptom about n3 goes to n0\n"
-                 "1000 n4: rank 4 stalls, waits for rank 3\n"
-                 "1000 n4: symptom about n3 goes to n1\n"
-                 "1000 n5: rank 5 stalls, waits for rank 1\n"
-                 "1000 n5: symptom about n1 goes to n2\n"
-                 "1000 n6: rank 6 stalls, waits for rank 3\n"
-                 "1000 n6: symptom about n3 goes to n2\n"
-                 "1000 n7: rank 7 stalls, waits for rank 1\n"
-                 "1000 n7: symptom about n1 goes to n3\n"
-                 "1001 n2: symptom about n1 goes to n0\n"
-                 "1002 n0: suspects n1: peer-stall, rule stalled-peer\n"
-                 "1350 n0: symptom to n1 not acknowledged\n"
-                 "1350 n0: suspects n3: peer-stall, rule stalled-peer\n"
-                 "1350 n4: symptom to n1 not acknowledged\n"
-                 "1350 n4: symptom about n1 goes to n0\n"
-                 "1350 n4: symptom about n3 goes to n0\n"
-                 "1350 n7: symptom to n3 not acknowledged\n"
-                 "1350 n7: symptom about n3 goes to n1\n"
-                 "1350 n7: symptom about n1 goes to n0\n"
-                 "1700 n7: symptom to n1 not acknowledged\n"
-                 "1700 n7: symptom about n1 goes to n0\n"
-                 "1700 n7: symptom about n3 goes to n0\n"
-                 "1902 n0: verdict node-outage of n1 by node-outage/both-paths-silent\n"
-                 "2000 n0: rank 0 stalls, waits for rank 3\n"
-                 "2000 n2: rank 2 stalls, waits for rank 3\n"
-                 "2000 n4: rank 4 stalls, waits for rank 3\n"
-                 "2000 n4: symptom about n3 goes to n0\n"
-                 "2000 n5: rank 5 stalls, waits for rank 1\n"
-                 "2000 n5: symptom about n1 goes to n2\n"
-                 "2000 n6: rank 6 stalls, waits for rank 3\n"
-                 "2000 n6: symptom about n3 goes to n2\n"
-                 "2000 n7: rank 7 stalls, waits for rank 1\n"
-                 "2000 n7: symptom about n1 goes to n0\n"
-                 "2001 n2: symptom about n1 goes to n0\n"
-                 "2001 n0: symptom about n1 explained by a verdict\n"
-                 "2001 n2: symptom about n3 goes to n0\n"
-                 "2002 n0: symptom about n1 explained by a verdict\n"
-                 "2250 n0: verdict node-outage of n3 by node-outage/both-paths-silent\n"
-                 "2271 n7: learns node-outage of n1\n"
-                 "2271 n7: learns node-outage of n3\n"
-                 "2271 n4: learns node-outage of n1\n"
-                 "2271 n4: learns node-outage of n3\n"
-                 "2271 n2: learns node-outage of n1\n"
-                 "2271 n2: learns node-outage of n3\n"
-                 "2272 n5: learns node-outage of n1\n"
-                 "2272 n5: learns node-outage of n3\n"
-                 "2272 n6: learns node-outage of n1\n"
-                 "2272 n6: learns node-outage of n3\n"
-                 "2274 n0: reports node-outage of n1: 6 victims\n"
-                 "2274 n0: reports node-outage of n3: 6 victims\n");
+    EXPECT_STORY(world_trace(w));
     ck_assert_int_eq(w->reports, 2);
     expect_report(w, 0, 0, FTREE_CLASS_NODE_OUTAGE, 1, FTREE_NONE);
     expect_report(w, 1, 0, FTREE_CLASS_NODE_OUTAGE, 3, FTREE_NONE);
@@ -215,55 +137,8 @@ START_TEST(root_and_first_substitute_are_lost)
     world_run(w, 3500 * FTREE_MS);
     ck_assert_int_eq(heir, 3);
     ck_assert_int_eq(second, 5);
-    EXPECT_LINES(world_trace(w),
-                 "1000 n1: rank 1 stalls, waits for rank 0\n"
-                 "1000 n1: symptom about n0 goes to substitute n3\n"
-                 "1000 n2: rank 2 stalls, waits for rank 3\n"
-                 "1000 n2: symptom about n3 goes to n0\n"
-                 "1000 n4: rank 4 stalls, waits for rank 3\n"
-                 "1000 n4: symptom about n3 goes to n0\n"
-                 "1000 n5: rank 5 stalls, waits for rank 0\n"
-                 "1000 n5: symptom about n0 goes to substitute n3\n"
-                 "1150 n1: symptom about n0 goes to substitute n5\n"
-                 "1150 n5: suspects n0: peer-stall, rule stalled-peer\n"
-                 "1350 n1: symptom to n3 not acknowledged\n"
-                 "1350 n1: symptom about n3 goes to n0\n"
-                 "1350 n2: symptom to n0 not acknowledged\n"
-                 "1350 n2: symptom about n0 goes to substitute n3\n"
-                 "1350 n2: symptom about n3 goes to substitute n5\n"
-                 "1350 n4: symptom to n0 not acknowledged\n"
-                 "1350 n4: symptom about n0 goes to substitute n3\n"
-                 "1350 n4: symptom about n3 goes to substitute n5\n"
-                 "1350 n5: symptom to n3 not acknowledged\n"
-                 "1350 n5: symptom about n3 goes to n0\n"
-                 "1351 n5: suspects n3: peer-stall, rule stalled-peer\n"
-                 "1500 n2: symptom about n0 goes to substitute n5\n"
-                 "1500 n4: symptom about n0 goes to substitute n5\n"
-                 "1700 n1: symptom to n0 not acknowledged\n"
-                 "1700 n1: symptom about n0 goes to substitute n5\n"
-                 "1700 n1: symptom about n3 goes to substitute n5\n"
-                 "1700 n2: symptom to n3 not acknowledged\n"
-                 "1700 n2: symptom about n3 goes to substitute n5\n"
-                 "1700 n4: symptom to n3 not acknowledged\n"
-                 "1700 n4: symptom about n3 goes to substitute n5\n"
-                 "1700 n5: symptom to n0 not acknowledged\n"
-                 "2000 n1: rank 1 stalls, waits for rank 0\n"
-                 "2000 n1: symptom about n0 goes to substitute n5\n"
-                 "2000 n2: rank 2 stalls, waits for rank 3\n"
-                 "2000 n2: symptom about n3 goes to substitute n5\n"
-                 "2000 n4: rank 4 stalls, waits for rank 3\n"
-                 "2000 n4: symptom about n3 goes to substitute n5\n"
-                 "2000 n5: rank 5 stalls, waits for rank 0\n"
-                 "2050 n5: verdict node-outage of n0 by node-outage/both-paths-silent\n"
-                 "2251 n5: verdict node-outage of n3 by node-outage/both-paths-silent\n"
-                 "2252 n1: learns node-outage of n3\n"
-                 "2252 n2: learns node-outage of n3\n"
-                 "2252 n4: learns node-outage of n3\n"
-                 "2253 n5: reports node-outage of n3: 4 victims\n"
-                 "2272 n1: learns node-outage of n0\n" /* 20 ms later, with any others */
-                 "2272 n2: learns node-outage of n0\n"
-                 "2272 n4: learns node-outage of n0\n"
-                 "2273 n5: reports node-outage of n0: 4 victims\n");
+    /* the verdict on n0 is told 20 ms later, with any others */
+    EXPECT_STORY(world_trace(w));
     ck_assert_int_eq(w->reports, 2);
     expect_all_told(w, 2);
     for (int32_t i = 0; i < 2; i++) {
@@ -297,30 +172,7 @@ START_TEST(after_the_root_another_is_lost_and_found_by_a_sweep)
     world_trace(w);
     world_run(w, 2 * SECOND);
     ck_assert_int_eq(heir, 3);
-    EXPECT_LINES(world_trace(w),
-                 "11000 n1: rank 1 stalls, peer not known\n"
-                 "11000 n1: sweep 1\n"
-                 "11000 n3: rank 3 stalls, peer not known\n"
-                 "11000 n3: sweep 1\n"
-                 "11000 n3: suspects n1: swept, rule nobody-known-to-wait-for\n"
-                 "11000 n3: suspects n2: swept, rule nobody-known-to-wait-for\n"
-                 "11000 n3: suspects n4: swept, rule nobody-known-to-wait-for\n"
-                 "11000 n4: rank 4 stalls, peer not known\n"
-                 "11000 n4: sweep 1\n"
-                 "11002 n3: n1 is well: its agent answers\n"
-                 "11002 n3: n4 is well: its agent answers\n"
-                 "11900 n3: verdict node-outage of n2 by node-outage/both-paths-silent\n"
-                 "11901 n1: learns node-outage of n2\n"
-                 "11901 n4: learns node-outage of n2\n"
-                 "11902 n3: reports node-outage of n2: 3 victims\n"
-                 "12000 n1: rank 1 stalls, peer not known\n"
-                 "12000 n1: sweep 2\n"
-                 "12000 n3: rank 3 stalls, peer not known\n"
-                 "12000 n3: sweep 2\n"
-                 "12000 n3: suspects n1: swept, rule nobody-known-to-wait-for\n"
-                 "12000 n3: suspects n4: swept, rule nobody-known-to-wait-for\n"
-                 "12000 n4: rank 4 stalls, peer not known\n"
-                 "12000 n4: sweep 2\n");
+    EXPECT_STORY(world_trace(w));
     ck_assert_int_eq(w->reports, 2);
     expect_report(w, 1, heir, FTREE_CLASS_NODE_OUTAGE, next, FTREE_NONE);
     expect_all_told(w, 2);
@@ -388,20 +240,7 @@ START_TEST(the_only_process_of_a_node_is_stopped)
     w->rank[2].proc_state = 'T';
     world_all_wait(w, 2, 2);
     world_run(w, 1990 * FTREE_MS);
-    EXPECT_LINES(world_trace(w),
-                 "1000 n0: rank 0 stalls, waits for rank 2\n"
-                 "1000 n0: suspects n2: peer-stall, rule stalled-peer\n"
-                 "1000 n1: rank 1 stalls, waits for rank 2\n"
-                 "1000 n1: symptom about n2 goes to n0\n"
-                 "1000 n3: rank 3 stalls, waits for rank 2\n"
-                 "1000 n3: symptom about n2 goes to n0\n"
-                 "1001 n2: all ranks of this node are stopped: the job may be suspended\n"
-                 "1002 n0: n2 is well: its agent answers\n"
-                 "1151 n2: verdict process-stopped of n2 by process-stopped/state-t\n"
-                 "1151 n2: tells n0\n"
-                 "1153 n1: learns process-stopped of n2\n"
-                 "1153 n3: learns process-stopped of n2\n"
-                 "1154 n0: reports process-stopped of n2: 3 victims\n");
+    EXPECT_STORY(world_trace(w));
     expect_report(w, 0, 0, FTREE_CLASS_PROCESS_STOPPED, 2, 2);
     ck_assert_int_eq(w->report[0].pid, 5002);
     expect_all_told(w, 1);
@@ -443,20 +282,7 @@ START_TEST(the_agent_is_stopped_and_its_deputy_says_so)
     world_all_wait(w, 2, 4);
     world_wait(w, 5, 4); /* on the same node */
     world_run(w, 1990 * FTREE_MS);
-    EXPECT_LINES(world_trace(w),
-                 "1000 n0: rank 0 stalls, waits for rank 4\n"
-                 "1000 n0: suspects n2: peer-stall, rule stalled-peer\n"
-                 "1000 n0: rank 1 stalls, waits for rank 4\n"
-                 "1000 n1: rank 2 stalls, waits for rank 4\n"
-                 "1000 n1: symptom about n2 goes to n0\n"
-                 "1000 n1: rank 3 stalls, waits for rank 4\n"
-                 "1000 n3: rank 6 stalls, waits for rank 4\n"
-                 "1000 n3: symptom about n2 goes to n0\n"
-                 "1000 n3: rank 7 stalls, waits for rank 4\n"
-                 "1900 n0: verdict process-stopped of n2 by process-stopped/deputy-says-stopped\n"
-                 "1901 n1: learns process-stopped of n2\n"
-                 "1901 n3: learns process-stopped of n2\n"
-                 "1902 n0: reports process-stopped of n2: 7 victims\n");
+    EXPECT_STORY(world_trace(w));
     expect_report(w, 0, 0, FTREE_CLASS_PROCESS_STOPPED, 2, 4);
     ck_assert_int_eq(w->report[0].pid, 5004);
     ck_assert_str_eq(w->report[0].rule, "process-stopped/deputy-says-stopped");
@@ -506,22 +332,7 @@ START_TEST(another_process_of_a_node_is_stopped)
     w->rank[5].proc_state = 'T';
     world_all_wait(w, 2, 5);
     world_run(w, 1990 * FTREE_MS);
-    EXPECT_LINES(world_trace(w),
-                 "1000 n0: rank 0 stalls, waits for rank 5\n"
-                 "1000 n0: suspects n2: peer-stall, rule stalled-peer\n"
-                 "1000 n0: rank 1 stalls, waits for rank 5\n"
-                 "1000 n1: rank 2 stalls, waits for rank 5\n"
-                 "1000 n1: symptom about n2 goes to n0\n"
-                 "1000 n1: rank 3 stalls, waits for rank 5\n"
-                 "1000 n3: rank 6 stalls, waits for rank 5\n"
-                 "1000 n3: symptom about n2 goes to n0\n"
-                 "1000 n3: rank 7 stalls, waits for rank 5\n"
-                 "1002 n0: n2 is well: its agent answers\n"
-                 "1151 n2: verdict process-stopped of n2 by process-stopped/state-t\n"
-                 "1151 n2: tells n0\n"
-                 "1153 n1: learns process-stopped of n2\n"
-                 "1153 n3: learns process-stopped of n2\n"
-                 "1154 n0: reports process-stopped of n2: 6 victims\n");
+    EXPECT_STORY(world_trace(w));
     expect_report(w, 0, 0, FTREE_CLASS_PROCESS_STOPPED, 2, 5);
     ck_assert_str_eq(w->report[0].rule, "process-stopped/state-t");
     expect_all_told(w, 1);
@@ -559,13 +370,7 @@ START_TEST(continued_before_the_verdict_there_is_none)
         if (r != 2)
             world_go_on(w, r);
     world_run(w, MINUTE);
-    EXPECT_LINES(world_trace(w), "1000 n0: rank 0 stalls, waits for rank 2\n"
-                                 "1000 n0: suspects n2: peer-stall, rule stalled-peer\n"
-                                 "1000 n1: rank 1 stalls, waits for rank 2\n"
-                                 "1000 n1: symptom about n2 goes to n0\n"
-                                 "1000 n3: rank 3 stalls, waits for rank 2\n"
-                                 "1000 n3: symptom about n2 goes to n0\n"
-                                 "1501 n0: n2 is well: its agent answers\n");
+    EXPECT_STORY(world_trace(w));
     expect_nothing_told(w);
     world_free(w);
 }
@@ -599,17 +404,7 @@ START_TEST(continued_while_it_settles_there_is_no_verdict)
     world_run(w, 1100 * FTREE_MS); /* it was seen in state T at 1001 ms */
     w->rank[5].proc_state = 'R';
     world_run(w, 800 * FTREE_MS);
-    EXPECT_LINES(world_trace(w), "1000 n0: rank 0 stalls, waits for rank 5\n"
-                                 "1000 n0: suspects n2: peer-stall, rule stalled-peer\n"
-                                 "1000 n0: rank 1 stalls, waits for rank 5\n"
-                                 "1000 n1: rank 2 stalls, waits for rank 5\n"
-                                 "1000 n1: symptom about n2 goes to n0\n"
-                                 "1000 n1: rank 3 stalls, waits for rank 5\n"
-                                 "1000 n3: rank 6 stalls, waits for rank 5\n"
-                                 "1000 n3: symptom about n2 goes to n0\n"
-                                 "1000 n3: rank 7 stalls, waits for rank 5\n"
-                                 "1002 n0: n2 is well: its agent answers\n"
-                                 "1151 n2: rank 5 is well again\n");
+    EXPECT_STORY(world_trace(w));
     expect_nothing_told(w);
     world_free(w);
 }
@@ -796,12 +591,7 @@ START_TEST(the_only_process_of_a_node_has_crashed)
     world_all_wait(w, 2, 2);
     world_crash(w, 2);
     world_run(w, 990 * FTREE_MS);
-    EXPECT_LINES(world_trace(w), "150 n2: verdict process-crash of n2 by process-crash/pid-gone\n"
-                                 "150 n2: tells n0\n"
-                                 "152 n1: learns process-crash of n2\n"
-                                 "152 n3: learns process-crash of n2\n"
-                                 "152 n2: leaves without having heard of everyone\n"
-                                 "153 n0: reports process-crash of n2: 3 victims\n");
+    EXPECT_STORY(world_trace(w));
     expect_report(w, 0, 0, FTREE_CLASS_PROCESS_CRASH, 2, 2);
     ck_assert_int_eq(w->report[0].pid, 5002);
     ck_assert(w->node[2].gone);
@@ -961,11 +751,7 @@ START_TEST(one_process_of_several_has_crashed)
 
     world_end_process(w, 5);
     world_run(w, 990 * FTREE_MS);
-    EXPECT_LINES(world_trace(w), "150 n2: verdict process-crash of n2 by process-crash/pid-gone\n"
-                                 "150 n2: tells n0\n"
-                                 "152 n1: learns process-crash of n2\n"
-                                 "152 n3: learns process-crash of n2\n"
-                                 "153 n0: reports process-crash of n2: 0 victims\n");
+    EXPECT_STORY(world_trace(w));
     ck_assert_int_eq(w->reports, 1);
     expect_report(w, 0, 0, FTREE_CLASS_PROCESS_CRASH, 2, 5);
     ck_assert_str_eq(w->report[0].rule, "process-crash/pid-gone");
@@ -1540,10 +1326,7 @@ START_TEST(all_leave)
     for (int32_t n = 0; n < 4; n++)
         leave(w, n);
     world_run(w, MINUTE);
-    EXPECT_LINES(world_trace(w), "2 n0: everyone has left\n"
-                                 "3 n1: everyone has left\n"
-                                 "3 n2: everyone has left\n"
-                                 "4 n3: everyone has left\n");
+    EXPECT_STORY(world_trace(w));
     for (int32_t n = 0; n < 4; n++) {
         ck_assert(ftree_may_go(w->node[n].ft));
         ck_assert_int_le(w->node[n].sent, 6);

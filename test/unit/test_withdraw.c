@@ -6,6 +6,7 @@
 #include "base.h"
 #include "lone.h"
 #include "messages.h"
+#include "stories.h"
 #include "suite.h"
 #include "world.h"
 
@@ -1106,11 +1107,7 @@ START_TEST(a_stopped_process_is_continued)
         world_go_on(w, r);
     world_trace(w);
     world_run(w, 1500 * FTREE_MS);
-    EXPECT_LINES(world_trace(w), "3350 n2: withdraws process-stopped of n2: it runs again\n"
-                                 "3350 n2: tells n0\n"
-                                 "3351 n0: learns that process-stopped of n2 is over\n"
-                                 "3352 n1: learns that process-stopped of n2 is over\n"
-                                 "3352 n3: learns that process-stopped of n2 is over\n");
+    EXPECT_STORY(world_trace(w));
     ck_assert_int_eq(w->withdrawals, 1);
     expect_told(w, 1, 1);
     world_free(w);
@@ -1257,10 +1254,7 @@ START_TEST(a_nic_is_down_for_a_while)
     all_go_on(w);
     world_trace(w);
     world_run(w, MINUTE);
-    EXPECT_LINES(world_trace(w), "4654 n0: withdraws nic-fault of n2: n2 answers over data\n"
-                                 "4655 n1: learns that nic-fault of n2 is over\n"
-                                 "4655 n2: learns that nic-fault of n2 is over\n"
-                                 "4655 n3: learns that nic-fault of n2 is over\n");
+    EXPECT_STORY(world_trace(w));
     ck_assert_int_eq(w->withdrawals, 1);
     expect_told(w, 1, 1);
     world_free(w);
