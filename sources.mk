@@ -209,6 +209,7 @@ testlib_sources = \
     test/lib/process.c \
     test/lib/sample.c \
     test/lib/stories.c \
+    test/lib/suite.c \
     test/lib/world.c
 
 testlib_headers = \
@@ -219,6 +220,7 @@ testlib_headers = \
     test/lib/nomem.h \
     test/lib/process.h \
     test/lib/sample.h \
+    test/lib/shape.h \
     test/lib/stories.h \
     test/lib/suite.h \
     test/lib/switches.h \

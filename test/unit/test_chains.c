@@ -146,13 +146,7 @@ static void a_job_with_one_path(struct lone *l)
 /* Six nodes: 1 is behind s0 with node 0, 2 and 4 are behind s1, 3 and 5 behind s2. */
 static void three_switches(struct lone *l)
 {
-    struct ftree_tree_error e;
-    struct ftree_tree *tree;
-    int32_t ranks;
-
-    ck_assert_int_eq(ftree_tree_synthetic("switch:3 node:2", 32, &tree, &ranks, &e), FTREE_OK);
-    l->job.tree = tree;
-    lone_renew(l);
+    lone_use_tree(l, shape_read("switch:3 node:2"));
     lone_stall(l, 0, 2);
     lone_run(l, 200);
 }
@@ -627,8 +621,7 @@ static void goes_on_answering(struct lone *l)
 /* rows: a_sign_decides COUNT(signs) */
 START_TEST(a_sign_decides)
 {
-    struct lone *l = lone_new(signs[_i].nodes, signs[_i].ppn, 32, 0);
-    struct ftree_tree *tree;
+    struct lone *l = lone_of(shape_tree(signs[_i].nodes, signs[_i].ppn, 32), 0);
     bool well = strncmp(signs[_i].sign, "well/", 5) == 0;
     ftree_time begin = l->now;
     char text[16384], which[200];
@@ -650,9 +643,6 @@ START_TEST(a_sign_decides)
     snprintf(which, sizeof(which), "%s, %s", signs[_i].sign, signs[_i].name);
     EXPECT_STORY_OF(text, which);
     ck_assert_int_eq(ftree_inspect_suspects(l->ft), 0);
-    tree = (struct ftree_tree *) l->job.tree;
-    lone_free(l);
-    ftree_tree_free(tree);
 }
 END_TEST
 
@@ -723,15 +713,9 @@ static const char *name_of_rule(int i, char buf[200])
 /* rows: a_rule_fires COUNT(rules) */
 START_TEST(a_rule_fires)
 {
-    struct ftree_tree_error e;
-    struct ftree_tree *tree;
-    struct lone *l = lone_new(8, 1, 32, 0);
+    struct lone *l = lone_of(shape_two_switches_of(4), 0);
     char text[16384], which[200];
-    int32_t ranks;
 
-    ck_assert_int_eq(ftree_tree_synthetic("switch:2 node:4", 32, &tree, &ranks, &e), FTREE_OK);
-    l->job.tree = tree;
-    lone_renew(l);
     l->steps = true;
     for (int i = 0; i < COUNT(rules[_i].seen) && rules[_i].seen[i].count; i++)
         seen_often(l, rules[_i].seen[i].kind, rules[_i].seen[i].node, rules[_i].seen[i].count);
@@ -746,8 +730,6 @@ START_TEST(a_rule_fires)
     snprintf(which, sizeof(which), "  rule %s on ", rules[_i].rule);
     ck_assert_msg(strstr(text, which), "%s does not fire", rules[_i].rule);
     ck_assert_int_eq(l->verdicts, 0);
-    lone_free(l);
-    ftree_tree_free(tree);
 }
 END_TEST
 
@@ -755,10 +737,9 @@ END_TEST
 
 START_TEST(a_nic_that_is_down_hides_and_causes_a_link_without_carrier)
 {
-    struct lone *l = lone_new(4, 1, 32, 0);
-    struct ftree_verdict v = lone_verdict(l, "nic-fault/interface-down", 2, FTREE_NONE, 1);
+    struct lone *l = lone_of(shape_star(4, 1), 0);
 
-    ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
+    lone_knows(l, "nic-fault/interface-down", 2, FTREE_NONE, 1);
     l->steps = true;
     it_has_no_carrier(l);
     lone_run(l, 300);
@@ -768,13 +749,12 @@ START_TEST(a_nic_that_is_down_hides_and_causes_a_link_without_carrier)
     lone_run(l, 300);
     EXPECT_STORY(without_repeats(lone_log(l)));
     ck_assert_int_eq(l->verdicts, 0);
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(what_rules_derive_is_no_further_witness)
 {
-    struct lone *l = lone_new(4, 1, 32, 0);
+    struct lone *l = lone_of(shape_star(4, 1), 0);
     struct ftree_symptom s;
 
     seen(l, FTREE_SYMPTOM_PEER_SILENT, 1);
@@ -792,22 +772,16 @@ START_TEST(what_rules_derive_is_no_further_witness)
     for (int32_t i = 0; i < l->verdict[0].evidences; i++)
         if (l->verdict[0].evidence[i].source == FTREE_EVIDENCE_SYMPTOM)
             ck_assert_str_eq(l->verdict[0].evidence[i].detail, "out-of-memory");
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(a_switch_of_switches_has_all_below_behind_it)
 {
-    struct ftree_tree_error e;
-    struct ftree_tree *tree;
-    struct lone *l = lone_new(8, 1, 32, 0);
+    struct lone *l = lone_of(shape_switches("switch:2 switch:2 node:2"), 0);
+    const struct ftree_tree *tree = l->job.tree;
     struct ftree_symptom s;
-    int32_t ranks, spine, n = 1;
+    int32_t spine, n = 1;
 
-    ck_assert_int_eq(ftree_tree_synthetic("switch:2 switch:2 node:2", 32, &tree, &ranks, &e),
-                     FTREE_OK);
-    l->job.tree = tree;
-    lone_renew(l);
     spine = tree->switch_parent[tree->node_switch[0]];
     while (tree->node_switch[n] == tree->node_switch[0] || !ftree_tree_is_behind(tree, spine, n))
         n++;
@@ -823,28 +797,18 @@ START_TEST(a_switch_of_switches_has_all_below_behind_it)
         n++;
     seen(l, FTREE_SYMPTOM_PEER_STALL, n);
     ck_assert_ptr_null(strstr(lone_log(l), "  rule switch-down on "));
-    lone_free(l);
-    ftree_tree_free(tree);
 }
 END_TEST
 
 /* Node 4 is the head of s1 and asks about 5 and 6, which are behind it, as is 7. */
-static struct lone *head_of_a_switch(struct ftree_tree **tree)
+static struct lone *head_of_a_switch(void)
 {
-    struct lone *l = lone_new(8, 1, 32, 4);
-    struct ftree_tree_error e;
-    int32_t ranks;
-
-    ck_assert_int_eq(ftree_tree_synthetic("switch:2 node:4", 32, tree, &ranks, &e), FTREE_OK);
-    l->job.tree = *tree;
-    lone_renew(l);
-    return l;
+    return lone_of(shape_two_switches_of(4), 4);
 }
 
 START_TEST(of_two_nodes_behind_one_switch_while_a_third_answers_both_are_told)
 {
-    struct ftree_tree *tree;
-    struct lone *l = head_of_a_switch(&tree);
+    struct lone *l = head_of_a_switch();
     char text[16384];
 
     l->steps = true;
@@ -858,15 +822,12 @@ START_TEST(of_two_nodes_behind_one_switch_while_a_third_answers_both_are_told)
     add_verdict(text, sizeof(text), &l->verdict[0]);
     add_verdict(text, sizeof(text), &l->verdict[1]);
     EXPECT_STORY(text);
-    lone_free(l);
-    ftree_tree_free(tree);
 }
 END_TEST
 
 START_TEST(what_comes_later_of_another_node_is_seen_at_the_end)
 {
-    struct ftree_tree *tree;
-    struct lone *l = head_of_a_switch(&tree);
+    struct lone *l = head_of_a_switch();
     char text[16384];
 
     l->steps = true;
@@ -883,8 +844,6 @@ START_TEST(what_comes_later_of_another_node_is_seen_at_the_end)
     ck_assert_int_eq(l->verdict[0].node, 5);
     add_verdict(text, sizeof(text), &l->verdict[0]);
     EXPECT_STORY(text);
-    lone_free(l);
-    ftree_tree_free(tree);
 }
 END_TEST
 
