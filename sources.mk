@@ -8,6 +8,7 @@
 core_sources = \
     src/util/ftree/check.c \
     src/util/ftree/ftree.c \
+    src/util/ftree/ftree_inspect.c \
     src/util/ftree/announce/announce.c \
     src/util/ftree/announce/gather.c \
     src/util/ftree/announce/relay.c \
@@ -65,6 +66,7 @@ core_sources = \
 
 core_headers = \
     src/util/ftree/ftree.h \
+    src/util/ftree/ftree_inspect.h \
     src/util/ftree/ftree_int.h \
     src/util/ftree/announce/announce.h \
     src/util/ftree/base/base.h \
@@ -206,6 +208,8 @@ testlib_sources = \
     test/lib/messages.c \
     test/lib/process.c \
     test/lib/sample.c \
+    test/lib/stories.c \
+    test/lib/suite.c \
     test/lib/world.c
 
 testlib_headers = \
@@ -216,6 +220,8 @@ testlib_headers = \
     test/lib/nomem.h \
     test/lib/process.h \
     test/lib/sample.h \
+    test/lib/shape.h \
+    test/lib/stories.h \
     test/lib/suite.h \
     test/lib/switches.h \
     test/lib/world.h

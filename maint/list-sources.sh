@@ -22,8 +22,8 @@ files that exist.
   --help     this text
 
 What is listed:
-  core    src/util/ftree/*.c and src/util/ftree/*/*.c; the check of all invariants (check.c) is for
-          tests only, and not in MPICH
+  core    src/util/ftree/*.c and src/util/ftree/*/*.c; the check of all invariants (check.c) and the
+          inspection functions (ftree_inspect.c) are for tests and the simulator only, not in MPICH
   glue    src/mpid/ch4/faultloc/*/*.c; this build leaves out mpi, which needs MPICH's headers
   hydra   the files of src/pm/hydra/pm/pmiserv that do not need hydra's headers
   tests   test/unit/test_*.c, test/unit/t-*.sh (of the programs), test/mpi/test_*.sh and
@@ -129,7 +129,8 @@ library=src_mpid_ch4_faultloc_libfaultloc_la_SOURCES
 
 print_core_mk() {
     rewrite <(rewrite $core_mk noinst_HEADERS src/util/ftree/*.h src/util/ftree/*/*.h) $library \
-        $(printf '%s\n' src/util/ftree/*.c src/util/ftree/*/*.c | grep -v '/ftree/check\.c$')
+        $(printf '%s\n' src/util/ftree/*.c src/util/ftree/*/*.c |
+            grep -vE '/ftree/(check|ftree_inspect)\.c$')
 }
 
 print_glue_mk() {

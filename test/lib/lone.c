@@ -198,12 +198,18 @@ static void make_job(struct lone *l, int32_t nodes, int32_t ppn, int32_t fanout)
                                 .rank_pid = l->rank_pid};
 }
 
+static void end(void *l)
+{
+    lone_free(l);
+}
+
 struct lone *lone_new(int32_t nodes, int32_t ppn, int32_t fanout, int32_t self)
 {
     struct lone *l = calloc(1, sizeof(*l));
 
     ck_assert_ptr_nonnull(l);
     ck_assert_int_le(ppn, LONE_RANKS_MAX);
+    l->self = self;
     make_job(l, nodes, ppn, fanout);
     ftree_config_default(&l->cfg);
     l->now = 1000 * FTREE_MS;
@@ -211,20 +217,42 @@ struct lone *lone_new(int32_t nodes, int32_t ppn, int32_t fanout, int32_t self)
         l->state[i] = (struct ftree_rank_state){
             .rank = self * ppn + i, .pid = 5000 + self * ppn + i, .proc_state = 'R', .peer = -1};
     ck_assert_int_eq(ftree_create(&l->job, self, &l->cfg, &io, l, &l->ft), FTREE_OK);
+    suite_keep(l, end);
     return l;
+}
+
+struct lone *lone_of(struct shape shape, int32_t self)
+{
+    struct ftree_tree *tree = shape.topology[0] ? shape_read(shape.topology) : NULL;
+    struct lone *l =
+        lone_new(tree ? tree->nodes : shape.nodes, shape.ranks, shape.fanout, self);
+
+    if (tree)
+        lone_use_tree(l, tree);
+    return l;
+}
+
+void lone_use_tree(struct lone *l, struct ftree_tree *tree)
+{
+    struct ftree_tree *old = l->tree;
+
+    ck_assert_int_eq(tree->nodes, l->job.nodes);
+    l->job.tree = l->tree = tree;
+    lone_renew(l);
+    ftree_tree_free(old);
 }
 
 void lone_renew(struct lone *l)
 {
-    int32_t self = l->ft->self;
-
     ftree_destroy(l->ft);
-    ck_assert_int_eq(ftree_create(&l->job, self, &l->cfg, &io, l, &l->ft), FTREE_OK);
+    ck_assert_int_eq(ftree_create(&l->job, l->self, &l->cfg, &io, l, &l->ft), FTREE_OK);
 }
 
 void lone_free(struct lone *l)
 {
+    suite_forget(l);
     ftree_destroy(l->ft);
+    ftree_tree_free(l->tree);
     ck_assert_int_eq(l->live_allocations, 0);
     free(l->node_first);
     free(l->node_ranks);
@@ -254,7 +282,7 @@ static void kernels_speak(struct lone *l)
 /* Others look at a suspect, too, and say so. */
 static void others_speak(struct lone *l)
 {
-    for (int32_t i = 0; i < l->ft->examine->suspects.n; i++)
+    for (int32_t i = 0; i < ftree_inspect_suspects(l->ft); i++)
         for (int path = 0; path < FTREE_PATHS; path++) {
             struct works *w = &l->ft->examine->suspects.items[i].works[path];
             if (w->asked && w->heard <= w->asked && !l->hushed)
@@ -368,6 +396,14 @@ struct ftree_verdict lone_verdict(const struct lone *l, const char *sign, int32_
     return v;
 }
 
+void lone_knows(struct lone *l, const char *sign, int32_t node, int32_t rank, int32_t fln)
+{
+    struct ftree_verdict v = lone_verdict(l, sign, node, rank, fln);
+
+    ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
+    check_handle(l);
+}
+
 void lone_told(struct lone *l, int32_t from, enum wire_type type, const struct ftree_verdict *v)
 {
     struct wire_message m = {.type = (uint8_t) type};
@@ -380,15 +416,56 @@ void lone_told(struct lone *l, int32_t from, enum wire_type type, const struct f
     lone_hear(l, from, FTREE_PATH_DATA, &m);
 }
 
-uint32_t lone_due(const struct lone *l, int32_t node)
+struct ftree_inspect_verdict lone_known(const struct lone *l, int32_t i)
 {
-    for (int32_t i = 0; i < l->ft->announce->announcements.n; i++) {
-        const struct announcement *t = &l->ft->announce->announcements.items[i];
-        for (int32_t j = 0; j < t->due.n; j++)
-            if (t->due.items[j].node == node)
-                return t->due.items[j].told;
-    }
-    return 0;
+    struct ftree_inspect_verdict v;
+
+    ck_assert_msg(ftree_inspect_verdict(l->ft, i, &v), "verdict %d is not known", (int) i);
+    return v;
+}
+
+struct ftree_verdict lone_verdict_at(const struct lone *l, int32_t i)
+{
+    struct ftree_verdict v;
+
+    ck_assert_msg(ftree_verdict_at(l->ft, i, &v), "verdict %d is not known", (int) i);
+    return v;
+}
+
+struct ftree_inspect_suspect lone_suspect(const struct lone *l, int32_t node)
+{
+    struct ftree_inspect_suspect su;
+
+    ck_assert_msg(ftree_inspect_suspect(l->ft, node, &su), "n%d is no suspect", (int) node);
+    return su;
+}
+
+struct ftree_inspect_case lone_case(const struct lone *l, int32_t node)
+{
+    struct ftree_inspect_case c;
+
+    ck_assert_msg(ftree_inspect_case(l->ft, node, FTREE_NONE, &c), "n%d has no case", (int) node);
+    return c;
+}
+
+void lone_withdraw(struct lone *l, int32_t i)
+{
+    struct ftree_verdict v = lone_verdict_at(l, i);
+
+    v.withdrawn = l->now;
+    ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
+    check_handle(l);
+}
+
+void lone_over(struct lone *l, int32_t i, const char *why)
+{
+    struct ftree_inspect_verdict v = lone_known(l, i);
+    struct ftree_event e = {
+        .kind = FTREE_EVENT_OVER, .node = v.node, .by = v.fln, .number = v.id};
+
+    snprintf(e.u.why, sizeof(e.u.why), "%s", why);
+    LONE_STEP(l, ftree_emit(l->ft, &e));
+    check_handle(l);
 }
 
 void lone_victims(struct lone *l, int32_t from, uint32_t told, int32_t first, int32_t last)

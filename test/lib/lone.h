@@ -6,7 +6,9 @@
 #ifndef LONE_H_INCLUDED
 #define LONE_H_INCLUDED
 
+#include "ftree_inspect.h"
 #include "ftree_int.h"
+#include "shape.h"
 
 /*
  * One handle with nobody around it: the test plays all others.  What the handle says and sends is
@@ -48,8 +50,10 @@ struct lone_kernel {
 
 struct lone {
     struct ftree_job job;
+    struct ftree_tree *tree; /* the job's, where that has one */
     struct ftree_config cfg;
     struct ftree *ft;
+    int32_t self;
     ftree_time now;
     ftree_time stepped; /* the last time that something came or was due */
     uint32_t next_id;
@@ -75,12 +79,18 @@ struct lone {
     size_t log_len, log_room;
 };
 
-/* Makes the handle of node `self` in a job of `nodes` nodes with `ppn` ranks each; time is 1 s,
- * which the log calls 0. */
+/* Makes the handle of node `self` in a job of that shape; time is 1 s, which the log calls 0.  It
+ * ends with the test, if it is not ended before. */
+struct lone *lone_of(struct shape shape, int32_t self);
+
+/* The same of `nodes` nodes with `ppn` ranks each. */
 struct lone *lone_new(int32_t nodes, int32_t ppn, int32_t fanout, int32_t self);
 
 /* Ends it; checks that nothing leaked. */
 void lone_free(struct lone *l);
+
+/* Makes the handle anew in a job with that tree, which is the lone's from now on. */
+void lone_use_tree(struct lone *l, struct ftree_tree *tree);
 
 /* Ends the handle and makes it anew, with l->cfg and l->job as they are now. */
 void lone_renew(struct lone *l);
@@ -133,12 +143,22 @@ const char *lone_log(struct lone *l);
 struct ftree_verdict lone_verdict(const struct lone *l, const char *sign, int32_t node,
                                   int32_t rank, int32_t fln);
 
+/* That verdict was known here before, and told to all. */
+void lone_knows(struct lone *l, const char *sign, int32_t node, int32_t rank, int32_t fln);
+
 /* Node `from` tells a verdict, up or down. */
 void lone_told(struct lone *l, int32_t from, enum wire_type type, const struct ftree_verdict *v);
 
-/* The number of the message that told `node` a verdict and for which it owes its victims, of several
- * the first; 0: it owes none. */
-uint32_t lone_due(const struct lone *l, int32_t node);
+/* What the handle knows of a verdict, of a node under suspicion, of a node's case: there must be such. */
+struct ftree_inspect_verdict lone_known(const struct lone *l, int32_t i);
+struct ftree_verdict lone_verdict_at(const struct lone *l, int32_t i);
+struct ftree_inspect_suspect lone_suspect(const struct lone *l, int32_t node);
+struct ftree_inspect_case lone_case(const struct lone *l, int32_t node);
+
+/* The i-th verdict known is over: as the agent before knew, who has told it; or as a step found just
+ * now, for it is as `why` says. */
+void lone_withdraw(struct lone *l, int32_t i);
+void lone_over(struct lone *l, int32_t i, const char *why);
 
 /* Node `from` says that ranks first..last (last < first: none) wait for what message `told` told. */
 void lone_victims(struct lone *l, int32_t from, uint32_t told, int32_t first, int32_t last);

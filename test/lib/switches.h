@@ -15,16 +15,6 @@
  * little.)  In "switch:2 switch:2 node:4" s0 and s1 are above the leaf switches s2, s3 and s4, s5.
  */
 
-static inline struct ftree_tree *switches_tree(const char *topology)
-{
-    struct ftree_tree_error e;
-    struct ftree_tree *tree;
-    int32_t ranks;
-
-    ck_assert_int_eq(ftree_tree_synthetic(topology, 32, &tree, &ranks, &e), FTREE_OK);
-    return tree;
-}
-
 /* The node that the text begins with; *end is what follows. */
 static inline int32_t switches_node(const struct ftree_tree *tree, const char *text,
                                     const char **end)
@@ -56,41 +46,33 @@ static inline const char *switches_name(const struct ftree_tree *tree, int32_t n
 
 static inline struct lone *switches_new(const char *topology, const char *self)
 {
-    struct ftree_tree *tree = switches_tree(topology);
+    struct ftree_tree *tree = shape_read(topology);
     struct lone *l = lone_new(tree->nodes, 1, 32, switches_node(tree, self, NULL));
 
-    l->job.tree = tree;
-    lone_renew(l);
+    lone_use_tree(l, tree);
     return l;
 }
 
-static inline void switches_free(struct lone *l)
-{
-    struct ftree_tree *tree = (struct ftree_tree *) (uintptr_t) l->job.tree;
-
-    lone_free(l);
-    ftree_tree_free(tree);
-}
-
 /* It is known that this switch is lost, as the sign says. */
-static inline struct known *switches_lose(struct lone *l, int32_t switch_, const char *sign)
+static inline struct ftree_inspect_verdict switches_lose(struct lone *l, int32_t switch_,
+                                                         const char *sign)
 {
     struct ftree_verdict v =
-        lone_verdict(l, sign, l->job.tree->switch_head[switch_], FTREE_NONE, l->ft->self);
+        lone_verdict(l, sign, l->job.tree->switch_head[switch_], FTREE_NONE, l->self);
 
     v.id += 10000 * (1 + (uint32_t) switch_); /* several may have one head */
     v.kind = FTREE_KIND_SWITCH;
     v.switch_ = switch_;
     ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
     ck_assert_ptr_null(ftree_check(l->ft));
-    return &l->ft->state->known.items[l->ft->state->known.n - 1];
+    return lone_known(l, ftree_inspect_verdicts(l->ft) - 1);
 }
 
 /* It is known that this node is down. */
 static inline void switches_node_fails(struct lone *l, int32_t node)
 {
     struct ftree_verdict v =
-        lone_verdict(l, "node-outage/both-paths-silent", node, FTREE_NONE, l->ft->self);
+        lone_verdict(l, "node-outage/both-paths-silent", node, FTREE_NONE, l->self);
 
     v.id += 10000000;
     ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
