@@ -22,27 +22,28 @@
 #define WIRE_VERSION 5
 #define WIRE_HEADER 8
 
-/* The one table of messages: type, name, and whether it is acknowledged by its number and sent again
- * until it is (outbox.c).  A probe is acknowledged by its answer. */
+/* The one table of messages: type, name, body (a member of wire_message.u), the flags that it may have,
+ * and whether it is acknowledged by its number and sent again until it is (outbox.c).  A probe is
+ * acknowledged by its answer. */
 #define WIRE_TYPES(X) \
-    X(WIRE_ACK, "ack", false) \
-    X(WIRE_BUSY, "busy", false) \
-    X(WIRE_SYMPTOM, "symptom", true) \
-    X(WIRE_PROBE, "probe", false) \
-    X(WIRE_ANSWER, "answer", false) \
-    X(WIRE_STATE, "state", false) \
-    X(WIRE_LOG, "log", false) \
-    X(WIRE_VISIT, "visit", false) \
-    X(WIRE_SEEN, "seen", false) \
-    X(WIRE_SWEEP, "sweep", true) \
-    X(WIRE_VERDICT_UP, "verdict-up", true) \
-    X(WIRE_VERDICT_DOWN, "verdict-down", true) \
-    X(WIRE_VICTIMS, "victims", true) \
-    X(WIRE_GOODBYE, "goodbye", true) \
-    X(WIRE_RELEASE, "release", true)
+    X(WIRE_ACK, "ack", ack, WIRE_FLAG_NOBODY_WAITS, false) \
+    X(WIRE_BUSY, "busy", ack, 0, false) \
+    X(WIRE_SYMPTOM, "symptom", symptom, WIRE_FLAG_SUBSTITUTE, true) \
+    X(WIRE_PROBE, "probe", probe, 0, false) \
+    X(WIRE_ANSWER, "answer", answer, 0, false) \
+    X(WIRE_STATE, "state", state, 0, false) \
+    X(WIRE_LOG, "log", log, 0, false) \
+    X(WIRE_VISIT, "visit", visit, 0, false) \
+    X(WIRE_SEEN, "seen", seen, 0, false) \
+    X(WIRE_SWEEP, "sweep", round, 0, true) \
+    X(WIRE_VERDICT_UP, "verdict-up", verdict, WIRE_FLAG_SUBSTITUTE | WIRE_FLAG_MORE, true) \
+    X(WIRE_VERDICT_DOWN, "verdict-down", told, WIRE_FLAG_PASS_ON, true) \
+    X(WIRE_VICTIMS, "victims", victims, 0, true) \
+    X(WIRE_GOODBYE, "goodbye", nothing, 0, true) \
+    X(WIRE_RELEASE, "release", nothing, 0, true)
 
 enum wire_type {
-#define WIRE_TYPE_ENUM(name, text, reliable) name,
+#define WIRE_TYPE_ENUM(name, text, body, flags, reliable) name,
     WIRE_TYPES(WIRE_TYPE_ENUM)
 #undef WIRE_TYPE_ENUM
     WIRE_TYPE_COUNT
@@ -164,6 +165,7 @@ struct wire_message {
         struct ftree_verdict verdict;
         struct wire_told told;
         struct wire_victims victims;
+        uint8_t nothing; /* there is no body */
     } u;
 };
 
