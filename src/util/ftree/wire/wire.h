@@ -42,12 +42,7 @@
     X(WIRE_GOODBYE, "goodbye", nothing, 0, true) \
     X(WIRE_RELEASE, "release", nothing, 0, true)
 
-enum wire_type {
-#define WIRE_TYPE_ENUM(name, text, body, flags, reliable) name,
-    WIRE_TYPES(WIRE_TYPE_ENUM)
-#undef WIRE_TYPE_ENUM
-    WIRE_TYPE_COUNT
-};
+enum wire_type { WIRE_TYPES(FTREE_ENUM) WIRE_TYPE_COUNT };
 
 /* The sender could not reach who would be responsible: the receiver is to act for it. */
 #define WIRE_FLAG_SUBSTITUTE 1
