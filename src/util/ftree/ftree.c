@@ -92,7 +92,6 @@ void ftree_destroy(struct ftree *ft)
     ftree_intake_clear(ft);
     ftree_examine_clear(ft);
     ftree_announce_clear(ft);
-    ftree_recheck_clear(ft);
     ftree_state_clear(ft);
     ftree_alloc(ft, ft, 0); /* the first of all */
 }

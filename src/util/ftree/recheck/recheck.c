@@ -6,7 +6,6 @@
 #include "ftree/recheck/recheck.h"
 
 #include "ftree/base/event.h"
-#include "ftree/base/symptom.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -274,20 +273,11 @@ static void recheck(struct ftree *ft, ftree_time now, struct known *k)
 
 #define CONFIRM_ASKS 2 /* a network may lose the first */
 
-static struct confirm *find_confirm(const struct ftree *ft, int32_t fln, uint32_t id)
+/* until: when it is asked again, or stands; FTREE_NEVER: it is not asked. */
+static void set_confirm(struct ftree *ft, struct known *k, ftree_time until)
 {
-    FTREE_EACH(struct confirm, c, ft->recheck->confirms)
-        if (c->fln == fln && c->id == id)
-            return c;
-    return NULL;
-}
-
-static struct known *find_known(const struct ftree *ft, int32_t fln, uint32_t id)
-{
-    FTREE_EACH(struct known, k, ft->state->known)
-        if (k->v.fln == fln && k->v.id == id)
-            return k;
-    return NULL;
+    ft->recheck->confirms += (until != FTREE_NEVER) - (k->confirm != FTREE_NEVER);
+    k->confirm = until;
 }
 
 /* True if the sign needs the word of a kernel or a launcher about a process. */
@@ -325,12 +315,11 @@ static uint8_t confirming_paths(const struct ftree *ft, const struct known *k)
     return refuting_paths(ft, &k->v);
 }
 
-static void stand(struct ftree *ft, struct confirm *c, const struct known *k, const char *why)
+static void stand(struct ftree *ft, struct known *k, const char *why)
 {
     char name[16];
 
-    c->stands = true;
-    c->until = FTREE_NEVER;
+    set_confirm(ft, k, FTREE_NEVER);
     ftree_trace(ft, "%s of %s stands: %s", ftree_class_name(k->v.class_),
                 ftree_verdict_of(ft, &k->v, name), why);
 }
@@ -339,13 +328,12 @@ static void stand(struct ftree *ft, struct confirm *c, const struct known *k, co
 static bool is_confirmed(struct ftree *ft, struct known *k, int32_t from, enum ftree_path path,
                          const struct wire_answer *a)
 {
-    struct confirm *c = find_confirm(ft, k->v.fln, k->v.id);
     bool rank = k->v.kind == FTREE_KIND_RANK && a->troubles < WIRE_TROUBLES_MAX;
 
-    if (!c || c->stands || k->v.withdrawn)
+    if (k->confirm == FTREE_NEVER || k->v.withdrawn)
         return false;
     if (names_rank(k, a))
-        stand(ft, c, k, "its node says so once more");
+        stand(ft, k, "its node says so once more");
     else if ((k->v.kind == FTREE_KIND_RANK ? rank : a->role == FTREE_ROLE_AGENT) &&
              confirming_paths(ft, k) >> path & 1 &&
              (k->v.kind != FTREE_KIND_SWITCH || is_beyond(ft, k, from)))
@@ -353,12 +341,12 @@ static bool is_confirmed(struct ftree *ft, struct known *k, int32_t from, enum f
     return true;
 }
 
-static void ask_once_more(struct ftree *ft, ftree_time now, struct confirm *c, struct known *k)
+static void ask_once_more(struct ftree *ft, ftree_time now, struct known *k)
 {
     uint8_t paths = confirming_paths(ft, k);
 
-    c->asks--;
-    c->until = now + ftree_silence_unit(ft);
+    k->confirm_asks--;
+    set_confirm(ft, k, now + ftree_silence_unit(ft));
     k->refuted_by = refuting_paths(ft, &k->v);
     if (k->v.kind == FTREE_KIND_SWITCH && ft->job->tree) {
         ask_beyond(ft, now, k);
@@ -373,56 +361,49 @@ static void ask_once_more(struct ftree *ft, ftree_time now, struct confirm *c, s
 
 int ftree_recheck_confirm(struct ftree *ft, ftree_time now, int32_t fln, uint32_t id)
 {
-    struct known *k = find_known(ft, fln, id);
-    struct confirm *c = find_confirm(ft, fln, id);
+    struct known *k = ftree_verdict_by_number(ft, fln, id);
 
     if (!k)
         return FTREE_ERR_INVALID;
-    if (!c)
-        c = FTREE_PUSH(ft, ft->recheck->confirms);
-    if (!c)
-        return FTREE_ERR_NOMEM;
-    *c = (struct confirm){.fln = fln, .id = id, .asks = CONFIRM_ASKS, .until = FTREE_NEVER};
+    k->confirm_asks = CONFIRM_ASKS;
+    k->confirm_excused = false;
+    set_confirm(ft, k, FTREE_NEVER);
     if (k->v.withdrawn)
         return FTREE_OK;
     if (is_own_rank(ft, k) && runs_again(ft, k))
         is_over(ft, k, "it runs again");
     else if (is_own_rank(ft, k) || confirming_paths(ft, k) == 0 || ft->state->leaving)
-        stand(ft, c, k, "there is nobody to be asked once more");
+        stand(ft, k, "there is nobody to be asked once more");
     else
-        ask_once_more(ft, now, c, k);
+        ask_once_more(ft, now, k);
     return FTREE_OK;
 }
 
 enum ftree_confirmed ftree_confirmed(const struct ftree *ft, int32_t fln, uint32_t id)
 {
-    const struct confirm *c = find_confirm(ft, fln, id);
-    const struct known *k = find_known(ft, fln, id);
+    const struct known *k = ftree_verdict_by_number(ft, fln, id);
 
     if (!k || k->v.withdrawn)
         return FTREE_CONFIRMED_OVER;
-    return !c || c->stands ? FTREE_CONFIRMED_STANDS : FTREE_CONFIRMED_PENDING;
+    return k->confirm == FTREE_NEVER ? FTREE_CONFIRMED_STANDS : FTREE_CONFIRMED_PENDING;
 }
 
 static void confirm_tick(struct ftree *ft, ftree_time now)
 {
-    for (int32_t i = 0; i < ft->recheck->confirms.n; i++) {
-        struct confirm *c = &ft->recheck->confirms.items[i];
-        struct known *k = find_known(ft, c->fln, c->id);
-        if (!k)
-            FTREE_DROP(ft->recheck->confirms, i--);
-        if (!k || c->until > now)
+    for (int32_t i = 0; i < ft->state->known.n && ft->recheck->confirms > 0; i++) {
+        struct known *k = &ft->state->known.items[i];
+        if (k->confirm > now)
             continue;
-        if (now > c->until + ft->cfg.late && !c->excused) { /* answers may wait to be read */
-            c->excused = true;
-            c->asks = CONFIRM_ASKS;
+        if (now > k->confirm + ft->cfg.late && !k->confirm_excused) { /* answers may wait to be read */
+            k->confirm_excused = true;
+            k->confirm_asks = CONFIRM_ASKS;
         }
         if (k->v.withdrawn)
-            c->until = FTREE_NEVER;
-        else if (c->asks > 0 && !ftree_is_leaving(ft))
-            ask_once_more(ft, now, c, k);
+            set_confirm(ft, k, FTREE_NEVER);
+        else if (k->confirm_asks > 0 && !ftree_is_leaving(ft))
+            ask_once_more(ft, now, k);
         else
-            stand(ft, c, k, "nobody says otherwise");
+            stand(ft, k, "nobody says otherwise");
     }
 }
 
@@ -444,14 +425,9 @@ ftree_time ftree_recheck_deadline(const struct ftree *ft)
 {
     ftree_time t = FTREE_NEVER;
 
-    for (int32_t i = 0; i < ft->state->known.n && ft->state->rechecked > 0; i++)
-        t = ftree_min(t, ft->state->known.items[i].recheck);
-    FTREE_EACH(struct confirm, c, ft->recheck->confirms)
-        t = ftree_min(t, c->until);
+    for (int32_t i = 0; i < ft->state->known.n && ft->state->rechecked + ft->recheck->confirms > 0;
+         i++)
+        t = ftree_min(t, ftree_min(ft->state->known.items[i].recheck,
+                                   ft->state->known.items[i].confirm));
     return t;
-}
-
-void ftree_recheck_clear(struct ftree *ft)
-{
-    ftree_alloc(ft, ft->recheck->confirms.items, 0);
 }

@@ -80,6 +80,9 @@ struct known {
     int32_t turn; /* others asked so far whether a verdict about this node is over */
     ftree_time recheck, recheck_pause; /* FTREE_NEVER: nobody asks from here */
     ftree_time up_again;
+    uint8_t confirm_asks; /* how often it will still be asked about once more */
+    bool confirm_excused; /* because the own tick was late */
+    ftree_time confirm; /* until then; FTREE_NEVER: it is not */
 };
 
 /* Where in `known` a verdict about a node is. */
@@ -138,6 +141,7 @@ struct known *ftree_verdict_find(const struct ftree *ft, int class_, int32_t nod
 struct known *ftree_verdict_same(const struct ftree *ft, const struct summary *o);
 const char *ftree_verdict_of(const struct ftree *ft, const struct summary *o, char buf[16]);
 bool ftree_verdict_by_switch(const struct ftree *ft, int32_t node);
+struct known *ftree_verdict_by_number(const struct ftree *ft, int32_t fln, uint32_t id);
 struct known *ftree_verdict_by_id(const struct ftree *ft, const struct summary *o);
 struct known *ftree_verdict_about(const struct ftree *ft, int32_t node, int32_t *i);
 bool ftree_verdict_reserve(struct ftree *ft, int32_t n);

@@ -3,7 +3,6 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "ftree/base/symptom.h"
 #include "ftree/state/state.h"
 
 #include <stdio.h>
@@ -11,12 +10,12 @@
 
 /* ---- making one ------------------------------------------------------------------------------ */
 
-static bool is_used(const struct ftree *ft, uint32_t id)
+struct known *ftree_verdict_by_number(const struct ftree *ft, int32_t fln, uint32_t id)
 {
     FTREE_EACH(struct known, k, ft->state->known)
-        if (k->v.fln == ft->self && k->v.id == id)
-            return true;
-    return false;
+        if (k->v.fln == fln && k->v.id == id)
+            return k;
+    return NULL;
 }
 
 void ftree_verdict_init(struct ftree *ft, ftree_time now, struct ftree_verdict *v,
@@ -30,7 +29,7 @@ void ftree_verdict_init(struct ftree *ft, ftree_time now, struct ftree_verdict *
     memcpy(v->because, sign->text, sizeof(v->because));
     do /* the agent before this one may have used the same numbers */
         v->id = ++ft->next_id;
-    while (is_used(ft, v->id));
+    while (ftree_verdict_by_number(ft, ft->self, v->id));
     v->node = node;
     v->rank = rank;
     v->switch_ = FTREE_NONE;
@@ -664,7 +663,7 @@ struct known *ftree_verdict_add(struct ftree *ft, const struct summary *o)
     k->v = *o;
     k->cuts = cuts(ft, o);
     k->ends_agent = ends_agent(ft, o);
-    k->recheck = FTREE_NEVER;
+    k->recheck = k->confirm = FTREE_NEVER;
     ft->state->switches += o->kind == FTREE_KIND_SWITCH;
     at = first_about(ft, o->node + 1);
     memmove(&ft->state->by_node.items[at + 1], &ft->state->by_node.items[at],
