@@ -35,7 +35,6 @@ core_sources = \
     src/util/ftree/report/report.c \
     src/util/ftree/report/report_json.c \
     src/util/ftree/report/report_words.c \
-    src/util/ftree/rules/facts.c \
     src/util/ftree/rules/rules.c \
     src/util/ftree/rules/rules_builtin.c \
     src/util/ftree/rules/rules_check.c \
@@ -69,8 +68,6 @@ core_headers = \
     src/util/ftree/announce/announce.h \
     src/util/ftree/base/base.h \
     src/util/ftree/base/event.h \
-    src/util/ftree/base/ranks.h \
-    src/util/ftree/base/symptom.h \
     src/util/ftree/examine/examine.h \
     src/util/ftree/intake/intake.h \
     src/util/ftree/leave/leave.h \
@@ -79,7 +76,6 @@ core_headers = \
     src/util/ftree/recheck/recheck.h \
     src/util/ftree/report/report.h \
     src/util/ftree/report/report_int.h \
-    src/util/ftree/rules/facts.h \
     src/util/ftree/rules/rules.h \
     src/util/ftree/rules/rules_place.h \
     src/util/ftree/rules/rules_reader.h \

@@ -9,8 +9,6 @@ noinst_HEADERS += \
     src/util/ftree/announce/announce.h \
     src/util/ftree/base/base.h \
     src/util/ftree/base/event.h \
-    src/util/ftree/base/ranks.h \
-    src/util/ftree/base/symptom.h \
     src/util/ftree/examine/examine.h \
     src/util/ftree/intake/intake.h \
     src/util/ftree/leave/leave.h \
@@ -19,7 +17,6 @@ noinst_HEADERS += \
     src/util/ftree/recheck/recheck.h \
     src/util/ftree/report/report.h \
     src/util/ftree/report/report_int.h \
-    src/util/ftree/rules/facts.h \
     src/util/ftree/rules/rules.h \
     src/util/ftree/rules/rules_place.h \
     src/util/ftree/rules/rules_reader.h \
@@ -59,7 +56,6 @@ src_mpid_ch4_faultloc_libfaultloc_la_SOURCES += \
     src/util/ftree/report/report.c \
     src/util/ftree/report/report_json.c \
     src/util/ftree/report/report_words.c \
-    src/util/ftree/rules/facts.c \
     src/util/ftree/rules/rules.c \
     src/util/ftree/rules/rules_builtin.c \
     src/util/ftree/rules/rules_check.c \

@@ -4,8 +4,6 @@
  */
 
 #include "ftree/announce/announce.h"
-#include "ftree/base/ranks.h"
-#include "ftree/base/symptom.h"
 
 /* Gathering the victims of what was told. */
 

@@ -3,9 +3,7 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "ftree/base/symptom.h"
 #include "ftree/examine/examine.h"
-#include "ftree/rules/facts.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -142,7 +140,7 @@ static void find_process(const struct suspect *su, struct rules_facts *facts)
 {
     for (int32_t i = 0; i < su->state.ranks; i++)
         if (su->state.rank[i].proc_state == 'D')
-            ftree_facts_process(facts, su->state.rank[i].phase, 'D', RULES_SEEN_BY_AGENT);
+            ftree_rules_process(facts, su->state.rank[i].phase, 'D', RULES_SEEN_BY_AGENT);
 }
 
 /* A rank is meant of which no verdict says yet that it ended. */
@@ -222,7 +220,7 @@ static void find_told(const struct ftree *ft, const struct suspect *su,
 void ftree_facts_find(const struct ftree *ft, const struct suspect *su, bool at_end,
                       struct rules_facts *facts)
 {
-    ftree_facts_init(facts);
+    ftree_rules_no_facts(facts);
     find_reaches(ft, su, at_end, facts);
     find_elsewhere(ft, su, facts);
     find_surroundings(ft, su, facts);
@@ -232,7 +230,7 @@ void ftree_facts_find(const struct ftree *ft, const struct suspect *su, bool at_
         facts->value[RULES_FACT_BEHIND_DATA] = ftree_neighbour_silence(ft, su, true).behind;
     }
     if (su->deputy_word.rank != FTREE_NONE)
-        ftree_facts_process(facts, su->deputy_word.phase, su->deputy_word.proc_state,
+        ftree_rules_process(facts, su->deputy_word.phase, su->deputy_word.proc_state,
                             RULES_SEEN_BY_DEPUTY);
     if (su->has_state) {
         find_state(&su->state, facts);
@@ -296,7 +294,7 @@ static void add_state(const struct suspect *su, struct ftree_evidence *e, struct
     struct rules_facts facts;
     int len = 0;
 
-    ftree_facts_init(&facts);
+    ftree_rules_no_facts(&facts);
     find_state(&su->state, &facts);
     e->source = FTREE_EVIDENCE_STATE;
     e->path = FTREE_PATHS;

@@ -5,7 +5,6 @@
 
 #include "ftree/intake/intake.h"
 
-#include "ftree/base/symptom.h"
 #include "ftree/net/net.h"
 
 /*

@@ -5,6 +5,7 @@
 
 #include "ftree/rules/rules.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -111,6 +112,32 @@ int32_t ftree_rules_rule(const struct ftree_rules *rules, const char *name)
 void ftree_rules_free(struct ftree_rules *rules)
 {
     free(rules);
+}
+
+/* ---- facts ----------------------------------------------------------------------------------- */
+
+void ftree_rules_no_facts(struct rules_facts *f)
+{
+    memset(f, 0, sizeof(*f));
+    f->value[RULES_FACT_DATA] = f->value[RULES_FACT_MGMT] = RULES_REACH_NO_PATH;
+    for (int i = 0; i < RULES_NUMBER_COUNT; i++)
+        f->number[i] = NAN;
+}
+
+void ftree_rules_process(struct rules_facts *f, uint8_t phase, char proc_state, int seen_by)
+{
+    uint8_t process = RULES_PROCESS_RUNNING;
+
+    if (phase == FTREE_PHASE_GONE || (proc_state && strchr("XxZ", proc_state)))
+        process = RULES_PROCESS_GONE;
+    else if (proc_state == 'T')
+        process = RULES_PROCESS_STOPPED;
+    else if (proc_state == 't')
+        process = RULES_PROCESS_TRACED;
+    else if (proc_state == 'D')
+        process = RULES_PROCESS_DISK_SLEEP;
+    f->value[RULES_FACT_PROCESS] = process;
+    f->value[RULES_FACT_SEEN_BY] = (uint8_t) seen_by;
 }
 
 /* ---- the decision ---------------------------------------------------------------------------- */

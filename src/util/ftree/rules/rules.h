@@ -128,6 +128,10 @@ struct rules_facts {
     double number[RULES_NUMBER_COUNT];
 };
 
+/* Purpose: facts about nothing yet; and what is said of a process, by whom. */
+void ftree_rules_no_facts(struct rules_facts *facts);
+void ftree_rules_process(struct rules_facts *facts, uint8_t phase, char proc_state, int seen_by);
+
 /* ---- the tables ------------------------------------------------------------------------------ */
 
 struct rules_condition {
