@@ -8,6 +8,7 @@
 core_sources = \
     src/util/ftree/check.c \
     src/util/ftree/ftree.c \
+    src/util/ftree/ftree_inspect.c \
     src/util/ftree/announce/announce.c \
     src/util/ftree/announce/gather.c \
     src/util/ftree/announce/relay.c \
@@ -64,6 +65,7 @@ core_sources = \
 
 core_headers = \
     src/util/ftree/ftree.h \
+    src/util/ftree/ftree_inspect.h \
     src/util/ftree/ftree_int.h \
     src/util/ftree/announce/announce.h \
     src/util/ftree/base/base.h \

@@ -21,11 +21,12 @@ and src/mpid/ch4/faultloc name those that MPICH builds. This compares them with 
   --help     this text
 
 The core is src/util/ftree/*.c and src/util/ftree/*/*.c, of which the check of all invariants
-(check.c) is for tests only and not in MPICH; of the glue all but mpi, which needs MPICH's headers, is
-built here, too, and of the process manager's part (src/pm/hydra/pm/pmiserv) what does without hydra's;
-the tests are test/unit/test_*.c, test/unit/t-*.sh (of the programs), test/mpi/test_*.sh and
-test/cluster/test_*.sh; test/lib/*.c is what they share, but those with a main are programs that the
-scripts use; tools/*.c is the program faultloc, tools/sim/*.c its simulator.
+(check.c) and the inspection functions (ftree_inspect.c) are for tests and the simulator only, and not
+in MPICH; of the glue all but mpi, which needs MPICH's headers, is built here, too, and of the process
+manager's part (src/pm/hydra/pm/pmiserv) what does without hydra's; the tests are test/unit/test_*.c,
+test/unit/t-*.sh (of the programs), test/mpi/test_*.sh and test/cluster/test_*.sh; test/lib/*.c is what
+they share, but those with a main are programs that the scripts use; tools/*.c is the program faultloc,
+tools/sim/*.c its simulator.
 
 Exit code: 0 as it should be, 1 they differ, 2 wrong arguments.
 EOF
@@ -121,7 +122,8 @@ library=src_mpid_ch4_faultloc_libfaultloc_la_SOURCES
 
 print_core_mk() {
     rewrite <(rewrite $core_mk noinst_HEADERS src/util/ftree/*.h src/util/ftree/*/*.h) $library \
-        $(printf '%s\n' src/util/ftree/*.c src/util/ftree/*/*.c | grep -v '/ftree/check\.c$')
+        $(printf '%s\n' src/util/ftree/*.c src/util/ftree/*/*.c |
+            grep -vE '/ftree/(check|ftree_inspect)\.c$')
 }
 
 print_glue_mk() {

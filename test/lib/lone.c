@@ -204,6 +204,7 @@ struct lone *lone_new(int32_t nodes, int32_t ppn, int32_t fanout, int32_t self)
 
     ck_assert_ptr_nonnull(l);
     ck_assert_int_le(ppn, LONE_RANKS_MAX);
+    l->self = self;
     make_job(l, nodes, ppn, fanout);
     ftree_config_default(&l->cfg);
     l->now = 1000 * FTREE_MS;
@@ -216,10 +217,8 @@ struct lone *lone_new(int32_t nodes, int32_t ppn, int32_t fanout, int32_t self)
 
 void lone_renew(struct lone *l)
 {
-    int32_t self = l->ft->self;
-
     ftree_destroy(l->ft);
-    ck_assert_int_eq(ftree_create(&l->job, self, &l->cfg, &io, l, &l->ft), FTREE_OK);
+    ck_assert_int_eq(ftree_create(&l->job, l->self, &l->cfg, &io, l, &l->ft), FTREE_OK);
 }
 
 void lone_free(struct lone *l)
@@ -254,7 +253,7 @@ static void kernels_speak(struct lone *l)
 /* Others look at a suspect, too, and say so. */
 static void others_speak(struct lone *l)
 {
-    for (int32_t i = 0; i < l->ft->examine->suspects.n; i++)
+    for (int32_t i = 0; i < ftree_inspect_suspects(l->ft); i++)
         for (int path = 0; path < FTREE_PATHS; path++) {
             struct works *w = &l->ft->examine->suspects.items[i].works[path];
             if (w->asked && w->heard <= w->asked && !l->hushed)
@@ -380,15 +379,56 @@ void lone_told(struct lone *l, int32_t from, enum wire_type type, const struct f
     lone_hear(l, from, FTREE_PATH_DATA, &m);
 }
 
-uint32_t lone_due(const struct lone *l, int32_t node)
+struct ftree_inspect_verdict lone_known(const struct lone *l, int32_t i)
 {
-    for (int32_t i = 0; i < l->ft->announce->announcements.n; i++) {
-        const struct announcement *t = &l->ft->announce->announcements.items[i];
-        for (int32_t j = 0; j < t->due.n; j++)
-            if (t->due.items[j].node == node)
-                return t->due.items[j].told;
-    }
-    return 0;
+    struct ftree_inspect_verdict v;
+
+    ck_assert_msg(ftree_inspect_verdict(l->ft, i, &v), "verdict %d is not known", (int) i);
+    return v;
+}
+
+struct ftree_verdict lone_verdict_at(const struct lone *l, int32_t i)
+{
+    struct ftree_verdict v;
+
+    ck_assert_msg(ftree_verdict_at(l->ft, i, &v), "verdict %d is not known", (int) i);
+    return v;
+}
+
+struct ftree_inspect_suspect lone_suspect(const struct lone *l, int32_t node)
+{
+    struct ftree_inspect_suspect su;
+
+    ck_assert_msg(ftree_inspect_suspect(l->ft, node, &su), "n%d is no suspect", (int) node);
+    return su;
+}
+
+struct ftree_inspect_case lone_case(const struct lone *l, int32_t node)
+{
+    struct ftree_inspect_case c;
+
+    ck_assert_msg(ftree_inspect_case(l->ft, node, FTREE_NONE, &c), "n%d has no case", (int) node);
+    return c;
+}
+
+void lone_withdraw(struct lone *l, int32_t i)
+{
+    struct ftree_verdict v = lone_verdict_at(l, i);
+
+    v.withdrawn = l->now;
+    ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
+    check_handle(l);
+}
+
+void lone_over(struct lone *l, int32_t i, const char *why)
+{
+    struct ftree_inspect_verdict v = lone_known(l, i);
+    struct ftree_event e = {
+        .kind = FTREE_EVENT_OVER, .node = v.node, .by = v.fln, .number = v.id};
+
+    snprintf(e.u.why, sizeof(e.u.why), "%s", why);
+    LONE_STEP(l, ftree_emit(l->ft, &e));
+    check_handle(l);
 }
 
 void lone_victims(struct lone *l, int32_t from, uint32_t told, int32_t first, int32_t last)

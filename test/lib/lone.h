@@ -6,6 +6,7 @@
 #ifndef LONE_H_INCLUDED
 #define LONE_H_INCLUDED
 
+#include "ftree_inspect.h"
 #include "ftree_int.h"
 
 /*
@@ -50,6 +51,7 @@ struct lone {
     struct ftree_job job;
     struct ftree_config cfg;
     struct ftree *ft;
+    int32_t self;
     ftree_time now;
     ftree_time stepped; /* the last time that something came or was due */
     uint32_t next_id;
@@ -136,9 +138,16 @@ struct ftree_verdict lone_verdict(const struct lone *l, const char *sign, int32_
 /* Node `from` tells a verdict, up or down. */
 void lone_told(struct lone *l, int32_t from, enum wire_type type, const struct ftree_verdict *v);
 
-/* The number of the message that told `node` a verdict and for which it owes its victims, of several
- * the first; 0: it owes none. */
-uint32_t lone_due(const struct lone *l, int32_t node);
+/* What the handle knows of a verdict, of a node under suspicion, of a node's case, which there must be. */
+struct ftree_inspect_verdict lone_known(const struct lone *l, int32_t i);
+struct ftree_verdict lone_verdict_at(const struct lone *l, int32_t i);
+struct ftree_inspect_suspect lone_suspect(const struct lone *l, int32_t node);
+struct ftree_inspect_case lone_case(const struct lone *l, int32_t node);
+
+/* The i-th verdict known is over: as the agent before knew, who has told it; or as a step found just now,
+ * for it is as `why` says. */
+void lone_withdraw(struct lone *l, int32_t i);
+void lone_over(struct lone *l, int32_t i, const char *why);
 
 /* Node `from` says that ranks first..last (last < first: none) wait for what message `told` told. */
 void lone_victims(struct lone *l, int32_t from, uint32_t told, int32_t first, int32_t last);

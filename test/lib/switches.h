@@ -73,24 +73,25 @@ static inline void switches_free(struct lone *l)
 }
 
 /* It is known that this switch is lost, as the sign says. */
-static inline struct known *switches_lose(struct lone *l, int32_t switch_, const char *sign)
+static inline struct ftree_inspect_verdict switches_lose(struct lone *l, int32_t switch_,
+                                                         const char *sign)
 {
     struct ftree_verdict v =
-        lone_verdict(l, sign, l->job.tree->switch_head[switch_], FTREE_NONE, l->ft->self);
+        lone_verdict(l, sign, l->job.tree->switch_head[switch_], FTREE_NONE, l->self);
 
     v.id += 10000 * (1 + (uint32_t) switch_); /* several may have one head */
     v.kind = FTREE_KIND_SWITCH;
     v.switch_ = switch_;
     ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
     ck_assert_ptr_null(ftree_check(l->ft));
-    return &l->ft->state->known.items[l->ft->state->known.n - 1];
+    return lone_known(l, ftree_inspect_verdicts(l->ft) - 1);
 }
 
 /* It is known that this node is down. */
 static inline void switches_node_fails(struct lone *l, int32_t node)
 {
     struct ftree_verdict v =
-        lone_verdict(l, "node-outage/both-paths-silent", node, FTREE_NONE, l->ft->self);
+        lone_verdict(l, "node-outage/both-paths-silent", node, FTREE_NONE, l->self);
 
     v.id += 10000000;
     ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);

@@ -91,9 +91,9 @@ START_TEST(who_leaves_says_so_and_is_left_alone)
     lone_free(l);
     asker = lone_new(4, 1, 32, 0);
     lone_stall(asker, 0, 1);
-    m.u.answer.nonce = asker->ft->examine->suspects.items[0].nonce;
+    m.u.answer.nonce = ftree_inspect_question(asker->ft, 1);
     lone_hear(asker, 1, FTREE_PATH_MGMT, &m); /* by whatever path */
-    ck_assert_int_eq(asker->ft->examine->suspects.n, 0);
+    ck_assert_int_eq(ftree_inspect_suspects(asker->ft), 0);
     ck_assert(ftree_peer_has_left(asker->ft, 1));
     lone_log(asker);
     lone_run(asker, 5000);

@@ -29,7 +29,7 @@ static void seen_often(struct lone *l, enum ftree_symptom_kind kind, int32_t nod
     int32_t rank = info->kind == FTREE_KIND_RANK ? ftree_rank_at(&l->job, node, 0) : FTREE_NONE;
     struct ftree_symptom s;
 
-    ftree_symptom_init(&s, kind, node, rank, l->ft->self, l->now, l->now);
+    ftree_symptom_init(&s, kind, node, rank, l->self, l->now, l->now);
     s.count = count;
     s.about.kind = info->kind;
     if (info->kind == FTREE_KIND_SWITCH)
@@ -45,9 +45,7 @@ static void seen(struct lone *l, enum ftree_symptom_kind kind, int32_t node)
 
 static uint32_t nonce_of(const struct lone *l, int32_t node)
 {
-    const struct suspect *su = ftree_probe_find(l->ft, node);
-
-    return su ? su->nonce : 0;
+    return ftree_inspect_question(l->ft, node);
 }
 
 static void answers(struct lone *l, int32_t node, enum ftree_path path)
@@ -305,7 +303,7 @@ static void of_the_last_of_a_node_nobody_speaks(struct lone *l)
 
     lone_told(l, 2, WIRE_VERDICT_UP, &v);
     for (int32_t node = 1; node < 4; node++)
-        lone_nobody_waits(l, node, lone_due(l, node));
+        lone_nobody_waits(l, node, ftree_inspect_owes(l->ft, node));
     lone_log(l);
     l->verdicts = 0;
     lone_stall(l, 0, 5);
@@ -1880,8 +1878,9 @@ static void goes_on_answering(struct lone *l)
 {
     for (int32_t node = 1; node < l->job.nodes; node++)
         for (int path = 0; path < FTREE_PATHS; path++) {
-            const struct suspect *su = ftree_probe_find(l->ft, node);
-            if (su && su->reach[path][FTREE_ROLE_AGENT] == FTREE_REACH_ANSWERED)
+            struct ftree_inspect_suspect su;
+            if (ftree_inspect_suspect(l->ft, node, &su) &&
+                su.reach[path][FTREE_ROLE_AGENT] == FTREE_REACH_ANSWERED)
                 answers(l, node, (enum ftree_path) path);
         }
 }
@@ -1898,7 +1897,7 @@ START_TEST(a_sign_decides)
     l->steps = true;
     signs[_i].play(l);
     while (l->verdicts == 0 &&
-           (l->now < begin + 950 * FTREE_MS || l->ft->examine->suspects.n > 0)) {
+           (l->now < begin + 950 * FTREE_MS || ftree_inspect_suspects(l->ft) > 0)) {
         lone_run(l, 1);
         if (l->now == begin + 750 * FTREE_MS || l->now == begin + 1250 * FTREE_MS)
             goes_on_answering(l);
@@ -1910,7 +1909,7 @@ START_TEST(a_sign_decides)
         add_verdict(text, sizeof(text), &l->verdict[0]);
     }
     EXPECT_LINES(text, signs[_i].lines);
-    ck_assert_int_eq(l->ft->examine->suspects.n, 0);
+    ck_assert_int_eq(ftree_inspect_suspects(l->ft), 0);
     tree = (struct ftree_tree *) l->job.tree;
     lone_free(l);
     ftree_tree_free(tree);
@@ -2593,7 +2592,7 @@ START_TEST(a_rule_fires)
         seen_often(l, rules[_i].seen[i].kind, rules[_i].seen[i].node, rules[_i].seen[i].count);
     lone_run(l, 5);
     for (int32_t n = 1; n < 7; n++)
-        if (ftree_probe_find(l->ft, n))
+        if (ftree_inspect_is_suspect(l->ft, n))
             answers(l, n, MGMT);
     answers_on_both(l, 7);
     lone_run(l, 800);

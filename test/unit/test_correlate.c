@@ -39,7 +39,7 @@ START_TEST(one_step_along_the_tree)
     s = lone_last(l, WIRE_SYMPTOM);
     if (ways[_i].hop == ways[_i].self) {
         ck_assert_ptr_null(s);
-        ck_assert_ptr_nonnull(ftree_probe_find(l->ft, ways[_i].suspect));
+        ck_assert(ftree_inspect_is_suspect(l->ft, ways[_i].suspect));
     } else {
         ck_assert_ptr_nonnull(s);
         ck_assert_int_eq(s->to.node, ways[_i].hop);
@@ -121,8 +121,8 @@ START_TEST(symptoms_about_a_suspect_are_merged)
     symptom_from(l, 2, 1, 7, false);
     lone_run(l, 100);
     symptom_from(l, 2, 1, 1, false);
-    ck_assert_int_eq(l->ft->examine->suspects.n, 1);
-    ck_assert_uint_eq(ftree_case_find(l->ft, 1, FTREE_NONE)->count, 9);
+    ck_assert_int_eq(ftree_inspect_suspects(l->ft), 1);
+    ck_assert_uint_eq(lone_case(l, 1).count, 9);
     ck_assert_int_eq(lone_count(l, WIRE_PROBE), 2);
     lone_free(l);
 }
@@ -136,13 +136,13 @@ START_TEST(the_oldest_symptom_is_the_first)
     ftree_symptom_init(&m.u.symptom, FTREE_SYMPTOM_PEER_STALL, 1, 1, 2, l->now - 300 * FTREE_MS,
                        l->now);
     lone_hear(l, 2, FTREE_PATH_DATA, &m);
-    ck_assert_uint_eq(l->ft->state->cases.items[0].first, 700 * FTREE_MS);
+    ck_assert_uint_eq(lone_case(l, 1).first, 700 * FTREE_MS);
     m.u.symptom.first = l->now - 600 * FTREE_MS;
     lone_hear(l, 2, FTREE_PATH_DATA, &m);
-    ck_assert_uint_eq(l->ft->state->cases.items[0].first, 400 * FTREE_MS);
+    ck_assert_uint_eq(lone_case(l, 1).first, 400 * FTREE_MS);
     m.u.symptom.first = 0; /* as old as the clock */
     lone_hear(l, 2, FTREE_PATH_DATA, &m);
-    ck_assert_uint_eq(l->ft->state->cases.items[0].first, 0);
+    ck_assert_uint_eq(lone_case(l, 1).first, 0);
     lone_free(l);
 }
 END_TEST
@@ -198,7 +198,7 @@ START_TEST(the_fln_stands_in_for_a_lost_step_down)
     know(l, "node-outage/both-paths-silent", 1, FTREE_NONE);
     symptom_from(l, 2, 7, 1, false);
     ck_assert_ptr_null(lone_last(l, WIRE_SYMPTOM)); /* 3 is below the lost node */
-    ck_assert_ptr_nonnull(ftree_probe_find(l->ft, 7));
+    ck_assert(ftree_inspect_is_suspect(l->ft, 7));
     lone_free(l);
 }
 END_TEST
@@ -249,7 +249,7 @@ START_TEST(without_ancestors_the_roots_substitutes_are_asked)
     ck_assert_int_eq(n, 9);
     ck_assert_int_eq(hops[0], 0);
     for (int32_t k = 1; k < n; k++) /* up to the own place in that order, not further */
-        ck_assert_int_eq(hops[k], ftree_topo_root_substitute(l->ft->topo, k));
+        ck_assert_int_eq(hops[k], ftree_inspect_root_substitute(l->ft, k));
     lone_free(l);
 }
 END_TEST
@@ -261,7 +261,7 @@ static void hot(struct lone *l)
 {
     struct ftree_symptom s;
 
-    ftree_symptom_init(&s, FTREE_SYMPTOM_TEMPERATURE, l->ft->self, FTREE_NONE, 0, l->now, l->now);
+    ftree_symptom_init(&s, FTREE_SYMPTOM_TEMPERATURE, l->self, FTREE_NONE, 0, l->now, l->now);
     ck_assert_int_eq(ftree_symptom(l->ft, l->now, &s), FTREE_OK);
     ck_assert_ptr_null(ftree_check(l->ft));
 }
@@ -288,7 +288,7 @@ START_TEST(what_is_seen_of_the_own_node_goes_to_its_fln)
     if (flns[_i].lost != FTREE_NONE)
         know(l, "node-outage/both-paths-silent", flns[_i].lost, FTREE_NONE);
     hot(l);
-    ck_assert_int_eq(l->ft->state->cases.n, 0);
+    ck_assert_int_eq(ftree_inspect_cases(l->ft), 0);
     s = lone_last(l, WIRE_SYMPTOM);
     ck_assert_int_eq(s->to.node, flns[_i].hop);
     ck_assert_int_eq(s->m.flags, flns[_i].flags);
@@ -303,9 +303,9 @@ START_TEST(the_only_node_examines_nobody)
     struct lone *l = lone_new(1, 2, 2, 0);
 
     hot(l);
-    ck_assert_int_eq(l->ft->examine->suspects.n, 0);
+    ck_assert_int_eq(ftree_inspect_suspects(l->ft), 0);
     lone_run(l, 5000);
-    ck_assert_int_eq(l->ft->state->cases.n, 0);
+    ck_assert_int_eq(ftree_inspect_cases(l->ft), 0);
     ck_assert_int_eq(l->n_sent, 0);
     lone_free(l);
 }
@@ -318,7 +318,7 @@ START_TEST(its_fln_examines_it)
 
     ftree_symptom_init(&m.u.symptom, FTREE_SYMPTOM_MOUNT_SILENT, 7, FTREE_NONE, 7, l->now, l->now);
     lone_hear(l, 7, FTREE_PATH_DATA, &m);
-    ck_assert_ptr_nonnull(ftree_probe_find(l->ft, 7));
+    ck_assert(ftree_inspect_is_suspect(l->ft, 7));
     lone_free(l);
 }
 END_TEST
@@ -337,7 +337,7 @@ START_TEST(an_expired_symptom_is_no_news)
     m.id = 0;
     m.u.symptom.last += 2 * FTREE_MS;
     lone_hear(l, 3, FTREE_PATH_DATA, &m);
-    ck_assert_ptr_nonnull(ftree_probe_find(l->ft, 4));
+    ck_assert(ftree_inspect_is_suspect(l->ft, 4));
     lone_free(l);
 }
 END_TEST
@@ -363,10 +363,10 @@ START_TEST(who_has_too_much_under_way_is_busy)
     lone_renew(l);
     for (int32_t n = 31; n < 35; n++)
         ck_assert_int_eq(reply_to_symptom(l, 60, n), WIRE_ACK);
-    ck_assert_int_eq(l->ft->state->cases.n, 4);
+    ck_assert_int_eq(ftree_inspect_cases(l->ft), 4);
     ck_assert_int_eq(reply_to_symptom(l, 60, 35), WIRE_BUSY);
-    ck_assert_int_eq(l->ft->state->cases.n, 4);
-    ck_assert_ptr_null(ftree_probe_find(l->ft, 35));
+    ck_assert_int_eq(ftree_inspect_cases(l->ft), 4);
+    ck_assert(!ftree_inspect_is_suspect(l->ft, 35));
     ck_assert_int_eq(reply_to_symptom(l, 60, 31), WIRE_ACK); /* it is here anyway */
     lone_free(l);
 }
@@ -403,7 +403,7 @@ START_TEST(who_is_late_is_busy)
     ck_assert_int_eq(reply_to_symptom(l, 0, 4), WIRE_BUSY);
     ck_assert_int_eq(reply_to_symptom(l, 0, 3), WIRE_ACK); /* under way already */
     lone_run(l, 999);
-    ck_assert(ftree_probe_find(l->ft, 3) || l->verdicts);
+    ck_assert(ftree_inspect_is_suspect(l->ft, 3) || l->verdicts);
     lone_run(l, 2000); /* it runs in time again */
     ck_assert_int_eq(reply_to_symptom(l, 0, 4), WIRE_ACK);
     lone_free(l);
@@ -449,11 +449,11 @@ START_TEST(a_busy_fln_is_passed_over)
     ck_assert_str_eq(lone_log(l), "0 n3 is busy\n"
                                   "0 symptom about n8 goes to n1\n"
                                   "0 -> n1 data symptom\n");
-    ck_assert_int_eq(l->ft->net->outbox.n, 1);
+    ck_assert_int_eq(ftree_inspect_outbox(l->ft), 1);
     ck_assert(!ftree_peer_usable(l->ft, l->now, 3)); /* although it is heard, */
     ck_assert(!ftree_peer_usable(l->ft, l->now + 999 * FTREE_MS, 3));
     ck_assert(ftree_peer_usable(l->ft, l->now + 1000 * FTREE_MS, 3)); /* for a second */
-    ck_assert_int_eq(l->ft->examine->suspects.n, 0); /* and nobody suspects it */
+    ck_assert_int_eq(ftree_inspect_suspects(l->ft), 0); /* and nobody suspects it */
     lone_free(l);
 }
 END_TEST
@@ -466,7 +466,7 @@ START_TEST(who_is_above_a_busy_fln_stands_in)
     symptom_from(l, 7, 8, 1, false); /* 7 passed 3 over */
     m.u.ack = lone_last(l, WIRE_SYMPTOM)->m.id; /* 1 asks it once more */
     lone_hear(l, 3, FTREE_PATH_DATA, &m);
-    ck_assert_ptr_nonnull(ftree_probe_find(l->ft, 8));
+    ck_assert(ftree_inspect_is_suspect(l->ft, 8));
     lone_free(l);
 }
 END_TEST
@@ -483,12 +483,12 @@ START_TEST(busy_with_something_else_is_nothing)
     m.u.ack--;
     lone_hear(l, 1, FTREE_PATH_DATA, &m); /* another node */
     ck_assert(ftree_peer_usable(l->ft, l->now, 3));
-    ck_assert_int_eq(l->ft->net->outbox.n, 1);
+    ck_assert_int_eq(ftree_inspect_outbox(l->ft), 1);
     m = (struct wire_message){.type = WIRE_SWEEP, .u.round = 1};
     ftree_outbox_put(l->ft, l->now, 3, &m);
     m = (struct wire_message){.type = WIRE_BUSY, .u.ack = m.id};
     lone_hear(l, 3, FTREE_PATH_DATA, &m); /* only a symptom can be refused */
-    ck_assert_int_eq(l->ft->net->outbox.n, 2);
+    ck_assert_int_eq(ftree_inspect_outbox(l->ft), 2);
     lone_free(l);
 }
 END_TEST
@@ -522,7 +522,7 @@ START_TEST(a_substitute_examines_what_it_is_sent)
     struct lone *l = lone_new(NODES, 1, 2, 11);
 
     symptom_from(l, 1, 0, 1, true);
-    ck_assert_ptr_nonnull(ftree_probe_find(l->ft, 0));
+    ck_assert(ftree_inspect_is_suspect(l->ft, 0));
     lone_free(l);
 }
 END_TEST
@@ -533,7 +533,7 @@ START_TEST(the_heir_of_the_root_examines_the_roots_children)
 
     know(l, "node-outage/both-paths-silent", 0, FTREE_NONE);
     lone_stall(l, 10, 1);
-    ck_assert_ptr_nonnull(ftree_probe_find(l->ft, 1));
+    ck_assert(ftree_inspect_is_suspect(l->ft, 1));
     lone_stall(l, 10, 12); /* further down it is somebody else's */
     lone_run(l, 500);
     ck_assert_int_eq(lone_last(l, WIRE_SYMPTOM)->to.node, 2);
@@ -569,7 +569,7 @@ START_TEST(who_leaves_says_so_to_whoever_sends_a_symptom)
     symptom_from(l, 3, 7, 1, false);
     ck_assert_str_eq(lone_log(l), "0 -> n3 data ack\n"
                                   "0 -> n3 data goodbye\n");
-    ck_assert_int_eq(l->ft->examine->suspects.n, 0);
+    ck_assert_int_eq(ftree_inspect_suspects(l->ft), 0);
     lone_free(l);
 }
 END_TEST

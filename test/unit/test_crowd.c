@@ -25,11 +25,11 @@ static struct lone *crowd(int32_t n)
     struct ftree_symptom s;
 
     for (int32_t i = 1; i <= n; i++) {
-        ftree_symptom_init(&s, FTREE_SYMPTOM_PEER_STALL, member(l, i), FTREE_NONE, l->ft->self, 0,
+        ftree_symptom_init(&s, FTREE_SYMPTOM_PEER_STALL, member(l, i), FTREE_NONE, l->self, 0,
                            l->now);
         LONE_STEP(l, ftree_correlate(l->ft, l->now, &s, 0));
     }
-    ck_assert_int_eq(l->ft->examine->suspects.n, n);
+    ck_assert_int_eq(ftree_inspect_suspects(l->ft), n);
     return l;
 }
 
@@ -37,8 +37,10 @@ static int32_t waiting(const struct lone *l)
 {
     int32_t n = 0;
 
-    for (int32_t i = 0; i < l->ft->examine->suspects.n; i++)
-        n += l->ft->examine->suspects.items[i].waits;
+    for (int32_t node = 0; node < l->job.nodes; node++) {
+        struct ftree_inspect_suspect su;
+        n += ftree_inspect_suspect(l->ft, node, &su) && su.waits;
+    }
     return n;
 }
 
@@ -94,7 +96,7 @@ START_TEST(without_switches_nobody_waits)
     for (int32_t i = 1; i <= 8; i++)
         LONE_STEP(l, ftree_intake_silent(l->ft, l->now, i));
     lone_run(l, 160);
-    ck_assert_int_eq(l->ft->examine->suspects.n, 8);
+    ck_assert_int_eq(ftree_inspect_suspects(l->ft), 8);
     ck_assert_int_eq(waiting(l), 0);
     lone_free(l);
 }
@@ -107,7 +109,7 @@ START_TEST(who_answers_is_well_and_nobody_waits_for_it)
     lone_run(l, 10);
     for (int32_t i = 1; i <= 4; i++)
         lone_answer(l, member(l, i), FTREE_PATH_DATA, FTREE_ROLE_AGENT);
-    ck_assert_int_eq(l->ft->examine->suspects.n, 4);
+    ck_assert_int_eq(ftree_inspect_suspects(l->ft), 4);
     lone_run(l, 160);
     ck_assert_int_eq(waiting(l), 0);
     switches_free(l);
@@ -118,15 +120,16 @@ START_TEST(who_waits_is_well_when_it_answers)
 {
     struct lone *l = crowd(5);
     struct wire_message m = {.type = WIRE_ANSWER};
-    ftree_time rto = l->ft->net->rto;
+    ftree_time rto = ftree_inspect_round_trip(l->ft).timeout;
 
     lone_run(l, 600);
-    ck_assert(ftree_probe_find(l->ft, member(l, 5))->waits);
-    m.u.answer.nonce = ftree_probe_find(l->ft, member(l, 5))->nonce;
+    ck_assert(lone_suspect(l, member(l, 5)).waits);
+    m.u.answer.nonce = ftree_inspect_question(l->ft, member(l, 5));
     m.u.answer.asked_peer = FTREE_NONE;
     lone_hear(l, member(l, 5), FTREE_PATH_DATA, &m);
-    ck_assert_ptr_null(ftree_probe_find(l->ft, member(l, 5)));
-    ck_assert_uint_eq(l->ft->net->rto, rto); /* that says nothing of how long an answer takes */
+    ck_assert(!ftree_inspect_is_suspect(l->ft, member(l, 5)));
+    /* that says nothing of how long an answer takes */
+    ck_assert_uint_eq(ftree_inspect_round_trip(l->ft).timeout, rto);
     switches_free(l);
 }
 END_TEST
@@ -141,7 +144,7 @@ START_TEST(if_it_is_the_switch_nobody_is_examined)
     v.kind = FTREE_KIND_SWITCH;
     v.switch_ = l->job.tree->node_switch[member(l, 0)];
     lone_told(l, switches_node(l->job.tree, "1.1", NULL), WIRE_VERDICT_UP, &v);
-    ck_assert_int_eq(l->ft->examine->suspects.n, 0);
+    ck_assert_int_eq(ftree_inspect_suspects(l->ft), 0);
     lone_log(l);
     lone_run(l, 2000);
     ck_assert_int_eq(asked(l, 8), 0);

@@ -18,18 +18,20 @@ static struct lone *asking(int32_t ppn)
     return l;
 }
 
-static struct suspect *suspect(struct lone *l)
-{
-    ck_assert_int_eq(l->ft->examine->suspects.n, 1);
-    return &l->ft->examine->suspects.items[0];
-}
-
 static const char *fact(struct lone *l, bool at_end, enum rules_fact f)
 {
     struct rules_facts facts;
 
-    ftree_facts_find(l->ft, suspect(l), at_end, &facts);
+    ck_assert(ftree_inspect_facts(l->ft, l->job.nodes > 2 ? 2 : 1, at_end, &facts));
     return ftree_rules_value_name(f, facts.value[f]);
+}
+
+static void states(struct lone *l, const struct ftree_node_state *s)
+{
+    struct wire_message m = {.type = WIRE_STATE, .u.state = {.state = *s}};
+
+    m.u.state.nonce = ftree_inspect_question(l->ft, 2);
+    lone_hear(l, 2, FTREE_PATH_MGMT, &m);
 }
 
 #define IS(l, f, value) ck_assert_str_eq(fact((l), false, RULES_FACT_##f), value)
@@ -61,14 +63,15 @@ END_TEST
 
 START_TEST(who_was_asked_and_says_nothing_is_silent_at_the_end)
 {
-    struct lone *l = asking(1);
+    struct lone *l = asking(2);
 
     IS(l, AGENT, "not-asked"); /* the answer is on its way */
     IS_AT_END(l, AGENT, "silent");
     IS_AT_END(l, DATA, "silent");
     IS_AT_END(l, MAIN, "silent");
     IS_AT_END(l, DEPUTY, "not-asked");
-    suspect(l)->questions[FTREE_PATH_MGMT][FTREE_ROLE_DEPUTY] = 1;
+    lone_reach(l, 2, FTREE_PATH_MGMT, FTREE_ROLE_AGENT, FTREE_REACH_CONNECTED, 0);
+    lone_run(l, 150); /* so the deputy is asked, too */
     IS_AT_END(l, DEPUTY, "silent");
     lone_free(l);
 }
@@ -211,15 +214,18 @@ END_TEST
 START_TEST(the_deputys_word_counts_before_the_agents)
 {
     struct lone *l = asking(2);
-    struct suspect *su = suspect(l);
+    struct ftree_node_state s = {.ranks = 2, .rank = {{.rank = 4, .proc_state = 'R'},
+                                                      {.rank = 5, .proc_state = 'D'}}};
+    struct wire_message m = {.type = WIRE_ANSWER,
+                             .u.answer = {.role = FTREE_ROLE_DEPUTY,
+                                          .nonce = ftree_inspect_question(l->ft, 2),
+                                          .troubles = 1,
+                                          .trouble = {{.rank = 4, .proc_state = 'T'}}}};
 
-    su->has_state = true;
-    su->state.ranks = 2;
-    su->state.rank[1].proc_state = 'D';
+    states(l, &s);
     IS(l, PROCESS, "disk-sleep");
     IS(l, SEEN_BY, "agent");
-    su->deputy_word.rank = 4;
-    su->deputy_word.proc_state = 'T';
+    lone_hear(l, 2, FTREE_PATH_MGMT, &m);
     IS(l, PROCESS, "stopped");
     IS(l, SEEN_BY, "deputy");
     lone_free(l);
@@ -249,19 +255,11 @@ END_TEST
 
 /* ---- its state ------------------------------------------------------------------------------- */
 
-static void states(struct lone *l, const struct ftree_node_state *s)
-{
-    struct wire_message m = {.type = WIRE_STATE, .u.state = {.state = *s}};
-
-    m.u.state.nonce = suspect(l)->nonce;
-    lone_hear(l, 2, FTREE_PATH_MGMT, &m);
-}
-
 static double number(struct lone *l, enum rules_number n)
 {
     struct rules_facts facts;
 
-    ftree_facts_find(l->ft, suspect(l), false, &facts);
+    ck_assert(ftree_inspect_facts(l->ft, 2, false, &facts));
     return facts.number[n];
 }
 
@@ -323,10 +321,12 @@ START_TEST(what_is_not_known_is_no_number)
     IS(l, STATE_KNOWN, "yes");
     for (int i = 0; i < RULES_NUMBER_COUNT; i++)
         ck_assert_msg(isnan(number(l, (enum rules_number) i)), "%s", ftree_rules_number_name(i));
-    suspect(l)->state = busy;
-    suspect(l)->state.cpus = 0; /* nothing is divided by 0 */
-    suspect(l)->state.memory_total = suspect(l)->state.swap_total = 0;
-    suspect(l)->state.frequency_nominal_mhz = 0;
+    s = busy;
+    s.cpus = 0; /* nothing is divided by 0 */
+    s.memory_total = s.swap_total = 0;
+    s.frequency_nominal_mhz = 0;
+    states(l, &s);
+    IS(l, LINK, "up");
     ck_assert(isnan(number(l, RULES_NUMBER_LOAD)));
     ck_assert(isnan(number(l, RULES_NUMBER_MEMORY_AVAILABLE)));
     ck_assert(isnan(number(l, RULES_NUMBER_SWAP_USED)));
@@ -340,7 +340,7 @@ START_TEST(a_state_of_another_question_does_not_count)
     struct lone *l = asking(1);
     struct wire_message m = {.type = WIRE_STATE, .u.state = {.state = busy}};
 
-    m.u.state.nonce = suspect(l)->nonce + 1;
+    m.u.state.nonce = ftree_inspect_question(l->ft, 2) + 1;
     lone_hear(l, 2, FTREE_PATH_MGMT, &m);
     m.id = 0;
     m.u.state.nonce--;
@@ -355,7 +355,7 @@ END_TEST
 START_TEST(evidence_tells_what_the_probes_brought)
 {
     struct lone *l = asking(1);
-    struct suspect *su = suspect(l);
+    struct wire_message m = {.type = WIRE_LOG};
     struct ftree_verdict v = {0};
 
     lone_run(l, 10);
@@ -363,12 +363,13 @@ START_TEST(evidence_tells_what_the_probes_brought)
     lone_reach(l, 3, FTREE_PATH_DATA, FTREE_ROLE_AGENT, FTREE_REACH_CONNECTED, 0);
     lone_run(l, 200);
     states(l, &busy);
-    su->has_log = true;
-    su->last = (struct ftree_log_entry){
-        .type = FTREE_LOG_SEND, .at = l->now - 1500 * FTREE_MS, .peer = 7, .tag = 3, .bytes = 100};
+    m.u.log.nonce = ftree_inspect_question(l->ft, 2);
+    m.u.log.log = (struct ftree_log){.rank = 2, .entries = 1};
+    m.u.log.log.entry[0] = (struct ftree_log_entry){
+        .type = FTREE_LOG_SEND, .at = l->now - 500 * FTREE_MS, .peer = 3, .tag = 3, .bytes = 100};
+    lone_hear(l, 2, FTREE_PATH_MGMT, &m);
     lone_sleep(l, 1000);
-    su->last.at = l->now - 1500 * FTREE_MS;
-    ftree_facts_add_evidence(l->ft, l->now, su, &v);
+    ck_assert(ftree_inspect_evidence(l->ft, l->now, 2, &v));
     ck_assert_int_eq(v.evidences, 4);
     ck_assert_int_eq(v.evidence[0].source, FTREE_EVIDENCE_PROBE);
     ck_assert_int_eq(v.evidence[0].target, 2);
@@ -383,7 +384,7 @@ START_TEST(evidence_tells_what_the_probes_brought)
                      "data interface up, load/CPU 2.5, memory free % 25, memory pressure % 1");
     ck_assert_int_eq(v.evidence[3].source, FTREE_EVIDENCE_LOG);
     ck_assert_str_eq(v.evidence[3].detail,
-                     "last message 1.5 s ago: send of 100 bytes, peer 7, tag 3");
+                     "last message 1.5 s ago: send of 100 bytes, peer 3, tag 3");
     lone_free(l);
 }
 END_TEST
@@ -398,7 +399,7 @@ START_TEST(evidence_of_a_state_that_says_little)
     s.link = FTREE_LINK_GONE;
     s.ranks = 0;
     states(l, &s);
-    ftree_facts_add_evidence(l->ft, l->now, suspect(l), &v);
+    ck_assert(ftree_inspect_evidence(l->ft, l->now, 2, &v));
     ck_assert_str_eq(v.evidence[v.evidences - 1].detail, "data interface gone");
     lone_free(l);
 }

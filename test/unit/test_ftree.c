@@ -215,7 +215,7 @@ START_TEST(a_bad_message_does_nothing)
     buf[1] = 99;
     ck_assert_int_eq(ftree_receive(l->ft, l->now, 0, FTREE_PATH_DATA, 1, buf, len),
                      FTREE_ERR_VERSION);
-    ck_assert_uint_eq(l->ft->examine->heard[FTREE_PATH_DATA][0].at, 0);
+    ck_assert(!ftree_inspect_was_heard(l->ft, FTREE_PATH_DATA));
     ck_assert_str_eq(lone_log(l), "");
     lone_free(l);
 }
@@ -236,7 +236,7 @@ START_TEST(reach_out_of_range_is_refused)
     ck_assert_int_eq(ftree_reached(l->ft, l->now, 0, 0, 0, FTREE_REACH_COUNT, 0),
                      FTREE_ERR_INVALID);
     ck_assert_int_eq(ftree_reached(l->ft, l->now, 0, 0, 0, FTREE_REACH_SILENT, 0), FTREE_OK);
-    ck_assert_uint_eq(l->ft->examine->heard[0][0].at, 0);
+    ck_assert(!ftree_inspect_was_heard(l->ft, FTREE_PATH_DATA));
     lone_free(l);
 }
 END_TEST
@@ -269,21 +269,21 @@ START_TEST(the_timer_follows_the_round_trips)
     struct lone *l = lone_new(2, 1, 2, 0);
 
     ftree_rtt(l->ft, 0); /* below the clock's resolution: still nothing known */
-    ck_assert_uint_eq(l->ft->net->rto, 150 * FTREE_MS);
+    ck_assert_uint_eq(ftree_inspect_round_trip(l->ft).timeout, 150 * FTREE_MS);
     ftree_rtt(l->ft, 80 * FTREE_MS); /* srtt 80, var 40 */
-    ck_assert_uint_eq(l->ft->net->rto, 240 * FTREE_MS);
+    ck_assert_uint_eq(ftree_inspect_round_trip(l->ft).timeout, 240 * FTREE_MS);
     ftree_rtt(l->ft, 80 * FTREE_MS); /* var 30 */
-    ck_assert_uint_eq(l->ft->net->rto, 200 * FTREE_MS);
+    ck_assert_uint_eq(ftree_inspect_round_trip(l->ft).timeout, 200 * FTREE_MS);
     ftree_rtt(l->ft, 160 * FTREE_MS); /* srtt 90, var 42.5 */
-    ck_assert_uint_eq(l->ft->net->rto, 260 * FTREE_MS);
+    ck_assert_uint_eq(ftree_inspect_round_trip(l->ft).timeout, 260 * FTREE_MS);
     ftree_rtt(l->ft, 10 * FTREE_MS); /* srtt 80, var 51.875 */
-    ck_assert_uint_eq(l->ft->net->rto, 287500000);
+    ck_assert_uint_eq(ftree_inspect_round_trip(l->ft).timeout, 287500000);
     for (int i = 0; i < 200; i++)
         ftree_rtt(l->ft, FTREE_MS / 10);
-    ck_assert_uint_eq(l->ft->net->rto, 150 * FTREE_MS);
+    ck_assert_uint_eq(ftree_inspect_round_trip(l->ft).timeout, 150 * FTREE_MS);
     for (int i = 0; i < 200; i++)
         ftree_rtt(l->ft, FTREE_NEVER);
-    ck_assert_uint_eq(l->ft->net->rto, 1000 * FTREE_MS);
+    ck_assert_uint_eq(ftree_inspect_round_trip(l->ft).timeout, 1000 * FTREE_MS);
     lone_free(l);
 }
 END_TEST
@@ -400,11 +400,11 @@ START_TEST(what_a_stand_in_told_is_not_told_twice)
     struct ftree_verdict v = untold_crash(l, 0);
 
     LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
-    ck_assert_int_eq(l->ft->announce->queued, 1);
+    ck_assert_int_eq(ftree_inspect_queued(l->ft), 1);
     ck_assert_int_eq(l->verdicts, 1);
     ck_assert_int_eq(ftree_restore(l->ft, l->now, &v),
                      FTREE_OK); /* as the board has it until then */
-    ck_assert_int_eq(l->ft->announce->queued, 1);
+    ck_assert_int_eq(ftree_inspect_queued(l->ft), 1);
     v.untold = false;
     ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
     ck_assert_ptr_null(ftree_check(l->ft));

@@ -219,12 +219,12 @@ START_TEST(who_fails_meanwhile_is_not_waited_for)
     hear(l, 1, WIRE_GOODBYE);
     ftree_leave(l->ft, l->now);
     lone_run(l, 100);
-    ck_assert(!l->ft->leave->may_go);
+    ck_assert(!ftree_leave_is_over(l->ft));
     lone_told(l, 1, WIRE_VERDICT_UP, &v);
     hear(l, 5, WIRE_GOODBYE);
     hear(l, 6, WIRE_GOODBYE);
     lone_run(l, 500);
-    ck_assert(l->ft->leave->may_go);
+    ck_assert(ftree_leave_is_over(l->ft));
     lone_free(l);
 }
 END_TEST
@@ -242,8 +242,8 @@ START_TEST(a_verdict_still_to_be_told_to_people_holds_the_root)
     lone_acks(l, 1);
     lone_acks(l, 5);
     lone_acks(l, 6);
-    ck_assert(l->ft->leave->may_go);
-    ck_assert_int_eq(l->ft->net->outbox.n, 0);
+    ck_assert(ftree_leave_is_over(l->ft));
+    ck_assert_int_eq(ftree_inspect_outbox(l->ft), 0);
     ck_assert(!ftree_may_go(l->ft));
     ck_assert(ftree_has_unsaid(l->ft));
     lone_run(l, 800); /* two levels below it */
@@ -256,7 +256,7 @@ END_TEST
 static int32_t substitute(int32_t k)
 {
     struct lone *l = lone_new(5, 2, 32, 0);
-    int32_t node = ftree_topo_root_substitute(l->ft->topo, k);
+    int32_t node = ftree_inspect_root_substitute(l->ft, k);
 
     lone_free(l);
     return node;
@@ -293,7 +293,7 @@ START_TEST(who_has_left_does_not_stand_in_for_the_root)
 {
     struct lone *l = lone_new(5, 2, 32, substitute(2));
     struct ftree_verdict v =
-        lone_verdict(l, "node-outage/both-paths-silent", 0, FTREE_NONE, l->ft->self);
+        lone_verdict(l, "node-outage/both-paths-silent", 0, FTREE_NONE, l->self);
 
     hear(l, substitute(1), WIRE_GOODBYE);
     ck_assert(!ftree_route_is_root(l->ft));
@@ -377,7 +377,7 @@ START_TEST(the_root_tells_the_agent_of_ended_ranks_that_all_know)
     lone_run(l, 100);
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 3);
     ck_assert_int_eq(lone_last(l, WIRE_VERDICT_DOWN)->to.node, 3);
-    ck_assert_uint_ne(lone_due(l, 3), 0); /* its children may say to it that they wait */
+    ck_assert_uint_ne(ftree_inspect_owes(l->ft, 3), 0); /* its children may say to it that they wait */
     lone_free(l);
 }
 END_TEST
@@ -403,12 +403,13 @@ START_TEST(what_was_under_way_is_forgotten)
     l->state[1].phase = FTREE_PHASE_GONE;
     lone_stall(l, 2, 6);
     lone_stall(l, 3, 8);
-    ck_assert_int_eq(l->ft->observe->stalls.n, 2);
-    ck_assert_int_eq(l->ft->observe->findings.n, 1);
-    ck_assert_int_gt(l->ft->examine->suspects.n, 0);
+    ck_assert_int_eq(ftree_inspect_stalls(l->ft), 2);
+    ck_assert_int_eq(ftree_inspect_findings(l->ft), 1);
+    ck_assert_int_gt(ftree_inspect_suspects(l->ft), 0);
     ftree_leave(l->ft, l->now);
-    ck_assert_int_eq(
-        l->ft->observe->stalls.n + l->ft->observe->findings.n + l->ft->examine->suspects.n, 0);
+    ck_assert_int_eq(ftree_inspect_stalls(l->ft), 0);
+    ck_assert_int_eq(ftree_inspect_findings(l->ft), 0);
+    ck_assert_int_eq(ftree_inspect_suspects(l->ft), 0);
     lone_free(l);
 }
 END_TEST
@@ -425,7 +426,7 @@ START_TEST(a_wide_tree_counts_its_goodbyes_quickly)
         l->n_sent = 0;
         ck_assert_int_eq(ftree_receive(l->ft, l->now, n, FTREE_PATH_DATA, 1, buf, len), FTREE_OK);
     }
-    ck_assert(l->ft->leave->may_go);
+    ck_assert(ftree_leave_is_over(l->ft));
     lone_free(l);
 }
 END_TEST

@@ -20,7 +20,7 @@ static struct suspect suspect(const struct lone *l, const char *node)
                             .switch_ = FTREE_NONE,
                             .rank = FTREE_NONE,
                             .opened = l->now,
-                            .deadline = l->now + 6 * l->ft->net->rto};
+                            .deadline = l->now + 6 * ftree_rto(l->ft)};
 }
 
 /* It answers over the management network. */
@@ -39,6 +39,41 @@ static int32_t sent_to(const struct lone *l, enum wire_type type, enum ftree_pat
         if (l->sent[i].m.type == type && l->sent[i].to.path == path)
             node[n++] = l->sent[i].to.node;
     return n;
+}
+
+/* ---- what there is to begin with ------------------------------------------------------------- */
+
+/* These, and the struct suspect above, are all that the tests here have of the insides of examine/. */
+
+static struct neighbour *neighbour(const struct lone *l, int32_t i)
+{
+    return &l->ft->examine->neighbours.items[i];
+}
+
+static struct neighbour *put_neighbour(struct lone *l, int32_t node)
+{
+    struct neighbour *nb = FTREE_PUSH(l->ft, l->ft->examine->neighbours);
+
+    ck_assert_ptr_nonnull(nb);
+    nb->node = node;
+    return nb;
+}
+
+static void put_suspect(struct lone *l, const struct suspect *su)
+{
+    struct suspect *s = FTREE_PUSH(l->ft, l->ft->examine->suspects);
+
+    ck_assert_ptr_nonnull(s);
+    *s = *su;
+}
+
+static void add_visitors(struct lone *l, const char *text, int32_t far)
+{
+    struct ftree_examine *x = l->ft->examine;
+
+    for (; *text; text += *text == ' ')
+        x->visitor[x->visitors++] = switches_node(l->job.tree, text, &text);
+    x->visitors_far = far;
 }
 
 /* ---- who is chosen --------------------------------------------------------------------------- */
@@ -90,10 +125,8 @@ static struct lone *choosing(int i, int32_t self)
     for (int32_t n = 0; n < t->nodes; n++) {
         if (n != self && is_one_of(t, choices[i].failed, n))
             switches_node_fails(l, n);
-        if (n != self && is_one_of(t, choices[i].left, n)) {
-            int32_t *left = FTREE_PUSH(l->ft, l->ft->state->goodbyes);
-            *left = n;
-        }
+        if (n != self && is_one_of(t, choices[i].left, n))
+            ck_assert(ftree_peer_leaves(l->ft, n));
     }
     ftree_tree_free(t);
     return l;
@@ -107,19 +140,19 @@ static void check_choice(struct lone *l, int32_t suspect_)
     int32_t n = sent_to(l, WIRE_PROBE, FTREE_PATH_DATA, node);
 
     for (int32_t m = 0; m < t->nodes; m++)
-        if (m != l->ft->self && m != suspect_ && !ftree_has_failed(l->ft, m) &&
+        if (m != l->self && m != suspect_ && !ftree_has_failed(l->ft, m) &&
             !ftree_peer_has_left(l->ft, m))
-            there[1 + region_of(t, l->ft->self, suspect_, m)]++;
+            there[1 + region_of(t, l->self, suspect_, m)]++;
     for (int32_t i = 0; i < n; i++) {
-        REQUIRE(node[i] != l->ft->self && node[i] != suspect_);
+        REQUIRE(node[i] != l->self && node[i] != suspect_);
         REQUIRE(!ftree_has_failed(l->ft, node[i]) && !ftree_peer_has_left(l->ft, node[i]));
         for (int32_t j = 0; j < i; j++)
             REQUIRE(node[j] != node[i]);
-        chosen[1 + region_of(t, l->ft->self, suspect_, node[i])]++;
+        chosen[1 + region_of(t, l->self, suspect_, node[i])]++;
     }
     for (int32_t r = 0; r <= t->switches; r++)
         REQUIRE(chosen[r] == (there[r] < 4 ? there[r] : 4));
-    REQUIRE(l->ft->examine->neighbours.n == n);
+    REQUIRE(ftree_inspect_neighbours(l->ft) == n);
     REQUIRE(lone_count(l, WIRE_PROBE) == 2 * n); /* over both paths */
 }
 
@@ -176,19 +209,18 @@ END_TEST
 START_TEST(there_is_a_bound_for_all_together)
 {
     struct lone *l = switches_new("switch:16 node:16", "0.0");
-    int32_t known;
+    int32_t node[LONE_SENT_MAX];
 
     for (int32_t n = 1; n < l->job.nodes; n++) {
         struct suspect su = {.node = n, .opened = l->now, .deadline = FTREE_NEVER};
         ftree_neighbour_ask(l->ft, l->now, &su);
     }
-    known = l->ft->examine->neighbours.n;
-    ck_assert_int_eq(known, 64);
+    ck_assert_int_eq(ftree_inspect_neighbours(l->ft), 64);
+    ck_assert_int_eq(sent_to(l, WIRE_PROBE, FTREE_PATH_DATA, node), 64);
     ck_assert_int_eq(lone_count(l, WIRE_PROBE), 2 * 64); /* each of them once */
-    for (int32_t i = 0; i < known; i++)
+    for (int32_t i = 0; i < 64; i++)
         for (int32_t j = 0; j < i; j++)
-            ck_assert_int_ne(l->ft->examine->neighbours.items[i].node,
-                             l->ft->examine->neighbours.items[j].node);
+            ck_assert_int_ne(node[i], node[j]);
     switches_free(l);
 }
 END_TEST
@@ -197,6 +229,7 @@ START_TEST(who_is_of_no_use_any_more_makes_room)
 {
     struct lone *l = switches_new("switch:16 node:16", "0.0");
     struct suspect su = suspect(l, "15.15");
+    int32_t node[LONE_SENT_MAX];
     struct ftree_symptom s;
 
     ftree_symptom_init(&s, FTREE_SYMPTOM_PEER_SILENT, su.node, FTREE_NONE, 0, l->now, l->now);
@@ -205,16 +238,17 @@ START_TEST(who_is_of_no_use_any_more_makes_room)
         struct suspect other = {.node = n, .opened = l->now, .deadline = FTREE_NEVER};
         ftree_neighbour_ask(l->ft, l->now, &other);
     }
-    switches_node_fails(l, l->ft->examine->neighbours.items[20].node);
+    sent_to(l, WIRE_PROBE, FTREE_PATH_DATA, node);
+    switches_node_fails(l, node[20]);
     lone_log(l);
     ftree_neighbour_ask(l->ft, l->now, &su);
     ck_assert_int_eq(lone_count(l, WIRE_PROBE), 2); /* one in the place of the one that failed */
     lone_run(l, 10);
-    l->ft->examine->suspects.items[0].opened = l->now; /* it had waited until now */
+    ftree_probe_find(l->ft, su.node)->opened = l->now; /* it had waited until now */
     lone_log(l);
     ftree_neighbour_ask(l->ft, l->now, &su);
     ck_assert_int_gt(lone_count(l, WIRE_PROBE), 2);
-    ck_assert_int_eq(l->ft->examine->neighbours.n, 64);
+    ck_assert_int_eq(ftree_inspect_neighbours(l->ft), 64);
     switches_free(l);
 }
 END_TEST
@@ -227,10 +261,8 @@ START_TEST(nobody_looks_for_long)
     int32_t last = l->job.nodes - 1;
 
     ck_assert_int_eq(l->job.tree->node_switch[last], 1);
-    for (int32_t n = 1; n < last; n++) {
-        int32_t *left = FTREE_PUSH(l->ft, l->ft->state->goodbyes);
-        *left = n;
-    }
+    for (int32_t n = 1; n < last; n++)
+        REQUIRE(ftree_peer_leaves(l->ft, n));
     ftree_neighbour_ask(l->ft, l->now, &su);
     ck_assert_int_eq(l->n_sent, 0);
     switches_free(l);
@@ -257,7 +289,8 @@ START_TEST(who_was_not_heard_is_asked_again_after_a_while)
     struct suspect su = suspect(l, "1.0");
     int32_t n_0 = switches_node(l->job.tree, "0.1", NULL);
     int32_t n_1 = switches_node(l->job.tree, "1.1", NULL);
-    ftree_time rto = l->ft->net->rto, asked = l->now;
+    struct ftree_inspect_neighbour nb;
+    ftree_time rto = ftree_rto(l->ft), asked = l->now;
 
     ftree_neighbour_ask(l->ft, l->now, &su);
     ck_assert_int_eq(l->n_sent, 4);
@@ -278,9 +311,11 @@ START_TEST(who_was_not_heard_is_asked_again_after_a_while)
     l->now += rto;
     ftree_neighbour_ask(l->ft, l->now, &su);
     ck_assert_int_eq(l->n_sent, 10);
-    ck_assert_int_eq(l->ft->examine->neighbours.n, 2);
-    for (int32_t i = 0; i < 2; i++)
-        ck_assert_uint_eq(l->ft->examine->neighbours.items[i].asked, asked);
+    ck_assert_int_eq(ftree_inspect_neighbours(l->ft), 2);
+    ck_assert(ftree_inspect_neighbour(l->ft, n_0, &nb));
+    ck_assert_uint_eq(nb.asked, asked);
+    ck_assert(ftree_inspect_neighbour(l->ft, n_1, &nb));
+    ck_assert_uint_eq(nb.asked, asked);
     switches_free(l);
 }
 END_TEST
@@ -289,18 +324,21 @@ START_TEST(forgotten_is_forgotten)
 {
     struct lone *l = switches_new(FLAT, "0.0");
     struct suspect su = suspect(l, "1.0");
+    struct ftree_inspect_neighbour nb;
 
     ftree_neighbour_ask(l->ft, l->now, &su);
-    ck_assert_int_gt(l->ft->examine->neighbours.n, 0);
-    l->ft->examine->visitors = 2;
+    ck_assert_int_gt(ftree_inspect_neighbours(l->ft), 0);
+    for (int32_t n = 1; n < l->job.nodes; n++)
+        ftree_neighbour_heard(l->ft, l->now, n, FTREE_PATH_DATA);
+    add_visitors(l, "1.1 2.0", 1);
     ftree_neighbour_forget(l->ft);
-    ck_assert_int_eq(l->ft->examine->neighbours.n, 0);
-    ck_assert_int_eq(l->ft->examine->visitors, 0);
+    ck_assert_int_eq(ftree_inspect_neighbours(l->ft), 0);
+    ck_assert_int_eq(ftree_inspect_visitors(l->ft, 0, NULL, NULL), 0);
     lone_log(l);
     ftree_neighbour_ask(l->ft, l->now, &su); /* at once */
-    ck_assert_int_eq(l->n_sent, 2 * l->ft->examine->neighbours.n);
-    for (int32_t i = 0; i < l->ft->examine->neighbours.n; i++)
-        ck_assert_uint_eq(l->ft->examine->neighbours.items[i].heard[FTREE_PATH_DATA], 0);
+    ck_assert_int_eq(l->n_sent, 2 * ftree_inspect_neighbours(l->ft));
+    for (int32_t n = 1; n < l->job.nodes; n++)
+        ck_assert(!ftree_inspect_neighbour(l->ft, n, &nb) || !nb.was_heard);
     switches_free(l);
 }
 END_TEST
@@ -312,14 +350,14 @@ START_TEST(without_memory_some_are_not_asked)
     int32_t all;
 
     ftree_neighbour_ask(l->ft, l->now, &su);
-    all = l->ft->examine->neighbours.n;
+    all = ftree_inspect_neighbours(l->ft);
     for (int nth = 1; nth <= 2; nth++) {
         lone_renew(l);
         lone_log(l);
         l->fail_alloc_in = nth; /* it grows by and by */
         ftree_neighbour_ask(l->ft, l->now, &su);
         ck_assert_int_eq(l->fail_alloc_in, 0);
-        ck_assert_int_eq(l->ft->examine->neighbours.n, all - 1);
+        ck_assert_int_eq(ftree_inspect_neighbours(l->ft), all - 1);
         ck_assert_int_eq(l->n_sent, 2 * (all - 1));
         ck_assert_ptr_null(ftree_check(l->ft));
     }
@@ -340,15 +378,14 @@ static uint8_t seen_as(char c)
  * and what each visitor saw of it: a it answered, s silence, ? it was not asked. */
 static void add_neighbours(struct lone *l, const struct suspect *su, const char *text)
 {
-    ftree_time rto = l->ft->net->rto;
+    ftree_time rto = ftree_rto(l->ft);
 
     for (; *text; text += *text == ' ') {
         int32_t node = switches_node(l->job.tree, text, &text);
-        struct neighbour *nb = FTREE_PUSH(l->ft, l->ft->examine->neighbours);
+        struct neighbour *nb = put_neighbour(l, node);
         char how = *text++;
         ck_assert(strchr("+mo-l", how));
-        nb->node = node;
-        nb->nonce = ++l->ft->next_id;
+        nb->nonce = 1000 + (uint32_t) node;
         nb->asked = nb->last_asked = how == 'l' ? su->deadline - rto + 1 : su->deadline - rto;
         if (how == '+' || how == 'm')
             nb->heard[how == 'm' ? FTREE_PATH_MGMT : FTREE_PATH_DATA] = su->opened;
@@ -363,18 +400,16 @@ static void add_neighbours(struct lone *l, const struct suspect *su, const char 
  * for long enough.  The one itself is among them. */
 static void add_suspects(struct lone *l, const struct suspect *su, const char *text)
 {
-    struct suspect *s = FTREE_PUSH(l->ft, l->ft->examine->suspects);
-
-    *s = *su;
+    put_suspect(l, su);
     for (; *text; text += *text == ' ') {
         int32_t node = switches_node(l->job.tree, text, &text);
         char how = *text++;
-        s = FTREE_PUSH(l->ft, l->ft->examine->suspects);
-        *s = (struct suspect){.node = node, .opened = su->deadline - 2 * l->ft->net->rto};
-        s->opened += how == 'y';
+        struct suspect s = {.node = node, .opened = su->deadline - 2 * ftree_rto(l->ft)};
+        s.opened += how == 'y';
         if (how == '+' || how == 'm')
-            s->reach[how == 'm' ? FTREE_PATH_MGMT : FTREE_PATH_DATA][FTREE_ROLE_AGENT] =
+            s.reach[how == 'm' ? FTREE_PATH_MGMT : FTREE_PATH_DATA][FTREE_ROLE_AGENT] =
                 FTREE_REACH_REFUSED; /* its kernel counts */
+        put_suspect(l, &s);
     }
 }
 
@@ -506,14 +541,6 @@ static const struct {
     {DEEP, "3.1", "6.1", "3.0mss 4.0+ss 5.0m?a", "", "5.0 6.0", 2, "silent s0"},
 };
 
-static void add_visitors(struct lone *l, const char *text, int32_t far)
-{
-    for (; *text; text += *text == ' ')
-        l->ft->examine->visitor[l->ft->examine->visitors++] =
-            switches_node(l->job.tree, text, &text);
-    l->ft->examine->visitors_far = far;
-}
-
 /* rows: what_is_silent_on_the_data_path */
 START_TEST(what_is_silent_on_the_data_path)
 {
@@ -590,9 +617,9 @@ START_TEST(who_was_asked_for_an_earlier_suspect_bears_no_witness)
     struct suspect su = suspect(l, "1.1");
 
     add_neighbours(l, &su, "1.0- 2.0+");
-    l->ft->examine->neighbours.items[0].last_asked = su.opened - 1;
+    neighbour(l, 0)->last_asked = su.opened - 1;
     ck_assert_int_eq(ftree_neighbour_silence(l->ft, &su, false).behind, RULES_BEHIND_NONE);
-    l->ft->examine->neighbours.items[0].last_asked = su.opened;
+    neighbour(l, 0)->last_asked = su.opened;
     ck_assert_int_eq(ftree_neighbour_silence(l->ft, &su, false).behind, RULES_BEHIND_SILENT);
     switches_free(l);
 }
@@ -613,9 +640,10 @@ START_TEST(a_view_of_very_many_is_bounded)
     }
     add_suspects(l, &su, "");
     for (int32_t k = 0; k < 100; k++) {
-        struct suspect *other = FTREE_PUSH(l->ft, l->ft->examine->suspects);
+        struct suspect other;
         snprintf(node, sizeof(node), "3.%d", (int) k);
-        *other = suspect(l, node);
+        other = suspect(l, node);
+        put_suspect(l, &other);
     }
     s = ftree_neighbour_silence(l->ft, &su, false);
     ck_assert_int_eq(s.behind, RULES_BEHIND_SILENT);
@@ -628,10 +656,9 @@ START_TEST(without_switches_nothing_is_found)
 {
     struct lone *l = lone_new(4, 1, 32, 0);
     struct suspect su = {.node = 1, .deadline = FTREE_NEVER};
-    struct neighbour *nb = FTREE_PUSH(l->ft, l->ft->examine->neighbours);
     struct ftree_silence s;
 
-    nb->node = 2;
+    put_neighbour(l, 2);
     s = ftree_neighbour_silence(l->ft, &su, false);
     ck_assert_int_eq(s.behind, RULES_BEHIND_NONE);
     ck_assert_int_eq(s.switch_, FTREE_NONE);
@@ -667,27 +694,26 @@ START_TEST(those_far_from_here_are_asked_to_look)
     struct suspect su = suspect(l, visits[_i].suspect);
     const struct ftree_tree *t = l->job.tree;
     char name[24], all[100] = "";
-    int32_t node[LONE_SENT_MAX];
+    int32_t node[LONE_SENT_MAX], visitor[2], visitors, far;
+    struct ftree_inspect_neighbour nb;
 
     answers(&su);
     add_neighbours(l, &su, visits[_i].neighbours);
     ftree_neighbour_visit(l->ft, su.deadline, &su);
-    for (int32_t i = 0; i < l->ft->examine->visitors; i++)
-        sprintf(all + strlen(all), "%s%s", i ? " " : "",
-                switches_name(t, l->ft->examine->visitor[i], name));
+    visitors = ftree_inspect_visitors(l->ft, 2, visitor, &far);
+    for (int32_t i = 0; i < visitors; i++)
+        sprintf(all + strlen(all), "%s%s", i ? " " : "", switches_name(t, visitor[i], name));
     ck_assert_msg(!strcmp(all, visits[_i].visitors), "row %d: %s", _i, all);
-    if (l->ft->examine->visitors)
-        ck_assert_int_eq(l->ft->examine->visitors_far, visits[_i].far);
+    if (visitors)
+        ck_assert_int_eq(far, visits[_i].far);
     /* each is asked about all others, and the suspect */
     ck_assert_int_eq(lone_count(l, WIRE_VISIT), sent_to(l, WIRE_VISIT, FTREE_PATH_MGMT, node));
     ck_assert_int_eq(lone_count(l, WIRE_VISIT),
-                     l->ft->examine->visitors * (l->ft->examine->neighbours.n - 1));
+                     visitors * (ftree_inspect_neighbours(l->ft) - 1));
     for (int32_t i = 0; i < l->n_sent; i++) {
         const struct wire_visit *w = &l->sent[i].m.u.visit;
-        int32_t at = 0;
-        while (l->ft->examine->neighbours.items[at].node != w->target)
-            at++;
-        ck_assert_uint_eq(w->nonce, l->ft->examine->neighbours.items[at].nonce);
+        ck_assert(ftree_inspect_neighbour(l->ft, w->target, &nb));
+        ck_assert_uint_eq(w->nonce, nb.question);
         ck_assert_int_ne(w->target, l->sent[i].to.node);
     }
     switches_free(l);
@@ -705,7 +731,7 @@ START_TEST(nobody_looks_where_the_suspect_is_lost_or_heard)
     su.reach[FTREE_PATH_DATA][FTREE_ROLE_AGENT] = FTREE_REACH_CONNECTED;
     ftree_neighbour_visit(l->ft, su.deadline, &su);
     ck_assert_int_eq(l->n_sent, 0);
-    ck_assert_int_eq(l->ft->examine->visitors, 0);
+    ck_assert_int_eq(ftree_inspect_visitors(l->ft, 0, NULL, NULL), 0);
     switches_free(l);
 }
 END_TEST
@@ -721,12 +747,12 @@ START_TEST(what_was_just_looked_at_is_not_looked_at_again)
     ftree_neighbour_visit(l->ft, at, &su);
     ck_assert_int_eq(l->n_sent, 6);
     ftree_neighbour_visit(l->ft, at + 1, &su);
-    ftree_neighbour_visit(l->ft, at + 2 * l->ft->net->rto - 1, &su);
+    ftree_neighbour_visit(l->ft, at + 2 * ftree_rto(l->ft) - 1, &su);
     ck_assert_int_eq(l->n_sent, 6);
     add_neighbours(l, &su, "3.0-"); /* a new one */
     ftree_neighbour_visit(l->ft, at + 2, &su);
     ck_assert_int_eq(l->n_sent, 8); /* that both look at */
-    ftree_neighbour_visit(l->ft, at + 2 * l->ft->net->rto, &su);
+    ftree_neighbour_visit(l->ft, at + 2 * ftree_rto(l->ft), &su);
     ck_assert_int_eq(l->n_sent, 14); /* all but the new one, again */
     switches_free(l);
 }
@@ -742,7 +768,7 @@ START_TEST(without_memory_others_look_at_others)
     l->fail_alloc_in = 1;
     ftree_neighbour_visit(l->ft, su.deadline, &su);
     ck_assert_int_eq(l->fail_alloc_in, 0);
-    ck_assert_int_eq(l->ft->examine->neighbours.n, 4);
+    ck_assert_int_eq(ftree_inspect_neighbours(l->ft), 4);
     ck_assert_int_eq(l->n_sent, 6); /* not at the suspect */
     switches_free(l);
 }
@@ -753,15 +779,17 @@ START_TEST(what_visitors_saw_counts_if_they_were_asked)
 {
     struct lone *l = switches_new(FLAT, "0.1");
     struct suspect su = suspect(l, "1.1");
-    struct neighbour *nb;
-    int32_t one, two, other;
+    int32_t first = switches_node(l->job.tree, "0.2", NULL);
+    struct ftree_inspect_neighbour nb;
+    int32_t one, two, other, visitor[2];
 
     add_neighbours(l, &su, "0.2-");
     add_visitors(l, "1.0 2.0", 1);
-    one = l->ft->examine->visitor[0];
-    two = l->ft->examine->visitor[1];
+    ck_assert_int_eq(ftree_inspect_visitors(l->ft, 2, visitor, NULL), 2);
+    one = visitor[0];
+    two = visitor[1];
     other = switches_node(l->job.tree, "3.0", NULL);
-    nb = &l->ft->examine->neighbours.items[0];
+    ck_assert(ftree_inspect_neighbour(l->ft, first, &nb));
     const struct {
         int32_t from, target;
         uint32_t nonce;
@@ -769,20 +797,20 @@ START_TEST(what_visitors_saw_counts_if_they_were_asked)
         enum ftree_reach reach;
         enum ftree_reach then[2];
     } steps[] = {
-        {one, other, nb->nonce, FTREE_PATH_DATA, FTREE_REACH_ANSWERED, {0, 0}}, /* not asked of */
-        {one, nb->node, nb->nonce + 1, FTREE_PATH_DATA, FTREE_REACH_ANSWERED, {0, 0}},
-        {one, nb->node, nb->nonce, FTREE_PATH_MGMT, FTREE_REACH_ANSWERED, {0, 0}},
-        {other, nb->node, nb->nonce, FTREE_PATH_DATA, FTREE_REACH_ANSWERED, {0, 0}},
-        {two, nb->node, nb->nonce, FTREE_PATH_DATA, FTREE_REACH_SILENT, {0, FTREE_REACH_SILENT}},
+        {one, other, nb.question, FTREE_PATH_DATA, FTREE_REACH_ANSWERED, {0, 0}}, /* not asked of */
+        {one, first, nb.question + 1, FTREE_PATH_DATA, FTREE_REACH_ANSWERED, {0, 0}},
+        {one, first, nb.question, FTREE_PATH_MGMT, FTREE_REACH_ANSWERED, {0, 0}},
+        {other, first, nb.question, FTREE_PATH_DATA, FTREE_REACH_ANSWERED, {0, 0}},
+        {two, first, nb.question, FTREE_PATH_DATA, FTREE_REACH_SILENT, {0, FTREE_REACH_SILENT}},
         {one,
-         nb->node,
-         nb->nonce,
+         first,
+         nb.question,
          FTREE_PATH_DATA,
          FTREE_REACH_REFUSED,
          {FTREE_REACH_REFUSED, FTREE_REACH_SILENT}},
         {one, /* the best counts */
-         nb->node,
-         nb->nonce,
+         first,
+         nb.question,
          FTREE_PATH_DATA,
          FTREE_REACH_SILENT,
          {FTREE_REACH_REFUSED, FTREE_REACH_SILENT}},
@@ -793,7 +821,8 @@ START_TEST(what_visitors_saw_counts_if_they_were_asked)
                               .path = (uint8_t) steps[i].path,
                               .reach = (uint8_t) steps[i].reach};
         ftree_neighbour_seen(l->ft, steps[i].from, &s);
-        ck_assert_msg(nb->seen[0] == steps[i].then[0] && nb->seen[1] == steps[i].then[1], "row %d",
+        ck_assert(ftree_inspect_neighbour(l->ft, first, &nb));
+        ck_assert_msg(nb.seen[0] == steps[i].then[0] && nb.seen[1] == steps[i].then[1], "row %d",
                       i);
     }
     switches_free(l);
@@ -834,7 +863,7 @@ START_TEST(some_who_are_silent_with_the_suspect_are_told)
         const struct ftree_evidence *e = &v.evidence[i];
         ck_assert_int_eq(e->source, FTREE_EVIDENCE_PROBE);
         ck_assert_int_eq(e->path, evidences[_i].answers ? FTREE_PATH_DATA : FTREE_PATHS);
-        ck_assert_int_eq(e->by, l->ft->self);
+        ck_assert_int_eq(e->by, l->self);
         ck_assert_int_eq(e->reach, FTREE_REACH_SILENT);
         ck_assert_uint_eq(e->at, l->now + 7);
         sprintf(told + strlen(told), "%s%s", i ? " " : "",
@@ -868,7 +897,7 @@ START_TEST(another_one_of_the_other_side_at_each_turn)
 {
     struct lone *l = switches_new(turns[_i].topology, turns[_i].self);
     const struct ftree_tree *t = l->job.tree;
-    bool inside = ftree_tree_is_behind(t, turns[_i].switch_, l->ft->self);
+    bool inside = ftree_tree_is_behind(t, turns[_i].switch_, l->self);
     bool *asked = calloc((size_t) t->nodes, sizeof(*asked));
     int32_t others = 0;
 
@@ -924,8 +953,8 @@ START_TEST(behind_a_switch_without_nodes_nobody_is_asked)
     ck_assert_int_eq(ftree_route_beyond(l->ft, 1, 0), FTREE_NONE);
     lone_told(l, 1, WIRE_VERDICT_UP, &v);
     lone_run(l, 100000);
-    ck_assert_int_eq(l->ft->state->known.items[0].v.switch_, 1);
-    ck_assert_uint_eq(l->ft->state->known.items[0].check, 0);
+    ck_assert_int_eq(lone_known(l, 0).switch_, 1);
+    ck_assert_uint_eq(lone_known(l, 0).question, 0);
     switches_free(l);
 }
 END_TEST

@@ -9,7 +9,7 @@
 
 static void restore(struct lone *l, const char *sign, int32_t node)
 {
-    struct ftree_verdict v = lone_verdict(l, sign, node, FTREE_NONE, l->ft->self);
+    struct ftree_verdict v = lone_verdict(l, sign, node, FTREE_NONE, l->self);
 
     ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
 }
@@ -67,9 +67,9 @@ START_TEST(after_a_while_it_is_tried_again)
     ftree_peer_unresponsive(l->ft, l->now, 2, false);
     ck_assert_int_eq(ftree_peer(l->ft, l->now + 4999 * FTREE_MS, 2), FTREE_PEER_UNRESPONSIVE);
     ck_assert_int_eq(ftree_peer(l->ft, l->now + 5000 * FTREE_MS, 2), FTREE_PEER_OK);
-    ck_assert_int_eq(l->ft->state->unresponsive.n, 1);
+    ck_assert_int_eq(ftree_inspect_unresponsive(l->ft), 1);
     ftree_peer_tick(l->ft, l->now + 5000 * FTREE_MS);
-    ck_assert_int_eq(l->ft->state->unresponsive.n, 0);
+    ck_assert_int_eq(ftree_inspect_unresponsive(l->ft), 0);
     lone_free(l);
 }
 END_TEST

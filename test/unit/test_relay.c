@@ -27,11 +27,11 @@ static void heard(struct ftree_verdict *v, uint8_t source, int32_t target, int32
 static struct ftree_verdict silent_from_here(const struct lone *l, int32_t node, int32_t by)
 {
     struct ftree_verdict v =
-        lone_verdict(l, "unknown/silent-from-here-only", node, FTREE_NONE, l->ft->self);
+        lone_verdict(l, "unknown/silent-from-here-only", node, FTREE_NONE, l->self);
 
     for (uint8_t path = 0; path < FTREE_PATHS; path++) {
-        heard(&v, FTREE_EVIDENCE_PROBE, node, l->ft->self, path, FTREE_REACH_SILENT);
-        heard(&v, FTREE_EVIDENCE_PROBE, 0, l->ft->self, path, FTREE_REACH_ANSWERED); /* a witness */
+        heard(&v, FTREE_EVIDENCE_PROBE, node, l->self, path, FTREE_REACH_SILENT);
+        heard(&v, FTREE_EVIDENCE_PROBE, 0, l->self, path, FTREE_REACH_ANSWERED); /* a witness */
         heard(&v, FTREE_EVIDENCE_VISIT, node, by, path, FTREE_REACH_ANSWERED);
     }
     return v;
@@ -157,7 +157,7 @@ START_TEST(what_another_decided_is_not_passed_on)
     v = silent_from_here(l, 1, 9);
     v.fln = 10;
     lone_told(l, 2, WIRE_VERDICT_UP, &v);
-    ck_assert_ptr_nonnull(l->ft->state->known.items[0].full);
+    ck_assert(lone_known(l, 0).is_whole);
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 2);
     ck_assert_int_eq(count_to_pass_on(l), 0);
     lone_free(l);
@@ -229,12 +229,12 @@ START_TEST(who_passes_it_on_in_place_of_another_names_the_victims)
     struct ftree_verdict v = silent_from_here(l, 1, 5);
 
     LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
-    lone_nobody_waits(l, 2, lone_due(l, 2));
+    lone_nobody_waits(l, 2, ftree_inspect_owes(l->ft, 2));
     lone_log(l);
     lone_run(l, 350);
     ck_assert_int_eq(to_pass_on(l)->to.node, 2);
-    lone_nobody_waits(l, 3, lone_due(l, 3));
-    lone_nobody_waits(l, 4, lone_due(l, 4));
+    lone_nobody_waits(l, 3, ftree_inspect_owes(l->ft, 3));
+    lone_nobody_waits(l, 4, ftree_inspect_owes(l->ft, 4));
     ck_assert_int_eq(l->reports, 0);
     lone_victims(l, 2, to_pass_on(l)->m.id, 3, 4);
     ck_assert_int_eq(l->reports, 1);
@@ -291,7 +291,7 @@ START_TEST(a_suspect_passes_nothing_on)
 
     ftree_symptom_init(&m.u.symptom, FTREE_SYMPTOM_PEER_STALL, 9, FTREE_NONE, 2, l->now, l->now);
     lone_hear(l, 2, FTREE_PATH_DATA, &m);
-    ck_assert_ptr_nonnull(ftree_probe_find(l->ft, 9));
+    ck_assert(ftree_inspect_is_suspect(l->ft, 9));
     decides(l, &v);
     ck_assert_int_eq(to_pass_on(l)->to.node, 4);
     lone_free(l);
@@ -393,7 +393,7 @@ START_TEST(who_passes_it_on_in_place_of_another_has_time_to_answer)
     lone_log(l);
     lone_told(l, 1, WIRE_VERDICT_DOWN, &l->verdict[0]);
     ck_assert_int_eq(to_pass_on(l)->to.node, 9);
-    lone_nobody_waits(l, 8, lone_due(l, 8));
+    lone_nobody_waits(l, 8, ftree_inspect_owes(l->ft, 8));
     lone_log(l);
     lone_run(l, 350);
     s = to_pass_on(l);
@@ -445,8 +445,7 @@ START_TEST(who_can_be_told_by_another_again_is_told_past_nobody)
     lone_acks(l, 4);
     lone_acks(l, 8);
     lone_run(l, 200);
-    LONE_STEP(l,
-              ftree_announce_withdraw(l->ft, l->now, &l->ft->state->known.items[0], "it is heard"));
+    lone_over(l, 0, "it is heard");
     lone_log(l);
     lone_run(l, 150);
     ck_assert_int_eq(count_to_pass_on(l), 0);
@@ -515,8 +514,7 @@ START_TEST(what_follows_is_told_so_too_until_it_answers)
     ck_assert_int_eq(to_pass_on(l)->to.node, 9);
     ck_assert_int_eq(to_pass_on(l)->tolds, 2);
     lone_log(l);
-    LONE_STEP(l,
-              ftree_announce_withdraw(l->ft, l->now, &l->ft->state->known.items[0], "it answers"));
+    lone_over(l, 0, "it answers");
     lone_acks(l, 0);
     lone_log(l);
     v = l->verdict[0];
@@ -569,13 +567,13 @@ START_TEST(who_passes_it_on_names_the_victims)
 
     LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
     passed_on = to_pass_on(l)->m.id;
-    lone_nobody_waits(l, 2, lone_due(l, 2));
+    lone_nobody_waits(l, 2, ftree_inspect_owes(l->ft, 2));
     ck_assert_int_eq(l->reports, 0);
     lone_victims(l, 2, passed_on, 3, 4);
     lone_run(l, 351); /* it is silent, and those below it are told from here */
-    lone_nobody_waits(l, 3, lone_due(l, 3));
+    lone_nobody_waits(l, 3, ftree_inspect_owes(l->ft, 3));
     ck_assert_int_eq(l->reports, 0);
-    lone_nobody_waits(l, 4, lone_due(l, 4));
+    lone_nobody_waits(l, 4, ftree_inspect_owes(l->ft, 4));
     ck_assert_int_eq(l->reports, 1);
     ck_assert_int_eq(l->report[0].victims.count, 2);
     lone_free(l);
@@ -634,7 +632,7 @@ START_TEST(it_is_passed_on_and_the_victims_are_named)
     ck_assert_int_eq(s->told[1].node, 12);
     ck_assert_int_eq(l->verdicts, 0); /* its own parent tells it */
     lone_run(l, 10);
-    lone_victims(l, 3, lone_due(l, 3), 7, 8);
+    lone_victims(l, 3, ftree_inspect_owes(l->ft, 3), 7, 8);
     ck_assert_uint_eq(lone_last(l, WIRE_VICTIMS)->m.u.victims.told, 70);
     ck_assert_int_eq(lone_last(l, WIRE_VICTIMS)->m.u.victims.ranks.count, 2);
     ck_assert_str_eq(lone_log(l), "0 passes what is told on to n3\n"
@@ -648,7 +646,7 @@ START_TEST(where_nobody_waits_it_says_so)
 {
     struct lone *l = asked(3);
 
-    lone_nobody_waits(l, 3, lone_due(l, 3));
+    lone_nobody_waits(l, 3, ftree_inspect_owes(l->ft, 3));
     ck_assert_str_eq(lone_log(l), "0 passes what is told on to n3\n"
                                   "0 -> n3 data verdict-down\n"
                                   "0 -> n1 mgmt ack nobody-waits\n");
@@ -687,10 +685,10 @@ START_TEST(passing_on_ends_no_other_telling)
     struct ftree_verdict v = lone_verdict(l, "unknown/silent-from-here-only", 3, FTREE_NONE, 1);
 
     lone_told(l, 4, WIRE_VERDICT_DOWN, &own);
-    ck_assert_uint_ne(l->ft->state->known.items[0].announcement, 0);
+    ck_assert(lone_known(l, 0).gathers);
     asks(l, 1, &v, 1);
-    lone_nobody_waits(l, 3, lone_due(l, 3));
-    ck_assert_uint_ne(l->ft->state->known.items[0].announcement, 0);
+    lone_nobody_waits(l, 3, ftree_inspect_owes(l->ft, 3));
+    ck_assert(lone_known(l, 0).gathers);
     lone_free(l);
 }
 END_TEST

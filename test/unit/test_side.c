@@ -13,7 +13,7 @@
 static void lose_each(struct lone *l, const char *switches)
 {
     for (; *switches; switches++)
-        ck_assert(switches_lose(l, *switches - '0', CUTS)->cuts);
+        ck_assert(switches_lose(l, *switches - '0', CUTS).parts);
 }
 
 /* ---- who is where ---------------------------------------------------------------------------- */
@@ -140,11 +140,11 @@ START_TEST(a_cut_that_is_withdrawn_parts_nobody)
 
     for (int i = 0; i < COUNT(selves); i++) {
         struct lone *l = switches_new(FLAT, selves[i]);
-        struct known *k = switches_lose(l, 1, CUTS);
+        switches_lose(l, 1, CUTS);
         ck_assert(
             ftree_partition_is_other(l->ft, switches_node(l->job.tree, i ? "0.1" : "1.1", NULL)));
-        k->v.withdrawn = l->now;
-        ck_assert(k->cuts);
+        lone_withdraw(l, 0);
+        ck_assert(lone_known(l, 0).parts);
         nobody_is_parted(l);
         switches_free(l);
     }
@@ -157,7 +157,7 @@ START_TEST(a_switch_without_its_data_path_parts_nobody)
 
     for (int i = 0; i < COUNT(selves); i++) {
         struct lone *l = switches_new(FLAT, selves[i]);
-        ck_assert(!switches_lose(l, 1, "switch-fault/data-behind-silent")->cuts);
+        ck_assert(!switches_lose(l, 1, "switch-fault/data-behind-silent").parts);
         nobody_is_parted(l);
         switches_free(l);
     }
@@ -237,10 +237,8 @@ START_TEST(who_is_the_first)
     for (int32_t n = 0; n < t->nodes; n++) {
         if (is_one_of(t, firsts[_i].failed, n))
             switches_node_fails(l, n);
-        if (is_one_of(t, firsts[_i].muted, n)) {
-            struct unresponsive *m = FTREE_PUSH(l->ft, l->ft->state->unresponsive);
-            *m = (struct unresponsive){.node = n, .until = l->now + 1000 * FTREE_MS};
-        }
+        if (is_one_of(t, firsts[_i].muted, n))
+            ftree_peer_unresponsive(l->ft, l->now, n, false);
     }
     found = ftree_route_first(l->ft, 0, from, skip);
     ck_assert_msg(!strcmp(switches_name(t, found, name), firsts[_i].first), "row %d: %s", _i, name);
@@ -259,7 +257,7 @@ static struct lone *with_baits(const char *self, int32_t lost, bool outside)
     struct lone *l = switches_new("switch:10 node:1000", self);
     const struct ftree_tree *t = l->job.tree;
     int32_t *node_switch = (int32_t *) (uintptr_t) t->node_switch;
-    int32_t own = t->node_switch[l->ft->self], baits = 0;
+    int32_t own = t->node_switch[l->self], baits = 0;
 
     switches_lose(l, lost, CUTS);
     for (int32_t n = t->nodes - 1; n > 0; n--) {

@@ -154,7 +154,7 @@ static int survives(ftree_time silence, enum paths paths, int step)
         struct world *w = new_world(NULL, paths, NODES, 1);
         w->cfg.silence = silence;
         for (int32_t n = 0; n < NODES; n++)
-            w->node[n].ft->cfg = w->cfg;
+            world_succeed(w, n); /* with that */
         hush(w, 2, paths, true);
         world_all_wait(w, 2, 2);
         world_run(w, (ftree_time) ms * FTREE_MS);
@@ -177,7 +177,7 @@ static int found_after(ftree_time silence, enum paths paths)
 
     w->cfg.silence = silence;
     for (int32_t n = 0; n < NODES; n++)
-        w->node[n].ft->cfg = w->cfg;
+        world_succeed(w, n);
     w->node[2].off = true;
     world_all_wait(w, 2, 2);
     ck_assert(world_run_until_reports(w, 1, 20 * SECOND));

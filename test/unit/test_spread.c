@@ -16,7 +16,7 @@
 /* In answer to the message that `from` owes an answer to. */
 static void victims_from(struct lone *l, int32_t from, int32_t first, int32_t last)
 {
-    uint32_t told = lone_due(l, from);
+    uint32_t told = ftree_inspect_owes(l->ft, from);
 
     ck_assert_uint_ne(told, 0);
     lone_victims(l, from, told, first, last);
@@ -33,11 +33,6 @@ static void told(struct lone *l, int32_t from, uint32_t id, const struct ftree_v
     lone_hear(l, from, FTREE_PATH_DATA, &m);
 }
 
-static const struct known *known(const struct lone *l, int32_t i)
-{
-    return &l->ft->state->known.items[i];
-}
-
 /* ---- at the root ----------------------------------------------------------------------------- */
 
 START_TEST(the_root_tells_its_children_gathers_and_reports)
@@ -49,7 +44,7 @@ START_TEST(the_root_tells_its_children_gathers_and_reports)
     l->state[0].phase = FTREE_PHASE_WAITING;
     l->state[0].waiting = l->cfg.stall;
     lone_told(l, 1, WIRE_VERDICT_UP, &v);
-    asked = lone_due(l, 1);
+    asked = ftree_inspect_owes(l->ft, 1);
     lone_run(l, 10);
     lone_acks(l, 1);
     lone_acks(l, 2);
@@ -135,7 +130,7 @@ START_TEST(victims_are_never_more_than_there_are_ranks)
 
     m.u.victims.ranks.count = NODES;
     lone_told(l, 1, WIRE_VERDICT_UP, &v);
-    m.u.victims.told = lone_due(l, 1);
+    m.u.victims.told = ftree_inspect_owes(l->ft, 1);
     lone_hear(l, 1, FTREE_PATH_DATA, &m);
     m.id = 0;
     lone_hear(l, 2, FTREE_PATH_DATA, &m);
@@ -172,13 +167,13 @@ static void suspects(struct lone *l, int32_t node)
 
     ftree_symptom_init(&m.u.symptom, FTREE_SYMPTOM_PEER_STALL, node, FTREE_NONE, 2, l->now, l->now);
     lone_hear(l, 2, FTREE_PATH_DATA, &m);
-    ck_assert_ptr_nonnull(ftree_probe_find(l->ft, node));
+    ck_assert(ftree_inspect_is_suspect(l->ft, node));
     lone_log(l);
 }
 
 static void finds(struct lone *l, const char *sign, int32_t node)
 {
-    struct ftree_verdict v = lone_verdict(l, sign, node, FTREE_NONE, l->ft->self);
+    struct ftree_verdict v = lone_verdict(l, sign, node, FTREE_NONE, l->self);
 
     LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
 }
@@ -190,7 +185,7 @@ START_TEST(a_lost_node_is_told_with_those_below_it)
     suspects(l, 7);
     finds(l, "node-outage/both-paths-silent", 3);
     lone_run(l, 300);
-    ck_assert_int_eq(known(l, 0)->up, UP_HELD);
+    ck_assert_int_eq(lone_known(l, 0).up, FTREE_INSPECT_UP_HELD);
     ck_assert(ftree_has_untold(l->ft));
     ck_assert_int_eq(l->verdicts, 1); /* here it is known */
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_UP), 0);
@@ -215,7 +210,7 @@ START_TEST(a_lost_node_is_told_at_once_when_those_below_are_well)
     finds(l, "node-outage/both-paths-silent", 3);
     for (int32_t node = 7; node <= 8; node++) {
         struct wire_message m = {.type = WIRE_ANSWER,
-                                 .u.answer.nonce = ftree_probe_find(l->ft, node)->nonce};
+                                 .u.answer.nonce = ftree_inspect_question(l->ft, node)};
         ck_assert_int_eq(lone_count(l, WIRE_VERDICT_UP), 0);
         lone_hear(l, node, FTREE_PATH_DATA, &m);
         lone_run(l, 1);
@@ -237,7 +232,7 @@ START_TEST(a_lost_node_waits_for_those_below_no_longer_than_three_rto)
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_UP), 0);
     lone_run(l, 1);
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_UP), 1);
-    ck_assert_ptr_nonnull(ftree_probe_find(l->ft, 7));
+    ck_assert(ftree_inspect_is_suspect(l->ft, 7));
     lone_free(l);
 }
 END_TEST
@@ -246,7 +241,8 @@ START_TEST(a_slower_network_holds_it_for_longer)
 {
     struct lone *l = lone_new(NODES, 1, 2, 1);
 
-    l->ft->net->rto = 300 * FTREE_MS;
+    l->cfg.rto_min = 300 * FTREE_MS;
+    lone_renew(l);
     suspects(l, 7);
     finds(l, "node-outage/both-paths-silent", 3);
     lone_run(l, 899);
@@ -298,11 +294,11 @@ START_TEST(not_every_verdict_waits_for_those_below)
 {
     struct lone *l = lone_new(NODES, 1, 2, told_at_once[_i].self);
     struct ftree_verdict v =
-        lone_verdict(l, told_at_once[_i].sign, told_at_once[_i].node, FTREE_NONE, l->ft->self);
+        lone_verdict(l, told_at_once[_i].sign, told_at_once[_i].node, FTREE_NONE, l->self);
 
     suspects(l, told_at_once[_i].suspect);
     LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
-    ck_assert_int_ne(known(l, 0)->up, UP_HELD);
+    ck_assert_int_ne(lone_known(l, 0).up, FTREE_INSPECT_UP_HELD);
     lone_free(l);
 }
 END_TEST
@@ -326,7 +322,7 @@ START_TEST(who_leaves_waits_for_nobody_below)
 
     suspects(l, 7);
     finds(l, "node-outage/both-paths-silent", 3);
-    ck_assert_int_eq(known(l, 0)->up, UP_HELD);
+    ck_assert_int_eq(lone_known(l, 0).up, FTREE_INSPECT_UP_HELD);
     ftree_leave(l->ft, l->now);
     lone_run(l, 0);
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_UP), 1);
@@ -401,6 +397,7 @@ static void more_of(struct lone *l, const char *sign, int32_t node, int32_t rank
 START_TEST(what_belongs_together_is_told_no_sooner)
 {
     struct lone *l = lone_new(NODES, 1, 2, 0);
+    ftree_time at;
 
     more_of(l, "process-crash/pid-gone", 7, 7, 5);
     lone_run(l, 144); /* a crash is told 150 ms after its first symptom */
@@ -408,9 +405,11 @@ START_TEST(what_belongs_together_is_told_no_sooner)
     lone_run(l, 1);
     ck_assert_int_gt(lone_count(l, WIRE_VERDICT_DOWN), 0);
     lone_log(l);
-    l->ft->announce->tell_at = l->now + 300 * FTREE_MS; /* many are told just now */
+    more_of(l, "process-crash/pid-gone", 8, 8, 0);
+    at = ftree_inspect_tells_at(l->ft);
+    ck_assert_uint_gt(at, l->now);
     more_of(l, "node-outage/both-paths-silent", 9, FTREE_NONE, 900);
-    ck_assert_uint_eq(l->ft->announce->tell_at, l->now + 300 * FTREE_MS);
+    ck_assert_uint_eq(ftree_inspect_tells_at(l->ft), at);
     lone_free(l);
 }
 END_TEST
@@ -436,7 +435,7 @@ START_TEST(what_belongs_together_makes_no_pause_longer_after_a_calm)
     for (int32_t node = 3; node < 9; node++) {
         more_of(l, "node-outage/both-paths-silent", node, FTREE_NONE, 900);
         lone_run(l, 10000);
-        ck_assert_uint_eq(l->ft->announce->tell_pause, 20 * FTREE_MS);
+        ck_assert_uint_eq(ftree_inspect_tell_pause(l->ft), 20 * FTREE_MS);
     }
     lone_free(l);
 }
@@ -470,10 +469,10 @@ START_TEST(held_and_over_it_waits_no_more)
     finds(l, "node-outage/both-paths-silent", 3);
     lone_run(l, 200); /* it is asked whether it is over */
     lone_log(l);
-    m.u.answer.nonce = known(l, 0)->check;
+    m.u.answer.nonce = lone_known(l, 0).question;
     ck_assert_uint_ne(m.u.answer.nonce, 0);
     lone_hear(l, 3, FTREE_PATH_DATA, &m);
-    ck_assert_int_eq(known(l, 0)->up, UP_SENT);
+    ck_assert_int_eq(lone_known(l, 0).up, FTREE_INSPECT_UP_SENT);
     ck_assert(lone_last(l, WIRE_VERDICT_UP)->m.u.verdict.withdrawn);
     lone_free(l);
 }
@@ -493,9 +492,9 @@ START_TEST(a_verdict_goes_up_step_by_step)
                                   "0 tells n1\n"
                                   "0 -> n1 data verdict-up\n");
     ck_assert_int_eq(l->verdicts, 1);
-    ck_assert_uint_eq(known(l, 0)->full->symptoms, 2);
+    ck_assert_uint_eq(lone_verdict_at(l, 0).symptoms, 2);
     lone_told(l, 10, WIRE_VERDICT_UP, &v); /* by another */
-    ck_assert_uint_eq(known(l, 0)->full->symptoms, 3);
+    ck_assert_uint_eq(lone_verdict_at(l, 0).symptoms, 3);
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_UP), 0);
     lone_free(l);
 }
@@ -615,7 +614,7 @@ START_TEST(a_silent_child_is_passed_over_and_told_when_it_is_well)
     lone_log(l);
     {
         struct wire_message m = {.type = WIRE_ANSWER,
-                                 .u.answer.nonce = ftree_probe_find(l->ft, 1)->nonce};
+                                 .u.answer.nonce = ftree_inspect_question(l->ft, 1)};
         lone_hear(l, 1, FTREE_PATH_DATA, &m);
     }
     lone_run(l, 1);
@@ -639,20 +638,20 @@ static int32_t tolds(const struct lone *l)
 START_TEST(what_was_on_its_way_to_a_lost_root_is_told_at_once)
 {
     struct lone *l = lone_new(NODES, 1, 2, 0);
-    int32_t heir = ftree_topo_root_substitute(l->ft->topo, 1);
+    int32_t heir = ftree_inspect_root_substitute(l->ft, 1);
     struct ftree_verdict v;
 
     lone_free(l);
     l = lone_new(NODES, 1, 2, heir);
     v = lone_verdict(l, "node-outage/both-paths-silent", 2, FTREE_NONE, 1);
     LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
-    lone_acks(l, ftree_topo_parent(l->ft->topo, heir));
-    ck_assert_int_eq(known(l, 0)->up, UP_SENT);
+    lone_acks(l, ftree_inspect_parent(l->ft, heir));
+    ck_assert_int_eq(lone_known(l, 0).up, FTREE_INSPECT_UP_SENT);
     v = lone_verdict(l, "node-outage/both-paths-silent", 0, FTREE_NONE, 2);
     LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
     lone_run(l, 21); /* together with that of the root, or after the pause */
     for (int32_t i = 0; i < 2; i++)
-        ck_assert(known(l, i)->told_down);
+        ck_assert(lone_known(l, i).told_down);
     lone_free(l);
 }
 END_TEST
@@ -839,14 +838,13 @@ START_TEST(what_finds_no_room_in_one_message_takes_two)
     ck_assert_int_eq(l->reports, 1);
     crashes(l, 1, 150);
     ck_assert(ftree_gather_is_under_way(l->ft)); /* a job that ends now must wait */
-    ck_assert_int_eq(l->ft->announce->announcements.n, 0);
+    ck_assert_int_eq(ftree_inspect_announcements(l->ft), 0);
     lone_log(l);
     lone_run(l, 20);
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 2 * 2);
     ck_assert_int_eq(tolds(l), 2 * 150);
-    ck_assert_int_eq(l->ft->announce->announcements.n, 1);
-    ck_assert_int_eq(l->ft->announce->announcements.items[0].due.n,
-                     4); /* each of both children owes both */
+    ck_assert_int_eq(ftree_inspect_announcements(l->ft), 1);
+    ck_assert_int_eq(ftree_inspect_owed(l->ft), 4); /* each of both children owes both */
     first = l->sent[0].m.id;
     second = l->sent[2].m.id;
     ck_assert_uint_ne(first, second);
@@ -855,7 +853,7 @@ START_TEST(what_finds_no_room_in_one_message_takes_two)
     lone_nobody_waits(l, 1, second);
     lone_nobody_waits(l, 1, second); /* twice: it still owes the first */
     lone_nobody_waits(l, 2, first);
-    ck_assert_uint_eq(lone_due(l, 1), first);
+    ck_assert_uint_eq(ftree_inspect_owes(l->ft, 1), first);
     lone_victims(l, 1, first, 3, 3);
     ck_assert_int_eq(l->reports, 1);
     lone_victims(l, 2, second, 5, 6);
@@ -877,7 +875,7 @@ START_TEST(what_a_node_has_missed_takes_as_many_messages_as_it_needs)
     LONE_STEP(l, ftree_announce_retell(l->ft, l->now, 3));
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 2);
     ck_assert_int_eq(tolds(l), 150);
-    ck_assert_int_eq(l->ft->announce->announcements.n, 0);
+    ck_assert_int_eq(ftree_inspect_announcements(l->ft), 0);
     l->fail_alloc_in = 1;
     LONE_STEP(l, ftree_announce_retell(l->ft, l->now, 4));
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 2);
@@ -894,7 +892,7 @@ START_TEST(many_pass_a_silent_child_together)
     nobody_waits(l);
     crashes(l, 1, 5);
     lone_run(l, 20);
-    lone_nobody_waits(l, 2, lone_due(l, 2));
+    lone_nobody_waits(l, 2, ftree_inspect_owes(l->ft, 2));
     lone_run(l, 349);
     lone_log(l);
     lone_run(l, 1);
@@ -904,10 +902,11 @@ START_TEST(many_pass_a_silent_child_together)
                                   "370 -> n1 mgmt probe\n"
                                   "370 -> n3 data verdict-down\n"
                                   "370 -> n4 data verdict-down\n");
-    ck_assert_uint_eq(lone_due(l, 1), 0);
-    ck_assert_uint_eq(lone_due(l, 3), lone_due(l, 4)); /* the same message */
+    ck_assert_uint_eq(ftree_inspect_owes(l->ft, 1), 0);
+    /* the same message */
+    ck_assert_uint_eq(ftree_inspect_owes(l->ft, 3), ftree_inspect_owes(l->ft, 4));
     lone_run(l, 149); /* no longer than by gather alone */
-    lone_nobody_waits(l, 3, lone_due(l, 3));
+    lone_nobody_waits(l, 3, ftree_inspect_owes(l->ft, 3));
     ck_assert_int_eq(l->reports, 1);
     lone_run(l, 50);
     ck_assert_int_eq(l->reports, 1);
@@ -941,9 +940,9 @@ START_TEST(what_stands_and_what_is_over_are_told_in_one_message)
                                   "0 learns that node-outage of n9 is over\n"
                                   "0 -> n3 data verdict-down\n"
                                   "0 -> n4 data verdict-down\n");
-    ck_assert_int_eq(l->ft->announce->announcements.n, 1);
-    lone_nobody_waits(l, 3, lone_due(l, 3));
-    lone_nobody_waits(l, 4, lone_due(l, 4));
+    ck_assert_int_eq(ftree_inspect_announcements(l->ft), 1);
+    lone_nobody_waits(l, 3, ftree_inspect_owes(l->ft, 3));
+    lone_nobody_waits(l, 4, ftree_inspect_owes(l->ft, 4));
     ck_assert_uint_eq(lone_last(l, WIRE_ACK)->m.u.ack, 71);
     lone_free(l);
 }
@@ -959,7 +958,7 @@ START_TEST(over_while_victims_are_gathered_the_others_are_reported)
     lone_told(l, 1, WIRE_VERDICT_UP, &v);
     crashes(l, 1, 1);
     lone_run(l, 30);
-    ck_assert_int_eq(l->ft->announce->announcements.n, 1);
+    ck_assert_int_eq(ftree_inspect_announcements(l->ft), 1);
     v.withdrawn = l->now;
     lone_acks(l, 1);
     lone_acks(l, 2);
@@ -971,7 +970,7 @@ START_TEST(over_while_victims_are_gathered_the_others_are_reported)
                                   "30 node-outage of n9 is over before it was told\n"
                                   "60 -> n1 data verdict-down\n"
                                   "60 -> n2 data verdict-down\n");
-    ck_assert_int_eq(l->ft->announce->announcements.n, 1); /* that it is over has no victims */
+    ck_assert_int_eq(ftree_inspect_announcements(l->ft), 1); /* that it is over has no victims */
     victims_from(l, 1, 3, 4);
     victims_from(l, 2, 5, 5);
     ck_assert_int_eq(l->reports, 2);
@@ -990,7 +989,7 @@ START_TEST(over_while_victims_are_gathered_below_they_are_named_all_the_same)
     uint32_t first;
 
     told(l, 0, 70, &v, 1);
-    first = lone_due(l, 3);
+    first = ftree_inspect_owes(l->ft, 3);
     lone_log(l);
     v.withdrawn = l->now;
     told(l, 0, 71, &v, 1);
@@ -1001,7 +1000,7 @@ START_TEST(over_while_victims_are_gathered_below_they_are_named_all_the_same)
     lone_victims(l, 3, first, 7, 7);
     lone_nobody_waits(l, 4, first);
     ck_assert_uint_eq(lone_last(l, WIRE_VICTIMS)->m.u.victims.told, 70);
-    ck_assert_int_eq(l->ft->announce->announcements.n, 0);
+    ck_assert_int_eq(ftree_inspect_announcements(l->ft), 0);
     lone_free(l);
 }
 END_TEST
@@ -1014,7 +1013,7 @@ START_TEST(the_same_twice_in_one_message_is_one)
 
     v[1].fln = 5;
     told(l, 0, 70, v, 2);
-    ck_assert_int_eq(l->ft->state->known.n, 1);
+    ck_assert_int_eq(ftree_inspect_verdicts(l->ft), 1);
     ck_assert_int_eq(l->verdicts, 1);
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 2);
     nobody_waits(l);
@@ -1028,18 +1027,16 @@ START_TEST(each_has_the_name_of_its_rule)
     struct lone *l = lone_new(NODES, 1, 2, 1);
     struct ftree_verdict v[3] = {crash(l, 0), lone_verdict(l, "process-crash/pid-gone", 11, 11, 5),
                                  lone_verdict(l, "process-stopped/state-t", 10, 10, 4)};
-    const struct message *message;
+    struct ftree_inspect_message message;
     struct wire_message m;
     struct summary o;
     char rule[FTREE_NAME_MAX] = "";
 
     told(l, 0, 70, v, 3);
-    message = &l->ft->net->outbox.items[0];
-    ck_assert_int_eq(
-        ftree_wire_decode(&l->job, l->now, message->payload->bytes, message->payload->len, &m),
-        FTREE_OK);
+    ck_assert(ftree_inspect_message(l->ft, 0, &message));
+    ck_assert_int_eq(ftree_wire_decode(&l->job, l->now, message.bytes, message.len, &m), FTREE_OK);
     for (int i = 0; i < 3; i++) {
-        ck_assert_str_eq(ftree_verdict_rule(l->ft, &known(l, i)->v), v[i].rule);
+        ck_assert_str_eq(lone_verdict_at(l, i).rule, v[i].rule);
         ck_assert(ftree_wire_get_summary(&l->job, l->now, &m.u.told, &o, rule));
         ck_assert_str_eq(rule, v[i].rule);
         ck_assert_uint_eq(o.first_symptom, v[i].first_symptom);
@@ -1073,7 +1070,7 @@ START_TEST(a_leaf_where_nobody_waits_says_no_more)
     told(l, acknowledged[_i].from, 70, &v, 1);
     snprintf(log, sizeof(log), "0 learns node-outage of n9\n%s", acknowledged[_i].log);
     ck_assert_str_eq(lone_log(l), log);
-    ck_assert_int_eq(l->ft->announce->announcements.n, acknowledged[_i].self == 3);
+    ck_assert_int_eq(ftree_inspect_announcements(l->ft), acknowledged[_i].self == 3);
     lone_free(l);
 }
 END_TEST
@@ -1085,14 +1082,15 @@ START_TEST(an_acknowledgment_is_kept_back_for_a_while)
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 9, FTREE_NONE, 4);
 
     told(l, 1, 70, &v, 1);
-    lone_nobody_waits(l, 7, lone_due(l, 7));
+    lone_nobody_waits(l, 7, ftree_inspect_owes(l->ft, 7));
     lone_run(l, 74);
     ck_assert_int_eq(lone_count(l, WIRE_ACK), 0);
     lone_run(l, 1);
     ck_assert_int_eq(lone_count(l, WIRE_ACK), 1);
     ck_assert_uint_eq(lone_last(l, WIRE_ACK)->m.u.ack, 70);
     ck_assert_int_eq(lone_last(l, WIRE_ACK)->m.flags, 0);
-    lone_nobody_waits(l, 8, lone_due(l, 8)); /* late: that nobody waits is a message of its own */
+    /* late: that nobody waits is a message of its own */
+    lone_nobody_waits(l, 8, ftree_inspect_owes(l->ft, 8));
     ck_assert_int_eq(lone_last(l, WIRE_VICTIMS)->m.u.victims.ranks.count, 0);
     ck_assert_int_eq(lone_count(l, WIRE_ACK), 1);
     lone_free(l);
@@ -1105,8 +1103,8 @@ START_TEST(those_below_answer_and_it_is_acknowledged)
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 9, FTREE_NONE, 4);
 
     told(l, 1, 70, &v, 1);
-    lone_nobody_waits(l, 7, lone_due(l, 7));
-    lone_nobody_waits(l, 8, lone_due(l, 8));
+    lone_nobody_waits(l, 7, ftree_inspect_owes(l->ft, 7));
+    lone_nobody_waits(l, 8, ftree_inspect_owes(l->ft, 8));
     ck_assert_int_eq(lone_count(l, WIRE_VICTIMS), 0);
     ck_assert_uint_eq(lone_last(l, WIRE_ACK)->m.u.ack, 70);
     ck_assert_int_eq(lone_last(l, WIRE_ACK)->m.flags, WIRE_FLAG_NOBODY_WAITS);
@@ -1128,8 +1126,8 @@ START_TEST(an_acknowledgment_takes_the_path_of_what_it_acknowledges)
     m.u.told = ftree_wire_told(&w);
     lone_hear(l, 1, FTREE_PATH_MGMT, &m);
     if (_i == 0) {
-        lone_nobody_waits(l, 7, lone_due(l, 7));
-        lone_nobody_waits(l, 8, lone_due(l, 8));
+        lone_nobody_waits(l, 7, ftree_inspect_owes(l->ft, 7));
+        lone_nobody_waits(l, 8, ftree_inspect_owes(l->ft, 8));
     } else {
         lone_run(l, 75);
     }
@@ -1146,12 +1144,12 @@ START_TEST(victims_acknowledge_what_asked_for_them)
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 9, FTREE_NONE, 4);
 
     told(l, 1, 70, &v, 1);
-    ck_assert_int_eq(l->ft->net->outbox.n, 2);
+    ck_assert_int_eq(ftree_inspect_outbox(l->ft), 2);
     lone_run(l, 70);
-    lone_victims(l, 7, lone_due(l, 7), 7, 7);
-    ck_assert_int_eq(l->ft->net->outbox.n, 1);
-    ck_assert_int_eq(l->ft->net->outbox.items[0].to, 8);
-    ck_assert_uint_eq(l->ft->net->srtt, 0);
+    lone_victims(l, 7, ftree_inspect_owes(l->ft, 7), 7, 7);
+    ck_assert_int_eq(ftree_inspect_outbox(l->ft), 1);
+    ck_assert_int_eq(ftree_inspect_outbox_to(l->ft, 8), 1);
+    ck_assert_uint_eq(ftree_inspect_round_trip(l->ft).mean, 0);
     lone_free(l);
 }
 END_TEST
@@ -1259,8 +1257,8 @@ START_TEST(a_message_that_comes_twice_is_answered_once)
     lone_log(l);
     told(l, 1, 70, &v, 1); /* still asking those below */
     ck_assert_str_eq(lone_log(l), "0 -> n1 data ack\n");
-    lone_nobody_waits(l, 7, lone_due(l, 7));
-    lone_nobody_waits(l, 8, lone_due(l, 8));
+    lone_nobody_waits(l, 7, ftree_inspect_owes(l->ft, 7));
+    lone_nobody_waits(l, 8, ftree_inspect_owes(l->ft, 8));
     ck_assert_int_eq(lone_count(l, WIRE_VICTIMS), 1);
     told(l, 1, 70, &v, 1); /* on their way */
     lone_acks(l, 1);
@@ -1298,8 +1296,8 @@ START_TEST(told_by_another_parent_there_is_nothing_to_add)
     lone_log(l);
     told(l, 0, 70, &v, 1); /* the number is the same by chance */
     ck_assert_str_eq(lone_log(l), "0 -> n0 data ack nobody-waits\n");
-    lone_victims(l, 7, lone_due(l, 7), 7, 7);
-    lone_nobody_waits(l, 8, lone_due(l, 8));
+    lone_victims(l, 7, ftree_inspect_owes(l->ft, 7), 7, 7);
+    lone_nobody_waits(l, 8, ftree_inspect_owes(l->ft, 8));
     ck_assert_int_eq(lone_count(l, WIRE_VICTIMS), 1);
     ck_assert_int_eq(lone_last(l, WIRE_VICTIMS)->to.node, 1);
     ck_assert_int_eq(lone_last(l, WIRE_VICTIMS)->m.u.victims.ranks.count, 1);
@@ -1330,14 +1328,14 @@ START_TEST(only_the_word_of_who_owes_it_counts)
     uint32_t asked;
 
     lone_told(l, 1, WIRE_VERDICT_UP, &v);
-    asked = lone_due(l, 1);
+    asked = ftree_inspect_owes(l->ft, 1);
     lone_acks(l, 1); /* it has been told; who waits there it will say */
     lone_nobody_waits(l, 2, asked + 1);
     lone_nobody_waits(l, 3, asked);
     lone_nobody_waits(l, 2, asked);
     lone_nobody_waits(l, 2, asked);
     ck_assert_int_eq(l->reports, 0);
-    ck_assert_uint_eq(lone_due(l, 1), asked);
+    ck_assert_uint_eq(ftree_inspect_owes(l->ft, 1), asked);
     lone_nobody_waits(l, 1, asked);
     ck_assert_int_eq(l->reports, 1);
     ck_assert_int_eq(l->report[0].victims.count, 0);
@@ -1361,10 +1359,10 @@ START_TEST(on_the_way_it_is_kept_until_it_comes_down)
     struct ftree_verdict v = with_evidence(l);
 
     lone_told(l, 4, WIRE_VERDICT_UP, &v);
-    ck_assert_int_eq(known(l, 0)->full->evidences, 1);
+    ck_assert_int_eq(lone_verdict_at(l, 0).evidences, 1);
     ck_assert_int_eq(lone_last(l, WIRE_VERDICT_UP)->m.u.verdict.evidences, 1);
     lone_told(l, 0, WIRE_VERDICT_DOWN, &v);
-    ck_assert_ptr_null(known(l, 0)->full);
+    ck_assert(!lone_known(l, 0).is_whole);
     ck_assert(ftree_verdict_at(l->ft, 0, &v));
     ck_assert_int_eq(v.evidences, 0);
     ck_assert_str_eq(v.rule, "node-outage/both-paths-silent");
@@ -1379,14 +1377,14 @@ START_TEST(who_decided_and_who_is_root_keep_it)
 
     LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
     lone_told(l, 1, WIRE_VERDICT_DOWN, &v);
-    ck_assert_int_eq(known(l, 0)->full->evidences, 1);
+    ck_assert_int_eq(lone_verdict_at(l, 0).evidences, 1);
     lone_free(l);
     l = lone_new(NODES, 1, 2, 0);
     lone_told(l, 1, WIRE_VERDICT_UP, &v);
     victims_from(l, 1, 3, 4);
     victims_from(l, 2, 5, 5);
-    ck_assert_int_eq(known(l, 0)->full->evidences, 1);
-    ck_assert_int_eq(known(l, 0)->full->victims.count, 3);
+    ck_assert_int_eq(lone_verdict_at(l, 0).evidences, 1);
+    ck_assert_int_eq(lone_verdict_at(l, 0).victims.count, 3);
     ck_assert_int_eq(l->report[0].evidences, 1);
     ck_assert_int_eq(l->report[0].victims.count, 3);
     lone_free(l);
@@ -1436,14 +1434,14 @@ START_TEST(the_heir_keeps_all_of_it_and_does_not_tell_people_once_more)
     struct ftree_verdict lost = lone_verdict(l, "node-outage/both-paths-silent", 0, FTREE_NONE, 10);
 
     lone_told(l, 4, WIRE_VERDICT_DOWN, &v);
-    ck_assert_ptr_null(known(l, 0)->full);
+    ck_assert(!lone_known(l, 0).is_whole);
     if (_i) /* or it hears only then that it is the root */
         ck_assert_int_eq(ftree_restore(l->ft, l->now, &lost), FTREE_OK);
     lone_log(l);
     lone_told(l, 4, WIRE_VERDICT_UP, &v);
     ck_assert_str_eq(lone_log(l), "0 -> n4 data ack\n"
                                   "0 -> n4 data verdict-down\n"); /* it may not have heard */
-    ck_assert_int_eq(known(l, 0)->full->evidences, 1);
+    ck_assert_int_eq(lone_verdict_at(l, 0).evidences, 1);
     ck_assert_int_eq(l->reports, 0); /* people have been told by the root before */
     lone_free(l);
 }
@@ -1459,7 +1457,7 @@ START_TEST(what_another_verdict_explains_is_no_part_of_it)
     lone_told(l, 4, WIRE_VERDICT_DOWN, &v);
     crash.id = v.id + 1;
     lone_told(l, 4, WIRE_VERDICT_UP, &crash);
-    ck_assert_int_eq(l->ft->state->known.n, 1);
+    ck_assert_int_eq(ftree_inspect_verdicts(l->ft), 1);
     ck_assert(ftree_verdict_at(l->ft, 0, &found));
     ck_assert_str_eq(found.rule, v.rule);
     ck_assert_str_eq(found.because, "");
@@ -1506,7 +1504,7 @@ START_TEST(no_telling_has_the_number_of_none)
 
     l->ft->announce->last_announcement = UINT32_MAX;
     crashes(l, 0, 1);
-    ck_assert_uint_eq(l->ft->announce->announcements.items[0].number, 1);
+    ck_assert(lone_known(l, 0).gathers);
     nobody_waits(l);
     ck_assert_int_eq(l->reports, 1);
     lone_free(l);
@@ -1556,10 +1554,10 @@ START_TEST(the_root_is_back_and_is_told_what_the_heir_would_tell)
     ck_assert_int_eq(ftree_restore(l->ft, l->now, &lost), FTREE_OK);
     LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
     LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &second));
-    ck_assert_int_eq(l->ft->announce->queued, 1);
+    ck_assert_int_eq(ftree_inspect_queued(l->ft), 1);
     lone_hear(l, 0, FTREE_PATH_DATA, &m);
     answer.u.answer.asked_peer = FTREE_NONE;
-    answer.u.answer.nonce = known(l, 0)->check;
+    answer.u.answer.nonce = lone_known(l, 0).question;
     lone_hear(l, 0, FTREE_PATH_DATA, &answer);
     ck_assert(!ftree_route_is_root(l->ft));
     lone_log(l);
@@ -1579,7 +1577,7 @@ START_TEST(with_the_root_silent_a_verdict_waits_until_it_is_decided_about)
 
     ftree_peer_unresponsive(l->ft, l->now, 0, false);
     LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
-    ck_assert_int_eq(known(l, 0)->up, UP_PENDING);
+    ck_assert_int_eq(lone_known(l, 0).up, FTREE_INSPECT_UP_PENDING);
     lone_run(l, 1000);
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_UP), 0);
     lone_log(l);
@@ -1639,9 +1637,9 @@ START_TEST(what_a_verdict_explains_need_not_be_told_any_more)
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 9, FTREE_NONE, 1);
 
     LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &crash));
-    ck_assert_int_eq(known(l, 0)->up, UP_SENT);
+    ck_assert_int_eq(lone_known(l, 0).up, FTREE_INSPECT_UP_SENT);
     lone_told(l, 1, WIRE_VERDICT_DOWN, &v);
-    ck_assert_int_eq(known(l, 0)->up, UP_NOTHING);
+    ck_assert_int_eq(lone_known(l, 0).up, FTREE_INSPECT_UP_NOTHING);
     lone_free(l);
 }
 END_TEST
@@ -1657,7 +1655,7 @@ START_TEST(what_a_verdict_that_is_over_explained_is_told)
     lone_acks(l, 1);
     lone_told(l, 1, WIRE_VERDICT_DOWN, &v);
     lone_run(l, 100);
-    ck_assert_int_eq(known(l, 0)->up, UP_NOTHING);
+    ck_assert_int_eq(lone_known(l, 0).up, FTREE_INSPECT_UP_NOTHING);
     v.withdrawn = l->now;
     lone_log(l);
     lone_told(l, 1, WIRE_VERDICT_DOWN, &v);
@@ -1665,7 +1663,7 @@ START_TEST(what_a_verdict_that_is_over_explained_is_told)
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_UP), 1);
     ck_assert_int_eq(lone_last(l, WIRE_VERDICT_UP)->m.u.verdict.class_, FTREE_CLASS_NIC_FAULT);
     lone_told(l, 1, WIRE_VERDICT_DOWN, &nic);
-    ck_assert_int_eq(known(l, 0)->up, UP_NOTHING);
+    ck_assert_int_eq(lone_known(l, 0).up, FTREE_INSPECT_UP_NOTHING);
     lone_free(l);
 }
 END_TEST
@@ -1678,10 +1676,10 @@ START_TEST(a_verdict_ends_the_suspicion)
     lone_stall(l, 1, 4);
     lone_run(l, 500);
     LONE_STEP(l, ftree_intake_silent(l->ft, l->now, 3));
-    ck_assert_int_eq(l->ft->examine->suspects.n, 2);
+    ck_assert_int_eq(ftree_inspect_suspects(l->ft), 2);
     lone_told(l, 0, WIRE_VERDICT_DOWN, &v);
-    ck_assert_int_eq(l->ft->examine->suspects.n, 1);
-    ck_assert_int_eq(l->ft->examine->suspects.items[0].node, 4);
+    ck_assert_int_eq(ftree_inspect_suspects(l->ft), 1);
+    ck_assert(ftree_inspect_is_suspect(l->ft, 4));
     lone_free(l);
 }
 END_TEST
@@ -1746,7 +1744,7 @@ START_TEST(without_memory_those_that_are_known_are_reported)
         l->fail_alloc_in = nth;
         crashes(l, 0, 5);
         lone_run(l, 20);
-        ck_assert_int_eq(l->ft->announce->queued, 0);
+        ck_assert_int_eq(ftree_inspect_queued(l->ft), 0);
         nobody_waits(l);
         lone_run(l, 1210);
         failed = l->fail_alloc_in == 0;
@@ -1754,7 +1752,7 @@ START_TEST(without_memory_those_that_are_known_are_reported)
         ck_assert_int_eq(l->reports, l->verdicts);
         for (int32_t i = 0; i < l->reports; i++)
             ck_assert_int_eq(l->report[i].victims.count, 1); /* the own one */
-        ck_assert_int_eq(l->ft->announce->announcements.n, 0);
+        ck_assert_int_eq(ftree_inspect_announcements(l->ft), 0);
         lone_free(l);
     }
 }
@@ -1778,15 +1776,15 @@ START_TEST(without_memory_nobody_is_left_out_below)
         nobody_waits(l);
         ack = lone_last(l, WIRE_ACK);
         failed = l->fail_alloc_in == 0;
-        ck_assert_int_ge(l->ft->state->known.n, failed ? 3 : 4);
+        ck_assert_int_ge(ftree_inspect_verdicts(l->ft), failed ? 3 : 4);
         if (ack && ack->m.flags & WIRE_FLAG_NOBODY_WAITS)
             ck_abort_msg("with allocation %d failing nobody waits", nth);
         lone_run(l, 900);
         victims = lone_last(l, WIRE_VICTIMS);
-        ck_assert_int_eq(l->ft->announce->announcements.n, 0);
+        ck_assert_int_eq(ftree_inspect_announcements(l->ft), 0);
         ck_assert(failed || (victims && victims->m.u.victims.ranks.count == 1));
-        for (int32_t i = 0; i < l->ft->state->known.n; i++)
-            ck_assert(known(l, i)->told_down);
+        for (int32_t i = 0; i < ftree_inspect_verdicts(l->ft); i++)
+            ck_assert(lone_known(l, i).told_down);
         lone_free(l);
     }
 }

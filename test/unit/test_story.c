@@ -118,7 +118,7 @@ START_TEST(the_root_is_lost)
                  "2000 n3: rank 3 stalls, waits for rank 0\n"
                  "2000 n3: symptom about n0 explained by a verdict\n");
     ck_assert_int_eq(w->reports, 1);
-    expect_report(w, 0, ftree_topo_root_substitute(w->node[1].ft->topo, 1), FTREE_CLASS_NODE_OUTAGE,
+    expect_report(w, 0, ftree_inspect_root_substitute(w->node[1].ft, 1), FTREE_CLASS_NODE_OUTAGE,
                   0, FTREE_NONE);
     expect_victims(w, 0, "1-3");
     expect_all_told(w, 1);
@@ -205,8 +205,8 @@ END_TEST
 START_TEST(root_and_first_substitute_are_lost)
 {
     struct world *w = world_new(6, 1, 32);
-    int32_t heir = ftree_topo_root_substitute(w->node[1].ft->topo, 1);
-    int32_t second = ftree_topo_root_substitute(w->node[1].ft->topo, 2);
+    int32_t heir = ftree_inspect_root_substitute(w->node[1].ft, 1);
+    int32_t second = ftree_inspect_root_substitute(w->node[1].ft, 2);
 
     w->node[0].off = w->node[heir].off = true;
     for (int32_t r = 1; r < 6; r++)
@@ -281,7 +281,7 @@ END_TEST
 START_TEST(after_the_root_another_is_lost_and_found_by_a_sweep)
 {
     struct world *w = world_new(5, 1, 32);
-    int32_t heir = ftree_topo_root_substitute(w->node[1].ft->topo, 1);
+    int32_t heir = ftree_inspect_root_substitute(w->node[1].ft, 1);
     int32_t next = heir == 2 ? 3 : 2;
 
     w->node[0].off = true;
@@ -472,7 +472,7 @@ END_TEST
 START_TEST(the_roots_agent_is_stopped_and_its_deputy_takes_over)
 {
     struct world *w = world_new(4, 3, 32);
-    int32_t heir = ftree_topo_root_substitute(w->node[1].ft->topo, 1);
+    int32_t heir = ftree_inspect_root_substitute(w->node[1].ft, 1);
     struct ftree_symptom s;
 
     w->node[0].mute = true;
@@ -817,7 +817,7 @@ START_TEST(all_processes_of_a_node_have_crashed)
 {
     int32_t ppn = 1 + _i % 2, node = _i / 2;
     struct world *w = world_new(7, ppn, 2);
-    int32_t heir = ftree_topo_root_substitute(w->node[1].ft->topo, 1);
+    int32_t heir = ftree_inspect_root_substitute(w->node[1].ft, 1);
     char suspects[32];
 
     world_all_wait(w, node, node * ppn);
@@ -851,7 +851,7 @@ END_TEST
 START_TEST(victims_told_to_an_agent_that_ends_are_reported)
 {
     struct world *w = world_new(7, 1, 2);
-    int32_t heir = ftree_topo_root_substitute(w->node[1].ft->topo, 1);
+    int32_t heir = ftree_inspect_root_substitute(w->node[1].ft, 1);
 
     w->random += (uint64_t) _i;
     w->jitter = 20 * FTREE_MS;
@@ -1126,9 +1126,9 @@ static void long_wait(int32_t nodes, int32_t fanout, int32_t peer, int64_t per_r
     ck_assert_int_gt(world_busiest(w), 300);
     expect_nothing_told(w);
     for (int32_t n = 0; n < nodes; n++) { /* and nothing piles up */
-        ck_assert_int_le(w->node[n].ft->examine->suspects.n, 1);
-        ck_assert_int_le(w->node[n].ft->intake->forwards.room, 4);
-        ck_assert_int_eq(w->node[n].ft->state->unresponsive.n, 0);
+        ck_assert_int_le(ftree_inspect_suspects(w->node[n].ft), 1);
+        ck_assert_int_le(ftree_inspect_forwards(w->node[n].ft), 4);
+        ck_assert_int_eq(ftree_inspect_unresponsive(w->node[n].ft), 0);
     }
     world_free(w);
 }
@@ -1259,7 +1259,7 @@ END_TEST
 START_TEST(the_heir_knows_why_what_the_root_has_told)
 {
     struct world *w = world_new(7, 1, 2);
-    int32_t heir = ftree_topo_root_substitute(w->node[1].ft->topo, 1);
+    int32_t heir = ftree_inspect_root_substitute(w->node[1].ft, 1);
     struct ftree_verdict v;
 
     ck_assert_int_ne(heir, 6);

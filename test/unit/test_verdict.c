@@ -55,10 +55,10 @@ START_TEST(an_id_of_the_agent_before_is_not_used_again)
     const struct rules_sign *sign = base_sign("node-outage/both-paths-silent", &class_);
     struct ftree_verdict v = lone_verdict(l, "process-crash/pid-gone", 2, 2, 1);
 
-    v.id = l->ft->next_id + 1;
+    v.id = 1; /* the first that a handle gives */
     ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
     ftree_verdict_init(l->ft, l->now, &v, sign, class_, 3, FTREE_NONE);
-    ck_assert(v.id != l->ft->state->known.items[0].v.id);
+    ck_assert_uint_ne(v.id, lone_known(l, 0).id);
     lone_free(l);
 }
 END_TEST
@@ -177,11 +177,12 @@ START_TEST(nothing_is_certain)
     struct lone *l = lone_new(4, 1, 32, 0);
     struct ftree_verdict v = base_verdict("node-outage/both-paths-silent", 2, FTREE_NONE);
     int32_t model = ftree_rules_model(base_rules(), "node-outage");
+    struct ftree_symptom s;
 
     add(l, FTREE_SYMPTOM_POWER_OFF, 2, "");
+    ck_assert(ftree_inspect_symptom(l->ft, 2, FTREE_SYMPTOM_POWER_OFF, &s));
     for (int i = 0; i < 20; i++)
-        ftree_verdict_support(l->ft, l->now, &ftree_case_find(l->ft, 2, FTREE_NONE)->symptom[0],
-                              model, &v);
+        ftree_verdict_support(l->ft, l->now, &s, model, &v);
     ck_assert_int_eq(v.confidence, 999);
     ck_assert_int_eq(v.evidences, FTREE_EVIDENCE_MAX);
     lone_free(l);
@@ -239,9 +240,8 @@ START_TEST(a_fault_hides_others_on_its_node_while_it_lasts)
     ck_assert(!is_masked(l, "link-fault", 1));
     ck_assert(!is_masked(l, "node-outage", 2));
     add(l, FTREE_SYMPTOM_CARRIER_LOST, 2, "");
-    for (int32_t i = 0; i < l->ft->state->cases.items[0].candidates; i++)
-        ck_assert_int_ne(l->ft->state->cases.items[0].candidate[i].model,
-                         ftree_rules_model(base_rules(), "link-fault"));
+    ck_assert_int_gt(lone_case(l, 2).candidates, 0);
+    ck_assert_int_eq(ftree_inspect_prior(l->ft, 2, "link-fault"), 0);
     v.withdrawn = l->now;
     ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
     ck_assert(!is_masked(l, "link-fault", 2));
@@ -322,7 +322,7 @@ START_TEST(a_switch_takes_the_links_behind_it_along)
     ck_assert(!ftree_has_failed(l->ft, 4)); /* the switch has, the node has not */
     ftree_symptom_init(&s, FTREE_SYMPTOM_PEER_SILENT, 7, FTREE_NONE, 4, l->now, l->now);
     LONE_STEP(l, ftree_correlate(l->ft, l->now, &s, 0));
-    m.u.state.nonce = ftree_probe_find(l->ft, 7)->nonce;
+    m.u.state.nonce = ftree_inspect_question(l->ft, 7);
     m.u.state.state.link = FTREE_LINK_NO_CARRIER;
     lone_answer(l, 7, FTREE_PATH_MGMT, FTREE_ROLE_AGENT);
     lone_log(l);
@@ -330,7 +330,7 @@ START_TEST(a_switch_takes_the_links_behind_it_along)
     ck_assert_str_eq(lone_log(l),
                      "0 link-fault/no-carrier is a consequence of a fault that is known\n");
     ck_assert_int_eq(l->verdicts, 0);
-    ck_assert_int_eq(l->ft->examine->suspects.n, 0);
+    ck_assert_int_eq(ftree_inspect_suspects(l->ft), 0);
     lone_free(l);
     ftree_tree_free(tree);
 }
@@ -422,7 +422,7 @@ START_TEST(a_switch_without_its_data_path_takes_no_node_but_explains_waits)
     EXPECT_LINES(lone_log(l), "0 rank 0 stalls, waits for rank 4\n"
                               "0 symptom about n4 explained by a verdict\n");
     LONE_STEP(l, ftree_intake_silent(l->ft, l->now, 4)); /* its agent is another matter */
-    ck_assert_ptr_nonnull(ftree_probe_find(l->ft, 4));
+    ck_assert(ftree_inspect_is_suspect(l->ft, 4));
     lone_free(l);
     ftree_tree_free(tree);
 }
@@ -432,12 +432,12 @@ END_TEST
 static void told_of_switch(struct lone *l, int32_t switch_, int32_t node)
 {
     struct ftree_verdict v =
-        lone_verdict(l, "switch-fault/all-behind-silent", node, FTREE_NONE, l->ft->self);
+        lone_verdict(l, "switch-fault/all-behind-silent", node, FTREE_NONE, l->self);
 
     v.kind = FTREE_KIND_SWITCH;
     v.switch_ = switch_;
     lone_told(l, 1, WIRE_VERDICT_DOWN, &v);
-    ck_assert_int_eq(l->ft->state->rechecked, 1);
+    ck_assert(lone_known(l, 0).is_rechecked);
 }
 
 START_TEST(about_a_switch_with_none_of_the_nodes_nobody_is_asked)
@@ -512,10 +512,10 @@ START_TEST(those_on_the_other_side_are_told_what_they_have_missed)
             lone_acks(l, n);
     lone_run(l, 250);
     ck_assert(!was_told(l, sides[_i].told, sides[_i].lost));
-    m.u.answer.nonce = l->ft->state->known.items[0].check;
+    m.u.answer.nonce = lone_known(l, 0).question;
     ck_assert_uint_ne(m.u.answer.nonce, 0);
     lone_hear(l, sides[_i].answers, FTREE_PATH_MGMT, &m);
-    ck_assert_uint_ne(l->ft->state->known.items[0].v.withdrawn, 0);
+    ck_assert_uint_ne(lone_known(l, 0).withdrawn, 0);
     ck_assert(was_told(l, sides[_i].told, sides[_i].lost));
     lone_free(l);
     ftree_tree_free(tree);
@@ -561,9 +561,8 @@ START_TEST(which_verdicts_take_a_node)
     ck_assert(!ftree_verdict_on_rank(l->ft, 4, 9));
     ck_assert(ftree_verdict_on_rank(l->ft, 5, 11));
     ck_assert(!ftree_verdict_on_rank(l->ft, 5, FTREE_NONE));
-    l->ft->state->known.items[0].v.withdrawn = l->now;
-    ftree_verdict_set_recheck(l->ft, &l->ft->state->known.items[0], FTREE_NEVER);
-    l->ft->state->known.items[4].v.withdrawn = l->now;
+    lone_withdraw(l, 0);
+    lone_withdraw(l, 4);
     ck_assert(!ftree_has_failed(l->ft, 1));
     ck_assert(!ftree_verdict_on_rank(l->ft, 5, 11));
     ck_assert_ptr_null(ftree_verdict_find(l->ft, FTREE_CLASS_NODE_OUTAGE, 1, FTREE_NONE));
@@ -575,7 +574,6 @@ END_TEST
 START_TEST(the_index_finds_each_of_hundreds)
 {
     struct lone *l = lone_new(400, 1, 32, 0);
-    struct summary o = {.fln = 0};
     int32_t n[400] = {0}, forgotten = 0;
 
     for (uint32_t i = 0; i < 300; i++) {
@@ -593,11 +591,13 @@ START_TEST(the_index_finds_each_of_hundreds)
         forgotten++;
         ck_assert_ptr_null(ftree_check(l->ft));
     }
-    ck_assert_int_eq(l->ft->state->known.n, 300 - forgotten);
-    for (int32_t i = 0; i < l->ft->state->known.n; i++) {
-        o = l->ft->state->known.items[i].v;
-        ck_assert_ptr_eq(ftree_verdict_by_id(l->ft, &o), &l->ft->state->known.items[i]);
-        n[o.node]++;
+    ck_assert_int_eq(ftree_inspect_verdicts(l->ft), 300 - forgotten);
+    for (int32_t i = 0; i < ftree_inspect_verdicts(l->ft); i++) {
+        struct ftree_inspect_verdict v = lone_known(l, i);
+        struct summary o = {.node = v.node, .fln = v.fln, .id = v.id};
+        const struct known *k = ftree_verdict_by_id(l->ft, &o);
+        ck_assert(k && k->v.id == v.id);
+        n[v.node]++;
     }
     for (int32_t node = 0; node < 400; node++) {
         const struct known *k, *last = NULL;
@@ -666,8 +666,7 @@ START_TEST(a_node_that_nobody_observes_passes_nothing_on)
     ck_assert(ftree_has_no_agent(l->ft, 3));
     ck_assert(!ftree_has_failed(l->ft, 3));
     ck_assert(!ftree_peer_usable(l->ft, l->now, 3));
-    l->ft->state->known.items[1].v.withdrawn = l->now;
-    ftree_verdict_set_recheck(l->ft, &l->ft->state->known.items[1], FTREE_NEVER);
+    lone_withdraw(l, 1);
     ck_assert(!ftree_has_no_agent(l->ft, 3));
     lone_free(l);
 }
@@ -703,13 +702,10 @@ START_TEST(verdicts_share_the_names_of_their_rules)
     restore(l, "node-outage/both-paths-silent", 1, FTREE_NONE);
     restore(l, "process-crash/pid-gone", 4, 8);
     restore(l, "node-outage/both-paths-silent", 2, FTREE_NONE);
-    ck_assert_int_eq(l->ft->state->rule_names.n, 2);
-    ck_assert_str_eq(ftree_verdict_rule(l->ft, &l->ft->state->known.items[0].v),
-                     "node-outage/both-paths-silent");
-    ck_assert_str_eq(ftree_verdict_rule(l->ft, &l->ft->state->known.items[1].v),
-                     "process-crash/pid-gone");
-    ck_assert_str_eq(ftree_verdict_rule(l->ft, &l->ft->state->known.items[2].v),
-                     "node-outage/both-paths-silent");
+    ck_assert_int_eq(ftree_inspect_rule_names(l->ft), 2);
+    ck_assert_str_eq(lone_verdict_at(l, 0).rule, "node-outage/both-paths-silent");
+    ck_assert_str_eq(lone_verdict_at(l, 1).rule, "process-crash/pid-gone");
+    ck_assert_str_eq(lone_verdict_at(l, 2).rule, "node-outage/both-paths-silent");
     lone_free(l);
 }
 END_TEST

@@ -5,6 +5,7 @@
 
 #include "base.h"
 #include "lone.h"
+#include "messages.h"
 #include "suite.h"
 #include "world.h"
 
@@ -20,7 +21,7 @@
 
 static void decide(struct lone *l, const char *sign, int32_t node, int32_t rank)
 {
-    struct ftree_verdict v = lone_verdict(l, sign, node, rank, l->ft->self);
+    struct ftree_verdict v = lone_verdict(l, sign, node, rank, l->self);
 
     LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
     ck_assert_ptr_null(ftree_check(l->ft));
@@ -29,9 +30,11 @@ static void decide(struct lone *l, const char *sign, int32_t node, int32_t rank)
 /* The question whether the verdict about `node` is over, 0: it was not asked. */
 static uint32_t question(const struct lone *l, int32_t node)
 {
-    for (int32_t i = 0; i < l->ft->state->known.n; i++)
-        if (l->ft->state->known.items[i].v.node == node && l->ft->state->known.items[i].check)
-            return l->ft->state->known.items[i].check;
+    struct ftree_inspect_verdict v;
+
+    for (int32_t i = 0; ftree_inspect_verdict(l->ft, i, &v); i++)
+        if (v.node == node && v.question)
+            return v.question;
     return 0;
 }
 
@@ -43,12 +46,10 @@ static struct ftree_verdict at(const struct lone *l, int32_t i)
     return v;
 }
 
-/* The verdict of this handle's about node 2 with that number. */
-static const struct known *by_id(const struct lone *l, uint32_t id)
+/* The verdict of this handle's about node 2 with that number is known. */
+static bool is_known(const struct lone *l, uint32_t id)
 {
-    struct summary o = {.node = 2, .fln = l->ft->self, .id = id};
-
-    return ftree_verdict_by_id(l->ft, &o);
+    return ftree_inspect_knows(l->ft, 2, l->self, id);
 }
 
 static int32_t asked_over(const struct lone *l, int32_t about, int32_t node, enum ftree_path path)
@@ -152,8 +153,8 @@ START_TEST(who_asks)
     else if (askers[_i].self == 0)
         lone_told(l, 1, WIRE_VERDICT_UP, &v);
     else
-        lone_told(l, ftree_topo_parent(l->ft->topo, askers[_i].self), WIRE_VERDICT_DOWN, &v);
-    ck_assert_int_eq(l->ft->state->known.items[0].recheck != FTREE_NEVER, askers[_i].asks);
+        lone_told(l, ftree_inspect_parent(l->ft, askers[_i].self), WIRE_VERDICT_DOWN, &v);
+    ck_assert_int_eq(lone_known(l, 0).is_rechecked, askers[_i].asks);
     lone_run(l, 250);
     ck_assert_int_eq(asked(l, 9), askers[_i].asks);
     lone_free(l);
@@ -210,7 +211,7 @@ START_TEST(only_the_answer_to_that_question_counts)
     lone_run(l, 250);
     lone_hear(l, 2, FTREE_PATH_DATA, &m); /* to a witness's question */
     m.id = 0;
-    m.u.answer.nonce = l->ft->state->known.items[0].check + 1;
+    m.u.answer.nonce = question(l, 2) + 1;
     lone_hear(l, 2, FTREE_PATH_DATA, &m); /* to one of long ago */
     m.id = 0;
     m.u.answer.nonce--;
@@ -260,7 +261,7 @@ static struct ftree_verdict by_sign(const struct lone *l, const char *sign, int3
 {
     bool known = !strstr(sign, "not-in-these-rules");
     struct ftree_verdict v =
-        lone_verdict(l, known ? sign : "unknown/no-node-answers", node, FTREE_NONE, l->ft->self);
+        lone_verdict(l, known ? sign : "unknown/no-node-answers", node, FTREE_NONE, l->self);
 
     strcpy(v.rule, sign);
     return v;
@@ -271,20 +272,18 @@ START_TEST(what_belies_a_sign)
 {
     struct lone *l = lone_new(4, 2, 32, 0);
     struct ftree_verdict v = by_sign(l, signs[_i].sign, 2);
-    const struct known *k;
 
     ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
     lone_run(l, 250);
     ck_assert_int_eq(asked_over(l, 2, 2, FTREE_PATH_DATA), signs[_i].data);
     ck_assert_int_eq(asked_over(l, 2, 2, FTREE_PATH_MGMT), signs[_i].mgmt);
-    k = &l->ft->state->known.items[0];
     if (signs[_i].data != signs[_i].mgmt) {
         answers_about(l, 2, 2, FTREE_PATH_MGMT); /* it did all the time */
-        ck_assert_uint_eq(k->v.withdrawn, 0);
+        ck_assert_uint_eq(lone_known(l, 0).withdrawn, 0);
     }
     if (signs[_i].data) {
         answers_about(l, 2, 2, FTREE_PATH_DATA);
-        ck_assert_uint_eq(k->v.withdrawn, l->now);
+        ck_assert_uint_eq(lone_known(l, 0).withdrawn, l->now);
     }
     lone_free(l);
 }
@@ -304,7 +303,7 @@ START_TEST(a_silent_path_is_asked_at_doubling_intervals)
         ck_assert_str_eq(lone_log(l), "");
         lone_run(l, 1);
         lone_log(l);
-        ck_assert(l->ft->state->known.items[0].recheck > l->now);
+        ck_assert_uint_gt(lone_known(l, 0).recheck, l->now);
     }
     lone_run(l, 63 * 1000);
     answers_about(l, 2, 2, FTREE_PATH_DATA);
@@ -356,11 +355,11 @@ END_TEST
 /* A verdict of this node about itself, found by asking `suspect`. */
 static void decide_about_self(struct lone *l, const char *sign, int32_t suspect, bool own_only)
 {
-    struct ftree_verdict v = by_sign(l, sign, l->ft->self);
+    struct ftree_verdict v = by_sign(l, sign, l->self);
     struct ftree_evidence e = {.source = FTREE_EVIDENCE_PROBE,
                                .reach = FTREE_REACH_SILENT,
                                .target = suspect,
-                               .by = l->ft->self};
+                               .by = l->self};
 
     ftree_verdict_add_evidence(&v, &e);
     e.target = 1; /* a witness */
@@ -401,7 +400,7 @@ START_TEST(who_was_cut_off_tells_only_its_own_people_that_it_is_over)
     ck_assert_int_eq(l->reports, 1);
     lone_run(l, 500);
     lone_log(l);
-    answers_about(l, l->ft->self, 1, FTREE_PATH_MGMT);
+    answers_about(l, l->self, 1, FTREE_PATH_MGMT);
     ck_assert_str_eq(lone_log(l), _i ? "500 withdraws unknown of n2: n1 answers over mgmt\n"
                                      : "500 withdraws unknown of n0: n1 answers over mgmt\n");
     ck_assert_int_eq(l->withdrawals, 1);
@@ -450,7 +449,7 @@ START_TEST(whoever_answers_a_crash_stays)
     decide(l, "process-crash/pid-gone", 9, 9);
     lone_hear(l, 9, FTREE_PATH_DATA, &m);
     ck_assert_uint_eq(question(l, 9), 0);
-    ck_assert(l->ft->state->known.items[0].recheck == FTREE_NEVER);
+    ck_assert(!lone_known(l, 0).is_rechecked);
     ck_assert(ftree_has_failed(l->ft, 9));
     lone_free(l);
 }
@@ -542,11 +541,11 @@ START_TEST(who_decided_tells_the_root)
     ck_assert_str_eq(lone_log(l), "210 withdraws node-outage of n9: its agent answers again\n"
                                   "210 tells n1\n"
                                   "210 -> n1 data verdict-up\n");
-    ck_assert_int_eq(l->ft->state->known.items[0].up, UP_SENT);
+    ck_assert_int_eq(lone_known(l, 0).up, FTREE_INSPECT_UP_SENT);
     lone_acks(l, 1);
     v = at(l, 0);
     lone_told(l, 1, WIRE_VERDICT_DOWN, &v); /* it comes down */
-    ck_assert_int_eq(l->ft->state->known.items[0].up, UP_NOTHING);
+    ck_assert_int_eq(lone_known(l, 0).up, FTREE_INSPECT_UP_NOTHING);
     lone_free(l);
 }
 END_TEST
@@ -572,8 +571,8 @@ START_TEST(lost_once_more_the_first_withdrawal_is_told_all_the_same)
     answers(l, 9);
     v.id++;
     LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
-    ck_assert_int_eq(l->ft->state->known.items[0].up, UP_SENT);
-    ck_assert_int_eq(l->ft->state->known.items[1].up, UP_SENT);
+    ck_assert_int_eq(lone_known(l, 0).up, FTREE_INSPECT_UP_SENT);
+    ck_assert_int_eq(lone_known(l, 1).up, FTREE_INSPECT_UP_SENT);
     lone_free(l);
 }
 END_TEST
@@ -691,7 +690,7 @@ START_TEST(a_silent_child_is_passed_over_and_told_when_it_is_well)
                                   "850 -> n1 mgmt probe\n"
                                   "850 -> n3 data verdict-down\n"
                                   "850 -> n4 data verdict-down\n");
-    m.u.answer.nonce = ftree_probe_find(l->ft, 1)->nonce;
+    m.u.answer.nonce = ftree_inspect_question(l->ft, 1);
     lone_hear(l, 1, FTREE_PATH_DATA, &m);
     lone_run(l, 1);
     ck_assert_str_eq(lone_log(l), "850 n1 is well: its agent answers\n"
@@ -863,7 +862,7 @@ static void all_are_told(struct lone *l, int ms, int32_t silent)
 static uint32_t flap(struct lone *l, uint32_t id)
 {
     struct ftree_verdict v =
-        lone_verdict(l, "node-outage/both-paths-silent", 2, FTREE_NONE, l->ft->self);
+        lone_verdict(l, "node-outage/both-paths-silent", 2, FTREE_NONE, l->self);
 
     v.id = id;
     LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
@@ -890,7 +889,7 @@ START_TEST(of_what_was_over_long_ago_the_youngest_are_kept)
     flap_each(l, 60, 61 * 1000);
     ck_assert_int_eq(l->verdicts, 60);
     ck_assert_int_eq(l->withdrawals, 60);
-    ck_assert_int_eq(l->ft->state->known.n, KEPT + 1); /* and the last */
+    ck_assert_int_eq(ftree_inspect_verdicts(l->ft), KEPT + 1); /* and the last */
     for (int32_t i = 0; i <= KEPT; i++) /* oldest first, as ever */
         ck_assert_uint_eq(at(l, i).id, 1000 + 60 - KEPT - 1 + (uint32_t) i);
     lone_free(l);
@@ -903,10 +902,10 @@ START_TEST(what_was_over_a_moment_ago_is_kept)
     int32_t known;
 
     flap_each(l, 60, 10);
-    ck_assert_int_eq(l->ft->state->known.n, 60);
+    ck_assert_int_eq(ftree_inspect_verdicts(l->ft), 60);
     for (uint32_t id = 1000; id < 1060; id++) { /* late, or twice */
         struct ftree_verdict v =
-            lone_verdict(l, "node-outage/both-paths-silent", 2, FTREE_NONE, l->ft->self);
+            lone_verdict(l, "node-outage/both-paths-silent", 2, FTREE_NONE, l->self);
         v.id = id;
         lone_told(l, 1, id % 2 ? WIRE_VERDICT_UP : WIRE_VERDICT_DOWN, &v);
         ck_assert(!ftree_has_failed(l->ft, 2));
@@ -915,10 +914,10 @@ START_TEST(what_was_over_a_moment_ago_is_kept)
     }
     ck_assert_int_eq(l->verdicts, 60);
     lone_run(l, 61 * 1000);
-    known = l->ft->state->known.n;
+    known = ftree_inspect_verdicts(l->ft);
     flap_each(l, 1, 0);
     ck_assert_int_eq(known, 60); /* nothing wakes only to forget */
-    ck_assert_int_eq(l->ft->state->known.n, KEPT + 1);
+    ck_assert_int_eq(ftree_inspect_verdicts(l->ft), KEPT + 1);
     lone_free(l);
 }
 END_TEST
@@ -930,12 +929,21 @@ START_TEST(what_stands_is_kept)
     decide(l, "process-crash/pid-gone", 3, 3);
     decide(l, "unknown/data-path-silent", 1, FTREE_NONE);
     flap_each(l, 50, 61 * 1000);
-    ck_assert_int_eq(l->ft->state->known.n, KEPT + 3);
+    ck_assert_int_eq(ftree_inspect_verdicts(l->ft), KEPT + 3);
     ck_assert(ftree_has_failed(l->ft, 3));
     ck_assert_ptr_nonnull(ftree_verdict_find(l->ft, FTREE_CLASS_UNKNOWN, 1, FTREE_NONE));
     lone_free(l);
 }
 END_TEST
+
+/* The i-th, to be changed by the step that is tested. */
+static struct known *known(const struct lone *l, int32_t i)
+{
+    struct ftree_inspect_verdict v = lone_known(l, i);
+    struct summary o = {.node = v.node, .fln = v.fln, .id = v.id};
+
+    return ftree_verdict_by_id(l->ft, &o);
+}
 
 /* Who decided has not been heard yet by the root: it goes on telling. */
 START_TEST(what_is_still_to_be_told_is_kept)
@@ -949,23 +957,22 @@ START_TEST(what_is_still_to_be_told_is_kept)
         ck_assert_int_eq(ftree_restore(l->ft, l->now, &old), FTREE_OK);
     }
     ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
-    for (int32_t i = 0; i < l->ft->state->known.n; i++)
-        ftree_verdict_set_up(l->ft, &l->ft->state->known.items[i], UP_SENT);
+    for (int32_t i = 0; i < ftree_inspect_verdicts(l->ft); i++)
+        ftree_verdict_set_up(l->ft, known(l, i), UP_SENT);
     lone_sleep(l, 61 * 1000);
     ftree_announce_forget(l->ft, l->now);
-    ck_assert_int_eq(l->ft->state->known.n, KEPT + 9);
-    for (int32_t i = 0; i < l->ft->state->known.n; i++)
-        ftree_verdict_set_up(l->ft, &l->ft->state->known.items[i], UP_NOTHING);
+    ck_assert_int_eq(ftree_inspect_verdicts(l->ft), KEPT + 9);
+    for (int32_t i = 0; i < ftree_inspect_verdicts(l->ft); i++)
+        ftree_verdict_set_up(l->ft, known(l, i), UP_NOTHING);
     /* on its way to the parent, who may be silent: then it goes another way */
-    ftree_verdict_set_up(l->ft, &l->ft->state->known.items[0], UP_PENDING);
-    l->ft->state->known.items[0].up_again = l->now;
+    ftree_verdict_set_up(l->ft, known(l, 0), UP_PENDING);
     LONE_STEP(l, ftree_announce_tick(l->ft, l->now));
-    ftree_verdict_set_up(l->ft, &l->ft->state->known.items[0], UP_NOTHING);
+    ftree_verdict_set_up(l->ft, known(l, 0), UP_NOTHING);
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_UP), 1);
     ftree_announce_forget(l->ft, l->now);
-    ck_assert_int_eq(l->ft->state->known.n, KEPT);
-    ck_assert_uint_eq(l->ft->state->known.items[0].v.id, 2000);
-    ck_assert_uint_eq(l->ft->state->known.items[1].v.id, 2010);
+    ck_assert_int_eq(ftree_inspect_verdicts(l->ft), KEPT);
+    ck_assert_uint_eq(lone_known(l, 0).id, 2000);
+    ck_assert_uint_eq(lone_known(l, 1).id, 2010);
     lone_free(l);
 }
 END_TEST
@@ -977,8 +984,8 @@ START_TEST(what_the_root_will_tell_is_kept)
 
     decide(l, "process-crash/pid-gone", 3, 3); /* told at once */
     decide(l, "node-outage/both-paths-silent", 2, FTREE_NONE); /* and this one with others */
-    ck_assert_int_eq(l->ft->announce->queued, 1);
-    LONE_STEP(l, ftree_announce_withdraw(l->ft, l->now, &l->ft->state->known.items[1], "it is"));
+    ck_assert_int_eq(ftree_inspect_queued(l->ft), 1);
+    lone_over(l, 1, "it is");
     l->now += FTREE_MS;
     for (int i = 0; i < KEPT + 8; i++) {
         struct ftree_verdict old = over(l, 1, 1);
@@ -988,7 +995,7 @@ START_TEST(what_the_root_will_tell_is_kept)
     lone_sleep(l, 61 * 1000);
     ftree_announce_forget(l->ft, l->now);
     ck_assert_ptr_null(ftree_check(l->ft));
-    ck_assert_int_eq(l->ft->state->known.items[1].v.node, 2);
+    ck_assert_int_eq(lone_known(l, 1).node, 2);
     lone_free(l);
 }
 END_TEST
@@ -1007,16 +1014,17 @@ START_TEST(what_a_letter_still_tells_is_kept)
     }
     lone_sleep(l, 61 * 1000);
     for (int i = 3; i < 5; i++) {
-        const struct summary *o = &l->ft->state->known.items[i].v;
-        ck_assert(ftree_wire_put_summary(&w, l->now, o, ftree_verdict_rule(l->ft, o)));
+        const struct ftree_verdict v = at(l, i);
+        struct summary o = messages_summary(&v);
+        ck_assert(ftree_wire_put_summary(&w, l->now, &o, v.rule));
     }
     m = (struct wire_message){.type = WIRE_VERDICT_DOWN, .u.told = ftree_wire_told(&w)};
     ftree_outbox_put(l->ft, l->now, 3, &m);
     ftree_announce_forget(l->ft, l->now);
-    ck_assert_int_eq(l->ft->state->known.n, KEPT);
-    ck_assert_uint_eq(l->ft->state->known.items[0].v.id, 2003);
-    ck_assert_uint_eq(l->ft->state->known.items[1].v.id, 2004);
-    ck_assert_uint_eq(l->ft->state->known.items[2].v.id, 2010);
+    ck_assert_int_eq(ftree_inspect_verdicts(l->ft), KEPT);
+    ck_assert_uint_eq(lone_known(l, 0).id, 2003);
+    ck_assert_uint_eq(lone_known(l, 1).id, 2004);
+    ck_assert_uint_eq(lone_known(l, 2).id, 2010);
     lone_free(l);
 }
 END_TEST
@@ -1030,7 +1038,7 @@ START_TEST(a_forgotten_one_that_comes_late_is_over_before_it_is_told)
 
     flap_each(l, 50, 61 * 1000);
     v.id = 1000;
-    ck_assert_ptr_null(by_id(l, v.id));
+    ck_assert(!is_known(l, v.id));
     reports = l->reports;
     lone_told(l, 1, WIRE_VERDICT_UP, &v);
     ck_assert(ftree_has_failed(l->ft, 2));
@@ -1059,10 +1067,10 @@ START_TEST(a_successor_remembers_no_more_than_that)
             v.id = 500 + i;
             v.withdrawn = 1000 * FTREE_MS + i;
             ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
-            ck_assert_int_le(l->ft->state->known.n, KEPT);
+            ck_assert_int_le(ftree_inspect_verdicts(l->ft), KEPT);
         }
     for (uint32_t i = 60 - KEPT; i < 60; i++)
-        ck_assert_ptr_nonnull(by_id(l, 500 + i));
+        ck_assert(is_known(l, 500 + i));
     /* others may still remember what it has forgotten: its own next is none of those */
     const struct rules_sign *sign = base_sign("node-outage/both-paths-silent", &class_);
     ftree_verdict_init(l->ft, l->now, &own, sign, class_, 2, FTREE_NONE);
@@ -1329,7 +1337,7 @@ START_TEST(a_path_flaps)
         world_run(w, MINUTE);
         for (int32_t n = 0; n < 7; n++) { /* it may overtake its verdict */
             ck_assert_int_eq(w->withdrawals_on[n], w->verdicts_on[n]);
-            ck_assert_int_le(w->node[n].ft->state->known.n, KEPT + 2);
+            ck_assert_int_le(ftree_inspect_verdicts(w->node[n].ft), KEPT + 2);
         }
     }
     ck_assert_int_eq(w->withdrawals, 50);
@@ -1343,7 +1351,7 @@ END_TEST
 START_TEST(who_becomes_root_asks_about_all_that_nobody_asks_about)
 {
     struct lone *l = lone_new(NODES, 1, 2, 0);
-    int32_t next = ftree_topo_root_substitute(l->ft->topo, 1);
+    int32_t next = ftree_inspect_root_substitute(l->ft, 1);
     struct ftree_verdict v;
 
     lone_free(l);
@@ -1404,7 +1412,7 @@ START_TEST(a_withdrawal_is_told_as_often_as_a_verdict)
         for (int ms = 0; ms < 40000; ms += 100) {
             lone_acks(l, 0);
             n[i] += lone_count(l, WIRE_VERDICT_UP);
-            if (l->ft->state->known.items[0].v.withdrawn == 0 || i == 1)
+            if (lone_known(l, 0).withdrawn == 0 || i == 1)
                 lone_log(l);
             lone_run(l, 100);
         }

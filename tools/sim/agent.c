@@ -5,7 +5,8 @@
 
 #include "sim/run.h"
 
-#include "ftree_int.h"
+#include "ftree_inspect.h"
+#include "ftree/wire/wire.h"
 #include "sim/pool.h"
 
 #include <errno.h>
@@ -91,8 +92,10 @@ static uint32_t about_suspects(const struct sim_node *n, const uint8_t *bytes, s
             return 1;
         case WIRE_SYMPTOM:
             node = number_at(bytes, len, WIRE_HEADER + 3);
-            return ftree_case_find(n->ft, node, FTREE_NONE) || ftree_has_failed(n->ft, node) ? 2
-                                                                                             : 0;
+            return ftree_inspect_case(n->ft, node, FTREE_NONE, NULL) ||
+                           ftree_has_failed(n->ft, node)
+                       ? 2
+                       : 0;
         case WIRE_VERDICT_UP:
             return decided_by(bytes, len) == number(n) ? 2 : 0;
         default:
@@ -393,7 +396,7 @@ void sim_agent_leave(struct sim_run *r, int32_t node)
 
     if (!n->crashed || !sim_agent_runs(r, node) || ftree_has_untold(n->ft))
         return;
-    if (!n->ft->state->leaving) {
+    if (!ftree_inspect_is_leaving(n->ft)) {
         if (r->options->trace)
             sim_trace_leave(r, node);
         ftree_leave_at_once(n->ft, r->now);

@@ -5,6 +5,7 @@
 
 noinst_HEADERS += \
     src/util/ftree/ftree.h \
+    src/util/ftree/ftree_inspect.h \
     src/util/ftree/ftree_int.h \
     src/util/ftree/announce/announce.h \
     src/util/ftree/base/base.h \
