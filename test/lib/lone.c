@@ -253,9 +253,9 @@ static void kernels_speak(struct lone *l)
 /* Others look at a suspect, too, and say so. */
 static void others_speak(struct lone *l)
 {
-    for (int32_t i = 0; i < ftree_inspect_suspects(l->ft); i++)
+    FTREE_EACH_SUSPECT(su, l->ft)
         for (int path = 0; path < FTREE_PATHS; path++) {
-            struct works *w = &l->ft->examine->suspects.items[i].works[path];
+            struct works *w = &su->works[path];
             if (w->asked && w->heard <= w->asked && !l->hushed)
                 w->heard = w->asked + 1;
         }

@@ -561,7 +561,7 @@ bool ftree_has_untold(const struct ftree *ft)
 
 bool ftree_is_asking(const struct ftree *ft)
 {
-    return ftree_probe_is_asking(ft);
+    return ftree_case_any_suspect(ft);
 }
 
 bool ftree_may_go(const struct ftree *ft)

@@ -244,21 +244,20 @@ static void examine(struct ftree *ft, ftree_time now, struct ftree_case *g, uint
 {
     char name[16];
 
-    if (g->examined)
+    if (g->state >= CASE_CALLED)
         return;
-    g->more = g->doubtful = false;
+    g->state = CASE_IDLE;
     if (g->strategy < 0 || g->candidates == 0)
         return;
-    g->more = now < g->quiet;
-    if (g->more)
-        return;
-    g->doubtful = !round && is_doubtful(ft, g);
-    if (g->doubtful) {
+    if (now < g->quiet) {
+        g->state = CASE_AGAIN;
+    } else if (!round && is_doubtful(ft, g)) {
+        g->state = CASE_DOUBTFUL;
         ftree_trace(ft, "  %s waits until its reporters are cleared", name_of(ft, g, name));
-        return;
+    } else if (may_be_asked(ft, g) &&
+               FTREE_EMIT(ft, CASE, .node = g->node, .switch_ = g->switch_, .number = round)) {
+        g->state = CASE_CALLED;
     }
-    g->examined = may_be_asked(ft, g) &&
-                  FTREE_EMIT(ft, CASE, .node = g->node, .switch_ = g->switch_, .number = round);
 }
 
 static struct ftree_case *begin(struct ftree *ft, const struct ftree_symptom *s)
@@ -276,16 +275,11 @@ static struct ftree_case *begin(struct ftree *ft, const struct ftree_symptom *s)
     return g;
 }
 
-static bool is_idle(const struct ftree_case *g)
-{
-    return !g->examined && !g->doubtful && !g->more;
-}
-
 /* A group that nobody examines, or is going to, starts anew when its last symptom is past the
  * window. */
 static void forget_if_past(struct ftree *ft, ftree_time now, struct ftree_case *g)
 {
-    if (!is_idle(g) || g->last + ftree_correlate_window(ft) > now)
+    if (g->state != CASE_IDLE || g->last + ftree_correlate_window(ft) > now)
         return;
     g->symptoms = 0;
     g->count = 0;
@@ -321,15 +315,6 @@ void ftree_correlate(struct ftree *ft, ftree_time now, const struct ftree_sympto
     examine(ft, now, g, round);
 }
 
-static void found_well(struct ftree *ft, ftree_time now, int32_t node, int32_t switch_)
-{
-    struct ftree_case *g = ftree_case_find(ft, node, switch_);
-
-    if (!g)
-        return;
-    g->quiet = now + ft->cfg.stall / 2;
-}
-
 /* True if a verdict on a data path that came meanwhile explains all of it; what a rule derived follows
  * from the rest. */
 static bool is_by_path(const struct ftree *ft, const struct ftree_case *g)
@@ -345,11 +330,11 @@ static void recheck(struct ftree *ft, ftree_time now)
 {
     for (int32_t i = 0; i < ft->state->cases.n;) {
         struct ftree_case *g = &ft->state->cases.items[i];
-        if (g->doubtful && is_by_path(ft, g)) {
+        if (g->state == CASE_DOUBTFUL && is_by_path(ft, g)) {
             FTREE_DROP(ft->state->cases, i);
             continue;
         }
-        if (g->doubtful)
+        if (g->state == CASE_DOUBTFUL)
             examine(ft, now, g, 0);
         i++;
     }
@@ -358,8 +343,10 @@ static void recheck(struct ftree *ft, ftree_time now)
 void ftree_correlate_closed(struct ftree *ft, ftree_time now, int32_t node, int32_t switch_,
                             bool well)
 {
-    if (well)
-        found_well(ft, now, node, switch_);
+    struct ftree_case *g = ftree_case_find(ft, node, switch_);
+
+    if (g && well)
+        g->quiet = now + ft->cfg.stall / 2;
     else
         ftree_case_drop(ft, node, switch_);
     recheck(ft, now);
@@ -393,9 +380,9 @@ void ftree_correlate_tick(struct ftree *ft, ftree_time now)
 {
     for (int32_t i = 0; i < ft->state->cases.n;) {
         struct ftree_case *g = &ft->state->cases.items[i];
-        if (g->more && g->quiet <= now)
+        if (g->state == CASE_AGAIN && g->quiet <= now)
             examine(ft, now, g, 0);
-        if (is_idle(g) && end_of(ft, g) <= now)
+        if (g->state == CASE_IDLE && end_of(ft, g) <= now)
             FTREE_DROP(ft->state->cases, i);
         else
             i++;
@@ -407,9 +394,9 @@ ftree_time ftree_correlate_deadline(const struct ftree *ft)
     ftree_time t = FTREE_NEVER;
 
     FTREE_EACH(const struct ftree_case, g, ft->state->cases) {
-        if (g->more)
+        if (g->state == CASE_AGAIN)
             t = ftree_min(t, g->quiet);
-        else if (is_idle(g))
+        else if (g->state == CASE_IDLE)
             t = ftree_min(t, end_of(ft, g));
     }
     return t;

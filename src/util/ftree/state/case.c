@@ -5,6 +5,8 @@
 
 #include "ftree/state/state.h"
 
+#include <string.h>
+
 struct ftree_case *ftree_case_find(const struct ftree *ft, int32_t node, int32_t switch_)
 {
     FTREE_EACH(struct ftree_case, g, ft->state->cases)
@@ -30,10 +32,42 @@ void ftree_case_drop(struct ftree *ft, int32_t node, int32_t switch_)
         FTREE_DROP(ft->state->cases, (int32_t) (g - ft->state->cases.items));
 }
 
+void ftree_case_open(struct ftree_case *g, ftree_time now, uint32_t nonce, uint32_t round)
+{
+    size_t at = offsetof(struct ftree_case, rank);
+
+    memset((char *) g + at, 0, sizeof(*g) - at);
+    g->state = CASE_EXAMINED;
+    g->nonce = nonce;
+    g->round = round;
+    g->opened = g->base = now;
+    g->rank = g->deputy_word.rank = g->deputy_next.rank = FTREE_NONE;
+}
+
+struct ftree_case *ftree_case_suspect(const struct ftree *ft, int32_t node)
+{
+    FTREE_EACH_SUSPECT(su, ft)
+        if (su->node == node)
+            return su;
+    return NULL;
+}
+
+bool ftree_case_any_suspect(const struct ftree *ft)
+{
+    FTREE_EACH_SUSPECT(su, ft)
+        return true;
+    return false;
+}
+
+static bool is_suspect(const struct ftree_case *g)
+{
+    return g->state == CASE_CALLED || g->state == CASE_EXAMINED;
+}
+
 bool ftree_case_is_suspect(const struct ftree *ft, int32_t node)
 {
     FTREE_EACH(struct ftree_case, g, ft->state->cases)
-        if (g->node == node && g->examined)
+        if (g->node == node && is_suspect(g))
             return true;
     return false;
 }
@@ -41,15 +75,7 @@ bool ftree_case_is_suspect(const struct ftree *ft, int32_t node)
 bool ftree_case_any_below(const struct ftree *ft, int32_t node)
 {
     FTREE_EACH(struct ftree_case, g, ft->state->cases)
-        if (g->examined && ftree_topo_is_above(ft->topo, node, g->node))
+        if (is_suspect(g) && ftree_topo_is_above(ft->topo, node, g->node))
             return true;
     return false;
-}
-
-void ftree_case_close(struct ftree *ft, int32_t node, int32_t switch_)
-{
-    struct ftree_case *g = ftree_case_find(ft, node, switch_);
-
-    if (g)
-        g->examined = false;
 }

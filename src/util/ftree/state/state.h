@@ -35,9 +35,28 @@ struct case_candidate {
     int32_t rule; /* that said so */
 };
 
-/* What was observed lately of one node (or switch), and the faults that may be behind it. */
+/* What others show of a path while a suspect is examined; see silence.c. */
+struct works {
+    ftree_time from; /* when the first one was heard there, 0: nobody was */
+    ftree_time heard; /* when the last one was */
+    ftree_time
+        asked; /* since then the suspect, for the first time, by a new connection; 0: never */
+};
+
+enum case_state {
+    CASE_IDLE, /* nobody is to be asked */
+    CASE_DOUBTFUL, /* all who reported it are suspects themselves */
+    CASE_AGAIN, /* found well: to be asked again when `quiet` is over */
+    CASE_CALLED, /* its examination begins with the event CASE that was emitted */
+    CASE_EXAMINED, /* the node is a suspect, and being asked; see examine/probe.c */
+    CASE_DECIDED /* it is forgotten with the event CLOSED that was emitted */
+};
+
+/* What was observed lately of one node (or switch), the faults that may be behind it, and what comes of
+ * asking. */
 struct ftree_case {
     int32_t node, switch_; /* switch_ FTREE_NONE: the node */
+    uint8_t state; /* enum case_state */
     int32_t symptoms;
     struct ftree_symptom symptom[CASE_SYMPTOMS_MAX]; /* one for each kind and component */
     struct ftree_ranks ended; /* as the process manager told: places on the node, not ranks, because
@@ -49,11 +68,49 @@ struct ftree_case {
     uint64_t fired[RULES_MAX / 64]; /* bit r: rule r has */
     int32_t strategy; /* by which to ask, -1: no rule says */
     int32_t chain; /* node that its rank waits for in turn, FTREE_NONE */
-    bool examined; /* a suspect is open */
-    bool doubtful; /* all who reported it are suspects themselves */
-    bool more; /* to be asked again when `quiet` is over */
     ftree_time quiet; /* found well: until then it is not asked again */
+
+    /* of its last examination, from ftree_case_open() on */
+    int32_t rank; /* someone waits for this rank, FTREE_NONE */
+    uint32_t nonce;
+    uint32_t round; /* of the sweep that asks, 0: a symptom named the node */
+    uint32_t done; /* bit s: step s of the strategy was taken */
+    uint8_t tries; /* how often it was asked */
+    uint8_t questions[FTREE_PATHS][FTREE_ROLES]; /* response probes that went there */
+    uint8_t answered_question[FTREE_PATHS]; /* the number of the one its agent last answered */
+    uint8_t connections[FTREE_PATHS][FTREE_ROLES]; /* made for them: a kernel speaks to no other */
+    uint8_t kernel_connection[FTREE_PATHS][FTREE_ROLES]; /* that its kernel last spoke to, */
+    uint8_t kernel[FTREE_PATHS][FTREE_ROLES]; /* and what it said */
+    uint8_t since[FTREE_PATHS][FTREE_ROLES]; /* the best that was heard since, which is less, */
+    int16_t since_error[FTREE_PATHS][FTREE_ROLES]; /* and its errno */
+    struct works works[FTREE_PATHS];
+    ftree_time connected; /* when its kernel first said so, 0: never */
+    ftree_time neighbours; /* when those behind its switches were last asked, 0: never */
+    uint8_t prolonged; /* how often it was asked anew when its window was over */
+    bool has_state, has_log;
+    bool waits, waited; /* for what comes of others behind its switch; see crowd.c */
+    int32_t witness; /* how far from the own node the last witness asked was */
+    int32_t visitor; /* how far from the suspect the last visitor was */
+    ftree_time opened, asked, again, deadline;
+    ftree_time base; /* from which the strategy's times count */
+    uint8_t reach[FTREE_PATHS][FTREE_ROLES];
+    int16_t error[FTREE_PATHS][FTREE_ROLES];
+    struct {
+        uint8_t reach; /* the best that a visitor saw */
+        int32_t by; /* who */
+        ftree_time at;
+    } elsewhere[FTREE_PATHS];
+    struct wire_trouble deputy_word; /* rank FTREE_NONE: none */
+    struct wire_trouble deputy_next; /* what it says of another rank; likewise */
+    struct ftree_ranks waiting; /* as the deputy says */
+    struct ftree_node_state node_state; /* where has_state */
+    struct ftree_log_entry message; /* newest one of the rank, where has_log */
 };
+
+/* Goes through the cases that are examined. */
+#define FTREE_EACH_SUSPECT(su, ft) \
+    FTREE_EACH(struct ftree_case, su, (ft)->state->cases) \
+        if (su->state == CASE_EXAMINED)
 
 /* A verdict and how far it has got. */
 enum up_state {
@@ -217,12 +274,15 @@ void ftree_route_children(struct ftree *ft, int32_t node,
 struct ftree_case *ftree_case_find(const struct ftree *ft, int32_t node, int32_t switch_);
 void ftree_case_drop(struct ftree *ft, int32_t node, int32_t switch_);
 uint64_t ftree_case_models(const struct ftree_case *g);
-/* True if the node is being asked. */
+/* Its examination begins, and nothing is known of it. */
+void ftree_case_open(struct ftree_case *g, ftree_time now, uint32_t nonce, uint32_t round);
+/* The case by which the node is examined; NULL: it is not. */
+struct ftree_case *ftree_case_suspect(const struct ftree *ft, int32_t node);
+bool ftree_case_any_suspect(const struct ftree *ft);
+/* True if the node is examined, or about to be. */
 bool ftree_case_is_suspect(const struct ftree *ft, int32_t node);
 /* True if one at or below the node is. */
 bool ftree_case_any_below(const struct ftree *ft, int32_t node);
-/* It is not asked any more. */
-void ftree_case_close(struct ftree *ft, int32_t node, int32_t switch_);
 
 /* True if a switch (leaf or above) has the node below it; none has, where there are no switches. */
 static inline bool ftree_is_behind(const struct ftree *ft, int32_t switch_, int32_t node)
