@@ -452,7 +452,7 @@ void ftree_tick(struct ftree *ft, ftree_time now)
     run(ft, now, ftree_announce_tick);
     run(ft, now, ftree_recheck_tick);
     run(ft, now, ftree_outbox_tick);
-    run(ft, now, ftree_correlate_tick); /* what all these did may have been the last of a group */
+    run(ft, now, ftree_correlate_tick); /* what all these did may have been the last of a case */
     run(ft, now, ftree_leave_tick);
     ftree_events_end(ft);
 }
@@ -475,12 +475,8 @@ void ftree_use_rules(struct ftree *ft, ftree_time now, const struct ftree_rules 
 
 /* ---- verdicts -------------------------------------------------------------------------------- */
 
-/* What was found longer ago has been told: on its way up it is told again every two seconds. */
-#define RESUME_AGE (2000 * FTREE_MS)
-
 int ftree_restore(struct ftree *ft, ftree_time now, const struct ftree_verdict *v)
 {
-    struct summary o;
     int32_t switches = ft->job->tree ? ft->job->tree->switches : 0;
     struct known *k;
 
@@ -489,28 +485,9 @@ int ftree_restore(struct ftree *ft, ftree_time now, const struct ftree_verdict *
         v->switch_ < FTREE_NONE || v->switch_ >= switches ||
         (v->kind == FTREE_KIND_SWITCH) != (v->switch_ != FTREE_NONE))
         return FTREE_ERR_INVALID;
-    o = ftree_verdict_summary(ft, v);
-    k = ftree_verdict_by_id(ft, &o);
-    if (k) {
-        if (v->withdrawn && !k->v.withdrawn) {
-            k->v.withdrawn = v->withdrawn;
-            k->announcement = 0; /* nobody need wait for victims any more */
-        } else if (!v->untold) {
-            ftree_announce_was_told(ft, k);
-        }
-        ftree_recheck_watch(ft, now, k);
-        return FTREE_OK;
-    }
-    k = ftree_verdict_add(ft, &o);
+    k = ftree_announce_restore(ft, now, v);
     if (!k)
         return FTREE_ERR_NOMEM;
-    k->told_down = k->reported = true;
-    if (v->evidences > 0)
-        ftree_verdict_keep(ft, k, v);
-    if (v->fln == ft->self && v->id > ft->next_id)
-        ft->next_id = v->id; /* nobody may take a new verdict for one that is over */
-    if (v->untold && !v->withdrawn && !v->own_only && now < v->located + RESUME_AGE)
-        ftree_announce_resume(ft, now, k);
     ftree_recheck_watch(ft, now, k);
     ftree_announce_forget(ft, now);
     return FTREE_OK;

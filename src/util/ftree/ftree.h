@@ -348,7 +348,7 @@ struct ftree_node_state {
     struct {
         int32_t rank;
         int32_t pid;
-        char proc_state; /* message of proc(5), 0: not known */
+        char proc_state; /* state letter of proc(5), 0: not known */
         uint8_t phase; /* enum ftree_phase */
         int16_t numa; /* NUMA node it is bound to or last ran on, -1: not known */
         int8_t nic_is_local; /* 1: the data interface sits by that NUMA node, 0: not, -1: unknown */
@@ -502,7 +502,7 @@ struct ftree_config {
     ftree_time recheck; /* [1 s] who was silent is asked again after this, doubled each time up to
                                  * 64 times: a verdict that is over is withdrawn */
     ftree_time expire; /* [10 s] a symptom last seen so long ago is no news */
-    int32_t pending_max; /* [256] more groups than that under way: this agent is overloaded */
+    int32_t pending_max; /* [256] more cases than that under way: this agent is overloaded */
 };
 
 struct ftree;

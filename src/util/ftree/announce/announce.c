@@ -395,11 +395,8 @@ static void end_known(struct ftree *ft, ftree_time now, struct known *k, ftree_t
     struct ftree_verdict v = {0};
     char name[16];
 
-    k->v.withdrawn = withdrawn;
+    ftree_verdict_withdraw(ft, k, withdrawn);
     k->up_tries = 0;
-    ftree_verdict_set_recheck(ft, k, FTREE_NEVER);
-    k->check = 0;
-    k->announcement = 0; /* nobody need wait for victims any more */
     tell_glue(ft, k, false, &v);
     if (k->reported && ft->io->report) {
         ftree_verdict_load(ft, k, &v);
@@ -575,16 +572,8 @@ static void tell_own(struct ftree *ft, ftree_time now, struct known *k)
     ftree_gather_report(ft, k, &victims);
 }
 
-/* The agent before this one may have ended before it had told this. */
-void ftree_announce_resume(struct ftree *ft, ftree_time now, struct known *k)
-{
-    k->told_down = k->reported = false;
-    ftree_verdict_set_up(ft, k, UP_PENDING); /* not at once: others, of the root, may follow */
-    k->up_again = now;
-}
-
 /* Who acted for this agent has told people of what was still to be told here. */
-void ftree_announce_was_told(struct ftree *ft, struct known *k)
+static void was_told(struct ftree *ft, struct known *k)
 {
     if (!k->queued && !k->announcement)
         return;
@@ -592,6 +581,36 @@ void ftree_announce_was_told(struct ftree *ft, struct known *k)
     k->queued = false;
     k->announcement = 0;
     k->told_down = k->reported = true;
+}
+
+/* What was found longer ago has been told: on its way up it is told again every two seconds. */
+#define RESUME_AGE UP_AGAIN
+
+struct known *ftree_announce_restore(struct ftree *ft, ftree_time now, const struct ftree_verdict *v)
+{
+    struct summary o = ftree_verdict_summary(ft, v);
+    struct known *k = ftree_verdict_by_id(ft, &o);
+
+    if (k && v->withdrawn && !k->v.withdrawn)
+        ftree_verdict_withdraw(ft, k, v->withdrawn);
+    else if (k && !v->untold)
+        was_told(ft, k);
+    if (k)
+        return k;
+    k = ftree_verdict_add(ft, &o);
+    if (!k)
+        return NULL;
+    k->told_down = k->reported = true;
+    if (v->evidences > 0)
+        ftree_verdict_keep(ft, k, v);
+    if (v->fln == ft->self && v->id > ft->next_id)
+        ft->next_id = v->id; /* nobody may take a new verdict for one that is over */
+    if (v->untold && !v->withdrawn && !v->own_only && now < v->located + RESUME_AGE) {
+        k->told_down = k->reported = false;
+        ftree_verdict_set_up(ft, k, UP_PENDING); /* not at once: others, of the root, may follow */
+        k->up_again = now;
+    }
+    return k;
 }
 
 /* A verdict found here. */
@@ -792,7 +811,6 @@ ftree_time ftree_announce_deadline(const struct ftree *ft)
             t = ftree_min(t, ft->state->known.items[i].up_again);
     return t;
 }
-
 
 bool ftree_announce_has_untold(const struct ftree *ft)
 {

@@ -29,8 +29,7 @@ struct announcement {
     uint32_t asked; /* number of the message that told, */
     uint8_t path; /* and how it came */
     ftree_time until;
-    ftree_time
-        acknowledge; /* that message, if the victims are not in by then; FTREE_NEVER: it is */
+    ftree_time acknowledge; /* that message, if the victims are not in by then; FTREE_NEVER: it is */
     struct ftree_ranks victims;
     FTREE_ARRAY(struct due) due;
 };
@@ -41,6 +40,7 @@ enum told {
     TOLD_NOBODY_WAITS, /* it is acknowledged, and that is all */
     TOLD_ASKING /* the answer will come soon, and acknowledges it */
 };
+
 struct ftree_announce {
     FTREE_ARRAY(struct announcement) announcements;
     uint32_t last_announcement;
@@ -62,14 +62,13 @@ enum told ftree_announce_down(struct ftree *ft, ftree_time now, int32_t from, en
 void ftree_announce_withdraw(struct ftree *ft, ftree_time now, struct known *k, const char *why);
 bool ftree_announce_has_untold(const struct ftree *ft);
 void ftree_announce_retell(struct ftree *ft, ftree_time now, int32_t node);
-void ftree_announce_resume(struct ftree *ft, ftree_time now, struct known *k);
-void ftree_announce_was_told(struct ftree *ft, struct known *k);
+/* A verdict that the agent before this one knew; NULL: out of memory. */
+struct known *ftree_announce_restore(struct ftree *ft, ftree_time now, const struct ftree_verdict *v);
+/* Keeps what is over within its bound.  The array moves. */
+void ftree_announce_forget(struct ftree *ft, ftree_time now);
 void ftree_announce_undeliverable(struct ftree *ft, ftree_time now, const struct message *l);
 void ftree_announce_tick(struct ftree *ft, ftree_time now);
 ftree_time ftree_announce_deadline(const struct ftree *ft);
-
-/* Keeps what is over within its bound.  The array moves. */
-void ftree_announce_forget(struct ftree *ft, ftree_time now);
 
 /* relay.c */
 /* Behind what was told to those below: to those whom only others reach, by way of these.  announcement: as

@@ -597,5 +597,3 @@ void ftree_neighbour_add_evidence(const struct ftree *ft, ftree_time now, const 
         told++;
     }
 }
-
-/* ---- is it over? ----------------------------------------------------------------------------- */

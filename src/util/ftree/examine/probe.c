@@ -11,7 +11,7 @@
 
 /*
  * Message probing.  A suspect is asked step by step, as the strategy says that the rules chose for
- * its group: which probe, of whom, over which path, when (in multiples of the probe timeout rto),
+ * its case: which probe, of whom, over which path, when (in multiples of the probe timeout rto),
  * on what condition.  After every answer the signs that need not wait are looked at, at the end of
  * the window (silence.c) all of them: the first that holds decides, and the asking stops.
  *

@@ -5,7 +5,7 @@
 
 #include "ftree/examine/examine.h"
 
-/* So many questions that were asked since do not belie an answer: they may be lost. */
+/* So many questions that were asked since do not refute an answer: they may be lost. */
 #define OPEN_QUESTIONS 3
 
 bool ftree_suspect_is_old_answer(const struct ftree_case *su, int path)

@@ -11,11 +11,11 @@
 #include <string.h>
 
 /*
- * Tree-based analysis, the first half: grouping and reasoning.  A group is what was observed of one
+ * Tree-based analysis, the first half: grouping and reasoning.  A case is what was observed of one
  * node (its ranks, NIC and link with it) or one switch within the time window T.  The rules whose
- * patterns fit the group, and what lies beside it in the tree, fire: each adds candidate faults,
+ * patterns fit the case, and what lies beside it in the tree, fire: each adds candidate faults,
  * may derive a further symptom, and says how to ask.  That goes on until no further rule fires
- * (forward chaining; each fires once a group, so it ends).
+ * (forward chaining; each fires once a case, so it ends).
  *
  * T must be long enough for the symptoms of one fault to come in and too short for those of two.
  * It follows the delays d that are measured, as RFC 6298 follows round trips:
@@ -212,8 +212,8 @@ static bool reason(struct ftree *ft, ftree_time now, struct ftree_case *g)
     return any;
 }
 
-/* What came later about others may fit a pattern that looks beyond the group.  The window is that
- * of the group's own last symptom: the asking takes longer than a window. */
+/* What came later about others may fit a pattern that looks beyond the case.  The window is that
+ * of the case's own last symptom: the asking takes longer than a window. */
 void ftree_correlate_again(struct ftree *ft, ftree_time now, int32_t node, int32_t switch_)
 {
     struct ftree_case *g = ftree_case_find(ft, node, switch_);
@@ -260,22 +260,7 @@ static void examine(struct ftree *ft, ftree_time now, struct ftree_case *g, uint
     }
 }
 
-static struct ftree_case *begin(struct ftree *ft, const struct ftree_symptom *s)
-{
-    struct ftree_case *g = FTREE_PUSH(ft, ft->state->cases);
-
-    if (!g)
-        return NULL;
-    g->node = s->about.node;
-    g->switch_ = s->about.switch_;
-    g->first = s->first;
-    g->last = s->last;
-    g->strategy = -1;
-    g->chain = FTREE_NONE;
-    return g;
-}
-
-/* A group that nobody examines, or is going to, starts anew when its last symptom is past the
+/* A case that nobody examines, or is going to, starts anew when its last symptom is past the
  * window. */
 static void forget_if_past(struct ftree *ft, ftree_time now, struct ftree_case *g)
 {
@@ -301,9 +286,7 @@ void ftree_correlate(struct ftree *ft, ftree_time now, const struct ftree_sympto
         measure_delay(ft, now - s->last + ft->net->srtt / 2);
     if (g)
         forget_if_past(ft, now, g);
-    else
-        g = begin(ft, s);
-    if (!g)
+    else if (!(g = ftree_case_add(ft, s->about.node, s->about.switch_)))
         return;
     add_symptom(ft, g, s);
     ftree_trace(ft, "  group %s: %s, %u in all", name_of(ft, g, name),
@@ -325,19 +308,16 @@ static bool is_by_path(const struct ftree *ft, const struct ftree_case *g)
     return true;
 }
 
-/* Suspects were cleared or decided: what they or others reported may be examined now. */
-static void recheck(struct ftree *ft, ftree_time now)
+/* Suspects were cleared or decided: what they or others reported may be examined now.  True: it is
+ * explained. */
+static bool look_again(struct ftree *ft, ftree_time now, struct ftree_case *g)
 {
-    for (int32_t i = 0; i < ft->state->cases.n;) {
-        struct ftree_case *g = &ft->state->cases.items[i];
-        if (g->state == CASE_DOUBTFUL && is_by_path(ft, g)) {
-            FTREE_DROP(ft->state->cases, i);
-            continue;
-        }
-        if (g->state == CASE_DOUBTFUL)
-            examine(ft, now, g, 0);
-        i++;
-    }
+    if (g->state != CASE_DOUBTFUL)
+        return false;
+    if (is_by_path(ft, g))
+        return true;
+    examine(ft, now, g, 0);
+    return false;
 }
 
 void ftree_correlate_closed(struct ftree *ft, ftree_time now, int32_t node, int32_t switch_,
@@ -349,7 +329,7 @@ void ftree_correlate_closed(struct ftree *ft, ftree_time now, int32_t node, int3
         g->quiet = now + ft->cfg.stall / 2;
     else
         ftree_case_drop(ft, node, switch_);
-    recheck(ft, now);
+    ftree_case_drop_past(ft, now, look_again);
 }
 
 /* The rules have changed. */
@@ -376,17 +356,16 @@ static ftree_time end_of(const struct ftree *ft, const struct ftree_case *g)
     return ftree_max(g->last + ftree_correlate_window(ft), g->quiet);
 }
 
+static bool is_past(struct ftree *ft, ftree_time now, struct ftree_case *g)
+{
+    if (g->state == CASE_AGAIN && g->quiet <= now)
+        examine(ft, now, g, 0);
+    return g->state == CASE_IDLE && end_of(ft, g) <= now;
+}
+
 void ftree_correlate_tick(struct ftree *ft, ftree_time now)
 {
-    for (int32_t i = 0; i < ft->state->cases.n;) {
-        struct ftree_case *g = &ft->state->cases.items[i];
-        if (g->state == CASE_AGAIN && g->quiet <= now)
-            examine(ft, now, g, 0);
-        if (g->state == CASE_IDLE && end_of(ft, g) <= now)
-            FTREE_DROP(ft->state->cases, i);
-        else
-            i++;
-    }
+    ftree_case_drop_past(ft, now, is_past);
 }
 
 ftree_time ftree_correlate_deadline(const struct ftree *ft)

@@ -178,20 +178,14 @@ static bool is_own_stall(const struct ftree *ft, const struct ftree_symptom *s)
            ftree_symptom_info(s->kind)->source == FTREE_SOURCE_MESSAGE_PASSING;
 }
 
-#define EXPLAINED_TRACED 100 /* for each verdict: a storm must not fill the trace */
-
 /* Counts what a verdict explains; true while that is worth a line of the trace. */
 static bool count_explained(struct ftree *ft, const struct ftree_symptom *s)
 {
     struct known *k;
 
-    for (int32_t i = -1; (k = ftree_verdict_about(ft, s->about.node, &i));) {
-        if (k->v.withdrawn)
-            continue;
-        ftree_verdict_count_symptoms(k, s->count);
-        k->explained += k->explained <= EXPLAINED_TRACED;
-        return k->explained <= EXPLAINED_TRACED;
-    }
+    for (int32_t i = -1; (k = ftree_verdict_about(ft, s->about.node, &i));)
+        if (!k->v.withdrawn)
+            return ftree_verdict_explains(k, s->count);
     return true;
 }
 
@@ -282,7 +276,7 @@ void ftree_intake_silent(struct ftree *ft, ftree_time now, int32_t node)
 }
 
 /* An agent with too much to do, or too little CPU to do it with, says so, and the sender takes the
- * next substitute.  What belongs to a group that is here anyway costs nothing.  Who acts for
+ * next substitute.  What belongs to a case that is here anyway costs nothing.  Who acts for
  * the root cannot refuse: there is nobody above. */
 bool ftree_intake_is_overloaded(const struct ftree *ft, ftree_time now,
                                 const struct ftree_symptom *s)
@@ -301,5 +295,6 @@ void ftree_intake_clear(struct ftree *ft)
 
 void ftree_intake_stop(struct ftree *ft)
 {
-    ft->intake->forwards.n = ft->state->cases.n = 0;
+    ft->intake->forwards.n = 0;
+    ftree_case_drop_all(ft);
 }

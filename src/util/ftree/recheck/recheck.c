@@ -16,7 +16,7 @@
  * once when it hears from there.  Only an answer to that very question withdraws the verdict: a
  * message that was long on its way is no sign of life.
  *
- * It asks over the paths on which an answer would belie the verdict: those which the sign that
+ * It asks over the paths on which an answer would refute the verdict: those which the sign that
  * decided says did not bring one.  A verdict whose sign says nothing of the kind (a node that
  * answers and is slow) stays, and so does a crash.  Of a verdict about the asking node itself other
  * nodes are asked, a few each time: whoever answers shows that its path works.
@@ -44,7 +44,7 @@ static bool is_own_rank(const struct ftree *ft, const struct known *k)
            k->v.rank != FTREE_NONE;
 }
 
-/* ---- which answers belie it ------------------------------------------------------------------ */
+/* ---- which answers refute it ----------------------------------------------------------------- */
 
 /* A node that counts as lost is not where it answers at all.  How a rank of several is its agent's
  * answer does not say: its own node looks. */
@@ -137,7 +137,7 @@ static void ask_beyond(struct ftree *ft, ftree_time now, struct known *k)
 
 /* ---- answers --------------------------------------------------------------------------------- */
 
-/* True if `from`, heard over this path, may belie the verdict: it was taken for lost, its path for
+/* True if `from`, heard over this path, may refute the verdict: it was taken for lost, its path for
  * dead or, where this node asks about itself, the own path. */
 static bool may_refute(const struct ftree *ft, const struct known *k, int32_t from,
                        enum ftree_path path)
@@ -372,7 +372,7 @@ int ftree_recheck_confirm(struct ftree *ft, ftree_time now, int32_t fln, uint32_
         return FTREE_OK;
     if (is_own_rank(ft, k) && runs_again(ft, k))
         is_over(ft, k, "it runs again");
-    else if (is_own_rank(ft, k) || confirming_paths(ft, k) == 0 || ft->state->leaving)
+    else if (is_own_rank(ft, k) || confirming_paths(ft, k) == 0 || ftree_is_leaving(ft))
         stand(ft, k, "there is nobody to be asked once more");
     else
         ask_once_more(ft, now, k);
@@ -414,7 +414,7 @@ void ftree_recheck_tick(struct ftree *ft, ftree_time now)
         struct known *k = &ft->state->known.items[i];
         if (k->recheck > now)
             continue;
-        if (may_be_over(k) && !ft->state->leaving)
+        if (may_be_over(k) && !ftree_is_leaving(ft))
             recheck(ft, now, k);
         else
             ftree_verdict_set_recheck(ft, k, FTREE_NEVER);

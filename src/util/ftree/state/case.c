@@ -15,6 +15,35 @@ struct ftree_case *ftree_case_find(const struct ftree *ft, int32_t node, int32_t
     return NULL;
 }
 
+struct ftree_case *ftree_case_add(struct ftree *ft, int32_t node, int32_t switch_)
+{
+    struct ftree_case *g = FTREE_PUSH(ft, ft->state->cases);
+
+    if (!g)
+        return NULL;
+    g->node = node;
+    g->switch_ = switch_;
+    g->first = FTREE_NEVER;
+    g->strategy = -1;
+    g->chain = FTREE_NONE;
+    return g;
+}
+
+void ftree_case_drop_past(struct ftree *ft, ftree_time now,
+                          bool (*f)(struct ftree *, ftree_time, struct ftree_case *))
+{
+    for (int32_t i = 0; i < ft->state->cases.n;)
+        if (f(ft, now, &ft->state->cases.items[i]))
+            FTREE_DROP(ft->state->cases, i);
+        else
+            i++;
+}
+
+void ftree_case_drop_all(struct ftree *ft)
+{
+    ft->state->cases.n = 0;
+}
+
 uint64_t ftree_case_models(const struct ftree_case *g)
 {
     uint64_t models = 0;

@@ -39,8 +39,7 @@ struct case_candidate {
 struct works {
     ftree_time from; /* when the first one was heard there, 0: nobody was */
     ftree_time heard; /* when the last one was */
-    ftree_time
-        asked; /* since then the suspect, for the first time, by a new connection; 0: never */
+    ftree_time asked; /* then the suspect was asked by a new connection, for the first time since; or 0 */
 };
 
 enum case_state {
@@ -120,26 +119,32 @@ enum up_state {
     UP_SENT /* on its way; told again at `up_again` if it does not come down */
 };
 
+/* Each part is written by its owner alone. */
 struct known {
+    /* verdict.c */
     struct summary v;
     struct ftree_verdict *full; /* with evidence and victims; NULL: not kept here */
-    uint8_t up;
+    bool cuts; /* no path crosses the switch that it is about */
+    bool ends_agent; /* it says that agent and deputy have ended there, and no more */
+    uint8_t explained; /* times that a symptom was dropped for it, as long as they are traced */
+
+    /* announce/; what is over has no announcement */
+    uint8_t up; /* enum up_state */
     uint8_t up_tries;
     bool queued; /* this is the acting root, and will tell it with others */
     bool told_down, reported;
     bool over_told_down; /* and that it is over */
-    bool cuts; /* no path crosses the switch that it is about */
-    bool ends_agent; /* it says that agent and deputy have ended there, and no more */
-    uint8_t refuted_by; /* bit p: an answer over path p says that it is over */
-    uint8_t explained; /* times that a symptom was dropped for it, as long as they are traced */
     uint32_t announcement; /* number of the one that gathers its victims, 0: none */
+    ftree_time up_again;
+
+    /* recheck/; what is over is not asked about */
+    uint8_t refuted_by; /* bit p: an answer over path p says that it is over */
+    uint8_t confirm_asks; /* how often it will still be asked about once more */
+    bool confirm_excused; /* because the own tick was late */
     uint32_t check; /* nonce of the question whether it is over, 0: not asked */
     int32_t turn; /* others asked so far whether a verdict about this node is over */
     ftree_time recheck, recheck_pause; /* FTREE_NEVER: nobody asks from here */
-    ftree_time up_again;
-    uint8_t confirm_asks; /* how often it will still be asked about once more */
-    bool confirm_excused; /* because the own tick was late */
-    ftree_time confirm; /* until then; FTREE_NEVER: it is not */
+    ftree_time confirm; /* asked about once more until then; FTREE_NEVER: it is not */
 };
 
 /* Where in `known` a verdict about a node is. */
@@ -176,6 +181,8 @@ void ftree_state_clear(struct ftree *ft);
 
 /* own.c */
 bool ftree_is_leaving(const struct ftree *ft);
+/* False: it was leaving already. */
+bool ftree_own_leaves(struct ftree *ft);
 /* How late ticks came lately; 0 where none was due for a while. */
 ftree_time ftree_own_lag(const struct ftree *ft, ftree_time now);
 void ftree_own_late(struct ftree *ft, ftree_time now, ftree_time late);
@@ -211,6 +218,10 @@ void ftree_verdict_keep(struct ftree *ft, struct known *k, const struct ftree_ve
 void ftree_verdict_drop_full(struct ftree *ft, struct known *k);
 void ftree_verdict_load(const struct ftree *ft, const struct known *k, struct ftree_verdict *v);
 void ftree_verdict_count_symptoms(struct known *k, uint32_t n);
+/* It explains n more; true while that is worth a line of the trace. */
+bool ftree_verdict_explains(struct known *k, uint32_t n);
+/* It is over: nobody is asked about it, or waited for because of it, any more. */
+void ftree_verdict_withdraw(struct ftree *ft, struct known *k, ftree_time withdrawn);
 void ftree_verdict_set_up(struct ftree *ft, struct known *k, enum up_state up);
 void ftree_verdict_set_recheck(struct ftree *ft, struct known *k, ftree_time recheck);
 bool ftree_verdict_on_rank(const struct ftree *ft, int32_t node, int32_t rank);
@@ -221,7 +232,7 @@ int32_t ftree_verdict_failed(const struct ftree *ft, int32_t except);
 
 /* True where all of its node is lost, by one verdict or several. */
 bool ftree_verdict_is_taken(const struct ftree *ft, int32_t node);
-/* The paths over which an answer belies the sign of that name, as a set of bits. */
+/* The paths over which an answer refutes the sign of that name, as a set of bits. */
 uint8_t ftree_verdict_paths_of_sign(const struct ftree *ft, const char *name);
 /* True if a verdict says that something is wrong with the node's data path. */
 bool ftree_verdict_path_is_known(const struct ftree *ft, int32_t node);
@@ -272,6 +283,12 @@ void ftree_route_children(struct ftree *ft, int32_t node,
 
 /* case.c */
 struct ftree_case *ftree_case_find(const struct ftree *ft, int32_t node, int32_t switch_);
+/* A new one, of which nothing is known; NULL: out of memory.  The array may move. */
+struct ftree_case *ftree_case_add(struct ftree *ft, int32_t node, int32_t switch_);
+/* Drops those that f(ft, now, g) says are past; the last one comes into the place of each. */
+void ftree_case_drop_past(struct ftree *ft, ftree_time now,
+                          bool (*f)(struct ftree *, ftree_time, struct ftree_case *));
+void ftree_case_drop_all(struct ftree *ft);
 void ftree_case_drop(struct ftree *ft, int32_t node, int32_t switch_);
 uint64_t ftree_case_models(const struct ftree_case *g);
 /* Its examination begins, and nothing is known of it. */

@@ -48,7 +48,7 @@ void ftree_verdict_add_evidence(struct ftree_verdict *v, const struct ftree_evid
 
 /* A message of a rank of `node`; as the last one or an earlier one. */
 void ftree_verdict_add_message(const struct ftree *ft, ftree_time now, int32_t node,
-                             const struct ftree_log_entry *m, bool last, struct ftree_verdict *v)
+                               const struct ftree_log_entry *m, bool last, struct ftree_verdict *v)
 {
     struct ftree_evidence e = {.source = FTREE_EVIDENCE_LOG,
                                .path = FTREE_PATHS,
@@ -326,6 +326,22 @@ void ftree_verdict_count_symptoms(struct known *k, uint32_t n)
         k->full->symptoms = k->full->symptoms > UINT32_MAX - n ? UINT32_MAX : k->full->symptoms + n;
 }
 
+#define EXPLAINED_TRACED 100 /* a storm must not fill the trace */
+
+bool ftree_verdict_explains(struct known *k, uint32_t n)
+{
+    ftree_verdict_count_symptoms(k, n);
+    k->explained += k->explained <= EXPLAINED_TRACED;
+    return k->explained <= EXPLAINED_TRACED;
+}
+
+void ftree_verdict_withdraw(struct ftree *ft, struct known *k, ftree_time withdrawn)
+{
+    k->v.withdrawn = withdrawn;
+    k->check = k->announcement = 0;
+    ftree_verdict_set_recheck(ft, k, FTREE_NEVER);
+}
+
 /* ---- what one says --------------------------------------------------------------------------- */
 
 /* The model that a verdict's rule belongs to, by its name; -1: the rules here do not have it. */
@@ -557,7 +573,7 @@ struct known *ftree_verdict_explaining(const struct ftree *ft, const struct summ
     return k;
 }
 
-/* ---- which answers belie it ------------------------------------------------------------------ */
+/* ---- which answers refute it ----------------------------------------------------------------- */
 
 /* True if the sign does not hold where the agent answers over this path. */
 static bool is_refuted(const struct ftree *ft, const struct rules_sign *sign, int path)
@@ -589,7 +605,7 @@ static bool can_hold(const struct ftree *ft, const struct rules_sign *sign)
     return true;
 }
 
-/* The paths that belie the verdict's sign in each of its alternatives; none where the rules here do
+/* The paths that refute the verdict's sign in each of its alternatives; none where the rules here do
  * not have it. */
 uint8_t ftree_verdict_paths_of_sign(const struct ftree *ft, const char *name)
 {
@@ -609,7 +625,7 @@ uint8_t ftree_verdict_paths_of_sign(const struct ftree *ft, const char *name)
     return found ? paths : 0;
 }
 
-/* True if no path crosses the switch that v is about: an answer over any would belie it. */
+/* True if no path crosses the switch that v is about: an answer over any would refute it. */
 static bool cuts(const struct ftree *ft, const struct summary *v)
 {
     return v->kind == FTREE_KIND_SWITCH && ft->job->tree && ftree_all_paths(ft->job) &&

@@ -177,7 +177,7 @@ int ftree_wire_decode(const struct ftree_job *job, ftree_time now, const void *b
 int ftree_wire_renew(const struct ftree_job *job, ftree_time written, const void *buf, size_t len,
                      ftree_time now, void *out);
 
-/* Appends an summary as of time `now`; false: there is no room for it.  w is zeroed before the first. */
+/* Appends a summary as of time `now`; false: there is no room for it.  w is zeroed before the first. */
 bool ftree_wire_put_summary(struct wire_summaries *w, ftree_time now, const struct summary *o,
                             const char *rule);
 
