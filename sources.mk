@@ -11,7 +11,6 @@ core_sources = \
     src/util/ftree/ftree_inspect.c \
     src/util/ftree/announce/announce.c \
     src/util/ftree/announce/gather.c \
-    src/util/ftree/announce/relay.c \
     src/util/ftree/base/base.c \
     src/util/ftree/base/event.c \
     src/util/ftree/base/names.c \
@@ -29,6 +28,7 @@ core_sources = \
     src/util/ftree/intake/route.c \
     src/util/ftree/leave/leave.c \
     src/util/ftree/net/outbox.c \
+    src/util/ftree/net/relay.c \
     src/util/ftree/net/send.c \
     src/util/ftree/observe/answer.c \
     src/util/ftree/observe/symptom.c \
@@ -49,6 +49,7 @@ core_sources = \
     src/util/ftree/state/peer.c \
     src/util/ftree/state/route.c \
     src/util/ftree/state/verdict.c \
+    src/util/ftree/state/way.c \
     src/util/ftree/topology/topo.c \
     src/util/ftree/topology/tree.c \
     src/util/ftree/topology/tree_check.c \

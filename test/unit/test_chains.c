@@ -1444,10 +1444,9 @@ static const struct {
      "675 -> n2 mgmt probe fresh\n"
      "900 verdict unknown of n2 by unknown/silent-from-here-only\n"
      "900 -> n1 data verdict-down\n"
-     "900 -> n2 mgmt verdict-down\n"
+     "900 verdict-down to n2 goes by way of n3\n"
+     "900 -> n3 data verdict-down for n2\n"
      "900 -> n3 data verdict-down\n"
-     "900 tells n2 by way of n3\n"
-     "900 -> n3 data verdict-down pass-on\n"
      "= unknown of node n2 0.500, by stalled-peer; or link-fault 0.450; or switch-fault 0.450; or"
      " nic-fault 0.100\n"},
     {"unknown/silent-from-here-only", 4, 1, its_data_path_is_silent_from_here_only,

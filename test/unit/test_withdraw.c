@@ -1568,8 +1568,6 @@ START_TEST(what_is_not_known_is_over_and_cannot_be_confirmed)
     ck_assert_int_eq(ftree_confirm(l->ft, l->now, v.fln, v.id), FTREE_ERR_INVALID);
     ck_assert_int_eq(ftree_confirmed(l->ft, v.fln, v.id), FTREE_CONFIRMED_OVER);
     ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
-    l->fail_alloc_in = 1;
-    ck_assert_int_eq(ftree_confirm(l->ft, l->now, v.fln, v.id), FTREE_ERR_NOMEM);
     ck_assert_int_eq(ftree_confirmed(l->ft, v.fln, v.id), FTREE_CONFIRMED_STANDS);
     ftree_leave(l->ft, l->now);
     ck_assert_int_eq(ftree_confirm(l->ft, l->now, v.fln, v.id), FTREE_OK);

@@ -66,7 +66,8 @@ static void post(struct ftree *ft, int32_t child, void *arg)
     if (child == p->from)
         return;
     /* one that is unresponsive is told, too, but nobody waits for its answer */
-    if (ftree_peer(ft, p->now, child) <= FTREE_PEER_BUSY)
+    if (ftree_peer(ft, p->now, child) <= FTREE_PEER_BUSY ||
+        ftree_way(ft, p->now, child, FTREE_NONE) != FTREE_NONE)
         ftree_gather_wait_for(ft, p->announcement, child, p->id);
     ftree_outbox_post(ft, p->now, child, WIRE_VERDICT_DOWN, p->id, p->payload);
 }
@@ -250,7 +251,6 @@ static enum told tell_down(struct ftree *ft, ftree_time now, int32_t from, enum 
     if (stands)
         p.announcement = ftree_gather_begin(ft, now, from, path, asked);
     tell_children(ft, from == FTREE_NONE ? ftree_partition_top(ft) : ft->self, &p);
-    ftree_relay_tell(ft, now, p.announcement);
     if (p.announcement >= 0)
         ftree_gather_finish_if_in(ft, now, p.announcement);
     return stands ? TOLD_ASKING : TOLD_NOBODY_WAITS;
@@ -480,8 +480,6 @@ enum told ftree_announce_down(struct ftree *ft, ftree_time now, int32_t from, en
 
     if (again != TOLD_NOBODY_WAITS) /* it came twice */
         return again;
-    if (m->flags & WIRE_FLAG_PASS_ON)
-        return ftree_relay_pass_on(ft, now, from, path, m);
     ftree_announce_forget(ft, now);
     ft->state->batch.n = 0;
     ftree_verdict_reserve(ft, rest.n);
@@ -716,8 +714,9 @@ static struct wire_told told_by(struct ftree *ft, ftree_time now, const struct m
 }
 
 /* Tells the children of a child that does not answer. */
-static void adopt(struct ftree *ft, ftree_time now, const struct message *l, struct wire_told rest)
+static void adopt(struct ftree *ft, ftree_time now, const struct message *l)
 {
+    struct wire_told rest = told_by(ft, now, l);
     struct posting p = {
         .now = now, .from = FTREE_NONE, .announcement = ftree_gather_settle_late(ft, now, l)};
     const struct known *k;
@@ -731,28 +730,6 @@ static void adopt(struct ftree *ft, ftree_time now, const struct message *l, str
         ftree_gather_finish_if_in(ft, now, p.announcement);
 }
 
-/* By way of another, where one did not acknowledge what it was to pass on. */
-static void tell_past(struct ftree *ft, ftree_time now, const struct message *l)
-{
-    int32_t announcement = ftree_gather_settle_late(ft, now, l);
-
-    ftree_relay_tell_past(ft, now, l->payload, announcement);
-    if (announcement >= 0)
-        ftree_gather_finish_if_in(ft, now, announcement);
-}
-
-static void down_undeliverable(struct ftree *ft, ftree_time now, const struct message *l)
-{
-    struct wire_message m;
-
-    if (ftree_wire_decode(ft->job, now, l->payload->bytes, l->payload->len, &m))
-        return;
-    if (m.flags & WIRE_FLAG_PASS_ON)
-        tell_past(ft, now, l);
-    else
-        adopt(ft, now, l, m.u.told);
-}
-
 void ftree_announce_undeliverable(struct ftree *ft, ftree_time now, const struct message *l)
 {
     struct known *k;
@@ -764,7 +741,7 @@ void ftree_announce_undeliverable(struct ftree *ft, ftree_time now, const struct
                 push_up(ft, now, k, false);
             break;
         case WIRE_VERDICT_DOWN:
-            down_undeliverable(ft, now, l);
+            adopt(ft, now, l);
             break;
         default:
             break;

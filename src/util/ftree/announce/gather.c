@@ -219,33 +219,6 @@ int32_t ftree_gather_begin(struct ftree *ft, ftree_time now, int32_t from, enum 
     return place ? ft->announce->announcements.n - 1 : -1;
 }
 
-/* Each level has `gather`, see gather_time(), and it has to be told first. */
-ftree_time ftree_gather_takes(const struct ftree *ft, int32_t node)
-{
-    return ft->cfg.gather / 2 + ft->cfg.gather * (ftree_time) ftree_topo_height(ft->topo, node);
-}
-
-bool ftree_gather_for(struct ftree *ft, ftree_time now, int32_t asker, enum ftree_path path,
-                      uint32_t asked, int32_t node, uint32_t told)
-{
-    struct announcement t = {.number = ftree_gather_next(ft),
-                             .asker = asker,
-                             .asked = asked,
-                             .path = (uint8_t) path,
-                             .until = now + ftree_gather_takes(ft, node),
-                             .acknowledge = now + KEPT_BACK(ft)};
-    struct due *due = FTREE_PUSH(ft, t.due);
-    struct announcement *place = due ? FTREE_PUSH(ft, ft->announce->announcements) : NULL;
-
-    if (!place) {
-        ftree_alloc(ft, t.due.items, 0);
-        return false;
-    }
-    *due = (struct due){.node = node, .told = told};
-    *place = t;
-    return true;
-}
-
 /* How this very message was or will be answered by the victims; TOLD_NOBODY_WAITS: it is not. */
 enum told ftree_gather_answered(struct ftree *ft, int32_t from, enum ftree_path path, uint32_t id)
 {

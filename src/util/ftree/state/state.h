@@ -23,6 +23,7 @@
  *     partition.c  nodes that a lost switch parts
  *     peer.c       other nodes: lost, left, silent, busy
  *     route.c      the ways along the tree, past those who cannot be used; who is root
+ *     way.c        nodes that only others reach
  *     case.c       what was observed of a node, and the faults that may be behind it
  */
 
@@ -163,6 +164,12 @@ struct unresponsive {
     ftree_time until;
 };
 
+/* A node that sent something by another. */
+struct way {
+    int32_t node, by;
+    ftree_time until;
+};
+
 struct ftree_state {
     FTREE_ARRAY(struct ftree_case) cases;
     FTREE_ARRAY(struct known) known;
@@ -173,6 +180,7 @@ struct ftree_state {
     FTREE_ARRAY(int32_t) batch; /* places in `known`: what is being told just now */
     FTREE_ARRAY(struct unresponsive) unresponsive;
     FTREE_ARRAY(int32_t) goodbyes; /* nodes that have left */
+    FTREE_ARRAY(struct way) ways;
     bool leaving;
     ftree_time lag, lag_at; /* how late ticks come, and when the last one did */
 };
@@ -280,6 +288,14 @@ int32_t ftree_route_beyond(const struct ftree *ft, int32_t switch_, int32_t turn
  * place of one that has failed, or is this node itself, that one's children, and so on. */
 void ftree_route_children(struct ftree *ft, int32_t node,
                           void (*f)(struct ftree *, int32_t, void *), void *arg);
+
+/* way.c */
+/* The node by way of which another is reached that does not hear this one, but not `skip`; FTREE_NONE: it
+ * hears this one, or there is none. */
+int32_t ftree_way(const struct ftree *ft, ftree_time now, int32_t node, int32_t skip);
+/* The node was heard by way of `by`; or directly. */
+void ftree_way_note(struct ftree *ft, ftree_time now, int32_t node, int32_t by);
+void ftree_way_forget(struct ftree *ft, int32_t node);
 
 /* case.c */
 struct ftree_case *ftree_case_find(const struct ftree *ft, int32_t node, int32_t switch_);

@@ -15,7 +15,7 @@
 #define COMPONENT_BYTES 13
 #define EVIDENCE_BYTES (5 + 12 + 8 + FTREE_DETAIL_MAX)
 #define RANKS_BYTES (6 + 8 * FTREE_RANGES_MAX)
-_Static_assert(WIRE_HEADER + 2 * FTREE_NAME_MAX + FTREE_DETAIL_MAX + COMPONENT_BYTES + 64 +
+_Static_assert(WIRE_RELAY_BYTES + WIRE_HEADER + 2 * FTREE_NAME_MAX + FTREE_DETAIL_MAX + COMPONENT_BYTES + 64 +
                        FTREE_EVIDENCE_MAX * EVIDENCE_BYTES + FTREE_CANDIDATE_MAX * 4 +
                        RANKS_BYTES <=
                    FTREE_MESSAGE_MAX,
@@ -214,6 +214,19 @@ static void code_victims(struct wire_codec *c, struct wire_victims *v)
 {
     WIRE_NUMBER(c, v->told, 4, 0);
     code_ranks(c, &v->ranks);
+}
+
+/* What is relayed is read by its receiver. */
+static void code_relay(struct wire_codec *c, struct wire_relay *r)
+{
+    ftree_wire_node(c, &r->node);
+    WIRE_NUMBER(c, r->len, 2, c->reads ? c->len - c->at + 1 : 0);
+    if (c->reads)
+        r->bytes = c->p + c->at;
+    else if (r->len > 0)
+        memcpy(c->p + c->at, r->bytes, r->len);
+    c->at += r->len;
+    c->bad |= c->reads && c->at > c->len;
 }
 
 /* ---- summaries ------------------------------------------------------------------------------- */

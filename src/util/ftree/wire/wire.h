@@ -19,7 +19,7 @@
  */
 
 #define WIRE_MAGIC 0xf7
-#define WIRE_VERSION 5
+#define WIRE_VERSION 6
 #define WIRE_HEADER 8
 
 /* The one table of messages: type, name, body (a member of wire_message.u), the flags that it may have,
@@ -37,10 +37,11 @@
     X(WIRE_SEEN, "seen", seen, 0, false) \
     X(WIRE_SWEEP, "sweep", round, 0, true) \
     X(WIRE_VERDICT_UP, "verdict-up", verdict, WIRE_FLAG_SUBSTITUTE | WIRE_FLAG_MORE, true) \
-    X(WIRE_VERDICT_DOWN, "verdict-down", told, WIRE_FLAG_PASS_ON, true) \
+    X(WIRE_VERDICT_DOWN, "verdict-down", told, 0, true) \
     X(WIRE_VICTIMS, "victims", victims, 0, true) \
     X(WIRE_GOODBYE, "goodbye", nothing, 0, true) \
-    X(WIRE_RELEASE, "release", nothing, 0, true)
+    X(WIRE_RELEASE, "release", nothing, 0, true) \
+    X(WIRE_RELAY, "relay", relay, WIRE_FLAG_PASSED_ON, false)
 
 enum wire_type { WIRE_TYPES(FTREE_ENUM) WIRE_TYPE_COUNT };
 
@@ -50,8 +51,8 @@ enum wire_type { WIRE_TYPES(FTREE_ENUM) WIRE_TYPE_COUNT };
 #define WIRE_FLAG_NOBODY_WAITS 2
 /* Of a verdict on its way up: another one goes with it, before or behind it, to be told together. */
 #define WIRE_FLAG_MORE 4
-/* Of a verdict on its way down: for the node that the first summary is about; see relay.c. */
-#define WIRE_FLAG_PASS_ON 8
+/* Of what is relayed: `node` is whom it is from, else to whom it is to be passed on. */
+#define WIRE_FLAG_PASSED_ON 8
 
 /* Ranks in trouble that fit into an answer; the rest shows at the next probe. */
 #define WIRE_TROUBLES_MAX 16
@@ -107,6 +108,15 @@ struct wire_seen {
     uint8_t reach; /* enum ftree_reach */
 };
 
+/* A whole message on its way by another node; see net/relay.c. */
+struct wire_relay {
+    int32_t node;
+    size_t len;
+    const uint8_t *bytes; /* the writer's, or part of the message that was read */
+};
+
+#define WIRE_RELAY_BYTES (WIRE_HEADER + 4 + 2) /* one that is acknowledged leaves room for these */
+
 /* What all nodes but the FLN and the acting root keep of a verdict, and are told. */
 struct summary {
     uint8_t class_; /* enum ftree_class */
@@ -127,7 +137,7 @@ struct wire_told {
     const uint8_t *bytes;
 };
 
-#define WIRE_TOLD_BYTES (FTREE_MESSAGE_MAX - WIRE_HEADER - 2)
+#define WIRE_TOLD_BYTES (FTREE_MESSAGE_MAX - WIRE_RELAY_BYTES - WIRE_HEADER - 2)
 
 /* Many verdicts share a rule: a name that is that of the summary before is not written again. */
 struct wire_summaries {
@@ -160,6 +170,7 @@ struct wire_message {
         struct ftree_verdict verdict;
         struct wire_told told;
         struct wire_victims victims;
+        struct wire_relay relay;
         uint8_t nothing; /* there is no body */
     } u;
 };
