@@ -393,7 +393,6 @@ static void end_known(struct ftree *ft, ftree_time now, struct known *k, ftree_t
 {
     bool was_lost = ftree_verdict_takes_node(ft, &k->v);
     struct ftree_verdict v = {0};
-    char name[16];
 
     ftree_verdict_withdraw(ft, k, withdrawn);
     k->up_tries = 0;
@@ -403,7 +402,7 @@ static void end_known(struct ftree *ft, ftree_time now, struct known *k, ftree_t
         ft->io->report(ft->io_ctx, &v);
     } else if (ftree_route_is_root(ft)) {
         ftree_trace(ft, "%s of %s is over before it was told", ftree_class_name(k->v.class_),
-                    ftree_verdict_of(ft, &k->v, name));
+                    ftree_name_of(ft, &k->v));
     }
     if (was_lost)
         tell_what_it_explained(ft, now, k->v.node);
@@ -415,10 +414,9 @@ void ftree_announce_withdraw(struct ftree *ft, ftree_time now, struct known *k, 
 {
     bool was_lost = ftree_verdict_takes_node(ft, &k->v) || k->ends_agent;
     int32_t node = k->v.node, cut = k->cuts ? k->v.switch_ : FTREE_NONE;
-    char name[16];
 
     ftree_trace(ft, "withdraws %s of %s: %s", ftree_class_name(k->v.class_),
-                ftree_verdict_of(ft, &k->v, name), why);
+                ftree_name_of(ft, &k->v), why);
     end_known(ft, now, k, now);
     if (!k->v.own_only)
         push_up(ft, now, k, false);
@@ -434,13 +432,12 @@ static bool hear_withdrawn(struct ftree *ft, ftree_time now, const struct summar
                            struct known **k)
 {
     struct known *same = *k ? *k : ftree_verdict_same(ft, o);
-    char name[16];
 
     if (*k && (*k)->v.withdrawn)
         return false;
     if (same) {
         ftree_trace(ft, "learns that %s of %s is over", ftree_class_name(o->class_),
-                    ftree_verdict_of(ft, o, name));
+                    ftree_name_of(ft, o));
         end_known(ft, now, same, o->withdrawn);
     }
     if (!*k)
@@ -452,8 +449,6 @@ static bool hear_withdrawn(struct ftree *ft, ftree_time now, const struct summar
 static bool hear(struct ftree *ft, ftree_time now, const struct summary *o, struct known **k,
                  struct ftree_verdict *room)
 {
-    char name[16];
-
     *k = ftree_verdict_by_id(ft, o);
     if (o->withdrawn) {
         hear_withdrawn(ft, now, o, k);
@@ -463,7 +458,7 @@ static bool hear(struct ftree *ft, ftree_time now, const struct summary *o, stru
         *k = ftree_verdict_same(ft, o);
     if (*k)
         return !(*k)->told_down && !(*k)->v.withdrawn;
-    ftree_trace(ft, "learns %s of %s", ftree_class_name(o->class_), ftree_verdict_of(ft, o, name));
+    ftree_trace(ft, "learns %s of %s", ftree_class_name(o->class_), ftree_name_of(ft, o));
     *k = learn(ft, now, o, NULL, room);
     return *k != NULL;
 }
@@ -525,7 +520,6 @@ static void push_up(struct ftree *ft, ftree_time now, struct known *k, bool more
     ftree_time held = held_until(ft, k);
     bool substitute;
     int32_t hop;
-    char name[16];
 
     if (held > now) {
         ftree_verdict_set_up(ft, k, UP_HELD);
@@ -544,7 +538,7 @@ static void push_up(struct ftree *ft, ftree_time now, struct known *k, bool more
         k->up_again = now + ftree_rto(ft);
         return;
     }
-    ftree_trace(ft, "tells %s%s", substitute ? "substitute " : "", ftree_name(ft, hop, name));
+    ftree_trace(ft, "tells %s%s", substitute ? "substitute " : "", ftree_name(ft, hop));
     ftree_verdict_set_up(ft, k, UP_SENT);
     k->up_again = now + UP_AGAIN;
     m.flags = (uint8_t) ((substitute ? WIRE_FLAG_SUBSTITUTE : 0) | (more ? WIRE_FLAG_MORE : 0));
@@ -617,7 +611,6 @@ void ftree_announce_raise(struct ftree *ft, ftree_time now, const struct ftree_v
     struct summary o = ftree_verdict_summary(ft, v);
     struct known *k = ftree_verdict_explaining(ft, &o);
     struct ftree_verdict room = {0};
-    char name[16];
 
     if (k) {
         ftree_verdict_count_symptoms(k, v->symptoms);
@@ -625,7 +618,7 @@ void ftree_announce_raise(struct ftree *ft, ftree_time now, const struct ftree_v
     }
     ftree_announce_forget(ft, now);
     ftree_trace(ft, "verdict %s of %s by %s", ftree_class_name(v->class_),
-                ftree_verdict_of(ft, &o, name), v->rule);
+                ftree_name_of(ft, &o), v->rule);
     k = learn(ft, now, &o, v, &room);
     if (k && v->own_only)
         tell_own(ft, now, k);

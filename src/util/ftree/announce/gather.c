@@ -79,7 +79,6 @@ void ftree_gather_send(struct ftree *ft, ftree_time now, const struct announceme
 void ftree_gather_report(struct ftree *ft, struct known *k, const struct ftree_ranks *victims)
 {
     struct ftree_verdict v = {0};
-    char name[16];
 
     ftree_verdict_load(ft, k, &v);
     ftree_ranks_merge(&v.victims, victims);
@@ -87,7 +86,7 @@ void ftree_gather_report(struct ftree *ft, struct known *k, const struct ftree_r
     ftree_verdict_keep(ft, k, &v);
     k->reported = true;
     ftree_trace(ft, "reports %s of %s: %d victims", ftree_class_name(v.class_),
-                ftree_verdict_of(ft, &k->v, name), v.victims.count);
+                ftree_name_of(ft, &k->v), v.victims.count);
     if (ft->io->report)
         ft->io->report(ft->io_ctx, &v);
 }

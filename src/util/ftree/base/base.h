@@ -87,7 +87,8 @@ void ftree_trace_line(struct ftree *ft, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* The paths that the job has, as a set of bits. */
 uint8_t ftree_all_paths(const struct ftree_job *job);
-const char *ftree_name(const struct ftree *ft, int32_t node, char buf[16]);
+/* The name of a node; it lasts to the end of the block. */
+#define ftree_name(ft, node) ftree_node_name((ft)->job, (node), (char[16]){""}, 16)
 int32_t ftree_node_of(const struct ftree *ft, int32_t rank);
 int32_t ftree_ranks_of(const struct ftree_job *job, int32_t node);
 int32_t ftree_rank_at(const struct ftree_job *job, int32_t node, int32_t i);

@@ -74,44 +74,22 @@ static void ask(struct ftree *ft, ftree_time now, struct ftree_case *su, int32_t
     }
 }
 
-static bool is_doubtful(const struct ftree *ft, ftree_time now, int32_t node)
-{
-    return node == ft->self || !ftree_peer_usable(ft, now, node) || ftree_case_suspect(ft, node);
-}
-
-/* The next node by number after `from` that can be asked, *far from it and more, up to `end`;
- * FTREE_NONE: none.  Neighbours by number lie behind the same switch where there are any; the next time
- * others are asked, for neighbours tend to be lost together. */
-static int32_t next_to(const struct ftree *ft, ftree_time now, int32_t from, int32_t *far,
-                       int32_t end)
-{
-    while (*far < end && *far < ft->job->nodes - 1) {
-        int32_t n = (int32_t) (((int64_t) from + ++*far) % ft->job->nodes);
-        if (!is_doubtful(ft, now, n))
-            return n;
-    }
-    return FTREE_NONE;
-}
-
-#define LOOKS 16 /* bound the search when half the job is gone */
-
 static void ask_witnesses(struct ftree *ft, ftree_time now, struct ftree_case *su,
                           const struct rules_step *step)
 {
-    int32_t asked = 0, parent = ftree_topo_parent(ft->topo, ft->self), end, n;
+    int32_t asked = 0, parent = ftree_topo_parent(ft->topo, ft->self), looks = FTREE_LOOKS, n;
 
     if (su->prolonged && su->witness >= ft->job->nodes - 1)
         su->witness = 0; /* all were asked, and must be heard once more */
-    end = su->witness + LOOKS;
-    if (parent != FTREE_NONE && !is_doubtful(ft, now, parent)) {
+    if (parent != FTREE_NONE && ftree_can_help(ft, now, parent)) {
         ask(ft, now, su, parent, FTREE_ROLE_AGENT, step);
         asked++;
     }
-    while (asked < WITNESSES && (n = next_to(ft, now, ft->self, &su->witness, end)) != FTREE_NONE) {
-        if (n == parent)
-            continue;
+    for (; asked < WITNESSES; asked++) {
+        n = ftree_helper(ft, now, ft->self, &su->witness, &looks, parent);
+        if (n == FTREE_NONE)
+            return;
         ask(ft, now, su, n, FTREE_ROLE_AGENT, step);
-        asked++;
     }
 }
 
@@ -120,14 +98,16 @@ static void send_visitors(struct ftree *ft, ftree_time now, struct ftree_case *s
 {
     struct wire_message m = {.type = WIRE_VISIT};
     struct ftree_route to = {.role = FTREE_ROLE_AGENT};
-    int32_t end = su->visitor + LOOKS;
+    int32_t looks = FTREE_LOOKS;
 
     m.u.visit.nonce = su->nonce;
     m.u.visit.target = su->node;
-    for (int32_t sent = 0;
-         sent < VISITORS && (to.node = next_to(ft, now, su->node, &su->visitor, end)) != FTREE_NONE;
-         sent++)
+    for (int32_t sent = 0; sent < VISITORS; sent++) {
+        to.node = ftree_helper(ft, now, su->node, &su->visitor, &looks, FTREE_NONE);
+        if (to.node == FTREE_NONE)
+            return;
         ftree_send_all_paths(ft, now, &to, &m);
+    }
 }
 
 static bool is_silent(const struct ftree *ft, const struct ftree_case *su)
@@ -167,12 +147,10 @@ static bool holds(const struct ftree *ft, const struct ftree_case *su, const str
 /* The same question by the same connections again, lest the first was lost, is not worth a line. */
 static void trace_asked(struct ftree *ft, const struct ftree_case *su, const struct rules_step *step)
 {
-    char name[16];
-
     if (su->tries > 0 && !step->fresh && step->from != RULES_FROM_ELSEWHERE &&
         step->ask == RULES_ASK_RESPONSE && step->of == RULES_OF_AGENT)
         return;
-    ftree_trace(ft, "  asks %s: %s of %s over %s%s", ftree_name(ft, su->node, name),
+    ftree_trace(ft, "  asks %s: %s of %s over %s%s", ftree_name(ft, su->node),
                 ftree_rules_ask_name(step->ask), ftree_rules_whom_name(step->of),
                 ftree_rules_over_name(step->over),
                 step->from == RULES_FROM_ELSEWHERE ? " from elsewhere" : "");
@@ -268,9 +246,7 @@ static void take_due(struct ftree *ft, ftree_time now, struct ftree_case *su)
 
 static void trace_opened(struct ftree *ft, const struct ftree_case *g)
 {
-    char name[16];
-
-    ftree_trace(ft, "suspects %s: %s, rule %s", ftree_name(ft, g->node, name),
+    ftree_trace(ft, "suspects %s: %s, rule %s", ftree_name(ft, g->node),
                 ftree_symptom_info(g->symptom[g->symptoms - 1].kind)->name,
                 ft->rules->rule[g->candidate[0].rule].name);
 }
@@ -305,9 +281,7 @@ static void close_case(struct ftree *ft, struct ftree_case *su, bool well)
 
 static void close_well(struct ftree *ft, struct ftree_case *su, const char *why)
 {
-    char name[16];
-
-    ftree_trace(ft, "%s is well: %s", ftree_name(ft, su->node, name), why);
+    ftree_trace(ft, "%s is well: %s", ftree_name(ft, su->node), why);
     close_case(ft, su, true);
 }
 
@@ -449,13 +423,12 @@ static const struct rules_sign *find_sign(struct ftree *ft, const struct ftree_c
 {
     const struct rules_sign *sign;
     struct rules_facts facts;
-    char name[16];
 
     ftree_facts_find(ft, su, at_end, &facts);
     sign = ftree_rules_decide(ft->rules, &facts, ftree_case_models(su), at_end, well, model);
     if (sign || !at_end)
         return sign;
-    ftree_trace(ft, "  no candidate fits %s: all models are tried", ftree_name(ft, su->node, name));
+    ftree_trace(ft, "  no candidate fits %s: all models are tried", ftree_name(ft, su->node));
     return ftree_rules_decide(ft->rules, &facts, all_models(ft), at_end, well, model);
 }
 
@@ -633,7 +606,6 @@ void ftree_probe_state(struct ftree *ft, ftree_time now, int32_t from, const str
 void ftree_probe_seen(struct ftree *ft, ftree_time now, int32_t from, const struct wire_seen *s)
 {
     struct ftree_case *su = ftree_case_suspect(ft, s->target);
-    char name[16], by[16];
 
     ftree_neighbour_seen(ft, from, s);
     if (!su || su->nonce != s->nonce || s->reach <= su->elsewhere[s->path].reach)
@@ -641,8 +613,8 @@ void ftree_probe_seen(struct ftree *ft, ftree_time now, int32_t from, const stru
     su->elsewhere[s->path].reach = s->reach;
     su->elsewhere[s->path].by = from;
     su->elsewhere[s->path].at = now;
-    ftree_trace(ft, "  %s asked %s over %s: %s", ftree_name(ft, from, by),
-                ftree_name(ft, su->node, name), ftree_path_name(s->path),
+    ftree_trace(ft, "  %s asked %s over %s: %s", ftree_name(ft, from),
+                ftree_name(ft, su->node), ftree_path_name(s->path),
                 ftree_reach_name(s->reach));
     judge(ft, now, su, false);
 }
@@ -792,12 +764,11 @@ static void resume(const struct ftree *ft, ftree_time now, struct ftree_case *su
 static bool is_held(struct ftree *ft, ftree_time now, struct ftree_case *su)
 {
     ftree_time until = ftree_crowd_until(ft, su);
-    char name[16];
 
     if (until) {
         if (!su->waits)
             ftree_trace(ft, "  %s waits for what comes of others behind its switch",
-                        ftree_name(ft, su->node, name));
+                        ftree_name(ft, su->node));
         su->waits = true;
         su->again = su->deadline = ftree_max(until, now + ftree_rto(ft) / 8);
         return true;

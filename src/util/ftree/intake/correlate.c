@@ -23,13 +23,6 @@
  *     T = group_min + mean(d) + 4 var(d), at most group_max
  */
 
-static const char *name_of(const struct ftree *ft, const struct ftree_case *g, char buf[16])
-{
-    if (g->switch_ != FTREE_NONE && ft->job->tree)
-        return ft->job->tree->switch_name[g->switch_];
-    return ftree_name(ft, g->node, buf);
-}
-
 /* ---- the time window ------------------------------------------------------------------------- */
 
 ftree_time ftree_correlate_window(const struct ftree *ft)
@@ -149,14 +142,14 @@ static void add_symptom(const struct ftree *ft, struct ftree_case *g,
 
 static void trace_rule(struct ftree *ft, const struct ftree_case *g, const struct rules_rule *rule)
 {
-    char line[200] = "", name[16];
+    char line[200] = "";
     size_t len = 0;
 
     for (int32_t i = 0; i < rule->candidates && len < sizeof(line); i++)
         len += (size_t) snprintf(line + len, sizeof(line) - len, " %s %d.%03d",
                                  ft->rules->model[rule->candidate[i].model].name,
                                  rule->candidate[i].prior / 1000, rule->candidate[i].prior % 1000);
-    ftree_trace(ft, "  rule %s on %s:%s", rule->name, name_of(ft, g, name), line);
+    ftree_trace(ft, "  rule %s on %s:%s", rule->name, ftree_name_of(ft, g), line);
     if (rule->derives >= 0)
         ftree_trace(ft, "  rule %s derives %s", rule->name,
                     ftree_symptom_info(rule->derives)->name);
@@ -242,8 +235,6 @@ static bool may_be_asked(const struct ftree *ft, const struct ftree_case *g)
 
 static void examine(struct ftree *ft, ftree_time now, struct ftree_case *g, uint32_t round)
 {
-    char name[16];
-
     if (g->state >= CASE_CALLED)
         return;
     g->state = CASE_IDLE;
@@ -253,7 +244,7 @@ static void examine(struct ftree *ft, ftree_time now, struct ftree_case *g, uint
         g->state = CASE_AGAIN;
     } else if (!round && is_doubtful(ft, g)) {
         g->state = CASE_DOUBTFUL;
-        ftree_trace(ft, "  %s waits until its reporters are cleared", name_of(ft, g, name));
+        ftree_trace(ft, "  %s waits until its reporters are cleared", ftree_name_of(ft, g));
     } else if (may_be_asked(ft, g) &&
                FTREE_EMIT(ft, CASE, .node = g->node, .switch_ = g->switch_, .number = round)) {
         g->state = CASE_CALLED;
@@ -279,7 +270,6 @@ void ftree_correlate(struct ftree *ft, ftree_time now, const struct ftree_sympto
                      uint32_t round)
 {
     struct ftree_case *g = ftree_case_find(ft, s->about.node, s->about.switch_);
-    char name[16];
     bool fired;
 
     if (s->reporter[0] != ft->self || s->last < now) /* an own one may have gone round, too */
@@ -289,12 +279,12 @@ void ftree_correlate(struct ftree *ft, ftree_time now, const struct ftree_sympto
     else if (!(g = ftree_case_add(ft, s->about.node, s->about.switch_)))
         return;
     add_symptom(ft, g, s);
-    ftree_trace(ft, "  group %s: %s, %u in all", name_of(ft, g, name),
+    ftree_trace(ft, "  group %s: %s, %u in all", ftree_name_of(ft, g),
                 ftree_symptom_info(s->kind)->name, (unsigned) g->count);
     fired = reason(ft, now, g);
     if (g->candidates == 0 && !fired && g->count == s->count)
         ftree_trace(ft, "%s of %s: no rule, only counted", ftree_symptom_info(s->kind)->name,
-                    name_of(ft, g, name));
+                    ftree_name_of(ft, g));
     examine(ft, now, g, round);
 }
 

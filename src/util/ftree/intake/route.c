@@ -191,12 +191,10 @@ static bool count_explained(struct ftree *ft, const struct ftree_symptom *s)
 
 static bool explained(struct ftree *ft, ftree_time now, const struct ftree_symptom *s)
 {
-    char name[16];
-
     if (ftree_is_leaving(ft) || is_own_stall(ft, s) || ftree_peer_has_left(ft, s->about.node))
         return true;
     if (s->last + ft->cfg.expire < now) {
-        ftree_trace(ft, "symptom about %s expired", ftree_name(ft, s->about.node, name));
+        ftree_trace(ft, "symptom about %s expired", ftree_name(ft, s->about.node));
         return true;
     }
     if (!ftree_has_failed(ft, s->about.node) && any_reporter_lives(ft, s) &&
@@ -205,7 +203,7 @@ static bool explained(struct ftree *ft, ftree_time now, const struct ftree_sympt
         return false;
     if (count_explained(ft, s))
         ftree_trace(ft, "symptom about %s explained by a verdict",
-                    ftree_name(ft, s->about.node, name));
+                    ftree_name(ft, s->about.node));
     return true;
 }
 
@@ -229,7 +227,6 @@ static int32_t one_with_data(const struct ftree *ft, ftree_time now, const struc
 void ftree_intake(struct ftree *ft, ftree_time now, const struct ftree_symptom *s, bool substitute)
 {
     struct wire_message m = {.type = WIRE_SYMPTOM, .u.symptom = *s};
-    char suspect[16], hop_name[16];
     bool to_substitute = false;
     int32_t hop;
 
@@ -246,8 +243,8 @@ void ftree_intake(struct ftree *ft, ftree_time now, const struct ftree_symptom *
     }
     if (held_back(ft, now, s))
         return;
-    ftree_trace(ft, "symptom about %s goes to %s%s", ftree_name(ft, s->about.node, suspect),
-                to_substitute ? "substitute " : "", ftree_name(ft, hop, hop_name));
+    ftree_trace(ft, "symptom about %s goes to %s%s", ftree_name(ft, s->about.node),
+                to_substitute ? "substitute " : "", ftree_name(ft, hop));
     m.flags = to_substitute ? WIRE_FLAG_SUBSTITUTE : 0;
     ftree_outbox_put(ft, now, hop, &m);
 }

@@ -35,12 +35,10 @@ static void send_by(struct ftree *ft, const struct message *l, enum ftree_path p
 /* Where only others reach the receiver each try is by another of them. */
 static void choose_way(struct ftree *ft, ftree_time now, struct message *l)
 {
-    char name[16], by[16];
-
     l->by = ftree_way(ft, now, l->to, l->by);
     if (l->by != FTREE_NONE)
         ftree_trace(ft, "%s to %s goes by way of %s", ftree_wire_type_name(l->type),
-                    ftree_name(ft, l->to, name), ftree_name(ft, l->by, by));
+                    ftree_name(ft, l->to), ftree_name(ft, l->by));
 }
 
 /* ---- what messages carry ---------------------------------------------------------------------- */
@@ -275,13 +273,11 @@ void ftree_outbox_ack(struct ftree *ft, ftree_time now, int32_t from, uint32_t i
 /* It will not take the symptom: somebody else does. */
 void ftree_outbox_busy(struct ftree *ft, ftree_time now, int32_t from, uint32_t id)
 {
-    char name[16];
-
     for (int32_t i = 0; i < ft->net->outbox.n; i++) {
         struct message *l = &ft->net->outbox.items[i];
         if (l->id != id || l->to != from || l->type != WIRE_SYMPTOM)
             continue;
-        ftree_trace(ft, "%s is busy", ftree_name(ft, from, name));
+        ftree_trace(ft, "%s is busy", ftree_name(ft, from));
         ftree_peer_unresponsive(ft, now, from, true);
         send_elsewhere(ft, l);
         drop(ft, i);
@@ -346,11 +342,10 @@ static void give_back(struct ftree *ft, const struct message *l)
 static void give_up(struct ftree *ft, ftree_time now, int32_t i)
 {
     struct message l = ft->net->outbox.items[i];
-    char name[16];
 
     FTREE_DROP(ft->net->outbox, i);
     ftree_trace(ft, "%s to %s not acknowledged", ftree_wire_type_name(l.type),
-                ftree_name(ft, l.to, name));
+                ftree_name(ft, l.to));
     ftree_peer_unresponsive(ft, now, l.to, false);
     if (!ftree_is_leaving(ft) && !ftree_has_failed(ft, l.to))
         FTREE_EMIT(ft, SILENT, .node = l.to);

@@ -203,12 +203,12 @@ static void is_over(struct ftree *ft, const struct known *k, const char *why)
 
 static void withdraw(struct ftree *ft, const struct known *k, int32_t from, enum ftree_path path)
 {
-    char why[64], name[16];
+    char why[64];
 
     if (ftree_verdict_takes_node(ft, &k->v))
         snprintf(why, sizeof(why), "its agent answers again");
     else
-        snprintf(why, sizeof(why), "%.40s answers over %s", ftree_name(ft, from, name),
+        snprintf(why, sizeof(why), "%.40s answers over %s", ftree_name(ft, from),
                  ftree_path_name(path));
     is_over(ft, k, why);
 }
@@ -317,11 +317,9 @@ static uint8_t confirming_paths(const struct ftree *ft, const struct known *k)
 
 static void stand(struct ftree *ft, struct known *k, const char *why)
 {
-    char name[16];
-
     set_confirm(ft, k, FTREE_NEVER);
     ftree_trace(ft, "%s of %s stands: %s", ftree_class_name(k->v.class_),
-                ftree_verdict_of(ft, &k->v, name), why);
+                ftree_name_of(ft, &k->v), why);
 }
 
 /* True: the answer was to the question asked once more. */

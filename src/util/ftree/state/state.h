@@ -27,6 +27,12 @@
  *     case.c       what was observed of a node, and the faults that may be behind it
  */
 
+/* For the trace, what a case or a verdict is about: a switch, else the node; as ftree_name(). */
+#define ftree_name_of(ft, of) \
+    ((of)->switch_ != FTREE_NONE && (ft)->job->tree \
+         ? (ft)->job->tree->switch_name[(of)->switch_] \
+         : ftree_name((ft), (of)->node))
+
 #define CASE_SYMPTOMS_MAX 12
 #define CASE_CANDIDATES_MAX 16
 
@@ -211,7 +217,6 @@ bool ftree_verdict_is_consequence(const struct ftree *ft, int32_t model, int32_t
                                   int32_t switch_);
 struct known *ftree_verdict_find(const struct ftree *ft, int class_, int32_t node, int32_t rank);
 struct known *ftree_verdict_same(const struct ftree *ft, const struct summary *o);
-const char *ftree_verdict_of(const struct ftree *ft, const struct summary *o, char buf[16]);
 bool ftree_verdict_by_switch(const struct ftree *ft, int32_t node);
 struct known *ftree_verdict_by_number(const struct ftree *ft, int32_t fln, uint32_t id);
 struct known *ftree_verdict_by_id(const struct ftree *ft, const struct summary *o);
@@ -290,6 +295,15 @@ void ftree_route_children(struct ftree *ft, int32_t node,
                           void (*f)(struct ftree *, int32_t, void *), void *arg);
 
 /* way.c */
+#define FTREE_LOOKS 16 /* so many nodes are looked at for one that can help */
+/* True if the node can be asked for something about another: it hears this one, and is not suspected. */
+bool ftree_can_help(const struct ftree *ft, ftree_time now, int32_t node);
+/* Whom to ask: the next such node by number after `from`, *far from it and more, but not `skip`; of *looks
+ * those that are looked at are taken off, but for lost ones.  FTREE_NONE: none.  Neighbours by number lie
+ * behind the same switch where there are any; the next time others are asked, for neighbours tend to be
+ * lost together. */
+int32_t ftree_helper(const struct ftree *ft, ftree_time now, int32_t from, int32_t *far,
+                     int32_t *looks, int32_t skip);
 /* The node by way of which another is reached that does not hear this one, but not `skip`; FTREE_NONE: it
  * hears this one, or there is none. */
 int32_t ftree_way(const struct ftree *ft, ftree_time now, int32_t node, int32_t skip);

@@ -149,14 +149,6 @@ void ftree_verdict_order(const struct ftree *ft, const struct ftree_case *g, str
         }
 }
 
-/* What it is about, for the trace: the switch, else the node. */
-const char *ftree_verdict_of(const struct ftree *ft, const struct summary *v, char buf[16])
-{
-    if (v->kind == FTREE_KIND_SWITCH && v->switch_ != FTREE_NONE && ft->job->tree)
-        return ft->job->tree->switch_name[v->switch_];
-    return ftree_name(ft, v->node, buf);
-}
-
 /* ---- the verdicts known ---------------------------------------------------------------------- */
 
 /* The place in `by_node` from which on the verdicts about this node stand, if there are any. */

@@ -13,7 +13,7 @@
  */
 
 #define WAY_FOR (10000 * FTREE_MS)
-#define LOOKS 16 /* so many nodes are looked at for one that can pass it on */
+#define LOOKS_ALL 256 /* bounds the search when half the job is gone */
 
 /* Who was answered by the node of a verdict found here, which does not answer this one; FTREE_NONE:
  * nobody, or it does. */
@@ -47,12 +47,24 @@ static bool only_others_reach(const struct ftree *ft, int32_t node, int32_t *by)
     return *by != FTREE_NONE && !ftree_has_failed(ft, node);
 }
 
-static bool can_pass_on(const struct ftree *ft, ftree_time now, int32_t node, int32_t skip)
+bool ftree_can_help(const struct ftree *ft, ftree_time now, int32_t node)
 {
     int32_t by;
 
-    return node != ft->self && node != skip && ftree_peer_usable(ft, now, node) &&
+    return node != ft->self && ftree_peer_usable(ft, now, node) &&
            !ftree_case_is_suspect(ft, node) && !only_others_reach(ft, node, &by);
+}
+
+int32_t ftree_helper(const struct ftree *ft, ftree_time now, int32_t from, int32_t *far,
+                     int32_t *looks, int32_t skip)
+{
+    for (int32_t all = 0; *looks > 0 && all < LOOKS_ALL && *far < ft->job->nodes - 1; all++) {
+        int32_t n = (int32_t) (((int64_t) from + ++*far) % ft->job->nodes);
+        *looks -= !ftree_has_failed(ft, n);
+        if (n != skip && ftree_can_help(ft, now, n))
+            return n;
+    }
+    return FTREE_NONE;
 }
 
 static struct way *find(const struct ftree *ft, int32_t node)
@@ -63,26 +75,18 @@ static struct way *find(const struct ftree *ft, int32_t node)
     return NULL;
 }
 
-/* A node that is next to it by number may lie behind the same switch.  Many of these may be lost by now:
- * they do not count as looked at. */
 int32_t ftree_way(const struct ftree *ft, ftree_time now, int32_t node, int32_t skip)
 {
+    int32_t by, far = 0, looks = FTREE_LOOKS;
     const struct way *w = find(ft, node);
-    int32_t by;
 
-    if (w && w->until > now && can_pass_on(ft, now, w->by, skip))
+    if (w && w->until > now && w->by != skip && ftree_can_help(ft, now, w->by))
         return w->by;
     if (!only_others_reach(ft, node, &by))
         return FTREE_NONE;
-    if (can_pass_on(ft, now, by, skip))
+    if (by != skip && ftree_can_help(ft, now, by))
         return by;
-    for (int32_t i = 1, looks = 0; looks < LOOKS && i < ft->job->nodes; i++) {
-        int32_t n = (int32_t) (((int64_t) node + i) % ft->job->nodes);
-        if (can_pass_on(ft, now, n, skip))
-            return n;
-        looks += !ftree_has_failed(ft, n);
-    }
-    return FTREE_NONE;
+    return ftree_helper(ft, now, node, &far, &looks, skip);
 }
 
 void ftree_way_note(struct ftree *ft, ftree_time now, int32_t node, int32_t by)
