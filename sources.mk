@@ -11,7 +11,6 @@ core_sources = \
     src/util/ftree/ftree_inspect.c \
     src/util/ftree/announce/announce.c \
     src/util/ftree/announce/gather.c \
-    src/util/ftree/announce/relay.c \
     src/util/ftree/base/base.c \
     src/util/ftree/base/event.c \
     src/util/ftree/base/names.c \
@@ -29,6 +28,7 @@ core_sources = \
     src/util/ftree/intake/route.c \
     src/util/ftree/leave/leave.c \
     src/util/ftree/net/outbox.c \
+    src/util/ftree/net/relay.c \
     src/util/ftree/net/send.c \
     src/util/ftree/observe/answer.c \
     src/util/ftree/observe/symptom.c \
@@ -36,7 +36,6 @@ core_sources = \
     src/util/ftree/report/report.c \
     src/util/ftree/report/report_json.c \
     src/util/ftree/report/report_words.c \
-    src/util/ftree/rules/facts.c \
     src/util/ftree/rules/rules.c \
     src/util/ftree/rules/rules_builtin.c \
     src/util/ftree/rules/rules_check.c \
@@ -50,6 +49,7 @@ core_sources = \
     src/util/ftree/state/peer.c \
     src/util/ftree/state/route.c \
     src/util/ftree/state/verdict.c \
+    src/util/ftree/state/way.c \
     src/util/ftree/topology/topo.c \
     src/util/ftree/topology/tree.c \
     src/util/ftree/topology/tree_check.c \
@@ -71,8 +71,6 @@ core_headers = \
     src/util/ftree/announce/announce.h \
     src/util/ftree/base/base.h \
     src/util/ftree/base/event.h \
-    src/util/ftree/base/ranks.h \
-    src/util/ftree/base/symptom.h \
     src/util/ftree/examine/examine.h \
     src/util/ftree/intake/intake.h \
     src/util/ftree/leave/leave.h \
@@ -81,7 +79,6 @@ core_headers = \
     src/util/ftree/recheck/recheck.h \
     src/util/ftree/report/report.h \
     src/util/ftree/report/report_int.h \
-    src/util/ftree/rules/facts.h \
     src/util/ftree/rules/rules.h \
     src/util/ftree/rules/rules_place.h \
     src/util/ftree/rules/rules_reader.h \

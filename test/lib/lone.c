@@ -57,11 +57,23 @@ static void note_told(const struct lone *l, struct lone_sent *s)
             s->told[s->tolds - 1] = o;
 }
 
+static void unwrap(const struct lone *l, struct lone_sent *s, char words[32])
+{
+    const struct wire_relay r = s->m.u.relay;
+
+    s->relayed = FTREE_NONE;
+    if (s->m.type != WIRE_RELAY)
+        return;
+    s->relayed = r.node;
+    sprintf(words, " %s n%d", s->m.flags & WIRE_FLAG_PASSED_ON ? "from" : "for", (int) r.node);
+    ck_assert_int_eq(ftree_wire_decode(&l->job, l->now, r.bytes, r.len, &s->m), FTREE_OK);
+}
+
 static int send_message(void *ctx, const struct ftree_route *to, const void *bytes, size_t len)
 {
     struct lone *l = ctx;
     struct lone_sent *s = &l->sent[l->n_sent++];
-    char line[128];
+    char line[128], relayed[32] = "";
 
     ck_assert_int_le(l->n_sent, LONE_SENT_MAX);
     ck_assert_int_ge(to->node, 0);
@@ -70,6 +82,7 @@ static int send_message(void *ctx, const struct ftree_route *to, const void *byt
     s->to = *to;
     s->at = l->now;
     ck_assert_int_eq(ftree_wire_decode(&l->job, l->now, bytes, len, &s->m), FTREE_OK);
+    unwrap(l, s, relayed);
     if (s->m.type == WIRE_VERDICT_DOWN)
         note_told(l, s);
     snprintf(line, sizeof(line), "-> n%d %s %s%s%s%s%s%s%s", (int) to->node,
@@ -78,7 +91,7 @@ static int send_message(void *ctx, const struct ftree_route *to, const void *byt
              s->m.flags & WIRE_FLAG_SUBSTITUTE ? " substitute" : "",
              s->m.flags & WIRE_FLAG_NOBODY_WAITS ? " nobody-waits" : "",
              s->m.flags & WIRE_FLAG_MORE ? " more" : "",
-             s->m.flags & WIRE_FLAG_PASS_ON ? " pass-on" : "");
+             relayed);
     add_line(l, line);
     note_connection(l, to);
     return l->send_error;
@@ -282,9 +295,9 @@ static void kernels_speak(struct lone *l)
 /* Others look at a suspect, too, and say so. */
 static void others_speak(struct lone *l)
 {
-    for (int32_t i = 0; i < ftree_inspect_suspects(l->ft); i++)
+    FTREE_EACH_SUSPECT(su, l->ft)
         for (int path = 0; path < FTREE_PATHS; path++) {
-            struct works *w = &l->ft->examine->suspects.items[i].works[path];
+            struct works *w = &su->works[path];
             if (w->asked && w->heard <= w->asked && !l->hushed)
                 w->heard = w->asked + 1;
         }

@@ -19,7 +19,7 @@
  *     150 -> n2 data probe fresh
  *
  * "<ms> -> <node> <path> <type>" and then "deputy", "fresh", "substitute", "nobody-waits", "more",
- * "pass-on" where it is so.  Every message sent is decoded again, and the handle is checked after
+ * "for n3" or "from n3" (of what is relayed) where it is so.  Every message sent is decoded again, and the handle is checked after
  * every step.
  */
 
@@ -32,7 +32,8 @@
 
 struct lone_sent {
     struct ftree_route to;
-    struct wire_message m;
+    struct wire_message m; /* of what is relayed: that itself, */
+    int32_t relayed; /* and to whom it is to be passed on, or from whom; else FTREE_NONE */
     int32_t tolds; /* outlines in it, and the first ones of them */
     struct summary told[LONE_TOLD_MAX];
     ftree_time at;

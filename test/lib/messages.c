@@ -244,6 +244,11 @@ bool messages_make(int i, ftree_time now, struct wire_message *m)
             m->type = WIRE_VERDICT_DOWN;
             fill_told(&m->u.told, now);
             return true;
+        case 15:
+            m->type = WIRE_RELAY;
+            m->flags = WIRE_FLAG_PASSED_ON;
+            m->u.relay = (struct wire_relay){7, 5, (const uint8_t *) "hello"};
+            return true;
         default:
             return false;
     }

@@ -26,7 +26,7 @@ static struct lone *busy(void)
     ftree_peer_unresponsive(l->ft, l->now, 5, false);
     ck_assert_int_eq(l->ft->observe->stalls.n, 2);
     ck_assert_int_eq(l->ft->observe->findings.n, 1);
-    ck_assert_int_eq(l->ft->examine->suspects.n, 1);
+    ck_assert_ptr_nonnull(ftree_case_suspect(l->ft, 3));
     ck_assert_int_eq(l->ft->state->known.n, 2);
     ck_assert_int_eq(l->ft->net->outbox.n, 1);
     ck_assert_int_eq(l->ft->state->unresponsive.n, 1);
@@ -65,21 +65,23 @@ END_TEST
 START_TEST(suspects)
 {
     struct lone *l = busy();
-    struct suspect *su = l->ft->examine->suspects.items, *other;
+    struct ftree_case *su = ftree_case_suspect(l->ft, 3), *other;
     struct ftree_symptom s;
 
-    BROKEN(su->node, -1, "su->node >= 0 && su->node < ft->job->nodes && su->node != ft->self");
-    BROKEN(su->node, 7, "su->node >= 0 && su->node < ft->job->nodes && su->node != ft->self");
-    BROKEN(su->node, 1, "su->node >= 0 && su->node < ft->job->nodes && su->node != ft->self");
+    BROKEN(su->node, -1, "g->node >= 0 && g->node < ft->job->nodes");
+    BROKEN(su->node, 7, "g->node >= 0 && g->node < ft->job->nodes");
+    BROKEN(su->node, 1, "su->node != ft->self");
+    BROKEN(su->state, CASE_CALLED, "g->state != CASE_CALLED && g->state != CASE_DECIDED");
+    BROKEN(su->candidates, 0, "su->candidates > 0");
     BROKEN(su->node, 4, "!ftree_has_failed(ft, su->node)");
     BROKEN(su->nonce, 0, "su->nonce != 0");
     BROKEN(su->again, su->opened - 1, "su->again >= su->opened");
     BROKEN(su->again, su->deadline + 1, "su->again <= su->deadline");
-    BROKEN(su->first_symptom, su->opened + 1, "su->first_symptom <= su->opened");
+    BROKEN(su->first, su->opened + 1, "su->first <= su->opened");
     ftree_symptom_init(&s, FTREE_SYMPTOM_PEER_SILENT, 5, FTREE_NONE, 2, l->now, l->now);
     LONE_STEP(l, ftree_correlate(l->ft, l->now, &s, 0));
-    other = &l->ft->examine->suspects.items[1];
-    BROKEN(other->node, 3, "ft->examine->suspects.items[j].node != su->node");
+    other = ftree_case_suspect(l->ft, 5);
+    BROKEN(other->node, 3, "ftree_case_suspect(ft, su->node) == su");
 }
 END_TEST
 

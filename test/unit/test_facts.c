@@ -194,8 +194,8 @@ START_TEST(a_process_is_what_its_kernel_says)
 {
     struct rules_facts facts;
 
-    ftree_facts_init(&facts);
-    ftree_facts_process(&facts, processes[_i].phase, processes[_i].proc_state,
+    ftree_rules_no_facts(&facts);
+    ftree_rules_process(&facts, processes[_i].phase, processes[_i].proc_state,
                         RULES_SEEN_BY_DEPUTY);
     ck_assert_str_eq(ftree_rules_value_name(RULES_FACT_PROCESS, facts.value[RULES_FACT_PROCESS]),
                      processes[_i].process);

@@ -15,7 +15,7 @@
 #include "faultloc/node/state.h"
 #include "faultloc/base/iface.h"
 #include "suite.h"
-#include "ftree/wire/wire_int.h"
+#include "ftree/wire/wire.h"
 
 #include <ftw.h>
 #include <stdarg.h>
@@ -168,14 +168,10 @@ static void read_state(void)
 static void require_valid(void)
 {
     static const struct ftree_job job = {.nodes = 1, .size = 64, .fanout = 2};
+    struct wire_message m = {.type = WIRE_STATE, .u.state.state = s}, back;
     uint8_t bytes[FTREE_MESSAGE_MAX];
-    struct wire_writer w = {.p = bytes};
-    struct ftree_node_state back;
 
-    ftree_wire_put_state(&w, &s);
-    struct wire_reader r = {.p = bytes, .left = w.len, .job = &job, .now = NOW};
-    ftree_wire_get_state(&r, &back);
-    REQUIRE(!r.bad && r.left == 0);
+    REQUIRE(!ftree_wire_decode(&job, NOW, bytes, ftree_wire_encode(&m, NOW, bytes), &back));
 }
 
 /* ---- a whole one, and an empty one --------------------------------------------------------- */

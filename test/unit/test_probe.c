@@ -811,9 +811,6 @@ START_TEST(who_leaves_or_has_failed_is_not_asked)
     observe(l, 2);
     observe(l, 0);
     ck_assert_int_eq(ftree_inspect_suspects(l->ft), 0);
-    l->fail_alloc_in = 1;
-    observe(l, 1);
-    ck_assert_int_eq(ftree_inspect_suspects(l->ft), 0);
     ftree_leave(l->ft, l->now);
     observe(l, 1);
     ck_assert_int_eq(ftree_inspect_suspects(l->ft), 0);

@@ -329,7 +329,7 @@ START_TEST(flags_belong_to_their_types)
                                                      [WIRE_SYMPTOM] = WIRE_FLAG_SUBSTITUTE,
                                                      [WIRE_VERDICT_UP] =
                                                          WIRE_FLAG_SUBSTITUTE | WIRE_FLAG_MORE,
-                                                     [WIRE_VERDICT_DOWN] = WIRE_FLAG_PASS_ON};
+                                                     [WIRE_RELAY] = WIRE_FLAG_PASSED_ON};
     uint8_t buf[FTREE_MESSAGE_MAX];
 
     for (int type = 0; type < WIRE_TYPE_COUNT; type++) {

@@ -94,15 +94,18 @@ union any {
     struct ftree_log log;
 };
 
+static size_t code_any(enum what what, union any *any, struct wire_codec *c)
+{
+    if (what == STATE)
+        ftree_wire_state(c, &any->state);
+    else
+        ftree_wire_log(c, &any->log);
+    return c->at;
+}
+
 static size_t write_any(enum what what, const union any *any, uint8_t *buf)
 {
-    struct wire_writer w = {.p = buf};
-
-    if (what == STATE)
-        ftree_wire_put_state(&w, &any->state);
-    else
-        ftree_wire_put_log(&w, &any->log, NOW);
-    return w.len;
+    return code_any(what, (union any *) any, &(struct wire_codec){.p = buf, .now = NOW});
 }
 
 /* True where all of the bytes, and no more, are one.  From a copy of the exact length, so that the
@@ -110,16 +113,13 @@ static size_t write_any(enum what what, const union any *any, uint8_t *buf)
 static bool read_any(enum what what, const uint8_t *bytes, size_t len, union any *any)
 {
     uint8_t *exact = malloc(len ? len : 1);
-    struct wire_reader r = {.p = exact, .left = len, .job = &job, .now = NOW};
+    struct wire_codec r = {.reads = true, .p = exact, .len = len, .job = &job, .now = NOW};
 
     memcpy(exact, bytes, len);
     memset(any, 0, sizeof(*any));
-    if (what == STATE)
-        ftree_wire_get_state(&r, &any->state);
-    else
-        ftree_wire_get_log(&r, &any->log);
+    code_any(what, any, &r);
     free(exact);
-    return !r.bad && r.left == 0;
+    return !r.bad && r.at == len;
 }
 
 static void make_full(enum what what, union any *any)
@@ -210,17 +210,17 @@ END_TEST
 START_TEST(ages_travel_and_not_times)
 {
     uint8_t buf[FTREE_MESSAGE_MAX];
-    struct wire_writer w = {.p = buf};
-    struct wire_reader r = {.p = buf, .job = &job, .now = 100 * FTREE_MS};
-    struct ftree_log log = {.rank = 1, .entries = 4}, back;
+    struct wire_codec w = {.p = buf, .now = NOW};
+    struct wire_codec r = {.reads = true, .p = buf, .job = &job, .now = 100 * FTREE_MS};
+    struct ftree_log log = {.rank = 1, .entries = 4}, back = {0};
 
     log.entry[0].at = NOW;
     log.entry[1].at = NOW - 7 * FTREE_MS;
     log.entry[2].at = NOW + 7 * FTREE_MS; /* from the future: of now */
     log.entry[3].at = NOW - 200 * FTREE_MS; /* before the reader's clock began */
-    ftree_wire_put_log(&w, &log, NOW);
-    r.left = w.len;
-    ftree_wire_get_log(&r, &back);
+    ftree_wire_log(&w, &log);
+    r.len = w.at;
+    ftree_wire_log(&r, &back);
     ck_assert(!r.bad);
     ck_assert_uint_eq(back.entry[0].at, 100 * FTREE_MS);
     ck_assert_uint_eq(back.entry[1].at, 93 * FTREE_MS);

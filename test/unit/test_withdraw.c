@@ -1478,7 +1478,7 @@ static const struct {
 /* rows: nothing_is_done_while_all_are_stopped COUNT(suspensions) */
 START_TEST(nothing_is_done_while_all_are_stopped)
 {
-    struct world *w = world_new(7, suspensions[_i].ppn, 2);
+    struct world *w = world_of(shape_binary(7, suspensions[_i].ppn));
     const struct ftree_verdict *v = &w->report[0];
     struct ftree *root = w->node[0].ft;
     int32_t stopped = suspensions[_i].stopped;
@@ -1494,7 +1494,6 @@ START_TEST(nothing_is_done_while_all_are_stopped)
     w->rank[suspensions[_i].resumed].proc_state = 'R';
     world_run(w, 10 * SECOND);
     ck_assert_int_eq(ftree_confirmed(root, v->fln, v->id), suspensions[_i].confirmed);
-    world_free(w);
 }
 END_TEST
 
@@ -1540,8 +1539,6 @@ START_TEST(what_is_not_known_is_over_and_cannot_be_confirmed)
     ck_assert_int_eq(ftree_confirm(l->ft, l->now, v.fln, v.id), FTREE_ERR_INVALID);
     ck_assert_int_eq(ftree_confirmed(l->ft, v.fln, v.id), FTREE_CONFIRMED_OVER);
     ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
-    l->fail_alloc_in = 1;
-    ck_assert_int_eq(ftree_confirm(l->ft, l->now, v.fln, v.id), FTREE_ERR_NOMEM);
     ck_assert_int_eq(ftree_confirmed(l->ft, v.fln, v.id), FTREE_CONFIRMED_STANDS);
     ftree_leave(l->ft, l->now);
     ck_assert_int_eq(ftree_confirm(l->ft, l->now, v.fln, v.id), FTREE_OK);

@@ -10,8 +10,6 @@ noinst_HEADERS += \
     src/util/ftree/announce/announce.h \
     src/util/ftree/base/base.h \
     src/util/ftree/base/event.h \
-    src/util/ftree/base/ranks.h \
-    src/util/ftree/base/symptom.h \
     src/util/ftree/examine/examine.h \
     src/util/ftree/intake/intake.h \
     src/util/ftree/leave/leave.h \
@@ -20,7 +18,6 @@ noinst_HEADERS += \
     src/util/ftree/recheck/recheck.h \
     src/util/ftree/report/report.h \
     src/util/ftree/report/report_int.h \
-    src/util/ftree/rules/facts.h \
     src/util/ftree/rules/rules.h \
     src/util/ftree/rules/rules_place.h \
     src/util/ftree/rules/rules_reader.h \
@@ -35,7 +32,6 @@ src_mpid_ch4_faultloc_libfaultloc_la_SOURCES += \
     src/util/ftree/ftree.c \
     src/util/ftree/announce/announce.c \
     src/util/ftree/announce/gather.c \
-    src/util/ftree/announce/relay.c \
     src/util/ftree/base/base.c \
     src/util/ftree/base/event.c \
     src/util/ftree/base/names.c \
@@ -53,6 +49,7 @@ src_mpid_ch4_faultloc_libfaultloc_la_SOURCES += \
     src/util/ftree/intake/route.c \
     src/util/ftree/leave/leave.c \
     src/util/ftree/net/outbox.c \
+    src/util/ftree/net/relay.c \
     src/util/ftree/net/send.c \
     src/util/ftree/observe/answer.c \
     src/util/ftree/observe/symptom.c \
@@ -60,7 +57,6 @@ src_mpid_ch4_faultloc_libfaultloc_la_SOURCES += \
     src/util/ftree/report/report.c \
     src/util/ftree/report/report_json.c \
     src/util/ftree/report/report_words.c \
-    src/util/ftree/rules/facts.c \
     src/util/ftree/rules/rules.c \
     src/util/ftree/rules/rules_builtin.c \
     src/util/ftree/rules/rules_check.c \
@@ -74,6 +70,7 @@ src_mpid_ch4_faultloc_libfaultloc_la_SOURCES += \
     src/util/ftree/state/peer.c \
     src/util/ftree/state/route.c \
     src/util/ftree/state/verdict.c \
+    src/util/ftree/state/way.c \
     src/util/ftree/topology/topo.c \
     src/util/ftree/topology/tree.c \
     src/util/ftree/topology/tree_check.c \

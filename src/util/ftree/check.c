@@ -31,33 +31,32 @@ static const char *check_symptoms(const struct ftree *ft)
     return NULL;
 }
 
-static const char *check_suspects(const struct ftree *ft)
+static const char *check_suspect(const struct ftree *ft, const struct ftree_case *su)
 {
-    for (int32_t i = 0; i < ft->examine->suspects.n; i++) {
-        const struct suspect *su = &ft->examine->suspects.items[i];
-        const struct ftree_case *group = ftree_case_find(ft, su->node, su->switch_);
-        HOLDS(su->node >= 0 && su->node < ft->job->nodes && su->node != ft->self);
-        HOLDS(!ftree_has_failed(ft, su->node));
-        HOLDS(su->nonce != 0);
-        HOLDS(su->again >= su->opened);
-        HOLDS(su->again <= su->deadline);
-        HOLDS(su->first_symptom <= su->opened);
-        HOLDS(group && group->examined);
-        for (int32_t j = 0; j < i; j++)
-            HOLDS(ft->examine->suspects.items[j].node != su->node);
-    }
+    HOLDS(su->node != ft->self);
+    HOLDS(!ftree_has_failed(ft, su->node));
+    HOLDS(su->nonce != 0);
+    HOLDS(su->again >= su->opened);
+    HOLDS(su->again <= su->deadline);
+    HOLDS(su->first <= su->opened);
+    HOLDS(su->candidates > 0);
+    HOLDS(ftree_case_suspect(ft, su->node) == su);
     return NULL;
 }
 
-static const char *check_groups(const struct ftree *ft)
+static const char *check_cases(const struct ftree *ft)
 {
     FTREE_EACH(const struct ftree_case, g, ft->state->cases) {
+        const char *broken;
         HOLDS(g->node >= 0 && g->node < ft->job->nodes);
+        broken = g->state == CASE_EXAMINED ? check_suspect(ft, g) : NULL;
+        if (broken)
+            return broken;
+        HOLDS(g->state != CASE_CALLED && g->state != CASE_DECIDED);
         HOLDS(ftree_case_find(ft, g->node, g->switch_) == g);
         HOLDS(g->symptoms <= CASE_SYMPTOMS_MAX && g->candidates <= CASE_CANDIDATES_MAX);
         HOLDS(g->first <= g->last);
         HOLDS(g->strategy < ft->rules->strategies);
-        HOLDS(!g->examined || (g->candidates > 0 && ftree_probe_find(ft, g->node)));
         for (int32_t j = 0; j < g->candidates; j++)
             HOLDS(g->candidate[j].model < ft->rules->models && g->candidate[j].prior <= 1000);
         for (int32_t j = 0; j < g->symptoms; j++)
@@ -162,9 +161,7 @@ const char *ftree_check(const struct ftree *ft)
     const char *broken = check_symptoms(ft);
 
     if (!broken)
-        broken = check_suspects(ft);
-    if (!broken)
-        broken = check_groups(ft);
+        broken = check_cases(ft);
     if (!broken)
         broken = check_index(ft);
     if (!broken)

@@ -92,7 +92,6 @@ void ftree_destroy(struct ftree *ft)
     ftree_intake_clear(ft);
     ftree_examine_clear(ft);
     ftree_announce_clear(ft);
-    ftree_recheck_clear(ft);
     ftree_state_clear(ft);
     ftree_alloc(ft, ft, 0); /* the first of all */
 }
@@ -138,8 +137,11 @@ static void learned(struct ftree *ft, ftree_time now, const struct ftree_event *
     struct known *k = verdict_of(ft, e);
 
     ftree_probe_learned(ft);
-    if (k)
-        ftree_recheck_watch(ft, now, k);
+    if (!k)
+        return;
+    ftree_recheck_watch(ft, now, k);
+    if (ftree_way(ft, now, k->v.node, FTREE_NONE) != FTREE_NONE)
+        ftree_outbox_heard(ft, now, k->v.node); /* what it missed goes by way of another */
 }
 
 static void is_over(struct ftree *ft, ftree_time now, const struct ftree_event *e)
@@ -269,6 +271,7 @@ static void heard_from(struct ftree *ft, ftree_time now, int32_t from, enum ftre
     if (m->type == WIRE_ANSWER && m->u.answer.role == FTREE_ROLE_DEPUTY)
         return; /* its agent is as silent as before */
     ftree_recheck_heard(ft, now, from, path);
+    ftree_way_forget(ft, from);
     if (ftree_peer_heard(ft, from))
         ftree_outbox_heard(ft, now, from);
 }
@@ -320,6 +323,7 @@ static void dispatch(struct ftree *ft, ftree_time now, int32_t from, enum ftree_
             ftree_announce_up(ft, now, from, &m->u.verdict, m->flags & WIRE_FLAG_MORE);
             break;
         case WIRE_VERDICT_DOWN: /* what came of it is said with the acknowledgment */
+        case WIRE_RELAY: /* see take_relayed() */
             break;
         case WIRE_VICTIMS:
             ftree_gather_victims(ft, now, from, &m->u.victims);
@@ -340,11 +344,53 @@ static bool is_acknowledged(const struct ftree *ft, int32_t from, const struct w
            (m->type != WIRE_VICTIMS || !ftree_outbox_waits_for(ft, from, m->u.victims.told));
 }
 
-static int receive(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
-                   uint64_t conn, const void *bytes, size_t len)
+/* conn: 0 where it came by way of another. */
+static void take(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
+                 uint64_t conn, const struct wire_message *m)
 {
     struct ftree_route back = {.node = from, .path = (uint8_t) path, .conn = conn};
     enum told told = TOLD;
+
+    if (m->type == WIRE_SYMPTOM && !ftree_is_leaving(ft) &&
+        ftree_intake_is_overloaded(ft, now, &m->u.symptom)) {
+        ftree_acknowledge(ft, now, &back, WIRE_BUSY, 0, m->id);
+        return;
+    }
+    if (m->type == WIRE_VERDICT_DOWN)
+        told = ftree_announce_down(ft, now, from, path, m);
+    ftree_drain(ft, now);
+    if (is_acknowledged(ft, from, m) && told != TOLD_ASKING)
+        ftree_acknowledge(ft, now, &back, WIRE_ACK,
+                          told == TOLD_NOBODY_WAITS ? WIRE_FLAG_NOBODY_WAITS : 0, m->id);
+    dispatch(ft, now, from, path, conn, m);
+}
+
+/* What is not acknowledged is not relayed either, but for acknowledgments. */
+static int take_relayed(struct ftree *ft, ftree_time now, int32_t by, enum ftree_path path,
+                        const struct wire_message *relayed)
+{
+    const struct wire_relay *r = &relayed->u.relay;
+    struct wire_message m;
+    int rc;
+
+    if (!(relayed->flags & WIRE_FLAG_PASSED_ON)) {
+        ftree_relay_pass_on(ft, by, path, r);
+        return FTREE_OK;
+    }
+    rc = ftree_wire_decode(ft->job, now, r->bytes, r->len, &m);
+    if (rc)
+        return rc;
+    if (r->node == ft->self ||
+        (!ftree_wire_is_reliable(m.type) && m.type != WIRE_ACK && m.type != WIRE_BUSY))
+        return FTREE_ERR_MALFORMED;
+    ftree_way_note(ft, now, r->node, by);
+    take(ft, now, r->node, path, 0, &m);
+    return FTREE_OK;
+}
+
+static int receive(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
+                   uint64_t conn, const void *bytes, size_t len)
+{
     struct wire_message m;
     int rc;
 
@@ -354,18 +400,9 @@ static int receive(struct ftree *ft, ftree_time now, int32_t from, enum ftree_pa
     if (rc)
         return rc;
     heard_from(ft, now, from, path, &m);
-    if (m.type == WIRE_SYMPTOM && !ftree_is_leaving(ft) &&
-        ftree_intake_is_overloaded(ft, now, &m.u.symptom)) {
-        ftree_acknowledge(ft, now, &back, WIRE_BUSY, 0, m.id);
-        return FTREE_OK;
-    }
-    if (m.type == WIRE_VERDICT_DOWN)
-        told = ftree_announce_down(ft, now, from, path, &m);
-    ftree_drain(ft, now);
-    if (is_acknowledged(ft, from, &m) && told != TOLD_ASKING)
-        ftree_acknowledge(ft, now, &back, WIRE_ACK,
-                          told == TOLD_NOBODY_WAITS ? WIRE_FLAG_NOBODY_WAITS : 0, m.id);
-    dispatch(ft, now, from, path, conn, &m);
+    if (m.type == WIRE_RELAY)
+        return take_relayed(ft, now, from, path, &m);
+    take(ft, now, from, path, conn, &m);
     return FTREE_OK;
 }
 
@@ -453,7 +490,7 @@ void ftree_tick(struct ftree *ft, ftree_time now)
     run(ft, now, ftree_announce_tick);
     run(ft, now, ftree_recheck_tick);
     run(ft, now, ftree_outbox_tick);
-    run(ft, now, ftree_correlate_tick); /* what all these did may have been the last of a group */
+    run(ft, now, ftree_correlate_tick); /* what all these did may have been the last of a case */
     run(ft, now, ftree_leave_tick);
     ftree_events_end(ft);
 }
@@ -476,12 +513,8 @@ void ftree_use_rules(struct ftree *ft, ftree_time now, const struct ftree_rules 
 
 /* ---- verdicts -------------------------------------------------------------------------------- */
 
-/* What was found longer ago has been told: on its way up it is told again every two seconds. */
-#define RESUME_AGE (2000 * FTREE_MS)
-
 int ftree_restore(struct ftree *ft, ftree_time now, const struct ftree_verdict *v)
 {
-    struct summary o;
     int32_t switches = ft->job->tree ? ft->job->tree->switches : 0;
     struct known *k;
 
@@ -490,28 +523,9 @@ int ftree_restore(struct ftree *ft, ftree_time now, const struct ftree_verdict *
         v->switch_ < FTREE_NONE || v->switch_ >= switches ||
         (v->kind == FTREE_KIND_SWITCH) != (v->switch_ != FTREE_NONE))
         return FTREE_ERR_INVALID;
-    o = ftree_verdict_summary(ft, v);
-    k = ftree_verdict_by_id(ft, &o);
-    if (k) {
-        if (v->withdrawn && !k->v.withdrawn) {
-            k->v.withdrawn = v->withdrawn;
-            k->announcement = 0; /* nobody need wait for victims any more */
-        } else if (!v->untold) {
-            ftree_announce_was_told(ft, k);
-        }
-        ftree_recheck_watch(ft, now, k);
-        return FTREE_OK;
-    }
-    k = ftree_verdict_add(ft, &o);
+    k = ftree_announce_restore(ft, now, v);
     if (!k)
         return FTREE_ERR_NOMEM;
-    k->told_down = k->reported = true;
-    if (v->evidences > 0)
-        ftree_verdict_keep(ft, k, v);
-    if (v->fln == ft->self && v->id > ft->next_id)
-        ft->next_id = v->id; /* nobody may take a new verdict for one that is over */
-    if (v->untold && !v->withdrawn && !v->own_only && now < v->located + RESUME_AGE)
-        ftree_announce_resume(ft, now, k);
     ftree_recheck_watch(ft, now, k);
     ftree_announce_forget(ft, now);
     return FTREE_OK;
@@ -562,7 +576,7 @@ bool ftree_has_untold(const struct ftree *ft)
 
 bool ftree_is_asking(const struct ftree *ft)
 {
-    return ftree_probe_is_asking(ft);
+    return ftree_case_any_suspect(ft);
 }
 
 bool ftree_may_go(const struct ftree *ft)

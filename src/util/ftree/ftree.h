@@ -57,6 +57,9 @@ typedef uint64_t ftree_time;
 #define FTREE_NAME_MAX 64
 #define FTREE_DETAIL_MAX 96
 
+/* The numbers of a table of names, such as the next one. */
+#define FTREE_ENUM(id, ...) id,
+
 #define FTREE_ERRORS(X) \
     X(FTREE_OK, "success") \
     X(FTREE_ERR_NOMEM, "out of memory") \
@@ -64,11 +67,7 @@ typedef uint64_t ftree_time;
     X(FTREE_ERR_MALFORMED, "a message is malformed") \
     X(FTREE_ERR_VERSION, "a message is of another protocol version")
 
-enum ftree_error {
-#define FTREE_ERROR_ENUM(name, text) name,
-    FTREE_ERRORS(FTREE_ERROR_ENUM)
-#undef FTREE_ERROR_ENUM
-};
+enum ftree_error { FTREE_ERRORS(FTREE_ENUM) };
 
 /* Purpose: names an error.  Returns a constant string, also for a number that is none. */
 const char *ftree_strerror(int error);
@@ -98,12 +97,7 @@ enum ftree_role {
     X(FTREE_REACH_REFUSED, "refused") \
     X(FTREE_REACH_ANSWERED, "answered")
 
-enum ftree_reach {
-#define FTREE_REACH_ENUM(name, text) name,
-    FTREE_REACHES(FTREE_REACH_ENUM)
-#undef FTREE_REACH_ENUM
-    FTREE_REACH_COUNT
-};
+enum ftree_reach { FTREE_REACHES(FTREE_ENUM) FTREE_REACH_COUNT };
 
 /* What a verdict of a class says, beside what is wrong. */
 #define FTREE_ENDS_NODE 1 /* nothing of its node goes on, if it is about all of that */
@@ -135,12 +129,7 @@ enum ftree_reach {
     X(FTREE_CLASS_STRAGGLER, "straggler", NODE, UNKNOWN, 0) \
     X(FTREE_CLASS_UNKNOWN, "unknown", NODE, UNKNOWN, FTREE_IS_PATH)
 
-enum ftree_class {
-#define FTREE_CLASS_ENUM(name, text, kind, origin, says) name,
-    FTREE_CLASSES(FTREE_CLASS_ENUM)
-#undef FTREE_CLASS_ENUM
-    FTREE_CLASS_COUNT
-};
+enum ftree_class { FTREE_CLASSES(FTREE_ENUM) FTREE_CLASS_COUNT };
 
 /* Kinds of components, with the word that stands before a component's name. */
 #define FTREE_KINDS(X) \
@@ -150,12 +139,7 @@ enum ftree_class {
     X(FTREE_KIND_LINK, "link") \
     X(FTREE_KIND_SWITCH, "switch")
 
-enum ftree_kind {
-#define FTREE_KIND_ENUM(name, text) name,
-    FTREE_KINDS(FTREE_KIND_ENUM)
-#undef FTREE_KIND_ENUM
-    FTREE_KIND_COUNT
-};
+enum ftree_kind { FTREE_KINDS(FTREE_ENUM) FTREE_KIND_COUNT };
 
 enum ftree_origin {
     FTREE_ORIGIN_HARDWARE,
@@ -177,12 +161,7 @@ enum ftree_origin {
     X(FTREE_SOURCE_HARDWARE_MONITOR, "hardware-monitor") \
     X(FTREE_SOURCE_USER, "user")
 
-enum ftree_source {
-#define FTREE_SOURCE_ENUM(name, text) name,
-    FTREE_SOURCES(FTREE_SOURCE_ENUM)
-#undef FTREE_SOURCE_ENUM
-    FTREE_SOURCE_COUNT
-};
+enum ftree_source { FTREE_SOURCES(FTREE_ENUM) FTREE_SOURCE_COUNT };
 
 #define FTREE_SEVERITIES(X) \
     X(FTREE_SEVERITY_INFO, "info") \
@@ -190,12 +169,7 @@ enum ftree_source {
     X(FTREE_SEVERITY_ERROR, "error") \
     X(FTREE_SEVERITY_FATAL, "fatal")
 
-enum ftree_severity {
-#define FTREE_SEVERITY_ENUM(name, text) name,
-    FTREE_SEVERITIES(FTREE_SEVERITY_ENUM)
-#undef FTREE_SEVERITY_ENUM
-    FTREE_SEVERITY_COUNT
-};
+enum ftree_severity { FTREE_SEVERITIES(FTREE_ENUM) FTREE_SEVERITY_COUNT };
 
 /* The one table of symptoms: identifier, name in rules and reports, source, kind of component it
  * is about, severity where the reporter gives none, meaning.  At most 64: rules keep sets of them
@@ -268,12 +242,7 @@ enum ftree_severity {
     X(FTREE_SYMPTOM_USER_SUSPECTS, "user-suspects", USER, NODE, INFO, \
       "a user or a program of theirs asks for an examination of the component")
 
-enum ftree_symptom_kind {
-#define FTREE_SYMPTOM_ENUM(id, name, source, kind, severity, meaning) id,
-    FTREE_SYMPTOMS(FTREE_SYMPTOM_ENUM)
-#undef FTREE_SYMPTOM_ENUM
-    FTREE_SYMPTOM_COUNT
-};
+enum ftree_symptom_kind { FTREE_SYMPTOMS(FTREE_ENUM) FTREE_SYMPTOM_COUNT };
 _Static_assert(FTREE_SYMPTOM_COUNT <= 64, "a set of symptoms is a word");
 
 /* What a symptom or a verdict is about.  Every component has a node, so that it has an FLN: a NIC
@@ -379,7 +348,7 @@ struct ftree_node_state {
     struct {
         int32_t rank;
         int32_t pid;
-        char proc_state; /* message of proc(5), 0: not known */
+        char proc_state; /* state letter of proc(5), 0: not known */
         uint8_t phase; /* enum ftree_phase */
         int16_t numa; /* NUMA node it is bound to or last ran on, -1: not known */
         int8_t nic_is_local; /* 1: the data interface sits by that NUMA node, 0: not, -1: unknown */
@@ -533,7 +502,7 @@ struct ftree_config {
     ftree_time recheck; /* [1 s] who was silent is asked again after this, doubled each time up to
                                  * 64 times: a verdict that is over is withdrawn */
     ftree_time expire; /* [10 s] a symptom last seen so long ago is no news */
-    int32_t pending_max; /* [256] more groups than that under way: this agent is overloaded */
+    int32_t pending_max; /* [256] more cases than that under way: this agent is overloaded */
 };
 
 struct ftree;
@@ -660,7 +629,7 @@ bool ftree_verdict_at(const struct ftree *ft, int32_t i, struct ftree_verdict *v
  * immediately before something is done because of it that cannot be undone.  Its component is asked by
  * new connections; of a rank its node's agent (and deputy) is asked; the own node's ranks are looked at.
  * A verdict that turns out to be over is withdrawn, as at any other time.
- * Errors: FTREE_ERR_INVALID (no such verdict), FTREE_ERR_NOMEM. */
+ * Errors: FTREE_ERR_INVALID (no such verdict). */
 int ftree_confirm(struct ftree *ft, ftree_time now, int32_t fln, uint32_t id);
 
 enum ftree_confirmed {

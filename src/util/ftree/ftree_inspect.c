@@ -84,8 +84,8 @@ bool ftree_inspect_case(const struct ftree *ft, int32_t node, int32_t switch_,
                                            .symptoms = c->symptoms,
                                            .candidates = c->candidates,
                                            .chain = c->chain,
-                                           .doubtful = c->doubtful,
-                                           .again = c->more};
+                                           .doubtful = c->state == CASE_DOUBTFUL,
+                                           .again = c->state == CASE_AGAIN};
     return c != NULL;
 }
 
@@ -117,17 +117,21 @@ int ftree_inspect_prior(const struct ftree *ft, int32_t node, const char *model)
 
 int32_t ftree_inspect_suspects(const struct ftree *ft)
 {
-    return ft->examine->suspects.n;
+    int32_t n = 0;
+
+    FTREE_EACH_SUSPECT(su, ft)
+        n++;
+    return n;
 }
 
 bool ftree_inspect_is_suspect(const struct ftree *ft, int32_t node)
 {
-    return ftree_probe_find(ft, node) != NULL;
+    return ftree_case_suspect(ft, node) != NULL;
 }
 
 bool ftree_inspect_suspect(const struct ftree *ft, int32_t node, struct ftree_inspect_suspect *out)
 {
-    const struct suspect *su = ftree_probe_find(ft, node);
+    const struct ftree_case *su = ftree_case_suspect(ft, node);
 
     if (!su || !out)
         return su != NULL;
@@ -147,14 +151,14 @@ bool ftree_inspect_suspect(const struct ftree *ft, int32_t node, struct ftree_in
 
 uint32_t ftree_inspect_question(const struct ftree *ft, int32_t node)
 {
-    const struct suspect *su = ftree_probe_find(ft, node);
+    const struct ftree_case *su = ftree_case_suspect(ft, node);
 
     return su ? su->nonce : 0;
 }
 
 bool ftree_inspect_facts(const struct ftree *ft, int32_t node, bool at_end, struct rules_facts *out)
 {
-    const struct suspect *su = ftree_probe_find(ft, node);
+    const struct ftree_case *su = ftree_case_suspect(ft, node);
 
     if (su)
         ftree_facts_find(ft, su, at_end, out);
@@ -164,7 +168,7 @@ bool ftree_inspect_facts(const struct ftree *ft, int32_t node, bool at_end, stru
 bool ftree_inspect_evidence(const struct ftree *ft, ftree_time now, int32_t node,
                             struct ftree_verdict *v)
 {
-    const struct suspect *su = ftree_probe_find(ft, node);
+    const struct ftree_case *su = ftree_case_suspect(ft, node);
 
     if (su)
         ftree_facts_add_evidence(ft, now, su, v);

@@ -9,15 +9,12 @@
 #include "ftree/announce/announce.h"
 #include "ftree/base/base.h"
 #include "ftree/base/event.h"
-#include "ftree/base/ranks.h"
-#include "ftree/base/symptom.h"
 #include "ftree/examine/examine.h"
 #include "ftree/intake/intake.h"
 #include "ftree/leave/leave.h"
 #include "ftree/net/net.h"
 #include "ftree/observe/observe.h"
 #include "ftree/recheck/recheck.h"
-#include "ftree/rules/facts.h"
 #include "ftree/state/state.h"
 
 /* All of a handle, for the file that puts it together, for the check of it, and for tests.  The rooms do

@@ -66,7 +66,8 @@ static void post(struct ftree *ft, int32_t child, void *arg)
     if (child == p->from)
         return;
     /* one that is unresponsive is told, too, but nobody waits for its answer */
-    if (ftree_peer(ft, p->now, child) <= FTREE_PEER_BUSY)
+    if (ftree_peer(ft, p->now, child) <= FTREE_PEER_BUSY ||
+        ftree_way(ft, p->now, child, FTREE_NONE) != FTREE_NONE)
         ftree_gather_wait_for(ft, p->announcement, child, p->id);
     ftree_outbox_post(ft, p->now, child, WIRE_VERDICT_DOWN, p->id, p->payload);
 }
@@ -250,7 +251,6 @@ static enum told tell_down(struct ftree *ft, ftree_time now, int32_t from, enum 
     if (stands)
         p.announcement = ftree_gather_begin(ft, now, from, path, asked);
     tell_children(ft, from == FTREE_NONE ? ftree_partition_top(ft) : ft->self, &p);
-    ftree_relay_tell(ft, now, p.announcement);
     if (p.announcement >= 0)
         ftree_gather_finish_if_in(ft, now, p.announcement);
     return stands ? TOLD_ASKING : TOLD_NOBODY_WAITS;
@@ -393,20 +393,16 @@ static void end_known(struct ftree *ft, ftree_time now, struct known *k, ftree_t
 {
     bool was_lost = ftree_verdict_takes_node(ft, &k->v);
     struct ftree_verdict v = {0};
-    char name[16];
 
-    k->v.withdrawn = withdrawn;
+    ftree_verdict_withdraw(ft, k, withdrawn);
     k->up_tries = 0;
-    ftree_verdict_set_recheck(ft, k, FTREE_NEVER);
-    k->check = 0;
-    k->announcement = 0; /* nobody need wait for victims any more */
     tell_glue(ft, k, false, &v);
     if (k->reported && ft->io->report) {
         ftree_verdict_load(ft, k, &v);
         ft->io->report(ft->io_ctx, &v);
     } else if (ftree_route_is_root(ft)) {
         ftree_trace(ft, "%s of %s is over before it was told", ftree_class_name(k->v.class_),
-                    ftree_verdict_of(ft, &k->v, name));
+                    ftree_name_of(ft, &k->v));
     }
     if (was_lost)
         tell_what_it_explained(ft, now, k->v.node);
@@ -418,10 +414,9 @@ void ftree_announce_withdraw(struct ftree *ft, ftree_time now, struct known *k, 
 {
     bool was_lost = ftree_verdict_takes_node(ft, &k->v) || k->ends_agent;
     int32_t node = k->v.node, cut = k->cuts ? k->v.switch_ : FTREE_NONE;
-    char name[16];
 
     ftree_trace(ft, "withdraws %s of %s: %s", ftree_class_name(k->v.class_),
-                ftree_verdict_of(ft, &k->v, name), why);
+                ftree_name_of(ft, &k->v), why);
     end_known(ft, now, k, now);
     if (!k->v.own_only)
         push_up(ft, now, k, false);
@@ -437,13 +432,12 @@ static bool hear_withdrawn(struct ftree *ft, ftree_time now, const struct summar
                            struct known **k)
 {
     struct known *same = *k ? *k : ftree_verdict_same(ft, o);
-    char name[16];
 
     if (*k && (*k)->v.withdrawn)
         return false;
     if (same) {
         ftree_trace(ft, "learns that %s of %s is over", ftree_class_name(o->class_),
-                    ftree_verdict_of(ft, o, name));
+                    ftree_name_of(ft, o));
         end_known(ft, now, same, o->withdrawn);
     }
     if (!*k)
@@ -455,8 +449,6 @@ static bool hear_withdrawn(struct ftree *ft, ftree_time now, const struct summar
 static bool hear(struct ftree *ft, ftree_time now, const struct summary *o, struct known **k,
                  struct ftree_verdict *room)
 {
-    char name[16];
-
     *k = ftree_verdict_by_id(ft, o);
     if (o->withdrawn) {
         hear_withdrawn(ft, now, o, k);
@@ -466,7 +458,7 @@ static bool hear(struct ftree *ft, ftree_time now, const struct summary *o, stru
         *k = ftree_verdict_same(ft, o);
     if (*k)
         return !(*k)->told_down && !(*k)->v.withdrawn;
-    ftree_trace(ft, "learns %s of %s", ftree_class_name(o->class_), ftree_verdict_of(ft, o, name));
+    ftree_trace(ft, "learns %s of %s", ftree_class_name(o->class_), ftree_name_of(ft, o));
     *k = learn(ft, now, o, NULL, room);
     return *k != NULL;
 }
@@ -483,8 +475,6 @@ enum told ftree_announce_down(struct ftree *ft, ftree_time now, int32_t from, en
 
     if (again != TOLD_NOBODY_WAITS) /* it came twice */
         return again;
-    if (m->flags & WIRE_FLAG_PASS_ON)
-        return ftree_relay_pass_on(ft, now, from, path, m);
     ftree_announce_forget(ft, now);
     ft->state->batch.n = 0;
     ftree_verdict_reserve(ft, rest.n);
@@ -530,7 +520,6 @@ static void push_up(struct ftree *ft, ftree_time now, struct known *k, bool more
     ftree_time held = held_until(ft, k);
     bool substitute;
     int32_t hop;
-    char name[16];
 
     if (held > now) {
         ftree_verdict_set_up(ft, k, UP_HELD);
@@ -549,7 +538,7 @@ static void push_up(struct ftree *ft, ftree_time now, struct known *k, bool more
         k->up_again = now + ftree_rto(ft);
         return;
     }
-    ftree_trace(ft, "tells %s%s", substitute ? "substitute " : "", ftree_name(ft, hop, name));
+    ftree_trace(ft, "tells %s%s", substitute ? "substitute " : "", ftree_name(ft, hop));
     ftree_verdict_set_up(ft, k, UP_SENT);
     k->up_again = now + UP_AGAIN;
     m.flags = (uint8_t) ((substitute ? WIRE_FLAG_SUBSTITUTE : 0) | (more ? WIRE_FLAG_MORE : 0));
@@ -575,16 +564,8 @@ static void tell_own(struct ftree *ft, ftree_time now, struct known *k)
     ftree_gather_report(ft, k, &victims);
 }
 
-/* The agent before this one may have ended before it had told this. */
-void ftree_announce_resume(struct ftree *ft, ftree_time now, struct known *k)
-{
-    k->told_down = k->reported = false;
-    ftree_verdict_set_up(ft, k, UP_PENDING); /* not at once: others, of the root, may follow */
-    k->up_again = now;
-}
-
 /* Who acted for this agent has told people of what was still to be told here. */
-void ftree_announce_was_told(struct ftree *ft, struct known *k)
+static void was_told(struct ftree *ft, struct known *k)
 {
     if (!k->queued && !k->announcement)
         return;
@@ -594,13 +575,42 @@ void ftree_announce_was_told(struct ftree *ft, struct known *k)
     k->told_down = k->reported = true;
 }
 
+/* What was found longer ago has been told: on its way up it is told again every two seconds. */
+#define RESUME_AGE UP_AGAIN
+
+struct known *ftree_announce_restore(struct ftree *ft, ftree_time now, const struct ftree_verdict *v)
+{
+    struct summary o = ftree_verdict_summary(ft, v);
+    struct known *k = ftree_verdict_by_id(ft, &o);
+
+    if (k && v->withdrawn && !k->v.withdrawn)
+        ftree_verdict_withdraw(ft, k, v->withdrawn);
+    else if (k && !v->untold)
+        was_told(ft, k);
+    if (k)
+        return k;
+    k = ftree_verdict_add(ft, &o);
+    if (!k)
+        return NULL;
+    k->told_down = k->reported = true;
+    if (v->evidences > 0)
+        ftree_verdict_keep(ft, k, v);
+    if (v->fln == ft->self && v->id > ft->next_id)
+        ft->next_id = v->id; /* nobody may take a new verdict for one that is over */
+    if (v->untold && !v->withdrawn && !v->own_only && now < v->located + RESUME_AGE) {
+        k->told_down = k->reported = false;
+        ftree_verdict_set_up(ft, k, UP_PENDING); /* not at once: others, of the root, may follow */
+        k->up_again = now;
+    }
+    return k;
+}
+
 /* A verdict found here. */
 void ftree_announce_raise(struct ftree *ft, ftree_time now, const struct ftree_verdict *v)
 {
     struct summary o = ftree_verdict_summary(ft, v);
     struct known *k = ftree_verdict_explaining(ft, &o);
     struct ftree_verdict room = {0};
-    char name[16];
 
     if (k) {
         ftree_verdict_count_symptoms(k, v->symptoms);
@@ -608,7 +618,7 @@ void ftree_announce_raise(struct ftree *ft, ftree_time now, const struct ftree_v
     }
     ftree_announce_forget(ft, now);
     ftree_trace(ft, "verdict %s of %s by %s", ftree_class_name(v->class_),
-                ftree_verdict_of(ft, &o, name), v->rule);
+                ftree_name_of(ft, &o), v->rule);
     k = learn(ft, now, &o, v, &room);
     if (k && v->own_only)
         tell_own(ft, now, k);
@@ -697,8 +707,9 @@ static struct wire_told told_by(struct ftree *ft, ftree_time now, const struct m
 }
 
 /* Tells the children of a child that does not answer. */
-static void adopt(struct ftree *ft, ftree_time now, const struct message *l, struct wire_told rest)
+static void adopt(struct ftree *ft, ftree_time now, const struct message *l)
 {
+    struct wire_told rest = told_by(ft, now, l);
     struct posting p = {
         .now = now, .from = FTREE_NONE, .announcement = ftree_gather_settle_late(ft, now, l)};
     const struct known *k;
@@ -712,28 +723,6 @@ static void adopt(struct ftree *ft, ftree_time now, const struct message *l, str
         ftree_gather_finish_if_in(ft, now, p.announcement);
 }
 
-/* By way of another, where one did not acknowledge what it was to pass on. */
-static void tell_past(struct ftree *ft, ftree_time now, const struct message *l)
-{
-    int32_t announcement = ftree_gather_settle_late(ft, now, l);
-
-    ftree_relay_tell_past(ft, now, l->payload, announcement);
-    if (announcement >= 0)
-        ftree_gather_finish_if_in(ft, now, announcement);
-}
-
-static void down_undeliverable(struct ftree *ft, ftree_time now, const struct message *l)
-{
-    struct wire_message m;
-
-    if (ftree_wire_decode(ft->job, now, l->payload->bytes, l->payload->len, &m))
-        return;
-    if (m.flags & WIRE_FLAG_PASS_ON)
-        tell_past(ft, now, l);
-    else
-        adopt(ft, now, l, m.u.told);
-}
-
 void ftree_announce_undeliverable(struct ftree *ft, ftree_time now, const struct message *l)
 {
     struct known *k;
@@ -745,7 +734,7 @@ void ftree_announce_undeliverable(struct ftree *ft, ftree_time now, const struct
                 push_up(ft, now, k, false);
             break;
         case WIRE_VERDICT_DOWN:
-            down_undeliverable(ft, now, l);
+            adopt(ft, now, l);
             break;
         default:
             break;
@@ -792,7 +781,6 @@ ftree_time ftree_announce_deadline(const struct ftree *ft)
             t = ftree_min(t, ft->state->known.items[i].up_again);
     return t;
 }
-
 
 bool ftree_announce_has_untold(const struct ftree *ft)
 {

@@ -12,8 +12,7 @@
 #pragma GCC visibility push(hidden)
 
 /*
- * Verdicts on their way up and down (announce.c), to nodes that only others reach (relay.c), and the
- * victims on their way up (gather.c).
+ * Verdicts on their way up and down (announce.c), and the victims on their way back (gather.c).
  */
 
 /* A node that has still to name its victims, and the message that told it. */
@@ -29,8 +28,7 @@ struct announcement {
     uint32_t asked; /* number of the message that told, */
     uint8_t path; /* and how it came */
     ftree_time until;
-    ftree_time
-        acknowledge; /* that message, if the victims are not in by then; FTREE_NEVER: it is */
+    ftree_time acknowledge; /* that message, if the victims are not in by then; FTREE_NEVER: it is */
     struct ftree_ranks victims;
     FTREE_ARRAY(struct due) due;
 };
@@ -41,6 +39,7 @@ enum told {
     TOLD_NOBODY_WAITS, /* it is acknowledged, and that is all */
     TOLD_ASKING /* the answer will come soon, and acknowledges it */
 };
+
 struct ftree_announce {
     FTREE_ARRAY(struct announcement) announcements;
     uint32_t last_announcement;
@@ -62,35 +61,17 @@ enum told ftree_announce_down(struct ftree *ft, ftree_time now, int32_t from, en
 void ftree_announce_withdraw(struct ftree *ft, ftree_time now, struct known *k, const char *why);
 bool ftree_announce_has_untold(const struct ftree *ft);
 void ftree_announce_retell(struct ftree *ft, ftree_time now, int32_t node);
-void ftree_announce_resume(struct ftree *ft, ftree_time now, struct known *k);
-void ftree_announce_was_told(struct ftree *ft, struct known *k);
+/* A verdict that the agent before this one knew; NULL: out of memory. */
+struct known *ftree_announce_restore(struct ftree *ft, ftree_time now, const struct ftree_verdict *v);
+/* Keeps what is over within its bound.  The array moves. */
+void ftree_announce_forget(struct ftree *ft, ftree_time now);
 void ftree_announce_undeliverable(struct ftree *ft, ftree_time now, const struct message *l);
 void ftree_announce_tick(struct ftree *ft, ftree_time now);
 ftree_time ftree_announce_deadline(const struct ftree *ft);
 
-/* Keeps what is over within its bound.  The array moves. */
-void ftree_announce_forget(struct ftree *ft, ftree_time now);
-
-/* relay.c */
-/* Behind what was told to those below: to those whom only others reach, by way of these.  announcement: as
- * for ftree_gather_wait_for(). */
-void ftree_relay_tell(struct ftree *ft, ftree_time now, int32_t announcement);
-/* To another, what one did not acknowledge that it was to pass on. */
-void ftree_relay_tell_past(struct ftree *ft, ftree_time now, const struct payload *payload,
-                           int32_t announcement);
-/* A message that is to be passed on; how it is acknowledged. */
-enum told ftree_relay_pass_on(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
-                              const struct wire_message *m);
-
 /* gather.c */
-/* How long one that passes on to that node waits for its victims, and so who asked it to. */
-ftree_time ftree_gather_takes(const struct ftree *ft, int32_t node);
 /* Node `node` owes the victims to the announcement at that place (-1: to none) for message `told`. */
 void ftree_gather_wait_for(struct ftree *ft, int32_t announcement, int32_t node, uint32_t told);
-/* Names to `asker`, for its message `asked`, the victims that `node` names for message `told`.  False:
- * out of memory. */
-bool ftree_gather_for(struct ftree *ft, ftree_time now, int32_t asker, enum ftree_path path,
-                      uint32_t asked, int32_t node, uint32_t told);
 void ftree_gather_nobody_waits(struct ftree *ft, ftree_time now, int32_t from, uint32_t told);
 void ftree_gather_victims(struct ftree *ft, ftree_time now, int32_t from,
                           const struct wire_victims *w);

@@ -4,8 +4,6 @@
  */
 
 #include "ftree/announce/announce.h"
-#include "ftree/base/ranks.h"
-#include "ftree/base/symptom.h"
 
 /* Gathering the victims of what was told. */
 
@@ -81,7 +79,6 @@ void ftree_gather_send(struct ftree *ft, ftree_time now, const struct announceme
 void ftree_gather_report(struct ftree *ft, struct known *k, const struct ftree_ranks *victims)
 {
     struct ftree_verdict v = {0};
-    char name[16];
 
     ftree_verdict_load(ft, k, &v);
     ftree_ranks_merge(&v.victims, victims);
@@ -89,7 +86,7 @@ void ftree_gather_report(struct ftree *ft, struct known *k, const struct ftree_r
     ftree_verdict_keep(ft, k, &v);
     k->reported = true;
     ftree_trace(ft, "reports %s of %s: %d victims", ftree_class_name(v.class_),
-                ftree_verdict_of(ft, &k->v, name), v.victims.count);
+                ftree_name_of(ft, &k->v), v.victims.count);
     if (ft->io->report)
         ft->io->report(ft->io_ctx, &v);
 }
@@ -219,33 +216,6 @@ int32_t ftree_gather_begin(struct ftree *ft, ftree_time now, int32_t from, enum 
     else
         conclude(ft, now, &t);
     return place ? ft->announce->announcements.n - 1 : -1;
-}
-
-/* Each level has `gather`, see gather_time(), and it has to be told first. */
-ftree_time ftree_gather_takes(const struct ftree *ft, int32_t node)
-{
-    return ft->cfg.gather / 2 + ft->cfg.gather * (ftree_time) ftree_topo_height(ft->topo, node);
-}
-
-bool ftree_gather_for(struct ftree *ft, ftree_time now, int32_t asker, enum ftree_path path,
-                      uint32_t asked, int32_t node, uint32_t told)
-{
-    struct announcement t = {.number = ftree_gather_next(ft),
-                             .asker = asker,
-                             .asked = asked,
-                             .path = (uint8_t) path,
-                             .until = now + ftree_gather_takes(ft, node),
-                             .acknowledge = now + KEPT_BACK(ft)};
-    struct due *due = FTREE_PUSH(ft, t.due);
-    struct announcement *place = due ? FTREE_PUSH(ft, ft->announce->announcements) : NULL;
-
-    if (!place) {
-        ftree_alloc(ft, t.due.items, 0);
-        return false;
-    }
-    *due = (struct due){.node = node, .told = told};
-    *place = t;
-    return true;
 }
 
 /* How this very message was or will be answered by the victims; TOLD_NOBODY_WAITS: it is not. */

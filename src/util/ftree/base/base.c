@@ -9,11 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *ftree_name(const struct ftree *ft, int32_t node, char buf[16])
-{
-    return ftree_node_name(ft->job, node, buf, 16);
-}
-
 int32_t ftree_node_of(const struct ftree *ft, int32_t rank)
 {
     return ft->job->rank_node ? ft->job->rank_node[rank] : rank;

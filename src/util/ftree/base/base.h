@@ -87,10 +87,24 @@ void ftree_trace_line(struct ftree *ft, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* The paths that the job has, as a set of bits. */
 uint8_t ftree_all_paths(const struct ftree_job *job);
-const char *ftree_name(const struct ftree *ft, int32_t node, char buf[16]);
+/* The name of a node; it lasts to the end of the block. */
+#define ftree_name(ft, node) ftree_node_name((ft)->job, (node), (char[16]){""}, 16)
 int32_t ftree_node_of(const struct ftree *ft, int32_t rank);
 int32_t ftree_ranks_of(const struct ftree_job *job, int32_t node);
 int32_t ftree_rank_at(const struct ftree_job *job, int32_t node, int32_t i);
+
+/* ranks.c */
+void ftree_ranks_add(struct ftree_ranks *set, int32_t first, int32_t last);
+void ftree_ranks_merge(struct ftree_ranks *set, const struct ftree_ranks *more);
+
+/* symptom.c: the one form of a symptom, and what the state of a rank says */
+void ftree_symptom_init(struct ftree_symptom *s, enum ftree_symptom_kind kind, int32_t node,
+                        int32_t rank, int32_t reporter, ftree_time first, ftree_time last);
+void ftree_symptom_merge(struct ftree_symptom *s, const struct ftree_symptom *more);
+bool ftree_symptom_is_end(const struct ftree_symptom *s);
+bool ftree_symptom_may_be_path(const struct ftree_symptom *s);
+bool ftree_symptom_is_trouble(const struct ftree_rank_state *s);
+bool ftree_symptom_is_victim(const struct ftree_rank_state *s, ftree_time limit);
 
 static inline ftree_time ftree_min(ftree_time a, ftree_time b)
 {

@@ -24,7 +24,7 @@ enum ftree_event_kind {
     FTREE_EVENT_LOOK, /* the own ranks are to be looked at */
     FTREE_EVENT_CASE, /* `node` or `switch_` is to be asked, in round `number` */
     FTREE_EVENT_DUE, /* the time that it had to answer is over */
-    FTREE_EVENT_REST, /* there may be more verdicts about `suspect`, which is the event's: see probe.c */
+    FTREE_EVENT_REST, /* there may be more verdicts about a rank of `node`: see probe.c */
     FTREE_EVENT_CLOSED, /* it is not asked any more; `well`: because it is well */
     FTREE_EVENT_VERDICT, /* see ftree_emit_verdict() */
     FTREE_EVENT_LEARNED, /* the verdict `number` of `by` about `node` is known */
@@ -33,7 +33,6 @@ enum ftree_event_kind {
     FTREE_EVENT_LEFT /* `node` has left */
 };
 
-struct suspect;
 struct payload;
 
 struct ftree_event {
@@ -43,7 +42,10 @@ struct ftree_event {
     uint32_t number;
     union {
         struct ftree_symptom symptom;
-        struct suspect *suspect;
+        struct {
+            int32_t model, sign, after; /* `after`: the last rank that was concluded about */
+            bool at_end;
+        } rest;
         char why[64];
         struct {
             uint8_t type;

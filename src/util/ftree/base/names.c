@@ -26,35 +26,12 @@ static int number_of(const char *const *name, int count, const char *wanted)
     return -1;
 }
 
-static const char *const errors[] = {
-#define ERROR_TEXT(name, text) text,
-    FTREE_ERRORS(ERROR_TEXT)
-#undef ERROR_TEXT
-};
-
-static const char *const reaches[] = {
-#define REACH_NAME(id, text) text,
-    FTREE_REACHES(REACH_NAME)
-#undef REACH_NAME
-};
-
-static const char *const kinds[] = {
-#define KIND_NAME(id, text) text,
-    FTREE_KINDS(KIND_NAME)
-#undef KIND_NAME
-};
-
-static const char *const sources[] = {
-#define SOURCE_NAME(id, text) text,
-    FTREE_SOURCES(SOURCE_NAME)
-#undef SOURCE_NAME
-};
-
-static const char *const severities[] = {
-#define SEVERITY_NAME(id, text) text,
-    FTREE_SEVERITIES(SEVERITY_NAME)
-#undef SEVERITY_NAME
-};
+#define TEXT(id, text) text,
+static const char *const errors[] = {FTREE_ERRORS(TEXT)};
+static const char *const reaches[] = {FTREE_REACHES(TEXT)};
+static const char *const kinds[] = {FTREE_KINDS(TEXT)};
+static const char *const sources[] = {FTREE_SOURCES(TEXT)};
+static const char *const severities[] = {FTREE_SEVERITIES(TEXT)};
 
 /* Those that networks and file systems cause. */
 static const struct {
@@ -106,40 +83,19 @@ static const struct ftree_symptom_info symptoms[] = {
 #undef SYMPTOM_ROW
 };
 
-const char *ftree_strerror(int error)
-{
-    return pick(errors, COUNT(errors), error);
-}
+#define NAME_OF(function, table) \
+    const char *function(int i) \
+    { \
+        return pick(table, COUNT(table), i); \
+    }
 
-const char *ftree_reach_name(int reach)
-{
-    return pick(reaches, COUNT(reaches), reach);
-}
-
-const char *ftree_kind_name(int kind)
-{
-    return pick(kinds, COUNT(kinds), kind);
-}
-
-const char *ftree_source_name(int source)
-{
-    return pick(sources, COUNT(sources), source);
-}
-
-const char *ftree_severity_name(int severity)
-{
-    return pick(severities, COUNT(severities), severity);
-}
-
-const char *ftree_origin_name(int origin)
-{
-    return pick(origins, COUNT(origins), origin);
-}
-
-const char *ftree_link_name(int link)
-{
-    return pick(links, COUNT(links), link);
-}
+NAME_OF(ftree_strerror, errors)
+NAME_OF(ftree_reach_name, reaches)
+NAME_OF(ftree_kind_name, kinds)
+NAME_OF(ftree_source_name, sources)
+NAME_OF(ftree_severity_name, severities)
+NAME_OF(ftree_origin_name, origins)
+NAME_OF(ftree_link_name, links)
 
 const char *ftree_path_name(int path)
 {

@@ -3,7 +3,7 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "ftree/base/ranks.h"
+#include "ftree/base/base.h"
 
 #include <string.h>
 

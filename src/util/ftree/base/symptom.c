@@ -3,8 +3,6 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "ftree/base/symptom.h"
-
 #include "ftree/base/base.h"
 
 #include <string.h>

@@ -24,53 +24,6 @@
  *     indirect.c   asking a suspect for somebody else, from where this node is
  */
 
-/* What others show of a path while a suspect is examined; see silence.c. */
-struct works {
-    ftree_time from; /* when the first one was heard there, 0: nobody was */
-    ftree_time heard; /* when the last one was */
-    ftree_time
-        asked; /* since then the suspect, for the first time, by a new connection; 0: never */
-};
-
-/* A node under examination; see probe.c. */
-struct suspect {
-    int32_t node, switch_;
-    int32_t rank; /* someone waits for this rank, FTREE_NONE */
-    uint32_t nonce;
-    uint32_t round; /* of the sweep that asks, 0: a symptom named the node */
-    uint32_t done; /* bit s: step s of the strategy was taken */
-    uint8_t tries; /* how often it was asked */
-    uint8_t questions[FTREE_PATHS][FTREE_ROLES]; /* response probes that went there */
-    uint8_t answered_question[FTREE_PATHS]; /* the number of the one its agent last answered */
-    uint8_t connections[FTREE_PATHS][FTREE_ROLES]; /* made for them: a kernel speaks to no other */
-    uint8_t kernel_connection[FTREE_PATHS][FTREE_ROLES]; /* that its kernel last spoke to, */
-    uint8_t kernel[FTREE_PATHS][FTREE_ROLES]; /* and what it said */
-    uint8_t since[FTREE_PATHS][FTREE_ROLES]; /* the best that was heard since, which is less, */
-    int16_t since_error[FTREE_PATHS][FTREE_ROLES]; /* and its errno */
-    struct works works[FTREE_PATHS];
-    ftree_time connected; /* when its kernel first said so, 0: never */
-    ftree_time neighbours; /* when those behind its switches were last asked, 0: never */
-    uint8_t prolonged; /* how often it was asked anew when its window was over */
-    bool has_state, has_log;
-    bool waits, waited; /* for what comes of others behind its switch; see crowd.c */
-    int32_t witness; /* how far from the own node the last witness asked was */
-    int32_t visitor; /* how far from the suspect the last visitor was */
-    ftree_time first_symptom, opened, asked, again, deadline;
-    ftree_time base; /* from which the strategy's times count */
-    uint8_t reach[FTREE_PATHS][FTREE_ROLES];
-    int16_t error[FTREE_PATHS][FTREE_ROLES];
-    struct {
-        uint8_t reach; /* the best that a visitor saw */
-        int32_t by; /* who */
-        ftree_time at;
-    } elsewhere[FTREE_PATHS];
-    struct wire_trouble deputy_word; /* rank FTREE_NONE: none */
-    struct wire_trouble deputy_next; /* what it says of another rank; likewise */
-    struct ftree_ranks waiting; /* as the deputy says */
-    struct ftree_node_state state; /* where has_state */
-    struct ftree_log_entry last; /* newest message of the rank, where has_log */
-};
-
 /* A look at a node for somebody else; see indirect.c. */
 struct indirect_probe {
     int32_t from, target; /* who wants to know, of whom */
@@ -105,7 +58,6 @@ struct witness {
 };
 
 struct ftree_examine {
-    FTREE_ARRAY(struct suspect) suspects;
     FTREE_ARRAY(struct indirect_probe) visits;
     FTREE_ARRAY(struct neighbour) neighbours;
     int32_t visitor[FTREE_VISITORS], visitors; /* who visit them, and how far from here they are */
@@ -141,28 +93,26 @@ void ftree_probe_tick(struct ftree *ft, ftree_time now);
 ftree_time ftree_probe_deadline(const struct ftree *ft);
 
 /* suspect.c */
-bool ftree_probe_is_asking(const struct ftree *ft);
-struct suspect *ftree_probe_find(const struct ftree *ft, int32_t node);
-uint8_t ftree_probe_reach(const struct suspect *su, int path, int role);
+uint8_t ftree_probe_reach(const struct ftree_case *su, int path, int role);
 /* What is left of what was heard first, without what was heard since. */
-uint8_t ftree_suspect_word_left(const struct suspect *su, int path, int role);
-bool ftree_suspect_is_old_answer(const struct suspect *su, int path);
-bool ftree_facts_kernel_spoke(const struct suspect *su);
-bool ftree_facts_answered(const struct suspect *su);
+uint8_t ftree_suspect_word_left(const struct ftree_case *su, int path, int role);
+bool ftree_suspect_is_old_answer(const struct ftree_case *su, int path);
+bool ftree_facts_kernel_spoke(const struct ftree_case *su);
+bool ftree_facts_answered(const struct ftree_case *su);
 
 /* silence.c */
 ftree_time ftree_silence_window_of(const struct ftree *ft, ftree_time now, bool one_sided);
-void ftree_silence_asked(struct suspect *su, ftree_time now, int path);
-bool ftree_silence_counts(const struct suspect *su, int path);
-bool ftree_silence_needs_witness(const struct suspect *su, int path);
-ftree_time ftree_silence_until(const struct ftree *ft, ftree_time now, struct suspect *su,
+void ftree_silence_asked(struct ftree_case *su, ftree_time now, int path);
+bool ftree_silence_counts(const struct ftree_case *su, int path);
+bool ftree_silence_needs_witness(const struct ftree_case *su, int path);
+ftree_time ftree_silence_until(const struct ftree *ft, ftree_time now, struct ftree_case *su,
                                bool *ask);
 /* Another node shows that a path works, if only by its kernel's refusal. */
 void ftree_silence_heard(struct ftree *ft, ftree_time now, int32_t node, enum ftree_path path,
                          enum ftree_reach reach);
 
 /* crowd.c */
-ftree_time ftree_crowd_until(const struct ftree *ft, const struct suspect *su);
+ftree_time ftree_crowd_until(const struct ftree *ft, const struct ftree_case *su);
 
 /* indirect.c */
 void ftree_indirect(struct ftree *ft, ftree_time now, int32_t from, const struct wire_visit *w);
@@ -175,26 +125,26 @@ ftree_time ftree_indirect_deadline(const struct ftree *ft);
 
 /* neighbour.c */
 bool ftree_neighbour_matters(const struct ftree *ft);
-void ftree_neighbour_ask(struct ftree *ft, ftree_time now, const struct suspect *su);
-void ftree_neighbour_visit(struct ftree *ft, ftree_time now, const struct suspect *su);
+void ftree_neighbour_ask(struct ftree *ft, ftree_time now, const struct ftree_case *su);
+void ftree_neighbour_visit(struct ftree *ft, ftree_time now, const struct ftree_case *su);
 void ftree_neighbour_forget(struct ftree *ft);
 void ftree_neighbour_heard(struct ftree *ft, ftree_time now, int32_t node, enum ftree_path path);
 void ftree_neighbour_seen(struct ftree *ft, int32_t from, const struct wire_seen *s);
-struct ftree_silence ftree_neighbour_silence(const struct ftree *ft, const struct suspect *su,
+struct ftree_silence ftree_neighbour_silence(const struct ftree *ft, const struct ftree_case *su,
                                              bool data);
-void ftree_neighbour_add_evidence(const struct ftree *ft, ftree_time now, const struct suspect *su,
+void ftree_neighbour_add_evidence(const struct ftree *ft, ftree_time now, const struct ftree_case *su,
                                   struct ftree_verdict *v);
 
 /* facts.c */
-const struct witness *ftree_facts_witness(const struct ftree *ft, const struct suspect *su,
+const struct witness *ftree_facts_witness(const struct ftree *ft, const struct ftree_case *su,
                                           int path);
-bool ftree_facts_was_witnessed(const struct ftree *ft, const struct suspect *su, int path);
+bool ftree_facts_was_witnessed(const struct ftree *ft, const struct ftree_case *su, int path);
 int32_t ftree_facts_ended(const struct ftree *ft, int32_t node);
 bool ftree_facts_all_ended(const struct ftree *ft, int32_t node);
 int32_t ftree_facts_reset(const struct ftree *ft, int32_t node);
-void ftree_facts_find(const struct ftree *ft, const struct suspect *su, bool at_end,
+void ftree_facts_find(const struct ftree *ft, const struct ftree_case *su, bool at_end,
                       struct rules_facts *facts);
-void ftree_facts_add_evidence(const struct ftree *ft, ftree_time now, const struct suspect *su,
+void ftree_facts_add_evidence(const struct ftree *ft, ftree_time now, const struct ftree_case *su,
                               struct ftree_verdict *v);
 
 #pragma GCC visibility pop

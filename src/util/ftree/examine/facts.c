@@ -3,9 +3,7 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "ftree/base/symptom.h"
 #include "ftree/examine/examine.h"
-#include "ftree/rules/facts.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -16,7 +14,7 @@
 
 /* Who showed that the path works as the suspect was asked; a suspect is no witness of its own.  NULL:
  * nobody did. */
-const struct witness *ftree_facts_witness(const struct ftree *ft, const struct suspect *su,
+const struct witness *ftree_facts_witness(const struct ftree *ft, const struct ftree_case *su,
                                           int path)
 {
     const struct witness *w = &ft->examine->heard[path][0];
@@ -26,14 +24,14 @@ const struct witness *ftree_facts_witness(const struct ftree *ft, const struct s
     return ftree_silence_counts(su, path) && w->at > 0 && w->node != su->node ? w : NULL;
 }
 
-bool ftree_facts_was_witnessed(const struct ftree *ft, const struct suspect *su, int path)
+bool ftree_facts_was_witnessed(const struct ftree *ft, const struct ftree_case *su, int path)
 {
     return ftree_facts_witness(ft, su, path) != NULL;
 }
 
 /* ---- facts ----------------------------------------------------------------------------------- */
 
-static void find_reaches(const struct ftree *ft, const struct suspect *su, bool at_end,
+static void find_reaches(const struct ftree *ft, const struct ftree_case *su, bool at_end,
                          struct rules_facts *facts)
 {
     static const uint8_t by_role[FTREE_ROLES] = {RULES_FACT_AGENT, RULES_FACT_DEPUTY};
@@ -60,7 +58,7 @@ static void find_reaches(const struct ftree *ft, const struct suspect *su, bool 
         facts->value[ft->job->has_path[FTREE_PATH_DATA] ? RULES_FACT_DATA : RULES_FACT_MGMT];
 }
 
-static void find_elsewhere(const struct ftree *ft, const struct suspect *su,
+static void find_elsewhere(const struct ftree *ft, const struct ftree_case *su,
                            struct rules_facts *facts)
 {
     uint8_t *best = &facts->value[RULES_FACT_ELSEWHERE];
@@ -73,7 +71,7 @@ static void find_elsewhere(const struct ftree *ft, const struct suspect *su,
                                                   : RULES_REACH_NO_PATH;
 }
 
-static void find_surroundings(const struct ftree *ft, const struct suspect *su,
+static void find_surroundings(const struct ftree *ft, const struct ftree_case *su,
                               struct rules_facts *facts)
 {
     int paths = 0, down = 0, witnessed = 0;
@@ -138,11 +136,11 @@ static void find_state(const struct ftree_node_state *s, struct rules_facts *fac
 }
 
 /* The rank of the suspect that is worst off, as its state probe says: in the kernel, in state D. */
-static void find_process(const struct suspect *su, struct rules_facts *facts)
+static void find_process(const struct ftree_case *su, struct rules_facts *facts)
 {
-    for (int32_t i = 0; i < su->state.ranks; i++)
-        if (su->state.rank[i].proc_state == 'D')
-            ftree_facts_process(facts, su->state.rank[i].phase, 'D', RULES_SEEN_BY_AGENT);
+    for (int32_t i = 0; i < su->node_state.ranks; i++)
+        if (su->node_state.rank[i].proc_state == 'D')
+            ftree_rules_process(facts, su->node_state.rank[i].phase, 'D', RULES_SEEN_BY_AGENT);
 }
 
 /* A rank is meant of which no verdict says yet that it ended. */
@@ -197,7 +195,7 @@ int32_t ftree_facts_reset(const struct ftree *ft, int32_t node)
 
 /* What process manager and transport told of the suspect; of both that the former knows, that a
  * process ended.  Where its deputy names a rank, another's end counts for nothing. */
-static void find_told(const struct ftree *ft, const struct suspect *su,
+static void find_told(const struct ftree *ft, const struct ftree_case *su,
                           struct rules_facts *facts)
 {
     const struct ftree_case *g = ftree_case_find(ft, su->node, FTREE_NONE);
@@ -219,10 +217,10 @@ static void find_told(const struct ftree *ft, const struct suspect *su,
     }
 }
 
-void ftree_facts_find(const struct ftree *ft, const struct suspect *su, bool at_end,
+void ftree_facts_find(const struct ftree *ft, const struct ftree_case *su, bool at_end,
                       struct rules_facts *facts)
 {
-    ftree_facts_init(facts);
+    ftree_rules_no_facts(facts);
     find_reaches(ft, su, at_end, facts);
     find_elsewhere(ft, su, facts);
     find_surroundings(ft, su, facts);
@@ -232,10 +230,10 @@ void ftree_facts_find(const struct ftree *ft, const struct suspect *su, bool at_
         facts->value[RULES_FACT_BEHIND_DATA] = ftree_neighbour_silence(ft, su, true).behind;
     }
     if (su->deputy_word.rank != FTREE_NONE)
-        ftree_facts_process(facts, su->deputy_word.phase, su->deputy_word.proc_state,
+        ftree_rules_process(facts, su->deputy_word.phase, su->deputy_word.proc_state,
                             RULES_SEEN_BY_DEPUTY);
     if (su->has_state) {
-        find_state(&su->state, facts);
+        find_state(&su->node_state, facts);
         if (su->deputy_word.rank == FTREE_NONE)
             find_process(su, facts);
     }
@@ -243,7 +241,7 @@ void ftree_facts_find(const struct ftree *ft, const struct suspect *su, bool at_
 
 /* ---- evidence -------------------------------------------------------------------------------- */
 
-static void add_reaches(const struct suspect *su, struct ftree_evidence *e, struct ftree_verdict *v)
+static void add_reaches(const struct ftree_case *su, struct ftree_evidence *e, struct ftree_verdict *v)
 {
     for (int role = 0; role < FTREE_ROLES; role++) {
         e->role = (uint8_t) role;
@@ -269,7 +267,7 @@ static void add_witness(const struct witness *w, struct ftree_evidence *e, struc
     ftree_verdict_add_evidence(v, e);
 }
 
-static void add_elsewhere(const struct suspect *su, struct ftree_evidence *e,
+static void add_elsewhere(const struct ftree_case *su, struct ftree_evidence *e,
                           struct ftree_verdict *v)
 {
     e->source = FTREE_EVIDENCE_VISIT;
@@ -291,19 +289,19 @@ static int add_number(char *text, size_t size, int len, const char *name, double
            snprintf(text + len, size - (size_t) len, "%s%s %.4g", len ? ", " : "", name, value);
 }
 
-static void add_state(const struct suspect *su, struct ftree_evidence *e, struct ftree_verdict *v)
+static void add_state(const struct ftree_case *su, struct ftree_evidence *e, struct ftree_verdict *v)
 {
     struct rules_facts facts;
     int len = 0;
 
-    ftree_facts_init(&facts);
-    find_state(&su->state, &facts);
+    ftree_rules_no_facts(&facts);
+    find_state(&su->node_state, &facts);
     e->source = FTREE_EVIDENCE_STATE;
     e->path = FTREE_PATHS;
     e->role = FTREE_ROLE_AGENT;
     e->reach = FTREE_REACH_ANSWERED;
     len = snprintf(e->detail, sizeof(e->detail), "data interface %s",
-                   ftree_link_name(su->state.link));
+                   ftree_link_name(su->node_state.link));
     len =
         add_number(e->detail, sizeof(e->detail), len, "load/CPU", facts.number[RULES_NUMBER_LOAD]);
     len = add_number(e->detail, sizeof(e->detail), len, "memory free %",
@@ -313,7 +311,7 @@ static void add_state(const struct suspect *su, struct ftree_evidence *e, struct
     ftree_verdict_add_evidence(v, e);
 }
 
-void ftree_facts_add_evidence(const struct ftree *ft, ftree_time now, const struct suspect *su,
+void ftree_facts_add_evidence(const struct ftree *ft, ftree_time now, const struct ftree_case *su,
                               struct ftree_verdict *v)
 {
     const struct ftree_evidence blank = {.target = su->node, .by = ft->self, .at = now};
@@ -332,5 +330,5 @@ void ftree_facts_add_evidence(const struct ftree *ft, ftree_time now, const stru
     if (su->has_state)
         add_state(su, &e, v);
     if (su->has_log)
-        ftree_verdict_add_message(ft, now, su->node, &su->last, true, v);
+        ftree_verdict_add_message(ft, now, su->node, &su->message, true, v);
 }

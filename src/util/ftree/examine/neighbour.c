@@ -136,7 +136,7 @@ static void choose(const struct ftree *ft, const struct region *r, int32_t suspe
 
 /* ---- asking ---------------------------------------------------------------------------------- */
 
-static bool was_heard(const struct suspect *su, const struct neighbour *nb, enum over over)
+static bool was_heard(const struct ftree_case *su, const struct neighbour *nb, enum over over)
 {
     bool data = nb->heard[FTREE_PATH_DATA] && nb->heard[FTREE_PATH_DATA] >= su->opened;
     bool mgmt = nb->heard[FTREE_PATH_MGMT] && nb->heard[FTREE_PATH_MGMT] >= su->opened;
@@ -149,7 +149,7 @@ static struct neighbour *find_useless(const struct ftree *ft)
 {
     ftree_time oldest = FTREE_NEVER;
 
-    FTREE_EACH(struct suspect, su, ft->examine->suspects)
+    FTREE_EACH_SUSPECT(su, ft)
         oldest = ftree_min(oldest, su->waits ? FTREE_NEVER : su->opened);
     FTREE_EACH(struct neighbour, nb, ft->examine->neighbours) {
         bool is_past = oldest != FTREE_NEVER && nb->last_asked && nb->last_asked < oldest;
@@ -176,7 +176,7 @@ static struct neighbour *add(struct ftree *ft, ftree_time now, int32_t node)
     return nb;
 }
 
-static void ask(struct ftree *ft, ftree_time now, const struct suspect *su,
+static void ask(struct ftree *ft, ftree_time now, const struct ftree_case *su,
                 const struct region *region)
 {
     struct choice c;
@@ -199,7 +199,7 @@ bool ftree_neighbour_matters(const struct ftree *ft)
     return ft->job->tree != NULL;
 }
 
-void ftree_neighbour_ask(struct ftree *ft, ftree_time now, const struct suspect *su)
+void ftree_neighbour_ask(struct ftree *ft, ftree_time now, const struct ftree_case *su)
 {
     struct chain own, its;
     struct region r;
@@ -253,7 +253,7 @@ struct view {
 
 /* It was asked for another suspect, before this one was one, or while all may have been silent: that it
  * was not heard since says nothing. */
-static bool is_old(const struct suspect *su, const struct neighbour *nb, enum over over)
+static bool is_old(const struct ftree_case *su, const struct neighbour *nb, enum over over)
 {
     ftree_time works = su->works[FTREE_PATH_DATA].from;
 
@@ -263,13 +263,12 @@ static bool is_old(const struct suspect *su, const struct neighbour *nb, enum ov
                               (nb->last_asked < works && !was_heard(su, nb, over)));
 }
 
-static void add_suspects(const struct ftree *ft, const struct suspect *su, enum over over,
+static void add_suspects(const struct ftree *ft, const struct ftree_case *su, enum over over,
                          struct view *v)
 {
-    for (int32_t i = 0; i < ft->examine->suspects.n && v->members < MEMBERS_MAX; i++) {
-        const struct suspect *other = &ft->examine->suspects.items[i];
+    FTREE_EACH_SUSPECT(other, ft) {
         struct member m = {.node = other->node};
-        if (other->node == su->node || other->waits ||
+        if (other->node == su->node || other->waits || v->members == MEMBERS_MAX ||
             other->opened + 2 * ftree_rto(ft) > su->deadline || find(ft, other->node))
             continue;
         for (int path = 0; path < FTREE_PATHS; path++)
@@ -279,7 +278,7 @@ static void add_suspects(const struct ftree *ft, const struct suspect *su, enum 
     }
 }
 
-static void find_view(const struct ftree *ft, const struct suspect *su, enum over over,
+static void find_view(const struct ftree *ft, const struct ftree_case *su, enum over over,
                       struct view *v)
 {
     v->ft = ft;
@@ -471,7 +470,7 @@ static struct ftree_silence look_through(const struct view *v, int32_t near)
     return silent_behind(common);
 }
 
-static struct ftree_silence look(const struct ftree *ft, const struct suspect *su, enum over over)
+static struct ftree_silence look(const struct ftree *ft, const struct ftree_case *su, enum over over)
 {
     struct view v;
     int32_t near;
@@ -483,7 +482,7 @@ static struct ftree_silence look(const struct ftree *ft, const struct suspect *s
     return over == DATA_PATH ? look_through(&v, near) : look_around(&v, near);
 }
 
-struct ftree_silence ftree_neighbour_silence(const struct ftree *ft, const struct suspect *su,
+struct ftree_silence ftree_neighbour_silence(const struct ftree *ft, const struct ftree_case *su,
                                              bool data)
 {
     uint8_t reach = su->reach[FTREE_PATH_DATA][FTREE_ROLE_AGENT];
@@ -520,7 +519,7 @@ static void send_visitors(struct ftree *ft, ftree_time now, struct neighbour *nb
 }
 
 /* Those farthest from here who answer, though not over data; of two branches where there are. */
-static void choose_visitors(struct ftree *ft, const struct suspect *su, const struct view *v)
+static void choose_visitors(struct ftree *ft, const struct ftree_case *su, const struct view *v)
 {
     int32_t far = 0, n = 0, below;
 
@@ -542,7 +541,7 @@ static void choose_visitors(struct ftree *ft, const struct suspect *su, const st
 }
 
 /* Asks them to ask all the others. */
-void ftree_neighbour_visit(struct ftree *ft, ftree_time now, const struct suspect *su)
+void ftree_neighbour_visit(struct ftree *ft, ftree_time now, const struct ftree_case *su)
 {
     struct view v;
 
@@ -576,7 +575,7 @@ void ftree_neighbour_seen(struct ftree *ft, int32_t from, const struct wire_seen
 #define TOLD 3
 
 /* Some who are silent with the suspect. */
-void ftree_neighbour_add_evidence(const struct ftree *ft, ftree_time now, const struct suspect *su,
+void ftree_neighbour_add_evidence(const struct ftree *ft, ftree_time now, const struct ftree_case *su,
                                   struct ftree_verdict *v)
 {
     bool there = ftree_is_behind(ft, v->switch_, su->node);
@@ -598,5 +597,3 @@ void ftree_neighbour_add_evidence(const struct ftree *ft, ftree_time now, const 
         told++;
     }
 }
-
-/* ---- is it over? ----------------------------------------------------------------------------- */

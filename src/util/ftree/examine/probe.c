@@ -4,7 +4,6 @@
  */
 
 #include "ftree/base/event.h"
-#include "ftree/base/symptom.h"
 #include "ftree/examine/examine.h"
 
 #include <stdio.h>
@@ -12,7 +11,7 @@
 
 /*
  * Message probing.  A suspect is asked step by step, as the strategy says that the rules chose for
- * its group: which probe, of whom, over which path, when (in multiples of the probe timeout rto),
+ * its case: which probe, of whom, over which path, when (in multiples of the probe timeout rto),
  * on what condition.  After every answer the signs that need not wait are looked at, at the end of
  * the window (silence.c) all of them: the first that holds decides, and the asking stops.
  *
@@ -30,7 +29,7 @@
 
 /* ---- asking ---------------------------------------------------------------------------------- */
 
-static bool goes_over(const struct ftree *ft, const struct suspect *su, int path, uint8_t over)
+static bool goes_over(const struct ftree *ft, const struct ftree_case *su, int path, uint8_t over)
 {
     bool has_data = ft->job->has_path[FTREE_PATH_DATA];
 
@@ -50,7 +49,7 @@ static bool goes_over(const struct ftree *ft, const struct suspect *su, int path
     }
 }
 
-static void ask(struct ftree *ft, ftree_time now, struct suspect *su, int32_t node,
+static void ask(struct ftree *ft, ftree_time now, struct ftree_case *su, int32_t node,
                 enum ftree_role role, const struct rules_step *step)
 {
     struct wire_message m = {.type = WIRE_PROBE};
@@ -60,7 +59,7 @@ static void ask(struct ftree *ft, ftree_time now, struct suspect *su, int32_t no
     m.u.probe.round = node == su->node ? su->round : 0;
     m.u.probe.rank = node == su->node ? su->rank : FTREE_NONE;
     m.u.probe.ask = step->ask;
-    m.u.probe.first = su->first_symptom;
+    m.u.probe.first = su->first;
     for (int path = 0; path < FTREE_PATHS; path++) {
         to.path = (uint8_t) path;
         if (!goes_over(ft, su, path, step->over))
@@ -75,63 +74,43 @@ static void ask(struct ftree *ft, ftree_time now, struct suspect *su, int32_t no
     }
 }
 
-static bool is_doubtful(const struct ftree *ft, ftree_time now, int32_t node)
-{
-    return node == ft->self || !ftree_peer_usable(ft, now, node) || ftree_probe_find(ft, node);
-}
-
-/* The next node by number after `from` that can be asked, *far from it and more, up to `end`;
- * FTREE_NONE: none.  Neighbours by number lie behind the same switch where there are any; the next time
- * others are asked, for neighbours tend to be lost together. */
-static int32_t next_to(const struct ftree *ft, ftree_time now, int32_t from, int32_t *far,
-                       int32_t end)
-{
-    while (*far < end && *far < ft->job->nodes - 1) {
-        int32_t n = (int32_t) (((int64_t) from + ++*far) % ft->job->nodes);
-        if (!is_doubtful(ft, now, n))
-            return n;
-    }
-    return FTREE_NONE;
-}
-
-#define LOOKS 16 /* bound the search when half the job is gone */
-
-static void ask_witnesses(struct ftree *ft, ftree_time now, struct suspect *su,
+static void ask_witnesses(struct ftree *ft, ftree_time now, struct ftree_case *su,
                           const struct rules_step *step)
 {
-    int32_t asked = 0, parent = ftree_topo_parent(ft->topo, ft->self), end, n;
+    int32_t asked = 0, parent = ftree_topo_parent(ft->topo, ft->self), looks = FTREE_LOOKS, n;
 
     if (su->prolonged && su->witness >= ft->job->nodes - 1)
         su->witness = 0; /* all were asked, and must be heard once more */
-    end = su->witness + LOOKS;
-    if (parent != FTREE_NONE && !is_doubtful(ft, now, parent)) {
+    if (parent != FTREE_NONE && ftree_can_help(ft, now, parent)) {
         ask(ft, now, su, parent, FTREE_ROLE_AGENT, step);
         asked++;
     }
-    while (asked < WITNESSES && (n = next_to(ft, now, ft->self, &su->witness, end)) != FTREE_NONE) {
-        if (n == parent)
-            continue;
+    for (; asked < WITNESSES; asked++) {
+        n = ftree_helper(ft, now, ft->self, &su->witness, &looks, parent);
+        if (n == FTREE_NONE)
+            return;
         ask(ft, now, su, n, FTREE_ROLE_AGENT, step);
-        asked++;
     }
 }
 
 /* They tell a lost node from what lies between it and here. */
-static void send_visitors(struct ftree *ft, ftree_time now, struct suspect *su)
+static void send_visitors(struct ftree *ft, ftree_time now, struct ftree_case *su)
 {
     struct wire_message m = {.type = WIRE_VISIT};
     struct ftree_route to = {.role = FTREE_ROLE_AGENT};
-    int32_t end = su->visitor + LOOKS;
+    int32_t looks = FTREE_LOOKS;
 
     m.u.visit.nonce = su->nonce;
     m.u.visit.target = su->node;
-    for (int32_t sent = 0;
-         sent < VISITORS && (to.node = next_to(ft, now, su->node, &su->visitor, end)) != FTREE_NONE;
-         sent++)
+    for (int32_t sent = 0; sent < VISITORS; sent++) {
+        to.node = ftree_helper(ft, now, su->node, &su->visitor, &looks, FTREE_NONE);
+        if (to.node == FTREE_NONE)
+            return;
         ftree_send_all_paths(ft, now, &to, &m);
+    }
 }
 
-static bool is_silent(const struct ftree *ft, const struct suspect *su)
+static bool is_silent(const struct ftree *ft, const struct ftree_case *su)
 {
     for (int path = 0; path < FTREE_PATHS; path++)
         if (ft->job->has_path[path] && su->reach[path][FTREE_ROLE_AGENT] < FTREE_REACH_CONNECTED)
@@ -139,7 +118,7 @@ static bool is_silent(const struct ftree *ft, const struct suspect *su)
     return false;
 }
 
-static bool needs_witness(const struct ftree *ft, const struct suspect *su)
+static bool needs_witness(const struct ftree *ft, const struct ftree_case *su)
 {
     for (int path = 0; path < FTREE_PATHS; path++)
         if (ft->job->has_path[path] && ftree_silence_needs_witness(su, path))
@@ -147,7 +126,7 @@ static bool needs_witness(const struct ftree *ft, const struct suspect *su)
     return false;
 }
 
-static bool holds(const struct ftree *ft, const struct suspect *su, const struct rules_step *step)
+static bool holds(const struct ftree *ft, const struct ftree_case *su, const struct rules_step *step)
 {
     if (step->of == RULES_OF_NEIGHBOURS && !ftree_neighbour_matters(ft))
         return false;
@@ -166,20 +145,18 @@ static bool holds(const struct ftree *ft, const struct suspect *su, const struct
 }
 
 /* The same question by the same connections again, lest the first was lost, is not worth a line. */
-static void trace_asked(struct ftree *ft, const struct suspect *su, const struct rules_step *step)
+static void trace_asked(struct ftree *ft, const struct ftree_case *su, const struct rules_step *step)
 {
-    char name[16];
-
     if (su->tries > 0 && !step->fresh && step->from != RULES_FROM_ELSEWHERE &&
         step->ask == RULES_ASK_RESPONSE && step->of == RULES_OF_AGENT)
         return;
-    ftree_trace(ft, "  asks %s: %s of %s over %s%s", ftree_name(ft, su->node, name),
+    ftree_trace(ft, "  asks %s: %s of %s over %s%s", ftree_name(ft, su->node),
                 ftree_rules_ask_name(step->ask), ftree_rules_whom_name(step->of),
                 ftree_rules_over_name(step->over),
                 step->from == RULES_FROM_ELSEWHERE ? " from elsewhere" : "");
 }
 
-static void take(struct ftree *ft, ftree_time now, struct suspect *su,
+static void take(struct ftree *ft, ftree_time now, struct ftree_case *su,
                  const struct rules_step *step)
 {
     if (!holds(ft, su, step))
@@ -214,14 +191,14 @@ static void take(struct ftree *ft, ftree_time now, struct suspect *su,
     }
 }
 
-static ftree_time due_at(const struct ftree *ft, const struct suspect *su,
+static ftree_time due_at(const struct ftree *ft, const struct ftree_case *su,
                          const struct rules_step *step)
 {
     return su->base + ftree_silence_unit(ft) * step->at_milli_rto / 1000;
 }
 
 /* After a pause several steps are due that ask the same: the last of them is enough. */
-static bool is_repeated(const struct ftree *ft, ftree_time now, const struct suspect *su,
+static bool is_repeated(const struct ftree *ft, ftree_time now, const struct ftree_case *su,
                         const struct rules_strategy *st, int32_t i)
 {
     const struct rules_step *a = &st->step[i];
@@ -235,30 +212,23 @@ static bool is_repeated(const struct ftree *ft, ftree_time now, const struct sus
     return false;
 }
 
-static const struct rules_strategy *strategy_of(const struct ftree *ft, const struct suspect *su)
+static const struct rules_strategy *strategy_of(const struct ftree *ft, const struct ftree_case *su)
 {
-    const struct ftree_case *g = ftree_case_find(ft, su->node, su->switch_);
-
-    return g && g->strategy >= 0 ? &ft->rules->strategy[g->strategy] : NULL;
+    return su->strategy >= 0 ? &ft->rules->strategy[su->strategy] : NULL;
 }
 
-/* Symptoms that came since may be older, or name a rank. */
-static void note_case(const struct ftree *ft, struct suspect *su)
+/* Symptoms that came since may name a rank. */
+static void note_rank(struct ftree_case *su)
 {
-    const struct ftree_case *g = ftree_case_find(ft, su->node, su->switch_);
-
-    if (!g)
-        return;
-    su->first_symptom = ftree_min(su->first_symptom, g->first);
-    for (int32_t i = 0; i < g->symptoms && su->rank == FTREE_NONE; i++)
-        su->rank = g->symptom[i].about.rank;
+    for (int32_t i = 0; i < su->symptoms && su->rank == FTREE_NONE; i++)
+        su->rank = su->symptom[i].about.rank;
 }
 
-static void take_due(struct ftree *ft, ftree_time now, struct suspect *su)
+static void take_due(struct ftree *ft, ftree_time now, struct ftree_case *su)
 {
     const struct rules_strategy *st = strategy_of(ft, su);
 
-    note_case(ft, su);
+    note_rank(su);
     su->again = su->deadline;
     for (int32_t i = 0; st && i < st->steps; i++) {
         ftree_time due = due_at(ft, su, &st->step[i]);
@@ -276,70 +246,47 @@ static void take_due(struct ftree *ft, ftree_time now, struct suspect *su)
 
 static void trace_opened(struct ftree *ft, const struct ftree_case *g)
 {
-    char name[16];
-
-    ftree_trace(ft, "suspects %s: %s, rule %s", ftree_name(ft, g->node, name),
+    ftree_trace(ft, "suspects %s: %s, rule %s", ftree_name(ft, g->node),
                 ftree_symptom_info(g->symptom[g->symptoms - 1].kind)->name,
                 ft->rules->rule[g->candidate[0].rule].name);
-}
-
-static struct suspect *open_case(struct ftree *ft, int32_t node)
-{
-    if (ftree_is_leaving(ft) || ftree_has_failed(ft, node))
-        return NULL;
-    if (ft->examine->suspects.n == 0)
-        ftree_neighbour_forget(ft);
-    return FTREE_PUSH(ft, ft->examine->suspects);
 }
 
 void ftree_probe_open(struct ftree *ft, ftree_time now, int32_t node, int32_t switch_,
                       uint32_t round)
 {
-    const struct ftree_case *g = ftree_case_find(ft, node, switch_);
-    struct suspect *su = g ? open_case(ft, node) : NULL;
+    struct ftree_case *su = ftree_case_find(ft, node, switch_);
 
-    if (!su) {
-        ftree_case_close(ft, node, switch_);
+    if (!su)
         return;
-    }
-    su->node = node;
-    su->switch_ = switch_;
-    su->rank = FTREE_NONE;
-    su->nonce = ++ft->next_id;
-    su->round = round;
-    su->first_symptom = g->first;
-    su->opened = now;
-    su->base = now;
+    su->state = CASE_IDLE;
+    if (ftree_is_leaving(ft) || ftree_has_failed(ft, node))
+        return;
+    if (!ftree_case_any_suspect(ft))
+        ftree_neighbour_forget(ft);
+    ftree_case_open(su, now, ++ft->next_id, round);
     su->deadline = now + ftree_silence_window(ft);
-    su->deputy_word.rank = su->deputy_next.rank = FTREE_NONE;
-    trace_opened(ft, g);
+    trace_opened(ft, su);
     take_due(ft, now, su);
 }
 
 /* ---- deciding -------------------------------------------------------------------------------- */
 
-static void drop(struct ftree *ft, struct suspect *su)
+/* It is asked no more. */
+static void close_case(struct ftree *ft, struct ftree_case *su, bool well)
 {
-    ftree_case_close(ft, su->node, su->switch_);
-    FTREE_DROP(ft->examine->suspects, (int32_t) (su - ft->examine->suspects.items));
+    bool told = FTREE_EMIT(ft, CLOSED, .well = well, .node = su->node, .switch_ = su->switch_);
+
+    su->state = told && !well ? CASE_DECIDED : CASE_IDLE;
 }
 
-static void emit_closed(struct ftree *ft, int32_t node, int32_t switch_, bool well)
+static void close_well(struct ftree *ft, struct ftree_case *su, const char *why)
 {
-    FTREE_EMIT(ft, CLOSED, .well = well, .node = node, .switch_ = switch_);
-}
-
-static void close_well(struct ftree *ft, struct suspect *su, const char *why)
-{
-    char name[16];
-
-    ftree_trace(ft, "%s is well: %s", ftree_name(ft, su->node, name), why);
-    emit_closed(ft, su->node, su->switch_, true);
-    drop(ft, su);
+    ftree_trace(ft, "%s is well: %s", ftree_name(ft, su->node), why);
+    close_case(ft, su, true);
 }
 
 /* The one behind which all are silent; else what the suspect is, or is behind. */
-static void name_switch(const struct ftree *ft, const struct suspect *su, struct ftree_verdict *v)
+static void name_switch(const struct ftree *ft, const struct ftree_case *su, struct ftree_verdict *v)
 {
     v->switch_ = ftree_neighbour_silence(ft, su, ftree_facts_answered(su)).switch_;
     if (v->switch_ == FTREE_NONE)
@@ -365,7 +312,7 @@ static int32_t rank_of(const struct ftree *ft, int32_t node, int class_)
     return rank;
 }
 
-static void name_component(const struct ftree *ft, const struct suspect *su,
+static void name_component(const struct ftree *ft, const struct ftree_case *su,
                            struct ftree_verdict *v)
 {
     if (v->kind == FTREE_KIND_SWITCH)
@@ -378,10 +325,10 @@ static void name_component(const struct ftree *ft, const struct suspect *su,
         v->victims = su->waiting; /* their agent cannot name them */
         return;
     }
-    for (int32_t i = 0; i < su->state.ranks; i++)
-        if (su->state.rank[i].proc_state == 'D') {
-            v->rank = su->state.rank[i].rank;
-            v->pid = su->state.rank[i].pid;
+    for (int32_t i = 0; i < su->node_state.ranks; i++)
+        if (su->node_state.rank[i].proc_state == 'D') {
+            v->rank = su->node_state.rank[i].rank;
+            v->pid = su->node_state.rank[i].pid;
         }
     if (v->rank == FTREE_NONE)
         v->rank = rank_of(ft, su->node, v->class_);
@@ -391,13 +338,13 @@ static void name_component(const struct ftree *ft, const struct suspect *su,
 
 static const char *raised_by(const struct ftree *ft, const struct ftree_case *g, int32_t model)
 {
-    for (int32_t i = 0; g && i < g->candidates; i++)
+    for (int32_t i = 0; i < g->candidates; i++)
         if (g->candidate[i].model == model)
             return ft->rules->rule[g->candidate[i].rule].name;
     return "";
 }
 
-static bool any_witness(const struct ftree *ft, const struct suspect *su)
+static bool any_witness(const struct ftree *ft, const struct ftree_case *su)
 {
     for (int path = 0; path < FTREE_PATHS; path++)
         if (ftree_facts_was_witnessed(ft, su, path))
@@ -410,10 +357,9 @@ static bool is_end_of_another(const struct ftree_symptom *s, int32_t rank)
     return rank != FTREE_NONE && ftree_symptom_is_end(s) && s->about.rank != rank;
 }
 
-static void conclude(struct ftree *ft, ftree_time now, const struct suspect *su,
+static void conclude(struct ftree *ft, ftree_time now, const struct ftree_case *su,
                      const struct rules_sign *sign, int32_t model)
 {
-    const struct ftree_case *g = ftree_case_find(ft, su->node, su->switch_);
     int32_t node = sign->about_asker ? ft->self : su->node;
     struct ftree_verdict v;
 
@@ -427,23 +373,21 @@ static void conclude(struct ftree *ft, ftree_time now, const struct suspect *su,
     if (v.kind == FTREE_KIND_SWITCH && v.switch_ == FTREE_NONE)
         v.kind = FTREE_KIND_NODE; /* no switch is known there */
     v.own_only = sign->about_asker && !any_witness(ft, su) && !ftree_facts_answered(su);
-    snprintf(v.raised_by, sizeof(v.raised_by), "%s", raised_by(ft, g, model));
+    snprintf(v.raised_by, sizeof(v.raised_by), "%s", raised_by(ft, su, model));
     ftree_facts_add_evidence(ft, now, su, &v);
     if (v.kind == FTREE_KIND_SWITCH)
         ftree_neighbour_add_evidence(ft, now, su, &v);
-    v.symptoms = g ? g->count : 1;
-    v.first_symptom = ftree_min(su->first_symptom, now);
-    if (g) {
-        for (int32_t i = 0; i < g->symptoms; i++)
-            if (!is_end_of_another(&g->symptom[i], v.rank))
-                ftree_verdict_support(ft, now, &g->symptom[i], model, &v);
-        ftree_verdict_list(ft, g, &v);
-        ftree_verdict_order(ft, g, &v);
-    }
+    v.symptoms = su->count;
+    v.first_symptom = ftree_min(su->first, now);
+    for (int32_t i = 0; i < su->symptoms; i++)
+        if (!is_end_of_another(&su->symptom[i], v.rank))
+            ftree_verdict_support(ft, now, &su->symptom[i], model, &v);
+    ftree_verdict_list(ft, su, &v);
+    ftree_verdict_order(ft, su, &v);
     ftree_emit_verdict(ft, &v);
 }
 
-static void forget_old_words(struct suspect *su, int path, int role)
+static void forget_old_words(struct ftree_case *su, int path, int role)
 {
     uint8_t left = ftree_suspect_word_left(su, path, role);
 
@@ -453,7 +397,7 @@ static void forget_old_words(struct suspect *su, int path, int role)
 }
 
 /* What was asked and has not answered by the end is silent. */
-static void end_silences(struct suspect *su)
+static void end_silences(struct ftree_case *su)
 {
     for (int path = 0; path < FTREE_PATHS; path++)
         for (int role = 0; role < FTREE_ROLES; role++) {
@@ -474,40 +418,38 @@ static uint64_t all_models(const struct ftree *ft)
     return models;
 }
 
-static const struct rules_sign *find_sign(struct ftree *ft, const struct suspect *su, bool at_end,
+static const struct rules_sign *find_sign(struct ftree *ft, const struct ftree_case *su, bool at_end,
                                           bool *well, int32_t *model)
 {
-    const struct ftree_case *g = ftree_case_find(ft, su->node, su->switch_);
     const struct rules_sign *sign;
     struct rules_facts facts;
-    char name[16];
 
     ftree_facts_find(ft, su, at_end, &facts);
-    sign = ftree_rules_decide(ft->rules, &facts, g ? ftree_case_models(g) : 0, at_end, well, model);
+    sign = ftree_rules_decide(ft->rules, &facts, ftree_case_models(su), at_end, well, model);
     if (sign || !at_end)
         return sign;
-    ftree_trace(ft, "  no candidate fits %s: all models are tried", ftree_name(ft, su->node, name));
+    ftree_trace(ft, "  no candidate fits %s: all models are tried", ftree_name(ft, su->node));
     return ftree_rules_decide(ft->rules, &facts, all_models(ft), at_end, well, model);
 }
 
 /* The launcher may have told of several ranks that ended: each has a verdict of its own.  True: there
  * was one more. */
-static bool conclude_another(struct ftree *ft, ftree_time now, const struct suspect *su,
+static bool conclude_another(struct ftree *ft, ftree_time now, const struct ftree_case *su,
                              struct ftree_event *e)
 {
     int32_t rank = su->deputy_word.rank == FTREE_NONE && !ftree_has_failed(ft, su->node)
                        ? ftree_facts_ended(ft, su->node)
                        : FTREE_NONE;
 
-    if (rank == FTREE_NONE || rank == e->node)
+    if (rank == FTREE_NONE || rank == e->u.rest.after)
         return false;
-    e->node = rank;
-    conclude(ft, now, su, &ft->rules->model[e->number].sign[e->by], (int32_t) e->number);
+    e->u.rest.after = rank;
+    conclude(ft, now, su, &ft->rules->model[e->u.rest.model].sign[e->u.rest.sign], e->u.rest.model);
     return ftree_emit(ft, e);
 }
 
 /* Beside a rank that ended another may be stopped, and the deputy says so. */
-static void conclude_stopped(struct ftree *ft, ftree_time now, struct suspect *su)
+static void conclude_stopped(struct ftree *ft, ftree_time now, struct ftree_case *su)
 {
     const struct rules_sign *sign;
     int32_t model = -1;
@@ -521,37 +463,21 @@ static void conclude_stopped(struct ftree *ft, ftree_time now, struct suspect *s
 
 void ftree_probe_rest(struct ftree *ft, ftree_time now, const struct ftree_event *rest)
 {
+    struct ftree_case *su = ftree_case_find(ft, rest->node, rest->switch_);
     struct ftree_event e = *rest;
 
-    if (conclude_another(ft, now, e.u.suspect, &e))
-        return;
-    if (e.well)
-        conclude_stopped(ft, now, e.u.suspect);
-    ftree_alloc(ft, e.u.suspect, 0);
-}
-
-static void emit_rest(struct ftree *ft, const struct suspect *su, const struct rules_sign *sign,
-                      int32_t model, bool at_end)
-{
-    struct suspect *copy = ftree_alloc(ft, NULL, sizeof(*copy));
-
-    if (!copy)
-        return;
-    *copy = *su;
-    if (!FTREE_EMIT(ft, REST, .node = FTREE_NONE, .number = (uint32_t) model,
-                    .by = (int32_t) (sign - ft->rules->model[model].sign), .well = at_end,
-                    .u.suspect = copy))
-        ftree_alloc(ft, copy, 0);
+    if (su && !conclude_another(ft, now, su, &e) && e.u.rest.at_end)
+        conclude_stopped(ft, now, su);
 }
 
 /* Looks at the signs; true: the suspect is decided about and no longer there. */
-static bool judge(struct ftree *ft, ftree_time now, struct suspect *su, bool at_end)
+static bool judge(struct ftree *ft, ftree_time now, struct ftree_case *su, bool at_end)
 {
     const struct rules_sign *sign;
     int32_t model = -1;
     bool well = false;
 
-    note_case(ft, su);
+    note_rank(su);
     sign = find_sign(ft, su, at_end, &well, &model);
     if (!sign && !at_end)
         return false;
@@ -563,15 +489,16 @@ static bool judge(struct ftree *ft, ftree_time now, struct suspect *su, bool at_
         ftree_peer_unresponsive(ft, now, su->node, false);
     conclude(ft, now, su, sign, model);
     if (ft->rules->model[model].class_ == FTREE_CLASS_PROCESS_CRASH)
-        emit_rest(ft, su, sign, model, at_end);
-    emit_closed(ft, su->node, su->switch_, false);
-    drop(ft, su);
+        FTREE_EMIT(ft, REST, .node = su->node, .switch_ = su->switch_,
+                   .u.rest = {model, (int32_t) (sign - ft->rules->model[model].sign), FTREE_NONE,
+                              at_end});
+    close_case(ft, su, false);
     return true;
 }
 
 void ftree_probe_due(struct ftree *ft, ftree_time now, int32_t node)
 {
-    struct suspect *su = ftree_probe_find(ft, node);
+    struct ftree_case *su = ftree_case_suspect(ft, node);
 
     if (!su)
         return;
@@ -581,17 +508,11 @@ void ftree_probe_due(struct ftree *ft, ftree_time now, int32_t node)
 
 void ftree_probe_learned(struct ftree *ft)
 {
-    for (int32_t i = 0; i < ft->examine->suspects.n;) {
-        struct suspect *su = &ft->examine->suspects.items[i];
-        if (!ftree_has_failed(ft, su->node) &&
-            !(ftree_facts_answered(su) &&
-              (ftree_verdict_by_switch(ft, su->node) || ftree_verdict_by_switch(ft, ft->self)))) {
-            i++;
-            continue;
-        }
-        emit_closed(ft, su->node, su->switch_, false);
-        drop(ft, su);
-    }
+    FTREE_EACH_SUSPECT(su, ft)
+        if (ftree_has_failed(ft, su->node) ||
+            (ftree_facts_answered(su) &&
+             (ftree_verdict_by_switch(ft, su->node) || ftree_verdict_by_switch(ft, ft->self))))
+            close_case(ft, su, false);
 }
 
 /* ---- hearing --------------------------------------------------------------------------------- */
@@ -644,7 +565,7 @@ static void follow_chain(struct ftree *ft, ftree_time now, int32_t from, ftree_t
 void ftree_probe_answer(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
                         const struct wire_answer *a)
 {
-    struct suspect *su = ftree_probe_find(ft, from);
+    struct ftree_case *su = ftree_case_suspect(ft, from);
     ftree_time first;
 
     if (!su || su->nonce != a->nonce)
@@ -661,8 +582,8 @@ void ftree_probe_answer(struct ftree *ft, ftree_time now, int32_t from, enum ftr
     su->since[path][FTREE_ROLE_AGENT] = FTREE_REACH_NOT_ASKED;
     if (su->tries == 1 && !su->waits) /* one that waits would have been asked again before this */
         ftree_rtt(ft, now - su->asked);
-    note_case(ft, su);
-    first = su->first_symptom;
+    note_rank(su);
+    first = su->first;
     if (a->leaving) {
         close_well(ft, su, "it leaves");
         FTREE_EMIT(ft, LEFT, .node = from);
@@ -673,19 +594,18 @@ void ftree_probe_answer(struct ftree *ft, ftree_time now, int32_t from, enum ftr
 
 void ftree_probe_state(struct ftree *ft, ftree_time now, int32_t from, const struct wire_state *s)
 {
-    struct suspect *su = ftree_probe_find(ft, from);
+    struct ftree_case *su = ftree_case_suspect(ft, from);
 
     if (!su || su->nonce != s->nonce)
         return;
-    su->state = s->state;
+    su->node_state = s->state;
     su->has_state = true;
     judge(ft, now, su, false);
 }
 
 void ftree_probe_seen(struct ftree *ft, ftree_time now, int32_t from, const struct wire_seen *s)
 {
-    struct suspect *su = ftree_probe_find(ft, s->target);
-    char name[16], by[16];
+    struct ftree_case *su = ftree_case_suspect(ft, s->target);
 
     ftree_neighbour_seen(ft, from, s);
     if (!su || su->nonce != s->nonce || s->reach <= su->elsewhere[s->path].reach)
@@ -693,24 +613,24 @@ void ftree_probe_seen(struct ftree *ft, ftree_time now, int32_t from, const stru
     su->elsewhere[s->path].reach = s->reach;
     su->elsewhere[s->path].by = from;
     su->elsewhere[s->path].at = now;
-    ftree_trace(ft, "  %s asked %s over %s: %s", ftree_name(ft, from, by),
-                ftree_name(ft, su->node, name), ftree_path_name(s->path),
+    ftree_trace(ft, "  %s asked %s over %s: %s", ftree_name(ft, from),
+                ftree_name(ft, su->node), ftree_path_name(s->path),
                 ftree_reach_name(s->reach));
     judge(ft, now, su, false);
 }
 
 void ftree_probe_log(struct ftree *ft, ftree_time now, int32_t from, const struct wire_log *l)
 {
-    struct suspect *su = ftree_probe_find(ft, from);
+    struct ftree_case *su = ftree_case_suspect(ft, from);
 
     if (!su || su->nonce != l->nonce || l->log.entries == 0)
         return;
-    su->last = l->log.entry[0];
+    su->message = l->log.entry[0];
     su->has_log = true;
     judge(ft, now, su, false);
 }
 
-static void note_word(struct suspect *su, ftree_time now, enum ftree_path path,
+static void note_word(struct ftree_case *su, ftree_time now, enum ftree_path path,
                       enum ftree_role role, enum ftree_reach reach, int16_t error)
 {
     if (reach == FTREE_REACH_CONNECTED && !su->connected)
@@ -732,7 +652,7 @@ static void note_word(struct suspect *su, ftree_time now, enum ftree_path path,
 void ftree_probe_reached(struct ftree *ft, ftree_time now, int32_t node, enum ftree_path path,
                          enum ftree_role role, enum ftree_reach reach, int error)
 {
-    struct suspect *su = ftree_probe_find(ft, node);
+    struct ftree_case *su = ftree_case_suspect(ft, node);
 
     if (!su)
         return;
@@ -746,7 +666,7 @@ void ftree_probe_reached(struct ftree *ft, ftree_time now, int32_t node, enum ft
 /* ---- time ------------------------------------------------------------------------------------ */
 
 /* All but what was asked at first is asked once more, as if the first time were one rto ago. */
-static void ask_again(const struct ftree *ft, ftree_time now, struct suspect *su)
+static void ask_again(const struct ftree *ft, ftree_time now, struct ftree_case *su)
 {
     const struct rules_strategy *st = strategy_of(ft, su);
 
@@ -758,7 +678,7 @@ static void ask_again(const struct ftree *ft, ftree_time now, struct suspect *su
 }
 
 /* The window is a new one. */
-static void begin_anew(const struct ftree *ft, ftree_time now, struct suspect *su)
+static void begin_anew(const struct ftree *ft, ftree_time now, struct ftree_case *su)
 {
     su->opened = now;
     memset(su->works, 0, sizeof(su->works));
@@ -770,11 +690,11 @@ static void begin_anew(const struct ftree *ft, ftree_time now, struct suspect *s
  * did not for so long that the others may not have run either. */
 void ftree_probe_excuse(struct ftree *ft, ftree_time now, ftree_time late, bool anew)
 {
-    if (ft->examine->suspects.n == 0)
+    if (!ftree_case_any_suspect(ft))
         return;
     ftree_trace(ft, "own tick late by %d ms: nobody is accused before being asked again",
                 (int) (late / FTREE_MS));
-    FTREE_EACH(struct suspect, su, ft->examine->suspects) {
+    FTREE_EACH_SUSPECT(su, ft) {
         su->deadline = ftree_max(su->deadline + late, now + 2 * ftree_silence_unit(ft));
         if (anew)
             begin_anew(ft, now, su);
@@ -786,22 +706,17 @@ void ftree_probe_excuse(struct ftree *ft, ftree_time now, ftree_time late, bool 
 /* Other rules may ask other things, or nothing. */
 void ftree_probe_restart(struct ftree *ft, ftree_time now)
 {
-    for (int32_t i = 0; i < ft->examine->suspects.n;) {
-        struct suspect *su = &ft->examine->suspects.items[i];
-        const struct ftree_case *g = ftree_case_find(ft, su->node, su->switch_);
-        if (!g || g->strategy < 0 || g->candidates == 0) {
-            close_well(ft, su, "no rule asks about it any more");
-            continue;
-        }
+    FTREE_EACH_SUSPECT(su, ft) {
         su->done = 0;
         su->again = now;
-        i++;
+        if (su->strategy < 0 || su->candidates == 0)
+            close_well(ft, su, "no rule asks about it any more");
     }
 }
 
 /* Its agent answered, but now it does not, or by a path that should work it never did: there is no
  * hurry, for messages may have been lost. */
-static bool is_one_sided(const struct ftree *ft, const struct suspect *su)
+static bool is_one_sided(const struct ftree *ft, const struct ftree_case *su)
 {
     bool any_silent = false, any_answered = false;
 
@@ -817,7 +732,7 @@ static bool is_one_sided(const struct ftree *ft, const struct suspect *su)
 }
 
 /* Its window may have grown since it began, and what is silent at its end may not count yet. */
-static bool needs_longer(const struct ftree *ft, ftree_time now, struct suspect *su)
+static bool needs_longer(const struct ftree *ft, ftree_time now, struct ftree_case *su)
 {
     ftree_time unit = ftree_silence_unit(ft), until;
     ftree_time end = su->opened + ftree_silence_window_of(ft, now, is_one_sided(ft, su));
@@ -838,7 +753,7 @@ static bool needs_longer(const struct ftree *ft, ftree_time now, struct suspect 
 }
 
 /* What was heard while it waited is as good as what a first question brings. */
-static void resume(const struct ftree *ft, ftree_time now, struct suspect *su)
+static void resume(const struct ftree *ft, ftree_time now, struct ftree_case *su)
 {
     su->waits = false;
     su->waited = true;
@@ -846,15 +761,14 @@ static void resume(const struct ftree *ft, ftree_time now, struct suspect *su)
 }
 
 /* True: it waits for the result of others behind its switch. */
-static bool is_held(struct ftree *ft, ftree_time now, struct suspect *su)
+static bool is_held(struct ftree *ft, ftree_time now, struct ftree_case *su)
 {
     ftree_time until = ftree_crowd_until(ft, su);
-    char name[16];
 
     if (until) {
         if (!su->waits)
             ftree_trace(ft, "  %s waits for the result of others behind its switch",
-                        ftree_name(ft, su->node, name));
+                        ftree_name(ft, su->node));
         su->waits = true;
         su->again = su->deadline = ftree_max(until, now + ftree_rto(ft) / 8);
         return true;
@@ -866,7 +780,7 @@ static bool is_held(struct ftree *ft, ftree_time now, struct suspect *su)
 
 void ftree_probe_tick(struct ftree *ft, ftree_time now)
 {
-    FTREE_EACH(struct suspect, su, ft->examine->suspects) {
+    FTREE_EACH_SUSPECT(su, ft) {
         if (su->again <= now && is_held(ft, now, su))
             continue;
         if (su->deadline <= now && !needs_longer(ft, now, su)) {
@@ -882,7 +796,7 @@ ftree_time ftree_probe_deadline(const struct ftree *ft)
 {
     ftree_time t = FTREE_NEVER;
 
-    FTREE_EACH(struct suspect, su, ft->examine->suspects)
+    FTREE_EACH_SUSPECT(su, ft)
         t = ftree_min(t, ftree_min(su->again, su->deadline));
     return t;
 }

@@ -61,9 +61,9 @@ ftree_time ftree_silence_window_of(const struct ftree *ft, ftree_time now, bool 
 /* A node was heard on a path: all suspects but itself have a witness. */
 static void note_works(struct ftree *ft, ftree_time now, int32_t node, enum ftree_path path)
 {
-    for (int32_t i = 0; i < ft->examine->suspects.n; i++) {
-        struct works *w = &ft->examine->suspects.items[i].works[path];
-        if (ft->examine->suspects.items[i].node == node)
+    FTREE_EACH_SUSPECT(su, ft) {
+        struct works *w = &su->works[path];
+        if (su->node == node)
             continue;
         if (!w->heard || now > w->heard + halves(ft, PAUSE))
             *w = (struct works){.from = now};
@@ -72,7 +72,7 @@ static void note_works(struct ftree *ft, ftree_time now, int32_t node, enum ftre
 }
 
 /* A question goes to the suspect by a new connection. */
-void ftree_silence_asked(struct suspect *su, ftree_time now, int path)
+void ftree_silence_asked(struct ftree_case *su, ftree_time now, int path)
 {
     struct works *w = &su->works[path];
 
@@ -82,7 +82,7 @@ void ftree_silence_asked(struct suspect *su, ftree_time now, int path)
 
 /* True if others were heard before and after the suspect was asked anew.  (That it had the time to
  * answer is seen to before anything is decided.) */
-bool ftree_silence_counts(const struct suspect *su, int path)
+bool ftree_silence_counts(const struct ftree_case *su, int path)
 {
     const struct works *w = &su->works[path];
 
@@ -91,7 +91,7 @@ bool ftree_silence_counts(const struct suspect *su, int path)
 
 /* True if a witness is to be asked.  Those who look from elsewhere are heard after the suspect was asked
  * anew, too; others are asked for that only where they were not. */
-bool ftree_silence_needs_witness(const struct suspect *su, int path)
+bool ftree_silence_needs_witness(const struct ftree_case *su, int path)
 {
     const struct works *w = &su->works[path];
 
@@ -100,7 +100,7 @@ bool ftree_silence_needs_witness(const struct suspect *su, int path)
 
 /* When what is silent there will count: 0: no other node was heard, and nothing is waited for;
  * FTREE_NEVER: not before it is asked anew. */
-static ftree_time counts_at(const struct ftree *ft, const struct suspect *su, int path)
+static ftree_time counts_at(const struct ftree *ft, const struct ftree_case *su, int path)
 {
     const struct works *w = &su->works[path];
 
@@ -113,7 +113,7 @@ static ftree_time counts_at(const struct ftree *ft, const struct suspect *su, in
 
 /* The same where its kernel spoke but nobody answers: to a connection that was made a unit ago, and to
  * the last one, for by now the network may be silent. */
-static ftree_time kernel_counts_at(const struct ftree *ft, ftree_time now, const struct suspect *su)
+static ftree_time kernel_counts_at(const struct ftree *ft, ftree_time now, const struct ftree_case *su)
 {
     for (int path = 0; path < FTREE_PATHS; path++)
         if (ftree_probe_reach(su, path, FTREE_ROLE_AGENT) == FTREE_REACH_CONNECTED &&
@@ -125,7 +125,7 @@ static ftree_time kernel_counts_at(const struct ftree *ft, ftree_time now, const
 }
 
 /* When what is known of a suspect by its silence counts. */
-static ftree_time all_counts_at(const struct ftree *ft, ftree_time now, const struct suspect *su)
+static ftree_time all_counts_at(const struct ftree *ft, ftree_time now, const struct ftree_case *su)
 {
     uint8_t best = 0, reach;
     ftree_time at = 0;
@@ -143,7 +143,7 @@ static ftree_time all_counts_at(const struct ftree *ft, ftree_time now, const st
 
 /* Until when a suspect whose window is over is examined further, so that what it says by its silence
  * counts, 0: no further.  *ask: it is to be asked anew. */
-ftree_time ftree_silence_until(const struct ftree *ft, ftree_time now, struct suspect *su,
+ftree_time ftree_silence_until(const struct ftree *ft, ftree_time now, struct ftree_case *su,
                                bool *ask)
 {
     ftree_time at = all_counts_at(ft, now, su);

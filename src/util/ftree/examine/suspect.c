@@ -5,18 +5,10 @@
 
 #include "ftree/examine/examine.h"
 
-/* So many questions that were asked since do not belie an answer: they may be lost. */
+/* So many questions that were asked since do not refute an answer: they may be lost. */
 #define OPEN_QUESTIONS 3
 
-struct suspect *ftree_probe_find(const struct ftree *ft, int32_t node)
-{
-    FTREE_EACH(struct suspect, su, ft->examine->suspects)
-        if (su->node == node)
-            return su;
-    return NULL;
-}
-
-bool ftree_suspect_is_old_answer(const struct suspect *su, int path)
+bool ftree_suspect_is_old_answer(const struct ftree_case *su, int path)
 {
     return su->questions[path][FTREE_ROLE_AGENT] > su->answered_question[path] + OPEN_QUESTIONS;
 }
@@ -24,7 +16,7 @@ bool ftree_suspect_is_old_answer(const struct suspect *su, int path)
 /* What was heard at first counts no more if more questions since were left open than a network
  * loses: what said it was lost meanwhile.  A kernel is asked by a new connection, which is not lost
  * so easily; one that there is it leaves as it is. */
-uint8_t ftree_suspect_word_left(const struct suspect *su, int path, int role)
+uint8_t ftree_suspect_word_left(const struct ftree_case *su, int path, int role)
 {
     uint8_t reach = su->reach[path][role];
     bool kernel_is_old = su->connections[path][role] > su->kernel_connection[path][role] + 1;
@@ -38,7 +30,7 @@ uint8_t ftree_suspect_word_left(const struct suspect *su, int path, int role)
 }
 
 /* What counts: else what was heard since (the own side may be down by now). */
-uint8_t ftree_probe_reach(const struct suspect *su, int path, int role)
+uint8_t ftree_probe_reach(const struct ftree_case *su, int path, int role)
 {
     uint8_t left = ftree_suspect_word_left(su, path, role);
 
@@ -46,7 +38,7 @@ uint8_t ftree_probe_reach(const struct suspect *su, int path, int role)
 }
 
 /* A kernel speaks for a process that does not. */
-bool ftree_facts_kernel_spoke(const struct suspect *su)
+bool ftree_facts_kernel_spoke(const struct ftree_case *su)
 {
     for (int path = 0; path < FTREE_PATHS; path++)
         if (su->reach[path][FTREE_ROLE_AGENT] == FTREE_REACH_REFUSED ||
@@ -55,7 +47,7 @@ bool ftree_facts_kernel_spoke(const struct suspect *su)
     return false;
 }
 
-bool ftree_facts_answered(const struct suspect *su)
+bool ftree_facts_answered(const struct ftree_case *su)
 {
     for (int path = 0; path < FTREE_PATHS; path++)
         if (su->reach[path][FTREE_ROLE_AGENT] == FTREE_REACH_ANSWERED)
@@ -65,17 +57,11 @@ bool ftree_facts_answered(const struct suspect *su)
 
 void ftree_examine_clear(struct ftree *ft)
 {
-    ftree_alloc(ft, ft->examine->suspects.items, 0);
     ftree_alloc(ft, ft->examine->visits.items, 0);
     ftree_alloc(ft, ft->examine->neighbours.items, 0);
 }
 
 void ftree_examine_stop(struct ftree *ft)
 {
-    ft->examine->suspects.n = ft->examine->visits.n = 0;
-}
-
-bool ftree_probe_is_asking(const struct ftree *ft)
-{
-    return ft->examine->suspects.n > 0;
+    ft->examine->visits.n = 0;
 }

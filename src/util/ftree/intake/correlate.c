@@ -4,8 +4,6 @@
  */
 
 #include "ftree/base/event.h"
-#include "ftree/base/ranks.h"
-#include "ftree/base/symptom.h"
 #include "ftree/intake/intake.h"
 #include "ftree/net/net.h"
 
@@ -13,24 +11,17 @@
 #include <string.h>
 
 /*
- * Tree-based analysis, the first half: grouping and reasoning.  A group is what was observed of one
+ * Tree-based analysis, the first half: grouping and reasoning.  A case is what was observed of one
  * node (its ranks, NIC and link with it) or one switch within the time window T.  The rules whose
- * patterns fit the group, and what lies beside it in the tree, fire: each adds candidate faults,
+ * patterns fit the case, and what lies beside it in the tree, fire: each adds candidate faults,
  * may derive a further symptom, and says how to ask.  That goes on until no further rule fires
- * (forward chaining; each fires once a group, so it ends).
+ * (forward chaining; each fires once a case, so it ends).
  *
  * T must be long enough for the symptoms of one fault to come in and too short for those of two.
  * It follows the delays d that are measured, as RFC 6298 follows round trips:
  *
  *     T = group_min + mean(d) + 4 var(d), at most group_max
  */
-
-static const char *name_of(const struct ftree *ft, const struct ftree_case *g, char buf[16])
-{
-    if (g->switch_ != FTREE_NONE && ft->job->tree)
-        return ft->job->tree->switch_name[g->switch_];
-    return ftree_name(ft, g->node, buf);
-}
 
 /* ---- the time window ------------------------------------------------------------------------- */
 
@@ -151,14 +142,14 @@ static void add_symptom(const struct ftree *ft, struct ftree_case *g,
 
 static void trace_rule(struct ftree *ft, const struct ftree_case *g, const struct rules_rule *rule)
 {
-    char line[200] = "", name[16];
+    char line[200] = "";
     size_t len = 0;
 
     for (int32_t i = 0; i < rule->candidates && len < sizeof(line); i++)
         len += (size_t) snprintf(line + len, sizeof(line) - len, " %s %d.%03d",
                                  ft->rules->model[rule->candidate[i].model].name,
                                  rule->candidate[i].prior / 1000, rule->candidate[i].prior % 1000);
-    ftree_trace(ft, "  rule %s on %s:%s", rule->name, name_of(ft, g, name), line);
+    ftree_trace(ft, "  rule %s on %s:%s", rule->name, ftree_name_of(ft, g), line);
     if (rule->derives >= 0)
         ftree_trace(ft, "  rule %s derives %s", rule->name,
                     ftree_symptom_info(rule->derives)->name);
@@ -214,8 +205,8 @@ static bool reason(struct ftree *ft, ftree_time now, struct ftree_case *g)
     return any;
 }
 
-/* What came later about others may fit a pattern that looks beyond the group.  The window is that
- * of the group's own last symptom: the asking takes longer than a window. */
+/* What came later about others may fit a pattern that looks beyond the case.  The window is that
+ * of the case's own last symptom: the asking takes longer than a window. */
 void ftree_correlate_again(struct ftree *ft, ftree_time now, int32_t node, int32_t switch_)
 {
     struct ftree_case *g = ftree_case_find(ft, node, switch_);
@@ -244,50 +235,27 @@ static bool may_be_asked(const struct ftree *ft, const struct ftree_case *g)
 
 static void examine(struct ftree *ft, ftree_time now, struct ftree_case *g, uint32_t round)
 {
-    char name[16];
-
-    if (g->examined)
+    if (g->state >= CASE_CALLED)
         return;
-    g->more = g->doubtful = false;
+    g->state = CASE_IDLE;
     if (g->strategy < 0 || g->candidates == 0)
         return;
-    g->more = now < g->quiet;
-    if (g->more)
-        return;
-    g->doubtful = !round && is_doubtful(ft, g);
-    if (g->doubtful) {
-        ftree_trace(ft, "  %s waits until its reporters are cleared", name_of(ft, g, name));
-        return;
+    if (now < g->quiet) {
+        g->state = CASE_AGAIN;
+    } else if (!round && is_doubtful(ft, g)) {
+        g->state = CASE_DOUBTFUL;
+        ftree_trace(ft, "  %s waits until its reporters are cleared", ftree_name_of(ft, g));
+    } else if (may_be_asked(ft, g) &&
+               FTREE_EMIT(ft, CASE, .node = g->node, .switch_ = g->switch_, .number = round)) {
+        g->state = CASE_CALLED;
     }
-    g->examined = may_be_asked(ft, g) &&
-                  FTREE_EMIT(ft, CASE, .node = g->node, .switch_ = g->switch_, .number = round);
 }
 
-static struct ftree_case *begin(struct ftree *ft, const struct ftree_symptom *s)
-{
-    struct ftree_case *g = FTREE_PUSH(ft, ft->state->cases);
-
-    if (!g)
-        return NULL;
-    g->node = s->about.node;
-    g->switch_ = s->about.switch_;
-    g->first = s->first;
-    g->last = s->last;
-    g->strategy = -1;
-    g->chain = FTREE_NONE;
-    return g;
-}
-
-static bool is_idle(const struct ftree_case *g)
-{
-    return !g->examined && !g->doubtful && !g->more;
-}
-
-/* A group that nobody examines, or is going to, starts anew when its last symptom is past the
+/* A case that nobody examines, or is going to, starts anew when its last symptom is past the
  * window. */
 static void forget_if_past(struct ftree *ft, ftree_time now, struct ftree_case *g)
 {
-    if (!is_idle(g) || g->last + ftree_correlate_window(ft) > now)
+    if (g->state != CASE_IDLE || g->last + ftree_correlate_window(ft) > now)
         return;
     g->symptoms = 0;
     g->count = 0;
@@ -302,24 +270,21 @@ void ftree_correlate(struct ftree *ft, ftree_time now, const struct ftree_sympto
                      uint32_t round)
 {
     struct ftree_case *g = ftree_case_find(ft, s->about.node, s->about.switch_);
-    char name[16];
     bool fired;
 
     if (s->reporter[0] != ft->self || s->last < now) /* an own one may have gone round, too */
         measure_delay(ft, now - s->last + ft->net->srtt / 2);
     if (g)
         forget_if_past(ft, now, g);
-    else
-        g = begin(ft, s);
-    if (!g)
+    else if (!(g = ftree_case_add(ft, s->about.node, s->about.switch_)))
         return;
     add_symptom(ft, g, s);
-    ftree_trace(ft, "  group %s: %s, %u in all", name_of(ft, g, name),
+    ftree_trace(ft, "  group %s: %s, %u in all", ftree_name_of(ft, g),
                 ftree_symptom_info(s->kind)->name, (unsigned) g->count);
     fired = reason(ft, now, g);
     if (g->candidates == 0 && !fired && g->count == s->count)
         ftree_trace(ft, "%s of %s: no rule, only counted", ftree_symptom_info(s->kind)->name,
-                    name_of(ft, g, name));
+                    ftree_name_of(ft, g));
     examine(ft, now, g, round);
 }
 
@@ -337,13 +302,10 @@ static bool is_said_once(const struct ftree_case *g)
     return false;
 }
 
-static void found_well(struct ftree *ft, ftree_time now, int32_t node, int32_t switch_)
+static void found_well(const struct ftree *ft, ftree_time now, struct ftree_case *g)
 {
-    struct ftree_case *g = ftree_case_find(ft, node, switch_);
-
-    if (!g)
-        return;
-    g->more = g->quiet == 0 && is_said_once(g);
+    if (g->state == CASE_IDLE && g->quiet == 0 && is_said_once(g))
+        g->state = CASE_AGAIN;
     g->quiet = now + ft->cfg.stall / 2;
 }
 
@@ -357,29 +319,28 @@ static bool is_by_path(const struct ftree *ft, const struct ftree_case *g)
     return true;
 }
 
-/* Suspects were cleared or decided: what they or others reported may be examined now. */
-static void recheck(struct ftree *ft, ftree_time now)
+/* Suspects were cleared or decided: what they or others reported may be examined now.  True: it is
+ * explained. */
+static bool look_again(struct ftree *ft, ftree_time now, struct ftree_case *g)
 {
-    for (int32_t i = 0; i < ft->state->cases.n;) {
-        struct ftree_case *g = &ft->state->cases.items[i];
-        if (g->doubtful && is_by_path(ft, g)) {
-            FTREE_DROP(ft->state->cases, i);
-            continue;
-        }
-        if (g->doubtful)
-            examine(ft, now, g, 0);
-        i++;
-    }
+    if (g->state != CASE_DOUBTFUL)
+        return false;
+    if (is_by_path(ft, g))
+        return true;
+    examine(ft, now, g, 0);
+    return false;
 }
 
 void ftree_correlate_closed(struct ftree *ft, ftree_time now, int32_t node, int32_t switch_,
                             bool well)
 {
-    if (well)
-        found_well(ft, now, node, switch_);
+    struct ftree_case *g = ftree_case_find(ft, node, switch_);
+
+    if (g && well)
+        found_well(ft, now, g);
     else
         ftree_case_drop(ft, node, switch_);
-    recheck(ft, now);
+    ftree_case_drop_past(ft, now, look_again);
 }
 
 /* The rules have changed. */
@@ -406,17 +367,16 @@ static ftree_time end_of(const struct ftree *ft, const struct ftree_case *g)
     return ftree_max(g->last + ftree_correlate_window(ft), g->quiet);
 }
 
+static bool is_past(struct ftree *ft, ftree_time now, struct ftree_case *g)
+{
+    if (g->state == CASE_AGAIN && g->quiet <= now)
+        examine(ft, now, g, 0);
+    return g->state == CASE_IDLE && end_of(ft, g) <= now;
+}
+
 void ftree_correlate_tick(struct ftree *ft, ftree_time now)
 {
-    for (int32_t i = 0; i < ft->state->cases.n;) {
-        struct ftree_case *g = &ft->state->cases.items[i];
-        if (g->more && g->quiet <= now)
-            examine(ft, now, g, 0);
-        if (is_idle(g) && end_of(ft, g) <= now)
-            FTREE_DROP(ft->state->cases, i);
-        else
-            i++;
-    }
+    ftree_case_drop_past(ft, now, is_past);
 }
 
 ftree_time ftree_correlate_deadline(const struct ftree *ft)
@@ -424,9 +384,9 @@ ftree_time ftree_correlate_deadline(const struct ftree *ft)
     ftree_time t = FTREE_NEVER;
 
     FTREE_EACH(const struct ftree_case, g, ft->state->cases) {
-        if (g->more)
+        if (g->state == CASE_AGAIN)
             t = ftree_min(t, g->quiet);
-        else if (is_idle(g))
+        else if (g->state == CASE_IDLE)
             t = ftree_min(t, end_of(ft, g));
     }
     return t;

@@ -4,7 +4,6 @@
  */
 
 #include "ftree/base/event.h"
-#include "ftree/base/symptom.h"
 #include "ftree/intake/intake.h"
 #include "ftree/net/net.h"
 

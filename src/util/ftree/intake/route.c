@@ -5,7 +5,6 @@
 
 #include "ftree/intake/intake.h"
 
-#include "ftree/base/symptom.h"
 #include "ftree/net/net.h"
 
 /*
@@ -179,31 +178,23 @@ static bool is_own_stall(const struct ftree *ft, const struct ftree_symptom *s)
            ftree_symptom_info(s->kind)->source == FTREE_SOURCE_MESSAGE_PASSING;
 }
 
-#define EXPLAINED_TRACED 100 /* for each verdict: a storm must not fill the trace */
-
 /* Counts what a verdict explains; true while that is worth a line of the trace. */
 static bool count_explained(struct ftree *ft, const struct ftree_symptom *s)
 {
     struct known *k;
 
-    for (int32_t i = -1; (k = ftree_verdict_about(ft, s->about.node, &i));) {
-        if (k->v.withdrawn)
-            continue;
-        ftree_verdict_count_symptoms(k, s->count);
-        k->explained += k->explained <= EXPLAINED_TRACED;
-        return k->explained <= EXPLAINED_TRACED;
-    }
+    for (int32_t i = -1; (k = ftree_verdict_about(ft, s->about.node, &i));)
+        if (!k->v.withdrawn)
+            return ftree_verdict_explains(k, s->count);
     return true;
 }
 
 static bool explained(struct ftree *ft, ftree_time now, const struct ftree_symptom *s)
 {
-    char name[16];
-
     if (ftree_is_leaving(ft) || is_own_stall(ft, s) || ftree_peer_has_left(ft, s->about.node))
         return true;
     if (s->last + ft->cfg.expire < now) {
-        ftree_trace(ft, "symptom about %s expired", ftree_name(ft, s->about.node, name));
+        ftree_trace(ft, "symptom about %s expired", ftree_name(ft, s->about.node));
         return true;
     }
     if (!ftree_has_failed(ft, s->about.node) && any_reporter_lives(ft, s) &&
@@ -212,7 +203,7 @@ static bool explained(struct ftree *ft, ftree_time now, const struct ftree_sympt
         return false;
     if (count_explained(ft, s))
         ftree_trace(ft, "symptom about %s explained by a verdict",
-                    ftree_name(ft, s->about.node, name));
+                    ftree_name(ft, s->about.node));
     return true;
 }
 
@@ -236,7 +227,6 @@ static int32_t one_with_data(const struct ftree *ft, ftree_time now, const struc
 void ftree_intake(struct ftree *ft, ftree_time now, const struct ftree_symptom *s, bool substitute)
 {
     struct wire_message m = {.type = WIRE_SYMPTOM, .u.symptom = *s};
-    char suspect[16], hop_name[16];
     bool to_substitute = false;
     int32_t hop;
 
@@ -253,8 +243,8 @@ void ftree_intake(struct ftree *ft, ftree_time now, const struct ftree_symptom *
     }
     if (held_back(ft, now, s))
         return;
-    ftree_trace(ft, "symptom about %s goes to %s%s", ftree_name(ft, s->about.node, suspect),
-                to_substitute ? "substitute " : "", ftree_name(ft, hop, hop_name));
+    ftree_trace(ft, "symptom about %s goes to %s%s", ftree_name(ft, s->about.node),
+                to_substitute ? "substitute " : "", ftree_name(ft, hop));
     m.flags = to_substitute ? WIRE_FLAG_SUBSTITUTE : 0;
     ftree_outbox_put(ft, now, hop, &m);
 }
@@ -283,7 +273,7 @@ void ftree_intake_silent(struct ftree *ft, ftree_time now, int32_t node)
 }
 
 /* An agent with too much to do, or too little CPU to do it with, says so, and the sender takes the
- * next substitute.  What belongs to a group that is here anyway costs nothing.  Who acts for
+ * next substitute.  What belongs to a case that is here anyway costs nothing.  Who acts for
  * the root cannot refuse: there is nobody above. */
 bool ftree_intake_is_overloaded(const struct ftree *ft, ftree_time now,
                                 const struct ftree_symptom *s)
@@ -302,5 +292,6 @@ void ftree_intake_clear(struct ftree *ft)
 
 void ftree_intake_stop(struct ftree *ft)
 {
-    ft->intake->forwards.n = ft->state->cases.n = 0;
+    ft->intake->forwards.n = 0;
+    ftree_case_drop_all(ft);
 }

@@ -7,7 +7,7 @@
 
 /*
  * The end of a job.  Ranks finish MPI_Finalize at different times, and whoever still waits in it
- * must not find closed ports and cry murder.  So agents leave together: goodbye goes up the tree
+ * must not find closed ports and report crashes.  So agents leave together: goodbye goes up the tree
  * once a node and all below it are done, release comes down once the root has heard all.  That is
  * two messages per node.  It is bounded by `linger`, and from its own goodbye on a node takes a
  * closed port for a node that has left.
@@ -113,9 +113,8 @@ void ftree_leave_tick(struct ftree *ft, ftree_time now)
 
 bool ftree_leave_begin(struct ftree *ft, ftree_time now)
 {
-    if (ftree_is_leaving(ft))
+    if (!ftree_own_leaves(ft))
         return false;
-    ft->state->leaving = true;
     ft->leave->leave_until = now + ft->cfg.linger;
     return true;
 }

@@ -12,7 +12,8 @@
 #pragma GCC visibility push(hidden)
 
 /*
- * Sending: once (send.c), or until it is acknowledged (outbox.c).
+ * Sending: once (send.c), or until it is acknowledged (outbox.c); to nodes that only others reach, by
+ * way of these (relay.c).
  */
 
 /* What messages carry; those that tell the same to several nodes share it. */
@@ -26,6 +27,7 @@ struct payload {
 struct message {
     uint32_t id;
     int32_t to;
+    int32_t by; /* by way of which it was sent last, FTREE_NONE: directly */
     uint8_t type;
     uint8_t tries;
     bool elsewhere; /* what it says took another way, too */
@@ -59,6 +61,13 @@ void ftree_rtt(struct ftree *ft, ftree_time rtt);
 ftree_time ftree_rto(const struct ftree *ft);
 ftree_time ftree_silence_unit(const struct ftree *ft);
 ftree_time ftree_silence_window(const struct ftree *ft);
+
+/* relay.c */
+/* Sends what was written, directly or (by not FTREE_NONE) by way of another.  Returns 0 or an errno. */
+int ftree_relay_send(struct ftree *ft, const struct ftree_route *to, int32_t by,
+                     const uint8_t *bytes, size_t len);
+void ftree_relay_pass_on(struct ftree *ft, int32_t from, enum ftree_path path,
+                         const struct wire_relay *r);
 
 /* outbox.c */
 /* How a message that told verdicts was answered by the victims. */

@@ -29,7 +29,16 @@ static void send_by(struct ftree *ft, const struct message *l, enum ftree_path p
     struct ftree_route to = {.node = l->to, .path = path, .role = FTREE_ROLE_AGENT, .fresh = fresh};
 
     if (ft->job->has_path[path])
-        ft->io->send(ft->io_ctx, &to, l->payload->bytes, l->payload->len);
+        ftree_relay_send(ft, &to, l->by, l->payload->bytes, l->payload->len);
+}
+
+/* Where only others reach the receiver each try is by another of them. */
+static void choose_way(struct ftree *ft, ftree_time now, struct message *l)
+{
+    l->by = ftree_way(ft, now, l->to, l->by);
+    if (l->by != FTREE_NONE)
+        ftree_trace(ft, "%s to %s goes by way of %s", ftree_wire_type_name(l->type),
+                    ftree_name(ft, l->to), ftree_name(ft, l->by));
 }
 
 /* ---- what messages carry ---------------------------------------------------------------------- */
@@ -98,8 +107,9 @@ static enum ftree_path first_path(const struct ftree *ft, int32_t to)
 
 static void send_message(struct ftree *ft, ftree_time now, struct message *l)
 {
+    choose_way(ft, now, l);
     if (l->tries == 0) {
-        send_by(ft, l, first_path(ft, l->to), false);
+        send_by(ft, l, first_path(ft, l->by == FTREE_NONE ? l->to : l->by), false);
         l->next = now + ft->net->rto;
     } else {
         renew_ages(ft, now, l);
@@ -121,6 +131,7 @@ void ftree_outbox_post(struct ftree *ft, ftree_time now, int32_t to, enum wire_t
     l->payload = payload;
     l->id = id;
     l->to = to;
+    l->by = FTREE_NONE;
     l->type = (uint8_t) type;
     l->sent = now;
     send_message(ft, now, l);
@@ -156,6 +167,7 @@ void ftree_outbox_answer(struct ftree *ft, ftree_time now, int32_t to, enum ftre
     }
     *l = (struct message){.id = m->id,
                           .to = to,
+                          .by = ftree_way(ft, now, to, FTREE_NONE),
                           .type = m->type,
                           .tries = OUTBOX_TRIES,
                           .answer = true,
@@ -250,7 +262,7 @@ void ftree_outbox_ack(struct ftree *ft, ftree_time now, int32_t from, uint32_t i
         if (l->id != id || l->to != from)
             continue;
         /* Karn: a repeated message measures nothing; nor does one that those below answer first */
-        if (l->tries == 1 && l->type != WIRE_VERDICT_DOWN)
+        if (l->tries == 1 && l->type != WIRE_VERDICT_DOWN && l->by == FTREE_NONE)
             ftree_rtt(ft, now - l->sent);
         drop(ft, i);
         restart_timers(ft, now, from);
@@ -261,13 +273,11 @@ void ftree_outbox_ack(struct ftree *ft, ftree_time now, int32_t from, uint32_t i
 /* It will not take the symptom: somebody else does. */
 void ftree_outbox_busy(struct ftree *ft, ftree_time now, int32_t from, uint32_t id)
 {
-    char name[16];
-
     for (int32_t i = 0; i < ft->net->outbox.n; i++) {
         struct message *l = &ft->net->outbox.items[i];
         if (l->id != id || l->to != from || l->type != WIRE_SYMPTOM)
             continue;
-        ftree_trace(ft, "%s is busy", ftree_name(ft, from, name));
+        ftree_trace(ft, "%s is busy", ftree_name(ft, from));
         ftree_peer_unresponsive(ft, now, from, true);
         send_elsewhere(ft, l);
         drop(ft, i);
@@ -332,11 +342,10 @@ static void give_back(struct ftree *ft, const struct message *l)
 static void give_up(struct ftree *ft, ftree_time now, int32_t i)
 {
     struct message l = ft->net->outbox.items[i];
-    char name[16];
 
     FTREE_DROP(ft->net->outbox, i);
     ftree_trace(ft, "%s to %s not acknowledged", ftree_wire_type_name(l.type),
-                ftree_name(ft, l.to, name));
+                ftree_name(ft, l.to));
     ftree_peer_unresponsive(ft, now, l.to, false);
     if (!ftree_is_leaving(ft) && !ftree_has_failed(ft, l.to))
         FTREE_EMIT(ft, SILENT, .node = l.to);

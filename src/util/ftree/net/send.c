@@ -5,6 +5,8 @@
 
 #include "ftree/net/net.h"
 
+#include "ftree/state/state.h"
+
 /* Sending a message once, and how long an answer takes. */
 
 int ftree_send(struct ftree *ft, ftree_time now, const struct ftree_route *to,
@@ -48,11 +50,14 @@ void ftree_acknowledge(struct ftree *ft, ftree_time now, const struct ftree_rout
                        enum wire_type type, uint8_t flags, uint32_t id)
 {
     struct wire_message m;
+    uint8_t buf[FTREE_MESSAGE_MAX];
 
     m.type = (uint8_t) type;
     m.flags = flags;
     m.u.ack = id;
-    ftree_send(ft, now, to, &m);
+    m.id = ++ft->next_id;
+    ftree_relay_send(ft, to, ftree_way(ft, now, to->node, FTREE_NONE), buf,
+                     ftree_wire_encode(&m, now, buf));
 }
 
 /* RFC 6298, section 2, with bounds of our own and K = 4, alpha = 1/8, beta = 1/4. */

@@ -4,8 +4,6 @@
  */
 
 #include "ftree/base/event.h"
-#include "ftree/base/ranks.h"
-#include "ftree/base/symptom.h"
 #include "ftree/net/net.h"
 #include "ftree/observe/observe.h"
 #include "ftree/state/state.h"

@@ -4,9 +4,7 @@
  */
 
 #include "ftree/base/event.h"
-#include "ftree/base/symptom.h"
 #include "ftree/observe/observe.h"
-#include "ftree/rules/facts.h"
 #include "ftree/state/state.h"
 
 #include <string.h>
@@ -275,8 +273,8 @@ static bool confirm(struct ftree *ft, ftree_time now, const struct finding *f,
     }
     if (s.phase != FTREE_PHASE_GONE && now < ft->observe->aftermath)
         return false; /* if it stays so it will be found again */
-    ftree_facts_init(&facts);
-    ftree_facts_process(&facts, s.phase, s.proc_state, RULES_SEEN_BY_AGENT);
+    ftree_rules_no_facts(&facts);
+    ftree_rules_process(&facts, s.phase, s.proc_state, RULES_SEEN_BY_AGENT);
     sign = ftree_rules_decide(ft->rules, &facts, UINT64_MAX, true, &well, &model);
     if (!sign || well) {
         ftree_trace(ft, "rank %d: no sign of the rules decides", f->rank);

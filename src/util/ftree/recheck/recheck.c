@@ -6,7 +6,6 @@
 #include "ftree/recheck/recheck.h"
 
 #include "ftree/base/event.h"
-#include "ftree/base/symptom.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -17,7 +16,7 @@
  * once when it hears from there.  Only an answer to that very question withdraws the verdict: a
  * message that was long on its way is no sign of life.
  *
- * It asks over the paths on which an answer would belie the verdict: those which the sign that
+ * It asks over the paths on which an answer would refute the verdict: those which the sign that
  * decided says did not bring one.  A verdict whose sign says nothing of the kind (a node that
  * answers and is slow) stays, and so does a crash.  Of a verdict about the asking node itself other
  * nodes are asked, a few each time: whoever answers shows that its path works.
@@ -47,7 +46,7 @@ static bool is_own_rank(const struct ftree *ft, const struct known *k)
            k->v.rank != FTREE_NONE;
 }
 
-/* ---- which answers belie it ------------------------------------------------------------------ */
+/* ---- which answers refute it ----------------------------------------------------------------- */
 
 /* A node that counts as lost is not where it answers at all.  How a rank of several is its agent's
  * answer does not say: its own node looks. */
@@ -140,7 +139,7 @@ static void ask_beyond(struct ftree *ft, ftree_time now, struct known *k)
 
 /* ---- answers --------------------------------------------------------------------------------- */
 
-/* True if `from`, heard over this path, may belie the verdict: it was taken for lost, its path for
+/* True if `from`, heard over this path, may refute the verdict: it was taken for lost, its path for
  * dead or, where this node asks about itself, the own path. */
 static bool may_refute(const struct ftree *ft, const struct known *k, int32_t from,
                        enum ftree_path path)
@@ -206,19 +205,19 @@ static void is_over(struct ftree *ft, const struct known *k, const char *why)
 
 static void withdraw(struct ftree *ft, const struct known *k, int32_t from, enum ftree_path path)
 {
-    char why[64], name[16];
+    char why[64];
 
     if (ftree_verdict_takes_node(ft, &k->v))
         snprintf(why, sizeof(why), "its agent answers again");
     else
-        snprintf(why, sizeof(why), "%.40s answers over %s", ftree_name(ft, from, name),
+        snprintf(why, sizeof(why), "%.40s answers over %s", ftree_name(ft, from),
                  ftree_path_name(path));
     is_over(ft, k, why);
 }
 
 static bool is_confirmed(struct ftree *ft, struct known *k, int32_t from, enum ftree_path path,
                          const struct wire_answer *a);
-static bool tells_of_suspension(struct ftree *ft, const struct known *k, int32_t from,
+static bool tells_of_suspension(struct ftree *ft, struct known *k, int32_t from,
                                 const struct wire_answer *a);
 
 /* True: the answer was to a question of this file's. */
@@ -283,20 +282,11 @@ static void recheck(struct ftree *ft, ftree_time now, struct known *k)
 
 #define CONFIRM_ASKS 2 /* a network may lose the first */
 
-static struct confirm *find_confirm(const struct ftree *ft, int32_t fln, uint32_t id)
+/* until: when it is asked again, or stands; FTREE_NEVER: it is not asked. */
+static void set_confirm(struct ftree *ft, struct known *k, ftree_time until)
 {
-    FTREE_EACH(struct confirm, c, ft->recheck->confirms)
-        if (c->fln == fln && c->id == id)
-            return c;
-    return NULL;
-}
-
-static struct known *find_known(const struct ftree *ft, int32_t fln, uint32_t id)
-{
-    FTREE_EACH(struct known, k, ft->state->known)
-        if (k->v.fln == fln && k->v.id == id)
-            return k;
-    return NULL;
+    ft->recheck->confirms += (until != FTREE_NEVER) - (k->confirm != FTREE_NEVER);
+    k->confirm = until;
 }
 
 /* True if the sign needs the word of a kernel or a launcher about a process. */
@@ -334,27 +324,23 @@ static uint8_t confirming_paths(const struct ftree *ft, const struct known *k)
     return refuting_paths(ft, &k->v);
 }
 
-static void stand(struct ftree *ft, struct confirm *c, const struct known *k, const char *why)
+static void stand(struct ftree *ft, struct known *k, const char *why)
 {
-    char name[16];
-
-    c->stands = true;
-    c->until = FTREE_NEVER;
+    set_confirm(ft, k, FTREE_NEVER);
     ftree_trace(ft, "%s of %s stands: %s", ftree_class_name(k->v.class_),
-                ftree_verdict_of(ft, &k->v, name), why);
+                ftree_name_of(ft, &k->v), why);
 }
 
 /* True: the answer was to the question asked once more. */
 static bool is_confirmed(struct ftree *ft, struct known *k, int32_t from, enum ftree_path path,
                          const struct wire_answer *a)
 {
-    struct confirm *c = find_confirm(ft, k->v.fln, k->v.id);
     bool rank = k->v.kind == FTREE_KIND_RANK && a->troubles < WIRE_TROUBLES_MAX;
 
-    if (!c || c->stands || k->v.withdrawn)
+    if (k->confirm == FTREE_NEVER || k->v.withdrawn)
         return false;
     if (names_rank(k, a))
-        stand(ft, c, k, "its node says so once more");
+        stand(ft, k, "its node says so once more");
     else if ((k->v.kind == FTREE_KIND_RANK ? rank : a->role == FTREE_ROLE_AGENT) &&
              confirming_paths(ft, k) >> path & 1 &&
              (k->v.kind != FTREE_KIND_SWITCH || is_beyond(ft, k, from)))
@@ -362,12 +348,12 @@ static bool is_confirmed(struct ftree *ft, struct known *k, int32_t from, enum f
     return true;
 }
 
-static void ask_once_more(struct ftree *ft, ftree_time now, struct confirm *c, struct known *k)
+static void ask_once_more(struct ftree *ft, ftree_time now, struct known *k)
 {
     uint8_t paths = confirming_paths(ft, k);
 
-    c->asks--;
-    c->until = now + ftree_silence_unit(ft);
+    k->confirm_asks--;
+    set_confirm(ft, k, now + ftree_silence_unit(ft));
     k->refuted_by = refuting_paths(ft, &k->v);
     if (k->v.kind == FTREE_KIND_SWITCH && ft->job->tree) {
         ask_beyond(ft, now, k);
@@ -380,14 +366,14 @@ static void ask_once_more(struct ftree *ft, ftree_time now, struct confirm *c, s
     }
 }
 
-static void confirm(struct ftree *ft, ftree_time now, struct confirm *c, struct known *k)
+static void confirm(struct ftree *ft, ftree_time now, struct known *k)
 {
     if (is_own_rank(ft, k) && runs_again(ft, k))
         is_over(ft, k, "it runs again");
-    else if (is_own_rank(ft, k) || confirming_paths(ft, k) == 0 || ft->state->leaving)
-        stand(ft, c, k, "there is nobody to be asked once more");
+    else if (is_own_rank(ft, k) || confirming_paths(ft, k) == 0 || ftree_is_leaving(ft))
+        stand(ft, k, "there is nobody to be asked once more");
     else
-        ask_once_more(ft, now, c, k);
+        ask_once_more(ft, now, k);
 }
 
 /* ---- a suspension ------------------------------------------------------------------------------ */
@@ -405,9 +391,9 @@ static bool own_rank_runs(struct ftree *ft)
 }
 
 /* Other nodes, by turns, are asked how their ranks are. */
-static void look_for_runner(struct ftree *ft, ftree_time now, struct confirm *c, struct known *k)
+static void look_for_runner(struct ftree *ft, ftree_time now, struct known *k)
 {
-    c->until = now + ft->cfg.recheck;
+    set_confirm(ft, k, now + ft->cfg.recheck);
     for (int i = 0; i < OTHERS_ASKED; i++) {
         int32_t node = (int32_t) (((int64_t) ft->self + 1 + k->turn++) % ft->job->nodes);
         if (node != ft->self && !ftree_has_failed(ft, node))
@@ -417,49 +403,45 @@ static void look_for_runner(struct ftree *ft, ftree_time now, struct confirm *c,
 
 /* True: the answer was to that question, or from a node that knows nothing of the rank.  A rank that is
  * in no trouble runs. */
-static bool tells_of_suspension(struct ftree *ft, const struct known *k, int32_t from,
+static bool tells_of_suspension(struct ftree *ft, struct known *k, int32_t from,
                                 const struct wire_answer *a)
 {
-    struct confirm *c = find_confirm(ft, k->v.fln, k->v.id);
-
-    if (!c || k->v.class_ != FTREE_CLASS_PROCESS_STOPPED || (!c->suspended && from == k->v.node))
+    if (k->confirm == FTREE_NEVER || k->v.class_ != FTREE_CLASS_PROCESS_STOPPED ||
+        (!k->suspended && from == k->v.node))
         return false;
-    if (c->suspended && a->role == FTREE_ROLE_AGENT && a->troubles < WIRE_TROUBLES_MAX &&
+    if (k->suspended && a->role == FTREE_ROLE_AGENT && a->troubles < WIRE_TROUBLES_MAX &&
         a->troubles < ftree_ranks_of(ft->job, from)) {
-        c->suspended = false;
-        c->until = 1; /* the time is past: at the next tick */
+        k->suspended = false;
+        set_confirm(ft, k, 1); /* the time is past: at the next tick */
     }
     return true;
 }
 
-static void confirm_suspended(struct ftree *ft, ftree_time now, struct confirm *c, struct known *k)
+static void confirm_suspended(struct ftree *ft, ftree_time now, struct known *k)
 {
-    c->suspended = !own_rank_runs(ft);
-    if (c->suspended)
-        look_for_runner(ft, now, c, k);
+    k->suspended = !own_rank_runs(ft);
+    if (k->suspended)
+        look_for_runner(ft, now, k);
     else
-        confirm(ft, now, c, k);
+        confirm(ft, now, k);
 }
 
 int ftree_recheck_confirm(struct ftree *ft, ftree_time now, int32_t fln, uint32_t id)
 {
-    struct known *k = find_known(ft, fln, id);
-    struct confirm *c = find_confirm(ft, fln, id);
+    struct known *k = ftree_verdict_by_number(ft, fln, id);
 
     if (!k)
         return FTREE_ERR_INVALID;
-    if (!c)
-        c = FTREE_PUSH(ft, ft->recheck->confirms);
-    if (!c)
-        return FTREE_ERR_NOMEM;
-    *c = (struct confirm){.fln = fln, .id = id, .asks = CONFIRM_ASKS, .until = FTREE_NEVER};
+    k->confirm_asks = CONFIRM_ASKS;
+    k->confirm_excused = k->suspended = false;
+    set_confirm(ft, k, FTREE_NEVER);
     if (k->v.withdrawn)
         return FTREE_OK;
-    if (k->v.class_ == FTREE_CLASS_PROCESS_STOPPED && !ft->state->leaving)
-        confirm_suspended(ft, now, c, k);
+    if (k->v.class_ == FTREE_CLASS_PROCESS_STOPPED && !ftree_is_leaving(ft))
+        confirm_suspended(ft, now, k);
     else
-        confirm(ft, now, c, k);
-    if (c->suspended)
+        confirm(ft, now, k);
+    if (k->suspended)
         ftree_trace(ft, "nothing is done because of %s: the job may be suspended",
                     ftree_class_name(k->v.class_));
     return FTREE_OK;
@@ -467,35 +449,31 @@ int ftree_recheck_confirm(struct ftree *ft, ftree_time now, int32_t fln, uint32_
 
 enum ftree_confirmed ftree_confirmed(const struct ftree *ft, int32_t fln, uint32_t id)
 {
-    const struct confirm *c = find_confirm(ft, fln, id);
-    const struct known *k = find_known(ft, fln, id);
+    const struct known *k = ftree_verdict_by_number(ft, fln, id);
 
     if (!k || k->v.withdrawn)
         return FTREE_CONFIRMED_OVER;
-    return !c || c->stands ? FTREE_CONFIRMED_STANDS : FTREE_CONFIRMED_PENDING;
+    return k->confirm == FTREE_NEVER ? FTREE_CONFIRMED_STANDS : FTREE_CONFIRMED_PENDING;
 }
 
 static void confirm_tick(struct ftree *ft, ftree_time now)
 {
-    for (int32_t i = 0; i < ft->recheck->confirms.n; i++) {
-        struct confirm *c = &ft->recheck->confirms.items[i];
-        struct known *k = find_known(ft, c->fln, c->id);
-        if (!k)
-            FTREE_DROP(ft->recheck->confirms, i--);
-        if (!k || c->until > now)
+    for (int32_t i = 0; i < ft->state->known.n && ft->recheck->confirms > 0; i++) {
+        struct known *k = &ft->state->known.items[i];
+        if (k->confirm > now)
             continue;
-        if (now > c->until + ft->cfg.late && !c->excused) { /* answers may wait to be read */
-            c->excused = true;
-            c->asks = CONFIRM_ASKS;
+        if (now > k->confirm + ft->cfg.late && !k->confirm_excused) { /* answers may wait to be read */
+            k->confirm_excused = true;
+            k->confirm_asks = CONFIRM_ASKS;
         }
         if (k->v.withdrawn)
-            c->until = FTREE_NEVER;
-        else if (c->suspended && !ftree_is_leaving(ft))
-            confirm_suspended(ft, now, c, k);
-        else if (c->asks > 0 && !ftree_is_leaving(ft))
-            confirm(ft, now, c, k);
+            set_confirm(ft, k, FTREE_NEVER);
+        else if (k->suspended && !ftree_is_leaving(ft))
+            confirm_suspended(ft, now, k);
+        else if (k->confirm_asks > 0 && !ftree_is_leaving(ft))
+            confirm(ft, now, k);
         else
-            stand(ft, c, k, "nobody says otherwise");
+            stand(ft, k, "nobody says otherwise");
     }
 }
 
@@ -506,7 +484,7 @@ void ftree_recheck_tick(struct ftree *ft, ftree_time now)
         struct known *k = &ft->state->known.items[i];
         if (k->recheck > now)
             continue;
-        if (may_be_over(k) && !ft->state->leaving)
+        if (may_be_over(k) && !ftree_is_leaving(ft))
             recheck(ft, now, k);
         else
             ftree_verdict_set_recheck(ft, k, FTREE_NEVER);
@@ -517,14 +495,9 @@ ftree_time ftree_recheck_deadline(const struct ftree *ft)
 {
     ftree_time t = FTREE_NEVER;
 
-    for (int32_t i = 0; i < ft->state->known.n && ft->state->rechecked > 0; i++)
-        t = ftree_min(t, ft->state->known.items[i].recheck);
-    FTREE_EACH(struct confirm, c, ft->recheck->confirms)
-        t = ftree_min(t, c->until);
+    for (int32_t i = 0; i < ft->state->known.n && ft->state->rechecked + ft->recheck->confirms > 0;
+         i++)
+        t = ftree_min(t, ftree_min(ft->state->known.items[i].recheck,
+                                   ft->state->known.items[i].confirm));
     return t;
-}
-
-void ftree_recheck_clear(struct ftree *ft)
-{
-    ftree_alloc(ft, ft->recheck->confirms.items, 0);
 }

@@ -13,22 +13,10 @@
 
 /* Verdicts that are over. */
 
-/* A verdict that is asked about once more before something is done because of it. */
-struct confirm {
-    int32_t fln;
-    uint32_t id; /* with `fln`: the verdict */
-    uint8_t asks; /* how often it will still be asked about */
-    bool excused; /* because the own tick was late */
-    bool stands; /* else: until `until` nobody knows */
-    bool suspended; /* the job may be: no rank that runs has been seen yet */
-    ftree_time until;
-};
-
 struct ftree_recheck {
-    FTREE_ARRAY(struct confirm) confirms;
+    int32_t confirms; /* verdicts that are asked about once more before something is done about them */
 };
 
-void ftree_recheck_clear(struct ftree *ft);
 int ftree_recheck_confirm(struct ftree *ft, ftree_time now, int32_t fln, uint32_t id);
 void ftree_recheck_watch(struct ftree *ft, ftree_time now, struct known *k);
 void ftree_recheck_heard(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path);

@@ -5,6 +5,7 @@
 
 #include "ftree/rules/rules.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,18 +42,9 @@ static const struct {
 #undef FACT_ROW
 };
 
-static const char *const numbers[] = {
-#define NUMBER_NAME(id, name) name,
-    RULES_NUMBERS(NUMBER_NAME)
-#undef NUMBER_NAME
-};
-
-static const char *const relations[] = {
-#define RELATION_NAME(id, name) name,
-    RULES_RELATIONS(RELATION_NAME)
-#undef RELATION_NAME
-};
-
+#define NAME(id, name) name,
+static const char *const numbers[] = {RULES_NUMBERS(NAME)};
+static const char *const relations[] = {RULES_RELATIONS(NAME)};
 static const char *const asks[] = {"response", "state", "log"};
 static const char *const whoms[] = {"agent", "deputy", "witnesses", "neighbours"};
 static const char *const overs[] = {"all", "data", "mgmt", "main", "answered"};
@@ -73,11 +65,6 @@ const char *ftree_rules_fact_name(int fact)
     return fact >= 0 && fact < RULES_FACT_COUNT ? facts[fact].name : "?";
 }
 
-const char *ftree_rules_number_name(int number)
-{
-    return pick(numbers, COUNT(numbers), number);
-}
-
 const char *ftree_rules_value_name(int fact, int value)
 {
     return fact >= 0 && fact < RULES_FACT_COUNT ? pick(facts[fact].value, facts[fact].values, value)
@@ -89,35 +76,19 @@ int ftree_rules_values(int fact)
     return fact >= 0 && fact < RULES_FACT_COUNT ? facts[fact].values : 0;
 }
 
-const char *ftree_rules_relation_name(int relation)
-{
-    return pick(relations, COUNT(relations), relation);
-}
+#define NAME_OF(what, table) \
+    const char *ftree_rules_##what##_name(int i) \
+    { \
+        return pick(table, COUNT(table), i); \
+    }
 
-const char *ftree_rules_ask_name(int ask)
-{
-    return pick(asks, COUNT(asks), ask);
-}
-
-const char *ftree_rules_whom_name(int whom)
-{
-    return pick(whoms, COUNT(whoms), whom);
-}
-
-const char *ftree_rules_over_name(int over)
-{
-    return pick(overs, COUNT(overs), over);
-}
-
-const char *ftree_rules_from_name(int from)
-{
-    return pick(froms, COUNT(froms), from);
-}
-
-const char *ftree_rules_if_name(int if_)
-{
-    return pick(ifs, COUNT(ifs), if_);
-}
+NAME_OF(number, numbers)
+NAME_OF(relation, relations)
+NAME_OF(ask, asks)
+NAME_OF(whom, whoms)
+NAME_OF(over, overs)
+NAME_OF(from, froms)
+NAME_OF(if, ifs)
 
 /* ---- look-up --------------------------------------------------------------------------------- */
 
@@ -141,6 +112,32 @@ int32_t ftree_rules_rule(const struct ftree_rules *rules, const char *name)
 void ftree_rules_free(struct ftree_rules *rules)
 {
     free(rules);
+}
+
+/* ---- facts ----------------------------------------------------------------------------------- */
+
+void ftree_rules_no_facts(struct rules_facts *f)
+{
+    memset(f, 0, sizeof(*f));
+    f->value[RULES_FACT_DATA] = f->value[RULES_FACT_MGMT] = RULES_REACH_NO_PATH;
+    for (int i = 0; i < RULES_NUMBER_COUNT; i++)
+        f->number[i] = NAN;
+}
+
+void ftree_rules_process(struct rules_facts *f, uint8_t phase, char proc_state, int seen_by)
+{
+    uint8_t process = RULES_PROCESS_RUNNING;
+
+    if (phase == FTREE_PHASE_GONE || (proc_state && strchr("XxZ", proc_state)))
+        process = RULES_PROCESS_GONE;
+    else if (proc_state == 'T')
+        process = RULES_PROCESS_STOPPED;
+    else if (proc_state == 't')
+        process = RULES_PROCESS_TRACED;
+    else if (proc_state == 'D')
+        process = RULES_PROCESS_DISK_SLEEP;
+    f->value[RULES_FACT_PROCESS] = process;
+    f->value[RULES_FACT_SEEN_BY] = (uint8_t) seen_by;
 }
 
 /* ---- the decision ---------------------------------------------------------------------------- */

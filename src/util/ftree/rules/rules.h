@@ -80,12 +80,7 @@
     X(RULES_FACT_LAUNCHER, "launcher", launcher_values) \
     X(RULES_FACT_TRANSPORT, "transport", transport_values)
 
-enum rules_fact {
-#define RULES_FACT_ENUM(id, name, values) id,
-    RULES_FACTS(RULES_FACT_ENUM)
-#undef RULES_FACT_ENUM
-    RULES_FACT_COUNT
-};
+enum rules_fact { RULES_FACTS(FTREE_ENUM) RULES_FACT_COUNT };
 
 /* reach_values are enum ftree_reach in this order, in words of a rule file: "not-asked", "silent",
  * "local-down", "unreachable", "connected", "refused", "answered", and this one more: */
@@ -126,17 +121,16 @@ enum { RULES_TRANSPORT_NONE, RULES_TRANSPORT_RESET }; /* none reset */
     X(RULES_NUMBER_LINK_ERRORS, "link-errors") \
     X(RULES_NUMBER_LINK_DROPS, "link-drops")
 
-enum rules_number {
-#define RULES_NUMBER_ENUM(id, name) id,
-    RULES_NUMBERS(RULES_NUMBER_ENUM)
-#undef RULES_NUMBER_ENUM
-    RULES_NUMBER_COUNT
-};
+enum rules_number { RULES_NUMBERS(FTREE_ENUM) RULES_NUMBER_COUNT };
 
 struct rules_facts {
     uint8_t value[RULES_FACT_COUNT];
     double number[RULES_NUMBER_COUNT];
 };
+
+/* Purpose: facts about nothing yet; and what is said of a process, by whom. */
+void ftree_rules_no_facts(struct rules_facts *facts);
+void ftree_rules_process(struct rules_facts *facts, uint8_t phase, char proc_state, int seen_by);
 
 /* ---- the tables ------------------------------------------------------------------------------ */
 
@@ -186,12 +180,7 @@ struct rules_model {
     X(RULES_SAME_CHAIN, "same-chain") \
     X(RULES_ANY, "any")
 
-enum rules_relation {
-#define RULES_RELATION_ENUM(id, name) id,
-    RULES_RELATIONS(RULES_RELATION_ENUM)
-#undef RULES_RELATION_ENUM
-    RULES_RELATION_COUNT
-};
+enum rules_relation { RULES_RELATIONS(FTREE_ENUM) RULES_RELATION_COUNT };
 
 struct rules_pattern {
     uint64_t kinds; /* bit k: a symptom of kind k fits */

@@ -71,7 +71,7 @@ static void read_step(struct rules_reader *r, struct json_object *v, struct rule
     struct rules_step step = {.fresh = false};
     int ask;
 
-    if (!v || !rules_check_keys(r, v, keys))
+    if (!rules_check_keys(r, v, keys))
         return;
     ask = rules_get_name_of(r, v, "ask", "probe", rules_ask_at, -1);
     if (ask < 0)
@@ -100,12 +100,8 @@ static void read_strategy(struct rules_reader *r, struct json_object *v, int32_t
     if (!rules_check_keys(r, v, keys))
         return;
     list = rules_enter_list(r, v, "steps", RULES_STEPS_MAX, true);
-    for (size_t i = 0; rules_more(r, list, i); i++) {
-        read_step(r, rules_enter_element(r, list, i), &r->rules->strategy[s]);
-        rules_path_leave(&r->path);
-    }
-    if (list)
-        rules_path_leave(&r->path);
+    for (size_t i = 0; rules_next(r, list, i, &v); i++)
+        read_step(r, v, &r->rules->strategy[s]);
 }
 
 /* ---- rules ----------------------------------------------------------------------------------- */
@@ -116,7 +112,7 @@ static void read_pattern(struct rules_reader *r, struct json_object *v, struct r
                                        "window_ms", "severity", "errno", NULL};
     struct json_object *error;
 
-    if (!v || !rules_check_keys(r, v, keys))
+    if (!rules_check_keys(r, v, keys))
         return;
     p->kinds = rules_get_set(r, v, "kind", "symptom", rules_symptom_at);
     if (!p->kinds)
@@ -142,12 +138,8 @@ static void read_if(struct rules_reader *r, struct json_object *v, struct rules_
 {
     struct json_object *list = rules_enter_list(r, v, "if", RULES_PATTERNS_MAX, true);
 
-    for (size_t i = 0; rules_more(r, list, i); i++) {
-        read_pattern(r, rules_enter_element(r, list, i), &rule->pattern[rule->patterns++]);
-        rules_path_leave(&r->path);
-    }
-    if (list)
-        rules_path_leave(&r->path);
+    for (size_t i = 0; rules_next(r, list, i, &v); i++)
+        read_pattern(r, v, &rule->pattern[rule->patterns++]);
 }
 
 static void read_fault(struct rules_reader *r, struct json_object *v, struct rules_rule *rule)
@@ -156,7 +148,7 @@ static void read_fault(struct rules_reader *r, struct json_object *v, struct rul
     struct rules_candidate *c = &rule->candidate[rule->candidates];
     int model;
 
-    if (!v || !rules_check_keys(r, v, keys))
+    if (!rules_check_keys(r, v, keys))
         return;
     model = rules_get_name_of(r, v, "model", "model", rules_model_at, -1);
     if (model < 0)
@@ -171,18 +163,17 @@ static void read_fault(struct rules_reader *r, struct json_object *v, struct rul
 
 static void read_faults(struct rules_reader *r, struct json_object *then, struct rules_rule *rule)
 {
-    struct json_object *list = rules_enter_list(r, then, "candidates", RULES_CANDIDATES_MAX, false);
+    struct json_object *v, *list = rules_enter_list(r, then, "candidates", RULES_CANDIDATES_MAX, false);
     int sum = 0;
 
-    for (size_t i = 0; rules_more(r, list, i); i++) {
-        read_fault(r, rules_enter_element(r, list, i), rule);
+    for (size_t i = 0; rules_next(r, list, i, &v); i++) {
+        read_fault(r, v, rule);
         sum += rule->candidate[i].prior;
-        rules_path_leave(&r->path);
     }
+    rules_path_key(&r->path, "candidates");
     if (sum > 1000)
         rules_fail(r, false, "the priors add up to %d.%03d, more than 1", sum / 1000, sum % 1000);
-    if (list)
-        rules_path_leave(&r->path);
+    rules_path_leave(&r->path);
 }
 
 static void read_rule(struct rules_reader *r, struct json_object *v, int32_t i)
@@ -230,19 +221,17 @@ static struct json_object *find_list(struct rules_reader *r, struct json_object 
 static void measure(struct rules_reader *r, struct json_object *root, struct lists *l,
                     struct ftree_rules *tables, size_t *signs)
 {
+    struct json_object *v;
+
     l->strategies = find_list(r, root, "strategies", RULES_STRATEGIES_MAX, &tables->strategies);
     l->models = find_list(r, root, "models", RULES_MODELS_MAX, &tables->models);
     l->rules = find_list(r, root, "rules", RULES_MAX, &tables->rules);
     tables->wells = rules_count_signs(r, root, "well");
     *signs = (size_t) tables->wells;
     rules_path_key(&r->path, "models");
-    for (size_t i = 0; rules_more(r, l->models, i); i++) {
-        struct json_object *v = rules_enter_element(r, l->models, i);
-        if (v)
+    for (size_t i = 0; rules_next(r, l->models, i, &v); i++)
+        if (rules_is(r, v, json_type_object))
             *signs += (size_t) rules_count_signs(r, v, "signs");
-        rules_path_leave(&r->path);
-    }
-    rules_path_leave(&r->path);
 }
 
 /* Signs of all models follow those of "well"; where a model's begin is set when it is read. */
@@ -277,34 +266,30 @@ _Static_assert(sizeof(struct ftree_rules) % 8 == 0 && sizeof(struct rules_rule) 
 static void read_names(struct rules_reader *r, struct json_object *list, const char *key,
                        char *first, size_t size)
 {
+    struct json_object *v;
+
     rules_path_key(&r->path, key);
-    for (size_t i = 0; rules_more(r, list, i); i++) {
-        struct json_object *v = rules_enter_element(r, list, i);
+    for (size_t i = 0; rules_next(r, list, i, &v); i++) {
         char *name = first + i * size;
-        if (v)
+        if (rules_is(r, v, json_type_object))
             rules_get_name(r, v, NULL, name);
         for (size_t j = 0; j < i && !r->failed; j++)
             if (!strcmp(first + j * size, name)) {
                 rules_path_key(&r->path, "name");
                 rules_fail(r, false, "%s[%zu] has this name, too", key, j);
             }
-        if (r->failed)
-            return;
-        rules_path_leave(&r->path);
     }
-    rules_path_leave(&r->path);
 }
 
 /* Each is an object: its name has been read. */
 static void read_parts(struct rules_reader *r, struct json_object *list, const char *key,
                        void (*read)(struct rules_reader *r, struct json_object *v, int32_t i))
 {
+    struct json_object *v;
+
     rules_path_key(&r->path, key);
-    for (size_t i = 0; rules_more(r, list, i); i++) {
-        read(r, rules_enter_element(r, list, i), (int32_t) i);
-        rules_path_leave(&r->path);
-    }
-    rules_path_leave(&r->path);
+    for (size_t i = 0; rules_next(r, list, i, &v); i++)
+        read(r, v, (int32_t) i);
 }
 
 /* The signs of model m begin where those of the one before it end. */

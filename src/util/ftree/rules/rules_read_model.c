@@ -128,7 +128,7 @@ static void read_candidate(struct rules_reader *r, struct json_object *v, struct
     struct ftree_candidate *c = &sign->candidate[sign->candidates];
     int class_;
 
-    if (!v || !rules_check_keys(r, v, keys))
+    if (!rules_check_keys(r, v, keys))
         return;
     class_ = rules_get_name_of(r, v, "class", "class", rules_class_at, -1);
     if (class_ < 0)
@@ -145,12 +145,8 @@ static void read_candidates(struct rules_reader *r, struct json_object *v, const
     int room = FTREE_CANDIDATE_MAX - sign->candidates;
     struct json_object *list = rules_enter_list(r, v, key, room, false);
 
-    for (size_t i = 0; rules_more(r, list, i); i++) {
-        read_candidate(r, rules_enter_element(r, list, i), sign, !strcmp(key, "rules_out"));
-        rules_path_leave(&r->path);
-    }
-    if (list)
-        rules_path_leave(&r->path);
+    for (size_t i = 0; rules_next(r, list, i, &v); i++)
+        read_candidate(r, v, sign, !strcmp(key, "rules_out"));
 }
 
 static void check_sign_name(struct rules_reader *r, const struct rules_sign *signs, int32_t n)
@@ -204,50 +200,42 @@ static void read_sign(struct rules_reader *r, struct json_object *v, const char 
         rules_fail(r, false, "has no \"when\"");
         return;
     }
-    if (!json_object_is_type(when, json_type_array))
+    if (!json_object_is_type(when, json_type_array)) {
         read_when(r, when, &signs[(*n)++]);
-    for (size_t i = 0; json_object_is_type(when, json_type_array) && rules_more(r, when, i); i++) {
-        rules_path_index(&r->path, (int) i);
-        signs[*n] = sign;
-        read_when(r, json_object_array_get_idx(when, i), &signs[(*n)++]);
         rules_path_leave(&r->path);
+        return;
     }
-    rules_path_leave(&r->path);
+    for (size_t i = 0; rules_next(r, when, i, &v); i++) {
+        signs[*n] = sign;
+        read_when(r, v, &signs[(*n)++]);
+    }
 }
 
 /* How many there are, with alternatives; the list's path is left again. */
 int32_t rules_count_signs(struct rules_reader *r, struct json_object *object, const char *key)
 {
-    struct json_object *list = rules_enter_list(r, object, key, RULES_SIGNS_MAX, false);
+    struct json_object *v, *list = rules_enter_list(r, object, key, RULES_SIGNS_MAX, false);
     size_t n = 0;
 
-    for (size_t i = 0; rules_more(r, list, i); i++) {
-        struct json_object *v = rules_enter_element(r, list, i);
-        size_t here = v ? alternatives(v) : 0;
+    for (size_t i = 0; rules_next(r, list, i, &v); i++) {
+        size_t here = rules_is(r, v, json_type_object) ? alternatives(v) : 0;
         if (!r->failed && here == 0)
             rules_fail(r, false, "\"when\" is an empty list");
         if (!r->failed && here > RULES_SIGNS_MAX - n)
             rules_fail(r, false, "more than %d signs; each alternative counts", RULES_SIGNS_MAX);
         n += here;
-        rules_path_leave(&r->path);
     }
-    if (list)
-        rules_path_leave(&r->path);
     return (int32_t) n;
 }
 
 int32_t rules_read_signs(struct rules_reader *r, struct json_object *object, const char *key,
                          const char *model, struct rules_sign *signs)
 {
-    struct json_object *list = rules_enter_list(r, object, key, RULES_SIGNS_MAX, false);
+    struct json_object *v, *list = rules_enter_list(r, object, key, RULES_SIGNS_MAX, false);
     int32_t n = 0;
 
-    for (size_t i = 0; rules_more(r, list, i); i++) {
-        read_sign(r, rules_enter_element(r, list, i), model, signs, &n);
-        rules_path_leave(&r->path);
-    }
-    if (list)
-        rules_path_leave(&r->path);
+    for (size_t i = 0; rules_next(r, list, i, &v); i++)
+        read_sign(r, v, model, signs, &n);
     return n;
 }
 
@@ -278,13 +266,8 @@ static void read_errors(struct rules_reader *r, struct json_object *v, struct ru
     int max = (int) (sizeof(mo->error) / sizeof(mo->error[0]));
     struct json_object *list = rules_enter_list(r, v, "errno", max, false);
 
-    for (size_t i = 0; rules_more(r, list, i); i++) {
-        rules_path_index(&r->path, (int) i);
-        mo->error[mo->errors++] = rules_errno_in(r, json_object_array_get_idx(list, i));
-        rules_path_leave(&r->path);
-    }
-    if (list)
-        rules_path_leave(&r->path);
+    for (size_t i = 0; rules_next(r, list, i, &v); i++)
+        mo->error[mo->errors++] = rules_errno_in(r, v);
 }
 
 static void enter_thresholds(struct rules_reader *r, struct json_object *v)

@@ -110,17 +110,19 @@ struct json_object *rules_enter_list(struct rules_reader *r, struct json_object 
     return NULL;
 }
 
-struct json_object *rules_enter_element(struct rules_reader *r, struct json_object *list, size_t i)
+bool rules_next(struct rules_reader *r, struct json_object *list, size_t i, struct json_object **v)
 {
-    struct json_object *v = json_object_array_get_idx(list, i);
-
+    if (r->failed || !list)
+        return false;
+    if (i > 0)
+        rules_path_leave(&r->path);
+    if (i == json_object_array_length(list)) {
+        rules_path_leave(&r->path);
+        return false;
+    }
     rules_path_index(&r->path, (int) i);
-    return rules_is(r, v, json_type_object) ? v : NULL;
-}
-
-bool rules_more(const struct rules_reader *r, struct json_object *list, size_t i)
-{
-    return !r->failed && list && i < json_object_array_length(list);
+    *v = json_object_array_get_idx(list, i);
+    return true;
 }
 
 /* ---- names ----------------------------------------------------------------------------------- */
@@ -322,15 +324,16 @@ static void add_to_set(struct rules_reader *r, struct json_object *v, const char
 uint64_t rules_set_in(struct rules_reader *r, struct json_object *v, const char *what,
                       rules_name_at at)
 {
-    size_t n = json_object_is_type(v, json_type_array) ? json_object_array_length(v) : 0;
+    bool list = json_object_is_type(v, json_type_array);
+    size_t n = list ? json_object_array_length(v) : 0;
     uint64_t set = 0;
 
-    if (json_object_is_type(v, json_type_array) && n == 0)
+    if (list && n == 0)
         rules_fail(r, false, "is an empty list");
-    else if (!json_object_is_type(v, json_type_array) && !json_object_is_type(v, json_type_string))
+    else if (!list && !json_object_is_type(v, json_type_string))
         rules_fail(r, false, "must be a string or a list of strings, is %s",
                    type_name(json_object_get_type(v)));
-    else if (json_object_is_type(v, json_type_string))
+    else if (!list)
         add_to_set(r, v, what, at, &set);
     for (size_t i = 0; i < n && !r->failed; i++) {
         rules_path_index(&r->path, (int) i);

@@ -56,16 +56,14 @@ bool rules_enter_type(struct rules_reader *r, struct json_object *object, const 
 bool rules_is(struct rules_reader *r, struct json_object *v, enum json_type type);
 
 /* Purpose: steps down to the list that a member must be, with at most `max` elements; NULL: there
- * is none, or an error (it is `required`, then also not empty).  The caller leaves it. */
+ * is none, or an error (it is `required`, then also not empty).  rules_next() leaves it. */
 struct json_object *rules_enter_list(struct rules_reader *r, struct json_object *object,
                                      const char *key, int max, bool required);
 
-/* Purpose: steps down to the i-th element, which must be an object; NULL if it is none.  The caller
- * leaves it in any case. */
-struct json_object *rules_enter_element(struct rules_reader *r, struct json_object *list, size_t i);
-
-/* Purpose: true while there is an i-th element to read and no error. */
-bool rules_more(const struct rules_reader *r, struct json_object *list, size_t i);
+/* Purpose: goes through a list (NULL: none) that the path leads to: steps down to its i-th element, *v,
+ * and before that leaves the one before; at last the list.  False: that was all, or an error. */
+bool rules_next(struct rules_reader *r, struct json_object *list, size_t i,
+                struct json_object **v);
 
 /* Purpose: an error if the object, which must be one, has a key that is not in the list, which ends
  * with NULL. */

@@ -5,12 +5,43 @@
 
 #include "ftree/state/state.h"
 
+#include <string.h>
+
 struct ftree_case *ftree_case_find(const struct ftree *ft, int32_t node, int32_t switch_)
 {
     FTREE_EACH(struct ftree_case, g, ft->state->cases)
         if (g->node == node && g->switch_ == switch_)
             return g;
     return NULL;
+}
+
+struct ftree_case *ftree_case_add(struct ftree *ft, int32_t node, int32_t switch_)
+{
+    struct ftree_case *g = FTREE_PUSH(ft, ft->state->cases);
+
+    if (!g)
+        return NULL;
+    g->node = node;
+    g->switch_ = switch_;
+    g->first = FTREE_NEVER;
+    g->strategy = -1;
+    g->chain = FTREE_NONE;
+    return g;
+}
+
+void ftree_case_drop_past(struct ftree *ft, ftree_time now,
+                          bool (*f)(struct ftree *, ftree_time, struct ftree_case *))
+{
+    for (int32_t i = 0; i < ft->state->cases.n;)
+        if (f(ft, now, &ft->state->cases.items[i]))
+            FTREE_DROP(ft->state->cases, i);
+        else
+            i++;
+}
+
+void ftree_case_drop_all(struct ftree *ft)
+{
+    ft->state->cases.n = 0;
 }
 
 uint64_t ftree_case_models(const struct ftree_case *g)
@@ -30,10 +61,42 @@ void ftree_case_drop(struct ftree *ft, int32_t node, int32_t switch_)
         FTREE_DROP(ft->state->cases, (int32_t) (g - ft->state->cases.items));
 }
 
+void ftree_case_open(struct ftree_case *g, ftree_time now, uint32_t nonce, uint32_t round)
+{
+    size_t at = offsetof(struct ftree_case, rank);
+
+    memset((char *) g + at, 0, sizeof(*g) - at);
+    g->state = CASE_EXAMINED;
+    g->nonce = nonce;
+    g->round = round;
+    g->opened = g->base = now;
+    g->rank = g->deputy_word.rank = g->deputy_next.rank = FTREE_NONE;
+}
+
+struct ftree_case *ftree_case_suspect(const struct ftree *ft, int32_t node)
+{
+    FTREE_EACH_SUSPECT(su, ft)
+        if (su->node == node)
+            return su;
+    return NULL;
+}
+
+bool ftree_case_any_suspect(const struct ftree *ft)
+{
+    FTREE_EACH_SUSPECT(su, ft)
+        return true;
+    return false;
+}
+
+static bool is_suspect(const struct ftree_case *g)
+{
+    return g->state == CASE_CALLED || g->state == CASE_EXAMINED;
+}
+
 bool ftree_case_is_suspect(const struct ftree *ft, int32_t node)
 {
     FTREE_EACH(struct ftree_case, g, ft->state->cases)
-        if (g->node == node && g->examined)
+        if (g->node == node && is_suspect(g))
             return true;
     return false;
 }
@@ -41,15 +104,7 @@ bool ftree_case_is_suspect(const struct ftree *ft, int32_t node)
 bool ftree_case_any_below(const struct ftree *ft, int32_t node)
 {
     FTREE_EACH(struct ftree_case, g, ft->state->cases)
-        if (g->examined && ftree_topo_is_above(ft->topo, node, g->node))
+        if (is_suspect(g) && ftree_topo_is_above(ft->topo, node, g->node))
             return true;
     return false;
-}
-
-void ftree_case_close(struct ftree *ft, int32_t node, int32_t switch_)
-{
-    struct ftree_case *g = ftree_case_find(ft, node, switch_);
-
-    if (g)
-        g->examined = false;
 }

@@ -10,6 +10,14 @@ bool ftree_is_leaving(const struct ftree *ft)
     return ft->state->leaving;
 }
 
+bool ftree_own_leaves(struct ftree *ft)
+{
+    bool leaves = !ft->state->leaving;
+
+    ft->state->leaving = true;
+    return leaves;
+}
+
 /* How late ticks come shows how much CPU this agent gets: a moving mean over the last few. */
 void ftree_own_late(struct ftree *ft, ftree_time now, ftree_time late)
 {
@@ -40,4 +48,5 @@ void ftree_state_clear(struct ftree *ft)
     ftree_alloc(ft, st->batch.items, 0);
     ftree_alloc(ft, st->unresponsive.items, 0);
     ftree_alloc(ft, st->goodbyes.items, 0);
+    ftree_alloc(ft, st->ways.items, 0);
 }

@@ -23,8 +23,15 @@
  *     partition.c  nodes that a lost switch parts
  *     peer.c       other nodes: lost, left, silent, busy
  *     route.c      the ways along the tree, past those who cannot be used; who is root
+ *     way.c        nodes that only others reach
  *     case.c       what was observed of a node, and the faults that may be behind it
  */
+
+/* For the trace, what a case or a verdict is about: a switch, else the node; as ftree_name(). */
+#define ftree_name_of(ft, of) \
+    ((of)->switch_ != FTREE_NONE && (ft)->job->tree \
+         ? (ft)->job->tree->switch_name[(of)->switch_] \
+         : ftree_name((ft), (of)->node))
 
 #define CASE_SYMPTOMS_MAX 12
 #define CASE_CANDIDATES_MAX 16
@@ -35,9 +42,27 @@ struct case_candidate {
     int32_t rule; /* that said so */
 };
 
-/* What was observed lately of one node (or switch), and the faults that may be behind it. */
+/* What others show of a path while a suspect is examined; see silence.c. */
+struct works {
+    ftree_time from; /* when the first one was heard there, 0: nobody was */
+    ftree_time heard; /* when the last one was */
+    ftree_time asked; /* then the suspect was asked by a new connection, for the first time since; or 0 */
+};
+
+enum case_state {
+    CASE_IDLE, /* nobody is to be asked */
+    CASE_DOUBTFUL, /* all who reported it are suspects themselves */
+    CASE_AGAIN, /* found well: to be asked again when `quiet` is over */
+    CASE_CALLED, /* its examination begins with the event CASE that was emitted */
+    CASE_EXAMINED, /* the node is a suspect, and being asked; see examine/probe.c */
+    CASE_DECIDED /* it is forgotten with the event CLOSED that was emitted */
+};
+
+/* What was observed lately of one node (or switch), the faults that may be behind it, and what comes of
+ * asking. */
 struct ftree_case {
     int32_t node, switch_; /* switch_ FTREE_NONE: the node */
+    uint8_t state; /* enum case_state */
     int32_t symptoms;
     struct ftree_symptom symptom[CASE_SYMPTOMS_MAX]; /* one for each kind and component */
     struct ftree_ranks ended; /* as the process manager told: places on the node, not ranks, because
@@ -49,11 +74,49 @@ struct ftree_case {
     uint64_t fired[RULES_MAX / 64]; /* bit r: rule r has */
     int32_t strategy; /* by which to ask, -1: no rule says */
     int32_t chain; /* node that its rank waits for in turn, FTREE_NONE */
-    bool examined; /* a suspect is open */
-    bool doubtful; /* all who reported it are suspects themselves */
-    bool more; /* to be asked again when `quiet` is over */
     ftree_time quiet; /* found well: until then it is not asked again */
+
+    /* of its last examination, from ftree_case_open() on */
+    int32_t rank; /* someone waits for this rank, FTREE_NONE */
+    uint32_t nonce;
+    uint32_t round; /* of the sweep that asks, 0: a symptom named the node */
+    uint32_t done; /* bit s: step s of the strategy was taken */
+    uint8_t tries; /* how often it was asked */
+    uint8_t questions[FTREE_PATHS][FTREE_ROLES]; /* response probes that went there */
+    uint8_t answered_question[FTREE_PATHS]; /* the number of the one its agent last answered */
+    uint8_t connections[FTREE_PATHS][FTREE_ROLES]; /* made for them: a kernel speaks to no other */
+    uint8_t kernel_connection[FTREE_PATHS][FTREE_ROLES]; /* that its kernel last spoke to, */
+    uint8_t kernel[FTREE_PATHS][FTREE_ROLES]; /* and what it said */
+    uint8_t since[FTREE_PATHS][FTREE_ROLES]; /* the best that was heard since, which is less, */
+    int16_t since_error[FTREE_PATHS][FTREE_ROLES]; /* and its errno */
+    struct works works[FTREE_PATHS];
+    ftree_time connected; /* when its kernel first said so, 0: never */
+    ftree_time neighbours; /* when those behind its switches were last asked, 0: never */
+    uint8_t prolonged; /* how often it was asked anew when its window was over */
+    bool has_state, has_log;
+    bool waits, waited; /* for what comes of others behind its switch; see crowd.c */
+    int32_t witness; /* how far from the own node the last witness asked was */
+    int32_t visitor; /* how far from the suspect the last visitor was */
+    ftree_time opened, asked, again, deadline;
+    ftree_time base; /* from which the strategy's times count */
+    uint8_t reach[FTREE_PATHS][FTREE_ROLES];
+    int16_t error[FTREE_PATHS][FTREE_ROLES];
+    struct {
+        uint8_t reach; /* the best that a visitor saw */
+        int32_t by; /* who */
+        ftree_time at;
+    } elsewhere[FTREE_PATHS];
+    struct wire_trouble deputy_word; /* rank FTREE_NONE: none */
+    struct wire_trouble deputy_next; /* what it says of another rank; likewise */
+    struct ftree_ranks waiting; /* as the deputy says */
+    struct ftree_node_state node_state; /* where has_state */
+    struct ftree_log_entry message; /* newest one of the rank, where has_log */
 };
+
+/* Goes through the cases that are examined. */
+#define FTREE_EACH_SUSPECT(su, ft) \
+    FTREE_EACH(struct ftree_case, su, (ft)->state->cases) \
+        if (su->state == CASE_EXAMINED)
 
 /* A verdict and how far it has got. */
 enum up_state {
@@ -63,23 +126,33 @@ enum up_state {
     UP_SENT /* on its way; told again at `up_again` if it does not come down */
 };
 
+/* Each part is written by its owner alone. */
 struct known {
+    /* verdict.c */
     struct summary v;
     struct ftree_verdict *full; /* with evidence and victims; NULL: not kept here */
-    uint8_t up;
+    bool cuts; /* no path crosses the switch that it is about */
+    bool ends_agent; /* it says that agent and deputy have ended there, and no more */
+    uint8_t explained; /* times that a symptom was dropped for it, as long as they are traced */
+
+    /* announce/; what is over has no announcement */
+    uint8_t up; /* enum up_state */
     uint8_t up_tries;
     bool queued; /* this is the acting root, and will tell it with others */
     bool told_down, reported;
     bool over_told_down; /* and that it is over */
-    bool cuts; /* no path crosses the switch that it is about */
-    bool ends_agent; /* it says that agent and deputy have ended there, and no more */
-    uint8_t refuted_by; /* bit p: an answer over path p says that it is over */
-    uint8_t explained; /* times that a symptom was dropped for it, as long as they are traced */
     uint32_t announcement; /* number of the one that gathers its victims, 0: none */
+    ftree_time up_again;
+
+    /* recheck/; what is over is not asked about */
+    uint8_t refuted_by; /* bit p: an answer over path p says that it is over */
+    uint8_t confirm_asks; /* how often it will still be asked about once more */
+    bool confirm_excused; /* because the own tick was late */
+    bool suspended; /* the job may be, then: no rank that runs has been seen yet */
     uint32_t check; /* nonce of the question whether it is over, 0: not asked */
     int32_t turn; /* others asked so far whether a verdict about this node is over */
     ftree_time recheck, recheck_pause; /* FTREE_NEVER: nobody asks from here */
-    ftree_time up_again;
+    ftree_time confirm; /* asked about once more until then; FTREE_NEVER: it is not */
 };
 
 /* Where in `known` a verdict about a node is. */
@@ -98,6 +171,12 @@ struct unresponsive {
     ftree_time until;
 };
 
+/* A node that sent something by another. */
+struct way {
+    int32_t node, by;
+    ftree_time until;
+};
+
 struct ftree_state {
     FTREE_ARRAY(struct ftree_case) cases;
     FTREE_ARRAY(struct known) known;
@@ -108,6 +187,7 @@ struct ftree_state {
     FTREE_ARRAY(int32_t) batch; /* places in `known`: what is being told just now */
     FTREE_ARRAY(struct unresponsive) unresponsive;
     FTREE_ARRAY(int32_t) goodbyes; /* nodes that have left */
+    FTREE_ARRAY(struct way) ways;
     bool leaving;
     ftree_time lag, lag_at; /* how late ticks come, and when the last one did */
 };
@@ -116,6 +196,8 @@ void ftree_state_clear(struct ftree *ft);
 
 /* own.c */
 bool ftree_is_leaving(const struct ftree *ft);
+/* False: it was leaving already. */
+bool ftree_own_leaves(struct ftree *ft);
 /* How late ticks came lately; 0 where none was due for a while. */
 ftree_time ftree_own_lag(const struct ftree *ft, ftree_time now);
 void ftree_own_late(struct ftree *ft, ftree_time now, ftree_time late);
@@ -136,8 +218,8 @@ bool ftree_verdict_is_consequence(const struct ftree *ft, int32_t model, int32_t
                                   int32_t switch_);
 struct known *ftree_verdict_find(const struct ftree *ft, int class_, int32_t node, int32_t rank);
 struct known *ftree_verdict_same(const struct ftree *ft, const struct summary *o);
-const char *ftree_verdict_of(const struct ftree *ft, const struct summary *o, char buf[16]);
 bool ftree_verdict_by_switch(const struct ftree *ft, int32_t node);
+struct known *ftree_verdict_by_number(const struct ftree *ft, int32_t fln, uint32_t id);
 struct known *ftree_verdict_by_id(const struct ftree *ft, const struct summary *o);
 struct known *ftree_verdict_about(const struct ftree *ft, int32_t node, int32_t *i);
 bool ftree_verdict_reserve(struct ftree *ft, int32_t n);
@@ -150,6 +232,10 @@ void ftree_verdict_keep(struct ftree *ft, struct known *k, const struct ftree_ve
 void ftree_verdict_drop_full(struct ftree *ft, struct known *k);
 void ftree_verdict_load(const struct ftree *ft, const struct known *k, struct ftree_verdict *v);
 void ftree_verdict_count_symptoms(struct known *k, uint32_t n);
+/* It explains n more; true while that is worth a line of the trace. */
+bool ftree_verdict_explains(struct known *k, uint32_t n);
+/* It is over: nobody is asked about it, or waited for because of it, any more. */
+void ftree_verdict_withdraw(struct ftree *ft, struct known *k, ftree_time withdrawn);
 void ftree_verdict_set_up(struct ftree *ft, struct known *k, enum up_state up);
 void ftree_verdict_set_recheck(struct ftree *ft, struct known *k, ftree_time recheck);
 bool ftree_verdict_on_rank(const struct ftree *ft, int32_t node, int32_t rank);
@@ -160,7 +246,7 @@ int32_t ftree_verdict_failed(const struct ftree *ft, int32_t except);
 
 /* True where all of its node is lost, by one verdict or several. */
 bool ftree_verdict_is_taken(const struct ftree *ft, int32_t node);
-/* The paths over which an answer belies the sign of that name, as a set of bits. */
+/* The paths over which an answer refutes the sign of that name, as a set of bits. */
 uint8_t ftree_verdict_paths_of_sign(const struct ftree *ft, const char *name);
 /* True if a verdict says that something is wrong with the node's data path. */
 bool ftree_verdict_path_is_known(const struct ftree *ft, int32_t node);
@@ -209,16 +295,42 @@ int32_t ftree_route_beyond(const struct ftree *ft, int32_t switch_, int32_t turn
 void ftree_route_children(struct ftree *ft, int32_t node,
                           void (*f)(struct ftree *, int32_t, void *), void *arg);
 
+/* way.c */
+#define FTREE_LOOKS 16 /* so many nodes are looked at for one that can help */
+/* True if the node can be asked for something about another: it hears this one, and is not suspected. */
+bool ftree_can_help(const struct ftree *ft, ftree_time now, int32_t node);
+/* Whom to ask: the next such node by number after `from`, *far from it and more, but not `skip`; of *looks
+ * those that are looked at are taken off, but for lost ones.  FTREE_NONE: none.  Neighbours by number lie
+ * behind the same switch where there are any; the next time others are asked, for neighbours tend to be
+ * lost together. */
+int32_t ftree_helper(const struct ftree *ft, ftree_time now, int32_t from, int32_t *far,
+                     int32_t *looks, int32_t skip);
+/* The node by way of which another is reached that does not hear this one, but not `skip`; FTREE_NONE: it
+ * hears this one, or there is none. */
+int32_t ftree_way(const struct ftree *ft, ftree_time now, int32_t node, int32_t skip);
+/* The node was heard by way of `by`; or directly. */
+void ftree_way_note(struct ftree *ft, ftree_time now, int32_t node, int32_t by);
+void ftree_way_forget(struct ftree *ft, int32_t node);
+
 /* case.c */
 struct ftree_case *ftree_case_find(const struct ftree *ft, int32_t node, int32_t switch_);
+/* A new one, of which nothing is known; NULL: out of memory.  The array may move. */
+struct ftree_case *ftree_case_add(struct ftree *ft, int32_t node, int32_t switch_);
+/* Drops those that f(ft, now, g) says are past; the last one comes into the place of each. */
+void ftree_case_drop_past(struct ftree *ft, ftree_time now,
+                          bool (*f)(struct ftree *, ftree_time, struct ftree_case *));
+void ftree_case_drop_all(struct ftree *ft);
 void ftree_case_drop(struct ftree *ft, int32_t node, int32_t switch_);
 uint64_t ftree_case_models(const struct ftree_case *g);
-/* True if the node is being asked. */
+/* Its examination begins, and nothing is known of it. */
+void ftree_case_open(struct ftree_case *g, ftree_time now, uint32_t nonce, uint32_t round);
+/* The case by which the node is examined; NULL: it is not. */
+struct ftree_case *ftree_case_suspect(const struct ftree *ft, int32_t node);
+bool ftree_case_any_suspect(const struct ftree *ft);
+/* True if the node is examined, or about to be. */
 bool ftree_case_is_suspect(const struct ftree *ft, int32_t node);
 /* True if one at or below the node is. */
 bool ftree_case_any_below(const struct ftree *ft, int32_t node);
-/* It is not asked any more. */
-void ftree_case_close(struct ftree *ft, int32_t node, int32_t switch_);
 
 /* True if a switch (leaf or above) has the node below it; none has, where there are no switches. */
 static inline bool ftree_is_behind(const struct ftree *ft, int32_t switch_, int32_t node)

@@ -3,7 +3,6 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "ftree/base/symptom.h"
 #include "ftree/state/state.h"
 
 #include <stdio.h>
@@ -11,12 +10,12 @@
 
 /* ---- making one ------------------------------------------------------------------------------ */
 
-static bool is_used(const struct ftree *ft, uint32_t id)
+struct known *ftree_verdict_by_number(const struct ftree *ft, int32_t fln, uint32_t id)
 {
     FTREE_EACH(struct known, k, ft->state->known)
-        if (k->v.fln == ft->self && k->v.id == id)
-            return true;
-    return false;
+        if (k->v.fln == fln && k->v.id == id)
+            return k;
+    return NULL;
 }
 
 void ftree_verdict_init(struct ftree *ft, ftree_time now, struct ftree_verdict *v,
@@ -30,7 +29,7 @@ void ftree_verdict_init(struct ftree *ft, ftree_time now, struct ftree_verdict *
     memcpy(v->because, sign->text, sizeof(v->because));
     do /* the agent before this one may have used the same numbers */
         v->id = ++ft->next_id;
-    while (is_used(ft, v->id));
+    while (ftree_verdict_by_number(ft, ft->self, v->id));
     v->node = node;
     v->rank = rank;
     v->switch_ = FTREE_NONE;
@@ -49,7 +48,7 @@ void ftree_verdict_add_evidence(struct ftree_verdict *v, const struct ftree_evid
 
 /* A message of a rank of `node`; as the last one or an earlier one. */
 void ftree_verdict_add_message(const struct ftree *ft, ftree_time now, int32_t node,
-                             const struct ftree_log_entry *m, bool last, struct ftree_verdict *v)
+                               const struct ftree_log_entry *m, bool last, struct ftree_verdict *v)
 {
     struct ftree_evidence e = {.source = FTREE_EVIDENCE_LOG,
                                .path = FTREE_PATHS,
@@ -148,14 +147,6 @@ void ftree_verdict_order(const struct ftree *ft, const struct ftree_case *g, str
             *a = *b;
             *b = c;
         }
-}
-
-/* What it is about, for the trace: the switch, else the node. */
-const char *ftree_verdict_of(const struct ftree *ft, const struct summary *v, char buf[16])
-{
-    if (v->kind == FTREE_KIND_SWITCH && v->switch_ != FTREE_NONE && ft->job->tree)
-        return ft->job->tree->switch_name[v->switch_];
-    return ftree_name(ft, v->node, buf);
 }
 
 /* ---- the verdicts known ---------------------------------------------------------------------- */
@@ -325,6 +316,22 @@ void ftree_verdict_count_symptoms(struct known *k, uint32_t n)
 {
     if (k->full)
         k->full->symptoms = k->full->symptoms > UINT32_MAX - n ? UINT32_MAX : k->full->symptoms + n;
+}
+
+#define EXPLAINED_TRACED 100 /* a storm must not fill the trace */
+
+bool ftree_verdict_explains(struct known *k, uint32_t n)
+{
+    ftree_verdict_count_symptoms(k, n);
+    k->explained += k->explained <= EXPLAINED_TRACED;
+    return k->explained <= EXPLAINED_TRACED;
+}
+
+void ftree_verdict_withdraw(struct ftree *ft, struct known *k, ftree_time withdrawn)
+{
+    k->v.withdrawn = withdrawn;
+    k->check = k->announcement = 0;
+    ftree_verdict_set_recheck(ft, k, FTREE_NEVER);
 }
 
 /* ---- what one says --------------------------------------------------------------------------- */
@@ -558,7 +565,7 @@ struct known *ftree_verdict_explaining(const struct ftree *ft, const struct summ
     return k;
 }
 
-/* ---- which answers belie it ------------------------------------------------------------------ */
+/* ---- which answers refute it ----------------------------------------------------------------- */
 
 /* True if the sign does not hold where the agent answers over this path. */
 static bool is_refuted(const struct ftree *ft, const struct rules_sign *sign, int path)
@@ -590,7 +597,7 @@ static bool can_hold(const struct ftree *ft, const struct rules_sign *sign)
     return true;
 }
 
-/* The paths that belie the verdict's sign in each of its alternatives; none where the rules here do
+/* The paths that refute the verdict's sign in each of its alternatives; none where the rules here do
  * not have it. */
 uint8_t ftree_verdict_paths_of_sign(const struct ftree *ft, const char *name)
 {
@@ -610,7 +617,7 @@ uint8_t ftree_verdict_paths_of_sign(const struct ftree *ft, const char *name)
     return found ? paths : 0;
 }
 
-/* True if no path crosses the switch that v is about: an answer over any would belie it. */
+/* True if no path crosses the switch that v is about: an answer over any would refute it. */
 static bool cuts(const struct ftree *ft, const struct summary *v)
 {
     return v->kind == FTREE_KIND_SWITCH && ft->job->tree && ftree_all_paths(ft->job) &&
@@ -664,7 +671,7 @@ struct known *ftree_verdict_add(struct ftree *ft, const struct summary *o)
     k->v = *o;
     k->cuts = cuts(ft, o);
     k->ends_agent = ends_agent(ft, o);
-    k->recheck = FTREE_NEVER;
+    k->recheck = k->confirm = FTREE_NEVER;
     ft->state->switches += o->kind == FTREE_KIND_SWITCH;
     at = first_about(ft, o->node + 1);
     memmove(&ft->state->by_node.items[at + 1], &ft->state->by_node.items[at],

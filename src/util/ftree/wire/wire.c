@@ -7,160 +7,269 @@
 
 #include "ftree/topology/tree.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
-/* ---- writing --------------------------------------------------------------------------------- */
-
-static void put_ranks(struct wire_writer *w, const struct ftree_ranks *ranks)
-{
-    ftree_wire_put(w, (uint32_t) ranks->count, 4);
-    ftree_wire_put(w, (uint32_t) ranks->ranges, 2);
-    for (int32_t i = 0; i < ranks->ranges; i++) {
-        ftree_wire_put(w, (uint32_t) ranks->range[i].first, 4);
-        ftree_wire_put(w, (uint32_t) ranks->range[i].last, 4);
-    }
-}
+/* ---- parts ----------------------------------------------------------------------------------- */
 
 #define COMPONENT_BYTES 13
 #define EVIDENCE_BYTES (5 + 12 + 8 + FTREE_DETAIL_MAX)
 #define RANKS_BYTES (6 + 8 * FTREE_RANGES_MAX)
-_Static_assert(WIRE_HEADER + 2 * FTREE_NAME_MAX + FTREE_DETAIL_MAX + COMPONENT_BYTES + 64 +
+_Static_assert(WIRE_RELAY_BYTES + WIRE_HEADER + 2 * FTREE_NAME_MAX + FTREE_DETAIL_MAX + COMPONENT_BYTES + 64 +
                        FTREE_EVIDENCE_MAX * EVIDENCE_BYTES + FTREE_CANDIDATE_MAX * 4 +
                        RANKS_BYTES <=
                    FTREE_MESSAGE_MAX,
                "a verdict fits into a message");
 
-static void put_evidence(struct wire_writer *w, const struct ftree_evidence *e, ftree_time now)
+static void check_ranks(struct wire_codec *c, const struct ftree_ranks *ranks)
 {
-    ftree_wire_put(w, e->source, 1);
-    ftree_wire_put(w, e->path, 1);
-    ftree_wire_put(w, e->role, 1);
-    ftree_wire_put(w, e->reach, 1);
-    ftree_wire_put(w, (uint8_t) e->proc_state, 1);
-    ftree_wire_put(w, (uint32_t) e->target, 4);
-    ftree_wire_put(w, (uint32_t) e->by, 4);
-    ftree_wire_put(w, (uint32_t) e->error, 4);
-    ftree_wire_put_age(w, now, e->at);
-    ftree_wire_put_text(w, e->detail);
-}
+    int64_t sum = 0, next = 0;
 
-static void put_component(struct wire_writer *w, uint8_t kind, int32_t node, int32_t rank,
-                          int32_t switch_)
-{
-    ftree_wire_put(w, kind, 1);
-    ftree_wire_put(w, (uint32_t) node, 4);
-    ftree_wire_put(w, (uint32_t) rank, 4);
-    ftree_wire_put(w, (uint32_t) switch_, 4);
-}
-
-static void put_verdict(struct wire_writer *w, const struct ftree_verdict *v, ftree_time now)
-{
-    ftree_wire_put(w, v->class_, 1);
-    ftree_wire_put(w, v->confidence, 2);
-    ftree_wire_put_text(w, v->rule);
-    ftree_wire_put_text(w, v->because);
-    ftree_wire_put_text(w, v->raised_by);
-    ftree_wire_put(w, v->id, 4);
-    put_component(w, v->kind, v->node, v->rank, v->switch_);
-    ftree_wire_put(w, (uint32_t) v->pid, 4);
-    ftree_wire_put(w, (uint32_t) v->fln, 4);
-    ftree_wire_put(w, v->symptoms, 4);
-    ftree_wire_put_age(w, now, v->first_symptom);
-    ftree_wire_put_age(w, now, v->located);
-    ftree_wire_put(w, v->withdrawn != 0, 1);
-    ftree_wire_put_age(w, now, v->withdrawn);
-    ftree_wire_put(w, (uint32_t) v->evidences, 1);
-    for (int32_t i = 0; i < v->evidences; i++)
-        put_evidence(w, &v->evidence[i], now);
-    ftree_wire_put(w, (uint32_t) v->candidates, 1);
-    for (int32_t i = 0; i < v->candidates; i++) {
-        ftree_wire_put(w, v->candidate[i].class_, 1);
-        ftree_wire_put(w, v->candidate[i].confidence, 2);
-        ftree_wire_put(w, v->candidate[i].ruled_out, 1);
+    for (int32_t i = 0; i < ranks->ranges && !c->bad; i++) {
+        int32_t first = ranks->range[i].first, last = ranks->range[i].last;
+        c->bad = first < next || last < first;
+        sum += (int64_t) last - first + 1;
+        next = last + 2; /* ranges that touch would be one */
     }
-    put_ranks(w, &v->victims);
+    c->bad |= sum > ranks->count;
 }
 
-static void put_answer(struct wire_writer *w, const struct wire_answer *a)
+static void code_ranks(struct wire_codec *c, struct ftree_ranks *ranks)
 {
-    ftree_wire_put(w, a->nonce, 4);
-    ftree_wire_put(w, a->role, 1);
-    ftree_wire_put(w, a->leaving, 1);
-    ftree_wire_put(w, a->asked_phase, 1);
-    ftree_wire_put(w, (uint32_t) a->asked_peer, 4);
-    ftree_wire_put(w, a->asked_told, 1);
-    ftree_wire_put(w, (uint32_t) a->troubles, 1);
-    for (int32_t i = 0; i < a->troubles; i++) {
-        ftree_wire_put(w, (uint32_t) a->trouble[i].rank, 4);
-        ftree_wire_put(w, (uint32_t) a->trouble[i].pid, 4);
-        ftree_wire_put(w, a->trouble[i].phase, 1);
-        ftree_wire_put(w, (uint8_t) a->trouble[i].proc_state, 1);
+    WIRE_NUMBER(c, ranks->count, 4, c->reads ? c->job->size + 1 : 0);
+    WIRE_NUMBER(c, ranks->ranges, 2, FTREE_RANGES_MAX + 1);
+    for (int32_t i = 0; i < ranks->ranges && !c->bad; i++) {
+        ftree_wire_rank(c, &ranks->range[i].first, false);
+        ftree_wire_rank(c, &ranks->range[i].last, false);
     }
-    put_ranks(w, &a->waiting);
+    if (c->reads)
+        check_ranks(c, ranks);
 }
 
-static void put_symptom(struct wire_writer *w, const struct ftree_symptom *s, ftree_time now)
+static bool same_node(const struct ftree_job *job, int32_t rank, int32_t node)
 {
-    ftree_wire_put(w, s->kind, 1);
-    ftree_wire_put(w, s->severity, 1);
-    put_component(w, s->about.kind, s->about.node, s->about.rank, s->about.switch_);
-    ftree_wire_put(w, (uint32_t) s->reporters, 1);
+    return (job->rank_node ? job->rank_node[rank] : rank) == node;
+}
+
+static void code_component(struct wire_codec *c, uint8_t *kind, int32_t *node, int32_t *rank,
+                           int32_t *switch_)
+{
+    int32_t switches = c->reads && c->job->tree ? c->job->tree->switches : 0;
+
+    WIRE_NUMBER(c, *kind, 1, FTREE_KIND_COUNT);
+    ftree_wire_node(c, node);
+    ftree_wire_rank(c, rank, true);
+    WIRE_NUMBER(c, *switch_, 4, 0);
+    if (!c->reads)
+        return;
+    c->bad |= (*kind == FTREE_KIND_SWITCH) != (*switch_ != FTREE_NONE) || *switch_ < FTREE_NONE ||
+              *switch_ >= switches;
+    if (!c->bad && *rank != FTREE_NONE && !same_node(c->job, *rank, *node))
+        c->bad = true;
+}
+
+/* When a verdict was withdrawn; 0 is kept for "it stands". */
+static void code_withdrawn(struct wire_codec *c, ftree_time *at, int bytes, ftree_time unit)
+{
+    ftree_wire_age(c, at, bytes, unit);
+    if (c->reads)
+        *at += !*at;
+}
+
+static void code_evidence(struct wire_codec *c, struct ftree_evidence *e)
+{
+    WIRE_NUMBER(c, e->source, 1, FTREE_EVIDENCE_SOURCES);
+    WIRE_NUMBER(c, e->path, 1, FTREE_PATHS + 1);
+    WIRE_NUMBER(c, e->role, 1, FTREE_ROLES);
+    WIRE_NUMBER(c, e->reach, 1, FTREE_REACH_COUNT);
+    ftree_wire_proc_state(c, &e->proc_state);
+    ftree_wire_node(c, &e->target);
+    ftree_wire_node(c, &e->by);
+    WIRE_NUMBER(c, e->error, 4, 4096);
+    ftree_wire_age(c, &e->at, 8, 1);
+    ftree_wire_text(c, e->detail, sizeof(e->detail));
+}
+
+/* ---- bodies ---------------------------------------------------------------------------------- */
+
+static void code_ack(struct wire_codec *c, uint32_t *ack)
+{
+    WIRE_NUMBER(c, *ack, 4, 0);
+}
+
+static void code_round(struct wire_codec *c, uint32_t *round)
+{
+    WIRE_NUMBER(c, *round, 4, 0);
+}
+
+static void code_nothing(struct wire_codec *c, uint8_t *nothing)
+{
+    (void) c;
+    (void) nothing;
+}
+
+static void code_symptom(struct wire_codec *c, struct ftree_symptom *s)
+{
+    WIRE_NUMBER(c, s->kind, 1, FTREE_SYMPTOM_COUNT);
+    WIRE_NUMBER(c, s->severity, 1, FTREE_SEVERITY_COUNT);
+    code_component(c, &s->about.kind, &s->about.node, &s->about.rank, &s->about.switch_);
+    WIRE_NUMBER(c, s->reporters, 1, FTREE_REPORTERS_MAX + 1);
     for (int32_t i = 0; i < s->reporters; i++)
-        ftree_wire_put(w, (uint32_t) s->reporter[i], 4);
-    ftree_wire_put(w, s->count, 4);
-    ftree_wire_put(w, (uint32_t) s->error, 4);
-    ftree_wire_put_age(w, now, s->first);
-    ftree_wire_put_age(w, now, s->last);
-    ftree_wire_put_text(w, s->detail);
+        ftree_wire_node(c, &s->reporter[i]);
+    WIRE_NUMBER(c, s->count, 4, 0);
+    WIRE_NUMBER(c, s->error, 4, 4096);
+    ftree_wire_age(c, &s->first, 8, 1);
+    ftree_wire_age(c, &s->last, 8, 1);
+    ftree_wire_text(c, s->detail, sizeof(s->detail));
+    c->bad |= c->reads && (s->first > s->last || s->reporters == 0 || s->count == 0);
 }
 
-static void put_probe(struct wire_writer *w, const struct wire_probe *p, ftree_time now)
+static void code_probe(struct wire_codec *c, struct wire_probe *p)
 {
-    ftree_wire_put(w, p->nonce, 4);
-    ftree_wire_put(w, p->round, 4);
-    ftree_wire_put(w, p->ask, 1);
-    ftree_wire_put(w, (uint32_t) p->rank, 4);
-    ftree_wire_put_age(w, now, p->first);
+    WIRE_NUMBER(c, p->nonce, 4, 0);
+    WIRE_NUMBER(c, p->round, 4, 0);
+    WIRE_NUMBER(c, p->ask, 1, RULES_ASKS);
+    ftree_wire_rank(c, &p->rank, true);
+    ftree_wire_age(c, &p->first, 8, 1);
 }
 
-#define OUTLINE_WITHDRAWN 1
-#define OUTLINE_OWN_RULE 2 /* else that of the summary before */
-#define OUTLINE_BYTES_MAX (1 + 2 + 4 + COMPONENT_BYTES + 4 + 1 + 3 * 5 + 1 + FTREE_NAME_MAX)
+static void code_answer(struct wire_codec *c, struct wire_answer *a)
+{
+    WIRE_NUMBER(c, a->nonce, 4, 0);
+    WIRE_NUMBER(c, a->role, 1, FTREE_ROLES);
+    WIRE_NUMBER(c, a->leaving, 1, 2);
+    WIRE_NUMBER(c, a->asked_phase, 1, FTREE_PHASE_COUNT);
+    ftree_wire_rank(c, &a->asked_peer, true);
+    WIRE_NUMBER(c, a->asked_told, 1, 2);
+    WIRE_NUMBER(c, a->troubles, 1, WIRE_TROUBLES_MAX + 1);
+    for (int32_t i = 0; i < a->troubles; i++) {
+        ftree_wire_rank(c, &a->trouble[i].rank, false);
+        WIRE_NUMBER(c, a->trouble[i].pid, 4, INT32_MAX);
+        WIRE_NUMBER(c, a->trouble[i].phase, 1, FTREE_PHASE_COUNT);
+        ftree_wire_proc_state(c, &a->trouble[i].proc_state);
+    }
+    code_ranks(c, &a->waiting);
+}
+
+static void code_state(struct wire_codec *c, struct wire_state *s)
+{
+    WIRE_NUMBER(c, s->nonce, 4, 0);
+    ftree_wire_state(c, &s->state);
+}
+
+static void code_log(struct wire_codec *c, struct wire_log *l)
+{
+    WIRE_NUMBER(c, l->nonce, 4, 0);
+    ftree_wire_log(c, &l->log);
+}
+
+static void code_visit(struct wire_codec *c, struct wire_visit *v)
+{
+    WIRE_NUMBER(c, v->nonce, 4, 0);
+    ftree_wire_node(c, &v->target);
+}
+
+static void code_seen(struct wire_codec *c, struct wire_seen *s)
+{
+    WIRE_NUMBER(c, s->nonce, 4, 0);
+    ftree_wire_node(c, &s->target);
+    WIRE_NUMBER(c, s->path, 1, FTREE_PATHS);
+    WIRE_NUMBER(c, s->reach, 1, FTREE_REACH_COUNT);
+}
+
+static void code_verdict(struct wire_codec *c, struct ftree_verdict *v)
+{
+    bool withdrawn = v->withdrawn != 0;
+
+    WIRE_NUMBER(c, v->class_, 1, FTREE_CLASS_COUNT);
+    WIRE_NUMBER(c, v->confidence, 2, 1001);
+    ftree_wire_text(c, v->rule, sizeof(v->rule));
+    ftree_wire_text(c, v->because, sizeof(v->because));
+    ftree_wire_text(c, v->raised_by, sizeof(v->raised_by));
+    WIRE_NUMBER(c, v->id, 4, 0);
+    code_component(c, &v->kind, &v->node, &v->rank, &v->switch_);
+    WIRE_NUMBER(c, v->pid, 4, INT32_MAX);
+    ftree_wire_node(c, &v->fln);
+    WIRE_NUMBER(c, v->symptoms, 4, 0);
+    ftree_wire_age(c, &v->first_symptom, 8, 1);
+    ftree_wire_age(c, &v->located, 8, 1);
+    WIRE_NUMBER(c, withdrawn, 1, 2);
+    code_withdrawn(c, &v->withdrawn, 8, 1);
+    if (c->reads && !withdrawn)
+        v->withdrawn = 0;
+    WIRE_NUMBER(c, v->evidences, 1, FTREE_EVIDENCE_MAX + 1);
+    for (int32_t i = 0; i < v->evidences; i++)
+        code_evidence(c, &v->evidence[i]);
+    WIRE_NUMBER(c, v->candidates, 1, FTREE_CANDIDATE_MAX + 1);
+    for (int32_t i = 0; i < v->candidates; i++) {
+        WIRE_NUMBER(c, v->candidate[i].class_, 1, FTREE_CLASS_COUNT);
+        WIRE_NUMBER(c, v->candidate[i].confidence, 2, 1001);
+        WIRE_NUMBER(c, v->candidate[i].ruled_out, 1, 2);
+    }
+    code_ranks(c, &v->victims);
+    c->bad |= c->reads && v->first_symptom > v->located;
+}
+
+static void code_victims(struct wire_codec *c, struct wire_victims *v)
+{
+    WIRE_NUMBER(c, v->told, 4, 0);
+    code_ranks(c, &v->ranks);
+}
+
+/* What is relayed is read by its receiver. */
+static void code_relay(struct wire_codec *c, struct wire_relay *r)
+{
+    ftree_wire_node(c, &r->node);
+    WIRE_NUMBER(c, r->len, 2, c->reads ? c->len - c->at + 1 : 0);
+    if (c->reads)
+        r->bytes = c->p + c->at;
+    else if (r->len > 0)
+        memcpy(c->p + c->at, r->bytes, r->len);
+    c->at += r->len;
+    c->bad |= c->reads && c->at > c->len;
+}
+
+/* ---- summaries ------------------------------------------------------------------------------- */
+
+#define SUMMARY_WITHDRAWN 1
+#define SUMMARY_OWN_RULE 2 /* else that of the summary before */
+#define SUMMARY_BYTES_MAX (1 + 2 + 4 + COMPONENT_BYTES + 4 + 1 + 3 * 5 + 1 + FTREE_NAME_MAX)
 
 /* A microsecond is the unit, and 2^40 of them are twelve days. */
-static void put_short_age(struct wire_writer *w, ftree_time now, ftree_time at)
-{
-    ftree_time age_us = at < now ? (now - at) / 1000 : 0;
+#define SHORT_AGE 5, 1000
 
-    ftree_wire_put(w, age_us >> 40 ? ((ftree_time) 1 << 40) - 1 : age_us, 5);
+static void code_summary(struct wire_codec *c, struct summary *o, bool own_rule, char *rule)
+{
+    uint8_t flags =
+        (uint8_t) ((o->withdrawn ? SUMMARY_WITHDRAWN : 0) | (own_rule ? SUMMARY_OWN_RULE : 0));
+
+    WIRE_NUMBER(c, o->class_, 1, FTREE_CLASS_COUNT);
+    WIRE_NUMBER(c, o->confidence, 2, 1001);
+    WIRE_NUMBER(c, o->id, 4, 0);
+    code_component(c, &o->kind, &o->node, &o->rank, &o->switch_);
+    ftree_wire_node(c, &o->fln);
+    WIRE_NUMBER(c, flags, 1, 4);
+    ftree_wire_age(c, &o->first_symptom, SHORT_AGE);
+    ftree_wire_age(c, &o->located, SHORT_AGE);
+    if (flags & SUMMARY_WITHDRAWN)
+        code_withdrawn(c, &o->withdrawn, SHORT_AGE);
+    if (flags & SUMMARY_OWN_RULE)
+        ftree_wire_text(c, rule, FTREE_NAME_MAX);
+    c->bad |= c->reads && o->first_symptom > o->located;
 }
 
 bool ftree_wire_put_summary(struct wire_summaries *w, ftree_time now, const struct summary *o,
                             const char *rule)
 {
-    struct wire_writer to = {.p = w->bytes, .len = w->len};
+    struct wire_codec c = {.p = w->bytes, .at = w->len, .now = now};
     bool own_rule = w->n == 0 || strcmp(rule, w->rule);
 
-    if (w->len + OUTLINE_BYTES_MAX > sizeof(w->bytes))
+    if (w->len + SUMMARY_BYTES_MAX > sizeof(w->bytes))
         return false;
-    ftree_wire_put(&to, o->class_, 1);
-    ftree_wire_put(&to, o->confidence, 2);
-    ftree_wire_put(&to, o->id, 4);
-    put_component(&to, o->kind, o->node, o->rank, o->switch_);
-    ftree_wire_put(&to, (uint32_t) o->fln, 4);
-    ftree_wire_put(&to, (o->withdrawn ? OUTLINE_WITHDRAWN : 0) | (own_rule ? OUTLINE_OWN_RULE : 0),
-                   1);
-    put_short_age(&to, now, o->first_symptom);
-    put_short_age(&to, now, o->located);
-    if (o->withdrawn)
-        put_short_age(&to, now, o->withdrawn);
-    if (own_rule) {
+    if (own_rule)
         snprintf(w->rule, sizeof(w->rule), "%s", rule);
-        ftree_wire_put_text(&to, w->rule);
-    }
-    w->len = to.len;
+    code_summary(&c, (struct summary *) o, own_rule, w->rule); /* which is not written to */
+    w->len = c.at;
     w->n++;
     return true;
 }
@@ -170,381 +279,108 @@ struct wire_told ftree_wire_told(const struct wire_summaries *w)
     return (struct wire_told){.n = w->n, .len = w->len, .bytes = w->bytes};
 }
 
-size_t ftree_wire_encode(const struct wire_message *m, ftree_time now, void *buf)
-{
-    struct wire_writer w = {.p = buf};
-
-    ftree_wire_put(&w, WIRE_MAGIC, 1);
-    ftree_wire_put(&w, WIRE_VERSION, 1);
-    ftree_wire_put(&w, m->type, 1);
-    ftree_wire_put(&w, m->flags, 1);
-    ftree_wire_put(&w, m->id, 4);
-    switch (m->type) {
-        case WIRE_ACK:
-        case WIRE_BUSY:
-            ftree_wire_put(&w, m->u.ack, 4);
-            break;
-        case WIRE_SYMPTOM:
-            put_symptom(&w, &m->u.symptom, now);
-            break;
-        case WIRE_PROBE:
-            put_probe(&w, &m->u.probe, now);
-            break;
-        case WIRE_ANSWER:
-            put_answer(&w, &m->u.answer);
-            break;
-        case WIRE_STATE:
-            ftree_wire_put(&w, m->u.state.nonce, 4);
-            ftree_wire_put_state(&w, &m->u.state.state);
-            break;
-        case WIRE_LOG:
-            ftree_wire_put(&w, m->u.log.nonce, 4);
-            ftree_wire_put_log(&w, &m->u.log.log, now);
-            break;
-        case WIRE_VISIT:
-            ftree_wire_put(&w, m->u.visit.nonce, 4);
-            ftree_wire_put(&w, (uint32_t) m->u.visit.target, 4);
-            break;
-        case WIRE_SEEN:
-            ftree_wire_put(&w, m->u.seen.nonce, 4);
-            ftree_wire_put(&w, (uint32_t) m->u.seen.target, 4);
-            ftree_wire_put(&w, m->u.seen.path, 1);
-            ftree_wire_put(&w, m->u.seen.reach, 1);
-            break;
-        case WIRE_SWEEP:
-            ftree_wire_put(&w, m->u.round, 4);
-            break;
-        case WIRE_VERDICT_UP:
-            put_verdict(&w, &m->u.verdict, now);
-            break;
-        case WIRE_VERDICT_DOWN:
-            ftree_wire_put(&w, (uint32_t) m->u.told.n, 2);
-            if (m->u.told.n > 0)
-                memcpy(w.p + w.len, m->u.told.bytes, m->u.told.len);
-            w.len += m->u.told.len;
-            break;
-        case WIRE_VICTIMS:
-            ftree_wire_put(&w, m->u.victims.told, 4);
-            put_ranks(&w, &m->u.victims.ranks);
-            break;
-        default:
-            break;
-    }
-    return w.len;
-}
-
-/* ---- reading --------------------------------------------------------------------------------- */
-
-static bool get_bool(struct wire_reader *r)
-{
-    return ftree_wire_get_below(r, 1, 2) != 0;
-}
-
-static void get_ranks(struct wire_reader *r, struct ftree_ranks *ranks)
-{
-    int64_t sum = 0, next = 0;
-
-    ranks->count = (int32_t) ftree_wire_get_below(r, 4, (uint64_t) r->job->size + 1);
-    ranks->ranges = (int32_t) ftree_wire_get_below(r, 2, FTREE_RANGES_MAX + 1);
-    for (int32_t i = 0; i < ranks->ranges && !r->bad; i++) {
-        int32_t first = ftree_wire_get_rank(r, false);
-        int32_t last = ftree_wire_get_rank(r, false);
-        if (first < next || last < first)
-            r->bad = true;
-        ranks->range[i].first = first;
-        ranks->range[i].last = last;
-        sum += (int64_t) last - first + 1;
-        next = last + 2; /* ranges that touch would be one */
-    }
-    if (sum > ranks->count)
-        r->bad = true;
-}
-
-static void get_evidence(struct wire_reader *r, struct ftree_evidence *e)
-{
-    e->source = (uint8_t) ftree_wire_get_below(r, 1, FTREE_EVIDENCE_SOURCES);
-    e->path = (uint8_t) ftree_wire_get_below(r, 1, FTREE_PATHS + 1);
-    e->role = (uint8_t) ftree_wire_get_below(r, 1, FTREE_ROLES);
-    e->reach = (uint8_t) ftree_wire_get_below(r, 1, FTREE_REACH_COUNT);
-    e->proc_state = ftree_wire_get_proc_state(r);
-    e->target = ftree_wire_get_node(r);
-    e->by = ftree_wire_get_node(r);
-    e->error = (int32_t) ftree_wire_get_below(r, 4, 4096);
-    e->at = ftree_wire_get_age(r);
-    ftree_wire_get_text(r, e->detail, sizeof(e->detail));
-}
-
-static bool same_node(const struct ftree_job *job, int32_t rank, int32_t node)
-{
-    return (job->rank_node ? job->rank_node[rank] : rank) == node;
-}
-
-static void get_component(struct wire_reader *r, struct ftree_component *c)
-{
-    uint64_t switches = r->job->tree ? (uint64_t) r->job->tree->switches : 0;
-    uint32_t switch_;
-
-    c->kind = (uint8_t) ftree_wire_get_below(r, 1, FTREE_KIND_COUNT);
-    c->node = ftree_wire_get_node(r);
-    c->rank = ftree_wire_get_rank(r, true);
-    switch_ = (uint32_t) ftree_wire_get(r, 4);
-    c->switch_ = (int32_t) switch_;
-    if ((c->kind == FTREE_KIND_SWITCH) != (switch_ != (uint32_t) FTREE_NONE) ||
-        (switch_ != (uint32_t) FTREE_NONE && switch_ >= switches))
-        r->bad = true;
-    if (!r->bad && c->rank != FTREE_NONE && !same_node(r->job, c->rank, c->node))
-        r->bad = true;
-}
-
-static void get_verdict(struct wire_reader *r, struct ftree_verdict *v)
-{
-    struct ftree_component c;
-    bool withdrawn;
-
-    v->class_ = (uint8_t) ftree_wire_get_below(r, 1, FTREE_CLASS_COUNT);
-    v->confidence = (uint16_t) ftree_wire_get_below(r, 2, 1001);
-    ftree_wire_get_text(r, v->rule, sizeof(v->rule));
-    ftree_wire_get_text(r, v->because, sizeof(v->because));
-    ftree_wire_get_text(r, v->raised_by, sizeof(v->raised_by));
-    v->id = (uint32_t) ftree_wire_get(r, 4);
-    get_component(r, &c);
-    v->kind = c.kind;
-    v->node = c.node;
-    v->rank = c.rank;
-    v->switch_ = c.switch_;
-    v->pid = (int32_t) ftree_wire_get_below(r, 4, INT32_MAX);
-    v->fln = ftree_wire_get_node(r);
-    v->symptoms = (uint32_t) ftree_wire_get(r, 4);
-    v->first_symptom = ftree_wire_get_age(r);
-    v->located = ftree_wire_get_age(r);
-    withdrawn = get_bool(r);
-    v->withdrawn = ftree_wire_get_age(r);
-    v->withdrawn = withdrawn ? v->withdrawn + !v->withdrawn : 0; /* 0 is kept for "it stands" */
-    v->evidences = (int32_t) ftree_wire_get_below(r, 1, FTREE_EVIDENCE_MAX + 1);
-    for (int32_t i = 0; i < v->evidences; i++)
-        get_evidence(r, &v->evidence[i]);
-    v->candidates = (int32_t) ftree_wire_get_below(r, 1, FTREE_CANDIDATE_MAX + 1);
-    for (int32_t i = 0; i < v->candidates; i++) {
-        v->candidate[i].class_ = (uint8_t) ftree_wire_get_below(r, 1, FTREE_CLASS_COUNT);
-        v->candidate[i].confidence = (uint16_t) ftree_wire_get_below(r, 2, 1001);
-        v->candidate[i].ruled_out = get_bool(r);
-    }
-    get_ranks(r, &v->victims);
-    if (v->first_symptom > v->located)
-        r->bad = true;
-}
-
-static ftree_time get_short_age(struct wire_reader *r)
-{
-    ftree_time age = ftree_wire_get(r, 5) * 1000;
-
-    return age < r->now ? r->now - age : 0;
-}
-
-static void get_summary(struct wire_reader *r, struct summary *o, char rule[FTREE_NAME_MAX])
-{
-    struct ftree_component c;
-    uint32_t flags;
-
-    memset(o, 0, sizeof(*o));
-    o->class_ = (uint8_t) ftree_wire_get_below(r, 1, FTREE_CLASS_COUNT);
-    o->confidence = (uint16_t) ftree_wire_get_below(r, 2, 1001);
-    o->id = (uint32_t) ftree_wire_get(r, 4);
-    get_component(r, &c);
-    o->kind = c.kind;
-    o->node = c.node;
-    o->rank = c.rank;
-    o->switch_ = c.switch_;
-    o->fln = ftree_wire_get_node(r);
-    flags = ftree_wire_get_below(r, 1, 4);
-    o->first_symptom = get_short_age(r);
-    o->located = get_short_age(r);
-    if (flags & OUTLINE_WITHDRAWN) {
-        o->withdrawn = get_short_age(r);
-        o->withdrawn += !o->withdrawn; /* 0 is kept for "it stands" */
-    }
-    if (flags & OUTLINE_OWN_RULE)
-        ftree_wire_get_text(r, rule, FTREE_NAME_MAX);
-    if (o->first_symptom > o->located)
-        r->bad = true;
-}
-
 bool ftree_wire_get_summary(const struct ftree_job *job, ftree_time now, struct wire_told *t,
                             struct summary *o, char rule[FTREE_NAME_MAX])
 {
-    struct wire_reader r = {.p = t->bytes, .left = t->len, .job = job, .now = now};
+    struct wire_codec c = {
+        .reads = true, .p = (uint8_t *) t->bytes, .len = t->len, .job = job, .now = now};
 
     if (t->n == 0)
         return false;
-    get_summary(&r, o, rule);
-    if (r.bad)
+    memset(o, 0, sizeof(*o));
+    code_summary(&c, o, false, rule);
+    if (c.bad)
         return false;
-    t->bytes = r.p;
-    t->len = r.left;
+    t->bytes += c.at;
+    t->len -= c.at;
     t->n--;
     return true;
 }
 
 /* Each is read once to be checked, and again by whoever wants it. */
-static void get_told(struct wire_reader *r, struct wire_told *t)
+static void read_told(struct wire_codec *c, struct wire_told *t)
 {
     struct wire_told rest;
     struct summary o;
     char rule[FTREE_NAME_MAX] = "";
 
-    t->n = (int32_t) ftree_wire_get(r, 2);
-    t->bytes = r->p;
-    t->len = r->left;
+    t->bytes = c->p + c->at;
+    t->len = c->len - c->at;
     rest = *t;
-    while (ftree_wire_get_summary(r->job, r->now, &rest, &o, rule))
+    while (ftree_wire_get_summary(c->job, c->now, &rest, &o, rule))
         ;
-    if (rest.n > 0)
-        r->bad = true;
-    r->p += r->left - rest.len;
-    r->left = rest.len;
+    c->bad |= rest.n > 0;
+    c->at = c->len - rest.len;
 }
 
-static void get_answer(struct wire_reader *r, struct wire_answer *a)
+static void code_told(struct wire_codec *c, struct wire_told *t)
 {
-    a->nonce = (uint32_t) ftree_wire_get(r, 4);
-    a->role = (uint8_t) ftree_wire_get_below(r, 1, FTREE_ROLES);
-    a->leaving = get_bool(r);
-    a->asked_phase = (uint8_t) ftree_wire_get_below(r, 1, FTREE_PHASE_COUNT);
-    a->asked_peer = ftree_wire_get_rank(r, true);
-    a->asked_told = get_bool(r);
-    a->troubles = (int32_t) ftree_wire_get_below(r, 1, WIRE_TROUBLES_MAX + 1);
-    for (int32_t i = 0; i < a->troubles; i++) {
-        a->trouble[i].rank = ftree_wire_get_rank(r, false);
-        a->trouble[i].pid = (int32_t) ftree_wire_get_below(r, 4, INT32_MAX);
-        a->trouble[i].phase = (uint8_t) ftree_wire_get_below(r, 1, FTREE_PHASE_COUNT);
-        a->trouble[i].proc_state = ftree_wire_get_proc_state(r);
+    WIRE_NUMBER(c, t->n, 2, 0);
+    if (c->reads) {
+        read_told(c, t);
+        return;
     }
-    get_ranks(r, &a->waiting);
+    if (t->n > 0)
+        memcpy(c->p + c->at, t->bytes, t->len);
+    c->at += t->len;
 }
 
-static void get_symptom(struct wire_reader *r, struct ftree_symptom *s)
-{
-    s->kind = (uint8_t) ftree_wire_get_below(r, 1, FTREE_SYMPTOM_COUNT);
-    s->severity = (uint8_t) ftree_wire_get_below(r, 1, FTREE_SEVERITY_COUNT);
-    get_component(r, &s->about);
-    s->reporters = (int32_t) ftree_wire_get_below(r, 1, FTREE_REPORTERS_MAX + 1);
-    for (int32_t i = 0; i < s->reporters; i++)
-        s->reporter[i] = ftree_wire_get_node(r);
-    s->count = (uint32_t) ftree_wire_get(r, 4);
-    s->error = (int32_t) ftree_wire_get_below(r, 4, 4096);
-    s->first = ftree_wire_get_age(r);
-    s->last = ftree_wire_get_age(r);
-    ftree_wire_get_text(r, s->detail, sizeof(s->detail));
-    if (s->first > s->last || s->reporters == 0 || s->count == 0)
-        r->bad = true;
-}
+/* ---- messages -------------------------------------------------------------------------------- */
 
-static void get_probe(struct wire_reader *r, struct wire_probe *p)
-{
-    p->nonce = (uint32_t) ftree_wire_get(r, 4);
-    p->round = (uint32_t) ftree_wire_get(r, 4);
-    p->ask = (uint8_t) ftree_wire_get_below(r, 1, RULES_ASKS);
-    p->rank = ftree_wire_get_rank(r, true);
-    p->first = ftree_wire_get_age(r);
-}
-
-static void get_body(struct wire_reader *r, struct wire_message *m)
-{
-    switch (m->type) {
-        case WIRE_ACK:
-        case WIRE_BUSY:
-            m->u.ack = (uint32_t) ftree_wire_get(r, 4);
-            break;
-        case WIRE_SYMPTOM:
-            get_symptom(r, &m->u.symptom);
-            break;
-        case WIRE_PROBE:
-            get_probe(r, &m->u.probe);
-            break;
-        case WIRE_ANSWER:
-            get_answer(r, &m->u.answer);
-            break;
-        case WIRE_STATE:
-            m->u.state.nonce = (uint32_t) ftree_wire_get(r, 4);
-            ftree_wire_get_state(r, &m->u.state.state);
-            break;
-        case WIRE_LOG:
-            m->u.log.nonce = (uint32_t) ftree_wire_get(r, 4);
-            ftree_wire_get_log(r, &m->u.log.log);
-            break;
-        case WIRE_VISIT:
-            m->u.visit.nonce = (uint32_t) ftree_wire_get(r, 4);
-            m->u.visit.target = ftree_wire_get_node(r);
-            break;
-        case WIRE_SEEN:
-            m->u.seen.nonce = (uint32_t) ftree_wire_get(r, 4);
-            m->u.seen.target = ftree_wire_get_node(r);
-            m->u.seen.path = (uint8_t) ftree_wire_get_below(r, 1, FTREE_PATHS);
-            m->u.seen.reach = (uint8_t) ftree_wire_get_below(r, 1, FTREE_REACH_COUNT);
-            break;
-        case WIRE_SWEEP:
-            m->u.round = (uint32_t) ftree_wire_get(r, 4);
-            break;
-        case WIRE_VERDICT_UP:
-            get_verdict(r, &m->u.verdict);
-            break;
-        case WIRE_VERDICT_DOWN:
-            get_told(r, &m->u.told);
-            break;
-        case WIRE_VICTIMS:
-            m->u.victims.told = (uint32_t) ftree_wire_get(r, 4);
-            get_ranks(r, &m->u.victims.ranks);
-            break;
-        default:
-            break;
+#define WIRE_TYPE_BODY(id, text, body, flags, reliable) \
+    static void id##_body(struct wire_codec *c, struct wire_message *m) \
+    { \
+        code_##body(c, &m->u.body); \
     }
-}
+WIRE_TYPES(WIRE_TYPE_BODY)
+#undef WIRE_TYPE_BODY
 
-static bool flags_belong(const struct wire_message *m)
+static const struct {
+    const char *name;
+    bool reliable;
+    uint8_t flags;
+    uint16_t size; /* of the body: the largest has thousands of bytes, and most are acknowledgments */
+    void (*code)(struct wire_codec *c, struct wire_message *m);
+} types[] = {
+#define WIRE_TYPE_ROW(id, text, body, flags, reliable) \
+    {text, reliable, flags, sizeof(((struct wire_message *) 0)->u.body), id##_body},
+    WIRE_TYPES(WIRE_TYPE_ROW)
+#undef WIRE_TYPE_ROW
+};
+
+size_t ftree_wire_encode(const struct wire_message *m, ftree_time now, void *buf)
 {
-    switch (m->type) {
-        case WIRE_ACK:
-            return (m->flags & ~WIRE_FLAG_NOBODY_WAITS) == 0;
-        case WIRE_SYMPTOM:
-            return (m->flags & ~WIRE_FLAG_SUBSTITUTE) == 0;
-        case WIRE_VERDICT_UP:
-            return (m->flags & ~(WIRE_FLAG_SUBSTITUTE | WIRE_FLAG_MORE)) == 0;
-        case WIRE_VERDICT_DOWN:
-            return (m->flags & ~WIRE_FLAG_PASS_ON) == 0;
-        default:
-            return m->flags == 0;
-    }
-}
+    struct wire_codec c = {.p = buf, .now = now};
 
-/* The largest body has thousands of bytes, and most messages are acknowledgments. */
-static void clear_body(struct wire_message *m)
-{
-    static const size_t bytes[WIRE_TYPE_COUNT] = {
-        [WIRE_SYMPTOM] = sizeof(m->u.symptom), [WIRE_PROBE] = sizeof(m->u.probe),
-        [WIRE_ANSWER] = sizeof(m->u.answer),   [WIRE_STATE] = sizeof(m->u.state),
-        [WIRE_LOG] = sizeof(m->u.log),         [WIRE_VERDICT_UP] = sizeof(m->u.verdict),
-        [WIRE_VICTIMS] = sizeof(m->u.victims)};
-
-    memset(&m->u, 0, bytes[m->type]);
+    ftree_wire_number(&c, WIRE_MAGIC, 1, 0);
+    ftree_wire_number(&c, WIRE_VERSION, 1, 0);
+    ftree_wire_number(&c, m->type, 1, 0);
+    ftree_wire_number(&c, m->flags, 1, 0);
+    ftree_wire_number(&c, m->id, 4, 0);
+    if (m->type < WIRE_TYPE_COUNT)
+        types[m->type].code(&c, (struct wire_message *) m); /* which is not written to */
+    return c.at;
 }
 
 int ftree_wire_decode(const struct ftree_job *job, ftree_time now, const void *buf, size_t len,
                       struct wire_message *m)
 {
-    struct wire_reader r = {.p = buf, .left = len, .job = job, .now = now};
+    struct wire_codec c = {
+        .reads = true, .p = (uint8_t *) buf, .len = len, .job = job, .now = now};
 
-    if (len < WIRE_HEADER || len > FTREE_MESSAGE_MAX || ftree_wire_get(&r, 1) != WIRE_MAGIC)
+    if (len < WIRE_HEADER || len > FTREE_MESSAGE_MAX ||
+        ftree_wire_number(&c, 0, 1, 0) != WIRE_MAGIC)
         return FTREE_ERR_MALFORMED;
-    if (ftree_wire_get(&r, 1) != WIRE_VERSION)
+    if (ftree_wire_number(&c, 0, 1, 0) != WIRE_VERSION)
         return FTREE_ERR_VERSION;
-    m->type = (uint8_t) ftree_wire_get_below(&r, 1, WIRE_TYPE_COUNT);
-    m->flags = (uint8_t) ftree_wire_get(&r, 1);
-    m->id = (uint32_t) ftree_wire_get(&r, 4);
-    if (r.bad || !flags_belong(m))
+    m->type = (uint8_t) ftree_wire_number(&c, 0, 1, WIRE_TYPE_COUNT);
+    m->flags = (uint8_t) ftree_wire_number(&c, 0, 1, 0);
+    m->id = (uint32_t) ftree_wire_number(&c, 0, 4, 0);
+    if (c.bad || m->flags & ~types[m->type].flags)
         return FTREE_ERR_MALFORMED;
-    clear_body(m);
-    get_body(&r, m);
-    return r.bad || r.left ? FTREE_ERR_MALFORMED : FTREE_OK;
+    memset(&m->u, 0, types[m->type].size);
+    types[m->type].code(&c, m);
+    return c.bad || c.at < c.len ? FTREE_ERR_MALFORMED : FTREE_OK;
 }
 
 int ftree_wire_renew(const struct ftree_job *job, ftree_time written, const void *buf, size_t len,
@@ -566,15 +402,6 @@ int ftree_wire_renew(const struct ftree_job *job, ftree_time written, const void
     ftree_wire_encode(&m, now, out);
     return FTREE_OK;
 }
-
-static const struct {
-    const char *name;
-    bool reliable;
-} types[] = {
-#define WIRE_TYPE_ROW(id, text, reliable) {text, reliable},
-    WIRE_TYPES(WIRE_TYPE_ROW)
-#undef WIRE_TYPE_ROW
-};
 
 const char *ftree_wire_type_name(int type)
 {

@@ -19,34 +19,31 @@
  */
 
 #define WIRE_MAGIC 0xf7
-#define WIRE_VERSION 5
+#define WIRE_VERSION 6
 #define WIRE_HEADER 8
 
-/* The one table of messages: type, name, and whether it is acknowledged by its number and sent again
- * until it is (outbox.c).  A probe is acknowledged by its answer. */
+/* The one table of messages: type, name, body (a member of wire_message.u), the flags that it may have,
+ * and whether it is acknowledged by its number and sent again until it is (outbox.c).  A probe is
+ * acknowledged by its answer. */
 #define WIRE_TYPES(X) \
-    X(WIRE_ACK, "ack", false) \
-    X(WIRE_BUSY, "busy", false) \
-    X(WIRE_SYMPTOM, "symptom", true) \
-    X(WIRE_PROBE, "probe", false) \
-    X(WIRE_ANSWER, "answer", false) \
-    X(WIRE_STATE, "state", false) \
-    X(WIRE_LOG, "log", false) \
-    X(WIRE_VISIT, "visit", false) \
-    X(WIRE_SEEN, "seen", false) \
-    X(WIRE_SWEEP, "sweep", true) \
-    X(WIRE_VERDICT_UP, "verdict-up", true) \
-    X(WIRE_VERDICT_DOWN, "verdict-down", true) \
-    X(WIRE_VICTIMS, "victims", true) \
-    X(WIRE_GOODBYE, "goodbye", true) \
-    X(WIRE_RELEASE, "release", true)
+    X(WIRE_ACK, "ack", ack, WIRE_FLAG_NOBODY_WAITS, false) \
+    X(WIRE_BUSY, "busy", ack, 0, false) \
+    X(WIRE_SYMPTOM, "symptom", symptom, WIRE_FLAG_SUBSTITUTE, true) \
+    X(WIRE_PROBE, "probe", probe, 0, false) \
+    X(WIRE_ANSWER, "answer", answer, 0, false) \
+    X(WIRE_STATE, "state", state, 0, false) \
+    X(WIRE_LOG, "log", log, 0, false) \
+    X(WIRE_VISIT, "visit", visit, 0, false) \
+    X(WIRE_SEEN, "seen", seen, 0, false) \
+    X(WIRE_SWEEP, "sweep", round, 0, true) \
+    X(WIRE_VERDICT_UP, "verdict-up", verdict, WIRE_FLAG_SUBSTITUTE | WIRE_FLAG_MORE, true) \
+    X(WIRE_VERDICT_DOWN, "verdict-down", told, 0, true) \
+    X(WIRE_VICTIMS, "victims", victims, 0, true) \
+    X(WIRE_GOODBYE, "goodbye", nothing, 0, true) \
+    X(WIRE_RELEASE, "release", nothing, 0, true) \
+    X(WIRE_RELAY, "relay", relay, WIRE_FLAG_PASSED_ON, false)
 
-enum wire_type {
-#define WIRE_TYPE_ENUM(name, text, reliable) name,
-    WIRE_TYPES(WIRE_TYPE_ENUM)
-#undef WIRE_TYPE_ENUM
-    WIRE_TYPE_COUNT
-};
+enum wire_type { WIRE_TYPES(FTREE_ENUM) WIRE_TYPE_COUNT };
 
 /* The sender could not reach who would be responsible: the receiver is to act for it. */
 #define WIRE_FLAG_SUBSTITUTE 1
@@ -54,8 +51,8 @@ enum wire_type {
 #define WIRE_FLAG_NOBODY_WAITS 2
 /* Of a verdict on its way up: another one goes with it, before or behind it, to be told together. */
 #define WIRE_FLAG_MORE 4
-/* Of a verdict on its way down: for the node that the first summary is about; see relay.c. */
-#define WIRE_FLAG_PASS_ON 8
+/* Of what is relayed: `node` is whom it is from, else to whom it is to be passed on. */
+#define WIRE_FLAG_PASSED_ON 8
 
 /* Ranks in trouble that fit into an answer; the rest shows at the next probe. */
 #define WIRE_TROUBLES_MAX 16
@@ -111,6 +108,15 @@ struct wire_seen {
     uint8_t reach; /* enum ftree_reach */
 };
 
+/* A whole message on its way by another node; see net/relay.c. */
+struct wire_relay {
+    int32_t node;
+    size_t len;
+    const uint8_t *bytes; /* the writer's, or part of the message that was read */
+};
+
+#define WIRE_RELAY_BYTES (WIRE_HEADER + 4 + 2) /* one that is acknowledged leaves room for these */
+
 /* What all nodes but the FLN and the acting root keep of a verdict, and are told. */
 struct summary {
     uint8_t class_; /* enum ftree_class */
@@ -131,7 +137,7 @@ struct wire_told {
     const uint8_t *bytes;
 };
 
-#define WIRE_TOLD_BYTES (FTREE_MESSAGE_MAX - WIRE_HEADER - 2)
+#define WIRE_TOLD_BYTES (FTREE_MESSAGE_MAX - WIRE_RELAY_BYTES - WIRE_HEADER - 2)
 
 /* Many verdicts share a rule: a name that is that of the summary before is not written again. */
 struct wire_summaries {
@@ -164,6 +170,8 @@ struct wire_message {
         struct ftree_verdict verdict;
         struct wire_told told;
         struct wire_victims victims;
+        struct wire_relay relay;
+        uint8_t nothing; /* there is no body */
     } u;
 };
 
@@ -180,7 +188,7 @@ int ftree_wire_decode(const struct ftree_job *job, ftree_time now, const void *b
 int ftree_wire_renew(const struct ftree_job *job, ftree_time written, const void *buf, size_t len,
                      ftree_time now, void *out);
 
-/* Appends an summary as of time `now`; false: there is no room for it.  w is zeroed before the first. */
+/* Appends a summary as of time `now`; false: there is no room for it.  w is zeroed before the first. */
 bool ftree_wire_put_summary(struct wire_summaries *w, ftree_time now, const struct summary *o,
                             const char *rule);
 

@@ -9,106 +9,91 @@
 
 /* Numbers, ages and texts, as they are written and read. */
 
-void ftree_wire_put(struct wire_writer *w, uint64_t value, int bytes)
+uint64_t ftree_wire_number(struct wire_codec *c, uint64_t value, int bytes, uint64_t limit)
 {
-    for (int i = 0; i < bytes; i++)
-        w->p[w->len++] = (uint8_t) (value >> (8 * i));
-}
-
-void ftree_wire_put_age(struct wire_writer *w, ftree_time now, ftree_time at)
-{
-    ftree_wire_put(w, at < now ? now - at : 0, 8);
-}
-
-void ftree_wire_put_text(struct wire_writer *w, const char *text)
-{
-    size_t len = strlen(text);
-
-    len = len < 255 ? len : 255;
-    ftree_wire_put(w, len, 1);
-    memcpy(w->p + w->len, text, len);
-    w->len += len;
-}
-
-uint64_t ftree_wire_get(struct wire_reader *r, int bytes)
-{
-    uint64_t value = 0;
-
-    if (r->left < (size_t) bytes) {
-        r->bad = true;
-        r->left = 0;
+    if (c->reads && c->len - c->at < (size_t) bytes) {
+        c->bad = true;
+        c->at = c->len;
         return 0;
     }
-    for (int i = 0; i < bytes; i++)
-        value |= (uint64_t) r->p[i] << (8 * i);
-    r->p += bytes;
-    r->left -= (size_t) bytes;
-    return value;
+    if (c->reads)
+        value = 0;
+    for (int i = 0; i < bytes; i++, c->at++)
+        if (c->reads)
+            value |= (uint64_t) c->p[c->at] << (8 * i);
+        else
+            c->p[c->at] = (uint8_t) (value >> (8 * i));
+    if (!c->reads || !limit || value < limit)
+        return value;
+    c->bad = true;
+    return 0;
 }
 
-uint32_t ftree_wire_get_below(struct wire_reader *r, int bytes, uint64_t limit)
+void ftree_wire_node(struct wire_codec *c, int32_t *node)
 {
-    uint64_t value = ftree_wire_get(r, bytes);
-
-    if (value >= limit) {
-        r->bad = true;
-        return 0;
-    }
-    return (uint32_t) value;
+    WIRE_NUMBER(c, *node, 4, c->reads ? c->job->nodes : 0);
 }
 
-int32_t ftree_wire_get_node(struct wire_reader *r)
+void ftree_wire_rank(struct wire_codec *c, int32_t *rank, bool may_be_none)
 {
-    return (int32_t) ftree_wire_get_below(r, 4, (uint64_t) r->job->nodes);
+    uint32_t value = (uint32_t) *rank;
+
+    WIRE_NUMBER(c, value, 4, 0);
+    if (!c->reads)
+        return;
+    *rank = (int32_t) value;
+    if (value < (uint32_t) c->job->size || (may_be_none && *rank == FTREE_NONE))
+        return;
+    c->bad = true;
+    *rank = 0;
 }
 
-int32_t ftree_wire_get_rank(struct wire_reader *r, bool may_be_none)
+void ftree_wire_age(struct wire_codec *c, ftree_time *at, int bytes, ftree_time unit)
 {
-    uint32_t value = (uint32_t) ftree_wire_get(r, 4);
+    ftree_time most = UINT64_MAX >> (64 - 8 * bytes), age = *at < c->now ? (c->now - *at) / unit : 0;
 
-    if (value == (uint32_t) FTREE_NONE && may_be_none)
-        return FTREE_NONE;
-    if (value >= (uint32_t) r->job->size) {
-        r->bad = true;
-        return 0;
-    }
-    return (int32_t) value;
-}
-
-ftree_time ftree_wire_get_age(struct wire_reader *r)
-{
-    uint64_t age = ftree_wire_get(r, 8);
-
-    return age < r->now ? r->now - age : 0;
+    age = ftree_wire_number(c, age < most ? age : most, bytes, 0) * unit;
+    if (c->reads)
+        *at = age < c->now ? c->now - age : 0;
 }
 
 /* State letters come from proc(5); anything else could spoil a terminal. */
-char ftree_wire_get_proc_state(struct wire_reader *r)
+void ftree_wire_proc_state(struct wire_codec *c, char *state)
 {
-    char c = (char) ftree_wire_get(r, 1);
+    uint8_t letter = (uint8_t) *state;
 
-    if (c && !memchr("RSDTtZXxKWPI", c, 12))
-        r->bad = true;
-    return c;
+    WIRE_NUMBER(c, letter, 1, 0);
+    if (!c->reads)
+        return;
+    *state = (char) letter;
+    if (letter && !memchr("RSDTtZXxKWPI", letter, 12))
+        c->bad = true;
 }
 
 /* Anything but plain text could spoil a terminal. */
-void ftree_wire_get_text(struct wire_reader *r, char *text, size_t size)
+static void read_text(struct wire_codec *c, char *text, size_t len)
 {
-    size_t len = ftree_wire_get_below(r, 1, size);
-
-    if (len > r->left)
-        r->bad = true;
-    for (size_t i = 0; i < len && !r->bad; i++) {
-        text[i] = (char) r->p[i];
+    if (len > c->len - c->at)
+        c->bad = true;
+    for (size_t i = 0; i < len && !c->bad; i++) {
+        text[i] = (char) c->p[c->at + i];
         if (text[i] < ' ' || text[i] > '~')
-            r->bad = true;
+            c->bad = true;
     }
-    if (r->bad) {
-        text[0] = 0;
+    len = c->bad ? 0 : len;
+    text[len] = 0;
+    c->at += len;
+}
+
+void ftree_wire_text(struct wire_codec *c, char *text, size_t size)
+{
+    size_t len = c->reads ? 0 : strnlen(text, 255);
+
+    WIRE_NUMBER(c, len, 1, size);
+    if (c->reads) {
+        read_text(c, text, len);
         return;
     }
-    text[len] = 0;
-    r->p += len;
-    r->left -= len;
+    memcpy(c->p + c->at, text, len);
+    c->at += len;
 }

@@ -10,45 +10,46 @@
 
 #pragma GCC visibility push(hidden)
 
-/* What the files that write and read the wire format share; see wire.h. */
-
-/* The room is FTREE_MESSAGE_MAX bytes: every message is bounded by the sizes of its tables, which
- * static assertions add up. */
-struct wire_writer {
-    uint8_t *p;
-    size_t len;
-};
-
-/* `bad` is sticky, so a body is read straight through and judged once at its end; what is read
- * after it is 0. */
-struct wire_reader {
-    const uint8_t *p;
-    size_t left;
-    bool bad;
-    const struct ftree_job *job;
+/*
+ * What is written is read by the same code: it goes through the parts of a message and either writes
+ * them to `p` or reads them from there.
+ *
+ * A writer has room for FTREE_MESSAGE_MAX bytes: every message is bounded by the sizes of its tables,
+ * which static assertions add up.  It only looks at the parts, which may be constant.  `bad` is a
+ * reader's, and sticky: so a body is read straight through and judged once at its end; what is read
+ * after it is 0.
+ */
+struct wire_codec {
+    bool reads, bad;
+    uint8_t *p; /* a reader leaves it as it is */
+    size_t at, len; /* len: of what is read */
+    const struct ftree_job *job; /* a reader's */
     ftree_time now;
 };
 
-void ftree_wire_put(struct wire_writer *w, uint64_t value, int bytes);
-void ftree_wire_put_age(struct wire_writer *w, ftree_time now, ftree_time at);
-/* A length byte and the characters, at most 255. */
-void ftree_wire_put_text(struct wire_writer *w, const char *text);
+/* A number of 0 .. limit - 1 (0: any) in so many bytes: of a reader the one that is there, else 0 and a
+ * bad message; of a writer `value`, which is written as it is. */
+uint64_t ftree_wire_number(struct wire_codec *c, uint64_t value, int bytes, uint64_t limit);
 
-uint64_t ftree_wire_get(struct wire_reader *r, int bytes);
-/* A number of 0 .. limit - 1, else 0 and a bad message. */
-uint32_t ftree_wire_get_below(struct wire_reader *r, int bytes, uint64_t limit);
-int32_t ftree_wire_get_node(struct wire_reader *r);
-int32_t ftree_wire_get_rank(struct wire_reader *r, bool may_be_none);
-ftree_time ftree_wire_get_age(struct wire_reader *r); /* as a time before r->now */
-char ftree_wire_get_proc_state(struct wire_reader *r); /* a letter of proc(5), or 0 */
-/* Printable ASCII that fits into `size` with its zero; anything else makes the message bad. */
-void ftree_wire_get_text(struct wire_reader *r, char *text, size_t size);
+#define WIRE_NUMBER(c, part, bytes, limit) \
+    do { \
+        uint64_t number_ = ftree_wire_number((c), (uint64_t) (part), (bytes), (uint64_t) (limit)); \
+        if ((c)->reads) \
+            (part) = (__typeof__(part)) number_; \
+    } while (0)
+
+/* What is not of this range makes a message bad, and is read as 0. */
+void ftree_wire_node(struct wire_codec *c, int32_t *node);
+void ftree_wire_rank(struct wire_codec *c, int32_t *rank, bool may_be_none);
+void ftree_wire_proc_state(struct wire_codec *c, char *state); /* a letter of proc(5), or 0 */
+/* A time as its age, in units of so many ns: what finds no room in so many bytes is cut. */
+void ftree_wire_age(struct wire_codec *c, ftree_time *at, int bytes, ftree_time unit);
+/* A length byte and the characters, at most 255: printable ASCII that fits into `size` with its zero. */
+void ftree_wire_text(struct wire_codec *c, char *text, size_t size);
 
 /* wire_state.c */
-void ftree_wire_put_state(struct wire_writer *w, const struct ftree_node_state *s);
-void ftree_wire_get_state(struct wire_reader *r, struct ftree_node_state *s);
-void ftree_wire_put_log(struct wire_writer *w, const struct ftree_log *log, ftree_time now);
-void ftree_wire_get_log(struct wire_reader *r, struct ftree_log *log);
+void ftree_wire_state(struct wire_codec *c, struct ftree_node_state *s);
+void ftree_wire_log(struct wire_codec *c, struct ftree_log *log);
 
 #pragma GCC visibility pop
 
