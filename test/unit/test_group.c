@@ -522,7 +522,7 @@ START_TEST(what_is_said_once_is_asked_about_twice)
     lone_log(l);
     lone_run(l, 5000);
     ck_assert_str_eq(lone_log(l), "");
-    ck_assert_int_eq(l->ft->state->cases.n, 0);
+    ck_assert_int_eq(ftree_inspect_cases(l->ft), 0);
 }
 END_TEST
 
