@@ -349,15 +349,19 @@ static const char *socket_of(int32_t node)
     return path;
 }
 
+/* Beside what is expected there may be the beginning of a report that a busy disk did not take in
+ * time. */
 static void remove_files(void)
 {
-    static const char *const files[] = {"err", "err1", "report.json", "trace", "rules"};
-    char path[256];
+    DIR *dir = opendir(folder);
+    const struct dirent *e;
+    char path[512];
 
-    for (int i = 0; i < COUNT(files); i++) {
-        snprintf(path, sizeof(path), "%s/%s", folder, files[i]);
-        unlink(path);
-    }
+    ck_assert_ptr_nonnull(dir);
+    while ((e = readdir(dir)))
+        if (e->d_type != DT_DIR)
+            unlinkat(dirfd(dir), e->d_name, 0);
+    closedir(dir);
     for (int32_t n = 0; n < nodes; n++)
         unlink(socket_of(n));
     snprintf(path, sizeof(path), "%s/faultloc", folder);
