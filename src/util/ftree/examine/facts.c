@@ -14,7 +14,7 @@
 
 /* Who showed that the path works as the suspect was asked; a suspect is no witness of its own.  NULL:
  * nobody did. */
-const struct witness *ftree_facts_witness(const struct ftree *ft, const struct ftree_case *su,
+static const struct witness *find_witness(const struct ftree *ft, const struct ftree_case *su,
                                           int path)
 {
     const struct witness *w = &ft->examine->heard[path][0];
@@ -26,7 +26,7 @@ const struct witness *ftree_facts_witness(const struct ftree *ft, const struct f
 
 bool ftree_facts_was_witnessed(const struct ftree *ft, const struct ftree_case *su, int path)
 {
-    return ftree_facts_witness(ft, su, path) != NULL;
+    return find_witness(ft, su, path) != NULL;
 }
 
 /* ---- facts ----------------------------------------------------------------------------------- */
@@ -322,7 +322,7 @@ void ftree_facts_add_evidence(const struct ftree *ft, ftree_time now, const stru
         e.path = (uint8_t) path;
         add_reaches(su, &e, v);
         if (ftree_facts_was_witnessed(ft, su, path))
-            add_witness(ftree_facts_witness(ft, su, path), &e, v);
+            add_witness(find_witness(ft, su, path), &e, v);
         if (su->elsewhere[path].reach != FTREE_REACH_NOT_ASKED)
             add_elsewhere(su, &e, v);
     }

@@ -566,7 +566,6 @@ void ftree_probe_answer(struct ftree *ft, ftree_time now, int32_t from, enum ftr
                         const struct wire_answer *a)
 {
     struct ftree_case *su = ftree_case_suspect(ft, from);
-    ftree_time first;
 
     if (!su || su->nonce != a->nonce)
         return;
@@ -583,12 +582,11 @@ void ftree_probe_answer(struct ftree *ft, ftree_time now, int32_t from, enum ftr
     if (su->tries == 1 && !su->waits) /* one that waits would have been asked again before this */
         ftree_rtt(ft, now - su->asked);
     note_rank(su);
-    first = su->first;
     if (a->leaving) {
         close_well(ft, su, "it leaves");
         FTREE_EMIT(ft, LEFT, .node = from);
     } else if (judge(ft, now, su, false)) {
-        follow_chain(ft, now, from, first, a);
+        follow_chain(ft, now, from, su->first, a);
     }
 }
 

@@ -135,6 +135,17 @@ static void ask_beyond(struct ftree *ft, ftree_time now, struct known *k)
     }
 }
 
+/* Whom there is to ask about it; its own node over those paths. */
+static void ask_about(struct ftree *ft, ftree_time now, struct known *k, uint8_t paths)
+{
+    if (k->v.kind == FTREE_KIND_SWITCH && ft->job->tree)
+        ask_beyond(ft, now, k);
+    else if (k->v.node == ft->self)
+        ask_others(ft, now, k);
+    else
+        ask_role(ft, now, k, k->v.node, FTREE_ROLE_AGENT, paths);
+}
+
 /* ---- answers --------------------------------------------------------------------------------- */
 
 /* True if `from`, heard over this path, may refute the verdict: it was taken for lost, its path for
@@ -261,12 +272,7 @@ static void recheck(struct ftree *ft, ftree_time now, struct known *k)
     }
     k->recheck_pause = ftree_min(2 * k->recheck_pause, RECHECK_DOUBLINGS * ft->cfg.recheck);
     ftree_verdict_set_recheck(ft, k, now + k->recheck_pause);
-    if (k->v.kind == FTREE_KIND_SWITCH && ft->job->tree)
-        ask_beyond(ft, now, k);
-    else if (k->v.node == ft->self)
-        ask_others(ft, now, k);
-    else
-        ask(ft, now, k, k->v.node);
+    ask_about(ft, now, k, k->refuted_by);
 }
 
 /* ---- once more, before it is acted upon ------------------------------------------------------- */
@@ -346,15 +352,9 @@ static void ask_once_more(struct ftree *ft, ftree_time now, struct known *k)
     k->confirm_asks--;
     set_confirm(ft, k, now + ftree_silence_unit(ft));
     k->refuted_by = refuting_paths(ft, &k->v);
-    if (k->v.kind == FTREE_KIND_SWITCH && ft->job->tree) {
-        ask_beyond(ft, now, k);
-    } else if (k->v.node == ft->self) {
-        ask_others(ft, now, k);
-    } else {
-        ask_role(ft, now, k, k->v.node, FTREE_ROLE_AGENT, paths);
-        if (k->v.kind == FTREE_KIND_RANK)
-            ask_role(ft, now, k, k->v.node, FTREE_ROLE_DEPUTY, paths);
-    }
+    ask_about(ft, now, k, paths);
+    if (k->v.kind == FTREE_KIND_RANK && k->v.node != ft->self)
+        ask_role(ft, now, k, k->v.node, FTREE_ROLE_DEPUTY, paths);
 }
 
 int ftree_recheck_confirm(struct ftree *ft, ftree_time now, int32_t fln, uint32_t id)
