@@ -17,8 +17,8 @@ int ftree_send(struct ftree *ft, ftree_time now, const struct ftree_route *to,
 }
 
 /* By those paths of a set of bits that the job has. */
-static void send_paths(struct ftree *ft, ftree_time now, const struct ftree_route *to, uint8_t paths,
-                       struct wire_message *m)
+static void send_paths(struct ftree *ft, ftree_time now, const struct ftree_route *to,
+                       uint8_t paths, struct wire_message *m)
 {
     struct ftree_route by = *to;
 

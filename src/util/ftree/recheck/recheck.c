@@ -324,8 +324,8 @@ static uint8_t confirming_paths(const struct ftree *ft, const struct known *k)
 static void stand(struct ftree *ft, struct known *k, const char *why)
 {
     set_confirm(ft, k, FTREE_NEVER);
-    ftree_trace(ft, "%s of %s stands: %s", ftree_class_name(k->v.class_),
-                ftree_name_of(ft, &k->v), why);
+    ftree_trace(ft, "%s of %s stands: %s", ftree_class_name(k->v.class_), ftree_name_of(ft, &k->v),
+                why);
 }
 
 /* True: the answer was to the question asked once more. */
@@ -392,7 +392,8 @@ static void confirm_tick(struct ftree *ft, ftree_time now)
         struct known *k = &ft->state->known.items[i];
         if (k->confirm > now)
             continue;
-        if (now > k->confirm + ft->cfg.late && !k->confirm_excused) { /* answers may wait to be read */
+        if (now > k->confirm + ft->cfg.late &&
+            !k->confirm_excused) { /* answers may wait to be read */
             k->confirm_excused = true;
             k->confirm_asks = CONFIRM_ASKS;
         }
@@ -425,7 +426,7 @@ ftree_time ftree_recheck_deadline(const struct ftree *ft)
 
     for (int32_t i = 0; i < ft->state->known.n && ft->state->rechecked + ft->recheck->confirms > 0;
          i++)
-        t = ftree_min(t, ftree_min(ft->state->known.items[i].recheck,
-                                   ft->state->known.items[i].confirm));
+        t = ftree_min(
+            t, ftree_min(ft->state->known.items[i].recheck, ft->state->known.items[i].confirm));
     return t;
 }

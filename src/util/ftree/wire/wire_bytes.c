@@ -50,7 +50,8 @@ void ftree_wire_rank(struct wire_codec *c, int32_t *rank, bool may_be_none)
 
 void ftree_wire_age(struct wire_codec *c, ftree_time *at, int bytes, ftree_time unit)
 {
-    ftree_time most = UINT64_MAX >> (64 - 8 * bytes), age = *at < c->now ? (c->now - *at) / unit : 0;
+    ftree_time most = UINT64_MAX >> (64 - 8 * bytes),
+               age = *at < c->now ? (c->now - *at) / unit : 0;
 
     age = ftree_wire_number(c, age < most ? age : most, bytes, 0) * unit;
     if (c->reads)
