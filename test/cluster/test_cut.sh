@@ -15,7 +15,7 @@ cluster=$(dirname "${BASH_SOURCE[0]}")/cluster
 "$cluster" scenario --name "t$$" --hosts 4 --faultloc --any-victims --fault "cut h1 h3" \
     --expect-json '.verdicts[0].rule == "unknown/silent-from-here-only"' \
     --expect-json '[.verdicts[0].evidence[] | select(.by != "h1" and .target == "h3")] | length > 0' \
-    --expect-trace ' h1: tells h3 by way of h[24]$' \
-    --expect-trace ' h[24]: passes what is told on to h3$' \
+    --expect-trace ' h1: verdict-down to h3 goes by way of h[24]$' \
+    --expect-trace ' h[24]: passes a message on to h3$' \
     --expect-trace ' h3: learns unknown of h3$' \
     -- alltoall --seconds 3600
