@@ -152,28 +152,25 @@ static void tell_one_again(struct ftree *ft, ftree_time now, const struct known 
     tell_again(ft, now, node);
 }
 
-void ftree_announce_retell(struct ftree *ft, ftree_time now, int32_t node)
+/* What has been told, but for what is over of the node itself; to a node on the other side of a switch
+ * (FTREE_NONE: none), what this side knows of its own nodes. */
+static void retell(struct ftree *ft, ftree_time now, int32_t switch_, int32_t node)
 {
+    bool behind = ftree_is_behind(ft, switch_, ft->self);
+
     ft->state->batch.n = 0;
     FTREE_EACH(const struct known, k, ft->state->known) {
-        if (k->told_down && !k->v.own_only && (!k->v.withdrawn || k->v.node != node))
+        bool is_its = switch_ == FTREE_NONE ? !k->v.withdrawn || k->v.node != node
+                                            : ftree_is_behind(ft, switch_, k->v.node) == behind;
+        if (k->told_down && !k->v.own_only && is_its)
             add_to_batch(ft, k);
     }
     tell_again(ft, now, node);
 }
 
-/* To a node on the other side of a switch: what this side knows of its own nodes. */
-static void retell_side(struct ftree *ft, ftree_time now, int32_t switch_, int32_t node)
+void ftree_announce_retell(struct ftree *ft, ftree_time now, int32_t node)
 {
-    bool behind = ftree_tree_is_behind(ft->job->tree, switch_, ft->self);
-
-    ft->state->batch.n = 0;
-    FTREE_EACH(const struct known, k, ft->state->known) {
-        if (k->told_down && !k->v.own_only &&
-            ftree_tree_is_behind(ft->job->tree, switch_, k->v.node) == behind)
-            add_to_batch(ft, k);
-    }
-    tell_again(ft, now, node);
+    retell(ft, now, FTREE_NONE, node);
 }
 
 /* A switch is not lost any more: those on its other side who have nobody above them there tell it to
@@ -184,17 +181,17 @@ static void retell_beyond(struct ftree *ft, ftree_time now, int32_t switch_)
     int32_t head = t->switch_head[switch_], first, n;
 
     if (!ftree_tree_is_behind(t, switch_, ft->self)) {
-        retell_side(ft, now, switch_, head);
+        retell(ft, now, switch_, head);
         return;
     }
     if (!ftree_tree_is_behind(t, switch_, 0)) {
-        retell_side(ft, now, switch_, 0);
+        retell(ft, now, switch_, 0);
         return;
     }
     n = ftree_topo_children(ft->topo, head, &first);
     for (int32_t child = first; child < first + n; child++)
         if (!ftree_tree_is_behind(t, switch_, child))
-            retell_side(ft, now, switch_, child);
+            retell(ft, now, switch_, child);
 }
 
 /* From here on what is in the batch has been told.  True: some of it is not over, and belongs to
@@ -578,7 +575,8 @@ static void was_told(struct ftree *ft, struct known *k)
 /* What was found longer ago has been told: on its way up it is told again every two seconds. */
 #define RESUME_AGE UP_AGAIN
 
-struct known *ftree_announce_restore(struct ftree *ft, ftree_time now, const struct ftree_verdict *v)
+struct known *ftree_announce_restore(struct ftree *ft, ftree_time now,
+                                     const struct ftree_verdict *v)
 {
     struct summary o = ftree_verdict_summary(ft, v);
     struct known *k = ftree_verdict_by_id(ft, &o);
@@ -617,8 +615,8 @@ void ftree_announce_raise(struct ftree *ft, ftree_time now, const struct ftree_v
         return;
     }
     ftree_announce_forget(ft, now);
-    ftree_trace(ft, "verdict %s of %s by %s", ftree_class_name(v->class_),
-                ftree_name_of(ft, &o), v->rule);
+    ftree_trace(ft, "verdict %s of %s by %s", ftree_class_name(v->class_), ftree_name_of(ft, &o),
+                v->rule);
     k = learn(ft, now, &o, v, &room);
     if (k && v->own_only)
         tell_own(ft, now, k);

@@ -33,13 +33,6 @@ struct announcement {
     FTREE_ARRAY(struct due) due;
 };
 
-/* What came of verdicts that were told from above. */
-enum told {
-    TOLD, /* it is acknowledged, and the victims follow */
-    TOLD_NOBODY_WAITS, /* it is acknowledged, and that is all */
-    TOLD_ASKING /* the answer will come soon, and acknowledges it */
-};
-
 struct ftree_announce {
     FTREE_ARRAY(struct announcement) announcements;
     uint32_t last_announcement;

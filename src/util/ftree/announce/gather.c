@@ -227,14 +227,7 @@ enum told ftree_gather_answered(struct ftree *ft, int32_t from, enum ftree_path 
         t->acknowledge = FTREE_NEVER; /* by the caller, now */
         return TOLD;
     }
-    switch (ftree_outbox_answered(ft, from, path, id)) {
-        case ANSWERED_APART:
-            return TOLD;
-        case ANSWERED_AGAIN:
-            return TOLD_ASKING;
-        default:
-            return TOLD_NOBODY_WAITS;
-    }
+    return ftree_outbox_answered(ft, from, path, id);
 }
 
 bool ftree_gather_is_under_way(const struct ftree *ft)

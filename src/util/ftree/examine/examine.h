@@ -136,8 +136,6 @@ void ftree_neighbour_add_evidence(const struct ftree *ft, ftree_time now, const 
                                   struct ftree_verdict *v);
 
 /* facts.c */
-const struct witness *ftree_facts_witness(const struct ftree *ft, const struct ftree_case *su,
-                                          int path);
 bool ftree_facts_was_witnessed(const struct ftree *ft, const struct ftree_case *su, int path);
 int32_t ftree_facts_ended(const struct ftree *ft, int32_t node);
 bool ftree_facts_all_ended(const struct ftree *ft, int32_t node);

@@ -14,7 +14,7 @@
 
 /* Who showed that the path works as the suspect was asked; a suspect is no witness of its own.  NULL:
  * nobody did. */
-const struct witness *ftree_facts_witness(const struct ftree *ft, const struct ftree_case *su,
+static const struct witness *find_witness(const struct ftree *ft, const struct ftree_case *su,
                                           int path)
 {
     const struct witness *w = &ft->examine->heard[path][0];
@@ -26,7 +26,7 @@ const struct witness *ftree_facts_witness(const struct ftree *ft, const struct f
 
 bool ftree_facts_was_witnessed(const struct ftree *ft, const struct ftree_case *su, int path)
 {
-    return ftree_facts_witness(ft, su, path) != NULL;
+    return find_witness(ft, su, path) != NULL;
 }
 
 /* ---- facts ----------------------------------------------------------------------------------- */
@@ -196,7 +196,7 @@ int32_t ftree_facts_reset(const struct ftree *ft, int32_t node)
 /* What process manager and transport told of the suspect; of both that the former knows, that a
  * process ended.  Where its deputy names a rank, another's end counts for nothing. */
 static void find_told(const struct ftree *ft, const struct ftree_case *su,
-                          struct rules_facts *facts)
+                      struct rules_facts *facts)
 {
     const struct ftree_case *g = ftree_case_find(ft, su->node, FTREE_NONE);
     uint8_t *told = &facts->value[RULES_FACT_LAUNCHER];
@@ -241,7 +241,8 @@ void ftree_facts_find(const struct ftree *ft, const struct ftree_case *su, bool 
 
 /* ---- evidence -------------------------------------------------------------------------------- */
 
-static void add_reaches(const struct ftree_case *su, struct ftree_evidence *e, struct ftree_verdict *v)
+static void add_reaches(const struct ftree_case *su, struct ftree_evidence *e,
+                        struct ftree_verdict *v)
 {
     for (int role = 0; role < FTREE_ROLES; role++) {
         e->role = (uint8_t) role;
@@ -289,7 +290,8 @@ static int add_number(char *text, size_t size, int len, const char *name, double
            snprintf(text + len, size - (size_t) len, "%s%s %.4g", len ? ", " : "", name, value);
 }
 
-static void add_state(const struct ftree_case *su, struct ftree_evidence *e, struct ftree_verdict *v)
+static void add_state(const struct ftree_case *su, struct ftree_evidence *e,
+                      struct ftree_verdict *v)
 {
     struct rules_facts facts;
     int len = 0;
@@ -322,7 +324,7 @@ void ftree_facts_add_evidence(const struct ftree *ft, ftree_time now, const stru
         e.path = (uint8_t) path;
         add_reaches(su, &e, v);
         if (ftree_facts_was_witnessed(ft, su, path))
-            add_witness(ftree_facts_witness(ft, su, path), &e, v);
+            add_witness(find_witness(ft, su, path), &e, v);
         if (su->elsewhere[path].reach != FTREE_REACH_NOT_ASKED)
             add_elsewhere(su, &e, v);
     }

@@ -470,7 +470,8 @@ static struct ftree_silence look_through(const struct view *v, int32_t near)
     return silent_behind(common);
 }
 
-static struct ftree_silence look(const struct ftree *ft, const struct ftree_case *su, enum over over)
+static struct ftree_silence look(const struct ftree *ft, const struct ftree_case *su,
+                                 enum over over)
 {
     struct view v;
     int32_t near;
@@ -575,8 +576,8 @@ void ftree_neighbour_seen(struct ftree *ft, int32_t from, const struct wire_seen
 #define TOLD 3
 
 /* Some who are silent with the suspect. */
-void ftree_neighbour_add_evidence(const struct ftree *ft, ftree_time now, const struct ftree_case *su,
-                                  struct ftree_verdict *v)
+void ftree_neighbour_add_evidence(const struct ftree *ft, ftree_time now,
+                                  const struct ftree_case *su, struct ftree_verdict *v)
 {
     bool there = ftree_is_behind(ft, v->switch_, su->node);
     bool data = ftree_facts_answered(su);

@@ -126,7 +126,8 @@ static bool needs_witness(const struct ftree *ft, const struct ftree_case *su)
     return false;
 }
 
-static bool holds(const struct ftree *ft, const struct ftree_case *su, const struct rules_step *step)
+static bool holds(const struct ftree *ft, const struct ftree_case *su,
+                  const struct rules_step *step)
 {
     if (step->of == RULES_OF_NEIGHBOURS && !ftree_neighbour_matters(ft))
         return false;
@@ -145,7 +146,8 @@ static bool holds(const struct ftree *ft, const struct ftree_case *su, const str
 }
 
 /* The same question by the same connections again, lest the first was lost, is not worth a line. */
-static void trace_asked(struct ftree *ft, const struct ftree_case *su, const struct rules_step *step)
+static void trace_asked(struct ftree *ft, const struct ftree_case *su,
+                        const struct rules_step *step)
 {
     if (su->tries > 0 && !step->fresh && step->from != RULES_FROM_ELSEWHERE &&
         step->ask == RULES_ASK_RESPONSE && step->of == RULES_OF_AGENT)
@@ -286,7 +288,8 @@ static void close_well(struct ftree *ft, struct ftree_case *su, const char *why)
 }
 
 /* The one behind which all are silent; else what the suspect is, or is behind. */
-static void name_switch(const struct ftree *ft, const struct ftree_case *su, struct ftree_verdict *v)
+static void name_switch(const struct ftree *ft, const struct ftree_case *su,
+                        struct ftree_verdict *v)
 {
     v->switch_ = ftree_neighbour_silence(ft, su, ftree_facts_answered(su)).switch_;
     if (v->switch_ == FTREE_NONE)
@@ -418,8 +421,8 @@ static uint64_t all_models(const struct ftree *ft)
     return models;
 }
 
-static const struct rules_sign *find_sign(struct ftree *ft, const struct ftree_case *su, bool at_end,
-                                          bool *well, int32_t *model)
+static const struct rules_sign *find_sign(struct ftree *ft, const struct ftree_case *su,
+                                          bool at_end, bool *well, int32_t *model)
 {
     const struct rules_sign *sign;
     struct rules_facts facts;
@@ -489,9 +492,9 @@ static bool judge(struct ftree *ft, ftree_time now, struct ftree_case *su, bool 
         ftree_peer_unresponsive(ft, now, su->node, false);
     conclude(ft, now, su, sign, model);
     if (ft->rules->model[model].class_ == FTREE_CLASS_PROCESS_CRASH)
-        FTREE_EMIT(ft, REST, .node = su->node, .switch_ = su->switch_,
-                   .u.rest = {model, (int32_t) (sign - ft->rules->model[model].sign), FTREE_NONE,
-                              at_end});
+        FTREE_EMIT(
+            ft, REST, .node = su->node, .switch_ = su->switch_,
+            .u.rest = {model, (int32_t) (sign - ft->rules->model[model].sign), FTREE_NONE, at_end});
     close_case(ft, su, false);
     return true;
 }
@@ -566,7 +569,6 @@ void ftree_probe_answer(struct ftree *ft, ftree_time now, int32_t from, enum ftr
                         const struct wire_answer *a)
 {
     struct ftree_case *su = ftree_case_suspect(ft, from);
-    ftree_time first;
 
     if (!su || su->nonce != a->nonce)
         return;
@@ -583,12 +585,11 @@ void ftree_probe_answer(struct ftree *ft, ftree_time now, int32_t from, enum ftr
     if (su->tries == 1 && !su->waits) /* one that waits would have been asked again before this */
         ftree_rtt(ft, now - su->asked);
     note_rank(su);
-    first = su->first;
     if (a->leaving) {
         close_well(ft, su, "it leaves");
         FTREE_EMIT(ft, LEFT, .node = from);
     } else if (judge(ft, now, su, false)) {
-        follow_chain(ft, now, from, first, a);
+        follow_chain(ft, now, from, su->first, a);
     }
 }
 
@@ -613,9 +614,8 @@ void ftree_probe_seen(struct ftree *ft, ftree_time now, int32_t from, const stru
     su->elsewhere[s->path].reach = s->reach;
     su->elsewhere[s->path].by = from;
     su->elsewhere[s->path].at = now;
-    ftree_trace(ft, "  %s asked %s over %s: %s", ftree_name(ft, from),
-                ftree_name(ft, su->node), ftree_path_name(s->path),
-                ftree_reach_name(s->reach));
+    ftree_trace(ft, "  %s asked %s over %s: %s", ftree_name(ft, from), ftree_name(ft, su->node),
+                ftree_path_name(s->path), ftree_reach_name(s->reach));
     judge(ft, now, su, false);
 }
 

@@ -113,7 +113,8 @@ static ftree_time counts_at(const struct ftree *ft, const struct ftree_case *su,
 
 /* The same where its kernel spoke but nobody answers: to a connection that was made a unit ago, and to
  * the last one, for by now the network may be silent. */
-static ftree_time kernel_counts_at(const struct ftree *ft, ftree_time now, const struct ftree_case *su)
+static ftree_time kernel_counts_at(const struct ftree *ft, ftree_time now,
+                                   const struct ftree_case *su)
 {
     for (int path = 0; path < FTREE_PATHS; path++)
         if (ftree_probe_reach(su, path, FTREE_ROLE_AGENT) == FTREE_REACH_CONNECTED &&

@@ -123,8 +123,7 @@ static void note_end(const struct ftree *ft, struct ftree_case *g, int32_t rank)
             ftree_ranks_add(&g->ended, i, i);
 }
 
-static void add_symptom(const struct ftree *ft, struct ftree_case *g,
-                        const struct ftree_symptom *s)
+static void add_symptom(const struct ftree *ft, struct ftree_case *g, const struct ftree_symptom *s)
 {
     if (ftree_symptom_is_end(s) && s->about.rank != FTREE_NONE)
         note_end(ft, g, s->about.rank);

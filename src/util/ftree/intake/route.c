@@ -202,8 +202,7 @@ static bool explained(struct ftree *ft, ftree_time now, const struct ftree_sympt
         !ftree_verdict_on_rank(ft, s->about.node, s->about.rank))
         return false;
     if (count_explained(ft, s))
-        ftree_trace(ft, "symptom about %s explained by a verdict",
-                    ftree_name(ft, s->about.node));
+        ftree_trace(ft, "symptom about %s explained by a verdict", ftree_name(ft, s->about.node));
     return true;
 }
 

@@ -49,11 +49,7 @@ int ftree_send(struct ftree *ft, ftree_time now, const struct ftree_route *to,
 /* Asks whether a node is there, and how its ranks are. */
 void ftree_ask(struct ftree *ft, ftree_time now, const struct ftree_route *to, uint8_t paths,
                uint32_t nonce);
-void ftree_acknowledge(struct ftree *ft, ftree_time now, const struct ftree_route *to,
-                       enum wire_type type, uint8_t flags, uint32_t id);
-/* The same by those paths of a set of bits that the job has, and by all of them. */
-void ftree_send_paths(struct ftree *ft, ftree_time now, const struct ftree_route *to, uint8_t paths,
-                      struct wire_message *m);
+/* As ftree_send(), by all paths. */
 void ftree_send_all_paths(struct ftree *ft, ftree_time now, const struct ftree_route *to,
                           struct wire_message *m);
 void ftree_rtt(struct ftree *ft, ftree_time rtt);
@@ -70,12 +66,14 @@ void ftree_relay_pass_on(struct ftree *ft, int32_t from, enum ftree_path path,
                          const struct wire_relay *r);
 
 /* outbox.c */
-/* How a message that told verdicts was answered by the victims. */
-enum answered {
-    ANSWERED_NOT, /* not yet */
-    ANSWERED_APART, /* they are on their way, and do not acknowledge it */
-    ANSWERED_AGAIN /* they acknowledge it, and were sent again just now */
+/* How a message that tells verdicts is acknowledged. */
+enum told {
+    TOLD, /* by itself, and the victims follow */
+    TOLD_NOBODY_WAITS, /* by itself, and that is all */
+    TOLD_ASKING /* by the victims: soon, or just now */
 };
+void ftree_acknowledge(struct ftree *ft, ftree_time now, const struct ftree_route *to,
+                       enum wire_type type, uint8_t flags, uint32_t id);
 void ftree_outbox_put(struct ftree *ft, ftree_time now, int32_t to, struct wire_message *m);
 struct payload *ftree_outbox_payload(struct ftree *ft, ftree_time now,
                                      const struct wire_message *m);
@@ -84,8 +82,7 @@ void ftree_outbox_post(struct ftree *ft, ftree_time now, int32_t to, enum wire_t
                        uint32_t id, struct payload *payload);
 void ftree_outbox_answer(struct ftree *ft, ftree_time now, int32_t to, enum ftree_path path,
                          struct wire_message *m);
-enum answered ftree_outbox_answered(struct ftree *ft, int32_t to, enum ftree_path path,
-                                    uint32_t told);
+enum told ftree_outbox_answered(struct ftree *ft, int32_t to, enum ftree_path path, uint32_t id);
 bool ftree_outbox_is_empty(const struct ftree *ft);
 bool ftree_outbox_waits_for(const struct ftree *ft, int32_t from, uint32_t id);
 void ftree_outbox_ack(struct ftree *ft, ftree_time now, int32_t from, uint32_t id);

@@ -149,6 +149,20 @@ void ftree_outbox_put(struct ftree *ft, ftree_time now, int32_t to, struct wire_
     ftree_outbox_release(ft, payload);
 }
 
+void ftree_acknowledge(struct ftree *ft, ftree_time now, const struct ftree_route *to,
+                       enum wire_type type, uint8_t flags, uint32_t id)
+{
+    struct wire_message m;
+    uint8_t buf[FTREE_MESSAGE_MAX];
+
+    m.type = (uint8_t) type;
+    m.flags = flags;
+    m.u.ack = id;
+    m.id = ++ft->next_id;
+    ftree_relay_send(ft, to, ftree_way(ft, now, to->node, FTREE_NONE), buf,
+                     ftree_wire_encode(&m, now, buf));
+}
+
 /* Sends what answers, and so acknowledges, a message that came over this path.  If it is lost that
  * message comes again: so it is kept as long as the far side may be patient. */
 void ftree_outbox_answer(struct ftree *ft, ftree_time now, int32_t to, enum ftree_path path,
@@ -177,23 +191,23 @@ void ftree_outbox_answer(struct ftree *ft, ftree_time now, int32_t to, enum ftre
     send_by(ft, l, path, false);
 }
 
-/* Message `told` from this node came again over that path. */
-enum answered ftree_outbox_answered(struct ftree *ft, int32_t to, enum ftree_path path,
-                                    uint32_t told)
+/* Message `id` of that node came again over that path: how it was acknowledged by the victims, which in
+ * that case are sent again; TOLD_NOBODY_WAITS: it was not. */
+enum told ftree_outbox_answered(struct ftree *ft, int32_t to, enum ftree_path path, uint32_t id)
 {
     struct wire_message m;
 
     FTREE_EACH(const struct message, l, ft->net->outbox) {
         if (l->to != to || l->type != WIRE_VICTIMS ||
             ftree_wire_decode(ft->job, l->sent, l->payload->bytes, l->payload->len, &m) ||
-            m.u.victims.told != told)
+            m.u.victims.told != id)
             continue;
         if (!l->answer)
-            return ANSWERED_APART;
+            return TOLD;
         send_by(ft, l, path, false);
-        return ANSWERED_AGAIN;
+        return TOLD_ASKING;
     }
-    return ANSWERED_NOT;
+    return TOLD_NOBODY_WAITS;
 }
 
 /* True if nobody has to acknowledge anything any more. */

@@ -35,7 +35,8 @@ void ftree_relay_pass_on(struct ftree *ft, int32_t from, enum ftree_path path,
     const struct wire_relay passed = {.node = from, .len = r->len, .bytes = r->bytes};
     const struct ftree_route to = {.node = r->node, .path = (uint8_t) path};
 
-    if (r->node == ft->self || r->node == from || ftree_has_failed(ft, r->node))
+    if (r->len < WIRE_HEADER || r->node == ft->self || r->node == from ||
+        ftree_has_failed(ft, r->node))
         return;
     ftree_trace(ft, "passes a message on to %s", ftree_name(ft, r->node));
     send(ft, &to, WIRE_FLAG_PASSED_ON, &passed);

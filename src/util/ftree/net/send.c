@@ -5,8 +5,6 @@
 
 #include "ftree/net/net.h"
 
-#include "ftree/state/state.h"
-
 /* Sending a message once, and how long an answer takes. */
 
 int ftree_send(struct ftree *ft, ftree_time now, const struct ftree_route *to,
@@ -18,8 +16,9 @@ int ftree_send(struct ftree *ft, ftree_time now, const struct ftree_route *to,
     return ft->io->send(ft->io_ctx, to, buf, ftree_wire_encode(m, now, buf));
 }
 
-void ftree_send_paths(struct ftree *ft, ftree_time now, const struct ftree_route *to, uint8_t paths,
-                      struct wire_message *m)
+/* By those paths of a set of bits that the job has. */
+static void send_paths(struct ftree *ft, ftree_time now, const struct ftree_route *to,
+                       uint8_t paths, struct wire_message *m)
 {
     struct ftree_route by = *to;
 
@@ -33,7 +32,7 @@ void ftree_send_paths(struct ftree *ft, ftree_time now, const struct ftree_route
 void ftree_send_all_paths(struct ftree *ft, ftree_time now, const struct ftree_route *to,
                           struct wire_message *m)
 {
-    ftree_send_paths(ft, now, to, ftree_all_paths(ft->job), m);
+    send_paths(ft, now, to, ftree_all_paths(ft->job), m);
 }
 
 void ftree_ask(struct ftree *ft, ftree_time now, const struct ftree_route *to, uint8_t paths,
@@ -43,21 +42,7 @@ void ftree_ask(struct ftree *ft, ftree_time now, const struct ftree_route *to, u
         .type = WIRE_PROBE,
         .u.probe = {.nonce = nonce, .rank = FTREE_NONE, .ask = RULES_ASK_RESPONSE, .first = now}};
 
-    ftree_send_paths(ft, now, to, paths, &m);
-}
-
-void ftree_acknowledge(struct ftree *ft, ftree_time now, const struct ftree_route *to,
-                       enum wire_type type, uint8_t flags, uint32_t id)
-{
-    struct wire_message m;
-    uint8_t buf[FTREE_MESSAGE_MAX];
-
-    m.type = (uint8_t) type;
-    m.flags = flags;
-    m.u.ack = id;
-    m.id = ++ft->next_id;
-    ftree_relay_send(ft, to, ftree_way(ft, now, to->node, FTREE_NONE), buf,
-                     ftree_wire_encode(&m, now, buf));
+    send_paths(ft, now, to, paths, &m);
 }
 
 /* RFC 6298, section 2, with bounds of our own and K = 4, alpha = 1/8, beta = 1/4. */

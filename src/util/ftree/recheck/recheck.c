@@ -137,6 +137,17 @@ static void ask_beyond(struct ftree *ft, ftree_time now, struct known *k)
     }
 }
 
+/* Whom there is to ask about it; its own node over those paths. */
+static void ask_about(struct ftree *ft, ftree_time now, struct known *k, uint8_t paths)
+{
+    if (k->v.kind == FTREE_KIND_SWITCH && ft->job->tree)
+        ask_beyond(ft, now, k);
+    else if (k->v.node == ft->self)
+        ask_others(ft, now, k);
+    else
+        ask_role(ft, now, k, k->v.node, FTREE_ROLE_AGENT, paths);
+}
+
 /* ---- answers --------------------------------------------------------------------------------- */
 
 /* True if `from`, heard over this path, may refute the verdict: it was taken for lost, its path for
@@ -270,12 +281,7 @@ static void recheck(struct ftree *ft, ftree_time now, struct known *k)
     }
     k->recheck_pause = ftree_min(2 * k->recheck_pause, RECHECK_DOUBLINGS * ft->cfg.recheck);
     ftree_verdict_set_recheck(ft, k, now + k->recheck_pause);
-    if (k->v.kind == FTREE_KIND_SWITCH && ft->job->tree)
-        ask_beyond(ft, now, k);
-    else if (k->v.node == ft->self)
-        ask_others(ft, now, k);
-    else
-        ask(ft, now, k, k->v.node);
+    ask_about(ft, now, k, k->refuted_by);
 }
 
 /* ---- once more, before it is acted upon ------------------------------------------------------- */
@@ -327,8 +333,8 @@ static uint8_t confirming_paths(const struct ftree *ft, const struct known *k)
 static void stand(struct ftree *ft, struct known *k, const char *why)
 {
     set_confirm(ft, k, FTREE_NEVER);
-    ftree_trace(ft, "%s of %s stands: %s", ftree_class_name(k->v.class_),
-                ftree_name_of(ft, &k->v), why);
+    ftree_trace(ft, "%s of %s stands: %s", ftree_class_name(k->v.class_), ftree_name_of(ft, &k->v),
+                why);
 }
 
 /* True: the answer was to the question asked once more. */
@@ -355,15 +361,9 @@ static void ask_once_more(struct ftree *ft, ftree_time now, struct known *k)
     k->confirm_asks--;
     set_confirm(ft, k, now + ftree_silence_unit(ft));
     k->refuted_by = refuting_paths(ft, &k->v);
-    if (k->v.kind == FTREE_KIND_SWITCH && ft->job->tree) {
-        ask_beyond(ft, now, k);
-    } else if (k->v.node == ft->self) {
-        ask_others(ft, now, k);
-    } else {
-        ask_role(ft, now, k, k->v.node, FTREE_ROLE_AGENT, paths);
-        if (k->v.kind == FTREE_KIND_RANK)
-            ask_role(ft, now, k, k->v.node, FTREE_ROLE_DEPUTY, paths);
-    }
+    ask_about(ft, now, k, paths);
+    if (k->v.kind == FTREE_KIND_RANK && k->v.node != ft->self)
+        ask_role(ft, now, k, k->v.node, FTREE_ROLE_DEPUTY, paths);
 }
 
 static void confirm(struct ftree *ft, ftree_time now, struct known *k)
@@ -462,7 +462,8 @@ static void confirm_tick(struct ftree *ft, ftree_time now)
         struct known *k = &ft->state->known.items[i];
         if (k->confirm > now)
             continue;
-        if (now > k->confirm + ft->cfg.late && !k->confirm_excused) { /* answers may wait to be read */
+        if (now > k->confirm + ft->cfg.late &&
+            !k->confirm_excused) { /* answers may wait to be read */
             k->confirm_excused = true;
             k->confirm_asks = CONFIRM_ASKS;
         }
@@ -497,7 +498,7 @@ ftree_time ftree_recheck_deadline(const struct ftree *ft)
 
     for (int32_t i = 0; i < ft->state->known.n && ft->state->rechecked + ft->recheck->confirms > 0;
          i++)
-        t = ftree_min(t, ftree_min(ft->state->known.items[i].recheck,
-                                   ft->state->known.items[i].confirm));
+        t = ftree_min(
+            t, ftree_min(ft->state->known.items[i].recheck, ft->state->known.items[i].confirm));
     return t;
 }

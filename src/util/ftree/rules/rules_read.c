@@ -163,7 +163,8 @@ static void read_fault(struct rules_reader *r, struct json_object *v, struct rul
 
 static void read_faults(struct rules_reader *r, struct json_object *then, struct rules_rule *rule)
 {
-    struct json_object *v, *list = rules_enter_list(r, then, "candidates", RULES_CANDIDATES_MAX, false);
+    struct json_object *v,
+        *list = rules_enter_list(r, then, "candidates", RULES_CANDIDATES_MAX, false);
     int sum = 0;
 
     for (size_t i = 0; rules_next(r, list, i, &v); i++) {

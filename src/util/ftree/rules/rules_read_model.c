@@ -17,7 +17,7 @@ static const char *threshold_at(const struct rules_reader *r, int i)
 {
     if (!r->thresholds)
         return NULL;
-    json_object_object_foreach (r->thresholds, key, value) {
+    json_object_object_foreach(r->thresholds, key, value) {
         (void) value;
         if (i-- == 0)
             return key;
@@ -91,14 +91,15 @@ static void read_when(struct rules_reader *r, struct json_object *when, struct r
                    json_object_object_length(when), RULES_CONDITIONS_MAX);
         return;
     }
-    json_object_object_foreach (when, key, value) {
+    json_object_object_foreach(when, key, value) {
         struct rules_condition *c = &sign->condition[sign->conditions];
         int fact = -1;
         rules_path_key(&r->path, key);
         if (!r->failed && !strcmp(key, "ranks"))
-            rules_fail(r, true,
-                       "there is no fact \"ranks\" any more: agent and deputy are no ranks, so their "
-                       "ports say nothing of one; leave the condition out, or the sign");
+            rules_fail(
+                r, true,
+                "there is no fact \"ranks\" any more: agent and deputy are no ranks, so their "
+                "ports say nothing of one; leave the condition out, or the sign");
         if (!r->failed)
             fact = rules_number_of(r, key, "fact", rules_fact_at, true);
         if (fact >= 0) {
@@ -276,7 +277,7 @@ static void enter_thresholds(struct rules_reader *r, struct json_object *v)
     r->thresholds_used = 0;
     if (!rules_enter_type(r, v, "thresholds", json_type_object, false, &r->thresholds))
         return;
-    json_object_object_foreach (r->thresholds, key, value) {
+    json_object_object_foreach(r->thresholds, key, value) {
         rules_path_key(&r->path, key);
         if (!r->failed)
             rules_number_in(r, value, -1e15, 1e15);
@@ -292,7 +293,7 @@ static void check_thresholds(struct rules_reader *r)
     if (r->failed || !r->thresholds)
         return;
     rules_path_key(&r->path, "thresholds");
-    json_object_object_foreach (r->thresholds, key, value) {
+    json_object_object_foreach(r->thresholds, key, value) {
         (void) value;
         rules_path_key(&r->path, key);
         if (!(r->thresholds_used >> i++ & 1))

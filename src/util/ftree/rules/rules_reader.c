@@ -179,7 +179,7 @@ const char *rules_strategy_at(const struct rules_reader *r, int i)
     return i < r->rules->strategies ? r->rules->strategy[i].name : NULL;
 }
 
-const char *rules_errno_at(const struct rules_reader *r, int i)
+static const char *errno_at(const struct rules_reader *r, int i)
 {
     int error;
 
@@ -369,7 +369,7 @@ int32_t rules_errno_in(struct rules_reader *r, struct json_object *v)
                    type_name(json_object_get_type(v)));
         return 0;
     }
-    i = rules_number_of(r, json_object_get_string(v), "errno", rules_errno_at, false);
+    i = rules_number_of(r, json_object_get_string(v), "errno", errno_at, false);
     if (i >= 0)
         ftree_errno_at(i, &error);
     return error;

@@ -87,7 +87,6 @@ const char *rules_value_at(const struct rules_reader *r, int i); /* of r->fact *
 const char *rules_fact_at(const struct rules_reader *r, int i); /* facts, then numbers */
 const char *rules_model_at(const struct rules_reader *r, int i);
 const char *rules_strategy_at(const struct rules_reader *r, int i);
-const char *rules_errno_at(const struct rules_reader *r, int i);
 
 /* Purpose: the number of a name, -1 and an error (with the nearest name there is) if it is none.
  * `what` it is: "symptom". */

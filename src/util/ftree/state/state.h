@@ -29,9 +29,8 @@
 
 /* For the trace, what a case or a verdict is about: a switch, else the node; as ftree_name(). */
 #define ftree_name_of(ft, of) \
-    ((of)->switch_ != FTREE_NONE && (ft)->job->tree \
-         ? (ft)->job->tree->switch_name[(of)->switch_] \
-         : ftree_name((ft), (of)->node))
+    ((of)->switch_ != FTREE_NONE && (ft)->job->tree ? (ft)->job->tree->switch_name[(of)->switch_] \
+                                                    : ftree_name((ft), (of)->node))
 
 #define CASE_SYMPTOMS_MAX 12
 #define CASE_CANDIDATES_MAX 16
@@ -46,7 +45,7 @@ struct case_candidate {
 struct works {
     ftree_time from; /* when the first one was heard there, 0: nobody was */
     ftree_time heard; /* when the last one was */
-    ftree_time asked; /* then the suspect was asked by a new connection, for the first time since; or 0 */
+    ftree_time asked; /* the suspect by a new connection, for the first time since; 0: never */
 };
 
 enum case_state {
@@ -210,7 +209,8 @@ void ftree_verdict_support(const struct ftree *ft, ftree_time now, const struct 
                            int32_t model, struct ftree_verdict *v);
 void ftree_verdict_add_message(const struct ftree *ft, ftree_time now, int32_t node,
                                const struct ftree_log_entry *m, bool last, struct ftree_verdict *v);
-void ftree_verdict_order(const struct ftree *ft, const struct ftree_case *g, struct ftree_verdict *v);
+void ftree_verdict_order(const struct ftree *ft, const struct ftree_case *g,
+                         struct ftree_verdict *v);
 void ftree_verdict_list(const struct ftree *ft, const struct ftree_case *g,
                         struct ftree_verdict *v);
 bool ftree_verdict_is_masked(const struct ftree *ft, int32_t model, int32_t node);

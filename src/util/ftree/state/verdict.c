@@ -121,8 +121,8 @@ static bool shows_as(const struct rules_model *m, const struct ftree_case *g,
 }
 
 /* How much speaks for a class besides the sign: an errno more than any prior. */
-static uint32_t weight(const struct ftree *ft, const struct ftree_case *g, const struct ftree_verdict *v,
-                       uint8_t class_)
+static uint32_t weight(const struct ftree *ft, const struct ftree_case *g,
+                       const struct ftree_verdict *v, uint8_t class_)
 {
     uint32_t most = 0;
 
@@ -136,7 +136,8 @@ static uint32_t weight(const struct ftree *ft, const struct ftree_case *g, const
 }
 
 /* What the sign leaves open alike is named in the order of what was seen, then of the priors. */
-void ftree_verdict_order(const struct ftree *ft, const struct ftree_case *g, struct ftree_verdict *v)
+void ftree_verdict_order(const struct ftree *ft, const struct ftree_case *g,
+                         struct ftree_verdict *v)
 {
     for (int32_t i = 1; i < v->candidates; i++)
         for (int32_t j = i; j > 0; j--) {

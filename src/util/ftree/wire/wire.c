@@ -15,9 +15,9 @@
 #define COMPONENT_BYTES 13
 #define EVIDENCE_BYTES (5 + 12 + 8 + FTREE_DETAIL_MAX)
 #define RANKS_BYTES (6 + 8 * FTREE_RANGES_MAX)
-_Static_assert(WIRE_RELAY_BYTES + WIRE_HEADER + 2 * FTREE_NAME_MAX + FTREE_DETAIL_MAX + COMPONENT_BYTES + 64 +
-                       FTREE_EVIDENCE_MAX * EVIDENCE_BYTES + FTREE_CANDIDATE_MAX * 4 +
-                       RANKS_BYTES <=
+_Static_assert(WIRE_RELAY_BYTES + WIRE_HEADER + 2 * FTREE_NAME_MAX + FTREE_DETAIL_MAX +
+                       COMPONENT_BYTES + 64 + FTREE_EVIDENCE_MAX * EVIDENCE_BYTES +
+                       FTREE_CANDIDATE_MAX * 4 + RANKS_BYTES <=
                    FTREE_MESSAGE_MAX,
                "a verdict fits into a message");
 
@@ -339,7 +339,7 @@ static const struct {
     const char *name;
     bool reliable;
     uint8_t flags;
-    uint16_t size; /* of the body: the largest has thousands of bytes, and most are acknowledgments */
+    uint16_t size; /* of the body: the largest has thousands of bytes, most have four */
     void (*code)(struct wire_codec *c, struct wire_message *m);
 } types[] = {
 #define WIRE_TYPE_ROW(id, text, body, flags, reliable) \
@@ -365,8 +365,7 @@ size_t ftree_wire_encode(const struct wire_message *m, ftree_time now, void *buf
 int ftree_wire_decode(const struct ftree_job *job, ftree_time now, const void *buf, size_t len,
                       struct wire_message *m)
 {
-    struct wire_codec c = {
-        .reads = true, .p = (uint8_t *) buf, .len = len, .job = job, .now = now};
+    struct wire_codec c = {.reads = true, .p = (uint8_t *) buf, .len = len, .job = job, .now = now};
 
     if (len < WIRE_HEADER || len > FTREE_MESSAGE_MAX ||
         ftree_wire_number(&c, 0, 1, 0) != WIRE_MAGIC)

@@ -43,7 +43,9 @@
     X(WIRE_RELEASE, "release", nothing, 0, true) \
     X(WIRE_RELAY, "relay", relay, WIRE_FLAG_PASSED_ON, false)
 
-enum wire_type { WIRE_TYPES(FTREE_ENUM) WIRE_TYPE_COUNT };
+enum wire_type {
+    WIRE_TYPES(FTREE_ENUM) WIRE_TYPE_COUNT
+};
 
 /* The sender could not reach who would be responsible: the receiver is to act for it. */
 #define WIRE_FLAG_SUBSTITUTE 1

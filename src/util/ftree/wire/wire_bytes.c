@@ -11,19 +11,19 @@
 
 uint64_t ftree_wire_number(struct wire_codec *c, uint64_t value, int bytes, uint64_t limit)
 {
-    if (c->reads && c->len - c->at < (size_t) bytes) {
-        c->bad = true;
-        c->at = c->len;
-        return 0;
+    uint8_t *p = c->p + c->at;
+    bool fits = !c->reads || c->len - c->at >= (size_t) bytes;
+
+    c->at = fits ? c->at + (size_t) bytes : c->len;
+    if (!c->reads) {
+        for (int i = 0; i < bytes; i++)
+            p[i] = (uint8_t) (value >> (8 * i));
+        return value;
     }
-    if (c->reads)
-        value = 0;
-    for (int i = 0; i < bytes; i++, c->at++)
-        if (c->reads)
-            value |= (uint64_t) c->p[c->at] << (8 * i);
-        else
-            c->p[c->at] = (uint8_t) (value >> (8 * i));
-    if (!c->reads || !limit || value < limit)
+    value = 0;
+    for (int i = 0; i < bytes && fits; i++)
+        value |= (uint64_t) p[i] << (8 * i);
+    if (fits && (!limit || value < limit))
         return value;
     c->bad = true;
     return 0;
@@ -50,7 +50,8 @@ void ftree_wire_rank(struct wire_codec *c, int32_t *rank, bool may_be_none)
 
 void ftree_wire_age(struct wire_codec *c, ftree_time *at, int bytes, ftree_time unit)
 {
-    ftree_time most = UINT64_MAX >> (64 - 8 * bytes), age = *at < c->now ? (c->now - *at) / unit : 0;
+    ftree_time most = UINT64_MAX >> (64 - 8 * bytes),
+               age = *at < c->now ? (c->now - *at) / unit : 0;
 
     age = ftree_wire_number(c, age < most ? age : most, bytes, 0) * unit;
     if (c->reads)
