@@ -503,6 +503,30 @@ START_TEST(found_well_it_has_a_moment_of_quiet)
 }
 END_TEST
 
+/* A launcher does not say again that it has lost a node: an answer from the node's last moment is not
+ * all that is heard of it. */
+START_TEST(what_is_said_once_is_asked_about_twice)
+{
+    struct lone *l = lone_new(8, 1, 32, 0);
+
+    add(l, FTREE_SYMPTOM_PROXY_LOST, 2, 1);
+    answers(l, 2);
+    lone_log(l);
+    lone_run(l, 499);
+    ck_assert_str_eq(lone_log(l), "");
+    lone_run(l, 1);
+    ck_assert_str_eq(lone_log(l), "500 suspects n2: proxy-lost, rule launcher-lost-proxy\n"
+                                  "500 -> n2 data probe\n"
+                                  "500 -> n2 mgmt probe\n");
+    answers(l, 2);
+    lone_log(l);
+    lone_run(l, 5000);
+    ck_assert_str_eq(lone_log(l), "");
+    ck_assert_int_eq(l->ft->state->cases.n, 0);
+    lone_free(l);
+}
+END_TEST
+
 START_TEST(the_own_node_is_not_asked)
 {
     struct lone *l = lone_of(shape_star(8, 1), 0);
@@ -646,6 +670,7 @@ SUITE("group")
     TEST(who_is_not_suspected_vouches_for_who_is);
     TEST(a_verdict_on_the_reporter_ends_the_waiting);
     TEST(found_well_it_has_a_moment_of_quiet);
+    TEST(what_is_said_once_is_asked_about_twice);
     TEST(the_own_node_is_not_asked);
     TEST(without_memory_a_group_is_left_out);
     TEST(other_rules_ask_otherwise);

@@ -323,12 +323,27 @@ void ftree_correlate(struct ftree *ft, ftree_time now, const struct ftree_sympto
     examine(ft, now, g, round);
 }
 
+/* Launcher and scheduler say a thing once, and may have said it before the last of the node's
+ * processes ended. */
+static bool is_said_once(const struct ftree_case *g)
+{
+    for (int32_t i = 0; i < g->symptoms; i++) {
+        const struct ftree_symptom_info *info = ftree_symptom_info(g->symptom[i].kind);
+        if (info->severity >= FTREE_SEVERITY_ERROR &&
+            (info->source == FTREE_SOURCE_PROCESS_MANAGER ||
+             info->source == FTREE_SOURCE_JOB_SCHEDULER))
+            return true;
+    }
+    return false;
+}
+
 static void found_well(struct ftree *ft, ftree_time now, int32_t node, int32_t switch_)
 {
     struct ftree_case *g = ftree_case_find(ft, node, switch_);
 
     if (!g)
         return;
+    g->more = g->quiet == 0 && is_said_once(g);
     g->quiet = now + ft->cfg.stall / 2;
 }
 
