@@ -29,7 +29,7 @@ static struct lone *busy(void)
     ck_assert_ptr_nonnull(ftree_case_suspect(l->ft, 3));
     ck_assert_int_eq(l->ft->state->known.n, 2);
     ck_assert_int_eq(l->ft->net->outbox.n, 1);
-    ck_assert_int_eq(l->ft->state->unresponsive.n, 1);
+    ck_assert_int_eq(l->ft->state->peers.n, 1);
     ck_assert_ptr_null(ftree_check(l->ft));
     return l;
 }
@@ -210,8 +210,8 @@ START_TEST(messages)
     BROKEN(message->to, 1, "l->to >= 0 && l->to < ft->job->nodes && l->to != ft->self");
     BROKEN(message->tries, 0, "l->tries > 0");
     BROKEN(message->id, 0, "l->id != 0");
-    BROKEN(l->ft->state->unresponsive.items[0].node, 1,
-           "m->node != ft->self");
+    BROKEN(l->ft->state->peers.items[0].node, 1,
+           "p->node != ft->self");
 }
 END_TEST
 

@@ -151,8 +151,8 @@ static const char *check_outbox(const struct ftree *ft)
         HOLDS(l->tries > 0);
         HOLDS(l->id != 0);
     }
-    FTREE_EACH(struct unresponsive, m, ft->state->unresponsive)
-        HOLDS(m->node != ft->self);
+    FTREE_EACH(struct peer, p, ft->state->peers)
+        HOLDS(p->node != ft->self);
     return NULL;
 }
 

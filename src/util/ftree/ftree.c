@@ -271,7 +271,6 @@ static void heard_from(struct ftree *ft, ftree_time now, int32_t from, enum ftre
     if (m->type == WIRE_ANSWER && m->u.answer.role == FTREE_ROLE_DEPUTY)
         return; /* its agent is as silent as before */
     ftree_recheck_heard(ft, now, from, path);
-    ftree_way_forget(ft, from);
     if (ftree_peer_heard(ft, from))
         ftree_outbox_heard(ft, now, from);
 }
@@ -383,7 +382,7 @@ static int take_relayed(struct ftree *ft, ftree_time now, int32_t by, enum ftree
     if (r->node == ft->self ||
         (!ftree_wire_is_reliable(m.type) && m.type != WIRE_ACK && m.type != WIRE_BUSY))
         return FTREE_ERR_MALFORMED;
-    ftree_way_note(ft, now, r->node, by);
+    ftree_peer_heard_by(ft, now, r->node, by);
     take(ft, now, r->node, path, 0, &m);
     return FTREE_OK;
 }

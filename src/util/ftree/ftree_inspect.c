@@ -41,7 +41,11 @@ bool ftree_inspect_was_heard(const struct ftree *ft, enum ftree_path path)
 
 int32_t ftree_inspect_unresponsive(const struct ftree *ft)
 {
-    return ft->state->unresponsive.n;
+    int32_t n = 0;
+
+    FTREE_EACH(const struct peer, p, ft->state->peers)
+        n += p->unresponsive > 0;
+    return n;
 }
 
 /* ---- the own ranks --------------------------------------------------------------------------- */

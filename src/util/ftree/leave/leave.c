@@ -55,7 +55,7 @@ void ftree_leave_try(struct ftree *ft, ftree_time now)
 
     /* the plain count first, for with a wide tree the exact one for each goodbye is a cube */
     if (!ftree_is_leaving(ft) || ft->leave->goodbye_sent ||
-        ft->state->goodbyes.n + ft->state->known.n <
+        ft->state->left + ft->state->known.n <
             ftree_topo_children(ft->topo, ft->self, &first))
         return;
     ftree_route_children(ft, ft->self, count_missing, &missing);

@@ -32,10 +32,23 @@ static void send_by(struct ftree *ft, const struct message *l, enum ftree_path p
         ftree_relay_send(ft, &to, l->by, l->payload->bytes, l->payload->len);
 }
 
+/* What was found of its receiver is not relayed to it: that one finds the same of this one, and it is
+ * one link that is broken. */
+static bool is_about_receiver(const struct ftree *ft, const struct message *l)
+{
+    struct wire_message m;
+
+    return l->type == WIRE_VERDICT_UP &&
+           !ftree_wire_decode(ft->job, l->sent, l->payload->bytes, l->payload->len, &m) &&
+           m.u.verdict.node == l->to;
+}
+
 /* Where only others reach the receiver each try is by another of them. */
 static void choose_way(struct ftree *ft, ftree_time now, struct message *l)
 {
     l->by = ftree_way(ft, now, l->to, l->by);
+    if (l->by != FTREE_NONE && is_about_receiver(ft, l))
+        l->by = FTREE_NONE;
     if (l->by != FTREE_NONE)
         ftree_trace(ft, "%s to %s goes by way of %s", ftree_wire_type_name(l->type),
                     ftree_name(ft, l->to), ftree_name(ft, l->by));

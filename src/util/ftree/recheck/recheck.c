@@ -148,6 +148,16 @@ static void ask_about(struct ftree *ft, ftree_time now, struct known *k, uint8_t
         ask_role(ft, now, k, k->v.node, FTREE_ROLE_AGENT, paths);
 }
 
+/* A node that only others reach has to acknowledge, by way of them, that nothing is new: where it does not
+ * it is examined again, for the verdict hides that it may be lost by now. */
+static void ask_by_others(struct ftree *ft, ftree_time now, int32_t node)
+{
+    struct wire_message m = {.type = WIRE_VERDICT_DOWN};
+
+    if (ftree_way(ft, now, node, FTREE_NONE) != FTREE_NONE)
+        ftree_outbox_put(ft, now, node, &m);
+}
+
 /* ---- answers --------------------------------------------------------------------------------- */
 
 /* True if `from`, heard over this path, may refute the verdict: it was taken for lost, its path for
@@ -282,6 +292,7 @@ static void recheck(struct ftree *ft, ftree_time now, struct known *k)
     k->recheck_pause = ftree_min(2 * k->recheck_pause, RECHECK_DOUBLINGS * ft->cfg.recheck);
     ftree_verdict_set_recheck(ft, k, now + k->recheck_pause);
     ask_about(ft, now, k, k->refuted_by);
+    ask_by_others(ft, now, k->v.node);
 }
 
 /* ---- once more, before it is acted upon ------------------------------------------------------- */

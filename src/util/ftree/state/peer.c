@@ -9,6 +9,7 @@
 
 #define UNRESPONSIVE_FOR (5000 * FTREE_MS)
 #define BUSY_FOR (1000 * FTREE_MS)
+#define BY_FOR (10000 * FTREE_MS)
 
 /* Or it is beyond a switch that is lost. */
 bool ftree_has_failed(const struct ftree *ft, int32_t node)
@@ -16,58 +17,95 @@ bool ftree_has_failed(const struct ftree *ft, int32_t node)
     return ftree_verdict_is_taken(ft, node) || ftree_partition_is_other(ft, node);
 }
 
+static struct peer *find(const struct ftree *ft, int32_t node)
+{
+    FTREE_EACH(struct peer, p, ft->state->peers)
+        if (p->node == node)
+            return p;
+    return NULL;
+}
+
+/* NULL: out of memory. */
+static struct peer *get(struct ftree *ft, int32_t node)
+{
+    struct peer *p = find(ft, node);
+
+    if (!p)
+        p = FTREE_PUSH(ft, ft->state->peers);
+    if (p)
+        p->node = node;
+    return p;
+}
+
 bool ftree_peer_has_left(const struct ftree *ft, int32_t node)
 {
-    FTREE_EACH(const int32_t, gone, ft->state->goodbyes)
-        if (*gone == node)
-            return true;
-    return false;
+    const struct peer *p = find(ft, node);
+
+    return p && p->left;
 }
 
 bool ftree_peer_leaves(struct ftree *ft, int32_t node)
 {
-    int32_t *left = ftree_peer_has_left(ft, node) ? NULL : FTREE_PUSH(ft, ft->state->goodbyes);
+    struct peer *p = get(ft, node);
 
-    if (left)
-        *left = node;
-    return left != NULL;
+    if (!p || p->left)
+        return false;
+    ft->state->left++;
+    p->left = true;
+    return true;
 }
 
 /* For a while nothing is routed by way of this node; hearing from it ends that, unless it is busy. */
 void ftree_peer_unresponsive(struct ftree *ft, ftree_time now, int32_t node, bool busy)
 {
-    struct unresponsive *m = NULL;
+    struct peer *p = get(ft, node);
 
-    for (int32_t i = 0; i < ft->state->unresponsive.n && !m; i++)
-        if (ft->state->unresponsive.items[i].node == node)
-            m = &ft->state->unresponsive.items[i];
-    if (!m)
-        m = FTREE_PUSH(ft, ft->state->unresponsive);
-    if (m) {
-        m->node = node;
-        m->busy = busy;
-        m->until = now + (busy ? BUSY_FOR : UNRESPONSIVE_FOR);
-    }
+    if (!p)
+        return;
+    p->busy = busy;
+    p->unresponsive = now + (busy ? BUSY_FOR : UNRESPONSIVE_FOR);
 }
 
 bool ftree_peer_heard(struct ftree *ft, int32_t node)
 {
-    for (int32_t i = 0; i < ft->state->unresponsive.n; i++)
-        if (ft->state->unresponsive.items[i].node == node &&
-            !ft->state->unresponsive.items[i].busy) {
-            FTREE_DROP(ft->state->unresponsive, i);
-            return true;
-        }
-    return false;
+    struct peer *p = find(ft, node);
+    bool was_silent = p && p->unresponsive && !p->busy;
+
+    if (was_silent)
+        p->unresponsive = 0;
+    if (p)
+        p->by_until = 0;
+    return was_silent;
+}
+
+void ftree_peer_heard_by(struct ftree *ft, ftree_time now, int32_t node, int32_t by)
+{
+    struct peer *p = get(ft, node);
+
+    if (!p)
+        return;
+    p->by = by;
+    p->by_until = now + BY_FOR;
+}
+
+int32_t ftree_peer_by(const struct ftree *ft, ftree_time now, int32_t node)
+{
+    const struct peer *p = find(ft, node);
+
+    return p && p->by_until > now ? p->by : FTREE_NONE;
 }
 
 void ftree_peer_tick(struct ftree *ft, ftree_time now)
 {
-    for (int32_t i = 0; i < ft->state->unresponsive.n;)
-        if (ft->state->unresponsive.items[i].until <= now)
-            FTREE_DROP(ft->state->unresponsive, i);
+    for (int32_t i = 0; i < ft->state->peers.n;) {
+        struct peer *p = &ft->state->peers.items[i];
+        if (p->unresponsive <= now)
+            p->unresponsive = 0;
+        if (!p->left && !p->unresponsive && p->by_until <= now)
+            FTREE_DROP(ft->state->peers, i);
         else
             i++;
+    }
 }
 
 /* Its agent and its deputy have ended, and no more is known. */
@@ -83,17 +121,19 @@ static bool has_stopped(const struct ftree *ft, int32_t node)
 
 enum ftree_peer ftree_peer(const struct ftree *ft, ftree_time now, int32_t node)
 {
+    const struct peer *p;
+
     if (ftree_partition_is_other(ft, node))
         return FTREE_PEER_CUT_OFF;
     if (ftree_verdict_is_taken(ft, node))
         return FTREE_PEER_LOST;
     if (has_stopped(ft, node))
         return FTREE_PEER_STOPPED;
-    if (ftree_peer_has_left(ft, node))
+    p = find(ft, node);
+    if (p && p->left)
         return FTREE_PEER_LEFT;
-    FTREE_EACH(const struct unresponsive, m, ft->state->unresponsive)
-        if (m->node == node && m->until > now)
-            return m->busy ? FTREE_PEER_BUSY : FTREE_PEER_UNRESPONSIVE;
+    if (p && p->unresponsive > now)
+        return p->busy ? FTREE_PEER_BUSY : FTREE_PEER_UNRESPONSIVE;
     return FTREE_PEER_OK;
 }
 

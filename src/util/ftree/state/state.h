@@ -163,17 +163,13 @@ struct rule_name {
     char text[FTREE_NAME_MAX];
 };
 
-/* A node by way of which nothing is sent for a while. */
-struct unresponsive {
+/* What another node did lately, or for good. */
+struct peer {
     int32_t node;
-    bool busy; /* it said so; else it did not acknowledge */
-    ftree_time until;
-};
-
-/* A node that sent something by another. */
-struct way {
-    int32_t node, by;
-    ftree_time until;
+    bool left; /* it said goodbye */
+    bool busy; /* it said so; else, where it is unresponsive, it did not acknowledge */
+    int32_t by; /* until `by_until`: it is heard by way of that one */
+    ftree_time unresponsive, by_until; /* until then nothing is sent by way of it; 0: it may be */
 };
 
 struct ftree_state {
@@ -184,9 +180,8 @@ struct ftree_state {
     FTREE_ARRAY(struct place) by_node; /* of `known`, by node and then by age */
     FTREE_ARRAY(struct rule_name) rule_names; /* of verdicts */
     FTREE_ARRAY(int32_t) batch; /* places in `known`: what is being told just now */
-    FTREE_ARRAY(struct unresponsive) unresponsive;
-    FTREE_ARRAY(int32_t) goodbyes; /* nodes that have left */
-    FTREE_ARRAY(struct way) ways;
+    FTREE_ARRAY(struct peer) peers;
+    int32_t left; /* how many of them have left */
     bool leaving;
     ftree_time lag, lag_at; /* how late ticks come, and when the last one did */
 };
@@ -281,6 +276,9 @@ bool ftree_peer_usable(const struct ftree *ft, ftree_time now, int32_t node);
 void ftree_peer_unresponsive(struct ftree *ft, ftree_time now, int32_t node, bool busy);
 /* True: it did not acknowledge, and is heard again. */
 bool ftree_peer_heard(struct ftree *ft, int32_t node);
+/* It is heard by way of `by`; and by way of whom it was lately, FTREE_NONE: it is heard directly. */
+void ftree_peer_heard_by(struct ftree *ft, ftree_time now, int32_t node, int32_t by);
+int32_t ftree_peer_by(const struct ftree *ft, ftree_time now, int32_t node);
 void ftree_peer_tick(struct ftree *ft, ftree_time now);
 
 /* route.c */
@@ -308,9 +306,6 @@ int32_t ftree_helper(const struct ftree *ft, ftree_time now, int32_t from, int32
 /* The node by way of which another is reached that does not hear this one, but not `skip`; FTREE_NONE: it
  * hears this one, or there is none. */
 int32_t ftree_way(const struct ftree *ft, ftree_time now, int32_t node, int32_t skip);
-/* The node was heard by way of `by`; or directly. */
-void ftree_way_note(struct ftree *ft, ftree_time now, int32_t node, int32_t by);
-void ftree_way_forget(struct ftree *ft, int32_t node);
 
 /* case.c */
 struct ftree_case *ftree_case_find(const struct ftree *ft, int32_t node, int32_t switch_);

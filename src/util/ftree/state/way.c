@@ -12,7 +12,6 @@
  * has for its FLN.
  */
 
-#define WAY_FOR (10000 * FTREE_MS)
 #define LOOKS_ALL 256 /* bounds the search when half the job is gone */
 
 /* Who was answered by the node of a verdict found here, which does not answer this one; FTREE_NONE:
@@ -67,42 +66,15 @@ int32_t ftree_helper(const struct ftree *ft, ftree_time now, int32_t from, int32
     return FTREE_NONE;
 }
 
-static struct way *find(const struct ftree *ft, int32_t node)
-{
-    FTREE_EACH(struct way, w, ft->state->ways)
-        if (w->node == node)
-            return w;
-    return NULL;
-}
-
 int32_t ftree_way(const struct ftree *ft, ftree_time now, int32_t node, int32_t skip)
 {
-    int32_t by, far = 0, looks = FTREE_LOOKS;
-    const struct way *w = find(ft, node);
+    int32_t by = ftree_peer_by(ft, now, node), far = 0, looks = FTREE_LOOKS;
 
-    if (w && w->until > now && w->by != skip && ftree_can_help(ft, now, w->by))
-        return w->by;
+    if (by != FTREE_NONE && by != skip && ftree_can_help(ft, now, by))
+        return by;
     if (!only_others_reach(ft, node, &by))
         return FTREE_NONE;
     if (by != skip && ftree_can_help(ft, now, by))
         return by;
     return ftree_helper(ft, now, node, &far, &looks, skip);
-}
-
-void ftree_way_note(struct ftree *ft, ftree_time now, int32_t node, int32_t by)
-{
-    struct way *w = find(ft, node);
-
-    if (!w)
-        w = FTREE_PUSH(ft, ft->state->ways);
-    if (w)
-        *w = (struct way){.node = node, .by = by, .until = now + WAY_FOR};
-}
-
-void ftree_way_forget(struct ftree *ft, int32_t node)
-{
-    struct way *w = find(ft, node);
-
-    if (w)
-        FTREE_DROP(ft->state->ways, (int32_t) (w - ft->state->ways.items));
 }
