@@ -229,6 +229,89 @@ START_TEST(each_try_takes_another_way)
 }
 END_TEST
 
+START_TEST(below_lost_nodes_it_is_told_from_here)
+{
+    struct lone *l = lone_of(shape_binary(31, 1), 1);
+    struct ftree_verdict v = silent_from_here(l, 15, 4);
+
+    for (int32_t node = 3; node <= 7; node += 4) {
+        struct ftree_verdict lost =
+            lone_verdict(l, "node-outage/both-paths-silent", node, FTREE_NONE, 1);
+        lost.id += (uint32_t) node;
+        decides(l, &lost);
+    }
+    decides(l, &v);
+    ck_assert_int_eq(for_node(l, 15)->to.node, 4);
+    ck_assert_int_eq(for_node(l, 15)->told[0].node, 15);
+}
+END_TEST
+
+/* As many verdicts as there is room for in one message. */
+START_TEST(the_longest_message_is_relayed_whole)
+{
+    struct lone *l = lone_of(shape_binary(NODES, 200), 1);
+    struct ftree_verdict v = silent_from_here(l, 3, 9);
+    struct wire_summaries w = {0};
+    struct wire_message m = {.type = WIRE_VERDICT_DOWN, .id = 70};
+    int32_t told = 0, summaries = 0;
+
+    decides(l, &v);
+    lone_log(l);
+    for (bool room = true; room; told += room) {
+        struct ftree_verdict crash =
+            lone_verdict(l, "process-crash/pid-gone", 12, 12 * 200 + told, 5);
+        struct summary o;
+        crash.id += (uint32_t) told;
+        o = messages_summary(&crash);
+        room = ftree_wire_put_summary(&w, l->now, &o, crash.rule);
+    }
+    m.u.told = ftree_wire_told(&w);
+    lone_hear(l, 0, FTREE_PATH_DATA, &m);
+    for (int32_t i = 0; i < l->n_sent; i++)
+        summaries += l->sent[i].relayed == 3 ? l->sent[i].tolds : 0;
+    ck_assert_int_gt(told, 100);
+    ck_assert_int_eq(summaries, told);
+}
+END_TEST
+
+/* One message for each, however often it goes by another. */
+START_TEST(what_is_not_acknowledged_does_not_multiply)
+{
+    struct lone *l = lone_of(shape_tree(64, 1, 8), 0);
+
+    for (int32_t node = 5; node <= 8; node++) {
+        struct ftree_verdict v = silent_from_here(l, node, 20);
+        v.id += (uint32_t) node;
+        LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
+    }
+    for (int i = 0; i < 5; i++) {
+        for (int32_t node = 1; node <= 4; node++)
+            lone_acks(l, node);
+        lone_log(l);
+        lone_run(l, i ? 350 : 370);
+        /* the first was told alone, and then all four: eight messages, each with a try over one path and
+         * one over two, and some at once when it was found that others reach their receiver */
+        ck_assert_int_le(count_relayed(l), i ? 0 : 8 * 4);
+    }
+}
+END_TEST
+
+START_TEST(without_memory_for_what_is_told_the_verdict_is_kept)
+{
+    for (int in = 1; in < 40; in++) {
+        struct lone *l = lone_of(shape_binary(NODES, 1), 1);
+        struct ftree_verdict v = silent_from_here(l, 3, 9);
+        LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
+        l->fail_alloc_in = in;
+        lone_told(l, 0, WIRE_VERDICT_DOWN, &v);
+        lone_run(l, 1000);
+        l->fail_alloc_in = 0;
+        ck_assert_int_eq(l->verdicts, 1);
+        lone_free(l);
+    }
+}
+END_TEST
+
 START_TEST(a_suspect_passes_nothing_on)
 {
     struct lone *l = lone_of(shape_binary(NODES, 1), 1);
@@ -472,6 +555,10 @@ SUITE("relay")
     TEST(where_who_was_answered_is_silent_another_passes_it_on);
     TEST(where_nobody_can_pass_it_on_nobody_is_asked_to);
     TEST(each_try_takes_another_way);
+    TEST(below_lost_nodes_it_is_told_from_here);
+    TEST(the_longest_message_is_relayed_whole);
+    TEST(what_is_not_acknowledged_does_not_multiply);
+    TEST(without_memory_for_what_is_told_the_verdict_is_kept);
     TEST(a_suspect_passes_nothing_on);
     TEST(who_is_silent_from_here_passes_nothing_on);
     TEST(past_those_that_are_lost_another_passes_it_on);
