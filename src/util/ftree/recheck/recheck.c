@@ -208,9 +208,8 @@ void ftree_recheck_heard(struct ftree *ft, ftree_time now, int32_t from, enum ft
         return;
     ask_soon_about(ft, now, from, from, path);
     ask_soon_about(ft, now, ft->self, from, path);
-    for (int32_t i = 0; i < ft->state->known.n && ft->state->switches > 0; i++)
-        if (ft->state->known.items[i].v.kind == FTREE_KIND_SWITCH)
-            ask_soon(ft, now, &ft->state->known.items[i], from, path);
+    FTREE_EACH_SWITCH(k, ft)
+        ask_soon(ft, now, k, from, path);
 }
 
 static void is_over(struct ftree *ft, const struct known *k, const char *why)
@@ -232,28 +231,6 @@ static void withdraw(struct ftree *ft, const struct known *k, int32_t from, enum
         snprintf(why, sizeof(why), "%.40s answers over %s", ftree_name(ft, from),
                  ftree_path_name(path));
     is_over(ft, k, why);
-}
-
-static bool is_confirmed(struct ftree *ft, struct known *k, int32_t from, enum ftree_path path,
-                         const struct wire_answer *a);
-
-/* True: the answer was to a question of this file's. */
-bool ftree_recheck_answer(struct ftree *ft, int32_t from, enum ftree_path path,
-                          const struct wire_answer *a)
-{
-    bool ours = false;
-
-    FTREE_EACH(struct known, k, ft->state->known) {
-        if (!k->check || k->check != a->nonce ||
-            (k->v.node != from && k->v.node != ft->self && k->v.kind != FTREE_KIND_SWITCH))
-            continue;
-        ours = true;
-        if (is_confirmed(ft, k, from, path, a))
-            continue;
-        if (a->role == FTREE_ROLE_AGENT && may_refute(ft, k, from, path) && !names_rank(k, a))
-            withdraw(ft, k, from, path);
-    }
-    return ours;
 }
 
 /* ---- time ------------------------------------------------------------------------------------ */
@@ -354,6 +331,19 @@ static bool is_confirmed(struct ftree *ft, struct known *k, int32_t from, enum f
              (k->v.kind != FTREE_KIND_SWITCH || is_beyond(ft, k, from)))
         withdraw(ft, k, from, path);
     return true;
+}
+
+void ftree_recheck_answer(struct ftree *ft, int32_t from, enum ftree_path path,
+                          const struct wire_answer *a)
+{
+    FTREE_EACH(struct known, k, ft->state->known) {
+        if (!k->check || k->check != a->nonce ||
+            (k->v.node != from && k->v.node != ft->self && k->v.kind != FTREE_KIND_SWITCH) ||
+            is_confirmed(ft, k, from, path, a))
+            continue;
+        if (a->role == FTREE_ROLE_AGENT && may_refute(ft, k, from, path) && !names_rank(k, a))
+            withdraw(ft, k, from, path);
+    }
 }
 
 static void ask_once_more(struct ftree *ft, ftree_time now, struct known *k)

@@ -153,6 +153,13 @@ struct known {
     ftree_time confirm; /* asked about once more until then; FTREE_NEVER: it is not */
 };
 
+/* Goes through the verdicts, where there is one that has something to tell; one on a switch. */
+#define FTREE_EACH_UNSENT(k, ft) \
+    FTREE_EACH_IF((ft)->state->unsent > 0, struct known, k, (ft)->state->known)
+#define FTREE_EACH_SWITCH(k, ft) \
+    FTREE_EACH_IF((ft)->state->switches > 0, struct known, k, (ft)->state->known) \
+        if (k->v.kind == FTREE_KIND_SWITCH)
+
 /* Where in `known` a verdict about a node is. */
 struct place {
     int32_t node, at;
