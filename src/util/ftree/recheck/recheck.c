@@ -29,7 +29,7 @@
  * (ftree_confirm): in the same way, but a rank of another node, too, and any path for any node.
  */
 
-#define RECHECK_DOUBLINGS 64
+#define RECHECK_DOUBLINGS 7 /* of half the time */
 #define OTHERS_ASKED 2
 
 /* A crash is for ever. */
@@ -74,7 +74,7 @@ static void watch(struct ftree *ft, ftree_time now, struct known *k)
     k->refuted_by = refuting_paths(ft, &k->v);
     if (!may_be_over(k) || (!asks(ft, k) && !is_own_rank(ft, k)))
         return;
-    k->recheck_pause = ft->cfg.recheck / 2;
+    k->doublings = 0;
     ftree_verdict_set_recheck(ft, k, now + ft->cfg.gather / 2); /* before people are told */
 }
 
@@ -186,8 +186,8 @@ static void ask_soon(struct ftree *ft, ftree_time now, struct known *k, int32_t 
 {
     if (!may_refute(ft, k, from, path) || (k->check && k->recheck <= now + ft->cfg.recheck))
         return;
-    k->recheck_pause = ft->cfg.recheck;
-    ftree_verdict_set_recheck(ft, k, ftree_min(k->recheck, now + k->recheck_pause));
+    k->doublings = 1;
+    ftree_verdict_set_recheck(ft, k, ftree_min(k->recheck, now + ft->cfg.recheck));
     ask(ft, now, k, from);
 }
 
@@ -257,8 +257,8 @@ static void recheck(struct ftree *ft, ftree_time now, struct known *k)
             is_over(ft, k, "it runs again");
         return;
     }
-    k->recheck_pause = ftree_min(2 * k->recheck_pause, RECHECK_DOUBLINGS * ft->cfg.recheck);
-    ftree_verdict_set_recheck(ft, k, now + k->recheck_pause);
+    k->doublings += k->doublings < RECHECK_DOUBLINGS;
+    ftree_verdict_set_recheck(ft, k, now + (ft->cfg.recheck << k->doublings) / 2);
     ask_about(ft, now, k, k->refuted_by);
     ask_by_others(ft, now, k->v.node);
 }

@@ -147,9 +147,10 @@ struct known {
     uint8_t refuted_by; /* bit p: an answer over path p says that it is over */
     uint8_t confirm_asks; /* how often it will still be asked about once more */
     bool confirm_excused; /* because the own tick was late */
+    uint8_t doublings; /* of the pause until it is asked about again */
     uint32_t check; /* nonce of the question whether it is over, 0: not asked */
     int32_t turn; /* others asked so far whether a verdict about this node is over */
-    ftree_time recheck, recheck_pause; /* FTREE_NEVER: nobody asks from here */
+    ftree_time recheck; /* FTREE_NEVER: nobody asks from here */
     ftree_time confirm; /* asked about once more until then; FTREE_NEVER: it is not */
 };
 
