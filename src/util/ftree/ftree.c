@@ -298,10 +298,10 @@ static void dispatch(struct ftree *ft, ftree_time now, int32_t from, enum ftree_
         case WIRE_PROBE:
             ftree_answer(ft, now, from, path, conn, &m->u.probe);
             break;
-        case WIRE_ANSWER:
-            if (!ftree_recheck_answer(ft, from, path, &m->u.answer) &&
-                !ftree_indirect_answer(ft, now, from, path, &m->u.answer))
-                ftree_probe_answer(ft, now, from, path, &m->u.answer);
+        case WIRE_ANSWER: /* its nonce is that of one question */
+            ftree_recheck_answer(ft, from, path, &m->u.answer);
+            ftree_indirect_answer(ft, now, from, path, &m->u.answer);
+            ftree_probe_answer(ft, now, from, path, &m->u.answer);
             break;
         case WIRE_STATE:
             ftree_probe_state(ft, now, from, &m->u.state);

@@ -275,10 +275,10 @@ static void tell_queued(struct ftree *ft, ftree_time now)
     ft->announce->tell_at = now + ft->announce->tell_pause;
     ft->announce->queued = 0;
     ft->state->batch.n = 0;
-    for (int32_t i = 0; i < ft->state->known.n; i++) {
-        if (ft->state->known.items[i].queued)
-            add_to_batch(ft, &ft->state->known.items[i]);
-        ft->state->known.items[i].queued = false;
+    FTREE_EACH(struct known, k, ft->state->known) {
+        if (k->queued)
+            add_to_batch(ft, k);
+        k->queued = false;
     }
     tell_down(ft, now, FTREE_NONE, FTREE_PATH_DATA, 0);
 }
@@ -500,8 +500,7 @@ static bool push_held(struct ftree *ft, ftree_time now)
 {
     bool any = false;
 
-    for (int32_t i = 0; i < ft->state->known.n && ft->state->unsent > 0; i++) {
-        struct known *k = &ft->state->known.items[i];
+    FTREE_EACH_UNSENT(k, ft) {
         if (k->up != UP_HELD || (k->up_again > now && held_until(ft, k) > now))
             continue;
         push_up(ft, now, k, true);
@@ -741,8 +740,7 @@ void ftree_announce_undeliverable(struct ftree *ft, ftree_time now, const struct
 
 void ftree_announce_release(struct ftree *ft, ftree_time now)
 {
-    for (int32_t i = 0; i < ft->state->known.n && ft->state->unsent > 0; i++) {
-        struct known *k = &ft->state->known.items[i];
+    FTREE_EACH_UNSENT(k, ft) {
         if (k->up == UP_HELD && held_until(ft, k) <= now)
             k->up_again = ftree_min(k->up_again, now);
     }
@@ -757,8 +755,7 @@ void ftree_announce_tick(struct ftree *ft, ftree_time now)
         else
             hand_over_queued(ft, now);
     }
-    for (int32_t i = 0; i < ft->state->known.n && ft->state->unsent > 0; i++) {
-        struct known *k = &ft->state->known.items[i];
+    FTREE_EACH_UNSENT(k, ft) {
         if (k->up == UP_NOTHING || k->up_again > now)
             continue;
         if (k->up == UP_SENT && ++k->up_tries >= UP_TRIES_MAX)
@@ -774,16 +771,15 @@ ftree_time ftree_announce_deadline(const struct ftree *ft)
 
     if (ft->announce->queued > 0)
         t = ftree_min(t, ft->announce->tell_at);
-    for (int32_t i = 0; i < ft->state->known.n && ft->state->unsent > 0; i++)
-        if (ft->state->known.items[i].up != UP_NOTHING)
-            t = ftree_min(t, ft->state->known.items[i].up_again);
+    FTREE_EACH_UNSENT(k, ft)
+        if (k->up != UP_NOTHING)
+            t = ftree_min(t, k->up_again);
     return t;
 }
 
 bool ftree_announce_has_untold(const struct ftree *ft)
 {
-    for (int32_t i = 0; i < ft->state->known.n && ft->state->unsent > 0; i++) {
-        const struct known *k = &ft->state->known.items[i];
+    FTREE_EACH_UNSENT(k, ft) {
         bool is_own = k->v.node == ft->self && k->v.fln == ft->self;
         if (k->up == UP_PENDING || k->up == UP_HELD || (k->up == UP_SENT && is_own))
             return true;

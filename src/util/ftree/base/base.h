@@ -58,8 +58,9 @@ struct ftree {
     }
 
 /* Goes through an array that stays as it is meanwhile: `item` points to each of its items. */
-#define FTREE_EACH(type, item, array) \
-    for (type *item = (array).items, *item##_end = item ? item + (array).n : item; \
+#define FTREE_EACH(type, item, array) FTREE_EACH_IF(true, type, item, array)
+#define FTREE_EACH_IF(any, type, item, array) \
+    for (type *item = (any) ? (array).items : NULL, *item##_end = item ? item + (array).n : item; \
          item != item##_end; item++)
 
 /* Appends a zeroed item and returns it; NULL: out of memory, the array is as it was. */

@@ -116,7 +116,7 @@ ftree_time ftree_crowd_until(const struct ftree *ft, const struct ftree_case *su
 
 /* indirect.c */
 void ftree_indirect(struct ftree *ft, ftree_time now, int32_t from, const struct wire_visit *w);
-bool ftree_indirect_answer(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
+void ftree_indirect_answer(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
                            const struct wire_answer *a);
 void ftree_indirect_reached(struct ftree *ft, ftree_time now, int32_t node, enum ftree_path path,
                             enum ftree_role role, enum ftree_reach reach);

@@ -54,10 +54,9 @@ static bool begin(const struct ftree *ft, ftree_time now, int32_t target, struct
     const struct ftree_case *su = ftree_case_suspect(ft, target);
 
     *v = (struct indirect_probe){.target = target, .asked = now};
-    for (int32_t i = 0; i < ft->examine->visits.n; i++)
-        if (ft->examine->visits.items[i].target == target &&
-            ft->examine->visits.items[i].asked + ftree_rto(ft) > now) {
-            *v = ft->examine->visits.items[i];
+    FTREE_EACH(struct indirect_probe, other, ft->examine->visits)
+        if (other->target == target && other->asked + ftree_rto(ft) > now) {
+            *v = *other;
             memset(v->told, 0, sizeof(v->told));
             return true;
         }
@@ -97,28 +96,21 @@ void ftree_indirect(struct ftree *ft, ftree_time now, int32_t from, const struct
     tell_news(ft, now, v);
 }
 
-/* True: it was the answer to a visitor. */
-bool ftree_indirect_answer(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
+void ftree_indirect_answer(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
                            const struct wire_answer *a)
 {
-    bool ours = false;
-
-    FTREE_EACH(struct indirect_probe, v, ft->examine->visits) {
-        if (v->target != from || v->nonce != a->nonce)
-            continue;
-        ours = true;
-        v->reach[path] = FTREE_REACH_ANSWERED;
-        tell_news(ft, now, v);
-    }
-    return ours;
+    FTREE_EACH(struct indirect_probe, v, ft->examine->visits)
+        if (v->target == from && v->nonce == a->nonce) {
+            v->reach[path] = FTREE_REACH_ANSWERED;
+            tell_news(ft, now, v);
+        }
 }
 
 void ftree_indirect_reached(struct ftree *ft, ftree_time now, int32_t node, enum ftree_path path,
                             enum ftree_role role, enum ftree_reach reach)
 {
-    for (int32_t i = 0; i < ft->examine->visits.n && role == FTREE_ROLE_AGENT; i++) {
-        struct indirect_probe *v = &ft->examine->visits.items[i];
-        if (v->target != node || reach <= v->reach[path])
+    FTREE_EACH(struct indirect_probe, v, ft->examine->visits) {
+        if (v->target != node || role != FTREE_ROLE_AGENT || reach <= v->reach[path])
             continue;
         v->reach[path] = (uint8_t) reach;
         tell_news(ft, now, v);

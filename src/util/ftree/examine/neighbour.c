@@ -421,10 +421,9 @@ static struct sights find_sights(const struct view *v)
 {
     struct sights s = {.far = v->ft->examine->visitors_far, .branch = FTREE_NONE};
 
-    for (int32_t i = 0; i < v->ft->examine->neighbours.n; i++)
+    FTREE_EACH(const struct neighbour, nb, v->ft->examine->neighbours)
         for (int k = 0; k < FTREE_VISITORS; k++)
-            add_sight(v, v->ft->examine->visitor[k], v->ft->examine->neighbours.items[i].node,
-                      v->ft->examine->neighbours.items[i].seen[k], &s);
+            add_sight(v, v->ft->examine->visitor[k], nb->node, nb->seen[k], &s);
     return s;
 }
 
@@ -555,9 +554,9 @@ void ftree_neighbour_visit(struct ftree *ft, ftree_time now, const struct ftree_
     add(ft, now, su->node);
     if (ft->examine->visitors == 0)
         choose_visitors(ft, su, &v);
-    for (int32_t i = 0; i < ft->examine->neighbours.n && ft->examine->visitors > 0; i++)
-        if (is_due(ft, now, &ft->examine->neighbours.items[i]))
-            send_visitors(ft, now, &ft->examine->neighbours.items[i]);
+    FTREE_EACH_IF(ft->examine->visitors > 0, struct neighbour, nb, ft->examine->neighbours)
+        if (is_due(ft, now, nb))
+            send_visitors(ft, now, nb);
 }
 
 void ftree_neighbour_seen(struct ftree *ft, int32_t from, const struct wire_seen *s)

@@ -276,10 +276,9 @@ static void drop(struct ftree *ft, int32_t i)
  * there: to send them again would only make its queue longer (RFC 6298, 5.3). */
 static void restart_timers(struct ftree *ft, ftree_time now, int32_t to)
 {
-    for (int32_t i = 0; i < ft->net->outbox.n; i++)
-        if (ft->net->outbox.items[i].to == to && !ft->net->outbox.items[i].answer)
-            ft->net->outbox.items[i].next =
-                ftree_max(ft->net->outbox.items[i].next, now + ft->net->rto);
+    FTREE_EACH(struct message, l, ft->net->outbox)
+        if (l->to == to && !l->answer)
+            l->next = ftree_max(l->next, now + ft->net->rto);
 }
 
 void ftree_outbox_ack(struct ftree *ft, ftree_time now, int32_t from, uint32_t id)
@@ -346,10 +345,9 @@ static void keep(struct ftree *ft, ftree_time now, const struct message *l)
 /* A node that was unresponsive is heard again; FTREE_NONE: none is waited for any more. */
 void ftree_outbox_heard(struct ftree *ft, ftree_time now, int32_t node)
 {
-    for (int32_t i = 0; i < ft->net->outbox.n; i++)
-        if ((ft->net->outbox.items[i].to == node || node == FTREE_NONE) &&
-            ft->net->outbox.items[i].waits > 0 && ft->net->outbox.items[i].tries < OUTBOX_TRIES)
-            ft->net->outbox.items[i].next = now;
+    FTREE_EACH(struct message, l, ft->net->outbox)
+        if ((l->to == node || node == FTREE_NONE) && l->waits > 0 && l->tries < OUTBOX_TRIES)
+            l->next = now;
 }
 
 /* Its author takes another way. */

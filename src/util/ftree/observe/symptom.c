@@ -125,8 +125,8 @@ static int add_finding(struct ftree *ft, ftree_time now, int32_t rank, ftree_tim
 {
     struct finding *f;
 
-    for (int32_t i = 0; i < ft->observe->findings.n; i++)
-        if (ft->observe->findings.items[i].rank == rank)
+    FTREE_EACH(const struct finding, other, ft->observe->findings)
+        if (other->rank == rank)
             return FTREE_OK;
     f = FTREE_PUSH(ft, ft->observe->findings);
     if (!f)
@@ -202,10 +202,9 @@ void ftree_symptom_look(struct ftree *ft, ftree_time now, ftree_time first_sympt
     if (ftree_is_leaving(ft))
         return;
     look(ft, now, first_symptom);
-    for (int32_t i = 0; i < ft->observe->halts.n && now >= ft->observe->aftermath; i++)
-        if (ft->observe->halts.items[i].now &&
-            !ftree_verdict_on_rank(ft, ft->self, ft->observe->halts.items[i].rank))
-            add_finding(ft, now, ft->observe->halts.items[i].rank, first_symptom);
+    FTREE_EACH_IF(now >= ft->observe->aftermath, const struct halt, h, ft->observe->halts)
+        if (h->now && !ftree_verdict_on_rank(ft, ft->self, h->rank))
+            add_finding(ft, now, h->rank, first_symptom);
 }
 
 void ftree_rank_stopped(struct ftree *ft, ftree_time now)
@@ -221,8 +220,8 @@ void ftree_symptom_woke(struct ftree *ft, ftree_time now)
     if (ftree_is_leaving(ft))
         return;
     look(ft, now, now);
-    for (int32_t i = 0; i < ft->observe->halts.n; i++)
-        if (ft->observe->halts.items[i].now)
+    FTREE_EACH(const struct halt, h, ft->observe->halts)
+        if (h->now)
             ft->observe->aftermath = now + AFTERMATH * ft->cfg.stall;
 }
 

@@ -31,7 +31,7 @@
  * in common is a suspension.
  */
 
-#define RECHECK_DOUBLINGS 64
+#define RECHECK_DOUBLINGS 7 /* of half the time */
 #define OTHERS_ASKED 2
 
 /* A crash is for ever. */
@@ -76,7 +76,7 @@ static void watch(struct ftree *ft, ftree_time now, struct known *k)
     k->refuted_by = refuting_paths(ft, &k->v);
     if (!may_be_over(k) || (!asks(ft, k) && !is_own_rank(ft, k)))
         return;
-    k->recheck_pause = ft->cfg.recheck / 2;
+    k->doublings = 0;
     ftree_verdict_set_recheck(ft, k, now + ft->cfg.gather / 2); /* before people are told */
 }
 
@@ -188,8 +188,8 @@ static void ask_soon(struct ftree *ft, ftree_time now, struct known *k, int32_t 
 {
     if (!may_refute(ft, k, from, path) || (k->check && k->recheck <= now + ft->cfg.recheck))
         return;
-    k->recheck_pause = ft->cfg.recheck;
-    ftree_verdict_set_recheck(ft, k, ftree_min(k->recheck, now + k->recheck_pause));
+    k->doublings = 1;
+    ftree_verdict_set_recheck(ft, k, ftree_min(k->recheck, now + ft->cfg.recheck));
     ask(ft, now, k, from);
 }
 
@@ -210,9 +210,8 @@ void ftree_recheck_heard(struct ftree *ft, ftree_time now, int32_t from, enum ft
         return;
     ask_soon_about(ft, now, from, from, path);
     ask_soon_about(ft, now, ft->self, from, path);
-    for (int32_t i = 0; i < ft->state->known.n && ft->state->switches > 0; i++)
-        if (ft->state->known.items[i].v.kind == FTREE_KIND_SWITCH)
-            ask_soon(ft, now, &ft->state->known.items[i], from, path);
+    FTREE_EACH_SWITCH(k, ft)
+        ask_soon(ft, now, k, from, path);
 }
 
 static void is_over(struct ftree *ft, const struct known *k, const char *why)
@@ -234,35 +233,6 @@ static void withdraw(struct ftree *ft, const struct known *k, int32_t from, enum
         snprintf(why, sizeof(why), "%.40s answers over %s", ftree_name(ft, from),
                  ftree_path_name(path));
     is_over(ft, k, why);
-}
-
-static bool is_confirmed(struct ftree *ft, struct known *k, int32_t from, enum ftree_path path,
-                         const struct wire_answer *a);
-static bool tells_of_suspension(struct ftree *ft, struct known *k, int32_t from,
-                                const struct wire_answer *a);
-
-/* True: the answer was to a question of this file's. */
-bool ftree_recheck_answer(struct ftree *ft, int32_t from, enum ftree_path path,
-                          const struct wire_answer *a)
-{
-    bool ours = false;
-
-    FTREE_EACH(struct known, k, ft->state->known) {
-        if (!k->check || k->check != a->nonce)
-            continue;
-        if (tells_of_suspension(ft, k, from, a)) {
-            ours = true;
-            continue;
-        }
-        if ((k->v.node != from && k->v.node != ft->self && k->v.kind != FTREE_KIND_SWITCH))
-            continue;
-        ours = true;
-        if (is_confirmed(ft, k, from, path, a))
-            continue;
-        if (a->role == FTREE_ROLE_AGENT && may_refute(ft, k, from, path) && !names_rank(k, a))
-            withdraw(ft, k, from, path);
-    }
-    return ours;
 }
 
 /* ---- time ------------------------------------------------------------------------------------ */
@@ -289,8 +259,8 @@ static void recheck(struct ftree *ft, ftree_time now, struct known *k)
             is_over(ft, k, "it runs again");
         return;
     }
-    k->recheck_pause = ftree_min(2 * k->recheck_pause, RECHECK_DOUBLINGS * ft->cfg.recheck);
-    ftree_verdict_set_recheck(ft, k, now + k->recheck_pause);
+    k->doublings += k->doublings < RECHECK_DOUBLINGS;
+    ftree_verdict_set_recheck(ft, k, now + (ft->cfg.recheck << k->doublings) / 2);
     ask_about(ft, now, k, k->refuted_by);
     ask_by_others(ft, now, k->v.node);
 }
@@ -365,6 +335,35 @@ static bool is_confirmed(struct ftree *ft, struct known *k, int32_t from, enum f
     return true;
 }
 
+/* True: the answer was to the question who runs, or from a node that knows nothing of the rank.  A
+ * rank that is in no trouble runs. */
+static bool tells_of_suspension(struct ftree *ft, struct known *k, int32_t from,
+                                const struct wire_answer *a)
+{
+    if (k->confirm == FTREE_NEVER || k->v.class_ != FTREE_CLASS_PROCESS_STOPPED ||
+        (!k->suspended && from == k->v.node))
+        return false;
+    if (k->suspended && a->role == FTREE_ROLE_AGENT && a->troubles < WIRE_TROUBLES_MAX &&
+        a->troubles < ftree_ranks_of(ft->job, from)) {
+        k->suspended = false;
+        set_confirm(ft, k, 1); /* the time is past: at the next tick */
+    }
+    return true;
+}
+
+void ftree_recheck_answer(struct ftree *ft, int32_t from, enum ftree_path path,
+                          const struct wire_answer *a)
+{
+    FTREE_EACH(struct known, k, ft->state->known) {
+        if (!k->check || k->check != a->nonce || tells_of_suspension(ft, k, from, a) ||
+            (k->v.node != from && k->v.node != ft->self && k->v.kind != FTREE_KIND_SWITCH) ||
+            is_confirmed(ft, k, from, path, a))
+            continue;
+        if (a->role == FTREE_ROLE_AGENT && may_refute(ft, k, from, path) && !names_rank(k, a))
+            withdraw(ft, k, from, path);
+    }
+}
+
 static void ask_once_more(struct ftree *ft, ftree_time now, struct known *k)
 {
     uint8_t paths = confirming_paths(ft, k);
@@ -410,22 +409,6 @@ static void look_for_runner(struct ftree *ft, ftree_time now, struct known *k)
         if (node != ft->self && !ftree_has_failed(ft, node))
             ask_role(ft, now, k, node, FTREE_ROLE_AGENT, ftree_all_paths(ft->job));
     }
-}
-
-/* True: the answer was to that question, or from a node that knows nothing of the rank.  A rank that is
- * in no trouble runs. */
-static bool tells_of_suspension(struct ftree *ft, struct known *k, int32_t from,
-                                const struct wire_answer *a)
-{
-    if (k->confirm == FTREE_NEVER || k->v.class_ != FTREE_CLASS_PROCESS_STOPPED ||
-        (!k->suspended && from == k->v.node))
-        return false;
-    if (k->suspended && a->role == FTREE_ROLE_AGENT && a->troubles < WIRE_TROUBLES_MAX &&
-        a->troubles < ftree_ranks_of(ft->job, from)) {
-        k->suspended = false;
-        set_confirm(ft, k, 1); /* the time is past: at the next tick */
-    }
-    return true;
 }
 
 static void confirm_suspended(struct ftree *ft, ftree_time now, struct known *k)

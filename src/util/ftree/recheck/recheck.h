@@ -20,7 +20,7 @@ struct ftree_recheck {
 int ftree_recheck_confirm(struct ftree *ft, ftree_time now, int32_t fln, uint32_t id);
 void ftree_recheck_watch(struct ftree *ft, ftree_time now, struct known *k);
 void ftree_recheck_heard(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path);
-bool ftree_recheck_answer(struct ftree *ft, int32_t from, enum ftree_path path,
+void ftree_recheck_answer(struct ftree *ft, int32_t from, enum ftree_path path,
                           const struct wire_answer *a);
 void ftree_recheck_tick(struct ftree *ft, ftree_time now);
 ftree_time ftree_recheck_deadline(const struct ftree *ft);

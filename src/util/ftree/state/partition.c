@@ -24,8 +24,7 @@ static bool stands_and_cuts(const struct known *k)
 /* True if a switch that is known as lost lies between this node and the other one. */
 bool ftree_partition_is_other(const struct ftree *ft, int32_t node)
 {
-    for (int32_t i = 0; i < ft->state->known.n && ft->state->switches > 0; i++) {
-        const struct known *k = &ft->state->known.items[i];
+    FTREE_EACH_SWITCH(k, ft) {
         if (stands_and_cuts(k) &&
             ftree_is_behind(ft, k->v.switch_, node) != ftree_is_behind(ft, k->v.switch_, ft->self))
             return true;
@@ -36,8 +35,7 @@ bool ftree_partition_is_other(const struct ftree *ft, int32_t node)
 /* True if nodes below this one, which is on the other side, may be on this one. */
 static bool leads_back(const struct ftree *ft, int32_t node)
 {
-    for (int32_t i = 0; i < ft->state->known.n && ft->state->switches > 0; i++) {
-        const struct known *k = &ft->state->known.items[i];
+    FTREE_EACH_SWITCH(k, ft) {
         if (stands_and_cuts(k) && ft->job->tree->switch_head[k->v.switch_] == node &&
             !ftree_is_behind(ft, k->v.switch_, ft->self))
             return true;
@@ -65,8 +63,7 @@ static int32_t cut_above(const struct ftree *ft)
 {
     int32_t lowest = FTREE_NONE;
 
-    for (int32_t i = 0; i < ft->state->known.n && ft->state->switches > 0; i++) {
-        const struct known *k = &ft->state->known.items[i];
+    FTREE_EACH_SWITCH(k, ft) {
         if (stands_and_cuts(k) && ftree_is_behind(ft, k->v.switch_, ft->self) &&
             depth(ft->job->tree, k->v.switch_) > depth(ft->job->tree, lowest))
             lowest = k->v.switch_;

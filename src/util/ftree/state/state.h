@@ -148,11 +148,19 @@ struct known {
     uint8_t confirm_asks; /* how often it will still be asked about once more */
     bool confirm_excused; /* because the own tick was late */
     bool suspended; /* the job may be, then: no rank that runs has been seen yet */
+    uint8_t doublings; /* of the pause until it is asked about again */
     uint32_t check; /* nonce of the question whether it is over, 0: not asked */
     int32_t turn; /* others asked so far whether a verdict about this node is over */
-    ftree_time recheck, recheck_pause; /* FTREE_NEVER: nobody asks from here */
+    ftree_time recheck; /* FTREE_NEVER: nobody asks from here */
     ftree_time confirm; /* asked about once more until then; FTREE_NEVER: it is not */
 };
+
+/* Goes through the verdicts, where there is one that has something to tell; one on a switch. */
+#define FTREE_EACH_UNSENT(k, ft) \
+    FTREE_EACH_IF((ft)->state->unsent > 0, struct known, k, (ft)->state->known)
+#define FTREE_EACH_SWITCH(k, ft) \
+    FTREE_EACH_IF((ft)->state->switches > 0, struct known, k, (ft)->state->known) \
+        if (k->v.kind == FTREE_KIND_SWITCH)
 
 /* Where in `known` a verdict about a node is. */
 struct place {

@@ -521,8 +521,7 @@ int32_t ftree_verdict_failed(const struct ftree *ft, int32_t except)
 /* True if a switch whose data path alone is known to be dead has the node behind it. */
 bool ftree_verdict_by_switch(const struct ftree *ft, int32_t node)
 {
-    for (int32_t i = 0; i < ft->state->known.n && ft->state->switches > 0; i++) {
-        const struct known *k = &ft->state->known.items[i];
+    FTREE_EACH_SWITCH(k, ft) {
         if (!k->v.withdrawn && k->v.class_ == FTREE_CLASS_SWITCH_FAULT && !k->cuts &&
             k->v.kind == FTREE_KIND_SWITCH && ftree_is_behind(ft, k->v.switch_, node))
             return true;
