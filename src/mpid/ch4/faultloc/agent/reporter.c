@@ -154,8 +154,9 @@ void faultloc_reporter_verdict(struct faultloc_reporter *t, struct ftree *ft,
     rj.trace = line;
     rj.traces = list_decisions(t, line);
     rj.now_ms = faultloc_unix_ms();
-    /* the file first: the text says that it is there */
-    if (path[0] && !v->own_only)
+    /* The file first: the text says that it is there.  A verdict of this node alone makes none, but
+     * stands in one that others have made, and so is withdrawn there. */
+    if (path[0] && (!v->own_only || t->reported))
         report = faultloc_writer_report(t->writer, known ? ftree_report_json(&rj) : NULL);
     faultloc_writer_text(t->writer, ftree_report_text(&rj, v, report ? path : NULL),
                          report ? ftree_report_text(&rj, v, NULL) : NULL, report);
