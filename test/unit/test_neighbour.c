@@ -17,10 +17,10 @@
 static struct ftree_case suspect(const struct lone *l, const char *node)
 {
     return (struct ftree_case){.node = switches_node(l->job.tree, node, NULL),
-                            .switch_ = FTREE_NONE,
-                            .rank = FTREE_NONE,
-                            .opened = l->now,
-                            .deadline = l->now + 6 * ftree_rto(l->ft)};
+                               .switch_ = FTREE_NONE,
+                               .rank = FTREE_NONE,
+                               .opened = l->now,
+                               .deadline = l->now + 6 * ftree_rto(l->ft)};
 }
 
 /* It answers over the management network. */
