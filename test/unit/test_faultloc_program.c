@@ -1084,6 +1084,27 @@ START_TEST(abort_ends_the_job_where_no_rank_looks)
 }
 END_TEST
 
+/* The first fault is over before the job is ended because of it; the second is not. */
+START_TEST(abort_ends_the_job_because_of_the_fault_that_stands)
+{
+    make_job(1, 4);
+    settings.action = FAULTLOC_ACTION_ABORT;
+    settings.patience = 5000 * FTREE_MS;
+    start_ranks();
+    start_agents();
+    process_stop(&rank[2].process);
+    wait_for_rank(&rank[1], 2);
+    UNTIL_TURNING(said("[faultloc] process-stopped: rank 2") == 1);
+    process_stop(&rank[3].process);
+    UNTIL_TURNING(said("[faultloc] process-stopped: rank 3") == 1);
+    ck_assert_int_eq(board[0]->abort_code, 0);
+    process_continue(&rank[2].process);
+    UNTIL_TURNING(said("[faultloc] withdrawn: process-stopped of rank 2") == 1);
+    UNTIL_TURNING(board[0]->abort_code == 1);
+    end_job();
+}
+END_TEST
+
 /* A launcher may kill the other ranks then without a word to their agents. */
 START_TEST(who_is_killed_while_the_job_is_aborted_has_not_crashed)
 {
@@ -1487,6 +1508,7 @@ SUITE("faultloc_program")
     TEST_ROWS(a_stopped_first_rank_is_reported, 2);
     TEST(who_has_left_may_end);
     TEST(abort_ends_the_job_where_no_rank_looks);
+    TEST(abort_ends_the_job_because_of_the_fault_that_stands);
     TEST(who_is_killed_while_the_job_is_aborted_has_not_crashed);
     TEST(who_exits_because_of_a_lost_peer_has_not_crashed);
     TEST(who_is_killed_after_it_lost_a_peer_has_crashed);

@@ -107,6 +107,7 @@ static void find_fatal(struct faultloc_stop_job *s, ftree_time now)
 void faultloc_stop_job_turn(struct faultloc_stop_job *s, ftree_time now)
 {
     enum ftree_confirmed confirmed;
+    bool stands;
 
     if (now < s->at && !s->confirming)
         return;
@@ -121,10 +122,11 @@ void faultloc_stop_job_turn(struct faultloc_stop_job *s, ftree_time now)
     confirmed = ftree_confirmed(s->ft, s->fatal.fln, s->fatal.id);
     if (s->confirming && confirmed == FTREE_CONFIRMED_PENDING)
         return;
-    if (s->confirming && confirmed == FTREE_CONFIRMED_STANDS)
+    stands = s->confirming && confirmed == FTREE_CONFIRMED_STANDS;
+    s->confirming = false;
+    if (stands)
         end_job(s, now);
     else
         find_fatal(s, now);
-    s->confirming = false;
 }
 
