@@ -205,6 +205,8 @@ testlib_sources = \
     test/lib/messages.c \
     test/lib/process.c \
     test/lib/sample.c \
+    test/lib/stories.c \
+    test/lib/suite.c \
     test/lib/world.c
 
 testlib_headers = \
@@ -215,6 +217,8 @@ testlib_headers = \
     test/lib/nomem.h \
     test/lib/process.h \
     test/lib/sample.h \
+    test/lib/shape.h \
+    test/lib/stories.h \
     test/lib/suite.h \
     test/lib/switches.h \
     test/lib/world.h

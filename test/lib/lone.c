@@ -211,6 +211,11 @@ static void make_job(struct lone *l, int32_t nodes, int32_t ppn, int32_t fanout)
                                 .rank_pid = l->rank_pid};
 }
 
+static void end(void *l)
+{
+    lone_free(l);
+}
+
 struct lone *lone_new(int32_t nodes, int32_t ppn, int32_t fanout, int32_t self)
 {
     struct lone *l = calloc(1, sizeof(*l));
@@ -225,7 +230,29 @@ struct lone *lone_new(int32_t nodes, int32_t ppn, int32_t fanout, int32_t self)
         l->state[i] = (struct ftree_rank_state){
             .rank = self * ppn + i, .pid = 5000 + self * ppn + i, .proc_state = 'R', .peer = -1};
     ck_assert_int_eq(ftree_create(&l->job, self, &l->cfg, &io, l, &l->ft), FTREE_OK);
+    suite_keep(l, end);
     return l;
+}
+
+struct lone *lone_of(struct shape shape, int32_t self)
+{
+    struct ftree_tree *tree = shape.topology[0] ? shape_read(shape.topology) : NULL;
+    struct lone *l =
+        lone_new(tree ? tree->nodes : shape.nodes, shape.ranks, shape.fanout, self);
+
+    if (tree)
+        lone_use_tree(l, tree);
+    return l;
+}
+
+void lone_use_tree(struct lone *l, struct ftree_tree *tree)
+{
+    struct ftree_tree *old = l->tree;
+
+    ck_assert_int_eq(tree->nodes, l->job.nodes);
+    l->job.tree = l->tree = tree;
+    lone_renew(l);
+    ftree_tree_free(old);
 }
 
 void lone_renew(struct lone *l)
@@ -236,7 +263,9 @@ void lone_renew(struct lone *l)
 
 void lone_free(struct lone *l)
 {
+    suite_forget(l);
     ftree_destroy(l->ft);
+    ftree_tree_free(l->tree);
     ck_assert_int_eq(l->live_allocations, 0);
     free(l->node_first);
     free(l->node_ranks);
@@ -378,6 +407,14 @@ struct ftree_verdict lone_verdict(const struct lone *l, const char *sign, int32_
     v.first_symptom = l->now - 900 * FTREE_MS;
     v.located = l->now;
     return v;
+}
+
+void lone_knows(struct lone *l, const char *sign, int32_t node, int32_t rank, int32_t fln)
+{
+    struct ftree_verdict v = lone_verdict(l, sign, node, rank, fln);
+
+    ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
+    check_handle(l);
 }
 
 void lone_told(struct lone *l, int32_t from, enum wire_type type, const struct ftree_verdict *v)

@@ -8,6 +8,7 @@
 
 #include "ftree_inspect.h"
 #include "ftree_int.h"
+#include "shape.h"
 
 /*
  * One handle with nobody around it: the test plays all others.  What the handle says and sends is
@@ -50,6 +51,7 @@ struct lone_kernel {
 
 struct lone {
     struct ftree_job job;
+    struct ftree_tree *tree; /* the job's, where that has one */
     struct ftree_config cfg;
     struct ftree *ft;
     int32_t self;
@@ -78,12 +80,18 @@ struct lone {
     size_t log_len, log_room;
 };
 
-/* Makes the handle of node `self` in a job of `nodes` nodes with `ppn` ranks each; time is 1 s,
- * which the log calls 0. */
+/* Makes the handle of node `self` in a job of that shape; time is 1 s, which the log calls 0.  It
+ * ends with the test, if it is not ended before. */
+struct lone *lone_of(struct shape shape, int32_t self);
+
+/* The same of `nodes` nodes with `ppn` ranks each. */
 struct lone *lone_new(int32_t nodes, int32_t ppn, int32_t fanout, int32_t self);
 
 /* Ends it; checks that nothing leaked. */
 void lone_free(struct lone *l);
+
+/* Makes the handle anew in a job with that tree, which is the lone's from now on. */
+void lone_use_tree(struct lone *l, struct ftree_tree *tree);
 
 /* Ends the handle and makes it anew, with l->cfg and l->job as they are now. */
 void lone_renew(struct lone *l);
@@ -136,17 +144,20 @@ const char *lone_log(struct lone *l);
 struct ftree_verdict lone_verdict(const struct lone *l, const char *sign, int32_t node,
                                   int32_t rank, int32_t fln);
 
+/* That verdict was known here before, and told to all. */
+void lone_knows(struct lone *l, const char *sign, int32_t node, int32_t rank, int32_t fln);
+
 /* Node `from` tells a verdict, up or down. */
 void lone_told(struct lone *l, int32_t from, enum wire_type type, const struct ftree_verdict *v);
 
-/* What the handle knows of a verdict, of a node under suspicion, of a node's case, which there must be. */
+/* What the handle knows of a verdict, of a node under suspicion, of a node's case: there must be such. */
 struct ftree_inspect_verdict lone_known(const struct lone *l, int32_t i);
 struct ftree_verdict lone_verdict_at(const struct lone *l, int32_t i);
 struct ftree_inspect_suspect lone_suspect(const struct lone *l, int32_t node);
 struct ftree_inspect_case lone_case(const struct lone *l, int32_t node);
 
-/* The i-th verdict known is over: as the agent before knew, who has told it; or as a step found just now,
- * for it is as `why` says. */
+/* The i-th verdict known is over: as the agent before knew, who has told it; or as a step found just
+ * now, for it is as `why` says. */
 void lone_withdraw(struct lone *l, int32_t i);
 void lone_over(struct lone *l, int32_t i, const char *why);
 

@@ -28,6 +28,12 @@
 
 #define TEST(test) tcase_add_test(cases, test)
 
+/* What a test makes and need not end itself: it is ended after the test, in the test's process, the
+ * youngest first.  Who ends it earlier says so. */
+void suite_keep(void *thing, void (*end)(void *));
+void suite_forget(void *thing);
+void suite_end_test(void);
+
 /* The test is called with _i = 0 .. n - 1: one row of a table each. */
 #define TEST_ROWS(test, n) tcase_add_loop_test(cases, test, 0, n)
 
@@ -49,6 +55,7 @@ static inline int suite_main(const char *name, void (*add)(TCase *))
     int failed;
 
     tcase_set_timeout(cases, SUITE_TIMEOUT_S);
+    tcase_add_checked_fixture(cases, NULL, suite_end_test);
     add(cases);
     suite_add_tcase(suite, cases);
     srunner_run_all(runner, CK_ENV);

@@ -15,16 +15,6 @@
  * little.)  In "switch:2 switch:2 node:4" s0 and s1 are above the leaf switches s2, s3 and s4, s5.
  */
 
-static inline struct ftree_tree *switches_tree(const char *topology)
-{
-    struct ftree_tree_error e;
-    struct ftree_tree *tree;
-    int32_t ranks;
-
-    ck_assert_int_eq(ftree_tree_synthetic(topology, 32, &tree, &ranks, &e), FTREE_OK);
-    return tree;
-}
-
 /* The node that the text begins with; *end is what follows. */
 static inline int32_t switches_node(const struct ftree_tree *tree, const char *text,
                                     const char **end)
@@ -56,20 +46,11 @@ static inline const char *switches_name(const struct ftree_tree *tree, int32_t n
 
 static inline struct lone *switches_new(const char *topology, const char *self)
 {
-    struct ftree_tree *tree = switches_tree(topology);
+    struct ftree_tree *tree = shape_read(topology);
     struct lone *l = lone_new(tree->nodes, 1, 32, switches_node(tree, self, NULL));
 
-    l->job.tree = tree;
-    lone_renew(l);
+    lone_use_tree(l, tree);
     return l;
-}
-
-static inline void switches_free(struct lone *l)
-{
-    struct ftree_tree *tree = (struct ftree_tree *) (uintptr_t) l->job.tree;
-
-    lone_free(l);
-    ftree_tree_free(tree);
 }
 
 /* It is known that this switch is lost, as the sign says. */

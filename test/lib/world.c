@@ -258,6 +258,12 @@ struct world *world_new(int32_t nodes, int32_t ppn, int32_t fanout)
     return world_new_tree(NULL, nodes, ppn, fanout);
 }
 
+struct world *world_of(struct shape shape)
+{
+    ck_assert_str_eq(shape.topology, "");
+    return world_new(shape.nodes, shape.ranks, shape.fanout);
+}
+
 void world_symptom(struct world *w, int32_t by, enum ftree_symptom_kind kind, int32_t node)
 {
     struct ftree_symptom s = {.kind = (uint8_t) kind,
@@ -268,6 +274,11 @@ void world_symptom(struct world *w, int32_t by, enum ftree_symptom_kind kind, in
                               .last = w->now};
 
     ck_assert_int_eq(ftree_symptom(w->node[by].ft, w->now, &s), FTREE_OK);
+}
+
+static void end(void *w)
+{
+    world_free(w);
 }
 
 struct world *world_new_tree(const struct ftree_tree *tree, int32_t nodes, int32_t ppn,
@@ -307,11 +318,13 @@ struct world *world_new_tree(const struct ftree_tree *tree, int32_t nodes, int32
         ck_assert_int_eq(ftree_create(&w->job, n, &w->cfg, &io, &places[n], &w->node[n].ft),
                          FTREE_OK);
     }
+    suite_keep(w, end);
     return w;
 }
 
 void world_free(struct world *w)
 {
+    suite_forget(w);
     for (int32_t n = 0; n < w->job.nodes; n++)
         ftree_destroy(w->node[n].ft);
     ck_assert_int_eq(w->live_allocations, 0);

@@ -9,6 +9,7 @@
 #include "ftree.h"
 #include "ftree_inspect.h"
 #include "ftree/topology/tree.h"
+#include "shape.h"
 
 /*
  * A small world for tests: some nodes, each with a handle of the core, a network between them and
@@ -71,7 +72,11 @@ struct world {
     int32_t node_ranks[WORLD_RANKS_MAX], rank_pid[WORLD_RANKS_MAX];
 };
 
-/* Makes a world of `nodes` nodes with `ppn` ranks each, ranks in blocks, time at 1 s. */
+/* Makes a world of that shape (without a topology), ranks in blocks, time at 1 s.  It ends with the
+ * test, if it is not ended before.  There is one at a time. */
+struct world *world_of(struct shape shape);
+
+/* The same of `nodes` nodes with `ppn` ranks each. */
 struct world *world_new(int32_t nodes, int32_t ppn, int32_t fanout);
 
 /* The same with a tree from outside, which must outlive it; NULL: by fan-out. */

@@ -10,7 +10,7 @@
 
 START_TEST(an_answer_names_who_waits_and_who_is_in_trouble)
 {
-    struct lone *l = lone_new(4, 4, 32, 1);
+    struct lone *l = lone_of(shape_star(4, 4), 1);
     struct wire_message m = {.type = WIRE_PROBE, .u.probe = {.nonce = 9, .rank = 6}};
     const struct lone_sent *s;
 
@@ -31,13 +31,12 @@ START_TEST(an_answer_names_who_waits_and_who_is_in_trouble)
     ck_assert_int_eq(s->m.u.answer.trouble[0].rank, 7);
     lone_run(l, 150); /* and the one in trouble is now looked at */
     ck_assert_int_eq(l->verdicts, 1);
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(a_witness_does_not_look_at_itself)
 {
-    struct lone *l = lone_new(4, 2, 32, 1);
+    struct lone *l = lone_of(shape_star(4, 2), 1);
     struct wire_message m = {.type = WIRE_PROBE, .u.probe = {.rank = FTREE_NONE}};
 
     l->state[1].proc_state = 'T';
@@ -45,26 +44,24 @@ START_TEST(a_witness_does_not_look_at_itself)
     ck_assert_str_eq(lone_log(l), "0 -> n0 data answer\n");
     lone_run(l, 1000);
     ck_assert_int_eq(l->verdicts, 0);
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(more_troubles_than_fit_are_left_out)
 {
-    struct lone *l = lone_new(2, 40, 32, 1);
+    struct lone *l = lone_of(shape_star(2, 40), 1);
     struct wire_message m = {.type = WIRE_PROBE, .u.probe = {.rank = FTREE_NONE}};
 
     for (int i = 0; i < 40; i++)
         l->state[i].proc_state = 'T';
     lone_hear(l, 0, FTREE_PATH_DATA, &m);
     ck_assert_int_eq(lone_last(l, WIRE_ANSWER)->m.u.answer.troubles, WIRE_TROUBLES_MAX);
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(a_probe_with_a_round_makes_this_node_sweep)
 {
-    struct lone *l = lone_new(7, 1, 2, 1);
+    struct lone *l = lone_of(shape_binary(7, 1), 1);
     struct wire_message m = {.type = WIRE_PROBE,
                              .u.probe = {.nonce = 9, .round = 3, .rank = FTREE_NONE}};
 
@@ -75,13 +72,12 @@ START_TEST(a_probe_with_a_round_makes_this_node_sweep)
                                   "0 -> n3 data probe\n"
                                   "0 suspects n4: swept, rule nobody-known-to-wait-for\n"
                                   "0 -> n4 data probe\n");
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(who_leaves_says_so_and_is_left_alone)
 {
-    struct lone *l = lone_new(4, 1, 32, 1), *asker;
+    struct lone *l = lone_of(shape_star(4, 1), 1), *asker;
     struct wire_message m = {.type = WIRE_PROBE, .u.probe = {.nonce = 9, .rank = 1}};
 
     ftree_leave(l->ft, l->now);
@@ -89,7 +85,7 @@ START_TEST(who_leaves_says_so_and_is_left_alone)
     m = lone_last(l, WIRE_ANSWER)->m;
     ck_assert(m.u.answer.leaving);
     lone_free(l);
-    asker = lone_new(4, 1, 32, 0);
+    asker = lone_of(shape_star(4, 1), 0);
     lone_stall(asker, 0, 1);
     m.u.answer.nonce = ftree_inspect_question(asker->ft, 1);
     lone_hear(asker, 1, FTREE_PATH_MGMT, &m); /* by whatever path */
@@ -98,7 +94,6 @@ START_TEST(who_leaves_says_so_and_is_left_alone)
     lone_log(asker);
     lone_run(asker, 5000);
     ck_assert_int_eq(lone_count(asker, WIRE_PROBE), 0);
-    lone_free(asker);
 }
 END_TEST
 
@@ -116,7 +111,7 @@ static const struct lone_sent *asked(struct lone *l, uint8_t ask, int32_t rank)
 
 START_TEST(a_state_probe_brings_how_the_node_is)
 {
-    struct lone *l = lone_new(4, 2, 32, 1);
+    struct lone *l = lone_of(shape_star(4, 2), 1);
     const struct lone_sent *s;
 
     l->own_state.cpus = 4;
@@ -130,13 +125,12 @@ START_TEST(a_state_probe_brings_how_the_node_is)
     ck_assert_uint_eq(s->m.u.state.nonce, 9);
     ck_assert_uint_eq(s->m.u.state.state.load_centi, 350);
     ck_assert_int_eq(s->m.u.state.state.link, FTREE_LINK_NO_CARRIER);
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(a_log_probe_brings_what_a_rank_said_last)
 {
-    struct lone *l = lone_new(4, 2, 32, 1);
+    struct lone *l = lone_of(shape_star(4, 2), 1);
     const struct lone_sent *s;
 
     l->own_message = (struct ftree_log_entry){
@@ -150,7 +144,6 @@ START_TEST(a_log_probe_brings_what_a_rank_said_last)
     ck_assert_uint_eq(s->m.u.log.log.entry[0].at, l->now - FTREE_MS);
     ck_assert_ptr_null(asked(l, RULES_ASK_LOG, 4)); /* it is another node's */
     ck_assert_ptr_null(asked(l, RULES_ASK_LOG, FTREE_NONE));
-    lone_free(l);
 }
 END_TEST
 
@@ -173,7 +166,7 @@ static void look_away(void *ctx, int32_t i, struct ftree_rank_state *state)
 START_TEST(where_nothing_can_be_told_there_is_no_answer)
 {
     const struct ftree_io io = {.send = send_counted, .look = look_away};
-    struct lone *l = lone_new(4, 1, 32, 1);
+    struct lone *l = lone_of(shape_star(4, 1), 1);
     uint8_t buf[FTREE_MESSAGE_MAX];
     struct ftree *ft;
     int sent = 0;
@@ -187,13 +180,12 @@ START_TEST(where_nothing_can_be_told_there_is_no_answer)
     }
     ck_assert_int_eq(sent, 1); /* the response */
     ftree_destroy(ft);
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(an_answer_says_for_whom_the_rank_waits)
 {
-    struct lone *l = lone_new(4, 2, 32, 1);
+    struct lone *l = lone_of(shape_star(4, 2), 1);
     const struct lone_sent *s;
 
     l->state[1].phase = FTREE_PHASE_WAITING;
@@ -207,7 +199,6 @@ START_TEST(an_answer_says_for_whom_the_rank_waits)
     ck_assert_int_eq(asked(l, RULES_ASK_RESPONSE, 2)->m.u.answer.asked_peer, FTREE_NONE);
     lone_stall(l, 3, 6);
     ck_assert(asked(l, RULES_ASK_RESPONSE, 3)->m.u.answer.asked_told);
-    lone_free(l);
 }
 END_TEST
 
@@ -228,7 +219,7 @@ static int ask_deputy(const struct lone *l, const void *bytes, size_t bytes_len,
 
 START_TEST(a_deputy_answers_probes_and_nothing_else)
 {
-    struct lone *l = lone_new(4, 2, 32, 1);
+    struct lone *l = lone_of(shape_star(4, 2), 1);
     struct wire_message m = {.type = WIRE_PROBE, .u.probe = {.nonce = 9, .rank = 3}}, answer;
     uint8_t buf[FTREE_MESSAGE_MAX];
     size_t len, out;
@@ -261,7 +252,6 @@ START_TEST(a_deputy_answers_probes_and_nothing_else)
     len = ftree_wire_encode(&m, l->now, buf);
     ck_assert_int_eq(ask_deputy(l, buf, len, FTREE_MESSAGE_MAX, &answer, &out), FTREE_OK);
     ck_assert_uint_eq(out, 0);
-    lone_free(l);
 }
 END_TEST
 

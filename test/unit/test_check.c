@@ -11,7 +11,7 @@
 
 static struct lone *busy(void)
 {
-    struct lone *l = lone_new(7, 2, 2, 1);
+    struct lone *l = lone_of(shape_binary(7, 2), 1);
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 4, FTREE_NONE, 1);
 
     l->state[1].phase = FTREE_PHASE_GONE;
@@ -59,7 +59,6 @@ START_TEST(symptoms)
     BROKEN(s->interval, 20001 * FTREE_MS, "s->interval <= 2 * ft->cfg.stall_repeat_max");
     BROKEN(l->ft->observe->findings.items[0].rank, 0,
            "ftree_node_of(ft, f->rank) == ft->self");
-    lone_free(l);
 }
 END_TEST
 
@@ -83,7 +82,6 @@ START_TEST(suspects)
     LONE_STEP(l, ftree_correlate(l->ft, l->now, &s, 0));
     other = ftree_case_suspect(l->ft, 5);
     BROKEN(other->node, 3, "ftree_case_suspect(ft, su->node) == su");
-    lone_free(l);
 }
 END_TEST
 
@@ -102,7 +100,6 @@ START_TEST(sets_of_ranks)
     BROKEN(set->range[0].first, 2, "set->range[i].first <= set->range[i].last");
     BROKEN(set->range[1].first, 2, "i == 0 || set->range[i].first > set->range[i - 1].last + 1");
     BROKEN(set->count, 3, "listed <= set->count");
-    lone_free(l);
 }
 END_TEST
 
@@ -124,7 +121,6 @@ START_TEST(verdicts)
     BROKEN(k->announcement, 1, "!k->reported || k->announcement == 0");
     BROKEN(k->told_down, false, "!k->reported || k->told_down");
     BROKEN(k->up, UP_SENT, "!k->told_down || k->up == UP_NOTHING");
-    lone_free(l);
 }
 END_TEST
 
@@ -141,7 +137,6 @@ START_TEST(what_is_counted_of_verdicts)
     BROKEN(l->ft->state->unsent, 1, counts);
     BROKEN(l->ft->state->rechecked, l->ft->state->rechecked + 1, counts);
     BROKEN(k->recheck, l->now, counts);
-    lone_free(l);
 }
 END_TEST
 
@@ -155,7 +150,6 @@ START_TEST(equal_verdicts)
     BROKEN(k->v.id, first->v.id, "ftree_verdict_by_id(ft, &k->v) == k");
     k->v.class_ = FTREE_CLASS_NODE_OUTAGE;
     BROKEN(k->v.rank, FTREE_NONE, "ftree_verdict_same(ft, &k->v) == k");
-    lone_free(l);
 }
 END_TEST
 
@@ -178,13 +172,12 @@ START_TEST(the_index_of_verdicts)
     p[0].at = 1; /* the younger one is the first */
     p[1].at = 0;
     ck_assert_str_eq(ftree_check(l->ft), order);
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(announcements)
 {
-    struct lone *l = lone_new(7, 2, 2, 1);
+    struct lone *l = lone_of(shape_binary(7, 2), 1);
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 4, FTREE_NONE, 1);
     struct announcement *t;
 
@@ -198,7 +191,6 @@ START_TEST(announcements)
     BROKEN(
         t->asker, 1,
         "t->due.n > 0 && t->asker != ft->self");
-    lone_free(l);
 }
 END_TEST
 
@@ -220,13 +212,12 @@ START_TEST(messages)
     BROKEN(message->id, 0, "l->id != 0");
     BROKEN(l->ft->state->peers.items[0].node, 1,
            "p->node != ft->self");
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(the_handle)
 {
-    struct lone *l = lone_new(7, 2, 2, 1);
+    struct lone *l = lone_of(shape_binary(7, 2), 1);
 
     BROKEN(l->ft->self, -1, "ft->self >= 0 && ft->self < ft->job->nodes");
     BROKEN(l->ft->self, 7, "ft->self >= 0 && ft->self < ft->job->nodes");
@@ -236,7 +227,6 @@ START_TEST(the_handle)
            "ft->net->rto >= ft->cfg.rto_min && ft->net->rto <= ft->cfg.rto_max");
     BROKEN(l->ft->leave->goodbye_sent, true, "!ft->leave->goodbye_sent || ft->state->leaving");
     BROKEN(l->ft->leave->may_go, true, "!ft->leave->may_go || ft->state->leaving");
-    lone_free(l);
 }
 END_TEST
 

@@ -32,7 +32,7 @@ static const struct {
 /* rows: one_step_along_the_tree COUNT(ways) */
 START_TEST(one_step_along_the_tree)
 {
-    struct lone *l = lone_new(NODES, 1, 2, ways[_i].self);
+    struct lone *l = lone_of(shape_binary(NODES, 1), ways[_i].self);
     const struct lone_sent *s;
 
     lone_stall(l, ways[_i].self, ways[_i].suspect);
@@ -45,13 +45,12 @@ START_TEST(one_step_along_the_tree)
         ck_assert_int_eq(s->to.node, ways[_i].hop);
         ck_assert_int_eq(s->m.flags, ways[_i].suspect == 0 ? WIRE_FLAG_SUBSTITUTE : 0);
     }
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(on_its_way_a_symptom_takes_the_next_step)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 1);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 1);
 
     symptom_from(l, 3, 10, 1, false); /* from below, to below */
     symptom_from(l, 0, 8, 1, false); /* from above */
@@ -65,13 +64,12 @@ START_TEST(on_its_way_a_symptom_takes_the_next_step)
                                   "0 -> n4 data ack\n"
                                   "0 symptom about n12 goes to n0\n"
                                   "0 -> n0 data symptom\n");
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(equal_symptoms_are_held_back_for_half_a_stall_limit)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 1);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 1);
     const struct ftree_symptom *s;
 
     symptom_from(l, 3, 12, 1, false);
@@ -109,13 +107,12 @@ START_TEST(equal_symptoms_are_held_back_for_half_a_stall_limit)
     lone_sleep(l, 1000);
     symptom_from(l, 4, 12, 1, false); /* at once: the last was long ago */
     ck_assert_int_eq(lone_count(l, WIRE_SYMPTOM), 5);
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(symptoms_about_a_suspect_are_merged)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 0);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 0);
 
     symptom_from(l, 2, 1, 1, false);
     symptom_from(l, 2, 1, 7, false);
@@ -124,13 +121,12 @@ START_TEST(symptoms_about_a_suspect_are_merged)
     ck_assert_int_eq(ftree_inspect_suspects(l->ft), 1);
     ck_assert_uint_eq(lone_case(l, 1).count, 9);
     ck_assert_int_eq(lone_count(l, WIRE_PROBE), 2);
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(the_oldest_symptom_is_the_first)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 0);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 0);
     struct wire_message m = {.type = WIRE_SYMPTOM};
 
     ftree_symptom_init(&m.u.symptom, FTREE_SYMPTOM_PEER_STALL, 1, 1, 2, l->now - 300 * FTREE_MS,
@@ -143,23 +139,15 @@ START_TEST(the_oldest_symptom_is_the_first)
     m.u.symptom.first = 0; /* as old as the clock */
     lone_hear(l, 2, FTREE_PATH_DATA, &m);
     ck_assert_uint_eq(lone_case(l, 1).first, 0);
-    lone_free(l);
 }
 END_TEST
 
-static void know(struct lone *l, const char *rule, int32_t node, int32_t rank)
-{
-    struct ftree_verdict v = lone_verdict(l, rule, node, rank, 0);
-
-    ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
-}
-
 START_TEST(what_a_verdict_explains_goes_nowhere)
 {
-    struct lone *l = lone_new(NODES, 2, 2, 1);
+    struct lone *l = lone_of(shape_binary(NODES, 2), 1);
 
-    know(l, "node-outage/both-paths-silent", 12, FTREE_NONE);
-    know(l, "process-crash/pid-gone", 11, 22);
+    lone_knows(l, "node-outage/both-paths-silent", 12, FTREE_NONE, 0);
+    lone_knows(l, "process-crash/pid-gone", 11, 22, 0);
     symptom_from(l, 3, 12, 1, false); /* it is lost */
     symptom_from(l, 12, 11, 1, false); /* says a lost one */
     lone_stall(l, 2, 22); /* the rank is gone */
@@ -177,49 +165,45 @@ START_TEST(what_a_verdict_explains_goes_nowhere)
                                   "0 rank 3 stalls, waits for rank 23\n"
                                   "0 symptom about n11 goes to n0\n"
                                   "0 -> n0 data symptom\n");
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(a_symptom_about_oneself_is_dropped)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 1);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 1);
 
     symptom_from(l, 3, 1, 1, false);
     ck_assert_str_eq(lone_log(l), "0 -> n3 data ack\n");
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(the_fln_stands_in_for_a_lost_step_down)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 0);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 0);
 
-    know(l, "node-outage/both-paths-silent", 1, FTREE_NONE);
+    lone_knows(l, "node-outage/both-paths-silent", 1, FTREE_NONE, 0);
     symptom_from(l, 2, 7, 1, false);
     ck_assert_ptr_null(lone_last(l, WIRE_SYMPTOM)); /* 3 is below the lost node */
     ck_assert(ftree_inspect_is_suspect(l->ft, 7));
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(a_lost_step_up_is_passed_over)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 7);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 7);
 
-    know(l, "node-outage/both-paths-silent", 3, FTREE_NONE);
+    lone_knows(l, "node-outage/both-paths-silent", 3, FTREE_NONE, 0);
     lone_stall(l, 7, 12);
     ck_assert_int_eq(lone_last(l, WIRE_SYMPTOM)->to.node, 1);
-    know(l, "node-outage/both-paths-silent", 1, FTREE_NONE);
+    lone_knows(l, "node-outage/both-paths-silent", 1, FTREE_NONE, 0);
     lone_run(l, 400);
     ck_assert_int_eq(lone_last(l, WIRE_SYMPTOM)->to.node, 0);
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(a_mute_step_is_passed_over_until_it_is_heard)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 7);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 7);
     struct wire_message m = {.type = WIRE_ACK};
 
     ftree_peer_unresponsive(l->ft, l->now, 3, false);
@@ -231,13 +215,12 @@ START_TEST(a_mute_step_is_passed_over_until_it_is_heard)
     ftree_peer_unresponsive(l->ft, l->now, 3, false);
     ck_assert(!ftree_peer_usable(l->ft, l->now + 4999 * FTREE_MS, 3));
     ck_assert(ftree_peer_usable(l->ft, l->now + 5000 * FTREE_MS, 3));
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(without_ancestors_the_roots_substitutes_are_asked)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 2);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 2);
     bool substitute;
     int32_t hops[14], n = 0, hop;
 
@@ -250,7 +233,6 @@ START_TEST(without_ancestors_the_roots_substitutes_are_asked)
     ck_assert_int_eq(hops[0], 0);
     for (int32_t k = 1; k < n; k++) /* up to the own place in that order, not further */
         ck_assert_int_eq(hops[k], ftree_inspect_root_substitute(l->ft, k));
-    lone_free(l);
 }
 END_TEST
 
@@ -282,11 +264,11 @@ static const struct {
 /* rows: what_is_seen_of_the_own_node_goes_to_its_fln COUNT(flns) */
 START_TEST(what_is_seen_of_the_own_node_goes_to_its_fln)
 {
-    struct lone *l = lone_new(NODES, 1, 2, flns[_i].self);
+    struct lone *l = lone_of(shape_binary(NODES, 1), flns[_i].self);
     const struct lone_sent *s;
 
     if (flns[_i].lost != FTREE_NONE)
-        know(l, "node-outage/both-paths-silent", flns[_i].lost, FTREE_NONE);
+        lone_knows(l, "node-outage/both-paths-silent", flns[_i].lost, FTREE_NONE, 0);
     hot(l);
     ck_assert_int_eq(ftree_inspect_cases(l->ft), 0);
     s = lone_last(l, WIRE_SYMPTOM);
@@ -294,38 +276,35 @@ START_TEST(what_is_seen_of_the_own_node_goes_to_its_fln)
     ck_assert_int_eq(s->m.flags, flns[_i].flags);
     ck_assert_int_eq(s->m.u.symptom.about.node, flns[_i].self);
     ck_assert_int_eq(s->m.u.symptom.reporter[0], flns[_i].self);
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(the_only_node_examines_nobody)
 {
-    struct lone *l = lone_new(1, 2, 2, 0);
+    struct lone *l = lone_of(shape_binary(1, 2), 0);
 
     hot(l);
     ck_assert_int_eq(ftree_inspect_suspects(l->ft), 0);
     lone_run(l, 5000);
     ck_assert_int_eq(ftree_inspect_cases(l->ft), 0);
     ck_assert_int_eq(l->n_sent, 0);
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(its_fln_examines_it)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 3);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 3);
     struct wire_message m = {.type = WIRE_SYMPTOM};
 
     ftree_symptom_init(&m.u.symptom, FTREE_SYMPTOM_MOUNT_SILENT, 7, FTREE_NONE, 7, l->now, l->now);
     lone_hear(l, 7, FTREE_PATH_DATA, &m);
     ck_assert(ftree_inspect_is_suspect(l->ft, 7));
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(an_expired_symptom_is_no_news)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 1);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 1);
     struct wire_message m = {.type = WIRE_SYMPTOM};
 
     lone_sleep(l, 60000);
@@ -338,7 +317,6 @@ START_TEST(an_expired_symptom_is_no_news)
     m.u.symptom.last += 2 * FTREE_MS;
     lone_hear(l, 3, FTREE_PATH_DATA, &m);
     ck_assert(ftree_inspect_is_suspect(l->ft, 4));
-    lone_free(l);
 }
 END_TEST
 
@@ -357,7 +335,7 @@ static enum wire_type reply_to_symptom(struct lone *l, int32_t from, int32_t sus
 
 START_TEST(who_has_too_much_under_way_is_busy)
 {
-    struct lone *l = lone_new(100, 1, 30, 1); /* its children are 31 to 60 */
+    struct lone *l = lone_of(shape_tree(100, 1, 30), 1); /* its children are 31 to 60 */
 
     l->cfg.pending_max = 3;
     lone_renew(l);
@@ -368,33 +346,31 @@ START_TEST(who_has_too_much_under_way_is_busy)
     ck_assert_int_eq(ftree_inspect_cases(l->ft), 4);
     ck_assert(!ftree_inspect_is_suspect(l->ft, 35));
     ck_assert_int_eq(reply_to_symptom(l, 60, 31), WIRE_ACK); /* it is here anyway */
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(the_root_and_its_heir_never_refuse)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 0);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 0);
 
     l->cfg.pending_max = 0;
     lone_renew(l);
     ck_assert_int_eq(reply_to_symptom(l, 5, 1), WIRE_ACK);
     ck_assert_int_eq(reply_to_symptom(l, 5, 2), WIRE_ACK);
     lone_free(l);
-    l = lone_new(NODES, 1, 2, 10);
+    l = lone_of(shape_binary(NODES, 1), 10);
     l->cfg.pending_max = 0;
     lone_renew(l);
-    know(l, "node-outage/both-paths-silent", 0, FTREE_NONE);
+    lone_knows(l, "node-outage/both-paths-silent", 0, FTREE_NONE, 0);
     ck_assert_int_eq(reply_to_symptom(l, 5, 1), WIRE_ACK);
     ck_assert_int_eq(reply_to_symptom(l, 5, 2), WIRE_ACK);
-    lone_free(l);
 }
 END_TEST
 
 /* Its own tick came late: it gets too little CPU. */
 START_TEST(who_is_late_is_busy)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 1);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 1);
 
     lone_stall(l, 1, 3); /* something to be late for */
     lone_run(l, 100);
@@ -406,26 +382,24 @@ START_TEST(who_is_late_is_busy)
     ck_assert(ftree_inspect_is_suspect(l->ft, 3) || l->verdicts);
     lone_run(l, 2000); /* it runs in time again */
     ck_assert_int_eq(reply_to_symptom(l, 0, 4), WIRE_ACK);
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(late_once_by_a_little_is_not_busy)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 1);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 1);
 
     lone_stall(l, 1, 3);
     lone_run(l, 100);
     lone_sleep(l, 150);
     ftree_tick(l->ft, l->now);
     ck_assert_int_eq(reply_to_symptom(l, 0, 4), WIRE_ACK);
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(who_was_late_long_ago_is_not_busy)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 1);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 1);
 
     lone_stall(l, 1, 12);
     lone_acks(l, 0);
@@ -433,13 +407,12 @@ START_TEST(who_was_late_long_ago_is_not_busy)
     lone_sleep(l, 2000);
     ftree_tick(l->ft, l->now); /* nothing was due: not late */
     ck_assert_int_eq(reply_to_symptom(l, 0, 4), WIRE_ACK);
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(a_busy_fln_is_passed_over)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 7);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 7);
     struct wire_message m = {.type = WIRE_BUSY};
 
     lone_stall(l, 7, 8); /* its FLN is 3 */
@@ -454,26 +427,24 @@ START_TEST(a_busy_fln_is_passed_over)
     ck_assert(!ftree_peer_usable(l->ft, l->now + 999 * FTREE_MS, 3));
     ck_assert(ftree_peer_usable(l->ft, l->now + 1000 * FTREE_MS, 3)); /* for a second */
     ck_assert_int_eq(ftree_inspect_suspects(l->ft), 0); /* and nobody suspects it */
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(who_is_above_a_busy_fln_stands_in)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 1);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 1);
     struct wire_message m = {.type = WIRE_BUSY};
 
     symptom_from(l, 7, 8, 1, false); /* 7 passed 3 over */
     m.u.ack = lone_last(l, WIRE_SYMPTOM)->m.id; /* 1 asks it once more */
     lone_hear(l, 3, FTREE_PATH_DATA, &m);
     ck_assert(ftree_inspect_is_suspect(l->ft, 8));
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(busy_with_something_else_is_nothing)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 7);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 7);
     struct wire_message m = {.type = WIRE_BUSY};
 
     lone_stall(l, 7, 8);
@@ -489,7 +460,6 @@ START_TEST(busy_with_something_else_is_nothing)
     m = (struct wire_message){.type = WIRE_BUSY, .u.ack = m.id};
     lone_hear(l, 3, FTREE_PATH_DATA, &m); /* only a symptom can be refused */
     ck_assert_int_eq(ftree_inspect_outbox(l->ft), 2);
-    lone_free(l);
 }
 END_TEST
 
@@ -497,7 +467,7 @@ END_TEST
  * sleeper is not accused. */
 START_TEST(an_overloaded_fln_is_passed_over_and_not_accused)
 {
-    struct world *w = world_new(NODES, 1, 2);
+    struct world *w = world_of(shape_binary(NODES, 1));
 
     w->node[8].off = true;
     world_all_wait(w, 8, 8);
@@ -513,37 +483,34 @@ START_TEST(an_overloaded_fln_is_passed_over_and_not_accused)
     ck_assert_int_eq(w->withdrawals, 0);
     for (int32_t n = 0; n < NODES; n++)
         ck_assert_int_eq(w->verdicts_on[n], n != 8);
-    world_free(w);
 }
 END_TEST
 
 START_TEST(a_substitute_examines_what_it_is_sent)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 11);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 11);
 
     symptom_from(l, 1, 0, 1, true);
     ck_assert(ftree_inspect_is_suspect(l->ft, 0));
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(the_heir_of_the_root_examines_the_roots_children)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 10);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 10);
 
-    know(l, "node-outage/both-paths-silent", 0, FTREE_NONE);
+    lone_knows(l, "node-outage/both-paths-silent", 0, FTREE_NONE, 0);
     lone_stall(l, 10, 1);
     ck_assert(ftree_inspect_is_suspect(l->ft, 1));
     lone_stall(l, 10, 12); /* further down it is somebody else's */
     lone_run(l, 500);
     ck_assert_int_eq(lone_last(l, WIRE_SYMPTOM)->to.node, 2);
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(a_symptom_not_acknowledged_goes_another_way_and_ages)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 7);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 7);
 
     lone_stall(l, 7, 12);
     lone_run(l, 349);
@@ -557,26 +524,24 @@ START_TEST(a_symptom_not_acknowledged_goes_another_way_and_ages)
                                   "350 -> n1 data symptom\n"
                                   "350 symptom about n12 goes to n1\n"
                                   "350 -> n1 data symptom\n");
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(who_leaves_says_so_to_whoever_sends_a_symptom)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 1);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 1);
 
     ftree_leave(l->ft, l->now);
     symptom_from(l, 3, 7, 1, false);
     ck_assert_str_eq(lone_log(l), "0 -> n3 data ack\n"
                                   "0 -> n3 data goodbye\n");
     ck_assert_int_eq(ftree_inspect_suspects(l->ft), 0);
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(who_has_left_is_neither_suspected_nor_passed_by)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 7);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 7);
     struct wire_message m = {.type = WIRE_GOODBYE};
 
     lone_hear(l, 3, FTREE_PATH_DATA, &m);
@@ -587,7 +552,6 @@ START_TEST(who_has_left_is_neither_suspected_nor_passed_by)
     lone_run(l, 1000);
     lone_stall(l, 7, 12);
     ck_assert_int_eq(lone_last(l, WIRE_SYMPTOM)->to.node, 1);
-    lone_free(l);
 }
 END_TEST
 

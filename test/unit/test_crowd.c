@@ -75,7 +75,6 @@ START_TEST(each_is_asked_once_and_a_few_to_the_end)
     lone_run(l, 700);
     ck_assert_int_eq(asked(l, 8), FEW);
     ck_assert_int_eq(waiting(l), 8 - FEW);
-    switches_free(l);
 }
 END_TEST
 
@@ -85,20 +84,18 @@ START_TEST(as_many_as_the_few_do_not_wait)
 
     lone_run(l, 160);
     ck_assert_int_eq(waiting(l), 0);
-    switches_free(l);
 }
 END_TEST
 
 START_TEST(without_switches_nobody_waits)
 {
-    struct lone *l = lone_new(20, 1, 32, 0);
+    struct lone *l = lone_of(shape_star(20, 1), 0);
 
     for (int32_t i = 1; i <= 8; i++)
         LONE_STEP(l, ftree_intake_silent(l->ft, l->now, i));
     lone_run(l, 160);
     ck_assert_int_eq(ftree_inspect_suspects(l->ft), 8);
     ck_assert_int_eq(waiting(l), 0);
-    lone_free(l);
 }
 END_TEST
 
@@ -112,7 +109,6 @@ START_TEST(who_answers_is_well_and_nobody_waits_for_it)
     ck_assert_int_eq(ftree_inspect_suspects(l->ft), 4);
     lone_run(l, 160);
     ck_assert_int_eq(waiting(l), 0);
-    switches_free(l);
 }
 END_TEST
 
@@ -130,7 +126,6 @@ START_TEST(who_waits_is_well_when_it_answers)
     ck_assert(!ftree_inspect_is_suspect(l->ft, member(l, 5)));
     /* that says nothing of how long an answer takes */
     ck_assert_uint_eq(ftree_inspect_round_trip(l->ft).timeout, rto);
-    switches_free(l);
 }
 END_TEST
 
@@ -148,7 +143,6 @@ START_TEST(if_it_is_the_switch_nobody_is_examined)
     lone_log(l);
     lone_run(l, 2000);
     ck_assert_int_eq(asked(l, 8), 0);
-    switches_free(l);
 }
 END_TEST
 
@@ -171,7 +165,6 @@ START_TEST(if_it_is_not_all_others_are_examined)
     ck_assert_int_eq(l->verdicts, 8);
     for (int32_t i = 0; i < 8; i++)
         ck_assert_str_eq(l->verdict[i].rule, "node-outage/both-paths-silent");
-    switches_free(l);
 }
 END_TEST
 

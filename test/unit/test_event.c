@@ -12,7 +12,7 @@
 
 static struct lone *begin(struct ftree_events *q)
 {
-    struct lone *l = lone_new(4, 1, 4, 1);
+    struct lone *l = lone_of(shape_tree(4, 1, 4), 1);
 
     ftree_events_begin(l->ft, q);
     return l;
@@ -119,7 +119,6 @@ START_TEST(one_verdict_waits_at_a_time)
     ck_assert_int_eq(q.verdict.node, 2);
     ftree_end(l->ft, l->now);
     ck_assert_int_eq(l->verdicts, 1);
-    lone_free(l);
 }
 END_TEST
 

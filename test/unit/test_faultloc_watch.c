@@ -478,6 +478,20 @@ START_TEST(the_kernel_says_who_is_gone)
 }
 END_TEST
 
+START_TEST(who_takes_over_finds_the_ends_again)
+{
+    setup();
+    put_stat(40, 'S', 3, 777);
+    for (int32_t i = 0; i < board->slots; i++)
+        faultloc_watch_gone(&watch, i);
+    faultloc_watch_take_over(&watch);
+    ck_assert(!faultloc_watch_all_left(&watch));
+    ck_assert_int_eq(look(0, true).phase, OUTSIDE);
+    ck_assert_int_eq(look(1, true).phase, GONE);
+    teardown();
+}
+END_TEST
+
 START_TEST(all_have_left)
 {
     setup();
@@ -506,5 +520,6 @@ SUITE("faultloc_watch")
     TEST(what_cannot_be_read_says_nothing);
     TEST(who_has_left_may_be_gone);
     TEST(the_kernel_says_who_is_gone);
+    TEST(who_takes_over_finds_the_ends_again);
     TEST(all_have_left);
 }

@@ -123,7 +123,7 @@ END_TEST
 
 START_TEST(idle_it_is_small_and_wants_nothing)
 {
-    struct lone *l = lone_new(100000, 1, 32, 50000);
+    struct lone *l = lone_of(shape_tree(100000, 1, 32), 50000);
 
     ck_assert_uint_lt(sizeof(struct ftree_whole), 1024);
     ck_assert_int_eq(l->live_allocations, 1);
@@ -132,7 +132,6 @@ START_TEST(idle_it_is_small_and_wants_nothing)
     ck_assert_ptr_null(ftree_check(l->ft));
     ftree_tick(l->ft, l->now); /* harmless */
     ck_assert_str_eq(lone_log(l), "");
-    lone_free(l);
 }
 END_TEST
 
@@ -170,7 +169,7 @@ START_TEST(what_must_arrive_is_acknowledged_on_its_connection)
     };
 
     for (int type = 0; type < WIRE_TYPE_COUNT; type++) {
-        struct lone *l = lone_new(7, 1, 2, 1);
+        struct lone *l = lone_of(shape_binary(7, 1), 1);
         struct wire_message m = {.type = (uint8_t) type, .id = 4711};
         const struct lone_sent *s;
         if (type == WIRE_SYMPTOM)
@@ -194,7 +193,7 @@ END_TEST
 
 START_TEST(a_bad_message_does_nothing)
 {
-    struct lone *l = lone_new(7, 1, 2, 1);
+    struct lone *l = lone_of(shape_binary(7, 1), 1);
     struct wire_message m = {.type = WIRE_SYMPTOM};
     uint8_t buf[FTREE_MESSAGE_MAX];
     size_t len;
@@ -217,13 +216,12 @@ START_TEST(a_bad_message_does_nothing)
                      FTREE_ERR_VERSION);
     ck_assert(!ftree_inspect_was_heard(l->ft, FTREE_PATH_DATA));
     ck_assert_str_eq(lone_log(l), "");
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(reach_out_of_range_is_refused)
 {
-    struct lone *l = lone_new(7, 1, 2, 1);
+    struct lone *l = lone_of(shape_binary(7, 1), 1);
 
     ck_assert_int_eq(ftree_reached(l->ft, l->now, -1, 0, 0, FTREE_REACH_REFUSED, 0),
                      FTREE_ERR_INVALID);
@@ -237,13 +235,12 @@ START_TEST(reach_out_of_range_is_refused)
                      FTREE_ERR_INVALID);
     ck_assert_int_eq(ftree_reached(l->ft, l->now, 0, 0, 0, FTREE_REACH_SILENT, 0), FTREE_OK);
     ck_assert(!ftree_inspect_was_heard(l->ft, FTREE_PATH_DATA));
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(ids_differ)
 {
-    struct lone *l = lone_new(7, 1, 2, 1);
+    struct lone *l = lone_of(shape_binary(7, 1), 1);
     uint32_t last = 0;
 
     lone_stall(l, 1, 3);
@@ -258,7 +255,6 @@ START_TEST(ids_differ)
             last = l->sent[i].m.id;
     }
     ck_assert_uint_gt(last, 3);
-    lone_free(l);
 }
 END_TEST
 
@@ -266,7 +262,7 @@ END_TEST
 
 START_TEST(the_timer_follows_the_round_trips)
 {
-    struct lone *l = lone_new(2, 1, 2, 0);
+    struct lone *l = lone_of(shape_binary(2, 1), 0);
 
     ftree_rtt(l->ft, 0); /* below the clock's resolution: still nothing known */
     ck_assert_uint_eq(ftree_inspect_round_trip(l->ft).timeout, 150 * FTREE_MS);
@@ -284,7 +280,6 @@ START_TEST(the_timer_follows_the_round_trips)
     for (int i = 0; i < 200; i++)
         ftree_rtt(l->ft, FTREE_NEVER);
     ck_assert_uint_eq(ftree_inspect_round_trip(l->ft).timeout, 1000 * FTREE_MS);
-    lone_free(l);
 }
 END_TEST
 
@@ -292,12 +287,11 @@ END_TEST
 
 START_TEST(a_restored_verdict_is_known_and_silent)
 {
-    struct lone *l = lone_new(7, 2, 2, 0);
+    struct lone *l = lone_of(shape_binary(7, 2), 0);
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 3, FTREE_NONE, 1);
-    struct ftree_verdict w = lone_verdict(l, "process-crash/pid-gone", 4, 8, 4);
 
     ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
-    ck_assert_int_eq(ftree_restore(l->ft, l->now, &w), FTREE_OK);
+    lone_knows(l, "process-crash/pid-gone", 4, 8, 4);
     ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK); /* twice */
     ck_assert_ptr_null(ftree_check(l->ft));
     ck_assert(ftree_has_failed(l->ft, 3));
@@ -312,7 +306,6 @@ START_TEST(a_restored_verdict_is_known_and_silent)
     lone_run(l, 9000);
     ck_assert_int_eq(l->n_sent, lone_count(l, WIRE_PROBE));
     ck_assert_int_eq(l->verdicts + l->reports, 0);
-    lone_free(l);
 }
 END_TEST
 
@@ -328,7 +321,7 @@ static struct ftree_verdict untold_crash(struct lone *l, int32_t node)
 
 START_TEST(what_the_agent_before_did_not_tell_is_told_upward)
 {
-    struct lone *l = lone_new(7, 2, 2, 4);
+    struct lone *l = lone_of(shape_binary(7, 2), 4);
     struct ftree_verdict v = untold_crash(l, 4);
 
     ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
@@ -343,13 +336,12 @@ START_TEST(what_the_agent_before_did_not_tell_is_told_upward)
     ck_assert_ptr_null(ftree_check(l->ft));
     lone_told(l, 1, WIRE_VERDICT_DOWN, &v);
     ck_assert(!ftree_has_untold(l->ft));
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(the_root_reports_what_the_agent_before_did_not)
 {
-    struct lone *l = lone_new(1, 2, 2, 0);
+    struct lone *l = lone_of(shape_binary(1, 2), 0);
     struct ftree_verdict v = untold_crash(l, 0);
 
     ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
@@ -360,26 +352,24 @@ START_TEST(the_root_reports_what_the_agent_before_did_not)
     ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
     lone_run(l, 3000);
     ck_assert_int_eq(l->reports, 1);
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(what_was_found_long_ago_has_been_told)
 {
-    struct lone *l = lone_new(7, 2, 2, 4);
+    struct lone *l = lone_of(shape_binary(7, 2), 4);
     struct ftree_verdict v = untold_crash(l, 4);
 
     lone_run(l, 2000);
     ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
     lone_run(l, 1000);
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_UP), 0);
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(what_is_over_or_for_own_readers_is_not_told_again)
 {
-    struct lone *l = lone_new(7, 2, 2, 4);
+    struct lone *l = lone_of(shape_binary(7, 2), 4);
     struct ftree_verdict v = untold_crash(l, 4), w = v;
 
     v.withdrawn = l->now;
@@ -389,14 +379,13 @@ START_TEST(what_is_over_or_for_own_readers_is_not_told_again)
     ck_assert_int_eq(ftree_restore(l->ft, l->now, &w), FTREE_OK);
     lone_run(l, 1000);
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_UP), 0);
-    lone_free(l);
 }
 END_TEST
 
 /* The agent was stopped with a verdict that it was about to tell; its deputy has told it. */
 START_TEST(what_a_stand_in_told_is_not_told_twice)
 {
-    struct lone *l = lone_new(1, 2, 2, 0);
+    struct lone *l = lone_of(shape_binary(1, 2), 0);
     struct ftree_verdict v = untold_crash(l, 0);
 
     LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
@@ -410,13 +399,12 @@ START_TEST(what_a_stand_in_told_is_not_told_twice)
     ck_assert_ptr_null(ftree_check(l->ft));
     lone_run(l, 1000);
     ck_assert_int_eq(l->reports, 0);
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(what_cannot_be_restored)
 {
-    struct lone *l = lone_new(7, 2, 2, 0);
+    struct lone *l = lone_of(shape_binary(7, 2), 0);
     const struct ftree_verdict good =
         lone_verdict(l, "node-outage/both-paths-silent", 3, FTREE_NONE, 1);
     struct ftree_verdict v = good;
@@ -442,7 +430,6 @@ START_TEST(what_cannot_be_restored)
     l->fail_alloc_in = 2; /* the first is for the name of its rule, which it can do without */
     ck_assert_int_eq(ftree_restore(l->ft, l->now, &good), FTREE_ERR_NOMEM);
     ck_assert(!ftree_verdict_at(l->ft, 0, &v));
-    lone_free(l);
 }
 END_TEST
 
@@ -452,13 +439,12 @@ START_TEST(a_long_name_is_cut_in_a_trace_line)
 {
     static char name[2000];
     const char *hosts[4] = {name, name, name, name};
-    struct lone *l = lone_new(4, 1, 32, 0);
+    struct lone *l = lone_of(shape_star(4, 1), 0);
 
     memset(name, 'x', sizeof(name) - 1);
     l->job.node_name = hosts;
     lone_stall(l, 0, 2);
     ck_assert_ptr_nonnull(strstr(lone_log(l), "suspects xxxx"));
-    lone_free(l);
 }
 END_TEST
 

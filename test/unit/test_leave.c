@@ -18,20 +18,19 @@ static void hear(struct lone *l, int32_t from, enum wire_type type)
 
 START_TEST(alone_one_goes_at_once)
 {
-    struct lone *l = lone_new(1, 4, 32, 0);
+    struct lone *l = lone_of(shape_star(1, 4), 0);
 
     ck_assert(!ftree_may_go(l->ft));
     ftree_leave(l->ft, l->now);
     ck_assert(ftree_may_go(l->ft));
     ck_assert_str_eq(lone_log(l), "0 everyone has left\n");
     ck_assert(ftree_deadline(l->ft) == FTREE_NEVER);
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(a_leaf_says_goodbye_and_waits_to_be_released)
 {
-    struct lone *l = lone_new(7, 1, 2, 3);
+    struct lone *l = lone_of(shape_binary(7, 1), 3);
 
     ftree_leave(l->ft, l->now);
     ftree_leave(l->ft, l->now); /* once is enough */
@@ -45,13 +44,12 @@ START_TEST(a_leaf_says_goodbye_and_waits_to_be_released)
                                   "100 -> n1 data ack\n"
                                   "100 everyone has left\n"
                                   "100 -> n1 data ack\n");
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(goodbye_goes_up_once_all_below_have_said_it)
 {
-    struct lone *l = lone_new(7, 1, 2, 1);
+    struct lone *l = lone_of(shape_binary(7, 1), 1);
 
     hear(l, 3, WIRE_GOODBYE);
     ftree_leave(l->ft, l->now);
@@ -68,13 +66,12 @@ START_TEST(goodbye_goes_up_once_all_below_have_said_it)
     lone_acks(l, 3);
     lone_acks(l, 4);
     ck_assert(ftree_may_go(l->ft));
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(the_root_releases_all)
 {
-    struct lone *l = lone_new(7, 1, 2, 0);
+    struct lone *l = lone_of(shape_binary(7, 1), 0);
 
     hear(l, 1, WIRE_GOODBYE);
     hear(l, 2, WIRE_GOODBYE);
@@ -83,24 +80,22 @@ START_TEST(the_root_releases_all)
     ck_assert_str_eq(lone_log(l), "0 everyone has left\n"
                                   "0 -> n1 data release\n"
                                   "0 -> n2 data release\n");
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(a_release_means_nothing_to_who_stays)
 {
-    struct lone *l = lone_new(7, 1, 2, 3);
+    struct lone *l = lone_of(shape_binary(7, 1), 3);
 
     hear(l, 1, WIRE_RELEASE);
     ck_assert(!ftree_may_go(l->ft));
     ck_assert_str_eq(lone_log(l), "0 -> n1 data ack\n");
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(nobody_lingers_for_ever_and_those_around_are_told)
 {
-    struct lone *l = lone_new(7, 1, 2, 1);
+    struct lone *l = lone_of(shape_binary(7, 1), 1);
 
     hear(l, 4, WIRE_GOODBYE); /* node 3 computes */
     ftree_leave(l->ft, l->now);
@@ -114,13 +109,12 @@ START_TEST(nobody_lingers_for_ever_and_those_around_are_told)
                                   "2000 -> n0 data goodbye\n"
                                   "2000 -> n3 data goodbye\n");
     ck_assert(ftree_may_go(l->ft));
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(who_ends_in_the_middle_of_the_job_tells_those_around_it)
 {
-    struct lone *l = lone_new(7, 1, 2, 1);
+    struct lone *l = lone_of(shape_binary(7, 1), 1);
 
     hear(l, 3, WIRE_GOODBYE);
     lone_log(l);
@@ -132,13 +126,12 @@ START_TEST(who_ends_in_the_middle_of_the_job_tells_those_around_it)
     ck_assert_str_eq(lone_log(l), "0 leaves without having heard of everyone\n"
                                   "0 -> n0 data goodbye\n"
                                   "0 -> n4 data goodbye\n");
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(who_has_left_already_does_not_say_goodbye_twice)
 {
-    struct lone *l = lone_new(7, 1, 2, 3);
+    struct lone *l = lone_of(shape_binary(7, 1), 3);
 
     ftree_leave(l->ft, l->now);
     lone_acks(l, 1);
@@ -146,13 +139,12 @@ START_TEST(who_has_left_already_does_not_say_goodbye_twice)
     ck_assert_str_eq(lone_log(l), "0 -> n1 data goodbye\n"
                                   "0 leaves without having heard of everyone\n");
     ck_assert(ftree_may_go(l->ft));
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(who_said_goodbye_and_is_not_released_goes_too)
 {
-    struct lone *l = lone_new(7, 1, 2, 3);
+    struct lone *l = lone_of(shape_binary(7, 1), 3);
 
     ftree_leave(l->ft, l->now);
     lone_acks(l, 1);
@@ -160,13 +152,12 @@ START_TEST(who_said_goodbye_and_is_not_released_goes_too)
     lone_run(l, 2000);
     ck_assert_str_eq(lone_log(l), "2000 leaves without having heard of everyone\n");
     ck_assert(ftree_may_go(l->ft));
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(a_goodbye_goes_past_a_silent_parent)
 {
-    struct lone *l = lone_new(7, 1, 2, 3);
+    struct lone *l = lone_of(shape_binary(7, 1), 3);
 
     ftree_leave(l->ft, l->now);
     lone_run(l, 349);
@@ -177,13 +168,12 @@ START_TEST(a_goodbye_goes_past_a_silent_parent)
                                   "350 -> n0 data goodbye\n"
                                   "350 everyone has left\n");
     ck_assert(ftree_may_go(l->ft));
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(with_nobody_above_those_below_are_released)
 {
-    struct lone *l = lone_new(7, 1, 2, 1);
+    struct lone *l = lone_of(shape_binary(7, 1), 1);
 
     hear(l, 3, WIRE_GOODBYE);
     hear(l, 4, WIRE_GOODBYE);
@@ -195,25 +185,23 @@ START_TEST(with_nobody_above_those_below_are_released)
                                   "350 everyone has left\n"
                                   "350 -> n3 data release\n"
                                   "350 -> n4 data release\n");
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(a_goodbye_to_the_side_that_is_lost_changes_nothing)
 {
-    struct lone *l = lone_new(7, 1, 2, 1);
+    struct lone *l = lone_of(shape_binary(7, 1), 1);
 
     ftree_leave(l->ft, l->now); /* the children compute */
     ftree_leave_say_so(l->ft, l->now, 5);
     lone_run(l, 1000);
     ck_assert(!ftree_may_go(l->ft));
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(who_fails_meanwhile_is_not_waited_for)
 {
-    struct lone *l = lone_new(7, 1, 2, 0);
+    struct lone *l = lone_of(shape_binary(7, 1), 0);
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 2, FTREE_NONE, 1);
 
     hear(l, 1, WIRE_GOODBYE);
@@ -225,13 +213,12 @@ START_TEST(who_fails_meanwhile_is_not_waited_for)
     hear(l, 6, WIRE_GOODBYE);
     lone_run(l, 500);
     ck_assert(ftree_leave_is_over(l->ft));
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(a_verdict_still_to_be_told_to_people_holds_the_root)
 {
-    struct lone *l = lone_new(7, 1, 2, 0);
+    struct lone *l = lone_of(shape_binary(7, 1), 0);
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 2, FTREE_NONE, 1);
 
     lone_told(l, 1, WIRE_VERDICT_UP, &v);
@@ -249,13 +236,12 @@ START_TEST(a_verdict_still_to_be_told_to_people_holds_the_root)
     lone_run(l, 800); /* two levels below it */
     ck_assert_int_eq(l->reports, 1);
     ck_assert(ftree_may_go(l->ft));
-    lone_free(l);
 }
 END_TEST
 
 static int32_t substitute(int32_t k)
 {
-    struct lone *l = lone_new(5, 2, 32, 0);
+    struct lone *l = lone_of(shape_star(5, 2), 0);
     int32_t node = ftree_inspect_root_substitute(l->ft, k);
 
     lone_free(l);
@@ -267,7 +253,7 @@ static int32_t substitute(int32_t k)
 START_TEST(what_an_aborting_heir_has_found_goes_past_a_silent_root)
 {
     int32_t heir = substitute(1);
-    struct lone *l = lone_new(5, 2, 32, heir);
+    struct lone *l = lone_of(shape_star(5, 2), heir);
     const struct lone_sent *up;
 
     l->state[0].phase = FTREE_PHASE_GONE;
@@ -285,13 +271,12 @@ START_TEST(what_an_aborting_heir_has_found_goes_past_a_silent_root)
     ck_assert_int_eq(up->m.u.verdict.victims.count, 1);
     ck_assert_int_eq(up->m.u.verdict.victims.range[0].first, 2 * heir + 1);
     ck_assert_int_eq(lone_last(l, WIRE_GOODBYE)->to.node, substitute(2));
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(who_has_left_does_not_stand_in_for_the_root)
 {
-    struct lone *l = lone_new(5, 2, 32, substitute(2));
+    struct lone *l = lone_of(shape_star(5, 2), substitute(2));
     struct ftree_verdict v =
         lone_verdict(l, "node-outage/both-paths-silent", 0, FTREE_NONE, l->self);
 
@@ -299,7 +284,6 @@ START_TEST(who_has_left_does_not_stand_in_for_the_root)
     ck_assert(!ftree_route_is_root(l->ft));
     LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
     ck_assert(ftree_route_is_root(l->ft));
-    lone_free(l);
 }
 END_TEST
 
@@ -307,7 +291,7 @@ END_TEST
  * until then somebody may ask why its port is closed. */
 START_TEST(a_crash_of_the_last_rank_is_told_before_it_leaves)
 {
-    struct lone *l = lone_new(5, 1, 32, 3);
+    struct lone *l = lone_of(shape_star(5, 1), 3);
     struct ftree_verdict v;
 
     l->state[0].phase = FTREE_PHASE_GONE;
@@ -325,14 +309,13 @@ START_TEST(a_crash_of_the_last_rank_is_told_before_it_leaves)
     ck_assert(!ftree_may_go(l->ft));
     lone_acks(l, 0);
     ck_assert(ftree_may_go(l->ft));
-    lone_free(l);
 }
 END_TEST
 
 /* The others expect its heir to act for it. */
 START_TEST(a_root_whose_ranks_have_ended_hands_over)
 {
-    struct lone *l = lone_new(5, 2, 32, 0);
+    struct lone *l = lone_of(shape_star(5, 2), 0);
     int32_t heir = substitute(1);
     struct ftree_verdict v = lone_verdict(l, "process-crash/pid-gone", 3, 6, 3);
 
@@ -355,14 +338,13 @@ START_TEST(a_root_whose_ranks_have_ended_hands_over)
     lone_run(l, 1000); /* of the first it tells people itself */
     ck_assert_int_eq(l->reports, 1);
     ck_assert_int_eq(l->report[0].rank, 0);
-    lone_free(l);
 }
 END_TEST
 
 /* It is nobody's child any more. */
 START_TEST(the_root_tells_the_agent_of_ended_ranks_that_all_know)
 {
-    struct lone *l = lone_new(7, 2, 2, 0);
+    struct lone *l = lone_of(shape_binary(7, 2), 0);
     struct ftree_verdict v = lone_verdict(l, "process-crash/pid-gone", 3, 6, 3);
 
     lone_told(l, 1, WIRE_VERDICT_UP, &v);
@@ -378,13 +360,12 @@ START_TEST(the_root_tells_the_agent_of_ended_ranks_that_all_know)
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 3);
     ck_assert_int_eq(lone_last(l, WIRE_VERDICT_DOWN)->to.node, 3);
     ck_assert_uint_ne(ftree_inspect_owes(l->ft, 3), 0); /* its children may say to it that they wait */
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(a_root_without_an_heir_goes_on_telling)
 {
-    struct lone *l = lone_new(1, 1, 32, 0);
+    struct lone *l = lone_of(shape_star(1, 1), 0);
 
     l->state[0].phase = FTREE_PHASE_GONE;
     ck_assert_int_eq(ftree_rank_gone(l->ft, l->now, 0), FTREE_OK);
@@ -392,13 +373,12 @@ START_TEST(a_root_without_an_heir_goes_on_telling)
     ck_assert_int_eq(l->reports, 1);
     ftree_leave_at_once(l->ft, l->now);
     ck_assert(ftree_may_go(l->ft));
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(what_was_under_way_is_forgotten)
 {
-    struct lone *l = lone_new(7, 2, 2, 1);
+    struct lone *l = lone_of(shape_binary(7, 2), 1);
 
     l->state[1].phase = FTREE_PHASE_GONE;
     lone_stall(l, 2, 6);
@@ -410,13 +390,12 @@ START_TEST(what_was_under_way_is_forgotten)
     ck_assert_int_eq(ftree_inspect_stalls(l->ft), 0);
     ck_assert_int_eq(ftree_inspect_findings(l->ft), 0);
     ck_assert_int_eq(ftree_inspect_suspects(l->ft), 0);
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(a_wide_tree_counts_its_goodbyes_quickly)
 {
-    struct lone *l = lone_new(3001, 1, 3000, 0);
+    struct lone *l = lone_of(shape_tree(3001, 1, 3000), 0);
 
     ftree_leave(l->ft, l->now);
     for (int32_t n = 1; n <= 3000; n++) {
@@ -427,20 +406,18 @@ START_TEST(a_wide_tree_counts_its_goodbyes_quickly)
         ck_assert_int_eq(ftree_receive(l->ft, l->now, n, FTREE_PATH_DATA, 1, buf, len), FTREE_OK);
     }
     ck_assert(ftree_leave_is_over(l->ft));
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(without_memory_a_goodbye_is_forgotten)
 {
-    struct lone *l = lone_new(7, 1, 2, 1);
+    struct lone *l = lone_of(shape_binary(7, 1), 1);
 
     l->fail_alloc_in = 1;
     hear(l, 3, WIRE_GOODBYE);
     ck_assert(!ftree_peer_has_left(l->ft, 3));
     hear(l, 3, WIRE_GOODBYE);
     ck_assert(ftree_peer_has_left(l->ft, 3));
-    lone_free(l);
 }
 END_TEST
 

@@ -119,7 +119,7 @@ static bool is_one_of(const struct ftree_tree *t, const char *nodes, int32_t nod
 
 static struct lone *choosing(int i, int32_t self)
 {
-    struct ftree_tree *t = switches_tree(choices[i].topology);
+    struct ftree_tree *t = shape_read(choices[i].topology);
     char name[24];
     struct lone *l = switches_new(choices[i].topology, switches_name(t, self, name));
 
@@ -160,7 +160,7 @@ static void check_choice(struct lone *l, int32_t suspect_)
 /* rows: of_each_region_up_to_four_are_asked */
 START_TEST(of_each_region_up_to_four_are_asked)
 {
-    struct ftree_tree *t = switches_tree(choices[_i].topology);
+    struct ftree_tree *t = shape_read(choices[_i].topology);
     int32_t step = t->nodes > 32 ? 17 : 1;
 
     for (int32_t self = 0; self < t->nodes; self += step) {
@@ -174,7 +174,7 @@ START_TEST(of_each_region_up_to_four_are_asked)
             ftree_neighbour_ask(l->ft, l->now, &su);
             check_choice(l, n);
         }
-        switches_free(l);
+        lone_free(l);
     }
     ftree_tree_free(t);
 }
@@ -188,7 +188,7 @@ static int32_t chosen_by(const char *self, const char *suspect_, int32_t node[LO
 
     ftree_neighbour_ask(l->ft, l->now, &su);
     n = sent_to(l, WIRE_PROBE, FTREE_PATH_DATA, node);
-    switches_free(l);
+    lone_free(l);
     return n;
 }
 
@@ -222,7 +222,6 @@ START_TEST(there_is_a_bound_for_all_together)
     for (int32_t i = 0; i < 64; i++)
         for (int32_t j = 0; j < i; j++)
             ck_assert_int_ne(node[i], node[j]);
-    switches_free(l);
 }
 END_TEST
 
@@ -250,7 +249,6 @@ START_TEST(who_is_of_no_use_any_more_makes_room)
     ftree_neighbour_ask(l->ft, l->now, &su);
     ck_assert_int_gt(lone_count(l, WIRE_PROBE), 2);
     ck_assert_int_eq(ftree_inspect_neighbours(l->ft), 64);
-    switches_free(l);
 }
 END_TEST
 
@@ -266,19 +264,17 @@ START_TEST(nobody_looks_for_long)
         REQUIRE(ftree_peer_leaves(l->ft, n));
     ftree_neighbour_ask(l->ft, l->now, &su);
     ck_assert_int_eq(l->n_sent, 0);
-    switches_free(l);
 }
 END_TEST
 
 START_TEST(it_matters_only_with_switches)
 {
-    struct lone *l = lone_new(4, 1, 32, 0);
+    struct lone *l = lone_of(shape_star(4, 1), 0);
 
     ck_assert(!ftree_neighbour_matters(l->ft));
     lone_free(l);
     l = switches_new(FLAT, "0.0");
     ck_assert(ftree_neighbour_matters(l->ft));
-    switches_free(l);
 }
 END_TEST
 
@@ -317,7 +313,6 @@ START_TEST(who_was_not_heard_is_asked_again_after_a_while)
     ck_assert_uint_eq(nb.asked, asked);
     ck_assert(ftree_inspect_neighbour(l->ft, n_1, &nb));
     ck_assert_uint_eq(nb.asked, asked);
-    switches_free(l);
 }
 END_TEST
 
@@ -340,7 +335,6 @@ START_TEST(forgotten_is_forgotten)
     ck_assert_int_eq(l->n_sent, 2 * ftree_inspect_neighbours(l->ft));
     for (int32_t n = 1; n < l->job.nodes; n++)
         ck_assert(!ftree_inspect_neighbour(l->ft, n, &nb) || !nb.was_heard);
-    switches_free(l);
 }
 END_TEST
 
@@ -362,7 +356,6 @@ START_TEST(without_memory_some_are_not_asked)
         ck_assert_int_eq(l->n_sent, 2 * (all - 1));
         ck_assert_ptr_null(ftree_check(l->ft));
     }
-    switches_free(l);
 }
 END_TEST
 
@@ -495,7 +488,6 @@ START_TEST(what_is_silent_on_all_paths)
     ck_assert_msg(!strcmp(found(&s, buf), silences[_i].found), "row %d: %s", _i, buf);
     s = ftree_neighbour_silence(l->ft, &su, true); /* of the data path alone nothing is known */
     ck_assert_str_eq(found(&s, buf), "none");
-    switches_free(l);
 }
 END_TEST
 
@@ -558,7 +550,6 @@ START_TEST(what_is_silent_on_the_data_path)
     ck_assert_msg(!strcmp(found(&s, buf), data_silences[_i].found), "row %d: %s", _i, buf);
     s = ftree_neighbour_silence(l->ft, &su, false); /* it does answer */
     ck_assert_str_eq(found(&s, buf), "none");
-    switches_free(l);
 }
 END_TEST
 
@@ -591,7 +582,6 @@ START_TEST(who_is_heard_is_not_behind_a_silent_switch)
     su.reach[FTREE_PATH_MGMT][FTREE_ROLE_AGENT] = (uint8_t) reaches[_i].mgmt;
     ck_assert_int_eq(ftree_neighbour_silence(l->ft, &su, false).behind, reaches[_i].behind);
     ck_assert_int_eq(ftree_neighbour_silence(l->ft, &su, true).behind, reaches[_i].behind_data);
-    switches_free(l);
 }
 END_TEST
 
@@ -607,7 +597,6 @@ START_TEST(who_is_known_to_have_failed_bears_no_witness)
     switches_node_fails(l, switches_node(l->job.tree, "1.0", NULL));
     s = ftree_neighbour_silence(l->ft, &su, false);
     ck_assert_int_eq(s.behind, RULES_BEHIND_NONE);
-    switches_free(l);
 }
 END_TEST
 
@@ -622,7 +611,6 @@ START_TEST(who_was_asked_for_an_earlier_suspect_bears_no_witness)
     ck_assert_int_eq(ftree_neighbour_silence(l->ft, &su, false).behind, RULES_BEHIND_NONE);
     neighbour(l, 0)->last_asked = su.opened;
     ck_assert_int_eq(ftree_neighbour_silence(l->ft, &su, false).behind, RULES_BEHIND_SILENT);
-    switches_free(l);
 }
 END_TEST
 
@@ -649,13 +637,12 @@ START_TEST(a_view_of_very_many_is_bounded)
     s = ftree_neighbour_silence(l->ft, &su, false);
     ck_assert_int_eq(s.behind, RULES_BEHIND_SILENT);
     ck_assert_int_eq(s.switch_, 1);
-    switches_free(l);
 }
 END_TEST
 
 START_TEST(without_switches_nothing_is_found)
 {
-    struct lone *l = lone_new(4, 1, 32, 0);
+    struct lone *l = lone_of(shape_star(4, 1), 0);
     struct ftree_case su = {.node = 1, .deadline = FTREE_NEVER};
     struct ftree_silence s;
 
@@ -663,7 +650,6 @@ START_TEST(without_switches_nothing_is_found)
     s = ftree_neighbour_silence(l->ft, &su, false);
     ck_assert_int_eq(s.behind, RULES_BEHIND_NONE);
     ck_assert_int_eq(s.switch_, FTREE_NONE);
-    lone_free(l);
 }
 END_TEST
 
@@ -717,7 +703,6 @@ START_TEST(those_far_from_here_are_asked_to_look)
         ck_assert_uint_eq(w->nonce, nb.question);
         ck_assert_int_ne(w->target, l->sent[i].to.node);
     }
-    switches_free(l);
 }
 END_TEST
 
@@ -733,7 +718,6 @@ START_TEST(nobody_looks_where_the_suspect_is_lost_or_heard)
     ftree_neighbour_visit(l->ft, su.deadline, &su);
     ck_assert_int_eq(l->n_sent, 0);
     ck_assert_int_eq(ftree_inspect_visitors(l->ft, 0, NULL, NULL), 0);
-    switches_free(l);
 }
 END_TEST
 
@@ -755,7 +739,6 @@ START_TEST(what_was_just_looked_at_is_not_looked_at_again)
     ck_assert_int_eq(l->n_sent, 8); /* that both look at */
     ftree_neighbour_visit(l->ft, at + 2 * ftree_rto(l->ft), &su);
     ck_assert_int_eq(l->n_sent, 14); /* all but the new one, again */
-    switches_free(l);
 }
 END_TEST
 
@@ -771,7 +754,6 @@ START_TEST(without_memory_others_look_at_others)
     ck_assert_int_eq(l->fail_alloc_in, 0);
     ck_assert_int_eq(ftree_inspect_neighbours(l->ft), 4);
     ck_assert_int_eq(l->n_sent, 6); /* not at the suspect */
-    switches_free(l);
 }
 END_TEST
 
@@ -826,7 +808,6 @@ START_TEST(what_visitors_saw_counts_if_they_were_asked)
         ck_assert_msg(nb.seen[0] == steps[i].then[0] && nb.seen[1] == steps[i].then[1], "row %d",
                       i);
     }
-    switches_free(l);
 }
 END_TEST
 
@@ -871,7 +852,6 @@ START_TEST(some_who_are_silent_with_the_suspect_are_told)
                 switches_name(l->job.tree, e->target, name));
     }
     ck_assert_msg(!strcmp(told, evidences[_i].told), "row %d: %s", _i, told);
-    switches_free(l);
 }
 END_TEST
 
@@ -911,7 +891,6 @@ START_TEST(another_one_of_the_other_side_at_each_turn)
     }
     ck_assert_msg(others >= turns[_i].others, "row %d: %d", _i, (int) others);
     free(asked);
-    switches_free(l);
 }
 END_TEST
 
@@ -928,7 +907,7 @@ START_TEST(behind_all_there_is_nobody_beyond)
         switches_lose(l, 0, "switch-fault/all-behind-silent");
         lone_run(l, 100000);
         ck_assert_int_eq(lone_count(l, WIRE_PROBE), 0); /* nor asks this node itself */
-        switches_free(l);
+        lone_free(l);
     }
 }
 END_TEST
@@ -938,7 +917,7 @@ START_TEST(behind_a_switch_without_nodes_nobody_is_asked)
 {
     static const char text[] = "SwitchName=a Nodes=h0,h1\nSwitchName=b Nodes=other\n";
     static const char *const names[] = {"h0", "h1"};
-    struct lone *l = lone_new(2, 1, 32, 0);
+    struct lone *l = lone_of(shape_star(2, 1), 0);
     struct ftree_verdict v = lone_verdict(l, "switch-fault/all-behind-silent", 1, FTREE_NONE, 1);
     struct ftree_tree_error e;
     struct ftree_tree *tree;
@@ -946,8 +925,7 @@ START_TEST(behind_a_switch_without_nodes_nobody_is_asked)
 
     ck_assert_int_eq(ftree_tree_read(text, sizeof(text) - 1, names, 2, 32, &tree, order, &e),
                      FTREE_OK);
-    l->job.tree = tree;
-    lone_renew(l);
+    lone_use_tree(l, tree);
     v.kind = FTREE_KIND_SWITCH;
     v.switch_ = 1;
     ck_assert_int_eq(tree->switch_head[1], FTREE_NONE);
@@ -956,7 +934,6 @@ START_TEST(behind_a_switch_without_nodes_nobody_is_asked)
     lone_run(l, 100000);
     ck_assert_int_eq(lone_known(l, 0).switch_, 1);
     ck_assert_uint_eq(lone_known(l, 0).question, 0);
-    switches_free(l);
 }
 END_TEST
 

@@ -17,7 +17,7 @@
 
 static struct world *a_node_is_lost(void)
 {
-    struct world *w = world_new(7, 1, 2);
+    struct world *w = world_of(shape_binary(7, 1));
 
     w->node[5].off = true;
     world_all_wait(w, 5, 5);
@@ -26,7 +26,7 @@ static struct world *a_node_is_lost(void)
 
 static struct world *the_root_is_lost(void)
 {
-    struct world *w = world_new(7, 1, 2);
+    struct world *w = world_of(shape_binary(7, 1));
 
     w->node[0].off = true;
     world_all_wait(w, 0, 0);
@@ -35,7 +35,7 @@ static struct world *the_root_is_lost(void)
 
 static struct world *two_are_lost_and_nobody_is_waited_for(void)
 {
-    struct world *w = world_new(7, 1, 2);
+    struct world *w = world_of(shape_binary(7, 1));
 
     w->node[1].off = w->node[3].off = true;
     for (int32_t r = 0; r < 7; r++)
@@ -46,7 +46,7 @@ static struct world *two_are_lost_and_nobody_is_waited_for(void)
 
 static struct world *an_agent_is_stopped(void)
 {
-    struct world *w = world_new(4, 2, 2);
+    struct world *w = world_of(shape_binary(4, 2));
 
     w->node[3].mute = true;
     w->rank[6].proc_state = 'T';
@@ -56,7 +56,7 @@ static struct world *an_agent_is_stopped(void)
 
 static struct world *a_process_ends(void)
 {
-    struct world *w = world_new(4, 2, 2);
+    struct world *w = world_of(shape_binary(4, 2));
 
     w->rank[7].phase = FTREE_PHASE_GONE;
     world_all_wait(w, 3, 7);
@@ -66,7 +66,7 @@ static struct world *a_process_ends(void)
 /* And with them the agent, once it has told. */
 static struct world *all_of_a_node_end(void)
 {
-    struct world *w = world_new(4, 2, 2);
+    struct world *w = world_of(shape_binary(4, 2));
 
     world_all_wait(w, 3, 7);
     world_crash(w, 3);
@@ -75,7 +75,7 @@ static struct world *all_of_a_node_end(void)
 
 static struct world *all_wait_and_nothing_is_wrong(void)
 {
-    struct world *w = world_new(7, 1, 2);
+    struct world *w = world_of(shape_binary(7, 1));
 
     world_all_wait(w, FTREE_NONE, 6);
     return w;
@@ -84,7 +84,7 @@ static struct world *all_wait_and_nothing_is_wrong(void)
 /* Found, told, over, withdrawn: told or not. */
 static struct world *a_node_is_frozen_for_a_while(void)
 {
-    struct world *w = world_new(7, 1, 2);
+    struct world *w = world_of(shape_binary(7, 1));
 
     w->node[3].asleep_until = w->now + 4 * SECOND;
     w->node[3].no_deputy = true;
@@ -95,7 +95,7 @@ static struct world *a_node_is_frozen_for_a_while(void)
 /* Other middleware speaks of many nodes at once, and one of them is lost. */
 static struct world *everybody_has_symptoms(void)
 {
-    struct world *w = world_new(13, 1, 2);
+    struct world *w = world_of(shape_binary(13, 1));
 
     w->node[9].off = true;
     for (int32_t n = 0; n < 13; n++)

@@ -17,7 +17,7 @@ static void send_one(struct lone *l)
 
 START_TEST(an_acknowledged_message_is_sent_once)
 {
-    struct lone *l = lone_new(4, 1, 32, 1);
+    struct lone *l = lone_of(shape_star(4, 1), 1);
 
     send_one(l);
     ck_assert_int_eq(ftree_inspect_outbox(l->ft), 1);
@@ -28,13 +28,12 @@ START_TEST(an_acknowledged_message_is_sent_once)
     ck_assert_str_eq(lone_log(l), "0 rank 1 stalls, waits for rank 2\n"
                                   "0 symptom about n2 goes to n0\n"
                                   "0 -> n0 data symptom\n");
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(the_second_try_takes_every_path_anew)
 {
-    struct lone *l = lone_new(4, 1, 32, 1);
+    struct lone *l = lone_of(shape_star(4, 1), 1);
 
     send_one(l);
     lone_run(l, 349);
@@ -49,13 +48,12 @@ START_TEST(the_second_try_takes_every_path_anew)
                                   "350 -> n2 data symptom substitute\n"
                                   "350 symptom about n2 goes to substitute n3\n"
                                   "350 -> n3 data symptom substitute\n");
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(what_is_told_again_has_grown_older)
 {
-    struct lone *l = lone_new(4, 1, 32, 1);
+    struct lone *l = lone_of(shape_star(4, 1), 1);
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 2, FTREE_NONE, 1);
 
     LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
@@ -75,13 +73,12 @@ START_TEST(what_is_told_again_has_grown_older)
     }
     ck_assert_int_ge(lone_count(l, WIRE_VERDICT_UP), 3);
     ck_assert_int_ge(lone_count(l, WIRE_SYMPTOM), 3);
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(what_goes_another_way_is_as_old_as_before)
 {
-    struct lone *l = lone_new(4, 1, 32, 1);
+    struct lone *l = lone_of(shape_star(4, 1), 1);
     ftree_time begin = l->now;
     int32_t by_another_way = 0;
 
@@ -95,7 +92,6 @@ START_TEST(what_goes_another_way_is_as_old_as_before)
         by_another_way += s->to.node == 3;
     }
     ck_assert_int_eq(by_another_way, 1);
-    lone_free(l);
 }
 END_TEST
 
@@ -129,7 +125,7 @@ static void expect_located(const struct lone *l, ftree_time at)
 
 START_TEST(letters_share_what_they_carry)
 {
-    struct lone *l = lone_new(4, 1, 32, 1);
+    struct lone *l = lone_of(shape_star(4, 1), 1);
     ftree_time begin = l->now;
     struct payload *payload = post_to_three(l);
 
@@ -145,14 +141,13 @@ START_TEST(letters_share_what_they_carry)
     lone_acks(l, 3);
     ck_assert_int_eq(ftree_inspect_outbox(l->ft), 0);
     ck_assert_int_eq(l->live_allocations, 2);
-    lone_free(l);
 }
 END_TEST
 
 /* Without memory for one of its own a message goes as it is. */
 START_TEST(without_memory_what_is_shared_is_told_again_as_it_is)
 {
-    struct lone *l = lone_new(4, 1, 32, 1);
+    struct lone *l = lone_of(shape_star(4, 1), 1);
     ftree_time begin = l->now;
 
     post_to_three(l);
@@ -163,13 +158,12 @@ START_TEST(without_memory_what_is_shared_is_told_again_as_it_is)
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 6);
     for (int32_t i = 0; i < 6; i++) /* by 150 ms too young, the first one */
         ck_assert_uint_eq(l->sent[i].told[0].located, begin + (i < 2 ? 150 * FTREE_MS : 0));
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(whether_victims_are_on_their_way)
 {
-    struct lone *l = lone_new(4, 1, 32, 1);
+    struct lone *l = lone_of(shape_star(4, 1), 1);
     struct wire_message m = {.type = WIRE_VICTIMS, .u.victims.told = 70};
 
     ck_assert_int_eq(ftree_outbox_answered(l->ft, 0, FTREE_PATH_DATA, 70), TOLD_NOBODY_WAITS);
@@ -186,14 +180,13 @@ START_TEST(whether_victims_are_on_their_way)
     ck_assert_int_eq(ftree_outbox_answered(l->ft, 0, FTREE_PATH_DATA, 70), TOLD);
     lone_acks(l, 0);
     ck_assert_int_eq(ftree_outbox_answered(l->ft, 0, FTREE_PATH_DATA, 70), TOLD_NOBODY_WAITS);
-    lone_free(l);
 }
 END_TEST
 
 /* Nobody acknowledges it; who misses it asks again. */
 START_TEST(an_answer_is_sent_once_each_time_it_is_asked_for)
 {
-    struct lone *l = lone_new(4, 1, 32, 1);
+    struct lone *l = lone_of(shape_star(4, 1), 1);
     struct wire_message m = {.type = WIRE_VICTIMS, .u.victims.told = 70};
 
     ftree_outbox_answer(l->ft, l->now, 0, FTREE_PATH_MGMT, &m);
@@ -207,13 +200,12 @@ START_TEST(an_answer_is_sent_once_each_time_it_is_asked_for)
     lone_run(l, 1);
     ck_assert_int_eq(ftree_outbox_answered(l->ft, 0, FTREE_PATH_DATA, 70), TOLD_NOBODY_WAITS);
     ck_assert_uint_eq(ftree_deadline(l->ft), FTREE_NEVER);
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(an_answer_needs_memory)
 {
-    struct lone *l = lone_new(4, 1, 32, 1);
+    struct lone *l = lone_of(shape_star(4, 1), 1);
     struct wire_message m = {.type = WIRE_VICTIMS, .u.victims.told = 70};
 
     for (int32_t i = 1; i <= 2; i++) {
@@ -222,14 +214,13 @@ START_TEST(an_answer_needs_memory)
         ck_assert_int_eq(ftree_inspect_outbox(l->ft), 0);
         ck_assert_ptr_null(ftree_check(l->ft));
     }
-    lone_free(l);
 }
 END_TEST
 
 /* rows: with_one_path_both_tries_take_it 2 */
 START_TEST(with_one_path_both_tries_take_it)
 {
-    struct lone *l = lone_new(4, 1, 32, 1);
+    struct lone *l = lone_of(shape_star(4, 1), 1);
 
     l->job.has_path[_i] = false;
     send_one(l);
@@ -239,13 +230,12 @@ START_TEST(with_one_path_both_tries_take_it)
     ck_assert_int_eq(l->sent[1].to.path, 1 - _i);
     ck_assert(!l->sent[0].to.fresh);
     ck_assert(l->sent[1].to.fresh);
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(acknowledgments_of_others_do_not_count)
 {
-    struct lone *l = lone_new(4, 1, 32, 1);
+    struct lone *l = lone_of(shape_star(4, 1), 1);
     struct wire_message m = {.type = WIRE_ACK};
 
     send_one(l);
@@ -259,7 +249,6 @@ START_TEST(acknowledgments_of_others_do_not_count)
     lone_hear(l, 0, FTREE_PATH_MGMT, &m); /* by another path is well */
     ck_assert_int_eq(ftree_inspect_outbox(l->ft), 0);
     lone_hear(l, 0, FTREE_PATH_DATA, &m); /* twice */
-    lone_free(l);
 }
 END_TEST
 
@@ -275,7 +264,7 @@ START_TEST(a_quick_no_makes_the_second_try_at_once)
     };
 
     for (int i = 0; i < COUNT(rows); i++) {
-        struct lone *l = lone_new(4, 1, 32, 1);
+        struct lone *l = lone_of(shape_star(4, 1), 1);
         send_one(l);
         lone_reach(l, 0, FTREE_PATH_DATA, FTREE_ROLE_AGENT, rows[i].reach, 111);
         lone_run(l, 1);
@@ -290,20 +279,19 @@ END_TEST
 
 START_TEST(of_another_node_or_the_deputy_a_no_is_nothing)
 {
-    struct lone *l = lone_new(4, 1, 32, 1);
+    struct lone *l = lone_of(shape_star(4, 1), 1);
 
     send_one(l);
     lone_reach(l, 3, FTREE_PATH_DATA, FTREE_ROLE_AGENT, FTREE_REACH_REFUSED, 111);
     lone_reach(l, 0, FTREE_PATH_DATA, FTREE_ROLE_DEPUTY, FTREE_REACH_REFUSED, 111);
     lone_run(l, 100);
     ck_assert_int_eq(l->n_sent, 1);
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(the_round_trip_is_measured_and_sets_the_timer)
 {
-    struct lone *l = lone_new(4, 1, 32, 1);
+    struct lone *l = lone_of(shape_star(4, 1), 1);
 
     ck_assert_uint_eq(ftree_inspect_round_trip(l->ft).timeout, 150 * FTREE_MS);
     send_one(l);
@@ -312,25 +300,23 @@ START_TEST(the_round_trip_is_measured_and_sets_the_timer)
     ck_assert_uint_eq(ftree_inspect_round_trip(l->ft).mean, 100 * FTREE_MS);
     ck_assert_uint_eq(ftree_inspect_round_trip(l->ft).deviation, 50 * FTREE_MS);
     ck_assert_uint_eq(ftree_inspect_round_trip(l->ft).timeout, 300 * FTREE_MS);
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(a_repeated_message_measures_nothing)
 {
-    struct lone *l = lone_new(4, 1, 32, 1);
+    struct lone *l = lone_of(shape_star(4, 1), 1);
 
     send_one(l);
     lone_run(l, 200);
     lone_acks(l, 0);
     ck_assert_uint_eq(ftree_inspect_round_trip(l->ft).mean, 0);
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(an_acknowledgment_that_waited_for_this_process_measures_little)
 {
-    struct lone *l = lone_new(4, 1, 32, 1);
+    struct lone *l = lone_of(shape_star(4, 1), 1);
 
     send_one(l);
     lone_sleep(l, 3600 * 1000);
@@ -340,13 +326,12 @@ START_TEST(an_acknowledgment_that_waited_for_this_process_measures_little)
     for (int i = 0; i < 40; i++)
         ftree_rtt(l->ft, FTREE_MS);
     ck_assert_uint_eq(ftree_inspect_round_trip(l->ft).timeout, 150 * FTREE_MS);
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(who_is_mute_is_remembered_once)
 {
-    struct lone *l = lone_new(40, 1, 32, 1);
+    struct lone *l = lone_of(shape_tree(40, 1, 32), 1);
 
     for (int32_t n = 2; n < 40; n++)
         ftree_peer_unresponsive(l->ft, l->now, n, false);
@@ -359,14 +344,13 @@ START_TEST(who_is_mute_is_remembered_once)
     lone_sleep(l, 1);
     ftree_tick(l->ft, l->now);
     ck_assert_int_eq(ftree_inspect_unresponsive(l->ft), 0);
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(without_memory_a_message_is_left_out)
 {
     for (int nth = 1; nth <= 4; nth++) {
-        struct lone *l = lone_new(4, 1, 32, 1);
+        struct lone *l = lone_of(shape_star(4, 1), 1);
         struct wire_message m = {.type = WIRE_SWEEP, .u.round = 1};
         l->fail_alloc_in = nth;
         ftree_outbox_put(l->ft, l->now, 0, &m);
@@ -382,7 +366,7 @@ END_TEST
 
 START_TEST(a_send_that_fails_is_no_more_than_a_lost_message)
 {
-    struct lone *l = lone_new(4, 1, 32, 1);
+    struct lone *l = lone_of(shape_star(4, 1), 1);
 
     l->send_error = 101;
     send_one(l);
@@ -390,14 +374,13 @@ START_TEST(a_send_that_fails_is_no_more_than_a_lost_message)
     lone_run(l, 200);
     lone_acks(l, 0);
     ck_assert_int_eq(ftree_inspect_outbox(l->ft), 0);
-    lone_free(l);
 }
 END_TEST
 
 /* Its queue moves, and the others may wait in it: they are not sent again before it is idle. */
 START_TEST(who_acknowledges_one_of_two_is_given_longer_for_the_other)
 {
-    struct lone *l = lone_new(4, 1, 32, 1);
+    struct lone *l = lone_of(shape_star(4, 1), 1);
     struct wire_message m = {.type = WIRE_ACK};
     struct ftree_inspect_message left;
     struct ftree_symptom s;
@@ -415,14 +398,13 @@ START_TEST(who_acknowledges_one_of_two_is_given_longer_for_the_other)
     lone_run(l, 200);
     ck_assert(ftree_inspect_message(l->ft, 0, &left));
     ck_assert_int_eq(left.tries, 2);
-    lone_free(l);
 }
 END_TEST
 
 /* The root is suspected, and its substitutes may be lost with it. */
 START_TEST(a_substitute_that_is_silent_does_not_hold_up_the_next)
 {
-    struct lone *l = lone_new(8, 1, 32, 1);
+    struct lone *l = lone_of(shape_star(8, 1), 1);
     struct ftree_symptom s;
     int32_t first = ftree_inspect_root_substitute(l->ft, 1);
     int32_t second = ftree_inspect_root_substitute(l->ft, 2);
@@ -437,14 +419,13 @@ START_TEST(a_substitute_that_is_silent_does_not_hold_up_the_next)
     lone_log(l);
     lone_run(l, 200); /* the first is given up, and what it was told is told to nobody once more */
     ck_assert_ptr_null(strstr(lone_log(l), "symptom about n0"));
-    lone_free(l);
 }
 END_TEST
 
 /* Its children hear of the verdict at once, it itself when it is heard again. */
 START_TEST(a_verdict_waits_for_a_child_that_is_mute)
 {
-    struct lone *l = lone_new(8, 1, 2, 0);
+    struct lone *l = lone_of(shape_binary(8, 1), 0);
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 6, FTREE_NONE, 1);
     int32_t told = 0;
 
@@ -463,14 +444,13 @@ START_TEST(a_verdict_waits_for_a_child_that_is_mute)
     ck_assert_int_eq(told, 2); /* by both paths */
     lone_acks(l, 1);
     ck_assert_int_eq(ftree_inspect_outbox(l->ft), 0);
-    lone_free(l);
 }
 END_TEST
 
 /* It waits for a child that is mute to be heard: that its port refuses is no word of its. */
 START_TEST(a_verdict_that_waits_is_not_sent_for_a_quick_no)
 {
-    struct lone *l = lone_new(8, 1, 2, 0);
+    struct lone *l = lone_of(shape_binary(8, 1), 0);
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 6, FTREE_NONE, 1);
 
     LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
@@ -489,13 +469,12 @@ START_TEST(a_verdict_that_waits_is_not_sent_for_a_quick_no)
     lone_answer(l, 1, FTREE_PATH_MGMT, FTREE_ROLE_AGENT);
     lone_run(l, 1);
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 2);
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(a_thousand_letters_are_given_up_together)
 {
-    struct lone *l = lone_new(1001, 1, 1000, 0);
+    struct lone *l = lone_of(shape_tree(1001, 1, 1000), 0);
     struct wire_message m = {.type = WIRE_SWEEP, .u.round = 1};
 
     for (int32_t n = 1; n <= 1000; n++)
@@ -512,13 +491,12 @@ START_TEST(a_thousand_letters_are_given_up_together)
     ftree_tick(l->ft, l->now);
     ck_assert_int_eq(ftree_inspect_unresponsive(l->ft), 1000);
     ck_assert_int_eq(ftree_inspect_suspects(l->ft), 1000);
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(where_a_verdict_speaks_against_the_data_path_it_is_not_tried)
 {
-    struct lone *l = lone_new(7, 1, 2, 1);
+    struct lone *l = lone_of(shape_binary(7, 1), 1);
     struct ftree_verdict v = lone_verdict(l, "unknown/data-path-silent", 3, FTREE_NONE, 1);
     struct wire_message m = {.type = WIRE_GOODBYE};
 
@@ -531,7 +509,6 @@ START_TEST(where_a_verdict_speaks_against_the_data_path_it_is_not_tried)
     ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
     ftree_outbox_put(l->ft, l->now, 4, &m);
     ck_assert_str_eq(lone_log(l), "0 -> n4 mgmt goodbye\n");
-    lone_free(l);
 }
 END_TEST
 

@@ -7,13 +7,6 @@
 
 /* How another node is, from ok to cut off. */
 
-static void restore(struct lone *l, const char *sign, int32_t node)
-{
-    struct ftree_verdict v = lone_verdict(l, sign, node, FTREE_NONE, l->self);
-
-    ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
-}
-
 START_TEST(each_state_hides_those_before_it)
 {
     struct lone *l = switches_new("switch:2 node:4", "0.1");
@@ -32,22 +25,21 @@ START_TEST(each_state_hides_those_before_it)
     ck_assert_int_eq(ftree_peer(l->ft, l->now, node), FTREE_PEER_LEFT);
     ck_assert(!ftree_peer_can_act(l->ft, node));
     ck_assert(!ftree_has_no_agent(l->ft, node));
-    restore(l, "unknown/unobserved", node);
+    lone_knows(l, "unknown/unobserved", node, FTREE_NONE, l->self);
     ck_assert_int_eq(ftree_peer(l->ft, l->now, node), FTREE_PEER_STOPPED);
     ck_assert(ftree_has_no_agent(l->ft, node));
     ck_assert(!ftree_has_failed(l->ft, node));
-    restore(l, "node-outage/both-paths-silent", node);
+    lone_knows(l, "node-outage/both-paths-silent", node, FTREE_NONE, l->self);
     ck_assert_int_eq(ftree_peer(l->ft, l->now, node), FTREE_PEER_LOST);
     ck_assert(ftree_has_failed(l->ft, node));
     switches_lose(l, 1, "switch-fault/all-behind-silent");
     ck_assert_int_eq(ftree_peer(l->ft, l->now, node), FTREE_PEER_CUT_OFF);
-    switches_free(l);
 }
 END_TEST
 
 START_TEST(who_is_heard_responds_but_may_be_busy)
 {
-    struct lone *l = lone_new(4, 1, 4, 1);
+    struct lone *l = lone_of(shape_tree(4, 1, 4), 1);
 
     ck_assert(!ftree_peer_heard(l->ft, 2));
     ftree_peer_unresponsive(l->ft, l->now, 2, false);
@@ -56,13 +48,12 @@ START_TEST(who_is_heard_responds_but_may_be_busy)
     ck_assert(!ftree_peer_heard(l->ft, 3));
     ck_assert_int_eq(ftree_peer(l->ft, l->now, 2), FTREE_PEER_OK);
     ck_assert_int_eq(ftree_peer(l->ft, l->now, 3), FTREE_PEER_BUSY);
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(after_a_while_it_is_tried_again)
 {
-    struct lone *l = lone_new(4, 1, 4, 1);
+    struct lone *l = lone_of(shape_tree(4, 1, 4), 1);
 
     ftree_peer_unresponsive(l->ft, l->now, 2, false);
     ck_assert_int_eq(ftree_peer(l->ft, l->now + 4999 * FTREE_MS, 2), FTREE_PEER_UNRESPONSIVE);
@@ -70,7 +61,6 @@ START_TEST(after_a_while_it_is_tried_again)
     ck_assert_int_eq(ftree_inspect_unresponsive(l->ft), 1);
     ftree_peer_tick(l->ft, l->now + 5000 * FTREE_MS);
     ck_assert_int_eq(ftree_inspect_unresponsive(l->ft), 0);
-    lone_free(l);
 }
 END_TEST
 

@@ -84,14 +84,13 @@ static int relays(struct lone *l, int32_t by, int32_t node, bool on, const struc
 
 START_TEST(a_node_that_only_others_reach_is_told_by_way_of_them)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 1);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 1);
     struct ftree_verdict v = silent_from_here(l, 3, 9);
 
     decides(l, &v);
     ck_assert_str_eq(lone_log(l), "0 verdict-down to n3 goes by way of n9\n"
                                   "0 -> n9 data verdict-down for n3\n"
                                   "0 -> n4 data verdict-down\n");
-    lone_free(l);
 }
 END_TEST
 
@@ -124,35 +123,33 @@ static void (*const no_reasons[])(struct ftree_verdict *) = {
 /* rows: others_are_told_from_here_alone COUNT(no_reasons) */
 START_TEST(others_are_told_from_here_alone)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 1);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 1);
     struct ftree_verdict v = lone_verdict(l, "unknown/silent-from-here-only", 3, FTREE_NONE, 1);
 
     no_reasons[_i](&v);
     decides(l, &v);
     ck_assert_int_gt(lone_count(l, WIRE_VERDICT_DOWN), 0);
     ck_assert_int_eq(count_relayed(l), 0);
-    lone_free(l);
 }
 END_TEST
 
 /* It is for its FLN, who found that, to have it told so. */
 START_TEST(what_another_found_is_no_reason)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 1);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 1);
     struct ftree_verdict v = silent_from_here(l, 3, 9);
 
     v.fln = 0;
     lone_told(l, 0, WIRE_VERDICT_DOWN, &v);
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 2);
     ck_assert_int_eq(count_relayed(l), 0);
-    lone_free(l);
 }
 END_TEST
 
 /* All that must arrive goes so: here the release at the end of the job. */
 START_TEST(every_type_is_relayed)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 1);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 1);
     struct ftree_verdict v = silent_from_here(l, 3, 9);
     struct wire_message m = {.type = WIRE_RELEASE};
 
@@ -162,14 +159,13 @@ START_TEST(every_type_is_relayed)
     lone_hear(l, 0, FTREE_PATH_DATA, &m);
     ck_assert_int_eq(for_node(l, 3)->m.type, WIRE_RELEASE);
     ck_assert_int_eq(for_node(l, 3)->to.node, 9);
-    lone_free(l);
 }
 END_TEST
 
 /* It was told before it was known that others reach it, and did not acknowledge that. */
 START_TEST(what_it_missed_goes_so_too)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 1);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 1);
     struct ftree_verdict before =
         lone_verdict(l, "node-outage/both-paths-silent", 12, FTREE_NONE, 5);
     struct ftree_verdict v = silent_from_here(l, 3, 9);
@@ -183,26 +179,24 @@ START_TEST(what_it_missed_goes_so_too)
     ck_assert_ptr_null(for_node(l, 3));
     lone_run(l, 1);
     ck_assert_int_eq(for_node(l, 3)->told[0].node, 12);
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(where_who_was_answered_is_silent_another_passes_it_on)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 1);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 1);
     struct ftree_verdict v = silent_from_here(l, 3, 9);
 
     ftree_peer_unresponsive(l->ft, l->now, 9, false);
     ftree_peer_unresponsive(l->ft, l->now, 4, true);
     decides(l, &v);
     ck_assert_int_eq(for_node(l, 3)->to.node, 5); /* the next by number */
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(where_nobody_can_pass_it_on_nobody_is_asked_to)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 0);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 0);
     struct ftree_verdict v = silent_from_here(l, 1, 5);
 
     for (int32_t node = 1; node < NODES; node++)
@@ -210,14 +204,13 @@ START_TEST(where_nobody_can_pass_it_on_nobody_is_asked_to)
     LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 2);
     ck_assert_int_eq(count_relayed(l), 0);
-    lone_free(l);
 }
 END_TEST
 
 /* One rto later another is asked to, by new connections; then those below are told from here. */
 START_TEST(each_try_takes_another_way)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 1);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 1);
     struct ftree_verdict v = silent_from_here(l, 3, 9);
 
     decides(l, &v);
@@ -233,13 +226,12 @@ START_TEST(each_try_takes_another_way)
     lone_run(l, 1);
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN) - count_relayed(l), 2); /* to 7 and 8 */
     ck_assert_int_eq(ftree_inspect_unresponsive(l->ft), 1); /* who passes on is not to blame */
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(a_suspect_passes_nothing_on)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 1);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 1);
     struct ftree_verdict v = silent_from_here(l, 3, 9);
     struct wire_message m = {.type = WIRE_SYMPTOM, .flags = WIRE_FLAG_SUBSTITUTE};
 
@@ -248,13 +240,12 @@ START_TEST(a_suspect_passes_nothing_on)
     ck_assert(ftree_inspect_is_suspect(l->ft, 9));
     decides(l, &v);
     ck_assert_int_eq(for_node(l, 3)->to.node, 4);
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(who_is_silent_from_here_passes_nothing_on)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 1);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 1);
     struct ftree_verdict other = silent_from_here(l, 4, 9), v = silent_from_here(l, 3, 4);
 
     decides(l, &other);
@@ -262,14 +253,13 @@ START_TEST(who_is_silent_from_here_passes_nothing_on)
     decides(l, &v);
     ck_assert_int_eq(for_node(l, 3)->to.node, 5);
     ck_assert_int_eq(for_node(l, 4)->to.node, 9);
-    lone_free(l);
 }
 END_TEST
 
 /* With the node those next to it were lost: they are passed over, however many they are. */
 START_TEST(past_those_that_are_lost_another_passes_it_on)
 {
-    struct lone *l = lone_new(64, 1, 2, 1);
+    struct lone *l = lone_of(shape_binary(64, 1), 1);
     struct ftree_verdict v = silent_from_here(l, 3, 9);
 
     for (int32_t node = 9; node <= 30; node++) {
@@ -282,13 +272,12 @@ START_TEST(past_those_that_are_lost_another_passes_it_on)
         ftree_peer_unresponsive(l->ft, l->now, node, false);
     decides(l, &v);
     ck_assert_int_eq(for_node(l, 3)->to.node, 31);
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(what_follows_is_told_so_too_until_it_answers)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 1);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 1);
     struct ftree_verdict v = silent_from_here(l, 3, 9);
     struct ftree_verdict more = lone_verdict(l, "node-outage/both-paths-silent", 12, FTREE_NONE, 5);
 
@@ -305,14 +294,13 @@ START_TEST(what_follows_is_told_so_too_until_it_answers)
     lone_told(l, 0, WIRE_VERDICT_DOWN, &more);
     ck_assert_int_gt(lone_count(l, WIRE_VERDICT_DOWN), 0);
     ck_assert_int_eq(count_relayed(l), 0);
-    lone_free(l);
 }
 END_TEST
 
 /* It is waited for like others, whatever it did not acknowledge before. */
 START_TEST(its_victims_come_back_the_same_way)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 0);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 0);
     struct ftree_verdict v = silent_from_here(l, 1, 5);
     struct wire_message m = {.type = WIRE_VICTIMS, .id = 99};
 
@@ -326,14 +314,13 @@ START_TEST(its_victims_come_back_the_same_way)
     ck_assert_int_eq(l->reports, 1);
     ck_assert_int_eq(l->report[0].victims.count, 2);
     ck_assert_int_eq(ftree_inspect_outbox_to(l->ft, 1), 0); /* that acknowledges it */
-    lone_free(l);
 }
 END_TEST
 
 /* Its verdict hides that it may be lost by now. */
 START_TEST(by_way_of_others_it_is_asked_whether_it_is_there)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 0);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 0);
     struct ftree_verdict v = silent_from_here(l, 1, 5);
     struct wire_message m = {.type = WIRE_ACK, .id = 99};
 
@@ -348,14 +335,13 @@ START_TEST(by_way_of_others_it_is_asked_whether_it_is_there)
     ck_assert(!ftree_inspect_is_suspect(l->ft, 1));
     lone_run(l, 1);
     ck_assert(ftree_inspect_is_suspect(l->ft, 1));
-    lone_free(l);
 }
 END_TEST
 
 /* It finds the same of this one: one link is broken, and one verdict is enough. */
 START_TEST(what_is_found_of_a_node_is_not_relayed_to_it)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 3);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 3);
     struct ftree_verdict v = silent_from_here(l, 1, 9);
     struct wire_message m = {.type = WIRE_SWEEP, .id = 70, .u.round = 1};
 
@@ -364,7 +350,6 @@ START_TEST(what_is_found_of_a_node_is_not_relayed_to_it)
     LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
     ck_assert_int_eq(lone_last(l, WIRE_VERDICT_UP)->to.node, 1);
     ck_assert_int_eq(lone_last(l, WIRE_VERDICT_UP)->relayed, FTREE_NONE);
-    lone_free(l);
 }
 END_TEST
 
@@ -372,7 +357,7 @@ END_TEST
 
 START_TEST(it_is_passed_on_whole_and_nothing_is_kept)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 9);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 9);
     struct wire_message m = {.type = WIRE_RELEASE, .id = 70};
 
     ck_assert_int_eq(relays(l, 1, 3, true, &m), FTREE_OK);
@@ -380,14 +365,13 @@ START_TEST(it_is_passed_on_whole_and_nothing_is_kept)
     ck_assert_str_eq(lone_log(l), "0 passes a message on to n3\n"
                                   "0 -> n3 mgmt release from n1\n");
     ck_assert_int_eq(ftree_inspect_outbox(l->ft), 0);
-    lone_free(l);
 }
 END_TEST
 
 /* Nothing is passed to this node, to who asks, to one that is lost. */
 START_TEST(what_cannot_be_passed_on_is_left)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 9);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 9);
     struct ftree_verdict lost = lone_verdict(l, "node-outage/both-paths-silent", 3, FTREE_NONE, 1);
     struct wire_message m = {.type = WIRE_RELEASE, .id = 70};
 
@@ -397,7 +381,6 @@ START_TEST(what_cannot_be_passed_on_is_left)
     ck_assert_int_eq(relays(l, 1, 1, true, &m), FTREE_OK);
     ck_assert_int_eq(relays(l, 1, 9, true, &m), FTREE_OK);
     ck_assert_str_eq(lone_log(l), "");
-    lone_free(l);
 }
 END_TEST
 
@@ -405,7 +388,7 @@ END_TEST
 
 START_TEST(what_is_relayed_is_taken_as_from_its_author)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 10); /* a leaf, whose rank waits */
+    struct lone *l = lone_of(shape_binary(NODES, 1), 10); /* a leaf, whose rank waits */
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 12, FTREE_NONE, 5);
     struct wire_summaries w;
     struct wire_message m = messages_told(l->now, &v, 1, &w);
@@ -418,7 +401,6 @@ START_TEST(what_is_relayed_is_taken_as_from_its_author)
                                   "0 -> n9 mgmt victims for n4\n");
     ck_assert_int_eq(relays(l, 9, 4, false, &m), FTREE_OK); /* it comes again */
     ck_assert_str_eq(lone_log(l), "0 -> n9 mgmt victims for n4\n");
-    lone_free(l);
 }
 END_TEST
 
@@ -426,7 +408,7 @@ END_TEST
 START_TEST(for_a_while_it_sends_by_the_same_way)
 {
     for (int heard = 0; heard < 2; heard++) {
-        struct lone *l = lone_new(NODES, 1, 2, 10);
+        struct lone *l = lone_of(shape_binary(NODES, 1), 10);
         struct wire_message m = {.type = WIRE_SWEEP, .id = 70, .u.round = 1};
         ck_assert_int_eq(relays(l, 9, 4, false, &m), FTREE_OK);
         ck_assert_int_eq(for_node(l, 4)->m.type, WIRE_ACK);
@@ -447,7 +429,7 @@ END_TEST
 /* Questions are not relayed: their answers would be no facts. */
 START_TEST(only_what_must_arrive_is_taken)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 10);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 10);
     struct wire_message m = {.type = WIRE_PROBE, .id = 70};
     uint8_t bytes[] = {0xf7, WIRE_VERSION};
     struct wire_message empty = {.type = WIRE_RELAY, .flags = WIRE_FLAG_PASSED_ON,
@@ -463,14 +445,13 @@ START_TEST(only_what_must_arrive_is_taken)
                                    ftree_wire_encode(&empty, l->now, buf)),
                      FTREE_ERR_MALFORMED);
     ck_assert_str_eq(lone_log(l), "");
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(without_memory_it_is_taken_nevertheless)
 {
     for (int in = 1; in < 6; in++) {
-        struct lone *l = lone_new(NODES, 1, 2, 10);
+        struct lone *l = lone_of(shape_binary(NODES, 1), 10);
         struct wire_message m = {.type = WIRE_GOODBYE, .id = 70};
         l->fail_alloc_in = in;
         ck_assert_int_eq(relays(l, 9, 4, false, &m), FTREE_OK);

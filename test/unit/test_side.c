@@ -75,7 +75,6 @@ START_TEST(each_side_knows_who_is_on_the_other)
         ck_assert_msg(ftree_partition_ends_at(l->ft, n) == (other && !back), "row %d: ends_at %s",
                       _i, name);
     }
-    switches_free(l);
 }
 END_TEST
 
@@ -93,7 +92,6 @@ START_TEST(each_side_has_a_top)
     ck_assert_msg(!strcmp(switches_name(t, top, name), sides[_i].top), "row %d: %s", _i, name);
     ck_assert_int_eq(ftree_partition_is_cut_off(l->ft), sides[_i].is_cut_off);
     ck_assert_msg(!strcmp(switches_name(t, first, name), sides[_i].first), "row %d: %s", _i, name);
-    switches_free(l);
 }
 END_TEST
 
@@ -101,7 +99,7 @@ END_TEST
 START_TEST(all_of_one_side_agree)
 {
     static const char *const lost[] = {"1", "0", "15", "14", "02", "25", "0145"};
-    struct ftree_tree *tree = switches_tree(NESTED);
+    struct ftree_tree *tree = shape_read(NESTED);
 
     for (int i = 0; i < COUNT(lost); i++) {
         int32_t of[16];
@@ -117,7 +115,7 @@ START_TEST(all_of_one_side_agree)
             for (int32_t m = 0; m < n; m++)
                 if (!(others[n] >> m & 1))
                     ck_assert(of[m] == of[n] && others[m] == others[n]);
-            switches_free(l);
+            lone_free(l);
         }
     }
     ftree_tree_free(tree);
@@ -146,7 +144,7 @@ START_TEST(a_cut_that_is_withdrawn_parts_nobody)
         lone_withdraw(l, 0);
         ck_assert(lone_known(l, 0).parts);
         nobody_is_parted(l);
-        switches_free(l);
+        lone_free(l);
     }
 }
 END_TEST
@@ -159,7 +157,7 @@ START_TEST(a_switch_without_its_data_path_parts_nobody)
         struct lone *l = switches_new(FLAT, selves[i]);
         ck_assert(!switches_lose(l, 1, "switch-fault/data-behind-silent").parts);
         nobody_is_parted(l);
-        switches_free(l);
+        lone_free(l);
     }
 }
 END_TEST
@@ -170,17 +168,15 @@ START_TEST(a_lost_node_is_on_this_side)
 
     switches_node_fails(l, switches_node(l->job.tree, "1.0", NULL));
     nobody_is_parted(l);
-    switches_free(l);
 }
 END_TEST
 
 START_TEST(without_switches_there_is_one_side)
 {
-    struct lone *l = lone_new(12, 1, 4, 3);
+    struct lone *l = lone_of(shape_tree(12, 1, 4), 3);
 
     nobody_is_parted(l);
     ck_assert_int_eq(ftree_route_first(l->ft, 0, 0, 0), 1);
-    lone_free(l);
 }
 END_TEST
 
@@ -244,7 +240,6 @@ START_TEST(who_is_the_first)
     ck_assert_msg(!strcmp(switches_name(t, found, name), firsts[_i].first), "row %d: %s", _i, name);
     found = ftree_route_first(l->ft, l->now, from, skip);
     ck_assert_msg(!strcmp(switches_name(t, found, name), firsts[_i].now), "row %d: %s", _i, name);
-    switches_free(l);
 }
 END_TEST
 
@@ -281,7 +276,6 @@ START_TEST(outside_nobody_looks_below_the_lost)
 
     ck_assert(!ftree_partition_ends_at(l->ft, head));
     ck_assert_int_eq(ftree_route_first(l->ft, 0, head, FTREE_NONE), FTREE_NONE);
-    switches_free(l);
 }
 END_TEST
 
@@ -291,7 +285,6 @@ START_TEST(behind_it_nobody_looks_at_the_rest_of_the_job)
 
     ck_assert(ftree_partition_ends_at(l->ft, 0));
     ck_assert_int_eq(ftree_route_first(l->ft, 0, 0, FTREE_NONE), FTREE_NONE);
-    switches_free(l);
 }
 END_TEST
 

@@ -141,7 +141,6 @@ START_TEST(a_network_that_comes_and_goes)
     }
     world_run(w, 12 * SECOND);
     expect_nobody_accused(w, "silences", 600 + 50 * _i);
-    world_free(w);
 }
 END_TEST
 
@@ -251,7 +250,6 @@ START_TEST(an_examination_is_bounded)
     }
     ck_assert(!ftree_is_asking(w->node[0].ft));
     ck_assert_uint_le(w->now - begin, 2 * w->cfg.silence);
-    world_free(w);
 }
 END_TEST
 

@@ -37,7 +37,7 @@ static void told(struct lone *l, int32_t from, uint32_t id, const struct ftree_v
 
 START_TEST(the_root_tells_its_children_gathers_and_reports)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 0);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 0);
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 9, FTREE_NONE, 4);
     uint32_t asked;
 
@@ -68,13 +68,12 @@ START_TEST(the_root_tells_its_children_gathers_and_reports)
                                   "10 reports node-outage of n9: 5 victims\n"
                                   "10 -> n2 data ack\n");
     ck_assert_int_eq(l->verdicts, 1);
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(the_root_waits_no_longer_than_gather)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 0);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 0);
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 9, FTREE_NONE, 4);
 
     lone_told(l, 1, WIRE_VERDICT_UP, &v);
@@ -86,13 +85,12 @@ START_TEST(the_root_waits_no_longer_than_gather)
     lone_run(l, 1);
     ck_assert_int_eq(l->reports, 1);
     ck_assert_int_eq(l->report[0].victims.count, 2);
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(a_verdict_told_twice_is_one)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 0);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 0);
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 9, FTREE_NONE, 4);
 
     lone_told(l, 1, WIRE_VERDICT_UP, &v);
@@ -103,13 +101,12 @@ START_TEST(a_verdict_told_twice_is_one)
     ck_assert_int_eq(l->verdicts, 1);
     lone_run(l, 1210);
     ck_assert_int_eq(l->reports, 1);
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(a_lost_node_explains_its_processes)
 {
-    struct lone *l = lone_new(NODES, 2, 2, 0);
+    struct lone *l = lone_of(shape_binary(NODES, 2), 0);
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 9, FTREE_NONE, 4);
     struct ftree_verdict crash = lone_verdict(l, "process-crash/pid-gone", 9, 18, 4);
 
@@ -118,13 +115,12 @@ START_TEST(a_lost_node_explains_its_processes)
     ck_assert_int_eq(l->verdicts, 1);
     lone_run(l, 1210);
     ck_assert_int_eq(l->reports, 1);
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(victims_are_never_more_than_there_are_ranks)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 0);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 0);
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 9, FTREE_NONE, 4);
     struct wire_message m = {.type = WIRE_VICTIMS};
 
@@ -135,13 +131,12 @@ START_TEST(victims_are_never_more_than_there_are_ranks)
     m.id = 0;
     lone_hear(l, 2, FTREE_PATH_DATA, &m);
     ck_assert_int_eq(l->report[0].victims.count, NODES);
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(the_lost_rank_is_no_victim_of_itself)
 {
-    struct lone *l = lone_new(NODES, 2, 2, 0);
+    struct lone *l = lone_of(shape_binary(NODES, 2), 0);
     struct ftree_verdict v = lone_verdict(l, "process-stopped/state-t", 0, 1, 0);
 
     for (int i = 0; i < 2; i++) {
@@ -154,7 +149,6 @@ START_TEST(the_lost_rank_is_no_victim_of_itself)
     ck_assert_int_eq(l->reports, 1);
     ck_assert_int_eq(l->report[0].victims.count, 1);
     ck_assert_int_eq(l->report[0].victims.range[0].first, 0);
-    lone_free(l);
 }
 END_TEST
 
@@ -180,7 +174,7 @@ static void finds(struct lone *l, const char *sign, int32_t node)
 
 START_TEST(a_lost_node_is_told_with_those_below_it)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 1);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 1);
 
     suspects(l, 7);
     finds(l, "node-outage/both-paths-silent", 3);
@@ -197,13 +191,12 @@ START_TEST(a_lost_node_is_told_with_those_below_it)
                                   "300 -> n0 data verdict-up more\n"
                                   "300 tells n0\n"
                                   "300 -> n0 data verdict-up more\n");
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(a_lost_node_is_told_at_once_when_those_below_are_well)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 1);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 1);
 
     suspects(l, 7);
     suspects(l, 8);
@@ -218,13 +211,12 @@ START_TEST(a_lost_node_is_told_at_once_when_those_below_are_well)
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_UP), 1);
     ck_assert_int_eq(lone_last(l, WIRE_VERDICT_UP)->m.flags, 0);
     ck_assert_int_eq(lone_last(l, WIRE_VERDICT_UP)->m.u.verdict.node, 3);
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(a_lost_node_waits_for_those_below_no_longer_than_three_rto)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 1);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 1);
 
     suspects(l, 7);
     finds(l, "node-outage/both-paths-silent", 3);
@@ -233,13 +225,12 @@ START_TEST(a_lost_node_waits_for_those_below_no_longer_than_three_rto)
     lone_run(l, 1);
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_UP), 1);
     ck_assert(ftree_inspect_is_suspect(l->ft, 7));
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(a_slower_network_holds_it_for_longer)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 1);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 1);
 
     l->cfg.rto_min = 300 * FTREE_MS;
     lone_renew(l);
@@ -249,14 +240,13 @@ START_TEST(a_slower_network_holds_it_for_longer)
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_UP), 0);
     lone_run(l, 1);
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_UP), 1);
-    lone_free(l);
 }
 END_TEST
 
 /* Nodes 3 and 4 are held, and 7 is decided about: 3 is told with it, and 4 later. */
 START_TEST(what_stays_held_does_not_go_along)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 1);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 1);
 
     suspects(l, 7);
     suspects(l, 9);
@@ -273,7 +263,6 @@ START_TEST(what_stays_held_does_not_go_along)
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_UP), 1);
     ck_assert_int_eq(lone_last(l, WIRE_VERDICT_UP)->m.u.verdict.node, 4);
     ck_assert_int_eq(lone_last(l, WIRE_VERDICT_UP)->m.flags, 0);
-    lone_free(l);
 }
 END_TEST
 
@@ -292,33 +281,31 @@ static const struct {
 /* rows: not_every_verdict_waits_for_those_below COUNT(told_at_once) */
 START_TEST(not_every_verdict_waits_for_those_below)
 {
-    struct lone *l = lone_new(NODES, 1, 2, told_at_once[_i].self);
+    struct lone *l = lone_of(shape_binary(NODES, 1), told_at_once[_i].self);
     struct ftree_verdict v =
         lone_verdict(l, told_at_once[_i].sign, told_at_once[_i].node, FTREE_NONE, l->self);
 
     suspects(l, told_at_once[_i].suspect);
     LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
     ck_assert_int_ne(lone_known(l, 0).up, FTREE_INSPECT_UP_HELD);
-    lone_free(l);
 }
 END_TEST
 
 /* Whoever found it has waited, or has nothing to wait for. */
 START_TEST(what_others_found_does_not_wait_for_those_below)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 1);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 1);
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 3, FTREE_NONE, 4);
 
     suspects(l, 7);
     lone_told(l, 4, WIRE_VERDICT_UP, &v);
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_UP), 1);
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(who_leaves_waits_for_nobody_below)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 1);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 1);
 
     suspects(l, 7);
     finds(l, "node-outage/both-paths-silent", 3);
@@ -326,13 +313,12 @@ START_TEST(who_leaves_waits_for_nobody_below)
     ftree_leave(l->ft, l->now);
     lone_run(l, 0);
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_UP), 1);
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(the_root_tells_a_node_with_those_below_it)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 0);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 0);
 
     suspects(l, 3);
     finds(l, "node-outage/both-paths-silent", 1);
@@ -344,13 +330,12 @@ START_TEST(the_root_tells_a_node_with_those_below_it)
     lone_run(l, 1);
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 4); /* 2, 4, 7, 8 */
     ck_assert_int_eq(lone_last(l, WIRE_VERDICT_DOWN)->tolds, 2);
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(what_belongs_together_is_told_together)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 0);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 0);
     struct wire_message m = {.type = WIRE_VERDICT_UP, .flags = WIRE_FLAG_MORE};
 
     m.u.verdict = lone_verdict(l, "node-outage/both-paths-silent", 7, FTREE_NONE, 1);
@@ -364,13 +349,12 @@ START_TEST(what_belongs_together_is_told_together)
     lone_run(l, 10);
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 2);
     ck_assert_int_eq(lone_last(l, WIRE_VERDICT_DOWN)->tolds, 2);
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(what_was_to_go_along_and_does_not_holds_up_nobody)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 0);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 0);
     struct wire_message m = {.type = WIRE_VERDICT_UP, .flags = WIRE_FLAG_MORE};
 
     m.u.verdict = lone_verdict(l, "node-outage/both-paths-silent", 7, FTREE_NONE, 1);
@@ -379,7 +363,6 @@ START_TEST(what_was_to_go_along_and_does_not_holds_up_nobody)
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 0);
     lone_run(l, 1);
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 2);
-    lone_free(l);
 }
 END_TEST
 
@@ -396,7 +379,7 @@ static void more_of(struct lone *l, const char *sign, int32_t node, int32_t rank
 
 START_TEST(what_belongs_together_is_told_no_sooner)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 0);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 0);
     ftree_time at;
 
     more_of(l, "process-crash/pid-gone", 7, 7, 5);
@@ -410,40 +393,37 @@ START_TEST(what_belongs_together_is_told_no_sooner)
     ck_assert_uint_gt(at, l->now);
     more_of(l, "node-outage/both-paths-silent", 9, FTREE_NONE, 900);
     ck_assert_uint_eq(ftree_inspect_tells_at(l->ft), at);
-    lone_free(l);
 }
 END_TEST
 
 /* Whoever says that more follows, and never tells it, holds up nobody for long. */
 START_TEST(more_and_more_is_told_all_the_same)
 {
-    struct lone *l = lone_new(100, 1, 2, 0);
+    struct lone *l = lone_of(shape_binary(100, 1), 0);
 
     for (int32_t i = 0; i < 10; i++) {
         more_of(l, "node-outage/both-paths-silent", 50 + i, FTREE_NONE, 900);
         lone_sleep(l, 20); /* and no tick comes between */
     }
     ck_assert_int_gt(lone_count(l, WIRE_VERDICT_DOWN), 0);
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(what_belongs_together_makes_no_pause_longer_after_a_calm)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 0);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 0);
 
     for (int32_t node = 3; node < 9; node++) {
         more_of(l, "node-outage/both-paths-silent", node, FTREE_NONE, 900);
         lone_run(l, 10000);
         ck_assert_uint_eq(ftree_inspect_tell_pause(l->ft), 20 * FTREE_MS);
     }
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(that_more_goes_along_is_passed_on)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 1);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 1);
     struct wire_message m = {.type = WIRE_VERDICT_UP, .flags = WIRE_FLAG_MORE};
 
     m.u.verdict = lone_verdict(l, "node-outage/both-paths-silent", 9, FTREE_NONE, 4);
@@ -455,14 +435,13 @@ START_TEST(that_more_goes_along_is_passed_on)
     m.id = 0;
     lone_hear(l, 4, FTREE_PATH_DATA, &m);
     ck_assert_int_eq(lone_last(l, WIRE_VERDICT_UP)->m.flags, WIRE_FLAG_MORE);
-    lone_free(l);
 }
 END_TEST
 
 /* It was never told: so is that it is over, lest a copy is believed. */
 START_TEST(held_and_over_it_waits_no_more)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 1);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 1);
     struct wire_message m = {.type = WIRE_ANSWER};
 
     suspects(l, 7);
@@ -474,7 +453,6 @@ START_TEST(held_and_over_it_waits_no_more)
     lone_hear(l, 3, FTREE_PATH_DATA, &m);
     ck_assert_int_eq(lone_known(l, 0).up, FTREE_INSPECT_UP_SENT);
     ck_assert(lone_last(l, WIRE_VERDICT_UP)->m.u.verdict.withdrawn);
-    lone_free(l);
 }
 END_TEST
 
@@ -482,7 +460,7 @@ END_TEST
 
 START_TEST(a_verdict_goes_up_step_by_step)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 4);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 4);
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 9, FTREE_NONE, 4);
 
     LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
@@ -496,13 +474,12 @@ START_TEST(a_verdict_goes_up_step_by_step)
     lone_told(l, 10, WIRE_VERDICT_UP, &v); /* by another */
     ck_assert_uint_eq(lone_verdict_at(l, 0).symptoms, 3);
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_UP), 0);
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(down_it_goes_to_the_children_and_the_victims_back)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 1);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 1);
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 9, FTREE_NONE, 4);
     const struct wire_victims *w;
 
@@ -528,7 +505,6 @@ START_TEST(down_it_goes_to_the_children_and_the_victims_back)
     lone_told(l, 0, WIRE_VERDICT_DOWN, &v);
     ck_assert_str_eq(lone_log(l), "0 -> n0 data ack nobody-waits\n");
     ck_assert_int_eq(l->verdicts, 1);
-    lone_free(l);
 }
 END_TEST
 
@@ -540,7 +516,7 @@ START_TEST(the_time_to_gather_shrinks_with_the_height)
     } rows[] = {{1, 799}, {3, 399}};
 
     for (int i = 0; i < COUNT(rows); i++) {
-        struct lone *l = lone_new(NODES, 1, 2, rows[i].self);
+        struct lone *l = lone_of(shape_binary(NODES, 1), rows[i].self);
         struct ftree_verdict v =
             lone_verdict(l, "node-outage/both-paths-silent", 12, FTREE_NONE, 5);
         lone_told(l, 0, WIRE_VERDICT_DOWN, &v);
@@ -557,7 +533,7 @@ END_TEST
 
 START_TEST(the_children_of_a_lost_child_are_told)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 1);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 1);
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 3, FTREE_NONE, 1);
 
     lone_told(l, 0, WIRE_VERDICT_DOWN, &v);
@@ -565,14 +541,13 @@ START_TEST(the_children_of_a_lost_child_are_told)
                                   "0 -> n7 data verdict-down\n"
                                   "0 -> n8 data verdict-down\n"
                                   "0 -> n4 data verdict-down\n");
-    lone_free(l);
 }
 END_TEST
 
 /* The silent one is passed over after 350 ms, and those below it have what is left of the time. */
 START_TEST(who_hears_of_it_late_has_time_to_answer)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 0);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 0);
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 12, FTREE_NONE, 5);
 
     lone_told(l, 2, WIRE_VERDICT_UP, &v);
@@ -586,13 +561,12 @@ START_TEST(who_hears_of_it_late_has_time_to_answer)
     lone_run(l, 1);
     ck_assert_int_eq(l->reports, 1);
     ck_assert_int_eq(l->report[0].victims.count, 2);
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(a_silent_child_is_passed_over_and_told_when_it_is_well)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 0);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 0);
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 12, FTREE_NONE, 5);
 
     lone_told(l, 2, WIRE_VERDICT_UP, &v);
@@ -621,7 +595,6 @@ START_TEST(a_silent_child_is_passed_over_and_told_when_it_is_well)
     ck_assert_str_eq(lone_log(l), "350 n1 is well: its agent answers\n"
                                   "350 -> n1 data verdict-down fresh\n"
                                   "350 -> n1 mgmt verdict-down fresh\n");
-    lone_free(l);
 }
 END_TEST
 
@@ -637,12 +610,12 @@ static int32_t tolds(const struct lone *l)
 /* It was told to the root by way of 1, and the root is lost: this node acts for it now. */
 START_TEST(what_was_on_its_way_to_a_lost_root_is_told_at_once)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 0);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 0);
     int32_t heir = ftree_inspect_root_substitute(l->ft, 1);
     struct ftree_verdict v;
 
     lone_free(l);
-    l = lone_new(NODES, 1, 2, heir);
+    l = lone_of(shape_binary(NODES, 1), heir);
     v = lone_verdict(l, "node-outage/both-paths-silent", 2, FTREE_NONE, 1);
     LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
     lone_acks(l, ftree_inspect_parent(l->ft, heir));
@@ -652,7 +625,6 @@ START_TEST(what_was_on_its_way_to_a_lost_root_is_told_at_once)
     lone_run(l, 21); /* together with that of the root, or after the pause */
     for (int32_t i = 0; i < 2; i++)
         ck_assert(lone_known(l, i).told_down);
-    lone_free(l);
 }
 END_TEST
 
@@ -660,7 +632,7 @@ END_TEST
  * one node became n squared at the next step, and so on down. */
 START_TEST(many_verdicts_about_a_node_pass_a_silent_child_once_each)
 {
-    struct lone *l = lone_new(NODES, 30, 2, 0);
+    struct lone *l = lone_of(shape_binary(NODES, 30), 0);
 
     for (int32_t i = 0; i < 29; i++) { /* one of its ranks lives */
         struct ftree_verdict v = lone_verdict(l, "process-crash/pid-gone", 12, 360 + i, 12);
@@ -673,13 +645,12 @@ START_TEST(many_verdicts_about_a_node_pass_a_silent_child_once_each)
     lone_run(l, 21); /* node 1 is silent: its two children are told in its place */
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 2 * 2);
     ck_assert_int_eq(tolds(l), 2 * 29);
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(many_verdicts_pass_a_silent_parent_once_each)
 {
-    struct lone *l = lone_new(NODES, 30, 2, 4);
+    struct lone *l = lone_of(shape_binary(NODES, 30), 4);
 
     for (int32_t i = 0; i < 30; i++) {
         struct ftree_verdict v = lone_verdict(l, "process-crash/pid-gone", 9, 270 + i, 9);
@@ -689,13 +660,12 @@ START_TEST(many_verdicts_pass_a_silent_parent_once_each)
     lone_log(l);
     lone_run(l, 1);
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_UP), 30);
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(a_mute_child_is_told_but_not_waited_for)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 0);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 0);
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 12, FTREE_NONE, 5);
 
     ftree_peer_unresponsive(l->ft, l->now, 1, false);
@@ -703,14 +673,13 @@ START_TEST(a_mute_child_is_told_but_not_waited_for)
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 2);
     victims_from(l, 2, 5, 6);
     ck_assert_int_eq(l->reports, 1);
-    lone_free(l);
 }
 END_TEST
 
 /* Its children are told by it, in a while, and their victims come with its own. */
 START_TEST(a_busy_child_is_waited_for)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 0);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 0);
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 12, FTREE_NONE, 5);
 
     ftree_peer_unresponsive(l->ft, l->now, 1, true);
@@ -724,7 +693,6 @@ START_TEST(a_busy_child_is_waited_for)
     victims_from(l, 1, 3, 4);
     ck_assert_int_eq(l->reports, 1);
     ck_assert_int_eq(l->report[0].victims.count, 4);
-    lone_free(l);
 }
 END_TEST
 
@@ -778,7 +746,7 @@ static const struct {
 /* rows: at_once_and_then_after_a_pause COUNT(pauses) */
 START_TEST(at_once_and_then_after_a_pause)
 {
-    struct lone *l = lone_new(NODES, 8, 2, 0);
+    struct lone *l = lone_of(shape_binary(NODES, 8), 0);
     int32_t announcements = 0, next = 0;
 
     for (int ms = 0; ms < 1500; ms++) {
@@ -798,14 +766,13 @@ START_TEST(at_once_and_then_after_a_pause)
     }
     ck_assert_int_eq(announcements, pauses[_i].announcements);
     ck_assert_int_eq(l->reports, pauses[_i].n);
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(the_pause_doubles_while_there_are_more)
 {
     static const int at[] = {0, 20, 60, 140, 300, 620, 940, 1260, 1580, 1900};
-    struct lone *l = lone_new(NODES, 200, 2, 0);
+    struct lone *l = lone_of(shape_binary(NODES, 200), 0);
     int32_t announcements = 0, told_of = 0;
 
     for (int ms = 0; ms < 2100; ms += 10) {
@@ -824,13 +791,12 @@ START_TEST(the_pause_doubles_while_there_are_more)
     ck_assert_int_eq(announcements, COUNT(at));
     ck_assert_int_eq(told_of, 190);
     ck_assert_int_eq(l->reports, 190);
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(what_finds_no_room_in_one_message_takes_two)
 {
-    struct lone *l = lone_new(NODES, 160, 2, 0);
+    struct lone *l = lone_of(shape_binary(NODES, 160), 0);
     uint32_t first, second;
 
     crashes(l, 0, 1);
@@ -860,13 +826,12 @@ START_TEST(what_finds_no_room_in_one_message_takes_two)
     ck_assert_int_eq(l->reports, 151);
     for (int32_t i = 1; i < 151; i++)
         ck_assert_int_eq(l->report[i].victims.count, 3);
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(what_a_node_has_missed_takes_as_many_messages_as_it_needs)
 {
-    struct lone *l = lone_new(NODES, 160, 2, 0);
+    struct lone *l = lone_of(shape_binary(NODES, 160), 0);
 
     for (int32_t i = 0; i < 150; i++) {
         struct ftree_verdict v = crash(l, i);
@@ -879,14 +844,13 @@ START_TEST(what_a_node_has_missed_takes_as_many_messages_as_it_needs)
     l->fail_alloc_in = 1;
     LONE_STEP(l, ftree_announce_retell(l->ft, l->now, 4));
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 2);
-    lone_free(l);
 }
 END_TEST
 
 /* Each child of the silent one is told all of it, and the time for answers begins anew. */
 START_TEST(many_pass_a_silent_child_together)
 {
-    struct lone *l = lone_new(NODES, 8, 2, 0);
+    struct lone *l = lone_of(shape_binary(NODES, 8), 0);
 
     crashes(l, 0, 1);
     nobody_waits(l);
@@ -913,13 +877,12 @@ START_TEST(many_pass_a_silent_child_together)
     victims_from(l, 4, 5, 5);
     ck_assert_int_eq(l->reports, 6);
     ck_assert_int_eq(l->report[5].victims.count, 1);
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(what_stands_and_what_is_over_are_told_in_one_message)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 1);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 1);
     struct ftree_verdict v[2] = {
         crash(l, 0), lone_verdict(l, "node-outage/both-paths-silent", 9, FTREE_NONE, 4)};
     const struct lone_sent *s;
@@ -944,13 +907,12 @@ START_TEST(what_stands_and_what_is_over_are_told_in_one_message)
     lone_nobody_waits(l, 3, ftree_inspect_owes(l->ft, 3));
     lone_nobody_waits(l, 4, ftree_inspect_owes(l->ft, 4));
     ck_assert_uint_eq(lone_last(l, WIRE_ACK)->m.u.ack, 71);
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(over_while_victims_are_gathered_the_others_are_reported)
 {
-    struct lone *l = lone_new(NODES, 8, 2, 0);
+    struct lone *l = lone_of(shape_binary(NODES, 8), 0);
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 9, FTREE_NONE, 4);
 
     crashes(l, 0, 1);
@@ -978,13 +940,12 @@ START_TEST(over_while_victims_are_gathered_the_others_are_reported)
     ck_assert_int_eq(l->report[1].victims.count, 3);
     ck_assert_int_eq(l->withdrawals, 1);
     ck_assert_int_eq(l->withdrawals_told, 0);
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(over_while_victims_are_gathered_below_they_are_named_all_the_same)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 1);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 1);
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 9, FTREE_NONE, 4);
     uint32_t first;
 
@@ -1001,14 +962,13 @@ START_TEST(over_while_victims_are_gathered_below_they_are_named_all_the_same)
     lone_nobody_waits(l, 4, first);
     ck_assert_uint_eq(lone_last(l, WIRE_VICTIMS)->m.u.victims.told, 70);
     ck_assert_int_eq(ftree_inspect_announcements(l->ft), 0);
-    lone_free(l);
 }
 END_TEST
 
 /* Two found the same and both are told: it is known once. */
 START_TEST(the_same_twice_in_one_message_is_one)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 1);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 1);
     struct ftree_verdict v[2] = {crash(l, 0), crash(l, 0)};
 
     v[1].fln = 5;
@@ -1018,13 +978,12 @@ START_TEST(the_same_twice_in_one_message_is_one)
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 2);
     nobody_waits(l);
     ck_assert_int_eq(lone_last(l, WIRE_ACK)->m.flags, WIRE_FLAG_NOBODY_WAITS);
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(each_has_the_name_of_its_rule)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 1);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 1);
     struct ftree_verdict v[3] = {crash(l, 0), lone_verdict(l, "process-crash/pid-gone", 11, 11, 5),
                                  lone_verdict(l, "process-stopped/state-t", 10, 10, 4)};
     struct ftree_inspect_message message;
@@ -1041,7 +1000,6 @@ START_TEST(each_has_the_name_of_its_rule)
         ck_assert_str_eq(rule, v[i].rule);
         ck_assert_uint_eq(o.first_symptom, v[i].first_symptom);
     }
-    lone_free(l);
 }
 END_TEST
 
@@ -1061,7 +1019,7 @@ static const struct {
 /* rows: a_leaf_where_nobody_waits_says_no_more COUNT(acknowledged) */
 START_TEST(a_leaf_where_nobody_waits_says_no_more)
 {
-    struct lone *l = lone_new(NODES, 1, 2, acknowledged[_i].self);
+    struct lone *l = lone_of(shape_binary(NODES, 1), acknowledged[_i].self);
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 9, FTREE_NONE, 4);
     char log[256];
 
@@ -1071,14 +1029,13 @@ START_TEST(a_leaf_where_nobody_waits_says_no_more)
     snprintf(log, sizeof(log), "0 learns node-outage of n9\n%s", acknowledged[_i].log);
     ck_assert_str_eq(lone_log(l), log);
     ck_assert_int_eq(ftree_inspect_announcements(l->ft), acknowledged[_i].self == 3);
-    lone_free(l);
 }
 END_TEST
 
 /* The acknowledgment waits for those below, half as long as the sender's patience lasts. */
 START_TEST(an_acknowledgment_is_kept_back_for_a_while)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 3);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 3);
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 9, FTREE_NONE, 4);
 
     told(l, 1, 70, &v, 1);
@@ -1093,13 +1050,12 @@ START_TEST(an_acknowledgment_is_kept_back_for_a_while)
     lone_nobody_waits(l, 8, ftree_inspect_owes(l->ft, 8));
     ck_assert_int_eq(lone_last(l, WIRE_VICTIMS)->m.u.victims.ranks.count, 0);
     ck_assert_int_eq(lone_count(l, WIRE_ACK), 1);
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(those_below_answer_and_it_is_acknowledged)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 3);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 3);
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 9, FTREE_NONE, 4);
 
     told(l, 1, 70, &v, 1);
@@ -1108,7 +1064,6 @@ START_TEST(those_below_answer_and_it_is_acknowledged)
     ck_assert_int_eq(lone_count(l, WIRE_VICTIMS), 0);
     ck_assert_uint_eq(lone_last(l, WIRE_ACK)->m.u.ack, 70);
     ck_assert_int_eq(lone_last(l, WIRE_ACK)->m.flags, WIRE_FLAG_NOBODY_WAITS);
-    lone_free(l);
 }
 END_TEST
 
@@ -1116,7 +1071,7 @@ END_TEST
 /* rows: an_acknowledgment_takes_the_path_of_what_it_acknowledges 2 */
 START_TEST(an_acknowledgment_takes_the_path_of_what_it_acknowledges)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 3);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 3);
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 9, FTREE_NONE, 4);
     struct wire_message m = {.type = WIRE_VERDICT_DOWN, .id = 70};
     struct wire_summaries w = {0};
@@ -1133,14 +1088,13 @@ START_TEST(an_acknowledgment_takes_the_path_of_what_it_acknowledges)
     }
     ck_assert_uint_eq(lone_last(l, WIRE_ACK)->m.u.ack, 70);
     ck_assert_int_eq(lone_last(l, WIRE_ACK)->to.path, FTREE_PATH_MGMT);
-    lone_free(l);
 }
 END_TEST
 
 /* Who names its victims has the message; how long that took says nothing of the network. */
 START_TEST(victims_acknowledge_what_asked_for_them)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 3);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 3);
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 9, FTREE_NONE, 4);
 
     told(l, 1, 70, &v, 1);
@@ -1150,13 +1104,12 @@ START_TEST(victims_acknowledge_what_asked_for_them)
     ck_assert_int_eq(ftree_inspect_outbox(l->ft), 1);
     ck_assert_int_eq(ftree_inspect_outbox_to(l->ft, 8), 1);
     ck_assert_uint_eq(ftree_inspect_round_trip(l->ft).mean, 0);
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(a_leaf_names_all_but_the_lost_rank)
 {
-    struct lone *l = lone_new(NODES, 2, 2, 7);
+    struct lone *l = lone_of(shape_binary(NODES, 2), 7);
     struct ftree_verdict v = lone_verdict(l, "process-stopped/state-t", 7, 14, 7);
 
     for (int i = 0; i < 2; i++) {
@@ -1166,14 +1119,13 @@ START_TEST(a_leaf_names_all_but_the_lost_rank)
     told(l, 3, 70, &v, 1);
     ck_assert_int_eq(lone_last(l, WIRE_VICTIMS)->m.u.victims.ranks.count, 1);
     ck_assert_int_eq(lone_last(l, WIRE_VICTIMS)->m.u.victims.ranks.range[0].first, 15);
-    lone_free(l);
 }
 END_TEST
 
 /* Of what was told before the rank may be a component: of this it is a victim. */
 START_TEST(a_component_of_the_one_is_a_victim_of_the_other)
 {
-    struct lone *l = lone_new(NODES, 2, 2, 7);
+    struct lone *l = lone_of(shape_binary(NODES, 2), 7);
     struct ftree_verdict first = lone_verdict(l, "process-stopped/state-t", 7, 14, 7);
     struct ftree_verdict second =
         lone_verdict(l, "node-outage/both-paths-silent", 9, FTREE_NONE, 4);
@@ -1184,7 +1136,6 @@ START_TEST(a_component_of_the_one_is_a_victim_of_the_other)
     ck_assert_int_eq(lone_count(l, WIRE_VICTIMS), 0);
     told(l, 3, 71, &second, 1);
     ck_assert_int_eq(lone_last(l, WIRE_VICTIMS)->m.u.victims.ranks.count, 1);
-    lone_free(l);
 }
 END_TEST
 
@@ -1192,7 +1143,7 @@ END_TEST
 START_TEST(the_last_symptom_says_who_has_waited_long_enough)
 {
     for (int32_t n = 1; n <= 2; n++) {
-        struct lone *l = lone_new(NODES, 1, 2, 7);
+        struct lone *l = lone_of(shape_binary(NODES, 1), 7);
         struct ftree_verdict v[2] = {crash(l, 0),
                                      lone_verdict(l, "process-crash/pid-gone", 9, 9, 9)};
         v[1].first_symptom = l->now - 100 * FTREE_MS;
@@ -1207,7 +1158,7 @@ END_TEST
 
 START_TEST(nobody_waits_for_what_is_over)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 7);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 7);
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 9, FTREE_NONE, 4);
 
     l->state[0].phase = FTREE_PHASE_WAITING;
@@ -1215,26 +1166,24 @@ START_TEST(nobody_waits_for_what_is_over)
     v.withdrawn = l->now;
     told(l, 3, 70, &v, 1);
     ck_assert_str_eq(lone_log(l), "0 -> n3 data ack nobody-waits\n");
-    lone_free(l);
 }
 END_TEST
 
 /* The acting root is a child of this node, and all between them are lost. */
 START_TEST(whoever_told_it_is_not_told)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 4);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 4);
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 12, FTREE_NONE, 5);
 
     told(l, 10, 70, &v, 1);
     ck_assert_str_eq(lone_log(l), "0 learns node-outage of n12\n"
                                   "0 -> n9 data verdict-down\n");
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(what_has_not_come_down_is_not_told_to_who_is_back)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 1);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 1);
     struct ftree_verdict v = crash(l, 0);
 
     lone_told(l, 3, WIRE_VERDICT_UP, &v);
@@ -1244,13 +1193,12 @@ START_TEST(what_has_not_come_down_is_not_told_to_who_is_back)
     lone_log(l);
     LONE_STEP(l, ftree_announce_retell(l->ft, l->now, 4));
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 1);
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(a_message_that_comes_twice_is_answered_once)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 3);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 3);
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 9, FTREE_NONE, 4);
 
     told(l, 1, 70, &v, 1);
@@ -1266,13 +1214,12 @@ START_TEST(a_message_that_comes_twice_is_answered_once)
                                   "0 -> n1 data ack\n");
     told(l, 1, 70, &v, 1); /* they are there: no others will come */
     ck_assert_str_eq(lone_log(l), "0 -> n1 data ack nobody-waits\n");
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(a_leaf_answers_a_message_each_time_it_comes)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 7);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 7);
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 9, FTREE_NONE, 4);
 
     l->state[0].phase = FTREE_PHASE_WAITING;
@@ -1282,14 +1229,13 @@ START_TEST(a_leaf_answers_a_message_each_time_it_comes)
     ck_assert_str_eq(lone_log(l), "0 learns node-outage of n9\n"
                                   "0 -> n3 data victims\n"
                                   "0 -> n3 data victims\n");
-    lone_free(l);
 }
 END_TEST
 
 /* The first is still waited for by whoever told it first. */
 START_TEST(told_by_another_parent_there_is_nothing_to_add)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 3);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 3);
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 9, FTREE_NONE, 4);
 
     told(l, 1, 70, &v, 1);
@@ -1301,29 +1247,26 @@ START_TEST(told_by_another_parent_there_is_nothing_to_add)
     ck_assert_int_eq(lone_count(l, WIRE_VICTIMS), 1);
     ck_assert_int_eq(lone_last(l, WIRE_VICTIMS)->to.node, 1);
     ck_assert_int_eq(lone_last(l, WIRE_VICTIMS)->m.u.victims.ranks.count, 1);
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(with_all_below_lost_or_mute_the_answer_is_there_at_once)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 3);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 3);
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 9, FTREE_NONE, 4);
-    struct ftree_verdict lost = lone_verdict(l, "node-outage/both-paths-silent", 7, FTREE_NONE, 1);
 
-    ck_assert_int_eq(ftree_restore(l->ft, l->now, &lost), FTREE_OK);
+    lone_knows(l, "node-outage/both-paths-silent", 7, FTREE_NONE, 1);
     ftree_peer_unresponsive(l->ft, l->now, 8, false);
     told(l, 1, 70, &v, 1);
     ck_assert_str_eq(lone_log(l), "0 learns node-outage of n9\n"
                                   "0 -> n8 data verdict-down\n"
                                   "0 -> n1 data ack nobody-waits\n");
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(only_the_word_of_who_owes_it_counts)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 0);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 0);
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 9, FTREE_NONE, 4);
     uint32_t asked;
 
@@ -1339,7 +1282,6 @@ START_TEST(only_the_word_of_who_owes_it_counts)
     lone_nobody_waits(l, 1, asked);
     ck_assert_int_eq(l->reports, 1);
     ck_assert_int_eq(l->report[0].victims.count, 0);
-    lone_free(l);
 }
 END_TEST
 
@@ -1355,7 +1297,7 @@ static struct ftree_verdict with_evidence(const struct lone *l)
 
 START_TEST(on_the_way_it_is_kept_until_it_comes_down)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 1);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 1);
     struct ftree_verdict v = with_evidence(l);
 
     lone_told(l, 4, WIRE_VERDICT_UP, &v);
@@ -1366,20 +1308,19 @@ START_TEST(on_the_way_it_is_kept_until_it_comes_down)
     ck_assert(ftree_verdict_at(l->ft, 0, &v));
     ck_assert_int_eq(v.evidences, 0);
     ck_assert_str_eq(v.rule, "node-outage/both-paths-silent");
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(who_decided_and_who_is_root_keep_it)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 4);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 4);
     struct ftree_verdict v = with_evidence(l);
 
     LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
     lone_told(l, 1, WIRE_VERDICT_DOWN, &v);
     ck_assert_int_eq(lone_verdict_at(l, 0).evidences, 1);
     lone_free(l);
-    l = lone_new(NODES, 1, 2, 0);
+    l = lone_of(shape_binary(NODES, 1), 0);
     lone_told(l, 1, WIRE_VERDICT_UP, &v);
     victims_from(l, 1, 3, 4);
     victims_from(l, 2, 5, 5);
@@ -1387,23 +1328,21 @@ START_TEST(who_decided_and_who_is_root_keep_it)
     ck_assert_int_eq(lone_verdict_at(l, 0).victims.count, 3);
     ck_assert_int_eq(l->report[0].evidences, 1);
     ck_assert_int_eq(l->report[0].victims.count, 3);
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(the_root_is_lost_and_its_heir_is_told_all_of_it)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 4);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 4);
     struct ftree_verdict v = with_evidence(l);
     struct ftree_verdict other = lone_verdict(l, "process-stopped/state-t", 12, 12, 5);
-    struct ftree_verdict bare = lone_verdict(l, "process-crash/pid-gone", 11, 11, 4);
     struct ftree_verdict over = lone_verdict(l, "process-stopped/state-t", 3, 3, 4);
     struct ftree_verdict nic = lone_verdict(l, "nic-fault/interface-down", 0, FTREE_NONE, 10);
     struct ftree_verdict lost = lone_verdict(l, "node-outage/both-paths-silent", 0, FTREE_NONE, 10);
 
     LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
     lone_told(l, 1, WIRE_VERDICT_DOWN, &v);
-    ck_assert_int_eq(ftree_restore(l->ft, l->now, &bare), FTREE_OK); /* nothing but its summary */
+    lone_knows(l, "process-crash/pid-gone", 11, 11, 4); /* nothing but its summary */
     ftree_verdict_add_evidence(&other, &v.evidence[0]); /* another's */
     ck_assert_int_eq(ftree_restore(l->ft, l->now, &other), FTREE_OK);
     ftree_verdict_add_evidence(&over, &v.evidence[0]);
@@ -1422,35 +1361,32 @@ START_TEST(the_root_is_lost_and_its_heir_is_told_all_of_it)
     ck_assert_str_eq(lone_log(l), "0 learns node-outage of n0\n"
                                   "0 -> n10 data verdict-up\n"
                                   "0 -> n10 data verdict-down\n");
-    lone_free(l);
 }
 END_TEST
 
 /* rows: the_heir_keeps_all_of_it_and_does_not_tell_people_once_more 2 */
 START_TEST(the_heir_keeps_all_of_it_and_does_not_tell_people_once_more)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 10);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 10);
     struct ftree_verdict v = with_evidence(l);
-    struct ftree_verdict lost = lone_verdict(l, "node-outage/both-paths-silent", 0, FTREE_NONE, 10);
 
     lone_told(l, 4, WIRE_VERDICT_DOWN, &v);
     ck_assert(!lone_known(l, 0).is_whole);
     if (_i) /* or it hears only then that it is the root */
-        ck_assert_int_eq(ftree_restore(l->ft, l->now, &lost), FTREE_OK);
+        lone_knows(l, "node-outage/both-paths-silent", 0, FTREE_NONE, 10);
     lone_log(l);
     lone_told(l, 4, WIRE_VERDICT_UP, &v);
     ck_assert_str_eq(lone_log(l), "0 -> n4 data ack\n"
                                   "0 -> n4 data verdict-down\n"); /* it may not have heard */
     ck_assert_int_eq(lone_verdict_at(l, 0).evidences, 1);
     ck_assert_int_eq(l->reports, 0); /* people have been told by the root before */
-    lone_free(l);
 }
 END_TEST
 
 /* A verdict on a process comes up late, its node is known as lost: that is not what is known of it. */
 START_TEST(what_another_verdict_explains_is_no_part_of_it)
 {
-    struct lone *l = lone_new(NODES, 2, 2, 10);
+    struct lone *l = lone_of(shape_binary(NODES, 2), 10);
     struct ftree_verdict v = with_evidence(l);
     struct ftree_verdict crash = lone_verdict(l, "process-crash/pid-gone", 9, 18, 4), found;
 
@@ -1461,14 +1397,13 @@ START_TEST(what_another_verdict_explains_is_no_part_of_it)
     ck_assert(ftree_verdict_at(l->ft, 0, &found));
     ck_assert_str_eq(found.rule, v.rule);
     ck_assert_str_eq(found.because, "");
-    lone_free(l);
 }
 END_TEST
 
 /* The heir would tell it to all as if another had found it. */
 START_TEST(what_is_for_its_own_people_is_not_told_to_the_heir)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 4);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 4);
     struct ftree_verdict v = lone_verdict(l, "unknown/no-node-answers", 4, FTREE_NONE, 4);
     struct ftree_verdict lost = lone_verdict(l, "node-outage/both-paths-silent", 0, FTREE_NONE, 10);
 
@@ -1476,14 +1411,13 @@ START_TEST(what_is_for_its_own_people_is_not_told_to_the_heir)
     LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
     lone_told(l, 1, WIRE_VERDICT_DOWN, &lost);
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_UP), 0);
-    lone_free(l);
 }
 END_TEST
 
 /* What reaches nobody else is told to nobody else, though another may find the same. */
 START_TEST(what_is_for_its_own_people_is_not_told_again)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 0);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 0);
     struct ftree_verdict v = lone_verdict(l, "unknown/no-node-answers", 0, FTREE_NONE, 0);
 
     v.own_only = true;
@@ -1494,20 +1428,18 @@ START_TEST(what_is_for_its_own_people_is_not_told_again)
     lone_told(l, 1, WIRE_VERDICT_UP, &v);
     ck_assert_int_eq(lone_count(l, WIRE_ACK), 1);
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 0);
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(no_telling_has_the_number_of_none)
 {
-    struct lone *l = lone_new(NODES, 8, 2, 0);
+    struct lone *l = lone_of(shape_binary(NODES, 8), 0);
 
     l->ft->announce->last_announcement = UINT32_MAX;
     crashes(l, 0, 1);
     ck_assert(lone_known(l, 0).gathers);
     nobody_waits(l);
     ck_assert_int_eq(l->reports, 1);
-    lone_free(l);
 }
 END_TEST
 
@@ -1515,19 +1447,17 @@ END_TEST
 
 START_TEST(the_acting_root_is_the_first_that_is_not_lost)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 10); /* the first substitute */
-    struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 0, FTREE_NONE, 10);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 10); /* the first substitute */
 
     ck_assert(!ftree_route_is_root(l->ft));
-    ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
+    lone_knows(l, "node-outage/both-paths-silent", 0, FTREE_NONE, 10);
     ck_assert(ftree_route_is_root(l->ft));
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(the_heir_tells_the_roots_children_and_reports)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 10);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 10);
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 0, FTREE_NONE, 10);
 
     LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
@@ -1538,20 +1468,18 @@ START_TEST(the_heir_tells_the_roots_children_and_reports)
                                   "0 -> n2 data verdict-down\n"
                                   "0 reports node-outage of n0: 2 victims\n");
     ck_assert_int_eq(l->reports, 1);
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(the_root_is_back_and_is_told_what_the_heir_would_tell)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 10);
-    struct ftree_verdict lost = lone_verdict(l, "node-outage/both-paths-silent", 0, FTREE_NONE, 10);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 10);
     struct ftree_verdict v = lone_verdict(l, "process-crash/pid-gone", 3, 3, 10);
     struct ftree_verdict second = lone_verdict(l, "process-crash/pid-gone", 5, 5, 10);
     struct wire_message m = {.type = WIRE_SWEEP}, answer = {.type = WIRE_ANSWER};
 
     second.id = v.id + 1;
-    ck_assert_int_eq(ftree_restore(l->ft, l->now, &lost), FTREE_OK);
+    lone_knows(l, "node-outage/both-paths-silent", 0, FTREE_NONE, 10);
     LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
     LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &second));
     ck_assert_int_eq(ftree_inspect_queued(l->ft), 1);
@@ -1565,13 +1493,12 @@ START_TEST(the_root_is_back_and_is_told_what_the_heir_would_tell)
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 0);
     ck_assert_int_eq(lone_last(l, WIRE_VERDICT_UP)->m.u.verdict.node, 5);
     ck_assert_ptr_null(ftree_check(l->ft));
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(with_the_root_silent_a_verdict_waits_until_it_is_decided_about)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 1);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 1);
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 3, FTREE_NONE, 1);
     struct ftree_verdict root = lone_verdict(l, "node-outage/both-paths-silent", 0, FTREE_NONE, 10);
 
@@ -1589,13 +1516,12 @@ START_TEST(with_the_root_silent_a_verdict_waits_until_it_is_decided_about)
                                   "1000 -> n4 data verdict-down\n"
                                   "1000 tells substitute n10\n"
                                   "1000 -> n10 data verdict-up substitute\n");
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(a_verdict_that_does_not_come_down_is_told_again)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 4);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 4);
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 9, FTREE_NONE, 4);
     int32_t told = 0;
 
@@ -1608,13 +1534,12 @@ START_TEST(a_verdict_that_does_not_come_down_is_told_again)
     }
     ck_assert_int_eq(told, 8); /* every 2 s, and then no more */
     ck_assert(ftree_announce_deadline(l->ft) == FTREE_NEVER);
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(up_past_a_silent_parent)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 4);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 4);
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 9, FTREE_NONE, 4);
 
     LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
@@ -1626,13 +1551,12 @@ START_TEST(up_past_a_silent_parent)
                                   "350 -> n0 data symptom\n"
                                   "350 tells n0\n"
                                   "350 -> n0 data verdict-up\n");
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(what_a_verdict_explains_need_not_be_told_any_more)
 {
-    struct lone *l = lone_new(NODES, 2, 2, 4);
+    struct lone *l = lone_of(shape_binary(NODES, 2), 4);
     struct ftree_verdict crash = lone_verdict(l, "process-crash/pid-gone", 9, 18, 4);
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 9, FTREE_NONE, 1);
 
@@ -1640,14 +1564,13 @@ START_TEST(what_a_verdict_explains_need_not_be_told_any_more)
     ck_assert_int_eq(lone_known(l, 0).up, FTREE_INSPECT_UP_SENT);
     lone_told(l, 1, WIRE_VERDICT_DOWN, &v);
     ck_assert_int_eq(lone_known(l, 0).up, FTREE_INSPECT_UP_NOTHING);
-    lone_free(l);
 }
 END_TEST
 
 /* The node is not lost, and its interface is down. */
 START_TEST(what_a_verdict_that_is_over_explained_is_told)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 4);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 4);
     struct ftree_verdict nic = lone_verdict(l, "nic-fault/interface-down", 9, FTREE_NONE, 4);
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 9, FTREE_NONE, 1);
 
@@ -1664,13 +1587,12 @@ START_TEST(what_a_verdict_that_is_over_explained_is_told)
     ck_assert_int_eq(lone_last(l, WIRE_VERDICT_UP)->m.u.verdict.class_, FTREE_CLASS_NIC_FAULT);
     lone_told(l, 1, WIRE_VERDICT_DOWN, &nic);
     ck_assert_int_eq(lone_known(l, 0).up, FTREE_INSPECT_UP_NOTHING);
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(a_verdict_ends_the_suspicion)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 1);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 1);
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 3, FTREE_NONE, 0);
 
     lone_stall(l, 1, 4);
@@ -1680,30 +1602,27 @@ START_TEST(a_verdict_ends_the_suspicion)
     lone_told(l, 0, WIRE_VERDICT_DOWN, &v);
     ck_assert_int_eq(ftree_inspect_suspects(l->ft), 1);
     ck_assert(ftree_inspect_is_suspect(l->ft, 4));
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(who_is_cut_off_tells_its_own_people)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 4);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 4);
     struct ftree_verdict v = lone_verdict(l, "unknown/no-node-answers", 4, FTREE_NONE, 4);
 
     v.own_only = true;
     LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
     ck_assert_int_eq(l->reports, 1);
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_UP), 0);
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(victims_of_an_unknown_verdict_are_nobodys)
 {
-    struct lone *l = lone_new(NODES, 1, 2, 0);
+    struct lone *l = lone_of(shape_binary(NODES, 1), 0);
 
     lone_victims(l, 1, 1, 3, 4);
     ck_assert_int_eq(l->reports, 0);
-    lone_free(l);
 }
 END_TEST
 
@@ -1714,7 +1633,7 @@ START_TEST(without_memory_a_verdict_is_left_out)
     bool failed = true;
 
     for (int nth = 1; failed; nth++) {
-        struct lone *l = lone_new(NODES, 1, 2, 0);
+        struct lone *l = lone_of(shape_binary(NODES, 1), 0);
         struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 9, FTREE_NONE, 4);
         l->fail_alloc_in = nth;
         lone_told(l, 1, WIRE_VERDICT_UP, &v);
@@ -1738,7 +1657,7 @@ START_TEST(without_memory_those_that_are_known_are_reported)
     bool failed = true;
 
     for (int nth = 1; failed; nth++) {
-        struct lone *l = lone_new(NODES, 8, 2, 0);
+        struct lone *l = lone_of(shape_binary(NODES, 8), 0);
         l->state[0].phase = FTREE_PHASE_WAITING;
         l->state[0].waiting = l->cfg.stall;
         l->fail_alloc_in = nth;
@@ -1764,7 +1683,7 @@ START_TEST(without_memory_nobody_is_left_out_below)
     bool failed = true;
 
     for (int nth = 1; failed; nth++) {
-        struct lone *l = lone_new(NODES, 8, 2, 1);
+        struct lone *l = lone_of(shape_binary(NODES, 8), 1);
         struct ftree_verdict v[4];
         const struct lone_sent *ack, *victims;
         for (int32_t i = 0; i < COUNT(v); i++)

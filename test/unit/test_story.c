@@ -4,6 +4,7 @@
  */
 
 #include "ftree_int.h"
+#include "stories.h"
 #include "suite.h"
 #include "world.h"
 
@@ -66,22 +67,12 @@ static void expect_victims(const struct world *w, int32_t i, const char *expecte
 
 START_TEST(a_leaf_is_lost)
 {
-    struct world *w = world_new(4, 1, 32);
+    struct world *w = world_of(shape_star(4, 1));
 
     w->node[2].off = true;
     world_all_wait(w, 2, 2);
     world_run(w, 1990 * FTREE_MS);
-    EXPECT_LINES(world_trace(w),
-                 "1000 n0: rank 0 stalls, waits for rank 2\n"
-                 "1000 n0: suspects n2: peer-stall, rule stalled-peer\n"
-                 "1000 n1: rank 1 stalls, waits for rank 2\n"
-                 "1000 n1: symptom about n2 goes to n0\n"
-                 "1000 n3: rank 3 stalls, waits for rank 2\n"
-                 "1000 n3: symptom about n2 goes to n0\n"
-                 "1900 n0: verdict node-outage of n2 by node-outage/both-paths-silent\n"
-                 "1901 n1: learns node-outage of n2\n"
-                 "1901 n3: learns node-outage of n2\n"
-                 "1902 n0: reports node-outage of n2: 3 victims\n");
+    EXPECT_STORY(world_trace(w));
     ck_assert_int_eq(w->reports, 1);
     expect_report(w, 0, 0, FTREE_CLASS_NODE_OUTAGE, 2, FTREE_NONE);
     expect_victims(w, 0, "0-1 3-3");
@@ -89,34 +80,17 @@ START_TEST(a_leaf_is_lost)
     world_run(w, MINUTE);
     ck_assert_int_eq(w->reports, 1);
     expect_all_told(w, 1);
-    world_free(w);
 }
 END_TEST
 
 START_TEST(the_root_is_lost)
 {
-    struct world *w = world_new(4, 1, 32);
+    struct world *w = world_of(shape_star(4, 1));
 
     w->node[0].off = true;
     world_all_wait(w, 0, 0);
     world_run(w, 2990 * FTREE_MS);
-    EXPECT_LINES(world_trace(w),
-                 "1000 n1: rank 1 stalls, waits for rank 0\n"
-                 "1000 n1: symptom about n0 goes to substitute n2\n"
-                 "1000 n2: rank 2 stalls, waits for rank 0\n"
-                 "1000 n2: suspects n0: peer-stall, rule stalled-peer\n"
-                 "1000 n3: rank 3 stalls, waits for rank 0\n"
-                 "1000 n3: symptom about n0 goes to substitute n2\n"
-                 "1900 n2: verdict node-outage of n0 by node-outage/both-paths-silent\n"
-                 "1901 n1: learns node-outage of n0\n"
-                 "1901 n3: learns node-outage of n0\n"
-                 "1902 n2: reports node-outage of n0: 3 victims\n"
-                 "2000 n1: rank 1 stalls, waits for rank 0\n"
-                 "2000 n1: symptom about n0 explained by a verdict\n"
-                 "2000 n2: rank 2 stalls, waits for rank 0\n"
-                 "2000 n2: symptom about n0 explained by a verdict\n"
-                 "2000 n3: rank 3 stalls, waits for rank 0\n"
-                 "2000 n3: symptom about n0 explained by a verdict\n");
+    EXPECT_STORY(world_trace(w));
     ck_assert_int_eq(w->reports, 1);
     expect_report(w, 0, ftree_inspect_root_substitute(w->node[1].ft, 1), FTREE_CLASS_NODE_OUTAGE,
                   0, FTREE_NONE);
@@ -124,73 +98,19 @@ START_TEST(the_root_is_lost)
     expect_all_told(w, 1);
     world_run(w, MINUTE);
     ck_assert_int_eq(w->reports, 1);
-    world_free(w);
 }
 END_TEST
 
 START_TEST(two_of_eight_are_lost_one_the_fln_of_the_other)
 {
-    struct world *w = world_new(8, 1, 2);
+    struct world *w = world_of(shape_binary(8, 1));
 
     w->node[1].off = w->node[3].off = true;
     for (int32_t r = 0; r < 8; r++)
         if (r != 1 && r != 3)
             world_wait(w, r, r & 1 ? 1 : 3);
     world_run(w, 2990 * FTREE_MS);
-    EXPECT_LINES(world_trace(w),
-                 "1000 n0: rank 0 stalls, waits for rank 3\n"
-                 "1000 n0: symptom about n3 goes to n1\n"
-                 "1000 n2: rank 2 stalls, waits for rank 3\n"
-                 "1000 n2: symptom about n3 goes to n0\n"
-                 "1000 n4: rank 4 stalls, waits for rank 3\n"
-                 "1000 n4: symptom about n3 goes to n1\n"
-                 "1000 n5: rank 5 stalls, waits for rank 1\n"
-                 "1000 n5: symptom about n1 goes to n2\n"
-                 "1000 n6: rank 6 stalls, waits for rank 3\n"
-                 "1000 n6: symptom about n3 goes to n2\n"
-                 "1000 n7: rank 7 stalls, waits for rank 1\n"
-                 "1000 n7: symptom about n1 goes to n3\n"
-                 "1001 n2: symptom about n1 goes to n0\n"
-                 "1002 n0: suspects n1: peer-stall, rule stalled-peer\n"
-                 "1350 n0: symptom to n1 not acknowledged\n"
-                 "1350 n0: suspects n3: peer-stall, rule stalled-peer\n"
-                 "1350 n4: symptom to n1 not acknowledged\n"
-                 "1350 n4: symptom about n1 goes to n0\n"
-                 "1350 n4: symptom about n3 goes to n0\n"
-                 "1350 n7: symptom to n3 not acknowledged\n"
-                 "1350 n7: symptom about n3 goes to n1\n"
-                 "1350 n7: symptom about n1 goes to n0\n"
-                 "1700 n7: symptom to n1 not acknowledged\n"
-                 "1700 n7: symptom about n1 goes to n0\n"
-                 "1700 n7: symptom about n3 goes to n0\n"
-                 "1902 n0: verdict node-outage of n1 by node-outage/both-paths-silent\n"
-                 "2000 n0: rank 0 stalls, waits for rank 3\n"
-                 "2000 n2: rank 2 stalls, waits for rank 3\n"
-                 "2000 n4: rank 4 stalls, waits for rank 3\n"
-                 "2000 n4: symptom about n3 goes to n0\n"
-                 "2000 n5: rank 5 stalls, waits for rank 1\n"
-                 "2000 n5: symptom about n1 goes to n2\n"
-                 "2000 n6: rank 6 stalls, waits for rank 3\n"
-                 "2000 n6: symptom about n3 goes to n2\n"
-                 "2000 n7: rank 7 stalls, waits for rank 1\n"
-                 "2000 n7: symptom about n1 goes to n0\n"
-                 "2001 n2: symptom about n1 goes to n0\n"
-                 "2001 n0: symptom about n1 explained by a verdict\n"
-                 "2001 n2: symptom about n3 goes to n0\n"
-                 "2002 n0: symptom about n1 explained by a verdict\n"
-                 "2250 n0: verdict node-outage of n3 by node-outage/both-paths-silent\n"
-                 "2271 n7: learns node-outage of n1\n"
-                 "2271 n7: learns node-outage of n3\n"
-                 "2271 n4: learns node-outage of n1\n"
-                 "2271 n4: learns node-outage of n3\n"
-                 "2271 n2: learns node-outage of n1\n"
-                 "2271 n2: learns node-outage of n3\n"
-                 "2272 n5: learns node-outage of n1\n"
-                 "2272 n5: learns node-outage of n3\n"
-                 "2272 n6: learns node-outage of n1\n"
-                 "2272 n6: learns node-outage of n3\n"
-                 "2274 n0: reports node-outage of n1: 6 victims\n"
-                 "2274 n0: reports node-outage of n3: 6 victims\n");
+    EXPECT_STORY(world_trace(w));
     ck_assert_int_eq(w->reports, 2);
     expect_report(w, 0, 0, FTREE_CLASS_NODE_OUTAGE, 1, FTREE_NONE);
     expect_report(w, 1, 0, FTREE_CLASS_NODE_OUTAGE, 3, FTREE_NONE);
@@ -198,13 +118,12 @@ START_TEST(two_of_eight_are_lost_one_the_fln_of_the_other)
     world_run(w, MINUTE);
     ck_assert_int_eq(w->reports, 2);
     expect_all_told(w, 2);
-    world_free(w);
 }
 END_TEST
 
 START_TEST(root_and_first_substitute_are_lost)
 {
-    struct world *w = world_new(6, 1, 32);
+    struct world *w = world_of(shape_star(6, 1));
     int32_t heir = ftree_inspect_root_substitute(w->node[1].ft, 1);
     int32_t second = ftree_inspect_root_substitute(w->node[1].ft, 2);
 
@@ -215,55 +134,8 @@ START_TEST(root_and_first_substitute_are_lost)
     world_run(w, 3500 * FTREE_MS);
     ck_assert_int_eq(heir, 3);
     ck_assert_int_eq(second, 5);
-    EXPECT_LINES(world_trace(w),
-                 "1000 n1: rank 1 stalls, waits for rank 0\n"
-                 "1000 n1: symptom about n0 goes to substitute n3\n"
-                 "1000 n2: rank 2 stalls, waits for rank 3\n"
-                 "1000 n2: symptom about n3 goes to n0\n"
-                 "1000 n4: rank 4 stalls, waits for rank 3\n"
-                 "1000 n4: symptom about n3 goes to n0\n"
-                 "1000 n5: rank 5 stalls, waits for rank 0\n"
-                 "1000 n5: symptom about n0 goes to substitute n3\n"
-                 "1150 n1: symptom about n0 goes to substitute n5\n"
-                 "1150 n5: suspects n0: peer-stall, rule stalled-peer\n"
-                 "1350 n1: symptom to n3 not acknowledged\n"
-                 "1350 n1: symptom about n3 goes to n0\n"
-                 "1350 n2: symptom to n0 not acknowledged\n"
-                 "1350 n2: symptom about n0 goes to substitute n3\n"
-                 "1350 n2: symptom about n3 goes to substitute n5\n"
-                 "1350 n4: symptom to n0 not acknowledged\n"
-                 "1350 n4: symptom about n0 goes to substitute n3\n"
-                 "1350 n4: symptom about n3 goes to substitute n5\n"
-                 "1350 n5: symptom to n3 not acknowledged\n"
-                 "1350 n5: symptom about n3 goes to n0\n"
-                 "1351 n5: suspects n3: peer-stall, rule stalled-peer\n"
-                 "1500 n2: symptom about n0 goes to substitute n5\n"
-                 "1500 n4: symptom about n0 goes to substitute n5\n"
-                 "1700 n1: symptom to n0 not acknowledged\n"
-                 "1700 n1: symptom about n0 goes to substitute n5\n"
-                 "1700 n1: symptom about n3 goes to substitute n5\n"
-                 "1700 n2: symptom to n3 not acknowledged\n"
-                 "1700 n2: symptom about n3 goes to substitute n5\n"
-                 "1700 n4: symptom to n3 not acknowledged\n"
-                 "1700 n4: symptom about n3 goes to substitute n5\n"
-                 "1700 n5: symptom to n0 not acknowledged\n"
-                 "2000 n1: rank 1 stalls, waits for rank 0\n"
-                 "2000 n1: symptom about n0 goes to substitute n5\n"
-                 "2000 n2: rank 2 stalls, waits for rank 3\n"
-                 "2000 n2: symptom about n3 goes to substitute n5\n"
-                 "2000 n4: rank 4 stalls, waits for rank 3\n"
-                 "2000 n4: symptom about n3 goes to substitute n5\n"
-                 "2000 n5: rank 5 stalls, waits for rank 0\n"
-                 "2050 n5: verdict node-outage of n0 by node-outage/both-paths-silent\n"
-                 "2251 n5: verdict node-outage of n3 by node-outage/both-paths-silent\n"
-                 "2252 n1: learns node-outage of n3\n"
-                 "2252 n2: learns node-outage of n3\n"
-                 "2252 n4: learns node-outage of n3\n"
-                 "2253 n5: reports node-outage of n3: 4 victims\n"
-                 "2272 n1: learns node-outage of n0\n" /* 20 ms later, with any others */
-                 "2272 n2: learns node-outage of n0\n"
-                 "2272 n4: learns node-outage of n0\n"
-                 "2273 n5: reports node-outage of n0: 4 victims\n");
+    /* the verdict on n0 is told 20 ms later, with any others */
+    EXPECT_STORY(world_trace(w));
     ck_assert_int_eq(w->reports, 2);
     expect_all_told(w, 2);
     for (int32_t i = 0; i < 2; i++) {
@@ -273,14 +145,13 @@ START_TEST(root_and_first_substitute_are_lost)
     ck_assert_int_eq(w->report[0].node + w->report[1].node, heir);
     world_run(w, MINUTE);
     ck_assert_int_eq(w->reports, 2);
-    world_free(w);
 }
 END_TEST
 
 /* Nobody waits for a known peer any more (MPI_ANY_SOURCE), and the root that would ask is gone. */
 START_TEST(after_the_root_another_is_lost_and_found_by_a_sweep)
 {
-    struct world *w = world_new(5, 1, 32);
+    struct world *w = world_of(shape_star(5, 1));
     int32_t heir = ftree_inspect_root_substitute(w->node[1].ft, 1);
     int32_t next = heir == 2 ? 3 : 2;
 
@@ -297,40 +168,16 @@ START_TEST(after_the_root_another_is_lost_and_found_by_a_sweep)
     world_trace(w);
     world_run(w, 2 * SECOND);
     ck_assert_int_eq(heir, 3);
-    EXPECT_LINES(world_trace(w),
-                 "11000 n1: rank 1 stalls, peer not known\n"
-                 "11000 n1: sweep 1\n"
-                 "11000 n3: rank 3 stalls, peer not known\n"
-                 "11000 n3: sweep 1\n"
-                 "11000 n3: suspects n1: swept, rule nobody-known-to-wait-for\n"
-                 "11000 n3: suspects n2: swept, rule nobody-known-to-wait-for\n"
-                 "11000 n3: suspects n4: swept, rule nobody-known-to-wait-for\n"
-                 "11000 n4: rank 4 stalls, peer not known\n"
-                 "11000 n4: sweep 1\n"
-                 "11002 n3: n1 is well: its agent answers\n"
-                 "11002 n3: n4 is well: its agent answers\n"
-                 "11900 n3: verdict node-outage of n2 by node-outage/both-paths-silent\n"
-                 "11901 n1: learns node-outage of n2\n"
-                 "11901 n4: learns node-outage of n2\n"
-                 "11902 n3: reports node-outage of n2: 3 victims\n"
-                 "12000 n1: rank 1 stalls, peer not known\n"
-                 "12000 n1: sweep 2\n"
-                 "12000 n3: rank 3 stalls, peer not known\n"
-                 "12000 n3: sweep 2\n"
-                 "12000 n3: suspects n1: swept, rule nobody-known-to-wait-for\n"
-                 "12000 n3: suspects n4: swept, rule nobody-known-to-wait-for\n"
-                 "12000 n4: rank 4 stalls, peer not known\n"
-                 "12000 n4: sweep 2\n");
+    EXPECT_STORY(world_trace(w));
     ck_assert_int_eq(w->reports, 2);
     expect_report(w, 1, heir, FTREE_CLASS_NODE_OUTAGE, next, FTREE_NONE);
     expect_all_told(w, 2);
-    world_free(w);
 }
 END_TEST
 
 START_TEST(one_of_two_nodes_is_lost)
 {
-    struct world *w = world_new(2, 2, 32);
+    struct world *w = world_of(shape_star(2, 2));
 
     w->node[1].off = true;
     world_all_wait(w, 1, 2);
@@ -339,14 +186,13 @@ START_TEST(one_of_two_nodes_is_lost)
     expect_report(w, 0, 0, FTREE_CLASS_NODE_OUTAGE, 1, FTREE_NONE);
     ck_assert_str_eq(w->report[0].rule, "node-outage/silent-without-witness");
     expect_victims(w, 0, "0-1");
-    world_free(w);
 }
 END_TEST
 
 /* A board with three nodes dies, and its neighbours by number are who is asked as witnesses. */
 START_TEST(neighbours_are_lost_together)
 {
-    struct world *w = world_new(64, 1, 64);
+    struct world *w = world_of(shape_tree(64, 1, 64));
 
     w->node[1].off = w->node[2].off = w->node[3].off = true;
     world_wait(w, 0, 1); /* all others compute */
@@ -356,13 +202,12 @@ START_TEST(neighbours_are_lost_together)
         ck_assert_int_eq(w->report[i].class_, FTREE_CLASS_NODE_OUTAGE);
     expect_report(w, 0, 0, FTREE_CLASS_NODE_OUTAGE, 1, FTREE_NONE);
     expect_all_told(w, 3);
-    world_free(w);
 }
 END_TEST
 
 START_TEST(half_of_the_job_is_lost)
 {
-    struct world *w = world_new(31, 1, 2);
+    struct world *w = world_of(shape_binary(31, 1));
 
     for (int32_t n = 2; n < 31; n += 2) {
         w->node[n].off = true;
@@ -375,7 +220,6 @@ START_TEST(half_of_the_job_is_lost)
         ck_assert_int_eq(w->report[i].node % 2, 0);
     }
     expect_all_told(w, 15);
-    world_free(w);
 }
 END_TEST
 
@@ -383,25 +227,12 @@ END_TEST
 
 START_TEST(the_only_process_of_a_node_is_stopped)
 {
-    struct world *w = world_new(4, 1, 32);
+    struct world *w = world_of(shape_star(4, 1));
 
     w->rank[2].proc_state = 'T';
     world_all_wait(w, 2, 2);
     world_run(w, 1990 * FTREE_MS);
-    EXPECT_LINES(world_trace(w),
-                 "1000 n0: rank 0 stalls, waits for rank 2\n"
-                 "1000 n0: suspects n2: peer-stall, rule stalled-peer\n"
-                 "1000 n1: rank 1 stalls, waits for rank 2\n"
-                 "1000 n1: symptom about n2 goes to n0\n"
-                 "1000 n3: rank 3 stalls, waits for rank 2\n"
-                 "1000 n3: symptom about n2 goes to n0\n"
-                 "1001 n2: all ranks of this node are stopped: the job may be suspended\n"
-                 "1002 n0: n2 is well: its agent answers\n"
-                 "1151 n2: verdict process-stopped of n2 by process-stopped/state-t\n"
-                 "1151 n2: tells n0\n"
-                 "1153 n1: learns process-stopped of n2\n"
-                 "1153 n3: learns process-stopped of n2\n"
-                 "1154 n0: reports process-stopped of n2: 3 victims\n");
+    EXPECT_STORY(world_trace(w));
     expect_report(w, 0, 0, FTREE_CLASS_PROCESS_STOPPED, 2, 2);
     ck_assert_int_eq(w->report[0].pid, 5002);
     expect_all_told(w, 1);
@@ -410,7 +241,6 @@ START_TEST(the_only_process_of_a_node_is_stopped)
     w->rank[2].proc_state = 'R';
     world_run(w, 2 * SECOND);
     ck_assert_int_eq(w->withdrawals, 1);
-    world_free(w);
 }
 END_TEST
 
@@ -418,7 +248,7 @@ END_TEST
 /* rows: a_stopped_agent_is_no_stopped_rank 2 */
 START_TEST(a_stopped_agent_is_no_stopped_rank)
 {
-    struct world *w = world_new(4, 1 + _i, 32);
+    struct world *w = world_of(shape_star(4, 1 + _i));
 
     w->node[2].mute = true;
     world_all_wait(w, 2, 2 * (1 + _i));
@@ -430,33 +260,19 @@ START_TEST(a_stopped_agent_is_no_stopped_rank)
     ck_assert_int_eq(w->reports, 1);
     expect_report(w, 0, 0, FTREE_CLASS_PROCESS_STOPPED, 2, 2 * (1 + _i));
     ck_assert_str_eq(w->report[0].rule, "process-stopped/state-t");
-    world_free(w);
 }
 END_TEST
 
 START_TEST(the_agent_is_stopped_and_its_deputy_says_so)
 {
-    struct world *w = world_new(4, 2, 32);
+    struct world *w = world_of(shape_star(4, 2));
 
     w->node[2].mute = true;
     w->rank[4].proc_state = 'T';
     world_all_wait(w, 2, 4);
     world_wait(w, 5, 4); /* on the same node */
     world_run(w, 1990 * FTREE_MS);
-    EXPECT_LINES(world_trace(w),
-                 "1000 n0: rank 0 stalls, waits for rank 4\n"
-                 "1000 n0: suspects n2: peer-stall, rule stalled-peer\n"
-                 "1000 n0: rank 1 stalls, waits for rank 4\n"
-                 "1000 n1: rank 2 stalls, waits for rank 4\n"
-                 "1000 n1: symptom about n2 goes to n0\n"
-                 "1000 n1: rank 3 stalls, waits for rank 4\n"
-                 "1000 n3: rank 6 stalls, waits for rank 4\n"
-                 "1000 n3: symptom about n2 goes to n0\n"
-                 "1000 n3: rank 7 stalls, waits for rank 4\n"
-                 "1900 n0: verdict process-stopped of n2 by process-stopped/deputy-says-stopped\n"
-                 "1901 n1: learns process-stopped of n2\n"
-                 "1901 n3: learns process-stopped of n2\n"
-                 "1902 n0: reports process-stopped of n2: 7 victims\n");
+    EXPECT_STORY(world_trace(w));
     expect_report(w, 0, 0, FTREE_CLASS_PROCESS_STOPPED, 2, 4);
     ck_assert_int_eq(w->report[0].pid, 5004);
     ck_assert_str_eq(w->report[0].rule, "process-stopped/deputy-says-stopped");
@@ -464,14 +280,13 @@ START_TEST(the_agent_is_stopped_and_its_deputy_says_so)
     expect_all_told(w, 1);
     world_run(w, MINUTE);
     ck_assert_int_eq(w->reports, 1);
-    world_free(w);
 }
 END_TEST
 
 /* Nobody acts for it meanwhile: its deputy takes over, and tells what has waited for that. */
 START_TEST(the_roots_agent_is_stopped_and_its_deputy_takes_over)
 {
-    struct world *w = world_new(4, 3, 32);
+    struct world *w = world_of(shape_star(4, 3));
     int32_t heir = ftree_inspect_root_substitute(w->node[1].ft, 1);
     struct ftree_symptom s;
 
@@ -495,45 +310,28 @@ START_TEST(the_roots_agent_is_stopped_and_its_deputy_takes_over)
     world_run(w, MINUTE);
     ck_assert_int_eq(w->reports, 2);
     expect_all_told(w, 2);
-    world_free(w);
 }
 END_TEST
 
 START_TEST(another_process_of_a_node_is_stopped)
 {
-    struct world *w = world_new(4, 2, 32);
+    struct world *w = world_of(shape_star(4, 2));
 
     w->rank[5].proc_state = 'T';
     world_all_wait(w, 2, 5);
     world_run(w, 1990 * FTREE_MS);
-    EXPECT_LINES(world_trace(w),
-                 "1000 n0: rank 0 stalls, waits for rank 5\n"
-                 "1000 n0: suspects n2: peer-stall, rule stalled-peer\n"
-                 "1000 n0: rank 1 stalls, waits for rank 5\n"
-                 "1000 n1: rank 2 stalls, waits for rank 5\n"
-                 "1000 n1: symptom about n2 goes to n0\n"
-                 "1000 n1: rank 3 stalls, waits for rank 5\n"
-                 "1000 n3: rank 6 stalls, waits for rank 5\n"
-                 "1000 n3: symptom about n2 goes to n0\n"
-                 "1000 n3: rank 7 stalls, waits for rank 5\n"
-                 "1002 n0: n2 is well: its agent answers\n"
-                 "1151 n2: verdict process-stopped of n2 by process-stopped/state-t\n"
-                 "1151 n2: tells n0\n"
-                 "1153 n1: learns process-stopped of n2\n"
-                 "1153 n3: learns process-stopped of n2\n"
-                 "1154 n0: reports process-stopped of n2: 6 victims\n");
+    EXPECT_STORY(world_trace(w));
     expect_report(w, 0, 0, FTREE_CLASS_PROCESS_STOPPED, 2, 5);
     ck_assert_str_eq(w->report[0].rule, "process-stopped/state-t");
     expect_all_told(w, 1);
     world_run(w, MINUTE);
     ck_assert_int_eq(w->reports, 1);
-    world_free(w);
 }
 END_TEST
 
 START_TEST(two_stopped_processes_of_a_node_are_both_named_by_its_deputy)
 {
-    struct world *w = world_new(3, 4, 32);
+    struct world *w = world_of(shape_star(3, 4));
 
     w->node[2].mute = true;
     w->rank[8].proc_state = w->rank[10].proc_state = 'T';
@@ -543,13 +341,12 @@ START_TEST(two_stopped_processes_of_a_node_are_both_named_by_its_deputy)
     ck_assert_int_eq(w->reports, 2);
     expect_report(w, 0, 0, FTREE_CLASS_PROCESS_STOPPED, 2, 8);
     expect_report(w, 1, 0, FTREE_CLASS_PROCESS_STOPPED, 2, 10);
-    world_free(w);
 }
 END_TEST
 
 START_TEST(continued_before_the_verdict_there_is_none)
 {
-    struct world *w = world_new(4, 1, 32);
+    struct world *w = world_of(shape_star(4, 1));
 
     w->node[2].mute = true;
     world_all_wait(w, 2, 2);
@@ -559,21 +356,14 @@ START_TEST(continued_before_the_verdict_there_is_none)
         if (r != 2)
             world_go_on(w, r);
     world_run(w, MINUTE);
-    EXPECT_LINES(world_trace(w), "1000 n0: rank 0 stalls, waits for rank 2\n"
-                                 "1000 n0: suspects n2: peer-stall, rule stalled-peer\n"
-                                 "1000 n1: rank 1 stalls, waits for rank 2\n"
-                                 "1000 n1: symptom about n2 goes to n0\n"
-                                 "1000 n3: rank 3 stalls, waits for rank 2\n"
-                                 "1000 n3: symptom about n2 goes to n0\n"
-                                 "1501 n0: n2 is well: its agent answers\n");
+    EXPECT_STORY(world_trace(w));
     expect_nothing_told(w);
-    world_free(w);
 }
 END_TEST
 
 START_TEST(continued_before_anybody_waits_nobody_asks)
 {
-    struct world *w = world_new(4, 2, 32);
+    struct world *w = world_of(shape_star(4, 2));
 
     w->rank[5].proc_state = 'T';
     world_all_wait(w, 2, 5);
@@ -586,32 +376,20 @@ START_TEST(continued_before_anybody_waits_nobody_asks)
     EXPECT_LINES(world_trace(w), "");
     for (int32_t n = 0; n < 4; n++)
         ck_assert_int_eq(w->node[n].sent, 0);
-    world_free(w);
 }
 END_TEST
 
 START_TEST(continued_while_it_settles_there_is_no_verdict)
 {
-    struct world *w = world_new(4, 2, 32);
+    struct world *w = world_of(shape_star(4, 2));
 
     w->rank[5].proc_state = 'T';
     world_all_wait(w, 2, 5);
     world_run(w, 1100 * FTREE_MS); /* it was seen in state T at 1001 ms */
     w->rank[5].proc_state = 'R';
     world_run(w, 800 * FTREE_MS);
-    EXPECT_LINES(world_trace(w), "1000 n0: rank 0 stalls, waits for rank 5\n"
-                                 "1000 n0: suspects n2: peer-stall, rule stalled-peer\n"
-                                 "1000 n0: rank 1 stalls, waits for rank 5\n"
-                                 "1000 n1: rank 2 stalls, waits for rank 5\n"
-                                 "1000 n1: symptom about n2 goes to n0\n"
-                                 "1000 n1: rank 3 stalls, waits for rank 5\n"
-                                 "1000 n3: rank 6 stalls, waits for rank 5\n"
-                                 "1000 n3: symptom about n2 goes to n0\n"
-                                 "1000 n3: rank 7 stalls, waits for rank 5\n"
-                                 "1002 n0: n2 is well: its agent answers\n"
-                                 "1151 n2: rank 5 is well again\n");
+    EXPECT_STORY(world_trace(w));
     expect_nothing_told(w);
-    world_free(w);
 }
 END_TEST
 
@@ -670,7 +448,7 @@ static void resume_ranks(struct world *w, int32_t node, int apart, int last)
 START_TEST(nobody_is_accused_of_a_suspension)
 {
     int32_t nodes = suspensions[_i].nodes;
-    struct world *w = world_new(nodes, suspensions[_i].ppn, 32);
+    struct world *w = world_of(shape_tree(nodes, suspensions[_i].ppn, 32));
     const char *trace, *said;
 
     world_all_wait(w, FTREE_NONE, w->job.size - 1); /* that one computes */
@@ -695,14 +473,13 @@ START_TEST(nobody_is_accused_of_a_suspension)
     trace = world_trace(w);
     said = strstr(trace, "n0: all ranks of this node are stopped");
     ck_assert(suspensions[_i].agents || (said && !strstr(said + 1, "n0: all ranks of this node are stopped")));
-    world_free(w);
 }
 END_TEST
 
 /* Its agent is no part of it. */
 START_TEST(the_only_rank_of_a_node_is_stopped_and_its_agent_says_so)
 {
-    struct world *w = world_new(4, 1, 32);
+    struct world *w = world_of(shape_star(4, 1));
 
     w->rank[2].proc_state = 'T';
     world_all_wait(w, 2, 2);
@@ -713,14 +490,13 @@ START_TEST(the_only_rank_of_a_node_is_stopped_and_its_agent_says_so)
     run_and_look(w, 60000);
     ck_assert_int_eq(w->reports, 1);
     ck_assert_int_eq(w->withdrawals, 0);
-    world_free(w);
 }
 END_TEST
 
 /* It was stopped in the wait that it is in. */
 START_TEST(a_stopped_rank_waits_for_nobody)
 {
-    struct world *w = world_new(4, 2, 32);
+    struct world *w = world_of(shape_star(4, 2));
 
     world_wait(w, 5, 0);
     w->rank[5].proc_state = 'T';
@@ -732,13 +508,12 @@ START_TEST(a_stopped_rank_waits_for_nobody)
     run_and_look(w, 1300);
     ck_assert_int_eq(w->reports, 1);
     expect_report(w, 0, 0, FTREE_CLASS_PROCESS_STOPPED, 2, 5);
-    world_free(w);
 }
 END_TEST
 
 START_TEST(who_stays_stopped_after_a_suspension_is_named)
 {
-    struct world *w = world_new(4, 2, 32);
+    struct world *w = world_of(shape_star(4, 2));
 
     world_all_wait(w, FTREE_NONE, 7);
     for (int32_t n = 0; n < 4; n++)
@@ -752,7 +527,6 @@ START_TEST(who_stays_stopped_after_a_suspension_is_named)
     run_and_look(w, 10000);
     ck_assert_int_eq(w->reports, 1);
     expect_report(w, 0, 0, FTREE_CLASS_PROCESS_STOPPED, 3, 7);
-    world_free(w);
 }
 END_TEST
 
@@ -760,7 +534,7 @@ END_TEST
 
 START_TEST(agent_and_deputy_are_mute)
 {
-    struct world *w = world_new(4, 2, 32);
+    struct world *w = world_of(shape_star(4, 2));
 
     w->node[2].mute = w->node[2].no_deputy = true;
     world_all_wait(w, 2, 4);
@@ -768,7 +542,6 @@ START_TEST(agent_and_deputy_are_mute)
     ck_assert_int_eq(w->reports, 1);
     expect_report(w, 0, 0, FTREE_CLASS_NODE_FROZEN, 2, FTREE_NONE);
     expect_all_told(w, 1);
-    world_free(w);
 }
 END_TEST
 
@@ -791,22 +564,16 @@ static void all_is_seen_of(struct world *w, int32_t node)
 
 START_TEST(the_only_process_of_a_node_has_crashed)
 {
-    struct world *w = world_new(4, 1, 32);
+    struct world *w = world_of(shape_star(4, 1));
 
     world_all_wait(w, 2, 2);
     world_crash(w, 2);
     world_run(w, 990 * FTREE_MS);
-    EXPECT_LINES(world_trace(w), "150 n2: verdict process-crash of n2 by process-crash/pid-gone\n"
-                                 "150 n2: tells n0\n"
-                                 "152 n1: learns process-crash of n2\n"
-                                 "152 n3: learns process-crash of n2\n"
-                                 "152 n2: leaves without having heard of everyone\n"
-                                 "153 n0: reports process-crash of n2: 3 victims\n");
+    EXPECT_STORY(world_trace(w));
     expect_report(w, 0, 0, FTREE_CLASS_PROCESS_CRASH, 2, 2);
     ck_assert_int_eq(w->report[0].pid, 5002);
     ck_assert(w->node[2].gone);
     expect_all_told(w, 1);
-    world_free(w);
 }
 END_TEST
 
@@ -816,7 +583,7 @@ END_TEST
 START_TEST(all_processes_of_a_node_have_crashed)
 {
     int32_t ppn = 1 + _i % 2, node = _i / 2;
-    struct world *w = world_new(7, ppn, 2);
+    struct world *w = world_of(shape_binary(7, ppn));
     int32_t heir = ftree_inspect_root_substitute(w->node[1].ft, 1);
     char suspects[32];
 
@@ -841,7 +608,6 @@ START_TEST(all_processes_of_a_node_have_crashed)
     ck_assert_int_eq(w->reports, ppn);
     ck_assert_ptr_null(strstr(world_trace(w), suspects));
     expect_all_told(w, ppn);
-    world_free(w);
 }
 END_TEST
 
@@ -850,7 +616,7 @@ END_TEST
 /* rows: victims_told_to_an_agent_that_ends_are_reported 20 */
 START_TEST(victims_told_to_an_agent_that_ends_are_reported)
 {
-    struct world *w = world_new(7, 1, 2);
+    struct world *w = world_of(shape_binary(7, 1));
     int32_t heir = ftree_inspect_root_substitute(w->node[1].ft, 1);
 
     w->random += (uint64_t) _i;
@@ -863,7 +629,6 @@ START_TEST(victims_told_to_an_agent_that_ends_are_reported)
     ck_assert_int_eq(w->reports, 1);
     expect_report(w, 0, heir, FTREE_CLASS_PROCESS_CRASH, 0, 0);
     expect_victims(w, 0, "1-6");
-    world_free(w);
 }
 END_TEST
 
@@ -871,7 +636,7 @@ END_TEST
 /* rows: agent_and_deputy_have_ended 2 */
 START_TEST(agent_and_deputy_have_ended)
 {
-    struct world *w = world_new(4, 1 + _i, 32);
+    struct world *w = world_of(shape_star(4, 1 + _i));
 
     w->node[2].gone = w->node[2].no_deputy = true;
     world_all_wait(w, 2, 2 * (1 + _i));
@@ -889,7 +654,6 @@ START_TEST(agent_and_deputy_have_ended)
     ck_assert_int_eq(w->reports, 2);
     ck_assert_int_eq(w->withdrawals, 1);
     ck_assert(ftree_verdict_on_rank(w->node[2].ft, 3, 3 * (1 + _i))); /* it is told what it missed */
-    world_free(w);
 }
 END_TEST
 
@@ -900,7 +664,7 @@ START_TEST(of_whom_nobody_observes_others_tell)
 {
     enum ftree_symptom_kind kind = _i ? FTREE_SYMPTOM_PEER_RESET : FTREE_SYMPTOM_PROCESS_EXITED;
     const char *sign = _i ? "process-crash/reset-and-all-ports" : "process-crash/launcher-and-all-ports";
-    struct world *w = world_new(4, 2, 32);
+    struct world *w = world_of(shape_star(4, 2));
     struct ftree_symptom s;
 
     w->node[2].gone = w->node[2].no_deputy = true;
@@ -921,7 +685,6 @@ START_TEST(of_whom_nobody_observes_others_tell)
     world_run(w, 30 * SECOND);
     ck_assert_int_eq(w->reports, 3);
     ck_assert_ptr_null(strstr(world_trace(w), "suspects n2:"));
-    world_free(w);
 }
 END_TEST
 
@@ -933,7 +696,7 @@ START_TEST(the_launcher_tells_of_several_ranks_of_a_node)
     static const struct {
         int32_t node, first, step, reports;
     } rows[] = {{0, 0, 1, 1}, {1, 4, 1, 1}, {5, 21, 2, 2}}; /* all of the root's, of another's, half */
-    struct world *w = world_new(7, 4, 2);
+    struct world *w = world_of(shape_binary(7, 4));
     int32_t node = rows[_i].node;
     struct ftree_symptom s;
 
@@ -951,33 +714,27 @@ START_TEST(the_launcher_tells_of_several_ranks_of_a_node)
     for (int32_t i = 0; i < w->reports; i++)
         expect_report(w, i, w->reporter[0], FTREE_CLASS_PROCESS_CRASH, node,
                       w->reports > 1 ? rows[_i].first + i * rows[_i].step : FTREE_NONE);
-    world_free(w);
 }
 END_TEST
 
 START_TEST(one_process_of_several_has_crashed)
 {
-    struct world *w = world_new(4, 2, 32);
+    struct world *w = world_of(shape_star(4, 2));
 
     world_end_process(w, 5);
     world_run(w, 990 * FTREE_MS);
-    EXPECT_LINES(world_trace(w), "150 n2: verdict process-crash of n2 by process-crash/pid-gone\n"
-                                 "150 n2: tells n0\n"
-                                 "152 n1: learns process-crash of n2\n"
-                                 "152 n3: learns process-crash of n2\n"
-                                 "153 n0: reports process-crash of n2: 0 victims\n");
+    EXPECT_STORY(world_trace(w));
     ck_assert_int_eq(w->reports, 1);
     expect_report(w, 0, 0, FTREE_CLASS_PROCESS_CRASH, 2, 5);
     ck_assert_str_eq(w->report[0].rule, "process-crash/pid-gone");
     ck_assert_int_eq(w->report[0].pid, 5005);
     expect_all_told(w, 1);
-    world_free(w);
 }
 END_TEST
 
 START_TEST(all_are_killed_while_it_settles_there_is_no_verdict)
 {
-    struct world *w = world_new(4, 2, 32);
+    struct world *w = world_of(shape_star(4, 2));
 
     world_end_process(w, 5);
     world_run(w, 100 * FTREE_MS);
@@ -986,13 +743,12 @@ START_TEST(all_are_killed_while_it_settles_there_is_no_verdict)
     world_run(w, MINUTE);
     EXPECT_LINES(world_trace(w), "");
     expect_nothing_told(w);
-    world_free(w);
 }
 END_TEST
 
 START_TEST(the_agent_has_crashed_and_the_next_takes_over)
 {
-    struct world *w = world_new(4, 4, 32);
+    struct world *w = world_of(shape_star(4, 4));
 
     w->node[2].gone = true; /* its deputy is on the way */
     world_all_wait(w, 2, 8);
@@ -1004,7 +760,6 @@ START_TEST(the_agent_has_crashed_and_the_next_takes_over)
     expect_report(w, 0, 0, FTREE_CLASS_PROCESS_CRASH, 2, 8);
     ck_assert_str_eq(w->report[0].rule, "process-crash/pid-gone");
     expect_all_told(w, 1);
-    world_free(w);
 }
 END_TEST
 
@@ -1012,7 +767,7 @@ END_TEST
 
 START_TEST(a_data_path_is_silent_and_its_node_is_not)
 {
-    struct world *w = world_new(4, 1, 32);
+    struct world *w = world_of(shape_star(4, 1));
 
     w->node[2].path_down[FTREE_PATH_DATA] = true;
     world_all_wait(w, 2, 2);
@@ -1021,13 +776,12 @@ START_TEST(a_data_path_is_silent_and_its_node_is_not)
     expect_report(w, 0, 0, FTREE_CLASS_UNKNOWN, 2, FTREE_NONE);
     ck_assert_str_eq(w->report[0].rule, "unknown/data-path-silent");
     expect_all_told(w, 1);
-    world_free(w);
 }
 END_TEST
 
 START_TEST(the_own_data_path_is_silent)
 {
-    struct world *w = world_new(4, 1, 32);
+    struct world *w = world_of(shape_star(4, 1));
 
     w->node[0].path_down[FTREE_PATH_DATA] = true;
     world_wait(w, 0, 2);
@@ -1036,13 +790,12 @@ START_TEST(the_own_data_path_is_silent)
     expect_report(w, 0, 0, FTREE_CLASS_UNKNOWN, 0, FTREE_NONE);
     ck_assert_str_eq(w->report[0].rule, "unknown/own-data-path-silent");
     expect_all_told(w, 1);
-    world_free(w);
 }
 END_TEST
 
 START_TEST(a_node_cut_off_knows_it_while_the_others_take_it_for_lost)
 {
-    struct world *w = world_new(4, 1, 32);
+    struct world *w = world_of(shape_star(4, 1));
 
     w->node[2].path_down[FTREE_PATH_DATA] = w->node[2].path_down[FTREE_PATH_MGMT] = true;
     world_all_wait(w, 2, 2);
@@ -1053,7 +806,6 @@ START_TEST(a_node_cut_off_knows_it_while_the_others_take_it_for_lost)
     expect_report(w, 1, 2, FTREE_CLASS_UNKNOWN, 2, FTREE_NONE);
     ck_assert_str_eq(w->report[1].rule, "unknown/no-node-answers");
     expect_all_told(w, 1);
-    world_free(w);
 }
 END_TEST
 
@@ -1061,7 +813,7 @@ END_TEST
  * Once it is mended the verdict is withdrawn. */
 static void nothing_passes_between_the_root_and_node_2(int path)
 {
-    struct world *w = world_new(6, 1, 32);
+    struct world *w = world_of(shape_star(6, 1));
 
     w->is_cut = true;
     w->cut[0] = 0;
@@ -1096,7 +848,7 @@ END_TEST
 /* rows: a_job_with_one_path 2 */
 START_TEST(a_job_with_one_path)
 {
-    struct world *w = world_new(4, 1, 32);
+    struct world *w = world_of(shape_star(4, 1));
 
     w->job.has_path[_i] = false;
     w->node[2].off = true;
@@ -1106,7 +858,6 @@ START_TEST(a_job_with_one_path)
     expect_report(w, 0, 0, FTREE_CLASS_NODE_OUTAGE, 2, FTREE_NONE);
     ck_assert_str_eq(w->report[0].rule, "node-outage/only-path-silent");
     expect_all_told(w, 1);
-    world_free(w);
 }
 END_TEST
 
@@ -1116,7 +867,7 @@ END_TEST
  * every 10 s, that is about 363 times. */
 static void long_wait(int32_t nodes, int32_t fanout, int32_t peer, int64_t per_round)
 {
-    struct world *w = world_new(nodes, 1, fanout);
+    struct world *w = world_of(shape_tree(nodes, 1, fanout));
 
     world_all_wait(w, 2, peer);
     world_run(w, 10 * SECOND);
@@ -1149,7 +900,7 @@ END_TEST
 
 START_TEST(a_job_at_work_sends_nothing)
 {
-    struct world *w = world_new(16, 2, 4);
+    struct world *w = world_of(shape_tree(16, 2, 4));
 
     for (int turn = 0; turn < 200; turn++) {
         for (int32_t r = 0; r < 32; r++)
@@ -1162,7 +913,6 @@ START_TEST(a_job_at_work_sends_nothing)
     ck_assert_int_eq(world_busiest(w), 0);
     for (int32_t n = 0; n < 16; n++)
         ck_assert(ftree_deadline(w->node[n].ft) == FTREE_NEVER);
-    world_free(w);
 }
 END_TEST
 
@@ -1190,7 +940,7 @@ static const struct {
 /* rows: a_storm_on_a_thousand_nodes COUNT(storms) */
 START_TEST(a_storm_on_a_thousand_nodes)
 {
-    struct world *w = world_new(1000, 1, 32);
+    struct world *w = world_of(shape_tree(1000, 1, 32));
 
     w->node[storms[_i].lost].off = true;
     world_all_wait(w, storms[_i].lost, storms[_i].peer);
@@ -1202,20 +952,18 @@ START_TEST(a_storm_on_a_thousand_nodes)
     ck_assert_int_eq(w->report[0].node, storms[_i].lost);
     ck_assert_int_eq(w->report[0].victims.count, 999);
     expect_all_told(w, 1);
-    world_free(w);
 }
 END_TEST
 
 /* rows: a_healthy_storm_on_a_thousand_nodes 2 */
 START_TEST(a_healthy_storm_on_a_thousand_nodes)
 {
-    struct world *w = world_new(1000, 1, 32);
+    struct world *w = world_of(shape_tree(1000, 1, 32));
 
     world_all_wait(w, 500, _i ? FTREE_NONE : 500);
     world_run(w, 1500 * FTREE_MS);
     expect_nothing_told(w);
     ck_assert_int_le(world_busiest(w), 5 * 32);
-    world_free(w);
 }
 END_TEST
 
@@ -1231,20 +979,19 @@ static int64_t all_sent(const struct world *w)
 /* Each node but the root is told and acknowledges, and so is each of the two steps up. */
 START_TEST(where_nobody_waits_a_verdict_costs_two_messages_a_node)
 {
-    struct world *w = world_new(500, 2, 32);
+    struct world *w = world_of(shape_tree(500, 2, 32));
 
     world_end_process(w, 999);
     world_run(w, 990 * FTREE_MS);
     ck_assert_int_eq(w->reports, 1);
     expect_all_told(w, 1);
     ck_assert_int_eq(all_sent(w), 2 * 499 + 2 * 2);
-    world_free(w);
 }
 END_TEST
 
 START_TEST(fifty_that_are_found_together_are_told_together)
 {
-    struct world *w = world_new(500, 2, 32);
+    struct world *w = world_of(shape_tree(500, 2, 32));
 
     for (int32_t i = 0; i < 50; i++)
         world_end_process(w, 20 * i + 1);
@@ -1252,13 +999,12 @@ START_TEST(fifty_that_are_found_together_are_told_together)
     ck_assert_int_eq(w->reports, 50);
     expect_all_told(w, 50);
     ck_assert_int_le(w->node[499].received, 4); /* a leaf where nothing is wrong: not 50 */
-    world_free(w);
 }
 END_TEST
 
 START_TEST(the_heir_knows_why_what_the_root_has_told)
 {
-    struct world *w = world_new(7, 1, 2);
+    struct world *w = world_of(shape_binary(7, 1));
     int32_t heir = ftree_inspect_root_substitute(w->node[1].ft, 1);
     struct ftree_verdict v;
 
@@ -1281,7 +1027,6 @@ START_TEST(the_heir_knows_why_what_the_root_has_told)
     ck_assert_int_eq(v.node, 6);
     ck_assert_int_gt(v.evidences, 0);
     ck_assert_str_ne(v.because, "");
-    world_free(w);
 }
 END_TEST
 
@@ -1289,7 +1034,7 @@ END_TEST
 
 START_TEST(five_hundred_symptoms_a_second_are_one_verdict)
 {
-    struct world *w = world_new(13, 1, 2);
+    struct world *w = world_of(shape_binary(13, 1));
 
     w->node[9].off = true;
     for (int i = 0; i < 500; i++) { /* its FLN is 4, which 12 reaches by way of 5, 2, 0 and 1 */
@@ -1304,13 +1049,12 @@ START_TEST(five_hundred_symptoms_a_second_are_one_verdict)
     expect_all_told(w, 1);
     /* two of them went that way; the rest is probes, the verdict and its acknowledgments */
     ck_assert_int_lt(world_busiest(w), 70);
-    world_free(w);
 }
 END_TEST
 
 START_TEST(a_healthy_node_that_many_speak_of_is_well)
 {
-    struct world *w = world_new(13, 1, 2);
+    struct world *w = world_of(shape_binary(13, 1));
 
     for (int i = 0; i < 200; i++) {
         for (int kind = 0; kind < FTREE_SYMPTOM_COUNT; kind += 1 + i % 5)
@@ -1321,13 +1065,12 @@ START_TEST(a_healthy_node_that_many_speak_of_is_well)
     expect_nothing_told(w);
     for (int32_t n = 0; n < 13; n++)
         ck_assert(ftree_deadline(w->node[n].ft) == FTREE_NEVER);
-    world_free(w);
 }
 END_TEST
 
 START_TEST(two_faults_in_two_subtrees_are_two_verdicts)
 {
-    struct world *w = world_new(15, 2, 2);
+    struct world *w = world_of(shape_binary(15, 2));
 
     w->node[9].off = true;
     w->node[13].mute = true;
@@ -1344,7 +1087,6 @@ START_TEST(two_faults_in_two_subtrees_are_two_verdicts)
         ck_assert_uint_lt(w->reported_at[i], 4 * SECOND); /* at the same time: 1 s is the start */
     }
     ck_assert_int_ne(w->report[0].node, w->report[1].node);
-    world_free(w);
 }
 END_TEST
 
@@ -1360,21 +1102,20 @@ static void expect_only(const struct world *w, int32_t culprit)
 /* rows: a_lossy_network_accuses_nobody 20 */
 START_TEST(a_lossy_network_accuses_nobody)
 {
-    struct world *w = world_new(12, 1, 3);
+    struct world *w = world_of(shape_tree(12, 1, 3));
 
     w->random = 1000u + (uint64_t) _i;
     w->loss_percent = 5;
     world_all_wait(w, 7, _i % 2 ? FTREE_NONE : 7);
     world_run(w, 10 * MINUTE);
     expect_nothing_told(w);
-    world_free(w);
 }
 END_TEST
 
 /* rows: a_lossy_network_finds_the_fault_and_tells_everybody 20 */
 START_TEST(a_lossy_network_finds_the_fault_and_tells_everybody)
 {
-    struct world *w = world_new(12, 1, 3);
+    struct world *w = world_of(shape_tree(12, 1, 3));
     int32_t lost = _i % 12;
 
     w->random = 2000u + (uint64_t) _i;
@@ -1386,14 +1127,13 @@ START_TEST(a_lossy_network_finds_the_fault_and_tells_everybody)
     expect_only(w, lost);
     ck_assert_int_eq(w->reports, 1);
     expect_all_told(w, 1);
-    world_free(w);
 }
 END_TEST
 
 /* rows: messages_come_twice_and_out_of_order 20 */
 START_TEST(messages_come_twice_and_out_of_order)
 {
-    struct world *w = world_new(12, 2, 3);
+    struct world *w = world_of(shape_tree(12, 2, 3));
     int32_t lost = _i % 12;
 
     w->random = 3000u + (uint64_t) _i;
@@ -1406,14 +1146,13 @@ START_TEST(messages_come_twice_and_out_of_order)
     expect_only(w, lost);
     ck_assert_int_eq(w->reports, 1);
     expect_all_told(w, 1);
-    world_free(w);
 }
 END_TEST
 
 /* rows: duplicates_accuse_nobody 10 */
 START_TEST(duplicates_accuse_nobody)
 {
-    struct world *w = world_new(12, 2, 3);
+    struct world *w = world_of(shape_tree(12, 2, 3));
 
     w->random = 4000u + (uint64_t) _i;
     w->dup_percent = 100;
@@ -1421,14 +1160,13 @@ START_TEST(duplicates_accuse_nobody)
     world_all_wait(w, 7, _i % 2 ? FTREE_NONE : 14);
     world_run(w, MINUTE);
     expect_nothing_told(w);
-    world_free(w);
 }
 END_TEST
 
 /* rows: who_sleeps_accuses_nobody 10 */
 START_TEST(who_sleeps_accuses_nobody)
 {
-    struct world *w = world_new(12, 1, 3);
+    struct world *w = world_of(shape_tree(12, 1, 3));
 
     /* the one that is asked about is awake; any of the others is not, now and then */
     w->random = 5000u + (uint64_t) _i;
@@ -1440,14 +1178,13 @@ START_TEST(who_sleeps_accuses_nobody)
         for (int32_t i = 0; i < w->reports; i++)
             ck_assert_int_ne(w->report[i].node, 11);
     }
-    world_free(w);
 }
 END_TEST
 
 /* rows: the_fln_sleeps_while_it_asks 10 */
 START_TEST(the_fln_sleeps_while_it_asks)
 {
-    struct world *w = world_new(4, 1, 32);
+    struct world *w = world_of(shape_star(4, 1));
 
     world_all_wait(w, 2, 2);
     world_run(w, 999 * FTREE_MS + (ftree_time) _i * 100 * FTREE_MS / 100);
@@ -1456,7 +1193,6 @@ START_TEST(the_fln_sleeps_while_it_asks)
     w->node[0].asleep_until = w->now + (ftree_time) (100 + 200 * _i) * FTREE_MS;
     world_run(w, MINUTE);
     expect_nothing_told(w);
-    world_free(w);
 }
 END_TEST
 
@@ -1464,7 +1200,7 @@ END_TEST
 
 START_TEST(a_successor_reports_nothing_again)
 {
-    struct world *w = world_new(4, 2, 32);
+    struct world *w = world_of(shape_star(4, 2));
 
     w->node[2].off = true;
     world_all_wait(w, 2, 4);
@@ -1479,13 +1215,12 @@ START_TEST(a_successor_reports_nothing_again)
     world_run(w, MINUTE);
     ck_assert_int_eq(w->reports, 1);
     expect_all_told(w, 1);
-    world_free(w);
 }
 END_TEST
 
 START_TEST(a_successor_takes_part_in_the_next_verdict)
 {
-    struct world *w = world_new(7, 2, 2);
+    struct world *w = world_of(shape_binary(7, 2));
 
     w->node[2].off = true;
     world_all_wait(w, 2, 4);
@@ -1500,14 +1235,13 @@ START_TEST(a_successor_takes_part_in_the_next_verdict)
     ck_assert_int_eq(w->reports, 2);
     expect_report(w, 1, 0, FTREE_CLASS_NODE_OUTAGE, 4, FTREE_NONE);
     expect_all_told(w, 2);
-    world_free(w);
 }
 END_TEST
 
 /* A sweep of a successor begins at round 1 again, while all others are further. */
 START_TEST(a_successor_is_heard_when_it_sweeps)
 {
-    struct world *w = world_new(7, 2, 2);
+    struct world *w = world_of(shape_binary(7, 2));
 
     world_all_wait(w, 2, FTREE_NONE);
     world_run(w, MINUTE);
@@ -1519,7 +1253,6 @@ START_TEST(a_successor_is_heard_when_it_sweeps)
     world_wait(w, 2, FTREE_NONE); /* a rank of node 1 alone */
     ck_assert(world_run_until_reports(w, 1, 6 * SECOND));
     expect_report(w, 0, 0, FTREE_CLASS_NODE_OUTAGE, 6, FTREE_NONE);
-    world_free(w);
 }
 END_TEST
 
@@ -1534,29 +1267,25 @@ static void leave(struct world *w, int32_t node)
 
 START_TEST(all_leave)
 {
-    struct world *w = world_new(4, 1, 2);
+    struct world *w = world_of(shape_binary(4, 1));
 
     w->departs = true;
     for (int32_t n = 0; n < 4; n++)
         leave(w, n);
     world_run(w, MINUTE);
-    EXPECT_LINES(world_trace(w), "2 n0: everyone has left\n"
-                                 "3 n1: everyone has left\n"
-                                 "3 n2: everyone has left\n"
-                                 "4 n3: everyone has left\n");
+    EXPECT_STORY(world_trace(w));
     for (int32_t n = 0; n < 4; n++) {
         ck_assert(ftree_may_go(w->node[n].ft));
         ck_assert_int_le(w->node[n].sent, 6);
     }
     expect_nothing_told(w);
-    world_free(w);
 }
 END_TEST
 
 /* rows: all_leave_one_by_one 12 */
 START_TEST(all_leave_one_by_one)
 {
-    struct world *w = world_new(12, 1, 1 + _i % 4);
+    struct world *w = world_of(shape_tree(12, 1, 1 + _i % 4));
 
     w->departs = true;
     w->random = 6000u + (uint64_t) _i;
@@ -1569,7 +1298,6 @@ START_TEST(all_leave_one_by_one)
     for (int32_t n = 0; n < 12; n++)
         ck_assert(ftree_may_go(w->node[n].ft));
     expect_nothing_told(w);
-    world_free(w);
 }
 END_TEST
 
@@ -1577,7 +1305,7 @@ END_TEST
 /* rows: whoever_has_left_is_not_accused 12 */
 START_TEST(whoever_has_left_is_not_accused)
 {
-    struct world *w = world_new(12, 1, 1 + _i % 4);
+    struct world *w = world_of(shape_tree(12, 1, 1 + _i % 4));
 
     w->departs = true;
     leave(w, _i);
@@ -1588,14 +1316,13 @@ START_TEST(whoever_has_left_is_not_accused)
             world_wait(w, r, FTREE_NONE);
     world_run(w, MINUTE);
     expect_nothing_told(w);
-    world_free(w);
 }
 END_TEST
 
 /* rows: who_leaves_does_not_hide_a_crash 12 */
 START_TEST(who_leaves_does_not_hide_a_crash)
 {
-    struct world *w = world_new(12, 1, 3);
+    struct world *w = world_of(shape_tree(12, 1, 3));
     int32_t crashed = (_i + 5) % 12;
 
     w->departs = true;
@@ -1610,13 +1337,12 @@ START_TEST(who_leaves_does_not_hide_a_crash)
         ck_assert_int_eq(w->reports, 1);
         expect_report(w, 0, w->reporter[0], FTREE_CLASS_PROCESS_CRASH, crashed, crashed);
     }
-    world_free(w);
 }
 END_TEST
 
 START_TEST(a_report_is_out_before_the_root_goes)
 {
-    struct world *w = world_new(4, 2, 32);
+    struct world *w = world_of(shape_star(4, 2));
 
     w->departs = true;
     world_wait(w, 6, 5);
@@ -1629,13 +1355,12 @@ START_TEST(a_report_is_out_before_the_root_goes)
     world_run(w, 10 * SECOND);
     ck_assert_int_eq(w->reports, 1);
     expect_report(w, 0, 0, FTREE_CLASS_PROCESS_CRASH, 2, 5);
-    world_free(w);
 }
 END_TEST
 
 START_TEST(a_lost_node_holds_nobody_longer_than_linger)
 {
-    struct world *w = world_new(7, 1, 2);
+    struct world *w = world_of(shape_binary(7, 1));
 
     w->departs = true;
     w->node[5].off = true;
@@ -1647,13 +1372,12 @@ START_TEST(a_lost_node_holds_nobody_longer_than_linger)
         if (n != 5)
             ck_assert(ftree_may_go(w->node[n].ft));
     expect_nothing_told(w);
-    world_free(w);
 }
 END_TEST
 
 START_TEST(a_node_known_to_be_lost_holds_nobody)
 {
-    struct world *w = world_new(7, 1, 2);
+    struct world *w = world_of(shape_binary(7, 1));
 
     w->departs = true;
     w->node[2].off = true;
@@ -1668,7 +1392,6 @@ START_TEST(a_node_known_to_be_lost_holds_nobody)
         if (n != 2)
             ck_assert(ftree_may_go(w->node[n].ft));
     ck_assert_int_eq(w->reports, 1);
-    world_free(w);
 }
 END_TEST
 
@@ -1745,7 +1468,7 @@ START_TEST(whatever_happens)
 {
     struct chance c = {.random = 77u + (uint64_t) _i};
     int32_t nodes = 4 + draw(&c, 40), ppn = 1 + draw(&c, 3), n = 1 + draw(&c, 3), broken[3];
-    struct world *w = world_new(nodes, ppn, 1 + draw(&c, 8));
+    struct world *w = world_of(shape_tree(nodes, ppn, 1 + draw(&c, 8)));
 
     c.w = w;
     w->loss_percent = draw(&c, 3) * 3;
@@ -1764,7 +1487,6 @@ START_TEST(whatever_happens)
         if (lives(w, w->rank_node[r]) && count_living(w) > 1)
             ck_assert(is_known(w->node[w->rank_node[r]].ft, w->rank_node[w->rank[r].peer]));
     expect_all_told(w, w->reports);
-    world_free(w);
 }
 END_TEST
 

@@ -18,7 +18,7 @@ static void hear_round(struct lone *l, int32_t from, uint32_t round)
 
 START_TEST(a_round_asks_the_children_and_tells_the_parent)
 {
-    struct lone *l = lone_new(7, 1, 2, 1);
+    struct lone *l = lone_of(shape_binary(7, 1), 1);
 
     lone_stall(l, 1, FTREE_NONE);
     ck_assert_str_eq(lone_log(l), "0 rank 1 stalls, peer not known\n"
@@ -28,24 +28,22 @@ START_TEST(a_round_asks_the_children_and_tells_the_parent)
                                   "0 -> n3 data probe\n"
                                   "0 suspects n4: swept, rule nobody-known-to-wait-for\n"
                                   "0 -> n4 data probe\n");
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(the_root_tells_nobody)
 {
-    struct lone *l = lone_new(7, 1, 2, 0);
+    struct lone *l = lone_of(shape_binary(7, 1), 0);
 
     lone_stall(l, 0, FTREE_NONE);
     ck_assert_int_eq(lone_count(l, WIRE_PROBE), 2);
     ck_assert_int_eq(lone_count(l, WIRE_SWEEP), 0);
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(who_told_the_round_is_not_told_or_asked_again)
 {
-    struct lone *l = lone_new(7, 1, 2, 1);
+    struct lone *l = lone_of(shape_binary(7, 1), 1);
 
     hear_round(l, 3, 5);
     ck_assert_str_eq(lone_log(l), "0 -> n3 data ack\n"
@@ -55,13 +53,12 @@ START_TEST(who_told_the_round_is_not_told_or_asked_again)
                                   "0 -> n4 data probe\n");
     hear_round(l, 4, 5); /* known by now */
     ck_assert_str_eq(lone_log(l), "0 -> n4 data ack\n");
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(stalls_of_a_moment_share_a_round)
 {
-    struct lone *l = lone_new(7, 3, 2, 1);
+    struct lone *l = lone_of(shape_binary(7, 3), 1);
 
     lone_stall(l, 3, FTREE_NONE);
     lone_stall(l, 4, FTREE_NONE);
@@ -71,39 +68,36 @@ START_TEST(stalls_of_a_moment_share_a_round)
     ck_assert_uint_eq(ftree_inspect_flood_round(l->ft), 1);
     lone_run(l, 501); /* told again at 1 s */
     ck_assert_uint_eq(ftree_inspect_flood_round(l->ft), 2);
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(a_greater_round_is_joined_at_any_time)
 {
-    struct lone *l = lone_new(7, 1, 2, 1);
+    struct lone *l = lone_of(shape_binary(7, 1), 1);
 
     lone_stall(l, 1, FTREE_NONE);
     hear_round(l, 0, 2);
     ck_assert_uint_eq(ftree_inspect_flood_round(l->ft), 2);
     hear_round(l, 0, 9);
     ck_assert_uint_eq(ftree_inspect_flood_round(l->ft), 9);
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(who_tells_an_old_round_is_told_the_new_one)
 {
-    struct lone *l = lone_new(7, 1, 2, 1);
+    struct lone *l = lone_of(shape_binary(7, 1), 1);
 
     hear_round(l, 0, 9);
     lone_log(l);
     hear_round(l, 4, 1);
     ck_assert_str_eq(lone_log(l), "0 -> n4 data ack\n"
                                   "0 -> n4 data sweep\n");
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(rounds_may_wrap)
 {
-    struct lone *l = lone_new(7, 1, 2, 1);
+    struct lone *l = lone_of(shape_binary(7, 1), 1);
 
     hear_round(l, 0, INT32_MAX);
     hear_round(l, 0, UINT32_MAX - 1);
@@ -113,16 +107,14 @@ START_TEST(rounds_may_wrap)
     ck_assert_uint_eq(ftree_inspect_flood_round(l->ft), 3);
     hear_round(l, 0, UINT32_MAX);
     ck_assert_uint_eq(ftree_inspect_flood_round(l->ft), 3);
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(the_children_of_a_lost_child_are_asked)
 {
-    struct lone *l = lone_new(7, 1, 2, 0);
-    struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 1, FTREE_NONE, 0);
+    struct lone *l = lone_of(shape_binary(7, 1), 0);
 
-    ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
+    lone_knows(l, "node-outage/both-paths-silent", 1, FTREE_NONE, 0);
     lone_stall(l, 0, FTREE_NONE);
     ck_assert_str_eq(lone_log(l), "0 rank 0 stalls, peer not known\n"
                                   "0 sweep 1\n"
@@ -132,17 +124,15 @@ START_TEST(the_children_of_a_lost_child_are_asked)
                                   "0 -> n4 data probe\n"
                                   "0 suspects n2: swept, rule nobody-known-to-wait-for\n"
                                   "0 -> n2 data probe\n");
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(the_heir_of_the_root_asks_the_roots_children)
 {
-    struct lone *l = lone_new(7, 1, 2, 5);
-    struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 0, FTREE_NONE, 0);
+    struct lone *l = lone_of(shape_binary(7, 1), 5);
 
     ck_assert_int_eq(ftree_inspect_root_substitute(l->ft, 1), 5);
-    ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
+    lone_knows(l, "node-outage/both-paths-silent", 0, FTREE_NONE, 0);
     lone_stall(l, 5, FTREE_NONE);
     ck_assert_str_eq(lone_log(l), "0 rank 5 stalls, peer not known\n"
                                   "0 sweep 1\n"
@@ -151,13 +141,12 @@ START_TEST(the_heir_of_the_root_asks_the_roots_children)
                                   "0 -> n1 data probe\n"
                                   "0 suspects n2: swept, rule nobody-known-to-wait-for\n"
                                   "0 -> n2 data probe\n");
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(a_round_goes_past_a_silent_parent)
 {
-    struct lone *l = lone_new(7, 1, 2, 3);
+    struct lone *l = lone_of(shape_binary(7, 1), 3);
 
     lone_stall(l, 3, FTREE_NONE);
     lone_run(l, 349);
@@ -168,26 +157,24 @@ START_TEST(a_round_goes_past_a_silent_parent)
                                   "350 -> n0 data symptom\n"
                                   "350 -> n0 data sweep\n");
     ck_assert_uint_eq(ftree_inspect_flood_round(l->ft), 1);
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(who_leaves_takes_no_part)
 {
-    struct lone *l = lone_new(7, 1, 2, 1);
+    struct lone *l = lone_of(shape_binary(7, 1), 1);
 
     ftree_leave(l->ft, l->now);
     hear_round(l, 0, 3);
     LONE_STEP(l, ftree_flood_start(l->ft, l->now));
     LONE_STEP(l, ftree_flood_upward(l->ft, l->now, FTREE_NONE));
     ck_assert_str_eq(lone_log(l), "0 -> n0 data ack\n");
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(a_child_that_has_left_is_not_asked)
 {
-    struct lone *l = lone_new(7, 1, 2, 1);
+    struct lone *l = lone_of(shape_binary(7, 1), 1);
     struct wire_message m = {.type = WIRE_GOODBYE};
 
     lone_hear(l, 3, FTREE_PATH_DATA, &m);
@@ -195,20 +182,18 @@ START_TEST(a_child_that_has_left_is_not_asked)
     lone_stall(l, 1, FTREE_NONE);
     ck_assert_int_eq(lone_count(l, WIRE_PROBE), 1);
     ck_assert_int_eq(lone_last(l, WIRE_PROBE)->to.node, 4);
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(a_round_looks_at_the_own_ranks)
 {
-    struct lone *l = lone_new(7, 2, 2, 1);
+    struct lone *l = lone_of(shape_binary(7, 2), 1);
 
     l->state[1].proc_state = 'T';
     hear_round(l, 0, 1);
     lone_run(l, 200);
     ck_assert_int_eq(l->verdicts, 1);
     ck_assert_int_eq(l->verdict[0].rank, 3);
-    lone_free(l);
 }
 END_TEST
 

@@ -4,6 +4,7 @@
  */
 
 #include "lone.h"
+#include "stories.h"
 #include "suite.h"
 
 #include <stdio.h>
@@ -15,7 +16,7 @@
 
 START_TEST(a_stall_is_told_again_at_doubling_intervals)
 {
-    struct lone *l = lone_new(4, 1, 32, 1);
+    struct lone *l = lone_of(shape_star(4, 1), 1);
     int told[16], n = 0;
 
     lone_stall(l, 1, 2);
@@ -35,13 +36,12 @@ START_TEST(a_stall_is_told_again_at_doubling_intervals)
     ck_assert_int_eq(told[3], 15000);
     ck_assert_int_eq(told[4], 25000); /* 10 s from here on */
     ck_assert_int_eq(told[5], 35000);
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(the_same_stall_twice_is_told_once)
 {
-    struct lone *l = lone_new(4, 1, 32, 1);
+    struct lone *l = lone_of(shape_star(4, 1), 1);
 
     lone_stall(l, 1, 2);
     lone_acks(l, 0);
@@ -50,13 +50,12 @@ START_TEST(the_same_stall_twice_is_told_once)
     ck_assert_str_eq(lone_log(l), "0 rank 1 stalls, waits for rank 2\n"
                                   "0 symptom about n2 goes to n0\n"
                                   "0 -> n0 data symptom\n");
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(a_symptom_says_since_when_and_for_whom)
 {
-    struct lone *l = lone_new(4, 2, 32, 1);
+    struct lone *l = lone_of(shape_star(4, 2), 1);
     const struct ftree_symptom *s;
 
     ck_assert_int_eq(ftree_stall(l->ft, l->now, 2, 5, 1700 * FTREE_MS), FTREE_OK);
@@ -72,13 +71,12 @@ START_TEST(a_symptom_says_since_when_and_for_whom)
     /* the clock of this handle began 1 s ago */
     ck_assert_uint_eq(s->first, 0);
     ck_assert_uint_eq(s->last, 1000 * FTREE_MS);
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(a_stall_that_is_over_is_not_told_again)
 {
-    struct lone *l = lone_new(4, 1, 32, 1);
+    struct lone *l = lone_of(shape_star(4, 1), 1);
 
     lone_stall(l, 1, 2);
     lone_acks(l, 0);
@@ -89,13 +87,12 @@ START_TEST(a_stall_that_is_over_is_not_told_again)
     lone_run(l, 60000);
     ck_assert_str_eq(lone_log(l), "");
     ck_assert(ftree_deadline(l->ft) == FTREE_NEVER);
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(a_new_peer_is_told_at_once_but_not_at_every_turn)
 {
-    struct lone *l = lone_new(4, 1, 32, 0);
+    struct lone *l = lone_of(shape_star(4, 1), 0);
 
     lone_stall(l, 0, 1);
     lone_answer(l, 1, FTREE_PATH_DATA, FTREE_ROLE_AGENT);
@@ -106,40 +103,24 @@ START_TEST(a_new_peer_is_told_at_once_but_not_at_every_turn)
     lone_run(l, 600);
     lone_stall(l, 0, 3); /* at once: the last was long ago */
     lone_answer(l, 3, FTREE_PATH_DATA, FTREE_ROLE_AGENT);
-    ck_assert_str_eq(lone_log(l), "0 rank 0 stalls, waits for rank 1\n"
-                                  "0 suspects n1: peer-stall, rule stalled-peer\n"
-                                  "0 -> n1 data probe\n"
-                                  "0 -> n1 mgmt probe\n"
-                                  "0 n1 is well: its agent answers\n"
-                                  "500 rank 0 stalls, waits for rank 2\n"
-                                  "500 suspects n2: peer-stall, rule stalled-peer\n"
-                                  "500 -> n2 data probe\n"
-                                  "500 -> n2 mgmt probe\n"
-                                  "600 n2 is well: its agent answers\n"
-                                  "1200 rank 0 stalls, waits for rank 3\n"
-                                  "1200 suspects n3: peer-stall, rule stalled-peer\n"
-                                  "1200 -> n3 data probe\n"
-                                  "1200 -> n3 mgmt probe\n"
-                                  "1200 n3 is well: its agent answers\n");
-    lone_free(l);
+    EXPECT_STORY(lone_log(l));
 }
 END_TEST
 
 START_TEST(a_wait_for_a_neighbour_on_the_own_node_asks_nobody)
 {
-    struct lone *l = lone_new(4, 2, 32, 1);
+    struct lone *l = lone_of(shape_star(4, 2), 1);
 
     lone_stall(l, 2, 3);
     lone_stall(l, 3, FTREE_LOCAL); /* which one is not known */
     lone_run(l, 5000);
     ck_assert_str_eq(lone_log(l), "");
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(arguments_out_of_range)
 {
-    struct lone *l = lone_new(4, 2, 32, 1);
+    struct lone *l = lone_of(shape_star(4, 2), 1);
 
     ck_assert_int_eq(ftree_stall(l->ft, l->now, -1, 5, STALL(l)), FTREE_ERR_INVALID);
     ck_assert_int_eq(ftree_stall(l->ft, l->now, 8, 5, STALL(l)), FTREE_ERR_INVALID);
@@ -154,13 +135,12 @@ START_TEST(arguments_out_of_range)
     ck_assert_int_eq(ftree_stall(l->ft, l->now, 2, 5, STALL(l)), FTREE_ERR_NOMEM);
     l->fail_alloc_in = 1;
     ck_assert_int_eq(ftree_rank_gone(l->ft, l->now, 2), FTREE_ERR_NOMEM);
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(who_leaves_does_not_stall)
 {
-    struct lone *l = lone_new(4, 1, 32, 1);
+    struct lone *l = lone_of(shape_star(4, 1), 1);
 
     lone_stall(l, 1, 2);
     ftree_leave(l->ft, l->now);
@@ -169,7 +149,6 @@ START_TEST(who_leaves_does_not_stall)
     lone_stall(l, 1, 3);
     lone_run(l, 1500);
     ck_assert_str_eq(lone_log(l), "");
-    lone_free(l);
 }
 END_TEST
 
@@ -215,7 +194,7 @@ END_TEST
 
 START_TEST(a_symptom_told_is_this_nodes)
 {
-    struct lone *l = lone_new(4, 2, 32, 1);
+    struct lone *l = lone_of(shape_star(4, 2), 1);
     struct ftree_symptom s;
     const struct ftree_symptom *sent;
 
@@ -234,17 +213,13 @@ START_TEST(a_symptom_told_is_this_nodes)
     ck_assert_int_eq(sent->error, 11);
     ck_assert_int_eq(strncmp(sent->detail, "xxx??x", 6), 0);
     ck_assert_uint_eq(strlen(sent->detail), FTREE_DETAIL_MAX - 1);
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(symptoms_out_of_range)
 {
-    struct lone *l = lone_new(4, 2, 32, 1);
-    struct ftree_tree_error e;
-    struct ftree_tree *tree;
+    struct lone *l = lone_of(shape_star(4, 2), 1);
     struct ftree_symptom good, s;
-    int32_t ranks;
 
     ftree_symptom_init(&good, FTREE_SYMPTOM_PROCESS_EXITED, 2, 5, 3, l->now, l->now);
 #define INVALID(field, value) \
@@ -273,20 +248,16 @@ START_TEST(symptoms_out_of_range)
     s.about = (struct ftree_component){FTREE_KIND_SWITCH, 0, FTREE_NONE, 0};
     ck_assert_int_eq(ftree_symptom(l->ft, l->now, &s), FTREE_ERR_INVALID); /* there is none */
     ck_assert_str_eq(lone_log(l), "");
-    ck_assert_int_eq(ftree_tree_synthetic("switch:2 node:2", 32, &tree, &ranks, &e), FTREE_OK);
-    l->job.tree = tree;
-    lone_renew(l);
+    lone_use_tree(l, shape_read("switch:2 node:2"));
     ck_assert_int_eq(ftree_symptom(l->ft, l->now, &s), FTREE_OK);
     s.about.switch_ = 2;
     ck_assert_int_eq(ftree_symptom(l->ft, l->now, &s), FTREE_ERR_INVALID);
-    lone_free(l);
-    ftree_tree_free(tree);
 }
 END_TEST
 
 START_TEST(who_leaves_tells_no_symptoms)
 {
-    struct lone *l = lone_new(4, 2, 32, 1);
+    struct lone *l = lone_of(shape_star(4, 2), 1);
     struct ftree_symptom s;
 
     ftree_leave(l->ft, l->now);
@@ -295,7 +266,6 @@ START_TEST(who_leaves_tells_no_symptoms)
     ftree_symptom_init(&s, FTREE_SYMPTOM_MOUNT_SILENT, 2, FTREE_NONE, 1, l->now, l->now);
     ck_assert_int_eq(ftree_symptom(l->ft, l->now, &s), FTREE_OK);
     ck_assert_str_eq(lone_log(l), "");
-    lone_free(l);
 }
 END_TEST
 
@@ -341,7 +311,7 @@ END_TEST
 /* It ended because of another, without MPI_Finalize: whatever the launcher says of how, it is a victim. */
 START_TEST(who_left_because_of_another_has_not_crashed)
 {
-    struct lone *l = lone_new(4, 2, 32, 1);
+    struct lone *l = lone_of(shape_star(4, 2), 1);
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 2, FTREE_NONE, 0);
     struct ftree_symptom s;
 
@@ -356,13 +326,12 @@ START_TEST(who_left_because_of_another_has_not_crashed)
     lone_told(l, 0, WIRE_VERDICT_DOWN, &v);
     ck_assert_int_eq(lone_last(l, WIRE_VICTIMS)->m.u.victims.ranks.count, 1);
     ck_assert_int_eq(lone_last(l, WIRE_VICTIMS)->m.u.victims.ranks.range[0].first, 2);
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(a_stopped_rank_is_seen_when_another_stalls)
 {
-    struct lone *l = lone_new(4, 2, 32, 1);
+    struct lone *l = lone_of(shape_star(4, 2), 1);
 
     l->state[1].proc_state = 'T';
     lone_stall(l, 2, 3);
@@ -378,13 +347,12 @@ START_TEST(a_stopped_rank_is_seen_when_another_stalls)
     ck_assert_uint_eq(l->verdict[0].first_symptom, 0);
     ck_assert_int_eq(l->verdict[0].evidence[0].path, FTREE_PATHS);
     ck_assert_int_eq(l->verdict[0].evidence[0].proc_state, 'T');
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(a_gone_rank_is_a_verdict_once_it_has_settled)
 {
-    struct lone *l = lone_new(1, 2, 32, 0);
+    struct lone *l = lone_of(shape_star(1, 2), 0);
 
     l->state[1].phase = FTREE_PHASE_GONE;
     ck_assert_int_eq(ftree_rank_gone(l->ft, l->now, 1), FTREE_OK);
@@ -399,7 +367,6 @@ START_TEST(a_gone_rank_is_a_verdict_once_it_has_settled)
     ck_assert_int_eq(ftree_rank_gone(l->ft, l->now, 1), FTREE_OK); /* known by now */
     lone_run(l, 5000);
     ck_assert_str_eq(lone_log(l), "");
-    lone_free(l);
 }
 END_TEST
 
@@ -416,7 +383,7 @@ static int launcher_says(struct lone *l, int32_t node, int32_t rank)
 
 START_TEST(what_the_launcher_says_of_a_gone_rank_is_a_verdict_at_once)
 {
-    struct lone *l = lone_new(1, 2, 32, 0);
+    struct lone *l = lone_of(shape_star(1, 2), 0);
     const struct ftree_verdict *v = &l->verdict[0];
 
     l->state[1].phase = FTREE_PHASE_GONE;
@@ -437,24 +404,22 @@ START_TEST(what_the_launcher_says_of_a_gone_rank_is_a_verdict_at_once)
     ck_assert_str_eq(v->evidence[2].detail, "last message 0.5 s ago: send of 64 bytes, peer 0, tag 7");
     ck_assert_str_eq(v->evidence[1].detail, "process-exited: signal 11 (SIGSEGV), pid 5001");
     ck_assert_int_eq(v->confidence, 995); /* half the doubt of 990 */
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(the_launcher_is_not_believed_against_the_kernel)
 {
-    struct lone *l = lone_new(4, 2, 32, 1);
+    struct lone *l = lone_of(shape_star(4, 2), 1);
 
     ck_assert_int_eq(launcher_says(l, 1, 3), FTREE_OK);
     ck_assert_int_eq(l->verdicts, 0);
     ck_assert_ptr_nonnull(lone_last(l, WIRE_SYMPTOM)); /* whom it concerns will ask */
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(gone_and_there_again_is_none)
 {
-    struct lone *l = lone_new(1, 2, 32, 0);
+    struct lone *l = lone_of(shape_star(1, 2), 0);
 
     l->state[1].phase = FTREE_PHASE_GONE;
     ck_assert_int_eq(ftree_rank_gone(l->ft, l->now, 1), FTREE_OK);
@@ -463,13 +428,12 @@ START_TEST(gone_and_there_again_is_none)
     lone_run(l, 100);
     ck_assert_str_eq(lone_log(l), "150 rank 1 is well again\n");
     ck_assert_int_eq(l->verdicts, 0);
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(gone_while_the_node_leaves_is_none)
 {
-    struct lone *l = lone_new(4, 2, 32, 1);
+    struct lone *l = lone_of(shape_star(4, 2), 1);
 
     l->state[1].phase = FTREE_PHASE_GONE;
     ck_assert_int_eq(ftree_rank_gone(l->ft, l->now, 3), FTREE_OK);
@@ -477,19 +441,17 @@ START_TEST(gone_while_the_node_leaves_is_none)
     ck_assert_int_eq(ftree_rank_gone(l->ft, l->now, 2), FTREE_OK);
     lone_run(l, 1000);
     ck_assert_int_eq(l->verdicts, 0);
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(many_stalls_at_once_look_at_each_rank_once)
 {
-    struct lone *l = lone_new(2, 64, 32, 0);
+    struct lone *l = lone_of(shape_star(2, 64), 0);
 
     for (int32_t r = 0; r < 64; r++)
         lone_stall(l, r, 64 + r);
     /* 64 looks, not 64 * 64 */
     ck_assert_int_eq(l->looks, 64);
-    lone_free(l);
 }
 END_TEST
 

@@ -16,7 +16,7 @@
 
 START_TEST(a_verdict_is_as_its_sign_says)
 {
-    struct lone *l = lone_new(4, 1, 4, 1);
+    struct lone *l = lone_of(shape_tree(4, 1, 4), 1);
     int class_;
     const struct rules_sign *sign = base_sign("node-outage/both-paths-silent", &class_);
     struct ftree_verdict v, next;
@@ -44,13 +44,12 @@ START_TEST(a_verdict_is_as_its_sign_says)
     ck_assert(v.candidate[0].ruled_out);
     ftree_verdict_init(l->ft, l->now, &next, sign, class_, 3, FTREE_NONE);
     ck_assert_uint_ne(next.id, v.id);
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(an_id_of_the_agent_before_is_not_used_again)
 {
-    struct lone *l = lone_new(4, 1, 4, 1);
+    struct lone *l = lone_of(shape_tree(4, 1, 4), 1);
     int class_;
     const struct rules_sign *sign = base_sign("node-outage/both-paths-silent", &class_);
     struct ftree_verdict v = lone_verdict(l, "process-crash/pid-gone", 2, 2, 1);
@@ -59,7 +58,6 @@ START_TEST(an_id_of_the_agent_before_is_not_used_again)
     ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
     ftree_verdict_init(l->ft, l->now, &v, sign, class_, 3, FTREE_NONE);
     ck_assert_uint_ne(v.id, lone_known(l, 0).id);
-    lone_free(l);
 }
 END_TEST
 
@@ -99,7 +97,7 @@ static const struct ftree_verdict *node_2_is_silent(struct lone *l)
 
 START_TEST(symptoms_that_the_fault_causes_speak_for_it)
 {
-    struct lone *l = lone_new(4, 1, 32, 0);
+    struct lone *l = lone_of(shape_star(4, 1), 0);
     const struct ftree_verdict *v;
 
     add(l, FTREE_SYMPTOM_POWER_OFF, 2, "chassis power is off");
@@ -117,7 +115,6 @@ START_TEST(symptoms_that_the_fault_causes_speak_for_it)
     ck_assert_int_eq(v->evidence[4].path, FTREE_PATHS);
     ck_assert_str_eq(v->evidence[4].detail, "power-off: chassis power is off");
     ck_assert_str_eq(v->evidence[5].detail, "heartbeat-lost");
-    lone_free(l);
 }
 END_TEST
 
@@ -136,7 +133,7 @@ START_TEST(what_the_sign_leaves_open_alike_is_ordered)
         {FTREE_SYMPTOM_CARRIER_LOST, ENETDOWN, FTREE_CLASS_NIC_FAULT, FTREE_CLASS_LINK_FAULT},
         {FTREE_SYMPTOM_CARRIER_LOST, EHOSTUNREACH, FTREE_CLASS_LINK_FAULT, FTREE_CLASS_NIC_FAULT}};
     struct ftree_verdict v = base_verdict("unknown/data-path-silent", 2, FTREE_NONE);
-    struct lone *l = lone_new(4, 1, 32, 0);
+    struct lone *l = lone_of(shape_star(4, 1), 0);
     int class_;
     const struct rules_sign *sign = base_sign("unknown/data-path-silent", &class_);
 
@@ -151,7 +148,6 @@ START_TEST(what_the_sign_leaves_open_alike_is_ordered)
     ck_assert_int_eq(v.candidate[1].class_, rows[_i].second);
     ck_assert_int_eq(v.candidate[2].class_, FTREE_CLASS_SWITCH_FAULT); /* less likely by the sign */
     ck_assert_int_eq(v.candidate[0].confidence, 400);
-    lone_free(l);
 }
 END_TEST
 
@@ -174,7 +170,7 @@ END_TEST
 
 START_TEST(nothing_is_certain)
 {
-    struct lone *l = lone_new(4, 1, 32, 0);
+    struct lone *l = lone_of(shape_star(4, 1), 0);
     struct ftree_verdict v = base_verdict("node-outage/both-paths-silent", 2, FTREE_NONE);
     int32_t model = ftree_rules_model(base_rules(), "node-outage");
     struct ftree_symptom s;
@@ -185,7 +181,6 @@ START_TEST(nothing_is_certain)
         ftree_verdict_support(l->ft, l->now, &s, model, &v);
     ck_assert_int_eq(v.confidence, 999);
     ck_assert_int_eq(v.evidences, FTREE_EVIDENCE_MAX);
-    lone_free(l);
 }
 END_TEST
 
@@ -205,14 +200,13 @@ END_TEST
 
 START_TEST(a_long_word_is_cut)
 {
-    struct lone *l = lone_new(4, 1, 32, 0);
+    struct lone *l = lone_of(shape_star(4, 1), 0);
     char longest[FTREE_DETAIL_MAX];
 
     memset(longest, 'x', sizeof(longest));
     longest[sizeof(longest) - 1] = 0;
     add(l, FTREE_SYMPTOM_POWER_OFF, 2, longest);
     ck_assert_uint_eq(strlen(node_2_is_silent(l)->evidence[4].detail), strlen("power-off: ") + 75);
-    lone_free(l);
 }
 END_TEST
 
@@ -231,7 +225,7 @@ static bool follows(const struct lone *l, const char *model, int32_t node)
 
 START_TEST(a_fault_hides_others_on_its_node_while_it_lasts)
 {
-    struct lone *l = lone_new(4, 2, 32, 0);
+    struct lone *l = lone_of(shape_star(4, 2), 0);
     struct ftree_verdict v = lone_verdict(l, "nic-fault/interface-down", 2, FTREE_NONE, 0);
 
     ck_assert(!is_masked(l, "link-fault", 2));
@@ -245,7 +239,6 @@ START_TEST(a_fault_hides_others_on_its_node_while_it_lasts)
     v.withdrawn = l->now;
     ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
     ck_assert(!is_masked(l, "link-fault", 2));
-    lone_free(l);
 }
 END_TEST
 
@@ -266,7 +259,7 @@ START_TEST(one_process_does_not_hide_another)
         "  'well': [ { 'name': 'answers', 'text': 'it answers', 'at_once': true,"
         "    'when': { 'agent': 'answered' } } ] }");
     int32_t stopped = ftree_rules_model(rules, "process-stopped");
-    struct lone *l = lone_new(4, 2, 32, 0);
+    struct lone *l = lone_of(shape_star(4, 2), 0);
     struct ftree_verdict v = lone_verdict(l, "process-crash/pid-gone", 2, 4, 0);
 
     ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
@@ -282,7 +275,7 @@ END_TEST
 
 START_TEST(a_verdict_by_rules_that_are_gone_hides_nothing)
 {
-    struct lone *l = lone_new(4, 1, 32, 0);
+    struct lone *l = lone_of(shape_star(4, 1), 0);
     struct ftree_verdict v = lone_verdict(l, "nic-fault/interface-down", 2, FTREE_NONE, 0);
 
     strcpy(v.rule, "my-nic-fault/interface-down");
@@ -293,23 +286,16 @@ START_TEST(a_verdict_by_rules_that_are_gone_hides_nothing)
     v.class_ = FTREE_CLASS_LINK_FAULT;
     ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
     ck_assert(is_masked(l, "link-fault", 2));
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(a_switch_takes_the_links_behind_it_along)
 {
-    struct ftree_tree_error e;
-    struct ftree_tree *tree;
-    struct lone *l = lone_new(16, 1, 32, 4);
+    struct lone *l = lone_of(shape_switches_of(4, 4), 4);
     struct ftree_verdict v = lone_verdict(l, "link-fault/no-carrier", 4, FTREE_NONE, 0);
     struct wire_message m = {.type = WIRE_STATE};
     struct ftree_symptom s;
-    int32_t ranks;
 
-    ck_assert_int_eq(ftree_tree_synthetic("switch:4 node:4", 32, &tree, &ranks, &e), FTREE_OK);
-    l->job.tree = tree;
-    lone_renew(l);
     v.class_ = FTREE_CLASS_SWITCH_FAULT;
     v.kind = FTREE_KIND_SWITCH;
     v.switch_ = 1;
@@ -331,8 +317,6 @@ START_TEST(a_switch_takes_the_links_behind_it_along)
                      "0 link-fault/no-carrier is a consequence of a fault that is known\n");
     ck_assert_int_eq(l->verdicts, 0);
     ck_assert_int_eq(ftree_inspect_suspects(l->ft), 0);
-    lone_free(l);
-    ftree_tree_free(tree);
 }
 END_TEST
 
@@ -340,18 +324,13 @@ END_TEST
 
 /* Node `self` of twelve behind three switches (0 is the head of s0, 4 of s1, 5 of s2) knows that s1
  * is lost, or that its data path is dead. */
-static struct lone *behind_switches(struct ftree_tree **tree, int32_t self, const char *sign)
+static struct lone *behind_switches(int32_t self, const char *sign)
 {
-    struct ftree_tree_error e;
-    struct lone *l = lone_new(12, 1, 32, self);
+    struct lone *l = lone_of(shape_switches_of(3, 4), self);
     struct ftree_verdict v = lone_verdict(l, sign, 4, FTREE_NONE, 0);
-    int32_t ranks;
 
-    ck_assert_int_eq(ftree_tree_synthetic("switch:3 node:4", 32, tree, &ranks, &e), FTREE_OK);
-    l->job.tree = *tree;
-    lone_renew(l);
     v.kind = FTREE_KIND_SWITCH;
-    v.switch_ = (*tree)->node_switch[4];
+    v.switch_ = l->job.tree->node_switch[4];
     ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
     ck_assert_ptr_null(ftree_check(l->ft));
     return l;
@@ -365,8 +344,8 @@ static void count_child(struct ftree *ft, int32_t child, void *arg)
 
 START_TEST(outside_a_lost_switch_all_behind_it_have_failed)
 {
-    struct ftree_tree *tree;
-    struct lone *l = behind_switches(&tree, 0, "switch-fault/all-behind-silent");
+    struct lone *l = behind_switches(0, "switch-fault/all-behind-silent");
+    const struct ftree_tree *tree = l->job.tree;
     int32_t children = 0;
 
     for (int32_t n = 0; n < 12; n++)
@@ -374,15 +353,13 @@ START_TEST(outside_a_lost_switch_all_behind_it_have_failed)
     ck_assert(ftree_route_is_root(l->ft));
     ftree_route_children(l->ft, 0, count_child, &children);
     ck_assert_int_eq(children, 4); /* three behind s0, and the head of s2 */
-    lone_free(l);
-    ftree_tree_free(tree);
 }
 END_TEST
 
 START_TEST(behind_a_lost_switch_all_others_have_failed_and_its_head_is_root)
 {
-    struct ftree_tree *tree;
-    struct lone *l = behind_switches(&tree, 4, "switch-fault/nobody-outside-answers");
+    struct lone *l = behind_switches(4, "switch-fault/nobody-outside-answers");
+    const struct ftree_tree *tree = l->job.tree;
     int32_t children = 0;
 
     for (int32_t n = 0; n < 12; n++)
@@ -390,30 +367,23 @@ START_TEST(behind_a_lost_switch_all_others_have_failed_and_its_head_is_root)
     ck_assert(ftree_route_is_root(l->ft));
     ftree_route_children(l->ft, ftree_partition_top(l->ft), count_child, &children);
     ck_assert_int_eq(children, 3);
-    lone_free(l);
-    ftree_tree_free(tree);
 }
 END_TEST
 
 START_TEST(behind_a_lost_switch_without_its_head_the_next_below_is_root)
 {
-    struct ftree_tree *tree;
-    struct lone *l = behind_switches(&tree, 6, "switch-fault/nobody-outside-answers");
-    struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 4, FTREE_NONE, 0);
+    struct lone *l = behind_switches(6, "switch-fault/nobody-outside-answers");
 
-    ck_assert_int_eq(tree->parent[6], 4);
+    ck_assert_int_eq(l->job.tree->parent[6], 4);
     ck_assert(!ftree_route_is_root(l->ft));
-    ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
+    lone_knows(l, "node-outage/both-paths-silent", 4, FTREE_NONE, 0);
     ck_assert(ftree_route_is_root(l->ft));
-    lone_free(l);
-    ftree_tree_free(tree);
 }
 END_TEST
 
 START_TEST(a_switch_without_its_data_path_takes_no_node_but_explains_waits)
 {
-    struct ftree_tree *tree;
-    struct lone *l = behind_switches(&tree, 0, "switch-fault/data-behind-silent");
+    struct lone *l = behind_switches(0, "switch-fault/data-behind-silent");
 
     for (int32_t n = 0; n < 12; n++)
         ck_assert(!ftree_has_failed(l->ft, n));
@@ -423,8 +393,6 @@ START_TEST(a_switch_without_its_data_path_takes_no_node_but_explains_waits)
                               "0 symptom about n4 explained by a verdict\n");
     LONE_STEP(l, ftree_intake_silent(l->ft, l->now, 4)); /* its agent is another matter */
     ck_assert(ftree_inspect_is_suspect(l->ft, 4));
-    lone_free(l);
-    ftree_tree_free(tree);
 }
 END_TEST
 
@@ -446,37 +414,26 @@ START_TEST(about_a_switch_with_none_of_the_nodes_nobody_is_asked)
     static const char *const name[] = {"a", "b"};
     struct ftree_tree_error e;
     struct ftree_tree *tree;
-    struct lone *l = lone_new(2, 1, 32, 0);
+    struct lone *l = lone_of(shape_star(2, 1), 0);
     int32_t order[2];
 
     ck_assert_int_eq(ftree_tree_read(text, sizeof(text) - 1, name, 2, 32, &tree, order, &e),
                      FTREE_OK);
-    l->job.tree = tree;
-    lone_renew(l);
+    lone_use_tree(l, tree);
     ck_assert_int_eq(tree->switch_head[1], FTREE_NONE);
     told_of_switch(l, 1, 1);
     lone_run(l, 300);
     ck_assert_int_eq(lone_count(l, WIRE_PROBE), 0);
-    lone_free(l);
-    ftree_tree_free(tree);
 }
 END_TEST
 
 START_TEST(about_a_switch_with_all_nodes_nobody_is_asked)
 {
-    struct ftree_tree_error e;
-    struct ftree_tree *tree;
-    struct lone *l = lone_new(4, 1, 32, 0);
-    int32_t ranks;
+    struct lone *l = lone_of(shape_one_switch_of(4), 0);
 
-    ck_assert_int_eq(ftree_tree_synthetic("switch:1 node:4", 32, &tree, &ranks, &e), FTREE_OK);
-    l->job.tree = tree;
-    lone_renew(l);
     told_of_switch(l, 0, 0);
     lone_run(l, 300);
     ck_assert_int_eq(lone_count(l, WIRE_PROBE), 0);
-    lone_free(l);
-    ftree_tree_free(tree);
 }
 END_TEST
 
@@ -500,8 +457,7 @@ static const struct {
  * rows: those_on_the_other_side_are_told_what_they_have_missed COUNT(sides) */
 START_TEST(those_on_the_other_side_are_told_what_they_have_missed)
 {
-    struct ftree_tree *tree;
-    struct lone *l = behind_switches(&tree, sides[_i].self, sides[_i].sign);
+    struct lone *l = behind_switches(sides[_i].self, sides[_i].sign);
     struct ftree_verdict v =
         lone_verdict(l, "process-crash/pid-gone", sides[_i].lost, sides[_i].lost, sides[_i].self);
     struct wire_message m = {.type = WIRE_ANSWER, .u.answer.asked_peer = FTREE_NONE};
@@ -517,19 +473,10 @@ START_TEST(those_on_the_other_side_are_told_what_they_have_missed)
     lone_hear(l, sides[_i].answers, FTREE_PATH_MGMT, &m);
     ck_assert_uint_ne(lone_known(l, 0).withdrawn, 0);
     ck_assert(was_told(l, sides[_i].told, sides[_i].lost));
-    lone_free(l);
-    ftree_tree_free(tree);
 }
 END_TEST
 
 /* ---- the verdicts known ---------------------------------------------------------------------- */
-
-static void restore(struct lone *l, const char *rule, int32_t node, int32_t rank)
-{
-    struct ftree_verdict v = lone_verdict(l, rule, node, rank, 0);
-
-    ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
-}
 
 static const struct known *explaining(const struct lone *l, const struct ftree_verdict *v)
 {
@@ -540,15 +487,15 @@ static const struct known *explaining(const struct lone *l, const struct ftree_v
 
 START_TEST(which_verdicts_take_a_node)
 {
-    struct lone *l = lone_new(12, 2, 4, 0);
+    struct lone *l = lone_of(shape_tree(12, 2, 4), 0);
 
-    restore(l, "node-outage/both-paths-silent", 1, FTREE_NONE);
-    restore(l, "node-frozen/agent-and-deputy-mute", 2, FTREE_NONE);
-    restore(l, "process-crash/launcher-and-all-ports", 3, FTREE_NONE);
-    restore(l, "process-crash/pid-gone", 4, 8);
-    restore(l, "process-stopped/state-t", 5, 11);
-    restore(l, "unknown/data-path-silent", 6, FTREE_NONE);
-    restore(l, "unknown/no-node-answers", 7, FTREE_NONE);
+    lone_knows(l, "node-outage/both-paths-silent", 1, FTREE_NONE, 0);
+    lone_knows(l, "node-frozen/agent-and-deputy-mute", 2, FTREE_NONE, 0);
+    lone_knows(l, "process-crash/launcher-and-all-ports", 3, FTREE_NONE, 0);
+    lone_knows(l, "process-crash/pid-gone", 4, 8, 0);
+    lone_knows(l, "process-stopped/state-t", 5, 11, 0);
+    lone_knows(l, "unknown/data-path-silent", 6, FTREE_NONE, 0);
+    lone_knows(l, "unknown/no-node-answers", 7, FTREE_NONE, 0);
     ck_assert(ftree_has_failed(l->ft, 1));
     ck_assert(ftree_has_failed(l->ft, 2));
     ck_assert(ftree_has_failed(l->ft, 3));
@@ -566,14 +513,13 @@ START_TEST(which_verdicts_take_a_node)
     ck_assert(!ftree_has_failed(l->ft, 1));
     ck_assert(!ftree_verdict_on_rank(l->ft, 5, 11));
     ck_assert_ptr_null(ftree_verdict_find(l->ft, FTREE_CLASS_NODE_OUTAGE, 1, FTREE_NONE));
-    lone_free(l);
 }
 END_TEST
 
 /* As many as a large job may lose at once; of what is over a part is forgotten. */
 START_TEST(the_index_finds_each_of_hundreds)
 {
-    struct lone *l = lone_new(400, 1, 32, 0);
+    struct lone *l = lone_of(shape_tree(400, 1, 32), 0);
     int32_t n[400] = {0}, forgotten = 0;
 
     for (uint32_t i = 0; i < 300; i++) {
@@ -606,90 +552,84 @@ START_TEST(the_index_finds_each_of_hundreds)
             ck_assert(k->v.node == node && k > last); /* by age */
         ck_assert_int_eq(found, n[node]);
     }
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(how_many_nodes_have_failed)
 {
-    struct lone *l = lone_new(12, 2, 4, 0);
+    struct lone *l = lone_of(shape_tree(12, 2, 4), 0);
 
-    restore(l, "process-crash/pid-gone", 4, 8); /* its other rank lives */
-    restore(l, "node-outage/both-paths-silent", 7, FTREE_NONE);
-    restore(l, "node-frozen/agent-and-deputy-mute", 7, FTREE_NONE); /* counts once */
-    restore(l, "node-outage/both-paths-silent", 0, FTREE_NONE); /* the own one */
-    restore(l, "node-outage/both-paths-silent", 2, FTREE_NONE);
+    lone_knows(l, "process-crash/pid-gone", 4, 8, 0); /* its other rank lives */
+    lone_knows(l, "node-outage/both-paths-silent", 7, FTREE_NONE, 0);
+    lone_knows(l, "node-frozen/agent-and-deputy-mute", 7, FTREE_NONE, 0); /* counts once */
+    lone_knows(l, "node-outage/both-paths-silent", 0, FTREE_NONE, 0); /* the own one */
+    lone_knows(l, "node-outage/both-paths-silent", 2, FTREE_NONE, 0);
     ck_assert_int_eq(ftree_verdict_failed(l->ft, FTREE_NONE), 2);
     ck_assert_int_eq(ftree_verdict_failed(l->ft, 7), 1);
     ck_assert_int_eq(ftree_verdict_failed(l->ft, 4), 2);
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(the_only_rank_is_the_node)
 {
-    struct lone *l = lone_new(4, 1, 4, 0);
+    struct lone *l = lone_of(shape_tree(4, 1, 4), 0);
 
-    restore(l, "process-crash/pid-gone", 1, 1);
-    restore(l, "process-stopped/state-t", 2, 2);
+    lone_knows(l, "process-crash/pid-gone", 1, 1, 0);
+    lone_knows(l, "process-stopped/state-t", 2, 2, 0);
     ck_assert(ftree_has_failed(l->ft, 1));
     ck_assert(!ftree_has_failed(l->ft, 2)); /* its agent runs */
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(a_node_is_lost_with_the_last_of_its_ranks)
 {
-    struct lone *l = lone_new(4, 3, 4, 0);
+    struct lone *l = lone_of(shape_tree(4, 3, 4), 0);
 
-    restore(l, "process-crash/pid-gone", 2, 6);
-    restore(l, "process-crash/pid-gone", 2, 8);
-    restore(l, "process-stopped/state-t", 2, 7);
+    lone_knows(l, "process-crash/pid-gone", 2, 6, 0);
+    lone_knows(l, "process-crash/pid-gone", 2, 8, 0);
+    lone_knows(l, "process-stopped/state-t", 2, 7, 0);
     ck_assert(!ftree_has_failed(l->ft, 2));
     ck_assert_int_eq(ftree_verdict_failed(l->ft, FTREE_NONE), 0);
-    restore(l, "process-crash/pid-gone", 2, 7);
+    lone_knows(l, "process-crash/pid-gone", 2, 7, 0);
     ck_assert(ftree_has_failed(l->ft, 2));
     ck_assert_int_eq(ftree_verdict_failed(l->ft, FTREE_NONE), 1);
     ck_assert_int_eq(ftree_verdict_failed(l->ft, 2), 0);
-    lone_free(l);
 }
 END_TEST
 
 /* That a node's agent and deputy have ended ends no rank of it; but nobody passes anything on there. */
 START_TEST(a_node_that_nobody_observes_passes_nothing_on)
 {
-    struct lone *l = lone_new(4, 2, 4, 1);
+    struct lone *l = lone_of(shape_tree(4, 2, 4), 1);
 
-    restore(l, "unknown/data-path-silent", 2, FTREE_NONE);
+    lone_knows(l, "unknown/data-path-silent", 2, FTREE_NONE, 0);
     ck_assert(!ftree_has_no_agent(l->ft, 2));
-    restore(l, "unknown/unobserved", 3, FTREE_NONE);
+    lone_knows(l, "unknown/unobserved", 3, FTREE_NONE, 0);
     ck_assert(ftree_has_no_agent(l->ft, 3));
     ck_assert(!ftree_has_failed(l->ft, 3));
     ck_assert(!ftree_peer_usable(l->ft, l->now, 3));
     lone_withdraw(l, 1);
     ck_assert(!ftree_has_no_agent(l->ft, 3));
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(what_explains_a_verdict)
 {
-    struct lone *l = lone_new(12, 2, 4, 0);
+    struct lone *l = lone_of(shape_tree(12, 2, 4), 0);
     struct ftree_verdict crash = lone_verdict(l, "process-crash/pid-gone", 4, 8, 0);
     struct ftree_verdict other = lone_verdict(l, "process-crash/pid-gone", 4, 9, 0);
     struct ftree_verdict outage =
         lone_verdict(l, "node-outage/both-paths-silent", 4, FTREE_NONE, 0);
 
     ck_assert_ptr_null(explaining(l, &crash));
-    restore(l, "process-crash/pid-gone", 4, 8);
+    lone_knows(l, "process-crash/pid-gone", 4, 8, 0);
     ck_assert_ptr_nonnull(explaining(l, &crash));
     ck_assert_ptr_null(explaining(l, &other));
     ck_assert_ptr_null(explaining(l, &outage));
-    restore(l, "node-outage/both-paths-silent", 4, FTREE_NONE);
+    lone_knows(l, "node-outage/both-paths-silent", 4, FTREE_NONE, 0);
     ck_assert_ptr_nonnull(explaining(l, &other));
     ck_assert_ptr_eq(explaining(l, &crash),
                      ftree_verdict_find(l->ft, FTREE_CLASS_PROCESS_CRASH, 4, 8));
-    lone_free(l);
 }
 END_TEST
 
@@ -697,22 +637,21 @@ END_TEST
 
 START_TEST(verdicts_share_the_names_of_their_rules)
 {
-    struct lone *l = lone_new(12, 2, 4, 0);
+    struct lone *l = lone_of(shape_tree(12, 2, 4), 0);
 
-    restore(l, "node-outage/both-paths-silent", 1, FTREE_NONE);
-    restore(l, "process-crash/pid-gone", 4, 8);
-    restore(l, "node-outage/both-paths-silent", 2, FTREE_NONE);
+    lone_knows(l, "node-outage/both-paths-silent", 1, FTREE_NONE, 0);
+    lone_knows(l, "process-crash/pid-gone", 4, 8, 0);
+    lone_knows(l, "node-outage/both-paths-silent", 2, FTREE_NONE, 0);
     ck_assert_int_eq(ftree_inspect_rule_names(l->ft), 2);
     ck_assert_str_eq(lone_verdict_at(l, 0).rule, "node-outage/both-paths-silent");
     ck_assert_str_eq(lone_verdict_at(l, 1).rule, "process-crash/pid-gone");
     ck_assert_str_eq(lone_verdict_at(l, 2).rule, "node-outage/both-paths-silent");
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(of_too_many_rules_some_have_no_name)
 {
-    struct lone *l = lone_new(4, 1, 4, 0);
+    struct lone *l = lone_of(shape_tree(4, 1, 4), 0);
     struct summary o = {0};
     char name[FTREE_NAME_MAX];
 
@@ -723,13 +662,12 @@ START_TEST(of_too_many_rules_some_have_no_name)
     }
     ftree_verdict_name_rule(l->ft, &o, "model/sign-254");
     ck_assert_str_eq(ftree_verdict_rule(l->ft, &o), "model/sign-254");
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(without_memory_a_rule_has_no_name)
 {
-    struct lone *l = lone_new(4, 1, 4, 0);
+    struct lone *l = lone_of(shape_tree(4, 1, 4), 0);
     struct summary o = {0};
 
     l->fail_alloc_in = 1;
@@ -737,7 +675,6 @@ START_TEST(without_memory_a_rule_has_no_name)
     ck_assert_str_eq(ftree_verdict_rule(l->ft, &o), "");
     ftree_verdict_name_rule(l->ft, &o, "model/sign");
     ck_assert_str_eq(ftree_verdict_rule(l->ft, &o), "model/sign");
-    lone_free(l);
 }
 END_TEST
 
@@ -754,7 +691,7 @@ static struct ftree_verdict with_evidence(const struct lone *l)
 
 START_TEST(of_what_is_kept_whole_all_comes_back)
 {
-    struct lone *l = lone_new(4, 2, 4, 0);
+    struct lone *l = lone_of(shape_tree(4, 2, 4), 0);
     struct ftree_verdict v = with_evidence(l), loaded;
     struct summary o = ftree_verdict_summary(l->ft, &v);
     struct known *k = ftree_verdict_add(l->ft, &o);
@@ -770,13 +707,12 @@ START_TEST(of_what_is_kept_whole_all_comes_back)
     ck_assert_uint_eq(loaded.withdrawn, l->now);
     ftree_verdict_count_symptoms(k, UINT32_MAX);
     ck_assert_uint_eq(k->full->symptoms, UINT32_MAX);
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(of_what_is_kept_in_outline_the_rest_is_empty)
 {
-    struct lone *l = lone_new(4, 2, 4, 0);
+    struct lone *l = lone_of(shape_tree(4, 2, 4), 0);
     struct ftree_verdict v = with_evidence(l), loaded;
     struct summary o = ftree_verdict_summary(l->ft, &v);
     struct known *k = ftree_verdict_add(l->ft, &o);
@@ -806,13 +742,12 @@ START_TEST(of_what_is_kept_in_outline_the_rest_is_empty)
     ck_assert_int_eq(loaded.evidences, 0);
     ck_assert_int_eq(loaded.victims.count, 0);
     ck_assert_str_eq(loaded.because, "");
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(without_memory_a_verdict_is_not_known)
 {
-    struct lone *l = lone_new(4, 2, 4, 0);
+    struct lone *l = lone_of(shape_tree(4, 2, 4), 0);
     struct summary o = {.node = 2, .rank = FTREE_NONE, .switch_ = FTREE_NONE, .id = 7};
 
     for (int nth = 1; nth <= 3; nth++) {
@@ -823,7 +758,6 @@ START_TEST(without_memory_a_verdict_is_not_known)
     }
     ck_assert_ptr_nonnull(ftree_verdict_add(l->ft, &o));
     ck_assert_ptr_null(ftree_check(l->ft));
-    lone_free(l);
 }
 END_TEST
 

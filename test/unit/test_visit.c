@@ -25,7 +25,7 @@ static const struct wire_seen *seen(const struct lone *l, enum ftree_path path)
 
 START_TEST(it_asks_over_each_path_and_tells_of_silence)
 {
-    struct lone *l = lone_new(4, 1, 32, 1);
+    struct lone *l = lone_of(shape_star(4, 1), 1);
 
     visit(l, 0, 2, 77);
     lone_run(l, 400);
@@ -36,13 +36,12 @@ START_TEST(it_asks_over_each_path_and_tells_of_silence)
                                   "300 -> n0 data seen\n"
                                   "300 -> n0 mgmt seen\n");
     ck_assert_uint_eq(ftree_deadline(l->ft), FTREE_NEVER);
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(what_it_tells_is_whom_it_asked_and_what_came_of_it)
 {
-    struct lone *l = lone_new(4, 1, 32, 1);
+    struct lone *l = lone_of(shape_star(4, 1), 1);
 
     visit(l, 0, 2, 77);
     lone_reach(l, 2, FTREE_PATH_MGMT, FTREE_ROLE_AGENT, FTREE_REACH_REFUSED, 111);
@@ -51,14 +50,13 @@ START_TEST(what_it_tells_is_whom_it_asked_and_what_came_of_it)
     ck_assert_int_eq(seen(l, FTREE_PATH_DATA)->target, 2);
     ck_assert_int_eq(seen(l, FTREE_PATH_DATA)->reach, FTREE_REACH_SILENT);
     ck_assert_int_eq(seen(l, FTREE_PATH_MGMT)->reach, FTREE_REACH_REFUSED);
-    lone_free(l);
 }
 END_TEST
 
 /* Who asked may decide before the visit is over. */
 START_TEST(what_the_kernel_says_is_told_at_once)
 {
-    struct lone *l = lone_new(4, 1, 32, 1);
+    struct lone *l = lone_of(shape_star(4, 1), 1);
 
     l->cfg.rto_min = 1000 * FTREE_MS;
     lone_renew(l);
@@ -71,14 +69,13 @@ START_TEST(what_the_kernel_says_is_told_at_once)
     lone_run(l, 2000);
     ck_assert_ptr_null(seen(l, FTREE_PATH_DATA)); /* nothing new */
     ck_assert_int_eq(seen(l, FTREE_PATH_MGMT)->reach, FTREE_REACH_SILENT);
-    lone_free(l);
 }
 END_TEST
 
 /* A new connection ends the one before with what waits on it, so for two who ask there is one. */
 START_TEST(one_question_does_for_several_who_ask)
 {
-    struct lone *l = lone_new(6, 1, 32, 1);
+    struct lone *l = lone_of(shape_star(6, 1), 1);
 
     visit(l, 0, 2, 77);
     lone_run(l, 10);
@@ -96,14 +93,13 @@ START_TEST(one_question_does_for_several_who_ask)
     }
     lone_run(l, 400);
     ck_assert_int_eq(ftree_inspect_indirect_probes(l->ft), 0);
-    lone_free(l);
 }
 END_TEST
 
 /* Nor may a visit end the visitor's own question, whose answer may be on its way. */
 START_TEST(a_visit_leaves_the_own_question_alone)
 {
-    struct lone *l = lone_new(6, 1, 32, 0);
+    struct lone *l = lone_of(shape_star(6, 1), 0);
 
     lone_stall(l, 0, 2);
     lone_run(l, 10);
@@ -111,13 +107,12 @@ START_TEST(a_visit_leaves_the_own_question_alone)
     visit(l, 3, 2, 77);
     ck_assert_str_eq(lone_log(l), "10 -> n2 data probe\n"
                                   "10 -> n2 mgmt probe\n");
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(an_answer_is_told_at_once_and_once)
 {
-    struct lone *l = lone_new(4, 1, 32, 1);
+    struct lone *l = lone_of(shape_star(4, 1), 1);
 
     visit(l, 0, 2, 77);
     ck_assert_int_eq(l->n_sent, 2);
@@ -133,38 +128,35 @@ START_TEST(an_answer_is_told_at_once_and_once)
                                   "10 -> n0 mgmt seen\n"
                                   "10 -> n3 data seen\n"
                                   "10 -> n3 mgmt seen\n");
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(what_its_own_side_kept_it_from_asking_is_not_told)
 {
-    struct lone *l = lone_new(4, 1, 32, 1);
+    struct lone *l = lone_of(shape_star(4, 1), 1);
 
     visit(l, 0, 2, 77);
     lone_reach(l, 2, FTREE_PATH_DATA, FTREE_ROLE_AGENT, FTREE_REACH_LOCAL_DOWN, 100);
     lone_run(l, 400);
     ck_assert_ptr_null(seen(l, FTREE_PATH_DATA));
     ck_assert_int_eq(seen(l, FTREE_PATH_MGMT)->reach, FTREE_REACH_SILENT);
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(of_the_deputy_it_is_not_told)
 {
-    struct lone *l = lone_new(4, 2, 32, 1);
+    struct lone *l = lone_of(shape_star(4, 2), 1);
 
     visit(l, 0, 2, 77);
     lone_reach(l, 2, FTREE_PATH_DATA, FTREE_ROLE_DEPUTY, FTREE_REACH_CONNECTED, 0);
     lone_run(l, 400);
     ck_assert_int_eq(seen(l, FTREE_PATH_DATA)->reach, FTREE_REACH_SILENT);
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(a_path_that_the_job_has_not_is_neither_asked_nor_told)
 {
-    struct lone *l = lone_new(4, 1, 32, 1);
+    struct lone *l = lone_of(shape_star(4, 1), 1);
     struct wire_message m = {.type = WIRE_VISIT, .u.visit = {77, 2}};
 
     l->job.has_path[FTREE_PATH_MGMT] = false;
@@ -173,14 +165,13 @@ START_TEST(a_path_that_the_job_has_not_is_neither_asked_nor_told)
     lone_run(l, 400);
     ck_assert_str_eq(lone_log(l), "0 -> n2 data probe fresh\n"
                                   "300 -> n0 data seen\n");
-    lone_free(l);
 }
 END_TEST
 
 /* To the visitor itself, to who asks; and to one whom the visitor suspects, too. */
 START_TEST(odd_visits)
 {
-    struct lone *l = lone_new(4, 1, 32, 1);
+    struct lone *l = lone_of(shape_star(4, 1), 1);
 
     visit(l, 0, 1, 77);
     visit(l, 0, 0, 78);
@@ -190,13 +181,12 @@ START_TEST(odd_visits)
     visit(l, 0, 3, 79);
     lone_run(l, 400);
     ck_assert_ptr_nonnull(seen(l, FTREE_PATH_DATA));
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(there_is_a_bound_on_visits)
 {
-    struct lone *l = lone_new(200, 1, 32, 1);
+    struct lone *l = lone_of(shape_tree(200, 1, 32), 1);
 
     for (int32_t n = 2; n < 100; n++)
         visit(l, 0, n, 77);
@@ -205,26 +195,24 @@ START_TEST(there_is_a_bound_on_visits)
     ck_assert_int_eq(ftree_inspect_indirect_probes(l->ft), 0);
     visit(l, 0, 99, 77); /* and then there is room again */
     ck_assert_int_eq(ftree_inspect_indirect_probes(l->ft), 1);
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(without_memory_there_is_none)
 {
-    struct lone *l = lone_new(4, 1, 32, 1);
+    struct lone *l = lone_of(shape_star(4, 1), 1);
 
     l->fail_alloc_in = 1;
     visit(l, 0, 2, 77);
     ck_assert_int_eq(ftree_inspect_indirect_probes(l->ft), 0);
     visit(l, 0, 2, 77);
     ck_assert_int_eq(ftree_inspect_indirect_probes(l->ft), 1);
-    lone_free(l);
 }
 END_TEST
 
 START_TEST(who_leaves_visits_nobody)
 {
-    struct lone *l = lone_new(4, 1, 32, 1);
+    struct lone *l = lone_of(shape_star(4, 1), 1);
 
     visit(l, 0, 2, 77);
     ftree_leave(l->ft, l->now);
@@ -233,7 +221,6 @@ START_TEST(who_leaves_visits_nobody)
     ck_assert_int_eq(ftree_inspect_indirect_probes(l->ft), 0);
     lone_run(l, 400);
     ck_assert_int_eq(lone_count(l, WIRE_SEEN), 0);
-    lone_free(l);
 }
 END_TEST
 

@@ -287,6 +287,20 @@ void ftree_correlate(struct ftree *ft, ftree_time now, const struct ftree_sympto
     examine(ft, now, g, round);
 }
 
+/* Launcher and scheduler say a thing once, and may have said it before the last of the node's
+ * processes ended. */
+static bool is_said_once(const struct ftree_case *g)
+{
+    for (int32_t i = 0; i < g->symptoms; i++) {
+        const struct ftree_symptom_info *info = ftree_symptom_info(g->symptom[i].kind);
+        if (info->severity >= FTREE_SEVERITY_ERROR &&
+            (info->source == FTREE_SOURCE_PROCESS_MANAGER ||
+             info->source == FTREE_SOURCE_JOB_SCHEDULER))
+            return true;
+    }
+    return false;
+}
+
 /* True if a verdict on a data path that came meanwhile explains all of it; what a rule derived follows
  * from the rest. */
 static bool is_by_path(const struct ftree *ft, const struct ftree_case *g)
@@ -314,10 +328,13 @@ void ftree_correlate_closed(struct ftree *ft, ftree_time now, int32_t node, int3
 {
     struct ftree_case *g = ftree_case_find(ft, node, switch_);
 
-    if (g && well)
+    if (g && well) {
+        if (g->quiet == 0 && is_said_once(g))
+            g->state = CASE_AGAIN;
         g->quiet = now + ft->cfg.stall / 2;
-    else
+    } else {
         ftree_case_drop(ft, node, switch_);
+    }
     ftree_case_drop_past(ft, now, look_again);
 }
 

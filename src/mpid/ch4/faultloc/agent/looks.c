@@ -32,6 +32,7 @@ int faultloc_looks_open(struct faultloc_looks *l, struct faultloc_program *p,
                                  .stalled = calloc(slots, sizeof(*l->stalled)),
                                  .bell = -1,
                                  .random = faultloc_now() ^ ((uint64_t) getpid() << 32) ^ 1};
+    faultloc_watch_take_over(&p->watch);
     return l->pid_fd && l->heard && l->stalled ? 0 : ENOMEM;
 }
 

@@ -144,6 +144,12 @@ void faultloc_watch_gone(struct faultloc_watch *w, int32_t i)
     w->seen[i].gone = true;
 }
 
+void faultloc_watch_take_over(struct faultloc_watch *w)
+{
+    for (int32_t i = 0; i < w->board->slots; i++)
+        w->seen[i].gone = false;
+}
+
 bool faultloc_watch_all_left(struct faultloc_watch *w)
 {
     for (int32_t i = 0; i < w->board->slots; i++)
