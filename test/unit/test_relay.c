@@ -421,6 +421,26 @@ START_TEST(by_way_of_others_it_is_asked_whether_it_is_there)
 }
 END_TEST
 
+/* It is one link that is broken: the other end's verdict is enough, whichever is known first. */
+START_TEST(of_both_ends_of_a_link_one_is_told)
+{
+    for (int found = 0; found < 2; found++) {
+        struct lone *l = lone_of(shape_binary(NODES, 1), 3);
+        struct ftree_verdict own = silent_from_here(l, 1, 9);
+        struct ftree_verdict v = lone_verdict(l, own.rule, 3, FTREE_NONE, 1);
+        if (found)
+            LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &own));
+        lone_told(l, 0, WIRE_VERDICT_DOWN, &v);
+        if (!found)
+            LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &own));
+        ck_assert_int_eq(ftree_inspect_verdicts(l->ft), 1 + found);
+        if (found)
+            ck_assert_int_eq(lone_known(l, 0).up, FTREE_INSPECT_UP_NOTHING);
+        lone_free(l);
+    }
+}
+END_TEST
+
 /* It finds the same of this one: one link is broken, and one verdict is enough. */
 START_TEST(what_is_found_of_a_node_is_not_relayed_to_it)
 {
@@ -565,6 +585,7 @@ SUITE("relay")
     TEST(what_follows_is_told_so_too_until_it_answers);
     TEST(its_victims_come_back_the_same_way);
     TEST(by_way_of_others_it_is_asked_whether_it_is_there);
+    TEST(of_both_ends_of_a_link_one_is_told);
     TEST(what_is_found_of_a_node_is_not_relayed_to_it);
     TEST(it_is_passed_on_whole_and_nothing_is_kept);
     TEST(what_cannot_be_passed_on_is_left);

@@ -314,7 +314,8 @@ static void look_at_others(struct ftree *ft, ftree_time now, const struct summar
         struct known *other = &ft->state->known.items[i];
         if (other->up == UP_NOTHING)
             continue;
-        if (other->v.node == o->node && !other->v.withdrawn && takes_node)
+        if ((other->v.node == o->node && !other->v.withdrawn && takes_node) ||
+            ftree_verdict_is_mutual(&other->v, o))
             ftree_verdict_set_up(ft, other, UP_NOTHING); /* nobody need hear what this explains */
         else if (other->up == UP_PENDING || (root_lost && other->up == UP_SENT))
             other->up_again = now; /* perhaps this was what it waited for, or on its way to */

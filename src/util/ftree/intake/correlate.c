@@ -301,13 +301,6 @@ static bool is_said_once(const struct ftree_case *g)
     return false;
 }
 
-static void found_well(const struct ftree *ft, ftree_time now, struct ftree_case *g)
-{
-    if (g->state == CASE_IDLE && g->quiet == 0 && is_said_once(g))
-        g->state = CASE_AGAIN;
-    g->quiet = now + ft->cfg.stall / 2;
-}
-
 /* True if a verdict on a data path that came meanwhile explains all of it; what a rule derived follows
  * from the rest. */
 static bool is_by_path(const struct ftree *ft, const struct ftree_case *g)
@@ -335,10 +328,13 @@ void ftree_correlate_closed(struct ftree *ft, ftree_time now, int32_t node, int3
 {
     struct ftree_case *g = ftree_case_find(ft, node, switch_);
 
-    if (g && well)
-        found_well(ft, now, g);
-    else
+    if (g && well) {
+        if (g->state == CASE_IDLE && g->quiet == 0 && is_said_once(g))
+            g->state = CASE_AGAIN;
+        g->quiet = now + ft->cfg.stall / 2;
+    } else {
         ftree_case_drop(ft, node, switch_);
+    }
     ftree_case_drop_past(ft, now, look_again);
 }
 

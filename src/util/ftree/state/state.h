@@ -242,6 +242,8 @@ void ftree_verdict_withdraw(struct ftree *ft, struct known *k, ftree_time withdr
 void ftree_verdict_set_up(struct ftree *ft, struct known *k, enum up_state up);
 void ftree_verdict_set_recheck(struct ftree *ft, struct known *k, ftree_time recheck);
 bool ftree_verdict_on_rank(const struct ftree *ft, int32_t node, int32_t rank);
+/* True if each says the same of the other's FLN: it is one link that is broken. */
+bool ftree_verdict_is_mutual(const struct summary *a, const struct summary *b);
 struct known *ftree_verdict_explaining(const struct ftree *ft, const struct summary *v);
 bool ftree_verdict_takes_node(const struct ftree *ft, const struct summary *v);
 bool ftree_verdict_ends_all(const struct ftree *ft, int32_t node);

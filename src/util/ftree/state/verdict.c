@@ -549,12 +549,21 @@ static bool is_by_switch(const struct ftree *ft, const struct known *k, const st
     return model >= 0 && cause >= 0 && ft->rules->model[cause].causes >> model & 1;
 }
 
-/* The verdict that says the same as v or more: an equal one, one that takes v's node, or one on a
- * switch above it. */
+bool ftree_verdict_is_mutual(const struct summary *a, const struct summary *b)
+{
+    return !a->withdrawn && !b->withdrawn && a->class_ == FTREE_CLASS_UNKNOWN &&
+           b->class_ == a->class_ && a->rule == b->rule && a->node == b->fln && b->node == a->fln;
+}
+
+/* The verdict that says the same as v or more: an equal one, that of the other end of a link, one that
+ * takes v's node, or one on a switch above it. */
 struct known *ftree_verdict_explaining(const struct ftree *ft, const struct summary *v)
 {
     struct known *k = ftree_verdict_same(ft, v);
 
+    for (int32_t i = -1; !k && (k = ftree_verdict_about(ft, v->fln, &i));)
+        if (!ftree_verdict_is_mutual(&k->v, v))
+            k = NULL;
     for (int32_t i = -1;
          !k && v->kind != FTREE_KIND_SWITCH && (k = ftree_verdict_about(ft, v->node, &i));)
         if (!ftree_verdict_takes_node(ft, &k->v))
