@@ -312,6 +312,23 @@ START_TEST(without_memory_for_what_is_told_the_verdict_is_kept)
 }
 END_TEST
 
+/* Those who might pass it on are silent, and so is the node: the report does not wait for its victims. */
+START_TEST(where_no_other_can_pass_it_on_nobody_is_waited_for)
+{
+    struct lone *l = lone_of(shape_binary(NODES, 1), 0);
+    struct ftree_verdict v = silent_from_here(l, 1, 5);
+
+    for (int32_t node = 2; node < NODES; node++)
+        if (node != 5)
+            ftree_peer_unresponsive(l->ft, l->now, node, false);
+    LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
+    lone_run(l, 349);
+    ck_assert_int_eq(l->reports, 0);
+    lone_run(l, 1);
+    ck_assert_int_eq(l->reports, 1);
+}
+END_TEST
+
 START_TEST(a_suspect_passes_nothing_on)
 {
     struct lone *l = lone_of(shape_binary(NODES, 1), 1);
@@ -579,6 +596,7 @@ SUITE("relay")
     TEST(the_longest_message_is_relayed_whole);
     TEST(what_is_not_acknowledged_does_not_multiply);
     TEST(without_memory_for_what_is_told_the_verdict_is_kept);
+    TEST(where_no_other_can_pass_it_on_nobody_is_waited_for);
     TEST(a_suspect_passes_nothing_on);
     TEST(who_is_silent_from_here_passes_nothing_on);
     TEST(past_those_that_are_lost_another_passes_it_on);
