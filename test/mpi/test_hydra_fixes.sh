@@ -40,10 +40,14 @@ left "a signal for who is left" $apart -n 2 "$bin/pmi_client" "$work/folder" SEL
 # mpiexec waits in a write to a pipe that nobody reads when it is given signals: several, because the
 # first of them finds a write of which a part is done.
 interrupted() {
-    local pid code=0
+    local pid i code=0
     mkfifo "$work/pipe"
     exec 7<>"$work/pipe"
-    "$mpi/bin/mpiexec" -n 1 sh -c "trap '' USR1; head -c 1000000 /dev/zero" >"$work/pipe" \
+    # the process stays until all is read: stock hydra is killed by a signal that it hands on to a proxy
+    # which has just ended
+    # shellcheck disable=SC2016
+    "$mpi/bin/mpiexec" -n 1 sh -c 'trap "" USR1; head -c 1000000 /dev/zero
+        until [ -e "$1" ]; do sleep 0.1; done' sh "$work/read" >"$work/pipe" \
         2>"$work/err" </dev/null 7>&- &
     pid=$!
     python3 - $pid <<'END' || bad "a write that is interrupted: the pipe does not fill, or mpiexec ends: $(tail -n 20 "$work/err")"
@@ -62,6 +66,11 @@ END
     exec 8<"$work/pipe"
     cat <&8 >"$work/out" 7>&- &
     exec 7>&- 8<&-
+    for ((i = 0; i < 600; i++)); do
+        [ "$(stat -c %s "$work/out")" -lt 1000000 ] || break
+        sleep 0.1
+    done
+    : >"$work/read"
     wait $pid || code=$?
     wait
     [ $code -eq 0 ] && [ "$(stat -c %s "$work/out")" -eq 1000000 ] ||
