@@ -59,6 +59,16 @@ core_sources = \
     src/util/ftree/topology/tree_pack.c \
     src/util/ftree/topology/tree_read.c \
     src/util/ftree/topology/tree_synthetic.c \
+    src/util/ftree/waits/blocked.c \
+    src/util/ftree/waits/bytes.c \
+    src/util/ftree/waits/graph.c \
+    src/util/ftree/waits/items.c \
+    src/util/ftree/waits/match.c \
+    src/util/ftree/waits/mismatch.c \
+    src/util/ftree/waits/order.c \
+    src/util/ftree/waits/record.c \
+    src/util/ftree/waits/reduction.c \
+    src/util/ftree/waits/words.c \
     src/util/ftree/wire/wire.c \
     src/util/ftree/wire/wire_bytes.c \
     src/util/ftree/wire/wire_state.c
@@ -87,6 +97,8 @@ core_headers = \
     src/util/ftree/topology/topo.h \
     src/util/ftree/topology/tree.h \
     src/util/ftree/topology/tree_int.h \
+    src/util/ftree/waits/waits.h \
+    src/util/ftree/waits/waits_int.h \
     src/util/ftree/wire/wire.h \
     src/util/ftree/wire/wire_int.h
 
@@ -206,6 +218,7 @@ testlib_sources = \
     test/lib/messages.c \
     test/lib/process.c \
     test/lib/sample.c \
+    test/lib/waiters.c \
     test/lib/world.c
 
 testlib_headers = \
@@ -218,6 +231,7 @@ testlib_headers = \
     test/lib/sample.h \
     test/lib/suite.h \
     test/lib/switches.h \
+    test/lib/waiters.h \
     test/lib/world.h
 
 sim_sources = \
@@ -337,6 +351,7 @@ unit_tests = \
     test/unit/test_tree_read \
     test/unit/test_verdict \
     test/unit/test_visit \
+    test/unit/test_waits_reduction \
     test/unit/test_wire \
     test/unit/test_wire_state \
     test/unit/test_withdraw

@@ -27,6 +27,8 @@ noinst_HEADERS += \
     src/util/ftree/topology/topo.h \
     src/util/ftree/topology/tree.h \
     src/util/ftree/topology/tree_int.h \
+    src/util/ftree/waits/waits.h \
+    src/util/ftree/waits/waits_int.h \
     src/util/ftree/wire/wire.h \
     src/util/ftree/wire/wire_int.h
 
@@ -83,6 +85,16 @@ src_mpid_ch4_faultloc_libfaultloc_la_SOURCES += \
     src/util/ftree/topology/tree_pack.c \
     src/util/ftree/topology/tree_read.c \
     src/util/ftree/topology/tree_synthetic.c \
+    src/util/ftree/waits/blocked.c \
+    src/util/ftree/waits/bytes.c \
+    src/util/ftree/waits/graph.c \
+    src/util/ftree/waits/items.c \
+    src/util/ftree/waits/match.c \
+    src/util/ftree/waits/mismatch.c \
+    src/util/ftree/waits/order.c \
+    src/util/ftree/waits/record.c \
+    src/util/ftree/waits/reduction.c \
+    src/util/ftree/waits/words.c \
     src/util/ftree/wire/wire.c \
     src/util/ftree/wire/wire_bytes.c \
     src/util/ftree/wire/wire_state.c

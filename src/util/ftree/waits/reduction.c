@@ -1,0 +1,374 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "ftree/waits/waits_int.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * A reduction: what is known of ranks and communicators, from the own records and from below, and
+ * what was decided of it.
+ */
+
+struct waits *ftree_waits_create(struct ftree *ft)
+{
+    struct waits *w = ftree_alloc(ft, NULL, sizeof(*w));
+
+    if (!w)
+        return NULL;
+    memset(w, 0, sizeof(*w));
+    w->ft = ft;
+    return w;
+}
+
+void ftree_waits_destroy(struct waits *w)
+{
+    if (!w)
+        return;
+    waits_graph_free(w);
+    ftree_alloc(w->ft, w->entries.items, 0);
+    ftree_alloc(w->ft, w->terms.items, 0);
+    ftree_alloc(w->ft, w->comms.items, 0);
+    ftree_alloc(w->ft, w->positions.items, 0);
+    ftree_alloc(w->ft, w->cores.items, 0);
+    ftree_alloc(w->ft, w->core_ranks.items, 0);
+    ftree_alloc(w->ft, w->ends.items, 0);
+    ftree_alloc(w->ft, w->mismatches.items, 0);
+    ftree_alloc(w->ft, w, 0);
+}
+
+/* ---- adding ---------------------------------------------------------------------------------- */
+
+int waits_put_comm(struct waits *w, const struct waits_comm *comm)
+{
+    struct waits_comm *c;
+
+    if (w->comms.n >= most_entries(w))
+        return FTREE_ERR_MALFORMED;
+    c = FTREE_PUSH(w->ft, w->comms);
+    if (!c)
+        return FTREE_ERR_NOMEM;
+    *c = *comm;
+    return FTREE_OK;
+}
+
+int waits_put_position(struct waits *w, struct waits_key key, const struct waits_collective *last,
+                       int32_t rank)
+{
+    struct position *p;
+
+    if (w->positions.n >= WAITS_COMMS_MAX * most_entries(w))
+        return FTREE_ERR_MALFORMED;
+    p = FTREE_PUSH(w->ft, w->positions);
+    if (!p)
+        return FTREE_ERR_NOMEM;
+    *p = (struct position){.key = key, .last = *last, .rank = rank};
+    return FTREE_OK;
+}
+
+struct entry *waits_put_entry(struct waits *w, int32_t rank, enum waits_what what)
+{
+    struct entry *e = FTREE_PUSH(w->ft, w->entries);
+
+    if (!e)
+        return NULL;
+    *e = (struct entry){.rank = rank, .what = what, .of = rank, .term = w->terms.n};
+    return e;
+}
+
+int waits_put_term(struct waits *w, struct entry *e, const struct term *t)
+{
+    struct term *new = FTREE_PUSH(w->ft, w->terms);
+
+    if (!new)
+        return FTREE_ERR_NOMEM;
+    *new = *t;
+    e->terms++;
+    return FTREE_OK;
+}
+
+/* ---- a record -------------------------------------------------------------------------------- */
+
+/* True if it waits for nothing that waits itself. */
+static bool goes_on(const struct waits_request *q)
+{
+    if (q->kind == WAITS_COLLECTIVE)
+        return false; /* positions say that */
+    return q->fate == WAITS_COMES || q->fate == WAITS_RUNS || q->fate == WAITS_PEER_LOST ||
+           q->kind == WAITS_IO;
+}
+
+static struct term collective_term(const struct waits_record *r, const struct waits_request *q)
+{
+    bool all = q->peer < 0;
+
+    return (struct term){.type = all ? TERM_ALL : TERM_FIRST,
+                         .key = r->comm[q->comm].key,
+                         .number = q->number,
+                         .rank = all ? FTREE_NONE : q->peer};
+}
+
+static struct term term_of(const struct waits_record *r, const struct waits_request *q)
+{
+    if (q->kind == WAITS_COLLECTIVE && q->comm >= 0 && q->number > 0)
+        return collective_term(r, q);
+    if (q->kind == WAITS_COLLECTIVE || (q->fate != WAITS_OPEN && q->fate != WAITS_NEVER))
+        return (struct term){.type = TERM_UNKNOWN};
+    if (q->peer >= 0)
+        return (struct term){.type = TERM_RANK, .rank = q->peer};
+    if (q->peer == WAITS_ANY && q->comm >= 0)
+        return (struct term){.type = TERM_ANY, .key = r->comm[q->comm].key};
+    return (struct term){.type = TERM_UNKNOWN};
+}
+
+/* For whom it is free: the first peer that goes on. */
+static void set_free(struct entry *e, const struct waits_request *q)
+{
+    e->what = WAITS_FREE;
+    e->fate = q->kind == WAITS_IO ? WAITS_RUNS : q->fate;
+    e->of = q->peer >= 0 && q->fate != WAITS_COMES ? q->peer : e->rank;
+}
+
+static int add_terms(struct waits *w, const struct waits_record *r, struct entry *e)
+{
+    static const struct term unknown = {.type = TERM_UNKNOWN};
+    const struct waits_request *free_by = NULL;
+    int rc = FTREE_OK;
+
+    for (int32_t i = 0; i < r->requests && !rc; i++) {
+        struct term t = term_of(r, &r->request[i]);
+        if (!goes_on(&r->request[i]))
+            rc = waits_put_term(w, e, &t);
+        else if (!free_by)
+            free_by = &r->request[i];
+    }
+    if (!rc && (r->more || r->requests == 0 || r->mode == WAITS_FOR_NONE))
+        rc = waits_put_term(w, e, &unknown);
+    if (!rc && free_by && (e->mode == WAITS_FOR_ONE || e->terms == 0)) {
+        set_free(e, free_by);
+        w->terms.n -= e->terms;
+        e->terms = 0;
+    }
+    return rc;
+}
+
+static int add_wait(struct waits *w, const struct waits_record *r)
+{
+    struct entry *e = waits_put_entry(w, r->rank, WAITS_UNDECIDED);
+    int rc;
+
+    if (!e)
+        return FTREE_ERR_NOMEM;
+    e->mode = r->mode == WAITS_FOR_ONE ? WAITS_FOR_ONE : WAITS_FOR_ALL;
+    rc = add_terms(w, r, e);
+    for (int32_t i = 0; i < r->requests && !rc; i++)
+        if (r->request[i].fate == WAITS_NEVER && r->request[i].peer >= 0 &&
+            !waits_put_entry(w, r->request[i].peer, WAITS_DONE))
+            rc = FTREE_ERR_NOMEM;
+    return rc;
+}
+
+static int add_comms(struct waits *w, const struct waits_record *r)
+{
+    int rc = FTREE_OK;
+
+    for (int32_t i = 0; i < r->comms && !rc; i++) {
+        rc = waits_put_comm(w, &r->comm[i]);
+        if (!rc)
+            rc = waits_put_position(w, r->comm[i].key, &r->comm[i].last, r->rank);
+    }
+    return rc;
+}
+
+int ftree_waits_add(struct waits *w, const struct waits_record *r)
+{
+    int rc;
+
+    if (ftree_waits_record_check(w->ft->job, r))
+        return FTREE_ERR_INVALID;
+    if (r->state == WAITS_WAITING)
+        rc = add_wait(w, r);
+    else if (r->state == WAITS_FINALIZING || r->state == WAITS_FINALIZED)
+        rc = waits_put_entry(w, r->rank, WAITS_DONE) ? FTREE_OK : FTREE_ERR_NOMEM;
+    else
+        return FTREE_OK;
+    return rc ? rc : add_comms(w, r);
+}
+
+/* ---- order ----------------------------------------------------------------------------------- */
+
+/* A rank is told twice where a peer has called MPI_Finalize; what is final comes first. */
+static int by_rank(const void *a, const void *b)
+{
+    const struct entry *x = a, *y = b;
+
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? -1 : 1;
+    if (x->what != y->what)
+        return x->what > y->what ? -1 : 1;
+    return y->told - x->told;
+}
+
+static int by_key(const void *a, const void *b)
+{
+    return key_compare(((const struct waits_comm *) a)->key, ((const struct waits_comm *) b)->key);
+}
+
+#define ORDER(a, b) \
+    do { \
+        if ((a) != (b)) \
+            return (a) < (b) ? -1 : 1; \
+    } while (0)
+
+int waits_compare_collectives(const struct waits_collective *a, const struct waits_collective *b)
+{
+    ORDER(a->begun, b->begun);
+    ORDER(a->call, b->call);
+    ORDER(a->root, b->root);
+    ORDER(a->bytes, b->bytes);
+    ORDER(a->op, b->op);
+    ORDER(a->blocking, b->blocking);
+    return 0;
+}
+
+static int by_position(const void *a, const void *b)
+{
+    const struct position *x = a, *y = b;
+    int order = key_compare(x->key, y->key);
+
+    if (!order)
+        order = waits_compare_collectives(&x->last, &y->last);
+    return order ? order : (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+static void drop_repeated(void *items, int32_t *n, size_t size, bool (*same)(const void *,
+                                                                             const void *))
+{
+    uint8_t *base = items;
+    int32_t kept = 0;
+
+    for (int32_t i = 0; i < *n; i++) {
+        if (kept > 0 && same(base + (size_t) (kept - 1) * size, base + (size_t) i * size))
+            continue;
+        memmove(base + (size_t) kept * size, base + (size_t) i * size, size);
+        kept++;
+    }
+    *n = kept;
+}
+
+static bool same_rank(const void *a, const void *b)
+{
+    return ((const struct entry *) a)->rank == ((const struct entry *) b)->rank;
+}
+
+static bool same_key(const void *a, const void *b)
+{
+    return by_key(a, b) == 0;
+}
+
+static bool same_position(const void *a, const void *b)
+{
+    return by_position(a, b) == 0;
+}
+
+#define SORT(array, compare, same) \
+    do { \
+        if ((array).n > 0) \
+            qsort((array).items, (size_t) (array).n, sizeof(*(array).items), compare); \
+        drop_repeated((array).items, &(array).n, sizeof(*(array).items), same); \
+    } while (0)
+
+void waits_sort_positions(struct waits *w)
+{
+    SORT(w->positions, by_position, same_position);
+}
+
+static void sort(struct waits *w)
+{
+    SORT(w->entries, by_rank, same_rank);
+    SORT(w->comms, by_key, same_key);
+    waits_sort_positions(w);
+}
+
+/* ---- reducing -------------------------------------------------------------------------------- */
+
+int ftree_waits_reduce(struct waits *w)
+{
+    int rc;
+
+    sort(w);
+    rc = waits_graph_build(w);
+    if (!rc)
+        rc = waits_decide(w);
+    return rc ? rc : waits_find_mismatches(w);
+}
+
+int32_t waits_find(const struct waits *w, int32_t rank)
+{
+    int32_t low = 0, high = w->entries.n;
+
+    while (low < high) {
+        int32_t middle = low + (high - low) / 2;
+        if (w->entries.items[middle].rank < rank)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < w->entries.n && w->entries.items[low].rank == rank ? low : FTREE_NONE;
+}
+
+enum waits_what ftree_waits_of(const struct waits *w, int32_t rank, int32_t *of)
+{
+    int32_t i = waits_find(w, rank);
+
+    *of = i == FTREE_NONE ? FTREE_NONE : w->entries.items[i].of;
+    return i == FTREE_NONE ? WAITS_SILENT : (enum waits_what) w->entries.items[i].what;
+}
+
+const struct waits_comm *ftree_waits_comm(const struct waits *w, struct waits_key key)
+{
+    struct waits_comm wanted = {.key = key};
+
+    return w->comms.n == 0 ? NULL :
+                             bsearch(&wanted, w->comms.items, (size_t) w->comms.n,
+                                     sizeof(wanted), by_key);
+}
+
+bool waits_run_has(const struct waits_run *run, int32_t rank)
+{
+    int32_t from = rank - run->first;
+
+    return from >= 0 && from % run->step == 0 && from / run->step < run->count;
+}
+
+bool ftree_waits_core_at(const struct waits *w, int32_t i, struct waits_core *core)
+{
+    if (i < 0 || i >= w->cores.n)
+        return false;
+    *core = w->cores.items[i].c;
+    core->rank = w->core_ranks.items + w->cores.items[i].first;
+    return true;
+}
+
+int32_t ftree_waits_victims(const struct waits *w, int32_t core_id)
+{
+    int32_t n = 0, own = 0;
+
+    FTREE_EACH(const struct entry, e, w->entries)
+        n += e->what == WAITS_BLOCKED && e->of == core_id;
+    FTREE_EACH(const struct core, c, w->cores)
+        if (c->c.id == core_id && !c->c.missing)
+            own = c->c.ranks;
+    return n - own;
+}
+
+bool ftree_waits_end_at(const struct waits *w, int32_t i, struct waits_end *end)
+{
+    if (i < 0 || i >= w->ends.n)
+        return false;
+    *end = w->ends.items[i];
+    return true;
+}
