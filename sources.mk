@@ -351,6 +351,7 @@ unit_tests = \
     test/unit/test_tree_read \
     test/unit/test_verdict \
     test/unit/test_visit \
+    test/unit/test_waits_large \
     test/unit/test_waits_reduction \
     test/unit/test_wire \
     test/unit/test_wire_state \
