@@ -352,6 +352,7 @@ unit_tests = \
     test/unit/test_verdict \
     test/unit/test_visit \
     test/unit/test_waits_large \
+    test/unit/test_waits_record \
     test/unit/test_waits_reduction \
     test/unit/test_wire \
     test/unit/test_wire_state \

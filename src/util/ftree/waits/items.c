@@ -50,12 +50,11 @@ static uint8_t sent_as(const struct entry *e)
 
 static bool same_kind(const struct waits *w, const struct entry *a, const struct entry *b)
 {
-    if (sent_as(a) != sent_as(b) || a->mode != b->mode || a->fate != b->fate ||
-        a->told != b->told)
+    if (sent_as(a) != sent_as(b) || a->fate != b->fate || a->told != b->told)
         return false;
     if (sent_as(a) != WAITS_UNDECIDED)
         return true;
-    if (a->terms != b->terms)
+    if (a->mode != b->mode || a->terms != b->terms)
         return false;
     for (int32_t i = 0; i < a->terms; i++)
         if (!same_term(&w->terms.items[a->term + i], &w->terms.items[b->term + i]))
