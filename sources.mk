@@ -352,8 +352,12 @@ unit_tests = \
     test/unit/test_verdict \
     test/unit/test_visit \
     test/unit/test_waits_large \
+    test/unit/test_waits_match \
+    test/unit/test_waits_mismatch \
+    test/unit/test_waits_nomem \
     test/unit/test_waits_record \
     test/unit/test_waits_reduction \
+    test/unit/test_waits_words \
     test/unit/test_wire \
     test/unit/test_wire_state \
     test/unit/test_withdraw

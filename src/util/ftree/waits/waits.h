@@ -132,8 +132,8 @@ struct waits_request {
     int32_t tag; /* WAITS_ANY */
     uint64_t bytes;
     uint32_t number; /* of a collective: the n-th on its communicator */
-    uint32_t received; /* of a receive or probe: messages of that source, tag and communicator that
-                        * this rank has received so far, of any source that of all */
+    uint32_t received; /* of a receive or probe: messages of that source (or all), tag and
+                        * communicator whose receives are complete: ftree_waits_received() */
 };
 
 /* Memory only: some 3 KiB.  On the wire it has as many bytes as it needs, some 50 for a receive,
@@ -174,23 +174,21 @@ const char *ftree_waits_kind_name(int kind);
 /* ---- messages under way ---------------------------------------------------------------------- */
 
 #define WAITS_FLOWS_MAX 64
+#define WAITS_HINTS_MAX 4
 
-/* What a rank has to do with one kind of messages: so many sends toward a peer were begun since
- * MPI_Init, in all; or so many receives are posted now and have met no message. */
+enum waits_flow_kind {
+    WAITS_SENT, /* messages to the peer that were begun since MPI_Init, in all */
+    WAITS_RECEIVED, /* messages of the peer whose receives are complete, likewise */
+    WAITS_POSTED /* receives that are posted now and not complete */
+};
+
+/* What a rank has to do with the messages of one peer, tag and communicator. */
 struct waits_flow {
-    bool posted;
+    uint8_t kind; /* enum waits_flow_kind */
     int32_t peer; /* of posted receives also WAITS_ANY */
     int32_t tag; /* likewise */
     uint32_t context;
-    uint32_t count;
-};
-
-/* A message that would have ended the wait if a tag or a communicator were another one. */
-struct waits_hint {
-    bool is; /* there is one */
-    int32_t tag;
-    uint32_t context;
-    uint32_t count;
+    uint32_t count; /* may wrap, but for posted ones */
 };
 
 struct waits_flows {
@@ -200,23 +198,39 @@ struct waits_flows {
     struct waits_flow flow[WAITS_FLOWS_MAX];
 };
 
-/* Purpose: whether `peer` has, for request q of `rank`, something under way: asked on the node of the
- * peer, whose page has the flows.  `context` is that of q's communicator.
+/* Messages, or posted receives, that would end the wait if a tag or a communicator were another. */
+struct waits_hints {
+    int32_t hints;
+    struct waits_flow hint[WAITS_HINTS_MAX]; /* the nearest first */
+};
+
+/* Purpose: what q->received is: how many messages that would have ended request q (a receive or
+ * probe) its own rank has received.  False: it cannot tell. */
+bool ftree_waits_received(const struct waits_request *q, uint32_t context,
+                          const struct waits_flows *own, uint32_t *received);
+
+/* Purpose: how many sends that could end request q (a receive or probe, also of any source) of `rank`
+ * were begun by a peer; the sums of all peers are compared with q->received.  False: it cannot
+ * tell. */
+bool ftree_waits_begun(const struct waits_request *q, uint32_t context, int32_t rank,
+                       const struct waits_flows *peer, uint32_t *begun);
+
+/* Purpose: whether the peer of request q of `rank` has something under way for it: asked on the node
+ * of the peer.  `context` is that of q's communicator.
  *   - a receive or probe comes true by a send that was begun and not received;
- *   - a send comes true by a receive that is posted, or meets an earlier message, which also moves.
+ *   - a send comes true by a receive that is posted, or that meets an earlier message: somebody moves.
  * Returns WAITS_COMES, WAITS_OPEN or WAITS_UNKNOWN. */
 enum waits_fate ftree_waits_match(const struct waits_request *q, uint32_t context, int32_t rank,
                                   const struct waits_flows *peer);
 
-/* Purpose: how many sends that could end request q (a receive or probe, also of any source) were begun
- * by this peer: sums of all peers are compared with q->received.  False: it cannot tell. */
-bool ftree_waits_begun(const struct waits_request *q, uint32_t context, int32_t rank,
-                       const struct waits_flows *peer, uint32_t *begun);
-
-/* Purpose: of a request that is open: what the peer has under way that nearly matches; the same
- * communicator and another tag comes first. */
+/* Purpose: what the peer has that nearly matches q: another tag of the same communicator, or the tag
+ * in another one; asked on its node.  What it has sent may have been received since. */
 void ftree_waits_near(const struct waits_request *q, uint32_t context, int32_t rank,
-                      const struct waits_flows *peer, struct waits_hint *hint);
+                      const struct waits_flows *peer, struct waits_hints *hints);
+
+/* Purpose: takes those out that were received: asked on the node of q's rank. */
+void ftree_waits_still_near(const struct waits_request *q, const struct waits_flows *own,
+                            struct waits_hints *hints);
 
 /* ---- the reduction --------------------------------------------------------------------------- */
 
@@ -335,9 +349,9 @@ void ftree_waits_request_line(const struct waits_names *names, const struct wait
 void ftree_waits_cycle_line(const struct waits_names *names, const struct waits_record *r,
                             int32_t records, char *buf, size_t len);
 
-/* Purpose: "rank 5 has sent to rank 3, with tag 9"; "" where there is no hint. */
-void ftree_waits_hint_line(const struct waits_request *q, int32_t rank,
-                           const struct waits_hint *hint, char *buf, size_t len);
+/* Purpose: "rank 5 has sent to rank 3, with tag 9", of a hint for request q of `rank`. */
+void ftree_waits_hint_line(const struct waits_request *q, uint32_t context, int32_t rank,
+                           const struct waits_flow *hint, char *buf, size_t len);
 
 /* Purpose: one class: "ranks 0-2 (3 of 4) in MPI_Bcast(MPI_COMM_WORLD, the 5th, root 0, 8 bytes)". */
 void ftree_waits_class_line(const struct waits_names *names, const struct waits *w,

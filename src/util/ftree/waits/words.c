@@ -227,17 +227,14 @@ void ftree_waits_cycle_line(const struct waits_names *names, const struct waits_
     }
 }
 
-void ftree_waits_hint_line(const struct waits_request *q, int32_t rank,
-                           const struct waits_hint *hint, char *buf, size_t len)
+void ftree_waits_hint_line(const struct waits_request *q, uint32_t context, int32_t rank,
+                           const struct waits_flow *hint, char *buf, size_t len)
 {
     struct text t = text_in(buf, len);
-    bool sends = q->kind == WAITS_SEND || q->kind == WAITS_SSEND;
 
-    if (!hint->is)
-        return;
-    say(&t, sends ? "rank %d receives from rank %d, with" : "rank %d has sent to rank %d, with",
-        q->peer, rank);
-    if (hint->tag != q->tag && q->tag != WAITS_ANY && hint->tag != WAITS_ANY)
+    say(&t, "rank %d %s rank %d, with", q->peer,
+        hint->kind == WAITS_SENT ? "has sent to" : "receives from", rank);
+    if (hint->context == context)
         say(&t, " tag %d", hint->tag);
     else
         say(&t, " another communicator (context %" PRIu32 ")", hint->context);
