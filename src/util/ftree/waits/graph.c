@@ -109,32 +109,6 @@ static int link_to(struct waits *w, int32_t node, int32_t input)
 
 /* ---- positions ------------------------------------------------------------------------------- */
 
-/* The first position at or behind (key, begun). */
-static int32_t first_position(const struct waits *w, struct waits_key key, uint32_t begun)
-{
-    int32_t low = 0, high = w->positions.n;
-
-    while (low < high) {
-        int32_t middle = low + (high - low) / 2;
-        const struct position *p = &w->positions.items[middle];
-        int order = key_compare(p->key, key);
-        if (order < 0 || (order == 0 && p->last.begun < begun))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-static int32_t behind_positions(const struct waits *w, struct waits_key key)
-{
-    int32_t i = first_position(w, key, UINT32_MAX);
-
-    while (i < w->positions.n && key_compare(w->positions.items[i].key, key) == 0)
-        i++;
-    return i;
-}
-
 /* Whether so many members of a communicator are all of them. */
 static bool are_all(const struct waits *w, struct waits_key key, int32_t members)
 {
@@ -203,8 +177,8 @@ static int link_all(struct waits *w, int32_t node, const struct gate *gate)
 {
     const struct gate *before = node > w->graph.entries ? gate - 1 : NULL;
     bool chained = before && before->type == TERM_ALL && !key_compare(before->key, gate->key);
-    int32_t first = first_position(w, gate->key, 0), end = behind_positions(w, gate->key);
-    int32_t from = chained ? first_position(w, gate->key, before->number) : first;
+    int32_t first = waits_first_position(w, gate->key, 0), end = waits_end_position(w, gate->key);
+    int32_t from = chained ? waits_first_position(w, gate->key, before->number) : first;
     int rc = chained ? link_to(w, node, node - 1) : FTREE_OK;
 
     for (; from < end && w->positions.items[from].last.begun < gate->number && !rc; from++)

@@ -27,6 +27,50 @@ _Static_assert(ENTRY_BYTES <= WAITS_ITEM_BYTES, "the largest wait is an item");
 _Static_assert(1 + 15 + WAITS_NAME_MAX + 5 + 15 * WAITS_RUNS_MAX <= WAITS_ITEM_BYTES,
                "and so is the largest communicator");
 
+/* ---- what goes up ---------------------------------------------------------------------------- */
+
+/* What it goes up as. */
+static uint8_t sent_as(const struct entry *e)
+{
+    return e->is_open ? WAITS_UNDECIDED : e->what;
+}
+
+static void need_comms(struct waits *w, const struct entry *e)
+{
+    if (sent_as(e) != WAITS_UNDECIDED)
+        return;
+    for (int32_t i = e->term; i < e->term + e->terms; i++) {
+        const struct term *t = &w->terms.items[i];
+        bool is_of_comm = t->type != TERM_RANK && t->type != TERM_UNKNOWN;
+        int32_t comm = is_of_comm ? waits_find_comm(w, t->key) : FTREE_NONE;
+        if (comm != FTREE_NONE)
+            w->comm_goes_up[comm] = true;
+    }
+}
+
+/* A communicator of which all have spoken, and nobody undecided waits for it, was dealt with here. */
+int waits_choose_comms(struct waits *w)
+{
+    w->comm_goes_up = ftree_alloc(w->ft, NULL, (size_t) w->comms.n + 1);
+    if (!w->comm_goes_up)
+        return FTREE_ERR_NOMEM;
+    for (int32_t i = 0; i < w->comms.n; i++) {
+        const struct waits_comm *c = &w->comms.items[i];
+        int32_t spoken = waits_end_position(w, c->key) - waits_first_position(w, c->key, 0);
+        w->comm_goes_up[i] = spoken < c->size;
+    }
+    FTREE_EACH(const struct entry, e, w->entries)
+        need_comms(w, e);
+    return FTREE_OK;
+}
+
+static bool goes_up(const struct waits *w, struct waits_key key)
+{
+    int32_t comm = waits_find_comm(w, key);
+
+    return comm == FTREE_NONE || w->comm_goes_up[comm];
+}
+
 /* ---- runs of ranks --------------------------------------------------------------------------- */
 
 /* Numbers of an entry that may be the same in a run, or go with the rank: the ranks in its terms, or
@@ -40,12 +84,6 @@ static bool same_term(const struct term *a, const struct term *b)
 {
     return a->type == b->type && a->number == b->number &&
            key_compare(a->key, b->key) == 0;
-}
-
-/* What it goes up as. */
-static uint8_t sent_as(const struct entry *e)
-{
-    return e->is_open ? WAITS_UNDECIDED : e->what;
 }
 
 static bool same_kind(const struct waits *w, const struct entry *a, const struct entry *b)
@@ -172,21 +210,30 @@ static int32_t put_positions(struct wire_writer *out, const struct waits *w, int
             waits_compare_collectives(&p->last, &next->last))
             break;
     }
-    ftree_wire_put(out, ITEM_POSITION, 1);
-    waits_put_run(out, &run);
-    waits_put_key(out, p->key);
-    waits_put_last(out, &p->last);
+    if (goes_up(w, p->key)) {
+        ftree_wire_put(out, ITEM_POSITION, 1);
+        waits_put_run(out, &run);
+        waits_put_key(out, p->key);
+        waits_put_last(out, &p->last);
+    }
     return run.count;
 }
 
-/* Appends the item at *from, and moves *from behind it. */
+static void put_comm(struct wire_writer *out, const struct waits *w, int32_t at)
+{
+    if (!w->comm_goes_up[at])
+        return;
+    ftree_wire_put(out, ITEM_COMM, 1);
+    waits_put_members(out, &w->comms.items[at]);
+}
+
+/* Appends the item at *from, if it goes up, and moves *from behind it. */
 static void put_item(struct wire_writer *out, const struct waits *w, int32_t *from)
 {
     int32_t at = *from;
 
     if (at < w->comms.n) {
-        ftree_wire_put(out, ITEM_COMM, 1);
-        waits_put_members(out, &w->comms.items[at]);
+        put_comm(out, w, at);
         ++*from;
         return;
     }

@@ -32,6 +32,7 @@ void ftree_waits_destroy(struct waits *w)
     ftree_alloc(w->ft, w->entries.items, 0);
     ftree_alloc(w->ft, w->terms.items, 0);
     ftree_alloc(w->ft, w->comms.items, 0);
+    ftree_alloc(w->ft, w->comm_goes_up, 0);
     ftree_alloc(w->ft, w->positions.items, 0);
     ftree_alloc(w->ft, w->cores.items, 0);
     ftree_alloc(w->ft, w->core_ranks.items, 0);
@@ -303,7 +304,9 @@ int ftree_waits_reduce(struct waits *w)
     rc = waits_graph_build(w);
     if (!rc)
         rc = waits_decide(w);
-    return rc ? rc : waits_find_mismatches(w);
+    if (!rc)
+        rc = waits_find_mismatches(w);
+    return rc ? rc : waits_choose_comms(w);
 }
 
 int32_t waits_find(const struct waits *w, int32_t rank)
@@ -328,13 +331,51 @@ enum waits_what ftree_waits_of(const struct waits *w, int32_t rank, int32_t *of)
     return i == FTREE_NONE ? WAITS_SILENT : (enum waits_what) w->entries.items[i].what;
 }
 
+int32_t waits_find_comm(const struct waits *w, struct waits_key key)
+{
+    int32_t low = 0, high = w->comms.n;
+
+    while (low < high) {
+        int32_t middle = low + (high - low) / 2;
+        if (key_compare(w->comms.items[middle].key, key) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < w->comms.n && key_compare(w->comms.items[low].key, key) == 0 ? low : FTREE_NONE;
+}
+
 const struct waits_comm *ftree_waits_comm(const struct waits *w, struct waits_key key)
 {
-    struct waits_comm wanted = {.key = key};
+    int32_t i = waits_find_comm(w, key);
 
-    return w->comms.n == 0 ? NULL :
-                             bsearch(&wanted, w->comms.items, (size_t) w->comms.n,
-                                     sizeof(wanted), by_key);
+    return i == FTREE_NONE ? NULL : &w->comms.items[i];
+}
+
+/* The first position at or behind (key, begun). */
+int32_t waits_first_position(const struct waits *w, struct waits_key key, uint32_t begun)
+{
+    int32_t low = 0, high = w->positions.n;
+
+    while (low < high) {
+        int32_t middle = low + (high - low) / 2;
+        const struct position *p = &w->positions.items[middle];
+        int order = key_compare(p->key, key);
+        if (order < 0 || (order == 0 && p->last.begun < begun))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+int32_t waits_end_position(const struct waits *w, struct waits_key key)
+{
+    int32_t i = waits_first_position(w, key, UINT32_MAX);
+
+    while (i < w->positions.n && key_compare(w->positions.items[i].key, key) == 0)
+        i++; /* those at the last number */
+    return i;
 }
 
 bool waits_run_has(const struct waits_run *run, int32_t rank)

@@ -86,6 +86,7 @@ struct waits {
     FTREE_ARRAY(struct entry) entries; /* once reduced: sorted, each rank once */
     FTREE_ARRAY(struct term) terms;
     FTREE_ARRAY(struct waits_comm) comms; /* sorted by key; `last` is not used */
+    bool *comm_goes_up; /* [comms] not all of its members have spoken, or are decided */
     FTREE_ARRAY(struct position) positions; /* sorted by key, number, what must agree, rank */
     FTREE_ARRAY(struct core) cores;
     FTREE_ARRAY(int32_t) core_ranks;
@@ -117,6 +118,10 @@ int waits_put_term(struct waits *w, struct entry *e, const struct term *t);
 int32_t waits_find(const struct waits *w, int32_t rank); /* the entry's index, FTREE_NONE */
 int waits_compare_collectives(const struct waits_collective *a, const struct waits_collective *b);
 void waits_sort_positions(struct waits *w);
+/* The index of a communicator, FTREE_NONE; and of its positions the first, and the one behind. */
+int32_t waits_find_comm(const struct waits *w, struct waits_key key);
+int32_t waits_first_position(const struct waits *w, struct waits_key key, uint32_t begun);
+int32_t waits_end_position(const struct waits *w, struct waits_key key);
 bool waits_run_has(const struct waits_run *run, int32_t rank);
 
 /* graph.c.  Errors: FTREE_ERR_NOMEM. */
@@ -125,6 +130,9 @@ void waits_graph_free(struct waits *w);
 
 /* blocked.c.  Errors: FTREE_ERR_NOMEM. */
 int waits_decide(struct waits *w);
+
+/* items.c.  Errors: FTREE_ERR_NOMEM. */
+int waits_choose_comms(struct waits *w);
 
 /* mismatch.c.  Errors: FTREE_ERR_NOMEM. */
 int waits_find_mismatches(struct waits *w);
