@@ -39,6 +39,15 @@ uint64_t waits_get_number(struct wire_reader *r)
     return 0;
 }
 
+uint32_t waits_get_u32(struct wire_reader *r)
+{
+    uint64_t value = waits_get_number(r);
+
+    if (value > UINT32_MAX)
+        r->bad = true;
+    return (uint32_t) value;
+}
+
 int64_t waits_get_within(struct wire_reader *r, int64_t least, int64_t most)
 {
     uint64_t n = waits_get_number(r);
@@ -58,12 +67,8 @@ void waits_put_key(struct wire_writer *w, struct waits_key key)
 
 struct waits_key waits_get_key(struct wire_reader *r)
 {
-    struct waits_key key;
-    uint64_t context = waits_get_number(r);
+    struct waits_key key = {.context = waits_get_u32(r)};
 
-    if (context > UINT32_MAX)
-        r->bad = true;
-    key.context = (uint32_t) context;
     key.first = (int32_t) waits_get_within(r, 0, r->job->size - 1);
     return key;
 }
@@ -147,17 +152,12 @@ void waits_put_last(struct wire_writer *w, const struct waits_collective *last)
 
 void waits_get_last(struct wire_reader *r, struct waits_collective *last)
 {
-    uint64_t begun = waits_get_number(r), op;
-
-    *last = (struct waits_collective){.begun = (uint32_t) begun};
-    if (begun == 0)
+    *last = (struct waits_collective){.begun = waits_get_u32(r)};
+    if (last->begun == 0)
         return;
     last->call = (uint32_t) ftree_wire_get(r, 3);
-    op = waits_get_number(r);
-    last->op = (uint32_t) op;
+    last->op = waits_get_u32(r);
     last->root = (int32_t) waits_get_within(r, INT32_MIN, INT32_MAX);
     last->bytes = waits_get_number(r) - 1;
     last->blocking = ftree_wire_get_below(r, 1, 2) != 0;
-    if (begun > UINT32_MAX || op > UINT32_MAX)
-        r->bad = true;
 }

@@ -300,7 +300,7 @@ static void get_term(struct wire_reader *r, const struct waits_run *run, struct 
     if (t->t.type == TERM_ANY || t->t.type == TERM_ALL || t->t.type == TERM_FIRST)
         t->t.key = waits_get_key(r);
     if (t->t.type == TERM_ALL || t->t.type == TERM_FIRST)
-        t->t.number = (uint32_t) waits_get_number(r);
+        t->t.number = waits_get_u32(r);
 }
 
 struct item_ranks {

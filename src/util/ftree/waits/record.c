@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* The record of one rank: its names, its bounds, its bytes. */
+/* The record and the flows of one rank: names, bounds, bytes. */
 
 static const char *const states[] = {
 #define WAITS_STATE_TEXT(id, text) text,
@@ -103,7 +103,6 @@ static void put_request(struct wire_writer *w, const struct waits_request *q)
 static void get_request(struct wire_reader *r, struct waits_request *q)
 {
     uint8_t byte = (uint8_t) ftree_wire_get(r, 1);
-    uint64_t count;
 
     q->kind = byte & 15;
     q->fate = byte >> 4;
@@ -113,10 +112,7 @@ static void get_request(struct wire_reader *r, struct waits_request *q)
         q->tag = (int32_t) waits_get_within(r, INT32_MIN, INT32_MAX);
         q->bytes = waits_get_number(r);
     }
-    count = waits_get_number(r);
-    if (count > UINT32_MAX)
-        r->bad = true;
-    *(q->kind == WAITS_COLLECTIVE ? &q->number : &q->received) = (uint32_t) count;
+    *(q->kind == WAITS_COLLECTIVE ? &q->number : &q->received) = waits_get_u32(r);
 }
 
 static void put_record(struct wire_writer *w, const struct waits_record *r)
@@ -176,6 +172,59 @@ int ftree_waits_record_get(const struct ftree_job *job, const uint8_t *bytes, si
     memset(r, 0, sizeof(*r));
     get_record(&in, r);
     if (in.bad || ftree_waits_record_check(job, r))
+        return FTREE_ERR_MALFORMED;
+    *used = len - in.left;
+    return FTREE_OK;
+}
+
+/* ---- flows ----------------------------------------------------------------------------------- */
+
+_Static_assert(2 * NUMBER_BYTES + 1 + WAITS_FLOWS_MAX * (1 + 4 * NUMBER_BYTES) <= WAITS_FLOWS_BYTES,
+               "the largest table of flows is as long as waits.h says");
+
+size_t ftree_waits_flows_put(const struct waits_flows *f, uint8_t *buf, size_t len, size_t room)
+{
+    uint8_t bytes[WAITS_FLOWS_BYTES];
+    struct wire_writer w = {.p = bytes};
+
+    waits_put_signed(&w, f->rank);
+    ftree_wire_put(&w, f->whole, 1);
+    waits_put_signed(&w, f->flows);
+    for (int32_t i = 0; i < f->flows; i++) {
+        ftree_wire_put(&w, f->flow[i].kind, 1);
+        waits_put_signed(&w, f->flow[i].peer);
+        waits_put_signed(&w, f->flow[i].tag);
+        waits_put_number(&w, f->flow[i].context);
+        waits_put_number(&w, f->flow[i].count);
+    }
+    if (w.len > room - len)
+        return 0;
+    memcpy(buf + len, bytes, w.len);
+    return len + w.len;
+}
+
+/* A peer of another world is none of the job's. */
+static void get_flow(struct wire_reader *in, struct waits_flow *f)
+{
+    f->kind = (uint8_t) ftree_wire_get_below(in, 1, WAITS_POSTED + 1);
+    f->peer = (int32_t) waits_get_within(in, WAITS_ANY, in->job->size - 1);
+    f->tag = (int32_t) waits_get_within(in, INT32_MIN, INT32_MAX);
+    f->context = waits_get_u32(in);
+    f->count = waits_get_u32(in);
+}
+
+int ftree_waits_flows_get(const struct ftree_job *job, const uint8_t *bytes, size_t len,
+                          struct waits_flows *f, size_t *used)
+{
+    struct wire_reader in = {.p = bytes, .left = len, .job = job};
+
+    memset(f, 0, sizeof(*f));
+    f->rank = (int32_t) waits_get_within(&in, 0, job->size - 1);
+    f->whole = ftree_wire_get_below(&in, 1, 2) != 0;
+    f->flows = (int32_t) waits_get_within(&in, 0, WAITS_FLOWS_MAX);
+    for (int32_t i = 0; i < f->flows && !in.bad; i++)
+        get_flow(&in, &f->flow[i]);
+    if (in.bad)
         return FTREE_ERR_MALFORMED;
     *used = len - in.left;
     return FTREE_OK;

@@ -14,7 +14,7 @@
  * Who waits for whom.  doc/waits.md has the whole; in short:
  *
  *     record       what one rank does, as its node's agent reads it              record.c
- *     match        does a message under way end a wait: asked on both sides      match.c
+ *     match        does a message under way end a wait: what both sides have     match.c
  *     reduction    the records of the ranks below a node of the tree; those that children reduced are
  *                  merged into it; what is decided by them is resolved, and what crosses goes up as
  *                  items                                reduction.c items.c graph.c blocked.c
@@ -198,6 +198,14 @@ struct waits_flows {
     struct waits_flow flow[WAITS_FLOWS_MAX];
 };
 
+#define WAITS_FLOWS_BYTES 1500
+
+/* Purpose: as ftree_waits_record_put() and ftree_waits_record_get(), of a rank's flows, some ten bytes
+ * a row. */
+size_t ftree_waits_flows_put(const struct waits_flows *f, uint8_t *buf, size_t len, size_t room);
+int ftree_waits_flows_get(const struct ftree_job *job, const uint8_t *bytes, size_t len,
+                          struct waits_flows *f, size_t *used);
+
 /* Messages, or posted receives, that would end the wait if a tag or a communicator were another. */
 struct waits_hints {
     int32_t hints;
@@ -215,8 +223,8 @@ bool ftree_waits_received(const struct waits_request *q, uint32_t context,
 bool ftree_waits_begun(const struct waits_request *q, uint32_t context, int32_t rank,
                        const struct waits_flows *peer, uint32_t *begun);
 
-/* Purpose: whether the peer of request q of `rank` has something under way for it: asked on the node
- * of the peer.  `context` is that of q's communicator.
+/* Purpose: whether the peer of request q of `rank` has something under way for it; `context` is that
+ * of q's communicator.
  *   - a receive or probe comes true by a send that was begun and not received;
  *   - a send comes true by a receive that is posted, or that meets an earlier message: somebody moves.
  * Returns WAITS_COMES, WAITS_OPEN or WAITS_UNKNOWN. */
@@ -224,11 +232,11 @@ enum waits_fate ftree_waits_match(const struct waits_request *q, uint32_t contex
                                   const struct waits_flows *peer);
 
 /* Purpose: what the peer has that nearly matches q: another tag of the same communicator, or the tag
- * in another one; asked on its node.  What it has sent may have been received since. */
+ * in another one.  What it has sent may have been received. */
 void ftree_waits_near(const struct waits_request *q, uint32_t context, int32_t rank,
                       const struct waits_flows *peer, struct waits_hints *hints);
 
-/* Purpose: takes those out that were received: asked on the node of q's rank. */
+/* Purpose: takes those out that were received, as q's own rank says. */
 void ftree_waits_still_near(const struct waits_request *q, const struct waits_flows *own,
                             struct waits_hints *hints);
 

@@ -143,6 +143,7 @@ int waits_find_mismatches(struct waits *w);
 void waits_put_number(struct wire_writer *w, uint64_t value);
 void waits_put_signed(struct wire_writer *w, int64_t value);
 uint64_t waits_get_number(struct wire_reader *r);
+uint32_t waits_get_u32(struct wire_reader *r);
 /* A number of least .. most, else `least` and a bad message. */
 int64_t waits_get_within(struct wire_reader *r, int64_t least, int64_t most);
 
