@@ -355,6 +355,7 @@ unit_tests = \
     test/unit/test_waits_match \
     test/unit/test_waits_mismatch \
     test/unit/test_waits_nomem \
+    test/unit/test_waits_program \
     test/unit/test_waits_record \
     test/unit/test_waits_reduction \
     test/unit/test_waits_words \
