@@ -417,7 +417,7 @@ static void append(struct program *g, int rank, enum kind kind, int peer, int ta
 static void append_some(struct program *g)
 {
     static const enum kind sends[] = {SEND, SEND, SSEND, SSEND, ISSEND};
-    static const enum kind receives[] = {RECV, RECV, RECV, IRECV, PROBE};
+    static const enum kind receives[] = {RECV, RECV, IRECV, IRECV, IRECV, PROBE};
     int size = g->k.job.size, from = draw(size), to = (from + 1 + draw(size - 1)) % size;
     int tag = draw(2), luck = draw(12);
     enum kind receive = receives[draw(COUNT(receives))];
@@ -425,7 +425,7 @@ static void append_some(struct program *g)
     if (luck == 0) {
         for (int r = 0; r < size; r++)
             append(g, r, BARRIER, 0, 0);
-    } else if (luck < 3) {
+    } else if (luck < 4) {
         append(g, from, luck == 1 ? WAITALL : WAITANY, 0, 0);
     } else {
         append(g, from, sends[draw(COUNT(sends))], to, tag);
