@@ -67,6 +67,7 @@ core_sources = \
     src/util/ftree/waits/mismatch.c \
     src/util/ftree/waits/order.c \
     src/util/ftree/waits/record.c \
+    src/util/ftree/waits/reduce.c \
     src/util/ftree/waits/reduction.c \
     src/util/ftree/waits/words.c \
     src/util/ftree/wire/wire.c \

@@ -4,8 +4,8 @@
  */
 
 /*
- * Rings, knots, chains and storms in a job of 100,000 nodes: they are found, exactly, and what goes up
- * the tree is bounded by those involved.
+ * Rings, knots, chains and storms in a job of 100,000 nodes: they are found, exactly, and what goes
+ * up the tree is bounded by those involved.
  */
 
 #include "suite.h"
@@ -86,9 +86,9 @@ static const struct {
     int32_t first, step, n, shuffle;
     bool knot;
 } closed[] = {
-    {40, 1, 2, 1, false},        {40, 1, 1000, 1, false},    {7, 99, 1000, 1, false},
-    {7, 99, 1000, 337, false},   {40, 1, 1000, 337, false},  {99000, 1, 997, 1, false},
-    {40, 1, 3, 1, true},         {40, 1, 1000, 1, true},     {7, 99, 1000, 1, true},
+    {40, 1, 2, 1, false},      {40, 1, 1000, 1, false},   {7, 99, 1000, 1, false},
+    {7, 99, 1000, 337, false}, {40, 1, 1000, 337, false}, {99000, 1, 997, 1, false},
+    {40, 1, 3, 1, true},       {40, 1, 1000, 1, true},    {7, 99, 1000, 1, true},
     {40, 1, 1000, 337, true},
 };
 

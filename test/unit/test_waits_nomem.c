@@ -44,7 +44,8 @@ static void make(const struct waiters *k, int32_t rank, struct waits_record *r)
     else if (rank == 8)
         waiters_add(r, WAITS_RECV, 11, 7)->fate = WAITS_NEVER;
     else
-        waiters_add(r, WAITS_RECV, rank == 9 ? 10 : 2, 7)->fate = rank == 9 ? WAITS_OPEN : WAITS_RUNS;
+        waiters_add(r, WAITS_RECV, rank == 9 ? 10 : 2, 7)->fate =
+            rank == 9 ? WAITS_OPEN : WAITS_RUNS;
 }
 
 static int add_all(struct waits *w, const struct waiters *k)

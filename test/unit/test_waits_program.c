@@ -4,14 +4,15 @@
  */
 
 /*
- * Small programs at random, run step by step in a random order by a model of MPI: eager and synchronous
- * sends, receives of any source and tag, requests, waits for all and for one, probes, barriers.  A
- * message flies, arrives, is matched, and takes its time to complete.  At random moments all ranks are
- * looked at as they are, the fates of their requests are found from both sides, and a tree reduces
- * that.  Then the program runs on:
+ * Small programs at random, run step by step in a random order by a model of MPI: eager and
+ * synchronous sends, receives of any source and tag, requests, waits for all and for one, probes,
+ * barriers.  A message flies, arrives, is matched, and takes its time to complete.  At random
+ * moments all ranks are looked at as they are, the fates of their requests are found from both
+ * sides, and a tree reduces that.  Then the program runs on:
  *
  *   - who was said to be blocked must never get on: nothing false is claimed;
- *   - once nothing moves any more, everybody who is stuck must be said to be blocked: nothing is missed.
+ *   - once nothing moves any more, everybody who is stuck must be said to be blocked: nothing is
+ *     missed.
  */
 
 #include "suite.h"
@@ -290,8 +291,8 @@ static void count_flow(struct waits_flows *f, int kind, int peer, int tag)
 {
     int32_t i = 0;
 
-    while (i < f->flows && (f->flow[i].kind != kind || f->flow[i].peer != peer ||
-                            f->flow[i].tag != tag))
+    while (i < f->flows &&
+           (f->flow[i].kind != kind || f->flow[i].peer != peer || f->flow[i].tag != tag))
         i++;
     if (i == f->flows)
         f->flow[f->flows++] = (struct waits_flow){

@@ -4,10 +4,10 @@
  */
 
 /*
- * Who can go on and who never can: what a tree of reductions decides is what an oracle finds that has
- * all records in one place and tries all ranks until nothing changes.  First stories that a person can
- * follow, then many at random: up to 12 ranks that wait for all or for one of up to three things, on
- * nodes of a random tree.
+ * Who can go on and who never can: what a tree of reductions decides is what an oracle finds that
+ * has all records in one place and tries all ranks until nothing changes.  First stories that a
+ * person can follow, then many at random: up to 12 ranks that wait for all or for one of up to
+ * three things, on nodes of a random tree.
  */
 
 #include "suite.h"
@@ -56,8 +56,7 @@ static bool has_finalized(const struct story *s, int32_t rank)
         return true;
     for (int32_t r = 0; r < s->k.job.size; r++)
         for (int32_t i = 0; s->speaks[r] && i < s->record[r].requests; i++)
-            if (s->record[r].request[i].fate == WAITS_NEVER &&
-                s->record[r].request[i].peer == rank)
+            if (s->record[r].request[i].fate == WAITS_NEVER && s->record[r].request[i].peer == rank)
                 return true;
     return false;
 }
@@ -133,8 +132,10 @@ static bool record_can(const struct oracle *o, const struct waits_record *r)
 {
     bool all = r->mode == WAITS_FOR_ALL, can = all;
 
-    for (int32_t i = 0; i < r->requests; i++)
-        can = all ? can && request_can(o, r, &r->request[i]) : can || request_can(o, r, &r->request[i]);
+    for (int32_t i = 0; i < r->requests; i++) {
+        bool this_can = request_can(o, r, &r->request[i]);
+        can = all ? can && this_can : can || this_can;
+    }
     if (r->more)
         can = all ? can && o->belief == GOES_ON : can || o->belief == GOES_ON;
     return can;
@@ -576,7 +577,7 @@ START_TEST(victims_are_counted)
     run(&s);
     s.k.reduced = NULL;
     w = waiters_reduce(&s.k);
-    ck_assert_int_eq(ftree_waits_victims(w, 4), 5); /* the core was found below: its own are counted */
+    ck_assert_int_eq(ftree_waits_victims(w, 4), 5); /* a core from below: its own are counted */
     ftree_waits_destroy(w);
     for (int32_t r = 0; r < 6; r++)
         s.rank_node[r] = 0;

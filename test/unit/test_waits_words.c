@@ -24,10 +24,9 @@ enum call {
 
 static const char *name_of(uint32_t call)
 {
-    static const char *const names[] = {"user code",     "MPI_Recv",      "MPI_Ssend",
-                                        "MPI_Waitall",   "MPI_Waitany",   "MPI_Allreduce",
-                                        "MPI_Bcast",     "MPI_Wait",      "MPI_Ibarrier",
-                                        "MPI_Probe",     "MPI_Win_lock"};
+    static const char *const names[] = {
+        "user code", "MPI_Recv", "MPI_Ssend",    "MPI_Waitall", "MPI_Waitany", "MPI_Allreduce",
+        "MPI_Bcast", "MPI_Wait", "MPI_Ibarrier", "MPI_Probe",   "MPI_Win_lock"};
 
     return names[call];
 }

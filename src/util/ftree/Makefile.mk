@@ -93,6 +93,7 @@ src_mpid_ch4_faultloc_libfaultloc_la_SOURCES += \
     src/util/ftree/waits/mismatch.c \
     src/util/ftree/waits/order.c \
     src/util/ftree/waits/record.c \
+    src/util/ftree/waits/reduce.c \
     src/util/ftree/waits/reduction.c \
     src/util/ftree/waits/words.c \
     src/util/ftree/wire/wire.c \

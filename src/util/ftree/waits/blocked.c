@@ -11,11 +11,11 @@
 /*
  * Who can go on, who never can, and why.
  *
- * Which nodes of the graph go on is a least fixpoint: begin with those that do not wait, and let each
- * node go on as soon as one (or the last) of its inputs does.  What is not known here yet is first
- * taken to wait for ever: who goes on even so is free.  Then it is taken to go on: who waits even so
- * is blocked, whatever comes from above.  All conditions are monotone, so both stay true when more
- * is known, and a fixpoint over the whole job comes to the same.
+ * Which nodes of the graph go on is a least fixpoint: begin with those that do not wait, and let
+ * each node go on as soon as one (or the last) of its inputs does.  What is not known here yet is
+ * first taken to wait for ever: who goes on even so is free.  Then it is taken to go on: who waits
+ * even so is blocked, whatever comes from above.  All conditions are monotone, so both stay true
+ * when more is known, and a fixpoint over the whole job comes to the same.
  *
  * The blocked ones wait for each other.  A strongly connected component of them that waits for no
  * other is a core: a cycle, where all must come true, or a knot, where one suffices.  To find the
@@ -59,8 +59,8 @@ static void let_go(struct search *s, int32_t v, int32_t because)
     s->queue[s->tail++] = v;
 }
 
-/* v goes on, and u waits for it.  One that waits for others besides does not wait in vain because one
- * of them has called MPI_Finalize. */
+/* v goes on, and u waits for it.  One that waits for others besides does not wait in vain because
+ * one of them has called MPI_Finalize. */
 static bool goes_on_by(struct search *s, int32_t u, int32_t v)
 {
     if (s->is_fixed[u])

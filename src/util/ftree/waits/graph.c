@@ -9,10 +9,10 @@
 #include <string.h>
 
 /*
- * The conditions as a graph.  Ranks that wait for any member of a communicator, or for all that have
- * not begun its n-th collective, share a gate, so that N ranks in one collective are N edges and not
- * N * N.  The gates of a communicator's collectives are a chain: who is behind at the 4th is behind
- * at the 5th, too.
+ * The conditions as a graph.  Ranks that wait for any member of a communicator, or for all that
+ * have not begun its n-th collective, share a gate, so that N ranks in one collective are N edges
+ * and not N * N.  The gates of a communicator's collectives are a chain: who is behind at the 4th
+ * is behind at the 5th, too.
  */
 
 static int compare_gates(const struct gate *a, const struct gate *b)
@@ -85,8 +85,8 @@ static int collect_gates(struct waits *w)
 static int32_t find_gate(const struct graph *g, const struct term *t)
 {
     struct gate wanted = gate_of(t);
-    const struct gate *found = bsearch(&wanted, g->gates.items, (size_t) g->gates.n,
-                                       sizeof(wanted), by_gate);
+    const struct gate *found =
+        bsearch(&wanted, g->gates.items, (size_t) g->gates.n, sizeof(wanted), by_gate);
 
     return g->entries + (int32_t) (found - g->gates.items);
 }

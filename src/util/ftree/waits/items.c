@@ -10,8 +10,8 @@
 /*
  * What goes up: items, each of which can be understood alone, so that they may be divided among
  * messages anywhere.  Ranks that are in the same situation are one item, a run: ranks at equal
- * distances that wait for the same rank, or each for one at the same distance of itself.  A ring of a
- * thousand ranks is two items, a storm of a million to one rank is one.
+ * distances that wait for the same rank, or each for one at the same distance of itself.  A ring of
+ * a thousand ranks is two items, a storm of a million to one rank is one.
  */
 
 enum item {
@@ -48,7 +48,8 @@ static void need_comms(struct waits *w, const struct entry *e)
     }
 }
 
-/* A communicator of which all have spoken, and nobody undecided waits for it, was dealt with here. */
+/* A communicator of which all have spoken, and nobody undecided waits for it, was dealt with
+ * here. */
 int waits_choose_comms(struct waits *w)
 {
     w->comm_goes_up = ftree_alloc(w->ft, NULL, (size_t) w->comms.n + 1);
@@ -73,8 +74,8 @@ static bool goes_up(const struct waits *w, struct waits_key key)
 
 /* ---- runs of ranks --------------------------------------------------------------------------- */
 
-/* Numbers of an entry that may be the same in a run, or go with the rank: the ranks in its terms, or
- * its end or core.  Bit 0 is the first. */
+/* Numbers of an entry that may be the same in a run, or go with the rank: the ranks in its terms,
+ * or its end or core.  Bit 0 is the first. */
 struct shape {
     uint32_t fixed, moves;
     int32_t step;
@@ -82,8 +83,7 @@ struct shape {
 
 static bool same_term(const struct term *a, const struct term *b)
 {
-    return a->type == b->type && a->number == b->number &&
-           key_compare(a->key, b->key) == 0;
+    return a->type == b->type && a->number == b->number && key_compare(a->key, b->key) == 0;
 }
 
 static bool same_kind(const struct waits *w, const struct entry *a, const struct entry *b)
@@ -277,8 +277,8 @@ static struct number get_number(struct wire_reader *r, const struct waits_run *r
     struct number n = {.moves = ftree_wire_get_below(r, 1, 2) != 0};
     int64_t most = r->job->size - 1, last = run->first + (int64_t) run->step * (run->count - 1);
 
-    n.value = n.moves ? waits_get_within(r, -run->first, most - last) :
-                        waits_get_within(r, 0, most);
+    n.value =
+        n.moves ? waits_get_within(r, -run->first, most - last) : waits_get_within(r, 0, most);
     return n;
 }
 
@@ -347,8 +347,8 @@ static int add_rank(struct waits *w, const struct item_ranks *item, int32_t rank
     e->of = value_of(&item->of, rank);
     for (int32_t i = 0; i < item->terms && !rc; i++) {
         struct term t = item->term[i].t;
-        t.rank = t.type == TERM_RANK || t.type == TERM_FIRST ? value_of(&item->term[i].rank, rank) :
-                                                               FTREE_NONE;
+        t.rank = t.type == TERM_RANK || t.type == TERM_FIRST ? value_of(&item->term[i].rank, rank)
+                                                             : FTREE_NONE;
         rc = waits_put_term(w, e, &t);
     }
     return rc;

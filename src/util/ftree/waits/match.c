@@ -9,10 +9,10 @@
 
 /*
  * Messages under way.  MPI does not say which message a receive will get before it has it, and need
- * not: what was sent and not received will meet this receive or one posted before it, and either way
- * somebody moves.  So it suffices to count, and nothing is claimed while the counts differ.  Once
- * all that could move has moved they are equal.  A message counts as received once its receive is
- * complete: one whose data are still on their way is no reason for a deadlock.
+ * not: what was sent and not received will meet this receive or one posted before it, and either
+ * way somebody moves.  So it suffices to count, and nothing is claimed while the counts differ.
+ * Once all that could move has moved they are equal.  A message counts as received once its receive
+ * is complete: one whose data are still on their way is no reason for a deadlock.
  */
 
 static bool is_receive(const struct waits_request *q)
@@ -37,8 +37,7 @@ static bool count(const struct waits_request *q, uint32_t context, const struct 
     *n = 0;
     for (int32_t i = 0; i < flows->flows; i++) {
         const struct waits_flow *f = &flows->flow[i];
-        if (f->kind == kind && f->context == context && same(f->peer, peer) &&
-            same(f->tag, q->tag))
+        if (f->kind == kind && f->context == context && same(f->peer, peer) && same(f->tag, q->tag))
             *n += f->count;
     }
     return flows->whole;
@@ -127,8 +126,8 @@ void ftree_waits_still_near(const struct waits_request *q, const struct waits_fl
         const struct waits_flow *h = &hints->hint[i];
         struct waits_request like = {.tag = h->tag};
         uint32_t received;
-        if (h->kind == WAITS_SENT && count(&like, h->context, own, WAITS_RECEIVED, q->peer, &received) &&
-            received == h->count)
+        bool known = count(&like, h->context, own, WAITS_RECEIVED, q->peer, &received);
+        if (h->kind == WAITS_SENT && known && received == h->count)
             continue;
         hints->hint[kept++] = *h;
     }

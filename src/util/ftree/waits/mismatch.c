@@ -9,10 +9,10 @@
 #include <string.h>
 
 /*
- * Collectives that do not match.  The n-th collective of a communicator must be the same for all of its
- * members, in all that waits_collective has.  Positions are sorted, so ranks in the same one are
- * neighbours: a class.  That a member is behind, in no collective of that communicator, is a wait for
- * it, and the graph's business.
+ * Collectives that do not match.  The n-th collective of a communicator must be the same for all of
+ * its members, in all that waits_collective has.  Positions are sorted, so ranks in the same one
+ * are neighbours: a class.  That a member is behind, in no collective of that communicator, is a
+ * wait for it, and the graph's business.
  */
 
 static void add_class(struct waits_mismatch *m, const struct position *p, int32_t n)

@@ -16,7 +16,8 @@ struct walk {
     int32_t *queue;
 };
 
-/* Walks from node to node until the first is met again; the node from which it is, or FTREE_NONE. */
+/* Walks from node to node until the first is met again; the node from which it is, or
+ * FTREE_NONE. */
 static int32_t close_cycle(struct walk *k, int32_t start)
 {
     const struct graph *g = &k->w->graph;
@@ -59,8 +60,8 @@ static int32_t write_cycle(const struct walk *k, int32_t start, int32_t v, bool 
     return n;
 }
 
-static void write_others(const struct waits *w, const struct waits_core *core,
-                         const bool *written, int32_t *rank, int32_t n)
+static void write_others(const struct waits *w, const struct waits_core *core, const bool *written,
+                         int32_t *rank, int32_t n)
 {
     for (int32_t i = 0; i < core->ranks; i++)
         if (!written[waits_find(w, core->rank[i])])

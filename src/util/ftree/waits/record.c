@@ -76,8 +76,8 @@ const char *ftree_waits_record_check(const struct ftree_job *job, const struct w
 #define NUMBER_BYTES 5 /* of 32 bits, and 10 of 64 */
 #define REQUEST_BYTES (3 + 2 * NUMBER_BYTES + 10 + 2 * NUMBER_BYTES)
 #define COMM_BYTES \
-    (4 * NUMBER_BYTES + WAITS_NAME_MAX + 3 * NUMBER_BYTES * WAITS_RUNS_MAX + \
-     3 * NUMBER_BYTES + 10 + 3 + 1)
+    (4 * NUMBER_BYTES + WAITS_NAME_MAX + 3 * NUMBER_BYTES * WAITS_RUNS_MAX + 3 * NUMBER_BYTES + \
+     10 + 3 + 1)
 #define HEAD_BYTES (NUMBER_BYTES + 2 + 3 + 10 + 2)
 _Static_assert(HEAD_BYTES + WAITS_REQUESTS_MAX * REQUEST_BYTES + WAITS_COMMS_MAX * COMM_BYTES <=
                    WAITS_RECORD_BYTES,

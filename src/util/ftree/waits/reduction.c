@@ -8,38 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * A reduction: what is known of ranks and communicators, from the own records and from below, and
- * what was decided of it.
- */
-
-struct waits *ftree_waits_create(struct ftree *ft)
-{
-    struct waits *w = ftree_alloc(ft, NULL, sizeof(*w));
-
-    if (!w)
-        return NULL;
-    memset(w, 0, sizeof(*w));
-    w->ft = ft;
-    return w;
-}
-
-void ftree_waits_destroy(struct waits *w)
-{
-    if (!w)
-        return;
-    waits_graph_free(w);
-    ftree_alloc(w->ft, w->entries.items, 0);
-    ftree_alloc(w->ft, w->terms.items, 0);
-    ftree_alloc(w->ft, w->comms.items, 0);
-    ftree_alloc(w->ft, w->comm_goes_up, 0);
-    ftree_alloc(w->ft, w->positions.items, 0);
-    ftree_alloc(w->ft, w->cores.items, 0);
-    ftree_alloc(w->ft, w->core_ranks.items, 0);
-    ftree_alloc(w->ft, w->ends.items, 0);
-    ftree_alloc(w->ft, w->mismatches.items, 0);
-    ftree_alloc(w->ft, w, 0);
-}
+/* A reduction: what is known of ranks and communicators, from the own records and from below. */
 
 /* ---- adding ---------------------------------------------------------------------------------- */
 
@@ -245,8 +214,8 @@ static int by_position(const void *a, const void *b)
     return order ? order : (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-static void drop_repeated(void *items, int32_t *n, size_t size, bool (*same)(const void *,
-                                                                             const void *))
+static void drop_repeated(void *items, int32_t *n, size_t size,
+                          bool (*same)(const void *, const void *))
 {
     uint8_t *base = items;
     int32_t kept = 0;
@@ -287,27 +256,14 @@ void waits_sort_positions(struct waits *w)
     SORT(w->positions, by_position, same_position);
 }
 
-static void sort(struct waits *w)
+void waits_sort(struct waits *w)
 {
     SORT(w->entries, by_rank, same_rank);
     SORT(w->comms, by_key, same_key);
     waits_sort_positions(w);
 }
 
-/* ---- reducing -------------------------------------------------------------------------------- */
-
-int ftree_waits_reduce(struct waits *w)
-{
-    int rc;
-
-    sort(w);
-    rc = waits_graph_build(w);
-    if (!rc)
-        rc = waits_decide(w);
-    if (!rc)
-        rc = waits_find_mismatches(w);
-    return rc ? rc : waits_choose_comms(w);
-}
+/* ---- finding -------------------------------------------------------------------------------- */
 
 int32_t waits_find(const struct waits *w, int32_t rank)
 {

@@ -13,20 +13,21 @@
 /*
  * Who waits for whom.  doc/waits.md has the whole; in short:
  *
- *     record       what one rank does, as its node's agent reads it              record.c
- *     match        does a message under way end a wait: what both sides have     match.c
- *     reduction    the records of the ranks below a node of the tree; those that children reduced are
- *                  merged into it; what is decided by them is resolved, and what crosses goes up as
- *                  items                                reduction.c items.c graph.c blocked.c
- *     mismatch     ranks of one communicator in different collectives            mismatch.c
- *     words        all of that for people                                        words.c
+ *     record      what one rank does, as its node's agent reads it; its bytes    record.c
+ *     match       does a message under way end a wait: what both sides say       match.c
+ *     reduction   what is known of the ranks below a node of the tree, from      reduction.c
+ *                 their records, and from items: what children had to say        items.c
+ *                 who can go on, who never can, and the core of the reason       reduce.c graph.c
+ *                                                                                blocked.c order.c
+ *     mismatch    ranks of one communicator in different collectives             mismatch.c
+ *     words       all of that for people                                         words.c
  *
  * All functions are pure: no clock, no message, nothing global.  Ranks are those of the world (the
  * job); communicators of other worlds are not followed.
  *
  * Sources: waits for all and waits for one, and messages along the edges, follow Chandy, Misra and
- * Haas (1983); that a message counts once it is sent follows Knapp's survey (1987).  The fixpoint is
- * that of Horn formulas (Dowling and Gallier, 1984), the components are Tarjan's (1972).
+ * Haas (1983); that a message counts once it is sent follows Knapp's survey (1987).  The fixpoint
+ * is that of Horn formulas (Dowling and Gallier, 1984), the components are Tarjan's (1972).
  */
 
 /* ---- the record of one rank ------------------------------------------------------------------ */
@@ -150,17 +151,17 @@ struct waits_record {
     struct waits_comm comm[WAITS_COMMS_MAX]; /* those of the requests, and those used last */
 };
 
-/* Purpose: true if two looks at a rank have found the same wait, so that it has waited in between. */
+/* Purpose: true if two looks at a rank have found the same wait: it has waited in between. */
 bool ftree_waits_unchanged(const struct waits_record *a, const struct waits_record *b);
 
-/* Purpose: NULL, or the first thing that is out of its bounds: what decoding checks, and what callers
- * that fill in records of their own may. */
+/* Purpose: NULL, or the first thing that is out of its bounds: what decoding checks, and what
+ * callers that fill in records of their own may. */
 const char *ftree_waits_record_check(const struct ftree_job *job, const struct waits_record *r);
 
 #define WAITS_RECORD_BYTES 3500
 
-/* Purpose: appends a record to `len` bytes in a buffer with room for `room`; returns the new length,
- * 0: it does not fit. */
+/* Purpose: appends a record to `len` bytes in a buffer with room for `room`; returns the new
+ * length, 0: it does not fit. */
 size_t ftree_waits_record_put(const struct waits_record *r, uint8_t *buf, size_t len, size_t room);
 
 /* Purpose: reads a record, and says in *used how long it was; bytes may follow.
@@ -200,8 +201,8 @@ struct waits_flows {
 
 #define WAITS_FLOWS_BYTES 1500
 
-/* Purpose: as ftree_waits_record_put() and ftree_waits_record_get(), of a rank's flows, some ten bytes
- * a row. */
+/* Purpose: as ftree_waits_record_put() and ftree_waits_record_get(), of a rank's flows, some ten
+ * bytes a row. */
 size_t ftree_waits_flows_put(const struct waits_flows *f, uint8_t *buf, size_t len, size_t room);
 int ftree_waits_flows_get(const struct ftree_job *job, const uint8_t *bytes, size_t len,
                           struct waits_flows *f, size_t *used);
@@ -217,22 +218,23 @@ struct waits_hints {
 bool ftree_waits_received(const struct waits_request *q, uint32_t context,
                           const struct waits_flows *own, uint32_t *received);
 
-/* Purpose: how many sends that could end request q (a receive or probe, also of any source) of `rank`
- * were begun by a peer; the sums of all peers are compared with q->received.  False: it cannot
- * tell. */
+/* Purpose: how many sends that could end request q (a receive or probe, also of any source) of
+ * `rank` were begun by a peer; the sums of all peers are compared with q->received.  False: it
+ * cannot tell. */
 bool ftree_waits_begun(const struct waits_request *q, uint32_t context, int32_t rank,
                        const struct waits_flows *peer, uint32_t *begun);
 
-/* Purpose: whether the peer of request q of `rank` has something under way for it; `context` is that
- * of q's communicator.
+/* Purpose: whether the peer of request q of `rank` has something under way for it; `context` is
+ * that of q's communicator.
  *   - a receive or probe comes true by a send that was begun and not received;
- *   - a send comes true by a receive that is posted, or that meets an earlier message: somebody moves.
+ *   - a send comes true by a receive that is posted, or that meets an earlier message: somebody
+ *     moves.
  * Returns WAITS_COMES, WAITS_OPEN or WAITS_UNKNOWN. */
 enum waits_fate ftree_waits_match(const struct waits_request *q, uint32_t context, int32_t rank,
                                   const struct waits_flows *peer);
 
-/* Purpose: what the peer has that nearly matches q: another tag of the same communicator, or the tag
- * in another one.  What it has sent may have been received. */
+/* Purpose: what the peer has that nearly matches q: another tag of the same communicator, or the
+ * tag in another one.  What it has sent may have been received. */
 void ftree_waits_near(const struct waits_request *q, uint32_t context, int32_t rank,
                       const struct waits_flows *peer, struct waits_hints *hints);
 
@@ -274,8 +276,9 @@ struct waits_end {
 struct waits *ftree_waits_create(struct ftree *ft);
 void ftree_waits_destroy(struct waits *w);
 
-/* Purpose: adds what a rank of the own node does, with the fates of its requests.  One that does not
- * wait is left out.  Errors: FTREE_ERR_NOMEM, FTREE_ERR_INVALID (the record is out of bounds). */
+/* Purpose: adds what a rank of the own node does, with the fates of its requests.  One that does
+ * not wait is left out.  Errors: FTREE_ERR_NOMEM, FTREE_ERR_INVALID (the record is out of
+ * bounds). */
 int ftree_waits_add(struct waits *w, const struct waits_record *r);
 
 /* Purpose: adds items of a reduction below, from a message; in any order, in any parts.
@@ -286,13 +289,13 @@ int ftree_waits_merge(struct waits *w, const uint8_t *bytes, size_t len);
  * requests, but for sorting them.  Errors: FTREE_ERR_NOMEM: nothing is decided then. */
 int ftree_waits_reduce(struct waits *w);
 
-/* Purpose: what goes up, after reducing: fills buf with as many items as fit, each whole, from *from
- * on (0 at first).  Returns the number of bytes, 0: there is no more.  room: WAITS_ITEM_BYTES at
- * least. */
+/* Purpose: what goes up, after reducing: fills buf with as many items as fit, each whole, from
+ * *from on (0 at first).  Returns the number of bytes, 0: there is no more.  room: WAITS_ITEM_BYTES
+ * at least. */
 #define WAITS_ITEM_BYTES 512
 size_t ftree_waits_items(const struct waits *w, int32_t *from, uint8_t *buf, size_t room);
 
-/* Purpose: what was decided of a rank.  *of: of a free one its end, of a blocked one its core's id. */
+/* Purpose: what was decided of a rank.  *of: a free one's end, the id of a blocked one's core. */
 enum waits_what ftree_waits_of(const struct waits *w, int32_t rank, int32_t *of);
 
 /* Purpose: the i-th core that was found here (not below); false: there are no more. */
@@ -302,9 +305,9 @@ bool ftree_waits_core_at(const struct waits *w, int32_t i, struct waits_core *co
  * of a core from below are counted, too. */
 int32_t ftree_waits_victims(const struct waits *w, int32_t core_id);
 
-/* Purpose: the ranks of the i-th core in the order of a report, core.ranks of them: first a shortest
- * cycle through its lowest rank, each followed by one that it waits for, then the others.  Returns the
- * length of the cycle.  0: out of memory. */
+/* Purpose: the ranks of the i-th core in the order of a report, core.ranks of them: first a
+ * shortest cycle through its lowest rank, each followed by one that it waits for, then the others.
+ * Returns the length of the cycle.  0: out of memory. */
 int32_t ftree_waits_order(const struct waits *w, int32_t i, int32_t *rank);
 
 /* Purpose: the i-th end, those most waited for first; false: there are no more. */
@@ -328,8 +331,8 @@ struct waits_mismatch {
 };
 
 /* Purpose: the i-th mismatch, after reducing; a communicator has at most one, that of the lowest
- * position.  Where `told` is less than `size` the few may yet turn out to be the many: the node above
- * knows more, and the root decides all the same.  False: there are no more. */
+ * position.  Where `told` is less than `size` the few may yet turn out to be the many: the node
+ * above knows more, and the root decides all the same.  False: there are no more. */
 bool ftree_waits_mismatch_at(const struct waits *w, int32_t i, struct waits_mismatch *m);
 
 /* Purpose: a communicator by its key; NULL: it is not known. */
@@ -348,7 +351,8 @@ struct waits_names {
 void ftree_waits_line(const struct waits_names *names, const struct waits_record *r, char *buf,
                       size_t len);
 
-/* Purpose: one request: "recv from 5, tag 7, MPI_COMM_WORLD"; for the JSON, and part of the line. */
+/* Purpose: one request, as part of the line and for the JSON: "recv from 5, tag 7, MPI_COMM_WORLD".
+ */
 void ftree_waits_request_line(const struct waits_names *names, const struct waits_record *r,
                               int32_t i, bool with_kind, char *buf, size_t len);
 
@@ -361,7 +365,8 @@ void ftree_waits_cycle_line(const struct waits_names *names, const struct waits_
 void ftree_waits_hint_line(const struct waits_request *q, uint32_t context, int32_t rank,
                            const struct waits_flow *hint, char *buf, size_t len);
 
-/* Purpose: one class: "ranks 0-2 (3 of 4) in MPI_Bcast(MPI_COMM_WORLD, the 5th, root 0, 8 bytes)". */
+/* Purpose: one class: "ranks 0-2 (3 of 4) in MPI_Bcast(MPI_COMM_WORLD, the 5th, root 0, 8
+ * bytes)". */
 void ftree_waits_class_line(const struct waits_names *names, const struct waits *w,
                             const struct waits_mismatch *m, int32_t class_, char *buf, size_t len);
 

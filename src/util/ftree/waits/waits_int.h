@@ -77,8 +77,10 @@ struct graph {
     FTREE_ARRAY(struct gate) gates;
     FTREE_ARRAY(struct edge) edges;
     bool *unknown; /* [nodes] it has an input besides, of which nothing is known here */
-    int32_t *in_first, *in; /* the inputs of node v are in[in_first[v]] .. in[in_first[v + 1] - 1] */
-    int32_t *out_first, *out; /* and those that have v as an input, likewise */
+    /* The inputs of node v are in[in_first[v]] .. in[in_first[v + 1] - 1]; those that have v as an
+     * input likewise. */
+    int32_t *in_first, *in;
+    int32_t *out_first, *out;
 };
 
 struct waits {
@@ -93,7 +95,7 @@ struct waits {
     FTREE_ARRAY(struct waits_end) ends;
     FTREE_ARRAY(struct waits_mismatch) mismatches;
     struct graph graph;
-    int32_t *core_of; /* [nodes] which of `cores` a node is in, FTREE_NONE; for the order of a report */
+    int32_t *core_of; /* [nodes] which of `cores` a node is in, FTREE_NONE */
 };
 
 /* More than any job has to say; a peer that says more is not believed. */
@@ -117,6 +119,8 @@ struct entry *waits_put_entry(struct waits *w, int32_t rank, enum waits_what wha
 int waits_put_term(struct waits *w, struct entry *e, const struct term *t);
 int32_t waits_find(const struct waits *w, int32_t rank); /* the entry's index, FTREE_NONE */
 int waits_compare_collectives(const struct waits_collective *a, const struct waits_collective *b);
+/* Sorts what was added, and drops what was said twice. */
+void waits_sort(struct waits *w);
 void waits_sort_positions(struct waits *w);
 /* The index of a communicator, FTREE_NONE; and of its positions the first, and the one behind. */
 int32_t waits_find_comm(const struct waits *w, struct waits_key key);

@@ -10,7 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Records and findings in words.  Ranks are those of the world, roots those of their communicator. */
+/* Records and findings in words.  Ranks are those of the world, roots those of their
+ * communicator. */
 
 struct text {
     char *buf;
