@@ -63,12 +63,13 @@ core_sources = \
     src/util/ftree/waits/bytes.c \
     src/util/ftree/waits/graph.c \
     src/util/ftree/waits/items.c \
+    src/util/ftree/waits/known.c \
     src/util/ftree/waits/match.c \
     src/util/ftree/waits/mismatch.c \
     src/util/ftree/waits/order.c \
     src/util/ftree/waits/record.c \
     src/util/ftree/waits/reduce.c \
-    src/util/ftree/waits/reduction.c \
+    src/util/ftree/waits/sums.c \
     src/util/ftree/waits/words.c \
     src/util/ftree/wire/wire.c \
     src/util/ftree/wire/wire_bytes.c \
@@ -359,6 +360,7 @@ unit_tests = \
     test/unit/test_waits_program \
     test/unit/test_waits_record \
     test/unit/test_waits_reduction \
+    test/unit/test_waits_sums \
     test/unit/test_waits_words \
     test/unit/test_wire \
     test/unit/test_wire_state \

@@ -86,6 +86,7 @@ struct program {
     struct message m[MESSAGES_MAX];
     int messages, arrivals, arrived[MESSAGES_MAX];
     int sends[RANKS_MAX]; /* synchronous ones so far */
+    bool by_sums; /* messages are counted in two words for each pair, not by tag */
     int32_t rank_node[RANKS_MAX], parent[RANKS_MAX];
     struct waits_record record[RANKS_MAX];
     struct waits_flows flows[RANKS_MAX];
@@ -300,6 +301,41 @@ static void count_flow(struct waits_flows *f, int kind, int peer, int tag)
     f->flow[i].count++;
 }
 
+/* Rows of all that was ever sent and received ... */
+static void count_all(struct program *g)
+{
+    for (int i = 0; i < g->messages; i++) {
+        const struct message *m = &g->m[i];
+        count_flow(&g->flows[m->from], WAITS_SENT, m->to, m->tag);
+        if (m->where == OVER)
+            count_flow(&g->flows[m->to], WAITS_RECEIVED, m->from, m->tag);
+    }
+}
+
+/* ... or of what was not received, as the sums of each pair say. */
+static void count_unreceived(struct program *g, int from, int to)
+{
+    struct waits_sum sent = {0}, received = {0};
+    struct waits_flow last[MESSAGES_MAX];
+    struct waits_flows out;
+    int n = 0;
+
+    for (int i = 0; i < g->messages; i++) {
+        const struct message *m = &g->m[i];
+        uint64_t mark = ftree_waits_mark(WAITERS_CONTEXT, m->tag);
+        if (m->from != from || m->to != to)
+            continue;
+        last[n++] = (struct waits_flow){.peer = to, .tag = m->tag, .context = WAITERS_CONTEXT};
+        sent.count++;
+        sent.sum += mark;
+        received.count += m->where == OVER;
+        received.sum += m->where == OVER ? mark : 0;
+    }
+    ck_assert(ftree_waits_unreceived(&sent, &received, last, n, &out));
+    for (int i = 0; i < out.flows; i++)
+        g->flows[from].flow[g->flows[from].flows++] = out.flow[i];
+}
+
 static void make_flows(struct program *g)
 {
     for (int r = 0; r < g->k.job.size; r++) {
@@ -309,12 +345,13 @@ static void make_flows(struct program *g)
                 count_flow(&g->flows[r], WAITS_POSTED, g->p[r].request[i].peer,
                            g->p[r].request[i].tag);
     }
-    for (int i = 0; i < g->messages; i++) {
-        const struct message *m = &g->m[i];
-        count_flow(&g->flows[m->from], WAITS_SENT, m->to, m->tag);
-        if (m->where == OVER)
-            count_flow(&g->flows[m->to], WAITS_RECEIVED, m->from, m->tag);
+    if (!g->by_sums) {
+        count_all(g);
+        return;
     }
+    for (int from = 0; from < g->k.job.size; from++)
+        for (int to = 0; to < g->k.job.size; to++)
+            count_unreceived(g, from, to);
 }
 
 static void add_request(struct program *g, int rank, int kind, int peer, int tag)
@@ -471,6 +508,7 @@ static void write_program(struct program *g)
 
     memset(g, 0, sizeof(*g));
     waiters_init(&g->k, size, nodes, 2);
+    g->by_sums = draw(2);
     for (int r = 0; r < size; r++)
         g->rank_node[r] = draw(nodes);
     for (int v = 1; v < nodes; v++)

@@ -89,12 +89,13 @@ src_mpid_ch4_faultloc_libfaultloc_la_SOURCES += \
     src/util/ftree/waits/bytes.c \
     src/util/ftree/waits/graph.c \
     src/util/ftree/waits/items.c \
+    src/util/ftree/waits/known.c \
     src/util/ftree/waits/match.c \
     src/util/ftree/waits/mismatch.c \
     src/util/ftree/waits/order.c \
     src/util/ftree/waits/record.c \
     src/util/ftree/waits/reduce.c \
-    src/util/ftree/waits/reduction.c \
+    src/util/ftree/waits/sums.c \
     src/util/ftree/waits/words.c \
     src/util/ftree/wire/wire.c \
     src/util/ftree/wire/wire_bytes.c \

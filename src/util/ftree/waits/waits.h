@@ -14,8 +14,8 @@
  * Who waits for whom.  doc/waits.md has the whole; in short:
  *
  *     record      what one rank does, as its node's agent reads it; its bytes    record.c
- *     match       does a message under way end a wait: what both sides say       match.c
- *     reduction   what is known of the ranks below a node of the tree, from      reduction.c
+ *     match       does a message under way end a wait: what both sides say       match.c sums.c
+ *     reduction   what is known of the ranks below a node of the tree, from      known.c
  *                 their records, and from items: what children had to say        items.c
  *                 who can go on, who never can, and the core of the reason       reduce.c graph.c
  *                                                                                blocked.c order.c
@@ -241,6 +241,22 @@ void ftree_waits_near(const struct waits_request *q, uint32_t context, int32_t r
 /* Purpose: takes those out that were received, as q's own rank says. */
 void ftree_waits_still_near(const struct waits_request *q, const struct waits_flows *own,
                             struct waits_hints *hints);
+
+/* All messages from one rank to another since MPI_Init, in two words that may wrap. */
+struct waits_sum {
+    uint32_t count;
+    uint64_t sum; /* of their marks */
+};
+
+/* Purpose: the mark of a message. */
+uint64_t ftree_waits_mark(uint32_t context, int32_t tag);
+
+/* Purpose: which of the messages that a rank has sent to another were not received: the rows `out`
+ * gets are of these alone (the requests compared with them have received 0).  `last` are those that
+ * were sent last, n of them, of which peer, tag and context count.  Returns out->whole: false if
+ * that does not explain the sums. */
+bool ftree_waits_unreceived(const struct waits_sum *sent, const struct waits_sum *received,
+                            const struct waits_flow *last, int32_t n, struct waits_flows *out);
 
 /* ---- the reduction --------------------------------------------------------------------------- */
 

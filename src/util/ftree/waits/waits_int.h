@@ -111,7 +111,7 @@ static inline int key_compare(struct waits_key a, struct waits_key b)
     return (a.first > b.first) - (a.first < b.first);
 }
 
-/* reduction.c */
+/* known.c */
 int waits_put_comm(struct waits *w, const struct waits_comm *comm);
 int waits_put_position(struct waits *w, struct waits_key key, const struct waits_collective *last,
                        int32_t rank);
