@@ -100,18 +100,28 @@ static void add_record(struct waits *w, const struct waiters *k, const struct wa
     free(exact);
 }
 
+static struct waits *add_rank(struct waits *w, struct waiters *k, int32_t rank)
+{
+    struct waits_record r;
+    int32_t threads = 1;
+
+    for (int32_t thread = 0; thread < threads; thread++) {
+        if (!k->record(k->ctx, rank, thread, &r))
+            break;
+        threads = r.threads > 1 ? r.threads : 1;
+        w = w ? w : ftree_waits_create(&k->ft);
+        add_record(w, k, &r);
+    }
+    return w;
+}
+
 static struct waits *reduce_node(struct waiters *k, int32_t node, const int32_t *rank, int32_t n,
                                  const struct inbox *in)
 {
     struct waits *w = NULL;
-    struct waits_record r;
 
-    for (int32_t i = 0; i < n; i++) {
-        if (!k->record(k->ctx, rank[i], &r))
-            continue;
-        w = w ? w : ftree_waits_create(&k->ft);
-        add_record(w, k, &r);
-    }
+    for (int32_t i = 0; i < n; i++)
+        w = add_rank(w, k, rank[i]);
     if (in->len > 0 || node == 0)
         w = w ? w : ftree_waits_create(&k->ft);
     if (!w)

@@ -23,8 +23,9 @@ struct waiters {
     const int32_t *rank_node; /* NULL: rank r is on node r */
     const int32_t *parent; /* of node v, less than v; NULL: complete, by job.fanout */
     size_t room; /* of a message */
-    /* Fills in what a rank does; false: nothing to speak of. */
-    bool (*record)(void *ctx, int32_t rank, struct waits_record *r);
+    /* Fills in what a thread of a rank does; false: nothing to speak of.  It is asked for thread 0,
+     * then for the others that r->threads says there are. */
+    bool (*record)(void *ctx, int32_t rank, int32_t thread, struct waits_record *r);
     /* Called for each node that has something to say, after it has reduced. */
     void (*reduced)(void *ctx, int32_t node, const struct waits *w);
     void *ctx;

@@ -39,11 +39,12 @@ static int32_t rank_at(const struct crowd *c, int64_t place)
     return c->first + (int32_t) (place % c->n) * c->step;
 }
 
-static bool tell(void *ctx, int32_t rank, struct waits_record *r)
+static bool tell(void *ctx, int32_t rank, int32_t thread, struct waits_record *r)
 {
     const struct crowd *c = ctx;
     int32_t place = place_of(c, rank);
 
+    (void) thread;
     if (place < 0)
         return false;
     waiters_begin(&c->k, r, rank, CALL);
@@ -129,10 +130,11 @@ END_TEST
 
 /* ---- all wait for one ------------------------------------------------------------------------ */
 
-static bool tell_storm(void *ctx, int32_t rank, struct waits_record *r)
+static bool tell_storm(void *ctx, int32_t rank, int32_t thread, struct waits_record *r)
 {
     const struct crowd *c = ctx;
 
+    (void) thread;
     waiters_begin(&c->k, r, rank, CALL);
     if (rank != c->first)
         waiters_add(r, WAITS_RECV, c->first, 7);
@@ -169,10 +171,11 @@ END_TEST
 
 /* ---- one is missing in a collective ---------------------------------------------------------- */
 
-static bool tell_collective(void *ctx, int32_t rank, struct waits_record *r)
+static bool tell_collective(void *ctx, int32_t rank, int32_t thread, struct waits_record *r)
 {
     const struct crowd *c = ctx;
 
+    (void) thread;
     waiters_begin(&c->k, r, rank, CALL);
     r->comm[0].last = (struct waits_collective){
         .begun = rank == c->first ? 8 : 9, .call = 5, .root = FTREE_NONE, .bytes = 8};

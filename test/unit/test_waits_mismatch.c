@@ -28,11 +28,12 @@ struct story {
     int32_t silent; /* this rank says nothing */
 };
 
-static bool tell(void *ctx, int32_t rank, struct waits_record *r)
+static bool tell(void *ctx, int32_t rank, int32_t thread, struct waits_record *r)
 {
     const struct story *s = ctx;
     struct waits_request *q;
 
+    (void) thread;
     waiters_begin(&s->k, r, rank, REDUCE);
     r->comm[0].last = usual;
     for (int i = 0; i < s->odds; i++)

@@ -417,10 +417,11 @@ static enum waits_fate fate_of(const struct program *g, int rank, const struct w
     return g->record[q->peer].state == WAITS_FINALIZED ? WAITS_NEVER : WAITS_OPEN;
 }
 
-static bool tell(void *ctx, int32_t rank, struct waits_record *r)
+static bool tell(void *ctx, int32_t rank, int32_t thread, struct waits_record *r)
 {
     const struct program *g = ctx;
 
+    (void) thread;
     *r = g->record[rank];
     return r->state != WAITS_OUTSIDE;
 }

@@ -47,6 +47,8 @@ static void make_full(struct waits_record *r)
 {
     memset(r, 0, sizeof(*r));
     r->rank = SIZE - 1;
+    r->thread = WAITS_THREADS_MAX - 1;
+    r->threads = 255;
     r->state = WAITS_WAITING;
     r->mode = WAITS_FOR_ONE;
     r->more = true;
@@ -264,7 +266,7 @@ END_TEST
 
 /* ---- items ----------------------------------------------------------------------------------- */
 
-static bool tell(void *ctx, int32_t rank, struct waits_record *r)
+static bool tell(void *ctx, int32_t rank, int32_t thread, struct waits_record *r)
 {
     const struct waiters *k = ctx;
 
@@ -281,6 +283,8 @@ static bool tell(void *ctx, int32_t rank, struct waits_record *r)
         r->state = WAITS_FINALIZING;
     if (rank == 50)
         r->request[0].peer = 50;
+    r->threads = rank % 10 ? 1 : 2;
+    r->thread = (uint8_t) thread;
     return rank % 13 != 0;
 }
 
@@ -373,7 +377,7 @@ START_TEST(more_ranks_than_there_are_are_refused)
     for (i = 0; i < 100; i++)
         memcpy(many + (size_t) i * sizeof(item), item, sizeof(item));
     ck_assert_int_eq(ftree_waits_merge(w, many, sizeof(item)), FTREE_OK);
-    for (i = 0; i < 10 && !rc; i++)
+    for (i = 0; i < WAITS_THREADS_MAX + 1 && !rc; i++)
         rc = ftree_waits_merge(w, many, sizeof(item));
     ck_assert_int_eq(rc, FTREE_ERR_MALFORMED);
     ftree_waits_destroy(w);

@@ -14,12 +14,14 @@
 #include "waiters.h"
 
 #define RANKS_MAX 12
+#define THREADS_MAX 3
 #define STORIES 3000
 #define CASES 10
 
 struct story {
     struct waiters k;
-    struct waits_record record[RANKS_MAX];
+    struct waits_record record[RANKS_MAX], other[RANKS_MAX][THREADS_MAX - 1];
+    bool untold[RANKS_MAX]; /* the last thread is in MPI, and says nothing */
     bool speaks[RANKS_MAX];
     int32_t rank_node[RANKS_MAX], parent[RANKS_MAX];
     /* what the nodes have found */
@@ -28,12 +30,25 @@ struct story {
     char log[2048];
 };
 
-static bool tell_record(void *ctx, int32_t rank, struct waits_record *r)
+/* What thread i of a rank does; NULL: it says nothing, or there is none. */
+static const struct waits_record *record_of(const struct story *s, int32_t rank, int32_t i)
+{
+    int32_t threads = s->record[rank].threads;
+
+    threads = (threads > 1 ? threads : 1) - s->untold[rank];
+    if (!s->speaks[rank] || i >= threads)
+        return NULL;
+    return i == 0 ? &s->record[rank] : &s->other[rank][i - 1];
+}
+
+static bool tell_record(void *ctx, int32_t rank, int32_t thread, struct waits_record *r)
 {
     struct story *s = ctx;
 
-    *r = s->record[rank];
-    return s->speaks[rank];
+    if (!record_of(s, rank, thread))
+        return false;
+    *r = *record_of(s, rank, thread);
+    return true;
 }
 
 /* ---- the oracle ------------------------------------------------------------------------------ */
@@ -50,13 +65,23 @@ struct oracle {
     bool can[RANKS_MAX];
 };
 
+static bool says_finalized(const struct waits_record *r, int32_t rank)
+{
+    for (int32_t i = 0; i < r->requests; i++)
+        if (r->request[i].fate == WAITS_NEVER && r->request[i].peer == rank)
+            return true;
+    return false;
+}
+
 static bool has_finalized(const struct story *s, int32_t rank)
 {
+    const struct waits_record *record;
+
     if (s->speaks[rank] && s->record[rank].state == WAITS_FINALIZING)
         return true;
     for (int32_t r = 0; r < s->k.job.size; r++)
-        for (int32_t i = 0; s->speaks[r] && i < s->record[r].requests; i++)
-            if (s->record[r].request[i].fate == WAITS_NEVER && s->record[r].request[i].peer == rank)
+        for (int32_t i = 0; (record = record_of(s, r, i)); i++)
+            if (says_finalized(record, rank))
                 return true;
     return false;
 }
@@ -141,6 +166,17 @@ static bool record_can(const struct oracle *o, const struct waits_record *r)
     return can;
 }
 
+/* One of its threads suffices. */
+static bool rank_can(const struct oracle *o, int32_t rank)
+{
+    const struct waits_record *r;
+
+    for (int32_t i = 0; (r = record_of(o->s, rank, i)); i++)
+        if (record_can(o, r))
+            return true;
+    return o->s->untold[rank] && o->belief == GOES_ON;
+}
+
 static void ask_oracle(struct oracle *o)
 {
     const struct story *s = o->s;
@@ -151,7 +187,7 @@ static void ask_oracle(struct oracle *o)
         changed = false;
         for (int32_t r = 0; r < s->k.job.size; r++) {
             if (o->can[r] || !s->speaks[r] || s->record[r].state != WAITS_WAITING ||
-                has_finalized(s, r) || !record_can(o, &s->record[r]))
+                has_finalized(s, r) || !rank_can(o, r))
                 continue;
             o->can[r] = changed = true;
         }
@@ -166,11 +202,8 @@ static bool is_blocked(const struct oracle *o, int32_t rank)
 
 /* ---- what nodes find ------------------------------------------------------------------------- */
 
-/* True if a waits for b, among others. */
-static bool waits_for(const struct story *s, int32_t a, int32_t b)
+static bool record_waits_for(const struct story *s, const struct waits_record *r, int32_t b)
 {
-    const struct waits_record *r = &s->record[a];
-
     for (int32_t i = 0; i < r->requests; i++) {
         const struct waits_request *q = &r->request[i];
         const struct waits_comm *its = comm_of(&s->record[b], r->comm[q->comm].key);
@@ -180,6 +213,17 @@ static bool waits_for(const struct story *s, int32_t a, int32_t b)
             its->last.begun < q->number)
             return true;
     }
+    return false;
+}
+
+/* True if a waits for b, among others. */
+static bool waits_for(const struct story *s, int32_t a, int32_t b)
+{
+    const struct waits_record *r;
+
+    for (int32_t i = 0; (r = record_of(s, a, i)); i++)
+        if (record_waits_for(s, r, b))
+            return true;
     return false;
 }
 
@@ -561,6 +605,35 @@ START_TEST(a_cycle_behind_a_cycle_is_a_core_of_its_own)
 }
 END_TEST
 
+/* One thread of rank 1 waits for 0, the other for 2. */
+START_TEST(a_rank_is_blocked_if_all_its_threads_are)
+{
+    struct story s;
+
+    begin(&s, 4);
+    wait_for(&s, 0, WAITS_RECV, 1);
+    s.other[1][0] = s.record[1];
+    s.other[1][0].thread = 1;
+    wait_for(&s, 1, WAITS_RECV, 0);
+    waiters_add(&s.other[1][0], WAITS_RECV, 2, 7);
+    s.record[1].threads = s.other[1][0].threads = 2;
+    run(&s);
+    EXPECT_LINES(s.log, ""); /* rank 2 says nothing */
+    wait_for(&s, 2, WAITS_RECV, 3)->fate = WAITS_RUNS;
+    run(&s);
+    EXPECT_LINES(s.log, "");
+    s.record[2].requests = 0;
+    wait_for(&s, 2, WAITS_RECV, 1);
+    run(&s);
+    EXPECT_LINES(s.log, "core 0 1 2\n");
+    s.log[0] = 0;
+    s.untold[1] = true;
+    s.record[1].threads = s.other[1][0].threads = 3;
+    run(&s); /* a third thread may do anything */
+    EXPECT_LINES(s.log, "");
+}
+END_TEST
+
 START_TEST(victims_are_counted)
 {
     struct story s;
@@ -649,6 +722,30 @@ static void draw_request(struct story *s, struct waits_record *r)
         q->fate = WAITS_NEVER;
 }
 
+static void draw_wait(struct story *s, struct waits_record *r)
+{
+    r->mode = draw(3) ? WAITS_FOR_ALL : WAITS_FOR_ONE;
+    r->more = draw(40) == 0;
+    for (int32_t i = 1 + draw(3); i > 0; i--)
+        draw_request(s, r);
+}
+
+/* Of some ranks several threads wait, and of some of these one more is in MPI. */
+static void draw_threads(struct story *s, int32_t rank)
+{
+    struct waits_record *r = &s->record[rank];
+    int32_t more = draw(4) ? 0 : draw(THREADS_MAX);
+
+    s->untold[rank] = draw(20) == 0;
+    r->threads = (uint8_t) (1 + more + s->untold[rank]);
+    for (int32_t i = 0; i < more; i++) {
+        s->other[rank][i] = *r;
+        s->other[rank][i].thread = (uint8_t) (i + 1);
+        draw_wait(s, &s->other[rank][i]);
+    }
+    draw_wait(s, r);
+}
+
 static void draw_record(struct story *s, int32_t rank, const struct waits_comm *other)
 {
     struct waits_record *r = &s->record[rank];
@@ -657,14 +754,10 @@ static void draw_record(struct story *s, int32_t rank, const struct waits_comm *
     if (!s->speaks[rank])
         return;
     draw_comms(r, other);
-    if (draw(20) == 0) {
+    if (draw(20) == 0)
         r->state = WAITS_FINALIZING;
-        return;
-    }
-    r->mode = draw(3) ? WAITS_FOR_ALL : WAITS_FOR_ONE;
-    r->more = draw(40) == 0;
-    for (int32_t i = 1 + draw(3); i > 0; i--)
-        draw_request(s, r);
+    else
+        draw_threads(s, rank);
 }
 
 static void draw_story(struct story *s)
@@ -720,6 +813,7 @@ SUITE("waits_reduction")
     TEST(a_collective_that_all_have_begun_goes_on);
     TEST(a_rooted_collective_waits_for_its_root);
     TEST(a_cycle_behind_a_cycle_is_a_core_of_its_own);
+    TEST(a_rank_is_blocked_if_all_its_threads_are);
     TEST(victims_are_counted);
     TEST_ROWS(a_tree_finds_what_the_oracle_finds, CASES);
 }

@@ -177,9 +177,10 @@ START_TEST(a_hint_says_what_would_have_matched)
 }
 END_TEST
 
-static bool tell(void *ctx, int32_t rank, struct waits_record *r)
+static bool tell(void *ctx, int32_t rank, int32_t thread, struct waits_record *r)
 {
     (void) ctx;
+    (void) thread;
     waiters_begin(&k, r, rank, BCAST);
     waiters_add(r, WAITS_COLLECTIVE, FTREE_NONE, 0)->number = 1;
     r->comm[0].last =

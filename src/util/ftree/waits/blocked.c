@@ -40,7 +40,8 @@ static bool needs_all(const struct search *s, int32_t v)
 {
     if (v < s->g->entries)
         return s->w->entries.items[v].mode != WAITS_FOR_ONE;
-    return s->g->gates.items[v - s->g->entries].type != TERM_ANY;
+    return s->g->gates.items[v - s->g->entries].type == TERM_ALL ||
+           s->g->gates.items[v - s->g->entries].type == TERM_FIRST;
 }
 
 static bool is_done(const struct search *s, int32_t v)
@@ -282,12 +283,25 @@ static int push_rank(struct waits *w, int32_t rank)
     return FTREE_OK;
 }
 
+/* Each once, however many of its threads there are. */
+static void sort_ranks(struct waits *w, struct core *core)
+{
+    int32_t *rank = w->core_ranks.items + core->first, n = w->core_ranks.n - core->first;
+
+    if (n > 0)
+        qsort(rank, (size_t) n, sizeof(*rank), compare_ranks);
+    for (int32_t i = 0; i < n; i++)
+        if (i == 0 || rank[i] != rank[i - 1])
+            rank[core->c.ranks++] = rank[i];
+    w->core_ranks.n = core->first + core->c.ranks;
+}
+
 /* A collective that is waited for is a gate. */
 static void note_gate(struct search *s, struct core *core, int32_t v)
 {
     const struct gate *gate = v >= s->g->entries ? &s->g->gates.items[v - s->g->entries] : NULL;
 
-    if (!gate || gate->type == TERM_ANY || core->c.collective)
+    if (!gate || gate->type == TERM_ANY || gate->type == TERM_RANK || core->c.collective)
         return;
     core->c.collective = true;
     core->c.comm = gate->key;
@@ -303,11 +317,9 @@ static int add_members(struct search *s, struct core *core, const int32_t *node,
         if (node[i] >= s->g->entries)
             continue;
         rc = push_rank(w, w->entries.items[node[i]].rank);
-        core->c.ranks++;
     }
     if (!rc)
-        qsort(w->core_ranks.items + core->first, (size_t) core->c.ranks, sizeof(int32_t),
-              compare_ranks);
+        sort_ranks(w, core);
     core->c.id = rc || core->c.ranks == 0 ? FTREE_NONE : w->core_ranks.items[core->first];
     return rc;
 }

@@ -36,30 +36,42 @@ static bool has_gate(const struct term *t)
     return t->type == TERM_ANY || t->type == TERM_ALL || t->type == TERM_FIRST;
 }
 
+/* Threads of a rank are entries; who waits for the rank waits for any of them. */
+static bool has_threads(const struct entry *e)
+{
+    return e->thread == 0 && e->threads > 1;
+}
+
 static struct gate gate_of(const struct term *t)
 {
     struct gate gate = {.type = t->type, .key = t->key};
 
     if (t->type != TERM_ANY)
         gate.number = t->number;
-    if (t->type == TERM_FIRST)
+    if (t->type == TERM_FIRST || t->type == TERM_RANK)
         gate.rank = t->rank;
     return gate;
 }
 
+static int push_gate(struct waits *w, const struct term *t)
+{
+    struct gate *gate = FTREE_PUSH(w->ft, w->graph.gates);
+
+    if (!gate)
+        return FTREE_ERR_NOMEM;
+    *gate = gate_of(t);
+    return FTREE_OK;
+}
+
 static int push_gates(struct waits *w, const struct entry *e)
 {
-    struct gate *gate;
+    struct term rank = {.type = TERM_RANK, .rank = e->rank};
+    int rc = has_threads(e) ? push_gate(w, &rank) : FTREE_OK;
 
-    for (int32_t i = e->term; i < e->term + e->terms; i++) {
-        if (!has_gate(&w->terms.items[i]))
-            continue;
-        gate = FTREE_PUSH(w->ft, w->graph.gates);
-        if (!gate)
-            return FTREE_ERR_NOMEM;
-        *gate = gate_of(&w->terms.items[i]);
-    }
-    return FTREE_OK;
+    for (int32_t i = e->term; i < e->term + e->terms && !rc; i++)
+        if (e->what == WAITS_UNDECIDED && has_gate(&w->terms.items[i]))
+            rc = push_gate(w, &w->terms.items[i]);
+    return rc;
 }
 
 /* Each once, sorted. */
@@ -70,7 +82,7 @@ static int collect_gates(struct waits *w)
     int rc = FTREE_OK;
 
     FTREE_EACH(const struct entry, e, w->entries)
-        if (e->what == WAITS_UNDECIDED && !rc)
+        if (!rc)
             rc = push_gates(w, e);
     if (rc || g->gates.n == 0)
         return rc;
@@ -89,6 +101,14 @@ static int32_t find_gate(const struct graph *g, const struct term *t)
         bsearch(&wanted, g->gates.items, (size_t) g->gates.n, sizeof(wanted), by_gate);
 
     return g->entries + (int32_t) (found - g->gates.items);
+}
+
+int32_t waits_node_of(const struct waits *w, int32_t rank)
+{
+    struct term t = {.type = TERM_RANK, .rank = rank};
+    int32_t i = waits_find(w, rank, 0);
+
+    return i != FTREE_NONE && has_threads(&w->entries.items[i]) ? find_gate(&w->graph, &t) : i;
 }
 
 /* Purpose: node waits for input; one that is not there is unknown. */
@@ -135,7 +155,7 @@ static int link_members(struct waits *w, int32_t node, const struct waits_comm *
 
     for (int32_t i = 0; i < c->runs; i++)
         for (int32_t k = 0; k < c->run[i].count && !rc; k++) {
-            int32_t at = waits_find(w, c->run[i].first + k * c->run[i].step);
+            int32_t at = waits_node_of(w, c->run[i].first + k * c->run[i].step);
             if (at == FTREE_NONE)
                 continue;
             rc = link_to(w, node, at);
@@ -152,9 +172,10 @@ static int link_known(struct waits *w, int32_t node, const struct waits_comm *c)
     int rc = FTREE_OK;
 
     for (int32_t i = 0; i < w->entries.n && !rc; i++) {
-        if (!is_member(c, w->entries.items[i].rank))
+        const struct entry *e = &w->entries.items[i];
+        if (e->thread > 0 || !is_member(c, e->rank))
             continue;
-        rc = link_to(w, node, i);
+        rc = link_to(w, node, waits_node_of(w, e->rank));
         found++;
     }
     w->graph.unknown[node] = found < c->size;
@@ -172,6 +193,17 @@ static int link_any(struct waits *w, int32_t node, const struct gate *gate)
     return c->size < w->entries.n ? link_members(w, node, c) : link_known(w, node, c);
 }
 
+/* A thread that is not told is unknown. */
+static int link_threads(struct waits *w, int32_t node, int32_t rank)
+{
+    int32_t threads = w->entries.items[waits_find(w, rank, 0)].threads;
+    int rc = FTREE_OK;
+
+    for (int32_t thread = 0; thread < threads && !rc; thread++)
+        rc = link_to(w, node, waits_find(w, rank, thread));
+    return rc;
+}
+
 /* Those behind, from where the gate before ends, which is of the same communicator or none. */
 static int link_all(struct waits *w, int32_t node, const struct gate *gate)
 {
@@ -182,7 +214,7 @@ static int link_all(struct waits *w, int32_t node, const struct gate *gate)
     int rc = chained ? link_to(w, node, node - 1) : FTREE_OK;
 
     for (; from < end && w->positions.items[from].last.begun < gate->number && !rc; from++)
-        rc = link_to(w, node, waits_find(w, w->positions.items[from].rank));
+        rc = link_to(w, node, waits_node_of(w, w->positions.items[from].rank));
     if (!are_all(w, gate->key, end - first))
         w->graph.unknown[node] = true;
     return rc;
@@ -207,7 +239,7 @@ static int link_first(struct waits *w, int32_t node, const struct gate *gate)
                     by_member);
     if (p && p->last.begun >= gate->number)
         return FTREE_OK;
-    return link_to(w, node, p ? waits_find(w, gate->rank) : FTREE_NONE);
+    return link_to(w, node, p ? waits_node_of(w, gate->rank) : FTREE_NONE);
 }
 
 /* Sorted by rank meanwhile: there may be as many such gates as ranks. */
@@ -235,7 +267,7 @@ static int link_term(struct waits *w, int32_t node, const struct term *t)
 {
     switch (t->type) {
         case TERM_RANK:
-            return link_to(w, node, waits_find(w, t->rank));
+            return link_to(w, node, waits_node_of(w, t->rank));
         case TERM_ANY:
         case TERM_ALL:
         case TERM_FIRST:
@@ -265,7 +297,9 @@ static int link_gates(struct waits *w)
 
     for (int32_t i = 0; i < g->gates.n && !rc; i++) {
         const struct gate *gate = &g->gates.items[i];
-        if (gate->type == TERM_ANY)
+        if (gate->type == TERM_RANK)
+            rc = link_threads(w, g->entries + i, gate->rank);
+        else if (gate->type == TERM_ANY)
             rc = link_any(w, g->entries + i, gate);
         else if (gate->type == TERM_ALL)
             rc = link_all(w, g->entries + i, gate);

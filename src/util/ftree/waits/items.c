@@ -22,7 +22,7 @@ enum item {
 };
 
 #define ENTRY_BYTES \
-    (1 + 15 + 3 + 6 + TERMS_MAX * (2 + 5 + 5 + 5 + 5)) /* run, head, end or core, terms */
+    (1 + 15 + 5 + 6 + TERMS_MAX * (2 + 5 + 5 + 5 + 5)) /* run, head, end or core, terms */
 _Static_assert(ENTRY_BYTES <= WAITS_ITEM_BYTES, "the largest wait is an item");
 _Static_assert(1 + 15 + WAITS_NAME_MAX + 5 + 15 * WAITS_RUNS_MAX <= WAITS_ITEM_BYTES,
                "and so is the largest communicator");
@@ -88,7 +88,8 @@ static bool same_term(const struct term *a, const struct term *b)
 
 static bool same_kind(const struct waits *w, const struct entry *a, const struct entry *b)
 {
-    if (sent_as(a) != sent_as(b) || a->fate != b->fate || a->told != b->told)
+    if (sent_as(a) != sent_as(b) || a->fate != b->fate || a->told != b->told ||
+        a->thread != b->thread || a->threads != b->threads)
         return false;
     if (sent_as(a) != WAITS_UNDECIDED)
         return true;
@@ -172,6 +173,17 @@ static void put_term(struct wire_writer *out, const struct waits *w, const struc
         waits_put_number(out, t->number);
 }
 
+#define HAS_THREADS 0x80
+
+static void put_head(struct wire_writer *out, const struct entry *e)
+{
+    ftree_wire_put(out, sent_as(e) | (e->threads > 1 ? HAS_THREADS : 0u), 1);
+    if (e->threads <= 1)
+        return;
+    ftree_wire_put(out, e->thread, 1);
+    ftree_wire_put(out, e->threads, 1);
+}
+
 /* Returns how many entries are in it. */
 static int32_t put_ranks(struct wire_writer *out, const struct waits *w, int32_t at)
 {
@@ -182,7 +194,7 @@ static int32_t put_ranks(struct wire_writer *out, const struct waits *w, int32_t
     run.step = shape.step;
     ftree_wire_put(out, ITEM_RANKS, 1);
     waits_put_run(out, &run);
-    ftree_wire_put(out, sent_as(e), 1);
+    put_head(out, e);
     if (sent_as(e) == WAITS_DONE) {
         ftree_wire_put(out, e->told, 1);
     } else if (sent_as(e) != WAITS_UNDECIDED) {
@@ -305,19 +317,31 @@ static void get_term(struct wire_reader *r, const struct waits_run *run, struct 
 
 struct item_ranks {
     struct waits_run run;
-    uint8_t what, mode, fate;
+    uint8_t what, thread, threads, mode, fate;
     bool told;
     struct number of;
     int32_t terms;
     struct item_term term[TERMS_MAX];
 };
 
+static void get_head(struct wire_reader *r, struct item_ranks *item)
+{
+    uint8_t byte = (uint8_t) ftree_wire_get(r, 1);
+
+    item->what = byte & (HAS_THREADS - 1);
+    item->threads = 1;
+    if (!(byte & HAS_THREADS))
+        return;
+    item->thread = (uint8_t) ftree_wire_get_below(r, 1, WAITS_THREADS_MAX);
+    item->threads = (uint8_t) ftree_wire_get(r, 1);
+}
+
 static void get_ranks(struct wire_reader *r, struct item_ranks *item)
 {
     memset(item, 0, sizeof(*item));
     waits_get_run(r, &item->run);
-    item->what = (uint8_t) ftree_wire_get_below(r, 1, WAITS_DONE + 1);
-    if (item->what == WAITS_SILENT) {
+    get_head(r, item);
+    if (item->what == WAITS_SILENT || item->what > WAITS_DONE || item->thread >= item->threads) {
         r->bad = true;
     } else if (item->what == WAITS_DONE) {
         item->told = ftree_wire_get_below(r, 1, 2) != 0;
@@ -341,6 +365,8 @@ static int add_rank(struct waits *w, const struct item_ranks *item, int32_t rank
 
     if (!e)
         return FTREE_ERR_NOMEM;
+    e->thread = item->thread;
+    e->threads = item->threads;
     e->mode = item->mode;
     e->fate = item->fate;
     e->told = item->told;

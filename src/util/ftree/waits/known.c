@@ -45,7 +45,7 @@ struct entry *waits_put_entry(struct waits *w, int32_t rank, enum waits_what wha
 
     if (!e)
         return NULL;
-    *e = (struct entry){.rank = rank, .what = what, .of = rank, .term = w->terms.n};
+    *e = (struct entry){.rank = rank, .threads = 1, .what = what, .of = rank, .term = w->terms.n};
     return e;
 }
 
@@ -132,6 +132,8 @@ static int add_wait(struct waits *w, const struct waits_record *r)
 
     if (!e)
         return FTREE_ERR_NOMEM;
+    e->thread = r->thread;
+    e->threads = r->threads > 1 ? r->threads : 1;
     e->mode = r->mode == WAITS_FOR_ONE ? WAITS_FOR_ONE : WAITS_FOR_ALL;
     rc = add_terms(w, r, e);
     for (int32_t i = 0; i < r->requests && !rc; i++)
@@ -175,6 +177,8 @@ static int by_rank(const void *a, const void *b)
 {
     const struct entry *x = a, *y = b;
 
+    if (x->thread != y->thread)
+        return x->thread - y->thread;
     if (x->rank != y->rank)
         return x->rank < y->rank ? -1 : 1;
     if (x->what != y->what)
@@ -231,7 +235,9 @@ static void drop_repeated(void *items, int32_t *n, size_t size,
 
 static bool same_rank(const void *a, const void *b)
 {
-    return ((const struct entry *) a)->rank == ((const struct entry *) b)->rank;
+    const struct entry *x = a, *y = b;
+
+    return x->rank == y->rank && x->thread == y->thread;
 }
 
 static bool same_key(const void *a, const void *b)
@@ -265,26 +271,46 @@ void waits_sort(struct waits *w)
 
 /* ---- finding -------------------------------------------------------------------------------- */
 
-int32_t waits_find(const struct waits *w, int32_t rank)
+int32_t waits_find(const struct waits *w, int32_t rank, int32_t thread)
 {
+    struct entry wanted = {.rank = rank, .thread = (uint8_t) thread};
     int32_t low = 0, high = w->entries.n;
 
     while (low < high) {
         int32_t middle = low + (high - low) / 2;
-        if (w->entries.items[middle].rank < rank)
+        const struct entry *e = &w->entries.items[middle];
+        if (e->thread < thread || (e->thread == thread && e->rank < rank))
             low = middle + 1;
         else
             high = middle;
     }
-    return low < w->entries.n && w->entries.items[low].rank == rank ? low : FTREE_NONE;
+    return low < w->entries.n && same_rank(&w->entries.items[low], &wanted) ? low : FTREE_NONE;
 }
 
+/* Free is better than undecided, and that than blocked. */
+static bool is_better(int what, int than)
+{
+    return what == WAITS_FREE ? than != WAITS_FREE
+                              : what == WAITS_UNDECIDED && than == WAITS_BLOCKED;
+}
+
+/* Of several threads the one that is best off says what the rank is; one that is not told may be
+ * well. */
 enum waits_what ftree_waits_of(const struct waits *w, int32_t rank, int32_t *of)
 {
-    int32_t i = waits_find(w, rank);
+    static const struct entry untold = {.what = WAITS_UNDECIDED, .of = FTREE_NONE};
+    int32_t first = waits_find(w, rank, 0);
+    const struct entry *best = first == FTREE_NONE ? NULL : &w->entries.items[first];
 
-    *of = i == FTREE_NONE ? FTREE_NONE : w->entries.items[i].of;
-    return i == FTREE_NONE ? WAITS_SILENT : (enum waits_what) w->entries.items[i].what;
+    for (int32_t thread = 1; first != FTREE_NONE && thread < w->entries.items[first].threads;
+         thread++) {
+        int32_t i = waits_find(w, rank, thread);
+        const struct entry *e = i == FTREE_NONE ? &untold : &w->entries.items[i];
+        if (is_better(e->what, best->what))
+            best = e;
+    }
+    *of = best ? best->of : FTREE_NONE;
+    return best ? (enum waits_what) best->what : WAITS_SILENT;
 }
 
 int32_t waits_find_comm(const struct waits *w, struct waits_key key)
@@ -350,12 +376,19 @@ bool ftree_waits_core_at(const struct waits *w, int32_t i, struct waits_core *co
     return true;
 }
 
+static bool is_blocked_by(const struct waits *w, int32_t rank, int32_t core_id)
+{
+    int32_t of;
+
+    return ftree_waits_of(w, rank, &of) == WAITS_BLOCKED && of == core_id;
+}
+
 int32_t ftree_waits_victims(const struct waits *w, int32_t core_id)
 {
     int32_t n = 0, own = 0;
 
     FTREE_EACH(const struct entry, e, w->entries)
-        n += e->what == WAITS_BLOCKED && e->of == core_id;
+        n += e->thread == 0 && is_blocked_by(w, e->rank, core_id);
     FTREE_EACH(const struct core, c, w->cores)
         if (c->c.id == core_id && !c->c.missing)
             own = c->c.ranks;

@@ -5,6 +5,7 @@
 
 #include "ftree/waits/waits_int.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* A core as a person reads it: round a shortest cycle through its lowest rank, then the others. */
@@ -39,14 +40,12 @@ static int32_t close_cycle(struct walk *k, int32_t start)
     return FTREE_NONE;
 }
 
-/* The ranks of the cycle, which ends in node v; gates are left out.  What was written is marked. */
-static int32_t write_cycle(const struct walk *k, int32_t start, int32_t v, bool *written,
-                           int32_t *rank)
+/* The ranks of the cycle, which ends in node v; gates are left out. */
+static int32_t write_cycle(const struct walk *k, int32_t start, int32_t v, int32_t *rank)
 {
     int32_t n = 0;
 
     for (;; v = k->from[v]) {
-        written[v] = true;
         if (v < k->w->graph.entries)
             rank[n++] = k->w->entries.items[v].rank;
         if (v == start || v == FTREE_NONE)
@@ -60,44 +59,54 @@ static int32_t write_cycle(const struct walk *k, int32_t start, int32_t v, bool 
     return n;
 }
 
-static void write_others(const struct waits *w, const struct waits_core *core, const bool *written,
-                         int32_t *rank, int32_t n)
+static int compare(const void *a, const void *b)
 {
-    for (int32_t i = 0; i < core->ranks; i++)
-        if (!written[waits_find(w, core->rank[i])])
-            rank[n++] = core->rank[i];
+    int32_t x = *(const int32_t *) a, y = *(const int32_t *) b;
+
+    return (x > y) - (x < y);
 }
 
-static int32_t write_order(struct walk *k, bool *written, int32_t *rank)
+/* Behind the n of the cycle; `sorted` has room for these. */
+static void write_others(const struct waits_core *core, int32_t *sorted, int32_t *rank, int32_t n)
+{
+    int32_t cycle = n;
+
+    memcpy(sorted, rank, (size_t) n * sizeof(*rank));
+    qsort(sorted, (size_t) n, sizeof(*sorted), compare);
+    for (int32_t i = 0, k = 0; i < core->ranks; i++) {
+        while (k < cycle && sorted[k] < core->rank[i])
+            k++;
+        if (k == cycle || sorted[k] != core->rank[i])
+            rank[n++] = core->rank[i];
+    }
+}
+
+static int32_t write_order(struct walk *k, int32_t *rank)
 {
     struct waits_core core;
     int32_t start, end, n = 0;
 
     ftree_waits_core_at(k->w, k->core, &core);
-    start = waits_find(k->w, core.id);
+    start = waits_node_of(k->w, core.id);
     for (int32_t v = 0; v < k->w->graph.nodes; v++)
         k->from[v] = FTREE_NONE;
     end = close_cycle(k, start);
     if (end != FTREE_NONE)
-        n = write_cycle(k, start, end, written, rank);
-    write_others(k->w, &core, written, rank, n);
+        n = write_cycle(k, start, end, rank);
+    write_others(&core, k->queue, rank, n);
     return n ? n : 1;
 }
 
 int32_t ftree_waits_order(const struct waits *w, int32_t i, int32_t *rank)
 {
-    size_t n = (size_t) w->graph.nodes;
+    size_t n = (size_t) w->graph.nodes + 1;
     struct walk k = {.w = w, .core = i};
-    bool *written = ftree_alloc(w->ft, NULL, n * sizeof(*written));
     int32_t cycle = 0;
 
     k.from = ftree_alloc(w->ft, NULL, n * sizeof(*k.from));
     k.queue = ftree_alloc(w->ft, NULL, n * sizeof(*k.queue));
-    if (written && k.from && k.queue && i >= 0 && i < w->cores.n) {
-        memset(written, 0, n * sizeof(*written));
-        cycle = write_order(&k, written, rank);
-    }
-    ftree_alloc(w->ft, written, 0);
+    if (k.from && k.queue && i >= 0 && i < w->cores.n)
+        cycle = write_order(&k, rank);
     ftree_alloc(w->ft, k.from, 0);
     ftree_alloc(w->ft, k.queue, 0);
     return cycle;

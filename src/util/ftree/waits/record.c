@@ -35,8 +35,9 @@ const char *ftree_waits_kind_name(int kind)
  * that was read torn. */
 bool ftree_waits_unchanged(const struct waits_record *a, const struct waits_record *b)
 {
-    return a->rank == b->rank && a->stamp == b->stamp && a->state == b->state &&
-           a->call == b->call && a->mode == b->mode && a->requests == b->requests;
+    return a->rank == b->rank && a->thread == b->thread && a->threads == b->threads &&
+           a->stamp == b->stamp && a->state == b->state && a->call == b->call &&
+           a->mode == b->mode && a->requests == b->requests;
 }
 
 /* ---- bounds ---------------------------------------------------------------------------------- */
@@ -59,6 +60,8 @@ const char *ftree_waits_record_check(const struct ftree_job *job, const struct w
 
     if (r->rank < 0 || r->rank >= job->size)
         return "the rank";
+    if (r->thread >= WAITS_THREADS_MAX || (r->thread > 0 && r->thread >= r->threads))
+        return "the thread";
     if (r->state >= WAITS_STATE_COUNT || r->mode >= WAITS_MODE_COUNT || r->call >> 24)
         return "state, mode or call";
     if (r->requests < 0 || r->requests > WAITS_REQUESTS_MAX || r->comms < 0 ||
@@ -78,7 +81,7 @@ const char *ftree_waits_record_check(const struct ftree_job *job, const struct w
 #define COMM_BYTES \
     (4 * NUMBER_BYTES + WAITS_NAME_MAX + 3 * NUMBER_BYTES * WAITS_RUNS_MAX + 3 * NUMBER_BYTES + \
      10 + 3 + 1)
-#define HEAD_BYTES (NUMBER_BYTES + 2 + 3 + 10 + 2)
+#define HEAD_BYTES (NUMBER_BYTES + 4 + 3 + 10 + 2)
 _Static_assert(HEAD_BYTES + WAITS_REQUESTS_MAX * REQUEST_BYTES + WAITS_COMMS_MAX * COMM_BYTES <=
                    WAITS_RECORD_BYTES,
                "the largest record is as long as waits.h says");
@@ -118,6 +121,8 @@ static void get_request(struct wire_reader *r, struct waits_request *q)
 static void put_record(struct wire_writer *w, const struct waits_record *r)
 {
     waits_put_signed(w, r->rank);
+    ftree_wire_put(w, r->thread, 1);
+    ftree_wire_put(w, r->threads, 1);
     ftree_wire_put(w, (uint8_t) (r->state | r->mode << 3 | r->more << 5), 1);
     ftree_wire_put(w, r->call, 3);
     waits_put_number(w, r->stamp);
@@ -148,6 +153,8 @@ static void get_record(struct wire_reader *in, struct waits_record *r)
     uint8_t byte;
 
     r->rank = (int32_t) waits_get_within(in, 0, in->job->size - 1);
+    r->thread = (uint8_t) ftree_wire_get(in, 1);
+    r->threads = (uint8_t) ftree_wire_get(in, 1);
     byte = (uint8_t) ftree_wire_get_below(in, 1, 64);
     r->state = byte & 7;
     r->mode = byte >> 3 & 3;

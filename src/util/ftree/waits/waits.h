@@ -35,6 +35,7 @@
 /* Of more requests the first are told, incomplete ones with different peers first. */
 #define WAITS_REQUESTS_MAX 16
 #define WAITS_COMMS_MAX 8
+#define WAITS_THREADS_MAX 8
 #define WAITS_RUNS_MAX 16
 #define WAITS_NAME_MAX 32
 
@@ -137,10 +138,13 @@ struct waits_request {
                         * communicator whose receives are complete: ftree_waits_received() */
 };
 
-/* Memory only: some 3 KiB.  On the wire it has as many bytes as it needs, some 50 for a receive,
+/* Of a rank of which several threads are in MPI there is a record for each of them: the rank can go
+ * on if any of them can.  Memory only: some 3 KiB.  On the wire it has as many bytes as it needs, some 50 for a receive,
  * WAITS_RECORD_BYTES at most. */
 struct waits_record {
     int32_t rank;
+    uint8_t thread, threads; /* it is one of so many; 0 and 1 where there is one.  More than
+                              * WAITS_THREADS_MAX cannot be told, and nothing is then claimed */
     uint8_t state; /* enum waits_state */
     uint8_t mode; /* enum waits_mode, of a rank that waits */
     bool more; /* it waits for more requests than are told */
@@ -317,7 +321,7 @@ enum waits_what ftree_waits_of(const struct waits *w, int32_t rank, int32_t *of)
 /* Purpose: the i-th core that was found here (not below); false: there are no more. */
 bool ftree_waits_core_at(const struct waits *w, int32_t i, struct waits_core *core);
 
-/* Purpose: how many ranks known here wait in vain because of that core, its own not counted; those
+/* Purpose: how many ranks that are known here wait in vain because of that core, its own not counted; those
  * of a core from below are counted, too. */
 int32_t ftree_waits_victims(const struct waits *w, int32_t core_id);
 

@@ -37,6 +37,7 @@ struct term {
 
 struct entry {
     int32_t rank;
+    uint8_t thread, threads;
     uint8_t what; /* enum waits_what */
     uint8_t mode; /* of an undecided one; its terms are: */
     uint8_t fate; /* of a free one: how its end is, enum waits_fate */
@@ -58,7 +59,8 @@ struct core {
     int32_t first; /* in core_ranks */
 };
 
-/* A term that many ranks may wait for: of TERM_ANY one of its inputs goes on, of others all do. */
+/* What many ranks may wait for: of TERM_ANY one of its inputs goes on, and of TERM_RANK, whose inputs
+ * are the threads of a rank; of others all do. */
 struct gate {
     uint8_t type;
     struct waits_key key;
@@ -85,7 +87,7 @@ struct graph {
 
 struct waits {
     struct ftree *ft;
-    FTREE_ARRAY(struct entry) entries; /* once reduced: sorted, each rank once */
+    FTREE_ARRAY(struct entry) entries; /* once reduced: sorted by thread and rank, each once */
     FTREE_ARRAY(struct term) terms;
     FTREE_ARRAY(struct waits_comm) comms; /* sorted by key; `last` is not used */
     bool *comm_goes_up; /* [comms] not all of its members have spoken, or are decided */
@@ -101,7 +103,7 @@ struct waits {
 /* More than any job has to say; a peer that says more is not believed. */
 static inline int64_t most_entries(const struct waits *w)
 {
-    return 2 * (int64_t) w->ft->job->size + WAITS_REQUESTS_MAX;
+    return (WAITS_THREADS_MAX + 1) * (int64_t) w->ft->job->size + WAITS_REQUESTS_MAX;
 }
 
 static inline int key_compare(struct waits_key a, struct waits_key b)
@@ -117,7 +119,7 @@ int waits_put_position(struct waits *w, struct waits_key key, const struct waits
                        int32_t rank);
 struct entry *waits_put_entry(struct waits *w, int32_t rank, enum waits_what what);
 int waits_put_term(struct waits *w, struct entry *e, const struct term *t);
-int32_t waits_find(const struct waits *w, int32_t rank); /* the entry's index, FTREE_NONE */
+int32_t waits_find(const struct waits *w, int32_t rank, int32_t thread); /* index, FTREE_NONE */
 int waits_compare_collectives(const struct waits_collective *a, const struct waits_collective *b);
 /* Sorts what was added, and drops what was said twice. */
 void waits_sort(struct waits *w);
@@ -131,6 +133,7 @@ bool waits_run_has(const struct waits_run *run, int32_t rank);
 /* graph.c.  Errors: FTREE_ERR_NOMEM. */
 int waits_graph_build(struct waits *w);
 void waits_graph_free(struct waits *w);
+int32_t waits_node_of(const struct waits *w, int32_t rank); /* FTREE_NONE: it is not known */
 
 /* blocked.c.  Errors: FTREE_ERR_NOMEM. */
 int waits_decide(struct waits *w);
