@@ -452,28 +452,44 @@ static void append(struct program *g, int rank, enum kind kind, int peer, int ta
         p->op[p->ops++] = (struct op){.kind = kind, .peer = peer, .tag = tag};
 }
 
-/* A message of two ranks, or what others do about theirs. */
-static void append_some(struct program *g)
+/* A message of two ranks. */
+static void append_message(struct program *g, int from, int to)
 {
     static const enum kind sends[] = {SEND, SEND, SSEND, SSEND, ISSEND};
     static const enum kind receives[] = {RECV, RECV, IRECV, IRECV, IRECV, PROBE};
-    int size = g->k.job.size, from = draw(size), to = (from + 1 + draw(size - 1)) % size;
-    int tag = draw(2), luck = draw(12);
     enum kind receive = receives[draw(COUNT(receives))];
+    int tag = draw(2);
 
-    if (luck == 0) {
-        for (int r = 0; r < size; r++)
-            append(g, r, BARRIER, 0, 0);
-    } else if (luck < 4) {
-        append(g, from, luck == 1 ? WAITALL : WAITANY, 0, 0);
-    } else {
-        append(g, from, sends[draw(COUNT(sends))], to, tag);
-        from = draw(4) ? from : WAITS_ANY;
-        tag = draw(4) ? tag : WAITS_ANY;
-        append(g, to, receive, from, tag);
-        if (receive == PROBE)
-            append(g, to, RECV, from, tag);
-    }
+    append(g, from, sends[draw(COUNT(sends))], to, tag);
+    from = draw(4) ? from : WAITS_ANY;
+    tag = draw(4) ? tag : WAITS_ANY;
+    append(g, to, receive, from, tag);
+    if (receive == PROBE)
+        append(g, to, RECV, from, tag);
+}
+
+/* Either of two is to send, and only one does; who waits for both in the end waits in vain. */
+static void append_choice(struct program *g, int one, int other, int to)
+{
+    append(g, to, IRECV, one, 0);
+    append(g, to, IRECV, other, 0);
+    append(g, to, WAITANY, 0, 0);
+    append(g, other, SEND, to, 0);
+}
+
+static void append_some(struct program *g)
+{
+    int size = g->k.job.size, from = draw(size), to = (from + 1 + draw(size - 1)) % size;
+    int luck = draw(24);
+
+    for (int r = 0; r < size && luck < 2; r++)
+        append(g, r, BARRIER, 0, 0);
+    if (luck >= 2 && luck < 8)
+        append(g, from, luck < 4 ? WAITALL : WAITANY, 0, 0);
+    else if (luck == 8 && size > 2)
+        append_choice(g, (to + 1) % size, from, to);
+    else if (luck > 8)
+        append_message(g, from, to);
 }
 
 /* A mistake of the programmer. */
