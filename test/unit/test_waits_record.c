@@ -51,7 +51,7 @@ static void make_full(struct waits_record *r)
     r->threads = 255;
     r->state = WAITS_WAITING;
     r->mode = WAITS_FOR_ONE;
-    r->more = true;
+    r->more = r->polls = true;
     r->call = 0xffffff;
     r->stamp = UINT64_MAX;
     r->requests = WAITS_REQUESTS_MAX;
@@ -283,6 +283,7 @@ static bool tell(void *ctx, int32_t rank, int32_t thread, struct waits_record *r
         r->state = WAITS_FINALIZING;
     if (rank == 50)
         r->request[0].peer = 50;
+    r->polls = rank % 9 == 0;
     r->threads = rank % 10 ? 1 : 2;
     r->thread = (uint8_t) thread;
     return rank % 13 != 0;

@@ -293,7 +293,8 @@ static void note_core(struct story *s, const struct waits_core *core)
         snprintf(s->log + len, sizeof(s->log) - len, " %d", core->rank[i]);
     }
     len = strlen(s->log);
-    snprintf(s->log + len, sizeof(s->log) - len, core->collective ? " (collective)\n" : "\n");
+    snprintf(s->log + len, sizeof(s->log) - len, "%s%s\n", core->collective ? " (collective)" : "",
+             core->polls ? " (polls)" : "");
 }
 
 static void hear(void *ctx, int32_t node, const struct waits *w)
@@ -394,6 +395,22 @@ START_TEST(two_that_receive_from_each_other_are_a_core)
     wait_for(&s, 0, WAITS_RECV, 1);
     run(&s);
     EXPECT_LINES(s.log, "core 1 3\n");
+}
+END_TEST
+
+START_TEST(a_core_says_if_one_of_it_polls)
+{
+    struct story s;
+
+    begin(&s, 4);
+    wait_for(&s, 1, WAITS_RECV, 3);
+    wait_for(&s, 3, WAITS_RECV, 1);
+    wait_for(&s, 0, WAITS_RECV, 1);
+    s.record[0].polls = true; /* a victim */
+    run(&s);
+    s.record[3].polls = true;
+    run(&s);
+    EXPECT_LINES(s.log, "core 1 3\ncore 1 3 (polls)\n");
 }
 END_TEST
 
@@ -800,6 +817,7 @@ END_TEST
 SUITE("waits_reduction")
 {
     TEST(two_that_receive_from_each_other_are_a_core);
+    TEST(a_core_says_if_one_of_it_polls);
     TEST(one_that_waits_for_itself_is_a_core);
     TEST(a_message_under_way_breaks_a_cycle);
     TEST(what_was_not_asked_is_not_claimed);

@@ -119,6 +119,19 @@ START_TEST(requests_say_their_kind_where_the_call_does_not)
 }
 END_TEST
 
+START_TEST(one_that_polls_says_so)
+{
+    struct waits_record r;
+
+    setup();
+    waiters_begin(&k, &r, 2, WAIT);
+    waiters_add(&r, WAITS_RECV, 4, 7);
+    r.polls = true;
+    ck_assert_str_eq(line_of(&r), "rank 2 (h2) polls by MPI_Wait(recv from 4, tag 7, "
+                                  "MPI_COMM_WORLD)");
+}
+END_TEST
+
 START_TEST(a_collective_says_what_all_must_agree_on)
 {
     struct waits_record r;
@@ -213,6 +226,7 @@ SUITE("waits_words")
     TEST(a_cycle_is_as_a_person_writes_it);
     TEST(a_long_cycle_says_how_many_are_left_out);
     TEST(requests_say_their_kind_where_the_call_does_not);
+    TEST(one_that_polls_says_so);
     TEST(a_collective_says_what_all_must_agree_on);
     TEST(one_that_does_not_wait_says_what_it_does);
     TEST(a_hint_says_what_would_have_matched);

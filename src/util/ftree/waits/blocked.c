@@ -296,11 +296,13 @@ static void sort_ranks(struct waits *w, struct core *core)
     w->core_ranks.n = core->first + core->c.ranks;
 }
 
-/* A collective that is waited for is a gate. */
-static void note_gate(struct search *s, struct core *core, int32_t v)
+/* What is said of a core because of one of its nodes; a collective that is waited for is a gate. */
+static void note_node(struct search *s, struct core *core, int32_t v)
 {
     const struct gate *gate = v >= s->g->entries ? &s->g->gates.items[v - s->g->entries] : NULL;
 
+    if (!gate && s->w->entries.items[v].polls)
+        core->c.polls = true;
     if (!gate || gate->type == TERM_ANY || gate->type == TERM_RANK || core->c.collective)
         return;
     core->c.collective = true;
@@ -313,7 +315,7 @@ static int add_members(struct search *s, struct core *core, const int32_t *node,
     int rc = FTREE_OK;
 
     for (int32_t i = 0; i < n && !rc; i++) {
-        note_gate(s, core, node[i]);
+        note_node(s, core, node[i]);
         if (node[i] >= s->g->entries)
             continue;
         rc = push_rank(w, w->entries.items[node[i]].rank);
@@ -372,7 +374,7 @@ static int add_missing(struct search *s, int32_t v)
     rc = add_core(s, &v, 1, true);
     core = rc ? NULL : &s->w->cores.items[s->w->cores.n - 1];
     for (int32_t i = s->g->out_first[v]; i < s->g->out_first[v + 1] && core; i++)
-        note_gate(s, core, s->g->out[i]);
+        note_node(s, core, s->g->out[i]);
     return rc;
 }
 

@@ -93,7 +93,7 @@ static bool same_kind(const struct waits *w, const struct entry *a, const struct
         return false;
     if (sent_as(a) != WAITS_UNDECIDED)
         return true;
-    if (a->mode != b->mode || a->terms != b->terms)
+    if (a->mode != b->mode || a->polls != b->polls || a->terms != b->terms)
         return false;
     for (int32_t i = 0; i < a->terms; i++)
         if (!same_term(&w->terms.items[a->term + i], &w->terms.items[b->term + i]))
@@ -174,10 +174,13 @@ static void put_term(struct wire_writer *out, const struct waits *w, const struc
 }
 
 #define HAS_THREADS 0x80
+#define POLLS 0x40
 
 static void put_head(struct wire_writer *out, const struct entry *e)
 {
-    ftree_wire_put(out, sent_as(e) | (e->threads > 1 ? HAS_THREADS : 0u), 1);
+    bool polls = e->polls && sent_as(e) == WAITS_UNDECIDED;
+
+    ftree_wire_put(out, sent_as(e) | (e->threads > 1 ? HAS_THREADS : 0u) | (polls ? POLLS : 0u), 1);
     if (e->threads <= 1)
         return;
     ftree_wire_put(out, e->thread, 1);
@@ -318,7 +321,7 @@ static void get_term(struct wire_reader *r, const struct waits_run *run, struct 
 struct item_ranks {
     struct waits_run run;
     uint8_t what, thread, threads, mode, fate;
-    bool told;
+    bool told, polls;
     struct number of;
     int32_t terms;
     struct item_term term[TERMS_MAX];
@@ -328,7 +331,8 @@ static void get_head(struct wire_reader *r, struct item_ranks *item)
 {
     uint8_t byte = (uint8_t) ftree_wire_get(r, 1);
 
-    item->what = byte & (HAS_THREADS - 1);
+    item->what = byte & (POLLS - 1);
+    item->polls = (byte & POLLS) != 0;
     item->threads = 1;
     if (!(byte & HAS_THREADS))
         return;
@@ -370,6 +374,7 @@ static int add_rank(struct waits *w, const struct item_ranks *item, int32_t rank
     e->mode = item->mode;
     e->fate = item->fate;
     e->told = item->told;
+    e->polls = item->polls;
     e->of = value_of(&item->of, rank);
     for (int32_t i = 0; i < item->terms && !rc; i++) {
         struct term t = item->term[i].t;

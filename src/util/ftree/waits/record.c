@@ -123,7 +123,7 @@ static void put_record(struct wire_writer *w, const struct waits_record *r)
     waits_put_signed(w, r->rank);
     ftree_wire_put(w, r->thread, 1);
     ftree_wire_put(w, r->threads, 1);
-    ftree_wire_put(w, (uint8_t) (r->state | r->mode << 3 | r->more << 5), 1);
+    ftree_wire_put(w, (uint8_t) (r->state | r->mode << 3 | r->more << 5 | r->polls << 6), 1);
     ftree_wire_put(w, r->call, 3);
     waits_put_number(w, r->stamp);
     waits_put_signed(w, r->requests);
@@ -155,10 +155,11 @@ static void get_record(struct wire_reader *in, struct waits_record *r)
     r->rank = (int32_t) waits_get_within(in, 0, in->job->size - 1);
     r->thread = (uint8_t) ftree_wire_get(in, 1);
     r->threads = (uint8_t) ftree_wire_get(in, 1);
-    byte = (uint8_t) ftree_wire_get_below(in, 1, 64);
+    byte = (uint8_t) ftree_wire_get_below(in, 1, 128);
     r->state = byte & 7;
     r->mode = byte >> 3 & 3;
-    r->more = byte >> 5;
+    r->more = byte >> 5 & 1;
+    r->polls = byte >> 6;
     r->call = (uint32_t) ftree_wire_get(in, 3);
     r->stamp = waits_get_number(in);
     r->requests = (int32_t) waits_get_within(in, 0, WAITS_REQUESTS_MAX);

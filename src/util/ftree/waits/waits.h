@@ -139,8 +139,8 @@ struct waits_request {
 };
 
 /* Of a rank of which several threads are in MPI there is a record for each of them: the rank can go
- * on if any of them can.  Memory only: some 3 KiB.  On the wire it has as many bytes as it needs, some 50 for a receive,
- * WAITS_RECORD_BYTES at most. */
+ * on if any of them can.  Memory only: some 3 KiB.  On the wire it has as many bytes as it needs,
+ * some 50 for a receive, WAITS_RECORD_BYTES at most. */
 struct waits_record {
     int32_t rank;
     uint8_t thread, threads; /* it is one of so many; 0 and 1 where there is one.  More than
@@ -148,6 +148,7 @@ struct waits_record {
     uint8_t state; /* enum waits_state */
     uint8_t mode; /* enum waits_mode, of a rank that waits */
     bool more; /* it waits for more requests than are told */
+    bool polls; /* it does not wait inside MPI, but asks again and again: it may stop that */
     uint32_t call; /* identifier of the outermost MPI function, 0: outside */
     uint64_t stamp; /* changes with each call, wait and request that ends */
     int32_t requests, comms;
@@ -278,6 +279,7 @@ enum waits_what {
 struct waits_core {
     int32_t id; /* the lowest rank */
     bool missing; /* it is one rank that has called MPI_Finalize; else a cycle or a knot */
+    bool polls; /* some of them poll, so that it is not certain */
     bool collective; /* a collective that some of them, or those behind, are in, lacks the others */
     struct waits_key comm; /* then: of which communicator */
     int32_t ranks;
@@ -321,8 +323,8 @@ enum waits_what ftree_waits_of(const struct waits *w, int32_t rank, int32_t *of)
 /* Purpose: the i-th core that was found here (not below); false: there are no more. */
 bool ftree_waits_core_at(const struct waits *w, int32_t i, struct waits_core *core);
 
-/* Purpose: how many ranks that are known here wait in vain because of that core, its own not counted; those
- * of a core from below are counted, too. */
+/* Purpose: how many ranks that are known here wait in vain because of that core, its own not
+ * counted; those of a core from below are counted, too. */
 int32_t ftree_waits_victims(const struct waits *w, int32_t core_id);
 
 /* Purpose: the ranks of the i-th core in the order of a report, core.ranks of them: first a

@@ -41,6 +41,7 @@ struct entry {
     uint8_t what; /* enum waits_what */
     uint8_t mode; /* of an undecided one; its terms are: */
     uint8_t fate; /* of a free one: how its end is, enum waits_fate */
+    bool polls; /* of an undecided one */
     bool told; /* of a done one: it is a core that was found below */
     bool is_open; /* a blocked one may be in another core, too: it goes up as undecided */
     int32_t of; /* of a free one its end, of a blocked one its core */
@@ -59,8 +60,8 @@ struct core {
     int32_t first; /* in core_ranks */
 };
 
-/* What many ranks may wait for: of TERM_ANY one of its inputs goes on, and of TERM_RANK, whose inputs
- * are the threads of a rank; of others all do. */
+/* What many ranks may wait for: of TERM_ANY one of its inputs goes on, and of TERM_RANK, whose
+ * inputs are the threads of a rank; of others all do. */
 struct gate {
     uint8_t type;
     struct waits_key key;

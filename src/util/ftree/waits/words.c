@@ -193,7 +193,7 @@ static void say_record(struct text *t, const struct waits_names *names,
     } else if (r->state != WAITS_WAITING && r->state != WAITS_INSIDE) {
         say(t, " is %s", ftree_waits_state_name(r->state));
     } else {
-        say(t, " in %s", call);
+        say(t, r->polls ? " polls by %s" : " in %s", call);
         if (r->requests > 0) {
             say(t, "(");
             say_requests(t, names, r, call);
