@@ -121,7 +121,7 @@ struct waits_comm {
     struct waits_key key;
     int32_t size;
     char name[WAITS_NAME_MAX]; /* "": it has none */
-    int32_t runs; /* 0: the members do not fit; nothing is then claimed of a wait for any or all */
+    int32_t runs; /* 0: the members do not fit, so nothing is claimed of a wait for any of them */
     struct waits_run run[WAITS_RUNS_MAX]; /* members, in any order */
     struct waits_collective last;
 };
