@@ -61,6 +61,8 @@ core_sources = \
     src/util/ftree/topology/tree_synthetic.c \
     src/util/ftree/waits/blocked.c \
     src/util/ftree/waits/bytes.c \
+    src/util/ftree/waits/cores.c \
+    src/util/ftree/waits/fixpoint.c \
     src/util/ftree/waits/graph.c \
     src/util/ftree/waits/items.c \
     src/util/ftree/waits/known.c \

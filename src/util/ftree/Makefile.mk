@@ -87,6 +87,8 @@ src_mpid_ch4_faultloc_libfaultloc_la_SOURCES += \
     src/util/ftree/topology/tree_synthetic.c \
     src/util/ftree/waits/blocked.c \
     src/util/ftree/waits/bytes.c \
+    src/util/ftree/waits/cores.c \
+    src/util/ftree/waits/fixpoint.c \
     src/util/ftree/waits/graph.c \
     src/util/ftree/waits/items.c \
     src/util/ftree/waits/known.c \

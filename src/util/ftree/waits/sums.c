@@ -27,7 +27,7 @@ uint64_t ftree_waits_mark(uint32_t context, int32_t tag)
 #define KINDS_MAX 3 /* different tags among the messages under way */
 #define TRIES_MAX 1000000
 
-struct search {
+struct guess {
     const uint64_t *mark;
     int32_t marks;
     int64_t tries;
@@ -37,7 +37,7 @@ struct search {
 };
 
 /* Whether `left` messages with that sum are of one kind from `from` on. */
-static bool is_one_kind(struct search *s, int32_t from, uint32_t left, uint64_t sum)
+static bool is_one_kind(struct guess *s, int32_t from, uint32_t left, uint64_t sum)
 {
     for (int32_t i = from; i < s->marks; i++) {
         s->tries++;
@@ -51,7 +51,7 @@ static bool is_one_kind(struct search *s, int32_t from, uint32_t left, uint64_t 
 }
 
 /* Of `more` kinds: some of the first, and the others of the rest. */
-static bool try_kinds(struct search *s, int32_t more, int32_t from, uint32_t left, uint64_t sum)
+static bool try_kinds(struct guess *s, int32_t more, int32_t from, uint32_t left, uint64_t sum)
 {
     if (more == 1)
         return is_one_kind(s, from, left, sum);
@@ -92,7 +92,7 @@ bool ftree_waits_unreceived(const struct waits_sum *sent, const struct waits_sum
     const struct waits_flow *flow[WAITS_FLOWS_MAX];
     uint64_t mark[WAITS_FLOWS_MAX], sum = sent->sum - received->sum;
     uint32_t left = sent->count - received->count;
-    struct search s = {.mark = mark, .marks = distinct_marks(last, n, mark, flow)};
+    struct guess s = {.mark = mark, .marks = distinct_marks(last, n, mark, flow)};
     bool found = left == 0 && sum == 0;
 
     for (int32_t kinds = 1; kinds <= KINDS_MAX && left > 0 && !found; kinds++)

@@ -13,14 +13,15 @@
 /*
  * Who waits for whom.  doc/waits.md has the whole; in short:
  *
- *     record      what one rank does, as its node's agent reads it; its bytes    record.c
- *     match       does a message under way end a wait: what both sides say       match.c sums.c
- *     reduction   what is known of the ranks below a node of the tree, from      known.c
- *                 their records, and from items: what children had to say        items.c
- *                 who can go on, who never can, and the core of the reason       reduce.c graph.c
- *                                                                                blocked.c order.c
- *     mismatch    ranks of one communicator in different collectives             mismatch.c
- *     words       all of that for people                                         words.c
+ *     record      what one rank does, as its node's agent reads it; its bytes   record.c bytes.c
+ *     match       does a message under way end a wait: what both sides say      match.c sums.c
+ *     reduction   what is known of the ranks below a node of the tree, from     known.c reduce.c
+ *                 their records, and from items: what children had to say       items.c
+ *                 the conditions as a graph                                     graph.c
+ *                 who can go on, and who never can                             fixpoint.c blocked.c
+ *                 the core of the reason                                        cores.c order.c
+ *     mismatch    ranks of one communicator in different collectives            mismatch.c
+ *     words       all of that for people                                        words.c
  *
  * All functions are pure: no clock, no message, nothing global.  Ranks are those of the world (the
  * job); communicators of other worlds are not followed.

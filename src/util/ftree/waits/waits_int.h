@@ -136,6 +136,34 @@ int waits_graph_build(struct waits *w);
 void waits_graph_free(struct waits *w);
 int32_t waits_node_of(const struct waits *w, int32_t rank); /* FTREE_NONE: it is not known */
 
+/* Deciding.  Tables are as long as the graph has nodes. */
+struct search {
+    struct waits *w;
+    const struct graph *g;
+    bool *goes_on;
+    bool *is_fixed; /* known from below, whatever its inputs */
+    bool *only_done; /* all of its inputs have called MPI_Finalize */
+    bool *is_open; /* more may be known above of what it waits for */
+    int32_t *pending; /* inputs that do not go on, of a node that needs all */
+    int32_t *because; /* of what it goes on: at first a node, then the id of a core */
+    int32_t *queue;
+    int32_t head, tail;
+    int32_t *spare; /* [SEARCH_SPARE][nodes + 1] for the search for cores */
+};
+#define SEARCH_SPARE 8
+
+/* fixpoint.c: who goes on if what is not known does, or does not; what follows if a node does, too,
+ * because of some entry or core. */
+void waits_find_fixpoint(struct search *s, bool unknown_goes_on);
+void waits_let_go(struct search *s, int32_t v, int32_t because);
+void waits_propagate(struct search *s);
+bool waits_needs_all(const struct search *s, int32_t v);
+bool waits_is_done(const struct search *s, int32_t v);
+
+/* cores.c: the cores of those who do not go on; after it all do, and `because` is an id of a core.
+ * Errors: FTREE_ERR_NOMEM. */
+int waits_find_cores(struct search *s);
+
 /* blocked.c.  Errors: FTREE_ERR_NOMEM. */
 int waits_decide(struct waits *w);
 
