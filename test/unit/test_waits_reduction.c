@@ -603,6 +603,38 @@ START_TEST(a_rooted_collective_waits_for_its_root)
 }
 END_TEST
 
+/* Halves of a split communicator have one context id: 0 and 1 are in the one, 2 and 3 in the
+ * other. */
+START_TEST(communicators_of_one_context_id_are_told_apart)
+{
+    struct story s;
+
+    begin(&s, 4);
+    for (int32_t r = 0; r < 4; r++) {
+        s.record[r].comms = 2;
+        s.record[r].comm[1] = (struct waits_comm){
+            .key = {.context = 8, .first = r / 2 * 2},
+            .size = 2,
+            .runs = 1,
+            .run = {{.first = r / 2 * 2, .step = 1, .count = 2}},
+            .last = {.begun = r == 3 ? 1 : 2},
+        };
+    }
+    wait_for(&s, 0, WAITS_RECV, WAITS_ANY)->comm = 1;
+    wait_for(&s, 1, WAITS_RECV, WAITS_ANY)->comm = 1;
+    *wait_for(&s, 2, WAITS_COLLECTIVE, FTREE_NONE) = (struct waits_request){
+        .kind = WAITS_COLLECTIVE, .comm = 1, .peer = FTREE_NONE, .number = 2};
+    wait_for(&s, 3, WAITS_RECV, 0)->fate = WAITS_RUNS;
+    run(&s);
+    EXPECT_LINES(s.log, "core 0 1\n");
+    s.log[0] = 0;
+    s.record[3].requests = 0;
+    wait_for(&s, 3, WAITS_RECV, 2);
+    run(&s);
+    EXPECT_LINES(s.log, "core 0 1\ncore 2 3 (collective)\n");
+}
+END_TEST
+
 /* {2, 3} is a core; {0, 1} another, though 1 waits for 2, too; 4 is a victim. */
 START_TEST(a_cycle_behind_a_cycle_is_a_core_of_its_own)
 {
@@ -703,7 +735,7 @@ static void draw_comm(struct story *s, struct waits_comm *c)
 static void draw_comms(struct waits_record *r, const struct waits_comm *other)
 {
     r->comm[0].last.begun = (uint32_t) draw(3);
-    if (!is_in(other, r->rank))
+    if (!is_in(other, r->rank) || draw(10) == 0) /* a member need not name all of its own */
         return;
     r->comm[1] = *other;
     r->comm[1].last.begun = (uint32_t) draw(3);
@@ -830,6 +862,7 @@ SUITE("waits_reduction")
     TEST(a_rank_that_finalizes_before_a_collective_is_missing);
     TEST(a_collective_that_all_have_begun_goes_on);
     TEST(a_rooted_collective_waits_for_its_root);
+    TEST(communicators_of_one_context_id_are_told_apart);
     TEST(a_cycle_behind_a_cycle_is_a_core_of_its_own);
     TEST(a_rank_is_blocked_if_all_its_threads_are);
     TEST(victims_are_counted);

@@ -119,6 +119,24 @@ START_TEST(requests_say_their_kind_where_the_call_does_not)
 }
 END_TEST
 
+START_TEST(parts_of_a_line_are_for_the_json)
+{
+    struct waits_record r;
+    char line[128];
+
+    setup();
+    waiters_begin(&k, &r, 2, WAITALL);
+    waiters_add(&r, WAITS_RECV, 4, 7);
+    ftree_waits_request_line(&names, &r, 0, true, line, sizeof(line));
+    ck_assert_str_eq(line, "recv from 4, tag 7, MPI_COMM_WORLD");
+    ftree_waits_comm_line(&r.comm[0], line, sizeof(line));
+    ck_assert_str_eq(line, "MPI_COMM_WORLD");
+    ck_assert_str_eq(ftree_waits_state_name(r.state), "waiting");
+    ck_assert_str_eq(ftree_waits_kind_name(WAITS_RMA), "rma");
+    ck_assert_str_eq(ftree_waits_kind_name(WAITS_KIND_COUNT), "?");
+}
+END_TEST
+
 START_TEST(one_that_polls_says_so)
 {
     struct waits_record r;
@@ -226,6 +244,7 @@ SUITE("waits_words")
     TEST(a_cycle_is_as_a_person_writes_it);
     TEST(a_long_cycle_says_how_many_are_left_out);
     TEST(requests_say_their_kind_where_the_call_does_not);
+    TEST(parts_of_a_line_are_for_the_json);
     TEST(one_that_polls_says_so);
     TEST(a_collective_says_what_all_must_agree_on);
     TEST(one_that_does_not_wait_says_what_it_does);

@@ -379,6 +379,9 @@ void ftree_waits_line(const struct waits_names *names, const struct waits_record
 void ftree_waits_request_line(const struct waits_names *names, const struct waits_record *r,
                               int32_t i, bool with_kind, char *buf, size_t len);
 
+/* Purpose: its name, or what it is: "a communicator of 6 ranks (context 4)". */
+void ftree_waits_comm_line(const struct waits_comm *c, char *buf, size_t len);
+
 /* Purpose: the lines of records in their order, with " <- " between; what does not fit ends in the
  * number of those left out. */
 void ftree_waits_cycle_line(const struct waits_names *names, const struct waits_record *r,

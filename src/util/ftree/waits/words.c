@@ -63,6 +63,13 @@ static void say_comm(struct text *t, const struct waits_comm *c)
         say(t, "a communicator of %d ranks (context %" PRIu32 ")", c->size, c->key.context);
 }
 
+void ftree_waits_comm_line(const struct waits_comm *c, char *buf, size_t len)
+{
+    struct text t = text_in(buf, len);
+
+    say_comm(&t, c);
+}
+
 static void say_peer(struct text *t, int32_t peer)
 {
     if (peer == WAITS_ANY)
