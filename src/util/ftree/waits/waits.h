@@ -96,7 +96,8 @@ enum waits_fate {
 };
 
 /* Context ids are unique only within a process; with the world's rank of a communicator's rank 0
- * (of an intercommunicator: the lower one of both groups) they are within the job. */
+ * they are within the job.  Of an intercommunicator rank 0 and members are those of the remote
+ * group, so each side has a key of its own. */
 struct waits_key {
     uint32_t context;
     int32_t first;
