@@ -60,6 +60,20 @@ core_sources = \
     src/util/ftree/topology/tree_pack.c \
     src/util/ftree/topology/tree_read.c \
     src/util/ftree/topology/tree_synthetic.c \
+    src/util/ftree/waits/blocked.c \
+    src/util/ftree/waits/bytes.c \
+    src/util/ftree/waits/cores.c \
+    src/util/ftree/waits/fixpoint.c \
+    src/util/ftree/waits/graph.c \
+    src/util/ftree/waits/items.c \
+    src/util/ftree/waits/known.c \
+    src/util/ftree/waits/match.c \
+    src/util/ftree/waits/mismatch.c \
+    src/util/ftree/waits/order.c \
+    src/util/ftree/waits/record.c \
+    src/util/ftree/waits/reduce.c \
+    src/util/ftree/waits/sums.c \
+    src/util/ftree/waits/words.c \
     src/util/ftree/wire/wire.c \
     src/util/ftree/wire/wire_bytes.c \
     src/util/ftree/wire/wire_state.c
@@ -86,6 +100,8 @@ core_headers = \
     src/util/ftree/topology/topo.h \
     src/util/ftree/topology/tree.h \
     src/util/ftree/topology/tree_int.h \
+    src/util/ftree/waits/waits.h \
+    src/util/ftree/waits/waits_int.h \
     src/util/ftree/wire/wire.h \
     src/util/ftree/wire/wire_int.h
 
@@ -207,6 +223,7 @@ testlib_sources = \
     test/lib/sample.c \
     test/lib/stories.c \
     test/lib/suite.c \
+    test/lib/waiters.c \
     test/lib/world.c
 
 testlib_headers = \
@@ -221,6 +238,7 @@ testlib_headers = \
     test/lib/stories.h \
     test/lib/suite.h \
     test/lib/switches.h \
+    test/lib/waiters.h \
     test/lib/world.h
 
 sim_sources = \
@@ -340,6 +358,15 @@ unit_tests = \
     test/unit/test_tree_read \
     test/unit/test_verdict \
     test/unit/test_visit \
+    test/unit/test_waits_large \
+    test/unit/test_waits_match \
+    test/unit/test_waits_mismatch \
+    test/unit/test_waits_nomem \
+    test/unit/test_waits_program \
+    test/unit/test_waits_record \
+    test/unit/test_waits_reduction \
+    test/unit/test_waits_sums \
+    test/unit/test_waits_words \
     test/unit/test_wire \
     test/unit/test_wire_state \
     test/unit/test_withdraw

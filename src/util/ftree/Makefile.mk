@@ -25,6 +25,8 @@ noinst_HEADERS += \
     src/util/ftree/topology/topo.h \
     src/util/ftree/topology/tree.h \
     src/util/ftree/topology/tree_int.h \
+    src/util/ftree/waits/waits.h \
+    src/util/ftree/waits/waits_int.h \
     src/util/ftree/wire/wire.h \
     src/util/ftree/wire/wire_int.h
 
@@ -81,6 +83,20 @@ src_mpid_ch4_faultloc_libfaultloc_la_SOURCES += \
     src/util/ftree/topology/tree_pack.c \
     src/util/ftree/topology/tree_read.c \
     src/util/ftree/topology/tree_synthetic.c \
+    src/util/ftree/waits/blocked.c \
+    src/util/ftree/waits/bytes.c \
+    src/util/ftree/waits/cores.c \
+    src/util/ftree/waits/fixpoint.c \
+    src/util/ftree/waits/graph.c \
+    src/util/ftree/waits/items.c \
+    src/util/ftree/waits/known.c \
+    src/util/ftree/waits/match.c \
+    src/util/ftree/waits/mismatch.c \
+    src/util/ftree/waits/order.c \
+    src/util/ftree/waits/record.c \
+    src/util/ftree/waits/reduce.c \
+    src/util/ftree/waits/sums.c \
+    src/util/ftree/waits/words.c \
     src/util/ftree/wire/wire.c \
     src/util/ftree/wire/wire_bytes.c \
     src/util/ftree/wire/wire_state.c

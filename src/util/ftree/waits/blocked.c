@@ -1,0 +1,215 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "ftree/waits/waits_int.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Who can go on, who never can, and why.
+ *
+ * What is not known here yet is first taken to wait for ever: who goes on even so is free.  Then it
+ * is taken to go on: who waits even so is blocked, whatever comes from above.  All conditions are
+ * monotone, so both stay true when more is known, and a fixpoint over the whole job comes to the
+ * same.  A victim that waits besides for what is not known here may be in a core that only a node
+ * above can see.
+ */
+
+/* ---- the free -------------------------------------------------------------------------------- */
+
+/* A gate that waits for nobody: its collective is complete, and goes on by itself. */
+static void set_end(const struct search *s, struct entry *e, int32_t v)
+{
+    const struct entry *end = NULL;
+    int32_t because = s->because[v];
+
+    if (because < s->g->entries && because != v)
+        end = &s->w->entries.items[because];
+    e->of = end ? end->of : e->rank;
+    e->fate = end ? end->fate : WAITS_COMES;
+}
+
+static void mark_free(struct search *s)
+{
+    waits_find_fixpoint(s, false);
+    for (int32_t v = 0; v < s->g->entries; v++) {
+        struct entry *e = &s->w->entries.items[v];
+        if (s->is_fixed[v] || !s->goes_on[v])
+            continue;
+        set_end(s, e, v);
+        e->what = WAITS_FREE;
+    }
+}
+
+static int by_end(const void *a, const void *b)
+{
+    const struct waits_end *x = a, *y = b;
+
+    return (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+static int by_count(const void *a, const void *b)
+{
+    const struct waits_end *x = a, *y = b;
+
+    return x->count != y->count ? (x->count < y->count) - (x->count > y->count) : by_end(a, b);
+}
+
+/* Of a rank with several threads the first free one counts. */
+static bool is_first_free(const struct waits *w, const struct entry *e)
+{
+    for (int32_t thread = 0; thread < e->thread && e->what == WAITS_FREE; thread++) {
+        int32_t i = waits_find(w, e->rank, thread);
+        if (i != FTREE_NONE && w->entries.items[i].what == WAITS_FREE)
+            return false;
+    }
+    return e->what == WAITS_FREE;
+}
+
+static int count_ends(struct waits *w)
+{
+    struct waits_end *end, *list;
+    int32_t kept = 0;
+
+    FTREE_EACH(const struct entry, e, w->entries) {
+        if (!is_first_free(w, e))
+            continue;
+        end = FTREE_PUSH(w->ft, w->ends);
+        if (!end)
+            return FTREE_ERR_NOMEM;
+        *end = (struct waits_end){.rank = e->of, .fate = e->fate, .count = e->of != e->rank};
+    }
+    list = w->ends.items;
+    if (w->ends.n > 0)
+        qsort(list, (size_t) w->ends.n, sizeof(*list), by_end);
+    for (int32_t i = 0; i < w->ends.n; i++) {
+        if (kept > 0 && list[kept - 1].rank == list[i].rank)
+            list[kept - 1].count += list[i].count;
+        else
+            list[kept++] = list[i];
+    }
+    w->ends.n = kept;
+    if (kept > 0)
+        qsort(list, (size_t) kept, sizeof(*list), by_count);
+    return FTREE_OK;
+}
+
+/* ---- what may be seen from above ------------------------------------------------------------- */
+
+/* Of a core no more need be known, but a collective in it may lack others, too. */
+static void open_node(struct search *s, int32_t v)
+{
+    if (s->is_open[v] || (s->is_fixed[v] && v < s->g->entries))
+        return;
+    s->is_open[v] = true;
+    s->queue[s->tail++] = v;
+}
+
+/* Those of which something is not known, and who waits for them: is_open has the nodes that were
+ * neither free nor blocked. */
+static void find_open(struct search *s)
+{
+    s->head = s->tail = 0;
+    for (int32_t v = 0; v < s->g->nodes; v++) {
+        bool undecided = s->is_open[v];
+        s->is_open[v] = false;
+        if (undecided || s->g->unknown[v])
+            open_node(s, v);
+    }
+    while (s->head < s->tail) {
+        int32_t v = s->queue[s->head++];
+        for (int32_t i = s->g->out_first[v]; i < s->g->out_first[v + 1]; i++)
+            open_node(s, s->g->out[i]);
+    }
+}
+
+/* ---- all of it ------------------------------------------------------------------------------- */
+
+/* The undecided that do not go on, before cores let them. */
+static void mark_blocked(struct search *s)
+{
+    for (int32_t v = 0; v < s->g->nodes; v++)
+        s->is_open[v] = !s->goes_on[v]; /* it is not free ... */
+    waits_find_fixpoint(s, true);
+    for (int32_t v = 0; v < s->g->nodes; v++)
+        s->is_open[v] = s->is_open[v] && s->goes_on[v]; /* ... and not blocked */
+    for (int32_t v = 0; v < s->g->entries; v++)
+        if (s->w->entries.items[v].what == WAITS_UNDECIDED && !s->goes_on[v])
+            s->w->entries.items[v].what = WAITS_BLOCKED;
+}
+
+static void name_cores(struct search *s)
+{
+    for (int32_t v = 0; v < s->g->entries; v++) {
+        struct entry *e = &s->w->entries.items[v];
+        if (e->what != WAITS_BLOCKED)
+            continue;
+        e->of = s->because[v];
+        e->is_open = s->is_open[v];
+    }
+}
+
+static void find_only_done(struct search *s)
+{
+    const struct graph *g = s->g;
+
+    for (int32_t v = 0; v < g->nodes; v++) {
+        s->only_done[v] = true;
+        for (int32_t i = g->in_first[v]; i < g->in_first[v + 1] && s->only_done[v]; i++)
+            s->only_done[v] = waits_is_done(s, g->in[i]);
+    }
+}
+
+#define FLAGS 4 /* tables of each kind, below */
+#define NUMBERS (3 + SEARCH_SPARE)
+
+static void lay_out(struct search *s, bool *flags, int32_t *numbers)
+{
+    size_t n = (size_t) s->g->nodes + 1;
+
+    memset(flags, 0, FLAGS * n * sizeof(*flags));
+    memset(numbers, 0, NUMBERS * n * sizeof(*numbers));
+    s->goes_on = flags;
+    s->is_fixed = flags + n;
+    s->only_done = flags + 2 * n;
+    s->is_open = flags + 3 * n;
+    s->pending = numbers;
+    s->because = numbers + n;
+    s->queue = numbers + 2 * n;
+    s->spare = numbers + 3 * n;
+}
+
+static int decide(struct waits *w, bool *flags, int32_t *numbers)
+{
+    struct search s = {.w = w, .g = &w->graph};
+    int rc;
+
+    lay_out(&s, flags, numbers);
+    for (int32_t v = 0; v < w->graph.nodes; v++)
+        w->core_of[v] = FTREE_NONE;
+    find_only_done(&s);
+    mark_free(&s);
+    mark_blocked(&s);
+    rc = waits_find_cores(&s);
+    find_open(&s);
+    name_cores(&s);
+    return rc ? rc : count_ends(w);
+}
+
+int waits_decide(struct waits *w)
+{
+    size_t n = (size_t) w->graph.nodes + 1;
+    bool *flags = ftree_alloc(w->ft, NULL, FLAGS * n * sizeof(*flags));
+    int32_t *numbers = ftree_alloc(w->ft, NULL, NUMBERS * n * sizeof(*numbers));
+    int rc = FTREE_ERR_NOMEM;
+
+    w->core_of = ftree_alloc(w->ft, NULL, n * sizeof(*w->core_of));
+    if (flags && numbers && w->core_of)
+        rc = decide(w, flags, numbers);
+    ftree_alloc(w->ft, flags, 0);
+    ftree_alloc(w->ft, numbers, 0);
+    return rc;
+}

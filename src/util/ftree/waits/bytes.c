@@ -1,0 +1,163 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "ftree/waits/waits_int.h"
+
+#include <string.h>
+
+/* Numbers and what records and items have in common, as they are written and read.  What is read is
+ * within the bounds of waits.h, or the message is bad. */
+
+void waits_put_number(struct wire_codec *w, uint64_t value)
+{
+    for (; value >= 0x80; value >>= 7)
+        ftree_wire_number(w, (value & 0x7f) | 0x80, 1, 0);
+    ftree_wire_number(w, value, 1, 0);
+}
+
+void waits_put_signed(struct wire_codec *w, int64_t value)
+{
+    waits_put_number(w, value < 0 ? ~(uint64_t) value << 1 | 1 : (uint64_t) value << 1);
+}
+
+uint64_t waits_get_number(struct wire_codec *r)
+{
+    uint64_t value = 0, part;
+
+    for (int shift = 0; shift < 64; shift += 7) {
+        part = ftree_wire_number(r, 0, 1, 0);
+        value |= (part & 0x7f) << shift;
+        if (part < 0x80) {
+            if (shift == 63 && part > 1)
+                r->bad = true;
+            return value;
+        }
+    }
+    r->bad = true;
+    return 0;
+}
+
+uint32_t waits_get_u32(struct wire_codec *r)
+{
+    uint64_t value = waits_get_number(r);
+
+    if (value > UINT32_MAX)
+        r->bad = true;
+    return (uint32_t) value;
+}
+
+int64_t waits_get_within(struct wire_codec *r, int64_t least, int64_t most)
+{
+    uint64_t n = waits_get_number(r);
+    int64_t value = n & 1 ? (int64_t) ~(n >> 1) : (int64_t) (n >> 1);
+
+    if (value >= least && value <= most)
+        return value;
+    r->bad = true;
+    return least;
+}
+
+void waits_put_key(struct wire_codec *w, struct waits_key key)
+{
+    waits_put_number(w, key.context);
+    waits_put_signed(w, key.first);
+}
+
+struct waits_key waits_get_key(struct wire_codec *r)
+{
+    struct waits_key key = {.context = waits_get_u32(r)};
+
+    key.first = (int32_t) waits_get_within(r, 0, r->job->size - 1);
+    return key;
+}
+
+void waits_put_run(struct wire_codec *w, const struct waits_run *run)
+{
+    waits_put_signed(w, run->first);
+    waits_put_signed(w, run->count);
+    if (run->count > 1)
+        waits_put_signed(w, run->step);
+}
+
+/* All of its ranks are in the job. */
+void waits_get_run(struct wire_codec *r, struct waits_run *run)
+{
+    int64_t last;
+
+    run->first = (int32_t) waits_get_within(r, 0, r->job->size - 1);
+    run->count = (int32_t) waits_get_within(r, 1, r->job->size);
+    run->step = run->count > 1 ? (int32_t) waits_get_within(r, 1, r->job->size) : 1;
+    last = run->first + (int64_t) run->step * (run->count - 1);
+    if (last >= r->job->size) {
+        r->bad = true;
+        run->count = 1;
+    }
+}
+
+void waits_put_members(struct wire_codec *w, const struct waits_comm *c)
+{
+    waits_put_key(w, c->key);
+    waits_put_signed(w, c->size);
+    ftree_wire_text(w, (char *) (uintptr_t) c->name, 256);
+    waits_put_signed(w, c->runs);
+    for (int32_t i = 0; i < c->runs; i++)
+        waits_put_run(w, &c->run[i]);
+}
+
+const char *waits_check_comm(const struct ftree_job *job, const struct waits_comm *c)
+{
+    int64_t members = 0;
+
+    if (c->key.first < 0 || c->key.first >= job->size || c->size < 1 || c->size > job->size)
+        return "a communicator's key or size";
+    if (c->runs < 0 || c->runs > WAITS_RUNS_MAX || !memchr(c->name, 0, sizeof(c->name)))
+        return "a communicator's name or members";
+    for (int32_t i = 0; i < c->runs; i++) {
+        const struct waits_run *run = &c->run[i];
+        if (run->first < 0 || run->count < 1 || run->step < 1 ||
+            run->first + (int64_t) run->step * (run->count - 1) >= job->size)
+            return "a communicator's members";
+        members += run->count;
+    }
+    return c->runs > 0 && members != c->size ? "the number of a communicator's members" : NULL;
+}
+
+void waits_get_members(struct wire_codec *r, struct waits_comm *c)
+{
+    c->key = waits_get_key(r);
+    c->size = (int32_t) waits_get_within(r, 1, r->job->size);
+    ftree_wire_text(r, c->name, sizeof(c->name));
+    c->runs = (int32_t) waits_get_within(r, 0, WAITS_RUNS_MAX);
+    for (int32_t i = 0; i < c->runs && !r->bad; i++)
+        waits_get_run(r, &c->run[i]);
+    if (r->bad || waits_check_comm(r->job, c)) {
+        r->bad = true;
+        c->runs = 0;
+    }
+}
+
+void waits_put_last(struct wire_codec *w, const struct waits_collective *last)
+{
+    waits_put_number(w, last->begun);
+    if (last->begun == 0)
+        return;
+    ftree_wire_number(w, last->call, 3, 0);
+    waits_put_number(w, last->op);
+    waits_put_signed(w, last->root);
+    waits_put_number(w, last->bytes + 1); /* none is 0 */
+    ftree_wire_number(w, last->blocking, 1, 0);
+}
+
+void waits_get_last(struct wire_codec *r, struct waits_collective *last)
+{
+    *last = (struct waits_collective){.begun = waits_get_u32(r)};
+    if (last->begun == 0)
+        return;
+    last->call = (uint32_t) ftree_wire_number(r, 0, 3, 0);
+    last->op = waits_get_u32(r);
+    last->root = (int32_t) waits_get_within(r, INT32_MIN, INT32_MAX);
+    last->bytes = waits_get_number(r) - 1;
+    last->blocking = ftree_wire_number(r, 0, 1, 2) != 0;
+}

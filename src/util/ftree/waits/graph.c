@@ -1,0 +1,380 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "ftree/waits/waits_int.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * The conditions as a graph.  Ranks that wait for any member of a communicator, or for all that
+ * have not begun its n-th collective, share a gate, so that N ranks in one collective are N edges
+ * and not N * N.  The gates of a communicator's collectives are a chain: who is behind at the 4th
+ * is behind at the 5th, too.
+ */
+
+static int compare_gates(const struct gate *a, const struct gate *b)
+{
+    int order = (a->type > b->type) - (a->type < b->type);
+
+    if (!order)
+        order = key_compare(a->key, b->key);
+    if (!order)
+        order = (a->number > b->number) - (a->number < b->number);
+    return order ? order : (a->rank > b->rank) - (a->rank < b->rank);
+}
+
+static int by_gate(const void *a, const void *b)
+{
+    return compare_gates(a, b);
+}
+
+static bool has_gate(const struct term *t)
+{
+    return t->type == TERM_ANY || t->type == TERM_ALL || t->type == TERM_FIRST;
+}
+
+/* Threads of a rank are entries; who waits for the rank waits for any of them. */
+static bool has_threads(const struct entry *e)
+{
+    return e->thread == 0 && e->threads > 1;
+}
+
+static struct gate gate_of(const struct term *t)
+{
+    struct gate gate = {.type = t->type, .key = t->key};
+
+    if (t->type != TERM_ANY)
+        gate.number = t->number;
+    if (t->type == TERM_FIRST || t->type == TERM_RANK)
+        gate.rank = t->rank;
+    return gate;
+}
+
+static int push_gate(struct waits *w, const struct term *t)
+{
+    struct gate *gate = FTREE_PUSH(w->ft, w->graph.gates);
+
+    if (!gate)
+        return FTREE_ERR_NOMEM;
+    *gate = gate_of(t);
+    return FTREE_OK;
+}
+
+static int push_gates(struct waits *w, const struct entry *e)
+{
+    struct term rank = {.type = TERM_RANK, .rank = e->rank};
+    int rc = has_threads(e) ? push_gate(w, &rank) : FTREE_OK;
+
+    for (int32_t i = e->term; i < e->term + e->terms && !rc; i++)
+        if (e->what == WAITS_UNDECIDED && has_gate(&w->terms.items[i]))
+            rc = push_gate(w, &w->terms.items[i]);
+    return rc;
+}
+
+/* Each once, sorted. */
+static int collect_gates(struct waits *w)
+{
+    struct graph *g = &w->graph;
+    int32_t kept = 0;
+    int rc = FTREE_OK;
+
+    FTREE_EACH(const struct entry, e, w->entries)
+        if (!rc)
+            rc = push_gates(w, e);
+    if (rc || g->gates.n == 0)
+        return rc;
+    qsort(g->gates.items, (size_t) g->gates.n, sizeof(*g->gates.items), by_gate);
+    for (int32_t i = 0; i < g->gates.n; i++)
+        if (kept == 0 || compare_gates(&g->gates.items[kept - 1], &g->gates.items[i]))
+            g->gates.items[kept++] = g->gates.items[i];
+    g->gates.n = kept;
+    return FTREE_OK;
+}
+
+static int32_t find_gate(const struct graph *g, const struct term *t)
+{
+    struct gate wanted = gate_of(t);
+    const struct gate *found =
+        bsearch(&wanted, g->gates.items, (size_t) g->gates.n, sizeof(wanted), by_gate);
+
+    return g->entries + (int32_t) (found - g->gates.items);
+}
+
+int32_t waits_node_of(const struct waits *w, int32_t rank)
+{
+    struct term t = {.type = TERM_RANK, .rank = rank};
+    int32_t i = waits_find(w, rank, 0);
+
+    return i != FTREE_NONE && has_threads(&w->entries.items[i]) ? find_gate(&w->graph, &t) : i;
+}
+
+/* Purpose: node waits for input; one that is not there is unknown. */
+static int link_to(struct waits *w, int32_t node, int32_t input)
+{
+    struct edge *edge;
+
+    if (input == FTREE_NONE) {
+        w->graph.unknown[node] = true;
+        return FTREE_OK;
+    }
+    edge = FTREE_PUSH(w->ft, w->graph.edges);
+    if (!edge)
+        return FTREE_ERR_NOMEM;
+    *edge = (struct edge){.node = node, .input = input};
+    return FTREE_OK;
+}
+
+/* ---- positions ------------------------------------------------------------------------------- */
+
+/* Whether so many members of a communicator are all of them. */
+static bool are_all(const struct waits *w, struct waits_key key, int32_t members)
+{
+    const struct waits_comm *c = ftree_waits_comm(w, key);
+
+    return c && members >= c->size;
+}
+
+/* ---- gates ----------------------------------------------------------------------------------- */
+
+static bool is_member(const struct waits_comm *c, int32_t rank)
+{
+    for (int32_t i = 0; i < c->runs; i++)
+        if (waits_run_has(&c->run[i], rank))
+            return true;
+    return false;
+}
+
+/* Whichever are fewer are gone through: the communicator's members ... */
+static int link_members(struct waits *w, int32_t node, const struct waits_comm *c)
+{
+    int32_t found = 0;
+    int rc = FTREE_OK;
+
+    for (int32_t i = 0; i < c->runs; i++)
+        for (int32_t k = 0; k < c->run[i].count && !rc; k++) {
+            int32_t at = waits_node_of(w, c->run[i].first + k * c->run[i].step);
+            if (at == FTREE_NONE)
+                continue;
+            rc = link_to(w, node, at);
+            found++;
+        }
+    w->graph.unknown[node] = found < c->size;
+    return rc;
+}
+
+/* ... or the ranks that are known. */
+static int link_known(struct waits *w, int32_t node, const struct waits_comm *c)
+{
+    int32_t found = 0;
+    int rc = FTREE_OK;
+
+    for (int32_t i = 0; i < w->entries.n && !rc; i++) {
+        const struct entry *e = &w->entries.items[i];
+        if (e->thread > 0 || !is_member(c, e->rank))
+            continue;
+        rc = link_to(w, node, waits_node_of(w, e->rank));
+        found++;
+    }
+    w->graph.unknown[node] = found < c->size;
+    return rc;
+}
+
+static int link_any(struct waits *w, int32_t node, const struct gate *gate)
+{
+    const struct waits_comm *c = ftree_waits_comm(w, gate->key);
+
+    if (!c || c->runs == 0) {
+        w->graph.unknown[node] = true;
+        return FTREE_OK;
+    }
+    return c->size < w->entries.n ? link_members(w, node, c) : link_known(w, node, c);
+}
+
+/* A thread that is not told is unknown. */
+static int link_threads(struct waits *w, int32_t node, int32_t rank)
+{
+    int32_t threads = w->entries.items[waits_find(w, rank, 0)].threads;
+    int rc = FTREE_OK;
+
+    for (int32_t thread = 0; thread < threads && !rc; thread++)
+        rc = link_to(w, node, waits_find(w, rank, thread));
+    return rc;
+}
+
+/* Those behind, from where the gate before ends, which is of the same communicator or none. */
+static int link_all(struct waits *w, int32_t node, const struct gate *gate)
+{
+    const struct gate *before = node > w->graph.entries ? gate - 1 : NULL;
+    bool chained = before && before->type == TERM_ALL && !key_compare(before->key, gate->key);
+    int32_t first = waits_first_position(w, gate->key, 0), end = waits_end_position(w, gate->key);
+    int32_t from = chained ? waits_first_position(w, gate->key, before->number) : first;
+    int rc = chained ? link_to(w, node, node - 1) : FTREE_OK;
+
+    for (; from < end && w->positions.items[from].last.begun < gate->number && !rc; from++)
+        rc = link_to(w, node, waits_node_of(w, w->positions.items[from].rank));
+    if (!are_all(w, gate->key, end - first))
+        w->graph.unknown[node] = true;
+    return rc;
+}
+
+static int by_member(const void *a, const void *b)
+{
+    const struct position *x = a, *y = b;
+    int order = key_compare(x->key, y->key);
+
+    return order ? order : (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+/* Who waits until a rank has begun a collective waits for nobody once it has. */
+static int link_first(struct waits *w, int32_t node, const struct gate *gate)
+{
+    struct position wanted = {.key = gate->key, .rank = gate->rank};
+    const struct position *p = NULL;
+
+    if (w->positions.n > 0)
+        p = bsearch(&wanted, w->positions.items, (size_t) w->positions.n, sizeof(wanted),
+                    by_member);
+    if (p && p->last.begun >= gate->number)
+        return FTREE_OK;
+    return link_to(w, node, p ? waits_node_of(w, gate->rank) : FTREE_NONE);
+}
+
+/* Sorted by rank meanwhile: there may be as many such gates as ranks. */
+static int link_firsts(struct waits *w)
+{
+    struct graph *g = &w->graph;
+    bool sorted = false;
+    int rc = FTREE_OK;
+
+    for (int32_t i = 0; i < g->gates.n && !rc; i++) {
+        if (g->gates.items[i].type != TERM_FIRST)
+            continue;
+        if (!sorted && w->positions.n > 0)
+            qsort(w->positions.items, (size_t) w->positions.n, sizeof(*w->positions.items),
+                  by_member);
+        sorted = true;
+        rc = link_first(w, g->entries + i, &g->gates.items[i]);
+    }
+    if (sorted)
+        waits_sort_positions(w);
+    return rc;
+}
+
+static int link_term(struct waits *w, int32_t node, const struct term *t)
+{
+    switch (t->type) {
+        case TERM_RANK:
+            return link_to(w, node, waits_node_of(w, t->rank));
+        case TERM_ANY:
+        case TERM_ALL:
+        case TERM_FIRST:
+            return link_to(w, node, find_gate(&w->graph, t));
+        default:
+            return link_to(w, node, FTREE_NONE);
+    }
+}
+
+static int link_ranks(struct waits *w)
+{
+    int rc = FTREE_OK;
+
+    for (int32_t v = 0; v < w->graph.entries && !rc; v++) {
+        const struct entry *e = &w->entries.items[v];
+        for (int32_t i = e->term; i < e->term + e->terms && !rc; i++)
+            if (e->what == WAITS_UNDECIDED)
+                rc = link_term(w, v, &w->terms.items[i]);
+    }
+    return rc;
+}
+
+static int link_gates(struct waits *w)
+{
+    struct graph *g = &w->graph;
+    int rc = link_firsts(w);
+
+    for (int32_t i = 0; i < g->gates.n && !rc; i++) {
+        const struct gate *gate = &g->gates.items[i];
+        if (gate->type == TERM_RANK)
+            rc = link_threads(w, g->entries + i, gate->rank);
+        else if (gate->type == TERM_ANY)
+            rc = link_any(w, g->entries + i, gate);
+        else if (gate->type == TERM_ALL)
+            rc = link_all(w, g->entries + i, gate);
+    }
+    return rc;
+}
+
+/* ---- tables ---------------------------------------------------------------------------------- */
+
+static void *table(struct waits *w, int32_t n, size_t size)
+{
+    void *p = ftree_alloc(w->ft, NULL, ((size_t) n + 1) * size);
+
+    if (p)
+        memset(p, 0, ((size_t) n + 1) * size);
+    return p;
+}
+
+/* Sorts the edges by one end: those of v are other[first[v]] .. other[first[v + 1] - 1]. */
+static void index_edges(const struct graph *g, bool by_input, int32_t *first, int32_t *other)
+{
+    FTREE_EACH(const struct edge, e, g->edges)
+        first[(by_input ? e->input : e->node) + 1]++;
+    for (int32_t v = 0; v < g->nodes; v++)
+        first[v + 1] += first[v];
+    FTREE_EACH(const struct edge, f, g->edges)
+        other[first[by_input ? f->input : f->node]++] = by_input ? f->node : f->input;
+    for (int32_t v = g->nodes; v > 0; v--)
+        first[v] = first[v - 1];
+    first[0] = 0;
+}
+
+static int index_graph(struct waits *w)
+{
+    struct graph *g = &w->graph;
+
+    g->in_first = table(w, g->nodes, sizeof(*g->in_first));
+    g->out_first = table(w, g->nodes, sizeof(*g->out_first));
+    g->in = table(w, g->edges.n, sizeof(*g->in));
+    g->out = table(w, g->edges.n, sizeof(*g->out));
+    if (!g->in_first || !g->out_first || !g->in || !g->out)
+        return FTREE_ERR_NOMEM;
+    index_edges(g, false, g->in_first, g->in);
+    index_edges(g, true, g->out_first, g->out);
+    return FTREE_OK;
+}
+
+int waits_graph_build(struct waits *w)
+{
+    struct graph *g = &w->graph;
+    int rc = collect_gates(w);
+
+    if (rc)
+        return rc;
+    g->entries = w->entries.n;
+    g->nodes = g->entries + g->gates.n;
+    g->unknown = table(w, g->nodes, sizeof(*g->unknown));
+    if (!g->unknown)
+        return FTREE_ERR_NOMEM;
+    rc = link_ranks(w);
+    if (!rc)
+        rc = link_gates(w);
+    return rc ? rc : index_graph(w);
+}
+
+void waits_graph_free(struct waits *w)
+{
+    struct graph *g = &w->graph;
+
+    ftree_alloc(w->ft, g->gates.items, 0);
+    ftree_alloc(w->ft, g->edges.items, 0);
+    ftree_alloc(w->ft, g->unknown, 0);
+    ftree_alloc(w->ft, g->in_first, 0);
+    ftree_alloc(w->ft, g->in, 0);
+    ftree_alloc(w->ft, g->out_first, 0);
+    ftree_alloc(w->ft, g->out, 0);
+    ftree_alloc(w->ft, w->core_of, 0);
+}

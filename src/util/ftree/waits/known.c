@@ -1,0 +1,405 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "ftree/waits/waits_int.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A reduction: what is known of ranks and communicators, from the own records and from below. */
+
+/* ---- adding ---------------------------------------------------------------------------------- */
+
+int waits_put_comm(struct waits *w, const struct waits_comm *comm)
+{
+    struct waits_comm *c;
+
+    if (w->comms.n >= most_entries(w))
+        return FTREE_ERR_MALFORMED;
+    c = FTREE_PUSH(w->ft, w->comms);
+    if (!c)
+        return FTREE_ERR_NOMEM;
+    *c = *comm;
+    return FTREE_OK;
+}
+
+int waits_put_position(struct waits *w, struct waits_key key, const struct waits_collective *last,
+                       int32_t rank)
+{
+    struct position *p;
+
+    if (w->positions.n >= WAITS_COMMS_MAX * most_entries(w))
+        return FTREE_ERR_MALFORMED;
+    p = FTREE_PUSH(w->ft, w->positions);
+    if (!p)
+        return FTREE_ERR_NOMEM;
+    *p = (struct position){.key = key, .last = *last, .rank = rank};
+    return FTREE_OK;
+}
+
+struct entry *waits_put_entry(struct waits *w, int32_t rank, enum waits_what what)
+{
+    struct entry *e = FTREE_PUSH(w->ft, w->entries);
+
+    if (!e)
+        return NULL;
+    *e = (struct entry){.rank = rank, .threads = 1, .what = what, .of = rank, .term = w->terms.n};
+    return e;
+}
+
+int waits_put_term(struct waits *w, struct entry *e, const struct term *t)
+{
+    struct term *new = FTREE_PUSH(w->ft, w->terms);
+
+    if (!new)
+        return FTREE_ERR_NOMEM;
+    *new = *t;
+    e->terms++;
+    return FTREE_OK;
+}
+
+/* ---- a record -------------------------------------------------------------------------------- */
+
+/* True if it waits for nothing that waits itself. */
+static bool goes_on(const struct waits_request *q)
+{
+    if (q->kind == WAITS_COLLECTIVE)
+        return false; /* positions say that */
+    return q->fate == WAITS_COMES || q->fate == WAITS_RUNS || q->fate == WAITS_PEER_LOST ||
+           q->kind == WAITS_IO;
+}
+
+static struct term collective_term(const struct waits_record *r, const struct waits_request *q)
+{
+    bool all = q->peer < 0;
+
+    return (struct term){.type = all ? TERM_ALL : TERM_FIRST,
+                         .key = r->comm[q->comm].key,
+                         .number = q->number,
+                         .rank = all ? FTREE_NONE : q->peer};
+}
+
+static struct term term_of(const struct waits_record *r, const struct waits_request *q)
+{
+    if (q->kind == WAITS_COLLECTIVE && q->comm >= 0 && q->number > 0)
+        return collective_term(r, q);
+    if (q->kind == WAITS_COLLECTIVE || (q->fate != WAITS_OPEN && q->fate != WAITS_NEVER))
+        return (struct term){.type = TERM_UNKNOWN};
+    if (q->peer >= 0)
+        return (struct term){.type = TERM_RANK, .rank = q->peer};
+    if (q->peer == WAITS_ANY && q->comm >= 0)
+        return (struct term){.type = TERM_ANY, .key = r->comm[q->comm].key};
+    return (struct term){.type = TERM_UNKNOWN};
+}
+
+/* For whom it is free: the first peer that goes on. */
+static void set_free(struct entry *e, const struct waits_request *q)
+{
+    e->what = WAITS_FREE;
+    e->fate = q->kind == WAITS_IO ? WAITS_RUNS : q->fate;
+    e->of = q->peer >= 0 && q->fate != WAITS_COMES ? q->peer : e->rank;
+}
+
+static int add_terms(struct waits *w, const struct waits_record *r, struct entry *e)
+{
+    static const struct term unknown = {.type = TERM_UNKNOWN};
+    const struct waits_request *free_by = NULL;
+    int rc = FTREE_OK;
+
+    for (int32_t i = 0; i < r->requests && !rc; i++) {
+        struct term t = term_of(r, &r->request[i]);
+        if (!goes_on(&r->request[i]))
+            rc = waits_put_term(w, e, &t);
+        else if (!free_by)
+            free_by = &r->request[i];
+    }
+    if (!rc && (r->more || r->requests == 0 || r->mode == WAITS_FOR_NONE))
+        rc = waits_put_term(w, e, &unknown);
+    if (!rc && free_by && (e->mode == WAITS_FOR_ONE || e->terms == 0)) {
+        set_free(e, free_by);
+        w->terms.n -= e->terms;
+        e->terms = 0;
+    }
+    return rc;
+}
+
+static int add_wait(struct waits *w, const struct waits_record *r)
+{
+    struct entry *e = waits_put_entry(w, r->rank, WAITS_UNDECIDED);
+    int rc;
+
+    if (!e)
+        return FTREE_ERR_NOMEM;
+    e->thread = r->thread;
+    e->threads = r->threads > 1 ? r->threads : 1;
+    e->polls = r->polls;
+    e->mode = r->mode == WAITS_FOR_ONE ? WAITS_FOR_ONE : WAITS_FOR_ALL;
+    rc = add_terms(w, r, e);
+    for (int32_t i = 0; i < r->requests && !rc; i++)
+        if (r->request[i].fate == WAITS_NEVER && r->request[i].peer >= 0 &&
+            !waits_put_entry(w, r->request[i].peer, WAITS_DONE))
+            rc = FTREE_ERR_NOMEM;
+    return rc;
+}
+
+static int add_comms(struct waits *w, const struct waits_record *r)
+{
+    int rc = FTREE_OK;
+
+    for (int32_t i = 0; i < r->comms && !rc; i++) {
+        rc = waits_put_comm(w, &r->comm[i]);
+        if (!rc)
+            rc = waits_put_position(w, r->comm[i].key, &r->comm[i].last, r->rank);
+    }
+    return rc;
+}
+
+int ftree_waits_add(struct waits *w, const struct waits_record *r)
+{
+    int rc;
+
+    if (ftree_waits_record_check(w->ft->job, r))
+        return FTREE_ERR_INVALID;
+    if (r->state == WAITS_WAITING)
+        rc = add_wait(w, r);
+    else if (r->state == WAITS_FINALIZING || r->state == WAITS_FINALIZED)
+        rc = waits_put_entry(w, r->rank, WAITS_DONE) ? FTREE_OK : FTREE_ERR_NOMEM;
+    else
+        return FTREE_OK;
+    return rc ? rc : add_comms(w, r);
+}
+
+/* ---- order ----------------------------------------------------------------------------------- */
+
+/* A rank is told twice where a peer has called MPI_Finalize; what is final comes first. */
+static int by_rank(const void *a, const void *b)
+{
+    const struct entry *x = a, *y = b;
+
+    if (x->thread != y->thread)
+        return x->thread - y->thread;
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? -1 : 1;
+    if (x->what != y->what)
+        return x->what > y->what ? -1 : 1;
+    return y->told - x->told;
+}
+
+static int by_key(const void *a, const void *b)
+{
+    return key_compare(((const struct waits_comm *) a)->key, ((const struct waits_comm *) b)->key);
+}
+
+#define ORDER(a, b) \
+    do { \
+        if ((a) != (b)) \
+            return (a) < (b) ? -1 : 1; \
+    } while (0)
+
+int waits_compare_collectives(const struct waits_collective *a, const struct waits_collective *b)
+{
+    ORDER(a->begun, b->begun);
+    ORDER(a->call, b->call);
+    ORDER(a->root, b->root);
+    ORDER(a->bytes, b->bytes);
+    ORDER(a->op, b->op);
+    ORDER(a->blocking, b->blocking);
+    return 0;
+}
+
+static int by_position(const void *a, const void *b)
+{
+    const struct position *x = a, *y = b;
+    int order = key_compare(x->key, y->key);
+
+    if (!order)
+        order = waits_compare_collectives(&x->last, &y->last);
+    return order ? order : (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+static void drop_repeated(void *items, int32_t *n, size_t size,
+                          bool (*same)(const void *, const void *))
+{
+    uint8_t *base = items;
+    int32_t kept = 0;
+
+    for (int32_t i = 0; i < *n; i++) {
+        if (kept > 0 && same(base + (size_t) (kept - 1) * size, base + (size_t) i * size))
+            continue;
+        memmove(base + (size_t) kept * size, base + (size_t) i * size, size);
+        kept++;
+    }
+    *n = kept;
+}
+
+static bool same_rank(const void *a, const void *b)
+{
+    const struct entry *x = a, *y = b;
+
+    return x->rank == y->rank && x->thread == y->thread;
+}
+
+static bool same_key(const void *a, const void *b)
+{
+    return by_key(a, b) == 0;
+}
+
+static bool same_position(const void *a, const void *b)
+{
+    return by_position(a, b) == 0;
+}
+
+#define SORT(array, compare, same) \
+    do { \
+        if ((array).n > 0) \
+            qsort((array).items, (size_t) (array).n, sizeof(*(array).items), compare); \
+        drop_repeated((array).items, &(array).n, sizeof(*(array).items), same); \
+    } while (0)
+
+void waits_sort_positions(struct waits *w)
+{
+    SORT(w->positions, by_position, same_position);
+}
+
+void waits_sort(struct waits *w)
+{
+    SORT(w->entries, by_rank, same_rank);
+    SORT(w->comms, by_key, same_key);
+    waits_sort_positions(w);
+}
+
+/* ---- finding -------------------------------------------------------------------------------- */
+
+int32_t waits_find(const struct waits *w, int32_t rank, int32_t thread)
+{
+    struct entry wanted = {.rank = rank, .thread = (uint8_t) thread};
+    int32_t low = 0, high = w->entries.n;
+
+    while (low < high) {
+        int32_t middle = low + (high - low) / 2;
+        const struct entry *e = &w->entries.items[middle];
+        if (e->thread < thread || (e->thread == thread && e->rank < rank))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < w->entries.n && same_rank(&w->entries.items[low], &wanted) ? low : FTREE_NONE;
+}
+
+/* Free is better than undecided, and that than blocked. */
+static bool is_better(int what, int than)
+{
+    return what == WAITS_FREE ? than != WAITS_FREE
+                              : what == WAITS_UNDECIDED && than == WAITS_BLOCKED;
+}
+
+/* Of several threads the one that is best off says what the rank is; one that is not told may be
+ * well. */
+enum waits_what ftree_waits_of(const struct waits *w, int32_t rank, int32_t *of)
+{
+    static const struct entry untold = {.what = WAITS_UNDECIDED, .of = FTREE_NONE};
+    int32_t first = waits_find(w, rank, 0);
+    const struct entry *best = first == FTREE_NONE ? NULL : &w->entries.items[first];
+
+    for (int32_t thread = 1; first != FTREE_NONE && thread < w->entries.items[first].threads;
+         thread++) {
+        int32_t i = waits_find(w, rank, thread);
+        const struct entry *e = i == FTREE_NONE ? &untold : &w->entries.items[i];
+        if (is_better(e->what, best->what))
+            best = e;
+    }
+    *of = best ? best->of : FTREE_NONE;
+    return best ? (enum waits_what) best->what : WAITS_SILENT;
+}
+
+int32_t waits_find_comm(const struct waits *w, struct waits_key key)
+{
+    int32_t low = 0, high = w->comms.n;
+
+    while (low < high) {
+        int32_t middle = low + (high - low) / 2;
+        if (key_compare(w->comms.items[middle].key, key) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < w->comms.n && key_compare(w->comms.items[low].key, key) == 0 ? low : FTREE_NONE;
+}
+
+const struct waits_comm *ftree_waits_comm(const struct waits *w, struct waits_key key)
+{
+    int32_t i = waits_find_comm(w, key);
+
+    return i == FTREE_NONE ? NULL : &w->comms.items[i];
+}
+
+/* The first position at or behind (key, begun). */
+int32_t waits_first_position(const struct waits *w, struct waits_key key, uint32_t begun)
+{
+    int32_t low = 0, high = w->positions.n;
+
+    while (low < high) {
+        int32_t middle = low + (high - low) / 2;
+        const struct position *p = &w->positions.items[middle];
+        int order = key_compare(p->key, key);
+        if (order < 0 || (order == 0 && p->last.begun < begun))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+int32_t waits_end_position(const struct waits *w, struct waits_key key)
+{
+    int32_t i = waits_first_position(w, key, UINT32_MAX);
+
+    while (i < w->positions.n && key_compare(w->positions.items[i].key, key) == 0)
+        i++; /* those at the last number */
+    return i;
+}
+
+bool waits_run_has(const struct waits_run *run, int32_t rank)
+{
+    int32_t from = rank - run->first;
+
+    return from >= 0 && from % run->step == 0 && from / run->step < run->count;
+}
+
+bool ftree_waits_core_at(const struct waits *w, int32_t i, struct waits_core *core)
+{
+    if (i < 0 || i >= w->cores.n)
+        return false;
+    *core = w->cores.items[i].c;
+    core->rank = w->core_ranks.items + w->cores.items[i].first;
+    return true;
+}
+
+static bool is_blocked_by(const struct waits *w, int32_t rank, int32_t core_id)
+{
+    int32_t of;
+
+    return ftree_waits_of(w, rank, &of) == WAITS_BLOCKED && of == core_id;
+}
+
+int32_t ftree_waits_victims(const struct waits *w, int32_t core_id)
+{
+    int32_t n = 0, own = 0;
+
+    FTREE_EACH(const struct entry, e, w->entries)
+        n += e->thread == 0 && is_blocked_by(w, e->rank, core_id);
+    FTREE_EACH(const struct core, c, w->cores)
+        if (c->c.id == core_id && !c->c.missing)
+            own = c->c.ranks;
+    return n - own;
+}
+
+bool ftree_waits_end_at(const struct waits *w, int32_t i, struct waits_end *end)
+{
+    if (i < 0 || i >= w->ends.n)
+        return false;
+    *end = w->ends.items[i];
+    return true;
+}

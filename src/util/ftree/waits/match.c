@@ -1,0 +1,135 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "ftree/waits/waits_int.h"
+
+#include <string.h>
+
+/*
+ * Messages under way.  MPI does not say which message a receive will get before it has it, and need
+ * not: what was sent and not received will meet this receive or one posted before it, and either
+ * way somebody moves.  So it suffices to count, and nothing is claimed while the counts differ.
+ * Once all that could move has moved they are equal.  A message counts as received once its receive
+ * is complete: one whose data are still on their way is no reason for a deadlock.
+ */
+
+static bool is_receive(const struct waits_request *q)
+{
+    return q->kind == WAITS_RECV || q->kind == WAITS_PROBE;
+}
+
+static bool is_send(const struct waits_request *q)
+{
+    return q->kind == WAITS_SEND || q->kind == WAITS_SSEND;
+}
+
+static bool same(int32_t a, int32_t b)
+{
+    return a == b || a == WAITS_ANY || b == WAITS_ANY;
+}
+
+/* The messages of one kind with a peer that q is about; their number may wrap, as its parts. */
+static bool count(const struct waits_request *q, uint32_t context, const struct waits_flows *flows,
+                  enum waits_flow_kind kind, int32_t peer, uint32_t *n)
+{
+    *n = 0;
+    for (int32_t i = 0; i < flows->flows; i++) {
+        const struct waits_flow *f = &flows->flow[i];
+        if (f->kind == kind && f->context == context && same(f->peer, peer) && same(f->tag, q->tag))
+            *n += f->count;
+    }
+    return flows->whole;
+}
+
+bool ftree_waits_received(const struct waits_request *q, uint32_t context,
+                          const struct waits_flows *own, uint32_t *received)
+{
+    return count(q, context, own, WAITS_RECEIVED, q->peer, received);
+}
+
+bool ftree_waits_begun(const struct waits_request *q, uint32_t context, int32_t rank,
+                       const struct waits_flows *peer, uint32_t *begun)
+{
+    return count(q, context, peer, WAITS_SENT, rank, begun);
+}
+
+static enum waits_fate match_receive(const struct waits_request *q, uint32_t context, int32_t rank,
+                                     const struct waits_flows *peer)
+{
+    uint32_t begun;
+
+    if (!ftree_waits_begun(q, context, rank, peer, &begun))
+        return WAITS_UNKNOWN;
+    return begun == q->received ? WAITS_OPEN : WAITS_COMES;
+}
+
+static enum waits_fate match_send(const struct waits_request *q, uint32_t context, int32_t rank,
+                                  const struct waits_flows *peer)
+{
+    uint32_t posted;
+    bool whole = count(q, context, peer, WAITS_POSTED, rank, &posted);
+
+    if (posted > 0)
+        return WAITS_COMES;
+    return whole ? WAITS_OPEN : WAITS_UNKNOWN;
+}
+
+enum waits_fate ftree_waits_match(const struct waits_request *q, uint32_t context, int32_t rank,
+                                  const struct waits_flows *peer)
+{
+    if (is_receive(q) && q->peer != WAITS_ANY) /* of any source the sum of all peers counts */
+        return match_receive(q, context, rank, peer);
+    if (is_send(q))
+        return match_send(q, context, rank, peer);
+    return WAITS_UNKNOWN;
+}
+
+/* ---- near misses ----------------------------------------------------------------------------- */
+
+/* 2: another tag; 1: another communicator; 0: it has nothing to do with the request. */
+static int nearness(const struct waits_flow *f, const struct waits_request *q, uint32_t context,
+                    int32_t rank)
+{
+    bool right_kind = is_receive(q) ? f->kind == WAITS_SENT : is_send(q) && f->kind == WAITS_POSTED;
+
+    if (!right_kind || f->count == 0 || !same(f->peer, rank))
+        return 0;
+    if (f->context == context)
+        return same(f->tag, q->tag) ? 0 : 2;
+    return same(f->tag, q->tag) ? 1 : 0;
+}
+
+static void take_near(const struct waits_request *q, uint32_t context, int32_t rank,
+                      const struct waits_flows *peer, int near, struct waits_hints *hints)
+{
+    for (int32_t i = 0; i < peer->flows && hints->hints < WAITS_HINTS_MAX; i++)
+        if (nearness(&peer->flow[i], q, context, rank) == near)
+            hints->hint[hints->hints++] = peer->flow[i];
+}
+
+void ftree_waits_near(const struct waits_request *q, uint32_t context, int32_t rank,
+                      const struct waits_flows *peer, struct waits_hints *hints)
+{
+    memset(hints, 0, sizeof(*hints));
+    take_near(q, context, rank, peer, 2, hints);
+    take_near(q, context, rank, peer, 1, hints);
+}
+
+void ftree_waits_still_near(const struct waits_request *q, const struct waits_flows *own,
+                            struct waits_hints *hints)
+{
+    int32_t kept = 0;
+
+    for (int32_t i = 0; i < hints->hints; i++) {
+        const struct waits_flow *h = &hints->hint[i];
+        struct waits_request like = {.tag = h->tag};
+        uint32_t received;
+        bool known = count(&like, h->context, own, WAITS_RECEIVED, q->peer, &received);
+        if (h->kind == WAITS_SENT && known && received == h->count)
+            continue;
+        hints->hint[kept++] = *h;
+    }
+    hints->hints = kept;
+}

@@ -1,0 +1,241 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "ftree/waits/waits_int.h"
+
+#include <string.h>
+
+/* The record and the flows of one rank: names, bounds, bytes. */
+
+static const char *const states[] = {
+#define WAITS_STATE_TEXT(id, text) text,
+    WAITS_STATES(WAITS_STATE_TEXT)
+#undef WAITS_STATE_TEXT
+};
+
+static const char *const kinds[] = {
+#define WAITS_KIND_TEXT(id, text, before) text,
+    WAITS_KINDS(WAITS_KIND_TEXT)
+#undef WAITS_KIND_TEXT
+};
+
+const char *ftree_waits_state_name(int state)
+{
+    return state >= 0 && state < WAITS_STATE_COUNT ? states[state] : "?";
+}
+
+const char *ftree_waits_kind_name(int kind)
+{
+    return kind >= 0 && kind < WAITS_KIND_COUNT ? kinds[kind] : "?";
+}
+
+/* The stamp counts all that ends, so nothing else need be compared; state and call are for a stamp
+ * that was read torn. */
+bool ftree_waits_unchanged(const struct waits_record *a, const struct waits_record *b)
+{
+    return a->rank == b->rank && a->thread == b->thread && a->threads == b->threads &&
+           a->stamp == b->stamp && a->state == b->state && a->call == b->call &&
+           a->mode == b->mode && a->requests == b->requests;
+}
+
+/* ---- bounds ---------------------------------------------------------------------------------- */
+
+static const char *check_request(const struct ftree_job *job, const struct waits_record *r,
+                                 const struct waits_request *q)
+{
+    if (q->kind >= WAITS_KIND_COUNT || q->fate >= WAITS_FATE_COUNT)
+        return "kind or fate of a request";
+    if (q->comm < FTREE_NONE || q->comm >= r->comms)
+        return "a request's communicator";
+    if (q->peer >= job->size || (q->peer < 0 && q->peer != FTREE_NONE && q->peer != WAITS_ANY))
+        return "a request's peer";
+    return NULL;
+}
+
+const char *ftree_waits_record_check(const struct ftree_job *job, const struct waits_record *r)
+{
+    const char *broken = NULL;
+
+    if (r->rank < 0 || r->rank >= job->size)
+        return "the rank";
+    if (r->thread >= WAITS_THREADS_MAX || (r->thread > 0 && r->thread >= r->threads))
+        return "the thread";
+    if (r->state >= WAITS_STATE_COUNT || r->mode >= WAITS_MODE_COUNT || r->call >> 24)
+        return "state, mode or call";
+    if (r->requests < 0 || r->requests > WAITS_REQUESTS_MAX || r->comms < 0 ||
+        r->comms > WAITS_COMMS_MAX)
+        return "the number of requests or communicators";
+    for (int32_t i = 0; i < r->requests && !broken; i++)
+        broken = check_request(job, r, &r->request[i]);
+    for (int32_t i = 0; i < r->comms && !broken; i++)
+        broken = waits_check_comm(job, &r->comm[i]);
+    return broken;
+}
+
+/* ---- bytes ----------------------------------------------------------------------------------- */
+
+#define NUMBER_BYTES 5 /* of 32 bits, and 10 of 64 */
+#define REQUEST_BYTES (3 + 2 * NUMBER_BYTES + 10 + 2 * NUMBER_BYTES)
+#define COMM_BYTES \
+    (4 * NUMBER_BYTES + WAITS_NAME_MAX + 3 * NUMBER_BYTES * WAITS_RUNS_MAX + 3 * NUMBER_BYTES + \
+     10 + 3 + 1)
+#define HEAD_BYTES (NUMBER_BYTES + 4 + 3 + 10 + 2)
+_Static_assert(HEAD_BYTES + WAITS_REQUESTS_MAX * REQUEST_BYTES + WAITS_COMMS_MAX * COMM_BYTES <=
+                   WAITS_RECORD_BYTES,
+               "the largest record is as long as waits.h says");
+_Static_assert(WAITS_RECORD_BYTES <= FTREE_MESSAGE_MAX - 64, "and fits into a message");
+_Static_assert(WAITS_STATE_COUNT <= 8 && WAITS_MODE_COUNT <= 4, "state and mode are one byte");
+_Static_assert(WAITS_KIND_COUNT <= 16 && WAITS_FATE_COUNT <= 16, "kind and fate are one byte");
+
+static void put_request(struct wire_codec *w, const struct waits_request *q)
+{
+    ftree_wire_number(w, (uint8_t) (q->kind | q->fate << 4), 1, 0);
+    waits_put_signed(w, q->comm);
+    waits_put_signed(w, q->peer);
+    if (q->kind == WAITS_COLLECTIVE) {
+        waits_put_number(w, q->number);
+        return;
+    }
+    waits_put_signed(w, q->tag);
+    waits_put_number(w, q->bytes);
+    waits_put_number(w, q->received);
+}
+
+static void get_request(struct wire_codec *r, struct waits_request *q)
+{
+    uint8_t byte = (uint8_t) ftree_wire_number(r, 0, 1, 0);
+
+    q->kind = byte & 15;
+    q->fate = byte >> 4;
+    q->comm = (int8_t) waits_get_within(r, FTREE_NONE, WAITS_COMMS_MAX - 1);
+    q->peer = (int32_t) waits_get_within(r, WAITS_ANY, r->job->size - 1);
+    if (q->kind != WAITS_COLLECTIVE) {
+        q->tag = (int32_t) waits_get_within(r, INT32_MIN, INT32_MAX);
+        q->bytes = waits_get_number(r);
+    }
+    *(q->kind == WAITS_COLLECTIVE ? &q->number : &q->received) = waits_get_u32(r);
+}
+
+static void put_record(struct wire_codec *w, const struct waits_record *r)
+{
+    waits_put_signed(w, r->rank);
+    ftree_wire_number(w, r->thread, 1, 0);
+    ftree_wire_number(w, r->threads, 1, 0);
+    ftree_wire_number(w, (uint8_t) (r->state | r->mode << 3 | r->more << 5 | r->polls << 6), 1, 0);
+    ftree_wire_number(w, r->call, 3, 0);
+    waits_put_number(w, r->stamp);
+    waits_put_signed(w, r->requests);
+    waits_put_signed(w, r->comms);
+    for (int32_t i = 0; i < r->requests; i++)
+        put_request(w, &r->request[i]);
+    for (int32_t i = 0; i < r->comms; i++) {
+        waits_put_members(w, &r->comm[i]);
+        waits_put_last(w, &r->comm[i].last);
+    }
+}
+
+size_t ftree_waits_record_put(const struct waits_record *r, uint8_t *buf, size_t len, size_t room)
+{
+    uint8_t bytes[WAITS_RECORD_BYTES];
+    struct wire_codec w = {.p = bytes};
+
+    put_record(&w, r);
+    if (w.at > room - len)
+        return 0;
+    memcpy(buf + len, bytes, w.at);
+    return len + w.at;
+}
+
+static void get_record(struct wire_codec *in, struct waits_record *r)
+{
+    uint8_t byte;
+
+    r->rank = (int32_t) waits_get_within(in, 0, in->job->size - 1);
+    r->thread = (uint8_t) ftree_wire_number(in, 0, 1, 0);
+    r->threads = (uint8_t) ftree_wire_number(in, 0, 1, 0);
+    byte = (uint8_t) ftree_wire_number(in, 0, 1, 128);
+    r->state = byte & 7;
+    r->mode = byte >> 3 & 3;
+    r->more = byte >> 5 & 1;
+    r->polls = byte >> 6;
+    r->call = (uint32_t) ftree_wire_number(in, 0, 3, 0);
+    r->stamp = waits_get_number(in);
+    r->requests = (int32_t) waits_get_within(in, 0, WAITS_REQUESTS_MAX);
+    r->comms = (int32_t) waits_get_within(in, 0, WAITS_COMMS_MAX);
+    for (int32_t i = 0; i < r->requests && !in->bad; i++)
+        get_request(in, &r->request[i]);
+    for (int32_t i = 0; i < r->comms && !in->bad; i++) {
+        waits_get_members(in, &r->comm[i]);
+        waits_get_last(in, &r->comm[i].last);
+    }
+}
+
+int ftree_waits_record_get(const struct ftree_job *job, const uint8_t *bytes, size_t len,
+                           struct waits_record *r, size_t *used)
+{
+    struct wire_codec in = {
+        .reads = true, .p = (uint8_t *) (uintptr_t) bytes, .len = len, .job = job};
+
+    memset(r, 0, sizeof(*r));
+    get_record(&in, r);
+    if (in.bad || ftree_waits_record_check(job, r))
+        return FTREE_ERR_MALFORMED;
+    *used = in.at;
+    return FTREE_OK;
+}
+
+/* ---- flows ----------------------------------------------------------------------------------- */
+
+_Static_assert(2 * NUMBER_BYTES + 1 + WAITS_FLOWS_MAX * (1 + 4 * NUMBER_BYTES) <= WAITS_FLOWS_BYTES,
+               "the largest table of flows is as long as waits.h says");
+
+size_t ftree_waits_flows_put(const struct waits_flows *f, uint8_t *buf, size_t len, size_t room)
+{
+    uint8_t bytes[WAITS_FLOWS_BYTES];
+    struct wire_codec w = {.p = bytes};
+
+    waits_put_signed(&w, f->rank);
+    ftree_wire_number(&w, f->whole, 1, 0);
+    waits_put_signed(&w, f->flows);
+    for (int32_t i = 0; i < f->flows; i++) {
+        ftree_wire_number(&w, f->flow[i].kind, 1, 0);
+        waits_put_signed(&w, f->flow[i].peer);
+        waits_put_signed(&w, f->flow[i].tag);
+        waits_put_number(&w, f->flow[i].context);
+        waits_put_number(&w, f->flow[i].count);
+    }
+    if (w.at > room - len)
+        return 0;
+    memcpy(buf + len, bytes, w.at);
+    return len + w.at;
+}
+
+/* A peer of another world is none of the job's. */
+static void get_flow(struct wire_codec *in, struct waits_flow *f)
+{
+    f->kind = (uint8_t) ftree_wire_number(in, 0, 1, WAITS_POSTED + 1);
+    f->peer = (int32_t) waits_get_within(in, WAITS_ANY, in->job->size - 1);
+    f->tag = (int32_t) waits_get_within(in, INT32_MIN, INT32_MAX);
+    f->context = waits_get_u32(in);
+    f->count = waits_get_u32(in);
+}
+
+int ftree_waits_flows_get(const struct ftree_job *job, const uint8_t *bytes, size_t len,
+                          struct waits_flows *f, size_t *used)
+{
+    struct wire_codec in = {
+        .reads = true, .p = (uint8_t *) (uintptr_t) bytes, .len = len, .job = job};
+
+    memset(f, 0, sizeof(*f));
+    f->rank = (int32_t) waits_get_within(&in, 0, job->size - 1);
+    f->whole = ftree_wire_number(&in, 0, 1, 2) != 0;
+    f->flows = (int32_t) waits_get_within(&in, 0, WAITS_FLOWS_MAX);
+    for (int32_t i = 0; i < f->flows && !in.bad; i++)
+        get_flow(&in, &f->flow[i]);
+    if (in.bad)
+        return FTREE_ERR_MALFORMED;
+    *used = in.at;
+    return FTREE_OK;
+}

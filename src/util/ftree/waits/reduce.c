@@ -1,0 +1,51 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "ftree/waits/waits_int.h"
+
+#include <string.h>
+
+/* The life of a reduction: its memory, and the steps of reducing in their order. */
+
+struct waits *ftree_waits_create(struct ftree *ft)
+{
+    struct waits *w = ftree_alloc(ft, NULL, sizeof(*w));
+
+    if (!w)
+        return NULL;
+    memset(w, 0, sizeof(*w));
+    w->ft = ft;
+    return w;
+}
+
+void ftree_waits_destroy(struct waits *w)
+{
+    if (!w)
+        return;
+    waits_graph_free(w);
+    ftree_alloc(w->ft, w->entries.items, 0);
+    ftree_alloc(w->ft, w->terms.items, 0);
+    ftree_alloc(w->ft, w->comms.items, 0);
+    ftree_alloc(w->ft, w->comm_goes_up, 0);
+    ftree_alloc(w->ft, w->positions.items, 0);
+    ftree_alloc(w->ft, w->cores.items, 0);
+    ftree_alloc(w->ft, w->core_ranks.items, 0);
+    ftree_alloc(w->ft, w->ends.items, 0);
+    ftree_alloc(w->ft, w->mismatches.items, 0);
+    ftree_alloc(w->ft, w, 0);
+}
+
+int ftree_waits_reduce(struct waits *w)
+{
+    int rc;
+
+    waits_sort(w);
+    rc = waits_graph_build(w);
+    if (!rc)
+        rc = waits_decide(w);
+    if (!rc)
+        rc = waits_find_mismatches(w);
+    return rc ? rc : waits_choose_comms(w);
+}

@@ -1,0 +1,402 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef WAITS_H_INCLUDED
+#define WAITS_H_INCLUDED
+
+#include "ftree/ftree.h"
+
+#pragma GCC visibility push(hidden)
+
+/*
+ * Who waits for whom.  doc/waits.md has the whole; in short:
+ *
+ *     record      what one rank does, as its node's agent reads it; its bytes   record.c bytes.c
+ *     match       does a message under way end a wait: what both sides say      match.c sums.c
+ *     reduction   what is known of the ranks below a node of the tree, from     known.c reduce.c
+ *                 their records, and from items: what children had to say       items.c
+ *                 the conditions as a graph                                     graph.c
+ *                 who can go on, and who never can                             fixpoint.c blocked.c
+ *                 the core of the reason                                        cores.c order.c
+ *     mismatch    ranks of one communicator in different collectives            mismatch.c
+ *     words       all of that for people                                        words.c
+ *
+ * All functions are pure: no clock, no message, nothing global.  Ranks are those of the world (the
+ * job); communicators of other worlds are not followed.
+ *
+ * Sources: waits for all and waits for one, and messages along the edges, follow Chandy, Misra and
+ * Haas (1983); that a message counts once it is sent follows Knapp's survey (1987).  The fixpoint
+ * is that of Horn formulas (Dowling and Gallier, 1984), the components are Tarjan's (1972).
+ */
+
+/* ---- the record of one rank ------------------------------------------------------------------ */
+
+/* Of more requests the first are told, incomplete ones with different peers first. */
+#define WAITS_REQUESTS_MAX 16
+#define WAITS_COMMS_MAX 8
+#define WAITS_THREADS_MAX 8
+#define WAITS_RUNS_MAX 16
+#define WAITS_NAME_MAX 32
+
+#define WAITS_ANY (-3) /* any source, any tag */
+#define WAITS_NO_BYTES UINT64_MAX /* of a collective in which sizes may differ */
+
+#define WAITS_STATES(X) \
+    X(WAITS_OUTSIDE, "outside MPI") \
+    X(WAITS_INSIDE, "in MPI, not waiting") \
+    X(WAITS_WAITING, "waiting") \
+    X(WAITS_FINALIZING, "in MPI_Finalize") \
+    X(WAITS_FINALIZED, "finalized") \
+    X(WAITS_LOST, "lost")
+
+enum waits_state {
+#define WAITS_STATE_ENUM(id, text) id,
+    WAITS_STATES(WAITS_STATE_ENUM)
+#undef WAITS_STATE_ENUM
+    WAITS_STATE_COUNT
+};
+
+/* What a request is, and how it reads before a peer: "recv from 5", "send to 3". */
+#define WAITS_KINDS(X) \
+    X(WAITS_SEND, "send", "to") \
+    X(WAITS_SSEND, "ssend", "to") \
+    X(WAITS_RECV, "recv", "from") \
+    X(WAITS_PROBE, "probe", "from") \
+    X(WAITS_COLLECTIVE, "collective", "for") \
+    X(WAITS_RMA, "rma", "for") \
+    X(WAITS_IO, "io", "for") \
+    X(WAITS_OTHER, "other", "for")
+
+enum waits_kind {
+#define WAITS_KIND_ENUM(id, text, before) id,
+    WAITS_KINDS(WAITS_KIND_ENUM)
+#undef WAITS_KIND_ENUM
+    WAITS_KIND_COUNT
+};
+
+enum waits_mode {
+    WAITS_FOR_NONE,
+    WAITS_FOR_ALL, /* Wait, Waitall, Recv, ...: AND */
+    WAITS_FOR_ONE, /* Waitany, Waitsome, Testany, ...: OR */
+    WAITS_MODE_COUNT
+};
+
+/* What the other side of a request says of it (match.c; the peer's state).  As long as nobody was
+ * asked nothing is claimed. */
+enum waits_fate {
+    WAITS_UNKNOWN, /* it was not asked, or cannot tell */
+    WAITS_OPEN, /* nothing is under way: it depends on the peer, which waits itself, or any may */
+    WAITS_COMES, /* a message, or the receive for it, is under way */
+    WAITS_RUNS, /* the peer does not wait */
+    WAITS_PEER_LOST, /* the peer is stopped or lost: another verdict's business */
+    WAITS_NEVER, /* the peer has called MPI_Finalize, and nothing is under way */
+    WAITS_FATE_COUNT
+};
+
+/* Context ids are unique only within a process; with the world's rank of a communicator's rank 0
+ * they are within the job.  Of an intercommunicator rank 0 and members are those of the remote
+ * group, so each side has a key of its own. */
+struct waits_key {
+    uint32_t context;
+    int32_t first;
+};
+
+/* Ranks first, first + step, ..., `count` of them; step is 1 where count is 1. */
+struct waits_run {
+    int32_t first, step, count;
+};
+
+/* The last collective that a rank has begun on a communicator, in what all members must agree upon:
+ * the caller leaves out (-1, 0, WAITS_NO_BYTES) what may differ in that operation. */
+struct waits_collective {
+    uint32_t begun; /* it is the n-th, from 1; 0: there was none */
+    uint32_t call; /* identifier of the MPI function */
+    uint32_t op; /* of a builtin reduction; 0: none, or the program's own */
+    int32_t root; /* rank of the communicator */
+    uint64_t bytes; /* count x size */
+    bool blocking;
+};
+
+struct waits_comm {
+    struct waits_key key;
+    int32_t size;
+    char name[WAITS_NAME_MAX]; /* "": it has none */
+    int32_t runs; /* 0: the members do not fit, so nothing is claimed of a wait for any of them */
+    struct waits_run run[WAITS_RUNS_MAX]; /* members, in any order */
+    struct waits_collective last;
+};
+
+struct waits_request {
+    uint8_t kind; /* enum waits_kind */
+    uint8_t fate; /* enum waits_fate */
+    int8_t comm; /* index into the record's table, FTREE_NONE */
+    int32_t peer; /* WAITS_ANY; FTREE_NONE: not known or of another world; of a collective: all */
+    int32_t tag; /* WAITS_ANY */
+    uint64_t bytes;
+    uint32_t number; /* of a collective: the n-th on its communicator */
+    uint32_t received; /* of a receive or probe: messages of that source (or all), tag and
+                        * communicator whose receives are complete: ftree_waits_received() */
+};
+
+/* Of a rank of which several threads are in MPI there is a record for each of them: the rank can go
+ * on if any of them can.  Memory only: some 3 KiB.  On the wire it has as many bytes as it needs,
+ * some 50 for a receive, WAITS_RECORD_BYTES at most. */
+struct waits_record {
+    int32_t rank;
+    uint8_t thread, threads; /* it is one of so many; 0 and 1 where there is one.  More than
+                              * WAITS_THREADS_MAX cannot be told, and nothing is then claimed */
+    uint8_t state; /* enum waits_state */
+    uint8_t mode; /* enum waits_mode, of a rank that waits */
+    bool more; /* it waits for more requests than are told */
+    bool polls; /* it does not wait inside MPI, but asks again and again: it may stop that */
+    uint32_t call; /* identifier of the outermost MPI function, 0: outside */
+    uint64_t stamp; /* changes with each call, wait and request that ends */
+    int32_t requests, comms;
+    struct waits_request request[WAITS_REQUESTS_MAX];
+    struct waits_comm comm[WAITS_COMMS_MAX]; /* those of the requests, and those used last */
+};
+
+/* Purpose: true if two looks at a rank have found the same wait: it has waited in between. */
+bool ftree_waits_unchanged(const struct waits_record *a, const struct waits_record *b);
+
+/* Purpose: NULL, or the first thing that is out of its bounds: what decoding checks, and what
+ * callers that fill in records of their own may. */
+const char *ftree_waits_record_check(const struct ftree_job *job, const struct waits_record *r);
+
+#define WAITS_RECORD_BYTES 3500
+
+/* Purpose: appends a record to `len` bytes in a buffer with room for `room`; returns the new
+ * length, 0: it does not fit. */
+size_t ftree_waits_record_put(const struct waits_record *r, uint8_t *buf, size_t len, size_t room);
+
+/* Purpose: reads a record, and says in *used how long it was; bytes may follow.
+ * Errors: FTREE_ERR_MALFORMED. */
+int ftree_waits_record_get(const struct ftree_job *job, const uint8_t *bytes, size_t len,
+                           struct waits_record *r, size_t *used);
+
+const char *ftree_waits_state_name(int state);
+const char *ftree_waits_kind_name(int kind);
+
+/* ---- messages under way ---------------------------------------------------------------------- */
+
+#define WAITS_FLOWS_MAX 64
+#define WAITS_HINTS_MAX 4
+
+enum waits_flow_kind {
+    WAITS_SENT, /* messages to the peer that were begun since MPI_Init, in all */
+    WAITS_RECEIVED, /* messages of the peer whose receives are complete, likewise */
+    WAITS_POSTED /* receives that are posted now and not complete */
+};
+
+/* What a rank has to do with the messages of one peer, tag and communicator. */
+struct waits_flow {
+    uint8_t kind; /* enum waits_flow_kind */
+    int32_t peer; /* of posted receives also WAITS_ANY */
+    int32_t tag; /* likewise */
+    uint32_t context;
+    uint32_t count; /* may wrap, but for posted ones */
+};
+
+struct waits_flows {
+    int32_t rank; /* whose they are */
+    int32_t flows;
+    bool whole; /* false: some rows found no room, so a missing row says nothing */
+    struct waits_flow flow[WAITS_FLOWS_MAX];
+};
+
+#define WAITS_FLOWS_BYTES 1500
+
+/* Purpose: as ftree_waits_record_put() and ftree_waits_record_get(), of a rank's flows, some ten
+ * bytes a row. */
+size_t ftree_waits_flows_put(const struct waits_flows *f, uint8_t *buf, size_t len, size_t room);
+int ftree_waits_flows_get(const struct ftree_job *job, const uint8_t *bytes, size_t len,
+                          struct waits_flows *f, size_t *used);
+
+/* Messages, or posted receives, that would end the wait if a tag or a communicator were another. */
+struct waits_hints {
+    int32_t hints;
+    struct waits_flow hint[WAITS_HINTS_MAX]; /* the nearest first */
+};
+
+/* Purpose: what q->received is: how many messages that would have ended request q (a receive or
+ * probe) its own rank has received.  False: it cannot tell. */
+bool ftree_waits_received(const struct waits_request *q, uint32_t context,
+                          const struct waits_flows *own, uint32_t *received);
+
+/* Purpose: how many sends that could end request q (a receive or probe, also of any source) of
+ * `rank` were begun by a peer; the sums of all peers are compared with q->received.  False: it
+ * cannot tell. */
+bool ftree_waits_begun(const struct waits_request *q, uint32_t context, int32_t rank,
+                       const struct waits_flows *peer, uint32_t *begun);
+
+/* Purpose: whether the peer of request q of `rank` has something under way for it; `context` is
+ * that of q's communicator.
+ *   - a receive or probe comes true by a send that was begun and not received;
+ *   - a send comes true by a receive that is posted, or that meets an earlier message: somebody
+ *     moves.
+ * Returns WAITS_COMES, WAITS_OPEN or WAITS_UNKNOWN. */
+enum waits_fate ftree_waits_match(const struct waits_request *q, uint32_t context, int32_t rank,
+                                  const struct waits_flows *peer);
+
+/* Purpose: what the peer has that nearly matches q: another tag of the same communicator, or the
+ * tag in another one.  What it has sent may have been received. */
+void ftree_waits_near(const struct waits_request *q, uint32_t context, int32_t rank,
+                      const struct waits_flows *peer, struct waits_hints *hints);
+
+/* Purpose: takes those out that were received, as q's own rank says. */
+void ftree_waits_still_near(const struct waits_request *q, const struct waits_flows *own,
+                            struct waits_hints *hints);
+
+/* All messages from one rank to another since MPI_Init, in two words that may wrap. */
+struct waits_sum {
+    uint32_t count;
+    uint64_t sum; /* of their marks */
+};
+
+/* Purpose: the mark of a message. */
+uint64_t ftree_waits_mark(uint32_t context, int32_t tag);
+
+/* Purpose: which of the messages that a rank has sent to another were not received: the rows `out`
+ * gets are of these alone (the requests compared with them have received 0).  `last` are those that
+ * were sent last, n of them, of which peer, tag and context count.  Returns out->whole: false if
+ * that does not explain the sums. */
+bool ftree_waits_unreceived(const struct waits_sum *sent, const struct waits_sum *received,
+                            const struct waits_flow *last, int32_t n, struct waits_flows *out);
+
+/* ---- the reduction --------------------------------------------------------------------------- */
+
+struct waits;
+
+/* What is known of a rank. */
+enum waits_what {
+    WAITS_SILENT, /* nothing: it has not stalled, or belongs elsewhere */
+    WAITS_UNDECIDED, /* it depends on a rank or communicator of which too little is known here */
+    WAITS_FREE, /* it can go on: what it waits for ends in a rank that does not wait */
+    WAITS_BLOCKED, /* it can never go on */
+    WAITS_DONE /* it has called MPI_Finalize: waits for it are in vain */
+};
+
+struct waits_core {
+    int32_t id; /* the lowest rank */
+    bool missing; /* it is one rank that has called MPI_Finalize; else a cycle or a knot */
+    bool polls; /* some of them poll, so that it is not certain */
+    bool collective; /* a collective that some of them, or those behind, are in, lacks the others */
+    struct waits_key comm; /* then: of which communicator */
+    int32_t ranks;
+    const int32_t *rank; /* ascending; the reduction's */
+};
+
+/* A rank that does not wait, and how many wait for it in the end. */
+struct waits_end {
+    int32_t rank;
+    uint8_t fate; /* WAITS_RUNS, WAITS_PEER_LOST, WAITS_COMES: of the rank's own wait */
+    int32_t count;
+};
+
+/* Purpose: an empty reduction, to be ended by ftree_waits_destroy(); memory comes from ft, which is
+ * not used for anything else.  NULL: out of memory. */
+struct waits *ftree_waits_create(struct ftree *ft);
+void ftree_waits_destroy(struct waits *w);
+
+/* Purpose: adds what a rank of the own node does, with the fates of its requests.  One that does
+ * not wait is left out.  Errors: FTREE_ERR_NOMEM, FTREE_ERR_INVALID (the record is out of
+ * bounds). */
+int ftree_waits_add(struct waits *w, const struct waits_record *r);
+
+/* Purpose: adds items of a reduction below, from a message; in any order, in any parts.
+ * Errors: FTREE_ERR_MALFORMED, FTREE_ERR_NOMEM: a part of the items may then be in. */
+int ftree_waits_merge(struct waits *w, const uint8_t *bytes, size_t len);
+
+/* Purpose: decides what can be decided, once all is added.  Time and memory are linear in ranks and
+ * requests, but for sorting them.  Errors: FTREE_ERR_NOMEM: nothing is decided then. */
+int ftree_waits_reduce(struct waits *w);
+
+/* Purpose: what goes up, after reducing: fills buf with as many items as fit, each whole, from
+ * *from on (0 at first).  Returns the number of bytes, 0: there is no more.  room: WAITS_ITEM_BYTES
+ * at least. */
+#define WAITS_ITEM_BYTES 512
+size_t ftree_waits_items(const struct waits *w, int32_t *from, uint8_t *buf, size_t room);
+
+/* Purpose: what was decided of a rank.  *of: a free one's end, the id of a blocked one's core. */
+enum waits_what ftree_waits_of(const struct waits *w, int32_t rank, int32_t *of);
+
+/* Purpose: the i-th core that was found here (not below); false: there are no more. */
+bool ftree_waits_core_at(const struct waits *w, int32_t i, struct waits_core *core);
+
+/* Purpose: how many ranks that are known here wait in vain because of that core, its own not
+ * counted; those of a core from below are counted, too. */
+int32_t ftree_waits_victims(const struct waits *w, int32_t core_id);
+
+/* Purpose: the ranks of the i-th core in the order of a report, core.ranks of them: first a
+ * shortest cycle through its lowest rank, each followed by one that it waits for, then the others.
+ * Returns the length of the cycle.  0: out of memory. */
+int32_t ftree_waits_order(const struct waits *w, int32_t i, int32_t *rank);
+
+/* Purpose: the i-th end, those most waited for first; false: there are no more. */
+bool ftree_waits_end_at(const struct waits *w, int32_t i, struct waits_end *end);
+
+/* ---- collectives ----------------------------------------------------------------------------- */
+
+#define WAITS_CLASSES_MAX 4
+
+/* Ranks of one communicator whose n-th collectives are not the same.  Class 0 is the many. */
+struct waits_mismatch {
+    struct waits_key comm;
+    int32_t size; /* of the communicator; 0: not known */
+    int32_t told; /* members that have spoken, also at other positions */
+    int32_t classes; /* of which the largest are there: */
+    struct {
+        struct waits_collective last;
+        int32_t count, example;
+        struct ftree_ranks ranks;
+    } class_[WAITS_CLASSES_MAX];
+};
+
+/* Purpose: the i-th mismatch, after reducing; a communicator has at most one, that of the lowest
+ * position.  Where `told` is less than `size` the few may yet turn out to be the many: the node
+ * above knows more, and the root decides all the same.  False: there are no more. */
+bool ftree_waits_mismatch_at(const struct waits *w, int32_t i, struct waits_mismatch *m);
+
+/* Purpose: a communicator by its key; NULL: it is not known. */
+const struct waits_comm *ftree_waits_comm(const struct waits *w, struct waits_key key);
+
+/* ---- words ----------------------------------------------------------------------------------- */
+
+/* What the core does not know; functions may be NULL. */
+struct waits_names {
+    const struct ftree_job *job;
+    const char *(*call)(uint32_t call); /* "MPI_Recv" */
+    const char *(*op)(uint32_t op); /* "MPI_SUM" */
+};
+
+/* Purpose: "rank 3 (h1) in MPI_Recv(from 5, tag 7, MPI_COMM_WORLD)". */
+void ftree_waits_line(const struct waits_names *names, const struct waits_record *r, char *buf,
+                      size_t len);
+
+/* Purpose: one request, as part of the line and for the JSON: "recv from 5, tag 7, MPI_COMM_WORLD".
+ */
+void ftree_waits_request_line(const struct waits_names *names, const struct waits_record *r,
+                              int32_t i, bool with_kind, char *buf, size_t len);
+
+/* Purpose: its name, or what it is: "a communicator of 6 ranks (context 4)". */
+void ftree_waits_comm_line(const struct waits_comm *c, char *buf, size_t len);
+
+/* Purpose: the lines of records in their order, with " <- " between; what does not fit ends in the
+ * number of those left out. */
+void ftree_waits_cycle_line(const struct waits_names *names, const struct waits_record *r,
+                            int32_t records, char *buf, size_t len);
+
+/* Purpose: "rank 5 has sent to rank 3, with tag 9", of a hint for request q of `rank`. */
+void ftree_waits_hint_line(const struct waits_request *q, uint32_t context, int32_t rank,
+                           const struct waits_flow *hint, char *buf, size_t len);
+
+/* Purpose: one class: "ranks 0-2 (3 of 4) in MPI_Bcast(MPI_COMM_WORLD, the 5th, root 0, 8
+ * bytes)". */
+void ftree_waits_class_line(const struct waits_names *names, const struct waits *w,
+                            const struct waits_mismatch *m, int32_t class_, char *buf, size_t len);
+
+#pragma GCC visibility pop
+
+#endif /* WAITS_H_INCLUDED */

@@ -1,0 +1,199 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef WAITS_INT_H_INCLUDED
+#define WAITS_INT_H_INCLUDED
+
+#include "ftree/base/base.h"
+#include "ftree/waits/waits.h"
+#include "ftree/wire/wire_int.h"
+
+#pragma GCC visibility push(hidden)
+
+/* What the files of this room share. */
+
+/* ---- the reduction's memory ------------------------------------------------------------------ */
+
+/* A wait is a condition over terms: all of them, or one. */
+enum term_type {
+    TERM_RANK, /* `rank` goes on */
+    TERM_ANY, /* any member of the communicator does */
+    TERM_ALL, /* all members that have not begun its n-th collective do */
+    TERM_FIRST, /* `rank` has begun its n-th collective, or goes on */
+    TERM_UNKNOWN, /* nobody can tell here or above */
+    TERM_TYPES
+};
+
+struct term {
+    uint8_t type;
+    struct waits_key key;
+    uint32_t number;
+    int32_t rank;
+};
+
+#define TERMS_MAX (WAITS_REQUESTS_MAX + 1)
+
+struct entry {
+    int32_t rank;
+    uint8_t thread, threads;
+    uint8_t what; /* enum waits_what */
+    uint8_t mode; /* of an undecided one; its terms are: */
+    uint8_t fate; /* of a free one: how its end is, enum waits_fate */
+    bool polls; /* of an undecided one */
+    bool told; /* of a done one: it is a core that was found below */
+    bool is_open; /* a blocked one may be in another core, too: it goes up as undecided */
+    int32_t of; /* of a free one its end, of a blocked one its core */
+    int32_t term, terms;
+};
+
+/* Where a rank is in the sequence of a communicator's collectives. */
+struct position {
+    struct waits_key key;
+    struct waits_collective last;
+    int32_t rank;
+};
+
+struct core {
+    struct waits_core c; /* c.rank is set when it is asked for */
+    int32_t first; /* in core_ranks */
+};
+
+/* What many ranks may wait for: of TERM_ANY one of its inputs goes on, and of TERM_RANK, whose
+ * inputs are the threads of a rank; of others all do. */
+struct gate {
+    uint8_t type;
+    struct waits_key key;
+    uint32_t number;
+    int32_t rank;
+};
+
+struct edge {
+    int32_t node, input;
+};
+
+/* The conditions as a graph (graph.c): nodes are the entries, then the gates, by which ranks share
+ * what they wait for.  A node goes on if all (or one) of its inputs do. */
+struct graph {
+    int32_t nodes, entries;
+    FTREE_ARRAY(struct gate) gates;
+    FTREE_ARRAY(struct edge) edges;
+    bool *unknown; /* [nodes] it has an input besides, of which nothing is known here */
+    /* The inputs of node v are in[in_first[v]] .. in[in_first[v + 1] - 1]; those that have v as an
+     * input likewise. */
+    int32_t *in_first, *in;
+    int32_t *out_first, *out;
+};
+
+struct waits {
+    struct ftree *ft;
+    FTREE_ARRAY(struct entry) entries; /* once reduced: sorted by thread and rank, each once */
+    FTREE_ARRAY(struct term) terms;
+    FTREE_ARRAY(struct waits_comm) comms; /* sorted by key; `last` is not used */
+    bool *comm_goes_up; /* [comms] not all of its members have spoken, or are decided */
+    FTREE_ARRAY(struct position) positions; /* sorted by key, number, what must agree, rank */
+    FTREE_ARRAY(struct core) cores;
+    FTREE_ARRAY(int32_t) core_ranks;
+    FTREE_ARRAY(struct waits_end) ends;
+    FTREE_ARRAY(struct waits_mismatch) mismatches;
+    struct graph graph;
+    int32_t *core_of; /* [nodes] which of `cores` a node is in, FTREE_NONE */
+};
+
+/* More than any job has to say; a peer that says more is not believed. */
+static inline int64_t most_entries(const struct waits *w)
+{
+    return (WAITS_THREADS_MAX + 1) * (int64_t) w->ft->job->size + WAITS_REQUESTS_MAX;
+}
+
+static inline int key_compare(struct waits_key a, struct waits_key b)
+{
+    if (a.context != b.context)
+        return a.context < b.context ? -1 : 1;
+    return (a.first > b.first) - (a.first < b.first);
+}
+
+/* known.c */
+int waits_put_comm(struct waits *w, const struct waits_comm *comm);
+int waits_put_position(struct waits *w, struct waits_key key, const struct waits_collective *last,
+                       int32_t rank);
+struct entry *waits_put_entry(struct waits *w, int32_t rank, enum waits_what what);
+int waits_put_term(struct waits *w, struct entry *e, const struct term *t);
+int32_t waits_find(const struct waits *w, int32_t rank, int32_t thread); /* index, FTREE_NONE */
+int waits_compare_collectives(const struct waits_collective *a, const struct waits_collective *b);
+/* Sorts what was added, and drops what was said twice. */
+void waits_sort(struct waits *w);
+void waits_sort_positions(struct waits *w);
+/* The index of a communicator, FTREE_NONE; and of its positions the first, and the one behind. */
+int32_t waits_find_comm(const struct waits *w, struct waits_key key);
+int32_t waits_first_position(const struct waits *w, struct waits_key key, uint32_t begun);
+int32_t waits_end_position(const struct waits *w, struct waits_key key);
+bool waits_run_has(const struct waits_run *run, int32_t rank);
+
+/* graph.c.  Errors: FTREE_ERR_NOMEM. */
+int waits_graph_build(struct waits *w);
+void waits_graph_free(struct waits *w);
+int32_t waits_node_of(const struct waits *w, int32_t rank); /* FTREE_NONE: it is not known */
+
+/* Deciding.  Tables are as long as the graph has nodes. */
+struct search {
+    struct waits *w;
+    const struct graph *g;
+    bool *goes_on;
+    bool *is_fixed; /* known from below, whatever its inputs */
+    bool *only_done; /* all of its inputs have called MPI_Finalize */
+    bool *is_open; /* more may be known above of what it waits for */
+    int32_t *pending; /* inputs that do not go on, of a node that needs all */
+    int32_t *because; /* of what it goes on: at first a node, then the id of a core */
+    int32_t *queue;
+    int32_t head, tail;
+    int32_t *spare; /* [SEARCH_SPARE][nodes + 1] for the search for cores */
+};
+#define SEARCH_SPARE 8
+
+/* fixpoint.c: who goes on if what is not known does, or does not; what follows if a node does, too,
+ * because of some entry or core. */
+void waits_find_fixpoint(struct search *s, bool unknown_goes_on);
+void waits_let_go(struct search *s, int32_t v, int32_t because);
+void waits_propagate(struct search *s);
+bool waits_needs_all(const struct search *s, int32_t v);
+bool waits_is_done(const struct search *s, int32_t v);
+
+/* cores.c: the cores of those who do not go on; after it all do, and `because` is an id of a core.
+ * Errors: FTREE_ERR_NOMEM. */
+int waits_find_cores(struct search *s);
+
+/* blocked.c.  Errors: FTREE_ERR_NOMEM. */
+int waits_decide(struct waits *w);
+
+/* items.c.  Errors: FTREE_ERR_NOMEM. */
+int waits_choose_comms(struct waits *w);
+
+/* mismatch.c.  Errors: FTREE_ERR_NOMEM. */
+int waits_find_mismatches(struct waits *w);
+
+/* ---- bytes ----------------------------------------------------------------------------------- */
+
+/* Numbers of seven bits a byte, the lowest first: most are small.  Signed ones alternate. */
+void waits_put_number(struct wire_codec *w, uint64_t value);
+void waits_put_signed(struct wire_codec *w, int64_t value);
+uint64_t waits_get_number(struct wire_codec *r);
+uint32_t waits_get_u32(struct wire_codec *r);
+/* A number of least .. most, else `least` and a bad message. */
+int64_t waits_get_within(struct wire_codec *r, int64_t least, int64_t most);
+
+/* NULL, or what is out of bounds. */
+const char *waits_check_comm(const struct ftree_job *job, const struct waits_comm *c);
+void waits_put_key(struct wire_codec *w, struct waits_key key);
+struct waits_key waits_get_key(struct wire_codec *r);
+void waits_put_run(struct wire_codec *w, const struct waits_run *run);
+void waits_get_run(struct wire_codec *r, struct waits_run *run);
+void waits_put_members(struct wire_codec *w, const struct waits_comm *c);
+void waits_get_members(struct wire_codec *r, struct waits_comm *c);
+void waits_put_last(struct wire_codec *w, const struct waits_collective *last);
+void waits_get_last(struct wire_codec *r, struct waits_collective *last);
+
+#pragma GCC visibility pop
+
+#endif /* WAITS_INT_H_INCLUDED */

@@ -1,0 +1,267 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "ftree/report/report.h"
+#include "ftree/waits/waits_int.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Records and findings in words.  Ranks are those of the world, roots those of their
+ * communicator. */
+
+struct text {
+    char *buf;
+    size_t len, room;
+};
+
+static struct text text_in(char *buf, size_t len)
+{
+    if (len > 0)
+        buf[0] = 0;
+    return (struct text){.buf = buf, .room = len};
+}
+
+/* What does not fit is cut off. */
+__attribute__((format(printf, 2, 3))) static void say(struct text *t, const char *format, ...)
+{
+    va_list args;
+    int n;
+
+    if (t->len + 1 >= t->room)
+        return;
+    va_start(args, format);
+    n = vsnprintf(t->buf + t->len, t->room - t->len, format, args);
+    va_end(args);
+    if (n > 0)
+        t->len += (size_t) n < t->room - t->len ? (size_t) n : t->room - t->len - 1;
+}
+
+static const char *call_name(const struct waits_names *names, uint32_t call)
+{
+    return call && names->call ? names->call(call) : "MPI";
+}
+
+static void say_rank(struct text *t, const struct waits_names *names, int32_t rank)
+{
+    char name[16];
+    int32_t node = names->job->rank_node ? names->job->rank_node[rank] : rank;
+
+    say(t, "rank %d (%s)", rank, ftree_node_name(names->job, node, name, sizeof(name)));
+}
+
+/* ---- requests -------------------------------------------------------------------------------- */
+
+static void say_comm(struct text *t, const struct waits_comm *c)
+{
+    if (c->name[0])
+        say(t, "%s", c->name);
+    else
+        say(t, "a communicator of %d ranks (context %" PRIu32 ")", c->size, c->key.context);
+}
+
+void ftree_waits_comm_line(const struct waits_comm *c, char *buf, size_t len)
+{
+    struct text t = text_in(buf, len);
+
+    say_comm(&t, c);
+}
+
+static void say_peer(struct text *t, int32_t peer)
+{
+    if (peer == WAITS_ANY)
+        say(t, "any");
+    else if (peer < 0)
+        say(t, "?");
+    else
+        say(t, "%d", peer);
+}
+
+static void say_tag(struct text *t, int32_t tag)
+{
+    if (tag == WAITS_ANY)
+        say(t, ", any tag");
+    else
+        say(t, ", tag %d", tag);
+}
+
+static const char *th(uint32_t n)
+{
+    if (n / 10 % 10 == 1)
+        return "th";
+    return n % 10 == 1 ? "st" : n % 10 == 2 ? "nd" : n % 10 == 3 ? "rd" : "th";
+}
+
+/* "MPI_COMM_WORLD, the 5th, root 0, 8 bytes, MPI_SUM" */
+static void say_collective(struct text *t, const struct waits_names *names,
+                           const struct waits_comm *c, const struct waits_collective *last)
+{
+    say_comm(t, c);
+    say(t, ", the %" PRIu32 "%s", last->begun, th(last->begun));
+    if (last->root >= 0)
+        say(t, ", root %d", last->root);
+    if (last->bytes != WAITS_NO_BYTES)
+        say(t, ", %" PRIu64 " bytes", last->bytes);
+    if (last->op)
+        say(t, ", %s", names->op ? names->op(last->op) : "operator");
+}
+
+static void say_collective_request(struct text *t, const struct waits_names *names,
+                                   const struct waits_record *r, const struct waits_request *q,
+                                   bool with_kind)
+{
+    const struct waits_comm *c = q->comm >= 0 ? &r->comm[q->comm] : NULL;
+    struct waits_collective only = {
+        .begun = q->number, .root = FTREE_NONE, .bytes = WAITS_NO_BYTES};
+
+    if (!c) {
+        say(t, "a collective");
+        return;
+    }
+    if (c->last.begun == q->number)
+        only = c->last;
+    if (with_kind)
+        say(t, "%s ", only.call ? call_name(names, only.call) : "a collective");
+    say_collective(t, names, c, &only);
+}
+
+static const char *preposition(uint8_t kind)
+{
+    static const char *const before[] = {
+#define WAITS_KIND_BEFORE(id, text, before) before,
+        WAITS_KINDS(WAITS_KIND_BEFORE)
+#undef WAITS_KIND_BEFORE
+    };
+
+    return before[kind];
+}
+
+static void say_request(struct text *t, const struct waits_names *names,
+                        const struct waits_record *r, int32_t i, bool with_kind)
+{
+    const struct waits_request *q = &r->request[i];
+
+    if (q->kind == WAITS_COLLECTIVE) {
+        say_collective_request(t, names, r, q, with_kind);
+        return;
+    }
+    if (with_kind)
+        say(t, "%s ", ftree_waits_kind_name(q->kind));
+    say(t, "%s ", preposition(q->kind));
+    say_peer(t, q->peer);
+    if (q->kind <= WAITS_PROBE)
+        say_tag(t, q->tag);
+    if (q->comm >= 0) {
+        say(t, ", ");
+        say_comm(t, &r->comm[q->comm]);
+    }
+}
+
+void ftree_waits_request_line(const struct waits_names *names, const struct waits_record *r,
+                              int32_t i, bool with_kind, char *buf, size_t len)
+{
+    struct text t = text_in(buf, len);
+
+    say_request(&t, names, r, i, with_kind);
+}
+
+/* ---- ranks ----------------------------------------------------------------------------------- */
+
+#define SHOWN 3 /* requests of one rank */
+
+static void say_requests(struct text *t, const struct waits_names *names,
+                         const struct waits_record *r, const char *call)
+{
+    bool with_kind = r->requests > 1 || strstr(call, "Wait") || strstr(call, "Test");
+
+    if (r->requests > 1 || r->more)
+        say(t, r->mode == WAITS_FOR_ONE ? "one of " : "all of ");
+    for (int32_t i = 0; i < r->requests && i < SHOWN; i++) {
+        say(t, "%s", i > 0 ? "; " : "");
+        say_request(t, names, r, i, with_kind);
+    }
+    if (r->requests > SHOWN)
+        say(t, "; %d more", r->requests - SHOWN);
+    if (r->more)
+        say(t, "; others");
+}
+
+static void say_record(struct text *t, const struct waits_names *names,
+                       const struct waits_record *r)
+{
+    const char *call = call_name(names, r->call);
+
+    say_rank(t, names, r->rank);
+    if (r->state == WAITS_FINALIZING || r->state == WAITS_FINALIZED) {
+        say(t, " has called MPI_Finalize");
+    } else if (r->state != WAITS_WAITING && r->state != WAITS_INSIDE) {
+        say(t, " is %s", ftree_waits_state_name(r->state));
+    } else {
+        say(t, r->polls ? " polls by %s" : " in %s", call);
+        if (r->requests > 0) {
+            say(t, "(");
+            say_requests(t, names, r, call);
+            say(t, ")");
+        }
+    }
+}
+
+void ftree_waits_line(const struct waits_names *names, const struct waits_record *r, char *buf,
+                      size_t len)
+{
+    struct text t = text_in(buf, len);
+
+    say_record(&t, names, r);
+}
+
+#define REST_BYTES 32 /* " <- 4294967295 more ranks" */
+
+void ftree_waits_cycle_line(const struct waits_names *names, const struct waits_record *r,
+                            int32_t records, char *buf, size_t len)
+{
+    struct text t = text_in(buf, len);
+    char line[256];
+
+    for (int32_t i = 0; i < records; i++) {
+        ftree_waits_line(names, &r[i], line, sizeof(line));
+        if (i > 0 && t.len + strlen(line) + 4 + REST_BYTES > len) {
+            say(&t, " <- %d more ranks", records - i);
+            return;
+        }
+        say(&t, "%s%s", i > 0 ? " <- " : "", line);
+    }
+}
+
+void ftree_waits_hint_line(const struct waits_request *q, uint32_t context, int32_t rank,
+                           const struct waits_flow *hint, char *buf, size_t len)
+{
+    struct text t = text_in(buf, len);
+
+    say(&t, "rank %d %s rank %d, with", q->peer,
+        hint->kind == WAITS_SENT ? "has sent to" : "receives from", rank);
+    if (hint->context == context)
+        say(&t, " tag %d", hint->tag);
+    else
+        say(&t, " another communicator (context %" PRIu32 ")", hint->context);
+}
+
+/* ---- collectives ----------------------------------------------------------------------------- */
+
+void ftree_waits_class_line(const struct waits_names *names, const struct waits *w,
+                            const struct waits_mismatch *m, int32_t class_, char *buf, size_t len)
+{
+    const struct waits_comm *known = ftree_waits_comm(w, m->comm);
+    struct waits_comm nameless = {.key = m->comm, .size = m->size};
+    const struct waits_collective *last = &m->class_[class_].last;
+    struct text t = text_in(buf, len);
+    char ranks[128];
+
+    ftree_report_ranks(&m->class_[class_].ranks, ranks, sizeof(ranks));
+    say(&t, "rank%s %s (%d of %d) in %s(", m->class_[class_].count == 1 ? "" : "s", ranks,
+        m->class_[class_].count, m->size > 0 ? m->size : m->told, call_name(names, last->call));
+    say_collective(&t, names, known ? known : &nameless, last);
+    say(&t, ")");
+}

@@ -1,0 +1,161 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+/* Collectives that do not match: the few against the many, wherever in the tree they are. */
+
+#include "suite.h"
+#include "waiters.h"
+
+#define SIZE 24
+#define BCAST 11
+#define REDUCE 12
+
+/* All ranks are in the 5th collective, an Allreduce of 8 bytes, but for what a row says of some. */
+struct odd {
+    int32_t rank;
+    struct waits_collective last;
+};
+
+static const struct waits_collective usual = {
+    .begun = 5, .call = REDUCE, .op = 3, .root = FTREE_NONE, .bytes = 8, .blocking = true};
+
+struct story {
+    struct waiters k;
+    const struct odd *odd;
+    int odds;
+    int32_t silent; /* this rank says nothing */
+};
+
+static bool tell(void *ctx, int32_t rank, int32_t thread, struct waits_record *r)
+{
+    const struct story *s = ctx;
+    struct waits_request *q;
+
+    (void) thread;
+    waiters_begin(&s->k, r, rank, REDUCE);
+    r->comm[0].last = usual;
+    for (int i = 0; i < s->odds; i++)
+        if (s->odd[i].rank == rank)
+            r->comm[0].last = s->odd[i].last;
+    q = waiters_add(r, WAITS_COLLECTIVE, FTREE_NONE, 0);
+    q->number = r->comm[0].last.begun;
+    return rank != s->silent;
+}
+
+static int32_t rank_node[SIZE];
+
+static struct waits *run(struct story *s, const struct odd *odd, int odds)
+{
+    s->odd = odd;
+    s->odds = odds;
+    waiters_init(&s->k, SIZE, 12, 2);
+    for (int32_t r = 0; r < SIZE; r++)
+        rank_node[r] = r % 12;
+    s->k.rank_node = rank_node;
+    s->k.record = tell;
+    s->k.ctx = s;
+    return waiters_reduce(&s->k);
+}
+
+#define ODD(field, value) \
+    { \
+        .begun = 5, .call = REDUCE, .op = 3, .root = FTREE_NONE, .bytes = 8, .blocking = true, \
+        .field = value \
+    }
+#pragma GCC diagnostic ignored "-Woverride-init"
+
+static const struct odd rows[] = {
+    {17, ODD(call, BCAST)}, {17, ODD(root, 2)},        {0, ODD(bytes, 16)},
+    {23, ODD(op, 4)},       {1, ODD(blocking, false)},
+};
+
+START_TEST(one_that_differs_is_the_few)
+{
+    struct story s = {.silent = FTREE_NONE};
+    struct waits *w = run(&s, &rows[_i], 1);
+    struct waits_mismatch m;
+
+    ck_assert(ftree_waits_mismatch_at(w, 0, &m));
+    ck_assert_int_eq(m.size, SIZE);
+    ck_assert_int_eq(m.told, SIZE);
+    ck_assert_int_eq(m.classes, 2);
+    ck_assert_int_eq(m.class_[0].count, SIZE - 1);
+    ck_assert_int_eq(m.class_[0].ranks.count, SIZE - 1);
+    ck_assert_int_eq(m.class_[1].count, 1);
+    ck_assert_int_eq(m.class_[1].example, rows[_i].rank);
+    ck_assert_int_eq(m.class_[1].ranks.range[0].first, rows[_i].rank);
+    ck_assert(!ftree_waits_mismatch_at(w, 1, &m));
+    ftree_waits_destroy(w);
+}
+END_TEST
+
+START_TEST(equal_collectives_are_no_mismatch)
+{
+    struct story s = {.silent = FTREE_NONE};
+    struct waits *w = run(&s, NULL, 0);
+    struct waits_mismatch m;
+    int32_t of;
+
+    ck_assert(!ftree_waits_mismatch_at(w, 0, &m));
+    ck_assert_int_eq(ftree_waits_of(w, 7, &of), WAITS_FREE);
+    ftree_waits_destroy(w);
+}
+END_TEST
+
+/* Another position is a wait for who is behind, not another operation. */
+START_TEST(one_that_is_behind_is_no_mismatch_of_operations)
+{
+    static const struct odd behind[] = {{3, ODD(begun, 4)}};
+    struct story s = {.silent = FTREE_NONE};
+    struct waits *w = run(&s, behind, 1);
+    struct waits_mismatch m;
+
+    ck_assert(!ftree_waits_mismatch_at(w, 0, &m));
+    ftree_waits_destroy(w);
+}
+END_TEST
+
+/* Where somebody has not spoken a node above may know better. */
+START_TEST(it_says_how_many_have_spoken)
+{
+    struct story s = {.silent = 9};
+    struct waits *w = run(&s, rows, 1);
+    struct waits_mismatch m;
+
+    ck_assert(ftree_waits_mismatch_at(w, 0, &m));
+    ck_assert_int_eq(m.size, SIZE);
+    ck_assert_int_eq(m.told, SIZE - 1);
+    ftree_waits_destroy(w);
+}
+END_TEST
+
+START_TEST(of_many_classes_the_largest_are_named)
+{
+    static const struct odd many[] = {{1, ODD(bytes, 1)}, {2, ODD(bytes, 2)}, {3, ODD(bytes, 2)},
+                                      {4, ODD(bytes, 3)}, {5, ODD(bytes, 4)}, {6, ODD(bytes, 4)},
+                                      {7, ODD(bytes, 4)}, {8, ODD(bytes, 5)}};
+    struct story s = {.silent = FTREE_NONE};
+    struct waits *w = run(&s, many, COUNT(many));
+    struct waits_mismatch m;
+
+    ck_assert(ftree_waits_mismatch_at(w, 0, &m));
+    ck_assert_int_eq(m.classes, 6);
+    ck_assert_int_eq(m.class_[0].count, 16);
+    ck_assert_int_eq(m.class_[1].count, 3);
+    ck_assert_int_eq(m.class_[1].last.bytes, 4);
+    ck_assert_int_eq(m.class_[2].count, 2);
+    ck_assert_int_eq(m.class_[3].count, 1);
+    ftree_waits_destroy(w);
+}
+END_TEST
+
+SUITE("waits_mismatch")
+{
+    TEST_ROWS(one_that_differs_is_the_few, COUNT(rows));
+    TEST(equal_collectives_are_no_mismatch);
+    TEST(one_that_is_behind_is_no_mismatch_of_operations);
+    TEST(it_says_how_many_have_spoken);
+    TEST(of_many_classes_the_largest_are_named);
+}

@@ -1,0 +1,400 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+/*
+ * Records and items on the wire: they come back as they were, they are bounded, and whatever a peer
+ * sends instead is refused, or is something that could have been said.
+ */
+
+#include "suite.h"
+#include "waiters.h"
+
+#define SIZE 64
+#define CHANGES 20000
+
+static const struct ftree_job job = {.nodes = SIZE, .size = SIZE, .fanout = 2};
+
+static uint64_t state = 1;
+
+static uint32_t draw(uint32_t below)
+{
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t) ((state >> 33) % below);
+}
+
+/* ---- samples --------------------------------------------------------------------------------- */
+
+static void make_full_comm(struct waits_comm *c, int i)
+{
+    memset(c, 0, sizeof(*c));
+    c->key = (struct waits_key){.context = UINT32_MAX - (uint32_t) i, .first = SIZE - 1};
+    memset(c->name, 'x', sizeof(c->name) - 1);
+    c->runs = WAITS_RUNS_MAX;
+    for (int k = 0; k < c->runs; k++)
+        c->run[k] = (struct waits_run){.first = 2 * k, .step = 30, .count = 2};
+    c->size = 2 * c->runs;
+    c->last = (struct waits_collective){.begun = UINT32_MAX,
+                                        .call = 0xffffff,
+                                        .op = UINT32_MAX,
+                                        .root = INT32_MIN,
+                                        .bytes = WAITS_NO_BYTES - 1,
+                                        .blocking = true};
+}
+
+static void make_full(struct waits_record *r)
+{
+    memset(r, 0, sizeof(*r));
+    r->rank = SIZE - 1;
+    r->thread = WAITS_THREADS_MAX - 1;
+    r->threads = 255;
+    r->state = WAITS_WAITING;
+    r->mode = WAITS_FOR_ONE;
+    r->more = r->polls = true;
+    r->call = 0xffffff;
+    r->stamp = UINT64_MAX;
+    r->requests = WAITS_REQUESTS_MAX;
+    for (int i = 0; i < r->requests; i++) {
+        struct waits_request *q = &r->request[i];
+        q->kind = (uint8_t) (i % WAITS_KIND_COUNT);
+        q->fate = (uint8_t) (i % WAITS_FATE_COUNT);
+        q->comm = WAITS_COMMS_MAX - 1;
+        q->peer = i % 5 == 4 ? WAITS_ANY : i % 5 == 3 ? FTREE_NONE : SIZE - 1;
+        if (q->kind == WAITS_COLLECTIVE) {
+            q->number = UINT32_MAX;
+            continue;
+        }
+        q->tag = i % 2 ? INT32_MIN : INT32_MAX;
+        q->bytes = UINT64_MAX;
+        q->received = UINT32_MAX;
+    }
+    r->comms = WAITS_COMMS_MAX;
+    for (int i = 0; i < r->comms; i++)
+        make_full_comm(&r->comm[i], i);
+}
+
+static void make_plain(struct waits_record *r)
+{
+    memset(r, 0, sizeof(*r));
+    r->rank = 3;
+    r->state = WAITS_WAITING;
+    r->mode = WAITS_FOR_ALL;
+    r->call = 12345;
+    r->stamp = 1000;
+    r->requests = r->comms = 1;
+    r->request[0] = (struct waits_request){
+        .kind = WAITS_RECV, .fate = WAITS_OPEN, .peer = 5, .tag = 7, .bytes = 8000, .received = 9};
+    r->comm[0] = (struct waits_comm){.key = {.context = 4},
+                                     .size = SIZE,
+                                     .name = "MPI_COMM_WORLD",
+                                     .runs = 1,
+                                     .run = {{.step = 1, .count = SIZE}}};
+}
+
+/* From a copy of the exact length, so that the sanitizers see a read behind it. */
+static int read_record(const uint8_t *bytes, size_t len, struct waits_record *r, size_t *used)
+{
+    uint8_t *exact = malloc(len ? len : 1);
+    int rc;
+
+    memcpy(exact, bytes, len);
+    rc = ftree_waits_record_get(&job, exact, len, r, used);
+    free(exact);
+    return rc;
+}
+
+/* ---- records --------------------------------------------------------------------------------- */
+
+static void (*const samples[])(struct waits_record *) = {make_plain, make_full};
+
+START_TEST(a_record_comes_back_as_it_was)
+{
+    uint8_t bytes[FTREE_MESSAGE_MAX];
+    struct waits_record r, again;
+    size_t len, used;
+
+    samples[_i](&r);
+    ck_assert_ptr_null(ftree_waits_record_check(&job, &r));
+    len = ftree_waits_record_put(&r, bytes, 0, sizeof(bytes));
+    ck_assert_uint_gt(len, 0);
+    ck_assert_uint_le(len, WAITS_RECORD_BYTES);
+    ck_assert_int_eq(read_record(bytes, len, &again, &used), FTREE_OK);
+    ck_assert_uint_eq(used, len);
+    ck_assert(ftree_waits_unchanged(&r, &again));
+    ck_assert_mem_eq(&r, &again, sizeof(r));
+}
+END_TEST
+
+START_TEST(a_message_has_room_for_many)
+{
+    uint8_t bytes[FTREE_MESSAGE_MAX - 64];
+    struct waits_record r;
+    size_t len = 0, next;
+    int n = 0;
+
+    make_plain(&r);
+    while ((next = ftree_waits_record_put(&r, bytes, len, sizeof(bytes))) > 0) {
+        len = next;
+        n++;
+    }
+    ck_assert_int_ge(n, 60);
+    for (size_t at = 0, used; at < len; at += used, n--)
+        ck_assert_int_eq(ftree_waits_record_get(&job, bytes + at, len - at, &r, &used), FTREE_OK);
+    ck_assert_int_eq(n, 0);
+}
+END_TEST
+
+START_TEST(a_record_that_is_cut_is_refused)
+{
+    uint8_t bytes[FTREE_MESSAGE_MAX];
+    struct waits_record r, again;
+    size_t len, used;
+
+    samples[_i](&r);
+    len = ftree_waits_record_put(&r, bytes, 0, sizeof(bytes));
+    for (size_t cut = 0; cut < len; cut++)
+        REQUIRE(read_record(bytes, cut, &again, &used) == FTREE_ERR_MALFORMED);
+}
+END_TEST
+
+START_TEST(a_record_that_is_changed_is_refused_or_in_bounds)
+{
+    uint8_t bytes[FTREE_MESSAGE_MAX], changed[FTREE_MESSAGE_MAX];
+    struct waits_record r, again;
+    size_t len, used;
+
+    samples[_i](&r);
+    len = ftree_waits_record_put(&r, bytes, 0, sizeof(bytes));
+    for (int i = 0; i < CHANGES; i++) {
+        memcpy(changed, bytes, len);
+        for (uint32_t k = 1 + draw(3); k > 0; k--)
+            changed[draw((uint32_t) len)] = (uint8_t) draw(256);
+        if (read_record(changed, len, &again, &used) != FTREE_OK)
+            continue;
+        REQUIRE(!ftree_waits_record_check(&job, &again) && used <= len);
+    }
+}
+END_TEST
+
+START_TEST(a_record_out_of_bounds_is_not_added)
+{
+    static const struct ftree_io io;
+    struct ftree ft = {.job = &job, .io = &io};
+    struct waits *w = ftree_waits_create(&ft);
+    struct waits_record r;
+
+    make_plain(&r);
+    r.request[0].peer = SIZE;
+    ck_assert_int_eq(ftree_waits_add(w, &r), FTREE_ERR_INVALID);
+    make_plain(&r);
+    r.comm[0].run[0].count = SIZE + 1;
+    ck_assert_int_eq(ftree_waits_add(w, &r), FTREE_ERR_INVALID);
+    make_plain(&r);
+    ck_assert_int_eq(ftree_waits_add(w, &r), FTREE_OK);
+    ftree_waits_destroy(w);
+}
+END_TEST
+
+START_TEST(two_looks_are_compared_by_their_stamps)
+{
+    struct waits_record a, b;
+
+    make_plain(&a);
+    make_plain(&b);
+    ck_assert(ftree_waits_unchanged(&a, &b));
+    b.request[0].fate = WAITS_COMES; /* others say that, not the rank */
+    ck_assert(ftree_waits_unchanged(&a, &b));
+    b.stamp++;
+    ck_assert(!ftree_waits_unchanged(&a, &b));
+}
+END_TEST
+
+/* ---- flows ----------------------------------------------------------------------------------- */
+
+static void make_flows(struct waits_flows *f)
+{
+    memset(f, 0, sizeof(*f));
+    f->rank = SIZE - 1;
+    f->flows = WAITS_FLOWS_MAX;
+    f->whole = true;
+    for (int i = 0; i < f->flows; i++) {
+        f->flow[i].kind = (uint8_t) (i % (WAITS_POSTED + 1));
+        f->flow[i].peer = i % 5 == 4 ? WAITS_ANY : SIZE - 1;
+        f->flow[i].tag = i % 2 ? INT32_MIN : INT32_MAX;
+        f->flow[i].context = f->flow[i].count = UINT32_MAX;
+    }
+}
+
+static int read_flows(const uint8_t *bytes, size_t len, struct waits_flows *f, size_t *used)
+{
+    uint8_t *exact = malloc(len ? len : 1);
+    int rc;
+
+    memcpy(exact, bytes, len);
+    rc = ftree_waits_flows_get(&job, exact, len, f, used);
+    free(exact);
+    return rc;
+}
+
+START_TEST(flows_come_back_as_they_were_or_are_refused)
+{
+    uint8_t bytes[WAITS_FLOWS_BYTES], changed[WAITS_FLOWS_BYTES];
+    struct waits_flows f, again;
+    size_t len, used;
+
+    make_flows(&f);
+    len = ftree_waits_flows_put(&f, bytes, 0, sizeof(bytes));
+    ck_assert_uint_gt(len, 0);
+    ck_assert_uint_eq(ftree_waits_flows_put(&f, bytes, 0, len - 1), 0);
+    ck_assert_int_eq(read_flows(bytes, len, &again, &used), FTREE_OK);
+    ck_assert_uint_eq(used, len);
+    ck_assert_mem_eq(&f, &again, sizeof(f));
+    for (size_t cut = 0; cut < len; cut++)
+        REQUIRE(read_flows(bytes, cut, &again, &used) == FTREE_ERR_MALFORMED);
+    for (int i = 0; i < CHANGES; i++) {
+        memcpy(changed, bytes, len);
+        changed[draw((uint32_t) len)] = (uint8_t) draw(256);
+        if (read_flows(changed, len, &again, &used) != FTREE_OK)
+            continue;
+        REQUIRE(again.rank < SIZE && again.flows <= WAITS_FLOWS_MAX);
+        for (int k = 0; k < again.flows; k++)
+            REQUIRE(again.flow[k].kind <= WAITS_POSTED && again.flow[k].peer < SIZE);
+    }
+}
+END_TEST
+
+/* ---- items ----------------------------------------------------------------------------------- */
+
+static bool tell(void *ctx, int32_t rank, int32_t thread, struct waits_record *r)
+{
+    const struct waiters *k = ctx;
+
+    waiters_begin(k, r, rank, 9);
+    r->comm[0].last = (struct waits_collective){.begun = 2 + (uint32_t) rank % 3 / 2, .call = 7};
+    r->mode = rank % 7 ? WAITS_FOR_ALL : WAITS_FOR_ONE;
+    waiters_add(r, WAITS_RECV, rank % 5 ? (rank + 1) % SIZE : WAITS_ANY, 7);
+    if (rank % 3 == 0)
+        waiters_add(r, WAITS_RECV, 0, 7)->fate = rank % 2 ? WAITS_OPEN : WAITS_UNKNOWN;
+    if (rank % 4 == 0)
+        *waiters_add(r, WAITS_COLLECTIVE, rank % 8 ? FTREE_NONE : 1, 0) = (struct waits_request){
+            .kind = WAITS_COLLECTIVE, .peer = rank % 8 ? FTREE_NONE : 1, .number = 2};
+    if (rank % 11 == 0)
+        r->state = WAITS_FINALIZING;
+    if (rank == 50)
+        r->request[0].peer = 50;
+    r->polls = rank % 9 == 0;
+    r->threads = rank % 10 ? 1 : 2;
+    r->thread = (uint8_t) thread;
+    return rank % 13 != 0;
+}
+
+static size_t make_items(struct waiters *k, uint8_t *bytes, size_t room)
+{
+    struct waits *w;
+    int32_t from = 0;
+    size_t len;
+
+    waiters_init(k, SIZE, 8, 2);
+    static int32_t rank_node[SIZE];
+    for (int32_t r = 0; r < SIZE; r++)
+        rank_node[r] = r / 8;
+    k->rank_node = rank_node;
+    k->record = tell;
+    k->ctx = k;
+    w = waiters_reduce(k);
+    len = ftree_waits_items(w, &from, bytes, room);
+    ck_assert_uint_eq(ftree_waits_items(w, &from, bytes + len, room - len), 0);
+    ftree_waits_destroy(w);
+    return len;
+}
+
+static int try_items(struct waiters *k, const uint8_t *bytes, size_t len, uint8_t *again,
+                     size_t room, size_t *again_len)
+{
+    struct waits *w = ftree_waits_create(&k->ft);
+    uint8_t *exact = malloc(len ? len : 1);
+    struct waits_mismatch m;
+    int32_t from = 0, order[SIZE];
+    int rc;
+
+    memcpy(exact, bytes, len);
+    rc = ftree_waits_merge(w, exact, len);
+    free(exact);
+    REQUIRE(ftree_waits_reduce(w) == FTREE_OK); /* of what was merged until then */
+    struct waits_core core;
+    for (int32_t i = 0; ftree_waits_core_at(w, i, &core); i++) {
+        REQUIRE(core.ranks >= 1 && core.ranks <= SIZE);
+        REQUIRE(ftree_waits_order(w, i, order) >= 1);
+    }
+    ftree_waits_mismatch_at(w, 0, &m);
+    *again_len = ftree_waits_items(w, &from, again, room);
+    ftree_waits_destroy(w);
+    return rc;
+}
+
+START_TEST(items_come_back_as_they_were)
+{
+    uint8_t bytes[FTREE_MESSAGE_MAX], again[FTREE_MESSAGE_MAX];
+    struct waiters k;
+    size_t len = make_items(&k, bytes, sizeof(bytes)), again_len;
+
+    ck_assert_uint_gt(len, 100);
+    ck_assert_int_eq(try_items(&k, bytes, len, again, sizeof(again), &again_len), FTREE_OK);
+    ck_assert_uint_eq(again_len, len);
+    ck_assert_mem_eq(again, bytes, len);
+}
+END_TEST
+
+START_TEST(items_that_are_changed_do_no_harm)
+{
+    uint8_t bytes[FTREE_MESSAGE_MAX], changed[FTREE_MESSAGE_MAX], again[4 * FTREE_MESSAGE_MAX];
+    struct waiters k;
+    size_t len = make_items(&k, bytes, sizeof(bytes)), again_len;
+    int refused = 0;
+
+    for (int i = 0; i < CHANGES / 4; i++) {
+        memcpy(changed, bytes, len);
+        for (uint32_t n = 1 + draw(4); n > 0; n--)
+            changed[draw((uint32_t) len)] = (uint8_t) draw(256);
+        refused += try_items(&k, changed, len, again, sizeof(again), &again_len) != FTREE_OK;
+    }
+    ck_assert_int_gt(refused, CHANGES / 40);
+    for (size_t cut = 0; cut < len; cut++)
+        try_items(&k, bytes, cut, again, sizeof(again), &again_len);
+}
+END_TEST
+
+/* All ranks, again and again: it is not believed, and takes no memory without end. */
+START_TEST(more_ranks_than_there_are_are_refused)
+{
+    uint8_t item[] = {2, 0, SIZE * 2 % 128 | 128, SIZE * 2 / 128, 2, WAITS_DONE, 0}, many[700];
+    struct waiters k;
+    struct waits *w;
+    int rc = FTREE_OK, i;
+
+    waiters_init(&k, SIZE, SIZE, 2);
+    w = ftree_waits_create(&k.ft);
+    for (i = 0; i < 100; i++)
+        memcpy(many + (size_t) i * sizeof(item), item, sizeof(item));
+    ck_assert_int_eq(ftree_waits_merge(w, many, sizeof(item)), FTREE_OK);
+    for (i = 0; i < WAITS_THREADS_MAX + 1 && !rc; i++)
+        rc = ftree_waits_merge(w, many, sizeof(item));
+    ck_assert_int_eq(rc, FTREE_ERR_MALFORMED);
+    ftree_waits_destroy(w);
+}
+END_TEST
+
+SUITE("waits_record")
+{
+    TEST_ROWS(a_record_comes_back_as_it_was, COUNT(samples));
+    TEST(a_message_has_room_for_many);
+    TEST_ROWS(a_record_that_is_cut_is_refused, COUNT(samples));
+    TEST_ROWS(a_record_that_is_changed_is_refused_or_in_bounds, COUNT(samples));
+    TEST(a_record_out_of_bounds_is_not_added);
+    TEST(two_looks_are_compared_by_their_stamps);
+    TEST(flows_come_back_as_they_were_or_are_refused);
+    TEST(items_come_back_as_they_were);
+    TEST(items_that_are_changed_do_no_harm);
+    TEST(more_ranks_than_there_are_are_refused);
+}

@@ -1,0 +1,143 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+/* Which messages are under way, from a count and a sum on each side. */
+
+#include "suite.h"
+#include "ftree/waits/waits.h"
+
+#define WORLD 4
+#define LAST 32
+#define STORIES 500
+
+static uint64_t state = 1;
+
+static int draw(int below)
+{
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return (int) ((state >> 33) % (uint64_t) below);
+}
+
+static void add(struct waits_sum *s, uint32_t context, int32_t tag)
+{
+    s->count++;
+    s->sum += ftree_waits_mark(context, tag);
+}
+
+static uint32_t count_of(const struct waits_flows *f, int32_t tag)
+{
+    uint32_t n = 0;
+
+    for (int32_t i = 0; i < f->flows; i++)
+        n += f->flow[i].tag == tag ? f->flow[i].count : 0;
+    return n;
+}
+
+START_TEST(equal_sums_are_nothing_under_way)
+{
+    struct waits_sum sent = {0}, received = {0};
+    struct waits_flows out;
+
+    for (int tag = 0; tag < 1000; tag++)
+        add(&sent, WORLD, tag);
+    for (int tag = 999; tag >= 0; tag--)
+        add(&received, WORLD, tag);
+    ck_assert(ftree_waits_unreceived(&sent, &received, NULL, 0, &out));
+    ck_assert_int_eq(out.flows, 0);
+    ck_assert(out.whole);
+}
+END_TEST
+
+START_TEST(as_many_of_other_tags_are_not_equal)
+{
+    struct waits_sum sent = {0}, received = {0};
+    struct waits_flows out;
+
+    add(&sent, WORLD, 7);
+    add(&received, WORLD, 9);
+    ck_assert(!ftree_waits_unreceived(&sent, &received, NULL, 0, &out));
+    ck_assert(!out.whole);
+}
+END_TEST
+
+/* A tag is another one in another communicator. */
+START_TEST(a_message_with_the_wrong_tag_is_known)
+{
+    static const struct waits_flow last[] = {{.peer = 3, .tag = 7, .context = 8},
+                                             {.peer = 3, .tag = 9, .context = WORLD}};
+    struct waits_sum sent = {UINT32_MAX, 5}, received = {UINT32_MAX, 5};
+    struct waits_request q = {.kind = WAITS_RECV, .peer = 5, .tag = 7};
+    struct waits_flows out = {.rank = 5};
+
+    add(&sent, WORLD, 9);
+    ck_assert(ftree_waits_unreceived(&sent, &received, last, 2, &out));
+    ck_assert_int_eq(out.flows, 1);
+    ck_assert_uint_eq(count_of(&out, 9), 1);
+    ck_assert_int_eq(ftree_waits_match(&q, WORLD, 3, &out), WAITS_OPEN);
+    q.tag = 9;
+    ck_assert_int_eq(ftree_waits_match(&q, WORLD, 3, &out), WAITS_COMES);
+    /* one that is not among the last is not known */
+    add(&sent, WORLD, 11);
+    ck_assert(!ftree_waits_unreceived(&sent, &received, last, 2, &out));
+}
+END_TEST
+
+/* Of many messages some are not received, of up to `kinds` tags. */
+static bool lose(int kinds, int most, uint32_t *lost, struct waits_flows *out)
+{
+    struct waits_sum sent = {0}, received = {0};
+    struct waits_flow last[LAST];
+
+    for (int i = 0; i < LAST; i++) {
+        last[i] = (struct waits_flow){.peer = 3, .tag = i % 20, .context = WORLD};
+        add(&sent, WORLD, last[i].tag);
+        add(&received, WORLD, last[i].tag);
+    }
+    memset(lost, 0, 20 * sizeof(*lost));
+    for (int i = 0; i < kinds; i++)
+        for (int n = 1 + draw(most), tag = draw(20); n > 0; n--) {
+            add(&sent, WORLD, tag);
+            lost[tag]++;
+        }
+    return ftree_waits_unreceived(&sent, &received, last, LAST, out);
+}
+
+START_TEST(some_of_many_are_found)
+{
+    struct waits_flows out;
+    uint32_t lost[20];
+
+    for (int i = 0; i < STORIES; i++) {
+        REQUIRE(lose(1 + i % 3, i % 3 == 2 ? 12 : 200, lost, &out));
+        for (int tag = 0; tag < 20; tag++)
+            REQUIRE(count_of(&out, tag) == lost[tag]);
+    }
+}
+END_TEST
+
+START_TEST(too_many_are_not_guessed)
+{
+    struct waits_flows out;
+    uint32_t lost[20];
+    int found = 0;
+
+    for (int i = 0; i < 20; i++)
+        if (lose(8, 1000, lost, &out)) {
+            found++;
+            for (int tag = 0; tag < 20; tag++)
+                REQUIRE(count_of(&out, tag) == lost[tag]);
+        }
+    ck_assert_int_lt(found, 20);
+}
+END_TEST
+
+SUITE("waits_sums")
+{
+    TEST(equal_sums_are_nothing_under_way);
+    TEST(as_many_of_other_tags_are_not_equal);
+    TEST(a_message_with_the_wrong_tag_is_known);
+    TEST(some_of_many_are_found);
+    TEST(too_many_are_not_guessed);
+}

@@ -1,0 +1,253 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+/* Waits in words. */
+
+#include "suite.h"
+#include "waiters.h"
+
+enum call {
+    NONE,
+    RECV,
+    SSEND,
+    WAITALL,
+    WAITANY,
+    ALLREDUCE,
+    BCAST,
+    WAIT,
+    IBARRIER,
+    PROBE,
+    LOCK
+};
+
+static const char *name_of(uint32_t call)
+{
+    static const char *const names[] = {
+        "user code", "MPI_Recv", "MPI_Ssend",    "MPI_Waitall", "MPI_Waitany", "MPI_Allreduce",
+        "MPI_Bcast", "MPI_Wait", "MPI_Ibarrier", "MPI_Probe",   "MPI_Win_lock"};
+
+    return names[call];
+}
+
+static const char *op_of(uint32_t op)
+{
+    return op == 3 ? "MPI_SUM" : "MPI_MAX";
+}
+
+static const char *const hosts[] = {"h0", "h1", "h2", "h3", "h4", "h5"};
+static struct waiters k;
+static struct waits_names names = {.job = &k.job, .call = name_of, .op = op_of};
+
+static void setup(void)
+{
+    waiters_init(&k, 6, 6, 2);
+    k.job.node_name = hosts;
+}
+
+static const char *line_of(const struct waits_record *r)
+{
+    static char line[256];
+
+    ftree_waits_line(&names, r, line, sizeof(line));
+    return line;
+}
+
+START_TEST(a_cycle_is_as_a_person_writes_it)
+{
+    struct waits_record r[2];
+    char line[400];
+
+    setup();
+    waiters_begin(&k, &r[0], 3, RECV);
+    waiters_add(&r[0], WAITS_RECV, 5, 7);
+    waiters_begin(&k, &r[1], 5, SSEND);
+    waiters_add(&r[1], WAITS_SSEND, 3, 9);
+    ftree_waits_cycle_line(&names, r, 2, line, sizeof(line));
+    ck_assert_str_eq(line, "rank 3 (h3) in MPI_Recv(from 5, tag 7, MPI_COMM_WORLD) <- "
+                           "rank 5 (h5) in MPI_Ssend(to 3, tag 9, MPI_COMM_WORLD)");
+}
+END_TEST
+
+START_TEST(a_long_cycle_says_how_many_are_left_out)
+{
+    struct waits_record r[6];
+    char line[200];
+
+    setup();
+    for (int32_t i = 0; i < 6; i++) {
+        waiters_begin(&k, &r[i], i, RECV);
+        waiters_add(&r[i], WAITS_RECV, (i + 1) % 6, 7);
+    }
+    ftree_waits_cycle_line(&names, r, 6, line, sizeof(line));
+    ck_assert_str_eq(line, "rank 0 (h0) in MPI_Recv(from 1, tag 7, MPI_COMM_WORLD) <- "
+                           "rank 1 (h1) in MPI_Recv(from 2, tag 7, MPI_COMM_WORLD) <- "
+                           "4 more ranks");
+    for (size_t room = 1; room < sizeof(line); room++) {
+        ftree_waits_cycle_line(&names, r, 6, line, room);
+        REQUIRE(strlen(line) < room);
+    }
+}
+END_TEST
+
+START_TEST(requests_say_their_kind_where_the_call_does_not)
+{
+    struct waits_record r;
+
+    setup();
+    waiters_begin(&k, &r, 2, WAITALL);
+    waiters_add(&r, WAITS_RECV, WAITS_ANY, WAITS_ANY);
+    waiters_add(&r, WAITS_SEND, 4, 0);
+    ck_assert_str_eq(line_of(&r), "rank 2 (h2) in MPI_Waitall(all of recv from any, any tag, "
+                                  "MPI_COMM_WORLD; send to 4, tag 0, MPI_COMM_WORLD)");
+    r.call = WAITANY;
+    r.mode = WAITS_FOR_ONE;
+    r.comm[0].name[0] = 0;
+    r.requests = 1;
+    r.more = true;
+    ck_assert_str_eq(line_of(&r), "rank 2 (h2) in MPI_Waitany(one of recv from any, any tag, "
+                                  "a communicator of 6 ranks (context 4); others)");
+    waiters_begin(&k, &r, 2, LOCK);
+    waiters_add(&r, WAITS_RMA, 1, 0)->comm = FTREE_NONE;
+    ck_assert_str_eq(line_of(&r), "rank 2 (h2) in MPI_Win_lock(for 1)");
+    waiters_begin(&k, &r, 2, WAITALL);
+    for (int32_t i = 0; i < 5; i++)
+        waiters_add(&r, WAITS_RECV, i, 1)->comm = FTREE_NONE;
+    ck_assert_str_eq(line_of(&r), "rank 2 (h2) in MPI_Waitall(all of recv from 0, tag 1; "
+                                  "recv from 1, tag 1; recv from 2, tag 1; 2 more)");
+}
+END_TEST
+
+START_TEST(parts_of_a_line_are_for_the_json)
+{
+    struct waits_record r;
+    char line[128];
+
+    setup();
+    waiters_begin(&k, &r, 2, WAITALL);
+    waiters_add(&r, WAITS_RECV, 4, 7);
+    ftree_waits_request_line(&names, &r, 0, true, line, sizeof(line));
+    ck_assert_str_eq(line, "recv from 4, tag 7, MPI_COMM_WORLD");
+    ftree_waits_comm_line(&r.comm[0], line, sizeof(line));
+    ck_assert_str_eq(line, "MPI_COMM_WORLD");
+    ck_assert_str_eq(ftree_waits_state_name(r.state), "waiting");
+    ck_assert_str_eq(ftree_waits_kind_name(WAITS_RMA), "rma");
+    ck_assert_str_eq(ftree_waits_kind_name(WAITS_KIND_COUNT), "?");
+}
+END_TEST
+
+START_TEST(one_that_polls_says_so)
+{
+    struct waits_record r;
+
+    setup();
+    waiters_begin(&k, &r, 2, WAIT);
+    waiters_add(&r, WAITS_RECV, 4, 7);
+    r.polls = true;
+    ck_assert_str_eq(line_of(&r), "rank 2 (h2) polls by MPI_Wait(recv from 4, tag 7, "
+                                  "MPI_COMM_WORLD)");
+}
+END_TEST
+
+START_TEST(a_collective_says_what_all_must_agree_on)
+{
+    struct waits_record r;
+    struct waits_request *q;
+
+    setup();
+    waiters_begin(&k, &r, 1, ALLREDUCE);
+    q = waiters_add(&r, WAITS_COLLECTIVE, FTREE_NONE, 0);
+    q->number = 12;
+    r.comm[0].last = (struct waits_collective){
+        .begun = 12, .call = ALLREDUCE, .op = 3, .root = FTREE_NONE, .bytes = 8};
+    ck_assert_str_eq(line_of(&r),
+                     "rank 1 (h1) in MPI_Allreduce(MPI_COMM_WORLD, the 12th, 8 bytes, MPI_SUM)");
+    r.call = WAIT;
+    r.comm[0].last = (struct waits_collective){
+        .begun = 3, .call = IBARRIER, .root = FTREE_NONE, .bytes = WAITS_NO_BYTES};
+    q->number = 3;
+    ck_assert_str_eq(line_of(&r), "rank 1 (h1) in MPI_Wait(MPI_Ibarrier MPI_COMM_WORLD, the 3rd)");
+    q->number = 2; /* others were begun since */
+    ck_assert_str_eq(line_of(&r), "rank 1 (h1) in MPI_Wait(a collective MPI_COMM_WORLD, the 2nd)");
+}
+END_TEST
+
+START_TEST(one_that_does_not_wait_says_what_it_does)
+{
+    struct waits_record r;
+
+    setup();
+    waiters_begin(&k, &r, 1, NONE);
+    r.state = WAITS_FINALIZING;
+    ck_assert_str_eq(line_of(&r), "rank 1 (h1) has called MPI_Finalize");
+    r.state = WAITS_OUTSIDE;
+    ck_assert_str_eq(line_of(&r), "rank 1 (h1) is outside MPI");
+    r.state = WAITS_INSIDE;
+    r.call = PROBE;
+    ck_assert_str_eq(line_of(&r), "rank 1 (h1) in MPI_Probe");
+}
+END_TEST
+
+START_TEST(a_hint_says_what_would_have_matched)
+{
+    struct waits_request q = {.kind = WAITS_RECV, .peer = 5, .tag = 7};
+    struct waits_flow hint = {.kind = WAITS_SENT, .peer = 3, .tag = 9, .context = 4, .count = 1};
+    char line[128];
+
+    ftree_waits_hint_line(&q, 4, 3, &hint, line, sizeof(line));
+    ck_assert_str_eq(line, "rank 5 has sent to rank 3, with tag 9");
+    hint.context = 8;
+    hint.tag = 7;
+    ftree_waits_hint_line(&q, 4, 3, &hint, line, sizeof(line));
+    ck_assert_str_eq(line, "rank 5 has sent to rank 3, with another communicator (context 8)");
+    hint = (struct waits_flow){.kind = WAITS_POSTED, .peer = 3, .tag = 9, .context = 4, .count = 1};
+    q.kind = WAITS_SSEND;
+    ftree_waits_hint_line(&q, 4, 3, &hint, line, sizeof(line));
+    ck_assert_str_eq(line, "rank 5 receives from rank 3, with tag 9");
+}
+END_TEST
+
+static bool tell(void *ctx, int32_t rank, int32_t thread, struct waits_record *r)
+{
+    (void) ctx;
+    (void) thread;
+    waiters_begin(&k, r, rank, BCAST);
+    waiters_add(r, WAITS_COLLECTIVE, FTREE_NONE, 0)->number = 1;
+    r->comm[0].last =
+        (struct waits_collective){.begun = 1, .call = BCAST, .root = rank == 4, .bytes = 8};
+    return true;
+}
+
+START_TEST(both_sides_of_a_mismatch_are_quoted)
+{
+    struct waits_mismatch m;
+    struct waits *w;
+    char line[200];
+
+    setup();
+    k.record = tell;
+    w = waiters_reduce(&k);
+    ck_assert(ftree_waits_mismatch_at(w, 0, &m));
+    ftree_waits_class_line(&names, w, &m, 0, line, sizeof(line));
+    ck_assert_str_eq(line, "ranks 0-3, 5 (5 of 6) in MPI_Bcast(MPI_COMM_WORLD, the 1st, root 0, "
+                           "8 bytes)");
+    ftree_waits_class_line(&names, w, &m, 1, line, sizeof(line));
+    ck_assert_str_eq(line, "rank 4 (1 of 6) in MPI_Bcast(MPI_COMM_WORLD, the 1st, root 1, "
+                           "8 bytes)");
+    ftree_waits_destroy(w);
+}
+END_TEST
+
+SUITE("waits_words")
+{
+    TEST(a_cycle_is_as_a_person_writes_it);
+    TEST(a_long_cycle_says_how_many_are_left_out);
+    TEST(requests_say_their_kind_where_the_call_does_not);
+    TEST(parts_of_a_line_are_for_the_json);
+    TEST(one_that_polls_says_so);
+    TEST(a_collective_says_what_all_must_agree_on);
+    TEST(one_that_does_not_wait_says_what_it_does);
+    TEST(a_hint_says_what_would_have_matched);
+    TEST(both_sides_of_a_mismatch_are_quoted);
+}
