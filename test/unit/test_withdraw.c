@@ -1465,14 +1465,16 @@ START_TEST(what_comes_of_asking_once_more)
 }
 END_TEST
 
-/* All ranks are stopped, and one of them goes on a minute later. */
+/* All ranks are stopped, one of them goes on a minute later, and another after it. */
 static const struct {
-    int32_t ppn, stopped, resumed;
+    int32_t ppn, stopped, resumed, next;
     enum ftree_confirmed confirmed;
 } suspensions[] = {
-    {1, 5, 5, FTREE_CONFIRMED_OVER},   {1, 5, 0, FTREE_CONFIRMED_STANDS},
-    {1, 5, 6, FTREE_CONFIRMED_STANDS}, {2, 1, 0, FTREE_CONFIRMED_STANDS},
-    {2, 1, 1, FTREE_CONFIRMED_OVER},   {2, 11, 10, FTREE_CONFIRMED_STANDS},
+    {1, 5, 5, 0, FTREE_CONFIRMED_OVER},   {1, 5, 0, 6, FTREE_CONFIRMED_STANDS},
+    {1, 5, 6, 0, FTREE_CONFIRMED_STANDS}, {1, 5, 0, 5, FTREE_CONFIRMED_OVER},
+    {1, 5, 6, 5, FTREE_CONFIRMED_OVER},   {2, 1, 0, 2, FTREE_CONFIRMED_STANDS},
+    {2, 1, 1, 0, FTREE_CONFIRMED_OVER},   {2, 1, 0, 1, FTREE_CONFIRMED_OVER},
+    {2, 1, 13, 1, FTREE_CONFIRMED_OVER},  {2, 11, 10, 0, FTREE_CONFIRMED_STANDS},
 };
 
 /* rows: nothing_is_done_while_all_are_stopped COUNT(suspensions) */
@@ -1492,6 +1494,9 @@ START_TEST(nothing_is_done_while_all_are_stopped)
     world_run(w, 60 * SECOND);
     ck_assert_int_eq(ftree_confirmed(root, v->fln, v->id), FTREE_CONFIRMED_PENDING);
     w->rank[suspensions[_i].resumed].proc_state = 'R';
+    world_run(w, 3 * SECOND);
+    ck_assert_int_ne(ftree_confirmed(root, v->fln, v->id), FTREE_CONFIRMED_STANDS);
+    w->rank[suspensions[_i].next].proc_state = 'R';
     world_run(w, 10 * SECOND);
     ck_assert_int_eq(ftree_confirmed(root, v->fln, v->id), suspensions[_i].confirmed);
 }

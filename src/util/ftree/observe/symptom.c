@@ -22,9 +22,6 @@
  * for as long as the stall limit, or another node asks because one of its own has.
  */
 
-/* In stall limits: how long after a suspension nobody is accused of what may be a part of it. */
-#define AFTERMATH 5
-
 /* ---- what others tell of them ----------------------------------------------------------------- */
 
 static bool is_component(const struct ftree *ft, const struct ftree_component *c)
@@ -172,7 +169,7 @@ static void note_suspension(struct ftree *ft, ftree_time now, int32_t stopped, i
     if (ft->observe->suspended && ran > 0)
         ftree_trace(ft, "ranks of this node run again");
     if (resumed && (ft->observe->suspended || now < ft->observe->aftermath))
-        ft->observe->aftermath = now + AFTERMATH * ft->cfg.stall;
+        ft->observe->aftermath = now + FTREE_AFTERMATH * ft->cfg.stall;
     ft->observe->suspended = stopped > 0 && ran == 0;
 }
 
@@ -222,7 +219,7 @@ void ftree_symptom_woke(struct ftree *ft, ftree_time now)
     look(ft, now, now);
     FTREE_EACH(const struct halt, h, ft->observe->halts)
         if (h->now)
-            ft->observe->aftermath = now + AFTERMATH * ft->cfg.stall;
+            ft->observe->aftermath = now + FTREE_AFTERMATH * ft->cfg.stall;
 }
 
 int ftree_rank_gone(struct ftree *ft, ftree_time now, int32_t rank)

@@ -346,6 +346,7 @@ static bool tells_of_suspension(struct ftree *ft, struct known *k, int32_t from,
     if (k->suspended && a->role == FTREE_ROLE_AGENT && a->troubles < WIRE_TROUBLES_MAX &&
         a->troubles < ftree_ranks_of(ft->job, from)) {
         k->suspended = false;
+        k->check = 0; /* what else is answered to it says nothing of the rank */
         set_confirm(ft, k, 1); /* the time is past: at the next tick */
     }
     return true;
@@ -411,11 +412,21 @@ static void look_for_runner(struct ftree *ft, ftree_time now, struct known *k)
     }
 }
 
+static void await_others(struct ftree *ft, ftree_time now, struct known *k)
+{
+    k->resumes = false;
+    k->check = 0;
+    set_confirm(ft, k, now + FTREE_AFTERMATH * ft->cfg.stall);
+}
+
 static void confirm_suspended(struct ftree *ft, ftree_time now, struct known *k)
 {
+    k->resumes = k->suspended; /* for a while already */
     k->suspended = !own_rank_runs(ft);
     if (k->suspended)
         look_for_runner(ft, now, k);
+    else if (k->resumes)
+        await_others(ft, now, k);
     else
         confirm(ft, now, k);
 }
@@ -427,7 +438,7 @@ int ftree_recheck_confirm(struct ftree *ft, ftree_time now, int32_t fln, uint32_
     if (!k)
         return FTREE_ERR_INVALID;
     k->confirm_asks = CONFIRM_ASKS;
-    k->confirm_excused = k->suspended = false;
+    k->confirm_excused = k->suspended = k->resumes = false;
     set_confirm(ft, k, FTREE_NEVER);
     if (k->v.withdrawn)
         return FTREE_OK;
@@ -465,6 +476,8 @@ static void confirm_tick(struct ftree *ft, ftree_time now)
             set_confirm(ft, k, FTREE_NEVER);
         else if (k->suspended && !ftree_is_leaving(ft))
             confirm_suspended(ft, now, k);
+        else if (k->resumes && !ftree_is_leaving(ft))
+            await_others(ft, now, k);
         else if (k->confirm_asks > 0 && !ftree_is_leaving(ft))
             confirm(ft, now, k);
         else

@@ -32,6 +32,10 @@
     ((of)->switch_ != FTREE_NONE && (ft)->job->tree ? (ft)->job->tree->switch_name[(of)->switch_] \
                                                     : ftree_name((ft), (of)->node))
 
+/* In stall limits: how long after a suspension nobody is accused of what may be a part of it, as ranks
+ * go on one after the other. */
+#define FTREE_AFTERMATH 5
+
 #define CASE_SYMPTOMS_MAX 12
 #define CASE_CANDIDATES_MAX 16
 
@@ -148,6 +152,7 @@ struct known {
     uint8_t confirm_asks; /* how often it will still be asked about once more */
     bool confirm_excused; /* because the own tick was late */
     bool suspended; /* the job may be, then: no rank that runs has been seen yet */
+    bool resumes; /* it was, for longer than a question takes: its ranks go on one after the other */
     uint8_t doublings; /* of the pause until it is asked about again */
     uint32_t check; /* nonce of the question whether it is over, 0: not asked */
     int32_t turn; /* others asked so far whether a verdict about this node is over */
