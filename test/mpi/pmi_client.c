@@ -57,6 +57,27 @@ static void path_of(const char *folder, const char *name, char *out, size_t room
     snprintf(out, room, "%s/%s", folder, name);
 }
 
+/* SIGUSR1 would end rank 1 where it has not blocked it yet. */
+static void say_ready(const char *folder)
+{
+    char path[4096];
+    FILE *file;
+
+    path_of(folder, "ready", path, sizeof(path));
+    file = fopen(path, "w");
+    if (!file || fclose(file))
+        _exit(5);
+}
+
+static void await_ready(const char *folder)
+{
+    char path[4096];
+
+    path_of(folder, "ready", path, sizeof(path));
+    while (access(path, F_OK))
+        poll(NULL, 0, 1);
+}
+
 static void end_in_barrier(const char *folder)
 {
     char path[4096], at[4096];
@@ -126,11 +147,15 @@ int main(int argc, char **argv)
     sigaddset(&signals, SIGUSR1);
     sigprocmask(SIG_BLOCK, &signals, NULL);
     alarm(20);
+    if (atoi(rank) != 0)
+        say_ready(argv[1]);
     pmi = atoi(fd);
     say("cmd=init pmi_version=1 pmi_subversion=1\n");
     hear("cmd=response_to_init");
-    if (atoi(rank) == 0)
+    if (atoi(rank) == 0) {
+        await_ready(argv[1]);
         end_in_barrier(argv[1]);
+    }
     wait_for_end(argv[1], &signals);
     if (argc > 2) {
         kill(atoi(argv[2]), SIGUSR1);
