@@ -37,3 +37,14 @@ void suite_end_test(void)
     while (n > 0)
         kept[n - 1].end(kept[n - 1].thing);
 }
+
+const char *suite_text_of(const char *path)
+{
+    static char text[65536];
+    FILE *f = fopen(path, "r");
+
+    text[f ? fread(text, 1, sizeof(text) - 1, f) : 0] = '\0';
+    if (f)
+        fclose(f);
+    return text;
+}

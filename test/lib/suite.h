@@ -34,6 +34,9 @@ void suite_keep(void *thing, void (*end)(void *));
 void suite_forget(void *thing);
 void suite_end_test(void);
 
+/* What is in a file, up to 64 KiB, until the next call; "": it is not there. */
+const char *suite_text_of(const char *path);
+
 /* The test is called with _i = 0 .. n - 1: one row of a table each. */
 #define TEST_ROWS(test, n) tcase_add_loop_test(cases, test, 0, n)
 

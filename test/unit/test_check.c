@@ -137,6 +137,7 @@ START_TEST(what_is_counted_of_verdicts)
     BROKEN(l->ft->state->unsent, 1, counts);
     BROKEN(l->ft->state->rechecked, l->ft->state->rechecked + 1, counts);
     BROKEN(k->recheck, l->now, counts);
+    BROKEN(k->confirm, l->now, counts);
 }
 END_TEST
 

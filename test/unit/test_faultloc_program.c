@@ -385,16 +385,10 @@ static void end_job(void)
 
 static const char *read_text(const char *name)
 {
-    static char text[65536];
     char path[256];
-    FILE *f;
 
     snprintf(path, sizeof(path), "%s/%s", folder, name);
-    f = fopen(path, "r");
-    text[f ? fread(text, 1, sizeof(text) - 1, f) : 0] = '\0';
-    if (f)
-        fclose(f);
-    return text;
+    return suite_text_of(path);
 }
 
 static int count_in(const char *name, const char *what)

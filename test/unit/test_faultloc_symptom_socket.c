@@ -262,13 +262,7 @@ static void teardown(void)
 
 static const char *said(void)
 {
-    static char text[65536];
-    FILE *f = fopen(err_path, "r");
-
-    text[f ? fread(text, 1, sizeof(text) - 1, f) : 0] = '\0';
-    if (f)
-        fclose(f);
-    return text;
+    return suite_text_of(err_path);
 }
 
 static int lines_said(void)

@@ -123,18 +123,6 @@ static void put(const char *name, const char *text)
     ck_assert_int_eq(fclose(f), 0);
 }
 
-static const char *content(const char *name)
-{
-    static char text[4096];
-    FILE *f = fopen(name, "r");
-    size_t n = f ? fread(text, 1, sizeof(text) - 1, f) : 0;
-
-    text[n] = '\0';
-    if (f)
-        fclose(f);
-    return text;
-}
-
 /* ---- messages ------------------------------------------------------------------------------ */
 
 START_TEST(messages_come_in_order)
@@ -332,7 +320,7 @@ START_TEST(a_text_names_the_file_that_is_there)
     start("", path);
     tell("{}");
     UNTIL(strlen(hear()) >= 5);
-    ck_assert_str_eq(content(path), "{}");
+    ck_assert_str_eq(suite_text_of(path), "{}");
     faultloc_say("next");
     expect("named\n[faultloc] next\n");
     end();
@@ -399,12 +387,12 @@ START_TEST(a_dead_file_system_holds_back_no_message)
              "[faultloc] the report is still being written to %s\n",
              path);
     expect(line);
-    ck_assert_str_eq(content(path), "");
+    ck_assert_str_eq(suite_text_of(path), "");
     heard_len = 0;
     hang_end();
     snprintf(line, sizeof(line), "[faultloc] full report: %s\n", path);
     expect(line);
-    ck_assert_str_eq(content(path), "1");
+    ck_assert_str_eq(suite_text_of(path), "1");
     end();
 }
 END_TEST
@@ -462,7 +450,7 @@ START_TEST(a_trace_is_appended_to)
     faultloc_writer_trace(writer, "1\n");
     faultloc_writer_trace(writer, "2\n");
     ck_assert(faultloc_writer_end(writer, LONG_MS));
-    ck_assert_str_eq(content(path), "old\n1\n2\n");
+    ck_assert_str_eq(suite_text_of(path), "old\n1\n2\n");
     ck_assert_str_eq(hear(), "");
     teardown();
 }
@@ -477,7 +465,7 @@ START_TEST(a_new_trace_is_made)
     start(path, "");
     faultloc_writer_trace(writer, "1\n");
     ck_assert(faultloc_writer_end(writer, LONG_MS));
-    ck_assert_str_eq(content(path), "1\n");
+    ck_assert_str_eq(suite_text_of(path), "1\n");
     ck_assert_int_eq(fstatat(AT_FDCWD, path, &st, 0), 0);
     ck_assert_int_eq(st.st_mode & 0777, 0640);
     teardown();
@@ -590,8 +578,8 @@ START_TEST(a_trace_is_refused)
         ck_assert(faultloc_writer_end(writer, LONG_MS));
         EXPECT_LINES(hear(), line);
         if (refused[_i].make != make_fifo && refused[_i].make != make_strangers_fifo)
-            ck_assert_ptr_null(strstr(content(path), "trace"));
-        ck_assert_ptr_null(strstr(content(other), "trace"));
+            ck_assert_ptr_null(strstr(suite_text_of(path), "trace"));
+        ck_assert_ptr_null(strstr(suite_text_of(other), "trace"));
     } else {
         printf("skipped: only root can make files of another user's\n");
         descriptors = process_descriptors();

@@ -118,12 +118,13 @@ static const char *check_known(const struct ftree *ft)
         queued += k->queued;
         switches += k->v.kind == FTREE_KIND_SWITCH;
         unsent += k->up != UP_NOTHING;
-        rechecked += k->recheck != FTREE_NEVER;
+        rechecked += (k->recheck != FTREE_NEVER) + (k->confirm != FTREE_NEVER);
         HOLDS(k->v.class_ < FTREE_CLASS_COUNT && k->v.kind < FTREE_KIND_COUNT);
         HOLDS(k->v.first_symptom <= k->v.located);
         HOLDS(ftree_verdict_by_id(ft, &k->v) == k);
         if (k->v.withdrawn) {
             HOLDS(k->recheck == FTREE_NEVER && k->announcement == 0);
+            HOLDS(k->confirm == FTREE_NEVER);
             continue;
         }
         HOLDS(!k->reported || k->announcement == 0);

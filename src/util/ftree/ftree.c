@@ -48,7 +48,6 @@ static void join(struct ftree_whole *w)
     w->ft.intake = &w->intake;
     w->ft.examine = &w->examine;
     w->ft.announce = &w->announce;
-    w->ft.recheck = &w->recheck;
     w->ft.leave = &w->leave;
 }
 

@@ -30,7 +30,6 @@ struct ftree_whole {
     struct ftree_intake intake;
     struct ftree_examine examine;
     struct ftree_announce announce;
-    struct ftree_recheck recheck;
     struct ftree_leaving leave;
 };
 

@@ -25,7 +25,6 @@ struct ftree_observe;
 struct ftree_intake;
 struct ftree_examine;
 struct ftree_announce;
-struct ftree_recheck;
 struct ftree_leaving;
 
 struct ftree {
@@ -46,7 +45,6 @@ struct ftree {
     struct ftree_intake *intake;
     struct ftree_examine *examine;
     struct ftree_announce *announce;
-    struct ftree_recheck *recheck;
     struct ftree_leaving *leave;
 };
 

@@ -106,8 +106,18 @@ static void ask(struct ftree *ft, ftree_time now, struct known *k, int32_t node)
     ask_role(ft, now, k, node, FTREE_ROLE_AGENT, k->refuted_by);
 }
 
-/* Of a verdict about the own node: the node that was silent then, and by turns those after it.  One
- * that counts as lost is asked about that anyway. */
+/* By turns the nodes from `first` on.  One that counts as lost is asked about that anyway. */
+static void ask_by_turns(struct ftree *ft, ftree_time now, struct known *k, int64_t first,
+                         uint8_t paths)
+{
+    for (int i = 0; i < OTHERS_ASKED; i++) {
+        int32_t node = (int32_t) ((first + k->turn++) % ft->job->nodes);
+        if (node != ft->self && !ftree_has_failed(ft, node))
+            ask_role(ft, now, k, node, FTREE_ROLE_AGENT, paths);
+    }
+}
+
+/* Of a verdict about the own node: the node that was silent then, and those after it. */
 static void ask_others(struct ftree *ft, ftree_time now, struct known *k)
 {
     int64_t first = ft->self + 1;
@@ -115,11 +125,7 @@ static void ask_others(struct ftree *ft, ftree_time now, struct known *k)
     for (int32_t i = k->full ? k->full->evidences - 1 : -1; i >= 0; i--)
         if (k->full->evidence[i].source == FTREE_EVIDENCE_PROBE)
             first = k->full->evidence[i].target;
-    for (int i = 0; i < OTHERS_ASKED; i++) {
-        int32_t node = (int32_t) ((first + k->turn++) % ft->job->nodes);
-        if (node != ft->self && !ftree_has_failed(ft, node))
-            ask(ft, now, k, node);
-    }
+    ask_by_turns(ft, now, k, first, k->refuted_by);
 }
 
 static bool is_beyond(const struct ftree *ft, const struct known *k, int32_t node)
@@ -269,13 +275,6 @@ static void recheck(struct ftree *ft, ftree_time now, struct known *k)
 
 #define CONFIRM_ASKS 2 /* a network may lose the first */
 
-/* until: when it is asked again, or stands; FTREE_NEVER: it is not asked. */
-static void set_confirm(struct ftree *ft, struct known *k, ftree_time until)
-{
-    ft->recheck->confirms += (until != FTREE_NEVER) - (k->confirm != FTREE_NEVER);
-    k->confirm = until;
-}
-
 /* True if the sign needs the word of a kernel or a launcher about a process. */
 static bool is_told(const struct rules_sign *sign)
 {
@@ -313,7 +312,7 @@ static uint8_t confirming_paths(const struct ftree *ft, const struct known *k)
 
 static void stand(struct ftree *ft, struct known *k, const char *why)
 {
-    set_confirm(ft, k, FTREE_NEVER);
+    ftree_verdict_set_confirm(ft, k, FTREE_NEVER);
     ftree_trace(ft, "%s of %s stands: %s", ftree_class_name(k->v.class_), ftree_name_of(ft, &k->v),
                 why);
 }
@@ -324,7 +323,7 @@ static bool is_confirmed(struct ftree *ft, struct known *k, int32_t from, enum f
 {
     bool rank = k->v.kind == FTREE_KIND_RANK && a->troubles < WIRE_TROUBLES_MAX;
 
-    if (k->confirm == FTREE_NEVER || k->v.withdrawn)
+    if (k->confirm == FTREE_NEVER)
         return false;
     if (names_rank(k, a))
         stand(ft, k, "its node says so once more");
@@ -347,7 +346,7 @@ static bool tells_of_suspension(struct ftree *ft, struct known *k, int32_t from,
         a->troubles < ftree_ranks_of(ft->job, from)) {
         k->suspended = false;
         k->check = 0; /* what else is answered to it says nothing of the rank */
-        set_confirm(ft, k, 1); /* the time is past: at the next tick */
+        ftree_verdict_set_confirm(ft, k, 1); /* the time is past: at the next tick */
     }
     return true;
 }
@@ -370,7 +369,7 @@ static void ask_once_more(struct ftree *ft, ftree_time now, struct known *k)
     uint8_t paths = confirming_paths(ft, k);
 
     k->confirm_asks--;
-    set_confirm(ft, k, now + ftree_silence_unit(ft));
+    ftree_verdict_set_confirm(ft, k, now + ftree_silence_unit(ft));
     k->refuted_by = refuting_paths(ft, &k->v);
     ask_about(ft, now, k, paths);
     if (k->v.kind == FTREE_KIND_RANK && k->v.node != ft->self)
@@ -401,22 +400,18 @@ static bool own_rank_runs(struct ftree *ft)
     return false;
 }
 
-/* Other nodes, by turns, are asked how their ranks are. */
+/* Other nodes are asked how their ranks are. */
 static void look_for_runner(struct ftree *ft, ftree_time now, struct known *k)
 {
-    set_confirm(ft, k, now + ft->cfg.recheck);
-    for (int i = 0; i < OTHERS_ASKED; i++) {
-        int32_t node = (int32_t) (((int64_t) ft->self + 1 + k->turn++) % ft->job->nodes);
-        if (node != ft->self && !ftree_has_failed(ft, node))
-            ask_role(ft, now, k, node, FTREE_ROLE_AGENT, ftree_all_paths(ft->job));
-    }
+    ftree_verdict_set_confirm(ft, k, now + ft->cfg.recheck);
+    ask_by_turns(ft, now, k, ft->self + 1, ftree_all_paths(ft->job));
 }
 
 static void await_others(struct ftree *ft, ftree_time now, struct known *k)
 {
     k->resumes = false;
     k->check = 0;
-    set_confirm(ft, k, now + FTREE_AFTERMATH * ft->cfg.stall);
+    ftree_verdict_set_confirm(ft, k, now + FTREE_AFTERMATH * ft->cfg.stall);
 }
 
 static void confirm_suspended(struct ftree *ft, ftree_time now, struct known *k)
@@ -439,7 +434,7 @@ int ftree_recheck_confirm(struct ftree *ft, ftree_time now, int32_t fln, uint32_
         return FTREE_ERR_INVALID;
     k->confirm_asks = CONFIRM_ASKS;
     k->confirm_excused = k->suspended = k->resumes = false;
-    set_confirm(ft, k, FTREE_NEVER);
+    ftree_verdict_set_confirm(ft, k, FTREE_NEVER);
     if (k->v.withdrawn)
         return FTREE_OK;
     if (k->v.class_ == FTREE_CLASS_PROCESS_STOPPED && !ftree_is_leaving(ft))
@@ -463,18 +458,15 @@ enum ftree_confirmed ftree_confirmed(const struct ftree *ft, int32_t fln, uint32
 
 static void confirm_tick(struct ftree *ft, ftree_time now)
 {
-    for (int32_t i = 0; i < ft->state->known.n && ft->recheck->confirms > 0; i++) {
+    for (int32_t i = 0; i < ft->state->known.n && ft->state->rechecked > 0; i++) {
         struct known *k = &ft->state->known.items[i];
         if (k->confirm > now)
             continue;
-        if (now > k->confirm + ft->cfg.late &&
-            !k->confirm_excused) { /* answers may wait to be read */
+        if (now > k->confirm + ft->cfg.late && !k->confirm_excused) { /* answers may wait */
             k->confirm_excused = true;
             k->confirm_asks = CONFIRM_ASKS;
         }
-        if (k->v.withdrawn)
-            set_confirm(ft, k, FTREE_NEVER);
-        else if (k->suspended && !ftree_is_leaving(ft))
+        if (k->suspended && !ftree_is_leaving(ft))
             confirm_suspended(ft, now, k);
         else if (k->resumes && !ftree_is_leaving(ft))
             await_others(ft, now, k);
@@ -503,8 +495,7 @@ ftree_time ftree_recheck_deadline(const struct ftree *ft)
 {
     ftree_time t = FTREE_NEVER;
 
-    for (int32_t i = 0; i < ft->state->known.n && ft->state->rechecked + ft->recheck->confirms > 0;
-         i++)
+    for (int32_t i = 0; i < ft->state->known.n && ft->state->rechecked > 0; i++)
         t = ftree_min(
             t, ftree_min(ft->state->known.items[i].recheck, ft->state->known.items[i].confirm));
     return t;

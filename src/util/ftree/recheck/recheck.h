@@ -13,10 +13,6 @@
 
 /* Verdicts that are over. */
 
-struct ftree_recheck {
-    int32_t confirms; /* verdicts that are asked about once more before something is done about them */
-};
-
 int ftree_recheck_confirm(struct ftree *ft, ftree_time now, int32_t fln, uint32_t id);
 void ftree_recheck_watch(struct ftree *ft, ftree_time now, struct known *k);
 void ftree_recheck_heard(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path);

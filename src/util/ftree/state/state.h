@@ -188,7 +188,7 @@ struct peer {
 struct ftree_state {
     FTREE_ARRAY(struct ftree_case) cases;
     FTREE_ARRAY(struct known) known;
-    int32_t unsent, rechecked; /* how many of them have `up`, and a time to be asked about again */
+    int32_t unsent, rechecked; /* how many of them have `up`; times of `recheck` and `confirm` set */
     int32_t switches; /* how many of them are about one */
     FTREE_ARRAY(struct place) by_node; /* of `known`, by node and then by age */
     FTREE_ARRAY(struct rule_name) rule_names; /* of verdicts */
@@ -246,6 +246,7 @@ bool ftree_verdict_explains(struct known *k, uint32_t n);
 void ftree_verdict_withdraw(struct ftree *ft, struct known *k, ftree_time withdrawn);
 void ftree_verdict_set_up(struct ftree *ft, struct known *k, enum up_state up);
 void ftree_verdict_set_recheck(struct ftree *ft, struct known *k, ftree_time recheck);
+void ftree_verdict_set_confirm(struct ftree *ft, struct known *k, ftree_time confirm);
 bool ftree_verdict_on_rank(const struct ftree *ft, int32_t node, int32_t rank);
 /* True if each says the same of the other's FLN: it is one link that is broken. */
 bool ftree_verdict_is_mutual(const struct summary *a, const struct summary *b);

@@ -192,10 +192,20 @@ void ftree_verdict_set_up(struct ftree *ft, struct known *k, enum up_state up)
     k->up = (uint8_t) up;
 }
 
+static void set_time(struct ftree *ft, ftree_time *at, ftree_time time)
+{
+    ft->state->rechecked += (time != FTREE_NEVER) - (*at != FTREE_NEVER);
+    *at = time;
+}
+
 void ftree_verdict_set_recheck(struct ftree *ft, struct known *k, ftree_time recheck)
 {
-    ft->state->rechecked += (recheck != FTREE_NEVER) - (k->recheck != FTREE_NEVER);
-    k->recheck = recheck;
+    set_time(ft, &k->recheck, recheck);
+}
+
+void ftree_verdict_set_confirm(struct ftree *ft, struct known *k, ftree_time confirm)
+{
+    set_time(ft, &k->confirm, confirm);
 }
 
 void ftree_verdict_forget(struct ftree *ft, int32_t i)
@@ -333,6 +343,7 @@ void ftree_verdict_withdraw(struct ftree *ft, struct known *k, ftree_time withdr
     k->v.withdrawn = withdrawn;
     k->check = k->announcement = 0;
     ftree_verdict_set_recheck(ft, k, FTREE_NEVER);
+    ftree_verdict_set_confirm(ft, k, FTREE_NEVER);
 }
 
 /* ---- what one says --------------------------------------------------------------------------- */
