@@ -663,16 +663,40 @@ START_TEST(many_verdicts_pass_a_silent_parent_once_each)
 }
 END_TEST
 
-START_TEST(a_mute_child_is_told_but_not_waited_for)
+/* Its children are told in its place at once: their victims are in the report, without a pause. */
+START_TEST(the_children_of_a_mute_child_are_waited_for_and_not_the_child)
 {
     struct lone *l = lone_of(shape_binary(NODES, 1), 0);
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 12, FTREE_NONE, 5);
 
     ftree_peer_unresponsive(l->ft, l->now, 1, false);
     lone_told(l, 2, WIRE_VERDICT_UP, &v);
-    ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 2);
+    ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 4);
+    ck_assert_uint_eq(ftree_inspect_owes(l->ft, 1), 0);
     victims_from(l, 2, 5, 6);
+    victims_from(l, 3, 7, 8);
+    ck_assert_int_eq(l->reports, 0);
+    victims_from(l, 4, 9, 10);
     ck_assert_int_eq(l->reports, 1);
+    ck_assert_int_eq(l->report[0].victims.count, 6);
+    lone_log(l);
+    lone_run(l, 400); /* it has not acknowledged: its children know already */
+    ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 2);
+    ck_assert_int_eq(lone_last(l, WIRE_VERDICT_DOWN)->to.node, 1);
+}
+END_TEST
+
+/* One that is told once more is no reason to tell those below it. */
+START_TEST(the_children_of_a_mute_child_are_not_told_again_with_it)
+{
+    struct lone *l = lone_of(shape_binary(NODES, 1), 0);
+    struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 12, FTREE_NONE, 5);
+
+    lone_told(l, 2, WIRE_VERDICT_UP, &v);
+    ftree_peer_unresponsive(l->ft, l->now, 1, false);
+    lone_log(l);
+    LONE_STEP(l, ftree_announce_retell(l->ft, l->now, 1));
+    ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 1);
 }
 END_TEST
 
@@ -1742,7 +1766,8 @@ SUITE("spread")
     TEST(what_was_on_its_way_to_a_lost_root_is_told_at_once);
     TEST(many_verdicts_about_a_node_pass_a_silent_child_once_each);
     TEST(many_verdicts_pass_a_silent_parent_once_each);
-    TEST(a_mute_child_is_told_but_not_waited_for);
+    TEST(the_children_of_a_mute_child_are_waited_for_and_not_the_child);
+    TEST(the_children_of_a_mute_child_are_not_told_again_with_it);
     TEST(a_busy_child_is_waited_for);
     TEST_ROWS(at_once_and_then_after_a_pause, COUNT(pauses));
     TEST(the_pause_doubles_while_there_are_more);

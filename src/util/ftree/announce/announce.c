@@ -62,14 +62,23 @@ struct posting {
 static void post(struct ftree *ft, int32_t child, void *arg)
 {
     const struct posting *p = arg;
+    bool answers = ftree_peer(ft, p->now, child) <= FTREE_PEER_BUSY ||
+                   ftree_way(ft, p->now, child, FTREE_NONE) != FTREE_NONE;
+    struct message *l;
 
     if (child == p->from)
         return;
-    /* one that is unresponsive is told, too, but nobody waits for its answer */
-    if (ftree_peer(ft, p->now, child) <= FTREE_PEER_BUSY ||
-        ftree_way(ft, p->now, child, FTREE_NONE) != FTREE_NONE)
+    if (answers)
         ftree_gather_wait_for(ft, p->announcement, child, p->id);
-    ftree_outbox_post(ft, p->now, child, WIRE_VERDICT_DOWN, p->id, p->payload);
+    l = ftree_outbox_post(ft, p->now, child, WIRE_VERDICT_DOWN, p->id, p->payload);
+    if (answers || p->announcement < 0)
+        return;
+    /* one that is unresponsive is told, too, but nobody waits for its answer: its children are told in
+     * its place now, and not when it has not acknowledged, lest the report has not their victims */
+    if (l)
+        l->elsewhere = true;
+    if (!ftree_partition_ends_at(ft, child))
+        ftree_route_children(ft, child, post, arg);
 }
 
 /* Writes as much of the batch as finds room, from place i on; returns the place after it. */

@@ -78,8 +78,9 @@ void ftree_outbox_put(struct ftree *ft, ftree_time now, int32_t to, struct wire_
 struct payload *ftree_outbox_payload(struct ftree *ft, ftree_time now,
                                      const struct wire_message *m);
 void ftree_outbox_release(struct ftree *ft, struct payload *payload);
-void ftree_outbox_post(struct ftree *ft, ftree_time now, int32_t to, enum wire_type type,
-                       uint32_t id, struct payload *payload);
+/* The message, until the next one is posted; NULL: out of memory. */
+struct message *ftree_outbox_post(struct ftree *ft, ftree_time now, int32_t to,
+                                  enum wire_type type, uint32_t id, struct payload *payload);
 void ftree_outbox_answer(struct ftree *ft, ftree_time now, int32_t to, enum ftree_path path,
                          struct wire_message *m);
 enum told ftree_outbox_answered(struct ftree *ft, int32_t to, enum ftree_path path, uint32_t id);

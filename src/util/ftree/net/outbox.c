@@ -133,13 +133,13 @@ static void send_message(struct ftree *ft, ftree_time now, struct message *l)
     l->tries++;
 }
 
-void ftree_outbox_post(struct ftree *ft, ftree_time now, int32_t to, enum wire_type type,
-                       uint32_t id, struct payload *payload)
+struct message *ftree_outbox_post(struct ftree *ft, ftree_time now, int32_t to,
+                                  enum wire_type type, uint32_t id, struct payload *payload)
 {
     struct message *l = FTREE_PUSH(ft, ft->net->outbox);
 
     if (!l)
-        return;
+        return NULL;
     payload->messages++;
     l->payload = payload;
     l->id = id;
@@ -148,6 +148,7 @@ void ftree_outbox_post(struct ftree *ft, ftree_time now, int32_t to, enum wire_t
     l->type = (uint8_t) type;
     l->sent = now;
     send_message(ft, now, l);
+    return l;
 }
 
 void ftree_outbox_put(struct ftree *ft, ftree_time now, int32_t to, struct wire_message *m)
