@@ -375,7 +375,7 @@ START_TEST(what_is_over_or_for_own_readers_is_not_told_again)
     v.withdrawn = l->now;
     ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
     w.id++;
-    w.own_only = true;
+    w.local_only = true;
     ck_assert_int_eq(ftree_restore(l->ft, l->now, &w), FTREE_OK);
     lone_run(l, 1000);
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_UP), 0);

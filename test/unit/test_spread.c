@@ -1407,7 +1407,7 @@ START_TEST(what_is_for_its_own_people_is_not_told_to_the_heir)
     struct ftree_verdict v = lone_verdict(l, "unknown/no-node-answers", 4, FTREE_NONE, 4);
     struct ftree_verdict lost = lone_verdict(l, "node-outage/both-paths-silent", 0, FTREE_NONE, 10);
 
-    v.own_only = true;
+    v.local_only = true;
     LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
     lone_told(l, 1, WIRE_VERDICT_DOWN, &lost);
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_UP), 0);
@@ -1420,10 +1420,10 @@ START_TEST(what_is_for_its_own_people_is_not_told_again)
     struct lone *l = lone_of(shape_binary(NODES, 1), 0);
     struct ftree_verdict v = lone_verdict(l, "unknown/no-node-answers", 0, FTREE_NONE, 0);
 
-    v.own_only = true;
+    v.local_only = true;
     LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
     lone_log(l);
-    v.own_only = false;
+    v.local_only = false;
     v.fln = 1;
     lone_told(l, 1, WIRE_VERDICT_UP, &v);
     ck_assert_int_eq(lone_count(l, WIRE_ACK), 1);
@@ -1610,7 +1610,7 @@ START_TEST(who_is_cut_off_tells_its_own_people)
     struct lone *l = lone_of(shape_binary(NODES, 1), 4);
     struct ftree_verdict v = lone_verdict(l, "unknown/no-node-answers", 4, FTREE_NONE, 4);
 
-    v.own_only = true;
+    v.local_only = true;
     LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
     ck_assert_int_eq(l->reports, 1);
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_UP), 0);

@@ -37,7 +37,7 @@ START_TEST(a_verdict_is_as_its_sign_says)
     ck_assert_uint_eq(v.symptoms, 1);
     ck_assert_uint_eq(v.located, l->now);
     ck_assert_uint_eq(v.withdrawn, 0);
-    ck_assert(!v.own_only);
+    ck_assert(!v.local_only);
     ck_assert_int_eq(v.evidences, 0);
     ck_assert_int_eq(v.victims.count, 0);
     ck_assert_int_eq(v.candidates, sign->candidates);

@@ -170,7 +170,7 @@ START_TEST(fields_come_back_verdict)
     ck_assert_uint_eq(v->first_symptom, NOW - 900 * FTREE_MS);
     ck_assert_uint_eq(v->located, NOW - FTREE_MS);
     ck_assert_uint_eq(v->withdrawn, NOW - FTREE_MS);
-    ck_assert(!v->own_only);
+    ck_assert(!v->local_only);
     ck_assert_int_eq(v->evidences, FTREE_EVIDENCE_MAX);
     ck_assert_int_eq(v->evidence[4].source, FTREE_EVIDENCE_SYMPTOM);
     ck_assert_uint_eq(strlen(v->evidence[4].detail), FTREE_DETAIL_MAX - 1);

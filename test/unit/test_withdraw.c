@@ -344,7 +344,7 @@ START_TEST(whoever_is_heard_over_its_silent_path_is_asked_at_once)
 END_TEST
 
 /* A verdict of this node about itself, found by asking `suspect`. */
-static void decide_about_self(struct lone *l, const char *sign, int32_t suspect, bool own_only)
+static void decide_about_self(struct lone *l, const char *sign, int32_t suspect, bool local_only)
 {
     struct ftree_verdict v = by_sign(l, sign, l->self);
     struct ftree_evidence e = {.source = FTREE_EVIDENCE_PROBE,
@@ -355,7 +355,7 @@ static void decide_about_self(struct lone *l, const char *sign, int32_t suspect,
     ftree_verdict_add_evidence(&v, &e);
     e.target = 1; /* a witness */
     ftree_verdict_add_evidence(&v, &e);
-    v.own_only = own_only;
+    v.local_only = local_only;
     LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
 }
 
@@ -1249,7 +1249,7 @@ START_TEST(a_node_that_nobody_answers_is_reached_again)
     world_run(w, 20 * SECOND);
     ck_assert_int_eq(w->reports, 2);
     for (int i = 0; i < 2; i++)
-        own += w->reporter[i] == _i && w->report[i].own_only &&
+        own += w->reporter[i] == _i && w->report[i].local_only &&
                !strcmp(w->report[i].rule, "unknown/no-node-answers");
     ck_assert_int_eq(own, 1);
     ck_assert_int_eq(w->withdrawals, 0);

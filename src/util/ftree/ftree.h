@@ -440,7 +440,7 @@ struct ftree_verdict {
     ftree_time first_symptom;
     ftree_time located;
     ftree_time withdrawn; /* 0: it stands; else when it turned out to be over or wrong */
-    bool own_only; /* this node reaches nobody: only its own readers can be told; never travels */
+    bool local_only; /* this node reaches nobody: only its own readers can be told; never travels */
     bool untold; /* people may not have heard of it: see ftree_restore(); never travels */
     int32_t evidences, candidates;
     struct ftree_evidence evidence[FTREE_EVIDENCE_MAX];

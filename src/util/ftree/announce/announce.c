@@ -145,7 +145,7 @@ static void add_to_batch(struct ftree *ft, const struct known *k)
 
 static void tell_one_again(struct ftree *ft, ftree_time now, const struct known *k, int32_t node)
 {
-    if (k->v.own_only)
+    if (k->v.local_only)
         return;
     ft->state->batch.n = 0;
     add_to_batch(ft, k);
@@ -162,7 +162,7 @@ static void retell(struct ftree *ft, ftree_time now, int32_t switch_, int32_t no
     FTREE_EACH(const struct known, k, ft->state->known) {
         bool is_its = switch_ == FTREE_NONE ? !k->v.withdrawn || k->v.node != node
                                             : ftree_is_behind(ft, switch_, k->v.node) == behind;
-        if (k->told_down && !k->v.own_only && is_its)
+        if (k->told_down && !k->v.local_only && is_its)
             add_to_batch(ft, k);
     }
     tell_again(ft, now, node);
@@ -331,7 +331,7 @@ static void tell_heir(struct ftree *ft, ftree_time now, bool was_root)
 
     for (int32_t i = 0; i < ft->state->known.n && heir != FTREE_NONE && heir != ft->self; i++) {
         const struct known *k = &ft->state->known.items[i];
-        if (!k->full || k->v.fln != ft->self || !k->told_down || k->v.withdrawn || k->v.own_only ||
+        if (!k->full || k->v.fln != ft->self || !k->told_down || k->v.withdrawn || k->v.local_only ||
             (was_root && k->announcement))
             continue;
         ftree_verdict_load(ft, k, &m.u.verdict);
@@ -416,7 +416,7 @@ void ftree_announce_withdraw(struct ftree *ft, ftree_time now, struct known *k, 
     ftree_trace(ft, "withdraws %s of %s: %s", ftree_class_name(k->v.class_),
                 ftree_name_of(ft, &k->v), why);
     end_known(ft, now, k, now);
-    if (!k->v.own_only)
+    if (!k->v.local_only)
         push_up(ft, now, k, false);
     if (was_lost && node != ft->self)
         ftree_announce_retell(ft, now, node);
@@ -595,7 +595,7 @@ struct known *ftree_announce_restore(struct ftree *ft, ftree_time now,
         ftree_verdict_keep(ft, k, v);
     if (v->fln == ft->self && v->id > ft->next_id)
         ft->next_id = v->id; /* nobody may take a new verdict for one that is over */
-    if (v->untold && !v->withdrawn && !v->own_only && now < v->located + RESUME_AGE) {
+    if (v->untold && !v->withdrawn && !v->local_only && now < v->located + RESUME_AGE) {
         k->told_down = k->reported = false;
         ftree_verdict_set_up(ft, k, UP_PENDING); /* not at once: others, of the root, may follow */
         k->up_again = now;
@@ -618,7 +618,7 @@ void ftree_announce_raise(struct ftree *ft, ftree_time now, const struct ftree_v
     ftree_trace(ft, "verdict %s of %s by %s", ftree_class_name(v->class_), ftree_name_of(ft, &o),
                 v->rule);
     k = learn(ft, now, &o, v, &room);
-    if (k && v->own_only)
+    if (k && v->local_only)
         tell_own(ft, now, k);
     else if (k)
         push_up(ft, now, k, false);

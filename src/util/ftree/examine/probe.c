@@ -375,7 +375,7 @@ static void conclude(struct ftree *ft, ftree_time now, const struct ftree_case *
         name_component(ft, su, &v);
     if (v.kind == FTREE_KIND_SWITCH && v.switch_ == FTREE_NONE)
         v.kind = FTREE_KIND_NODE; /* no switch is known there */
-    v.own_only = sign->about_asker && !any_witness(ft, su) && !ftree_facts_answered(su);
+    v.local_only = sign->about_asker && !any_witness(ft, su) && !ftree_facts_answered(su);
     snprintf(v.raised_by, sizeof(v.raised_by), "%s", raised_by(ft, su, model));
     ftree_facts_add_evidence(ft, now, su, &v);
     if (v.kind == FTREE_KIND_SWITCH)

@@ -125,7 +125,7 @@ struct summary {
     uint8_t kind; /* enum ftree_kind */
     uint16_t confidence; /* 1/1000 */
     uint8_t rule; /* number of its name in the handle; not in a message */
-    bool own_only;
+    bool local_only;
     uint32_t id;
     int32_t node, rank, switch_, fln;
     ftree_time first_symptom, located, withdrawn;
