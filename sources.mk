@@ -312,6 +312,7 @@ unit_tests = \
     test/unit/test_faultloc_watch \
     test/unit/test_faultloc_worker \
     test/unit/test_faultloc_writer \
+    test/unit/test_flood \
     test/unit/test_ftree \
     test/unit/test_fuzz_rules \
     test/unit/test_fuzz_tree \
@@ -350,7 +351,6 @@ unit_tests = \
     test/unit/test_sim_units \
     test/unit/test_spread \
     test/unit/test_story \
-    test/unit/test_sweep \
     test/unit/test_symptom \
     test/unit/test_topo \
     test/unit/test_tree \

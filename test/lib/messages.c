@@ -187,7 +187,7 @@ bool messages_make(int i, ftree_time now, struct wire_message *m)
             fill_answer(&m->u.answer);
             return true;
         case 5:
-            m->type = WIRE_SWEEP;
+            m->type = WIRE_FLOOD_QUERY;
             m->u.round = 9;
             return true;
         case 6:

@@ -163,7 +163,7 @@ END_TEST
 START_TEST(what_must_arrive_is_acknowledged_on_its_connection)
 {
     static const bool acknowledged[WIRE_TYPE_COUNT] = {
-        [WIRE_SYMPTOM] = true,      [WIRE_SWEEP] = true,   [WIRE_VERDICT_UP] = true,
+        [WIRE_SYMPTOM] = true,      [WIRE_FLOOD_QUERY] = true,   [WIRE_VERDICT_UP] = true,
         [WIRE_VERDICT_DOWN] = true, [WIRE_VICTIMS] = true, [WIRE_GOODBYE] = true,
         [WIRE_RELEASE] = true,
     };

@@ -172,7 +172,7 @@ START_TEST(whether_victims_are_on_their_way)
     ck_assert_int_eq(ftree_outbox_answered(l->ft, 0, FTREE_PATH_DATA, 70), TOLD);
     ck_assert_int_eq(ftree_outbox_answered(l->ft, 0, FTREE_PATH_DATA, 71), TOLD_NOBODY_WAITS);
     ck_assert_int_eq(ftree_outbox_answered(l->ft, 2, FTREE_PATH_DATA, 70), TOLD_NOBODY_WAITS);
-    m = (struct wire_message){.type = WIRE_SWEEP, .u.round = 71};
+    m = (struct wire_message){.type = WIRE_FLOOD_QUERY, .u.round = 71};
     ftree_outbox_put(l->ft, l->now, 0, &m);
     ck_assert_int_eq(ftree_outbox_answered(l->ft, 0, FTREE_PATH_DATA, 71), TOLD_NOBODY_WAITS);
     ck_assert_int_eq(lone_count(l, WIRE_VICTIMS), 0);
@@ -351,7 +351,7 @@ START_TEST(without_memory_a_message_is_left_out)
 {
     for (int nth = 1; nth <= 4; nth++) {
         struct lone *l = lone_of(shape_star(4, 1), 1);
-        struct wire_message m = {.type = WIRE_SWEEP, .u.round = 1};
+        struct wire_message m = {.type = WIRE_FLOOD_QUERY, .u.round = 1};
         l->fail_alloc_in = nth;
         ftree_outbox_put(l->ft, l->now, 0, &m);
         ck_assert_int_eq(ftree_inspect_outbox(l->ft), nth > 2);
@@ -475,7 +475,7 @@ END_TEST
 START_TEST(a_thousand_letters_are_given_up_together)
 {
     struct lone *l = lone_of(shape_tree(1001, 1, 1000), 0);
-    struct wire_message m = {.type = WIRE_SWEEP, .u.round = 1};
+    struct wire_message m = {.type = WIRE_FLOOD_QUERY, .u.round = 1};
 
     for (int32_t n = 1; n <= 1000; n++)
         ftree_outbox_put(l->ft, l->now, n, &m);

@@ -628,7 +628,7 @@ START_TEST(a_kernel_that_goes_on_speaking_outlives_an_old_answer)
     lone_reach(l, 2, FTREE_PATH_MGMT, FTREE_ROLE_AGENT, FTREE_REACH_CONNECTED, 0);
     lone_run(l, 525);
     ck_assert_int_eq(l->verdicts, 1);
-    ck_assert_str_eq(l->verdict[0].rule, "node-frozen/agent-and-deputy-mute");
+    ck_assert_str_eq(l->verdict[0].rule, "node-frozen/agent-and-deputy-silent");
 }
 END_TEST
 
@@ -697,7 +697,7 @@ START_TEST(a_kernel_that_was_not_asked_again_is_not_taken_for_silent)
     lone_answer(l, 3, FTREE_PATH_MGMT, FTREE_ROLE_AGENT);
     lone_run(l, 850);
     ck_assert_int_eq(l->verdicts, 1);
-    ck_assert_str_eq(l->verdict[0].rule, "node-frozen/agent-and-deputy-mute");
+    ck_assert_str_eq(l->verdict[0].rule, "node-frozen/agent-and-deputy-silent");
     lone_free(l);
     ftree_rules_free(rules);
 }
@@ -747,7 +747,7 @@ START_TEST(a_little_lag_makes_no_word_old)
         ftree_tick(l->ft, l->now);
     }
     ck_assert_int_eq(l->verdicts, 1);
-    ck_assert_str_eq(l->verdict[0].rule, "node-frozen/agent-and-deputy-mute");
+    ck_assert_str_eq(l->verdict[0].rule, "node-frozen/agent-and-deputy-silent");
 }
 END_TEST
 

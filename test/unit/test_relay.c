@@ -463,7 +463,7 @@ START_TEST(what_is_found_of_a_node_is_not_relayed_to_it)
 {
     struct lone *l = lone_of(shape_binary(NODES, 1), 3);
     struct ftree_verdict v = silent_from_here(l, 1, 9);
-    struct wire_message m = {.type = WIRE_SWEEP, .id = 70, .u.round = 1};
+    struct wire_message m = {.type = WIRE_FLOOD_QUERY, .id = 70, .u.round = 1};
 
     ck_assert_int_eq(relays(l, 9, 1, false, &m), FTREE_OK);
     lone_log(l);
@@ -529,7 +529,7 @@ START_TEST(for_a_while_it_sends_by_the_same_way)
 {
     for (int heard = 0; heard < 2; heard++) {
         struct lone *l = lone_of(shape_binary(NODES, 1), 10);
-        struct wire_message m = {.type = WIRE_SWEEP, .id = 70, .u.round = 1};
+        struct wire_message m = {.type = WIRE_FLOOD_QUERY, .id = 70, .u.round = 1};
         ck_assert_int_eq(relays(l, 9, 4, false, &m), FTREE_OK);
         ck_assert_int_eq(for_node(l, 4)->m.type, WIRE_ACK);
         ck_assert_int_eq(for_node(l, 4)->to.node, 9);

@@ -1476,7 +1476,7 @@ START_TEST(the_root_is_back_and_is_told_what_the_heir_would_tell)
     struct lone *l = lone_of(shape_binary(NODES, 1), 10);
     struct ftree_verdict v = lone_verdict(l, "process-crash/pid-gone", 3, 3, 10);
     struct ftree_verdict second = lone_verdict(l, "process-crash/pid-gone", 5, 5, 10);
-    struct wire_message m = {.type = WIRE_SWEEP}, answer = {.type = WIRE_ANSWER};
+    struct wire_message m = {.type = WIRE_FLOOD_QUERY}, answer = {.type = WIRE_ANSWER};
 
     second.id = v.id + 1;
     lone_knows(l, "node-outage/both-paths-silent", 0, FTREE_NONE, 10);

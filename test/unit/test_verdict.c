@@ -490,7 +490,7 @@ START_TEST(which_verdicts_take_a_node)
     struct lone *l = lone_of(shape_tree(12, 2, 4), 0);
 
     lone_knows(l, "node-outage/both-paths-silent", 1, FTREE_NONE, 0);
-    lone_knows(l, "node-frozen/agent-and-deputy-mute", 2, FTREE_NONE, 0);
+    lone_knows(l, "node-frozen/agent-and-deputy-silent", 2, FTREE_NONE, 0);
     lone_knows(l, "process-crash/launcher-and-all-ports", 3, FTREE_NONE, 0);
     lone_knows(l, "process-crash/pid-gone", 4, 8, 0);
     lone_knows(l, "process-stopped/state-t", 5, 11, 0);
@@ -561,7 +561,7 @@ START_TEST(how_many_nodes_have_failed)
 
     lone_knows(l, "process-crash/pid-gone", 4, 8, 0); /* its other rank lives */
     lone_knows(l, "node-outage/both-paths-silent", 7, FTREE_NONE, 0);
-    lone_knows(l, "node-frozen/agent-and-deputy-mute", 7, FTREE_NONE, 0); /* counts once */
+    lone_knows(l, "node-frozen/agent-and-deputy-silent", 7, FTREE_NONE, 0); /* counts once */
     lone_knows(l, "node-outage/both-paths-silent", 0, FTREE_NONE, 0); /* the own one */
     lone_knows(l, "node-outage/both-paths-silent", 2, FTREE_NONE, 0);
     ck_assert_int_eq(ftree_verdict_failed(l->ft, FTREE_NONE), 2);

@@ -127,7 +127,7 @@ static const struct {
     {4, 4, "process-stopped/deputy-says-stopped", false},
     {4, 4, "unknown/unobserved", true},
     {0, 4, "unknown/unobserved", false},
-    {0, 4, "node-frozen/agent-and-deputy-mute", true},
+    {0, 4, "node-frozen/agent-and-deputy-silent", true},
     {0, 4, "process-crash/pid-gone", false}, /* a crash is for ever */
     {4, 4, "process-crash/pid-gone", false},
     {4, 4, "unknown/data-path-silent", true}, /* who decided, over the path that was silent */
@@ -183,7 +183,7 @@ START_TEST(whoever_hears_of_it_asks_at_once)
     lone_told(l, 1, WIRE_VERDICT_DOWN, &v);
     lone_run(l, 5000);
     ck_assert_int_eq(asked(l, 9), 0);
-    m = (struct wire_message){.type = WIRE_SWEEP};
+    m = (struct wire_message){.type = WIRE_FLOOD_QUERY};
     lone_hear(l, 9, FTREE_PATH_DATA, &m);
     ck_assert_int_eq(asked(l, 9), 1);
     m.id = 0;
@@ -239,7 +239,7 @@ static const struct {
 } signs[] = {
     {"node-outage/both-paths-silent", true, true},
     {"node-outage/only-path-silent", true, true},
-    {"node-frozen/agent-and-deputy-mute", true, true},
+    {"node-frozen/agent-and-deputy-silent", true, true},
     {"nic-fault/interface-down", true, false},
     {"nic-fault/interface-gone", true, false},
     {"link-fault/no-carrier", true, false},
@@ -325,7 +325,7 @@ START_TEST(whoever_is_heard_over_its_silent_path_is_asked_at_once)
 {
     struct lone *l = lone_of(shape_star(4, 1), 0);
     struct ftree_verdict v = by_sign(l, "nic-fault/interface-down", 2);
-    struct wire_message m = {.type = WIRE_SWEEP};
+    struct wire_message m = {.type = WIRE_FLOOD_QUERY};
 
     ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
     lone_run(l, 120 * 1000);
@@ -413,7 +413,7 @@ END_TEST
 START_TEST(who_speaks_to_a_node_that_takes_itself_for_cut_off_is_asked_at_once)
 {
     struct lone *l = lone_of(shape_star(4, 1), 0);
-    struct wire_message m = {.type = WIRE_SWEEP};
+    struct wire_message m = {.type = WIRE_FLOOD_QUERY};
 
     decide_about_self(l, "unknown/own-data-path-silent", 3, false);
     lone_hear(l, 2, FTREE_PATH_MGMT, &m);
@@ -431,7 +431,7 @@ END_TEST
 START_TEST(whoever_answers_a_crash_stays)
 {
     struct lone *l = lone_of(shape_binary(NODES, 1), 4);
-    struct wire_message m = {.type = WIRE_SWEEP};
+    struct wire_message m = {.type = WIRE_FLOOD_QUERY};
 
     decide(l, "process-crash/pid-gone", 9, 9);
     lone_hear(l, 9, FTREE_PATH_DATA, &m);

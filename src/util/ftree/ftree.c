@@ -111,7 +111,7 @@ static void return_message(struct ftree *ft, ftree_time now, const struct ftree_
         .to = e->node, .id = e->number, .type = e->u.message.type, .payload = e->u.message.payload};
 
     switch (l.type) {
-        case WIRE_SWEEP:
+        case WIRE_FLOOD_QUERY:
             ftree_flood_upward(ft, now, FTREE_NONE); /* past the node that is silent */
             break;
         case WIRE_GOODBYE:
@@ -315,7 +315,7 @@ static void dispatch(struct ftree *ft, ftree_time now, int32_t from, enum ftree_
         case WIRE_SEEN:
             ftree_probe_seen(ft, now, from, &m->u.seen);
             break;
-        case WIRE_SWEEP:
+        case WIRE_FLOOD_QUERY:
             ftree_flood_heard(ft, now, m->u.round, from);
             break;
         case WIRE_VERDICT_UP:

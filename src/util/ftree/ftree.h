@@ -179,7 +179,7 @@ enum ftree_severity { FTREE_SEVERITIES(FTREE_ENUM) FTREE_SEVERITY_COUNT };
       "a rank waits for this one longer than the stall limit") \
     X(FTREE_SYMPTOM_PEER_SILENT, "peer-silent", MESSAGE_PASSING, NODE, WARNING, \
       "the node's agent does not acknowledge a control message") \
-    X(FTREE_SYMPTOM_SWEPT, "swept", MESSAGE_PASSING, NODE, INFO, \
+    X(FTREE_SYMPTOM_FLOOD_QUERY, "flood-query", MESSAGE_PASSING, NODE, INFO, \
       "a rank waits and nobody knows for whom: every node is asked") \
     X(FTREE_SYMPTOM_CHAINED, "chained-stall", MESSAGE_PASSING, RANK, WARNING, \
       "a rank that others wait for is well and waits for this one") \
@@ -522,7 +522,7 @@ void ftree_destroy(struct ftree *ft);
 /* ---- events in ------------------------------------------------------------------------------- */
 
 /* Purpose: local rank `rank` waits longer than the stall limit, for `peer` (a rank of the job;
- * FTREE_LOCAL: one of the own node; FTREE_NONE: not known, a sweep of the tree looks for the
+ * FTREE_LOCAL: one of the own node; FTREE_NONE: not known, a flood query of the tree looks for the
  * cause).  `waiting`: for how long, ns.  May be called as often as the caller likes; the core paces
  * what it sends.
  * Errors: FTREE_ERR_INVALID, FTREE_ERR_NOMEM. */

@@ -20,8 +20,8 @@
  * is there, lest a few lost messages look like silence; from then on, too, the deputy is
  * asked where the node's kernel spoke but its agent did not, and one or two other nodes are asked
  * as witnesses that the paths work at all; and where a path is silent one or two nodes near the
- * suspect are asked to ask it, too.  A sweep asks over one path first: most of the nodes that it
- * asks are well.
+ * suspect are asked to ask it, too.  A flood query asks over one path first: most of the nodes that
+ * it asks are well.
  */
 
 #define WITNESSES 2

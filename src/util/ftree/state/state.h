@@ -82,7 +82,7 @@ struct ftree_case {
     /* of its last examination, from ftree_case_open() on */
     int32_t rank; /* someone waits for this rank, FTREE_NONE */
     uint32_t nonce;
-    uint32_t round; /* of the sweep that asks, 0: a symptom named the node */
+    uint32_t round; /* of the flood query that asks, 0: a symptom named the node */
     uint32_t done; /* bit s: step s of the strategy was taken */
     uint8_t tries; /* how often it was asked */
     uint8_t questions[FTREE_PATHS][FTREE_ROLES]; /* response probes that went there */

@@ -35,7 +35,7 @@
     X(WIRE_LOG, "log", log, 0, false) \
     X(WIRE_VISIT, "visit", visit, 0, false) \
     X(WIRE_SEEN, "seen", seen, 0, false) \
-    X(WIRE_SWEEP, "sweep", round, 0, true) \
+    X(WIRE_FLOOD_QUERY, "flood-query", round, 0, true) \
     X(WIRE_VERDICT_UP, "verdict-up", verdict, WIRE_FLAG_SUBSTITUTE | WIRE_FLAG_MORE, true) \
     X(WIRE_VERDICT_DOWN, "verdict-down", told, 0, true) \
     X(WIRE_VICTIMS, "victims", victims, 0, true) \
@@ -61,7 +61,7 @@ enum wire_type {
 
 struct wire_probe {
     uint32_t nonce; /* 0: it is asked as a witness */
-    uint32_t round; /* of a sweep, 0: none */
+    uint32_t round; /* of a flood query, 0: none */
     uint8_t ask; /* enum rules_ask */
     int32_t rank; /* the rank someone waits for, FTREE_NONE */
     ftree_time first; /* the first symptom */
