@@ -323,6 +323,7 @@ unit_tests = \
     test/unit/test_hydra_incident \
     test/unit/test_hydra_keepalive \
     test/unit/test_hydra_pending \
+    test/unit/test_indirect \
     test/unit/test_leave \
     test/unit/test_names \
     test/unit/test_neighbour \
@@ -357,7 +358,6 @@ unit_tests = \
     test/unit/test_tree_nomem \
     test/unit/test_tree_read \
     test/unit/test_verdict \
-    test/unit/test_visit \
     test/unit/test_waits_large \
     test/unit/test_waits_match \
     test/unit/test_waits_mismatch \

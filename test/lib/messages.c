@@ -233,12 +233,13 @@ bool messages_make(int i, ftree_time now, struct wire_message *m)
             m->u.symptom.about.switch_ = 1;
             return true;
         case 12:
-            m->type = WIRE_VISIT;
-            m->u.visit = (struct wire_visit){12, 7};
+            m->type = WIRE_INDIRECT_PROBE;
+            m->u.indirect_probe = (struct wire_indirect_probe){12, 7};
             return true;
         case 13:
-            m->type = WIRE_SEEN;
-            m->u.seen = (struct wire_seen){12, 7, FTREE_PATH_MGMT, FTREE_REACH_ANSWERED};
+            m->type = WIRE_INDIRECT_RESULT;
+            m->u.indirect_result = (struct wire_indirect_result){12, 7,
+                                                                 FTREE_PATH_MGMT, FTREE_REACH_ANSWERED};
             return true;
         case 14:
             m->type = WIRE_VERDICT_DOWN;

@@ -417,11 +417,11 @@ static void the_data_path_of_two_nodes_is_silent(struct lone *l)
 /* Node 3 is asked to ask it, and says what it saw. */
 static void is_seen_from_elsewhere(struct lone *l, enum ftree_path path, enum ftree_reach reach)
 {
-    struct wire_message m = {.type = WIRE_SEEN, .u.seen.target = 2};
+    struct wire_message m = {.type = WIRE_INDIRECT_RESULT, .u.indirect_result.target = 2};
 
-    m.u.seen.nonce = nonce_of(l, 2);
-    m.u.seen.path = (uint8_t) path;
-    m.u.seen.reach = (uint8_t) reach;
+    m.u.indirect_result.nonce = nonce_of(l, 2);
+    m.u.indirect_result.path = (uint8_t) path;
+    m.u.indirect_result.reach = (uint8_t) reach;
     lone_hear(l, 3, MGMT, &m);
 }
 

@@ -32,7 +32,7 @@ static struct ftree_verdict silent_from_here(const struct lone *l, int32_t node,
     for (uint8_t path = 0; path < FTREE_PATHS; path++) {
         heard(&v, FTREE_EVIDENCE_PROBE, node, l->self, path, FTREE_REACH_SILENT);
         heard(&v, FTREE_EVIDENCE_PROBE, 0, l->self, path, FTREE_REACH_ANSWERED); /* a witness */
-        heard(&v, FTREE_EVIDENCE_VISIT, node, by, path, FTREE_REACH_ANSWERED);
+        heard(&v, FTREE_EVIDENCE_INDIRECT, node, by, path, FTREE_REACH_ANSWERED);
     }
     return v;
 }
@@ -97,23 +97,23 @@ END_TEST
 /* What is found of node 3 by node 1, and is no reason to tell it by way of another. */
 static void nobody_was_answered(struct ftree_verdict *v)
 {
-    heard(v, FTREE_EVIDENCE_VISIT, 3, 9, FTREE_PATH_DATA, FTREE_REACH_CONNECTED);
+    heard(v, FTREE_EVIDENCE_INDIRECT, 3, 9, FTREE_PATH_DATA, FTREE_REACH_CONNECTED);
 }
 
 static void one_path_answers_here(struct ftree_verdict *v)
 {
-    heard(v, FTREE_EVIDENCE_VISIT, 3, 9, FTREE_PATH_DATA, FTREE_REACH_ANSWERED);
+    heard(v, FTREE_EVIDENCE_INDIRECT, 3, 9, FTREE_PATH_DATA, FTREE_REACH_ANSWERED);
     heard(v, FTREE_EVIDENCE_PROBE, 3, 1, FTREE_PATH_MGMT, FTREE_REACH_ANSWERED);
 }
 
 static void another_node_was_seen(struct ftree_verdict *v)
 {
-    heard(v, FTREE_EVIDENCE_VISIT, 4, 9, FTREE_PATH_DATA, FTREE_REACH_ANSWERED);
+    heard(v, FTREE_EVIDENCE_INDIRECT, 4, 9, FTREE_PATH_DATA, FTREE_REACH_ANSWERED);
 }
 
 static void its_deputy_was_seen(struct ftree_verdict *v)
 {
-    heard(v, FTREE_EVIDENCE_VISIT, 3, 9, FTREE_PATH_DATA, FTREE_REACH_ANSWERED);
+    heard(v, FTREE_EVIDENCE_INDIRECT, 3, 9, FTREE_PATH_DATA, FTREE_REACH_ANSWERED);
     v->evidence[v->evidences - 1].role = FTREE_ROLE_DEPUTY;
 }
 

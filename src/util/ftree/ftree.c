@@ -309,11 +309,11 @@ static void dispatch(struct ftree *ft, ftree_time now, int32_t from, enum ftree_
         case WIRE_LOG:
             ftree_probe_log(ft, now, from, &m->u.log);
             break;
-        case WIRE_VISIT:
-            ftree_indirect(ft, now, from, &m->u.visit);
+        case WIRE_INDIRECT_PROBE:
+            ftree_indirect(ft, now, from, &m->u.indirect_probe);
             break;
-        case WIRE_SEEN:
-            ftree_probe_seen(ft, now, from, &m->u.seen);
+        case WIRE_INDIRECT_RESULT:
+            ftree_probe_indirect_result(ft, now, from, &m->u.indirect_result);
             break;
         case WIRE_FLOOD_QUERY:
             ftree_flood_heard(ft, now, m->u.round, from);

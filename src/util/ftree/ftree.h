@@ -390,7 +390,7 @@ enum ftree_evidence_source {
     FTREE_EVIDENCE_STATE, /* a state probe: detail */
     FTREE_EVIDENCE_LOG, /* a log probe: detail */
     FTREE_EVIDENCE_SYMPTOM, /* a symptom of other middleware: detail */
-    FTREE_EVIDENCE_VISIT, /* a response probe by a node other than the verdict's: path, reach, by */
+    FTREE_EVIDENCE_INDIRECT, /* a response probe by another node: path, reach, by */
     FTREE_EVIDENCE_SOURCES
 };
 

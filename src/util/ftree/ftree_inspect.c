@@ -197,18 +197,18 @@ bool ftree_inspect_neighbour(const struct ftree *ft, int32_t node,
     return false;
 }
 
-int32_t ftree_inspect_visitors(const struct ftree *ft, int32_t max, int32_t *node, int32_t *far)
+int32_t ftree_inspect_helpers(const struct ftree *ft, int32_t max, int32_t *node, int32_t *far)
 {
-    for (int32_t i = 0; i < ft->examine->visitors && i < max; i++)
-        node[i] = ft->examine->visitor[i];
+    for (int32_t i = 0; i < ft->examine->helpers && i < max; i++)
+        node[i] = ft->examine->helper[i];
     if (far)
-        *far = ft->examine->visitors_far;
-    return ft->examine->visitors;
+        *far = ft->examine->helpers_far;
+    return ft->examine->helpers;
 }
 
 int32_t ftree_inspect_indirect_probes(const struct ftree *ft)
 {
-    return ft->examine->visits.n;
+    return ft->examine->indirect_probes.n;
 }
 
 /* ---- verdicts -------------------------------------------------------------------------------- */

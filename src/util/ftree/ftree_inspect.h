@@ -112,15 +112,15 @@ bool ftree_inspect_evidence(const struct ftree *ft, ftree_time now, int32_t node
  * one of them; and the first `max` of those who are to look at the others, and how far from here they
  * are: so many switches above this node are not above them. */
 struct ftree_inspect_neighbour {
-    uint32_t question; /* of visits to it */
+    uint32_t question; /* of indirect probes of it */
     ftree_time asked; /* for the first time */
     bool was_heard; /* over the data network, at any time */
-    enum ftree_reach seen[2]; /* the best that each visitor saw of it */
+    enum ftree_reach seen[2]; /* the best that each helper saw of it */
 };
 int32_t ftree_inspect_neighbours(const struct ftree *ft);
 bool ftree_inspect_neighbour(const struct ftree *ft, int32_t node,
                              struct ftree_inspect_neighbour *out);
-int32_t ftree_inspect_visitors(const struct ftree *ft, int32_t max, int32_t *node, int32_t *far);
+int32_t ftree_inspect_helpers(const struct ftree *ft, int32_t max, int32_t *node, int32_t *far);
 
 /* Purpose: looks at nodes for others that are under way. */
 int32_t ftree_inspect_indirect_probes(const struct ftree *ft);

@@ -99,13 +99,13 @@ struct ftree_case {
     bool has_state, has_log;
     bool waits, waited; /* for what comes of others behind its switch; see crowd.c */
     int32_t witness; /* how far from the own node the last witness asked was */
-    int32_t visitor; /* how far from the suspect the last visitor was */
+    int32_t helper; /* how far from the suspect the last helper was */
     ftree_time opened, asked, again, deadline;
     ftree_time base; /* from which the strategy's times count */
     uint8_t reach[FTREE_PATHS][FTREE_ROLES];
     int16_t error[FTREE_PATHS][FTREE_ROLES];
     struct {
-        uint8_t reach; /* the best that a visitor saw */
+        uint8_t reach; /* the best that a helper saw */
         int32_t by; /* who */
         ftree_time at;
     } elsewhere[FTREE_PATHS];

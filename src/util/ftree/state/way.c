@@ -28,7 +28,7 @@ static int32_t reached_by(const struct ftree *ft, const struct known *k)
         if (e->target != k->v.node || e->role != FTREE_ROLE_AGENT ||
             e->reach != FTREE_REACH_ANSWERED)
             continue;
-        if (e->source != FTREE_EVIDENCE_VISIT)
+        if (e->source != FTREE_EVIDENCE_INDIRECT)
             return FTREE_NONE;
         by = e->by;
     }

@@ -163,13 +163,13 @@ static void code_log(struct wire_codec *c, struct wire_log *l)
     ftree_wire_log(c, &l->log);
 }
 
-static void code_visit(struct wire_codec *c, struct wire_visit *v)
+static void code_indirect_probe(struct wire_codec *c, struct wire_indirect_probe *v)
 {
     WIRE_NUMBER(c, v->nonce, 4, 0);
     ftree_wire_node(c, &v->target);
 }
 
-static void code_seen(struct wire_codec *c, struct wire_seen *s)
+static void code_indirect_result(struct wire_codec *c, struct wire_indirect_result *s)
 {
     WIRE_NUMBER(c, s->nonce, 4, 0);
     ftree_wire_node(c, &s->target);

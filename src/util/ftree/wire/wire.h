@@ -33,8 +33,8 @@
     X(WIRE_ANSWER, "answer", answer, 0, false) \
     X(WIRE_STATE, "state", state, 0, false) \
     X(WIRE_LOG, "log", log, 0, false) \
-    X(WIRE_VISIT, "visit", visit, 0, false) \
-    X(WIRE_SEEN, "seen", seen, 0, false) \
+    X(WIRE_INDIRECT_PROBE, "indirect-probe", indirect_probe, 0, false) \
+    X(WIRE_INDIRECT_RESULT, "indirect-result", indirect_result, 0, false) \
     X(WIRE_FLOOD_QUERY, "flood-query", round, 0, true) \
     X(WIRE_VERDICT_UP, "verdict-up", verdict, WIRE_FLAG_SUBSTITUTE | WIRE_FLAG_MORE, true) \
     X(WIRE_VERDICT_DOWN, "verdict-down", told, 0, true) \
@@ -97,13 +97,13 @@ struct wire_log {
 };
 
 /* Asks a node to ask another one. */
-struct wire_visit {
+struct wire_indirect_probe {
     uint32_t nonce;
     int32_t target;
 };
 
 /* What came of it over one path. */
-struct wire_seen {
+struct wire_indirect_result {
     uint32_t nonce;
     int32_t target;
     uint8_t path;
@@ -166,8 +166,8 @@ struct wire_message {
         struct wire_answer answer;
         struct wire_state state;
         struct wire_log log;
-        struct wire_visit visit;
-        struct wire_seen seen;
+        struct wire_indirect_probe indirect_probe;
+        struct wire_indirect_result indirect_result;
         uint32_t round;
         struct ftree_verdict verdict;
         struct wire_told told;
