@@ -180,16 +180,16 @@ START_TEST(a_lost_node_is_told_with_those_below_it)
     finds(l, "node-outage/both-paths-silent", 3);
     lone_run(l, 300);
     ck_assert_int_eq(lone_known(l, 0).up, FTREE_INSPECT_UP_HELD);
-    ck_assert(ftree_has_untold(l->ft));
+    ck_assert(ftree_has_unannounced(l->ft));
     ck_assert_int_eq(l->verdicts, 1); /* here it is known */
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_UP), 0);
     lone_log(l);
     finds(l, "node-outage/both-paths-silent", 7);
     lone_run(l, 0);
     ck_assert_str_eq(lone_log(l), "300 verdict node-outage of n7 by node-outage/both-paths-silent\n"
-                                  "300 tells n0\n"
+                                  "300 sends verdict to n0\n"
                                   "300 -> n0 data verdict-up more\n"
-                                  "300 tells n0\n"
+                                  "300 sends verdict to n0\n"
                                   "300 -> n0 data verdict-up more\n");
 }
 END_TEST
@@ -429,7 +429,7 @@ START_TEST(that_more_goes_along_is_passed_on)
     m.u.verdict = lone_verdict(l, "node-outage/both-paths-silent", 9, FTREE_NONE, 4);
     lone_hear(l, 4, FTREE_PATH_DATA, &m);
     ck_assert_str_eq(lone_log(l), "0 -> n4 data ack\n"
-                                  "0 tells n0\n"
+                                  "0 sends verdict to n0\n"
                                   "0 -> n0 data verdict-up more\n");
     m.u.verdict.withdrawn = l->now; /* nor is it lost when it is over */
     m.id = 0;
@@ -467,7 +467,7 @@ START_TEST(a_verdict_goes_up_step_by_step)
     LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v)); /* found again */
     lone_acks(l, 1);
     ck_assert_str_eq(lone_log(l), "0 verdict node-outage of n9 by node-outage/both-paths-silent\n"
-                                  "0 tells n1\n"
+                                  "0 sends verdict to n1\n"
                                   "0 -> n1 data verdict-up\n");
     ck_assert_int_eq(l->verdicts, 1);
     ck_assert_uint_eq(lone_verdict_at(l, 0).symptoms, 2);
@@ -1514,7 +1514,7 @@ START_TEST(with_the_root_silent_a_verdict_waits_until_it_is_decided_about)
                                   "1000 -> n7 data verdict-down\n"
                                   "1000 -> n8 data verdict-down\n"
                                   "1000 -> n4 data verdict-down\n"
-                                  "1000 tells substitute n10\n"
+                                  "1000 sends verdict to substitute n10\n"
                                   "1000 -> n10 data verdict-up substitute\n");
 }
 END_TEST
@@ -1549,7 +1549,7 @@ START_TEST(up_past_a_silent_parent)
     ck_assert_str_eq(lone_log(l), "350 verdict-up to n1 not acknowledged\n"
                                   "350 symptom about n1 goes to n0\n"
                                   "350 -> n0 data symptom\n"
-                                  "350 tells n0\n"
+                                  "350 sends verdict to n0\n"
                                   "350 -> n0 data verdict-up\n");
 }
 END_TEST

@@ -522,7 +522,7 @@ START_TEST(who_decided_tells_the_root)
     lone_log(l);
     answers(l, 9);
     ck_assert_str_eq(lone_log(l), "210 withdraws node-outage of n9: its agent answers again\n"
-                                  "210 tells n1\n"
+                                  "210 sends verdict to n1\n"
                                   "210 -> n1 data verdict-up\n");
     ck_assert_int_eq(lone_known(l, 0).up, FTREE_INSPECT_UP_SENT);
     lone_acks(l, 1);
@@ -573,7 +573,7 @@ START_TEST(on_its_way_up_and_down_it_is_passed_on_once)
     lone_told(l, 4, WIRE_VERDICT_UP, &v); /* who still tells it has not heard it */
     ck_assert_str_eq(lone_log(l), "0 -> n4 data ack\n"
                                   "0 learns that node-outage of n9 is over\n"
-                                  "0 tells n0\n"
+                                  "0 sends verdict to n0\n"
                                   "0 -> n0 data verdict-up\n"
                                   "0 -> n4 data ack\n"
                                   "0 -> n4 data verdict-down\n");

@@ -395,7 +395,7 @@ void sim_agent_leave(struct sim_run *r, int32_t node)
 {
     struct sim_node *n = &r->node[node];
 
-    if (!n->crashed || !sim_agent_runs(r, node) || ftree_has_untold(n->ft))
+    if (!n->crashed || !sim_agent_runs(r, node) || ftree_has_unannounced(n->ft))
         return;
     if (!ftree_inspect_is_leaving(n->ft)) {
         if (r->options->trace)

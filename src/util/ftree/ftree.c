@@ -563,14 +563,14 @@ void ftree_leave_at_once(struct ftree *ft, ftree_time now)
     ftree_leave_hurry(ft, now);
 }
 
-bool ftree_has_unsaid(const struct ftree *ft)
+bool ftree_has_unacknowledged(const struct ftree *ft)
 {
     return !ftree_outbox_is_empty(ft) || ftree_gather_is_under_way(ft);
 }
 
-bool ftree_has_untold(const struct ftree *ft)
+bool ftree_has_unannounced(const struct ftree *ft)
 {
-    return ftree_symptom_any_finding(ft) || ftree_announce_has_untold(ft);
+    return ftree_symptom_any_finding(ft) || ftree_announce_has_pending(ft);
 }
 
 bool ftree_is_asking(const struct ftree *ft)
@@ -582,5 +582,5 @@ bool ftree_may_go(const struct ftree *ft)
 {
     /* what is still in the box (a release on its way down) must have been acknowledged, and a
      * verdict whose victims are being asked for must be told to people */
-    return ftree_leave_is_over(ft) && !ftree_has_unsaid(ft);
+    return ftree_leave_is_over(ft) && !ftree_has_unacknowledged(ft);
 }

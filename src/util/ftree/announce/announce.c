@@ -340,12 +340,13 @@ static void tell_heir(struct ftree *ft, ftree_time now, bool was_root)
 }
 
 /* v: room, as ftree_verdict_load() wants it. */
-static void tell_glue(struct ftree *ft, const struct known *k, bool untold, struct ftree_verdict *v)
+static void notify_glue(struct ftree *ft, const struct known *k, bool unreported,
+                        struct ftree_verdict *v)
 {
     if (!ft->io->verdict)
         return;
     ftree_verdict_load(ft, k, v);
-    v->untold = untold;
+    v->unreported = unreported;
     ft->io->verdict(ft->io_ctx, v);
 }
 
@@ -366,7 +367,7 @@ static struct known *learn(struct ftree *ft, ftree_time now, const struct summar
         tell_heir(ft, now, root == ft->self);
     FTREE_EMIT(ft, LEARNED, .node = o->node, .by = o->fln, .number = o->id);
     if (!o->withdrawn)
-        tell_glue(ft, k, whole != NULL, room);
+        notify_glue(ft, k, whole != NULL, room);
     return k;
 }
 
@@ -394,7 +395,7 @@ static void end_known(struct ftree *ft, ftree_time now, struct known *k, ftree_t
 
     ftree_verdict_withdraw(ft, k, withdrawn);
     k->up_tries = 0;
-    tell_glue(ft, k, false, &v);
+    notify_glue(ft, k, false, &v);
     if (k->reported && ft->io->report) {
         ftree_verdict_load(ft, k, &v);
         ft->io->report(ft->io_ctx, &v);
@@ -535,7 +536,7 @@ static void push_up(struct ftree *ft, ftree_time now, struct known *k, bool more
         k->up_again = now + ftree_rto(ft);
         return;
     }
-    ftree_trace(ft, "tells %s%s", substitute ? "substitute " : "", ftree_name(ft, hop));
+    ftree_trace(ft, "sends verdict to %s%s", substitute ? "substitute " : "", ftree_name(ft, hop));
     ftree_verdict_set_up(ft, k, UP_SENT);
     k->up_again = now + UP_AGAIN;
     m.flags = (uint8_t) ((substitute ? WIRE_FLAG_SUBSTITUTE : 0) | (more ? WIRE_FLAG_MORE : 0));
@@ -583,7 +584,7 @@ struct known *ftree_announce_restore(struct ftree *ft, ftree_time now,
 
     if (k && v->withdrawn && !k->v.withdrawn)
         ftree_verdict_withdraw(ft, k, v->withdrawn);
-    else if (k && !v->untold)
+    else if (k && !v->unreported)
         was_told(ft, k);
     if (k)
         return k;
@@ -595,7 +596,7 @@ struct known *ftree_announce_restore(struct ftree *ft, ftree_time now,
         ftree_verdict_keep(ft, k, v);
     if (v->fln == ft->self && v->id > ft->next_id)
         ft->next_id = v->id; /* nobody may take a new verdict for one that is over */
-    if (v->untold && !v->withdrawn && !v->local_only && now < v->located + RESUME_AGE) {
+    if (v->unreported && !v->withdrawn && !v->local_only && now < v->located + RESUME_AGE) {
         k->told_down = k->reported = false;
         ftree_verdict_set_up(ft, k, UP_PENDING); /* not at once: others, of the root, may follow */
         k->up_again = now;
@@ -778,7 +779,7 @@ ftree_time ftree_announce_deadline(const struct ftree *ft)
     return t;
 }
 
-bool ftree_announce_has_untold(const struct ftree *ft)
+bool ftree_announce_has_pending(const struct ftree *ft)
 {
     FTREE_EACH_UNSENT(k, ft) {
         bool is_own = k->v.node == ft->self && k->v.fln == ft->self;

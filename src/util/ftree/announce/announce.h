@@ -52,7 +52,7 @@ void ftree_announce_release(struct ftree *ft, ftree_time now);
 enum told ftree_announce_down(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
                               const struct wire_message *m);
 void ftree_announce_withdraw(struct ftree *ft, ftree_time now, struct known *k, const char *why);
-bool ftree_announce_has_untold(const struct ftree *ft);
+bool ftree_announce_has_pending(const struct ftree *ft);
 void ftree_announce_retell(struct ftree *ft, ftree_time now, int32_t node);
 /* A verdict that the agent before this one knew; NULL: out of memory. */
 struct known *ftree_announce_restore(struct ftree *ft, ftree_time now, const struct ftree_verdict *v);

@@ -302,7 +302,7 @@ void ftree_verdict_load(const struct ftree *ft, const struct known *k, struct ft
     v->kind = o->kind;
     v->confidence = o->confidence;
     v->local_only = o->local_only;
-    v->untold = false;
+    v->unreported = false;
     v->id = o->id;
     v->node = o->node;
     v->rank = o->rank;
