@@ -121,12 +121,12 @@ struct wire_message messages_told(ftree_time now, const struct ftree_verdict *v,
         struct summary o = messages_summary(&v[i]);
         REQUIRE(ftree_wire_put_summary(w, now, &o, v[i].rule));
     }
-    m.u.told = ftree_wire_told(w);
+    m.u.summaries = ftree_wire_summary_list(w);
     return m;
 }
 
 /* Two with the longest name of a rule, and as many as find room with that of the one before. */
-static void fill_told(struct wire_told *told, ftree_time now)
+static void fill_summaries(struct wire_summary_list *told, ftree_time now)
 {
     static struct wire_summaries w;
     struct ftree_verdict v;
@@ -140,7 +140,7 @@ static void fill_told(struct wire_told *told, ftree_time now)
     o.withdrawn = 0;
     for (o.id = 1; ftree_wire_put_summary(&w, now, &o, o.id == 1 ? "a/b" : w.rule); o.id++)
         ;
-    *told = ftree_wire_told(&w);
+    *told = ftree_wire_summary_list(&w);
 }
 
 bool messages_make(int i, ftree_time now, struct wire_message *m)
@@ -243,7 +243,7 @@ bool messages_make(int i, ftree_time now, struct wire_message *m)
             return true;
         case 14:
             m->type = WIRE_VERDICT_DOWN;
-            fill_told(&m->u.told, now);
+            fill_summaries(&m->u.summaries, now);
             return true;
         case 15:
             m->type = WIRE_RELAY;

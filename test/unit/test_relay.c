@@ -265,7 +265,7 @@ START_TEST(the_longest_message_is_relayed_whole)
         o = messages_summary(&crash);
         room = ftree_wire_put_summary(&w, l->now, &o, crash.rule);
     }
-    m.u.told = ftree_wire_told(&w);
+    m.u.summaries = ftree_wire_summary_list(&w);
     lone_hear(l, 0, FTREE_PATH_DATA, &m);
     for (int32_t i = 0; i < l->n_sent; i++)
         summaries += l->sent[i].relayed == 3 ? l->sent[i].tolds : 0;

@@ -389,10 +389,10 @@ START_TEST(what_belongs_together_is_told_no_sooner)
     ck_assert_int_gt(lone_count(l, WIRE_VERDICT_DOWN), 0);
     lone_log(l);
     more_of(l, "process-crash/pid-gone", 8, 8, 0);
-    at = ftree_inspect_tells_at(l->ft);
+    at = ftree_inspect_announces_at(l->ft);
     ck_assert_uint_gt(at, l->now);
     more_of(l, "node-outage/both-paths-silent", 9, FTREE_NONE, 900);
-    ck_assert_uint_eq(ftree_inspect_tells_at(l->ft), at);
+    ck_assert_uint_eq(ftree_inspect_announces_at(l->ft), at);
 }
 END_TEST
 
@@ -416,7 +416,7 @@ START_TEST(what_belongs_together_makes_no_pause_longer_after_a_calm)
     for (int32_t node = 3; node < 9; node++) {
         more_of(l, "node-outage/both-paths-silent", node, FTREE_NONE, 900);
         lone_run(l, 10000);
-        ck_assert_uint_eq(ftree_inspect_tell_pause(l->ft), 20 * FTREE_MS);
+        ck_assert_uint_eq(ftree_inspect_announce_pause(l->ft), 20 * FTREE_MS);
     }
 }
 END_TEST
@@ -624,7 +624,7 @@ START_TEST(what_was_on_its_way_to_a_lost_root_is_told_at_once)
     LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
     lone_run(l, 21); /* together with that of the root, or after the pause */
     for (int32_t i = 0; i < 2; i++)
-        ck_assert(lone_known(l, i).told_down);
+        ck_assert(lone_known(l, i).announced);
 }
 END_TEST
 
@@ -837,12 +837,12 @@ START_TEST(what_a_node_has_missed_takes_as_many_messages_as_it_needs)
         struct ftree_verdict v = crash(l, i);
         ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
     }
-    LONE_STEP(l, ftree_announce_retell(l->ft, l->now, 3));
+    LONE_STEP(l, ftree_announce_again(l->ft, l->now, 3));
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 2);
     ck_assert_int_eq(tolds(l), 150);
     ck_assert_int_eq(ftree_inspect_announcements(l->ft), 0);
     l->fail_alloc_in = 1;
-    LONE_STEP(l, ftree_announce_retell(l->ft, l->now, 4));
+    LONE_STEP(l, ftree_announce_again(l->ft, l->now, 4));
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 2);
 }
 END_TEST
@@ -929,7 +929,7 @@ START_TEST(over_while_victims_are_gathered_the_others_are_reported)
     lone_run(l, 30);
     ck_assert_str_eq(lone_log(l), "30 -> n1 data ack\n"
                                   "30 learns that node-outage of n9 is over\n"
-                                  "30 node-outage of n9 is over before it was told\n"
+                                  "30 node-outage of n9 is over before it was announced\n"
                                   "60 -> n1 data verdict-down\n"
                                   "60 -> n2 data verdict-down\n");
     ck_assert_int_eq(ftree_inspect_announcements(l->ft), 1); /* that it is over has no victims */
@@ -996,7 +996,7 @@ START_TEST(each_has_the_name_of_its_rule)
     ck_assert_int_eq(ftree_wire_decode(&l->job, l->now, message.bytes, message.len, &m), FTREE_OK);
     for (int i = 0; i < 3; i++) {
         ck_assert_str_eq(lone_verdict_at(l, i).rule, v[i].rule);
-        ck_assert(ftree_wire_get_summary(&l->job, l->now, &m.u.told, &o, rule));
+        ck_assert(ftree_wire_get_summary(&l->job, l->now, &m.u.summaries, &o, rule));
         ck_assert_str_eq(rule, v[i].rule);
         ck_assert_uint_eq(o.first_symptom, v[i].first_symptom);
     }
@@ -1078,7 +1078,7 @@ START_TEST(an_acknowledgment_takes_the_path_of_what_it_acknowledges)
     struct summary o = messages_summary(&v);
 
     ck_assert(ftree_wire_put_summary(&w, l->now, &o, v.rule));
-    m.u.told = ftree_wire_told(&w);
+    m.u.summaries = ftree_wire_summary_list(&w);
     lone_hear(l, 1, FTREE_PATH_MGMT, &m);
     if (_i == 0) {
         lone_nobody_waits(l, 7, ftree_inspect_owes(l->ft, 7));
@@ -1187,11 +1187,11 @@ START_TEST(what_has_not_come_down_is_not_told_to_who_is_back)
     struct ftree_verdict v = crash(l, 0);
 
     lone_told(l, 3, WIRE_VERDICT_UP, &v);
-    LONE_STEP(l, ftree_announce_retell(l->ft, l->now, 4));
+    LONE_STEP(l, ftree_announce_again(l->ft, l->now, 4));
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 0);
     told(l, 0, 70, &v, 1);
     lone_log(l);
-    LONE_STEP(l, ftree_announce_retell(l->ft, l->now, 4));
+    LONE_STEP(l, ftree_announce_again(l->ft, l->now, 4));
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 1);
 }
 END_TEST
@@ -1703,7 +1703,7 @@ START_TEST(without_memory_nobody_is_left_out_below)
         ck_assert_int_eq(ftree_inspect_announcements(l->ft), 0);
         ck_assert(failed || (victims && victims->m.u.victims.ranks.count == 1));
         for (int32_t i = 0; i < ftree_inspect_verdicts(l->ft); i++)
-            ck_assert(lone_known(l, i).told_down);
+            ck_assert(lone_known(l, i).announced);
         lone_free(l);
     }
 }

@@ -437,7 +437,7 @@ START_TEST(about_a_switch_with_all_nodes_nobody_is_asked)
 }
 END_TEST
 
-static bool was_told(const struct lone *l, int32_t to, int32_t about)
+static bool was_reported(const struct lone *l, int32_t to, int32_t about)
 {
     bool told = false;
 
@@ -467,12 +467,12 @@ START_TEST(those_on_the_other_side_are_told_what_they_have_missed)
         if (n != sides[_i].self)
             lone_acks(l, n);
     lone_run(l, 250);
-    ck_assert(!was_told(l, sides[_i].told, sides[_i].lost));
+    ck_assert(!was_reported(l, sides[_i].told, sides[_i].lost));
     m.u.answer.nonce = lone_known(l, 0).question;
     ck_assert_uint_ne(m.u.answer.nonce, 0);
     lone_hear(l, sides[_i].answers, FTREE_PATH_MGMT, &m);
     ck_assert_uint_ne(lone_known(l, 0).withdrawn, 0);
-    ck_assert(was_told(l, sides[_i].told, sides[_i].lost));
+    ck_assert(was_reported(l, sides[_i].told, sides[_i].lost));
 }
 END_TEST
 

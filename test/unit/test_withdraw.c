@@ -405,7 +405,7 @@ START_TEST(what_is_for_its_own_people_is_never_told_to_a_node_that_is_back)
 
     decide_about_self(l, "unknown/no-node-answers", 3, true);
     lone_log(l);
-    LONE_STEP(l, ftree_announce_retell(l->ft, l->now, 3));
+    LONE_STEP(l, ftree_announce_again(l->ft, l->now, 3));
     ck_assert_str_eq(lone_log(l), "");
 }
 END_TEST
@@ -502,7 +502,7 @@ START_TEST(over_before_it_was_told_nobody_is_told)
     for (int32_t n = 1; n < 4; n++)
         lone_acks(l, n);
     ck_assert_str_eq(lone_log(l), "210 withdraws node-outage of n2: its agent answers again\n"
-                                  "210 node-outage of n2 is over before it was told\n"
+                                  "210 node-outage of n2 is over before it was announced\n"
                                   "210 -> n1 data verdict-down\n"
                                   "210 -> n2 data verdict-down\n"
                                   "210 -> n3 data verdict-down\n");
@@ -981,7 +981,8 @@ START_TEST(what_a_letter_still_tells_is_kept)
         struct summary o = messages_summary(&v);
         ck_assert(ftree_wire_put_summary(&w, l->now, &o, v.rule));
     }
-    m = (struct wire_message){.type = WIRE_VERDICT_DOWN, .u.told = ftree_wire_told(&w)};
+    m = (struct wire_message){.type = WIRE_VERDICT_DOWN,
+                                 .u.summaries = ftree_wire_summary_list(&w)};
     ftree_outbox_put(l->ft, l->now, 3, &m);
     ftree_announce_forget(l->ft, l->now);
     ck_assert_int_eq(ftree_inspect_verdicts(l->ft), KEPT);

@@ -348,7 +348,7 @@ static void take(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path
                  uint64_t conn, const struct wire_message *m)
 {
     struct ftree_route back = {.node = from, .path = (uint8_t) path, .conn = conn};
-    enum told told = TOLD;
+    enum announced told = ANNOUNCED;
 
     if (m->type == WIRE_SYMPTOM && !ftree_is_leaving(ft) &&
         ftree_intake_is_overloaded(ft, now, &m->u.symptom)) {
@@ -358,9 +358,9 @@ static void take(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path
     if (m->type == WIRE_VERDICT_DOWN)
         told = ftree_announce_down(ft, now, from, path, m);
     ftree_drain(ft, now);
-    if (is_acknowledged(ft, from, m) && told != TOLD_ASKING)
+    if (is_acknowledged(ft, from, m) && told != ANNOUNCED_ASKING)
         ftree_acknowledge(ft, now, &back, WIRE_ACK,
-                          told == TOLD_NOBODY_WAITS ? WIRE_FLAG_NOBODY_WAITS : 0, m->id);
+                          told == ANNOUNCED_NOBODY_WAITS ? WIRE_FLAG_NOBODY_WAITS : 0, m->id);
     dispatch(ft, now, from, path, conn, m);
 }
 

@@ -242,7 +242,7 @@ bool ftree_inspect_verdict(const struct ftree *ft, int32_t i, struct ftree_inspe
                                               .id = k->v.id,
                                               .withdrawn = k->v.withdrawn,
                                               .up = up(k),
-                                              .told_down = k->told_down,
+                                              .announced = k->announced,
                                               .is_whole = k->full != NULL,
                                               .gathers = k->announcement != 0,
                                               .parts = k->cuts,
@@ -267,14 +267,14 @@ int32_t ftree_inspect_queued(const struct ftree *ft)
     return ft->announce->queued;
 }
 
-ftree_time ftree_inspect_tells_at(const struct ftree *ft)
+ftree_time ftree_inspect_announces_at(const struct ftree *ft)
 {
-    return ft->announce->tell_at;
+    return ft->announce->next_at;
 }
 
-ftree_time ftree_inspect_tell_pause(const struct ftree *ft)
+ftree_time ftree_inspect_announce_pause(const struct ftree *ft)
 {
-    return ft->announce->tell_pause;
+    return ft->announce->pause;
 }
 
 int32_t ftree_inspect_announcements(const struct ftree *ft)

@@ -142,7 +142,7 @@ struct ftree_inspect_verdict {
     uint32_t id;
     ftree_time withdrawn; /* 0: it stands */
     enum ftree_inspect_up up;
-    bool told_down;
+    bool announced;
     bool is_whole; /* its evidence is kept here */
     bool gathers; /* its victims are being asked for */
     bool parts; /* no path crosses the switch that it is about */
@@ -162,8 +162,8 @@ int32_t ftree_inspect_rule_names(const struct ftree *ft);
 /* Purpose: verdicts that the acting root will tell together, when it will or last did, and how long it
  * waited for them then. */
 int32_t ftree_inspect_queued(const struct ftree *ft);
-ftree_time ftree_inspect_tells_at(const struct ftree *ft);
-ftree_time ftree_inspect_tell_pause(const struct ftree *ft);
+ftree_time ftree_inspect_announces_at(const struct ftree *ft);
+ftree_time ftree_inspect_announce_pause(const struct ftree *ft);
 
 /* Purpose: announcements whose victims are not in, the replies that are owed to them in all, and the
  * message for which that node owes its victims, of several the first; 0: it owes none. */

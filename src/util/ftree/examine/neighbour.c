@@ -573,7 +573,7 @@ void ftree_neighbour_indirect_result(struct ftree *ft, int32_t from,
 
 /* ---- evidence -------------------------------------------------------------------------------- */
 
-#define TOLD 3
+#define ANNOUNCED 3
 
 /* Some who are silent with the suspect. */
 void ftree_neighbour_add_evidence(const struct ftree *ft, ftree_time now,
@@ -583,7 +583,7 @@ void ftree_neighbour_add_evidence(const struct ftree *ft, ftree_time now,
     bool data = ftree_facts_answered(su);
     int32_t told = 0;
 
-    for (int32_t i = 0; i < ft->examine->neighbours.n && told < TOLD; i++) {
+    for (int32_t i = 0; i < ft->examine->neighbours.n && told < ANNOUNCED; i++) {
         const struct neighbour *nb = &ft->examine->neighbours.items[i];
         struct ftree_evidence e = {.source = FTREE_EVIDENCE_PROBE,
                                    .path = data ? FTREE_PATH_DATA : FTREE_PATHS,

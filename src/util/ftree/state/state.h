@@ -142,8 +142,8 @@ struct known {
     uint8_t up; /* enum up_state */
     uint8_t up_tries;
     bool queued; /* this is the acting root, and will tell it with others */
-    bool told_down, reported;
-    bool over_told_down; /* and that it is over */
+    bool announced, reported;
+    bool over_announced; /* and that it is over */
     uint32_t announcement; /* number of the one that gathers its victims, 0: none */
     ftree_time up_again;
 

@@ -37,7 +37,7 @@
     X(WIRE_INDIRECT_RESULT, "indirect-result", indirect_result, 0, false) \
     X(WIRE_FLOOD_QUERY, "flood-query", round, 0, true) \
     X(WIRE_VERDICT_UP, "verdict-up", verdict, WIRE_FLAG_SUBSTITUTE | WIRE_FLAG_MORE, true) \
-    X(WIRE_VERDICT_DOWN, "verdict-down", told, 0, true) \
+    X(WIRE_VERDICT_DOWN, "verdict-down", summaries, 0, true) \
     X(WIRE_VICTIMS, "victims", victims, 0, true) \
     X(WIRE_GOODBYE, "goodbye", nothing, 0, true) \
     X(WIRE_RELEASE, "release", nothing, 0, true) \
@@ -133,20 +133,20 @@ struct summary {
 
 /* Summaries, encoded: they are written and read one after the other.  `bytes` are the writer's, or
  * part of the message that was read. */
-struct wire_told {
+struct wire_summary_list {
     int32_t n;
     size_t len;
     const uint8_t *bytes;
 };
 
-#define WIRE_TOLD_BYTES (FTREE_MESSAGE_MAX - WIRE_RELAY_BYTES - WIRE_HEADER - 2)
+#define WIRE_SUMMARIES_BYTES (FTREE_MESSAGE_MAX - WIRE_RELAY_BYTES - WIRE_HEADER - 2)
 
 /* Many verdicts share a rule: a name that is that of the summary before is not written again. */
 struct wire_summaries {
     int32_t n;
     size_t len;
     char rule[FTREE_NAME_MAX]; /* of the last one */
-    uint8_t bytes[WIRE_TOLD_BYTES];
+    uint8_t bytes[WIRE_SUMMARIES_BYTES];
 };
 
 /* The ranks that wait, at the node and below it, for what the message with number `told` tells. */
@@ -170,7 +170,7 @@ struct wire_message {
         struct wire_indirect_result indirect_result;
         uint32_t round;
         struct ftree_verdict verdict;
-        struct wire_told told;
+        struct wire_summary_list summaries;
         struct wire_victims victims;
         struct wire_relay relay;
         uint8_t nothing; /* there is no body */
@@ -195,12 +195,12 @@ bool ftree_wire_put_summary(struct wire_summaries *w, ftree_time now, const stru
                             const char *rule);
 
 /* What was written, as part of a message; w must live as long as the message is used. */
-struct wire_told ftree_wire_told(const struct wire_summaries *w);
+struct wire_summary_list ftree_wire_summary_list(const struct wire_summaries *w);
 
 /* Takes the next summary from t, which gets shorter, with the name of its rule; `rule` holds the one
  * before, "" at first.  False: there are no more, or it is malformed (t->n is then not 0). */
-bool ftree_wire_get_summary(const struct ftree_job *job, ftree_time now, struct wire_told *t,
-                            struct summary *o, char rule[FTREE_NAME_MAX]);
+bool ftree_wire_get_summary(const struct ftree_job *job, ftree_time now,
+                            struct wire_summary_list *t, struct summary *o, char rule[FTREE_NAME_MAX]);
 
 const char *ftree_wire_type_name(int type);
 bool ftree_wire_is_reliable(int type);
