@@ -312,6 +312,7 @@ unit_tests = \
     test/unit/test_faultloc_watch \
     test/unit/test_faultloc_worker \
     test/unit/test_faultloc_writer \
+    test/unit/test_flood \
     test/unit/test_ftree \
     test/unit/test_fuzz_rules \
     test/unit/test_fuzz_tree \
@@ -322,6 +323,7 @@ unit_tests = \
     test/unit/test_hydra_incident \
     test/unit/test_hydra_keepalive \
     test/unit/test_hydra_pending \
+    test/unit/test_indirect \
     test/unit/test_leave \
     test/unit/test_names \
     test/unit/test_neighbour \
@@ -350,14 +352,12 @@ unit_tests = \
     test/unit/test_sim_units \
     test/unit/test_spread \
     test/unit/test_story \
-    test/unit/test_sweep \
     test/unit/test_symptom \
     test/unit/test_topo \
     test/unit/test_tree \
     test/unit/test_tree_nomem \
     test/unit/test_tree_read \
     test/unit/test_verdict \
-    test/unit/test_visit \
     test/unit/test_waits_large \
     test/unit/test_waits_match \
     test/unit/test_waits_mismatch \

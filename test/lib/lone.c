@@ -52,7 +52,7 @@ static void note_told(const struct lone *l, struct lone_sent *s)
     struct summary o;
 
     s->tolds = 0;
-    while (ftree_wire_get_summary(&l->job, l->now, &s->m.u.told, &o, rule))
+    while (ftree_wire_get_summary(&l->job, l->now, &s->m.u.summaries, &o, rule))
         if (s->tolds++ < LONE_TOLD_MAX)
             s->told[s->tolds - 1] = o;
 }

@@ -121,12 +121,12 @@ struct wire_message messages_told(ftree_time now, const struct ftree_verdict *v,
         struct summary o = messages_summary(&v[i]);
         REQUIRE(ftree_wire_put_summary(w, now, &o, v[i].rule));
     }
-    m.u.told = ftree_wire_told(w);
+    m.u.summaries = ftree_wire_summary_list(w);
     return m;
 }
 
 /* Two with the longest name of a rule, and as many as find room with that of the one before. */
-static void fill_told(struct wire_told *told, ftree_time now)
+static void fill_summaries(struct wire_summary_list *told, ftree_time now)
 {
     static struct wire_summaries w;
     struct ftree_verdict v;
@@ -140,7 +140,7 @@ static void fill_told(struct wire_told *told, ftree_time now)
     o.withdrawn = 0;
     for (o.id = 1; ftree_wire_put_summary(&w, now, &o, o.id == 1 ? "a/b" : w.rule); o.id++)
         ;
-    *told = ftree_wire_told(&w);
+    *told = ftree_wire_summary_list(&w);
 }
 
 bool messages_make(int i, ftree_time now, struct wire_message *m)
@@ -187,7 +187,7 @@ bool messages_make(int i, ftree_time now, struct wire_message *m)
             fill_answer(&m->u.answer);
             return true;
         case 5:
-            m->type = WIRE_SWEEP;
+            m->type = WIRE_FLOOD_QUERY;
             m->u.round = 9;
             return true;
         case 6:
@@ -233,16 +233,17 @@ bool messages_make(int i, ftree_time now, struct wire_message *m)
             m->u.symptom.about.switch_ = 1;
             return true;
         case 12:
-            m->type = WIRE_VISIT;
-            m->u.visit = (struct wire_visit){12, 7};
+            m->type = WIRE_INDIRECT_PROBE;
+            m->u.indirect_probe = (struct wire_indirect_probe){12, 7};
             return true;
         case 13:
-            m->type = WIRE_SEEN;
-            m->u.seen = (struct wire_seen){12, 7, FTREE_PATH_MGMT, FTREE_REACH_ANSWERED};
+            m->type = WIRE_INDIRECT_RESULT;
+            m->u.indirect_result = (struct wire_indirect_result){12, 7,
+                                                                 FTREE_PATH_MGMT, FTREE_REACH_ANSWERED};
             return true;
         case 14:
             m->type = WIRE_VERDICT_DOWN;
-            fill_told(&m->u.told, now);
+            fill_summaries(&m->u.summaries, now);
             return true;
         case 15:
             m->type = WIRE_RELAY;

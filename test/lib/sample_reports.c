@@ -43,7 +43,7 @@ static void add_evidence(struct ftree_verdict *v, int32_t number)
         else if (e.source == FTREE_EVIDENCE_PROBE && number % 3 == 0)
             e.proc_state = 'T';
         if (i == 9) {
-            e.source = FTREE_EVIDENCE_VISIT;
+            e.source = FTREE_EVIDENCE_INDIRECT;
             e.by = (v->fln + 1) % job.nodes;
         } else if (e.source != FTREE_EVIDENCE_PROBE) {
             e.path = FTREE_PATHS;

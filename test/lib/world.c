@@ -494,7 +494,7 @@ static void check_handle(struct world *w, int32_t n)
 
     if (broken)
         ck_abort_msg("invariant of node %d broken: %s", (int) n, broken);
-    if (w->node[n].crashed && !ftree_has_untold(w->node[n].ft))
+    if (w->node[n].crashed && !ftree_has_unannounced(w->node[n].ft))
         ftree_leave_at_once(w->node[n].ft, w->now);
     if ((w->departs || w->node[n].crashed) && ftree_may_go(w->node[n].ft))
         w->node[n].gone = w->node[n].no_deputy = true;

@@ -59,7 +59,7 @@ START_TEST(more_troubles_than_fit_are_left_out)
 }
 END_TEST
 
-START_TEST(a_probe_with_a_round_makes_this_node_sweep)
+START_TEST(a_probe_with_a_round_makes_this_node_flood)
 {
     struct lone *l = lone_of(shape_binary(7, 1), 1);
     struct wire_message m = {.type = WIRE_PROBE,
@@ -67,10 +67,10 @@ START_TEST(a_probe_with_a_round_makes_this_node_sweep)
 
     lone_hear(l, 0, FTREE_PATH_DATA, &m);
     ck_assert_str_eq(lone_log(l), "0 -> n0 data answer\n"
-                                  "0 sweep 3\n"
-                                  "0 suspects n3: swept, rule nobody-known-to-wait-for\n"
+                                  "0 flood query 3\n"
+                                  "0 suspects n3: flood-query, rule nobody-known-to-wait-for\n"
                                   "0 -> n3 data probe\n"
-                                  "0 suspects n4: swept, rule nobody-known-to-wait-for\n"
+                                  "0 suspects n4: flood-query, rule nobody-known-to-wait-for\n"
                                   "0 -> n4 data probe\n");
 }
 END_TEST
@@ -248,7 +248,7 @@ START_TEST(a_deputy_answers_probes_and_nothing_else)
     len = ftree_wire_encode(&m, l->now, buf);
     ck_assert_int_eq(ask_deputy(l, buf, len, FTREE_MESSAGE_MAX, &answer, &out), FTREE_OK);
     ck_assert_uint_eq(out, 0);
-    m.type = WIRE_SWEEP;
+    m.type = WIRE_FLOOD_QUERY;
     len = ftree_wire_encode(&m, l->now, buf);
     ck_assert_int_eq(ask_deputy(l, buf, len, FTREE_MESSAGE_MAX, &answer, &out), FTREE_OK);
     ck_assert_uint_eq(out, 0);
@@ -260,7 +260,7 @@ SUITE("answer")
     TEST(an_answer_names_who_waits_and_who_is_in_trouble);
     TEST(a_witness_does_not_look_at_itself);
     TEST(more_troubles_than_fit_are_left_out);
-    TEST(a_probe_with_a_round_makes_this_node_sweep);
+    TEST(a_probe_with_a_round_makes_this_node_flood);
     TEST(who_leaves_says_so_and_is_left_alone);
     TEST(a_state_probe_brings_how_the_node_is);
     TEST(a_log_probe_brings_what_a_rank_said_last);

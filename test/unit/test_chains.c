@@ -282,7 +282,7 @@ static void the_launcher_says_it_ended_beside_a_stopped_agent(struct lone *l)
     reach(l, DEPUTY, FTREE_REACH_REFUSED, FTREE_REACH_REFUSED, ECONNREFUSED);
 }
 
-static void the_launcher_says_the_agent_ended_and_its_deputy_is_mute(struct lone *l)
+static void the_launcher_says_the_agent_ended_and_its_deputy_is_silent(struct lone *l)
 {
     seen(l, FTREE_SYMPTOM_PROCESS_EXITED, 2);
     reach(l, AGENT, FTREE_REACH_REFUSED, FTREE_REACH_REFUSED, ECONNREFUSED);
@@ -417,11 +417,11 @@ static void the_data_path_of_two_nodes_is_silent(struct lone *l)
 /* Node 3 is asked to ask it, and says what it saw. */
 static void is_seen_from_elsewhere(struct lone *l, enum ftree_path path, enum ftree_reach reach)
 {
-    struct wire_message m = {.type = WIRE_SEEN, .u.seen.target = 2};
+    struct wire_message m = {.type = WIRE_INDIRECT_RESULT, .u.indirect_result.target = 2};
 
-    m.u.seen.nonce = nonce_of(l, 2);
-    m.u.seen.path = (uint8_t) path;
-    m.u.seen.reach = (uint8_t) reach;
+    m.u.indirect_result.nonce = nonce_of(l, 2);
+    m.u.indirect_result.path = (uint8_t) path;
+    m.u.indirect_result.reach = (uint8_t) reach;
     lone_hear(l, 3, MGMT, &m);
 }
 
@@ -515,22 +515,22 @@ static const struct {
     {"process-crash/pid-gone", 4, 2, PLAY(an_own_rank_is_gone)},
     {"process-crash/launcher-and-deputy", 4, 2,
      PLAY(the_launcher_and_the_deputy_of_a_mute_agent_say_it_ended)},
-    {"process-crash/launcher-and-mute-node", 4, 3,
+    {"process-crash/launcher-and-silent-node", 4, 3,
      PLAY(the_launcher_says_it_ended_beside_a_stopped_agent)},
-    {"process-crash/launcher-and-mute-node", 4, 3,
-     PLAY(the_launcher_says_the_agent_ended_and_its_deputy_is_mute)},
+    {"process-crash/launcher-and-silent-node", 4, 3,
+     PLAY(the_launcher_says_the_agent_ended_and_its_deputy_is_silent)},
     {"process-crash/reset-and-all-ports", 4, 2, PLAY(the_connection_was_reset)},
     {"nic-fault/interface-down", 4, 1, PLAY(its_interface_is_down)},
     {"nic-fault/interface-gone", 4, 1, PLAY(its_interface_is_gone)},
     {"link-fault/no-carrier", 4, 1, PLAY(it_has_no_carrier)},
-    {"node-frozen/agent-and-deputy-mute", 4, 1, PLAY(the_process_manager_saw_a_rank_stop)},
-    {"node-frozen/agent-and-deputy-mute", 4, 2, PLAY(of_the_last_of_a_node_nobody_speaks)},
-    {"node-frozen/agent-and-deputy-mute", 4, 2, PLAY(connects_and_no_more)},
-    {"node-frozen/agent-and-deputy-mute", 4, 2,
+    {"node-frozen/agent-and-deputy-silent", 4, 1, PLAY(the_process_manager_saw_a_rank_stop)},
+    {"node-frozen/agent-and-deputy-silent", 4, 2, PLAY(of_the_last_of_a_node_nobody_speaks)},
+    {"node-frozen/agent-and-deputy-silent", 4, 2, PLAY(connects_and_no_more)},
+    {"node-frozen/agent-and-deputy-silent", 4, 2,
      PLAY(the_agents_port_is_refused_and_the_deputy_connects)},
-    {"node-frozen/agent-and-deputy-mute", 4, 2,
+    {"node-frozen/agent-and-deputy-silent", 4, 2,
      PLAY(the_deputy_connects_on_one_path_and_is_refused_on_the_other)},
-    {"node-frozen/agent-and-deputy-mute", 4, 2, PLAY(only_the_deputys_port_speaks)},
+    {"node-frozen/agent-and-deputy-silent", 4, 2, PLAY(only_the_deputys_port_speaks)},
     {"node-outage/both-paths-silent", 4, 2, PLAY(a_stall_and_all_is_silent)},
     {"node-outage/both-paths-silent", 4, 1, PLAY(the_power_is_off)},
     {"node-outage/only-path-silent", 4, 1, PLAY(a_job_with_one_path)},
@@ -661,7 +661,7 @@ static const struct {
 } rules[] = {
     {"stalled-peer", {{FTREE_SYMPTOM_PEER_STALL, 2, 1}}},
     {"stalled-peer", {{FTREE_SYMPTOM_CHAINED, 2, 1}}},
-    {"nobody-known-to-wait-for", {{FTREE_SYMPTOM_SWEPT, 2, 1}}},
+    {"nobody-known-to-wait-for", {{FTREE_SYMPTOM_FLOOD_QUERY, 2, 1}}},
     {"silent-agent", {{FTREE_SYMPTOM_PEER_SILENT, 2, 1}}},
     {"netmod-cannot-reach", {{FTREE_SYMPTOM_PEER_UNREACHABLE, 2, 1}}},
     {"netmod-was-reset", {{FTREE_SYMPTOM_PEER_RESET, 2, 1}}},

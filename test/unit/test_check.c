@@ -119,8 +119,8 @@ START_TEST(verdicts)
     BROKEN(k->v.first_symptom, k->v.located + 1, "k->v.first_symptom <= k->v.located");
     BROKEN(k->v.withdrawn, 1, "k->recheck == FTREE_NEVER && k->announcement == 0");
     BROKEN(k->announcement, 1, "!k->reported || k->announcement == 0");
-    BROKEN(k->told_down, false, "!k->reported || k->told_down");
-    BROKEN(k->up, UP_SENT, "!k->told_down || k->up == UP_NOTHING");
+    BROKEN(k->announced, false, "!k->reported || k->announced");
+    BROKEN(k->up, UP_SENT, "!k->announced || k->up == UP_NOTHING");
 }
 END_TEST
 

@@ -455,7 +455,7 @@ START_TEST(busy_with_something_else_is_nothing)
     lone_hear(l, 1, FTREE_PATH_DATA, &m); /* another node */
     ck_assert(ftree_peer_usable(l->ft, l->now, 3));
     ck_assert_int_eq(ftree_inspect_outbox(l->ft), 1);
-    m = (struct wire_message){.type = WIRE_SWEEP, .u.round = 1};
+    m = (struct wire_message){.type = WIRE_FLOOD_QUERY, .u.round = 1};
     ftree_outbox_put(l->ft, l->now, 3, &m);
     m = (struct wire_message){.type = WIRE_BUSY, .u.ack = m.id};
     lone_hear(l, 3, FTREE_PATH_DATA, &m); /* only a symptom can be refused */

@@ -163,7 +163,7 @@ END_TEST
 START_TEST(what_must_arrive_is_acknowledged_on_its_connection)
 {
     static const bool acknowledged[WIRE_TYPE_COUNT] = {
-        [WIRE_SYMPTOM] = true,      [WIRE_SWEEP] = true,   [WIRE_VERDICT_UP] = true,
+        [WIRE_SYMPTOM] = true,      [WIRE_FLOOD_QUERY] = true,   [WIRE_VERDICT_UP] = true,
         [WIRE_VERDICT_DOWN] = true, [WIRE_VICTIMS] = true, [WIRE_GOODBYE] = true,
         [WIRE_RELEASE] = true,
     };
@@ -309,12 +309,12 @@ START_TEST(a_restored_verdict_is_known_and_silent)
 }
 END_TEST
 
-static struct ftree_verdict untold_crash(struct lone *l, int32_t node)
+static struct ftree_verdict unreported_crash(struct lone *l, int32_t node)
 {
     struct ftree_verdict v =
         lone_verdict(l, "process-crash/pid-gone", node, ftree_rank_at(&l->job, node, 0), node);
 
-    v.untold = true;
+    v.unreported = true;
     v.located = v.first_symptom = l->now;
     return v;
 }
@@ -322,33 +322,33 @@ static struct ftree_verdict untold_crash(struct lone *l, int32_t node)
 START_TEST(what_the_agent_before_did_not_tell_is_told_upward)
 {
     struct lone *l = lone_of(shape_binary(7, 2), 4);
-    struct ftree_verdict v = untold_crash(l, 4);
+    struct ftree_verdict v = unreported_crash(l, 4);
 
     ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
     ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK); /* the board is read again */
     ck_assert_int_eq(l->n_sent, 0);
-    ck_assert(ftree_has_untold(l->ft));
+    ck_assert(ftree_has_unannounced(l->ft));
     lone_run(l, 100);
-    ck_assert(ftree_has_untold(l->ft)); /* until it comes down */
+    ck_assert(ftree_has_unannounced(l->ft)); /* until it comes down */
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_UP), 1);
     ck_assert_uint_eq(l->sent[0].m.u.verdict.id, v.id);
     ck_assert_int_eq(l->verdicts, 0); /* the glue has it */
     ck_assert_ptr_null(ftree_check(l->ft));
     lone_told(l, 1, WIRE_VERDICT_DOWN, &v);
-    ck_assert(!ftree_has_untold(l->ft));
+    ck_assert(!ftree_has_unannounced(l->ft));
 }
 END_TEST
 
 START_TEST(the_root_reports_what_the_agent_before_did_not)
 {
     struct lone *l = lone_of(shape_binary(1, 2), 0);
-    struct ftree_verdict v = untold_crash(l, 0);
+    struct ftree_verdict v = unreported_crash(l, 0);
 
     ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
     ck_assert_int_eq(l->reports, 0);
     lone_run(l, 1000);
     ck_assert_int_eq(l->reports, 1);
-    ck_assert(!l->report[0].untold);
+    ck_assert(!l->report[0].unreported);
     ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
     lone_run(l, 3000);
     ck_assert_int_eq(l->reports, 1);
@@ -358,7 +358,7 @@ END_TEST
 START_TEST(what_was_found_long_ago_has_been_told)
 {
     struct lone *l = lone_of(shape_binary(7, 2), 4);
-    struct ftree_verdict v = untold_crash(l, 4);
+    struct ftree_verdict v = unreported_crash(l, 4);
 
     lone_run(l, 2000);
     ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
@@ -370,12 +370,12 @@ END_TEST
 START_TEST(what_is_over_or_for_own_readers_is_not_told_again)
 {
     struct lone *l = lone_of(shape_binary(7, 2), 4);
-    struct ftree_verdict v = untold_crash(l, 4), w = v;
+    struct ftree_verdict v = unreported_crash(l, 4), w = v;
 
     v.withdrawn = l->now;
     ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
     w.id++;
-    w.own_only = true;
+    w.local_only = true;
     ck_assert_int_eq(ftree_restore(l->ft, l->now, &w), FTREE_OK);
     lone_run(l, 1000);
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_UP), 0);
@@ -386,7 +386,7 @@ END_TEST
 START_TEST(what_a_stand_in_told_is_not_told_twice)
 {
     struct lone *l = lone_of(shape_binary(1, 2), 0);
-    struct ftree_verdict v = untold_crash(l, 0);
+    struct ftree_verdict v = unreported_crash(l, 0);
 
     LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
     ck_assert_int_eq(ftree_inspect_queued(l->ft), 1);
@@ -394,7 +394,7 @@ START_TEST(what_a_stand_in_told_is_not_told_twice)
     ck_assert_int_eq(ftree_restore(l->ft, l->now, &v),
                      FTREE_OK); /* as the board has it until then */
     ck_assert_int_eq(ftree_inspect_queued(l->ft), 1);
-    v.untold = false;
+    v.unreported = false;
     ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
     ck_assert_ptr_null(ftree_check(l->ft));
     lone_run(l, 1000);

@@ -34,7 +34,7 @@ static const char small[] =
     "  \"strategies\": [ { \"name\": \"look\", \"steps\": [ { \"ask\": \"response\","
     " \"at_rto\": 0 }, { \"ask\": \"state\", \"over\": \"answered\", \"at_rto\": [1, 3],"
     " \"if\": \"answered\" } ] } ],\n  \"rules\": [ // one\n"
-    "    { \"name\": \"one\", \"if\": [ { \"kind\": [\"peer-stall\", \"swept\"], \"count\": 2,"
+    "    { \"name\": \"one\", \"if\": [ { \"kind\": [\"peer-stall\", \"flood-query\"], \"count\": 2,"
     " \"relation\": \"same-switch\", \"components\": 2, \"severity\": \"error\","
     " \"errno\": \"EIO\", \"window_ms\": 500 } ],\n"
     "      \"then\": { \"candidates\": [ { \"model\": \"dead\", \"prior\": 0.5 } ],"
@@ -56,7 +56,7 @@ static const char smallest[] =
     "{\"schema\":\"faultloc-rules/1\",\"name\":\"s\","
     "\"strategies\":[{\"name\":\"s\",\"steps\":[{\"ask\":\"log\",\"at_rto\":0}]}],"
     "\"models\":[{\"name\":\"unknown\",\"listed_only\":true}],"
-    "\"rules\":[{\"name\":\"r\",\"if\":[{\"kind\":\"swept\"}],"
+    "\"rules\":[{\"name\":\"r\",\"if\":[{\"kind\":\"flood-query\"}],"
     "\"then\":{\"candidates\":[{\"model\":\"unknown\",\"prior\":1}]}}]}";
 
 /* Sometimes the great one, which takes its time. */
@@ -97,7 +97,7 @@ static size_t put_token(char text[FILE_MAX], size_t len)
         "{",      "}",         "[",        "]",      ",",        ":",         "\"",     "//",
         "/*",     "*/",        "0",        "-1",     "1",        "1.0001",    "1e999",  "-1e999",
         "1e-9",   "1000000",   "1000001",  "4096",   "5.9",      "5.91",      "null",   "true",
-        "{}",     "[]",        "\"\"",     "\"dead\"", "\"gone\"", "\"look\"",  "\"swept\"",
+        "{}",     "[]",        "\"\"",     "\"dead\"", "\"gone\"", "\"look\"",  "\"flood-query\"",
         "\"EIO\"", "\"\\u0000\"", "\"no\"", "\\",     "\n",       "\"kind\": ", "\"not\": ",
         "18446744073709551616", "\"unknown\"", "\"node-outage\"", "\"listed_only\": true,"};
     const char *token = tokens[draw(COUNT(tokens))];

@@ -232,7 +232,7 @@ START_TEST(a_verdict_still_to_be_told_to_people_holds_the_root)
     ck_assert(ftree_leave_is_over(l->ft));
     ck_assert_int_eq(ftree_inspect_outbox(l->ft), 0);
     ck_assert(!ftree_may_go(l->ft));
-    ck_assert(ftree_has_unsaid(l->ft));
+    ck_assert(ftree_has_unacknowledged(l->ft));
     lone_run(l, 800); /* two levels below it */
     ck_assert_int_eq(l->reports, 1);
     ck_assert(ftree_may_go(l->ft));
@@ -296,14 +296,14 @@ START_TEST(a_crash_of_the_last_rank_is_told_before_it_leaves)
 
     l->state[0].phase = FTREE_PHASE_GONE;
     ck_assert_int_eq(ftree_rank_gone(l->ft, l->now, 3), FTREE_OK);
-    ck_assert(ftree_has_untold(l->ft));
+    ck_assert(ftree_has_unannounced(l->ft));
     lone_run(l, 150);
     ck_assert_int_eq(lone_last(l, WIRE_VERDICT_UP)->to.node, 0);
     lone_acks(l, 0);
-    ck_assert(ftree_has_untold(l->ft));
+    ck_assert(ftree_has_unannounced(l->ft));
     ck_assert(ftree_verdict_at(l->ft, 0, &v));
     lone_told(l, 0, WIRE_VERDICT_DOWN, &v);
-    ck_assert(!ftree_has_untold(l->ft));
+    ck_assert(!ftree_has_unannounced(l->ft));
     ftree_leave_at_once(l->ft, l->now);
     ck_assert_int_eq(lone_last(l, WIRE_GOODBYE)->to.node, 0);
     ck_assert(!ftree_may_go(l->ft));

@@ -68,13 +68,13 @@ static void put_suspect(struct lone *l, const struct ftree_case *su)
     s->state = CASE_EXAMINED;
 }
 
-static void add_visitors(struct lone *l, const char *text, int32_t far)
+static void add_helpers(struct lone *l, const char *text, int32_t far)
 {
     struct ftree_examine *x = l->ft->examine;
 
     for (; *text; text += *text == ' ')
-        x->visitor[x->visitors++] = switches_node(l->job.tree, text, &text);
-    x->visitors_far = far;
+        x->helper[x->helpers++] = switches_node(l->job.tree, text, &text);
+    x->helpers_far = far;
 }
 
 /* ---- who is chosen --------------------------------------------------------------------------- */
@@ -326,10 +326,10 @@ START_TEST(forgotten_is_forgotten)
     ck_assert_int_gt(ftree_inspect_neighbours(l->ft), 0);
     for (int32_t n = 1; n < l->job.nodes; n++)
         ftree_neighbour_heard(l->ft, l->now, n, FTREE_PATH_DATA);
-    add_visitors(l, "1.1 2.0", 1);
+    add_helpers(l, "1.1 2.0", 1);
     ftree_neighbour_forget(l->ft);
     ck_assert_int_eq(ftree_inspect_neighbours(l->ft), 0);
-    ck_assert_int_eq(ftree_inspect_visitors(l->ft, 0, NULL, NULL), 0);
+    ck_assert_int_eq(ftree_inspect_helpers(l->ft, 0, NULL, NULL), 0);
     lone_log(l);
     ftree_neighbour_ask(l->ft, l->now, &su); /* at once */
     ck_assert_int_eq(l->n_sent, 2 * ftree_inspect_neighbours(l->ft));
@@ -369,7 +369,7 @@ static uint8_t seen_as(char c)
 /* Adds neighbours: NODE and then
  *     + heard over data, m over management, o over data before the suspicion, - silent,
  *     l silent, but asked so late that it may not have had the time to answer;
- * and what each visitor saw of it: a it answered, s silence, ? it was not asked. */
+ * and what each helper saw of it: a it answered, s silence, ? it was not asked. */
 static void add_neighbours(struct lone *l, const struct ftree_case *su, const char *text)
 {
     ftree_time rto = ftree_rto(l->ft);
@@ -491,14 +491,14 @@ START_TEST(what_is_silent_on_all_paths)
 }
 END_TEST
 
-/* "Visitors" are those who were asked to look, and so far from here. */
+/* "Helpers" are those who were asked to look, and so far from here. */
 static const struct {
     const char *topology, *self, *suspect;
-    const char *neighbours, *suspects, *visitors;
+    const char *neighbours, *suspects, *helpers;
     int32_t far;
     const char *found;
 } data_silences[] = {
-    /* somebody as far as the suspect is heard over data: no visitor is needed */
+    /* somebody as far as the suspect is heard over data: no helper is needed */
     {FLAT, "0.1", "1.1", "1.0m 1.2m 2.0+", "", "", 0, "silent s1"},
     {FLAT, "0.1", "1.1", "1.0+ 2.0+", "", "", 0, "some"},
     {FLAT, "0.1", "1.1", "1.0m 2.0m", "1.2+", "", 0, "some"},
@@ -545,7 +545,7 @@ START_TEST(what_is_silent_on_the_data_path)
     answers(&su);
     add_neighbours(l, &su, data_silences[_i].neighbours);
     add_suspects(l, &su, data_silences[_i].suspects);
-    add_visitors(l, data_silences[_i].visitors, data_silences[_i].far);
+    add_helpers(l, data_silences[_i].helpers, data_silences[_i].far);
     s = ftree_neighbour_silence(l->ft, &su, true);
     ck_assert_msg(!strcmp(found(&s, buf), data_silences[_i].found), "row %d: %s", _i, buf);
     s = ftree_neighbour_silence(l->ft, &su, false); /* it does answer */
@@ -653,13 +653,13 @@ START_TEST(without_switches_nothing_is_found)
 }
 END_TEST
 
-/* ---- visitors -------------------------------------------------------------------------------- */
+/* ---- helpers -------------------------------------------------------------------------------- */
 
 static const struct {
     const char *topology, *self, *suspect, *neighbours;
-    const char *visitors;
+    const char *helpers;
     int32_t far;
-} visits[] = {
+} helper_rows[] = {
     {FLAT, "0.1", "1.1", "0.2+ 1.0m 2.0m 3.0m", "1.0 2.0", 1},
     {FLAT, "0.1", "1.1", "1.0m 1.2m 2.0m", "1.0 2.0", 1}, /* of two branches */
     {FLAT, "0.1", "1.1", "1.0m 1.2m", "1.0 1.2", 1},
@@ -677,28 +677,29 @@ static const struct {
 /* rows: those_far_from_here_are_asked_to_look */
 START_TEST(those_far_from_here_are_asked_to_look)
 {
-    struct lone *l = switches_new(visits[_i].topology, visits[_i].self);
-    struct ftree_case su = suspect(l, visits[_i].suspect);
+    struct lone *l = switches_new(helper_rows[_i].topology, helper_rows[_i].self);
+    struct ftree_case su = suspect(l, helper_rows[_i].suspect);
     const struct ftree_tree *t = l->job.tree;
     char name[24], all[100] = "";
-    int32_t node[LONE_SENT_MAX], visitor[2], visitors, far;
+    int32_t node[LONE_SENT_MAX], helper[2], helpers, far;
     struct ftree_inspect_neighbour nb;
 
     answers(&su);
-    add_neighbours(l, &su, visits[_i].neighbours);
-    ftree_neighbour_visit(l->ft, su.deadline, &su);
-    visitors = ftree_inspect_visitors(l->ft, 2, visitor, &far);
-    for (int32_t i = 0; i < visitors; i++)
-        sprintf(all + strlen(all), "%s%s", i ? " " : "", switches_name(t, visitor[i], name));
-    ck_assert_msg(!strcmp(all, visits[_i].visitors), "row %d: %s", _i, all);
-    if (visitors)
-        ck_assert_int_eq(far, visits[_i].far);
+    add_neighbours(l, &su, helper_rows[_i].neighbours);
+    ftree_neighbour_indirect_probe(l->ft, su.deadline, &su);
+    helpers = ftree_inspect_helpers(l->ft, 2, helper, &far);
+    for (int32_t i = 0; i < helpers; i++)
+        sprintf(all + strlen(all), "%s%s", i ? " " : "", switches_name(t, helper[i], name));
+    ck_assert_msg(!strcmp(all, helper_rows[_i].helpers), "row %d: %s", _i, all);
+    if (helpers)
+        ck_assert_int_eq(far, helper_rows[_i].far);
     /* each is asked about all others, and the suspect */
-    ck_assert_int_eq(lone_count(l, WIRE_VISIT), sent_to(l, WIRE_VISIT, FTREE_PATH_MGMT, node));
-    ck_assert_int_eq(lone_count(l, WIRE_VISIT),
-                     visitors * (ftree_inspect_neighbours(l->ft) - 1));
+    ck_assert_int_eq(lone_count(l, WIRE_INDIRECT_PROBE),
+                     sent_to(l, WIRE_INDIRECT_PROBE, FTREE_PATH_MGMT, node));
+    ck_assert_int_eq(lone_count(l, WIRE_INDIRECT_PROBE),
+                     helpers * (ftree_inspect_neighbours(l->ft) - 1));
     for (int32_t i = 0; i < l->n_sent; i++) {
-        const struct wire_visit *w = &l->sent[i].m.u.visit;
+        const struct wire_indirect_probe *w = &l->sent[i].m.u.indirect_probe;
         ck_assert(ftree_inspect_neighbour(l->ft, w->target, &nb));
         ck_assert_uint_eq(w->nonce, nb.question);
         ck_assert_int_ne(w->target, l->sent[i].to.node);
@@ -712,12 +713,12 @@ START_TEST(nobody_looks_where_the_suspect_is_lost_or_heard)
     struct ftree_case su = suspect(l, "1.1");
 
     add_neighbours(l, &su, "1.0m 2.0m");
-    ftree_neighbour_visit(l->ft, su.deadline, &su); /* it answers nowhere */
+    ftree_neighbour_indirect_probe(l->ft, su.deadline, &su); /* it answers nowhere */
     answers(&su);
     su.reach[FTREE_PATH_DATA][FTREE_ROLE_AGENT] = FTREE_REACH_CONNECTED;
-    ftree_neighbour_visit(l->ft, su.deadline, &su);
+    ftree_neighbour_indirect_probe(l->ft, su.deadline, &su);
     ck_assert_int_eq(l->n_sent, 0);
-    ck_assert_int_eq(ftree_inspect_visitors(l->ft, 0, NULL, NULL), 0);
+    ck_assert_int_eq(ftree_inspect_helpers(l->ft, 0, NULL, NULL), 0);
 }
 END_TEST
 
@@ -729,15 +730,15 @@ START_TEST(what_was_just_looked_at_is_not_looked_at_again)
 
     answers(&su);
     add_neighbours(l, &su, "1.0m 2.0m 0.2-");
-    ftree_neighbour_visit(l->ft, at, &su);
+    ftree_neighbour_indirect_probe(l->ft, at, &su);
     ck_assert_int_eq(l->n_sent, 6);
-    ftree_neighbour_visit(l->ft, at + 1, &su);
-    ftree_neighbour_visit(l->ft, at + 2 * ftree_rto(l->ft) - 1, &su);
+    ftree_neighbour_indirect_probe(l->ft, at + 1, &su);
+    ftree_neighbour_indirect_probe(l->ft, at + 2 * ftree_rto(l->ft) - 1, &su);
     ck_assert_int_eq(l->n_sent, 6);
     add_neighbours(l, &su, "3.0-"); /* a new one */
-    ftree_neighbour_visit(l->ft, at + 2, &su);
+    ftree_neighbour_indirect_probe(l->ft, at + 2, &su);
     ck_assert_int_eq(l->n_sent, 8); /* that both look at */
-    ftree_neighbour_visit(l->ft, at + 2 * ftree_rto(l->ft), &su);
+    ftree_neighbour_indirect_probe(l->ft, at + 2 * ftree_rto(l->ft), &su);
     ck_assert_int_eq(l->n_sent, 14); /* all but the new one, again */
 }
 END_TEST
@@ -750,27 +751,27 @@ START_TEST(without_memory_others_look_at_others)
     answers(&su);
     add_neighbours(l, &su, "1.0m 2.0m 0.2- 3.0-"); /* it has room for four */
     l->fail_alloc_in = 1;
-    ftree_neighbour_visit(l->ft, su.deadline, &su);
+    ftree_neighbour_indirect_probe(l->ft, su.deadline, &su);
     ck_assert_int_eq(l->fail_alloc_in, 0);
     ck_assert_int_eq(ftree_inspect_neighbours(l->ft), 4);
     ck_assert_int_eq(l->n_sent, 6); /* not at the suspect */
 }
 END_TEST
 
-/* What a visitor (or somebody) says of the first neighbour, in this order. */
-START_TEST(what_visitors_saw_counts_if_they_were_asked)
+/* What a helper (or somebody) says of the first neighbour, in this order. */
+START_TEST(what_helpers_saw_counts_if_they_were_asked)
 {
     struct lone *l = switches_new(FLAT, "0.1");
     struct ftree_case su = suspect(l, "1.1");
     int32_t first = switches_node(l->job.tree, "0.2", NULL);
     struct ftree_inspect_neighbour nb;
-    int32_t one, two, other, visitor[2];
+    int32_t one, two, other, helper[2];
 
     add_neighbours(l, &su, "0.2-");
-    add_visitors(l, "1.0 2.0", 1);
-    ck_assert_int_eq(ftree_inspect_visitors(l->ft, 2, visitor, NULL), 2);
-    one = visitor[0];
-    two = visitor[1];
+    add_helpers(l, "1.0 2.0", 1);
+    ck_assert_int_eq(ftree_inspect_helpers(l->ft, 2, helper, NULL), 2);
+    one = helper[0];
+    two = helper[1];
     other = switches_node(l->job.tree, "3.0", NULL);
     ck_assert(ftree_inspect_neighbour(l->ft, first, &nb));
     const struct {
@@ -799,11 +800,11 @@ START_TEST(what_visitors_saw_counts_if_they_were_asked)
          {FTREE_REACH_REFUSED, FTREE_REACH_SILENT}},
     };
     for (int i = 0; i < COUNT(steps); i++) {
-        struct wire_seen s = {.nonce = steps[i].nonce,
+        struct wire_indirect_result s = {.nonce = steps[i].nonce,
                               .target = steps[i].target,
                               .path = (uint8_t) steps[i].path,
                               .reach = (uint8_t) steps[i].reach};
-        ftree_neighbour_seen(l->ft, steps[i].from, &s);
+        ftree_neighbour_indirect_result(l->ft, steps[i].from, &s);
         ck_assert(ftree_inspect_neighbour(l->ft, first, &nb));
         ck_assert_msg(nb.seen[0] == steps[i].then[0] && nb.seen[1] == steps[i].then[1], "row %d",
                       i);
@@ -955,11 +956,11 @@ SUITE("neighbour")
     TEST(who_was_asked_for_an_earlier_suspect_bears_no_witness);
     TEST(a_view_of_very_many_is_bounded);
     TEST(without_switches_nothing_is_found);
-    TEST_ROWS(those_far_from_here_are_asked_to_look, COUNT(visits));
+    TEST_ROWS(those_far_from_here_are_asked_to_look, COUNT(helper_rows));
     TEST(nobody_looks_where_the_suspect_is_lost_or_heard);
     TEST(what_was_just_looked_at_is_not_looked_at_again);
     TEST(without_memory_others_look_at_others);
-    TEST(what_visitors_saw_counts_if_they_were_asked);
+    TEST(what_helpers_saw_counts_if_they_were_asked);
     TEST_ROWS(some_who_are_silent_with_the_suspect_are_told, COUNT(evidences));
     TEST_ROWS(another_one_of_the_other_side_at_each_turn, COUNT(turns));
     TEST(behind_all_there_is_nobody_beyond);

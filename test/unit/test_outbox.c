@@ -166,20 +166,20 @@ START_TEST(whether_victims_are_on_their_way)
     struct lone *l = lone_of(shape_star(4, 1), 1);
     struct wire_message m = {.type = WIRE_VICTIMS, .u.victims.told = 70};
 
-    ck_assert_int_eq(ftree_outbox_answered(l->ft, 0, FTREE_PATH_DATA, 70), TOLD_NOBODY_WAITS);
+    ck_assert_int_eq(ftree_outbox_answered(l->ft, 0, FTREE_PATH_DATA, 70), ANNOUNCED_NOBODY_WAITS);
     ftree_outbox_put(l->ft, l->now, 0, &m);
     lone_log(l);
-    ck_assert_int_eq(ftree_outbox_answered(l->ft, 0, FTREE_PATH_DATA, 70), TOLD);
-    ck_assert_int_eq(ftree_outbox_answered(l->ft, 0, FTREE_PATH_DATA, 71), TOLD_NOBODY_WAITS);
-    ck_assert_int_eq(ftree_outbox_answered(l->ft, 2, FTREE_PATH_DATA, 70), TOLD_NOBODY_WAITS);
-    m = (struct wire_message){.type = WIRE_SWEEP, .u.round = 71};
+    ck_assert_int_eq(ftree_outbox_answered(l->ft, 0, FTREE_PATH_DATA, 70), ANNOUNCED);
+    ck_assert_int_eq(ftree_outbox_answered(l->ft, 0, FTREE_PATH_DATA, 71), ANNOUNCED_NOBODY_WAITS);
+    ck_assert_int_eq(ftree_outbox_answered(l->ft, 2, FTREE_PATH_DATA, 70), ANNOUNCED_NOBODY_WAITS);
+    m = (struct wire_message){.type = WIRE_FLOOD_QUERY, .u.round = 71};
     ftree_outbox_put(l->ft, l->now, 0, &m);
-    ck_assert_int_eq(ftree_outbox_answered(l->ft, 0, FTREE_PATH_DATA, 71), TOLD_NOBODY_WAITS);
+    ck_assert_int_eq(ftree_outbox_answered(l->ft, 0, FTREE_PATH_DATA, 71), ANNOUNCED_NOBODY_WAITS);
     ck_assert_int_eq(lone_count(l, WIRE_VICTIMS), 0);
     lone_run(l, 200);
-    ck_assert_int_eq(ftree_outbox_answered(l->ft, 0, FTREE_PATH_DATA, 70), TOLD);
+    ck_assert_int_eq(ftree_outbox_answered(l->ft, 0, FTREE_PATH_DATA, 70), ANNOUNCED);
     lone_acks(l, 0);
-    ck_assert_int_eq(ftree_outbox_answered(l->ft, 0, FTREE_PATH_DATA, 70), TOLD_NOBODY_WAITS);
+    ck_assert_int_eq(ftree_outbox_answered(l->ft, 0, FTREE_PATH_DATA, 70), ANNOUNCED_NOBODY_WAITS);
 }
 END_TEST
 
@@ -192,13 +192,13 @@ START_TEST(an_answer_is_sent_once_each_time_it_is_asked_for)
     ftree_outbox_answer(l->ft, l->now, 0, FTREE_PATH_MGMT, &m);
     ck_assert(ftree_outbox_is_empty(l->ft));
     lone_run(l, 1000);
-    ck_assert_int_eq(ftree_outbox_answered(l->ft, 0, FTREE_PATH_DATA, 70), TOLD_ASKING);
+    ck_assert_int_eq(ftree_outbox_answered(l->ft, 0, FTREE_PATH_DATA, 70), ANNOUNCED_ASKING);
     lone_run(l, 1999);
     ck_assert_str_eq(lone_log(l), "0 -> n0 mgmt victims\n"
                                   "1000 -> n0 data victims\n");
-    ck_assert_int_eq(ftree_outbox_answered(l->ft, 0, FTREE_PATH_DATA, 70), TOLD_ASKING);
+    ck_assert_int_eq(ftree_outbox_answered(l->ft, 0, FTREE_PATH_DATA, 70), ANNOUNCED_ASKING);
     lone_run(l, 1);
-    ck_assert_int_eq(ftree_outbox_answered(l->ft, 0, FTREE_PATH_DATA, 70), TOLD_NOBODY_WAITS);
+    ck_assert_int_eq(ftree_outbox_answered(l->ft, 0, FTREE_PATH_DATA, 70), ANNOUNCED_NOBODY_WAITS);
     ck_assert_uint_eq(ftree_deadline(l->ft), FTREE_NEVER);
 }
 END_TEST
@@ -351,7 +351,7 @@ START_TEST(without_memory_a_message_is_left_out)
 {
     for (int nth = 1; nth <= 4; nth++) {
         struct lone *l = lone_of(shape_star(4, 1), 1);
-        struct wire_message m = {.type = WIRE_SWEEP, .u.round = 1};
+        struct wire_message m = {.type = WIRE_FLOOD_QUERY, .u.round = 1};
         l->fail_alloc_in = nth;
         ftree_outbox_put(l->ft, l->now, 0, &m);
         ck_assert_int_eq(ftree_inspect_outbox(l->ft), nth > 2);
@@ -475,7 +475,7 @@ END_TEST
 START_TEST(a_thousand_letters_are_given_up_together)
 {
     struct lone *l = lone_of(shape_tree(1001, 1, 1000), 0);
-    struct wire_message m = {.type = WIRE_SWEEP, .u.round = 1};
+    struct wire_message m = {.type = WIRE_FLOOD_QUERY, .u.round = 1};
 
     for (int32_t n = 1; n <= 1000; n++)
         ftree_outbox_put(l->ft, l->now, n, &m);

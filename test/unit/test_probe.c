@@ -506,11 +506,11 @@ END_TEST
 
 static void is_seen(struct lone *l, int32_t by, enum ftree_path path, enum ftree_reach reach)
 {
-    struct wire_message m = {.type = WIRE_SEEN, .u.seen.target = 2};
+    struct wire_message m = {.type = WIRE_INDIRECT_RESULT, .u.indirect_result.target = 2};
 
-    m.u.seen.nonce = ftree_inspect_question(l->ft, 2);
-    m.u.seen.path = (uint8_t) path;
-    m.u.seen.reach = (uint8_t) reach;
+    m.u.indirect_result.nonce = ftree_inspect_question(l->ft, 2);
+    m.u.indirect_result.path = (uint8_t) path;
+    m.u.indirect_result.reach = (uint8_t) reach;
     lone_hear(l, by, FTREE_PATH_MGMT, &m);
 }
 
@@ -537,7 +537,7 @@ START_TEST(who_answers_others_has_its_power)
     ck_assert_str_eq(l->verdict[0].rule, "unknown/silent-from-here-only");
     e = evidence_by(&l->verdict[0], 1);
     ck_assert_ptr_nonnull(e);
-    ck_assert_int_eq(e->source, FTREE_EVIDENCE_VISIT);
+    ck_assert_int_eq(e->source, FTREE_EVIDENCE_INDIRECT);
     ck_assert_int_eq(e->target, 2);
     ck_assert_int_eq(e->path, FTREE_PATH_DATA);
     ck_assert_int_eq(e->reach, FTREE_REACH_ANSWERED);
@@ -565,14 +565,14 @@ END_TEST
 START_TEST(what_was_seen_of_an_earlier_question_does_not_count)
 {
     struct lone *l = lone_of(shape_star(4, 1), 0);
-    struct wire_message m = {.type = WIRE_SEEN, .u.seen = {.target = 2}};
+    struct wire_message m = {.type = WIRE_INDIRECT_RESULT, .u.indirect_result = {.target = 2}};
 
-    m.u.seen.reach = FTREE_REACH_ANSWERED;
+    m.u.indirect_result.reach = FTREE_REACH_ANSWERED;
     lone_stall(l, 0, 2);
     lone_run(l, 200);
-    m.u.seen.nonce = ftree_inspect_question(l->ft, 2) + 1;
+    m.u.indirect_result.nonce = ftree_inspect_question(l->ft, 2) + 1;
     lone_hear(l, 3, FTREE_PATH_DATA, &m);
-    m.u.seen.target = 1; /* and nobody asks about node 1 */
+    m.u.indirect_result.target = 1; /* and nobody asks about node 1 */
     lone_hear(l, 3, FTREE_PATH_MGMT, &m);
     lone_run(l, 800);
     ck_assert_int_eq(l->verdict[0].class_, FTREE_CLASS_NODE_OUTAGE);
@@ -588,7 +588,7 @@ START_TEST(who_answers_is_not_looked_at_from_elsewhere)
     lone_reach(l, 2, FTREE_PATH_DATA, FTREE_ROLE_AGENT, FTREE_REACH_CONNECTED, 0);
     lone_reach(l, 2, FTREE_PATH_MGMT, FTREE_ROLE_AGENT, FTREE_REACH_CONNECTED, 0);
     lone_run(l, 800);
-    ck_assert_int_eq(lone_count(l, WIRE_VISIT), 0);
+    ck_assert_int_eq(lone_count(l, WIRE_INDIRECT_PROBE), 0);
 }
 END_TEST
 
@@ -628,7 +628,7 @@ START_TEST(a_kernel_that_goes_on_speaking_outlives_an_old_answer)
     lone_reach(l, 2, FTREE_PATH_MGMT, FTREE_ROLE_AGENT, FTREE_REACH_CONNECTED, 0);
     lone_run(l, 525);
     ck_assert_int_eq(l->verdicts, 1);
-    ck_assert_str_eq(l->verdict[0].rule, "node-frozen/agent-and-deputy-mute");
+    ck_assert_str_eq(l->verdict[0].rule, "node-frozen/agent-and-deputy-silent");
 }
 END_TEST
 
@@ -697,7 +697,7 @@ START_TEST(a_kernel_that_was_not_asked_again_is_not_taken_for_silent)
     lone_answer(l, 3, FTREE_PATH_MGMT, FTREE_ROLE_AGENT);
     lone_run(l, 850);
     ck_assert_int_eq(l->verdicts, 1);
-    ck_assert_str_eq(l->verdict[0].rule, "node-frozen/agent-and-deputy-mute");
+    ck_assert_str_eq(l->verdict[0].rule, "node-frozen/agent-and-deputy-silent");
     lone_free(l);
     ftree_rules_free(rules);
 }
@@ -747,7 +747,7 @@ START_TEST(a_little_lag_makes_no_word_old)
         ftree_tick(l->ft, l->now);
     }
     ck_assert_int_eq(l->verdicts, 1);
-    ck_assert_str_eq(l->verdict[0].rule, "node-frozen/agent-and-deputy-mute");
+    ck_assert_str_eq(l->verdict[0].rule, "node-frozen/agent-and-deputy-silent");
 }
 END_TEST
 

@@ -32,7 +32,7 @@ static struct ftree_verdict silent_from_here(const struct lone *l, int32_t node,
     for (uint8_t path = 0; path < FTREE_PATHS; path++) {
         heard(&v, FTREE_EVIDENCE_PROBE, node, l->self, path, FTREE_REACH_SILENT);
         heard(&v, FTREE_EVIDENCE_PROBE, 0, l->self, path, FTREE_REACH_ANSWERED); /* a witness */
-        heard(&v, FTREE_EVIDENCE_VISIT, node, by, path, FTREE_REACH_ANSWERED);
+        heard(&v, FTREE_EVIDENCE_INDIRECT, node, by, path, FTREE_REACH_ANSWERED);
     }
     return v;
 }
@@ -97,23 +97,23 @@ END_TEST
 /* What is found of node 3 by node 1, and is no reason to tell it by way of another. */
 static void nobody_was_answered(struct ftree_verdict *v)
 {
-    heard(v, FTREE_EVIDENCE_VISIT, 3, 9, FTREE_PATH_DATA, FTREE_REACH_CONNECTED);
+    heard(v, FTREE_EVIDENCE_INDIRECT, 3, 9, FTREE_PATH_DATA, FTREE_REACH_CONNECTED);
 }
 
 static void one_path_answers_here(struct ftree_verdict *v)
 {
-    heard(v, FTREE_EVIDENCE_VISIT, 3, 9, FTREE_PATH_DATA, FTREE_REACH_ANSWERED);
+    heard(v, FTREE_EVIDENCE_INDIRECT, 3, 9, FTREE_PATH_DATA, FTREE_REACH_ANSWERED);
     heard(v, FTREE_EVIDENCE_PROBE, 3, 1, FTREE_PATH_MGMT, FTREE_REACH_ANSWERED);
 }
 
 static void another_node_was_seen(struct ftree_verdict *v)
 {
-    heard(v, FTREE_EVIDENCE_VISIT, 4, 9, FTREE_PATH_DATA, FTREE_REACH_ANSWERED);
+    heard(v, FTREE_EVIDENCE_INDIRECT, 4, 9, FTREE_PATH_DATA, FTREE_REACH_ANSWERED);
 }
 
 static void its_deputy_was_seen(struct ftree_verdict *v)
 {
-    heard(v, FTREE_EVIDENCE_VISIT, 3, 9, FTREE_PATH_DATA, FTREE_REACH_ANSWERED);
+    heard(v, FTREE_EVIDENCE_INDIRECT, 3, 9, FTREE_PATH_DATA, FTREE_REACH_ANSWERED);
     v->evidence[v->evidences - 1].role = FTREE_ROLE_DEPUTY;
 }
 
@@ -265,7 +265,7 @@ START_TEST(the_longest_message_is_relayed_whole)
         o = messages_summary(&crash);
         room = ftree_wire_put_summary(&w, l->now, &o, crash.rule);
     }
-    m.u.told = ftree_wire_told(&w);
+    m.u.summaries = ftree_wire_summary_list(&w);
     lone_hear(l, 0, FTREE_PATH_DATA, &m);
     for (int32_t i = 0; i < l->n_sent; i++)
         summaries += l->sent[i].relayed == 3 ? l->sent[i].tolds : 0;
@@ -463,7 +463,7 @@ START_TEST(what_is_found_of_a_node_is_not_relayed_to_it)
 {
     struct lone *l = lone_of(shape_binary(NODES, 1), 3);
     struct ftree_verdict v = silent_from_here(l, 1, 9);
-    struct wire_message m = {.type = WIRE_SWEEP, .id = 70, .u.round = 1};
+    struct wire_message m = {.type = WIRE_FLOOD_QUERY, .id = 70, .u.round = 1};
 
     ck_assert_int_eq(relays(l, 9, 1, false, &m), FTREE_OK);
     lone_log(l);
@@ -529,7 +529,7 @@ START_TEST(for_a_while_it_sends_by_the_same_way)
 {
     for (int heard = 0; heard < 2; heard++) {
         struct lone *l = lone_of(shape_binary(NODES, 1), 10);
-        struct wire_message m = {.type = WIRE_SWEEP, .id = 70, .u.round = 1};
+        struct wire_message m = {.type = WIRE_FLOOD_QUERY, .id = 70, .u.round = 1};
         ck_assert_int_eq(relays(l, 9, 4, false, &m), FTREE_OK);
         ck_assert_int_eq(for_node(l, 4)->m.type, WIRE_ACK);
         ck_assert_int_eq(for_node(l, 4)->to.node, 9);

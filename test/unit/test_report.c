@@ -209,7 +209,7 @@ END_TEST
 START_TEST(text_of_every_class)
 {
     for (int class_ = 0; class_ < FTREE_CLASS_COUNT; class_++) {
-        struct ftree_verdict v = verdict("node-frozen/agent-and-deputy-mute", 1, FTREE_NONE);
+        struct ftree_verdict v = verdict("node-frozen/agent-and-deputy-silent", 1, FTREE_NONE);
         struct report_job rj = report_job();
         char *text, head[64];
         v.class_ = (uint8_t) class_;
@@ -289,7 +289,7 @@ START_TEST(a_hostile_name_is_only_text)
     const char *const evil[] = {hostile[_i], hostile[_i], hostile[_i], hostile[_i]};
     struct ftree_job evil_job = sample_job;
     struct report_job rj = report_job();
-    struct ftree_verdict v = verdict("node-frozen/agent-and-deputy-mute", 2, FTREE_NONE);
+    struct ftree_verdict v = verdict("node-frozen/agent-and-deputy-silent", 2, FTREE_NONE);
     const struct ftree_verdict *list = &v;
     struct json_object *parsed;
     char *text, *line, headline[1024];
@@ -369,7 +369,7 @@ START_TEST(long_names_lose_no_line)
     const char *const long_names[] = {name, name, name, name};
     struct ftree_job long_job = sample_job;
     struct report_job rj = report_job();
-    struct ftree_verdict v = verdict("node-frozen/agent-and-deputy-mute", 2, FTREE_NONE);
+    struct ftree_verdict v = verdict("node-frozen/agent-and-deputy-silent", 2, FTREE_NONE);
     char *text;
 
     memset(name, 'n', sizeof(name) - 1);

@@ -138,9 +138,9 @@ static uint64_t models_of(const struct ftree_rules *rules, const char *rule)
 #define DEPUTY_SAYS_T "process-stopped/deputy-says-stopped"
 #define UNOBSERVED "unknown/unobserved"
 #define ENDED_PORTS "process-crash/launcher-and-all-ports"
-#define ENDED_MUTE "process-crash/launcher-and-mute-node"
+#define ENDED_SILENT "process-crash/launcher-and-silent-node"
 #define RESET_PORTS "process-crash/reset-and-all-ports"
-#define MUTE_NODE "node-frozen/agent-and-deputy-mute"
+#define SILENT_NODE "node-frozen/agent-and-deputy-silent"
 #define BOTH_SILENT "node-outage/both-paths-silent"
 #define ONLY_SILENT "node-outage/only-path-silent"
 #define UNWITNESSED "node-outage/silent-without-witness"
@@ -186,15 +186,15 @@ static const struct row {
     {"nobody else", {BOTH, {REFU, SILE}, {REFU, SILE}, NONE, 0, 0}, UNOBSERVED},
     {"deputy not asked", {BOTH, {REFU, REFU}, {NOTH, NOTH}, BOTH, 1, 0}, UNOBSERVED},
     {"deputy silent", {BOTH, {REFU, REFU}, {SILE, SILE}, BOTH, 1, 0}, UNOBSERVED},
-    {"deputy mute", {BOTH, {REFU, REFU}, {CONN, CONN}, BOTH, 1, 0}, MUTE_NODE},
-    {"deputy mute on data", {BOTH, {REFU, REFU}, {CONN, REFU}, BOTH, 1, 0}, MUTE_NODE},
-    {"connects", {BOTH, {CONN, CONN}, {NOTH, NOTH}, BOTH, 1, 0}, MUTE_NODE},
-    {"data silent", {BOTH, {SILE, CONN}, {NOTH, NOTH}, BOTH, 1, 0}, MUTE_NODE},
-    {"one path", {MGMT, {NOTH, CONN}, {NOTH, CONN}, NONE, 0, 0}, MUTE_NODE},
-    {"both mute", {BOTH, {CONN, CONN}, {CONN, CONN}, BOTH, 1, 0}, MUTE_NODE},
-    {"deputy refused", {BOTH, {CONN, CONN}, {REFU, REFU}, BOTH, 1, 0}, MUTE_NODE},
-    {"deputy silent", {BOTH, {CONN, SILE}, {SILE, SILE}, NONE, 1, 0}, MUTE_NODE},
-    {"deputy's port only", {BOTH, {SILE, SILE}, {CONN, SILE}, BOTH, 1, 0}, MUTE_NODE},
+    {"deputy connects, silent", {BOTH, {REFU, REFU}, {CONN, CONN}, BOTH, 1, 0}, SILENT_NODE},
+    {"deputy connects, silent on data", {BOTH, {REFU, REFU}, {CONN, REFU}, BOTH, 1, 0}, SILENT_NODE},
+    {"connects", {BOTH, {CONN, CONN}, {NOTH, NOTH}, BOTH, 1, 0}, SILENT_NODE},
+    {"data silent", {BOTH, {SILE, CONN}, {NOTH, NOTH}, BOTH, 1, 0}, SILENT_NODE},
+    {"one path", {MGMT, {NOTH, CONN}, {NOTH, CONN}, NONE, 0, 0}, SILENT_NODE},
+    {"both connect, silent", {BOTH, {CONN, CONN}, {CONN, CONN}, BOTH, 1, 0}, SILENT_NODE},
+    {"deputy refused", {BOTH, {CONN, CONN}, {REFU, REFU}, BOTH, 1, 0}, SILENT_NODE},
+    {"deputy silent", {BOTH, {CONN, SILE}, {SILE, SILE}, NONE, 1, 0}, SILENT_NODE},
+    {"deputy's port only", {BOTH, {SILE, SILE}, {CONN, SILE}, BOTH, 1, 0}, SILENT_NODE},
 
     /* nothing at all */
     {"silent", {BOTH, {SILE, SILE}, {NOTH, NOTH}, BOTH, 1, 0}, BOTH_SILENT},
@@ -286,9 +286,9 @@ static const struct told {
     {"daemon lost, deputy there", "launcher-lost-proxy", false,
      {{RULES_FACT_LAUNCHER, RULES_LAUNCHER_LOST}, {RULES_FACT_AGENT, REFU},
       {RULES_FACT_DEPUTY, CONN}, {RULES_FACT_DEPUTY_CONNECTS, RULES_YES}}, {{0}}, NULL},
-    {"daemon lost, deputy mute", "launcher-lost-proxy", true,
+    {"daemon lost, deputy connects, silent", "launcher-lost-proxy", true,
      {{RULES_FACT_LAUNCHER, RULES_LAUNCHER_LOST}, {RULES_FACT_AGENT, REFU},
-      {RULES_FACT_DEPUTY, CONN}, {RULES_FACT_DEPUTY_CONNECTS, RULES_YES}}, {{0}}, MUTE_NODE},
+      {RULES_FACT_DEPUTY, CONN}, {RULES_FACT_DEPUTY_CONNECTS, RULES_YES}}, {{0}}, SILENT_NODE},
 
     /* a transport's word and the kernel's */
     {"reset, all ports refused", "netmod-was-reset", true,
@@ -297,9 +297,9 @@ static const struct told {
     {"reset, and the agent has time", "netmod-was-reset", false,
      {{RULES_FACT_TRANSPORT, RULES_TRANSPORT_RESET}, {RULES_FACT_AGENT, REFU},
       {RULES_FACT_DEPUTY, REFU}}, {{0}}, NULL},
-    {"reset, the deputy is mute", "netmod-was-reset", true,
+    {"reset, the deputy is silent", "netmod-was-reset", true,
      {{RULES_FACT_TRANSPORT, RULES_TRANSPORT_RESET}, {RULES_FACT_AGENT, REFU},
-      {RULES_FACT_DEPUTY, CONN}, {RULES_FACT_DEPUTY_CONNECTS, RULES_YES}}, {{0}}, MUTE_NODE},
+      {RULES_FACT_DEPUTY, CONN}, {RULES_FACT_DEPUTY_CONNECTS, RULES_YES}}, {{0}}, SILENT_NODE},
     {"reset, but the agent answers", "netmod-was-reset", true,
      {{RULES_FACT_TRANSPORT, RULES_TRANSPORT_RESET}, {RULES_FACT_AGENT, ANSW},
       {RULES_FACT_MAIN, ANSW}}, {{0}}, ANSWERS},
@@ -318,19 +318,19 @@ static const struct told {
       {RULES_FACT_SEEN_BY, 2}}, {{0}}, "process-crash/launcher-and-deputy"},
     {"ended, no deputy left", "process-gone", true,
      {{RULES_FACT_LAUNCHER, RULES_LAUNCHER_ENDED}, {RULES_FACT_AGENT, CONN},
-      {RULES_FACT_DEPUTY, REFU}}, {{0}}, ENDED_MUTE},
-    {"ended, both are mute", "process-gone", true,
+      {RULES_FACT_DEPUTY, REFU}}, {{0}}, ENDED_SILENT},
+    {"ended, both are silent", "process-gone", true,
      {{RULES_FACT_LAUNCHER, RULES_LAUNCHER_ENDED}, {RULES_FACT_AGENT, CONN},
-      {RULES_FACT_DEPUTY, CONN}, {RULES_FACT_DEPUTY_CONNECTS, RULES_YES}}, {{0}}, ENDED_MUTE},
-    {"ended, no agent left and the deputy mute", "process-gone", true,
+      {RULES_FACT_DEPUTY, CONN}, {RULES_FACT_DEPUTY_CONNECTS, RULES_YES}}, {{0}}, ENDED_SILENT},
+    {"ended, no agent left and the deputy silent", "process-gone", true,
      {{RULES_FACT_LAUNCHER, RULES_LAUNCHER_ENDED}, {RULES_FACT_AGENT, REFU},
-      {RULES_FACT_DEPUTY, CONN}, {RULES_FACT_DEPUTY_CONNECTS, RULES_YES}}, {{0}}, ENDED_MUTE},
+      {RULES_FACT_DEPUTY, CONN}, {RULES_FACT_DEPUTY_CONNECTS, RULES_YES}}, {{0}}, ENDED_SILENT},
     {"ended, the deputy refused on one path", "process-gone", true,
      {{RULES_FACT_LAUNCHER, RULES_LAUNCHER_ENDED}, {RULES_FACT_AGENT, REFU},
-      {RULES_FACT_DEPUTY, REFU}, {RULES_FACT_DEPUTY_CONNECTS, RULES_YES}}, {{0}}, ENDED_MUTE},
+      {RULES_FACT_DEPUTY, REFU}, {RULES_FACT_DEPUTY_CONNECTS, RULES_YES}}, {{0}}, ENDED_SILENT},
     {"ended, the deputy silent", "process-gone", true,
      {{RULES_FACT_LAUNCHER, RULES_LAUNCHER_ENDED}, {RULES_FACT_AGENT, REFU},
-      {RULES_FACT_DEPUTY, SILE}}, {{0}}, ENDED_MUTE},
+      {RULES_FACT_DEPUTY, SILE}}, {{0}}, ENDED_SILENT},
     {"both, but the agent has time", "process-gone", false,
      {{RULES_FACT_LAUNCHER, RULES_LAUNCHER_ENDED}, {RULES_FACT_AGENT, CONN},
       {RULES_FACT_DEPUTY, ANSW}, {RULES_FACT_PROCESS, RULES_PROCESS_GONE},
@@ -701,7 +701,7 @@ START_TEST(how_suspects_are_asked)
     struct ftree_rules *rules = builtin();
 
     ck_assert_str_eq(rules->strategy[0].name, "reach");
-    ck_assert_str_eq(rules->strategy[1].name, "sweep");
+    ck_assert_str_eq(rules->strategy[1].name, "flood-query");
     check_strategy(&rules->strategy[0], RULES_OVER_ALL);
     check_strategy(&rules->strategy[1], RULES_OVER_MAIN);
     ftree_rules_free(rules);

@@ -25,8 +25,8 @@ static const char small[] =
     "    { \"name\": \"one\", \"if\": [ { \"kind\": \"peer-stall\" } ],\n"
     "      \"then\": { \"candidates\": [ { \"model\": \"dead\", \"prior\": 0.5 },\n"
     "                                { \"model\": \"slow\", \"prior\": 0.25 } ],\n"
-    "                \"derive\": \"swept\", \"probes\": \"look\" } },\n"
-    "    { \"name\": \"two\", \"if\": [ { \"kind\": [\"swept\", \"io-slow\"] } ],\n"
+    "                \"derive\": \"flood-query\", \"probes\": \"look\" } },\n"
+    "    { \"name\": \"two\", \"if\": [ { \"kind\": [\"flood-query\", \"io-slow\"] } ],\n"
     "      \"then\": { \"candidates\": [ { \"model\": \"dead\", \"prior\": 0.5 } ], \"probes\": "
     "\"ask\" } }\n"
     "  ],\n"
@@ -167,8 +167,8 @@ static const struct refused {
     {"\"peer-stall\"", "\"weather\"", "\"weather\" }",
      "rules[0].if[0].kind: there is no symptom \"weather\""},
     {"\"peer-stall\"", "[]", "[] } ],", "rules[0].if[0].kind: is an empty list"},
-    {"\"peer-stall\"", "[\"swept\", \"swept\"]", "\"swept\"] } ]",
-     "rules[0].if[0].kind[1]: \"swept\" is there twice"},
+    {"\"peer-stall\"", "[\"flood-query\", \"flood-query\"]", "\"flood-query\"] } ]",
+     "rules[0].if[0].kind[1]: \"flood-query\" is there twice"},
     {"\"peer-stall\"", "[1]", "1] } ],", "rules[0].if[0].kind[0]: must be a string, is a number"},
     {"\"peer-stall\"", "1", "1 } ],",
      "rules[0].if[0].kind: must be a string or a list of strings, is a number"},
@@ -207,15 +207,16 @@ static const struct refused {
      "rules[0].then.candidates[0]: has no \"model\""},
     {"{ \"model\": \"slow\"", "{ \"model\": \"dead\"", "{ \"model\": \"",
      "rules[0].then.candidates[1]: model \"dead\" is there twice"},
-    {"\"derive\": \"swept\"", "\"derive\": \"sweep\"", "\"sweep\", \"pr",
-     "rules[0].then.derive: there is no symptom \"sweep\"; did you mean \"swept\"?"},
+    {"\"derive\": \"flood-query\"", "\"derive\": \"flood-qury\"", "\"flood-qury\", \"pr",
+     "rules[0].then.derive: there is no symptom \"flood-qury\"; did you mean \"flood-query\"?"},
     {"\"probes\": \"look\"", "\"probes\": \"lok\"", "\"lok\" } },",
      "rules[0].then.probes: there is no strategy \"lok\"; did you mean \"look\"?"},
-    {"\"derive\": \"swept\"", "\"derive\": \"peer-stall\"", "\"peer-stall\"",
+    {"\"derive\": \"flood-query\"", "\"derive\": \"peer-stall\"", "\"peer-stall\"",
      "rules[0].then.derive: goes in a circle: from \"peer-stall\" follows again what the rule"
      " needs"},
-    {THEN, "{ \"derive\": \"peer-stall\" }", "\"swept\", \"pr",
-     "rules[0].then.derive: goes in a circle: from \"swept\" follows again what the rule needs"},
+    {THEN, "{ \"derive\": \"peer-stall\" }", "\"flood-query\", \"pr",
+     "rules[0].then.derive: goes in a circle: from \"flood-query\" follows again what the rule"
+     " needs"},
     {"\"look\" }", "\"ask\" }", "{ \"model\": \"",
      "rules[0].then.candidates[1]: no sign of \"slow\" can ever hold: strategy \"ask\" does not ask"
      " for it"},
@@ -226,7 +227,7 @@ static const struct refused {
     {STALL, "1", "1 ]", "rules[0].if[0]: must be an object, is a number"},
     {STALL, "{ \"kid\": 1 }", "\"kid\"",
      "rules[0].if[0].kid: there is no key \"kid\"; did you mean \"kind\"?"},
-    {STALL, "{ \"kind\": \"swept\", \"relation\": \"same-component\", \"components\": 2 }",
+    {STALL, "{ \"kind\": \"flood-query\", \"relation\": \"same-component\", \"components\": 2 }",
      "{ \"kind\"", "rules[0].if[0]: \"components\": only one has the relation \"same-component\""},
     {"{ \"model\": \"slow\", \"prior\": 0.25 }", "1", "1 ]",
      "rules[0].then.candidates[1]: must be an object, is a number"},
@@ -505,7 +506,7 @@ START_TEST(what_is_not_asked_cannot_be_decided)
         "\"strategies\":[{\"name\":\"s\",\"steps\":[%s]}],"
         "\"models\":[{\"name\":\"unknown\",\"signs\":[{\"name\":\"s\",\"text\":\"t\","
         "\"confidence\":1,\"when\":%s}]}],"
-        "\"rules\":[{\"name\":\"r\",\"if\":[{\"kind\":\"swept\"}],\"then\":{\"candidates\":"
+        "\"rules\":[{\"name\":\"r\",\"if\":[{\"kind\":\"flood-query\"}],\"then\":{\"candidates\":"
         "[{\"model\":\"unknown\",\"prior\":1}],\"probes\":\"s\"}}]}";
     struct ftree_rules *rules;
     struct ftree_rules_error e;
@@ -583,7 +584,7 @@ START_TEST(defaults)
     ck_assert_int_eq(one->candidates, 2);
     ck_assert_int_eq(one->candidate[1].model, 1);
     ck_assert_int_eq(one->candidate[1].prior, 250);
-    ck_assert_int_eq(one->derives, FTREE_SYMPTOM_SWEPT);
+    ck_assert_int_eq(one->derives, FTREE_SYMPTOM_FLOOD_QUERY);
     ck_assert_int_eq(one->strategy, 1);
     ck_assert_int_eq(rules->rule[1].derives, -1);
     ck_assert_str_eq(rules->well[0].name, "well/fine");

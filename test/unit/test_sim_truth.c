@@ -187,7 +187,7 @@ START_TEST(a_verdict_that_no_fault_explains_is_a_mistake)
     v.class_ = FTREE_CLASS_NODE_OUTAGE;
     sim_truth_raise(&truth, 100, &v);
     v.node = 4;
-    v.own_only = true;
+    v.local_only = true;
     sim_truth_raise(&truth, 100, &v);
     ck_assert_int_eq(truth.mistakes, 1);
     sim_truth_free(&truth);

@@ -180,16 +180,16 @@ START_TEST(a_lost_node_is_told_with_those_below_it)
     finds(l, "node-outage/both-paths-silent", 3);
     lone_run(l, 300);
     ck_assert_int_eq(lone_known(l, 0).up, FTREE_INSPECT_UP_HELD);
-    ck_assert(ftree_has_untold(l->ft));
+    ck_assert(ftree_has_unannounced(l->ft));
     ck_assert_int_eq(l->verdicts, 1); /* here it is known */
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_UP), 0);
     lone_log(l);
     finds(l, "node-outage/both-paths-silent", 7);
     lone_run(l, 0);
     ck_assert_str_eq(lone_log(l), "300 verdict node-outage of n7 by node-outage/both-paths-silent\n"
-                                  "300 tells n0\n"
+                                  "300 sends verdict to n0\n"
                                   "300 -> n0 data verdict-up more\n"
-                                  "300 tells n0\n"
+                                  "300 sends verdict to n0\n"
                                   "300 -> n0 data verdict-up more\n");
 }
 END_TEST
@@ -389,10 +389,10 @@ START_TEST(what_belongs_together_is_told_no_sooner)
     ck_assert_int_gt(lone_count(l, WIRE_VERDICT_DOWN), 0);
     lone_log(l);
     more_of(l, "process-crash/pid-gone", 8, 8, 0);
-    at = ftree_inspect_tells_at(l->ft);
+    at = ftree_inspect_announces_at(l->ft);
     ck_assert_uint_gt(at, l->now);
     more_of(l, "node-outage/both-paths-silent", 9, FTREE_NONE, 900);
-    ck_assert_uint_eq(ftree_inspect_tells_at(l->ft), at);
+    ck_assert_uint_eq(ftree_inspect_announces_at(l->ft), at);
 }
 END_TEST
 
@@ -416,7 +416,7 @@ START_TEST(what_belongs_together_makes_no_pause_longer_after_a_calm)
     for (int32_t node = 3; node < 9; node++) {
         more_of(l, "node-outage/both-paths-silent", node, FTREE_NONE, 900);
         lone_run(l, 10000);
-        ck_assert_uint_eq(ftree_inspect_tell_pause(l->ft), 20 * FTREE_MS);
+        ck_assert_uint_eq(ftree_inspect_announce_pause(l->ft), 20 * FTREE_MS);
     }
 }
 END_TEST
@@ -429,7 +429,7 @@ START_TEST(that_more_goes_along_is_passed_on)
     m.u.verdict = lone_verdict(l, "node-outage/both-paths-silent", 9, FTREE_NONE, 4);
     lone_hear(l, 4, FTREE_PATH_DATA, &m);
     ck_assert_str_eq(lone_log(l), "0 -> n4 data ack\n"
-                                  "0 tells n0\n"
+                                  "0 sends verdict to n0\n"
                                   "0 -> n0 data verdict-up more\n");
     m.u.verdict.withdrawn = l->now; /* nor is it lost when it is over */
     m.id = 0;
@@ -467,7 +467,7 @@ START_TEST(a_verdict_goes_up_step_by_step)
     LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v)); /* found again */
     lone_acks(l, 1);
     ck_assert_str_eq(lone_log(l), "0 verdict node-outage of n9 by node-outage/both-paths-silent\n"
-                                  "0 tells n1\n"
+                                  "0 sends verdict to n1\n"
                                   "0 -> n1 data verdict-up\n");
     ck_assert_int_eq(l->verdicts, 1);
     ck_assert_uint_eq(lone_verdict_at(l, 0).symptoms, 2);
@@ -624,7 +624,7 @@ START_TEST(what_was_on_its_way_to_a_lost_root_is_told_at_once)
     LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
     lone_run(l, 21); /* together with that of the root, or after the pause */
     for (int32_t i = 0; i < 2; i++)
-        ck_assert(lone_known(l, i).told_down);
+        ck_assert(lone_known(l, i).announced);
 }
 END_TEST
 
@@ -861,12 +861,12 @@ START_TEST(what_a_node_has_missed_takes_as_many_messages_as_it_needs)
         struct ftree_verdict v = crash(l, i);
         ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
     }
-    LONE_STEP(l, ftree_announce_retell(l->ft, l->now, 3));
+    LONE_STEP(l, ftree_announce_again(l->ft, l->now, 3));
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 2);
     ck_assert_int_eq(tolds(l), 150);
     ck_assert_int_eq(ftree_inspect_announcements(l->ft), 0);
     l->fail_alloc_in = 1;
-    LONE_STEP(l, ftree_announce_retell(l->ft, l->now, 4));
+    LONE_STEP(l, ftree_announce_again(l->ft, l->now, 4));
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 2);
 }
 END_TEST
@@ -953,7 +953,7 @@ START_TEST(over_while_victims_are_gathered_the_others_are_reported)
     lone_run(l, 30);
     ck_assert_str_eq(lone_log(l), "30 -> n1 data ack\n"
                                   "30 learns that node-outage of n9 is over\n"
-                                  "30 node-outage of n9 is over before it was told\n"
+                                  "30 node-outage of n9 is over before it was announced\n"
                                   "60 -> n1 data verdict-down\n"
                                   "60 -> n2 data verdict-down\n");
     ck_assert_int_eq(ftree_inspect_announcements(l->ft), 1); /* that it is over has no victims */
@@ -1020,7 +1020,7 @@ START_TEST(each_has_the_name_of_its_rule)
     ck_assert_int_eq(ftree_wire_decode(&l->job, l->now, message.bytes, message.len, &m), FTREE_OK);
     for (int i = 0; i < 3; i++) {
         ck_assert_str_eq(lone_verdict_at(l, i).rule, v[i].rule);
-        ck_assert(ftree_wire_get_summary(&l->job, l->now, &m.u.told, &o, rule));
+        ck_assert(ftree_wire_get_summary(&l->job, l->now, &m.u.summaries, &o, rule));
         ck_assert_str_eq(rule, v[i].rule);
         ck_assert_uint_eq(o.first_symptom, v[i].first_symptom);
     }
@@ -1102,7 +1102,7 @@ START_TEST(an_acknowledgment_takes_the_path_of_what_it_acknowledges)
     struct summary o = messages_summary(&v);
 
     ck_assert(ftree_wire_put_summary(&w, l->now, &o, v.rule));
-    m.u.told = ftree_wire_told(&w);
+    m.u.summaries = ftree_wire_summary_list(&w);
     lone_hear(l, 1, FTREE_PATH_MGMT, &m);
     if (_i == 0) {
         lone_nobody_waits(l, 7, ftree_inspect_owes(l->ft, 7));
@@ -1211,11 +1211,11 @@ START_TEST(what_has_not_come_down_is_not_told_to_who_is_back)
     struct ftree_verdict v = crash(l, 0);
 
     lone_told(l, 3, WIRE_VERDICT_UP, &v);
-    LONE_STEP(l, ftree_announce_retell(l->ft, l->now, 4));
+    LONE_STEP(l, ftree_announce_again(l->ft, l->now, 4));
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 0);
     told(l, 0, 70, &v, 1);
     lone_log(l);
-    LONE_STEP(l, ftree_announce_retell(l->ft, l->now, 4));
+    LONE_STEP(l, ftree_announce_again(l->ft, l->now, 4));
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 1);
 }
 END_TEST
@@ -1431,7 +1431,7 @@ START_TEST(what_is_for_its_own_people_is_not_told_to_the_heir)
     struct ftree_verdict v = lone_verdict(l, "unknown/no-node-answers", 4, FTREE_NONE, 4);
     struct ftree_verdict lost = lone_verdict(l, "node-outage/both-paths-silent", 0, FTREE_NONE, 10);
 
-    v.own_only = true;
+    v.local_only = true;
     LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
     lone_told(l, 1, WIRE_VERDICT_DOWN, &lost);
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_UP), 0);
@@ -1444,10 +1444,10 @@ START_TEST(what_is_for_its_own_people_is_not_told_again)
     struct lone *l = lone_of(shape_binary(NODES, 1), 0);
     struct ftree_verdict v = lone_verdict(l, "unknown/no-node-answers", 0, FTREE_NONE, 0);
 
-    v.own_only = true;
+    v.local_only = true;
     LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
     lone_log(l);
-    v.own_only = false;
+    v.local_only = false;
     v.fln = 1;
     lone_told(l, 1, WIRE_VERDICT_UP, &v);
     ck_assert_int_eq(lone_count(l, WIRE_ACK), 1);
@@ -1500,7 +1500,7 @@ START_TEST(the_root_is_back_and_is_told_what_the_heir_would_tell)
     struct lone *l = lone_of(shape_binary(NODES, 1), 10);
     struct ftree_verdict v = lone_verdict(l, "process-crash/pid-gone", 3, 3, 10);
     struct ftree_verdict second = lone_verdict(l, "process-crash/pid-gone", 5, 5, 10);
-    struct wire_message m = {.type = WIRE_SWEEP}, answer = {.type = WIRE_ANSWER};
+    struct wire_message m = {.type = WIRE_FLOOD_QUERY}, answer = {.type = WIRE_ANSWER};
 
     second.id = v.id + 1;
     lone_knows(l, "node-outage/both-paths-silent", 0, FTREE_NONE, 10);
@@ -1538,7 +1538,7 @@ START_TEST(with_the_root_silent_a_verdict_waits_until_it_is_decided_about)
                                   "1000 -> n7 data verdict-down\n"
                                   "1000 -> n8 data verdict-down\n"
                                   "1000 -> n4 data verdict-down\n"
-                                  "1000 tells substitute n10\n"
+                                  "1000 sends verdict to substitute n10\n"
                                   "1000 -> n10 data verdict-up substitute\n");
 }
 END_TEST
@@ -1573,7 +1573,7 @@ START_TEST(up_past_a_silent_parent)
     ck_assert_str_eq(lone_log(l), "350 verdict-up to n1 not acknowledged\n"
                                   "350 symptom about n1 goes to n0\n"
                                   "350 -> n0 data symptom\n"
-                                  "350 tells n0\n"
+                                  "350 sends verdict to n0\n"
                                   "350 -> n0 data verdict-up\n");
 }
 END_TEST
@@ -1634,7 +1634,7 @@ START_TEST(who_is_cut_off_tells_its_own_people)
     struct lone *l = lone_of(shape_binary(NODES, 1), 4);
     struct ftree_verdict v = lone_verdict(l, "unknown/no-node-answers", 4, FTREE_NONE, 4);
 
-    v.own_only = true;
+    v.local_only = true;
     LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
     ck_assert_int_eq(l->reports, 1);
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_UP), 0);
@@ -1727,7 +1727,7 @@ START_TEST(without_memory_nobody_is_left_out_below)
         ck_assert_int_eq(ftree_inspect_announcements(l->ft), 0);
         ck_assert(failed || (victims && victims->m.u.victims.ranks.count == 1));
         for (int32_t i = 0; i < ftree_inspect_verdicts(l->ft); i++)
-            ck_assert(lone_known(l, i).told_down);
+            ck_assert(lone_known(l, i).announced);
         lone_free(l);
     }
 }

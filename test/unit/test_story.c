@@ -149,7 +149,7 @@ START_TEST(root_and_first_substitute_are_lost)
 END_TEST
 
 /* Nobody waits for a known peer any more (MPI_ANY_SOURCE), and the root that would ask is gone. */
-START_TEST(after_the_root_another_is_lost_and_found_by_a_sweep)
+START_TEST(after_the_root_another_is_lost_and_found_by_a_flood_query)
 {
     struct world *w = world_of(shape_star(5, 1));
     int32_t heir = ftree_inspect_root_substitute(w->node[1].ft, 1);
@@ -1238,8 +1238,8 @@ START_TEST(a_successor_takes_part_in_the_next_verdict)
 }
 END_TEST
 
-/* A sweep of a successor begins at round 1 again, while all others are further. */
-START_TEST(a_successor_is_heard_when_it_sweeps)
+/* A flood query of a successor begins at round 1 again, while all others are further. */
+START_TEST(a_successor_is_heard_when_it_floods)
 {
     struct world *w = world_of(shape_binary(7, 2));
 
@@ -1496,7 +1496,7 @@ SUITE("story")
     TEST(the_root_is_lost);
     TEST(two_of_eight_are_lost_one_the_fln_of_the_other);
     TEST(root_and_first_substitute_are_lost);
-    TEST(after_the_root_another_is_lost_and_found_by_a_sweep);
+    TEST(after_the_root_another_is_lost_and_found_by_a_flood_query);
     TEST(one_of_two_nodes_is_lost);
     TEST(neighbours_are_lost_together);
     TEST(half_of_the_job_is_lost);
@@ -1548,7 +1548,7 @@ SUITE("story")
     TEST_ROWS(the_fln_sleeps_while_it_asks, 10);
     TEST(a_successor_reports_nothing_again);
     TEST(a_successor_takes_part_in_the_next_verdict);
-    TEST(a_successor_is_heard_when_it_sweeps);
+    TEST(a_successor_is_heard_when_it_floods);
     TEST(all_leave);
     TEST_ROWS(all_leave_one_by_one, 12);
     TEST_ROWS(whoever_has_left_is_not_accused, 12);

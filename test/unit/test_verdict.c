@@ -37,7 +37,7 @@ START_TEST(a_verdict_is_as_its_sign_says)
     ck_assert_uint_eq(v.symptoms, 1);
     ck_assert_uint_eq(v.located, l->now);
     ck_assert_uint_eq(v.withdrawn, 0);
-    ck_assert(!v.own_only);
+    ck_assert(!v.local_only);
     ck_assert_int_eq(v.evidences, 0);
     ck_assert_int_eq(v.victims.count, 0);
     ck_assert_int_eq(v.candidates, sign->candidates);
@@ -437,7 +437,7 @@ START_TEST(about_a_switch_with_all_nodes_nobody_is_asked)
 }
 END_TEST
 
-static bool was_told(const struct lone *l, int32_t to, int32_t about)
+static bool was_reported(const struct lone *l, int32_t to, int32_t about)
 {
     bool told = false;
 
@@ -467,12 +467,12 @@ START_TEST(those_on_the_other_side_are_told_what_they_have_missed)
         if (n != sides[_i].self)
             lone_acks(l, n);
     lone_run(l, 250);
-    ck_assert(!was_told(l, sides[_i].told, sides[_i].lost));
+    ck_assert(!was_reported(l, sides[_i].told, sides[_i].lost));
     m.u.answer.nonce = lone_known(l, 0).question;
     ck_assert_uint_ne(m.u.answer.nonce, 0);
     lone_hear(l, sides[_i].answers, FTREE_PATH_MGMT, &m);
     ck_assert_uint_ne(lone_known(l, 0).withdrawn, 0);
-    ck_assert(was_told(l, sides[_i].told, sides[_i].lost));
+    ck_assert(was_reported(l, sides[_i].told, sides[_i].lost));
 }
 END_TEST
 
@@ -490,7 +490,7 @@ START_TEST(which_verdicts_take_a_node)
     struct lone *l = lone_of(shape_tree(12, 2, 4), 0);
 
     lone_knows(l, "node-outage/both-paths-silent", 1, FTREE_NONE, 0);
-    lone_knows(l, "node-frozen/agent-and-deputy-mute", 2, FTREE_NONE, 0);
+    lone_knows(l, "node-frozen/agent-and-deputy-silent", 2, FTREE_NONE, 0);
     lone_knows(l, "process-crash/launcher-and-all-ports", 3, FTREE_NONE, 0);
     lone_knows(l, "process-crash/pid-gone", 4, 8, 0);
     lone_knows(l, "process-stopped/state-t", 5, 11, 0);
@@ -561,7 +561,7 @@ START_TEST(how_many_nodes_have_failed)
 
     lone_knows(l, "process-crash/pid-gone", 4, 8, 0); /* its other rank lives */
     lone_knows(l, "node-outage/both-paths-silent", 7, FTREE_NONE, 0);
-    lone_knows(l, "node-frozen/agent-and-deputy-mute", 7, FTREE_NONE, 0); /* counts once */
+    lone_knows(l, "node-frozen/agent-and-deputy-silent", 7, FTREE_NONE, 0); /* counts once */
     lone_knows(l, "node-outage/both-paths-silent", 0, FTREE_NONE, 0); /* the own one */
     lone_knows(l, "node-outage/both-paths-silent", 2, FTREE_NONE, 0);
     ck_assert_int_eq(ftree_verdict_failed(l->ft, FTREE_NONE), 2);

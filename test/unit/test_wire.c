@@ -170,7 +170,7 @@ START_TEST(fields_come_back_verdict)
     ck_assert_uint_eq(v->first_symptom, NOW - 900 * FTREE_MS);
     ck_assert_uint_eq(v->located, NOW - FTREE_MS);
     ck_assert_uint_eq(v->withdrawn, NOW - FTREE_MS);
-    ck_assert(!v->own_only);
+    ck_assert(!v->local_only);
     ck_assert_int_eq(v->evidences, FTREE_EVIDENCE_MAX);
     ck_assert_int_eq(v->evidence[4].source, FTREE_EVIDENCE_SYMPTOM);
     ck_assert_uint_eq(strlen(v->evidence[4].detail), FTREE_DETAIL_MAX - 1);
@@ -195,9 +195,9 @@ START_TEST(outlines_come_back)
     int32_t n;
 
     ck_assert_int_eq(decoded(buf, encoded(FULL_TOLD, buf), &m), FTREE_OK);
-    n = m.u.told.n;
+    n = m.u.summaries.n;
     ck_assert_int_gt(n, 90); /* a hundred nodes may be lost at once */
-    ck_assert(ftree_wire_get_summary(messages_job(), NOW, &m.u.told, &o, rule));
+    ck_assert(ftree_wire_get_summary(messages_job(), NOW, &m.u.summaries, &o, rule));
     ck_assert_int_eq(o.class_, FTREE_CLASS_PROCESS_STOPPED);
     ck_assert_int_eq(o.kind, FTREE_KIND_RANK);
     ck_assert_int_eq(o.confidence, 990);
@@ -210,14 +210,15 @@ START_TEST(outlines_come_back)
     ck_assert_uint_eq(o.located, NOW - FTREE_MS);
     ck_assert_uint_eq(o.withdrawn, NOW - FTREE_MS);
     ck_assert_uint_eq(strlen(rule), FTREE_NAME_MAX - 1);
-    for (uint32_t id = 1; ftree_wire_get_summary(messages_job(), NOW, &m.u.told, &o, rule); id++) {
+    for (uint32_t id = 1; ftree_wire_get_summary(messages_job(), NOW, &m.u.summaries, &o, rule);
+         id++) {
         ck_assert_uint_eq(o.id, id);
         ck_assert_uint_eq(o.withdrawn, 0);
         ck_assert_str_eq(rule, "a/b"); /* written once */
         n--;
     }
     ck_assert_int_eq(n, 1);
-    ck_assert_int_eq(m.u.told.n, 0);
+    ck_assert_int_eq(m.u.summaries.n, 0);
 }
 END_TEST
 
@@ -228,12 +229,12 @@ START_TEST(outlines_have_room_for_days)
     struct summary o = messages_summary(&v);
     const ftree_time day = 24 * 3600 * 1000 * FTREE_MS, now = 100 * day;
     char rule[FTREE_NAME_MAX] = "";
-    struct wire_told told;
+    struct wire_summary_list told;
 
     o.first_symptom = now - 90 * day; /* more than can be said: it is the oldest that can */
     o.located = now - 12 * day - 1;
     ck_assert(ftree_wire_put_summary(&w, now, &o, v.rule));
-    told = ftree_wire_told(&w);
+    told = ftree_wire_summary_list(&w);
     ck_assert(ftree_wire_get_summary(messages_job(), now, &told, &o, rule));
     ck_assert_uint_eq(o.first_symptom, now - ((ftree_time) 1 << 40) * 1000 + 1000);
     ck_assert_uint_eq(o.located, now - 12 * day);
@@ -248,7 +249,7 @@ START_TEST(no_outlines_are_a_message_too)
 
     ck_assert_uint_eq(len, WIRE_HEADER + 2);
     ck_assert_int_eq(decoded(buf, len, &m), FTREE_OK);
-    ck_assert_int_eq(m.u.told.n, 0);
+    ck_assert_int_eq(m.u.summaries.n, 0);
 }
 END_TEST
 
@@ -260,12 +261,12 @@ START_TEST(an_outline_may_have_no_rule)
     struct summary o = messages_summary(&v);
     const char *rules[] = {"", "", "a/b", "", "a/b"};
     char rule[FTREE_NAME_MAX] = "";
-    struct wire_told told;
+    struct wire_summary_list told;
 
     o.first_symptom = o.located = NOW;
     for (int i = 0; i < COUNT(rules); i++)
         ck_assert(ftree_wire_put_summary(&w, NOW, &o, rules[i]));
-    told = ftree_wire_told(&w);
+    told = ftree_wire_summary_list(&w);
     for (int i = 0; i < COUNT(rules); i++) {
         ck_assert(ftree_wire_get_summary(messages_job(), NOW, &told, &o, rule));
         ck_assert_str_eq(rule, rules[i]);
@@ -281,11 +282,11 @@ START_TEST(what_is_over_stays_so_however_long_ago)
     struct ftree_verdict v = base_verdict("node-outage/both-paths-silent", 3, FTREE_NONE);
     struct summary o = messages_summary(&v);
     char rule[FTREE_NAME_MAX] = "";
-    struct wire_told told;
+    struct wire_summary_list told;
 
     o.first_symptom = o.located = o.withdrawn = NOW;
     ck_assert(ftree_wire_put_summary(&w, 2 * NOW, &o, v.rule));
-    told = ftree_wire_told(&w); /* read where the clock has just begun */
+    told = ftree_wire_summary_list(&w); /* read where the clock has just begun */
     ck_assert(ftree_wire_get_summary(messages_job(), NOW / 2, &told, &o, rule));
     ck_assert_uint_eq(o.first_symptom, 0);
     ck_assert_uint_gt(o.withdrawn, 0); /* 0 is none */
@@ -304,14 +305,14 @@ START_TEST(a_name_that_finds_no_room_is_not_begun)
     o.first_symptom = o.located = o.withdrawn = NOW;
     for (int before = 0; before < 40; before++) {
         struct wire_summaries w = {0};
-        struct wire_told told;
+        struct wire_summary_list told;
         for (int i = 0; i < before; i++)
             ck_assert(ftree_wire_put_summary(&w, NOW, &o, "a/b"));
         do /* each has another name */
             longest[0] = (char) ('a' + w.n % 2);
         while (ftree_wire_put_summary(&w, NOW, &o, longest));
         REQUIRE(w.len <= sizeof(w.bytes));
-        told = ftree_wire_told(&w);
+        told = ftree_wire_summary_list(&w);
         while (ftree_wire_get_summary(messages_job(), NOW, &told, &o, rule))
             ;
         REQUIRE(told.n == 0);
@@ -397,13 +398,13 @@ START_TEST(outlines_are_written_anew)
     ck_assert_int_eq(ftree_wire_renew(messages_job(), NOW, buf, len, LATER, renewed), FTREE_OK);
     ck_assert_int_eq(ftree_wire_decode(messages_job(), NOW, buf, len, &before), FTREE_OK);
     ck_assert_int_eq(ftree_wire_decode(messages_job(), LATER, renewed, len, &m), FTREE_OK);
-    ck_assert_int_eq(m.u.told.n, before.u.told.n);
-    while (ftree_wire_get_summary(messages_job(), NOW, &before.u.told, &old, rule[0])) {
-        ck_assert(ftree_wire_get_summary(messages_job(), LATER, &m.u.told, &o, rule[1]));
+    ck_assert_int_eq(m.u.summaries.n, before.u.summaries.n);
+    while (ftree_wire_get_summary(messages_job(), NOW, &before.u.summaries, &old, rule[0])) {
+        ck_assert(ftree_wire_get_summary(messages_job(), LATER, &m.u.summaries, &o, rule[1]));
         ck_assert_mem_eq(&o, &old, sizeof(o));
         ck_assert_str_eq(rule[0], rule[1]);
     }
-    ck_assert_int_eq(m.u.told.n, 0);
+    ck_assert_int_eq(m.u.summaries.n, 0);
 }
 END_TEST
 

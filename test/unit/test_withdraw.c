@@ -127,7 +127,7 @@ static const struct {
     {4, 4, "process-stopped/deputy-says-stopped", false},
     {4, 4, "unknown/unobserved", true},
     {0, 4, "unknown/unobserved", false},
-    {0, 4, "node-frozen/agent-and-deputy-mute", true},
+    {0, 4, "node-frozen/agent-and-deputy-silent", true},
     {0, 4, "process-crash/pid-gone", false}, /* a crash is for ever */
     {4, 4, "process-crash/pid-gone", false},
     {4, 4, "unknown/data-path-silent", true}, /* who decided, over the path that was silent */
@@ -183,7 +183,7 @@ START_TEST(whoever_hears_of_it_asks_at_once)
     lone_told(l, 1, WIRE_VERDICT_DOWN, &v);
     lone_run(l, 5000);
     ck_assert_int_eq(asked(l, 9), 0);
-    m = (struct wire_message){.type = WIRE_SWEEP};
+    m = (struct wire_message){.type = WIRE_FLOOD_QUERY};
     lone_hear(l, 9, FTREE_PATH_DATA, &m);
     ck_assert_int_eq(asked(l, 9), 1);
     m.id = 0;
@@ -239,7 +239,7 @@ static const struct {
 } signs[] = {
     {"node-outage/both-paths-silent", true, true},
     {"node-outage/only-path-silent", true, true},
-    {"node-frozen/agent-and-deputy-mute", true, true},
+    {"node-frozen/agent-and-deputy-silent", true, true},
     {"nic-fault/interface-down", true, false},
     {"nic-fault/interface-gone", true, false},
     {"link-fault/no-carrier", true, false},
@@ -325,7 +325,7 @@ START_TEST(whoever_is_heard_over_its_silent_path_is_asked_at_once)
 {
     struct lone *l = lone_of(shape_star(4, 1), 0);
     struct ftree_verdict v = by_sign(l, "nic-fault/interface-down", 2);
-    struct wire_message m = {.type = WIRE_SWEEP};
+    struct wire_message m = {.type = WIRE_FLOOD_QUERY};
 
     ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
     lone_run(l, 120 * 1000);
@@ -344,7 +344,7 @@ START_TEST(whoever_is_heard_over_its_silent_path_is_asked_at_once)
 END_TEST
 
 /* A verdict of this node about itself, found by asking `suspect`. */
-static void decide_about_self(struct lone *l, const char *sign, int32_t suspect, bool own_only)
+static void decide_about_self(struct lone *l, const char *sign, int32_t suspect, bool local_only)
 {
     struct ftree_verdict v = by_sign(l, sign, l->self);
     struct ftree_evidence e = {.source = FTREE_EVIDENCE_PROBE,
@@ -355,7 +355,7 @@ static void decide_about_self(struct lone *l, const char *sign, int32_t suspect,
     ftree_verdict_add_evidence(&v, &e);
     e.target = 1; /* a witness */
     ftree_verdict_add_evidence(&v, &e);
-    v.own_only = own_only;
+    v.local_only = local_only;
     LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
 }
 
@@ -405,7 +405,7 @@ START_TEST(what_is_for_its_own_people_is_never_told_to_a_node_that_is_back)
 
     decide_about_self(l, "unknown/no-node-answers", 3, true);
     lone_log(l);
-    LONE_STEP(l, ftree_announce_retell(l->ft, l->now, 3));
+    LONE_STEP(l, ftree_announce_again(l->ft, l->now, 3));
     ck_assert_str_eq(lone_log(l), "");
 }
 END_TEST
@@ -413,7 +413,7 @@ END_TEST
 START_TEST(who_speaks_to_a_node_that_takes_itself_for_cut_off_is_asked_at_once)
 {
     struct lone *l = lone_of(shape_star(4, 1), 0);
-    struct wire_message m = {.type = WIRE_SWEEP};
+    struct wire_message m = {.type = WIRE_FLOOD_QUERY};
 
     decide_about_self(l, "unknown/own-data-path-silent", 3, false);
     lone_hear(l, 2, FTREE_PATH_MGMT, &m);
@@ -431,7 +431,7 @@ END_TEST
 START_TEST(whoever_answers_a_crash_stays)
 {
     struct lone *l = lone_of(shape_binary(NODES, 1), 4);
-    struct wire_message m = {.type = WIRE_SWEEP};
+    struct wire_message m = {.type = WIRE_FLOOD_QUERY};
 
     decide(l, "process-crash/pid-gone", 9, 9);
     lone_hear(l, 9, FTREE_PATH_DATA, &m);
@@ -502,7 +502,7 @@ START_TEST(over_before_it_was_told_nobody_is_told)
     for (int32_t n = 1; n < 4; n++)
         lone_acks(l, n);
     ck_assert_str_eq(lone_log(l), "210 withdraws node-outage of n2: its agent answers again\n"
-                                  "210 node-outage of n2 is over before it was told\n"
+                                  "210 node-outage of n2 is over before it was announced\n"
                                   "210 -> n1 data verdict-down\n"
                                   "210 -> n2 data verdict-down\n"
                                   "210 -> n3 data verdict-down\n");
@@ -522,7 +522,7 @@ START_TEST(who_decided_tells_the_root)
     lone_log(l);
     answers(l, 9);
     ck_assert_str_eq(lone_log(l), "210 withdraws node-outage of n9: its agent answers again\n"
-                                  "210 tells n1\n"
+                                  "210 sends verdict to n1\n"
                                   "210 -> n1 data verdict-up\n");
     ck_assert_int_eq(lone_known(l, 0).up, FTREE_INSPECT_UP_SENT);
     lone_acks(l, 1);
@@ -573,7 +573,7 @@ START_TEST(on_its_way_up_and_down_it_is_passed_on_once)
     lone_told(l, 4, WIRE_VERDICT_UP, &v); /* who still tells it has not heard it */
     ck_assert_str_eq(lone_log(l), "0 -> n4 data ack\n"
                                   "0 learns that node-outage of n9 is over\n"
-                                  "0 tells n0\n"
+                                  "0 sends verdict to n0\n"
                                   "0 -> n0 data verdict-up\n"
                                   "0 -> n4 data ack\n"
                                   "0 -> n4 data verdict-down\n");
@@ -981,7 +981,8 @@ START_TEST(what_a_letter_still_tells_is_kept)
         struct summary o = messages_summary(&v);
         ck_assert(ftree_wire_put_summary(&w, l->now, &o, v.rule));
     }
-    m = (struct wire_message){.type = WIRE_VERDICT_DOWN, .u.told = ftree_wire_told(&w)};
+    m = (struct wire_message){.type = WIRE_VERDICT_DOWN,
+                                 .u.summaries = ftree_wire_summary_list(&w)};
     ftree_outbox_put(l->ft, l->now, 3, &m);
     ftree_announce_forget(l->ft, l->now);
     ck_assert_int_eq(ftree_inspect_verdicts(l->ft), KEPT);
@@ -1249,7 +1250,7 @@ START_TEST(a_node_that_nobody_answers_is_reached_again)
     world_run(w, 20 * SECOND);
     ck_assert_int_eq(w->reports, 2);
     for (int i = 0; i < 2; i++)
-        own += w->reporter[i] == _i && w->report[i].own_only &&
+        own += w->reporter[i] == _i && w->report[i].local_only &&
                !strcmp(w->report[i].rule, "unknown/no-node-answers");
     ck_assert_int_eq(own, 1);
     ck_assert_int_eq(w->withdrawals, 0);

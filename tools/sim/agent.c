@@ -87,8 +87,8 @@ static uint32_t about_suspects(const struct sim_node *n, const uint8_t *bytes, s
         case WIRE_ANSWER:
         case WIRE_STATE:
         case WIRE_LOG:
-        case WIRE_VISIT:
-        case WIRE_SEEN:
+        case WIRE_INDIRECT_PROBE:
+        case WIRE_INDIRECT_RESULT:
             return 1;
         case WIRE_SYMPTOM:
             node = number_at(bytes, len, WIRE_HEADER + 3);
@@ -395,7 +395,7 @@ void sim_agent_leave(struct sim_run *r, int32_t node)
 {
     struct sim_node *n = &r->node[node];
 
-    if (!n->crashed || !sim_agent_runs(r, node) || ftree_has_untold(n->ft))
+    if (!n->crashed || !sim_agent_runs(r, node) || ftree_has_unannounced(n->ft))
         return;
     if (!ftree_inspect_is_leaving(n->ft)) {
         if (r->options->trace)

@@ -237,7 +237,7 @@ static struct json_object *verdict_json(const struct sim_run *r, const struct si
     add_count(o, "node", (uint64_t) p->node);
     add_string(o, "rule", p->rule);
     add_bool(o, "right", p->expectation != FTREE_NONE);
-    add_bool(o, "own_only", p->own_only);
+    add_bool(o, "own_only", p->local_only);
     if (p->expectation != FTREE_NONE)
         add_number(o, "latency_s", latency_of(r, p));
     add_number(o, "told_s", sim_seconds(p->at - SIM_BEGINS));

@@ -209,7 +209,7 @@ static void count_unaware(struct sim_run *r, int32_t node)
 {
     for (int32_t i = 0; i < r->truth.reports; i++) {
         struct sim_report *p = &r->truth.report[i];
-        if (!p->withdrawn && !p->own_only && p->at + r->options->grace <= r->end &&
+        if (!p->withdrawn && !p->local_only && p->at + r->options->grace <= r->end &&
             (sim_network_works(&r->network, p->reporter, node, FTREE_PATH_DATA) ||
              sim_network_works(&r->network, p->reporter, node, FTREE_PATH_MGMT)))
             p->unaware += !knows(r->node[node].ft, p);

@@ -81,7 +81,7 @@ void sim_truth_report(struct sim_truth *t, ftree_time now, int32_t reporter,
     r = &t->report[t->reports++];
     *r = (struct sim_report){.class_ = v->class_,
                              .kind = v->kind,
-                             .own_only = v->own_only,
+                             .local_only = v->local_only,
                              .node = v->node,
                              .rank = v->rank,
                              .switch_ = v->switch_,
@@ -92,7 +92,7 @@ void sim_truth_report(struct sim_truth *t, ftree_time now, int32_t reporter,
                              .first_symptom = v->first_symptom,
                              .located = v->located,
                              .victims = v->victims.count,
-                             .expectation = v->own_only ? FTREE_NONE : find_expectation(t, v)};
+                             .expectation = v->local_only ? FTREE_NONE : find_expectation(t, v)};
     memcpy(r->rule, v->rule, sizeof(r->rule));
     if (r->expectation != FTREE_NONE) {
         t->expectation[r->expectation].reported++;
@@ -104,7 +104,7 @@ void sim_truth_raise(struct sim_truth *t, ftree_time now, const struct ftree_ver
 {
     struct sim_mistake *m;
 
-    if (v->own_only || find_expectation(t, v) != FTREE_NONE)
+    if (v->local_only || find_expectation(t, v) != FTREE_NONE)
         return;
     if (t->mistakes == t->mistakes_room) {
         t->mistakes_room = t->mistakes_room ? 2 * t->mistakes_room : 16;
@@ -152,7 +152,7 @@ static int expectation_problem(const struct sim_expectation *e)
 
 static int report_problem(const struct sim_report *r)
 {
-    if (r->own_only)
+    if (r->local_only)
         return SIM_PROBLEMS;
     if (r->expectation == FTREE_NONE)
         return SIM_WRONG;

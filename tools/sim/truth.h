@@ -34,7 +34,7 @@ struct sim_expectation {
 struct sim_report {
     uint8_t class_;
     uint8_t kind;
-    bool own_only; /* by a node that reaches nobody: neither right nor wrong */
+    bool local_only; /* by a node that reaches nobody: neither right nor wrong */
     int32_t node, rank, switch_;
     int32_t reporter, fln;
     uint32_t id;

@@ -129,8 +129,8 @@ static const char *check_known(const struct ftree *ft)
         }
         HOLDS(!k->reported || k->announcement == 0);
         HOLDS(k->announcement == 0 || is_gathered(ft, k->announcement));
-        HOLDS(!k->reported || k->told_down);
-        HOLDS(!k->told_down || k->up == UP_NOTHING);
+        HOLDS(!k->reported || k->announced);
+        HOLDS(!k->announced || k->up == UP_NOTHING);
         HOLDS(ftree_verdict_same(ft, &k->v) == k);
         HOLDS(!k->cuts || (ft->job->tree && k->v.kind == FTREE_KIND_SWITCH));
         HOLDS(!k->ends_agent || k->v.class_ == FTREE_CLASS_UNKNOWN);

@@ -110,7 +110,7 @@ static void return_message(struct ftree *ft, ftree_time now, const struct ftree_
         .to = e->node, .id = e->number, .type = e->u.message.type, .payload = e->u.message.payload};
 
     switch (l.type) {
-        case WIRE_SWEEP:
+        case WIRE_FLOOD_QUERY:
             ftree_flood_upward(ft, now, FTREE_NONE); /* past the node that is silent */
             break;
         case WIRE_GOODBYE:
@@ -308,13 +308,13 @@ static void dispatch(struct ftree *ft, ftree_time now, int32_t from, enum ftree_
         case WIRE_LOG:
             ftree_probe_log(ft, now, from, &m->u.log);
             break;
-        case WIRE_VISIT:
-            ftree_indirect(ft, now, from, &m->u.visit);
+        case WIRE_INDIRECT_PROBE:
+            ftree_indirect(ft, now, from, &m->u.indirect_probe);
             break;
-        case WIRE_SEEN:
-            ftree_probe_seen(ft, now, from, &m->u.seen);
+        case WIRE_INDIRECT_RESULT:
+            ftree_probe_indirect_result(ft, now, from, &m->u.indirect_result);
             break;
-        case WIRE_SWEEP:
+        case WIRE_FLOOD_QUERY:
             ftree_flood_heard(ft, now, m->u.round, from);
             break;
         case WIRE_VERDICT_UP:
@@ -347,7 +347,7 @@ static void take(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path
                  uint64_t conn, const struct wire_message *m)
 {
     struct ftree_route back = {.node = from, .path = (uint8_t) path, .conn = conn};
-    enum told told = TOLD;
+    enum announced told = ANNOUNCED;
 
     if (m->type == WIRE_SYMPTOM && !ftree_is_leaving(ft) &&
         ftree_intake_is_overloaded(ft, now, &m->u.symptom)) {
@@ -357,9 +357,9 @@ static void take(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path
     if (m->type == WIRE_VERDICT_DOWN)
         told = ftree_announce_down(ft, now, from, path, m);
     ftree_drain(ft, now);
-    if (is_acknowledged(ft, from, m) && told != TOLD_ASKING)
+    if (is_acknowledged(ft, from, m) && told != ANNOUNCED_ASKING)
         ftree_acknowledge(ft, now, &back, WIRE_ACK,
-                          told == TOLD_NOBODY_WAITS ? WIRE_FLAG_NOBODY_WAITS : 0, m->id);
+                          told == ANNOUNCED_NOBODY_WAITS ? WIRE_FLAG_NOBODY_WAITS : 0, m->id);
     dispatch(ft, now, from, path, conn, m);
 }
 
@@ -562,14 +562,14 @@ void ftree_leave_at_once(struct ftree *ft, ftree_time now)
     ftree_leave_hurry(ft, now);
 }
 
-bool ftree_has_unsaid(const struct ftree *ft)
+bool ftree_has_unacknowledged(const struct ftree *ft)
 {
     return !ftree_outbox_is_empty(ft) || ftree_gather_is_under_way(ft);
 }
 
-bool ftree_has_untold(const struct ftree *ft)
+bool ftree_has_unannounced(const struct ftree *ft)
 {
-    return ftree_symptom_any_finding(ft) || ftree_announce_has_untold(ft);
+    return ftree_symptom_any_finding(ft) || ftree_announce_has_pending(ft);
 }
 
 bool ftree_is_asking(const struct ftree *ft)
@@ -581,5 +581,5 @@ bool ftree_may_go(const struct ftree *ft)
 {
     /* what is still in the box (a release on its way down) must have been acknowledged, and a
      * verdict whose victims are being asked for must be told to people */
-    return ftree_leave_is_over(ft) && !ftree_has_unsaid(ft);
+    return ftree_leave_is_over(ft) && !ftree_has_unacknowledged(ft);
 }

@@ -179,7 +179,7 @@ enum ftree_severity { FTREE_SEVERITIES(FTREE_ENUM) FTREE_SEVERITY_COUNT };
       "a rank waits for this one longer than the stall limit") \
     X(FTREE_SYMPTOM_PEER_SILENT, "peer-silent", MESSAGE_PASSING, NODE, WARNING, \
       "the node's agent does not acknowledge a control message") \
-    X(FTREE_SYMPTOM_SWEPT, "swept", MESSAGE_PASSING, NODE, INFO, \
+    X(FTREE_SYMPTOM_FLOOD_QUERY, "flood-query", MESSAGE_PASSING, NODE, INFO, \
       "a rank waits and nobody knows for whom: every node is asked") \
     X(FTREE_SYMPTOM_CHAINED, "chained-stall", MESSAGE_PASSING, RANK, WARNING, \
       "a rank that others wait for is well and waits for this one") \
@@ -390,7 +390,7 @@ enum ftree_evidence_source {
     FTREE_EVIDENCE_STATE, /* a state probe: detail */
     FTREE_EVIDENCE_LOG, /* a log probe: detail */
     FTREE_EVIDENCE_SYMPTOM, /* a symptom of other middleware: detail */
-    FTREE_EVIDENCE_VISIT, /* a response probe by a node other than the verdict's: path, reach, by */
+    FTREE_EVIDENCE_INDIRECT, /* a response probe by another node: path, reach, by */
     FTREE_EVIDENCE_SOURCES
 };
 
@@ -440,8 +440,8 @@ struct ftree_verdict {
     ftree_time first_symptom;
     ftree_time located;
     ftree_time withdrawn; /* 0: it stands; else when it turned out to be over or wrong */
-    bool own_only; /* this node reaches nobody: only its own readers can be told; never travels */
-    bool untold; /* people may not have heard of it: see ftree_restore(); never travels */
+    bool local_only; /* this node reaches nobody: only its own readers learn it; never travels */
+    bool unreported; /* people may not have heard of it: see ftree_restore(); never travels */
     int32_t evidences, candidates;
     struct ftree_evidence evidence[FTREE_EVIDENCE_MAX];
     struct ftree_candidate candidate[FTREE_CANDIDATE_MAX];
@@ -469,11 +469,12 @@ struct ftree_io {
      * many as find room.  May be NULL: then such a probe is answered without. */
     void (*state)(void *ctx, struct ftree_node_state *state);
     void (*log)(void *ctx, int32_t i, struct ftree_log *log);
-    /* A verdict became known to this node (called once per verdict, on every node; v->untold is set
-     * unless the acting root told it), or was withdrawn (v->withdrawn is set; once more). */
+    /* A verdict became known to this node (called once per verdict, on every node; v->unreported is
+     * set unless the acting root announced it), or was withdrawn (v->withdrawn is set; once
+     * more). */
     void (*verdict)(void *ctx, const struct ftree_verdict *v);
-    /* On the acting root only: the victims of verdict `v` are in, it is to be told to people; or,
-     * where it has been told before, v->withdrawn is set. */
+    /* On the acting root only: the victims of verdict `v` are in, it is to be reported; or,
+     * where it has been reported before, v->withdrawn is set. */
     void (*report)(void *ctx, const struct ftree_verdict *v);
     /* One line per decision; may be NULL. */
     void (*trace)(void *ctx, const char *line);
@@ -522,7 +523,7 @@ void ftree_destroy(struct ftree *ft);
 /* ---- events in ------------------------------------------------------------------------------- */
 
 /* Purpose: local rank `rank` waits longer than the stall limit, for `peer` (a rank of the job;
- * FTREE_LOCAL: one of the own node; FTREE_NONE: not known, a sweep of the tree looks for the
+ * FTREE_LOCAL: one of the own node; FTREE_NONE: not known, a flood query of the tree looks for the
  * cause).  `waiting`: for how long, ns.  May be called as often as the caller likes; the core paces
  * what it sends.
  * Errors: FTREE_ERR_INVALID, FTREE_ERR_NOMEM. */
@@ -580,22 +581,23 @@ ftree_time ftree_deadline(const struct ftree *ft);
 void ftree_leave(struct ftree *ft, ftree_time now);
 
 /* Purpose: as ftree_leave(), but for a node whose last rank ends in the middle of the job, by a will
- * of its own (MPI_Abort) or because it crashed, once that is told (not ftree_has_untold()): it waits
- * for nobody, and those around it are told, so that they do not ask about its closed port. */
+ * of its own (MPI_Abort) or because it crashed, once that is announced (not
+ * ftree_has_unannounced()): it waits for nobody, and sends a goodbye to the nodes around it, so
+ * that they do not ask about its closed port. */
 void ftree_leave_at_once(struct ftree *ft, ftree_time now);
 
-/* Purpose: true once the node may go: everyone has left, or `linger` is over; and what it had still
- * to say is said (messages are acknowledged or given up, a verdict is told to people). */
+/* Purpose: true once the node may go: everyone has left, or `linger` is over; and
+ * nothing is pending (messages are acknowledged or given up, a verdict is reported). */
 bool ftree_may_go(const struct ftree *ft);
 
-/* Purpose: true while something that this node has said is not acknowledged yet, or it asks for the
- * victims of a verdict: if it ends now that may be lost with it. */
-bool ftree_has_unsaid(const struct ftree *ft);
+/* Purpose: true while a message of this node is not acknowledged yet, or it asks for the victims of
+ * a verdict: if it ends now that may be lost with it. */
+bool ftree_has_unacknowledged(const struct ftree *ft);
 
 /* Purpose: true while something that was found of an own rank waits to be confirmed or to come down from
- * the root, or a verdict waits here to be told upward, because who would hear it is silent and just
+ * the root, or a verdict waits here to be sent upward, because its receiver is silent and just
  * being asked: if this node ends now that may be lost with it, and others may ask why it did. */
-bool ftree_has_untold(const struct ftree *ft);
+bool ftree_has_unannounced(const struct ftree *ft);
 
 /* Purpose: true while this node asks whether another is well. */
 bool ftree_is_asking(const struct ftree *ft);
@@ -604,8 +606,8 @@ bool ftree_is_asking(const struct ftree *ft);
 
 /* Purpose: hands a verdict that is already known (from the agent before this one) to a new
  * handle, silently.  `now` and the verdict's times are of this handle's clock.  One that was found
- * within the last two seconds and is `untold` is told once more, as if it had been found here: the
- * agent before may have ended between the two.  Whoever has heard of it knows it by its number.
+ * within the last two seconds and is `unreported` is announced once more, as if it had been found
+ * here: the agent before may have ended between the two.  Whoever has heard of it knows it by its number.
  * Errors: FTREE_ERR_NOMEM, FTREE_ERR_INVALID. */
 int ftree_restore(struct ftree *ft, ftree_time now, const struct ftree_verdict *v);
 

@@ -197,18 +197,18 @@ bool ftree_inspect_neighbour(const struct ftree *ft, int32_t node,
     return false;
 }
 
-int32_t ftree_inspect_visitors(const struct ftree *ft, int32_t max, int32_t *node, int32_t *far)
+int32_t ftree_inspect_helpers(const struct ftree *ft, int32_t max, int32_t *node, int32_t *far)
 {
-    for (int32_t i = 0; i < ft->examine->visitors && i < max; i++)
-        node[i] = ft->examine->visitor[i];
+    for (int32_t i = 0; i < ft->examine->helpers && i < max; i++)
+        node[i] = ft->examine->helper[i];
     if (far)
-        *far = ft->examine->visitors_far;
-    return ft->examine->visitors;
+        *far = ft->examine->helpers_far;
+    return ft->examine->helpers;
 }
 
 int32_t ftree_inspect_indirect_probes(const struct ftree *ft)
 {
-    return ft->examine->visits.n;
+    return ft->examine->indirect_probes.n;
 }
 
 /* ---- verdicts -------------------------------------------------------------------------------- */
@@ -242,7 +242,7 @@ bool ftree_inspect_verdict(const struct ftree *ft, int32_t i, struct ftree_inspe
                                               .id = k->v.id,
                                               .withdrawn = k->v.withdrawn,
                                               .up = up(k),
-                                              .told_down = k->told_down,
+                                              .announced = k->announced,
                                               .is_whole = k->full != NULL,
                                               .gathers = k->announcement != 0,
                                               .parts = k->cuts,
@@ -267,14 +267,14 @@ int32_t ftree_inspect_queued(const struct ftree *ft)
     return ft->announce->queued;
 }
 
-ftree_time ftree_inspect_tells_at(const struct ftree *ft)
+ftree_time ftree_inspect_announces_at(const struct ftree *ft)
 {
-    return ft->announce->tell_at;
+    return ft->announce->next_at;
 }
 
-ftree_time ftree_inspect_tell_pause(const struct ftree *ft)
+ftree_time ftree_inspect_announce_pause(const struct ftree *ft)
 {
-    return ft->announce->tell_pause;
+    return ft->announce->pause;
 }
 
 int32_t ftree_inspect_announcements(const struct ftree *ft)

@@ -112,15 +112,15 @@ bool ftree_inspect_evidence(const struct ftree *ft, ftree_time now, int32_t node
  * one of them; and the first `max` of those who are to look at the others, and how far from here they
  * are: so many switches above this node are not above them. */
 struct ftree_inspect_neighbour {
-    uint32_t question; /* of visits to it */
+    uint32_t question; /* of indirect probes of it */
     ftree_time asked; /* for the first time */
     bool was_heard; /* over the data network, at any time */
-    enum ftree_reach seen[2]; /* the best that each visitor saw of it */
+    enum ftree_reach seen[2]; /* the best that each helper saw of it */
 };
 int32_t ftree_inspect_neighbours(const struct ftree *ft);
 bool ftree_inspect_neighbour(const struct ftree *ft, int32_t node,
                              struct ftree_inspect_neighbour *out);
-int32_t ftree_inspect_visitors(const struct ftree *ft, int32_t max, int32_t *node, int32_t *far);
+int32_t ftree_inspect_helpers(const struct ftree *ft, int32_t max, int32_t *node, int32_t *far);
 
 /* Purpose: looks at nodes for others that are under way. */
 int32_t ftree_inspect_indirect_probes(const struct ftree *ft);
@@ -142,7 +142,7 @@ struct ftree_inspect_verdict {
     uint32_t id;
     ftree_time withdrawn; /* 0: it stands */
     enum ftree_inspect_up up;
-    bool told_down;
+    bool announced;
     bool is_whole; /* its evidence is kept here */
     bool gathers; /* its victims are being asked for */
     bool parts; /* no path crosses the switch that it is about */
@@ -162,8 +162,8 @@ int32_t ftree_inspect_rule_names(const struct ftree *ft);
 /* Purpose: verdicts that the acting root will tell together, when it will or last did, and how long it
  * waited for them then. */
 int32_t ftree_inspect_queued(const struct ftree *ft);
-ftree_time ftree_inspect_tells_at(const struct ftree *ft);
-ftree_time ftree_inspect_tell_pause(const struct ftree *ft);
+ftree_time ftree_inspect_announces_at(const struct ftree *ft);
+ftree_time ftree_inspect_announce_pause(const struct ftree *ft);
 
 /* Purpose: announcements whose victims are not in, the replies that are owed to them in all, and the
  * message for which that node owes its victims, of several the first; 0: it owes none. */

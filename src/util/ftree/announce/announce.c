@@ -11,14 +11,14 @@
  * Verdicts travel.  Up: from the FLN that decided to the acting root, whole, one ancestor at a time;
  * a verdict already known on the way stops there.  Down: from the acting root to every node, in
  * summary, each passing it to its children; children that have failed are replaced by their own.
- * Back up: the ranks that wait, as a set that grows on its way.  The acting root tells people once
+ * Back up: the ranks that wait, as a set that grows on its way.  The acting root reports once
  * the set is in or the time for it is over.
  *
  * Where nobody waits, at a node and below it, it says so with the acknowledgment, which it keeps back
  * for that; so a verdict costs two messages a node.  The victims, where there are any, acknowledge,
- * too.  When many are found at once they are told together: the first at once, those that follow after
- * a pause that grows while there are more.  And a lost node is told with those below it that are still
- * being examined: the node that acts for it tells its children, and theirs, of each.  (In the simulator,
+ * too.  When many are found at once they are announced together: the first at once, those that follow after
+ * a pause that grows while there are more.  And a lost node is announced with those below it that are
+ * still being examined: the node that acts for it sends each to its children, and theirs.  (In the simulator,
  * 1,000 nodes: without the pause a hundred lost nodes cost ten times the messages, without the holding
  * a node that is lost with one below it twice.)
  *
@@ -32,9 +32,9 @@
 #define UP_TRIES_MAX 8
 
 /* Between two announcements by the acting root; after this long a calm the pause is the shortest again. */
-#define TELL_PAUSE_MIN (20 * FTREE_MS)
-#define TELL_PAUSE_MAX (320 * FTREE_MS)
-#define TELL_CALM (1000 * FTREE_MS)
+#define ANNOUNCE_PAUSE_MIN (20 * FTREE_MS)
+#define ANNOUNCE_PAUSE_MAX (320 * FTREE_MS)
+#define ANNOUNCE_CALM (1000 * FTREE_MS)
 
 /* How long the verdict on a lost node may wait for those on others below it.  Symptoms about these were
  * sent to the lost node first, so they come later by what the outbox is patient: 7/3 rto. */
@@ -92,7 +92,7 @@ static int32_t write_summaries(struct ftree *ft, ftree_time now, int32_t i, stru
         if (!ftree_wire_put_summary(&w, now, o, ftree_verdict_rule(ft, o)))
             break;
     }
-    m.u.told = ftree_wire_told(&w);
+    m.u.summaries = ftree_wire_summary_list(&w);
     p->id = m.id;
     p->payload = ftree_outbox_payload(ft, now, &m);
     return i;
@@ -100,7 +100,7 @@ static int32_t write_summaries(struct ftree *ft, ftree_time now, int32_t i, stru
 
 /* A node whose ranks have all ended is nobody's child any more; but its agent waits until what it said of
  * them comes down. */
-static void tell_authors(struct ftree *ft, struct posting *p)
+static void send_to_authors(struct ftree *ft, struct posting *p)
 {
     for (int32_t i = 0; i < ft->state->batch.n; i++) {
         const struct summary *o = &ft->state->known.items[ft->state->batch.items[i]].v;
@@ -117,7 +117,7 @@ static void tell_authors(struct ftree *ft, struct posting *p)
 }
 
 /* Sends the batch to the children of `node`. */
-static void tell_children(struct ftree *ft, int32_t node, struct posting *p)
+static void send_to_children(struct ftree *ft, int32_t node, struct posting *p)
 {
     for (int32_t i = 0; i < ft->state->batch.n;) {
         i = write_summaries(ft, p->now, i, p);
@@ -125,13 +125,13 @@ static void tell_children(struct ftree *ft, int32_t node, struct posting *p)
             return;
         ftree_route_children(ft, node, post, p);
         if (p->from == FTREE_NONE && p->announcement >= 0)
-            tell_authors(ft, p);
+            send_to_authors(ft, p);
         ftree_outbox_release(ft, p->payload);
     }
 }
 
 /* Once more, to a node that seems to have missed it; nobody waits for its answer. */
-static void tell_again(struct ftree *ft, ftree_time now, int32_t node)
+static void send_again(struct ftree *ft, ftree_time now, int32_t node)
 {
     struct posting p = {.now = now, .from = FTREE_NONE, .announcement = -1};
 
@@ -152,18 +152,18 @@ static void add_to_batch(struct ftree *ft, const struct known *k)
         *place = (int32_t) (k - ft->state->known.items);
 }
 
-static void tell_one_again(struct ftree *ft, ftree_time now, const struct known *k, int32_t node)
+static void send_one_again(struct ftree *ft, ftree_time now, const struct known *k, int32_t node)
 {
-    if (k->v.own_only)
+    if (k->v.local_only)
         return;
     ft->state->batch.n = 0;
     add_to_batch(ft, k);
-    tell_again(ft, now, node);
+    send_again(ft, now, node);
 }
 
 /* What has been told, but for what is over of the node itself; to a node on the other side of a switch
  * (FTREE_NONE: none), what this side knows of its own nodes. */
-static void retell(struct ftree *ft, ftree_time now, int32_t switch_, int32_t node)
+static void announce_again(struct ftree *ft, ftree_time now, int32_t switch_, int32_t node)
 {
     bool behind = ftree_is_behind(ft, switch_, ft->self);
 
@@ -171,41 +171,41 @@ static void retell(struct ftree *ft, ftree_time now, int32_t switch_, int32_t no
     FTREE_EACH(const struct known, k, ft->state->known) {
         bool is_its = switch_ == FTREE_NONE ? !k->v.withdrawn || k->v.node != node
                                             : ftree_is_behind(ft, switch_, k->v.node) == behind;
-        if (k->told_down && !k->v.own_only && is_its)
+        if (k->announced && !k->v.local_only && is_its)
             add_to_batch(ft, k);
     }
-    tell_again(ft, now, node);
+    send_again(ft, now, node);
 }
 
-void ftree_announce_retell(struct ftree *ft, ftree_time now, int32_t node)
+void ftree_announce_again(struct ftree *ft, ftree_time now, int32_t node)
 {
-    retell(ft, now, FTREE_NONE, node);
+    announce_again(ft, now, FTREE_NONE, node);
 }
 
 /* A switch is not lost any more: those on its other side who have nobody above them there tell it to
  * the others. */
-static void retell_beyond(struct ftree *ft, ftree_time now, int32_t switch_)
+static void announce_beyond(struct ftree *ft, ftree_time now, int32_t switch_)
 {
     const struct ftree_tree *t = ft->job->tree;
     int32_t head = t->switch_head[switch_], first, n;
 
     if (!ftree_tree_is_behind(t, switch_, ft->self)) {
-        retell(ft, now, switch_, head);
+        announce_again(ft, now, switch_, head);
         return;
     }
     if (!ftree_tree_is_behind(t, switch_, 0)) {
-        retell(ft, now, switch_, 0);
+        announce_again(ft, now, switch_, 0);
         return;
     }
     n = ftree_topo_children(ft->topo, head, &first);
     for (int32_t child = first; child < first + n; child++)
         if (!ftree_tree_is_behind(t, switch_, child))
-            retell(ft, now, switch_, child);
+            announce_again(ft, now, switch_, child);
 }
 
 /* From here on what is in the batch has been told.  True: some of it is not over, and belongs to
  * that announcement. */
-static bool mark_told(struct ftree *ft, int32_t from, uint32_t announcement)
+static bool mark_announced(struct ftree *ft, int32_t from, uint32_t announcement)
 {
     bool stands = false;
 
@@ -213,10 +213,10 @@ static bool mark_told(struct ftree *ft, int32_t from, uint32_t announcement)
         struct known *k = &ft->state->known.items[ft->state->batch.items[i]];
         ftree_verdict_set_up(ft, k, UP_NOTHING);
         if (k->v.withdrawn) {
-            k->over_told_down = true;
+            k->over_announced = true;
             continue;
         }
-        k->told_down = true;
+        k->announced = true;
         k->announcement = announcement;
         stands = true;
         if (from != FTREE_NONE && k->v.fln != ft->self)
@@ -226,40 +226,40 @@ static bool mark_told(struct ftree *ft, int32_t from, uint32_t announcement)
 }
 
 /* There is nobody below to be told. */
-static enum told tell_nobody(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
-                             uint32_t asked)
+static enum announced announce_to_nobody(struct ftree *ft, ftree_time now, int32_t from,
+                                         enum ftree_path path, uint32_t asked)
 {
     const struct announcement t = {.asker = from, .asked = asked, .path = (uint8_t) path};
     struct ftree_ranks victims = {0};
 
-    if (!mark_told(ft, from, ftree_gather_next(ft)))
-        return TOLD_NOBODY_WAITS;
+    if (!mark_announced(ft, from, ftree_gather_next(ft)))
+        return ANNOUNCED_NOBODY_WAITS;
     ftree_gather_own(ft, now, ft->announce->last_announcement, &victims);
     for (int32_t i = 0; i < ft->state->batch.n; i++)
         ft->state->known.items[ft->state->batch.items[i]].announcement = 0;
     if (victims.count == 0)
-        return TOLD_NOBODY_WAITS;
+        return ANNOUNCED_NOBODY_WAITS;
     ftree_gather_send(ft, now, &t, &victims);
-    return TOLD_ASKING;
+    return ANNOUNCED_ASKING;
 }
 
 /* Tells the batch to those below, and gathers the victims of what is not over. */
-static enum told tell_down(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
-                           uint32_t asked)
+static enum announced announce_batch(struct ftree *ft, ftree_time now, int32_t from,
+                                     enum ftree_path path, uint32_t asked)
 {
     struct posting p = {.now = now, .from = from, .announcement = -1};
     int32_t first;
     bool stands;
 
     if (from != FTREE_NONE && ftree_topo_children(ft->topo, ft->self, &first) == 0)
-        return tell_nobody(ft, now, from, path, asked);
-    stands = mark_told(ft, from, ftree_gather_next(ft));
+        return announce_to_nobody(ft, now, from, path, asked);
+    stands = mark_announced(ft, from, ftree_gather_next(ft));
     if (stands)
         p.announcement = ftree_gather_begin(ft, now, from, path, asked);
-    tell_children(ft, from == FTREE_NONE ? ftree_partition_top(ft) : ft->self, &p);
+    send_to_children(ft, from == FTREE_NONE ? ftree_partition_top(ft) : ft->self, &p);
     if (p.announcement >= 0)
         ftree_gather_finish_if_in(ft, now, p.announcement);
-    return stands ? TOLD_ASKING : TOLD_NOBODY_WAITS;
+    return stands ? ANNOUNCED_ASKING : ANNOUNCED_NOBODY_WAITS;
 }
 
 /* The root is back before its heir has told what it queued: that is told to the root. */
@@ -267,7 +267,7 @@ static void hand_over_queued(struct ftree *ft, ftree_time now)
 {
     ft->announce->queued = 0;
     FTREE_EACH(struct known, k, ft->state->known) {
-        if (k->queued && (!k->told_down || k->v.withdrawn)) {
+        if (k->queued && (!k->announced || k->v.withdrawn)) {
             ftree_verdict_set_up(ft, k, UP_PENDING);
             k->up_again = now;
         }
@@ -276,12 +276,12 @@ static void hand_over_queued(struct ftree *ft, ftree_time now)
 }
 
 /* The acting root tells what it has queued. */
-static void tell_queued(struct ftree *ft, ftree_time now)
+static void announce_queued(struct ftree *ft, ftree_time now)
 {
-    ft->announce->tell_pause = now < ft->announce->tell_at + TELL_CALM && ft->announce->tell_pause
-                                   ? ftree_min(2 * ft->announce->tell_pause, TELL_PAUSE_MAX)
-                                   : TELL_PAUSE_MIN;
-    ft->announce->tell_at = now + ft->announce->tell_pause;
+    ft->announce->pause = now < ft->announce->next_at + ANNOUNCE_CALM && ft->announce->pause
+                                   ? ftree_min(2 * ft->announce->pause, ANNOUNCE_PAUSE_MAX)
+                                   : ANNOUNCE_PAUSE_MIN;
+    ft->announce->next_at = now + ft->announce->pause;
     ft->announce->queued = 0;
     ft->state->batch.n = 0;
     FTREE_EACH(struct known, k, ft->state->known) {
@@ -289,7 +289,7 @@ static void tell_queued(struct ftree *ft, ftree_time now)
             add_to_batch(ft, k);
         k->queued = false;
     }
-    tell_down(ft, now, FTREE_NONE, FTREE_PATH_DATA, 0);
+    announce_batch(ft, now, FTREE_NONE, FTREE_PATH_DATA, 0);
 }
 
 /* What was found within milliseconds waits for `settle`: until then few of its victims have begun to
@@ -300,15 +300,15 @@ static void queue(struct ftree *ft, ftree_time now, struct known *k, bool more)
 
     ftree_verdict_set_up(ft, k, UP_NOTHING);
     if (more && ft->announce->queued == 0) /* else what is due would be put off */
-        settled = ftree_max(settled, now + TELL_PAUSE_MIN);
+        settled = ftree_max(settled, now + ANNOUNCE_PAUSE_MIN);
     ft->announce->queued += !k->queued;
     k->queued = true;
-    if (ft->announce->tell_at + TELL_CALM <= now)
-        ft->announce->tell_pause = 0; /* also where it is told later than now */
-    if (ft->announce->tell_at <= now && settled > now)
-        ft->announce->tell_at = settled;
-    if (ft->announce->tell_at <= now)
-        tell_queued(ft, now);
+    if (ft->announce->next_at + ANNOUNCE_CALM <= now)
+        ft->announce->pause = 0; /* also where it is told later than now */
+    if (ft->announce->next_at <= now && settled > now)
+        ft->announce->next_at = settled;
+    if (ft->announce->next_at <= now)
+        announce_queued(ft, now);
 }
 
 /* ---- learning -------------------------------------------------------------------------------- */
@@ -333,14 +333,14 @@ static void look_at_others(struct ftree *ft, ftree_time now, const struct summar
 
 /* The acting root is lost, and with it what it knew of the verdicts found here.  Where that is this node,
  * which ends, it still tells people itself of what it is gathering the victims for. */
-static void tell_heir(struct ftree *ft, ftree_time now, bool was_root)
+static void send_to_heir(struct ftree *ft, ftree_time now, bool was_root)
 {
     struct wire_message m = {.type = WIRE_VERDICT_UP};
     int32_t heir = ftree_route_root(ft);
 
     for (int32_t i = 0; i < ft->state->known.n && heir != FTREE_NONE && heir != ft->self; i++) {
         const struct known *k = &ft->state->known.items[i];
-        if (!k->full || k->v.fln != ft->self || !k->told_down || k->v.withdrawn || k->v.own_only ||
+        if (!k->full || k->v.fln != ft->self || !k->announced || k->v.withdrawn || k->v.local_only ||
             (was_root && k->announcement))
             continue;
         ftree_verdict_load(ft, k, &m.u.verdict);
@@ -349,12 +349,13 @@ static void tell_heir(struct ftree *ft, ftree_time now, bool was_root)
 }
 
 /* v: room, as ftree_verdict_load() wants it. */
-static void tell_glue(struct ftree *ft, const struct known *k, bool untold, struct ftree_verdict *v)
+static void notify_glue(struct ftree *ft, const struct known *k, bool unreported,
+                        struct ftree_verdict *v)
 {
     if (!ft->io->verdict)
         return;
     ftree_verdict_load(ft, k, v);
-    v->untold = untold;
+    v->unreported = unreported;
     ft->io->verdict(ft->io_ctx, v);
 }
 
@@ -372,22 +373,22 @@ static struct known *learn(struct ftree *ft, ftree_time now, const struct summar
     root_lost = ftree_route_root(ft) != root;
     look_at_others(ft, now, o, root_lost);
     if (root_lost)
-        tell_heir(ft, now, root == ft->self);
+        send_to_heir(ft, now, root == ft->self);
     FTREE_EMIT(ft, LEARNED, .node = o->node, .by = o->fln, .number = o->id);
     if (!o->withdrawn)
-        tell_glue(ft, k, whole != NULL, room);
+        notify_glue(ft, k, whole != NULL, room);
     return k;
 }
 
 /* ---- back ------------------------------------------------------------------------------------ */
 
 /* What was found here need be told after all: see look_at_others(). */
-static void tell_what_it_explained(struct ftree *ft, ftree_time now, int32_t node)
+static void announce_what_it_explained(struct ftree *ft, ftree_time now, int32_t node)
 {
     struct known *k;
 
     for (int32_t i = -1; (k = ftree_verdict_about(ft, node, &i));) {
-        if (k->v.withdrawn || k->v.fln != ft->self || k->told_down || k->queued ||
+        if (k->v.withdrawn || k->v.fln != ft->self || k->announced || k->queued ||
             k->up != UP_NOTHING)
             continue;
         ftree_verdict_set_up(ft, k, UP_PENDING); /* not at once: others are being told just now */
@@ -403,16 +404,16 @@ static void end_known(struct ftree *ft, ftree_time now, struct known *k, ftree_t
 
     ftree_verdict_withdraw(ft, k, withdrawn);
     k->up_tries = 0;
-    tell_glue(ft, k, false, &v);
+    notify_glue(ft, k, false, &v);
     if (k->reported && ft->io->report) {
         ftree_verdict_load(ft, k, &v);
         ft->io->report(ft->io_ctx, &v);
     } else if (ftree_route_is_root(ft)) {
-        ftree_trace(ft, "%s of %s is over before it was told", ftree_class_name(k->v.class_),
+        ftree_trace(ft, "%s of %s is over before it was announced", ftree_class_name(k->v.class_),
                     ftree_name_of(ft, &k->v));
     }
     if (was_lost)
-        tell_what_it_explained(ft, now, k->v.node);
+        announce_what_it_explained(ft, now, k->v.node);
 }
 
 static void push_up(struct ftree *ft, ftree_time now, struct known *k, bool more);
@@ -425,12 +426,12 @@ void ftree_announce_withdraw(struct ftree *ft, ftree_time now, struct known *k, 
     ftree_trace(ft, "withdraws %s of %s: %s", ftree_class_name(k->v.class_),
                 ftree_name_of(ft, &k->v), why);
     end_known(ft, now, k, now);
-    if (!k->v.own_only)
+    if (!k->v.local_only)
         push_up(ft, now, k, false);
     if (was_lost && node != ft->self)
-        ftree_announce_retell(ft, now, node);
+        ftree_announce_again(ft, now, node);
     else if (cut != FTREE_NONE)
-        retell_beyond(ft, now, cut);
+        announce_beyond(ft, now, cut);
 }
 
 /* A withdrawal that another node tells; *k NULL: the verdict never came this way, or was taken for
@@ -459,28 +460,28 @@ static bool hear(struct ftree *ft, ftree_time now, const struct summary *o, stru
     *k = ftree_verdict_by_id(ft, o);
     if (o->withdrawn) {
         hear_withdrawn(ft, now, o, k);
-        return *k && !(*k)->over_told_down; /* it may have been heard already, on its way up */
+        return *k && !(*k)->over_announced; /* it may have been heard already, on its way up */
     }
     if (!*k) /* the same, found by another */
         *k = ftree_verdict_same(ft, o);
     if (*k)
-        return !(*k)->told_down && !(*k)->v.withdrawn;
+        return !(*k)->announced && !(*k)->v.withdrawn;
     ftree_trace(ft, "learns %s of %s", ftree_class_name(o->class_), ftree_name_of(ft, o));
     *k = learn(ft, now, o, NULL, room);
     return *k != NULL;
 }
 
-enum told ftree_announce_down(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
-                              const struct wire_message *m)
+enum announced ftree_announce_down(struct ftree *ft, ftree_time now, int32_t from,
+                                   enum ftree_path path, const struct wire_message *m)
 {
-    struct wire_told rest = m->u.told;
+    struct wire_summary_list rest = m->u.summaries;
     struct ftree_verdict room = {0};
     char rule[FTREE_NAME_MAX] = "";
-    enum told again = ftree_gather_answered(ft, from, path, m->id);
+    enum announced again = ftree_gather_answered(ft, from, path, m->id);
     struct summary o;
     struct known *k;
 
-    if (again != TOLD_NOBODY_WAITS) /* it came twice */
+    if (again != ANNOUNCED_NOBODY_WAITS) /* it came twice */
         return again;
     ftree_announce_forget(ft, now);
     ft->state->batch.n = 0;
@@ -490,7 +491,7 @@ enum told ftree_announce_down(struct ftree *ft, ftree_time now, int32_t from, en
         if (hear(ft, now, &o, &k, &room))
             add_to_batch(ft, k);
     }
-    return ft->state->batch.n > 0 ? tell_down(ft, now, from, path, m->id) : TOLD_NOBODY_WAITS;
+    return ft->state->batch.n > 0 ? announce_batch(ft, now, from, path, m->id) : ANNOUNCED_NOBODY_WAITS;
 }
 
 /* ---- up -------------------------------------------------------------------------------------- */
@@ -544,7 +545,7 @@ static void push_up(struct ftree *ft, ftree_time now, struct known *k, bool more
         k->up_again = now + ftree_rto(ft);
         return;
     }
-    ftree_trace(ft, "tells %s%s", substitute ? "substitute " : "", ftree_name(ft, hop));
+    ftree_trace(ft, "sends verdict to %s%s", substitute ? "substitute " : "", ftree_name(ft, hop));
     ftree_verdict_set_up(ft, k, UP_SENT);
     k->up_again = now + UP_AGAIN;
     m.flags = (uint8_t) ((substitute ? WIRE_FLAG_SUBSTITUTE : 0) | (more ? WIRE_FLAG_MORE : 0));
@@ -558,27 +559,27 @@ static void push_up(struct ftree *ft, ftree_time now, struct known *k, bool more
 }
 
 /* A node that reaches nobody can tell only whoever reads its own output. */
-static void tell_own(struct ftree *ft, ftree_time now, struct known *k)
+static void report_locally(struct ftree *ft, ftree_time now, struct known *k)
 {
     struct ftree_ranks victims = {0};
 
     ft->state->batch.n = 0;
     add_to_batch(ft, k);
-    mark_told(ft, FTREE_NONE, ftree_gather_next(ft));
+    mark_announced(ft, FTREE_NONE, ftree_gather_next(ft));
     ftree_gather_own(ft, now, ft->announce->last_announcement, &victims);
     k->announcement = 0;
     ftree_gather_report(ft, k, &victims);
 }
 
 /* Who acted for this agent has told people of what was still to be told here. */
-static void was_told(struct ftree *ft, struct known *k)
+static void was_reported(struct ftree *ft, struct known *k)
 {
     if (!k->queued && !k->announcement)
         return;
     ft->announce->queued -= k->queued;
     k->queued = false;
     k->announcement = 0;
-    k->told_down = k->reported = true;
+    k->announced = k->reported = true;
 }
 
 /* What was found longer ago has been told: on its way up it is told again every two seconds. */
@@ -592,20 +593,20 @@ struct known *ftree_announce_restore(struct ftree *ft, ftree_time now,
 
     if (k && v->withdrawn && !k->v.withdrawn)
         ftree_verdict_withdraw(ft, k, v->withdrawn);
-    else if (k && !v->untold)
-        was_told(ft, k);
+    else if (k && !v->unreported)
+        was_reported(ft, k);
     if (k)
         return k;
     k = ftree_verdict_add(ft, &o);
     if (!k)
         return NULL;
-    k->told_down = k->reported = true;
+    k->announced = k->reported = true;
     if (v->evidences > 0)
         ftree_verdict_keep(ft, k, v);
     if (v->fln == ft->self && v->id > ft->next_id)
         ft->next_id = v->id; /* nobody may take a new verdict for one that is over */
-    if (v->untold && !v->withdrawn && !v->own_only && now < v->located + RESUME_AGE) {
-        k->told_down = k->reported = false;
+    if (v->unreported && !v->withdrawn && !v->local_only && now < v->located + RESUME_AGE) {
+        k->announced = k->reported = false;
         ftree_verdict_set_up(ft, k, UP_PENDING); /* not at once: others, of the root, may follow */
         k->up_again = now;
     }
@@ -627,8 +628,8 @@ void ftree_announce_raise(struct ftree *ft, ftree_time now, const struct ftree_v
     ftree_trace(ft, "verdict %s of %s by %s", ftree_class_name(v->class_), ftree_name_of(ft, &o),
                 v->rule);
     k = learn(ft, now, &o, v, &room);
-    if (k && v->own_only)
-        tell_own(ft, now, k);
+    if (k && v->local_only)
+        report_locally(ft, now, k);
     else if (k)
         push_up(ft, now, k, false);
 }
@@ -655,15 +656,15 @@ void ftree_announce_up(struct ftree *ft, ftree_time now, int32_t from,
         if (hear_withdrawn(ft, now, &o, &k))
             push_up(ft, now, k, more);
         else if (k)
-            tell_one_again(ft, now, k, from);
+            send_one_again(ft, now, k, from);
         return;
     }
     if (!k)
         k = ftree_verdict_explaining(ft, &o);
-    if (k && k->told_down && !k->full && says_the_same(&k->v, &o))
+    if (k && k->announced && !k->full && says_the_same(&k->v, &o))
         ftree_verdict_keep(ft, k, v); /* this node is the root now, or will soon know that it is */
-    if (k && (k->told_down || k->v.withdrawn)) {
-        tell_one_again(ft, now, k, from); /* who still tells it has not heard it coming down */
+    if (k && (k->announced || k->v.withdrawn)) {
+        send_one_again(ft, now, k, from); /* who still tells it has not heard it coming down */
         return;
     }
     if (k) {
@@ -690,7 +691,7 @@ static struct known *carried_up(struct ftree *ft, ftree_time now, const struct m
 }
 
 /* Goes through the verdicts that a message tells and that are known: rest->n as it was decoded. */
-static struct known *next_carried(struct ftree *ft, ftree_time now, struct wire_told *rest)
+static struct known *next_carried(struct ftree *ft, ftree_time now, struct wire_summary_list *rest)
 {
     struct known *k = NULL;
     struct summary o;
@@ -704,28 +705,28 @@ static struct known *next_carried(struct ftree *ft, ftree_time now, struct wire_
     return k;
 }
 
-static struct wire_told told_by(struct ftree *ft, ftree_time now, const struct message *l)
+static struct wire_summary_list told_by(struct ftree *ft, ftree_time now, const struct message *l)
 {
     struct wire_message m;
 
     if (ftree_wire_decode(ft->job, now, l->payload->bytes, l->payload->len, &m))
-        return (struct wire_told){0};
-    return m.u.told;
+        return (struct wire_summary_list){0};
+    return m.u.summaries;
 }
 
 /* Tells the children of a child that does not answer. */
 static void adopt(struct ftree *ft, ftree_time now, const struct message *l)
 {
-    struct wire_told rest = told_by(ft, now, l);
+    struct wire_summary_list rest = told_by(ft, now, l);
     struct posting p = {
         .now = now, .from = FTREE_NONE, .announcement = ftree_gather_settle_late(ft, now, l)};
     const struct known *k;
 
     ft->state->batch.n = 0;
     while ((k = next_carried(ft, now, &rest)))
-        if (k->told_down || k->v.withdrawn)
+        if (k->announced || k->v.withdrawn)
             add_to_batch(ft, k);
-    tell_children(ft, l->to, &p);
+    send_to_children(ft, l->to, &p);
     if (p.announcement >= 0)
         ftree_gather_finish_if_in(ft, now, p.announcement);
 }
@@ -759,9 +760,9 @@ void ftree_announce_release(struct ftree *ft, ftree_time now)
 void ftree_announce_tick(struct ftree *ft, ftree_time now)
 {
     ftree_gather_tick(ft, now);
-    if (ft->announce->queued > 0 && ft->announce->tell_at <= now) {
+    if (ft->announce->queued > 0 && ft->announce->next_at <= now) {
         if (ftree_route_is_root(ft))
-            tell_queued(ft, now);
+            announce_queued(ft, now);
         else
             hand_over_queued(ft, now);
     }
@@ -780,14 +781,14 @@ ftree_time ftree_announce_deadline(const struct ftree *ft)
     ftree_time t = ftree_gather_deadline(ft);
 
     if (ft->announce->queued > 0)
-        t = ftree_min(t, ft->announce->tell_at);
+        t = ftree_min(t, ft->announce->next_at);
     FTREE_EACH_UNSENT(k, ft)
         if (k->up != UP_NOTHING)
             t = ftree_min(t, k->up_again);
     return t;
 }
 
-bool ftree_announce_has_untold(const struct ftree *ft)
+bool ftree_announce_has_pending(const struct ftree *ft)
 {
     FTREE_EACH_UNSENT(k, ft) {
         bool is_own = k->v.node == ft->self && k->v.fln == ft->self;
@@ -803,7 +804,7 @@ bool ftree_announce_has_untold(const struct ftree *ft)
 static bool is_under_way(struct ftree *ft, ftree_time now, const struct known *k)
 {
     FTREE_EACH(const struct message, l, ft->net->outbox) {
-        struct wire_told rest;
+        struct wire_summary_list rest;
         const struct known *other;
         if (l->type == WIRE_VERDICT_UP && carried_up(ft, now, l) == k)
             return true;

@@ -36,8 +36,8 @@ struct announcement {
 struct ftree_announce {
     FTREE_ARRAY(struct announcement) announcements;
     uint32_t last_announcement;
-    int32_t queued; /* verdicts that the acting root will tell at `tell_at` */
-    ftree_time tell_at, tell_pause;
+    int32_t queued; /* verdicts that the acting root will announce at `next_at` */
+    ftree_time next_at, pause;
 };
 
 void ftree_announce_clear(struct ftree *ft);
@@ -49,11 +49,11 @@ void ftree_announce_up(struct ftree *ft, ftree_time now, int32_t from,
                        const struct ftree_verdict *v, bool more);
 /* Fewer are suspected: what was held for them is told at once. */
 void ftree_announce_release(struct ftree *ft, ftree_time now);
-enum told ftree_announce_down(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
-                              const struct wire_message *m);
+enum announced ftree_announce_down(struct ftree *ft, ftree_time now, int32_t from,
+                                   enum ftree_path path, const struct wire_message *m);
 void ftree_announce_withdraw(struct ftree *ft, ftree_time now, struct known *k, const char *why);
-bool ftree_announce_has_untold(const struct ftree *ft);
-void ftree_announce_retell(struct ftree *ft, ftree_time now, int32_t node);
+bool ftree_announce_has_pending(const struct ftree *ft);
+void ftree_announce_again(struct ftree *ft, ftree_time now, int32_t node);
 /* A verdict that the agent before this one knew; NULL: out of memory. */
 struct known *ftree_announce_restore(struct ftree *ft, ftree_time now, const struct ftree_verdict *v);
 /* Keeps what is over within its bound.  The array moves. */
@@ -82,7 +82,8 @@ void ftree_gather_report(struct ftree *ft, struct known *k, const struct ftree_r
 /* Others answer in the place of who did not acknowledge a message: the place of its announcement. */
 int32_t ftree_gather_settle_late(struct ftree *ft, ftree_time now, const struct message *l);
 void ftree_gather_finish_if_in(struct ftree *ft, ftree_time now, int32_t i);
-enum told ftree_gather_answered(struct ftree *ft, int32_t from, enum ftree_path path, uint32_t id);
+enum announced ftree_gather_answered(struct ftree *ft, int32_t from, enum ftree_path path,
+                                     uint32_t id);
 void ftree_gather_tick(struct ftree *ft, ftree_time now);
 ftree_time ftree_gather_deadline(const struct ftree *ft);
 

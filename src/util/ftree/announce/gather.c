@@ -218,14 +218,15 @@ int32_t ftree_gather_begin(struct ftree *ft, ftree_time now, int32_t from, enum 
     return place ? ft->announce->announcements.n - 1 : -1;
 }
 
-/* How this very message was or will be answered by the victims; TOLD_NOBODY_WAITS: it is not. */
-enum told ftree_gather_answered(struct ftree *ft, int32_t from, enum ftree_path path, uint32_t id)
+/* How this very message was or will be answered by the victims; ANNOUNCED_NOBODY_WAITS: it is not. */
+enum announced ftree_gather_answered(struct ftree *ft, int32_t from, enum ftree_path path,
+                                     uint32_t id)
 {
     FTREE_EACH(struct announcement, t, ft->announce->announcements) {
         if (t->asker != from || t->asked != id)
             continue;
         t->acknowledge = FTREE_NEVER; /* by the caller, now */
-        return TOLD;
+        return ANNOUNCED;
     }
     return ftree_outbox_answered(ft, from, path, id);
 }

@@ -24,24 +24,24 @@
  *     indirect.c   asking a suspect for somebody else, from where this node is
  */
 
-/* A look at a node for somebody else; see indirect.c. */
+/* A probe of a node for another one that asked for it; see indirect.c. */
 struct indirect_probe {
     int32_t from, target; /* who wants to know, of whom */
     uint32_t their_nonce, nonce; /* of their question, and of the own one */
-    uint8_t reach[FTREE_PATHS], told[FTREE_PATHS];
+    uint8_t reach[FTREE_PATHS], sent[FTREE_PATHS];
     ftree_time asked, until;
 };
 
-#define FTREE_VISITORS 2
+#define FTREE_HELPERS 2
 
 /* A node that is asked because it is behind the same switch as a suspect, or as this node. */
 struct neighbour {
     int32_t node;
-    uint32_t nonce; /* of visits to it */
+    uint32_t nonce; /* of indirect probes of it */
     ftree_time asked, last_asked; /* for the first and for the last time */
-    ftree_time visited; /* when others were last asked to */
+    ftree_time helpers_asked; /* when others were last asked to */
     ftree_time heard[FTREE_PATHS]; /* last; its kernel counts */
-    uint8_t seen[FTREE_VISITORS]; /* the best that each visitor saw of it over data */
+    uint8_t seen[FTREE_HELPERS]; /* the best that each helper saw of it over data */
 };
 
 /* What is silent: fact "behind" or "behind-data", and which switch. */
@@ -58,10 +58,10 @@ struct witness {
 };
 
 struct ftree_examine {
-    FTREE_ARRAY(struct indirect_probe) visits;
+    FTREE_ARRAY(struct indirect_probe) indirect_probes;
     FTREE_ARRAY(struct neighbour) neighbours;
-    int32_t visitor[FTREE_VISITORS], visitors; /* who visit them, and how far from here they are */
-    int32_t visitors_far;
+    int32_t helper[FTREE_HELPERS], helpers; /* who probe them, and how far from here they are */
+    int32_t helpers_far;
     struct witness heard[FTREE_PATHS][2]; /* the last two nodes heard there, the last one first:
                                            * one of them is another than any suspect */
 };
@@ -86,7 +86,8 @@ void ftree_probe_state(struct ftree *ft, ftree_time now, int32_t from, const str
 void ftree_probe_log(struct ftree *ft, ftree_time now, int32_t from, const struct wire_log *l);
 void ftree_probe_reached(struct ftree *ft, ftree_time now, int32_t node, enum ftree_path path,
                          enum ftree_role role, enum ftree_reach reach, int error);
-void ftree_probe_seen(struct ftree *ft, ftree_time now, int32_t from, const struct wire_seen *s);
+void ftree_probe_indirect_result(struct ftree *ft, ftree_time now, int32_t from,
+                                 const struct wire_indirect_result *s);
 void ftree_probe_excuse(struct ftree *ft, ftree_time now, ftree_time late, bool anew);
 void ftree_probe_restart(struct ftree *ft, ftree_time now);
 void ftree_probe_tick(struct ftree *ft, ftree_time now);
@@ -115,7 +116,8 @@ void ftree_silence_heard(struct ftree *ft, ftree_time now, int32_t node, enum ft
 ftree_time ftree_crowd_until(const struct ftree *ft, const struct ftree_case *su);
 
 /* indirect.c */
-void ftree_indirect(struct ftree *ft, ftree_time now, int32_t from, const struct wire_visit *w);
+void ftree_indirect(struct ftree *ft, ftree_time now, int32_t from,
+                    const struct wire_indirect_probe *w);
 void ftree_indirect_answer(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
                            const struct wire_answer *a);
 void ftree_indirect_reached(struct ftree *ft, ftree_time now, int32_t node, enum ftree_path path,
@@ -126,10 +128,11 @@ ftree_time ftree_indirect_deadline(const struct ftree *ft);
 /* neighbour.c */
 bool ftree_neighbour_matters(const struct ftree *ft);
 void ftree_neighbour_ask(struct ftree *ft, ftree_time now, const struct ftree_case *su);
-void ftree_neighbour_visit(struct ftree *ft, ftree_time now, const struct ftree_case *su);
+void ftree_neighbour_indirect_probe(struct ftree *ft, ftree_time now, const struct ftree_case *su);
 void ftree_neighbour_forget(struct ftree *ft);
 void ftree_neighbour_heard(struct ftree *ft, ftree_time now, int32_t node, enum ftree_path path);
-void ftree_neighbour_seen(struct ftree *ft, int32_t from, const struct wire_seen *s);
+void ftree_neighbour_indirect_result(struct ftree *ft, int32_t from,
+                                     const struct wire_indirect_result *s);
 struct ftree_silence ftree_neighbour_silence(const struct ftree *ft, const struct ftree_case *su,
                                              bool data);
 void ftree_neighbour_add_evidence(const struct ftree *ft, ftree_time now, const struct ftree_case *su,

@@ -271,7 +271,7 @@ static void add_witness(const struct witness *w, struct ftree_evidence *e, struc
 static void add_elsewhere(const struct ftree_case *su, struct ftree_evidence *e,
                           struct ftree_verdict *v)
 {
-    e->source = FTREE_EVIDENCE_VISIT;
+    e->source = FTREE_EVIDENCE_INDIRECT;
     e->role = FTREE_ROLE_AGENT;
     e->target = su->node;
     e->by = su->elsewhere[e->path].by;

@@ -8,28 +8,29 @@
 #include <string.h>
 
 /*
- * Looking from elsewhere.  What is silent from one place may answer at another: then it is no outage
- * but something between the two places.  So who examines a suspect asks other nodes to ask it, too
- * (VISIT); each asks the agent once over every path, by new connections, and says what came of it
- * (SEEN): an answer or a word of the kernel at once, silence after two probe timeouts.  A visit
- * decides nothing by itself, and one that is lost is only missing.
+ * Indirect probes.  What is silent from one place may answer at another: then it is no outage but
+ * something between the two places.  So the node that examines a suspect asks other nodes, its
+ * helpers, to probe it, too (INDIRECT_PROBE).  Each asks the agent once over every path, by new
+ * connections, and sends what came of it (INDIRECT_RESULT): an answer or a word of the kernel at
+ * once, silence after two probe timeouts.  An indirect probe decides nothing by itself, and one that is
+ * lost is only missing.
  *
  * A new connection ends the one before, and with it what waits there.  So one question does for all
- * who ask at about the same time, and where the visitor examines the node itself its own connection
+ * who ask at about the same time, and where the helper examines the node itself its own connection
  * is left alone.
  */
 
-#define VISITS_MAX 64 /* at the same time, for all who ask; more are not made */
+#define INDIRECT_PROBES_MAX 64 /* at the same time, for all who ask; more are not made */
 
-static void tell(struct ftree *ft, ftree_time now, struct indirect_probe *v, int path)
+static void send_result(struct ftree *ft, ftree_time now, struct indirect_probe *v, int path)
 {
-    struct wire_message m = {.type = WIRE_SEEN};
+    struct wire_message m = {.type = WIRE_INDIRECT_RESULT};
     struct ftree_route to = {.node = v->from};
 
-    m.u.seen.nonce = v->their_nonce;
-    m.u.seen.target = v->target;
-    m.u.seen.path = (uint8_t) path;
-    m.u.seen.reach = v->told[path] = v->reach[path];
+    m.u.indirect_result.nonce = v->their_nonce;
+    m.u.indirect_result.target = v->target;
+    m.u.indirect_result.path = (uint8_t) path;
+    m.u.indirect_result.reach = v->sent[path] = v->reach[path];
     ftree_send_all_paths(ft, now, &to, &m);
 }
 
@@ -40,9 +41,9 @@ static void ask(struct ftree *ft, ftree_time now, const struct indirect_probe *v
     ftree_ask(ft, now, &to, ftree_all_paths(ft->job), v->nonce);
 }
 
-static bool is_known(const struct ftree *ft, int32_t from, const struct wire_visit *w)
+static bool is_known(const struct ftree *ft, int32_t from, const struct wire_indirect_probe *w)
 {
-    FTREE_EACH(struct indirect_probe, v, ft->examine->visits)
+    FTREE_EACH(struct indirect_probe, v, ft->examine->indirect_probes)
         if (v->from == from && v->target == w->target && v->their_nonce == w->nonce)
             return true;
     return false;
@@ -54,10 +55,10 @@ static bool begin(const struct ftree *ft, ftree_time now, int32_t target, struct
     const struct ftree_case *su = ftree_case_suspect(ft, target);
 
     *v = (struct indirect_probe){.target = target, .asked = now};
-    FTREE_EACH(struct indirect_probe, other, ft->examine->visits)
+    FTREE_EACH(struct indirect_probe, other, ft->examine->indirect_probes)
         if (other->target == target && other->asked + ftree_rto(ft) > now) {
             *v = *other;
-            memset(v->told, 0, sizeof(v->told));
+            memset(v->sent, 0, sizeof(v->sent));
             return true;
         }
     for (int path = 0; su && path < FTREE_PATHS; path++)
@@ -66,23 +67,25 @@ static bool begin(const struct ftree *ft, ftree_time now, int32_t target, struct
     return false;
 }
 
-static void tell_news(struct ftree *ft, ftree_time now, struct indirect_probe *v)
+static void send_news(struct ftree *ft, ftree_time now, struct indirect_probe *v)
 {
     for (int path = 0; path < FTREE_PATHS; path++)
-        if (v->reach[path] >= FTREE_REACH_CONNECTED && v->reach[path] > v->told[path])
-            tell(ft, now, v, path);
+        if (v->reach[path] >= FTREE_REACH_CONNECTED && v->reach[path] > v->sent[path])
+            send_result(ft, now, v, path);
 }
 
-void ftree_indirect(struct ftree *ft, ftree_time now, int32_t from, const struct wire_visit *w)
+void ftree_indirect(struct ftree *ft, ftree_time now, int32_t from,
+                    const struct wire_indirect_probe *w)
 {
     struct indirect_probe *v, first;
     bool is_asked;
 
     if (ftree_is_leaving(ft) || w->target == ft->self || w->target == from ||
-        ft->examine->visits.n >= VISITS_MAX || is_known(ft, from, w)) /* it came over both paths */
+        ft->examine->indirect_probes.n >= INDIRECT_PROBES_MAX ||
+        is_known(ft, from, w)) /* it came over both paths */
         return;
     is_asked = begin(ft, now, w->target, &first);
-    v = FTREE_PUSH(ft, ft->examine->visits);
+    v = FTREE_PUSH(ft, ft->examine->indirect_probes);
     if (!v)
         return;
     *v = first;
@@ -93,27 +96,27 @@ void ftree_indirect(struct ftree *ft, ftree_time now, int32_t from, const struct
         v->nonce = ++ft->next_id;
         ask(ft, now, v);
     }
-    tell_news(ft, now, v);
+    send_news(ft, now, v);
 }
 
 void ftree_indirect_answer(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
                            const struct wire_answer *a)
 {
-    FTREE_EACH(struct indirect_probe, v, ft->examine->visits)
+    FTREE_EACH(struct indirect_probe, v, ft->examine->indirect_probes)
         if (v->target == from && v->nonce == a->nonce) {
             v->reach[path] = FTREE_REACH_ANSWERED;
-            tell_news(ft, now, v);
+            send_news(ft, now, v);
         }
 }
 
 void ftree_indirect_reached(struct ftree *ft, ftree_time now, int32_t node, enum ftree_path path,
                             enum ftree_role role, enum ftree_reach reach)
 {
-    FTREE_EACH(struct indirect_probe, v, ft->examine->visits) {
+    FTREE_EACH(struct indirect_probe, v, ft->examine->indirect_probes) {
         if (v->target != node || role != FTREE_ROLE_AGENT || reach <= v->reach[path])
             continue;
         v->reach[path] = (uint8_t) reach;
-        tell_news(ft, now, v);
+        send_news(ft, now, v);
     }
 }
 
@@ -121,24 +124,24 @@ void ftree_indirect_reached(struct ftree *ft, ftree_time now, int32_t node, enum
 static void end(struct ftree *ft, ftree_time now, struct indirect_probe *v)
 {
     for (int path = 0; path < FTREE_PATHS; path++) {
-        if (!ft->job->has_path[path] || v->told[path] || v->reach[path] == FTREE_REACH_LOCAL_DOWN)
+        if (!ft->job->has_path[path] || v->sent[path] || v->reach[path] == FTREE_REACH_LOCAL_DOWN)
             continue;
         if (v->reach[path] == FTREE_REACH_NOT_ASKED)
             v->reach[path] = FTREE_REACH_SILENT;
-        tell(ft, now, v, path);
+        send_result(ft, now, v, path);
     }
 }
 
 void ftree_indirect_tick(struct ftree *ft, ftree_time now)
 {
-    for (int32_t i = 0; i < ft->examine->visits.n;) {
-        struct indirect_probe *v = &ft->examine->visits.items[i];
+    for (int32_t i = 0; i < ft->examine->indirect_probes.n;) {
+        struct indirect_probe *v = &ft->examine->indirect_probes.items[i];
         if (v->until > now) {
             i++;
             continue;
         }
         end(ft, now, v);
-        FTREE_DROP(ft->examine->visits, i);
+        FTREE_DROP(ft->examine->indirect_probes, i);
     }
 }
 
@@ -146,7 +149,7 @@ ftree_time ftree_indirect_deadline(const struct ftree *ft)
 {
     ftree_time t = FTREE_NEVER;
 
-    FTREE_EACH(struct indirect_probe, v, ft->examine->visits)
+    FTREE_EACH(struct indirect_probe, v, ft->examine->indirect_probes)
         t = ftree_min(t, v->until);
     return t;
 }

@@ -222,7 +222,7 @@ void ftree_neighbour_ask(struct ftree *ft, ftree_time now, const struct ftree_ca
 void ftree_neighbour_forget(struct ftree *ft)
 {
     ft->examine->neighbours.n = 0;
-    ft->examine->visitors = 0;
+    ft->examine->helpers = 0;
 }
 
 void ftree_neighbour_heard(struct ftree *ft, ftree_time now, int32_t node, enum ftree_path path)
@@ -375,28 +375,28 @@ static struct ftree_silence silent_behind(int32_t switch_)
                                   switch_};
 }
 
-/* The highest switch above a visitor and not above this node, and the next below that; FTREE_NONE:
+/* The highest switch above a helper and not above this node, and the next below that; FTREE_NONE:
  * none is. */
-static int32_t branch_of(const struct ftree *ft, int32_t visitor, int32_t *below)
+static int32_t branch_of(const struct ftree *ft, int32_t helper, int32_t *below)
 {
     struct chain its;
-    int32_t n = find_branch(ft, visitor, &its);
+    int32_t n = find_branch(ft, helper, &its);
 
     *below = n > 1 ? its.switch_[n - 2] : FTREE_NONE;
     return n > 0 ? its.switch_[n - 1] : FTREE_NONE;
 }
 
-/* What visitors came to. */
+/* What helpers came to. */
 struct sights {
     int32_t far; /* how far from here they are */
     int32_t branch; /* of one of them */
-    int32_t asked, heard; /* nodes beyond the visitor's own branch, as far from here as it is */
+    int32_t asked, heard; /* nodes beyond the helper's own branch, as far from here as it is */
     int32_t asked_in, heard_in; /* within it, but not behind the same switch below */
     int32_t heard_near; /* nearer to this node than they are */
     int32_t heard_any;
 };
 
-static void add_sight(const struct view *v, int32_t visitor, int32_t node, uint8_t seen,
+static void add_sight(const struct view *v, int32_t helper, int32_t node, uint8_t seen,
                       struct sights *s)
 {
     bool heard = seen >= FTREE_REACH_CONNECTED;
@@ -404,7 +404,7 @@ static void add_sight(const struct view *v, int32_t visitor, int32_t node, uint8
 
     if (seen == FTREE_REACH_NOT_ASKED)
         return;
-    s->branch = branch_of(v->ft, visitor, &below);
+    s->branch = branch_of(v->ft, helper, &below);
     s->heard_any += heard;
     if (ftree_is_behind(v->ft, s->branch, node)) {
         s->asked_in += !ftree_is_behind(v->ft, below, node);
@@ -419,15 +419,15 @@ static void add_sight(const struct view *v, int32_t visitor, int32_t node, uint8
 
 static struct sights find_sights(const struct view *v)
 {
-    struct sights s = {.far = v->ft->examine->visitors_far, .branch = FTREE_NONE};
+    struct sights s = {.far = v->ft->examine->helpers_far, .branch = FTREE_NONE};
 
     FTREE_EACH(const struct neighbour, nb, v->ft->examine->neighbours)
-        for (int k = 0; k < FTREE_VISITORS; k++)
-            add_sight(v, v->ft->examine->visitor[k], nb->node, nb->seen[k], &s);
+        for (int k = 0; k < FTREE_HELPERS; k++)
+            add_sight(v, v->ft->examine->helper[k], nb->node, nb->seen[k], &s);
     return s;
 }
 
-/* The visitors' data path works: the highest own switch behind which they hear nobody. */
+/* The helpers' data path works: the highest own switch behind which they hear nobody. */
 static struct ftree_silence look_back(const struct view *v, const struct sights *s)
 {
     for (int32_t d = s->far - 1; d >= 0; d--) {
@@ -435,7 +435,7 @@ static struct ftree_silence look_back(const struct view *v, const struct sights 
         FTREE_EACH(const struct neighbour, nb, v->ft->examine->neighbours) {
             if (!ftree_is_behind(v->ft, v->own.switch_[d], nb->node))
                 continue;
-            for (int k = 0; k < FTREE_VISITORS; k++) {
+            for (int k = 0; k < FTREE_HELPERS; k++) {
                 asked += nb->seen[k] != FTREE_REACH_NOT_ASKED;
                 heard += nb->seen[k] >= FTREE_REACH_CONNECTED;
             }
@@ -446,7 +446,7 @@ static struct ftree_silence look_back(const struct view *v, const struct sights 
     return (struct ftree_silence){RULES_BEHIND_SOME, FTREE_NONE};
 }
 
-/* What visitors saw, far from here, on the data path. */
+/* What helpers saw, far from here, on the data path. */
 static struct ftree_silence look_through(const struct view *v, int32_t near)
 {
     struct sights s = find_sights(v);
@@ -494,32 +494,32 @@ struct ftree_silence ftree_neighbour_silence(const struct ftree *ft, const struc
     return look(ft, su, data ? DATA_PATH : ANY_PATH);
 }
 
-/* ---- visitors -------------------------------------------------------------------------------- */
+/* ---- helpers -------------------------------------------------------------------------------- */
 
 /* What they were asked for another suspect a moment ago will do for this one. */
 static bool is_due(const struct ftree *ft, ftree_time now, const struct neighbour *nb)
 {
-    return !nb->visited || nb->visited + 2 * ftree_rto(ft) <= now;
+    return !nb->helpers_asked || nb->helpers_asked + 2 * ftree_rto(ft) <= now;
 }
 
-/* All visitors are to visit it. */
-static void send_visitors(struct ftree *ft, ftree_time now, struct neighbour *nb)
+/* All helpers are to probe it. */
+static void send_indirect_probes(struct ftree *ft, ftree_time now, struct neighbour *nb)
 {
-    struct wire_message m = {.type = WIRE_VISIT};
+    struct wire_message m = {.type = WIRE_INDIRECT_PROBE};
     struct ftree_route to = {.path = FTREE_PATH_MGMT, .role = FTREE_ROLE_AGENT};
 
-    nb->visited = now;
-    m.u.visit.nonce = nb->nonce;
-    m.u.visit.target = nb->node;
-    for (int32_t i = 0; i < ft->examine->visitors; i++) {
-        to.node = ft->examine->visitor[i];
+    nb->helpers_asked = now;
+    m.u.indirect_probe.nonce = nb->nonce;
+    m.u.indirect_probe.target = nb->node;
+    for (int32_t i = 0; i < ft->examine->helpers; i++) {
+        to.node = ft->examine->helper[i];
         if (nb->node != to.node)
             ftree_send(ft, now, &to, &m);
     }
 }
 
 /* Those farthest from here who answer, though not over data; of two branches where there are. */
-static void choose_visitors(struct ftree *ft, const struct ftree_case *su, const struct view *v)
+static void choose_helpers(struct ftree *ft, const struct ftree_case *su, const struct view *v)
 {
     int32_t far = 0, n = 0, below;
 
@@ -530,18 +530,18 @@ static void choose_visitors(struct ftree *ft, const struct ftree_case *su, const
         if (d > far)
             n = 0;
         far = d;
-        if (n == FTREE_VISITORS && branch_of(ft, ft->examine->visitor[0], &below) ==
-                                       branch_of(ft, ft->examine->visitor[1], &below))
+        if (n == FTREE_HELPERS && branch_of(ft, ft->examine->helper[0], &below) ==
+                                       branch_of(ft, ft->examine->helper[1], &below))
             n--;
-        if (n < FTREE_VISITORS)
-            ft->examine->visitor[n++] = nb->node;
+        if (n < FTREE_HELPERS)
+            ft->examine->helper[n++] = nb->node;
     }
-    ft->examine->visitors = n;
-    ft->examine->visitors_far = far;
+    ft->examine->helpers = n;
+    ft->examine->helpers_far = far;
 }
 
 /* Asks them to ask all the others. */
-void ftree_neighbour_visit(struct ftree *ft, ftree_time now, const struct ftree_case *su)
+void ftree_neighbour_indirect_probe(struct ftree *ft, ftree_time now, const struct ftree_case *su)
 {
     struct view v;
 
@@ -552,27 +552,28 @@ void ftree_neighbour_visit(struct ftree *ft, ftree_time now, const struct ftree_
     if (farthest(&v) >= v.far)
         return;
     add(ft, now, su->node);
-    if (ft->examine->visitors == 0)
-        choose_visitors(ft, su, &v);
-    FTREE_EACH_IF(ft->examine->visitors > 0, struct neighbour, nb, ft->examine->neighbours)
+    if (ft->examine->helpers == 0)
+        choose_helpers(ft, su, &v);
+    FTREE_EACH_IF(ft->examine->helpers > 0, struct neighbour, nb, ft->examine->neighbours)
         if (is_due(ft, now, nb))
-            send_visitors(ft, now, nb);
+            send_indirect_probes(ft, now, nb);
 }
 
-void ftree_neighbour_seen(struct ftree *ft, int32_t from, const struct wire_seen *s)
+void ftree_neighbour_indirect_result(struct ftree *ft, int32_t from,
+                                     const struct wire_indirect_result *s)
 {
     struct neighbour *nb = find(ft, s->target);
 
     if (!nb || nb->nonce != s->nonce || s->path != FTREE_PATH_DATA)
         return;
-    for (int32_t i = 0; i < ft->examine->visitors; i++)
-        if (ft->examine->visitor[i] == from && s->reach > nb->seen[i])
+    for (int32_t i = 0; i < ft->examine->helpers; i++)
+        if (ft->examine->helper[i] == from && s->reach > nb->seen[i])
             nb->seen[i] = s->reach;
 }
 
 /* ---- evidence -------------------------------------------------------------------------------- */
 
-#define TOLD 3
+#define ANNOUNCED 3
 
 /* Some who are silent with the suspect. */
 void ftree_neighbour_add_evidence(const struct ftree *ft, ftree_time now,
@@ -582,7 +583,7 @@ void ftree_neighbour_add_evidence(const struct ftree *ft, ftree_time now,
     bool data = ftree_facts_answered(su);
     int32_t told = 0;
 
-    for (int32_t i = 0; i < ft->examine->neighbours.n && told < TOLD; i++) {
+    for (int32_t i = 0; i < ft->examine->neighbours.n && told < ANNOUNCED; i++) {
         const struct neighbour *nb = &ft->examine->neighbours.items[i];
         struct ftree_evidence e = {.source = FTREE_EVIDENCE_PROBE,
                                    .path = data ? FTREE_PATH_DATA : FTREE_PATHS,

@@ -20,12 +20,12 @@
  * is there, lest a few lost messages look like silence; from then on, too, the deputy is
  * asked where the node's kernel spoke but its agent did not, and one or two other nodes are asked
  * as witnesses that the paths work at all; and where a path is silent one or two nodes near the
- * suspect are asked to ask it, too.  A sweep asks over one path first: most of the nodes that it
- * asks are well.
+ * suspect are asked to ask it, too.  A flood query asks over one path first: most of the nodes that
+ * it asks are well.
  */
 
 #define WITNESSES 2
-#define VISITORS 2
+#define HELPERS 2
 
 /* ---- asking ---------------------------------------------------------------------------------- */
 
@@ -94,16 +94,16 @@ static void ask_witnesses(struct ftree *ft, ftree_time now, struct ftree_case *s
 }
 
 /* They tell a lost node from what lies between it and here. */
-static void send_visitors(struct ftree *ft, ftree_time now, struct ftree_case *su)
+static void send_indirect_probes(struct ftree *ft, ftree_time now, struct ftree_case *su)
 {
-    struct wire_message m = {.type = WIRE_VISIT};
+    struct wire_message m = {.type = WIRE_INDIRECT_PROBE};
     struct ftree_route to = {.role = FTREE_ROLE_AGENT};
     int32_t looks = FTREE_LOOKS;
 
-    m.u.visit.nonce = su->nonce;
-    m.u.visit.target = su->node;
-    for (int32_t sent = 0; sent < VISITORS; sent++) {
-        to.node = ftree_helper(ft, now, su->node, &su->visitor, &looks, FTREE_NONE);
+    m.u.indirect_probe.nonce = su->nonce;
+    m.u.indirect_probe.target = su->node;
+    for (int32_t sent = 0; sent < HELPERS; sent++) {
+        to.node = ftree_helper(ft, now, su->node, &su->helper, &looks, FTREE_NONE);
         if (to.node == FTREE_NONE)
             return;
         ftree_send_all_paths(ft, now, &to, &m);
@@ -165,11 +165,11 @@ static void take(struct ftree *ft, ftree_time now, struct ftree_case *su,
         return;
     trace_asked(ft, su, step);
     if (step->from == RULES_FROM_ELSEWHERE && step->of == RULES_OF_NEIGHBOURS) {
-        ftree_neighbour_visit(ft, now, su);
+        ftree_neighbour_indirect_probe(ft, now, su);
         return;
     }
     if (step->from == RULES_FROM_ELSEWHERE) {
-        send_visitors(ft, now, su);
+        send_indirect_probes(ft, now, su);
         return;
     }
     switch (step->of) {
@@ -375,7 +375,7 @@ static void conclude(struct ftree *ft, ftree_time now, const struct ftree_case *
         name_component(ft, su, &v);
     if (v.kind == FTREE_KIND_SWITCH && v.switch_ == FTREE_NONE)
         v.kind = FTREE_KIND_NODE; /* no switch is known there */
-    v.own_only = sign->about_asker && !any_witness(ft, su) && !ftree_facts_answered(su);
+    v.local_only = sign->about_asker && !any_witness(ft, su) && !ftree_facts_answered(su);
     snprintf(v.raised_by, sizeof(v.raised_by), "%s", raised_by(ft, su, model));
     ftree_facts_add_evidence(ft, now, su, &v);
     if (v.kind == FTREE_KIND_SWITCH)
@@ -604,11 +604,12 @@ void ftree_probe_state(struct ftree *ft, ftree_time now, int32_t from, const str
     judge(ft, now, su, false);
 }
 
-void ftree_probe_seen(struct ftree *ft, ftree_time now, int32_t from, const struct wire_seen *s)
+void ftree_probe_indirect_result(struct ftree *ft, ftree_time now, int32_t from,
+                                 const struct wire_indirect_result *s)
 {
     struct ftree_case *su = ftree_case_suspect(ft, s->target);
 
-    ftree_neighbour_seen(ft, from, s);
+    ftree_neighbour_indirect_result(ft, from, s);
     if (!su || su->nonce != s->nonce || s->reach <= su->elsewhere[s->path].reach)
         return;
     su->elsewhere[s->path].reach = s->reach;

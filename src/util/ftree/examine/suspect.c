@@ -57,11 +57,11 @@ bool ftree_facts_answered(const struct ftree_case *su)
 
 void ftree_examine_clear(struct ftree *ft)
 {
-    ftree_alloc(ft, ft->examine->visits.items, 0);
+    ftree_alloc(ft, ft->examine->indirect_probes.items, 0);
     ftree_alloc(ft, ft->examine->neighbours.items, 0);
 }
 
 void ftree_examine_stop(struct ftree *ft)
 {
-    ft->examine->visits.n = 0;
+    ft->examine->indirect_probes.n = 0;
 }

@@ -67,10 +67,10 @@ void ftree_relay_pass_on(struct ftree *ft, int32_t from, enum ftree_path path,
 
 /* outbox.c */
 /* How a message that tells verdicts is acknowledged. */
-enum told {
-    TOLD, /* by itself, and the victims follow */
-    TOLD_NOBODY_WAITS, /* by itself, and that is all */
-    TOLD_ASKING /* by the victims: soon, or just now */
+enum announced {
+    ANNOUNCED, /* by itself, and the victims follow */
+    ANNOUNCED_NOBODY_WAITS, /* by itself, and that is all */
+    ANNOUNCED_ASKING /* by the victims: soon, or just now */
 };
 void ftree_acknowledge(struct ftree *ft, ftree_time now, const struct ftree_route *to,
                        enum wire_type type, uint8_t flags, uint32_t id);
@@ -83,7 +83,8 @@ struct message *ftree_outbox_post(struct ftree *ft, ftree_time now, int32_t to,
                                   enum wire_type type, uint32_t id, struct payload *payload);
 void ftree_outbox_answer(struct ftree *ft, ftree_time now, int32_t to, enum ftree_path path,
                          struct wire_message *m);
-enum told ftree_outbox_answered(struct ftree *ft, int32_t to, enum ftree_path path, uint32_t id);
+enum announced ftree_outbox_answered(struct ftree *ft, int32_t to, enum ftree_path path,
+                                     uint32_t id);
 bool ftree_outbox_is_empty(const struct ftree *ft);
 bool ftree_outbox_waits_for(const struct ftree *ft, int32_t from, uint32_t id);
 void ftree_outbox_ack(struct ftree *ft, ftree_time now, int32_t from, uint32_t id);

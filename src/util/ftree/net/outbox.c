@@ -206,8 +206,9 @@ void ftree_outbox_answer(struct ftree *ft, ftree_time now, int32_t to, enum ftre
 }
 
 /* Message `id` of that node came again over that path: how it was acknowledged by the victims, which in
- * that case are sent again; TOLD_NOBODY_WAITS: it was not. */
-enum told ftree_outbox_answered(struct ftree *ft, int32_t to, enum ftree_path path, uint32_t id)
+ * that case are sent again; ANNOUNCED_NOBODY_WAITS: it was not. */
+enum announced ftree_outbox_answered(struct ftree *ft, int32_t to, enum ftree_path path,
+                                     uint32_t id)
 {
     struct wire_message m;
 
@@ -217,11 +218,11 @@ enum told ftree_outbox_answered(struct ftree *ft, int32_t to, enum ftree_path pa
             m.u.victims.told != id)
             continue;
         if (!l->answer)
-            return TOLD;
+            return ANNOUNCED;
         send_by(ft, l, path, false);
-        return TOLD_ASKING;
+        return ANNOUNCED_ASKING;
     }
-    return TOLD_NOBODY_WAITS;
+    return ANNOUNCED_NOBODY_WAITS;
 }
 
 /* True if nobody has to acknowledge anything any more. */

@@ -436,13 +436,13 @@ static const char *process_words(const char *state, char *buf, size_t len)
 
 static void probe_words(const struct report_evidence *e, char *buf, size_t len)
 {
-    bool is_visit = is(e->source, "visit");
+    bool is_indirect = is(e->source, "visit");
 
     snprintf(buf, len, "%s%s on %s%s%s%s%s: %s%s%s%s%s%s%s%s", e->target,
              is(e->role, "deputy") ? "'s deputy" : "", e->path, *e->address ? " " : "", e->address,
-             is_visit ? ", asked by " : "", is_visit ? e->by : "", e->result, *e->error ? " (" : "",
-             e->error, *e->error ? ")" : "", *e->state ? ", reports state " : "", e->state,
-             *e->detail ? ", " : "", e->detail);
+             is_indirect ? ", asked by " : "", is_indirect ? e->by : "", e->result,
+             *e->error ? " (" : "", e->error, *e->error ? ")" : "",
+             *e->state ? ", reports state " : "", e->state, *e->detail ? ", " : "", e->detail);
 }
 
 void ftree_report_evidence(const struct report_evidence *e, char *buf, size_t len)
@@ -477,7 +477,7 @@ void report_evidence(const struct report_job *rj, const struct ftree_evidence *e
     static const char *const sources[] = {
         [FTREE_EVIDENCE_PROBE] = "probe",     [FTREE_EVIDENCE_PROC] = "proc",
         [FTREE_EVIDENCE_STATE] = "state",     [FTREE_EVIDENCE_LOG] = "log",
-        [FTREE_EVIDENCE_SYMPTOM] = "symptom", [FTREE_EVIDENCE_VISIT] = "visit"};
+        [FTREE_EVIDENCE_SYMPTOM] = "symptom", [FTREE_EVIDENCE_INDIRECT] = "visit"};
     bool by_path = e->path < FTREE_PATHS;
     const char *address =
         report_address(rj, e->target, e->path, room->address, sizeof(room->address));
@@ -493,7 +493,7 @@ void report_evidence(const struct report_job *rj, const struct ftree_evidence *e
         .target = ftree_node_name(rj->job, e->target, room->target, sizeof(room->target)),
         .address = address ? address : "",
         .result = ftree_reach_name(
-            e->source == FTREE_EVIDENCE_PROBE || e->source == FTREE_EVIDENCE_VISIT ? e->reach
+            e->source == FTREE_EVIDENCE_PROBE || e->source == FTREE_EVIDENCE_INDIRECT ? e->reach
             : e->source == FTREE_EVIDENCE_SYMPTOM ? FTREE_REACH_NOT_ASKED
                                                   : FTREE_REACH_ANSWERED),
         .error = ftree_report_errno(e->error, room->error, sizeof(room->error)),

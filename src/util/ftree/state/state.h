@@ -82,7 +82,7 @@ struct ftree_case {
     /* of its last examination, from ftree_case_open() on */
     int32_t rank; /* someone waits for this rank, FTREE_NONE */
     uint32_t nonce;
-    uint32_t round; /* of the sweep that asks, 0: a symptom named the node */
+    uint32_t round; /* of the flood query that asks, 0: a symptom named the node */
     uint32_t done; /* bit s: step s of the strategy was taken */
     uint8_t tries; /* how often it was asked */
     uint8_t questions[FTREE_PATHS][FTREE_ROLES]; /* response probes that went there */
@@ -99,13 +99,13 @@ struct ftree_case {
     bool has_state, has_log;
     bool waits, waited; /* for what comes of others behind its switch; see crowd.c */
     int32_t witness; /* how far from the own node the last witness asked was */
-    int32_t visitor; /* how far from the suspect the last visitor was */
+    int32_t helper; /* how far from the suspect the last helper was */
     ftree_time opened, asked, again, deadline;
     ftree_time base; /* from which the strategy's times count */
     uint8_t reach[FTREE_PATHS][FTREE_ROLES];
     int16_t error[FTREE_PATHS][FTREE_ROLES];
     struct {
-        uint8_t reach; /* the best that a visitor saw */
+        uint8_t reach; /* the best that a helper saw */
         int32_t by; /* who */
         ftree_time at;
     } elsewhere[FTREE_PATHS];
@@ -142,8 +142,8 @@ struct known {
     uint8_t up; /* enum up_state */
     uint8_t up_tries;
     bool queued; /* this is the acting root, and will tell it with others */
-    bool told_down, reported;
-    bool over_told_down; /* and that it is over */
+    bool announced, reported;
+    bool over_announced; /* and that it is over */
     uint32_t announcement; /* number of the one that gathers its victims, 0: none */
     ftree_time up_again;
 

@@ -265,7 +265,7 @@ struct summary ftree_verdict_summary(struct ftree *ft, const struct ftree_verdic
     struct summary o = {.class_ = v->class_,
                         .kind = v->kind,
                         .confidence = v->confidence,
-                        .own_only = v->own_only,
+                        .local_only = v->local_only,
                         .id = v->id,
                         .node = v->node,
                         .rank = v->rank,
@@ -311,8 +311,8 @@ void ftree_verdict_load(const struct ftree *ft, const struct known *k, struct ft
     v->class_ = o->class_;
     v->kind = o->kind;
     v->confidence = o->confidence;
-    v->own_only = o->own_only;
-    v->untold = false;
+    v->local_only = o->local_only;
+    v->unreported = false;
     v->id = o->id;
     v->node = o->node;
     v->rank = o->rank;
@@ -654,7 +654,7 @@ bool ftree_verdict_path_is_known(const struct ftree *ft, int32_t node)
 
     for (int32_t i = -1; (k = ftree_verdict_about(ft, node, &i));) {
         const struct summary *v = &k->v;
-        if (!v->withdrawn && !v->own_only && ftree_class_says(v->class_, FTREE_IS_PATH))
+        if (!v->withdrawn && !v->local_only && ftree_class_says(v->class_, FTREE_IS_PATH))
             return true;
     }
     return ftree_verdict_by_switch(ft, node);

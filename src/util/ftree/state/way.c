@@ -20,7 +20,7 @@ static int32_t reached_by(const struct ftree *ft, const struct known *k)
 {
     int32_t by = FTREE_NONE;
 
-    if (!k->full || k->v.withdrawn || k->v.own_only || k->v.fln != ft->self ||
+    if (!k->full || k->v.withdrawn || k->v.local_only || k->v.fln != ft->self ||
         k->v.kind == FTREE_KIND_SWITCH)
         return FTREE_NONE;
     for (int32_t i = 0; i < k->full->evidences; i++) {
@@ -28,7 +28,7 @@ static int32_t reached_by(const struct ftree *ft, const struct known *k)
         if (e->target != k->v.node || e->role != FTREE_ROLE_AGENT ||
             e->reach != FTREE_REACH_ANSWERED)
             continue;
-        if (e->source != FTREE_EVIDENCE_VISIT)
+        if (e->source != FTREE_EVIDENCE_INDIRECT)
             return FTREE_NONE;
         by = e->by;
     }

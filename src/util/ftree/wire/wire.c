@@ -163,13 +163,13 @@ static void code_log(struct wire_codec *c, struct wire_log *l)
     ftree_wire_log(c, &l->log);
 }
 
-static void code_visit(struct wire_codec *c, struct wire_visit *v)
+static void code_indirect_probe(struct wire_codec *c, struct wire_indirect_probe *v)
 {
     WIRE_NUMBER(c, v->nonce, 4, 0);
     ftree_wire_node(c, &v->target);
 }
 
-static void code_seen(struct wire_codec *c, struct wire_seen *s)
+static void code_indirect_result(struct wire_codec *c, struct wire_indirect_result *s)
 {
     WIRE_NUMBER(c, s->nonce, 4, 0);
     ftree_wire_node(c, &s->target);
@@ -274,13 +274,13 @@ bool ftree_wire_put_summary(struct wire_summaries *w, ftree_time now, const stru
     return true;
 }
 
-struct wire_told ftree_wire_told(const struct wire_summaries *w)
+struct wire_summary_list ftree_wire_summary_list(const struct wire_summaries *w)
 {
-    return (struct wire_told){.n = w->n, .len = w->len, .bytes = w->bytes};
+    return (struct wire_summary_list){.n = w->n, .len = w->len, .bytes = w->bytes};
 }
 
-bool ftree_wire_get_summary(const struct ftree_job *job, ftree_time now, struct wire_told *t,
-                            struct summary *o, char rule[FTREE_NAME_MAX])
+bool ftree_wire_get_summary(const struct ftree_job *job, ftree_time now,
+                            struct wire_summary_list *t, struct summary *o, char rule[FTREE_NAME_MAX])
 {
     struct wire_codec c = {
         .reads = true, .p = (uint8_t *) t->bytes, .len = t->len, .job = job, .now = now};
@@ -298,9 +298,9 @@ bool ftree_wire_get_summary(const struct ftree_job *job, ftree_time now, struct 
 }
 
 /* Each is read once to be checked, and again by whoever wants it. */
-static void read_told(struct wire_codec *c, struct wire_told *t)
+static void read_summaries(struct wire_codec *c, struct wire_summary_list *t)
 {
-    struct wire_told rest;
+    struct wire_summary_list rest;
     struct summary o;
     char rule[FTREE_NAME_MAX] = "";
 
@@ -313,11 +313,11 @@ static void read_told(struct wire_codec *c, struct wire_told *t)
     c->at = c->len - rest.len;
 }
 
-static void code_told(struct wire_codec *c, struct wire_told *t)
+static void code_summaries(struct wire_codec *c, struct wire_summary_list *t)
 {
     WIRE_NUMBER(c, t->n, 2, 0);
     if (c->reads) {
-        read_told(c, t);
+        read_summaries(c, t);
         return;
     }
     if (t->n > 0)
@@ -394,9 +394,9 @@ int ftree_wire_renew(const struct ftree_job *job, ftree_time written, const void
     if (rc)
         return rc;
     if (m.type == WIRE_VERDICT_DOWN) {
-        while (ftree_wire_get_summary(job, written, &m.u.told, &o, rule))
+        while (ftree_wire_get_summary(job, written, &m.u.summaries, &o, rule))
             ftree_wire_put_summary(&w, now, &o, rule);
-        m.u.told = ftree_wire_told(&w);
+        m.u.summaries = ftree_wire_summary_list(&w);
     }
     ftree_wire_encode(&m, now, out);
     return FTREE_OK;

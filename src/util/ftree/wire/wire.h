@@ -33,11 +33,11 @@
     X(WIRE_ANSWER, "answer", answer, 0, false) \
     X(WIRE_STATE, "state", state, 0, false) \
     X(WIRE_LOG, "log", log, 0, false) \
-    X(WIRE_VISIT, "visit", visit, 0, false) \
-    X(WIRE_SEEN, "seen", seen, 0, false) \
-    X(WIRE_SWEEP, "sweep", round, 0, true) \
+    X(WIRE_INDIRECT_PROBE, "indirect-probe", indirect_probe, 0, false) \
+    X(WIRE_INDIRECT_RESULT, "indirect-result", indirect_result, 0, false) \
+    X(WIRE_FLOOD_QUERY, "flood-query", round, 0, true) \
     X(WIRE_VERDICT_UP, "verdict-up", verdict, WIRE_FLAG_SUBSTITUTE | WIRE_FLAG_MORE, true) \
-    X(WIRE_VERDICT_DOWN, "verdict-down", told, 0, true) \
+    X(WIRE_VERDICT_DOWN, "verdict-down", summaries, 0, true) \
     X(WIRE_VICTIMS, "victims", victims, 0, true) \
     X(WIRE_GOODBYE, "goodbye", nothing, 0, true) \
     X(WIRE_RELEASE, "release", nothing, 0, true) \
@@ -61,7 +61,7 @@ enum wire_type {
 
 struct wire_probe {
     uint32_t nonce; /* 0: it is asked as a witness */
-    uint32_t round; /* of a sweep, 0: none */
+    uint32_t round; /* of a flood query, 0: none */
     uint8_t ask; /* enum rules_ask */
     int32_t rank; /* the rank someone waits for, FTREE_NONE */
     ftree_time first; /* the first symptom */
@@ -97,13 +97,13 @@ struct wire_log {
 };
 
 /* Asks a node to ask another one. */
-struct wire_visit {
+struct wire_indirect_probe {
     uint32_t nonce;
     int32_t target;
 };
 
 /* What came of it over one path. */
-struct wire_seen {
+struct wire_indirect_result {
     uint32_t nonce;
     int32_t target;
     uint8_t path;
@@ -125,7 +125,7 @@ struct summary {
     uint8_t kind; /* enum ftree_kind */
     uint16_t confidence; /* 1/1000 */
     uint8_t rule; /* number of its name in the handle; not in a message */
-    bool own_only;
+    bool local_only;
     uint32_t id;
     int32_t node, rank, switch_, fln;
     ftree_time first_symptom, located, withdrawn;
@@ -133,20 +133,20 @@ struct summary {
 
 /* Summaries, encoded: they are written and read one after the other.  `bytes` are the writer's, or
  * part of the message that was read. */
-struct wire_told {
+struct wire_summary_list {
     int32_t n;
     size_t len;
     const uint8_t *bytes;
 };
 
-#define WIRE_TOLD_BYTES (FTREE_MESSAGE_MAX - WIRE_RELAY_BYTES - WIRE_HEADER - 2)
+#define WIRE_SUMMARIES_BYTES (FTREE_MESSAGE_MAX - WIRE_RELAY_BYTES - WIRE_HEADER - 2)
 
 /* Many verdicts share a rule: a name that is that of the summary before is not written again. */
 struct wire_summaries {
     int32_t n;
     size_t len;
     char rule[FTREE_NAME_MAX]; /* of the last one */
-    uint8_t bytes[WIRE_TOLD_BYTES];
+    uint8_t bytes[WIRE_SUMMARIES_BYTES];
 };
 
 /* The ranks that wait, at the node and below it, for what the message with number `told` tells. */
@@ -166,11 +166,11 @@ struct wire_message {
         struct wire_answer answer;
         struct wire_state state;
         struct wire_log log;
-        struct wire_visit visit;
-        struct wire_seen seen;
+        struct wire_indirect_probe indirect_probe;
+        struct wire_indirect_result indirect_result;
         uint32_t round;
         struct ftree_verdict verdict;
-        struct wire_told told;
+        struct wire_summary_list summaries;
         struct wire_victims victims;
         struct wire_relay relay;
         uint8_t nothing; /* there is no body */
@@ -195,12 +195,12 @@ bool ftree_wire_put_summary(struct wire_summaries *w, ftree_time now, const stru
                             const char *rule);
 
 /* What was written, as part of a message; w must live as long as the message is used. */
-struct wire_told ftree_wire_told(const struct wire_summaries *w);
+struct wire_summary_list ftree_wire_summary_list(const struct wire_summaries *w);
 
 /* Takes the next summary from t, which gets shorter, with the name of its rule; `rule` holds the one
  * before, "" at first.  False: there are no more, or it is malformed (t->n is then not 0). */
-bool ftree_wire_get_summary(const struct ftree_job *job, ftree_time now, struct wire_told *t,
-                            struct summary *o, char rule[FTREE_NAME_MAX]);
+bool ftree_wire_get_summary(const struct ftree_job *job, ftree_time now,
+                            struct wire_summary_list *t, struct summary *o, char rule[FTREE_NAME_MAX]);
 
 const char *ftree_wire_type_name(int type);
 bool ftree_wire_is_reliable(int type);

@@ -300,7 +300,7 @@ static void turn(struct agent *a)
  * question that may be answered soon. */
 static bool has_pending_work(const struct agent *a)
 {
-    return ftree_has_untold(a->ft) || ftree_has_unsaid(a->ft) ||
+    return ftree_has_unannounced(a->ft) || ftree_has_unacknowledged(a->ft) ||
            !faultloc_writer_done(a->reporter.writer) ||
            (!a->looks.ending && ftree_is_asking(a->ft));
 }

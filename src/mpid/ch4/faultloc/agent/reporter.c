@@ -129,7 +129,7 @@ static void notify_launcher_of_others(const struct faultloc_reporter *t,
                                       const struct ftree_verdict *const *known, int32_t n)
 {
     for (int32_t i = 0; i < n; i++)
-        if (!known[i]->withdrawn && !known[i]->own_only && known[i]->located < v->located &&
+        if (!known[i]->withdrawn && !known[i]->local_only && known[i]->located < v->located &&
             (known[i]->fln != v->fln || known[i]->id != v->id))
             notify_launcher(t, known[i]);
 }
@@ -156,15 +156,15 @@ void faultloc_reporter_verdict(struct faultloc_reporter *t, struct ftree *ft,
     rj.now_ms = faultloc_unix_ms();
     /* The file first: the text says that it is there.  A verdict of this node alone makes none, but
      * stands in one that others have made, and so is withdrawn there. */
-    if (path[0] && (!v->own_only || t->reported))
+    if (path[0] && (!v->local_only || t->reported))
         report = faultloc_writer_report(t->writer, known ? ftree_report_json(&rj) : NULL);
     faultloc_writer_text(t->writer, ftree_report_text(&rj, v, report ? path : NULL),
                          report ? ftree_report_text(&rj, v, NULL) : NULL, report);
-    if (!v->own_only && !t->reported && t->p->self != 0)
+    if (!v->local_only && !t->reported && t->p->self != 0)
         notify_launcher_of_others(t, v, known, rj.knowns);
-    if (!v->own_only)
+    if (!v->local_only)
         notify_launcher(t, v);
-    t->reported |= !v->own_only;
+    t->reported |= !v->local_only;
     free(known);
     faultloc_board_remember(b, v); /* from here on no successor needs to report it */
 }

@@ -31,7 +31,7 @@ bool faultloc_stop_job_is_due(const struct faultloc_stop_job *s, ftree_time now)
     if (s->p->board->settings.action != FAULTLOC_ACTION_ABORT)
         return false;
     for (int32_t i = 0; ftree_verdict_at(s->ft, i, &v); i++)
-        if (ftree_verdict_ends_job(&v) && !v.own_only &&
+        if (ftree_verdict_ends_job(&v) && !v.local_only &&
             now + ABORT_SLACK >= v.located + patience_before(s, &v))
             return true;
     return false;
@@ -43,7 +43,7 @@ void faultloc_stop_job_consider(struct faultloc_stop_job *s, const struct ftree_
     ftree_time at = now + patience_before(s, v);
 
     if (s->p->board->settings.action != FAULTLOC_ACTION_ABORT || s->confirming ||
-        s->at <= at || v->own_only || !ftree_verdict_ends_job(v))
+        s->at <= at || v->local_only || !ftree_verdict_ends_job(v))
         return;
     s->fatal = *v;
     s->at = at;

@@ -223,7 +223,7 @@ void faultloc_board_give_up_of(struct faultloc_board *b, const struct ftree_verd
 {
     const int32_t *first = faultloc_board_node_first(b), *ranks = faultloc_board_node_ranks(b);
 
-    if (!ftree_verdict_ends_ranks(v) || v->own_only || v->node < 0 || v->node >= b->nodes)
+    if (!ftree_verdict_ends_ranks(v) || v->local_only || v->node < 0 || v->node >= b->nodes)
         return;
     if (v->rank != FTREE_NONE && v->kind == FTREE_KIND_RANK)
         faultloc_board_give_up(b, v->rank);

@@ -27,7 +27,7 @@
 static bool find_verdict(const struct faultloc_board *b, struct ftree_verdict *v)
 {
     for (int32_t i = 0; i < b->verdicts; i++)
-        if (faultloc_board_read(b, i, v) && ftree_verdict_ends_ranks(v) && !v->own_only)
+        if (faultloc_board_read(b, i, v) && ftree_verdict_ends_ranks(v) && !v->local_only)
             return true;
     return false;
 }

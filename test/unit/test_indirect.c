@@ -6,20 +6,21 @@
 #include "lone.h"
 #include "suite.h"
 
-/* Node 1 looks at node 2 for node 0. */
+/* Node 1 probes node 2 for node 0. */
 
-static void visit(struct lone *l, int32_t from, int32_t target, uint32_t nonce)
+static void ask_for_probe(struct lone *l, int32_t from, int32_t target, uint32_t nonce)
 {
-    struct wire_message m = {.type = WIRE_VISIT, .u.visit = {nonce, target}};
+    struct wire_message m = {.type = WIRE_INDIRECT_PROBE, .u.indirect_probe = {nonce, target}};
 
     lone_hear(l, from, FTREE_PATH_MGMT, &m);
 }
 
-static const struct wire_seen *seen(const struct lone *l, enum ftree_path path)
+static const struct wire_indirect_result *seen(const struct lone *l, enum ftree_path path)
 {
     for (int32_t i = l->n_sent - 1; i >= 0; i--)
-        if (l->sent[i].m.type == WIRE_SEEN && l->sent[i].m.u.seen.path == path)
-            return &l->sent[i].m.u.seen;
+        if (l->sent[i].m.type == WIRE_INDIRECT_RESULT &&
+            l->sent[i].m.u.indirect_result.path == path)
+            return &l->sent[i].m.u.indirect_result;
     return NULL;
 }
 
@@ -27,14 +28,14 @@ START_TEST(it_asks_over_each_path_and_tells_of_silence)
 {
     struct lone *l = lone_of(shape_star(4, 1), 1);
 
-    visit(l, 0, 2, 77);
+    ask_for_probe(l, 0, 2, 77);
     lone_run(l, 400);
     ck_assert_str_eq(lone_log(l), "0 -> n2 data probe fresh\n"
                                   "0 -> n2 mgmt probe fresh\n"
-                                  "300 -> n0 data seen\n"
-                                  "300 -> n0 mgmt seen\n"
-                                  "300 -> n0 data seen\n"
-                                  "300 -> n0 mgmt seen\n");
+                                  "300 -> n0 data indirect-result\n"
+                                  "300 -> n0 mgmt indirect-result\n"
+                                  "300 -> n0 data indirect-result\n"
+                                  "300 -> n0 mgmt indirect-result\n");
     ck_assert_uint_eq(ftree_deadline(l->ft), FTREE_NEVER);
 }
 END_TEST
@@ -43,7 +44,7 @@ START_TEST(what_it_tells_is_whom_it_asked_and_what_came_of_it)
 {
     struct lone *l = lone_of(shape_star(4, 1), 1);
 
-    visit(l, 0, 2, 77);
+    ask_for_probe(l, 0, 2, 77);
     lone_reach(l, 2, FTREE_PATH_MGMT, FTREE_ROLE_AGENT, FTREE_REACH_REFUSED, 111);
     lone_run(l, 400);
     ck_assert_uint_eq(seen(l, FTREE_PATH_DATA)->nonce, 77);
@@ -53,14 +54,14 @@ START_TEST(what_it_tells_is_whom_it_asked_and_what_came_of_it)
 }
 END_TEST
 
-/* Who asked may decide before the visit is over. */
+/* Who asked may decide before the indirect probe is over. */
 START_TEST(what_the_kernel_says_is_told_at_once)
 {
     struct lone *l = lone_of(shape_star(4, 1), 1);
 
     l->cfg.rto_min = 1000 * FTREE_MS;
     lone_renew(l);
-    visit(l, 0, 2, 77);
+    ask_for_probe(l, 0, 2, 77);
     lone_reach(l, 2, FTREE_PATH_DATA, FTREE_ROLE_AGENT, FTREE_REACH_CONNECTED, 0);
     lone_run(l, 400);
     ck_assert_ptr_nonnull(seen(l, FTREE_PATH_DATA));
@@ -77,34 +78,35 @@ START_TEST(one_question_does_for_several_who_ask)
 {
     struct lone *l = lone_of(shape_star(6, 1), 1);
 
-    visit(l, 0, 2, 77);
+    ask_for_probe(l, 0, 2, 77);
     lone_run(l, 10);
     lone_reach(l, 2, FTREE_PATH_DATA, FTREE_ROLE_AGENT, FTREE_REACH_CONNECTED, 0);
-    visit(l, 3, 2, 78);
-    visit(l, 4, 2, 79);
+    ask_for_probe(l, 3, 2, 78);
+    ask_for_probe(l, 4, 2, 79);
     ck_assert_int_eq(lone_count(l, WIRE_PROBE), 2);
     lone_answer(l, 2, FTREE_PATH_DATA, FTREE_ROLE_AGENT);
-    for (int32_t i = 0, told = 0; i < l->n_sent; i++) {
+    for (int32_t i = 0, sent = 0; i < l->n_sent; i++) {
         const struct lone_sent *s = &l->sent[i];
-        told += s->m.type == WIRE_SEEN && s->m.u.seen.reach == FTREE_REACH_ANSWERED &&
+        sent += s->m.type == WIRE_INDIRECT_RESULT &&
+                s->m.u.indirect_result.reach == FTREE_REACH_ANSWERED &&
                 s->to.path == FTREE_PATH_DATA;
         if (i == l->n_sent - 1)
-            ck_assert_int_eq(told, 3);
+            ck_assert_int_eq(sent, 3);
     }
     lone_run(l, 400);
     ck_assert_int_eq(ftree_inspect_indirect_probes(l->ft), 0);
 }
 END_TEST
 
-/* Nor may a visit end the visitor's own question, whose answer may be on its way. */
-START_TEST(a_visit_leaves_the_own_question_alone)
+/* Nor may an indirect probe end the helper's own question, whose answer may be on its way. */
+START_TEST(an_indirect_probe_leaves_the_own_question_alone)
 {
     struct lone *l = lone_of(shape_star(6, 1), 0);
 
     lone_stall(l, 0, 2);
     lone_run(l, 10);
     lone_log(l);
-    visit(l, 3, 2, 77);
+    ask_for_probe(l, 3, 2, 77);
     ck_assert_str_eq(lone_log(l), "10 -> n2 data probe\n"
                                   "10 -> n2 mgmt probe\n");
 }
@@ -114,20 +116,20 @@ START_TEST(an_answer_is_told_at_once_and_once)
 {
     struct lone *l = lone_of(shape_star(4, 1), 1);
 
-    visit(l, 0, 2, 77);
+    ask_for_probe(l, 0, 2, 77);
     ck_assert_int_eq(l->n_sent, 2);
-    visit(l, 0, 2, 77); /* the same again, over the other path: it is not asked twice */
+    ask_for_probe(l, 0, 2, 77); /* the same again, over the other path: it is not asked twice */
     ck_assert_int_eq(l->n_sent, 2);
     lone_run(l, 10);
-    visit(l, 3, 2, 77); /* somebody else's, which is told, too */
+    ask_for_probe(l, 3, 2, 77); /* somebody else's, which is told, too */
     lone_answer(l, 2, FTREE_PATH_DATA, FTREE_ROLE_AGENT);
     lone_answer(l, 2, FTREE_PATH_DATA, FTREE_ROLE_AGENT);
     ck_assert_str_eq(lone_log(l), "0 -> n2 data probe fresh\n"
                                   "0 -> n2 mgmt probe fresh\n"
-                                  "10 -> n0 data seen\n"
-                                  "10 -> n0 mgmt seen\n"
-                                  "10 -> n3 data seen\n"
-                                  "10 -> n3 mgmt seen\n");
+                                  "10 -> n0 data indirect-result\n"
+                                  "10 -> n0 mgmt indirect-result\n"
+                                  "10 -> n3 data indirect-result\n"
+                                  "10 -> n3 mgmt indirect-result\n");
 }
 END_TEST
 
@@ -135,7 +137,7 @@ START_TEST(what_its_own_side_kept_it_from_asking_is_not_told)
 {
     struct lone *l = lone_of(shape_star(4, 1), 1);
 
-    visit(l, 0, 2, 77);
+    ask_for_probe(l, 0, 2, 77);
     lone_reach(l, 2, FTREE_PATH_DATA, FTREE_ROLE_AGENT, FTREE_REACH_LOCAL_DOWN, 100);
     lone_run(l, 400);
     ck_assert_ptr_null(seen(l, FTREE_PATH_DATA));
@@ -147,7 +149,7 @@ START_TEST(of_the_deputy_it_is_not_told)
 {
     struct lone *l = lone_of(shape_star(4, 2), 1);
 
-    visit(l, 0, 2, 77);
+    ask_for_probe(l, 0, 2, 77);
     lone_reach(l, 2, FTREE_PATH_DATA, FTREE_ROLE_DEPUTY, FTREE_REACH_CONNECTED, 0);
     lone_run(l, 400);
     ck_assert_int_eq(seen(l, FTREE_PATH_DATA)->reach, FTREE_REACH_SILENT);
@@ -157,43 +159,43 @@ END_TEST
 START_TEST(a_path_that_the_job_has_not_is_neither_asked_nor_told)
 {
     struct lone *l = lone_of(shape_star(4, 1), 1);
-    struct wire_message m = {.type = WIRE_VISIT, .u.visit = {77, 2}};
+    struct wire_message m = {.type = WIRE_INDIRECT_PROBE, .u.indirect_probe = {77, 2}};
 
     l->job.has_path[FTREE_PATH_MGMT] = false;
     lone_renew(l);
     lone_hear(l, 0, FTREE_PATH_DATA, &m);
     lone_run(l, 400);
     ck_assert_str_eq(lone_log(l), "0 -> n2 data probe fresh\n"
-                                  "300 -> n0 data seen\n");
+                                  "300 -> n0 data indirect-result\n");
 }
 END_TEST
 
-/* To the visitor itself, to who asks; and to one whom the visitor suspects, too. */
-START_TEST(odd_visits)
+/* To the helper itself, to who asks; and to one whom the helper suspects, too. */
+START_TEST(odd_indirect_probes)
 {
     struct lone *l = lone_of(shape_star(4, 1), 1);
 
-    visit(l, 0, 1, 77);
-    visit(l, 0, 0, 78);
+    ask_for_probe(l, 0, 1, 77);
+    ask_for_probe(l, 0, 0, 78);
     ck_assert_int_eq(l->n_sent, 0);
     ck_assert_int_eq(ftree_inspect_indirect_probes(l->ft), 0);
     lone_stall(l, 1, 3);
-    visit(l, 0, 3, 79);
+    ask_for_probe(l, 0, 3, 79);
     lone_run(l, 400);
     ck_assert_ptr_nonnull(seen(l, FTREE_PATH_DATA));
 }
 END_TEST
 
-START_TEST(there_is_a_bound_on_visits)
+START_TEST(there_is_a_bound_on_indirect_probes)
 {
     struct lone *l = lone_of(shape_tree(200, 1, 32), 1);
 
     for (int32_t n = 2; n < 100; n++)
-        visit(l, 0, n, 77);
+        ask_for_probe(l, 0, n, 77);
     ck_assert_int_eq(ftree_inspect_indirect_probes(l->ft), 64);
     lone_run(l, 1000);
     ck_assert_int_eq(ftree_inspect_indirect_probes(l->ft), 0);
-    visit(l, 0, 99, 77); /* and then there is room again */
+    ask_for_probe(l, 0, 99, 77); /* and then there is room again */
     ck_assert_int_eq(ftree_inspect_indirect_probes(l->ft), 1);
 }
 END_TEST
@@ -203,40 +205,40 @@ START_TEST(without_memory_there_is_none)
     struct lone *l = lone_of(shape_star(4, 1), 1);
 
     l->fail_alloc_in = 1;
-    visit(l, 0, 2, 77);
+    ask_for_probe(l, 0, 2, 77);
     ck_assert_int_eq(ftree_inspect_indirect_probes(l->ft), 0);
-    visit(l, 0, 2, 77);
+    ask_for_probe(l, 0, 2, 77);
     ck_assert_int_eq(ftree_inspect_indirect_probes(l->ft), 1);
 }
 END_TEST
 
-START_TEST(who_leaves_visits_nobody)
+START_TEST(who_leaves_probes_for_nobody)
 {
     struct lone *l = lone_of(shape_star(4, 1), 1);
 
-    visit(l, 0, 2, 77);
+    ask_for_probe(l, 0, 2, 77);
     ftree_leave(l->ft, l->now);
     lone_log(l);
-    visit(l, 0, 3, 78);
+    ask_for_probe(l, 0, 3, 78);
     ck_assert_int_eq(ftree_inspect_indirect_probes(l->ft), 0);
     lone_run(l, 400);
-    ck_assert_int_eq(lone_count(l, WIRE_SEEN), 0);
+    ck_assert_int_eq(lone_count(l, WIRE_INDIRECT_RESULT), 0);
 }
 END_TEST
 
-SUITE("visit")
+SUITE("indirect")
 {
     TEST(it_asks_over_each_path_and_tells_of_silence);
     TEST(what_it_tells_is_whom_it_asked_and_what_came_of_it);
     TEST(what_the_kernel_says_is_told_at_once);
     TEST(one_question_does_for_several_who_ask);
-    TEST(a_visit_leaves_the_own_question_alone);
+    TEST(an_indirect_probe_leaves_the_own_question_alone);
     TEST(an_answer_is_told_at_once_and_once);
     TEST(what_its_own_side_kept_it_from_asking_is_not_told);
     TEST(of_the_deputy_it_is_not_told);
     TEST(a_path_that_the_job_has_not_is_neither_asked_nor_told);
-    TEST(odd_visits);
-    TEST(there_is_a_bound_on_visits);
+    TEST(odd_indirect_probes);
+    TEST(there_is_a_bound_on_indirect_probes);
     TEST(without_memory_there_is_none);
-    TEST(who_leaves_visits_nobody);
+    TEST(who_leaves_probes_for_nobody);
 }

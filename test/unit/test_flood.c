@@ -9,7 +9,7 @@
 
 static void hear_round(struct lone *l, int32_t from, uint32_t round)
 {
-    struct wire_message m = {.type = WIRE_SWEEP, .u.round = round};
+    struct wire_message m = {.type = WIRE_FLOOD_QUERY, .u.round = round};
 
     lone_hear(l, from, FTREE_PATH_DATA, &m);
 }
@@ -22,11 +22,11 @@ START_TEST(a_round_asks_the_children_and_tells_the_parent)
 
     lone_stall(l, 1, FTREE_NONE);
     ck_assert_str_eq(lone_log(l), "0 rank 1 stalls, peer not known\n"
-                                  "0 sweep 1\n"
-                                  "0 -> n0 data sweep\n"
-                                  "0 suspects n3: swept, rule nobody-known-to-wait-for\n"
+                                  "0 flood query 1\n"
+                                  "0 -> n0 data flood-query\n"
+                                  "0 suspects n3: flood-query, rule nobody-known-to-wait-for\n"
                                   "0 -> n3 data probe\n"
-                                  "0 suspects n4: swept, rule nobody-known-to-wait-for\n"
+                                  "0 suspects n4: flood-query, rule nobody-known-to-wait-for\n"
                                   "0 -> n4 data probe\n");
 }
 END_TEST
@@ -37,7 +37,7 @@ START_TEST(the_root_tells_nobody)
 
     lone_stall(l, 0, FTREE_NONE);
     ck_assert_int_eq(lone_count(l, WIRE_PROBE), 2);
-    ck_assert_int_eq(lone_count(l, WIRE_SWEEP), 0);
+    ck_assert_int_eq(lone_count(l, WIRE_FLOOD_QUERY), 0);
 }
 END_TEST
 
@@ -47,9 +47,9 @@ START_TEST(who_told_the_round_is_not_told_or_asked_again)
 
     hear_round(l, 3, 5);
     ck_assert_str_eq(lone_log(l), "0 -> n3 data ack\n"
-                                  "0 sweep 5\n"
-                                  "0 -> n0 data sweep\n"
-                                  "0 suspects n4: swept, rule nobody-known-to-wait-for\n"
+                                  "0 flood query 5\n"
+                                  "0 -> n0 data flood-query\n"
+                                  "0 suspects n4: flood-query, rule nobody-known-to-wait-for\n"
                                   "0 -> n4 data probe\n");
     hear_round(l, 4, 5); /* known by now */
     ck_assert_str_eq(lone_log(l), "0 -> n4 data ack\n");
@@ -91,7 +91,7 @@ START_TEST(who_tells_an_old_round_is_told_the_new_one)
     lone_log(l);
     hear_round(l, 4, 1);
     ck_assert_str_eq(lone_log(l), "0 -> n4 data ack\n"
-                                  "0 -> n4 data sweep\n");
+                                  "0 -> n4 data flood-query\n");
 }
 END_TEST
 
@@ -117,12 +117,12 @@ START_TEST(the_children_of_a_lost_child_are_asked)
     lone_knows(l, "node-outage/both-paths-silent", 1, FTREE_NONE, 0);
     lone_stall(l, 0, FTREE_NONE);
     ck_assert_str_eq(lone_log(l), "0 rank 0 stalls, peer not known\n"
-                                  "0 sweep 1\n"
-                                  "0 suspects n3: swept, rule nobody-known-to-wait-for\n"
+                                  "0 flood query 1\n"
+                                  "0 suspects n3: flood-query, rule nobody-known-to-wait-for\n"
                                   "0 -> n3 data probe\n"
-                                  "0 suspects n4: swept, rule nobody-known-to-wait-for\n"
+                                  "0 suspects n4: flood-query, rule nobody-known-to-wait-for\n"
                                   "0 -> n4 data probe\n"
-                                  "0 suspects n2: swept, rule nobody-known-to-wait-for\n"
+                                  "0 suspects n2: flood-query, rule nobody-known-to-wait-for\n"
                                   "0 -> n2 data probe\n");
 }
 END_TEST
@@ -135,11 +135,11 @@ START_TEST(the_heir_of_the_root_asks_the_roots_children)
     lone_knows(l, "node-outage/both-paths-silent", 0, FTREE_NONE, 0);
     lone_stall(l, 5, FTREE_NONE);
     ck_assert_str_eq(lone_log(l), "0 rank 5 stalls, peer not known\n"
-                                  "0 sweep 1\n"
-                                  "0 -> n2 data sweep\n"
-                                  "0 suspects n1: swept, rule nobody-known-to-wait-for\n"
+                                  "0 flood query 1\n"
+                                  "0 -> n2 data flood-query\n"
+                                  "0 suspects n1: flood-query, rule nobody-known-to-wait-for\n"
                                   "0 -> n1 data probe\n"
-                                  "0 suspects n2: swept, rule nobody-known-to-wait-for\n"
+                                  "0 suspects n2: flood-query, rule nobody-known-to-wait-for\n"
                                   "0 -> n2 data probe\n");
 }
 END_TEST
@@ -152,10 +152,10 @@ START_TEST(a_round_goes_past_a_silent_parent)
     lone_run(l, 349);
     lone_log(l);
     lone_run(l, 1);
-    ck_assert_str_eq(lone_log(l), "350 sweep to n1 not acknowledged\n"
+    ck_assert_str_eq(lone_log(l), "350 flood-query to n1 not acknowledged\n"
                                   "350 symptom about n1 goes to n0\n"
                                   "350 -> n0 data symptom\n"
-                                  "350 -> n0 data sweep\n");
+                                  "350 -> n0 data flood-query\n");
     ck_assert_uint_eq(ftree_inspect_flood_round(l->ft), 1);
 }
 END_TEST
@@ -197,7 +197,7 @@ START_TEST(a_round_looks_at_the_own_ranks)
 }
 END_TEST
 
-SUITE("sweep")
+SUITE("flood")
 {
     TEST(a_round_asks_the_children_and_tells_the_parent);
     TEST(the_root_tells_nobody);
