@@ -16,10 +16,10 @@
  *
  * Where nobody waits, at a node and below it, it says so with the acknowledgment, which it keeps back
  * for that; so a verdict costs two messages a node.  The victims, where there are any, acknowledge,
- * too.  When many are found at once they are announced together: the first at once, those that follow after
- * a pause that grows while there are more.  And a lost node is announced with those below it that are
- * still being examined: the node that acts for it sends each to its children, and theirs.  (In the simulator,
- * 1,000 nodes: without the pause a hundred lost nodes cost ten times the messages, without the holding
+ * too.  When many are found at once they are announced together: the first at once, those that follow
+ * after a pause that grows while there are more.  And a lost node is announced with those below it that are
+ * still being examined: the node that acts for it sends each to its children, and theirs.  (In the
+ * simulator, 1,000 nodes: without the pause a hundred lost nodes cost ten times the messages, without the holding
  * a node that is lost with one below it twice.)
  *
  * The acting root is the first of the root and its substitutes that has not left, and that no verdict
