@@ -34,6 +34,8 @@
 #define ANSWER_MS 2000
 #define SEND_MS 10000
 #define REPEAT_MAX 100000000
+#define SUCCESSION_MS 3000 /* until a deputy that succeeds its agent has opened the socket anew */
+#define RETRY_MS 50
 
 static const char usage[] =
     "Usage: faultloc symptom --kind KIND [OPTION]...\n"
@@ -560,6 +562,35 @@ static int64_t now_ns(void)
     return (int64_t) t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
+/* Connects as connect_to(), also where a deputy is about to succeed the agent, which has ended: nobody
+ * is bound to the socket then. */
+static int connect_in_time(const struct agent_socket *d)
+{
+    const struct timespec pause = {.tv_nsec = RETRY_MS * 1000000};
+    int fd = connect_to(d);
+
+    for (int ms = 0; fd < 0 && (errno == ECONNREFUSED || errno == ENOENT) && ms < SUCCESSION_MS;
+         ms += RETRY_MS) {
+        nanosleep(&pause, NULL);
+        fd = connect_to(d);
+    }
+    return fd;
+}
+
+/* Sends one of a series by *fd, to the successor of the agent that has ended.  Returns 0 or an errno. */
+static int send_one(const struct agent_socket *d, int *fd, const char *text)
+{
+    ssize_t n = *fd < 0 ? -1 : send(*fd, text, strlen(text), 0);
+
+    if (n < 0 && (*fd < 0 || errno == ECONNREFUSED)) {
+        if (*fd >= 0)
+            close(*fd);
+        *fd = connect_in_time(d);
+        n = *fd < 0 ? -1 : send(*fd, text, strlen(text), 0);
+    }
+    return n >= 0 ? 0 : errno == EAGAIN ? ETIMEDOUT : errno;
+}
+
 /* When the i-th of a series is due. */
 static void wait_for(int64_t begin, long long i, long long per_second)
 {
@@ -576,15 +607,15 @@ static enum tool_exit send_repeatedly(const struct agent_socket *d, const char *
                                       long long per_second)
 {
     int64_t begin = now_ns();
-    int fd = connect_to(d), rc = fd < 0 ? errno : 0;
+    int fd = -1, rc = 0;
 
     for (long long i = 1; i < n && !rc; i++) {
         if (per_second)
             wait_for(begin, i, per_second);
-        if (send(fd, text, strlen(text), 0) < 0)
-            rc = errno == EAGAIN ? ETIMEDOUT : errno;
+        rc = send_one(d, &fd, text);
         if (rc)
-            tool_say(stderr, "faultloc symptom: sent %lld times, then: %s", i, strerror(rc));
+            tool_say(stderr, "faultloc symptom: sent %lld times, then: %s", i,
+                     rc == ECONNREFUSED || rc == ENOENT ? "the agent has ended" : strerror(rc));
     }
     if (fd >= 0)
         close(fd);

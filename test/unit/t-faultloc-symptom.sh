@@ -83,6 +83,19 @@ keep odd "$keeper" --at "$sockets/$job-odd"$'\e[31m\xff@h\e]0;x\a.sock'
 expect 2 "this host has several jobs: select one with --job"
 expect 0 "the agent of node h?]0;x? has not answered yet" --job "$job-odd"$'\e[31m\xff'
 expect 2 "no such job on this host" --job $'\e[31m'
+
+# An agent ends in the middle of a series, and its deputy succeeds it.
+keep first "$keeper" "$job-s" h1
+"${command[@]}" --job "$job-s" --repeat 100 --per-second 50 >"$work/series" 2>&1 9>&- &
+series=$!
+for ((i = 0; i < 300; i++)); do ! grep -q '^heard' "$work/first" || break; sleep 0.1; done
+kill -KILL "${keepers[-1]}"
+wait "${keepers[-1]}" 2>/dev/null || :
+unset 'keepers[-1]'
+keep second "$keeper" "$job-s" h1
+wait "$series" || bad "a series that outlives an agent: $(cat "$work/series")"
+grep -q '^heard power-off' "$work/second" || bad "the successor of an agent hears nothing"
+
 chmod 750 "$sockets"
 expect 2 "no such job on this host" --job "$job"
 chmod 700 "$sockets"

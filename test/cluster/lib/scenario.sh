@@ -30,13 +30,15 @@ load_fault() {
         fail "fault '$1' needs a cluster of namespaces; local mode has stop, cont, pause and kill"
 }
 
-# inject_one NUMBER FAULT ARGS... [@MS]: in a subshell. Waits for the common start, then MS more,
-# and notes the instant; a fault that knows it better puts it into INJECTED_US.
+# inject_one NUMBER FAULT ARGS... [@MS | @+MS]: in a subshell. Waits for the common start (@+: until
+# the fault before it is done), then MS more, and notes the instant; a fault that knows it better puts
+# it into INJECTED_US.
 inject_one() {
-    local number=$1 name=$2 delay=0
+    local number=$1 name=$2 delay=0 start=go
     shift 2
-    if [[ ${*: -1} =~ ^@([0-9]+)$ ]]; then
-        delay=${BASH_REMATCH[1]}
+    if [[ ${*: -1} =~ ^@(\+?)([0-9]+)$ ]]; then
+        delay=${BASH_REMATCH[2]}
+        [ -z "${BASH_REMATCH[1]}" ] || start=done.$((number - 1))
         set -- "${@:1:$#-1}"
     fi
     load_fault "$name"
@@ -44,6 +46,7 @@ inject_one() {
     if [ -n "$NO_EXPECT" ]; then echo none; else fault_expect "$@"; fi >"$RUN/expect.$number"
     : >"$RUN/ready.$number"
     wait_until 30 test -e "$RUN/go"
+    wait_until 30 test -e "$RUN/$start"
     pause_ms "$delay"
     now_us >"$RUN/injected.$number"
     fault_inject "$@"
