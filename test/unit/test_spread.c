@@ -695,7 +695,7 @@ START_TEST(the_children_of_a_mute_child_are_not_told_again_with_it)
     lone_told(l, 2, WIRE_VERDICT_UP, &v);
     ftree_peer_unresponsive(l->ft, l->now, 1, false);
     lone_log(l);
-    LONE_STEP(l, ftree_announce_retell(l->ft, l->now, 1));
+    LONE_STEP(l, ftree_announce_again(l->ft, l->now, 1));
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 1);
 }
 END_TEST
