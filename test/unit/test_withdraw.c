@@ -1073,6 +1073,25 @@ START_TEST(a_stopped_process_is_continued)
 }
 END_TEST
 
+/* rows: a_node_is_lost_after_its_rank_was_stopped 4 */
+START_TEST(a_node_is_lost_after_its_rank_was_stopped)
+{
+    struct world *w = world_of(shape_star(4, 1));
+
+    w->rank[_i].proc_state = 'T';
+    world_all_wait(w, FTREE_NONE, _i);
+    ck_assert(world_run_until_reports(w, 1, 3 * SECOND));
+    ck_assert_int_eq(w->report[0].class_, FTREE_CLASS_PROCESS_STOPPED);
+    ck_assert_int_eq(w->report[0].fln, _i);
+    world_run(w, 20 * SECOND); /* that it is still stopped is no news */
+    ck_assert_int_eq(w->reports, 1);
+    w->node[_i].off = true;
+    ck_assert(world_run_until_reports(w, 2, 15 * SECOND));
+    ck_assert_int_eq(w->report[1].class_, FTREE_CLASS_NODE_OUTAGE);
+    ck_assert_int_eq(w->report[1].node, _i);
+}
+END_TEST
+
 static void cut(struct world *w, int32_t node, bool down)
 {
     w->node[node].path_down[FTREE_PATH_DATA] = w->node[node].path_down[FTREE_PATH_MGMT] = down;
@@ -1595,6 +1614,7 @@ SUITE("withdraw")
     TEST(a_forgotten_one_that_comes_late_is_over_before_it_is_told);
     TEST(a_successor_remembers_no_more_than_that);
     TEST(a_stopped_process_is_continued);
+    TEST_ROWS(a_node_is_lost_after_its_rank_was_stopped, 4);
     TEST_ROWS(a_node_is_cut_off_for_a_while, 7);
     TEST_ROWS(a_node_is_frozen_for_three_seconds, 7);
     TEST_ROWS(whoever_is_frozen_and_continued, 20);
