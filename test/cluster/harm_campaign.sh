@@ -351,6 +351,8 @@ plan_fault() {
         VICTIM="power-off h$((rank / ppn + 1))" WANT="node-outage:h$((rank / ppn + 1))"
     else
         VICTIM="stop $rank" WANT="process-stopped:$rank"
+        # whoever is disturbed continues afterwards, and would not be stopped any more
+        [ "$kind" != stop-one ] || [ "${ORDER[0]}" != "$rank" ] || ORDER[0]=${ORDER[1]}
     fi
     draw 0 "$LASTS"
     FAULT_AT=$DRAWN
