@@ -445,6 +445,14 @@ disturb() {
         ) 2>>"$work/harness" &
         fault=$!
     fi
+    # the rank that has filled standard error may hang by then, because of the fault
+    if [ "$kind" = stderr ] && [ -n "$fault" ]; then
+        (
+            trap - EXIT
+            pause $((DELAY + LASTS))
+            : >"$work/read"
+        ) &
+    fi
     disturb_now 2>>"$work/harness" || ended ||
         blame "the disturbance failed: $(tail -n 1 "$work/harness")"
     : >"$work/read"
