@@ -14,13 +14,13 @@
  * Back up: the ranks that wait, as a set that grows on its way.  The acting root reports once
  * the set is in or the time for it is over.
  *
- * Where nobody waits, at a node and below it, it says so with the acknowledgment, which it keeps back
- * for that; so a verdict costs two messages a node.  The victims, where there are any, acknowledge,
- * too.  When many are found at once they are announced together: the first at once, those that follow
- * after a pause that grows while there are more.  And a lost node is announced with those below it that are
- * still being examined: the node that acts for it sends each to its children, and theirs.  (In the
- * simulator, 1,000 nodes: without the pause a hundred lost nodes cost ten times the messages, without the holding
- * a node that is lost with one below it twice.)
+ * Where nobody waits, at a node and below it, it says so with the acknowledgment, which it keeps
+ * back for that; so a verdict costs two messages a node.  The victims, where there are any,
+ * acknowledge, too.  When many are found at once they are announced together: the first at once,
+ * those that follow after a pause that grows while there are more.  And a lost node is announced
+ * with those below it that are still being examined: the node that acts for it sends each to its
+ * children, and theirs.  (In the simulator, 1,000 nodes: without the pause a hundred lost nodes
+ * cost ten times the messages, without the holding a node that is lost with one below it twice.)
  *
  * The acting root is the first of the root and its substitutes that has not left, and that no verdict
  * says is lost or without agent and deputy.
@@ -279,8 +279,8 @@ static void hand_over_queued(struct ftree *ft, ftree_time now)
 static void announce_queued(struct ftree *ft, ftree_time now)
 {
     ft->announce->pause = now < ft->announce->next_at + ANNOUNCE_CALM && ft->announce->pause
-                                   ? ftree_min(2 * ft->announce->pause, ANNOUNCE_PAUSE_MAX)
-                                   : ANNOUNCE_PAUSE_MIN;
+                              ? ftree_min(2 * ft->announce->pause, ANNOUNCE_PAUSE_MAX)
+                              : ANNOUNCE_PAUSE_MIN;
     ft->announce->next_at = now + ft->announce->pause;
     ft->announce->queued = 0;
     ft->state->batch.n = 0;
