@@ -35,6 +35,7 @@ core_sources = \
     src/util/ftree/recheck/recheck.c \
     src/util/ftree/report/report.c \
     src/util/ftree/report/report_json.c \
+    src/util/ftree/report/report_waiting.c \
     src/util/ftree/report/report_words.c \
     src/util/ftree/rules/rules.c \
     src/util/ftree/rules/rules_builtin.c \
@@ -60,6 +61,17 @@ core_sources = \
     src/util/ftree/topology/tree_pack.c \
     src/util/ftree/topology/tree_read.c \
     src/util/ftree/topology/tree_synthetic.c \
+    src/util/ftree/waitfor/answer.c \
+    src/util/ftree/waitfor/ask.c \
+    src/util/ftree/waitfor/decide.c \
+    src/util/ftree/waitfor/gather.c \
+    src/util/ftree/waitfor/judge.c \
+    src/util/ftree/waitfor/look.c \
+    src/util/ftree/waitfor/note.c \
+    src/util/ftree/waitfor/parcel.c \
+    src/util/ftree/waitfor/verdict.c \
+    src/util/ftree/waitfor/waitfor.c \
+    src/util/ftree/waits/around.c \
     src/util/ftree/waits/blocked.c \
     src/util/ftree/waits/bytes.c \
     src/util/ftree/waits/cores.c \
@@ -100,6 +112,7 @@ core_headers = \
     src/util/ftree/topology/topo.h \
     src/util/ftree/topology/tree.h \
     src/util/ftree/topology/tree_int.h \
+    src/util/ftree/waitfor/waitfor.h \
     src/util/ftree/waits/waits.h \
     src/util/ftree/waits/waits_int.h \
     src/util/ftree/wire/wire.h \
@@ -135,6 +148,7 @@ glue_sources = \
     src/mpid/ch4/faultloc/node/log.c \
     src/mpid/ch4/faultloc/node/numa.c \
     src/mpid/ch4/faultloc/node/state.c \
+    src/mpid/ch4/faultloc/node/wait_page.c \
     src/mpid/ch4/faultloc/node/watch.c \
     src/mpid/ch4/faultloc/agent/agent.c \
     src/mpid/ch4/faultloc/agent/deputy.c \
@@ -144,6 +158,7 @@ glue_sources = \
     src/mpid/ch4/faultloc/agent/program.c \
     src/mpid/ch4/faultloc/agent/reporter.c \
     src/mpid/ch4/faultloc/agent/sources.c \
+    src/mpid/ch4/faultloc/agent/status.c \
     src/mpid/ch4/faultloc/agent/stop_job.c
 
 glue_headers = \
@@ -153,6 +168,7 @@ glue_headers = \
     src/mpid/ch4/faultloc/agent/program.h \
     src/mpid/ch4/faultloc/agent/reporter.h \
     src/mpid/ch4/faultloc/agent/sources.h \
+    src/mpid/ch4/faultloc/agent/status.h \
     src/mpid/ch4/faultloc/agent/stop_job.h \
     src/mpid/ch4/faultloc/base/address.h \
     src/mpid/ch4/faultloc/base/clock.h \
@@ -168,6 +184,7 @@ glue_headers = \
     src/mpid/ch4/faultloc/board/start.h \
     src/mpid/ch4/faultloc/board/topology.h \
     src/mpid/ch4/faultloc/board/verdicts.h \
+    src/mpid/ch4/faultloc/board/wait_area.h \
     src/mpid/ch4/faultloc/board/wakeup.h \
     src/mpid/ch4/faultloc/io/launcher_notify.h \
     src/mpid/ch4/faultloc/io/loop.h \
@@ -186,32 +203,43 @@ glue_headers = \
     src/mpid/ch4/faultloc/node/log.h \
     src/mpid/ch4/faultloc/node/numa.h \
     src/mpid/ch4/faultloc/node/state.h \
+    src/mpid/ch4/faultloc/node/wait_page.h \
     src/mpid/ch4/faultloc/node/watch.h \
     src/mpid/ch4/faultloc/seam/faultloc_pt2pt.h \
     src/mpid/ch4/faultloc/seam/faultloc_seam.h \
+    src/mpid/ch4/faultloc/seam/faultloc_sums.h \
     src/mpid/ch4/faultloc/seam/faultloc_ucx.h
 
 hydra_sources = \
+    src/pm/hydra/pm/pmiserv/faultloc_arrival.c \
     src/pm/hydra/pm/pmiserv/faultloc_cgroup.c \
     src/pm/hydra/pm/pmiserv/faultloc_cleanup.c \
     src/pm/hydra/pm/pmiserv/faultloc_holders.c \
+    src/pm/hydra/pm/pmiserv/faultloc_hosts.c \
     src/pm/hydra/pm/pmiserv/faultloc_hydra.c \
     src/pm/hydra/pm/pmiserv/faultloc_incident.c \
     src/pm/hydra/pm/pmiserv/faultloc_keepalive.c \
+    src/pm/hydra/pm/pmiserv/faultloc_late.c \
     src/pm/hydra/pm/pmiserv/faultloc_message.c \
     src/pm/hydra/pm/pmiserv/faultloc_pending.c \
+    src/pm/hydra/pm/pmiserv/faultloc_process.c \
     src/pm/hydra/pm/pmiserv/faultloc_summary.c
 
 hydra_headers = \
+    src/pm/hydra/pm/pmiserv/faultloc_arrival.h \
+    src/pm/hydra/pm/pmiserv/faultloc_barrier.h \
     src/pm/hydra/pm/pmiserv/faultloc_cgroup.h \
     src/pm/hydra/pm/pmiserv/faultloc_children.h \
     src/pm/hydra/pm/pmiserv/faultloc_cleanup.h \
     src/pm/hydra/pm/pmiserv/faultloc_holders.h \
+    src/pm/hydra/pm/pmiserv/faultloc_hosts.h \
     src/pm/hydra/pm/pmiserv/faultloc_hydra.h \
     src/pm/hydra/pm/pmiserv/faultloc_incident.h \
     src/pm/hydra/pm/pmiserv/faultloc_keepalive.h \
+    src/pm/hydra/pm/pmiserv/faultloc_late.h \
     src/pm/hydra/pm/pmiserv/faultloc_lost.h \
     src/pm/hydra/pm/pmiserv/faultloc_pending.h \
+    src/pm/hydra/pm/pmiserv/faultloc_process.h \
     src/pm/hydra/pm/pmiserv/faultloc_proxy.h \
     src/pm/hydra/pm/pmiserv/faultloc_server.h
 
@@ -224,6 +252,7 @@ testlib_sources = \
     test/lib/stories.c \
     test/lib/suite.c \
     test/lib/waiters.c \
+    test/lib/waiting_ranks.c \
     test/lib/world.c
 
 testlib_headers = \
@@ -239,6 +268,7 @@ testlib_headers = \
     test/lib/suite.h \
     test/lib/switches.h \
     test/lib/waiters.h \
+    test/lib/waiting_ranks.h \
     test/lib/world.h
 
 sim_sources = \
@@ -299,15 +329,18 @@ unit_tests = \
     test/unit/test_faultloc_proc \
     test/unit/test_faultloc_program \
     test/unit/test_faultloc_reader \
+    test/unit/test_faultloc_reporter \
     test/unit/test_faultloc_rules \
     test/unit/test_faultloc_say \
     test/unit/test_faultloc_socket_opener \
     test/unit/test_faultloc_spawn \
     test/unit/test_faultloc_start \
     test/unit/test_faultloc_state \
+    test/unit/test_faultloc_status \
     test/unit/test_faultloc_symptom_socket \
     test/unit/test_faultloc_topology \
     test/unit/test_faultloc_verdicts \
+    test/unit/test_faultloc_wait_page \
     test/unit/test_faultloc_wakeup \
     test/unit/test_faultloc_watch \
     test/unit/test_faultloc_worker \
@@ -318,11 +351,15 @@ unit_tests = \
     test/unit/test_fuzz_tree \
     test/unit/test_fuzz_wire \
     test/unit/test_group \
+    test/unit/test_hydra_arrival \
     test/unit/test_hydra_cleanup \
     test/unit/test_hydra_holders \
+    test/unit/test_hydra_hosts \
     test/unit/test_hydra_incident \
     test/unit/test_hydra_keepalive \
+    test/unit/test_hydra_late \
     test/unit/test_hydra_pending \
+    test/unit/test_hydra_process \
     test/unit/test_indirect \
     test/unit/test_leave \
     test/unit/test_names \
@@ -358,6 +395,9 @@ unit_tests = \
     test/unit/test_tree_nomem \
     test/unit/test_tree_read \
     test/unit/test_verdict \
+    test/unit/test_waitfor \
+    test/unit/test_waitfor_answer \
+    test/unit/test_waitfor_judge \
     test/unit/test_waits_large \
     test/unit/test_waits_match \
     test/unit/test_waits_mismatch \
@@ -386,6 +426,7 @@ tool_tests = \
     test/unit/t-scenario.sh
 
 mpi_tests = \
+    test/mpi/test_collectives.sh \
     test/mpi/test_ended_jobs.sh \
     test/mpi/test_examples.sh \
     test/mpi/test_failures.sh \
@@ -395,6 +436,7 @@ mpi_tests = \
     test/mpi/test_harm_wrappers.sh \
     test/mpi/test_hydra_fixes.sh \
     test/mpi/test_key.sh \
+    test/mpi/test_late.sh \
     test/mpi/test_limits.sh \
     test/mpi/test_lost_in_init.sh \
     test/mpi/test_lost_peer.sh \
@@ -408,7 +450,8 @@ mpi_tests = \
     test/mpi/test_spawn.sh \
     test/mpi/test_threads.sh \
     test/mpi/test_upstream_fixes.sh \
-    test/mpi/test_version.sh
+    test/mpi/test_version.sh \
+    test/mpi/test_waits.sh
 
 cluster_tests = \
     test/cluster/test_cluster.sh \
@@ -416,12 +459,14 @@ cluster_tests = \
     test/cluster/test_failures_host.sh \
     test/cluster/test_harm_launcher_withdrawn.sh \
     test/cluster/test_healthy.sh \
+    test/cluster/test_late.sh \
     test/cluster/test_lost_peer.sh \
     test/cluster/test_rules_reload.sh \
     test/cluster/test_slurm.sh \
     test/cluster/test_straggler.sh \
     test/cluster/test_stranger.sh \
-    test/cluster/test_topology.sh
+    test/cluster/test_topology.sh \
+    test/cluster/test_waits.sh
 
 scenario_tests = \
     test/cluster/power_off.scenario \
@@ -484,6 +529,7 @@ example_programs = \
     doc/examples/verdicts.f90
 
 tool_sources = \
+    tools/agent_socket.c \
     tools/check.c \
     tools/faultloc.c \
     tools/input.c \
@@ -491,8 +537,10 @@ tool_sources = \
     tools/rules.c \
     tools/rules_explain.c \
     tools/rules_learn.c \
+    tools/status.c \
     tools/symptom.c \
     tools/text.c \
+    tools/agent_socket.h \
     tools/tool.h \
     tools/tool_rules.h
 

@@ -27,8 +27,8 @@ What is listed:
   glue    src/mpid/ch4/faultloc/*/*.c; this build leaves out mpi, which needs MPICH's headers
   hydra   the files of src/pm/hydra/pm/pmiserv that do not need hydra's headers
   tests   test/unit/test_*.c, test/unit/t-*.sh (of the programs), test/mpi/test_*.sh and
-          test/cluster/test_*.sh; test/lib/*.c is shared by them, and a file there with a main is a
-          program that scripts use
+          test/cluster/test_*.sh, but for those that say "Not listed"; test/lib/*.c is shared by
+          them, and a file there with a main is a program that scripts use
   tools   tools/*.c is the program faultloc, tools/sim/*.c its simulator
 
 Each row of the table test/cluster/scenarios is a test, too: test/cluster/NAME.scenario.
@@ -92,7 +92,7 @@ EOF
     list tool_tests "${scripts[@]}"
     scripts=(test/mpi/test_*.sh)
     list mpi_tests "${scripts[@]}"
-    scripts=(test/cluster/test_*.sh)
+    mapfile -t scripts < <(grep -L '^# Not listed' test/cluster/test_*.sh)
     list cluster_tests "${scripts[@]}"
     rows=$(test/cluster/scenario --list) || exit 1
     list scenario_tests $(sed 's|^\([^ ]*\) .*|test/cluster/\1.scenario|' <<<"$rows")

@@ -21,6 +21,7 @@ static const char usage[] =
     "       faultloc replay [--node N] [--json FILE|-] [--quiet] TRACE | --help\n"
     "       faultloc simulate --nodes N [OPTION]... | --help\n"
     "       faultloc symptom --kind KIND [OPTION]... | --list | --help\n"
+    "       faultloc status [JOB] [OPTION]... | --help\n"
     "\n"
     "Works on the reports that MPICH with FaultLoc writes (faultloc-JOB.json), and on rule bases,\n"
     "running jobs and simulated ones.\n"
@@ -31,6 +32,8 @@ static const char usage[] =
     "             one print each error: file, place, reason\n"
     "  symptom    report to a running job what was observed elsewhere; see\n"
     "             faultloc symptom --help\n"
+    "  status     say what the ranks of a running job do on this host; see\n"
+    "             faultloc status --help\n"
     "  rules      check, print and explain rule bases, and learn priors from reports; see\n"
     "             faultloc rules --help\n"
     "  simulate   run FaultLoc's own code on up to millions of simulated nodes, with faults; see\n"
@@ -111,6 +114,8 @@ int main(int argc, char **argv)
         return sim_replay_command(argc - 1, argv + 1);
     if (!strcmp(command, "symptom"))
         return finish(tool_symptom(argc - 2, argv + 2));
+    if (!strcmp(command, "status"))
+        return finish(tool_status(argc - 2, argv + 2));
     if (strcmp(command, "report") && strcmp(command, "check"))
         return wrong_usage("no such command: ", command);
     verbose = argc > 2 && command[0] == 'r' && !strcmp(argv[2], "--verbose");

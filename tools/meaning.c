@@ -42,14 +42,16 @@ static void check_ranks(struct tool_findings *f, struct json_object *ranks, int6
     }
 }
 
-static void check_victims(struct tool_findings *f, struct json_object *victims, int64_t size)
+/* Fewer may be listed than counted: the list is bounded. */
+static void check_counted(struct tool_findings *f, struct json_object *verdict, const char *key,
+                          int64_t size)
 {
-    struct json_object *ranks = tool_member(victims, "ranks");
-    int64_t count = number(victims, "count");
-    size_t where = tool_enter_key(f, "victims");
+    struct json_object *set = tool_member(verdict, key), *ranks = tool_member(set, "ranks");
+    int64_t count = number(set, "count");
+    size_t where = tool_enter_key(f, key);
 
-    /* fewer may be listed than counted: the list is bounded */
-    if (count < (int64_t) json_object_array_length(ranks) || count > size)
+    if (tool_member(set, "count") &&
+        (count < (int64_t) json_object_array_length(ranks) || count > size))
         tool_found(f, "count is %lld, with %zu ranks listed, in a job of %lld", (long long) count,
                    json_object_array_length(ranks), (long long) size);
     tool_enter_key(f, "ranks");
@@ -59,19 +61,51 @@ static void check_victims(struct tool_findings *f, struct json_object *victims, 
 
 static void check_verdict(struct tool_findings *f, struct json_object *verdict, int64_t size)
 {
-    size_t where;
-
     /* times are all in one form, so they compare as strings */
     if (strcmp(string(verdict, "first_symptom"), string(verdict, "located")) > 0)
         tool_found(f, "located before the first symptom");
     if (tool_member(verdict, "withdrawn") &&
         strcmp(string(verdict, "located"), string(verdict, "withdrawn")) > 0)
         tool_found(f, "withdrawn before it was located");
-    where = tool_enter_key(f, "component");
-    tool_enter_key(f, "ranks");
-    check_ranks(f, tool_member(tool_member(verdict, "component"), "ranks"), size);
+    check_counted(f, verdict, "component", size);
+    check_counted(f, verdict, "victims", size);
+}
+
+/* Ranks and counts of a note are within the job. */
+static void check_number(struct tool_findings *f, struct json_object *object, const char *key,
+                         int64_t most, int64_t size)
+{
+    size_t where = tool_enter_key(f, key);
+
+    if (number(object, key) > most)
+        tool_found(f, "is %lld, in a job of %lld ranks", (long long) number(object, key),
+                   (long long) size);
     tool_leave(f, where);
-    check_victims(f, tool_member(verdict, "victims"), size);
+}
+
+static void check_list(struct tool_findings *f, struct json_object *waiting, const char *key,
+                       const char *rank, int64_t size)
+{
+    struct json_object *list = tool_member(waiting, key);
+    size_t where = tool_enter_key(f, key);
+
+    for (size_t i = 0; i < json_object_array_length(list); i++) {
+        size_t at = tool_enter_index(f, i);
+        check_number(f, json_object_array_get_idx(list, i), rank, size - 1, size);
+        check_number(f, json_object_array_get_idx(list, i), "count", size, size);
+        tool_leave(f, at);
+    }
+    tool_leave(f, where);
+}
+
+static void check_waiting(struct tool_findings *f, struct json_object *waiting, int64_t size)
+{
+    size_t where = tool_enter_key(f, "waiting");
+
+    check_number(f, waiting, "count", size, size);
+    check_list(f, waiting, "ends", "rank", size);
+    check_list(f, waiting, "classes", "example", size);
+    tool_leave(f, where);
 }
 
 void tool_check_meaning(struct tool_findings *f, struct json_object *report)
@@ -94,6 +128,8 @@ void tool_check_meaning(struct tool_findings *f, struct json_object *report)
                    (long long) number(job, "nodes"));
         tool_leave(f, where);
     }
+    if (tool_member(report, "waiting"))
+        check_waiting(f, tool_member(report, "waiting"), size);
     tool_enter_key(f, "verdicts");
     for (size_t i = 0; i < json_object_array_length(verdicts); i++) {
         size_t where = tool_enter_index(f, i);

@@ -284,6 +284,17 @@ static void print_candidates(const struct rules_sign *sign, bool ruled_out)
     end_line(&l);
 }
 
+/* It is no part of an examination. */
+static bool needs_waits(const struct rules_sign *sign)
+{
+    for (int32_t i = 0; i < sign->conditions; i++) {
+        const struct rules_condition *c = &sign->condition[i];
+        if (!c->is_number && c->fact == RULES_FACT_WAITS && !(c->values >> RULES_WAITS_NONE & 1))
+            return true;
+    }
+    return false;
+}
+
 /* `sign` with the alternatives of the same name behind it; returns how many these are. */
 static int32_t print_sign(const struct rules_sign *sign, int32_t signs, bool well)
 {
@@ -301,7 +312,9 @@ static int32_t print_sign(const struct rules_sign *sign, int32_t signs, bool wel
     print_conditions(sign, false);
     for (; n < signs && !strcmp(sign[n].name, sign->name); n++)
         print_conditions(&sign[n], true);
-    if (!sign->at_once)
+    if (needs_waits(sign))
+        print_line(6, 8, "evaluated when the ranks have said twice what they wait for");
+    else if (!sign->at_once)
         print_line(6, 8, "evaluated when the time for answers is over");
     print_candidates(sign, false);
     print_candidates(sign, true);
@@ -419,13 +432,24 @@ static void print_rest(const struct ftree_rules *rules, const struct rules_model
     print_symptoms(m);
 }
 
-static void explain_model(const struct ftree_rules *rules, int32_t m)
+static bool is_raised(const struct ftree_rules *rules, int32_t m)
 {
-    const struct rules_model *model = &rules->model[m];
+    for (int32_t r = 0; r < rules->rules; r++)
+        for (int32_t i = 0; i < rules->rule[r].candidates; i++)
+            if (rules->rule[r].candidate[i].model == m)
+                return true;
+    return false;
+}
+
+static void explain_raising(const struct ftree_rules *rules, int32_t m)
+{
     uint64_t kinds = 0;
     uint32_t strategies;
 
-    print_head(model);
+    if (!is_raised(rules, m)) {
+        print_line(2, 4, "candidate of no rule");
+        return;
+    }
     print_line(2, 4, "candidate of the rules:");
     strategies = print_raising(rules, m, &kinds);
     print_deriving(rules, &kinds);
@@ -434,6 +458,17 @@ static void explain_model(const struct ftree_rules *rules, int32_t m)
     for (int32_t s = 0; s < rules->strategies; s++)
         if (strategies >> s & 1)
             print_strategy(&rules->strategy[s]);
+}
+
+static void explain_model(const struct ftree_rules *rules, int32_t m)
+{
+    const struct rules_model *model = &rules->model[m];
+
+    print_head(model);
+    explain_raising(rules, m);
+    if (ftree_rules_by_waits(rules, m))
+        print_line(2, 4,
+                   "found without a rule: ranks that have stalled are asked what they wait for");
     if (model->listed_only)
         print_line(2, 4, "never a verdict: only named as a candidate of other verdicts");
     else

@@ -3,16 +3,11 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "tool.h"
+#include "agent_socket.h"
 
-#include "faultloc/io/symptom_socket.h"
 #include "ftree/report/report.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,15 +19,8 @@
  * faultloc symptom: finds the symptom sockets of the jobs on this host, picks one, and sends its
  * agent a symptom. The first datagram carries one end of a pair of sockets, on which the agent
  * answers; repeated ones go without.
- *
- * Root looks into folders of other users.  It makes nothing there, follows no link there, and
- * takes a folder's jobs for those of the user whose folder it is: io/symptom_socket.h.
  */
 
-#define SOCKETS_MAX 1024
-#define ENTRIES_MAX 4096 /* of a folder */
-#define ANSWER_MS 2000
-#define SEND_MS 10000
 #define REPEAT_MAX 100000000
 #define SUCCESSION_MS 3000 /* until a deputy that succeeds its agent has opened the socket anew */
 #define RETRY_MS 50
@@ -50,7 +38,7 @@ static const char usage[] =
     "                        \"nic NAME[:INTERFACE]\" or \"link NAME[:INTERFACE]\" (default: the\n"
     "                        node of the agent that receives it)\n"
     "  --severity SEVERITY   info, warning, error or fatal (default: the usual one of KIND)\n"
-    "  --detail TEXT         a description, at most 95 characters\n"
+    "  --detail TEXT         a description, at most 127 characters\n"
     "  --errno NAME          an error number, by name (EHOSTUNREACH) or as a number\n"
     "  --age MILLISECONDS    how long ago it was observed; up to an hour\n"
     "  --count N             how often it was observed\n"
@@ -68,19 +56,6 @@ static const char usage[] =
 struct options {
     const char *kind, *component, *severity, *detail, *error, *age, *count, *job, *user, *node,
         *repeat, *per_second;
-    uid_t uid; /* of `user` */
-};
-
-struct agent_socket {
-    char folder[FAULTLOC_SYMPTOM_PATH], name[FAULTLOC_SYMPTOM_PATH];
-    char job[FAULTLOC_SYMPTOM_PATH], node[FAULTLOC_SYMPTOM_PATH];
-    uid_t uid;
-};
-
-struct agent_sockets {
-    int n;
-    bool too_many;
-    struct agent_socket sock[SOCKETS_MAX];
 };
 
 static enum tool_exit wrong(const char *what, const char *which)
@@ -139,30 +114,8 @@ static bool is_component(const char *text)
     return ftree_kind_by_name(kind) >= 0;
 }
 
-/* A user id as it is written in the name of a folder, and in no other way. */
-static bool read_uid(const char *text, uid_t *uid)
-{
-    char *end, again[24];
-    unsigned long n = strtoul(text, &end, 10);
-
-    *uid = (uid_t) n;
-    snprintf(again, sizeof(again), "%lu", (unsigned long) *uid);
-    return !strcmp(text, again);
-}
-
-static enum tool_exit find_user(struct options *o)
-{
-    const struct passwd *known = o->user ? getpwnam(o->user) : NULL;
-
-    if (known)
-        o->uid = known->pw_uid;
-    else if (o->user && !read_uid(o->user, &o->uid))
-        return wrong("no such user: ", o->user);
-    return TOOL_OK;
-}
-
 /* What can be seen to be wrong without an agent. */
-static enum tool_exit check_options(struct options *o)
+static enum tool_exit check_options(const struct options *o)
 {
     if (!o->kind)
         return wrong("missing --kind", "");
@@ -175,13 +128,13 @@ static enum tool_exit check_options(struct options *o)
     if (o->error && !ftree_report_errno_number(o->error))
         return wrong("no such error: ", o->error);
     if (o->detail && strlen(o->detail) >= FTREE_DETAIL_MAX)
-        return wrong("--detail is longer than 95 characters", "");
+        return wrong("--detail is longer than 127 characters", "");
     if (check_number("--age", o->age, 0, 3600000) ||
         check_number("--count", o->count, 1, 1000000000) ||
         check_number("--repeat", o->repeat, 1, REPEAT_MAX) ||
         check_number("--per-second", o->per_second, 1, 1000000))
         return TOOL_TROUBLE;
-    return find_user(o);
+    return TOOL_OK;
 }
 
 static enum tool_exit read_options(int n, char **arguments, struct options *o)
@@ -208,186 +161,6 @@ static enum tool_exit read_options(int n, char **arguments, struct options *o)
         *known[k].to = arguments[i + 1];
     }
     return check_options(o);
-}
-
-/* ---- symptom sockets ------------------------------------------------------------------------- */
-
-/* A socket connected to the symptom socket; -1 with errno: nobody is behind it, or it is not its
- * user's. */
-static int connect_to(const struct agent_socket *d)
-{
-    const struct timeval patience = {.tv_sec = SEND_MS / 1000};
-    int folder = faultloc_symptom_socket_open_folder(d->folder, d->uid), fd, error;
-
-    if (folder < 0)
-        return -1;
-    fd = faultloc_symptom_socket_connect(folder, d->name, d->uid);
-    error = errno;
-    close(folder);
-    if (fd >= 0)
-        setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
-    errno = error;
-    return fd;
-}
-
-static bool is_same(const struct agent_socket *a, const struct agent_socket *b)
-{
-    return a->uid == b->uid && !strcmp(a->job, b->job) && !strcmp(a->node, b->node);
-}
-
-/* JOB@NODE.sock */
-static bool read_name(struct agent_socket *d, const char *name)
-{
-    const char *at = strchr(name, '@'), *end = strrchr(name, '.');
-
-    if (!at || !end || end < at || strcmp(end, ".sock") || strlen(name) >= sizeof(d->name))
-        return false;
-    strcpy(d->name, name);
-    snprintf(d->job, sizeof(d->job), "%.*s", (int) (at - name), name);
-    snprintf(d->node, sizeof(d->node), "%.*s", (int) (end - at - 1), at + 1);
-    return true;
-}
-
-static void add_socket(struct agent_sockets *sockets, const char *folder, uid_t uid,
-                       const char *name)
-{
-    struct agent_socket d = {.uid = uid};
-    int fd;
-
-    snprintf(d.folder, sizeof(d.folder), "%s", folder);
-    if (!read_name(&d, name) || (fd = connect_to(&d)) < 0)
-        return;
-    close(fd);
-    for (int i = 0; i < sockets->n; i++)
-        if (is_same(&sockets->sock[i], &d))
-            return;
-    if (sockets->n < SOCKETS_MAX)
-        sockets->sock[sockets->n++] = d;
-    else
-        sockets->too_many = true;
-}
-
-/* A directory to be read, NULL: there is none, or it is not to be trusted. */
-static DIR *open_list(const char *folder, uid_t uid)
-{
-    int at = faultloc_symptom_socket_open_folder(folder, uid);
-    int fd = at < 0 ? -1 : openat(at, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *list = fd < 0 ? NULL : fdopendir(fd);
-
-    if (at >= 0)
-        close(at);
-    if (fd >= 0 && !list)
-        close(fd);
-    return list;
-}
-
-static void search(struct agent_sockets *sockets, const char *folder, uid_t uid)
-{
-    DIR *list = open_list(folder, uid);
-    const struct dirent *e;
-    int n = 0;
-
-    while (list && (e = readdir(list)) && ++n <= ENTRIES_MAX)
-        add_socket(sockets, folder, uid, e->d_name);
-    sockets->too_many = sockets->too_many || n > ENTRIES_MAX;
-    if (list)
-        closedir(list);
-}
-
-static void search_of(struct agent_sockets *sockets, uid_t uid)
-{
-    char folder[FAULTLOC_SYMPTOM_PATH];
-
-    if (uid == geteuid() && faultloc_symptom_socket_folder(uid, folder, sizeof(folder)))
-        search(sockets, folder, uid);
-    snprintf(folder, sizeof(folder), "/run/user/%lu/faultloc", (unsigned long) uid);
-    search(sockets, folder, uid);
-    snprintf(folder, sizeof(folder), "/tmp/faultloc-%lu", (unsigned long) uid);
-    search(sockets, folder, uid);
-}
-
-/* Of every user who has an entry `prefix`UID in that folder. */
-static void search_users(struct agent_sockets *sockets, const char *folder, const char *prefix)
-{
-    DIR *list = opendir(folder);
-    const struct dirent *e;
-    uid_t uid;
-
-    while (list && (e = readdir(list)))
-        if (!strncmp(e->d_name, prefix, strlen(prefix)) &&
-            read_uid(e->d_name + strlen(prefix), &uid))
-            search_of(sockets, uid);
-    if (list)
-        closedir(list);
-}
-
-/* The user's own jobs, wherever their agents found XDG_RUNTIME_DIR; for root those of all users. */
-static void find_sockets(struct agent_sockets *sockets, const struct options *o)
-{
-    search_of(sockets, o->user ? o->uid : geteuid());
-    if (o->user || geteuid() != 0)
-        return;
-    search_users(sockets, "/run/user", "");
-    search_users(sockets, "/tmp", "faultloc-");
-}
-
-static bool fits(const struct agent_socket *d, const char *job, const char *node)
-{
-    return (!job || !strcmp(d->job, job)) && (!node || !strcmp(d->node, node));
-}
-
-/* What is known, for a message: jobs, or the nodes of one. */
-static void list_sockets(const struct agent_sockets *sockets, const char *job)
-{
-    if (!sockets->n)
-        tool_say(stderr, "faultloc symptom: this host has no job with FaultLoc");
-    for (int i = 0; i < sockets->n; i++) {
-        const struct agent_socket *d = &sockets->sock[i];
-        if (!job || !strcmp(d->job, job))
-            tool_say(stderr, "faultloc symptom: known: job %s, node %s, user %lu", d->job,
-                     d->node, (unsigned long) d->uid);
-    }
-}
-
-/* Several symptom sockets fit: "" if it is known which one is meant, else what is missing. */
-static const char *missing(const struct agent_sockets *sockets, const struct options *o,
-                           const struct agent_socket *first)
-{
-    bool jobs = false, users = false, nodes = false;
-
-    for (int i = 0; i < sockets->n; i++) {
-        const struct agent_socket *d = &sockets->sock[i];
-        if (!fits(d, o->job, o->node))
-            continue;
-        jobs = jobs || strcmp(first->job, d->job);
-        users = users || first->uid != d->uid;
-        nodes = nodes || strcmp(first->node, d->node);
-    }
-    if (jobs)
-        return "this host has several jobs: select one with --job";
-    /* one who is not the job's user may have made a symptom socket of this name */
-    if (users || (sockets->too_many && !o->user && geteuid() == 0))
-        return "this host has jobs of several users: select one with --user";
-    /* any agent of the job accepts a symptom that names its component */
-    if (nodes && !o->component)
-        return "this host has several agents of the job: select one with --node or --component";
-    return "";
-}
-
-static const struct agent_socket *pick(const struct agent_sockets *sockets, const struct options *o)
-{
-    const struct agent_socket *first = NULL;
-    const char *what = "no such job on this host, or it runs without MPIR_CVAR_FAULTLOC=1";
-
-    for (int i = 0; i < sockets->n && !first; i++)
-        first = fits(&sockets->sock[i], o->job, o->node) ? &sockets->sock[i] : NULL;
-    if (first)
-        what = missing(sockets, o, first);
-    if (!*what)
-        return first;
-    wrong(what, "");
-    list_sockets(sockets, first && o->job ? o->job : NULL);
-    return NULL;
 }
 
 /* ---- reporting ------------------------------------------------------------------------------- */
@@ -421,92 +194,7 @@ static struct json_object *compose(const struct options *o)
     return j;
 }
 
-/* Sends the text, and with it one end of a pair of sockets.  Returns 0 or an errno. */
-static int send_with(int fd, const char *text, int end)
-{
-    union {
-        char bytes[CMSG_SPACE(sizeof(end))];
-        struct cmsghdr align;
-    } control = {.bytes = {0}};
-    struct iovec part = {.iov_base = (char *) text, .iov_len = strlen(text)};
-    struct msghdr m = {.msg_iov = &part,
-                       .msg_iovlen = 1,
-                       .msg_control = &control,
-                       .msg_controllen = sizeof(control)};
-    struct cmsghdr *c = CMSG_FIRSTHDR(&m);
-
-    c->cmsg_level = SOL_SOCKET;
-    c->cmsg_type = SCM_RIGHTS;
-    c->cmsg_len = CMSG_LEN(sizeof(end));
-    memcpy(CMSG_DATA(c), &end, sizeof(end));
-    return sendmsg(fd, &m, 0) >= 0 ? 0 : errno == EAGAIN ? ETIMEDOUT : errno;
-}
-
-/* Sends the text.  Returns the end of the pair on which the answer comes, or -1 with errno. */
-static int ask(const struct agent_socket *d, const char *text)
-{
-    int fd = connect_to(d), pair[2], one = 1, rc;
-
-    if (fd < 0)
-        return -1;
-    rc = socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) ? errno : 0;
-    if (!rc) {
-        setsockopt(pair[0], SOL_SOCKET, SO_PASSCRED, &one, sizeof(one));
-        rc = send_with(fd, text, pair[1]);
-        close(pair[1]);
-        if (rc)
-            close(pair[0]);
-    }
-    close(fd);
-    errno = rc;
-    return rc ? -1 : pair[0];
-}
-
-enum answer {
-    NO_ANSWER_YET,
-    NO_ANSWER,
-    WRONG_USER,
-    ANSWERED
-};
-
-/* The kernel says who sent it: only the job's user and root are believed. */
-static bool is_from(struct msghdr *m, uid_t uid)
-{
-    struct ucred who;
-
-    for (struct cmsghdr *c = CMSG_FIRSTHDR(m); c; c = CMSG_NXTHDR(m, c))
-        if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_CREDENTIALS) {
-            memcpy(&who, CMSG_DATA(c), sizeof(who));
-            return who.uid == uid || who.uid == 0;
-        }
-    return false;
-}
-
-/* Waits for the agent's answer, which is left in `text`. */
-static enum answer receive_answer(int fd, uid_t uid, char *text, size_t room)
-{
-    union {
-        char bytes[CMSG_SPACE(sizeof(struct ucred))];
-        struct cmsghdr align;
-    } control;
-    struct iovec part = {.iov_base = text, .iov_len = room - 1};
-    struct msghdr m = {.msg_iov = &part,
-                       .msg_iovlen = 1,
-                       .msg_control = &control,
-                       .msg_controllen = sizeof(control)};
-    struct pollfd p = {.fd = fd, .events = POLLIN};
-    ssize_t n;
-
-    if (poll(&p, 1, ANSWER_MS) != 1)
-        return NO_ANSWER_YET;
-    n = recvmsg(fd, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-    if (n <= 0)
-        return NO_ANSWER;
-    text[n] = '\0';
-    return is_from(&m, uid) ? ANSWERED : WRONG_USER;
-}
-
-static enum tool_exit print_answer(const struct agent_socket *d, enum answer answer,
+static enum tool_exit print_answer(const struct agent_socket *d, enum agent_answer answer,
                                    const char *word)
 {
     switch (answer) {
@@ -542,14 +230,14 @@ static enum tool_exit print_answer(const struct agent_socket *d, enum answer ans
 static enum tool_exit send_first(const struct agent_socket *d, const char *text)
 {
     char word[FAULTLOC_SYMPTOM_ERROR];
-    int fd = ask(d, text);
-    enum answer answer;
+    int fd = tool_agent_ask(d, text);
+    enum agent_answer answer;
 
     if (fd < 0) {
         tool_say(stderr, "faultloc symptom: %s/%s: %s", d->folder, d->name, strerror(errno));
         return TOOL_TROUBLE;
     }
-    answer = receive_answer(fd, d->uid, word, sizeof(word));
+    answer = tool_agent_answer(fd, d->uid, word, sizeof(word));
     close(fd);
     return print_answer(d, answer, word);
 }
@@ -562,17 +250,17 @@ static int64_t now_ns(void)
     return (int64_t) t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* Connects as connect_to(), also where a deputy is about to succeed the agent, which has ended: nobody
+/* Connects as tool_agent_connect(), also where a deputy is about to succeed the agent, which has ended: nobody
  * is bound to the socket then. */
 static int connect_in_time(const struct agent_socket *d)
 {
     const struct timespec pause = {.tv_nsec = RETRY_MS * 1000000};
-    int fd = connect_to(d);
+    int fd = tool_agent_connect(d);
 
     for (int ms = 0; fd < 0 && (errno == ECONNREFUSED || errno == ENOENT) && ms < SUCCESSION_MS;
          ms += RETRY_MS) {
         nanosleep(&pause, NULL);
-        fd = connect_to(d);
+        fd = tool_agent_connect(d);
     }
     return fd;
 }
@@ -646,7 +334,7 @@ static enum tool_exit report(const struct agent_socket *d, const struct options 
 
 enum tool_exit tool_symptom(int n, char **arguments)
 {
-    static struct agent_sockets sockets;
+    struct agent_choice choice = {.command = "symptom", .component = true};
     struct options o = {0};
     const struct agent_socket *d;
     enum tool_exit code;
@@ -658,7 +346,12 @@ enum tool_exit tool_symptom(int n, char **arguments)
     code = read_options(n, arguments, &o);
     if (code)
         return code;
-    find_sockets(&sockets, &o);
-    d = pick(&sockets, &o);
+    choice.job = o.job;
+    choice.user = o.user;
+    choice.node = o.node;
+    choice.any_node = o.component != NULL;
+    if (!tool_agent_user(&choice))
+        return wrong("no such user: ", o.user);
+    d = tool_agent_pick(&choice);
     return d ? report(d, &o) : TOOL_TROUBLE;
 }

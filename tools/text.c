@@ -56,14 +56,32 @@ static void read_ranks(struct json_object *array, int64_t count, struct ftree_ra
     }
 }
 
+/* How many ranks a component is: what is not a set lists all of them. */
+static int64_t count_of(struct json_object *component)
+{
+    struct json_object *count = tool_member(component, "count");
+
+    return count ? json_object_get_int64(count)
+                 : (int64_t) json_object_array_length(tool_member(component, "ranks"));
+}
+
+/* 0: not all of its ranks are listed */
+static int nodes_of(struct json_object *component)
+{
+    struct json_object *nodes = tool_member(component, "nodes");
+
+    if (count_of(component) > (int64_t) json_object_array_length(tool_member(component, "ranks")))
+        return 0;
+    return nodes ? json_object_get_int(nodes) : 1;
+}
+
 /* "rank 3" or "ranks 4-7" */
 static void component_ranks(struct json_object *component, char *buf, size_t len)
 {
-    struct json_object *ranks = tool_member(component, "ranks");
     struct ftree_ranks set;
     char list[200];
 
-    read_ranks(ranks, (int64_t) json_object_array_length(ranks), &set);
+    read_ranks(tool_member(component, "ranks"), count_of(component), &set);
     ftree_report_ranks(&set, list, sizeof(list));
     snprintf(buf, len, "%s %s", set.count == 1 ? "rank" : "ranks", list);
 }
@@ -82,6 +100,7 @@ static struct report_about about(struct json_object *v, char *ranks)
                               .name = string(component, "name"),
                               .node = string(component, "node"),
                               .ranks = ranks,
+                              .nodes = nodes_of(component),
                               .pid = json_object_get_int(tool_member(component, "pid")),
                               .percent = percent(v)};
     for (size_t i = 0; i < json_object_array_length(list); i++) {
@@ -209,6 +228,51 @@ static void say_trace(struct json_object *trace)
         say(INDENT "  %s", json_object_get_string(json_object_array_get_idx(trace, i)));
 }
 
+static int integer(struct json_object *object, const char *key)
+{
+    return json_object_get_int(tool_member(object, key));
+}
+
+static void read_ends(struct json_object *list, struct report_waiting *w)
+{
+    w->ends = (int) json_object_array_length(list);
+    for (int i = 0; i < w->ends; i++) {
+        struct json_object *e = json_object_array_get_idx(list, (size_t) i);
+        w->end[i].rank = integer(e, "rank");
+        w->end[i].count = integer(e, "count");
+        w->end[i].node = string(e, "node");
+        w->end[i].state = string(e, "state");
+    }
+}
+
+static void read_classes(struct json_object *list, struct report_waiting *w)
+{
+    w->classes = (int) json_object_array_length(list);
+    for (int i = 0; i < w->classes; i++) {
+        struct json_object *c = json_object_array_get_idx(list, (size_t) i);
+        w->class_[i].example = integer(c, "example");
+        w->class_[i].count = integer(c, "count");
+        w->class_[i].node = string(c, "node");
+        w->class_[i].call = string(c, "call");
+        w->class_[i].comm = string(c, "communicator");
+    }
+}
+
+/* A note; the schema says that no list is longer than there is room. */
+static void say_waiting(struct json_object *report, struct json_object *waiting, const char *file)
+{
+    struct report_waiting w = {.seconds = json_object_get_int64(tool_member(waiting, "waited_s")),
+                               .count = integer(waiting, "count"),
+                               .size = integer(tool_member(report, "job"), "size")};
+    char line[2048];
+
+    read_ends(tool_member(waiting, "ends"), &w);
+    read_classes(tool_member(waiting, "classes"), &w);
+    for (int i = 0; ftree_report_waiting(&w, i, line, sizeof(line)); i++)
+        say("%s%s", i ? INDENT : PREFIX, line);
+    say(INDENT "full report: %s", file);
+}
+
 /* What is about the whole job is said once, with the last verdict. */
 static void say_end(struct json_object *report, const struct report_about *a, const char *file,
                     bool withdrawn, bool verbose)
@@ -251,6 +315,8 @@ void tool_print(struct json_object *report, const char *file, bool verbose)
     say(PREFIX "job %s: %d %s on %d %s, started %s; %zu %s", string(job, "id"), size,
         size == 1 ? "rank" : "ranks", nodes, nodes == 1 ? "node" : "nodes", string(job, "started"),
         n, n == 1 ? "verdict" : "verdicts");
+    if (tool_member(report, "waiting"))
+        say_waiting(report, tool_member(report, "waiting"), file);
     for (size_t i = 0; i < n; i++)
         say_verdict(report, json_object_array_get_idx(verdicts, i), file, verbose && i + 1 == n);
 }

@@ -20,6 +20,8 @@
  *     meaning.c     what a schema cannot say: numbers that must fit each other
  *     text.c        the report as a person reads it
  *     symptom.c     tells the agents of a job what other middleware saw
+ *     status.c      asks an agent what the ranks of its node do
+ *     agent_socket.c how the two find agents
  *     rules*.c      rule bases: checked, printed, explained, and what past reports teach of them
  *
  * A report may come from anywhere: nothing in it is believed before check.c has seen it, every
@@ -75,6 +77,9 @@ void tool_print(struct json_object *report, const char *file, bool verbose);
 
 /* Purpose: the command `faultloc symptom`, with the arguments behind it.  Returns an exit code. */
 enum tool_exit tool_symptom(int n, char **arguments);
+
+/* Purpose: the command `faultloc status`, likewise. */
+enum tool_exit tool_status(int n, char **arguments);
 
 /* Purpose: the command `faultloc rules`, with the arguments behind it.  Returns an exit code. */
 enum tool_exit tool_rules(int n, char **arguments);

@@ -631,7 +631,7 @@ judge_verdicts() {
 judge_complaints() {
     local said
     said=$(grep -F '[faultloc] ' "$work/err" |
-        grep -vE '^\[faultloc\] (  |withdrawn: |[a-z]+-[a-z]+: |straggler: |deadlock: |unknown: )' |
+        grep -vE '^\[faultloc\] (  |withdrawn: |waiting: |[a-z]+-[a-z]+: |straggler: |deadlock: |unknown: )' |
         grep -vE "^\[faultloc\] ${ALLOWED:-only reports}" | head -n 1 || :)
     [ -z "$said" ] || [ $CODE != 0 ] || blame "FaultLoc printed: $said"
 }

@@ -108,7 +108,8 @@ struct summary messages_summary(const struct ftree_verdict *v)
                             .fln = v->fln,
                             .first_symptom = v->first_symptom,
                             .located = v->located,
-                            .withdrawn = v->withdrawn};
+                            .withdrawn = v->withdrawn,
+                            .component = v->component.count ? &v->component : NULL};
 }
 
 struct wire_message messages_told(ftree_time now, const struct ftree_verdict *v, int32_t n,
@@ -143,6 +144,115 @@ static void fill_summaries(struct wire_summary_list *told, ftree_time now)
     *told = ftree_wire_summary_list(&w);
 }
 
+/* ---- what ranks wait for --------------------------------------------------------------------- */
+
+static const struct ftree_io no_io;
+static struct ftree memory = {.io = &no_io}; /* for what only allocates */
+
+static struct waits_page *a_page(void)
+{
+    static struct waits_page page;
+
+    memset(&page, 0, sizeof(page));
+    page.records = 1;
+    page.record[0] = (struct waits_record){.rank = 4,
+                                           .threads = 1,
+                                           .state = WAITS_WAITING,
+                                           .mode = WAITS_FOR_ALL,
+                                           .call = 3,
+                                           .stamp = 1000,
+                                           .requests = 2,
+                                           .comms = 1};
+    page.record[0].request[0] = (struct waits_request){
+        .kind = WAITS_RECV, .fate = WAITS_OPEN, .peer = 5, .tag = 7, .bytes = 8};
+    page.record[0].request[1] =
+        (struct waits_request){.kind = WAITS_COLLECTIVE, .peer = FTREE_NONE, .number = 3};
+    page.record[0].comm[0] = (struct waits_comm){.size = MESSAGES_SIZE,
+                                                 .name = "MPI_COMM_WORLD",
+                                                 .runs = 1,
+                                                 .run = {{0, 1, MESSAGES_SIZE}},
+                                                 .last = {.begun = 3, .call = 9, .root = -1}};
+    page.exchanges = 1;
+    page.exchange[0] = (struct waits_exchange){.peer = 5, .sent = {3, 4}, .received = {5, 6}};
+    page.posted = page.last = 1;
+    page.post[0] = (struct waits_flow){.peer = WAITS_ANY, .tag = 1, .count = 1};
+    page.sent[0] = (struct waits_flow){.peer = 5, .tag = 1, .count = 1};
+    return &page;
+}
+
+static struct wire_part part_of(const uint8_t *bytes, size_t len)
+{
+    return (struct wire_part){.number = 12, .parts = 1, .len = len, .bytes = bytes};
+}
+
+/* Rank 4 waits for 5, and that for 4. */
+static void fill_items(struct wire_part *part)
+{
+    static uint8_t bytes[1024];
+    struct waits_record *r = &a_page()->record[0];
+    int32_t from = 0;
+    struct waits *w;
+
+    memory.job = messages_job();
+    w = ftree_waits_create(&memory);
+    REQUIRE(w && !ftree_waits_add(w, r));
+    r->rank = 5;
+    r->request[0].peer = 4;
+    REQUIRE(!ftree_waits_add(w, r) && !ftree_waits_reduce(w));
+    *part = part_of(bytes, ftree_waits_items(w, &from, bytes, sizeof(bytes)));
+    ftree_waits_destroy(w);
+}
+
+static void fill_seen(struct wire_part *part, ftree_time now)
+{
+    static uint8_t bytes[1024];
+    static const int32_t with[] = {5};
+    waitfor_bytes out = {0};
+
+    memory.job = messages_job();
+    REQUIRE(waitfor_answer_put(&memory, now, &out, 4, WAITFOR_READY, now - FTREE_MS, a_page(), with,
+                               1) &&
+            waitfor_answer_put(&memory, now, &out, 5, WAITFOR_LEFT, 0, NULL, NULL, 0) &&
+            out.n <= (int32_t) sizeof(bytes));
+    memcpy(bytes, out.items, (size_t) out.n);
+    *part = part_of(bytes, (size_t) out.n);
+    ftree_alloc(&memory, out.items, 0);
+}
+
+static bool make_waits(int i, ftree_time now, struct wire_message *m)
+{
+    static const uint8_t look[] = {8, 2, 10, 10, 0}; /* rank 4 with 5, rank 5 with nobody */
+
+    switch (i) {
+        case 0:
+            m->type = WIRE_WAITS_UP;
+            fill_items(&m->u.part);
+            return true;
+        case 1:
+            m->type = WIRE_WAITS_LOOK;
+            m->u.part = part_of(look, sizeof(look));
+            return true;
+        case 2:
+            m->type = WIRE_WAITS_SEEN;
+            fill_seen(&m->u.part, now);
+            return true;
+        case 3:
+            m->type = WIRE_WAITS_SEEN;
+            m->u.part = (struct wire_part){5, 1, 3, 2, (const uint8_t *) "hi"};
+            return true;
+        case 4:
+            m->type = WIRE_VERDICT_UP;
+            fill_verdict(&m->u.verdict, now, "deadlock/cycle");
+            m->u.verdict.rank = 6;
+            m->u.verdict.withdrawn = 0;
+            ftree_ranks_add(&m->u.verdict.component, 6, 7);
+            ftree_ranks_add(&m->u.verdict.component, 12, 12);
+            return true;
+        default:
+            return false;
+    }
+}
+
 bool messages_make(int i, ftree_time now, struct wire_message *m)
 {
     messages_job(); /* which has a tree from then on */
@@ -153,6 +263,8 @@ bool messages_make(int i, ftree_time now, struct wire_message *m)
         if (m->type == WIRE_VERDICT_UP) {
             m->u.verdict.first_symptom = m->u.verdict.located = now;
             m->u.verdict.switch_ = FTREE_NONE;
+        } else if (m->type >= WIRE_WAITS_UP && m->type <= WIRE_WAITS_SEEN) {
+            m->u.part.parts = 1;
         } else if (m->type == WIRE_SYMPTOM) {
             ftree_symptom_init(&m->u.symptom, FTREE_SYMPTOM_PEER_SILENT, 0, FTREE_NONE, 0, now,
                                now);
@@ -251,6 +363,6 @@ bool messages_make(int i, ftree_time now, struct wire_message *m)
             m->u.relay = (struct wire_relay){7, 5, (const uint8_t *) "hello"};
             return true;
         default:
-            return false;
+            return make_waits(i - WIRE_TYPE_COUNT - 16, now, m);
     }
 }

@@ -97,6 +97,29 @@ static void add_class(int class_)
     v->candidates = class_ % 2 ? 0 : 2;
 }
 
+/* A deadlock of some ranks: on one node, on several, and of more than can be listed. */
+static void add_deadlock(struct ftree_ranks ranks, ftree_time withdrawn)
+{
+    static const char *const lines[] = {"rank 3 (h1) in MPI_Recv(from 5, tag 7, MPI_COMM_WORLD)",
+                                        "<- rank 5 (h2) in MPI_Ssend(to 3, tag 9, MPI_COMM_WORLD)",
+                                        "rank 5 has sent to rank 3, with tag 9"};
+    struct ftree_verdict *v = &all[verdicts];
+
+    add_class(FTREE_CLASS_DEADLOCK);
+    v->component = ranks;
+    v->evidences = 0;
+    v->withdrawn = withdrawn;
+    for (int i = 0; i < 3; i++) {
+        struct ftree_evidence *e = &v->evidence[v->evidences++];
+        *e = (struct ftree_evidence){.source = FTREE_EVIDENCE_WAIT,
+                                     .path = FTREE_PATHS,
+                                     .target = i ? 2 : 1,
+                                     .by = 2,
+                                     .at = v->located};
+        snprintf(e->detail, sizeof(e->detail), "%s", lines[i]);
+    }
+}
+
 static void add_all(void)
 {
     const struct ftree_rules *rules = base_rules();
@@ -111,6 +134,9 @@ static void add_all(void)
         add_class(class_);
         all[verdicts - 1].withdrawn = NOW;
     }
+    add_deadlock((struct ftree_ranks){2, 1, {{2, 3}}}, 0);
+    add_deadlock((struct ftree_ranks){2, 2, {{3, 3}, {5, 5}}}, 0);
+    add_deadlock((struct ftree_ranks){3, 2, {{3, 3}, {5, 5}}}, NOW);
 }
 
 static void write_file(const char *folder, const char *name, const char *end, char *text)
@@ -152,6 +178,27 @@ static char *said(const struct report_job *rj, struct ftree_verdict v, const cha
     return text;
 }
 
+/* A report of a note alone. */
+static void write_note(const char *folder, struct report_job rj)
+{
+    static const struct ftree_waiting note = {
+        .waiting = 40500 * FTREE_MS,
+        .count = 6,
+        .ends = 3,
+        .end = {{7, 4, "outside MPI"}, {0, 2, "in MPI_Recv"}, {5, 0, "outside MPI"}},
+        .classes = 2,
+        .class_ = {{"MPI_Allreduce", "MPI_COMM_WORLD", 4, 1}, {"MPI_Recv", "", 1, 4}}};
+    char json[4096];
+
+    rj.knowns = 0;
+    rj.waiting = &note;
+    rj.waiting_at = NOW;
+    snprintf(json, sizeof(json), "%s/note.json", folder);
+    write_file(folder, "note", ".json", ftree_report_json(&rj));
+    write_file(folder, "note", ".txt", ftree_report_waiting_text(&rj, json));
+    write_file(folder, "note", ".verbose", ftree_report_waiting_text(&rj, json));
+}
+
 int main(int argc, char **argv)
 {
     static const char *const trace[] = {"suspects h2: peer-stall", "  asks h2 on data", ""};
@@ -185,6 +232,7 @@ int main(int argc, char **argv)
         rj.verbose = true;
         write_file(argv[1], name, ".verbose", said(&rj, all[i], json));
     }
+    write_note(argv[1], rj);
     rj.known = list;
     rj.knowns = verdicts;
     write_file(argv[1], "all", ".json", ftree_report_json(&rj));

@@ -27,7 +27,8 @@ static const char usage_text[] =
     "Usage: symptom_listener [--as UID] JOB NODE\n"
     "       symptom_listener --at PATH\n"
     "\n"
-    "Opens the symptom socket of node NODE of job JOB, as an agent does. Prints \"open\", then\n"
+    "Opens the symptom socket of node NODE of job JOB, as an agent does. Answers what\n"
+    "`faultloc status` asks. Prints \"open\", then\n"
     "\"heard KIND\" for each symptom and \"made NAME\" for each file that appears in its folder,\n"
     "until standard input ends.\n"
     "\n"
@@ -76,12 +77,30 @@ static int watch_folder(const struct faultloc_symptom_socket *d)
     return inotify_add_watch(watch, folder, IN_CREATE | IN_MOVED_TO) < 0 ? -1 : watch;
 }
 
+/* A job of six ranks. */
+static char *status(void *ctx)
+{
+    (void) ctx;
+    return strdup(
+        "{\"schema\": \"faultloc-status/1\", \"job\": \"4711\", \"size\": 6, \"nodes\": 1, "
+        "\"node\": \"h1\", \"ranks\": ["
+        "{\"rank\": 0, \"state\": \"waiting\", \"call\": \"MPI_Recv\", \"peer\": 3, "
+        "\"waited_s\": 12.0},"
+        "{\"rank\": 1, \"state\": \"waiting\", \"call\": \"MPI_Recv\", \"peer\": 3, "
+        "\"waited_s\": 13.1},"
+        "{\"rank\": 2, \"state\": \"in MPI\", \"call\": \"MPI_Barrier\", \"waited_s\": 2.0},"
+        "{\"rank\": 3, \"state\": \"outside MPI\"}, {\"rank\": 4, \"state\": 7}, 5],"
+        "\"verdicts\": [{\"line\": \"node-outage: node \\u001bh2 is down\", \"withdrawn\": "
+        "true}]}");
+}
+
 static int keep(const char *job_id, const char *uid)
 {
     struct faultloc_symptom_socket d;
     int watch;
 
     faultloc_symptom_socket_init(&d, &job, 0);
+    d.status = status;
     if (!faultloc_symptom_socket_open(&d, FTREE_MS, job_id) || (watch = watch_folder(&d)) < 0 ||
         (uid && setuid((uid_t) atoi(uid))))
         return 1;

@@ -243,13 +243,22 @@ static void *alloc(void *ctx, void *ptr, size_t size)
     return realloc(ptr, size);
 }
 
+static void note(void *ctx, const struct ftree_waiting *w)
+{
+    struct place *p = ctx;
+
+    p->w->note = *w;
+    p->w->notes++;
+}
+
 static const struct ftree_io io = {.send = send_message,
                                    .look = look,
                                    .verdict = learn,
                                    .report = report,
                                    .trace = trace,
                                    .alloc = alloc,
-                                   .state = state};
+                                   .state = state,
+                                   .waiting = note};
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
@@ -289,6 +298,7 @@ struct world *world_new_tree(const struct ftree_tree *tree, int32_t nodes, int32
     ck_assert_ptr_nonnull(w);
     ck_assert_int_le(nodes, WORLD_NODES_MAX);
     ck_assert_int_le(nodes * ppn, WORLD_RANKS_MAX);
+    w->io = io;
     w->now = 1000 * FTREE_MS;
     w->latency = FTREE_MS;
     w->random = 1;
@@ -315,11 +325,19 @@ struct world *world_new_tree(const struct ftree_tree *tree, int32_t nodes, int32
                                 .rank_pid = w->rank_pid};
     for (int32_t n = 0; n < nodes; n++) {
         places[n] = (struct place){.w = w, .node = n};
-        ck_assert_int_eq(ftree_create(&w->job, n, &w->cfg, &io, &places[n], &w->node[n].ft),
+        ck_assert_int_eq(ftree_create(&w->job, n, &w->cfg, &w->io, &places[n], &w->node[n].ft),
                          FTREE_OK);
     }
     suite_keep(w, end);
     return w;
+}
+
+struct world *world_at(void *ctx, int32_t i, int32_t *rank)
+{
+    const struct place *p = ctx;
+
+    *rank = p->w->node_ranks[p->w->node_first[p->node] + i];
+    return p->w;
 }
 
 void world_free(struct world *w)
@@ -332,6 +350,7 @@ void world_free(struct world *w)
         free(w->events[i].bytes);
     free(w->events);
     free(w->trace);
+    free(w->ranks);
     free(w);
 }
 
@@ -389,7 +408,7 @@ void world_succeed(struct world *w, int32_t node)
     struct ftree_verdict v;
     struct ftree *fresh;
 
-    ck_assert_int_eq(ftree_create(&w->job, node, &w->cfg, &io, &places[node], &fresh), FTREE_OK);
+    ck_assert_int_eq(ftree_create(&w->job, node, &w->cfg, &w->io, &places[node], &fresh), FTREE_OK);
     for (int32_t i = 0; ftree_verdict_at(w->node[node].ft, i, &v); i++)
         ck_assert_int_eq(ftree_restore(fresh, w->now, &v), FTREE_OK);
     ftree_destroy(w->node[node].ft);

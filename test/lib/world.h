@@ -63,6 +63,10 @@ struct world {
     int32_t reporter[64];
     ftree_time reported_at[64];
     int32_t reports;
+    struct ftree_io io; /* of all handles */
+    void *ranks; /* of waiting_ranks.h; the world frees it */
+    struct ftree_waiting note; /* the last, */
+    int32_t notes; /* of so many */
     char *trace;
     size_t trace_len, trace_room;
     int32_t fail_alloc_in; /* the n-th allocation from now fails; 0: none */
@@ -85,6 +89,9 @@ struct world *world_new_tree(const struct ftree_tree *tree, int32_t nodes, int32
 
 /* A symptom about a node that node `by` is told now, by other middleware. */
 void world_symptom(struct world *w, int32_t by, enum ftree_symptom_kind kind, int32_t node);
+
+/* For callbacks of io that others set: the world, and the i-th rank of the node that calls. */
+struct world *world_at(void *ctx, int32_t i, int32_t *rank);
 
 /* Ends it; checks that no handle leaked. */
 void world_free(struct world *w);

@@ -93,6 +93,25 @@ void tu_looping(int rank)
     write_file(folder, "looping", "\n");
 }
 
+void tu_say(const char *line)
+{
+    fflush(stdout);
+    if (write(STDOUT_FILENO, line, strlen(line)) < 0)
+        tu_fail("testutil", "cannot write to standard output");
+}
+
+void tu_blocks(const char *call, int rank)
+{
+    char line[128];
+    struct timespec t;
+
+    clock_gettime(CLOCK_REALTIME, &t);
+    snprintf(line, sizeof(line), "BLOCKS rank %d in %s at %lld.%06ld\n", rank, call,
+             (long long) t.tv_sec, t.tv_nsec / 1000);
+    tu_say(line);
+    tu_note("blocked", rank);
+}
+
 const char *tu_string(int argc, char **argv, const char *name, const char *fallback)
 {
     for (int i = 1; i + 1 < argc; i++)

@@ -25,6 +25,14 @@ void tu_note(const char *what, int rank);
  * Call it after the first round, when every rank has connected to its peers. */
 void tu_looping(int rank);
 
+/* Prints a line, whose end it has, by one write, so that nothing of another rank comes between:
+ * hydra does not wait for ends of lines. */
+void tu_say(const char *line);
+
+/* Says that this rank is about to block in an MPI function: prints "BLOCKS rank R in CALL at
+ * SECOND" (since 1970), and notes "blocked". */
+void tu_blocks(const char *call, int rank);
+
 /* Value of the option "NAME V" in argv, or fallback where it is not given. A value that is not
  * a number ends the program with exit code 2 and says which option it was. */
 double tu_number(int argc, char **argv, const char *name, double fallback);

@@ -7,12 +7,11 @@
  * and every word that arrives is checked. Meanwhile one rank may do what is no fault of its node,
  * but may be hard on whoever shares its process or watches it.
  *
- * work [--pattern alltoall|halo|pipeline|master|phases] [--seconds S] [--until FILE]
+ * work [--pattern alltoall|halo|pipeline|master|phases|irregular] [--seconds S] [--until FILE]
  *      [--pause-ms M] [--rest-us N]
  *      [--harm H [--harm-rank R] [--harm-after S] [--harm-for S] [--harm-mb M] [--harm-seed N]]
  *
- * --pattern   MPI_Alltoall; neighbours on a ring with a sum over all; a chain of stages; a master
- *             that takes results from MPI_ANY_SOURCE; long phases outside MPI
+ * --pattern   how they work together: patterns.h
  * --until     rank 0 ends the work when FILE exists, or after S seconds (10, with --until 3600)
  * --pause-ms  of every rank after every round (5)
  * --rest-us   as in alltoall.c (200)
@@ -30,6 +29,7 @@
  * Rank R does it, for S seconds from S seconds after the loop began; it writes harm.R and harmed.R
  * to the harness's folder before and after. */
 
+#include "patterns.h"
 #include "rest.h"
 #include "testutil.h"
 
@@ -52,12 +52,6 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-static struct {
-    int rank, size;
-    double end, pause_ms;
-    const char *until;
-} me;
 
 /* ---- harms ----------------------------------------------------------------------------------- */
 
@@ -451,258 +445,19 @@ static void harm_turn(void)
 
 /* ---- work ------------------------------------------------------------------------------------ */
 
-static void fail(const char *what)
+static void pattern_loops(void)
 {
-    tu_fail("work", what);
+    harm.after += tu_now();
 }
 
-static void rest_ms(double ms)
+static void pattern_turn(void)
 {
-    struct timespec t = {.tv_sec = (time_t) (ms / 1e3) };
-
-    t.tv_nsec = (long) ((ms - (double) t.tv_sec * 1e3) * 1e6);
-    nanosleep(&t, NULL);
-}
-
-/* After each round. */
-static void step(long round)
-{
-    if (round == 0) {
-        MPI_Barrier(MPI_COMM_WORLD);
-        tu_looping(me.rank);
-        harm.after += tu_now();
-    }
     harm_turn();
-    rest_ms(me.pause_ms);
 }
 
-/* Rank 0 decides, and tells the others with what it sends. */
-static int enough(void)
+static int pattern_may_end(void)
 {
-    return me.rank == 0 && harm.phase != HARM_ON &&
-           (tu_now() > me.end || (*me.until && access(me.until, F_OK) == 0));
-}
-
-static int64_t word(int64_t from, int64_t to, int64_t round)
-{
-    return from * 1000003 + to * 7919 + round * 31;
-}
-
-static long talk_alltoall(void)
-{
-    int64_t out[2 * me.size], in[2 * me.size];
-    long round = 0;
-
-    for (int stop = 0; !stop; round++) {
-        stop = enough();
-        for (int to = 0; to < me.size; to++) {
-            out[2 * to] = stop;
-            out[2 * to + 1] = word(me.rank, to, round);
-        }
-        MPI_Alltoall(out, 2, MPI_INT64_T, in, 2, MPI_INT64_T, MPI_COMM_WORLD);
-        for (int from = 0; from < me.size; from++)
-            if (in[2 * from + 1] != word(from, me.rank, round))
-                fail("a word arrived changed");
-        stop = (int) in[0];
-        step(round);
-    }
-    return round;
-}
-
-#define CELLS 256
-
-/* Who flows from cell to cell is neither made nor lost: the sum over all ranks stays. */
-static void flow(int64_t *u)
-{
-    int64_t flux[CELLS + 1];
-
-    for (int i = 0; i <= CELLS; i++)
-        flux[i] = (u[i] - u[i + 1]) / 4;
-    for (int i = 1; i <= CELLS; i++)
-        u[i] += flux[i - 1] - flux[i];
-}
-
-static void swap_halo(int64_t *u, long round)
-{
-    int left = (me.rank + me.size - 1) % me.size, right = (me.rank + 1) % me.size;
-    int64_t out[2][2] = {{round, u[1]}, {round, u[CELLS]}}, in[2][2];
-    MPI_Request r[4];
-    MPI_Status s[4];
-
-    MPI_Irecv(in[0], 2, MPI_INT64_T, left, 1, MPI_COMM_WORLD, &r[0]);
-    MPI_Irecv(in[1], 2, MPI_INT64_T, right, 2, MPI_COMM_WORLD, &r[1]);
-    MPI_Isend(out[0], 2, MPI_INT64_T, left, 2, MPI_COMM_WORLD, &r[2]);
-    MPI_Isend(out[1], 2, MPI_INT64_T, right, 1, MPI_COMM_WORLD, &r[3]);
-    MPI_Waitall(4, r, s);
-    if (in[0][0] != round || in[1][0] != round)
-        fail("a neighbour is in another round");
-    u[0] = in[0][1];
-    u[CELLS + 1] = in[1][1];
-}
-
-static long talk_halo(void)
-{
-    int64_t u[CELLS + 2], now[2], all[2], first = 0;
-    long round = 0;
-
-    for (int i = 1; i <= CELLS; i++)
-        u[i] = ((int64_t) me.rank * CELLS + i) * 7919 % 10007 * 1000000;
-    for (all[1] = 0; !all[1]; round++) {
-        swap_halo(u, round);
-        flow(u);
-        if (round % 8 == 0) {
-            now[0] = 0;
-            for (int i = 1; i <= CELLS; i++)
-                now[0] += u[i];
-            now[1] = enough();
-            MPI_Allreduce(now, all, 2, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
-            if (round == 0)
-                first = all[0];
-            if (all[0] != first)
-                fail("the sum over all cells has changed");
-        }
-        step(round);
-    }
-    return round;
-}
-
-static int64_t stage(int64_t x, int rank)
-{
-    return (x * 31 + rank) % 1000000007;
-}
-
-static int64_t through(int64_t n)
-{
-    for (int rank = 0; rank < me.size - 1; rank++)
-        n = stage(n, rank);
-    return n;
-}
-
-/* Items go from rank to rank; the last one acknowledges every 16th, lest the first run ahead. */
-static long talk_pipeline(void)
-{
-    int last = me.size - 1;
-    int64_t x[2] = {0, 0};
-    long n = 0;
-
-    for (; x[0] >= 0; n++) {
-        if (me.rank > 0)
-            MPI_Recv(x, 2, MPI_INT64_T, me.rank - 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        else
-            x[0] = enough() ? -1 : n, x[1] = n;
-        if (me.rank == last && x[0] >= 0 && (x[0] != n || x[1] != through(n)))
-            fail("an item arrived wrong at the end of the pipeline");
-        x[1] = stage(x[1], me.rank);
-        if (me.rank < last)
-            MPI_Send(x, 2, MPI_INT64_T, me.rank + 1, 1, MPI_COMM_WORLD);
-        if (n % 16 == 15 && me.rank == last)
-            MPI_Send(x, 1, MPI_INT64_T, 0, 2, MPI_COMM_WORLD);
-        if (n % 16 == 15 && me.rank == 0)
-            MPI_Recv(&(int64_t){0}, 1, MPI_INT64_T, last, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        step(n);
-    }
-    return n;
-}
-
-static int64_t task(int64_t n)
-{
-    return n * n % 10007;
-}
-
-static long be_master(void)
-{
-    int64_t sent = 0, sum = 0, want = 0, got;
-    long round = 0;
-    MPI_Status s;
-
-    for (int to = 1; to < me.size; to++, sent++)
-        MPI_Send(&sent, 1, MPI_INT64_T, to, 1, MPI_COMM_WORLD);
-    for (int at_work = me.size - 1; at_work > 0; round++) {
-        MPI_Recv(&got, 1, MPI_INT64_T, MPI_ANY_SOURCE, 2, MPI_COMM_WORLD, &s);
-        sum += got;
-        if (!enough()) {
-            MPI_Send(&sent, 1, MPI_INT64_T, s.MPI_SOURCE, 1, MPI_COMM_WORLD);
-            sent++;
-        } else {
-            MPI_Send(&(int64_t){-1}, 1, MPI_INT64_T, s.MPI_SOURCE, 1, MPI_COMM_WORLD);
-            at_work--;
-        }
-        if (round == 0)
-            step(0);
-        harm_turn();
-    }
-    for (int64_t n = 0; n < sent; n++)
-        want += task(n);
-    if (sum != want)
-        fail("the results do not add up");
-    return round;
-}
-
-static long talk_master(void)
-{
-    int64_t n, result;
-    long round = 0;
-
-    if (me.rank == 0)
-        return be_master();
-    for (;; round++) {
-        MPI_Recv(&n, 1, MPI_INT64_T, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        if (n < 0)
-            return round;
-        result = task(n);
-        MPI_Send(&result, 1, MPI_INT64_T, 0, 2, MPI_COMM_WORLD);
-        step(round);
-    }
-}
-
-/* Outside MPI for two seconds, in turn; where it is only that nobody else gets the processor that
- * would be lost, it sleeps. */
-static long talk_phases(void)
-{
-    int64_t now[2], all[2] = {0, 0};
-    long round = 0;
-
-    for (; !all[1]; round++) {
-        double end = tu_now() + (round > 0 && round % me.size == me.rank ? 2.0 : 0.1);
-
-        while (tu_now() < end) {
-            tu_compute(0.001);
-            rest_ms(10);
-            harm_turn();
-        }
-        now[0] = word(me.rank, 0, round);
-        now[1] = enough();
-        MPI_Allreduce(now, all, 2, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
-        for (int rank = 0; rank < me.size; rank++)
-            all[0] -= word(rank, 0, round);
-        if (all[0])
-            fail("the sum over all ranks is wrong");
-        step(round);
-    }
-    return round;
-}
-
-static const struct {
-    const char *name;
-    long (*talk)(void);
-} patterns[] = {
-    {"alltoall", talk_alltoall}, {"halo", talk_halo},     {"pipeline", talk_pipeline},
-    {"master", talk_master},     {"phases", talk_phases},
-};
-
-static void talk(const char *name)
-{
-    long rounds = -1;
-
-    for (size_t i = 0; i < sizeof(patterns) / sizeof(*patterns); i++)
-        if (!strcmp(patterns[i].name, name))
-            rounds = patterns[i].talk();
-    if (rounds < 0)
-        fail("there is no such pattern");
-    MPI_Barrier(MPI_COMM_WORLD);
-    if (me.rank == 0)
-        printf("work: %s, %d ranks, %ld rounds, all right\n", name, me.size, rounds);
-    fflush(stdout);
+    return harm.phase != HARM_ON;
 }
 
 #ifdef THREAD_LOCAL_BYTES
@@ -723,8 +478,7 @@ int main(int argc, char **argv)
     keep_those_open();
     rest_while_idle(tu_number(argc, argv, "--rest-us", 200));
     MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &me.rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &me.size);
+    pattern_begin("work");
     tu_hello(me.rank);
     use_thread_local();
     me.until = tu_string(argc, argv, "--until", "");

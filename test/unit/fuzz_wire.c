@@ -83,6 +83,35 @@ static void log_somehow(void *ctx, int32_t i, struct ftree_log *log)
     log->entry[0] = (struct ftree_log_entry){.at = t->now, .peer = i};
 }
 
+/* Now and then a rank does not answer, or writes what is out of all bounds. */
+static enum ftree_waits_look waits_somehow(void *ctx, int32_t i, uint32_t look, const int32_t *with,
+                                           int32_t n, const struct waits_page **out)
+{
+    static struct waits_page page;
+    const struct target *t = ctx;
+    struct waits_record *r = &page.record[0];
+
+    MUST(n >= 0 && n <= WAITS_PEERS_MAX && look != 0);
+    if (look % 7 < 2)
+        return look % 7 ? FTREE_WAITS_PENDING : FTREE_WAITS_UNABLE;
+    memset(&page, look % 7 == 2 ? 0x7f : 0, sizeof(page));
+    *out = &page;
+    if (look % 7 == 2)
+        return FTREE_WAITS_READY;
+    page.records = 1;
+    *r = (struct waits_record){.rank = 2 * t->self + i,
+                               .state = WAITS_WAITING,
+                               .mode = WAITS_FOR_ALL,
+                               .requests = 1,
+                               .comms = 1};
+    r->request[0] = (struct waits_request){.kind = WAITS_RECV, .peer = r->rank ^ 1};
+    r->comm[0] = (struct waits_comm){
+        .size = MESSAGES_SIZE, .runs = 1, .run = {{0, 1, MESSAGES_SIZE}}};
+    for (int32_t k = 0; k < n; k++)
+        page.exchange[page.exchanges++].peer = with[k];
+    return FTREE_WAITS_READY;
+}
+
 static void check_verdict(const struct ftree_verdict *v)
 {
     MUST(v->class_ < FTREE_CLASS_COUNT && v->kind < FTREE_KIND_COUNT);
@@ -114,6 +143,7 @@ static const struct ftree_io target_io = {.send = send_checked,
                                           .look = look_somehow,
                                           .state = state_somehow,
                                           .log = log_somehow,
+                                          .waits = waits_somehow,
                                           .verdict = hear_verdict,
                                           .report = hear_verdict,
                                           .alloc = count_allocations};

@@ -161,7 +161,7 @@ same "commands of rules in faultloc(1)" "$(commands_of rules)" \
     "$(sed -n 's/^rules //p' <<<"$synopsis")"
 explained=$(section doc/faultloc.1 DESCRIPTION | sed -n 's/^\.BI "*\(rules [a-z]*\|[a-z]*\) *".*/\1/p')
 same "commands explained in faultloc(1)" "$(sort -u <<<"$synopsis")" "$explained"
-for name in '' rules simulate symptom replay; do
+for name in '' rules simulate symptom status replay; do
     run $name --help
     cat "$work/out"
 done >"$work/help"

@@ -118,8 +118,8 @@ expect 2 "--count must be a whole number from 1 to 1000000000, not 0" \
     symptom --kind power-off --count 0
 expect 2 "--repeat must be a whole number from 1 to 100000000, not 5x" \
     symptom --kind power-off --repeat 5x
-expect 2 "--detail is longer than 95 characters" \
-    symptom --kind power-off --detail "$(printf '%96s' x)"
+expect 2 "--detail is longer than 127 characters" \
+    symptom --kind power-off --detail "$(printf '%128s' x)"
 expect 2 "no such job on this host" symptom --kind power-off --job "none-of-$$"
 
 # --- what is no report --------------------------------------------------------------------------
@@ -148,6 +148,9 @@ broken 'verdicts[0]: located before the first symptom' \
 broken 'verdicts[0].component: has no "ranks"' 'del(.verdicts[0].component.ranks)'
 broken 'verdicts[0].component.ranks[0]: rank 8 of a job of 8 ranks' \
     '.verdicts[0].component.ranks = [8]'
+broken 'verdicts[0].component: count is 1, with 2 ranks listed' '.verdicts[0].component.count = 1'
+broken 'verdicts[0].component: count is 9, with 2 ranks listed' '.verdicts[0].component.count = 9'
+broken 'verdicts[0].component.nodes: is 1, less than 2' '.verdicts[0].component.nodes = 1'
 broken 'verdicts[0].victims.ranks[1]: rank 1 after rank 1' \
     '.verdicts[0].victims = {count: 2, ranks: [1, 1]}'
 broken 'verdicts[0].victims: count is 1, with 2 ranks listed' \
@@ -164,6 +167,15 @@ broken 'component.node: is "h2\u0000x", which does not match' \
 broken 'component.node: is "h?' '.verdicts[0].component.node = "hä"'
 broken 'component.node: is longer than 255 bytes' '.verdicts[0].component.node = "h" * 256'
 broken 'and more' '.verdicts[0].evidence = [range(22)]'
+
+cp "$work/note.json" "$work/0.json"
+broken 'waiting: has no "ends"' 'del(.waiting.ends)'
+broken 'waiting.count: is 9, in a job of 8 ranks' '.waiting.count = 9'
+broken 'waiting.ends[1].rank: is 8, in a job of 8 ranks' '.waiting.ends[1].rank = 8'
+broken 'waiting.ends: has 5 elements, more than 4' '.waiting.ends = [range(5)]'
+broken 'waiting.classes[0].count: is 9, in a job of 8 ranks' '.waiting.classes[0].count = 9'
+broken 'waiting.classes[0].call: is "", which does not match' '.waiting.classes[0].call = ""'
+"$samples" "$work"
 
 # --- what is no JSON, or too much of it ---------------------------------------------------------
 

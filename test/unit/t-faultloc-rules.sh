@@ -86,6 +86,13 @@ jq '.strategies += [{name: "idle", steps: [{ask: "log", at_rto: 0}]}] |
     >"$work/idle.json"
 expect 0 'note: no rule leads to model "mystery"' check "$work/idle.json"
 expect 0 'note: no rule uses strategy "idle"' check "$work/idle.json"
+expect 0 'candidate of no rule' explain mystery "$work/idle.json"
+jq '(.models[] | select(.name == "deadlock").signs[].when) |= . + {agent: "answered"}' \
+    "$work/plain.json" >"$work/asked.json"
+expect 0 'note: no rule leads to model "deadlock"' check "$work/asked.json"
+jq '.rules[0].then.candidates += [{model: "deadlock", prior: 0.001}] |
+    .rules[0].then.candidates[0].prior = 0.2' "$work/plain.json" >"$work/raised.json"
+expect 1 'no sign of "deadlock" can ever hold' check "$work/raised.json"
 
 # --- explain ------------------------------------------------------------------------------------
 
@@ -114,7 +121,12 @@ expect 0 'the fault is attributed to the node that asks' explain unknown/no-node
 expect 0 'no node behind it answers on any path' explain switch-fault
 expect 0 'then there is also carrier-lost' explain port-down
 expect 0 'agent-answers: its agent answers' explain well
-expect 0 'a class of faults of which the rule base has no model' explain deadlock
+expect 0 'found without a rule: ranks that have stalled are asked what they wait for' \
+    explain deadlock
+expect 0 'if waits is missing-partner' explain deadlock
+expect 0 'evaluated when the ranks have said twice what they wait for' explain \
+    collective-mismatch/behind
+expect 0 'a class of faults of which the rule base has no model' explain user-code-hang
 expect 0 'mystery: of class unknown' explain mystery "$work/idle.json"
 expect 2 'there is no class, model, rule or sign "nodes"' explain nodes
 expect 1 'unexpected end of file' explain well /dev/null
@@ -235,7 +247,7 @@ same facts "$(tr ' ' '\n' <<<"$facts" | sort | paste -sd' ')" \
     '."$defs".conditions.properties | keys[]'
 same values "$(values)" '."$defs" |
     (.reach, .witnessed, .no_yes, .side, .transport, .process, .seen_by, .link, .behind,
-        .launcher).anyOf[0].enum[],
+        .launcher, .waits).anyOf[0].enum[],
     (.step.properties | (.ask, .of, .over, .if).enum[])'
 sed 's/\\-/-/g' "$manual" >"$work/manual"
 for name in $(names ftree.h FTREE_SYMPTOMS) $(names ftree.h FTREE_CLASSES) $facts $(values) \

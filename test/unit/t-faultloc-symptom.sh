@@ -68,6 +68,31 @@ sockets=$XDG_RUNTIME_DIR/faultloc
 keep own "$keeper" "$job" h1
 expect 0 "reported to the agent of node h1 of job $job: power-off of its own node" --job "$job"
 [ ! -s "$work/err" ] || bad "a symptom that is taken: $(cat "$work/err")"
+
+# The same agent says what its ranks do.
+symptom=("${command[@]}")
+command=("$top_builddir/tools/faultloc" status)
+run "$job"
+said="job 4711: 6 ranks on 1 node; node h1 has 6:
+  ranks 0-1: waiting in MPI_Recv, for rank 3, since 12.0 to 13.1 s
+  rank 2: in MPI_Barrier, since 2.0 s
+  rank 3: outside MPI
+  withdrawn: node-outage: node ?h2 is down"
+if [ $code -ne 0 ] || [ "$(cat "$work/out")" != "$said" ]; then
+    bad "status ends with $code and says: $(cat "$work/out" "$work/err")"
+fi
+run "$job" --json
+if [ $code -ne 0 ] || ! grep -q '"schema": *"faultloc-status/1"' "$work/out"; then
+    bad "status --json says: $(cat "$work/out" "$work/err")"
+fi
+ok "status: what ranks do, in words and as JSON"
+expect 0 "Usage: faultloc status [JOB]" --help
+expect 2 "no such job on this host" "none-of-$$"
+expect 2 "no such option: --all" --all
+expect 2 "no such option: second" "$job" second
+expect 2 "missing value after --node" --node
+expect 2 "no such user: nobody-at-all" --user nobody-at-all
+command=("${symptom[@]}")
 expect_said own "heard power-off" "one symptom, and no file"
 expect 0 "reported to the agent of node h1 of job $job: power-off of its own node, 3 times" \
     --job "$job" --repeat 3

@@ -80,6 +80,8 @@ static int list_areas(const struct faultloc_board *b, struct area *area)
     area[n++] = (struct area){(uintptr_t) faultloc_board_rank_pid(b), size * sizeof(int32_t)};
     for (int32_t i = 0; i < b->slots; i++)
         area[n++] = (struct area){(uintptr_t) faultloc_board_slot(b, i), b->page};
+    for (int32_t i = 0; i < b->slots; i++)
+        area[n++] = (struct area){(uintptr_t) faultloc_board_wait_area(b, i), b->wait_bytes};
     return n;
 }
 
@@ -103,6 +105,9 @@ START_TEST(tables_lie_apart)
     REQUIRE(area[n - 1].at + area[n - 1].bytes == (uintptr_t) b + b->bytes);
     for (int32_t i = 0; i < b->slots; i++)
         REQUIRE((uintptr_t) faultloc_board_slot(b, i) % b->page == 0);
+    for (int32_t i = 0; i < b->slots; i++)
+        REQUIRE((uintptr_t) faultloc_board_wait_area(b, i) % b->page == 0);
+    ck_assert_uint_ge(b->wait_bytes, sizeof(struct faultloc_wait_area));
     for (int i = 0; i < n; i++)
         REQUIRE(area[i].at % _Alignof(max_align_t) == 0);
     faultloc_board_unmap(b);
@@ -431,7 +436,7 @@ static bool may_be_written(void *at)
     return may;
 }
 
-START_TEST(a_board_that_is_protected_is_written_by_others_and_the_own_slot_alone)
+START_TEST(a_board_that_is_protected_is_written_by_others_and_in_the_own_slot_alone)
 {
     struct faultloc_board *rank, *agent;
     int fd;
@@ -439,10 +444,12 @@ START_TEST(a_board_that_is_protected_is_written_by_others_and_the_own_slot_alone
     rank = make(2, 4, 2, &fd);
     ck_assert_int_eq(faultloc_board_map(fd, &agent), 0);
     ck_assert_int_eq(faultloc_board_map_slot(rank, fd, 1, &page), 0);
-    ck_assert_int_eq(faultloc_board_protect(rank), 0);
+    ck_assert_int_eq(faultloc_board_protect(rank, 1), 0);
     ck_assert(!may_be_written(rank));
     ck_assert(!may_be_written(faultloc_board_rank_pid(rank)));
     ck_assert(!may_be_written(faultloc_board_slot(rank, 0)));
+    ck_assert(!may_be_written(faultloc_board_wait_area(rank, 0)));
+    ck_assert(may_be_written(faultloc_board_wait_area(rank, 1)));
     ck_assert(may_be_written(&page.slot.spins));
     agent->abort_code = 7;
     ck_assert_int_eq(rank->abort_code, 7);
@@ -638,7 +645,7 @@ SUITE("faultloc_board")
     TEST(a_page_is_seen_by_another_process);
     TEST(a_page_that_is_not_aligned_is_refused);
     TEST(a_slot_needs_the_boards_descriptor);
-    TEST(a_board_that_is_protected_is_written_by_others_and_the_own_slot_alone);
+    TEST(a_board_that_is_protected_is_written_by_others_and_in_the_own_slot_alone);
     TEST(a_verdict_that_is_over_stays_in_its_place);
     TEST(on_a_full_board_what_is_over_gives_its_place);
     TEST(a_loss_that_found_no_place_is_not_forgotten_for_another_verdict);

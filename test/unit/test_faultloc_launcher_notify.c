@@ -111,6 +111,25 @@ START_TEST(a_lost_node_is_all_of_its_ranks)
 }
 END_TEST
 
+START_TEST(a_deadlock_is_all_ranks_that_wait_for_each_other)
+{
+    struct ftree_verdict v = {.class_ = FTREE_CLASS_DEADLOCK,
+                              .kind = FTREE_KIND_RANK,
+                              .rank = FTREE_NONE,
+                              .switch_ = FTREE_NONE,
+                              .component = {3, 2, {{1, 1}, {3, 4}}}};
+    struct faultloc_launcher_message w;
+
+    faultloc_launcher_verdict(&job, &v, &w);
+    ck_assert_str_eq(w.line, "deadlock: ranks 1, 3-4 (on 2 nodes) wait for each other");
+    ck_assert_int_eq(w.ranks.count, 3);
+    ck_assert_int_eq(w.ranks.ranges, 2);
+    ck_assert_int_eq(w.ranks.range[0].first, 1);
+    ck_assert_int_eq(w.ranks.range[1].last, 4);
+    ck_assert_uint_eq(w.ends_ranks, 0);
+}
+END_TEST
+
 START_TEST(more_victims_than_ranges_are_counted)
 {
     struct ftree_verdict v = {.class_ = FTREE_CLASS_PROCESS_STOPPED, .switch_ = FTREE_NONE};
@@ -123,6 +142,24 @@ START_TEST(more_victims_than_ranges_are_counted)
     ck_assert(faultloc_launcher_is_message(&w, sizeof(w), 100));
     ck_assert_int_eq(w.victims.count, 40);
     ck_assert_int_eq(w.victims.ranges, FAULTLOC_LAUNCHER_RANGES);
+}
+END_TEST
+
+START_TEST(ranks_in_mpi_finalize)
+{
+    struct faultloc_launcher_message w;
+
+    faultloc_launcher_finalizing(&w);
+    ck_assert_int_eq(w.ranks.count, 0);
+    for (int32_t rank = 0; rank < 100; rank++)
+        if (rank < 4 || rank % 2)
+            faultloc_launcher_finalizing_add(&w, rank);
+    ck_assert(faultloc_launcher_is_message(&w, sizeof(w), 100));
+    ck_assert_uint_eq(w.kind, FAULTLOC_LAUNCHER_FINALIZING);
+    ck_assert_int_eq(w.ranks.count, 52);
+    ck_assert_int_eq(w.ranks.ranges, FAULTLOC_LAUNCHER_RANGES);
+    ck_assert(w.ranks.range[0].first == 0 && w.ranks.range[0].last == 3);
+    ck_assert(w.ranks.range[1].first == 5 && w.ranks.range[1].last == 5);
 }
 END_TEST
 
@@ -192,7 +229,9 @@ SUITE("faultloc_launcher_notify")
     TEST(a_verdict_is_sent_with_its_ranks);
     TEST(an_ending_says_who_is_ended_and_why);
     TEST(a_lost_node_is_all_of_its_ranks);
+    TEST(a_deadlock_is_all_ranks_that_wait_for_each_other);
     TEST(more_victims_than_ranges_are_counted);
+    TEST(ranks_in_mpi_finalize);
     TEST(it_is_sent_or_not_but_never_waits);
     TEST(a_launcher_without_a_file_is_found_by_its_name);
     TEST(a_path_that_is_too_long_is_an_error);

@@ -344,6 +344,34 @@ static void expect_answer(int fd, const char *text, const char *answer)
     ck_assert_msg(!strncmp(got, answer, strlen(answer)), "%s", got);
 }
 
+static char *answer_of(void *ctx)
+{
+    return ctx ? strdup(ctx) : NULL;
+}
+
+START_TEST(a_question_is_no_symptom)
+{
+    static char long_text[FAULTLOC_STATUS_BYTES + 1], text[] = "{\"schema\":1}";
+    int fd;
+
+    setup();
+    ck_assert(faultloc_symptom_socket_open(&sock, NOW, "4711"));
+    fd = knock(true);
+    expect_answer(fd, FAULTLOC_STATUS_QUESTION, "no status");
+    sock.status = answer_of;
+    expect_answer(fd, FAULTLOC_STATUS_QUESTION, "no status");
+    sock.status_ctx = text;
+    expect_answer(fd, FAULTLOC_STATUS_QUESTION, text);
+    memset(long_text, ' ', FAULTLOC_STATUS_BYTES);
+    sock.status_ctx = long_text;
+    expect_answer(fd, FAULTLOC_STATUS_QUESTION, "no status");
+    ck_assert_str_eq(said(), "");
+    expect_answer(fd, "{\"status\": false}", "\"kind\" is missing");
+    close(fd);
+    teardown();
+}
+END_TEST
+
 START_TEST(who_has_a_name_is_answered)
 {
     int fd;
@@ -884,6 +912,7 @@ SUITE("faultloc_symptom_socket")
     TEST(an_age_before_the_clock_is_its_beginning);
     TEST(a_broken_datagram_does_no_harm);
     TEST(a_symptom_comes_in);
+    TEST(a_question_is_no_symptom);
     TEST(who_has_a_name_is_answered);
     TEST(who_sends_a_socket_is_answered_there);
     TEST(what_is_sent_along_does_no_harm);

@@ -186,8 +186,34 @@ static void bad_candidates(struct ftree_verdict *v)
     v->candidates = -1;
 }
 
+static void bad_victims(struct ftree_verdict *v)
+{
+    v->victims = (struct ftree_ranks){1, 1, {{sample_job.size, sample_job.size}}};
+}
+
+static void bad_component(struct ftree_verdict *v)
+{
+    v->component = (struct ftree_ranks){1, 1, {{-1, 0}}};
+}
+
+static void bad_order(struct ftree_verdict *v)
+{
+    v->component = (struct ftree_ranks){2, 1, {{3, 2}}};
+}
+
+static void bad_ranges(struct ftree_verdict *v)
+{
+    v->component = (struct ftree_ranks){1, FTREE_RANGES_MAX + 1, {{0, 0}}};
+}
+
+static void bad_count(struct ftree_verdict *v)
+{
+    v->component = (struct ftree_ranks){-1, 0, {{0, 0}}};
+}
+
 static void (*const damages[])(struct ftree_verdict *) = {
-    bad_class, bad_kind, bad_node, bad_fln, bad_rank, bad_evidences, bad_candidates};
+    bad_class,      bad_kind,    bad_node,      bad_fln,   bad_rank,   bad_evidences,
+    bad_candidates, bad_victims, bad_component, bad_order, bad_ranges, bad_count};
 
 START_TEST(what_does_not_fit_the_job_is_not_read)
 {
@@ -230,6 +256,10 @@ START_TEST(an_event_says_what_and_where)
     ck_assert_int_eq(e.failures, 1);
     ck_assert_str_eq(e.class_name, "process-crash");
     ck_assert_str_eq(e.node_name, "h2");
+    v.component = (struct ftree_ranks){2, 1, {{4, 5}}};
+    faultloc_event_fill(b, &v, NOW, NOW_MS, &e);
+    ck_assert_int_eq(e.rank, -1);
+    v.component.count = 0;
     v.withdrawn = NOW;
     v.class_ = FTREE_CLASS_NODE_OUTAGE;
     v.kind = FTREE_KIND_NODE;

@@ -56,6 +56,36 @@ static void make_board(int32_t slots)
     }
 }
 
+/* A rank that asks in vain, some 100 times from look to look, from 1,000 ms on; what a look sees. */
+START_TEST(a_rank_that_asks_in_vain_waits)
+{
+    struct faultloc_slot *slot;
+    struct ftree_rank_state state;
+
+    make_board(1);
+    slot = faultloc_board_slot(board, 0);
+    slot->polls = 70;
+    for (int i = 0; i < 5; i++, slot->polls += 100) {
+        bool inside = i % 2; /* it is about to end in vain */
+        slot->call = IN(inside ? RECV : 0, 500 + slot->polls - (inside ? 1 : 0));
+        faultloc_watch_look(&watch, (1000 + 400 * i) * FTREE_MS, 0, false, &state);
+        ck_assert_int_eq(state.phase, i == 0 ? OUTSIDE : WAITING);
+        ck_assert_int_eq(state.peer, NONE);
+        ck_assert_uint_eq(state.waiting, i * 400 * FTREE_MS);
+    }
+    slot->polls -= 100;
+    faultloc_watch_look(&watch, 2601 * FTREE_MS, 0, false, &state); /* at once */
+    ck_assert_uint_eq(state.waiting, 1601 * FTREE_MS);
+    faultloc_watch_look(&watch, 3000 * FTREE_MS, 0, false, &state); /* it has gone on */
+    ck_assert_int_eq(state.phase, OUTSIDE);
+    slot->polls += 100;
+    slot->call = OUT(500 + slot->polls + 1); /* one has come true */
+    faultloc_watch_look(&watch, 3400 * FTREE_MS, 0, false, &state);
+    ck_assert_uint_eq(state.waiting, 0);
+    faultloc_board_unmap(board);
+}
+END_TEST
+
 /* ---- stories ------------------------------------------------------------------------------- */
 
 /* One look: when, what stands in the slot (0 for "since": no wait is noted), what comes of it. */
@@ -492,6 +522,17 @@ START_TEST(who_takes_over_finds_the_ends_again)
 }
 END_TEST
 
+START_TEST(builtin_operators_have_names)
+{
+    ck_assert_str_eq(faultloc_op_name(0x58000001u), "MPI_MAX");
+    ck_assert_str_eq(faultloc_op_name(0x58000003u), "MPI_SUM");
+    ck_assert_str_eq(faultloc_op_name(0x5800000eu), "MPI_NO_OP");
+    ck_assert_str_eq(faultloc_op_name(0x5800000fu), "an operator");
+    ck_assert_str_eq(faultloc_op_name(0x58000000u), "an operator");
+    ck_assert_str_eq(faultloc_op_name(0), "an operator");
+}
+END_TEST
+
 START_TEST(all_have_left)
 {
     setup();
@@ -510,6 +551,7 @@ END_TEST
 
 SUITE("faultloc_watch")
 {
+    TEST(a_rank_that_asks_in_vain_waits);
     TEST_ROWS(story, COUNT(stories));
     TEST(any_content_is_survived);
     TEST_ROWS(letter, COUNT(letters));
@@ -522,4 +564,5 @@ SUITE("faultloc_watch")
     TEST(the_kernel_says_who_is_gone);
     TEST(who_takes_over_finds_the_ends_again);
     TEST(all_have_left);
+    TEST(builtin_operators_have_names);
 }

@@ -5,6 +5,7 @@
 
 #include "ftree_int.h"
 #include "suite.h"
+#include "waiting_ranks.h"
 #include "world.h"
 
 /*
@@ -105,6 +106,45 @@ static struct world *everybody_has_symptoms(void)
     return w;
 }
 
+/* And a third is their victim. */
+static struct world *two_wait_for_each_other(void)
+{
+    struct world *w = world_of(shape_binary(7, 1));
+    struct ranks *r = ranks_of(w);
+
+    for (int32_t rank = 4; rank <= 6; rank++) {
+        ranks_wait(r, rank, CALL_RECV, WAITS_FOR_ALL);
+        ranks_recv(r, rank, rank == 5 ? 4 : 5, 7, WORLD_CONTEXT);
+    }
+    return w;
+}
+
+static struct world *one_is_in_another_collective(void)
+{
+    struct world *w = world_of(shape_binary(4, 2));
+    struct ranks *r = ranks_of(w);
+
+    for (int32_t rank = 0; rank < 8; rank++) {
+        enum call call = rank == 5 ? CALL_REDUCE : CALL_BARRIER;
+        ranks_wait(r, rank, call, WAITS_FOR_ALL);
+        ranks_collective(r, rank, 3, call, -1, 8, WORLD_CONTEXT);
+    }
+    return w;
+}
+
+/* They are asked for whom others wait, and nothing is found. */
+static struct world *all_wait_for_one_that_computes(void)
+{
+    struct world *w = world_of(shape_binary(7, 1));
+    struct ranks *r = ranks_of(w);
+
+    for (int32_t rank = 0; rank < 6; rank++) {
+        ranks_wait(r, rank, CALL_RECV, WAITS_FOR_ALL);
+        ranks_recv(r, rank, rank + 1, 7, WORLD_CONTEXT);
+    }
+    return w;
+}
+
 static const struct {
     struct world *(*begin)(void);
     int32_t culprit[2]; /* nodes */
@@ -118,6 +158,9 @@ static const struct {
     {all_wait_and_nothing_is_wrong, {-1, -1}},
     {a_node_is_frozen_for_a_while, {3, 3}},
     {everybody_has_symptoms, {9, 9}},
+    {two_wait_for_each_other, {4, 4}},
+    {one_is_in_another_collective, {2, 2}},
+    {all_wait_for_one_that_computes, {-1, -1}},
 };
 
 static void expect_no_other(const struct world *w, int story, int n)

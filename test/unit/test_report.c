@@ -163,6 +163,88 @@ START_TEST(text_of_a_crash_seen_in_proc)
 }
 END_TEST
 
+/* Ranks 3, 5 and 7 of nodes h1, h2 and h3. */
+static struct ftree_verdict deadlock(void)
+{
+    struct ftree_verdict v = verdict_of_class(FTREE_CLASS_DEADLOCK, 1);
+
+    snprintf(v.rule, sizeof(v.rule), "deadlock/cycle");
+    snprintf(v.because, sizeof(v.because), "each of them waits for the next one");
+    for (int32_t r = 3; r < 8; r += 2)
+        ftree_ranks_add(&v.component, r, r);
+    v.victims = (struct ftree_ranks){.count = 1, .ranges = 1, .range = {{2, 2}}};
+    return v;
+}
+
+START_TEST(text_of_a_deadlock)
+{
+    struct ftree_verdict v = deadlock();
+
+    add_word(&v, FTREE_EVIDENCE_WAIT, 1,
+             "rank 3 (h1) in MPI_Recv(from 5, tag 7, MPI_COMM_WORLD)");
+    add_word(&v, FTREE_EVIDENCE_WAIT, 2,
+             "<- rank 5 (h2) in MPI_Ssend(to 3, tag 9, MPI_COMM_WORLD)");
+    add_word(&v, FTREE_EVIDENCE_WAIT, 2, "rank 5 has sent to rank 3, with tag 9");
+    expect_text(&v, NULL,
+                "[faultloc] deadlock: ranks 3, 5, 7 (on 3 nodes) wait for each other -- software, "
+                "confidence high\n"
+                "[faultloc]   located by h0, 1.4 s after the first symptom; rule deadlock/cycle\n"
+                "[faultloc]   because each of them waits for the next one\n"
+                "[faultloc]   evidence: rank 3 (h1) in MPI_Recv(from 5, tag 7, MPI_COMM_WORLD)\n"
+                "[faultloc]             <- rank 5 (h2) in MPI_Ssend(to 3, tag 9, "
+                "MPI_COMM_WORLD)\n"
+                "[faultloc]             rank 5 has sent to rank 3, with tag 9\n"
+                "[faultloc]   victims: 1 rank is blocked on ranks 3, 5, 7, directly or "
+                "indirectly: 2\n"
+                "[faultloc]   conclusion: software fault in ranks 3, 5, 7 (on 3 nodes)\n");
+    v.withdrawn = v.located + 1500 * FTREE_MS;
+    expect_text(&v, NULL,
+                "[faultloc] withdrawn: deadlock of ranks 3, 5, 7 (on 3 nodes): its ranks went on, "
+                "1.5 s after the verdict\n"
+                "[faultloc]   conclusion: the software fault in ranks 3, 5, 7 (on 3 nodes) is "
+                "over\n");
+}
+END_TEST
+
+static const struct {
+    struct ftree_ranks set;
+    const char *words;
+} set_rows[] = {
+    {{2, 1, {{2, 3}}}, "ranks 2-3 (node h1) wait"},
+    {{1, 1, {{5, 5}}}, "rank 5 (node h1) is in a deadlock"},
+    {{4, 1, {{1, 4}}}, "ranks 1-4 (on 3 nodes) wait"},
+    {{3, 2, {{0, 1}, {7, 7}}}, "ranks 0-1, 7 (on 2 nodes) wait"},
+    {{7, 2, {{0, 1}, {7, 7}}}, "ranks 0-1, 7, ... (on several nodes) wait"},
+};
+
+/* rows: a_component_may_be_a_set_of_ranks COUNT(set_rows) */
+START_TEST(a_component_may_be_a_set_of_ranks)
+{
+    struct ftree_verdict v = verdict_of_class(FTREE_CLASS_DEADLOCK, 1);
+    struct ftree_ranks ranks;
+    char line[256];
+
+    v.component = set_rows[_i].set;
+    v.rank = v.component.range[0].first; /* says less */
+    ftree_report_line(&sample_job, &v, line, sizeof(line));
+    ck_assert_msg(strstr(line, set_rows[_i].words), "%s", line);
+    ftree_report_component_ranks(&sample_job, &v, &ranks);
+    ck_assert_mem_eq(&ranks, &v.component, sizeof(ranks));
+}
+END_TEST
+
+/* One rank a node, as a job without tables has it. */
+START_TEST(a_set_of_ranks_that_are_nodes)
+{
+    struct ftree_job plain = {.nodes = 9, .size = 9};
+    struct ftree_verdict v = deadlock();
+    char line[256];
+
+    ftree_report_line(&plain, &v, line, sizeof(line));
+    ck_assert_str_eq(line, "deadlock: ranks 3, 5, 7 (on 3 nodes) wait for each other");
+}
+END_TEST
+
 START_TEST(text_names_what_is_not_ruled_out)
 {
     struct ftree_verdict v = verdict("unknown/no-node-answers", 0, FTREE_NONE);
@@ -748,7 +830,7 @@ static const struct {
     {FTREE_CLASS_SWITCH_FAULT, true, FTREE_NONE, "switch-fault: switch -1 (ranks 4-5) has failed",
      "hardware fault in switch -1"},
     {FTREE_CLASS_DEADLOCK, true, FTREE_NONE,
-     "deadlock: ranks 4-5 (node h2) are in a deadlock -- software",
+     "deadlock: ranks 4-5 (node h2) wait for each other -- software",
      "software fault in ranks 4-5 (node h2)"},
     {FTREE_CLASS_IO_HANG, true, FTREE_NONE,
      "io-hang: ranks 4-5 (node h2) hang in input or output -- hardware",
@@ -782,6 +864,33 @@ START_TEST(component_in_words)
     ck_assert_msg(last && strstr(last, component_rows[_i].conclusion), "%s", text);
     ck_assert_str_eq(strchr(last, '\n'), "\n");
     free(text);
+}
+END_TEST
+
+START_TEST(json_of_a_set_of_ranks)
+{
+    struct ftree_verdict v = deadlock();
+    const struct ftree_verdict *list = &v;
+    struct json_object *o, *c, *e;
+
+    add_word(&v, FTREE_EVIDENCE_WAIT, 2, "rank 5 has sent to rank 3, with tag 9");
+    o = parsed_report(&list, 1);
+    c = json_object_array_get_idx(member(o, "verdicts", json_type_array), 0);
+    e = json_object_array_get_idx(member(c, "evidence", json_type_array), 0);
+    ck_assert_str_eq(string(e, "source"), "wait");
+    ck_assert_str_eq(string(e, "path"), "local");
+    ck_assert_str_eq(string(e, "target"), "h2");
+    ck_assert_str_eq(string(e, "detail"), "rank 5 has sent to rank 3, with tag 9");
+    c = member(c, "component", json_type_object);
+    ck_assert_str_eq(string(c, "kind"), "rank");
+    ck_assert_str_eq(string(c, "name"), "3, 5, 7");
+    ck_assert_str_eq(string(c, "node"), "h1");
+    ck_assert_str_eq(json_object_to_json_string_ext(member(c, "ranks", json_type_array),
+                                                    JSON_C_TO_STRING_PLAIN),
+                     "[3,5,7]");
+    ck_assert_int_eq(json_object_get_int(member(c, "count", json_type_int)), 3);
+    ck_assert_int_eq(json_object_get_int(member(c, "nodes", json_type_int)), 3);
+    json_object_put(o);
 }
 END_TEST
 
@@ -1279,11 +1388,104 @@ START_TEST(errno_numbers)
 }
 END_TEST
 
+/* ---- notes ----------------------------------------------------------------------------------- */
+
+#define FOR "have waited for 30 s"
+#define WRONG "; nothing is known to be wrong\n"
+#define ASK(rank) \
+    "[faultloc]   to have it examined: faultloc symptom --kind user-suspects --component " \
+    "\"rank " rank "\"\n"
+
+static const struct {
+    struct ftree_waiting note;
+    const char *text;
+} note_rows[] = {
+    {{.count = 7, .ends = 1, .end = {{3, 7, "outside MPI"}}},
+     "[faultloc] waiting: 7 of 8 ranks " FOR " for rank 3 (h1), which is outside MPI" WRONG
+         ASK("3")},
+    {{.count = 1, .ends = 1, .end = {{3, 1, "in MPI_Allreduce"}}, .classes = 1, .class_ = {{"MPI_Recv", "", 1, 2}}},
+     "[faultloc] waiting: 1 of 8 ranks has waited for 30 s for rank 3 (h1), which is in "
+     "MPI_Allreduce" WRONG "[faultloc]   1 in MPI_Recv, rank 2 (h1) alone\n" ASK("3")},
+    {{.count = 6, .ends = 2, .end = {{7, 4, "outside MPI"}, {0, 2, "in MPI_Recv"}}, .classes = 2,
+      .class_ = {{"MPI_Allreduce", "MPI_COMM_WORLD", 4, 1}, {"MPI_Recv", "pairs", 2, 4}}},
+     "[faultloc] waiting: 6 of 8 ranks " FOR ", 4 of them for rank 7 (h3), which is outside "
+     "MPI" WRONG "[faultloc]   2 for rank 0 (h0), which is in MPI_Recv\n"
+     "[faultloc]   4 in MPI_Allreduce on MPI_COMM_WORLD, rank 1 (h0) for example\n"
+     "[faultloc]   2 in MPI_Recv on pairs, rank 4 (h2) for example\n" ASK("7")},
+    {{.count = 2, .classes = 1, .class_ = {{"MPI", "", 2, 6}}},
+     "[faultloc] waiting: 2 of 8 ranks " FOR WRONG
+     "[faultloc]   2 in MPI, rank 6 (h3) for example\n"},
+    {{.count = 5, .ends = 2, .end = {{7, 0, "outside MPI"}, {1, 0, "in MPI_Recv"}}},
+     "[faultloc] waiting: 5 of 8 ranks " FOR " for rank 7 (h3), which is outside MPI" WRONG
+     "[faultloc]   others for rank 1 (h0), which is in MPI_Recv\n" ASK("7")},
+};
+
+static struct report_job job_of_note(const struct ftree_waiting *note)
+{
+    struct report_job rj = report_job();
+
+    rj.waiting = note;
+    rj.waiting_at = NOW - 250 * FTREE_MS;
+    return rj;
+}
+
+/* rows: a_note_in_words COUNT(note_rows) */
+START_TEST(a_note_in_words)
+{
+    struct ftree_waiting note = note_rows[_i].note;
+    struct report_job rj = job_of_note(&note);
+    char *text;
+
+    note.waiting = 30900 * FTREE_MS;
+    text = ftree_report_waiting_text(&rj, NULL);
+    ck_assert_str_eq(text, note_rows[_i].text);
+    free(text);
+    text = ftree_report_waiting_text(&rj, "x.json");
+    ck_assert_ptr_nonnull(strstr(text, "[faultloc]   full report: x.json\n"));
+    free(text);
+}
+END_TEST
+
+START_TEST(json_of_a_note)
+{
+    struct ftree_waiting note = note_rows[2].note;
+    struct report_job rj = job_of_note(&note);
+    struct json_object *o, *w, *end;
+    char *text;
+
+    note.waiting = 30900 * FTREE_MS;
+    text = ftree_report_json(&rj);
+    o = json_tokener_parse(text);
+    w = member(o, "waiting", json_type_object);
+    expect_time(w, "at", "2026-01-31T12:00:10.000Z");
+    ck_assert_int_eq(json_object_get_int(member(w, "waited_s", json_type_int)), 30);
+    ck_assert_int_eq(json_object_get_int(member(w, "count", json_type_int)), 6);
+    end = member(w, "ends", json_type_array);
+    ck_assert_str_eq(
+        json_object_to_json_string_ext(end, JSON_C_TO_STRING_PLAIN),
+        "[{\"rank\":7,\"node\":\"h3\",\"state\":\"outside MPI\",\"count\":4},"
+        "{\"rank\":0,\"node\":\"h0\",\"state\":\"in MPI_Recv\",\"count\":2}]");
+    ck_assert_str_eq(
+        json_object_to_json_string_ext(
+            json_object_array_get_idx(member(w, "classes", json_type_array), 1),
+            JSON_C_TO_STRING_PLAIN),
+        "{\"call\":\"MPI_Recv\",\"communicator\":\"pairs\",\"count\":2,\"example\":4,"
+        "\"node\":\"h2\"}");
+    json_object_put(o);
+    free(text);
+}
+END_TEST
+
 SUITE("report")
 {
     TEST(text_of_a_node_outage);
     TEST(text_of_a_stopped_process);
     TEST(text_of_a_crash_seen_in_proc);
+    TEST(text_of_a_deadlock);
+    TEST_ROWS(a_note_in_words, COUNT(note_rows));
+    TEST(json_of_a_note);
+    TEST_ROWS(a_component_may_be_a_set_of_ranks, COUNT(set_rows));
+    TEST(a_set_of_ranks_that_are_nodes);
     TEST(text_names_what_is_not_ruled_out);
     TEST(text_of_each_state_in_proc);
     TEST(text_of_every_class);
@@ -1300,6 +1502,7 @@ SUITE("report")
     TEST(a_job_without_tables);
     TEST(odd_times_stay_numbers);
     TEST_ROWS(component_in_words, COUNT(component_rows));
+    TEST(json_of_a_set_of_ranks);
     TEST(json_of_a_switch);
     TEST(switches_that_are_not_in_the_tree);
     TEST(json_of_candidates);

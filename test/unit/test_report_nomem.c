@@ -39,11 +39,20 @@ static char *text_of(const struct report_job *rj)
     return ftree_report_text(rj, &verdict, "faultloc-4711.json");
 }
 
+static const struct ftree_waiting note = {
+    .count = 2, .ends = 1, .end = {{2, 2, "x"}}, .classes = 1, .class_ = {{"y", "z", 2, 0}}};
+
+static char *text_of_note(const struct report_job *rj)
+{
+    return ftree_report_waiting_text(rj, "faultloc-4711.json");
+}
+
 static const struct {
     char *(*make)(const struct report_job *rj);
     const char *has; /* the whole */
 } forms[] = {
     {text_of, "[faultloc]     asks n2\n[faultloc]   conclusion: "},
+    {text_of_note, "[faultloc]   full report: faultloc-4711.json\n"},
     {ftree_report_json, "\"asks n2\""},
 };
 
@@ -77,6 +86,8 @@ START_TEST(an_allocation_fails)
                                   .verbose = true,
                                   .known = &list,
                                   .knowns = 1,
+                                  .waiting = &note,
+                                  .waiting_at = NOW,
                                   .trace = trace,
                                   .traces = COUNT(trace)};
 
@@ -92,7 +103,7 @@ START_TEST(an_allocation_fails)
             REQUIRE(text != NULL && strstr(text, forms[_i].has) != NULL);
             free(text);
             ck_assert_int_eq(nomem_taken, before);
-            ck_assert_int_gt(n, 1);
+            ck_assert_int_gt(n, 0);
             break;
         }
         REQUIRE(text == NULL && nomem_taken == before && n < 1000);

@@ -488,8 +488,39 @@ START_TEST(what_is_told_means)
 }
 END_TEST
 
+static const struct {
+    uint8_t waits;
+    const char *sign;
+} waits[] = {
+    {RULES_WAITS_NONE, NULL},
+    {RULES_WAITS_CYCLE, "deadlock/cycle"},
+    {RULES_WAITS_KNOT, "deadlock/knot"},
+    {RULES_WAITS_MISSING_PARTNER, "deadlock/missing-partner"},
+    {RULES_WAITS_BEHIND, "collective-mismatch/behind"},
+    {RULES_WAITS_DIFFERENT, "collective-mismatch/different"},
+};
+
+/* rows: what_ranks_wait_for_means COUNT(waits) */
+START_TEST(what_ranks_wait_for_means)
+{
+    struct ftree_rules *rules = builtin();
+    const struct rules_sign *sign;
+    int32_t model;
+
+    sign = ftree_rules_decide_waits(rules, waits[_i].waits, &model);
+    if (waits[_i].sign)
+        ck_assert_str_eq(sign->name, waits[_i].sign);
+    else
+        ck_assert_ptr_null(sign);
+    ftree_rules_free(rules);
+}
+END_TEST
+
 static bool has_row(const char *sign)
 {
+    for (int i = 1; i < COUNT(waits); i++)
+        if (!strcmp(waits[i].sign, sign))
+            return true;
     for (int i = 0; i < COUNT(rows); i++)
         if (!strcmp(rows[i].sign, sign))
             return true;
@@ -630,7 +661,8 @@ START_TEST(every_part_is_of_use)
                       rules->model[rules->rule[r].candidate[i].model].listed_only);
     }
     for (int32_t m = 0; m < rules->models; m++)
-        ck_assert_msg(models >> m & 1, "no rule leads to %s", rules->model[m].name);
+        ck_assert_msg((models >> m & 1) != ftree_rules_by_waits(rules, m),
+                      "no rule leads to %s, or needlessly", rules->model[m].name);
     for (int32_t s = 0; s < rules->strategies; s++)
         ck_assert_msg(strategies >> s & 1, "no rule asks by %s", rules->strategy[s].name);
     ftree_rules_free(rules);
@@ -770,6 +802,7 @@ SUITE("rules")
 {
     TEST_ROWS(findings_mean, COUNT(rows));
     TEST_ROWS(what_is_told_means, COUNT(told));
+    TEST_ROWS(what_ranks_wait_for_means, COUNT(waits));
     TEST(the_tables_have_every_sign);
     TEST_ROWS(no_findings_accuse_who_speaks, 3 * 4 * 2);
     TEST(signs_are_as_reports_need_them);

@@ -287,7 +287,7 @@ static const struct refused {
     {"\"mute\", \"text\"", "\"mute\", \"test\"", "\"test\": \"say",
      "models[0].signs[0].test: there is no key \"test\"; did you mean \"text\"?"},
     {"\"says nothing\"", "\"\"", "\"\", \"confide",
-     "models[0].signs[0].text: must be of 1 to 95 characters, is of 0"},
+     "models[0].signs[0].text: must be of 1 to 127 characters, is of 0"},
     {"\"says nothing\"", "\"\\u00e4\"", "\"\\u00e4\", \"c",
      "models[0].signs[0].text: a character in it is not printable ASCII"},
     {"\"says nothing\"", "\"\\u0000\"", "\"\\u0000\", \"c",

@@ -210,6 +210,56 @@ START_TEST(two_looks_are_compared_by_their_stamps)
 }
 END_TEST
 
+/* ---- members --------------------------------------------------------------------------------- */
+
+/* Each of `runs` runs is made of `count` ranks, `step` apart, and the whole of as many members. */
+static const struct {
+    int32_t rank[8], ranks;
+    int32_t runs;
+    struct waits_run run[4];
+} members[] = {
+    {{0}, 1, 1, {{0, 1, 1}}},
+    {{0, 1, 2, 3, 4, 5, 6, 7}, 8, 1, {{0, 1, 8}}},
+    {{3, 1, 0}, 3, 2, {{1, 2, 2}, {0, 1, 1}}},
+    {{9, 7, 5, 3}, 4, 1, {{3, 2, 4}}},
+    {{4, 8, 12, 13, 14, 15}, 6, 2, {{4, 4, 3}, {13, 1, 3}}},
+    {{0, 5, 1, 6, 2, 7}, 6, 3, {{0, 5, 2}, {1, 5, 2}, {2, 5, 2}}},
+};
+
+START_TEST(members_become_runs)
+{
+    struct waits_comm c = {.key = {.context = 4}, .size = members[_i].ranks, .name = "x"};
+
+    for (int32_t i = 0; i < members[_i].ranks; i++)
+        ck_assert(ftree_waits_add_member(&c, members[_i].rank[i]));
+    ck_assert_int_eq(c.runs, members[_i].runs);
+    ck_assert_mem_eq(c.run, members[_i].run, (size_t) c.runs * sizeof(*c.run));
+}
+END_TEST
+
+START_TEST(members_in_no_order_fit_or_are_not_told)
+{
+    for (int32_t ranks = 1; ranks <= SIZE; ranks++) {
+        struct waits_comm c = {.size = ranks};
+        uint64_t told = 0, all = 0;
+        bool fits = true;
+        while (all != (ranks == SIZE ? UINT64_MAX : ((uint64_t) 1 << ranks) - 1)) {
+            int32_t rank = (int32_t) draw((uint32_t) ranks);
+            if (all >> rank & 1)
+                continue;
+            all |= (uint64_t) 1 << rank;
+            fits = ftree_waits_add_member(&c, rank);
+        }
+        ck_assert(fits || ranks > 2 * WAITS_RUNS_MAX);
+        ck_assert(fits == (c.runs > 0));
+        for (int32_t i = 0; i < c.runs; i++)
+            for (int32_t k = 0; k < c.run[i].count; k++)
+                told |= (uint64_t) 1 << (c.run[i].first + k * c.run[i].step);
+        ck_assert(!fits || told == all);
+    }
+}
+END_TEST
+
 /* ---- flows ----------------------------------------------------------------------------------- */
 
 static void make_flows(struct waits_flows *f)
@@ -393,6 +443,8 @@ SUITE("waits_record")
     TEST_ROWS(a_record_that_is_changed_is_refused_or_in_bounds, COUNT(samples));
     TEST(a_record_out_of_bounds_is_not_added);
     TEST(two_looks_are_compared_by_their_stamps);
+    TEST_ROWS(members_become_runs, COUNT(members));
+    TEST(members_in_no_order_fit_or_are_not_told);
     TEST(flows_come_back_as_they_were_or_are_refused);
     TEST(items_come_back_as_they_were);
     TEST(items_that_are_changed_do_no_harm);

@@ -5,6 +5,7 @@
 
 /* Which messages are under way, from a count and a sum on each side. */
 
+#include "faultloc/seam/faultloc_seam.h"
 #include "suite.h"
 #include "ftree/waits/waits.h"
 
@@ -34,6 +35,31 @@ static uint32_t count_of(const struct waits_flows *f, int32_t tag)
         n += f->flow[i].tag == tag ? f->flow[i].count : 0;
     return n;
 }
+
+START_TEST(a_rank_computes_the_same_mark)
+{
+    for (int i = 0; i < 1000; i++) {
+        uint32_t context = (uint32_t) draw(1 << 16);
+        int32_t tag = draw(1 << 28);
+        ck_assert_uint_eq(ftree_waits_mark(context, tag), faultloc_mark(FAULTLOC_KEY(context, tag)));
+        ck_assert_uint_eq(FAULTLOC_KEY_CONTEXT(FAULTLOC_KEY(context, tag)), context);
+        ck_assert_int_eq(FAULTLOC_KEY_TAG(FAULTLOC_KEY(context, tag)), tag);
+    }
+}
+END_TEST
+
+/* 1 + 4 = 2 + 3, and 0 + 4 + 5 = 1 + 2 + 6 with the squares likewise: no sum of marks. */
+START_TEST(tags_of_equal_sums_have_other_marks)
+{
+#define MARK(tag) ftree_waits_mark(WORLD, tag)
+    for (int32_t t = 0; t < 10000; t++) {
+        ck_assert_uint_ne(MARK(t + 1) + MARK(t + 4), MARK(t + 2) + MARK(t + 3));
+        ck_assert_uint_ne(MARK(t) + MARK(t + 4) + MARK(t + 5), MARK(t + 1) + MARK(t + 2) + MARK(t + 6));
+        ck_assert_uint_ne(MARK(t) + MARK(t + 2), 2 * MARK(t + 1));
+    }
+#undef MARK
+}
+END_TEST
 
 START_TEST(equal_sums_are_nothing_under_way)
 {
@@ -135,6 +161,8 @@ END_TEST
 
 SUITE("waits_sums")
 {
+    TEST(a_rank_computes_the_same_mark);
+    TEST(tags_of_equal_sums_have_other_marks);
     TEST(equal_sums_are_nothing_under_way);
     TEST(as_many_of_other_tags_are_not_equal);
     TEST(a_message_with_the_wrong_tag_is_known);

@@ -25,6 +25,7 @@ noinst_HEADERS += \
     src/util/ftree/topology/topo.h \
     src/util/ftree/topology/tree.h \
     src/util/ftree/topology/tree_int.h \
+    src/util/ftree/waitfor/waitfor.h \
     src/util/ftree/waits/waits.h \
     src/util/ftree/waits/waits_int.h \
     src/util/ftree/wire/wire.h \
@@ -58,6 +59,7 @@ src_mpid_ch4_faultloc_libfaultloc_la_SOURCES += \
     src/util/ftree/recheck/recheck.c \
     src/util/ftree/report/report.c \
     src/util/ftree/report/report_json.c \
+    src/util/ftree/report/report_waiting.c \
     src/util/ftree/report/report_words.c \
     src/util/ftree/rules/rules.c \
     src/util/ftree/rules/rules_builtin.c \
@@ -83,6 +85,17 @@ src_mpid_ch4_faultloc_libfaultloc_la_SOURCES += \
     src/util/ftree/topology/tree_pack.c \
     src/util/ftree/topology/tree_read.c \
     src/util/ftree/topology/tree_synthetic.c \
+    src/util/ftree/waitfor/answer.c \
+    src/util/ftree/waitfor/ask.c \
+    src/util/ftree/waitfor/decide.c \
+    src/util/ftree/waitfor/gather.c \
+    src/util/ftree/waitfor/judge.c \
+    src/util/ftree/waitfor/look.c \
+    src/util/ftree/waitfor/note.c \
+    src/util/ftree/waitfor/parcel.c \
+    src/util/ftree/waitfor/verdict.c \
+    src/util/ftree/waitfor/waitfor.c \
+    src/util/ftree/waits/around.c \
     src/util/ftree/waits/blocked.c \
     src/util/ftree/waits/bytes.c \
     src/util/ftree/waits/cores.c \

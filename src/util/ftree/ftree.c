@@ -49,6 +49,7 @@ static void join(struct ftree_whole *w)
     w->ft.examine = &w->examine;
     w->ft.announce = &w->announce;
     w->ft.leave = &w->leave;
+    w->ft.waitfor = &w->waitfor;
 }
 
 int ftree_create(const struct ftree_job *job, int32_t self, const struct ftree_config *cfg,
@@ -90,6 +91,7 @@ void ftree_destroy(struct ftree *ft)
     ftree_observe_clear(ft);
     ftree_intake_clear(ft);
     ftree_examine_clear(ft);
+    ftree_waitfor_clear(ft);
     ftree_announce_clear(ft);
     ftree_state_clear(ft);
     ftree_alloc(ft, ft, 0); /* the first of all */
@@ -116,6 +118,11 @@ static void return_message(struct ftree *ft, ftree_time now, const struct ftree_
         case WIRE_GOODBYE:
             ftree_leave_undeliverable(ft, now, l.to);
             break;
+        case WIRE_WAITS_UP:
+        case WIRE_WAITS_LOOK:
+        case WIRE_WAITS_SEEN:
+            ftree_waitfor_undeliverable(ft, now, (enum wire_type) l.type, l.to);
+            break;
         default:
             ftree_announce_undeliverable(ft, now, &l);
             break;
@@ -136,6 +143,7 @@ static void learned(struct ftree *ft, ftree_time now, const struct ftree_event *
     struct known *k = verdict_of(ft, e);
 
     ftree_probe_learned(ft);
+    ftree_waitfor_learned(ft, now);
     if (!k)
         return;
     ftree_recheck_watch(ft, now, k);
@@ -202,6 +210,12 @@ static void hand_over(struct ftree *ft, ftree_time now, const struct ftree_event
         case FTREE_EVENT_LEFT:
             ftree_leave_goodbye(ft, now, e->node);
             break;
+        case FTREE_EVENT_STALLED:
+            ftree_waitfor_stalled(ft, now, (int32_t) e->number);
+            break;
+        case FTREE_EVENT_RESUMED:
+            ftree_waitfor_resumed(ft, now, (int32_t) e->number);
+            break;
     }
 }
 
@@ -237,6 +251,15 @@ int ftree_stall(struct ftree *ft, ftree_time now, int32_t rank, int32_t peer, ft
         ftree_symptom_tick(ft, now);
     ftree_events_end(ft);
     return rc;
+}
+
+void ftree_stall_over(struct ftree *ft, ftree_time now, int32_t rank)
+{
+    struct ftree_events q;
+
+    ftree_events_begin(ft, &q);
+    ftree_symptom_over(ft, rank);
+    ftree_end(ft, now);
 }
 
 int ftree_symptom(struct ftree *ft, ftree_time now, const struct ftree_symptom *s)
@@ -331,6 +354,11 @@ static void dispatch(struct ftree *ft, ftree_time now, int32_t from, enum ftree_
             break;
         case WIRE_RELEASE:
             ftree_leave_release(ft, now);
+            break;
+        case WIRE_WAITS_UP:
+        case WIRE_WAITS_LOOK:
+        case WIRE_WAITS_SEEN:
+            ftree_waitfor_part(ft, now, from, (enum wire_type) m->type, &m->u.part);
             break;
     }
 }
@@ -443,7 +471,7 @@ ftree_time ftree_deadline(const struct ftree *ft)
 
     t = ftree_min(t, ftree_min(ftree_intake_deadline(ft), ftree_recheck_deadline(ft)));
     t = ftree_min(t, ftree_min(ftree_correlate_deadline(ft), ftree_indirect_deadline(ft)));
-    return ftree_min(t, ftree_leave_deadline(ft));
+    return ftree_min(t, ftree_min(ftree_leave_deadline(ft), ftree_waitfor_deadline(ft)));
 }
 
 /* Time in which this agent did not run counts for nobody.  (A tick and a timer of the caller's may tell
@@ -485,6 +513,7 @@ void ftree_tick(struct ftree *ft, ftree_time now)
     run(ft, now, ftree_symptom_tick);
     run(ft, now, ftree_indirect_tick);
     run(ft, now, ftree_probe_tick);
+    run(ft, now, ftree_waitfor_tick);
     run(ft, now, ftree_announce_tick);
     run(ft, now, ftree_recheck_tick);
     run(ft, now, ftree_outbox_tick);
@@ -511,6 +540,17 @@ void ftree_use_rules(struct ftree *ft, ftree_time now, const struct ftree_rules 
 
 /* ---- verdicts -------------------------------------------------------------------------------- */
 
+static bool is_component(const struct ftree_job *job, const struct ftree_verdict *v)
+{
+    const struct ftree_ranks *c = &v->component;
+
+    if (c->count == 0 && c->ranges == 0)
+        return true;
+    return c->ranges > 0 && c->ranges <= FTREE_RANGES_MAX && c->count > 0 &&
+           c->count <= job->size && c->range[0].first == v->rank &&
+           c->range[c->ranges - 1].last < job->size;
+}
+
 int ftree_restore(struct ftree *ft, ftree_time now, const struct ftree_verdict *v)
 {
     int32_t switches = ft->job->tree ? ft->job->tree->switches : 0;
@@ -519,7 +559,8 @@ int ftree_restore(struct ftree *ft, ftree_time now, const struct ftree_verdict *
     if (v->class_ >= FTREE_CLASS_COUNT || v->kind >= FTREE_KIND_COUNT || v->node < 0 ||
         v->node >= ft->job->nodes || v->rank < FTREE_NONE || v->rank >= ft->job->size ||
         v->switch_ < FTREE_NONE || v->switch_ >= switches ||
-        (v->kind == FTREE_KIND_SWITCH) != (v->switch_ != FTREE_NONE))
+        (v->kind == FTREE_KIND_SWITCH) != (v->switch_ != FTREE_NONE) ||
+        !is_component(ft->job, v))
         return FTREE_ERR_INVALID;
     k = ftree_announce_restore(ft, now, v);
     if (!k)
@@ -549,6 +590,7 @@ void ftree_leave(struct ftree *ft, ftree_time now)
     ftree_events_begin(ft, &q);
     ftree_observe_stop(ft);
     ftree_intake_stop(ft);
+    ftree_waitfor_stop(ft, now);
     ftree_examine_stop(ft);
     ftree_announce_release(ft, now);
     ftree_outbox_heard(ft, now, FTREE_NONE); /* what waits there is told now or never */

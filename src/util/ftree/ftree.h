@@ -55,7 +55,7 @@ typedef uint64_t ftree_time;
 /* Names of rules and fault models, and the free text of a symptom or a finding, with their final
  * zero; both are printable ASCII. */
 #define FTREE_NAME_MAX 64
-#define FTREE_DETAIL_MAX 96
+#define FTREE_DETAIL_MAX 128
 
 /* The numbers of a table of names, such as the next one. */
 #define FTREE_ENUM(id, ...) id,
@@ -391,6 +391,8 @@ enum ftree_evidence_source {
     FTREE_EVIDENCE_LOG, /* a log probe: detail */
     FTREE_EVIDENCE_SYMPTOM, /* a symptom of other middleware: detail */
     FTREE_EVIDENCE_INDIRECT, /* a response probe by another node: path, reach, by */
+    FTREE_EVIDENCE_WAIT, /* what a rank waits for, or a hint: detail, as people read it; of a cycle
+                          * each line after the first begins with "<- " */
     FTREE_EVIDENCE_SOURCES
 };
 
@@ -404,7 +406,7 @@ struct ftree_evidence {
     int32_t by; /* node that asked */
     int32_t error; /* errno, 0: none */
     ftree_time at;
-    char detail[FTREE_DETAIL_MAX]; /* what a state or log probe brought, or a symptom said; or "" */
+    char detail[FTREE_DETAIL_MAX]; /* what a probe brought, a symptom or a rank said; or "" */
 };
 
 struct ftree_candidate {
@@ -446,9 +448,46 @@ struct ftree_verdict {
     struct ftree_evidence evidence[FTREE_EVIDENCE_MAX];
     struct ftree_candidate candidate[FTREE_CANDIDATE_MAX];
     struct ftree_ranks victims;
+    struct ftree_ranks component; /* its ranks, ascending, where these are more than one, of which
+                                   * `rank` is the lowest, on `node`; count 0: `rank`, or what `kind`
+                                   * says of `node` */
+};
+
+/* ---- a stall that nothing explains ----------------------------------------------------------- */
+
+#define FTREE_WAITING_ENDS_MAX 4
+#define FTREE_WAITING_CLASSES_MAX 4
+#define FTREE_WAITING_NAME_MAX 48
+
+/* A note, no verdict: who waits for whom, where every rank and node is well.  Texts are printable
+ * ASCII. */
+struct ftree_waiting {
+    ftree_time waiting; /* for how long, ns */
+    int32_t count; /* ranks that wait */
+    int32_t ends; /* the ranks that do not wait, those most waited for first: */
+    struct {
+        int32_t rank;
+        int32_t count; /* of those that wait for it in the end; 0: not known */
+        char state[FTREE_WAITING_NAME_MAX]; /* what it is: "outside MPI", "in MPI_Bcast" */
+    } end[FTREE_WAITING_ENDS_MAX];
+    int32_t classes; /* those that wait by what they are in, the largest first: */
+    struct {
+        char call[FTREE_WAITING_NAME_MAX]; /* "MPI_Recv" */
+        char comm[FTREE_WAITING_NAME_MAX]; /* name of the communicator, "": it has none */
+        int32_t count;
+        int32_t example; /* a rank of them */
+    } class_[FTREE_WAITING_CLASSES_MAX];
 };
 
 /* ---- callbacks ------------------------------------------------------------------------------- */
+
+struct waits_page;
+
+enum ftree_waits_look {
+    FTREE_WAITS_PENDING, /* asked, and not answered yet */
+    FTREE_WAITS_READY, /* *page is of this look */
+    FTREE_WAITS_UNABLE /* it will not answer: outside MPI, gone, or not enough is known */
+};
 
 /* Where a message goes.  `conn` is what ftree_receive() was given, for an answer on the same
  * connection, else 0.  `fresh` asks for a new connection, so that "connects" is a fact of now. */
@@ -469,6 +508,15 @@ struct ftree_io {
      * many as find room.  May be NULL: then such a probe is answered without. */
     void (*state)(void *ctx, struct ftree_node_state *state);
     void (*log)(void *ctx, int32_t i, struct ftree_log *log);
+    /* What the i-th local rank waits for, as it says itself at look number `look` (they only grow;
+     * the first call with a number asks the rank, which answers when its wait turns, within a
+     * millisecond or never).  `with`, n ranks: those whose messages with it are wanted.  *page stays
+     * valid until the next call.  May be NULL: nothing is known of waits then. */
+    enum ftree_waits_look (*waits)(void *ctx, int32_t i, uint32_t look, const int32_t *with,
+                                   int32_t n, const struct waits_page **page);
+    /* What `call` and `op` of a record are called, "MPI_Recv" and "MPI_SUM"; may be NULL. */
+    const char *(*call_name)(uint32_t call);
+    const char *(*op_name)(uint32_t op);
     /* A verdict became known to this node (called once per verdict, on every node; v->unreported is
      * set unless the acting root announced it), or was withdrawn (v->withdrawn is set; once
      * more). */
@@ -476,6 +524,9 @@ struct ftree_io {
     /* On the acting root only: the victims of verdict `v` are in, it is to be reported; or,
      * where it has been reported before, v->withdrawn is set. */
     void (*report)(void *ctx, const struct ftree_verdict *v);
+    /* On the acting root only, of a stall that nothing explains, after ten stall limits and then at
+     * doubling intervals up to ten minutes; may be NULL. */
+    void (*waiting)(void *ctx, const struct ftree_waiting *w);
     /* One line per decision; may be NULL. */
     void (*trace)(void *ctx, const char *line);
     /* As realloc(3), and as free(3) when size is 0; may be NULL for the C library's. */

@@ -16,6 +16,7 @@
 #include "ftree/observe/observe.h"
 #include "ftree/recheck/recheck.h"
 #include "ftree/state/state.h"
+#include "ftree/waitfor/waitfor.h"
 
 /* All of a handle, for the file that puts it together, for the check of it, and for tests.  The rooms do
  * not include this. */
@@ -31,6 +32,7 @@ struct ftree_whole {
     struct ftree_examine examine;
     struct ftree_announce announce;
     struct ftree_leaving leave;
+    struct ftree_waitfor waitfor;
 };
 
 /* Hands over the events that wait, and those that follow; false: there were none. */

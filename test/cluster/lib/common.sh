@@ -73,14 +73,14 @@ find_mpi() {
     fail "no MPI found: name one by --mpi PREFIX or FAULTLOC_MPI=PREFIX (PREFIX/bin/mpiexec)"
 }
 
-# find_program NAME: the path of a program. A bare name that is a test program (test/mpi/NAME.c) is
+# find_program NAME: the path of a program. A bare name that is a test program (in test/mpi) is
 # compiled with the MPI under test; the result is kept, per MPI.
 find_program() {
     local name=$1 bin key
     case $name in
         */*) echo "$name"; return ;;
     esac
-    if [ ! -f "$CLUSTER_HOME/../mpi/$name.c" ]; then
+    if [ ! -f "$CLUSTER_HOME/../mpi/$name.c" ] && [ ! -f "$CLUSTER_HOME/../mpi/$name.F90" ]; then
         command -v "$name" || fail "no program '$name': not in PATH, no test/mpi/$name.c"
         return 0
     fi

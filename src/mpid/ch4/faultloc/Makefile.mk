@@ -34,6 +34,7 @@ noinst_HEADERS += \
     src/mpid/ch4/faultloc/agent/program.h \
     src/mpid/ch4/faultloc/agent/reporter.h \
     src/mpid/ch4/faultloc/agent/sources.h \
+    src/mpid/ch4/faultloc/agent/status.h \
     src/mpid/ch4/faultloc/agent/stop_job.h \
     src/mpid/ch4/faultloc/base/address.h \
     src/mpid/ch4/faultloc/base/clock.h \
@@ -49,6 +50,7 @@ noinst_HEADERS += \
     src/mpid/ch4/faultloc/board/start.h \
     src/mpid/ch4/faultloc/board/topology.h \
     src/mpid/ch4/faultloc/board/verdicts.h \
+    src/mpid/ch4/faultloc/board/wait_area.h \
     src/mpid/ch4/faultloc/board/wakeup.h \
     src/mpid/ch4/faultloc/io/launcher_notify.h \
     src/mpid/ch4/faultloc/io/loop.h \
@@ -67,9 +69,11 @@ noinst_HEADERS += \
     src/mpid/ch4/faultloc/node/log.h \
     src/mpid/ch4/faultloc/node/numa.h \
     src/mpid/ch4/faultloc/node/state.h \
+    src/mpid/ch4/faultloc/node/wait_page.h \
     src/mpid/ch4/faultloc/node/watch.h \
     src/mpid/ch4/faultloc/seam/faultloc_pt2pt.h \
     src/mpid/ch4/faultloc/seam/faultloc_seam.h \
+    src/mpid/ch4/faultloc/seam/faultloc_sums.h \
     src/mpid/ch4/faultloc/seam/faultloc_ucx.h
 
 if BUILD_FAULTLOC
@@ -79,8 +83,10 @@ AM_CPPFLAGS += -I$(top_srcdir)/src/util/ftree -I$(top_srcdir)/src/util
 # In a rank: what includes MPICH's headers.
 mpi_core_sources += \
     src/mpid/ch4/faultloc/mpi/abort.c \
+    src/mpid/ch4/faultloc/mpi/collectives.c \
     src/mpid/ch4/faultloc/mpi/failed.c \
     src/mpid/ch4/faultloc/mpi/init.c \
+    src/mpid/ch4/faultloc/mpi/onesided.c \
     src/mpid/ch4/faultloc/mpi/peer.c \
     src/mpid/ch4/faultloc/mpi/place.c \
     src/mpid/ch4/faultloc/mpi/pt2pt.c \
@@ -88,7 +94,8 @@ mpi_core_sources += \
     src/mpid/ch4/faultloc/mpi/rank.c \
     src/mpid/ch4/faultloc/mpi/settings.c \
     src/mpid/ch4/faultloc/mpi/transport.c \
-    src/mpid/ch4/faultloc/mpi/wait.c
+    src/mpid/ch4/faultloc/mpi/wait.c \
+    src/mpid/ch4/faultloc/mpi/waits.c
 
 # In ranks and in the agent's program.
 noinst_LTLIBRARIES += src/mpid/ch4/faultloc/libfaultloc.la
@@ -134,6 +141,7 @@ faultloc_agent_SOURCES = \
     src/mpid/ch4/faultloc/node/log.c \
     src/mpid/ch4/faultloc/node/numa.c \
     src/mpid/ch4/faultloc/node/state.c \
+    src/mpid/ch4/faultloc/node/wait_page.c \
     src/mpid/ch4/faultloc/node/watch.c \
     src/mpid/ch4/faultloc/agent/agent.c \
     src/mpid/ch4/faultloc/agent/deputy.c \
@@ -144,6 +152,7 @@ faultloc_agent_SOURCES = \
     src/mpid/ch4/faultloc/agent/program.c \
     src/mpid/ch4/faultloc/agent/reporter.c \
     src/mpid/ch4/faultloc/agent/sources.c \
+    src/mpid/ch4/faultloc/agent/status.c \
     src/mpid/ch4/faultloc/agent/stop_job.c
 
 endif BUILD_FAULTLOC

@@ -14,6 +14,8 @@ static bool is_component(const struct ftree *ft, const struct summary *v, int32_
 {
     if (v->kind == FTREE_KIND_SWITCH)
         return false;
+    if (v->component)
+        return ftree_ranks_has(v->component, rank);
     return v->rank == FTREE_NONE ? ftree_node_of(ft, rank) == v->node : rank == v->rank;
 }
 
@@ -41,6 +43,10 @@ static bool is_told_of(const struct ftree *ft, uint32_t announcement, int32_t ra
 
     for (int32_t i = -1; (k = ftree_verdict_about(ft, ft->self, &i));)
         if (k->announcement == announcement && is_component(ft, &k->v, rank))
+            return true;
+    FTREE_EACH(const struct known, other, ft->state->known) /* of another node, too */
+        if (other->announcement == announcement && other->v.component &&
+            ftree_ranks_has(other->v.component, rank))
             return true;
     return false;
 }

@@ -26,6 +26,7 @@ struct ftree_intake;
 struct ftree_examine;
 struct ftree_announce;
 struct ftree_leaving;
+struct ftree_waitfor;
 
 struct ftree {
     const struct ftree_job *job;
@@ -46,6 +47,7 @@ struct ftree {
     struct ftree_examine *examine;
     struct ftree_announce *announce;
     struct ftree_leaving *leave;
+    struct ftree_waitfor *waitfor;
 };
 
 /* A growing array: `items` of `size` bytes, `n` in use. */
@@ -94,6 +96,7 @@ int32_t ftree_rank_at(const struct ftree_job *job, int32_t node, int32_t i);
 
 /* ranks.c */
 void ftree_ranks_add(struct ftree_ranks *set, int32_t first, int32_t last);
+bool ftree_ranks_has(const struct ftree_ranks *set, int32_t rank);
 void ftree_ranks_merge(struct ftree_ranks *set, const struct ftree_ranks *more);
 
 /* symptom.c: the one form of a symptom, and what the state of a rank says */

@@ -30,7 +30,9 @@ enum ftree_event_kind {
     FTREE_EVENT_LEARNED, /* the verdict `number` of `by` about `node` is known */
     FTREE_EVENT_OVER, /* that verdict is over, for it is as `why` says */
     FTREE_EVENT_RETURNED, /* `node` did not acknowledge `message` with this number */
-    FTREE_EVENT_LEFT /* `node` has left */
+    FTREE_EVENT_LEFT, /* `node` has left */
+    FTREE_EVENT_STALLED, /* the own rank `number` has waited for the stall limit */
+    FTREE_EVENT_RESUMED /* the own rank `number` does not wait any more */
 };
 
 struct payload;

@@ -39,6 +39,14 @@ void ftree_ranks_add(struct ftree_ranks *set, int32_t first, int32_t last)
     set->count = listed(set) + unlisted;
 }
 
+bool ftree_ranks_has(const struct ftree_ranks *set, int32_t rank)
+{
+    for (int32_t i = 0; i < set->ranges; i++)
+        if (rank >= set->range[i].first && rank <= set->range[i].last)
+            return true;
+    return false;
+}
+
 void ftree_ranks_merge(struct ftree_ranks *set, const struct ftree_ranks *more)
 {
     for (int32_t i = 0; i < more->ranges; i++)

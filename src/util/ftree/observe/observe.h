@@ -56,6 +56,7 @@ void ftree_observe_stop(struct ftree *ft);
 int ftree_symptom_take(struct ftree *ft, ftree_time now, const struct ftree_symptom *told);
 int ftree_symptom_stall(struct ftree *ft, ftree_time now, int32_t rank, int32_t peer,
                         ftree_time waiting);
+void ftree_symptom_over(struct ftree *ft, int32_t rank);
 bool ftree_symptom_any_finding(const struct ftree *ft);
 bool ftree_symptom_is_told(const struct ftree *ft, int32_t rank);
 void ftree_symptom_look(struct ftree *ft, ftree_time now, ftree_time first_symptom);

@@ -107,11 +107,11 @@ int ftree_symptom_stall(struct ftree *ft, ftree_time now, int32_t rank, int32_t 
     return FTREE_OK;
 }
 
-void ftree_stall_over(struct ftree *ft, ftree_time now, int32_t rank)
+void ftree_symptom_over(struct ftree *ft, int32_t rank)
 {
     struct stall *s = find_stall(ft, rank);
 
-    (void) now;
+    FTREE_EMIT(ft, RESUMED, .number = (uint32_t) rank);
     if (s)
         FTREE_DROP(ft->observe->stalls, (int32_t) (s - ft->observe->stalls.items));
 }
@@ -315,6 +315,8 @@ static void tell(struct ftree *ft, ftree_time now, const struct stall *stall)
     int32_t node;
 
     ftree_symptom_look(ft, now, stall->since);
+    if (ft->io->waits)
+        FTREE_EMIT(ft, STALLED, .number = (uint32_t) stall->rank);
     if (stall->peer == FTREE_NONE) {
         ftree_trace(ft, "rank %d stalls, peer not known", stall->rank);
         FTREE_EMIT(ft, SEARCH, .by = FTREE_NONE);

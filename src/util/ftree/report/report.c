@@ -161,6 +161,21 @@ static void add_conclusion(struct text *t, const struct ftree_verdict *v,
     add(t, INDENT "%s\n", line);
 }
 
+char *ftree_report_waiting_text(const struct report_job *rj, const char *json_file)
+{
+    struct report_waiting_room room;
+    struct report_waiting words;
+    struct text t = {0};
+    char line[LINE];
+
+    report_waiting(rj, rj->waiting, &room, &words);
+    for (int i = 0; ftree_report_waiting(&words, i, line, sizeof(line)); i++)
+        add(&t, "%s%s\n", i ? INDENT : PREFIX, line);
+    if (json_file && *json_file)
+        add(&t, INDENT "full report: %s\n", json_file);
+    return finish(&t);
+}
+
 char *ftree_report_text(const struct report_job *rj, const struct ftree_verdict *v,
                         const char *json_file)
 {

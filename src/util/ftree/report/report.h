@@ -15,6 +15,7 @@
  * Nothing is written here: the caller gets strings.
  *
  *     report_words.c   the words: what both, and the program `faultloc`, say alike
+ *     report_waiting.c those of a note, which is no verdict
  *     report.c         the text
  *     report_json.c    the JSON
  */
@@ -38,6 +39,8 @@ struct report_job {
     int32_t knowns;
     const char *const *trace; /* [traces]; the last decisions, oldest first; NULL: none */
     int32_t traces;
+    const struct ftree_waiting *waiting; /* the last note on a stall; NULL: none */
+    ftree_time waiting_at;
 };
 
 /* Purpose: the verdict as a person reads it, several lines, each beginning "[faultloc] "; the last
@@ -46,6 +49,9 @@ struct report_job {
  * free(3); NULL: out of memory. */
 char *ftree_report_text(const struct report_job *rj, const struct ftree_verdict *v,
                         const char *json_file);
+
+/* Purpose: the note rj->waiting as a person reads it, likewise. */
+char *ftree_report_waiting_text(const struct report_job *rj, const char *json_file);
 
 /* Purpose: the whole report of a job, of the verdicts known.  Returns a string to be freed by
  * free(3); NULL: out of memory. */
@@ -87,6 +93,7 @@ void ftree_report_open_add(struct report_open *open, const char *class_, int per
 struct report_about {
     const char *class_, *origin, *kind, *name, *node;
     const char *ranks; /* "rank 3", "ranks 4-7" */
+    int nodes; /* on which its ranks are; 0: more than one, and not known how many */
     int pid; /* 0: not known */
     int percent; /* the confidence */
     struct report_open open;
@@ -134,6 +141,24 @@ struct report_evidence {
     const char *source, *path, *role, *target, *address, *result, *error, *state, *by, *detail;
 };
 void ftree_report_evidence(const struct report_evidence *e, char *buf, size_t len);
+
+/* A note on a stall, in words as the JSON has them. */
+struct report_waiting {
+    int64_t seconds;
+    int count, size; /* ranks that wait; of the job */
+    int ends, classes;
+    struct {
+        int rank, count; /* 0: not known how many */
+        const char *node, *state;
+    } end[FTREE_WAITING_ENDS_MAX];
+    struct {
+        int example, count;
+        const char *node, *call, *comm; /* "": it has no name */
+    } class_[FTREE_WAITING_CLASSES_MAX];
+};
+
+/* Purpose: line i of the note, from 0; false: there are no more. */
+bool ftree_report_waiting(const struct report_waiting *w, int i, char *buf, size_t len);
 
 #pragma GCC visibility pop
 

@@ -22,6 +22,10 @@ void report_clean(char *s, size_t len);
 int32_t report_next_rank(const struct ftree_job *job, const struct ftree_verdict *v,
                          int32_t before);
 
+/* Purpose: how many nodes the ranks of the component are on, where it is a set of ranks; 0: not all
+ * of them are listed.  Else 1. */
+int32_t report_nodes(const struct ftree_job *job, const struct ftree_verdict *v);
+
 /* Purpose: the words for a verdict; the strings are in `room`, or constant. */
 struct report_room {
     char node[16], name[REPORT_LABEL], ranks[REPORT_LABEL];
@@ -35,6 +39,13 @@ struct report_evidence_room {
 };
 void report_evidence(const struct report_job *rj, const struct ftree_evidence *e,
                      struct report_evidence_room *room, struct report_evidence *words);
+
+/* Purpose: the same for a note. */
+struct report_waiting_room {
+    char end[FTREE_WAITING_ENDS_MAX][16], class_[FTREE_WAITING_CLASSES_MAX][16];
+};
+void report_waiting(const struct report_job *rj, const struct ftree_waiting *w,
+                    struct report_waiting_room *room, struct report_waiting *words);
 
 /* Purpose: the kind and the name of the component that a candidate would be about. */
 const char *report_candidate(const struct ftree_job *job, const struct ftree_verdict *v, int class_,

@@ -110,6 +110,10 @@ static struct json_object *json_component(const struct ftree_job *job,
     set_string(o, "name", a->name);
     set_string(o, "node", a->node);
     set(o, "ranks", json_component_ranks(job, v));
+    if (v->component.count > 0)
+        set(o, "count", json_object_new_int(v->component.count));
+    if (a->nodes > 1)
+        set(o, "nodes", json_object_new_int(a->nodes));
     if (a->pid > 0)
         set(o, "pid", json_object_new_int(a->pid));
     return o;
@@ -212,6 +216,50 @@ static struct json_object *json_job(const struct report_job *rj)
     return o;
 }
 
+static struct json_object *json_end(const struct report_waiting *w, int i)
+{
+    struct json_object *o = json_object_new_object();
+
+    set(o, "rank", json_object_new_int(w->end[i].rank));
+    set_string(o, "node", w->end[i].node);
+    set_string(o, "state", w->end[i].state);
+    if (w->end[i].count > 0)
+        set(o, "count", json_object_new_int(w->end[i].count));
+    return o;
+}
+
+static struct json_object *json_class(const struct report_waiting *w, int i)
+{
+    struct json_object *o = json_object_new_object();
+
+    set_string(o, "call", w->class_[i].call);
+    set_unless_empty(o, "communicator", w->class_[i].comm);
+    set(o, "count", json_object_new_int(w->class_[i].count));
+    set(o, "example", json_object_new_int(w->class_[i].example));
+    set_string(o, "node", w->class_[i].node);
+    return o;
+}
+
+static struct json_object *json_waiting(const struct report_job *rj)
+{
+    struct json_object *o = json_object_new_object();
+    struct json_object *ends = json_object_new_array(), *classes = json_object_new_array();
+    struct report_waiting_room room;
+    struct report_waiting words;
+
+    report_waiting(rj, rj->waiting, &room, &words);
+    set_time(o, "at", unix_ms(rj, rj->waiting_at));
+    set(o, "waited_s", json_object_new_int64(words.seconds));
+    set(o, "count", json_object_new_int(words.count));
+    for (int i = 0; i < words.ends; i++)
+        append(ends, json_end(&words, i));
+    set(o, "ends", ends);
+    for (int i = 0; i < words.classes; i++)
+        append(classes, json_class(&words, i));
+    set(o, "classes", classes);
+    return o;
+}
+
 static struct json_object *json_nodes(const struct report_job *rj)
 {
     struct json_object *list = json_object_new_array();
@@ -261,6 +309,8 @@ char *ftree_report_json(const struct report_job *rj)
     for (int32_t i = 0; i < rj->knowns; i++)
         append(list, json_verdict(rj, rj->known[i]));
     set(o, "verdicts", list);
+    if (rj->waiting)
+        set(o, "waiting", json_waiting(rj));
     if (rj->verbose || (rj->job->node_name && rj->job->nodes <= REPORT_NODES_MAX))
         set(o, "node_table", json_nodes(rj));
     for (int32_t i = 0; i < rj->traces; i++)

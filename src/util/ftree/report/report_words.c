@@ -122,8 +122,18 @@ static bool is_on(const struct ftree_job *job, const struct ftree_verdict *v, in
     return node == v->node;
 }
 
+static int32_t next_of(const struct ftree_ranks *set, int32_t before)
+{
+    for (int32_t i = 0; i < set->ranges; i++)
+        if (set->range[i].last > before)
+            return set->range[i].first > before ? set->range[i].first : before + 1;
+    return FTREE_NONE;
+}
+
 int32_t report_next_rank(const struct ftree_job *job, const struct ftree_verdict *v, int32_t before)
 {
+    if (v->component.count > 0)
+        return next_of(&v->component, before);
     if (v->rank != FTREE_NONE)
         return before < v->rank ? v->rank : FTREE_NONE;
     for (int32_t r = before + 1; r < job->size; r++)
@@ -135,6 +145,10 @@ int32_t report_next_rank(const struct ftree_job *job, const struct ftree_verdict
 void ftree_report_component_ranks(const struct ftree_job *job, const struct ftree_verdict *v,
                                   struct ftree_ranks *set)
 {
+    if (v->component.count > 0) {
+        *set = v->component;
+        return;
+    }
     memset(set, 0, sizeof(*set));
     for (int32_t r = report_next_rank(job, v, -1); r != FTREE_NONE;
          r = report_next_rank(job, v, r)) {
@@ -156,6 +170,29 @@ static const char *switch_name(const struct ftree_job *job, int32_t switch_, cha
     return buf;
 }
 
+static bool has_rank_of(const struct ftree_job *job, const struct ftree_ranks *set, int32_t node)
+{
+    if (!job->rank_node)
+        return next_of(set, node - 1) == node;
+    for (int32_t i = job->node_first[node]; i < job->node_first[node + 1]; i++)
+        if (next_of(set, job->node_ranks[i] - 1) == job->node_ranks[i])
+            return true;
+    return false;
+}
+
+int32_t report_nodes(const struct ftree_job *job, const struct ftree_verdict *v)
+{
+    int32_t listed = 0, nodes = 0;
+
+    if (v->component.count == 0)
+        return 1;
+    for (int32_t i = 0; i < v->component.ranges; i++)
+        listed += v->component.range[i].last - v->component.range[i].first + 1;
+    for (int32_t n = 0; listed == v->component.count && n < job->nodes; n++)
+        nodes += has_rank_of(job, &v->component, n);
+    return nodes;
+}
+
 void report_about(const struct ftree_job *job, const struct ftree_verdict *v,
                   struct report_room *room, struct report_about *about)
 {
@@ -171,6 +208,7 @@ void report_about(const struct ftree_job *job, const struct ftree_verdict *v,
                               .kind = ftree_kind_name(v->kind),
                               .node = ftree_node_name(job, v->node, room->node, sizeof(room->node)),
                               .ranks = room->ranks,
+                              .nodes = report_nodes(job, v),
                               .pid = v->pid,
                               .percent = (v->confidence + 5) / 10};
     for (int32_t i = 0; i < v->candidates; i++)
@@ -254,6 +292,17 @@ static void unknown_headline(const struct report_about *a, char *buf, size_t len
         snprintf(buf, len, "%s %s (%s): cause not identified", a->kind, a->name, a->ranks);
 }
 
+/* Where ranks are. */
+static void place(const struct report_about *a, char *buf, size_t len)
+{
+    if (a->nodes == 1)
+        snprintf(buf, len, "node %s", a->node);
+    else if (a->nodes > 1)
+        snprintf(buf, len, "on %d nodes", a->nodes);
+    else
+        snprintf(buf, len, "on several nodes");
+}
+
 void ftree_report_headline(const struct report_about *a, char *buf, size_t len)
 {
     static const struct {
@@ -269,13 +318,13 @@ void ftree_report_headline(const struct report_about *a, char *buf, size_t len)
         {"network-degraded", " is degraded", " are degraded"},
         {"user-code-hang", " hangs in user code", " hang in user code"},
         {"io-hang", " hangs in input or output", " hang in input or output"},
-        {"deadlock", " is in a deadlock", " are in a deadlock"},
-        {"collective-mismatch", " calls another collective than the others",
-         " call another collective than the others"},
+        {"deadlock", " is in a deadlock", " wait for each other"},
+        {"collective-mismatch", " does not match the others in a collective",
+         " do not match the others in a collective"},
         {"straggler", " is slow, others wait for it", " are slow, others wait for them"},
     };
     const char *words = ": cause not identified";
-    char pid[32] = "";
+    char pid[32] = "", where[REPORT_LABEL];
 
     if (is(a->class_, "unknown")) {
         unknown_headline(a, buf, len);
@@ -286,8 +335,9 @@ void ftree_report_headline(const struct report_about *a, char *buf, size_t len)
             words = are_several(a) ? rows[i].several : rows[i].one;
     if (a->pid > 0)
         snprintf(pid, sizeof(pid), "pid %d on ", a->pid);
+    place(a, where, sizeof(where));
     if (is(a->kind, "rank"))
-        snprintf(buf, len, "%s (%snode %s)%s", a->ranks, pid, a->node, words);
+        snprintf(buf, len, "%s (%s%s)%s", a->ranks, pid, where, words);
     else
         snprintf(buf, len, "%s %s (%s)%s", a->kind, a->name, a->ranks, words);
 }
@@ -344,8 +394,11 @@ void ftree_report_line(const struct ftree_job *job, const struct ftree_verdict *
 
 void ftree_report_component(const struct report_about *a, char *buf, size_t len)
 {
+    char where[REPORT_LABEL];
+
+    place(a, where, sizeof(where));
     if (is(a->kind, "rank"))
-        snprintf(buf, len, "%s (node %s)", a->ranks, a->node);
+        snprintf(buf, len, "%s (%s)", a->ranks, where);
     else
         snprintf(buf, len, "%s %s", a->kind, a->name);
 }
@@ -356,6 +409,8 @@ const char *ftree_report_over(const char *class_)
         return "the process runs again";
     if (is(class_, "node-outage") || is(class_, "node-frozen"))
         return "the node answers again";
+    if (is(class_, "deadlock") || is(class_, "collective-mismatch"))
+        return "its ranks went on";
     return "the fault is over";
 }
 
@@ -459,6 +514,8 @@ void ftree_report_evidence(const struct report_evidence *e, char *buf, size_t le
     else if (is(e->source, "symptom"))
         snprintf(buf, len, "reported to %s about %s: %s%s%s%s", e->by, e->target, e->detail,
                  *e->error ? " (" : "", e->error, *e->error ? ")" : "");
+    else if (is(e->source, "wait"))
+        snprintf(buf, len, "%s", e->detail);
     else
         probe_words(e, buf, len);
 }
@@ -477,7 +534,8 @@ void report_evidence(const struct report_job *rj, const struct ftree_evidence *e
     static const char *const sources[] = {
         [FTREE_EVIDENCE_PROBE] = "probe",     [FTREE_EVIDENCE_PROC] = "proc",
         [FTREE_EVIDENCE_STATE] = "state",     [FTREE_EVIDENCE_LOG] = "log",
-        [FTREE_EVIDENCE_SYMPTOM] = "symptom", [FTREE_EVIDENCE_INDIRECT] = "visit"};
+        [FTREE_EVIDENCE_SYMPTOM] = "symptom", [FTREE_EVIDENCE_INDIRECT] = "visit",
+        [FTREE_EVIDENCE_WAIT] = "wait"};
     bool by_path = e->path < FTREE_PATHS;
     const char *address =
         report_address(rj, e->target, e->path, room->address, sizeof(room->address));

@@ -26,10 +26,13 @@ static const char *const seen_by_values[] = {"nobody", "agent", "deputy"};
 static const char *const behind_values[] = {"none", "some-answer", "all-silent", "cut-off"};
 static const char *const launcher_values[] = {"none", "ended", "lost"};
 static const char *const transport_values[] = {"none", "reset"};
+static const char *const waits_values[] = {"none",   "cycle",    "knot", "missing-partner",
+                                           "behind", "different"};
 static const char *const link_values[] = {"unknown", "up", "down", "no-carrier", "gone"};
 
 _Static_assert(COUNT(reach_values) == RULES_REACH_NO_PATH + 1, "one word for each reach");
 _Static_assert(COUNT(process_values) == RULES_PROCESS_GONE + 1, "one word for each state");
+_Static_assert(COUNT(waits_values) == RULES_WAITS_DIFFERENT + 1, "one word for each finding");
 _Static_assert(COUNT(link_values) == FTREE_LINK_COUNT, "one word for each link state");
 
 static const struct {
@@ -217,4 +220,41 @@ const struct rules_sign *ftree_rules_decide(const struct ftree_rules *rules,
         sign = first_sign(rules->well, rules->wells, f, at_end);
     *well = sign != NULL;
     return sign ? sign : first_of_models(rules, f, models, false, at_end, model);
+}
+
+/* ---- ranks that wait for each other ---------------------------------------------------------- */
+
+static uint64_t models_of_class(const struct ftree_rules *rules, int class_)
+{
+    uint64_t models = 0;
+
+    for (int32_t m = 0; m < rules->models; m++)
+        if (rules->model[m].class_ == class_)
+            models |= (uint64_t) 1 << m;
+    return models;
+}
+
+const struct rules_sign *ftree_rules_decide_waits(const struct ftree_rules *rules, int waits,
+                                                  int32_t *model)
+{
+    bool collective = waits == RULES_WAITS_BEHIND || waits == RULES_WAITS_DIFFERENT;
+    int class_ = collective ? FTREE_CLASS_COLLECTIVE_MISMATCH : FTREE_CLASS_DEADLOCK;
+    const struct rules_sign *sign;
+    struct rules_facts f;
+    bool well;
+
+    ftree_rules_no_facts(&f);
+    f.value[RULES_FACT_WAITS] = (uint8_t) waits;
+    sign = ftree_rules_decide(rules, &f, models_of_class(rules, class_), true, &well, model);
+    return well ? NULL : sign;
+}
+
+bool ftree_rules_by_waits(const struct ftree_rules *rules, int32_t m)
+{
+    int32_t model;
+
+    for (int waits = RULES_WAITS_NONE + 1; waits < COUNT(waits_values); waits++)
+        if (ftree_rules_decide_waits(rules, waits, &model) && model == m)
+            return true;
+    return false;
 }

@@ -57,7 +57,11 @@
  *   deputy-connects whether the deputy's best answer over some path is "connected"
  *   launcher        what the process manager has told: nothing, that a process of the suspect ended,
  *                   or that it has lost its own daemon there
- *   transport       reset: the netmod of another rank was reset by a rank of the suspect */
+ *   transport       reset: the netmod of another rank was reset by a rank of the suspect
+ *   waits           of ranks that wait for each other: a cycle (all of them need all), a knot (some need
+ *                   one of several), a rank that has called MPI_Finalize and that others wait for, in a
+ *                   message (missing-partner) or a collective (behind), or collectives that do not match
+ *                   (different) */
 #define RULES_FACTS(X) \
     X(RULES_FACT_AGENT, "agent", reach_values) \
     X(RULES_FACT_DEPUTY, "deputy", reach_values) \
@@ -78,7 +82,8 @@
     X(RULES_FACT_BEHIND, "behind", behind_values) \
     X(RULES_FACT_BEHIND_DATA, "behind-data", behind_values) \
     X(RULES_FACT_LAUNCHER, "launcher", launcher_values) \
-    X(RULES_FACT_TRANSPORT, "transport", transport_values)
+    X(RULES_FACT_TRANSPORT, "transport", transport_values) \
+    X(RULES_FACT_WAITS, "waits", waits_values)
 
 enum rules_fact { RULES_FACTS(FTREE_ENUM) RULES_FACT_COUNT };
 
@@ -106,6 +111,14 @@ enum { /* none some-answer all-silent cut-off */
 };
 enum { RULES_LAUNCHER_NONE, RULES_LAUNCHER_ENDED, RULES_LAUNCHER_LOST }; /* none ended lost */
 enum { RULES_TRANSPORT_NONE, RULES_TRANSPORT_RESET }; /* none reset */
+enum { /* none cycle knot missing-partner behind different */
+    RULES_WAITS_NONE,
+    RULES_WAITS_CYCLE,
+    RULES_WAITS_KNOT,
+    RULES_WAITS_MISSING_PARTNER,
+    RULES_WAITS_BEHIND,
+    RULES_WAITS_DIFFERENT
+};
 /* link_values are enum ftree_link: "unknown" "up" "down" "no-carrier" "gone" */
 
 /* Facts that are numbers, from a state probe; NAN: not known, then no condition on it holds. */
@@ -297,6 +310,15 @@ const char *ftree_rules_builtin(size_t *len);
 const struct rules_sign *ftree_rules_decide(const struct ftree_rules *rules,
                                             const struct rules_facts *facts, uint64_t models,
                                             bool at_end, bool *well, int32_t *model);
+
+/* Purpose: the same where ranks wait for each other, which is found without a rule and without an
+ * examination: `waits` (RULES_WAITS_CYCLE and so on) is all that is known, and only models of its
+ * class count.  NULL: none decides, and *model is not of use.  Pure. */
+const struct rules_sign *ftree_rules_decide_waits(const struct ftree_rules *rules, int waits,
+                                                  int32_t *model);
+
+/* Purpose: true if model m may be decided for in that way.  Pure. */
+bool ftree_rules_by_waits(const struct ftree_rules *rules, int32_t m);
 
 /* Purpose: the number of a model by its name, or of a rule; -1: there is none. */
 int32_t ftree_rules_model(const struct ftree_rules *rules, const char *name);

@@ -120,6 +120,8 @@ static unsigned possible_values(const struct asked *a, int fact)
             return a->state ? all : BIT(FTREE_LINK_UNKNOWN);
         case RULES_FACT_STATE_KNOWN:
             return a->state ? all : BIT(RULES_NO);
+        case RULES_FACT_WAITS: /* no examination finds it */
+            return BIT(RULES_WAITS_NONE);
         default: /* known without asking */
             return all;
     }

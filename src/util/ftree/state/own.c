@@ -39,8 +39,10 @@ void ftree_state_clear(struct ftree *ft)
 {
     struct ftree_state *st = ft->state;
 
-    for (int32_t i = 0; i < st->known.n; i++)
+    for (int32_t i = 0; i < st->known.n; i++) {
         ftree_alloc(ft, st->known.items[i].full, 0);
+        ftree_alloc(ft, st->known.items[i].component, 0);
+    }
     ftree_alloc(ft, st->known.items, 0);
     ftree_alloc(ft, st->cases.items, 0);
     ftree_alloc(ft, st->by_node.items, 0);

@@ -133,6 +133,7 @@ enum up_state {
 struct known {
     /* verdict.c */
     struct summary v;
+    struct ftree_ranks *component; /* v.component, the known's own */
     struct ftree_verdict *full; /* with evidence and victims; NULL: not kept here */
     bool cuts; /* no path crosses the switch that it is about */
     bool ends_agent; /* it says that agent and deputy have ended there, and no more */

@@ -213,6 +213,7 @@ void ftree_verdict_forget(struct ftree *ft, int32_t i)
     int32_t left = 0;
 
     ftree_alloc(ft, ft->state->known.items[i].full, 0);
+    ftree_alloc(ft, ft->state->known.items[i].component, 0);
     ft->state->switches -= ft->state->known.items[i].v.kind == FTREE_KIND_SWITCH;
     ft->state->known.n--;
     memmove(&ft->state->known.items[i], &ft->state->known.items[i + 1],
@@ -273,7 +274,8 @@ struct summary ftree_verdict_summary(struct ftree *ft, const struct ftree_verdic
                         .fln = v->fln,
                         .first_symptom = v->first_symptom,
                         .located = v->located,
-                        .withdrawn = v->withdrawn};
+                        .withdrawn = v->withdrawn,
+                        .component = v->component.count > 0 ? &v->component : NULL};
 
     ftree_verdict_name_rule(ft, &o, v->rule);
     return o;
@@ -321,6 +323,10 @@ void ftree_verdict_load(const struct ftree *ft, const struct known *k, struct ft
     v->first_symptom = o->first_symptom;
     v->located = o->located;
     v->withdrawn = o->withdrawn;
+    if (o->component)
+        v->component = *o->component;
+    else if (!k->full)
+        v->component.count = v->component.ranges = 0;
 }
 
 void ftree_verdict_count_symptoms(struct known *k, uint32_t n)
@@ -676,6 +682,17 @@ bool ftree_verdict_explains_path(const struct ftree *ft, const struct ftree_symp
 
 /* ---- one more is known ----------------------------------------------------------------------- */
 
+/* Without memory for it the lowest rank is all that is known of the component. */
+static void keep_component(struct ftree *ft, struct known *k)
+{
+    if (!k->v.component)
+        return;
+    k->component = ftree_alloc(ft, NULL, sizeof(*k->component));
+    if (k->component)
+        *k->component = *k->v.component;
+    k->v.component = k->component;
+}
+
 /* One more is known; NULL: out of memory.  The array may move. */
 struct known *ftree_verdict_add(struct ftree *ft, const struct summary *o)
 {
@@ -689,6 +706,7 @@ struct known *ftree_verdict_add(struct ftree *ft, const struct summary *o)
     if (!k)
         return NULL;
     k->v = *o;
+    keep_component(ft, k);
     k->cuts = cuts(ft, o);
     k->ends_agent = ends_agent(ft, o);
     k->recheck = k->confirm = FTREE_NEVER;

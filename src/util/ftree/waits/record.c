@@ -40,6 +40,32 @@ bool ftree_waits_unchanged(const struct waits_record *a, const struct waits_reco
            a->mode == b->mode && a->requests == b->requests;
 }
 
+/* A run that goes down is told from its other end. */
+bool ftree_waits_add_member(struct waits_comm *c, int32_t rank)
+{
+    struct waits_run *run = c->runs > 0 ? &c->run[c->runs - 1] : NULL;
+
+    if (c->runs < 0)
+        return false;
+    if (run && run->count == 1 && rank != run->first) {
+        run->step = rank > run->first ? rank - run->first : run->first - rank;
+        run->first = rank < run->first ? rank : run->first;
+        run->count = 2;
+        return true;
+    }
+    if (run && (rank == run->first + run->step * run->count || rank == run->first - run->step)) {
+        run->first = rank < run->first ? rank : run->first;
+        run->count++;
+        return true;
+    }
+    if (c->runs == WAITS_RUNS_MAX) {
+        c->runs = -1;
+        return false;
+    }
+    c->run[c->runs++] = (struct waits_run){rank, 1, 1};
+    return true;
+}
+
 /* ---- bounds ---------------------------------------------------------------------------------- */
 
 static const char *check_request(const struct ftree_job *job, const struct waits_record *r,

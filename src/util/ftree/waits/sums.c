@@ -3,7 +3,6 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "ftree/topology/topo.h"
 #include "ftree/waits/waits_int.h"
 
 #include <string.h>
@@ -17,9 +16,13 @@
  * by chance is as likely as that two random numbers of 64 bits are equal.
  */
 
+/* Each side computes it for each message (faultloc_mark() of the glue is the same): a product spreads
+ * a tag over all bits, and what the shift mixes in keeps sums of tags apart that are equal. */
 uint64_t ftree_waits_mark(uint32_t context, int32_t tag)
 {
-    return ftree_topo_mix((uint64_t) context << 32 | (uint32_t) tag);
+    uint64_t x = ((uint64_t) context << 48 | (uint32_t) tag) * 0x9e3779b97f4a7c15u;
+
+    return x ^ x >> 32;
 }
 
 /* ---- the search ------------------------------------------------------------------------------ */

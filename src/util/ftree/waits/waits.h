@@ -20,6 +20,7 @@
  *                 the conditions as a graph                                     graph.c
  *                 who can go on, and who never can                             fixpoint.c blocked.c
  *                 the core of the reason                                        cores.c order.c
+ *                 who is to be asked about it                                   around.c
  *     mismatch    ranks of one communicator in different collectives            mismatch.c
  *     words       all of that for people                                        words.c
  *
@@ -161,6 +162,10 @@ struct waits_record {
 /* Purpose: true if two looks at a rank have found the same wait: it has waited in between. */
 bool ftree_waits_unchanged(const struct waits_record *a, const struct waits_record *b);
 
+/* Purpose: adds a member, in any order, to the runs of a communicator, of which the last may still
+ * grow.  False: there is no room, and c->runs is -1 from then on. */
+bool ftree_waits_add_member(struct waits_comm *c, int32_t rank);
+
 /* Purpose: NULL, or the first thing that is out of its bounds: what decoding checks, and what
  * callers that fill in records of their own may. */
 const char *ftree_waits_record_check(const struct ftree_job *job, const struct waits_record *r);
@@ -255,7 +260,7 @@ struct waits_sum {
     uint64_t sum; /* of their marks */
 };
 
-/* Purpose: the mark of a message. */
+/* Purpose: the mark of a message; of the context 16 bits count. */
 uint64_t ftree_waits_mark(uint32_t context, int32_t tag);
 
 /* Purpose: which of the messages that a rank has sent to another were not received: the rows `out`
@@ -264,6 +269,33 @@ uint64_t ftree_waits_mark(uint32_t context, int32_t tag);
  * that does not explain the sums. */
 bool ftree_waits_unreceived(const struct waits_sum *sent, const struct waits_sum *received,
                             const struct waits_flow *last, int32_t n, struct waits_flows *out);
+
+/* ---- what a rank writes ---------------------------------------------------------------------- */
+
+#define WAITS_PEERS_MAX 64
+#define WAITS_LAST_MAX 32
+
+/* Messages between a rank and one other since MPI_Init, in all contexts. */
+struct waits_exchange {
+    int32_t peer;
+    struct waits_sum sent; /* by this rank to the peer: sends that were begun */
+    struct waits_sum received; /* by this rank of the peer's: receives that are complete */
+};
+
+/* All that one rank says of itself when it is asked: its records, one a thread, and its messages
+ * with the ranks it was asked about.  Fates are WAITS_UNKNOWN, `received` of requests is 0. */
+struct waits_page {
+    int32_t records; /* 0: it is not known what it does, and nothing is to be claimed of it */
+    struct waits_record record[WAITS_THREADS_MAX];
+    int32_t exchanges;
+    struct waits_exchange exchange[WAITS_PEERS_MAX];
+    int32_t posted;
+    bool posted_more; /* further receives are posted than are told */
+    struct waits_flow post[WAITS_FLOWS_MAX]; /* WAITS_POSTED */
+    int32_t last;
+    struct waits_flow sent[WAITS_LAST_MAX]; /* WAITS_SENT: the last messages sent, newest first,
+                                             * each with count 1 */
+};
 
 /* ---- the reduction --------------------------------------------------------------------------- */
 
@@ -333,6 +365,23 @@ int32_t ftree_waits_victims(const struct waits *w, int32_t core_id);
  * shortest cycle through its lowest rank, each followed by one that it waits for, then the others.
  * Returns the length of the cycle.  0: out of memory. */
 int32_t ftree_waits_order(const struct waits *w, int32_t i, int32_t *rank);
+
+/* Purpose: the ranks whose messages decide about the wait of a rank: of a wait for all those in `set`,
+ * n ranks; of a wait for one, or for any member, all.  Returns how many there are, of which the first
+ * `most` are in `peer`. */
+int32_t ftree_waits_peers(const struct waits *w, int32_t rank, const int32_t *set, int32_t n,
+                          int32_t *peer, int32_t most);
+
+/* Purpose: some of those who are blocked because they wait for that rank themselves, which has called
+ * MPI_Finalize.  Returns how many are in `waiter`. */
+int32_t ftree_waits_waiters(const struct waits *w, int32_t rank, int32_t *waiter, int32_t most);
+
+/* Purpose: ranks of which nothing is known, and that others wait for; those most waited for first.  Returns
+ * how many are in `end`, where the count is that of the ranks that wait for it themselves. */
+int32_t ftree_waits_silent(const struct waits *w, struct waits_end *end, int32_t most);
+
+/* Purpose: how many ranks wait, as far as is known. */
+int32_t ftree_waits_count(const struct waits *w);
 
 /* Purpose: the i-th end, those most waited for first; false: there are no more. */
 bool ftree_waits_end_at(const struct waits *w, int32_t i, struct waits_end *end);

@@ -17,7 +17,7 @@
 #define RANKS_BYTES (6 + 8 * FTREE_RANGES_MAX)
 _Static_assert(WIRE_RELAY_BYTES + WIRE_HEADER + 2 * FTREE_NAME_MAX + FTREE_DETAIL_MAX +
                        COMPONENT_BYTES + 64 + FTREE_EVIDENCE_MAX * EVIDENCE_BYTES +
-                       FTREE_CANDIDATE_MAX * 4 + RANKS_BYTES <=
+                       FTREE_CANDIDATE_MAX * 4 + 2 * RANKS_BYTES <=
                    FTREE_MESSAGE_MAX,
                "a verdict fits into a message");
 
@@ -44,6 +44,14 @@ static void code_ranks(struct wire_codec *c, struct ftree_ranks *ranks)
     }
     if (c->reads)
         check_ranks(c, ranks);
+}
+
+/* The ranks of a component of several; `rank` is the lowest of them. */
+static void code_component_ranks(struct wire_codec *c, int32_t rank, struct ftree_ranks *ranks)
+{
+    code_ranks(c, ranks);
+    if (c->reads && ranks->count > 0)
+        c->bad |= ranks->ranges == 0 || ranks->range[0].first != rank;
 }
 
 static bool same_node(const struct ftree_job *job, int32_t rank, int32_t node)
@@ -207,6 +215,7 @@ static void code_verdict(struct wire_codec *c, struct ftree_verdict *v)
         WIRE_NUMBER(c, v->candidate[i].ruled_out, 1, 2);
     }
     code_ranks(c, &v->victims);
+    code_component_ranks(c, v->rank, &v->component);
     c->bad |= c->reads && v->first_symptom > v->located;
 }
 
@@ -229,32 +238,57 @@ static void code_relay(struct wire_codec *c, struct wire_relay *r)
     c->bad |= c->reads && c->at > c->len;
 }
 
+/* Likewise. */
+static void code_part(struct wire_codec *c, struct wire_part *p)
+{
+    WIRE_NUMBER(c, p->number, 4, 0);
+    WIRE_NUMBER(c, p->part, 2, 0);
+    WIRE_NUMBER(c, p->parts, 2, 0);
+    WIRE_NUMBER(c, p->len, 2, c->reads ? c->len - c->at + 1 : 0);
+    if (c->reads)
+        p->bytes = c->p + c->at;
+    else if (p->len > 0)
+        memcpy(c->p + c->at, p->bytes, p->len);
+    c->at += p->len;
+    c->bad |= c->reads && (c->at > c->len || p->part >= p->parts || p->len > WIRE_PART_BYTES);
+}
+
 /* ---- summaries ------------------------------------------------------------------------------- */
 
 #define SUMMARY_WITHDRAWN 1
 #define SUMMARY_OWN_RULE 2 /* else that of the summary before */
+#define SUMMARY_RANKS 4 /* its component has several */
 #define SUMMARY_BYTES_MAX (1 + 2 + 4 + COMPONENT_BYTES + 4 + 1 + 3 * 5 + 1 + FTREE_NAME_MAX)
 
 /* A microsecond is the unit, and 2^40 of them are twelve days. */
 #define SHORT_AGE 5, 1000
 
-static void code_summary(struct wire_codec *c, struct summary *o, bool own_rule, char *rule)
+/* ranks: those of the component. */
+static void code_summary(struct wire_codec *c, struct summary *o, bool own_rule, char *rule,
+                         struct ftree_ranks *ranks)
 {
     uint8_t flags =
-        (uint8_t) ((o->withdrawn ? SUMMARY_WITHDRAWN : 0) | (own_rule ? SUMMARY_OWN_RULE : 0));
+        (uint8_t) ((o->withdrawn ? SUMMARY_WITHDRAWN : 0) | (own_rule ? SUMMARY_OWN_RULE : 0) |
+                   (o->component ? SUMMARY_RANKS : 0));
 
     WIRE_NUMBER(c, o->class_, 1, FTREE_CLASS_COUNT);
     WIRE_NUMBER(c, o->confidence, 2, 1001);
     WIRE_NUMBER(c, o->id, 4, 0);
     code_component(c, &o->kind, &o->node, &o->rank, &o->switch_);
     ftree_wire_node(c, &o->fln);
-    WIRE_NUMBER(c, flags, 1, 4);
+    WIRE_NUMBER(c, flags, 1, 8);
     ftree_wire_age(c, &o->first_symptom, SHORT_AGE);
     ftree_wire_age(c, &o->located, SHORT_AGE);
     if (flags & SUMMARY_WITHDRAWN)
         code_withdrawn(c, &o->withdrawn, SHORT_AGE);
     if (flags & SUMMARY_OWN_RULE)
         ftree_wire_text(c, rule, FTREE_NAME_MAX);
+    if (flags & SUMMARY_RANKS) {
+        code_component_ranks(c, o->rank, ranks);
+        c->bad |= c->reads && ranks->count == 0;
+        if (c->reads)
+            o->component = ranks;
+    }
     c->bad |= c->reads && o->first_symptom > o->located;
 }
 
@@ -264,11 +298,12 @@ bool ftree_wire_put_summary(struct wire_summaries *w, ftree_time now, const stru
     struct wire_codec c = {.p = w->bytes, .at = w->len, .now = now};
     bool own_rule = w->n == 0 || strcmp(rule, w->rule);
 
-    if (w->len + SUMMARY_BYTES_MAX > sizeof(w->bytes))
+    if (w->len + SUMMARY_BYTES_MAX + (o->component ? RANKS_BYTES : 0) > sizeof(w->bytes))
         return false;
     if (own_rule)
         snprintf(w->rule, sizeof(w->rule), "%s", rule);
-    code_summary(&c, (struct summary *) o, own_rule, w->rule); /* which is not written to */
+    code_summary(&c, (struct summary *) o, own_rule, w->rule,
+                 (struct ftree_ranks *) o->component); /* which are not written to */
     w->len = c.at;
     w->n++;
     return true;
@@ -288,7 +323,8 @@ bool ftree_wire_get_summary(const struct ftree_job *job, ftree_time now,
     if (t->n == 0)
         return false;
     memset(o, 0, sizeof(*o));
-    code_summary(&c, o, false, rule);
+    memset(&t->component, 0, sizeof(t->component));
+    code_summary(&c, o, false, rule, &t->component);
     if (c.bad)
         return false;
     t->bytes += c.at;

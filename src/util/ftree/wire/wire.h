@@ -19,7 +19,7 @@
  */
 
 #define WIRE_MAGIC 0xf7
-#define WIRE_VERSION 6
+#define WIRE_VERSION 7
 #define WIRE_HEADER 8
 
 /* The one table of messages: type, name, body (a member of wire_message.u), the flags that it may have,
@@ -41,7 +41,10 @@
     X(WIRE_VICTIMS, "victims", victims, 0, true) \
     X(WIRE_GOODBYE, "goodbye", nothing, 0, true) \
     X(WIRE_RELEASE, "release", nothing, 0, true) \
-    X(WIRE_RELAY, "relay", relay, WIRE_FLAG_PASSED_ON, false)
+    X(WIRE_RELAY, "relay", relay, WIRE_FLAG_PASSED_ON, false) \
+    X(WIRE_WAITS_UP, "waits-up", part, 0, true) \
+    X(WIRE_WAITS_LOOK, "waits-look", part, 0, true) \
+    X(WIRE_WAITS_SEEN, "waits-seen", part, 0, true)
 
 enum wire_type {
     WIRE_TYPES(FTREE_ENUM) WIRE_TYPE_COUNT
@@ -119,6 +122,16 @@ struct wire_relay {
 
 #define WIRE_RELAY_BYTES (WIRE_HEADER + 4 + 2) /* one that is acknowledged leaves room for these */
 
+/* A part of what does not fit into one message; see waitfor/parcel.c, whose receivers check the bytes. */
+struct wire_part {
+    uint32_t number;
+    uint16_t part, parts; /* it is this one, from 0, of so many */
+    size_t len;
+    const uint8_t *bytes; /* the writer's, or part of the message that was read */
+};
+
+#define WIRE_PART_BYTES (FTREE_MESSAGE_MAX - WIRE_RELAY_BYTES - WIRE_HEADER - 4 - 2 - 2 - 2)
+
 /* What all nodes but the FLN and the acting root keep of a verdict, and are told. */
 struct summary {
     uint8_t class_; /* enum ftree_class */
@@ -129,6 +142,8 @@ struct summary {
     uint32_t id;
     int32_t node, rank, switch_, fln;
     ftree_time first_symptom, located, withdrawn;
+    const struct ftree_ranks *component; /* the ranks of the component where these are more than one, else
+                                          * NULL; of whoever the summary is of */
 };
 
 /* Summaries, encoded: they are written and read one after the other.  `bytes` are the writer's, or
@@ -137,6 +152,7 @@ struct wire_summary_list {
     int32_t n;
     size_t len;
     const uint8_t *bytes;
+    struct ftree_ranks component; /* of the summary that was read last */
 };
 
 #define WIRE_SUMMARIES_BYTES (FTREE_MESSAGE_MAX - WIRE_RELAY_BYTES - WIRE_HEADER - 2)
@@ -173,6 +189,7 @@ struct wire_message {
         struct wire_summary_list summaries;
         struct wire_victims victims;
         struct wire_relay relay;
+        struct wire_part part;
         uint8_t nothing; /* there is no body */
     } u;
 };

@@ -15,10 +15,12 @@
 #include "faultloc/io/loop.h"
 #include "faultloc/node/log.h"
 #include "faultloc/node/state.h"
+#include "faultloc/node/wait_page.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
@@ -47,6 +49,7 @@ struct agent {
     struct faultloc_stop_job stop;
     struct faultloc_second second;
     struct faultloc_state state; /* for state probes */
+    struct faultloc_wait_page waits;
     int signal_fd;
     ftree_time ending_until; /* the job is being ended from outside; 0: it is not */
     ftree_time leave_by; /* since all ranks have left or ended; FTREE_NEVER: not all have */
@@ -84,6 +87,15 @@ static void look_at_messages(void *ctx, int32_t i, struct ftree_log *log)
     faultloc_log_look(a->p->board, i, faultloc_now(), log);
 }
 
+static enum ftree_waits_look look_at_waits(void *ctx, int32_t i, uint32_t number,
+                                           const int32_t *with, int32_t n,
+                                           const struct waits_page **page)
+{
+    struct agent *a = ctx;
+
+    return faultloc_wait_page_look(&a->waits, faultloc_now(), i, number, with, n, page);
+}
+
 static void remember_verdict(void *ctx, const struct ftree_verdict *v)
 {
     struct agent *a = ctx;
@@ -102,6 +114,13 @@ static void report_verdict(void *ctx, const struct ftree_verdict *v)
     faultloc_stop_job_consider(&a->stop, v, faultloc_now());
 }
 
+static void note_waiting(void *ctx, const struct ftree_waiting *w)
+{
+    struct agent *a = ctx;
+
+    faultloc_reporter_waiting(&a->reporter, a->ft, w);
+}
+
 static void trace(void *ctx, const char *line)
 {
     struct agent *a = ctx;
@@ -113,8 +132,12 @@ static const struct ftree_io io = {.send = send_message,
                                    .look = look,
                                    .state = look_at_node,
                                    .log = look_at_messages,
+                                   .waits = look_at_waits,
+                                   .call_name = faultloc_call_name,
+                                   .op_name = faultloc_op_name,
                                    .verdict = remember_verdict,
                                    .report = report_verdict,
+                                   .waiting = note_waiting,
                                    .trace = trace};
 
 /* ---- life ------------------------------------------------------------------------------------ */
@@ -169,10 +192,14 @@ static int open_agent(struct agent *a, struct faultloc_program *p)
                         .sources = {.sock = {.fd = -1}},
                         .stop = {.p = p, .reporter = &a->reporter, .at = FTREE_NEVER},
                         .leave_by = FTREE_NEVER,
-                        .state = {.watch = &p->watch, .iface = p->board->iface[FTREE_PATH_DATA]}};
+                        .state = {.watch = &p->watch, .iface = p->board->iface[FTREE_PATH_DATA]},
+                        .waits = {.watch = &p->watch, .job = &p->job.job, .self = p->self}};
+    a->waits.asked = calloc((size_t) p->board->slots, sizeof(*a->waits.asked));
     p->board->agent_pid = (int32_t) getpid();
     p->epoll = epoll_create1(EPOLL_CLOEXEC);
-    rc = p->epoll < 0 ? EMFILE : faultloc_looks_open(&a->looks, p, &a->reporter);
+    rc = !a->waits.asked ? ENOMEM
+         : p->epoll < 0  ? EMFILE
+                         : faultloc_looks_open(&a->looks, p, &a->reporter);
     if (!rc)
         rc = faultloc_reporter_open(&a->reporter, p);
     if (!rc)

@@ -8,6 +8,7 @@
 #include "faultloc/base/clock.h"
 #include "faultloc/base/proc.h"
 #include "faultloc/board/wakeup.h"
+#include "faultloc/io/launcher_notify.h"
 #include "faultloc/io/loop.h"
 #include "faultloc/node/log.h"
 
@@ -151,7 +152,7 @@ static void trace_stall(struct faultloc_looks *l, int32_t i, const struct ftree_
     if (l->stalled[i] || !faultloc_writer_has_trace(l->reporter->writer))
         return;
     snprintf(line, sizeof(line), "rank %d waits in %s", (int) s->rank,
-             faultloc_call_name(faultloc_board_slot(l->p->board, i)->call));
+             faultloc_call_name((uint32_t) faultloc_board_slot(l->p->board, i)->call));
     faultloc_reporter_trace(l->reporter, line);
 }
 
@@ -179,6 +180,26 @@ static void look(struct faultloc_looks *l, ftree_time now, int32_t i)
     }
 }
 
+/* The launcher knows of those alone that have closed their connections, which may take an answer of
+ * a rank that is not there yet. */
+static void tell_finalizing(struct faultloc_looks *l, ftree_time now)
+{
+    const struct faultloc_board *b = l->p->board;
+    struct faultloc_launcher_message w;
+
+    faultloc_launcher_finalizing(&w);
+    for (int32_t i = 0; i < b->slots; i++)
+        if (faultloc_board_slot(b, i)->state == FAULTLOC_SLOT_FINALIZING)
+            faultloc_launcher_finalizing_add(&w, faultloc_board_slot(b, i)->rank);
+    if (!l->finalizing || !w.ranks.count)
+        l->finalizing = w.ranks.count ? now : 0;
+    if (w.ranks.count <= l->finalizing_told ||
+        now - l->finalizing < FAULTLOC_LAUNCHER_FINALIZING_MS * FTREE_MS)
+        return;
+    if (!faultloc_launcher_send(b->settings.launcher, &w))
+        l->finalizing_told = w.ranks.count;
+}
+
 void faultloc_looks_all(struct faultloc_looks *l, ftree_time now)
 {
     ftree_time sample = l->p->board->settings.sample;
@@ -190,4 +211,5 @@ void faultloc_looks_all(struct faultloc_looks *l, ftree_time now)
     faultloc_board_settle(l->p->board, now, l->p->board->settings.patience);
     for (int32_t i = 0; i < l->p->board->slots; i++)
         look(l, now, i);
+    tell_finalizing(l, now);
 }

@@ -22,6 +22,8 @@ struct faultloc_looks {
     int32_t withdrawals; /* of the board, when they were */
     ftree_time at; /* when to look again */
     uint64_t random;
+    ftree_time finalizing; /* since when some rank is in MPI_Finalize, as it was seen; 0: none is */
+    int32_t finalizing_told; /* how many were, as the launcher was told */
     bool ending; /* the job is being ended from outside: no end of a process is a fault */
 };
 

@@ -134,26 +134,40 @@ static void notify_launcher_of_others(const struct faultloc_reporter *t,
             notify_launcher(t, known[i]);
 }
 
+/* What every report has.  Its list of verdicts is to be freed. */
+static const struct ftree_verdict **begin_report(struct faultloc_reporter *t, struct ftree *ft,
+                                                 const char *line[FAULTLOC_REPORTER_LINES],
+                                                 struct report_job *rj)
+{
+    struct faultloc_board *b = t->p->board;
+    const struct ftree_verdict **known;
+
+    *rj = (struct report_job){.job = &t->p->job.job,
+                              .id = b->job_id,
+                              .started_ms = b->started_ms,
+                              .now = faultloc_now(),
+                              .now_ms = faultloc_unix_ms(),
+                              .address = faultloc_board_address,
+                              .address_ctx = b,
+                              .verbose = b->settings.verbose,
+                              .trace = line,
+                              .traces = list_decisions(t, line),
+                              .waiting = t->waiting_at ? &t->waiting : NULL,
+                              .waiting_at = t->waiting_at};
+    known = list_verdicts(ft, &rj->knowns);
+    rj->known = known;
+    rj->knowns = known ? rj->knowns : 0;
+    return known;
+}
+
 void faultloc_reporter_verdict(struct faultloc_reporter *t, struct ftree *ft,
                                const struct ftree_verdict *v)
 {
-    struct faultloc_board *b = t->p->board;
-    struct report_job rj = {.job = &t->p->job.job,
-                            .id = b->job_id,
-                            .started_ms = b->started_ms,
-                            .now = faultloc_now(),
-                            .address = faultloc_board_address,
-                            .address_ctx = b,
-                            .verbose = b->settings.verbose};
-    const struct ftree_verdict **known = list_verdicts(ft, &rj.knowns);
-    const char *line[FAULTLOC_REPORTER_LINES], *path = b->settings.report;
+    const char *line[FAULTLOC_REPORTER_LINES], *path = t->p->board->settings.report;
+    struct report_job rj;
+    const struct ftree_verdict **known = begin_report(t, ft, line, &rj);
     uint32_t report = 0;
 
-    rj.known = known;
-    rj.knowns = known ? rj.knowns : 0;
-    rj.trace = line;
-    rj.traces = list_decisions(t, line);
-    rj.now_ms = faultloc_unix_ms();
     /* The file first: the text says that it is there.  A verdict of this node alone makes none, but
      * stands in one that others have made, and so is withdrawn there. */
     if (path[0] && (!v->local_only || t->reported))
@@ -166,5 +180,23 @@ void faultloc_reporter_verdict(struct faultloc_reporter *t, struct ftree *ft,
         notify_launcher(t, v);
     t->reported |= !v->local_only;
     free(known);
-    faultloc_board_remember(b, v); /* from here on no successor needs to report it */
+    faultloc_board_remember(t->p->board, v); /* from here on no successor needs to report it */
+}
+
+void faultloc_reporter_waiting(struct faultloc_reporter *t, struct ftree *ft,
+                               const struct ftree_waiting *w)
+{
+    const char *line[FAULTLOC_REPORTER_LINES], *path = t->p->board->settings.report;
+    const struct ftree_verdict **known;
+    struct report_job rj;
+    uint32_t report = 0;
+
+    t->waiting = *w;
+    t->waiting_at = faultloc_now();
+    known = begin_report(t, ft, line, &rj);
+    if (path[0])
+        report = faultloc_writer_report(t->writer, known ? ftree_report_json(&rj) : NULL);
+    faultloc_writer_text(t->writer, ftree_report_waiting_text(&rj, report ? path : NULL),
+                         report ? ftree_report_waiting_text(&rj, NULL) : NULL, report);
+    free(known);
 }

@@ -19,6 +19,8 @@ struct faultloc_reporter {
     char line[FAULTLOC_REPORTER_LINES][256]; /* the last decisions, a ring */
     uint32_t lines; /* so far */
     bool reported; /* a verdict, to people */
+    struct ftree_waiting waiting; /* the last note, which later reports have, too */
+    ftree_time waiting_at; /* 0: there was none */
 };
 
 /* Purpose: begins; the writer wakes the program's loop.  Errors: an errno. */
@@ -34,5 +36,9 @@ void faultloc_reporter_listening(struct faultloc_reporter *t, bool first);
  * launcher; it is written on the board for the next agent. */
 void faultloc_reporter_verdict(struct faultloc_reporter *t, struct ftree *ft,
                                const struct ftree_verdict *v);
+
+/* Purpose: a note on a stall that nothing explains, on standard error and in the report. */
+void faultloc_reporter_waiting(struct faultloc_reporter *t, struct ftree *ft,
+                               const struct ftree_waiting *w);
 
 #endif /* FAULTLOC_REPORTER_H_INCLUDED */

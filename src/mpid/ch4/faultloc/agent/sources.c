@@ -5,6 +5,7 @@
 
 #include "faultloc/agent/sources.h"
 
+#include "faultloc/agent/status.h"
 #include "faultloc/base/clock.h"
 #include "faultloc/base/say.h"
 #include "faultloc/io/launcher_notify.h"
@@ -94,10 +95,19 @@ void faultloc_sources_say_hello(const struct faultloc_sources *s)
     faultloc_launcher_send(s->p->board->settings.launcher, &w);
 }
 
+static char *status(void *ctx)
+{
+    struct faultloc_sources *s = ctx;
+
+    return faultloc_status_json(s->p, s->ft, faultloc_now(), faultloc_unix_ms());
+}
+
 static void take_socket(struct faultloc_sources *s)
 {
     if (!s->opener || !faultloc_socket_opener_take(s->opener, &s->sock))
         return;
+    s->sock.status = status;
+    s->sock.status_ctx = s;
     faultloc_loop_add(s->p->epoll, s->sock.fd, FAULTLOC_TAG_WAKE);
     faultloc_sources_say_hello(s);
 }

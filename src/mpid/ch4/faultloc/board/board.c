@@ -47,6 +47,9 @@ static void lay_out(struct faultloc_board *b, uint64_t page)
     b->has_failed_at = take(&b->bytes, size, 64);
     b->tree_at = take(&b->bytes, b->tree_bytes, 64);
     b->slots_at = take(&b->bytes, (uint64_t) b->slots * page, page);
+    b->wait_bytes =
+        (uint32_t) ((sizeof(struct faultloc_wait_area) + page - 1) / page * page);
+    b->waits_at = take(&b->bytes, (uint64_t) b->slots * b->wait_bytes, page);
     b->page = (uint32_t) page;
 }
 
@@ -135,9 +138,12 @@ int faultloc_board_map_slot(const struct faultloc_board *b, int fd, int32_t i, v
     return at == MAP_FAILED ? errno : 0;
 }
 
-int faultloc_board_protect(const struct faultloc_board *b)
+int faultloc_board_protect(const struct faultloc_board *b, int32_t i)
 {
-    return mprotect((void *) (uintptr_t) b, b->bytes, PROT_READ) ? errno : 0;
+    if (mprotect((void *) (uintptr_t) b, b->bytes, PROT_READ) ||
+        mprotect(faultloc_board_wait_area(b, i), b->wait_bytes, PROT_READ | PROT_WRITE))
+        return errno;
+    return 0;
 }
 
 void faultloc_board_unmap(struct faultloc_board *b)
@@ -154,6 +160,11 @@ static void *at(const struct faultloc_board *b, uint64_t offset)
 struct faultloc_slot *faultloc_board_slot(const struct faultloc_board *b, int32_t i)
 {
     return at(b, b->slots_at + (uint64_t) i * b->page);
+}
+
+struct faultloc_wait_area *faultloc_board_wait_area(const struct faultloc_board *b, int32_t i)
+{
+    return at(b, b->waits_at + (uint64_t) i * b->wait_bytes);
 }
 
 struct faultloc_address *faultloc_board_addresses(const struct faultloc_board *b)
@@ -294,13 +305,25 @@ void faultloc_board_remember(struct faultloc_board *b, const struct ftree_verdic
     b->peer_lost = lost > 0;
 }
 
+static bool ranks_fit(const struct faultloc_board *b, const struct ftree_ranks *set)
+{
+    if (set->count < 0 || set->ranges < 0 || set->ranges > FTREE_RANGES_MAX)
+        return false;
+    for (int32_t i = 0; i < set->ranges; i++)
+        if (set->range[i].first < 0 || set->range[i].first > set->range[i].last ||
+            set->range[i].last >= b->size)
+            return false;
+    return true;
+}
+
 /* What names something that the job does not have would be looked up beyond the tables. */
 static bool fits_job(const struct faultloc_board *b, const struct ftree_verdict *v)
 {
     return v->class_ < FTREE_CLASS_COUNT && v->kind < FTREE_KIND_COUNT && v->node >= 0 &&
            v->node < b->nodes && v->fln >= 0 && v->fln < b->nodes && v->rank >= FTREE_NONE &&
            v->rank < b->size && v->evidences >= 0 && v->evidences <= FTREE_EVIDENCE_MAX &&
-           v->candidates >= 0 && v->candidates <= FTREE_CANDIDATE_MAX;
+           v->candidates >= 0 && v->candidates <= FTREE_CANDIDATE_MAX &&
+           ranks_fit(b, &v->victims) && ranks_fit(b, &v->component);
 }
 
 bool faultloc_board_read(const struct faultloc_board *b, int32_t i, struct ftree_verdict *out)

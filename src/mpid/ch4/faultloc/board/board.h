@@ -8,6 +8,7 @@
 
 #include "faultloc/base/address.h"
 #include "faultloc/board/launcher.h"
+#include "faultloc/board/wait_area.h"
 #include "faultloc/seam/faultloc_seam.h"
 
 #include <stdatomic.h>
@@ -85,7 +86,8 @@ struct faultloc_board {
     uint64_t tree_at, tree_bytes; /* the FLT from outside (tree.h), packed; 0: there is none */
     uint64_t address_at, name_at, rank_node_at, node_first_at, node_ranks_at, rank_pid_at;
     uint64_t failed_at, has_failed_at;
-    uint64_t slots_at, bytes;
+    uint64_t slots_at, waits_at, bytes;
+    uint32_t wait_bytes; /* from one wait area to the next: whole pages */
 };
 
 /* Purpose: makes the board of a job of this shape, with so many bytes of room for a packed tree
@@ -109,13 +111,17 @@ int faultloc_board_map(int fd, struct faultloc_board **out);
  * Errors: an errno; EINVAL: the page is not aligned. */
 int faultloc_board_map_slot(const struct faultloc_board *b, int fd, int32_t i, void *page);
 
-/* Purpose: from here on this process only reads the board, but for a slot that it has mapped: what
- * its program writes by mistake does not become what the agent believes.
- * Errors: an errno; the board is then as it was. */
-int faultloc_board_protect(const struct faultloc_board *b);
+/* Purpose: from here on this process only reads the board, but for the wait area of slot `i`, and for
+ * a slot that it has mapped: what its program writes by mistake does not become what the agent
+ * believes.
+ * Errors: an errno; parts of the board may then be writable. */
+int faultloc_board_protect(const struct faultloc_board *b, int32_t i);
 
 /* Purpose: unmaps the board. */
 void faultloc_board_unmap(struct faultloc_board *b);
+
+/* Purpose: where slot i's rank says what it waits for, in pages of its own. */
+struct faultloc_wait_area *faultloc_board_wait_area(const struct faultloc_board *b, int32_t i);
 
 /* Purpose: slot i, node n's address and name, and the tables of struct ftree_job. */
 struct faultloc_slot *faultloc_board_slot(const struct faultloc_board *b, int32_t i);

@@ -21,6 +21,7 @@
  *     verdict   what was reported to people; only from the agent that reports
  *     withdrawn that one is over
  *     ending    because of a verdict the agent ends the job, and is about to kill a rank for that
+ *     finalizing ranks of the node have been in MPI_Finalize for a while; again when more are
  *
  * A name that begins with '@' is one of the kernel's (the abstract namespace): it has no file and
  * goes with its process.  It belongs to the network namespace: ranks in another one, such as those
@@ -35,12 +36,14 @@
 #define FAULTLOC_LAUNCHER_PATH 108 /* as long as the address of a Unix socket can be */
 #define FAULTLOC_LAUNCHER_RANGES 16
 #define FAULTLOC_LAUNCHER_LINE 256
+#define FAULTLOC_LAUNCHER_FINALIZING_MS 5000 /* so long until the first message about them */
 
 enum faultloc_launcher_kind {
     FAULTLOC_LAUNCHER_HELLO,
     FAULTLOC_LAUNCHER_VERDICT,
     FAULTLOC_LAUNCHER_WITHDRAWN,
     FAULTLOC_LAUNCHER_ENDING,
+    FAULTLOC_LAUNCHER_FINALIZING,
     FAULTLOC_LAUNCHER_KINDS
 };
 
@@ -69,7 +72,7 @@ struct faultloc_launcher_message {
     char host[64]; /* name of the component's node */
     char line[FAULTLOC_LAUNCHER_LINE]; /* the first line of the report, "process-crash: rank ..." */
     uint8_t ends_ranks; /* it says that the component's ranks are gone for good */
-    struct faultloc_launcher_ranks ranks; /* of the component */
+    struct faultloc_launcher_ranks ranks; /* of the component; or those in MPI_Finalize */
     struct faultloc_launcher_ranks victims;
 };
 

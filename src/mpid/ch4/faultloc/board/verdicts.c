@@ -66,7 +66,9 @@ void faultloc_event_fill(const struct faultloc_board *b, const struct ftree_verd
                                    .id = v->id,
                                    .fln = v->fln,
                                    .class_ = v->class_,
-                                   .rank = v->kind == FTREE_KIND_RANK ? v->rank : FTREE_NONE,
+                                   .rank = v->kind == FTREE_KIND_RANK && v->component.count == 0
+                                               ? v->rank
+                                               : FTREE_NONE,
                                    .node = v->node,
                                    .pid = v->pid,
                                    .confidence = v->confidence,

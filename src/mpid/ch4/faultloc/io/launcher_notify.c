@@ -67,6 +67,24 @@ void faultloc_launcher_ending(const struct ftree_job *job, const struct ftree_ve
     w->ended_pid = pid;
 }
 
+void faultloc_launcher_finalizing(struct faultloc_launcher_message *w)
+{
+    begin(w, FAULTLOC_LAUNCHER_FINALIZING);
+}
+
+void faultloc_launcher_finalizing_add(struct faultloc_launcher_message *w, int32_t rank)
+{
+    struct faultloc_launcher_ranks *r = &w->ranks;
+
+    r->count++;
+    if (r->ranges && r->range[r->ranges - 1].last == rank - 1)
+        r->range[r->ranges - 1].last = rank;
+    else if (r->ranges < FAULTLOC_LAUNCHER_RANGES) {
+        r->range[r->ranges].first = r->range[r->ranges].last = rank;
+        r->ranges++;
+    }
+}
+
 /* The kernel's own names begin with a zero byte, and end where the address does. */
 static socklen_t address_of(const char *path, struct sockaddr_un *to)
 {

@@ -25,6 +25,13 @@ void faultloc_launcher_verdict(const struct ftree_job *job, const struct ftree_v
 void faultloc_launcher_ending(const struct ftree_job *job, const struct ftree_verdict *v,
                               int32_t rank, int32_t pid, struct faultloc_launcher_message *w);
 
+/* Purpose: begins the message that ranks of the node are in MPI_Finalize: none so far. */
+void faultloc_launcher_finalizing(struct faultloc_launcher_message *w);
+
+/* Purpose: adds one of them, above all before.  Those for which there are too few ranges are counted
+ * alone. */
+void faultloc_launcher_finalizing_add(struct faultloc_launcher_message *w, int32_t rank);
+
 /* Purpose: sends it to the socket `path` ("": there is none; "@NAME": without a file), at once or
  * not at all: an agent does not wait for a launcher.
  * Errors: an errno. */

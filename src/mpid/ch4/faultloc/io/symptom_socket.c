@@ -384,6 +384,20 @@ static bool is_allowed(struct faultloc_symptom_socket *d, const struct datagram 
     return false;
 }
 
+static bool is_question(const struct datagram *g)
+{
+    return g->len == strlen(FAULTLOC_STATUS_QUESTION) &&
+           !memcmp(g->text, FAULTLOC_STATUS_QUESTION, g->len);
+}
+
+static void answer_question(const struct faultloc_symptom_socket *d, const struct datagram *g)
+{
+    char *text = d->status ? d->status(d->status_ctx) : NULL;
+
+    answer(d, g, text && strlen(text) < FAULTLOC_STATUS_BYTES ? text : "no status");
+    free(text);
+}
+
 /* True if it is a symptom. */
 static bool read_datagram(struct faultloc_symptom_socket *d, ftree_time now,
                           const struct datagram *g, struct ftree_symptom *s)
@@ -392,6 +406,10 @@ static bool read_datagram(struct faultloc_symptom_socket *d, ftree_time now,
 
     if (!is_allowed(d, g))
         return false;
+    if (is_question(g)) {
+        answer_question(d, g);
+        return false;
+    }
     if (faultloc_symptom_parse(d->job, d->self, now, g->text, g->len, s, error)) {
         answer(d, g, "ok");
         return true;

@@ -27,6 +27,8 @@
  * behind, and works from another network namespace.  What is wrong is also said on the job's
  * stderr, a few times.
  *
+ * The datagram {"status": true} is a question: the answer is what `faultloc status` shows.
+ *
  * A folder of symptom sockets, and each socket in it, belongs to the user whose jobs they are of;
  * the folder is closed to all others and no symbolic link. Both are examined by descriptor, and
  * what was examined is what is used, so that nothing can be put in its place in between.
@@ -38,6 +40,8 @@
 #define FAULTLOC_SYMPTOM_BYTES 1024 /* of a datagram */
 #define FAULTLOC_SYMPTOM_ERROR 256
 #define FAULTLOC_SYMPTOM_PATH 108 /* as long as the address of a Unix socket can be */
+#define FAULTLOC_STATUS_QUESTION "{\"status\": true}"
+#define FAULTLOC_STATUS_BYTES (128 * 1024) /* of its answer, at most */
 #define FAULTLOC_SYMPTOM_TURN 64 /* datagrams read in one turn of the agent's loop */
 
 struct faultloc_symptom_socket {
@@ -49,6 +53,8 @@ struct faultloc_symptom_socket {
     ftree_time first_try; /* 0: none yet */
     bool given_up, refusal_reported;
     int complaints;
+    char *(*status)(void *ctx); /* the answer, to be freed; NULL: none is given */
+    void *status_ctx;
 };
 
 /* Purpose: the folder of the symptom sockets of a user's jobs: $XDG_RUNTIME_DIR/faultloc where that

@@ -123,28 +123,12 @@ static void fail(MPIR_Request * req, int error)
 
 /* ---- all pending ones ------------------------------------------------------------------------ */
 
-static void scan_block(char *objects, int n, int size)
+static void fail_if_given_up(MPIR_Request * req, void *arg)
 {
-    for (int i = 0; i < n; i++) {
-        MPIR_Request *req = (MPIR_Request *) (void *) (objects + (size_t) i * (size_t) size);
-        int32_t peer;
+    int32_t peer = MPIDI_faultloc_peer(req);
 
-        if (MPIR_Object_get_ref(req) <= 0 ||
-            (req->kind != MPIR_REQUEST_KIND__SEND && req->kind != MPIR_REQUEST_KIND__RECV) ||
-            MPIR_Request_is_complete(req))
-            continue;
-        peer = MPIDI_faultloc_peer(req);
-        if (MPIDI_faultloc_is_given_up(peer))
-            fail(req, MPIDI_faultloc_failed_error(peer));
-    }
-}
-
-static void scan_pool(MPIR_Object_alloc_t * pool)
-{
-    if (pool->initialized && pool->direct)
-        scan_block(pool->direct, pool->direct_size, pool->size);
-    for (int i = 0; pool->indirect && i < pool->indirect_size; i++)
-        scan_block(pool->indirect[i], REQUEST_NUM_INDICES, pool->size);
+    if (MPIDI_faultloc_is_given_up(peer))
+        fail(req, MPIDI_faultloc_failed_error(peer));
 }
 
 /* One turn of those whose errors come otherwise than from this call: OFI's would be lost. */
@@ -200,8 +184,7 @@ static void scan(const struct faultloc_board *b)
     failures_handled = failures; /* before: what comes meanwhile is for the next time */
     take_in_what_came();
     drop_postponed();
-    for (int pool = 0; pool < MPIDI_global.n_vcis; pool++)
-        scan_pool(&MPIR_Request_mem[pool]);
+    MPIDI_faultloc_each_pending(fail_if_given_up, NULL);
 }
 
 /* There is something to look at: from within progress, outside of any lock of a VCI. */
@@ -214,6 +197,7 @@ void MPIDI_faultloc_news(void)
         return;
     __atomic_store_n(&MPIDI_faultloc_page.slot.news, 0, __ATOMIC_SEQ_CST);
     if (b) {
+        MPIDI_faultloc_take_question();
         scan(b);
         if (MPIDI_faultloc_settle_held())
             MPIDI_FAULTLOC_SET_NEWS();

@@ -9,6 +9,8 @@
 #include "mpidimpl.h"
 
 #include "faultloc/board/board.h"
+#include "faultloc/seam/faultloc_sums.h"
+#include "ftree/waits/waits.h"
 
 /*
  * What the files of this folder ask of each other.  They are the only ones that include MPICH's
@@ -16,8 +18,11 @@
  * it:
  *
  *     settings.c   the control variables
+ *     collectives.c  the last collective operation of each communicator
  *     rank.c       this rank: its board, its slot
  *     peer.c       whom a request is about
+ *     onesided.c   whom a wait of one-sided communication is for
+ *     waits.c      what this rank waits for, when its agent asks
  *     transport.c  what the transport says of peers, and requests that it has ended
  *     query.c      what the program asks of faultloc
  *     failed.c     ranks that are given up: what is for them fails
@@ -43,6 +48,31 @@ void MPIDI_faultloc_read_job_id(char *out, size_t room);
 /* Purpose: what this node is called; `name` has FAULTLOC_NAME_SIZE bytes, the rest are 0. */
 void MPIDI_faultloc_read_node_name(char *name);
 
+/* ---- collectives.c --------------------------------------------------------------------------- */
+
+/* Purpose: faultloc is on: from now on the collectives of the world are counted. */
+void MPIDI_faultloc_begin_collectives(void);
+
+/* Purpose: the last collective that this rank has begun on a communicator.  Left out is what
+ * members need not agree upon: of intercommunicators all but the function. */
+void MPIDI_faultloc_last_collective(MPIR_Comm *comm, struct waits_collective *last);
+
+/* Purpose: the communicators on which this rank has begun collectives, `most` of them, those used
+ * last first.  Returns how many. */
+int MPIDI_faultloc_comms_used(MPIR_Comm **comms, int most);
+
+/* Purpose: the communicator of the blocking collective that this rank is in; NULL: it is in none.
+ * With many threads NULL, too, unless only one of them is in MPI. */
+MPIR_Comm *MPIDI_faultloc_collective_now(void);
+
+/* Purpose: the communicator of which a request is the collective, the *number-th there; NULL: it is
+ * none, or not started. */
+MPIR_Comm *MPIDI_faultloc_collective_of(MPIR_Request *req, uint32_t *number);
+
+/* Purpose: what a wait in that MPI function is for, where it is no request: WAITS_RMA, WAITS_OTHER,
+ * WAITS_COLLECTIVE if it is the blocking collective that this rank is in; FTREE_NONE: another. */
+int MPIDI_faultloc_call_kind(uint32_t call);
+
 /* ---- rank.c ---------------------------------------------------------------------------------- */
 
 /* Purpose: this node's board; NULL: faultloc is off or disabled, or the rank has left. */
@@ -50,6 +80,9 @@ struct faultloc_board *MPIDI_faultloc_board(void);
 
 /* Purpose: the job in words of the core; NULL likewise. */
 const struct ftree_job *MPIDI_faultloc_job(void);
+
+/* Purpose: where this rank says what it waits for; NULL: faultloc is off or disabled. */
+struct faultloc_wait_area *MPIDI_faultloc_wait_area(void);
 
 /* Purpose: how long a verdict is waited for, ns. */
 ftree_time MPIDI_faultloc_grace(void);
@@ -89,6 +122,36 @@ int MPIDI_faultloc_failed_error(int32_t rank);
 
 /* Purpose: the status of a request that ends with an error, whoever was to be its peer. */
 void MPIDI_faultloc_set_error(MPIR_Request * req, int error);
+
+/* ---- onesided.c ------------------------------------------------------------------------------ */
+
+/* Purpose: the ranks of the world that the RMA call in which this rank waits needs, all of them,
+ * and the communicator of the window.  `rank` has room for `most`.  Returns how many, 0: not
+ * known. */
+int MPIDI_faultloc_rma_peers(uint32_t call, MPIR_Comm **comm, int32_t *rank, int most);
+
+/* Purpose: calls `f` for each request of the process that is pending and is a send or a receive, the
+ * internal ones among them. */
+void MPIDI_faultloc_each_pending(void (*f) (MPIR_Request * req, void *arg), void *arg);
+
+/* ---- waits.c --------------------------------------------------------------------------------- */
+
+/* What the calling rank waits for, beside the collective that it may be in. */
+struct MPIDI_faultloc_wait {
+    enum waits_mode mode; /* WAITS_FOR_NONE: it is not known */
+    bool polls;
+    int n;
+    MPIR_Request **reqs; /* NULL, complete and inactive ones are passed over */
+    MPIR_Comm *comm; /* of a probe; NULL: it is none */
+    int context_offset, source, tag; /* of a probe */
+};
+
+/* Purpose: takes notice that the agent has asked, if it has; from within progress.  Who waits, or has
+ * asked in vain, answers then; if nobody does for a while this does as well as it can. */
+void MPIDI_faultloc_take_question(void);
+
+/* Purpose: answers, if the agent has asked. */
+void MPIDI_faultloc_answer(const struct MPIDI_faultloc_wait *wait);
 
 /* ---- transport.c ----------------------------------------------------------------------------- */
 

@@ -7,6 +7,7 @@
 #include "mpidimpl.h"
 
 #include "faultloc/seam/faultloc_pt2pt.h"
+#include "faultloc/seam/faultloc_sums.h"
 
 /*
  * Sends, receives and probes of a job with faultloc on: MPICH's own, in which the patches note each
@@ -20,6 +21,22 @@
 #define WHOLE
 #endif
 
+/* The address of a rank.  Most messages are those of the world, or of one that is ordered alike. */
+static inline MPIDI_av_entry_t *address_of(MPIR_Comm * comm, int rank)
+{
+    if (likely(MPIDI_COMM(comm, map).mode == MPIDI_RANK_MAP_DIRECT_INTRA))
+        return &MPIDI_global.avt_mgr.av_table0->table[rank];
+    return MPIDIU_comm_rank_to_av(comm, rank);
+}
+
+/* The sums of a rank, likewise. */
+static inline union MPIDI_faultloc_sums *sums_of(MPIR_Comm * comm, int rank)
+{
+    if (likely(MPIDI_COMM(comm, map).mode == MPIDI_RANK_MAP_DIRECT_INTRA))
+        return MPIDI_faultloc_sums_at(rank);
+    return MPIDI_faultloc_sums_of(MPIDIU_comm_rank_to_av(comm, rank));
+}
+
 static uintptr_t made(MPIR_Request * request, int mpi_errno)
 {
     return likely(mpi_errno == MPI_SUCCESS) ? (uintptr_t) request : (uintptr_t) mpi_errno << 1 | 1;
@@ -30,39 +47,62 @@ static uintptr_t made(MPIR_Request * request, int mpi_errno)
 WHOLE uintptr_t MPIDI_faultloc_isend(const void *buf, MPI_Aint count, MPI_Datatype datatype,
                                      int rank, int tag, MPIR_Comm * comm)
 {
-    MPIR_Request *req = NULL, *own = NULL;
+    MPIR_Request *req = NULL;
+    union MPIDI_faultloc_sums *sums;
+    MPIDI_av_entry_t *av;
     int mpi_errno;
 
     if (unlikely(MPIDI_is_self_comm(comm))) {
+        MPIR_Request *own = NULL;
+
         mpi_errno = MPIDI_Self_isend(buf, count, datatype, rank, tag, comm,
                                      MPIR_CONTEXT_INTRA_PT2PT, &own);
         return made(own, mpi_errno);
     }
-    mpi_errno = MPIDI_isend(buf, count, datatype, rank, tag, comm, MPIR_CONTEXT_INTRA_PT2PT,
-                            MPIDIU_comm_rank_to_av(comm, rank), &req);
+    if (likely(MPIDI_COMM(comm, map).mode == MPIDI_RANK_MAP_DIRECT_INTRA)) {
+        /* both in one branch, or the compiler makes the key twice */
+        av = &MPIDI_global.avt_mgr.av_table0->table[rank];
+        sums = MPIDI_faultloc_sums_at(rank);
+    } else {
+        av = MPIDIU_comm_rank_to_av(comm, rank);
+        sums = MPIDI_faultloc_sums_of(av);
+    }
+    MPIDI_faultloc_count_sent(sums, FAULTLOC_KEY(comm->context_id + MPIR_CONTEXT_INTRA_PT2PT, tag));
+    mpi_errno = MPIDI_isend(buf, count, datatype, rank, tag, comm, MPIR_CONTEXT_INTRA_PT2PT, av, &req);
     return made(req, mpi_errno);
 }
 
 WHOLE uintptr_t MPIDI_faultloc_irecv(void *buf, MPI_Aint count, MPI_Datatype datatype, int rank,
                                      int tag, MPIR_Comm * comm)
 {
-    MPIR_Request *req = NULL, *own = NULL;
+    MPIR_Request *req = NULL;
     int mpi_errno;
 
     if (unlikely(MPIDI_is_self_comm(comm))) {
+        MPIR_Request *own = NULL;
+
         mpi_errno = MPIDI_Self_irecv(buf, count, datatype, rank, tag, comm,
                                      MPIR_CONTEXT_INTRA_PT2PT, &own);
         return made(own, mpi_errno);
     }
     mpi_errno = MPIDI_irecv(buf, count, datatype, rank, tag, comm, MPIR_CONTEXT_INTRA_PT2PT,
                             unlikely(rank == MPI_ANY_SOURCE) ? MPIDI_FAULTLOC_ANY(comm) :
-                            MPIDIU_comm_rank_to_av(comm, rank), &req);
+                            address_of(comm, rank), &req);
     return made(req, mpi_errno);
+}
+
+/* A send begins, unless it is within the process: it counts, whatever becomes of it. */
+static inline void count_send(MPIR_Comm * comm, int rank, int tag, int context_offset)
+{
+    if (!MPIDI_is_self_comm(comm))
+        MPIDI_faultloc_count_sent(sums_of(comm, rank),
+                                  FAULTLOC_KEY(comm->context_id + context_offset, tag));
 }
 
 int MPIDI_faultloc_isend_at(const void *buf, MPI_Aint count, MPI_Datatype datatype, int rank,
                             int tag, MPIR_Comm * comm, int context_offset, MPIR_Request ** request)
 {
+    count_send(comm, rank, tag, context_offset);
     return MPID_Isend(buf, count, datatype, rank, tag, comm, context_offset, request);
 }
 
@@ -70,48 +110,117 @@ WHOLE int MPIDI_faultloc_isend_coll(const void *buf, MPI_Aint count, MPI_Datatyp
                                     int rank, int tag, MPIR_Comm * comm, int context_offset,
                                     MPIR_Request ** request, MPIR_Errflag_t * errflag)
 {
+    count_send(comm, rank, tag, context_offset);
     return MPID_Isend_coll(buf, count, datatype, rank, tag, comm, context_offset, request, errflag);
 }
 
 int MPIDI_faultloc_issend(const void *buf, MPI_Aint count, MPI_Datatype datatype, int rank, int tag,
                           MPIR_Comm * comm, int context_offset, MPIR_Request ** request)
 {
-    return MPID_Issend(buf, count, datatype, rank, tag, comm, context_offset, request);
+    int mpi_errno;
+
+    count_send(comm, rank, tag, context_offset);
+    mpi_errno = MPID_Issend(buf, count, datatype, rank, tag, comm, context_offset, request);
+    if (mpi_errno == MPI_SUCCESS && !MPIDI_is_self_comm(comm))
+        MPIDI_REQUEST(*request, faultloc_key) |= MPIDI_FAULTLOC_KEY_SSEND;
+    return mpi_errno;
 }
 
-WHOLE int MPIDI_faultloc_irecv_at(void *buf, MPI_Aint count, MPI_Datatype datatype, int rank,
+int MPIDI_faultloc_irecv_at(void *buf, MPI_Aint count, MPI_Datatype datatype, int rank,
                                   int tag, MPIR_Comm * comm, int context_offset,
                                   MPIR_Request ** request)
 {
     return MPID_Irecv(buf, count, datatype, rank, tag, comm, context_offset, request);
 }
 
-int MPIDI_faultloc_probe(int source, int tag, MPIR_Comm * comm, int context_offset,
-                         MPI_Status * status)
+/* There is no message, and either somebody asks about it or a rank is given up. */
+int MPIDI_faultloc_in_vain(int source, int tag, MPIR_Comm * comm, int context_offset)
 {
-    return MPID_Probe(source, tag, comm, context_offset, status);
+    if (MPIDI_faultloc_asked)
+        MPIDI_faultloc_probed(comm, context_offset, source, tag);
+    if (!MPIDI_faultloc_page.slot.failures || MPIDI_is_self_comm(comm) || source == MPI_PROC_NULL)
+        return MPI_SUCCESS;
+    return MPIDI_faultloc_probe_error(comm, source == MPI_ANY_SOURCE ? NULL :
+                                      MPIDIU_comm_rank_to_av(comm, source));
 }
 
-int MPIDI_faultloc_mprobe(int source, int tag, MPIR_Comm * comm, int context_offset,
-                          MPIR_Request ** message, MPI_Status * status)
+/* A message that is found is this rank's, and of this communicator, as UCX does not keep. */
+static int find_message(int source, int tag, MPIR_Comm * comm, int context_offset, int *flag,
+                        MPIR_Request ** message, MPI_Status * status)
 {
-    return MPID_Mprobe(source, tag, comm, context_offset, message, status);
-}
+    MPI_Status found = {.MPI_ERROR = status == MPI_STATUS_IGNORE ? 0 : status->MPI_ERROR };
+    int mpi_errno = MPID_Improbe(source, tag, comm, context_offset, flag, message, &found);
 
-int MPIDI_faultloc_iprobe(int source, int tag, MPIR_Comm * comm, int context_offset, int *flag,
-                          MPI_Status * status)
-{
-    return MPID_Iprobe(source, tag, comm, context_offset, flag, status);
+    if (mpi_errno || !*flag)
+        return mpi_errno;
+    if (!MPIDI_is_self_comm(comm))
+        MPIDI_FAULTLOC_NOTE(*message, MPIDIU_comm_rank_to_av(comm, found.MPI_SOURCE),
+                            FAULTLOC_KEY(comm->recvcontext_id + context_offset, found.MPI_TAG));
+    if (status != MPI_STATUS_IGNORE)
+        *status = found;
+    return MPI_SUCCESS;
 }
 
 int MPIDI_faultloc_improbe(int source, int tag, MPIR_Comm * comm, int context_offset, int *flag,
                            MPIR_Request ** message, MPI_Status * status)
 {
-    return MPID_Improbe(source, tag, comm, context_offset, flag, message, status);
+    int mpi_errno = find_message(source, tag, comm, context_offset, flag, message, status);
+
+    if (!*flag) {
+        MPIDI_faultloc_page.slot.polls++;
+        if (MPIDI_FAULTLOC_IS_SET(MPIDI_faultloc_asked))
+            MPIDI_faultloc_probed(comm, context_offset, source, tag);
+    }
+    return mpi_errno;
+}
+
+/* MPICH's loops note no wait. */
+int MPIDI_faultloc_probe(int source, int tag, MPIR_Comm * comm, int context_offset,
+                         MPI_Status * status)
+{
+    int flag = 0, mpi_errno = MPID_Iprobe(source, tag, comm, context_offset, &flag, status);
+
+    while (!mpi_errno && !flag) {
+        if (MPIDI_FAULTLOC_IS_256TH)
+            mpi_errno = MPIDI_faultloc_wait_probe(comm, context_offset, source, tag);
+        MPID_THREAD_CS_YIELD(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
+        if (!mpi_errno)
+            mpi_errno = MPID_Iprobe(source, tag, comm, context_offset, &flag, status);
+    }
+    return mpi_errno;
+}
+
+int MPIDI_faultloc_mprobe(int source, int tag, MPIR_Comm * comm, int context_offset,
+                          MPIR_Request ** message, MPI_Status * status)
+{
+    int flag = 0, mpi_errno = find_message(source, tag, comm, context_offset, &flag, message, status);
+
+    while (!mpi_errno && !flag) {
+        if (MPIDI_FAULTLOC_IS_256TH)
+            mpi_errno = MPIDI_faultloc_wait_probe(comm, context_offset, source, tag);
+        MPID_THREAD_CS_YIELD(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
+        if (!mpi_errno)
+            mpi_errno = find_message(source, tag, comm, context_offset, &flag, message, status);
+    }
+    return mpi_errno;
+}
+
+int MPIDI_faultloc_mrecv(void *buf, MPI_Aint count, MPI_Datatype datatype, MPIR_Request * message,
+                         MPI_Status * status, MPIR_Request ** request)
+{
+    return MPID_Mrecv(buf, count, datatype, message, status, request);
+}
+
+int MPIDI_faultloc_imrecv(void *buf, MPI_Aint count, MPI_Datatype datatype, MPIR_Request * message,
+                          MPIR_Request ** request)
+{
+    return MPID_Imrecv(buf, count, datatype, message, request);
 }
 
 int MPIDI_faultloc_wait_either(MPID_Progress_state * state, MPIR_Request ** one,
                                MPIR_Request ** other)
 {
-    return MPIDI_progress_wait(state, MPIR_Request_is_complete(*one) ? *other : *one);
+    MPIR_Request *both[] = { *one, *other };
+
+    return MPIDI_progress_wait(state, MPIR_Request_is_complete(*one) ? *other : *one, both, 2);
 }

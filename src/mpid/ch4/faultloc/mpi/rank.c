@@ -10,10 +10,12 @@
 
 union MPIDI_faultloc_page MPIDI_faultloc_page __attribute__((aligned(FAULTLOC_SLOT_ALIGN)));
 uint32_t MPIDI_faultloc_notes;
+struct MPIDI_faultloc_sums_table MPIDI_faultloc_sums;
 
 static struct {
     struct faultloc_board *board; /* NULL: faultloc is off */
     bool is_on;                 /* from the end of MPI_Init until the rank leaves */
+    int32_t slot;               /* its place on the board */
     struct faultloc_job job;
 } local;
 
@@ -37,6 +39,19 @@ static void fill_slot(void)
     slot->state = FAULTLOC_SLOT_RUNNING;
 }
 
+/* Once there, they stay: a message may still come when the rank has left. */
+static bool make_sums(void)
+{
+    size_t size = (size_t) MPIR_Process.size;
+
+    MPIDI_faultloc_sums.row = MPL_calloc(size + 1, sizeof(*MPIDI_faultloc_sums.row), MPL_MEM_OTHER);
+    MPIDI_faultloc_sums.first = (uintptr_t) MPIDI_global.avt_mgr.av_table0->table;
+    MPIDI_faultloc_sums.bytes = size * sizeof(MPIDI_av_entry_t);
+    if (!MPIDI_faultloc_sums.row)
+        faultloc_say("rank %d: out of memory", MPIR_Process.rank);
+    return MPIDI_faultloc_sums.row != NULL;
+}
+
 bool MPIDI_faultloc_map_slot(int fd, int32_t slot)
 {
     int rc = faultloc_board_map_slot(local.board, fd, slot, &MPIDI_faultloc_page);
@@ -45,11 +60,12 @@ bool MPIDI_faultloc_map_slot(int fd, int32_t slot)
         faultloc_say("rank %d: cannot map its slot: %s", MPIR_Process.rank, strerror(rc));
         return false;
     }
+    local.slot = slot;
     fill_slot();
     rc = faultloc_job_describe(local.board, &local.job);
     if (rc)
         faultloc_say("rank %d: cannot read the board: %s", MPIR_Process.rank, strerror(rc));
-    return rc == 0;
+    return rc == 0 && make_sums();
 }
 
 void MPIDI_faultloc_begin(bool on)
@@ -57,7 +73,8 @@ void MPIDI_faultloc_begin(bool on)
     local.is_on = on;
     MPIDI_faultloc_notes = on;
     if (on) {
-        (void) faultloc_board_protect(local.board);
+        MPIDI_faultloc_begin_collectives();
+        (void) faultloc_board_protect(local.board, local.slot);
         return;
     }
     if (MPIR_Process.rank == 0)
@@ -84,6 +101,11 @@ struct faultloc_board *MPIDI_faultloc_board(void)
 const struct ftree_job *MPIDI_faultloc_job(void)
 {
     return local.is_on ? &local.job.job : NULL;
+}
+
+struct faultloc_wait_area *MPIDI_faultloc_wait_area(void)
+{
+    return local.board ? faultloc_board_wait_area(local.board, local.slot) : NULL;
 }
 
 ftree_time MPIDI_faultloc_grace(void)

@@ -33,9 +33,9 @@ static void note_wait(MPIR_Request * req)
 
     request = req ? (uint64_t) (uint32_t) req->handle : 0;
     peer = peer_of(req);
-    /* a handle is used again soon, the serial number never; who has no peer has none */
-    if (peer >= 0)
-        request |= (uint64_t) MPIDI_REQUEST(req, faultloc_serial) << 32;
+    /* a handle is used again soon, but by another message; of several threads each has its own */
+    if (peer >= 0 && !slot->many_threads)
+        request |= (uint64_t) MPIDI_faultloc_page.page.ring.count << 32;
     if (!slot->many_threads && slot->wait_since_ns && slot->wait_request == request &&
         slot->wait_peer == peer && slot->wait_call == slot->call)
         return;
@@ -54,7 +54,8 @@ static void note_wait(MPIR_Request * req)
     slot->wait_since_ns = now;
 }
 
-int MPIDI_faultloc_wait(MPIR_Request * req)
+/* Each 256th turn of a wait. `req` stands for all that is waited for; NULL: nothing does. */
+static int turn(MPIR_Request * req, const struct MPIDI_faultloc_wait *wait)
 {
     const struct faultloc_board *b = MPIDI_faultloc_mapped_board();
 
@@ -68,5 +69,45 @@ int MPIDI_faultloc_wait(MPIR_Request * req)
     MPIDI_faultloc_raise_events(b);
     req = MPIDI_faultloc_real(req);
     note_wait(req);
+    MPIDI_faultloc_answer(wait);
     return b->failures ? MPIDI_faultloc_wait_any(req) : MPI_SUCCESS;
+}
+
+int MPIDI_faultloc_wait(MPIR_Request * req, MPIR_Request ** reqs, int n)
+{
+    const struct MPIDI_faultloc_wait wait = {.mode = req ? WAITS_FOR_ALL : WAITS_FOR_NONE,
+        .n = reqs ? n : req ? 1 : 0,.reqs = reqs ? reqs : &req
+    };
+
+    return turn(req, &wait);
+}
+
+int MPIDI_faultloc_wait_one_of(MPIR_Request ** reqs, int n)
+{
+    const struct MPIDI_faultloc_wait wait = {.mode = WAITS_FOR_ONE,.n = n,.reqs = reqs };
+
+    return turn(NULL, &wait);
+}
+
+int MPIDI_faultloc_wait_probe(MPIR_Comm * comm, int offset, int source, int tag)
+{
+    const struct MPIDI_faultloc_wait wait = {.mode = WAITS_FOR_ALL,.comm = comm,
+        .context_offset = offset,.source = source,.tag = tag
+    };
+
+    return turn(NULL, &wait);
+}
+
+void MPIDI_faultloc_polled(int for_all, MPIR_Request ** reqs, int n)
+{
+    MPIDI_faultloc_answer(&(struct MPIDI_faultloc_wait) {
+                          .mode = for_all ? WAITS_FOR_ALL : WAITS_FOR_ONE,.polls = true,.n = n,
+                          .reqs = reqs});
+}
+
+void MPIDI_faultloc_probed(MPIR_Comm * comm, int offset, int source, int tag)
+{
+    MPIDI_faultloc_answer(&(struct MPIDI_faultloc_wait) {
+                          .mode = WAITS_FOR_ALL,.polls = true,.comm = comm,.context_offset = offset,
+                          .source = source,.tag = tag});
 }

@@ -13,6 +13,21 @@
 #define HELD_NS (500 * FTREE_MS) /* no loop that runs takes so long to turn */
 #define TURNS_NS (100 * FTREE_MS) /* two looks may follow at once, and no turn be between them */
 
+/* A call that is about to end in vain counts as such already, so for a moment there is one less. */
+static void update_polls(struct faultloc_seen *seen, const struct faultloc_slot *slot,
+                         ftree_time now)
+{
+    uint64_t useful = (slot->call >> FAULTLOC_CALL_BITS) - slot->polls;
+
+    if (useful > seen->useful || seen->useful_since == 0) {
+        seen->useful = useful;
+        seen->useful_since = now;
+    }
+    if (slot->polls != seen->polls && seen->looked)
+        seen->polled = now;
+    seen->polls = slot->polls;
+}
+
 /* Notes what changed since the last look. */
 static void update(struct faultloc_seen *seen, const struct faultloc_slot *slot, ftree_time now)
 {
@@ -29,6 +44,7 @@ static void update(struct faultloc_seen *seen, const struct faultloc_slot *slot,
         seen->spins = slot->spins;
         seen->spins_since = now;
     }
+    update_polls(seen, slot, now);
     seen->looked = now;
 }
 
@@ -70,6 +86,17 @@ static void judge_wait(const struct faultloc_seen *seen, const struct faultloc_s
     since = seen->call_since > seen->spins_since ? seen->call_since : seen->spins_since;
     state->phase = FTREE_PHASE_INSIDE;
     state->waiting = now - waits_since(seen, since);
+}
+
+/* It has no wait of its own, but asks again and again. */
+static void judge_polls(const struct faultloc_seen *seen, const struct faultloc_slot *slot,
+                        ftree_time now, struct ftree_rank_state *state)
+{
+    if (state->phase == FTREE_PHASE_WAITING || slot->many_threads || !seen->polled ||
+        now - seen->polled >= TURNS_NS)
+        return;
+    state->phase = FTREE_PHASE_WAITING;
+    state->waiting = now - waits_since(seen, seen->useful_since);
 }
 
 static void look_at_proc(struct faultloc_watch *w, struct faultloc_seen *seen,
@@ -120,10 +147,13 @@ void faultloc_watch_look(struct faultloc_watch *w, ftree_time now, int32_t i, bo
     }
     if (with_proc && !seen->gone)
         look_at_proc(w, seen, &slot, state);
-    if (seen->gone)
+    if (seen->gone) {
         state->phase = FTREE_PHASE_GONE;
-    else if (slot.many_threads || (slot.call & FAULTLOC_CALL_MASK))
-        judge_wait(seen, &slot, now, state);
+    } else {
+        if (slot.many_threads || (slot.call & FAULTLOC_CALL_MASK))
+            judge_wait(seen, &slot, now, state);
+        judge_polls(seen, &slot, now, state);
+    }
     if (state->proc_state == 'T' || state->proc_state == 't')
         seen->held = now;
 }
@@ -185,9 +215,9 @@ static uint32_t id_of(const char *func)
     return (h >> (32 - FAULTLOC_CALL_BITS)) | 1;
 }
 
-const char *faultloc_call_name(uint64_t call)
+const char *faultloc_call_name(uint32_t call)
 {
-    uint32_t id = (uint32_t) (call & FAULTLOC_CALL_MASK);
+    uint32_t id = call & FAULTLOC_CALL_MASK;
 
     if (id == 0)
         return "user code";
@@ -195,4 +225,16 @@ const char *faultloc_call_name(uint64_t call)
         if (id_of(calls[i].func) == id)
             return calls[i].name;
     return "MPI";
+}
+
+/* MPICH's handles of builtin operators count from here; its ABI keeps them. */
+#define FIRST_OP 0x58000001u
+
+const char *faultloc_op_name(uint32_t op)
+{
+    static const char *const names[] = {
+        "MPI_MAX", "MPI_MIN", "MPI_SUM", "MPI_PROD", "MPI_LAND", "MPI_BAND", "MPI_LOR", "MPI_BOR",
+        "MPI_LXOR", "MPI_BXOR", "MPI_MINLOC", "MPI_MAXLOC", "MPI_REPLACE", "MPI_NO_OP"};
+
+    return op - FIRST_OP < sizeof(names) / sizeof(names[0]) ? names[op - FIRST_OP] : "an operator";
 }

@@ -17,6 +17,9 @@
  * with something that notes nothing.  With many threads the call does not tell that a wait has
  * ended; then its loop must turn from look to look.
  *
+ * A rank that asks again and again in vain waits, too, since the last call that came to something:
+ * for nobody in particular, and only while it is seen to ask.
+ *
  * A rank that was stopped, or whose loop stood still in a wait for half a second, waits since it
  * was seen to go on: nobody is late because it did not run itself.
  */
@@ -24,6 +27,8 @@
 struct faultloc_seen {
     uint64_t call, spins;
     ftree_time call_since, spins_since; /* when each was first seen as it is; 0: never seen */
+    uint64_t useful, polls; /* calls that ended but for those that asked in vain; these */
+    ftree_time useful_since, polled; /* when the former last grew, and the latter since a look; 0: never */
     ftree_time turned; /* when the loop was last seen to have turned since a look; 0: never */
     ftree_time looked; /* at it, last */
     ftree_time held; /* when it was last seen stopped, or to go on after it stood still; 0: never */
@@ -59,9 +64,13 @@ void faultloc_watch_take_over(struct faultloc_watch *w);
 /* Purpose: true if every local rank has left or is gone. */
 bool faultloc_watch_all_left(struct faultloc_watch *w);
 
-/* Purpose: the MPI function that a slot's `call` says the rank is in, as "MPI_Recv"; a constant
+/* Purpose: the MPI function that (the low half of) a slot's `call` says the rank is in, as "MPI_Recv"; a constant
  * string.  "user code": in none; "MPI": in one that is not known by name.  Calls nest, and then the
  * sum of their identifiers is nobody's. */
-const char *faultloc_call_name(uint64_t call);
+const char *faultloc_call_name(uint32_t call);
+
+/* Purpose: what MPICH's handle of a builtin operator stands for, as "MPI_SUM"; a constant string.
+ * "an operator": of none. */
+const char *faultloc_op_name(uint32_t op);
 
 #endif /* FAULTLOC_WATCH_H_INCLUDED */

@@ -17,8 +17,6 @@
 
 #if defined(ENABLE_FAULTLOC)
 
-extern uint32_t MPIDI_faultloc_notes MPIDI_FAULTLOC_HIDDEN; /* faultloc is on, MPI_Init is over */
-
 /* As MPICH's in the usual context, but all is passed in registers.  They return the request, or
  * twice the error and one, which no address of a request is. */
 uintptr_t MPIDI_faultloc_isend(const void *buf, MPI_Aint count, MPI_Datatype datatype, int rank,
@@ -44,10 +42,15 @@ int MPIDI_faultloc_probe(int source, int tag, MPIR_Comm * comm, int context_offs
                          MPI_Status * status) MPIDI_FAULTLOC_HIDDEN;
 int MPIDI_faultloc_mprobe(int source, int tag, MPIR_Comm * comm, int context_offset,
                           MPIR_Request ** message, MPI_Status * status) MPIDI_FAULTLOC_HIDDEN;
-int MPIDI_faultloc_iprobe(int source, int tag, MPIR_Comm * comm, int context_offset, int *flag,
-                          MPI_Status * status) MPIDI_FAULTLOC_HIDDEN;
+int MPIDI_faultloc_in_vain(int source, int tag, MPIR_Comm * comm, int context_offset)
+    MPIDI_FAULTLOC_HIDDEN;
 int MPIDI_faultloc_improbe(int source, int tag, MPIR_Comm * comm, int context_offset, int *flag,
                            MPIR_Request ** message, MPI_Status * status) MPIDI_FAULTLOC_HIDDEN;
+
+int MPIDI_faultloc_mrecv(void *buf, MPI_Aint count, MPI_Datatype datatype, MPIR_Request * message,
+                         MPI_Status * status, MPIR_Request ** request) MPIDI_FAULTLOC_HIDDEN;
+int MPIDI_faultloc_imrecv(void *buf, MPI_Aint count, MPI_Datatype datatype, MPIR_Request * message,
+                          MPIR_Request ** request) MPIDI_FAULTLOC_HIDDEN;
 
 /* One turn of a wait for two requests, of which one at least is not complete. */
 int MPIDI_faultloc_wait_either(MPID_Progress_state * state, MPIR_Request ** one,
@@ -61,6 +64,20 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_faultloc_take(uintptr_t made, MPIR_Request **
         return (int) (made >> 1);
     *request = (MPIR_Request *) made;
     return MPI_SUCCESS;
+}
+
+/* MPICH's own probe, which both share, and what is noted of one that found nothing.  Whether its source
+ * is given up is asked after it, too: a message that is there can be received. */
+MPL_STATIC_INLINE_PREFIX int MPIDI_faultloc_probed_once(int mpi_errno, int source, int tag,
+                                                        MPIR_Comm * comm, int context_offset,
+                                                        const int *flag)
+{
+    if (MPIDI_FAULTLOC_IS_SET(MPIDI_faultloc_notes) && !*flag) {
+        MPIDI_faultloc_page.slot.polls++;
+        if (unlikely(MPIDI_faultloc_asked | MPIDI_faultloc_page.slot.failures) && !mpi_errno)
+            mpi_errno = MPIDI_faultloc_in_vain(source, tag, comm, context_offset);
+    }
+    return mpi_errno;
 }
 
 #define MPIDI_FAULTLOC_MAKE(call, buf, count, datatype, rank, tag, comm, offset, request) \
@@ -89,13 +106,15 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_faultloc_take(uintptr_t made, MPIR_Request **
     (MPIDI_FAULTLOC_IS_SET(MPIDI_faultloc_notes) ? MPIDI_FAULTLOC_MAKE(irecv, __VA_ARGS__) : \
      MPID_Irecv(__VA_ARGS__))
 
-/* These turn, and a rank may be given up meanwhile. */
+/* Both turn until there is a message; what asks again and again waits, too. */
 #define MPID_Probe(...) MPIDI_FAULTLOC_IF(MPIDI_faultloc_notes, probe, MPID_Probe, __VA_ARGS__)
 #define MPID_Mprobe(...) MPIDI_FAULTLOC_IF(MPIDI_faultloc_notes, mprobe, MPID_Mprobe, __VA_ARGS__)
-#define MPID_Iprobe(...) \
-    MPIDI_FAULTLOC_IF(MPIDI_faultloc_page.slot.failures, iprobe, MPID_Iprobe, __VA_ARGS__)
-#define MPID_Improbe(...) \
-    MPIDI_FAULTLOC_IF(MPIDI_faultloc_page.slot.failures, improbe, MPID_Improbe, __VA_ARGS__)
+#define MPID_Iprobe(source, tag, comm, offset, flag, status) \
+    MPIDI_faultloc_probed_once(MPID_Iprobe(source, tag, comm, offset, flag, status), source, tag, \
+                               comm, offset, flag)
+#define MPID_Improbe(...) MPIDI_FAULTLOC_IF(MPIDI_faultloc_notes, improbe, MPID_Improbe, __VA_ARGS__)
+#define MPID_Mrecv(...) MPIDI_FAULTLOC_IF(MPIDI_faultloc_notes, mrecv, MPID_Mrecv, __VA_ARGS__)
+#define MPID_Imrecv(...) MPIDI_FAULTLOC_IF(MPIDI_faultloc_notes, imrecv, MPID_Imrecv, __VA_ARGS__)
 
 #endif /* MPIDI_FAULTLOC_PT2PT */
 

@@ -62,6 +62,8 @@ struct faultloc_slot {
     uint32_t many_threads; /* MPI_THREAD_MULTIPLE: `call` may be torn, waits are not */
     uint32_t failures;    /* the agent's: ranks that are given up; if any, with the highest bit */
     uint32_t news;        /* the agent's, and taken back here: there is something to look at */
+    uint64_t polls;       /* calls that ended among those of `call`, or are about to, in which nothing
+                           * had come true that was asked for: Test and Iprobe, and the like */
 };
 
 /*
@@ -99,14 +101,28 @@ struct faultloc_peer_errors {
 #define FAULTLOC_RING_SEND 0
 #define FAULTLOC_RING_RECV 1
 
+/*
+ * What a message is known by on both of its sides: the context of its communicator, and its tag.
+ * Both sides add up the marks of a pair's messages (ftree_waits_mark() is the same).
+ */
+#define FAULTLOC_KEY(context, tag) ((uint64_t) (context) << 48 | (uint32_t) (tag))
+#define FAULTLOC_KEY_CONTEXT(key) ((uint32_t) ((key) >> 48))
+#define FAULTLOC_KEY_TAG(key) ((int32_t) (uint32_t) (key))
+
+static inline uint64_t faultloc_mark(uint64_t key)
+{
+    uint64_t x = key * 0x9e3779b97f4a7c15u;
+
+    return x ^ x >> 32;
+}
+
 struct faultloc_message {
     uint64_t count;    /* of elements whose size the datatype says */
-    int32_t tag;
+    uint64_t key;
     int32_t peer;      /* rank in the communicator; below 0: any source */
-    uint16_t context;
     uint16_t datatype; /* lower half of a builtin's handle, its second byte is the size; 0: bytes */
+    uint16_t spare;
     uint32_t mark[2];  /* by type */
-    uint32_t spare;
 };
 
 struct faultloc_ring {
@@ -150,7 +166,7 @@ struct faultloc_page {
 #endif
 
 /* `amend` is a statement that may correct the entry `m_` before it counts. */
-#define FAULTLOC_RING_WRITE(ring, type, count_, datatype_, tag_, peer_, context_, amend) \
+#define FAULTLOC_RING_WRITE(ring, type, count_, datatype_, key_, peer_, amend) \
     do { \
         uint32_t now_; \
         struct faultloc_message *m_; \
@@ -159,9 +175,8 @@ struct faultloc_page {
             ((char *) (ring)->entry + now_ % FAULTLOC_RING_BYTES); \
         FAULTLOC_STORES_SO_FAR(m_); \
         m_->count = (uint64_t) (count_); \
-        m_->tag = (tag_); \
+        m_->key = (key_); \
         m_->peer = (peer_); \
-        m_->context = (uint16_t) (context_); \
         *(volatile uint16_t *) &m_->datatype = (uint16_t) (datatype_); /* merging takes longer */ \
         amend; \
         FAULTLOC_STORES_SO_FAR(m_); \
@@ -187,8 +202,10 @@ struct faultloc_page {
 
 struct MPIR_Request;
 struct MPIR_Comm;
+struct MPIR_Datatype;
 struct MPIDI_av_entry;
 struct MPIR_Group;
+struct MPIR_Win;
 
 union MPIDI_faultloc_page {
     struct faultloc_slot slot;
@@ -243,7 +260,10 @@ static inline int MPIDI_faultloc_is_set(const uint32_t *word)
 #define MPIDI_FAULTLOC_IS_SET(word) unlikely((word) != 0)
 #endif
 
-#define MPIDI_FAULTLOC_REQUEST_DECL void *faultloc_av; uint32_t faultloc_serial;
+/* Of a send or receive: its peer's address, and its key. */
+#define MPIDI_FAULTLOC_REQUEST_DECL \
+    void *faultloc_av; union { uint64_t faultloc_key; uint32_t faultloc_serial; };
+#define MPIDI_FAULTLOC_KEY_SSEND ((uint64_t) 1 << 32) /* in a request's key */
 #define MPIDI_FAULTLOC_IS_DONE(req) MPIR_Request_is_complete(req)
 
 /*
@@ -252,16 +272,23 @@ static inline int MPIDI_faultloc_is_set(const uint32_t *word)
  */
 #if defined(MPIDI_FAULTLOC_PT2PT)
 
-/* Which peer a request to another node is about: UCX and OFI do not keep it until completion.
- * Where there is no error there is a request; the caller asks for the error, too: it is free here.
- * The count of messages tells the request from the next one with its handle. */
+/* Which message a request is about: UCX and OFI do not keep that until completion.  Where there is no
+ * error there is a request; the caller asks for the error, too: it is free here. */
+#define MPIDI_FAULTLOC_NOTE(req, av, key) \
+    do { \
+        MPIDI_REQUEST(req, faultloc_av) = (av); \
+        MPIDI_REQUEST(req, faultloc_key) = (key); \
+    } while (0)
+/* UCX's are noted before they can end (faultloc_ucx.h). */
+#if defined(HAVE_CH4_NETMOD_UCX) && defined(MPIDI_CH4_DIRECT_NETMOD)
+#define MPIDI_FAULTLOC_REQUEST_PEER(req, av) do { } while (0)
+#else
 #define MPIDI_FAULTLOC_REQUEST_PEER(req, av) \
     do { \
-        if (likely(mpi_errno == MPI_SUCCESS)) { \
-            MPIDI_REQUEST(req, faultloc_av) = (av); \
-            MPIDI_REQUEST(req, faultloc_serial) = MPIDI_faultloc_page.page.ring.count; \
-        } \
+        if (likely(mpi_errno == MPI_SUCCESS)) \
+            MPIDI_FAULTLOC_NOTE(req, av, faultloc_key); \
     } while (0)
+#endif
 #define MPIDI_FAULTLOC_REQUEST_AV(req, av) \
     do { \
         if (mpi_errno == MPI_SUCCESS) \
@@ -282,16 +309,16 @@ static inline int MPIDI_faultloc_is_set(const uint32_t *word)
             m_->datatype = 0; \
         } \
     }
-#define MPIDI_FAULTLOC_LOG(type, count, datatype, rank, tag, context) \
+#define MPIDI_FAULTLOC_LOG(type, count, datatype, rank, key) \
     int faultloc_alarm = 0; \
-    FAULTLOC_RING_WRITE(&MPIDI_faultloc_page.page.ring, type, count, datatype, tag, rank, context, \
+    FAULTLOC_RING_WRITE(&MPIDI_faultloc_page.page.ring, type, count, datatype, key, rank, \
                         MPIDI_FAULTLOC_LOG_UNUSUAL(count, datatype))
 #define MPIDI_FAULTLOC_LOG_SEND(count, datatype, rank, tag, comm, offset) \
-    MPIDI_FAULTLOC_LOG(FAULTLOC_RING_SEND, count, datatype, rank, tag, \
-                       (comm)->context_id + (offset))
+    const uint64_t faultloc_key = FAULTLOC_KEY((comm)->context_id + (offset), tag); \
+    MPIDI_FAULTLOC_LOG(FAULTLOC_RING_SEND, count, datatype, rank, faultloc_key)
 #define MPIDI_FAULTLOC_LOG_RECV(count, datatype, rank, tag, comm, offset) \
-    MPIDI_FAULTLOC_LOG(FAULTLOC_RING_RECV, count, datatype, rank, tag, \
-                       (comm)->recvcontext_id + (offset))
+    const uint64_t faultloc_key = FAULTLOC_KEY((comm)->recvcontext_id + (offset), tag); \
+    MPIDI_FAULTLOC_LOG(FAULTLOC_RING_RECV, count, datatype, rank, faultloc_key)
 
 /* True, after the message was noted: the peer is given up, and *req is a request that has
  * failed. */
@@ -319,22 +346,155 @@ static inline int MPIDI_faultloc_is_set(const uint32_t *word)
 
 /* One turn of the wait loop that brought nothing, and will be followed by another.  255 of 256 cost
  * an increment; at the others (every 50 us or so) the wait is noted in the slot, with the request
- * where it is one that is waited for, and the rank looks whether the job is to end. */
-#define MPIDI_FAULTLOC_WAIT_TURN(req) \
+ * where it is one that is waited for, and the rank looks whether the job is to end, and answers
+ * what the agent asks (mpi/waits.c).  `reqs` are those, `n` of them, that must all be complete; NULL:
+ * there is no more than `req`. */
+#define MPIDI_FAULTLOC_IS_256TH unlikely((++MPIDI_faultloc_page.slot.spins & 255) == 0)
+#define MPIDI_FAULTLOC_WAIT_TURN(req, reqs, n) \
     do { \
-        if (unlikely((++MPIDI_faultloc_page.slot.spins & 255) == 0)) { \
-            mpi_errno = MPIDI_faultloc_wait(req); \
+        if (MPIDI_FAULTLOC_IS_256TH) { \
+            mpi_errno = MPIDI_faultloc_wait(req, reqs, n); \
             MPIR_ERR_CHECK(mpi_errno); \
         } \
     } while (0)
 
-#define MPIDI_FAULTLOC_PROGRESS_WAIT(state, req) MPIDI_progress_wait(state, req)
+#define MPIDI_FAULTLOC_PROGRESS_WAIT(state, req) MPIDI_progress_wait(state, req, NULL, 0)
+#define MPIDI_FAULTLOC_WAIT_ALL(state, reqs, i, count) \
+    MPIDI_progress_wait(state, (reqs)[i], (reqs) + (i), (count) - (i))
 #define MPIDI_FAULTLOC_WAIT_EITHER(state, one, other) \
     MPIDI_faultloc_wait_either(state, &(one), &(other))
 
-/* How many of the job's failures the program has acknowledged for a communicator. */
-#define MPIDI_FAULTLOC_COMM_DECL int faultloc_acked;
-#define MPIDI_FAULTLOC_COMM_INIT(comm) (MPIDI_COMM(comm, faultloc_acked) = 0)
+/* The same where one of the requests suffices. */
+#define MPIDI_FAULTLOC_WAIT_ANY_TURN(reqs, n) \
+    do { \
+        if (MPIDI_FAULTLOC_IS_256TH) { \
+            mpi_errno = MPIDI_faultloc_wait_one_of(reqs, n); \
+            MPIR_ERR_CHECK(mpi_errno); \
+        } \
+    } while (0)
+
+/* A call returns without what it asked for: all of the requests, or one of them.  Who asks again and
+ * again waits, too. */
+extern uint32_t MPIDI_faultloc_asked MPIDI_FAULTLOC_HIDDEN; /* the agent waits for an answer */
+#define MPIDI_FAULTLOC_POLLED(mode, reqs, n) \
+    do { \
+        MPIDI_faultloc_page.slot.polls++; \
+        if (MPIDI_FAULTLOC_IS_SET(MPIDI_faultloc_asked)) \
+            MPIDI_faultloc_polled(MPIDI_FAULTLOC_FOR_##mode, reqs, n); \
+    } while (0)
+#define MPIDI_FAULTLOC_FOR_ALL 1
+#define MPIDI_FAULTLOC_FOR_ONE 0
+
+/* The same in the loops in which one-sided communication waits; they do not look for news.  Whom
+ * the rank waits for is in the window; but for the group that MPI_Win_start waits for. */
+#define MPIDI_FAULTLOC_RMA_TURN(win) \
+    do { \
+        (void) MPIDI_FAULTLOC_NEWS(); \
+        MPIDI_faultloc_rma.window = (win); \
+        MPIDI_FAULTLOC_WAIT_TURN(NULL, NULL, 0); \
+    } while (0)
+#define MPIDI_FAULTLOC_RMA_GROUP(group_) (MPIDI_faultloc_rma.group = (group_))
+struct MPIDI_faultloc_rma {
+    struct MPIR_Win *window;
+    struct MPIR_Group *group;
+};
+extern struct MPIDI_faultloc_rma MPIDI_faultloc_rma MPIDI_FAULTLOC_HIDDEN;
+
+/*
+ * The last collective operation of a communicator, in the communicator itself (mpi/collectives.c).
+ * The bindings note it once its arguments are checked, before anything of it is done: one addition,
+ * of which the sign says whether there is more to note, and with faultloc on six or seven stores.  A
+ * datatype is noted as it is; what it said is kept when it is freed, which is rare.
+ */
+struct MPIDI_faultloc_coll {
+    int64_t begun;     /* how many; below 0: from INT64_MIN on, and all else is noted */
+    uint64_t stamp;    /* the slot's `call` then: which communicator was used last */
+    union {
+        int32_t count;
+        int64_t large; /* with FAULTLOC_COLL_LARGE; bytes, where there is no datatype */
+    } size;
+    int32_t datatype;  /* 0: of the program's own, and freed */
+    uint32_t call;     /* identifier of the function, FAULTLOC_COLL_... above it: what is noted */
+    int32_t root, op;
+};
+#define FAULTLOC_COLL_ROOT (1u << FAULTLOC_CALL_BITS)
+#define FAULTLOC_COLL_OP (2u << FAULTLOC_CALL_BITS)
+#define FAULTLOC_COLL_SIZE (4u << FAULTLOC_CALL_BITS)
+#define FAULTLOC_COLL_LARGE (8u << FAULTLOC_CALL_BITS)
+#define FAULTLOC_COLL_REQUEST (16u << FAULTLOC_CALL_BITS) /* nonblocking or persistent */
+
+#if defined(__x86_64__) && defined(__GCC_ASM_FLAG_OUTPUTS__) && defined(__OPTIMIZE__)
+#define MPIDI_FAULTLOC_COLL_COUNT(begun, is_noted) \
+    __asm__("addq $1, %1" : "=@ccs"(is_noted), "+m"(begun))
+#else
+#define MPIDI_FAULTLOC_COLL_COUNT(begun, is_noted) ((is_noted) = ++(begun) < 0)
+#endif
+
+/* `what` are those of the four below that the function has. */
+#define MPIDI_FAULTLOC_COLL_NOTE(coll, what) \
+    do { \
+        uint32_t call_ = MPIDI_FAULTLOC_CALL_ID(__func__); \
+        what \
+        (coll)->call = call_; \
+    } while (0)
+#define MPIDI_FAULTLOC_HAS_REQUEST call_ |= FAULTLOC_COLL_REQUEST;
+#define MPIDI_FAULTLOC_HAS_ROOT(root_) call_ |= FAULTLOC_COLL_ROOT; coll_->root = (root_);
+#define MPIDI_FAULTLOC_HAS_OP(op_) call_ |= FAULTLOC_COLL_OP; coll_->op = (op_);
+#define MPIDI_FAULTLOC_HAS_SIZE(n_, type_) \
+    call_ |= FAULTLOC_COLL_SIZE; \
+    if (sizeof(n_) > sizeof(int32_t)) { \
+        call_ |= FAULTLOC_COLL_LARGE; \
+        coll_->size.large = (int64_t) (n_); \
+    } else { \
+        coll_->size.count = (int32_t) (n_); \
+    } \
+    coll_->datatype = (type_);
+
+#define MPIDI_FAULTLOC_COLL(comm, what) \
+    do { \
+        struct MPIDI_faultloc_coll *coll_ = &MPIDI_COMM(comm, faultloc_coll); \
+        int is_noted_; \
+        MPIDI_FAULTLOC_COLL_COUNT(coll_->begun, is_noted_); \
+        if (is_noted_) { \
+            coll_->stamp = MPIDI_faultloc_page.slot.call; \
+            MPIDI_FAULTLOC_COLL_NOTE(coll_, what); \
+        } \
+    } while (0)
+
+/* A persistent request is made, and started. */
+#define MPIDI_FAULTLOC_COLL_INIT(req, what) \
+    do { \
+        if (MPIDI_FAULTLOC_IS_SET(MPIDI_faultloc_notes)) { \
+            struct MPIDI_faultloc_coll made_ = { 0 }, *coll_ = &made_; \
+            MPIDI_FAULTLOC_COLL_NOTE(coll_, what); \
+            MPIDI_faultloc_coll_init(req, &made_); \
+        } \
+    } while (0)
+#define MPIDI_FAULTLOC_COLL_START(req) MPIDI_faultloc_coll_start(req)
+#define MPIDI_FAULTLOC_TYPE_FREE(type) MPIDI_faultloc_type_free(type)
+/* The request of a collective operation: of which communicator, and the n-th there. */
+#define MPIDI_FAULTLOC_COLL_REQUEST(req, comm) \
+    do { \
+        MPIDI_REQUEST(req, faultloc_av) = (comm); \
+        MPIDI_REQUEST(req, faultloc_serial) = (uint32_t) MPIDI_COMM(comm, faultloc_coll).begun; \
+    } while (0)
+
+extern uint32_t MPIDI_faultloc_notes MPIDI_FAULTLOC_HIDDEN; /* faultloc is on, MPI_Init is over */
+void MPIDI_faultloc_type_free(const struct MPIR_Datatype *type) MPIDI_FAULTLOC_HIDDEN;
+void MPIDI_faultloc_coll_init(struct MPIR_Request *req, const struct MPIDI_faultloc_coll *made)
+    MPIDI_FAULTLOC_HIDDEN;
+void MPIDI_faultloc_coll_start(struct MPIR_Request *req) MPIDI_FAULTLOC_HIDDEN;
+void MPIDI_faultloc_comm_init(struct MPIR_Comm *comm) MPIDI_FAULTLOC_HIDDEN;
+void MPIDI_faultloc_comm_free(struct MPIR_Comm *comm) MPIDI_FAULTLOC_HIDDEN;
+
+/* Of a communicator also, how many of the job's failures the program has acknowledged for it; and
+ * with faultloc on all communicators are in a list. */
+#define MPIDI_FAULTLOC_COMM_DECL \
+    int faultloc_acked; \
+    struct MPIDI_faultloc_coll faultloc_coll; \
+    struct MPIR_Comm *faultloc_prev, *faultloc_next;
+#define MPIDI_FAULTLOC_COMM_INIT(comm) MPIDI_faultloc_comm_init(comm)
+#define MPIDI_FAULTLOC_COMM_FREE(comm) MPIDI_faultloc_comm_free(comm)
 
 /* MPI_T keeps the event of faultloc, also where MPICH was configured to keep none of its own. */
 #if defined(HAVE_MPIT_EVENTS)
@@ -398,17 +558,29 @@ int MPIDI_faultloc_bsend_error(struct MPIR_Request *req) MPIDI_FAULTLOC_HIDDEN;
 int MPIDI_faultloc_rank_is_lost(int rank) MPIDI_FAULTLOC_HIDDEN;
 void MPIDI_faultloc_before_abort(int mpi_errno) MPIDI_FAULTLOC_HIDDEN;
 #define MPIDI_FAULTLOC_BEFORE_ABORT(mpi_errno) MPIDI_faultloc_before_abort(mpi_errno)
-int MPIDI_faultloc_wait(struct MPIR_Request *req) MPIDI_FAULTLOC_HIDDEN;
+int MPIDI_faultloc_wait(struct MPIR_Request *req, struct MPIR_Request **reqs, int n)
+    MPIDI_FAULTLOC_HIDDEN;
+int MPIDI_faultloc_wait_one_of(struct MPIR_Request **reqs, int n) MPIDI_FAULTLOC_HIDDEN;
+int MPIDI_faultloc_wait_probe(struct MPIR_Comm *comm, int offset, int source, int tag)
+    MPIDI_FAULTLOC_HIDDEN;
+void MPIDI_faultloc_probed(struct MPIR_Comm *comm, int offset, int source, int tag)
+    MPIDI_FAULTLOC_HIDDEN;
+void MPIDI_faultloc_polled(int for_all, struct MPIR_Request **reqs, int n) MPIDI_FAULTLOC_HIDDEN;
 void MPIDI_faultloc_register_event(void) MPIDI_FAULTLOC_HIDDEN;
 int MPIDI_faultloc_start(void) MPIDI_FAULTLOC_HIDDEN;
 int MPIDI_faultloc_peer_is_lost(void) MPIDI_FAULTLOC_HIDDEN;
 void MPIDI_faultloc_finalizing(void) MPIDI_FAULTLOC_HIDDEN;
+void MPIDI_faultloc_last_words(void) MPIDI_FAULTLOC_HIDDEN;
+void MPIDI_faultloc_answer_at_end(void) MPIDI_FAULTLOC_HIDDEN;
 void MPIDI_faultloc_stop(void) MPIDI_FAULTLOC_HIDDEN;
 void MPIDI_faultloc_aborting(bool is_victim) MPIDI_FAULTLOC_HIDDEN;
 #define MPIDI_FAULTLOC_START() MPIDI_faultloc_start()
-#define MPIDI_FAULTLOC_FINALIZING() MPIDI_faultloc_finalizing()
+#define MPIDI_FAULTLOC_FINALIZING() (MPIDI_faultloc_finalizing(), MPIDI_faultloc_last_words())
 #define MPIDI_FAULTLOC_STOP() MPIDI_faultloc_stop()
 #define MPIDI_FAULTLOC_PEER_IS_LOST() MPIDI_faultloc_peer_is_lost()
+/* A turn of the barrier in MPI_Finalize; true: it is to be left. */
+#define MPIDI_FAULTLOC_FINALIZE_TURN() \
+    (MPIDI_faultloc_answer_at_end(), MPIDI_faultloc_peer_is_lost())
 
 #else
 
@@ -416,8 +588,11 @@ void MPIDI_faultloc_aborting(bool is_victim) MPIDI_FAULTLOC_HIDDEN;
 #define MPIDI_FAULTLOC_CALL_EXIT
 #define MPIDI_FAULTLOC_REQUEST_DECL
 #define MPIDI_FAULTLOC_IS_DONE(req) 0
-#define MPIDI_FAULTLOC_WAIT_TURN(req) do { } while (0)
+#define MPIDI_FAULTLOC_WAIT_TURN(req, reqs, n) do { } while (0)
+#define MPIDI_FAULTLOC_WAIT_ANY_TURN(reqs, n) do { } while (0)
+#define MPIDI_FAULTLOC_POLLED(mode, reqs, n) do { } while (0)
 #define MPIDI_FAULTLOC_PROGRESS_WAIT(state, req) MPID_Progress_wait(state)
+#define MPIDI_FAULTLOC_WAIT_ALL(state, reqs, i, count) MPID_Progress_wait(state)
 #define MPIDI_FAULTLOC_WAIT_EITHER(state, one, other) MPID_Progress_wait(state)
 #define MPIDI_FAULTLOC_NEWS() 1
 #define MPIDI_FAULTLOC_SET_NEWS() do { } while (0)
@@ -431,8 +606,17 @@ void MPIDI_faultloc_aborting(bool is_victim) MPIDI_FAULTLOC_HIDDEN;
 #define MPIDI_FAULTLOC_FINALIZING() do { } while (0)
 #define MPIDI_FAULTLOC_STOP() do { } while (0)
 #define MPIDI_FAULTLOC_PEER_IS_LOST() 0
+#define MPIDI_FAULTLOC_FINALIZE_TURN() 0
 #define MPIDI_FAULTLOC_COMM_DECL
 #define MPIDI_FAULTLOC_COMM_INIT(comm) do { } while (0)
+#define MPIDI_FAULTLOC_COMM_FREE(comm) do { } while (0)
+#define MPIDI_FAULTLOC_COLL(comm, what) do { } while (0)
+#define MPIDI_FAULTLOC_COLL_INIT(req, what) do { } while (0)
+#define MPIDI_FAULTLOC_COLL_START(req) do { } while (0)
+#define MPIDI_FAULTLOC_TYPE_FREE(type) do { } while (0)
+#define MPIDI_FAULTLOC_COLL_REQUEST(req, comm) do { } while (0)
+#define MPIDI_FAULTLOC_RMA_TURN(win) do { } while (0)
+#define MPIDI_FAULTLOC_RMA_GROUP(group) do { } while (0)
 #if defined(HAVE_MPIT_EVENTS)
 #define MPIDI_FAULTLOC_KEEPS_EVENT(name) 1
 #else

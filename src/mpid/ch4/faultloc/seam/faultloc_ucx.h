@@ -7,6 +7,7 @@
 #define FAULTLOC_UCX_H_INCLUDED
 
 #include "faultloc/seam/faultloc_seam.h"
+#include "faultloc/seam/faultloc_sums.h"
 
 #include <ucp/api/ucp.h>
 
@@ -65,8 +66,46 @@ void MPIDI_faultloc_ucx_recv_ended(void *ucp_request, struct MPIR_Request *req, 
 #define MPIDI_FAULTLOC_UCX_LOST_SEND(ptr, av, vci, req) 0
 #endif
 
+/* What UCX does not keep of a send that lasts, and of a receive that is about to begin, and may end at
+ * once. */
+#if defined(MPIDI_FAULTLOC_PT2PT)
+#define MPIDI_FAULTLOC_UCX_SEND(req, av, tag, comm, offset) \
+    MPIDI_FAULTLOC_NOTE(req, av, FAULTLOC_KEY((comm)->context_id + (offset), tag))
+#define MPIDI_FAULTLOC_UCX_RECV(req, av, tag, comm, offset) \
+    MPIDI_FAULTLOC_NOTE(req, av, FAULTLOC_KEY((comm)->recvcontext_id + (offset), tag))
+
+/* A receive has ended well: the message counts.  What UCX knows it by is its key and, between both
+ * parts, its sender.  One test tells addresses of the world from those of other worlds and from
+ * communicators, of which the usual ones, ordered as the world is, are dealt with here, too. */
+#define MPIDI_FAULTLOC_UCX_RECEIVED(req, info) \
+    do { \
+        uintptr_t from_ = (uintptr_t) MPIDI_REQUEST(req, faultloc_av); \
+        uintptr_t offset_ = from_ - MPIDI_faultloc_sums.first; \
+        if (unlikely(offset_ >= MPIDI_faultloc_sums.bytes)) { \
+            MPIR_Comm *comm_ = (MPIR_Comm *) (from_ - 1); \
+            if (!(from_ & 1) || MPIDI_COMM(comm_, map).mode != MPIDI_RANK_MAP_DIRECT_INTRA) { \
+                MPIDI_faultloc_ucx_received(req, (info)->sender_tag); \
+                break; \
+            } \
+            offset_ = (uintptr_t) MPIDI_UCX_get_source((info)->sender_tag) * \
+                sizeof(MPIDI_av_entry_t); \
+        } \
+        MPIDI_faultloc_count_received(MPIDI_faultloc_sums_behind(offset_), \
+                                      (info)->sender_tag & ~MPIDI_UCX_RANK_MASK); \
+    } while (0)
+#else
+#define MPIDI_FAULTLOC_UCX_SEND(req, av, tag, comm, offset) do { } while (0)
+#define MPIDI_FAULTLOC_UCX_RECV(req, av, tag, comm, offset) do { } while (0)
+#define MPIDI_FAULTLOC_UCX_RECEIVED(req, info) do { } while (0)
+#endif
+void MPIDI_faultloc_ucx_received(struct MPIR_Request *req, uint64_t sender_tag)
+    MPIDI_FAULTLOC_HIDDEN;
+
 #else
 
+#define MPIDI_FAULTLOC_UCX_SEND(req, av, tag, comm, offset) do { } while (0)
+#define MPIDI_FAULTLOC_UCX_RECV(req, av, tag, comm, offset) do { } while (0)
+#define MPIDI_FAULTLOC_UCX_RECEIVED(req, info) do { } while (0)
 #define MPIDI_FAULTLOC_UCX_ADDRESS(ctx) do { } while (0)
 #define MPIDI_FAULTLOC_UCX_UNUSUAL(ucp_request, status) 0
 #define MPIDI_FAULTLOC_UCX_RECV_ENDED(ucp_request, req, status, info) do { } while (0)

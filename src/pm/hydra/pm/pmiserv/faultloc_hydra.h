@@ -19,10 +19,11 @@
  *
  *     faultloc_hydra.c      both programs: texts
  *     faultloc_children.c   both: the end of a child
- *     faultloc_message.c    both: checks an agent's message.  Pure
+ *     faultloc_message.c    both: checks messages.  Pure
  *     faultloc_proxy.c      the proxy: which process ended, and how; the agent of its node
  *     faultloc_cgroup.c     the proxy: was a process killed for memory
  *     faultloc_pending.c    the proxy: symptoms that its agent has not answered.  Pure
+ *     faultloc_process.c    the proxy: who has come to a barrier of PMI, and how the others are
  *     faultloc_holders.c    the proxy: who still holds the output of ended processes open
  *     faultloc_cleanup.c    the proxy: removes sockets that agents left
  *     faultloc_incident.c   mpiexec: the first process, the consequences, how long to wait.  Pure
@@ -30,6 +31,10 @@
  *     faultloc_server.c     mpiexec: messages of the proxies; cleaning up
  *     faultloc_lost.c       mpiexec: proxies and launchers that do not answer
  *     faultloc_keepalive.c  mpiexec: a connection that is watched, and its options before
+ *     faultloc_barrier.c    mpiexec: a barrier of PMI to which not all come
+ *     faultloc_arrival.c    mpiexec: when to ask about those, and when to say so.  Pure
+ *     faultloc_late.c       mpiexec: what is said of them.  Pure
+ *     faultloc_hosts.c      mpiexec: lists of hosts and of ranks as text.  Pure
  */
 
 /* What travels between proxy and mpiexec behind a header with the command FAULTLOC.  Both are of
@@ -41,6 +46,9 @@ enum HYD_faultloc_what {
                          * `accepted` and `pending` */
     HYD_FAULTLOC_LAUNCHER_MESSAGE, /* to mpiexec: an agent's message about a verdict */
     HYD_FAULTLOC_SYMPTOM_FOR_AGENT, /* to a proxy: send this symptom about `rank` to your agent */
+    HYD_FAULTLOC_WHO_IS_LATE, /* to a proxy: who has not come to barrier `ref` of PMI? */
+    HYD_FAULTLOC_ARRIVALS, /* to mpiexec: the answer; also unasked, where some have come and others
+                            * have not */
     HYD_FAULTLOC_WHATS
 };
 
@@ -62,12 +70,38 @@ struct HYD_faultloc_end {
     uint8_t others; /* there are more processes here, of which one may become the agent */
 };
 
+#define HYD_FAULTLOC_GROUPS 8 /* of processes of one proxy; the last one is of all others */
+#define HYD_FAULTLOC_STATE 112 /* bytes of the state of a process as text, at most */
+
+/* Processes of one proxy that have not come to a barrier, and are in the same state. */
+struct HYD_faultloc_group {
+    int32_t pid; /* 0: of several */
+    uint8_t inside; /* they are in MPI_Finalize, and close their connections */
+    struct faultloc_launcher_ranks ranks;
+    char state[HYD_FAULTLOC_STATE]; /* "MPI_Init not called; app stopped" */
+};
+
+/* Who of a proxy has come to a barrier of PMI. */
+struct HYD_faultloc_arrivals {
+    int32_t barrier; /* which one, counted from 1 */
+    int32_t come; /* how many */
+    int32_t first_ms, last_ms; /* for how long the first and the last of these have been there, or
+                                * have been inside MPI_Finalize; -1: there is none */
+    uint8_t agent; /* the node has had an agent: all were in MPI_Init */
+    uint8_t put; /* some put a value into PMI's store before they came, which is for MPI_Init */
+    int32_t groups;
+    struct HYD_faultloc_group group[HYD_FAULTLOC_GROUPS];
+};
+
 struct HYD_faultloc_msg {
     int32_t what; /* enum HYD_faultloc_what */
     int32_t ref; /* of a symptom for an agent, and of its reply: which one; else 0 */
     struct HYD_faultloc_end end;
-    struct faultloc_launcher_message message;
-    char symptom[HYD_FAULTLOC_SYMPTOM];
+    union { /* as `what` says */
+        struct HYD_faultloc_arrivals arrivals;
+        struct faultloc_launcher_message message;
+        char symptom[HYD_FAULTLOC_SYMPTOM];
+    };
 };
 
 /* Whether FaultLoc is on in this job; in mpiexec after HYD_faultloc_server_init, in a proxy after
@@ -96,5 +130,11 @@ bool HYD_faultloc_is_crash(const struct HYD_faultloc_end *end);
  * texts, an ended rank below `size` (INT32_MAX: any), and ranges of such ranks in ascending order.
  * Pure. */
 bool faultloc_launcher_is_message(const void *bytes, size_t len, int32_t size);
+
+/* Purpose: adds a rank, which is above all in *r, that have a range. */
+void HYD_faultloc_add_rank(struct faultloc_launcher_ranks *r, int32_t rank);
+
+/* Purpose: true if a proxy in a process group of `size` ranks can have answered this.  Pure. */
+bool HYD_faultloc_is_arrivals(const struct HYD_faultloc_arrivals *a, int32_t size);
 
 #endif /* FAULTLOC_HYDRA_H_INCLUDED */

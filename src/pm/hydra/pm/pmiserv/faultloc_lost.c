@@ -9,6 +9,7 @@
 #include "faultloc_keepalive.h"
 #include "faultloc_lost.h"
 #include "bscu.h"
+#include "common.h"
 #include "demux.h"
 
 #include <linux/sockios.h>
@@ -52,6 +53,24 @@ bool HYD_faultloc_is_closed(int fd, int *error)
 
     *error = n < 0 && errno != ECONNRESET ? errno : 0;
     return n == 0 || (n < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
+}
+
+bool HYD_faultloc_send(struct HYD_proxy *proxy, const struct HYD_faultloc_msg *msg)
+{
+    struct HYD_pmcd_hdr hdr;
+    int sent, closed, error;
+
+    if (HYD_faultloc_is_closed(proxy->control_fd, &error))
+        return false;
+    HYD_pmcd_init_header(&hdr);
+    hdr.cmd = FAULTLOC;
+    hdr.buflen = (int) sizeof(*msg);
+    return !HYDU_sock_write(proxy->control_fd, &hdr, sizeof(hdr), &sent, &closed,
+                            HYDU_SOCK_COMM_MSGWAIT) &&
+           !closed &&
+           !HYDU_sock_write(proxy->control_fd, msg, sizeof(*msg), &sent, &closed,
+                            HYDU_SOCK_COMM_MSGWAIT) &&
+           !closed;
 }
 
 bool HYD_faultloc_is_leaving(int fd)

@@ -15,6 +15,9 @@ int HYD_faultloc_rank_of(const struct HYD_proxy *proxy, int local);
 /* Purpose: true if there is a connection to the proxy. */
 bool HYD_faultloc_is_connected(const struct HYD_proxy *proxy);
 
+/* Purpose: sends a message to a proxy that is connected.  False: it was not sent. */
+bool HYD_faultloc_send(struct HYD_proxy *proxy, const struct HYD_faultloc_msg *msg);
+
 /* Purpose: true if the connection has ended, and all that came was read.  `*error` is 0 where the
  * other side closed it. */
 bool HYD_faultloc_is_closed(int fd, int *error);

@@ -40,3 +40,25 @@ bool faultloc_launcher_is_message(const void *bytes, size_t len, int32_t size)
            is_text(w.class_, sizeof(w.class_)) && is_text(w.host, sizeof(w.host)) && is_text(w.line, sizeof(w.line)) &&
            are_ranks(&w.ranks, size) && are_ranks(&w.victims, size);
 }
+
+void HYD_faultloc_add_rank(struct faultloc_launcher_ranks *r, int32_t rank)
+{
+    r->count++;
+    if (r->ranges && r->range[r->ranges - 1].last == rank - 1)
+        r->range[r->ranges - 1].last = rank;
+    else if (r->ranges < FAULTLOC_LAUNCHER_RANGES) {
+        r->range[r->ranges].first = r->range[r->ranges].last = rank;
+        r->ranges++;
+    }
+}
+
+bool HYD_faultloc_is_arrivals(const struct HYD_faultloc_arrivals *a, int32_t size)
+{
+    if (a->groups < 0 || a->groups > HYD_FAULTLOC_GROUPS || a->come < 0 || a->come > size)
+        return false;
+    for (int32_t i = 0; i < a->groups; i++)
+        if (!is_text(a->group[i].state, sizeof(a->group[i].state)) ||
+            !are_ranks(&a->group[i].ranks, size))
+            return false;
+    return true;
+}

@@ -9,6 +9,7 @@
 #include "faultloc_cgroup.h"
 #include "faultloc_children.h"
 #include "faultloc_holders.h"
+#include "faultloc_process.h"
 #include "faultloc_cleanup.h"
 #include "pmip.h"
 #include "demux.h"
@@ -29,6 +30,7 @@
 #define BEGIN_MS 10000 /* an agent that begins so soon after a signal has been started before it */
 #define DRAIN_MS 500 /* for what somebody else prints on and on */
 #define CLEANUP_MS 500 /* for the file system in which agents leave their symptom sockets */
+#define LATE_MS 10000 /* for the others to come to a barrier after one has */
 #define HOLDERS_MS 10000 /* between two looks at who keeps the output open */
 
 /* What hydra started may be a script, and the rank a child of it; the script may end first, or
@@ -44,6 +46,8 @@ struct process {
     struct HYD_faultloc_end end;
     bool crashed; /* each new agent gets the symptom: the one before may have ended too soon */
     int group; /* its control group */
+    struct HYD_faultloc_calls calls;
+    int64_t finalizing; /* since when it is in MPI_Finalize, by its agent; 0: that is not known */
 };
 
 static struct {
@@ -59,6 +63,9 @@ static struct {
     char symptom_socket[FAULTLOC_LAUNCHER_PATH]; /* "": no agent, or it has died */
     struct process *process; /* by local number */
     struct HYD_faultloc_pending pending; /* symptoms that the agent has not answered */
+    int barrier; /* of PMI: the last that some process has come to */
+    int missing; /* processes that have not */
+    int64_t late_at; /* when mpiexec is informed of that; 0: it has been, or there is no reason */
 } me = {.socket = -1};
 
 static int count_processes(void)
@@ -141,6 +148,66 @@ static HYD_status note_answer(int who, bool accepted)
     p->end.pending = false;
     p->end.accepted = accepted;
     return send_end(p, HYD_FAULTLOC_REPLY);
+}
+
+/* ---- who has come to a barrier --------------------------------------------------------------- */
+
+/* mpiexec only learns that all of a proxy have come. */
+static void note_call(struct process *p, const char *cmd)
+{
+    HYD_faultloc_calls_note(&p->calls, cmd, HYD_faultloc_now_ms());
+    if (strcmp(cmd, "barrier_in"))
+        return;
+    if (p->calls.barriers > me.barrier) {
+        me.barrier = p->calls.barriers;
+        me.missing = count_processes();
+    }
+    me.missing--;
+    me.late_at = me.missing ? p->calls.came + LATE_MS : 0;
+}
+
+static HYD_status send_arrivals(int barrier)
+{
+    struct HYD_faultloc_msg msg = {.what = HYD_FAULTLOC_ARRIVALS};
+    int64_t now = HYD_faultloc_now_ms();
+
+    msg.arrivals = (struct HYD_faultloc_arrivals){
+        .barrier = barrier, .first_ms = -1, .last_ms = -1, .agent = me.agent_seen};
+    for (int i = 0; i < count_processes(); i++) {
+        struct process *p = &me.process[i];
+        struct HYD_faultloc_process process = {
+            .rank = HYD_pmcd_pmip.downstream.pmi_rank[i],
+            .pid = HYD_pmcd_pmip.downstream.pid[i],
+            .inited = HYD_pmcd_pmip.downstream.pmi_fd_active[i] != 0,
+            .finalizing = p->finalizing,
+            .calls = p->calls,
+            .end = p->end.inner || (p->ended && !p->held) ? &p->end : NULL};
+        HYD_faultloc_arrivals_add(&msg.arrivals, &process, now);
+    }
+    return send_up(&msg);
+}
+
+static HYD_status look_at_arrivals(int64_t now)
+{
+    if (!me.late_at || now < me.late_at)
+        return HYD_SUCCESS;
+    me.late_at = 0;
+    return send_arrivals(me.barrier);
+}
+
+/* Ranks that close their connections have not come yet, and may be all that have called
+ * MPI_Finalize. */
+static HYD_status handle_finalizing(const struct faultloc_launcher_message *message)
+{
+    const struct faultloc_launcher_ranks *r = &message->ranks;
+    int64_t since = HYD_faultloc_now_ms() - FAULTLOC_LAUNCHER_FINALIZING_MS;
+
+    for (int i = 0; i < count_processes(); i++)
+        for (int k = 0; k < r->ranges && !me.process[i].finalizing; k++)
+            if (HYD_pmcd_pmip.downstream.pmi_rank[i] >= r->range[k].first &&
+                HYD_pmcd_pmip.downstream.pmi_rank[i] <= r->range[k].last)
+                me.process[i].finalizing = since;
+    return send_arrivals(me.missing ? me.barrier : me.barrier + 1);
 }
 
 /* ---- messages of the agent ------------------------------------------------------------------- */
@@ -235,6 +302,8 @@ static HYD_status handle_message(const struct faultloc_launcher_message *message
         note_agent(sender);
         return handle_hello(message);
     }
+    if (message->kind == FAULTLOC_LAUNCHER_FINALIZING)
+        return handle_finalizing(message);
     if (message->kind == FAULTLOC_LAUNCHER_ENDING)
         handle_ending(message);
     msg.message = *message;
@@ -674,12 +743,17 @@ static bool has_to_end(int64_t now)
 /* Seconds: hydra has no finer ones. */
 static int wait_s(void)
 {
+    int64_t late_ms;
+
     if (me.ended_since)
         return 1;
     for (int i = 0; i < count_processes(); i++)
         if (me.process[i].closed && !me.process[i].ended && !me.process[i].end.inner)
             return 1;
-    return -1;
+    if (!me.late_at)
+        return -1;
+    late_ms = me.late_at - HYD_faultloc_now_ms();
+    return late_ms > 0 ? (int) (late_ms + 999) / 1000 : 0;
 }
 
 static HYD_status turn(int seconds)
@@ -693,6 +767,8 @@ static HYD_status turn(int seconds)
     if (!status)
         status = look_at_connections(HYD_faultloc_now_ms());
     HYDU_ERR_POP(status, "unable to say how a process ended\n");
+    status = look_at_arrivals(HYD_faultloc_now_ms());
+    HYDU_ERR_POP(status, "unable to say who is late\n");
 
 fn_exit:
     return status;
@@ -801,6 +877,8 @@ bool HYD_faultloc_proxy_pmi(int fd, const char *cmd, char *args[])
 {
     int i = HYD_faultloc_on ? local_of(fd) : -1;
 
+    if (i >= 0)
+        note_call(&me.process[i], cmd);
     if (i >= 0 && !strcmp(cmd, "finalize"))
         me.process[i].finalized = true;
     if (i < 0 || strcmp(cmd, "abort"))
@@ -819,6 +897,8 @@ HYD_status HYD_faultloc_proxy_cmd(int fd)
     HYDU_ERR_POP(status, "unable to read a FAULTLOC message\n");
     HYDU_ASSERT(!closed, status);
     msg.symptom[sizeof(msg.symptom) - 1] = '\0';
+    if (msg.what == HYD_FAULTLOC_WHO_IS_LATE && me.process)
+        status = send_arrivals(msg.ref);
     if (msg.what == HYD_FAULTLOC_SYMPTOM_FOR_AGENT && msg.ref > 0 &&
         !send_symptom(msg.symptom, msg.ref))
         status = note_answer(msg.ref, false);

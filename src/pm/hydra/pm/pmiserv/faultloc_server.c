@@ -9,6 +9,7 @@
 #include "demux.h"
 #include "pmiserv.h"
 #include "pmiserv_pmi.h"
+#include "faultloc_barrier.h"
 #include "faultloc_children.h"
 #include "faultloc_lost.h"
 #include "faultloc_server.h"
@@ -218,21 +219,9 @@ static void add_retry(const struct HYD_proxy *origin, int rank, const char *symp
 static bool send_retry(struct HYD_proxy *proxy, int number)
 {
     struct HYD_faultloc_msg msg = {.what = HYD_FAULTLOC_SYMPTOM_FOR_AGENT, .ref = number + 1};
-    struct HYD_pmcd_hdr hdr;
-    int sent, closed, error;
 
-    if (HYD_faultloc_is_closed(proxy->control_fd, &error))
-        return false;
     snprintf(msg.symptom, sizeof(msg.symptom), "%s", me.retry[number].symptom);
-    HYD_pmcd_init_header(&hdr);
-    hdr.cmd = FAULTLOC;
-    hdr.buflen = (int) sizeof(msg);
-    return !HYDU_sock_write(proxy->control_fd, &hdr, sizeof(hdr), &sent, &closed,
-                            HYDU_SOCK_COMM_MSGWAIT) &&
-           !closed &&
-           !HYDU_sock_write(proxy->control_fd, &msg, sizeof(msg), &sent, &closed,
-                            HYDU_SOCK_COMM_MSGWAIT) &&
-           !closed;
+    return HYD_faultloc_send(proxy, &msg);
 }
 
 /* Asks the next proxy of the group.  False: there is none any more. */
@@ -412,6 +401,9 @@ HYD_status HYD_faultloc_server_cmd(struct HYD_proxy *proxy)
         case HYD_FAULTLOC_LAUNCHER_MESSAGE:
             note_message(proxy, &msg.message);
             break;
+        case HYD_FAULTLOC_ARRIVALS:
+            HYD_faultloc_barrier_answer(proxy, &msg.arrivals);
+            break;
     }
 
 fn_exit:
@@ -587,10 +579,15 @@ static HYD_status give_up(void)
     return HYD_pmcd_pmiserv_cleanup_all_pgs();
 }
 
-static void set_timer(int64_t at)
+/* Too early is no harm: a time that moves on with each arrival at a barrier is set once. */
+static void set_timer(int64_t at, int64_t now)
 {
+    static int64_t set = 0;
     struct itimerspec t = {.it_value = {0, 0}};
 
+    if (set > now && set <= at)
+        return;
+    set = at;
     if (at != HYD_FAULTLOC_NEVER) {
         t.it_value.tv_sec = (time_t) (at / 1000);
         t.it_value.tv_nsec = (long) (at % 1000) * 1000000 + 1;
@@ -603,6 +600,8 @@ static int64_t next_due(void)
     int64_t at = me.cleaning ? give_up_at() : clean_at();
 
     at = me.watch_at < at ? me.watch_at : at;
+    if (!me.cleaning && HYD_faultloc_barrier_due() < at)
+        at = HYD_faultloc_barrier_due();
     for (int i = 0; i < me.retries; i++)
         if (!me.retry[i].done && me.retry[i].due < at)
             at = me.retry[i].due;
@@ -632,7 +631,8 @@ HYD_status HYD_faultloc_server_turn(HYD_status status)
     int64_t now;
 
     if (!HYD_faultloc_on || (!me.incident.events && !me.some_lost && !me.some_ended &&
-                             !me.cleaning && me.watch_at == HYD_FAULTLOC_NEVER))
+                             !me.cleaning && me.watch_at == HYD_FAULTLOC_NEVER &&
+                             HYD_faultloc_barrier_due() == HYD_FAULTLOC_NEVER))
         return status;
     now = HYD_faultloc_now_ms();
     if (me.watch_at <= now)
@@ -645,9 +645,11 @@ HYD_status HYD_faultloc_server_turn(HYD_status status)
         begin_cleaning(now);
     if (me.cleaning && give_up_at() <= now)
         return give_up();
-    if (!me.cleaning)
+    if (!me.cleaning) {
         run_retries(now);
-    set_timer(next_due());
+        HYD_faultloc_barrier_turn(now);
+    }
+    set_timer(next_due(), now);
     return status;
 }
 

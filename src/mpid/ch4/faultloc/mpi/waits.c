@@ -1,0 +1,622 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "faultloc/mpi/parts.h"
+
+/*
+ * What this rank waits for, when its agent asks (board/wait_area.h).  The rank says it at the next
+ * turn of its wait, or when the next call that asks for something returns without it: there the
+ * requests are at hand, and nothing of them need be noted before.
+ *
+ * A request's peer, tag and communicator were noted when it began (MPIDI_FAULTLOC_NOTE()).  The
+ * messages of each pair of ranks are counted (faultloc_sums.h), those received where UCX says that a
+ * receive has ended; other transports have no such place, so nothing is said of them.
+ */
+
+#if defined(HAVE_CH4_NETMOD_UCX) && defined(MPIDI_CH4_DIRECT_NETMOD)
+#define COUNTS_MESSAGES true
+#else
+#define COUNTS_MESSAGES false
+#endif
+
+/* Turns of progress in which nobody has answered, after which the question is answered as well as
+ * can be: the rank is in a loop that notes nothing. */
+#define PATIENT_TURNS 256
+
+uint32_t MPIDI_faultloc_asked;
+
+static int unanswered; /* turns */
+
+/* ---- communicators --------------------------------------------------------------------------- */
+
+static bool is_comm_of(const MPIR_Comm * comm, uint32_t context, bool of_sends)
+{
+    uint32_t id = of_sends ? comm->context_id : comm->recvcontext_id;
+
+    return MPIR_Object_get_ref(comm) > 0 && id == (context & ~(uint32_t) MPIR_CONTEXT_SUFFIX_MASK);
+}
+
+struct search {
+    uint32_t context;
+    bool of_sends;
+    int found;
+    MPIR_Comm *comm;
+};
+
+static void search_block(struct search *s, char *objects, int n, int size)
+{
+    for (int i = 0; i < n; i++) {
+        MPIR_Comm *comm = (MPIR_Comm *) (void *) (objects + (size_t) i * (size_t) size);
+
+        if (is_comm_of(comm, s->context, s->of_sends)) {
+            s->comm = comm;
+            s->found++;
+        }
+    }
+}
+
+/* NULL: it is not known, or which of two it is. */
+static MPIR_Comm *find_comm(uint32_t context, bool of_sends)
+{
+    struct search s = {.context = context,.of_sends = of_sends };
+
+    search_block(&s, (char *) MPIR_Comm_builtin, MPIR_COMM_N_BUILTIN, sizeof(MPIR_Comm));
+    if (MPIR_Comm_mem.initialized)
+        search_block(&s, MPIR_Comm_mem.direct, MPIR_Comm_mem.direct_size, MPIR_Comm_mem.size);
+    for (int i = 0; MPIR_Comm_mem.indirect && i < MPIR_Comm_mem.indirect_size; i++)
+        search_block(&s, MPIR_Comm_mem.indirect[i], HANDLE_NUM_INDICES, MPIR_Comm_mem.size);
+    return s.found == 1 ? s.comm : NULL;
+}
+
+static int32_t world_rank(MPIR_Comm * comm, int rank)
+{
+    if (rank < 0 || rank >= comm->remote_size)
+        return FTREE_NONE;
+    if (MPIDI_is_self_comm(comm))
+        return MPIR_Process.rank;
+    return MPIDI_faultloc_rank_at(MPIDIU_comm_rank_to_av(comm, rank));
+}
+
+/* False: one of them is of another world. */
+static bool list_members(MPIR_Comm * comm, struct waits_comm *c)
+{
+    for (int i = 0; i < comm->remote_size; i++) {
+        int32_t rank = world_rank(comm, i);
+
+        if (rank == FTREE_NONE)
+            return false;
+        if (!ftree_waits_add_member(c, rank))
+            break;
+    }
+    if (c->runs < 0)
+        c->runs = 0;
+    return true;
+}
+
+/* The communicator's place in the record; FTREE_NONE: there is none left, or it is not of this world
+ * alone.  A context stands for messages of one kind: those of collectives have another. */
+static int8_t add_comm(struct waits_record *r, MPIR_Comm * comm, uint32_t context)
+{
+    struct waits_comm *c = &r->comm[r->comms];
+    struct waits_key key = {.context = context,.first = world_rank(comm, 0) };
+
+    for (int32_t i = 0; i < r->comms; i++)
+        if (r->comm[i].key.context == key.context && r->comm[i].key.first == key.first)
+            return (int8_t) i;
+    if (r->comms == WAITS_COMMS_MAX)
+        return FTREE_NONE;
+    memset(c, 0, sizeof(*c));
+    c->key = key;
+    c->size = comm->remote_size;
+    MPL_strncpy(c->name, comm->name, sizeof(c->name));
+    if (!list_members(comm, c))
+        return FTREE_NONE;
+    if (context == comm->recvcontext_id)
+        MPIDI_faultloc_last_collective(comm, &c->last);
+    return (int8_t) r->comms++;
+}
+
+/* ---- requests -------------------------------------------------------------------------------- */
+
+static int8_t add_context(struct waits_record *r, uint32_t context, bool of_sends)
+{
+    MPIR_Comm *comm = find_comm(context, of_sends);
+
+    return comm ? add_comm(r, comm, context) : FTREE_NONE;
+}
+
+/* The ring's i-th message from the end; NULL: it is not of that type, or not whole. */
+static const struct faultloc_message *message_at(uint32_t i, int type)
+{
+    const struct faultloc_ring *ring = &MPIDI_faultloc_page.page.ring;
+    uint32_t count = ring->count - i * FAULTLOC_RING_STEP;
+    const struct faultloc_message *m =
+        &ring->entry[count / FAULTLOC_RING_STEP % FAULTLOC_RING_ENTRIES];
+
+    return m->mark[type] == count ? m : NULL;
+}
+
+/* Of the last message that is known by that, as long as it is in the ring: most ranks wait for what
+ * they have begun last. */
+static uint64_t bytes_of(uint64_t key, int type)
+{
+    for (uint32_t i = 0; i < FAULTLOC_RING_ENTRIES; i++) {
+        const struct faultloc_message *m = message_at(i, type);
+
+        if (m && m->key == key)
+            return m->datatype ? m->count * (m->datatype >> 8) : m->count;
+    }
+    return 0;
+}
+
+static void describe_self(struct waits_record *r, struct waits_request *q, MPIR_Request * req)
+{
+    int tag = MPIDI_SELF_REQUEST(req, tag);
+
+    q->kind = req->kind == MPIR_REQUEST_KIND__SEND ? WAITS_SEND : WAITS_RECV;
+    q->peer = MPIR_Process.rank;
+    q->tag = tag == MPI_ANY_TAG ? WAITS_ANY : tag;
+    q->comm = add_comm(r, req->comm, req->comm->recvcontext_id);
+}
+
+static void describe_message(struct waits_record *r, struct waits_request *q, MPIR_Request * req)
+{
+    bool is_send = req->kind == MPIR_REQUEST_KIND__SEND;
+    uintptr_t av = (uintptr_t) MPIDI_REQUEST(req, faultloc_av);
+    bool is_ssend = MPIDI_REQUEST(req, faultloc_key) & MPIDI_FAULTLOC_KEY_SSEND;
+    uint64_t key = MPIDI_REQUEST(req, faultloc_key) & ~MPIDI_FAULTLOC_KEY_SSEND;
+    int32_t tag = FAULTLOC_KEY_TAG(key);
+
+    q->kind = !is_send ? WAITS_RECV : is_ssend ? WAITS_SSEND : WAITS_SEND;
+    q->peer = av & 1 ? WAITS_ANY : MPIDI_faultloc_rank_at((MPIDI_av_entry_t *) av);
+    q->tag = !is_send && tag == MPI_ANY_TAG ? WAITS_ANY : tag;
+    q->comm = add_context(r, FAULTLOC_KEY_CONTEXT(key), is_send);
+    q->bytes = bytes_of(key, is_send ? FAULTLOC_RING_SEND : FAULTLOC_RING_RECV);
+}
+
+/* ---- collectives ----------------------------------------------------------------------------- */
+
+enum need { NEEDS_UNKNOWN, NEEDS_ALL, NEEDS_ROOT, ROOT_NEEDS_ALL };
+
+/* Whom an operation cannot end without.  Those in which a member may have nothing to give (v and w),
+ * and scans, are not among them: of these the receive inside says more. */
+static enum need need_of(uint32_t call)
+{
+#define ID(name) MPIDI_FAULTLOC_CALL_ID("internal_" name)
+    static const struct {
+        uint32_t call;
+        enum need need;
+    } needs[] = {
+        {ID("Barrier"), NEEDS_ALL}, {ID("Ibarrier"), NEEDS_ALL},
+        {ID("Allreduce"), NEEDS_ALL}, {ID("Allreduce_c"), NEEDS_ALL},
+        {ID("Iallreduce"), NEEDS_ALL}, {ID("Iallreduce_c"), NEEDS_ALL},
+        {ID("Allgather"), NEEDS_ALL}, {ID("Allgather_c"), NEEDS_ALL},
+        {ID("Iallgather"), NEEDS_ALL}, {ID("Iallgather_c"), NEEDS_ALL},
+        {ID("Alltoall"), NEEDS_ALL}, {ID("Alltoall_c"), NEEDS_ALL},
+        {ID("Ialltoall"), NEEDS_ALL}, {ID("Ialltoall_c"), NEEDS_ALL},
+        {ID("Reduce_scatter_block"), NEEDS_ALL}, {ID("Reduce_scatter_block_c"), NEEDS_ALL},
+        {ID("Comm_dup"), NEEDS_ALL}, {ID("Comm_create"), NEEDS_ALL}, {ID("Comm_split"), NEEDS_ALL},
+        {ID("Win_create"), NEEDS_ALL}, {ID("Win_allocate"), NEEDS_ALL},
+        {ID("Bcast"), NEEDS_ROOT}, {ID("Bcast_c"), NEEDS_ROOT},
+        {ID("Ibcast"), NEEDS_ROOT}, {ID("Ibcast_c"), NEEDS_ROOT},
+        {ID("Scatter"), NEEDS_ROOT}, {ID("Scatter_c"), NEEDS_ROOT},
+        {ID("Iscatter"), NEEDS_ROOT}, {ID("Iscatter_c"), NEEDS_ROOT},
+        {ID("Reduce"), ROOT_NEEDS_ALL}, {ID("Reduce_c"), ROOT_NEEDS_ALL},
+        {ID("Ireduce"), ROOT_NEEDS_ALL}, {ID("Ireduce_c"), ROOT_NEEDS_ALL},
+        {ID("Gather"), ROOT_NEEDS_ALL}, {ID("Gather_c"), ROOT_NEEDS_ALL},
+        {ID("Igather"), ROOT_NEEDS_ALL}, {ID("Igather_c"), ROOT_NEEDS_ALL},
+    };
+#undef ID
+
+    for (size_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++)
+        if (needs[i].call == call)
+            return needs[i].need;
+    return NEEDS_UNKNOWN;
+}
+
+/* The n-th operation on a communicator, if it is the last, of which all is known: whether it is what
+ * this rank cannot go on without, and whose part. */
+static bool describe_collective(struct waits_record *r, struct waits_request *q, MPIR_Comm * comm,
+                                uint32_t number)
+{
+    int8_t at = add_comm(r, comm, comm->recvcontext_id);
+    const struct waits_collective *last = at == FTREE_NONE ? NULL : &r->comm[at].last;
+    enum need need = last && last->begun == number ? need_of(last->call) : NEEDS_UNKNOWN;
+    bool is_root = last && last->root == comm->rank;
+
+    *q = (struct waits_request) {.kind = WAITS_COLLECTIVE,.comm = at,.peer = FTREE_NONE };
+    if (comm->comm_kind != MPIR_COMM_KIND__INTRACOMM || need == NEEDS_UNKNOWN ||
+        (need == NEEDS_ROOT && is_root) || (need == ROOT_NEEDS_ALL && !is_root))
+        return false;
+    if (need == NEEDS_ROOT)
+        q->peer = world_rank(comm, last->root);
+    q->number = need == NEEDS_ROOT && q->peer == FTREE_NONE ? 0 : number;
+    return q->number > 0;
+}
+
+/* The blocking operation that this rank is in, if any, beside what it waits for inside. */
+static struct waits_request *add_collective(struct waits_record *r)
+{
+    MPIR_Comm *comm = MPIDI_faultloc_collective_now();
+    struct waits_request *q = &r->request[r->requests];
+    struct waits_collective last;
+
+    if (!comm)
+        return NULL;
+    MPIDI_faultloc_last_collective(comm, &last);
+    if (!describe_collective(r, q, comm, last.begun))
+        return NULL;
+    r->requests++;
+    return q;
+}
+
+static void add_onesided(struct waits_record *r)
+{
+    int32_t rank[WAITS_REQUESTS_MAX];
+    MPIR_Comm *comm;
+    int n = MPIDI_faultloc_rma_peers(r->call, &comm, rank, WAITS_REQUESTS_MAX);
+    int8_t at = comm ? add_comm(r, comm, comm->recvcontext_id) : FTREE_NONE;
+
+    for (int i = 0; i < n && r->requests < WAITS_REQUESTS_MAX; i++)
+        r->request[r->requests++] = (struct waits_request) {
+            .kind = WAITS_RMA,.comm = at,.peer = rank[i]};
+    r->more |= n == WAITS_REQUESTS_MAX;
+}
+
+/* ---- requests of any kind -------------------------------------------------------------------- */
+
+static void describe(struct waits_record *r, struct waits_request *q, MPIR_Request * req)
+{
+    MPIR_Comm *comm;
+    uint32_t number;
+
+    *q = (struct waits_request) {.kind = WAITS_OTHER,.comm = FTREE_NONE,.peer = FTREE_NONE };
+    switch (req->kind) {
+        case MPIR_REQUEST_KIND__SEND:
+        case MPIR_REQUEST_KIND__RECV:
+            if (req->comm && MPIDI_is_self_comm(req->comm))
+                describe_self(r, q, req);
+            else
+                describe_message(r, q, req);
+            break;
+        case MPIR_REQUEST_KIND__COLL:
+        case MPIR_REQUEST_KIND__PREQUEST_COLL:
+            q->kind = WAITS_COLLECTIVE;
+            comm = MPIDI_faultloc_collective_of(req, &number);
+            if (comm)
+                describe_collective(r, q, comm, number);
+            break;
+        case MPIR_REQUEST_KIND__RMA:
+            q->kind = WAITS_RMA;
+            break;
+        default:
+            break;
+    }
+}
+
+/* ---- the wait -------------------------------------------------------------------------------- */
+
+static MPIR_Request *pending(MPIR_Request * req)
+{
+    if (!req || !MPIR_Request_is_active(req) || MPIR_Request_is_complete(req))
+        return NULL;
+    return MPIDI_faultloc_real(req);
+}
+
+/* Two messages of the same kind with the same peer. */
+static bool are_alike(const MPIR_Request * a, const MPIR_Request * b)
+{
+    return a->kind == b->kind && MPIDI_REQUEST(a, faultloc_av) == MPIDI_REQUEST(b, faultloc_av) &&
+        (a->kind == MPIR_REQUEST_KIND__SEND || a->kind == MPIR_REQUEST_KIND__RECV);
+}
+
+static bool is_among(MPIR_Request * req, MPIR_Request ** chosen, int n, bool or_alike)
+{
+    for (int i = 0; i < n; i++)
+        if (chosen[i] == req || (or_alike && are_alike(chosen[i], req)))
+            return true;
+    return false;
+}
+
+/* Of more requests than there is room for, those with different peers. */
+static int choose(const struct MPIDI_faultloc_wait *w, MPIR_Request ** chosen)
+{
+    int n = 0;
+
+    for (int again = 0; again < 2; again++)
+        for (int i = 0; i < w->n && n < WAITS_REQUESTS_MAX; i++) {
+            MPIR_Request *req = pending(w->reqs[i]);
+
+            if (req && !is_among(req, chosen, n, again == 0))
+                chosen[n++] = req;
+        }
+    return n;
+}
+
+static int count_pending(const struct MPIDI_faultloc_wait *w)
+{
+    int n = 0;
+
+    for (int i = 0; i < w->n; i++)
+        n += pending(w->reqs[i]) != NULL;
+    return n;
+}
+
+static void add_probe(struct waits_record *r, const struct MPIDI_faultloc_wait *w)
+{
+    struct waits_request *q = &r->request[r->requests++];
+
+    *q = (struct waits_request) {.kind = WAITS_PROBE};
+    q->comm = add_comm(r, w->comm, w->comm->recvcontext_id + (uint32_t) w->context_offset);
+    q->peer = w->source == MPI_ANY_SOURCE ? WAITS_ANY : world_rank(w->comm, w->source);
+    q->tag = w->tag == MPI_ANY_TAG ? WAITS_ANY : w->tag;
+}
+
+static void add_requests(struct waits_record *r, const struct MPIDI_faultloc_wait *w)
+{
+    const struct waits_request *collective = add_collective(r);
+    MPIR_Request *chosen[WAITS_REQUESTS_MAX];
+    int n = choose(w, chosen), told = 0;
+
+    /* An operation that needs all members lacks those who have not begun it, and nobody else; whom it
+     * happens to receive from is how it is done. */
+    if (collective && collective->peer == FTREE_NONE)
+        return;
+    for (; told < n && r->requests < WAITS_REQUESTS_MAX; told++)
+        describe(r, &r->request[r->requests++], chosen[told]);
+    r->more = count_pending(w) > told;
+    if (w->comm)
+        add_probe(r, w);
+    if (r->requests == 0)
+        add_onesided(r);
+}
+
+/* Communicators on which collectives were begun, though nothing of them is waited for. */
+static void add_used_comms(struct waits_record *r)
+{
+    MPIR_Comm *comm[WAITS_COMMS_MAX];
+    int n = MPIDI_faultloc_comms_used(comm, WAITS_COMMS_MAX);
+
+    for (int i = 0; i < n; i++)
+        (void) add_comm(r, comm[i], comm[i]->recvcontext_id);
+}
+
+/* What ends adds to it, and so does what begins; a call that asked in vain does not. */
+static uint64_t stamp_of(const struct MPIDI_faultloc_wait *w)
+{
+    const struct faultloc_page *page = &MPIDI_faultloc_page.page;
+
+    return (page->slot.call >> FAULTLOC_CALL_BITS) - page->slot.polls +
+        page->ring.count / FAULTLOC_RING_STEP - (uint64_t) count_pending(w);
+}
+
+static enum waits_state state_of(const struct waits_record *r)
+{
+    switch (MPIDI_faultloc_page.slot.state) {
+        case FAULTLOC_SLOT_FINALIZING:
+            return WAITS_FINALIZING;
+        case FAULTLOC_SLOT_LEFT:
+        case FAULTLOC_SLOT_VICTIM:
+            return WAITS_FINALIZED;
+        default:
+            if (r->mode != WAITS_FOR_NONE)
+                return WAITS_WAITING;
+            return r->call ? WAITS_INSIDE : WAITS_OUTSIDE;
+    }
+}
+
+static void fill_record(struct waits_record *r, const struct MPIDI_faultloc_wait *w)
+{
+    memset(r, 0, sizeof(*r));
+    r->rank = MPIR_Process.rank;
+    r->call = (uint32_t) (MPIDI_faultloc_page.slot.call & FAULTLOC_CALL_MASK);
+    r->mode = (uint8_t) w->mode;
+    r->polls = w->polls;
+    r->stamp = stamp_of(w);
+    add_requests(r, w);
+    if (r->mode == WAITS_FOR_NONE && r->requests > 0)
+        r->mode = WAITS_FOR_ALL;
+    r->state = (uint8_t) state_of(r);
+    add_used_comms(r);
+}
+
+/* ---- messages -------------------------------------------------------------------------------- */
+
+static void add_exchange(struct waits_page *page, int32_t peer)
+{
+    const union MPIDI_faultloc_sums *row = &MPIDI_faultloc_sums.row[peer];
+
+    page->exchange[page->exchanges++] = (struct waits_exchange) {
+        .peer = peer,
+        .sent = {.count = row->of.sent,.sum = row->of.sent_sum},
+        .received = {.count = row->of.received,.sum = row->of.received_sum}
+    };
+}
+
+/* The ranks whose messages are wanted; none: those of all. */
+struct wanted {
+    const int32_t *rank;
+    int32_t n;
+};
+
+static bool is_wanted(const struct wanted *with, int32_t peer)
+{
+    for (int32_t i = 0; i < with->n; i++)
+        if (with->rank[i] == peer)
+            return true;
+    return peer == WAITS_ANY || with->n == 0;
+}
+
+/* Of all, those there were any with. */
+static void fill_exchanges(struct waits_page *page, const struct wanted *with)
+{
+    page->exchanges = 0;
+    if (!COUNTS_MESSAGES)
+        return;
+    for (int32_t i = 0; i < with->n; i++)
+        if (with->rank[i] >= 0 && with->rank[i] < MPIR_Process.size)
+            add_exchange(page, with->rank[i]);
+    for (int32_t i = 0; !with->n && i < MPIR_Process.size && page->exchanges < WAITS_PEERS_MAX; i++)
+        if (MPIR_Process.size <= WAITS_PEERS_MAX || MPIDI_faultloc_sums.row[i].of.sent ||
+            MPIDI_faultloc_sums.row[i].of.received)
+            add_exchange(page, i);
+}
+
+struct posted {
+    struct waits_page *page;
+    const struct wanted *with;
+};
+
+/* Receives that are the same are one row. */
+static void add_posted(MPIR_Request * req, void *arg)
+{
+    struct posted *p = arg;
+    struct waits_page *page = p->page;
+    uintptr_t av = (uintptr_t) MPIDI_REQUEST(req, faultloc_av);
+    uint64_t key = MPIDI_REQUEST(req, faultloc_key);
+    struct waits_flow flow = {.kind = WAITS_POSTED,.context = FAULTLOC_KEY_CONTEXT(key),.count = 1 };
+
+    if (req->kind != MPIR_REQUEST_KIND__RECV || (req->comm && MPIDI_is_self_comm(req->comm)))
+        return;
+    flow.peer = av & 1 ? WAITS_ANY : MPIDI_faultloc_rank_at((MPIDI_av_entry_t *) av);
+    flow.tag = FAULTLOC_KEY_TAG(key) == MPI_ANY_TAG ? WAITS_ANY : FAULTLOC_KEY_TAG(key);
+    if (flow.peer == FTREE_NONE || !is_wanted(p->with, flow.peer))
+        return;
+    for (int32_t i = 0; i < page->posted; i++)
+        if (page->post[i].peer == flow.peer && page->post[i].tag == flow.tag &&
+            page->post[i].context == flow.context) {
+            page->post[i].count++;
+            return;
+        }
+    if (page->posted < WAITS_FLOWS_MAX)
+        page->post[page->posted++] = flow;
+    else
+        page->posted_more = true;
+}
+
+static void fill_posted(struct waits_page *page, const struct wanted *with)
+{
+    struct posted p = {.page = page,.with = with };
+
+    page->posted = 0;
+    page->posted_more = !COUNTS_MESSAGES;
+    if (COUNTS_MESSAGES)
+        MPIDI_faultloc_each_pending(add_posted, &p);
+}
+
+/* The ring's i-th message from the end, if it was sent to a rank of the world. */
+static bool read_sent(uint32_t i, struct waits_flow *flow)
+{
+    const struct faultloc_message *m = message_at(i, FAULTLOC_RING_SEND);
+    MPIR_Comm *comm = m ? find_comm(FAULTLOC_KEY_CONTEXT(m->key), true) : NULL;
+
+    if (!comm)
+        return false;
+    *flow = (struct waits_flow) {.kind = WAITS_SENT,.peer = world_rank(comm, m->peer),
+        .tag = FAULTLOC_KEY_TAG(m->key),.context = FAULTLOC_KEY_CONTEXT(m->key),.count = 1
+    };
+    return flow->peer != FTREE_NONE;
+}
+
+static void fill_sent(struct waits_page *page, const struct wanted *with)
+{
+    page->last = 0;
+    for (uint32_t i = 0; i < FAULTLOC_RING_ENTRIES; i++)
+        if (read_sent(i, &page->sent[page->last]) &&
+            is_wanted(with, page->sent[page->last].peer))
+            page->last++;
+}
+
+/* ---- asked and answered ---------------------------------------------------------------------- */
+
+static void begin_writing(struct faultloc_wait_area *area)
+{
+    area->writing++;
+    atomic_thread_fence(memory_order_release);
+}
+
+static void end_writing(struct faultloc_wait_area *area, uint32_t asked)
+{
+    area->answered = asked;
+    area->writing++;
+}
+
+static struct wanted wanted_by(const struct faultloc_wait_area *area)
+{
+    int32_t n = area->with_n;
+
+    return (struct wanted) {area->with, n < 0 ? 0 : n < WAITS_PEERS_MAX ? n : WAITS_PEERS_MAX};
+}
+
+static void write_page(struct faultloc_wait_area *area, uint32_t asked, const struct wanted *with,
+                       const struct MPIDI_faultloc_wait *wait)
+{
+    struct waits_page *page = &area->page;
+
+    begin_writing(area);
+    page->records = MPIDI_faultloc_page.slot.many_threads ? 0 : 1;
+    if (page->records)
+        fill_record(&page->record[0], wait);
+    fill_exchanges(page, with);
+    fill_posted(page, with);
+    fill_sent(page, with);
+    end_writing(area, asked);
+}
+
+void MPIDI_faultloc_answer(const struct MPIDI_faultloc_wait *wait)
+{
+    struct faultloc_wait_area *area = MPIDI_faultloc_wait_area();
+    uint32_t asked = area ? area->asked : 0;
+    struct wanted with;
+
+    MPIDI_faultloc_asked = 0;
+    unanswered = 0;
+    if (!area || asked == area->answered)
+        return;
+    with = wanted_by(area);
+    write_page(area, asked, &with, wait);
+}
+
+static const struct MPIDI_faultloc_wait nothing = {.mode = WAITS_FOR_NONE };
+
+void MPIDI_faultloc_take_question(void)
+{
+    struct faultloc_wait_area *area = MPIDI_faultloc_wait_area();
+
+    if (!area || area->asked == area->answered)
+        return;
+    if (++unanswered > PATIENT_TURNS) {
+        MPIDI_faultloc_answer(&nothing);
+        return;
+    }
+    MPIDI_faultloc_asked = 1;
+    MPIDI_faultloc_page.slot.spins |= 255;      /* the next turn of a wait is one that answers */
+    MPIDI_FAULTLOC_SET_NEWS();
+}
+
+/* The rank is in MPI_Finalize, its communicators are still there: from here on nothing changes. */
+void MPIDI_faultloc_last_words(void)
+{
+    static const struct wanted all;
+    struct faultloc_wait_area *area = MPIDI_faultloc_wait_area();
+
+    if (area)
+        write_page(area, area->asked, &all, &nothing);
+}
+
+/* But for the ranks that the agent asks about. */
+void MPIDI_faultloc_answer_at_end(void)
+{
+    struct faultloc_wait_area *area = MPIDI_faultloc_wait_area();
+    uint32_t asked = area ? area->asked : 0;
+    struct wanted with;
+
+    if (!area || asked == area->answered)
+        return;
+    with = wanted_by(area);
+    begin_writing(area);
+    fill_exchanges(&area->page, &with);
+    end_writing(area, asked);
+}

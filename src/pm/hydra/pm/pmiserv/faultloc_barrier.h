@@ -1,0 +1,28 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef FAULTLOC_BARRIER_H_INCLUDED
+#define FAULTLOC_BARRIER_H_INCLUDED
+
+#include "faultloc_hydra.h"
+#include "hydra.h"
+
+/*
+ * Barriers of PMI, in MPI_Init and MPI_Finalize, to which not all ranks come.  A proxy says when
+ * all of its ranks have come (HYD_faultloc_server_pmi), which is hydra's own message; those that
+ * have not said so are asked once nobody has come for a while.
+ */
+
+/* Purpose: a proxy has answered, or has ranks that wait for others of its own. */
+void HYD_faultloc_barrier_answer(const struct HYD_proxy *proxy,
+                                 const struct HYD_faultloc_arrivals *answer);
+
+/* Purpose: when HYD_faultloc_barrier_turn() has something to do; HYD_FAULTLOC_NEVER: nothing. */
+int64_t HYD_faultloc_barrier_due(void);
+
+/* Purpose: asks proxies, and prints notes on standard error. */
+void HYD_faultloc_barrier_turn(int64_t now);
+
+#endif /* FAULTLOC_BARRIER_H_INCLUDED */

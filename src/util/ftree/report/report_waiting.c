@@ -1,0 +1,101 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "ftree/report/report_int.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* The note on a stall that nothing explains, in words. */
+
+/* "12 of 16 ranks have waited for 10 s for rank 3 (h1), which is outside MPI" */
+static void who_waits(const struct report_waiting *w, char *buf, size_t len)
+{
+    int n = snprintf(buf, len, "waiting: %d of %d ranks %s waited for %lld s", w->count, w->size,
+                     w->count == 1 ? "has" : "have", (long long) w->seconds);
+    size_t used = n < 0 ? 0 : (size_t) n;
+
+    if (used >= len)
+        return;
+    if (w->ends == 0) {
+        snprintf(buf + used, len - used, "; nothing is known to be wrong");
+        return;
+    }
+    if (w->end[0].count > 0 && w->end[0].count < w->count)
+        used += (size_t) snprintf(buf + used, len - used, ", %d of them", w->end[0].count);
+    if (used < len)
+        snprintf(buf + used, len - used,
+                 " for rank %d (%s), which is %s; nothing is known to be wrong", w->end[0].rank,
+                 w->end[0].node, w->end[0].state);
+}
+
+static void further_end(const struct report_waiting *w, int i, char *buf, size_t len)
+{
+    char count[16] = "others ";
+
+    if (w->end[i].count > 0)
+        snprintf(count, sizeof(count), "%d ", w->end[i].count);
+    snprintf(buf, len, "%sfor rank %d (%s), which is %s", count, w->end[i].rank, w->end[i].node,
+             w->end[i].state);
+}
+
+static void one_class(const struct report_waiting *w, int i, char *buf, size_t len)
+{
+    const char *comm = w->class_[i].comm;
+
+    snprintf(buf, len, "%d in %s%s%s, rank %d (%s) %s", w->class_[i].count, w->class_[i].call,
+             *comm ? " on " : "", comm, w->class_[i].example, w->class_[i].node,
+             w->class_[i].count == 1 ? "alone" : "for example");
+}
+
+bool ftree_report_waiting(const struct report_waiting *w, int i, char *buf, size_t len)
+{
+    int ends = w->ends > 1 ? w->ends - 1 : 0;
+
+    if (i == 0)
+        who_waits(w, buf, len);
+    else if (i <= ends)
+        further_end(w, i, buf, len);
+    else if (i <= ends + w->classes)
+        one_class(w, i - ends - 1, buf, len);
+    else if (i == ends + w->classes + 1 && w->ends > 0)
+        snprintf(buf, len,
+                 "to have it examined: faultloc symptom --kind user-suspects --component \"rank "
+                 "%d\"",
+                 w->end[0].rank);
+    else
+        return false;
+    return true;
+}
+
+static int32_t node_of(const struct ftree_job *job, int32_t rank)
+{
+    return job->rank_node ? job->rank_node[rank] : rank;
+}
+
+void report_waiting(const struct report_job *rj, const struct ftree_waiting *w,
+                    struct report_waiting_room *room, struct report_waiting *words)
+{
+    *words = (struct report_waiting){.seconds = (int64_t) (w->waiting / (1000 * FTREE_MS)),
+                                     .count = w->count,
+                                     .size = rj->job->size,
+                                     .ends = w->ends,
+                                     .classes = w->classes};
+    for (int32_t i = 0; i < w->ends; i++) {
+        words->end[i].rank = w->end[i].rank;
+        words->end[i].count = w->end[i].count;
+        words->end[i].state = w->end[i].state;
+        words->end[i].node = ftree_node_name(rj->job, node_of(rj->job, w->end[i].rank),
+                                             room->end[i], sizeof(room->end[i]));
+    }
+    for (int32_t i = 0; i < w->classes; i++) {
+        words->class_[i].example = w->class_[i].example;
+        words->class_[i].count = w->class_[i].count;
+        words->class_[i].call = w->class_[i].call;
+        words->class_[i].comm = w->class_[i].comm;
+        words->class_[i].node = ftree_node_name(rj->job, node_of(rj->job, w->class_[i].example),
+                                                room->class_[i], sizeof(room->class_[i]));
+    }
+}

@@ -1,0 +1,358 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "ftree/waitfor/waitfor.h"
+
+#include "ftree/base/event.h"
+#include "ftree/waits/waits_int.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/*
+ * The own ranks say what they do.  A rank that waits turns its progress and answers within a
+ * millisecond; one that has not answered after LOOK_TIME is not in MPI's progress, and nothing is
+ * claimed of it.  A rank answers one look at a time, so looks with a rank in common come one after the
+ * other.
+ */
+
+#define LOOK_TIME (100 * FTREE_MS)
+#define LOOK_POLL (4 * FTREE_MS)
+#define LOOKS_MAX 256 /* that wait here */
+
+/* ---- the ranks that stall -------------------------------------------------------------------- */
+
+struct waitfor_own *waitfor_own_find(const struct ftree *ft, int32_t rank)
+{
+    FTREE_EACH_IF(ft->waitfor->work, struct waitfor_own, o, ft->waitfor->work->own)
+        if (o->rank == rank)
+            return o;
+    return NULL;
+}
+
+static void forget_records(struct ftree *ft, struct waitfor_own *own)
+{
+    ftree_alloc(ft, own->record, 0);
+    own->record = NULL;
+    own->records = 0;
+}
+
+void waitfor_own_drop(struct ftree *ft, struct waitfor_own *own)
+{
+    forget_records(ft, own);
+    FTREE_DROP(ft->waitfor->work->own, (int32_t) (own - ft->waitfor->work->own.items));
+}
+
+static bool is_of_wait(const struct summary *v, int32_t rank)
+{
+    if (v->withdrawn ||
+        (v->class_ != FTREE_CLASS_DEADLOCK && v->class_ != FTREE_CLASS_COLLECTIVE_MISMATCH))
+        return false;
+    return v->component ? ftree_ranks_has(v->component, rank) : v->rank == rank;
+}
+
+/* Not one that was ended. */
+static bool is_well(struct ftree *ft, int32_t rank)
+{
+    struct ftree_rank_state s;
+    int32_t i = 0;
+
+    while (ftree_rank_at(ft->job, ft->self, i) != rank)
+        i++;
+    ft->io->look(ft->io_ctx, i, &s);
+    return !ftree_symptom_is_trouble(&s) && s.phase != FTREE_PHASE_LEFT && s.proc_state != 'X';
+}
+
+void waitfor_goes_on(struct ftree *ft, int32_t rank)
+{
+    struct ftree_event e = {.kind = FTREE_EVENT_OVER};
+
+    FTREE_EACH(const struct known, k, ft->state->known) {
+        if (!is_of_wait(&k->v, rank) || !is_well(ft, rank))
+            continue;
+        e.node = k->v.node;
+        e.by = k->v.fln;
+        e.number = k->v.id;
+        snprintf(e.u.why, sizeof(e.u.why), "rank %d goes on", rank);
+        ftree_emit(ft, &e);
+    }
+}
+
+static bool is_as_before(const struct waitfor_own *own, const struct waits_page *page)
+{
+    for (int32_t i = 0; i < page->records && own->records == page->records; i++)
+        if (!ftree_waits_unchanged(&own->record[i], &page->record[i]))
+            return false;
+    return own->records == page->records;
+}
+
+/* What a rank that stalls has said; page NULL: nothing. */
+static void keep_records(struct ftree *ft, ftree_time now, int32_t rank,
+                         const struct waits_page *page)
+{
+    struct waitfor_own *own = waitfor_own_find(ft, rank);
+    size_t size = page ? (size_t) page->records * sizeof(page->record[0]) : 0;
+
+    if (!own || (!page && own->records == 0))
+        return;
+    if (page && waitfor_has_records(ft, rank, page)) {
+        if (is_as_before(own, page))
+            return;
+        if (own->records > 0)
+            waitfor_goes_on(ft, rank);
+        forget_records(ft, own);
+        own->record = ftree_alloc(ft, NULL, size);
+        if (own->record) {
+            memcpy(own->record, page->record, size);
+            own->records = page->records;
+        }
+    } else {
+        forget_records(ft, own);
+    }
+    waitfor_changed(ft, now);
+}
+
+/* ---- looks ----------------------------------------------------------------------------------- */
+
+static void forget_look(struct ftree *ft, struct waitfor_look *l)
+{
+    ftree_alloc(ft, l->ranks.items, 0);
+    ftree_alloc(ft, l->with.items, 0);
+    ftree_alloc(ft, l->answers.items, 0);
+    FTREE_DROP(ft->waitfor->work->looks, (int32_t) (l - ft->waitfor->work->looks.items));
+}
+
+static struct waitfor_look *push_look(struct ftree *ft, int32_t from, uint32_t number)
+{
+    struct waitfor_look *l = NULL;
+
+    if (ft->waitfor->work->looks.n < LOOKS_MAX)
+        l = FTREE_PUSH(ft, ft->waitfor->work->looks);
+    if (!l)
+        return NULL;
+    l->from = from;
+    l->number = number;
+    return l;
+}
+
+static int32_t place_of(const struct ftree *ft, int32_t rank)
+{
+    for (int32_t i = 0; i < ftree_ranks_of(ft->job, ft->self); i++)
+        if (ftree_rank_at(ft->job, ft->self, i) == rank)
+            return i;
+    return FTREE_NONE;
+}
+
+static bool read_with(struct ftree *ft, struct wire_codec *c, struct waitfor_look *l)
+{
+    int32_t n = (int32_t) waits_get_within(c, 0, WAITS_PEERS_MAX), *with;
+
+    for (int32_t i = 0; i < n && !c->bad; i++) {
+        with = FTREE_PUSH(ft, l->with);
+        if (!with)
+            return false;
+        *with = (int32_t) waits_get_within(c, 0, ft->job->size - 1);
+    }
+    return !c->bad;
+}
+
+static bool read_rank(struct ftree *ft, struct wire_codec *c, struct waitfor_look *l)
+{
+    struct waitfor_looked r = {.with = l->with.n}, *slot;
+
+    r.rank = (int32_t) waits_get_within(c, 0, ft->job->size - 1);
+    r.i = c->bad ? FTREE_NONE : place_of(ft, r.rank);
+    if (r.i == FTREE_NONE || l->ranks.n >= ftree_ranks_of(ft->job, ft->self) ||
+        !read_with(ft, c, l))
+        return false;
+    r.withs = l->with.n - r.with;
+    slot = FTREE_PUSH(ft, l->ranks);
+    if (slot)
+        *slot = r;
+    return slot != NULL;
+}
+
+void waitfor_ask(struct ftree *ft, ftree_time now, int32_t from, uint32_t number,
+                 const uint8_t *bytes, size_t len)
+{
+    struct wire_codec c = {
+        .reads = true, .p = (uint8_t *) (uintptr_t) bytes, .len = len, .job = ft->job, .now = now};
+    struct waitfor_look *l = NULL;
+
+    FTREE_EACH(const struct waitfor_look, other, ft->waitfor->work->looks)
+        if (other->from == from && other->number == number)
+            return; /* it came twice */
+    l = push_look(ft, from, number);
+    while (l && c.at < c.len)
+        if (!read_rank(ft, &c, l)) {
+            ftree_trace(ft, "  a look of %s is not understood", ftree_name(ft, from));
+            forget_look(ft, l);
+            l = NULL;
+        }
+    ft->waitfor->work->poll = now;
+}
+
+/* Of those that stall the new ones, or all. */
+static void ask_own(struct ftree *ft, bool all)
+{
+    struct waitfor_look *l = NULL;
+    struct waitfor_looked *r;
+
+    FTREE_EACH(struct waitfor_own, o, ft->waitfor->work->own) {
+        if (!o->asks && !all)
+            continue;
+        if (!l)
+            l = push_look(ft, FTREE_NONE, 0);
+        r = l ? FTREE_PUSH(ft, l->ranks) : NULL;
+        if (!r)
+            return;
+        o->asks = false;
+        *r = (struct waitfor_looked){.i = o->i, .rank = o->rank};
+    }
+}
+
+static bool has_rank(const struct waitfor_look *l, int32_t rank)
+{
+    FTREE_EACH(const struct waitfor_looked, r, l->ranks)
+        if (r->rank == rank)
+            return true;
+    return false;
+}
+
+static bool may_begin(const struct ftree *ft, const struct waitfor_look *l)
+{
+    FTREE_EACH(const struct waitfor_look, other, ft->waitfor->work->looks)
+        FTREE_EACH_IF(other->begun, const struct waitfor_looked, r, other->ranks)
+            if (has_rank(l, r->rank))
+                return false;
+    return true;
+}
+
+/* ---- asking ---------------------------------------------------------------------------------- */
+
+static void note_answer(struct ftree *ft, ftree_time now, struct waitfor_look *l,
+                        struct waitfor_looked *r, enum waitfor_seen seen, ftree_time waiting,
+                        const struct waits_page *page)
+{
+    r->done = true;
+    if (l->from == FTREE_NONE)
+        keep_records(ft, now, r->rank, seen == WAITFOR_READY ? page : NULL);
+    else if (!waitfor_answer_put(ft, now, &l->answers, r->rank, seen,
+                                 waiting > 0 && waiting < now ? now - waiting : 0, page,
+                                 l->with.items + r->with, r->withs))
+        l->answers.n = 0; /* out of memory: the other side waits in vain */
+}
+
+static void note_left(struct ftree *ft, ftree_time now, struct waitfor_look *l,
+                      struct waitfor_looked *r, const struct waits_page *page)
+{
+    if (waitfor_is_last_word(ft, r->rank, page))
+        note_answer(ft, now, l, r, WAITFOR_READY, 0, page);
+    else
+        note_answer(ft, now, l, r, WAITFOR_LEFT, 0, NULL);
+}
+
+static void ask_rank(struct ftree *ft, ftree_time now, struct waitfor_look *l,
+                     struct waitfor_looked *r)
+{
+    enum ftree_waits_look said = FTREE_WAITS_UNABLE;
+    const struct waits_page *page = NULL;
+    struct ftree_rank_state s;
+
+    ft->io->look(ft->io_ctx, r->i, &s);
+    if (ftree_symptom_is_trouble(&s) || s.proc_state == 'X') {
+        note_answer(ft, now, l, r, WAITFOR_LOST, 0, NULL);
+        return;
+    }
+    if (ft->io->waits)
+        said = ft->io->waits(ft->io_ctx, r->i, l->look, l->with.items + r->with, r->withs, &page);
+    if (said != FTREE_WAITS_READY)
+        page = NULL;
+    if (s.phase == FTREE_PHASE_LEFT)
+        note_left(ft, now, l, r, page);
+    else if (page)
+        note_answer(ft, now, l, r, WAITFOR_READY, s.waiting, page);
+    else if (said == FTREE_WAITS_UNABLE || now >= l->until)
+        note_answer(ft, now, l, r, WAITFOR_UNABLE, s.waiting, NULL);
+}
+
+/* True: all have answered, or never will. */
+static bool ask_ranks(struct ftree *ft, ftree_time now, struct waitfor_look *l)
+{
+    bool all = true;
+
+    FTREE_EACH(struct waitfor_looked, r, l->ranks) {
+        if (!r->done)
+            ask_rank(ft, now, l, r);
+        all = all && r->done;
+    }
+    return all;
+}
+
+/* The look is over.  True: the answers are those that the caller is given. */
+static bool answer(struct ftree *ft, ftree_time now, struct waitfor_look *l, uint32_t *number,
+                   waitfor_bytes *answers)
+{
+    bool own = l->from == ft->self;
+
+    if (own) {
+        *number = l->number;
+        *answers = l->answers;
+        l->answers = (waitfor_bytes){0};
+    } else if (l->from != FTREE_NONE) {
+        waitfor_parcel_send(ft, now, l->from, WIRE_WAITS_SEEN, l->number, l->answers.items,
+                            (size_t) l->answers.n);
+    }
+    forget_look(ft, l);
+    return own;
+}
+
+bool waitfor_ask_tick(struct ftree *ft, ftree_time now, uint32_t *number, waitfor_bytes *answers)
+{
+    struct waitfor *w = ft->waitfor->work;
+    bool all = w->own.n > 0 && w->again <= now;
+
+    ask_own(ft, all);
+    if (all)
+        w->again = now + ft->cfg.stall;
+    for (int32_t i = 0; i < w->looks.n;) {
+        struct waitfor_look *l = &w->looks.items[i];
+        if (!l->begun && may_begin(ft, l)) {
+            l->begun = true;
+            l->look = waitfor_next_number(&ft->waitfor->look, now);
+            l->until = now + LOOK_TIME;
+        }
+        if (!l->begun || !ask_ranks(ft, now, l)) {
+            i++;
+            continue;
+        }
+        if (answer(ft, now, l, number, answers))
+            return true;
+        i = 0; /* one that waited for it may begin */
+    }
+    w->poll = now + LOOK_POLL;
+    return false;
+}
+
+ftree_time waitfor_ask_deadline(const struct ftree *ft)
+{
+    const struct waitfor *w = ft->waitfor->work;
+    ftree_time t = w->own.n > 0 ? w->again : FTREE_NEVER;
+
+    FTREE_EACH(const struct waitfor_own, o, w->own)
+        if (o->asks)
+            t = ftree_min(t, w->poll);
+    return w->looks.n > 0 ? ftree_min(t, w->poll) : t;
+}
+
+void waitfor_ask_clear(struct ftree *ft)
+{
+    while (ft->waitfor->work->looks.n > 0)
+        forget_look(ft, &ft->waitfor->work->looks.items[0]);
+    while (ft->waitfor->work->own.n > 0)
+        waitfor_own_drop(ft, &ft->waitfor->work->own.items[0]);
+    ftree_alloc(ft, ft->waitfor->work->looks.items, 0);
+    ftree_alloc(ft, ft->waitfor->work->own.items, 0);
+}

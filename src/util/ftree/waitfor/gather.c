@@ -1,0 +1,329 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "ftree/waitfor/waitfor.h"
+
+#include <string.h>
+
+/*
+ * Items on their way up.  A node reduces what its own ranks say and what the nodes below have told, and
+ * tells what is left where that has changed.  Each request is taken for open: nobody else was asked yet,
+ * and what turns out to be a candidate is looked at from both sides (look.c).
+ *
+ * A node reduces 20 ms after the first change, and then rests for 50 ms, twice as long each time while
+ * there are more changes, up to the stall limit.
+ */
+
+#define PAUSE_FIRST (20 * FTREE_MS) /* after the first change: others follow */
+#define PAUSE_MIN (50 * FTREE_MS)
+#define OLD 3 /* intervals at which items are told again: who has not is forgotten */
+
+void waitfor_changed(struct ftree *ft, ftree_time now)
+{
+    struct waitfor *w = ft->waitfor->work;
+    ftree_time due = ftree_max(now + PAUSE_FIRST, w->reduced + w->pause);
+
+    w->due = ftree_min(w->due, due);
+}
+
+/* ---- what is known --------------------------------------------------------------------------- */
+
+static void take_for_open(struct waits_record *r)
+{
+    for (int32_t i = 0; i < r->requests; i++) {
+        struct waits_request *q = &r->request[i];
+        if (q->fate == WAITS_UNKNOWN && (q->kind <= WAITS_PROBE || q->kind == WAITS_RMA))
+            q->fate = WAITS_OPEN;
+    }
+}
+
+static int add_records(struct waits *w, const struct waits_record *record, int32_t records)
+{
+    struct waits_record r;
+    int rc = FTREE_OK;
+
+    for (int32_t i = 0; i < records && !rc; i++) {
+        r = record[i];
+        take_for_open(&r);
+        rc = ftree_waits_add(w, &r);
+    }
+    return rc;
+}
+
+static int add_finalized(struct waits *w, int32_t rank)
+{
+    struct waits_record r = {.rank = rank, .threads = 1, .state = WAITS_FINALIZED};
+
+    return ftree_waits_add(w, &r);
+}
+
+/* What it wrote before it left says where it is in the sequence of collectives. */
+static int add_left(struct ftree *ft, struct waits *w, int32_t i, int32_t rank)
+{
+    uint32_t look = ft->waitfor->look ? ft->waitfor->look : 1; /* no new one: it does not answer any more */
+    const struct waits_page *page = NULL;
+
+    if (ft->io->waits(ft->io_ctx, i, look, NULL, 0, &page) == FTREE_WAITS_READY &&
+        waitfor_is_last_word(ft, rank, page))
+        return add_records(w, page->record, page->records);
+    return add_finalized(w, rank);
+}
+
+static int add_own(struct ftree *ft, struct waits *w)
+{
+    struct ftree_rank_state s;
+    int rc = FTREE_OK;
+
+    FTREE_EACH(const struct waitfor_own, o, ft->waitfor->work->own)
+        if (!rc)
+            rc = add_records(w, o->record, o->records);
+    for (int32_t i = 0; ft->io->waits && i < ftree_ranks_of(ft->job, ft->self) && !rc; i++) {
+        ft->io->look(ft->io_ctx, i, &s);
+        if (s.phase == FTREE_PHASE_LEFT && s.proc_state != 'X')
+            rc = add_left(ft, w, i, s.rank);
+    }
+    return rc;
+}
+
+static void forget_below(struct ftree *ft, struct waitfor_below *b)
+{
+    ftree_alloc(ft, b->items.items, 0);
+    FTREE_DROP(ft->waitfor->work->below, (int32_t) (b - ft->waitfor->work->below.items));
+}
+
+/* What those below a node that is lost wait for comes from them. */
+static int add_below(struct ftree *ft, struct waits *w)
+{
+    int rc = FTREE_OK;
+
+    for (int32_t i = ft->waitfor->work->below.n - 1; i >= 0 && rc != FTREE_ERR_NOMEM; i--) {
+        struct waitfor_below *b = &ft->waitfor->work->below.items[i];
+        if (ftree_has_no_agent(ft, b->node)) {
+            forget_below(ft, b);
+            continue;
+        }
+        rc = ftree_waits_merge(w, b->items.items, (size_t) b->items.n);
+        if (rc == FTREE_ERR_MALFORMED) {
+            ftree_trace(ft, "  items of %s are not understood", ftree_name(ft, b->node));
+            forget_below(ft, b);
+            return rc; /* a part of them may be in */
+        }
+    }
+    return rc;
+}
+
+static int add_told(struct ftree *ft, struct waits *w)
+{
+    int rc = FTREE_OK;
+
+    FTREE_EACH(waitfor_answer_of_rank, a, ft->waitfor->work->told) {
+        if (!rc && (*a)->seen == WAITFOR_LEFT)
+            rc = add_finalized(w, (*a)->rank);
+        else if (!rc)
+            rc = add_records(w, (*a)->record, (*a)->records);
+    }
+    return rc;
+}
+
+/* NULL: not now. */
+static struct waits *reduce(struct ftree *ft)
+{
+    struct waits *w = ftree_waits_create(ft);
+    int rc = w ? add_own(ft, w) : FTREE_ERR_NOMEM;
+
+    if (!rc)
+        rc = add_below(ft, w);
+    if (!rc)
+        rc = add_told(ft, w);
+    if (!rc)
+        rc = ftree_waits_reduce(w);
+    if (!rc)
+        return w;
+    ftree_waits_destroy(w);
+    return NULL;
+}
+
+/* ---- telling --------------------------------------------------------------------------------- */
+
+static bool write_items(struct ftree *ft, const struct waits *w, waitfor_bytes *out)
+{
+    uint8_t buf[8 * WAITS_ITEM_BYTES];
+    int32_t from = 0;
+    size_t len;
+
+    if (ftree_waits_count(w) == 0)
+        return true; /* nobody cares who has called MPI_Finalize */
+    while ((len = ftree_waits_items(w, &from, buf, sizeof(buf))) > 0)
+        if (!waitfor_append(ft, out, buf, len))
+            return false;
+    return true;
+}
+
+static uint64_t print_of(const waitfor_bytes *bytes)
+{
+    uint64_t print = (uint64_t) bytes->n;
+
+    for (int32_t i = 0; i < bytes->n; i++)
+        print = (print ^ bytes->items[i]) * 0x100000001b3u;
+    return ftree_topo_mix(print);
+}
+
+/* To whom; the own node: to nobody, FTREE_NONE: not now. */
+static int32_t next_hop(struct ftree *ft, ftree_time now)
+{
+    bool substitute;
+    int32_t hop;
+
+    if (ftree_route_is_root(ft))
+        return ft->self;
+    hop = ftree_route_upward(ft, now, FTREE_NONE, &substitute);
+    return hop == ft->self || (substitute && ftree_peer_can_act(ft, 0)) ? FTREE_NONE : hop;
+}
+
+/* Who is told may have a new agent, that knows nothing: what has not changed is told again, as stalls are. */
+static void again_later(struct ftree *ft, ftree_time now, bool same)
+{
+    struct waitfor *w = ft->waitfor->work;
+
+    w->tell_pause = same ? ftree_min(2 * w->tell_pause, ft->cfg.stall_repeat_max) : ft->cfg.stall;
+    w->tell_again = now + w->tell_pause;
+}
+
+/* again: also where nothing has changed. */
+static void tell(struct ftree *ft, ftree_time now, const waitfor_bytes *items, bool again)
+{
+    struct waitfor *w = ft->waitfor->work;
+    int32_t hop = next_hop(ft, now);
+    uint64_t print = print_of(items);
+
+    if (hop == ft->self) {
+        w->has_sent = false;
+        w->tell_again = FTREE_NEVER;
+        return;
+    }
+    if (hop == FTREE_NONE) { /* the root is being asked, perhaps */
+        w->due = now + ftree_rto(ft);
+        w->tell_again = FTREE_NEVER;
+        return;
+    }
+    if (w->stale != FTREE_NONE && w->stale != hop) /* it must not believe what was told to it */
+        waitfor_parcel_send(ft, now, w->stale, WIRE_WAITS_UP,
+                            waitfor_next_number(&ft->waitfor->round, now), NULL, 0);
+    w->stale = FTREE_NONE;
+    if (hop == w->hop ? print == w->sent && !again : items->n == 0 && !w->has_sent)
+        return;
+    if (!waitfor_parcel_send(ft, now, hop, WIRE_WAITS_UP,
+                             waitfor_next_number(&ft->waitfor->round, now), items->items,
+                             (size_t) items->n)) {
+        w->tell_again = FTREE_NEVER;
+        return;
+    }
+    if (w->hop != hop && w->hop != FTREE_NONE) {
+        w->stale = w->hop;
+        w->due = now + ftree_rto(ft);
+    }
+    again_later(ft, now, hop == w->hop && print == w->sent);
+    w->hop = hop;
+    w->sent = print;
+    w->has_sent = items->n > 0;
+    if (!w->has_sent)
+        w->tell_again = FTREE_NEVER;
+}
+
+static void rest(struct ftree *ft, ftree_time now)
+{
+    struct waitfor *w = ft->waitfor->work;
+    bool calm = w->reduced + 2 * ftree_max(w->pause, PAUSE_MIN) <= now;
+
+    w->pause = calm ? PAUSE_MIN : ftree_min(2 * w->pause, ft->cfg.stall);
+    w->reduced = now;
+    w->due = FTREE_NEVER;
+}
+
+/* Who takes another way now has nobody here who forgets its items. */
+static void forget_old(struct ftree *ft, ftree_time now)
+{
+    for (int32_t i = ft->waitfor->work->below.n - 1; i >= 0; i--)
+        if (ft->waitfor->work->below.items[i].at + OLD * ft->cfg.stall_repeat_max <= now) {
+            forget_below(ft, &ft->waitfor->work->below.items[i]);
+            waitfor_changed(ft, now);
+        }
+}
+
+ftree_time waitfor_gather_deadline(const struct ftree *ft)
+{
+    ftree_time t = ftree_min(ft->waitfor->work->due, ft->waitfor->work->tell_again);
+
+    FTREE_EACH(const struct waitfor_below, b, ft->waitfor->work->below)
+        t = ftree_min(t, b->at + OLD * ft->cfg.stall_repeat_max);
+    return t;
+}
+
+struct waits *waitfor_gather_tick(struct ftree *ft, ftree_time now)
+{
+    waitfor_bytes items = {0};
+    struct waits *w;
+    bool again;
+
+    forget_old(ft, now);
+    if (ft->waitfor->work->due > now && ft->waitfor->work->tell_again > now)
+        return NULL;
+    rest(ft, now);
+    again = ft->waitfor->work->tell_again <= now;
+    if (again) /* if it does not succeed */
+        ft->waitfor->work->tell_again =
+            ft->waitfor->work->has_sent ? now + ft->cfg.stall : FTREE_NEVER;
+    w = reduce(ft);
+    if (!w) {
+        ft->waitfor->work->due = now + ft->cfg.stall;
+        return NULL;
+    }
+    if (write_items(ft, w, &items))
+        tell(ft, now, &items, again);
+    ftree_alloc(ft, items.items, 0);
+    return w;
+}
+
+/* ---- being told ------------------------------------------------------------------------------ */
+
+static struct waitfor_below *below_of(struct ftree *ft, int32_t node, bool make)
+{
+    struct waitfor_below *b;
+
+    FTREE_EACH(struct waitfor_below, old, ft->waitfor->work->below)
+        if (old->node == node)
+            return old;
+    b = make ? FTREE_PUSH(ft, ft->waitfor->work->below) : NULL;
+    if (b)
+        b->node = node;
+    return b;
+}
+
+/* New items of a node replace its old ones; those in `items` are then this node's. */
+void waitfor_up(struct ftree *ft, ftree_time now, int32_t from, uint32_t round,
+                waitfor_bytes *items)
+{
+    struct waitfor_below *b = below_of(ft, from, items->n > 0);
+
+    if (!b || (b->items.n > 0 && (int32_t) (round - b->round) <= 0))
+        return;
+    if (items->n == 0) {
+        forget_below(ft, b);
+    } else {
+        ftree_alloc(ft, b->items.items, 0);
+        memcpy(&b->items, items, sizeof(b->items));
+        *items = (waitfor_bytes){0};
+        b->round = round;
+        b->at = now;
+    }
+    waitfor_changed(ft, now);
+}
+
+void waitfor_gather_clear(struct ftree *ft)
+{
+    while (ft->waitfor->work->below.n > 0)
+        forget_below(ft, &ft->waitfor->work->below.items[0]);
+    ftree_alloc(ft, ft->waitfor->work->below.items, 0);
+}

@@ -1,0 +1,304 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "ftree/waitfor/waitfor.h"
+
+#include <string.h>
+
+/*
+ * What both sides say of each request.  Here no error may be made: what is not known is WAITS_UNKNOWN,
+ * and nothing that depends on it becomes a verdict.
+ *
+ * The ranks have not moved between two looks, so what they say holds at one moment.  A receive waits for
+ * nothing that is under way if all that its peer has sent to it, and that it has not received, has another
+ * tag or communicator; both words of the sums say what that is, or nobody can tell.  A send waits for
+ * nothing if its peer has posted no receive for it.
+ */
+
+/* ---- both sides ------------------------------------------------------------------------------ */
+
+static const struct waitfor_asked *find(const struct waitfor_asked *ranks, int32_t n, int32_t rank)
+{
+    int32_t low = 0, high = n;
+
+    while (low < high) {
+        int32_t middle = low + (high - low) / 2;
+        if (ranks[middle].rank < rank)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < n && ranks[low].rank == rank ? &ranks[low] : NULL;
+}
+
+static const struct waitfor_answer *answer_of(const struct waitfor_asked *ranks, int32_t n,
+                                              int32_t rank)
+{
+    const struct waitfor_asked *a = find(ranks, n, rank);
+
+    return a ? a->answer : NULL;
+}
+
+/* False: it does not say. */
+static bool exchange_with(const struct waitfor_answer *a, int32_t peer, struct waits_exchange *x)
+{
+    for (int32_t i = 0; i < a->exchanges; i++)
+        if (a->exchange[i].peer == peer) {
+            *x = a->exchange[i];
+            return true;
+        }
+    return false;
+}
+
+/* What `from` has sent to `to` and that has not received; false: nobody can tell. */
+static bool under_way(const struct waitfor_answer *from, const struct waitfor_answer *to,
+                      struct waits_flows *flows)
+{
+    struct waits_flow last[WAITS_LAST_MAX];
+    struct waits_exchange x, y;
+    int32_t n = 0;
+
+    flows->flows = 0;
+    flows->whole = false;
+    flows->rank = from->rank;
+    if (!exchange_with(from, to->rank, &x) || !exchange_with(to, from->rank, &y))
+        return false;
+    for (int32_t i = 0; i < from->last && n < WAITS_LAST_MAX; i++)
+        if (from->sent[i].peer == to->rank)
+            last[n++] = from->sent[i];
+    return ftree_waits_unreceived(&x.sent, &y.received, last, n, flows);
+}
+
+/* ---- receives -------------------------------------------------------------------------------- */
+
+static bool is_finalized(const struct waitfor_answer *a)
+{
+    return a->seen == WAITFOR_LEFT ||
+           (a->records > 0 && (a->record[0].state == WAITS_FINALIZING ||
+                               a->record[0].state == WAITS_FINALIZED));
+}
+
+/* Whether a message of that peer is under way for a receive of `own`; q->received is 0, for what was
+ * received is left out. */
+static enum waits_fate receive_from(const struct waitfor_answer *own, uint32_t context,
+                                    const struct waits_request *q,
+                                    const struct waitfor_answer *peer, bool *unsure)
+{
+    struct waits_request left = *q;
+    struct waits_flows flows;
+    uint32_t begun;
+
+    if (peer->seen == WAITFOR_LEFT) { /* nor does it send any more */
+        *unsure = true;
+        return WAITS_OPEN;
+    }
+    if (peer->seen != WAITFOR_READY)
+        return peer->seen == WAITFOR_LOST ? WAITS_PEER_LOST : WAITS_UNKNOWN;
+    if (!under_way(peer, own, &flows))
+        return WAITS_UNKNOWN;
+    left.received = 0;
+    if (!ftree_waits_begun(&left, context, own->rank, &flows, &begun))
+        return WAITS_UNKNOWN;
+    return begun > 0 ? WAITS_COMES : WAITS_OPEN;
+}
+
+static enum waits_fate fate_of_receive(const struct waitfor_asked *ranks, int32_t n,
+                                       const struct waitfor_answer *own, uint32_t context,
+                                       const struct waits_request *q, bool *unsure)
+{
+    const struct waitfor_answer *peer = answer_of(ranks, n, q->peer);
+    enum waits_fate fate = peer ? receive_from(own, context, q, peer, unsure) : WAITS_UNKNOWN;
+
+    return fate == WAITS_OPEN && is_finalized(peer) ? WAITS_NEVER : fate;
+}
+
+/* Of any source: nothing of any member is under way. */
+static enum waits_fate fate_of_any(const struct waitfor_asked *ranks, int32_t n,
+                                   const struct waitfor_answer *own, const struct waits_comm *comm,
+                                   const struct waits_request *q, bool *unsure)
+{
+    enum waits_fate fate = WAITS_OPEN;
+
+    if (comm->runs == 0)
+        return WAITS_UNKNOWN;
+    for (int32_t i = 0; i < comm->runs; i++)
+        for (int32_t k = 0; k < comm->run[i].count; k++) {
+            int32_t rank = comm->run[i].first + k * comm->run[i].step;
+            const struct waitfor_answer *peer = answer_of(ranks, n, rank);
+            enum waits_fate of = WAITS_UNKNOWN;
+            if (rank == own->rank)
+                continue;
+            if (peer)
+                of = receive_from(own, comm->key.context, q, peer, unsure);
+            if (of == WAITS_COMES)
+                return of;
+            if (of != WAITS_OPEN)
+                fate = WAITS_UNKNOWN;
+        }
+    return fate;
+}
+
+/* ---- sends ----------------------------------------------------------------------------------- */
+
+static bool meets(int32_t a, int32_t b)
+{
+    return a == b || a == WAITS_ANY || b == WAITS_ANY;
+}
+
+/* A send of less may only wait until the network has taken it; no transport takes more without a receive. */
+#define EAGER_MAX 65536
+
+/* The peer waits for it, in a receive or probe that need not be among the posted ones. */
+static bool is_awaited(const struct waitfor_answer *peer, int32_t rank, uint32_t context,
+                       const struct waits_request *q)
+{
+    for (int32_t i = 0; i < peer->records; i++)
+        for (int32_t k = 0; k < peer->record[i].requests; k++) {
+            const struct waits_record *r = &peer->record[i];
+            const struct waits_request *other = &r->request[k];
+            if ((other->kind == WAITS_RECV || other->kind == WAITS_PROBE) && other->comm >= 0 &&
+                r->comm[other->comm].key.context == context && meets(other->peer, rank) &&
+                meets(other->tag, q->tag))
+                return true;
+        }
+    return false;
+}
+
+static enum waits_fate fate_of_send(const struct waitfor_asked *ranks, int32_t n, int32_t rank,
+                                    uint32_t context, const struct waits_request *q, bool *unsure)
+{
+    const struct waitfor_answer *peer = answer_of(ranks, n, q->peer);
+    struct waits_flows flows = {.rank = q->peer};
+
+    if (!peer || peer->seen == WAITFOR_UNABLE)
+        return WAITS_UNKNOWN;
+    if (peer->seen == WAITFOR_LOST)
+        return WAITS_PEER_LOST;
+    if (is_finalized(peer)) {
+        *unsure = *unsure || peer->seen == WAITFOR_LEFT;
+        return WAITS_NEVER;
+    }
+    if (is_awaited(peer, rank, context, q))
+        return WAITS_COMES;
+    for (int32_t i = 0; i < peer->posted && flows.flows < WAITS_FLOWS_MAX; i++)
+        flows.flow[flows.flows++] = peer->post[i];
+    flows.whole = !peer->posted_more;
+    *unsure = *unsure || (q->kind == WAITS_SEND && q->bytes <= EAGER_MAX);
+    return ftree_waits_match(q, context, rank, &flows);
+}
+
+/* ---- all of them ----------------------------------------------------------------------------- */
+
+/* Nobody counts what is under way of it: it must not have moved for longer. */
+static enum waits_fate fate_of_rma(const struct waitfor_asked *ranks, int32_t n,
+                                   const struct waits_request *q, bool *unsure)
+{
+    const struct waitfor_answer *peer = q->peer >= 0 ? answer_of(ranks, n, q->peer) : NULL;
+
+    if (!peer || peer->seen == WAITFOR_UNABLE)
+        return WAITS_UNKNOWN;
+    if (peer->seen == WAITFOR_LOST)
+        return WAITS_PEER_LOST;
+    *unsure = true;
+    return is_finalized(peer) ? WAITS_NEVER : WAITS_OPEN;
+}
+
+enum waits_fate waitfor_fate(const struct waitfor_asked *ranks, int32_t n,
+                             const struct waitfor_answer *own, const struct waits_record *r,
+                             const struct waits_request *q, bool *unsure)
+{
+    const struct waits_comm *comm = q->comm >= 0 ? &r->comm[q->comm] : NULL;
+
+    switch (q->kind) {
+        case WAITS_RECV:
+        case WAITS_PROBE:
+            if (!comm || q->peer == FTREE_NONE)
+                return WAITS_UNKNOWN;
+            return q->peer == WAITS_ANY
+                       ? fate_of_any(ranks, n, own, comm, q, unsure)
+                       : fate_of_receive(ranks, n, own, comm->key.context, q, unsure);
+        case WAITS_SEND:
+        case WAITS_SSEND:
+            if (!comm || q->peer < 0)
+                return WAITS_UNKNOWN;
+            return fate_of_send(ranks, n, own->rank, comm->key.context, q, unsure);
+        case WAITS_RMA:
+            return fate_of_rma(ranks, n, q, unsure);
+        default: /* of a collective positions tell */
+            return (enum waits_fate) q->fate;
+    }
+}
+
+static int add_answer(struct waits *w, const struct waitfor_asked *ranks, int32_t n,
+                      struct waitfor_answer *a, bool *unsure)
+{
+    struct waits_record left = {.rank = a->rank, .threads = 1, .state = WAITS_FINALIZED};
+    int rc = a->seen == WAITFOR_LEFT ? ftree_waits_add(w, &left) : FTREE_OK;
+
+    for (int32_t i = 0; i < a->records && !rc; i++) {
+        struct waits_record *r = &a->record[i];
+        for (int32_t k = 0; k < r->requests; k++) {
+            bool shaky = false;
+            enum waits_fate fate = waitfor_fate(ranks, n, a, r, &r->request[k], &shaky);
+            r->request[k].fate = (uint8_t) fate;
+            *unsure = *unsure || (shaky && (fate == WAITS_OPEN || fate == WAITS_NEVER));
+        }
+        rc = ftree_waits_add(w, r);
+    }
+    return rc;
+}
+
+struct waits *waitfor_judge(struct ftree *ft, struct waitfor_asked *ranks, int32_t n, bool *unsure)
+{
+    struct waits *w = ftree_waits_create(ft);
+    int rc = w ? FTREE_OK : FTREE_ERR_NOMEM;
+
+    *unsure = false;
+    for (int32_t i = 0; i < n && !rc; i++)
+        if (ranks[i].answer)
+            rc = add_answer(w, ranks, n, ranks[i].answer, unsure);
+    if (!rc)
+        rc = ftree_waits_reduce(w);
+    if (!rc)
+        return w;
+    ftree_waits_destroy(w);
+    return NULL;
+}
+
+/* ---- near misses ----------------------------------------------------------------------------- */
+
+static void add_hints(const struct waits_request *q, uint32_t context, int32_t rank,
+                      const struct waits_flows *flows, struct waits_hints *hints)
+{
+    struct waits_hints more;
+
+    ftree_waits_near(q, context, rank, flows, &more);
+    for (int32_t i = 0; i < more.hints && hints->hints < WAITS_HINTS_MAX; i++) {
+        hints->hint[hints->hints] = more.hint[i];
+        hints->hint[hints->hints++].peer = flows->rank; /* whose it is */
+    }
+}
+
+void waitfor_hints(const struct waitfor_asked *ranks, int32_t n, const struct waitfor_answer *own,
+                   const struct waits_record *r, const struct waits_request *q,
+                   struct waits_hints *hints)
+{
+    uint32_t context = q->comm >= 0 ? r->comm[q->comm].key.context : 0;
+    struct waits_flows flows;
+
+    hints->hints = 0;
+    for (int32_t i = 0; i < n && q->comm >= 0; i++) {
+        const struct waitfor_answer *peer = ranks[i].answer;
+        if (!peer || peer == own || (q->peer != peer->rank && q->peer != WAITS_ANY))
+            continue;
+        flows = (struct waits_flows){.rank = peer->rank};
+        if (q->kind == WAITS_SEND || q->kind == WAITS_SSEND)
+            for (int32_t k = 0; k < peer->posted; k++)
+                flows.flow[flows.flows++] = peer->post[k];
+        else if (!under_way(peer, own, &flows))
+            continue;
+        add_hints(q, context, own->rank, &flows, hints);
+    }
+}

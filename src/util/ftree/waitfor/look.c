@@ -1,0 +1,179 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "ftree/waitfor/waitfor.h"
+
+#include "ftree/waits/waits_int.h"
+
+#include <string.h>
+
+/*
+ * The ranks of a candidate are asked, each for its record and for its messages with those of the others
+ * that matter for it.  Their nodes are asked directly; the answers come back, each node's at once.
+ */
+
+#define LOOK_PATIENCE(ft) ((ft)->cfg.stall)
+
+struct waitfor_asked *waitfor_look_find(const struct waitfor_candidate *c, int32_t rank)
+{
+    int32_t low = 0, high = c->ranks.n;
+
+    while (low < high) {
+        int32_t middle = low + (high - low) / 2;
+        if (c->ranks.items[middle].rank < rank)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < c->ranks.n && c->ranks.items[low].rank == rank ? &c->ranks.items[low] : NULL;
+}
+
+struct waitfor_asked *waitfor_look_add(struct ftree *ft, struct waitfor_candidate *c, int32_t rank)
+{
+    struct waitfor_asked *a = waitfor_look_find(c, rank);
+    int32_t at;
+
+    if (a)
+        return a;
+    if (!FTREE_PUSH(ft, c->ranks))
+        return NULL;
+    for (at = c->ranks.n - 1; at > 0 && c->ranks.items[at - 1].rank > rank; at--)
+        c->ranks.items[at] = c->ranks.items[at - 1];
+    c->ranks.items[at] = (struct waitfor_asked){.rank = rank};
+    return &c->ranks.items[at];
+}
+
+void waitfor_look_forget(struct ftree *ft, struct waitfor_candidate *c)
+{
+    FTREE_EACH(struct waitfor_asked, a, c->ranks) {
+        ftree_alloc(ft, a->answer, 0);
+        a->answer = NULL;
+    }
+}
+
+/* ---- asking ---------------------------------------------------------------------------------- */
+
+static bool put_rank(struct ftree *ft, const struct waitfor_candidate *c,
+                     const struct waitfor_asked *a, waitfor_bytes *out)
+{
+    uint8_t buf[5 + 5 + 5 * WAITS_PEERS_MAX];
+    struct wire_codec w = {.p = buf};
+
+    waits_put_signed(&w, a->rank);
+    waits_put_signed(&w, a->withs);
+    for (int32_t i = 0; i < a->withs; i++)
+        waits_put_signed(&w, c->with.items[a->with + i]);
+    return waitfor_append(ft, out, buf, w.at);
+}
+
+static void note_unasked(struct ftree *ft, ftree_time now, struct waitfor_candidate *c,
+                         int32_t node, enum waitfor_seen seen)
+{
+    waitfor_bytes bytes = {0};
+    size_t at = 0;
+
+    FTREE_EACH(struct waitfor_asked, a, c->ranks) {
+        if (a->answer || ftree_node_of(ft, a->rank) != node)
+            continue;
+        bytes.n = 0;
+        at = 0;
+        if (waitfor_answer_put(ft, now, &bytes, a->rank, seen, 0, NULL, NULL, 0))
+            a->answer = waitfor_answer_get(ft, now, bytes.items, (size_t) bytes.n, &at);
+    }
+    ftree_alloc(ft, bytes.items, 0);
+    if (waitfor_look_is_over(c))
+        c->next = now + 1; /* behind this tick */
+}
+
+/* A node whose ranks have all called MPI_Finalize may be gone. */
+static void ask_node(struct ftree *ft, ftree_time now, struct waitfor_candidate *c, int32_t node)
+{
+    waitfor_bytes bytes = {0};
+    bool fits = true;
+
+    if (node != ft->self && ftree_has_no_agent(ft, node)) {
+        note_unasked(ft, now, c, node, WAITFOR_LOST);
+        return;
+    }
+    if (node != ft->self && ftree_peer_has_left(ft, node)) {
+        note_unasked(ft, now, c, node, WAITFOR_LEFT);
+        return;
+    }
+    FTREE_EACH(const struct waitfor_asked, a, c->ranks)
+        if (ftree_node_of(ft, a->rank) == node)
+            fits = fits && put_rank(ft, c, a, &bytes);
+    if (fits && node == ft->self)
+        waitfor_ask(ft, now, ft->self, c->number, bytes.items, (size_t) bytes.n);
+    else if (fits)
+        waitfor_parcel_send(ft, now, node, WIRE_WAITS_LOOK, c->number, bytes.items,
+                            (size_t) bytes.n);
+    ftree_alloc(ft, bytes.items, 0);
+}
+
+static bool is_first_of_node(const struct ftree *ft, const struct waitfor_candidate *c, int32_t i)
+{
+    int32_t node = ftree_node_of(ft, c->ranks.items[i].rank);
+
+    for (int32_t k = i - 1; k >= 0; k--)
+        if (ftree_node_of(ft, c->ranks.items[k].rank) == node)
+            return false;
+    return true;
+}
+
+void waitfor_look_send(struct ftree *ft, ftree_time now, struct waitfor_candidate *c)
+{
+    waitfor_look_forget(ft, c);
+    c->number = ++ft->next_id;
+    c->state = WAITFOR_ASKED;
+    c->next = now + LOOK_PATIENCE(ft);
+    ftree_trace(ft, "  asks %d ranks what they wait for, rank %d is the first", c->ranks.n,
+                c->ranks.n > 0 ? c->ranks.items[0].rank : FTREE_NONE);
+    for (int32_t i = 0; i < c->ranks.n; i++)
+        if (is_first_of_node(ft, c, i))
+            ask_node(ft, now, c, ftree_node_of(ft, c->ranks.items[i].rank));
+}
+
+/* ---- answers --------------------------------------------------------------------------------- */
+
+bool waitfor_look_is_over(const struct waitfor_candidate *c)
+{
+    FTREE_EACH(const struct waitfor_asked, a, c->ranks)
+        if (!a->answer)
+            return false;
+    return true;
+}
+
+static struct waitfor_candidate *find(const struct ftree *ft, uint32_t number)
+{
+    FTREE_EACH(struct waitfor_candidate, c, ft->waitfor->work->candidates)
+        if (c->state == WAITFOR_ASKED && c->number == number)
+            return c;
+    return NULL;
+}
+
+void waitfor_look_seen(struct ftree *ft, ftree_time now, int32_t from, uint32_t number,
+                       const uint8_t *bytes, size_t len)
+{
+    struct waitfor_candidate *c = find(ft, number);
+    struct waitfor_answer *answer;
+    size_t at = 0;
+
+    while (c && (answer = waitfor_answer_get(ft, now, bytes, len, &at))) {
+        struct waitfor_asked *a = waitfor_look_find(c, answer->rank);
+        if (!a || a->answer || ftree_node_of(ft, answer->rank) != from)
+            ftree_alloc(ft, answer, 0);
+        else
+            a->answer = answer;
+    }
+    if (c && waitfor_look_is_over(c))
+        c->next = now;
+}
+
+void waitfor_look_unanswered(struct ftree *ft, ftree_time now, int32_t node)
+{
+    FTREE_EACH(struct waitfor_candidate, c, ft->waitfor->work->candidates)
+        if (c->state == WAITFOR_ASKED)
+            note_unasked(ft, now, c, node, WAITFOR_UNABLE);
+}

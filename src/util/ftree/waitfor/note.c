@@ -1,0 +1,114 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "ftree/waitfor/waitfor.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* A stall that nothing explains: the acting root says whom all wait for, after ten stall limits and then at
+ * doubling intervals.  That is no verdict: nothing need be wrong with a rank that computes. */
+
+#define NOTE_AFTER 10 /* stall limits */
+#define NOTE_PAUSE_MAX (600 * 1000 * FTREE_MS)
+
+static bool any_verdict(const struct ftree *ft)
+{
+    FTREE_EACH(const struct known, k, ft->state->known)
+        if (!k->v.withdrawn)
+            return true;
+    return false;
+}
+
+/* Ranks that compute in turns keep the others waiting for ever, but none of them does for long. */
+void waitfor_note(struct ftree *ft, ftree_time now, const struct waits *w)
+{
+    struct waitfor *work = ft->waitfor->work;
+    int32_t before = work->ends > 0 ? work->end[0].rank : FTREE_NONE;
+
+    work->waiting = ftree_waits_count(w);
+    work->ends = ftree_waits_silent(w, work->end, FTREE_WAITING_ENDS_MAX);
+    if (work->ends > 0 && work->end[0].rank != before)
+        work->unexplained = 0;
+    if (work->waiting == 0 || any_verdict(ft) || !ftree_route_is_root(ft)) {
+        work->unexplained = 0;
+        work->note_at = FTREE_NEVER;
+        return;
+    }
+    if (work->unexplained)
+        return;
+    work->unexplained = now > ft->cfg.stall ? now - ft->cfg.stall : 1;
+    work->note_pause = NOTE_AFTER * ft->cfg.stall;
+    work->note_at = work->unexplained + work->note_pause;
+}
+
+/* Of a rank that did not answer its agent knows since when it waits in MPI, if it does. */
+static void state_of(const struct ftree *ft, const struct waitfor_answer *a, char *buf, size_t len)
+{
+    uint32_t call = a->records > 0 ? a->record[0].call : 0;
+
+    if (a->seen == WAITFOR_LEFT)
+        snprintf(buf, len, "in MPI_Finalize, or has left");
+    else if (a->seen == WAITFOR_LOST)
+        snprintf(buf, len, "stopped or gone");
+    else if (call && ft->io->call_name)
+        snprintf(buf, len, "in %s", ft->io->call_name(call));
+    else
+        snprintf(buf, len, "%s", call || a->since ? "in MPI" : "outside MPI");
+    for (; *buf; buf++)
+        if (*buf < ' ' || *buf > '~')
+            *buf = '?';
+}
+
+static int32_t count_of(const struct waitfor *w, int32_t rank)
+{
+    for (int32_t i = 0; i < w->ends; i++)
+        if (w->end[i].rank == rank)
+            return w->end[i].count;
+    return 0;
+}
+
+/* Those most waited for stay, in that order. */
+static void add_end(const struct ftree *ft, const struct waitfor_answer *a, struct ftree_waiting *n)
+{
+    int32_t count = count_of(ft->waitfor->work, a->rank);
+    int32_t i;
+
+    if (count == 0) /* it waits itself by now */
+        return;
+    i = n->ends < FTREE_WAITING_ENDS_MAX ? n->ends++ : FTREE_WAITING_ENDS_MAX;
+
+    for (; i > 0 && n->end[i - 1].count < count; i--)
+        if (i < FTREE_WAITING_ENDS_MAX)
+            n->end[i] = n->end[i - 1];
+    if (i == FTREE_WAITING_ENDS_MAX)
+        return;
+    n->end[i].rank = a->rank;
+    n->end[i].count = count;
+    state_of(ft, a, n->end[i].state, sizeof(n->end[i].state));
+}
+
+void waitfor_note_tick(struct ftree *ft, ftree_time now)
+{
+    struct waitfor *w = ft->waitfor->work;
+    struct ftree_waiting note = {0};
+
+    if (w->note_at > now)
+        return;
+    w->note_pause = ftree_min(2 * w->note_pause, NOTE_PAUSE_MAX);
+    w->note_at = now + w->note_pause;
+    note.count = w->waiting;
+    note.waiting = now - w->unexplained;
+    FTREE_EACH(waitfor_answer_of_rank, a, w->told)
+        add_end(ft, *a, &note);
+    ftree_trace(ft, "%d ranks wait, and nothing explains it", note.count);
+    if (ft->io->waiting)
+        ft->io->waiting(ft->io_ctx, &note);
+}
+
+ftree_time waitfor_note_deadline(const struct ftree *ft)
+{
+    return ft->waitfor->work->note_at;
+}

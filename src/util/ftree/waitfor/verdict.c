@@ -1,0 +1,282 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "ftree/waitfor/waitfor.h"
+
+#include "ftree/base/event.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* What was confirmed, as a verdict: its class and sign by the rule base, its component, and one line of
+ * evidence a rank, the cycle first and in order. */
+
+#define LINES_MAX (FTREE_EVIDENCE_MAX - 2) /* the others are for what nearly matched */
+#define DOUBT 90 /* 1/1000, where ranks poll, or not all can be known */
+
+static struct waits_names names_of(const struct ftree *ft)
+{
+    return (struct waits_names){
+        .job = ft->job, .call = ft->io->call_name, .op = ft->io->op_name};
+}
+
+/* A program's own names may have anything. */
+static void clean(char *text)
+{
+    for (; *text; text++)
+        if (*text < ' ' || *text > '~')
+            *text = '?';
+}
+
+static void add_line(struct ftree *ft, ftree_time now, int32_t rank, const char *line,
+                     struct ftree_verdict *v)
+{
+    struct ftree_evidence e = {.source = FTREE_EVIDENCE_WAIT,
+                               .path = FTREE_PATHS,
+                               .role = FTREE_ROLE_AGENT,
+                               .reach = FTREE_REACH_ANSWERED,
+                               .target = ftree_node_of(ft, rank),
+                               .by = ft->self,
+                               .at = now};
+
+    snprintf(e.detail, sizeof(e.detail), "%s", line);
+    clean(e.detail);
+    ftree_verdict_add_evidence(v, &e);
+}
+
+/* `before` the line: "<- " where the line before waits for this rank. */
+static void add_record(struct ftree *ft, ftree_time now, const char *before,
+                       const struct waitfor_answer *a, struct ftree_verdict *v)
+{
+    struct waits_record left = {.rank = a->rank, .threads = 1, .state = WAITS_FINALIZED};
+    const struct waits_names names = names_of(ft);
+    char line[FTREE_DETAIL_MAX];
+    size_t len = (size_t) snprintf(line, sizeof(line), "%s", before);
+
+    ftree_waits_line(&names, a->records > 0 ? &a->record[0] : &left, line + len,
+                     sizeof(line) - len);
+    add_line(ft, now, a->rank, line, v);
+}
+
+/* What would have matched, had its tag or communicator been another. */
+static void add_near(struct ftree *ft, ftree_time now, const struct waitfor_candidate *c,
+                     const struct waitfor_answer *a, struct ftree_verdict *v)
+{
+    struct waits_hints hints;
+    char line[FTREE_DETAIL_MAX];
+
+    for (int32_t i = 0; i < a->records; i++)
+        for (int32_t k = 0; k < a->record[i].requests; k++) {
+            struct waits_request q = a->record[i].request[k];
+            waitfor_hints(c->ranks.items, c->ranks.n, a, &a->record[i], &q, &hints);
+            for (int32_t h = 0; h < hints.hints; h++) {
+                q.peer = hints.hint[h].peer;
+                ftree_waits_hint_line(&q, a->record[i].comm[q.comm].key.context, a->rank,
+                                      &hints.hint[h], line, sizeof(line));
+                add_line(ft, now, q.peer, line, v);
+            }
+        }
+}
+
+static void add_rest(struct ftree *ft, ftree_time now, int32_t rank, int32_t rest,
+                     struct ftree_verdict *v)
+{
+    char line[FTREE_DETAIL_MAX];
+
+    snprintf(line, sizeof(line), "and %d more ranks", rest);
+    add_line(ft, now, rank, line, v);
+}
+
+/* ---- a core ---------------------------------------------------------------------------------- */
+
+static bool waits_for_one(const struct waitfor_answer *a)
+{
+    for (int32_t i = 0; i < a->records; i++) {
+        const struct waits_record *r = &a->record[i];
+        if (r->mode == WAITS_FOR_ONE)
+            return true;
+        for (int32_t k = 0; k < r->requests; k++)
+            if (r->request[k].peer == WAITS_ANY)
+                return true;
+    }
+    return false;
+}
+
+static int sign_of_core(const struct waitfor_candidate *c, const struct waits_core *core)
+{
+    if (core->missing)
+        return core->collective ? RULES_WAITS_BEHIND : RULES_WAITS_MISSING_PARTNER;
+    for (int32_t i = 0; i < core->ranks; i++)
+        if (waits_for_one(waitfor_look_find(c, core->rank[i])->answer))
+            return RULES_WAITS_KNOT;
+    return RULES_WAITS_CYCLE;
+}
+
+/* The n ranks in the order of a report, of which the first `cycle` are one. */
+static void tell_core(struct ftree *ft, ftree_time now, const struct waitfor_candidate *c,
+                      const int32_t *rank, int32_t n, int32_t cycle, struct ftree_verdict *v)
+{
+    int32_t shown = n <= LINES_MAX ? n : LINES_MAX - 1;
+
+    for (int32_t i = 0; i < shown; i++)
+        add_record(ft, now, i > 0 && i < cycle ? "<- " : "",
+                   waitfor_look_find(c, rank[i])->answer, v);
+    if (shown < n)
+        add_rest(ft, now, rank[shown], n - shown, v);
+    for (int32_t i = 0; i < shown; i++)
+        add_near(ft, now, c, waitfor_look_find(c, rank[i])->answer, v);
+}
+
+/* Of one that is missing also those who wait for it. */
+static void tell_missing(struct ftree *ft, ftree_time now, const struct waitfor_candidate *c,
+                         int32_t missing, struct ftree_verdict *v)
+{
+    int32_t shown = 0;
+
+    add_record(ft, now, "", waitfor_look_find(c, missing)->answer, v);
+    FTREE_EACH(const struct waitfor_asked, a, c->ranks)
+        if (a->rank != missing && ++shown < LINES_MAX)
+            add_record(ft, now, "", a->answer, v);
+    FTREE_EACH(const struct waitfor_asked, a, c->ranks)
+        add_near(ft, now, c, a->answer, v);
+}
+
+static void tell_in_order(struct ftree *ft, ftree_time now, const struct waitfor_candidate *c,
+                          const struct waits *w, int32_t i, const struct waits_core *core,
+                          struct ftree_verdict *v)
+{
+    int32_t *rank = ftree_alloc(ft, NULL, (size_t) core->ranks * sizeof(*rank)), cycle;
+
+    if (!rank)
+        return;
+    cycle = ftree_waits_order(w, i, rank);
+    if (cycle == 0)
+        memcpy(rank, core->rank, (size_t) core->ranks * sizeof(*rank));
+    tell_core(ft, now, c, rank, core->ranks, cycle, v);
+    ftree_alloc(ft, rank, 0);
+}
+
+/* ---- a mismatch ------------------------------------------------------------------------------ */
+
+static void tell_mismatch(struct ftree *ft, ftree_time now, const struct waits *w,
+                          const struct waits_mismatch *m, struct ftree_verdict *v)
+{
+    const struct waits_names names = names_of(ft);
+    char line[FTREE_DETAIL_MAX];
+
+    for (int32_t i = 0; i < m->classes && i < WAITS_CLASSES_MAX; i++) {
+        ftree_waits_class_line(&names, w, m, i, line, sizeof(line));
+        add_line(ft, now, m->class_[i].example, line, v);
+    }
+}
+
+/* ---- the verdict ----------------------------------------------------------------------------- */
+
+static bool begin(struct ftree *ft, ftree_time now, int what, int32_t rank, bool unsure,
+                  struct ftree_verdict *v)
+{
+    int32_t model;
+    const struct rules_sign *sign = ftree_rules_decide_waits(ft->rules, what, &model);
+
+    if (!sign)
+        return false;
+    ftree_verdict_init(ft, now, v, sign, ft->rules->model[model].class_, ftree_node_of(ft, rank),
+                       rank);
+    if (unsure)
+        v->confidence = (uint16_t) (v->confidence > DOUBT ? v->confidence - DOUBT : 0);
+    return true;
+}
+
+static bool keep_component(struct ftree *ft, struct waitfor_candidate *c, int32_t rank)
+{
+    int32_t *r = FTREE_PUSH(ft, c->component);
+
+    if (r)
+        *r = rank;
+    return r != NULL;
+}
+
+/* It came about when the last of them began to wait. */
+static void set_time(const struct waitfor_candidate *c, struct ftree_verdict *v)
+{
+    ftree_time since = 0;
+
+    FTREE_EACH(const struct waitfor_asked, a, c->ranks)
+        since = ftree_max(since, a->answer->since);
+    if (since && since < v->first_symptom)
+        v->first_symptom = since;
+    v->symptoms = (uint32_t) c->ranks.n;
+    v->pid = 0;
+}
+
+static void emit(struct ftree *ft, struct waitfor_candidate *c, struct ftree_verdict *v)
+{
+    set_time(c, v);
+    if (v->component.count <= 1) {
+        v->component = (struct ftree_ranks){0};
+        v->pid = ft->job->rank_pid ? ft->job->rank_pid[v->rank] : 0;
+    }
+    c->verdict = v->id;
+    c->fln = ft->self;
+    c->class_ = v->class_;
+    c->node = v->node;
+    c->rank = v->rank;
+    ftree_emit_verdict(ft, v);
+}
+
+static bool core_verdict(struct ftree *ft, ftree_time now, struct waitfor_candidate *c,
+                         const struct waits *w, bool unsure)
+{
+    struct ftree_verdict v;
+    struct waits_core core;
+    int32_t i = 0;
+
+    while (ftree_waits_core_at(w, i, &core) && core.missing != c->is_core_missing)
+        i++;
+    if (!begin(ft, now, sign_of_core(c, &core), core.id, unsure, &v))
+        return false;
+    for (int32_t k = 0; k < core.ranks; k++) {
+        if (!keep_component(ft, c, core.rank[k]))
+            return false;
+        ftree_ranks_add(&v.component, core.rank[k], core.rank[k]);
+    }
+    if (core.missing)
+        tell_missing(ft, now, c, core.id, &v);
+    else
+        tell_in_order(ft, now, c, w, i, &core, &v);
+    emit(ft, c, &v);
+    return true;
+}
+
+static bool mismatch_verdict(struct ftree *ft, ftree_time now, struct waitfor_candidate *c,
+                             const struct waits *w)
+{
+    const struct waits_mismatch *m = c->mismatch;
+    /* where as many do this as that, nobody knows which of them are wrong */
+    bool no_few = m->classes > 1 && m->class_[0].count == m->class_[1].count;
+    struct ftree_ranks few = {0};
+    struct ftree_verdict v;
+
+    for (int32_t i = no_few ? 0 : 1; i < m->classes && i < WAITS_CLASSES_MAX; i++)
+        ftree_ranks_merge(&few, &m->class_[i].ranks);
+    if (few.ranges == 0 ||
+        !begin(ft, now, RULES_WAITS_DIFFERENT, few.range[0].first, false, &v))
+        return false;
+    FTREE_EACH(const struct waitfor_asked, a, c->ranks)
+        if (!keep_component(ft, c, a->rank))
+            return false;
+    v.component = few;
+    tell_mismatch(ft, now, w, m, &v);
+    emit(ft, c, &v);
+    return true;
+}
+
+bool waitfor_verdict(struct ftree *ft, ftree_time now, struct waitfor_candidate *c,
+                     const struct waits *w, bool unsure)
+{
+    c->component.n = 0;
+    return c->kind == WAITFOR_MISMATCH ? mismatch_verdict(ft, now, c, w)
+                                       : core_verdict(ft, now, c, w, unsure);
+}

@@ -1,0 +1,181 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "ftree/waits/waits_int.h"
+
+/* Who is to be asked about what a reduction has found. */
+
+/* ---- of a wait ------------------------------------------------------------------------------- */
+
+struct list {
+    int32_t *rank;
+    int32_t n, most;
+};
+
+static bool is_listed(const int32_t *rank, int32_t n, int32_t wanted)
+{
+    for (int32_t i = 0; i < n; i++)
+        if (rank[i] == wanted)
+            return true;
+    return false;
+}
+
+static void list_rank(struct list *l, int32_t rank)
+{
+    if (is_listed(l->rank, l->n < l->most ? l->n : l->most, rank))
+        return;
+    if (l->n < l->most)
+        l->rank[l->n] = rank;
+    l->n++;
+}
+
+static void list_members(struct list *l, const struct waits_comm *c, int32_t but)
+{
+    if (!c || c->runs == 0)
+        l->n = l->most + 1;
+    for (int32_t i = 0; c && i < c->runs; i++)
+        for (int32_t k = 0; k < c->run[i].count && l->n <= l->most; k++)
+            if (c->run[i].first + k * c->run[i].step != but)
+                list_rank(l, c->run[i].first + k * c->run[i].step);
+}
+
+static void list_term(const struct waits *w, const struct entry *e, const struct term *t,
+                      const int32_t *set, int32_t n, struct list *l)
+{
+    if (t->type == TERM_ANY)
+        list_members(l, ftree_waits_comm(w, t->key), e->rank);
+    else if (t->type == TERM_RANK && (e->mode == WAITS_FOR_ONE || is_listed(set, n, t->rank)))
+        list_rank(l, t->rank);
+}
+
+int32_t ftree_waits_peers(const struct waits *w, int32_t rank, const int32_t *set, int32_t n,
+                          int32_t *peer, int32_t most)
+{
+    struct list l = {.rank = peer, .most = most};
+
+    for (int32_t thread = 0; thread < WAITS_THREADS_MAX; thread++) {
+        int32_t at = waits_find(w, rank, thread);
+        const struct entry *e = at == FTREE_NONE ? NULL : &w->entries.items[at];
+        for (int32_t i = 0; e && i < e->terms; i++)
+            list_term(w, e, &w->terms.items[e->term + i], set, n, &l);
+    }
+    return l.n;
+}
+
+/* ---- who waits for a rank that is missing ---------------------------------------------------- */
+
+static bool has_member(const struct waits_comm *c, int32_t rank)
+{
+    for (int32_t i = 0; c && i < c->runs; i++)
+        if (waits_run_has(&c->run[i], rank))
+            return true;
+    return false;
+}
+
+static bool waits_for(const struct waits *w, const struct entry *e, int32_t rank)
+{
+    for (int32_t i = e->term; i < e->term + e->terms; i++) {
+        const struct term *t = &w->terms.items[i];
+        if ((t->type == TERM_RANK || t->type == TERM_FIRST) && t->rank == rank)
+            return true;
+        if ((t->type == TERM_ANY || t->type == TERM_ALL) &&
+            has_member(ftree_waits_comm(w, t->key), rank))
+            return true;
+    }
+    return false;
+}
+
+int32_t ftree_waits_waiters(const struct waits *w, int32_t rank, int32_t *waiter, int32_t most)
+{
+    int32_t n = 0;
+
+    for (int32_t i = 0; i < w->entries.n && n < most; i++) {
+        const struct entry *e = &w->entries.items[i];
+        if (e->what == WAITS_BLOCKED && e->of == rank && waits_for(w, e, rank) &&
+            !is_listed(waiter, n, e->rank))
+            waiter[n++] = e->rank;
+    }
+    return n;
+}
+
+/* ---- who is silent --------------------------------------------------------------------------- */
+
+static void count_silent(const struct waits *w, struct waits_end *end, int32_t *n, int32_t most,
+                         int32_t rank, int32_t by)
+{
+    int32_t i = 0;
+
+    if (waits_find(w, rank, 0) != FTREE_NONE)
+        return;
+    while (i < *n && end[i].rank != rank)
+        i++;
+    if (i == most)
+        return;
+    if (i == *n)
+        end[(*n)++] = (struct waits_end){.rank = rank, .fate = WAITS_UNKNOWN};
+    end[i].count += by;
+    for (; i > 0 && end[i].count > end[i - 1].count; i--) {
+        struct waits_end other = end[i - 1];
+        end[i - 1] = end[i];
+        end[i] = other;
+    }
+}
+
+static bool has_begun(const struct waits *w, struct waits_key key, int32_t rank, uint32_t number)
+{
+    int32_t end = waits_end_position(w, key);
+
+    for (int32_t i = waits_first_position(w, key, number); i < end; i++)
+        if (w->positions.items[i].rank == rank)
+            return true;
+    return false;
+}
+
+/* Members looked at for one gate: the others are asked about once these have spoken. */
+#define MEMBERS_MAX 4096
+
+static void count_gate(const struct waits *w, const struct gate *g, struct waits_end *end,
+                       int32_t *n, int32_t most)
+{
+    int32_t node = w->graph.entries + (int32_t) (g - w->graph.gates.items);
+    int32_t by = w->graph.out_first[node + 1] - w->graph.out_first[node]; /* so many wait at it */
+    const struct waits_comm *c =
+        g->type == TERM_ANY || g->type == TERM_ALL ? ftree_waits_comm(w, g->key) : NULL;
+    int32_t looked = 0, found = *n;
+
+    if (g->type == TERM_FIRST && !has_begun(w, g->key, g->rank, g->number))
+        count_silent(w, end, n, most, g->rank, by);
+    for (int32_t i = 0; c && i < c->runs; i++)
+        for (int32_t k = 0; k < c->run[i].count && *n < found + most / 2 + 1; k++) {
+            int32_t rank = c->run[i].first + k * c->run[i].step;
+            if (++looked > MEMBERS_MAX)
+                return;
+            if (waits_find(w, rank, 0) == FTREE_NONE &&
+                (g->type == TERM_ANY || !has_begun(w, g->key, rank, g->number)))
+                count_silent(w, end, n, most, rank, by);
+        }
+}
+
+int32_t ftree_waits_silent(const struct waits *w, struct waits_end *end, int32_t most)
+{
+    int32_t n = 0;
+
+    FTREE_EACH(const struct entry, e, w->entries)
+        for (int32_t i = e->term; i < e->term + e->terms && e->what == WAITS_UNDECIDED; i++)
+            if (w->terms.items[i].type == TERM_RANK)
+                count_silent(w, end, &n, most, w->terms.items[i].rank, 1);
+    FTREE_EACH(const struct gate, g, w->graph.gates)
+        count_gate(w, g, end, &n, most);
+    return n;
+}
+
+int32_t ftree_waits_count(const struct waits *w)
+{
+    int32_t n = 0;
+
+    FTREE_EACH(const struct entry, e, w->entries)
+        n += e->thread == 0 && e->what != WAITS_DONE;
+    return n;
+}

@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+##
+## Copyright (C) by the FaultLoc authors
+##     See COPYRIGHT in top-level directory
+##
+
+# Jobs that hang, and healthy ones that seem to, on four hosts and on one alone: the right class and
+# the right ranks, and nothing else. waits_campaign.sh has all kinds.
+# Exit code: 0 passed, 1 failed, 77 no root or no namespaces here.
+set -euo pipefail
+campaign=$(dirname "${BASH_SOURCE[0]}")/waits_campaign.sh
+
+"$campaign" --ppn 1 --seed 1 --kinds recv-recv,waitall,or-knot,bcast-roots,or-no-knot
+"$campaign" --one-host --seed 1 \
+    --kinds big-send-send,test-loop,missing-send,skip-allreduce,sleep-poll

@@ -1,0 +1,432 @@
+#!/usr/bin/env bash
+##
+## Copyright (C) by the FaultLoc authors
+##     See COPYRIGHT in top-level directory
+##
+# shellcheck disable=SC2015
+
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+cluster=$here/cluster
+# shellcheck source=/dev/null
+. "$here/lib/common.sh"
+
+deadlocks="recv-recv ssend-ssend big-send-send ring5 two-comms waitall test-loop iprobe-loop"
+deadlocks+=" or-knot wrong-tag wrong-comm missing-send early-finalize intercomm rma-lock pscw"
+deadlocks+=" recv-recv-f08 recv-recv-mpif"
+mismatches="bcast-roots reduce-allreduce skip-allreduce counts ibarrier-barrier"
+healthy="or-no-knot late-send compute slow-link sleep-poll thread-comes"
+all_kinds="$deadlocks $mismatches $healthy"
+for_threads="${deadlocks%% or-knot*} wrong-tag wrong-comm intercomm late-send thread-comes"
+all_programs="alltoall halo pipeline master irregular"
+
+indent() { fold -s -w 74 <<<"$1" | sed 's/ *$//; s/^/                          /'; }
+
+usage() {
+    cat <<END
+Usage: test/cluster/waits_campaign.sh [OPTION]...
+
+Runs jobs that hang, each in one way, and healthy ones that seem to, on a cluster of network
+namespaces, and checks what FaultLoc says of them: one verdict of the right class with exactly the
+right ranks, soon after the last of them has blocked; of a healthy job none, and it ends well. A
+note of class waiting is allowed, and counted. Prints a table. The program is test/mpi/hang.c; the
+table in test/mpi/hang_kinds.h says what each kind is, and why its verdict is right. That of
+recv-recv-f08 and recv-recv-mpif is test/mpi/hang_f08.F90, where the MPI has Fortran.
+
+  --kinds K,K,...     these kinds (all):
+                        deadlock
+$(indent "$deadlocks")
+                        collective-mismatch
+$(indent "$mismatches")
+                        none
+$(indent "$healthy")
+                      slow-link needs two hosts: the outgoing data of one of them is limited
+  --programs P,P,...  how the ranks work together (test/mpi/patterns.h), one of which is drawn for
+                      each run (all): $all_programs
+  --hosts N           hosts (4)
+  --ppn K,K,...       ranks per host (1,4)
+  --one-host          all ranks are on one host (--hosts 1 --ppn 4, if these are not given)
+  --threads N         the ranks that hang do it with N threads at once; kinds that cannot are
+                      skipped (1; of thread-comes 8)
+  --runs N            runs of each kind (1)
+  --seed N            the seed of what is drawn: program, ranks, moments (random). Run R of a kind
+                      uses N + R - 1, so that '--runs 1 --seed' with the seed, kind and ppn of a
+                      run repeats it
+  --max-delay S       the verdict must be printed within S seconds after the last rank blocked (2.5)
+  --deadline S        how long to wait for the verdict (20)
+  --settle S          how long to watch for others after it (3)
+  --check-programs    look at the programs instead, with FaultLoc off: the ranks still are in the
+                      call in which they hang, by gdb, S seconds (--settle) after the last of them
+                      blocked; healthy jobs end well
+  --mpi PREFIX        the MPI under test (FAULTLOC_MPI)
+  --keep FOLDER       keep the files of every run there
+  --json FILE         write the results as JSON, one line per run (- for standard output)
+  --help              this text
+
+Exit code: 0 all runs passed, 1 a run failed, 2 wrong usage, 77 no root or no namespaces here, or
+all runs were skipped.
+END
+}
+
+die() { echo "waits_campaign.sh: $2" >&2; exit "$1"; }
+
+kinds=${all_kinds// /,} programs=${all_programs// /,} hosts='' ppns='' one_host='' threads=1 runs=1
+seed=$((RANDOM % 30000)) max_delay=2.5 deadline=20 settle=3 check_programs='' keep='' json=''
+while [ $# -gt 0 ]; do
+    case $1 in
+        --help | -h) usage; exit 0 ;;
+        --one-host) one_host=1; shift; continue ;;
+        --check-programs) check_programs=1; shift; continue ;;
+        --kinds | --programs | --hosts | --ppn | --threads | --runs | --seed | --max-delay | \
+            --deadline | --settle | --mpi | --keep | --json)
+            [ $# -ge 2 ] || die 2 "$1 needs a value; see --help" ;;
+        *) die 2 "unknown argument $1; see --help" ;;
+    esac
+    case $1 in
+        --kinds) kinds=$2 ;;
+        --programs) programs=$2 ;;
+        --hosts) hosts=$2 ;;
+        --ppn) ppns=$2 ;;
+        --threads) threads=$2 ;;
+        --runs) runs=$2 ;;
+        --seed) seed=$2 ;;
+        --max-delay) max_delay=$2 ;;
+        --deadline) deadline=$2 ;;
+        --settle) settle=$2 ;;
+        --mpi) export FAULTLOC_MPI=$2 ;;
+        --keep) keep=$2 ;;
+        --json) json=$2 ;;
+    esac
+    shift 2
+done
+if [ -n "$one_host" ]; then
+    [ "${hosts:-1}" = 1 ] || die 2 "--one-host and --hosts $hosts contradict each other"
+    hosts=1 ppns=${ppns:-4}
+fi
+hosts=${hosts:-4} ppns=${ppns:-1,4}
+
+# check_words WHAT WORDS ALL
+check_words() {
+    local word
+    for word in ${2//,/ }; do
+        [[ " $3 " == *" $word "* ]] || die 2 "unknown $1 '$word'; known are: $3"
+    done
+}
+check_words kind "$kinds" "$all_kinds"
+check_words program "$programs" "$all_programs"
+# check_values WHAT-OPTIONS REGEX VALUE...
+check_values() {
+    local value
+    for value in "${@:3}"; do
+        [[ $value =~ ^$2$ ]] || die 2 "not a value for $1: '$value'; see --help"
+    done
+}
+check_values '--runs, --seed, --settle and --deadline' '[0-9]+' "$runs" "$seed" "$settle" \
+    "$deadline"
+check_values '--ppn, --hosts and --threads' '[1-9][0-9]*(,[1-9][0-9]*)*' "$ppns" "$hosts" "$threads"
+check_values --max-delay '[0-9]+([.][0-9]+)?' "$max_delay"
+for ppn in ${ppns//,/ }; do
+    [ $((hosts * ppn)) -ge 4 ] || die 2 "$hosts hosts with $ppn ranks: at least 4 ranks are needed"
+done
+"$cluster" check --quiet || exit
+command -v jq >/dev/null || die 77 "no program 'jq' (Debian package jq)"
+[ -z "$check_programs" ] || command -v gdb >/dev/null ||
+    die 77 "no program 'gdb' (Debian package gdb)"
+[ -z "$json" ] || [ "$json" = - ] || : >"$json"
+CLUSTER_HOME=$here MPI=''
+find_mpi
+export FAULTLOC_MPI=$MPI
+
+name=w$$
+work=$(mktemp -d)
+job=/run/faultloc-cluster/$name/job
+finish() {
+    local code=$?
+    trap - EXIT
+    [ -z "${pid:-}" ] || { kill "$pid" && wait "$pid" || :; } 2>/dev/null
+    "$cluster" down --name "$name" --quiet 2>/dev/null || :
+    rm -rf "$work"
+    exit $code
+}
+
+# --- what a run is ----------------------------------------------------------------------------
+
+# Kinds with the same seed draw different things, and so do neighbouring seeds.
+seed_draws() { RANDOM=$(cksum <<<"$1" | cut -d' ' -f1); }
+
+# Each sets DRAWN; a subshell would not move the sequence on.
+draw() { DRAWN=$(($1 + (RANDOM * 32768 + RANDOM) % ($2 - $1 + 1))); } # FROM TO
+draw_of() { # WORD...
+    draw 1 $#
+    DRAWN=${!DRAWN}
+}
+
+is_healthy() { [[ " $healthy " == *" $kind "* ]]; }
+
+# ARGS are the program's; SLOW is the host whose data are slow; SKIP is the reason why the kind
+# cannot be run here.
+plan() {
+    local n=$threads
+    SKIP='' SLOW='' DID='' PROGRAM=hang
+    # shellcheck disable=SC2086
+    draw_of ${programs//,/ }
+    program=$DRAWN
+    draw 1 1000000
+    ARGS=(--kind "$kind" --pattern "$program" --seed "$DRAWN")
+    case $kind in
+        slow-link)
+            draw 1 "$hosts"
+            SLOW=h$DRAWN DID="$SLOW, 2 Mbit/s"
+            [ "$hosts" -gt 1 ] || SKIP="there is one host" ;;
+        sleep-poll)
+            draw 2 200
+            ARGS+=(--poll-ms "$DRAWN") DID="every $DRAWN ms" ;;
+        thread-comes) [ "$n" -gt 1 ] || n=8 ;;
+        *-f08 | *-mpif)
+            PROGRAM=hang_${kind##*-} ARGS=() program=fortran
+            [ -x "$MPI/bin/mpifort" ] || SKIP="this MPI was built without Fortran" ;;
+    esac
+    [ "$n" = 1 ] || ARGS+=(--threads "$n")
+    [ "$n" = 1 ] || [[ " $for_threads " == *" $kind "* ]] || SKIP="not for threads"
+}
+
+stamp() {
+    local line
+    trap '' INT TERM
+    while IFS= read -r line || [ -n "$line" ]; do echo "$(now_us) $line"; done
+}
+
+start_job() {
+    local on=1
+    [ -z "$check_programs" ] || on=0
+    mkfifo "$work/pipe"
+    (trap - EXIT; stamp <"$work/pipe" >"$work/err") &
+    stamper=$!
+    (
+        trap - EXIT
+        MPIR_CVAR_FAULTLOC_TRACE=$work/trace exec "$cluster" run --name "$name" --hosts "$hosts" \
+            --ppn "$ppn" --quiet --env MPIR_CVAR_FAULTLOC=$on \
+            --env FI_PROVIDER=tcp --env FI_TCP_IFACE=eth0 \
+            --env MPIR_CVAR_FAULTLOC_REPORT="$work/report.json" -- \
+            "$PROGRAM" ${ARGS[@]+"${ARGS[@]}"}
+    ) </dev/null >"$work/out" 2>"$work/pipe" &
+    pid=$!
+}
+
+ended() { [ ! -d "/proc/$pid" ]; }
+
+# EXPECT is "deadlock 3,5" or "none", once the program has said it.
+has_said() {
+    EXPECT=$(sed -n 's/^EXPECT //p' "$work/out")
+    [ -n "$EXPECT" ]
+}
+
+# Of those that the verdict is about, and of all where all take part.
+must_block() {
+    case " $mismatches missing-send early-finalize " in
+        *" $kind "*) seq 0 $((hosts * ppn - 1)) ;;
+        *) tr , '\n' <<<"${EXPECT#* }" ;;
+    esac
+}
+have_blocked() {
+    local rank
+    has_said || return
+    for rank in $(must_block); do [ -e "$job/pids/blocked.$rank" ] || return; done
+}
+have_blocked_or_ended() { have_blocked || ended; }
+has_said_or_ended() { has_said || ended; }
+last_blocked() { awk '$3 > t { t = $3 } END { print t }' "$job"/pids/blocked.* 2>/dev/null; }
+
+slow_down() {
+    wait_until 120 has_said_or_ended
+    ip netns exec "$name-$SLOW" tc qdisc add dev eth0 root tbf rate 2mbit burst 16kb latency 500ms
+}
+speed_up() { ip netns exec "$name-$SLOW" tc qdisc del dev eth0 root 2>/dev/null || :; }
+
+# verdicts: "CLASS RANK,..." of all that were announced, one a line, also of those withdrawn.
+verdicts() {
+    jq -r '.verdicts[] | .class + " " +
+        (.component.ranks // [] | sort | map(tostring) | join(",")) +
+        if .withdrawn == null then "" else " withdrawn" end' "$work/report.json" 2>/dev/null || :
+}
+verdict_lines() {
+    grep -E '^[0-9]+ \[faultloc\] [a-z-]+: ' "$work/err" | grep -vE '\] (waiting|withdrawn): ' || :
+}
+has_verdict() { [ -n "$(verdicts)" ] && [ -n "$(verdict_lines)" ]; }
+has_verdict_or_ended() { has_verdict || ended; }
+
+await_hang() {
+    if ! wait_until 120 have_blocked_or_ended || ended; then
+        blame "the job did not come to the point where it is to hang"
+        return
+    fi
+    LAST=$(last_blocked)
+    if [ -n "$check_programs" ]; then
+        pause_ms $((settle * 1000))
+        ! ended || blame "the job does not hang"
+        check_stacks
+    else
+        wait_until "$deadline" has_verdict_or_ended || blame "no verdict in $deadline s"
+        pause_ms $((settle * 1000))
+    fi
+}
+
+await_end() {
+    [ -z "$SLOW" ] || slow_down
+    wait_until 180 ended || blame "the job does not end"
+    [ -z "$SLOW" ] || speed_up
+}
+
+# What is printed because the job is ended is not judged.
+end_job() {
+    CODE=0
+    is_healthy || cp "$work/err" "$work/err.before"
+    ended || kill "$pid" 2>/dev/null || :
+    wait "$pid" 2>/dev/null || CODE=$?
+    pid=
+    wait $stamper || :
+    is_healthy || mv "$work/err.before" "$work/err"
+    has_said || EXPECT=-
+}
+
+# --- judging ----------------------------------------------------------------------------------
+
+blame() { WHY+="${WHY:+; }$*"; }
+
+judge_verdicts() {
+    local line got lines
+    GOT=$(verdicts | paste -sd';')
+    NOTES=$(grep -cE '^[0-9]+ \[faultloc\] waiting: ' "$work/err" || :)
+    if is_healthy; then
+        [ -z "$GOT" ] && [ -z "$(verdict_lines)" ] ||
+            blame "false: ${GOT:-$(verdict_lines | head -n 1)}"
+        return
+    fi
+    got=${GOT//;/ and }
+    [ "$GOT" = "$EXPECT" ] || blame "verdicts are '${got:-none}', not '$EXPECT'"
+    [ -n "$GOT" ] && [ -n "${LAST:-}" ] || return 0
+    line=$(verdict_lines | head -n 1)
+    lines=$(verdict_lines | wc -l)
+    [ "$lines" = 1 ] || blame "$lines verdicts on stderr"
+    judge_delay "${line%% *}"
+}
+
+judge_delay() { # MICROSECOND
+    local located
+    [ -n "$1" ] || return 0
+    DELAY=$(seconds "$LAST" "$1")
+    located=$(date -d "$(jq -r '.verdicts[0].located' "$work/report.json")" +%s%6N)
+    LOCATED=$(seconds "$LAST" "$located")
+    awk -v d="$DELAY" -v max="$max_delay" 'BEGIN { exit !(d >= 0 && d <= max) }' ||
+        blame "$DELAY s after the last rank blocked"
+}
+
+judge_end() {
+    [ ! -s "$job/left-over" ] || blame "processes left behind: $(head -n 1 "$job/left-over")"
+    is_healthy || return 0
+    [ $CODE = 0 ] || blame "exit code $CODE"
+    [ "$(grep -cE '^hang: .* all right$' "$work/out")" = 2 ] || blame "no right results"
+}
+
+# Lines of FaultLoc that belong to no report.
+judge_complaints() {
+    local said
+    said=$(cut -d' ' -f2- "$work/err" | grep -F '[faultloc] ' |
+        grep -vE '^\[faultloc\] (  |[a-z]+(-[a-z]+)*: )' | head -n 1 || :)
+    [ -z "$said" ] || blame "FaultLoc printed: $said"
+}
+
+# Those who wait are in the function of their kind, and in the call that they named; one that polls
+# may be seen between two calls.
+check_stacks() {
+    local rank call try function=${kind%-f08}
+    function=${function%-mpif}
+    function=${function//-/_}
+    for rank in $(must_block | head -n 6); do
+        call=$(sed -n "s/^BLOCKS rank $rank in MPI_\([A-Za-z_]*\) at .*/\1/p" "$work/out" |
+            tail -n 1)
+        for try in 1 2 3 4 5; do
+            gdb -nx -batch -iex 'set auto-load off' -iex 'set debuginfod enabled off' \
+                -ex 'thread apply all bt' -p "$(cut -d' ' -f2 "$job/pids/rank.$rank")" \
+                >"$work/stack.$rank" 2>/dev/null </dev/null || :
+            ! grep -qE "(P?MPI|internal)_$call \(" "$work/stack.$rank" || break
+        done
+        grep -qE "(P?MPI|internal)_$call \(" "$work/stack.$rank" &&
+            grep -qE " (hang::)?$function \(" "$work/stack.$rank" ||
+            blame "rank $rank is not in MPI_$call of $function()"
+    done
+}
+
+run_job() {
+    start_job
+    if is_healthy; then await_end; else await_hang; fi
+    end_job
+    [ -n "$check_programs" ] || judge_verdicts
+    judge_end
+    judge_complaints
+}
+
+# MPICH's own MPI_Finalize hangs now and then (test/mpi/testutil.c): such a run is done again.
+one_run() {
+    local try
+    for try in 1 2 3; do
+        WHY='' EXPECT=- GOT='' DELAY=- LOCATED=- NOTES=- CODE=- LAST=''
+        rm -rf "${work:?}"/* "$job"
+        seed_draws "$kind $run_seed"
+        plan
+        [ -n "$SKIP" ] || run_job
+        [ "$try" != 3 ] && grep -qs "MPICH's own MPI_Finalize hangs" "$work/err" || break
+    done
+    [ -z "$SKIP" ] || WHY="SKIPPED: $SKIP"
+}
+
+# --- the table --------------------------------------------------------------------------------
+
+row() { printf '%-16s %-9s %3s %6s %9s %9s %5s  %s\n' "$@"; }
+
+result_json() {
+    jq -nc --arg kind "$kind" --arg program "$program" --arg expect "$EXPECT" --arg got "$GOT" \
+        --arg why "$WHY" --arg did "$DID" --argjson hosts "$hosts" --argjson ppn "$ppn" \
+        --argjson threads "$threads" --argjson seed "$run_seed" --arg delay "$DELAY" \
+        --arg located "$LOCATED" --arg notes "$NOTES" --arg code "$CODE" '
+        def num: if . == "-" then null else tonumber end;
+        { kind: $kind, program: $program, hosts: $hosts, ppn: $ppn, threads: $threads, seed: $seed,
+          did: $did, expected: $expect, verdicts: $got, delay_s: ($delay | num),
+          located_s: ($located | num), notes: ($notes | num), exit_code: ($code | num),
+          skipped: ($why | startswith("SKIPPED")), ok: ($why == ""), why: $why }'
+}
+
+tell_run() {
+    row "$kind" "$program" "$ppn" "$run_seed" "$DELAY" "$LOCATED" "$NOTES" \
+        "$EXPECT${DID:+ ($DID)}: ${WHY:-ok}"
+    [ -z "$WHY" ] || [ -n "$SKIP" ] || cut -d' ' -f2- "$work/err" | tail -n 15 | sed 's/^/        /'
+    if [ "$json" = - ]; then result_json; elif [ -n "$json" ]; then result_json >>"$json"; fi
+    if [ -n "$keep" ]; then
+        rm -f "$work/pipe"
+        mkdir -p "$keep/$kind-$program-$ppn-$run_seed"
+        cp -r "$work"/* "$job"/pids "$keep/$kind-$program-$ppn-$run_seed/" 2>/dev/null || :
+    fi
+}
+
+trap finish EXIT
+trap 'exit 130' INT TERM
+bad=0 all=0 skipped=0
+row kind program ppn seed delay/s located/s notes 'expected: result'
+"$cluster" up --name "$name" --hosts "$hosts" --quiet
+for ppn in ${ppns//,/ }; do
+    for kind in ${kinds//,/ }; do
+        for ((run_seed = seed; run_seed < seed + runs; run_seed++)); do
+            one_run
+            tell_run
+            if [ -n "$SKIP" ]; then
+                skipped=$((skipped + 1))
+            else
+                all=$((all + 1))
+                [ -z "$WHY" ] || bad=$((bad + 1))
+            fi
+        done
+    done
+done
+echo "$((all - bad)) of $all runs passed$([ $skipped = 0 ] || echo ", $skipped skipped")"
+[ $bad = 0 ] || exit 1
+[ $all != 0 ] || exit 77

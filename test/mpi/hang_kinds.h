@@ -1,0 +1,554 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef HANG_KINDS_H_INCLUDED
+#define HANG_KINDS_H_INCLUDED
+
+#include "patterns.h"
+
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The kinds of hang.c. Ranks are named by their place in a drawn order: A, B, C, D are of(0) to
+ * of(3). A kind is judged by its table below. */
+
+/* Stacks are looked at (test/cluster/waits_campaign.sh): a call at the end of a function is not to
+ * take its place. */
+#pragma GCC optimize("no-optimize-sibling-calls")
+
+#define MOST_RANKS 1024
+#define MOST_THREADS 16
+#define EVERYBODY MOST_RANKS
+#define BIG_BYTES (8 << 20) /* no transport takes that before there is a receive for it */
+
+struct kind {
+    const char *name;
+    const char *class_; /* of the right verdict; NULL: none is right */
+    int core, takes; /* its component and those that take part: so many ranks, from A on */
+    int threads; /* 0: not for threads; else for so many or more */
+    double late;
+    void (*prepare)(void); /* by all ranks, before all else */
+    void (*run)(int place);
+};
+
+static struct {
+    const struct kind *kind;
+    int order[MOST_RANKS];
+    unsigned seed;
+    double apart_ms, late, poll_ms;
+    int threads;
+    atomic_int blocked;
+    MPI_Comm x, y, group, inter;
+    MPI_Win win;
+} hang;
+
+static _Thread_local int thread;
+
+static int of(int place)
+{
+    return hang.order[place];
+}
+
+static int place_of(int rank)
+{
+    int place = 0;
+
+    while (hang.order[place] != rank)
+        place++;
+    return place;
+}
+
+static int my_place(void)
+{
+    return place_of(me.rank);
+}
+
+static int in_all(int ranks)
+{
+    return ranks < me.size ? ranks : me.size;
+}
+
+/* To be called right before a call that blocks; the last of the rank's threads says it. */
+static void blocks(const char *call)
+{
+    if (atomic_fetch_add(&hang.blocked, 1) + 1 >= hang.threads)
+        tu_blocks(call, me.rank);
+}
+
+/* Tags of threads are their own. */
+static int tag(int n)
+{
+    return 7 + 10 * thread + n;
+}
+
+/* ---- calls ----------------------------------------------------------------------------------- */
+
+/* The rank of a place in a communicator; of an intercommunicator, in its other group. */
+static int rank_in(MPI_Comm comm, int place)
+{
+    MPI_Group world, group;
+    int inter, rank, at = of(place);
+
+    MPI_Comm_test_inter(comm, &inter);
+    MPI_Comm_group(MPI_COMM_WORLD, &world);
+    if (inter)
+        MPI_Comm_remote_group(comm, &group);
+    else
+        MPI_Comm_group(comm, &group);
+    MPI_Group_translate_ranks(world, 1, &at, group, &rank);
+    MPI_Group_free(&world);
+    MPI_Group_free(&group);
+    return rank;
+}
+
+static void recv_from(int place, int t, MPI_Comm comm)
+{
+    int x, from = rank_in(comm, place);
+
+    blocks("MPI_Recv");
+    MPI_Recv(&x, 1, MPI_INT, from, t, comm, MPI_STATUS_IGNORE);
+}
+
+/* A receive that is expected to end. */
+static void take_from(int place, int t, MPI_Comm comm)
+{
+    MPI_Recv(&(int){0}, 1, MPI_INT, rank_in(comm, place), t, comm, MPI_STATUS_IGNORE);
+}
+
+static void send_to(int place, int t, MPI_Comm comm)
+{
+    MPI_Send(&(int){0}, 1, MPI_INT, rank_in(comm, place), t, comm);
+}
+
+static void isend_to(int place, int t, MPI_Comm comm, MPI_Request *r)
+{
+    static int zero;
+
+    MPI_Isend(&zero, 1, MPI_INT, rank_in(comm, place), t, comm, r);
+}
+
+static void irecv_from(int place, int t, MPI_Comm comm, int *x, MPI_Request *r)
+{
+    MPI_Irecv(x, 1, MPI_INT, rank_in(comm, place), t, comm, r);
+}
+
+static void barrier(void)
+{
+    blocks("MPI_Barrier");
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* ---- communicators --------------------------------------------------------------------------- */
+
+/* X has the world's ranks, Y has them in reverse. */
+static void make_two_comms(void)
+{
+    MPI_Comm_dup(MPI_COMM_WORLD, &hang.x);
+    MPI_Comm_set_name(hang.x, "X");
+    MPI_Comm_split(MPI_COMM_WORLD, 0, -me.rank, &hang.y);
+    MPI_Comm_set_name(hang.y, "Y");
+}
+
+static void make_group(void)
+{
+    int in = my_place() < hang.kind->takes;
+
+    MPI_Comm_split(MPI_COMM_WORLD, in ? 0 : MPI_UNDEFINED, my_place(), &hang.group);
+    if (in)
+        MPI_Comm_set_name(hang.group, "the group");
+}
+
+static void make_inter(void)
+{
+    int side = my_place() % 2;
+
+    MPI_Comm_split(MPI_COMM_WORLD, side, my_place(), &hang.x);
+    MPI_Intercomm_create(hang.x, 0, MPI_COMM_WORLD, of(!side), 1, &hang.inter);
+}
+
+static void make_win(void)
+{
+    static int memory[16];
+
+    MPI_Win_create(memory, sizeof(memory), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &hang.win);
+}
+
+/* ---- deadlocks ------------------------------------------------------------------------------- */
+
+static void recv_recv(int i)
+{
+    recv_from(!i, tag(0), MPI_COMM_WORLD);
+}
+
+static void ssend_ssend(int i)
+{
+    int x = 0;
+
+    blocks("MPI_Ssend");
+    MPI_Ssend(&x, 1, MPI_INT, of(!i), tag(0), MPI_COMM_WORLD);
+}
+
+static void big_send_send(int i)
+{
+    char *data = calloc(1, BIG_BYTES);
+
+    blocks("MPI_Send");
+    MPI_Send(data, BIG_BYTES, MPI_CHAR, of(!i), tag(0), MPI_COMM_WORLD);
+    free(data);
+}
+
+static void ring5(int i)
+{
+    recv_from((i + 1) % in_all(5), tag(0), MPI_COMM_WORLD);
+}
+
+static void two_comms(int i)
+{
+    recv_from((i + 1) % 3, tag(0), i == 1 ? hang.y : hang.x);
+}
+
+/* A and B have one request that does not come true, and others that do: a send, a receive of the
+ * other's, and of C's. */
+static void waitall(int i)
+{
+    MPI_Request r[4] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL, MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+    MPI_Status status[4];
+    int x[3];
+
+    if (i == 2) {
+        send_to(0, tag(1), MPI_COMM_WORLD);
+        return;
+    }
+    irecv_from(!i, tag(0), MPI_COMM_WORLD, &x[0], &r[0]);
+    irecv_from(!i, tag(2), MPI_COMM_WORLD, &x[1], &r[1]);
+    isend_to(!i, tag(2), MPI_COMM_WORLD, &r[2]);
+    if (i == 0)
+        irecv_from(2, tag(1), MPI_COMM_WORLD, &x[2], &r[3]);
+    blocks("MPI_Waitall");
+    MPI_Waitall(4, r, status);
+}
+
+static void test_loop(int i)
+{
+    MPI_Request r;
+    int x, done = 0;
+
+    irecv_from(!i, tag(0), MPI_COMM_WORLD, &x, &r);
+    blocks("MPI_Test");
+    while (!done)
+        MPI_Test(&r, &done, MPI_STATUS_IGNORE);
+}
+
+static void iprobe_loop(int i)
+{
+    int there = 0;
+
+    blocks("MPI_Iprobe");
+    while (!there)
+        MPI_Iprobe(of(!i), tag(0), MPI_COMM_WORLD, &there, MPI_STATUS_IGNORE);
+}
+
+static void recv_any(MPI_Comm comm)
+{
+    int x;
+
+    blocks("MPI_Recv");
+    MPI_Recv(&x, 1, MPI_INT, MPI_ANY_SOURCE, tag(0), comm, MPI_STATUS_IGNORE);
+}
+
+/* B waits for either A or C; the other receive is left. */
+static void wait_any(void)
+{
+    static int x[2];
+    MPI_Request r[2];
+    int which;
+
+    irecv_from(0, tag(0), hang.group, &x[0], &r[0]);
+    irecv_from(2, tag(0), hang.group, &x[1], &r[1]);
+    blocks("MPI_Waitany");
+    MPI_Waitany(2, r, &which, MPI_STATUS_IGNORE);
+    MPI_Cancel(&r[!which]);
+    MPI_Wait(&r[!which], MPI_STATUS_IGNORE);
+}
+
+static void or_knot(int i)
+{
+    if (i == 1)
+        wait_any();
+    else
+        recv_any(hang.group);
+}
+
+/* D -> A -> B -> C. */
+static void or_no_knot(int i)
+{
+    if (i < 3)
+        or_knot(i);
+    else
+        tu_compute(hang.late);
+    if (i != 2)
+        send_to((i + 1) % 4, tag(0), hang.group);
+}
+
+static void wrong_tag(int i)
+{
+    if (i == 1)
+        send_to(0, tag(2), MPI_COMM_WORLD);
+    recv_from(!i, tag(i), MPI_COMM_WORLD);
+}
+
+static void wrong_comm(int i)
+{
+    if (i == 1)
+        send_to(0, tag(0), hang.y);
+    recv_from(!i, tag(i), hang.x);
+}
+
+static void missing_send(int i)
+{
+    if (i == 0)
+        recv_from(1, tag(0), MPI_COMM_WORLD);
+    barrier();
+}
+
+static void early_finalize(int i)
+{
+    if (i > 0)
+        recv_from(i > 1, tag(0), MPI_COMM_WORLD);
+    blocks("MPI_Finalize");
+    MPI_Finalize();
+    exit(0);
+}
+
+static void intercomm(int i)
+{
+    recv_from(!i, tag(0), hang.inter);
+}
+
+static void rma_lock(int i)
+{
+    if (i == 0) {
+        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, of(2), 0, hang.win);
+        send_to(1, tag(1), MPI_COMM_WORLD);
+        recv_from(1, tag(0), MPI_COMM_WORLD);
+    } else {
+        take_from(0, tag(1), MPI_COMM_WORLD);
+        blocks("MPI_Win_lock");
+        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, of(2), 0, hang.win);
+    }
+    MPI_Win_unlock(of(2), hang.win);
+}
+
+static void pscw(int i)
+{
+    MPI_Group world, group;
+    int to = of(1);
+
+    if (i == 1) {
+        recv_from(0, tag(0), MPI_COMM_WORLD);
+        return;
+    }
+    MPI_Comm_group(MPI_COMM_WORLD, &world);
+    MPI_Group_incl(world, 1, &to, &group);
+    blocks("MPI_Win_start");
+    MPI_Win_start(group, 0, hang.win);
+    MPI_Win_complete(hang.win);
+}
+
+/* ---- collectives ----------------------------------------------------------------------------- */
+
+static void bcast_roots(int i)
+{
+    int x = i;
+
+    blocks("MPI_Bcast");
+    MPI_Bcast(&x, 1, MPI_INT, of(i == 0), MPI_COMM_WORLD);
+}
+
+static void reduce_allreduce(int i)
+{
+    int x = 1, sum;
+
+    if (i == 0) {
+        blocks("MPI_Reduce");
+        MPI_Reduce(&x, &sum, 1, MPI_INT, MPI_SUM, me.rank, MPI_COMM_WORLD);
+    } else {
+        blocks("MPI_Allreduce");
+        MPI_Allreduce(&x, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    }
+}
+
+static void skip_allreduce(int i)
+{
+    int x = 1, sum;
+
+    for (int n = 1; n <= 5; n++) {
+        if (n == 5 && i == 0)
+            break;
+        if (n == 5)
+            blocks("MPI_Allreduce");
+        MPI_Allreduce(&x, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    }
+    barrier();
+}
+
+/* MPICH returns at once from an MPI_Alltoall of nothing. */
+static void counts(int i)
+{
+    int n = i == 0 ? 0 : 4, out[4 * me.size], in[4 * me.size];
+
+    memset(out, 0, sizeof(out));
+    if (i > 0)
+        blocks("MPI_Alltoall");
+    MPI_Alltoall(out, n, MPI_INT, in, n, MPI_INT, MPI_COMM_WORLD);
+    if (i == 0)
+        recv_from(1, tag(0), MPI_COMM_WORLD);
+}
+
+static void ibarrier_barrier(int i)
+{
+    MPI_Request r;
+
+    if (i > 0) {
+        barrier();
+        return;
+    }
+    MPI_Ibarrier(MPI_COMM_WORLD, &r);
+    blocks("MPI_Wait");
+    MPI_Wait(&r, MPI_STATUS_IGNORE);
+}
+
+/* ---- what looks like a hang ------------------------------------------------------------------ */
+
+static void late_send(int i)
+{
+    if (i == 0) {
+        recv_from(1, tag(0), MPI_COMM_WORLD);
+        return;
+    }
+    rest_ms(hang.late * 1e3);
+    send_to(0, tag(0), MPI_COMM_WORLD);
+}
+
+static void compute(int i)
+{
+    (void) i;
+    tu_compute(hang.late);
+}
+
+/* A ring of big messages. */
+static void slow_link(int i)
+{
+    char *data = calloc(2, BIG_BYTES / 4);
+
+    blocks("MPI_Sendrecv");
+    MPI_Sendrecv(data, BIG_BYTES / 4, MPI_CHAR, of((i + 1) % me.size), tag(0), data + BIG_BYTES / 4,
+                 BIG_BYTES / 4, MPI_CHAR, of((i + me.size - 1) % me.size), tag(0), MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
+    free(data);
+}
+
+/* Both poll for the other's message, and send when their own work is done. */
+static void sleep_poll(int i)
+{
+    MPI_Request r;
+    int x, done = 0, sent = 0;
+    double end = tu_now() + hang.late * (i == 0 ? 1 : 1.5);
+
+    irecv_from(!i, tag(0), MPI_COMM_WORLD, &x, &r);
+    blocks("MPI_Test");
+    while (!done || !sent) {
+        if (!sent && tu_now() > end) {
+            send_to(!i, tag(0), MPI_COMM_WORLD);
+            sent = 1;
+        }
+        if (!done)
+            MPI_Test(&r, &done, MPI_STATUS_IGNORE);
+        tu_compute(hang.poll_ms * 2e-4);
+        rest_ms(hang.poll_ms * 0.8);
+    }
+}
+
+/* All threads wait for the other rank's, but one, which computes and then sends to all of them. */
+static void thread_comes(int i)
+{
+    if (thread > 0) {
+        recv_from(!i, tag(0), MPI_COMM_WORLD);
+        return;
+    }
+    tu_compute(hang.late);
+    for (thread = 1; thread < hang.threads; thread++)
+        send_to(!i, tag(0), MPI_COMM_WORLD);
+    thread = 0;
+}
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+/* Why that is the right verdict: its component is the smallest strongly connected set of ranks that
+ * wait for nobody else, or a rank that has finalized and is waited for; of collectives that do not
+ * match it is those that differ from the many.
+ *
+ *  recv-recv         A and B each need a message of the other, and neither has sent one
+ *  ssend-ssend       A and B each need a receive of the other
+ *  big-send-send     the same, because a message of 8 MB needs its receive
+ *  ring5             each of five needs the next one's message (of 4 ranks: all)
+ *  two-comms         A needs B in X, B needs C in Y, C needs A in X: no communicator has the cycle
+ *  waitall           A and B need all of their requests, one of which is for the other's message;
+ *                    the rest come true, C's among them
+ *  test-loop         as recv-recv; they ask, again and again
+ *  iprobe-loop       as test-loop, with no request at all
+ *  or-knot           A, B and C each need one of the others, in a communicator of their own
+ *  or-no-knot        the same, and D, who computes, may send to A; it does after 5 s
+ *  wrong-tag         B's message has another tag than A's receive, and B waits for A's answer
+ *  wrong-comm        the same, with another communicator
+ *  missing-send      A needs B's message; B is in the barrier, which lacks nobody but A
+ *  early-finalize    B needs a message of A, who has called MPI_Finalize; the rest need B
+ *  intercomm         as recv-recv, between two groups
+ *  rma-lock          B needs the lock that A holds; A needs B's message
+ *  pscw              A's access epoch needs B's post; B needs A's message
+ *  bcast-roots       A says another root than all others; it differs from the many
+ *  reduce-allreduce  A is in MPI_Reduce, all others at the same position in MPI_Allreduce
+ *  skip-allreduce    A is in MPI_Barrier, all others at the same position in MPI_Allreduce
+ *  counts            A's last collective has no data, that of all others at the same position has
+ *  ibarrier-barrier  A is in MPI_Ibarrier, all others at the same position in MPI_Barrier
+ *  late-send         B sleeps outside MPI, and sends
+ *  compute           A computes, and goes on
+ *  slow-link         the messages are under way
+ *  sleep-poll        A and B do other work between polls, and send when it is done
+ *  thread-comes      one thread of each computes, and sends what all others wait for */
+static const struct kind kinds[] = {
+    {"recv-recv", "deadlock", 2, 2, 1, 0, NULL, recv_recv},
+    {"ssend-ssend", "deadlock", 2, 2, 1, 0, NULL, ssend_ssend},
+    {"big-send-send", "deadlock", 2, 2, 1, 0, NULL, big_send_send},
+    {"ring5", "deadlock", 5, 5, 1, 0, NULL, ring5},
+    {"two-comms", "deadlock", 3, 3, 1, 0, make_two_comms, two_comms},
+    {"waitall", "deadlock", 2, 3, 1, 0, NULL, waitall},
+    {"test-loop", "deadlock", 2, 2, 1, 0, NULL, test_loop},
+    {"iprobe-loop", "deadlock", 2, 2, 1, 0, NULL, iprobe_loop},
+    {"or-knot", "deadlock", 3, 3, 0, 0, make_group, or_knot},
+    {"or-no-knot", NULL, 0, 4, 0, 5, make_group, or_no_knot},
+    {"wrong-tag", "deadlock", 2, 2, 1, 0, NULL, wrong_tag},
+    {"wrong-comm", "deadlock", 2, 2, 1, 0, make_two_comms, wrong_comm},
+    {"missing-send", "deadlock", 2, EVERYBODY, 0, 0, NULL, missing_send},
+    {"early-finalize", "deadlock", 1, EVERYBODY, 0, 0, NULL, early_finalize},
+    {"intercomm", "deadlock", 2, 2, 1, 0, make_inter, intercomm},
+    {"rma-lock", "deadlock", 2, 2, 0, 0, make_win, rma_lock},
+    {"pscw", "deadlock", 2, 2, 0, 0, make_win, pscw},
+    {"bcast-roots", "collective-mismatch", 1, EVERYBODY, 0, 0, NULL, bcast_roots},
+    {"reduce-allreduce", "collective-mismatch", 1, EVERYBODY, 0, 0, NULL, reduce_allreduce},
+    {"skip-allreduce", "collective-mismatch", 1, EVERYBODY, 0, 0, NULL, skip_allreduce},
+    {"counts", "collective-mismatch", 1, EVERYBODY, 0, 0, NULL, counts},
+    {"ibarrier-barrier", "collective-mismatch", 1, EVERYBODY, 0, 0, NULL, ibarrier_barrier},
+    {"late-send", NULL, 0, 2, 1, 30, NULL, late_send},
+    {"compute", NULL, 0, 1, 0, 20, NULL, compute},
+    {"slow-link", NULL, 0, EVERYBODY, 0, 0, NULL, slow_link},
+    {"sleep-poll", NULL, 0, 2, 0, 5, NULL, sleep_poll},
+    {"thread-comes", NULL, 0, 2, 2, 5, NULL, thread_comes},
+};
+
+#endif /* HANG_KINDS_H_INCLUDED */

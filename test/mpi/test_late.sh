@@ -1,0 +1,95 @@
+#!/usr/bin/env bash
+##
+## Copyright (C) by the FaultLoc authors
+##     See COPYRIGHT in top-level directory
+##
+
+# Jobs to whose MPI_Init or MPI_Finalize not all ranks come, all at the same time: what mpiexec says
+# of a rank that ended without MPI_Init, of one that a script has started, of a host whose launcher
+# takes long, of ranks that close their connections; and nothing without FaultLoc.
+# test/cluster/test_late.sh has what needs hosts.
+# Exit code: 0 passed, 1 failed.
+set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/same.sh"
+
+"$here/build.sh" --mpi "$mpi" --out "$bin" late
+
+cat >"$work/early" <<'END'
+#!/bin/sh
+[ "$PMI_RANK" != 1 ] || exit 0
+exec "$@"
+END
+cat >"$work/script" <<'END'
+#!/bin/sh
+"$@"
+exit $?
+END
+cat >"$work/launcher" <<'END'
+#!/bin/sh
+# as ssh: -x HOST COMMAND...
+while [ "${1#-}" != "$1" ]; do shift; done
+host=$1
+shift
+while [ "$host" = h2 ] && [ ! -e "$FAULTLOC_TEST_PIDFILE/go.launcher" ]; do sleep 0.1; done
+eval "exec $*"
+END
+chmod +x "$work/early" "$work/script" "$work/launcher"
+
+# begin LABEL MPIEXEC-ARGS...: in the background; files that let ranks go are in $work/LABEL.d.
+pids=()
+begin() {
+    local label=$1
+    shift
+    mkdir "$work/$label.d"
+    FAULTLOC_TEST_PIDFILE=$work/$label.d MPIR_CVAR_FAULTLOC_REPORT='' \
+        timeout -s INT -k 5 150 "$mpi/bin/mpiexec" "$@" </dev/null \
+        >"$work/$label.out" 2>"$work/$label.err" &
+    pids+=($!)
+}
+
+# expect LABEL LINE: a line of its standard error.
+expect() {
+    local end=$((SECONDS + 120))
+    until grep -q "^\[faultloc\] *$2\$" "$work/$1.err"; do
+        [ $SECONDS -lt $end ] || bad "$1: no line '$2': $(cat "$work/$1".{out,err})"
+        sleep 0.1
+    done
+}
+
+begin off -hosts h1,h2 -launcher fork -n 4 "$bin/late" --init 1
+begin early -faultloc -hosts h1,h2 -launcher fork -n 4 "$work/early" "$bin/late"
+begin script -faultloc -hosts h1 -launcher fork -n 4 "$work/script" "$bin/late" --init 1,2
+begin launcher -faultloc -launcher ssh -launcher-exec "$work/launcher" -hosts h1,h2,h3 -ppn 2 -n 6 \
+    "$bin/late"
+begin close -faultloc -env UCX_TLS tcp,self -env MPIR_CVAR_NOLOCAL 1 -n 2 "$bin/late" --finalize 1
+
+expect early 'MPI_Init: 3 of 4 ranks have come, none for [0-9]* s; 1 rank on h[12] has not'
+expect early 'rank 1 on h[12] (pid [0-9]*): \(MPI_Init not called; \|\)ended, exit code 0'
+kill -INT "${pids[1]}"
+echo "ok: a rank that has ended"
+
+expect script 'MPI_Init: 2 of 4 ranks have come, none for [0-9]* s; 2 ranks on h1 have not'
+expect script '2 ranks (1-2) on h1: MPI_Init not called; late sleeping in hrtimer_nanosleep'
+touch "$work/script.d/go.init.1" "$work/script.d/go.init.2"
+expect script 'MPI_Init: all 4 ranks have come, after [0-9]* s'
+echo "ok: ranks that a script has started"
+
+expect launcher 'MPI_Init: 4 of 6 ranks have come, none for [0-9]* s; 2 ranks on h2 have not'
+expect launcher "2 ranks (2-3) on h2: hydra's proxy has not connected"
+: >"$work/launcher.d/go.launcher"
+expect launcher 'MPI_Init: all 6 ranks have come, after [0-9]* s'
+echo "ok: a launcher that takes long"
+
+expect close 'MPI_Finalize: 1 of 2 ranks have come, none for [0-9]* s; 1 rank on .* has not'
+expect close 'rank 1 on .* (pid [0-9]*): late sleeping in hrtimer_nanosleep'
+: >"$work/close.d/go.finalize.1"
+expect close 'MPI_Finalize: all 2 ranks have come, after [0-9]* s'
+echo "ok: a rank that waits for another to close their connection"
+
+: >"$work/off.d/go.init.1"
+for i in 0 2 3 4; do
+    wait "${pids[i]}" || bad "a job failed: $(cat "$work"/*.err)"
+done
+wait "${pids[1]}" || :
+[ ! -s "$work/off.err" ] || bad "without FaultLoc: $(cat "$work/off.err")"
+echo "ok: nothing without FaultLoc"

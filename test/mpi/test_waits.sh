@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+##
+## Copyright (C) by the FaultLoc authors
+##     See COPYRIGHT in top-level directory
+##
+
+# What a rank says of its wait when it is asked. Skipped where the device is not UCX: no messages are
+# counted there.
+# Exit code: 0 passed, 1 failed, 77 skipped.
+set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/same.sh"
+
+"$mpi/bin/mpichversion" | grep -q 'ch4:ucx' || { echo "SKIPPED: $mpi is not ch4:ucx"; exit 77; }
+"$here/build.sh" --mpi "$mpi" --out "$bin" waits
+head -c 4096 /dev/zero >"$work/shared"
+# nobody else is to ask: no rank waits for an hour
+export MPIR_CVAR_FAULTLOC_STALL_MS=3600000
+outcome on 1 -n 4 "$bin/waits" "$work/shared"
+printf 'all waits are told\nexit code 0\n' | diff - "$work/on" || bad "$(cat "$work/on.err")"

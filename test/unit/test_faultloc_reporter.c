@@ -1,0 +1,197 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+/*
+ * The notes that an agent prints on stalls that nothing explains: on standard error and in the
+ * report, beside the verdicts, and still there when a verdict follows.
+ */
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE 1
+#endif
+
+#include "base.h"
+#include "faultloc/agent/reporter.h"
+#include "sample.h"
+#include "suite.h"
+
+#include <json.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#define LONG_MS 20000
+
+static struct faultloc_program program;
+static struct faultloc_reporter reporter;
+static struct ftree *ft;
+static char folder[64], report[128], people[128];
+static int stderr_before;
+
+static int no_send(void *ctx, const struct ftree_route *to, const void *bytes, size_t len)
+{
+    (void) ctx, (void) to, (void) bytes, (void) len;
+    return 0;
+}
+
+static void no_look(void *ctx, int32_t i, struct ftree_rank_state *state)
+{
+    (void) ctx, (void) i;
+    *state = (struct ftree_rank_state){.peer = FTREE_NONE};
+}
+
+static void no_verdict(void *ctx, const struct ftree_verdict *v)
+{
+    (void) ctx, (void) v;
+}
+
+static const struct ftree_io io = {
+    .send = no_send, .look = no_look, .verdict = no_verdict, .report = no_verdict};
+
+static void hear_people(void)
+{
+    FILE *f;
+
+    stderr_before = dup(STDERR_FILENO);
+    f = fopen(people, "w");
+    dup2(fileno(f), STDERR_FILENO);
+    fclose(f);
+}
+
+static void setup(bool with_file)
+{
+    int fd;
+
+    snprintf(folder, sizeof(folder), "/tmp/test_faultloc_reporter.XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    snprintf(report, sizeof(report), "%s/report.json", folder);
+    snprintf(people, sizeof(people), "%s/stderr", folder);
+    program = (struct faultloc_program){.epoll = epoll_create1(EPOLL_CLOEXEC)};
+    ck_assert_int_eq(faultloc_board_make(4, 8, 2, 0, &program.board, &fd), 0);
+    close(fd);
+    snprintf(program.board->job_id, sizeof(program.board->job_id), "4711");
+    if (with_file)
+        snprintf(program.board->settings.report, sizeof(program.board->settings.report), "%s",
+                 report);
+    program.job.job = sample_job;
+    program.job.job.rules = base_rules();
+    ck_assert_int_eq(ftree_create(&program.job.job, 0, NULL, &io, NULL, &ft), FTREE_OK);
+    hear_people();
+    ck_assert_int_eq(faultloc_reporter_open(&reporter, &program), 0);
+}
+
+/* All is written. */
+static void finish(void)
+{
+    ck_assert(faultloc_writer_end(reporter.writer, LONG_MS));
+    dup2(stderr_before, STDERR_FILENO);
+    close(stderr_before);
+}
+
+static void teardown(void)
+{
+    unlink(report);
+    unlink(people);
+    ck_assert_int_eq(rmdir(folder), 0);
+    ftree_destroy(ft);
+    faultloc_board_unmap(program.board);
+    close(program.epoll);
+}
+
+static const struct ftree_waiting note = {.waiting = 10200 * FTREE_MS,
+                                          .count = 5,
+                                          .ends = 1,
+                                          .end = {{3, 5, "outside MPI"}},
+                                          .classes = 1,
+                                          .class_ = {{"MPI_Recv", "MPI_COMM_WORLD", 5, 0}}};
+
+#define TEXT \
+    "[faultloc] waiting: 5 of 8 ranks have waited for 10 s for rank 3 (h1), which is outside " \
+    "MPI; nothing is known to be wrong\n" \
+    "[faultloc]   5 in MPI_Recv on MPI_COMM_WORLD, rank 0 (h0) for example\n" \
+    "[faultloc]   to have it examined: faultloc symptom --kind user-suspects --component " \
+    "\"rank 3\"\n"
+
+static struct json_object *read_report(void)
+{
+    struct json_object *o = json_tokener_parse(suite_text_of(report));
+
+    ck_assert_ptr_nonnull(o);
+    return o;
+}
+
+START_TEST(a_note_is_printed_and_in_the_report)
+{
+    struct json_object *o, *waiting;
+    char expected[1024];
+
+    setup(true);
+    faultloc_reporter_waiting(&reporter, ft, &note);
+    finish();
+    snprintf(expected, sizeof(expected), TEXT "[faultloc]   full report: %s\n", report);
+    ck_assert_str_eq(suite_text_of(people), expected);
+    o = read_report();
+    waiting = json_object_object_get(o, "waiting");
+    ck_assert_int_eq(json_object_get_int(json_object_object_get(waiting, "count")), 5);
+    ck_assert_uint_eq(json_object_array_length(json_object_object_get(o, "verdicts")), 0);
+    json_object_put(o);
+    ck_assert(!reporter.reported);
+    ck_assert_int_eq(program.board->verdicts, 0);
+    teardown();
+}
+END_TEST
+
+START_TEST(a_note_without_a_report_file)
+{
+    setup(false);
+    faultloc_reporter_waiting(&reporter, ft, &note);
+    finish();
+    ck_assert_str_eq(suite_text_of(people), TEXT);
+    teardown();
+}
+END_TEST
+
+START_TEST(a_verdict_after_a_note_has_both)
+{
+    struct ftree_verdict v = base_verdict("node-outage/both-paths-silent", 2, FTREE_NONE);
+    struct json_object *o;
+
+    setup(true);
+    faultloc_reporter_waiting(&reporter, ft, &note);
+    v.located = v.first_symptom = 1;
+    ck_assert_int_eq(ftree_restore(ft, 2, &v), FTREE_OK);
+    faultloc_reporter_verdict(&reporter, ft, &v);
+    finish();
+    o = read_report();
+    ck_assert(json_object_object_get_ex(o, "waiting", NULL));
+    ck_assert_uint_eq(json_object_array_length(json_object_object_get(o, "verdicts")), 1);
+    json_object_put(o);
+    teardown();
+}
+END_TEST
+
+START_TEST(a_verdict_alone_has_no_note)
+{
+    struct ftree_verdict v = base_verdict("node-outage/both-paths-silent", 2, FTREE_NONE);
+    struct json_object *o;
+
+    setup(true);
+    v.located = v.first_symptom = 1;
+    faultloc_reporter_verdict(&reporter, ft, &v);
+    finish();
+    o = read_report();
+    ck_assert(!json_object_object_get_ex(o, "waiting", NULL));
+    json_object_put(o);
+    ck_assert_int_eq(program.board->verdicts, 1);
+    teardown();
+}
+END_TEST
+
+SUITE("faultloc_reporter")
+{
+    TEST(a_note_is_printed_and_in_the_report);
+    TEST(a_note_without_a_report_file);
+    TEST(a_verdict_after_a_note_has_both);
+    TEST(a_verdict_alone_has_no_note);
+}

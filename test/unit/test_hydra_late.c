@@ -1,0 +1,209 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "faultloc_late.h"
+#include "nomem.h"
+#include "suite.h"
+
+#define HOSTS 700
+#define PPN 32
+
+static struct HYD_faultloc_late late[HOSTS * 2];
+static char name[HOSTS][16];
+static struct HYD_faultloc_note note;
+static char printed[65536];
+
+static void begin(int come, int size)
+{
+    note = (struct HYD_faultloc_note){
+        .call = "MPI_Init", .come = come, .size = size, .quiet_ms = 10012, .late = late};
+}
+
+/* Ranks of host hN, with `pid` where it is one. */
+static void add(int host, int first, int last, int pid, const char *state)
+{
+    struct HYD_faultloc_late *l = &late[note.lates++];
+
+    snprintf(name[host], sizeof(name[host]), "h%d", host);
+    *l = (struct HYD_faultloc_late){.host = name[host], .ranks = last - first + 1};
+    l->group.pid = pid;
+    for (int r = first; r <= last; r++)
+        HYD_faultloc_add_rank(&l->group.ranks, r);
+    snprintf(l->group.state, sizeof(l->group.state), "%s", state);
+}
+
+static const char *print(void)
+{
+    FILE *f = fmemopen(printed, sizeof(printed), "w");
+
+    ck_assert_ptr_nonnull(f);
+    HYD_faultloc_late_print(&note, f);
+    fclose(f);
+    return printed;
+}
+
+static int count_lines(const char *text)
+{
+    int n = 0;
+
+    for (; (text = strchr(text, '\n')); text++)
+        n++;
+    return n;
+}
+
+START_TEST(one_rank)
+{
+    begin(3, 4);
+    add(3, 2, 2, 4711, "MPI_Init not called; app stopped");
+    ck_assert_str_eq(print(),
+                     "[faultloc] MPI_Init: 3 of 4 ranks have come, none for 10 s; 1 rank on h3 has "
+                     "not\n"
+                     "[faultloc]   rank 2 on h3 (pid 4711): MPI_Init not called; app stopped\n");
+}
+END_TEST
+
+START_TEST(nobody_is_late)
+{
+    begin(4, 4);
+    ck_assert_str_eq(print(), "");
+}
+END_TEST
+
+START_TEST(ranks_with_the_same_reason_share_a_line)
+{
+    begin(22270, 22400);
+    add(17, 544, 575, 0, "hydra's proxy does not answer, the kernel of the host does");
+    add(4, 97, 97, 11, "MPI_Init not called; app sleeping");
+    add(3, 64, 64, 12, "MPI_Init not called; app sleeping");
+    add(2, 40, 40, 13, "MPI_Init not called; app sleeping in nfs_wait");
+    add(243, 7776, 7807, 0, "hydra's proxy does not answer, the kernel of the host does");
+    note.pgid = 1;
+    note.call = "MPI_Finalize";
+    note.quiet_ms = 70700;
+    ck_assert_str_eq(
+        print(),
+        "[faultloc] MPI_Finalize of spawned group 1: 22270 of 22400 ranks have come, none for 71 "
+        "s; 67 ranks on h[2-4,17,243] have not\n"
+        "[faultloc]   64 ranks (544-575, 7776-7807) on h[17,243]: hydra's proxy does not answer, "
+        "the kernel of the host does\n"
+        "[faultloc]   2 ranks (64, 97) on h[3-4]: MPI_Init not called; app sleeping\n"
+        "[faultloc]   rank 40 on h2 (pid 13): MPI_Init not called; app sleeping in nfs_wait\n");
+}
+END_TEST
+
+/* MPI_Finalize closes connections first, for which it may need the one that is not there. */
+START_TEST(who_is_inside_has_come)
+{
+    begin(4, 10);
+    add(1, 0, 1, 0, "inside MPI_Finalize; app running");
+    late[0].group.inside = 1;
+    add(2, 2, 2, 13, "app sleeping in nfs_wait");
+    add(3, 4, 6, 0, "inside MPI_Finalize; app running");
+    late[2].group.inside = 1;
+    note.call = "MPI_Finalize";
+    ck_assert_str_eq(
+        print(), "[faultloc] MPI_Finalize: 9 of 10 ranks have come, none for 10 s; 1 rank on h2 "
+                 "has not\n"
+                 "[faultloc]   rank 2 on h2 (pid 13): app sleeping in nfs_wait\n");
+    begin(5, 10);
+    add(1, 0, 4, 0, "inside MPI_Finalize; app running");
+    late[0].group.inside = 1;
+    note.call = "MPI_Finalize";
+    ck_assert_str_eq(print(),
+                     "[faultloc] MPI_Finalize: 5 of 10 ranks have come, none for 10 s; 5 ranks on "
+                     "h1 have not\n"
+                     "[faultloc]   5 ranks (0-4) on h1: inside MPI_Finalize; app running\n");
+}
+END_TEST
+
+static void add_many(void)
+{
+    char state[32];
+
+    begin(0, HOSTS * PPN);
+    for (int h = 0; h < HOSTS; h++) {
+        snprintf(state, sizeof(state), "state %d", h % 7);
+        add(h, h * PPN, h * PPN + PPN - 1, 0, state);
+    }
+}
+
+/* What a person can read; with -verbose all there is. */
+START_TEST(many_hosts_in_many_states)
+{
+    add_many();
+    ck_assert_int_eq(count_lines(print()), 6);
+    for (char *line = strtok(printed, "\n"); line; line = strtok(NULL, "\n"))
+        ck_assert_uint_lt(strlen(line), 240);
+    add_many();
+    ck_assert_ptr_nonnull(strstr(print(), " 9600 ranks more in 3 other states: mpiexec -verbose"));
+    ck_assert_ptr_nonnull(strstr(printed, "; 22400 ranks on h[0-699] have not\n"));
+    ck_assert_ptr_nonnull(strstr(printed, "3200 ranks (0-31, 224-255, "));
+    ck_assert_ptr_nonnull(strstr(printed, ", ...) on h[0,7,14,21,"));
+    add_many();
+    note.verbose = true;
+    ck_assert_int_eq(count_lines(print()), 8);
+    ck_assert_ptr_null(strstr(printed, "..."));
+    ck_assert_ptr_nonnull(strstr(printed, ",686,693]: state 0\n"));
+}
+END_TEST
+
+/* A proxy has room for some ranges only. */
+START_TEST(ranks_without_a_range)
+{
+    begin(0, 100);
+    add(1, 0, 0, 0, "state");
+    late[0].ranks = late[0].group.ranks.count = 50;
+    ck_assert_ptr_nonnull(strstr(print(), "  50 ranks (0, ...) on h1: state\n"));
+}
+END_TEST
+
+START_TEST(all_have_come)
+{
+    FILE *f = fmemopen(printed, sizeof(printed), "w");
+
+    begin(0, 4);
+    HYD_faultloc_late_print_over(&note, 34400, f);
+    fclose(f);
+    ck_assert_str_eq(printed, "[faultloc] MPI_Init: all 4 ranks have come, after 34 s\n");
+}
+END_TEST
+
+START_TEST(without_memory)
+{
+    FILE *f = fmemopen(printed, sizeof(printed), "w");
+
+    begin(0, 4);
+    add(1, 0, 1, 0, "state");
+    for (long n = 0, taken;; n++) {
+        taken = nomem_taken;
+        nomem_begin(n);
+        HYD_faultloc_late_print(&note, f);
+        bool none = nomem_end();
+        ck_assert_int_eq(nomem_taken, taken);
+        if (none)
+            break;
+        if (n < 2)
+            ck_assert_ptr_nonnull(strstr(printed, "; 2 ranks on 1 host have not\n"));
+        else if (n < 4)
+            ck_assert_ptr_nonnull(strstr(printed, "  2 ranks (...) on h1: state\n"));
+        else
+            ck_assert_ptr_nonnull(strstr(printed, "  2 ranks (0-1) on 1 host: state\n"));
+        rewind(f);
+    }
+    fclose(f);
+}
+END_TEST
+
+SUITE("hydra_late")
+{
+    TEST(one_rank);
+    TEST(nobody_is_late);
+    TEST(ranks_with_the_same_reason_share_a_line);
+    TEST(who_is_inside_has_come);
+    TEST(many_hosts_in_many_states);
+    TEST(ranks_without_a_range);
+    TEST(all_have_come);
+    TEST(without_memory);
+}

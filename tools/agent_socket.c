@@ -1,0 +1,309 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "agent_socket.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define SOCKETS_MAX 1024
+#define ENTRIES_MAX 4096 /* of a folder */
+#define ANSWER_MS 2000
+#define SEND_MS 10000
+
+struct agent_sockets {
+    int n;
+    bool too_many;
+    struct agent_socket sock[SOCKETS_MAX];
+};
+
+/* ---- users ----------------------------------------------------------------------------------- */
+
+/* A user id as it is written in the name of a folder, and in no other way. */
+static bool read_uid(const char *text, uid_t *uid)
+{
+    char *end, again[24];
+    unsigned long n = strtoul(text, &end, 10);
+
+    *uid = (uid_t) n;
+    snprintf(again, sizeof(again), "%lu", (unsigned long) *uid);
+    return !strcmp(text, again);
+}
+
+bool tool_agent_user(struct agent_choice *c)
+{
+    const struct passwd *known = c->user ? getpwnam(c->user) : NULL;
+
+    if (known)
+        c->uid = known->pw_uid;
+    return known || !c->user || read_uid(c->user, &c->uid);
+}
+
+/* ---- symptom sockets ------------------------------------------------------------------------- */
+
+int tool_agent_connect(const struct agent_socket *d)
+{
+    const struct timeval patience = {.tv_sec = SEND_MS / 1000};
+    int folder = faultloc_symptom_socket_open_folder(d->folder, d->uid), fd, error;
+
+    if (folder < 0)
+        return -1;
+    fd = faultloc_symptom_socket_connect(folder, d->name, d->uid);
+    error = errno;
+    close(folder);
+    if (fd >= 0)
+        setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+    errno = error;
+    return fd;
+}
+
+static bool is_same(const struct agent_socket *a, const struct agent_socket *b)
+{
+    return a->uid == b->uid && !strcmp(a->job, b->job) && !strcmp(a->node, b->node);
+}
+
+/* JOB@NODE.sock */
+static bool read_name(struct agent_socket *d, const char *name)
+{
+    const char *at = strchr(name, '@'), *end = strrchr(name, '.');
+
+    if (!at || !end || end < at || strcmp(end, ".sock") || strlen(name) >= sizeof(d->name))
+        return false;
+    strcpy(d->name, name);
+    snprintf(d->job, sizeof(d->job), "%.*s", (int) (at - name), name);
+    snprintf(d->node, sizeof(d->node), "%.*s", (int) (end - at - 1), at + 1);
+    return true;
+}
+
+static void add_socket(struct agent_sockets *sockets, const char *folder, uid_t uid,
+                       const char *name)
+{
+    struct agent_socket d = {.uid = uid};
+    int fd;
+
+    snprintf(d.folder, sizeof(d.folder), "%s", folder);
+    if (!read_name(&d, name) || (fd = tool_agent_connect(&d)) < 0)
+        return;
+    close(fd);
+    for (int i = 0; i < sockets->n; i++)
+        if (is_same(&sockets->sock[i], &d))
+            return;
+    if (sockets->n < SOCKETS_MAX)
+        sockets->sock[sockets->n++] = d;
+    else
+        sockets->too_many = true;
+}
+
+/* A directory to be read, NULL: there is none, or it is not to be trusted. */
+static DIR *open_list(const char *folder, uid_t uid)
+{
+    int at = faultloc_symptom_socket_open_folder(folder, uid);
+    int fd = at < 0 ? -1 : openat(at, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *list = fd < 0 ? NULL : fdopendir(fd);
+
+    if (at >= 0)
+        close(at);
+    if (fd >= 0 && !list)
+        close(fd);
+    return list;
+}
+
+static void search(struct agent_sockets *sockets, const char *folder, uid_t uid)
+{
+    DIR *list = open_list(folder, uid);
+    const struct dirent *e;
+    int n = 0;
+
+    while (list && (e = readdir(list)) && ++n <= ENTRIES_MAX)
+        add_socket(sockets, folder, uid, e->d_name);
+    sockets->too_many = sockets->too_many || n > ENTRIES_MAX;
+    if (list)
+        closedir(list);
+}
+
+static void search_of(struct agent_sockets *sockets, uid_t uid)
+{
+    char folder[FAULTLOC_SYMPTOM_PATH];
+
+    if (uid == geteuid() && faultloc_symptom_socket_folder(uid, folder, sizeof(folder)))
+        search(sockets, folder, uid);
+    snprintf(folder, sizeof(folder), "/run/user/%lu/faultloc", (unsigned long) uid);
+    search(sockets, folder, uid);
+    snprintf(folder, sizeof(folder), "/tmp/faultloc-%lu", (unsigned long) uid);
+    search(sockets, folder, uid);
+}
+
+/* Of every user who has an entry `prefix`UID in that folder. */
+static void search_users(struct agent_sockets *sockets, const char *folder, const char *prefix)
+{
+    DIR *list = opendir(folder);
+    const struct dirent *e;
+    uid_t uid;
+
+    while (list && (e = readdir(list)))
+        if (!strncmp(e->d_name, prefix, strlen(prefix)) &&
+            read_uid(e->d_name + strlen(prefix), &uid))
+            search_of(sockets, uid);
+    if (list)
+        closedir(list);
+}
+
+/* The user's own jobs, wherever their agents found XDG_RUNTIME_DIR; for root those of all users. */
+static void find_sockets(struct agent_sockets *sockets, const struct agent_choice *o)
+{
+    search_of(sockets, o->user ? o->uid : geteuid());
+    if (o->user || geteuid() != 0)
+        return;
+    search_users(sockets, "/run/user", "");
+    search_users(sockets, "/tmp", "faultloc-");
+}
+
+static bool fits(const struct agent_socket *d, const char *job, const char *node)
+{
+    return (!job || !strcmp(d->job, job)) && (!node || !strcmp(d->node, node));
+}
+
+/* What is known, for a message: jobs, or the nodes of one. */
+static void list_sockets(const struct agent_sockets *sockets, const char *command, const char *job)
+{
+    if (!sockets->n)
+        tool_say(stderr, "faultloc %s: this host has no job with FaultLoc", command);
+    for (int i = 0; i < sockets->n; i++) {
+        const struct agent_socket *d = &sockets->sock[i];
+        if (!job || !strcmp(d->job, job))
+            tool_say(stderr, "faultloc %s: known: job %s, node %s, user %lu", command, d->job,
+                     d->node, (unsigned long) d->uid);
+    }
+}
+
+/* Several symptom sockets fit: "" if it is known which one is meant, else what is missing. */
+static const char *missing(const struct agent_sockets *sockets, const struct agent_choice *o,
+                           const struct agent_socket *first)
+{
+    bool jobs = false, users = false, nodes = false;
+
+    for (int i = 0; i < sockets->n; i++) {
+        const struct agent_socket *d = &sockets->sock[i];
+        if (!fits(d, o->job, o->node))
+            continue;
+        jobs = jobs || strcmp(first->job, d->job);
+        users = users || first->uid != d->uid;
+        nodes = nodes || strcmp(first->node, d->node);
+    }
+    if (jobs)
+        return "this host has several jobs: select one with --job";
+    /* one who is not the job's user may have made a symptom socket of this name */
+    if (users || (sockets->too_many && !o->user && geteuid() == 0))
+        return "this host has jobs of several users: select one with --user";
+    /* any agent of the job accepts a symptom that names its component */
+    if (nodes && !o->any_node)
+        return o->component ? "this host has several agents of the job: select one with --node or --component"
+                            : "this host has several agents of the job: select one with --node";
+    return "";
+}
+
+const struct agent_socket *tool_agent_pick(const struct agent_choice *o)
+{
+    static struct agent_sockets sockets;
+    const struct agent_socket *first = NULL;
+    const char *what = "no such job on this host, or it runs without MPIR_CVAR_FAULTLOC=1";
+
+    find_sockets(&sockets, o);
+    for (int i = 0; i < sockets.n && !first; i++)
+        first = fits(&sockets.sock[i], o->job, o->node) ? &sockets.sock[i] : NULL;
+    if (first)
+        what = missing(&sockets, o, first);
+    if (!*what)
+        return first;
+    tool_say(stderr, "faultloc %s: %s; see faultloc %s --help", o->command, what, o->command);
+    list_sockets(&sockets, o->command, first && o->job ? o->job : NULL);
+    return NULL;
+}
+
+/* ---- asking ---------------------------------------------------------------------------------- */
+
+/* Sends the text, and with it one end of a pair of sockets.  Returns 0 or an errno. */
+static int send_with(int fd, const char *text, int end)
+{
+    union {
+        char bytes[CMSG_SPACE(sizeof(end))];
+        struct cmsghdr align;
+    } control = {.bytes = {0}};
+    struct iovec part = {.iov_base = (char *) text, .iov_len = strlen(text)};
+    struct msghdr m = {.msg_iov = &part,
+                       .msg_iovlen = 1,
+                       .msg_control = &control,
+                       .msg_controllen = sizeof(control)};
+    struct cmsghdr *c = CMSG_FIRSTHDR(&m);
+
+    c->cmsg_level = SOL_SOCKET;
+    c->cmsg_type = SCM_RIGHTS;
+    c->cmsg_len = CMSG_LEN(sizeof(end));
+    memcpy(CMSG_DATA(c), &end, sizeof(end));
+    return sendmsg(fd, &m, 0) >= 0 ? 0 : errno == EAGAIN ? ETIMEDOUT : errno;
+}
+
+int tool_agent_ask(const struct agent_socket *d, const char *text)
+{
+    int fd = tool_agent_connect(d), pair[2], one = 1, rc;
+
+    if (fd < 0)
+        return -1;
+    rc = socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) ? errno : 0;
+    if (!rc) {
+        setsockopt(pair[0], SOL_SOCKET, SO_PASSCRED, &one, sizeof(one));
+        rc = send_with(fd, text, pair[1]);
+        close(pair[1]);
+        if (rc)
+            close(pair[0]);
+    }
+    close(fd);
+    errno = rc;
+    return rc ? -1 : pair[0];
+}
+
+/* The kernel says who sent it: only the job's user and root are believed. */
+static bool is_from(struct msghdr *m, uid_t uid)
+{
+    struct ucred who;
+
+    for (struct cmsghdr *c = CMSG_FIRSTHDR(m); c; c = CMSG_NXTHDR(m, c))
+        if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_CREDENTIALS) {
+            memcpy(&who, CMSG_DATA(c), sizeof(who));
+            return who.uid == uid || who.uid == 0;
+        }
+    return false;
+}
+
+enum agent_answer tool_agent_answer(int fd, uid_t uid, char *text, size_t room)
+{
+    union {
+        char bytes[CMSG_SPACE(sizeof(struct ucred))];
+        struct cmsghdr align;
+    } control;
+    struct iovec part = {.iov_base = text, .iov_len = room - 1};
+    struct msghdr m = {.msg_iov = &part,
+                       .msg_iovlen = 1,
+                       .msg_control = &control,
+                       .msg_controllen = sizeof(control)};
+    struct pollfd p = {.fd = fd, .events = POLLIN};
+    ssize_t n;
+
+    if (poll(&p, 1, ANSWER_MS) != 1)
+        return NO_ANSWER_YET;
+    n = recvmsg(fd, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    if (n <= 0)
+        return NO_ANSWER;
+    text[n] = '\0';
+    return is_from(&m, uid) ? ANSWERED : WRONG_USER;
+}

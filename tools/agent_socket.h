@@ -1,0 +1,59 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef AGENT_SOCKET_H_INCLUDED
+#define AGENT_SOCKET_H_INCLUDED
+
+#include "tool.h"
+
+#include "faultloc/io/symptom_socket.h"
+
+/*
+ * How a command finds the agents of jobs on this host, by their symptom sockets, and asks one.
+ *
+ * Root looks into folders of other users.  It makes nothing there, follows no link there, and
+ * takes a folder's jobs for those of the user whose folder it is: io/symptom_socket.h.
+ */
+
+struct agent_socket {
+    char folder[FAULTLOC_SYMPTOM_PATH], name[FAULTLOC_SYMPTOM_PATH];
+    char job[FAULTLOC_SYMPTOM_PATH], node[FAULTLOC_SYMPTOM_PATH];
+    uid_t uid;
+};
+
+/* Which one is meant. */
+struct agent_choice {
+    const char *command; /* for messages */
+    const char *job, *user, *node; /* NULL: any */
+    uid_t uid; /* of `user`: tool_agent_user() */
+    bool any_node; /* any agent of the job will do */
+    bool component; /* the command has an option --component, by which any will do */
+};
+
+enum agent_answer {
+    NO_ANSWER_YET,
+    NO_ANSWER,
+    WRONG_USER,
+    ANSWERED
+};
+
+/* Purpose: the number of c->user, if there is one; false: there is no such user. */
+bool tool_agent_user(struct agent_choice *c);
+
+/* Purpose: the only agent that fits.  NULL: a message has said what is missing. */
+const struct agent_socket *tool_agent_pick(const struct agent_choice *c);
+
+/* Purpose: a socket connected to the symptom socket; -1 with errno: nobody is behind it, or it is
+ * not its user's. */
+int tool_agent_connect(const struct agent_socket *d);
+
+/* Purpose: sends the text.  Returns the end of a pair of sockets on which the answer comes, or -1
+ * with errno. */
+int tool_agent_ask(const struct agent_socket *d, const char *text);
+
+/* Purpose: waits for the agent's answer, which is left in `text`. */
+enum agent_answer tool_agent_answer(int fd, uid_t uid, char *text, size_t room);
+
+#endif /* AGENT_SOCKET_H_INCLUDED */

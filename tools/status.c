@@ -1,0 +1,243 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "agent_socket.h"
+
+#include "ftree/report/report.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/*
+ * faultloc status: asks the agent of a node what its ranks do, and what verdicts it knows.  The
+ * answer is one JSON object, of which nothing is believed: members of another type count as
+ * missing, and text is made safe for the terminal.
+ */
+
+#define GROUPS_MAX 64
+
+static const char usage[] =
+    "Usage: faultloc status [JOB] [OPTION]...\n"
+    "\n"
+    "Says what the ranks of a running job do on this host: which are in which MPI function, for\n"
+    "whom they wait and for how long; and the verdicts so far.\n"
+    "\n"
+    "  JOB          the job (default: the only one of this user on this host)\n"
+    "  --user USER  the owner of the job, a name or a number (default: this user; for root any\n"
+    "               user)\n"
+    "  --node NAME  the node, where this host is several (default: the only one)\n"
+    "  --json       print what the agent answered: one JSON object, schema faultloc-status/1\n"
+    "  --help       this text\n"
+    "\n"
+    "Exit code: 0 the agent has answered, 2 wrong usage, no such job, or no answer.\n";
+
+/* Ranks that do the same. */
+struct group {
+    const char *state, *call;
+    int peer; /* -1: none, or they are not the same */
+    double least, most; /* seconds; 0: they do not wait */
+    struct ftree_ranks ranks;
+};
+
+static enum tool_exit wrong(const char *what, const char *which)
+{
+    tool_say(stderr, "faultloc status: %s%.200s; see faultloc status --help", what, which);
+    return TOOL_TROUBLE;
+}
+
+/* ---- the answer in words --------------------------------------------------------------------- */
+
+static const char *string(struct json_object *o, const char *key)
+{
+    struct json_object *member = tool_member(o, key);
+
+    return json_object_is_type(member, json_type_string) ? json_object_get_string(member) : "";
+}
+
+static struct json_object *list(struct json_object *o, const char *key)
+{
+    struct json_object *member = tool_member(o, key);
+
+    return json_object_is_type(member, json_type_array) ? member : NULL;
+}
+
+static size_t length(struct json_object *array)
+{
+    return array ? json_object_array_length(array) : 0;
+}
+
+/* Ranks come in ascending order. */
+static void add_rank(struct ftree_ranks *set, int32_t rank)
+{
+    set->count++;
+    if (set->ranges > 0 && set->range[set->ranges - 1].last + 1 == rank) {
+        set->range[set->ranges - 1].last = rank;
+    } else if (set->ranges < FTREE_RANGES_MAX) {
+        set->range[set->ranges].first = set->range[set->ranges].last = rank;
+        set->ranges++;
+    }
+}
+
+static struct group *group_of(struct group *groups, int *n, struct json_object *rank)
+{
+    struct json_object *peer = tool_member(rank, "peer");
+    const char *state = string(rank, "state"), *call = string(rank, "call");
+    int i = 0;
+
+    while (i < *n && (strcmp(groups[i].state, state) || strcmp(groups[i].call, call)))
+        i++;
+    if (i == GROUPS_MAX || !*state)
+        return NULL;
+    if (i < *n)
+        return &groups[i];
+    groups[(*n)++] = (struct group){
+        .state = state, .call = call, .peer = peer ? json_object_get_int(peer) : -1, .least = -1};
+    return &groups[i];
+}
+
+static void add(struct group *groups, int *n, struct json_object *rank)
+{
+    struct group *g = group_of(groups, n, rank);
+    struct json_object *peer = tool_member(rank, "peer");
+    double waited = json_object_get_double(tool_member(rank, "waited_s"));
+
+    if (!g)
+        return;
+    if (g->peer != (peer ? json_object_get_int(peer) : -1))
+        g->peer = -1;
+    if (g->least < 0 || waited < g->least)
+        g->least = waited;
+    if (waited > g->most)
+        g->most = waited;
+    add_rank(&g->ranks, json_object_get_int(tool_member(rank, "rank")));
+}
+
+/* "ranks 4-5: waiting in MPI_Recv, for rank 3, since 12.0 to 13.1 s" */
+static void print_group(const struct group *g)
+{
+    char ranks[256], peer[32] = "", since[64] = "";
+
+    ftree_report_ranks(&g->ranks, ranks, sizeof(ranks));
+    if (g->peer >= 0)
+        snprintf(peer, sizeof(peer), ", for rank %d", g->peer);
+    if (g->most > 0 && g->most - g->least < 0.1)
+        snprintf(since, sizeof(since), ", since %.1f s", g->most);
+    else if (g->most > 0)
+        snprintf(since, sizeof(since), ", since %.1f to %.1f s", g->least, g->most);
+    tool_say(stdout, "  rank%s %s: %s%s%s%s%s", g->ranks.count == 1 ? "" : "s", ranks,
+             !strcmp(g->state, "in MPI") && *g->call ? "in" : g->state,
+             !*g->call                     ? ""
+             : !strcmp(g->state, "in MPI") ? " "
+                                           : " in ",
+             g->call, peer, since);
+}
+
+static void print_status(struct json_object *o)
+{
+    static struct group groups[GROUPS_MAX];
+    struct json_object *ranks = list(o, "ranks"), *verdicts = list(o, "verdicts"), *v;
+    int size = json_object_get_int(tool_member(o, "size"));
+    int nodes = json_object_get_int(tool_member(o, "nodes")), n = 0;
+
+    tool_say(stdout, "job %s: %d %s on %d %s; node %s has %zu:", string(o, "job"), size,
+             size == 1 ? "rank" : "ranks", nodes, nodes == 1 ? "node" : "nodes", string(o, "node"),
+             length(ranks));
+    for (size_t i = 0; i < length(ranks); i++)
+        add(groups, &n, json_object_array_get_idx(ranks, i));
+    for (int i = 0; i < n; i++)
+        print_group(&groups[i]);
+    if (length(verdicts) == 0)
+        tool_say(stdout, "  no verdict");
+    for (size_t i = 0; i < length(verdicts); i++) {
+        v = json_object_array_get_idx(verdicts, i);
+        tool_say(stdout, "  %s%s",
+                 json_object_get_boolean(tool_member(v, "withdrawn")) ? "withdrawn: " : "",
+                 string(v, "line"));
+    }
+}
+
+/* ---- asking ---------------------------------------------------------------------------------- */
+
+static enum tool_exit no_answer(const struct agent_socket *d, const char *why)
+{
+    tool_say(stderr, "faultloc status: the agent of node %s of job %s %s", d->node, d->job, why);
+    return TOOL_TROUBLE;
+}
+
+static enum tool_exit show(const struct agent_socket *d, const char *text, bool json)
+{
+    struct json_object *o = json_tokener_parse(text);
+    enum tool_exit code = TOOL_OK;
+
+    if (!json_object_is_type(o, json_type_object))
+        code = no_answer(d, "is of another version: its answer is no status");
+    else if (json)
+        puts(json_object_to_json_string_ext(o, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED |
+                                                   JSON_C_TO_STRING_NOSLASHESCAPE));
+    else
+        print_status(o);
+    json_object_put(o);
+    return code;
+}
+
+static enum tool_exit ask(const struct agent_socket *d, bool json)
+{
+    static char text[FAULTLOC_STATUS_BYTES];
+    enum agent_answer answer = NO_ANSWER;
+    int fd = tool_agent_ask(d, FAULTLOC_STATUS_QUESTION);
+
+    if (fd >= 0) {
+        answer = tool_agent_answer(fd, d->uid, text, sizeof(text));
+        close(fd);
+    }
+    switch (answer) {
+        case ANSWERED:
+            return show(d, text, json);
+        case NO_ANSWER_YET:
+            return no_answer(d, "has not answered: it is stopped or busy");
+        case WRONG_USER:
+            return no_answer(d, "is not the owner's");
+        default:
+            return no_answer(d, "did not answer: it has ended");
+    }
+}
+
+/* ---- options --------------------------------------------------------------------------------- */
+
+static enum tool_exit read_options(int n, char **arguments, struct agent_choice *c, bool *json)
+{
+    for (int i = 0; i < n; i++) {
+        const char **to = !strcmp(arguments[i], "--user")   ? &c->user
+                          : !strcmp(arguments[i], "--node") ? &c->node
+                                                            : NULL;
+        if (to && i + 1 == n)
+            return wrong("missing value after ", arguments[i]);
+        if (to)
+            *to = arguments[++i];
+        else if (!strcmp(arguments[i], "--json"))
+            *json = true;
+        else if (arguments[i][0] == '-' || c->job)
+            return wrong("no such option: ", arguments[i]);
+        else
+            c->job = arguments[i];
+    }
+    return tool_agent_user(c) ? TOOL_OK : wrong("no such user: ", c->user);
+}
+
+enum tool_exit tool_status(int n, char **arguments)
+{
+    struct agent_choice c = {.command = "status"};
+    const struct agent_socket *d;
+    bool json = false;
+
+    if (n == 1 && (!strcmp(arguments[0], "--help") || !strcmp(arguments[0], "-h")))
+        return fputs(usage, stdout) < 0 ? TOOL_TROUBLE : TOOL_OK;
+    if (read_options(n, arguments, &c, &json))
+        return TOOL_TROUBLE;
+    d = tool_agent_pick(&c);
+    return d ? ask(d, json) : TOOL_TROUBLE;
+}
