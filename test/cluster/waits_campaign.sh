@@ -12,8 +12,9 @@ cluster=$here/cluster
 . "$here/lib/common.sh"
 
 deadlocks="recv-recv ssend-ssend big-send-send ring5 two-comms waitall test-loop iprobe-loop"
-deadlocks+=" or-knot wrong-tag wrong-comm missing-send early-finalize intercomm rma-lock pscw"
-deadlocks+=" recv-recv-f08 recv-recv-mpif"
+missing="missing-fence missing-split missing-inter missing-iv missing-scatterv"
+deadlocks+=" or-knot wrong-tag wrong-comm missing-send missing-near $missing early-finalize"
+deadlocks+=" intercomm rma-lock pscw recv-recv-f08 recv-recv-mpif"
 mismatches="bcast-roots reduce-allreduce skip-allreduce counts ibarrier-barrier"
 healthy="or-no-knot late-send compute slow-link sleep-poll thread-comes"
 all_kinds="$deadlocks $mismatches $healthy"
@@ -223,7 +224,7 @@ has_said() {
 
 # Of those that the verdict is about, and of all where all take part.
 must_block() {
-    case " $mismatches missing-send early-finalize " in
+    case " $mismatches missing-send $missing early-finalize " in
         *" $kind "*) seq 0 $((hosts * ppn - 1)) ;;
         *) tr , '\n' <<<"${EXPECT#* }" ;;
     esac

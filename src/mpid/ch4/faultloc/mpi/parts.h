@@ -130,8 +130,8 @@ void MPIDI_faultloc_set_error(MPIR_Request * req, int error);
  * known. */
 int MPIDI_faultloc_rma_peers(uint32_t call, MPIR_Comm **comm, int32_t *rank, int most);
 
-/* Purpose: calls `f` for each request of the process that is pending and is a send or a receive, the
- * internal ones among them. */
+/* Purpose: calls `f` for each request of the process that is pending and is a send, a receive or a
+ * collective's, the internal ones among them. */
 void MPIDI_faultloc_each_pending(void (*f) (MPIR_Request * req, void *arg), void *arg);
 
 /* ---- waits.c --------------------------------------------------------------------------------- */
