@@ -346,6 +346,7 @@ static void fence(void)
 
 static void missing_fence(int i)
 {
+    fence();
     missing(i, "MPI_Win_fence", fence);
 }
 
