@@ -19,6 +19,7 @@ core_sources = \
     src/util/ftree/examine/crowd.c \
     src/util/ftree/examine/facts.c \
     src/util/ftree/examine/indirect.c \
+    src/util/ftree/examine/inquiry.c \
     src/util/ftree/examine/neighbour.c \
     src/util/ftree/examine/probe.c \
     src/util/ftree/examine/silence.c \
@@ -151,6 +152,7 @@ glue_sources = \
     src/mpid/ch4/faultloc/node/wait_page.c \
     src/mpid/ch4/faultloc/node/watch.c \
     src/mpid/ch4/faultloc/agent/agent.c \
+    src/mpid/ch4/faultloc/agent/ask.c \
     src/mpid/ch4/faultloc/agent/deputy.c \
     src/mpid/ch4/faultloc/agent/link.c \
     src/mpid/ch4/faultloc/agent/looks.c \
@@ -162,6 +164,8 @@ glue_sources = \
     src/mpid/ch4/faultloc/agent/stop_job.c
 
 glue_headers = \
+    src/mpid/ch4/faultloc/agent/ask.h \
+    src/mpid/ch4/faultloc/agent/json.h \
     src/mpid/ch4/faultloc/agent/link.h \
     src/mpid/ch4/faultloc/agent/looks.h \
     src/mpid/ch4/faultloc/agent/partner.h \
@@ -361,6 +365,7 @@ unit_tests = \
     test/unit/test_hydra_pending \
     test/unit/test_hydra_process \
     test/unit/test_indirect \
+    test/unit/test_inquiry \
     test/unit/test_leave \
     test/unit/test_names \
     test/unit/test_neighbour \
@@ -530,6 +535,7 @@ example_programs = \
 
 tool_sources = \
     tools/agent_socket.c \
+    tools/ask.c \
     tools/check.c \
     tools/faultloc.c \
     tools/input.c \

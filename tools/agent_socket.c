@@ -287,6 +287,11 @@ static bool is_from(struct msghdr *m, uid_t uid)
 
 enum agent_answer tool_agent_answer(int fd, uid_t uid, char *text, size_t room)
 {
+    return tool_agent_wait(fd, uid, text, room, ANSWER_MS);
+}
+
+enum agent_answer tool_agent_wait(int fd, uid_t uid, char *text, size_t room, int ms)
+{
     union {
         char bytes[CMSG_SPACE(sizeof(struct ucred))];
         struct cmsghdr align;
@@ -299,7 +304,7 @@ enum agent_answer tool_agent_answer(int fd, uid_t uid, char *text, size_t room)
     struct pollfd p = {.fd = fd, .events = POLLIN};
     ssize_t n;
 
-    if (poll(&p, 1, ANSWER_MS) != 1)
+    if (poll(&p, 1, ms) != 1)
         return NO_ANSWER_YET;
     n = recvmsg(fd, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
     if (n <= 0)

@@ -56,4 +56,7 @@ int tool_agent_ask(const struct agent_socket *d, const char *text);
 /* Purpose: waits for the agent's answer, which is left in `text`. */
 enum agent_answer tool_agent_answer(int fd, uid_t uid, char *text, size_t room);
 
+/* Purpose: the same, for `ms`. */
+enum agent_answer tool_agent_wait(int fd, uid_t uid, char *text, size_t room, int ms);
+
 #endif /* AGENT_SOCKET_H_INCLUDED */

@@ -28,6 +28,8 @@
 AM_CPPFLAGS += -I$(top_srcdir)/src/mpid/ch4 -I$(top_srcdir)/src/mpid/ch4/faultloc/seam
 
 noinst_HEADERS += \
+    src/mpid/ch4/faultloc/agent/ask.h \
+    src/mpid/ch4/faultloc/agent/json.h \
     src/mpid/ch4/faultloc/agent/link.h \
     src/mpid/ch4/faultloc/agent/looks.h \
     src/mpid/ch4/faultloc/agent/partner.h \
@@ -144,6 +146,7 @@ faultloc_agent_SOURCES = \
     src/mpid/ch4/faultloc/node/wait_page.c \
     src/mpid/ch4/faultloc/node/watch.c \
     src/mpid/ch4/faultloc/agent/agent.c \
+    src/mpid/ch4/faultloc/agent/ask.c \
     src/mpid/ch4/faultloc/agent/deputy.c \
     src/mpid/ch4/faultloc/agent/link.c \
     src/mpid/ch4/faultloc/agent/looks.c \

@@ -151,7 +151,8 @@ static int make_core(struct agent *a)
     cfg.stall = a->p->board->settings.stall;
     cfg.silence = a->p->board->settings.silence;
     rc = ftree_create(&a->p->job.job, a->p->self, &cfg, &io, a, &a->ft);
-    a->looks.ft = a->sources.ft = a->stop.ft = a->ft;
+    a->looks.ft = a->sources.ft = a->stop.ft = a->sources.asks.ft = a->ft;
+    a->sources.asks.p = a->p;
     if (!rc)
         rc = faultloc_looks_restore(&a->looks, faultloc_now());
     return rc ? ENOMEM : 0;
@@ -242,6 +243,7 @@ static ftree_time next_event(const struct agent *a)
     ftree_time t = faultloc_loop_earlier(a->looks.at, ftree_deadline(a->ft));
 
     t = faultloc_loop_earlier(t, a->stop.at);
+    t = faultloc_loop_earlier(t, faultloc_asks_deadline(&a->sources.asks));
     t = faultloc_loop_earlier(t, a->second.fork_at);
     return faultloc_loop_earlier(t, faultloc_line_deadline(&a->link.line));
 }
@@ -317,6 +319,7 @@ static void turn(struct agent *a)
     if (now >= ftree_deadline(a->ft))
         ftree_tick(a->ft, now);
     faultloc_link_hand_over(&a->link, now);
+    faultloc_asks_turn(&a->sources.asks, now);
     try_listen(a, now);
     faultloc_stop_job_turn(&a->stop, now);
 }

@@ -102,11 +102,21 @@ static char *status(void *ctx)
     return faultloc_status_json(s->p, s->ft, faultloc_now(), faultloc_unix_ms());
 }
 
+static const char *request(void *ctx, ftree_time now, const char *text, size_t len, uid_t uid,
+                           int *reply, char *error)
+{
+    struct faultloc_sources *s = ctx;
+
+    (void) uid;
+    return faultloc_asks_take(&s->asks, now, text, len, reply, error);
+}
+
 static void take_socket(struct faultloc_sources *s)
 {
     if (!s->opener || !faultloc_socket_opener_take(s->opener, &s->sock))
         return;
     s->sock.status = status;
+    s->sock.request = request;
     s->sock.status_ctx = s;
     faultloc_loop_add(s->p->epoll, s->sock.fd, FAULTLOC_TAG_WAKE);
     faultloc_sources_say_hello(s);

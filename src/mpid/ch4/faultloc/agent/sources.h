@@ -6,7 +6,7 @@
 #ifndef FAULTLOC_SOURCES_H_INCLUDED
 #define FAULTLOC_SOURCES_H_INCLUDED
 
-#include "faultloc/agent/program.h"
+#include "faultloc/agent/ask.h"
 #include "faultloc/io/socket_opener.h"
 #include "faultloc/io/reader.h"
 
@@ -19,6 +19,7 @@ struct faultloc_sources {
     struct faultloc_reader *reader; /* of others; NULL: there is no file of them */
     struct faultloc_socket_opener *opener; /* NULL: no symptom socket is to be open */
     struct faultloc_symptom_socket sock; /* the opener's, when it is open */
+    struct faultloc_asks asks; /* what it was asked */
 };
 
 /* Purpose: begins, with the rules of the job's file, if it can be read soon, or the built-in ones.
