@@ -22,6 +22,7 @@
  *     symptom.c     tells the agents of a job what other middleware saw
  *     status.c      asks an agent what the ranks of its node do
  *     ask.c         has an agent ask a node or a rank now
+ *     set.c         changes settings of a running job
  *     agent_socket.c how these find agents
  *     rules*.c      rule bases: checked, printed, explained, and what past reports teach of them
  *
@@ -78,6 +79,9 @@ void tool_print(struct json_object *report, const char *file, bool verbose);
 
 /* Purpose: the command `faultloc ask`, with the arguments behind it.  Returns an exit code. */
 enum tool_exit tool_ask(int n, char **arguments);
+
+/* Purpose: the command `faultloc set`, with the arguments behind it.  Returns an exit code. */
+enum tool_exit tool_set(int n, char **arguments);
 
 /* Purpose: the command `faultloc symptom`, with the arguments behind it.  Returns an exit code. */
 enum tool_exit tool_symptom(int n, char **arguments);
