@@ -26,6 +26,7 @@ noinst_HEADERS += \
     src/util/ftree/topology/tree.h \
     src/util/ftree/topology/tree_int.h \
     src/util/ftree/waitfor/waitfor.h \
+    src/util/ftree/waits/classes.h \
     src/util/ftree/waits/waits.h \
     src/util/ftree/waits/waits_int.h \
     src/util/ftree/wire/wire.h \
@@ -39,6 +40,7 @@ src_mpid_ch4_faultloc_libfaultloc_la_SOURCES += \
     src/util/ftree/base/event.c \
     src/util/ftree/base/names.c \
     src/util/ftree/base/ranks.c \
+    src/util/ftree/base/spans.c \
     src/util/ftree/base/symptom.c \
     src/util/ftree/examine/crowd.c \
     src/util/ftree/examine/facts.c \
@@ -53,6 +55,7 @@ src_mpid_ch4_faultloc_libfaultloc_la_SOURCES += \
     src/util/ftree/intake/route.c \
     src/util/ftree/leave/leave.c \
     src/util/ftree/net/outbox.c \
+    src/util/ftree/net/parcel.c \
     src/util/ftree/net/relay.c \
     src/util/ftree/net/send.c \
     src/util/ftree/observe/answer.c \
@@ -94,12 +97,12 @@ src_mpid_ch4_faultloc_libfaultloc_la_SOURCES += \
     src/util/ftree/waitfor/judge.c \
     src/util/ftree/waitfor/look.c \
     src/util/ftree/waitfor/note.c \
-    src/util/ftree/waitfor/parcel.c \
     src/util/ftree/waitfor/verdict.c \
     src/util/ftree/waitfor/waitfor.c \
     src/util/ftree/waits/around.c \
     src/util/ftree/waits/blocked.c \
     src/util/ftree/waits/bytes.c \
+    src/util/ftree/waits/classes.c \
     src/util/ftree/waits/cores.c \
     src/util/ftree/waits/fixpoint.c \
     src/util/ftree/waits/graph.c \

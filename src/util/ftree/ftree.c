@@ -88,6 +88,7 @@ void ftree_destroy(struct ftree *ft)
     if (!ft)
         return;
     ftree_outbox_clear(ft);
+    ftree_parcel_clear(ft);
     ftree_observe_clear(ft);
     ftree_intake_clear(ft);
     ftree_examine_clear(ft);
@@ -501,6 +502,7 @@ ftree_time ftree_deadline(const struct ftree *ft)
     t = ftree_min(t, ftree_min(ftree_intake_deadline(ft), ftree_recheck_deadline(ft)));
     t = ftree_min(t, ftree_min(ftree_correlate_deadline(ft), ftree_indirect_deadline(ft)));
     t = ftree_min(t, ftree_inquiry_deadline(ft));
+    t = ftree_min(t, ftree_parcel_deadline(ft));
     return ftree_min(t, ftree_min(ftree_leave_deadline(ft), ftree_waitfor_deadline(ft)));
 }
 
@@ -548,6 +550,7 @@ void ftree_tick(struct ftree *ft, ftree_time now)
     run(ft, now, ftree_announce_tick);
     run(ft, now, ftree_recheck_tick);
     run(ft, now, ftree_outbox_tick);
+    ftree_parcel_tick(ft, now);
     run(ft, now, ftree_correlate_tick); /* what all these did may have been the last of a case */
     run(ft, now, ftree_leave_tick);
     ftree_events_end(ft);

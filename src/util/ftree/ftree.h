@@ -312,6 +312,7 @@ struct ftree_rank_state {
     uint8_t phase; /* enum ftree_phase */
     char proc_state; /* state letter of proc(5), X of one that was ended by others; 0: not known */
     int32_t peer; /* rank waited for, FTREE_NONE where not known */
+    uint32_t call; /* identifier of the MPI function that it is in, 0: none, or not known */
     /* How long it has waited, in ns; 0: it does not wait.  Of one that has left, since it began the
      * wait for another that it left because of. */
     ftree_time waiting;
@@ -425,6 +426,15 @@ struct ftree_ranks {
     } range[FTREE_RANGES_MAX];
 };
 
+/* Numbers (of nodes or ranks) as spans, ascending and apart, as many as it takes. */
+struct ftree_spans {
+    struct ftree_span {
+        int32_t first, last;
+    } *items;
+    int32_t n, room;
+    int32_t count; /* of all numbers, also of those that are not listed */
+};
+
 struct ftree_verdict {
     uint8_t class_; /* enum ftree_class */
     uint8_t kind; /* enum ftree_kind of the component */
@@ -477,6 +487,38 @@ struct ftree_waiting {
         int32_t count;
         int32_t example; /* a rank of them */
     } class_[FTREE_WAITING_CLASSES_MAX];
+};
+
+/* ---- what ranks do --------------------------------------------------------------------------- */
+
+#define FTREE_DOINGS(X) \
+    X(FTREE_DOES_COMPUTE, "outside MPI") \
+    X(FTREE_DOES_CALL, "in MPI") \
+    X(FTREE_DOES_WAIT, "waiting") \
+    X(FTREE_DOES_STOP, "stopped") \
+    X(FTREE_DOES_LEAVE, "has left") \
+    X(FTREE_DOES_END, "gone")
+
+enum ftree_doing { FTREE_DOINGS(FTREE_ENUM) FTREE_DOING_COUNT };
+
+/* Ranks in the same state, in the same MPI function, on a communicator of the same name. */
+struct ftree_rank_class {
+    uint8_t state; /* enum ftree_doing */
+    uint32_t call; /* identifier of the MPI function, 0: none, or not known */
+    char comm[FTREE_WAITING_NAME_MAX]; /* printable ASCII; "": none, or it has no name */
+    int32_t count;
+    int32_t example; /* the lowest rank */
+    ftree_time shortest, longest; /* of their waits, ns */
+    int32_t any; /* so many of them wait for a message of any source */
+    struct ftree_spans ranks;
+    struct ftree_spans peers; /* for whom they wait, as far as it is known */
+};
+
+/* The largest first. */
+struct ftree_rank_classes {
+    struct ftree_rank_class *items;
+    int32_t n, room;
+    int32_t dropped, dropped_ranks; /* further classes, and ranks in them */
 };
 
 /* ---- callbacks ------------------------------------------------------------------------------- */
@@ -799,6 +841,7 @@ const char *ftree_path_name(int path);
 const char *ftree_source_name(int source);
 const char *ftree_severity_name(int severity);
 const char *ftree_link_name(int link);
+const char *ftree_doing_name(int doing);
 
 /* Purpose: the row of a symptom in the table; for a number that is none: "?" and zeros. */
 struct ftree_symptom_info {

@@ -302,8 +302,8 @@ static bool answer(struct ftree *ft, ftree_time now, struct waitfor_look *l, uin
         *answers = l->answers;
         l->answers = (waitfor_bytes){0};
     } else if (l->from != FTREE_NONE) {
-        waitfor_parcel_send(ft, now, l->from, WIRE_WAITS_SEEN, l->number, l->answers.items,
-                            (size_t) l->answers.n);
+        ftree_parcel_send(ft, now, l->from, WIRE_WAITS_SEEN, l->number, l->answers.items,
+                          (size_t) l->answers.n);
     }
     forget_look(ft, l);
     return own;
@@ -321,7 +321,7 @@ bool waitfor_ask_tick(struct ftree *ft, ftree_time now, uint32_t *number, waitfo
         struct waitfor_look *l = &w->looks.items[i];
         if (!l->begun && may_begin(ft, l)) {
             l->begun = true;
-            l->look = waitfor_next_number(&ft->waitfor->look, now);
+            l->look = ftree_parcel_number(&ft->waitfor->look, now);
             l->until = now + LOOK_TIME;
         }
         if (!l->begun || !ask_ranks(ft, now, l)) {

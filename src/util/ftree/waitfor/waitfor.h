@@ -17,7 +17,6 @@
  *
  *     ask.c        the own ranks say what they do: those that stall, and those another node asks about
  *     answer.c     what one rank has said, in memory and in bytes
- *     parcel.c     what is too long for a message
  *     gather.c     items go up: of the own ranks, and of the nodes below
  *     look.c       the second look: the ranks of a candidate are asked
  *     judge.c      what the answers of both sides say of each request: a pure function
@@ -52,25 +51,7 @@ struct waitfor_answer {
 
 typedef struct waitfor_answer *waitfor_answer_of_rank;
 
-/* Bytes that grow. */
-typedef FTREE_ARRAY(uint8_t) waitfor_bytes;
-
-/* ---- parcels --------------------------------------------------------------------------------- */
-
-struct waitfor_piece {
-    uint8_t *bytes; /* NULL: it is not there */
-    uint16_t len;
-};
-
-/* What came in parts. */
-struct waitfor_parcel {
-    int32_t from;
-    uint32_t number;
-    uint8_t type; /* enum wire_type */
-    uint16_t parts, got;
-    struct waitfor_piece *piece; /* [parts] */
-    ftree_time at; /* when the last part came */
-};
+typedef struct ftree_bytes waitfor_bytes;
 
 /* ---- the parts of the work ------------------------------------------------------------------- */
 
@@ -152,7 +133,6 @@ struct waitfor {
     FTREE_ARRAY(struct waitfor_own) own;
     FTREE_ARRAY(struct waitfor_look) looks;
     FTREE_ARRAY(struct waitfor_below) below;
-    FTREE_ARRAY(struct waitfor_parcel) parcels;
     FTREE_ARRAY(struct waitfor_candidate) candidates;
     FTREE_ARRAY(waitfor_answer_of_rank) told; /* of ranks that others wait for, by the last look */
     ftree_time again; /* when the own ranks are asked anew */
@@ -214,19 +194,6 @@ bool waitfor_has_records(const struct ftree *ft, int32_t rank, const struct wait
 /* True: the page is what a rank wrote when it called MPI_Finalize; another is no answer of one that
  * has. */
 bool waitfor_is_last_word(const struct ftree *ft, int32_t rank, const struct waits_page *page);
-bool waitfor_append(struct ftree *ft, waitfor_bytes *out, const uint8_t *bytes, size_t len);
-
-/* parcel.c */
-uint32_t waitfor_next_number(uint32_t *last, ftree_time now);
-/* Sends bytes in parts; false: out of memory, or too long. */
-bool waitfor_parcel_send(struct ftree *ft, ftree_time now, int32_t to, enum wire_type type,
-                         uint32_t number, const uint8_t *bytes, size_t len);
-/* True: all of it is there, and appended to `out`. */
-bool waitfor_parcel_take(struct ftree *ft, ftree_time now, int32_t from, enum wire_type type,
-                         const struct wire_part *part, waitfor_bytes *out);
-void waitfor_parcel_tick(struct ftree *ft, ftree_time now);
-ftree_time waitfor_parcel_deadline(const struct ftree *ft);
-void waitfor_parcel_clear(struct ftree *ft);
 
 /* ask.c */
 /* A look at local ranks that node `from` asks for. */

@@ -122,7 +122,7 @@ struct wire_relay {
 
 #define WIRE_RELAY_BYTES (WIRE_HEADER + 4 + 2) /* one that is acknowledged leaves room for these */
 
-/* A part of what does not fit into one message; see waitfor/parcel.c, whose receivers check the bytes. */
+/* A part of what does not fit into one message; see net/parcel.c, whose receivers check the bytes. */
 struct wire_part {
     uint32_t number;
     uint16_t part, parts; /* it is this one, from 0, of so many */
