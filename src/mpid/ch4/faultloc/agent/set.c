@@ -255,7 +255,7 @@ int faultloc_sets_restore(struct faultloc_sets *s, ftree_time now)
     int rc = 0;
 
     if (bytes && !ftree_setting_decode(bytes, len, &set)) {
-        rc = ftree_restore_setting(s->ft, now, bytes, len);
+        rc = ftree_restore_setting(s->ft, bytes, len);
         if (set.has & FTREE_SET_RULES)
             use_rules(s, now, &set);
     }
