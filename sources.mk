@@ -35,6 +35,9 @@ core_sources = \
     src/util/ftree/net/send.c \
     src/util/ftree/observe/answer.c \
     src/util/ftree/observe/symptom.c \
+    src/util/ftree/query/answer.c \
+    src/util/ftree/query/query.c \
+    src/util/ftree/query/result.c \
     src/util/ftree/query/set.c \
     src/util/ftree/recheck/recheck.c \
     src/util/ftree/report/report.c \
@@ -107,6 +110,7 @@ core_headers = \
     src/util/ftree/leave/leave.h \
     src/util/ftree/net/net.h \
     src/util/ftree/observe/observe.h \
+    src/util/ftree/query/query.h \
     src/util/ftree/recheck/recheck.h \
     src/util/ftree/report/report.h \
     src/util/ftree/report/report_int.h \
@@ -380,6 +384,7 @@ unit_tests = \
     test/unit/test_outbox \
     test/unit/test_peer \
     test/unit/test_probe \
+    test/unit/test_query \
     test/unit/test_relay \
     test/unit/test_report \
     test/unit/test_report_nomem \
@@ -474,6 +479,7 @@ cluster_tests = \
     test/cluster/test_healthy.sh \
     test/cluster/test_late.sh \
     test/cluster/test_lost_peer.sh \
+    test/cluster/test_on_demand.sh \
     test/cluster/test_rules_reload.sh \
     test/cluster/test_slurm.sh \
     test/cluster/test_straggler.sh \

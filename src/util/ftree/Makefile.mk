@@ -15,6 +15,7 @@ noinst_HEADERS += \
     src/util/ftree/leave/leave.h \
     src/util/ftree/net/net.h \
     src/util/ftree/observe/observe.h \
+    src/util/ftree/query/query.h \
     src/util/ftree/recheck/recheck.h \
     src/util/ftree/report/report.h \
     src/util/ftree/report/report_int.h \
@@ -60,6 +61,9 @@ src_mpid_ch4_faultloc_libfaultloc_la_SOURCES += \
     src/util/ftree/net/send.c \
     src/util/ftree/observe/answer.c \
     src/util/ftree/observe/symptom.c \
+    src/util/ftree/query/answer.c \
+    src/util/ftree/query/query.c \
+    src/util/ftree/query/result.c \
     src/util/ftree/query/set.c \
     src/util/ftree/recheck/recheck.c \
     src/util/ftree/report/report.c \

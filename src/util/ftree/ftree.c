@@ -50,6 +50,7 @@ static void join(struct ftree_whole *w)
     w->ft.announce = &w->announce;
     w->ft.leave = &w->leave;
     w->ft.waitfor = &w->waitfor;
+    w->ft.queries = &w->queries;
 }
 
 int ftree_create(const struct ftree_job *job, int32_t self, const struct ftree_config *cfg,
@@ -93,6 +94,7 @@ void ftree_destroy(struct ftree *ft)
     ftree_intake_clear(ft);
     ftree_examine_clear(ft);
     ftree_waitfor_clear(ft);
+    ftree_query_clear(ft);
     ftree_announce_clear(ft);
     ftree_state_clear(ft);
     ftree_alloc(ft, ft, 0); /* the first of all */
@@ -124,6 +126,12 @@ static void return_message(struct ftree *ft, ftree_time now, const struct ftree_
         case WIRE_WAITS_SEEN:
             ftree_waitfor_undeliverable(ft, now, (enum wire_type) l.type, l.to);
             break;
+        case WIRE_QUERY_UP:
+        case WIRE_QUERY_DOWN:
+        case WIRE_QUERY_ANSWER:
+        case WIRE_QUERY_RESULT:
+            ftree_query_undeliverable(ft, now, (enum wire_type) l.type, l.to);
+            break;
         default:
             ftree_announce_undeliverable(ft, now, &l);
             break;
@@ -145,6 +153,7 @@ static void learned(struct ftree *ft, ftree_time now, const struct ftree_event *
 
     ftree_probe_learned(ft);
     ftree_waitfor_learned(ft, now);
+    ftree_query_learned(ft, now);
     if (!k)
         return;
     ftree_recheck_watch(ft, now, k);
@@ -216,6 +225,12 @@ static void hand_over(struct ftree *ft, ftree_time now, const struct ftree_event
             break;
         case FTREE_EVENT_RESUMED:
             ftree_waitfor_resumed(ft, now, (int32_t) e->number);
+            break;
+        case FTREE_EVENT_ASK_RANKS:
+            ftree_waitfor_say(ft, now, e->number);
+            break;
+        case FTREE_EVENT_RANKS_SAID:
+            ftree_query_said(ft, now, e->number, e->u.classes);
             break;
     }
 }
@@ -310,6 +325,12 @@ void ftree_inquire_no_more(struct ftree *ft, uint32_t number)
     ftree_inquiry_drop(ft, number);
 }
 
+int ftree_query(struct ftree *ft, ftree_time now, enum ftree_query_kind kind, const void *bytes,
+                size_t len, uint32_t *number)
+{
+    return ftree_query_ask(ft, now, kind, bytes, len, number);
+}
+
 /* ---- messages -------------------------------------------------------------------------------- */
 
 static void heard_from(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
@@ -388,6 +409,12 @@ static void dispatch(struct ftree *ft, ftree_time now, int32_t from, enum ftree_
         case WIRE_WAITS_LOOK:
         case WIRE_WAITS_SEEN:
             ftree_waitfor_part(ft, now, from, (enum wire_type) m->type, &m->u.part);
+            break;
+        case WIRE_QUERY_UP:
+        case WIRE_QUERY_DOWN:
+        case WIRE_QUERY_ANSWER:
+        case WIRE_QUERY_RESULT:
+            ftree_query_part(ft, now, from, (enum wire_type) m->type, &m->u.part);
             break;
     }
 }
@@ -503,6 +530,7 @@ ftree_time ftree_deadline(const struct ftree *ft)
     t = ftree_min(t, ftree_min(ftree_correlate_deadline(ft), ftree_indirect_deadline(ft)));
     t = ftree_min(t, ftree_inquiry_deadline(ft));
     t = ftree_min(t, ftree_parcel_deadline(ft));
+    t = ftree_min(t, ftree_min(ftree_parcel_deadline(ft), ftree_query_deadline(ft)));
     return ftree_min(t, ftree_min(ftree_leave_deadline(ft), ftree_waitfor_deadline(ft)));
 }
 
@@ -546,6 +574,7 @@ void ftree_tick(struct ftree *ft, ftree_time now)
     run(ft, now, ftree_indirect_tick);
     run(ft, now, ftree_inquiry_tick);
     run(ft, now, ftree_probe_tick);
+    run(ft, now, ftree_query_tick);
     run(ft, now, ftree_waitfor_tick);
     run(ft, now, ftree_announce_tick);
     run(ft, now, ftree_recheck_tick);

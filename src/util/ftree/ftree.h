@@ -521,6 +521,40 @@ struct ftree_rank_classes {
     int32_t dropped, dropped_ranks; /* further classes, and ranks in them */
 };
 
+/* ---- queries: all nodes answer one ----------------------------------------------------------- */
+
+enum ftree_query_kind {
+    FTREE_QUERY_STATUS, /* how nodes are and what ranks do; the request is empty, or a byte of flags, 1:
+                         * all classes and all of their ranks */
+    FTREE_QUERY_SET, /* a value for all nodes */
+    FTREE_QUERY_COUNT
+};
+
+/* A node or switch that is examined. */
+struct ftree_suspicion {
+    int32_t node;
+    int32_t switch_; /* FTREE_NONE: the node */
+    int32_t by; /* the node that examines it */
+    uint8_t kind; /* enum ftree_symptom_kind, of the first symptom */
+    ftree_time age; /* of the first symptom, ns */
+};
+
+/* What came of a query.  All of it is the core's, until the callback returns. */
+struct ftree_query_result {
+    uint8_t kind; /* enum ftree_query_kind */
+    uint32_t number;
+    int32_t root; /* the node that acts as root; FTREE_NONE: none has answered */
+    int32_t nodes; /* of the job: each is in one of the next four, where `refused` is "" */
+    char refused[FTREE_DETAIL_MAX]; /* printable ASCII; not "": nothing was asked, and why */
+    struct ftree_spans answered;
+    struct ftree_spans left; /* they have no ranks any more, and their agents have ended */
+    struct ftree_spans failed; /* as verdicts say */
+    struct ftree_spans silent; /* it is not known why they have not answered in time */
+    struct ftree_rank_classes classes; /* of a status, as the next three: of nodes that have answered */
+    int32_t suspicions, more_suspicions; /* and so many further ones */
+    const struct ftree_suspicion *suspicion;
+};
+
 /* ---- callbacks ------------------------------------------------------------------------------- */
 
 struct waits_page;
@@ -569,6 +603,11 @@ struct ftree_io {
     /* On the acting root only, of a stall that nothing explains, after ten stall limits and then at
      * doubling intervals up to ten minutes; may be NULL. */
     void (*waiting)(void *ctx, const struct ftree_waiting *w);
+    /* A setting has come (struct ftree_setting, as ftree_setting_decode() reads it), newer than those
+     * before; `reports`: this is the acting root, and people are told.  May be NULL. */
+    void (*setting)(void *ctx, const void *bytes, size_t len, bool reports);
+    /* A query of this node is over, once for each that ftree_query() took; may be NULL. */
+    void (*answered)(void *ctx, const struct ftree_query_result *r);
     /* One line per decision; may be NULL. */
     void (*trace)(void *ctx, const char *line);
     /* As realloc(3), and as free(3) when size is 0; may be NULL for the C library's. */
@@ -695,6 +734,16 @@ bool ftree_has_unannounced(const struct ftree *ft);
 /* Purpose: true while this node asks whether another is well. */
 bool ftree_is_asking(const struct ftree *ft);
 
+/* ---- queries --------------------------------------------------------------------------------- */
+
+/* Purpose: asks all nodes of the job, by way of the acting root; the answer comes by the callback
+ * `answered`, some milliseconds later where all are well, after some seconds in any case.  *number tells
+ * it from others.  Who asks the acting root for the status while it finds that out gets the same answer.
+ * Errors: FTREE_ERR_INVALID (or this node leaves), FTREE_ERR_NOMEM (or too many queries of this node are
+ * under way). */
+int ftree_query(struct ftree *ft, ftree_time now, enum ftree_query_kind kind, const void *bytes,
+                size_t len, uint32_t *number);
+
 /* ---- succession ------------------------------------------------------------------------------ */
 
 /* Purpose: hands a verdict that is already known (from the agent before this one) to a new
@@ -712,6 +761,10 @@ int ftree_restore(struct ftree *ft, ftree_time now, const struct ftree_verdict *
 int ftree_deputy_answer(const struct ftree_job *job, ftree_time limit, const void *bytes,
                         size_t bytes_len, const struct ftree_rank_state *states, int32_t n,
                         void *out, size_t *len);
+
+/* Purpose: hands what was set before (what the callback `setting` got) to a new handle, silently.
+ * Errors: FTREE_ERR_NOMEM, FTREE_ERR_INVALID. */
+int ftree_restore_setting(struct ftree *ft, const void *bytes, size_t len);
 
 /* ---- asking a handle ------------------------------------------------------------------------- */
 

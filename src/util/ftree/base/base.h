@@ -27,6 +27,7 @@ struct ftree_examine;
 struct ftree_announce;
 struct ftree_leaving;
 struct ftree_waitfor;
+struct ftree_queries;
 
 struct ftree {
     const struct ftree_job *job;
@@ -48,6 +49,7 @@ struct ftree {
     struct ftree_announce *announce;
     struct ftree_leaving *leave;
     struct ftree_waitfor *waitfor;
+    struct ftree_queries *queries;
 };
 
 /* A growing array: `items` of `size` bytes, `n` in use. */

@@ -18,7 +18,7 @@
 /* More than any job has to say. */
 static int64_t most_parts(const struct ftree *ft)
 {
-    int64_t most = 16 + 2 * (int64_t) ft->job->size;
+    int64_t most = 48 + 2 * (int64_t) ft->job->size;
 
     return most < UINT16_MAX ? most : UINT16_MAX;
 }

@@ -81,6 +81,12 @@ void ftree_waitfor_resumed(struct ftree *ft, ftree_time now, int32_t rank)
     waitfor_goes_on(ft, rank);
 }
 
+void ftree_waitfor_say(struct ftree *ft, ftree_time now, uint32_t number)
+{
+    if (begin_work(ft))
+        waitfor_ask_all(ft, now, number);
+}
+
 void ftree_waitfor_learned(struct ftree *ft, ftree_time now)
 {
     if (ft->waitfor->work)

@@ -8,6 +8,7 @@
 
 #include "ftree/net/net.h"
 #include "ftree/state/state.h"
+#include "ftree/waits/classes.h"
 #include "ftree/waits/waits.h"
 
 #pragma GCC visibility push(hidden)
@@ -69,7 +70,7 @@ struct waitfor_looked {
     int32_t with, withs; /* in `with` of the look */
 };
 
-/* A look at local ranks, for another node or the own one. */
+/* A look at local ranks, for another node or the own one, or for a query. */
 struct waitfor_look {
     int32_t from; /* who asks; FTREE_NONE: phase 1, of ranks that stall */
     uint32_t number;
@@ -79,6 +80,7 @@ struct waitfor_look {
     FTREE_ARRAY(struct waitfor_looked) ranks;
     FTREE_ARRAY(int32_t) with;
     waitfor_bytes answers;
+    struct ftree_rank_classes *classes; /* not NULL: what all own ranks do, for query `number` */
 };
 
 /* What a node below has told last. */
@@ -162,6 +164,8 @@ struct ftree_waitfor {
 
 void ftree_waitfor_stalled(struct ftree *ft, ftree_time now, int32_t rank);
 void ftree_waitfor_resumed(struct ftree *ft, ftree_time now, int32_t rank);
+/* A query wants to know what the own ranks do: the event RANKS_SAID answers. */
+void ftree_waitfor_say(struct ftree *ft, ftree_time now, uint32_t number);
 /* Messages: items from below, a look asked for by another node, its answers. */
 void ftree_waitfor_part(struct ftree *ft, ftree_time now, int32_t from, enum wire_type type,
                         const struct wire_part *part);
@@ -199,6 +203,8 @@ bool waitfor_is_last_word(const struct ftree *ft, int32_t rank, const struct wai
 /* A look at local ranks that node `from` asks for. */
 void waitfor_ask(struct ftree *ft, ftree_time now, int32_t from, uint32_t number,
                  const uint8_t *bytes, size_t len);
+/* A look at all local ranks for a query; false: out of memory. */
+bool waitfor_ask_all(struct ftree *ft, ftree_time now, uint32_t number);
 /* True: the look `number` of this node is over; its answers are the caller's, who calls again. */
 bool waitfor_ask_tick(struct ftree *ft, ftree_time now, uint32_t *number, waitfor_bytes *answers);
 ftree_time waitfor_ask_deadline(const struct ftree *ft);
