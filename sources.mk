@@ -20,6 +20,7 @@ core_sources = \
     src/util/ftree/examine/crowd.c \
     src/util/ftree/examine/facts.c \
     src/util/ftree/examine/indirect.c \
+    src/util/ftree/examine/inquiry.c \
     src/util/ftree/examine/neighbour.c \
     src/util/ftree/examine/probe.c \
     src/util/ftree/examine/silence.c \
@@ -37,6 +38,7 @@ core_sources = \
     src/util/ftree/query/answer.c \
     src/util/ftree/query/query.c \
     src/util/ftree/query/result.c \
+    src/util/ftree/query/set.c \
     src/util/ftree/recheck/recheck.c \
     src/util/ftree/report/report.c \
     src/util/ftree/report/report_json.c \
@@ -93,6 +95,7 @@ core_sources = \
     src/util/ftree/waits/words.c \
     src/util/ftree/wire/wire.c \
     src/util/ftree/wire/wire_bytes.c \
+    src/util/ftree/wire/wire_setting.c \
     src/util/ftree/wire/wire_state.c
 
 core_headers = \
@@ -158,22 +161,27 @@ glue_sources = \
     src/mpid/ch4/faultloc/node/wait_page.c \
     src/mpid/ch4/faultloc/node/watch.c \
     src/mpid/ch4/faultloc/agent/agent.c \
+    src/mpid/ch4/faultloc/agent/ask.c \
     src/mpid/ch4/faultloc/agent/deputy.c \
     src/mpid/ch4/faultloc/agent/link.c \
     src/mpid/ch4/faultloc/agent/looks.c \
     src/mpid/ch4/faultloc/agent/partner.c \
     src/mpid/ch4/faultloc/agent/program.c \
     src/mpid/ch4/faultloc/agent/reporter.c \
+    src/mpid/ch4/faultloc/agent/set.c \
     src/mpid/ch4/faultloc/agent/sources.c \
     src/mpid/ch4/faultloc/agent/status.c \
     src/mpid/ch4/faultloc/agent/stop_job.c
 
 glue_headers = \
+    src/mpid/ch4/faultloc/agent/ask.h \
+    src/mpid/ch4/faultloc/agent/json.h \
     src/mpid/ch4/faultloc/agent/link.h \
     src/mpid/ch4/faultloc/agent/looks.h \
     src/mpid/ch4/faultloc/agent/partner.h \
     src/mpid/ch4/faultloc/agent/program.h \
     src/mpid/ch4/faultloc/agent/reporter.h \
+    src/mpid/ch4/faultloc/agent/set.h \
     src/mpid/ch4/faultloc/agent/sources.h \
     src/mpid/ch4/faultloc/agent/status.h \
     src/mpid/ch4/faultloc/agent/stop_job.h \
@@ -368,6 +376,7 @@ unit_tests = \
     test/unit/test_hydra_pending \
     test/unit/test_hydra_process \
     test/unit/test_indirect \
+    test/unit/test_inquiry \
     test/unit/test_leave \
     test/unit/test_names \
     test/unit/test_neighbour \
@@ -375,6 +384,7 @@ unit_tests = \
     test/unit/test_outbox \
     test/unit/test_peer \
     test/unit/test_probe \
+    test/unit/test_query \
     test/unit/test_relay \
     test/unit/test_report \
     test/unit/test_report_nomem \
@@ -382,6 +392,7 @@ unit_tests = \
     test/unit/test_rules_nomem \
     test/unit/test_rules_place \
     test/unit/test_rules_read \
+    test/unit/test_setting \
     test/unit/test_side \
     test/unit/test_silence \
     test/unit/test_sim_deadline \
@@ -468,6 +479,7 @@ cluster_tests = \
     test/cluster/test_healthy.sh \
     test/cluster/test_late.sh \
     test/cluster/test_lost_peer.sh \
+    test/cluster/test_on_demand.sh \
     test/cluster/test_rules_reload.sh \
     test/cluster/test_slurm.sh \
     test/cluster/test_straggler.sh \
@@ -537,6 +549,7 @@ example_programs = \
 
 tool_sources = \
     tools/agent_socket.c \
+    tools/ask.c \
     tools/check.c \
     tools/faultloc.c \
     tools/input.c \
@@ -544,6 +557,7 @@ tool_sources = \
     tools/rules.c \
     tools/rules_explain.c \
     tools/rules_learn.c \
+    tools/set.c \
     tools/status.c \
     tools/symptom.c \
     tools/text.c \

@@ -46,6 +46,7 @@ src_mpid_ch4_faultloc_libfaultloc_la_SOURCES += \
     src/util/ftree/examine/crowd.c \
     src/util/ftree/examine/facts.c \
     src/util/ftree/examine/indirect.c \
+    src/util/ftree/examine/inquiry.c \
     src/util/ftree/examine/neighbour.c \
     src/util/ftree/examine/probe.c \
     src/util/ftree/examine/silence.c \
@@ -63,6 +64,7 @@ src_mpid_ch4_faultloc_libfaultloc_la_SOURCES += \
     src/util/ftree/query/answer.c \
     src/util/ftree/query/query.c \
     src/util/ftree/query/result.c \
+    src/util/ftree/query/set.c \
     src/util/ftree/recheck/recheck.c \
     src/util/ftree/report/report.c \
     src/util/ftree/report/report_json.c \
@@ -119,4 +121,5 @@ src_mpid_ch4_faultloc_libfaultloc_la_SOURCES += \
     src/util/ftree/waits/words.c \
     src/util/ftree/wire/wire.c \
     src/util/ftree/wire/wire_bytes.c \
+    src/util/ftree/wire/wire_setting.c \
     src/util/ftree/wire/wire_state.c

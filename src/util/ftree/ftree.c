@@ -300,6 +300,31 @@ int ftree_confirm(struct ftree *ft, ftree_time now, int32_t fln, uint32_t id)
     return rc;
 }
 
+int ftree_inquire(struct ftree *ft, ftree_time now, int32_t node, int32_t rank, uint32_t *number)
+{
+    struct ftree_events q;
+    int rc;
+
+    *number = 0;
+    if (node < 0 || node >= ft->job->nodes || rank < FTREE_NONE || rank >= ft->job->size ||
+        (rank != FTREE_NONE && ftree_node_of(ft, rank) != node))
+        return FTREE_ERR_INVALID;
+    ftree_events_begin(ft, &q);
+    rc = ftree_inquiry_begin(ft, now, node, rank, number);
+    ftree_end(ft, now);
+    return rc;
+}
+
+const struct ftree_inquiry *ftree_inquired(const struct ftree *ft, uint32_t number)
+{
+    return ftree_inquiry_find(ft, number);
+}
+
+void ftree_inquire_no_more(struct ftree *ft, uint32_t number)
+{
+    ftree_inquiry_drop(ft, number);
+}
+
 int ftree_query(struct ftree *ft, ftree_time now, enum ftree_query_kind kind, const void *bytes,
                 size_t len, uint32_t *number)
 {
@@ -345,12 +370,15 @@ static void dispatch(struct ftree *ft, ftree_time now, int32_t from, enum ftree_
         case WIRE_ANSWER: /* its nonce is that of one question */
             ftree_recheck_answer(ft, from, path, &m->u.answer);
             ftree_indirect_answer(ft, now, from, path, &m->u.answer);
+            ftree_inquiry_answer(ft, now, from, path, &m->u.answer);
             ftree_probe_answer(ft, now, from, path, &m->u.answer);
             break;
         case WIRE_STATE:
+            ftree_inquiry_state(ft, from, &m->u.state);
             ftree_probe_state(ft, now, from, &m->u.state);
             break;
         case WIRE_LOG:
+            ftree_inquiry_log(ft, from, &m->u.log);
             ftree_probe_log(ft, now, from, &m->u.log);
             break;
         case WIRE_INDIRECT_PROBE:
@@ -483,6 +511,7 @@ int ftree_reached(struct ftree *ft, ftree_time now, int32_t node, enum ftree_pat
     ftree_events_begin(ft, &q);
     ftree_silence_heard(ft, now, node, path, reach);
     ftree_indirect_reached(ft, now, node, path, role, reach);
+    ftree_inquiry_reached(ft, node, path, role, reach);
     ftree_probe_reached(ft, now, node, path, role, reach, error);
     if (role == FTREE_ROLE_AGENT)
         ftree_outbox_reached(ft, now, node, reach);
@@ -499,6 +528,8 @@ ftree_time ftree_deadline(const struct ftree *ft)
 
     t = ftree_min(t, ftree_min(ftree_intake_deadline(ft), ftree_recheck_deadline(ft)));
     t = ftree_min(t, ftree_min(ftree_correlate_deadline(ft), ftree_indirect_deadline(ft)));
+    t = ftree_min(t, ftree_inquiry_deadline(ft));
+    t = ftree_min(t, ftree_parcel_deadline(ft));
     t = ftree_min(t, ftree_min(ftree_parcel_deadline(ft), ftree_query_deadline(ft)));
     return ftree_min(t, ftree_min(ftree_leave_deadline(ft), ftree_waitfor_deadline(ft)));
 }
@@ -541,6 +572,7 @@ void ftree_tick(struct ftree *ft, ftree_time now)
     run(ft, now, ftree_intake_tick);
     run(ft, now, ftree_symptom_tick);
     run(ft, now, ftree_indirect_tick);
+    run(ft, now, ftree_inquiry_tick);
     run(ft, now, ftree_probe_tick);
     run(ft, now, ftree_query_tick);
     run(ft, now, ftree_waitfor_tick);

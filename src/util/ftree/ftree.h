@@ -603,6 +603,9 @@ struct ftree_io {
     /* On the acting root only, of a stall that nothing explains, after ten stall limits and then at
      * doubling intervals up to ten minutes; may be NULL. */
     void (*waiting)(void *ctx, const struct ftree_waiting *w);
+    /* A setting has come (struct ftree_setting, as ftree_setting_decode() reads it), newer than those
+     * before; `reports`: this is the acting root, and people are told.  May be NULL. */
+    void (*setting)(void *ctx, const void *bytes, size_t len, bool reports);
     /* A query of this node is over, once for each that ftree_query() took; may be NULL. */
     void (*answered)(void *ctx, const struct ftree_query_result *r);
     /* One line per decision; may be NULL. */
@@ -759,6 +762,10 @@ int ftree_deputy_answer(const struct ftree_job *job, ftree_time limit, const voi
                         size_t bytes_len, const struct ftree_rank_state *states, int32_t n,
                         void *out, size_t *len);
 
+/* Purpose: hands what was set before (what the callback `setting` got) to a new handle, silently.
+ * Errors: FTREE_ERR_NOMEM, FTREE_ERR_INVALID. */
+int ftree_restore_setting(struct ftree *ft, const void *bytes, size_t len);
+
 /* ---- asking a handle ------------------------------------------------------------------------- */
 
 /* Purpose: the i-th verdict known to this node, oldest first, as far as it is: evidence, candidates
@@ -799,6 +806,79 @@ bool ftree_has_failed(const struct ftree *ft, int32_t node);
 /* Purpose: checks every invariant of the handle; returns NULL or the text of the first that
  * does not hold.  For tests; walks everything the handle has. */
 const char *ftree_check(const struct ftree *ft);
+
+/* ---- a person sets something while the job runs ---------------------------------------------- */
+
+#define FTREE_SET_ACTION 1
+#define FTREE_SET_STALL 2
+#define FTREE_SET_RULES 4
+#define FTREE_SET_ALL 7
+
+#define FTREE_STALL_MS_MIN 100
+#define FTREE_STALL_MS_MAX 3600000
+#define FTREE_SET_RULES_MAX (128 * 1024) /* bytes of a rule base that is sent to all nodes */
+#define FTREE_SETTING_BYTES 32 /* of one as it travels, with its rules so many more; at most */
+
+/* All that was set so far: the newest one is all that a node needs to know. */
+struct ftree_setting {
+    uint64_t version; /* they grow; the newest counts: a number, and the acting root that gave it */
+    uint32_t uid; /* of the user who asked for the last change, */
+    uint8_t changed; /* FTREE_SET_ACTION and so on, and what that was */
+    uint8_t has; /* what was ever set: */
+    bool abort; /* the action */
+    uint32_t stall_ms;
+    const char *rules; /* the rule base, rules_len bytes; 0: the built-in one */
+    size_t rules_len;
+};
+
+/* Purpose: writes it to buf, which has room for FTREE_SETTING_BYTES and its rules.  Returns how many
+ * bytes that are. */
+size_t ftree_setting_encode(const struct ftree_setting *s, void *buf);
+
+/* Purpose: reads it; s->rules is part of `bytes`.  Errors: FTREE_ERR_MALFORMED. */
+int ftree_setting_decode(const void *bytes, size_t len, struct ftree_setting *s);
+
+/* Purpose: reads its rules to see whether they can be used; where they cannot, `why` says where and why.
+ * Errors: FTREE_ERR_INVALID, FTREE_ERR_NOMEM. */
+int ftree_setting_check(const struct ftree_setting *s, char *why, size_t room);
+
+/* Purpose: what s does not change is as it was before. */
+void ftree_setting_merge(struct ftree_setting *s, const struct ftree_setting *before);
+
+/* ---- a person asks --------------------------------------------------------------------------- */
+
+/* How a node is, as it said, and its ranks, or the one that was asked about. */
+struct ftree_inquiry {
+    uint32_t number;
+    int32_t node, rank; /* FTREE_NONE: all its ranks */
+    bool over; /* all is here, or there was no more */
+    bool answered; /* its agent did, and says what follows; else the deputy, if anybody */
+    bool is_own; /* it is the node that was asked to ask: no path is needed */
+    bool leaving; /* its ranks have called MPI_Finalize */
+    ftree_time asked, took; /* when, and how long the answer took, ns */
+    uint8_t reach[FTREE_PATHS][FTREE_ROLES]; /* enum ftree_reach */
+    uint8_t phase; /* enum ftree_phase of `rank` */
+    int32_t peer; /* that `rank` waits for, FTREE_NONE */
+    int32_t troubles; /* ranks that are stopped or gone */
+    struct ftree_rank_state trouble[FTREE_STATE_RANKS_MAX];
+    bool has_state;
+    struct ftree_node_state state;
+    int32_t logs; /* the last messages of `rank`, or of the first ranks of the node */
+    struct ftree_log log[FTREE_STATE_RANKS_MAX];
+};
+
+/* Purpose: asks a node now how it and its ranks are (rank FTREE_NONE: all of them); nothing becomes a
+ * verdict by that alone.  *number: by which the answer is known.
+ * Errors: FTREE_ERR_INVALID (no such node, or the rank is not there), FTREE_ERR_NOMEM (or too many at
+ * once). */
+int ftree_inquire(struct ftree *ft, ftree_time now, int32_t node, int32_t rank, uint32_t *number);
+
+/* Purpose: what has come of it so far; it is the handle's, until the next call of that.  NULL: no such
+ * number. */
+const struct ftree_inquiry *ftree_inquired(const struct ftree *ft, uint32_t number);
+
+/* Purpose: forgets it; any number is allowed. */
+void ftree_inquire_no_more(struct ftree *ft, uint32_t number);
 
 /* ---- names ----------------------------------------------------------------------------------- */
 

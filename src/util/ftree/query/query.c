@@ -17,6 +17,7 @@
 #define ASKERS_MAX 1024 /* each node asks for itself alone, and one thing at a time or two */
 #define OWN_MAX 64
 #define REQUEST_MAX (256 * 1024)
+#define AGAIN_MAX 64 /* nodes that are told again at once what was set */
 
 /* What a kind of query does beside being passed on.  NULL: nothing. */
 static bool ask_ranks(struct ftree *ft, ftree_time now, const struct query_round *r);
@@ -28,7 +29,8 @@ static const struct {
     bool (*at_node)(struct ftree *ft, ftree_time now, const struct query_round *r);
     bool is_shared; /* who asks the same meanwhile gets the same answer */
 } kinds[FTREE_QUERY_COUNT] = {
-    [FTREE_QUERY_STATUS] = {.at_node = ask_ranks, .is_shared = true}};
+    [FTREE_QUERY_STATUS] = {.at_node = ask_ranks, .is_shared = true},
+    [FTREE_QUERY_SET] = {.at_root = query_set_at_root, .at_node = query_set_at_node}};
 
 /* What they do is the business of who looks at them. */
 static bool ask_ranks(struct ftree *ft, ftree_time now, const struct query_round *r)
@@ -217,6 +219,8 @@ static void finish(struct ftree *ft, ftree_time now, struct query_round *r)
     if (whole && !at_root)
         ftree_parcel_send(ft, now, r->asker, WIRE_QUERY_ANSWER, r->number, bytes.items,
                           (size_t) bytes.n);
+    if (at_root && r->kind == FTREE_QUERY_SET)
+        query_set_answered(ft, now, &r->answer);
     forget_round(ft, r);
     if (whole && at_root)
         reply_all(ft, now, &bytes);
@@ -384,6 +388,29 @@ static void ask_root(struct ftree *ft, ftree_time now, int32_t node, uint8_t kin
             a->served = true;
 }
 
+/* What was set goes to those who have missed it; they tell those below them, too, who know it. */
+static void tell_again(struct ftree *ft, ftree_time now)
+{
+    const struct ftree_bytes *known = &ft->queries->set.bytes;
+    struct query_work *w = begin_work(ft);
+    struct query_round *r = w && w->rounds.n < ROUNDS_MAX ? FTREE_PUSH(ft, w->rounds) : NULL;
+    struct post p = {.now = now, .r = r};
+
+    if (!r)
+        return;
+    r->kind = FTREE_QUERY_SET;
+    r->number = ftree_parcel_number(&ft->queries->round, now);
+    r->asker = FTREE_NONE;
+    r->own_done = true;
+    r->until = now + time_of(ft, r);
+    ftree_bytes_append(ft, &r->request, known->items, (size_t) known->n);
+    ftree_spans_add(ft, &r->answer.answered, ft->self, ft->self);
+    for (int32_t node = 0; node < ft->job->nodes && r->due.n < AGAIN_MAX; node++)
+        if (node != ft->self && query_set_misses(ft, node))
+            post(ft, node, &p);
+    finish_if_in(ft, now, r);
+}
+
 /* ---- the own agent --------------------------------------------------------------------------- */
 
 static void submit(struct ftree *ft, ftree_time now, struct query_own *own)
@@ -517,6 +544,7 @@ void ftree_query_undeliverable(struct ftree *ft, ftree_time now, enum wire_type 
 /* Not yet known when they were asked. */
 void ftree_query_learned(struct ftree *ft, ftree_time now)
 {
+    query_set_learned(ft, now);
     if (!ft->queries->work)
         return;
     FTREE_EACH(struct query_round, r, ft->queries->work->rounds) {
@@ -532,7 +560,7 @@ void ftree_query_learned(struct ftree *ft, ftree_time now)
 ftree_time ftree_query_deadline(const struct ftree *ft)
 {
     const struct query_work *w = ft->queries->work;
-    ftree_time t = FTREE_NEVER;
+    ftree_time t = query_set_deadline(ft);
 
     if (!w)
         return t;
@@ -561,8 +589,11 @@ static void tick_own(struct ftree *ft, ftree_time now)
 
 void ftree_query_tick(struct ftree *ft, ftree_time now)
 {
-    struct query_work *w = ft->queries->work;
+    struct query_work *w;
 
+    if (query_set_is_due(ft, now))
+        tell_again(ft, now);
+    w = ft->queries->work;
     if (!w)
         return;
     tick_own(ft, now);
@@ -575,6 +606,7 @@ void ftree_query_tick(struct ftree *ft, ftree_time now)
 
 void ftree_query_clear(struct ftree *ft)
 {
+    query_set_clear(ft);
     if (ft->queries->work)
         end_work(ft);
 }

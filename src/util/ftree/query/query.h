@@ -20,6 +20,7 @@
  *     query.c    the way down
  *     answer.c   what nodes answer: merged, bounded, in bytes
  *     result.c   the acting root's result, and the asker's
+ *     set.c      a value for all nodes: what a person sets while the job runs
  *
  * Nobody is waited for longer than cfg.gather for each level below.  The acting root makes one round at a
  * time.  Nothing of it has memory while nobody asks.
@@ -72,8 +73,19 @@ struct query_work {
     FTREE_ARRAY(struct query_own) own;
 };
 
+/* What was set so far. */
+struct query_set {
+    uint64_t version; /* 0: nothing */
+    struct ftree_bytes bytes; /* struct ftree_setting, as it travels */
+    bool is_told; /* this node has, as the acting root: */
+    struct ftree_spans have; /* nodes that have answered that they have it */
+    ftree_time again, pause; /* when the others are told again; FTREE_NEVER: there are none */
+    char why[320]; /* the last one was refused */
+};
+
 /* Of the handle. */
 struct ftree_queries {
+    struct query_set set;
     struct query_work *work; /* NULL: nobody asks */
     uint32_t round, own; /* numbers given last */
     ftree_time next; /* the acting root's next round for the status, not before then */
@@ -108,6 +120,18 @@ bool query_answer_put(struct ftree *ft, ftree_time now, struct query_answer *a, 
 int query_answer_get(struct ftree *ft, ftree_time now, const uint8_t *bytes, size_t len,
                      struct query_answer *out);
 void query_answer_clear(struct ftree *ft, struct query_answer *a);
+
+/* set.c */
+const char *query_set_at_root(struct ftree *ft, ftree_time now, struct ftree_bytes *request);
+bool query_set_at_node(struct ftree *ft, ftree_time now, const struct query_round *r);
+/* Of a round of the acting root. */
+void query_set_answered(struct ftree *ft, ftree_time now, const struct query_answer *a);
+void query_set_learned(struct ftree *ft, ftree_time now);
+/* True: some nodes may be told again now, those that miss it. */
+bool query_set_is_due(struct ftree *ft, ftree_time now);
+bool query_set_misses(const struct ftree *ft, int32_t node);
+ftree_time query_set_deadline(const struct ftree *ft);
+void query_set_clear(struct ftree *ft);
 
 /* result.c */
 /* Of a result the first byte. */
