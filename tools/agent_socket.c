@@ -253,7 +253,23 @@ static int send_with(int fd, const char *text, int end)
     return sendmsg(fd, &m, 0) >= 0 ? 0 : errno == EAGAIN ? ETIMEDOUT : errno;
 }
 
+/* Returns 0 or an errno. */
+static int put(int fd, const char *bytes, size_t len)
+{
+    int room = (int) (2 * len);
+
+    if (len == 0)
+        return 0;
+    setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &room, sizeof(room));
+    return send(fd, bytes, len, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t) len ? 0 : errno;
+}
+
 int tool_agent_ask(const struct agent_socket *d, const char *text)
+{
+    return tool_agent_ask_with(d, text, NULL, 0);
+}
+
+int tool_agent_ask_with(const struct agent_socket *d, const char *text, const char *bytes, size_t len)
 {
     int fd = tool_agent_connect(d), pair[2], one = 1, rc;
 
@@ -262,7 +278,9 @@ int tool_agent_ask(const struct agent_socket *d, const char *text)
     rc = socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) ? errno : 0;
     if (!rc) {
         setsockopt(pair[0], SOL_SOCKET, SO_PASSCRED, &one, sizeof(one));
-        rc = send_with(fd, text, pair[1]);
+        rc = put(pair[0], bytes, len);
+        if (!rc)
+            rc = send_with(fd, text, pair[1]);
         close(pair[1]);
         if (rc)
             close(pair[0]);
@@ -287,6 +305,11 @@ static bool is_from(struct msghdr *m, uid_t uid)
 
 enum agent_answer tool_agent_answer(int fd, uid_t uid, char *text, size_t room)
 {
+    return tool_agent_wait(fd, uid, text, room, ANSWER_MS);
+}
+
+enum agent_answer tool_agent_wait(int fd, uid_t uid, char *text, size_t room, int ms)
+{
     union {
         char bytes[CMSG_SPACE(sizeof(struct ucred))];
         struct cmsghdr align;
@@ -299,7 +322,7 @@ enum agent_answer tool_agent_answer(int fd, uid_t uid, char *text, size_t room)
     struct pollfd p = {.fd = fd, .events = POLLIN};
     ssize_t n;
 
-    if (poll(&p, 1, ANSWER_MS) != 1)
+    if (poll(&p, 1, ms) != 1)
         return NO_ANSWER_YET;
     n = recvmsg(fd, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
     if (n <= 0)

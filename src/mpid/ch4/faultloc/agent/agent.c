@@ -121,6 +121,13 @@ static void note_waiting(void *ctx, const struct ftree_waiting *w)
     faultloc_reporter_waiting(&a->reporter, a->ft, w);
 }
 
+static void take_setting(void *ctx, const void *bytes, size_t len, bool reports)
+{
+    struct agent *a = ctx;
+
+    faultloc_sets_came(&a->sources.sets, bytes, len, reports);
+}
+
 static void trace(void *ctx, const char *line)
 {
     struct agent *a = ctx;
@@ -138,6 +145,7 @@ static const struct ftree_io io = {.send = send_message,
                                    .verdict = remember_verdict,
                                    .report = report_verdict,
                                    .waiting = note_waiting,
+                                   .setting = take_setting,
                                    .trace = trace};
 
 /* ---- life ------------------------------------------------------------------------------------ */
@@ -151,7 +159,15 @@ static int make_core(struct agent *a)
     cfg.stall = a->p->board->settings.stall;
     cfg.silence = a->p->board->settings.silence;
     rc = ftree_create(&a->p->job.job, a->p->self, &cfg, &io, a, &a->ft);
-    a->looks.ft = a->sources.ft = a->stop.ft = a->ft;
+    a->looks.ft = a->sources.ft = a->stop.ft = a->sources.asks.ft = a->ft;
+    a->sources.asks.p = a->p;
+    a->sources.sets = (struct faultloc_sets){.p = a->p,
+                                             .ft = a->ft,
+                                             .sources = &a->sources,
+                                             .reporter = &a->reporter,
+                                             .stop = &a->stop};
+    if (!rc)
+        rc = faultloc_sets_restore(&a->sources.sets, faultloc_now());
     if (!rc)
         rc = faultloc_looks_restore(&a->looks, faultloc_now());
     return rc ? ENOMEM : 0;
@@ -242,6 +258,7 @@ static ftree_time next_event(const struct agent *a)
     ftree_time t = faultloc_loop_earlier(a->looks.at, ftree_deadline(a->ft));
 
     t = faultloc_loop_earlier(t, a->stop.at);
+    t = faultloc_loop_earlier(t, faultloc_asks_deadline(&a->sources.asks));
     t = faultloc_loop_earlier(t, a->second.fork_at);
     return faultloc_loop_earlier(t, faultloc_line_deadline(&a->link.line));
 }
@@ -317,6 +334,8 @@ static void turn(struct agent *a)
     if (now >= ftree_deadline(a->ft))
         ftree_tick(a->ft, now);
     faultloc_link_hand_over(&a->link, now);
+    faultloc_sets_turn(&a->sources.sets, now);
+    faultloc_asks_turn(&a->sources.asks, now);
     try_listen(a, now);
     faultloc_stop_job_turn(&a->stop, now);
 }

@@ -346,14 +346,20 @@ static bool is_unix_socket(int fd)
     return getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &len) == 0 && domain == AF_UNIX;
 }
 
+void faultloc_symptom_socket_reply(int fd, const char *text)
+{
+    if (is_unix_socket(fd))
+        send(fd, text, strlen(text), MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
 static void answer(const struct faultloc_symptom_socket *d, const struct datagram *g,
                    const char *text)
 {
     const int how = MSG_DONTWAIT | MSG_NOSIGNAL;
 
-    if (g->reply >= 0 && is_unix_socket(g->reply))
-        send(g->reply, text, strlen(text), how);
-    else if (g->reply < 0 && g->from_len > offsetof(struct sockaddr_un, sun_path))
+    if (g->reply >= 0)
+        faultloc_symptom_socket_reply(g->reply, text);
+    else if (g->from_len > offsetof(struct sockaddr_un, sun_path))
         sendto(d->fd, text, strlen(text), how, (const struct sockaddr *) &g->from, g->from_len);
 }
 
@@ -398,9 +404,33 @@ static void answer_question(const struct faultloc_symptom_socket *d, const struc
     free(text);
 }
 
+static bool begins_with(const struct datagram *g, const char *head)
+{
+    return g->len > strlen(head) && !memcmp(g->text, head, strlen(head));
+}
+
+static bool is_request(const struct datagram *g)
+{
+    return begins_with(g, FAULTLOC_ASK_QUESTION) || begins_with(g, FAULTLOC_SET_REQUEST);
+}
+
+/* Its answer may come later. */
+static void take_request(const struct faultloc_symptom_socket *d, ftree_time now, struct datagram *g)
+{
+    char error[FAULTLOC_SYMPTOM_ERROR];
+    const char *said = "this agent takes no requests";
+
+    if (g->len > FAULTLOC_SYMPTOM_BYTES)
+        said = "the request is too long";
+    else if (d->request)
+        said = d->request(d->status_ctx, now, g->text, g->len, g->uid, &g->reply, error);
+    if (*said)
+        answer(d, g, said);
+}
+
 /* True if it is a symptom. */
-static bool read_datagram(struct faultloc_symptom_socket *d, ftree_time now,
-                          const struct datagram *g, struct ftree_symptom *s)
+static bool read_datagram(struct faultloc_symptom_socket *d, ftree_time now, struct datagram *g,
+                          struct ftree_symptom *s)
 {
     char error[FAULTLOC_SYMPTOM_ERROR];
 
@@ -408,6 +438,10 @@ static bool read_datagram(struct faultloc_symptom_socket *d, ftree_time now,
         return false;
     if (is_question(g)) {
         answer_question(d, g);
+        return false;
+    }
+    if (is_request(g)) {
+        take_request(d, now, g);
         return false;
     }
     if (faultloc_symptom_parse(d->job, d->self, now, g->text, g->len, s, error)) {
