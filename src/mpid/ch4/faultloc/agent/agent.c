@@ -46,6 +46,7 @@ struct agent {
     struct faultloc_looks looks;
     struct faultloc_sources sources;
     struct faultloc_reporter reporter;
+    struct faultloc_note note;
     struct faultloc_stop_job stop;
     struct faultloc_second second;
     struct faultloc_state state; /* for state probes */
@@ -118,7 +119,7 @@ static void note_waiting(void *ctx, const struct ftree_waiting *w)
 {
     struct agent *a = ctx;
 
-    faultloc_reporter_waiting(&a->reporter, a->ft, w);
+    faultloc_note_begin(&a->note, w);
 }
 
 static void take_setting(void *ctx, const void *bytes, size_t len, bool reports)
@@ -336,6 +337,7 @@ static void turn(struct agent *a)
     faultloc_link_hand_over(&a->link, now);
     faultloc_sets_turn(&a->sources.sets, now);
     faultloc_asks_turn(&a->sources.asks, now);
+    faultloc_note_turn(&a->note, now);
     try_listen(a, now);
     faultloc_stop_job_turn(&a->stop, now);
 }
