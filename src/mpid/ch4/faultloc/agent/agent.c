@@ -129,6 +129,14 @@ static void take_setting(void *ctx, const void *bytes, size_t len, bool reports)
     faultloc_sets_came(&a->sources.sets, bytes, len, reports);
 }
 
+static void take_answer(void *ctx, const struct ftree_query_result *r)
+{
+    struct agent *a = ctx;
+
+    if (r->kind == FTREE_QUERY_SET)
+        faultloc_sets_answered(&a->sources.sets, r);
+}
+
 static void trace(void *ctx, const char *line)
 {
     struct agent *a = ctx;
@@ -147,6 +155,7 @@ static const struct ftree_io io = {.send = send_message,
                                    .report = report_verdict,
                                    .waiting = note_waiting,
                                    .setting = take_setting,
+                                   .answered = take_answer,
                                    .trace = trace};
 
 /* ---- life ------------------------------------------------------------------------------------ */
