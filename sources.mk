@@ -165,6 +165,7 @@ glue_sources = \
     src/mpid/ch4/faultloc/agent/deputy.c \
     src/mpid/ch4/faultloc/agent/link.c \
     src/mpid/ch4/faultloc/agent/looks.c \
+    src/mpid/ch4/faultloc/agent/note.c \
     src/mpid/ch4/faultloc/agent/partner.c \
     src/mpid/ch4/faultloc/agent/program.c \
     src/mpid/ch4/faultloc/agent/reporter.c \
@@ -178,6 +179,7 @@ glue_headers = \
     src/mpid/ch4/faultloc/agent/json.h \
     src/mpid/ch4/faultloc/agent/link.h \
     src/mpid/ch4/faultloc/agent/looks.h \
+    src/mpid/ch4/faultloc/agent/note.h \
     src/mpid/ch4/faultloc/agent/partner.h \
     src/mpid/ch4/faultloc/agent/program.h \
     src/mpid/ch4/faultloc/agent/reporter.h \
@@ -340,6 +342,7 @@ unit_tests = \
     test/unit/test_faultloc_launcher_notify \
     test/unit/test_faultloc_log \
     test/unit/test_faultloc_mark \
+    test/unit/test_faultloc_note \
     test/unit/test_faultloc_numa \
     test/unit/test_faultloc_proc \
     test/unit/test_faultloc_program \

@@ -32,6 +32,7 @@ noinst_HEADERS += \
     src/mpid/ch4/faultloc/agent/json.h \
     src/mpid/ch4/faultloc/agent/link.h \
     src/mpid/ch4/faultloc/agent/looks.h \
+    src/mpid/ch4/faultloc/agent/note.h \
     src/mpid/ch4/faultloc/agent/partner.h \
     src/mpid/ch4/faultloc/agent/program.h \
     src/mpid/ch4/faultloc/agent/reporter.h \
@@ -152,6 +153,7 @@ faultloc_agent_SOURCES = \
     src/mpid/ch4/faultloc/agent/link.c \
     src/mpid/ch4/faultloc/agent/looks.c \
     src/mpid/ch4/faultloc/agent/main.c \
+    src/mpid/ch4/faultloc/agent/note.c \
     src/mpid/ch4/faultloc/agent/partner.c \
     src/mpid/ch4/faultloc/agent/program.c \
     src/mpid/ch4/faultloc/agent/reporter.c \

@@ -5,6 +5,7 @@
 
 #include "faultloc/agent/link.h"
 #include "faultloc/agent/looks.h"
+#include "faultloc/agent/note.h"
 #include "faultloc/agent/partner.h"
 #include "faultloc/agent/sources.h"
 #include "faultloc/agent/stop_job.h"
@@ -135,6 +136,8 @@ static void take_answer(void *ctx, const struct ftree_query_result *r)
 
     if (r->kind == FTREE_QUERY_SET)
         faultloc_sets_answered(&a->sources.sets, r);
+    else
+        faultloc_note_answered(&a->note, r);
 }
 
 static void trace(void *ctx, const char *line)
@@ -216,6 +219,7 @@ static int open_agent(struct agent *a, struct faultloc_program *p)
                                    .fork_at = p->start >= 0 ? FTREE_NEVER : 0},
                         .looks = {.wakeup = -1},
                         .sources = {.sock = {.fd = -1}},
+                        .note = {.reporter = &a->reporter},
                         .stop = {.p = p, .reporter = &a->reporter, .at = FTREE_NEVER},
                         .leave_by = FTREE_NEVER,
                         .state = {.watch = &p->watch, .iface = p->board->iface[FTREE_PATH_DATA]},
