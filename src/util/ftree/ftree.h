@@ -310,7 +310,7 @@ struct ftree_rank_state {
     int32_t rank;
     int32_t pid;
     uint8_t phase; /* enum ftree_phase */
-    char proc_state; /* state letter of proc(5), X of one that was ended by others; 0: not known */
+    char proc_state; /* state letter of proc(5), X of one that others end or ended; 0: not known */
     int32_t peer; /* rank waited for, FTREE_NONE where not known */
     /* How long it has waited, in ns; 0: it does not wait.  Of one that has left, since it began the
      * wait for another that it left because of. */
