@@ -326,7 +326,7 @@ static void dispatch(struct ftree *ft, ftree_time now, int32_t from, enum ftree_
             ftree_probe_answer(ft, now, from, path, &m->u.answer);
             break;
         case WIRE_STATE:
-            ftree_probe_state(ft, now, from, &m->u.state);
+            ftree_probe_state(ft, now, from, &m->u.state, m->flags & WIRE_FLAG_DELIVERS);
             break;
         case WIRE_LOG:
             ftree_probe_log(ft, now, from, &m->u.log);
@@ -335,7 +335,8 @@ static void dispatch(struct ftree *ft, ftree_time now, int32_t from, enum ftree_
             ftree_indirect(ft, now, from, &m->u.indirect_probe);
             break;
         case WIRE_INDIRECT_RESULT:
-            ftree_probe_indirect_result(ft, now, from, &m->u.indirect_result);
+            ftree_probe_indirect_result(ft, now, from, &m->u.indirect_result,
+                                        m->flags & WIRE_FLAG_DELIVERS);
             break;
         case WIRE_FLOOD_QUERY:
             ftree_flood_heard(ft, now, m->u.round, from);

@@ -31,6 +31,8 @@ static void send_result(struct ftree *ft, ftree_time now, struct indirect_probe 
     m.u.indirect_result.target = v->target;
     m.u.indirect_result.path = (uint8_t) path;
     m.u.indirect_result.reach = v->sent[path] = v->reach[path];
+    if (v->reach[path] != FTREE_REACH_ANSWERED && ftree_own_delivers(ft, v->target, path))
+        m.flags = WIRE_FLAG_DELIVERS;
     ftree_send_all_paths(ft, now, &to, &m);
 }
 

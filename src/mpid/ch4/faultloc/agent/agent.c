@@ -13,6 +13,7 @@
 #include "faultloc/base/say.h"
 #include "faultloc/board/wakeup.h"
 #include "faultloc/io/loop.h"
+#include "faultloc/net/delivery.h"
 #include "faultloc/node/log.h"
 #include "faultloc/node/state.h"
 #include "faultloc/node/wait_page.h"
@@ -87,6 +88,14 @@ static void look_at_messages(void *ctx, int32_t i, struct ftree_log *log)
     faultloc_log_look(a->p->board, i, faultloc_now(), log);
 }
 
+static bool look_at_data(void *ctx, int32_t node, enum ftree_path path, ftree_time within)
+{
+    struct agent *a = ctx;
+
+    return faultloc_delivers(faultloc_board_addresses(a->p->board), a->p->job.job.nodes, a->p->self,
+                             node, path, within);
+}
+
 static enum ftree_waits_look look_at_waits(void *ctx, int32_t i, uint32_t number,
                                            const int32_t *with, int32_t n,
                                            const struct waits_page **page)
@@ -132,6 +141,7 @@ static const struct ftree_io io = {.send = send_message,
                                    .look = look,
                                    .state = look_at_node,
                                    .log = look_at_messages,
+                                   .delivers = look_at_data,
                                    .waits = look_at_waits,
                                    .call_name = faultloc_call_name,
                                    .op_name = faultloc_op_name,
