@@ -52,7 +52,7 @@ static void disconnect_ranks(void)
 
 static bool delivers(int32_t self, int32_t node, ftree_time within)
 {
-    return faultloc_delivers(table, NODES, self, node, FTREE_PATH_DATA, within);
+    return faultloc_delivers(table, NODES, self, node, FTREE_PATH_DATA, within, 0);
 }
 
 static void send_data(void)
@@ -86,6 +86,14 @@ START_TEST(what_was_received_long_ago_says_nothing)
 }
 END_TEST
 
+START_TEST(a_loopback_is_not_slow)
+{
+    send_data();
+    ck_assert(faultloc_delivers(table, NODES, 1, 0, FTREE_PATH_DATA, 30 * SECOND, 1000));
+    ck_assert(!faultloc_delivers(table, NODES, 1, 0, FTREE_PATH_DATA, 30 * SECOND, 30 * SECOND));
+}
+END_TEST
+
 /* What an agent asks and answers is no data of ranks. */
 START_TEST(agents_do_not_count)
 {
@@ -102,7 +110,7 @@ END_TEST
 START_TEST(nothing_is_known_where_there_is_no_path_and_no_node)
 {
     send_data();
-    ck_assert(!faultloc_delivers(table, NODES, 1, 0, FTREE_PATH_MGMT, 30 * SECOND));
+    ck_assert(!faultloc_delivers(table, NODES, 1, 0, FTREE_PATH_MGMT, 30 * SECOND, 0));
     ck_assert(!delivers(1, NODES, 30 * SECOND));
     ck_assert(!delivers(1, FTREE_LOCAL, 30 * SECOND));
 }
@@ -117,6 +125,7 @@ static Suite *delivery_suite(void)
     tcase_set_timeout(tc, 120);
     tcase_add_test(tc, what_was_received_came_through);
     tcase_add_test(tc, what_was_received_long_ago_says_nothing);
+    tcase_add_test(tc, a_loopback_is_not_slow);
     tcase_add_test(tc, agents_do_not_count);
     tcase_add_test(tc, nothing_is_known_where_there_is_no_path_and_no_node);
     suite_add_tcase(s, tc);

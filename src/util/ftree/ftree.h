@@ -509,8 +509,10 @@ struct ftree_io {
     void (*state)(void *ctx, struct ftree_node_state *state);
     void (*log)(void *ctx, int32_t i, struct ftree_log *log);
     /* True if data of the ranks came through between this node and `node` (FTREE_NONE: any other) over
-     * this path, to or fro, in the last `within` ns.  May be NULL: nothing is known of that. */
-    bool (*delivers)(void *ctx, int32_t node, enum ftree_path path, ftree_time within);
+     * this path, to or fro, in the last `within` ns, and there and back takes `rtt` ns at least.  May be
+     * NULL: nothing is known of that. */
+    bool (*delivers)(void *ctx, int32_t node, enum ftree_path path, ftree_time within,
+                     ftree_time rtt);
     /* What the i-th local rank waits for, as it says itself at look number `look` (they only grow;
      * the first call with a number asks the rank, which answers when its wait turns, within a
      * millisecond or never).  `with`, n ranks: those whose messages with it are wanted.  *page stays

@@ -22,17 +22,16 @@
 
 #define INDIRECT_PROBES_MAX 64 /* at the same time, for all who ask; more are not made */
 
-static void send_result(struct ftree *ft, ftree_time now, struct indirect_probe *v, int path)
+static void send_result(struct ftree *ft, ftree_time now, struct indirect_probe *v, int path,
+                        uint8_t flags)
 {
-    struct wire_message m = {.type = WIRE_INDIRECT_RESULT};
+    struct wire_message m = {.type = WIRE_INDIRECT_RESULT, .flags = flags};
     struct ftree_route to = {.node = v->from};
 
     m.u.indirect_result.nonce = v->their_nonce;
     m.u.indirect_result.target = v->target;
     m.u.indirect_result.path = (uint8_t) path;
     m.u.indirect_result.reach = v->sent[path] = v->reach[path];
-    if (v->reach[path] != FTREE_REACH_ANSWERED && ftree_own_delivers(ft, v->target, path))
-        m.flags = WIRE_FLAG_DELIVERS;
     ftree_send_all_paths(ft, now, &to, &m);
 }
 
@@ -73,7 +72,7 @@ static void send_news(struct ftree *ft, ftree_time now, struct indirect_probe *v
 {
     for (int path = 0; path < FTREE_PATHS; path++)
         if (v->reach[path] >= FTREE_REACH_CONNECTED && v->reach[path] > v->sent[path])
-            send_result(ft, now, v, path);
+            send_result(ft, now, v, path, 0);
 }
 
 void ftree_indirect(struct ftree *ft, ftree_time now, int32_t from,
@@ -126,11 +125,14 @@ void ftree_indirect_reached(struct ftree *ft, ftree_time now, int32_t node, enum
 static void end(struct ftree *ft, ftree_time now, struct indirect_probe *v)
 {
     for (int path = 0; path < FTREE_PATHS; path++) {
-        if (!ft->job->has_path[path] || v->sent[path] || v->reach[path] == FTREE_REACH_LOCAL_DOWN)
+        bool delivers = v->reach[path] < FTREE_REACH_REFUSED && ft->job->has_path[path] &&
+                        ftree_own_delivers(ft, v->target, path, 0);
+        if (!ft->job->has_path[path] || v->reach[path] == FTREE_REACH_LOCAL_DOWN ||
+            (v->sent[path] && !delivers))
             continue;
         if (v->reach[path] == FTREE_REACH_NOT_ASKED)
             v->reach[path] = FTREE_REACH_SILENT;
-        send_result(ft, now, v, path);
+        send_result(ft, now, v, path, delivers ? WIRE_FLAG_DELIVERS : 0);
     }
 }
 

@@ -149,24 +149,25 @@ static ftree_time all_counts_at(const struct ftree *ft, ftree_time now, const st
 
 /* Questions and answers wait behind the data of the ranks, and new connections need several round trips:
  * a path that is slow may be silent for as long as there is much to send.  It is not lost while data
- * come through, to here or, where nobody else is answered, to others. */
+ * come through to here, or to a node that was not answered either, or where one of its ends is slow, as
+ * the kernel there says of other connections. */
 static bool is_slow(const struct ftree *ft, ftree_time now, const struct ftree_case *su, int path)
 {
     uint8_t reach = ftree_probe_reach(su, path, FTREE_ROLE_AGENT);
+    bool is_only = ftree_facts_answered(su) || ftree_all_paths(ft->job) == 1u << path;
 
     if (!ft->job->has_path[path] || reach == FTREE_REACH_REFUSED || reach == FTREE_REACH_ANSWERED)
         return false;
-    if (ftree_own_delivers(ft, su->node, path))
-        return true;
-    return su->delivers[path] && su->delivers[path] + ftree_own_data_age(ft) > now &&
-           su->elsewhere[path].reach != FTREE_REACH_ANSWERED;
+    return ftree_own_delivers(ft, su->node, path, 0) ||
+           (su->delivers[path] && su->delivers[path] + ftree_own_data_age(ft) > now) ||
+           (is_only && ftree_own_delivers(ft, FTREE_NONE, path, ftree_silence_unit(ft)));
 }
 
 static bool any_is_slow(struct ftree *ft, ftree_time now, const struct ftree_case *su)
 {
     for (int path = 0; path < FTREE_PATHS; path++)
         if (is_slow(ft, now, su, path)) {
-            ftree_trace(ft, "  data come through between %s and others over %s: it is asked again",
+            ftree_trace(ft, "  data come through to %s over %s, which is slow: it is asked again",
                         ftree_name(ft, su->node), ftree_path_name(path));
             return true;
         }

@@ -42,11 +42,12 @@ ftree_time ftree_own_data_age(const struct ftree *ft)
     return 3 * ft->cfg.stall / 2;
 }
 
-/* True if data of ranks came through between this node and `node` (FTREE_NONE: any other) lately. */
-bool ftree_own_delivers(const struct ftree *ft, int32_t node, int path)
+/* True if data of ranks came through between this node and `node` (FTREE_NONE: any other) lately, and
+ * there and back takes so long at least. */
+bool ftree_own_delivers(const struct ftree *ft, int32_t node, int path, ftree_time rtt)
 {
     return ft->io->delivers &&
-           ft->io->delivers(ft->io_ctx, node, (enum ftree_path) path, ftree_own_data_age(ft));
+           ft->io->delivers(ft->io_ctx, node, (enum ftree_path) path, ftree_own_data_age(ft), rtt);
 }
 
 void ftree_state_clear(struct ftree *ft)

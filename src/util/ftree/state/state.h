@@ -210,7 +210,7 @@ bool ftree_own_leaves(struct ftree *ft);
 /* How late ticks came lately; 0 where none was due for a while. */
 ftree_time ftree_own_lag(const struct ftree *ft, ftree_time now);
 ftree_time ftree_own_data_age(const struct ftree *ft);
-bool ftree_own_delivers(const struct ftree *ft, int32_t node, int path);
+bool ftree_own_delivers(const struct ftree *ft, int32_t node, int path, ftree_time rtt);
 void ftree_own_late(struct ftree *ft, ftree_time now, ftree_time late);
 
 /* verdict.c */

@@ -58,8 +58,8 @@ enum wire_type {
 #define WIRE_FLAG_MORE 4
 /* Of what is relayed: `node` is whom it is from, else to whom it is to be passed on. */
 #define WIRE_FLAG_PASSED_ON 8
-/* Data of ranks came through lately: of a state, over the data path of the node that says so; of what came
- * of an indirect probe, between its sender and the target over that path. */
+/* Data of ranks came through lately: of a state, over the data path of the node that says so, which is
+ * slow; of what came of an indirect probe, between its sender and the target, which did not answer. */
 #define WIRE_FLAG_DELIVERS 16
 
 /* Ranks in trouble that fit into an answer; the rest shows at the next probe. */

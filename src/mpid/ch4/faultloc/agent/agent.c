@@ -88,12 +88,13 @@ static void look_at_messages(void *ctx, int32_t i, struct ftree_log *log)
     faultloc_log_look(a->p->board, i, faultloc_now(), log);
 }
 
-static bool look_at_data(void *ctx, int32_t node, enum ftree_path path, ftree_time within)
+static bool look_at_data(void *ctx, int32_t node, enum ftree_path path, ftree_time within,
+                         ftree_time rtt)
 {
     struct agent *a = ctx;
 
     return faultloc_delivers(faultloc_board_addresses(a->p->board), a->p->job.job.nodes, a->p->self,
-                             node, path, within);
+                             node, path, within, rtt);
 }
 
 static enum ftree_waits_look look_at_waits(void *ctx, int32_t i, uint32_t number,

@@ -26,7 +26,7 @@ struct question {
     const struct faultloc_address *table;
     int32_t nodes, self, node;
     enum ftree_path path;
-    uint32_t within_ms;
+    uint32_t within_ms, rtt_us;
 };
 
 /* ---- which connections ----------------------------------------------------------------------- */
@@ -70,8 +70,9 @@ static bool is_of_ranks(const struct question *q, const struct inet_diag_msg *m)
  * more acknowledges probes of its window. */
 static bool is_moving(const struct question *q, const struct tcp_info *t)
 {
-    return t->tcpi_last_data_recv <= q->within_ms ||
-           (t->tcpi_unacked > 0 && t->tcpi_last_ack_recv <= q->within_ms);
+    return t->tcpi_rtt >= q->rtt_us &&
+           (t->tcpi_last_data_recv <= q->within_ms ||
+            (t->tcpi_unacked > 0 && t->tcpi_last_ack_recv <= q->within_ms));
 }
 
 static bool is_delivering(const struct question *q, const struct nlmsghdr *h)
@@ -141,14 +142,15 @@ static bool take_reply(const struct question *q, int fd, bool *delivers)
 }
 
 bool faultloc_delivers(const struct faultloc_address *table, int32_t nodes, int32_t self,
-                       int32_t node, enum ftree_path path, ftree_time within)
+                       int32_t node, enum ftree_path path, ftree_time within, ftree_time rtt)
 {
     const struct question q = {.table = table,
                                .nodes = nodes,
                                .self = self,
                                .node = node,
                                .path = path,
-                               .within_ms = (uint32_t) (within / FTREE_MS)};
+                               .within_ms = (uint32_t) (within / FTREE_MS),
+                               .rtt_us = (uint32_t) (rtt / 1000)};
     const struct timeval patience = {.tv_usec = PATIENCE_US};
     bool delivers = false;
     int fd;
