@@ -259,7 +259,11 @@ static ftree_time next_event(const struct agent *a)
 
 static void handle_start(struct agent *a)
 {
-    a->quit = !faultloc_start_may_go(a->p->start);
+    enum faultloc_start_word word = faultloc_start_hear(a->p->start);
+
+    if (word == FAULTLOC_START_WAIT)
+        return;
+    a->quit = word == FAULTLOC_START_QUIT;
     close(a->p->start);
     a->p->start = -1;
     a->second.fork_at = a->quit ? FTREE_NEVER : 0;
