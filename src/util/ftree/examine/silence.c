@@ -32,9 +32,9 @@ enum {
      * network may have been silent in between.  New connections are made every 3 halves to 2 units,
      * and so a shorter silence misses one or two of them. */
     PAUSE = 7,
-    /* So much longer where data of ranks come through, 600 ms, as often as they do; time to ask all once
-     * more.  Costs no outage anything, for then none do. */
-    SLOW = 8
+    /* So much longer where data of ranks come through, 750 ms, as often as they do: time to ask all once
+     * more, and to get what helpers have seen.  Costs no outage anything, for then none do. */
+    SLOW = 10
 };
 
 /* So often it is asked anew at the end of its window; what is not proven then is not believed.
@@ -181,8 +181,10 @@ ftree_time ftree_silence_until(struct ftree *ft, ftree_time now, struct ftree_ca
     ftree_time at = all_counts_at(ft, now, su);
 
     *ask = true;
-    if (any_is_slow(ft, now, su))
+    if (any_is_slow(ft, now, su)) {
+        su->helper = 0; /* the same who were asked to ask it are to say so again */
         return now + halves(ft, SLOW);
+    }
     *ask = at == FTREE_NEVER;
     if (at <= now || (*ask && su->prolonged++ >= ANEW_MOST))
         return 0;
