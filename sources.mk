@@ -154,6 +154,7 @@ glue_sources = \
     src/mpid/ch4/faultloc/net/channel_slots.c \
     src/mpid/ch4/faultloc/net/channel_tcp.c \
     src/mpid/ch4/faultloc/net/conn.c \
+    src/mpid/ch4/faultloc/net/delivery.c \
     src/mpid/ch4/faultloc/net/frame.c \
     src/mpid/ch4/faultloc/node/log.c \
     src/mpid/ch4/faultloc/node/numa.c \
@@ -216,6 +217,7 @@ glue_headers = \
     src/mpid/ch4/faultloc/net/channel.h \
     src/mpid/ch4/faultloc/net/channel_impl.h \
     src/mpid/ch4/faultloc/net/conn.h \
+    src/mpid/ch4/faultloc/net/delivery.h \
     src/mpid/ch4/faultloc/net/frame.h \
     src/mpid/ch4/faultloc/node/log.h \
     src/mpid/ch4/faultloc/node/numa.h \
@@ -337,6 +339,7 @@ unit_tests = \
     test/unit/test_facts \
     test/unit/test_faultloc_board \
     test/unit/test_faultloc_channel_tcp \
+    test/unit/test_faultloc_delivery \
     test/unit/test_faultloc_iface \
     test/unit/test_faultloc_launcher \
     test/unit/test_faultloc_launcher_notify \

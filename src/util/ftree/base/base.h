@@ -126,6 +126,7 @@ void ftree_symptom_merge(struct ftree_symptom *s, const struct ftree_symptom *mo
 bool ftree_symptom_is_end(const struct ftree_symptom *s);
 bool ftree_symptom_may_be_path(const struct ftree_symptom *s);
 bool ftree_symptom_is_trouble(const struct ftree_rank_state *s);
+bool ftree_symptom_is_well(const struct ftree_rank_state *s);
 bool ftree_symptom_is_victim(const struct ftree_rank_state *s, ftree_time limit);
 
 static inline ftree_time ftree_min(ftree_time a, ftree_time b)
