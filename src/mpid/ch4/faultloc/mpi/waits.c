@@ -461,11 +461,12 @@ static void add_requests(struct waits_record *r, const struct MPIDI_faultloc_wai
         add_onesided(r);
 }
 
-/* Communicators on which collectives were begun, though nothing of them is waited for. */
-static void add_used_comms(struct waits_record *r)
+/* Communicators of which nothing is waited for: how far this rank has come there, perhaps not to
+ * the first collective, is what others wait for. */
+static void add_other_comms(struct waits_record *r)
 {
     MPIR_Comm *comm[WAITS_COMMS_MAX];
-    int n = MPIDI_faultloc_comms_used(comm, WAITS_COMMS_MAX);
+    int n = MPIDI_faultloc_comms(comm, WAITS_COMMS_MAX);
 
     for (int i = 0; i < n; i++)
         (void) add_comm(r, comm[i], comm[i]->recvcontext_id);
@@ -507,7 +508,7 @@ static void fill_record(struct waits_record *r, const struct MPIDI_faultloc_wait
     if (r->mode == WAITS_FOR_NONE && r->requests > 0)
         r->mode = WAITS_FOR_ALL;
     r->state = (uint8_t) state_of(r);
-    add_used_comms(r);
+    add_other_comms(r);
 }
 
 /* ---- messages -------------------------------------------------------------------------------- */
