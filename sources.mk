@@ -276,6 +276,7 @@ sim_sources = \
     tools/sim/command.c \
     tools/sim/deadline.c \
     tools/sim/fault.c \
+    tools/sim/hang.c \
     tools/sim/network.c \
     tools/sim/plan.c \
     tools/sim/plot.c \
@@ -297,6 +298,7 @@ sim_headers = \
     tools/sim/command.h \
     tools/sim/deadline.h \
     tools/sim/draw.h \
+    tools/sim/hang.h \
     tools/sim/network.h \
     tools/sim/plot.h \
     tools/sim/pool.h \
