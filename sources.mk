@@ -399,7 +399,13 @@ unit_tests = \
     test/unit/test_verdict \
     test/unit/test_waitfor \
     test/unit/test_waitfor_answer \
+    test/unit/test_waitfor_ask \
+    test/unit/test_waitfor_decide \
+    test/unit/test_waitfor_gather \
     test/unit/test_waitfor_judge \
+    test/unit/test_waitfor_look \
+    test/unit/test_waitfor_note \
+    test/unit/test_waitfor_verdict \
     test/unit/test_waits_large \
     test/unit/test_waits_match \
     test/unit/test_waits_mismatch \

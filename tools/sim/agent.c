@@ -112,6 +112,15 @@ static ftree_time work(struct sim_run *r, struct sim_node *n)
     return n->busy_until;
 }
 
+/* Of all messages those about who waits for whom are counted apart, too. */
+static void count_waits(struct sim_run *r, const uint8_t *bytes, size_t len)
+{
+    if (len < WIRE_HEADER || bytes[2] < WIRE_WAITS_UP || bytes[2] > WIRE_WAITS_SEEN)
+        return;
+    r->waits_messages++;
+    r->waits_bytes += len;
+}
+
 static int send_message(void *ctx, const struct ftree_route *to, const void *bytes, size_t len)
 {
     struct sim_node *n = ctx;
@@ -129,6 +138,7 @@ static int send_message(void *ctx, const struct ftree_route *to, const void *byt
     n->bytes += len;
     r->messages++;
     r->bytes += len;
+    count_waits(r, bytes, len);
     if (!sim_network_works(&r->network, e.from, e.to, to->path))
         return 0;
     if (to->conn == 0)

@@ -380,6 +380,8 @@ struct json_object *sim_result_json(const struct sim_run *r, const struct sim_re
     add_count(o, "busiest_node", (uint64_t) s->busiest);
     add_number(o, "messages_mean", (double) r->messages / r->job.nodes);
     add_count(o, "bytes_total", r->bytes);
+    add_count(o, "messages_of_waits", r->waits_messages);
+    add_count(o, "bytes_of_waits", r->waits_bytes);
     add_count(o, "bytes_busiest_node", s->busiest_bytes);
     add_number(o, "bytes_mean", (double) r->bytes / r->job.nodes);
     add_count(o, "nodes_that_sent", s->active);

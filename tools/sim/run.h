@@ -101,6 +101,7 @@ struct sim_run {
     int32_t faults_left; /* beginnings and ends that are still to come */
     ftree_time last_fault; /* when the last one was */
     uint64_t events, ticks, messages, bytes;
+    uint64_t waits_messages, waits_bytes; /* of these: who waits for whom */
     uint64_t hash; /* of all that happened, in its order */
     uint64_t memory_idle, memory, memory_most; /* of all handles, in bytes */
     uint64_t verdict_calls; /* nodes that heard of a verdict, or that it is withdrawn */
