@@ -295,6 +295,7 @@ sim_sources = \
     tools/sim/command.c \
     tools/sim/deadline.c \
     tools/sim/fault.c \
+    tools/sim/hang.c \
     tools/sim/network.c \
     tools/sim/plan.c \
     tools/sim/plot.c \
@@ -316,6 +317,7 @@ sim_headers = \
     tools/sim/command.h \
     tools/sim/deadline.h \
     tools/sim/draw.h \
+    tools/sim/hang.h \
     tools/sim/network.h \
     tools/sim/plot.h \
     tools/sim/pool.h \
@@ -422,7 +424,13 @@ unit_tests = \
     test/unit/test_verdict \
     test/unit/test_waitfor \
     test/unit/test_waitfor_answer \
+    test/unit/test_waitfor_ask \
+    test/unit/test_waitfor_decide \
+    test/unit/test_waitfor_gather \
     test/unit/test_waitfor_judge \
+    test/unit/test_waitfor_look \
+    test/unit/test_waitfor_note \
+    test/unit/test_waitfor_verdict \
     test/unit/test_waits_large \
     test/unit/test_waits_match \
     test/unit/test_waits_mismatch \

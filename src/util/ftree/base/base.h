@@ -109,6 +109,8 @@ int32_t ftree_rank_at(const struct ftree_job *job, int32_t node, int32_t i);
 void ftree_ranks_add(struct ftree_ranks *set, int32_t first, int32_t last);
 bool ftree_ranks_has(const struct ftree_ranks *set, int32_t rank);
 void ftree_ranks_merge(struct ftree_ranks *set, const struct ftree_ranks *more);
+/* How many of them the ranges list. */
+int32_t ftree_ranks_listed(const struct ftree_ranks *set);
 
 /* spans.c; false: out of memory */
 bool ftree_spans_add(struct ftree *ft, struct ftree_spans *s, int32_t first, int32_t last);
