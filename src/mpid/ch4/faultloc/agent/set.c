@@ -172,7 +172,7 @@ void faultloc_sets_answered(struct faultloc_sets *s, const struct ftree_query_re
             continue;
         o = json_object_new_object();
         faultloc_json_string(o, "schema", "faultloc-set/1");
-        faultloc_json_number(o, "answered", r->answered);
+        faultloc_json_number(o, "answered", r->answered.count);
         faultloc_json_number(o, "nodes", r->nodes);
         text = faultloc_json_text(o);
         faultloc_symptom_socket_reply(s->set[i].reply, r->refused[0] ? r->refused
