@@ -88,6 +88,14 @@ static void end_work(struct ftree *ft)
     ft->queries->work = NULL;
 }
 
+static void end_if_idle(struct ftree *ft)
+{
+    const struct query_work *w = ft->queries->work;
+
+    if (w && w->rounds.n == 0 && w->askers.n == 0 && w->own.n == 0)
+        end_work(ft);
+}
+
 static struct query_round *find_round(const struct ftree *ft, uint32_t number)
 {
     FTREE_EACH_IF(ft->queries->work, struct query_round, r, ft->queries->work->rounds)
@@ -300,6 +308,7 @@ void ftree_query_said(struct ftree *ft, ftree_time now, uint32_t number,
     }
     ftree_classes_clear(ft, classes);
     ftree_alloc(ft, classes, 0);
+    end_if_idle(ft);
 }
 
 /* ---- the acting root ------------------------------------------------------------------------- */
@@ -498,6 +507,7 @@ void ftree_query_part(struct ftree *ft, ftree_time now, int32_t from, enum wire_
     if (ftree_parcel_take(ft, now, from, type, part, &bytes))
         take(ft, now, from, type, part->number, &bytes);
     ftree_alloc(ft, bytes.items, 0);
+    end_if_idle(ft);
 }
 
 /* ---- who does not answer --------------------------------------------------------------------- */
@@ -605,8 +615,7 @@ void ftree_query_tick(struct ftree *ft, ftree_time now)
         if (i < w->rounds.n && w->rounds.items[i].until <= now)
             finish(ft, now, &w->rounds.items[i]);
     serve_next(ft, now);
-    if (w->rounds.n == 0 && w->askers.n == 0 && w->own.n == 0)
-        end_work(ft);
+    end_if_idle(ft);
 }
 
 void ftree_query_clear(struct ftree *ft)
