@@ -173,6 +173,8 @@ glue_sources = \
     src/mpid/ch4/faultloc/agent/set.c \
     src/mpid/ch4/faultloc/agent/sources.c \
     src/mpid/ch4/faultloc/agent/status.c \
+    src/mpid/ch4/faultloc/agent/status_json.c \
+    src/mpid/ch4/faultloc/agent/status_text.c \
     src/mpid/ch4/faultloc/agent/stop_job.c
 
 glue_headers = \

@@ -162,6 +162,8 @@ faultloc_agent_SOURCES = \
     src/mpid/ch4/faultloc/agent/set.c \
     src/mpid/ch4/faultloc/agent/sources.c \
     src/mpid/ch4/faultloc/agent/status.c \
+    src/mpid/ch4/faultloc/agent/status_json.c \
+    src/mpid/ch4/faultloc/agent/status_text.c \
     src/mpid/ch4/faultloc/agent/stop_job.c
 
 endif BUILD_FAULTLOC

@@ -140,11 +140,13 @@ static void take_setting(void *ctx, const void *bytes, size_t len, bool reports)
     faultloc_sets_came(&a->sources.sets, bytes, len, reports);
 }
 
-static void take_answer(void *ctx, const struct ftree_query_result *r)
+static void note_answered(void *ctx, const struct ftree_query_result *r)
 {
     struct agent *a = ctx;
 
-    if (r->kind == FTREE_QUERY_SET)
+    if (r->kind == FTREE_QUERY_STATUS)
+        faultloc_statuses_answered(&a->sources.statuses, r);
+    else
         faultloc_sets_answered(&a->sources.sets, r);
     else
         faultloc_note_answered(&a->note, r);
@@ -168,8 +170,8 @@ static const struct ftree_io io = {.send = send_message,
                                    .verdict = remember_verdict,
                                    .report = report_verdict,
                                    .waiting = note_waiting,
+                                   .answered = note_answered,
                                    .setting = take_setting,
-                                   .answered = take_answer,
                                    .trace = trace};
 
 /* ---- life ------------------------------------------------------------------------------------ */
@@ -185,6 +187,8 @@ static int make_core(struct agent *a)
     rc = ftree_create(&a->p->job.job, a->p->self, &cfg, &io, a, &a->ft);
     a->looks.ft = a->sources.ft = a->stop.ft = a->sources.asks.ft = a->ft;
     a->sources.asks.p = a->p;
+    a->sources.statuses =
+        (struct faultloc_statuses){.p = a->p, .ft = a->ft, .reporter = &a->reporter};
     a->sources.sets = (struct faultloc_sets){.p = a->p,
                                              .ft = a->ft,
                                              .sources = &a->sources,
