@@ -108,8 +108,9 @@ MPIR_Request *MPIDI_faultloc_real(MPIR_Request * req);
 /* Purpose: true for a request of the active message layer, as all of shared memory are. */
 bool MPIDI_faultloc_is_am(MPIR_Request * req);
 
-/* Purpose: the rank of the world at an address; FTREE_NONE: it is of another world. */
-int32_t MPIDI_faultloc_rank_at(const MPIDI_av_entry_t * av);
+/* Purpose: the rank of the world that an address is of, or a row of the sums (faultloc_sums.h): what
+ * requests note of their peers; FTREE_NONE: it is of another world, or neither. */
+int32_t MPIDI_faultloc_rank_at(const void *peer);
 
 /* Purpose: the rank of the world that a send or receive is about; FTREE_NONE: not known, or any. */
 int32_t MPIDI_faultloc_peer(MPIR_Request * req);
