@@ -62,4 +62,7 @@ enum agent_answer tool_agent_answer(int fd, uid_t uid, char *text, size_t room);
 /* Purpose: the same, for `ms`. */
 enum agent_answer tool_agent_wait(int fd, uid_t uid, char *text, size_t room, int ms);
 
+/* Purpose: the same, of any length; *text is to be freed, and NULL where there is no answer. */
+enum agent_answer tool_agent_text(int fd, uid_t uid, int ms, char **text);
+
 #endif /* AGENT_SOCKET_H_INCLUDED */

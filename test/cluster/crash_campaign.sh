@@ -290,6 +290,8 @@ judge_first() {
     line=$(grep -m 1 -E "^\[faultloc\] rank [0-9]+ ${world}on " "$work/err" || :)
     rank=$(sed -n 's/^\[faultloc\] rank \([0-9]*\) .*/\1/p' <<<"$line")
     [ -n "$rank" ] || { blame "mpiexec names no first rank"; return; }
+    # as both are named, where their order is not known
+    [[ $line != *" was among the first "* ]] || FIRST=$DEAD
     [[ ",$FIRST," == *",$rank,"* ]] || blame "mpiexec names rank $rank as the first, not $FIRST"
     [[ $line == *"$HOW"* ]] || blame "'$line' does not say '$HOW'"
     at=$(place "$rank")

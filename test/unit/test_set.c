@@ -183,8 +183,10 @@ START_TEST(rules_of_the_greatest_length_do_too)
     struct ftree_setting s;
     size_t len;
 
+    const char *builtin = ftree_rules_builtin(&len);
+
     memset(text, ' ', FTREE_SET_RULES_MAX);
-    memcpy(text, ftree_rules_builtin(&len), len);
+    memcpy(text, builtin, len);
     s = with_rules(text, FTREE_SET_RULES_MAX);
     set(w, 1, &s);
     world_run(w, MS(1000));

@@ -310,7 +310,7 @@ struct ftree_rank_state {
     int32_t rank;
     int32_t pid;
     uint8_t phase; /* enum ftree_phase */
-    char proc_state; /* state letter of proc(5), X of one that was ended by others; 0: not known */
+    char proc_state; /* state letter of proc(5), X of one that others end or ended; 0: not known */
     int32_t peer; /* rank waited for, FTREE_NONE where not known */
     uint32_t call; /* identifier of the MPI function that it is in, 0: none, or not known */
     /* How long it has waited, in ns; 0: it does not wait.  Of one that has left, since it began the
@@ -584,6 +584,11 @@ struct ftree_io {
      * many as find room.  May be NULL: then such a probe is answered without. */
     void (*state)(void *ctx, struct ftree_node_state *state);
     void (*log)(void *ctx, int32_t i, struct ftree_log *log);
+    /* True if data of the ranks came through between this node and `node` (FTREE_NONE: any other) over
+     * this path, to or fro, in the last `within` ns, and there and back takes `rtt` ns at least.  May be
+     * NULL: nothing is known of that. */
+    bool (*delivers)(void *ctx, int32_t node, enum ftree_path path, ftree_time within,
+                     ftree_time rtt);
     /* What the i-th local rank waits for, as it says itself at look number `look` (they only grow;
      * the first call with a number asks the rank, which answers when its wait turns, within a
      * millisecond or never).  `with`, n ranks: those whose messages with it are wanted.  *page stays

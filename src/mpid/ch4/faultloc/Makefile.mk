@@ -69,6 +69,7 @@ noinst_HEADERS += \
     src/mpid/ch4/faultloc/net/channel.h \
     src/mpid/ch4/faultloc/net/channel_impl.h \
     src/mpid/ch4/faultloc/net/conn.h \
+    src/mpid/ch4/faultloc/net/delivery.h \
     src/mpid/ch4/faultloc/net/frame.h \
     src/mpid/ch4/faultloc/node/log.h \
     src/mpid/ch4/faultloc/node/numa.h \
@@ -141,6 +142,7 @@ faultloc_agent_SOURCES = \
     src/mpid/ch4/faultloc/net/channel_slots.c \
     src/mpid/ch4/faultloc/net/channel_tcp.c \
     src/mpid/ch4/faultloc/net/conn.c \
+    src/mpid/ch4/faultloc/net/delivery.c \
     src/mpid/ch4/faultloc/net/frame.c \
     src/mpid/ch4/faultloc/node/log.c \
     src/mpid/ch4/faultloc/node/numa.c \
@@ -160,6 +162,8 @@ faultloc_agent_SOURCES = \
     src/mpid/ch4/faultloc/agent/set.c \
     src/mpid/ch4/faultloc/agent/sources.c \
     src/mpid/ch4/faultloc/agent/status.c \
+    src/mpid/ch4/faultloc/agent/status_json.c \
+    src/mpid/ch4/faultloc/agent/status_text.c \
     src/mpid/ch4/faultloc/agent/stop_job.c
 
 endif BUILD_FAULTLOC

@@ -14,6 +14,7 @@
 #include "faultloc/base/say.h"
 #include "faultloc/board/wakeup.h"
 #include "faultloc/io/loop.h"
+#include "faultloc/net/delivery.h"
 #include "faultloc/node/log.h"
 #include "faultloc/node/state.h"
 #include "faultloc/node/wait_page.h"
@@ -89,6 +90,15 @@ static void look_at_messages(void *ctx, int32_t i, struct ftree_log *log)
     faultloc_log_look(a->p->board, i, faultloc_now(), log);
 }
 
+static bool look_at_data(void *ctx, int32_t node, enum ftree_path path, ftree_time within,
+                         ftree_time rtt)
+{
+    struct agent *a = ctx;
+
+    return faultloc_delivers(faultloc_board_addresses(a->p->board), a->p->job.job.nodes, a->p->self,
+                             node, path, within, rtt);
+}
+
 static enum ftree_waits_look look_at_waits(void *ctx, int32_t i, uint32_t number,
                                            const int32_t *with, int32_t n,
                                            const struct waits_page **page)
@@ -130,11 +140,13 @@ static void take_setting(void *ctx, const void *bytes, size_t len, bool reports)
     faultloc_sets_came(&a->sources.sets, bytes, len, reports);
 }
 
-static void take_answer(void *ctx, const struct ftree_query_result *r)
+static void note_answered(void *ctx, const struct ftree_query_result *r)
 {
     struct agent *a = ctx;
 
-    if (r->kind == FTREE_QUERY_SET)
+    if (r->kind == FTREE_QUERY_STATUS)
+        faultloc_statuses_answered(&a->sources.statuses, r);
+    else
         faultloc_sets_answered(&a->sources.sets, r);
     else
         faultloc_note_answered(&a->note, r);
@@ -151,14 +163,15 @@ static const struct ftree_io io = {.send = send_message,
                                    .look = look,
                                    .state = look_at_node,
                                    .log = look_at_messages,
+                                   .delivers = look_at_data,
                                    .waits = look_at_waits,
                                    .call_name = faultloc_call_name,
                                    .op_name = faultloc_op_name,
                                    .verdict = remember_verdict,
                                    .report = report_verdict,
                                    .waiting = note_waiting,
+                                   .answered = note_answered,
                                    .setting = take_setting,
-                                   .answered = take_answer,
                                    .trace = trace};
 
 /* ---- life ------------------------------------------------------------------------------------ */
@@ -174,6 +187,8 @@ static int make_core(struct agent *a)
     rc = ftree_create(&a->p->job.job, a->p->self, &cfg, &io, a, &a->ft);
     a->looks.ft = a->sources.ft = a->stop.ft = a->sources.asks.ft = a->ft;
     a->sources.asks.p = a->p;
+    a->sources.statuses =
+        (struct faultloc_statuses){.p = a->p, .ft = a->ft, .reporter = &a->reporter};
     a->sources.sets = (struct faultloc_sets){.p = a->p,
                                              .ft = a->ft,
                                              .sources = &a->sources,
@@ -279,7 +294,11 @@ static ftree_time next_event(const struct agent *a)
 
 static void handle_start(struct agent *a)
 {
-    a->quit = !faultloc_start_may_go(a->p->start);
+    enum faultloc_start_word word = faultloc_start_hear(a->p->start);
+
+    if (word == FAULTLOC_START_WAIT)
+        return;
+    a->quit = word == FAULTLOC_START_QUIT;
     close(a->p->start);
     a->p->start = -1;
     a->second.fork_at = a->quit ? FTREE_NEVER : 0;

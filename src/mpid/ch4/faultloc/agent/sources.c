@@ -125,6 +125,8 @@ static const char *request(void *ctx, ftree_time now, const char *text, size_t l
 {
     struct faultloc_sources *s = ctx;
 
+    if (!strncmp(text, FAULTLOC_STATUS_REQUEST, strlen(FAULTLOC_STATUS_REQUEST)))
+        return faultloc_statuses_take(&s->statuses, now, text, len, reply);
     if (!strncmp(text, FAULTLOC_SET_REQUEST, strlen(FAULTLOC_SET_REQUEST)))
         return faultloc_sets_take(&s->sets, now, text, len, uid, reply, error);
     return faultloc_asks_take(&s->asks, now, text, len, reply, error);

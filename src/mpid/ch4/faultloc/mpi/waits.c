@@ -15,12 +15,6 @@
  * receive has ended; other transports have no such place, so nothing is said of them.
  */
 
-#if defined(HAVE_CH4_NETMOD_UCX) && defined(MPIDI_CH4_DIRECT_NETMOD)
-#define COUNTS_MESSAGES true
-#else
-#define COUNTS_MESSAGES false
-#endif
-
 /* Turns of progress in which nobody has answered, after which the question is answered as well as
  * can be: the rank is in a loop that notes nothing. */
 #define PATIENT_TURNS 256
@@ -140,12 +134,12 @@ static const struct faultloc_message *message_at(uint32_t i, int type)
 
 /* Of the last message that is known by that, as long as it is in the ring: most ranks wait for what
  * they have begun last. */
-static uint64_t bytes_of(uint64_t key, int type)
+static uint64_t bytes_of(uint32_t context, int32_t tag, int type)
 {
     for (uint32_t i = 0; i < FAULTLOC_RING_ENTRIES; i++) {
         const struct faultloc_message *m = message_at(i, type);
 
-        if (m && m->key == key)
+        if (m && m->context == context && m->tag == tag)
             return m->datatype ? m->count * (m->datatype >> 8) : m->count;
     }
     return 0;
@@ -161,19 +155,29 @@ static void describe_self(struct waits_record *r, struct waits_request *q, MPIR_
     q->comm = add_comm(r, req->comm, req->comm->recvcontext_id);
 }
 
+static int32_t peer_of(MPIR_Request * req)
+{
+    void *peer = MPIDI_REQUEST(req, faultloc_peer);
+
+    return (uintptr_t) peer & 1 ? WAITS_ANY : MPIDI_faultloc_rank_at(peer);
+}
+
+static uint32_t context_of(MPIR_Request * req)
+{
+    return MPIDI_REQUEST(req, faultloc_context) & ~MPIDI_FAULTLOC_SSEND;
+}
+
 static void describe_message(struct waits_record *r, struct waits_request *q, MPIR_Request * req)
 {
     bool is_send = req->kind == MPIR_REQUEST_KIND__SEND;
-    uintptr_t av = (uintptr_t) MPIDI_REQUEST(req, faultloc_av);
-    bool is_ssend = MPIDI_REQUEST(req, faultloc_key) & MPIDI_FAULTLOC_KEY_SSEND;
-    uint64_t key = MPIDI_REQUEST(req, faultloc_key) & ~MPIDI_FAULTLOC_KEY_SSEND;
-    int32_t tag = FAULTLOC_KEY_TAG(key);
+    bool is_ssend = MPIDI_REQUEST(req, faultloc_context) & MPIDI_FAULTLOC_SSEND;
+    int32_t tag = MPIDI_REQUEST(req, faultloc_tag);
 
     q->kind = !is_send ? WAITS_RECV : is_ssend ? WAITS_SSEND : WAITS_SEND;
-    q->peer = av & 1 ? WAITS_ANY : MPIDI_faultloc_rank_at((MPIDI_av_entry_t *) av);
+    q->peer = peer_of(req);
     q->tag = !is_send && tag == MPI_ANY_TAG ? WAITS_ANY : tag;
-    q->comm = add_context(r, FAULTLOC_KEY_CONTEXT(key), is_send);
-    q->bytes = bytes_of(key, is_send ? FAULTLOC_RING_SEND : FAULTLOC_RING_RECV);
+    q->comm = add_context(r, context_of(req), is_send);
+    q->bytes = bytes_of(context_of(req), tag, is_send ? FAULTLOC_RING_SEND : FAULTLOC_RING_RECV);
 }
 
 /* ---- collectives ----------------------------------------------------------------------------- */
@@ -386,7 +390,7 @@ static MPIR_Request *pending(MPIR_Request * req)
 /* Two messages of the same kind with the same peer. */
 static bool are_alike(const MPIR_Request * a, const MPIR_Request * b)
 {
-    return a->kind == b->kind && MPIDI_REQUEST(a, faultloc_av) == MPIDI_REQUEST(b, faultloc_av) &&
+    return a->kind == b->kind && MPIDI_REQUEST(a, faultloc_peer) == MPIDI_REQUEST(b, faultloc_peer) &&
         (a->kind == MPIR_REQUEST_KIND__SEND || a->kind == MPIR_REQUEST_KIND__RECV);
 }
 
@@ -461,11 +465,12 @@ static void add_requests(struct waits_record *r, const struct MPIDI_faultloc_wai
         add_onesided(r);
 }
 
-/* Communicators on which collectives were begun, though nothing of them is waited for. */
-static void add_used_comms(struct waits_record *r)
+/* Communicators of which nothing is waited for: how far this rank has come there, perhaps not to
+ * the first collective, is what others wait for. */
+static void add_other_comms(struct waits_record *r)
 {
     MPIR_Comm *comm[WAITS_COMMS_MAX];
-    int n = MPIDI_faultloc_comms_used(comm, WAITS_COMMS_MAX);
+    int n = MPIDI_faultloc_comms(comm, WAITS_COMMS_MAX);
 
     for (int i = 0; i < n; i++)
         (void) add_comm(r, comm[i], comm[i]->recvcontext_id);
@@ -507,19 +512,19 @@ static void fill_record(struct waits_record *r, const struct MPIDI_faultloc_wait
     if (r->mode == WAITS_FOR_NONE && r->requests > 0)
         r->mode = WAITS_FOR_ALL;
     r->state = (uint8_t) state_of(r);
-    add_used_comms(r);
+    add_other_comms(r);
 }
 
 /* ---- messages -------------------------------------------------------------------------------- */
 
 static void add_exchange(struct waits_page *page, int32_t peer)
 {
-    const union MPIDI_faultloc_sums *row = &MPIDI_faultloc_sums.row[peer];
+    const struct MPIDI_faultloc_sums *row = &MPIDI_faultloc_sums.row[peer];
 
     page->exchange[page->exchanges++] = (struct waits_exchange) {
         .peer = peer,
-        .sent = {.count = row->of.sent,.sum = row->of.sent_sum},
-        .received = {.count = row->of.received,.sum = row->of.received_sum}
+        .sent = {.count = row->sent,.sum = row->sent_sum},
+        .received = {.count = row->received,.sum = row->received_sum}
     };
 }
 
@@ -541,14 +546,14 @@ static bool is_wanted(const struct wanted *with, int32_t peer)
 static void fill_exchanges(struct waits_page *page, const struct wanted *with)
 {
     page->exchanges = 0;
-    if (!COUNTS_MESSAGES)
+    if (!MPIDI_FAULTLOC_COUNTS)
         return;
     for (int32_t i = 0; i < with->n; i++)
         if (with->rank[i] >= 0 && with->rank[i] < MPIR_Process.size)
             add_exchange(page, with->rank[i]);
     for (int32_t i = 0; !with->n && i < MPIR_Process.size && page->exchanges < WAITS_PEERS_MAX; i++)
-        if (MPIR_Process.size <= WAITS_PEERS_MAX || MPIDI_faultloc_sums.row[i].of.sent ||
-            MPIDI_faultloc_sums.row[i].of.received)
+        if (MPIR_Process.size <= WAITS_PEERS_MAX || MPIDI_faultloc_sums.row[i].sent ||
+            MPIDI_faultloc_sums.row[i].received)
             add_exchange(page, i);
 }
 
@@ -562,14 +567,13 @@ static void add_posted(MPIR_Request * req, void *arg)
 {
     struct posted *p = arg;
     struct waits_page *page = p->page;
-    uintptr_t av = (uintptr_t) MPIDI_REQUEST(req, faultloc_av);
-    uint64_t key = MPIDI_REQUEST(req, faultloc_key);
-    struct waits_flow flow = {.kind = WAITS_POSTED,.context = FAULTLOC_KEY_CONTEXT(key),.count = 1 };
+    int32_t tag = MPIDI_REQUEST(req, faultloc_tag);
+    struct waits_flow flow = {.kind = WAITS_POSTED,.context = context_of(req),.count = 1 };
 
     if (req->kind != MPIR_REQUEST_KIND__RECV || (req->comm && MPIDI_is_self_comm(req->comm)))
         return;
-    flow.peer = av & 1 ? WAITS_ANY : MPIDI_faultloc_rank_at((MPIDI_av_entry_t *) av);
-    flow.tag = FAULTLOC_KEY_TAG(key) == MPI_ANY_TAG ? WAITS_ANY : FAULTLOC_KEY_TAG(key);
+    flow.peer = peer_of(req);
+    flow.tag = tag == MPI_ANY_TAG ? WAITS_ANY : tag;
     if (flow.peer == FTREE_NONE || !is_wanted(p->with, flow.peer))
         return;
     for (int32_t i = 0; i < page->posted; i++)
@@ -589,8 +593,8 @@ static void fill_posted(struct waits_page *page, const struct wanted *with)
     struct posted p = {.page = page,.with = with };
 
     page->posted = 0;
-    page->posted_more = !COUNTS_MESSAGES;
-    if (COUNTS_MESSAGES)
+    page->posted_more = !MPIDI_FAULTLOC_COUNTS;
+    if (MPIDI_FAULTLOC_COUNTS)
         MPIDI_faultloc_each_pending(add_posted, &p);
 }
 
@@ -598,12 +602,12 @@ static void fill_posted(struct waits_page *page, const struct wanted *with)
 static bool read_sent(uint32_t i, struct waits_flow *flow)
 {
     const struct faultloc_message *m = message_at(i, FAULTLOC_RING_SEND);
-    MPIR_Comm *comm = m ? find_comm(FAULTLOC_KEY_CONTEXT(m->key), true) : NULL;
+    MPIR_Comm *comm = m ? find_comm(m->context, true) : NULL;
 
     if (!comm)
         return false;
     *flow = (struct waits_flow) {.kind = WAITS_SENT,.peer = world_rank(comm, m->peer),
-        .tag = FAULTLOC_KEY_TAG(m->key),.context = FAULTLOC_KEY_CONTEXT(m->key),.count = 1
+        .tag = m->tag,.context = m->context,.count = 1
     };
     return flow->peer != FTREE_NONE;
 }
