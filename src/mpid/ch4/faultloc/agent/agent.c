@@ -144,12 +144,12 @@ static void note_answered(void *ctx, const struct ftree_query_result *r)
 {
     struct agent *a = ctx;
 
-    if (r->kind == FTREE_QUERY_STATUS)
-        faultloc_statuses_answered(&a->sources.statuses, r);
-    else
+    if (r->kind == FTREE_QUERY_SET) {
         faultloc_sets_answered(&a->sources.sets, r);
-    else
-        faultloc_note_answered(&a->note, r);
+        return;
+    }
+    faultloc_statuses_answered(&a->sources.statuses, r);
+    faultloc_note_answered(&a->note, r);
 }
 
 static void trace(void *ctx, const char *line)
