@@ -208,7 +208,6 @@ static void use_action(struct faultloc_sets *s, ftree_time now, const struct ftr
     struct faultloc_settings *to = &s->p->board->settings;
 
     to->action = set->abort ? FAULTLOC_ACTION_ABORT : FAULTLOC_ACTION_REPORT;
-    to->action_at = now;
     faultloc_stop_job_action(s->stop, now, s->reports);
 }
 
