@@ -394,6 +394,7 @@ unit_tests = \
     test/unit/test_rules_nomem \
     test/unit/test_rules_place \
     test/unit/test_rules_read \
+    test/unit/test_set \
     test/unit/test_setting \
     test/unit/test_side \
     test/unit/test_silence \

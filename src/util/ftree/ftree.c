@@ -529,7 +529,6 @@ ftree_time ftree_deadline(const struct ftree *ft)
     t = ftree_min(t, ftree_min(ftree_intake_deadline(ft), ftree_recheck_deadline(ft)));
     t = ftree_min(t, ftree_min(ftree_correlate_deadline(ft), ftree_indirect_deadline(ft)));
     t = ftree_min(t, ftree_inquiry_deadline(ft));
-    t = ftree_min(t, ftree_parcel_deadline(ft));
     t = ftree_min(t, ftree_min(ftree_parcel_deadline(ft), ftree_query_deadline(ft)));
     return ftree_min(t, ftree_min(ftree_leave_deadline(ft), ftree_waitfor_deadline(ft)));
 }

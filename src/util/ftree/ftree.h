@@ -821,7 +821,8 @@ const char *ftree_check(const struct ftree *ft);
 
 /* All that was set so far: the newest one is all that a node needs to know. */
 struct ftree_setting {
-    uint64_t version; /* they grow; the newest counts: a number, and the acting root that gave it */
+    uint64_t version; /* they grow; the newest counts: a number, and the acting root that gave it; of a
+                       * request, the newest that is known there */
     uint32_t uid; /* of the user who asked for the last change, */
     uint8_t changed; /* FTREE_SET_ACTION and so on, and what that was */
     uint8_t has; /* what was ever set: */

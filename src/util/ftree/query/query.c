@@ -235,6 +235,18 @@ static void finish_if_in(struct ftree *ft, ftree_time now, struct query_round *r
         finish(ft, now, r);
 }
 
+/* The acting root is below the node that asks it: its own answer is in its round already. */
+static void answer_nothing(struct ftree *ft, ftree_time now, int32_t asker, uint32_t number)
+{
+    struct query_answer none = {0};
+    struct ftree_bytes bytes = {0};
+
+    if (query_answer_put(ft, now, &none, false, &bytes))
+        ftree_parcel_send(ft, now, asker, WIRE_QUERY_ANSWER, number, bytes.items,
+                          (size_t) bytes.n);
+    ftree_alloc(ft, bytes.items, 0);
+}
+
 /* ---- a round --------------------------------------------------------------------------------- */
 
 /* Takes the request.  What comes twice is asked for by another now, who did not hear of the first. */
@@ -244,7 +256,9 @@ static void begin_round(struct ftree *ft, ftree_time now, uint8_t kind, uint32_t
     struct query_work *w = begin_work(ft);
     struct query_round *r = w ? find_round(ft, number) : NULL;
 
-    if (r)
+    if (r && r->asker == FTREE_NONE)
+        answer_nothing(ft, now, asker, number);
+    else if (r)
         r->asker = asker;
     if (!w || r || w->rounds.n >= ROUNDS_MAX)
         return;
@@ -593,7 +607,7 @@ void ftree_query_tick(struct ftree *ft, ftree_time now)
 {
     struct query_work *w;
 
-    if (query_set_is_due(ft, now))
+    if (query_set_is_due(ft, now) && !(ft->queries->work && any_round_of_root(ft)))
         tell_again(ft, now);
     w = ft->queries->work;
     if (!w)

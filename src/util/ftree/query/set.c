@@ -19,10 +19,13 @@
 #define AGAIN_MIN (1000 * FTREE_MS)
 #define AGAIN_MAX (64000 * FTREE_MS)
 
-/* Who gave it is part of it: two nodes may act as root, on two sides of a broken network. */
-static uint64_t next_version(const struct ftree *ft)
+/* Newer than what is known here, or where somebody asks.  Who gave it is part of it: two nodes may act as
+ * root, on two sides of a broken network. */
+static uint64_t next_version(const struct ftree *ft, uint64_t theirs)
 {
-    return ((ft->queries->set.version >> 32) + 1) << 32 | (uint32_t) ft->self;
+    uint64_t known = ft->queries->set.version;
+
+    return (((known > theirs ? known : theirs) >> 32) + 1) << 32 | (uint32_t) ft->self;
 }
 
 static void current(const struct ftree *ft, struct ftree_setting *s)
@@ -46,13 +49,14 @@ const char *query_set_at_root(struct ftree *ft, ftree_time now, struct ftree_byt
         return set->why;
     current(ft, &before);
     ftree_setting_merge(&s, &before);
-    s.version = next_version(ft);
+    s.version = next_version(ft, s.version);
     if (!FTREE_RESERVE(ft, out, (int32_t) (FTREE_SETTING_BYTES + s.rules_len)))
         return "the acting root is out of memory";
     out.n = (int32_t) ftree_setting_encode(&s, out.items);
     ftree_alloc(ft, request->items, 0);
     *request = out;
     set->is_told = true;
+    set->again = FTREE_NEVER; /* until the answers are in */
     set->pause = AGAIN_MIN;
     ftree_spans_clear(ft, &set->have);
     return NULL;

@@ -172,7 +172,8 @@ static int make_core(struct agent *a)
     rc = ftree_create(&a->p->job.job, a->p->self, &cfg, &io, a, &a->ft);
     a->looks.ft = a->sources.ft = a->stop.ft = a->sources.asks.ft = a->ft;
     a->sources.asks.p = a->p;
-    a->sources.statuses = (struct faultloc_statuses){.p = a->p, .ft = a->ft};
+    a->sources.statuses =
+        (struct faultloc_statuses){.p = a->p, .ft = a->ft, .reporter = &a->reporter};
     a->sources.sets = (struct faultloc_sets){.p = a->p,
                                              .ft = a->ft,
                                              .sources = &a->sources,

@@ -224,3 +224,22 @@ void faultloc_reporter_change(struct faultloc_reporter *t, struct ftree *ft, ftr
     faultloc_writer_report(t->writer, known ? ftree_report_json(&rj) : NULL);
     free(known);
 }
+
+/* Each line says who prints it. */
+void faultloc_reporter_status(struct faultloc_reporter *t, const char *text)
+{
+    char *out = NULL;
+    size_t len = 0;
+    FILE *f = open_memstream(&out, &len);
+
+    if (!f)
+        return;
+    for (size_t n; *text; text += n + (text[n] == '\n')) {
+        n = strcspn(text, "\n");
+        fprintf(f, "[faultloc] %.*s\n", (int) n, text);
+    }
+    if (fclose(f) == 0)
+        faultloc_writer_text(t->writer, out, NULL, 0);
+    else
+        free(out);
+}

@@ -45,6 +45,9 @@ void faultloc_reporter_verdict(struct faultloc_reporter *t, struct ftree *ft,
 void faultloc_reporter_waiting(struct faultloc_reporter *t, struct ftree *ft,
                                const struct ftree_waiting *w);
 
+/* Purpose: the status of the job, lines, on standard error. */
+void faultloc_reporter_status(struct faultloc_reporter *t, const char *text);
+
 /* Purpose: what a person has set, for reports from now on; one that was written is written anew, where
  * `reports` says that this node does. */
 void faultloc_reporter_change(struct faultloc_reporter *t, struct ftree *ft, ftree_time now,

@@ -125,7 +125,7 @@ static const char *query(struct faultloc_sets *s, ftree_time now, const struct f
 static const char *pass_on(struct faultloc_sets *s, ftree_time now, const char *text, size_t len,
                            uid_t uid, int fd, char **rules, char *error, uint32_t *number)
 {
-    struct ftree_setting set = {.uid = (uint32_t) uid};
+    struct ftree_setting set = {.version = s->version, .uid = (uint32_t) uid};
     const char *wrong = read_request(text, len, &set);
 
     set.has = set.changed;
@@ -139,7 +139,6 @@ static const char *pass_on(struct faultloc_sets *s, ftree_time now, const char *
 const char *faultloc_sets_take(struct faultloc_sets *s, ftree_time now, const char *text, size_t len,
                                uid_t uid, int *reply, char *error)
 {
-    struct faultloc_set *set = &s->set[s->n];
     char *rules = NULL;
     const char *wrong;
     uint32_t number;
@@ -148,17 +147,12 @@ const char *faultloc_sets_take(struct faultloc_sets *s, ftree_time now, const ch
         return "a request needs a socket for its answer";
     if (s->n == FAULTLOC_SETS_MAX)
         return "too many requests at once";
-    /* the core may answer before it returns: this one has no number yet then */
-    s->n++;
-    *set = (struct faultloc_set){.reply = *reply};
     wrong = pass_on(s, now, text, len, uid, *reply, &rules, error, &number);
     free(rules);
-    if (wrong) {
-        s->n--;
+    if (wrong)
         return wrong;
-    }
+    s->set[s->n++] = (struct faultloc_set){.reply = *reply, .number = number};
     *reply = -1;
-    set->number = number;
     return "";
 }
 
@@ -168,12 +162,12 @@ void faultloc_sets_answered(struct faultloc_sets *s, const struct ftree_query_re
     char *text;
 
     for (int32_t i = 0; i < s->n; i++) {
-        if (s->set[i].number && s->set[i].number != r->number)
+        if (s->set[i].number != r->number)
             continue;
         o = json_object_new_object();
         faultloc_json_string(o, "schema", "faultloc-set/1");
         faultloc_json_number(o, "answered", r->answered.count);
-        faultloc_json_number(o, "nodes", r->nodes);
+        faultloc_json_number(o, "nodes", r->nodes - r->left.count);
         text = faultloc_json_text(o);
         faultloc_symptom_socket_reply(s->set[i].reply, r->refused[0] ? r->refused
                                                        : text        ? text
@@ -214,7 +208,6 @@ static void use_action(struct faultloc_sets *s, ftree_time now, const struct ftr
     struct faultloc_settings *to = &s->p->board->settings;
 
     to->action = set->abort ? FAULTLOC_ACTION_ABORT : FAULTLOC_ACTION_REPORT;
-    to->action_at = now;
     faultloc_stop_job_action(s->stop, now, s->reports);
 }
 
@@ -240,6 +233,7 @@ void faultloc_sets_turn(struct faultloc_sets *s, ftree_time now)
         return;
     s->bytes = NULL;
     if (!ftree_setting_decode(bytes, s->len, &set)) {
+        s->version = set.version;
         use(s, now, &set);
         faultloc_board_keep_setting(s->p->board, s->p->board_fd, bytes, s->len);
         faultloc_reporter_change(s->reporter, s->ft, now, &set, s->reports);
@@ -255,6 +249,7 @@ int faultloc_sets_restore(struct faultloc_sets *s, ftree_time now)
     int rc = 0;
 
     if (bytes && !ftree_setting_decode(bytes, len, &set)) {
+        s->version = set.version;
         rc = ftree_restore_setting(s->ft, bytes, len);
         if (set.has & FTREE_SET_RULES)
             use_rules(s, now, &set);

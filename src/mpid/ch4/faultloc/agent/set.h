@@ -36,6 +36,7 @@ struct faultloc_sets {
         int reply; /* a socket of who asked */
         uint32_t number; /* of the query */
     } set[FAULTLOC_SETS_MAX];
+    uint64_t version; /* the newest that is known here */
     void *bytes; /* that came, to be used when the core has returned; NULL: none */
     size_t len;
     bool reports; /* this node does, as the acting root */

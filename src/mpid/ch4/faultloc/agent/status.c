@@ -6,6 +6,7 @@
 #include "faultloc/agent/status.h"
 
 #include "faultloc/agent/json.h"
+#include "faultloc/agent/reporter.h"
 #include "faultloc/base/clock.h"
 #include "faultloc/io/symptom_socket.h"
 
@@ -23,6 +24,8 @@ static const struct {
                  {FAULTLOC_STATUS_REQUEST "\"text-ranks\"}", false, true},
                  {FAULTLOC_STATUS_REQUEST "\"json-ranks\"}", true, true}};
 
+static const char print_it[] = FAULTLOC_STATUS_REQUEST "\"print\"}";
+
 /* The number of the query that is under way for all who ask the same; 0: there is none. */
 static uint32_t under_way(const struct faultloc_statuses *s, bool full)
 {
@@ -39,8 +42,6 @@ static const char *add(struct faultloc_statuses *s, ftree_time now, bool json, b
     uint32_t number = under_way(s, full);
     int rc = FTREE_OK;
 
-    if (*reply < 0)
-        return "a question needs a socket for its answer";
     if (s->n == FAULTLOC_STATUSES_MAX)
         return "too many questions at once";
     if (!number)
@@ -56,10 +57,30 @@ static const char *add(struct faultloc_statuses *s, ftree_time now, bool json, b
 const char *faultloc_statuses_take(struct faultloc_statuses *s, ftree_time now, const char *text,
                                    size_t len, int *reply)
 {
+    const char *wrong;
+    int nobody = -1;
+
+    if (len == strlen(print_it) && !memcmp(text, print_it, len)) {
+        wrong = add(s, now, false, false, &nobody);
+        return *wrong ? wrong : "ok";
+    }
+    if (*reply < 0)
+        return "a question needs a socket for its answer";
     for (size_t i = 0; i < sizeof(questions) / sizeof(questions[0]); i++)
         if (len == strlen(questions[i].text) && !memcmp(text, questions[i].text, len))
             return add(s, now, questions[i].json, questions[i].full, reply);
     return "no such question";
+}
+
+static void answer(const struct faultloc_statuses *s, const struct faultloc_status_asker *a,
+                   const char *text)
+{
+    if (a->reply < 0) {
+        faultloc_reporter_status(s->reporter, text);
+        return;
+    }
+    faultloc_symptom_socket_reply(a->reply, text);
+    close(a->reply);
 }
 
 void faultloc_statuses_answered(struct faultloc_statuses *s, const struct ftree_query_result *r)
@@ -74,10 +95,7 @@ void faultloc_statuses_answered(struct faultloc_statuses *s, const struct ftree_
         if (!*t && !r->refused[0])
             *t = a->json ? faultloc_status_job_json(s->p, s->ft, r, faultloc_unix_ms())
                          : faultloc_status_job_text(s->p, s->ft, r, a->full);
-        faultloc_symptom_socket_reply(a->reply, r->refused[0] ? r->refused
-                                                : *t          ? *t
-                                                              : "out of memory");
-        close(a->reply);
+        answer(s, a, r->refused[0] ? r->refused : *t ? *t : "out of memory");
         *a = s->asker[--s->n];
     }
     for (int i = 0; i < 4; i++)

@@ -23,16 +23,20 @@
 struct faultloc_statuses {
     struct faultloc_program *p;
     struct ftree *ft;
+    struct faultloc_reporter *reporter;
     int32_t n;
     struct faultloc_status_asker {
-        int reply; /* a socket of who asked */
+        int reply; /* a socket of who asked; -1: people did, by the launcher */
         bool full, json;
         uint32_t number; /* of the query; 0: it is just being asked */
     } asker[FAULTLOC_STATUSES_MAX];
 };
 
+struct faultloc_reporter;
+
 /* Purpose: takes the datagram {"status": "text"}, or "json", or these two with "-ranks" behind the
- * word; *reply is then taken, and -1.  One query is under way for all who ask the same.  Returns what is
+ * word; *reply is then taken, and -1.  Where it is "print" the answer goes to standard error, and "ok" is
+ * what is to be answered: so mpiexec has it printed.  One query is under way for all who ask the same.  Returns what is
  * to be answered at once, "" if nothing is. */
 const char *faultloc_statuses_take(struct faultloc_statuses *s, ftree_time now, const char *text,
                                    size_t len, int *reply);
