@@ -424,7 +424,8 @@ one_run() {
 }
 
 children=4 # that are spawned
-"${FAULTLOC_MPI:-/nonexistent}/bin/mpichversion" 2>/dev/null | grep -q 'ch4:ofi' && spawns=1 || spawns=
+about=$(LD_LIBRARY_PATH=${FAULTLOC_MPI:-}/lib "${FAULTLOC_MPI:-}/bin/mpichversion" 2>/dev/null || :)
+[[ $about == *ch4:ofi* ]] && spawns=1 || spawns=
 
 trap finish EXIT
 trap 'exit 130' INT TERM

@@ -63,6 +63,11 @@ static const struct {
 
 static const char *const origins[] = {"hardware", "software", "unknown"};
 static const char *const links[] = {"unknown", "up", "down", "no-carrier", "gone"};
+static const char *const doings[] = {
+#define DOING_NAME(id, text) text,
+    FTREE_DOINGS(DOING_NAME)
+#undef DOING_NAME
+};
 
 static const struct {
     const char *name;
@@ -97,6 +102,7 @@ NAME_OF(ftree_source_name, sources)
 NAME_OF(ftree_severity_name, severities)
 NAME_OF(ftree_origin_name, origins)
 NAME_OF(ftree_link_name, links)
+NAME_OF(ftree_doing_name, doings)
 
 const char *ftree_path_name(int path)
 {

@@ -19,7 +19,7 @@
  */
 
 #define WIRE_MAGIC 0xf7
-#define WIRE_VERSION 7
+#define WIRE_VERSION 8
 #define WIRE_HEADER 8
 
 /* The one table of messages: type, name, body (a member of wire_message.u), the flags that it may have,
@@ -44,7 +44,11 @@
     X(WIRE_RELAY, "relay", relay, WIRE_FLAG_PASSED_ON, false) \
     X(WIRE_WAITS_UP, "waits-up", part, 0, true) \
     X(WIRE_WAITS_LOOK, "waits-look", part, 0, true) \
-    X(WIRE_WAITS_SEEN, "waits-seen", part, 0, true)
+    X(WIRE_WAITS_SEEN, "waits-seen", part, 0, true) \
+    X(WIRE_QUERY_UP, "query-up", part, 0, true) \
+    X(WIRE_QUERY_DOWN, "query-down", part, 0, true) \
+    X(WIRE_QUERY_ANSWER, "query-answer", part, 0, true) \
+    X(WIRE_QUERY_RESULT, "query-result", part, 0, true)
 
 enum wire_type {
     WIRE_TYPES(FTREE_ENUM) WIRE_TYPE_COUNT
@@ -125,7 +129,7 @@ struct wire_relay {
 
 #define WIRE_RELAY_BYTES (WIRE_HEADER + 4 + 2) /* one that is acknowledged leaves room for these */
 
-/* A part of what does not fit into one message; see waitfor/parcel.c, whose receivers check the bytes. */
+/* A part of what does not fit into one message; see net/parcel.c, whose receivers check the bytes. */
 struct wire_part {
     uint32_t number;
     uint16_t part, parts; /* it is this one, from 0, of so many */

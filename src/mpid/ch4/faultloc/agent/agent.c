@@ -5,6 +5,7 @@
 
 #include "faultloc/agent/link.h"
 #include "faultloc/agent/looks.h"
+#include "faultloc/agent/note.h"
 #include "faultloc/agent/partner.h"
 #include "faultloc/agent/sources.h"
 #include "faultloc/agent/stop_job.h"
@@ -47,6 +48,7 @@ struct agent {
     struct faultloc_looks looks;
     struct faultloc_sources sources;
     struct faultloc_reporter reporter;
+    struct faultloc_note note;
     struct faultloc_stop_job stop;
     struct faultloc_second second;
     struct faultloc_state state; /* for state probes */
@@ -128,7 +130,26 @@ static void note_waiting(void *ctx, const struct ftree_waiting *w)
 {
     struct agent *a = ctx;
 
-    faultloc_reporter_waiting(&a->reporter, a->ft, w);
+    faultloc_note_begin(&a->note, w);
+}
+
+static void take_setting(void *ctx, const void *bytes, size_t len, bool reports)
+{
+    struct agent *a = ctx;
+
+    faultloc_sets_came(&a->sources.sets, bytes, len, reports);
+}
+
+static void note_answered(void *ctx, const struct ftree_query_result *r)
+{
+    struct agent *a = ctx;
+
+    if (r->kind == FTREE_QUERY_STATUS)
+        faultloc_statuses_answered(&a->sources.statuses, r);
+    else
+        faultloc_sets_answered(&a->sources.sets, r);
+    else
+        faultloc_note_answered(&a->note, r);
 }
 
 static void trace(void *ctx, const char *line)
@@ -149,6 +170,8 @@ static const struct ftree_io io = {.send = send_message,
                                    .verdict = remember_verdict,
                                    .report = report_verdict,
                                    .waiting = note_waiting,
+                                   .answered = note_answered,
+                                   .setting = take_setting,
                                    .trace = trace};
 
 /* ---- life ------------------------------------------------------------------------------------ */
@@ -162,7 +185,17 @@ static int make_core(struct agent *a)
     cfg.stall = a->p->board->settings.stall;
     cfg.silence = a->p->board->settings.silence;
     rc = ftree_create(&a->p->job.job, a->p->self, &cfg, &io, a, &a->ft);
-    a->looks.ft = a->sources.ft = a->stop.ft = a->ft;
+    a->looks.ft = a->sources.ft = a->stop.ft = a->sources.asks.ft = a->ft;
+    a->sources.asks.p = a->p;
+    a->sources.statuses =
+        (struct faultloc_statuses){.p = a->p, .ft = a->ft, .reporter = &a->reporter};
+    a->sources.sets = (struct faultloc_sets){.p = a->p,
+                                             .ft = a->ft,
+                                             .sources = &a->sources,
+                                             .reporter = &a->reporter,
+                                             .stop = &a->stop};
+    if (!rc)
+        rc = faultloc_sets_restore(&a->sources.sets, faultloc_now());
     if (!rc)
         rc = faultloc_looks_restore(&a->looks, faultloc_now());
     return rc ? ENOMEM : 0;
@@ -201,6 +234,7 @@ static int open_agent(struct agent *a, struct faultloc_program *p)
                                    .fork_at = p->start >= 0 ? FTREE_NEVER : 0},
                         .looks = {.wakeup = -1},
                         .sources = {.sock = {.fd = -1}},
+                        .note = {.reporter = &a->reporter},
                         .stop = {.p = p, .reporter = &a->reporter, .at = FTREE_NEVER},
                         .leave_by = FTREE_NEVER,
                         .state = {.watch = &p->watch, .iface = p->board->iface[FTREE_PATH_DATA]},
@@ -253,6 +287,7 @@ static ftree_time next_event(const struct agent *a)
     ftree_time t = faultloc_loop_earlier(a->looks.at, ftree_deadline(a->ft));
 
     t = faultloc_loop_earlier(t, a->stop.at);
+    t = faultloc_loop_earlier(t, faultloc_asks_deadline(&a->sources.asks));
     t = faultloc_loop_earlier(t, a->second.fork_at);
     return faultloc_loop_earlier(t, faultloc_line_deadline(&a->link.line));
 }
@@ -332,6 +367,9 @@ static void turn(struct agent *a)
     if (now >= ftree_deadline(a->ft))
         ftree_tick(a->ft, now);
     faultloc_link_hand_over(&a->link, now);
+    faultloc_sets_turn(&a->sources.sets, now);
+    faultloc_asks_turn(&a->sources.asks, now);
+    faultloc_note_turn(&a->note, now);
     try_listen(a, now);
     faultloc_stop_job_turn(&a->stop, now);
 }

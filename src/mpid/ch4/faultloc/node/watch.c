@@ -152,6 +152,7 @@ void faultloc_watch_look(struct faultloc_watch *w, ftree_time now, int32_t i, bo
         judge_left(seen, &slot, now, state);
         return;
     }
+    state->call = (uint32_t) (slot.call & FAULTLOC_CALL_MASK);
     if (with_proc && !seen->gone)
         look_at_proc(w, seen, &slot, state);
     if (seen->gone) {
