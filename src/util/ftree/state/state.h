@@ -265,6 +265,7 @@ bool ftree_verdict_is_taken(const struct ftree *ft, int32_t node);
 uint8_t ftree_verdict_paths_of_sign(const struct ftree *ft, const char *name);
 /* True if a verdict says that something is wrong with the node's data path. */
 bool ftree_verdict_path_is_known(const struct ftree *ft, int32_t node);
+bool ftree_verdict_explains_rank(const struct ftree *ft, const struct ftree_symptom *s);
 bool ftree_verdict_explains_path(const struct ftree *ft, const struct ftree_symptom *s);
 
 /* partition.c */
