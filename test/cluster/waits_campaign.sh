@@ -12,8 +12,9 @@ cluster=$here/cluster
 . "$here/lib/common.sh"
 
 deadlocks="recv-recv ssend-ssend big-send-send ring5 two-comms waitall test-loop iprobe-loop"
-deadlocks+=" or-knot wrong-tag wrong-comm missing-send early-finalize intercomm rma-lock pscw"
-deadlocks+=" recv-recv-f08 recv-recv-mpif"
+missing="missing-fence missing-split missing-inter missing-iv missing-scatterv"
+deadlocks+=" or-knot wrong-tag wrong-comm missing-send missing-near $missing early-finalize"
+deadlocks+=" intercomm rma-lock pscw recv-recv-f08 recv-recv-mpif"
 mismatches="bcast-roots reduce-allreduce skip-allreduce counts ibarrier-barrier"
 healthy="or-no-knot late-send compute slow-link sleep-poll thread-comes uneven"
 all_kinds="$deadlocks $mismatches $healthy"
@@ -42,6 +43,7 @@ $(indent "$mismatches")
                         none
 $(indent "$healthy")
                       slow-link needs two hosts: the outgoing data of one of them is limited
+  --rate R            to this rate (2mbit)
   --programs P,P,...  how the ranks work together (test/mpi/patterns.h), one of which is drawn for
                       each run (all): $all_programs
   --hosts N           hosts (4)
@@ -74,14 +76,14 @@ die() { echo "waits_campaign.sh: $2" >&2; exit "$1"; }
 
 kinds=${all_kinds// /,} programs=${all_programs// /,} hosts='' ppns='' one_host='' threads=1 runs=1
 seed=$((RANDOM % 30000)) max_delay=2.5 deadline=20 lasts=60 settle=3 check_programs='' keep=''
-json=''
+json='' rate=2mbit
 while [ $# -gt 0 ]; do
     case $1 in
         --help | -h) usage; exit 0 ;;
         --one-host) one_host=1; shift; continue ;;
         --check-programs) check_programs=1; shift; continue ;;
         --kinds | --programs | --hosts | --ppn | --threads | --runs | --seed | --max-delay | \
-            --deadline | --seconds | --settle | --mpi | --keep | --json)
+            --rate | --deadline | --seconds | --settle | --mpi | --keep | --json)
             [ $# -ge 2 ] || die 2 "$1 needs a value; see --help" ;;
         *) die 2 "unknown argument $1; see --help" ;;
     esac
@@ -94,6 +96,7 @@ while [ $# -gt 0 ]; do
         --runs) runs=$2 ;;
         --seed) seed=$2 ;;
         --max-delay) max_delay=$2 ;;
+        --rate) rate=$2 ;;
         --deadline) deadline=$2 ;;
         --seconds) lasts=$2 ;;
         --settle) settle=$2 ;;
@@ -128,6 +131,7 @@ check_values() {
 check_values '--runs, --seed, --seconds, --settle and --deadline' '[0-9]+' "$runs" "$seed" \
     "$lasts" "$settle" "$deadline"
 check_values '--ppn, --hosts and --threads' '[1-9][0-9]*(,[1-9][0-9]*)*' "$ppns" "$hosts" "$threads"
+check_values --rate '[1-9][0-9]*[kmg]?bit' "$rate"
 check_values --max-delay '[0-9]+([.][0-9]+)?' "$max_delay"
 for ppn in ${ppns//,/ }; do
     [ $((hosts * ppn)) -ge 4 ] || die 2 "$hosts hosts with $ppn ranks: at least 4 ranks are needed"
@@ -180,7 +184,7 @@ plan() {
     case $kind in
         slow-link)
             draw 1 "$hosts"
-            SLOW=h$DRAWN DID="$SLOW, 2 Mbit/s"
+            SLOW=h$DRAWN DID="$SLOW, $rate"
             [ "$hosts" -gt 1 ] || SKIP="there is one host" ;;
         sleep-poll)
             draw 2 200
@@ -228,7 +232,7 @@ has_said() {
 
 # Of those that the verdict is about, and of all where all take part.
 must_block() {
-    case " $mismatches missing-send early-finalize " in
+    case " $mismatches missing-send $missing early-finalize " in
         *" $kind "*) seq 0 $((hosts * ppn - 1)) ;;
         *) tr , '\n' <<<"${EXPECT#* }" ;;
     esac
@@ -244,7 +248,7 @@ last_blocked() { awk '$3 > t { t = $3 } END { print t }' "$job"/pids/blocked.* 2
 
 slow_down() {
     wait_until 120 has_said_or_ended
-    ip netns exec "$name-$SLOW" tc qdisc add dev eth0 root tbf rate 2mbit burst 16kb latency 500ms
+    ip netns exec "$name-$SLOW" tc qdisc add dev eth0 root tbf rate "$rate" burst 16kb latency 500ms
 }
 speed_up() { ip netns exec "$name-$SLOW" tc qdisc del dev eth0 root 2>/dev/null || :; }
 

@@ -156,7 +156,7 @@ static bool write_items(struct ftree *ft, const struct waits *w, waitfor_bytes *
     if (ftree_waits_count(w) == 0)
         return true; /* nobody cares who has called MPI_Finalize */
     while ((len = ftree_waits_items(w, &from, buf, sizeof(buf))) > 0)
-        if (!waitfor_append(ft, out, buf, len))
+        if (!ftree_bytes_append(ft, out, buf, len))
             return false;
     return true;
 }
@@ -209,14 +209,14 @@ static void tell(struct ftree *ft, ftree_time now, const waitfor_bytes *items, b
         return;
     }
     if (w->stale != FTREE_NONE && w->stale != hop) /* it must not believe what was told to it */
-        waitfor_parcel_send(ft, now, w->stale, WIRE_WAITS_UP,
-                            waitfor_next_number(&ft->waitfor->round, now), NULL, 0);
+        ftree_parcel_send(ft, now, w->stale, WIRE_WAITS_UP,
+                          ftree_parcel_number(&ft->waitfor->round, now), NULL, 0);
     w->stale = FTREE_NONE;
     if (hop == w->hop ? print == w->sent && !again : items->n == 0 && !w->has_sent)
         return;
-    if (!waitfor_parcel_send(ft, now, hop, WIRE_WAITS_UP,
-                             waitfor_next_number(&ft->waitfor->round, now), items->items,
-                             (size_t) items->n)) {
+    if (!ftree_parcel_send(ft, now, hop, WIRE_WAITS_UP,
+                           ftree_parcel_number(&ft->waitfor->round, now), items->items,
+                           (size_t) items->n)) {
         w->tell_again = FTREE_NEVER;
         return;
     }

@@ -65,7 +65,7 @@ static bool put_rank(struct ftree *ft, const struct waitfor_candidate *c,
     waits_put_signed(&w, a->withs);
     for (int32_t i = 0; i < a->withs; i++)
         waits_put_signed(&w, c->with.items[a->with + i]);
-    return waitfor_append(ft, out, buf, w.at);
+    return ftree_bytes_append(ft, out, buf, w.at);
 }
 
 static void note_unasked(struct ftree *ft, ftree_time now, struct waitfor_candidate *c,
@@ -107,7 +107,7 @@ static void ask_node(struct ftree *ft, ftree_time now, struct waitfor_candidate 
     if (fits && node == ft->self)
         waitfor_ask(ft, now, ft->self, c->number, bytes.items, (size_t) bytes.n);
     else if (fits)
-        waitfor_parcel_send(ft, now, node, WIRE_WAITS_LOOK, c->number, bytes.items,
+        ftree_parcel_send(ft, now, node, WIRE_WAITS_LOOK, c->number, bytes.items,
                             (size_t) bytes.n);
     ftree_alloc(ft, bytes.items, 0);
 }
