@@ -400,13 +400,13 @@ static void meet(void)
     uneven.met++;
 }
 
-/* In all ranks after the same round: every 32nd, rank 0 says whether it is time. */
+/* In all ranks after the same round: every 8th, rank 0 says whether it is time. */
 static void meet_now_and_then(void)
 {
     static long round;
     int due = tu_now() > uneven.next_meet;
 
-    if (++round % 32)
+    if (++round % 8)
         return;
     MPI_Bcast(&due, 1, MPI_INT, 0, uneven.comm);
     if (!due)
