@@ -13,8 +13,8 @@ cluster=$here/cluster
 
 deadlocks="recv-recv ssend-ssend big-send-send ring5 two-comms waitall test-loop iprobe-loop"
 deadlocks+=" or-knot wrong-tag wrong-comm missing-send early-finalize intercomm rma-lock pscw"
-deadlocks+=" recv-recv-f08 recv-recv-mpif"
-mismatches="bcast-roots reduce-allreduce skip-allreduce counts ibarrier-barrier"
+deadlocks+=" first-of-two recv-recv-f08 recv-recv-mpif"
+mismatches="bcast-roots reduce-allreduce skip-allreduce skip-first counts ibarrier-barrier"
 healthy="or-no-knot late-send compute slow-link sleep-poll thread-comes"
 all_kinds="$deadlocks $mismatches $healthy"
 for_threads="${deadlocks%% or-knot*} wrong-tag wrong-comm intercomm late-send thread-comes"
