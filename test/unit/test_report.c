@@ -1392,7 +1392,9 @@ END_TEST
 
 #define FOR "have waited for 30 s"
 #define WRONG "; nothing is known to be wrong\n"
-#define ASK(rank) \
+#define STATUS "[faultloc]   what all ranks do: faultloc status"
+#define ASK(rank, node) \
+    STATUS "; where rank " rank " is: a debugger on " node "\n" \
     "[faultloc]   to have it examined: faultloc symptom --kind user-suspects --component " \
     "\"rank " rank "\"\n"
 
@@ -1402,22 +1404,22 @@ static const struct {
 } note_rows[] = {
     {{.count = 7, .ends = 1, .end = {{3, 7, "outside MPI"}}},
      "[faultloc] waiting: 7 of 8 ranks " FOR " for rank 3 (h1), which is outside MPI" WRONG
-         ASK("3")},
+         ASK("3", "h1")},
     {{.count = 1, .ends = 1, .end = {{3, 1, "in MPI_Allreduce"}}, .classes = 1, .class_ = {{"MPI_Recv", "", 1, 2}}},
      "[faultloc] waiting: 1 of 8 ranks has waited for 30 s for rank 3 (h1), which is in "
-     "MPI_Allreduce" WRONG "[faultloc]   1 in MPI_Recv, rank 2 (h1) alone\n" ASK("3")},
+     "MPI_Allreduce" WRONG "[faultloc]   1 in MPI_Recv, rank 2 (h1) alone\n" ASK("3", "h1")},
     {{.count = 6, .ends = 2, .end = {{7, 4, "outside MPI"}, {0, 2, "in MPI_Recv"}}, .classes = 2,
       .class_ = {{"MPI_Allreduce", "MPI_COMM_WORLD", 4, 1}, {"MPI_Recv", "pairs", 2, 4}}},
      "[faultloc] waiting: 6 of 8 ranks " FOR ", 4 of them for rank 7 (h3), which is outside "
      "MPI" WRONG "[faultloc]   2 for rank 0 (h0), which is in MPI_Recv\n"
      "[faultloc]   4 in MPI_Allreduce on MPI_COMM_WORLD, rank 1 (h0) for example\n"
-     "[faultloc]   2 in MPI_Recv on pairs, rank 4 (h2) for example\n" ASK("7")},
+     "[faultloc]   2 in MPI_Recv on pairs, rank 4 (h2) for example\n" ASK("7", "h3")},
     {{.count = 2, .classes = 1, .class_ = {{"MPI", "", 2, 6}}},
      "[faultloc] waiting: 2 of 8 ranks " FOR WRONG
-     "[faultloc]   2 in MPI, rank 6 (h3) for example\n"},
+     "[faultloc]   2 in MPI, rank 6 (h3) for example\n" STATUS "\n"},
     {{.count = 5, .ends = 2, .end = {{7, 0, "outside MPI"}, {1, 0, "in MPI_Recv"}}},
      "[faultloc] waiting: 5 of 8 ranks " FOR " for rank 7 (h3), which is outside MPI" WRONG
-     "[faultloc]   others for rank 1 (h0), which is in MPI_Recv\n" ASK("7")},
+     "[faultloc]   others for rank 1 (h0), which is in MPI_Recv\n" ASK("7", "h3")},
 };
 
 static struct report_job job_of_note(const struct ftree_waiting *note)

@@ -189,20 +189,6 @@ static bool count_explained(struct ftree *ft, const struct ftree_symptom *s)
     return true;
 }
 
-/* A stopped process that its own agent has told of: if the node is lost later nobody else would notice.
- * So the node is asked once more where somebody still waits; that it is as before is no news. */
-static bool may_be_lost_since(const struct ftree *ft, const struct ftree_symptom *s)
-{
-    const struct known *k;
-
-    for (int32_t i = -1; (k = ftree_verdict_about(ft, s->about.node, &i));)
-        if (!k->v.withdrawn && k->v.fln == k->v.node && k->v.rank == s->about.rank &&
-            !ftree_class_says(k->v.class_, FTREE_FOR_EVER) &&
-            k->v.located + ft->cfg.stall < s->last)
-            return true;
-    return false;
-}
-
 static bool explained(struct ftree *ft, ftree_time now, const struct ftree_symptom *s)
 {
     if (ftree_is_leaving(ft) || is_own_stall(ft, s) || ftree_peer_has_left(ft, s->about.node))
@@ -212,9 +198,7 @@ static bool explained(struct ftree *ft, ftree_time now, const struct ftree_sympt
         return true;
     }
     if (!ftree_has_failed(ft, s->about.node) && any_reporter_lives(ft, s) &&
-        !ftree_verdict_explains_path(ft, s) &&
-        (!ftree_verdict_on_rank(ft, s->about.node, s->about.rank) ||
-         may_be_lost_since(ft, s)))
+        !ftree_verdict_explains_path(ft, s) && !ftree_verdict_explains_rank(ft, s))
         return false;
     if (count_explained(ft, s))
         ftree_trace(ft, "symptom about %s explained by a verdict", ftree_name(ft, s->about.node));

@@ -443,7 +443,7 @@ bool ftree_verdict_on_rank(const struct ftree *ft, int32_t node, int32_t rank)
     const struct known *k;
 
     for (int32_t i = -1; rank != FTREE_NONE && (k = ftree_verdict_about(ft, node, &i));)
-        if (!k->v.withdrawn && k->v.rank == rank && ftree_class_says(k->v.class_, FTREE_STOPS_RANK))
+        if (!k->v.withdrawn && k->v.rank == rank && ftree_class_explains(k->v.class_) != FTREE_EXPLAINS_NEVER)
             return true;
     return false;
 }
@@ -651,6 +651,31 @@ static bool cuts(const struct ftree *ft, const struct summary *v)
 }
 
 /* ---- what it explains ------------------------------------------------------------------------ */
+
+/* Until when a verdict explains that somebody waits for its rank, 0: it does not.  A stopped process that
+ * its own agent has told of: if the node is lost later nobody else would notice.  So the node is asked once
+ * more where somebody still waits; that it is as before is no news. */
+static ftree_time explains_until(const struct ftree *ft, const struct summary *v)
+{
+    enum ftree_explains how_long = ftree_class_explains(v->class_);
+
+    if (v->withdrawn || how_long == FTREE_EXPLAINS_NEVER)
+        return 0;
+    return how_long == FTREE_EXPLAINS_WHILE && v->fln == v->node ? v->located + ft->cfg.stall
+                                                                 : FTREE_NEVER;
+}
+
+/* True if a verdict on its rank explains the symptom as it was last seen. */
+bool ftree_verdict_explains_rank(const struct ftree *ft, const struct ftree_symptom *s)
+{
+    const struct known *k;
+
+    for (int32_t i = -1;
+         s->about.rank != FTREE_NONE && (k = ftree_verdict_about(ft, s->about.node, &i));)
+        if (k->v.rank == s->about.rank && s->last <= explains_until(ft, &k->v))
+            return true;
+    return false;
+}
 
 /* What is known of the node's data path explains that somebody waits for it; not that its agent is
  * silent, too. */

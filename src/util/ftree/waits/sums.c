@@ -17,12 +17,13 @@
  */
 
 /* Each side computes it for each message (faultloc_mark() of the glue is the same): a product spreads
- * a tag over all bits, and what the shift mixes in keeps sums of tags apart that are equal. */
+ * a tag over all bits, and inverting every other one keeps sums of tags apart that are equal: their
+ * marks have equal sums, too, only if the products add up with the same carries. */
 uint64_t ftree_waits_mark(uint32_t context, int32_t tag)
 {
-    uint64_t x = ((uint64_t) context << 48 | (uint32_t) tag) * 0x9e3779b97f4a7c15u;
+    uint64_t key = (uint64_t) context << 48 | (uint32_t) tag;
 
-    return x ^ x >> 32;
+    return (key * 0x9e3779b97f4a7c15u) ^ 0x5555555555555555u;
 }
 
 /* ---- the search ------------------------------------------------------------------------------ */

@@ -21,7 +21,7 @@ static int32_t peer_of(MPIR_Request * req)
     if (MPIDI_REQUEST(req, is_local))
         return FAULTLOC_PEER_LOCAL;
 #endif
-    return MPIDI_faultloc_rank_at(MPIDI_REQUEST(req, faultloc_av));
+    return MPIDI_faultloc_rank_at(MPIDI_REQUEST(req, faultloc_peer));
 }
 
 static void note_wait(MPIR_Request * req)

@@ -15,12 +15,6 @@
  * receive has ended; other transports have no such place, so nothing is said of them.
  */
 
-#if defined(HAVE_CH4_NETMOD_UCX) && defined(MPIDI_CH4_DIRECT_NETMOD)
-#define COUNTS_MESSAGES true
-#else
-#define COUNTS_MESSAGES false
-#endif
-
 /* Turns of progress in which nobody has answered, after which the question is answered as well as
  * can be: the rank is in a loop that notes nothing. */
 #define PATIENT_TURNS 256
@@ -140,12 +134,12 @@ static const struct faultloc_message *message_at(uint32_t i, int type)
 
 /* Of the last message that is known by that, as long as it is in the ring: most ranks wait for what
  * they have begun last. */
-static uint64_t bytes_of(uint64_t key, int type)
+static uint64_t bytes_of(uint32_t context, int32_t tag, int type)
 {
     for (uint32_t i = 0; i < FAULTLOC_RING_ENTRIES; i++) {
         const struct faultloc_message *m = message_at(i, type);
 
-        if (m && m->key == key)
+        if (m && m->context == context && m->tag == tag)
             return m->datatype ? m->count * (m->datatype >> 8) : m->count;
     }
     return 0;
@@ -161,53 +155,78 @@ static void describe_self(struct waits_record *r, struct waits_request *q, MPIR_
     q->comm = add_comm(r, req->comm, req->comm->recvcontext_id);
 }
 
+static int32_t peer_of(MPIR_Request * req)
+{
+    void *peer = MPIDI_REQUEST(req, faultloc_peer);
+
+    return (uintptr_t) peer & 1 ? WAITS_ANY : MPIDI_faultloc_rank_at(peer);
+}
+
+static uint32_t context_of(MPIR_Request * req)
+{
+    return MPIDI_REQUEST(req, faultloc_context) & ~MPIDI_FAULTLOC_SSEND;
+}
+
 static void describe_message(struct waits_record *r, struct waits_request *q, MPIR_Request * req)
 {
     bool is_send = req->kind == MPIR_REQUEST_KIND__SEND;
-    uintptr_t av = (uintptr_t) MPIDI_REQUEST(req, faultloc_av);
-    bool is_ssend = MPIDI_REQUEST(req, faultloc_key) & MPIDI_FAULTLOC_KEY_SSEND;
-    uint64_t key = MPIDI_REQUEST(req, faultloc_key) & ~MPIDI_FAULTLOC_KEY_SSEND;
-    int32_t tag = FAULTLOC_KEY_TAG(key);
+    bool is_ssend = MPIDI_REQUEST(req, faultloc_context) & MPIDI_FAULTLOC_SSEND;
+    int32_t tag = MPIDI_REQUEST(req, faultloc_tag);
 
     q->kind = !is_send ? WAITS_RECV : is_ssend ? WAITS_SSEND : WAITS_SEND;
-    q->peer = av & 1 ? WAITS_ANY : MPIDI_faultloc_rank_at((MPIDI_av_entry_t *) av);
+    q->peer = peer_of(req);
     q->tag = !is_send && tag == MPI_ANY_TAG ? WAITS_ANY : tag;
-    q->comm = add_context(r, FAULTLOC_KEY_CONTEXT(key), is_send);
-    q->bytes = bytes_of(key, is_send ? FAULTLOC_RING_SEND : FAULTLOC_RING_RECV);
+    q->comm = add_context(r, context_of(req), is_send);
+    q->bytes = bytes_of(context_of(req), tag, is_send ? FAULTLOC_RING_SEND : FAULTLOC_RING_RECV);
 }
 
 /* ---- collectives ----------------------------------------------------------------------------- */
 
-enum need { NEEDS_UNKNOWN, NEEDS_ALL, NEEDS_ROOT, ROOT_NEEDS_ALL };
+enum need {
+    NEEDS_UNKNOWN,
+    NEEDS_ALL,
+    NEEDS_ALL_AND_MORE,         /* and somebody else besides: what is received inside says whom */
+    NEEDS_ROOT,
+    ROOT_NEEDS_ALL
+};
 
 /* Whom an operation cannot end without.  Those in which a member may have nothing to give (v and w),
- * and scans, are not among them: of these the receive inside says more. */
+ * scans, and those of neighborhoods are not among them: of these the receives inside say more.  All
+ * that makes a communicator or a window agrees upon a context with all members, and MPI_Win_fence and
+ * MPI_Win_free have a barrier, whatever they are told.  In MPI_Scatterv a rank waits for the root or
+ * not at all. */
 static enum need need_of(uint32_t call)
 {
 #define ID(name) MPIDI_FAULTLOC_CALL_ID("internal_" name)
+#define OPERATION(Name, name, need) \
+        {ID(#Name), need}, {ID(#Name "_c"), need}, {ID("I" #name), need}, \
+        {ID("I" #name "_c"), need}, {ID(#Name "_init"), need}, {ID(#Name "_init_c"), need}
     static const struct {
         uint32_t call;
         enum need need;
     } needs[] = {
-        {ID("Barrier"), NEEDS_ALL}, {ID("Ibarrier"), NEEDS_ALL},
-        {ID("Allreduce"), NEEDS_ALL}, {ID("Allreduce_c"), NEEDS_ALL},
-        {ID("Iallreduce"), NEEDS_ALL}, {ID("Iallreduce_c"), NEEDS_ALL},
-        {ID("Allgather"), NEEDS_ALL}, {ID("Allgather_c"), NEEDS_ALL},
-        {ID("Iallgather"), NEEDS_ALL}, {ID("Iallgather_c"), NEEDS_ALL},
-        {ID("Alltoall"), NEEDS_ALL}, {ID("Alltoall_c"), NEEDS_ALL},
-        {ID("Ialltoall"), NEEDS_ALL}, {ID("Ialltoall_c"), NEEDS_ALL},
-        {ID("Reduce_scatter_block"), NEEDS_ALL}, {ID("Reduce_scatter_block_c"), NEEDS_ALL},
-        {ID("Comm_dup"), NEEDS_ALL}, {ID("Comm_create"), NEEDS_ALL}, {ID("Comm_split"), NEEDS_ALL},
-        {ID("Win_create"), NEEDS_ALL}, {ID("Win_allocate"), NEEDS_ALL},
-        {ID("Bcast"), NEEDS_ROOT}, {ID("Bcast_c"), NEEDS_ROOT},
-        {ID("Ibcast"), NEEDS_ROOT}, {ID("Ibcast_c"), NEEDS_ROOT},
-        {ID("Scatter"), NEEDS_ROOT}, {ID("Scatter_c"), NEEDS_ROOT},
-        {ID("Iscatter"), NEEDS_ROOT}, {ID("Iscatter_c"), NEEDS_ROOT},
-        {ID("Reduce"), ROOT_NEEDS_ALL}, {ID("Reduce_c"), ROOT_NEEDS_ALL},
-        {ID("Ireduce"), ROOT_NEEDS_ALL}, {ID("Ireduce_c"), ROOT_NEEDS_ALL},
-        {ID("Gather"), ROOT_NEEDS_ALL}, {ID("Gather_c"), ROOT_NEEDS_ALL},
-        {ID("Igather"), ROOT_NEEDS_ALL}, {ID("Igather_c"), ROOT_NEEDS_ALL},
+        OPERATION(Barrier, barrier, NEEDS_ALL),
+        OPERATION(Allreduce, allreduce, NEEDS_ALL),
+        OPERATION(Allgather, allgather, NEEDS_ALL),
+        OPERATION(Alltoall, alltoall, NEEDS_ALL),
+        OPERATION(Reduce_scatter_block, reduce_scatter_block, NEEDS_ALL),
+        OPERATION(Bcast, bcast, NEEDS_ROOT),
+        OPERATION(Scatter, scatter, NEEDS_ROOT),
+        OPERATION(Scatterv, scatterv, NEEDS_ROOT),
+        OPERATION(Reduce, reduce, ROOT_NEEDS_ALL),
+        OPERATION(Gather, gather, ROOT_NEEDS_ALL),
+        {ID("Comm_dup"), NEEDS_ALL}, {ID("Comm_dup_with_info"), NEEDS_ALL},
+        {ID("Comm_idup"), NEEDS_ALL}, {ID("Comm_idup_with_info"), NEEDS_ALL},
+        {ID("Comm_create"), NEEDS_ALL}, {ID("Comm_split"), NEEDS_ALL},
+        {ID("Comm_split_type"), NEEDS_ALL}, {ID("Cart_create"), NEEDS_ALL},
+        {ID("Cart_sub"), NEEDS_ALL}, {ID("Graph_create"), NEEDS_ALL},
+        {ID("Dist_graph_create"), NEEDS_ALL}, {ID("Dist_graph_create_adjacent"), NEEDS_ALL},
+        {ID("Intercomm_create"), NEEDS_ALL_AND_MORE},
+        {ID("Win_create"), NEEDS_ALL}, {ID("Win_create_dynamic"), NEEDS_ALL},
+        {ID("Win_allocate"), NEEDS_ALL}, {ID("Win_allocate_shared"), NEEDS_ALL},
+        {ID("Win_fence"), NEEDS_ALL}, {ID("Win_free"), NEEDS_ALL},
     };
+#undef OPERATION
 #undef ID
 
     for (size_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++)
@@ -296,6 +315,69 @@ static void describe(struct waits_record *r, struct waits_request *q, MPIR_Reque
     }
 }
 
+/* ---- inside a schedule ----------------------------------------------------------------------- */
+
+/* The schedules of a communicator that are under way, and the messages that they wait for. */
+struct inside {
+    struct waits_record *r;
+    MPIR_Comm *comm;
+    int schedules;
+    int32_t found;
+};
+
+static void count_schedules(MPIR_Request * req, void *arg)
+{
+    struct inside *in = arg;
+
+    in->schedules += req->kind == MPIR_REQUEST_KIND__COLL &&
+        MPIDI_REQUEST(req, faultloc_av) == (void *) in->comm;
+}
+
+static bool is_inside(const MPIR_Comm * comm, MPIR_Request * req)
+{
+    uint64_t key = MPIDI_REQUEST(req, faultloc_key) & ~MPIDI_FAULTLOC_KEY_SSEND;
+    uint32_t context = FAULTLOC_KEY_CONTEXT(key);
+
+    if ((req->kind != MPIR_REQUEST_KIND__SEND && req->kind != MPIR_REQUEST_KIND__RECV) ||
+        (req->comm && MPIDI_is_self_comm(req->comm)) || MPIDI_faultloc_is_am(req))
+        return false;
+    return (context & MPIR_CONTEXT_SUFFIX_MASK) != 0 &&
+        is_comm_of(comm, context, req->kind == MPIR_REQUEST_KIND__SEND);
+}
+
+static void add_inside(MPIR_Request * req, void *arg)
+{
+    struct inside *in = arg;
+
+    if (!is_inside(in->comm, req))
+        return;
+    if (in->r->requests == WAITS_REQUESTS_MAX)
+        in->r->more = true;
+    else
+        describe_message(in->r, &in->r->request[in->r->requests++], req);
+    in->found++;
+}
+
+/* Where positions do not tell whom an operation needs, the messages that its schedule waits for do:
+ * all of them must end.  They are told apart from those of other operations only where there are no
+ * others on the communicator.  The last request gives way to them. */
+static void look_inside(struct waits_record *r, MPIR_Request * req)
+{
+    uint32_t number;
+    struct inside in = {.r = r,.comm = MPIDI_faultloc_collective_of(req, &number) };
+    struct waits_request whole = r->request[r->requests - 1];
+
+    if (!in.comm || MPIDI_faultloc_page.slot.many_threads)
+        return;
+    MPIDI_faultloc_each_pending(count_schedules, &in);
+    if (in.schedules != 1)
+        return;
+    r->requests--;
+    MPIDI_faultloc_each_pending(add_inside, &in);
+    if (in.found == 0)
+        r->request[r->requests++] = whole;
+}
+
 /* ---- the wait -------------------------------------------------------------------------------- */
 
 static MPIR_Request *pending(MPIR_Request * req)
@@ -308,7 +390,7 @@ static MPIR_Request *pending(MPIR_Request * req)
 /* Two messages of the same kind with the same peer. */
 static bool are_alike(const MPIR_Request * a, const MPIR_Request * b)
 {
-    return a->kind == b->kind && MPIDI_REQUEST(a, faultloc_av) == MPIDI_REQUEST(b, faultloc_av) &&
+    return a->kind == b->kind && MPIDI_REQUEST(a, faultloc_peer) == MPIDI_REQUEST(b, faultloc_peer) &&
         (a->kind == MPIR_REQUEST_KIND__SEND || a->kind == MPIR_REQUEST_KIND__RECV);
 }
 
@@ -354,6 +436,16 @@ static void add_probe(struct waits_record *r, const struct MPIDI_faultloc_wait *
     q->tag = w->tag == MPI_ANY_TAG ? WAITS_ANY : w->tag;
 }
 
+static void add_request(struct waits_record *r, const struct MPIDI_faultloc_wait *w,
+                        MPIR_Request * req)
+{
+    struct waits_request *q = &r->request[r->requests++];
+
+    describe(r, q, req);
+    if (q->kind == WAITS_COLLECTIVE && q->number == 0 && w->mode == WAITS_FOR_ALL)
+        look_inside(r, req);
+}
+
 static void add_requests(struct waits_record *r, const struct MPIDI_faultloc_wait *w)
 {
     const struct waits_request *collective = add_collective(r);
@@ -362,22 +454,23 @@ static void add_requests(struct waits_record *r, const struct MPIDI_faultloc_wai
 
     /* An operation that needs all members lacks those who have not begun it, and nobody else; whom it
      * happens to receive from is how it is done. */
-    if (collective && collective->peer == FTREE_NONE)
+    if (collective && collective->peer == FTREE_NONE && need_of(r->call) != NEEDS_ALL_AND_MORE)
         return;
     for (; told < n && r->requests < WAITS_REQUESTS_MAX; told++)
-        describe(r, &r->request[r->requests++], chosen[told]);
-    r->more = count_pending(w) > told;
+        add_request(r, w, chosen[told]);
+    r->more |= count_pending(w) > told;
     if (w->comm)
         add_probe(r, w);
     if (r->requests == 0)
         add_onesided(r);
 }
 
-/* Communicators on which collectives were begun, though nothing of them is waited for. */
-static void add_used_comms(struct waits_record *r)
+/* Communicators of which nothing is waited for: how far this rank has come there, perhaps not to
+ * the first collective, is what others wait for. */
+static void add_other_comms(struct waits_record *r)
 {
     MPIR_Comm *comm[WAITS_COMMS_MAX];
-    int n = MPIDI_faultloc_comms_used(comm, WAITS_COMMS_MAX);
+    int n = MPIDI_faultloc_comms(comm, WAITS_COMMS_MAX);
 
     for (int i = 0; i < n; i++)
         (void) add_comm(r, comm[i], comm[i]->recvcontext_id);
@@ -419,19 +512,19 @@ static void fill_record(struct waits_record *r, const struct MPIDI_faultloc_wait
     if (r->mode == WAITS_FOR_NONE && r->requests > 0)
         r->mode = WAITS_FOR_ALL;
     r->state = (uint8_t) state_of(r);
-    add_used_comms(r);
+    add_other_comms(r);
 }
 
 /* ---- messages -------------------------------------------------------------------------------- */
 
 static void add_exchange(struct waits_page *page, int32_t peer)
 {
-    const union MPIDI_faultloc_sums *row = &MPIDI_faultloc_sums.row[peer];
+    const struct MPIDI_faultloc_sums *row = &MPIDI_faultloc_sums.row[peer];
 
     page->exchange[page->exchanges++] = (struct waits_exchange) {
         .peer = peer,
-        .sent = {.count = row->of.sent,.sum = row->of.sent_sum},
-        .received = {.count = row->of.received,.sum = row->of.received_sum}
+        .sent = {.count = row->sent,.sum = row->sent_sum},
+        .received = {.count = row->received,.sum = row->received_sum}
     };
 }
 
@@ -453,14 +546,14 @@ static bool is_wanted(const struct wanted *with, int32_t peer)
 static void fill_exchanges(struct waits_page *page, const struct wanted *with)
 {
     page->exchanges = 0;
-    if (!COUNTS_MESSAGES)
+    if (!MPIDI_FAULTLOC_COUNTS)
         return;
     for (int32_t i = 0; i < with->n; i++)
         if (with->rank[i] >= 0 && with->rank[i] < MPIR_Process.size)
             add_exchange(page, with->rank[i]);
     for (int32_t i = 0; !with->n && i < MPIR_Process.size && page->exchanges < WAITS_PEERS_MAX; i++)
-        if (MPIR_Process.size <= WAITS_PEERS_MAX || MPIDI_faultloc_sums.row[i].of.sent ||
-            MPIDI_faultloc_sums.row[i].of.received)
+        if (MPIR_Process.size <= WAITS_PEERS_MAX || MPIDI_faultloc_sums.row[i].sent ||
+            MPIDI_faultloc_sums.row[i].received)
             add_exchange(page, i);
 }
 
@@ -474,14 +567,13 @@ static void add_posted(MPIR_Request * req, void *arg)
 {
     struct posted *p = arg;
     struct waits_page *page = p->page;
-    uintptr_t av = (uintptr_t) MPIDI_REQUEST(req, faultloc_av);
-    uint64_t key = MPIDI_REQUEST(req, faultloc_key);
-    struct waits_flow flow = {.kind = WAITS_POSTED,.context = FAULTLOC_KEY_CONTEXT(key),.count = 1 };
+    int32_t tag = MPIDI_REQUEST(req, faultloc_tag);
+    struct waits_flow flow = {.kind = WAITS_POSTED,.context = context_of(req),.count = 1 };
 
     if (req->kind != MPIR_REQUEST_KIND__RECV || (req->comm && MPIDI_is_self_comm(req->comm)))
         return;
-    flow.peer = av & 1 ? WAITS_ANY : MPIDI_faultloc_rank_at((MPIDI_av_entry_t *) av);
-    flow.tag = FAULTLOC_KEY_TAG(key) == MPI_ANY_TAG ? WAITS_ANY : FAULTLOC_KEY_TAG(key);
+    flow.peer = peer_of(req);
+    flow.tag = tag == MPI_ANY_TAG ? WAITS_ANY : tag;
     if (flow.peer == FTREE_NONE || !is_wanted(p->with, flow.peer))
         return;
     for (int32_t i = 0; i < page->posted; i++)
@@ -501,8 +593,8 @@ static void fill_posted(struct waits_page *page, const struct wanted *with)
     struct posted p = {.page = page,.with = with };
 
     page->posted = 0;
-    page->posted_more = !COUNTS_MESSAGES;
-    if (COUNTS_MESSAGES)
+    page->posted_more = !MPIDI_FAULTLOC_COUNTS;
+    if (MPIDI_FAULTLOC_COUNTS)
         MPIDI_faultloc_each_pending(add_posted, &p);
 }
 
@@ -510,12 +602,12 @@ static void fill_posted(struct waits_page *page, const struct wanted *with)
 static bool read_sent(uint32_t i, struct waits_flow *flow)
 {
     const struct faultloc_message *m = message_at(i, FAULTLOC_RING_SEND);
-    MPIR_Comm *comm = m ? find_comm(FAULTLOC_KEY_CONTEXT(m->key), true) : NULL;
+    MPIR_Comm *comm = m ? find_comm(m->context, true) : NULL;
 
     if (!comm)
         return false;
     *flow = (struct waits_flow) {.kind = WAITS_SENT,.peer = world_rank(comm, m->peer),
-        .tag = FAULTLOC_KEY_TAG(m->key),.context = FAULTLOC_KEY_CONTEXT(m->key),.count = 1
+        .tag = m->tag,.context = m->context,.count = 1
     };
     return flow->peer != FTREE_NONE;
 }
