@@ -161,6 +161,13 @@ static const struct ftree_io io = {.send = send_message,
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
+static int set_rules(void *ctx, ftree_time now, const char *text, size_t len)
+{
+    struct agent *a = ctx;
+
+    return faultloc_sources_set_rules(&a->sources, now, text, len);
+}
+
 static int make_core(struct agent *a)
 {
     struct ftree_config cfg;
@@ -176,7 +183,8 @@ static int make_core(struct agent *a)
         (struct faultloc_statuses){.p = a->p, .ft = a->ft, .reporter = &a->reporter};
     a->sources.sets = (struct faultloc_sets){.p = a->p,
                                              .ft = a->ft,
-                                             .sources = &a->sources,
+                                             .use_rules = set_rules,
+                                             .ctx = a,
                                              .reporter = &a->reporter,
                                              .stop = &a->stop};
     if (!rc)
