@@ -32,7 +32,7 @@ static waitfor_bytes items_of(struct lone *l, int32_t rank, int32_t peer)
     ck_assert_int_eq(ftree_waits_add(w, &record), FTREE_OK);
     ck_assert_int_eq(ftree_waits_reduce(w), FTREE_OK);
     while ((len = ftree_waits_items(w, &from, buf, sizeof(buf))) > 0)
-        waitfor_append(l->ft, &out, buf, len);
+        ftree_bytes_append(l->ft, &out, buf, len);
     ftree_waits_destroy(w);
     return out;
 }
