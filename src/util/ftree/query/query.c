@@ -459,8 +459,10 @@ int ftree_query_ask(struct ftree *ft, ftree_time now, enum ftree_query_kind kind
         w->own.n--;
         own = NULL;
     }
-    if (!own)
+    if (!own) {
+        end_if_idle(ft);
         return FTREE_ERR_NOMEM;
+    }
     own->kind = (uint8_t) kind;
     own->number = ftree_parcel_number(&ft->queries->own, now);
     own->until =

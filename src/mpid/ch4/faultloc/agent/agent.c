@@ -144,12 +144,12 @@ static void note_answered(void *ctx, const struct ftree_query_result *r)
 {
     struct agent *a = ctx;
 
-    if (r->kind == FTREE_QUERY_STATUS)
-        faultloc_statuses_answered(&a->sources.statuses, r);
-    else
+    if (r->kind == FTREE_QUERY_SET) {
         faultloc_sets_answered(&a->sources.sets, r);
-    else
-        faultloc_note_answered(&a->note, r);
+        return;
+    }
+    faultloc_statuses_answered(&a->sources.statuses, r);
+    faultloc_note_answered(&a->note, r);
 }
 
 static void trace(void *ctx, const char *line)
@@ -176,6 +176,13 @@ static const struct ftree_io io = {.send = send_message,
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
+static int set_rules(void *ctx, ftree_time now, const char *text, size_t len)
+{
+    struct agent *a = ctx;
+
+    return faultloc_sources_set_rules(&a->sources, now, text, len);
+}
+
 static int make_core(struct agent *a)
 {
     struct ftree_config cfg;
@@ -191,7 +198,8 @@ static int make_core(struct agent *a)
         (struct faultloc_statuses){.p = a->p, .ft = a->ft, .reporter = &a->reporter};
     a->sources.sets = (struct faultloc_sets){.p = a->p,
                                              .ft = a->ft,
-                                             .sources = &a->sources,
+                                             .use_rules = set_rules,
+                                             .ctx = a,
                                              .reporter = &a->reporter,
                                              .stop = &a->stop};
     if (!rc)

@@ -7,7 +7,6 @@
 
 #include "faultloc/agent/json.h"
 #include "faultloc/agent/reporter.h"
-#include "faultloc/agent/sources.h"
 #include "faultloc/agent/stop_job.h"
 #include "faultloc/base/say.h"
 #include "faultloc/io/symptom_socket.h"
@@ -196,8 +195,9 @@ void faultloc_sets_came(struct faultloc_sets *s, const void *bytes, size_t len, 
 
 static void use_rules(struct faultloc_sets *s, ftree_time now, const struct ftree_setting *set)
 {
-    int rc = faultloc_sources_set_rules(s->sources, now, set->rules, set->rules_len);
+    int rc = s->use_rules(s->ctx, now, set->rules, set->rules_len);
 
+    s->has_rules = s->has_rules || !rc;
     if (rc)
         faultloc_say("node %s: rules that were set cannot be used: %s; keeping the previous rules",
                      s->p->job.names[s->p->self], strerror(rc));
@@ -208,7 +208,6 @@ static void use_action(struct faultloc_sets *s, ftree_time now, const struct ftr
     struct faultloc_settings *to = &s->p->board->settings;
 
     to->action = set->abort ? FAULTLOC_ACTION_ABORT : FAULTLOC_ACTION_REPORT;
-    to->action_at = now;
     faultloc_stop_job_action(s->stop, now, s->reports);
 }
 
@@ -221,7 +220,7 @@ static void use(struct faultloc_sets *s, ftree_time now, const struct ftree_sett
         use_action(s, now, set);
     if (set->has & FTREE_SET_STALL)
         s->p->board->settings.stall = set->stall_ms * FTREE_MS;
-    if ((set->changed & FTREE_SET_RULES) || ((set->has & FTREE_SET_RULES) && !s->sources->set))
+    if ((set->changed & FTREE_SET_RULES) || ((set->has & FTREE_SET_RULES) && !s->has_rules))
         use_rules(s, now, set);
 }
 

@@ -21,14 +21,16 @@
 
 #define FAULTLOC_SETS_MAX 4 /* requests at the same time */
 
-struct faultloc_sources;
 struct faultloc_reporter;
 struct faultloc_stop_job;
 
 struct faultloc_sets {
     struct faultloc_program *p;
     struct ftree *ft;
-    struct faultloc_sources *sources;
+    /* Has these rules used from now on (len 0: the built-in ones).  Returns an errno. */
+    int (*use_rules)(void *ctx, ftree_time now, const char *text, size_t len);
+    void *ctx;
+    bool has_rules; /* it did */
     struct faultloc_reporter *reporter;
     struct faultloc_stop_job *stop;
     int32_t n;

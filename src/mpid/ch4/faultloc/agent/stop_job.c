@@ -27,9 +27,7 @@ static ftree_time patience_before(const struct faultloc_stop_job *s, const struc
 /* From when its patience counts. */
 static ftree_time acts_from(const struct faultloc_stop_job *s, const struct ftree_verdict *v)
 {
-    ftree_time set = s->p->board->settings.action_at;
-
-    return v->located > set ? v->located : set;
+    return v->located > s->set ? v->located : s->set;
 }
 
 bool faultloc_stop_job_is_due(const struct faultloc_stop_job *s, ftree_time now)
@@ -116,6 +114,7 @@ void faultloc_stop_job_action(struct faultloc_stop_job *s, ftree_time now, bool 
 
     s->at = s->p->board->abort_code ? s->at : FTREE_NEVER;
     s->confirming = false;
+    s->set = now;
     for (int32_t i = 0; reports && s->at == FTREE_NEVER && ftree_verdict_at(s->ft, i, &v); i++)
         faultloc_stop_job_consider(s, &v, now);
 }

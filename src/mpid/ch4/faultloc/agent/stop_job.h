@@ -17,6 +17,7 @@ struct faultloc_stop_job {
     ftree_time at; /* FTREE_NEVER: nothing is to end the job */
     struct ftree_verdict fatal; /* that is, because of this */
     bool confirming; /* it is asked whether that still stands */
+    ftree_time set; /* when the action was set while the job ran; 0: it was not */
 };
 
 /* Purpose: the job is ended because of this verdict, if that is what is wanted, in a while. */

@@ -42,7 +42,6 @@ struct faultloc_settings {
     ftree_time patience; /* ns, how long a verdict must have stood before it ends job or ranks */
     ftree_time grace; /* ns, how long a dying job may wait for its verdict */
     enum faultloc_action action;
-    ftree_time action_at; /* since when; 0: from the beginning */
     char report[FAULTLOC_PATH_ROOM]; /* where the JSON goes, %j expanded; "": nowhere */
     char trace[FAULTLOC_PATH_ROOM]; /* where the trace goes; "": nowhere */
     char rules[FAULTLOC_PATH_ROOM]; /* the rule base; "": the built-in one */
