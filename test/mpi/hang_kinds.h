@@ -498,6 +498,26 @@ static void skip_allreduce(int i)
     barrier();
 }
 
+static void barrier_of(MPI_Comm comm)
+{
+    blocks("MPI_Barrier");
+    MPI_Barrier(comm);
+}
+
+static void skip_first(int i)
+{
+    if (i > 0)
+        barrier_of(hang.x);
+    blocks("MPI_Finalize");
+    MPI_Finalize();
+    exit(0);
+}
+
+static void first_of_two(int i)
+{
+    barrier_of(i == 0 ? hang.x : hang.y);
+}
+
 /* MPICH returns at once from an MPI_Alltoall of nothing. */
 static void counts(int i)
 {
@@ -621,6 +641,8 @@ static void thread_comes(int i)
  *  bcast-roots       A says another root than all others; it differs from the many
  *  reduce-allreduce  A is in MPI_Reduce, all others at the same position in MPI_Allreduce
  *  skip-allreduce    A is in MPI_Barrier, all others at the same position in MPI_Allreduce
+ *  skip-first        A has called MPI_Finalize, all others are in the first MPI_Barrier of X
+ *  first-of-two      A is in the first MPI_Barrier of X, all others in that of Y
  *  counts            A's last collective has no data, that of all others at the same position has
  *  ibarrier-barrier  A is in MPI_Ibarrier, all others at the same position in MPI_Barrier
  *  late-send         B sleeps outside MPI, and sends
@@ -655,6 +677,8 @@ static const struct kind kinds[] = {
     {"bcast-roots", "collective-mismatch", 1, EVERYBODY, 0, 0, NULL, bcast_roots},
     {"reduce-allreduce", "collective-mismatch", 1, EVERYBODY, 0, 0, NULL, reduce_allreduce},
     {"skip-allreduce", "collective-mismatch", 1, EVERYBODY, 0, 0, NULL, skip_allreduce},
+    {"skip-first", "collective-mismatch", 1, EVERYBODY, 0, 0, make_two_comms, skip_first},
+    {"first-of-two", "deadlock", EVERYBODY, EVERYBODY, 0, 0, make_two_comms, first_of_two},
     {"counts", "collective-mismatch", 1, EVERYBODY, 0, 0, NULL, counts},
     {"ibarrier-barrier", "collective-mismatch", 1, EVERYBODY, 0, 0, NULL, ibarrier_barrier},
     {"late-send", NULL, 0, 2, 1, 30, NULL, late_send},

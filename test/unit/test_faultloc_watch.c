@@ -396,13 +396,25 @@ static const struct {
     int phase;
     char seen;
     int pending;
-} letters[] = {{'R', 5, OUTSIDE, 'R'}, {'S', 5, OUTSIDE, 'S'}, {'D', 5, OUTSIDE, 'D'},
-               {'T', 5, OUTSIDE, 'T'}, {'t', 5, OUTSIDE, 't'}, {'I', 1, OUTSIDE, 'I'},
-               {'Z', 2, OUTSIDE, 'Z'}, {'Z', 1, GONE, 0},      {'X', 1, GONE, 0},
-               {'x', 1, GONE, 0},
-               /* killed, and not ended yet */
-               {'R', 5, OUTSIDE, 'X', 256}, {'S', 5, OUTSIDE, 'X', 256}, {'T', 5, OUTSIDE, 'X', 256},
-               {'D', 5, OUTSIDE, 'D', 256}, {'Z', 2, OUTSIDE, 'Z', 256}, {'Z', 1, GONE, 0, 256}};
+} letters[] = {
+    {'R', 5, OUTSIDE, 'R', 0},
+    {'S', 5, OUTSIDE, 'S', 0},
+    {'D', 5, OUTSIDE, 'D', 0},
+    {'T', 5, OUTSIDE, 'T', 0},
+    {'t', 5, OUTSIDE, 't', 0},
+    {'I', 1, OUTSIDE, 'I', 0},
+    {'Z', 2, OUTSIDE, 'Z', 0},
+    {'Z', 1, GONE, 0, 0},
+    {'X', 1, GONE, 0, 0},
+    {'x', 1, GONE, 0, 0},
+    /* killed, and not ended yet */
+    {'R', 5, OUTSIDE, 'X', 256},
+    {'S', 5, OUTSIDE, 'X', 256},
+    {'T', 5, OUTSIDE, 'X', 256},
+    {'D', 5, OUTSIDE, 'D', 256},
+    {'Z', 2, OUTSIDE, 'Z', 256},
+    {'Z', 1, GONE, 0, 256},
+};
 
 START_TEST(letter)
 {
