@@ -500,6 +500,7 @@ cluster_tests = \
     test/cluster/test_on_demand.sh \
     test/cluster/test_rules_reload.sh \
     test/cluster/test_slurm.sh \
+    test/cluster/test_status.sh \
     test/cluster/test_straggler.sh \
     test/cluster/test_stranger.sh \
     test/cluster/test_topology.sh \

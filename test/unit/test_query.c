@@ -233,7 +233,6 @@ START_TEST(the_root_is_lost)
     ask(w, 4);
     world_run(w, 8000 * FTREE_MS);
     ck_assert_int_eq(got.times, 1);
-    if (*got.refused) fputs(world_trace(w), stderr);
     ck_assert_str_eq(got.refused, "");
     ck_assert_int_eq(got.answered, 6);
     ck_assert_int_ne(got.root, 0);

@@ -297,6 +297,23 @@ static void *alloc(void *ctx, void *ptr, size_t size)
     return out;
 }
 
+static void answered(void *ctx, const struct ftree_query_result *q)
+{
+    const struct sim_node *n = ctx;
+    struct sim_run *r = n->run;
+
+    if (q->refused[0])
+        return;
+    r->status.took = r->now - SIM_BEGINS;
+    r->status.messages = r->messages;
+    r->status.answered = q->answered.count;
+    r->status.silent = q->silent.count;
+    for (int32_t i = 0; i < r->job.nodes; i++) {
+        uint32_t messages = r->node[i].sent + r->node[i].received;
+        r->status.busiest = messages > r->status.busiest ? messages : r->status.busiest;
+    }
+}
+
 const struct ftree_io sim_agent_io = {.send = send_message,
                                       .look = look,
                                       .state = state,
@@ -305,6 +322,7 @@ const struct ftree_io sim_agent_io = {.send = send_message,
                                       .waiting = note_ends,
                                       .verdict = learn,
                                       .report = report,
+                                      .answered = answered,
                                       .alloc = alloc};
 
 const struct ftree_io sim_agent_io_traced = {.send = send_traced,

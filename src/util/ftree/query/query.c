@@ -24,7 +24,8 @@ static bool ask_ranks(struct ftree *ft, ftree_time now, const struct query_round
 
 static const struct {
     /* On the acting root, before it goes down: replaces the request, or returns why it does not go. */
-    const char *(*at_root)(struct ftree *ft, ftree_time now, struct ftree_bytes *request);
+    const char *(*at_root)(struct ftree *ft, ftree_time now, struct ftree_bytes *request,
+                           char why[QUERY_WHY]);
     /* On every node.  True: the own answer takes time, and ftree_query_said() will say so. */
     bool (*at_node)(struct ftree *ft, ftree_time now, const struct query_round *r);
     bool is_shared; /* who asks the same meanwhile gets the same answer */
@@ -335,6 +336,7 @@ static void serve(struct ftree *ft, ftree_time now, int32_t first)
     struct query_asker *a = &w->askers.items[first];
     struct ftree_bytes request = {0};
     const char *why = NULL;
+    char room[QUERY_WHY];
 
     if (kinds[a->kind].is_shared)
         ft->queries->next = now + PACE;
@@ -344,7 +346,7 @@ static void serve(struct ftree *ft, ftree_time now, int32_t first)
     if (!ftree_bytes_append(ft, &request, a->request.items, (size_t) a->request.n))
         why = "out of memory";
     else if (kinds[a->kind].at_root)
-        why = kinds[a->kind].at_root(ft, now, &request);
+        why = kinds[a->kind].at_root(ft, now, &request, room);
     if (why) {
         refuse(ft, now, a->node, a->number, why);
         forget_asker(ft, first);

@@ -29,6 +29,7 @@
 #define QUERY_CLASSES 32 /* of an answer that is to be short; so many runs in each of their sets, */
 #define QUERY_RUNS 16
 #define QUERY_SUSPICIONS 16 /* and so many suspicions in any */
+#define QUERY_WHY 320 /* of the text of a refusal */
 #define QUERY_FULL 1 /* flag of a request for the status: all classes, all ranks */
 
 struct query_answer {
@@ -80,7 +81,6 @@ struct query_set {
     bool is_told; /* this node has, as the acting root: */
     struct ftree_spans have; /* nodes that have answered that they have it */
     ftree_time again, pause; /* when the others are told again; FTREE_NEVER: there are none */
-    char why[320]; /* the last one was refused */
 };
 
 /* Of the handle. */
@@ -122,7 +122,8 @@ int query_answer_get(struct ftree *ft, ftree_time now, const uint8_t *bytes, siz
 void query_answer_clear(struct ftree *ft, struct query_answer *a);
 
 /* set.c */
-const char *query_set_at_root(struct ftree *ft, ftree_time now, struct ftree_bytes *request);
+const char *query_set_at_root(struct ftree *ft, ftree_time now, struct ftree_bytes *request,
+                              char why[QUERY_WHY]);
 bool query_set_at_node(struct ftree *ft, ftree_time now, const struct query_round *r);
 /* Of a round of the acting root. */
 void query_set_answered(struct ftree *ft, ftree_time now, const struct query_answer *a);

@@ -36,7 +36,8 @@ static void current(const struct ftree *ft, struct ftree_setting *s)
         memset(s, 0, sizeof(*s));
 }
 
-const char *query_set_at_root(struct ftree *ft, ftree_time now, struct ftree_bytes *request)
+const char *query_set_at_root(struct ftree *ft, ftree_time now, struct ftree_bytes *request,
+                              char why[QUERY_WHY])
 {
     struct query_set *set = &ft->queries->set;
     struct ftree_bytes out = {0};
@@ -45,8 +46,8 @@ const char *query_set_at_root(struct ftree *ft, ftree_time now, struct ftree_byt
     (void) now;
     if (ftree_setting_decode(request->items, (size_t) request->n, &s))
         return "the request is malformed";
-    if (ftree_setting_check(&s, set->why, sizeof(set->why)))
-        return set->why;
+    if (ftree_setting_check(&s, why, QUERY_WHY))
+        return why;
     current(ft, &before);
     ftree_setting_merge(&s, &before);
     s.version = next_version(ft, s.version);
