@@ -613,7 +613,7 @@ static void test_sums(void)
         received = with(2);
         EXPECT(sent.sent.count, received.received.count + 1);
         mark = (FAULTLOC_KEY(out.flow[0].context, 21) * FAULTLOC_MARK_FACTOR) ^ FAULTLOC_MARK_FLIPS;
-        EXPECT(sent.sent.sum, received.received.sum + mark);
+        EXPECT(sent.sent.sum, received.received.sum + mark * mark);
         for (int i = 1; i < RANKS; i++)
             MPI_Send(buf, 1, MPI_INT, i, 22, MPI_COMM_WORLD);
     }

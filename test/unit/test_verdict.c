@@ -597,7 +597,8 @@ START_TEST(a_node_is_lost_with_the_last_of_its_ranks)
 }
 END_TEST
 
-/* That a node's agent and deputy have ended ends no rank of it; but nobody passes anything on there. */
+/* That a node's agent and deputy have ended ends no rank of it; but nobody passes anything on
+ * there. */
 /* For how long each verdict on a rank explains that somebody waits for it. */
 static const struct {
     const char *sign;

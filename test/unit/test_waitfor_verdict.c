@@ -112,7 +112,7 @@ static const struct {
     {polls, "deadlock/cycle", 1, 2, 900, 2, NULL},
     {missing, "deadlock/missing-partner", 14, 0, 900, 2, "rank 14 (n3) has called MPI_Finalize"},
     {missing_and_says_so, "deadlock/missing-partner", 14, 0, 990, 2, NULL},
-    {behind, "collective-mismatch/behind", 14, 0, 990, 8, NULL},
+    {behind, "collective-mismatch/behind", 14, 0, 990, 4, NULL},
     {two_of_16_differ, "collective-mismatch/different", 9, 2, 990, 2,
      "ranks 9, 11 (2 of 16) in MPI_Bcast(MPI_COMM_WORLD, the 3rd, root 1, 8 bytes)"},
     {half_of_them_differ, "collective-mismatch/different", 0, 16, 990, 2, NULL},
@@ -142,7 +142,8 @@ START_TEST(a_verdict_says_what_was_found)
 
     rows[_i].hang(r);
     ck_assert(world_run_until_reports(r->w, 1, 4 * SECOND));
-    print_lines(v);
+    if (v->evidences != rows[_i].lines || (rows[_i].line && !has_line(v, rows[_i].line)))
+        print_lines(v);
     ck_assert_str_eq(v->rule, rows[_i].sign);
     ck_assert_int_eq(v->rank, rows[_i].rank);
     ck_assert_int_eq(v->component.count, rows[_i].component);

@@ -112,13 +112,10 @@ static ftree_time work(struct sim_run *r, struct sim_node *n)
     return n->busy_until;
 }
 
-/* Of all messages those about who waits for whom are counted apart, too. */
-static void count_waits(struct sim_run *r, const uint8_t *bytes, size_t len)
+/* True: it is about who waits for whom; such a message is acknowledged. */
+static bool is_of_waits(const uint8_t *bytes, size_t len)
 {
-    if (len < WIRE_HEADER || bytes[2] < WIRE_WAITS_UP || bytes[2] > WIRE_WAITS_SEEN)
-        return;
-    r->waits_messages++;
-    r->waits_bytes += len;
+    return len >= WIRE_HEADER && bytes[2] >= WIRE_WAITS_UP && bytes[2] <= WIRE_WAITS_SEEN;
 }
 
 static int send_message(void *ctx, const struct ftree_route *to, const void *bytes, size_t len)
@@ -138,7 +135,11 @@ static int send_message(void *ctx, const struct ftree_route *to, const void *byt
     n->bytes += len;
     r->messages++;
     r->bytes += len;
-    count_waits(r, bytes, len);
+    if (is_of_waits(bytes, len)) {
+        n->of_waits += 2;
+        r->waits_messages++;
+        r->waits_bytes += len;
+    }
     if (!sim_network_works(&r->network, e.from, e.to, to->path))
         return 0;
     if (to->conn == 0)
@@ -421,6 +422,7 @@ void sim_agent_message(struct sim_run *r, struct sim_event *e)
     note(r, e);
     n->received++;
     n->bytes += e->len;
+    n->of_waits += is_of_waits(e->bytes, e->len) ? 2 : 0;
     if (r->options->trace)
         sim_trace_message(r, e);
     ftree_receive(n->ft, r->now, e->from, e->path, 1, e->bytes, e->len);

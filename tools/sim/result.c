@@ -100,6 +100,7 @@ void sim_result_take(const struct sim_run *r, double wall_s, struct sim_result *
 {
     struct sim_problem p;
     uint32_t most = 0;
+    uint64_t beside;
 
     *out = (struct sim_result){.seed = r->seed,
                                .nodes = r->job.nodes,
@@ -118,8 +119,12 @@ void sim_result_take(const struct sim_run *r, double wall_s, struct sim_result *
             out->busiest_messages = messages;
             out->busiest = i;
         }
-        if (messages - n->own_suspects > out->busiest_beside_suspects)
-            out->busiest_beside_suspects = messages - n->own_suspects;
+        beside = (uint64_t) n->own_suspects + n->of_waits;
+        beside = beside < messages ? messages - beside : 0; /* one may have been lost */
+        if (beside > out->busiest_beside_suspects)
+            out->busiest_beside_suspects = beside;
+        if (n->of_waits > out->busiest_of_waits)
+            out->busiest_of_waits = n->of_waits;
         if (n->bytes > out->busiest_bytes)
             out->busiest_bytes = n->bytes;
         out->active += n->sent > 0;
@@ -380,6 +385,7 @@ struct json_object *sim_result_json(const struct sim_run *r, const struct sim_re
     add_count(o, "busiest_node", (uint64_t) s->busiest);
     add_number(o, "messages_mean", (double) r->messages / r->job.nodes);
     add_count(o, "bytes_total", r->bytes);
+    add_count(o, "messages_busiest_node_of_waits", s->busiest_of_waits);
     add_count(o, "messages_of_waits", r->waits_messages);
     add_count(o, "bytes_of_waits", r->waits_bytes);
     add_count(o, "bytes_busiest_node", s->busiest_bytes);

@@ -58,6 +58,7 @@ struct sim_node {
     uint64_t bytes; /* sent and received */
     uint32_t sent, received; /* messages */
     uint32_t own_suspects; /* of both: those about them */
+    uint32_t of_waits; /* of both: those about who waits for whom, with what acknowledges them */
     uint32_t memory, memory_most; /* of its handle, in bytes */
     bool off; /* no power */
     bool crashed; /* its ranks have ended; its agent reports that, and leaves */

@@ -15,8 +15,8 @@
  * is dead, does not acknowledge or says that it is busy is passed over: on the way up by its own
  * parent, ..., the root, then the root's substitutes; on the way down the node above acts for it.
  * Equal symptoms on their way are held back for half a stall limit, and a window more if they were
- * observed together with the one that was passed on; then they follow as one, so that a job in which
- * everybody waits for one node costs each node O(fan-out) messages, not O(N).
+ * observed together with the one that was passed on; then they follow as one, so that a job in
+ * which everybody waits for one node costs each node O(fan-out) messages, not O(N).
  *
  * A node's FLN is its parent; of the root, the first substitute.  (Algorithm 1 of MPFL.)
  */
@@ -72,7 +72,8 @@ static int32_t next_hop(struct ftree *ft, ftree_time now, int32_t suspect, bool 
     if (suspect == above)
         return ft->self; /* it is the root, which nobody observes, that is to be asked about */
     child = ftree_topo_child_toward(ft->topo, above, suspect);
-    /* who is a suspect itself may never pass it on: better to ask at once, and perhaps for nothing */
+    /* who is a suspect itself may never pass it on: better to ask at once, and perhaps for
+     * nothing */
     if (child == suspect || !ftree_peer_usable(ft, now, child) || ftree_case_is_suspect(ft, child))
         return ft->self;
     return child;
@@ -93,8 +94,8 @@ static int32_t find_forward(const struct ftree *ft, const struct ftree_symptom *
 }
 
 /* Who waited for the same rank at about the same time saw the same: their count alone is no news to
- * whoever examines the node just now, and follows when that should be over.  What was observed later
- * is news, for the node may have been found well meanwhile. */
+ * whoever examines the node just now, and follows when that should be over.  What was observed
+ * later is news, for the node may have been found well meanwhile. */
 static void hold(const struct ftree *ft, ftree_time now, struct forward *f,
                  const struct ftree_symptom *s)
 {

@@ -262,9 +262,11 @@ static void note_answer(struct ftree *ft, ftree_time now, struct waitfor_look *l
                         const struct waits_page *page)
 {
     r->done = true;
-    if (l->from == FTREE_NONE)
+    if (l->from == FTREE_NONE || seen == WAITFOR_READY) /* what it said before is out of date */
         keep_records(ft, now, r->rank, seen == WAITFOR_READY ? page : NULL);
-    else if (!waitfor_answer_put(ft, now, &l->answers, r->rank, seen,
+    if (l->from == FTREE_NONE)
+        return;
+    if (!waitfor_answer_put(ft, now, &l->answers, r->rank, seen,
                                  waiting > 0 && waiting < now ? now - waiting : 0, page,
                                  l->with.items + r->with, r->withs))
         l->answers.n = 0; /* out of memory: the other side waits in vain */

@@ -55,8 +55,8 @@ uint16_t faultloc_sock_port(int fd);
  * happens to pick the port that is asked for as the port to ask from; nobody listens there. */
 bool faultloc_sock_is_own_peer(int fd);
 
-/* Purpose: whether there and back takes longer than `ns` on a TCP connection, or something that was sent
- * on it was lost, as the kernel has measured. */
+/* Purpose: whether there and back takes longer than `ns` on a TCP connection, or something that was
+ * sent on it was lost, as the kernel has measured. */
 bool faultloc_sock_is_slow(int fd, uint64_t ns);
 
 /* ---- the ports of a node, picked by its first rank, for its agent and its deputy --------------- */

@@ -151,6 +151,10 @@ struct MPIDI_faultloc_wait {
  * asked in vain, answers then; if nobody does for a while this does as well as it can. */
 void MPIDI_faultloc_take_question(void);
 
+/* Purpose: a number that is the same as long as no call of MPI begins or ends in any thread, but those
+ * that ask in vain, no message begins, and no receive ends. */
+uint64_t MPIDI_faultloc_moment(void);
+
 /* Purpose: answers, if the agent has asked. */
 void MPIDI_faultloc_answer(const struct MPIDI_faultloc_wait *wait);
 

@@ -11,7 +11,8 @@
 union MPIDI_faultloc_page MPIDI_faultloc_page __attribute__((aligned(FAULTLOC_SLOT_ALIGN)));
 uint32_t MPIDI_faultloc_notes;
 struct MPIDI_faultloc_sums_table MPIDI_faultloc_sums = {
-    .factor = FAULTLOC_MARK_FACTOR,.flips = FAULTLOC_MARK_FLIPS
+    .factor = FAULTLOC_MARK_FACTOR,.flips = FAULTLOC_MARK_FLIPS,
+    .key = FAULTLOC_KEY(UINT16_MAX, UINT32_MAX)
 };
 
 static struct {

@@ -5,6 +5,10 @@
 
 #include "faultloc/mpi/parts.h"
 
+#include "faultloc/base/proc.h"
+
+#include <sys/syscall.h>
+
 /*
  * What this rank waits for, when its agent asks (board/wait_area.h).  The rank says it at the next
  * turn of its wait, or when the next call that asks for something returns without it: there the
@@ -18,6 +22,7 @@
 /* Turns of progress in which nobody has answered, after which the question is answered as well as
  * can be: the rank is in a loop that notes nothing. */
 #define PATIENT_TURNS 256
+#define PATIENT_THREADS 65536 /* of many threads, each of which is to answer */
 
 uint32_t MPIDI_faultloc_asked;
 
@@ -113,6 +118,13 @@ static int8_t add_comm(struct waits_record *r, MPIR_Comm * comm, uint32_t contex
 }
 
 /* ---- requests -------------------------------------------------------------------------------- */
+
+static MPIR_Request *pending(MPIR_Request * req)
+{
+    if (!req || !MPIR_Request_is_active(req) || MPIR_Request_is_complete(req))
+        return NULL;
+    return MPIDI_faultloc_real(req);
+}
 
 static int8_t add_context(struct waits_record *r, uint32_t context, bool of_sends)
 {
@@ -255,16 +267,40 @@ static bool describe_collective(struct waits_record *r, struct waits_request *q,
     return q->number > 0;
 }
 
-/* The blocking operation that this rank is in, if any, beside what it waits for inside. */
-static struct waits_request *add_collective(struct waits_record *r)
+static bool has_many_threads(void)
 {
-    MPIR_Comm *comm = MPIDI_faultloc_collective_now();
+    return MPIDI_faultloc_page.slot.many_threads;
+}
+
+/* The blocking operation that a thread waits in: the last of the communicator in whose context for
+ * collectives its request is. */
+static MPIR_Comm *collective_of_thread(const struct MPIDI_faultloc_wait *w)
+{
+    MPIR_Request *req = w->mode == WAITS_FOR_ALL && w->n > 0 ? pending(w->reqs[0]) : NULL;
+    bool is_send = req && req->kind == MPIR_REQUEST_KIND__SEND;
+    struct waits_collective last = { 0 };
+    MPIR_Comm *comm = NULL;
+
+    if (req && (is_send || req->kind == MPIR_REQUEST_KIND__RECV) &&
+        (context_of(req) & MPIR_CONTEXT_INTRA_COLL))
+        comm = find_comm(context_of(req), is_send);
+    if (comm)
+        MPIDI_faultloc_last_collective(comm, &last);
+    return last.blocking ? comm : NULL;
+}
+
+/* The blocking operation that this rank is in, if any, beside what it waits for inside. */
+static struct waits_request *add_collective(struct waits_record *r,
+                                            const struct MPIDI_faultloc_wait *w)
+{
+    MPIR_Comm *comm = has_many_threads() ? collective_of_thread(w) : MPIDI_faultloc_collective_now();
     struct waits_request *q = &r->request[r->requests];
     struct waits_collective last;
 
     if (!comm)
         return NULL;
     MPIDI_faultloc_last_collective(comm, &last);
+    r->call = last.call;
     if (!describe_collective(r, q, comm, last.begun))
         return NULL;
     r->requests++;
@@ -380,13 +416,6 @@ static void look_inside(struct waits_record *r, MPIR_Request * req)
 
 /* ---- the wait -------------------------------------------------------------------------------- */
 
-static MPIR_Request *pending(MPIR_Request * req)
-{
-    if (!req || !MPIR_Request_is_active(req) || MPIR_Request_is_complete(req))
-        return NULL;
-    return MPIDI_faultloc_real(req);
-}
-
 /* Two messages of the same kind with the same peer. */
 static bool are_alike(const MPIR_Request * a, const MPIR_Request * b)
 {
@@ -448,7 +477,7 @@ static void add_request(struct waits_record *r, const struct MPIDI_faultloc_wait
 
 static void add_requests(struct waits_record *r, const struct MPIDI_faultloc_wait *w)
 {
-    const struct waits_request *collective = add_collective(r);
+    const struct waits_request *collective = add_collective(r, w);
     MPIR_Request *chosen[WAITS_REQUESTS_MAX];
     int n = choose(w, chosen), told = 0;
 
@@ -500,11 +529,13 @@ static enum waits_state state_of(const struct waits_record *r)
     }
 }
 
+/* Of one of many threads the call is known in a blocking collective alone. */
 static void fill_record(struct waits_record *r, const struct MPIDI_faultloc_wait *w)
 {
     memset(r, 0, sizeof(*r));
     r->rank = MPIR_Process.rank;
-    r->call = (uint32_t) (MPIDI_faultloc_page.slot.call & FAULTLOC_CALL_MASK);
+    if (!has_many_threads() || MPIDI_faultloc_page.slot.state != FAULTLOC_SLOT_RUNNING)
+        r->call = (uint32_t) (MPIDI_faultloc_page.slot.call & FAULTLOC_CALL_MASK);
     r->mode = (uint8_t) w->mode;
     r->polls = w->polls;
     r->stamp = stamp_of(w);
@@ -621,6 +652,95 @@ static void fill_sent(struct waits_page *page, const struct wanted *with)
             page->last++;
 }
 
+/* ---- threads --------------------------------------------------------------------------------- */
+
+/*
+ * Of a rank with MPI_THREAD_MULTIPLE each thread that waits answers for itself, at its next turn; MPICH's
+ * global lock is held there.  What they say is of one moment if meanwhile no call began or ended in any
+ * thread, no message began, and no receive has ended.  All other threads of the process must sleep until
+ * one of these wakes them, or nothing is said.
+ */
+static struct {
+    uint64_t moment;
+    uint64_t switches;          /* of the threads that sleep */
+    int n;
+    uint32_t turns;
+    pid_t thread[WAITS_THREADS_MAX];    /* ascending, so that each is at the same place next time */
+    struct waits_record record[WAITS_THREADS_MAX];
+} told;
+
+/* It only grows, but for calls that ask in vain. */
+uint64_t MPIDI_faultloc_moment(void)
+{
+    const struct faultloc_page *page = &MPIDI_faultloc_page.page;
+
+    return page->slot.call - (page->slot.polls << FAULTLOC_CALL_BITS) +
+        page->ring.count / FAULTLOC_RING_STEP + MPIDI_faultloc_sums.received;
+}
+
+/* The calling thread's place; FTREE_NONE: there are too many. */
+static int place_of_thread(pid_t thread)
+{
+    int i = 0;
+
+    while (i < told.n && told.thread[i] < thread)
+        i++;
+    if (i < told.n && told.thread[i] == thread)
+        return i;
+    if (told.n == WAITS_THREADS_MAX)
+        return FTREE_NONE;
+    memmove(&told.thread[i + 1], &told.thread[i], (size_t) (told.n - i) * sizeof(told.thread[0]));
+    memmove(&told.record[i + 1], &told.record[i], (size_t) (told.n - i) * sizeof(told.record[0]));
+    told.n++;
+    told.thread[i] = thread;
+    return i;
+}
+
+/* True: it had not, at this moment. */
+static bool tell_thread(const struct MPIDI_faultloc_wait *wait)
+{
+    int before, i;
+
+    if (told.moment != MPIDI_faultloc_moment())
+        told.n = 0;
+    told.moment = MPIDI_faultloc_moment();
+    before = told.n;
+    i = place_of_thread((pid_t) syscall(SYS_gettid));
+    if (i == FTREE_NONE)
+        return false;
+    fill_record(&told.record[i], wait);
+    told.record[i].stamp = told.moment - (uint64_t) count_pending(wait);
+    return told.n > before;
+}
+
+/* The kernel is asked when another thread has answered, and now and then: one that is about to sleep
+ * runs for a while. */
+static bool all_have_told(const struct MPIDI_faultloc_wait *wait)
+{
+#if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__GLOBAL
+    bool is_new = wait->mode != WAITS_FOR_NONE && tell_thread(wait);
+
+    return (is_new || told.turns++ % PATIENT_TURNS == 0) && told.n > 0 &&
+        told.moment == MPIDI_faultloc_moment() &&
+        faultloc_proc_others_sleep(NULL, getpid(), told.thread, told.n,
+                                   &MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX,
+                                   sizeof(MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX), &told.switches);
+#else
+    return false;
+#endif
+}
+
+static int32_t copy_told(struct waits_page *page)
+{
+    for (int i = 0; i < told.n; i++) {
+        page->record[i] = told.record[i];
+        page->record[i].thread = (uint8_t) i;
+        page->record[i].threads = (uint8_t) told.n;
+        page->record[i].stamp += told.switches;
+    }
+    return told.n;
+}
+
 /* ---- asked and answered ---------------------------------------------------------------------- */
 
 static void begin_writing(struct faultloc_wait_area *area)
@@ -648,13 +768,22 @@ static void write_page(struct faultloc_wait_area *area, uint32_t asked, const st
     struct waits_page *page = &area->page;
 
     begin_writing(area);
-    page->records = MPIDI_faultloc_page.slot.many_threads ? 0 : 1;
-    if (page->records)
+    page->records = 1;
+    if (has_many_threads() && MPIDI_faultloc_page.slot.state == FAULTLOC_SLOT_RUNNING)
+        page->records = copy_told(page);
+    else
         fill_record(&page->record[0], wait);
     fill_exchanges(page, with);
     fill_posted(page, with);
     fill_sent(page, with);
     end_writing(area, asked);
+}
+
+/* The next turn of a wait, in whichever thread, is one that answers. */
+static void ask_next_turn(void)
+{
+    MPIDI_faultloc_asked = 1;
+    MPIDI_faultloc_page.slot.spins |= 255;
 }
 
 void MPIDI_faultloc_answer(const struct MPIDI_faultloc_wait *wait)
@@ -663,12 +792,20 @@ void MPIDI_faultloc_answer(const struct MPIDI_faultloc_wait *wait)
     uint32_t asked = area ? area->asked : 0;
     struct wanted with;
 
+    if (area && asked != area->answered && has_many_threads() && !all_have_told(wait)) {
+        if (unanswered <= PATIENT_THREADS) {
+            ask_next_turn();
+            return;
+        }
+        told.n = 0;
+    }
     MPIDI_faultloc_asked = 0;
     unanswered = 0;
     if (!area || asked == area->answered)
         return;
     with = wanted_by(area);
     write_page(area, asked, &with, wait);
+    told.n = 0;
 }
 
 static const struct MPIDI_faultloc_wait nothing = {.mode = WAITS_FOR_NONE };
@@ -679,12 +816,11 @@ void MPIDI_faultloc_take_question(void)
 
     if (!area || area->asked == area->answered)
         return;
-    if (++unanswered > PATIENT_TURNS) {
+    if (++unanswered > (has_many_threads() ? PATIENT_THREADS : PATIENT_TURNS)) {
         MPIDI_faultloc_answer(&nothing);
         return;
     }
-    MPIDI_faultloc_asked = 1;
-    MPIDI_faultloc_page.slot.spins |= 255;      /* the next turn of a wait is one that answers */
+    ask_next_turn();
     MPIDI_FAULTLOC_SET_NEWS();
 }
 

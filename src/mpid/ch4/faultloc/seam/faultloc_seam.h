@@ -103,7 +103,8 @@ struct faultloc_peer_errors {
 
 /*
  * What a message is known by on both of its sides: the context of its communicator, and its tag.
- * Both sides add up the marks of a pair's messages (ftree_waits_mark() is the same).
+ * Both sides add up the marks of a pair's messages: the square of the key times the factor with the
+ * flips (ftree_waits_mark() is the same).
  */
 #define FAULTLOC_KEY(context, tag) ((uint64_t) (context) << 48 | (uint32_t) (tag))
 

@@ -29,7 +29,8 @@ extern struct MPIDI_faultloc_sums_table {
     struct MPIDI_faultloc_sums *row;    /* one for each rank of the world, and one; NULL: off */
     const MPIDI_av_entry_t *first;      /* where the world's addresses are */
     uintptr_t ranks;
-    uint64_t factor, flips;     /* of marks; in memory they need no instructions of their own */
+    uint64_t factor, flips, key; /* of marks: in memory they need no instructions of their own */
+    uint64_t received;          /* of all ranks */
 } MPIDI_faultloc_sums MPIDI_FAULTLOC_HIDDEN;
 
 static inline struct MPIDI_faultloc_sums *MPIDI_faultloc_sums_of(const MPIDI_av_entry_t * av)
@@ -52,7 +53,9 @@ static inline struct MPIDI_faultloc_sums *MPIDI_faultloc_sums_in(MPIR_Comm * com
 
 static inline uint64_t MPIDI_faultloc_mark(uint64_t key)
 {
-    return (key * MPIDI_faultloc_sums.factor) ^ MPIDI_faultloc_sums.flips;
+    uint64_t x = (key * MPIDI_faultloc_sums.factor) ^ MPIDI_faultloc_sums.flips;
+
+    return x * x;
 }
 
 static inline void MPIDI_faultloc_count_sent(struct MPIDI_faultloc_sums *row, uint64_t key)
@@ -65,6 +68,7 @@ static inline void MPIDI_faultloc_count_received(struct MPIDI_faultloc_sums *row
 {
     row->received_sum += MPIDI_faultloc_mark(key);
     row->received++;
+    MPIDI_faultloc_sums.received++;
 }
 
 #endif /* ENABLE_FAULTLOC */

@@ -91,7 +91,7 @@ void MPIDI_faultloc_ucx_recv_ended(void *ucp_request, struct MPIR_Request *req, 
             peer_ = (uintptr_t) MPIDI_faultloc_sums_in((MPIR_Comm *) (peer_ - 1), \
                                                        MPIDI_UCX_get_source(sender_tag_)); \
         MPIDI_faultloc_count_received((struct MPIDI_faultloc_sums *) peer_, \
-                                      (sender_tag_) & ~MPIDI_UCX_RANK_MASK); \
+                                      (sender_tag_) & MPIDI_faultloc_sums.key); \
     } while (0)
 #else
 #define MPIDI_FAULTLOC_UCX_COUNT(req, sender_tag) do { } while (0)
