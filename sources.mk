@@ -455,6 +455,7 @@ tool_tests = \
     test/unit/t-documents.sh \
     test/unit/t-faultloc-program.sh \
     test/unit/t-faultloc-rules.sh \
+    test/unit/t-faultloc-set.sh \
     test/unit/t-faultloc-simulate.sh \
     test/unit/t-faultloc-symptom.sh \
     test/unit/t-layers.sh \

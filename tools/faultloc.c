@@ -34,7 +34,7 @@ static const char usage[] =
     "             one print each error: file, place, reason\n"
     "  symptom    report to a running job what was observed elsewhere; see\n"
     "             faultloc symptom --help\n"
-    "  status     say what the ranks of a running job do on this host; see\n"
+    "  status     say what the nodes and ranks of a running job do; see\n"
     "             faultloc status --help\n"
     "  ask        examine a node or a rank of a running job now, and say what came of it; see\n"
     "             faultloc ask --help\n"

@@ -20,7 +20,7 @@
  *     meaning.c     what a schema cannot say: numbers that must fit each other
  *     text.c        the report as a person reads it
  *     symptom.c     tells the agents of a job what other middleware saw
- *     status.c      asks an agent what the ranks of its node do
+ *     status.c      asks an agent what the nodes and ranks of its job do
  *     ask.c         has an agent ask a node or a rank now
  *     set.c         changes settings of a running job
  *     agent_socket.c how these find agents

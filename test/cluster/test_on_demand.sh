@@ -74,6 +74,8 @@ says() {
 said() { grep -qE -e "$1" "$work/said" || bad "not said: $1"; }
 complained() { grep -qE -e "$1" "$work/wrong" || bad "no complaint: $1"; }
 in_err() { grep -qE -e "$1" "$work/err" 2>/dev/null; }
+# rules_used HOST N: N agents there have begun to use the rules that were set.
+rules_used() { [ "$(grep -c " $1: uses the rules mine\$" "$job/trace")" = "$2" ]; }
 in_trace() { grep -qE -e "$1" "$job/trace" 2>/dev/null; }
 
 "$cluster" up --name "$name" --hosts 4 --quiet || exit
@@ -138,6 +140,10 @@ for host in h1 h2 h3 h4; do
     await 30 "the rules in use on $host" in_trace "$host: uses the rules mine\$"
 done
 ok "rules are sent to all nodes, from any"
+"$cluster" fault --name "$name" --quiet agent-kill h2 || bad "cannot kill the agent of h2"
+await 60 "the next agent of h2" in_trace 'h2: succeeds as agent$'
+await 30 "the rules of the next agent of h2" rules_used h2 2
+ok "the agent that follows uses them, too"
 head -c 2000 "$work/mine.json" >"$work/broken.json"
 says h1 1 set "rules=$work/broken.json"
 complained 'broken.json: rules: line [0-9]+, column [0-9]+: '

@@ -84,8 +84,12 @@ job_of() {
     >"$work/out" 2>"$work/err" &
 run=$!
 await 120 "the job's loop" test -e "$job/pids/looping"
-id=$(job_of)
-[ -n "$id" ] || bad "the job has no socket of h1's agent"
+id=
+find_id() {
+    id=$(job_of)
+    [ -n "$id" ]
+}
+await 60 "an answer of h1's agent" find_id
 
 # ---- all is well ---------------------------------------------------------------------------------
 

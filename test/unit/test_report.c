@@ -1448,6 +1448,36 @@ START_TEST(a_note_in_words)
 }
 END_TEST
 
+START_TEST(json_of_what_was_set)
+{
+    struct report_job rj = report_job();
+    const struct report_change changes[] = {
+        {.at = NOW - 250 * FTREE_MS, .uid = 1000, .what = "stall-ms=500"},
+        {.at = NOW, .uid = 0, .what = "action=abort"}};
+    struct json_object *o, *list, *c;
+    char *text;
+
+    text = ftree_report_json(&rj);
+    o = json_tokener_parse(text);
+    ck_assert(!json_object_object_get_ex(o, "settings", NULL));
+    json_object_put(o);
+    free(text);
+    rj.change[0] = &changes[0];
+    rj.change[1] = &changes[1];
+    rj.changes = 2;
+    text = ftree_report_json(&rj);
+    o = json_tokener_parse(text);
+    list = member(o, "settings", json_type_array);
+    ck_assert_uint_eq(json_object_array_length(list), 2);
+    c = json_object_array_get_idx(list, 0);
+    expect_time(c, "at", "2026-01-31T12:00:10.000Z");
+    ck_assert_int_eq(json_object_get_int(member(c, "uid", json_type_int)), 1000);
+    ck_assert_str_eq(json_object_get_string(member(c, "what", json_type_string)), "stall-ms=500");
+    json_object_put(o);
+    free(text);
+}
+END_TEST
+
 START_TEST(json_of_a_note)
 {
     struct ftree_waiting note = note_rows[2].note;
@@ -1485,6 +1515,7 @@ SUITE("report")
     TEST(text_of_a_crash_seen_in_proc);
     TEST(text_of_a_deadlock);
     TEST_ROWS(a_note_in_words, COUNT(note_rows));
+    TEST(json_of_what_was_set);
     TEST(json_of_a_note);
     TEST_ROWS(a_component_may_be_a_set_of_ranks, COUNT(set_rows));
     TEST(a_set_of_ranks_that_are_nodes);
