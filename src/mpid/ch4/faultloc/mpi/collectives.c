@@ -231,7 +231,7 @@ MPIR_Comm *MPIDI_faultloc_collective_of(MPIR_Request * req, uint32_t * number)
         req = req->u.persist_coll.real_request;
     if (!req || req->kind != MPIR_REQUEST_KIND__COLL || HANDLE_IS_BUILTIN(req->handle))
         return NULL;
-    comm = MPIDI_REQUEST(req, faultloc_av);
+    comm = MPIDI_REQUEST(req, faultloc_peer);
     *number = MPIDI_REQUEST(req, faultloc_serial);
     return *number ? comm : NULL;
 }
