@@ -19,7 +19,7 @@
  */
 
 /* A rank that shares its core with many others gets its turn late.  Looks with a rank in common follow
- * each other: two are to end before who asks has lost patience (look.c). */
+ * each other: several are to end before who asks has lost patience. */
 #define LOOK_TIME(ft) ftree_max(100 * FTREE_MS, (ft)->cfg.stall / 3)
 #define LOOK_POLL (4 * FTREE_MS)
 #define SAY_TIME (20 * FTREE_MS) /* a person waits: of who has not answered its agent knows enough */
