@@ -18,7 +18,9 @@
  * other.
  */
 
-#define LOOK_TIME (100 * FTREE_MS)
+/* A rank that shares its core with many others gets its turn late.  Looks with a rank in common follow
+ * each other: several are to end before who asks has lost patience. */
+#define LOOK_TIME(ft) ftree_max(100 * FTREE_MS, (ft)->cfg.stall / 3)
 #define LOOK_POLL (4 * FTREE_MS)
 #define SAY_TIME (20 * FTREE_MS) /* a person waits: of who has not answered its agent knows enough */
 #define LOOKS_MAX 256 /* that wait here */
@@ -395,7 +397,7 @@ bool waitfor_ask_tick(struct ftree *ft, ftree_time now, uint32_t *number, waitfo
         if (!l->begun && may_begin(ft, l)) {
             l->begun = true;
             l->look = ftree_parcel_number(&ft->waitfor->look, now);
-            l->until = now + (l->classes ? SAY_TIME : LOOK_TIME);
+            l->until = now + (l->classes ? SAY_TIME : LOOK_TIME(ft));
         }
         if (!l->begun || !ask_ranks(ft, now, l)) {
             i++;
