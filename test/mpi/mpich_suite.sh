@@ -53,7 +53,8 @@ and so is a report with a verdict. Notes of class waiting are accepted, and coun
 
 MPIR_CVAR_FAULTLOC is 0 unless --env MPIR_CVAR_FAULTLOC=1. UCX_LOG_LEVEL is error unless set.
 
-Exit code: 0 nothing worse than stock, or than off, 1 something was worse or could not run, 2 wrong usage.
+Exit code: 0 nothing worse than stock, or than off, 1 something was worse or could not run, 2 wrong
+usage.
 END
 }
 
@@ -254,7 +255,8 @@ run_test() {
     [ "$b" != 8 ] || tally[passed]=$((tally[passed] + 1))
     left=$(summary <<<"${outcomes[$left]}")
     right=$(summary <<<"${outcomes[$right]}")
-    [ -n "$on" ] && [ "$left $right" = 'pass pass' ] || row "$folder/$title" "$left" "$right" "$same"
+    [ -n "$on" ] && [ "$left $right" = 'pass pass' ] ||
+        row "$folder/$title" "$left" "$right" "$same"
     [ $same = same ] && { [ -z "$on" ] || [ "$right" = pass ]; } || note
     ! progress_due || say "$folder: ${tally[tests]} tests, ${tally[passed]} passed, last $title"
 }
@@ -301,7 +303,8 @@ read_line() {
     grep -qE "$tests" <<<"$folder/$name" || return 1
     [ -z "${seen[$folder/$label]:-}" ] || return 1 # two numbers of ranks, cut to the same one
     seen[$folder/$label]=yes
-    awk -v needs="$needs" -v most="$memory" 'BEGIN { exit !(needs <= most) }' || left_out "$needs GB"
+    awk -v needs="$needs" -v most="$memory" 'BEGIN { exit !(needs <= most) }' ||
+        left_out "$needs GB"
 }
 
 left_out() {
@@ -365,7 +368,8 @@ while [ $# -gt 0 ]; do
         --on) on=yes; shift; continue ;;
         --markdown) markdown=yes; shift; continue ;;
         --mpi | --stock | --source | --work | --env | --mpiexec-arg | --tests | --tsv | --limit | \
-            --factor | --runs | --again | --ranks | --memory) [ $# -ge 2 ] || die 2 "$1 needs a value; see --help" ;;
+            --factor | --runs | --again | --ranks | --memory)
+            [ $# -ge 2 ] || die 2 "$1 needs a value; see --help" ;;
         -*) die 2 "unknown option $1; see --help" ;;
         *) folders+=("$1"); shift; continue ;;
     esac
@@ -427,7 +431,8 @@ if [ -z "$source" ]; then
     [ -d "$source" ] || "$top/maint/get-mpich.sh" "$source" || exit 1
 fi
 suite=$(realpath "$source")/test/mpi
-[ -f "$suite/util/mtest.c" ] || die 1 "$suite is not an MPICH test suite (no util/mtest.c); see --source"
+[ -f "$suite/util/mtest.c" ] ||
+    die 1 "$suite is not an MPICH test suite (no util/mtest.c); see --source"
 for folder in "${folders[@]}"; do
     [ -f "$suite/$folder/testlist" ] || [ -f "$suite/$folder/testlist.in" ] ||
         die 2 "there is no folder '$folder' with a testlist in $suite"
