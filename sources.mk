@@ -154,6 +154,7 @@ glue_sources = \
     src/mpid/ch4/faultloc/net/channel_slots.c \
     src/mpid/ch4/faultloc/net/channel_tcp.c \
     src/mpid/ch4/faultloc/net/conn.c \
+    src/mpid/ch4/faultloc/net/delivery.c \
     src/mpid/ch4/faultloc/net/frame.c \
     src/mpid/ch4/faultloc/node/log.c \
     src/mpid/ch4/faultloc/node/numa.c \
@@ -165,6 +166,7 @@ glue_sources = \
     src/mpid/ch4/faultloc/agent/deputy.c \
     src/mpid/ch4/faultloc/agent/link.c \
     src/mpid/ch4/faultloc/agent/looks.c \
+    src/mpid/ch4/faultloc/agent/note.c \
     src/mpid/ch4/faultloc/agent/partner.c \
     src/mpid/ch4/faultloc/agent/program.c \
     src/mpid/ch4/faultloc/agent/reporter.c \
@@ -180,6 +182,7 @@ glue_headers = \
     src/mpid/ch4/faultloc/agent/json.h \
     src/mpid/ch4/faultloc/agent/link.h \
     src/mpid/ch4/faultloc/agent/looks.h \
+    src/mpid/ch4/faultloc/agent/note.h \
     src/mpid/ch4/faultloc/agent/partner.h \
     src/mpid/ch4/faultloc/agent/program.h \
     src/mpid/ch4/faultloc/agent/reporter.h \
@@ -216,6 +219,7 @@ glue_headers = \
     src/mpid/ch4/faultloc/net/channel.h \
     src/mpid/ch4/faultloc/net/channel_impl.h \
     src/mpid/ch4/faultloc/net/conn.h \
+    src/mpid/ch4/faultloc/net/delivery.h \
     src/mpid/ch4/faultloc/net/frame.h \
     src/mpid/ch4/faultloc/node/log.h \
     src/mpid/ch4/faultloc/node/numa.h \
@@ -293,6 +297,7 @@ sim_sources = \
     tools/sim/command.c \
     tools/sim/deadline.c \
     tools/sim/fault.c \
+    tools/sim/hang.c \
     tools/sim/network.c \
     tools/sim/plan.c \
     tools/sim/plot.c \
@@ -314,6 +319,7 @@ sim_headers = \
     tools/sim/command.h \
     tools/sim/deadline.h \
     tools/sim/draw.h \
+    tools/sim/hang.h \
     tools/sim/network.h \
     tools/sim/plot.h \
     tools/sim/pool.h \
@@ -337,11 +343,13 @@ unit_tests = \
     test/unit/test_facts \
     test/unit/test_faultloc_board \
     test/unit/test_faultloc_channel_tcp \
+    test/unit/test_faultloc_delivery \
     test/unit/test_faultloc_iface \
     test/unit/test_faultloc_launcher \
     test/unit/test_faultloc_launcher_notify \
     test/unit/test_faultloc_log \
     test/unit/test_faultloc_mark \
+    test/unit/test_faultloc_note \
     test/unit/test_faultloc_numa \
     test/unit/test_faultloc_proc \
     test/unit/test_faultloc_program \
@@ -418,7 +426,13 @@ unit_tests = \
     test/unit/test_verdict \
     test/unit/test_waitfor \
     test/unit/test_waitfor_answer \
+    test/unit/test_waitfor_ask \
+    test/unit/test_waitfor_decide \
+    test/unit/test_waitfor_gather \
     test/unit/test_waitfor_judge \
+    test/unit/test_waitfor_look \
+    test/unit/test_waitfor_note \
+    test/unit/test_waitfor_verdict \
     test/unit/test_waits_large \
     test/unit/test_waits_match \
     test/unit/test_waits_mismatch \
@@ -441,6 +455,7 @@ tool_tests = \
     test/unit/t-documents.sh \
     test/unit/t-faultloc-program.sh \
     test/unit/t-faultloc-rules.sh \
+    test/unit/t-faultloc-set.sh \
     test/unit/t-faultloc-simulate.sh \
     test/unit/t-faultloc-symptom.sh \
     test/unit/t-layers.sh \

@@ -62,29 +62,21 @@ for p in "${FAULTLOC_PROGRAM:-}" "${FAULTLOC_MPI:-}/bin/faultloc" "${top_builddi
 done
 [ -n "$program" ] || bad "no program faultloc in FAULTLOC_MPI/bin; FAULTLOC_PROGRAM can name one"
 
-# says CODE COMMAND ARGUMENT...: the program's output is in $work/said, its errors in $work/wrong. The
-# job is the one whose agents are on these hosts.
+# says HOST CODE COMMAND ARGUMENT...: the program on that host; what it says is in $work/said, its errors
+# are in $work/wrong.
 says() {
-    local code=0 expected=$1
-    shift
-    "$program" "$@" >"$work/said" 2>"$work/wrong" || code=$?
+    local host=$1 code=0 expected=$2
+    shift 2
+    "$cluster" exec --name "$name" "$host" "$program" "$@" --node "$host" >"$work/said" 2>"$work/wrong" ||
+        code=$?
     [ $code = "$expected" ] || bad "faultloc $*: exit code $code, not $expected"
 }
 said() { grep -qE -e "$1" "$work/said" || bad "not said: $1"; }
 complained() { grep -qE -e "$1" "$work/wrong" || bad "no complaint: $1"; }
 in_err() { grep -qE -e "$1" "$work/err" 2>/dev/null; }
+# rules_used HOST N: N agents there have begun to use the rules that were set.
+rules_used() { [ "$(grep -c " $1: uses the rules mine\$" "$job/trace")" = "$2" ]; }
 in_trace() { grep -qE -e "$1" "$job/trace" 2>/dev/null; }
-
-# Of the process $1, the descendant that runs mpiexec.
-find_mpiexec() {
-    local child
-    for child in $(pgrep -P "$1" || :); do
-        case $(cat "/proc/$child/comm" 2>/dev/null) in
-            mpiexec*) echo "$child"; return ;;
-        esac
-        find_mpiexec "$child"
-    done
-}
 
 "$cluster" up --name "$name" --hosts 4 --quiet || exit
 
@@ -96,15 +88,15 @@ find_mpiexec() {
 run=$!
 await 120 "the job's loop" test -e "$job/pids/looping"
 await 120 "all ranks" test -e "$job/pids/rank.2"
-id=$(sed -n 's/.*\/\([^/@]*\)@h1\.sock$/\1/p' <<<"$(ls -d /tmp/faultloc-"$(id -u)"/*@h1.sock \
-    "${XDG_RUNTIME_DIR:-/nowhere}"/faultloc/*@h1.sock 2>/dev/null || :)" | while read -r j; do
-        "$program" status "$j" --node h1 >/dev/null 2>&1 && echo "$j"; done | head -n 1 || :)
-[ -n "$id" ] || bad "the job has no socket of h1's agent"
-agent=(--job "$id" --node h1)
+has_socket() {
+    "$cluster" exec --name "$name" h1 "$program" status --here --node h1 >"$work/said" \
+        2>"$work/wrong"
+}
+await 30 "the socket of h1's agent" has_socket
 
 # ---- ask -----------------------------------------------------------------------------------------
 
-says 0 ask h2 "${agent[@]}"
+says h1 0 ask h2
 said '^node h2: its agent answers, after [0-9.]+ ms; it is well, asked by h1$'
 said '^  over data: answered$'
 said '^  over mgmt: answered$'
@@ -113,72 +105,75 @@ said '^  rank 1 \(pid [0-9]+\): '
 said '^  message of rank 1, [0-9.]+ s ago: (send|receive) of '
 said '^  no verdict$'
 ok "a node that is well says so, with its state and last messages"
-says 0 ask rank 0 "${agent[@]}"
+says h1 0 ask rank 0
 said '^rank 0 on node h1: its agent answers; it is well, asked by h1$'
 ok "a rank of the own node, too"
-says 0 ask "rank 3" --json "${agent[@]}"
+says h1 0 ask "rank 3" --json
 [ "$(jq -r '.schema, .node, .rank, .well, .messages[0].rank' "$work/said" | xargs)" = \
     "faultloc-ask/1 h4 3 true 3" ] || bad "not the JSON of rank 3"
 ok "as JSON"
-says 2 ask h9 "${agent[@]}"
+says h1 2 ask h9
 complained 'the job has no node "h9"'
-says 2 ask rank 4 "${agent[@]}"
+says h1 2 ask rank 4
 complained 'the job has no rank "4": it has ranks 0 to 3'
-says 2 ask rank 1 --job nothing
+says h1 2 ask rank 1 --job nothing
 complained 'no such job on this host'
-says 2 ask "${agent[@]}"
+says h1 2 ask
 ok "what is not there is refused"
 
 # ---- SIGUSR1 -------------------------------------------------------------------------------------
 
-mpiexec=$(find_mpiexec $run)
-[ -n "$mpiexec" ] || bad "mpiexec is not found"
-kill -USR1 "$mpiexec"
+kill -USR1 "$(cat "$job/mpiexec.pid")"
 await 30 "the status" in_err '^\[faultloc\] .*4 ranks on 4 nodes'
 ok "SIGUSR1 prints the status of all"
 
 # ---- set -----------------------------------------------------------------------------------------
 
-says 0 set stall-ms=700 "${agent[@]}"
-said "^set on 4 of 4 nodes of job $id\$"
+says h1 0 set stall-ms=700
+said '^set on 4 of 4 nodes of job [^ ]*$'
 await 30 "what was set, for people" in_err "^\[faultloc\] user $(id -u) has set stall-ms=700\$"
 ok "the stall limit is set on all nodes"
 "$program" rules print | sed '0,/"name": "built-in"/s//"name": "mine"/' >"$work/mine.json"
-says 0 set "rules=$work/mine.json" --job "$id" --node h4
+says h4 0 set "rules=$work/mine.json"
 said '^set on 4 of 4 nodes'
 for host in h1 h2 h3 h4; do
     await 30 "the rules in use on $host" in_trace "$host: uses the rules mine\$"
 done
 ok "rules are sent to all nodes, from any"
+"$cluster" fault --name "$name" --quiet agent-kill h2 || bad "cannot kill the agent of h2"
+await 60 "the next agent of h2" in_trace 'h2: succeeds as agent$'
+await 30 "the rules of the next agent of h2" rules_used h2 2
+ok "the agent that follows uses them, too"
 head -c 2000 "$work/mine.json" >"$work/broken.json"
-says 1 set "rules=$work/broken.json" "${agent[@]}"
+says h1 1 set "rules=$work/broken.json"
 complained 'broken.json: rules: line [0-9]+, column [0-9]+: '
-says 2 set "rules=$work/none.json" "${agent[@]}"
+says h1 2 set "rules=$work/none.json"
 complained 'none.json: No such file'
-says 2 set stall-ms=99 "${agent[@]}"
+says h1 2 set stall-ms=99
 complained 'stall-ms must be a whole number from 100 to 3600000, not 99'
-says 2 set action=perhaps "${agent[@]}"
+says h1 2 set action=perhaps
 complained 'action must be abort or report, not perhaps'
-says 2 set patience-ms=5 "${agent[@]}"
+says h1 2 set patience-ms=5
 complained 'no such setting .*: patience-ms=5'
-says 2 set "${agent[@]}"
+says h1 2 set
 complained 'missing SETTING=VALUE'
 ok "what cannot be set is refused, with the reason"
 
 # ---- somebody else -------------------------------------------------------------------------------
 
-if command -v setpriv >/dev/null && [ -x "$program" ]; then
+if command -v setpriv >/dev/null; then
     code=0
-    setpriv --reuid 65534 --regid 65534 --clear-groups "$program" set action=report --user "$(id -u)" \
-        --job "$id" --node h1 >"$work/said" 2>"$work/wrong" || code=$?
+    "$cluster" exec --name "$name" h1 setpriv --reuid 65534 --regid 65534 --clear-groups \
+        "$program" set action=report --user "$(id -u)" >"$work/said" 2>"$work/wrong" || code=$?
     [ $code = 2 ] || bad "another user may set something"
+    complained 'no such job on this host'
     ok "another user finds no job"
 fi
 
 # ---- a fault, and the action that was set ---------------------------------------------------------
 
 "$cluster" fault --name "$name" --quiet stop 2 || bad "cannot stop rank 2"
-says 1 ask rank 2 --job "$id" --node h1
+says h1 1 ask rank 2
 said '^  rank 2 \(pid [0-9]+\): stopped'
 said 'process-stopped: rank 2'
 ok "of a rank that is stopped the verdict is said"
@@ -187,7 +182,7 @@ await 30 "the report" test -s "$work/report.json"
     xargs)" = "$(id -u) stall-ms=700 $(id -u) rules of N bytes" ] || bad "the report has no settings"
 "$program" check "$work/report.json" >/dev/null || bad "the report is not valid"
 ok "the report says who has set what"
-says 0 set action=abort --job "$id" --node h2
+says h2 0 set action=abort
 for i in $(seq 1 1200); do
     kill -0 $run 2>/dev/null || break
     [ "$i" -lt 1200 ] || bad "the job did not end"

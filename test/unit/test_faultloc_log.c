@@ -29,10 +29,10 @@ static struct ftree_log log_;
 static void write_message(struct faultloc_ring *r, uint32_t n)
 {
     if (n % 2)
-        FAULTLOC_RING_WRITE(r, FAULTLOC_RING_RECV, n * 3ull, 0, FAULTLOC_KEY(n + 1, n ^ 0x5555),
+        FAULTLOC_RING_WRITE(r, FAULTLOC_RING_RECV, n * 3ull, 0, (int32_t) (n ^ 0x5555), n + 1,
                             (int32_t) (n % 7), (void) 0);
     else
-        FAULTLOC_RING_WRITE(r, FAULTLOC_RING_SEND, n * 3ull, DOUBLE, FAULTLOC_KEY(n + 1, n ^ 0x5555),
+        FAULTLOC_RING_WRITE(r, FAULTLOC_RING_SEND, n * 3ull, DOUBLE, (int32_t) (n ^ 0x5555), n + 1,
                             (int32_t) (n % 7), (void) 0);
 }
 
@@ -93,7 +93,7 @@ END_TEST
 
 START_TEST(any_source_is_no_rank)
 {
-    FAULTLOC_RING_WRITE(&page.ring, FAULTLOC_RING_RECV, 8, 0, FAULTLOC_KEY(3, -1), -2, (void) 0);
+    FAULTLOC_RING_WRITE(&page.ring, FAULTLOC_RING_RECV, 8, 0, -1, 3, -2, (void) 0);
     faultloc_log_read(&page, NOW, &log_);
     ck_assert_int_eq(log_.entry[0].peer, FTREE_NONE);
     ck_assert_int_eq(log_.entry[0].tag, -1);
@@ -111,7 +111,7 @@ START_TEST(an_entry_that_is_being_written_is_left_out)
         write_message(&page.ring, i);
     FAULTLOC_RING_COUNT(&page.ring, count);
     ck_assert_uint_eq(count, 41 * FAULTLOC_RING_STEP);
-    page.ring.entry[41 % FAULTLOC_RING_ENTRIES].key = 77;
+    page.ring.entry[41 % FAULTLOC_RING_ENTRIES].tag = 77;
     faultloc_log_read(&page, NOW, &log_);
     ck_assert_int_eq(log_.entries, FTREE_LOG_MAX - 1);
     for (int32_t i = 0; i < log_.entries; i++)
@@ -197,7 +197,7 @@ static const struct {
 
 START_TEST(bytes_are_count_times_size)
 {
-    FAULTLOC_RING_WRITE(&page.ring, FAULTLOC_RING_SEND, sizes[_i].count, sizes[_i].datatype, 0, 0,
+    FAULTLOC_RING_WRITE(&page.ring, FAULTLOC_RING_SEND, sizes[_i].count, sizes[_i].datatype, 0, 0, 0,
                         (void) 0);
     faultloc_log_read(&page, NOW, &log_);
     ck_assert_uint_eq(log_.entry[0].bytes, sizes[_i].bytes);

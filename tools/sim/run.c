@@ -166,6 +166,7 @@ static void set_end(struct sim_run *r)
 static uint64_t progress(const struct sim_run *r)
 {
     return (uint64_t) r->faults_left + (uint64_t) r->truth.reports + r->truth.withdrawals +
+           (uint64_t) r->truth.notes +
            ((uint64_t) r->last_fault << 8);
 }
 

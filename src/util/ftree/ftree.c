@@ -375,7 +375,7 @@ static void dispatch(struct ftree *ft, ftree_time now, int32_t from, enum ftree_
             break;
         case WIRE_STATE:
             ftree_inquiry_state(ft, from, &m->u.state);
-            ftree_probe_state(ft, now, from, &m->u.state);
+            ftree_probe_state(ft, now, from, &m->u.state, m->flags & WIRE_FLAG_DELIVERS);
             break;
         case WIRE_LOG:
             ftree_inquiry_log(ft, from, &m->u.log);
@@ -385,7 +385,8 @@ static void dispatch(struct ftree *ft, ftree_time now, int32_t from, enum ftree_
             ftree_indirect(ft, now, from, &m->u.indirect_probe);
             break;
         case WIRE_INDIRECT_RESULT:
-            ftree_probe_indirect_result(ft, now, from, &m->u.indirect_result);
+            ftree_probe_indirect_result(ft, now, from, &m->u.indirect_result,
+                                        m->flags & WIRE_FLAG_DELIVERS);
             break;
         case WIRE_FLOOD_QUERY:
             ftree_flood_heard(ft, now, m->u.round, from);

@@ -103,31 +103,35 @@ enum ftree_reach { FTREE_REACHES(FTREE_ENUM) FTREE_REACH_COUNT };
 #define FTREE_ENDS_NODE 1 /* nothing of its node goes on, if it is about all of that */
 #define FTREE_ENDS_RANKS 2 /* the ranks of its component are gone for good */
 #define FTREE_FOR_EVER 4 /* it is never over */
-#define FTREE_STOPS_RANK 8 /* a rank of its is not heard of, and that is known */
 #define FTREE_ENDS_JOB 32 /* the action "abort" ends the job for it: not where the job is only slow,
                            * nor where the fault was not found */
 #define FTREE_IS_PATH 16 /* it is about a data path: that somebody waits there is no news */
 
-/* Verdict classes: name as users meet it, kind of component, origin, and what they say.  Which of them
- * is decided, and from what, is the rule base's business (rules.h). */
+/* For how long a verdict on a rank explains that somebody waits for it: not at all; for a stall limit
+ * where it is the word of its own agent, of which nobody would notice that it is lost later; always. */
+enum ftree_explains { FTREE_EXPLAINS_NEVER, FTREE_EXPLAINS_WHILE, FTREE_EXPLAINS_ALWAYS };
+
+/* Verdict classes: name as users meet it, kind of component, origin, for how long they explain a wait,
+ * and what they say.  Which of them is decided, and from what, is the rule base's business (rules.h). */
 #define FTREE_CLASSES(X) \
-    X(FTREE_CLASS_NODE_OUTAGE, "node-outage", NODE, HARDWARE, \
+    X(FTREE_CLASS_NODE_OUTAGE, "node-outage", NODE, HARDWARE, NEVER, \
       FTREE_ENDS_NODE | FTREE_ENDS_RANKS | FTREE_ENDS_JOB) \
-    X(FTREE_CLASS_NODE_FROZEN, "node-frozen", NODE, HARDWARE, FTREE_ENDS_NODE | FTREE_ENDS_JOB) \
-    X(FTREE_CLASS_PROCESS_CRASH, "process-crash", RANK, SOFTWARE, \
-      FTREE_ENDS_NODE | FTREE_ENDS_RANKS | FTREE_FOR_EVER | FTREE_STOPS_RANK | FTREE_ENDS_JOB) \
-    X(FTREE_CLASS_PROCESS_STOPPED, "process-stopped", RANK, SOFTWARE, \
-      FTREE_STOPS_RANK | FTREE_ENDS_JOB) \
-    X(FTREE_CLASS_NIC_FAULT, "nic-fault", NIC, HARDWARE, FTREE_IS_PATH | FTREE_ENDS_JOB) \
-    X(FTREE_CLASS_LINK_FAULT, "link-fault", LINK, HARDWARE, FTREE_IS_PATH | FTREE_ENDS_JOB) \
-    X(FTREE_CLASS_SWITCH_FAULT, "switch-fault", SWITCH, HARDWARE, FTREE_ENDS_JOB) \
-    X(FTREE_CLASS_NETWORK_DEGRADED, "network-degraded", LINK, HARDWARE, 0) \
-    X(FTREE_CLASS_USER_CODE_HANG, "user-code-hang", RANK, SOFTWARE, FTREE_ENDS_JOB) \
-    X(FTREE_CLASS_IO_HANG, "io-hang", RANK, HARDWARE, FTREE_ENDS_JOB) \
-    X(FTREE_CLASS_DEADLOCK, "deadlock", RANK, SOFTWARE, FTREE_ENDS_JOB) \
-    X(FTREE_CLASS_COLLECTIVE_MISMATCH, "collective-mismatch", RANK, SOFTWARE, FTREE_ENDS_JOB) \
-    X(FTREE_CLASS_STRAGGLER, "straggler", NODE, UNKNOWN, 0) \
-    X(FTREE_CLASS_UNKNOWN, "unknown", NODE, UNKNOWN, FTREE_IS_PATH)
+    X(FTREE_CLASS_NODE_FROZEN, "node-frozen", NODE, HARDWARE, NEVER, \
+      FTREE_ENDS_NODE | FTREE_ENDS_JOB) \
+    X(FTREE_CLASS_PROCESS_CRASH, "process-crash", RANK, SOFTWARE, ALWAYS, \
+      FTREE_ENDS_NODE | FTREE_ENDS_RANKS | FTREE_FOR_EVER | FTREE_ENDS_JOB) \
+    X(FTREE_CLASS_PROCESS_STOPPED, "process-stopped", RANK, SOFTWARE, WHILE, FTREE_ENDS_JOB) \
+    X(FTREE_CLASS_NIC_FAULT, "nic-fault", NIC, HARDWARE, NEVER, FTREE_IS_PATH | FTREE_ENDS_JOB) \
+    X(FTREE_CLASS_LINK_FAULT, "link-fault", LINK, HARDWARE, NEVER, FTREE_IS_PATH | FTREE_ENDS_JOB) \
+    X(FTREE_CLASS_SWITCH_FAULT, "switch-fault", SWITCH, HARDWARE, NEVER, FTREE_ENDS_JOB) \
+    X(FTREE_CLASS_NETWORK_DEGRADED, "network-degraded", LINK, HARDWARE, NEVER, 0) \
+    X(FTREE_CLASS_USER_CODE_HANG, "user-code-hang", RANK, SOFTWARE, NEVER, FTREE_ENDS_JOB) \
+    X(FTREE_CLASS_IO_HANG, "io-hang", RANK, HARDWARE, NEVER, FTREE_ENDS_JOB) \
+    X(FTREE_CLASS_DEADLOCK, "deadlock", RANK, SOFTWARE, NEVER, FTREE_ENDS_JOB) \
+    X(FTREE_CLASS_COLLECTIVE_MISMATCH, "collective-mismatch", RANK, SOFTWARE, NEVER, \
+      FTREE_ENDS_JOB) \
+    X(FTREE_CLASS_STRAGGLER, "straggler", NODE, UNKNOWN, NEVER, 0) \
+    X(FTREE_CLASS_UNKNOWN, "unknown", NODE, UNKNOWN, NEVER, FTREE_IS_PATH)
 
 enum ftree_class { FTREE_CLASSES(FTREE_ENUM) FTREE_CLASS_COUNT };
 
@@ -310,7 +314,7 @@ struct ftree_rank_state {
     int32_t rank;
     int32_t pid;
     uint8_t phase; /* enum ftree_phase */
-    char proc_state; /* state letter of proc(5), X of one that was ended by others; 0: not known */
+    char proc_state; /* state letter of proc(5), X of one that others end or ended; 0: not known */
     int32_t peer; /* rank waited for, FTREE_NONE where not known */
     uint32_t call; /* identifier of the MPI function that it is in, 0: none, or not known */
     /* How long it has waited, in ns; 0: it does not wait.  Of one that has left, since it began the
@@ -584,6 +588,11 @@ struct ftree_io {
      * many as find room.  May be NULL: then such a probe is answered without. */
     void (*state)(void *ctx, struct ftree_node_state *state);
     void (*log)(void *ctx, int32_t i, struct ftree_log *log);
+    /* True if data of the ranks came through between this node and `node` (FTREE_NONE: any other) over
+     * this path, to or fro, in the last `within` ns, and there and back takes `rtt` ns at least.  May be
+     * NULL: nothing is known of that. */
+    bool (*delivers)(void *ctx, int32_t node, enum ftree_path path, ftree_time within,
+                     ftree_time rtt);
     /* What the i-th local rank waits for, as it says itself at look number `look` (they only grow;
      * the first call with a number asks the rank, which answers when its wait turns, within a
      * millisecond or never).  `with`, n ranks: those whose messages with it are wanted.  *page stays
@@ -888,6 +897,7 @@ const char *ftree_origin_name(int origin);
 int ftree_class_origin(int class_);
 int ftree_class_kind(int class_);
 bool ftree_class_says(int class_, unsigned what); /* any of FTREE_ENDS_NODE and so on */
+enum ftree_explains ftree_class_explains(int class_);
 bool ftree_class_ends_job(int class_);
 const char *ftree_kind_name(int kind);
 const char *ftree_reach_name(int reach);

@@ -32,6 +32,7 @@ noinst_HEADERS += \
     src/mpid/ch4/faultloc/agent/json.h \
     src/mpid/ch4/faultloc/agent/link.h \
     src/mpid/ch4/faultloc/agent/looks.h \
+    src/mpid/ch4/faultloc/agent/note.h \
     src/mpid/ch4/faultloc/agent/partner.h \
     src/mpid/ch4/faultloc/agent/program.h \
     src/mpid/ch4/faultloc/agent/reporter.h \
@@ -68,6 +69,7 @@ noinst_HEADERS += \
     src/mpid/ch4/faultloc/net/channel.h \
     src/mpid/ch4/faultloc/net/channel_impl.h \
     src/mpid/ch4/faultloc/net/conn.h \
+    src/mpid/ch4/faultloc/net/delivery.h \
     src/mpid/ch4/faultloc/net/frame.h \
     src/mpid/ch4/faultloc/node/log.h \
     src/mpid/ch4/faultloc/node/numa.h \
@@ -140,6 +142,7 @@ faultloc_agent_SOURCES = \
     src/mpid/ch4/faultloc/net/channel_slots.c \
     src/mpid/ch4/faultloc/net/channel_tcp.c \
     src/mpid/ch4/faultloc/net/conn.c \
+    src/mpid/ch4/faultloc/net/delivery.c \
     src/mpid/ch4/faultloc/net/frame.c \
     src/mpid/ch4/faultloc/node/log.c \
     src/mpid/ch4/faultloc/node/numa.c \
@@ -152,6 +155,7 @@ faultloc_agent_SOURCES = \
     src/mpid/ch4/faultloc/agent/link.c \
     src/mpid/ch4/faultloc/agent/looks.c \
     src/mpid/ch4/faultloc/agent/main.c \
+    src/mpid/ch4/faultloc/agent/note.c \
     src/mpid/ch4/faultloc/agent/partner.c \
     src/mpid/ch4/faultloc/agent/program.c \
     src/mpid/ch4/faultloc/agent/reporter.c \

@@ -109,6 +109,8 @@ int32_t ftree_rank_at(const struct ftree_job *job, int32_t node, int32_t i);
 void ftree_ranks_add(struct ftree_ranks *set, int32_t first, int32_t last);
 bool ftree_ranks_has(const struct ftree_ranks *set, int32_t rank);
 void ftree_ranks_merge(struct ftree_ranks *set, const struct ftree_ranks *more);
+/* How many of them the ranges list. */
+int32_t ftree_ranks_listed(const struct ftree_ranks *set);
 
 /* spans.c; false: out of memory */
 bool ftree_spans_add(struct ftree *ft, struct ftree_spans *s, int32_t first, int32_t last);
@@ -126,6 +128,7 @@ void ftree_symptom_merge(struct ftree_symptom *s, const struct ftree_symptom *mo
 bool ftree_symptom_is_end(const struct ftree_symptom *s);
 bool ftree_symptom_may_be_path(const struct ftree_symptom *s);
 bool ftree_symptom_is_trouble(const struct ftree_rank_state *s);
+bool ftree_symptom_is_well(const struct ftree_rank_state *s);
 bool ftree_symptom_is_victim(const struct ftree_rank_state *s, ftree_time limit);
 
 static inline ftree_time ftree_min(ftree_time a, ftree_time b)

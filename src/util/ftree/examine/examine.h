@@ -86,12 +86,13 @@ void ftree_probe_rest(struct ftree *ft, ftree_time now, const struct ftree_event
 void ftree_probe_learned(struct ftree *ft);
 void ftree_probe_answer(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
                         const struct wire_answer *a);
-void ftree_probe_state(struct ftree *ft, ftree_time now, int32_t from, const struct wire_state *s);
+void ftree_probe_state(struct ftree *ft, ftree_time now, int32_t from, const struct wire_state *s,
+                       bool delivers);
 void ftree_probe_log(struct ftree *ft, ftree_time now, int32_t from, const struct wire_log *l);
 void ftree_probe_reached(struct ftree *ft, ftree_time now, int32_t node, enum ftree_path path,
                          enum ftree_role role, enum ftree_reach reach, int error);
 void ftree_probe_indirect_result(struct ftree *ft, ftree_time now, int32_t from,
-                                 const struct wire_indirect_result *s);
+                                 const struct wire_indirect_result *s, bool delivers);
 void ftree_probe_excuse(struct ftree *ft, ftree_time now, ftree_time late, bool anew);
 void ftree_probe_restart(struct ftree *ft, ftree_time now);
 void ftree_probe_tick(struct ftree *ft, ftree_time now);
@@ -110,8 +111,7 @@ ftree_time ftree_silence_window_of(const struct ftree *ft, ftree_time now, bool 
 void ftree_silence_asked(struct ftree_case *su, ftree_time now, int path);
 bool ftree_silence_counts(const struct ftree_case *su, int path);
 bool ftree_silence_needs_witness(const struct ftree_case *su, int path);
-ftree_time ftree_silence_until(const struct ftree *ft, ftree_time now, struct ftree_case *su,
-                               bool *ask);
+ftree_time ftree_silence_until(struct ftree *ft, ftree_time now, struct ftree_case *su, bool *ask);
 /* Another node shows that a path works, if only by its kernel's refusal. */
 void ftree_silence_heard(struct ftree *ft, ftree_time now, int32_t node, enum ftree_path path,
                          enum ftree_reach reach);

@@ -54,7 +54,6 @@ static bool is_of_wait(const struct summary *v, int32_t rank)
     return v->component ? ftree_ranks_has(v->component, rank) : v->rank == rank;
 }
 
-/* Not one that was ended. */
 static bool is_well(struct ftree *ft, int32_t rank)
 {
     struct ftree_rank_state s;
@@ -63,7 +62,7 @@ static bool is_well(struct ftree *ft, int32_t rank)
     while (ftree_rank_at(ft->job, ft->self, i) != rank)
         i++;
     ft->io->look(ft->io_ctx, i, &s);
-    return !ftree_symptom_is_trouble(&s) && s.phase != FTREE_PHASE_LEFT && s.proc_state != 'X';
+    return ftree_symptom_is_well(&s);
 }
 
 void waitfor_goes_on(struct ftree *ft, int32_t rank)
@@ -263,9 +262,11 @@ static void note_answer(struct ftree *ft, ftree_time now, struct waitfor_look *l
                         const struct waits_page *page)
 {
     r->done = true;
-    if (l->from == FTREE_NONE)
+    if (l->from == FTREE_NONE || seen == WAITFOR_READY) /* what it said before is out of date */
         keep_records(ft, now, r->rank, seen == WAITFOR_READY ? page : NULL);
-    else if (!waitfor_answer_put(ft, now, &l->answers, r->rank, seen,
+    if (l->from == FTREE_NONE)
+        return;
+    if (!waitfor_answer_put(ft, now, &l->answers, r->rank, seen,
                                  waiting > 0 && waiting < now ? now - waiting : 0, page,
                                  l->with.items + r->with, r->withs))
         l->answers.n = 0; /* out of memory: the other side waits in vain */

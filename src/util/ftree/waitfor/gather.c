@@ -13,11 +13,14 @@
  * and what turns out to be a candidate is looked at from both sides (look.c).
  *
  * A node reduces 20 ms after the first change, and then rests for 50 ms, twice as long each time while
- * there are more changes, up to the stall limit.
+ * there are more changes, up to a quarter of the stall limit, so that ranks which block one after the
+ * other are known soon after the last of them at each level; where many wait, which takes long to
+ * reduce, up to the stall limit.
  */
 
 #define PAUSE_FIRST (20 * FTREE_MS) /* after the first change: others follow */
 #define PAUSE_MIN (50 * FTREE_MS)
+#define MANY 10000 /* ranks */
 #define OLD 3 /* intervals at which items are told again: who has not is forgotten */
 
 void waitfor_changed(struct ftree *ft, ftree_time now)
@@ -235,9 +238,10 @@ static void tell(struct ftree *ft, ftree_time now, const waitfor_bytes *items, b
 static void rest(struct ftree *ft, ftree_time now)
 {
     struct waitfor *w = ft->waitfor->work;
+    ftree_time most = w->waiting > MANY ? ft->cfg.stall : ft->cfg.stall / 4;
     bool calm = w->reduced + 2 * ftree_max(w->pause, PAUSE_MIN) <= now;
 
-    w->pause = calm ? PAUSE_MIN : ftree_min(2 * w->pause, ft->cfg.stall);
+    w->pause = calm ? PAUSE_MIN : ftree_min(2 * w->pause, most);
     w->reduced = now;
     w->due = FTREE_NEVER;
 }

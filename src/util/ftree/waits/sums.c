@@ -16,13 +16,16 @@
  * by chance is as likely as that two random numbers of 64 bits are equal.
  */
 
-/* Each side computes it for each message (faultloc_mark() of the glue is the same): a product spreads
- * a tag over all bits, and what the shift mixes in keeps sums of tags apart that are equal. */
+/* Each side computes it for each message (MPIDI_faultloc_mark() of the glue is the same): a product
+ * spreads a tag over all bits; inverting every other one and the square keep sums of tags apart that
+ * are equal. */
 uint64_t ftree_waits_mark(uint32_t context, int32_t tag)
 {
-    uint64_t x = ((uint64_t) context << 48 | (uint32_t) tag) * 0x9e3779b97f4a7c15u;
+    uint64_t key = (uint64_t) context << 48 | (uint32_t) tag;
 
-    return x ^ x >> 32;
+    uint64_t x = (key * 0x9e3779b97f4a7c15u) ^ 0x5555555555555555u;
+
+    return x * x;
 }
 
 /* ---- the search ------------------------------------------------------------------------------ */

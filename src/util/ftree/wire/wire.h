@@ -31,10 +31,10 @@
     X(WIRE_SYMPTOM, "symptom", symptom, WIRE_FLAG_SUBSTITUTE, true) \
     X(WIRE_PROBE, "probe", probe, 0, false) \
     X(WIRE_ANSWER, "answer", answer, 0, false) \
-    X(WIRE_STATE, "state", state, 0, false) \
+    X(WIRE_STATE, "state", state, WIRE_FLAG_DELIVERS, false) \
     X(WIRE_LOG, "log", log, 0, false) \
     X(WIRE_INDIRECT_PROBE, "indirect-probe", indirect_probe, 0, false) \
-    X(WIRE_INDIRECT_RESULT, "indirect-result", indirect_result, 0, false) \
+    X(WIRE_INDIRECT_RESULT, "indirect-result", indirect_result, WIRE_FLAG_DELIVERS, false) \
     X(WIRE_FLOOD_QUERY, "flood-query", round, 0, true) \
     X(WIRE_VERDICT_UP, "verdict-up", verdict, WIRE_FLAG_SUBSTITUTE | WIRE_FLAG_MORE, true) \
     X(WIRE_VERDICT_DOWN, "verdict-down", summaries, 0, true) \
@@ -62,6 +62,9 @@ enum wire_type {
 #define WIRE_FLAG_MORE 4
 /* Of what is relayed: `node` is whom it is from, else to whom it is to be passed on. */
 #define WIRE_FLAG_PASSED_ON 8
+/* Data of ranks came through lately: of a state, over the data path of the node that says so, which is
+ * slow; of what came of an indirect probe, between its sender and the target, which did not answer. */
+#define WIRE_FLAG_DELIVERS 16
 
 /* Ranks in trouble that fit into an answer; the rest shows at the next probe. */
 #define WIRE_TROUBLES_MAX 16

@@ -5,6 +5,7 @@
 
 #include "faultloc/agent/link.h"
 #include "faultloc/agent/looks.h"
+#include "faultloc/agent/note.h"
 #include "faultloc/agent/partner.h"
 #include "faultloc/agent/sources.h"
 #include "faultloc/agent/stop_job.h"
@@ -13,6 +14,7 @@
 #include "faultloc/base/say.h"
 #include "faultloc/board/wakeup.h"
 #include "faultloc/io/loop.h"
+#include "faultloc/net/delivery.h"
 #include "faultloc/node/log.h"
 #include "faultloc/node/state.h"
 #include "faultloc/node/wait_page.h"
@@ -46,6 +48,7 @@ struct agent {
     struct faultloc_looks looks;
     struct faultloc_sources sources;
     struct faultloc_reporter reporter;
+    struct faultloc_note note;
     struct faultloc_stop_job stop;
     struct faultloc_second second;
     struct faultloc_state state; /* for state probes */
@@ -87,6 +90,15 @@ static void look_at_messages(void *ctx, int32_t i, struct ftree_log *log)
     faultloc_log_look(a->p->board, i, faultloc_now(), log);
 }
 
+static bool look_at_data(void *ctx, int32_t node, enum ftree_path path, ftree_time within,
+                         ftree_time rtt)
+{
+    struct agent *a = ctx;
+
+    return faultloc_delivers(faultloc_board_addresses(a->p->board), a->p->job.job.nodes, a->p->self,
+                             node, path, within, rtt);
+}
+
 static enum ftree_waits_look look_at_waits(void *ctx, int32_t i, uint32_t number,
                                            const int32_t *with, int32_t n,
                                            const struct waits_page **page)
@@ -118,7 +130,7 @@ static void note_waiting(void *ctx, const struct ftree_waiting *w)
 {
     struct agent *a = ctx;
 
-    faultloc_reporter_waiting(&a->reporter, a->ft, w);
+    faultloc_note_begin(&a->note, w);
 }
 
 static void take_setting(void *ctx, const void *bytes, size_t len, bool reports)
@@ -132,10 +144,12 @@ static void note_answered(void *ctx, const struct ftree_query_result *r)
 {
     struct agent *a = ctx;
 
-    if (r->kind == FTREE_QUERY_STATUS)
-        faultloc_statuses_answered(&a->sources.statuses, r);
-    else
+    if (r->kind == FTREE_QUERY_SET) {
         faultloc_sets_answered(&a->sources.sets, r);
+        return;
+    }
+    faultloc_statuses_answered(&a->sources.statuses, r);
+    faultloc_note_answered(&a->note, r);
 }
 
 static void trace(void *ctx, const char *line)
@@ -149,6 +163,7 @@ static const struct ftree_io io = {.send = send_message,
                                    .look = look,
                                    .state = look_at_node,
                                    .log = look_at_messages,
+                                   .delivers = look_at_data,
                                    .waits = look_at_waits,
                                    .call_name = faultloc_call_name,
                                    .op_name = faultloc_op_name,
@@ -227,6 +242,7 @@ static int open_agent(struct agent *a, struct faultloc_program *p)
                                    .fork_at = p->start >= 0 ? FTREE_NEVER : 0},
                         .looks = {.wakeup = -1},
                         .sources = {.sock = {.fd = -1}},
+                        .note = {.reporter = &a->reporter},
                         .stop = {.p = p, .reporter = &a->reporter, .at = FTREE_NEVER},
                         .leave_by = FTREE_NEVER,
                         .state = {.watch = &p->watch, .iface = p->board->iface[FTREE_PATH_DATA]},
@@ -286,7 +302,11 @@ static ftree_time next_event(const struct agent *a)
 
 static void handle_start(struct agent *a)
 {
-    a->quit = !faultloc_start_may_go(a->p->start);
+    enum faultloc_start_word word = faultloc_start_hear(a->p->start);
+
+    if (word == FAULTLOC_START_WAIT)
+        return;
+    a->quit = word == FAULTLOC_START_QUIT;
     close(a->p->start);
     a->p->start = -1;
     a->second.fork_at = a->quit ? FTREE_NEVER : 0;
@@ -357,6 +377,7 @@ static void turn(struct agent *a)
     faultloc_link_hand_over(&a->link, now);
     faultloc_sets_turn(&a->sources.sets, now);
     faultloc_asks_turn(&a->sources.asks, now);
+    faultloc_note_turn(&a->note, now);
     try_listen(a, now);
     faultloc_stop_job_turn(&a->stop, now);
 }

@@ -7,12 +7,15 @@
 
 #include "faultloc/base/syscalls.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /* A stat file has 52 fields, of which most are numbers of at most 20 digits. */
@@ -20,9 +23,13 @@
 #define PATH_LENGTH_MAX 512
 /* Fields as proc(5) counts them, from 1. */
 #define FIELD_STATE 3
+#define FIELD_FLAGS 9
 #define FIELD_THREADS 20
 #define FIELD_START 22
+#define FIELD_PENDING 31
 #define FIELD_PROCESSOR 39
+
+#define PF_EXITING 0x4 /* of the kernel's include/linux/sched.h; it never was another */
 
 /* Reads a number at *at, and the blank behind it.  Returns false when there is none, or one that
  * does not fit. */
@@ -54,21 +61,33 @@ static bool skip_field(const char **at, const char *end)
     return true;
 }
 
-/* On which CPU it runs or last ran; -1 where that is missing: nothing else depends on it. */
-static int32_t take_processor(const char *at, const char *end)
+/* Skips fields `from` to the one before `to`, and reads that one. */
+static bool take_field(const char **at, const char *end, int from, int to, uint64_t *number)
 {
-    uint64_t processor;
+    for (int field = from; field < to; field++)
+        if (!skip_field(at, end))
+            return false;
+    return take_number(at, end, number);
+}
 
-    for (int field = FIELD_START + 1; field < FIELD_PROCESSOR; field++)
-        if (!skip_field(&at, end))
-            return -1;
-    return take_number(&at, end, &processor) && processor <= INT32_MAX ? (int32_t) processor : -1;
+/* What stands behind the start time.  It may be missing: nothing else depends on it. */
+static void take_rest(const char *at, const char *end, struct faultloc_proc *proc)
+{
+    uint64_t pending, processor;
+
+    proc->processor = -1;
+    if (!take_field(&at, end, FIELD_START + 1, FIELD_PENDING, &pending))
+        return;
+    proc->ending |= pending >> (SIGKILL - 1) & 1;
+    if (take_field(&at, end, FIELD_PENDING + 1, FIELD_PROCESSOR, &processor) &&
+        processor <= INT32_MAX)
+        proc->processor = (int32_t) processor;
 }
 
 /* The fields behind the name, of which there can be no doubt: no blank and no name is in them. */
 static bool take_fields(const char *at, const char *end, struct faultloc_proc *proc)
 {
-    uint64_t threads;
+    uint64_t flags, threads;
 
     if (end - at < 2 || at[1] != ' ')
         return false;
@@ -76,18 +95,13 @@ static bool take_fields(const char *at, const char *end, struct faultloc_proc *p
     if (!((proc->state >= 'A' && proc->state <= 'Z') || (proc->state >= 'a' && proc->state <= 'z')))
         return false;
     at += 2;
-    for (int field = FIELD_STATE + 1; field < FIELD_THREADS; field++)
-        if (!skip_field(&at, end))
-            return false;
-    if (!take_number(&at, end, &threads) || threads > UINT32_MAX)
+    if (!take_field(&at, end, FIELD_STATE + 1, FIELD_FLAGS, &flags) ||
+        !take_field(&at, end, FIELD_FLAGS + 1, FIELD_THREADS, &threads) || threads > UINT32_MAX ||
+        !take_field(&at, end, FIELD_THREADS + 1, FIELD_START, &proc->start))
         return false;
     proc->threads = (uint32_t) threads;
-    for (int field = FIELD_THREADS + 1; field < FIELD_START; field++)
-        if (!skip_field(&at, end))
-            return false;
-    if (!take_number(&at, end, &proc->start))
-        return false;
-    proc->processor = take_processor(at, end);
+    proc->ending = flags & PF_EXITING;
+    take_rest(at, end, proc);
     return true;
 }
 
@@ -225,4 +239,114 @@ bool faultloc_proc_status(int pidfd, pid_t pid, int *status)
         return true;
     }
     return status_of_zombie(pid, status);
+}
+
+/* ---- threads --------------------------------------------------------------------------------- */
+
+#define THREAD_FILE_MAX 4096
+#define FUTEX_COMMAND 0x7f      /* as in linux/futex.h: what is done, */
+#define FUTEX_OF_PROCESS 0x80   /* a flag, */
+#define FUTEX_WAITS 0           /* and the two commands that wait */
+#define FUTEX_WAITS_FOR_BITS 9
+
+struct threads {
+    const char *root;
+    pid_t pid;
+    const pid_t *known;
+    int n;
+    uintptr_t lock;
+    size_t lock_bytes;
+};
+
+/* False: it cannot be read, or does not fit. */
+static bool read_of_thread(const struct threads *t, long tid, const char *name, char *bytes)
+{
+    char path[PATH_LENGTH_MAX];
+    size_t len;
+    int rc = snprintf(path, sizeof(path), "%s/%ld/task/%ld/%s", t->root ? t->root : "/proc",
+                      (long) t->pid, tid, name);
+
+    if (rc < 0 || (size_t) rc >= sizeof(path) ||
+        read_file(path, bytes, THREAD_FILE_MAX, &len) || len == THREAD_FILE_MAX)
+        return false;
+    bytes[len] = '\0';
+    return true;
+}
+
+static bool is_known(const struct threads *t, long tid)
+{
+    char name[THREAD_FILE_MAX];
+
+    for (int i = 0; i < t->n; i++)
+        if (t->known[i] == tid)
+            return true;
+    return read_of_thread(t, tid, "comm", name) && !strcmp(name, "async\n");
+}
+
+static bool is_of_process(const struct threads *t, unsigned long tid)
+{
+    char name[THREAD_FILE_MAX];
+
+    return tid > 0 && tid <= INT32_MAX && read_of_thread(t, (long) tid, "comm", name);
+}
+
+/* A thread is joined by a futex that is not marked as the process's own, but whose value is the
+ * number of that thread. */
+static bool waits_for_process(const struct threads *t, const char *line)
+{
+    unsigned long at, op, value, timeout;
+    long call;
+
+    if (sscanf(line, "%ld %lx %lx %lx %lx", &call, &at, &op, &value, &timeout) != 5 ||
+        call != SYS_futex || timeout != 0)
+        return false;
+    if ((op & FUTEX_COMMAND) != FUTEX_WAITS && (op & FUTEX_COMMAND) != FUTEX_WAITS_FOR_BITS)
+        return false;
+    if (at >= t->lock && at - t->lock < t->lock_bytes)
+        return false;
+    return (op & FUTEX_OF_PROCESS) || is_of_process(t, value);
+}
+
+/* The count is read after the thread was seen to sleep, so that one that is the same next time says
+ * that it has slept in between. */
+static bool add_switches(const struct threads *t, long tid, uint64_t *switches)
+{
+    static const char title[] = "\nvoluntary_ctxt_switches:";
+    char bytes[THREAD_FILE_MAX];
+    const char *at = read_of_thread(t, tid, "status", bytes) ? strstr(bytes, title) : NULL;
+
+    if (!at)
+        return false;
+    *switches += strtoull(at + sizeof(title) - 1, NULL, 10);
+    return true;
+}
+
+static bool thread_sleeps(const struct threads *t, long tid, uint64_t *switches)
+{
+    char line[THREAD_FILE_MAX];
+
+    return is_known(t, tid) ||
+           (read_of_thread(t, tid, "syscall", line) && waits_for_process(t, line) &&
+            add_switches(t, tid, switches));
+}
+
+bool faultloc_proc_others_sleep(const char *root, pid_t pid, const pid_t *known, int n,
+                                const void *lock, size_t lock_bytes, uint64_t *switches)
+{
+    const struct threads t = {root, pid, known, n, (uintptr_t) lock, lock_bytes};
+    char path[PATH_LENGTH_MAX];
+    const struct dirent *entry;
+    bool sleep = true;
+    DIR *dir;
+
+    *switches = 0;
+    snprintf(path, sizeof(path), "%s/%ld/task", root ? root : "/proc", (long) pid);
+    dir = opendir(path);
+    if (!dir)
+        return false;
+    while (sleep && (entry = readdir(dir)) != NULL)
+        if (entry->d_name[0] >= '0' && entry->d_name[0] <= '9')
+            sleep = thread_sleeps(&t, strtol(entry->d_name, NULL, 10), switches);
+    closedir(dir);
+    return sleep;
 }

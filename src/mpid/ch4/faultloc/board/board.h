@@ -163,7 +163,8 @@ void faultloc_board_remember(struct faultloc_board *b, const struct ftree_verdic
 bool faultloc_board_read(const struct faultloc_board *b, int32_t i, struct ftree_verdict *out);
 
 /* Purpose: writes down for the next agent what was set while the job runs, as it travels; the file of
- * the board, which is `fd`, grows for it.  To be called by the agent alone.  Errors: an errno. */
+ * the board, which is `fd`, grows for it: all have mapped it by then, and no process that has not can.
+ * To be called by the agent alone.  Errors: an errno. */
 int faultloc_board_keep_setting(struct faultloc_board *b, int fd, const void *bytes, size_t len);
 
 /* Purpose: reads that; to be freed by free(3).  NULL: there is nothing, or it cannot be read. */

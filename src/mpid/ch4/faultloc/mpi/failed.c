@@ -31,7 +31,7 @@ static bool is_self(MPIR_Request * req)
  * alone does not tell: one of a request's former life may still be there. */
 static MPIR_Comm *any_comm(MPIR_Request * req)
 {
-    uintptr_t mark = (uintptr_t) MPIDI_REQUEST(req, faultloc_av);
+    uintptr_t mark = (uintptr_t) MPIDI_REQUEST(req, faultloc_peer);
     MPIR_Comm *comm = (MPIR_Comm *) (mark & ~(uintptr_t) 3);
 
     if (req->kind != MPIR_REQUEST_KIND__RECV || is_self(req) || (mark & 3) != 1)

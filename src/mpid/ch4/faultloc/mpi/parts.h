@@ -57,9 +57,9 @@ void MPIDI_faultloc_begin_collectives(void);
  * members need not agree upon: of intercommunicators all but the function. */
 void MPIDI_faultloc_last_collective(MPIR_Comm *comm, struct waits_collective *last);
 
-/* Purpose: the communicators on which this rank has begun collectives, `most` of them, those used
- * last first.  Returns how many. */
-int MPIDI_faultloc_comms_used(MPIR_Comm **comms, int most);
+/* Purpose: the communicators of this rank, `most` of them: those on which it has begun collectives,
+ * those used last first, then others.  Returns how many. */
+int MPIDI_faultloc_comms(MPIR_Comm **comms, int most);
 
 /* Purpose: the communicator of the blocking collective that this rank is in; NULL: it is in none.
  * With many threads NULL, too, unless only one of them is in MPI. */
@@ -108,8 +108,9 @@ MPIR_Request *MPIDI_faultloc_real(MPIR_Request * req);
 /* Purpose: true for a request of the active message layer, as all of shared memory are. */
 bool MPIDI_faultloc_is_am(MPIR_Request * req);
 
-/* Purpose: the rank of the world at an address; FTREE_NONE: it is of another world. */
-int32_t MPIDI_faultloc_rank_at(const MPIDI_av_entry_t * av);
+/* Purpose: the rank of the world that an address is of, or a row of the sums (faultloc_sums.h): what
+ * requests note of their peers; FTREE_NONE: it is of another world, or neither. */
+int32_t MPIDI_faultloc_rank_at(const void *peer);
 
 /* Purpose: the rank of the world that a send or receive is about; FTREE_NONE: not known, or any. */
 int32_t MPIDI_faultloc_peer(MPIR_Request * req);
@@ -130,8 +131,8 @@ void MPIDI_faultloc_set_error(MPIR_Request * req, int error);
  * known. */
 int MPIDI_faultloc_rma_peers(uint32_t call, MPIR_Comm **comm, int32_t *rank, int most);
 
-/* Purpose: calls `f` for each request of the process that is pending and is a send or a receive, the
- * internal ones among them. */
+/* Purpose: calls `f` for each request of the process that is pending and is a send, a receive or a
+ * collective's, the internal ones among them. */
 void MPIDI_faultloc_each_pending(void (*f) (MPIR_Request * req, void *arg), void *arg);
 
 /* ---- waits.c --------------------------------------------------------------------------------- */
@@ -149,6 +150,10 @@ struct MPIDI_faultloc_wait {
 /* Purpose: takes notice that the agent has asked, if it has; from within progress.  Who waits, or has
  * asked in vain, answers then; if nobody does for a while this does as well as it can. */
 void MPIDI_faultloc_take_question(void);
+
+/* Purpose: a number that is the same as long as no call of MPI begins or ends in any thread, but those
+ * that ask in vain, no message begins, and no receive ends. */
+uint64_t MPIDI_faultloc_moment(void);
 
 /* Purpose: answers, if the agent has asked. */
 void MPIDI_faultloc_answer(const struct MPIDI_faultloc_wait *wait);

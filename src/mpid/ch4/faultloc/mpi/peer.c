@@ -17,13 +17,21 @@ bool MPIDI_faultloc_is_am(MPIR_Request * req)
     return MPIDIG_REQUEST(req, req) != NULL;
 }
 
-int32_t MPIDI_faultloc_rank_at(const MPIDI_av_entry_t * av)
+/* The number of an element in a table with one for each rank. */
+static int32_t place_in(const void *table, size_t size, const void *element)
 {
-    const MPIDI_av_entry_t *first = MPIDI_global.avt_mgr.av_table0->table;
+    uintptr_t place = ((uintptr_t) element - (uintptr_t) table) / size;
 
-    if (!av || av < first || av >= first + MPIR_Process.size)
-        return FTREE_NONE;
-    return (int32_t) (av - first);
+    return table && place < (uintptr_t) MPIR_Process.size ? (int32_t) place : FTREE_NONE;
+}
+
+int32_t MPIDI_faultloc_rank_at(const void *peer)
+{
+    int32_t rank = place_in(MPIDI_global.avt_mgr.av_table0->table, sizeof(MPIDI_av_entry_t), peer);
+
+    if (rank == FTREE_NONE)
+        rank = place_in(MPIDI_faultloc_sums.row, sizeof(*MPIDI_faultloc_sums.row), peer);
+    return rank;
 }
 
 bool MPIDI_faultloc_is_given_up(int32_t rank)
@@ -65,7 +73,7 @@ static int32_t local_peer(MPIR_Request * req)
     int rank = MPIDIG_REQUEST(req, u.recv.source);
 
     if (req->kind == MPIR_REQUEST_KIND__SEND)
-        return MPIDI_faultloc_rank_at(MPIDI_REQUEST(req, faultloc_av));
+        return MPIDI_faultloc_rank_at(MPIDI_REQUEST(req, faultloc_peer));
     if (!req->comm || rank < 0 || rank >= req->comm->remote_size)
         return FTREE_NONE;
     return MPIDI_faultloc_rank_at(MPIDIU_comm_rank_to_av(req->comm, rank));
@@ -83,7 +91,7 @@ int32_t MPIDI_faultloc_peer(MPIR_Request * req)
     if (MPIDI_REQUEST(req, is_local))
         return MPIDI_faultloc_is_am(req) ? local_peer(req) : FTREE_NONE;
 #endif
-    return is_internal(req) ? FTREE_NONE : MPIDI_faultloc_rank_at(MPIDI_REQUEST(req, faultloc_av));
+    return is_internal(req) ? FTREE_NONE : MPIDI_faultloc_rank_at(MPIDI_REQUEST(req, faultloc_peer));
 }
 
 /* ---- all pending ones ------------------------------------------------------------------------ */
@@ -95,8 +103,8 @@ static void each_in_block(char *objects, int n, int size, void (*f) (MPIR_Reques
         MPIR_Request *req = (MPIR_Request *) (void *) (objects + (size_t) i * (size_t) size);
 
         if (MPIR_Object_get_ref(req) > 0 &&
-            (req->kind == MPIR_REQUEST_KIND__SEND || req->kind == MPIR_REQUEST_KIND__RECV) &&
-            !MPIR_Request_is_complete(req))
+            (req->kind == MPIR_REQUEST_KIND__SEND || req->kind == MPIR_REQUEST_KIND__RECV ||
+             req->kind == MPIR_REQUEST_KIND__COLL) && !MPIR_Request_is_complete(req))
             f(req, arg);
     }
 }

@@ -21,20 +21,15 @@
 #define WHOLE
 #endif
 
-/* The address of a rank.  Most messages are those of the world, or of one that is ordered alike. */
-static inline MPIDI_av_entry_t *address_of(MPIR_Comm * comm, int rank)
+/* What stands for the address of a receive's source, which UCX does not need: where its messages
+ * are counted.  It is noted, and never used as an address. */
+static inline MPIDI_av_entry_t *source_of(MPIR_Comm * comm, int rank)
 {
-    if (likely(MPIDI_COMM(comm, map).mode == MPIDI_RANK_MAP_DIRECT_INTRA))
-        return &MPIDI_global.avt_mgr.av_table0->table[rank];
+#if MPIDI_FAULTLOC_COUNTS
+    return (MPIDI_av_entry_t *) (void *) MPIDI_faultloc_sums_in(comm, rank);
+#else
     return MPIDIU_comm_rank_to_av(comm, rank);
-}
-
-/* The sums of a rank, likewise. */
-static inline union MPIDI_faultloc_sums *sums_of(MPIR_Comm * comm, int rank)
-{
-    if (likely(MPIDI_COMM(comm, map).mode == MPIDI_RANK_MAP_DIRECT_INTRA))
-        return MPIDI_faultloc_sums_at(rank);
-    return MPIDI_faultloc_sums_of(MPIDIU_comm_rank_to_av(comm, rank));
+#endif
 }
 
 static uintptr_t made(MPIR_Request * request, int mpi_errno)
@@ -48,7 +43,7 @@ WHOLE uintptr_t MPIDI_faultloc_isend(const void *buf, MPI_Aint count, MPI_Dataty
                                      int rank, int tag, MPIR_Comm * comm)
 {
     MPIR_Request *req = NULL;
-    union MPIDI_faultloc_sums *sums;
+    struct MPIDI_faultloc_sums *sums;
     MPIDI_av_entry_t *av;
     int mpi_errno;
 
@@ -62,7 +57,7 @@ WHOLE uintptr_t MPIDI_faultloc_isend(const void *buf, MPI_Aint count, MPI_Dataty
     if (likely(MPIDI_COMM(comm, map).mode == MPIDI_RANK_MAP_DIRECT_INTRA)) {
         /* both in one branch, or the compiler makes the key twice */
         av = &MPIDI_global.avt_mgr.av_table0->table[rank];
-        sums = MPIDI_faultloc_sums_at(rank);
+        sums = &MPIDI_faultloc_sums.row[rank];
     } else {
         av = MPIDIU_comm_rank_to_av(comm, rank);
         sums = MPIDI_faultloc_sums_of(av);
@@ -85,9 +80,13 @@ WHOLE uintptr_t MPIDI_faultloc_irecv(void *buf, MPI_Aint count, MPI_Datatype dat
                                      MPIR_CONTEXT_INTRA_PT2PT, &own);
         return made(own, mpi_errno);
     }
-    mpi_errno = MPIDI_irecv(buf, count, datatype, rank, tag, comm, MPIR_CONTEXT_INTRA_PT2PT,
-                            unlikely(rank == MPI_ANY_SOURCE) ? MPIDI_FAULTLOC_ANY(comm) :
-                            address_of(comm, rank), &req);
+    /* compiled twice, so that what follows need not ask again which of them it is */
+    if (unlikely(rank == MPI_ANY_SOURCE))
+        mpi_errno = MPIDI_irecv(buf, count, datatype, MPI_ANY_SOURCE, tag, comm,
+                                MPIR_CONTEXT_INTRA_PT2PT, MPIDI_FAULTLOC_ANY(comm), &req);
+    else
+        mpi_errno = MPIDI_irecv(buf, count, datatype, rank, tag, comm, MPIR_CONTEXT_INTRA_PT2PT,
+                                source_of(comm, rank), &req);
     return made(req, mpi_errno);
 }
 
@@ -95,7 +94,7 @@ WHOLE uintptr_t MPIDI_faultloc_irecv(void *buf, MPI_Aint count, MPI_Datatype dat
 static inline void count_send(MPIR_Comm * comm, int rank, int tag, int context_offset)
 {
     if (!MPIDI_is_self_comm(comm))
-        MPIDI_faultloc_count_sent(sums_of(comm, rank),
+        MPIDI_faultloc_count_sent(MPIDI_faultloc_sums_in(comm, rank),
                                   FAULTLOC_KEY(comm->context_id + context_offset, tag));
 }
 
@@ -122,15 +121,18 @@ int MPIDI_faultloc_issend(const void *buf, MPI_Aint count, MPI_Datatype datatype
     count_send(comm, rank, tag, context_offset);
     mpi_errno = MPID_Issend(buf, count, datatype, rank, tag, comm, context_offset, request);
     if (mpi_errno == MPI_SUCCESS && !MPIDI_is_self_comm(comm))
-        MPIDI_REQUEST(*request, faultloc_key) |= MPIDI_FAULTLOC_KEY_SSEND;
+        MPIDI_REQUEST(*request, faultloc_context) |= MPIDI_FAULTLOC_SSEND;
     return mpi_errno;
 }
 
 int MPIDI_faultloc_irecv_at(void *buf, MPI_Aint count, MPI_Datatype datatype, int rank,
-                                  int tag, MPIR_Comm * comm, int context_offset,
-                                  MPIR_Request ** request)
+                            int tag, MPIR_Comm * comm, int context_offset, MPIR_Request ** request)
 {
-    return MPID_Irecv(buf, count, datatype, rank, tag, comm, context_offset, request);
+    if (MPIDI_is_self_comm(comm))
+        return MPIDI_Self_irecv(buf, count, datatype, rank, tag, comm, context_offset, request);
+    return MPIDI_irecv(buf, count, datatype, rank, tag, comm, context_offset,
+                       rank == MPI_ANY_SOURCE ? MPIDI_FAULTLOC_ANY(comm) : source_of(comm, rank),
+                       request);
 }
 
 /* There is no message, and either somebody asks about it or a rank is given up. */
@@ -154,8 +156,8 @@ static int find_message(int source, int tag, MPIR_Comm * comm, int context_offse
     if (mpi_errno || !*flag)
         return mpi_errno;
     if (!MPIDI_is_self_comm(comm))
-        MPIDI_FAULTLOC_NOTE(*message, MPIDIU_comm_rank_to_av(comm, found.MPI_SOURCE),
-                            FAULTLOC_KEY(comm->recvcontext_id + context_offset, found.MPI_TAG));
+        MPIDI_FAULTLOC_NOTE(*message, source_of(comm, found.MPI_SOURCE), found.MPI_TAG,
+                            (uint32_t) (comm->recvcontext_id + context_offset));
     if (status != MPI_STATUS_IGNORE)
         *status = found;
     return MPI_SUCCESS;

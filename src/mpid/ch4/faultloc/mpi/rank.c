@@ -10,7 +10,10 @@
 
 union MPIDI_faultloc_page MPIDI_faultloc_page __attribute__((aligned(FAULTLOC_SLOT_ALIGN)));
 uint32_t MPIDI_faultloc_notes;
-struct MPIDI_faultloc_sums_table MPIDI_faultloc_sums;
+struct MPIDI_faultloc_sums_table MPIDI_faultloc_sums = {
+    .factor = FAULTLOC_MARK_FACTOR,.flips = FAULTLOC_MARK_FLIPS,
+    .key = FAULTLOC_KEY(UINT16_MAX, UINT32_MAX)
+};
 
 static struct {
     struct faultloc_board *board; /* NULL: faultloc is off */
@@ -45,8 +48,8 @@ static bool make_sums(void)
     size_t size = (size_t) MPIR_Process.size;
 
     MPIDI_faultloc_sums.row = MPL_calloc(size + 1, sizeof(*MPIDI_faultloc_sums.row), MPL_MEM_OTHER);
-    MPIDI_faultloc_sums.first = (uintptr_t) MPIDI_global.avt_mgr.av_table0->table;
-    MPIDI_faultloc_sums.bytes = size * sizeof(MPIDI_av_entry_t);
+    MPIDI_faultloc_sums.first = MPIDI_global.avt_mgr.av_table0->table;
+    MPIDI_faultloc_sums.ranks = size;
     if (!MPIDI_faultloc_sums.row)
         faultloc_say("rank %d: out of memory", MPIR_Process.rank);
     return MPIDI_faultloc_sums.row != NULL;

@@ -287,17 +287,6 @@ int MPIDI_faultloc_ucx_held(MPIR_Request * req, void *ucp_request, ucs_status_t 
     return 0;
 }
 
-/* Of a message that was received from any source, the address is that of the source. */
-void MPIDI_faultloc_ucx_received(MPIR_Request * req, uint64_t sender_tag)
-{
-    void *av = MPIDI_REQUEST(req, faultloc_av);
-
-    if ((uintptr_t) av & 1)
-        av = MPIDIU_comm_rank_to_av((MPIR_Comm *) ((uintptr_t) av & ~(uintptr_t) 1),
-                                    MPIDI_UCX_get_source(sender_tag));
-    MPIDI_faultloc_count_received(MPIDI_faultloc_sums_of(av), sender_tag & ~MPIDI_UCX_RANK_MASK);
-}
-
 /* As MPICH's own callback, but for what it takes for a success. */
 void MPIDI_faultloc_ucx_recv_ended(void *ucp_request, MPIR_Request * req, ucs_status_t status,
                                    const ucp_tag_recv_info_t * info)
@@ -312,8 +301,8 @@ void MPIDI_faultloc_ucx_recv_ended(void *ucp_request, MPIR_Request * req, ucs_st
         req->status.MPI_TAG = MPIDI_UCX_get_tag(info->sender_tag);
         if (status != UCS_ERR_MESSAGE_TRUNCATED)
             MPIR_STATUS_SET_COUNT(req->status, info->length);
-        if (MPIDI_faultloc_notes && MPIDI_REQUEST(req, faultloc_av))
-            MPIDI_faultloc_ucx_received(req, info->sender_tag);
+        if (MPIDI_faultloc_notes && MPIDI_REQUEST(req, faultloc_peer))
+            MPIDI_FAULTLOC_UCX_COUNT(req, info->sender_tag);
     }
     MPIDIU_request_complete(req);
     release(ucp_request);
@@ -334,7 +323,7 @@ MPIR_Request *MPIDI_faultloc_ucx_lost_send(MPIDI_av_entry_t * av, int vci, ucs_s
     if (!req)
         return NULL;
     MPIDI_UCX_REQ(req).ucp_request = NULL;
-    MPIDI_REQUEST(req, faultloc_av) = av;
+    MPIDI_REQUEST(req, faultloc_peer) = av;
     if (!hold(req, NULL, peer, errno_of(status))) {
         MPIR_Request_free_unsafe(req);
         return NULL;

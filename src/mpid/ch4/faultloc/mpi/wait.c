@@ -21,12 +21,13 @@ static int32_t peer_of(MPIR_Request * req)
     if (MPIDI_REQUEST(req, is_local))
         return FAULTLOC_PEER_LOCAL;
 #endif
-    return MPIDI_faultloc_rank_at(MPIDI_REQUEST(req, faultloc_av));
+    return MPIDI_faultloc_rank_at(MPIDI_REQUEST(req, faultloc_peer));
 }
 
 static void note_wait(MPIR_Request * req)
 {
     static uint64_t seen_ns;    /* when the noted wait was last seen to go on */
+    static uint64_t moment;     /* and at which moment of all threads */
     struct faultloc_slot *slot = &MPIDI_faultloc_page.slot;
     uint64_t request, now;
     int32_t peer;
@@ -40,13 +41,21 @@ static void note_wait(MPIR_Request * req)
         slot->wait_peer == peer && slot->wait_call == slot->call)
         return;
     now = faultloc_now();
+    if (slot->many_threads && slot->wait_since_ns && moment == MPIDI_faultloc_moment()) {
+        /* no thread has gone on since; which of them comes by does not matter */
+        seen_ns = now;
+        return;
+    }
     if (slot->many_threads && slot->wait_since_ns && now - seen_ns < WAIT_OVER_NS) {
         /* of several threads that wait, the one that began first keeps the note */
-        if (slot->wait_request == request && slot->wait_peer == peer)
+        if (slot->wait_request == request && slot->wait_peer == peer) {
             seen_ns = now;
+            moment = MPIDI_faultloc_moment();
+        }
         return;
     }
     seen_ns = now;
+    moment = MPIDI_faultloc_moment();
     slot->wait_since_ns = 0;    /* a reader meets either no wait or a whole one */
     slot->wait_peer = peer;
     slot->wait_request = request;

@@ -5,6 +5,10 @@
 
 #include "faultloc/mpi/parts.h"
 
+#include "faultloc/base/proc.h"
+
+#include <sys/syscall.h>
+
 /*
  * What this rank waits for, when its agent asks (board/wait_area.h).  The rank says it at the next
  * turn of its wait, or when the next call that asks for something returns without it: there the
@@ -15,15 +19,10 @@
  * receive has ended; other transports have no such place, so nothing is said of them.
  */
 
-#if defined(HAVE_CH4_NETMOD_UCX) && defined(MPIDI_CH4_DIRECT_NETMOD)
-#define COUNTS_MESSAGES true
-#else
-#define COUNTS_MESSAGES false
-#endif
-
 /* Turns of progress in which nobody has answered, after which the question is answered as well as
  * can be: the rank is in a loop that notes nothing. */
 #define PATIENT_TURNS 256
+#define PATIENT_THREADS 65536 /* of many threads, each of which is to answer */
 
 uint32_t MPIDI_faultloc_asked;
 
@@ -120,6 +119,13 @@ static int8_t add_comm(struct waits_record *r, MPIR_Comm * comm, uint32_t contex
 
 /* ---- requests -------------------------------------------------------------------------------- */
 
+static MPIR_Request *pending(MPIR_Request * req)
+{
+    if (!req || !MPIR_Request_is_active(req) || MPIR_Request_is_complete(req))
+        return NULL;
+    return MPIDI_faultloc_real(req);
+}
+
 static int8_t add_context(struct waits_record *r, uint32_t context, bool of_sends)
 {
     MPIR_Comm *comm = find_comm(context, of_sends);
@@ -140,12 +146,12 @@ static const struct faultloc_message *message_at(uint32_t i, int type)
 
 /* Of the last message that is known by that, as long as it is in the ring: most ranks wait for what
  * they have begun last. */
-static uint64_t bytes_of(uint64_t key, int type)
+static uint64_t bytes_of(uint32_t context, int32_t tag, int type)
 {
     for (uint32_t i = 0; i < FAULTLOC_RING_ENTRIES; i++) {
         const struct faultloc_message *m = message_at(i, type);
 
-        if (m && m->key == key)
+        if (m && m->context == context && m->tag == tag)
             return m->datatype ? m->count * (m->datatype >> 8) : m->count;
     }
     return 0;
@@ -161,53 +167,78 @@ static void describe_self(struct waits_record *r, struct waits_request *q, MPIR_
     q->comm = add_comm(r, req->comm, req->comm->recvcontext_id);
 }
 
+static int32_t peer_of(MPIR_Request * req)
+{
+    void *peer = MPIDI_REQUEST(req, faultloc_peer);
+
+    return (uintptr_t) peer & 1 ? WAITS_ANY : MPIDI_faultloc_rank_at(peer);
+}
+
+static uint32_t context_of(MPIR_Request * req)
+{
+    return MPIDI_REQUEST(req, faultloc_context) & ~MPIDI_FAULTLOC_SSEND;
+}
+
 static void describe_message(struct waits_record *r, struct waits_request *q, MPIR_Request * req)
 {
     bool is_send = req->kind == MPIR_REQUEST_KIND__SEND;
-    uintptr_t av = (uintptr_t) MPIDI_REQUEST(req, faultloc_av);
-    bool is_ssend = MPIDI_REQUEST(req, faultloc_key) & MPIDI_FAULTLOC_KEY_SSEND;
-    uint64_t key = MPIDI_REQUEST(req, faultloc_key) & ~MPIDI_FAULTLOC_KEY_SSEND;
-    int32_t tag = FAULTLOC_KEY_TAG(key);
+    bool is_ssend = MPIDI_REQUEST(req, faultloc_context) & MPIDI_FAULTLOC_SSEND;
+    int32_t tag = MPIDI_REQUEST(req, faultloc_tag);
 
     q->kind = !is_send ? WAITS_RECV : is_ssend ? WAITS_SSEND : WAITS_SEND;
-    q->peer = av & 1 ? WAITS_ANY : MPIDI_faultloc_rank_at((MPIDI_av_entry_t *) av);
+    q->peer = peer_of(req);
     q->tag = !is_send && tag == MPI_ANY_TAG ? WAITS_ANY : tag;
-    q->comm = add_context(r, FAULTLOC_KEY_CONTEXT(key), is_send);
-    q->bytes = bytes_of(key, is_send ? FAULTLOC_RING_SEND : FAULTLOC_RING_RECV);
+    q->comm = add_context(r, context_of(req), is_send);
+    q->bytes = bytes_of(context_of(req), tag, is_send ? FAULTLOC_RING_SEND : FAULTLOC_RING_RECV);
 }
 
 /* ---- collectives ----------------------------------------------------------------------------- */
 
-enum need { NEEDS_UNKNOWN, NEEDS_ALL, NEEDS_ROOT, ROOT_NEEDS_ALL };
+enum need {
+    NEEDS_UNKNOWN,
+    NEEDS_ALL,
+    NEEDS_ALL_AND_MORE,         /* and somebody else besides: what is received inside says whom */
+    NEEDS_ROOT,
+    ROOT_NEEDS_ALL
+};
 
 /* Whom an operation cannot end without.  Those in which a member may have nothing to give (v and w),
- * and scans, are not among them: of these the receive inside says more. */
+ * scans, and those of neighborhoods are not among them: of these the receives inside say more.  All
+ * that makes a communicator or a window agrees upon a context with all members, and MPI_Win_fence and
+ * MPI_Win_free have a barrier, whatever they are told.  In MPI_Scatterv a rank waits for the root or
+ * not at all. */
 static enum need need_of(uint32_t call)
 {
 #define ID(name) MPIDI_FAULTLOC_CALL_ID("internal_" name)
+#define OPERATION(Name, name, need) \
+        {ID(#Name), need}, {ID(#Name "_c"), need}, {ID("I" #name), need}, \
+        {ID("I" #name "_c"), need}, {ID(#Name "_init"), need}, {ID(#Name "_init_c"), need}
     static const struct {
         uint32_t call;
         enum need need;
     } needs[] = {
-        {ID("Barrier"), NEEDS_ALL}, {ID("Ibarrier"), NEEDS_ALL},
-        {ID("Allreduce"), NEEDS_ALL}, {ID("Allreduce_c"), NEEDS_ALL},
-        {ID("Iallreduce"), NEEDS_ALL}, {ID("Iallreduce_c"), NEEDS_ALL},
-        {ID("Allgather"), NEEDS_ALL}, {ID("Allgather_c"), NEEDS_ALL},
-        {ID("Iallgather"), NEEDS_ALL}, {ID("Iallgather_c"), NEEDS_ALL},
-        {ID("Alltoall"), NEEDS_ALL}, {ID("Alltoall_c"), NEEDS_ALL},
-        {ID("Ialltoall"), NEEDS_ALL}, {ID("Ialltoall_c"), NEEDS_ALL},
-        {ID("Reduce_scatter_block"), NEEDS_ALL}, {ID("Reduce_scatter_block_c"), NEEDS_ALL},
-        {ID("Comm_dup"), NEEDS_ALL}, {ID("Comm_create"), NEEDS_ALL}, {ID("Comm_split"), NEEDS_ALL},
-        {ID("Win_create"), NEEDS_ALL}, {ID("Win_allocate"), NEEDS_ALL},
-        {ID("Bcast"), NEEDS_ROOT}, {ID("Bcast_c"), NEEDS_ROOT},
-        {ID("Ibcast"), NEEDS_ROOT}, {ID("Ibcast_c"), NEEDS_ROOT},
-        {ID("Scatter"), NEEDS_ROOT}, {ID("Scatter_c"), NEEDS_ROOT},
-        {ID("Iscatter"), NEEDS_ROOT}, {ID("Iscatter_c"), NEEDS_ROOT},
-        {ID("Reduce"), ROOT_NEEDS_ALL}, {ID("Reduce_c"), ROOT_NEEDS_ALL},
-        {ID("Ireduce"), ROOT_NEEDS_ALL}, {ID("Ireduce_c"), ROOT_NEEDS_ALL},
-        {ID("Gather"), ROOT_NEEDS_ALL}, {ID("Gather_c"), ROOT_NEEDS_ALL},
-        {ID("Igather"), ROOT_NEEDS_ALL}, {ID("Igather_c"), ROOT_NEEDS_ALL},
+        OPERATION(Barrier, barrier, NEEDS_ALL),
+        OPERATION(Allreduce, allreduce, NEEDS_ALL),
+        OPERATION(Allgather, allgather, NEEDS_ALL),
+        OPERATION(Alltoall, alltoall, NEEDS_ALL),
+        OPERATION(Reduce_scatter_block, reduce_scatter_block, NEEDS_ALL),
+        OPERATION(Bcast, bcast, NEEDS_ROOT),
+        OPERATION(Scatter, scatter, NEEDS_ROOT),
+        OPERATION(Scatterv, scatterv, NEEDS_ROOT),
+        OPERATION(Reduce, reduce, ROOT_NEEDS_ALL),
+        OPERATION(Gather, gather, ROOT_NEEDS_ALL),
+        {ID("Comm_dup"), NEEDS_ALL}, {ID("Comm_dup_with_info"), NEEDS_ALL},
+        {ID("Comm_idup"), NEEDS_ALL}, {ID("Comm_idup_with_info"), NEEDS_ALL},
+        {ID("Comm_create"), NEEDS_ALL}, {ID("Comm_split"), NEEDS_ALL},
+        {ID("Comm_split_type"), NEEDS_ALL}, {ID("Cart_create"), NEEDS_ALL},
+        {ID("Cart_sub"), NEEDS_ALL}, {ID("Graph_create"), NEEDS_ALL},
+        {ID("Dist_graph_create"), NEEDS_ALL}, {ID("Dist_graph_create_adjacent"), NEEDS_ALL},
+        {ID("Intercomm_create"), NEEDS_ALL_AND_MORE},
+        {ID("Win_create"), NEEDS_ALL}, {ID("Win_create_dynamic"), NEEDS_ALL},
+        {ID("Win_allocate"), NEEDS_ALL}, {ID("Win_allocate_shared"), NEEDS_ALL},
+        {ID("Win_fence"), NEEDS_ALL}, {ID("Win_free"), NEEDS_ALL},
     };
+#undef OPERATION
 #undef ID
 
     for (size_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++)
@@ -236,16 +267,40 @@ static bool describe_collective(struct waits_record *r, struct waits_request *q,
     return q->number > 0;
 }
 
-/* The blocking operation that this rank is in, if any, beside what it waits for inside. */
-static struct waits_request *add_collective(struct waits_record *r)
+static bool has_many_threads(void)
 {
-    MPIR_Comm *comm = MPIDI_faultloc_collective_now();
+    return MPIDI_faultloc_page.slot.many_threads;
+}
+
+/* The blocking operation that a thread waits in: the last of the communicator in whose context for
+ * collectives its request is. */
+static MPIR_Comm *collective_of_thread(const struct MPIDI_faultloc_wait *w)
+{
+    MPIR_Request *req = w->mode == WAITS_FOR_ALL && w->n > 0 ? pending(w->reqs[0]) : NULL;
+    bool is_send = req && req->kind == MPIR_REQUEST_KIND__SEND;
+    struct waits_collective last = { 0 };
+    MPIR_Comm *comm = NULL;
+
+    if (req && (is_send || req->kind == MPIR_REQUEST_KIND__RECV) &&
+        (context_of(req) & MPIR_CONTEXT_INTRA_COLL))
+        comm = find_comm(context_of(req), is_send);
+    if (comm)
+        MPIDI_faultloc_last_collective(comm, &last);
+    return last.blocking ? comm : NULL;
+}
+
+/* The blocking operation that this rank is in, if any, beside what it waits for inside. */
+static struct waits_request *add_collective(struct waits_record *r,
+                                            const struct MPIDI_faultloc_wait *w)
+{
+    MPIR_Comm *comm = has_many_threads() ? collective_of_thread(w) : MPIDI_faultloc_collective_now();
     struct waits_request *q = &r->request[r->requests];
     struct waits_collective last;
 
     if (!comm)
         return NULL;
     MPIDI_faultloc_last_collective(comm, &last);
+    r->call = last.call;
     if (!describe_collective(r, q, comm, last.begun))
         return NULL;
     r->requests++;
@@ -296,19 +351,75 @@ static void describe(struct waits_record *r, struct waits_request *q, MPIR_Reque
     }
 }
 
-/* ---- the wait -------------------------------------------------------------------------------- */
+/* ---- inside a schedule ----------------------------------------------------------------------- */
 
-static MPIR_Request *pending(MPIR_Request * req)
+/* The schedules of a communicator that are under way, and the messages that they wait for. */
+struct inside {
+    struct waits_record *r;
+    MPIR_Comm *comm;
+    int schedules;
+    int32_t found;
+};
+
+static void count_schedules(MPIR_Request * req, void *arg)
 {
-    if (!req || !MPIR_Request_is_active(req) || MPIR_Request_is_complete(req))
-        return NULL;
-    return MPIDI_faultloc_real(req);
+    struct inside *in = arg;
+
+    in->schedules += req->kind == MPIR_REQUEST_KIND__COLL &&
+        MPIDI_REQUEST(req, faultloc_av) == (void *) in->comm;
 }
+
+static bool is_inside(const MPIR_Comm * comm, MPIR_Request * req)
+{
+    uint64_t key = MPIDI_REQUEST(req, faultloc_key) & ~MPIDI_FAULTLOC_KEY_SSEND;
+    uint32_t context = FAULTLOC_KEY_CONTEXT(key);
+
+    if ((req->kind != MPIR_REQUEST_KIND__SEND && req->kind != MPIR_REQUEST_KIND__RECV) ||
+        (req->comm && MPIDI_is_self_comm(req->comm)) || MPIDI_faultloc_is_am(req))
+        return false;
+    return (context & MPIR_CONTEXT_SUFFIX_MASK) != 0 &&
+        is_comm_of(comm, context, req->kind == MPIR_REQUEST_KIND__SEND);
+}
+
+static void add_inside(MPIR_Request * req, void *arg)
+{
+    struct inside *in = arg;
+
+    if (!is_inside(in->comm, req))
+        return;
+    if (in->r->requests == WAITS_REQUESTS_MAX)
+        in->r->more = true;
+    else
+        describe_message(in->r, &in->r->request[in->r->requests++], req);
+    in->found++;
+}
+
+/* Where positions do not tell whom an operation needs, the messages that its schedule waits for do:
+ * all of them must end.  They are told apart from those of other operations only where there are no
+ * others on the communicator.  The last request gives way to them. */
+static void look_inside(struct waits_record *r, MPIR_Request * req)
+{
+    uint32_t number;
+    struct inside in = {.r = r,.comm = MPIDI_faultloc_collective_of(req, &number) };
+    struct waits_request whole = r->request[r->requests - 1];
+
+    if (!in.comm || MPIDI_faultloc_page.slot.many_threads)
+        return;
+    MPIDI_faultloc_each_pending(count_schedules, &in);
+    if (in.schedules != 1)
+        return;
+    r->requests--;
+    MPIDI_faultloc_each_pending(add_inside, &in);
+    if (in.found == 0)
+        r->request[r->requests++] = whole;
+}
+
+/* ---- the wait -------------------------------------------------------------------------------- */
 
 /* Two messages of the same kind with the same peer. */
 static bool are_alike(const MPIR_Request * a, const MPIR_Request * b)
 {
-    return a->kind == b->kind && MPIDI_REQUEST(a, faultloc_av) == MPIDI_REQUEST(b, faultloc_av) &&
+    return a->kind == b->kind && MPIDI_REQUEST(a, faultloc_peer) == MPIDI_REQUEST(b, faultloc_peer) &&
         (a->kind == MPIR_REQUEST_KIND__SEND || a->kind == MPIR_REQUEST_KIND__RECV);
 }
 
@@ -354,30 +465,41 @@ static void add_probe(struct waits_record *r, const struct MPIDI_faultloc_wait *
     q->tag = w->tag == MPI_ANY_TAG ? WAITS_ANY : w->tag;
 }
 
+static void add_request(struct waits_record *r, const struct MPIDI_faultloc_wait *w,
+                        MPIR_Request * req)
+{
+    struct waits_request *q = &r->request[r->requests++];
+
+    describe(r, q, req);
+    if (q->kind == WAITS_COLLECTIVE && q->number == 0 && w->mode == WAITS_FOR_ALL)
+        look_inside(r, req);
+}
+
 static void add_requests(struct waits_record *r, const struct MPIDI_faultloc_wait *w)
 {
-    const struct waits_request *collective = add_collective(r);
+    const struct waits_request *collective = add_collective(r, w);
     MPIR_Request *chosen[WAITS_REQUESTS_MAX];
     int n = choose(w, chosen), told = 0;
 
     /* An operation that needs all members lacks those who have not begun it, and nobody else; whom it
      * happens to receive from is how it is done. */
-    if (collective && collective->peer == FTREE_NONE)
+    if (collective && collective->peer == FTREE_NONE && need_of(r->call) != NEEDS_ALL_AND_MORE)
         return;
     for (; told < n && r->requests < WAITS_REQUESTS_MAX; told++)
-        describe(r, &r->request[r->requests++], chosen[told]);
-    r->more = count_pending(w) > told;
+        add_request(r, w, chosen[told]);
+    r->more |= count_pending(w) > told;
     if (w->comm)
         add_probe(r, w);
     if (r->requests == 0)
         add_onesided(r);
 }
 
-/* Communicators on which collectives were begun, though nothing of them is waited for. */
-static void add_used_comms(struct waits_record *r)
+/* Communicators of which nothing is waited for: how far this rank has come there, perhaps not to
+ * the first collective, is what others wait for. */
+static void add_other_comms(struct waits_record *r)
 {
     MPIR_Comm *comm[WAITS_COMMS_MAX];
-    int n = MPIDI_faultloc_comms_used(comm, WAITS_COMMS_MAX);
+    int n = MPIDI_faultloc_comms(comm, WAITS_COMMS_MAX);
 
     for (int i = 0; i < n; i++)
         (void) add_comm(r, comm[i], comm[i]->recvcontext_id);
@@ -407,11 +529,13 @@ static enum waits_state state_of(const struct waits_record *r)
     }
 }
 
+/* Of one of many threads the call is known in a blocking collective alone. */
 static void fill_record(struct waits_record *r, const struct MPIDI_faultloc_wait *w)
 {
     memset(r, 0, sizeof(*r));
     r->rank = MPIR_Process.rank;
-    r->call = (uint32_t) (MPIDI_faultloc_page.slot.call & FAULTLOC_CALL_MASK);
+    if (!has_many_threads() || MPIDI_faultloc_page.slot.state != FAULTLOC_SLOT_RUNNING)
+        r->call = (uint32_t) (MPIDI_faultloc_page.slot.call & FAULTLOC_CALL_MASK);
     r->mode = (uint8_t) w->mode;
     r->polls = w->polls;
     r->stamp = stamp_of(w);
@@ -419,19 +543,19 @@ static void fill_record(struct waits_record *r, const struct MPIDI_faultloc_wait
     if (r->mode == WAITS_FOR_NONE && r->requests > 0)
         r->mode = WAITS_FOR_ALL;
     r->state = (uint8_t) state_of(r);
-    add_used_comms(r);
+    add_other_comms(r);
 }
 
 /* ---- messages -------------------------------------------------------------------------------- */
 
 static void add_exchange(struct waits_page *page, int32_t peer)
 {
-    const union MPIDI_faultloc_sums *row = &MPIDI_faultloc_sums.row[peer];
+    const struct MPIDI_faultloc_sums *row = &MPIDI_faultloc_sums.row[peer];
 
     page->exchange[page->exchanges++] = (struct waits_exchange) {
         .peer = peer,
-        .sent = {.count = row->of.sent,.sum = row->of.sent_sum},
-        .received = {.count = row->of.received,.sum = row->of.received_sum}
+        .sent = {.count = row->sent,.sum = row->sent_sum},
+        .received = {.count = row->received,.sum = row->received_sum}
     };
 }
 
@@ -453,14 +577,14 @@ static bool is_wanted(const struct wanted *with, int32_t peer)
 static void fill_exchanges(struct waits_page *page, const struct wanted *with)
 {
     page->exchanges = 0;
-    if (!COUNTS_MESSAGES)
+    if (!MPIDI_FAULTLOC_COUNTS)
         return;
     for (int32_t i = 0; i < with->n; i++)
         if (with->rank[i] >= 0 && with->rank[i] < MPIR_Process.size)
             add_exchange(page, with->rank[i]);
     for (int32_t i = 0; !with->n && i < MPIR_Process.size && page->exchanges < WAITS_PEERS_MAX; i++)
-        if (MPIR_Process.size <= WAITS_PEERS_MAX || MPIDI_faultloc_sums.row[i].of.sent ||
-            MPIDI_faultloc_sums.row[i].of.received)
+        if (MPIR_Process.size <= WAITS_PEERS_MAX || MPIDI_faultloc_sums.row[i].sent ||
+            MPIDI_faultloc_sums.row[i].received)
             add_exchange(page, i);
 }
 
@@ -474,14 +598,13 @@ static void add_posted(MPIR_Request * req, void *arg)
 {
     struct posted *p = arg;
     struct waits_page *page = p->page;
-    uintptr_t av = (uintptr_t) MPIDI_REQUEST(req, faultloc_av);
-    uint64_t key = MPIDI_REQUEST(req, faultloc_key);
-    struct waits_flow flow = {.kind = WAITS_POSTED,.context = FAULTLOC_KEY_CONTEXT(key),.count = 1 };
+    int32_t tag = MPIDI_REQUEST(req, faultloc_tag);
+    struct waits_flow flow = {.kind = WAITS_POSTED,.context = context_of(req),.count = 1 };
 
     if (req->kind != MPIR_REQUEST_KIND__RECV || (req->comm && MPIDI_is_self_comm(req->comm)))
         return;
-    flow.peer = av & 1 ? WAITS_ANY : MPIDI_faultloc_rank_at((MPIDI_av_entry_t *) av);
-    flow.tag = FAULTLOC_KEY_TAG(key) == MPI_ANY_TAG ? WAITS_ANY : FAULTLOC_KEY_TAG(key);
+    flow.peer = peer_of(req);
+    flow.tag = tag == MPI_ANY_TAG ? WAITS_ANY : tag;
     if (flow.peer == FTREE_NONE || !is_wanted(p->with, flow.peer))
         return;
     for (int32_t i = 0; i < page->posted; i++)
@@ -501,8 +624,8 @@ static void fill_posted(struct waits_page *page, const struct wanted *with)
     struct posted p = {.page = page,.with = with };
 
     page->posted = 0;
-    page->posted_more = !COUNTS_MESSAGES;
-    if (COUNTS_MESSAGES)
+    page->posted_more = !MPIDI_FAULTLOC_COUNTS;
+    if (MPIDI_FAULTLOC_COUNTS)
         MPIDI_faultloc_each_pending(add_posted, &p);
 }
 
@@ -510,12 +633,12 @@ static void fill_posted(struct waits_page *page, const struct wanted *with)
 static bool read_sent(uint32_t i, struct waits_flow *flow)
 {
     const struct faultloc_message *m = message_at(i, FAULTLOC_RING_SEND);
-    MPIR_Comm *comm = m ? find_comm(FAULTLOC_KEY_CONTEXT(m->key), true) : NULL;
+    MPIR_Comm *comm = m ? find_comm(m->context, true) : NULL;
 
     if (!comm)
         return false;
     *flow = (struct waits_flow) {.kind = WAITS_SENT,.peer = world_rank(comm, m->peer),
-        .tag = FAULTLOC_KEY_TAG(m->key),.context = FAULTLOC_KEY_CONTEXT(m->key),.count = 1
+        .tag = m->tag,.context = m->context,.count = 1
     };
     return flow->peer != FTREE_NONE;
 }
@@ -527,6 +650,95 @@ static void fill_sent(struct waits_page *page, const struct wanted *with)
         if (read_sent(i, &page->sent[page->last]) &&
             is_wanted(with, page->sent[page->last].peer))
             page->last++;
+}
+
+/* ---- threads --------------------------------------------------------------------------------- */
+
+/*
+ * Of a rank with MPI_THREAD_MULTIPLE each thread that waits answers for itself, at its next turn; MPICH's
+ * global lock is held there.  What they say is of one moment if meanwhile no call began or ended in any
+ * thread, no message began, and no receive has ended.  All other threads of the process must sleep until
+ * one of these wakes them, or nothing is said.
+ */
+static struct {
+    uint64_t moment;
+    uint64_t switches;          /* of the threads that sleep */
+    int n;
+    uint32_t turns;
+    pid_t thread[WAITS_THREADS_MAX];    /* ascending, so that each is at the same place next time */
+    struct waits_record record[WAITS_THREADS_MAX];
+} told;
+
+/* It only grows, but for calls that ask in vain. */
+uint64_t MPIDI_faultloc_moment(void)
+{
+    const struct faultloc_page *page = &MPIDI_faultloc_page.page;
+
+    return page->slot.call - (page->slot.polls << FAULTLOC_CALL_BITS) +
+        page->ring.count / FAULTLOC_RING_STEP + MPIDI_faultloc_sums.received;
+}
+
+/* The calling thread's place; FTREE_NONE: there are too many. */
+static int place_of_thread(pid_t thread)
+{
+    int i = 0;
+
+    while (i < told.n && told.thread[i] < thread)
+        i++;
+    if (i < told.n && told.thread[i] == thread)
+        return i;
+    if (told.n == WAITS_THREADS_MAX)
+        return FTREE_NONE;
+    memmove(&told.thread[i + 1], &told.thread[i], (size_t) (told.n - i) * sizeof(told.thread[0]));
+    memmove(&told.record[i + 1], &told.record[i], (size_t) (told.n - i) * sizeof(told.record[0]));
+    told.n++;
+    told.thread[i] = thread;
+    return i;
+}
+
+/* True: it had not, at this moment. */
+static bool tell_thread(const struct MPIDI_faultloc_wait *wait)
+{
+    int before, i;
+
+    if (told.moment != MPIDI_faultloc_moment())
+        told.n = 0;
+    told.moment = MPIDI_faultloc_moment();
+    before = told.n;
+    i = place_of_thread((pid_t) syscall(SYS_gettid));
+    if (i == FTREE_NONE)
+        return false;
+    fill_record(&told.record[i], wait);
+    told.record[i].stamp = told.moment - (uint64_t) count_pending(wait);
+    return told.n > before;
+}
+
+/* The kernel is asked when another thread has answered, and now and then: one that is about to sleep
+ * runs for a while. */
+static bool all_have_told(const struct MPIDI_faultloc_wait *wait)
+{
+#if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__GLOBAL
+    bool is_new = wait->mode != WAITS_FOR_NONE && tell_thread(wait);
+
+    return (is_new || told.turns++ % PATIENT_TURNS == 0) && told.n > 0 &&
+        told.moment == MPIDI_faultloc_moment() &&
+        faultloc_proc_others_sleep(NULL, getpid(), told.thread, told.n,
+                                   &MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX,
+                                   sizeof(MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX), &told.switches);
+#else
+    return false;
+#endif
+}
+
+static int32_t copy_told(struct waits_page *page)
+{
+    for (int i = 0; i < told.n; i++) {
+        page->record[i] = told.record[i];
+        page->record[i].thread = (uint8_t) i;
+        page->record[i].threads = (uint8_t) told.n;
+        page->record[i].stamp += told.switches;
+    }
+    return told.n;
 }
 
 /* ---- asked and answered ---------------------------------------------------------------------- */
@@ -556,13 +768,22 @@ static void write_page(struct faultloc_wait_area *area, uint32_t asked, const st
     struct waits_page *page = &area->page;
 
     begin_writing(area);
-    page->records = MPIDI_faultloc_page.slot.many_threads ? 0 : 1;
-    if (page->records)
+    page->records = 1;
+    if (has_many_threads() && MPIDI_faultloc_page.slot.state == FAULTLOC_SLOT_RUNNING)
+        page->records = copy_told(page);
+    else
         fill_record(&page->record[0], wait);
     fill_exchanges(page, with);
     fill_posted(page, with);
     fill_sent(page, with);
     end_writing(area, asked);
+}
+
+/* The next turn of a wait, in whichever thread, is one that answers. */
+static void ask_next_turn(void)
+{
+    MPIDI_faultloc_asked = 1;
+    MPIDI_faultloc_page.slot.spins |= 255;
 }
 
 void MPIDI_faultloc_answer(const struct MPIDI_faultloc_wait *wait)
@@ -571,12 +792,20 @@ void MPIDI_faultloc_answer(const struct MPIDI_faultloc_wait *wait)
     uint32_t asked = area ? area->asked : 0;
     struct wanted with;
 
+    if (area && asked != area->answered && has_many_threads() && !all_have_told(wait)) {
+        if (unanswered <= PATIENT_THREADS) {
+            ask_next_turn();
+            return;
+        }
+        told.n = 0;
+    }
     MPIDI_faultloc_asked = 0;
     unanswered = 0;
     if (!area || asked == area->answered)
         return;
     with = wanted_by(area);
     write_page(area, asked, &with, wait);
+    told.n = 0;
 }
 
 static const struct MPIDI_faultloc_wait nothing = {.mode = WAITS_FOR_NONE };
@@ -587,12 +816,11 @@ void MPIDI_faultloc_take_question(void)
 
     if (!area || area->asked == area->answered)
         return;
-    if (++unanswered > PATIENT_TURNS) {
+    if (++unanswered > (has_many_threads() ? PATIENT_THREADS : PATIENT_TURNS)) {
         MPIDI_faultloc_answer(&nothing);
         return;
     }
-    MPIDI_faultloc_asked = 1;
-    MPIDI_faultloc_page.slot.spins |= 255;      /* the next turn of a wait is one that answers */
+    ask_next_turn();
     MPIDI_FAULTLOC_SET_NEWS();
 }
 

@@ -73,7 +73,8 @@ static int copy_entry(const struct faultloc_ring *ring, uint32_t n, struct fault
     bool recv = __atomic_load_n(&e->mark[FAULTLOC_RING_RECV], __ATOMIC_ACQUIRE) == n;
 
     m->count = __atomic_load_n(&e->count, __ATOMIC_RELAXED);
-    m->key = __atomic_load_n(&e->key, __ATOMIC_RELAXED);
+    m->tag = __atomic_load_n(&e->tag, __ATOMIC_RELAXED);
+    m->context = __atomic_load_n(&e->context, __ATOMIC_RELAXED);
     m->peer = __atomic_load_n(&e->peer, __ATOMIC_RELAXED);
     m->datatype = __atomic_load_n(&e->datatype, __ATOMIC_RELAXED);
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
@@ -106,8 +107,8 @@ void faultloc_log_read(const struct faultloc_page *page, ftree_time now, struct 
             (struct ftree_log_entry){.type = (uint8_t) type,
                                      .at = found_at(ring, n, by),
                                      .peer = m.peer < 0 ? FTREE_NONE : m.peer,
-                                     .tag = FAULTLOC_KEY_TAG(m.key),
-                                     .context = FAULTLOC_KEY_CONTEXT(m.key),
+                                     .tag = m.tag,
+                                     .context = m.context,
                                      .bytes = bytes_of(&m)};
     }
 }

@@ -103,25 +103,21 @@ struct faultloc_peer_errors {
 
 /*
  * What a message is known by on both of its sides: the context of its communicator, and its tag.
- * Both sides add up the marks of a pair's messages (ftree_waits_mark() is the same).
+ * Both sides add up the marks of a pair's messages: the square of the key times the factor with the
+ * flips (ftree_waits_mark() is the same).
  */
 #define FAULTLOC_KEY(context, tag) ((uint64_t) (context) << 48 | (uint32_t) (tag))
-#define FAULTLOC_KEY_CONTEXT(key) ((uint32_t) ((key) >> 48))
-#define FAULTLOC_KEY_TAG(key) ((int32_t) (uint32_t) (key))
 
-static inline uint64_t faultloc_mark(uint64_t key)
-{
-    uint64_t x = key * 0x9e3779b97f4a7c15u;
-
-    return x ^ x >> 32;
-}
+#define FAULTLOC_MARK_FACTOR 0x9e3779b97f4a7c15u
+#define FAULTLOC_MARK_FLIPS 0x5555555555555555u
 
 struct faultloc_message {
     uint64_t count;    /* of elements whose size the datatype says */
-    uint64_t key;
+    int32_t tag;
     int32_t peer;      /* rank in the communicator; below 0: any source */
+    uint16_t context;  /* of the communicator */
     uint16_t datatype; /* lower half of a builtin's handle, its second byte is the size; 0: bytes */
-    uint16_t spare;
+    uint32_t spare;
     uint32_t mark[2];  /* by type */
 };
 
@@ -166,7 +162,7 @@ struct faultloc_page {
 #endif
 
 /* `amend` is a statement that may correct the entry `m_` before it counts. */
-#define FAULTLOC_RING_WRITE(ring, type, count_, datatype_, key_, peer_, amend) \
+#define FAULTLOC_RING_WRITE(ring, type, count_, datatype_, tag_, context_, peer_, amend) \
     do { \
         uint32_t now_; \
         struct faultloc_message *m_; \
@@ -175,7 +171,8 @@ struct faultloc_page {
             ((char *) (ring)->entry + now_ % FAULTLOC_RING_BYTES); \
         FAULTLOC_STORES_SO_FAR(m_); \
         m_->count = (uint64_t) (count_); \
-        m_->key = (key_); \
+        m_->tag = (tag_); \
+        m_->context = (uint16_t) (context_); \
         m_->peer = (peer_); \
         *(volatile uint16_t *) &m_->datatype = (uint16_t) (datatype_); /* merging takes longer */ \
         amend; \
@@ -260,10 +257,19 @@ static inline int MPIDI_faultloc_is_set(const uint32_t *word)
 #define MPIDI_FAULTLOC_IS_SET(word) unlikely((word) != 0)
 #endif
 
-/* Of a send or receive: its peer's address, and its key. */
+/* Whether messages are counted by peer: where UCX says that a receive has ended. */
+#if defined(HAVE_CH4_NETMOD_UCX) && defined(MPIDI_CH4_DIRECT_NETMOD)
+#define MPIDI_FAULTLOC_COUNTS 1
+#else
+#define MPIDI_FAULTLOC_COUNTS 0
+#endif
+
+/* Of a send or receive: its peer, by its address or by the place where its messages are counted
+ * (faultloc_sums.h); its tag and context, as they are. */
 #define MPIDI_FAULTLOC_REQUEST_DECL \
-    void *faultloc_av; union { uint64_t faultloc_key; uint32_t faultloc_serial; };
-#define MPIDI_FAULTLOC_KEY_SSEND ((uint64_t) 1 << 32) /* in a request's key */
+    void *faultloc_peer; int32_t faultloc_tag; \
+    union { uint32_t faultloc_context, faultloc_serial; };
+#define MPIDI_FAULTLOC_SSEND ((uint32_t) 1 << 16) /* in a request's context */
 #define MPIDI_FAULTLOC_IS_DONE(req) MPIR_Request_is_complete(req)
 
 /*
@@ -274,25 +280,26 @@ static inline int MPIDI_faultloc_is_set(const uint32_t *word)
 
 /* Which message a request is about: UCX and OFI do not keep that until completion.  Where there is no
  * error there is a request; the caller asks for the error, too: it is free here. */
-#define MPIDI_FAULTLOC_NOTE(req, av, key) \
+#define MPIDI_FAULTLOC_NOTE(req, peer, tag, context) \
     do { \
-        MPIDI_REQUEST(req, faultloc_av) = (av); \
-        MPIDI_REQUEST(req, faultloc_key) = (key); \
+        MPIDI_REQUEST(req, faultloc_peer) = (peer); \
+        MPIDI_REQUEST(req, faultloc_tag) = (tag); \
+        MPIDI_REQUEST(req, faultloc_context) = (context); \
     } while (0)
 /* UCX's are noted before they can end (faultloc_ucx.h). */
-#if defined(HAVE_CH4_NETMOD_UCX) && defined(MPIDI_CH4_DIRECT_NETMOD)
+#if MPIDI_FAULTLOC_COUNTS
 #define MPIDI_FAULTLOC_REQUEST_PEER(req, av) do { } while (0)
 #else
 #define MPIDI_FAULTLOC_REQUEST_PEER(req, av) \
     do { \
         if (likely(mpi_errno == MPI_SUCCESS)) \
-            MPIDI_FAULTLOC_NOTE(req, av, faultloc_key); \
+            MPIDI_FAULTLOC_NOTE(req, av, tag, faultloc_context); \
     } while (0)
 #endif
 #define MPIDI_FAULTLOC_REQUEST_AV(req, av) \
     do { \
         if (mpi_errno == MPI_SUCCESS) \
-            MPIDI_REQUEST(req, faultloc_av) = (av); \
+            MPIDI_REQUEST(req, faultloc_peer) = (av); \
     } while (0)
 
 /* A send or receive begins: nothing is asked but whether the datatype is a builtin, whose handle is
@@ -309,16 +316,16 @@ static inline int MPIDI_faultloc_is_set(const uint32_t *word)
             m_->datatype = 0; \
         } \
     }
-#define MPIDI_FAULTLOC_LOG(type, count, datatype, rank, key) \
+#define MPIDI_FAULTLOC_LOG(type, count, datatype, rank, tag) \
     int faultloc_alarm = 0; \
-    FAULTLOC_RING_WRITE(&MPIDI_faultloc_page.page.ring, type, count, datatype, key, rank, \
-                        MPIDI_FAULTLOC_LOG_UNUSUAL(count, datatype))
+    FAULTLOC_RING_WRITE(&MPIDI_faultloc_page.page.ring, type, count, datatype, tag, \
+                        faultloc_context, rank, MPIDI_FAULTLOC_LOG_UNUSUAL(count, datatype))
 #define MPIDI_FAULTLOC_LOG_SEND(count, datatype, rank, tag, comm, offset) \
-    const uint64_t faultloc_key = FAULTLOC_KEY((comm)->context_id + (offset), tag); \
-    MPIDI_FAULTLOC_LOG(FAULTLOC_RING_SEND, count, datatype, rank, faultloc_key)
+    const uint32_t faultloc_context = (comm)->context_id + (uint32_t) (offset); \
+    MPIDI_FAULTLOC_LOG(FAULTLOC_RING_SEND, count, datatype, rank, tag)
 #define MPIDI_FAULTLOC_LOG_RECV(count, datatype, rank, tag, comm, offset) \
-    const uint64_t faultloc_key = FAULTLOC_KEY((comm)->recvcontext_id + (offset), tag); \
-    MPIDI_FAULTLOC_LOG(FAULTLOC_RING_RECV, count, datatype, rank, faultloc_key)
+    const uint32_t faultloc_context = (comm)->recvcontext_id + (uint32_t) (offset); \
+    MPIDI_FAULTLOC_LOG(FAULTLOC_RING_RECV, count, datatype, rank, tag)
 
 /* True, after the message was noted: the peer is given up, and *req is a request that has
  * failed. */
@@ -475,7 +482,7 @@ struct MPIDI_faultloc_coll {
 /* The request of a collective operation: of which communicator, and the n-th there. */
 #define MPIDI_FAULTLOC_COLL_REQUEST(req, comm) \
     do { \
-        MPIDI_REQUEST(req, faultloc_av) = (comm); \
+        MPIDI_REQUEST(req, faultloc_peer) = (comm); \
         MPIDI_REQUEST(req, faultloc_serial) = (uint32_t) MPIDI_COMM(comm, faultloc_coll).begun; \
     } while (0)
 

@@ -13,55 +13,62 @@
  * communicator: how many were begun, and how many receives of theirs are complete, and the sums of
  * their marks.  Those of other worlds go into one row behind the last, which nobody reads.
  *
- * To be included where MPICH's table of addresses is known, which has a row for each rank, too: its
- * rows are half as long, so that one address follows from the other by an addition.
+ * A receive notes the row of its peer, so that the row is at hand when the message has come.  To be
+ * included where MPICH's table of addresses is known.
  */
 
 #if defined(ENABLE_FAULTLOC)
 
-union MPIDI_faultloc_sums {
-    struct {
-        uint64_t sent_sum, received_sum;
-        uint32_t sent, received;
-    } of;
-    char room[2 * sizeof(MPIDI_av_entry_t)];
+struct MPIDI_faultloc_sums {
+    uint64_t sent_sum, received_sum;
+    uint32_t sent, received;
+    uint64_t spare;             /* 32 bytes: a rank is found by a shift */
 };
 
 extern struct MPIDI_faultloc_sums_table {
-    union MPIDI_faultloc_sums *row; /* one for each rank of the world, and one; NULL: off */
-    uintptr_t first, bytes;     /* where the world's addresses are */
+    struct MPIDI_faultloc_sums *row;    /* one for each rank of the world, and one; NULL: off */
+    const MPIDI_av_entry_t *first;      /* where the world's addresses are */
+    uintptr_t ranks;
+    uint64_t factor, flips, key; /* of marks: in memory they need no instructions of their own */
+    uint64_t received;          /* of all ranks */
 } MPIDI_faultloc_sums MPIDI_FAULTLOC_HIDDEN;
 
-/* That of a rank of the world, which needs no address. */
-static inline union MPIDI_faultloc_sums *MPIDI_faultloc_sums_at(int rank)
+static inline struct MPIDI_faultloc_sums *MPIDI_faultloc_sums_of(const MPIDI_av_entry_t * av)
 {
+    uintptr_t rank = ((uintptr_t) av - (uintptr_t) MPIDI_faultloc_sums.first) / sizeof(*av);
+
+    if (unlikely(rank > MPIDI_faultloc_sums.ranks))
+        rank = MPIDI_faultloc_sums.ranks;
     return &MPIDI_faultloc_sums.row[rank];
 }
 
-static inline union MPIDI_faultloc_sums *MPIDI_faultloc_sums_behind(uintptr_t offset)
+/* Most messages are those of the world, or of a communicator that is ordered alike: there an address is
+ * not needed. */
+static inline struct MPIDI_faultloc_sums *MPIDI_faultloc_sums_in(MPIR_Comm * comm, int rank)
 {
-    return (union MPIDI_faultloc_sums *) (void *) ((char *) MPIDI_faultloc_sums.row + 2 * offset);
+    if (likely(MPIDI_COMM(comm, map).mode == MPIDI_RANK_MAP_DIRECT_INTRA))
+        return &MPIDI_faultloc_sums.row[rank];
+    return MPIDI_faultloc_sums_of(MPIDIU_comm_rank_to_av(comm, rank));
 }
 
-static inline union MPIDI_faultloc_sums *MPIDI_faultloc_sums_of(const void *av)
+static inline uint64_t MPIDI_faultloc_mark(uint64_t key)
 {
-    uintptr_t offset = (uintptr_t) av - MPIDI_faultloc_sums.first;
+    uint64_t x = (key * MPIDI_faultloc_sums.factor) ^ MPIDI_faultloc_sums.flips;
 
-    if (unlikely(offset >= MPIDI_faultloc_sums.bytes))
-        offset = MPIDI_faultloc_sums.bytes;
-    return MPIDI_faultloc_sums_behind(offset);
+    return x * x;
 }
 
-static inline void MPIDI_faultloc_count_sent(union MPIDI_faultloc_sums *row, uint64_t key)
+static inline void MPIDI_faultloc_count_sent(struct MPIDI_faultloc_sums *row, uint64_t key)
 {
-    row->of.sent_sum += faultloc_mark(key);
-    row->of.sent++;
+    row->sent_sum += MPIDI_faultloc_mark(key);
+    row->sent++;
 }
 
-static inline void MPIDI_faultloc_count_received(union MPIDI_faultloc_sums *row, uint64_t key)
+static inline void MPIDI_faultloc_count_received(struct MPIDI_faultloc_sums *row, uint64_t key)
 {
-    row->of.received_sum += faultloc_mark(key);
-    row->of.received++;
+    row->received_sum += MPIDI_faultloc_mark(key);
+    row->received++;
+    MPIDI_faultloc_sums.received++;
 }
 
 #endif /* ENABLE_FAULTLOC */

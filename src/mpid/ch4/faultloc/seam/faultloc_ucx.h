@@ -70,36 +70,32 @@ void MPIDI_faultloc_ucx_recv_ended(void *ucp_request, struct MPIR_Request *req, 
  * once. */
 #if defined(MPIDI_FAULTLOC_PT2PT)
 #define MPIDI_FAULTLOC_UCX_SEND(req, av, tag, comm, offset) \
-    MPIDI_FAULTLOC_NOTE(req, av, FAULTLOC_KEY((comm)->context_id + (offset), tag))
-#define MPIDI_FAULTLOC_UCX_RECV(req, av, tag, comm, offset) \
-    MPIDI_FAULTLOC_NOTE(req, av, FAULTLOC_KEY((comm)->recvcontext_id + (offset), tag))
-
-/* A receive has ended well: the message counts.  What UCX knows it by is its key and, between both
- * parts, its sender.  One test tells addresses of the world from those of other worlds and from
- * communicators, of which the usual ones, ordered as the world is, are dealt with here, too. */
+    MPIDI_FAULTLOC_NOTE(req, av, tag, (uint32_t) ((comm)->context_id + (offset)))
+#define MPIDI_FAULTLOC_UCX_RECV(req, peer, tag, comm, offset) \
+    MPIDI_FAULTLOC_NOTE(req, peer, tag, (uint32_t) ((comm)->recvcontext_id + (offset)))
 #define MPIDI_FAULTLOC_UCX_RECEIVED(req, info) \
-    do { \
-        uintptr_t from_ = (uintptr_t) MPIDI_REQUEST(req, faultloc_av); \
-        uintptr_t offset_ = from_ - MPIDI_faultloc_sums.first; \
-        if (unlikely(offset_ >= MPIDI_faultloc_sums.bytes)) { \
-            MPIR_Comm *comm_ = (MPIR_Comm *) (from_ - 1); \
-            if (!(from_ & 1) || MPIDI_COMM(comm_, map).mode != MPIDI_RANK_MAP_DIRECT_INTRA) { \
-                MPIDI_faultloc_ucx_received(req, (info)->sender_tag); \
-                break; \
-            } \
-            offset_ = (uintptr_t) MPIDI_UCX_get_source((info)->sender_tag) * \
-                sizeof(MPIDI_av_entry_t); \
-        } \
-        MPIDI_faultloc_count_received(MPIDI_faultloc_sums_behind(offset_), \
-                                      (info)->sender_tag & ~MPIDI_UCX_RANK_MASK); \
-    } while (0)
+    MPIDI_FAULTLOC_UCX_COUNT(req, (info)->sender_tag)
 #else
 #define MPIDI_FAULTLOC_UCX_SEND(req, av, tag, comm, offset) do { } while (0)
-#define MPIDI_FAULTLOC_UCX_RECV(req, av, tag, comm, offset) do { } while (0)
+#define MPIDI_FAULTLOC_UCX_RECV(req, peer, tag, comm, offset) do { } while (0)
 #define MPIDI_FAULTLOC_UCX_RECEIVED(req, info) do { } while (0)
 #endif
-void MPIDI_faultloc_ucx_received(struct MPIR_Request *req, uint64_t sender_tag)
-    MPIDI_FAULTLOC_HIDDEN;
+
+/* A receive has ended well: the message counts.  What UCX knows it by is its key and, between both
+ * parts, its sender. */
+#if MPIDI_FAULTLOC_COUNTS
+#define MPIDI_FAULTLOC_UCX_COUNT(req, sender_tag_) \
+    do { \
+        uintptr_t peer_ = (uintptr_t) MPIDI_REQUEST(req, faultloc_peer); \
+        if (unlikely(peer_ & 1)) \
+            peer_ = (uintptr_t) MPIDI_faultloc_sums_in((MPIR_Comm *) (peer_ - 1), \
+                                                       MPIDI_UCX_get_source(sender_tag_)); \
+        MPIDI_faultloc_count_received((struct MPIDI_faultloc_sums *) peer_, \
+                                      (sender_tag_) & MPIDI_faultloc_sums.key); \
+    } while (0)
+#else
+#define MPIDI_FAULTLOC_UCX_COUNT(req, sender_tag) do { } while (0)
+#endif
 
 #else
 

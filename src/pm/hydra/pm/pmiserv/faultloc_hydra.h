@@ -59,6 +59,7 @@ enum HYD_faultloc_what {
 struct HYD_faultloc_end {
     int32_t rank, pid;
     int32_t status; /* of wait(); of an abort: its code */
+    int32_t age_ms; /* of an end: for how long the proxy has known of it */
     int64_t rss_kib, cpu_ms;
     uint8_t inited, finalized; /* it had called MPI_Init, MPI_Finalize */
     uint8_t killed; /* by the proxy itself */

@@ -15,6 +15,8 @@
 #include "faultloc_server.h"
 #include "faultloc_incident.h"
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/timerfd.h>
 
 #define CLEAN_MS 5000 /* for a proxy to end its processes and to say so */
@@ -317,10 +319,23 @@ void HYD_faultloc_server_signal(int signum)
 
 /* ---- what comes from proxies ----------------------------------------------------------------- */
 
+/* How long a message of this proxy was in the kernel before it was read here: two that have waited
+ * while mpiexec did not run are read in any order. */
+static int64_t waited_ms(const struct HYD_proxy *proxy)
+{
+    struct tcp_info t = {.tcpi_last_data_recv = 0};
+    socklen_t len = sizeof(t);
+
+    if (getsockopt(proxy->control_fd, IPPROTO_TCP, TCP_INFO, &t, &len))
+        return 0;
+    return t.tcpi_last_data_recv;
+}
+
 static void add_event(const struct HYD_proxy *proxy, struct HYD_faultloc_event *event)
 {
     event->pgid = proxy->pg->pgid;
     event->ms = HYD_faultloc_now_ms();
+    event->ended = event->ms - waited_ms(proxy) - event->end.age_ms;
     snprintf(event->host, sizeof(event->host), "%s", proxy->node->hostname);
     if (!HYD_faultloc_incident_add(&me.incident, event))
         fprintf(stderr, "[faultloc] mpiexec is out of memory: the end of rank %d is not listed\n",
