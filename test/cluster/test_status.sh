@@ -80,6 +80,7 @@ job_of() {
 }
 
 "$cluster" up --name "$name" --hosts 4 --quiet || exit
+export XDG_RUNTIME_DIR=/run/faultloc-cluster/$name/runtime
 "$cluster" run --quiet --name "$name" --faultloc --ppn 2 -- alltoall --seconds 3600 \
     >"$work/out" 2>"$work/err" &
 run=$!
