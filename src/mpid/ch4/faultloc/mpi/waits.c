@@ -641,6 +641,16 @@ static bool all_have_told(const struct MPIDI_faultloc_wait *wait)
 #endif
 }
 
+/* What threads inside MPI have told stays true as long as the moment is the same, and need not be told
+ * anew at the next look; one that polls may do anything in between. */
+static void forget_told(void)
+{
+    told.turns = 0;
+    for (int i = 0; i < told.n; i++)
+        if (told.record[i].polls)
+            told.n = 0;
+}
+
 static int32_t copy_told(struct waits_page *page)
 {
     for (int i = 0; i < told.n; i++) {
@@ -716,7 +726,7 @@ void MPIDI_faultloc_answer(const struct MPIDI_faultloc_wait *wait)
         return;
     with = wanted_by(area);
     write_page(area, asked, &with, wait);
-    told.n = 0;
+    forget_told();
 }
 
 static const struct MPIDI_faultloc_wait nothing = {.mode = WAITS_FOR_NONE };
