@@ -15,10 +15,12 @@ core_sources = \
     src/util/ftree/base/event.c \
     src/util/ftree/base/names.c \
     src/util/ftree/base/ranks.c \
+    src/util/ftree/base/spans.c \
     src/util/ftree/base/symptom.c \
     src/util/ftree/examine/crowd.c \
     src/util/ftree/examine/facts.c \
     src/util/ftree/examine/indirect.c \
+    src/util/ftree/examine/inquiry.c \
     src/util/ftree/examine/neighbour.c \
     src/util/ftree/examine/probe.c \
     src/util/ftree/examine/silence.c \
@@ -28,10 +30,15 @@ core_sources = \
     src/util/ftree/intake/route.c \
     src/util/ftree/leave/leave.c \
     src/util/ftree/net/outbox.c \
+    src/util/ftree/net/parcel.c \
     src/util/ftree/net/relay.c \
     src/util/ftree/net/send.c \
     src/util/ftree/observe/answer.c \
     src/util/ftree/observe/symptom.c \
+    src/util/ftree/query/answer.c \
+    src/util/ftree/query/query.c \
+    src/util/ftree/query/result.c \
+    src/util/ftree/query/set.c \
     src/util/ftree/recheck/recheck.c \
     src/util/ftree/report/report.c \
     src/util/ftree/report/report_json.c \
@@ -68,12 +75,12 @@ core_sources = \
     src/util/ftree/waitfor/judge.c \
     src/util/ftree/waitfor/look.c \
     src/util/ftree/waitfor/note.c \
-    src/util/ftree/waitfor/parcel.c \
     src/util/ftree/waitfor/verdict.c \
     src/util/ftree/waitfor/waitfor.c \
     src/util/ftree/waits/around.c \
     src/util/ftree/waits/blocked.c \
     src/util/ftree/waits/bytes.c \
+    src/util/ftree/waits/classes.c \
     src/util/ftree/waits/cores.c \
     src/util/ftree/waits/fixpoint.c \
     src/util/ftree/waits/graph.c \
@@ -88,6 +95,7 @@ core_sources = \
     src/util/ftree/waits/words.c \
     src/util/ftree/wire/wire.c \
     src/util/ftree/wire/wire_bytes.c \
+    src/util/ftree/wire/wire_setting.c \
     src/util/ftree/wire/wire_state.c
 
 core_headers = \
@@ -102,6 +110,7 @@ core_headers = \
     src/util/ftree/leave/leave.h \
     src/util/ftree/net/net.h \
     src/util/ftree/observe/observe.h \
+    src/util/ftree/query/query.h \
     src/util/ftree/recheck/recheck.h \
     src/util/ftree/report/report.h \
     src/util/ftree/report/report_int.h \
@@ -113,6 +122,7 @@ core_headers = \
     src/util/ftree/topology/tree.h \
     src/util/ftree/topology/tree_int.h \
     src/util/ftree/waitfor/waitfor.h \
+    src/util/ftree/waits/classes.h \
     src/util/ftree/waits/waits.h \
     src/util/ftree/waits/waits_int.h \
     src/util/ftree/wire/wire.h \
@@ -144,6 +154,7 @@ glue_sources = \
     src/mpid/ch4/faultloc/net/channel_slots.c \
     src/mpid/ch4/faultloc/net/channel_tcp.c \
     src/mpid/ch4/faultloc/net/conn.c \
+    src/mpid/ch4/faultloc/net/delivery.c \
     src/mpid/ch4/faultloc/net/frame.c \
     src/mpid/ch4/faultloc/node/log.c \
     src/mpid/ch4/faultloc/node/numa.c \
@@ -151,22 +162,31 @@ glue_sources = \
     src/mpid/ch4/faultloc/node/wait_page.c \
     src/mpid/ch4/faultloc/node/watch.c \
     src/mpid/ch4/faultloc/agent/agent.c \
+    src/mpid/ch4/faultloc/agent/ask.c \
     src/mpid/ch4/faultloc/agent/deputy.c \
     src/mpid/ch4/faultloc/agent/link.c \
     src/mpid/ch4/faultloc/agent/looks.c \
+    src/mpid/ch4/faultloc/agent/note.c \
     src/mpid/ch4/faultloc/agent/partner.c \
     src/mpid/ch4/faultloc/agent/program.c \
     src/mpid/ch4/faultloc/agent/reporter.c \
+    src/mpid/ch4/faultloc/agent/set.c \
     src/mpid/ch4/faultloc/agent/sources.c \
     src/mpid/ch4/faultloc/agent/status.c \
+    src/mpid/ch4/faultloc/agent/status_json.c \
+    src/mpid/ch4/faultloc/agent/status_text.c \
     src/mpid/ch4/faultloc/agent/stop_job.c
 
 glue_headers = \
+    src/mpid/ch4/faultloc/agent/ask.h \
+    src/mpid/ch4/faultloc/agent/json.h \
     src/mpid/ch4/faultloc/agent/link.h \
     src/mpid/ch4/faultloc/agent/looks.h \
+    src/mpid/ch4/faultloc/agent/note.h \
     src/mpid/ch4/faultloc/agent/partner.h \
     src/mpid/ch4/faultloc/agent/program.h \
     src/mpid/ch4/faultloc/agent/reporter.h \
+    src/mpid/ch4/faultloc/agent/set.h \
     src/mpid/ch4/faultloc/agent/sources.h \
     src/mpid/ch4/faultloc/agent/status.h \
     src/mpid/ch4/faultloc/agent/stop_job.h \
@@ -199,6 +219,7 @@ glue_headers = \
     src/mpid/ch4/faultloc/net/channel.h \
     src/mpid/ch4/faultloc/net/channel_impl.h \
     src/mpid/ch4/faultloc/net/conn.h \
+    src/mpid/ch4/faultloc/net/delivery.h \
     src/mpid/ch4/faultloc/net/frame.h \
     src/mpid/ch4/faultloc/node/log.h \
     src/mpid/ch4/faultloc/node/numa.h \
@@ -276,6 +297,7 @@ sim_sources = \
     tools/sim/command.c \
     tools/sim/deadline.c \
     tools/sim/fault.c \
+    tools/sim/hang.c \
     tools/sim/network.c \
     tools/sim/plan.c \
     tools/sim/plot.c \
@@ -297,6 +319,7 @@ sim_headers = \
     tools/sim/command.h \
     tools/sim/deadline.h \
     tools/sim/draw.h \
+    tools/sim/hang.h \
     tools/sim/network.h \
     tools/sim/plot.h \
     tools/sim/pool.h \
@@ -320,11 +343,13 @@ unit_tests = \
     test/unit/test_facts \
     test/unit/test_faultloc_board \
     test/unit/test_faultloc_channel_tcp \
+    test/unit/test_faultloc_delivery \
     test/unit/test_faultloc_iface \
     test/unit/test_faultloc_launcher \
     test/unit/test_faultloc_launcher_notify \
     test/unit/test_faultloc_log \
     test/unit/test_faultloc_mark \
+    test/unit/test_faultloc_note \
     test/unit/test_faultloc_numa \
     test/unit/test_faultloc_proc \
     test/unit/test_faultloc_program \
@@ -361,6 +386,7 @@ unit_tests = \
     test/unit/test_hydra_pending \
     test/unit/test_hydra_process \
     test/unit/test_indirect \
+    test/unit/test_inquiry \
     test/unit/test_leave \
     test/unit/test_names \
     test/unit/test_neighbour \
@@ -368,6 +394,7 @@ unit_tests = \
     test/unit/test_outbox \
     test/unit/test_peer \
     test/unit/test_probe \
+    test/unit/test_query \
     test/unit/test_relay \
     test/unit/test_report \
     test/unit/test_report_nomem \
@@ -375,6 +402,8 @@ unit_tests = \
     test/unit/test_rules_nomem \
     test/unit/test_rules_place \
     test/unit/test_rules_read \
+    test/unit/test_set \
+    test/unit/test_setting \
     test/unit/test_side \
     test/unit/test_silence \
     test/unit/test_sim_deadline \
@@ -397,7 +426,13 @@ unit_tests = \
     test/unit/test_verdict \
     test/unit/test_waitfor \
     test/unit/test_waitfor_answer \
+    test/unit/test_waitfor_ask \
+    test/unit/test_waitfor_decide \
+    test/unit/test_waitfor_gather \
     test/unit/test_waitfor_judge \
+    test/unit/test_waitfor_look \
+    test/unit/test_waitfor_note \
+    test/unit/test_waitfor_verdict \
     test/unit/test_waits_large \
     test/unit/test_waits_match \
     test/unit/test_waits_mismatch \
@@ -420,6 +455,7 @@ tool_tests = \
     test/unit/t-documents.sh \
     test/unit/t-faultloc-program.sh \
     test/unit/t-faultloc-rules.sh \
+    test/unit/t-faultloc-set.sh \
     test/unit/t-faultloc-simulate.sh \
     test/unit/t-faultloc-symptom.sh \
     test/unit/t-layers.sh \
@@ -461,8 +497,10 @@ cluster_tests = \
     test/cluster/test_healthy.sh \
     test/cluster/test_late.sh \
     test/cluster/test_lost_peer.sh \
+    test/cluster/test_on_demand.sh \
     test/cluster/test_rules_reload.sh \
     test/cluster/test_slurm.sh \
+    test/cluster/test_status.sh \
     test/cluster/test_straggler.sh \
     test/cluster/test_stranger.sh \
     test/cluster/test_topology.sh \
@@ -530,6 +568,7 @@ example_programs = \
 
 tool_sources = \
     tools/agent_socket.c \
+    tools/ask.c \
     tools/check.c \
     tools/faultloc.c \
     tools/input.c \
@@ -537,6 +576,7 @@ tool_sources = \
     tools/rules.c \
     tools/rules_explain.c \
     tools/rules_learn.c \
+    tools/set.c \
     tools/status.c \
     tools/symptom.c \
     tools/text.c \

@@ -20,6 +20,7 @@
 #define ENTRIES_MAX 4096 /* of a folder */
 #define ANSWER_MS 2000
 #define SEND_MS 10000
+#define FILE_MAX (256 * 1024 * 1024)
 
 struct agent_sockets {
     int n;
@@ -253,7 +254,23 @@ static int send_with(int fd, const char *text, int end)
     return sendmsg(fd, &m, 0) >= 0 ? 0 : errno == EAGAIN ? ETIMEDOUT : errno;
 }
 
+/* Returns 0 or an errno. */
+static int put(int fd, const char *bytes, size_t len)
+{
+    int room = (int) (2 * len);
+
+    if (len == 0)
+        return 0;
+    setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &room, sizeof(room));
+    return send(fd, bytes, len, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t) len ? 0 : errno;
+}
+
 int tool_agent_ask(const struct agent_socket *d, const char *text)
+{
+    return tool_agent_ask_with(d, text, NULL, 0);
+}
+
+int tool_agent_ask_with(const struct agent_socket *d, const char *text, const char *bytes, size_t len)
 {
     int fd = tool_agent_connect(d), pair[2], one = 1, rc;
 
@@ -262,7 +279,9 @@ int tool_agent_ask(const struct agent_socket *d, const char *text)
     rc = socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) ? errno : 0;
     if (!rc) {
         setsockopt(pair[0], SOL_SOCKET, SO_PASSCRED, &one, sizeof(one));
-        rc = send_with(fd, text, pair[1]);
+        rc = put(pair[0], bytes, len);
+        if (!rc)
+            rc = send_with(fd, text, pair[1]);
         close(pair[1]);
         if (rc)
             close(pair[0]);
@@ -287,8 +306,25 @@ static bool is_from(struct msghdr *m, uid_t uid)
 
 enum agent_answer tool_agent_answer(int fd, uid_t uid, char *text, size_t room)
 {
+    return tool_agent_wait(fd, uid, text, room, ANSWER_MS);
+}
+
+/* The descriptor that came with it, -1: none. */
+static int take_file(struct msghdr *m)
+{
+    int fd = -1;
+
+    for (struct cmsghdr *c = CMSG_FIRSTHDR(m); c; c = CMSG_NXTHDR(m, c))
+        if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS && fd < 0)
+            memcpy(&fd, CMSG_DATA(c), sizeof(fd));
+    return fd;
+}
+
+/* *file: of a descriptor that came with the answer, -1: none did. */
+static enum agent_answer receive_answer(int fd, uid_t uid, char *text, size_t room, int ms, int *file)
+{
     union {
-        char bytes[CMSG_SPACE(sizeof(struct ucred))];
+        char bytes[CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(sizeof(int))];
         struct cmsghdr align;
     } control;
     struct iovec part = {.iov_base = text, .iov_len = room - 1};
@@ -299,11 +335,55 @@ enum agent_answer tool_agent_answer(int fd, uid_t uid, char *text, size_t room)
     struct pollfd p = {.fd = fd, .events = POLLIN};
     ssize_t n;
 
-    if (poll(&p, 1, ANSWER_MS) != 1)
+    *file = -1;
+    if (poll(&p, 1, ms) != 1)
         return NO_ANSWER_YET;
     n = recvmsg(fd, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
     if (n <= 0)
         return NO_ANSWER;
     text[n] = '\0';
+    *file = take_file(&m);
     return is_from(&m, uid) ? ANSWERED : WRONG_USER;
+}
+
+enum agent_answer tool_agent_wait(int fd, uid_t uid, char *text, size_t room, int ms)
+{
+    int file;
+    enum agent_answer answer = receive_answer(fd, uid, text, room, ms, &file);
+
+    if (file >= 0)
+        close(file);
+    return answer;
+}
+
+/* NULL: it cannot be read, or is too long. */
+static char *read_all(int file)
+{
+    off_t len = lseek(file, 0, SEEK_END);
+    char *text = len >= 0 && len <= FILE_MAX ? malloc((size_t) len + 1) : NULL;
+    off_t at = 0;
+    ssize_t n = 0;
+
+    for (; text && at < len && (n = pread(file, text + at, (size_t) (len - at), at)) > 0; at += n)
+        ;
+    if (text && at == len) {
+        text[len] = '\0';
+        return text;
+    }
+    free(text);
+    return NULL;
+}
+
+enum agent_answer tool_agent_text(int fd, uid_t uid, int ms, char **text)
+{
+    static char buf[FAULTLOC_STATUS_BYTES];
+    int file;
+    enum agent_answer answer = receive_answer(fd, uid, buf, sizeof(buf), ms, &file);
+
+    *text = NULL;
+    if (answer == ANSWERED)
+        *text = file < 0 || strcmp(buf, FAULTLOC_REPLY_IN_FILE) ? strdup(buf) : read_all(file);
+    if (file >= 0)
+        close(file);
+    return answer == ANSWERED && !*text ? NO_ANSWER : answer;
 }

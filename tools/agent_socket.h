@@ -53,7 +53,16 @@ int tool_agent_connect(const struct agent_socket *d);
  * with errno. */
 int tool_agent_ask(const struct agent_socket *d, const char *text);
 
+/* Purpose: the same; `len` bytes lie in the socket for the agent to read, as one packet. */
+int tool_agent_ask_with(const struct agent_socket *d, const char *text, const char *bytes, size_t len);
+
 /* Purpose: waits for the agent's answer, which is left in `text`. */
 enum agent_answer tool_agent_answer(int fd, uid_t uid, char *text, size_t room);
+
+/* Purpose: the same, for `ms`. */
+enum agent_answer tool_agent_wait(int fd, uid_t uid, char *text, size_t room, int ms);
+
+/* Purpose: the same, of any length; *text is to be freed, and NULL where there is no answer. */
+enum agent_answer tool_agent_text(int fd, uid_t uid, int ms, char **text);
 
 #endif /* AGENT_SOCKET_H_INCLUDED */

@@ -22,6 +22,8 @@ static const char usage[] =
     "       faultloc simulate --nodes N [OPTION]... | --help\n"
     "       faultloc symptom --kind KIND [OPTION]... | --list | --help\n"
     "       faultloc status [JOB] [OPTION]... | --help\n"
+    "       faultloc ask NODE|rank N [OPTION]... | --help\n"
+    "       faultloc set [OPTION]... SETTING=VALUE... | --help\n"
     "\n"
     "Works on the reports that MPICH with FaultLoc writes (faultloc-JOB.json), and on rule bases,\n"
     "running jobs and simulated ones.\n"
@@ -32,8 +34,11 @@ static const char usage[] =
     "             one print each error: file, place, reason\n"
     "  symptom    report to a running job what was observed elsewhere; see\n"
     "             faultloc symptom --help\n"
-    "  status     say what the ranks of a running job do on this host; see\n"
+    "  status     say what the nodes and ranks of a running job do; see\n"
     "             faultloc status --help\n"
+    "  ask        examine a node or a rank of a running job now, and say what came of it; see\n"
+    "             faultloc ask --help\n"
+    "  set        change settings of a running job, on all its nodes; see faultloc set --help\n"
     "  rules      check, print and explain rule bases, and learn priors from reports; see\n"
     "             faultloc rules --help\n"
     "  simulate   run FaultLoc's own code on up to millions of simulated nodes, with faults; see\n"
@@ -116,6 +121,10 @@ int main(int argc, char **argv)
         return finish(tool_symptom(argc - 2, argv + 2));
     if (!strcmp(command, "status"))
         return finish(tool_status(argc - 2, argv + 2));
+    if (!strcmp(command, "ask"))
+        return finish(tool_ask(argc - 2, argv + 2));
+    if (!strcmp(command, "set"))
+        return finish(tool_set(argc - 2, argv + 2));
     if (strcmp(command, "report") && strcmp(command, "check"))
         return wrong_usage("no such command: ", command);
     verbose = argc > 2 && command[0] == 'r' && !strcmp(argv[2], "--verbose");

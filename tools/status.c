@@ -10,12 +10,13 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 /*
- * faultloc status: asks the agent of a node what its ranks do, and what verdicts it knows.  The
- * answer is one JSON object, of which nothing is believed: members of another type count as
- * missing, and text is made safe for the terminal.
+ * faultloc status: asks the agent of a node what the ranks of the job do, or those of its node, and what
+ * verdicts it knows.  Of the answer nothing is believed: members of another type count as missing, and
+ * text is made safe for the terminal.
  */
 
 #define GROUPS_MAX 64
@@ -23,17 +24,32 @@
 static const char usage[] =
     "Usage: faultloc status [JOB] [OPTION]...\n"
     "\n"
-    "Says what the ranks of a running job do on this host: which are in which MPI function, for\n"
-    "whom they wait and for how long; and the verdicts so far.\n"
+    "Says what the nodes and ranks of a running job do, on any of its nodes, as its owner or root.  The\n"
+    "agents of all nodes are asked: which have answered, which ranks are in which MPI function, for whom\n"
+    "they wait and for how long; who is suspected; the verdicts so far.\n"
     "\n"
     "  JOB          the job (default: the only one of this user on this host)\n"
+    "  --ranks      all ranks, however many lines and characters that takes\n"
+    "  --here       only this host: its agent alone is asked\n"
+    "  --json       one JSON object: schema faultloc-status/2, with --here faultloc-status/1\n"
+    "  --watch [S]  again every S seconds (default: 2, at least 0.2), until it is interrupted or the\n"
+    "               job ends\n"
     "  --user USER  the owner of the job, a name or a number (default: this user; for root any\n"
     "               user)\n"
-    "  --node NAME  the node, where this host is several (default: the only one)\n"
-    "  --json       print what the agent answered: one JSON object, schema faultloc-status/1\n"
+    "  --node NAME  the node whose agent is asked, where this host is several (default: any; with --here\n"
+    "               the only one)\n"
     "  --help       this text\n"
     "\n"
-    "Exit code: 0 the agent has answered, 2 wrong usage, no such job, or no answer.\n";
+    "Exit code: 0 all nodes have answered, have left, or are known to be lost; 1 some are silent;\n"
+    "2 wrong usage, no such job, or no answer.\n";
+
+#define PATIENCE_MS 12000 /* longer than the agents' own */
+#define WATCH_S 2
+
+struct options {
+    bool json, ranks, here;
+    double watch; /* seconds, 0: once */
+};
 
 /* Ranks that do the same. */
 struct group {
@@ -168,6 +184,18 @@ static enum tool_exit no_answer(const struct agent_socket *d, const char *why)
     return TOOL_TROUBLE;
 }
 
+static enum tool_exit not_answered(const struct agent_socket *d, enum agent_answer answer)
+{
+    switch (answer) {
+        case NO_ANSWER_YET:
+            return no_answer(d, "has not answered: it is stopped or busy");
+        case WRONG_USER:
+            return no_answer(d, "is not the owner's");
+        default:
+            return no_answer(d, "did not answer: it has ended");
+    }
+}
+
 static enum tool_exit show(const struct agent_socket *d, const char *text, bool json)
 {
     struct json_object *o = json_tokener_parse(text);
@@ -184,7 +212,8 @@ static enum tool_exit show(const struct agent_socket *d, const char *text, bool 
     return code;
 }
 
-static enum tool_exit ask(const struct agent_socket *d, bool json)
+/* Of the own node alone. */
+static enum tool_exit ask_here(const struct agent_socket *d, bool json)
 {
     static char text[FAULTLOC_STATUS_BYTES];
     enum agent_answer answer = NO_ANSWER;
@@ -194,21 +223,143 @@ static enum tool_exit ask(const struct agent_socket *d, bool json)
         answer = tool_agent_answer(fd, d->uid, text, sizeof(text));
         close(fd);
     }
-    switch (answer) {
-        case ANSWERED:
-            return show(d, text, json);
-        case NO_ANSWER_YET:
-            return no_answer(d, "has not answered: it is stopped or busy");
-        case WRONG_USER:
-            return no_answer(d, "is not the owner's");
-        default:
-            return no_answer(d, "did not answer: it has ended");
+    return answer == ANSWERED ? show(d, text, json) : not_answered(d, answer);
+}
+
+/* ---- the whole job --------------------------------------------------------------------------- */
+
+static const char *question_of(const struct options *o)
+{
+    if (o->json)
+        return o->ranks ? FAULTLOC_STATUS_REQUEST "\"json-ranks\"}"
+                        : FAULTLOC_STATUS_REQUEST "\"json\"}";
+    return o->ranks ? FAULTLOC_STATUS_REQUEST "\"text-ranks\"}"
+                    : FAULTLOC_STATUS_REQUEST "\"text\"}";
+}
+
+static bool begins_with(const char *line, const char *word)
+{
+    return strncmp(line, word, strlen(word)) == 0;
+}
+
+/* What is no plain text could spoil the terminal. */
+static void print_line(char *line, bool colour)
+{
+    const char *on = !colour                          ? ""
+                     : begins_with(line, "verdict")   ? "\033[31m"
+                     : begins_with(line, "suspected") ? "\033[33m"
+                     : begins_with(line, "job ")      ? "\033[1m"
+                                                      : "";
+
+    for (char *c = line; *c; c++)
+        if (*c < ' ' || *c > '~')
+            *c = '?';
+    printf("%s%s%s\n", on, line, *on ? "\033[0m" : "");
+}
+
+static enum tool_exit print_text(const struct agent_socket *d, char *text, bool colour)
+{
+    char *rest = NULL;
+    bool silent = false;
+
+    if (!begins_with(text, "job "))
+        return no_answer(d, "is of another version: its answer is no status");
+    for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+        silent = silent || (begins_with(line, "nodes: ") && strstr(line, " silent ("));
+        print_line(line, colour);
+    }
+    return silent ? TOOL_INVALID : TOOL_OK;
+}
+
+static enum tool_exit print_json(const struct agent_socket *d, const char *text)
+{
+    struct json_object *o = json_tokener_parse(text);
+    struct json_object *nodes = tool_member(o, "node_states");
+    struct json_object *silent = tool_member(tool_member(nodes, "silent"), "count");
+    enum tool_exit code = json_object_get_int(silent) > 0 ? TOOL_INVALID : TOOL_OK;
+
+    if (json_object_is_type(o, json_type_object))
+        puts(json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN |
+                                                   JSON_C_TO_STRING_NOSLASHESCAPE));
+    else
+        code = no_answer(d, "is of another version: its answer is no status");
+    json_object_put(o);
+    return code;
+}
+
+static enum tool_exit print_answer(const struct agent_socket *d, const struct options *o, char *text)
+{
+    bool terminal = isatty(STDOUT_FILENO);
+
+    if (text[0] != '{' && !begins_with(text, "job ")) {
+        tool_say(stderr, "faultloc status: job %s: %.200s", d->job, text);
+        return TOOL_TROUBLE;
+    }
+    if (o->watch > 0 && terminal)
+        fputs("\033[H\033[2J", stdout);
+    return o->json ? print_json(d, text) : print_text(d, text, terminal);
+}
+
+static enum tool_exit ask_all(const struct agent_socket *d, const struct options *o)
+{
+    enum agent_answer answer = NO_ANSWER;
+    enum tool_exit code;
+    char *text = NULL;
+    int fd = tool_agent_ask(d, question_of(o));
+
+    if (fd >= 0) {
+        answer = tool_agent_text(fd, d->uid, PATIENCE_MS, &text);
+        close(fd);
+    }
+    code = answer == ANSWERED ? print_answer(d, o, text) : not_answered(d, answer);
+    free(text);
+    return code;
+}
+
+static enum tool_exit ask(const struct agent_socket *d, const struct options *o)
+{
+    struct timespec pause = {.tv_sec = (time_t) o->watch,
+                             .tv_nsec = (long) ((o->watch - (double) (time_t) o->watch) * 1e9)};
+    enum tool_exit code;
+
+    for (;;) {
+        code = o->here ? ask_here(d, o->json) : ask_all(d, o);
+        if (fflush(stdout))
+            return TOOL_TROUBLE;
+        if (o->watch == 0 || code == TOOL_TROUBLE)
+            return code;
+        nanosleep(&pause, NULL);
     }
 }
 
 /* ---- options --------------------------------------------------------------------------------- */
 
-static enum tool_exit read_options(int n, char **arguments, struct agent_choice *c, bool *json)
+/* A number may follow. */
+static bool read_watch(int n, char **arguments, int *i, struct options *o)
+{
+    char *end = NULL;
+
+    o->watch = WATCH_S;
+    if (*i + 1 == n || !strchr("0123456789.", arguments[*i + 1][0]))
+        return true;
+    o->watch = strtod(arguments[++*i], &end);
+    return !*end && o->watch >= 0.2 && o->watch <= 86400;
+}
+
+static bool read_flag(const char *argument, struct options *o)
+{
+    bool *flag = !strcmp(argument, "--json")    ? &o->json
+                 : !strcmp(argument, "--ranks") ? &o->ranks
+                 : !strcmp(argument, "--here")  ? &o->here
+                                                : NULL;
+
+    if (flag)
+        *flag = true;
+    return flag != NULL;
+}
+
+static enum tool_exit read_options(int n, char **arguments, struct agent_choice *c,
+                                   struct options *o)
 {
     for (int i = 0; i < n; i++) {
         const char **to = !strcmp(arguments[i], "--user")   ? &c->user
@@ -216,15 +367,18 @@ static enum tool_exit read_options(int n, char **arguments, struct agent_choice 
                                                             : NULL;
         if (to && i + 1 == n)
             return wrong("missing value after ", arguments[i]);
-        if (to)
+        if (to) {
             *to = arguments[++i];
-        else if (!strcmp(arguments[i], "--json"))
-            *json = true;
-        else if (arguments[i][0] == '-' || c->job)
-            return wrong("no such option: ", arguments[i]);
-        else
+        } else if (!strcmp(arguments[i], "--watch")) {
+            if (!read_watch(n, arguments, &i, o))
+                return wrong("not a number of seconds, 0.2 to 86400: ", arguments[i]);
+        } else if (arguments[i][0] != '-' && !c->job) {
             c->job = arguments[i];
+        } else if (!read_flag(arguments[i], o)) {
+            return wrong("no such option: ", arguments[i]);
+        }
     }
+    c->any_node = !o->here;
     return tool_agent_user(c) ? TOOL_OK : wrong("no such user: ", c->user);
 }
 
@@ -232,12 +386,12 @@ enum tool_exit tool_status(int n, char **arguments)
 {
     struct agent_choice c = {.command = "status"};
     const struct agent_socket *d;
-    bool json = false;
+    struct options o = {0};
 
     if (n == 1 && (!strcmp(arguments[0], "--help") || !strcmp(arguments[0], "-h")))
         return fputs(usage, stdout) < 0 ? TOOL_TROUBLE : TOOL_OK;
-    if (read_options(n, arguments, &c, &json))
+    if (read_options(n, arguments, &c, &o))
         return TOOL_TROUBLE;
     d = tool_agent_pick(&c);
-    return d ? ask(d, json) : TOOL_TROUBLE;
+    return d ? ask(d, &o) : TOOL_TROUBLE;
 }

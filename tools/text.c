@@ -304,6 +304,16 @@ static void say_verdict(struct json_object *report, struct json_object *v, const
     say_end(report, &a, file, true, verbose);
 }
 
+static void say_changes(struct json_object *list)
+{
+    for (size_t i = 0; i < json_object_array_length(list); i++) {
+        struct json_object *c = json_object_array_get_idx(list, i);
+        say(PREFIX "user %lld has set %s, %s",
+            (long long) json_object_get_int64(tool_member(c, "uid")), string(c, "what"),
+            string(c, "at"));
+    }
+}
+
 void tool_print(struct json_object *report, const char *file, bool verbose)
 {
     struct json_object *job = tool_member(report, "job");
@@ -317,6 +327,8 @@ void tool_print(struct json_object *report, const char *file, bool verbose)
         n, n == 1 ? "verdict" : "verdicts");
     if (tool_member(report, "waiting"))
         say_waiting(report, tool_member(report, "waiting"), file);
+    if (tool_member(report, "settings"))
+        say_changes(tool_member(report, "settings"));
     for (size_t i = 0; i < n; i++)
         say_verdict(report, json_object_array_get_idx(verdicts, i), file, verbose && i + 1 == n);
 }

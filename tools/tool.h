@@ -20,8 +20,10 @@
  *     meaning.c     what a schema cannot say: numbers that must fit each other
  *     text.c        the report as a person reads it
  *     symptom.c     tells the agents of a job what other middleware saw
- *     status.c      asks an agent what the ranks of its node do
- *     agent_socket.c how the two find agents
+ *     status.c      asks an agent what the nodes and ranks of its job do
+ *     ask.c         has an agent ask a node or a rank now
+ *     set.c         changes settings of a running job
+ *     agent_socket.c how these find agents
  *     rules*.c      rule bases: checked, printed, explained, and what past reports teach of them
  *
  * A report may come from anywhere: nothing in it is believed before check.c has seen it, every
@@ -74,6 +76,12 @@ void tool_check_meaning(struct tool_findings *f, struct json_object *report);
 /* Purpose: prints a report that tool_check() has nothing against; `file` is named in it.  verbose:
  * with the table of nodes and the trace. */
 void tool_print(struct json_object *report, const char *file, bool verbose);
+
+/* Purpose: the command `faultloc ask`, with the arguments behind it.  Returns an exit code. */
+enum tool_exit tool_ask(int n, char **arguments);
+
+/* Purpose: the command `faultloc set`, with the arguments behind it.  Returns an exit code. */
+enum tool_exit tool_set(int n, char **arguments);
 
 /* Purpose: the command `faultloc symptom`, with the arguments behind it.  Returns an exit code. */
 enum tool_exit tool_symptom(int n, char **arguments);

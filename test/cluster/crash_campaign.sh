@@ -290,6 +290,8 @@ judge_first() {
     line=$(grep -m 1 -E "^\[faultloc\] rank [0-9]+ ${world}on " "$work/err" || :)
     rank=$(sed -n 's/^\[faultloc\] rank \([0-9]*\) .*/\1/p' <<<"$line")
     [ -n "$rank" ] || { blame "mpiexec names no first rank"; return; }
+    # as both are named, where their order is not known
+    [[ $line != *" was among the first "* ]] || FIRST=$DEAD
     [[ ",$FIRST," == *",$rank,"* ]] || blame "mpiexec names rank $rank as the first, not $FIRST"
     [[ $line == *"$HOW"* ]] || blame "'$line' does not say '$HOW'"
     at=$(place "$rank")
@@ -422,7 +424,8 @@ one_run() {
 }
 
 children=4 # that are spawned
-"${FAULTLOC_MPI:-/nonexistent}/bin/mpichversion" 2>/dev/null | grep -q 'ch4:ofi' && spawns=1 || spawns=
+about=$(LD_LIBRARY_PATH=${FAULTLOC_MPI:-}/lib "${FAULTLOC_MPI:-}/bin/mpichversion" 2>/dev/null || :)
+[[ $about == *ch4:ofi* ]] && spawns=1 || spawns=
 
 trap finish EXIT
 trap 'exit 130' INT TERM

@@ -4,8 +4,8 @@
 ##     See COPYRIGHT in top-level directory
 ##
 
-# All that runs on a host is killed: its ranks, agent, deputy and hydra's proxy, while nobody waits for
-# them. The ranks on the other hosts learn of each of its ranks, for mpiexec knows.
+# All that runs on a host is killed: its ranks, agent, deputy and hydra's proxy, while nobody waits
+# for them. The ranks on the other hosts learn of each of its ranks, for mpiexec knows.
 # Exit code: 0 passed, 1 failed, 77 no root or no namespaces here.
 set -euo pipefail
 cluster=$(dirname "${BASH_SOURCE[0]}")/cluster

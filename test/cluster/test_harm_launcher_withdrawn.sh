@@ -4,9 +4,10 @@
 ##     See COPYRIGHT in top-level directory
 ##
 
-# Nothing of a verdict that was withdrawn is left: a host that was silent comes back with its verdict's
-# withdrawal, and then its management network alone, over which mpiexec is connected to it, is silent for six
-# seconds. That harms no healthy job, and mpiexec sends that host no packet but for what it has to say.
+# Nothing of a verdict that was withdrawn is left: a host that was silent comes back with its
+# verdict's withdrawal, and then its management network alone, over which mpiexec is connected to
+# it, is silent for six seconds. That harms no healthy job, and mpiexec sends that host no packet
+# but for what it has to say.
 # Exit code: 0 passed, 1 failed, 77 no root, no namespaces or no nft here.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)

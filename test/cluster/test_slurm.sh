@@ -7,8 +7,8 @@
 # Under Slurm, on four hosts with a slurmd each. By srun: a job ends well with no report; a killed
 # rank is located and Slurm waits meanwhile. By mpiexec in an allocation: a stopped rank is. And a
 # host loses its power while nobody waits for it, so that only Slurm can know: its word, by the
-# example doc/slurm-tell-faultloc as a trigger, leads to the verdict, and the step lives on.  A step that
-# FaultLoc ends has told its verdict before.  After each step no process of FaultLoc is left.
+# example doc/slurm-tell-faultloc as a trigger, leads to the verdict, and the step lives on.  A step
+# that FaultLoc ends has told its verdict before.  After each step no process of FaultLoc is left.
 # Exit code: 0 passed, 1 failed, 77 no Slurm, no root or no namespaces here.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -85,8 +85,8 @@ reported() {
     return 1
 }
 
-# expect CLASS COMPONENT HOW: one verdict, while the step runs, in a report with the step's name. Of a
-# crash the others abort once the verdict is known, at which Slurm ends the step.
+# expect CLASS COMPONENT HOW: one verdict, while the step runs, in a report with the step's name. Of
+# a crash the others abort once the verdict is known, at which Slurm ends the step.
 expect() {
     local said id
     await 60 "a verdict ($3)" reported

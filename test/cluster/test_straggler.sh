@@ -4,8 +4,8 @@
 ##     See COPYRIGHT in top-level directory
 ##
 
-# A node that is said to be slow is asked for its state, which decides. With these thresholds each node's
-# memory is exhausted.
+# A node that is said to be slow is asked for its state, which decides. With these thresholds each
+# node's memory is exhausted.
 # Exit code: 0 passed, 1 failed, 77 no root or no namespaces here.
 set -euo pipefail
 cluster=$(dirname "${BASH_SOURCE[0]}")/cluster

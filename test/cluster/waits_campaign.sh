@@ -12,10 +12,11 @@ cluster=$here/cluster
 . "$here/lib/common.sh"
 
 deadlocks="recv-recv ssend-ssend big-send-send ring5 two-comms waitall test-loop iprobe-loop"
-deadlocks+=" or-knot wrong-tag wrong-comm missing-send early-finalize intercomm rma-lock pscw"
-deadlocks+=" recv-recv-f08 recv-recv-mpif"
-mismatches="bcast-roots reduce-allreduce skip-allreduce counts ibarrier-barrier"
-healthy="or-no-knot late-send compute slow-link sleep-poll thread-comes"
+missing="missing-fence missing-split missing-inter missing-iv missing-scatterv"
+deadlocks+=" or-knot wrong-tag wrong-comm missing-send missing-near $missing early-finalize"
+deadlocks+=" intercomm rma-lock pscw first-of-two recv-recv-f08 recv-recv-mpif"
+mismatches="bcast-roots reduce-allreduce skip-allreduce skip-first counts ibarrier-barrier"
+healthy="or-no-knot late-send compute slow-link sleep-poll thread-comes uneven"
 all_kinds="$deadlocks $mismatches $healthy"
 for_threads="${deadlocks%% or-knot*} wrong-tag wrong-comm intercomm late-send thread-comes"
 all_programs="alltoall halo pipeline master irregular"
@@ -31,7 +32,8 @@ namespaces, and checks what FaultLoc says of them: one verdict of the right clas
 right ranks, soon after the last of them has blocked; of a healthy job none, and it ends well. A
 note of class waiting is allowed, and counted. Prints a table. The program is test/mpi/hang.c; the
 table in test/mpi/hang_kinds.h says what each kind is, and why its verdict is right. That of
-recv-recv-f08 and recv-recv-mpif is test/mpi/hang_f08.F90, where the MPI has Fortran.
+recv-recv-f08 and recv-recv-mpif is test/mpi/hang_f08.F90, where the MPI has Fortran; that of uneven
+is test/mpi/uneven.c.
 
   --kinds K,K,...     these kinds (all):
                         deadlock
@@ -41,6 +43,7 @@ $(indent "$mismatches")
                         none
 $(indent "$healthy")
                       slow-link needs two hosts: the outgoing data of one of them is limited
+  --rate R            to this rate (2mbit)
   --programs P,P,...  how the ranks work together (test/mpi/patterns.h), one of which is drawn for
                       each run (all): $all_programs
   --hosts N           hosts (4)
@@ -54,6 +57,7 @@ $(indent "$healthy")
                       run repeats it
   --max-delay S       the verdict must be printed within S seconds after the last rank blocked (2.5)
   --deadline S        how long to wait for the verdict (20)
+  --seconds S         how long uneven works (60)
   --settle S          how long to watch for others after it (3)
   --check-programs    look at the programs instead, with FaultLoc off: the ranks still are in the
                       call in which they hang, by gdb, S seconds (--settle) after the last of them
@@ -71,14 +75,15 @@ END
 die() { echo "waits_campaign.sh: $2" >&2; exit "$1"; }
 
 kinds=${all_kinds// /,} programs=${all_programs// /,} hosts='' ppns='' one_host='' threads=1 runs=1
-seed=$((RANDOM % 30000)) max_delay=2.5 deadline=20 settle=3 check_programs='' keep='' json=''
+seed=$((RANDOM % 30000)) max_delay=2.5 deadline=20 lasts=60 settle=3 check_programs='' keep=''
+json='' rate=2mbit
 while [ $# -gt 0 ]; do
     case $1 in
         --help | -h) usage; exit 0 ;;
         --one-host) one_host=1; shift; continue ;;
         --check-programs) check_programs=1; shift; continue ;;
         --kinds | --programs | --hosts | --ppn | --threads | --runs | --seed | --max-delay | \
-            --deadline | --settle | --mpi | --keep | --json)
+            --rate | --deadline | --seconds | --settle | --mpi | --keep | --json)
             [ $# -ge 2 ] || die 2 "$1 needs a value; see --help" ;;
         *) die 2 "unknown argument $1; see --help" ;;
     esac
@@ -91,7 +96,9 @@ while [ $# -gt 0 ]; do
         --runs) runs=$2 ;;
         --seed) seed=$2 ;;
         --max-delay) max_delay=$2 ;;
+        --rate) rate=$2 ;;
         --deadline) deadline=$2 ;;
+        --seconds) lasts=$2 ;;
         --settle) settle=$2 ;;
         --mpi) export FAULTLOC_MPI=$2 ;;
         --keep) keep=$2 ;;
@@ -121,9 +128,10 @@ check_values() {
         [[ $value =~ ^$2$ ]] || die 2 "not a value for $1: '$value'; see --help"
     done
 }
-check_values '--runs, --seed, --settle and --deadline' '[0-9]+' "$runs" "$seed" "$settle" \
-    "$deadline"
+check_values '--runs, --seed, --seconds, --settle and --deadline' '[0-9]+' "$runs" "$seed" \
+    "$lasts" "$settle" "$deadline"
 check_values '--ppn, --hosts and --threads' '[1-9][0-9]*(,[1-9][0-9]*)*' "$ppns" "$hosts" "$threads"
+check_values --rate '[1-9][0-9]*[kmg]?bit' "$rate"
 check_values --max-delay '[0-9]+([.][0-9]+)?' "$max_delay"
 for ppn in ${ppns//,/ }; do
     [ $((hosts * ppn)) -ge 4 ] || die 2 "$hosts hosts with $ppn ranks: at least 4 ranks are needed"
@@ -167,7 +175,7 @@ is_healthy() { [[ " $healthy " == *" $kind "* ]]; }
 # cannot be run here.
 plan() {
     local n=$threads
-    SKIP='' SLOW='' DID='' PROGRAM=hang
+    SKIP='' SLOW='' DID='' PROGRAM=hang TALKS=2
     # shellcheck disable=SC2086
     draw_of ${programs//,/ }
     program=$DRAWN
@@ -176,12 +184,13 @@ plan() {
     case $kind in
         slow-link)
             draw 1 "$hosts"
-            SLOW=h$DRAWN DID="$SLOW, 2 Mbit/s"
+            SLOW=h$DRAWN DID="$SLOW, $rate"
             [ "$hosts" -gt 1 ] || SKIP="there is one host" ;;
         sleep-poll)
             draw 2 200
             ARGS+=(--poll-ms "$DRAWN") DID="every $DRAWN ms" ;;
         thread-comes) [ "$n" -gt 1 ] || n=8 ;;
+        uneven) PROGRAM=uneven TALKS=1 ARGS=("${ARGS[@]:2}" --seconds "$lasts") ;;
         *-f08 | *-mpif)
             PROGRAM=hang_${kind##*-} ARGS=() program=fortran
             [ -x "$MPI/bin/mpifort" ] || SKIP="this MPI was built without Fortran" ;;
@@ -223,7 +232,7 @@ has_said() {
 
 # Of those that the verdict is about, and of all where all take part.
 must_block() {
-    case " $mismatches missing-send early-finalize " in
+    case " $mismatches missing-send $missing early-finalize " in
         *" $kind "*) seq 0 $((hosts * ppn - 1)) ;;
         *) tr , '\n' <<<"${EXPECT#* }" ;;
     esac
@@ -239,7 +248,7 @@ last_blocked() { awk '$3 > t { t = $3 } END { print t }' "$job"/pids/blocked.* 2
 
 slow_down() {
     wait_until 120 has_said_or_ended
-    ip netns exec "$name-$SLOW" tc qdisc add dev eth0 root tbf rate 2mbit burst 16kb latency 500ms
+    ip netns exec "$name-$SLOW" tc qdisc add dev eth0 root tbf rate "$rate" burst 16kb latency 500ms
 }
 speed_up() { ip netns exec "$name-$SLOW" tc qdisc del dev eth0 root 2>/dev/null || :; }
 
@@ -273,7 +282,7 @@ await_hang() {
 
 await_end() {
     [ -z "$SLOW" ] || slow_down
-    wait_until 180 ended || blame "the job does not end"
+    wait_until $((lasts + 180)) ended || blame "the job does not end"
     [ -z "$SLOW" ] || speed_up
 }
 
@@ -325,7 +334,7 @@ judge_end() {
     [ ! -s "$job/left-over" ] || blame "processes left behind: $(head -n 1 "$job/left-over")"
     is_healthy || return 0
     [ $CODE = 0 ] || blame "exit code $CODE"
-    [ "$(grep -cE '^hang: .* all right$' "$work/out")" = 2 ] || blame "no right results"
+    [ "$(grep -cE "^$PROGRAM: .* all right$" "$work/out")" = $TALKS ] || blame "no right results"
 }
 
 # Lines of FaultLoc that belong to no report.

@@ -14,8 +14,8 @@ const struct ftree_rules *base_rules(void);
 /* The rule base of that text, in which ' stands for ", to be freed by ftree_rules_free(). */
 struct ftree_rules *base_read(const char *text);
 
-/* Writes the built-in rule base to a file, with `name` as its name, which is how tests tell one base
- * from another. */
+/* Writes the built-in rule base to a file, with `name` as its name, which is how tests tell one
+ * base from another. */
 void base_write(const char *file, const char *name);
 
 /* The sign of that name ("model/sign"), which there must be; *class_ is its model's. */

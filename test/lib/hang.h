@@ -18,9 +18,9 @@
 #include <unistd.h>
 
 /*
- * A file system that hangs: who opens the file, or asks for its size and time, is held in the kernel
- * until it hangs no more.  A file of that name and ".hangs" says so, and counts whom it holds, in all
- * processes whose program has this.
+ * A file system that hangs: who opens the file, or asks for its size and time, is held in the
+ * kernel until it hangs no more.  A file of that name and ".hangs" says so, and counts whom it
+ * holds, in all processes whose program has this.
  *
  * To be included by one source file of a program: it takes the place of open(2) and stat(2).
  */

@@ -19,8 +19,8 @@
  *     150 -> n2 data probe fresh
  *
  * "<ms> -> <node> <path> <type>" and then "deputy", "fresh", "substitute", "nobody-waits", "more",
- * "for n3" or "from n3" (of what is relayed) where it is so.  Every message sent is decoded again, and the handle is checked after
- * every step.
+ * "for n3" or "from n3" (of what is relayed) where it is so.  Every message sent is decoded again,
+ * and the handle is checked after every step.
  */
 
 #define LONE_RANKS_MAX 256
@@ -150,18 +150,20 @@ void lone_knows(struct lone *l, const char *sign, int32_t node, int32_t rank, in
 /* Node `from` tells a verdict, up or down. */
 void lone_told(struct lone *l, int32_t from, enum wire_type type, const struct ftree_verdict *v);
 
-/* What the handle knows of a verdict, of a node under suspicion, of a node's case: there must be such. */
+/* What the handle knows of a verdict, of a node under suspicion, of a node's case: there must be
+ * such. */
 struct ftree_inspect_verdict lone_known(const struct lone *l, int32_t i);
 struct ftree_verdict lone_verdict_at(const struct lone *l, int32_t i);
 struct ftree_inspect_suspect lone_suspect(const struct lone *l, int32_t node);
 struct ftree_inspect_case lone_case(const struct lone *l, int32_t node);
 
-/* The i-th verdict known is over: as the agent before knew, who has told it; or as a step found just
- * now, for it is as `why` says. */
+/* The i-th verdict known is over: as the agent before knew, who has told it; or as a step found
+ * just now, for it is as `why` says. */
 void lone_withdraw(struct lone *l, int32_t i);
 void lone_over(struct lone *l, int32_t i, const char *why);
 
-/* Node `from` says that ranks first..last (last < first: none) wait for what message `told` told. */
+/* Node `from` says that ranks first..last (last < first: none) wait for what message `told`
+ * told. */
 void lone_victims(struct lone *l, int32_t from, uint32_t told, int32_t first, int32_t last);
 
 /* It acknowledges that message, and nobody waits there or below. */

@@ -263,7 +263,7 @@ bool messages_make(int i, ftree_time now, struct wire_message *m)
         if (m->type == WIRE_VERDICT_UP) {
             m->u.verdict.first_symptom = m->u.verdict.located = now;
             m->u.verdict.switch_ = FTREE_NONE;
-        } else if (m->type >= WIRE_WAITS_UP && m->type <= WIRE_WAITS_SEEN) {
+        } else if (m->type >= WIRE_WAITS_UP && m->type <= WIRE_QUERY_RESULT) {
             m->u.part.parts = 1;
         } else if (m->type == WIRE_SYMPTOM) {
             ftree_symptom_init(&m->u.symptom, FTREE_SYMPTOM_PEER_SILENT, 0, FTREE_NONE, 0, now,

@@ -14,9 +14,9 @@
 #include <string.h>
 
 /*
- * sample_reports FOLDER: writes N.json and N.txt for every sign of the built-in rule base (the first
- * is node-outage/both-paths-silent) and some more, and "all.json" with all of them, as a job would,
- * so that what reads reports can be compared with what writes them.
+ * sample_reports FOLDER: writes N.json and N.txt for every sign of the built-in rule base (the
+ * first is node-outage/both-paths-silent) and some more, and "all.json" with all of them, as a job
+ * would, so that what reads reports can be compared with what writes them.
  */
 
 #define NOW (100000 * FTREE_MS)

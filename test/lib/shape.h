@@ -13,8 +13,8 @@
 #include <stdio.h>
 
 /*
- * The shapes of jobs that tests begin with: how many nodes with how many ranks each, and how they are
- * one above the other.  lone_of() makes one handle of such a job, world_of() all of them.
+ * The shapes of jobs that tests begin with: how many nodes with how many ranks each, and how they
+ * are one above the other.  lone_of() makes one handle of such a job, world_of() all of them.
  */
 
 struct shape {
@@ -41,8 +41,8 @@ static inline struct shape shape_binary(int32_t nodes, int32_t ranks)
     return shape_tree(nodes, ranks, 2);
 }
 
-/* Nodes behind switches, one rank on each node.  In "switch:2 switch:2 node:4" s0 and s1 are above the
- * leaf switches s2, s3 and s4, s5. */
+/* Nodes behind switches, one rank on each node.  In "switch:2 switch:2 node:4" s0 and s1 are above
+ * the leaf switches s2, s3 and s4, s5. */
 static inline struct shape shape_switches(const char *topology)
 {
     struct shape s = {.ranks = 1, .fanout = 32};

@@ -53,7 +53,8 @@ static enum ftree_waits_look look(void *ctx, int32_t i, uint32_t number, const i
         return FTREE_WAITS_UNABLE;
     if (r->answers_after[rank] == FTREE_NEVER || w->now < since[rank] + r->answers_after[rank])
         return FTREE_WAITS_PENDING;
-    if (++r->asked[rank] == r->moves_at[rank])
+    r->asked[rank]++;
+    if (r->moves_at[rank] == r->asked[rank] || r->moves_at[rank] == RANKS_MOVE_ALWAYS)
         r->rank[rank].record.stamp++;
     r->looks++;
     memset(&page, 0, sizeof(page));

@@ -44,6 +44,7 @@ struct ranks {
     int looks; /* that were answered */
     /* A rank that is asked for the n-th time goes on just before it answers; 0: never. */
     int moves_at[RANKS_MAX];
+#define RANKS_MOVE_ALWAYS (-1)
     int asked[RANKS_MAX];
     ftree_time answers_after[RANKS_MAX]; /* how long a look takes; FTREE_NEVER: it is never answered */
     struct rank_model {

@@ -122,8 +122,8 @@ int64_t world_busiest(const struct world *w);
 /* Makes a handle anew, as succession does: the verdicts of the old one are restored. */
 void world_succeed(struct world *w, int32_t node);
 
-/* The deputy takes over from an agent that is stopped, which it kills, or has ended: what came for that
- * is lost. */
+/* The deputy takes over from an agent that is stopped, which it kills, or has ended: what came for
+ * that is lost. */
 void world_take_over(struct world *w, int32_t node);
 
 /* The process of a rank ends. */

@@ -4,8 +4,8 @@
  */
 
 /* A collective operation in which a message went wrong says so.  Rank 1 of four sends more elements
- * than the others expect, so that the first step of MPI_Allreduce fails on rank 0, and all later ones
- * are well.  Stock MPICH 4.0.2 returns MPI_SUCCESS, and the sum lacks an operand.
+ * than the others expect, so that the first step of MPI_Allreduce fails on rank 0, and all later
+ * ones are well.  Stock MPICH 4.0.2 returns MPI_SUCCESS, and the sum lacks an operand.
  *
  * coll_error */
 

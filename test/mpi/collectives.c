@@ -282,9 +282,11 @@ static MPI_Datatype types[MOST];
     did(c, "internal_I" #name, root, op, bytes, false); \
     is_of(req, c); \
     MPI_Wait(&req, MPI_STATUS_IGNORE);
+/* MPICH 4.0.2's persistent scatter sends wrong counts when it is started again among more than two
+ * ranks (iscatter_intra_sched_binomial.c), so it is started once. */
 #define PERSISTENT(c, Name, name, root, op, bytes, ...) \
     MPI_##Name##_init(__VA_ARGS__, c, MPI_INFO_NULL, &req); \
-    for (int i_ = 0; i_ < 2; i_++) { \
+    for (int i_ = 0; i_ < (strcmp(#Name, "Scatter") ? 2 : 1); i_++) { \
         MPI_Start(&req); \
         did(c, "internal_" #Name "_init", root, op, bytes, false); \
         is_of(req, c); \

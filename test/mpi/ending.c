@@ -3,8 +3,8 @@
  *     See COPYRIGHT in top-level directory
  */
 
-/* Rank 1 stops itself and rank 2 waits for it; rank 0, alone on the node whose agent is to end the job, is
- * in no MPI call. */
+/* Rank 1 stops itself and rank 2 waits for it; rank 0, alone on the node whose agent is to end the
+ * job, is in no MPI call. */
 
 #include "testutil.h"
 

@@ -9,8 +9,8 @@
  *
  * failures [--victim RANK] [--how exit|wait] [--within SECONDS] [--json FILE]
  *
- * --how wait: the victim waits to be killed.  --json: the lowest rank that is left writes the report
- * there.  With FaultLoc off, run it with --victim -1. */
+ * --how wait: the victim waits to be killed.  --json: the lowest rank that is left writes the
+ * report there.  With FaultLoc off, run it with --victim -1. */
 
 #include "testutil.h"
 
@@ -102,8 +102,8 @@ static void listen_to_events(void)
           "no callback");
 }
 
-/* Who waits gets the event, and asks for nothing: the leader, who knows already, sends a message now
- * and then until all have had it. */
+/* Who waits gets the event, and asks for nothing: the leader, who knows already, sends a message
+ * now and then until all have had it. */
 static void lead(void)
 {
     double until = tu_now() + job.within;

@@ -3,8 +3,8 @@
  *     See COPYRIGHT in top-level directory
  */
 
-/* As most programs end: all have talked to each other, there is a barrier, and MPI_Finalize is next.
- * Not at one moment (tu_meet), so that some close their connections while others wait.
+/* As most programs end: all have talked to each other, there is a barrier, and MPI_Finalize is
+ * next. Not at one moment (tu_meet), so that some close their connections while others wait.
  *
  * finalize [--rounds N] [--timer US]
  *

@@ -171,6 +171,20 @@ static void make_inter(void)
     MPI_Intercomm_create(hang.x, 0, MPI_COMM_WORLD, of(!side), 1, &hang.inter);
 }
 
+/* A ring of the places. */
+static void make_ring(void)
+{
+    int near[2] = {of((my_place() + 1) % me.size), of((my_place() + me.size - 1) % me.size)};
+
+    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 2, near, MPI_UNWEIGHTED, 2, near, MPI_UNWEIGHTED,
+                                   MPI_INFO_NULL, 0, &hang.x);
+}
+
+static void make_halves(void)
+{
+    MPI_Comm_split(MPI_COMM_WORLD, my_place() % 2, my_place(), &hang.x);
+}
+
 static void make_win(void)
 {
     static int memory[16];
@@ -316,6 +330,93 @@ static void missing_send(int i)
     barrier();
 }
 
+/* A waits for B before the operation, and the others in it. */
+static void missing(int i, const char *call, void (*operation)(void))
+{
+    if (i == 0)
+        recv_from(1, tag(0), MPI_COMM_WORLD);
+    blocks(call);
+    operation();
+}
+
+static void fence(void)
+{
+    MPI_Win_fence(0, hang.win);
+}
+
+static void missing_fence(int i)
+{
+    fence();
+    missing(i, "MPI_Win_fence", fence);
+}
+
+static void split_type(void)
+{
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &hang.x);
+}
+
+static void missing_split(int i)
+{
+    missing(i, "MPI_Comm_split_type", split_type);
+}
+
+static void intercomm_create(void)
+{
+    MPI_Intercomm_create(hang.x, 0, MPI_COMM_WORLD, of(my_place() % 2 == 0), 1, &hang.inter);
+}
+
+static void missing_inter(int i)
+{
+    missing(i, "MPI_Intercomm_create", intercomm_create);
+}
+
+static void neighbours(void)
+{
+    int out[2] = {0}, in[2];
+
+    MPI_Neighbor_alltoall(out, 1, MPI_INT, in, 1, MPI_INT, hang.x);
+}
+
+static void missing_near(int i)
+{
+    missing(i, "MPI_Neighbor_alltoall", neighbours);
+}
+
+/* Each has something for all others. */
+static void ialltoallv(void)
+{
+    int n = me.size, counts[n], at[n], out[n], in[n];
+    MPI_Request r;
+
+    for (int i = 0; i < n; i++) {
+        counts[i] = 1;
+        at[i] = out[i] = i;
+    }
+    MPI_Ialltoallv(out, counts, at, MPI_INT, in, counts, at, MPI_INT, MPI_COMM_WORLD, &r);
+    MPI_Wait(&r, MPI_STATUS_IGNORE);
+}
+
+static void missing_iv(int i)
+{
+    missing(i, "MPI_Wait", ialltoallv);
+}
+
+static void scatterv(void)
+{
+    int n = me.size, counts[n], at[n], out[n], in;
+
+    for (int i = 0; i < n; i++) {
+        counts[i] = 1;
+        at[i] = out[i] = i;
+    }
+    MPI_Scatterv(out, counts, at, MPI_INT, &in, 1, MPI_INT, of(0), MPI_COMM_WORLD);
+}
+
+static void missing_scatterv(int i)
+{
+    missing(i, "MPI_Scatterv", scatterv);
+}
+
 static void early_finalize(int i)
 {
     if (i > 0)
@@ -395,6 +496,26 @@ static void skip_allreduce(int i)
         MPI_Allreduce(&x, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     }
     barrier();
+}
+
+static void barrier_of(MPI_Comm comm)
+{
+    blocks("MPI_Barrier");
+    MPI_Barrier(comm);
+}
+
+static void skip_first(int i)
+{
+    if (i > 0)
+        barrier_of(hang.x);
+    blocks("MPI_Finalize");
+    MPI_Finalize();
+    exit(0);
+}
+
+static void first_of_two(int i)
+{
+    barrier_of(i == 0 ? hang.x : hang.y);
 }
 
 /* MPICH returns at once from an MPI_Alltoall of nothing. */
@@ -507,6 +628,12 @@ static void thread_comes(int i)
  *  wrong-tag         B's message has another tag than A's receive, and B waits for A's answer
  *  wrong-comm        the same, with another communicator
  *  missing-send      A needs B's message; B is in the barrier, which lacks nobody but A
+ *  missing-fence     the same in MPI_Win_fence, which is a barrier besides
+ *  missing-split     the same in MPI_Comm_split_type, which all members agree upon
+ *  missing-inter     the same in MPI_Intercomm_create: B's group needs A's leader, who is A
+ *  missing-near      the same in MPI_Neighbor_alltoall: B is A's neighbour
+ *  missing-iv        the same in MPI_Ialltoallv: B needs A's part
+ *  missing-scatterv  the same in MPI_Scatterv, of which A is the root
  *  early-finalize    B needs a message of A, who has called MPI_Finalize; the rest need B
  *  intercomm         as recv-recv, between two groups
  *  rma-lock          B needs the lock that A holds; A needs B's message
@@ -514,6 +641,8 @@ static void thread_comes(int i)
  *  bcast-roots       A says another root than all others; it differs from the many
  *  reduce-allreduce  A is in MPI_Reduce, all others at the same position in MPI_Allreduce
  *  skip-allreduce    A is in MPI_Barrier, all others at the same position in MPI_Allreduce
+ *  skip-first        A has called MPI_Finalize, all others are in the first MPI_Barrier of X
+ *  first-of-two      A is in the first MPI_Barrier of X, all others in that of Y
  *  counts            A's last collective has no data, that of all others at the same position has
  *  ibarrier-barrier  A is in MPI_Ibarrier, all others at the same position in MPI_Barrier
  *  late-send         B sleeps outside MPI, and sends
@@ -535,6 +664,12 @@ static const struct kind kinds[] = {
     {"wrong-tag", "deadlock", 2, 2, 1, 0, NULL, wrong_tag},
     {"wrong-comm", "deadlock", 2, 2, 1, 0, make_two_comms, wrong_comm},
     {"missing-send", "deadlock", 2, EVERYBODY, 0, 0, NULL, missing_send},
+    {"missing-fence", "deadlock", 2, EVERYBODY, 0, 0, make_win, missing_fence},
+    {"missing-split", "deadlock", 2, EVERYBODY, 0, 0, NULL, missing_split},
+    {"missing-inter", "deadlock", 2, EVERYBODY, 0, 0, make_halves, missing_inter},
+    {"missing-near", "deadlock", 2, EVERYBODY, 0, 0, make_ring, missing_near},
+    {"missing-iv", "deadlock", 2, EVERYBODY, 0, 0, NULL, missing_iv},
+    {"missing-scatterv", "deadlock", 2, EVERYBODY, 0, 0, NULL, missing_scatterv},
     {"early-finalize", "deadlock", 1, EVERYBODY, 0, 0, NULL, early_finalize},
     {"intercomm", "deadlock", 2, 2, 1, 0, make_inter, intercomm},
     {"rma-lock", "deadlock", 2, 2, 0, 0, make_win, rma_lock},
@@ -542,6 +677,8 @@ static const struct kind kinds[] = {
     {"bcast-roots", "collective-mismatch", 1, EVERYBODY, 0, 0, NULL, bcast_roots},
     {"reduce-allreduce", "collective-mismatch", 1, EVERYBODY, 0, 0, NULL, reduce_allreduce},
     {"skip-allreduce", "collective-mismatch", 1, EVERYBODY, 0, 0, NULL, skip_allreduce},
+    {"skip-first", "collective-mismatch", 1, EVERYBODY, 0, 0, make_two_comms, skip_first},
+    {"first-of-two", "deadlock", EVERYBODY, EVERYBODY, 0, 0, make_two_comms, first_of_two},
     {"counts", "collective-mismatch", 1, EVERYBODY, 0, 0, NULL, counts},
     {"ibarrier-barrier", "collective-mismatch", 1, EVERYBODY, 0, 0, NULL, ibarrier_barrier},
     {"late-send", NULL, 0, 2, 1, 30, NULL, late_send},

@@ -3,8 +3,8 @@
  *     See COPYRIGHT in top-level directory
  */
 
-/* Rank 1 is lost as MPI_Init ends. Nobody needs it for MPI_Init any more, so all others come out of it,
- * and say so.
+/* Rank 1 is lost as MPI_Init ends. Nobody needs it for MPI_Init any more, so all others come out of
+ * it, and say so.
  *
  * lost_in_init [--when inside|after]
  *

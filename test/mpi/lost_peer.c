@@ -4,15 +4,15 @@
  */
 
 /* A rank is lost while others do something that needs it; under MPI_ERRORS_RETURN each of them must
- * get an error of the class MPIX_ERR_PROC_FAILED, and nothing toward the lost rank may report success
- * from then on, while the others still talk to each other.
+ * get an error of the class MPIX_ERR_PROC_FAILED, and nothing toward the lost rank may report
+ * success from then on, while the others still talk to each other.
  *
  * lost_peer --list
  * lost_peer --case NAME [--rank R] [--how exit|kill|wait] [--limit SECONDS]
  *
- * Rank R (the last) ends itself by _exit or SIGKILL once all are ready, or waits to be ended. What is
- * pending begins before, what is new after the first error. The other ranks print a line "rank N CASE:
- * control back after MS ms", at the end "rank N CASE: ok", or what was wrong. */
+ * Rank R (the last) ends itself by _exit or SIGKILL once all are ready, or waits to be ended. What
+ * is pending begins before, what is new after the first error. The other ranks print a line "rank N
+ * CASE: control back after MS ms", at the end "rank N CASE: ok", or what was wrong. */
 
 #include "testutil.h"
 

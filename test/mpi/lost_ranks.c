@@ -3,8 +3,8 @@
  *     See COPYRIGHT in top-level directory
  */
 
-/* The first ranks are killed from outside, all at once, while nobody waits for them. Each of the others
- * must learn of each of them by asking, and a message to the last of them must then fail.
+/* The first ranks are killed from outside, all at once, while nobody waits for them. Each of the
+ * others must learn of each of them by asking, and a message to the last of them must then fail.
  *
  * lost_ranks --count N [--within SECONDS] */
 

@@ -4,7 +4,8 @@
  */
 
 /* MPI_Neighbor_alltoallw where ranks have not as many sources as destinations: all send a word to
- * rank 0, which sends none.  Counts of neighbours that a rank has not are not to be looked at.  Stock MPICH
+ * rank 0, which sends none.  Counts of neighbours that a rank has not are not to be looked at.
+ * Stock MPICH
  * 4.0.2 sends so many words as such a count says, and fails or hangs.
  *
  * neighbor_alltoallw */

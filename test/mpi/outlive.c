@@ -3,16 +3,16 @@
  *     See COPYRIGHT in top-level directory
  */
 
-/* A rank is killed; the others have MPI_ERRORS_RETURN, go on without it, and end well. To be run with
- * mpiexec -disable-auto-cleanup.
+/* A rank is killed; the others have MPI_ERRORS_RETURN, go on without it, and end well. To be run
+ * with mpiexec -disable-auto-cleanup.
  *
  * outlive [--rank R] [--when loop|finalize]
  *
  * --rank  who is killed (the last rank); it kills itself by SIGKILL
  * --when  in the loop; or when all others have come to MPI_Finalize
  *
- * In each round everybody exchanges a message with everybody. When a rank has learned of the loss, and
- * that nobody else has failed, the others do 5 more rounds, and call MPI_Finalize. Each of them
+ * In each round everybody exchanges a message with everybody. When a rank has learned of the loss,
+ * and that nobody else has failed, the others do 5 more rounds, and call MPI_Finalize. Each of them
  * creates FOLDER/finalizing.R before that and FOLDER/well.R after it. What is wrong is printed, and
  * the exit code is then 1. The killed one writes "R PID MICROSECOND" to FOLDER/died.R. */
 

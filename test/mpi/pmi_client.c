@@ -3,15 +3,15 @@
  *     See COPYRIGHT in top-level directory
  */
 
-/* A client of hydra's PMI, without MPI: rank 0 comes to the barrier and ends there, which leaves the
- * others waiting for nobody.  With mpiexec -disable-auto-cleanup they come to the barrier once
+/* A client of hydra's PMI, without MPI: rank 0 comes to the barrier and ends there, which leaves
+ * the others waiting for nobody.  With mpiexec -disable-auto-cleanup they come to the barrier once
  * that is known, and must get out of it.
  *
  * pmi_client FOLDER [MPIEXEC-PID]
  *
  * FOLDER is where rank 0 says which proxy started it: what that proxy ended for has been handled
- * by mpiexec before the others go on, if they are on another host.  With MPIEXEC-PID rank 1 sends mpiexec
- * SIGUSR1 first, which it hands on to all ranks.  Prints "rank 1 left the barrier". */
+ * by mpiexec before the others go on, if they are on another host.  With MPIEXEC-PID rank 1 sends
+ * mpiexec SIGUSR1 first, which it hands on to all ranks.  Prints "rank 1 left the barrier". */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -117,8 +117,8 @@ static int is_running(int pid)
     return readlink(path, file, sizeof(file)) >= 0;
 }
 
-/* Hydra sends SIGUSR1 to the others on a host where a process has ended; a proxy ends with its last one.
- * The answer from mpiexec comes after it has heard of either. */
+/* Hydra sends SIGUSR1 to the others on a host where a process has ended; a proxy ends with its last
+ * one. The answer from mpiexec comes after it has heard of either. */
 static void wait_for_end(const char *folder, const sigset_t *signals)
 {
     const struct timespec now = {0, 0};

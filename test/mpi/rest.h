@@ -16,7 +16,8 @@
  * included by one source file of a program, because it defines epoll_wait().
  *
  * UCX turns its TCP transport by epoll_wait(), without waiting; the program's own symbol comes
- * before that of the C library (build.sh links with -rdynamic). Other threads wait as they want to. */
+ * before that of the C library (build.sh links with -rdynamic). Other threads wait as they want
+ * to. */
 
 static struct {
     double us;

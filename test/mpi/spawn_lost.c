@@ -3,8 +3,9 @@
  *     See COPYRIGHT in top-level directory
  */
 
-/* A rank is killed (by itself, SIGKILL) while MPI_Comm_spawn is under way: one of the parents, which are
- * all in it, or one of the children, in its MPI_Init. The others wait until they are ended.
+/* A rank is killed (by itself, SIGKILL) while MPI_Comm_spawn is under way: one of the parents,
+ * which are all in it, or one of the children, in its MPI_Init. The others wait until they are
+ * ended.
  *
  * spawn_lost [--who parent|child|nobody] [--rank R] [--children N]
  *
@@ -12,11 +13,11 @@
  * --rank      which of them (0)
  * --children  how many are spawned (2)
  *
- * To keep the spawn from ending, the children do not call MPI_Init before the parent is gone; or all
- * do but the one after the child that is killed, until that is gone. That a process is gone they see in
- * /proc: the harness has one kernel for all hosts. It writes "R PID MICROSECOND" to FOLDER/died.R right
- * before it ends; children write "HOST PID" to FOLDER/child.R. With nobody killed rank 0 prints "spawn_lost: N
- * children answered". */
+ * To keep the spawn from ending, the children do not call MPI_Init before the parent is gone; or
+ * all do but the one after the child that is killed, until that is gone. That a process is gone
+ * they see in /proc: the harness has one kernel for all hosts. It writes "R PID MICROSECOND" to
+ * FOLDER/died.R right before it ends; children write "HOST PID" to FOLDER/child.R. With nobody
+ * killed rank 0 prints "spawn_lost: N children answered". */
 
 #include "testutil.h"
 

@@ -4,9 +4,9 @@
 ##     See COPYRIGHT in top-level directory
 ##
 
-# Jobs that end well, and jobs whose mpiexec is killed (SIGKILL) or ended (SIGTERM, SIGINT) at a random
-# moment: soon afterwards no process, socket, or file of FaultLoc is left, and no report of a fault.
-# A job that is ended just when a new agent has begun: no fault is told of.
+# Jobs that end well, and jobs whose mpiexec is killed (SIGKILL) or ended (SIGTERM, SIGINT) at a
+# random moment: soon afterwards no process, socket, or file of FaultLoc is left, and no report of a
+# fault. A job that is ended just when a new agent has begun: no fault is told of.
 #
 # test_ended_jobs.sh [JOBS]      how many jobs (18)
 #

@@ -10,8 +10,8 @@
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/same.sh"
 
-# run FAULTLOC MPIEXEC-ARGS...: the program's lines in $work/out, rank by rank, for hydra mixes them;
-# its exit code in $code.
+# run FAULTLOC MPIEXEC-ARGS...: the program's lines in $work/out, rank by rank, for hydra mixes
+# them; its exit code in $code.
 run() {
     local value=$1
     shift

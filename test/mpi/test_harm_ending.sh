@@ -4,8 +4,9 @@
 ##     See COPYRIGHT in top-level directory
 ##
 
-# An agent ends the job by a signal to a rank, and tells the launcher: it names no crash, cleans up at once,
-# and ends as after an abort. Also where the rank is under a script, which ends with a code of its own.
+# An agent ends the job by a signal to a rank, and tells the launcher: it names no crash, cleans up
+# at once, and ends as after an abort. Also where the rank is under a script, which ends with a code
+# of its own.
 # Exit code: 0 passed, 1 failed.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/same.sh"

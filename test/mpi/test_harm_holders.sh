@@ -4,9 +4,9 @@
 ##     See COPYRIGHT in top-level directory
 ##
 
-# A process in a session of its own has a rank's output open when all ranks have ended. FaultLoc's own
-# are waited for for a moment, so that they can tell what they have to, and no longer; others as without
-# FaultLoc.
+# A process in a session of its own has a rank's output open when all ranks have ended. FaultLoc's
+# own are waited for for a moment, so that they can tell what they have to, and no longer; others as
+# without FaultLoc.
 # Exit code: 0 passed, 1 failed.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/same.sh"
@@ -20,7 +20,8 @@ end_holders() {
         while read -r pid; do kill -9 "$pid" 2>/dev/null || :; done
 }
 
-# ends yes|no MIN MAX ARGS...: whether the last word is heard, and after how many seconds mpiexec ends.
+# ends yes|no MIN MAX ARGS...: whether the last word is heard, and after how many seconds mpiexec
+# ends.
 ends() {
     local word=$1 min=$2 max=$3 begin=$SECONDS took got=no
     shift 3

@@ -4,8 +4,9 @@
 ##     See COPYRIGHT in top-level directory
 ##
 
-# Programs that a script starts: one that ends before them, waits for them, gives them a session of their own.
-# Where they end well the job ends as without FaultLoc; a rank that crashes under a script is named.
+# Programs that a script starts: one that ends before them, waits for them, gives them a session of
+# their own. Where they end well the job ends as without FaultLoc; a rank that crashes under a
+# script is named.
 # Exit code: 0 passed, 1 failed.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/same.sh"

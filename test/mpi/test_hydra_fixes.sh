@@ -4,16 +4,16 @@
 ##     See COPYRIGHT in top-level directory
 ##
 
-# What patches/upstream-fixes mends of hydra. A process comes to a barrier of PMI and ends; the others come
-# later, and go on. It was a process of their own host, or all of another. mpiexec hands signals on to
-# who is left, and goes on with a write that a signal interrupts. Each time stock hydra ends the job, and
-# says that something of its own went wrong.
+# What patches/upstream-fixes mends of hydra. A process comes to a barrier of PMI and ends; the
+# others come later, and go on. It was a process of their own host, or all of another. mpiexec hands
+# signals on to who is left, and goes on with a write that a signal interrupts. Each time stock
+# hydra ends the job, and says that something of its own went wrong.
 # Exit code: 0 passed, 1 failed.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/same.sh"
 
-# left LABEL MPIEXEC-ARGS... PROGRAM ARGS...: rank 1 leaves the barrier, and hydra has no complaint; its
-# exit code tells of rank 0. SELF among the arguments is the process number of mpiexec.
+# left LABEL MPIEXEC-ARGS... PROGRAM ARGS...: rank 1 leaves the barrier, and hydra has no complaint;
+# its exit code tells of rank 0. SELF among the arguments is the process number of mpiexec.
 left() {
     local label=$1 code=0
     shift
@@ -37,14 +37,14 @@ left "the only process of another host has died" $apart -n 2 "$bin/pmi_client" "
 # shellcheck disable=SC2086
 left "a signal for who is left" $apart -n 2 "$bin/pmi_client" "$work/folder" SELF
 
-# mpiexec waits in a write to a pipe that nobody reads when it is given signals: several, because the
-# first of them finds a write of which a part is done.
+# mpiexec waits in a write to a pipe that nobody reads when it is given signals: several, because
+# the first of them finds a write of which a part is done.
 interrupted() {
     local pid i code=0
     mkfifo "$work/pipe"
     exec 7<>"$work/pipe"
-    # the process stays until all is read: stock hydra is killed by a signal that it hands on to a proxy
-    # which has just ended
+    # the process stays until all is read: stock hydra is killed by a signal that it hands on to a
+    # proxy which has just ended
     # shellcheck disable=SC2016
     "$mpi/bin/mpiexec" -n 1 sh -c 'trap "" USR1; head -c 1000000 /dev/zero
         until [ -e "$1" ]; do sleep 0.1; done' sh "$work/read" >"$work/pipe" \

@@ -4,11 +4,11 @@
 ##     See COPYRIGHT in top-level directory
 ##
 
-# The key of a job is known to its agents alone.  It is read from an agent, as root can, and looked for
-# in the memory of ranks, proxies and mpiexec (with all that they share), in their environments and
-# arguments, in what mpiexec -verbose and HYDRA_DEBUG=1 print, in the files of the job, and in the core
-# file of a rank.  The process manager's key-value store has no entry more than without FaultLoc, so a
-# stranger at mpiexec's port can get none.  An agent leaves no core file.
+# The key of a job is known to its agents alone.  It is read from an agent, as root can, and looked
+# for in the memory of ranks, proxies and mpiexec (with all that they share), in their environments
+# and arguments, in what mpiexec -verbose and HYDRA_DEBUG=1 print, in the files of the job, and in
+# the core file of a rank.  The process manager's key-value store has no entry more than without
+# FaultLoc, so a stranger at mpiexec's port can get none.  An agent leaves no core file.
 # Exit code: 0 passed, 1 failed, 77 no root, or no symbols in the agent's program.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/same.sh"

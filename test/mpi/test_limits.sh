@@ -4,10 +4,10 @@
 ##     See COPYRIGHT in top-level directory
 ##
 
-# Where a node's agent cannot be started the job runs on without FaultLoc, which says why, once for all
-# nodes: too few processes, too few descriptors, a program that is missing, of another build, not
-# executable or on a file system mounted noexec; a rank that is the first process of its container.
-# Ranks in PID namespaces with an init process of their own have FaultLoc.
+# Where a node's agent cannot be started the job runs on without FaultLoc, which says why, once for
+# all nodes: too few processes, too few descriptors, a program that is missing, of another build,
+# not executable or on a file system mounted noexec; a rank that is the first process of its
+# container. Ranks in PID namespaces with an init process of their own have FaultLoc.
 # Exit code: 0 passed, 1 failed; what wants root is left out without it.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/same.sh"

@@ -4,16 +4,16 @@
 ##     See COPYRIGHT in top-level directory
 ##
 
-# A signal wakes hydra's proxy before mpiexec has told it what to launch: the job runs as usual, with
-# FaultLoc on and off.
+# A signal wakes hydra's proxy before mpiexec has told it what to launch: the job runs as usual,
+# with FaultLoc on and off.
 # Exit code: 0 passed, 1 failed.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/same.sh"
 
 "$here/build.sh" --mpi "$mpi" --out "$bin" alltoall
 
-# Instead of ssh: mpiexec stands still from before the proxy waits for what it is to launch until the
-# proxy has been woken by the signal.
+# Instead of ssh: mpiexec stands still from before the proxy waits for what it is to launch until
+# the proxy has been woken by the signal.
 cat >"$work/ssh" <<END
 #!/usr/bin/env bash
 while [[ \$1 == -* ]]; do shift; done

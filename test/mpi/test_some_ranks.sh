@@ -4,8 +4,9 @@
 ##     See COPYRIGHT in top-level directory
 ##
 
-# FaultLoc is on in some ranks only: it says so, once, and the job runs on without.  Other settings that
-# differ between the ranks are those of rank 0: the same fault is located, and the job ended or not.
+# FaultLoc is on in some ranks only: it says so, once, and the job runs on without.  Other settings
+# that differ between the ranks are those of rank 0: the same fault is located, and the job ended or
+# not.
 # Exit code: 0 passed, 1 failed, 77 this MPI's device does not tell the ranks (ch4:ofi).
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/same.sh"

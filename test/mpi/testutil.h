@@ -17,7 +17,8 @@
  * The file appears complete or not at all. */
 void tu_hello(int rank);
 
-/* Says that this rank is at a point that a script or another rank waits for: writes "R PID MICROSECOND"
+/* Says that this rank is at a point that a script or another rank waits for: writes "R PID
+ * MICROSECOND"
  * (since 1970) to FOLDER/WHAT.R, complete or not at all. */
 void tu_note(const char *what, int rank);
 

@@ -3,9 +3,10 @@
  *     See COPYRIGHT in top-level directory
  */
 
-/* MPI_MIN and MPI_MAX on every unsigned integer type of C, in the operations that reduce: one operand
- * is 0 and the other the largest number of the type, which is below 0 where it is taken for signed.
- * Stock MPICH 4.0.2 fails this with yaksa, its default datatype engine. To be run with two ranks.
+/* MPI_MIN and MPI_MAX on every unsigned integer type of C, in the operations that reduce: one
+ * operand is 0 and the other the largest number of the type, which is below 0 where it is taken for
+ * signed. Stock MPICH 4.0.2 fails this with yaksa, its default datatype engine. To be run with two
+ * ranks.
  *
  * unsigned_minmax */
 

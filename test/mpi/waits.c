@@ -591,7 +591,7 @@ static void compare_sums(void)
 
 static void test_sums(void)
 {
-    struct waits_exchange sent, received;
+    struct waits_exchange sent = { 0 }, received = { 0 };
     struct waits_flows out;
     uint64_t mark;
 

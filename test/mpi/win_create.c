@@ -3,9 +3,9 @@
  *     See COPYRIGHT in top-level directory
  */
 
-/* Windows over memory that begins anywhere, and small ones that MPI allocates: each rank puts a byte into
- * the last of its neighbour's window and gets it from there, and the base is what it was.  Stock
- * MPICH 4.0.2 fails this with UCX 1.13 or later.
+/* Windows over memory that begins anywhere, and small ones that MPI allocates: each rank puts a
+ * byte into the last of its neighbour's window and gets it from there, and the base is what it was.
+ * Stock MPICH 4.0.2 fails this with UCX 1.13 or later.
  *
  * win_create */
 

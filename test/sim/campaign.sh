@@ -16,7 +16,8 @@ the verdicts must be those that the scenario's faults call for, each once ('ok')
 
   bound  a fault is located within the stall limit, twice the time of a probe, and the depth of the
          tree times the latency of a link; not checked if nodes are lost or messages delayed on
-         purpose
+         purpose; of ranks that wait for each other: 2.5 s after the last of them has blocked
+  linear:N  messages about who waits for whom are at most 30 for each of the N ranks involved
   load   no node has more than 4 x fan-out messages for each fault, besides the questions about its
          own suspects and their consequences
   clean  in a healthy job there is no verdict at all, not even one that is over before it is
@@ -50,7 +51,8 @@ EOF
 }
 
 # NAME|FAULTS|CHECKS|SIZES|OPTIONS|LINE;LINE...: CHECKS: bound and load, where they hold; SIZES:
-# those of which it is, all if empty; OPTIONS may begin with "topology": switches of 64 nodes.
+# those of which it is, all if empty; OPTIONS may begin with "topology": switches of 64 nodes. Ranks
+# that wait for each other are no faults here: they cost every node nothing.
 lossy='--loss 5% --duplicate 5% --delay 5%:1s'
 scenarios=(
     "node|1|bound,load|||lose random node"
@@ -78,6 +80,26 @@ scenarios=(
     "lossy-storm|1|||$lossy|lose random node;storm: all wait for it"
     "lossy-returns|1|||$lossy|lose random node;t=30s return it"
     "lossy-partition|1|||topology $lossy|partition random switch;t=30s heal"
+    "ring-2|0|bound,linear:2|||ring of 2 scattered ranks"
+    "ring-1000|0|bound,linear:1000|10000 100000 1000000||ring of 1000 ranks"
+    "ring-1000-scattered|0|bound,linear:1000|10000 100000 1000000||ring of 1000 scattered ranks"
+    "knot-1000|0|bound,linear:1000|10000 100000 1000000||knot of 1000 scattered ranks"
+    "any-source-16|0|bound,linear:16|100 1000 10000 100000 1000000||any source of 16 scattered ranks"
+    "two-rings|0|bound,linear:200|1000 10000 100000 1000000||ring of 100 scattered ranks;knot of 100 scattered ranks"
+    "ring-ends|0|linear:1000|10000 100000||ring of 100 scattered ranks for 20s"
+    "chain-10000|0|bound,linear:10000|100000 1000000||chain of 10000 ranks to random node"
+    "chain-10000-scattered|0|bound,linear:10000|100000 1000000||chain of 10000 scattered ranks to random node"
+    "chains-100|0|bound,linear:10000|100000 1000000||100 chains of 100 scattered ranks to random node"
+    "chain-to-ring|0|bound|100000 1000000||ring of 10 scattered ranks;chain of 10000 scattered ranks to it"
+    "chain-to-finalized|0|bound|1000 10000 100000 1000000||finalize random node;chain of 100 scattered ranks to it"
+    "chain-and-lost|1||1000 10000 100000 1000000||chain of 500 scattered ranks to random node;lose one of it"
+    "collective-missing|0|bound|||collective: all but random node"
+    "collective-receives|0|bound|||collective: random node receives"
+    "collective-root|0|bound|||collective: random node has another root"
+    "collective-finalized|0|bound|||finalize random node;collective: all but it"
+    "lossy-ring-1000|0||10000 100000 1000000|$lossy|ring of 1000 scattered ranks"
+    "lossy-two-rings|0||1000 10000 100000 1000000|$lossy|ring of 100 scattered ranks;knot of 100 scattered ranks"
+    "lossy-chain-and-lost|1||1000 10000 100000 1000000|$lossy|chain of 500 scattered ranks to random node;lose one of it"
     "healthy|0|clean|10 100 1000 10000||random waits every 1s of up to 5s for 10h"
     "healthy-lossy|0|clean|10000|$lossy|random waits every 1s of up to 5s for 10h"
 )
@@ -172,6 +194,8 @@ judge() {
                 else empty end,
             if is("load") and any(.[]; .messages_busiest_node_beside_suspects >
                 4 * $fanout * ([$faults, 1] | max)) then "load" else empty end,
+            if any(.[]; .messages_of_waits > 30 * ($checks | capture("linear:(?<n>[0-9]+)").n
+                // "1e9" | tonumber)) then "linear" else empty end,
             if is("clean") and any(.[]; .mistakes_total > 0) then "mistakes" else empty end,
             if any(.[]; .bytes_per_handle > 1024) then "idle" else empty end,
             if any(.[]; .wall_s > $limit) then "wall" else empty end] | join(",")) as $bad |

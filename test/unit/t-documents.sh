@@ -228,8 +228,8 @@ find .ci maint test src doc patches tools ./* -maxdepth 0 -type f -printf '%f\n'
 find .ci maint test src doc patches tools -type f -printf '%f\n' >>"$work/all"
 sort -u "$work/all" >"$work/names"
 
-# is_there PATH: a path from the top (of a test program its source, of a scenario its row) or of a room,
-# or a name alone, of any file.
+# is_there PATH: a path from the top (of a test program its source, of a scenario its row) or of a
+# room, or a name alone, of any file.
 is_there() {
     local path=${1%.log} top
     case $theirs in *" ${path##*/} "*) return ;; esac

@@ -72,7 +72,7 @@ expect 0 "reported to the agent of node h1 of job $job: power-off of its own nod
 # The same agent says what its ranks do.
 symptom=("${command[@]}")
 command=("$top_builddir/tools/faultloc" status)
-run "$job"
+run "$job" --here
 said="job 4711: 6 ranks on 1 node; node h1 has 6:
   ranks 0-1: waiting in MPI_Recv, for rank 3, since 12.0 to 13.1 s
   rank 2: in MPI_Barrier, since 2.0 s
@@ -81,11 +81,11 @@ said="job 4711: 6 ranks on 1 node; node h1 has 6:
 if [ $code -ne 0 ] || [ "$(cat "$work/out")" != "$said" ]; then
     bad "status ends with $code and says: $(cat "$work/out" "$work/err")"
 fi
-run "$job" --json
+run "$job" --here --json
 if [ $code -ne 0 ] || ! grep -q '"schema": *"faultloc-status/1"' "$work/out"; then
-    bad "status --json says: $(cat "$work/out" "$work/err")"
+    bad "status --here --json says: $(cat "$work/out" "$work/err")"
 fi
-ok "status: what ranks do, in words and as JSON"
+ok "status --here: what ranks do, in words and as JSON"
 expect 0 "Usage: faultloc status [JOB]" --help
 expect 2 "no such job on this host" "none-of-$$"
 expect 2 "no such option: --all" --all

@@ -4,8 +4,8 @@
 ##     See COPYRIGHT in top-level directory
 ##
 
-# Rooms and floors: nothing in the sources and objects of this build runs upwards or in a circle, and
-# maint/check-layers.sh finds an upward include, an upward call and a circle that the test adds.
+# Rooms and floors: nothing in the sources and objects of this build runs upwards or in a circle,
+# and maint/check-layers.sh finds an upward include, an upward call and a circle that the test adds.
 # Environment: top_srcdir, top_builddir; CC or cc, as the configured build has it.
 # Exit code: 0 passed, 1 failed.
 # needs no MPI

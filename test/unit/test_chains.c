@@ -479,6 +479,24 @@ static void an_answer_is_lost_and_the_kernel_speaks(struct lone *l)
     answers_on_both(l, 3);
 }
 
+static void it_connects_and_answers_another(struct lone *l)
+{
+    lone_stall(l, 0, 2);
+    answers_on_both(l, 3);
+    lone_run(l, 160);
+    reach(l, AGENT, FTREE_REACH_CONNECTED, FTREE_REACH_CONNECTED, 0);
+    is_seen_from_elsewhere(l, DATA, FTREE_REACH_ANSWERED);
+}
+
+static void it_is_silent_and_answers_another_and_its_deputys_port_speaks(struct lone *l)
+{
+    lone_stall(l, 0, 4);
+    answers_on_both(l, 3);
+    lone_run(l, 160);
+    reach(l, DEPUTY, FTREE_REACH_CONNECTED, FTREE_REACH_CONNECTED, 0);
+    is_seen_from_elsewhere(l, DATA, FTREE_REACH_ANSWERED);
+}
+
 static void the_deputy_answers_for_an_agent_that_has_ended(struct lone *l)
 {
     lone_stall(l, 0, 4);
@@ -553,6 +571,9 @@ static const struct {
     {"unknown/no-node-answers", 4, 1, PLAY(nobody_is_heard)},
     {"well/agent-answers", 4, 1, PLAY(the_agent_answers)},
     {"well/kernel-speaks-on-data", 4, 1, PLAY(an_answer_is_lost_and_the_kernel_speaks)},
+    {"well/agent-answers-another", 4, 1, PLAY(it_connects_and_answers_another)},
+    {"well/agent-answers-another", 4, 2,
+     PLAY(it_is_silent_and_answers_another_and_its_deputys_port_speaks)},
     {"well/deputy-answers", 4, 2, PLAY(the_deputy_answers_for_an_agent_that_has_ended)},
     {"well/deputy-answers", 4, 2, PLAY(the_deputy_alone_says_that_a_rank_ended)},
 };

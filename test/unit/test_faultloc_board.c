@@ -20,6 +20,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -631,6 +632,42 @@ START_TEST(a_lost_node_is_given_up_after_the_grace_time)
 }
 END_TEST
 
+/* ---- what was set while the job runs --------------------------------------------------------- */
+
+START_TEST(what_was_set_is_there_for_the_next_agent)
+{
+    int fd;
+    struct faultloc_board *b = make_pairs(&fd);
+    char *text;
+    size_t len = 1;
+
+    ck_assert_ptr_null(faultloc_board_setting(b, fd, &len));
+    ck_assert_uint_eq(len, 0);
+    ck_assert_int_eq(faultloc_board_keep_setting(b, fd, "a longer one", 12), 0);
+    ck_assert_int_eq(faultloc_board_keep_setting(b, fd, "the last", 8), 0);
+    text = faultloc_board_setting(b, fd, &len);
+    ck_assert_uint_eq(len, 8);
+    ck_assert_mem_eq(text, "the last", 8);
+    free(text);
+    faultloc_board_unmap(b);
+    close(fd);
+}
+END_TEST
+
+START_TEST(what_cannot_be_written_down_is_nothing)
+{
+    int fd;
+    struct faultloc_board *b = make_pairs(&fd);
+    size_t len;
+
+    ck_assert_int_eq(faultloc_board_keep_setting(b, fd, "first", 5), 0);
+    ck_assert_int_eq(faultloc_board_keep_setting(b, -1, "second", 6), EBADF);
+    ck_assert_ptr_null(faultloc_board_setting(b, fd, &len));
+    faultloc_board_unmap(b);
+    close(fd);
+}
+END_TEST
+
 SUITE("faultloc_board")
 {
     TEST_ROWS(tables_lie_apart, COUNT(shapes));
@@ -652,4 +689,6 @@ SUITE("faultloc_board")
     TEST(a_rank_is_given_up_once);
     TEST(a_verdict_gives_up_its_rank_or_all_of_its_node);
     TEST(a_lost_node_is_given_up_after_the_grace_time);
+    TEST(what_was_set_is_there_for_the_next_agent);
+    TEST(what_cannot_be_written_down_is_nothing);
 }

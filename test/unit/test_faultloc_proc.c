@@ -189,6 +189,38 @@ START_TEST(fate)
 }
 END_TEST
 
+/* Fields 23 to 30, and 32 to 38. */
+#define TO_PENDING "1 2 3 4 5 6 7 8 "
+#define TO_PROCESSOR "0 0 0 0 0 0 17 "
+
+static const struct {
+    const char *text;
+    bool ending;
+    int processor;
+} ending_table[] = {
+    {"42 (app) S" FIELDS "777 " TO_PENDING "0 " TO_PROCESSOR "3 0\n", false, 3},
+    {"42 (app) S" FIELDS "777 " TO_PENDING "256 " TO_PROCESSOR "3 0\n", true, 3}, /* SIGKILL */
+    {"42 (app) R" FIELDS "777 " TO_PENDING "16640 " TO_PROCESSOR "3 0\n", true, 3}, /* and SIGTERM */
+    {"42 (app) S" FIELDS "777 " TO_PENDING "16384 " TO_PROCESSOR "3 0\n", false, 3}, /* it alone */
+    {"42 (app) R 1 42 42 0 -1 4194564 96 0 0 0 11 22 0 0 20 0 5 0 777 " TO_PENDING "0 " TO_PROCESSOR
+     "3 0\n",
+     true, 3}, /* PF_EXITING */
+    {"42 (app) S" FIELDS "777 " TO_PENDING "256 0\n", true, -1},
+    {"42 (app) S" FIELDS "777 " TO_PENDING "x " TO_PROCESSOR "3 0\n", false, -1},
+    {"42 (app) S" FIELDS "777 " TO_PENDING "\n", false, -1},
+};
+
+START_TEST(one_that_is_killed_is_ending)
+{
+    struct faultloc_proc proc;
+    const char *text = ending_table[_i].text;
+
+    ck_assert_int_eq(faultloc_proc_parse(text, strlen(text), 42, &proc), 0);
+    ck_assert_int_eq(proc.ending, ending_table[_i].ending);
+    ck_assert_int_eq(proc.processor, ending_table[_i].processor);
+}
+END_TEST
+
 START_TEST(no_such_process)
 {
     struct faultloc_proc proc;
@@ -490,6 +522,8 @@ static Suite *proc_suite(void)
     tc = tcase_create("files");
     tcase_add_checked_fixture(tc, setup_root, teardown_root);
     tcase_add_loop_test(tc, fate, 0, sizeof(fate_table) / sizeof(fate_table[0]));
+    tcase_add_loop_test(tc, one_that_is_killed_is_ending, 0,
+                        sizeof(ending_table) / sizeof(ending_table[0]));
     tcase_add_test(tc, no_such_process);
     tcase_add_test(tc, nonsense_instead_of_a_file);
     tcase_add_loop_test(tc, threads_that_others_wake, 0,

@@ -59,6 +59,15 @@ static void describe(const struct faultloc_start *start, struct found *found)
     }
 }
 
+static enum faultloc_start_word hear_all(void)
+{
+    enum faultloc_start_word word;
+
+    while ((word = faultloc_start_hear(SOCK)) == FAULTLOC_START_WAIT)
+        ;
+    return word;
+}
+
 /* Says what it found behind its answer, and what it was told in the end on the board. */
 static int run_well(void)
 {
@@ -71,8 +80,21 @@ static int run_well(void)
     faultloc_start_answer(SOCK, 0);
     describe(&start, &found);
     send(SOCK, &found, sizeof(found), MSG_NOSIGNAL);
-    b->abort_code = faultloc_start_may_go(SOCK) ? 'g' : 'q';
+    b->abort_code = hear_all() == FAULTLOC_START_GO ? 'g' : 'q';
     return 0;
+}
+
+/* Writes to standard error before it has the rank's, and after. */
+static int run_speak(void)
+{
+    struct faultloc_start start;
+
+    faultloc_start_keep_output();
+    if (faultloc_start_take(SOCK, &start) || write(STDERR_FILENO, "early ", 6) != 6)
+        return 1;
+    faultloc_start_answer(SOCK, 0);
+    hear_all();
+    return write(STDERR_FILENO, "late", 4) != 4;
 }
 
 static int run_fail(void)
@@ -117,7 +139,8 @@ static const struct {
     const char *name;
     int (*run)(void);
 } programs[] = {{"well", run_well},     {"fail", run_fail},     {"mirror", run_mirror},
-                {"babble", run_babble}, {"silent", run_silent}, {"end", run_end}};
+                {"babble", run_babble}, {"silent", run_silent}, {"end", run_end},
+                {"speak", run_speak}};
 
 /* ---- a rank ---------------------------------------------------------------------------------- */
 
@@ -258,6 +281,44 @@ START_TEST(it_runs_where_its_starter_dies)
     ck_assert_int_eq(board->abort_code, 0);
     process_kill(&rank);
     UNTIL(board->abort_code == 'g');
+    free_start();
+}
+END_TEST
+
+/* In a process of its own, of which standard error is a pipe. */
+static int start_with_pipe(int in, int out, void *arg)
+{
+    const char *name = arg;
+    int sock, pipes[2];
+    char text[16];
+    ssize_t n, len = 0;
+
+    process_obey(in);
+    if (pipe(pipes) || dup2(pipes[1], STDERR_FILENO) < 0 || close(pipes[1]))
+        return 1;
+    sock = start_program(name);
+    if (!strcmp(name, "speak"))
+        faultloc_start_end(sock, is_ready(sock));
+    close(STDERR_FILENO);
+    while (len < (ssize_t) sizeof(text) && (n = read(pipes[0], text + len, sizeof(text) - (size_t) len)) > 0)
+        len += n;
+    process_tell(out, len == 0 ? 'n' : len == 10 && !memcmp(text, "early late", 10) ? 'y' : '?');
+    if (strcmp(name, "speak"))
+        faultloc_start_end(sock, false);
+    return 0;
+}
+
+/* What it is to have for its reports it gets when it is ready; till then nobody waits for it. */
+START_TEST(only_who_is_ready_has_standard_error)
+{
+    static char *names[] = {"silent", "speak"};
+    struct process rank;
+
+    make_start(false);
+    process_start(&rank, start_with_pipe, names[_i]);
+    process_say(&rank, '.');
+    ck_assert_int_eq(process_hear(&rank), _i ? 'y' : 'n');
+    ck_assert_int_eq(process_end(&rank), 0);
     free_start();
 }
 END_TEST
@@ -435,6 +496,7 @@ static void add_tests(TCase *cases)
     TEST(a_port_of_one_path_is_passed_as_such);
     TEST(it_quits_when_it_is_told_to);
     TEST(it_runs_where_its_starter_dies);
+    TEST_ROWS(only_who_is_ready_has_standard_error, 2);
     TEST_ROWS(a_rank_learns_why_there_is_no_agent, COUNT(failures));
     TEST(a_program_that_says_nothing_is_not_waited_for_for_ever);
     TEST(signals_do_not_prolong_the_wait_for_it);

@@ -235,8 +235,8 @@ START_TEST(of_many_threads_the_call_says_nothing)
 }
 END_TEST
 
-/* It wrote a page when it called MPI_Finalize, and waits in the process manager's barrier now, or has
- * ended. */
+/* It wrote a page when it called MPI_Finalize, and waits in the process manager's barrier now, or
+ * has ended. */
 START_TEST(the_last_page_is_the_answer_to_all_later_looks)
 {
     make_board();

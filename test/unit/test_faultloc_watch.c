@@ -341,14 +341,20 @@ static void put_text(int pid, const char *text)
     fclose(f);
 }
 
-static void put_stat(int pid, char state, int threads, int start)
+static void put_signal(int pid, char state, int threads, int start, int pending)
 {
     char text[256];
 
     snprintf(text, sizeof(text),
-             "%d (app) %c 1 42 42 0 -1 4194560 96 0 0 0 11 22 0 0 20 0 %d 0 %d 1 2 3\n", pid, state,
-             threads, start);
+             "%d (app) %c 1 42 42 0 -1 4194560 96 0 0 0 11 22 0 0 20 0 %d 0 %d "
+             "1 2 3 4 5 6 7 8 %d 0 0 0 0 0 0 17 1\n",
+             pid, state, threads, start, pending);
     put_text(pid, text);
+}
+
+static void put_stat(int pid, char state, int threads, int start)
+{
+    put_signal(pid, state, threads, start, 0);
 }
 
 static void remove_stat(int pid)
@@ -389,17 +395,33 @@ static const struct {
     int threads;
     int phase;
     char seen;
-} letters[] = {{'R', 5, OUTSIDE, 'R'}, {'S', 5, OUTSIDE, 'S'}, {'D', 5, OUTSIDE, 'D'},
-               {'T', 5, OUTSIDE, 'T'}, {'t', 5, OUTSIDE, 't'}, {'I', 1, OUTSIDE, 'I'},
-               {'Z', 2, OUTSIDE, 'Z'}, {'Z', 1, GONE, 0},      {'X', 1, GONE, 0},
-               {'x', 1, GONE, 0}};
+    int pending;
+} letters[] = {
+    {'R', 5, OUTSIDE, 'R', 0},
+    {'S', 5, OUTSIDE, 'S', 0},
+    {'D', 5, OUTSIDE, 'D', 0},
+    {'T', 5, OUTSIDE, 'T', 0},
+    {'t', 5, OUTSIDE, 't', 0},
+    {'I', 1, OUTSIDE, 'I', 0},
+    {'Z', 2, OUTSIDE, 'Z', 0},
+    {'Z', 1, GONE, 0, 0},
+    {'X', 1, GONE, 0, 0},
+    {'x', 1, GONE, 0, 0},
+    /* killed, and not ended yet */
+    {'R', 5, OUTSIDE, 'X', 256},
+    {'S', 5, OUTSIDE, 'X', 256},
+    {'T', 5, OUTSIDE, 'X', 256},
+    {'D', 5, OUTSIDE, 'D', 256},
+    {'Z', 2, OUTSIDE, 'Z', 256},
+    {'Z', 1, GONE, 0, 256},
+};
 
 START_TEST(letter)
 {
     struct ftree_rank_state state;
 
     setup();
-    put_stat(41, letters[_i].letter, letters[_i].threads, 777);
+    put_signal(41, letters[_i].letter, letters[_i].threads, 777, letters[_i].pending);
     state = look(1, true);
     ck_assert_int_eq(state.phase, letters[_i].phase);
     ck_assert_int_eq(state.proc_state, letters[_i].seen);

@@ -166,7 +166,8 @@ START_TEST(what_must_arrive_is_acknowledged_on_its_connection)
         [WIRE_SYMPTOM] = true,      [WIRE_FLOOD_QUERY] = true,   [WIRE_VERDICT_UP] = true,
         [WIRE_VERDICT_DOWN] = true, [WIRE_VICTIMS] = true, [WIRE_GOODBYE] = true,
         [WIRE_RELEASE] = true,      [WIRE_WAITS_UP] = true, [WIRE_WAITS_LOOK] = true,
-        [WIRE_WAITS_SEEN] = true,
+        [WIRE_WAITS_SEEN] = true,   [WIRE_QUERY_UP] = true, [WIRE_QUERY_DOWN] = true,
+        [WIRE_QUERY_ANSWER] = true, [WIRE_QUERY_RESULT] = true,
     };
 
     for (int type = 0; type < WIRE_TYPE_COUNT; type++) {
@@ -178,7 +179,7 @@ START_TEST(what_must_arrive_is_acknowledged_on_its_connection)
                                l->now);
         else if (type == WIRE_VERDICT_UP)
             m.u.verdict = lone_verdict(l, "process-crash/pid-gone", 4, 4, 4);
-        else if (type >= WIRE_WAITS_UP && type <= WIRE_WAITS_SEEN)
+        else if (type >= WIRE_WAITS_UP && type <= WIRE_QUERY_RESULT)
             m.u.part.parts = 1;
         lone_hear(l, 3, FTREE_PATH_MGMT, &m);
         s = lone_last(l, WIRE_ACK);

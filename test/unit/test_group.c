@@ -503,8 +503,8 @@ START_TEST(found_well_it_has_a_moment_of_quiet)
 }
 END_TEST
 
-/* A launcher does not say again that it has lost a node: an answer from the node's last moment is not
- * all that is heard of it. */
+/* A launcher does not say again that it has lost a node: an answer from the node's last moment is
+ * not all that is heard of it. */
 START_TEST(what_is_said_once_is_asked_about_twice)
 {
     struct lone *l = lone_of(shape_star(8, 1), 0);

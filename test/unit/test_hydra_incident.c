@@ -102,7 +102,53 @@ static void is_printed(const char *want)
     free(text);
 }
 
+/* When it happened, of the last that was added. */
+static void at(int64_t ended)
+{
+    incident.event[incident.events - 1].ended = ended;
+}
+
 /* ---- who was the first, and mpiexec's exit code ---------------------------------------------- */
+
+/* Reports may overtake each other; both are located. */
+START_TEST(who_ended_first_is_not_who_was_reported_first)
+{
+    begin();
+    end(100, 3, BY_SIGNAL(9));
+    at(90);
+    end(101, 2, BY_SIGNAL(9));
+    at(40);
+    ck_assert_int_eq(first_rank(), 2);
+    rule(120, 1, 3, 0, 1);
+    ck_assert_int_eq(first_rank(), 3);
+    rule(121, 2, 2, 0, 1);
+    ck_assert_int_eq(first_rank(), 2);
+    is_printed("[faultloc] rank 2 on h2 (pid 4702) was the first to end: signal 9 (SIGKILL)\n"
+               "[faultloc]   rank 3 on h3 (pid 4703) ended, too: signal 9 (SIGKILL)\n"
+               "[faultloc]   process-crash: rank 3\n"
+               "[faultloc]   process-crash: rank 2\n");
+}
+END_TEST
+
+START_TEST(whose_order_is_not_known_are_both_named)
+{
+    begin();
+    end(100, 3, BY_SIGNAL(9));
+    at(90);
+    end(101, 2, BY_SIGNAL(11));
+    at(80);
+    end(102, 1, BY_SIGNAL(9));
+    at(130);
+    is_printed("[faultloc] rank 2 on h2 (pid 4702) was among the first to end: signal 11 (SIGSEGV)\n"
+               "[faultloc]   rank 3 on h3 (pid 4703) ended at the same time: signal 9 (SIGKILL)\n"
+               "[faultloc]   rank 1 on h1 (pid 4701) ended, too: signal 9 (SIGKILL)\n");
+    /* what one proxy saw has an order */
+    snprintf(incident.event[0].host, sizeof(incident.event[0].host), "h2");
+    is_printed("[faultloc] rank 2 on h2 (pid 4702) was the first to end: signal 11 (SIGSEGV)\n"
+               "[faultloc]   rank 3 on h2 (pid 4703) ended, too: signal 9 (SIGKILL)\n"
+               "[faultloc]   rank 1 on h1 (pid 4701) ended, too: signal 9 (SIGKILL)\n");
+}
+END_TEST
 
 START_TEST(who_is_located)
 {
@@ -540,6 +586,8 @@ END_TEST
 SUITE("hydra_incident")
 {
     TEST(nothing_happened);
+    TEST(who_ended_first_is_not_who_was_reported_first);
+    TEST(whose_order_is_not_known_are_both_named);
     TEST(who_is_located);
     TEST_ROWS(each_end_has_its_code, COUNT(ends));
     TEST(some_ends_are_none);

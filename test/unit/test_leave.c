@@ -287,8 +287,8 @@ START_TEST(who_has_left_does_not_stand_in_for_the_root)
 }
 END_TEST
 
-/* What was found of an own rank is told before the agent goes: it must be confirmed, and come down, for
- * until then somebody may ask why its port is closed. */
+/* What was found of an own rank is told before the agent goes: it must be confirmed, and come down,
+ * for until then somebody may ask why its port is closed. */
 START_TEST(a_crash_of_the_last_rank_is_told_before_it_leaves)
 {
     struct lone *l = lone_of(shape_star(5, 1), 3);

@@ -205,7 +205,8 @@ START_TEST(a_deputy_names_one_stopped_rank_after_the_other)
 }
 END_TEST
 
-/* Who the launcher says has ended comes first, and the stopped rank after it, without another question. */
+/* Who the launcher says has ended comes first, and the stopped rank after it, without another
+ * question. */
 START_TEST(a_deputy_names_the_rank_that_the_launcher_names)
 {
     struct lone *l = lone_of(shape_star(4, 3), 0);

@@ -289,8 +289,9 @@ START_TEST(what_is_not_acknowledged_does_not_multiply)
             lone_acks(l, node);
         lone_log(l);
         lone_run(l, i ? 350 : 370);
-        /* the first was told alone, and then all four: eight messages, each with a try over one path and
-         * one over two, and some at once when it was found that others reach their receiver */
+        /* the first was told alone, and then all four: eight messages, each with a try over one
+         * path and one over two, and some at once when it was found that others reach their
+         * receiver */
         ck_assert_int_le(count_relayed(l), i ? 0 : 8 * 4);
     }
 }
@@ -312,7 +313,8 @@ START_TEST(without_memory_for_what_is_told_the_verdict_is_kept)
 }
 END_TEST
 
-/* Those who might pass it on are silent, and so is the node: the report does not wait for its victims. */
+/* Those who might pass it on are silent, and so is the node: the report does not wait for its
+ * victims. */
 START_TEST(where_no_other_can_pass_it_on_nobody_is_waited_for)
 {
     struct lone *l = lone_of(shape_binary(NODES, 1), 0);

@@ -1392,7 +1392,9 @@ END_TEST
 
 #define FOR "have waited for 30 s"
 #define WRONG "; nothing is known to be wrong\n"
-#define ASK(rank) \
+#define STATUS "[faultloc]   what all ranks do: faultloc status"
+#define ASK(rank, node) \
+    STATUS "; where rank " rank " is: a debugger on " node "\n" \
     "[faultloc]   to have it examined: faultloc symptom --kind user-suspects --component " \
     "\"rank " rank "\"\n"
 
@@ -1402,22 +1404,22 @@ static const struct {
 } note_rows[] = {
     {{.count = 7, .ends = 1, .end = {{3, 7, "outside MPI"}}},
      "[faultloc] waiting: 7 of 8 ranks " FOR " for rank 3 (h1), which is outside MPI" WRONG
-         ASK("3")},
+         ASK("3", "h1")},
     {{.count = 1, .ends = 1, .end = {{3, 1, "in MPI_Allreduce"}}, .classes = 1, .class_ = {{"MPI_Recv", "", 1, 2}}},
      "[faultloc] waiting: 1 of 8 ranks has waited for 30 s for rank 3 (h1), which is in "
-     "MPI_Allreduce" WRONG "[faultloc]   1 in MPI_Recv, rank 2 (h1) alone\n" ASK("3")},
+     "MPI_Allreduce" WRONG "[faultloc]   1 in MPI_Recv, rank 2 (h1) alone\n" ASK("3", "h1")},
     {{.count = 6, .ends = 2, .end = {{7, 4, "outside MPI"}, {0, 2, "in MPI_Recv"}}, .classes = 2,
       .class_ = {{"MPI_Allreduce", "MPI_COMM_WORLD", 4, 1}, {"MPI_Recv", "pairs", 2, 4}}},
      "[faultloc] waiting: 6 of 8 ranks " FOR ", 4 of them for rank 7 (h3), which is outside "
      "MPI" WRONG "[faultloc]   2 for rank 0 (h0), which is in MPI_Recv\n"
      "[faultloc]   4 in MPI_Allreduce on MPI_COMM_WORLD, rank 1 (h0) for example\n"
-     "[faultloc]   2 in MPI_Recv on pairs, rank 4 (h2) for example\n" ASK("7")},
+     "[faultloc]   2 in MPI_Recv on pairs, rank 4 (h2) for example\n" ASK("7", "h3")},
     {{.count = 2, .classes = 1, .class_ = {{"MPI", "", 2, 6}}},
      "[faultloc] waiting: 2 of 8 ranks " FOR WRONG
-     "[faultloc]   2 in MPI, rank 6 (h3) for example\n"},
+     "[faultloc]   2 in MPI, rank 6 (h3) for example\n" STATUS "\n"},
     {{.count = 5, .ends = 2, .end = {{7, 0, "outside MPI"}, {1, 0, "in MPI_Recv"}}},
      "[faultloc] waiting: 5 of 8 ranks " FOR " for rank 7 (h3), which is outside MPI" WRONG
-     "[faultloc]   others for rank 1 (h0), which is in MPI_Recv\n" ASK("7")},
+     "[faultloc]   others for rank 1 (h0), which is in MPI_Recv\n" ASK("7", "h3")},
 };
 
 static struct report_job job_of_note(const struct ftree_waiting *note)
@@ -1442,6 +1444,36 @@ START_TEST(a_note_in_words)
     free(text);
     text = ftree_report_waiting_text(&rj, "x.json");
     ck_assert_ptr_nonnull(strstr(text, "[faultloc]   full report: x.json\n"));
+    free(text);
+}
+END_TEST
+
+START_TEST(json_of_what_was_set)
+{
+    struct report_job rj = report_job();
+    const struct report_change changes[] = {
+        {.at = NOW - 250 * FTREE_MS, .uid = 1000, .what = "stall-ms=500"},
+        {.at = NOW, .uid = 0, .what = "action=abort"}};
+    struct json_object *o, *list, *c;
+    char *text;
+
+    text = ftree_report_json(&rj);
+    o = json_tokener_parse(text);
+    ck_assert(!json_object_object_get_ex(o, "settings", NULL));
+    json_object_put(o);
+    free(text);
+    rj.change[0] = &changes[0];
+    rj.change[1] = &changes[1];
+    rj.changes = 2;
+    text = ftree_report_json(&rj);
+    o = json_tokener_parse(text);
+    list = member(o, "settings", json_type_array);
+    ck_assert_uint_eq(json_object_array_length(list), 2);
+    c = json_object_array_get_idx(list, 0);
+    expect_time(c, "at", "2026-01-31T12:00:10.000Z");
+    ck_assert_int_eq(json_object_get_int(member(c, "uid", json_type_int)), 1000);
+    ck_assert_str_eq(json_object_get_string(member(c, "what", json_type_string)), "stall-ms=500");
+    json_object_put(o);
     free(text);
 }
 END_TEST
@@ -1483,6 +1515,7 @@ SUITE("report")
     TEST(text_of_a_crash_seen_in_proc);
     TEST(text_of_a_deadlock);
     TEST_ROWS(a_note_in_words, COUNT(note_rows));
+    TEST(json_of_what_was_set);
     TEST(json_of_a_note);
     TEST_ROWS(a_component_may_be_a_set_of_ranks, COUNT(set_rows));
     TEST(a_set_of_ranks_that_are_nodes);

@@ -131,6 +131,7 @@ static uint64_t models_of(const struct ftree_rules *rules, const char *rule)
 #define ANSWERS ALIVE("agent-answers")
 #define TAKES_OVER ALIVE("deputy-answers")
 #define LATE ALIVE("kernel-speaks-on-data")
+#define ANOTHER ALIVE("agent-answers-another")
 #define DATA_SILENT "unknown/data-path-silent"
 #define HERE_ONLY "unknown/silent-from-here-only"
 #define OWN_DATA "unknown/own-data-path-silent"
@@ -306,6 +307,21 @@ static const struct told {
     {"reset, but the deputy answers", "netmod-was-reset", true,
      {{RULES_FACT_TRANSPORT, RULES_TRANSPORT_RESET}, {RULES_FACT_AGENT, REFU},
       {RULES_FACT_DEPUTY, ANSW}}, {{0}}, TAKES_OVER},
+    /* the agent answers another node: where a machine has too much to do answers are late */
+    {"connects, answers another", "silent-agent", true,
+     {{RULES_FACT_AGENT, CONN}, {RULES_FACT_DEPUTY, CONN}, {RULES_FACT_DEPUTY_CONNECTS, RULES_YES},
+      {RULES_FACT_ELSEWHERE, ANSW}}, {{0}}, ANOTHER},
+    {"connects, deputy refused, answers another", "silent-agent", true,
+     {{RULES_FACT_AGENT, CONN}, {RULES_FACT_DEPUTY, REFU}, {RULES_FACT_ELSEWHERE, ANSW}}, {{0}},
+     ANOTHER},
+    {"silent, deputy connects, answers another", "silent-agent", true,
+     {{RULES_FACT_AGENT, SILE}, {RULES_FACT_DEPUTY, CONN}, {RULES_FACT_DEPUTY_CONNECTS, RULES_YES},
+      {RULES_FACT_ELSEWHERE, ANSW}}, {{0}}, ANOTHER},
+    {"answers another, not asked to the end", "silent-agent", false,
+     {{RULES_FACT_AGENT, CONN}, {RULES_FACT_ELSEWHERE, ANSW}}, {{0}}, NULL},
+    {"connects, and to another, too", "silent-agent", true,
+     {{RULES_FACT_AGENT, CONN}, {RULES_FACT_DEPUTY, CONN}, {RULES_FACT_DEPUTY_CONNECTS, RULES_YES},
+      {RULES_FACT_ELSEWHERE, CONN}}, {{0}}, SILENT_NODE},
     {"reset, and the launcher says so, too", "netmod-was-reset", false,
      {{RULES_FACT_TRANSPORT, RULES_TRANSPORT_RESET},
       {RULES_FACT_LAUNCHER, RULES_LAUNCHER_ENDED}, {RULES_FACT_AGENT, REFU},

@@ -208,6 +208,89 @@ START_TEST(how_long_one_node_may_be_silent)
 }
 END_TEST
 
+/* ---- a path that is slow ----------------------------------------------------------------------- */
+
+/* Who sees that data come through to node 2, over data, until when. */
+static struct {
+    int32_t node, asked;
+    ftree_time until, rtt;
+} data_come;
+
+static bool come_through(void *ctx, int32_t node, enum ftree_path path, ftree_time within,
+                         ftree_time rtt)
+{
+    int32_t rank;
+    const struct world *w = world_at(ctx, 0, &rank);
+
+    return path == FTREE_PATH_DATA && node == data_come.asked && rtt <= data_come.rtt &&
+           w->rank_node[rank] == data_come.node && w->now < data_come.until + within;
+}
+
+static struct world *new_slow_world(enum paths paths, int32_t node, int32_t asked)
+{
+    struct world *w = new_world(NULL, paths, NODES, 1);
+
+    w->io.delivers = come_through;
+    data_come.node = node;
+    data_come.asked = asked;
+    data_come.until = w->now + 20 * SECOND;
+    data_come.rtt = asked == FTREE_NONE ? SECOND / 2 : 0;
+    hush(w, 2, DATA_OF_BOTH, true);
+    world_all_wait(w, 2, 2);
+    return w;
+}
+
+/* The node that asks sees it, one that it has ask, or node 2 itself, which says so over management; or
+ * it is the one that asks that is slow. */
+static const struct {
+    enum paths paths;
+    int32_t node, asked;
+} sees[] = {{BOTH, 0, 2},      {BOTH, 1, 2},      {BOTH, 3, 2},     {BOTH, 2, FTREE_NONE},
+            {BOTH, 0, FTREE_NONE}, {ONLY_DATA, 0, FTREE_NONE}, {ONLY_DATA, 0, 2}, {ONLY_DATA, 1, 2}, {ONLY_DATA, 3, 2}};
+
+START_TEST(a_path_that_delivers_is_not_silent)
+{
+    struct world *w = new_slow_world(sees[_i].paths, sees[_i].node, sees[_i].asked);
+    struct ftree_verdict v;
+
+    world_run(w, 19 * SECOND);
+    ck_assert_int_eq(w->reports, 0);
+    hush(w, 2, DATA_OF_BOTH, false);
+    world_run(w, 19 * SECOND);
+    for (int32_t n = 0; n < NODES; n++)
+        ck_assert(!ftree_verdict_at(w->node[n].ft, 0, &v));
+    world_free(w);
+}
+END_TEST
+
+START_TEST(once_it_delivers_no_more_it_is)
+{
+    struct world *w = new_slow_world(sees[_i].paths, sees[_i].node, sees[_i].asked);
+
+    world_run(w, 20 * SECOND);
+    ck_assert_int_eq(w->reports, 0);
+    ck_assert(world_run_until_reports(w, 1, 4 * SECOND));
+    ck_assert_int_eq(w->report[0].node, 2);
+    world_free(w);
+}
+END_TEST
+
+/* It is silent from here only: that it delivers to others is no news, where that is not slow. */
+START_TEST(a_broken_link_is_found_though_others_get_data)
+{
+    struct world *w = new_slow_world(BOTH, 2, FTREE_NONE);
+
+    data_come.rtt = 10 * FTREE_MS;
+    hush(w, 2, DATA_OF_BOTH, false);
+    w->is_cut = true;
+    w->cut[1] = 2;
+    w->cut_path = FTREE_PATH_DATA;
+    ck_assert(world_run_until_reports(w, 1, 4 * SECOND));
+    ck_assert_str_eq(w->report[0].rule, "unknown/silent-from-here-only");
+    world_free(w);
+}
+END_TEST
+
 /* ---- real faults ----------------------------------------------------------------------------- */
 
 /* rows: a_node_that_is_lost_in_a_silence_is_found 41 */
@@ -260,6 +343,9 @@ SUITE("silence")
     TEST_ROWS(a_silence_of_all_behind_switches, 41);
     TEST_ROWS(a_network_that_comes_and_goes, 40);
     TEST_ROWS(how_long_one_node_may_be_silent, COUNT(patience));
+    TEST_ROWS(a_path_that_delivers_is_not_silent, COUNT(sees));
+    TEST_ROWS(once_it_delivers_no_more_it_is, COUNT(sees));
+    TEST(a_broken_link_is_found_though_others_get_data);
     TEST_ROWS(a_node_that_is_lost_in_a_silence_is_found, 41);
     TEST(an_examination_is_bounded);
 }

@@ -106,6 +106,8 @@ START_TEST(the_same_comes_out)
         {"switch:3 node:5 rank:3", 0, "cut node 7 on data", 0},
         {"switch:3 node:5 rank:3", 0, "stop rank 13", 0},
         {NULL, 20, "random waits every 1s of up to 5s for 5m", 0},
+        {NULL, 30, "ring of 10 scattered ranks", 0.05},
+        {"switch:3 node:5 rank:3", 0, "finalize root\ncollective: all but it", 0},
     };
 
     record(rows[_i].what, rows[_i].nodes, rows[_i].lines, rows[_i].loss);
@@ -358,7 +360,7 @@ END_TEST
 
 SUITE("sim_replay")
 {
-    TEST_ROWS(the_same_comes_out, 12);
+    TEST_ROWS(the_same_comes_out, 15);
     TEST(a_topology_file_travels_in_the_trace);
     TEST_ROWS(a_changed_line_is_found, 3);
     TEST(a_line_less_or_more_is_found);

@@ -92,6 +92,50 @@ START_TEST(faults_are_found)
 }
 END_TEST
 
+/* Exactly these ranks, each once, in time; and what happens beside. */
+START_TEST(ranks_that_wait_for_each_other_are_found)
+{
+    static const struct {
+        const char *string, *lines;
+        int expected, victims; /* victims of the first; -1: whichever */
+    } rows[] = {
+        {NULL, "ring of 2 ranks", 1, 0},
+        {NULL, "ring of 100 scattered ranks", 1, 0}, /* more than a verdict lists */
+        {NULL, "ring of 100 scattered ranks within 2s", 1, 0},
+        {NULL, "knot of 20 ranks", 1, 0},
+        {NULL, "any source of 8 scattered ranks", 1, 0},
+        {NULL, "ring of 90 scattered ranks;chain of 30 scattered ranks to it", 1, 30},
+        {NULL, "ring of 10 scattered ranks;knot of 10 scattered ranks", 2, -1},
+        {NULL, "ring of 10 scattered ranks;t=20s knot of 10 ranks", 2, 0},
+        {NULL, "finalize random node;chain of 30 scattered ranks to it", 1, 30},
+        {NULL, "finalize random node;collective: all but it", 1, 199},
+        {NULL, "collective: random node receives", 1, 198},
+        {NULL, "collective: random node has another root", 1, 199},
+        {NULL, "ring of 10 scattered ranks for 10s", 1, 0},
+        {NULL, "chain of 30 scattered ranks to random node", 1, -1}, /* a note */
+        {NULL, "6 chains of 5 ranks to random node", 1, -1},
+        {NULL, "collective: all but random node", 1, -1},
+        {NULL, "chain of 30 scattered ranks to random node;lose one of it", 1, -1},
+        {"switch:5 node:6 rank:3", "ring of 40 scattered ranks", 1, 0},
+        {"switch:5 node:6 rank:3", "ring of 10 ranks;lose random node", 2, -1},
+    };
+    char lines[128], *next;
+
+    snprintf(lines, sizeof(lines), "%s", rows[_i].lines);
+    while ((next = strchr(lines, ';')))
+        *next = '\n';
+    simulate(rows[_i].string, rows[_i].string ? 0 : 200, lines, (uint64_t) _i);
+    ck_assert_ptr_null(run.broken);
+    ck_assert_msg(result.ok, "%s", rows[_i].lines);
+    ck_assert_int_eq(result.right, rows[_i].expected);
+    ck_assert_int_eq(result.late, 0);
+    ck_assert_int_eq(run.truth.mistakes, 0);
+    if (rows[_i].victims >= 0)
+        ck_assert_int_eq(run.truth.report[0].victims, rows[_i].victims);
+    finish();
+}
+END_TEST
+
 START_TEST(a_healthy_job_sends_nothing)
 {
     simulate(NULL, 30, "t=100h heal", 1);
@@ -113,7 +157,7 @@ END_TEST
 
 START_TEST(a_job_in_which_ranks_wait_and_go_on_is_healthy)
 {
-    simulate(NULL, 30, "random waits every 200ms of up to 10s for 1h", 1);
+    simulate(NULL, 30, "random waits every 200ms of up to 10s for 20m", 1);
     ck_assert(result.ok);
     ck_assert_int_eq(run.truth.reports, 0);
     ck_assert_uint_gt(run.messages, 1000);
@@ -288,7 +332,8 @@ END_TEST
 
 SUITE("sim_run")
 {
-    TEST_ROWS(faults_are_found, 28);
+    TEST_ROWS(faults_are_found, 31);
+    TEST_ROWS(ranks_that_wait_for_each_other_are_found, 19);
     TEST(a_healthy_job_sends_nothing);
     TEST(a_node_that_all_wait_for_and_that_is_well_is_not_accused);
     TEST(a_job_in_which_ranks_wait_and_go_on_is_healthy);

@@ -3,6 +3,7 @@
  *     See COPYRIGHT in top-level directory
  */
 
+#include "sim/hang.h"
 #include "sim/network.h"
 #include "sim/script.h"
 #include "suite.h"
@@ -60,6 +61,10 @@ START_TEST(lines)
         {"cut nodes 2,3 from node 4 on data", SIM_CUT, SIM_NODES, 0, 2, 2, 2, 1, 0, 1},
         {"down node 7 for 3s", SIM_DOWN, SIM_NODES, 0, 1, 7, 7, 1, 3, 1},
         {"node 3 waits for node 9", SIM_WAIT, SIM_NODES, 0, 1, 3, 3, 1, 0, 3},
+        {"finalize node 3", SIM_FINALIZE, SIM_NODES, 0, 1, 3, 3, 1, 0, 3},
+        {"ring of 4 ranks for 2s", SIM_HANG, SIM_NONE, 0, 0, 0, 0, 1, 2, 3},
+        {"chain of 4 ranks to node 3", SIM_HANG, SIM_NODES, 0, 1, 3, 3, 1, 0, 3},
+        {"collective: node 3 has another root", SIM_HANG, SIM_NODES, 0, 1, 3, 3, 1, 0, 3},
     };
 
     begin("switch:5 node:4");
@@ -78,6 +83,41 @@ START_TEST(lines)
             ck_assert_msg(f->target.range[0].first == rows[i].first &&
                               f->target.range[0].last == rows[i].last,
                           "%s", rows[i].line);
+        sim_script_free(&s);
+    }
+    sim_topology_free(&topology);
+}
+END_TEST
+
+START_TEST(ranks_that_wait_for_each_other)
+{
+    static const struct {
+        const char *line;
+        int shape, count, chains;
+        bool scattered;
+        int within_ms;
+    } rows[] = {
+        {"ring of 4 ranks", SIM_RING, 4, 0, false, 10},
+        {"ring of 20 scattered ranks within 1s", SIM_RING, 20, 0, true, 1000},
+        {"knot of 3 scattered ranks within 20ms for 5s", SIM_KNOT, 3, 0, true, 20},
+        {"any source of 2 ranks", SIM_ANY_SOURCE, 2, 0, false, 10},
+        {"chain of 1 rank to root", SIM_CHAIN, 1, 1, false, 10},
+        {"3 chains of 5 scattered ranks to random node", SIM_CHAIN, 15, 3, true, 10},
+        {"collective: all but node 7", SIM_ALL_BUT, 0, 0, false, 10},
+        {"collective: root receives", SIM_ALL_BUT_RECEIVE, 0, 0, false, 10},
+        {"collective: random node has another root", SIM_OTHER_ROOT, 0, 0, false, 10},
+    };
+
+    begin(NULL);
+    for (int i = 0; i < COUNT(rows); i++) {
+        struct sim_script s = read_line(rows[i].line);
+        const struct sim_fault *f = s.fault;
+        ck_assert_msg(f->verb == SIM_HANG && f->shape == rows[i].shape, "%s", rows[i].line);
+        ck_assert_msg(f->count == rows[i].count && f->chains == rows[i].chains, "%s",
+                      rows[i].line);
+        ck_assert_msg(f->scattered == rows[i].scattered &&
+                          f->within == (ftree_time) rows[i].within_ms * FTREE_MS,
+                      "%s", rows[i].line);
         sim_script_free(&s);
     }
     sim_topology_free(&topology);
@@ -107,6 +147,17 @@ START_TEST(what_is_wrong_is_said_with_line_and_column)
         {"storm: all wait node 9", 1, 17, "'node' where 'for' is expected"},
         {"slow link node 1", 1, 17, "the line ends where 'by' and a time"},
         {"cut node 1 on fire", 1, 15, "'fire' where data or mgmt"},
+        {"lose one of it", 1, 1, "'it' needs a line with a target before it"},
+        {"lose one", 1, 9, "the line ends where 'of' is expected"},
+        {"ring of 1 ranks", 1, 9, "'1' where a number of ranks that the job has"},
+        {"knot of 21 ranks", 1, 9, "'21' where a number of ranks that the job has"},
+        {"3 chains of 7 ranks to root", 1, 13, "'7' where a number of ranks that the job has"},
+        {"3 of 7 ranks", 1, 3, "'of' where 'chains' is expected"},
+        {"chain of 7 ranks", 1, 17, "the line ends where 'to' and a target is expected"},
+        {"any of 7 ranks", 1, 5, "'of' where 'source' is expected"},
+        {"collective: root waits", 1, 18, "'waits' where receives or has another root"},
+        {"lose root within 1s", 1, 11, "'within' where the end of the line"},
+        {"finalize root for 1s", 1, 15, "'for' where the end of the line"},
         {"lose it", 1, 1, "'it' needs a line with a target before it"},
         {"lose 0 random nodes", 1, 6, "'0' where a target"},
         {"lose 21 random nodes", 1, 6, "'21' where a target"},
@@ -156,6 +207,7 @@ END_TEST
 SUITE("sim_script")
 {
     TEST(lines);
+    TEST(ranks_that_wait_for_each_other);
     TEST(what_is_wrong_is_said_with_line_and_column);
     TEST(a_script_has_many_lines_and_comments);
 }

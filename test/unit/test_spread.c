@@ -1407,7 +1407,8 @@ START_TEST(the_heir_keeps_all_of_it_and_does_not_tell_people_once_more)
 }
 END_TEST
 
-/* A verdict on a process comes up late, its node is known as lost: that is not what is known of it. */
+/* A verdict on a process comes up late, its node is known as lost: that is not what is known of
+ * it. */
 START_TEST(what_another_verdict_explains_is_no_part_of_it)
 {
     struct lone *l = lone_of(shape_binary(NODES, 2), 10);

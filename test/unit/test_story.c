@@ -415,8 +415,9 @@ static void suspend(struct world *w, bool agents, bool stopped, int32_t node)
         w->node[node].asleep_until = stopped ? w->now + HOUR : w->now;
 }
 
-/* Of a job that waits for its last rank, and that is suspended for a while: the nodes (or, ranks > 0, the
- * ranks of the last node) are resumed `apart` ms apart, or the last one `last` ms after the others. */
+/* Of a job that waits for its last rank, and that is suspended for a while: the nodes (or, ranks >
+ * 0, the ranks of the last node) are resumed `apart` ms apart, or the last one `last` ms after the
+ * others. */
 static const struct {
     int32_t nodes, ppn;
     bool agents; /* are suspended, too */
@@ -577,8 +578,8 @@ START_TEST(the_only_process_of_a_node_has_crashed)
 }
 END_TEST
 
-/* Wherever it is in the tree, and how many they are: its agent tells of each and leaves, and then nobody
- * asks about it any more. */
+/* Wherever it is in the tree, and how many they are: its agent tells of each and leaves, and then
+ * nobody asks about it any more. */
 /* rows: all_processes_of_a_node_have_crashed 14 */
 START_TEST(all_processes_of_a_node_have_crashed)
 {
@@ -611,8 +612,8 @@ START_TEST(all_processes_of_a_node_have_crashed)
 }
 END_TEST
 
-/* The children that the root had hear of its end from its agent first, and say there who waits: whoever
- * reports instead waits until the agent has handed that on. */
+/* The children that the root had hear of its end from its agent first, and say there who waits:
+ * whoever reports instead waits until the agent has handed that on. */
 /* rows: victims_told_to_an_agent_that_ends_are_reported 20 */
 START_TEST(victims_told_to_an_agent_that_ends_are_reported)
 {
@@ -632,7 +633,8 @@ START_TEST(victims_told_to_an_agent_that_ends_are_reported)
 }
 END_TEST
 
-/* The kernel refuses both ports: nothing is known of its ranks, until somebody answers there again. */
+/* The kernel refuses both ports: nothing is known of its ranks, until somebody answers there
+ * again. */
 /* rows: agent_and_deputy_have_ended 2 */
 START_TEST(agent_and_deputy_have_ended)
 {
@@ -657,8 +659,8 @@ START_TEST(agent_and_deputy_have_ended)
 }
 END_TEST
 
-/* It is the launcher, or a transport, that knows of a rank then.  Until it has told of the last one the
- * verdicts go to the node, too, and so it is known that nobody is there. */
+/* It is the launcher, or a transport, that knows of a rank then.  Until it has told of the last one
+ * the verdicts go to the node, too, and so it is known that nobody is there. */
 /* rows: of_whom_nobody_observes_others_tell 2 */
 START_TEST(of_whom_nobody_observes_others_tell)
 {

@@ -308,7 +308,8 @@ START_TEST(who_is_a_victim)
 }
 END_TEST
 
-/* It ended because of another, without MPI_Finalize: whatever the launcher says of how, it is a victim. */
+/* It ended because of another, without MPI_Finalize: whatever the launcher says of how, it is a
+ * victim. */
 START_TEST(who_left_because_of_another_has_not_crashed)
 {
     struct lone *l = lone_of(shape_star(4, 2), 1);

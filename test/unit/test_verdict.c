@@ -597,7 +597,37 @@ START_TEST(a_node_is_lost_with_the_last_of_its_ranks)
 }
 END_TEST
 
-/* That a node's agent and deputy have ended ends no rank of it; but nobody passes anything on there. */
+/* That a node's agent and deputy have ended ends no rank of it; but nobody passes anything on
+ * there. */
+/* For how long each verdict on a rank explains that somebody waits for it. */
+static const struct {
+    const char *sign;
+    int32_t fln; /* of a verdict on rank 8 of node 4 */
+    int now, later, long_after;
+} waits[] = {{"process-stopped/state-t", 4, 1, 1, 0}, /* its own agent may be lost since */
+             {"process-stopped/deputy-says-stopped", 0, 1, 1, 1},
+             {"process-crash/pid-gone", 4, 1, 1, 1},
+             {"io-hang/disk-sleep", 0, 0, 0, 0}};
+
+START_TEST(for_how_long_a_wait_is_explained)
+{
+    struct lone *l = lone_of(shape_tree(12, 2, 4), 0);
+    struct ftree_symptom s;
+
+    lone_knows(l, waits[_i].sign, 4, 8, waits[_i].fln);
+    ftree_symptom_init(&s, FTREE_SYMPTOM_PEER_STALL, 4, 8, 2, l->now, l->now);
+    ck_assert_int_eq(ftree_verdict_explains_rank(l->ft, &s), waits[_i].now);
+    s.last = l->now + 1000 * FTREE_MS;
+    ck_assert_int_eq(ftree_verdict_explains_rank(l->ft, &s), waits[_i].later);
+    s.last += FTREE_MS;
+    ck_assert_int_eq(ftree_verdict_explains_rank(l->ft, &s), waits[_i].long_after);
+    s.about.rank = 9;
+    ck_assert(!ftree_verdict_explains_rank(l->ft, &s));
+    s.about.rank = FTREE_NONE;
+    ck_assert(!ftree_verdict_explains_rank(l->ft, &s));
+}
+END_TEST
+
 START_TEST(a_node_that_nobody_observes_passes_nothing_on)
 {
     struct lone *l = lone_of(shape_tree(4, 2, 4), 1);
@@ -866,6 +896,7 @@ SUITE("verdict")
     TEST(without_memory_a_verdict_is_not_known);
     TEST(the_only_rank_is_the_node);
     TEST(a_node_is_lost_with_the_last_of_its_ranks);
+    TEST_ROWS(for_how_long_a_wait_is_explained, COUNT(waits));
     TEST(a_node_that_nobody_observes_passes_nothing_on);
     TEST(what_explains_a_verdict);
     TEST(ranges_stay_sorted_and_apart);

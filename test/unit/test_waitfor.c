@@ -354,6 +354,34 @@ START_TEST(a_program_that_hangs_is_explained)
 }
 END_TEST
 
+/* 2 and 5 wait for each other; 2 and 14 do, too. */
+static void cycle_beside_a_cycle(struct ranks *r)
+{
+    ranks_wait(r, 2, CALL_WAITALL, WAITS_FOR_ALL);
+    ranks_recv(r, 2, 5, 7, WORLD_CONTEXT);
+    ranks_recv(r, 2, 14, 7, WORLD_CONTEXT);
+    recv_of(r, 5, 2, 7, WORLD_CONTEXT);
+    recv_of(r, 14, 2, 7, WORLD_CONTEXT);
+}
+
+/* Of 14 the answers are never twice the same. */
+/* rows: the_rest_of_a_core_is_one COUNT(shapes) */
+START_TEST(the_rest_of_a_core_is_one)
+{
+    struct ranks *r = ranks_in(_i);
+    struct world *w = r->w;
+
+    cycle_beside_a_cycle(r);
+    r->moves_at[14] = RANKS_MOVE_ALWAYS;
+    ck_assert(world_run_until_reports(w, 1, 2500 * FTREE_MS));
+    world_run(w, 5 * SECOND);
+    ck_assert_int_eq(w->reports, 1);
+    ck_assert_int_eq(w->report[0].class_, FTREE_CLASS_DEADLOCK);
+    expect_component(&w->report[0], "2, 5", "the rest", _i);
+    ck_assert_int_eq(w->withdrawals, 0);
+}
+END_TEST
+
 /* ---- programs that do not -------------------------------------------------------------------- */
 
 static void a_peer_computes(struct ranks *r)
@@ -690,6 +718,7 @@ END_TEST
 SUITE("waitfor")
 {
     TEST_ROWS(a_program_that_hangs_is_explained, COUNT(programs));
+    TEST_ROWS(the_rest_of_a_core_is_one, COUNT(shapes));
     TEST_ROWS(a_program_that_waits_is_not_accused, COUNT(innocent));
     TEST_ROWS(who_moves_between_two_looks_is_not_accused, 6);
     TEST_ROWS(both_sides_are_quoted, COUNT(words));

@@ -145,15 +145,13 @@ END_TEST
 
 /* ---- parcels --------------------------------------------------------------------------------- */
 
-static struct ftree_waitfor part_of_handle;
-static struct waitfor work;
+static struct ftree_net net;
 
 static void begin_parcels(void)
 {
     ft.job = messages_job();
-    ft.waitfor = &part_of_handle;
-    memset(&work, 0, sizeof(work));
-    part_of_handle.work = &work;
+    ft.net = &net;
+    memset(&net, 0, sizeof(net));
 }
 
 static bool take(uint32_t number, uint16_t part, uint16_t parts, const char *text,
@@ -165,7 +163,7 @@ static bool take(uint32_t number, uint16_t part, uint16_t parts, const char *tex
                           .len = strlen(text),
                           .bytes = (const uint8_t *) text};
 
-    return waitfor_parcel_take(&ft, NOW, 3, type, &p, out);
+    return ftree_parcel_take(&ft, NOW, 3, type, &p, out);
 }
 
 START_TEST(parts_come_in_any_order_and_twice)
@@ -180,9 +178,9 @@ START_TEST(parts_come_in_any_order_and_twice)
     ck_assert(take(7, 1, 3, "b", WIRE_WAITS_UP, &out));
     ck_assert_int_eq(out.n, 3);
     ck_assert_int_eq(memcmp(out.items, "abc", 3), 0);
-    ck_assert_int_eq(work.parcels.n, 0);
+    ck_assert_int_eq(net.parcels.n, 0);
     ftree_alloc(&ft, out.items, 0);
-    waitfor_parcel_clear(&ft);
+    ftree_parcel_clear(&ft);
 }
 END_TEST
 
@@ -193,12 +191,12 @@ START_TEST(newer_items_end_older_ones)
     begin_parcels();
     ck_assert(!take(7, 0, 2, "a", WIRE_WAITS_UP, &out));
     ck_assert(!take(8, 0, 2, "c", WIRE_WAITS_UP, &out));
-    ck_assert_int_eq(work.parcels.n, 1);
+    ck_assert_int_eq(net.parcels.n, 1);
     ck_assert(!take(7, 1, 2, "b", WIRE_WAITS_UP, &out));
     ck_assert(take(8, 1, 2, "d", WIRE_WAITS_UP, &out));
     ck_assert_int_eq(memcmp(out.items, "cd", 2), 0);
     ftree_alloc(&ft, out.items, 0);
-    waitfor_parcel_clear(&ft);
+    ftree_parcel_clear(&ft);
 }
 END_TEST
 
@@ -211,11 +209,11 @@ START_TEST(answers_of_several_looks_come_at_once)
     ck_assert(!take(8, 0, 2, "c", WIRE_WAITS_SEEN, &out));
     ck_assert(take(7, 1, 2, "b", WIRE_WAITS_SEEN, &out));
     ck_assert_int_eq(memcmp(out.items, "ab", 2), 0);
-    ck_assert_int_eq(work.parcels.n, 1);
-    waitfor_parcel_tick(&ft, NOW + 60 * 1000 * FTREE_MS);
-    ck_assert_int_eq(work.parcels.n, 0);
+    ck_assert_int_eq(net.parcels.n, 1);
+    ftree_parcel_tick(&ft, NOW + 60 * 1000 * FTREE_MS);
+    ck_assert_int_eq(net.parcels.n, 0);
     ftree_alloc(&ft, out.items, 0);
-    waitfor_parcel_clear(&ft);
+    ftree_parcel_clear(&ft);
 }
 END_TEST
 
@@ -225,11 +223,11 @@ START_TEST(a_parcel_is_bounded)
 
     begin_parcels();
     ck_assert(!take(7, 0, UINT16_MAX, "a", WIRE_WAITS_SEEN, &out));
-    ck_assert_int_eq(work.parcels.n, 0);
+    ck_assert_int_eq(net.parcels.n, 0);
     for (uint32_t i = 0; i < 1000; i++)
         take(i + 1, 0, 2, "a", WIRE_WAITS_SEEN, &out);
-    ck_assert_int_le(work.parcels.n, 256);
-    waitfor_parcel_clear(&ft);
+    ck_assert_int_le(net.parcels.n, 256);
+    ftree_parcel_clear(&ft);
 }
 END_TEST
 

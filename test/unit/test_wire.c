@@ -321,9 +321,9 @@ START_TEST(a_name_that_finds_no_room_is_not_begun)
 }
 END_TEST
 
-/* Only an acknowledgment says that nobody waits, and only what goes up the tree looks for who stands
- * in; of verdicts on their way up several may belong together, and one on its way down may be for
- * another. */
+/* Only an acknowledgment says that nobody waits, and only what goes up the tree looks for who
+ * stands in; of verdicts on their way up several may belong together, and one on its way down may
+ * be for another. */
 START_TEST(flags_belong_to_their_types)
 {
     static const uint8_t allowed[WIRE_TYPE_COUNT] = {[WIRE_ACK] = WIRE_FLAG_NOBODY_WAITS,

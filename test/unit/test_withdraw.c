@@ -776,6 +776,25 @@ START_TEST(a_stopped_rank_that_is_ended_did_not_run_again)
 }
 END_TEST
 
+/* Killed with its job it is neither stopped nor gone for a while. */
+START_TEST(a_stopped_rank_that_is_killed_does_not_run_again)
+{
+    static const char states[] = "XDZ";
+    struct lone *l = lone_of(shape_star(1, 2), 0);
+
+    l->state[1].proc_state = 'T';
+    lone_stall(l, 0, 1);
+    lone_run(l, 5000);
+    l->state[1].proc_state = states[_i];
+    lone_run(l, 1000);
+    l->state[1].phase = FTREE_PHASE_GONE;
+    l->state[1].proc_state = 0;
+    lone_run(l, 1000);
+    ck_assert_int_eq(l->verdicts, 1);
+    ck_assert_int_eq(l->withdrawals, 0);
+}
+END_TEST
+
 START_TEST(a_stopped_rank_that_runs_again_is_seen_by_its_own_node)
 {
     struct lone *l = lone_of(shape_star(1, 2), 0);
@@ -1603,6 +1622,7 @@ SUITE("withdraw")
     TEST(a_restored_verdict_is_withdrawn_by_restoring_it_again);
     TEST(what_is_over_when_it_is_restored_is_not_reported);
     TEST(a_stopped_rank_that_is_ended_did_not_run_again);
+    TEST_ROWS(a_stopped_rank_that_is_killed_does_not_run_again, 3);
     TEST(a_stopped_rank_that_runs_again_is_seen_by_its_own_node);
     TEST(a_stopped_rank_that_ends_does_not_run_again);
     TEST(of_what_was_over_long_ago_the_youngest_are_kept);

@@ -112,6 +112,12 @@ static ftree_time work(struct sim_run *r, struct sim_node *n)
     return n->busy_until;
 }
 
+/* True: it is about who waits for whom; such a message is acknowledged. */
+static bool is_of_waits(const uint8_t *bytes, size_t len)
+{
+    return len >= WIRE_HEADER && bytes[2] >= WIRE_WAITS_UP && bytes[2] <= WIRE_WAITS_SEEN;
+}
+
 static int send_message(void *ctx, const struct ftree_route *to, const void *bytes, size_t len)
 {
     struct sim_node *n = ctx;
@@ -129,6 +135,11 @@ static int send_message(void *ctx, const struct ftree_route *to, const void *byt
     n->bytes += len;
     r->messages++;
     r->bytes += len;
+    if (is_of_waits(bytes, len)) {
+        n->of_waits += 2;
+        r->waits_messages++;
+        r->waits_bytes += len;
+    }
     if (!sim_network_works(&r->network, e.from, e.to, to->path))
         return 0;
     if (to->conn == 0)
@@ -163,6 +174,8 @@ static void fill_state(struct sim_run *r, int32_t node, int32_t i, struct ftree_
                                    .proc_state = 'R',
                                    .peer = waits ? k->peer : FTREE_NONE,
                                    .waiting = waits ? r->now - k->since : 0};
+    if (k->finalized)
+        s->phase = FTREE_PHASE_LEFT;
     if (r->node[node].crashed) {
         s->phase = FTREE_PHASE_GONE;
         s->waiting = 0;
@@ -184,6 +197,27 @@ static void look_traced(void *ctx, int32_t i, struct ftree_rank_state *s)
 
     look(ctx, i, s);
     sim_trace_look(n->run, number(n), s);
+}
+
+static enum ftree_waits_look waits(void *ctx, int32_t i, uint32_t look, const int32_t *with,
+                                   int32_t n, const struct waits_page **page)
+{
+    struct sim_node *node = ctx;
+    int32_t rank = sim_first_rank(node->run->options->topology, number(node)) + i;
+
+    return sim_hang_look(node->run, rank, look, with, n, page);
+}
+
+static enum ftree_waits_look waits_traced(void *ctx, int32_t i, uint32_t look, const int32_t *with,
+                                          int32_t n, const struct waits_page **page)
+{
+    struct sim_node *node = ctx;
+    int32_t rank = sim_first_rank(node->run->options->topology, number(node)) + i;
+    enum ftree_waits_look said = waits(ctx, i, look, with, n, page);
+
+    sim_trace_waits(node->run, number(node), rank, look, said,
+                    said == FTREE_WAITS_READY ? *page : NULL, with, n);
+    return said;
 }
 
 /* Of the node's hardware only the data interface is known. */
@@ -230,6 +264,14 @@ static void report(void *ctx, const struct ftree_verdict *v)
     sim_run_note(n->run, ((uint64_t) v->class_ << 32) + (uint64_t) v->node);
 }
 
+static void note_ends(void *ctx, const struct ftree_waiting *w)
+{
+    struct sim_node *n = ctx;
+
+    sim_truth_note(&n->run->truth, n->run->now, w);
+    sim_run_note(n->run, (uint64_t) w->count);
+}
+
 static void trace(void *ctx, const char *line)
 {
     struct sim_node *n = ctx;
@@ -256,16 +298,40 @@ static void *alloc(void *ctx, void *ptr, size_t size)
     return out;
 }
 
+static void answered(void *ctx, const struct ftree_query_result *q)
+{
+    const struct sim_node *n = ctx;
+    struct sim_run *r = n->run;
+
+    if (q->refused[0])
+        return;
+    r->status.took = r->now - SIM_BEGINS;
+    r->status.messages = r->messages;
+    r->status.answered = q->answered.count;
+    r->status.silent = q->silent.count;
+    for (int32_t i = 0; i < r->job.nodes; i++) {
+        uint32_t messages = r->node[i].sent + r->node[i].received;
+        r->status.busiest = messages > r->status.busiest ? messages : r->status.busiest;
+    }
+}
+
 const struct ftree_io sim_agent_io = {.send = send_message,
                                       .look = look,
                                       .state = state,
+                                      .waits = waits,
+                                      .call_name = sim_hang_call_name,
+                                      .waiting = note_ends,
                                       .verdict = learn,
                                       .report = report,
+                                      .answered = answered,
                                       .alloc = alloc};
 
 const struct ftree_io sim_agent_io_traced = {.send = send_traced,
                                              .look = look_traced,
                                              .state = state_traced,
+                                             .waits = waits_traced,
+                                             .call_name = sim_hang_call_name,
+                                             .waiting = note_ends,
                                              .verdict = learn,
                                              .report = report,
                                              .trace = trace,
@@ -356,6 +422,7 @@ void sim_agent_message(struct sim_run *r, struct sim_event *e)
     note(r, e);
     n->received++;
     n->bytes += e->len;
+    n->of_waits += is_of_waits(e->bytes, e->len) ? 2 : 0;
     if (r->options->trace)
         sim_trace_message(r, e);
     ftree_receive(n->ft, r->now, e->from, e->path, 1, e->bytes, e->len);
@@ -411,4 +478,6 @@ void sim_agent_tick(struct sim_run *r, int32_t node)
     if (r->options->trace)
         sim_trace_tick(r, node);
     ftree_tick(r->node[node].ft, r->now);
+    if (node == 0)
+        sim_truth_waits(&r->truth, r->now, r->node[node].ft);
 }

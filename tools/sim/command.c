@@ -47,6 +47,9 @@ static const char usage[] =
     "  --fault LINE       one line of a script; may be repeated (default: 'lose random node')\n"
     "  --script FILE      a script; '-' for standard input\n"
     "  --partners P       how many ranks begin to wait for each lost node (4)\n"
+    "Status\n"
+    "  --status NODE      this node is asked for the status of the job, at the time 0, as by faultloc\n"
+    "                     status; without --fault and --script there is no fault then\n"
     "Runs\n"
     "  --runs R           number of runs (1), with the seeds S, S+1, ...\n"
     "  --seed S           the first seed (1); the same seed gives the same run (column hash)\n"
@@ -63,10 +66,12 @@ static const char usage[] =
     "  --quiet            no progress, and only rows of runs that are not ok\n"
     "  --help             this text\n"
     "\n"
-    "A line of a script is one of these, after 't=TIME' (default t=1s) and, except for return and\n"
-    "heal, optionally followed by 'for TIME'; '#' begins a comment:\n"
+    "A line of a script is one of these, after 't=TIME' (default t=1s) and, except for return,\n"
+    "heal and finalize, optionally followed by 'for TIME'; '#' begins a comment. The last three\n"
+    "may have 'within TIME' (10ms) before that: all begin to wait within that time.\n"
     "  lose|kill|freeze TARGET       it loses power; its ranks end; all its processes are stopped\n"
     "  stop rank RANK                one process is stopped\n"
+    "  finalize TARGET               its ranks have called MPI_Finalize\n"
     "  cut|partition TARGET [on data|mgmt]\n"
     "  down TARGET                   its data interface is down, and it reports that\n"
     "  cut node NODE from node NODE [on data|mgmt]\n"
@@ -74,12 +79,16 @@ static const char usage[] =
     "  storm: all wait for TARGET\n"
     "  node LIST waits for node NODE\n"
     "  random waits every TIME of up to TIME\n"
+    "  ring|knot|any source of N [scattered] ranks   a deadlock: each waits for the next; for one\n"
+    "                                of two; for any of them\n"
+    "  chain of N [scattered] ranks to TARGET, K chains of N [scattered] ranks to TARGET\n"
+    "  collective: all but TARGET | TARGET receives | TARGET has another root\n"
     "  return TARGET\n"
     "  heal\n"
     "TARGET is node LIST or switch LIST ('17', '1-4,9', names); root; root and K substitutes;\n"
     "[K] random nodes, [K] random switches or random fln and child (drawn for each run, and, if\n"
-    "possible, different from the targets of the lines before); or it (the target of the line\n"
-    "before).\n"
+    "possible, different from the targets of the lines before); it (the target of the line\n"
+    "before), or one of it.\n"
     "\n"
     "Example: faultloc simulate --nodes 100000 --fault 't=5s lose node 17' --runs 3\n"
     "\n"
@@ -123,6 +132,7 @@ enum option_code {
     OPT_RANKS,
     OPT_LATENCY,
     OPT_LOSS,
+    OPT_STATUS,
     OPT_DUPLICATE,
     OPT_DELAY,
     OPT_COST,
@@ -147,6 +157,7 @@ static const struct option long_options[] = {{"nodes", required_argument, NULL, 
                                              {"ranks", required_argument, NULL, OPT_RANKS},
                                              {"latency", required_argument, NULL, OPT_LATENCY},
                                              {"loss", required_argument, NULL, OPT_LOSS},
+                                             {"status", required_argument, NULL, OPT_STATUS},
                                              {"duplicate", required_argument, NULL, OPT_DUPLICATE},
                                              {"delay", required_argument, NULL, OPT_DELAY},
                                              {"cost", required_argument, NULL, OPT_COST},
@@ -219,6 +230,9 @@ static bool take_option(struct command *c, int option, const char *value)
             return sim_latency_read(value, &o->link);
         case OPT_LOSS:
             return sim_read_share(value, len, &o->loss);
+        case OPT_STATUS:
+            o->status = true;
+            return read_int(value, 0, NODES_MAX - 1, &o->asked);
         case OPT_DUPLICATE:
             return sim_read_share(value, len, &o->duplicate);
         case OPT_DELAY:
@@ -295,6 +309,8 @@ static int read_arguments(struct command *c, int argc, char **argv)
         return wrong_usage("missing --nodes or --topology", "");
     if (c->trace && (c->runs > 1 || c->plot))
         return wrong_usage("--trace is of one run, without --runs and --plot", "");
+    if (c->trace && c->options.status)
+        return wrong_usage("--trace has no status in it: use it without --status", "");
     return -1;
 }
 
@@ -349,7 +365,7 @@ static int read_faults(struct command *c)
     for (int i = 0; i < c->faults; i++)
         if (read_one(c, c->fault[i], c->is_file[i]))
             return 2;
-    return c->faults ? 0 : read_one(c, "lose random node", false);
+    return c->faults || c->options.status ? 0 : read_one(c, "lose random node", false);
 }
 
 /* ---- runs ------------------------------------------------------------------------------------ */
@@ -376,6 +392,19 @@ static void clear_progress(const struct command *c)
         fputs("\r\033[K", stderr);
 }
 
+static void say_status(FILE *table, const struct sim_run *r)
+{
+    if (r->status.took == 0)
+        fprintf(table, "status: no answer\n");
+    else
+        fprintf(table,
+                "status: %d of %d nodes answered, %d silent; %.3f ms, %llu messages, %u of them at the "
+                "busiest node\n",
+                (int) r->status.answered, (int) r->job.nodes, (int) r->status.silent,
+                (double) r->status.took / 1e6, (unsigned long long) r->status.messages,
+                r->status.busiest);
+}
+
 /* One run; its object of JSON is added to `list`.  Returns true if it is ok. */
 static bool one_run(struct command *c, FILE *table, struct json_object *list,
                     struct sim_result *result)
@@ -388,6 +417,8 @@ static bool one_run(struct command *c, FILE *table, struct json_object *list,
     clear_progress(c);
     if (!c->quiet || !result->ok)
         sim_result_row(table, c->run, &r, result);
+    if (c->options.status)
+        say_status(table, &r);
     json_object_array_add(list, sim_result_json(&r, result));
     sim_run_free(&r);
     return result->ok;

@@ -15,16 +15,12 @@
  * that are gone, all of them if the script says so), and what is to be found.
  */
 
-/* Whoever is gone for less time than this need not be noticed, but may be: the stall limit, a
- * window of questions, the victims, and as much again for a network that loses messages. */
-#define NOTICED (5000 * FTREE_MS)
-
 /* Waits begin within this time after their cause. */
 #define WAITS_WITHIN (10 * FTREE_MS)
 
 /* ---- waits ----------------------------------------------------------------------------------- */
 
-static void begin_wait(struct sim_run *r, int32_t rank, int32_t peer)
+void sim_fault_wait(struct sim_run *r, int32_t rank, int32_t peer, ftree_time within)
 {
     struct sim_rank *k = &r->rank[rank];
     int32_t node = rank / r->options->topology->ranks_per_node;
@@ -32,17 +28,24 @@ static void begin_wait(struct sim_run *r, int32_t rank, int32_t peer)
 
     if (k->since || rank == peer || r->node[node].off || r->node[node].crashed)
         return;
-    k->since = r->now + 1 + draw_below(&r->draw, WAITS_WITHIN);
+    k->since = r->now + 1 + draw_below(&r->draw, within);
+    k->stamp++;
     k->peer = peer;
     e.at = k->since + r->cfg.stall;
     sim_queue_push(&r->queue, &e);
 }
 
-static void end_wait(struct sim_run *r, int32_t rank)
+static void begin_wait(struct sim_run *r, int32_t rank, int32_t peer)
+{
+    sim_fault_wait(r, rank, peer, WAITS_WITHIN);
+}
+
+void sim_fault_goes_on(struct sim_run *r, int32_t rank)
 {
     int32_t node = rank / r->options->topology->ranks_per_node;
 
     r->rank[rank].since = r->rank[rank].until = 0;
+    r->rank[rank].stamp++;
     if (r->node[node].off || r->node[node].gone)
         return;
     if (r->options->trace)
@@ -58,7 +61,7 @@ static void end_waits(struct sim_run *r, const uint8_t *mark)
 
     for (int32_t rank = 0; rank < r->job.size; rank++)
         if (r->rank[rank].since && (mark[r->rank[rank].peer / per] || mark[rank / per]))
-            end_wait(r, rank);
+            sim_fault_goes_on(r, rank);
 }
 
 static int32_t any_rank(struct sim_run *r, int32_t node)
@@ -107,6 +110,18 @@ static void others_wait(struct sim_run *r, int32_t rank)
         begin_wait(r, (int32_t) draw_below(&r->draw, (uint64_t) r->job.size), rank);
 }
 
+#define CHAIN_MAX 1000
+
+/* True: that one waits for this rank, or may: ranks that wait in a circle do not go on. */
+static bool waits_for(const struct sim_run *r, int32_t rank, int32_t other)
+{
+    int i;
+
+    for (i = 0; i < CHAIN_MAX && rank != other && r->rank[rank].since; i++)
+        rank = r->rank[rank].peer;
+    return rank == other || i == CHAIN_MAX;
+}
+
 /* A healthy program's: whoever was drawn waits for another, unless one of them is in trouble; and
  * so on. */
 static void random_wait(struct sim_run *r, int32_t line)
@@ -120,7 +135,8 @@ static void random_wait(struct sim_run *r, int32_t line)
     e.at = r->now + 1 + draw_below(&r->draw, 2 * f->every);
     if (f->lasts == FTREE_NEVER || e.at < SIM_BEGINS + f->at + f->lasts)
         sim_queue_push(&r->queue, &e);
-    if (r->rank[rank].since || !sim_agent_runs(r, rank / per) || !sim_agent_runs(r, peer / per))
+    if (r->rank[rank].since || !sim_agent_runs(r, rank / per) || !sim_agent_runs(r, peer / per) ||
+        waits_for(r, peer, rank))
         return;
     begin_wait(r, rank, peer);
     if (!r->rank[rank].since)
@@ -134,7 +150,7 @@ static void random_wait(struct sim_run *r, int32_t line)
 void sim_fault_over(struct sim_run *r, const struct sim_event *e)
 {
     if (r->rank[e->from].until == r->now)
-        end_wait(r, e->from);
+        sim_fault_goes_on(r, e->from);
 }
 
 static void storm(struct sim_run *r, const struct sim_hit *h)
@@ -263,7 +279,7 @@ static void expect(struct sim_run *r, int32_t line, int32_t node, int32_t switch
                                 .node = node,
                                 .switch_ = switch_,
                                 .fault = line,
-                                .must = f->lasts >= NOTICED,
+                                .must = f->lasts >= SIM_NOTICED,
                                 .sides = 1,
                                 .reporters = 1,
                                 .sibling = FTREE_NONE,
@@ -331,6 +347,14 @@ static void end_ranks(struct sim_run *r, int32_t node)
     }
 }
 
+static void finalize_ranks(struct sim_run *r, int32_t node)
+{
+    int32_t per = r->options->topology->ranks_per_node;
+
+    for (int32_t i = node * per; i < (node + 1) * per; i++)
+        r->rank[i].finalized = true;
+}
+
 /* What a fault does to a node, and no more. */
 static void change_node(struct sim_run *r, const struct sim_fault *f, int32_t node, bool begins)
 {
@@ -348,6 +372,9 @@ static void change_node(struct sim_run *r, const struct sim_fault *f, int32_t no
             break;
         case SIM_STOP:
             r->rank[f->other].stopped = begins;
+            break;
+        case SIM_FINALIZE:
+            finalize_ranks(r, node);
             break;
         case SIM_FREEZE:
             n->asleep_until = wakes_at(r, f, begins);
@@ -422,7 +449,7 @@ static void begin(struct sim_run *r, int32_t line)
             two_wait(r, h->node[i], f->other);
     if (f->verb == SIM_STOP)
         others_wait(r, f->other);
-    if (is_unnoticed(f) || f->verb == SIM_STOP)
+    if (is_unnoticed(f) || f->verb == SIM_STOP || f->verb == SIM_FINALIZE)
         return;
     mark = mark_hit(r, h);
     for (int32_t i = 0; i < h->nodes; i++)
@@ -495,6 +522,10 @@ void sim_fault_event(struct sim_run *r, const struct sim_event *e)
         random_wait(r, e->to);
     else if (f->verb == SIM_RANDOM_WAITS)
         return;
+    else if (f->verb == SIM_HANG && e->from)
+        sim_hang_end(r, e->to);
+    else if (f->verb == SIM_HANG)
+        sim_hang_begin(r, e->to);
     else if (e->from)
         end(r, e->to);
     else if (f->verb == SIM_STORM)
@@ -515,6 +546,7 @@ void sim_fault_free(struct sim_run *r)
     for (int32_t i = 0; i < r->options->script->n; i++) {
         free(r->hit[i].node);
         free(r->hit[i].switch_);
+        free(r->hit[i].hang.rank);
     }
     free(r->hit);
 }

@@ -137,6 +137,7 @@ static void copy_hit(struct sim_hit *to, const struct sim_hit *from)
     *to = *from;
     to->node = sim_copy(from->node, (size_t) from->nodes * sizeof(*from->node));
     to->switch_ = sim_copy(from->switch_, (size_t) from->switches * sizeof(*from->switch_));
+    to->hang = (struct sim_hang){0};
 }
 
 static void resolve(struct sim_run *r, int32_t line)
@@ -166,7 +167,13 @@ static void resolve(struct sim_run *r, int32_t line)
         case SIM_IT:
             copy_hit(h, &r->hit[line - 1]);
             break;
+        case SIM_ONE_OF_IT:
+            if (h[-1].nodes > 0)
+                add_node(h, h[-1].node[draw_below(&r->draw, (uint64_t) h[-1].nodes)]);
+            break;
     }
+    if (r->options->script->fault[line].verb == SIM_HANG)
+        sim_hang_plan(r, line);
 }
 
 void sim_fault_plan(struct sim_run *r)

@@ -5,8 +5,10 @@
 
 #include "sim/replay.h"
 
+#include "sim/hang.h"
 #include "sim/sim_memory.h"
 #include "sim/units.h"
+#include "ftree/waitfor/waitfor.h"
 #include "ftree/wire/wire.h"
 
 #include <inttypes.h>
@@ -86,6 +88,10 @@ static void describe(const struct replay *p, const struct replay_record *r, char
         case REPLAY_LOOK:
             snprintf(buf, len, "looks at rank %d: state %c, phase %d", (int) r->rank.rank,
                      r->rank.proc_state, r->rank.phase);
+            break;
+        case REPLAY_WAITS:
+            snprintf(buf, len, "asks rank %d what it waits for (%u)", (int) r->rank.rank,
+                     (unsigned) r->look);
             break;
         case REPLAY_STATE:
             snprintf(buf, len, "looks at itself: data interface %s",
@@ -231,6 +237,50 @@ static void look(void *ctx, int32_t i, struct ftree_rank_state *s)
     *s = (struct ftree_rank_state){.rank = got.rank.rank, .proc_state = 'R', .peer = FTREE_NONE};
 }
 
+/* False: the bytes are not what a rank says. */
+static bool make_page(struct replay *p, const struct replay_record *r, struct waits_page *page)
+{
+    struct ftree *ft = p->ft[p->input.node];
+    size_t at = 0;
+    struct waitfor_answer *a = waitfor_answer_get(ft, p->input.at, r->bytes, r->len, &at);
+
+    if (a && a->rank == r->rank.rank) {
+        page->records = a->records;
+        memcpy(page->record, a->record, (size_t) a->records * sizeof(*a->record));
+        page->exchanges = a->exchanges;
+        memcpy(page->exchange, a->exchange, (size_t) a->exchanges * sizeof(*a->exchange));
+        page->posted = a->posted;
+        page->posted_more = a->posted_more;
+        memcpy(page->post, a->post, (size_t) a->posted * sizeof(*a->post));
+        page->last = a->last;
+        memcpy(page->sent, a->sent, (size_t) a->last * sizeof(*a->sent));
+    }
+    ftree_alloc(ft, a, 0);
+    return a != NULL;
+}
+
+static enum ftree_waits_look waits(void *ctx, int32_t i, uint32_t look, const int32_t *with,
+                                   int32_t n, const struct waits_page **page)
+{
+    static struct waits_page said;
+    struct replay *p = ctx;
+    struct replay_record got = {.kind = REPLAY_WAITS, .look = look};
+    const struct replay_record *want = next(p);
+
+    (void) with;
+    (void) n;
+    got.rank.rank = sim_first_rank(&p->topology, p->input.node) + i;
+    memset(&said, 0, sizeof(said));
+    *page = &said;
+    if (want && want->kind == REPLAY_WAITS && want->rank.rank == got.rank.rank &&
+        want->look == look && (want->said != FTREE_WAITS_READY || make_page(p, want, &said))) {
+        print_record(p, want);
+        return (enum ftree_waits_look) want->said;
+    }
+    differ(p, want, &got);
+    return FTREE_WAITS_UNABLE;
+}
+
 static void state(void *ctx, struct ftree_node_state *s)
 {
     struct replay *p = ctx;
@@ -268,6 +318,8 @@ static void ignore_verdict(void *ctx, const struct ftree_verdict *v)
 
 static const struct ftree_io io = {.send = send_message,
                                    .look = look,
+                                   .waits = waits,
+                                   .call_name = sim_hang_call_name,
                                    .state = state,
                                    .verdict = ignore_verdict,
                                    .report = ignore_verdict,

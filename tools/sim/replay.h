@@ -50,6 +50,7 @@ enum replay_kind {
     REPLAY_TICK,
     REPLAY_LAST_IN = REPLAY_TICK, /* those up to here are inputs of a handle */
     REPLAY_LOOK,
+    REPLAY_WAITS,
     REPLAY_STATE,
     REPLAY_SEND,
     REPLAY_SAYS,
@@ -67,10 +68,13 @@ struct replay_record {
     int32_t error;
     uint64_t conn;
     ftree_time waiting; /* of a stall */
-    struct ftree_rank_state rank; /* of a look; of a stall its rank and peer */
+    struct ftree_rank_state rank; /* of a look; of waits its rank; of a stall its rank and peer */
+    uint32_t look; /* number of what was asked of its waits */
+    uint8_t said; /* enum ftree_waits_look */
     struct ftree_node_state state;
     size_t len;
-    uint8_t bytes[FTREE_MESSAGE_MAX]; /* of a message; of a line: text, with a final zero */
+    uint8_t bytes[FTREE_MESSAGE_MAX]; /* of a message, or what a rank waits for; of a line: text,
+                                        * with a final zero */
 };
 
 struct replay_file {

@@ -317,6 +317,17 @@ static bool take_look(struct replay_file *f, struct json_object *o, struct repla
            take_letter(f, letter, len, &r->rank.proc_state);
 }
 
+static bool take_waits(struct replay_file *f, struct json_object *o, struct replay_record *r)
+{
+    int64_t look = 0;
+
+    if (!take_rank(f, o, "waits", r) || !take_int(f, o, "look", 0, UINT32_MAX, &look) ||
+        !take_byte(f, o, "said", FTREE_WAITS_UNABLE + 1, &r->said))
+        return false;
+    r->look = (uint32_t) look;
+    return take_bytes(f, o, r);
+}
+
 /* One of the ranks of a state: [rank, phase, letter]. */
 static bool take_state_rank(struct replay_file *f, struct json_object *o, struct replay_record *r)
 {
@@ -442,6 +453,7 @@ static bool take_record(struct replay_file *f, struct json_object *o, struct rep
         uint8_t kind;
         bool (*take)(struct replay_file *f, struct json_object *o, struct replay_record *r);
     } kinds[] = {{"in", REPLAY_TICK, take_in},
+                 {"waits", REPLAY_WAITS, take_waits},
                  {"look", REPLAY_LOOK, take_look},
                  {"send", REPLAY_SEND, take_send},
                  {"says", REPLAY_SAYS, take_says}};
@@ -465,7 +477,8 @@ static bool take_record(struct replay_file *f, struct json_object *o, struct rep
     if (json_object_object_get_ex(o, "state", NULL))
         return take_state(f, o, r);
     return wrong(f,
-                 "one of \"in\", \"look\", \"state\", \"send\", \"says\", \"end\" must be there");
+                 "one of \"in\", \"look\", \"waits\", \"state\", \"send\", \"says\", \"end\" must be "
+                 "there");
 }
 
 bool sim_replay_read(struct replay_file *f, struct replay_record *r)

@@ -12,6 +12,8 @@
 
 /* ---- numbers --------------------------------------------------------------------------------- */
 
+#define WAITS_BOUND (2500 * FTREE_MS) /* after the last rank has blocked */
+
 static double latency_of(const struct sim_run *r, const struct sim_report *p)
 {
     return sim_seconds(p->at - r->truth.expectation[p->expectation].since);
@@ -28,24 +30,42 @@ static bool is_within_bound(const struct sim_run *r, const struct sim_report *p)
         .nodes = r->job.nodes, .fanout = r->job.fanout, .seed = r->job.seed, .tree = r->job.tree};
     ftree_time depth = (ftree_time) ftree_topo_height(&topo, 0) + 1;
 
+    if (e->ranks > 0)
+        return p->at <= e->since + WAITS_BOUND;
     return p->at <= stall + 2 * r->cfg.silence + r->cfg.gather + 2 * depth * hop;
+}
+
+static void take_latency(double l, struct sim_result *out)
+{
+    if (out->right == 0 || l < out->latency_min)
+        out->latency_min = l;
+    if (out->right == 0 || l > out->latency_max)
+        out->latency_max = l;
+    out->right++;
+}
+
+/* A note comes late by intent; what counts is when the root could have told it. */
+static void take_notes(const struct sim_run *r, struct sim_result *out)
+{
+    for (int32_t i = 0; i < r->truth.expectations; i++) {
+        const struct sim_expectation *e = &r->truth.expectation[i];
+        if (e->waiters == 0 || !e->noted || !e->known)
+            continue;
+        out->late += e->known > e->since + WAITS_BOUND;
+        take_latency(e->known > e->since ? sim_seconds(e->known - e->since) : 0, out);
+    }
 }
 
 static void take_latencies(const struct sim_run *r, struct sim_result *out)
 {
     for (int32_t i = 0; i < r->truth.reports; i++) {
         const struct sim_report *p = &r->truth.report[i];
-        double l = p->expectation == FTREE_NONE ? 0 : latency_of(r, p);
+        double located = sim_seconds(p->located - p->first_symptom);
         if (p->expectation == FTREE_NONE)
             continue;
-        if (out->right == 0 || l < out->latency_min)
-            out->latency_min = l;
-        if (out->right == 0 || l > out->latency_max)
-            out->latency_max = l;
-        l = sim_seconds(p->located - p->first_symptom);
-        if (l > out->located_max)
-            out->located_max = l;
-        out->right++;
+        take_latency(latency_of(r, p), out);
+        if (located > out->located_max)
+            out->located_max = located;
         if (!is_within_bound(r, p))
             out->late++;
     }
@@ -80,6 +100,7 @@ void sim_result_take(const struct sim_run *r, double wall_s, struct sim_result *
 {
     struct sim_problem p;
     uint32_t most = 0;
+    uint64_t beside;
 
     *out = (struct sim_result){.seed = r->seed,
                                .nodes = r->job.nodes,
@@ -89,6 +110,7 @@ void sim_result_take(const struct sim_run *r, double wall_s, struct sim_result *
                                .simulated_s = sim_seconds(r->now),
                                .ok = !r->broken && !sim_truth_problem(&r->truth, 0, &p)};
     take_latencies(r, out);
+    take_notes(r, out);
     out->bound = bound_of(r);
     for (int32_t i = 0; i < r->job.nodes; i++) {
         const struct sim_node *n = &r->node[i];
@@ -97,8 +119,12 @@ void sim_result_take(const struct sim_run *r, double wall_s, struct sim_result *
             out->busiest_messages = messages;
             out->busiest = i;
         }
-        if (messages - n->own_suspects > out->busiest_beside_suspects)
-            out->busiest_beside_suspects = messages - n->own_suspects;
+        beside = (uint64_t) n->own_suspects + n->of_waits;
+        beside = beside < messages ? messages - beside : 0; /* one may have been lost */
+        if (beside > out->busiest_beside_suspects)
+            out->busiest_beside_suspects = beside;
+        if (n->of_waits > out->busiest_of_waits)
+            out->busiest_of_waits = n->of_waits;
         if (n->bytes > out->busiest_bytes)
             out->busiest_bytes = n->bytes;
         out->active += n->sent > 0;
@@ -128,6 +154,17 @@ static void name_component(const struct sim_run *r, int kind, int32_t node, int3
         snprintf(buf, len, "what is between");
 }
 
+/* Ranks that wait for each other, or for one. */
+static void name_ranks(const struct sim_expectation *e, char *buf, size_t len)
+{
+    int n = snprintf(buf, len, "rank %d", (int) e->rank[0]);
+
+    if (e->ranks > 1)
+        snprintf(buf + n, len - (size_t) n, " and %d more", (int) e->ranks - 1);
+    else if (e->waiters > 0)
+        snprintf(buf + n, len - (size_t) n, ", for whom %d wait", (int) e->waiters);
+}
+
 static void name_classes(uint32_t classes, char *buf, size_t len)
 {
     size_t n = 0;
@@ -145,8 +182,13 @@ static void describe(const struct sim_run *r, const struct sim_problem *p, char 
     if (p->expectation != FTREE_NONE) {
         const struct sim_expectation *e = &r->truth.expectation[p->expectation];
         name_classes(e->classes, what, sizeof(what));
-        name_component(r, FTREE_KIND_NODE, e->node, FTREE_NONE, e->switch_, component,
-                       sizeof(component));
+        if (e->waiters > 0)
+            snprintf(what, sizeof(what), "note");
+        if (e->ranks > 0)
+            name_ranks(e, component, sizeof(component));
+        else
+            name_component(r, FTREE_KIND_NODE, e->node, FTREE_NONE, e->switch_, component,
+                           sizeof(component));
         snprintf(buf, len, "%s: %s of %s", sim_problem_name(p->kind), what, component);
     } else {
         const struct sim_report *q = &r->truth.report[p->report];
@@ -246,9 +288,34 @@ static struct json_object *verdict_json(const struct sim_run *r, const struct si
     add_count(o, "reporter", (uint64_t) p->reporter);
     add_count(o, "fln", (uint64_t) p->fln);
     add_count(o, "victims", (uint64_t) p->victims);
+    add_count(o, "ranks", (uint64_t) p->ranks);
     if (p->withdrawn)
         add_number(o, "withdrawn_after_s", sim_seconds(p->withdrawn - p->at));
     return o;
+}
+
+static struct json_object *note_json(const struct sim_expectation *e)
+{
+    struct json_object *o = json_object_new_object();
+
+    add_count(o, "rank", (uint64_t) e->rank[0]);
+    add_count(o, "waiting", (uint64_t) e->waiters);
+    add_bool(o, "right", e->noted > 0);
+    if (e->known)
+        add_number(o, "latency_s", e->known > e->since ? sim_seconds(e->known - e->since) : 0);
+    if (e->noted)
+        add_number(o, "noted_s", sim_seconds(e->noted - e->since));
+    return o;
+}
+
+static struct json_object *notes_json(const struct sim_run *r)
+{
+    struct json_object *list = json_object_new_array();
+
+    for (int32_t i = 0; i < r->truth.expectations; i++)
+        if (r->truth.expectation[i].waiters > 0)
+            json_object_array_add(list, note_json(&r->truth.expectation[i]));
+    return list;
 }
 
 static struct json_object *mistake_json(const struct sim_run *r, const struct sim_mistake *m)
@@ -290,6 +357,7 @@ static void add_lists(const struct sim_run *r, struct json_object *o)
     if (r->broken)
         json_object_array_add(problems, json_object_new_string(r->broken));
     json_object_object_add(o, "verdicts", verdicts);
+    json_object_object_add(o, "notes", notes_json(r));
     json_object_object_add(o, "problems", problems);
 }
 
@@ -317,6 +385,9 @@ struct json_object *sim_result_json(const struct sim_run *r, const struct sim_re
     add_count(o, "busiest_node", (uint64_t) s->busiest);
     add_number(o, "messages_mean", (double) r->messages / r->job.nodes);
     add_count(o, "bytes_total", r->bytes);
+    add_count(o, "messages_busiest_node_of_waits", s->busiest_of_waits);
+    add_count(o, "messages_of_waits", r->waits_messages);
+    add_count(o, "bytes_of_waits", r->waits_bytes);
     add_count(o, "bytes_busiest_node", s->busiest_bytes);
     add_number(o, "bytes_mean", (double) r->bytes / r->job.nodes);
     add_count(o, "nodes_that_sent", s->active);

@@ -24,6 +24,7 @@ struct sim_result {
     uint64_t messages;
     uint64_t busiest_messages, busiest_bytes;
     int32_t busiest; /* node */
+    uint64_t busiest_of_waits; /* of a node: about who waits for whom, and what acknowledges these */
     uint64_t
         busiest_beside_suspects; /* messages of a node that are neither questions about suspects
                                      * nor what these bring, at most */

@@ -166,6 +166,7 @@ static void set_end(struct sim_run *r)
 static uint64_t progress(const struct sim_run *r)
 {
     return (uint64_t) r->faults_left + (uint64_t) r->truth.reports + r->truth.withdrawals +
+           (uint64_t) r->truth.notes +
            ((uint64_t) r->last_fault << 8);
 }
 
@@ -231,9 +232,21 @@ static void look_back(struct sim_run *r)
             count_unaware(r, n);
 }
 
+static void ask_status(struct sim_run *r)
+{
+    int32_t node = r->options->asked;
+    uint32_t number;
+
+    if (!r->options->status || node >= r->job.nodes)
+        return;
+    ftree_query(r->node[node].ft, r->now, FTREE_QUERY_STATUS, NULL, 0, &number);
+    sim_run_touch(r, node);
+}
+
 void sim_run(struct sim_run *r, const struct sim_options *options, uint64_t seed)
 {
     make(r, options, seed);
+    ask_status(r);
     go(r);
     look_back(r);
     sim_run_note(r, r->events);

@@ -7,6 +7,7 @@
 #define RUN_H_INCLUDED
 
 #include "sim/deadline.h"
+#include "sim/hang.h"
 #include "sim/network.h"
 #include "sim/queue.h"
 #include "sim/script.h"
@@ -21,6 +22,7 @@
  *     run.c      the clock: events, ticks, the end
  *     agent.c    what a handle is given: messages, states of ranks, memory; what its work costs
  *     fault.c    faults begin and end, who waits, and what is to be found
+ *     hang.c     ranks that wait for each other, and what ranks that wait say of themselves
  *     trace.c    what each handle received and decided, to be replayed
  */
 
@@ -39,6 +41,8 @@ struct sim_options {
     int32_t partners; /* how many ranks wait for each node that is gone */
     ftree_time grace; /* how long a run goes on when all is found, so that what is wrong shows */
     ftree_time limit; /* how long after the last fault it ends when it is not */
+    bool status; /* node `asked` is asked for the status of the job, before anything else happens */
+    int32_t asked;
     bool check; /* every invariant of a handle after each of its events */
     FILE *trace; /* NULL: none */
     /* Called every now and then; may be NULL. */
@@ -54,6 +58,7 @@ struct sim_node {
     uint64_t bytes; /* sent and received */
     uint32_t sent, received; /* messages */
     uint32_t own_suspects; /* of both: those about them */
+    uint32_t of_waits; /* of both: those about who waits for whom, with what acknowledges them */
     uint32_t memory, memory_most; /* of its handle, in bytes */
     bool off; /* no power */
     bool crashed; /* its ranks have ended; its agent reports that, and leaves */
@@ -66,7 +71,11 @@ struct sim_rank {
     ftree_time since; /* it waits; 0: it does not */
     ftree_time until; /* and then goes on; 0: it depends */
     int32_t peer;
+    int32_t hang, place; /* the line that made it hang, from 1, and its place there; 0: it does not */
+    uint32_t stamp; /* changes with each wait */
+    uint32_t look; /* that it was asked at last */
     bool stopped; /* its process is, and not those of all its node */
+    bool finalized;
 };
 
 /* The nodes (or switches) that a line of the script came to. */
@@ -75,6 +84,7 @@ struct sim_hit {
     int32_t nodes;
     int32_t *switch_;
     int32_t switches;
+    struct sim_hang hang;
 };
 
 struct sim_run {
@@ -94,6 +104,13 @@ struct sim_run {
     int32_t faults_left; /* beginnings and ends that are still to come */
     ftree_time last_fault; /* when the last one was */
     uint64_t events, ticks, messages, bytes;
+    uint64_t waits_messages, waits_bytes; /* of these: who waits for whom */
+    struct {
+        ftree_time took; /* 0: there is no answer */
+        uint64_t messages; /* until then, of the run; of the node that had most: */
+        uint32_t busiest;
+        int32_t answered, silent; /* nodes */
+    } status;
     uint64_t hash; /* of all that happened, in its order */
     uint64_t memory_idle, memory, memory_most; /* of all handles, in bytes */
     uint64_t verdict_calls; /* nodes that heard of a verdict, or that it is withdrawn */
@@ -140,6 +157,14 @@ void sim_fault_event(struct sim_run *r, const struct sim_event *e);
 void sim_fault_over(struct sim_run *r, const struct sim_event *e);
 void sim_fault_free(struct sim_run *r);
 
+/* Purpose: a rank begins to wait for another within that time, if it does not wait yet; it goes on. */
+void sim_fault_wait(struct sim_run *r, int32_t rank, int32_t peer, ftree_time within);
+void sim_fault_goes_on(struct sim_run *r, int32_t rank);
+
+/* Whoever is gone for less time than this need not be noticed, but may be: the stall limit, a
+ * window of questions, the victims, and as much again for a network that loses messages. */
+#define SIM_NOTICED (5000 * FTREE_MS)
+
 /* ---- trace.c --------------------------------------------------------------------------------- */
 
 void sim_trace_begin(const struct sim_run *r);
@@ -152,6 +177,10 @@ void sim_trace_gone(const struct sim_run *r, int32_t node, int32_t rank);
 void sim_trace_leave(const struct sim_run *r, int32_t node);
 void sim_trace_tick(const struct sim_run *r, int32_t node);
 void sim_trace_look(const struct sim_run *r, int32_t node, const struct ftree_rank_state *s);
+/* What a rank has said of its waits; page NULL: nothing, for the reason `said`. */
+void sim_trace_waits(const struct sim_run *r, int32_t node, int32_t rank, uint32_t look,
+                     enum ftree_waits_look said, const struct waits_page *page,
+                     const int32_t *with, int32_t n);
 void sim_trace_state(const struct sim_run *r, int32_t node, const struct ftree_node_state *s);
 void sim_trace_send(const struct sim_run *r, int32_t node, const struct ftree_route *to,
                     const void *bytes, size_t len);

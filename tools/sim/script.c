@@ -5,6 +5,7 @@
 
 #include "sim/script.h"
 
+#include "sim/hang.h"
 #include "sim/sim_memory.h"
 #include "sim/network.h"
 #include "sim/units.h"
@@ -15,12 +16,14 @@
 #include <string.h>
 
 #define AT_DEFAULT (1000 * FTREE_MS)
+#define WITHIN_DEFAULT (10 * FTREE_MS)
 
 const char *sim_verb_name(int verb)
 {
     static const char *const names[SIM_VERBS] = {"lose",      "kill",   "freeze", "stop", "cut",
                                                  "partition", "slow",   "return", "heal", "storm",
-                                                 "wait",      "random", "down"};
+                                                 "wait",      "random", "down",   "finalize",
+                                                 "hang"};
 
     return verb >= 0 && verb < SIM_VERBS ? names[verb] : "?";
 }
@@ -187,13 +190,30 @@ static int take_random(struct reader *r, int32_t count, struct sim_target *targe
     return FTREE_OK;
 }
 
+static int take_words(struct reader *r, const char *const *words)
+{
+    char what[32];
+
+    for (; *words; words++)
+        if (!took(r, *words)) {
+            snprintf(what, sizeof(what), "'%s'", *words);
+            return expected(r, what);
+        }
+    return FTREE_OK;
+}
+
 static int take_target(struct reader *r, struct sim_target *target)
 {
+    static const char *const of_it[] = {"of", "it", NULL};
     int64_t n;
 
     if (took(r, "it")) {
         target->kind = SIM_IT;
         return FTREE_OK;
+    }
+    if (took(r, "one")) {
+        target->kind = SIM_ONE_OF_IT;
+        return take_words(r, of_it);
     }
     if (took(r, "root"))
         return take_root(r, target);
@@ -225,18 +245,6 @@ static int take_path(struct reader *r, uint8_t *paths)
         *paths = 1 << FTREE_PATH_MGMT;
     else
         return expected(r, "data or mgmt");
-    return FTREE_OK;
-}
-
-static int take_words(struct reader *r, const char *const *words)
-{
-    char what[32];
-
-    for (; *words; words++)
-        if (!took(r, *words)) {
-            snprintf(what, sizeof(what), "'%s'", *words);
-            return expected(r, what);
-        }
     return FTREE_OK;
 }
 
@@ -320,8 +328,87 @@ static int take_slow(struct reader *r, struct sim_fault *f)
     return take_time(r, &f->by);
 }
 
+/* "of 1000 scattered ranks" */
+static int take_crowd(struct reader *r, struct sim_fault *f, int32_t least)
+{
+    int32_t chains = f->chains > 0 ? f->chains : 1;
+    int64_t n;
+
+    if (!took(r, "of"))
+        return expected(r, "'of' and a number of ranks");
+    if (!sim_read_number(r->word, r->len, least, r->t->job.size / chains, &n))
+        return expected(r, "a number of ranks that the job has");
+    next(r);
+    f->count = (int32_t) n * chains;
+    f->scattered = took(r, "scattered");
+    if (took(r, "ranks") || took(r, "rank"))
+        return FTREE_OK;
+    return expected(r, f->scattered ? "'ranks'" : "'ranks' or 'scattered ranks'");
+}
+
+/* "chain of 1000 ranks to node 7", of which "chain" is read. */
+static int take_chains(struct reader *r, struct sim_fault *f, int32_t chains)
+{
+    f->verb = SIM_HANG;
+    f->shape = SIM_CHAIN;
+    f->chains = chains;
+    if (take_crowd(r, f, 1))
+        return FTREE_ERR_INVALID;
+    return took(r, "to") ? take_target(r, &f->target) : expected(r, "'to' and a target");
+}
+
+/* "collective: node 7 receives", of which the first word is read. */
+static int take_collective(struct reader *r, struct sim_fault *f)
+{
+    static const char *const but[] = {"but", NULL}, *const root[] = {"another", "root", NULL};
+
+    if (took(r, "all")) {
+        f->shape = SIM_ALL_BUT;
+        return take_words(r, but) ? FTREE_ERR_INVALID : take_target(r, &f->target);
+    }
+    if (take_target(r, &f->target))
+        return FTREE_ERR_INVALID;
+    f->shape = SIM_ALL_BUT_RECEIVE;
+    if (took(r, "receives"))
+        return FTREE_OK;
+    f->shape = SIM_OTHER_ROOT;
+    return took(r, "has") ? take_words(r, root) : expected(r, "receives or has another root");
+}
+
+/* True: the line is one of waits for each other; *rc says whether it is well. */
+static bool take_hang(struct reader *r, struct sim_fault *f, int *rc)
+{
+    static const char *const source[] = {"source", NULL};
+    const char *word = r->word;
+    size_t len = r->len;
+    int64_t chains;
+
+    f->verb = SIM_HANG;
+    if (took(r, "ring") || took(r, "knot")) {
+        f->shape = *word == 'r' ? SIM_RING : SIM_KNOT;
+        *rc = take_crowd(r, f, 2);
+    } else if (took(r, "any")) {
+        f->shape = SIM_ANY_SOURCE;
+        *rc = take_words(r, source) ? FTREE_ERR_INVALID : take_crowd(r, f, 2);
+    } else if (took(r, "collective:")) {
+        *rc = take_collective(r, f);
+    } else if (took(r, "chain")) {
+        *rc = take_chains(r, f, 1);
+    } else if (sim_read_number(word, len, 1, r->t->job.size, &chains)) {
+        next(r);
+        *rc = took(r, "chains") ? take_chains(r, f, (int32_t) chains) : expected(r, "'chains'");
+    } else {
+        return false;
+    }
+    return true;
+}
+
 static int take_verb(struct reader *r, struct sim_fault *f)
 {
+    int rc;
+
+    if (take_hang(r, f, &rc))
+        return rc;
     if (took(r, "storm:")) {
         f->verb = SIM_STORM;
         return take_storm(r, f);
@@ -330,7 +417,7 @@ static int take_verb(struct reader *r, struct sim_fault *f)
         f->verb = SIM_WAIT;
         return take_wait(r, f);
     }
-    for (f->verb = 0; f->verb < SIM_VERBS; f->verb++)
+    for (f->verb = 0; f->verb < SIM_HANG; f->verb++)
         if (took(r, sim_verb_name(f->verb)))
             break;
     switch (f->verb) {
@@ -351,6 +438,7 @@ static int take_verb(struct reader *r, struct sim_fault *f)
         case SIM_LOSE:
         case SIM_KILL:
         case SIM_FREEZE:
+        case SIM_FINALIZE:
         case SIM_RETURN:
             return take_target(r, &f->target);
         case SIM_DOWN:
@@ -358,8 +446,8 @@ static int take_verb(struct reader *r, struct sim_fault *f)
             return take_target(r, &f->target);
         default:
             return expected(
-                r, "lose, kill, freeze, stop, cut, down, partition, slow, return, heal, storm:, "
-                   "node or random");
+                r, "lose, kill, freeze, stop, cut, down, partition, slow, return, heal, finalize, "
+                   "storm:, collective:, ring, knot, any source, chain, node or random");
     }
 }
 
@@ -373,7 +461,10 @@ static int take_line(struct reader *r, struct sim_fault *f)
     }
     if (take_verb(r, f))
         return FTREE_ERR_INVALID;
-    if (f->verb != SIM_RETURN && f->verb != SIM_HEAL && took(r, "for") && take_time(r, &f->lasts))
+    if (f->verb == SIM_HANG && took(r, "within") && take_time(r, &f->within))
+        return FTREE_ERR_INVALID;
+    if (f->verb != SIM_RETURN && f->verb != SIM_HEAL && f->verb != SIM_FINALIZE && took(r, "for") &&
+        take_time(r, &f->lasts))
         return FTREE_ERR_INVALID;
     return r->len ? expected(r, "the end of the line") : FTREE_OK;
 }
@@ -381,7 +472,8 @@ static int take_line(struct reader *r, struct sim_fault *f)
 static int add_line(struct sim_script *s, struct reader *r)
 {
     struct sim_fault f = {
-        .at = AT_DEFAULT, .lasts = FTREE_NEVER, .paths = SIM_BOTH_PATHS, .other = FTREE_NONE};
+        .at = AT_DEFAULT, .lasts = FTREE_NEVER, .within = WITHIN_DEFAULT, .paths = SIM_BOTH_PATHS,
+        .other = FTREE_NONE};
 
     next(r);
     if (r->len == 0)
@@ -390,7 +482,7 @@ static int add_line(struct sim_script *s, struct reader *r)
         free(f.target.range);
         return FTREE_ERR_INVALID;
     }
-    if (f.target.kind == SIM_IT && s->n == 0) {
+    if ((f.target.kind == SIM_IT || f.target.kind == SIM_ONE_OF_IT) && s->n == 0) {
         free(f.target.range);
         return wrong_at(r, r->begin, "'it' needs a line with a target before it");
     }

@@ -24,11 +24,24 @@
  *     [t=TIME] heal                      no partition any more
  *     [t=TIME] storm: all wait for TARGET   every rank begins to wait for it (it may be well)
  *     [t=TIME] node NODE waits for node NODE
+ *     [t=TIME] finalize TARGET           its ranks have called MPI_Finalize
+ *     [t=TIME] ring of N [scattered] ranks    each receives from the next, the last from the first
+ *     [t=TIME] knot of N [scattered] ranks    each waits for one of its two neighbours in the ring
+ *     [t=TIME] any source of N [scattered] ranks   each receives from any of them
+ *     [t=TIME] chain of N [scattered] ranks to TARGET   each receives from the next, the last from
+ *                                        the target's first rank, or, if it is `it`, from the
+ *                                        first rank of the line before
+ *     [t=TIME] K chains of N [scattered] ranks to TARGET
+ *     [t=TIME] collective: all but TARGET     every rank is in the same one, but the target's first,
+ *                                        which is not in MPI
+ *     [t=TIME] collective: TARGET receives    and which receives from one of them
+ *     [t=TIME] collective: TARGET has another root
  *     [t=TIME] random waits every TIME of up to TIME   as healthy programs do: one rank waits for
  *                                        another, and goes on
  *
- * Each but return and heal may end in "for TIME": then it is over again.  Where t= is missing, it
- * is 1 s.  TIME is a number and one of ns, us, ms, s, m, h.  PATH is data or mgmt.  TARGET:
+ * Each but return, heal and finalize may end in "for TIME": then it is over again.  Where t= is
+ * missing, it is 1 s.  Lines with waits may have "within TIME" before that: each of them begins within
+ * that time, 10 ms.  Ranks are neighbours if they are not scattered, then in random order.  TIME is a number and one of ns, us, ms, s, m, h.  PATH is data or mgmt.  TARGET:
  *
  *     node LIST, switch LIST     "17", "1-4,9", "c17": numbers or names
  *     root                       node 0
@@ -36,6 +49,7 @@
  *     random node, 100 random nodes, random switch, 3 random switches
  *     random fln and child       an inner node and one of its children
  *     it                         what the line before was about
+ *     one of it                  a node of that, drawn
  */
 
 enum sim_verb {
@@ -52,6 +66,8 @@ enum sim_verb {
     SIM_WAIT,
     SIM_RANDOM_WAITS,
     SIM_DOWN,
+    SIM_FINALIZE,
+    SIM_HANG,
     SIM_VERBS
 };
 
@@ -63,7 +79,8 @@ enum sim_target_kind {
     SIM_RANDOM_NODES, /* `count` of them */
     SIM_RANDOM_SWITCHES,
     SIM_RANDOM_FLN,
-    SIM_IT
+    SIM_IT,
+    SIM_ONE_OF_IT
 };
 
 /* first and last of a range */
@@ -85,6 +102,10 @@ struct sim_fault {
     ftree_time lasts; /* FTREE_NEVER: for good */
     ftree_time by; /* of a slow link; of random waits: how long they are at most */
     ftree_time every; /* of random waits */
+    ftree_time within; /* waits begin */
+    uint8_t shape; /* enum sim_shape, of SIM_HANG; */
+    bool scattered;
+    int32_t count, chains; /* ranks of all chains; chains 0: it is none */
     struct sim_target target;
     int32_t other; /* node: of SIM_WAIT whom the target waits for, of SIM_CUT from whom it is cut
                     * (FTREE_NONE: from all); of SIM_STOP: the rank */

@@ -6,6 +6,7 @@
 #include "sim/run.h"
 
 #include "sim/replay.h"
+#include "ftree/waitfor/waitfor.h"
 #include "ftree/wire/wire.h"
 
 #include <inttypes.h>
@@ -21,10 +22,10 @@
  *     {"t": 4000000000, "end": 1234}
  *
  * Each other is an input of one handle ("in"), and, directly behind that, what its node answered
- * when it looked at a rank ("look") or at itself ("state"), what it sent ("send") and a line of its
- * own ("says"), in the order in which it did so; times in ns of the run's clock, messages in
- * hexadecimal.  A program that makes new handles and gives them the same input, in this order,
- * gets the same messages and lines again: replay.c does.
+ * when it looked at a rank ("look"), asked it what it waits for ("waits") or looked at itself
+ * ("state"), what it sent ("send") and a line of its own ("says"), in the order in which it did so;
+ * times in ns of the run's clock, messages in hexadecimal.  A program that makes new handles and gives
+ * them the same input, in this order, gets the same messages and lines again: replay.c does.
  */
 
 static void begin_line(const struct sim_run *r, int32_t node, const char *what)
@@ -169,6 +170,22 @@ void sim_trace_look(const struct sim_run *r, int32_t node, const struct ftree_ra
     fprintf(r->options->trace,
             "%d, \"phase\": %d, \"state\": \"%c\", \"peer\": %d, \"waiting\": %" PRIu64 "}\n",
             (int) s->rank, s->phase, s->proc_state, (int) s->peer, s->waiting);
+}
+
+/* In the bytes in which it is sent to another node. */
+void sim_trace_waits(const struct sim_run *r, int32_t node, int32_t rank, uint32_t look,
+                     enum ftree_waits_look said, const struct waits_page *page,
+                     const int32_t *with, int32_t n)
+{
+    struct ftree *ft = r->node[node].ft;
+    waitfor_bytes bytes = {0};
+
+    if (page)
+        waitfor_answer_put(ft, r->now, &bytes, rank, WAITFOR_READY, 0, page, with, n);
+    begin_line(r, node, "waits");
+    fprintf(r->options->trace, "%d, \"look\": %" PRIu32 ", \"said\": %d, ", (int) rank, look, said);
+    put_hex(r->options->trace, bytes.items, (size_t) bytes.n);
+    ftree_alloc(ft, bytes.items, 0);
 }
 
 void sim_trace_state(const struct sim_run *r, int32_t node, const struct ftree_node_state *s)

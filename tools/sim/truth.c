@@ -5,10 +5,18 @@
 
 #include "sim/truth.h"
 
+#include "ftree_inspect.h"
 #include "sim/sim_memory.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+static int by_number(const void *a, const void *b)
+{
+    int32_t x = *(const int32_t *) a, y = *(const int32_t *) b;
+
+    return (x > y) - (x < y);
+}
 
 void sim_truth_expect(struct sim_truth *t, const struct sim_expectation *e)
 {
@@ -17,7 +25,10 @@ void sim_truth_expect(struct sim_truth *t, const struct sim_expectation *e)
         t->expectation =
             sim_realloc(t->expectation, (size_t) t->expectations_room, sizeof(*t->expectation));
     }
-    t->expectation[t->expectations++] = *e;
+    t->expectation[t->expectations] = *e;
+    if (e->ranks > 0)
+        qsort(t->expectation[t->expectations].rank, (size_t) e->ranks, sizeof(*e->rank), by_number);
+    t->expectations++;
 }
 
 void sim_truth_over(struct sim_truth *t, int32_t fault)
@@ -36,12 +47,28 @@ void sim_truth_well(struct sim_truth *t, int32_t node, int32_t switch_)
 
 /* ---- reports --------------------------------------------------------------------------------- */
 
+/* Of more ranges than a verdict lists the number counts. */
+static bool has_these_ranks(const struct sim_expectation *e, const struct ftree_verdict *v)
+{
+    struct ftree_ranks one = {.count = 1, .ranges = 1, .range = {{v->rank, v->rank}}};
+    const struct ftree_ranks *c = v->component.count > 0 ? &v->component : &one;
+
+    if (v->kind != FTREE_KIND_RANK || c->count != e->ranks)
+        return false;
+    for (int32_t i = 0; i < c->ranges; i++)
+        for (int32_t rank = c->range[i].first; rank <= c->range[i].last; rank++)
+            if (!bsearch(&rank, e->rank, (size_t) e->ranks, sizeof(rank), by_number))
+                return false;
+    return true;
+}
+
 static int32_t find_expectation(const struct sim_truth *t, const struct ftree_verdict *v)
 {
     for (int32_t i = 0; i < t->expectations; i++) {
         const struct sim_expectation *e = &t->expectation[i];
-        bool any = e->node == FTREE_NONE && e->switch_ == FTREE_NONE;
+        bool any = e->node == FTREE_NONE && e->switch_ == FTREE_NONE && e->ranks == 0;
         bool same =
+            e->ranks > 0 ? has_these_ranks(e, v) :
             v->kind == FTREE_KIND_SWITCH
                 ? v->switch_ == e->switch_ || (e->sibling != FTREE_NONE && v->switch_ == e->sibling)
                 : e->switch_ == FTREE_NONE && v->node == e->node;
@@ -92,6 +119,7 @@ void sim_truth_report(struct sim_truth *t, ftree_time now, int32_t reporter,
                              .first_symptom = v->first_symptom,
                              .located = v->located,
                              .victims = v->victims.count,
+                             .ranks = v->component.count,
                              .expectation = v->local_only ? FTREE_NONE : find_expectation(t, v)};
     memcpy(r->rule, v->rule, sizeof(r->rule));
     if (r->expectation != FTREE_NONE) {
@@ -120,6 +148,31 @@ void sim_truth_stall(struct sim_truth *t, ftree_time now, int32_t node)
     for (int32_t i = 0; i < t->expectations; i++)
         if (t->expectation[i].node == node && t->expectation[i].first_stall == 0)
             t->expectation[i].first_stall = now;
+}
+
+void sim_truth_note(struct sim_truth *t, ftree_time now, const struct ftree_waiting *w)
+{
+    for (int32_t i = 0; i < t->expectations; i++) {
+        struct sim_expectation *e = &t->expectation[i];
+        if (e->waiters == 0 || e->reported > 0 || w->ends == 0 || w->end[0].rank != e->rank[0] ||
+            w->count != e->waiters)
+            continue;
+        e->reported = e->standing = 1;
+        e->noted = now;
+        t->notes++;
+    }
+}
+
+void sim_truth_waits(struct sim_truth *t, ftree_time now, const struct ftree *root)
+{
+    struct ftree_inspect_end end;
+
+    for (int32_t i = 0; i < t->expectations; i++) {
+        struct sim_expectation *e = &t->expectation[i];
+        if (e->waiters > 0 && !e->known && ftree_inspect_end(root, &end) &&
+            end.rank == e->rank[0] && end.waiting == e->waiters)
+            e->known = now;
+    }
 }
 
 /* ---- the comparison -------------------------------------------------------------------------- */
@@ -192,6 +245,8 @@ const char *sim_problem_name(int kind)
 
 void sim_truth_free(struct sim_truth *t)
 {
+    for (int32_t i = 0; i < t->expectations; i++)
+        free(t->expectation[i].rank);
     free(t->expectation);
     free(t->report);
     free(t->mistake);

@@ -25,7 +25,12 @@ struct sim_expectation {
     int32_t sides; /* how many acting roots may tell it: 1, of a partition 2 */
     int32_t reporters; /* how many of them must report, where a report is required */
     int32_t sibling; /* a switch that may as well be named, for there is nothing but these two */
-    ftree_time since;
+    int32_t *rank; /* [ranks] that the verdict names, ascending; the truth's; 0: whichever */
+    int32_t ranks;
+    int32_t waiters; /* no verdict, but a note that so many ranks wait for rank[0]; 0: a verdict */
+    ftree_time noted;
+    ftree_time known; /* when the root knew who waits for whom, of a note; 0: not yet */
+    ftree_time since; /* it began; of ranks that wait for each other: the last of them did */
     int32_t reported, standing; /* reports of it, and those not withdrawn */
     ftree_time first_stall; /* when somebody's wait for it first reached the limit; 0: not yet */
 };
@@ -40,7 +45,7 @@ struct sim_report {
     uint32_t id;
     ftree_time at, first_symptom, located;
     ftree_time withdrawn; /* 0: it stands */
-    int32_t victims;
+    int32_t victims, ranks; /* ranks: of its component, 0 where that is none of several */
     int32_t expectation; /* FTREE_NONE: it is wrong */
     int32_t unaware; /* nodes that at the end do not know it, and could */
     char rule[FTREE_NAME_MAX];
@@ -60,6 +65,7 @@ struct sim_truth {
     int32_t reports, reports_room;
     struct sim_mistake *mistake;
     int32_t mistakes, mistakes_room;
+    int32_t notes;
     uint64_t withdrawals;
 };
 
@@ -81,6 +87,10 @@ void sim_truth_raise(struct sim_truth *t, ftree_time now, const struct ftree_ver
 
 /* Purpose: a wait for that node has reached the stall limit. */
 void sim_truth_stall(struct sim_truth *t, ftree_time now, int32_t node);
+
+/* Purpose: the root tells whom ranks wait for that nothing is wrong with; and what it knows of that. */
+void sim_truth_note(struct sim_truth *t, ftree_time now, const struct ftree_waiting *w);
+void sim_truth_waits(struct sim_truth *t, ftree_time now, const struct ftree *root);
 
 /* Purpose: true once nothing is missing and nothing stands that is over. */
 bool sim_truth_is_complete(const struct sim_truth *t);

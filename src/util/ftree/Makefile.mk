@@ -15,6 +15,7 @@ noinst_HEADERS += \
     src/util/ftree/leave/leave.h \
     src/util/ftree/net/net.h \
     src/util/ftree/observe/observe.h \
+    src/util/ftree/query/query.h \
     src/util/ftree/recheck/recheck.h \
     src/util/ftree/report/report.h \
     src/util/ftree/report/report_int.h \
@@ -26,6 +27,7 @@ noinst_HEADERS += \
     src/util/ftree/topology/tree.h \
     src/util/ftree/topology/tree_int.h \
     src/util/ftree/waitfor/waitfor.h \
+    src/util/ftree/waits/classes.h \
     src/util/ftree/waits/waits.h \
     src/util/ftree/waits/waits_int.h \
     src/util/ftree/wire/wire.h \
@@ -39,10 +41,12 @@ src_mpid_ch4_faultloc_libfaultloc_la_SOURCES += \
     src/util/ftree/base/event.c \
     src/util/ftree/base/names.c \
     src/util/ftree/base/ranks.c \
+    src/util/ftree/base/spans.c \
     src/util/ftree/base/symptom.c \
     src/util/ftree/examine/crowd.c \
     src/util/ftree/examine/facts.c \
     src/util/ftree/examine/indirect.c \
+    src/util/ftree/examine/inquiry.c \
     src/util/ftree/examine/neighbour.c \
     src/util/ftree/examine/probe.c \
     src/util/ftree/examine/silence.c \
@@ -52,10 +56,15 @@ src_mpid_ch4_faultloc_libfaultloc_la_SOURCES += \
     src/util/ftree/intake/route.c \
     src/util/ftree/leave/leave.c \
     src/util/ftree/net/outbox.c \
+    src/util/ftree/net/parcel.c \
     src/util/ftree/net/relay.c \
     src/util/ftree/net/send.c \
     src/util/ftree/observe/answer.c \
     src/util/ftree/observe/symptom.c \
+    src/util/ftree/query/answer.c \
+    src/util/ftree/query/query.c \
+    src/util/ftree/query/result.c \
+    src/util/ftree/query/set.c \
     src/util/ftree/recheck/recheck.c \
     src/util/ftree/report/report.c \
     src/util/ftree/report/report_json.c \
@@ -92,12 +101,12 @@ src_mpid_ch4_faultloc_libfaultloc_la_SOURCES += \
     src/util/ftree/waitfor/judge.c \
     src/util/ftree/waitfor/look.c \
     src/util/ftree/waitfor/note.c \
-    src/util/ftree/waitfor/parcel.c \
     src/util/ftree/waitfor/verdict.c \
     src/util/ftree/waitfor/waitfor.c \
     src/util/ftree/waits/around.c \
     src/util/ftree/waits/blocked.c \
     src/util/ftree/waits/bytes.c \
+    src/util/ftree/waits/classes.c \
     src/util/ftree/waits/cores.c \
     src/util/ftree/waits/fixpoint.c \
     src/util/ftree/waits/graph.c \
@@ -112,4 +121,5 @@ src_mpid_ch4_faultloc_libfaultloc_la_SOURCES += \
     src/util/ftree/waits/words.c \
     src/util/ftree/wire/wire.c \
     src/util/ftree/wire/wire_bytes.c \
+    src/util/ftree/wire/wire_setting.c \
     src/util/ftree/wire/wire_state.c

@@ -50,6 +50,7 @@ static void join(struct ftree_whole *w)
     w->ft.announce = &w->announce;
     w->ft.leave = &w->leave;
     w->ft.waitfor = &w->waitfor;
+    w->ft.queries = &w->queries;
 }
 
 int ftree_create(const struct ftree_job *job, int32_t self, const struct ftree_config *cfg,
@@ -88,10 +89,12 @@ void ftree_destroy(struct ftree *ft)
     if (!ft)
         return;
     ftree_outbox_clear(ft);
+    ftree_parcel_clear(ft);
     ftree_observe_clear(ft);
     ftree_intake_clear(ft);
     ftree_examine_clear(ft);
     ftree_waitfor_clear(ft);
+    ftree_query_clear(ft);
     ftree_announce_clear(ft);
     ftree_state_clear(ft);
     ftree_alloc(ft, ft, 0); /* the first of all */
@@ -123,6 +126,12 @@ static void return_message(struct ftree *ft, ftree_time now, const struct ftree_
         case WIRE_WAITS_SEEN:
             ftree_waitfor_undeliverable(ft, now, (enum wire_type) l.type, l.to);
             break;
+        case WIRE_QUERY_UP:
+        case WIRE_QUERY_DOWN:
+        case WIRE_QUERY_ANSWER:
+        case WIRE_QUERY_RESULT:
+            ftree_query_undeliverable(ft, now, (enum wire_type) l.type, l.to);
+            break;
         default:
             ftree_announce_undeliverable(ft, now, &l);
             break;
@@ -144,6 +153,7 @@ static void learned(struct ftree *ft, ftree_time now, const struct ftree_event *
 
     ftree_probe_learned(ft);
     ftree_waitfor_learned(ft, now);
+    ftree_query_learned(ft, now);
     if (!k)
         return;
     ftree_recheck_watch(ft, now, k);
@@ -216,6 +226,12 @@ static void hand_over(struct ftree *ft, ftree_time now, const struct ftree_event
         case FTREE_EVENT_RESUMED:
             ftree_waitfor_resumed(ft, now, (int32_t) e->number);
             break;
+        case FTREE_EVENT_ASK_RANKS:
+            ftree_waitfor_say(ft, now, e->number);
+            break;
+        case FTREE_EVENT_RANKS_SAID:
+            ftree_query_said(ft, now, e->number, e->u.classes);
+            break;
     }
 }
 
@@ -284,6 +300,37 @@ int ftree_confirm(struct ftree *ft, ftree_time now, int32_t fln, uint32_t id)
     return rc;
 }
 
+int ftree_inquire(struct ftree *ft, ftree_time now, int32_t node, int32_t rank, uint32_t *number)
+{
+    struct ftree_events q;
+    int rc;
+
+    *number = 0;
+    if (node < 0 || node >= ft->job->nodes || rank < FTREE_NONE || rank >= ft->job->size ||
+        (rank != FTREE_NONE && ftree_node_of(ft, rank) != node))
+        return FTREE_ERR_INVALID;
+    ftree_events_begin(ft, &q);
+    rc = ftree_inquiry_begin(ft, now, node, rank, number);
+    ftree_end(ft, now);
+    return rc;
+}
+
+const struct ftree_inquiry *ftree_inquired(const struct ftree *ft, uint32_t number)
+{
+    return ftree_inquiry_find(ft, number);
+}
+
+void ftree_inquire_no_more(struct ftree *ft, uint32_t number)
+{
+    ftree_inquiry_drop(ft, number);
+}
+
+int ftree_query(struct ftree *ft, ftree_time now, enum ftree_query_kind kind, const void *bytes,
+                size_t len, uint32_t *number)
+{
+    return ftree_query_ask(ft, now, kind, bytes, len, number);
+}
+
 /* ---- messages -------------------------------------------------------------------------------- */
 
 static void heard_from(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
@@ -323,19 +370,23 @@ static void dispatch(struct ftree *ft, ftree_time now, int32_t from, enum ftree_
         case WIRE_ANSWER: /* its nonce is that of one question */
             ftree_recheck_answer(ft, from, path, &m->u.answer);
             ftree_indirect_answer(ft, now, from, path, &m->u.answer);
+            ftree_inquiry_answer(ft, now, from, path, &m->u.answer);
             ftree_probe_answer(ft, now, from, path, &m->u.answer);
             break;
         case WIRE_STATE:
-            ftree_probe_state(ft, now, from, &m->u.state);
+            ftree_inquiry_state(ft, from, &m->u.state);
+            ftree_probe_state(ft, now, from, &m->u.state, m->flags & WIRE_FLAG_DELIVERS);
             break;
         case WIRE_LOG:
+            ftree_inquiry_log(ft, from, &m->u.log);
             ftree_probe_log(ft, now, from, &m->u.log);
             break;
         case WIRE_INDIRECT_PROBE:
             ftree_indirect(ft, now, from, &m->u.indirect_probe);
             break;
         case WIRE_INDIRECT_RESULT:
-            ftree_probe_indirect_result(ft, now, from, &m->u.indirect_result);
+            ftree_probe_indirect_result(ft, now, from, &m->u.indirect_result,
+                                        m->flags & WIRE_FLAG_DELIVERS);
             break;
         case WIRE_FLOOD_QUERY:
             ftree_flood_heard(ft, now, m->u.round, from);
@@ -359,6 +410,12 @@ static void dispatch(struct ftree *ft, ftree_time now, int32_t from, enum ftree_
         case WIRE_WAITS_LOOK:
         case WIRE_WAITS_SEEN:
             ftree_waitfor_part(ft, now, from, (enum wire_type) m->type, &m->u.part);
+            break;
+        case WIRE_QUERY_UP:
+        case WIRE_QUERY_DOWN:
+        case WIRE_QUERY_ANSWER:
+        case WIRE_QUERY_RESULT:
+            ftree_query_part(ft, now, from, (enum wire_type) m->type, &m->u.part);
             break;
     }
 }
@@ -455,6 +512,7 @@ int ftree_reached(struct ftree *ft, ftree_time now, int32_t node, enum ftree_pat
     ftree_events_begin(ft, &q);
     ftree_silence_heard(ft, now, node, path, reach);
     ftree_indirect_reached(ft, now, node, path, role, reach);
+    ftree_inquiry_reached(ft, node, path, role, reach);
     ftree_probe_reached(ft, now, node, path, role, reach, error);
     if (role == FTREE_ROLE_AGENT)
         ftree_outbox_reached(ft, now, node, reach);
@@ -471,6 +529,8 @@ ftree_time ftree_deadline(const struct ftree *ft)
 
     t = ftree_min(t, ftree_min(ftree_intake_deadline(ft), ftree_recheck_deadline(ft)));
     t = ftree_min(t, ftree_min(ftree_correlate_deadline(ft), ftree_indirect_deadline(ft)));
+    t = ftree_min(t, ftree_inquiry_deadline(ft));
+    t = ftree_min(t, ftree_min(ftree_parcel_deadline(ft), ftree_query_deadline(ft)));
     return ftree_min(t, ftree_min(ftree_leave_deadline(ft), ftree_waitfor_deadline(ft)));
 }
 
@@ -512,11 +572,14 @@ void ftree_tick(struct ftree *ft, ftree_time now)
     run(ft, now, ftree_intake_tick);
     run(ft, now, ftree_symptom_tick);
     run(ft, now, ftree_indirect_tick);
+    run(ft, now, ftree_inquiry_tick);
     run(ft, now, ftree_probe_tick);
+    run(ft, now, ftree_query_tick);
     run(ft, now, ftree_waitfor_tick);
     run(ft, now, ftree_announce_tick);
     run(ft, now, ftree_recheck_tick);
     run(ft, now, ftree_outbox_tick);
+    ftree_parcel_tick(ft, now);
     run(ft, now, ftree_correlate_tick); /* what all these did may have been the last of a case */
     run(ft, now, ftree_leave_tick);
     ftree_events_end(ft);

@@ -103,31 +103,35 @@ enum ftree_reach { FTREE_REACHES(FTREE_ENUM) FTREE_REACH_COUNT };
 #define FTREE_ENDS_NODE 1 /* nothing of its node goes on, if it is about all of that */
 #define FTREE_ENDS_RANKS 2 /* the ranks of its component are gone for good */
 #define FTREE_FOR_EVER 4 /* it is never over */
-#define FTREE_STOPS_RANK 8 /* a rank of its is not heard of, and that is known */
 #define FTREE_ENDS_JOB 32 /* the action "abort" ends the job for it: not where the job is only slow,
                            * nor where the fault was not found */
 #define FTREE_IS_PATH 16 /* it is about a data path: that somebody waits there is no news */
 
-/* Verdict classes: name as users meet it, kind of component, origin, and what they say.  Which of them
- * is decided, and from what, is the rule base's business (rules.h). */
+/* For how long a verdict on a rank explains that somebody waits for it: not at all; for a stall limit
+ * where it is the word of its own agent, of which nobody would notice that it is lost later; always. */
+enum ftree_explains { FTREE_EXPLAINS_NEVER, FTREE_EXPLAINS_WHILE, FTREE_EXPLAINS_ALWAYS };
+
+/* Verdict classes: name as users meet it, kind of component, origin, for how long they explain a wait,
+ * and what they say.  Which of them is decided, and from what, is the rule base's business (rules.h). */
 #define FTREE_CLASSES(X) \
-    X(FTREE_CLASS_NODE_OUTAGE, "node-outage", NODE, HARDWARE, \
+    X(FTREE_CLASS_NODE_OUTAGE, "node-outage", NODE, HARDWARE, NEVER, \
       FTREE_ENDS_NODE | FTREE_ENDS_RANKS | FTREE_ENDS_JOB) \
-    X(FTREE_CLASS_NODE_FROZEN, "node-frozen", NODE, HARDWARE, FTREE_ENDS_NODE | FTREE_ENDS_JOB) \
-    X(FTREE_CLASS_PROCESS_CRASH, "process-crash", RANK, SOFTWARE, \
-      FTREE_ENDS_NODE | FTREE_ENDS_RANKS | FTREE_FOR_EVER | FTREE_STOPS_RANK | FTREE_ENDS_JOB) \
-    X(FTREE_CLASS_PROCESS_STOPPED, "process-stopped", RANK, SOFTWARE, \
-      FTREE_STOPS_RANK | FTREE_ENDS_JOB) \
-    X(FTREE_CLASS_NIC_FAULT, "nic-fault", NIC, HARDWARE, FTREE_IS_PATH | FTREE_ENDS_JOB) \
-    X(FTREE_CLASS_LINK_FAULT, "link-fault", LINK, HARDWARE, FTREE_IS_PATH | FTREE_ENDS_JOB) \
-    X(FTREE_CLASS_SWITCH_FAULT, "switch-fault", SWITCH, HARDWARE, FTREE_ENDS_JOB) \
-    X(FTREE_CLASS_NETWORK_DEGRADED, "network-degraded", LINK, HARDWARE, 0) \
-    X(FTREE_CLASS_USER_CODE_HANG, "user-code-hang", RANK, SOFTWARE, FTREE_ENDS_JOB) \
-    X(FTREE_CLASS_IO_HANG, "io-hang", RANK, HARDWARE, FTREE_ENDS_JOB) \
-    X(FTREE_CLASS_DEADLOCK, "deadlock", RANK, SOFTWARE, FTREE_ENDS_JOB) \
-    X(FTREE_CLASS_COLLECTIVE_MISMATCH, "collective-mismatch", RANK, SOFTWARE, FTREE_ENDS_JOB) \
-    X(FTREE_CLASS_STRAGGLER, "straggler", NODE, UNKNOWN, 0) \
-    X(FTREE_CLASS_UNKNOWN, "unknown", NODE, UNKNOWN, FTREE_IS_PATH)
+    X(FTREE_CLASS_NODE_FROZEN, "node-frozen", NODE, HARDWARE, NEVER, \
+      FTREE_ENDS_NODE | FTREE_ENDS_JOB) \
+    X(FTREE_CLASS_PROCESS_CRASH, "process-crash", RANK, SOFTWARE, ALWAYS, \
+      FTREE_ENDS_NODE | FTREE_ENDS_RANKS | FTREE_FOR_EVER | FTREE_ENDS_JOB) \
+    X(FTREE_CLASS_PROCESS_STOPPED, "process-stopped", RANK, SOFTWARE, WHILE, FTREE_ENDS_JOB) \
+    X(FTREE_CLASS_NIC_FAULT, "nic-fault", NIC, HARDWARE, NEVER, FTREE_IS_PATH | FTREE_ENDS_JOB) \
+    X(FTREE_CLASS_LINK_FAULT, "link-fault", LINK, HARDWARE, NEVER, FTREE_IS_PATH | FTREE_ENDS_JOB) \
+    X(FTREE_CLASS_SWITCH_FAULT, "switch-fault", SWITCH, HARDWARE, NEVER, FTREE_ENDS_JOB) \
+    X(FTREE_CLASS_NETWORK_DEGRADED, "network-degraded", LINK, HARDWARE, NEVER, 0) \
+    X(FTREE_CLASS_USER_CODE_HANG, "user-code-hang", RANK, SOFTWARE, NEVER, FTREE_ENDS_JOB) \
+    X(FTREE_CLASS_IO_HANG, "io-hang", RANK, HARDWARE, NEVER, FTREE_ENDS_JOB) \
+    X(FTREE_CLASS_DEADLOCK, "deadlock", RANK, SOFTWARE, NEVER, FTREE_ENDS_JOB) \
+    X(FTREE_CLASS_COLLECTIVE_MISMATCH, "collective-mismatch", RANK, SOFTWARE, NEVER, \
+      FTREE_ENDS_JOB) \
+    X(FTREE_CLASS_STRAGGLER, "straggler", NODE, UNKNOWN, NEVER, 0) \
+    X(FTREE_CLASS_UNKNOWN, "unknown", NODE, UNKNOWN, NEVER, FTREE_IS_PATH)
 
 enum ftree_class { FTREE_CLASSES(FTREE_ENUM) FTREE_CLASS_COUNT };
 
@@ -310,8 +314,9 @@ struct ftree_rank_state {
     int32_t rank;
     int32_t pid;
     uint8_t phase; /* enum ftree_phase */
-    char proc_state; /* state letter of proc(5), X of one that was ended by others; 0: not known */
+    char proc_state; /* state letter of proc(5), X of one that others end or ended; 0: not known */
     int32_t peer; /* rank waited for, FTREE_NONE where not known */
+    uint32_t call; /* identifier of the MPI function that it is in, 0: none, or not known */
     /* How long it has waited, in ns; 0: it does not wait.  Of one that has left, since it began the
      * wait for another that it left because of. */
     ftree_time waiting;
@@ -425,6 +430,15 @@ struct ftree_ranks {
     } range[FTREE_RANGES_MAX];
 };
 
+/* Numbers (of nodes or ranks) as spans, ascending and apart, as many as it takes. */
+struct ftree_spans {
+    struct ftree_span {
+        int32_t first, last;
+    } *items;
+    int32_t n, room;
+    int32_t count; /* of all numbers, also of those that are not listed */
+};
+
 struct ftree_verdict {
     uint8_t class_; /* enum ftree_class */
     uint8_t kind; /* enum ftree_kind of the component */
@@ -479,6 +493,72 @@ struct ftree_waiting {
     } class_[FTREE_WAITING_CLASSES_MAX];
 };
 
+/* ---- what ranks do --------------------------------------------------------------------------- */
+
+#define FTREE_DOINGS(X) \
+    X(FTREE_DOES_COMPUTE, "outside MPI") \
+    X(FTREE_DOES_CALL, "in MPI") \
+    X(FTREE_DOES_WAIT, "waiting") \
+    X(FTREE_DOES_STOP, "stopped") \
+    X(FTREE_DOES_LEAVE, "has left") \
+    X(FTREE_DOES_END, "gone")
+
+enum ftree_doing { FTREE_DOINGS(FTREE_ENUM) FTREE_DOING_COUNT };
+
+/* Ranks in the same state, in the same MPI function, on a communicator of the same name. */
+struct ftree_rank_class {
+    uint8_t state; /* enum ftree_doing */
+    uint32_t call; /* identifier of the MPI function, 0: none, or not known */
+    char comm[FTREE_WAITING_NAME_MAX]; /* printable ASCII; "": none, or it has no name */
+    int32_t count;
+    int32_t example; /* the lowest rank */
+    ftree_time shortest, longest; /* of their waits, ns */
+    int32_t any; /* so many of them wait for a message of any source */
+    struct ftree_spans ranks;
+    struct ftree_spans peers; /* for whom they wait, as far as it is known */
+};
+
+/* The largest first. */
+struct ftree_rank_classes {
+    struct ftree_rank_class *items;
+    int32_t n, room;
+    int32_t dropped, dropped_ranks; /* further classes, and ranks in them */
+};
+
+/* ---- queries: all nodes answer one ----------------------------------------------------------- */
+
+enum ftree_query_kind {
+    FTREE_QUERY_STATUS, /* how nodes are and what ranks do; the request is empty, or a byte of flags, 1:
+                         * all classes and all of their ranks */
+    FTREE_QUERY_SET, /* a value for all nodes */
+    FTREE_QUERY_COUNT
+};
+
+/* A node or switch that is examined. */
+struct ftree_suspicion {
+    int32_t node;
+    int32_t switch_; /* FTREE_NONE: the node */
+    int32_t by; /* the node that examines it */
+    uint8_t kind; /* enum ftree_symptom_kind, of the first symptom */
+    ftree_time age; /* of the first symptom, ns */
+};
+
+/* What came of a query.  All of it is the core's, until the callback returns. */
+struct ftree_query_result {
+    uint8_t kind; /* enum ftree_query_kind */
+    uint32_t number;
+    int32_t root; /* the node that acts as root; FTREE_NONE: none has answered */
+    int32_t nodes; /* of the job: each is in one of the next four, where `refused` is "" */
+    char refused[FTREE_DETAIL_MAX]; /* printable ASCII; not "": nothing was asked, and why */
+    struct ftree_spans answered;
+    struct ftree_spans left; /* they have no ranks any more, and their agents have ended */
+    struct ftree_spans failed; /* as verdicts say */
+    struct ftree_spans silent; /* it is not known why they have not answered in time */
+    struct ftree_rank_classes classes; /* of a status, as the next three: of nodes that have answered */
+    int32_t suspicions, more_suspicions; /* and so many further ones */
+    const struct ftree_suspicion *suspicion;
+};
+
 /* ---- callbacks ------------------------------------------------------------------------------- */
 
 struct waits_page;
@@ -508,6 +588,11 @@ struct ftree_io {
      * many as find room.  May be NULL: then such a probe is answered without. */
     void (*state)(void *ctx, struct ftree_node_state *state);
     void (*log)(void *ctx, int32_t i, struct ftree_log *log);
+    /* True if data of the ranks came through between this node and `node` (FTREE_NONE: any other) over
+     * this path, to or fro, in the last `within` ns, and there and back takes `rtt` ns at least.  May be
+     * NULL: nothing is known of that. */
+    bool (*delivers)(void *ctx, int32_t node, enum ftree_path path, ftree_time within,
+                     ftree_time rtt);
     /* What the i-th local rank waits for, as it says itself at look number `look` (they only grow;
      * the first call with a number asks the rank, which answers when its wait turns, within a
      * millisecond or never).  `with`, n ranks: those whose messages with it are wanted.  *page stays
@@ -527,6 +612,11 @@ struct ftree_io {
     /* On the acting root only, of a stall that nothing explains, after ten stall limits and then at
      * doubling intervals up to ten minutes; may be NULL. */
     void (*waiting)(void *ctx, const struct ftree_waiting *w);
+    /* A setting has come (struct ftree_setting, as ftree_setting_decode() reads it), newer than those
+     * before; `reports`: this is the acting root, and people are told.  May be NULL. */
+    void (*setting)(void *ctx, const void *bytes, size_t len, bool reports);
+    /* A query of this node is over, once for each that ftree_query() took; may be NULL. */
+    void (*answered)(void *ctx, const struct ftree_query_result *r);
     /* One line per decision; may be NULL. */
     void (*trace)(void *ctx, const char *line);
     /* As realloc(3), and as free(3) when size is 0; may be NULL for the C library's. */
@@ -653,6 +743,16 @@ bool ftree_has_unannounced(const struct ftree *ft);
 /* Purpose: true while this node asks whether another is well. */
 bool ftree_is_asking(const struct ftree *ft);
 
+/* ---- queries --------------------------------------------------------------------------------- */
+
+/* Purpose: asks all nodes of the job, by way of the acting root; the answer comes by the callback
+ * `answered`, some milliseconds later where all are well, after some seconds in any case.  *number tells
+ * it from others.  Who asks the acting root for the status while it finds that out gets the same answer.
+ * Errors: FTREE_ERR_INVALID (or this node leaves), FTREE_ERR_NOMEM (or too many queries of this node are
+ * under way). */
+int ftree_query(struct ftree *ft, ftree_time now, enum ftree_query_kind kind, const void *bytes,
+                size_t len, uint32_t *number);
+
 /* ---- succession ------------------------------------------------------------------------------ */
 
 /* Purpose: hands a verdict that is already known (from the agent before this one) to a new
@@ -670,6 +770,10 @@ int ftree_restore(struct ftree *ft, ftree_time now, const struct ftree_verdict *
 int ftree_deputy_answer(const struct ftree_job *job, ftree_time limit, const void *bytes,
                         size_t bytes_len, const struct ftree_rank_state *states, int32_t n,
                         void *out, size_t *len);
+
+/* Purpose: hands what was set before (what the callback `setting` got) to a new handle, silently.
+ * Errors: FTREE_ERR_NOMEM, FTREE_ERR_INVALID. */
+int ftree_restore_setting(struct ftree *ft, const void *bytes, size_t len);
 
 /* ---- asking a handle ------------------------------------------------------------------------- */
 
@@ -712,6 +816,80 @@ bool ftree_has_failed(const struct ftree *ft, int32_t node);
  * does not hold.  For tests; walks everything the handle has. */
 const char *ftree_check(const struct ftree *ft);
 
+/* ---- a person sets something while the job runs ---------------------------------------------- */
+
+#define FTREE_SET_ACTION 1
+#define FTREE_SET_STALL 2
+#define FTREE_SET_RULES 4
+#define FTREE_SET_ALL 7
+
+#define FTREE_STALL_MS_MIN 100
+#define FTREE_STALL_MS_MAX 3600000
+#define FTREE_SET_RULES_MAX (128 * 1024) /* bytes of a rule base that is sent to all nodes */
+#define FTREE_SETTING_BYTES 32 /* of one as it travels, with its rules so many more; at most */
+
+/* All that was set so far: the newest one is all that a node needs to know. */
+struct ftree_setting {
+    uint64_t version; /* they grow; the newest counts: a number, and the acting root that gave it; of a
+                       * request, the newest that is known there */
+    uint32_t uid; /* of the user who asked for the last change, */
+    uint8_t changed; /* FTREE_SET_ACTION and so on, and what that was */
+    uint8_t has; /* what was ever set: */
+    bool abort; /* the action */
+    uint32_t stall_ms;
+    const char *rules; /* the rule base, rules_len bytes; 0: the built-in one */
+    size_t rules_len;
+};
+
+/* Purpose: writes it to buf, which has room for FTREE_SETTING_BYTES and its rules.  Returns how many
+ * bytes that are. */
+size_t ftree_setting_encode(const struct ftree_setting *s, void *buf);
+
+/* Purpose: reads it; s->rules is part of `bytes`.  Errors: FTREE_ERR_MALFORMED. */
+int ftree_setting_decode(const void *bytes, size_t len, struct ftree_setting *s);
+
+/* Purpose: reads its rules to see whether they can be used; where they cannot, `why` says where and why.
+ * Errors: FTREE_ERR_INVALID, FTREE_ERR_NOMEM. */
+int ftree_setting_check(const struct ftree_setting *s, char *why, size_t room);
+
+/* Purpose: what s does not change is as it was before. */
+void ftree_setting_merge(struct ftree_setting *s, const struct ftree_setting *before);
+
+/* ---- a person asks --------------------------------------------------------------------------- */
+
+/* How a node is, as it said, and its ranks, or the one that was asked about. */
+struct ftree_inquiry {
+    uint32_t number;
+    int32_t node, rank; /* FTREE_NONE: all its ranks */
+    bool over; /* all is here, or there was no more */
+    bool answered; /* its agent did, and says what follows; else the deputy, if anybody */
+    bool is_own; /* it is the node that was asked to ask: no path is needed */
+    bool leaving; /* its ranks have called MPI_Finalize */
+    ftree_time asked, took; /* when, and how long the answer took, ns */
+    uint8_t reach[FTREE_PATHS][FTREE_ROLES]; /* enum ftree_reach */
+    uint8_t phase; /* enum ftree_phase of `rank` */
+    int32_t peer; /* that `rank` waits for, FTREE_NONE */
+    int32_t troubles; /* ranks that are stopped or gone */
+    struct ftree_rank_state trouble[FTREE_STATE_RANKS_MAX];
+    bool has_state;
+    struct ftree_node_state state;
+    int32_t logs; /* the last messages of `rank`, or of the first ranks of the node */
+    struct ftree_log log[FTREE_STATE_RANKS_MAX];
+};
+
+/* Purpose: asks a node now how it and its ranks are (rank FTREE_NONE: all of them); nothing becomes a
+ * verdict by that alone.  *number: by which the answer is known.
+ * Errors: FTREE_ERR_INVALID (no such node, or the rank is not there), FTREE_ERR_NOMEM (or too many at
+ * once). */
+int ftree_inquire(struct ftree *ft, ftree_time now, int32_t node, int32_t rank, uint32_t *number);
+
+/* Purpose: what has come of it so far; it is the handle's, until the next call of that.  NULL: no such
+ * number. */
+const struct ftree_inquiry *ftree_inquired(const struct ftree *ft, uint32_t number);
+
+/* Purpose: forgets it; any number is allowed. */
+void ftree_inquire_no_more(struct ftree *ft, uint32_t number);
+
 /* ---- names ----------------------------------------------------------------------------------- */
 
 const char *ftree_class_name(int class_);
@@ -719,6 +897,7 @@ const char *ftree_origin_name(int origin);
 int ftree_class_origin(int class_);
 int ftree_class_kind(int class_);
 bool ftree_class_says(int class_, unsigned what); /* any of FTREE_ENDS_NODE and so on */
+enum ftree_explains ftree_class_explains(int class_);
 bool ftree_class_ends_job(int class_);
 const char *ftree_kind_name(int kind);
 const char *ftree_reach_name(int reach);
@@ -726,6 +905,7 @@ const char *ftree_path_name(int path);
 const char *ftree_source_name(int source);
 const char *ftree_severity_name(int severity);
 const char *ftree_link_name(int link);
+const char *ftree_doing_name(int doing);
 
 /* Purpose: the row of a symptom in the table; for a number that is none: "?" and zeros. */
 struct ftree_symptom_info {

@@ -331,3 +331,16 @@ bool ftree_inspect_message(const struct ftree *ft, int32_t i, struct ftree_inspe
                                               .len = m->payload->len};
     return true;
 }
+
+/* ---- who waits for whom ---------------------------------------------------------------------- */
+
+bool ftree_inspect_end(const struct ftree *ft, struct ftree_inspect_end *out)
+{
+    const struct waitfor *w = ft->waitfor->work;
+
+    if (!w || w->ends == 0)
+        return false;
+    if (out)
+        *out = (struct ftree_inspect_end){.rank = w->end[0].rank, .waiting = w->waiting};
+    return true;
+}

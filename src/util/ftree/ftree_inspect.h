@@ -185,6 +185,15 @@ int32_t ftree_inspect_outbox(const struct ftree *ft);
 int32_t ftree_inspect_outbox_to(const struct ftree *ft, int32_t node);
 bool ftree_inspect_message(const struct ftree *ft, int32_t i, struct ftree_inspect_message *out);
 
+/* ---- who waits for whom ---------------------------------------------------------------------- */
+
+/* Purpose: the rank that most others wait for and that does not, by this node's last reduction, and how
+ * many wait, for whomever. */
+struct ftree_inspect_end {
+    int32_t rank, waiting;
+};
+bool ftree_inspect_end(const struct ftree *ft, struct ftree_inspect_end *out);
+
 #pragma GCC visibility pop
 
 #endif /* FTREE_INSPECT_H_INCLUDED */

@@ -14,6 +14,7 @@
 #include "ftree/leave/leave.h"
 #include "ftree/net/net.h"
 #include "ftree/observe/observe.h"
+#include "ftree/query/query.h"
 #include "ftree/recheck/recheck.h"
 #include "ftree/state/state.h"
 #include "ftree/waitfor/waitfor.h"
@@ -33,6 +34,7 @@ struct ftree_whole {
     struct ftree_announce announce;
     struct ftree_leaving leave;
     struct ftree_waitfor waitfor;
+    struct ftree_queries queries;
 };
 
 /* Hands over the events that wait, and those that follow; false: there were none. */

@@ -31,8 +31,8 @@ load_fault() {
 }
 
 # inject_one NUMBER FAULT ARGS... [@MS | @+MS]: in a subshell. Waits for the common start (@+: until
-# the fault before it is done), then MS more, and notes the instant; a fault that knows it better puts
-# it into INJECTED_US.
+# the fault before it is done), then MS more, and notes the instant; a fault that knows it better
+# puts it into INJECTED_US.
 inject_one() {
     local number=$1 name=$2 delay=0 start=go
     shift 2

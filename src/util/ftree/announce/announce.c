@@ -8,9 +8,9 @@
 #include "ftree/base/event.h"
 
 /*
- * Verdicts travel.  Up: from the FLN that decided to the acting root, whole, one ancestor at a time;
- * a verdict already known on the way stops there.  Down: from the acting root to every node, in
- * summary, each passing it to its children; children that have failed are replaced by their own.
+ * Verdicts travel.  Up: from the FLN that decided to the acting root, whole, one ancestor at a
+ * time; a verdict already known on the way stops there.  Down: from the acting root to every node,
+ * in summary, each passing it to its children; children that have failed are replaced by their own.
  * Back up: the ranks that wait, as a set that grows on its way.  The acting root reports once
  * the set is in or the time for it is over.
  *
@@ -22,8 +22,8 @@
  * children, and theirs.  (In the simulator, 1,000 nodes: without the pause a hundred lost nodes
  * cost ten times the messages, without the holding a node that is lost with one below it twice.)
  *
- * The acting root is the first of the root and its substitutes that has not left, and that no verdict
- * says is lost or without agent and deputy.
+ * The acting root is the first of the root and its substitutes that has not left, and that no
+ * verdict says is lost or without agent and deputy.
  * Whoever cannot reach the root does not act for it on its own belief: the verdict waits until the
  * root, too, has been decided about; if its node leaves before, at another.
  */
@@ -31,13 +31,14 @@
 #define UP_AGAIN (2000 * FTREE_MS)
 #define UP_TRIES_MAX 8
 
-/* Between two announcements by the acting root; after this long a calm the pause is the shortest again. */
+/* Between two announcements by the acting root; after this long a calm the pause is the shortest
+ * again. */
 #define ANNOUNCE_PAUSE_MIN (20 * FTREE_MS)
 #define ANNOUNCE_PAUSE_MAX (320 * FTREE_MS)
 #define ANNOUNCE_CALM (1000 * FTREE_MS)
 
-/* How long the verdict on a lost node may wait for those on others below it.  Symptoms about these were
- * sent to the lost node first, so they come later by what the outbox is patient: 7/3 rto. */
+/* How long the verdict on a lost node may wait for those on others below it.  Symptoms about these
+ * were sent to the lost node first, so they come later by what the outbox is patient: 7/3 rto. */
 #define HELD_MAX(ft) (3 * ftree_rto(ft))
 
 /* What is over is kept, for a copy of the verdict may still be on its way and must not be believed
@@ -73,8 +74,9 @@ static void post(struct ftree *ft, int32_t child, void *arg)
     l = ftree_outbox_post(ft, p->now, child, WIRE_VERDICT_DOWN, p->id, p->payload);
     if (answers || p->announcement < 0)
         return;
-    /* one that is unresponsive is told, too, but nobody waits for its answer: its children are told in
-     * its place now, and not when it has not acknowledged, lest the report has not their victims */
+    /* one that is unresponsive is told, too, but nobody waits for its answer: its children are told
+     * in its place now, and not when it has not acknowledged, lest the report has not their
+     * victims */
     if (l)
         l->elsewhere = true;
     if (!ftree_partition_ends_at(ft, child))
@@ -98,8 +100,8 @@ static int32_t write_summaries(struct ftree *ft, ftree_time now, int32_t i, stru
     return i;
 }
 
-/* A node whose ranks have all ended is nobody's child any more; but its agent waits until what it said of
- * them comes down. */
+/* A node whose ranks have all ended is nobody's child any more; but its agent waits until what it
+ * said of them comes down. */
 static void send_to_authors(struct ftree *ft, struct posting *p)
 {
     for (int32_t i = 0; i < ft->state->batch.n; i++) {
@@ -161,7 +163,8 @@ static void send_one_again(struct ftree *ft, ftree_time now, const struct known 
     send_again(ft, now, node);
 }
 
-/* What has been told, but for what is over of the node itself; to a node on the other side of a switch
+/* What has been told, but for what is over of the node itself; to a node on the other side of a
+ * switch
  * (FTREE_NONE: none), what this side knows of its own nodes. */
 static void announce_again(struct ftree *ft, ftree_time now, int32_t switch_, int32_t node)
 {
@@ -182,8 +185,8 @@ void ftree_announce_again(struct ftree *ft, ftree_time now, int32_t node)
     announce_again(ft, now, FTREE_NONE, node);
 }
 
-/* A switch is not lost any more: those on its other side who have nobody above them there tell it to
- * the others. */
+/* A switch is not lost any more: those on its other side who have nobody above them there tell it
+ * to the others. */
 static void announce_beyond(struct ftree *ft, ftree_time now, int32_t switch_)
 {
     const struct ftree_tree *t = ft->job->tree;
@@ -292,8 +295,8 @@ static void announce_queued(struct ftree *ft, ftree_time now)
     announce_batch(ft, now, FTREE_NONE, FTREE_PATH_DATA, 0);
 }
 
-/* What was found within milliseconds waits for `settle`: until then few of its victims have begun to
- * wait for it, and would not be named. */
+/* What was found within milliseconds waits for `settle`: until then few of its victims have begun
+ * to wait for it, and would not be named. */
 static void queue(struct ftree *ft, ftree_time now, struct known *k, bool more)
 {
     ftree_time settled = k->v.withdrawn ? now : k->v.first_symptom + ft->cfg.settle;
@@ -331,8 +334,8 @@ static void look_at_others(struct ftree *ft, ftree_time now, const struct summar
     }
 }
 
-/* The acting root is lost, and with it what it knew of the verdicts found here.  Where that is this node,
- * which ends, it still tells people itself of what it is gathering the victims for. */
+/* The acting root is lost, and with it what it knew of the verdicts found here.  Where that is this
+ * node, which ends, it still tells people itself of what it is gathering the victims for. */
 static void send_to_heir(struct ftree *ft, ftree_time now, bool was_root)
 {
     struct wire_message m = {.type = WIRE_VERDICT_UP};
@@ -496,8 +499,8 @@ enum announced ftree_announce_down(struct ftree *ft, ftree_time now, int32_t fro
 
 /* ---- up -------------------------------------------------------------------------------------- */
 
-/* Until when a verdict found here waits for those on others below its node; 0: it does not.  One on the
- * root never does: who acts for it depends on that. */
+/* Until when a verdict found here waits for those on others below its node; 0: it does not.  One on
+ * the root never does: who acts for it depends on that. */
 static ftree_time held_until(const struct ftree *ft, const struct known *k)
 {
     if (k->v.fln != ft->self || k->v.node == 0 || k->v.kind != FTREE_KIND_NODE ||

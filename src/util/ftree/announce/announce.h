@@ -63,15 +63,16 @@ void ftree_announce_tick(struct ftree *ft, ftree_time now);
 ftree_time ftree_announce_deadline(const struct ftree *ft);
 
 /* gather.c */
-/* Node `node` owes the victims to the announcement at that place (-1: to none) for message `told`. */
+/* Node `node` owes the victims to the announcement at that place (-1: to none) for message
+ * `told`. */
 void ftree_gather_wait_for(struct ftree *ft, int32_t announcement, int32_t node, uint32_t told);
 void ftree_gather_nobody_waits(struct ftree *ft, ftree_time now, int32_t from, uint32_t told);
 void ftree_gather_victims(struct ftree *ft, ftree_time now, int32_t from,
                           const struct wire_victims *w);
 bool ftree_gather_is_under_way(const struct ftree *ft);
 uint32_t ftree_gather_next(struct ftree *ft);
-/* The place of a new announcement of what is in the batch, with the number that was given last; -1: out
- * of memory, nobody waits for replies, and what is known here is all. */
+/* The place of a new announcement of what is in the batch, with the number that was given last; -1:
+ * out of memory, nobody waits for replies, and what is known here is all. */
 int32_t ftree_gather_begin(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
                            uint32_t asked);
 void ftree_gather_own(struct ftree *ft, ftree_time now, uint32_t announcement,
@@ -79,7 +80,8 @@ void ftree_gather_own(struct ftree *ft, ftree_time now, uint32_t announcement,
 void ftree_gather_send(struct ftree *ft, ftree_time now, const struct announcement *t,
                        const struct ftree_ranks *ranks);
 void ftree_gather_report(struct ftree *ft, struct known *k, const struct ftree_ranks *victims);
-/* Others answer in the place of who did not acknowledge a message: the place of its announcement. */
+/* Others answer in the place of who did not acknowledge a message: the place of its
+ * announcement. */
 int32_t ftree_gather_settle_late(struct ftree *ft, ftree_time now, const struct message *l);
 void ftree_gather_finish_if_in(struct ftree *ft, ftree_time now, int32_t i);
 enum announced ftree_gather_answered(struct ftree *ft, int32_t from, enum ftree_path path,

@@ -106,9 +106,26 @@ static void acknowledge(struct ftree *ft, ftree_time now, const struct announcem
     ftree_acknowledge(ft, now, &to, WIRE_ACK, flags, t->asked);
 }
 
-/* The victims of what was told together are in. */
-static void conclude(struct ftree *ft, ftree_time now, const struct announcement *t)
+/* Ranks of a component that found no room in its list wait, too, and their nodes take them for victims.
+ * Who they are nobody can tell, so the others are only counted then. */
+static void leave_out_components(const struct ftree *ft, struct announcement *t)
 {
+    int32_t unlisted = 0;
+
+    FTREE_EACH(const struct known, k, ft->state->known)
+        if (k->announcement == t->number && k->v.component)
+            unlisted += k->v.component->count - ftree_ranks_listed(k->v.component);
+    if (unlisted == 0)
+        return;
+    t->victims.ranges = 0;
+    t->victims.count = unlisted < t->victims.count ? t->victims.count - unlisted : 0;
+}
+
+/* The victims of what was told together are in. */
+static void conclude(struct ftree *ft, ftree_time now, struct announcement *t)
+{
+    if (t->asker == FTREE_NONE)
+        leave_out_components(ft, t);
     FTREE_EACH(struct known, k, ft->state->known) {
         if (k->announcement != t->number)
             continue;

@@ -63,6 +63,20 @@ void *ftree_push(struct ftree *ft, void *items, int32_t *n, int32_t *room, size_
     return item;
 }
 
+bool ftree_bytes_append(struct ftree *ft, struct ftree_bytes *out, const uint8_t *bytes, size_t len)
+{
+    int32_t more = (int32_t) len > out->n ? (int32_t) len : out->n; /* it doubles */
+
+    if (out->n + (int64_t) len > INT32_MAX / 4)
+        return false;
+    if (out->n + (int32_t) len > out->room && !FTREE_RESERVE(ft, *out, more))
+        return false;
+    if (len > 0)
+        memcpy(out->items + out->n, bytes, len);
+    out->n += (int32_t) len;
+    return true;
+}
+
 void ftree_trace_line(struct ftree *ft, const char *format, ...)
 {
     char line[256];

@@ -27,6 +27,7 @@ struct ftree_examine;
 struct ftree_announce;
 struct ftree_leaving;
 struct ftree_waitfor;
+struct ftree_queries;
 
 struct ftree {
     const struct ftree_job *job;
@@ -48,6 +49,7 @@ struct ftree {
     struct ftree_announce *announce;
     struct ftree_leaving *leave;
     struct ftree_waitfor *waitfor;
+    struct ftree_queries *queries;
 };
 
 /* A growing array: `items` of `size` bytes, `n` in use. */
@@ -76,6 +78,15 @@ bool ftree_reserve(struct ftree *ft, void *items, int32_t n, int32_t *room, size
 /* Removes item i by moving the last one into its place. */
 #define FTREE_DROP(array, i) ((array).items[i] = (array).items[--(array).n])
 
+/* Bytes that grow. */
+struct ftree_bytes {
+    uint8_t *items;
+    int32_t n, room;
+};
+
+/* False: out of memory, or too long. */
+bool ftree_bytes_append(struct ftree *ft, struct ftree_bytes *out, const uint8_t *bytes, size_t len);
+
 void *ftree_alloc(struct ftree *ft, void *ptr, size_t size);
 /* One line per decision; one that begins with two spaces is a step on the way to it.  Where nobody
  * reads them the arguments are not looked at: a name costs more than many a decision. */
@@ -98,6 +109,17 @@ int32_t ftree_rank_at(const struct ftree_job *job, int32_t node, int32_t i);
 void ftree_ranks_add(struct ftree_ranks *set, int32_t first, int32_t last);
 bool ftree_ranks_has(const struct ftree_ranks *set, int32_t rank);
 void ftree_ranks_merge(struct ftree_ranks *set, const struct ftree_ranks *more);
+/* How many of them the ranges list. */
+int32_t ftree_ranks_listed(const struct ftree_ranks *set);
+
+/* spans.c; false: out of memory */
+bool ftree_spans_add(struct ftree *ft, struct ftree_spans *s, int32_t first, int32_t last);
+bool ftree_spans_merge(struct ftree *ft, struct ftree_spans *s, const struct ftree_spans *more);
+bool ftree_spans_has(const struct ftree_spans *s, int32_t number);
+int32_t ftree_spans_listed(const struct ftree_spans *s);
+void ftree_spans_clear(struct ftree *ft, struct ftree_spans *s);
+/* The run that begins with span *i, which becomes the one behind it: its first number is returned. */
+int32_t ftree_spans_run(const struct ftree_spans *s, int32_t *i, int32_t *step, int32_t *count);
 
 /* symptom.c: the one form of a symptom, and what the state of a rank says */
 void ftree_symptom_init(struct ftree_symptom *s, enum ftree_symptom_kind kind, int32_t node,
@@ -106,6 +128,7 @@ void ftree_symptom_merge(struct ftree_symptom *s, const struct ftree_symptom *mo
 bool ftree_symptom_is_end(const struct ftree_symptom *s);
 bool ftree_symptom_may_be_path(const struct ftree_symptom *s);
 bool ftree_symptom_is_trouble(const struct ftree_rank_state *s);
+bool ftree_symptom_is_well(const struct ftree_rank_state *s);
 bool ftree_symptom_is_victim(const struct ftree_rank_state *s, ftree_time limit);
 
 static inline ftree_time ftree_min(ftree_time a, ftree_time b)

@@ -32,7 +32,9 @@ enum ftree_event_kind {
     FTREE_EVENT_RETURNED, /* `node` did not acknowledge `message` with this number */
     FTREE_EVENT_LEFT, /* `node` has left */
     FTREE_EVENT_STALLED, /* the own rank `number` has waited for the stall limit */
-    FTREE_EVENT_RESUMED /* the own rank `number` does not wait any more */
+    FTREE_EVENT_RESUMED, /* the own rank `number` does not wait any more */
+    FTREE_EVENT_ASK_RANKS, /* query `number` wants to know what the own ranks do */
+    FTREE_EVENT_RANKS_SAID /* they do what `classes` says */
 };
 
 struct payload;
@@ -53,6 +55,7 @@ struct ftree_event {
             uint8_t type;
             struct payload *payload; /* a share of it is the event's */
         } message;
+        struct ftree_rank_classes *classes; /* the event's */
     } u;
 };
 

@@ -63,15 +63,21 @@ static const struct {
 
 static const char *const origins[] = {"hardware", "software", "unknown"};
 static const char *const links[] = {"unknown", "up", "down", "no-carrier", "gone"};
+static const char *const doings[] = {
+#define DOING_NAME(id, text) text,
+    FTREE_DOINGS(DOING_NAME)
+#undef DOING_NAME
+};
 
 static const struct {
     const char *name;
     enum ftree_kind kind;
     enum ftree_origin origin;
+    enum ftree_explains explains;
     unsigned says;
 } classes[] = {
-#define CLASS_ROW(id, text, kind, origin, says) \
-    {text, FTREE_KIND_##kind, FTREE_ORIGIN_##origin, says},
+#define CLASS_ROW(id, text, kind, origin, explains, says) \
+    {text, FTREE_KIND_##kind, FTREE_ORIGIN_##origin, FTREE_EXPLAINS_##explains, says},
     FTREE_CLASSES(CLASS_ROW)
 #undef CLASS_ROW
 };
@@ -96,6 +102,7 @@ NAME_OF(ftree_source_name, sources)
 NAME_OF(ftree_severity_name, severities)
 NAME_OF(ftree_origin_name, origins)
 NAME_OF(ftree_link_name, links)
+NAME_OF(ftree_doing_name, doings)
 
 const char *ftree_path_name(int path)
 {
@@ -136,6 +143,11 @@ int ftree_class_origin(int class_)
 int ftree_class_kind(int class_)
 {
     return is_class(class_) ? classes[class_].kind : FTREE_KIND_NODE;
+}
+
+enum ftree_explains ftree_class_explains(int class_)
+{
+    return is_class(class_) ? classes[class_].explains : FTREE_EXPLAINS_NEVER;
 }
 
 bool ftree_class_says(int class_, unsigned what)

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-static int32_t listed(const struct ftree_ranks *set)
+int32_t ftree_ranks_listed(const struct ftree_ranks *set)
 {
     int32_t n = 0;
 
@@ -19,7 +19,7 @@ static int32_t listed(const struct ftree_ranks *set)
 /* Ranges stay sorted and apart; one that finds no room is counted but not listed. */
 void ftree_ranks_add(struct ftree_ranks *set, int32_t first, int32_t last)
 {
-    int32_t from = 0, to, unlisted = set->count - listed(set);
+    int32_t from = 0, to, unlisted = set->count - ftree_ranks_listed(set);
 
     while (from < set->ranges && set->range[from].last + 1 < first)
         from++;
@@ -36,7 +36,7 @@ void ftree_ranks_add(struct ftree_ranks *set, int32_t first, int32_t last)
     set->ranges += 1 - (to - from);
     set->range[from].first = first;
     set->range[from].last = last;
-    set->count = listed(set) + unlisted;
+    set->count = ftree_ranks_listed(set) + unlisted;
 }
 
 bool ftree_ranks_has(const struct ftree_ranks *set, int32_t rank)
@@ -51,5 +51,5 @@ void ftree_ranks_merge(struct ftree_ranks *set, const struct ftree_ranks *more)
 {
     for (int32_t i = 0; i < more->ranges; i++)
         ftree_ranks_add(set, more->range[i].first, more->range[i].last);
-    set->count += more->count - listed(more);
+    set->count += more->count - ftree_ranks_listed(more);
 }

@@ -58,6 +58,12 @@ bool ftree_symptom_is_trouble(const struct ftree_rank_state *s)
     return s->phase == FTREE_PHASE_GONE || s->proc_state == 'T' || s->proc_state == 't';
 }
 
+/* It goes on: not one that others end. */
+bool ftree_symptom_is_well(const struct ftree_rank_state *s)
+{
+    return !ftree_symptom_is_trouble(s) && s->phase != FTREE_PHASE_LEFT && s->proc_state != 'X';
+}
+
 /* A rank that has waited for half the limit when it is asked waits for what is being asked about:
  * in a healthy job such waits are rare, and of those who wait for a fault most began at once.  One that
  * has left meanwhile because of the fault waited for it, too. */

@@ -22,6 +22,7 @@
  *     crowd.c      many suspects behind one switch: a few are examined, the others wait for these
  *     neighbour.c  one node or all behind a switch: asking a few others behind it
  *     indirect.c   asking a suspect for somebody else, from where this node is
+ *     inquiry.c    a person asks how a node or a rank is
  */
 
 /* A probe of a node for another one that asked for it; see indirect.c. */
@@ -57,7 +58,10 @@ struct witness {
     uint8_t reach; /* it answered, or its kernel did */
 };
 
+typedef struct inquiry *inquiry_of_person;
+
 struct ftree_examine {
+    FTREE_ARRAY(inquiry_of_person) inquiries; /* each in a block of its own */
     FTREE_ARRAY(struct indirect_probe) indirect_probes;
     FTREE_ARRAY(struct neighbour) neighbours;
     int32_t helper[FTREE_HELPERS], helpers; /* who probe them, and how far from here they are */
@@ -82,12 +86,13 @@ void ftree_probe_rest(struct ftree *ft, ftree_time now, const struct ftree_event
 void ftree_probe_learned(struct ftree *ft);
 void ftree_probe_answer(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
                         const struct wire_answer *a);
-void ftree_probe_state(struct ftree *ft, ftree_time now, int32_t from, const struct wire_state *s);
+void ftree_probe_state(struct ftree *ft, ftree_time now, int32_t from, const struct wire_state *s,
+                       bool delivers);
 void ftree_probe_log(struct ftree *ft, ftree_time now, int32_t from, const struct wire_log *l);
 void ftree_probe_reached(struct ftree *ft, ftree_time now, int32_t node, enum ftree_path path,
                          enum ftree_role role, enum ftree_reach reach, int error);
 void ftree_probe_indirect_result(struct ftree *ft, ftree_time now, int32_t from,
-                                 const struct wire_indirect_result *s);
+                                 const struct wire_indirect_result *s, bool delivers);
 void ftree_probe_excuse(struct ftree *ft, ftree_time now, ftree_time late, bool anew);
 void ftree_probe_restart(struct ftree *ft, ftree_time now);
 void ftree_probe_tick(struct ftree *ft, ftree_time now);
@@ -106,8 +111,7 @@ ftree_time ftree_silence_window_of(const struct ftree *ft, ftree_time now, bool 
 void ftree_silence_asked(struct ftree_case *su, ftree_time now, int path);
 bool ftree_silence_counts(const struct ftree_case *su, int path);
 bool ftree_silence_needs_witness(const struct ftree_case *su, int path);
-ftree_time ftree_silence_until(const struct ftree *ft, ftree_time now, struct ftree_case *su,
-                               bool *ask);
+ftree_time ftree_silence_until(struct ftree *ft, ftree_time now, struct ftree_case *su, bool *ask);
 /* Another node shows that a path works, if only by its kernel's refusal. */
 void ftree_silence_heard(struct ftree *ft, ftree_time now, int32_t node, enum ftree_path path,
                          enum ftree_reach reach);
@@ -124,6 +128,22 @@ void ftree_indirect_reached(struct ftree *ft, ftree_time now, int32_t node, enum
                             enum ftree_role role, enum ftree_reach reach);
 void ftree_indirect_tick(struct ftree *ft, ftree_time now);
 ftree_time ftree_indirect_deadline(const struct ftree *ft);
+
+/* inquiry.c */
+int ftree_inquiry_begin(struct ftree *ft, ftree_time now, int32_t node, int32_t rank,
+                        uint32_t *number);
+const struct ftree_inquiry *ftree_inquiry_find(const struct ftree *ft, uint32_t number);
+void ftree_inquiry_drop(struct ftree *ft, uint32_t number);
+void ftree_inquiry_answer(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
+                          const struct wire_answer *a);
+void ftree_inquiry_state(struct ftree *ft, int32_t from, const struct wire_state *s);
+void ftree_inquiry_log(struct ftree *ft, int32_t from, const struct wire_log *l);
+void ftree_inquiry_reached(struct ftree *ft, int32_t node, enum ftree_path path,
+                           enum ftree_role role, enum ftree_reach reach);
+void ftree_inquiry_tick(struct ftree *ft, ftree_time now);
+ftree_time ftree_inquiry_deadline(const struct ftree *ft);
+void ftree_inquiry_stop(struct ftree *ft);
+void ftree_inquiry_clear(struct ftree *ft);
 
 /* neighbour.c */
 bool ftree_neighbour_matters(const struct ftree *ft);

@@ -12,8 +12,8 @@
 /* What the probes of a suspect came to: as facts in the words of the rule base, which decides, and
  * as evidence in the words of the report, which tells. */
 
-/* Who showed that the path works as the suspect was asked; a suspect is no witness of its own.  NULL:
- * nobody did. */
+/* Who showed that the path works as the suspect was asked; a suspect is no witness of its own.
+ * NULL: nobody did. */
 static const struct witness *find_witness(const struct ftree *ft, const struct ftree_case *su,
                                           int path)
 {
@@ -154,8 +154,8 @@ static bool is_new_reset(const struct ftree *ft, const struct ftree_symptom *s)
     return s->kind == FTREE_SYMPTOM_PEER_RESET && is_news(ft, s);
 }
 
-/* The next rank of a node that is suspected, after `after` (FTREE_NONE: the first), of which the process
- * manager told that it ended, and no verdict says so yet; FTREE_NONE: none. */
+/* The next rank of a node that is suspected, after `after` (FTREE_NONE: the first), of which the
+ * process manager told that it ended, and no verdict says so yet; FTREE_NONE: none. */
 static int32_t next_ended(const struct ftree *ft, int32_t node, int32_t after)
 {
     const struct ftree_case *g = ftree_case_find(ft, node, FTREE_NONE);

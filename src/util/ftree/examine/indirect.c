@@ -22,9 +22,10 @@
 
 #define INDIRECT_PROBES_MAX 64 /* at the same time, for all who ask; more are not made */
 
-static void send_result(struct ftree *ft, ftree_time now, struct indirect_probe *v, int path)
+static void send_result(struct ftree *ft, ftree_time now, struct indirect_probe *v, int path,
+                        uint8_t flags)
 {
-    struct wire_message m = {.type = WIRE_INDIRECT_RESULT};
+    struct wire_message m = {.type = WIRE_INDIRECT_RESULT, .flags = flags};
     struct ftree_route to = {.node = v->from};
 
     m.u.indirect_result.nonce = v->their_nonce;
@@ -71,7 +72,7 @@ static void send_news(struct ftree *ft, ftree_time now, struct indirect_probe *v
 {
     for (int path = 0; path < FTREE_PATHS; path++)
         if (v->reach[path] >= FTREE_REACH_CONNECTED && v->reach[path] > v->sent[path])
-            send_result(ft, now, v, path);
+            send_result(ft, now, v, path, 0);
 }
 
 void ftree_indirect(struct ftree *ft, ftree_time now, int32_t from,
@@ -124,11 +125,14 @@ void ftree_indirect_reached(struct ftree *ft, ftree_time now, int32_t node, enum
 static void end(struct ftree *ft, ftree_time now, struct indirect_probe *v)
 {
     for (int path = 0; path < FTREE_PATHS; path++) {
-        if (!ft->job->has_path[path] || v->sent[path] || v->reach[path] == FTREE_REACH_LOCAL_DOWN)
+        bool delivers = v->reach[path] < FTREE_REACH_REFUSED && ft->job->has_path[path] &&
+                        ftree_own_delivers(ft, v->target, path, 0);
+        if (!ft->job->has_path[path] || v->reach[path] == FTREE_REACH_LOCAL_DOWN ||
+            (v->sent[path] && !delivers))
             continue;
         if (v->reach[path] == FTREE_REACH_NOT_ASKED)
             v->reach[path] = FTREE_REACH_SILENT;
-        send_result(ft, now, v, path);
+        send_result(ft, now, v, path, delivers ? WIRE_FLAG_DELIVERS : 0);
     }
 }
 

@@ -9,8 +9,8 @@
 
 /*
  * Neighbours: is it one node that is silent, or all behind a switch?  Who examines a suspect also
- * asks a few nodes behind each switch above it, and a few behind each switch above the own node, and
- * beyond.  From who of them is heard follows which switch lies between:
+ * asks a few nodes behind each switch above it, and a few behind each switch above the own node,
+ * and beyond.  From who of them is heard follows which switch lies between:
  *
  *   - Somebody is heard who is as far from here as the suspect.  Then the fault is on the suspect's
  *     side: the highest switch above it (and not above this node) behind which nobody is heard.
@@ -251,8 +251,8 @@ struct view {
     struct member member[MEMBERS_MAX]; /* the suspect is the first */
 };
 
-/* It was asked for another suspect, before this one was one, or while all may have been silent: that it
- * was not heard since says nothing. */
+/* It was asked for another suspect, before this one was one, or while all may have been silent:
+ * that it was not heard since says nothing. */
 static bool is_old(const struct ftree_case *su, const struct neighbour *nb, enum over over)
 {
     ftree_time works = su->works[FTREE_PATH_DATA].from;

@@ -593,7 +593,8 @@ void ftree_probe_answer(struct ftree *ft, ftree_time now, int32_t from, enum ftr
     }
 }
 
-void ftree_probe_state(struct ftree *ft, ftree_time now, int32_t from, const struct wire_state *s)
+void ftree_probe_state(struct ftree *ft, ftree_time now, int32_t from, const struct wire_state *s,
+                       bool delivers)
 {
     struct ftree_case *su = ftree_case_suspect(ft, from);
 
@@ -601,16 +602,21 @@ void ftree_probe_state(struct ftree *ft, ftree_time now, int32_t from, const str
         return;
     su->node_state = s->state;
     su->has_state = true;
+    su->delivers[FTREE_PATH_DATA] = delivers ? now : 0;
     judge(ft, now, su, false);
 }
 
 void ftree_probe_indirect_result(struct ftree *ft, ftree_time now, int32_t from,
-                                 const struct wire_indirect_result *s)
+                                 const struct wire_indirect_result *s, bool delivers)
 {
     struct ftree_case *su = ftree_case_suspect(ft, s->target);
 
     ftree_neighbour_indirect_result(ft, from, s);
-    if (!su || su->nonce != s->nonce || s->reach <= su->elsewhere[s->path].reach)
+    if (!su || su->nonce != s->nonce)
+        return;
+    if (delivers)
+        su->delivers[s->path] = now;
+    if (s->reach <= su->elsewhere[s->path].reach)
         return;
     su->elsewhere[s->path].reach = s->reach;
     su->elsewhere[s->path].by = from;
@@ -733,7 +739,7 @@ static bool is_one_sided(const struct ftree *ft, const struct ftree_case *su)
 }
 
 /* Its window may have grown since it began, and what is silent at its end may not count yet. */
-static bool needs_longer(const struct ftree *ft, ftree_time now, struct ftree_case *su)
+static bool needs_longer(struct ftree *ft, ftree_time now, struct ftree_case *su)
 {
     ftree_time unit = ftree_silence_unit(ft), until;
     ftree_time end = su->opened + ftree_silence_window_of(ft, now, is_one_sided(ft, su));

@@ -31,7 +31,10 @@ enum {
     /* Who is heard after nobody was heard on the path for so long (525 ms) is a first one again: the
      * network may have been silent in between.  New connections are made every 3 halves to 2 units,
      * and so a shorter silence misses one or two of them. */
-    PAUSE = 7
+    PAUSE = 7,
+    /* So much longer where data of ranks come through, 750 ms, as often as they do: time to ask all once
+     * more, and to get what helpers have seen.  Costs no outage anything, for then none do. */
+    SLOW = 10
 };
 
 /* So often it is asked anew at the end of its window; what is not proven then is not believed.
@@ -142,13 +145,46 @@ static ftree_time all_counts_at(const struct ftree *ft, ftree_time now, const st
     return best == FTREE_REACH_REFUSED ? 0 : at;
 }
 
+/* ---- a path that is slow --------------------------------------------------------------------- */
+
+/* Questions and answers wait behind the data of the ranks, and new connections need several round trips:
+ * a path that is slow may be silent for as long as there is much to send.  It is not lost while data
+ * come through to here, or to a node that was not answered either, or where one of its ends is slow, as
+ * the kernel there says of other connections. */
+static bool is_slow(const struct ftree *ft, ftree_time now, const struct ftree_case *su, int path)
+{
+    uint8_t reach = ftree_probe_reach(su, path, FTREE_ROLE_AGENT);
+    bool is_only = ftree_facts_answered(su) || ftree_all_paths(ft->job) == 1u << path;
+
+    if (!ft->job->has_path[path] || reach == FTREE_REACH_REFUSED || reach == FTREE_REACH_ANSWERED)
+        return false;
+    return ftree_own_delivers(ft, su->node, path, 0) ||
+           (su->delivers[path] && su->delivers[path] + ftree_own_data_age(ft) > now) ||
+           (is_only && ftree_own_delivers(ft, FTREE_NONE, path, ftree_silence_unit(ft)));
+}
+
+static bool any_is_slow(struct ftree *ft, ftree_time now, const struct ftree_case *su)
+{
+    for (int path = 0; path < FTREE_PATHS; path++)
+        if (is_slow(ft, now, su, path)) {
+            ftree_trace(ft, "  data come through to %s over %s, which is slow: it is asked again",
+                        ftree_name(ft, su->node), ftree_path_name(path));
+            return true;
+        }
+    return false;
+}
+
 /* Until when a suspect whose window is over is examined further, so that what it says by its silence
  * counts, 0: no further.  *ask: it is to be asked anew. */
-ftree_time ftree_silence_until(const struct ftree *ft, ftree_time now, struct ftree_case *su,
-                               bool *ask)
+ftree_time ftree_silence_until(struct ftree *ft, ftree_time now, struct ftree_case *su, bool *ask)
 {
     ftree_time at = all_counts_at(ft, now, su);
 
+    *ask = true;
+    if (any_is_slow(ft, now, su)) {
+        su->helper = 0; /* the same who were asked to ask it are to say so again */
+        return now + halves(ft, SLOW);
+    }
     *ask = at == FTREE_NEVER;
     if (at <= now || (*ask && su->prolonged++ >= ANEW_MOST))
         return 0;

@@ -57,6 +57,7 @@ bool ftree_facts_answered(const struct ftree_case *su)
 
 void ftree_examine_clear(struct ftree *ft)
 {
+    ftree_inquiry_clear(ft);
     ftree_alloc(ft, ft->examine->indirect_probes.items, 0);
     ftree_alloc(ft, ft->examine->neighbours.items, 0);
 }
@@ -64,4 +65,5 @@ void ftree_examine_clear(struct ftree *ft)
 void ftree_examine_stop(struct ftree *ft)
 {
     ft->examine->indirect_probes.n = 0;
+    ftree_inquiry_stop(ft);
 }

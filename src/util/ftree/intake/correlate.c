@@ -301,8 +301,8 @@ static bool is_said_once(const struct ftree_case *g)
     return false;
 }
 
-/* True if a verdict on a data path that came meanwhile explains all of it; what a rule derived follows
- * from the rest. */
+/* True if a verdict on a data path that came meanwhile explains all of it; what a rule derived
+ * follows from the rest. */
 static bool is_by_path(const struct ftree *ft, const struct ftree_case *g)
 {
     for (int32_t i = 0; i < g->symptoms; i++)

@@ -11,8 +11,8 @@
 #pragma GCC visibility push(hidden)
 
 /*
- * Symptoms of all nodes: where one is analysed (route.c), what belongs together and which faults the
- * rules see behind it (correlate.c), and the search for a cause nobody can name (flood.c).
+ * Symptoms of all nodes: where one is analysed (route.c), what belongs together and which faults
+ * the rules see behind it (correlate.c), and the search for a cause nobody can name (flood.c).
  */
 
 /* A symptom that was passed on; equal ones stay here for a while and then follow as one. */

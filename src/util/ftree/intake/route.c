@@ -15,8 +15,8 @@
  * is dead, does not acknowledge or says that it is busy is passed over: on the way up by its own
  * parent, ..., the root, then the root's substitutes; on the way down the node above acts for it.
  * Equal symptoms on their way are held back for half a stall limit, and a window more if they were
- * observed together with the one that was passed on; then they follow as one, so that a job in which
- * everybody waits for one node costs each node O(fan-out) messages, not O(N).
+ * observed together with the one that was passed on; then they follow as one, so that a job in
+ * which everybody waits for one node costs each node O(fan-out) messages, not O(N).
  *
  * A node's FLN is its parent; of the root, the first substitute.  (Algorithm 1 of MPFL.)
  */
@@ -72,7 +72,8 @@ static int32_t next_hop(struct ftree *ft, ftree_time now, int32_t suspect, bool 
     if (suspect == above)
         return ft->self; /* it is the root, which nobody observes, that is to be asked about */
     child = ftree_topo_child_toward(ft->topo, above, suspect);
-    /* who is a suspect itself may never pass it on: better to ask at once, and perhaps for nothing */
+    /* who is a suspect itself may never pass it on: better to ask at once, and perhaps for
+     * nothing */
     if (child == suspect || !ftree_peer_usable(ft, now, child) || ftree_case_is_suspect(ft, child))
         return ft->self;
     return child;
@@ -93,8 +94,8 @@ static int32_t find_forward(const struct ftree *ft, const struct ftree_symptom *
 }
 
 /* Who waited for the same rank at about the same time saw the same: their count alone is no news to
- * whoever examines the node just now, and follows when that should be over.  What was observed later
- * is news, for the node may have been found well meanwhile. */
+ * whoever examines the node just now, and follows when that should be over.  What was observed
+ * later is news, for the node may have been found well meanwhile. */
 static void hold(const struct ftree *ft, ftree_time now, struct forward *f,
                  const struct ftree_symptom *s)
 {
@@ -189,20 +190,6 @@ static bool count_explained(struct ftree *ft, const struct ftree_symptom *s)
     return true;
 }
 
-/* A stopped process that its own agent has told of: if the node is lost later nobody else would notice.
- * So the node is asked once more where somebody still waits; that it is as before is no news. */
-static bool may_be_lost_since(const struct ftree *ft, const struct ftree_symptom *s)
-{
-    const struct known *k;
-
-    for (int32_t i = -1; (k = ftree_verdict_about(ft, s->about.node, &i));)
-        if (!k->v.withdrawn && k->v.fln == k->v.node && k->v.rank == s->about.rank &&
-            !ftree_class_says(k->v.class_, FTREE_FOR_EVER) &&
-            k->v.located + ft->cfg.stall < s->last)
-            return true;
-    return false;
-}
-
 static bool explained(struct ftree *ft, ftree_time now, const struct ftree_symptom *s)
 {
     if (ftree_is_leaving(ft) || is_own_stall(ft, s) || ftree_peer_has_left(ft, s->about.node))
@@ -212,9 +199,7 @@ static bool explained(struct ftree *ft, ftree_time now, const struct ftree_sympt
         return true;
     }
     if (!ftree_has_failed(ft, s->about.node) && any_reporter_lives(ft, s) &&
-        !ftree_verdict_explains_path(ft, s) &&
-        (!ftree_verdict_on_rank(ft, s->about.node, s->about.rank) ||
-         may_be_lost_since(ft, s)))
+        !ftree_verdict_explains_path(ft, s) && !ftree_verdict_explains_rank(ft, s))
         return false;
     if (count_explained(ft, s))
         ftree_trace(ft, "symptom about %s explained by a verdict", ftree_name(ft, s->about.node));

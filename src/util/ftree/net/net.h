@@ -13,7 +13,7 @@
 
 /*
  * Sending: once (send.c), or until it is acknowledged (outbox.c); to nodes that only others reach, by
- * way of these (relay.c).
+ * way of these (relay.c); in parts, what is too long for a message (parcel.c).
  */
 
 /* What messages carry; those that tell the same to several nodes share it. */
@@ -37,9 +37,25 @@ struct message {
     struct payload *payload;
 };
 
+struct parcel_piece {
+    uint8_t *bytes; /* NULL: it is not there */
+    uint16_t len;
+};
+
+/* What came in parts. */
+struct parcel {
+    int32_t from;
+    uint32_t number;
+    uint8_t type; /* enum wire_type */
+    uint16_t parts, got;
+    struct parcel_piece *piece; /* [parts] */
+    ftree_time at; /* when the last part came */
+};
+
 struct ftree_net {
     ftree_time srtt, rttvar, rto; /* RFC 6298; srtt 0: nothing measured */
     FTREE_ARRAY(struct message) outbox;
+    FTREE_ARRAY(struct parcel) parcels;
 };
 
 /* send.c */
@@ -94,6 +110,19 @@ ftree_time ftree_outbox_deadline(const struct ftree *ft);
 void ftree_outbox_busy(struct ftree *ft, ftree_time now, int32_t from, uint32_t id);
 void ftree_outbox_heard(struct ftree *ft, ftree_time now, int32_t node);
 void ftree_outbox_clear(struct ftree *ft);
+
+/* parcel.c */
+/* The next number after *last, which it becomes: they grow from one agent of a node to the next. */
+uint32_t ftree_parcel_number(uint32_t *last, ftree_time now);
+/* Sends bytes in parts; false: out of memory, or too long. */
+bool ftree_parcel_send(struct ftree *ft, ftree_time now, int32_t to, enum wire_type type,
+                       uint32_t number, const uint8_t *bytes, size_t len);
+/* True: all of it is there, and appended to `out`. */
+bool ftree_parcel_take(struct ftree *ft, ftree_time now, int32_t from, enum wire_type type,
+                       const struct wire_part *part, struct ftree_bytes *out);
+void ftree_parcel_tick(struct ftree *ft, ftree_time now);
+ftree_time ftree_parcel_deadline(const struct ftree *ft);
+void ftree_parcel_clear(struct ftree *ft);
 
 #pragma GCC visibility pop
 

@@ -11,12 +11,12 @@
 #include <string.h>
 
 /*
- * Messages that must arrive.  The first try takes the data path, unless a verdict speaks against it;
- * a second, one rto later, takes every path; where that is not acknowledged either (after 4/3 rto
- * more), the receiver counts as unresponsive for a while and the message is handed back to its author, who
- * takes another way.  That is 350 ms at the smallest rto: a lost node on the way must not cost the
- * verdict its seconds, and a needless detour costs only a few messages, because every message may
- * safely arrive twice.
+ * Messages that must arrive.  The first try takes the data path, unless a verdict speaks against
+ * it; a second, one rto later, takes every path; where that is not acknowledged either (after 4/3
+ * rto more), the receiver counts as unresponsive for a while and the message is handed back to its
+ * author, who takes another way.  That is 350 ms at the smallest rto: a lost node on the way must
+ * not cost the verdict its seconds, and a needless detour costs only a few messages, because every
+ * message may safely arrive twice.
  */
 
 #define OUTBOX_TRIES 2
@@ -32,8 +32,8 @@ static void send_by(struct ftree *ft, const struct message *l, enum ftree_path p
         ftree_relay_send(ft, &to, l->by, l->payload->bytes, l->payload->len);
 }
 
-/* What was found of its receiver is not relayed to it: that one finds the same of this one, and it is
- * one link that is broken. */
+/* What was found of its receiver is not relayed to it: that one finds the same of this one, and it
+ * is one link that is broken. */
 static bool is_about_receiver(const struct ftree *ft, const struct message *l)
 {
     struct wire_message m;
@@ -107,7 +107,8 @@ static void renew_ages(struct ftree *ft, ftree_time now, struct message *l)
 
 /* ---- sending --------------------------------------------------------------------------------- */
 
-/* The data path, unless a verdict speaks against it: then the first try would only take its time. */
+/* The data path, unless a verdict speaks against it: then the first try would only take its
+ * time. */
 static enum ftree_path first_path(const struct ftree *ft, int32_t to)
 {
     if (!ft->job->has_path[FTREE_PATH_DATA])
@@ -205,8 +206,8 @@ void ftree_outbox_answer(struct ftree *ft, ftree_time now, int32_t to, enum ftre
     send_by(ft, l, path, false);
 }
 
-/* Message `id` of that node came again over that path: how it was acknowledged by the victims, which in
- * that case are sent again; ANNOUNCED_NOBODY_WAITS: it was not. */
+/* Message `id` of that node came again over that path: how it was acknowledged by the victims,
+ * which in that case are sent again; ANNOUNCED_NOBODY_WAITS: it was not. */
 enum announced ftree_outbox_answered(struct ftree *ft, int32_t to, enum ftree_path path,
                                      uint32_t id)
 {

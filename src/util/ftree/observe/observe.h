@@ -12,7 +12,8 @@
 #pragma GCC visibility push(hidden)
 
 /*
- * The own ranks: stalls, and local findings that wait to settle (symptom.c); being asked (answer.c).
+ * The own ranks: stalls, and local findings that wait to settle (symptom.c); being asked
+ * (answer.c).
  */
 
 /* A local rank that waits longer than the limit. */

@@ -187,7 +187,7 @@ static void look(struct ftree *ft, ftree_time now, ftree_time first_symptom)
         ft->io->look(ft->io_ctx, i, &s);
         resumed |= note_halt(ft, now, &s);
         stopped += ftree_symptom_is_trouble(&s) && s.phase != FTREE_PHASE_GONE;
-        ran += !ftree_symptom_is_trouble(&s) && s.phase != FTREE_PHASE_LEFT;
+        ran += ftree_symptom_is_well(&s);
         if (s.phase == FTREE_PHASE_GONE && !ftree_verdict_on_rank(ft, ft->self, s.rank))
             add_finding(ft, now, s.rank, first_symptom);
     }

@@ -243,7 +243,14 @@ static void withdraw(struct ftree *ft, const struct known *k, int32_t from, enum
 
 /* ---- time ------------------------------------------------------------------------------------ */
 
-/* One that was ended meanwhile did not. */
+/* A process that is killed is neither stopped nor gone for a while. One that left by itself ran. */
+static bool is_running(const struct ftree_rank_state *s)
+{
+    if (s->phase == FTREE_PHASE_LEFT)
+        return s->proc_state != 'X';
+    return s->phase != FTREE_PHASE_GONE && s->proc_state && strchr("RSI", s->proc_state);
+}
+
 static bool runs_again(struct ftree *ft, const struct known *k)
 {
     struct ftree_rank_state s;
@@ -252,7 +259,7 @@ static bool runs_again(struct ftree *ft, const struct known *k)
         if (ftree_rank_at(ft->job, ft->self, i) != k->v.rank)
             continue;
         ft->io->look(ft->io_ctx, i, &s);
-        return !ftree_symptom_is_trouble(&s) && s.proc_state != 'X';
+        return is_running(&s);
     }
     return false;
 }
@@ -394,7 +401,7 @@ static bool own_rank_runs(struct ftree *ft)
 
     for (int32_t i = 0; i < ftree_ranks_of(ft->job, ft->self); i++) {
         ft->io->look(ft->io_ctx, i, &s);
-        if (!ftree_symptom_is_trouble(&s) && s.phase != FTREE_PHASE_LEFT)
+        if (ftree_symptom_is_well(&s))
             return true;
     }
     return false;

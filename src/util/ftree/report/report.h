@@ -24,6 +24,15 @@
  * job whose nodes have no names has none. */
 #define REPORT_NODES_MAX 1024
 
+#define REPORT_CHANGES_MAX 16
+
+/* What a person has set while the job ran. */
+struct report_change {
+    ftree_time at;
+    uint32_t uid;
+    char what[160]; /* ftree_report_setting() */
+};
+
 struct report_job {
     const struct ftree_job *job;
     const char *id;
@@ -41,6 +50,8 @@ struct report_job {
     int32_t traces;
     const struct ftree_waiting *waiting; /* the last note on a stall; NULL: none */
     ftree_time waiting_at;
+    const struct report_change *change[REPORT_CHANGES_MAX]; /* [changes], the oldest first */
+    int32_t changes;
 };
 
 /* Purpose: the verdict as a person reads it, several lines, each beginning "[faultloc] "; the last
@@ -112,6 +123,9 @@ void ftree_report_victims(const struct report_about *a, const struct ftree_ranks
 
 /* Purpose: what is not ruled out: "nic-fault, link-fault"; "" for nothing. */
 void ftree_report_open(const struct report_about *a, char *buf, size_t len);
+
+/* Purpose: what the last change of a setting was: "action=abort, stall-ms=500, rules=NAME". */
+void ftree_report_setting(const struct ftree_setting *s, char *buf, size_t len);
 
 /* Purpose: the first line of a verdict, with its class, safe for a terminal: "node-outage: node h2
  * (ranks 4-5) is down". */

@@ -297,6 +297,25 @@ static bool is_whole(struct json_object *v)
     return v != NULL;
 }
 
+static struct json_object *json_change(const struct report_job *rj, const struct report_change *c)
+{
+    struct json_object *o = json_object_new_object();
+
+    set_time(o, "at", unix_ms(rj, c->at));
+    set(o, "uid", json_object_new_int64(c->uid));
+    set_string(o, "what", c->what);
+    return o;
+}
+
+static struct json_object *json_changes(const struct report_job *rj)
+{
+    struct json_object *list = json_object_new_array();
+
+    for (int32_t i = 0; i < rj->changes; i++)
+        append(list, json_change(rj, rj->change[i]));
+    return list;
+}
+
 char *ftree_report_json(const struct report_job *rj)
 {
     struct json_object *o = json_object_new_object(), *list = json_object_new_array();
@@ -311,6 +330,8 @@ char *ftree_report_json(const struct report_job *rj)
     set(o, "verdicts", list);
     if (rj->waiting)
         set(o, "waiting", json_waiting(rj));
+    if (rj->changes > 0)
+        set(o, "settings", json_changes(rj));
     if (rj->verbose || (rj->job->node_name && rj->job->nodes <= REPORT_NODES_MAX))
         set(o, "node_table", json_nodes(rj));
     for (int32_t i = 0; i < rj->traces; i++)

@@ -41,6 +41,16 @@ static void further_end(const struct report_waiting *w, int i, char *buf, size_t
              w->end[i].state);
 }
 
+/* How to learn more. */
+static void hint(const struct report_waiting *w, char *buf, size_t len)
+{
+    int used = snprintf(buf, len, "what all ranks do: faultloc status");
+
+    if (w->ends > 0 && used > 0 && (size_t) used < len)
+        snprintf(buf + used, len - (size_t) used, "; where rank %d is: a debugger on %s",
+                 w->end[0].rank, w->end[0].node);
+}
+
 static void one_class(const struct report_waiting *w, int i, char *buf, size_t len)
 {
     const char *comm = w->class_[i].comm;
@@ -60,7 +70,9 @@ bool ftree_report_waiting(const struct report_waiting *w, int i, char *buf, size
         further_end(w, i, buf, len);
     else if (i <= ends + w->classes)
         one_class(w, i - ends - 1, buf, len);
-    else if (i == ends + w->classes + 1 && w->ends > 0)
+    else if (i == ends + w->classes + 1)
+        hint(w, buf, len);
+    else if (i == ends + w->classes + 2 && w->ends > 0)
         snprintf(buf, len,
                  "to have it examined: faultloc symptom --kind user-suspects --component \"rank "
                  "%d\"",

@@ -616,3 +616,19 @@ void ftree_report_node(const char *name, const char *data, const char *mgmt, con
              *data && *mgmt ? ", " : "", *mgmt ? "mgmt " : "", mgmt, *data || *mgmt ? ": " : "",
              state);
 }
+
+void ftree_report_setting(const struct ftree_setting *s, char *buf, size_t len)
+{
+    char action[24] = "", stall[32] = "", rules[48] = "";
+
+    if (s->changed & FTREE_SET_ACTION)
+        snprintf(action, sizeof(action), ", action=%s", s->abort ? "abort" : "report");
+    if (s->changed & FTREE_SET_STALL)
+        snprintf(stall, sizeof(stall), ", stall-ms=%u", (unsigned) s->stall_ms);
+    if (s->changed & FTREE_SET_RULES && s->rules_len == 0)
+        snprintf(rules, sizeof(rules), ", rules=built-in");
+    else if (s->changed & FTREE_SET_RULES)
+        snprintf(rules, sizeof(rules), ", rules of %zu bytes", s->rules_len);
+    snprintf(buf, len, "%s%s%s", action, stall, rules);
+    memmove(buf, buf + (buf[0] ? 2 : 0), strlen(buf + (buf[0] ? 2 : 0)) + 1);
+}

@@ -60,8 +60,9 @@ bool rules_is(struct rules_reader *r, struct json_object *v, enum json_type type
 struct json_object *rules_enter_list(struct rules_reader *r, struct json_object *object,
                                      const char *key, int max, bool required);
 
-/* Purpose: goes through a list (NULL: none) that the path leads to: steps down to its i-th element, *v,
- * and before that leaves the one before; at last the list.  False: that was all, or an error. */
+/* Purpose: goes through a list (NULL: none) that the path leads to: steps down to its i-th element,
+ * *v, and before that leaves the one before; at last the list.  False: that was all, or an
+ * error. */
 bool rules_next(struct rules_reader *r, struct json_object *list, size_t i,
                 struct json_object **v);
 

@@ -35,6 +35,21 @@ ftree_time ftree_own_lag(const struct ftree *ft, ftree_time now)
     return now < ft->state->lag_at + 5 * ft->cfg.late ? ft->state->lag : 0;
 }
 
+/* How long ago data came through a path that delivers, at most.  A fault is not found later for it: by the
+ * end of the window a rank has waited for a stall limit and most of a window. */
+ftree_time ftree_own_data_age(const struct ftree *ft)
+{
+    return 3 * ft->cfg.stall / 2;
+}
+
+/* True if data of ranks came through between this node and `node` (FTREE_NONE: any other) lately, and
+ * there and back takes so long at least. */
+bool ftree_own_delivers(const struct ftree *ft, int32_t node, int path, ftree_time rtt)
+{
+    return ft->io->delivers &&
+           ft->io->delivers(ft->io_ctx, node, (enum ftree_path) path, ftree_own_data_age(ft), rtt);
+}
+
 void ftree_state_clear(struct ftree *ft)
 {
     struct ftree_state *st = ft->state;

@@ -7,13 +7,13 @@
 
 /*
  * The two sides of a switch.  A verdict on a switch that no path crosses any more (it "cuts") parts
- * the nodes behind it from all others.  Either side counts the other as lost, and has an acting root
- * of its own: outside, the first in the usual order that is not behind the switch; behind it, the
- * first node below the switch's head, itself included.
+ * the nodes behind it from all others.  Either side counts the other as lost, and has an acting
+ * root of its own: outside, the first in the usual order that is not behind the switch; behind it,
+ * the first node below the switch's head, itself included.
  *
- * Only the head of a switch has children in the tree that are not behind it.  So whoever passes over
- * lost nodes on the way down need not look at all that are behind a lost switch, nor at all the rest
- * of the job where this node is cut off.
+ * Only the head of a switch has children in the tree that are not behind it.  So whoever passes
+ * over lost nodes on the way down need not look at all that are behind a lost switch, nor at all
+ * the rest of the job where this node is cut off.
  */
 
 static bool stands_and_cuts(const struct known *k)

@@ -55,7 +55,8 @@ bool ftree_peer_leaves(struct ftree *ft, int32_t node)
     return true;
 }
 
-/* For a while nothing is routed by way of this node; hearing from it ends that, unless it is busy. */
+/* For a while nothing is routed by way of this node; hearing from it ends that, unless it is
+ * busy. */
 void ftree_peer_unresponsive(struct ftree *ft, ftree_time now, int32_t node, bool busy)
 {
     struct peer *p = get(ft, node);

@@ -23,7 +23,8 @@ int32_t ftree_route_first(const struct ftree *ft, ftree_time now, int32_t node, 
     return found;
 }
 
-/* Whose own ranks have all ended hands over to the next, as the others expect it: unless there is none. */
+/* Whose own ranks have all ended hands over to the next, as the others expect it: unless there is
+ * none. */
 bool ftree_route_is_root(const struct ftree *ft)
 {
     bool ends = ftree_verdict_ends_all(ft, ft->self), is_next = false;

@@ -95,6 +95,7 @@ struct ftree_case {
     struct works works[FTREE_PATHS];
     ftree_time connected; /* when its kernel first said so, 0: never */
     ftree_time neighbours; /* when those behind its switches were last asked, 0: never */
+    ftree_time delivers[FTREE_PATHS]; /* when a node last said that data come through, 0: never */
     uint8_t prolonged; /* how often it was asked anew when its window was over */
     bool has_state, has_log;
     bool waits, waited; /* for what comes of others behind its switch; see crowd.c */
@@ -208,6 +209,8 @@ bool ftree_is_leaving(const struct ftree *ft);
 bool ftree_own_leaves(struct ftree *ft);
 /* How late ticks came lately; 0 where none was due for a while. */
 ftree_time ftree_own_lag(const struct ftree *ft, ftree_time now);
+ftree_time ftree_own_data_age(const struct ftree *ft);
+bool ftree_own_delivers(const struct ftree *ft, int32_t node, int path, ftree_time rtt);
 void ftree_own_late(struct ftree *ft, ftree_time now, ftree_time late);
 
 /* verdict.c */
@@ -262,6 +265,7 @@ bool ftree_verdict_is_taken(const struct ftree *ft, int32_t node);
 uint8_t ftree_verdict_paths_of_sign(const struct ftree *ft, const char *name);
 /* True if a verdict says that something is wrong with the node's data path. */
 bool ftree_verdict_path_is_known(const struct ftree *ft, int32_t node);
+bool ftree_verdict_explains_rank(const struct ftree *ft, const struct ftree_symptom *s);
 bool ftree_verdict_explains_path(const struct ftree *ft, const struct ftree_symptom *s);
 
 /* partition.c */

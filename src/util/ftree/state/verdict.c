@@ -176,8 +176,8 @@ struct known *ftree_verdict_about(const struct ftree *ft, int32_t node, int32_t 
     return &ft->state->known.items[ft->state->by_node.items[*i].at];
 }
 
-/* Makes room for n more, exactly: they come by the hundred and to every node.  One that is known can
- * be told, so there is room for it in the batch. */
+/* Makes room for n more, exactly: they come by the hundred and to every node.  One that is known
+ * can be told, so there is room for it in the batch. */
 bool ftree_verdict_reserve(struct ftree *ft, int32_t n)
 {
     return FTREE_RESERVE(ft, ft->state->known, n) && FTREE_RESERVE(ft, ft->state->by_node, n) &&
@@ -296,8 +296,8 @@ void ftree_verdict_drop_full(struct ftree *ft, struct known *k)
     k->full = NULL;
 }
 
-/* What this node has of it.  v was zeroed, or is what a verdict without evidence was loaded to: it is
- * large, and verdicts come by the hundred. */
+/* What this node has of it.  v was zeroed, or is what a verdict without evidence was loaded to: it
+ * is large, and verdicts come by the hundred. */
 void ftree_verdict_load(const struct ftree *ft, const struct known *k, struct ftree_verdict *v)
 {
     const struct summary *o = &k->v;
@@ -443,7 +443,7 @@ bool ftree_verdict_on_rank(const struct ftree *ft, int32_t node, int32_t rank)
     const struct known *k;
 
     for (int32_t i = -1; rank != FTREE_NONE && (k = ftree_verdict_about(ft, node, &i));)
-        if (!k->v.withdrawn && k->v.rank == rank && ftree_class_says(k->v.class_, FTREE_STOPS_RANK))
+        if (!k->v.withdrawn && k->v.rank == rank && ftree_class_explains(k->v.class_) != FTREE_EXPLAINS_NEVER)
             return true;
     return false;
 }
@@ -454,8 +454,8 @@ bool ftree_verdict_takes_node(const struct ftree *ft, const struct summary *v)
     return !v->withdrawn && is_about_node(ft, v) && ftree_class_says(v->class_, FTREE_ENDS_NODE);
 }
 
-/* True if all ranks of the node have ended, as one verdict says or one for each: its agent leaves once
- * that is told. */
+/* True if all ranks of the node have ended, as one verdict says or one for each: its agent leaves
+ * once that is told. */
 bool ftree_verdict_ends_all(const struct ftree *ft, int32_t node)
 {
     const struct known *k;
@@ -503,8 +503,8 @@ static bool is_of_refused(const struct rules_sign *sign)
     return false;
 }
 
-/* True if the verdict says of a node, in each alternative of its sign, that its port is refused, and
- * accuses nobody. */
+/* True if the verdict says of a node, in each alternative of its sign, that its port is refused,
+ * and accuses nobody. */
 static bool ends_agent(const struct ftree *ft, const struct summary *v)
 {
     const char *rule = ftree_verdict_rule(ft, v);
@@ -572,8 +572,8 @@ bool ftree_verdict_is_mutual(const struct summary *a, const struct summary *b)
            b->class_ == a->class_ && a->rule == b->rule && a->node == b->fln && b->node == a->fln;
 }
 
-/* The verdict that says the same as v or more: an equal one, that of the other end of a link, one that
- * takes v's node, or one on a switch above it. */
+/* The verdict that says the same as v or more: an equal one, that of the other end of a link, one
+ * that takes v's node, or one on a switch above it. */
 struct known *ftree_verdict_explaining(const struct ftree *ft, const struct summary *v)
 {
     struct known *k = ftree_verdict_same(ft, v);
@@ -623,8 +623,8 @@ static bool can_hold(const struct ftree *ft, const struct rules_sign *sign)
     return true;
 }
 
-/* The paths that refute the verdict's sign in each of its alternatives; none where the rules here do
- * not have it. */
+/* The paths that refute the verdict's sign in each of its alternatives; none where the rules here
+ * do not have it. */
 uint8_t ftree_verdict_paths_of_sign(const struct ftree *ft, const char *name)
 {
     uint8_t paths = ftree_all_paths(ft->job);
@@ -651,6 +651,31 @@ static bool cuts(const struct ftree *ft, const struct summary *v)
 }
 
 /* ---- what it explains ------------------------------------------------------------------------ */
+
+/* Until when a verdict explains that somebody waits for its rank, 0: it does not.  A stopped
+ * process that its own agent has told of: if the node is lost later nobody else would notice.  So
+ * the node is asked once more where somebody still waits; that it is as before is no news. */
+static ftree_time explains_until(const struct ftree *ft, const struct summary *v)
+{
+    enum ftree_explains how_long = ftree_class_explains(v->class_);
+
+    if (v->withdrawn || how_long == FTREE_EXPLAINS_NEVER)
+        return 0;
+    return how_long == FTREE_EXPLAINS_WHILE && v->fln == v->node ? v->located + ft->cfg.stall
+                                                                 : FTREE_NEVER;
+}
+
+/* True if a verdict on its rank explains the symptom as it was last seen. */
+bool ftree_verdict_explains_rank(const struct ftree *ft, const struct ftree_symptom *s)
+{
+    const struct known *k;
+
+    for (int32_t i = -1;
+         s->about.rank != FTREE_NONE && (k = ftree_verdict_about(ft, s->about.node, &i));)
+        if (k->v.rank == s->about.rank && s->last <= explains_until(ft, &k->v))
+            return true;
+    return false;
+}
 
 /* What is known of the node's data path explains that somebody waits for it; not that its agent is
  * silent, too. */

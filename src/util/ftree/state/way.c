@@ -6,10 +6,10 @@
 #include "ftree/state/state.h"
 
 /*
- * The way to a node by another.  A node may be silent only from where its FLN asks: others asked for it
- * and were answered.  The verdict says so, and the node goes on working; so what its FLN has for it goes
- * by one that reaches it.  The node answers by the same one, and for a while it sends by that what it
- * has for its FLN.
+ * The way to a node by another.  A node may be silent only from where its FLN asks: others asked
+ * for it and were answered.  The verdict says so, and the node goes on working; so what its FLN has
+ * for it goes by one that reaches it.  The node answers by the same one, and for a while it sends
+ * by that what it has for its FLN.
  */
 
 #define LOOKS_ALL 256 /* bounds the search when half the job is gone */

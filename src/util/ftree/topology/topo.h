@@ -30,8 +30,8 @@ struct topo {
     const struct ftree_tree *tree; /* NULL: the complete one; else of as many nodes */
 };
 
-/* Draws by a number: the same on all nodes without any message, and another one for the next.  It is
- * the finalizer of splitmix64 (Steele, Lea, Flood 2014). */
+/* Draws by a number: the same on all nodes without any message, and another one for the next.  It
+ * is the finalizer of splitmix64 (Steele, Lea, Flood 2014). */
 static inline uint64_t ftree_topo_mix(uint64_t x)
 {
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;

@@ -37,20 +37,6 @@ uint64_t waitfor_print(const struct waitfor_answer *a)
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-bool waitfor_append(struct ftree *ft, waitfor_bytes *out, const uint8_t *bytes, size_t len)
-{
-    int32_t more = (int32_t) len > out->n ? (int32_t) len : out->n; /* it doubles */
-
-    if (out->n + (int64_t) len > INT32_MAX / 4)
-        return false;
-    if (out->n + (int32_t) len > out->room && !FTREE_RESERVE(ft, *out, more))
-        return false;
-    if (len > 0)
-        memcpy(out->items + out->n, bytes, len);
-    out->n += (int32_t) len;
-    return true;
-}
-
 static bool is_wanted(int32_t peer, const int32_t *with, int32_t withs)
 {
     for (int32_t i = 0; i < withs; i++)
@@ -151,11 +137,11 @@ static bool put_page(struct ftree *ft, waitfor_bytes *out, const struct waits_pa
     ftree_wire_number(&c, page->posted_more, 1, 0);
     put_flows(&c, page->post, bounded(page->posted, WAITS_FLOWS_MAX), with, withs);
     put_flows(&c, page->sent, bounded(page->last, WAITS_LAST_MAX), with, withs);
-    if (!waitfor_append(ft, out, buf, c.at))
+    if (!ftree_bytes_append(ft, out, buf, c.at))
         return false;
     for (int32_t i = 0; i < page->records; i++) {
         len = ftree_waits_record_put(&page->record[i], buf, 0, sizeof(buf));
-        if (!waitfor_append(ft, out, buf, len))
+        if (!ftree_bytes_append(ft, out, buf, len))
             return false;
     }
     return true;
@@ -178,7 +164,7 @@ bool waitfor_answer_put(struct ftree *ft, ftree_time now, waitfor_bytes *out, in
     if (since)
         ftree_wire_age(&c, &since, 8, 1);
     waits_put_signed(&c, page ? page->records : 0);
-    return waitfor_append(ft, out, head, c.at) && (!page || put_page(ft, out, page, with, withs));
+    return ftree_bytes_append(ft, out, head, c.at) && (!page || put_page(ft, out, page, with, withs));
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */

@@ -20,6 +20,7 @@
 
 #define LOOK_TIME (100 * FTREE_MS)
 #define LOOK_POLL (4 * FTREE_MS)
+#define SAY_TIME (20 * FTREE_MS) /* a person waits: of who has not answered its agent knows enough */
 #define LOOKS_MAX 256 /* that wait here */
 
 /* ---- the ranks that stall -------------------------------------------------------------------- */
@@ -53,7 +54,6 @@ static bool is_of_wait(const struct summary *v, int32_t rank)
     return v->component ? ftree_ranks_has(v->component, rank) : v->rank == rank;
 }
 
-/* Not one that was ended. */
 static bool is_well(struct ftree *ft, int32_t rank)
 {
     struct ftree_rank_state s;
@@ -62,7 +62,7 @@ static bool is_well(struct ftree *ft, int32_t rank)
     while (ftree_rank_at(ft->job, ft->self, i) != rank)
         i++;
     ft->io->look(ft->io_ctx, i, &s);
-    return !ftree_symptom_is_trouble(&s) && s.phase != FTREE_PHASE_LEFT && s.proc_state != 'X';
+    return ftree_symptom_is_well(&s);
 }
 
 void waitfor_goes_on(struct ftree *ft, int32_t rank)
@@ -121,6 +121,9 @@ static void forget_look(struct ftree *ft, struct waitfor_look *l)
     ftree_alloc(ft, l->ranks.items, 0);
     ftree_alloc(ft, l->with.items, 0);
     ftree_alloc(ft, l->answers.items, 0);
+    if (l->classes)
+        ftree_classes_clear(ft, l->classes);
+    ftree_alloc(ft, l->classes, 0);
     FTREE_DROP(ft->waitfor->work->looks, (int32_t) (l - ft->waitfor->work->looks.items));
 }
 
@@ -194,6 +197,28 @@ void waitfor_ask(struct ftree *ft, ftree_time now, int32_t from, uint32_t number
     ft->waitfor->work->poll = now;
 }
 
+bool waitfor_ask_all(struct ftree *ft, ftree_time now, uint32_t number)
+{
+    struct waitfor_look *l = push_look(ft, FTREE_NONE, number);
+    struct waitfor_looked *r = NULL;
+    int32_t n = ftree_ranks_of(ft->job, ft->self);
+
+    if (l)
+        l->classes = ftree_alloc(ft, NULL, sizeof(*l->classes));
+    if (l && l->classes)
+        *l->classes = (struct ftree_rank_classes){0};
+    for (int32_t i = 0; l && i < n; i++) {
+        r = l->classes ? FTREE_PUSH(ft, l->ranks) : NULL;
+        if (!r) {
+            forget_look(ft, l);
+            return false;
+        }
+        *r = (struct waitfor_looked){.i = i, .rank = ftree_rank_at(ft->job, ft->self, i)};
+    }
+    ft->waitfor->work->poll = now;
+    return l != NULL;
+}
+
 /* Of those that stall the new ones, or all. */
 static void ask_own(struct ftree *ft, bool all)
 {
@@ -237,9 +262,11 @@ static void note_answer(struct ftree *ft, ftree_time now, struct waitfor_look *l
                         const struct waits_page *page)
 {
     r->done = true;
-    if (l->from == FTREE_NONE)
+    if (l->from == FTREE_NONE || seen == WAITFOR_READY) /* what it said before is out of date */
         keep_records(ft, now, r->rank, seen == WAITFOR_READY ? page : NULL);
-    else if (!waitfor_answer_put(ft, now, &l->answers, r->rank, seen,
+    if (l->from == FTREE_NONE)
+        return;
+    if (!waitfor_answer_put(ft, now, &l->answers, r->rank, seen,
                                  waiting > 0 && waiting < now ? now - waiting : 0, page,
                                  l->with.items + r->with, r->withs))
         l->answers.n = 0; /* out of memory: the other side waits in vain */
@@ -278,13 +305,56 @@ static void ask_rank(struct ftree *ft, ftree_time now, struct waitfor_look *l,
         note_answer(ft, now, l, r, WAITFOR_UNABLE, s.waiting, NULL);
 }
 
+static enum ftree_doing doing_of(const struct ftree_rank_state *s)
+{
+    if (s->phase == FTREE_PHASE_GONE)
+        return FTREE_DOES_END;
+    if (s->phase == FTREE_PHASE_LEFT)
+        return FTREE_DOES_LEAVE;
+    if (ftree_symptom_is_trouble(s))
+        return FTREE_DOES_STOP;
+    if (s->phase == FTREE_PHASE_OUTSIDE && s->waiting == 0)
+        return FTREE_DOES_COMPUTE;
+    return s->phase == FTREE_PHASE_INSIDE && s->waiting == 0 ? FTREE_DOES_CALL : FTREE_DOES_WAIT;
+}
+
+/* What a rank does, for people: one that waits says more of that than its agent can see. */
+static void class_rank(struct ftree *ft, ftree_time now, struct waitfor_look *l,
+                       struct waitfor_looked *r)
+{
+    enum ftree_waits_look said = FTREE_WAITS_UNABLE;
+    const struct waits_page *page = NULL;
+    struct ftree_rank_class what = {0};
+    struct ftree_rank_state s;
+    int32_t records = 0;
+
+    ft->io->look(ft->io_ctx, r->i, &s);
+    what.state = (uint8_t) doing_of(&s);
+    if (what.state == FTREE_DOES_WAIT && ft->io->waits)
+        said = ft->io->waits(ft->io_ctx, r->i, l->look, NULL, 0, &page);
+    if (said == FTREE_WAITS_PENDING && now < l->until)
+        return;
+    r->done = true;
+    if (said == FTREE_WAITS_READY && waitfor_has_records(ft, r->rank, page)) {
+        records = page->records;
+        ftree_classes_of_record(page->record, records, s.waiting, &what);
+    } else {
+        what.call = what.state <= FTREE_DOES_WAIT ? s.call : 0;
+        what.shortest = what.state == FTREE_DOES_WAIT ? s.waiting : 0;
+    }
+    ftree_classes_add(ft, l->classes, &what, r->rank, records > 0 ? page->record : NULL, records,
+                      what.state == FTREE_DOES_WAIT ? s.peer : FTREE_NONE);
+}
+
 /* True: all have answered, or never will. */
 static bool ask_ranks(struct ftree *ft, ftree_time now, struct waitfor_look *l)
 {
     bool all = true;
 
     FTREE_EACH(struct waitfor_looked, r, l->ranks) {
-        if (!r->done)
+        if (!r->done && l->classes)
+            class_rank(ft, now, l, r);
+        else if (!r->done)
             ask_rank(ft, now, l, r);
         all = all && r->done;
     }
@@ -297,13 +367,16 @@ static bool answer(struct ftree *ft, ftree_time now, struct waitfor_look *l, uin
 {
     bool own = l->from == ft->self;
 
-    if (own) {
+    if (l->classes) {
+        if (FTREE_EMIT(ft, RANKS_SAID, .number = l->number, .u.classes = l->classes))
+            l->classes = NULL;
+    } else if (own) {
         *number = l->number;
         *answers = l->answers;
         l->answers = (waitfor_bytes){0};
     } else if (l->from != FTREE_NONE) {
-        waitfor_parcel_send(ft, now, l->from, WIRE_WAITS_SEEN, l->number, l->answers.items,
-                            (size_t) l->answers.n);
+        ftree_parcel_send(ft, now, l->from, WIRE_WAITS_SEEN, l->number, l->answers.items,
+                          (size_t) l->answers.n);
     }
     forget_look(ft, l);
     return own;
@@ -321,8 +394,8 @@ bool waitfor_ask_tick(struct ftree *ft, ftree_time now, uint32_t *number, waitfo
         struct waitfor_look *l = &w->looks.items[i];
         if (!l->begun && may_begin(ft, l)) {
             l->begun = true;
-            l->look = waitfor_next_number(&ft->waitfor->look, now);
-            l->until = now + LOOK_TIME;
+            l->look = ftree_parcel_number(&ft->waitfor->look, now);
+            l->until = now + (l->classes ? SAY_TIME : LOOK_TIME);
         }
         if (!l->begun || !ask_ranks(ft, now, l)) {
             i++;

@@ -370,10 +370,15 @@ static void note_ends(struct ftree *ft, ftree_time now, struct waitfor_candidate
     c->pause = ftree_min(2 * c->pause, most);
 }
 
+static bool has_answered(const struct waitfor_asked *a)
+{
+    return a->answer && (a->answer->seen == WAITFOR_READY || a->answer->seen == WAITFOR_LEFT);
+}
+
 static bool all_have_answered(const struct waitfor_candidate *c)
 {
     FTREE_EACH(const struct waitfor_asked, a, c->ranks)
-        if (!a->answer || (a->answer->seen != WAITFOR_READY && a->answer->seen != WAITFOR_LEFT))
+        if (!has_answered(a))
             return false;
     return true;
 }
@@ -389,6 +394,24 @@ static bool are_unchanged(struct waitfor_candidate *c)
         a->print = print;
     }
     return same;
+}
+
+/* A core of the others is one, whatever a rank that has not answered, or has gone on, would say; who
+ * differs from whom is known only of all. */
+static void leave_out(struct ftree *ft, struct waitfor_candidate *c)
+{
+    int32_t kept = 0;
+
+    FTREE_EACH(struct waitfor_asked, a, c->ranks) {
+        uint64_t print = has_answered(a) ? waitfor_print(a->answer) : 0;
+        if (print && (c->round == 0 || print == a->print)) {
+            a->print = print;
+            c->ranks.items[kept++] = *a;
+        } else {
+            ftree_alloc(ft, a->answer, 0);
+        }
+    }
+    c->ranks.n = kept;
 }
 
 static bool has_core(const struct waitfor_candidate *c, const struct waits *w, bool *polls)
@@ -432,6 +455,8 @@ static void end_look(struct ftree *ft, ftree_time now, struct waitfor_candidate 
 {
     bool same;
 
+    if (c->kind == WAITFOR_CORE)
+        leave_out(ft, c);
     if (!all_have_answered(c)) {
         drop(ft, now, c, "not all of its ranks have answered");
         return;

@@ -13,11 +13,14 @@
  * and what turns out to be a candidate is looked at from both sides (look.c).
  *
  * A node reduces 20 ms after the first change, and then rests for 50 ms, twice as long each time while
- * there are more changes, up to the stall limit.
+ * there are more changes, up to a quarter of the stall limit, so that ranks which block one after the
+ * other are known soon after the last of them at each level; where many wait, which takes long to
+ * reduce, up to the stall limit.
  */
 
 #define PAUSE_FIRST (20 * FTREE_MS) /* after the first change: others follow */
 #define PAUSE_MIN (50 * FTREE_MS)
+#define MANY 10000 /* ranks */
 #define OLD 3 /* intervals at which items are told again: who has not is forgotten */
 
 void waitfor_changed(struct ftree *ft, ftree_time now)
@@ -156,7 +159,7 @@ static bool write_items(struct ftree *ft, const struct waits *w, waitfor_bytes *
     if (ftree_waits_count(w) == 0)
         return true; /* nobody cares who has called MPI_Finalize */
     while ((len = ftree_waits_items(w, &from, buf, sizeof(buf))) > 0)
-        if (!waitfor_append(ft, out, buf, len))
+        if (!ftree_bytes_append(ft, out, buf, len))
             return false;
     return true;
 }
@@ -209,14 +212,14 @@ static void tell(struct ftree *ft, ftree_time now, const waitfor_bytes *items, b
         return;
     }
     if (w->stale != FTREE_NONE && w->stale != hop) /* it must not believe what was told to it */
-        waitfor_parcel_send(ft, now, w->stale, WIRE_WAITS_UP,
-                            waitfor_next_number(&ft->waitfor->round, now), NULL, 0);
+        ftree_parcel_send(ft, now, w->stale, WIRE_WAITS_UP,
+                          ftree_parcel_number(&ft->waitfor->round, now), NULL, 0);
     w->stale = FTREE_NONE;
     if (hop == w->hop ? print == w->sent && !again : items->n == 0 && !w->has_sent)
         return;
-    if (!waitfor_parcel_send(ft, now, hop, WIRE_WAITS_UP,
-                             waitfor_next_number(&ft->waitfor->round, now), items->items,
-                             (size_t) items->n)) {
+    if (!ftree_parcel_send(ft, now, hop, WIRE_WAITS_UP,
+                           ftree_parcel_number(&ft->waitfor->round, now), items->items,
+                           (size_t) items->n)) {
         w->tell_again = FTREE_NEVER;
         return;
     }
@@ -235,9 +238,10 @@ static void tell(struct ftree *ft, ftree_time now, const waitfor_bytes *items, b
 static void rest(struct ftree *ft, ftree_time now)
 {
     struct waitfor *w = ft->waitfor->work;
+    ftree_time most = w->waiting > MANY ? ft->cfg.stall : ft->cfg.stall / 4;
     bool calm = w->reduced + 2 * ftree_max(w->pause, PAUSE_MIN) <= now;
 
-    w->pause = calm ? PAUSE_MIN : ftree_min(2 * w->pause, ft->cfg.stall);
+    w->pause = calm ? PAUSE_MIN : ftree_min(2 * w->pause, most);
     w->reduced = now;
     w->due = FTREE_NEVER;
 }

@@ -14,7 +14,12 @@
  * that matter for it.  Their nodes are asked directly; the answers come back, each node's at once.
  */
 
-#define LOOK_PATIENCE(ft) ((ft)->cfg.stall)
+/* An answer may be as old as it likes until the next look begins, so a candidate of many ranks can wait
+ * for those whose messages were lost; what is to be known soon cannot. */
+static ftree_time patience(const struct ftree *ft, const struct waitfor_candidate *c)
+{
+    return c->kind == WAITFOR_ENDS || c->verdict ? ft->cfg.stall : 4 * ft->cfg.stall;
+}
 
 struct waitfor_asked *waitfor_look_find(const struct waitfor_candidate *c, int32_t rank)
 {
@@ -65,7 +70,7 @@ static bool put_rank(struct ftree *ft, const struct waitfor_candidate *c,
     waits_put_signed(&w, a->withs);
     for (int32_t i = 0; i < a->withs; i++)
         waits_put_signed(&w, c->with.items[a->with + i]);
-    return waitfor_append(ft, out, buf, w.at);
+    return ftree_bytes_append(ft, out, buf, w.at);
 }
 
 static void note_unasked(struct ftree *ft, ftree_time now, struct waitfor_candidate *c,
@@ -107,7 +112,7 @@ static void ask_node(struct ftree *ft, ftree_time now, struct waitfor_candidate 
     if (fits && node == ft->self)
         waitfor_ask(ft, now, ft->self, c->number, bytes.items, (size_t) bytes.n);
     else if (fits)
-        waitfor_parcel_send(ft, now, node, WIRE_WAITS_LOOK, c->number, bytes.items,
+        ftree_parcel_send(ft, now, node, WIRE_WAITS_LOOK, c->number, bytes.items,
                             (size_t) bytes.n);
     ftree_alloc(ft, bytes.items, 0);
 }
@@ -127,7 +132,7 @@ void waitfor_look_send(struct ftree *ft, ftree_time now, struct waitfor_candidat
     waitfor_look_forget(ft, c);
     c->number = ++ft->next_id;
     c->state = WAITFOR_ASKED;
-    c->next = now + LOOK_PATIENCE(ft);
+    c->next = now + patience(ft, c);
     ftree_trace(ft, "  asks %d ranks what they wait for, rank %d is the first", c->ranks.n,
                 c->ranks.n > 0 ? c->ranks.items[0].rank : FTREE_NONE);
     for (int32_t i = 0; i < c->ranks.n; i++)

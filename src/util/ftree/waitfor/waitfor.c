@@ -37,14 +37,13 @@ static void end_work(struct ftree *ft)
     waitfor_ask_clear(ft);
     waitfor_gather_clear(ft);
     waitfor_decide_clear(ft);
-    waitfor_parcel_clear(ft);
     ftree_alloc(ft, ft->waitfor->work, 0);
     ft->waitfor->work = NULL;
 }
 
 static bool is_needed(const struct waitfor *w)
 {
-    return w->own.n > 0 || w->looks.n > 0 || w->below.n > 0 || w->parcels.n > 0 ||
+    return w->own.n > 0 || w->looks.n > 0 || w->below.n > 0 ||
            w->candidates.n > 0 || w->has_sent || w->due != FTREE_NEVER;
 }
 
@@ -82,6 +81,12 @@ void ftree_waitfor_resumed(struct ftree *ft, ftree_time now, int32_t rank)
     waitfor_goes_on(ft, rank);
 }
 
+void ftree_waitfor_say(struct ftree *ft, ftree_time now, uint32_t number)
+{
+    if (begin_work(ft))
+        waitfor_ask_all(ft, now, number);
+}
+
 void ftree_waitfor_learned(struct ftree *ft, ftree_time now)
 {
     if (ft->waitfor->work)
@@ -95,9 +100,7 @@ void ftree_waitfor_part(struct ftree *ft, ftree_time now, int32_t from, enum wir
 
     if (ftree_is_leaving(ft) && type != WIRE_WAITS_LOOK)
         return; /* others may wait for one of its ranks, and ask for it */
-    if (!begin_work(ft))
-        return;
-    if (waitfor_parcel_take(ft, now, from, type, part, &bytes)) {
+    if (ftree_parcel_take(ft, now, from, type, part, &bytes) && begin_work(ft)) {
         if (type == WIRE_WAITS_UP)
             waitfor_up(ft, now, from, part->number, &bytes);
         else if (type == WIRE_WAITS_LOOK)
@@ -140,7 +143,6 @@ ftree_time ftree_waitfor_deadline(const struct ftree *ft)
     if (!w)
         return FTREE_NEVER;
     t = ftree_min(waitfor_ask_deadline(ft), waitfor_decide_deadline(ft));
-    t = ftree_min(t, waitfor_parcel_deadline(ft));
     return ftree_min(ftree_min(t, waitfor_gather_deadline(ft)), waitfor_note_deadline(ft));
 }
 
@@ -170,7 +172,6 @@ static void gather(struct ftree *ft, ftree_time now)
 void ftree_waitfor_tick(struct ftree *ft, ftree_time now)
 {
     while (!ftree_events_wait(ft) && ftree_waitfor_deadline(ft) <= now) {
-        waitfor_parcel_tick(ft, now);
         ask(ft, now);
         gather(ft, now);
         waitfor_decide_tick(ft, now);

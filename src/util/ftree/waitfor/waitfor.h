@@ -8,6 +8,7 @@
 
 #include "ftree/net/net.h"
 #include "ftree/state/state.h"
+#include "ftree/waits/classes.h"
 #include "ftree/waits/waits.h"
 
 #pragma GCC visibility push(hidden)
@@ -17,7 +18,6 @@
  *
  *     ask.c        the own ranks say what they do: those that stall, and those another node asks about
  *     answer.c     what one rank has said, in memory and in bytes
- *     parcel.c     what is too long for a message
  *     gather.c     items go up: of the own ranks, and of the nodes below
  *     look.c       the second look: the ranks of a candidate are asked
  *     judge.c      what the answers of both sides say of each request: a pure function
@@ -52,25 +52,7 @@ struct waitfor_answer {
 
 typedef struct waitfor_answer *waitfor_answer_of_rank;
 
-/* Bytes that grow. */
-typedef FTREE_ARRAY(uint8_t) waitfor_bytes;
-
-/* ---- parcels --------------------------------------------------------------------------------- */
-
-struct waitfor_piece {
-    uint8_t *bytes; /* NULL: it is not there */
-    uint16_t len;
-};
-
-/* What came in parts. */
-struct waitfor_parcel {
-    int32_t from;
-    uint32_t number;
-    uint8_t type; /* enum wire_type */
-    uint16_t parts, got;
-    struct waitfor_piece *piece; /* [parts] */
-    ftree_time at; /* when the last part came */
-};
+typedef struct ftree_bytes waitfor_bytes;
 
 /* ---- the parts of the work ------------------------------------------------------------------- */
 
@@ -88,7 +70,7 @@ struct waitfor_looked {
     int32_t with, withs; /* in `with` of the look */
 };
 
-/* A look at local ranks, for another node or the own one. */
+/* A look at local ranks, for another node or the own one, or for a query. */
 struct waitfor_look {
     int32_t from; /* who asks; FTREE_NONE: phase 1, of ranks that stall */
     uint32_t number;
@@ -98,6 +80,7 @@ struct waitfor_look {
     FTREE_ARRAY(struct waitfor_looked) ranks;
     FTREE_ARRAY(int32_t) with;
     waitfor_bytes answers;
+    struct ftree_rank_classes *classes; /* not NULL: what all own ranks do, for query `number` */
 };
 
 /* What a node below has told last. */
@@ -152,7 +135,6 @@ struct waitfor {
     FTREE_ARRAY(struct waitfor_own) own;
     FTREE_ARRAY(struct waitfor_look) looks;
     FTREE_ARRAY(struct waitfor_below) below;
-    FTREE_ARRAY(struct waitfor_parcel) parcels;
     FTREE_ARRAY(struct waitfor_candidate) candidates;
     FTREE_ARRAY(waitfor_answer_of_rank) told; /* of ranks that others wait for, by the last look */
     ftree_time again; /* when the own ranks are asked anew */
@@ -182,6 +164,8 @@ struct ftree_waitfor {
 
 void ftree_waitfor_stalled(struct ftree *ft, ftree_time now, int32_t rank);
 void ftree_waitfor_resumed(struct ftree *ft, ftree_time now, int32_t rank);
+/* A query wants to know what the own ranks do: the event RANKS_SAID answers. */
+void ftree_waitfor_say(struct ftree *ft, ftree_time now, uint32_t number);
 /* Messages: items from below, a look asked for by another node, its answers. */
 void ftree_waitfor_part(struct ftree *ft, ftree_time now, int32_t from, enum wire_type type,
                         const struct wire_part *part);
@@ -214,24 +198,13 @@ bool waitfor_has_records(const struct ftree *ft, int32_t rank, const struct wait
 /* True: the page is what a rank wrote when it called MPI_Finalize; another is no answer of one that
  * has. */
 bool waitfor_is_last_word(const struct ftree *ft, int32_t rank, const struct waits_page *page);
-bool waitfor_append(struct ftree *ft, waitfor_bytes *out, const uint8_t *bytes, size_t len);
-
-/* parcel.c */
-uint32_t waitfor_next_number(uint32_t *last, ftree_time now);
-/* Sends bytes in parts; false: out of memory, or too long. */
-bool waitfor_parcel_send(struct ftree *ft, ftree_time now, int32_t to, enum wire_type type,
-                         uint32_t number, const uint8_t *bytes, size_t len);
-/* True: all of it is there, and appended to `out`. */
-bool waitfor_parcel_take(struct ftree *ft, ftree_time now, int32_t from, enum wire_type type,
-                         const struct wire_part *part, waitfor_bytes *out);
-void waitfor_parcel_tick(struct ftree *ft, ftree_time now);
-ftree_time waitfor_parcel_deadline(const struct ftree *ft);
-void waitfor_parcel_clear(struct ftree *ft);
 
 /* ask.c */
 /* A look at local ranks that node `from` asks for. */
 void waitfor_ask(struct ftree *ft, ftree_time now, int32_t from, uint32_t number,
                  const uint8_t *bytes, size_t len);
+/* A look at all local ranks for a query; false: out of memory. */
+bool waitfor_ask_all(struct ftree *ft, ftree_time now, uint32_t number);
 /* True: the look `number` of this node is over; its answers are the caller's, who calls again. */
 bool waitfor_ask_tick(struct ftree *ft, ftree_time now, uint32_t *number, waitfor_bytes *answers);
 ftree_time waitfor_ask_deadline(const struct ftree *ft);

@@ -23,6 +23,7 @@
  *                 who is to be asked about it                                   around.c
  *     mismatch    ranks of one communicator in different collectives            mismatch.c
  *     words       all of that for people                                        words.c
+ *     classes     ranks by what they do (classes.h)                             classes.c
  *
  * All functions are pure: no clock, no message, nothing global.  Ranks are those of the world (the
  * job); communicators of other worlds are not followed.

@@ -19,7 +19,7 @@
  */
 
 #define WIRE_MAGIC 0xf7
-#define WIRE_VERSION 7
+#define WIRE_VERSION 8
 #define WIRE_HEADER 8
 
 /* The one table of messages: type, name, body (a member of wire_message.u), the flags that it may have,
@@ -31,10 +31,10 @@
     X(WIRE_SYMPTOM, "symptom", symptom, WIRE_FLAG_SUBSTITUTE, true) \
     X(WIRE_PROBE, "probe", probe, 0, false) \
     X(WIRE_ANSWER, "answer", answer, 0, false) \
-    X(WIRE_STATE, "state", state, 0, false) \
+    X(WIRE_STATE, "state", state, WIRE_FLAG_DELIVERS, false) \
     X(WIRE_LOG, "log", log, 0, false) \
     X(WIRE_INDIRECT_PROBE, "indirect-probe", indirect_probe, 0, false) \
-    X(WIRE_INDIRECT_RESULT, "indirect-result", indirect_result, 0, false) \
+    X(WIRE_INDIRECT_RESULT, "indirect-result", indirect_result, WIRE_FLAG_DELIVERS, false) \
     X(WIRE_FLOOD_QUERY, "flood-query", round, 0, true) \
     X(WIRE_VERDICT_UP, "verdict-up", verdict, WIRE_FLAG_SUBSTITUTE | WIRE_FLAG_MORE, true) \
     X(WIRE_VERDICT_DOWN, "verdict-down", summaries, 0, true) \
@@ -44,7 +44,11 @@
     X(WIRE_RELAY, "relay", relay, WIRE_FLAG_PASSED_ON, false) \
     X(WIRE_WAITS_UP, "waits-up", part, 0, true) \
     X(WIRE_WAITS_LOOK, "waits-look", part, 0, true) \
-    X(WIRE_WAITS_SEEN, "waits-seen", part, 0, true)
+    X(WIRE_WAITS_SEEN, "waits-seen", part, 0, true) \
+    X(WIRE_QUERY_UP, "query-up", part, 0, true) \
+    X(WIRE_QUERY_DOWN, "query-down", part, 0, true) \
+    X(WIRE_QUERY_ANSWER, "query-answer", part, 0, true) \
+    X(WIRE_QUERY_RESULT, "query-result", part, 0, true)
 
 enum wire_type {
     WIRE_TYPES(FTREE_ENUM) WIRE_TYPE_COUNT
@@ -58,6 +62,9 @@ enum wire_type {
 #define WIRE_FLAG_MORE 4
 /* Of what is relayed: `node` is whom it is from, else to whom it is to be passed on. */
 #define WIRE_FLAG_PASSED_ON 8
+/* Data of ranks came through lately: of a state, over the data path of the node that says so, which is
+ * slow; of what came of an indirect probe, between its sender and the target, which did not answer. */
+#define WIRE_FLAG_DELIVERS 16
 
 /* Ranks in trouble that fit into an answer; the rest shows at the next probe. */
 #define WIRE_TROUBLES_MAX 16
@@ -122,7 +129,7 @@ struct wire_relay {
 
 #define WIRE_RELAY_BYTES (WIRE_HEADER + 4 + 2) /* one that is acknowledged leaves room for these */
 
-/* A part of what does not fit into one message; see waitfor/parcel.c, whose receivers check the bytes. */
+/* A part of what does not fit into one message; see net/parcel.c, whose receivers check the bytes. */
 struct wire_part {
     uint32_t number;
     uint16_t part, parts; /* it is this one, from 0, of so many */

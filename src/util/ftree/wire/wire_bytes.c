@@ -95,6 +95,7 @@ void ftree_wire_text(struct wire_codec *c, char *text, size_t size)
         read_text(c, text, len);
         return;
     }
-    memcpy(c->p + c->at, text, len);
+    for (size_t i = 0; i < len; i++) /* a program may call its communicators anything */
+        c->p[c->at + i] = (uint8_t) (text[i] < ' ' || text[i] > '~' ? '?' : text[i]);
     c->at += len;
 }

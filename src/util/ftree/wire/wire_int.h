@@ -11,13 +11,13 @@
 #pragma GCC visibility push(hidden)
 
 /*
- * What is written is read by the same code: it goes through the parts of a message and either writes
- * them to `p` or reads them from there.
+ * What is written is read by the same code: it goes through the parts of a message and either
+ * writes them to `p` or reads them from there.
  *
- * A writer has room for FTREE_MESSAGE_MAX bytes: every message is bounded by the sizes of its tables,
- * which static assertions add up.  It only looks at the parts, which may be constant.  `bad` is a
- * reader's, and sticky: so a body is read straight through and judged once at its end; what is read
- * after it is 0.
+ * A writer has room for FTREE_MESSAGE_MAX bytes: every message is bounded by the sizes of its
+ * tables, which static assertions add up.  It only looks at the parts, which may be constant.
+ * `bad` is a reader's, and sticky: so a body is read straight through and judged once at its end;
+ * what is read after it is 0.
  */
 struct wire_codec {
     bool reads, bad;
@@ -27,8 +27,8 @@ struct wire_codec {
     ftree_time now;
 };
 
-/* A number of 0 .. limit - 1 (0: any) in so many bytes: of a reader the one that is there, else 0 and a
- * bad message; of a writer `value`, which is written as it is. */
+/* A number of 0 .. limit - 1 (0: any) in so many bytes: of a reader the one that is there, else 0
+ * and a bad message; of a writer `value`, which is written as it is. */
 uint64_t ftree_wire_number(struct wire_codec *c, uint64_t value, int bytes, uint64_t limit);
 
 #define WIRE_NUMBER(c, part, bytes, limit) \
@@ -44,7 +44,8 @@ void ftree_wire_rank(struct wire_codec *c, int32_t *rank, bool may_be_none);
 void ftree_wire_proc_state(struct wire_codec *c, char *state); /* a letter of proc(5), or 0 */
 /* A time as its age, in units of so many ns: what finds no room in so many bytes is cut. */
 void ftree_wire_age(struct wire_codec *c, ftree_time *at, int bytes, ftree_time unit);
-/* A length byte and the characters, at most 255: printable ASCII that fits into `size` with its zero. */
+/* A length byte and the characters, at most 255: printable ASCII that fits into `size` with its
+ * zero. */
 void ftree_wire_text(struct wire_codec *c, char *text, size_t size);
 
 /* wire_state.c */

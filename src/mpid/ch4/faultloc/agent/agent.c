@@ -5,6 +5,7 @@
 
 #include "faultloc/agent/link.h"
 #include "faultloc/agent/looks.h"
+#include "faultloc/agent/note.h"
 #include "faultloc/agent/partner.h"
 #include "faultloc/agent/sources.h"
 #include "faultloc/agent/stop_job.h"
@@ -13,6 +14,7 @@
 #include "faultloc/base/say.h"
 #include "faultloc/board/wakeup.h"
 #include "faultloc/io/loop.h"
+#include "faultloc/net/delivery.h"
 #include "faultloc/node/log.h"
 #include "faultloc/node/state.h"
 #include "faultloc/node/wait_page.h"
@@ -46,6 +48,7 @@ struct agent {
     struct faultloc_looks looks;
     struct faultloc_sources sources;
     struct faultloc_reporter reporter;
+    struct faultloc_note note;
     struct faultloc_stop_job stop;
     struct faultloc_second second;
     struct faultloc_state state; /* for state probes */
@@ -87,6 +90,15 @@ static void look_at_messages(void *ctx, int32_t i, struct ftree_log *log)
     faultloc_log_look(a->p->board, i, faultloc_now(), log);
 }
 
+static bool look_at_data(void *ctx, int32_t node, enum ftree_path path, ftree_time within,
+                         ftree_time rtt)
+{
+    struct agent *a = ctx;
+
+    return faultloc_delivers(faultloc_board_addresses(a->p->board), a->p->job.job.nodes, a->p->self,
+                             node, path, within, rtt);
+}
+
 static enum ftree_waits_look look_at_waits(void *ctx, int32_t i, uint32_t number,
                                            const int32_t *with, int32_t n,
                                            const struct waits_page **page)
@@ -118,7 +130,26 @@ static void note_waiting(void *ctx, const struct ftree_waiting *w)
 {
     struct agent *a = ctx;
 
-    faultloc_reporter_waiting(&a->reporter, a->ft, w);
+    faultloc_note_begin(&a->note, w);
+}
+
+static void take_setting(void *ctx, const void *bytes, size_t len, bool reports)
+{
+    struct agent *a = ctx;
+
+    faultloc_sets_came(&a->sources.sets, bytes, len, reports);
+}
+
+static void note_answered(void *ctx, const struct ftree_query_result *r)
+{
+    struct agent *a = ctx;
+
+    if (r->kind == FTREE_QUERY_SET) {
+        faultloc_sets_answered(&a->sources.sets, r);
+        return;
+    }
+    faultloc_statuses_answered(&a->sources.statuses, r);
+    faultloc_note_answered(&a->note, r);
 }
 
 static void trace(void *ctx, const char *line)
@@ -132,15 +163,25 @@ static const struct ftree_io io = {.send = send_message,
                                    .look = look,
                                    .state = look_at_node,
                                    .log = look_at_messages,
+                                   .delivers = look_at_data,
                                    .waits = look_at_waits,
                                    .call_name = faultloc_call_name,
                                    .op_name = faultloc_op_name,
                                    .verdict = remember_verdict,
                                    .report = report_verdict,
                                    .waiting = note_waiting,
+                                   .answered = note_answered,
+                                   .setting = take_setting,
                                    .trace = trace};
 
 /* ---- life ------------------------------------------------------------------------------------ */
+
+static int set_rules(void *ctx, ftree_time now, const char *text, size_t len)
+{
+    struct agent *a = ctx;
+
+    return faultloc_sources_set_rules(&a->sources, now, text, len);
+}
 
 static int make_core(struct agent *a)
 {
@@ -151,7 +192,18 @@ static int make_core(struct agent *a)
     cfg.stall = a->p->board->settings.stall;
     cfg.silence = a->p->board->settings.silence;
     rc = ftree_create(&a->p->job.job, a->p->self, &cfg, &io, a, &a->ft);
-    a->looks.ft = a->sources.ft = a->stop.ft = a->ft;
+    a->looks.ft = a->sources.ft = a->stop.ft = a->sources.asks.ft = a->ft;
+    a->sources.asks.p = a->p;
+    a->sources.statuses =
+        (struct faultloc_statuses){.p = a->p, .ft = a->ft, .reporter = &a->reporter};
+    a->sources.sets = (struct faultloc_sets){.p = a->p,
+                                             .ft = a->ft,
+                                             .use_rules = set_rules,
+                                             .ctx = a,
+                                             .reporter = &a->reporter,
+                                             .stop = &a->stop};
+    if (!rc)
+        rc = faultloc_sets_restore(&a->sources.sets, faultloc_now());
     if (!rc)
         rc = faultloc_looks_restore(&a->looks, faultloc_now());
     return rc ? ENOMEM : 0;
@@ -190,6 +242,7 @@ static int open_agent(struct agent *a, struct faultloc_program *p)
                                    .fork_at = p->start >= 0 ? FTREE_NEVER : 0},
                         .looks = {.wakeup = -1},
                         .sources = {.sock = {.fd = -1}},
+                        .note = {.reporter = &a->reporter},
                         .stop = {.p = p, .reporter = &a->reporter, .at = FTREE_NEVER},
                         .leave_by = FTREE_NEVER,
                         .state = {.watch = &p->watch, .iface = p->board->iface[FTREE_PATH_DATA]},
@@ -242,13 +295,18 @@ static ftree_time next_event(const struct agent *a)
     ftree_time t = faultloc_loop_earlier(a->looks.at, ftree_deadline(a->ft));
 
     t = faultloc_loop_earlier(t, a->stop.at);
+    t = faultloc_loop_earlier(t, faultloc_asks_deadline(&a->sources.asks));
     t = faultloc_loop_earlier(t, a->second.fork_at);
     return faultloc_loop_earlier(t, faultloc_line_deadline(&a->link.line));
 }
 
 static void handle_start(struct agent *a)
 {
-    a->quit = !faultloc_start_may_go(a->p->start);
+    enum faultloc_start_word word = faultloc_start_hear(a->p->start);
+
+    if (word == FAULTLOC_START_WAIT)
+        return;
+    a->quit = word == FAULTLOC_START_QUIT;
     close(a->p->start);
     a->p->start = -1;
     a->second.fork_at = a->quit ? FTREE_NEVER : 0;
@@ -317,6 +375,9 @@ static void turn(struct agent *a)
     if (now >= ftree_deadline(a->ft))
         ftree_tick(a->ft, now);
     faultloc_link_hand_over(&a->link, now);
+    faultloc_sets_turn(&a->sources.sets, now);
+    faultloc_asks_turn(&a->sources.asks, now);
+    faultloc_note_turn(&a->note, now);
     try_listen(a, now);
     faultloc_stop_job_turn(&a->stop, now);
 }

@@ -42,7 +42,7 @@ static bool is_started_by_rank(void)
     return fstat(FAULTLOC_SPAWN_FD, &st) == 0 && S_ISSOCK(st.st_mode);
 }
 
-/* Standard input is not its own; standard output and error are, for reports. */
+/* Standard input is not its own; standard output and error will be, for reports, once it is ready. */
 static void take_descriptors(void)
 {
     const int kept[] = {FAULTLOC_SPAWN_FD};
@@ -55,6 +55,7 @@ static void take_descriptors(void)
     while (null >= 0 && null <= STDERR_FILENO);
     if (null >= 0)
         close(null);
+    faultloc_start_keep_output();
 }
 
 /* SIGTERM is the agent's; all others are meant for the ranks, or for a terminal that it has not. */

@@ -59,8 +59,8 @@ static void keep_own(const struct faultloc_program *p)
     faultloc_program_close_others(kept, n);
 }
 
-/* A lock that another thread holds at that moment would never be given back in the child.  One that is
- * held up by a file system for long holds none. */
+/* A lock that another thread holds at that moment would never be given back in the child.  One that
+ * is held up by a file system for long holds none. */
 static bool is_good_moment(struct faultloc_second *s, struct faultloc_writer *writer,
                            ftree_time now)
 {

@@ -17,9 +17,9 @@ struct faultloc_partner {
     ftree_time stopped; /* since when it was seen to be stopped; 0: it was not */
 };
 
-/* Purpose: looks at it, from time to time.  Returns true if it has ended.  One that stays stopped is
- * killed: it can do nothing for the node, and holds a port that others ask at.  A look that comes late
- * counts for nothing, for who looks may have been stopped with it. */
+/* Purpose: looks at it, from time to time.  Returns true if it has ended.  One that stays stopped
+ * is killed: it can do nothing for the node, and holds a port that others ask at.  A look that
+ * comes late counts for nothing, for who looks may have been stopped with it. */
 bool faultloc_partner_look(struct faultloc_partner *partner, ftree_time now, ftree_time late);
 
 /* The agent's deputy. */

@@ -27,7 +27,9 @@
  *     looks.c     its looks at the board
  *     sources.c   rules, and symptoms of other middleware
  *     reporter.c  the verdicts that it reports, the trace
- *     status.c    what `faultloc status` shows
+ *     status*.c   what `faultloc status` shows
+ *     ask.c       what `faultloc ask` asks for
+ *     set.c       what `faultloc set` sets
  *     stop_job.c  the job is ended because of a verdict
  *     deputy.c    the deputy's loop
  *     partner.c   each of the two as the other sees it

@@ -6,6 +6,7 @@
 #include "faultloc/agent/reporter.h"
 
 #include "faultloc/base/clock.h"
+#include "faultloc/base/say.h"
 #include "faultloc/board/verdicts.h"
 #include "faultloc/io/launcher_notify.h"
 #include "faultloc/io/loop.h"
@@ -141,6 +142,7 @@ static const struct ftree_verdict **begin_report(struct faultloc_reporter *t, st
 {
     struct faultloc_board *b = t->p->board;
     const struct ftree_verdict **known;
+    uint32_t n = t->changes < FAULTLOC_REPORTER_CHANGES ? t->changes : FAULTLOC_REPORTER_CHANGES;
 
     *rj = (struct report_job){.job = &t->p->job.job,
                               .id = b->job_id,
@@ -153,7 +155,10 @@ static const struct ftree_verdict **begin_report(struct faultloc_reporter *t, st
                               .trace = line,
                               .traces = list_decisions(t, line),
                               .waiting = t->waiting_at ? &t->waiting : NULL,
-                              .waiting_at = t->waiting_at};
+                              .waiting_at = t->waiting_at,
+                              .changes = (int32_t) n};
+    for (uint32_t i = 0; i < n; i++)
+        rj->change[i] = &t->change[(t->changes - n + i) % FAULTLOC_REPORTER_CHANGES];
     known = list_verdicts(ft, &rj->knowns);
     rj->known = known;
     rj->knowns = known ? rj->knowns : 0;
@@ -199,4 +204,42 @@ void faultloc_reporter_waiting(struct faultloc_reporter *t, struct ftree *ft,
     faultloc_writer_text(t->writer, ftree_report_waiting_text(&rj, report ? path : NULL),
                          report ? ftree_report_waiting_text(&rj, NULL) : NULL, report);
     free(known);
+}
+
+void faultloc_reporter_change(struct faultloc_reporter *t, struct ftree *ft, ftree_time now,
+                              const struct ftree_setting *s, bool reports)
+{
+    struct report_change *c = &t->change[t->changes++ % FAULTLOC_REPORTER_CHANGES];
+    const char *line[FAULTLOC_REPORTER_LINES], *path = t->p->board->settings.report;
+    const struct ftree_verdict **known;
+    struct report_job rj;
+
+    *c = (struct report_change){.at = now, .uid = s->uid};
+    ftree_report_setting(s, c->what, sizeof(c->what));
+    if (reports)
+        faultloc_say("user %lu has set %s", (unsigned long) s->uid, c->what);
+    if (!reports || !path[0] || (!t->reported && !t->waiting_at))
+        return;
+    known = begin_report(t, ft, line, &rj);
+    faultloc_writer_report(t->writer, known ? ftree_report_json(&rj) : NULL);
+    free(known);
+}
+
+/* Each line says who prints it. */
+void faultloc_reporter_status(struct faultloc_reporter *t, const char *text)
+{
+    char *out = NULL;
+    size_t len = 0;
+    FILE *f = open_memstream(&out, &len);
+
+    if (!f)
+        return;
+    for (size_t n; *text; text += n + (text[n] == '\n')) {
+        n = strcspn(text, "\n");
+        fprintf(f, "[faultloc] %.*s\n", (int) n, text);
+    }
+    if (fclose(f) == 0)
+        faultloc_writer_text(t->writer, out, NULL, 0);
+    else
+        free(out);
 }

@@ -8,10 +8,12 @@
 
 #include "faultloc/agent/program.h"
 #include "faultloc/io/writer.h"
+#include "ftree/report/report.h"
 
 /* What the agent reports: verdicts, to people and its launcher, and its decisions, in the trace. */
 
 #define FAULTLOC_REPORTER_LINES 64 /* of the trace that a report can have */
+#define FAULTLOC_REPORTER_CHANGES 16 /* likewise of settings */
 
 struct faultloc_reporter {
     const struct faultloc_program *p;
@@ -21,6 +23,8 @@ struct faultloc_reporter {
     bool reported; /* a verdict, to people */
     struct ftree_waiting waiting; /* the last note, which later reports have, too */
     ftree_time waiting_at; /* 0: there was none */
+    struct report_change change[FAULTLOC_REPORTER_CHANGES]; /* what was set while the job runs, a ring */
+    uint32_t changes; /* so far */
 };
 
 /* Purpose: begins; the writer wakes the program's loop.  Errors: an errno. */
@@ -40,5 +44,13 @@ void faultloc_reporter_verdict(struct faultloc_reporter *t, struct ftree *ft,
 /* Purpose: a note on a stall that nothing explains, on standard error and in the report. */
 void faultloc_reporter_waiting(struct faultloc_reporter *t, struct ftree *ft,
                                const struct ftree_waiting *w);
+
+/* Purpose: the status of the job, lines, on standard error. */
+void faultloc_reporter_status(struct faultloc_reporter *t, const char *text);
+
+/* Purpose: what a person has set, for reports from now on; one that was written is written anew, where
+ * `reports` says that this node does. */
+void faultloc_reporter_change(struct faultloc_reporter *t, struct ftree *ft, ftree_time now,
+                              const struct ftree_setting *s, bool reports);
 
 #endif /* FAULTLOC_REPORTER_H_INCLUDED */

@@ -11,6 +11,7 @@
 #include "faultloc/io/launcher_notify.h"
 #include "faultloc/io/loop.h"
 
+#include <errno.h>
 #include <string.h>
 
 #define RULES_PATIENCE (500 * FTREE_MS) /* at start, for a file system to give the rules */
@@ -36,11 +37,28 @@ static bool take_rules(struct faultloc_sources *s, ftree_time now)
 
     if (!s->reader || !faultloc_reader_take(s->reader, &news))
         return false;
-    if (news.base)
+    if (s->set)
+        ftree_rules_free(news.base);
+    else if (news.base)
         use_rules(s, now, news.base);
-    if (news.text[0])
+    if (news.text[0] && !s->set)
         faultloc_say("%s", news.text);
     return true;
+}
+
+int faultloc_sources_set_rules(struct faultloc_sources *s, ftree_time now, const char *text,
+                               size_t len)
+{
+    struct ftree_rules_error e;
+    struct ftree_rules *rules;
+    int rc;
+
+    rc = len > 0 ? ftree_rules_read(text, len, &rules, &e) : faultloc_rules_builtin(&rules);
+    if (rc)
+        return len > 0 && rc == FTREE_ERR_NOMEM ? ENOMEM : len > 0 ? EINVAL : rc;
+    s->set = true;
+    use_rules(s, now, rules);
+    return 0;
 }
 
 /* The file is given a moment, so that a job begins with its own rules. */
@@ -102,11 +120,24 @@ static char *status(void *ctx)
     return faultloc_status_json(s->p, s->ft, faultloc_now(), faultloc_unix_ms());
 }
 
+static const char *request(void *ctx, ftree_time now, const char *text, size_t len, uid_t uid,
+                           int *reply, char *error)
+{
+    struct faultloc_sources *s = ctx;
+
+    if (!strncmp(text, FAULTLOC_STATUS_REQUEST, strlen(FAULTLOC_STATUS_REQUEST)))
+        return faultloc_statuses_take(&s->statuses, now, text, len, reply);
+    if (!strncmp(text, FAULTLOC_SET_REQUEST, strlen(FAULTLOC_SET_REQUEST)))
+        return faultloc_sets_take(&s->sets, now, text, len, uid, reply, error);
+    return faultloc_asks_take(&s->asks, now, text, len, reply, error);
+}
+
 static void take_socket(struct faultloc_sources *s)
 {
     if (!s->opener || !faultloc_socket_opener_take(s->opener, &s->sock))
         return;
     s->sock.status = status;
+    s->sock.request = request;
     s->sock.status_ctx = s;
     faultloc_loop_add(s->p->epoll, s->sock.fd, FAULTLOC_TAG_WAKE);
     faultloc_sources_say_hello(s);

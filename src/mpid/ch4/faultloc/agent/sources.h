@@ -6,7 +6,9 @@
 #ifndef FAULTLOC_SOURCES_H_INCLUDED
 #define FAULTLOC_SOURCES_H_INCLUDED
 
-#include "faultloc/agent/program.h"
+#include "faultloc/agent/ask.h"
+#include "faultloc/agent/set.h"
+#include "faultloc/agent/status.h"
 #include "faultloc/io/socket_opener.h"
 #include "faultloc/io/reader.h"
 
@@ -17,8 +19,12 @@ struct faultloc_sources {
     struct ftree *ft; /* NULL: it is not made yet */
     struct ftree_rules *rules; /* that are used */
     struct faultloc_reader *reader; /* of others; NULL: there is no file of them */
+    bool set; /* a person has set the rules: the file is not followed */
     struct faultloc_socket_opener *opener; /* NULL: no symptom socket is to be open */
     struct faultloc_symptom_socket sock; /* the opener's, when it is open */
+    struct faultloc_statuses statuses; /* who asked for the status, */
+    struct faultloc_asks asks; /* what it was asked, */
+    struct faultloc_sets sets; /* and to set */
 };
 
 /* Purpose: begins, with the rules of the job's file, if it can be read soon, or the built-in ones.
@@ -32,6 +38,11 @@ void faultloc_sources_open_socket(struct faultloc_sources *s);
 /* Purpose: tells the launcher which process the agent is, and the path of its symptom socket, if
  * it has one. */
 void faultloc_sources_say_hello(const struct faultloc_sources *s);
+
+/* Purpose: from now on these rules are used (len 0: the built-in ones), and the job's file is no longer
+ * followed.  Errors: an errno; EINVAL: they are none. */
+int faultloc_sources_set_rules(struct faultloc_sources *s, ftree_time now, const char *text,
+                               size_t len);
 
 /* Purpose: takes new rules, if there are any, and the symptoms that were received. */
 void faultloc_sources_receive(struct faultloc_sources *s, ftree_time now);

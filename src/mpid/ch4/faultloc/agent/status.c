@@ -5,48 +5,104 @@
 
 #include "faultloc/agent/status.h"
 
-#include "ftree/report/report.h"
+#include "faultloc/agent/json.h"
+#include "faultloc/agent/reporter.h"
+#include "faultloc/base/clock.h"
+#include "faultloc/io/symptom_socket.h"
 
-#include <json.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-static void set(struct json_object *o, const char *key, struct json_object *value)
+/* ---- who asks -------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *text;
+    bool json, full;
+} questions[] = {{FAULTLOC_STATUS_REQUEST "\"text\"}", false, false},
+                 {FAULTLOC_STATUS_REQUEST "\"json\"}", true, false},
+                 {FAULTLOC_STATUS_REQUEST "\"text-ranks\"}", false, true},
+                 {FAULTLOC_STATUS_REQUEST "\"json-ranks\"}", true, true}};
+
+static const char print_it[] = FAULTLOC_STATUS_REQUEST "\"print\"}";
+
+/* The number of the query that is under way for all who ask the same; 0: there is none. */
+static uint32_t under_way(const struct faultloc_statuses *s, bool full)
 {
-    if (!o || json_object_object_add(o, key, value))
-        json_object_put(value);
+    for (int32_t i = 0; i < s->n; i++)
+        if (s->asker[i].full == full)
+            return s->asker[i].number;
+    return 0;
 }
 
-static void append(struct json_object *list, struct json_object *value)
+static const char *add(struct faultloc_statuses *s, ftree_time now, bool json, bool full,
+                       int *reply)
 {
-    if (!list || json_object_array_add(list, value))
-        json_object_put(value);
+    static const uint8_t flags = 1; /* all classes, and all of their ranks */
+    uint32_t number = under_way(s, full);
+    int rc = FTREE_OK;
+
+    if (s->n == FAULTLOC_STATUSES_MAX)
+        return "too many questions at once";
+    if (!number)
+        rc = ftree_query(s->ft, now, FTREE_QUERY_STATUS, &flags, full, &number);
+    if (rc)
+        return rc == FTREE_ERR_INVALID ? "the job has ended" : ftree_strerror(rc);
+    s->asker[s->n++] = (struct faultloc_status_asker){
+        .reply = *reply, .full = full, .json = json, .number = number};
+    *reply = -1;
+    return "";
 }
 
-static void set_string(struct json_object *o, const char *key, const char *s)
+const char *faultloc_statuses_take(struct faultloc_statuses *s, ftree_time now, const char *text,
+                                   size_t len, int *reply)
 {
-    set(o, key, json_object_new_string(s));
+    const char *wrong;
+    int nobody = -1;
+
+    if (len == strlen(print_it) && !memcmp(text, print_it, len)) {
+        wrong = add(s, now, false, false, &nobody);
+        return *wrong ? wrong : "ok";
+    }
+    if (*reply < 0)
+        return "a question needs a socket for its answer";
+    for (size_t i = 0; i < sizeof(questions) / sizeof(questions[0]); i++)
+        if (len == strlen(questions[i].text) && !memcmp(text, questions[i].text, len))
+            return add(s, now, questions[i].json, questions[i].full, reply);
+    return "no such question";
 }
 
-/* In seconds, to a tenth. */
-static void set_seconds(struct json_object *o, const char *key, ftree_time ns)
+static void answer(const struct faultloc_statuses *s, const struct faultloc_status_asker *a,
+                   const char *text)
 {
-    char buf[32];
-
-    snprintf(buf, sizeof(buf), "%llu.%d", (unsigned long long) (ns / (1000 * FTREE_MS)),
-             (int) (ns / (100 * FTREE_MS) % 10));
-    set(o, key, json_object_new_double_s((double) ns / 1e9, buf));
+    if (a->reply < 0) {
+        faultloc_reporter_status(s->reporter, text);
+        return;
+    }
+    faultloc_symptom_socket_reply(a->reply, text);
+    close(a->reply);
 }
 
-static const char *state_of(const struct ftree_rank_state *s)
+void faultloc_statuses_answered(struct faultloc_statuses *s, const struct ftree_query_result *r)
 {
-    static const char *const names[FTREE_PHASE_COUNT] = {
-        [FTREE_PHASE_OUTSIDE] = "outside MPI", [FTREE_PHASE_INSIDE] = "in MPI",
-        [FTREE_PHASE_WAITING] = "waiting",     [FTREE_PHASE_LEFT] = "has left",
-        [FTREE_PHASE_GONE] = "gone"};
+    char *text[2][2] = {{NULL}}; /* [json][full] */
 
-    return s->proc_state == 'T' || s->proc_state == 't' ? "stopped" : names[s->phase];
+    for (int32_t i = s->n - 1; i >= 0; i--) {
+        struct faultloc_status_asker *a = &s->asker[i];
+        char **t = &text[a->json][a->full];
+        if (a->number != r->number)
+            continue;
+        if (!*t && !r->refused[0])
+            *t = a->json ? faultloc_status_job_json(s->p, s->ft, r, faultloc_unix_ms())
+                         : faultloc_status_job_text(s->p, s->ft, r, a->full);
+        answer(s, a, r->refused[0] ? r->refused : *t ? *t : "out of memory");
+        *a = s->asker[--s->n];
+    }
+    for (int i = 0; i < 4; i++)
+        free(text[i / 2][i % 2]);
 }
+
+/* ---- the own node ---------------------------------------------------------------------------- */
 
 static struct json_object *json_rank(struct faultloc_program *p, ftree_time now, int32_t i)
 {
@@ -55,27 +111,15 @@ static struct json_object *json_rank(struct faultloc_program *p, ftree_time now,
     struct ftree_rank_state s;
 
     faultloc_watch_look(&p->watch, now, i, true, &s);
-    set(o, "rank", json_object_new_int(p->job.job.node_ranks[p->job.job.node_first[p->self] + i]));
-    set(o, "pid", json_object_new_int(s.pid));
-    set_string(o, "state", state_of(&s));
+    faultloc_json_number(o, "rank", p->job.job.node_ranks[p->job.job.node_first[p->self] + i]);
+    faultloc_json_number(o, "pid", s.pid);
+    faultloc_json_string(o, "state", faultloc_json_state_of(&s));
     if (s.phase == FTREE_PHASE_INSIDE || s.phase == FTREE_PHASE_WAITING)
-        set_string(o, "call", faultloc_call_name((uint32_t) slot->call));
+        faultloc_json_string(o, "call", faultloc_call_name((uint32_t) slot->call));
     if (s.phase == FTREE_PHASE_WAITING && s.peer >= 0)
-        set(o, "peer", json_object_new_int(s.peer));
+        faultloc_json_number(o, "peer", s.peer);
     if (s.waiting > 0)
-        set_seconds(o, "waited_s", s.waiting);
-    return o;
-}
-
-static struct json_object *json_verdict(const struct ftree_job *job, const struct ftree_verdict *v)
-{
-    struct json_object *o = json_object_new_object();
-    char line[512];
-
-    ftree_report_line(job, v, line, sizeof(line));
-    set_string(o, "class", ftree_class_name(v->class_));
-    set_string(o, "line", line);
-    set(o, "withdrawn", json_object_new_boolean(v->withdrawn != 0));
+        faultloc_json_seconds(o, "waited_s", s.waiting);
     return o;
 }
 
@@ -85,26 +129,19 @@ char *faultloc_status_json(struct faultloc_program *p, struct ftree *ft, ftree_t
     struct json_object *o = json_object_new_object();
     struct json_object *ranks = json_object_new_array(), *verdicts = json_object_new_array();
     struct ftree_verdict v;
-    const char *text;
-    char *copy;
     char name[16];
 
-    set_string(o, "schema", "faultloc-status/1");
-    set_string(o, "job", p->board->job_id);
-    set(o, "size", json_object_new_int(p->board->size));
-    set(o, "nodes", json_object_new_int(p->board->nodes));
-    set_string(o, "node", ftree_node_name(&p->job.job, p->self, name, sizeof(name)));
-    set(o, "unix_ms", json_object_new_int64(now_ms));
+    faultloc_json_string(o, "schema", "faultloc-status/1");
+    faultloc_json_string(o, "job", p->board->job_id);
+    faultloc_json_number(o, "size", p->board->size);
+    faultloc_json_number(o, "nodes", p->board->nodes);
+    faultloc_json_string(o, "node", ftree_node_name(&p->job.job, p->self, name, sizeof(name)));
+    faultloc_json_number(o, "unix_ms", now_ms);
     for (int32_t i = 0; i < p->board->slots; i++)
-        append(ranks, json_rank(p, now, i));
-    set(o, "ranks", ranks);
+        faultloc_json_append(ranks, json_rank(p, now, i));
+    faultloc_json_set(o, "ranks", ranks);
     for (int32_t i = 0; ftree_verdict_at(ft, i, &v); i++)
-        append(verdicts, json_verdict(&p->job.job, &v));
-    set(o, "verdicts", verdicts);
-    text = o ? json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN |
-                                                     JSON_C_TO_STRING_NOSLASHESCAPE)
-             : NULL;
-    copy = text ? strdup(text) : NULL;
-    json_object_put(o);
-    return copy;
+        faultloc_json_append(verdicts, faultloc_json_verdict(&p->job.job, &v));
+    faultloc_json_set(o, "verdicts", verdicts);
+    return faultloc_json_text(o);
 }

@@ -24,6 +24,12 @@ static ftree_time patience_before(const struct faultloc_stop_job *s, const struc
                                                                              : patience;
 }
 
+/* From when its patience counts. */
+static ftree_time acts_from(const struct faultloc_stop_job *s, const struct ftree_verdict *v)
+{
+    return v->located > s->set ? v->located : s->set;
+}
+
 bool faultloc_stop_job_is_due(const struct faultloc_stop_job *s, ftree_time now)
 {
     struct ftree_verdict v;
@@ -32,7 +38,7 @@ bool faultloc_stop_job_is_due(const struct faultloc_stop_job *s, ftree_time now)
         return false;
     for (int32_t i = 0; ftree_verdict_at(s->ft, i, &v); i++)
         if (ftree_verdict_ends_job(&v) && !v.local_only &&
-            now + ABORT_SLACK >= v.located + patience_before(s, &v))
+            now + ABORT_SLACK >= acts_from(s, &v) + patience_before(s, &v))
             return true;
     return false;
 }
@@ -100,6 +106,17 @@ static void find_fatal(struct faultloc_stop_job *s, ftree_time now)
     if (s->at == FTREE_NEVER)
         faultloc_reporter_trace(s->reporter,
                                 "the job continues: the fault that was to end it is over");
+}
+
+void faultloc_stop_job_action(struct faultloc_stop_job *s, ftree_time now, bool reports)
+{
+    struct ftree_verdict v;
+
+    s->at = s->p->board->abort_code ? s->at : FTREE_NEVER;
+    s->confirming = false;
+    s->set = now;
+    for (int32_t i = 0; reports && s->at == FTREE_NEVER && ftree_verdict_at(s->ft, i, &v); i++)
+        faultloc_stop_job_consider(s, &v, now);
 }
 
 /* A last question, immediately before: what cannot be undone is not done because of an old

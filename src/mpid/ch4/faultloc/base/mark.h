@@ -11,9 +11,9 @@
 #include <stdint.h>
 
 /*
- * Whether FaultLoc is on in all ranks.  A rank in which it is on says so behind the address that all
- * ranks exchange when a job starts; a rank in which it is off takes no notice of that.  So a job
- * without FaultLoc exchanges what it always did, and no other step of MPI_Init is needed.
+ * Whether FaultLoc is on in all ranks.  A rank in which it is on says so behind the address that
+ * all ranks exchange when a job starts; a rank in which it is off takes no notice of that.  So a
+ * job without FaultLoc exchanges what it always did, and no other step of MPI_Init is needed.
  */
 
 #define FAULTLOC_MARK_STEP 16 /* where a mark may be, because nobody is told how long an address is */

@@ -23,9 +23,13 @@
 #define PATH_LENGTH_MAX 512
 /* Fields as proc(5) counts them, from 1. */
 #define FIELD_STATE 3
+#define FIELD_FLAGS 9
 #define FIELD_THREADS 20
 #define FIELD_START 22
+#define FIELD_PENDING 31
 #define FIELD_PROCESSOR 39
+
+#define PF_EXITING 0x4 /* of the kernel's include/linux/sched.h; it never was another */
 
 /* Reads a number at *at, and the blank behind it.  Returns false when there is none, or one that
  * does not fit. */
@@ -57,21 +61,33 @@ static bool skip_field(const char **at, const char *end)
     return true;
 }
 
-/* On which CPU it runs or last ran; -1 where that is missing: nothing else depends on it. */
-static int32_t take_processor(const char *at, const char *end)
+/* Skips fields `from` to the one before `to`, and reads that one. */
+static bool take_field(const char **at, const char *end, int from, int to, uint64_t *number)
 {
-    uint64_t processor;
+    for (int field = from; field < to; field++)
+        if (!skip_field(at, end))
+            return false;
+    return take_number(at, end, number);
+}
 
-    for (int field = FIELD_START + 1; field < FIELD_PROCESSOR; field++)
-        if (!skip_field(&at, end))
-            return -1;
-    return take_number(&at, end, &processor) && processor <= INT32_MAX ? (int32_t) processor : -1;
+/* What stands behind the start time.  It may be missing: nothing else depends on it. */
+static void take_rest(const char *at, const char *end, struct faultloc_proc *proc)
+{
+    uint64_t pending, processor;
+
+    proc->processor = -1;
+    if (!take_field(&at, end, FIELD_START + 1, FIELD_PENDING, &pending))
+        return;
+    proc->ending |= pending >> (SIGKILL - 1) & 1;
+    if (take_field(&at, end, FIELD_PENDING + 1, FIELD_PROCESSOR, &processor) &&
+        processor <= INT32_MAX)
+        proc->processor = (int32_t) processor;
 }
 
 /* The fields behind the name, of which there can be no doubt: no blank and no name is in them. */
 static bool take_fields(const char *at, const char *end, struct faultloc_proc *proc)
 {
-    uint64_t threads;
+    uint64_t flags, threads;
 
     if (end - at < 2 || at[1] != ' ')
         return false;
@@ -79,18 +95,13 @@ static bool take_fields(const char *at, const char *end, struct faultloc_proc *p
     if (!((proc->state >= 'A' && proc->state <= 'Z') || (proc->state >= 'a' && proc->state <= 'z')))
         return false;
     at += 2;
-    for (int field = FIELD_STATE + 1; field < FIELD_THREADS; field++)
-        if (!skip_field(&at, end))
-            return false;
-    if (!take_number(&at, end, &threads) || threads > UINT32_MAX)
+    if (!take_field(&at, end, FIELD_STATE + 1, FIELD_FLAGS, &flags) ||
+        !take_field(&at, end, FIELD_FLAGS + 1, FIELD_THREADS, &threads) || threads > UINT32_MAX ||
+        !take_field(&at, end, FIELD_THREADS + 1, FIELD_START, &proc->start))
         return false;
     proc->threads = (uint32_t) threads;
-    for (int field = FIELD_THREADS + 1; field < FIELD_START; field++)
-        if (!skip_field(&at, end))
-            return false;
-    if (!take_number(&at, end, &proc->start))
-        return false;
-    proc->processor = take_processor(at, end);
+    proc->ending = flags & PF_EXITING;
+    take_rest(at, end, proc);
     return true;
 }
 

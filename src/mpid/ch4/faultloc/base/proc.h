@@ -32,6 +32,9 @@ struct faultloc_proc {
     uint64_t start;
     /* The CPU that the first thread runs on or last ran on, -1: not said. */
     int32_t processor;
+    /* SIGKILL was sent to the first thread, or it is on its way out: it has not ended yet, and will
+     * not run its program again. */
+    bool ending;
     char comm[FAULTLOC_PROC_COMM];
 };
 

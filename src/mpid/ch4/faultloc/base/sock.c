@@ -161,6 +161,16 @@ bool faultloc_sock_is_own_peer(int fd)
            memcmp(&own, &peer, own_len) == 0;
 }
 
+bool faultloc_sock_is_slow(int fd, uint64_t ns)
+{
+    struct tcp_info t;
+    socklen_t len = sizeof(t);
+
+    memset(&t, 0, sizeof(t));
+    return getsockopt(fd, IPPROTO_TCP, TCP_INFO, &t, &len) == 0 &&
+           (t.tcpi_rtt > ns / 1000 || t.tcpi_total_retrans > 0);
+}
+
 /* ---- the ports of a node ------------------------------------------------------------------- */
 
 /* Tries to find a port that is free on every path. */

@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/socket.h>
 
 /*
@@ -53,6 +54,10 @@ uint16_t faultloc_sock_port(int fd);
 /* Purpose: whether a connected socket is connected to itself.  TCP allows that when the kernel
  * happens to pick the port that is asked for as the port to ask from; nobody listens there. */
 bool faultloc_sock_is_own_peer(int fd);
+
+/* Purpose: whether there and back takes longer than `ns` on a TCP connection, or something that was
+ * sent on it was lost, as the kernel has measured. */
+bool faultloc_sock_is_slow(int fd, uint64_t ns);
 
 /* ---- the ports of a node, picked by its first rank, for its agent and its deputy --------------- */
 

@@ -83,6 +83,16 @@ static int leave(int code)
     return (int) syscall(SYS_exit_group, code);
 }
 
+/* The caller's may be pipes that somebody reads to their end: one that hangs must not have them. */
+static void close_standard_files(void)
+{
+    int null = open("/dev/null", O_RDWR);
+
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (null < 0 || dup2(null, fd) < 0)
+            close(fd);
+}
+
 static int run_second(void *arg)
 {
     struct launch *e = arg;
@@ -92,6 +102,7 @@ static int run_second(void *arg)
         e->error = errno;
         return leave(127);
     }
+    close_standard_files();
     /* an older kernel does not know it: the program closes the others, too */
     syscall(SYS_close_range, FAULTLOC_SPAWN_FD + 1, INT_MAX, 0);
     execve(e->path, e->arguments, e->environment);

@@ -28,8 +28,8 @@
  * place that was looked at. */
 int faultloc_spawn_find(const char *name, char out[FAULTLOC_SPAWN_PATH]);
 
-/* Purpose: executes `path`, with `fd` of the caller as its descriptor FAULTLOC_SPAWN_FD and the
- * caller's standard input, output and error; all others are closed there.  Of the environment it gets
+/* Purpose: executes `path`, with `fd` of the caller as its descriptor FAULTLOC_SPAWN_FD and /dev/null as
+ * its standard input, output and error; all others are closed there.  Of the environment it gets
  * what it needs: where libraries and the user's runtime folder are.
  * Errors: ECHILD (the caller takes in orphans, so the program would be its child: it is the first
  * process of a PID namespace, or a subreaper), those of mmap(2), clone(2), execve(2). */

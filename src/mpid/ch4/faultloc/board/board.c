@@ -376,3 +376,33 @@ void faultloc_job_free(struct faultloc_job *j)
     ftree_tree_free(j->tree);
     *j = (struct faultloc_job){.names = NULL};
 }
+
+/* ---- what was set while the job runs --------------------------------------------------------- */
+
+/* Readers are the agents that follow, so that half of it is nothing. */
+int faultloc_board_keep_setting(struct faultloc_board *b, int fd, const void *bytes, size_t len)
+{
+    ssize_t n;
+
+    b->setting_bytes = 0;
+    if (len > UINT32_MAX || ftruncate(fd, (off_t) (b->bytes + len)))
+        return len > UINT32_MAX ? EFBIG : errno;
+    n = pwrite(fd, bytes, len, (off_t) b->bytes);
+    if (n != (ssize_t) len)
+        return n < 0 ? errno : EIO;
+    b->setting_bytes = (uint32_t) len;
+    return 0;
+}
+
+void *faultloc_board_setting(const struct faultloc_board *b, int fd, size_t *len)
+{
+    void *bytes;
+
+    *len = b->setting_bytes;
+    bytes = *len > 0 ? malloc(*len) : NULL;
+    if (bytes && pread(fd, bytes, *len, (off_t) b->bytes) != (ssize_t) *len) {
+        free(bytes);
+        bytes = NULL;
+    }
+    return bytes;
+}

@@ -34,7 +34,7 @@ enum faultloc_action {
     FAULTLOC_ACTION_ABORT
 };
 
-/* What the user set; for agent and deputy. */
+/* What the user set; for agent and deputy.  Some of it can be set while the job runs (agent/set.h). */
 struct faultloc_settings {
     ftree_time stall; /* ns */
     ftree_time sample; /* ns, mean time between two looks at the board */
@@ -88,6 +88,8 @@ struct faultloc_board {
     uint64_t failed_at, has_failed_at;
     uint64_t slots_at, waits_at, bytes;
     uint32_t wait_bytes; /* from one wait area to the next: whole pages */
+
+    _Atomic uint32_t setting_bytes; /* of what was set while the job ran, behind `bytes`; 0: nothing */
 };
 
 /* Purpose: makes the board of a job of this shape, with so many bytes of room for a packed tree
@@ -159,6 +161,14 @@ void faultloc_board_remember(struct faultloc_board *b, const struct ftree_verdic
 /* Purpose: reads verdict i, for any rank of the node, while the agent may be writing.
  * Returns false where there is none, it is just being written, or it does not fit the job. */
 bool faultloc_board_read(const struct faultloc_board *b, int32_t i, struct ftree_verdict *out);
+
+/* Purpose: writes down for the next agent what was set while the job runs, as it travels; the file of
+ * the board, which is `fd`, grows for it: all have mapped it by then, and no process that has not can.
+ * To be called by the agent alone.  Errors: an errno. */
+int faultloc_board_keep_setting(struct faultloc_board *b, int fd, const void *bytes, size_t len);
+
+/* Purpose: reads that; to be freed by free(3).  NULL: there is nothing, or it cannot be read. */
+void *faultloc_board_setting(const struct faultloc_board *b, int fd, size_t *len);
 
 /* The job in words of the core, as the board describes it. */
 struct faultloc_job {

@@ -6,14 +6,17 @@
 #include "faultloc/board/start.h"
 
 #include "faultloc/base/clock.h"
+#include "faultloc/base/say.h"
 #include "faultloc/base/spawn.h"
 #include "faultloc/board/board.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -32,6 +35,14 @@ struct packet {
 struct answer {
     uint32_t magic;
     int32_t error;
+};
+
+#define OUTPUTS 2
+
+/* Standard output and error come beside it; of another length than the order to quit. */
+struct outputs {
+    uint32_t magic;
+    uint8_t has_fd[OUTPUTS];
 };
 
 union control {
@@ -60,27 +71,48 @@ static size_t pack(const struct faultloc_start *start, struct packet *p, int fd[
     return n;
 }
 
-static int send_start(int sock, const struct faultloc_start *start)
+static int send_descriptors(int sock, void *bytes, size_t len, const int *fd, size_t n)
 {
-    struct packet p;
-    int fd[FDS_MAX];
-    size_t n = pack(start, &p, fd);
     union control control = {.bytes = {0}};
-    struct iovec part = {.iov_base = &p, .iov_len = sizeof(p)};
+    struct iovec part = {.iov_base = bytes, .iov_len = len};
     struct msghdr m = {.msg_iov = &part,
                        .msg_iovlen = 1,
                        .msg_control = &control,
                        .msg_controllen = CMSG_SPACE(n * sizeof(int))};
     struct cmsghdr *c = CMSG_FIRSTHDR(&m);
-    int rc;
 
     c->cmsg_level = SOL_SOCKET;
     c->cmsg_type = SCM_RIGHTS;
     c->cmsg_len = CMSG_LEN(n * sizeof(int));
     memcpy(CMSG_DATA(c), fd, n * sizeof(int));
-    rc = sendmsg(sock, &m, MSG_NOSIGNAL) < 0 ? errno : 0;
+    return sendmsg(sock, &m, MSG_NOSIGNAL) < 0 ? errno : 0;
+}
+
+static int send_start(int sock, const struct faultloc_start *start)
+{
+    struct packet p;
+    int fd[FDS_MAX], rc;
+    size_t n = pack(start, &p, fd);
+
+    rc = send_descriptors(sock, &p, sizeof(p), fd, n);
     sodium_memzero(&p, sizeof(p));
     return rc;
+}
+
+/* Those that are open.  A program that has ended meanwhile misses nothing. */
+static void send_outputs(int sock)
+{
+    struct outputs o = {.magic = MAGIC};
+    int fd[OUTPUTS];
+    size_t n = 0;
+
+    for (int i = 0; i < OUTPUTS; i++)
+        if (fcntl(STDOUT_FILENO + i, F_GETFD) >= 0) {
+            o.has_fd[i] = 1;
+            fd[n++] = STDOUT_FILENO + i;
+        }
+    if (n)
+        (void) send_descriptors(sock, &o, sizeof(o), fd, n);
 }
 
 int faultloc_start_send(const char *path, const struct faultloc_start *start, int *sock)
@@ -133,7 +165,10 @@ bool faultloc_start_is_ready(int sock, int ms, char *error, size_t room)
         snprintf(error, room, "it is of another build");
     else if (a.error)
         snprintf(error, room, "%s", strerror(a.error));
-    return n == sizeof(a) && a.magic == MAGIC && !a.error;
+    if (n != sizeof(a) || a.magic != MAGIC || a.error)
+        return false;
+    send_outputs(sock);
+    return true;
 }
 
 void faultloc_start_end(int sock, bool go)
@@ -211,13 +246,57 @@ void faultloc_start_answer(int sock, int error)
     (void) !send(sock, &a, sizeof(a), MSG_NOSIGNAL);
 }
 
-bool faultloc_start_may_go(int sock)
+void faultloc_start_keep_output(void)
 {
-    ssize_t n;
-    char word;
+    int kept = memfd_create("faultloc-output", MFD_CLOEXEC);
 
-    /* an answer that was not read is an error first, and then what was sent is there */
-    while ((n = recv(sock, &word, 1, 0)) < 0 && (errno == EINTR || errno == ECONNRESET))
-        ;
-    return n != 1;
+    for (int i = 0; i < OUTPUTS && kept >= 0; i++)
+        (void) dup2(kept, STDOUT_FILENO + i);
+    if (kept > STDERR_FILENO)
+        close(kept);
+}
+
+/* What was kept goes first. */
+static void take_output(int number, int fd)
+{
+    char text[1024];
+    off_t at = 0;
+    ssize_t n;
+
+    while (number == STDERR_FILENO && (n = pread(number, text, sizeof(text) - 1, at)) > 0) {
+        text[n] = '\0';
+        faultloc_write(fd, text);
+        at += n;
+    }
+    (void) dup2(fd, number);
+    close(fd);
+}
+
+static void take_outputs(struct msghdr *m, const struct outputs *o)
+{
+    int fd[FDS_MAX];
+    size_t n = take_descriptors(m, fd), taken = 0;
+
+    for (int i = 0; i < OUTPUTS && taken < n; i++)
+        if (o->has_fd[i])
+            take_output(STDOUT_FILENO + i, fd[taken++]);
+}
+
+enum faultloc_start_word faultloc_start_hear(int sock)
+{
+    struct outputs o;
+    union control control;
+    struct iovec part = {.iov_base = &o, .iov_len = sizeof(o)};
+    struct msghdr m = {.msg_iov = &part, .msg_iovlen = 1};
+    ssize_t n;
+
+    do { /* an answer that was not read is an error first, and then what was sent is there */
+        m.msg_control = &control;
+        m.msg_controllen = sizeof(control);
+        n = recvmsg(sock, &m, MSG_CMSG_CLOEXEC);
+    } while (n < 0 && (errno == EINTR || errno == ECONNRESET));
+    if (n != sizeof(o))
+        return n == 1 ? FAULTLOC_START_QUIT : FAULTLOC_START_GO;
+    take_outputs(&m, &o);
+    return FAULTLOC_START_WAIT;
 }

@@ -18,6 +18,8 @@
  *     rank -> agent start: the job's key, the ports; with the descriptors of the board and of the
  *                      sockets that listen
  *     agent -> rank    ready, or why not
+ *     rank -> agent    standard output and error, for reports; a program that is never ready does not
+ *                      keep them open
  *     rank -> agent    quit, where the job does without; else the end of the connection
  *
  * Both are of one build: a start of another one is refused, and says so.
@@ -36,8 +38,8 @@ struct faultloc_start {
  * Errors: those of socketpair(2) and faultloc_spawn(). */
 int faultloc_start_send(const char *path, const struct faultloc_start *start, int *sock);
 
-/* Purpose: for the rank: waits until the program is ready, at most `ms`. Returns true, or false
- * with the reason in `error`. */
+/* Purpose: for the rank: waits until the program is ready, at most `ms`, and sends it the rank's standard
+ * output and error. Returns true, or false with the reason in `error`. */
 bool faultloc_start_is_ready(int sock, int ms, char *error, size_t room);
 
 /* Purpose: for the rank: lets the program run, or orders it to quit; closes the socket. */
@@ -51,8 +53,17 @@ int faultloc_start_take(int sock, struct faultloc_start *start);
 /* Purpose: for the program: says that it is ready, or with an errno why it is not. */
 void faultloc_start_answer(int sock, int error);
 
-/* Purpose: for the program: what has come on the socket, which is readable; false: it is to
- * quit. */
-bool faultloc_start_may_go(int sock);
+/* Purpose: for the program: what it writes to standard output and error from now on is kept for those
+ * that it will get. */
+void faultloc_start_keep_output(void);
+
+enum faultloc_start_word {
+    FAULTLOC_START_WAIT, /* it has its standard output and error now; more is to come */
+    FAULTLOC_START_GO,
+    FAULTLOC_START_QUIT
+};
+
+/* Purpose: for the program: what has come on the socket, which is readable. */
+enum faultloc_start_word faultloc_start_hear(int sock);
 
 #endif /* FAULTLOC_START_H_INCLUDED */

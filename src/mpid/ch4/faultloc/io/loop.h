@@ -17,8 +17,8 @@ int faultloc_loop_add(int epoll, int fd, uint64_t tag);
  * hour. */
 int faultloc_loop_ms(ftree_time deadline);
 
-/* Purpose: waits for the set until `deadline` (ns; FTREE_NEVER: for ever); returns how many tags are
- * ready, at most `room` and 16. */
+/* Purpose: waits for the set until `deadline` (ns; FTREE_NEVER: for ever); returns how many tags
+ * are ready, at most `room` and 16. */
 int faultloc_loop_wait(int epoll, ftree_time deadline, uint64_t *tags, int room);
 
 /* Purpose: the earlier of two times. */

@@ -360,3 +360,14 @@ bool faultloc_symptom_parse(const struct ftree_job *job, int32_t self, ftree_tim
     json_object_put(o);
     return fine;
 }
+
+bool faultloc_component_parse(const struct ftree_job *job, int32_t self, const char *name,
+                              struct ftree_component *out, char *error)
+{
+    struct ftree_symptom s = {.about = {.rank = FTREE_NONE, .switch_ = FTREE_NONE}};
+    struct reader r = {.job = job, .self = self, .s = &s, .component = name, .error = error};
+    bool fine = find_component(&r);
+
+    *out = s.about;
+    return fine;
+}

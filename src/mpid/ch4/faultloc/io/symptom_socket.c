@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -346,14 +347,67 @@ static bool is_unix_socket(int fd)
     return getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &len) == 0 && domain == AF_UNIX;
 }
 
+/* A file in memory that nobody can change any more; -1: there is no room for it. */
+static int make_file(const char *text, size_t len)
+{
+    int fd = memfd_create("faultloc-answer", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    size_t at = 0;
+    ssize_t n = 0;
+
+    for (; fd >= 0 && at < len && (n = write(fd, text + at, len - at)) > 0; at += (size_t) n)
+        ;
+    if (fd >= 0 && (at < len || fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW)))
+        return close_with(fd, ENOSPC);
+    return fd;
+}
+
+static void send_file(int to, int file)
+{
+    static const char text[] = FAULTLOC_REPLY_IN_FILE;
+    union {
+        char bytes[CMSG_SPACE(sizeof(file))];
+        struct cmsghdr align;
+    } control = {.bytes = {0}};
+    struct iovec part = {.iov_base = (char *) (uintptr_t) text, .iov_len = sizeof(text) - 1};
+    struct msghdr m = {.msg_iov = &part,
+                       .msg_iovlen = 1,
+                       .msg_control = &control,
+                       .msg_controllen = sizeof(control)};
+    struct cmsghdr *c = CMSG_FIRSTHDR(&m);
+
+    c->cmsg_level = SOL_SOCKET;
+    c->cmsg_type = SCM_RIGHTS;
+    c->cmsg_len = CMSG_LEN(sizeof(file));
+    memcpy(CMSG_DATA(c), &file, sizeof(file));
+    sendmsg(to, &m, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+void faultloc_symptom_socket_reply(int fd, const char *text)
+{
+    size_t len = strlen(text);
+    int file;
+
+    if (!is_unix_socket(fd))
+        return;
+    if (len <= FAULTLOC_REPLY_BYTES) {
+        send(fd, text, len, MSG_DONTWAIT | MSG_NOSIGNAL);
+        return;
+    }
+    file = make_file(text, len);
+    if (file < 0)
+        return;
+    send_file(fd, file);
+    close(file);
+}
+
 static void answer(const struct faultloc_symptom_socket *d, const struct datagram *g,
                    const char *text)
 {
     const int how = MSG_DONTWAIT | MSG_NOSIGNAL;
 
-    if (g->reply >= 0 && is_unix_socket(g->reply))
-        send(g->reply, text, strlen(text), how);
-    else if (g->reply < 0 && g->from_len > offsetof(struct sockaddr_un, sun_path))
+    if (g->reply >= 0)
+        faultloc_symptom_socket_reply(g->reply, text);
+    else if (g->from_len > offsetof(struct sockaddr_un, sun_path))
         sendto(d->fd, text, strlen(text), how, (const struct sockaddr *) &g->from, g->from_len);
 }
 
@@ -398,9 +452,34 @@ static void answer_question(const struct faultloc_symptom_socket *d, const struc
     free(text);
 }
 
+static bool begins_with(const struct datagram *g, const char *head)
+{
+    return g->len > strlen(head) && !memcmp(g->text, head, strlen(head));
+}
+
+static bool is_request(const struct datagram *g)
+{
+    return begins_with(g, FAULTLOC_STATUS_REQUEST) || begins_with(g, FAULTLOC_ASK_QUESTION) ||
+           begins_with(g, FAULTLOC_SET_REQUEST);
+}
+
+/* Its answer may come later. */
+static void take_request(const struct faultloc_symptom_socket *d, ftree_time now, struct datagram *g)
+{
+    char error[FAULTLOC_SYMPTOM_ERROR];
+    const char *said = "this agent takes no requests";
+
+    if (g->len > FAULTLOC_SYMPTOM_BYTES)
+        said = "the request is too long";
+    else if (d->request)
+        said = d->request(d->status_ctx, now, g->text, g->len, g->uid, &g->reply, error);
+    if (*said)
+        answer(d, g, said);
+}
+
 /* True if it is a symptom. */
-static bool read_datagram(struct faultloc_symptom_socket *d, ftree_time now,
-                          const struct datagram *g, struct ftree_symptom *s)
+static bool read_datagram(struct faultloc_symptom_socket *d, ftree_time now, struct datagram *g,
+                          struct ftree_symptom *s)
 {
     char error[FAULTLOC_SYMPTOM_ERROR];
 
@@ -408,6 +487,10 @@ static bool read_datagram(struct faultloc_symptom_socket *d, ftree_time now,
         return false;
     if (is_question(g)) {
         answer_question(d, g);
+        return false;
+    }
+    if (is_request(g)) {
+        take_request(d, now, g);
         return false;
     }
     if (faultloc_symptom_parse(d->job, d->self, now, g->text, g->len, s, error)) {

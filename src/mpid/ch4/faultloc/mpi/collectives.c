@@ -184,13 +184,20 @@ void MPIDI_faultloc_last_collective(MPIR_Comm * comm, struct waits_collective *l
         last->bytes = bytes_of(coll);
 }
 
-int MPIDI_faultloc_comms_used(MPIR_Comm ** comms, int most)
+/* MPICH's own parts of a communicator are nobody's to wait on. */
+static bool is_programs(const MPIR_Comm * comm)
+{
+    return comm->remote_size > 1 && comm->hierarchy_kind != MPIR_COMM_HIERARCHY_KIND__NODE &&
+        comm->hierarchy_kind != MPIR_COMM_HIERARCHY_KIND__NODE_ROOTS;
+}
+
+int MPIDI_faultloc_comms(MPIR_Comm ** comms, int most)
 {
     int n = 0, i;
 
     MPID_THREAD_CS_ENTER(VCI, MPIR_THREAD_VCI_HANDLE_MUTEX);
     for (MPIR_Comm * c = first; c; c = c->dev.ch4.faultloc_next) {
-        if (!begun_on(c))
+        if (!begun_on(c) && !is_programs(c))
             continue;
         for (i = n; i > 0 && comms[i - 1]->dev.ch4.faultloc_coll.stamp <
              c->dev.ch4.faultloc_coll.stamp; i--)
@@ -210,7 +217,7 @@ MPIR_Comm *MPIDI_faultloc_collective_now(void)
     struct waits_collective last;
     MPIR_Comm *comm;
 
-    if (MPIDI_faultloc_comms_used(&comm, 1) == 0)
+    if (MPIDI_faultloc_comms(&comm, 1) == 0)
         return NULL;
     MPIDI_faultloc_last_collective(comm, &last);
     return last.blocking && last.call == call ? comm : NULL;

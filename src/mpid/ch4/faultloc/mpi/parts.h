@@ -57,9 +57,9 @@ void MPIDI_faultloc_begin_collectives(void);
  * members need not agree upon: of intercommunicators all but the function. */
 void MPIDI_faultloc_last_collective(MPIR_Comm *comm, struct waits_collective *last);
 
-/* Purpose: the communicators on which this rank has begun collectives, `most` of them, those used
- * last first.  Returns how many. */
-int MPIDI_faultloc_comms_used(MPIR_Comm **comms, int most);
+/* Purpose: the communicators of this rank, `most` of them: those on which it has begun collectives,
+ * those used last first, then others.  Returns how many. */
+int MPIDI_faultloc_comms(MPIR_Comm **comms, int most);
 
 /* Purpose: the communicator of the blocking collective that this rank is in; NULL: it is in none.
  * With many threads NULL, too, unless only one of them is in MPI. */
@@ -131,8 +131,8 @@ void MPIDI_faultloc_set_error(MPIR_Request * req, int error);
  * known. */
 int MPIDI_faultloc_rma_peers(uint32_t call, MPIR_Comm **comm, int32_t *rank, int most);
 
-/* Purpose: calls `f` for each request of the process that is pending and is a send or a receive, the
- * internal ones among them. */
+/* Purpose: calls `f` for each request of the process that is pending and is a send, a receive or a
+ * collective's, the internal ones among them. */
 void MPIDI_faultloc_each_pending(void (*f) (MPIR_Request * req, void *arg), void *arg);
 
 /* ---- waits.c --------------------------------------------------------------------------------- */

@@ -103,8 +103,8 @@ static void each_in_block(char *objects, int n, int size, void (*f) (MPIR_Reques
         MPIR_Request *req = (MPIR_Request *) (void *) (objects + (size_t) i * (size_t) size);
 
         if (MPIR_Object_get_ref(req) > 0 &&
-            (req->kind == MPIR_REQUEST_KIND__SEND || req->kind == MPIR_REQUEST_KIND__RECV) &&
-            !MPIR_Request_is_complete(req))
+            (req->kind == MPIR_REQUEST_KIND__SEND || req->kind == MPIR_REQUEST_KIND__RECV ||
+             req->kind == MPIR_REQUEST_KIND__COLL) && !MPIR_Request_is_complete(req))
             f(req, arg);
     }
 }

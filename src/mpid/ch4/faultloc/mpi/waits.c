@@ -194,36 +194,51 @@ static void describe_message(struct waits_record *r, struct waits_request *q, MP
 
 /* ---- collectives ----------------------------------------------------------------------------- */
 
-enum need { NEEDS_UNKNOWN, NEEDS_ALL, NEEDS_ROOT, ROOT_NEEDS_ALL };
+enum need {
+    NEEDS_UNKNOWN,
+    NEEDS_ALL,
+    NEEDS_ALL_AND_MORE,         /* and somebody else besides: what is received inside says whom */
+    NEEDS_ROOT,
+    ROOT_NEEDS_ALL
+};
 
 /* Whom an operation cannot end without.  Those in which a member may have nothing to give (v and w),
- * and scans, are not among them: of these the receive inside says more. */
+ * scans, and those of neighborhoods are not among them: of these the receives inside say more.  All
+ * that makes a communicator or a window agrees upon a context with all members, and MPI_Win_fence and
+ * MPI_Win_free have a barrier, whatever they are told.  In MPI_Scatterv a rank waits for the root or
+ * not at all. */
 static enum need need_of(uint32_t call)
 {
 #define ID(name) MPIDI_FAULTLOC_CALL_ID("internal_" name)
+#define OPERATION(Name, name, need) \
+        {ID(#Name), need}, {ID(#Name "_c"), need}, {ID("I" #name), need}, \
+        {ID("I" #name "_c"), need}, {ID(#Name "_init"), need}, {ID(#Name "_init_c"), need}
     static const struct {
         uint32_t call;
         enum need need;
     } needs[] = {
-        {ID("Barrier"), NEEDS_ALL}, {ID("Ibarrier"), NEEDS_ALL},
-        {ID("Allreduce"), NEEDS_ALL}, {ID("Allreduce_c"), NEEDS_ALL},
-        {ID("Iallreduce"), NEEDS_ALL}, {ID("Iallreduce_c"), NEEDS_ALL},
-        {ID("Allgather"), NEEDS_ALL}, {ID("Allgather_c"), NEEDS_ALL},
-        {ID("Iallgather"), NEEDS_ALL}, {ID("Iallgather_c"), NEEDS_ALL},
-        {ID("Alltoall"), NEEDS_ALL}, {ID("Alltoall_c"), NEEDS_ALL},
-        {ID("Ialltoall"), NEEDS_ALL}, {ID("Ialltoall_c"), NEEDS_ALL},
-        {ID("Reduce_scatter_block"), NEEDS_ALL}, {ID("Reduce_scatter_block_c"), NEEDS_ALL},
-        {ID("Comm_dup"), NEEDS_ALL}, {ID("Comm_create"), NEEDS_ALL}, {ID("Comm_split"), NEEDS_ALL},
-        {ID("Win_create"), NEEDS_ALL}, {ID("Win_allocate"), NEEDS_ALL},
-        {ID("Bcast"), NEEDS_ROOT}, {ID("Bcast_c"), NEEDS_ROOT},
-        {ID("Ibcast"), NEEDS_ROOT}, {ID("Ibcast_c"), NEEDS_ROOT},
-        {ID("Scatter"), NEEDS_ROOT}, {ID("Scatter_c"), NEEDS_ROOT},
-        {ID("Iscatter"), NEEDS_ROOT}, {ID("Iscatter_c"), NEEDS_ROOT},
-        {ID("Reduce"), ROOT_NEEDS_ALL}, {ID("Reduce_c"), ROOT_NEEDS_ALL},
-        {ID("Ireduce"), ROOT_NEEDS_ALL}, {ID("Ireduce_c"), ROOT_NEEDS_ALL},
-        {ID("Gather"), ROOT_NEEDS_ALL}, {ID("Gather_c"), ROOT_NEEDS_ALL},
-        {ID("Igather"), ROOT_NEEDS_ALL}, {ID("Igather_c"), ROOT_NEEDS_ALL},
+        OPERATION(Barrier, barrier, NEEDS_ALL),
+        OPERATION(Allreduce, allreduce, NEEDS_ALL),
+        OPERATION(Allgather, allgather, NEEDS_ALL),
+        OPERATION(Alltoall, alltoall, NEEDS_ALL),
+        OPERATION(Reduce_scatter_block, reduce_scatter_block, NEEDS_ALL),
+        OPERATION(Bcast, bcast, NEEDS_ROOT),
+        OPERATION(Scatter, scatter, NEEDS_ROOT),
+        OPERATION(Scatterv, scatterv, NEEDS_ROOT),
+        OPERATION(Reduce, reduce, ROOT_NEEDS_ALL),
+        OPERATION(Gather, gather, ROOT_NEEDS_ALL),
+        {ID("Comm_dup"), NEEDS_ALL}, {ID("Comm_dup_with_info"), NEEDS_ALL},
+        {ID("Comm_idup"), NEEDS_ALL}, {ID("Comm_idup_with_info"), NEEDS_ALL},
+        {ID("Comm_create"), NEEDS_ALL}, {ID("Comm_split"), NEEDS_ALL},
+        {ID("Comm_split_type"), NEEDS_ALL}, {ID("Cart_create"), NEEDS_ALL},
+        {ID("Cart_sub"), NEEDS_ALL}, {ID("Graph_create"), NEEDS_ALL},
+        {ID("Dist_graph_create"), NEEDS_ALL}, {ID("Dist_graph_create_adjacent"), NEEDS_ALL},
+        {ID("Intercomm_create"), NEEDS_ALL_AND_MORE},
+        {ID("Win_create"), NEEDS_ALL}, {ID("Win_create_dynamic"), NEEDS_ALL},
+        {ID("Win_allocate"), NEEDS_ALL}, {ID("Win_allocate_shared"), NEEDS_ALL},
+        {ID("Win_fence"), NEEDS_ALL}, {ID("Win_free"), NEEDS_ALL},
     };
+#undef OPERATION
 #undef ID
 
     for (size_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++)
@@ -336,6 +351,69 @@ static void describe(struct waits_record *r, struct waits_request *q, MPIR_Reque
     }
 }
 
+/* ---- inside a schedule ----------------------------------------------------------------------- */
+
+/* The schedules of a communicator that are under way, and the messages that they wait for. */
+struct inside {
+    struct waits_record *r;
+    MPIR_Comm *comm;
+    int schedules;
+    int32_t found;
+};
+
+static void count_schedules(MPIR_Request * req, void *arg)
+{
+    struct inside *in = arg;
+
+    in->schedules += req->kind == MPIR_REQUEST_KIND__COLL &&
+        MPIDI_REQUEST(req, faultloc_av) == (void *) in->comm;
+}
+
+static bool is_inside(const MPIR_Comm * comm, MPIR_Request * req)
+{
+    uint64_t key = MPIDI_REQUEST(req, faultloc_key) & ~MPIDI_FAULTLOC_KEY_SSEND;
+    uint32_t context = FAULTLOC_KEY_CONTEXT(key);
+
+    if ((req->kind != MPIR_REQUEST_KIND__SEND && req->kind != MPIR_REQUEST_KIND__RECV) ||
+        (req->comm && MPIDI_is_self_comm(req->comm)) || MPIDI_faultloc_is_am(req))
+        return false;
+    return (context & MPIR_CONTEXT_SUFFIX_MASK) != 0 &&
+        is_comm_of(comm, context, req->kind == MPIR_REQUEST_KIND__SEND);
+}
+
+static void add_inside(MPIR_Request * req, void *arg)
+{
+    struct inside *in = arg;
+
+    if (!is_inside(in->comm, req))
+        return;
+    if (in->r->requests == WAITS_REQUESTS_MAX)
+        in->r->more = true;
+    else
+        describe_message(in->r, &in->r->request[in->r->requests++], req);
+    in->found++;
+}
+
+/* Where positions do not tell whom an operation needs, the messages that its schedule waits for do:
+ * all of them must end.  They are told apart from those of other operations only where there are no
+ * others on the communicator.  The last request gives way to them. */
+static void look_inside(struct waits_record *r, MPIR_Request * req)
+{
+    uint32_t number;
+    struct inside in = {.r = r,.comm = MPIDI_faultloc_collective_of(req, &number) };
+    struct waits_request whole = r->request[r->requests - 1];
+
+    if (!in.comm || MPIDI_faultloc_page.slot.many_threads)
+        return;
+    MPIDI_faultloc_each_pending(count_schedules, &in);
+    if (in.schedules != 1)
+        return;
+    r->requests--;
+    MPIDI_faultloc_each_pending(add_inside, &in);
+    if (in.found == 0)
+        r->request[r->requests++] = whole;
+}
+
 /* ---- the wait -------------------------------------------------------------------------------- */
 
 /* Two messages of the same kind with the same peer. */
@@ -387,6 +465,16 @@ static void add_probe(struct waits_record *r, const struct MPIDI_faultloc_wait *
     q->tag = w->tag == MPI_ANY_TAG ? WAITS_ANY : w->tag;
 }
 
+static void add_request(struct waits_record *r, const struct MPIDI_faultloc_wait *w,
+                        MPIR_Request * req)
+{
+    struct waits_request *q = &r->request[r->requests++];
+
+    describe(r, q, req);
+    if (q->kind == WAITS_COLLECTIVE && q->number == 0 && w->mode == WAITS_FOR_ALL)
+        look_inside(r, req);
+}
+
 static void add_requests(struct waits_record *r, const struct MPIDI_faultloc_wait *w)
 {
     const struct waits_request *collective = add_collective(r, w);
@@ -395,22 +483,23 @@ static void add_requests(struct waits_record *r, const struct MPIDI_faultloc_wai
 
     /* An operation that needs all members lacks those who have not begun it, and nobody else; whom it
      * happens to receive from is how it is done. */
-    if (collective && collective->peer == FTREE_NONE)
+    if (collective && collective->peer == FTREE_NONE && need_of(r->call) != NEEDS_ALL_AND_MORE)
         return;
     for (; told < n && r->requests < WAITS_REQUESTS_MAX; told++)
-        describe(r, &r->request[r->requests++], chosen[told]);
-    r->more = count_pending(w) > told;
+        add_request(r, w, chosen[told]);
+    r->more |= count_pending(w) > told;
     if (w->comm)
         add_probe(r, w);
     if (r->requests == 0)
         add_onesided(r);
 }
 
-/* Communicators on which collectives were begun, though nothing of them is waited for. */
-static void add_used_comms(struct waits_record *r)
+/* Communicators of which nothing is waited for: how far this rank has come there, perhaps not to
+ * the first collective, is what others wait for. */
+static void add_other_comms(struct waits_record *r)
 {
     MPIR_Comm *comm[WAITS_COMMS_MAX];
-    int n = MPIDI_faultloc_comms_used(comm, WAITS_COMMS_MAX);
+    int n = MPIDI_faultloc_comms(comm, WAITS_COMMS_MAX);
 
     for (int i = 0; i < n; i++)
         (void) add_comm(r, comm[i], comm[i]->recvcontext_id);
@@ -454,7 +543,7 @@ static void fill_record(struct waits_record *r, const struct MPIDI_faultloc_wait
     if (r->mode == WAITS_FOR_NONE && r->requests > 0)
         r->mode = WAITS_FOR_ALL;
     r->state = (uint8_t) state_of(r);
-    add_used_comms(r);
+    add_other_comms(r);
 }
 
 /* ---- messages -------------------------------------------------------------------------------- */

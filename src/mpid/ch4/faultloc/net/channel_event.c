@@ -162,7 +162,7 @@ static void on_readable(struct faultloc_channel *ch, uint64_t now, struct faultl
     else if (rc == EAGAIN)
         return;
     else if (c->state == FAULTLOC_CONN_HELLO && c->shake_in_len > 0)
-        faultloc_slots_refuse(ch, c, FAULTLOC_INTRUDER_NO_HELLO);
+        faultloc_slots_no_hello(ch, c);
     else
         faultloc_slots_fail(ch, c, rc);
 }

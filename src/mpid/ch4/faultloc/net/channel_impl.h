@@ -92,6 +92,9 @@ void faultloc_slots_fail(struct faultloc_channel *ch, struct faultloc_conn *c, i
 void faultloc_slots_refuse(struct faultloc_channel *ch, struct faultloc_conn *c,
                            enum faultloc_intruder kind);
 
+/* One of which the proof did not come in time. */
+void faultloc_slots_no_hello(struct faultloc_channel *ch, struct faultloc_conn *c);
+
 /* Purpose: gives the kernel what it takes; what fails is reported when the connection is next
  * read. */
 void faultloc_slots_flush(struct faultloc_channel *ch, struct faultloc_conn *c);

@@ -193,6 +193,16 @@ void faultloc_slots_refuse(struct faultloc_channel *ch, struct faultloc_conn *c,
         ch->cfg.callbacks.intruder(ch->cfg.ctx, kind, &peer);
 }
 
+/* Over a slow path one that asks may give up before it could prove anything: that is no
+ * stranger. */
+void faultloc_slots_no_hello(struct faultloc_channel *ch, struct faultloc_conn *c)
+{
+    if (faultloc_sock_is_slow(c->fd, ch->cfg.limits.hello / 20))
+        faultloc_slots_close(ch, c);
+    else
+        faultloc_slots_refuse(ch, c, FAULTLOC_INTRUDER_NO_HELLO);
+}
+
 /* ---- making room ----------------------------------------------------------------------------- */
 
 /* The least recently used proven connection of one direction; one that delivered nothing yet is

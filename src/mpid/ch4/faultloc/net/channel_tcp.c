@@ -34,7 +34,7 @@ static uint64_t conn_deadline(const struct faultloc_channel *ch, const struct fa
 static void on_late(struct faultloc_channel *ch, struct faultloc_conn *c)
 {
     if (c->state == FAULTLOC_CONN_HELLO)
-        faultloc_slots_refuse(ch, c, FAULTLOC_INTRUDER_NO_HELLO);
+        faultloc_slots_no_hello(ch, c);
     else if (c->state == FAULTLOC_CONN_CONNECTING)
         faultloc_slots_fail(ch, c, ETIMEDOUT);
     else

@@ -123,8 +123,8 @@ static uint32_t state_of(const struct faultloc_wait_page *w, int32_t i)
     return *(volatile uint32_t *) &faultloc_board_slot(w->watch->board, i)->state;
 }
 
-/* In MPI_Finalize a rank may wait outside MPI's progress, and later it is gone: what it wrote when it
- * called that stays true. */
+/* In MPI_Finalize a rank may wait outside MPI's progress, and later it is gone: what it wrote when
+ * it called that stays true. */
 static bool has_last_page(struct faultloc_wait_page *w, int32_t i)
 {
     uint32_t state = state_of(w, i), answered;

@@ -10,8 +10,8 @@
 
 /*
  * What the own node's ranks say of their waits when they are asked, by the areas of the board
- * (board/wait_area.h): the callback `waits` of the core.  A rank may write into its area by mistake,
- * so its page is copied, and believed only if every number is within its bounds.
+ * (board/wait_area.h): the callback `waits` of the core.  A rank may write into its area by
+ * mistake, so its page is copied, and believed only if every number is within its bounds.
  */
 
 struct faultloc_wait_asked {
@@ -31,9 +31,9 @@ struct faultloc_wait_page {
 
 /* Purpose: what local rank i says at look number `look`, as the core's callback asks for it; *page
  * is w->page where it is READY.  Of more than WAITS_PEERS_MAX ranks in `with` the first are asked
- * about.  The page that a rank wrote when it called MPI_Finalize, where it did, is the answer to all
- * later looks.  UNABLE: the rank has left or is gone, or has been outside MPI for 10 ms since it was
- * asked (a loop around MPI_Test leaves MPI all the time), or what it wrote is no page. */
+ * about.  The page that a rank wrote when it called MPI_Finalize, where it did, is the answer to
+ * all later looks.  UNABLE: the rank has left or is gone, or has been outside MPI for 10 ms since
+ * it was asked (a loop around MPI_Test leaves MPI all the time), or what it wrote is no page. */
 enum ftree_waits_look faultloc_wait_page_look(struct faultloc_wait_page *w, ftree_time now,
                                               int32_t i, uint32_t look, const int32_t *with,
                                               int32_t n, const struct waits_page **page);

@@ -99,6 +99,13 @@ static void judge_polls(const struct faultloc_seen *seen, const struct faultloc_
     state->waiting = now - waits_since(seen, seen->useful_since);
 }
 
+/* One that was killed is no longer stopped, and does not run again.  Where it waits for a device on
+ * its way out, that is what there is to know of it; and the first thread of several may end alone. */
+static char letter_of(const struct faultloc_proc *proc)
+{
+    return proc->ending && proc->state != 'D' && proc->state != 'Z' ? 'X' : proc->state;
+}
+
 static void look_at_proc(struct faultloc_watch *w, struct faultloc_seen *seen,
                          const struct faultloc_slot *slot, struct ftree_rank_state *state)
 {
@@ -110,7 +117,7 @@ static void look_at_proc(struct faultloc_watch *w, struct faultloc_seen *seen,
     if (fate == FAULTLOC_PROC_GONE)
         seen->gone = true;
     else if (faultloc_proc_read(w->proc_root, slot->pid, &proc) == 0)
-        state->proc_state = proc.state;
+        state->proc_state = letter_of(&proc);
 }
 
 /* It has left. For a while it is a victim of what it left because of: whose victims they are is
@@ -145,6 +152,7 @@ void faultloc_watch_look(struct faultloc_watch *w, ftree_time now, int32_t i, bo
         judge_left(seen, &slot, now, state);
         return;
     }
+    state->call = (uint32_t) (slot.call & FAULTLOC_CALL_MASK);
     if (with_proc && !seen->gone)
         look_at_proc(w, seen, &slot, state);
     if (seen->gone) {

@@ -57,16 +57,16 @@ bool faultloc_watch_is_stopped(struct faultloc_watch *w, ftree_time now);
 /* Purpose: the process of local rank i has ended, as the kernel says. */
 void faultloc_watch_gone(struct faultloc_watch *w, int32_t i);
 
-/* Purpose: for an agent that succeeds the one it was forked by: that one may have ended before it had
- * told of the ends that it saw, so each is found again. */
+/* Purpose: for an agent that succeeds the one it was forked by: that one may have ended before it
+ * had told of the ends that it saw, so each is found again. */
 void faultloc_watch_take_over(struct faultloc_watch *w);
 
 /* Purpose: true if every local rank has left or is gone. */
 bool faultloc_watch_all_left(struct faultloc_watch *w);
 
-/* Purpose: the MPI function that (the low half of) a slot's `call` says the rank is in, as "MPI_Recv"; a constant
- * string.  "user code": in none; "MPI": in one that is not known by name.  Calls nest, and then the
- * sum of their identifiers is nobody's. */
+/* Purpose: the MPI function that (the low half of) a slot's `call` says the rank is in, as
+ * "MPI_Recv"; a constant string.  "user code": in none; "MPI": in one that is not known by name.
+ * Calls nest, and then the sum of their identifiers is nobody's. */
 const char *faultloc_call_name(uint32_t call);
 
 /* Purpose: what MPICH's handle of a builtin operator stands for, as "MPI_SUM"; a constant string.

@@ -66,8 +66,8 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_faultloc_take(uintptr_t made, MPIR_Request **
     return MPI_SUCCESS;
 }
 
-/* MPICH's own probe, which both share, and what is noted of one that found nothing.  Whether its source
- * is given up is asked after it, too: a message that is there can be received. */
+/* MPICH's own probe, which both share, and what is noted of one that found nothing.  Whether its
+ * source is given up is asked after it, too: a message that is there can be received. */
 MPL_STATIC_INLINE_PREFIX int MPIDI_faultloc_probed_once(int mpi_errno, int source, int tag,
                                                         MPIR_Comm * comm, int context_offset,
                                                         const int *flag)

@@ -9,11 +9,16 @@
 
 #include <time.h>
 
+struct ended {
+    pid_t pid;
+    int64_t ms; /* when its signal came: it may be long until that is looked at */
+};
+
 /* A signal may come at any time; who waits in poll() is woken by what its handler writes. */
 static struct {
     int pids[2]; /* a pipe */
     bool *some_ended;
-    pid_t ended[64]; /* a ring; of more than it holds the first are kept */
+    struct ended ended[64]; /* a ring; of more than it holds the first are kept */
     unsigned in, out;
 } me = {.pids = {-1, -1}};
 
@@ -29,11 +34,12 @@ int64_t HYD_faultloc_now_ms(void)
 
 static void note_end(int signum, siginfo_t *info, void *context)
 {
+    struct ended child = {.pid = info->si_pid, .ms = HYD_faultloc_now_ms()};
     int saved = errno;
 
     (void) signum;
     (void) context;
-    if (write(me.pids[1], &info->si_pid, sizeof(info->si_pid)) < 0) {
+    if (write(me.pids[1], &child, sizeof(child)) < 0) {
         /* it is full: there is enough to read */
     }
     errno = saved;
@@ -41,21 +47,26 @@ static void note_end(int signum, siginfo_t *info, void *context)
 
 static HYD_status pids_cb(int fd, HYD_event_t events, void *userp)
 {
-    pid_t pid;
+    struct ended child;
 
     (void) events;
     (void) userp;
-    while (read(fd, &pid, sizeof(pid)) == (ssize_t) sizeof(pid)) {
+    while (read(fd, &child, sizeof(child)) == (ssize_t) sizeof(child)) {
         *me.some_ended = true;
         if (me.in - me.out < ENDED)
-            me.ended[me.in++ % ENDED] = pid;
+            me.ended[me.in++ % ENDED] = child;
     }
     return HYD_SUCCESS;
 }
 
-pid_t HYD_faultloc_children_next(void)
+pid_t HYD_faultloc_children_next(int64_t *ms)
 {
-    return me.out == me.in ? 0 : me.ended[me.out++ % ENDED];
+    struct ended child = {.pid = 0};
+
+    if (me.out != me.in)
+        child = me.ended[me.out++ % ENDED];
+    *ms = child.ms;
+    return child.pid;
 }
 
 static void ignore(int signum, siginfo_t *info, void *context)

@@ -52,12 +52,14 @@ enum HYD_faultloc_what {
     HYD_FAULTLOC_WHATS
 };
 
+#define HYD_FAULTLOC_STATUS "{\"status\": \"print\"}" /* as a symptom: the agent prints the job's status */
 #define HYD_FAULTLOC_SYMPTOM 512 /* bytes of a symptom as JSON, at most */
 
 /* How a process ended, as its proxy knows it. */
 struct HYD_faultloc_end {
     int32_t rank, pid;
     int32_t status; /* of wait(); of an abort: its code */
+    int32_t age_ms; /* of an end: for how long the proxy has known of it */
     int64_t rss_kib, cpu_ms;
     uint8_t inited, finalized; /* it had called MPI_Init, MPI_Finalize */
     uint8_t killed; /* by the proxy itself */

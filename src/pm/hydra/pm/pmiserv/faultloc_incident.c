@@ -13,6 +13,8 @@
 
 #define MORE_MS 250 /* after the last verdict: an end 50 ms later is to be reported, too */
 #define SILENT_MS 300 /* there is no agent: for so long further ends are collected */
+/* Two ends on two hosts are known to be in an order: a proxy that waits for a processor sees an end late. */
+#define APART_MS 25
 #define ABORT_MS 50 /* an abort because of another rank may be reported before that rank's end */
 
 bool HYD_faultloc_incident_grace(struct HYD_faultloc_incident *s, const char *text)
@@ -240,18 +242,34 @@ static int grade(const struct HYD_faultloc_incident *s, const struct HYD_faultlo
     return is_abort(f) || as_victim(s, f) ? 3 : 2;
 }
 
+/* Reports of two hosts may overtake each other. */
+static bool was_before(const struct HYD_faultloc_event *a, const struct HYD_faultloc_event *b)
+{
+    return a->ended && b->ended && a->ended < b->ended;
+}
+
 int HYD_faultloc_incident_first(const struct HYD_faultloc_incident *s)
 {
     int first = -1, best = INT32_MAX;
 
     for (int i = 0; i < s->events; i++) {
         int g = grade(s, &s->event[i]);
-        if (g && g < best) {
+        if (g && (g < best || (g == best && was_before(&s->event[i], &s->event[first])))) {
             best = g;
             first = i;
         }
     }
     return first;
+}
+
+bool HYD_faultloc_incident_may_be_first(const struct HYD_faultloc_incident *s, int event)
+{
+    int i = HYD_faultloc_incident_first(s);
+    const struct HYD_faultloc_event *first = &s->event[i], *f = &s->event[event];
+
+    return i >= 0 && i != event && f->kind == HYD_FAULTLOC_EVENT_END && first->kind == f->kind &&
+           grade(s, f) == grade(s, first) && first->ended && f->ended &&
+           f->ended < first->ended + APART_MS && strcmp(f->host, first->host) != 0;
 }
 
 /* ---- how long to wait ------------------------------------------------------------------------ */

@@ -46,6 +46,7 @@ struct HYD_faultloc_event {
     int pgid; /* which process group: ranks are counted in each */
     char host[64];
     int64_t ms; /* when it was reported */
+    int64_t ended; /* when it happened, as far as is known; 0: that is not known */
     struct HYD_faultloc_end end; /* of the lost: rank, pid, agent and unsure alone */
     char class_[24]; /* of an ending: that of the verdict */
 };
@@ -84,8 +85,12 @@ bool HYD_faultloc_incident_verdict(struct HYD_faultloc_incident *s, int pgid, in
  * says that there is somebody left who could report a verdict. */
 int64_t HYD_faultloc_incident_deadline(const struct HYD_faultloc_incident *s, bool listening);
 
-/* Purpose: the place in `fact` of who was the first; -1: nobody ended badly. */
+/* Purpose: the place in `event` of who was the first; -1: nobody ended badly. */
 int HYD_faultloc_incident_first(const struct HYD_faultloc_incident *s);
+
+/* Purpose: true if this event may be the first as well as the one that HYD_faultloc_incident_first()
+ * names: on two hosts, so soon after each other that their order is not known. */
+bool HYD_faultloc_incident_may_be_first(const struct HYD_faultloc_incident *s, int event);
 
 /* Purpose: true if a verdict that stands says that this rank is at fault. */
 bool HYD_faultloc_incident_is_located(const struct HYD_faultloc_incident *s, int pgid, int rank);

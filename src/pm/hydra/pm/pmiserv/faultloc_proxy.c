@@ -40,6 +40,7 @@
 struct process {
     bool finalized, ended, killed;
     bool held; /* it has ended, but its PMI connection is open: somebody goes on */
+    int64_t gone; /* when its end was seen; 0: it was not */
     int64_t closed; /* when its PMI connection was, before it finalized; 0: it was not */
     bool reported; /* its end was reported to mpiexec */
     bool ending; /* its agent kills it, to end the job */
@@ -589,6 +590,7 @@ static HYD_status report_end(int i)
     if (!p->reported && p->end.status == 0 && !HYD_faultloc_is_crash(&p->end))
         return HYD_SUCCESS;
     p->reported = true;
+    p->end.age_ms = (int32_t) (HYD_faultloc_now_ms() - p->gone);
     if (HYD_faultloc_is_crash(&p->end) && p->end.inited && !p->finalized && !p->held)
         send_end_symptom(p);
     return send_end(p, HYD_FAULTLOC_END);
@@ -596,12 +598,13 @@ static HYD_status report_end(int i)
 
 /* Who ended by a signal is waited for no longer, as in stock hydra.  Else whoever has the PMI
  * connection is the rank, or a process that a crashed rank has left: a verdict decides. */
-static HYD_status has_ended(int i, int status, const struct rusage *used)
+static HYD_status has_ended(int i, int status, const struct rusage *used, int64_t ms)
 {
     struct process *p = &me.process[i];
     HYD_status closed;
 
     p->ended = true;
+    p->gone = p->end.inner ? p->gone : ms;
     HYD_pmcd_pmip.downstream.exit_status[i] = status;
     if (p->end.inner) { /* reported when its PMI connection was closed */
         closed = close_ends(i);
@@ -641,6 +644,7 @@ static HYD_status has_left(int i)
     struct process *p = &me.process[i];
 
     fill_end(i, 0, &none);
+    p->gone = p->closed;
     p->end.inner = true;
     p->end.unsure = me.agent_seen;
     return p->killed ? HYD_SUCCESS : report_end(i);
@@ -661,8 +665,8 @@ static HYD_status look_at_connections(int64_t now)
     return status;
 }
 
-/* pid 0: whichever they are. */
-static HYD_status look_for(pid_t pid)
+/* pid 0: whichever they are.  ms: since when they have ended. */
+static HYD_status look_for(pid_t pid, int64_t ms)
 {
     HYD_status status = HYD_SUCCESS;
     struct rusage used;
@@ -671,7 +675,7 @@ static HYD_status look_for(pid_t pid)
     for (int i = 0; i < count_processes() && !status; i++) {
         pid_t own = HYD_pmcd_pmip.downstream.pid[i];
         if ((!pid || own == pid) && !me.process[i].ended && wait4(own, &ret, WNOHANG, &used) == own)
-            status = has_ended(i, ret, &used);
+            status = has_ended(i, ret, &used, ms);
     }
     return status;
 }
@@ -680,12 +684,13 @@ static HYD_status look_for(pid_t pid)
 static HYD_status look_for_ends(void)
 {
     HYD_status status = HYD_SUCCESS;
+    int64_t ms;
     pid_t pid;
 
     me.some_ended = false;
-    while (!status && (pid = HYD_faultloc_children_next()))
-        status = look_for(pid);
-    return status ? status : look_for(0);
+    while (!status && (pid = HYD_faultloc_children_next(&ms)))
+        status = look_for(pid, ms);
+    return status ? status : look_for(0, HYD_faultloc_now_ms());
 }
 
 /* A rank whose script has ended is one, too. */

@@ -15,6 +15,8 @@
 #include "faultloc_server.h"
 #include "faultloc_incident.h"
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/timerfd.h>
 
 #define CLEAN_MS 5000 /* for a proxy to end its processes and to say so */
@@ -28,7 +30,7 @@
 #define REPEATS_MAX 4 /* where many processes end, repeated symptoms are many */
 
 /* A symptom that is to be sent to the agent of another node than its own, repeatedly if
- * necessary. */
+ * necessary; or a question, which any agent can answer (`once`). */
 struct retry {
     int pgid, rank;
     bool done;
@@ -37,6 +39,7 @@ struct retry {
     bool wraps; /* after the last the first is asked once more */
     const struct HYD_proxy *origin; /* not to be asked: its agent was */
     bool accepted; /* an agent took it */
+    bool once; /* that is the end of it */
     int repeats; /* how often that was not the end of it */
     char symptom[HYD_FAULTLOC_SYMPTOM];
 };
@@ -200,7 +203,7 @@ HYD_status HYD_faultloc_server_init(struct HYD_exec *execs)
 
 /* ---- symptoms for another agent -------------------------------------------------------------- */
 
-static void add_retry(const struct HYD_proxy *origin, int rank, const char *symptom, int64_t due)
+static void add(const struct retry *what, const char *text)
 {
     struct retry *more = me.retry;
 
@@ -211,9 +214,15 @@ static void add_retry(const struct HYD_proxy *origin, int rank, const char *symp
     if (!more)
         return; /* the grace time ends, too */
     me.retry = more;
-    me.retry[me.retries] =
-        (struct retry){.pgid = origin->pg->pgid, .rank = rank, .due = due, .origin = origin};
-    snprintf(me.retry[me.retries++].symptom, HYD_FAULTLOC_SYMPTOM, "%s", symptom);
+    me.retry[me.retries] = *what;
+    snprintf(me.retry[me.retries++].symptom, HYD_FAULTLOC_SYMPTOM, "%s", text);
+}
+
+static void add_retry(const struct HYD_proxy *origin, int rank, const char *symptom, int64_t due)
+{
+    const struct retry e = {.pgid = origin->pg->pgid, .rank = rank, .due = due, .origin = origin};
+
+    add(&e, symptom);
 }
 
 static bool send_retry(struct HYD_proxy *proxy, int number)
@@ -250,6 +259,9 @@ static void run_retry(int number)
 
     if (ask_next(number))
         return;
+    if (e->once)
+        fprintf(stderr, "[faultloc] status: no agent of the job answers; there is one on each host "
+                        "from the end of MPI_Init to MPI_Finalize\n");
     e->done = !e->wraps;
     e->wraps = false;
     e->asked = 0;
@@ -283,7 +295,7 @@ static void retry_all(void)
 {
     for (int i = 0; i < me.retries; i++) {
         struct retry *e = &me.retry[i];
-        if (!e->accepted || e->repeats >= REPEATS_MAX ||
+        if (!e->accepted || e->once || e->repeats >= REPEATS_MAX ||
             HYD_faultloc_incident_is_located(&me.incident, e->pgid, e->rank))
             continue;
         e->accepted = e->done = false;
@@ -293,12 +305,37 @@ static void retry_all(void)
     }
 }
 
+/* The agent prints it: it is what `faultloc status` shows. */
+void HYD_faultloc_server_signal(int signum)
+{
+    if (!HYD_faultloc_on || signum != SIGUSR1 || me.cleaning)
+        return;
+    for (struct HYD_pg *pg = &HYD_server_info.pg_list; pg; pg = pg->next) {
+        const struct retry e = {.pgid = pg->pgid, .rank = -1, .once = true};
+        if (pg->proxy_list)
+            add(&e, HYD_FAULTLOC_STATUS);
+    }
+}
+
 /* ---- what comes from proxies ----------------------------------------------------------------- */
+
+/* How long a message of this proxy was in the kernel before it was read here: two that have waited
+ * while mpiexec did not run are read in any order. */
+static int64_t waited_ms(const struct HYD_proxy *proxy)
+{
+    struct tcp_info t = {.tcpi_last_data_recv = 0};
+    socklen_t len = sizeof(t);
+
+    if (getsockopt(proxy->control_fd, IPPROTO_TCP, TCP_INFO, &t, &len))
+        return 0;
+    return t.tcpi_last_data_recv;
+}
 
 static void add_event(const struct HYD_proxy *proxy, struct HYD_faultloc_event *event)
 {
     event->pgid = proxy->pg->pgid;
     event->ms = HYD_faultloc_now_ms();
+    event->ended = event->ms - waited_ms(proxy) - event->end.age_ms;
     snprintf(event->host, sizeof(event->host), "%s", proxy->node->hostname);
     if (!HYD_faultloc_incident_add(&me.incident, event))
         fprintf(stderr, "[faultloc] mpiexec is out of memory: the end of rank %d is not listed\n",
@@ -631,7 +668,7 @@ HYD_status HYD_faultloc_server_turn(HYD_status status)
     int64_t now;
 
     if (!HYD_faultloc_on || (!me.incident.events && !me.some_lost && !me.some_ended &&
-                             !me.cleaning && me.watch_at == HYD_FAULTLOC_NEVER &&
+                             !me.cleaning && !me.retries && me.watch_at == HYD_FAULTLOC_NEVER &&
                              HYD_faultloc_barrier_due() == HYD_FAULTLOC_NEVER))
         return status;
     now = HYD_faultloc_now_ms();

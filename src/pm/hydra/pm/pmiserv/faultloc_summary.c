@@ -54,7 +54,8 @@ static const char *how(const struct HYD_faultloc_event *f, char *buf, size_t roo
     }
 }
 
-static void print_first(const struct HYD_faultloc_event *f, FILE *out)
+/* not_alone: others may have been. */
+static void print_first(const struct HYD_faultloc_event *f, bool not_alone, FILE *out)
 {
     char buf[128];
 
@@ -75,7 +76,8 @@ static void print_first(const struct HYD_faultloc_event *f, FILE *out)
     else if (f->end.killed)
         fprintf(out, " ended by the signal that mpiexec was sent: %s\n", how(f, buf, sizeof(buf)));
     else
-        fprintf(out, " was the first to end: %s\n", how(f, buf, sizeof(buf)));
+        fprintf(out, " was %s first to end: %s\n", not_alone ? "among the" : "the",
+                how(f, buf, sizeof(buf)));
 }
 
 /* Who called MPI_Abort, and then ended by itself, has one line. */
@@ -98,6 +100,13 @@ static bool is_worth_a_line(const struct HYD_faultloc_incident *s,
     return f->kind != HYD_FAULTLOC_EVENT_END || HYD_faultloc_is_crash(&f->end);
 }
 
+static const char *others_word(const struct HYD_faultloc_incident *s, int event)
+{
+    if (HYD_faultloc_incident_may_be_first(s, event))
+        return "ended at the same time";
+    return HYD_faultloc_incident_is_consequence(s, event) ? "ended as a consequence" : "ended, too";
+}
+
 static void print_others(const struct HYD_faultloc_incident *s, int first, FILE *out)
 {
     char buf[128];
@@ -113,10 +122,7 @@ static void print_others(const struct HYD_faultloc_incident *s, int first, FILE 
         if (together)
             fputs(" was lost, too\n", out);
         else
-            fprintf(out, " %s: %s\n",
-                    HYD_faultloc_incident_is_consequence(s, i) ? "ended as a consequence"
-                                                            : "ended, too",
-                    how(f, buf, sizeof(buf)));
+            fprintf(out, " %s: %s\n", others_word(s, i), how(f, buf, sizeof(buf)));
     }
 }
 
@@ -139,10 +145,13 @@ static void print_verdicts(const struct HYD_faultloc_incident *s, FILE *out)
 void HYD_faultloc_incident_print(const struct HYD_faultloc_incident *s, FILE *out)
 {
     int first = HYD_faultloc_incident_first(s);
+    bool not_alone = false;
 
     if (first < 0)
         return;
-    print_first(&s->event[first], out);
+    for (int i = 0; i < s->events; i++)
+        not_alone |= HYD_faultloc_incident_may_be_first(s, i);
+    print_first(&s->event[first], not_alone, out);
     print_others(s, first, out);
     print_verdicts(s, out);
     fflush(out);

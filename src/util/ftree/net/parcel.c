@@ -3,7 +3,7 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "ftree/waitfor/waitfor.h"
+#include "ftree/net/net.h"
 
 #include <string.h>
 
@@ -18,12 +18,12 @@
 /* More than any job has to say. */
 static int64_t most_parts(const struct ftree *ft)
 {
-    int64_t most = 16 + 2 * (int64_t) ft->job->size;
+    int64_t most = 48 + 2 * (int64_t) ft->job->size;
 
     return most < UINT16_MAX ? most : UINT16_MAX;
 }
 
-uint32_t waitfor_next_number(uint32_t *last, ftree_time now)
+uint32_t ftree_parcel_number(uint32_t *last, ftree_time now)
 {
     uint32_t clock = (uint32_t) (now / FTREE_MS);
 
@@ -32,8 +32,8 @@ uint32_t waitfor_next_number(uint32_t *last, ftree_time now)
     return *last;
 }
 
-bool waitfor_parcel_send(struct ftree *ft, ftree_time now, int32_t to, enum wire_type type,
-                         uint32_t number, const uint8_t *bytes, size_t len)
+bool ftree_parcel_send(struct ftree *ft, ftree_time now, int32_t to, enum wire_type type,
+                       uint32_t number, const uint8_t *bytes, size_t len)
 {
     size_t parts = len > 0 ? (len + WIRE_PART_BYTES - 1) / WIRE_PART_BYTES : 1;
     struct wire_message m = {.type = (uint8_t) type};
@@ -53,50 +53,49 @@ bool waitfor_parcel_send(struct ftree *ft, ftree_time now, int32_t to, enum wire
     return true;
 }
 
-static void forget(struct ftree *ft, struct waitfor_parcel *p)
+static void forget(struct ftree *ft, struct parcel *p)
 {
     for (int32_t i = 0; i < p->parts; i++)
         ftree_alloc(ft, p->piece[i].bytes, 0);
     ftree_alloc(ft, p->piece, 0);
-    FTREE_DROP(ft->waitfor->work->parcels, (int32_t) (p - ft->waitfor->work->parcels.items));
+    FTREE_DROP(ft->net->parcels, (int32_t) (p - ft->net->parcels.items));
 }
 
-static struct waitfor_parcel *find(const struct ftree *ft, int32_t from, enum wire_type type)
+static struct parcel *find(const struct ftree *ft, int32_t from, enum wire_type type)
 {
-    FTREE_EACH(struct waitfor_parcel, p, ft->waitfor->work->parcels)
+    FTREE_EACH(struct parcel, p, ft->net->parcels)
         if (p->from == from && p->type == type)
             return p;
     return NULL;
 }
 
 /* Of looks and answers there may be several at once, of items the newest counts. */
-static struct waitfor_parcel *find_number(const struct ftree *ft, int32_t from, enum wire_type type,
+static struct parcel *find_number(const struct ftree *ft, int32_t from, enum wire_type type,
                                           uint32_t number)
 {
-    FTREE_EACH(struct waitfor_parcel, p, ft->waitfor->work->parcels)
+    FTREE_EACH(struct parcel, p, ft->net->parcels)
         if (p->from == from && p->type == type && p->number == number)
             return p;
     return NULL;
 }
 
-static struct waitfor_parcel *begin(struct ftree *ft, int32_t from, enum wire_type type,
+static struct parcel *begin(struct ftree *ft, int32_t from, enum wire_type type,
                                     const struct wire_part *part)
 {
-    struct waitfor *w = ft->waitfor->work;
-    size_t size = part->parts * sizeof(struct waitfor_piece);
-    struct waitfor_parcel *p;
-    struct waitfor_piece *piece;
+    size_t size = part->parts * sizeof(struct parcel_piece);
+    struct parcel *p;
+    struct parcel_piece *piece;
 
-    if (w->parcels.n >= PARCELS_MAX || part->parts > most_parts(ft))
+    if (ft->net->parcels.n >= PARCELS_MAX || part->parts > most_parts(ft))
         return NULL;
     piece = ftree_alloc(ft, NULL, size);
-    p = piece ? FTREE_PUSH(ft, w->parcels) : NULL;
+    p = piece ? FTREE_PUSH(ft, ft->net->parcels) : NULL;
     if (!p) {
         ftree_alloc(ft, piece, 0);
         return NULL;
     }
     memset(piece, 0, size);
-    *p = (struct waitfor_parcel){.from = from,
+    *p = (struct parcel){.from = from,
                                  .number = part->number,
                                  .type = (uint8_t) type,
                                  .parts = part->parts,
@@ -104,9 +103,9 @@ static struct waitfor_parcel *begin(struct ftree *ft, int32_t from, enum wire_ty
     return p;
 }
 
-static bool keep(struct ftree *ft, struct waitfor_parcel *p, const struct wire_part *part)
+static bool keep(struct ftree *ft, struct parcel *p, const struct wire_part *part)
 {
-    struct waitfor_piece *piece = &p->piece[part->part];
+    struct parcel_piece *piece = &p->piece[part->part];
 
     if (part->parts != p->parts || piece->bytes)
         return false;
@@ -119,23 +118,23 @@ static bool keep(struct ftree *ft, struct waitfor_parcel *p, const struct wire_p
     return p->got == p->parts;
 }
 
-static bool put_together(struct ftree *ft, struct waitfor_parcel *p, waitfor_bytes *out)
+static bool put_together(struct ftree *ft, struct parcel *p, struct ftree_bytes *out)
 {
     bool fits = true;
 
     for (int32_t i = 0; i < p->parts && fits; i++)
-        fits = waitfor_append(ft, out, p->piece[i].bytes, p->piece[i].len);
+        fits = ftree_bytes_append(ft, out, p->piece[i].bytes, p->piece[i].len);
     forget(ft, p);
     return fits;
 }
 
-bool waitfor_parcel_take(struct ftree *ft, ftree_time now, int32_t from, enum wire_type type,
-                         const struct wire_part *part, waitfor_bytes *out)
+bool ftree_parcel_take(struct ftree *ft, ftree_time now, int32_t from, enum wire_type type,
+                       const struct wire_part *part, struct ftree_bytes *out)
 {
-    struct waitfor_parcel *p = find_number(ft, from, type, part->number);
+    struct parcel *p = find_number(ft, from, type, part->number);
 
     if (!p && part->parts == 1) /* most are */
-        return waitfor_append(ft, out, part->bytes, part->len);
+        return ftree_bytes_append(ft, out, part->bytes, part->len);
     if (!p && type == WIRE_WAITS_UP && (p = find(ft, from, type))) {
         if ((int32_t) (part->number - p->number) < 0)
             return false;
@@ -150,25 +149,25 @@ bool waitfor_parcel_take(struct ftree *ft, ftree_time now, int32_t from, enum wi
     return keep(ft, p, part) && put_together(ft, p, out);
 }
 
-void waitfor_parcel_tick(struct ftree *ft, ftree_time now)
+void ftree_parcel_tick(struct ftree *ft, ftree_time now)
 {
-    for (int32_t i = ft->waitfor->work->parcels.n - 1; i >= 0; i--)
-        if (ft->waitfor->work->parcels.items[i].at + PARCEL_PATIENCE <= now)
-            forget(ft, &ft->waitfor->work->parcels.items[i]);
+    for (int32_t i = ft->net->parcels.n - 1; i >= 0; i--)
+        if (ft->net->parcels.items[i].at + PARCEL_PATIENCE <= now)
+            forget(ft, &ft->net->parcels.items[i]);
 }
 
-ftree_time waitfor_parcel_deadline(const struct ftree *ft)
+ftree_time ftree_parcel_deadline(const struct ftree *ft)
 {
     ftree_time t = FTREE_NEVER;
 
-    FTREE_EACH(const struct waitfor_parcel, p, ft->waitfor->work->parcels)
+    FTREE_EACH(const struct parcel, p, ft->net->parcels)
         t = ftree_min(t, p->at + PARCEL_PATIENCE);
     return t;
 }
 
-void waitfor_parcel_clear(struct ftree *ft)
+void ftree_parcel_clear(struct ftree *ft)
 {
-    while (ft->waitfor->work->parcels.n > 0)
-        forget(ft, &ft->waitfor->work->parcels.items[0]);
-    ftree_alloc(ft, ft->waitfor->work->parcels.items, 0);
+    while (ft->net->parcels.n > 0)
+        forget(ft, &ft->net->parcels.items[0]);
+    ftree_alloc(ft, ft->net->parcels.items, 0);
 }

@@ -1,0 +1,95 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef FAULTLOC_JSON_H_INCLUDED
+#define FAULTLOC_JSON_H_INCLUDED
+
+#include "ftree/report/report.h"
+
+#include <json.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Composing what the agent answers.  Where memory is out a member is missing, and nothing is lost. */
+
+static inline void faultloc_json_set(struct json_object *o, const char *key,
+                                     struct json_object *value)
+{
+    if (!o || json_object_object_add(o, key, value))
+        json_object_put(value);
+}
+
+static inline void faultloc_json_append(struct json_object *list, struct json_object *value)
+{
+    if (!list || json_object_array_add(list, value))
+        json_object_put(value);
+}
+
+static inline void faultloc_json_string(struct json_object *o, const char *key, const char *s)
+{
+    faultloc_json_set(o, key, json_object_new_string(s));
+}
+
+static inline void faultloc_json_number(struct json_object *o, const char *key, int64_t n)
+{
+    faultloc_json_set(o, key, json_object_new_int64(n));
+}
+
+static inline void faultloc_json_decimal(struct json_object *o, const char *key, double d,
+                                         int digits)
+{
+    char buf[64];
+
+    snprintf(buf, sizeof(buf), "%.*f", digits, d);
+    faultloc_json_set(o, key, json_object_new_double_s(d, buf));
+}
+
+/* To a tenth, downwards. */
+static inline void faultloc_json_seconds(struct json_object *o, const char *key, ftree_time ns)
+{
+    char buf[32];
+
+    snprintf(buf, sizeof(buf), "%llu.%d", (unsigned long long) (ns / (1000 * FTREE_MS)),
+             (int) (ns / (100 * FTREE_MS) % 10));
+    faultloc_json_set(o, key, json_object_new_double_s((double) ns / 1e9, buf));
+}
+
+/* What a rank does, for people. */
+static inline const char *faultloc_json_state_of(const struct ftree_rank_state *s)
+{
+    static const char *const names[FTREE_PHASE_COUNT] = {
+        [FTREE_PHASE_OUTSIDE] = "outside MPI", [FTREE_PHASE_INSIDE] = "in MPI",
+        [FTREE_PHASE_WAITING] = "waiting",     [FTREE_PHASE_LEFT] = "has left",
+        [FTREE_PHASE_GONE] = "gone"};
+
+    return s->proc_state == 'T' || s->proc_state == 't' ? "stopped" : names[s->phase];
+}
+
+static inline struct json_object *faultloc_json_verdict(const struct ftree_job *job,
+                                                        const struct ftree_verdict *v)
+{
+    struct json_object *o = json_object_new_object();
+    char line[512];
+
+    ftree_report_line(job, v, line, sizeof(line));
+    faultloc_json_string(o, "class", ftree_class_name(v->class_));
+    faultloc_json_string(o, "line", line);
+    faultloc_json_set(o, "withdrawn", json_object_new_boolean(v->withdrawn != 0));
+    return o;
+}
+
+/* The text of an object, which is freed; to be freed by free(3).  NULL: out of memory. */
+static inline char *faultloc_json_text(struct json_object *o)
+{
+    const char *text = o ? json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN |
+                                                                 JSON_C_TO_STRING_NOSLASHESCAPE)
+                         : NULL;
+    char *copy = text ? strdup(text) : NULL;
+
+    json_object_put(o);
+    return copy;
+}
+
+#endif /* FAULTLOC_JSON_H_INCLUDED */

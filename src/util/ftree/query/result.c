@@ -1,0 +1,113 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "ftree/query/query.h"
+
+#include <string.h>
+
+/* What came of a query of the own agent. */
+
+static struct query_own *find(const struct ftree *ft, uint32_t number)
+{
+    FTREE_EACH_IF(ft->queries->work, struct query_own, o, ft->queries->work->own)
+        if (o->number == number)
+            return o;
+    return NULL;
+}
+
+static void hand_over(struct ftree *ft, struct query_own *own, struct ftree_query_result *r)
+{
+    struct query_work *w = ft->queries->work;
+
+    r->kind = own->kind;
+    r->number = own->number;
+    r->nodes = ft->job->nodes;
+    ftree_alloc(ft, own->request.items, 0);
+    FTREE_DROP(w->own, (int32_t) (own - w->own.items));
+    if (ft->io->answered)
+        ft->io->answered(ft->io_ctx, r);
+}
+
+/* Who has not answered: lost, as a verdict says, or not known why. */
+static bool sort_out(struct ftree *ft, const struct query_answer *a, struct ftree_spans *failed,
+                     struct ftree_spans *silent)
+{
+    int32_t node = 0;
+
+    for (int32_t i = 0; i <= a->answered.n; i++) {
+        int32_t end = i < a->answered.n ? a->answered.items[i].first : ft->job->nodes;
+        for (; node < end; node++) {
+            if (ftree_spans_has(&a->left, node))
+                continue;
+            if (!ftree_spans_add(ft, ftree_has_failed(ft, node) ? failed : silent, node, node))
+                return false;
+        }
+        if (i < a->answered.n)
+            node = a->answered.items[i].last + 1;
+    }
+    return true;
+}
+
+static bool tell(struct ftree *ft, int32_t root, struct query_own *own,
+                 const struct query_answer *a)
+{
+    struct ftree_query_result r = {.root = root,
+                                   .answered = a->answered,
+                                   .left = a->left,
+                                   .classes = a->classes,
+                                   .suspicions = a->suspicions,
+                                   .more_suspicions = a->more_suspicions,
+                                   .suspicion = a->suspicion};
+    bool whole = sort_out(ft, a, &r.failed, &r.silent);
+
+    if (whole)
+        hand_over(ft, own, &r);
+    ftree_spans_clear(ft, &r.failed);
+    ftree_spans_clear(ft, &r.silent);
+    return whole;
+}
+
+static void refuse(struct ftree *ft, int32_t root, struct query_own *own, const char *why,
+                   size_t len)
+{
+    struct ftree_query_result r = {.root = root};
+
+    memcpy(r.refused, why, len < sizeof(r.refused) ? len : sizeof(r.refused) - 1);
+    for (char *p = r.refused; *p; p++)
+        if (*p < ' ' || *p > '~')
+            *p = '?';
+    if (!r.refused[0])
+        strcpy(r.refused, "refused");
+    hand_over(ft, own, &r);
+}
+
+void query_result_none(struct ftree *ft, ftree_time now, uint32_t number)
+{
+    static const char why[] = "the acting root does not answer";
+    struct query_own *own = find(ft, number);
+
+    (void) now;
+    if (own)
+        refuse(ft, FTREE_NONE, own, why, sizeof(why) - 1);
+}
+
+void query_result(struct ftree *ft, ftree_time now, int32_t root, uint32_t number,
+                  const uint8_t *bytes, size_t len)
+{
+    struct query_own *own = find(ft, number);
+    struct query_answer a;
+
+    if (!own || len == 0)
+        return;
+    if (bytes[0] == QUERY_ELSEWHERE) {
+        own->again = now + ft->cfg.gather / 2; /* there may be a verdict about the root by then */
+    } else if (bytes[0] == QUERY_REFUSED) {
+        refuse(ft, root, own, (const char *) bytes + 1, len - 1);
+    } else if (bytes[0] == QUERY_DONE) {
+        if (query_answer_get(ft, now, bytes + 1, len - 1, &a) || !tell(ft, root, own, &a))
+            ftree_trace(ft, "  an answer of %s cannot be read", ftree_name(ft, root));
+        query_answer_clear(ft, &a);
+    }
+}

@@ -1,0 +1,154 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "ftree/query/query.h"
+
+#include <string.h>
+
+/*
+ * What a person sets while the job runs.  The acting root adds it to what was set before, and gives all
+ * of that a version, a number that grows; of two versions the newer one counts, so that one message is all
+ * that a node has to get, whatever it has missed.  Every node keeps it: any may have to act for the root.
+ *
+ * The acting root knows who has answered, and asks the others again at growing intervals, so that a node
+ * that comes back has it, too.  Whoever acts in its place asks all.
+ */
+
+#define AGAIN_MIN (1000 * FTREE_MS)
+#define AGAIN_MAX (64000 * FTREE_MS)
+
+/* Newer than what is known here, or where somebody asks.  Who gave it is part of it: two nodes may act as
+ * root, on two sides of a broken network. */
+static uint64_t next_version(const struct ftree *ft, uint64_t theirs)
+{
+    uint64_t known = ft->queries->set.version;
+
+    return (((known > theirs ? known : theirs) >> 32) + 1) << 32 | (uint32_t) ft->self;
+}
+
+static void current(const struct ftree *ft, struct ftree_setting *s)
+{
+    const struct ftree_bytes *bytes = &ft->queries->set.bytes;
+
+    if (bytes->n == 0 || ftree_setting_decode(bytes->items, (size_t) bytes->n, s))
+        memset(s, 0, sizeof(*s));
+}
+
+const char *query_set_at_root(struct ftree *ft, ftree_time now, struct ftree_bytes *request,
+                              char why[QUERY_WHY])
+{
+    struct query_set *set = &ft->queries->set;
+    struct ftree_bytes out = {0};
+    struct ftree_setting s, before;
+
+    (void) now;
+    if (ftree_setting_decode(request->items, (size_t) request->n, &s))
+        return "the request is malformed";
+    if (ftree_setting_check(&s, why, QUERY_WHY))
+        return why;
+    current(ft, &before);
+    ftree_setting_merge(&s, &before);
+    s.version = next_version(ft, s.version);
+    if (!FTREE_RESERVE(ft, out, (int32_t) (FTREE_SETTING_BYTES + s.rules_len)))
+        return "the acting root is out of memory";
+    out.n = (int32_t) ftree_setting_encode(&s, out.items);
+    ftree_alloc(ft, request->items, 0);
+    *request = out;
+    set->is_told = true;
+    set->again = FTREE_NEVER; /* until the answers are in */
+    set->pause = AGAIN_MIN;
+    ftree_spans_clear(ft, &set->have);
+    return NULL;
+}
+
+/* True: it is newer than what is known here, and is kept. */
+static bool keep(struct ftree *ft, const uint8_t *bytes, size_t len)
+{
+    struct query_set *set = &ft->queries->set;
+    struct ftree_bytes copy = {0};
+    struct ftree_setting s;
+
+    if (ftree_setting_decode(bytes, len, &s) || s.version <= set->version ||
+        !ftree_bytes_append(ft, &copy, bytes, len))
+        return false;
+    ftree_alloc(ft, set->bytes.items, 0);
+    set->bytes = copy;
+    set->version = s.version;
+    if (s.has & FTREE_SET_STALL)
+        ft->cfg.stall = s.stall_ms * FTREE_MS;
+    return true;
+}
+
+bool query_set_at_node(struct ftree *ft, ftree_time now, const struct query_round *r)
+{
+    const struct ftree_bytes *bytes = &r->request;
+
+    (void) now;
+    if (!keep(ft, bytes->items, (size_t) bytes->n))
+        return false;
+    ftree_trace(ft, "takes setting %u", (unsigned) (ft->queries->set.version >> 32));
+    if (ft->io->setting)
+        ft->io->setting(ft->io_ctx, bytes->items, (size_t) bytes->n, ftree_route_is_root(ft));
+    return false;
+}
+
+void query_set_answered(struct ftree *ft, ftree_time now, const struct query_answer *a)
+{
+    struct query_set *set = &ft->queries->set;
+
+    ftree_spans_merge(ft, &set->have, &a->answered);
+    set->again = set->have.count < ft->job->nodes ? now + set->pause : FTREE_NEVER;
+    set->pause = ftree_min(2 * set->pause, AGAIN_MAX);
+}
+
+/* Another one has told it, and is lost. */
+void query_set_learned(struct ftree *ft, ftree_time now)
+{
+    struct query_set *set = &ft->queries->set;
+
+    if (!set->version || set->is_told || !ftree_route_is_root(ft))
+        return;
+    set->is_told = true;
+    set->pause = AGAIN_MIN;
+    set->again = now + set->pause;
+}
+
+bool query_set_misses(const struct ftree *ft, int32_t node)
+{
+    return !ftree_spans_has(&ft->queries->set.have, node) && !ftree_has_no_agent(ft, node) &&
+           !ftree_peer_has_left(ft, node);
+}
+
+bool query_set_is_due(struct ftree *ft, ftree_time now)
+{
+    struct query_set *set = &ft->queries->set;
+
+    if (!set->is_told || set->again > now)
+        return false;
+    set->again = now + set->pause;
+    set->pause = ftree_min(2 * set->pause, AGAIN_MAX);
+    return ftree_route_is_root(ft) && !ftree_is_leaving(ft);
+}
+
+ftree_time query_set_deadline(const struct ftree *ft)
+{
+    return ft->queries->set.is_told ? ft->queries->set.again : FTREE_NEVER;
+}
+
+int ftree_restore_setting(struct ftree *ft, const void *bytes, size_t len)
+{
+    struct ftree_setting s;
+
+    if (ftree_setting_decode(bytes, len, &s) || s.version == 0)
+        return FTREE_ERR_INVALID;
+    return keep(ft, bytes, len) || ft->queries->set.version >= s.version ? FTREE_OK
+                                                                         : FTREE_ERR_NOMEM;
+}
+
+void query_set_clear(struct ftree *ft)
+{
+    ftree_alloc(ft, ft->queries->set.bytes.items, 0);
+    ftree_spans_clear(ft, &ft->queries->set.have);
+}

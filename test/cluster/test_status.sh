@@ -1,0 +1,140 @@
+#!/usr/bin/env bash
+##
+## Copyright (C) by the FaultLoc authors
+##     See COPYRIGHT in top-level directory
+##
+
+# `faultloc status` on any node says what all nodes and ranks of a job do, as text and as JSON; many
+# questions at once are all answered, and the job goes on; a node that does not answer is named.
+set -euo pipefail
+
+case ${1:-} in
+    '') ;;
+    --help)
+        echo "Usage: test_status.sh"
+        echo
+        echo "Exit code: 0 passed, 1 failed, 2 wrong usage, 77 no root or no namespaces here."
+        exit 0
+        ;;
+    *) echo "test_status.sh: unknown option $1; see --help" >&2; exit 2 ;;
+esac
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+cluster=$here/cluster
+name=t$$
+work=$(mktemp -d)
+job=/run/faultloc-cluster/$name/job
+
+finish() {
+    local code=$?
+    trap - EXIT
+    "$cluster" down --name "$name" --quiet 2>/dev/null || :
+    wait
+    rm -rf "$work"
+    exit $code
+}
+trap finish EXIT
+
+bad() {
+    echo "FAILED: $*"
+    sed 's/^/    mpiexec: /' "$work/err" 2>/dev/null || :
+    sed 's/^/    said: /' "$work/said" "$work/wrong" 2>/dev/null || :
+    tail -n 40 "$job/trace" 2>/dev/null | sed 's/^/    trace: /' || :
+    exit 1
+}
+ok() { echo "ok: $*"; }
+
+# await SECONDS WHAT COMMAND...: asks again and again until the command says yes.
+await() {
+    local end=$((SECONDS + $1)) what=$2
+    shift 2
+    until "$@"; do
+        kill -0 "$run" 2>/dev/null || bad "the job ended; waited for: $what"
+        [ $SECONDS -lt $end ] || bad "waited in vain: $what"
+        sleep 0.05
+    done
+}
+
+program=
+for p in "${FAULTLOC_PROGRAM:-}" "${FAULTLOC_MPI:-}/bin/faultloc" "${top_builddir:-.}/tools/faultloc"; do
+    [ -n "$program" ] || [ ! -x "$p" ] || program=$p
+done
+[ -n "$program" ] || bad "no program faultloc in FAULTLOC_MPI/bin; FAULTLOC_PROGRAM can name one"
+
+# asks CODE ARGUMENT...: the answer is in $work/said, what is wrong in $work/wrong.
+asks() {
+    local code=0 expected=$1
+    shift
+    "$program" status "$id" "$@" >"$work/said" 2>"$work/wrong" || code=$?
+    [ $code = "$expected" ] || bad "faultloc status $*: exit code $code, not $expected"
+}
+said() { grep -qE -e "$1" "$work/said" || bad "not said: $1"; }
+
+job_of() {
+    local s j
+    for s in /tmp/faultloc-"$(id -u)"/*@h1.sock "${XDG_RUNTIME_DIR:-/nowhere}"/faultloc/*@h1.sock; do
+        j=${s##*/}
+        j=${j%@h1.sock}
+        [ ! -S "$s" ] || ! "$program" status "$j" --here --node h1 >/dev/null 2>&1 || echo "$j"
+    done | head -n 1
+}
+
+"$cluster" up --name "$name" --hosts 4 --quiet || exit
+"$cluster" run --quiet --name "$name" --faultloc --ppn 2 -- alltoall --seconds 3600 \
+    >"$work/out" 2>"$work/err" &
+run=$!
+await 120 "the job's loop" test -e "$job/pids/looping"
+id=
+find_id() {
+    id=$(job_of)
+    [ -n "$id" ]
+}
+await 60 "an answer of h1's agent" find_id
+
+# ---- all is well ---------------------------------------------------------------------------------
+
+for host in h1 h3; do
+    asks 0 --node $host
+    said "^job $id: 8 ranks on 4 nodes"
+    said '^nodes: 4 answered$'
+    said '^no verdict$'
+    [ "$(awk '$1 ~ /^[0-9]+$/ { n += $1 } END { print n }' "$work/said")" = 8 ] ||
+        bad "the classes do not add up to 8 ranks"
+done
+ok "every node answers, whichever is asked"
+
+asks 0 --json --ranks --node h2
+said '"schema":"faultloc-status/2"'
+said '"answered":\{"count":4,"runs":\[\[0,4\]\]\}'
+ok "as JSON"
+
+# ---- many questions ------------------------------------------------------------------------------
+
+storm() {
+    local i
+    for ((i = 0; i < 25; i++)); do
+        "$program" status "$id" --node "h$1" >/dev/null || { echo "h$1" >>"$work/storm"; return; }
+    done
+}
+asking=()
+for i in 1 2 3 4 1 2 3 4; do
+    storm $i 2>>"$work/wrong" &
+    asking+=($!)
+done
+wait "${asking[@]}"
+[ ! -e "$work/storm" ] || bad "not answered: $(sort "$work/storm" | uniq -c | xargs)"
+kill -0 "$run" 2>/dev/null || bad "the job ended"
+! grep -q verdict "$job/trace" || bad "a verdict in a healthy job"
+ok "200 questions, eight at a time: all were answered, the job goes on"
+
+# ---- who does not answer -------------------------------------------------------------------------
+
+"$cluster" fault --name "$name" power-off h3 >/dev/null 2>&1 || bad "h3 cannot be switched off"
+lost() {
+    "$program" status "$id" --node h1 >"$work/said" 2>"$work/wrong" || :
+    grep -qE '^nodes: 3 answered; 1 lost \(h3\)$' "$work/said"
+}
+await 60 "h3 is named" lost
+said '^verdict: node-outage: node h3'
+said '^ +2  not known'
+ok "a lost node is named, and its ranks are counted"

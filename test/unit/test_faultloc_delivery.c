@@ -1,0 +1,144 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+/* What the kernel says of connections that the test makes, between addresses of the loopback. */
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE 1
+#endif
+
+#include "faultloc/base/sock.h"
+#include "faultloc/net/delivery.h"
+
+#include <check.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#define NODES 3
+#define SECOND (1000 * FTREE_MS)
+
+static struct faultloc_address table[NODES];
+static int from, to; /* a connection of node 0 to node 1 */
+
+static struct faultloc_inet loopback(uint8_t last)
+{
+    return (struct faultloc_inet){.family = AF_INET, .bytes = {127, 80, 0, last}};
+}
+
+static void connect_ranks(void)
+{
+    struct sockaddr_storage sa;
+    int listener;
+
+    for (int n = 0; n < NODES; n++)
+        table[n] = (struct faultloc_address){.path = {loopback((uint8_t) (n + 1))}};
+    ck_assert_int_eq(faultloc_sock_listen(&table[1].path[0], 0, &listener), 0);
+    ck_assert_int_eq(faultloc_sock_bound(&table[0].path[0], &from), 0);
+    connect(from, (struct sockaddr *) &sa,
+            faultloc_sockaddr_make(&table[1].path[0], faultloc_sock_port(listener), &sa));
+    while ((to = accept(listener, NULL, NULL)) < 0) {
+    }
+    close(listener);
+}
+
+static void disconnect_ranks(void)
+{
+    close(from);
+    close(to);
+}
+
+static bool delivers(int32_t self, int32_t node, ftree_time within)
+{
+    return faultloc_delivers(table, NODES, self, node, FTREE_PATH_DATA, within, 0);
+}
+
+static void send_data(void)
+{
+    char byte = 0;
+
+    ck_assert_int_eq(send(from, &byte, 1, 0), 1);
+    while (recv(to, &byte, 1, 0) < 0) {
+    }
+}
+
+START_TEST(what_was_received_came_through)
+{
+    send_data();
+    ck_assert(delivers(1, 0, 30 * SECOND));
+    ck_assert(delivers(1, FTREE_NONE, 30 * SECOND));
+    ck_assert(!delivers(1, 2, 30 * SECOND)); /* not from there */
+    ck_assert(!delivers(2, FTREE_NONE, 30 * SECOND));
+}
+END_TEST
+
+START_TEST(what_was_received_long_ago_says_nothing)
+{
+    time_t end = time(NULL) + 60;
+
+    send_data();
+    while (delivers(1, 0, 2 * FTREE_MS) && time(NULL) < end) {
+    }
+    ck_assert(!delivers(1, 0, 2 * FTREE_MS));
+    ck_assert(delivers(1, 0, 100 * SECOND));
+}
+END_TEST
+
+START_TEST(a_loopback_is_not_slow)
+{
+    send_data();
+    ck_assert(faultloc_delivers(table, NODES, 1, 0, FTREE_PATH_DATA, 30 * SECOND, 1000));
+    ck_assert(!faultloc_delivers(table, NODES, 1, 0, FTREE_PATH_DATA, 30 * SECOND, 30 * SECOND));
+}
+END_TEST
+
+/* What an agent asks and answers is no data of ranks. */
+START_TEST(agents_do_not_count)
+{
+    send_data();
+    table[1].port[FTREE_ROLE_DEPUTY] = faultloc_sock_port(to);
+    ck_assert(!delivers(1, 0, 30 * SECOND));
+    ck_assert(!delivers(0, 1, 30 * SECOND));
+    ck_assert(!delivers(0, FTREE_NONE, 30 * SECOND));
+    table[1].port[FTREE_ROLE_DEPUTY] = 0;
+    ck_assert(delivers(1, 0, 30 * SECOND));
+}
+END_TEST
+
+START_TEST(nothing_is_known_where_there_is_no_path_and_no_node)
+{
+    send_data();
+    ck_assert(!faultloc_delivers(table, NODES, 1, 0, FTREE_PATH_MGMT, 30 * SECOND, 0));
+    ck_assert(!delivers(1, NODES, 30 * SECOND));
+    ck_assert(!delivers(1, FTREE_LOCAL, 30 * SECOND));
+}
+END_TEST
+
+static Suite *delivery_suite(void)
+{
+    Suite *s = suite_create("faultloc_delivery");
+    TCase *tc = tcase_create("delivery");
+
+    tcase_add_checked_fixture(tc, connect_ranks, disconnect_ranks);
+    tcase_set_timeout(tc, 120);
+    tcase_add_test(tc, what_was_received_came_through);
+    tcase_add_test(tc, what_was_received_long_ago_says_nothing);
+    tcase_add_test(tc, a_loopback_is_not_slow);
+    tcase_add_test(tc, agents_do_not_count);
+    tcase_add_test(tc, nothing_is_known_where_there_is_no_path_and_no_node);
+    suite_add_tcase(s, tc);
+    return s;
+}
+
+int main(void)
+{
+    SRunner *sr = srunner_create(delivery_suite());
+    int failed;
+
+    srunner_run_all(sr, CK_ENV);
+    failed = srunner_ntests_failed(sr);
+    srunner_free(sr);
+    return failed == 0 ? 0 : 1;
+}

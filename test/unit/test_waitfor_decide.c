@@ -1,0 +1,204 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "suite.h"
+#include "waiting_ranks.h"
+
+#include "ftree_int.h"
+
+/* Candidates: when their ranks are asked, and what ends that. */
+
+#define SECOND (1000 * FTREE_MS)
+
+static struct ranks *begin(void)
+{
+    return ranks_of(world_new(4, 4, 4));
+}
+
+static void receive(struct ranks *r, int32_t rank, int32_t from)
+{
+    ranks_wait(r, rank, CALL_RECV, WAITS_FOR_ALL);
+    ranks_recv(r, rank, from, 7, WORLD_CONTEXT);
+}
+
+static void two_receive(struct ranks *r)
+{
+    receive(r, 1, 14);
+    receive(r, 14, 1);
+}
+
+/* ---- the looks ------------------------------------------------------------------------------- */
+
+static void nothing_more(struct ranks *r)
+{
+    (void) r;
+}
+
+static void poll(struct ranks *r)
+{
+    ranks_poll(r, 1);
+    ranks_poll(r, 14);
+}
+
+static void message_under_way(struct ranks *r)
+{
+    ranks_sent(r, 14, 1, 7, WORLD_CONTEXT);
+}
+
+static void one_is_silent(struct ranks *r)
+{
+    r->answers_after[14] = FTREE_NEVER;
+}
+
+static void one_is_stopped(struct ranks *r)
+{
+    r->w->rank[14].proc_state = 'T';
+}
+
+/* The first look of each rank is that of its own agent. */
+static void one_moves_at_the_second_look(struct ranks *r)
+{
+    r->moves_at[14] = 3;
+}
+
+static const struct {
+    const char *what;
+    void (*and)(struct ranks *r);
+    int class_; /* -1: none */
+    int after_ms, before_ms; /* the ranks have blocked */
+} rows[] = {
+    {"two looks", nothing_more, FTREE_CLASS_DEADLOCK, 1100, 1400},
+    {"a third one after the stall limit", poll, FTREE_CLASS_DEADLOCK, 2000, 2500},
+    {"nothing while a message is under way", message_under_way, -1, 0, 0},
+    {"nothing while a rank does not answer", one_is_silent, -1, 0, 0},
+    {"another verdict explains it", one_is_stopped, FTREE_CLASS_PROCESS_STOPPED, 1000, 4000},
+    {"it is looked at anew after a pause", one_moves_at_the_second_look, FTREE_CLASS_DEADLOCK,
+     1400, 4000},
+};
+
+START_TEST(a_candidate_is_looked_at_as_often_as_it_takes)
+{
+    struct ranks *r = begin();
+    ftree_time begun = r->w->now;
+
+    two_receive(r);
+    rows[_i].and(r);
+    world_run(r->w, 8 * SECOND);
+    ck_assert_msg(r->w->reports == (rows[_i].class_ >= 0), "%s: %d reports", rows[_i].what,
+                  (int) r->w->reports);
+    if (r->w->reports > 0) {
+        ck_assert_int_eq(r->w->report[0].class_, rows[_i].class_);
+        ck_assert_uint_ge(r->w->reported_at[0], begun + rows[_i].after_ms * FTREE_MS);
+        ck_assert_uint_le(r->w->reported_at[0], begun + rows[_i].before_ms * FTREE_MS);
+    }
+    world_free(r->w);
+}
+END_TEST
+
+/* A candidate that is never confirmed is asked for less and less often. */
+START_TEST(the_pause_of_a_candidate_grows)
+{
+    struct ranks *r = begin();
+    int first, last;
+
+    two_receive(r);
+    message_under_way(r);
+    world_run(r->w, 5 * SECOND);
+    first = r->looks;
+    world_run(r->w, 55 * SECOND);
+    last = r->looks;
+    world_run(r->w, 5 * SECOND);
+    last = r->looks - last;
+    ck_assert_int_gt(first, 4);
+    ck_assert_int_lt(last, first);
+    ck_assert_int_eq(r->w->reports, 0);
+    world_free(r->w);
+}
+END_TEST
+
+/* ---- a verdict ------------------------------------------------------------------------------- */
+
+static void the_first_goes_on(struct ranks *r)
+{
+    ranks_go_on(r, 1);
+}
+
+static void the_last_goes_on(struct ranks *r)
+{
+    ranks_go_on(r, 14);
+}
+
+static void one_moves_and_waits_again(struct ranks *r)
+{
+    r->rank[14].record.stamp++;
+}
+
+static void a_victim_goes_on(struct ranks *r)
+{
+    ranks_go_on(r, 2);
+}
+
+static const struct {
+    const char *what;
+    void (*then)(struct ranks *r);
+    bool is_over;
+} later[] = {
+    {"nothing", nothing_more, false},
+    {"the first goes on", the_first_goes_on, true},
+    {"the last goes on", the_last_goes_on, true},
+    {"one moves and waits again", one_moves_and_waits_again, true},
+    {"a victim goes on", a_victim_goes_on, false},
+};
+
+START_TEST(a_verdict_is_over_once_one_of_its_ranks_goes_on)
+{
+    struct ranks *r = begin();
+
+    two_receive(r);
+    receive(r, 2, 1);
+    ck_assert(world_run_until_reports(r->w, 1, 3 * SECOND));
+    later[_i].then(r);
+    world_run(r->w, 6 * SECOND);
+    ck_assert_msg(r->w->withdrawals == later[_i].is_over, "%s: %d", later[_i].what,
+                  (int) r->w->withdrawals);
+    world_free(r->w);
+}
+END_TEST
+
+/* ---- a mismatch ------------------------------------------------------------------------------ */
+
+static void broadcast(struct ranks *r, int32_t rank, int32_t root)
+{
+    ranks_wait(r, rank, CALL_BCAST, WAITS_FOR_ALL);
+    ranks_collective(r, rank, 3, CALL_BCAST, root, 8, WORLD_CONTEXT);
+}
+
+/* Where a member has not spoken the root waits for it for half a stall limit. */
+START_TEST(the_root_waits_for_members_that_have_not_spoken)
+{
+    struct ranks *r = begin();
+    ftree_time begun = r->w->now;
+
+    for (int32_t rank = 0; rank < 16; rank++)
+        if (rank != 5 || _i == 0)
+            broadcast(r, rank, rank == 9);
+    ck_assert(world_run_until_reports(r->w, 1, 4 * SECOND));
+    ck_assert_int_eq(r->w->report[0].class_, FTREE_CLASS_COLLECTIVE_MISMATCH);
+    ck_assert_int_eq(r->w->report[0].rank, 9);
+    if (_i == 0)
+        ck_assert_uint_lt(r->w->reported_at[0], begun + 1400 * FTREE_MS);
+    else
+        ck_assert_uint_gt(r->w->reported_at[0], begun + 1500 * FTREE_MS);
+    world_free(r->w);
+}
+END_TEST
+
+SUITE("waitfor_decide")
+{
+    TEST_ROWS(a_candidate_is_looked_at_as_often_as_it_takes, 6);
+    TEST(the_pause_of_a_candidate_grows);
+    TEST_ROWS(a_verdict_is_over_once_one_of_its_ranks_goes_on, 5);
+    TEST_ROWS(the_root_waits_for_members_that_have_not_spoken, 2);
+}

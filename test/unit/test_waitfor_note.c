@@ -1,0 +1,131 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "suite.h"
+#include "waiting_ranks.h"
+
+#include "ftree_int.h"
+
+/* When the note of a stall that nothing explains comes, and whom it names. */
+
+#define SECOND (1000 * FTREE_MS)
+
+static void receive(struct ranks *r, int32_t rank, int32_t from)
+{
+    ranks_wait(r, rank, CALL_RECV, WAITS_FOR_ALL);
+    ranks_recv(r, rank, from, 7, WORLD_CONTEXT);
+}
+
+START_TEST(a_note_comes_after_ten_stall_limits_and_at_doubling_intervals)
+{
+    static const ftree_time at_s[] = {10, 30, 70, 150};
+    struct ranks *r = ranks_of(world_new(4, 4, 4));
+    ftree_time begun = r->w->now;
+
+    receive(r, 1, 14);
+    for (int i = 0; i < COUNT(at_s); i++) {
+        world_run(r->w, begun + at_s[i] * SECOND - SECOND / 2 - r->w->now);
+        ck_assert_int_eq(r->w->notes, i);
+        world_run(r->w, SECOND);
+        ck_assert_int_eq(r->w->notes, i + 1);
+        ck_assert_int_eq(r->w->note.count, 1);
+        ck_assert_uint_le(r->w->note.waiting, at_s[i] * SECOND + SECOND / 2);
+        ck_assert_uint_ge(r->w->note.waiting, at_s[i] * SECOND - SECOND / 2);
+    }
+    world_free(r->w);
+}
+END_TEST
+
+START_TEST(those_most_waited_for_are_first)
+{
+    struct ranks *r = ranks_of(world_new(4, 4, 4));
+
+    for (int32_t i = 0; i < 10; i++)
+        receive(r, i, i < 1 ? 11 : i < 3 ? 12 : i < 6 ? 13 : 14);
+    world_run(r->w, 12 * SECOND);
+    ck_assert_int_eq(r->w->notes, 1);
+    ck_assert_int_eq(r->w->note.count, 10);
+    ck_assert_int_eq(r->w->note.ends, 4);
+    for (int32_t i = 0; i < 4; i++) {
+        ck_assert_int_eq(r->w->note.end[i].rank, 14 - i);
+        ck_assert_int_eq(r->w->note.end[i].count, 4 - i);
+    }
+    world_free(r->w);
+}
+END_TEST
+
+/* A rank that others come to wait for instead has not been waited for that long. */
+START_TEST(another_rank_to_wait_for_begins_anew)
+{
+    struct ranks *r = ranks_of(world_new(4, 4, 4));
+
+    receive(r, 1, 14);
+    world_run(r->w, 8 * SECOND);
+    ranks_go_on(r, 1);
+    world_run(r->w, SECOND);
+    receive(r, 2, 13);
+    world_run(r->w, 9 * SECOND);
+    ck_assert_int_eq(r->w->notes, 0);
+    world_run(r->w, 4 * SECOND);
+    ck_assert_int_eq(r->w->notes, 1);
+    ck_assert_int_eq(r->w->note.end[0].rank, 13);
+    world_free(r->w);
+}
+END_TEST
+
+START_TEST(while_a_verdict_stands_there_is_no_note)
+{
+    struct ranks *r = ranks_of(world_new(4, 4, 4));
+
+    receive(r, 1, 14);
+    receive(r, 14, 1);
+    receive(r, 2, 9);
+    world_run(r->w, 25 * SECOND);
+    ck_assert_int_eq(r->w->reports, 1);
+    ck_assert_int_eq(r->w->notes, 0);
+    world_free(r->w);
+}
+END_TEST
+
+static void computes(struct ranks *r)
+{
+    (void) r;
+}
+
+/* It turns its progress in MPI, and does not say in what. */
+static void is_in_mpi(struct ranks *r)
+{
+    world_wait(r->w, 14, FTREE_NONE);
+    r->rank[14].outside = false;
+    r->answers_after[14] = FTREE_NEVER;
+}
+
+static const struct {
+    void (*does)(struct ranks *r);
+    const char *state;
+} ends[] = {{computes, "outside MPI"}, {is_in_mpi, "in MPI"}};
+
+START_TEST(what_the_rank_does_is_said)
+{
+    struct ranks *r = ranks_of(world_new(4, 4, 4));
+
+    receive(r, 1, 14);
+    ends[_i].does(r);
+    world_run(r->w, 13 * SECOND);
+    ck_assert_int_ge(r->w->notes, 1);
+    ck_assert_int_eq(r->w->note.end[0].rank, 14);
+    ck_assert_str_eq(r->w->note.end[0].state, ends[_i].state);
+    world_free(r->w);
+}
+END_TEST
+
+SUITE("waitfor_note")
+{
+    TEST(a_note_comes_after_ten_stall_limits_and_at_doubling_intervals);
+    TEST(those_most_waited_for_are_first);
+    TEST(another_rank_to_wait_for_begins_anew);
+    TEST(while_a_verdict_stands_there_is_no_note);
+    TEST_ROWS(what_the_rank_does_is_said, 2);
+}
