@@ -366,13 +366,12 @@ static void count_schedules(MPIR_Request * req, void *arg)
     struct inside *in = arg;
 
     in->schedules += req->kind == MPIR_REQUEST_KIND__COLL &&
-        MPIDI_REQUEST(req, faultloc_av) == (void *) in->comm;
+        MPIDI_REQUEST(req, faultloc_peer) == (void *) in->comm;
 }
 
 static bool is_inside(const MPIR_Comm * comm, MPIR_Request * req)
 {
-    uint64_t key = MPIDI_REQUEST(req, faultloc_key) & ~MPIDI_FAULTLOC_KEY_SSEND;
-    uint32_t context = FAULTLOC_KEY_CONTEXT(key);
+    uint32_t context = context_of(req);
 
     if ((req->kind != MPIR_REQUEST_KIND__SEND && req->kind != MPIR_REQUEST_KIND__RECV) ||
         (req->comm && MPIDI_is_self_comm(req->comm)) || MPIDI_faultloc_is_am(req))
