@@ -26,6 +26,7 @@
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -429,6 +430,87 @@ END_TEST
 
 /* ---- suite --------------------------------------------------------------------------------- */
 
+/* ---- threads ------------------------------------------------------------------------------- */
+
+#define LOCK 0x1000
+
+/* What the second thread of process 42, number 44, is in; the first is known. */
+static const struct {
+    const char *syscall; /* its arguments; the call is futex, unless there is a number before */
+    const char *comm;
+    bool sleeps;
+} thread_table[] = {
+    {" 0x5000 0x80 0x2 0x0 0x0 0x0 0x1 0x2\n", "app\n", true}, /* a lock, or a condition */
+    {" 0x5000 0x189 0x0 0x0 0x0 0xffffffff 0x1 0x2\n", "app\n", true},
+    {" 0x5000 0x189 0x0 0x7ffe 0x0 0xffffffff 0x1 0x2\n", "app\n", false}, /* a timeout */
+    {" 0x5000 0x109 0x2b 0x0 0x0 0xffffffff 0x1 0x2\n", "app\n", true}, /* joins thread 43 */
+    {" 0x5000 0x109 0x2d 0x0 0x0 0xffffffff 0x1 0x2\n", "app\n", false}, /* of another process */
+    {" 0x1008 0x80 0x2 0x0 0x0 0x0 0x1 0x2\n", "app\n", false}, /* for MPI's lock */
+    {" 0x1010 0x80 0x2 0x0 0x0 0x0 0x1 0x2\n", "app\n", true}, /* behind it */
+    {" 0x5000 0x81 0x1 0x0 0x0 0x0 0x1 0x2\n", "app\n", false}, /* wakes others */
+    {"running\n", "app\n", false},
+    {"-1 0x1 0x2\n", "app\n", false},
+    {"", "app\n", false},
+    {"35 0x5000 0x0 0x0 0x0 0x0 0x0 0x1 0x2\n", "app\n", false}, /* another call */
+    {"running\n", "async\n", true}, /* UCX's */
+    {"running\n", "async2\n", false},
+};
+
+static void write_of_thread(int tid, const char *name, const char *text)
+{
+    char path[128];
+    FILE *f;
+
+    snprintf(path, sizeof(path), "%s/42/task/%d/%s", root, tid, name);
+    f = fopen(path, "w");
+    ck_assert_ptr_nonnull(f);
+    fputs(text, f);
+    fclose(f);
+}
+
+static void make_threads(const char *text, const char *comm)
+{
+    char path[128], line[256];
+
+    snprintf(path, sizeof(path), "%s/42/task", root);
+    ck_assert_int_eq(mkdir(path, 0700), 0);
+    for (int tid = 43; tid <= 44; tid++) {
+        snprintf(path, sizeof(path), "%s/42/task/%d", root, tid);
+        ck_assert_int_eq(mkdir(path, 0700), 0);
+    }
+    snprintf(line, sizeof(line), "%.0ld%s", text[0] == ' ' ? (long) SYS_futex : 0L, text);
+    write_of_thread(43, "comm", "app\n");
+    write_of_thread(44, "comm", comm);
+    write_of_thread(44, "syscall", line);
+    write_of_thread(44, "status", "Name:\tapp\nvoluntary_ctxt_switches:\t17\nnon:\t3\n");
+}
+
+static void remove_threads(void)
+{
+    char command[128];
+
+    snprintf(command, sizeof(command), "rm -r %s/42/task", root);
+    ck_assert_int_eq(system(command), 0);
+}
+
+START_TEST(threads_that_others_wake)
+{
+    const char *comm = thread_table[_i].comm;
+    const pid_t known = 43, both[] = {43, 44};
+    uint64_t switches;
+
+    make_threads(thread_table[_i].syscall, comm);
+    ck_assert(thread_table[_i].sleeps ==
+              faultloc_proc_others_sleep(root, 42, &known, 1, (void *) LOCK, 16, &switches));
+    if (thread_table[_i].sleeps)
+        ck_assert_uint_eq(switches, strcmp(comm, "async\n") ? 17 : 0);
+    ck_assert(faultloc_proc_others_sleep(root, 42, both, 2, (void *) LOCK, 16, &switches));
+    ck_assert(!faultloc_proc_others_sleep(root, 42, both, 0, (void *) LOCK, 16, &switches));
+    ck_assert(!faultloc_proc_others_sleep(root, 41, both, 2, (void *) LOCK, 16, &switches));
+    remove_threads();
+}
+END_TEST
+
 static Suite *proc_suite(void)
 {
     Suite *s = suite_create("faultloc_proc");
@@ -444,6 +526,8 @@ static Suite *proc_suite(void)
                         sizeof(ending_table) / sizeof(ending_table[0]));
     tcase_add_test(tc, no_such_process);
     tcase_add_test(tc, nonsense_instead_of_a_file);
+    tcase_add_loop_test(tc, threads_that_others_wake, 0,
+                        sizeof(thread_table) / sizeof(thread_table[0]));
     suite_add_tcase(s, tc);
     tc = tcase_create("real processes");
     tcase_set_timeout(tc, 60);

@@ -366,13 +366,12 @@ static void count_schedules(MPIR_Request * req, void *arg)
     struct inside *in = arg;
 
     in->schedules += req->kind == MPIR_REQUEST_KIND__COLL &&
-        MPIDI_REQUEST(req, faultloc_av) == (void *) in->comm;
+        MPIDI_REQUEST(req, faultloc_peer) == (void *) in->comm;
 }
 
 static bool is_inside(const MPIR_Comm * comm, MPIR_Request * req)
 {
-    uint64_t key = MPIDI_REQUEST(req, faultloc_key) & ~MPIDI_FAULTLOC_KEY_SSEND;
-    uint32_t context = FAULTLOC_KEY_CONTEXT(key);
+    uint32_t context = context_of(req);
 
     if ((req->kind != MPIR_REQUEST_KIND__SEND && req->kind != MPIR_REQUEST_KIND__RECV) ||
         (req->comm && MPIDI_is_self_comm(req->comm)) || MPIDI_faultloc_is_am(req))
@@ -730,6 +729,16 @@ static bool all_have_told(const struct MPIDI_faultloc_wait *wait)
 #endif
 }
 
+/* What threads inside MPI have told stays true as long as the moment is the same, and need not be told
+ * anew at the next look; one that polls may do anything in between. */
+static void forget_told(void)
+{
+    told.turns = 0;
+    for (int i = 0; i < told.n; i++)
+        if (told.record[i].polls)
+            told.n = 0;
+}
+
 static int32_t copy_told(struct waits_page *page)
 {
     for (int i = 0; i < told.n; i++) {
@@ -805,7 +814,7 @@ void MPIDI_faultloc_answer(const struct MPIDI_faultloc_wait *wait)
         return;
     with = wanted_by(area);
     write_page(area, asked, &with, wait);
-    told.n = 0;
+    forget_told();
 }
 
 static const struct MPIDI_faultloc_wait nothing = {.mode = WAITS_FOR_NONE };
