@@ -57,10 +57,16 @@ static void one_is_stopped(struct ranks *r)
     r->w->rank[14].proc_state = 'T';
 }
 
-/* The first look of each rank is that of its own agent. */
-static void one_moves_at_the_second_look(struct ranks *r)
+/* Each rank is asked by its own agent; by the root, as one that others wait for; at the first look and
+ * at the second. */
+static void one_moves_at_the_first_look(struct ranks *r)
 {
     r->moves_at[14] = 3;
+}
+
+static void one_moves_at_the_second_look(struct ranks *r)
+{
+    r->moves_at[14] = 4;
 }
 
 static const struct {
@@ -74,6 +80,8 @@ static const struct {
     {"nothing while a message is under way", message_under_way, -1, 0, 0},
     {"nothing while a rank does not answer", one_is_silent, -1, 0, 0},
     {"another verdict explains it", one_is_stopped, FTREE_CLASS_PROCESS_STOPPED, 1000, 4000},
+    {"what it said before does not count", one_moves_at_the_first_look, FTREE_CLASS_DEADLOCK, 1100,
+     1400},
     {"it is looked at anew after a pause", one_moves_at_the_second_look, FTREE_CLASS_DEADLOCK,
      1400, 4000},
 };
@@ -86,6 +94,7 @@ START_TEST(a_candidate_is_looked_at_as_often_as_it_takes)
     two_receive(r);
     rows[_i].and(r);
     world_run(r->w, 8 * SECOND);
+    ck_assert_int_eq(r->w->withdrawals, 0);
     ck_assert_msg(r->w->reports == (rows[_i].class_ >= 0), "%s: %d reports", rows[_i].what,
                   (int) r->w->reports);
     if (r->w->reports > 0) {
@@ -197,7 +206,7 @@ END_TEST
 
 SUITE("waitfor_decide")
 {
-    TEST_ROWS(a_candidate_is_looked_at_as_often_as_it_takes, 6);
+    TEST_ROWS(a_candidate_is_looked_at_as_often_as_it_takes, 7);
     TEST(the_pause_of_a_candidate_grows);
     TEST_ROWS(a_verdict_is_over_once_one_of_its_ranks_goes_on, 5);
     TEST_ROWS(the_root_waits_for_members_that_have_not_spoken, 2);

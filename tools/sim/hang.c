@@ -302,8 +302,7 @@ static struct waits_comm *add_comm(const struct sim_run *r, struct waits_record 
                              .size = r->job.size,
                              .name = "MPI_COMM_WORLD",
                              .runs = 1,
-                             .run = {{0, 1, r->job.size}},
-                             .last = {.root = -1, .bytes = WAITS_NO_BYTES}};
+                             .run = {{0, 1, r->job.size}}};
     return c;
 }
 
@@ -324,8 +323,7 @@ static void write_any_source(const struct sim_run *r, int32_t line, struct waits
     struct waits_comm *c = add_comm(r, k);
 
     *c = (struct waits_comm){.key = {.context = (uint32_t) line + 1, .first = g->rank[0]},
-                             .size = g->n,
-                             .last = {.root = -1, .bytes = WAITS_NO_BYTES}};
+                             .size = g->n};
     for (int32_t i = 0; i < g->n; i++)
         ftree_waits_add_member(c, g->rank[i]);
     c->runs = c->runs < 0 ? 0 : c->runs;
