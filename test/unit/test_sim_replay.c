@@ -210,7 +210,7 @@ START_TEST(a_truncated_file_is_no_trace)
 END_TEST
 
 #define HEAD \
-    "{\"schema\": \"faultloc-trace/1\", \"wire\": 7, \"nodes\": 4, \"fanout\": 2, \"ranks\": 1, " \
+    "{\"schema\": \"faultloc-trace/1\", \"wire\": 8, \"nodes\": 4, \"fanout\": 2, \"ranks\": 1, " \
     "\"begins\": 1000000000000, \"job_seed\": \"1\", \"topology\": null, \"topology_file\": null, " \
     "\"rules\": {\"hash\": \"0\"}, \"config\": {\"stall\": 1000000000, \"stall_repeat_max\": " \
     "10000000000, \"rto_min\": 150000000, \"rto_max\": 1000000000, \"silence\": 900000000, " \
@@ -283,7 +283,7 @@ START_TEST(numbers_of_the_first_line_are_within_bounds)
         {"\"topology\": null", "\"topology\": \"/etc/passwd\""},
         {"\"topology\": null", "\"topology\": \"switch:2 node:4\""},
         {"\"topology_file\": null", "\"topology_file\": \"SwitchName=a Nodes=c[1-3]\""},
-        {"\"wire\": 7", "\"wire\": 2"},
+        {"\"wire\": 8", "\"wire\": 2"},
     };
     static char text[4096];
     const char *at = strstr(HEAD END, rows[_i][0]);
