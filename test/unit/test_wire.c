@@ -323,14 +323,16 @@ END_TEST
 
 /* Only an acknowledgment says that nobody waits, and only what goes up the tree looks for who
  * stands in; of verdicts on their way up several may belong together, and one on its way down may
- * be for another. */
+ * be for another; what an answer says of a node is where data of its ranks may come through. */
 START_TEST(flags_belong_to_their_types)
 {
     static const uint8_t allowed[WIRE_TYPE_COUNT] = {[WIRE_ACK] = WIRE_FLAG_NOBODY_WAITS,
                                                      [WIRE_SYMPTOM] = WIRE_FLAG_SUBSTITUTE,
                                                      [WIRE_VERDICT_UP] =
                                                          WIRE_FLAG_SUBSTITUTE | WIRE_FLAG_MORE,
-                                                     [WIRE_RELAY] = WIRE_FLAG_PASSED_ON};
+                                                     [WIRE_RELAY] = WIRE_FLAG_PASSED_ON,
+                                                     [WIRE_STATE] = WIRE_FLAG_DELIVERS,
+                                                     [WIRE_INDIRECT_RESULT] = WIRE_FLAG_DELIVERS};
     uint8_t buf[FTREE_MESSAGE_MAX];
 
     for (int type = 0; type < WIRE_TYPE_COUNT; type++) {

@@ -574,11 +574,11 @@ void ftree_tick(struct ftree *ft, ftree_time now)
     run(ft, now, ftree_indirect_tick);
     run(ft, now, ftree_inquiry_tick);
     run(ft, now, ftree_probe_tick);
-    run(ft, now, ftree_query_tick);
     run(ft, now, ftree_waitfor_tick);
     run(ft, now, ftree_announce_tick);
     run(ft, now, ftree_recheck_tick);
     run(ft, now, ftree_outbox_tick);
+    run(ft, now, ftree_query_tick); /* the last whom it awaits may have been given up */
     ftree_parcel_tick(ft, now);
     run(ft, now, ftree_correlate_tick); /* what all these did may have been the last of a case */
     run(ft, now, ftree_leave_tick);
