@@ -35,11 +35,11 @@ ftree_time ftree_own_lag(const struct ftree *ft, ftree_time now)
     return now < ft->state->lag_at + 5 * ft->cfg.late ? ft->state->lag : 0;
 }
 
-/* How long ago data came through a path that delivers, at most.  A fault is not found later for it: by the
- * end of the window a rank has waited for a stall limit and most of a window. */
+/* How long ago data came through a path that delivers, at most.  A fault is not found later for it: a
+ * rank has waited for as long before anybody is asked. */
 ftree_time ftree_own_data_age(const struct ftree *ft)
 {
-    return 3 * ft->cfg.stall / 2;
+    return ft->cfg.stall;
 }
 
 /* True if data of ranks came through between this node and `node` (FTREE_NONE: any other) lately, and
