@@ -126,7 +126,7 @@ static void end(struct ftree *ft, ftree_time now, struct indirect_probe *v)
 {
     for (int path = 0; path < FTREE_PATHS; path++) {
         bool delivers = v->reach[path] < FTREE_REACH_REFUSED && ft->job->has_path[path] &&
-                        ftree_own_delivers(ft, v->target, path, 0);
+                        ftree_own_tells_delivery(ft, v->target, path, 0);
         if (!ft->job->has_path[path] || v->reach[path] == FTREE_REACH_LOCAL_DOWN ||
             (v->sent[path] && !delivers))
             continue;

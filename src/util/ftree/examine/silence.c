@@ -159,7 +159,7 @@ static bool is_slow(const struct ftree *ft, ftree_time now, const struct ftree_c
     if (!ft->job->has_path[path] || reach == FTREE_REACH_REFUSED || reach == FTREE_REACH_ANSWERED)
         return false;
     return ftree_own_delivers(ft, su->node, path, 0) ||
-           (su->delivers[path] && su->delivers[path] + ftree_own_data_age(ft) > now) ||
+           (su->delivers[path] && su->delivers[path] + ftree_own_data_holds(ft) > now) ||
            (is_only && ftree_own_delivers(ft, FTREE_NONE, path, ftree_silence_unit(ft)));
 }
 

@@ -64,7 +64,7 @@ static void answer_state(struct ftree *ft, ftree_time now, const struct ftree_ro
         return;
     m.u.state.nonce = p->nonce;
     ft->io->state(ft->io_ctx, &m.u.state.state);
-    if (ftree_own_delivers(ft, FTREE_NONE, FTREE_PATH_DATA, ftree_silence_unit(ft)))
+    if (ftree_own_tells_delivery(ft, FTREE_NONE, FTREE_PATH_DATA, ftree_silence_unit(ft)))
         m.flags = WIRE_FLAG_DELIVERS;
     ftree_send(ft, now, to, &m);
 }

@@ -209,8 +209,10 @@ bool ftree_is_leaving(const struct ftree *ft);
 bool ftree_own_leaves(struct ftree *ft);
 /* How late ticks came lately; 0 where none was due for a while. */
 ftree_time ftree_own_lag(const struct ftree *ft, ftree_time now);
-ftree_time ftree_own_data_age(const struct ftree *ft);
+/* How long it holds that a node has told of data that come through. */
+ftree_time ftree_own_data_holds(const struct ftree *ft);
 bool ftree_own_delivers(const struct ftree *ft, int32_t node, int path, ftree_time rtt);
+bool ftree_own_tells_delivery(const struct ftree *ft, int32_t node, int path, ftree_time rtt);
 void ftree_own_late(struct ftree *ft, ftree_time now, ftree_time late);
 
 /* verdict.c */
