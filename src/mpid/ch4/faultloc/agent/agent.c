@@ -192,7 +192,7 @@ static int make_core(struct agent *a)
     cfg.stall = a->p->board->settings.stall;
     cfg.silence = a->p->board->settings.silence;
     rc = ftree_create(&a->p->job.job, a->p->self, &cfg, &io, a, &a->ft);
-    a->looks.ft = a->sources.ft = a->stop.ft = a->sources.asks.ft = a->ft;
+    a->looks.ft = a->sources.ft = a->stop.ft = a->sources.asks.ft = a->note.ft = a->ft;
     a->sources.asks.p = a->p;
     a->sources.statuses =
         (struct faultloc_statuses){.p = a->p, .ft = a->ft, .reporter = &a->reporter};
