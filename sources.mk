@@ -25,6 +25,10 @@ core_sources = \
     src/util/ftree/examine/probe.c \
     src/util/ftree/examine/silence.c \
     src/util/ftree/examine/suspect.c \
+    src/util/ftree/hang/history.c \
+    src/util/ftree/hang/model.c \
+    src/util/ftree/hang/runs.c \
+    src/util/ftree/hang/sweeps.c \
     src/util/ftree/intake/correlate.c \
     src/util/ftree/intake/flood.c \
     src/util/ftree/intake/route.c \
@@ -106,6 +110,7 @@ core_headers = \
     src/util/ftree/base/base.h \
     src/util/ftree/base/event.h \
     src/util/ftree/examine/examine.h \
+    src/util/ftree/hang/hang.h \
     src/util/ftree/intake/intake.h \
     src/util/ftree/leave/leave.h \
     src/util/ftree/net/net.h \
@@ -376,6 +381,7 @@ unit_tests = \
     test/unit/test_fuzz_tree \
     test/unit/test_fuzz_wire \
     test/unit/test_group \
+    test/unit/test_hang \
     test/unit/test_hydra_arrival \
     test/unit/test_hydra_cleanup \
     test/unit/test_hydra_holders \

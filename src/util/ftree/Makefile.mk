@@ -11,6 +11,7 @@ noinst_HEADERS += \
     src/util/ftree/base/base.h \
     src/util/ftree/base/event.h \
     src/util/ftree/examine/examine.h \
+    src/util/ftree/hang/hang.h \
     src/util/ftree/intake/intake.h \
     src/util/ftree/leave/leave.h \
     src/util/ftree/net/net.h \
@@ -51,6 +52,10 @@ src_mpid_ch4_faultloc_libfaultloc_la_SOURCES += \
     src/util/ftree/examine/probe.c \
     src/util/ftree/examine/silence.c \
     src/util/ftree/examine/suspect.c \
+    src/util/ftree/hang/history.c \
+    src/util/ftree/hang/model.c \
+    src/util/ftree/hang/runs.c \
+    src/util/ftree/hang/sweeps.c \
     src/util/ftree/intake/correlate.c \
     src/util/ftree/intake/flood.c \
     src/util/ftree/intake/route.c \

@@ -525,6 +525,29 @@ struct ftree_rank_classes {
     int32_t dropped, dropped_ranks; /* further classes, and ranks in them */
 };
 
+/* ---- ranks outside MPI ----------------------------------------------------------------------- */
+
+#define FTREE_OUTSIDES(X) \
+    X(FTREE_OUTSIDE_UNKNOWN, "in an unknown state") \
+    X(FTREE_OUTSIDE_RUNS, "burning CPU") \
+    X(FTREE_OUTSIDE_SLEEPS, "blocked") \
+    X(FTREE_OUTSIDE_DISK, "in disk sleep") \
+    X(FTREE_OUTSIDE_STOPPED, "stopped, or held by a debugger")
+
+enum ftree_outside { FTREE_OUTSIDES(FTREE_ENUM) FTREE_OUTSIDE_COUNT };
+
+#define FTREE_WCHAN_MAX 32
+
+/* A rank's present stay outside MPI. */
+struct ftree_stay {
+    int32_t rank;
+    uint8_t what; /* enum ftree_outside, as the kernel says */
+    uint64_t calls; /* that it has ended, but for those that asked in vain: tells one stay from others */
+    ftree_time stay; /* since it was first seen outside after that call, ns */
+    ftree_time longest; /* the longest stay before, as far as samples have seen it, ns */
+    char wchan[FTREE_WCHAN_MAX]; /* where in the kernel it sleeps, printable ASCII; "": not known */
+};
+
 /* ---- queries: all nodes answer one ----------------------------------------------------------- */
 
 enum ftree_query_kind {
