@@ -163,6 +163,7 @@ glue_sources = \
     src/mpid/ch4/faultloc/net/frame.c \
     src/mpid/ch4/faultloc/node/log.c \
     src/mpid/ch4/faultloc/node/numa.c \
+    src/mpid/ch4/faultloc/node/samples.c \
     src/mpid/ch4/faultloc/node/state.c \
     src/mpid/ch4/faultloc/node/wait_page.c \
     src/mpid/ch4/faultloc/node/watch.c \
@@ -228,6 +229,7 @@ glue_headers = \
     src/mpid/ch4/faultloc/net/frame.h \
     src/mpid/ch4/faultloc/node/log.h \
     src/mpid/ch4/faultloc/node/numa.h \
+    src/mpid/ch4/faultloc/node/samples.h \
     src/mpid/ch4/faultloc/node/state.h \
     src/mpid/ch4/faultloc/node/wait_page.h \
     src/mpid/ch4/faultloc/node/watch.h \
@@ -361,6 +363,7 @@ unit_tests = \
     test/unit/test_faultloc_reader \
     test/unit/test_faultloc_reporter \
     test/unit/test_faultloc_rules \
+    test/unit/test_faultloc_samples \
     test/unit/test_faultloc_say \
     test/unit/test_faultloc_socket_opener \
     test/unit/test_faultloc_spawn \

@@ -41,6 +41,7 @@ struct faultloc_settings {
     ftree_time silence; /* ns, how long a node that is asked may be silent before it is accused */
     ftree_time patience; /* ns, how long a verdict must have stood before it ends job or ranks */
     ftree_time grace; /* ns, how long a dying job may wait for its verdict */
+    double alpha; /* a verdict on a hang needs that it is less probable than this in a healthy job */
     enum faultloc_action action;
     char report[FAULTLOC_PATH_ROOM]; /* where the JSON goes, %j expanded; "": nowhere */
     char trace[FAULTLOC_PATH_ROOM]; /* where the trace goes; "": nowhere */
@@ -59,6 +60,7 @@ struct faultloc_board {
     int32_t fanout;
     uint32_t page; /* bytes */
     uint64_t seed;
+    ftree_time epoch; /* when the start exchange ended here: instants of samples count from then; 0: not said */
     struct faultloc_settings settings;
     char job_id[FAULTLOC_JOB_ID_SIZE];
     int64_t started_ms; /* Unix time */

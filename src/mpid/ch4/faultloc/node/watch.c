@@ -136,6 +136,27 @@ static void judge_left(struct faultloc_seen *seen, const struct faultloc_slot *s
     state->waiting = now - slot->wait_since_ns;
 }
 
+bool faultloc_watch_is_outside(const struct faultloc_watch *w, int32_t i,
+                               const struct ftree_rank_state *state)
+{
+    return state->phase == FTREE_PHASE_OUTSIDE && state->call == 0 &&
+           !faultloc_board_slot(w->board, i)->many_threads;
+}
+
+/* A stay lasts from the first look that has seen it to the one that sees that it is over: a little too long
+ * on the whole, and that of two calls between which nobody looked is one stay, or none. */
+static void update_stay(struct faultloc_seen *seen, bool outside, ftree_time now)
+{
+    bool goes_on = outside && seen->outside && seen->outside_calls == seen->useful;
+
+    if (goes_on)
+        return;
+    if (seen->outside && now - seen->outside > seen->longest)
+        seen->longest = now - seen->outside;
+    seen->outside = outside ? now : 0;
+    seen->outside_calls = seen->useful;
+}
+
 void faultloc_watch_look(struct faultloc_watch *w, ftree_time now, int32_t i, bool with_proc,
                          struct ftree_rank_state *state)
 {
@@ -164,6 +185,7 @@ void faultloc_watch_look(struct faultloc_watch *w, ftree_time now, int32_t i, bo
     }
     if (state->proc_state == 'T' || state->proc_state == 't')
         seen->held = now;
+    update_stay(seen, faultloc_watch_is_outside(w, i, state), now);
 }
 
 bool faultloc_watch_is_stopped(struct faultloc_watch *w, ftree_time now)

@@ -33,6 +33,9 @@ struct faultloc_seen {
     ftree_time looked; /* at it, last */
     ftree_time held; /* when it was last seen stopped, or to go on after it stood still; 0: never */
     ftree_time left; /* when it was first seen to have left; 0: never */
+    ftree_time outside; /* since when it was seen outside MPI, no call having ended since; 0: it is inside */
+    uint64_t outside_calls; /* `useful` then */
+    ftree_time longest; /* the longest such stay that is over */
     bool gone;
 };
 
@@ -48,6 +51,12 @@ struct faultloc_watch {
  * Reads one file of /proc at the most, and only if with_proc. */
 void faultloc_watch_look(struct faultloc_watch *w, ftree_time now, int32_t i, bool with_proc,
                          struct ftree_rank_state *state);
+
+/* Purpose: whether local rank i is outside MPI, as the look says that has just been made of it.  One that asks
+ * again and again in vain counts as inside, and so does one with many threads, of which the call does not
+ * tell. */
+bool faultloc_watch_is_outside(const struct faultloc_watch *w, int32_t i,
+                               const struct ftree_rank_state *state);
 
 /* Purpose: asks /proc of one rank, of another one each time, whether it is stopped: to be called at
  * each look at the board, so that a suspension of all is seen by the next one, at the cost of one

@@ -1,0 +1,251 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE 1
+#endif
+
+#include "faultloc/node/samples.h"
+#include "suite.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Samples of the board at instants that all nodes know, by hand-stepped looks. */
+
+#define MS FTREE_MS
+#define RECV 0x0000ffu
+#define IN(id, n) (((uint64_t) (n) << FAULTLOC_CALL_BITS) | (id))
+#define OUT(n) IN(0, n)
+
+struct node {
+    struct faultloc_board *board;
+    struct faultloc_watch watch;
+    struct faultloc_seen seen[4];
+    struct faultloc_samples samples;
+};
+
+static struct node nodes[2];
+static char root[64];
+
+static void make(struct node *n, int32_t slots, ftree_time epoch, ftree_time now)
+{
+    int fd;
+
+    ck_assert_int_eq(faultloc_board_make(1, slots, slots, 0, &n->board, &fd), 0);
+    close(fd);
+    n->board->seed = 42;
+    n->board->epoch = epoch;
+    n->board->settings.sample = 400 * MS;
+    n->watch = (struct faultloc_watch){.board = n->board, .seen = n->seen};
+    for (int32_t i = 0; i < slots; i++) {
+        faultloc_board_slot(n->board, i)->rank = 10 + i;
+        faultloc_board_slot(n->board, i)->pid = 40 + i;
+        faultloc_board_slot(n->board, i)->start = 777;
+        faultloc_board_slot(n->board, i)->state = FAULTLOC_SLOT_RUNNING;
+    }
+    faultloc_samples_begin(&n->samples, &n->watch, now);
+}
+
+static void write_file(const char *name, const char *text)
+{
+    char path[160];
+    FILE *f;
+
+    snprintf(path, sizeof(path), "%s/%s", root, name);
+    f = fopen(path, "w");
+    ck_assert_ptr_nonnull(f);
+    fputs(text, f);
+    fclose(f);
+}
+
+/* A folder like /proc with process 40 in that state. */
+static void make_proc(char state, const char *wchan)
+{
+    char line[256];
+
+    snprintf(root, sizeof(root), "/tmp/faultloc-samples-%d", (int) getpid());
+    mkdir(root, 0700);
+    snprintf(line, sizeof(line), "%s/40", root);
+    mkdir(line, 0700);
+    snprintf(line, sizeof(line), "40 (app) %c 1 40 40 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 777 0 0 0 0 0 0 "
+             "0 0 0 0 0 0 0 0 0 0 17 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n", state);
+    write_file("40/stat", line);
+    write_file("40/wchan", wchan);
+}
+
+static void end_proc(void)
+{
+    char path[160];
+
+    for (int i = 0; i < 2; i++) {
+        snprintf(path, sizeof(path), "%s/40/%s", root, i ? "wchan" : "stat");
+        unlink(path);
+    }
+    snprintf(path, sizeof(path), "%s/40", root);
+    rmdir(path);
+    rmdir(root);
+}
+
+/* Node 1 begins later, with another clock. */
+START_TEST(all_nodes_know_the_same_instants)
+{
+    ftree_time last, step, sum = 0;
+
+    make(&nodes[0], 1, 1000 * MS, 1000 * MS);
+    make(&nodes[1], 1, 501000 * MS, 507000 * MS);
+    while (nodes[0].samples.instant < nodes[1].samples.instant)
+        faultloc_samples_take(&nodes[0].samples, nodes[0].samples.at, 1);
+    ck_assert_uint_gt(nodes[1].samples.at, 507000 * MS);
+    for (int i = 0; i < 2000; i++) {
+        ck_assert_uint_eq(nodes[1].samples.at - nodes[0].samples.at, 500000 * MS);
+        ck_assert_uint_eq(nodes[1].samples.instant, nodes[0].samples.instant);
+        last = nodes[0].samples.at;
+        faultloc_samples_take(&nodes[0].samples, nodes[0].samples.at, 1);
+        faultloc_samples_take(&nodes[1].samples, nodes[1].samples.at + 5 * MS, 1);
+        step = nodes[0].samples.at - last;
+        ck_assert(step >= 200 * MS && step <= 600 * MS);
+        sum += step;
+    }
+    ck_assert(sum / 2000 > 390 * MS && sum / 2000 < 410 * MS);
+}
+END_TEST
+
+START_TEST(other_jobs_have_other_instants)
+{
+    ftree_time first;
+
+    make(&nodes[0], 1, 1000 * MS, 1000 * MS);
+    first = nodes[0].samples.at;
+    nodes[0].board->seed = 43;
+    faultloc_samples_begin(&nodes[0].samples, &nodes[0].watch, 1000 * MS);
+    ck_assert_uint_ne(nodes[0].samples.at, first);
+}
+END_TEST
+
+START_TEST(an_instant_is_sampled_once_and_a_late_look_is_no_sample)
+{
+    struct faultloc_samples *s = &nodes[0].samples;
+    int32_t out[6];
+    uint64_t last;
+
+    make(&nodes[0], 1, 1000 * MS, 1000 * MS);
+    faultloc_samples_take(s, s->at - 1, 9); /* too early */
+    for (int i = 1; i <= 3; i++)
+        faultloc_samples_take(s, s->at + (i == 2 ? 200 : 3) * MS, i);
+    last = s->instant - 1;
+    ck_assert_uint_eq(faultloc_samples_last(s, out, 6), last);
+    ck_assert_int_eq(out[5], 3);
+    ck_assert_int_eq(out[4], -1);
+    ck_assert_int_eq(out[3], 1);
+    ck_assert_int_eq(out[2], -1); /* before the first */
+    faultloc_samples_take(s, s->at + 60000 * MS, 4); /* suspended: the instants in between are gaps */
+    ck_assert_uint_gt(faultloc_samples_last(s, out, 6), last + 100);
+    for (int i = 0; i < 5; i++)
+        ck_assert_int_eq(out[i], -1);
+}
+END_TEST
+
+START_TEST(old_samples_are_forgotten)
+{
+    static int32_t out[2 * FAULTLOC_SAMPLES];
+    struct faultloc_samples *s = &nodes[0].samples;
+
+    make(&nodes[0], 1, 1000 * MS, 1000 * MS);
+    for (int i = 0; i < 3 * FAULTLOC_SAMPLES; i++)
+        faultloc_samples_take(s, s->at, i);
+    ck_assert_uint_eq(faultloc_samples_last(s, out, 2 * FAULTLOC_SAMPLES), s->instant - 1);
+    ck_assert_int_eq(out[2 * FAULTLOC_SAMPLES - 1], 3 * FAULTLOC_SAMPLES - 1);
+    for (int i = 0; i < FAULTLOC_SAMPLES - 1; i++)
+        ck_assert_int_eq(out[2 * FAULTLOC_SAMPLES - 1 - i], 3 * FAULTLOC_SAMPLES - 1 - i);
+    ck_assert_int_eq(out[FAULTLOC_SAMPLES], -1);
+}
+END_TEST
+
+/* ---- stays ----------------------------------------------------------------------------------- */
+
+static bool look(struct faultloc_slot *slot, uint64_t call, ftree_time now)
+{
+    struct ftree_rank_state state;
+
+    slot->call = call;
+    faultloc_watch_look(&nodes[0].watch, now, 0, false, &state);
+    return faultloc_watch_is_outside(&nodes[0].watch, 0, &state);
+}
+
+START_TEST(a_stay_lasts_while_no_call_ends)
+{
+    struct faultloc_slot *slot;
+    struct ftree_stay stay;
+
+    make(&nodes[0], 1, 1000 * MS, 1000 * MS);
+    make_proc('S', "hrtimer_nanosleep");
+    nodes[0].watch.proc_root = root;
+    slot = faultloc_board_slot(nodes[0].board, 0);
+    ck_assert(look(slot, OUT(5), 1000 * MS));
+    ck_assert(look(slot, OUT(5), 1400 * MS));
+    ck_assert(!look(slot, IN(RECV, 5), 1700 * MS)); /* 700 ms */
+    ck_assert(look(slot, OUT(6), 2000 * MS));
+    ck_assert(look(slot, OUT(7), 2300 * MS)); /* another stay */
+    ck_assert(look(slot, OUT(7), 2900 * MS));
+    ck_assert(faultloc_samples_stay(&nodes[0].samples, 3300 * MS, 0, &stay));
+    ck_assert_int_eq(stay.rank, 10);
+    ck_assert_int_eq(stay.what, FTREE_OUTSIDE_SLEEPS);
+    ck_assert_uint_eq(stay.calls, 7);
+    ck_assert_uint_eq(stay.stay, 1000 * MS);
+    ck_assert_uint_eq(stay.longest, 700 * MS);
+    ck_assert_str_eq(stay.wchan, "hrtimer_nanosleep");
+    end_proc();
+}
+END_TEST
+
+static const struct {
+    char state;
+    uint8_t what;
+} kernel[] = {{'R', FTREE_OUTSIDE_RUNS},    {'S', FTREE_OUTSIDE_SLEEPS},  {'D', FTREE_OUTSIDE_DISK},
+              {'T', FTREE_OUTSIDE_STOPPED}, {'t', FTREE_OUTSIDE_STOPPED}, {'Y', FTREE_OUTSIDE_UNKNOWN}};
+
+START_TEST(the_kernel_says_what_it_does)
+{
+    struct ftree_stay stay;
+
+    make(&nodes[0], 1, 1000 * MS, 1000 * MS);
+    make_proc(kernel[_i].state, "0");
+    nodes[0].watch.proc_root = root;
+    faultloc_board_slot(nodes[0].board, 0)->call = OUT(5);
+    ck_assert(faultloc_samples_stay(&nodes[0].samples, 3300 * MS, 0, &stay));
+    ck_assert_int_eq(stay.what, kernel[_i].what);
+    ck_assert_str_eq(stay.wchan, "");
+    end_proc();
+}
+END_TEST
+
+START_TEST(who_asks_in_vain_or_has_many_threads_is_inside)
+{
+    struct faultloc_slot *slot;
+
+    make(&nodes[0], 1, 1000 * MS, 1000 * MS);
+    slot = faultloc_board_slot(nodes[0].board, 0);
+    ck_assert(look(slot, OUT(5), 1000 * MS));
+    slot->polls += 9;
+    ck_assert(!look(slot, OUT(14), 1400 * MS));
+    ck_assert(look(slot, OUT(15), 1800 * MS));
+    slot->many_threads = 1;
+    ck_assert(!look(slot, OUT(15), 2200 * MS));
+}
+END_TEST
+
+SUITE("faultloc_samples")
+{
+    TEST(all_nodes_know_the_same_instants);
+    TEST(other_jobs_have_other_instants);
+    TEST(an_instant_is_sampled_once_and_a_late_look_is_no_sample);
+    TEST(old_samples_are_forgotten);
+    TEST(a_stay_lasts_while_no_call_ends);
+    TEST_ROWS(the_kernel_says_what_it_does, COUNT(kernel));
+    TEST(who_asks_in_vain_or_has_many_threads_is_inside);
+}
