@@ -25,6 +25,7 @@ core_sources = \
     src/util/ftree/examine/probe.c \
     src/util/ftree/examine/silence.c \
     src/util/ftree/examine/suspect.c \
+    src/util/ftree/hang/answer.c \
     src/util/ftree/hang/history.c \
     src/util/ftree/hang/model.c \
     src/util/ftree/hang/runs.c \
@@ -40,6 +41,7 @@ core_sources = \
     src/util/ftree/observe/answer.c \
     src/util/ftree/observe/symptom.c \
     src/util/ftree/query/answer.c \
+    src/util/ftree/query/hang.c \
     src/util/ftree/query/query.c \
     src/util/ftree/query/result.c \
     src/util/ftree/query/set.c \
@@ -76,6 +78,7 @@ core_sources = \
     src/util/ftree/waitfor/ask.c \
     src/util/ftree/waitfor/decide.c \
     src/util/ftree/waitfor/gather.c \
+    src/util/ftree/waitfor/hang.c \
     src/util/ftree/waitfor/judge.c \
     src/util/ftree/waitfor/look.c \
     src/util/ftree/waitfor/note.c \
@@ -110,6 +113,7 @@ core_headers = \
     src/util/ftree/base/base.h \
     src/util/ftree/base/event.h \
     src/util/ftree/examine/examine.h \
+    src/util/ftree/hang/answer.h \
     src/util/ftree/hang/hang.h \
     src/util/ftree/intake/intake.h \
     src/util/ftree/leave/leave.h \
@@ -385,6 +389,7 @@ unit_tests = \
     test/unit/test_fuzz_wire \
     test/unit/test_group \
     test/unit/test_hang \
+    test/unit/test_hang_story \
     test/unit/test_hydra_arrival \
     test/unit/test_hydra_cleanup \
     test/unit/test_hydra_holders \

@@ -11,6 +11,7 @@ noinst_HEADERS += \
     src/util/ftree/base/base.h \
     src/util/ftree/base/event.h \
     src/util/ftree/examine/examine.h \
+    src/util/ftree/hang/answer.h \
     src/util/ftree/hang/hang.h \
     src/util/ftree/intake/intake.h \
     src/util/ftree/leave/leave.h \
@@ -52,6 +53,7 @@ src_mpid_ch4_faultloc_libfaultloc_la_SOURCES += \
     src/util/ftree/examine/probe.c \
     src/util/ftree/examine/silence.c \
     src/util/ftree/examine/suspect.c \
+    src/util/ftree/hang/answer.c \
     src/util/ftree/hang/history.c \
     src/util/ftree/hang/model.c \
     src/util/ftree/hang/runs.c \
@@ -67,6 +69,7 @@ src_mpid_ch4_faultloc_libfaultloc_la_SOURCES += \
     src/util/ftree/observe/answer.c \
     src/util/ftree/observe/symptom.c \
     src/util/ftree/query/answer.c \
+    src/util/ftree/query/hang.c \
     src/util/ftree/query/query.c \
     src/util/ftree/query/result.c \
     src/util/ftree/query/set.c \
@@ -103,6 +106,7 @@ src_mpid_ch4_faultloc_libfaultloc_la_SOURCES += \
     src/util/ftree/waitfor/ask.c \
     src/util/ftree/waitfor/decide.c \
     src/util/ftree/waitfor/gather.c \
+    src/util/ftree/waitfor/hang.c \
     src/util/ftree/waitfor/judge.c \
     src/util/ftree/waitfor/look.c \
     src/util/ftree/waitfor/note.c \

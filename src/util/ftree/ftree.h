@@ -59,6 +59,7 @@ typedef uint64_t ftree_time;
 
 /* The numbers of a table of names, such as the next one. */
 #define FTREE_ENUM(id, ...) id,
+#define FTREE_SECOND(id, text, ...) text,
 
 #define FTREE_ERRORS(X) \
     X(FTREE_OK, "success") \
@@ -398,6 +399,7 @@ enum ftree_evidence_source {
     FTREE_EVIDENCE_INDIRECT, /* a response probe by another node: path, reach, by */
     FTREE_EVIDENCE_WAIT, /* what a rank waits for, or a hint: detail, as people read it; of a cycle
                           * each line after the first begins with "<- " */
+    FTREE_EVIDENCE_SAMPLE, /* what the job's samples say, or a rank's stay outside MPI: detail */
     FTREE_EVIDENCE_SOURCES
 };
 
@@ -554,6 +556,7 @@ enum ftree_query_kind {
     FTREE_QUERY_STATUS, /* how nodes are and what ranks do; the request is empty, or a byte of flags, 1:
                          * all classes and all of their ranks */
     FTREE_QUERY_SET, /* a value for all nodes */
+    FTREE_QUERY_HANG, /* samples and ranks outside MPI; the acting root asks for itself alone */
     FTREE_QUERY_COUNT
 };
 
@@ -622,6 +625,12 @@ struct ftree_io {
      * valid until the next call.  May be NULL: nothing is known of waits then. */
     enum ftree_waits_look (*waits)(void *ctx, int32_t i, uint32_t look, const int32_t *with,
                                    int32_t n, const struct waits_page **page);
+    /* How many of this node's ranks were outside MPI at the last n instants, oldest first, -1 where that is
+     * not known.  Returns the number of the instant that the last one is of; all nodes have the same instants.
+     * And the i-th local rank's stay outside MPI: true, it is outside; else only `rank` and `calls` are
+     * filled in.  May be NULL together: then nobody is said to hang outside MPI. */
+    uint64_t (*samples)(void *ctx, int32_t *out, int32_t n);
+    bool (*stay)(void *ctx, int32_t i, struct ftree_stay *stay);
     /* What `call` and `op` of a record are called, "MPI_Recv" and "MPI_SUM"; may be NULL. */
     const char *(*call_name)(uint32_t call);
     const char *(*op_name)(uint32_t op);
@@ -652,6 +661,8 @@ struct ftree_config {
                                  * interval at which an unexplained stall is told again, doubled
                                  * each time up to stall_repeat_max */
     ftree_time stall_repeat_max; /* [10 s] */
+    ftree_time sample; /* [400 ms] mean time between two instants of samples */
+    double alpha; /* [0.001] significance of a verdict that a rank hangs outside MPI */
     ftree_time rto_min; /* [150 ms] RFC 6298's timer is kept between these two */
     ftree_time rto_max; /* [1 s] */
     ftree_time silence; /* [900 ms] how long a suspect must be silent before that accuses it; grows

@@ -34,10 +34,13 @@ enum ftree_event_kind {
     FTREE_EVENT_STALLED, /* the own rank `number` has waited for the stall limit */
     FTREE_EVENT_RESUMED, /* the own rank `number` does not wait any more */
     FTREE_EVENT_ASK_RANKS, /* query `number` wants to know what the own ranks do */
-    FTREE_EVENT_RANKS_SAID /* they do what `classes` says */
+    FTREE_EVENT_RANKS_SAID, /* they do what `classes` says */
+    FTREE_EVENT_ASK_ALL, /* all nodes are to say who is outside MPI, and their samples since `first` */
+    FTREE_EVENT_ALL_SAID /* they say `hang`; NULL: not all of them did */
 };
 
 struct payload;
+struct hang_answer;
 
 struct ftree_event {
     uint8_t kind; /* enum ftree_event_kind */
@@ -56,6 +59,8 @@ struct ftree_event {
             struct payload *payload; /* a share of it is the event's */
         } message;
         struct ftree_rank_classes *classes; /* the event's */
+        struct hang_answer *hang; /* likewise */
+        uint64_t first;
     } u;
 };
 

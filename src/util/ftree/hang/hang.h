@@ -3,8 +3,8 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#ifndef HANG_H_INCLUDED
-#define HANG_H_INCLUDED
+#ifndef FTREE_HANG_H_INCLUDED
+#define FTREE_HANG_H_INCLUDED
 
 #include "ftree/ftree.h"
 
@@ -133,4 +133,4 @@ enum hang_swept ftree_hang_swept(struct hang_sweeps *s, const struct hang_sweep 
 
 #pragma GCC visibility pop
 
-#endif /* HANG_H_INCLUDED */
+#endif /* FTREE_HANG_H_INCLUDED */

@@ -6,6 +6,7 @@
 #include "ftree/query/query.h"
 
 #include "ftree/base/event.h"
+#include "ftree/waits/waits_int.h"
 
 #include <string.h>
 
@@ -20,21 +21,22 @@
 #define AGAIN_MAX 64 /* nodes that are told again at once what was set */
 
 /* What a kind of query does beside being passed on.  NULL: nothing. */
-static bool ask_ranks(struct ftree *ft, ftree_time now, const struct query_round *r);
+static bool ask_ranks(struct ftree *ft, ftree_time now, struct query_round *r);
 
 static const struct {
     /* On the acting root, before it goes down: replaces the request, or returns why it does not go. */
     const char *(*at_root)(struct ftree *ft, ftree_time now, struct ftree_bytes *request,
                            char why[QUERY_WHY]);
     /* On every node.  True: the own answer takes time, and ftree_query_said() will say so. */
-    bool (*at_node)(struct ftree *ft, ftree_time now, const struct query_round *r);
+    bool (*at_node)(struct ftree *ft, ftree_time now, struct query_round *r);
     bool is_shared; /* who asks the same meanwhile gets the same answer */
 } kinds[FTREE_QUERY_COUNT] = {
     [FTREE_QUERY_STATUS] = {.at_node = ask_ranks, .is_shared = true},
-    [FTREE_QUERY_SET] = {.at_root = query_set_at_root, .at_node = query_set_at_node}};
+    [FTREE_QUERY_SET] = {.at_root = query_set_at_root, .at_node = query_set_at_node},
+    [FTREE_QUERY_HANG] = {.at_node = query_hang_at_node}};
 
 /* What they do is the business of who looks at them. */
-static bool ask_ranks(struct ftree *ft, ftree_time now, const struct query_round *r)
+static bool ask_ranks(struct ftree *ft, ftree_time now, struct query_round *r)
 {
     (void) now;
     return FTREE_EMIT(ft, ASK_RANKS, .number = r->number);
@@ -107,7 +109,7 @@ static struct query_round *find_round(const struct ftree *ft, uint32_t number)
 
 static bool is_full(const struct query_round *r)
 {
-    return r->request.n > 0 && (r->request.items[0] & QUERY_FULL);
+    return r->kind == FTREE_QUERY_STATUS && r->request.n > 0 && (r->request.items[0] & QUERY_FULL);
 }
 
 /* ---- the way down ---------------------------------------------------------------------------- */
@@ -214,7 +216,7 @@ static void finish(struct ftree *ft, ftree_time now, struct query_round *r)
 {
     struct ftree_bytes bytes = {0};
     bool at_root = r->asker == FTREE_NONE;
-    bool whole = query_answer_put(ft, now, &r->answer, is_full(r), &bytes);
+    bool whole = query_answer_put(ft, now, &r->answer, r->kind, is_full(r), &bytes);
 
     ftree_trace(ft, "  query %u: %d nodes have answered", r->number, r->answer.answered.count);
     if (whole && !at_root)
@@ -237,12 +239,13 @@ static void finish_if_in(struct ftree *ft, ftree_time now, struct query_round *r
 }
 
 /* The acting root is below the node that asks it: its own answer is in its round already. */
-static void answer_nothing(struct ftree *ft, ftree_time now, int32_t asker, uint32_t number)
+static void answer_nothing(struct ftree *ft, ftree_time now, uint8_t kind, int32_t asker,
+                           uint32_t number)
 {
     struct query_answer none = {0};
     struct ftree_bytes bytes = {0};
 
-    if (query_answer_put(ft, now, &none, false, &bytes))
+    if (query_answer_put(ft, now, &none, kind, false, &bytes))
         ftree_parcel_send(ft, now, asker, WIRE_QUERY_ANSWER, number, bytes.items,
                           (size_t) bytes.n);
     ftree_alloc(ft, bytes.items, 0);
@@ -258,7 +261,7 @@ static void begin_round(struct ftree *ft, ftree_time now, uint8_t kind, uint32_t
     struct query_round *r = w ? find_round(ft, number) : NULL;
 
     if (r && r->asker == FTREE_NONE)
-        answer_nothing(ft, now, asker, number);
+        answer_nothing(ft, now, kind, asker, number);
     else if (r)
         r->asker = asker;
     if (!w || r || w->rounds.n >= ROUNDS_MAX)
@@ -290,7 +293,7 @@ static void settle(struct ftree *ft, ftree_time now, int32_t from, uint32_t numb
     if (!r || i == r->due.n)
         return;
     FTREE_DROP(r->due, i);
-    if (query_answer_get(ft, now, bytes->items, (size_t) bytes->n, &a) ||
+    if (query_answer_get(ft, now, r->kind, bytes->items, (size_t) bytes->n, &a) ||
         !query_answer_merge(ft, &r->answer, &a))
         ftree_trace(ft, "  an answer of %s cannot be read", ftree_name(ft, from));
     query_answer_clear(ft, &a);
@@ -472,6 +475,17 @@ int ftree_query_ask(struct ftree *ft, ftree_time now, enum ftree_query_kind kind
     own->again = now; /* at the next tick, for the caller is to know the number first */
     *number = own->number;
     return FTREE_OK;
+}
+
+void ftree_query_hang(struct ftree *ft, ftree_time now, uint64_t first)
+{
+    uint8_t request[10];
+    struct wire_codec w = {.p = request};
+    uint32_t number;
+
+    waits_put_number(&w, first);
+    if (ftree_query_ask(ft, now, FTREE_QUERY_HANG, request, w.at, &number))
+        FTREE_EMIT(ft, ALL_SAID, .u.hang = NULL);
 }
 
 /* ---- messages -------------------------------------------------------------------------------- */

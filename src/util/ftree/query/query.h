@@ -6,6 +6,7 @@
 #ifndef FTREE_QUERY_H_INCLUDED
 #define FTREE_QUERY_H_INCLUDED
 
+#include "ftree/hang/answer.h"
 #include "ftree/net/net.h"
 #include "ftree/state/state.h"
 #include "ftree/waits/classes.h"
@@ -21,6 +22,7 @@
  *     answer.c   what nodes answer: merged, bounded, in bytes
  *     result.c   the acting root's result, and the asker's
  *     set.c      a value for all nodes: what a person sets while the job runs
+ *     hang.c     samples, and ranks outside MPI, for the acting root itself
  *
  * Nobody is waited for longer than cfg.gather for each level below.  The acting root makes one round at a
  * time.  Nothing of it has memory while nobody asks.
@@ -37,6 +39,7 @@ struct query_answer {
     struct ftree_rank_classes classes; /* of a status, as the next two */
     int32_t suspicions, more_suspicions;
     struct ftree_suspicion suspicion[QUERY_SUSPICIONS];
+    struct hang_answer hang; /* of that kind alone */
 };
 
 /* One that this node takes part in. */
@@ -95,6 +98,8 @@ struct ftree_queries {
 
 int ftree_query_ask(struct ftree *ft, ftree_time now, enum ftree_query_kind kind,
                     const void *bytes, size_t len, uint32_t *number);
+/* The acting root asks all nodes for their samples from instant `first` on; the event ALL_SAID answers. */
+void ftree_query_hang(struct ftree *ft, ftree_time now, uint64_t first);
 void ftree_query_part(struct ftree *ft, ftree_time now, int32_t from, enum wire_type type,
                       const struct wire_part *part);
 void ftree_query_undeliverable(struct ftree *ft, ftree_time now, enum wire_type type, int32_t to);
@@ -114,17 +119,17 @@ void query_answer_own(struct ftree *ft, ftree_time now, struct query_answer *a);
 bool query_answer_merge(struct ftree *ft, struct query_answer *a, const struct query_answer *more);
 /* The whole branch below a node has left. */
 bool query_answer_left(struct ftree *ft, struct query_answer *a, int32_t node);
-bool query_answer_put(struct ftree *ft, ftree_time now, struct query_answer *a, bool full,
-                      struct ftree_bytes *out);
+bool query_answer_put(struct ftree *ft, ftree_time now, struct query_answer *a, uint8_t kind,
+                      bool full, struct ftree_bytes *out);
 /* FTREE_ERR_MALFORMED, FTREE_ERR_NOMEM; to be cleared all the same. */
-int query_answer_get(struct ftree *ft, ftree_time now, const uint8_t *bytes, size_t len,
-                     struct query_answer *out);
+int query_answer_get(struct ftree *ft, ftree_time now, uint8_t kind, const uint8_t *bytes,
+                     size_t len, struct query_answer *out);
 void query_answer_clear(struct ftree *ft, struct query_answer *a);
 
 /* set.c */
 const char *query_set_at_root(struct ftree *ft, ftree_time now, struct ftree_bytes *request,
                               char why[QUERY_WHY]);
-bool query_set_at_node(struct ftree *ft, ftree_time now, const struct query_round *r);
+bool query_set_at_node(struct ftree *ft, ftree_time now, struct query_round *r);
 /* Of a round of the acting root. */
 void query_set_answered(struct ftree *ft, ftree_time now, const struct query_answer *a);
 void query_set_learned(struct ftree *ft, ftree_time now);
@@ -133,6 +138,14 @@ bool query_set_is_due(struct ftree *ft, ftree_time now);
 bool query_set_misses(const struct ftree *ft, int32_t node);
 ftree_time query_set_deadline(const struct ftree *ft);
 void query_set_clear(struct ftree *ft);
+
+/* hang.c */
+struct wire_codec;
+bool query_hang_at_node(struct ftree *ft, ftree_time now, struct query_round *r);
+bool query_hang_put(struct ftree *ft, const struct hang_answer *a, struct ftree_bytes *out);
+bool query_hang_get(struct ftree *ft, struct wire_codec *c, struct hang_answer *a);
+/* Takes *a (NULL: there is none). */
+void query_hang_said(struct ftree *ft, const struct ftree_query_result *r, struct hang_answer *a);
 
 /* result.c */
 /* Of a result the first byte. */

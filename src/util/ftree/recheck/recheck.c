@@ -40,8 +40,24 @@ static bool may_be_over(const struct known *k)
     return !k->v.withdrawn && !ftree_class_says(k->v.class_, FTREE_FOR_EVER);
 }
 
+/* Of ranks outside MPI each node looks at its own. */
+static bool has_own_rank_outside(const struct ftree *ft, const struct known *k)
+{
+    if (!ft->io->stay || k->v.kind != FTREE_KIND_RANK || k->v.rank == FTREE_NONE ||
+        !ftree_rules_is_outside(ft->rules, ftree_verdict_rule(ft, &k->v)))
+        return false;
+    for (int32_t i = 0; i < ftree_ranks_of(ft->job, ft->self); i++) {
+        int32_t rank = ftree_rank_at(ft->job, ft->self, i);
+        if (k->v.component ? ftree_ranks_has(k->v.component, rank) : k->v.rank == rank)
+            return true;
+    }
+    return false;
+}
+
 static bool is_own_rank(const struct ftree *ft, const struct known *k)
 {
+    if (has_own_rank_outside(ft, k))
+        return true;
     return k->v.node == ft->self && k->v.class_ == FTREE_CLASS_PROCESS_STOPPED &&
            k->v.rank != FTREE_NONE;
 }
@@ -251,10 +267,27 @@ static bool is_running(const struct ftree_rank_state *s)
     return s->phase != FTREE_PHASE_GONE && s->proc_state && strchr("RSI", s->proc_state);
 }
 
-static bool runs_again(struct ftree *ft, const struct known *k)
+/* It has been in MPI since the verdict: it is there, or its stay is younger. */
+static bool has_come(struct ftree *ft, ftree_time now, const struct known *k)
+{
+    struct ftree_stay stay;
+
+    for (int32_t i = 0; i < ftree_ranks_of(ft->job, ft->self); i++) {
+        int32_t rank = ftree_rank_at(ft->job, ft->self, i);
+        if (k->v.component ? !ftree_ranks_has(k->v.component, rank) : k->v.rank != rank)
+            continue;
+        if (!ft->io->stay(ft->io_ctx, i, &stay) || now - stay.stay > k->v.located)
+            return true;
+    }
+    return false;
+}
+
+static bool runs_again(struct ftree *ft, ftree_time now, const struct known *k)
 {
     struct ftree_rank_state s;
 
+    if (has_own_rank_outside(ft, k))
+        return has_come(ft, now, k);
     for (int32_t i = 0; i < ftree_ranks_of(ft->job, ft->self); i++) {
         if (ftree_rank_at(ft->job, ft->self, i) != k->v.rank)
             continue;
@@ -268,8 +301,8 @@ static void recheck(struct ftree *ft, ftree_time now, struct known *k)
 {
     if (is_own_rank(ft, k)) {
         ftree_verdict_set_recheck(ft, k, now + ft->cfg.recheck);
-        if (runs_again(ft, k))
-            is_over(ft, k, "it runs again");
+        if (runs_again(ft, now, k))
+            is_over(ft, k, has_own_rank_outside(ft, k) ? "it has come" : "it runs again");
         return;
     }
     k->doublings += k->doublings < RECHECK_DOUBLINGS;
@@ -385,8 +418,8 @@ static void ask_once_more(struct ftree *ft, ftree_time now, struct known *k)
 
 static void confirm(struct ftree *ft, ftree_time now, struct known *k)
 {
-    if (is_own_rank(ft, k) && runs_again(ft, k))
-        is_over(ft, k, "it runs again");
+    if (is_own_rank(ft, k) && runs_again(ft, now, k))
+        is_over(ft, k, has_own_rank_outside(ft, k) ? "it has come" : "it runs again");
     else if (is_own_rank(ft, k) || confirming_paths(ft, k) == 0 || ftree_is_leaving(ft))
         stand(ft, k, "there is nobody to be asked once more");
     else

@@ -61,7 +61,9 @@
  *   waits           of ranks that wait for each other: a cycle (all of them need all), a knot (some need
  *                   one of several), a rank that has called MPI_Finalize and that others wait for, in a
  *                   message (missing-partner) or a collective (behind), or collectives that do not match
- *                   (different) */
+ *                   (different)
+ *   outside         of ranks that all others wait for, and that seem to hang outside MPI: what they do there,
+ *                   as the kernel says */
 #define RULES_FACTS(X) \
     X(RULES_FACT_AGENT, "agent", reach_values) \
     X(RULES_FACT_DEPUTY, "deputy", reach_values) \
@@ -83,7 +85,8 @@
     X(RULES_FACT_BEHIND_DATA, "behind-data", behind_values) \
     X(RULES_FACT_LAUNCHER, "launcher", launcher_values) \
     X(RULES_FACT_TRANSPORT, "transport", transport_values) \
-    X(RULES_FACT_WAITS, "waits", waits_values)
+    X(RULES_FACT_WAITS, "waits", waits_values) \
+    X(RULES_FACT_OUTSIDE, "outside", outside_values)
 
 enum rules_fact { RULES_FACTS(FTREE_ENUM) RULES_FACT_COUNT };
 
@@ -119,9 +122,17 @@ enum { /* none cycle knot missing-partner behind different */
     RULES_WAITS_BEHIND,
     RULES_WAITS_DIFFERENT
 };
+enum { /* none burning blocked disk-sleep unknown */
+    RULES_OUTSIDE_NONE,
+    RULES_OUTSIDE_BURNING,
+    RULES_OUTSIDE_BLOCKED,
+    RULES_OUTSIDE_DISK_SLEEP,
+    RULES_OUTSIDE_UNKNOWN
+};
 /* link_values are enum ftree_link: "unknown" "up" "down" "no-carrier" "gone" */
 
-/* Facts that are numbers, from a state probe; NAN: not known, then no condition on it holds. */
+/* Facts that are numbers, from a state probe but for the last, which goes with `outside`: how long the ranks
+ * have been outside MPI, of the longest such stay that any of them had before.  NAN: not known, then no condition on it holds. */
 #define RULES_NUMBERS(X) \
     X(RULES_NUMBER_LOAD, "load-per-cpu") \
     X(RULES_NUMBER_CPU_PRESSURE, "cpu-pressure-percent") \
@@ -132,7 +143,8 @@ enum { /* none cycle knot missing-partner behind different */
     X(RULES_NUMBER_FREQUENCY, "frequency-percent") \
     X(RULES_NUMBER_THROTTLES, "throttles") \
     X(RULES_NUMBER_LINK_ERRORS, "link-errors") \
-    X(RULES_NUMBER_LINK_DROPS, "link-drops")
+    X(RULES_NUMBER_LINK_DROPS, "link-drops") \
+    X(RULES_NUMBER_STAY, "stay-percent")
 
 enum rules_number { RULES_NUMBERS(FTREE_ENUM) RULES_NUMBER_COUNT };
 
@@ -317,7 +329,15 @@ const struct rules_sign *ftree_rules_decide(const struct ftree_rules *rules,
 const struct rules_sign *ftree_rules_decide_waits(const struct ftree_rules *rules, int waits,
                                                   int32_t *model);
 
-/* Purpose: true if model m may be decided for in that way.  Pure. */
+/* Purpose: the same where ranks seem to hang outside MPI: RULES_OUTSIDE_BURNING and so on, and stay-percent
+ * (INFINITY: they were never seen outside before); only models of user-code-hang and io-hang count.  Pure. */
+const struct rules_sign *ftree_rules_decide_outside(const struct ftree_rules *rules, int outside,
+                                                    double stay_percent, int32_t *model);
+
+/* Purpose: true if the sign of that name ("model/sign") needs the fact `outside`.  Pure. */
+bool ftree_rules_is_outside(const struct ftree_rules *rules, const char *sign);
+
+/* Purpose: true if model m may be decided for in one of these ways.  Pure. */
 bool ftree_rules_by_waits(const struct ftree_rules *rules, int32_t m);
 
 /* Purpose: the number of a model by its name, or of a rule; -1: there is none. */

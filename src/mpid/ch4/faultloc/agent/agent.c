@@ -108,6 +108,20 @@ static enum ftree_waits_look look_at_waits(void *ctx, int32_t i, uint32_t number
     return faultloc_wait_page_look(&a->waits, faultloc_now(), i, number, with, n, page);
 }
 
+static uint64_t last_samples(void *ctx, int32_t *out, int32_t n)
+{
+    struct agent *a = ctx;
+
+    return faultloc_samples_last(&a->looks.samples, out, n);
+}
+
+static bool look_at_stay(void *ctx, int32_t i, struct ftree_stay *stay)
+{
+    struct agent *a = ctx;
+
+    return faultloc_samples_stay(&a->looks.samples, faultloc_now(), i, stay);
+}
+
 static void remember_verdict(void *ctx, const struct ftree_verdict *v)
 {
     struct agent *a = ctx;
@@ -167,6 +181,8 @@ static const struct ftree_io io = {.send = send_message,
                                    .waits = look_at_waits,
                                    .call_name = faultloc_call_name,
                                    .op_name = faultloc_op_name,
+                                   .samples = last_samples,
+                                   .stay = look_at_stay,
                                    .verdict = remember_verdict,
                                    .report = report_verdict,
                                    .waiting = note_waiting,
@@ -191,6 +207,8 @@ static int make_core(struct agent *a)
     ftree_config_default(&cfg);
     cfg.stall = a->p->board->settings.stall;
     cfg.silence = a->p->board->settings.silence;
+    cfg.sample = a->p->board->settings.sample;
+    cfg.alpha = a->p->board->settings.alpha;
     rc = ftree_create(&a->p->job.job, a->p->self, &cfg, &io, a, &a->ft);
     a->looks.ft = a->sources.ft = a->stop.ft = a->sources.asks.ft = a->note.ft = a->ft;
     a->sources.asks.p = a->p;
