@@ -269,6 +269,7 @@ testlib_sources = \
     test/lib/lone.c \
     test/lib/messages.c \
     test/lib/process.c \
+    test/lib/program.c \
     test/lib/sample.c \
     test/lib/stories.c \
     test/lib/suite.c \
@@ -283,6 +284,7 @@ testlib_headers = \
     test/lib/messages.h \
     test/lib/nomem.h \
     test/lib/process.h \
+    test/lib/program.h \
     test/lib/sample.h \
     test/lib/shape.h \
     test/lib/stories.h \

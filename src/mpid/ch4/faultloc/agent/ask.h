@@ -20,7 +20,6 @@
 
 struct faultloc_asks {
     struct faultloc_program *p;
-    struct ftree *ft;
     int32_t n;
     struct faultloc_asked {
         int reply; /* a socket of who asked */
@@ -42,7 +41,7 @@ ftree_time faultloc_asks_deadline(const struct faultloc_asks *a);
 
 /* Purpose: the answer about an inquiry.  Returns a string to be freed by free(3); NULL: out of
  * memory. */
-char *faultloc_ask_json(struct faultloc_program *p, const struct ftree *ft, ftree_time now,
+char *faultloc_ask_json(const struct faultloc_program *p, ftree_time now,
                         const struct ftree_inquiry *q);
 
 #endif /* FAULTLOC_ASK_H_INCLUDED */

@@ -12,7 +12,6 @@
  * do. */
 
 struct faultloc_note {
-    struct ftree *ft;
     struct faultloc_reporter *reporter;
     struct ftree_waiting waiting; /* what is to be told; count 0: nothing is */
     bool asked;

@@ -38,19 +38,17 @@ void faultloc_reporter_listening(struct faultloc_reporter *t, bool first);
 
 /* Purpose: a verdict, with what else is known, on standard error, in the report and to the
  * launcher; it is written on the board for the next agent. */
-void faultloc_reporter_verdict(struct faultloc_reporter *t, struct ftree *ft,
-                               const struct ftree_verdict *v);
+void faultloc_reporter_verdict(struct faultloc_reporter *t, const struct ftree_verdict *v);
 
 /* Purpose: a note on a stall that nothing explains, on standard error and in the report. */
-void faultloc_reporter_waiting(struct faultloc_reporter *t, struct ftree *ft,
-                               const struct ftree_waiting *w);
+void faultloc_reporter_waiting(struct faultloc_reporter *t, const struct ftree_waiting *w);
 
 /* Purpose: the status of the job, lines, on standard error. */
 void faultloc_reporter_status(struct faultloc_reporter *t, const char *text);
 
 /* Purpose: what a person has set, for reports from now on; one that was written is written anew, where
  * `reports` says that this node does. */
-void faultloc_reporter_change(struct faultloc_reporter *t, struct ftree *ft, ftree_time now,
+void faultloc_reporter_change(struct faultloc_reporter *t, ftree_time now,
                               const struct ftree_setting *s, bool reports);
 
 #endif /* FAULTLOC_REPORTER_H_INCLUDED */

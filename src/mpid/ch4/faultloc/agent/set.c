@@ -115,7 +115,7 @@ static const char *query(struct faultloc_sets *s, ftree_time now, const struct f
     int rc = FTREE_ERR_NOMEM;
 
     if (bytes)
-        rc = ftree_query(s->ft, now, FTREE_QUERY_SET, bytes, ftree_setting_encode(set, bytes),
+        rc = ftree_query(s->p->ft, now, FTREE_QUERY_SET, bytes, ftree_setting_encode(set, bytes),
                          number);
     free(bytes);
     return rc ? ftree_strerror(rc) : NULL;
@@ -236,7 +236,7 @@ void faultloc_sets_turn(struct faultloc_sets *s, ftree_time now)
         s->version = set.version;
         use(s, now, &set);
         faultloc_board_keep_setting(s->p->board, s->p->board_fd, bytes, s->len);
-        faultloc_reporter_change(s->reporter, s->ft, now, &set, s->reports);
+        faultloc_reporter_change(s->reporter, now, &set, s->reports);
     }
     free(bytes);
 }
@@ -250,7 +250,7 @@ int faultloc_sets_restore(struct faultloc_sets *s, ftree_time now)
 
     if (bytes && !ftree_setting_decode(bytes, len, &set)) {
         s->version = set.version;
-        rc = ftree_restore_setting(s->ft, bytes, len);
+        rc = ftree_restore_setting(s->p->ft, bytes, len);
         if (set.has & FTREE_SET_RULES)
             use_rules(s, now, &set);
     }

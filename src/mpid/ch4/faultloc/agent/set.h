@@ -26,7 +26,6 @@ struct faultloc_stop_job;
 
 struct faultloc_sets {
     struct faultloc_program *p;
-    struct ftree *ft;
     /* Has these rules used from now on (len 0: the built-in ones).  Returns an errno. */
     int (*use_rules)(void *ctx, ftree_time now, const char *text, size_t len);
     void *ctx;

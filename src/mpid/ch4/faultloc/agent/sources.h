@@ -16,7 +16,6 @@
 
 struct faultloc_sources {
     struct faultloc_program *p;
-    struct ftree *ft; /* NULL: it is not made yet */
     struct ftree_rules *rules; /* that are used */
     struct faultloc_reader *reader; /* of others; NULL: there is no file of them */
     bool set; /* a person has set the rules: the file is not followed */

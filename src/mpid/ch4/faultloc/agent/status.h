@@ -22,7 +22,6 @@
 
 struct faultloc_statuses {
     struct faultloc_program *p;
-    struct ftree *ft;
     struct faultloc_reporter *reporter;
     int32_t n;
     struct faultloc_status_asker {
@@ -46,15 +45,14 @@ void faultloc_statuses_answered(struct faultloc_statuses *s, const struct ftree_
 
 /* Purpose: an answer as JSON and as lines.  Returns a string to be freed by free(3); NULL: out of
  * memory.  `now_ms`: Unix time. */
-char *faultloc_status_job_json(const struct faultloc_program *p, const struct ftree *ft,
+char *faultloc_status_job_json(const struct faultloc_program *p,
                                const struct ftree_query_result *r, int64_t now_ms);
-char *faultloc_status_job_text(const struct faultloc_program *p, const struct ftree *ft,
+char *faultloc_status_job_text(const struct faultloc_program *p,
                                const struct ftree_query_result *r, bool full);
 
 /* Purpose: how the ranks of this node are, and what verdicts it knows: one JSON object, schema
  * faultloc-status/1 (faultloc(1)).  `now_ms` is the Unix time of `now`.  Returns a string to be freed
  * by free(3); NULL: out of memory. */
-char *faultloc_status_json(struct faultloc_program *p, struct ftree *ft, ftree_time now,
-                           int64_t now_ms);
+char *faultloc_status_json(struct faultloc_program *p, ftree_time now, int64_t now_ms);
 
 #endif /* FAULTLOC_STATUS_H_INCLUDED */

@@ -123,7 +123,7 @@ static void put_nodes(struct json_object *o, const struct ftree_job *job,
     faultloc_json_set(o, "node_states", nodes);
 }
 
-char *faultloc_status_job_json(const struct faultloc_program *p, const struct ftree *ft,
+char *faultloc_status_job_json(const struct faultloc_program *p,
                                const struct ftree_query_result *r, int64_t now_ms)
 {
     struct json_object *o = json_object_new_object(), *list = json_object_new_array();
@@ -146,6 +146,6 @@ char *faultloc_status_job_json(const struct faultloc_program *p, const struct ft
         faultloc_json_append(list, json_suspicion(job, &r->suspicion[i]));
     faultloc_json_set(o, "suspicions", list);
     faultloc_json_number(o, "further_suspicions", r->more_suspicions);
-    faultloc_json_set(o, "verdicts", json_verdicts(job, ft));
+    faultloc_json_set(o, "verdicts", json_verdicts(job, p->ft));
     return faultloc_json_text(o);
 }

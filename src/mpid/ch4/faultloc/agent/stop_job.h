@@ -13,7 +13,6 @@
 struct faultloc_stop_job {
     struct faultloc_program *p;
     struct faultloc_reporter *reporter;
-    struct ftree *ft;
     ftree_time at; /* FTREE_NEVER: nothing is to end the job */
     struct ftree_verdict fatal; /* that is, because of this */
     bool confirming; /* it is asked whether that still stands */
