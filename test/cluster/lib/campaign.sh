@@ -5,7 +5,8 @@
 ##
 # shellcheck disable=SC2034
 
-# What campaigns share: reading and checking of options, and what is drawn. A campaign defines usage().
+# What campaigns share: reading and checking of options, and what is drawn. A campaign defines
+# usage().
 
 die() { echo "${0##*/}: $2" >&2; exit "$1"; }
 
