@@ -10,8 +10,9 @@
 #include <string.h>
 
 /*
- * What one rank has said of itself, as the node that decides gets it: its records, and of its messages
- * those with the ranks that were asked about.  A page has 30 KiB, an answer as much as it needs.
+ * What one rank has said of itself, as the node that decides gets it: its records, and of its
+ * messages those with the ranks that were asked about.  A page has 30 KiB, an answer as much as it
+ * needs.
  */
 
 /* ---- the print ------------------------------------------------------------------------------- */

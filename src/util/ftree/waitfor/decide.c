@@ -12,14 +12,14 @@
 #include <string.h>
 
 /*
- * A core, or a mismatch, that a reduction has found here is a candidate.  Its ranks are asked twice, at
- * least 100 ms apart: the answers to the first look are all in when the second begins, so a rank that did
- * nothing between its two answers did nothing at the moment in between, and what all of them say is one
- * state of the job.  Where that state still has a core it is a verdict.  Ranks that poll, or of which not
- * all can be known, are looked at once more after the stall limit.
+ * A core, or a mismatch, that a reduction has found here is a candidate.  Its ranks are asked
+ * twice, at least 100 ms apart: the answers to the first look are all in when the second begins, so
+ * a rank that did nothing between its two answers did nothing at the moment in between, and what
+ * all of them say is one state of the job.  Where that state still has a core it is a verdict.
+ * Ranks that poll, or of which not all can be known, are looked at once more after the stall limit.
  *
- * What is not confirmed is dropped, and may be a candidate again after a pause that grows.  A verdict is
- * looked at again as long as it stands; one of whose ranks has gone on is over.
+ * What is not confirmed is dropped, and may be a candidate again after a pause that grows.  A
+ * verdict is looked at again as long as it stands; one of whose ranks has gone on is over.
  */
 
 #define LOOK_GAP (100 * FTREE_MS)
@@ -241,8 +241,8 @@ static bool take_mismatch(struct ftree *ft, ftree_time now, const struct waits_m
     return true;
 }
 
-/* Who has not spoken may be about to: the root, which decides all the same, waits for them for half a
- * stall limit, since until then the few may look like the many. */
+/* Who has not spoken may be about to: the root, which decides all the same, waits for them for half
+ * a stall limit, since until then the few may look like the many. */
 static void consider_mismatch(struct ftree *ft, ftree_time now, const struct waits_mismatch *m)
 {
     bool all_told = m->size > 0 && m->told >= m->size, fits;
@@ -276,8 +276,8 @@ static bool has_class_of(const struct waits_mismatch *m, int32_t rank)
     return false;
 }
 
-/* A core is the consequence of a mismatch if it is held together by a collective of that communicator,
- * or has a rank whose last collective there is one of those that differ. */
+/* A core is the consequence of a mismatch if it is held together by a collective of that
+ * communicator, or has a rank whose last collective there is one of those that differ. */
 static bool has_mismatch(const struct waits *w, const struct waits_core *core)
 {
     struct waits_mismatch m;
@@ -334,7 +334,8 @@ void waitfor_decide(struct ftree *ft, ftree_time now, const struct waits *w)
 
 /* ---- the end of a look ----------------------------------------------------------------------- */
 
-/* What the ranks that others wait for have said.  One that waits, too, is asked often: it may go on. */
+/* What the ranks that others wait for have said.  One that waits, too, is asked often: it may go
+ * on. */
 static void note_ends(struct ftree *ft, ftree_time now, struct waitfor_candidate *c)
 {
     struct waitfor *w = ft->waitfor->work;
@@ -396,8 +397,8 @@ static bool are_unchanged(struct waitfor_candidate *c)
     return same;
 }
 
-/* A core of the others is one, whatever a rank that has not answered, or has gone on, would say; who
- * differs from whom is known only of all. */
+/* A core of the others is one, whatever a rank that has not answered, or has gone on, would say;
+ * who differs from whom is known only of all. */
 static void leave_out(struct ftree *ft, struct waitfor_candidate *c)
 {
     int32_t kept = 0;
@@ -491,7 +492,8 @@ static bool counts(const struct waitfor_candidate *c, int32_t rank)
     return c->is_core_missing ? !c->was_there : has_rank(c, rank);
 }
 
-/* A rank of the component that does not answer may be in trouble, which is another verdict's business. */
+/* A rank of the component that does not answer may be in trouble, which is another verdict's
+ * business. */
 static int32_t one_that_goes_on(const struct waitfor_candidate *c)
 {
     FTREE_EACH(const struct waitfor_asked, a, c->ranks)

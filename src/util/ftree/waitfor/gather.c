@@ -8,14 +8,14 @@
 #include <string.h>
 
 /*
- * Items on their way up.  A node reduces what its own ranks say and what the nodes below have told, and
- * tells what is left where that has changed.  Each request is taken for open: nobody else was asked yet,
- * and what turns out to be a candidate is looked at from both sides (look.c).
+ * Items on their way up.  A node reduces what its own ranks say and what the nodes below have told,
+ * and tells what is left where that has changed.  Each request is taken for open: nobody else was
+ * asked yet, and what turns out to be a candidate is looked at from both sides (look.c).
  *
- * A node reduces 20 ms after the first change, and then rests for 50 ms, twice as long each time while
- * there are more changes, up to a quarter of the stall limit, so that ranks which block one after the
- * other are known soon after the last of them at each level; where many wait, which takes long to
- * reduce, up to the stall limit.
+ * A node reduces 20 ms after the first change, and then rests for 50 ms, twice as long each time
+ * while there are more changes, up to a quarter of the stall limit, so that ranks which block one
+ * after the other are known soon after the last of them at each level; where many wait, which takes
+ * long to reduce, up to the stall limit.
  */
 
 #define PAUSE_FIRST (20 * FTREE_MS) /* after the first change: others follow */
@@ -185,7 +185,8 @@ static int32_t next_hop(struct ftree *ft, ftree_time now)
     return hop == ft->self || (substitute && ftree_peer_can_act(ft, 0)) ? FTREE_NONE : hop;
 }
 
-/* Who is told may have a new agent, that knows nothing: what has not changed is told again, as stalls are. */
+/* Who is told may have a new agent, that knows nothing: what has not changed is told again, as
+ * stalls are. */
 static void again_later(struct ftree *ft, ftree_time now, bool same)
 {
     struct waitfor *w = ft->waitfor->work;

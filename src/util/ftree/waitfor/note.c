@@ -8,8 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A stall that nothing explains: the acting root says whom all wait for, after ten stall limits and then at
- * doubling intervals.  That is no verdict: nothing need be wrong with a rank that computes. */
+/* A stall that nothing explains: the acting root says whom all wait for, after ten stall limits and
+ * then at doubling intervals.  That is no verdict: nothing need be wrong with a rank that
+ * computes. */
 
 #define NOTE_AFTER 10 /* stall limits */
 #define NOTE_PAUSE_MAX (600 * 1000 * FTREE_MS)

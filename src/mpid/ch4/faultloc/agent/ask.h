@@ -28,8 +28,8 @@ struct faultloc_asks {
     } ask[FAULTLOC_ASKS_MAX];
 };
 
-/* Purpose: takes the datagram {"ask": "COMPONENT"}; *reply is then taken, and -1.  Returns what is to
- * be answered at once, "" if nothing is; `error` has FAULTLOC_SYMPTOM_ERROR bytes. */
+/* Purpose: takes the datagram {"ask": "COMPONENT"}; *reply is then taken, and -1.  Returns what is
+ * to be answered at once, "" if nothing is; `error` has FAULTLOC_SYMPTOM_ERROR bytes. */
 const char *faultloc_asks_take(struct faultloc_asks *a, ftree_time now, const char *text, size_t len,
                                int *reply, char *error);
 

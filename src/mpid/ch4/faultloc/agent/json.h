@@ -12,7 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Composing what the agent answers.  Where memory is out a member is missing, and nothing is lost. */
+/* Composing what the agent answers.  Where memory is out a member is missing, and nothing is
+ * lost. */
 
 static inline void faultloc_json_set(struct json_object *o, const char *key,
                                      struct json_object *value)

@@ -8,8 +8,8 @@
 
 #include "faultloc/agent/reporter.h"
 
-/* The note on a stall that nothing explains: before it is told, all nodes are asked what their ranks
- * do. */
+/* The note on a stall that nothing explains: before it is told, all nodes are asked what their
+ * ranks do. */
 
 struct faultloc_note {
     struct faultloc_reporter *reporter;

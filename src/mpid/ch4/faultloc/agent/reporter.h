@@ -46,8 +46,8 @@ void faultloc_reporter_waiting(struct faultloc_reporter *t, const struct ftree_w
 /* Purpose: the status of the job, lines, on standard error. */
 void faultloc_reporter_status(struct faultloc_reporter *t, const char *text);
 
-/* Purpose: what a person has set, for reports from now on; one that was written is written anew, where
- * `reports` says that this node does. */
+/* Purpose: what a person has set, for reports from now on; one that was written is written anew,
+ * where `reports` says that this node does. */
 void faultloc_reporter_change(struct faultloc_reporter *t, ftree_time now,
                               const struct ftree_setting *s, bool reports);
 

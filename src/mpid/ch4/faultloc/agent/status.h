@@ -34,9 +34,9 @@ struct faultloc_statuses {
 struct faultloc_reporter;
 
 /* Purpose: takes the datagram {"status": "text"}, or "json", or these two with "-ranks" behind the
- * word; *reply is then taken, and -1.  Where it is "print" the answer goes to standard error, and "ok" is
- * what is to be answered: so mpiexec has it printed.  One query is under way for all who ask the same.  Returns what is
- * to be answered at once, "" if nothing is. */
+ * word; *reply is then taken, and -1.  Where it is "print" the answer goes to standard error, and
+ * "ok" is what is to be answered: so mpiexec has it printed.  One query is under way for all who
+ * ask the same.  Returns what is to be answered at once, "" if nothing is. */
 const char *faultloc_statuses_take(struct faultloc_statuses *s, ftree_time now, const char *text,
                                    size_t len, int *reply);
 
@@ -51,8 +51,8 @@ char *faultloc_status_job_text(const struct faultloc_program *p,
                                const struct ftree_query_result *r, bool full);
 
 /* Purpose: how the ranks of this node are, and what verdicts it knows: one JSON object, schema
- * faultloc-status/1 (faultloc(1)).  `now_ms` is the Unix time of `now`.  Returns a string to be freed
- * by free(3); NULL: out of memory. */
+ * faultloc-status/1 (faultloc(1)).  `now_ms` is the Unix time of `now`.  Returns a string to be
+ * freed by free(3); NULL: out of memory. */
 char *faultloc_status_json(struct faultloc_program *p, ftree_time now, int64_t now_ms);
 
 #endif /* FAULTLOC_STATUS_H_INCLUDED */

@@ -13,8 +13,8 @@
 #include <string.h>
 
 /*
- * The status of a job as lines for people.  A short one fits a screen however large the job is: one line
- * for each class of ranks, of which the core tells the largest.
+ * The status of a job as lines for people.  A short one fits a screen however large the job is: one
+ * line for each class of ranks, of which the core tells the largest.
  */
 
 #define WHICH_MAX 28 /* characters of a list of ranks in a short one */

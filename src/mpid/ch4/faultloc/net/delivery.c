@@ -66,10 +66,10 @@ static bool is_of_ranks(const struct question *q, const struct inet_diag_msg *m)
     return n < end && !is_port_of(&q->table[n], ntohs(m->id.idiag_dport));
 }
 
-/* An acknowledgment says so only while there are data to be acknowledged: a peer that takes nothing any
- * more acknowledges probes of its window.  Nor while these are sent again and again: a peer that hears
- * nothing repeats its own data, and with them its last acknowledgment (tcp_ack() of Linux notes the time
- * of that, too).  One timeout may come of a queue that has just grown. */
+/* An acknowledgment says so only while there are data to be acknowledged: a peer that takes nothing
+ * any more acknowledges probes of its window.  Nor while these are sent again and again: a peer
+ * that hears nothing repeats its own data, and with them its last acknowledgment (tcp_ack() of
+ * Linux notes the time of that, too).  One timeout may come of a queue that has just grown. */
 static bool is_moving(const struct question *q, const struct tcp_info *t)
 {
     return t->tcpi_rtt >= q->rtt_us &&
