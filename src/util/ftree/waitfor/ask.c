@@ -22,7 +22,7 @@
  * follow each other: several are to end before who asks has lost patience. */
 #define LOOK_TIME(ft) ftree_max(100 * FTREE_MS, (ft)->cfg.stall / 3)
 #define LOOK_POLL (4 * FTREE_MS)
-#define SAY_TIME (20 * FTREE_MS) /* a person waits: of who has not answered its agent knows enough */
+#define SAY_TIME (20 * FTREE_MS) /* a person waits: of the others the agent knows enough */
 #define LOOKS_MAX 256 /* that wait here */
 
 /* ---- the ranks that stall -------------------------------------------------------------------- */

@@ -260,18 +260,10 @@ static void consider_mismatch(struct ftree *ft, ftree_time now, const struct wai
         drop(ft, now, c, "out of memory");
 }
 
-static bool is_in(const struct ftree_ranks *ranks, int32_t rank)
-{
-    for (int32_t i = 0; i < ranks->ranges; i++)
-        if (rank >= ranks->range[i].first && rank <= ranks->range[i].last)
-            return true;
-    return false;
-}
-
 static bool has_class_of(const struct waits_mismatch *m, int32_t rank)
 {
     for (int32_t i = 0; i < m->classes && i < WAITS_CLASSES_MAX; i++)
-        if (is_in(&m->class_[i].ranks, rank))
+        if (ftree_ranks_has(&m->class_[i].ranks, rank))
             return true;
     return false;
 }
@@ -300,12 +292,12 @@ static void consider_ends(struct ftree *ft, ftree_time now, const struct waits *
     struct waitfor_candidate *c;
     int32_t n = ftree_waits_silent(w, end, ENDS_MAX);
 
-    if ((n == 0 && ft->waitfor->work->told.n == 0) || ftree_waits_count(w) == 0 ||
+    if ((n == 0 && ft->waitfor->work->end_answers.n == 0) || ftree_waits_count(w) == 0 ||
         !take(ft, now, WAITFOR_ENDS, key_of(WAITFOR_ENDS, NULL, 0, 0), &c))
         return;
     for (int32_t i = 0; i < n; i++)
         waitfor_look_add(ft, c, end[i].rank);
-    FTREE_EACH(waitfor_answer_of_rank, a, ft->waitfor->work->told)
+    FTREE_EACH(waitfor_answer_of_rank, a, ft->waitfor->work->end_answers)
         if (c->ranks.n < 2 * ENDS_MAX)
             waitfor_look_add(ft, c, (*a)->rank);
 }
@@ -334,6 +326,29 @@ void waitfor_decide(struct ftree *ft, ftree_time now, const struct waits *w)
 
 /* ---- the end of a look ----------------------------------------------------------------------- */
 
+/* Takes the answer of a rank that others wait for; true: it is another than before. */
+static bool keep_answer(struct ftree *ft, struct waitfor_asked *a)
+{
+    struct waitfor *w = ft->waitfor->work;
+    struct waitfor_answer *old = NULL, **slot = NULL;
+
+    if (!a->answer)
+        return false;
+    FTREE_EACH(waitfor_answer_of_rank, known, w->end_answers)
+        if ((*known)->rank == a->rank)
+            slot = known;
+    if (slot)
+        old = *slot;
+    else
+        slot = FTREE_PUSH(ft, w->end_answers);
+    if (!slot || (old && waitfor_print(old) == waitfor_print(a->answer)))
+        return false;
+    ftree_alloc(ft, old, 0);
+    *slot = a->answer;
+    a->answer = NULL;
+    return true;
+}
+
 /* What the ranks that others wait for have said.  One that waits, too, is asked often: it may go
  * on. */
 static void note_ends(struct ftree *ft, ftree_time now, struct waitfor_candidate *c)
@@ -342,28 +357,14 @@ static void note_ends(struct ftree *ft, ftree_time now, struct waitfor_candidate
     ftree_time most = ft->cfg.stall_repeat_max;
     bool news = false;
 
-    FTREE_EACH(struct waitfor_asked, a, c->ranks) {
-        struct waitfor_answer *old = NULL, **slot;
-        int32_t i = 0;
-        while (i < w->told.n && w->told.items[i]->rank != a->rank)
-            i++;
-        old = i < w->told.n ? w->told.items[i] : NULL;
-        if (!a->answer || (old && waitfor_print(old) == waitfor_print(a->answer)))
-            continue;
-        slot = old ? &w->told.items[i] : FTREE_PUSH(ft, w->told);
-        if (!slot)
-            continue;
-        ftree_alloc(ft, old, 0);
-        *slot = a->answer;
-        a->answer = NULL;
-        news = true;
-    }
+    FTREE_EACH(struct waitfor_asked, a, c->ranks)
+        news = keep_answer(ft, a) || news;
     waitfor_look_forget(ft, c);
     if (news) {
         c->pause = PAUSE_MIN;
         waitfor_changed(ft, now);
     }
-    FTREE_EACH(waitfor_answer_of_rank, a, w->told)
+    FTREE_EACH(waitfor_answer_of_rank, a, w->end_answers)
         if ((*a)->seen == WAITFOR_READY)
             most = ft->cfg.stall;
     c->state = WAITFOR_DROPPED;
@@ -620,7 +621,7 @@ void waitfor_decide_clear(struct ftree *ft)
     while (w->candidates.n > 0)
         forget(ft, &w->candidates.items[0]);
     ftree_alloc(ft, w->candidates.items, 0);
-    FTREE_EACH(waitfor_answer_of_rank, a, w->told)
+    FTREE_EACH(waitfor_answer_of_rank, a, w->end_answers)
         ftree_alloc(ft, *a, 0);
-    ftree_alloc(ft, w->told.items, 0);
+    ftree_alloc(ft, w->end_answers.items, 0);
 }

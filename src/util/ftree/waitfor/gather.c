@@ -65,7 +65,8 @@ static int add_finalized(struct waits *w, int32_t rank)
 /* What it wrote before it left says where it is in the sequence of collectives. */
 static int add_left(struct ftree *ft, struct waits *w, int32_t i, int32_t rank)
 {
-    uint32_t look = ft->waitfor->look ? ft->waitfor->look : 1; /* no new one: it does not answer any more */
+    /* no new one: it does not answer any more */
+    uint32_t look = ft->waitfor->look ? ft->waitfor->look : 1;
     const struct waits_page *page = NULL;
 
     if (ft->io->waits(ft->io_ctx, i, look, NULL, 0, &page) == FTREE_WAITS_READY &&
@@ -117,11 +118,11 @@ static int add_below(struct ftree *ft, struct waits *w)
     return rc;
 }
 
-static int add_told(struct ftree *ft, struct waits *w)
+static int add_ends(struct ftree *ft, struct waits *w)
 {
     int rc = FTREE_OK;
 
-    FTREE_EACH(waitfor_answer_of_rank, a, ft->waitfor->work->told) {
+    FTREE_EACH(waitfor_answer_of_rank, a, ft->waitfor->work->end_answers) {
         if (!rc && (*a)->seen == WAITFOR_LEFT)
             rc = add_finalized(w, (*a)->rank);
         else if (!rc)
@@ -139,7 +140,7 @@ static struct waits *reduce(struct ftree *ft)
     if (!rc)
         rc = add_below(ft, w);
     if (!rc)
-        rc = add_told(ft, w);
+        rc = add_ends(ft, w);
     if (!rc)
         rc = ftree_waits_reduce(w);
     if (!rc)

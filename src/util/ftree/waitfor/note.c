@@ -102,7 +102,7 @@ void waitfor_note_tick(struct ftree *ft, ftree_time now)
     w->note_at = now + w->note_pause;
     note.count = w->waiting;
     note.waiting = now - w->unexplained;
-    FTREE_EACH(waitfor_answer_of_rank, a, w->told)
+    FTREE_EACH(waitfor_answer_of_rank, a, w->end_answers)
         add_end(ft, *a, &note);
     ftree_trace(ft, "%d ranks wait, and nothing explains it", note.count);
     if (ft->io->waiting)

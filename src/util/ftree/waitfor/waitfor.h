@@ -16,7 +16,7 @@
 /*
  * Who waits for whom, in the tree (doc/waits.md).
  *
- *     ask.c        the own ranks say what they do: those that stall, and those another node asks about
+ *     ask.c        the own ranks say what they do: who stalls, and whom another node asks about
  *     answer.c     what one rank has said, in memory and in bytes
  *     gather.c     items go up: of the own ranks, and of the nodes below
  *     look.c       the second look: the ranks of a candidate are asked
@@ -136,7 +136,7 @@ struct waitfor {
     FTREE_ARRAY(struct waitfor_look) looks;
     FTREE_ARRAY(struct waitfor_below) below;
     FTREE_ARRAY(struct waitfor_candidate) candidates;
-    FTREE_ARRAY(waitfor_answer_of_rank) told; /* of ranks that others wait for, by the last look */
+    FTREE_ARRAY(waitfor_answer_of_rank) end_answers; /* of ranks that others wait for */
     ftree_time again; /* when the own ranks are asked anew */
     ftree_time poll; /* when they are next looked at for an answer */
     ftree_time due; /* when to reduce; FTREE_NEVER: nothing has changed */

@@ -221,10 +221,8 @@ static int open_signal(struct agent *a)
                             : faultloc_loop_add(a->p->epoll, a->signal_fd, FAULTLOC_TAG_SIGNAL);
 }
 
-static int open_agent(struct agent *a, struct faultloc_program *p)
+static void init_agent(struct agent *a, struct faultloc_program *p)
 {
-    int rc;
-
     *a = (struct agent){.p = p,
                         .signal_fd = -1,
                         .second = {.deputy = {.fd = -1},
@@ -244,6 +242,13 @@ static int open_agent(struct agent *a, struct faultloc_program *p)
                         .state = {.watch = &p->watch, .iface = p->board->iface[FTREE_PATH_DATA]},
                         .waits = {.watch = &p->watch, .job = &p->job.job, .self = p->self}};
     p->ft = NULL; /* a deputy that succeeds has its agent's */
+}
+
+static int open_agent(struct agent *a, struct faultloc_program *p)
+{
+    int rc;
+
+    init_agent(a, p);
     a->waits.asked = calloc((size_t) p->board->slots, sizeof(*a->waits.asked));
     p->board->agent_pid = (int32_t) getpid();
     p->epoll = epoll_create1(EPOLL_CLOEXEC);

@@ -8,6 +8,7 @@
 #include "faultloc/agent/json.h"
 #include "faultloc/io/loop.h"
 #include "faultloc/io/symptom_socket.h"
+#include "ftree/base/base.h"
 #include "ftree/report/report.h"
 #include "ftree/topology/tree.h"
 
@@ -19,12 +20,8 @@
 
 static bool has_rank(const struct ftree_verdict *v, int32_t rank)
 {
-    if (rank == FTREE_NONE || v->rank == FTREE_NONE || v->rank == rank)
-        return true;
-    for (int32_t i = 0; i < v->component.ranges; i++)
-        if (rank >= v->component.range[i].first && rank <= v->component.range[i].last)
-            return true;
-    return false;
+    return rank == FTREE_NONE || v->rank == FTREE_NONE || v->rank == rank ||
+           ftree_ranks_has(&v->component, rank);
 }
 
 static bool concerns(const struct ftree_job *job, const struct ftree_verdict *v,
@@ -266,8 +263,8 @@ static void examine(const struct faultloc_asks *a, ftree_time now,
     ftree_symptom(a->p->ft, now, &s);
 }
 
-const char *faultloc_asks_take(struct faultloc_asks *a, ftree_time now, const char *text, size_t len,
-                               int *reply, char *error)
+const char *faultloc_asks_take(struct faultloc_asks *a, ftree_time now, const char *text,
+                               size_t len, int *reply, char *error)
 {
     struct faultloc_asked *ask = &a->ask[a->n];
     struct ftree_component about;
@@ -287,8 +284,8 @@ const char *faultloc_asks_take(struct faultloc_asks *a, ftree_time now, const ch
     return "";
 }
 
-static bool is_ready(const struct faultloc_asks *a, ftree_time now, const struct faultloc_asked *ask,
-                     const struct ftree_inquiry *q)
+static bool is_ready(const struct faultloc_asks *a, ftree_time now,
+                     const struct faultloc_asked *ask, const struct ftree_inquiry *q)
 {
     return !q || now >= ask->until ||
            (q->over && (is_well(&a->p->job.job, q) || has_verdict(a, q)));

@@ -30,13 +30,13 @@ struct faultloc_asks {
 
 /* Purpose: takes the datagram {"ask": "COMPONENT"}; *reply is then taken, and -1.  Returns what is
  * to be answered at once, "" if nothing is; `error` has FAULTLOC_SYMPTOM_ERROR bytes. */
-const char *faultloc_asks_take(struct faultloc_asks *a, ftree_time now, const char *text, size_t len,
-                               int *reply, char *error);
+const char *faultloc_asks_take(struct faultloc_asks *a, ftree_time now, const char *text,
+                               size_t len, int *reply, char *error);
 
-/* Purpose: answers what can be answered. */
+/* Purpose: answers what can be answered, and closes those sockets. */
 void faultloc_asks_turn(struct faultloc_asks *a, ftree_time now);
 
-/* Purpose: when to look again. */
+/* Purpose: when to look again, on the clock of `now`; FTREE_NEVER: nobody waits. */
 ftree_time faultloc_asks_deadline(const struct faultloc_asks *a);
 
 /* Purpose: the answer about an inquiry.  Returns a string to be freed by free(3); NULL: out of

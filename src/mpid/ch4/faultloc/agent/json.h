@@ -81,6 +81,18 @@ static inline struct json_object *faultloc_json_verdict(const struct ftree_job *
     return o;
 }
 
+/* All verdicts that the core knows, in the order in which it learned of them. */
+static inline struct json_object *faultloc_json_verdicts(const struct ftree_job *job,
+                                                         const struct ftree *ft)
+{
+    struct json_object *list = json_object_new_array();
+    struct ftree_verdict v;
+
+    for (int32_t i = 0; ftree_verdict_at(ft, i, &v); i++)
+        faultloc_json_append(list, faultloc_json_verdict(job, &v));
+    return list;
+}
+
 /* The text of an object, which is freed; to be freed by free(3).  NULL: out of memory. */
 static inline char *faultloc_json_text(struct json_object *o)
 {

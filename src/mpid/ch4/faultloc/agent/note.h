@@ -21,8 +21,8 @@ struct faultloc_note {
 /* Purpose: the core's note is to be told, soon. */
 void faultloc_note_begin(struct faultloc_note *n, const struct ftree_waiting *w);
 
-/* Purpose: to be called in each turn: asks, or tells the note without an answer where that is not
- * possible. */
+/* Purpose: to be called in each turn, not from within the core: asks; tells the note without an
+ * answer where that is not possible. */
 void faultloc_note_turn(struct faultloc_note *n, ftree_time now);
 
 /* Purpose: tells the note, if that was its query. */

@@ -23,7 +23,8 @@ struct faultloc_reporter {
     bool reported; /* a verdict, to people */
     struct ftree_waiting waiting; /* the last note, which later reports have, too */
     ftree_time waiting_at; /* 0: there was none */
-    struct report_change change[FAULTLOC_REPORTER_CHANGES]; /* what was set while the job runs, a ring */
+    /* what was set while the job runs, a ring */
+    struct report_change change[FAULTLOC_REPORTER_CHANGES];
     uint32_t changes; /* so far */
 };
 

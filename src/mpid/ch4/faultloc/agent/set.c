@@ -65,7 +65,8 @@ static const char *read_members(struct json_object *set, struct ftree_setting *s
         wrong = !strcmp(key, "action")     ? read_action(v, s)
                 : !strcmp(key, "stall_ms") ? read_stall(v, s)
                 : !strcmp(key, "rules")    ? read_rules(v, s)
-                                           : "unknown member; the members are action, stall_ms and rules";
+                                           : "unknown member; the members are action, stall_ms "
+                                             "and rules";
         if (wrong)
             return wrong;
     }
@@ -135,8 +136,8 @@ static const char *pass_on(struct faultloc_sets *s, ftree_time now, const char *
     return wrong ? wrong : query(s, now, &set, number);
 }
 
-const char *faultloc_sets_take(struct faultloc_sets *s, ftree_time now, const char *text, size_t len,
-                               uid_t uid, int *reply, char *error)
+const char *faultloc_sets_take(struct faultloc_sets *s, ftree_time now, const char *text,
+                               size_t len, uid_t uid, int *reply, char *error)
 {
     char *rules = NULL;
     const char *wrong;

@@ -45,8 +45,8 @@ struct faultloc_sets {
 
 /* Purpose: takes a request of this user; *reply is then taken, and -1.  Returns what is to be
  * answered at once, "" if nothing is; `error` has FAULTLOC_SYMPTOM_ERROR bytes. */
-const char *faultloc_sets_take(struct faultloc_sets *s, ftree_time now, const char *text, size_t len,
-                               uid_t uid, int *reply, char *error);
+const char *faultloc_sets_take(struct faultloc_sets *s, ftree_time now, const char *text,
+                               size_t len, uid_t uid, int *reply, char *error);
 
 /* Purpose: the core's callbacks: what came of a request of this node's; a setting has come, which
  * is used by the next faultloc_sets_turn(). */

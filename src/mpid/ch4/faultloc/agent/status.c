@@ -126,8 +126,7 @@ static struct json_object *json_rank(struct faultloc_program *p, ftree_time now,
 char *faultloc_status_json(struct faultloc_program *p, ftree_time now, int64_t now_ms)
 {
     struct json_object *o = json_object_new_object();
-    struct json_object *ranks = json_object_new_array(), *verdicts = json_object_new_array();
-    struct ftree_verdict v;
+    struct json_object *ranks = json_object_new_array();
     char name[16];
 
     faultloc_json_string(o, "schema", "faultloc-status/1");
@@ -139,8 +138,6 @@ char *faultloc_status_json(struct faultloc_program *p, ftree_time now, int64_t n
     for (int32_t i = 0; i < p->board->slots; i++)
         faultloc_json_append(ranks, json_rank(p, now, i));
     faultloc_json_set(o, "ranks", ranks);
-    for (int32_t i = 0; ftree_verdict_at(p->ft, i, &v); i++)
-        faultloc_json_append(verdicts, faultloc_json_verdict(&p->job.job, &v));
-    faultloc_json_set(o, "verdicts", verdicts);
+    faultloc_json_set(o, "verdicts", faultloc_json_verdicts(&p->job.job, p->ft));
     return faultloc_json_text(o);
 }

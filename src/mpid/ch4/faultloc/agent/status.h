@@ -18,6 +18,8 @@
  *     status_text.c  and as lines for people
  */
 
+struct faultloc_reporter;
+
 #define FAULTLOC_STATUSES_MAX 256 /* who waits at the same time; further ones are refused */
 
 struct faultloc_statuses {
@@ -31,8 +33,6 @@ struct faultloc_statuses {
     } asker[FAULTLOC_STATUSES_MAX];
 };
 
-struct faultloc_reporter;
-
 /* Purpose: takes the datagram {"status": "text"}, or "json", or these two with "-ranks" behind the
  * word; *reply is then taken, and -1.  Where it is "print" the answer goes to standard error, and
  * "ok" is what is to be answered: so mpiexec has it printed.  One query is under way for all who
@@ -40,7 +40,7 @@ struct faultloc_reporter;
 const char *faultloc_statuses_take(struct faultloc_statuses *s, ftree_time now, const char *text,
                                    size_t len, int *reply);
 
-/* Purpose: the core's callback. */
+/* Purpose: the core's callback: answers all who wait for that query, and closes their sockets. */
 void faultloc_statuses_answered(struct faultloc_statuses *s, const struct ftree_query_result *r);
 
 /* Purpose: an answer as JSON and as lines.  Returns a string to be freed by free(3); NULL: out of

@@ -113,7 +113,9 @@ static bool send_request(int fd, const struct faultloc_inet *own)
                  .idiag_states = 1 << TCP_ESTABLISHED},
            .a = {.rta_type = INET_DIAG_REQ_BYTECODE},
            .op = {.code = INET_DIAG_BC_S_COND},
-           .cond = {.family = (uint8_t) own->family, .prefix_len = (uint8_t) (8 * len), .port = -1}};
+           .cond = {.family = (uint8_t) own->family,
+                    .prefix_len = (uint8_t) (8 * len),
+                    .port = -1}};
     uint32_t code = (uint32_t) (sizeof(m.op) + sizeof(m.cond)) + len;
 
     memcpy(m.bytes, own->bytes, len);
