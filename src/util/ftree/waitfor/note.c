@@ -8,8 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A stall that nothing explains: the acting root says whom all wait for, after ten stall limits and then at
- * doubling intervals.  That is no verdict: nothing need be wrong with a rank that computes. */
+/* A stall that nothing explains: the acting root says whom all wait for, after ten stall limits and
+ * then at doubling intervals.  That is no verdict: nothing need be wrong with a rank that
+ * computes. */
 
 #define NOTE_AFTER 10 /* stall limits */
 #define NOTE_PAUSE_MAX (600 * 1000 * FTREE_MS)
@@ -101,7 +102,7 @@ void waitfor_note_tick(struct ftree *ft, ftree_time now)
     w->note_at = now + w->note_pause;
     note.count = w->waiting;
     note.waiting = now - w->unexplained;
-    FTREE_EACH(waitfor_answer_of_rank, a, w->told)
+    FTREE_EACH(waitfor_answer_of_rank, a, w->end_answers)
         add_end(ft, *a, &note);
     ftree_trace(ft, "%d ranks wait, and nothing explains it", note.count);
     if (ft->io->waiting)
