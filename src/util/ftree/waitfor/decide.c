@@ -354,6 +354,7 @@ static void note_ends(struct ftree *ft, ftree_time now, struct waitfor_candidate
             continue;
         ftree_alloc(ft, old, 0);
         *slot = a->answer;
+        (*slot)->said = now;
         a->answer = NULL;
         news = true;
     }
