@@ -118,21 +118,26 @@ static int add_below(struct ftree *ft, struct waits *w)
     return rc;
 }
 
-static int add_ends(struct ftree *ft, struct waits *w)
+bool waitfor_is_new(const struct ftree *ft, ftree_time now, const struct waitfor_answer *a)
+{
+    return a->seen == WAITFOR_READY && a->said + ft->cfg.stall > now;
+}
+
+static int add_ends(struct ftree *ft, struct waits *w, ftree_time now)
 {
     int rc = FTREE_OK;
 
     FTREE_EACH(waitfor_answer_of_rank, a, ft->waitfor->work->end_answers) {
         if (!rc && (*a)->seen == WAITFOR_LEFT)
             rc = add_finalized(w, (*a)->rank);
-        else if (!rc)
+        else if (!rc && !waitfor_is_new(ft, now, *a))
             rc = add_records(w, (*a)->record, (*a)->records);
     }
     return rc;
 }
 
-/* NULL: not now. */
-static struct waits *reduce(struct ftree *ft)
+/* NULL: not now.  At FTREE_NEVER no answer is new. */
+static struct waits *reduce(struct ftree *ft, ftree_time now)
 {
     struct waits *w = ftree_waits_create(ft);
     int rc = w ? add_own(ft, w) : FTREE_ERR_NOMEM;
@@ -140,13 +145,18 @@ static struct waits *reduce(struct ftree *ft)
     if (!rc)
         rc = add_below(ft, w);
     if (!rc)
-        rc = add_ends(ft, w);
+        rc = add_ends(ft, w, now);
     if (!rc)
         rc = ftree_waits_reduce(w);
     if (!rc)
         return w;
     ftree_waits_destroy(w);
     return NULL;
+}
+
+struct waits *waitfor_gather_without_new(struct ftree *ft, ftree_time now)
+{
+    return reduce(ft, now);
 }
 
 /* ---- telling --------------------------------------------------------------------------------- */
@@ -281,7 +291,7 @@ struct waits *waitfor_gather_tick(struct ftree *ft, ftree_time now)
     if (again) /* if it does not succeed */
         ft->waitfor->work->tell_again =
             ft->waitfor->work->has_sent ? now + ft->cfg.stall : FTREE_NEVER;
-    w = reduce(ft);
+    w = reduce(ft, FTREE_NEVER);
     if (!w) {
         ft->waitfor->work->due = now + ft->cfg.stall;
         return NULL;

@@ -43,6 +43,7 @@ struct waitfor_answer {
     uint8_t seen; /* enum waitfor_seen */
     bool posted_more;
     ftree_time since; /* when its wait began; 0: not known */
+    ftree_time said; /* of `end_answers`: when it was first said */
     int32_t records, exchanges, posted, last;
     struct waits_record *record;
     struct waits_exchange *exchange;
@@ -221,6 +222,10 @@ void waitfor_up(struct ftree *ft, ftree_time now, int32_t from, uint32_t round,
                 waitfor_bytes *items);
 /* What is known now, the caller's; NULL: it was not reduced. */
 struct waits *waitfor_gather_tick(struct ftree *ft, ftree_time now);
+/* A rank that others wait for has said something else within the last stall limit: it goes on. */
+bool waitfor_is_new(const struct ftree *ft, ftree_time now, const struct waitfor_answer *a);
+/* What is known without such answers, the caller's; NULL: out of memory. */
+struct waits *waitfor_gather_without_new(struct ftree *ft, ftree_time now);
 ftree_time waitfor_gather_deadline(const struct ftree *ft);
 void waitfor_gather_clear(struct ftree *ft);
 
