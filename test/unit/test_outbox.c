@@ -560,6 +560,7 @@ SUITE("outbox")
     TEST(without_memory_a_message_is_left_out);
     TEST(a_send_that_fails_is_no_more_than_a_lost_message);
     TEST(who_acknowledges_one_of_two_is_given_longer_for_the_other);
+    TEST(what_a_later_message_has_overtaken_is_not_given_longer);
     TEST(a_substitute_that_is_silent_does_not_hold_up_the_next);
     TEST(a_verdict_waits_for_a_child_that_is_mute);
     TEST(a_verdict_that_waits_is_not_sent_for_a_quick_no);

@@ -148,6 +148,41 @@ static struct waits *reduce(struct ftree *ft)
     return NULL;
 }
 
+/* ---- whose victims --------------------------------------------------------------------------- */
+
+static bool is_core_of_another(const struct ftree *ft, const struct known *k, int32_t core)
+{
+    FTREE_EACH(const struct known, other, ft->state->known)
+        if (other != k && !other->v.withdrawn && other->v.rank == core &&
+            (other->v.class_ == FTREE_CLASS_DEADLOCK ||
+             other->v.class_ == FTREE_CLASS_COLLECTIVE_MISMATCH))
+            return true;
+    return false;
+}
+
+/* Of those that found no room in the list only the number is known. */
+void ftree_waitfor_victims(struct ftree *ft, const struct known *k, struct ftree_ranks *victims)
+{
+    struct waits *w = ft->waitfor->work ? reduce(ft) : NULL;
+    int32_t unlisted = victims->count - ftree_ranks_listed(victims), core;
+    struct ftree_ranks own = {0};
+
+    for (int32_t rank = 0; w && rank < ft->job->size; rank++) {
+        bool is_others = ftree_waits_of(w, rank, &core) == WAITS_BLOCKED && core != k->v.rank &&
+                         is_core_of_another(ft, k, core);
+        bool is_listed = ftree_ranks_has(victims, rank);
+        if (is_listed && !is_others)
+            ftree_ranks_add(&own, rank, rank);
+        else if (!is_listed && is_others)
+            unlisted--;
+    }
+    if (!w)
+        return;
+    own.count += unlisted > 0 ? unlisted : 0;
+    *victims = own;
+    ftree_waits_destroy(w);
+}
+
 /* ---- telling --------------------------------------------------------------------------------- */
 
 static bool write_items(struct ftree *ft, const struct waits *w, waitfor_bytes *out)

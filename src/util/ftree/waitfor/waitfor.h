@@ -170,6 +170,8 @@ void ftree_waitfor_say(struct ftree *ft, ftree_time now, uint32_t number);
 void ftree_waitfor_part(struct ftree *ft, ftree_time now, int32_t from, enum wire_type type,
                         const struct wire_part *part);
 void ftree_waitfor_undeliverable(struct ftree *ft, ftree_time now, enum wire_type type, int32_t to);
+/* Takes those out of the victims of a verdict who wait because of another verdict on waits. */
+void ftree_waitfor_victims(struct ftree *ft, const struct known *k, struct ftree_ranks *victims);
 /* A verdict is known, or over. */
 void ftree_waitfor_learned(struct ftree *ft, ftree_time now);
 /* The job ends here. */
