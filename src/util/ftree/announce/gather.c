@@ -129,25 +129,24 @@ static bool is_of_waits(const struct summary *v)
            (v->class_ == FTREE_CLASS_DEADLOCK || v->class_ == FTREE_CLASS_COLLECTIVE_MISMATCH);
 }
 
-/* True: another verdict says why ranks wait, so it is to be known which of them wait because of this
- * one; then it is reported by that event. */
+/* True: others may say why ranks wait, so it is to be known which of them wait because of this one;
+ * then it is reported by that event. */
 static bool tell_apart(struct ftree *ft, const struct known *k, const struct ftree_ranks *victims)
 {
-    struct ftree_ranks *copy;
+    struct ftree_ranks *copy = NULL;
+    bool others = is_of_waits(&k->v);
 
-    FTREE_EACH(const struct known, other, ft->state->known) {
-        if (other == k || !is_of_waits(&other->v) || victims->count == 0)
-            continue;
+    FTREE_EACH(const struct known, other, ft->state->known)
+        others = others || is_of_waits(&other->v);
+    if (others && victims->count > 0)
         copy = ftree_alloc(ft, NULL, sizeof(*copy));
-        if (!copy)
-            return false;
-        *copy = *victims;
-        if (FTREE_EMIT(ft, VICTIMS, .node = k->v.node, .by = k->v.fln, .number = k->v.id,
-                       .u.victims = copy))
-            return true;
-        ftree_alloc(ft, copy, 0);
+    if (!copy)
         return false;
-    }
+    *copy = *victims;
+    if (FTREE_EMIT(ft, VICTIMS, .node = k->v.node, .by = k->v.fln, .number = k->v.id,
+                   .u.victims = copy))
+        return true;
+    ftree_alloc(ft, copy, 0);
     return false;
 }
 

@@ -121,6 +121,7 @@ struct waitfor_candidate {
     uint64_t key;
     uint32_t number; /* of the look */
     ftree_time next, pause, looked; /* looked: when the first look was over */
+    ftree_time until; /* of one that is asked: who has not answered then is not waited for */
     FTREE_ARRAY(struct waitfor_asked) ranks; /* ascending */
     FTREE_ARRAY(int32_t) with;
     struct waits_mismatch *mismatch;
@@ -228,6 +229,8 @@ void waitfor_gather_clear(struct ftree *ft);
 
 /* look.c */
 void waitfor_look_send(struct ftree *ft, ftree_time now, struct waitfor_candidate *c);
+/* Those that have not answered are asked again; false: it is too late for that, or all have. */
+bool waitfor_look_again(struct ftree *ft, ftree_time now, struct waitfor_candidate *c);
 void waitfor_look_seen(struct ftree *ft, ftree_time now, int32_t from, uint32_t number,
                        const uint8_t *bytes, size_t len);
 void waitfor_look_unanswered(struct ftree *ft, ftree_time now, int32_t node);
