@@ -573,6 +573,8 @@ static void step(struct ftree *ft, ftree_time now, struct waitfor_candidate *c)
                 waitfor_look_send(ft, now, c);
             break;
         case WAITFOR_ASKED:
+            if (waitfor_look_again(ft, now, c))
+                break;
             if (c->kind == WAITFOR_ENDS)
                 note_ends(ft, now, c);
             else if (c->verdict)
