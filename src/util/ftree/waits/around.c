@@ -78,7 +78,7 @@ static bool waits_for(const struct waits *w, const struct entry *e, int32_t rank
 {
     for (int32_t i = e->term; i < e->term + e->terms; i++) {
         const struct term *t = &w->terms.items[i];
-        if ((t->type == TERM_RANK || t->type == TERM_FIRST) && t->rank == rank)
+        if (waits_has_rank(t->type) && t->rank == rank)
             return true;
         if ((t->type == TERM_ANY || t->type == TERM_ALL) &&
             has_member(ftree_waits_comm(w, t->key), rank))
@@ -164,7 +164,7 @@ int32_t ftree_waits_silent(const struct waits *w, struct waits_end *end, int32_t
 
     FTREE_EACH(const struct entry, e, w->entries)
         for (int32_t i = e->term; i < e->term + e->terms && e->what == WAITS_UNDECIDED; i++)
-            if (w->terms.items[i].type == TERM_RANK)
+            if (w->terms.items[i].type == TERM_RANK || w->terms.items[i].type == TERM_TURNS)
                 count_silent(w, end, &n, most, w->terms.items[i].rank, 1);
     FTREE_EACH(const struct gate, g, w->graph.gates)
         count_gate(w, g, end, &n, most);

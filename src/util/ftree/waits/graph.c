@@ -263,9 +263,21 @@ static int link_firsts(struct waits *w)
     return rc;
 }
 
+/* Who waits turns its progress; who has called MPI_Finalize does not, for long. */
+static int link_turns(struct waits *w, int32_t node, int32_t rank)
+{
+    int32_t i = waits_find(w, rank, 0);
+
+    if (i != FTREE_NONE && w->entries.items[i].what != WAITS_DONE)
+        return FTREE_OK;
+    return link_to(w, node, i);
+}
+
 static int link_term(struct waits *w, int32_t node, const struct term *t)
 {
     switch (t->type) {
+        case TERM_TURNS:
+            return link_turns(w, node, t->rank);
         case TERM_RANK:
             return link_to(w, node, waits_node_of(w, t->rank));
         case TERM_ANY:
