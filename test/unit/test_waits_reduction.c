@@ -145,7 +145,7 @@ static bool any_can(const struct oracle *o, const struct waits_comm *c)
 static bool request_can(const struct oracle *o, const struct waits_record *r,
                         const struct waits_request *q)
 {
-    const struct waits_comm *c = &r->comm[q->comm];
+    const struct waits_comm *c = &r->comm[q->comm < 0 ? 0 : q->comm];
 
     if (q->kind == WAITS_COLLECTIVE && q->number == 0)
         return o->belief == GOES_ON;
@@ -659,6 +659,7 @@ START_TEST(all_who_hold_a_lock_must_give_it_back)
     begin_lock(&s, WAITS_LOCK_SHARED, WAITS_LOCK_OF_ONE, WAITS_LOCK_NONE);
     wait_for(&s, 4, WAITS_RECV, 1);
     lock_of_2(&s, 4, WAITS_LOCK_OF_ONE, WAITS_LOCK_SHARED);
+    memset(s.rank_node, 0, sizeof(s.rank_node));
     run(&s);
     EXPECT_LINES(s.log, "core 0 1 4\n");
 }
@@ -871,7 +872,9 @@ static void draw_lock(struct story *s, struct waits_record *r, struct waits_requ
     q->comm = at;
     if (at == r->comms && r->thread == 0)
         lock_of_2(s, r->rank, WAITS_LOCK_OF_ONE, WAITS_LOCK_NONE);
-    else if (at == r->comms || r->comm[at].last.begun < q->number)
+    else if (at == r->comms)
+        q->comm = FTREE_NONE;
+    if (q->comm < 0 || r->comm[at].last.begun < q->number)
         q->number = 0; /* of a lock that it holds, or of another thread */
 }
 

@@ -145,7 +145,8 @@ static void count_gate(const struct waits *w, const struct gate *g, struct waits
         g->type == TERM_ANY || g->type == TERM_ALL ? ftree_waits_comm(w, g->key) : NULL;
     int32_t looked = 0, found = *n;
 
-    if (g->type == TERM_FIRST && !has_begun(w, g->key, g->rank, g->number))
+    if (g->type == TERM_TURNS ||
+        (g->type == TERM_FIRST && !has_begun(w, g->key, g->rank, g->number)))
         count_silent(w, end, n, most, g->rank, by);
     for (int32_t i = 0; c && i < c->runs; i++)
         for (int32_t k = 0; k < c->run[i].count && *n < found + most / 2 + 1; k++) {
@@ -164,7 +165,7 @@ int32_t ftree_waits_silent(const struct waits *w, struct waits_end *end, int32_t
 
     FTREE_EACH(const struct entry, e, w->entries)
         for (int32_t i = e->term; i < e->term + e->terms && e->what == WAITS_UNDECIDED; i++)
-            if (w->terms.items[i].type == TERM_RANK || w->terms.items[i].type == TERM_TURNS)
+            if (w->terms.items[i].type == TERM_RANK)
                 count_silent(w, end, &n, most, w->terms.items[i].rank, 1);
     FTREE_EACH(const struct gate, g, w->graph.gates)
         count_gate(w, g, end, &n, most);
