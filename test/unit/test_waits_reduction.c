@@ -871,7 +871,7 @@ static void draw_lock(struct story *s, struct waits_record *r, struct waits_requ
         at++;
     q->comm = at;
     if (at == r->comms && r->thread == 0)
-        lock_of_2(s, r->rank, WAITS_LOCK_OF_ONE, WAITS_LOCK_NONE);
+        lock_of_2(s, r->rank, WAITS_LOCK_OF_ALL, WAITS_LOCK_NONE);
     else if (at == r->comms)
         q->comm = FTREE_NONE;
     if (q->comm < 0 || r->comm[at].last.begun < q->number)
@@ -937,7 +937,7 @@ static void draw_record(struct story *s, int32_t rank, const struct waits_comm *
         return;
     draw_comms(r, other);
     if (draw(4) == 0)
-        lock_of_2(s, rank, WAITS_LOCK_OF_ONE, (uint32_t) draw(2));
+        lock_of_2(s, rank, WAITS_LOCK_OF_ALL, (uint32_t) draw(2));
     if (draw(20) == 0)
         r->state = WAITS_FINALIZING;
     else
