@@ -131,30 +131,23 @@ static void add_held(struct held *h, MPIR_Win * win)
     }
 }
 
+/* MPICH counts no references to windows; those that are whole are in its map. */
 static void search_block(struct held *h, char *objects, int n, int size)
 {
     for (int i = 0; i < n; i++) {
         MPIR_Win *win = (MPIR_Win *) (void *) (objects + (size_t) i * (size_t) size);
 
-        if (MPIR_Object_get_ref(win) > 0)
+        if (MPIDIU_map_lookup(MPIDI_global.win_map, MPIDIG_WIN(win, win_id)) == win)
             add_held(h, win);
     }
-}
-
-/* In these calls a lock may have been given back already, or a window is only half there. */
-static bool may_change(uint32_t call)
-{
-    return call == ID("Win_unlock") || call == ID("Win_unlock_all") || call == ID("Win_free") ||
-        call == ID("Win_create") || call == ID("Win_create_c") || call == ID("Win_allocate") ||
-        call == ID("Win_allocate_c") || call == ID("Win_allocate_shared") ||
-        call == ID("Win_allocate_shared_c") || call == ID("Win_create_dynamic");
 }
 
 int MPIDI_faultloc_locks_held(uint32_t call, struct MPIDI_faultloc_lock *lock, int most)
 {
     struct held h = {.lock = lock,.most = most };
 
-    if (call == 0 || may_change(call) || !MPIR_Win_mem.initialized)
+    if (call == 0 || call == ID("Win_unlock") || call == ID("Win_unlock_all") ||
+        !MPIR_Win_mem.initialized)
         return 0;
     search_block(&h, MPIR_Win_mem.direct, MPIR_Win_mem.direct_size, MPIR_Win_mem.size);
     for (int i = 0; MPIR_Win_mem.indirect && i < MPIR_Win_mem.indirect_size; i++)
