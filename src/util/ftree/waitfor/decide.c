@@ -347,7 +347,8 @@ static void note_ends(struct ftree *ft, ftree_time now, struct waitfor_candidate
         while (i < w->told.n && w->told.items[i]->rank != a->rank)
             i++;
         old = i < w->told.n ? w->told.items[i] : NULL;
-        if (!a->answer || (old && waitfor_print(old) == waitfor_print(a->answer)))
+        if (!a->answer || (old && waitfor_print(old) == waitfor_print(a->answer) &&
+                           !old->since == !a->answer->since))
             continue;
         slot = old ? &w->told.items[i] : FTREE_PUSH(ft, w->told);
         if (!slot)

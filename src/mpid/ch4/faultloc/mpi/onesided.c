@@ -66,13 +66,13 @@ int MPIDI_faultloc_rma_peers(uint32_t call, MPIR_Comm ** comm, int32_t * rank, i
     struct peers p = {.rank = rank,.most = most };
 
     *comm = NULL;
-    *must_act = call == ID("Win_start") || call == ID("Win_wait");
+    *must_act = call == ID("Win_start") || call == ID("Win_wait") || call == ID("Win_test");
     if (!win || MPIDI_faultloc_call_kind(call) != WAITS_RMA)
         return 0;
     *comm = win->comm_ptr;
     if (call == ID("Win_start"))
         add_group(&p, MPIDI_faultloc_rma.group, MPIDIG_WIN(win, sync).pw.count);
-    else if (call == ID("Win_wait"))
+    else if (*must_act)
         add_group(&p, MPIDIG_WIN(win, sync).pw.group, MPIDIG_WIN(win, sync).sc.count);
     else
         add_targets(&p, win, call);

@@ -401,6 +401,11 @@ extern uint32_t MPIDI_faultloc_asked MPIDI_FAULTLOC_HIDDEN; /* the agent waits f
         MPIDI_faultloc_rma.window = (win); \
         MPIDI_FAULTLOC_WAIT_TURN(NULL, NULL, 0); \
     } while (0)
+#define MPIDI_FAULTLOC_RMA_POLLED(win) \
+    do { \
+        MPIDI_faultloc_rma.window = (win); \
+        MPIDI_FAULTLOC_POLLED(ALL, NULL, 0); \
+    } while (0)
 #define MPIDI_FAULTLOC_RMA_GROUP(group_) (MPIDI_faultloc_rma.group = (group_))
 #define MPIDI_FAULTLOC_EXCLUSIVE 0x40000000u /* far above MPI_MODE_... */
 #define MPIDI_FAULTLOC_RMA_LOCK(target_, type) \
@@ -634,6 +639,7 @@ void MPIDI_faultloc_aborting(bool is_victim) MPIDI_FAULTLOC_HIDDEN;
 #define MPIDI_FAULTLOC_TYPE_FREE(type) do { } while (0)
 #define MPIDI_FAULTLOC_COLL_REQUEST(req, comm) do { } while (0)
 #define MPIDI_FAULTLOC_RMA_TURN(win) do { } while (0)
+#define MPIDI_FAULTLOC_RMA_POLLED(win) do { } while (0)
 #define MPIDI_FAULTLOC_RMA_GROUP(group) do { } while (0)
 #define MPIDI_FAULTLOC_RMA_LOCK(target, type) do { } while (0)
 #if defined(HAVE_MPIT_EVENTS)
