@@ -42,7 +42,7 @@ struct waitfor_hang {
 /* A rank that others wait for, of which its agent says that it is not in MPI. */
 static bool any_outside(const struct waitfor *w)
 {
-    FTREE_EACH(waitfor_answer_of_rank, a, w->told)
+    FTREE_EACH(waitfor_answer_of_rank, a, w->end_answers)
         if ((*a)->seen == WAITFOR_UNABLE && !(*a)->since && (*a)->records == 0)
             return true;
     return false;
