@@ -206,6 +206,7 @@ glue_headers = \
     src/mpid/ch4/faultloc/board/verdicts.h \
     src/mpid/ch4/faultloc/board/wait_area.h \
     src/mpid/ch4/faultloc/board/wakeup.h \
+    src/mpid/ch4/faultloc/handler/handler.h \
     src/mpid/ch4/faultloc/io/launcher_notify.h \
     src/mpid/ch4/faultloc/io/loop.h \
     src/mpid/ch4/faultloc/io/reader.h \
@@ -230,6 +231,13 @@ glue_headers = \
     src/mpid/ch4/faultloc/seam/faultloc_seam.h \
     src/mpid/ch4/faultloc/seam/faultloc_sums.h \
     src/mpid/ch4/faultloc/seam/faultloc_ucx.h
+
+handler_sources = \
+    src/mpid/ch4/faultloc/handler/facts.c \
+    src/mpid/ch4/faultloc/handler/print.c \
+    src/mpid/ch4/faultloc/handler/snapshot.c \
+    src/mpid/ch4/faultloc/handler/syscalls.c \
+    src/mpid/ch4/faultloc/handler/unwind.c
 
 hydra_sources = \
     src/pm/hydra/pm/pmiserv/faultloc_arrival.c \

@@ -11,6 +11,7 @@
 #   0      base    clocks, lines on stderr, addresses, interfaces, processes       both
 #   1      board   the node's shared segment, and how a rank and its agent meet    both
 #   1      net     frames, connections, the channel between the nodes              faultloc-agent
+#   1      handler stacks of processes; the top Makefile.am builds it              faultloc-handler
 #   2      io      the agent's files and sockets on its node; epoll, threads       faultloc-agent
 #   2      mpi     settings, start, stop, waits, failed ranks, queries             libmpi
 #   3      node    what ranks, /proc and hwloc say                                 faultloc-agent
@@ -56,6 +57,7 @@ noinst_HEADERS += \
     src/mpid/ch4/faultloc/board/verdicts.h \
     src/mpid/ch4/faultloc/board/wait_area.h \
     src/mpid/ch4/faultloc/board/wakeup.h \
+    src/mpid/ch4/faultloc/handler/handler.h \
     src/mpid/ch4/faultloc/io/launcher_notify.h \
     src/mpid/ch4/faultloc/io/loop.h \
     src/mpid/ch4/faultloc/io/reader.h \
