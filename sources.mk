@@ -39,9 +39,11 @@ core_sources = \
     src/util/ftree/query/query.c \
     src/util/ftree/query/result.c \
     src/util/ftree/query/set.c \
+    src/util/ftree/query/stacks.c \
     src/util/ftree/recheck/recheck.c \
     src/util/ftree/report/report.c \
     src/util/ftree/report/report_json.c \
+    src/util/ftree/report/report_stacks.c \
     src/util/ftree/report/report_waiting.c \
     src/util/ftree/report/report_words.c \
     src/util/ftree/rules/rules.c \
@@ -51,6 +53,7 @@ core_sources = \
     src/util/ftree/rules/rules_read.c \
     src/util/ftree/rules/rules_read_model.c \
     src/util/ftree/rules/rules_reader.c \
+    src/util/ftree/stacks/stacks.c \
     src/util/ftree/state/case.c \
     src/util/ftree/state/own.c \
     src/util/ftree/state/partition.c \
@@ -117,6 +120,7 @@ core_headers = \
     src/util/ftree/rules/rules.h \
     src/util/ftree/rules/rules_place.h \
     src/util/ftree/rules/rules_reader.h \
+    src/util/ftree/stacks/stacks.h \
     src/util/ftree/state/state.h \
     src/util/ftree/topology/topo.h \
     src/util/ftree/topology/tree.h \
@@ -425,6 +429,7 @@ unit_tests = \
     test/unit/test_sim_truth \
     test/unit/test_sim_units \
     test/unit/test_spread \
+    test/unit/test_stacks \
     test/unit/test_story \
     test/unit/test_symptom \
     test/unit/test_topo \

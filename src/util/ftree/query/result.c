@@ -59,7 +59,8 @@ static bool tell(struct ftree *ft, int32_t root, struct query_own *own,
                                    .classes = a->classes,
                                    .suspicions = a->suspicions,
                                    .more_suspicions = a->more_suspicions,
-                                   .suspicion = a->suspicion};
+                                   .suspicion = a->suspicion,
+                                   .stacks = &a->stacks};
     bool whole = sort_out(ft, a, &r.failed, &r.silent);
 
     if (whole)
