@@ -176,6 +176,8 @@ glue_sources = \
     src/mpid/ch4/faultloc/agent/reporter.c \
     src/mpid/ch4/faultloc/agent/set.c \
     src/mpid/ch4/faultloc/agent/sources.c \
+    src/mpid/ch4/faultloc/agent/stack_json.c \
+    src/mpid/ch4/faultloc/agent/stacks.c \
     src/mpid/ch4/faultloc/agent/status.c \
     src/mpid/ch4/faultloc/agent/status_json.c \
     src/mpid/ch4/faultloc/agent/status_text.c \
@@ -192,6 +194,7 @@ glue_headers = \
     src/mpid/ch4/faultloc/agent/reporter.h \
     src/mpid/ch4/faultloc/agent/set.h \
     src/mpid/ch4/faultloc/agent/sources.h \
+    src/mpid/ch4/faultloc/agent/stacks.h \
     src/mpid/ch4/faultloc/agent/status.h \
     src/mpid/ch4/faultloc/agent/stop_job.h \
     src/mpid/ch4/faultloc/base/address.h \
@@ -371,6 +374,8 @@ unit_tests = \
     test/unit/test_faultloc_say \
     test/unit/test_faultloc_socket_opener \
     test/unit/test_faultloc_spawn \
+    test/unit/test_faultloc_stack_json \
+    test/unit/test_faultloc_stacks \
     test/unit/test_faultloc_start \
     test/unit/test_faultloc_state \
     test/unit/test_faultloc_status \

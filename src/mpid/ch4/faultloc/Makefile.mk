@@ -39,6 +39,7 @@ noinst_HEADERS += \
     src/mpid/ch4/faultloc/agent/reporter.h \
     src/mpid/ch4/faultloc/agent/set.h \
     src/mpid/ch4/faultloc/agent/sources.h \
+    src/mpid/ch4/faultloc/agent/stacks.h \
     src/mpid/ch4/faultloc/agent/status.h \
     src/mpid/ch4/faultloc/agent/stop_job.h \
     src/mpid/ch4/faultloc/base/address.h \
@@ -163,6 +164,8 @@ faultloc_agent_SOURCES = \
     src/mpid/ch4/faultloc/agent/reporter.c \
     src/mpid/ch4/faultloc/agent/set.c \
     src/mpid/ch4/faultloc/agent/sources.c \
+    src/mpid/ch4/faultloc/agent/stack_json.c \
+    src/mpid/ch4/faultloc/agent/stacks.c \
     src/mpid/ch4/faultloc/agent/status.c \
     src/mpid/ch4/faultloc/agent/status_json.c \
     src/mpid/ch4/faultloc/agent/status_text.c \

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/time.h>
+#include <unistd.h>
 
 /*
  * What needs no file system but /proc is printed first, of all processes; then they are copied, all
@@ -34,6 +35,7 @@ static const char usage[] =
     "  PID              a process; with START (field 22 of /proc/PID/stat) only if it began then\n"
     "  --deadline MS    the program ends after so long, with what it has (default: 5000)\n"
     "  --stack-kib N    so much of each thread's stack is read, from the inside (default: 256)\n"
+    "  --fd N           prints to this descriptor (default: 1)\n"
     "  --no-stacks      nothing is held: only the first lines\n"
     "  --version        what this program was built with\n"
     "  --help           this text\n"
@@ -42,7 +44,7 @@ static const char usage[] =
     "after the deadline the program ends by SIGALRM.\n";
 
 struct options {
-    long deadline_ms, stack_kib;
+    long deadline_ms, stack_kib, fd;
     bool no_stacks;
     int n;
     struct handler_process process[PROCESSES_MAX];
@@ -84,13 +86,25 @@ static bool read_process(const char *text, struct options *o)
     return *end ? wrong("no start of a process: ", text) : true;
 }
 
+/* Where an option's number goes, and its largest; NULL: it has none. */
+static long *number_of(const char *name, struct options *o, long *most)
+{
+    bool is_deadline = !strcmp(name, "--deadline"), is_fd = !strcmp(name, "--fd");
+
+    *most = is_deadline ? 600000 : is_fd ? 1023 : 8192;
+    return is_deadline                       ? &o->deadline_ms
+           : is_fd                           ? &o->fd
+           : !strcmp(name, "--stack-kib") ? &o->stack_kib
+                                             : NULL;
+}
+
 static bool read_options(int n, char **arguments, struct options *o)
 {
+    long *number, most;
+
     for (int i = 1; i < n; i++) {
-        bool is_deadline = !strcmp(arguments[i], "--deadline");
-        if (is_deadline || !strcmp(arguments[i], "--stack-kib")) {
-            if (i + 1 == n || !read_number(arguments[i + 1], 1, is_deadline ? 600000 : 8192,
-                                           is_deadline ? &o->deadline_ms : &o->stack_kib))
+        if ((number = number_of(arguments[i], o, &most))) {
+            if (i + 1 == n || !read_number(arguments[i + 1], 1, most, number))
                 return wrong("missing or wrong number after ", arguments[i]);
             i++;
         } else if (!strcmp(arguments[i], "--no-stacks")) {
@@ -111,12 +125,13 @@ static bool read_options(int n, char **arguments, struct options *o)
 static void set_deadline(long ms)
 {
     struct itimerval t = {.it_value = {.tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000}};
-    sigset_t set;
+    sigset_t none;
 
     signal(SIGALRM, SIG_DFL);
-    sigemptyset(&set);
-    sigaddset(&set, SIGALRM);
-    sigprocmask(SIG_UNBLOCK, &set, NULL);
+    signal(SIGTERM, SIG_DFL);
+    signal(SIGCHLD, SIG_DFL); /* of one that is ignored nothing comes, and the agent ignores it */
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
     setitimer(ITIMER_REAL, &t, NULL);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
 }
@@ -171,7 +186,7 @@ static int print_version(void)
 
 int main(int n, char **arguments)
 {
-    static struct options o = {.deadline_ms = DEADLINE_MS, .stack_kib = STACK_KIB};
+    static struct options o = {.deadline_ms = DEADLINE_MS, .stack_kib = STACK_KIB, .fd = 1};
 
     if (n == 2 && (!strcmp(arguments[1], "--help") || !strcmp(arguments[1], "-h")))
         return fputs(usage, stdout) < 0;
@@ -180,5 +195,7 @@ int main(int n, char **arguments)
     if (!read_options(n, arguments, &o))
         return 2;
     set_deadline(o.deadline_ms);
+    if (o.fd != STDOUT_FILENO && dup2((int) o.fd, STDOUT_FILENO) < 0)
+        return 2;
     return run(&o);
 }
