@@ -63,7 +63,7 @@ static __attribute__((noinline)) void sleep_in_known_function(void)
     nanosleep(&t, NULL); /* the line */
     turns++;
 }
-#define KNOWN_LINE (__LINE__ - 3)
+enum { KNOWN_LINE = __LINE__ - 3 };
 
 static __attribute__((noinline)) void call_it(void)
 {
@@ -270,7 +270,7 @@ START_TEST(a_rank_is_where_it_is)
     ck_assert_ptr_nonnull(strstr(got.text, "\"syscall\":\"clock_nanosleep\""));
     ck_assert_int_eq(state_of(child), 'S');
     snprintf(line, sizeof(line), "call_it test_faultloc_stacks.c:%d > sleep_in_known_function "
-             "test_faultloc_stacks.c:%d > ", KNOWN_LINE + 5, KNOWN_LINE);
+             "test_faultloc_stacks.c:%d > ", KNOWN_LINE + 7, KNOWN_LINE);
     ck_assert_msg(strstr(got.text, with_stacks ? line : "built without libdw"), "%s is not in %s",
                   line, got.text);
 }

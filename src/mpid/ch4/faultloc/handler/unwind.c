@@ -116,6 +116,7 @@ static void name_frame(Dwfl *dwfl, Dwarf_Addr at, struct handler_frame *f)
     slash = module ? strrchr(module, '/') : NULL;
     copy(f->module, sizeof(f->module), slash ? slash + 1 : module);
     copy(f->function, sizeof(f->function), dwfl_module_addrname(m, at));
+    f->function[strcspn(f->function, "@")] = '\0'; /* the version of a symbol */
     if (line)
         copy(f->file, sizeof(f->file), dwfl_lineinfo(line, NULL, &f->line, NULL, NULL, NULL));
 }
