@@ -90,15 +90,15 @@ static bool put_suspicions(struct ftree *ft, const struct query_answer *a, struc
     return ftree_bytes_append(ft, out, buf, w.at);
 }
 
-bool query_answer_put(struct ftree *ft, ftree_time now, struct query_answer *a, bool full,
-                      struct ftree_bytes *out)
+bool query_answer_put(struct ftree *ft, ftree_time now, struct query_answer *a, uint8_t kind,
+                      bool full, struct ftree_bytes *out)
 {
     (void) now;
     ftree_classes_bound(ft, &a->classes, full ? FTREE_CLASSES_MAX : QUERY_CLASSES);
     return ftree_classes_put_spans(ft, &a->answered, 0, out) &&
            ftree_classes_put_spans(ft, &a->left, 0, out) && put_suspicions(ft, a, out) &&
            ftree_classes_put(ft, &a->classes, full ? 0 : QUERY_RUNS, out) &&
-           ftree_stacks_put(ft, &a->stacks, out);
+           (kind != FTREE_QUERY_STACKS || ftree_stacks_put(ft, &a->stacks, out));
 }
 
 static void get_suspicions(struct wire_codec *c, struct query_answer *a)
@@ -117,8 +117,8 @@ static void get_suspicions(struct wire_codec *c, struct query_answer *a)
     }
 }
 
-int query_answer_get(struct ftree *ft, ftree_time now, const uint8_t *bytes, size_t len,
-                     struct query_answer *out)
+int query_answer_get(struct ftree *ft, ftree_time now, uint8_t kind, const uint8_t *bytes,
+                     size_t len, struct query_answer *out)
 {
     struct wire_codec c = {.reads = true,
                            .p = (uint8_t *) (uintptr_t) bytes,
@@ -131,7 +131,9 @@ int query_answer_get(struct ftree *ft, ftree_time now, const uint8_t *bytes, siz
         !ftree_classes_get_spans(ft, &c, ft->job->nodes, &out->left))
         return FTREE_ERR_NOMEM;
     get_suspicions(&c, out);
-    if (!ftree_classes_get(ft, &c, &out->classes) || !ftree_stacks_get(ft, &c, &out->stacks))
+    if (!ftree_classes_get(ft, &c, &out->classes))
+        return FTREE_ERR_NOMEM;
+    if (kind == FTREE_QUERY_STACKS && !ftree_stacks_get(ft, &c, &out->stacks))
         return FTREE_ERR_NOMEM;
     return c.bad || c.at < len ? FTREE_ERR_MALFORMED : FTREE_OK;
 }

@@ -219,7 +219,7 @@ static void finish(struct ftree *ft, ftree_time now, struct query_round *r)
 {
     struct ftree_bytes bytes = {0};
     bool at_root = r->asker == FTREE_NONE;
-    bool whole = query_answer_put(ft, now, &r->answer, is_full(r), &bytes);
+    bool whole = query_answer_put(ft, now, &r->answer, r->kind, is_full(r), &bytes);
 
     ftree_trace(ft, "  query %u: %d nodes have answered", r->number, r->answer.answered.count);
     if (whole && !at_root)
@@ -242,12 +242,13 @@ static void finish_if_in(struct ftree *ft, ftree_time now, struct query_round *r
 }
 
 /* The acting root is below the node that asks it: its own answer is in its round already. */
-static void answer_nothing(struct ftree *ft, ftree_time now, int32_t asker, uint32_t number)
+static void answer_nothing(struct ftree *ft, ftree_time now, uint8_t kind, int32_t asker,
+                           uint32_t number)
 {
     struct query_answer none = {0};
     struct ftree_bytes bytes = {0};
 
-    if (query_answer_put(ft, now, &none, false, &bytes))
+    if (query_answer_put(ft, now, &none, kind, false, &bytes))
         ftree_parcel_send(ft, now, asker, WIRE_QUERY_ANSWER, number, bytes.items,
                           (size_t) bytes.n);
     ftree_alloc(ft, bytes.items, 0);
@@ -263,7 +264,7 @@ static void begin_round(struct ftree *ft, ftree_time now, uint8_t kind, uint32_t
     struct query_round *r = w ? find_round(ft, number) : NULL;
 
     if (r && r->asker == FTREE_NONE)
-        answer_nothing(ft, now, asker, number);
+        answer_nothing(ft, now, kind, asker, number);
     else if (r)
         r->asker = asker;
     if (!w || r || w->rounds.n >= ROUNDS_MAX)
@@ -295,7 +296,7 @@ static void settle(struct ftree *ft, ftree_time now, int32_t from, uint32_t numb
     if (!r || i == r->due.n)
         return;
     FTREE_DROP(r->due, i);
-    if (query_answer_get(ft, now, bytes->items, (size_t) bytes->n, &a) ||
+    if (query_answer_get(ft, now, r->kind, bytes->items, (size_t) bytes->n, &a) ||
         !query_answer_merge(ft, &r->answer, &a))
         ftree_trace(ft, "  an answer of %s cannot be read", ftree_name(ft, from));
     query_answer_clear(ft, &a);

@@ -120,11 +120,11 @@ void query_answer_own(struct ftree *ft, ftree_time now, struct query_answer *a);
 bool query_answer_merge(struct ftree *ft, struct query_answer *a, const struct query_answer *more);
 /* The whole branch below a node has left. */
 bool query_answer_left(struct ftree *ft, struct query_answer *a, int32_t node);
-bool query_answer_put(struct ftree *ft, ftree_time now, struct query_answer *a, bool full,
-                      struct ftree_bytes *out);
+bool query_answer_put(struct ftree *ft, ftree_time now, struct query_answer *a, uint8_t kind,
+                      bool full, struct ftree_bytes *out);
 /* FTREE_ERR_MALFORMED, FTREE_ERR_NOMEM; to be cleared all the same. */
-int query_answer_get(struct ftree *ft, ftree_time now, const uint8_t *bytes, size_t len,
-                     struct query_answer *out);
+int query_answer_get(struct ftree *ft, ftree_time now, uint8_t kind, const uint8_t *bytes,
+                     size_t len, struct query_answer *out);
 void query_answer_clear(struct ftree *ft, struct query_answer *a);
 
 /* set.c */
