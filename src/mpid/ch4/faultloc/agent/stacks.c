@@ -29,6 +29,30 @@ void faultloc_stacks_init(struct faultloc_stacks *s, const struct faultloc_board
     s->fd = -1;
 }
 
+/* The kernel asks the same before a process's memory is opened as before it is traced. */
+static bool may_trace(pid_t pid)
+{
+    char path[48];
+    int fd;
+
+    snprintf(path, sizeof(path), "/proc/%d/mem", (int) pid);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0 || (errno != EACCES && errno != EPERM);
+}
+
+void faultloc_stacks_ask_leave(const struct faultloc_board *board)
+{
+    for (int32_t i = 0; i < board->slots; i++) {
+        struct faultloc_slot *slot = faultloc_board_slot(board, i);
+        if (slot->pid <= 0 || may_trace(slot->pid))
+            continue;
+        slot->tracer = (int32_t) getpid();
+        __atomic_store_n(&slot->news, 1, __ATOMIC_RELEASE);
+    }
+}
+
 /* ---- starting it ----------------------------------------------------------------------------- */
 
 /* The handler is beside this program.  Nothing here asks the file system, which may not answer. */

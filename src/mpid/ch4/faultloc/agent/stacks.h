@@ -61,6 +61,10 @@ struct faultloc_stacks {
 /* Purpose: begins; nothing is started yet. */
 void faultloc_stacks_init(struct faultloc_stacks *s, const struct faultloc_board *board, int epoll);
 
+/* Purpose: asks the ranks that the system does not let the agent trace to permit it; each does so in
+ * MPI_Init, or later when MPICH turns its progress. */
+void faultloc_stacks_ask_leave(const struct faultloc_board *board);
+
 /* Purpose: has the stacks of n local ranks taken; `taken` is called once, by a later
  * faultloc_stacks_turn(), with an entry for each.  False: too many requests wait. */
 bool faultloc_stacks_take(struct faultloc_stacks *s, ftree_time now, const int32_t *local, int32_t n,
