@@ -359,6 +359,7 @@ unit_tests = \
     test/unit/test_faultloc_board \
     test/unit/test_faultloc_channel_tcp \
     test/unit/test_faultloc_delivery \
+    test/unit/test_faultloc_handler \
     test/unit/test_faultloc_iface \
     test/unit/test_faultloc_launcher \
     test/unit/test_faultloc_launcher_notify \

@@ -151,7 +151,7 @@ static void note_answered(void *ctx, const struct ftree_query_result *r)
         return;
     }
     if (r->kind == FTREE_QUERY_STACKS)
-        faultloc_asks_answered(&a->sources.asks, r);
+        faultloc_asks_answered(&a->sources.asks, r); /* or it is of a status */
     faultloc_statuses_answered(&a->sources.statuses, r);
     faultloc_note_answered(&a->note, r);
 }
