@@ -572,6 +572,7 @@ man_pages = \
     doc/MPIX_Comm_failure_ack.3 \
     doc/MPIX_Comm_failure_get_acked.3 \
     doc/MPIX_Faultloc_verdicts.3 \
+    doc/faultloc-handler.1 \
     doc/faultloc-rules.5 \
     doc/faultloc.1 \
     doc/faultloc.7 \

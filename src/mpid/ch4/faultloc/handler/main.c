@@ -5,6 +5,7 @@
 
 #include "faultloc/handler/handler.h"
 
+#include <err.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -52,7 +53,7 @@ struct options {
 
 static bool wrong(const char *what, const char *which)
 {
-    fprintf(stderr, "faultloc-handler: %s%.100s; see faultloc-handler --help\n", what, which);
+    warnx("%s%.100s; see faultloc-handler --help", what, which);
     return false;
 }
 

@@ -136,7 +136,7 @@ static const char *why_not(int error)
 {
     return error == EPERM   ? "ptrace is not permitted: a debugger holds it, or the system forbids it "
                               "(kernel.yama.ptrace_scope)"
-           : error == ESRCH ? "the thread has ended"
+           : error == ESRCH || error == ENOENT ? "the thread has ended"
                             : "ptrace failed";
 }
 
