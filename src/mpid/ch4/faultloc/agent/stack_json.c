@@ -207,8 +207,11 @@ bool faultloc_stack_is_helper(struct json_object *process, int32_t i)
 static void read_call(struct json_object *frame, struct ftree_call *c)
 {
     int64_t line = json_object_get_int64(get(frame, "line", json_type_int));
+    const char *function = text_of(frame, "function");
 
-    *c = (struct ftree_call){.function = text_of(frame, "function"),
+    if (function && !strncmp(function, "PMPI_", 5))
+        function++; /* the same function by its other name */
+    *c = (struct ftree_call){.function = function,
                              .file = text_of(frame, "file"),
                              .module = text_of(frame, "module"),
                              .line = line > 0 && line <= INT32_MAX ? (int32_t) line : 0};
@@ -229,8 +232,7 @@ static bool is_start(const struct ftree_call *c)
 /* What is inside of an MPI function is of no interest to its caller. */
 static bool is_mpi(const struct ftree_call *c)
 {
-    return c->function &&
-           (!strncmp(c->function, "MPI_", 4) || !strncmp(c->function, "PMPI_", 5));
+    return c->function && !strncmp(c->function, "MPI_", 4);
 }
 
 int32_t faultloc_stack_calls(struct json_object *process, int32_t i, struct ftree_call *call,

@@ -13,8 +13,8 @@
 #include <string.h>
 
 /*
- * The status of a job as lines for people.  A short one fits a screen however large the job is: one line
- * for each class of ranks, of which the core tells the largest.
+ * The status of a job as lines for people.  A short one fits a screen however large the job is: one
+ * line for each class of ranks, of which the core tells the largest.
  */
 
 #define WHICH_MAX 28 /* characters of a list of ranks in a short one */
@@ -177,7 +177,7 @@ static void put_head(FILE *f, const struct faultloc_program *p, const struct ftr
     fputc('\n', f);
 }
 
-char *faultloc_status_stacks_text(const struct faultloc_program *p, const struct ftree *ft,
+char *faultloc_status_stacks_text(const struct faultloc_program *p,
                                   const struct ftree_query_result *r)
 {
     char *text = NULL, *stacks = r->stacks ? ftree_report_stacks(r->stacks, "") : NULL;
@@ -187,7 +187,7 @@ char *faultloc_status_stacks_text(const struct faultloc_program *p, const struct
     if (f) {
         put_head(f, p, r);
         fputs(stacks ? stacks : "", f);
-        put_verdicts(f, &p->job.job, ft, false);
+        put_verdicts(f, &p->job.job, p->ft, false);
     }
     free(stacks);
     if (f && fclose(f) == 0)
@@ -196,7 +196,7 @@ char *faultloc_status_stacks_text(const struct faultloc_program *p, const struct
     return NULL;
 }
 
-char *faultloc_status_job_text(const struct faultloc_program *p, const struct ftree *ft,
+char *faultloc_status_job_text(const struct faultloc_program *p,
                                const struct ftree_query_result *r, bool full)
 {
     const struct ftree_job *job = &p->job.job;
@@ -209,7 +209,7 @@ char *faultloc_status_job_text(const struct faultloc_program *p, const struct ft
     put_head(f, p, r);
     put_classes(f, job, &r->classes, full);
     put_suspicions(f, job, r);
-    put_verdicts(f, job, ft, full);
+    put_verdicts(f, job, p->ft, full);
     if (fclose(f) == 0)
         return text;
     free(text);

@@ -111,8 +111,8 @@ MPIR_Request *MPIDI_faultloc_real(MPIR_Request * req);
 /* Purpose: true for a request of the active message layer, as all of shared memory are. */
 bool MPIDI_faultloc_is_am(MPIR_Request * req);
 
-/* Purpose: the rank of the world that an address is of, or a row of the sums (faultloc_sums.h): what
- * requests note of their peers; FTREE_NONE: it is of another world, or neither. */
+/* Purpose: the rank of the world that an address is of, or a row of the sums (faultloc_sums.h):
+ * what requests note of their peers; FTREE_NONE: it is of another world, or neither. */
 int32_t MPIDI_faultloc_rank_at(const void *peer);
 
 /* Purpose: the rank of the world that a send or receive is about; FTREE_NONE: not known, or any. */
@@ -150,12 +150,12 @@ struct MPIDI_faultloc_wait {
     int context_offset, source, tag; /* of a probe */
 };
 
-/* Purpose: takes notice that the agent has asked, if it has; from within progress.  Who waits, or has
- * asked in vain, answers then; if nobody does for a while this does as well as it can. */
+/* Purpose: takes notice that the agent has asked, if it has; from within progress.  Who waits, or
+ * has asked in vain, answers then; if nobody does for a while this does as well as it can. */
 void MPIDI_faultloc_take_question(void);
 
-/* Purpose: a number that is the same as long as no call of MPI begins or ends in any thread, but those
- * that ask in vain, no message begins, and no receive ends. */
+/* Purpose: a number that is the same as long as no call of MPI begins or ends in any thread, but
+ * those that ask in vain, no message begins, and no receive ends. */
 uint64_t MPIDI_faultloc_moment(void);
 
 /* Purpose: answers, if the agent has asked. */
