@@ -45,7 +45,8 @@ bool query_answer_merge(struct ftree *ft, struct query_answer *a, const struct q
     return ftree_hang_answer_merge(ft, &a->hang, &more->hang) &&
            ftree_spans_merge(ft, &a->answered, &more->answered) &&
            ftree_spans_merge(ft, &a->left, &more->left) &&
-           ftree_classes_merge(ft, &a->classes, &more->classes);
+           ftree_classes_merge(ft, &a->classes, &more->classes) &&
+           ftree_stacks_merge(ft, &a->stacks, &more->stacks);
 }
 
 /* Level by level: the children of a span of nodes are a span. */
@@ -98,7 +99,8 @@ bool query_answer_put(struct ftree *ft, ftree_time now, struct query_answer *a, 
     return ftree_classes_put_spans(ft, &a->answered, 0, out) &&
            ftree_classes_put_spans(ft, &a->left, 0, out) && put_suspicions(ft, a, out) &&
            ftree_classes_put(ft, &a->classes, full ? 0 : QUERY_RUNS, out) &&
-           (kind != FTREE_QUERY_HANG || query_hang_put(ft, &a->hang, out));
+           (kind != FTREE_QUERY_HANG || query_hang_put(ft, &a->hang, out)) &&
+           (kind != FTREE_QUERY_STACKS || ftree_stacks_put(ft, &a->stacks, out));
 }
 
 static void get_suspicions(struct wire_codec *c, struct query_answer *a)
@@ -134,6 +136,8 @@ int query_answer_get(struct ftree *ft, ftree_time now, uint8_t kind, const uint8
     if (!ftree_classes_get(ft, &c, &out->classes) ||
         (kind == FTREE_QUERY_HANG && !query_hang_get(ft, &c, &out->hang)))
         return FTREE_ERR_NOMEM;
+    if (kind == FTREE_QUERY_STACKS && !ftree_stacks_get(ft, &c, &out->stacks))
+        return FTREE_ERR_NOMEM;
     return c.bad || c.at < len ? FTREE_ERR_MALFORMED : FTREE_OK;
 }
 
@@ -143,5 +147,6 @@ void query_answer_clear(struct ftree *ft, struct query_answer *a)
     ftree_spans_clear(ft, &a->left);
     ftree_classes_clear(ft, &a->classes);
     ftree_hang_answer_clear(ft, &a->hang);
+    ftree_stacks_clear(ft, &a->stacks);
     a->suspicions = a->more_suspicions = 0;
 }

@@ -30,10 +30,14 @@ static const struct {
     /* On every node.  True: the own answer takes time, and ftree_query_said() will say so. */
     bool (*at_node)(struct ftree *ft, ftree_time now, struct query_round *r);
     bool is_shared; /* who asks the same meanwhile gets the same answer */
+    ftree_time longer; /* that an own answer may take */
 } kinds[FTREE_QUERY_COUNT] = {
     [FTREE_QUERY_STATUS] = {.at_node = ask_ranks, .is_shared = true},
     [FTREE_QUERY_SET] = {.at_root = query_set_at_root, .at_node = query_set_at_node},
-    [FTREE_QUERY_HANG] = {.at_node = query_hang_at_node}};
+    [FTREE_QUERY_HANG] = {.at_node = query_hang_at_node},
+    [FTREE_QUERY_STACKS] = {.at_node = query_stacks_at_node,
+                            .is_shared = true,
+                            .longer = FTREE_STACKS_TIME}};
 
 /* What they do is the business of who looks at them. */
 static bool ask_ranks(struct ftree *ft, ftree_time now, struct query_round *r)
@@ -168,7 +172,8 @@ static ftree_time time_of(const struct ftree *ft, const struct query_round *r)
 {
     int32_t height = ftree_topo_height(ft->topo, top_of(ft, r));
 
-    return height > 0 ? ft->cfg.gather * (ftree_time) (height + 1) : OWN_TIME;
+    return kinds[r->kind].longer +
+           (height > 0 ? ft->cfg.gather * (ftree_time) (height + 1) : OWN_TIME);
 }
 
 /* ---- the way up ------------------------------------------------------------------------------ */
@@ -313,6 +318,20 @@ void ftree_query_said(struct ftree *ft, ftree_time now, uint32_t number,
     ftree_classes_clear(ft, classes);
     ftree_alloc(ft, classes, 0);
     end_if_idle(ft);
+}
+
+void ftree_query_stacks_taken(struct ftree *ft, ftree_time now, uint32_t number,
+                              struct ftree_stacks *s)
+{
+    struct query_round *r = ft->queries->work ? find_round(ft, number) : NULL;
+
+    if (r && r->kind == FTREE_QUERY_STACKS && !r->own_done) {
+        ftree_stacks_merge(ft, &r->answer.stacks, s);
+        r->own_done = true;
+        finish_if_in(ft, now, r);
+        end_if_idle(ft);
+    }
+    ftree_stacks_clear(ft, s);
 }
 
 /* ---- the acting root ------------------------------------------------------------------------- */
@@ -471,7 +490,7 @@ int ftree_query_ask(struct ftree *ft, ftree_time now, enum ftree_query_kind kind
     own->kind = (uint8_t) kind;
     own->number = ftree_parcel_number(&ft->queries->own, now);
     own->until =
-        now + PATIENCE + ft->cfg.gather * (ftree_time) (ftree_topo_height(ft->topo, 0) + 1);
+        now + PATIENCE + kinds[kind].longer + ft->cfg.gather * (ftree_time) (ftree_topo_height(ft->topo, 0) + 1);
     own->again = now; /* at the next tick, for the caller is to know the number first */
     *number = own->number;
     return FTREE_OK;

@@ -8,6 +8,7 @@
 
 #include "ftree/hang/answer.h"
 #include "ftree/net/net.h"
+#include "ftree/stacks/stacks.h"
 #include "ftree/state/state.h"
 #include "ftree/waits/classes.h"
 
@@ -23,8 +24,9 @@
  *     result.c   the acting root's result, and the asker's
  *     set.c      a value for all nodes: what a person sets while the job runs
  *     hang.c     samples, and ranks outside MPI, for the acting root itself
+ *     stacks.c   where ranks are in their code
  *
- * Nobody is waited for longer than cfg.gather for each level below.  The acting root makes one round at a
+ * Nobody is waited for longer than cfg.gather for each level below, and for stacks FTREE_STACKS_TIME.  The acting root makes one round at a
  * time.  Nothing of it has memory while nobody asks.
  */
 
@@ -40,6 +42,7 @@ struct query_answer {
     int32_t suspicions, more_suspicions;
     struct ftree_suspicion suspicion[QUERY_SUSPICIONS];
     struct hang_answer hang; /* of that kind alone */
+    struct ftree_stacks stacks;
 };
 
 /* One that this node takes part in. */
@@ -106,6 +109,9 @@ void ftree_query_undeliverable(struct ftree *ft, ftree_time now, enum wire_type 
 /* The own ranks have said what they do; the classes are then the room's. */
 void ftree_query_said(struct ftree *ft, ftree_time now, uint32_t number,
                       struct ftree_rank_classes *classes);
+/* The stacks of own ranks were taken; they are then the room's. */
+void ftree_query_stacks_taken(struct ftree *ft, ftree_time now, uint32_t number,
+                              struct ftree_stacks *s);
 /* A verdict is known: a node may be lost that is waited for. */
 void ftree_query_learned(struct ftree *ft, ftree_time now);
 void ftree_query_tick(struct ftree *ft, ftree_time now);
@@ -146,6 +152,10 @@ bool query_hang_put(struct ftree *ft, const struct hang_answer *a, struct ftree_
 bool query_hang_get(struct ftree *ft, struct wire_codec *c, struct hang_answer *a);
 /* Takes *a (NULL: there is none). */
 void query_hang_said(struct ftree *ft, const struct ftree_query_result *r, struct hang_answer *a);
+/* stacks.c */
+bool query_stacks_request(struct ftree *ft, const struct ftree_ranks *ranks, bool details,
+                          struct ftree_bytes *out);
+bool query_stacks_at_node(struct ftree *ft, ftree_time now, struct query_round *r);
 
 /* result.c */
 /* Of a result the first byte. */
