@@ -163,6 +163,16 @@ START_TEST(what_it_does_there_says_which_class)
 }
 END_TEST
 
+START_TEST(a_rank_that_was_never_outside_before_may_hang_there)
+{
+    struct world *w = begin(4, 6, 6);
+
+    story.longest = 0;
+    ck_assert(world_run_until_reports(w, 1, 15 * SECOND));
+    ck_assert_ptr_nonnull(strstr(w->report[0].evidence[2].detail, "no stay before"));
+}
+END_TEST
+
 START_TEST(it_comes_after_all)
 {
     struct world *w = begin(4, 6, 6);
@@ -268,6 +278,7 @@ SUITE("hang_story")
 {
     TEST_ROWS(the_rank_that_never_comes_is_named, COUNT(nodes_of));
     TEST_ROWS(what_it_does_there_says_which_class, COUNT(kinds));
+    TEST(a_rank_that_was_never_outside_before_may_hang_there);
     TEST(it_comes_after_all);
     TEST_ROWS(nobody_is_accused, COUNT(harmless));
     TEST(a_gap_counts_for_nobody);

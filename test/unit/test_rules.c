@@ -537,8 +537,8 @@ static const struct {
     double stay; /* percent */
     const char *sign;
 } outside[] = {
-    {RULES_OUTSIDE_NONE, INFINITY, NULL},
-    {RULES_OUTSIDE_BURNING, INFINITY, "user-code-hang/burns-cpu"},
+    {RULES_OUTSIDE_NONE, 1e9, NULL},
+    {RULES_OUTSIDE_BURNING, 1e9, "user-code-hang/burns-cpu"},
     {RULES_OUTSIDE_BURNING, 101, "user-code-hang/burns-cpu"},
     {RULES_OUTSIDE_BURNING, 100, NULL},
     {RULES_OUTSIDE_BLOCKED, 500, "user-code-hang/blocked"},

@@ -330,7 +330,7 @@ const struct rules_sign *ftree_rules_decide_waits(const struct ftree_rules *rule
                                                   int32_t *model);
 
 /* Purpose: the same where ranks seem to hang outside MPI: RULES_OUTSIDE_BURNING and so on, and stay-percent
- * (INFINITY: they were never seen outside before); only models of user-code-hang and io-hang count.  Pure. */
+ * (1e9: they were never seen outside before); only models of user-code-hang and io-hang count.  Pure. */
 const struct rules_sign *ftree_rules_decide_outside(const struct ftree_rules *rules, int outside,
                                                     double stay_percent, int32_t *model);
 

@@ -7,7 +7,6 @@
 
 #include "ftree/base/event.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -25,6 +24,7 @@
 #define PAUSE_MIN (1000 * FTREE_MS)
 #define PAUSE_MAX (60 * 1000 * FTREE_MS)
 #define PATIENCE (10 * 1000 * FTREE_MS) /* with an answer that does not come */
+#define NEVER_BEFORE 1e9 /* percent; the rank was not seen outside MPI before */
 #define SHOWN 24 /* samples in the evidence */
 #define RANKS_SHOWN (FTREE_EVIDENCE_MAX - 2)
 
@@ -160,11 +160,11 @@ static int what_they_do(const struct hang_sweep *s, bool disk)
 /* The least that any of the group has in percent of its longest stay before. */
 static double stay_percent(const struct hang_sweep *s, bool disk)
 {
-    double least = INFINITY, percent;
+    double least = NEVER_BEFORE, percent;
 
     for (int32_t i = 0; i < s->count; i++) {
         const struct ftree_stay *y = &s->stay[i];
-        percent = y->longest > 0 ? 100.0 * (double) y->stay / (double) y->longest : INFINITY;
+        percent = y->longest > 0 ? 100.0 * (double) y->stay / (double) y->longest : NEVER_BEFORE;
         if (is_of_group(y, disk) && percent < least)
             least = percent;
     }

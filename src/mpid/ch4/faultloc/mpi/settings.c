@@ -239,15 +239,17 @@ static int in_range(const char *name, int value, int least, int most, int otherw
 
 static double read_alpha(void)
 {
+    const double least = 1e-12, most = 0.1, otherwise = 0.001;
     const char *text = MPIR_CVAR_FAULTLOC_ALPHA;
     char *end;
     double alpha = strtod(text, &end);
 
-    if (end > text && !*end && alpha >= 1e-12 && alpha <= 0.1)
+    if (end > text && !*end && alpha >= least && alpha <= most)
         return alpha;
     if (MPIR_Process.rank == 0)
-        faultloc_say("MPIR_CVAR_FAULTLOC_ALPHA=%s is out of range 1e-12..0.1; using 0.001", text);
-    return 0.001;
+        faultloc_say("%s=%s is out of range %g..%g; using %g", "MPIR_CVAR_FAULTLOC_ALPHA", text, least,
+                     most, otherwise);
+    return otherwise;
 }
 
 int32_t MPIDI_faultloc_read_fanout(void)
