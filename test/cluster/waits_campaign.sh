@@ -13,9 +13,9 @@ cluster=$here/cluster
 . "$here/lib/campaign.sh"
 
 deadlocks="recv-recv ssend-ssend big-send-send ring5 two-comms waitall test-loop iprobe-loop"
-missing="missing-fence missing-split missing-inter missing-iv missing-scatterv"
+missing="missing-fence missing-split missing-idup missing-inter missing-iv missing-scatterv"
 deadlocks+=" or-knot wrong-tag wrong-comm missing-send missing-near $missing early-finalize"
-deadlocks+=" intercomm rma-lock rma-shared rma-lock-all rma-all-wanted rma-crosswise pscw"
+deadlocks+=" intercomm rma-lock rma-shared rma-lock-all rma-all-wanted rma-crosswise pscw win-test"
 deadlocks+=" first-of-two recv-recv-f08 recv-recv-mpif"
 mismatches="bcast-roots reduce-allreduce skip-allreduce skip-first counts ibarrier-barrier"
 healthy="or-no-knot late-send compute slow-link sleep-poll thread-comes uneven"

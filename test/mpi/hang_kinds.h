@@ -370,6 +370,19 @@ static void missing_inter(int i)
     missing(i, "MPI_Intercomm_create", intercomm_create);
 }
 
+static void comm_idup(void)
+{
+    MPI_Request r;
+
+    MPI_Comm_idup(MPI_COMM_WORLD, &hang.x, &r);
+    MPI_Wait(&r, MPI_STATUS_IGNORE);
+}
+
+static void missing_idup(int i)
+{
+    missing(i, "MPI_Wait", comm_idup);
+}
+
 static void neighbours(void)
 {
     int out[2] = {0}, in[2];
@@ -494,6 +507,24 @@ static void rma_crosswise(int i)
     take_from(!i, tag(1), MPI_COMM_WORLD);
     blocks("MPI_Win_lock");
     MPI_Win_lock(MPI_LOCK_EXCLUSIVE, of(3 - i), 0, hang.win);
+}
+
+/* B's epoch is exposed to A, who waits for B. */
+static void win_test(int i)
+{
+    MPI_Group world, group;
+    int to = of(0), done = 0;
+
+    if (i == 0) {
+        recv_from(1, tag(0), MPI_COMM_WORLD);
+        return;
+    }
+    MPI_Comm_group(MPI_COMM_WORLD, &world);
+    MPI_Group_incl(world, 1, &to, &group);
+    MPI_Win_post(group, 0, hang.win);
+    blocks("MPI_Win_test");
+    while (!done)
+        MPI_Win_test(hang.win, &done);
 }
 
 static void pscw(int i)
@@ -682,6 +713,7 @@ static void thread_comes(int i)
  *  missing-fence     the same in MPI_Win_fence, which is a barrier besides
  *  missing-split     the same in MPI_Comm_split_type, which all members agree upon
  *  missing-inter     the same in MPI_Intercomm_create: B's group needs A's leader, who is A
+ *  missing-idup      the same in MPI_Wait for MPI_Comm_idup, while MPICH makes the communicator
  *  missing-near      the same in MPI_Neighbor_alltoall: B is A's neighbour
  *  missing-iv        the same in MPI_Ialltoallv: B needs A's part
  *  missing-scatterv  the same in MPI_Scatterv, of which A is the root
@@ -693,6 +725,7 @@ static void thread_comes(int i)
  *  rma-all-wanted    the same, and B wants those of all targets
  *  rma-crosswise     A and B each hold a lock, and need that of the other
  *  pscw              A's access epoch needs B's post; B needs A's message
+ *  win-test          B polls for the end of A's access epoch; A needs B's message
  *  bcast-roots       A says another root than all others; it differs from the many
  *  reduce-allreduce  A is in MPI_Reduce, all others at the same position in MPI_Allreduce
  *  skip-allreduce    A is in MPI_Barrier, all others at the same position in MPI_Allreduce
@@ -722,6 +755,7 @@ static const struct kind kinds[] = {
     {"missing-fence", "deadlock", 2, EVERYBODY, 0, 0, make_win, missing_fence},
     {"missing-split", "deadlock", 2, EVERYBODY, 0, 0, NULL, missing_split},
     {"missing-inter", "deadlock", 2, EVERYBODY, 0, 0, make_halves, missing_inter},
+    {"missing-idup", "deadlock", 2, EVERYBODY, 0, 0, NULL, missing_idup},
     {"missing-near", "deadlock", 2, EVERYBODY, 0, 0, make_ring, missing_near},
     {"missing-iv", "deadlock", 2, EVERYBODY, 0, 0, NULL, missing_iv},
     {"missing-scatterv", "deadlock", 2, EVERYBODY, 0, 0, NULL, missing_scatterv},
@@ -733,6 +767,7 @@ static const struct kind kinds[] = {
     {"rma-all-wanted", "deadlock", 2, 2, 0, 0, make_win, rma_all_wanted},
     {"rma-crosswise", "deadlock", 2, 2, 0, 0, make_win, rma_crosswise},
     {"pscw", "deadlock", 2, 2, 0, 0, make_win, pscw},
+    {"win-test", "deadlock", 2, 2, 0, 0, make_win, win_test},
     {"bcast-roots", "collective-mismatch", 1, EVERYBODY, 0, 0, NULL, bcast_roots},
     {"reduce-allreduce", "collective-mismatch", 1, EVERYBODY, 0, 0, NULL, reduce_allreduce},
     {"skip-allreduce", "collective-mismatch", 1, EVERYBODY, 0, 0, NULL, skip_allreduce},

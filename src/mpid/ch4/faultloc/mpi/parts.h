@@ -57,6 +57,10 @@ void MPIDI_faultloc_begin_collectives(void);
  * members need not agree upon: of intercommunicators all but the function. */
 void MPIDI_faultloc_last_collective(MPIR_Comm *comm, struct waits_collective *last);
 
+/* Purpose: true if its collectives are noted, as those of all communicators are that were made since
+ * faultloc began, and those of the world. */
+bool MPIDI_faultloc_is_comm_noted(const MPIR_Comm *comm);
+
 /* Purpose: the communicators of this rank, `most` of them: those on which it has begun collectives,
  * those used last first, then others.  Returns how many. */
 int MPIDI_faultloc_comms(MPIR_Comm **comms, int most);

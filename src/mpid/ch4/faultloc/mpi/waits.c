@@ -37,11 +37,13 @@ static bool is_comm_of(const MPIR_Comm * comm, uint32_t context, bool of_sends)
     return MPIR_Object_get_ref(comm) > 0 && id == (context & ~(uint32_t) MPIR_CONTEXT_SUFFIX_MASK);
 }
 
+/* Those that MPICH is making, in MPI_Comm_idup for example, have no context yet, but an old one or 0:
+ * they are not noted either.  Nor are those that it has made of the world before faultloc began. */
 struct search {
     uint32_t context;
     bool of_sends;
-    int found;
-    MPIR_Comm *comm;
+    int found[2]; /* not noted, noted */
+    MPIR_Comm *comm[2];
 };
 
 static void search_block(struct search *s, char *objects, int n, int size)
@@ -50,8 +52,10 @@ static void search_block(struct search *s, char *objects, int n, int size)
         MPIR_Comm *comm = (MPIR_Comm *) (void *) (objects + (size_t) i * (size_t) size);
 
         if (is_comm_of(comm, s->context, s->of_sends)) {
-            s->comm = comm;
-            s->found++;
+            bool is_noted = MPIDI_faultloc_is_comm_noted(comm);
+
+            s->comm[is_noted] = comm;
+            s->found[is_noted]++;
         }
     }
 }
@@ -66,7 +70,9 @@ static MPIR_Comm *find_comm(uint32_t context, bool of_sends)
         search_block(&s, MPIR_Comm_mem.direct, MPIR_Comm_mem.direct_size, MPIR_Comm_mem.size);
     for (int i = 0; MPIR_Comm_mem.indirect && i < MPIR_Comm_mem.indirect_size; i++)
         search_block(&s, MPIR_Comm_mem.indirect[i], HANDLE_NUM_INDICES, MPIR_Comm_mem.size);
-    return s.found == 1 ? s.comm : NULL;
+    if (s.found[true] > 0)
+        return s.found[true] == 1 ? s.comm[true] : NULL;
+    return s.found[false] == 1 ? s.comm[false] : NULL;
 }
 
 static int32_t world_rank(MPIR_Comm * comm, int rank)
