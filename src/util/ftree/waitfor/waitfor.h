@@ -236,6 +236,9 @@ struct waitfor_asked *waitfor_look_add(struct ftree *ft, struct waitfor_candidat
 struct waitfor_asked *waitfor_look_find(const struct waitfor_candidate *c, int32_t rank);
 
 /* judge.c */
+/* The rank among `ranks`, n of them, ascending; NULL: it is not there. */
+const struct waitfor_asked *waitfor_judge_find(const struct waitfor_asked *ranks, int32_t n,
+                                               int32_t rank);
 /* What both sides say of a request of a rank; answers of others are found among `ranks`, n of them,
  * ascending.  *unsure is set where that is no proof: a rank that has called MPI_Finalize does not
  * say what it has sent, and of one-sided communication nobody does. */
