@@ -157,6 +157,7 @@ stamp() {
 start_job() {
     local on=1
     [ -z "$check_programs" ] || on=0
+    : >"$work/out"
     mkfifo "$work/pipe"
     (trap - EXIT; stamp <"$work/pipe" >"$work/err") &
     stamper=$!

@@ -594,6 +594,33 @@ START_TEST(victims_are_all_others_that_wait)
 }
 END_TEST
 
+static void expect_victims(const struct world *w, int32_t rank, const char *victims, int shape)
+{
+    char text[128] = "no report";
+
+    for (int32_t i = 0; i < w->reports; i++)
+        if (w->report[i].rank == rank)
+            ftree_report_ranks(&w->report[i].victims, text, sizeof(text));
+    if (strcmp(text, victims))
+        ck_abort_msg("rank %d, shape %d: victims %s instead of %s", rank, shape, text, victims);
+}
+
+START_TEST(victims_of_two_deadlocks_are_told_apart)
+{
+    for (int shape = 0; shape < COUNT(shapes); shape++) {
+        struct ranks *r = ranks_in(shape);
+        two_deadlocks(r);
+        recv_of(r, 0, 1, 7, WORLD_CONTEXT);
+        recv_of(r, 9, 0, 7, WORLD_CONTEXT);
+        recv_of(r, 8, 4, 7, WORLD_CONTEXT);
+        ck_assert(world_run_until_reports(r->w, 2, 4 * SECOND));
+        expect_victims(r->w, 1, "0, 9", shape);
+        expect_victims(r->w, 4, "8", shape);
+        world_free(r->w);
+    }
+}
+END_TEST
+
 START_TEST(who_polls_is_accused_with_less_confidence)
 {
     struct ranks *r = ranks_in(1);
@@ -723,6 +750,7 @@ SUITE("waitfor")
     TEST_ROWS(who_moves_between_two_looks_is_not_accused, 6);
     TEST_ROWS(both_sides_are_quoted, COUNT(words));
     TEST(victims_are_all_others_that_wait);
+    TEST(victims_of_two_deadlocks_are_told_apart);
     TEST(who_polls_is_accused_with_less_confidence);
     TEST(a_rank_of_the_component_goes_on);
     TEST(a_rank_that_polls_goes_on);

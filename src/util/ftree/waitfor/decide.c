@@ -327,7 +327,7 @@ void waitfor_decide(struct ftree *ft, ftree_time now, const struct waits *w)
 /* ---- the end of a look ----------------------------------------------------------------------- */
 
 /* Takes the answer of a rank that others wait for; true: it is another than before. */
-static bool keep_answer(struct ftree *ft, struct waitfor_asked *a)
+static bool keep_answer(struct ftree *ft, ftree_time now, struct waitfor_asked *a)
 {
     struct waitfor *w = ft->waitfor->work;
     struct waitfor_answer *old = NULL, **slot = NULL;
@@ -345,6 +345,7 @@ static bool keep_answer(struct ftree *ft, struct waitfor_asked *a)
         return false;
     ftree_alloc(ft, old, 0);
     *slot = a->answer;
+    (*slot)->said = now;
     a->answer = NULL;
     return true;
 }
@@ -358,7 +359,7 @@ static void note_ends(struct ftree *ft, ftree_time now, struct waitfor_candidate
     bool news = false;
 
     FTREE_EACH(struct waitfor_asked, a, c->ranks)
-        news = keep_answer(ft, a) || news;
+        news = keep_answer(ft, now, a) || news;
     waitfor_look_forget(ft, c);
     if (news) {
         c->pause = PAUSE_MIN;
@@ -572,6 +573,8 @@ static void step(struct ftree *ft, ftree_time now, struct waitfor_candidate *c)
                 waitfor_look_send(ft, now, c);
             break;
         case WAITFOR_ASKED:
+            if (waitfor_look_again(ft, now, c))
+                break;
             if (c->kind == WAITFOR_ENDS)
                 note_ends(ft, now, c);
             else if (c->verdict)

@@ -118,21 +118,26 @@ static int add_below(struct ftree *ft, struct waits *w)
     return rc;
 }
 
-static int add_ends(struct ftree *ft, struct waits *w)
+bool waitfor_is_new(const struct ftree *ft, ftree_time now, const struct waitfor_answer *a)
+{
+    return a->seen == WAITFOR_READY && a->said + ft->cfg.stall > now;
+}
+
+static int add_ends(struct ftree *ft, struct waits *w, ftree_time now)
 {
     int rc = FTREE_OK;
 
     FTREE_EACH(waitfor_answer_of_rank, a, ft->waitfor->work->end_answers) {
         if (!rc && (*a)->seen == WAITFOR_LEFT)
             rc = add_finalized(w, (*a)->rank);
-        else if (!rc)
+        else if (!rc && !waitfor_is_new(ft, now, *a))
             rc = add_records(w, (*a)->record, (*a)->records);
     }
     return rc;
 }
 
-/* NULL: not now. */
-static struct waits *reduce(struct ftree *ft)
+/* NULL: not now.  At FTREE_NEVER no answer is new. */
+static struct waits *reduce(struct ftree *ft, ftree_time now)
 {
     struct waits *w = ftree_waits_create(ft);
     int rc = w ? add_own(ft, w) : FTREE_ERR_NOMEM;
@@ -140,13 +145,95 @@ static struct waits *reduce(struct ftree *ft)
     if (!rc)
         rc = add_below(ft, w);
     if (!rc)
-        rc = add_ends(ft, w);
+        rc = add_ends(ft, w, now);
     if (!rc)
         rc = ftree_waits_reduce(w);
     if (!rc)
         return w;
     ftree_waits_destroy(w);
     return NULL;
+}
+
+struct waits *waitfor_gather_without_new(struct ftree *ft, ftree_time now)
+{
+    return reduce(ft, now);
+}
+
+/* ---- whose victims --------------------------------------------------------------------------- */
+
+static bool is_of_waits(const struct known *k)
+{
+    return !k->v.withdrawn && (k->v.class_ == FTREE_CLASS_DEADLOCK ||
+                               k->v.class_ == FTREE_CLASS_COLLECTIVE_MISMATCH);
+}
+
+/* Of a core that was found elsewhere only the verdict is known. */
+static bool are_there_others(const struct ftree *ft, const struct known *k)
+{
+    FTREE_EACH(const struct known, other, ft->state->known)
+        if (other != k && is_of_waits(other))
+            return true;
+    FTREE_EACH(const struct waitfor_candidate, c, ft->waitfor->work->candidates)
+        if (c->kind == WAITFOR_CORE && c->was_there && c->verdict != k->v.id)
+            return true;
+    return false;
+}
+
+static bool has_other_verdict(const struct ftree *ft, const struct known *k, int32_t core)
+{
+    FTREE_EACH(const struct known, other, ft->state->known)
+        if (other != k && is_of_waits(other) && other->v.rank == core)
+            return true;
+    return false;
+}
+
+/* The core of a deadlock, by the lowest of its ranks; of anything else FTREE_NONE.  False: it is not
+ * known here. */
+static bool core_of(const struct waits *w, const struct known *k, int32_t *core)
+{
+    enum waits_what what;
+
+    *core = FTREE_NONE;
+    if (k->v.class_ != FTREE_CLASS_DEADLOCK)
+        return true;
+    what = ftree_waits_of(w, k->v.rank, core);
+    if (what == WAITS_DONE) /* it has called MPI_Finalize */
+        *core = k->v.rank;
+    return what == WAITS_BLOCKED || what == WAITS_DONE;
+}
+
+/* Of those that found no room in the list only the number is known. */
+static void leave_out(const struct ftree *ft, const struct waits *w, const struct known *k,
+                      int32_t own_core, struct ftree_ranks *victims)
+{
+    int32_t unlisted = victims->count - ftree_ranks_listed(victims), core;
+    struct ftree_ranks own = {0};
+
+    for (int32_t rank = 0; rank < ft->job->size; rank++) {
+        bool is_others = ftree_waits_of(w, rank, &core) == WAITS_BLOCKED && core != own_core &&
+                         (own_core != FTREE_NONE || has_other_verdict(ft, k, core));
+        bool is_listed = ftree_ranks_has(victims, rank);
+        if (is_listed && !is_others)
+            ftree_ranks_add(&own, rank, rank);
+        else if (!is_listed && is_others)
+            unlisted--;
+    }
+    own.count += unlisted > 0 ? unlisted : 0;
+    *victims = own;
+}
+
+void ftree_waitfor_victims(struct ftree *ft, const struct known *k, struct ftree_ranks *victims)
+{
+    struct waits *w = NULL;
+    int32_t core;
+
+    if (ft->waitfor->work && are_there_others(ft, k))
+        w = reduce(ft, FTREE_NEVER);
+    if (!w)
+        return;
+    if (core_of(w, k, &core))
+        leave_out(ft, w, k, core, victims);
+    ftree_waits_destroy(w);
 }
 
 /* ---- telling --------------------------------------------------------------------------------- */
@@ -281,7 +368,7 @@ struct waits *waitfor_gather_tick(struct ftree *ft, ftree_time now)
     if (again) /* if it does not succeed */
         ft->waitfor->work->tell_again =
             ft->waitfor->work->has_sent ? now + ft->cfg.stall : FTREE_NEVER;
-    w = reduce(ft);
+    w = reduce(ft, FTREE_NEVER);
     if (!w) {
         ft->waitfor->work->due = now + ft->cfg.stall;
         return NULL;

@@ -43,6 +43,7 @@ struct waitfor_answer {
     uint8_t seen; /* enum waitfor_seen */
     bool posted_more;
     ftree_time since; /* when its wait began; 0: not known */
+    ftree_time said; /* of `end_answers`: when it was first said */
     int32_t records, exchanges, posted, last;
     struct waits_record *record;
     struct waits_exchange *exchange;
@@ -121,6 +122,7 @@ struct waitfor_candidate {
     uint64_t key;
     uint32_t number; /* of the look */
     ftree_time next, pause, looked; /* looked: when the first look was over */
+    ftree_time until; /* of one that is asked: who has not answered then is not waited for */
     FTREE_ARRAY(struct waitfor_asked) ranks; /* ascending */
     FTREE_ARRAY(int32_t) with;
     struct waits_mismatch *mismatch;
@@ -170,6 +172,8 @@ void ftree_waitfor_say(struct ftree *ft, ftree_time now, uint32_t number);
 void ftree_waitfor_part(struct ftree *ft, ftree_time now, int32_t from, enum wire_type type,
                         const struct wire_part *part);
 void ftree_waitfor_undeliverable(struct ftree *ft, ftree_time now, enum wire_type type, int32_t to);
+/* Takes those out of the victims of a verdict who wait because of another verdict on waits. */
+void ftree_waitfor_victims(struct ftree *ft, const struct known *k, struct ftree_ranks *victims);
 /* A verdict is known, or over. */
 void ftree_waitfor_learned(struct ftree *ft, ftree_time now);
 /* The job ends here. */
@@ -221,11 +225,17 @@ void waitfor_up(struct ftree *ft, ftree_time now, int32_t from, uint32_t round,
                 waitfor_bytes *items);
 /* What is known now, the caller's; NULL: it was not reduced. */
 struct waits *waitfor_gather_tick(struct ftree *ft, ftree_time now);
+/* A rank that others wait for has said something else within the last stall limit: it goes on. */
+bool waitfor_is_new(const struct ftree *ft, ftree_time now, const struct waitfor_answer *a);
+/* What is known without such answers, the caller's; NULL: out of memory. */
+struct waits *waitfor_gather_without_new(struct ftree *ft, ftree_time now);
 ftree_time waitfor_gather_deadline(const struct ftree *ft);
 void waitfor_gather_clear(struct ftree *ft);
 
 /* look.c */
 void waitfor_look_send(struct ftree *ft, ftree_time now, struct waitfor_candidate *c);
+/* Those that have not answered are asked again; false: it is too late for that, or all have. */
+bool waitfor_look_again(struct ftree *ft, ftree_time now, struct waitfor_candidate *c);
 void waitfor_look_seen(struct ftree *ft, ftree_time now, int32_t from, uint32_t number,
                        const uint8_t *bytes, size_t len);
 void waitfor_look_unanswered(struct ftree *ft, ftree_time now, int32_t node);
