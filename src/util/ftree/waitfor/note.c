@@ -58,9 +58,7 @@ static void state_of(const struct ftree *ft, const struct waitfor_answer *a, cha
         snprintf(buf, len, "in %s", ft->io->call_name(call));
     else
         snprintf(buf, len, "%s", call || a->since ? "in MPI" : "outside MPI");
-    for (; *buf; buf++)
-        if (*buf < ' ' || *buf > '~')
-            *buf = '?';
+    ftree_clean(buf);
 }
 
 static bool any_new(const struct ftree *ft, ftree_time now)
@@ -71,8 +69,8 @@ static bool any_new(const struct ftree *ft, ftree_time now)
     return false;
 }
 
-/* A rank that others wait for may wait for them, too, at each look in another call: it has not waited
- * for long, and is one of the ends.  False: out of memory. */
+/* A rank that others wait for may wait for them, too, at each look in another call: it has not
+ * waited for long, and is one of the ends.  False: out of memory. */
 static bool count_anew(struct ftree *ft, ftree_time now)
 {
     struct waitfor *work = ft->waitfor->work;
