@@ -213,17 +213,27 @@ static void collectives_crosswise(struct ranks *r)
     }
 }
 
+/* The target's rank is 0, and of no interest. */
 static void lock_held(struct ranks *r)
 {
     ranks_wait(r, 3, CALL_WIN_LOCK, WAITS_FOR_ALL);
-    ranks_rma(r, 3, 10);
+    ranks_collective(r, 3, WAITS_LOCK_NONE, CALL_WIN_LOCK, -1, WAITS_NO_BYTES,
+                     WAITS_LOCK_OF_ONE | 6);
     recv_of(r, 10, 3, 7, WORLD_CONTEXT);
+    ranks_begun(r, 10, WAITS_LOCK_EXCLUSIVE, CALL_NONE, WAITS_LOCK_OF_ONE | 6);
+}
+
+static void lock_held_and_target_waits(struct ranks *r)
+{
+    lock_held(r);
+    recv_of(r, 0, 3, 7, WORLD_CONTEXT);
 }
 
 static void no_post(struct ranks *r)
 {
-    lock_held(r);
-    r->rank[3].record.call = CALL_WIN_START;
+    ranks_wait(r, 3, CALL_WIN_START, WAITS_FOR_ALL);
+    ranks_rma(r, 3, 10);
+    recv_of(r, 10, 3, 7, WORLD_CONTEXT);
 }
 
 static void two_deadlocks(struct ranks *r)
@@ -285,6 +295,7 @@ static const struct {
     {ROW(different_counts), "collective-mismatch/different", "15", 1},
     {ROW(collectives_crosswise), "deadlock/cycle", "3, 12", 1},
     {ROW(lock_held), "deadlock/cycle", "3, 10", 1},
+    {ROW(lock_held_and_target_waits), "deadlock/cycle", "3, 10", 1},
     {ROW(no_post), "deadlock/cycle", "3, 10", 1},
     {ROW(two_deadlocks), "deadlock/cycle", "1, 14", 2},
     {ROW(in_one_node_of_four), "deadlock/cycle", "12-13", 1},

@@ -127,9 +127,23 @@ void MPIDI_faultloc_set_error(MPIR_Request * req, int error);
 /* ---- onesided.c ------------------------------------------------------------------------------ */
 
 /* Purpose: the ranks of the world that the RMA call in which this rank waits needs, all of them,
- * and the communicator of the window.  `rank` has room for `most`.  Returns how many, 0: not
- * known. */
-int MPIDI_faultloc_rma_peers(uint32_t call, MPIR_Comm **comm, int32_t *rank, int most);
+ * and the communicator of the window.  `rank` has room for `most`.  *must_act: they must call
+ * something; else it suffices that they turn their progress.  Returns how many, 0: not known. */
+int MPIDI_faultloc_rma_peers(uint32_t call, MPIR_Comm **comm, int32_t *rank, int most,
+                             bool *must_act);
+
+struct MPIDI_faultloc_lock {
+    MPIR_Win *win;
+    int32_t target;             /* rank of the world; FTREE_NONE: those of all targets */
+    bool exclusive;
+};
+
+/* Purpose: the lock that this rank waits for in that call; false: for none. */
+bool MPIDI_faultloc_lock_awaited(uint32_t call, struct MPIDI_faultloc_lock *lock);
+
+/* Purpose: the locks that were granted to this rank, and that it cannot give back before that call,
+ * in which it waits, has returned.  Returns how many of them are in `lock`, `most` at most. */
+int MPIDI_faultloc_locks_held(uint32_t call, struct MPIDI_faultloc_lock *lock, int most);
 
 /* Purpose: calls `f` for each request of the process that is pending and is a send, a receive or a
  * collective's, the internal ones among them. */
