@@ -548,8 +548,8 @@ ftree_time ftree_deadline(const struct ftree *ft)
     return ftree_min(t, ftree_min(ftree_leave_deadline(ft), ftree_waitfor_deadline(ft)));
 }
 
-/* Time in which this agent did not run counts for nobody.  (A tick and a timer of the caller's may tell
- * of the same pause.) */
+/* Time in which this agent did not run counts for nobody.  (A tick and a timer of the caller's may
+ * tell of the same pause.) */
 static void excuse(struct ftree *ft, ftree_time now, ftree_time late)
 {
     bool anew = late >= ft->cfg.stall / 2;

@@ -53,8 +53,9 @@ static bool is_told_of(const struct ftree *ft, uint32_t announcement, int32_t ra
     return false;
 }
 
-/* Who has waited for half the stall limit, or, of what is told before anybody has stalled (a crash),
- * an eighth of the time since the first symptom: a chain of waits needs time to build up. */
+/* Who has waited for half the stall limit, or, of what is told before anybody has stalled (a
+ * crash), an eighth of the time since the first symptom: a chain of waits needs time to build
+ * up. */
 void ftree_gather_own(struct ftree *ft, ftree_time now, uint32_t announcement,
                       struct ftree_ranks *victims)
 {
@@ -108,8 +109,8 @@ static void acknowledge(struct ftree *ft, ftree_time now, const struct announcem
     ftree_acknowledge(ft, now, &to, WIRE_ACK, flags, t->asked);
 }
 
-/* Ranks of a component that found no room in its list wait, too, and their nodes take them for victims.
- * Who they are nobody can tell, so the others are only counted then. */
+/* Ranks of a component that found no room in its list wait, too, and their nodes take them for
+ * victims. Who they are nobody can tell, so the others are only counted then. */
 static void leave_out_components(const struct ftree *ft, struct announcement *t)
 {
     int32_t unlisted = 0;
@@ -232,8 +233,8 @@ void ftree_gather_wait_for(struct ftree *ft, int32_t announcement, int32_t node,
 }
 
 /* Each level has `gather` more than the one below, so that each node has answered before the one
- * above stops waiting.  It must be longer than the outbox is patient: those below a lost node are told
- * in its place, and a reply may have to be sent twice. */
+ * above stops waiting.  It must be longer than the outbox is patient: those below a lost node are
+ * told in its place, and a reply may have to be sent twice. */
 static ftree_time gather_time(const struct ftree *ft, int32_t from)
 {
     int32_t top = from == FTREE_NONE ? ftree_partition_top(ft) : ft->self;
@@ -270,7 +271,8 @@ int32_t ftree_gather_begin(struct ftree *ft, ftree_time now, int32_t from, enum 
     return place ? ft->announce->announcements.n - 1 : -1;
 }
 
-/* How this very message was or will be answered by the victims; ANNOUNCED_NOBODY_WAITS: it is not. */
+/* How this very message was or will be answered by the victims; ANNOUNCED_NOBODY_WAITS: it is
+ * not. */
 enum announced ftree_gather_answered(struct ftree *ft, int32_t from, enum ftree_path path,
                                      uint32_t id)
 {

@@ -11,9 +11,10 @@
 #pragma GCC visibility push(hidden)
 
 /*
- * What a step has found that is another step's business.  No step calls another: it emits an event, and
- * ftree.c, the one place where the steps meet, hands that to the step that owns it, once the one that
- * emitted it has returned.  What follows from an event is done before the next one (depth first).
+ * What a step has found that is another step's business.  No step calls another: it emits an event,
+ * and ftree.c, the one place where the steps meet, hands that to the step that owns it, once the
+ * one that emitted it has returned.  What follows from an event is done before the next one (depth
+ * first).
  */
 
 enum ftree_event_kind {
@@ -90,8 +91,8 @@ bool ftree_events_wait(const struct ftree *ft);
 void ftree_events_begin(struct ftree *ft, struct ftree_events *q);
 void ftree_events_end(struct ftree *ft);
 
-/* The last one; false: there is none.  Those from place n on are put into the order in which they are
- * to be taken. */
+/* The last one; false: there is none.  Those from place n on are put into the order in which they
+ * are to be taken. */
 bool ftree_events_take(struct ftree *ft, struct ftree_event *e);
 void ftree_events_turn(struct ftree *ft, int32_t n);
 

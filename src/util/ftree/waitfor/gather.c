@@ -8,14 +8,14 @@
 #include <string.h>
 
 /*
- * Items on their way up.  A node reduces what its own ranks say and what the nodes below have told, and
- * tells what is left where that has changed.  Each request is taken for open: nobody else was asked yet,
- * and what turns out to be a candidate is looked at from both sides (look.c).
+ * Items on their way up.  A node reduces what its own ranks say and what the nodes below have told,
+ * and tells what is left where that has changed.  Each request is taken for open: nobody else was
+ * asked yet, and what turns out to be a candidate is looked at from both sides (look.c).
  *
- * A node reduces 20 ms after the first change, and then rests for 50 ms, twice as long each time while
- * there are more changes, up to a quarter of the stall limit, so that ranks which block one after the
- * other are known soon after the last of them at each level; where many wait, which takes long to
- * reduce, up to the stall limit.
+ * A node reduces 20 ms after the first change, and then rests for 50 ms, twice as long each time
+ * while there are more changes, up to a quarter of the stall limit, so that ranks which block one
+ * after the other are known soon after the last of them at each level; where many wait, which takes
+ * long to reduce, up to the stall limit.
  */
 
 #define PAUSE_FIRST (20 * FTREE_MS) /* after the first change: others follow */
@@ -65,7 +65,8 @@ static int add_finalized(struct waits *w, int32_t rank)
 /* What it wrote before it left says where it is in the sequence of collectives. */
 static int add_left(struct ftree *ft, struct waits *w, int32_t i, int32_t rank)
 {
-    uint32_t look = ft->waitfor->look ? ft->waitfor->look : 1; /* no new one: it does not answer any more */
+    /* no new one: it does not answer any more */
+    uint32_t look = ft->waitfor->look ? ft->waitfor->look : 1;
     const struct waits_page *page = NULL;
 
     if (ft->io->waits(ft->io_ctx, i, look, NULL, 0, &page) == FTREE_WAITS_READY &&
@@ -117,21 +118,26 @@ static int add_below(struct ftree *ft, struct waits *w)
     return rc;
 }
 
-static int add_told(struct ftree *ft, struct waits *w)
+bool waitfor_is_new(const struct ftree *ft, ftree_time now, const struct waitfor_answer *a)
+{
+    return a->seen == WAITFOR_READY && a->said + ft->cfg.stall > now;
+}
+
+static int add_ends(struct ftree *ft, struct waits *w, ftree_time now)
 {
     int rc = FTREE_OK;
 
-    FTREE_EACH(waitfor_answer_of_rank, a, ft->waitfor->work->told) {
+    FTREE_EACH(waitfor_answer_of_rank, a, ft->waitfor->work->end_answers) {
         if (!rc && (*a)->seen == WAITFOR_LEFT)
             rc = add_finalized(w, (*a)->rank);
-        else if (!rc)
+        else if (!rc && !waitfor_is_new(ft, now, *a))
             rc = add_records(w, (*a)->record, (*a)->records);
     }
     return rc;
 }
 
-/* NULL: not now. */
-static struct waits *reduce(struct ftree *ft)
+/* NULL: not now.  At FTREE_NEVER no answer is new. */
+static struct waits *reduce(struct ftree *ft, ftree_time now)
 {
     struct waits *w = ftree_waits_create(ft);
     int rc = w ? add_own(ft, w) : FTREE_ERR_NOMEM;
@@ -139,13 +145,18 @@ static struct waits *reduce(struct ftree *ft)
     if (!rc)
         rc = add_below(ft, w);
     if (!rc)
-        rc = add_told(ft, w);
+        rc = add_ends(ft, w, now);
     if (!rc)
         rc = ftree_waits_reduce(w);
     if (!rc)
         return w;
     ftree_waits_destroy(w);
     return NULL;
+}
+
+struct waits *waitfor_gather_without_new(struct ftree *ft, ftree_time now)
+{
+    return reduce(ft, now);
 }
 
 /* ---- whose victims --------------------------------------------------------------------------- */
@@ -217,7 +228,7 @@ void ftree_waitfor_victims(struct ftree *ft, const struct known *k, struct ftree
     int32_t core;
 
     if (ft->waitfor->work && are_there_others(ft, k))
-        w = reduce(ft);
+        w = reduce(ft, FTREE_NEVER);
     if (!w)
         return;
     if (core_of(w, k, &core))
@@ -262,7 +273,8 @@ static int32_t next_hop(struct ftree *ft, ftree_time now)
     return hop == ft->self || (substitute && ftree_peer_can_act(ft, 0)) ? FTREE_NONE : hop;
 }
 
-/* Who is told may have a new agent, that knows nothing: what has not changed is told again, as stalls are. */
+/* Who is told may have a new agent, that knows nothing: what has not changed is told again, as
+ * stalls are. */
 static void again_later(struct ftree *ft, ftree_time now, bool same)
 {
     struct waitfor *w = ft->waitfor->work;
@@ -356,7 +368,7 @@ struct waits *waitfor_gather_tick(struct ftree *ft, ftree_time now)
     if (again) /* if it does not succeed */
         ft->waitfor->work->tell_again =
             ft->waitfor->work->has_sent ? now + ft->cfg.stall : FTREE_NEVER;
-    w = reduce(ft);
+    w = reduce(ft, FTREE_NEVER);
     if (!w) {
         ft->waitfor->work->due = now + ft->cfg.stall;
         return NULL;

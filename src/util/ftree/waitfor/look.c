@@ -10,12 +10,13 @@
 #include <string.h>
 
 /*
- * The ranks of a candidate are asked, each for its record and for its messages with those of the others
- * that matter for it.  Their nodes are asked directly; the answers come back, each node's at once.
+ * The ranks of a candidate are asked, each for its record and for its messages with those of the
+ * others that matter for it.  Their nodes are asked directly; the answers come back, each node's at
+ * once.
  */
 
-/* An answer may be as old as it likes until the next look begins, so a candidate of many ranks can wait
- * for those whose messages were lost; what is to be known soon cannot. */
+/* An answer may be as old as it likes until the next look begins, so a candidate of many ranks can
+ * wait for those whose messages were lost; what is to be known soon cannot. */
 static ftree_time patience(const struct ftree *ft, const struct waitfor_candidate *c)
 {
     return c->kind == WAITFOR_ENDS || c->verdict ? ft->cfg.stall : 4 * ft->cfg.stall;
