@@ -8,8 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A stall that nothing explains: the acting root says whom all wait for, after ten stall limits and then at
- * doubling intervals.  That is no verdict: nothing need be wrong with a rank that computes. */
+/* A stall that nothing explains: the acting root says whom all wait for, after ten stall limits and
+ * then at doubling intervals.  That is no verdict: nothing need be wrong with a rank that
+ * computes. */
 
 #define NOTE_AFTER 10 /* stall limits */
 #define NOTE_PAUSE_MAX (600 * 1000 * FTREE_MS)
@@ -64,7 +65,7 @@ static void state_of(const struct ftree *ft, const struct waitfor_answer *a, cha
 
 static bool any_new(const struct ftree *ft, ftree_time now)
 {
-    FTREE_EACH(const waitfor_answer_of_rank, a, ft->waitfor->work->told)
+    FTREE_EACH(const waitfor_answer_of_rank, a, ft->waitfor->work->end_answers)
         if (waitfor_is_new(ft, now, *a))
             return true;
     return false;
@@ -129,7 +130,7 @@ void waitfor_note_tick(struct ftree *ft, ftree_time now)
         return;
     note.count = w->waiting;
     note.waiting = now - w->unexplained;
-    FTREE_EACH(waitfor_answer_of_rank, a, w->told)
+    FTREE_EACH(waitfor_answer_of_rank, a, w->end_answers)
         add_end(ft, *a, &note);
     ftree_trace(ft, "%d ranks wait, and nothing explains it", note.count);
     if (ft->io->waiting)
