@@ -178,6 +178,23 @@ static void reduce_and_allreduce(struct ranks *r)
     ranks_collective(r, 4, 3, CALL_REDUCE, 0, 8, WORLD_CONTEXT);
 }
 
+/* Its reduce ended, and it has gone on. */
+static void reduce_that_ended(struct ranks *r)
+{
+    others_in(r, 4, 4, 3, CALL_ALLREDUCE);
+    ranks_wait(r, 4, CALL_BARRIER, WAITS_FOR_ALL);
+    ranks_begun(r, 4, 3, CALL_REDUCE, WORLD_CONTEXT);
+    ranks_collective(r, 4, 4, CALL_BARRIER, -1, WAITS_NO_BYTES, WORLD_CONTEXT);
+}
+
+static void reduce_that_ended_and_finalized(struct ranks *r)
+{
+    others_in(r, 4, 4, 4, CALL_ALLREDUCE);
+    ranks_last_word(r, 4);
+    ranks_begun(r, 4, 4, CALL_REDUCE, WORLD_CONTEXT);
+    ranks_begun(r, 4, 5, CALL_BARRIER, WORLD_CONTEXT);
+}
+
 static void one_skips_an_allreduce(struct ranks *r)
 {
     others_in(r, 7, 11, 5, CALL_ALLREDUCE);
@@ -284,6 +301,9 @@ static const struct {
     {"different roots", different_roots, MISMATCH, "collective-mismatch/different", "9", 1},
     {"reduce and allreduce", reduce_and_allreduce, MISMATCH, "collective-mismatch/different", "4",
      1},
+    {"reduce that ended", reduce_that_ended, MISMATCH, "collective-mismatch/different", "4", 1},
+    {"reduce that ended, finalized", reduce_that_ended_and_finalized, MISMATCH,
+     "collective-mismatch/different", "4", 1},
     {"one skips an allreduce", one_skips_an_allreduce, MISMATCH, "collective-mismatch/different",
      "7, 11", 1},
     {"one skips and receives", one_skips_and_receives, FTREE_CLASS_DEADLOCK, "deadlock/cycle",
