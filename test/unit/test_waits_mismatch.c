@@ -72,6 +72,7 @@ static struct waits *run(struct story *s, const struct odd *odd, int odds)
         .field = value \
     }
 #pragma GCC diagnostic ignored "-Woverride-init"
+#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
 
 static const struct odd rows[] = {
     {17, ODD(call, BCAST)}, {17, ODD(root, 2)},        {0, ODD(bytes, 16)},

@@ -84,6 +84,8 @@ static struct term term_of(const struct waits_record *r, const struct waits_requ
 {
     if (q->kind == WAITS_COLLECTIVE && q->comm >= 0 && q->number > 0)
         return collective_term(r, q);
+    if (q->kind == WAITS_TARGET && q->peer >= 0)
+        return (struct term){.type = TERM_TURNS, .rank = q->peer};
     if (q->kind == WAITS_COLLECTIVE || (q->fate != WAITS_OPEN && q->fate != WAITS_NEVER))
         return (struct term){.type = TERM_UNKNOWN};
     if (q->peer >= 0)
@@ -232,7 +234,8 @@ static bool same_key(const void *a, const void *b)
     return by_key(a, b) == 0;
 }
 
-/* What a rank said last of a communicator comes first. */
+/* What a rank said last of a communicator comes first.  A lock is taken and given back, so that what
+ * was said last is not known of it. */
 static int by_newest(const void *a, const void *b)
 {
     const struct position *x = a, *y = b;
@@ -247,7 +250,8 @@ static bool same_member(const void *a, const void *b)
 {
     const struct position *x = a, *y = b;
 
-    return x->rank == y->rank && key_compare(x->key, y->key) == 0;
+    return x->rank == y->rank && key_compare(x->key, y->key) == 0 &&
+           (!ftree_waits_is_lock(x->key) || x->last.begun == y->last.begun);
 }
 
 #define SORT(array, compare, same) \
