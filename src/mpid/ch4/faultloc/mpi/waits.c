@@ -438,15 +438,20 @@ static void count_schedules(MPIR_Request * req, void *arg)
         MPIDI_REQUEST(req, faultloc_peer) == (void *) in->comm;
 }
 
+/* The operation may be done in parts, among the ranks of a node and among the nodes. */
 static bool is_inside(const MPIR_Comm * comm, MPIR_Request * req)
 {
+    const MPIR_Comm *part[] = { comm, comm->node_comm, comm->node_roots_comm };
     uint32_t context = context_of(req);
 
     if ((req->kind != MPIR_REQUEST_KIND__SEND && req->kind != MPIR_REQUEST_KIND__RECV) ||
-        (req->comm && MPIDI_is_self_comm(req->comm)) || MPIDI_faultloc_is_am(req))
+        (req->comm && MPIDI_is_self_comm(req->comm)) || MPIDI_faultloc_is_am(req) ||
+        (context & MPIR_CONTEXT_SUFFIX_MASK) == 0)
         return false;
-    return (context & MPIR_CONTEXT_SUFFIX_MASK) != 0 &&
-        is_comm_of(comm, context, req->kind == MPIR_REQUEST_KIND__SEND);
+    for (int i = 0; i < 3; i++)
+        if (part[i] && is_comm_of(part[i], context, req->kind == MPIR_REQUEST_KIND__SEND))
+            return true;
+    return false;
 }
 
 static void add_inside(MPIR_Request * req, void *arg)
