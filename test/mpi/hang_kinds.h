@@ -553,6 +553,20 @@ static void bcast_roots(int i)
     MPI_Bcast(&x, 1, MPI_INT, of(i == 0), MPI_COMM_WORLD);
 }
 
+/* The root sends to each of the others, needs nobody, and goes on. */
+static void scatterv_barrier(int i)
+{
+    int x = 1, sum;
+
+    if (i > 0) {
+        barrier();
+        return;
+    }
+    scatterv();
+    blocks("MPI_Allreduce");
+    MPI_Allreduce(&x, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+}
+
 static void reduce_allreduce(int i)
 {
     int x = 1, sum;
@@ -727,6 +741,8 @@ static void thread_comes(int i)
  *  pscw              A's access epoch needs B's post; B needs A's message
  *  win-test          B polls for the end of A's access epoch; A needs B's message
  *  bcast-roots       A says another root than all others; it differs from the many
+ *  scatterv-barrier  A was in MPI_Scatterv, as its root, where all others are in MPI_Barrier, and is
+ *                    in the collective after it
  *  reduce-allreduce  A is in MPI_Reduce, all others at the same position in MPI_Allreduce
  *  skip-allreduce    A is in MPI_Barrier, all others at the same position in MPI_Allreduce
  *  skip-first        A has called MPI_Finalize, all others are in the first MPI_Barrier of X
@@ -769,6 +785,7 @@ static const struct kind kinds[] = {
     {"pscw", "deadlock", 2, 2, 0, 0, make_win, pscw},
     {"win-test", "deadlock", 2, 2, 0, 0, make_win, win_test},
     {"bcast-roots", "collective-mismatch", 1, EVERYBODY, 0, 0, NULL, bcast_roots},
+    {"scatterv-barrier", "collective-mismatch", 1, EVERYBODY, 0, 0, NULL, scatterv_barrier},
     {"reduce-allreduce", "collective-mismatch", 1, EVERYBODY, 0, 0, NULL, reduce_allreduce},
     {"skip-allreduce", "collective-mismatch", 1, EVERYBODY, 0, 0, NULL, skip_allreduce},
     {"skip-first", "collective-mismatch", 1, EVERYBODY, 0, 0, make_two_comms, skip_first},

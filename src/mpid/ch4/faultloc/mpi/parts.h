@@ -53,9 +53,10 @@ void MPIDI_faultloc_read_node_name(char *name);
 /* Purpose: faultloc is on: from now on the collectives of the world are counted. */
 void MPIDI_faultloc_begin_collectives(void);
 
-/* Purpose: the last collective that this rank has begun on a communicator.  Left out is what
- * members need not agree upon: of intercommunicators all but the function. */
+/* Purpose: the last collective that this rank has begun on a communicator, and the one before it.
+ * Left out is what members need not agree upon: of intercommunicators all but the function. */
 void MPIDI_faultloc_last_collective(MPIR_Comm *comm, struct waits_collective *last);
+void MPIDI_faultloc_collective_before(MPIR_Comm *comm, struct waits_collective *before);
 
 /* Purpose: true if its collectives are noted, as those of all communicators are that were made since
  * faultloc began, and those of the world. */
@@ -69,8 +70,8 @@ int MPIDI_faultloc_comms(MPIR_Comm **comms, int most);
  * With many threads NULL, too, unless only one of them is in MPI. */
 MPIR_Comm *MPIDI_faultloc_collective_now(void);
 
-/* Purpose: the communicator of which a request is the collective, the *number-th there; NULL: it is
- * none, or not started. */
+/* Purpose: the communicator of which a request is the collective, the *number-th there, 0: a persistent
+ * one, which has no place in the order; NULL: it is none, or not started. */
 MPIR_Comm *MPIDI_faultloc_collective_of(MPIR_Request *req, uint32_t *number);
 
 /* Purpose: what a wait in that MPI function is for, where it is no request: WAITS_RMA, WAITS_OTHER,

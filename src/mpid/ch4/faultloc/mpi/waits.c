@@ -118,8 +118,10 @@ static int8_t add_comm(struct waits_record *r, MPIR_Comm * comm, uint32_t contex
     MPL_strncpy(c->name, comm->name, sizeof(c->name));
     if (!list_members(comm, c))
         return FTREE_NONE;
-    if (context == comm->recvcontext_id)
+    if (context == comm->recvcontext_id) {
         MPIDI_faultloc_last_collective(comm, &c->last);
+        MPIDI_faultloc_collective_before(comm, &c->before);
+    }
     return (int8_t) r->comms++;
 }
 
@@ -217,8 +219,7 @@ static enum need need_of(uint32_t call)
 {
 #define ID(name) MPIDI_FAULTLOC_CALL_ID("internal_" name)
 #define OPERATION(Name, name, need) \
-        {ID(#Name), need}, {ID(#Name "_c"), need}, {ID("I" #name), need}, \
-        {ID("I" #name "_c"), need}, {ID(#Name "_init"), need}, {ID(#Name "_init_c"), need}
+        {ID(#Name), need}, {ID(#Name "_c"), need}, {ID("I" #name), need}, {ID("I" #name "_c"), need}
     static const struct {
         uint32_t call;
         enum need need;
@@ -253,22 +254,23 @@ static enum need need_of(uint32_t call)
     return NEEDS_UNKNOWN;
 }
 
-/* The n-th operation on a communicator, if it is the last, of which all is known: whether it is what
- * this rank cannot go on without, and whose part. */
+/* The n-th operation on a communicator, if it is one of the last two, of which all is known: whether it
+ * is what this rank cannot go on without, and whose part. */
 static bool describe_collective(struct waits_record *r, struct waits_request *q, MPIR_Comm * comm,
                                 uint32_t number)
 {
     int8_t at = add_comm(r, comm, comm->recvcontext_id);
-    const struct waits_collective *last = at == FTREE_NONE ? NULL : &r->comm[at].last;
-    enum need need = last && last->begun == number ? need_of(last->call) : NEEDS_UNKNOWN;
-    bool is_root = last && last->root == comm->rank;
+    const struct waits_collective *what =
+        at == FTREE_NONE ? NULL : ftree_waits_collective(&r->comm[at], number);
+    enum need need = what ? need_of(what->call) : NEEDS_UNKNOWN;
+    bool is_root = what && what->root == comm->rank;
 
     *q = (struct waits_request) {.kind = WAITS_COLLECTIVE,.comm = at,.peer = FTREE_NONE };
     if (comm->comm_kind != MPIR_COMM_KIND__INTRACOMM || need == NEEDS_UNKNOWN ||
         (need == NEEDS_ROOT && is_root) || (need == ROOT_NEEDS_ALL && !is_root))
         return false;
     if (need == NEEDS_ROOT)
-        q->peer = world_rank(comm, last->root);
+        q->peer = world_rank(comm, what->root);
     q->number = need == NEEDS_ROOT && q->peer == FTREE_NONE ? 0 : number;
     return q->number > 0;
 }
@@ -442,15 +444,20 @@ static void count_schedules(MPIR_Request * req, void *arg)
         MPIDI_REQUEST(req, faultloc_peer) == (void *) in->comm;
 }
 
+/* The operation may be done in parts, among the ranks of a node and among the nodes. */
 static bool is_inside(const MPIR_Comm * comm, MPIR_Request * req)
 {
+    const MPIR_Comm *part[] = { comm, comm->node_comm, comm->node_roots_comm };
     uint32_t context = context_of(req);
 
     if ((req->kind != MPIR_REQUEST_KIND__SEND && req->kind != MPIR_REQUEST_KIND__RECV) ||
-        (req->comm && MPIDI_is_self_comm(req->comm)) || MPIDI_faultloc_is_am(req))
+        (req->comm && MPIDI_is_self_comm(req->comm)) || MPIDI_faultloc_is_am(req) ||
+        (context & MPIR_CONTEXT_SUFFIX_MASK) == 0)
         return false;
-    return (context & MPIR_CONTEXT_SUFFIX_MASK) != 0 &&
-        is_comm_of(comm, context, req->kind == MPIR_REQUEST_KIND__SEND);
+    for (int i = 0; i < 3; i++)
+        if (part[i] && is_comm_of(part[i], context, req->kind == MPIR_REQUEST_KIND__SEND))
+            return true;
+    return false;
 }
 
 static void add_inside(MPIR_Request * req, void *arg)
