@@ -269,6 +269,7 @@ testlib_sources = \
     test/lib/lone.c \
     test/lib/messages.c \
     test/lib/process.c \
+    test/lib/program.c \
     test/lib/sample.c \
     test/lib/stories.c \
     test/lib/suite.c \
@@ -283,6 +284,7 @@ testlib_headers = \
     test/lib/messages.h \
     test/lib/nomem.h \
     test/lib/process.h \
+    test/lib/program.h \
     test/lib/sample.h \
     test/lib/shape.h \
     test/lib/stories.h \
@@ -341,6 +343,8 @@ unit_tests = \
     test/unit/test_crowd \
     test/unit/test_event \
     test/unit/test_facts \
+    test/unit/test_faultloc_answers_nomem \
+    test/unit/test_faultloc_ask \
     test/unit/test_faultloc_board \
     test/unit/test_faultloc_channel_tcp \
     test/unit/test_faultloc_delivery \
@@ -357,11 +361,14 @@ unit_tests = \
     test/unit/test_faultloc_reporter \
     test/unit/test_faultloc_rules \
     test/unit/test_faultloc_say \
+    test/unit/test_faultloc_set \
     test/unit/test_faultloc_socket_opener \
     test/unit/test_faultloc_spawn \
     test/unit/test_faultloc_start \
     test/unit/test_faultloc_state \
     test/unit/test_faultloc_status \
+    test/unit/test_faultloc_status_json \
+    test/unit/test_faultloc_status_text \
     test/unit/test_faultloc_symptom_socket \
     test/unit/test_faultloc_topology \
     test/unit/test_faultloc_verdicts \

@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 /*
- * faultloc ask: has an agent of the job ask a node or a rank now, and waits for what comes of it.  Of
- * the answer, one JSON object, nothing is believed: members of another type count as missing, and text
- * is made safe for the terminal.
+ * faultloc ask: has an agent of the job ask a node or a rank now, and waits for what comes of it.
+ * Of the answer, one JSON object, nothing is believed: members of another type count as missing,
+ * and text is made safe for the terminal.
  */
 
 #define PATIENCE_MS 20000 /* the agent's is 15 s */

@@ -14,9 +14,9 @@
 #include <unistd.h>
 
 /*
- * faultloc status: asks the agent of a node what the ranks of the job do, or those of its node, and what
- * verdicts it knows.  Of the answer nothing is believed: members of another type count as missing, and
- * text is made safe for the terminal.
+ * faultloc status: asks the agent of a node what the ranks of the job do, or those of its node, and
+ * what verdicts it knows.  Of the answer nothing is believed: members of another type count as
+ * missing, and text is made safe for the terminal.
  */
 
 #define GROUPS_MAX 64

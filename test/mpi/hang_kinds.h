@@ -449,18 +449,69 @@ static void intercomm(int i)
     recv_from(!i, tag(0), hang.inter);
 }
 
+static void hold_lock(void)
+{
+    send_to(1, tag(1), MPI_COMM_WORLD);
+    recv_from(1, tag(0), MPI_COMM_WORLD);
+}
+
+/* B had the lock before. */
 static void rma_lock(int i)
 {
-    if (i == 0) {
+    if (i == 1) {
         MPI_Win_lock(MPI_LOCK_EXCLUSIVE, of(2), 0, hang.win);
-        send_to(1, tag(1), MPI_COMM_WORLD);
-        recv_from(1, tag(0), MPI_COMM_WORLD);
+        MPI_Win_unlock(of(2), hang.win);
+        send_to(0, tag(2), MPI_COMM_WORLD);
+        take_from(0, tag(1), MPI_COMM_WORLD);
+        blocks("MPI_Win_lock");
+    } else {
+        take_from(1, tag(2), MPI_COMM_WORLD);
+    }
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, of(2), 0, hang.win);
+    hold_lock();
+}
+
+static void rma_shared(int i)
+{
+    if (i == 1) {
+        take_from(0, tag(1), MPI_COMM_WORLD);
+        blocks("MPI_Win_lock");
+    }
+    MPI_Win_lock(i == 1 ? MPI_LOCK_SHARED : MPI_LOCK_EXCLUSIVE, of(2), 0, hang.win);
+    hold_lock();
+}
+
+static void rma_lock_all(int i)
+{
+    if (i == 0) {
+        MPI_Win_lock_all(0, hang.win);
     } else {
         take_from(0, tag(1), MPI_COMM_WORLD);
         blocks("MPI_Win_lock");
         MPI_Win_lock(MPI_LOCK_EXCLUSIVE, of(2), 0, hang.win);
     }
-    MPI_Win_unlock(of(2), hang.win);
+    hold_lock();
+}
+
+static void rma_all_wanted(int i)
+{
+    if (i == 0) {
+        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, of(2), 0, hang.win);
+    } else {
+        take_from(0, tag(1), MPI_COMM_WORLD);
+        blocks("MPI_Win_lock_all");
+        MPI_Win_lock_all(0, hang.win);
+    }
+    hold_lock();
+}
+
+static void rma_crosswise(int i)
+{
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, of(2 + i), 0, hang.win);
+    send_to(!i, tag(1), MPI_COMM_WORLD);
+    take_from(!i, tag(1), MPI_COMM_WORLD);
+    blocks("MPI_Win_lock");
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, of(3 - i), 0, hang.win);
 }
 
 static void pscw(int i)
@@ -673,7 +724,11 @@ static void thread_joins(int i)
  *  missing-scatterv  the same in MPI_Scatterv, of which A is the root
  *  early-finalize    B needs a message of A, who has called MPI_Finalize; the rest need B
  *  intercomm         as recv-recv, between two groups
- *  rma-lock          B needs the lock that A holds; A needs B's message
+ *  rma-lock          B needs the lock that A holds; A needs B's message; the target needs nobody
+ *  rma-shared        the same, and B wants a shared one
+ *  rma-lock-all      the same, and A holds those of all targets
+ *  rma-all-wanted    the same, and B wants those of all targets
+ *  rma-crosswise     A and B each hold a lock, and need that of the other
  *  pscw              A's access epoch needs B's post; B needs A's message
  *  bcast-roots       A says another root than all others; it differs from the many
  *  reduce-allreduce  A is in MPI_Reduce, all others at the same position in MPI_Allreduce
@@ -711,6 +766,10 @@ static const struct kind kinds[] = {
     {"early-finalize", "deadlock", 1, EVERYBODY, 0, 0, NULL, early_finalize},
     {"intercomm", "deadlock", 2, 2, 1, 0, make_inter, intercomm},
     {"rma-lock", "deadlock", 2, 2, 0, 0, make_win, rma_lock},
+    {"rma-shared", "deadlock", 2, 2, 0, 0, make_win, rma_shared},
+    {"rma-lock-all", "deadlock", 2, 2, 0, 0, make_win, rma_lock_all},
+    {"rma-all-wanted", "deadlock", 2, 2, 0, 0, make_win, rma_all_wanted},
+    {"rma-crosswise", "deadlock", 2, 2, 0, 0, make_win, rma_crosswise},
     {"pscw", "deadlock", 2, 2, 0, 0, make_win, pscw},
     {"bcast-roots", "collective-mismatch", 1, EVERYBODY, 1, 0, make_own, bcast_roots},
     {"reduce-allreduce", "collective-mismatch", 1, EVERYBODY, 1, 0, make_own, reduce_allreduce},

@@ -119,6 +119,44 @@ START_TEST(requests_say_their_kind_where_the_call_does_not)
 }
 END_TEST
 
+static struct waits_comm *add_lock(struct waits_record *r, uint32_t of, uint32_t begun)
+{
+    struct waits_comm *c = &r->comm[r->comms++];
+
+    *c = (struct waits_comm){
+        .key = {.context = 12 | of, .first = of == WAITS_LOCK_OF_ONE ? 5 : 0}, .size = 6};
+    c->last.begun = begun;
+    return c;
+}
+
+START_TEST(locks_are_named_by_their_targets)
+{
+    struct waits_record r;
+
+    setup();
+    waiters_begin(&k, &r, 2, LOCK);
+    waiters_add(&r, WAITS_COLLECTIVE, FTREE_NONE, 0)->comm = 1;
+    waiters_add(&r, WAITS_COLLECTIVE, FTREE_NONE, 0)->comm = 2;
+    waiters_add(&r, WAITS_TARGET, 5, 0);
+    add_lock(&r, WAITS_LOCK_OF_ONE, WAITS_LOCK_NONE);
+    add_lock(&r, WAITS_LOCK_OF_ALL, WAITS_LOCK_NONE);
+    r.request[0].number = WAITS_LOCK_NONE;
+    r.request[1].number = WAITS_LOCK_NONE;
+    ck_assert_str_eq(line_of(&r),
+                     "rank 2 (h2) in MPI_Win_lock(exclusive lock of 5, a window of 6 ranks)");
+    waiters_begin(&k, &r, 3, RECV);
+    waiters_add(&r, WAITS_RECV, 2, 7);
+    strcpy(add_lock(&r, WAITS_LOCK_OF_ONE, WAITS_LOCK_SHARED)->name, "halo");
+    add_lock(&r, WAITS_LOCK_OF_ONE, WAITS_LOCK_EXCLUSIVE);
+    add_lock(&r, WAITS_LOCK_OF_ANY, WAITS_LOCK_EXCLUSIVE);
+    add_lock(&r, WAITS_LOCK_OF_ALL, WAITS_LOCK_SHARED);
+    ck_assert_str_eq(line_of(&r),
+                     "rank 3 (h3) in MPI_Recv(from 2, tag 7, MPI_COMM_WORLD), holds shared lock of "
+                     "5, halo, holds exclusive lock of 5, a window of 6 ranks, holds all shared "
+                     "locks, a window of 6 ranks");
+}
+END_TEST
+
 START_TEST(parts_of_a_line_are_for_the_json)
 {
     struct waits_record r;
@@ -244,6 +282,7 @@ SUITE("waits_words")
     TEST(a_cycle_is_as_a_person_writes_it);
     TEST(a_long_cycle_says_how_many_are_left_out);
     TEST(requests_say_their_kind_where_the_call_does_not);
+    TEST(locks_are_named_by_their_targets);
     TEST(parts_of_a_line_are_for_the_json);
     TEST(one_that_polls_says_so);
     TEST(a_collective_says_what_all_must_agree_on);

@@ -13,8 +13,8 @@
 #pragma GCC visibility push(hidden)
 
 /*
- * The handle, as every room sees it, and what all of them need: arrays, the trace, names.  Each room
- * has a part of the handle that it alone looks into; its header says what that is.
+ * The handle, as every room sees it, and what all of them need: arrays, the trace, names.  Each
+ * room has a part of the handle that it alone looks into; its header says what that is.
  */
 
 struct topo;
@@ -118,7 +118,8 @@ bool ftree_spans_merge(struct ftree *ft, struct ftree_spans *s, const struct ftr
 bool ftree_spans_has(const struct ftree_spans *s, int32_t number);
 int32_t ftree_spans_listed(const struct ftree_spans *s);
 void ftree_spans_clear(struct ftree *ft, struct ftree_spans *s);
-/* The run that begins with span *i, which becomes the one behind it: its first number is returned. */
+/* The run that begins with span *i, which becomes the one behind it: its first number is
+ * returned. */
 int32_t ftree_spans_run(const struct ftree_spans *s, int32_t *i, int32_t *step, int32_t *count);
 
 /* symptom.c: the one form of a symptom, and what the state of a rank says */

@@ -16,13 +16,15 @@
  * finding, and a verdict if it is still so after `settle`.  (A launcher that cleans up kills all
  * ranks within milliseconds: who is killed with the others must not be the one to report it.)
  *
- * A stop that all ranks have in common is a suspension.  A stopped rank waits for nobody, and what a
- * resumed one waited before does not count; nor do stops and waits for a while after a suspension,
- * for ranks are resumed one after the other.  So a stop is a finding only where a rank that runs has waited
- * for as long as the stall limit, or another node asks because one of its own has.
+ * A stop that all ranks have in common is a suspension.  A stopped rank waits for nobody, and what
+ * a resumed one waited before does not count; nor do stops and waits for a while after a
+ * suspension, for ranks are resumed one after the other.  So a stop is a finding only where a rank
+ * that runs has waited for as long as the stall limit, or another node asks because one of its own
+ * has.
  */
 
-/* ---- what others tell of them ----------------------------------------------------------------- */
+/* ---- what others tell of them
+ * ----------------------------------------------------------------- */
 
 static bool is_component(const struct ftree *ft, const struct ftree_component *c)
 {

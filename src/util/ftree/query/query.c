@@ -17,7 +17,7 @@
 #define ASKERS_MAX 1024 /* each node asks for itself alone, and one thing at a time or two */
 #define OWN_MAX 64
 #define REQUEST_MAX (256 * 1024)
-#define AGAIN_MAX 64 /* nodes that are told again at once what was set */
+#define MISSED_MAX 64 /* nodes that are told again at once what was set */
 
 /* What a kind of query does beside being passed on.  NULL: nothing. */
 static bool ask_ranks(struct ftree *ft, ftree_time now, const struct query_round *r);
@@ -421,7 +421,7 @@ static void tell_again(struct ftree *ft, ftree_time now)
     r->until = now + time_of(ft, r);
     ftree_bytes_append(ft, &r->request, known->items, (size_t) known->n);
     ftree_spans_add(ft, &r->answer.answered, ft->self, ft->self);
-    for (int32_t node = 0; node < ft->job->nodes && r->due.n < AGAIN_MAX; node++)
+    for (int32_t node = 0; node < ft->job->nodes && r->due.n < MISSED_MAX; node++)
         if (node != ft->self && query_set_misses(ft, node))
             post(ft, node, &p);
     finish_if_in(ft, now, r);

@@ -26,9 +26,9 @@
  * instead.
  *
  * Before a job is ended because of a verdict it is asked about once more, by whoever is to end it
- * (ftree_confirm): in the same way, but a rank of another node, too, and any path for any node.  And
- * because of a stopped process nothing is done before a rank that runs was seen: a stop that all have
- * in common is a suspension.
+ * (ftree_confirm): in the same way, but a rank of another node, too, and any path for any node.
+ * And because of a stopped process nothing is done before a rank that runs was seen: a stop that
+ * all have in common is a suspension.
  */
 
 #define RECHECK_DOUBLINGS 7 /* of half the time */
@@ -154,8 +154,8 @@ static void ask_about(struct ftree *ft, ftree_time now, struct known *k, uint8_t
         ask_role(ft, now, k, k->v.node, FTREE_ROLE_AGENT, paths);
 }
 
-/* A node that only others reach has to acknowledge, by way of them, that nothing is new: where it does not
- * it is examined again, for the verdict hides that it may be lost by now. */
+/* A node that only others reach has to acknowledge, by way of them, that nothing is new: where it
+ * does not it is examined again, for the verdict hides that it may be lost by now. */
 static void ask_by_others(struct ftree *ft, ftree_time now, int32_t node)
 {
     struct wire_message m = {.type = WIRE_VERDICT_DOWN};
@@ -278,7 +278,8 @@ static void recheck(struct ftree *ft, ftree_time now, struct known *k)
     ask_by_others(ft, now, k->v.node);
 }
 
-/* ---- once more, before it is acted upon ------------------------------------------------------- */
+/* ---- once more, before it is acted upon
+ * ------------------------------------------------------- */
 
 #define CONFIRM_ASKS 2 /* a network may lose the first */
 
@@ -393,7 +394,8 @@ static void confirm(struct ftree *ft, ftree_time now, struct known *k)
         ask_once_more(ft, now, k);
 }
 
-/* ---- a suspension ------------------------------------------------------------------------------ */
+/* ---- a suspension
+ * ------------------------------------------------------------------------------ */
 
 static bool own_rank_runs(struct ftree *ft)
 {

@@ -113,8 +113,8 @@ struct report_about {
 /* Purpose: "node h2 (ranks 4-5) is down", "rank 4 (pid 5004 on node h2) is stopped". */
 void ftree_report_headline(const struct report_about *a, char *buf, size_t len);
 
-/* Purpose: the same with its class before, and after it origin and confidence; that is a rank (high,
- * medium, low), not a probability. */
+/* Purpose: the same with its class before, and after it origin and confidence; that is a rank
+ * (high, medium, low), not a probability. */
 void ftree_report_first_line(const struct report_about *a, char *buf, size_t len);
 
 /* Purpose: "3 ranks are blocked on rank 4, directly or indirectly: 0-1, 3". */

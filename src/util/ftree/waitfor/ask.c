@@ -14,15 +14,15 @@
 /*
  * The own ranks say what they do.  A rank that waits turns its progress and answers within a
  * millisecond; one that has not answered after LOOK_TIME is not in MPI's progress, and nothing is
- * claimed of it.  A rank answers one look at a time, so looks with a rank in common come one after the
- * other.
+ * claimed of it.  A rank answers one look at a time, so looks with a rank in common come one after
+ * the other.
  */
 
-/* A rank that shares its core with many others gets its turn late.  Looks with a rank in common follow
- * each other: several are to end before who asks has lost patience. */
+/* A rank that shares its core with many others gets its turn late.  Looks with a rank in common
+ * follow each other: several are to end before who asks has lost patience. */
 #define LOOK_TIME(ft) ftree_max(100 * FTREE_MS, (ft)->cfg.stall / 3)
 #define LOOK_POLL (4 * FTREE_MS)
-#define SAY_TIME (20 * FTREE_MS) /* a person waits: of who has not answered its agent knows enough */
+#define SAY_TIME (20 * FTREE_MS) /* a person waits: of the others the agent knows enough */
 #define LOOKS_MAX 256 /* that wait here */
 
 /* ---- the ranks that stall -------------------------------------------------------------------- */

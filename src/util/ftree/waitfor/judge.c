@@ -8,13 +8,13 @@
 #include <string.h>
 
 /*
- * What both sides say of each request.  Here no error may be made: what is not known is WAITS_UNKNOWN,
- * and nothing that depends on it becomes a verdict.
+ * What both sides say of each request.  Here no error may be made: what is not known is
+ * WAITS_UNKNOWN, and nothing that depends on it becomes a verdict.
  *
- * The ranks have not moved between two looks, so what they say holds at one moment.  A receive waits for
- * nothing that is under way if all that its peer has sent to it, and that it has not received, has another
- * tag or communicator; both words of the sums say what that is, or nobody can tell.  A send waits for
- * nothing if its peer has posted no receive for it.
+ * The ranks have not moved between two looks, so what they say holds at one moment.  A receive
+ * waits for nothing that is under way if all that its peer has sent to it, and that it has not
+ * received, has another tag or communicator; both words of the sums say what that is, or nobody can
+ * tell.  A send waits for nothing if its peer has posted no receive for it.
  */
 
 /* ---- both sides ------------------------------------------------------------------------------ */
@@ -80,8 +80,8 @@ static bool is_finalized(const struct waitfor_answer *a)
                                a->record[0].state == WAITS_FINALIZED));
 }
 
-/* Whether a message of that peer is under way for a receive of `own`; q->received is 0, for what was
- * received is left out. */
+/* Whether a message of that peer is under way for a receive of `own`; q->received is 0, for what
+ * was received is left out. */
 static enum waits_fate receive_from(const struct waitfor_answer *own, uint32_t context,
                                     const struct waits_request *q,
                                     const struct waitfor_answer *peer, bool *unsure)
@@ -147,7 +147,8 @@ static bool meets(int32_t a, int32_t b)
     return a == b || a == WAITS_ANY || b == WAITS_ANY;
 }
 
-/* A send of less may only wait until the network has taken it; no transport takes more without a receive. */
+/* A send of less may only wait until the network has taken it; no transport takes more without a
+ * receive. */
 #define EAGER_MAX 65536
 
 /* The peer waits for it, in a receive or probe that need not be among the posted ones. */
@@ -191,7 +192,8 @@ static enum waits_fate fate_of_send(const struct waitfor_asked *ranks, int32_t n
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
-/* Nobody counts what is under way of it: it must not have moved for longer. */
+/* Nobody counts what is under way of it: it must not have moved for longer.  A target need only turn
+ * its progress, which it does as long as it waits. */
 static enum waits_fate fate_of_rma(const struct waitfor_asked *ranks, int32_t n,
                                    const struct waits_request *q, bool *unsure)
 {
@@ -202,7 +204,9 @@ static enum waits_fate fate_of_rma(const struct waitfor_asked *ranks, int32_t n,
     if (peer->seen == WAITFOR_LOST)
         return WAITS_PEER_LOST;
     *unsure = true;
-    return is_finalized(peer) ? WAITS_NEVER : WAITS_OPEN;
+    if (is_finalized(peer))
+        return WAITS_NEVER;
+    return q->kind == WAITS_TARGET ? WAITS_UNKNOWN : WAITS_OPEN;
 }
 
 enum waits_fate waitfor_fate(const struct waitfor_asked *ranks, int32_t n,
@@ -225,6 +229,7 @@ enum waits_fate waitfor_fate(const struct waitfor_asked *ranks, int32_t n,
                 return WAITS_UNKNOWN;
             return fate_of_send(ranks, n, own->rank, comm->key.context, q, unsure);
         case WAITS_RMA:
+        case WAITS_TARGET:
             return fate_of_rma(ranks, n, q, unsure);
         default: /* of a collective positions tell */
             return (enum waits_fate) q->fate;

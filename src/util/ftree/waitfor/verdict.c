@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What was confirmed, as a verdict: its class and sign by the rule base, its component, and one line of
- * evidence a rank, the cycle first and in order. */
+/* What was confirmed, as a verdict: its class and sign by the rule base, its component, and one
+ * line of evidence a rank, the cycle first and in order. */
 
 #define LINES_MAX (FTREE_EVIDENCE_MAX - 2) /* the others are for what nearly matched */
 #define DOUBT 90 /* 1/1000, where ranks poll, or not all can be known */

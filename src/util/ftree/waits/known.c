@@ -85,6 +85,8 @@ static struct term term_of(const struct waits_record *r, const struct waits_requ
 {
     if (q->kind == WAITS_COLLECTIVE && q->comm >= 0 && q->number > 0)
         return collective_term(r, q);
+    if (q->kind == WAITS_TARGET && q->peer >= 0)
+        return (struct term){.type = TERM_TURNS, .rank = q->peer};
     if (q->kind == WAITS_COLLECTIVE || (q->fate != WAITS_OPEN && q->fate != WAITS_NEVER))
         return (struct term){.type = TERM_UNKNOWN};
     if (q->peer >= 0)

@@ -69,13 +69,35 @@ enum waits_state {
     X(WAITS_COLLECTIVE, "collective", "for") \
     X(WAITS_RMA, "rma", "for") \
     X(WAITS_IO, "io", "for") \
-    X(WAITS_OTHER, "other", "for")
+    X(WAITS_OTHER, "other", "for") \
+    X(WAITS_TARGET, "target", "at")
 
 enum waits_kind {
 #define WAITS_KIND_ENUM(id, text, before) id,
     WAITS_KINDS(WAITS_KIND_ENUM)
 #undef WAITS_KIND_ENUM
     WAITS_KIND_COUNT
+};
+
+/*
+ * WAITS_TARGET: one-sided operations at a peer, which must turn its progress, as it does while it
+ * waits itself.  The lock of a window, if that is what it waits for, is a request besides.
+ *
+ * A lock is a communicator of which nobody has done anything but those who hold the lock, or wait for
+ * it; its key is that of the window's communicator with one of these added, and `begun` of
+ * `last` is one of enum waits_lock.  Who waits for a lock waits, as in a collective, for all that have
+ * begun less: MPI_Win_lock of an exclusive one for WAITS_LOCK_NONE of the target's and of all, of a
+ * shared one for WAITS_LOCK_SHARED of the target's, MPI_Win_lock_all for WAITS_LOCK_SHARED of any.  Each
+ * holder alone keeps it waiting, wherever its target is, and whatever is under way.
+ */
+#define WAITS_LOCK_OF_ONE 0x40000000u /* of one target, which is the key's `first` */
+#define WAITS_LOCK_OF_ALL 0x80000000u /* MPI_Win_lock_all: shared ones of all targets */
+#define WAITS_LOCK_OF_ANY 0xc0000000u /* exclusive ones of any target */
+
+enum waits_lock {
+    WAITS_LOCK_EXCLUSIVE,
+    WAITS_LOCK_SHARED,
+    WAITS_LOCK_NONE
 };
 
 enum waits_mode {
@@ -109,6 +131,11 @@ struct waits_key {
 struct waits_run {
     int32_t first, step, count;
 };
+
+static inline bool ftree_waits_is_lock(struct waits_key key)
+{
+    return key.context & WAITS_LOCK_OF_ANY;
+}
 
 /* The last collective that a rank has begun on a communicator, in what all members must agree upon:
  * the caller leaves out (-1, 0, WAITS_NO_BYTES) what may differ in that operation. */

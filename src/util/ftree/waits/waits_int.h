@@ -23,8 +23,14 @@ enum term_type {
     TERM_ALL, /* all members that have not begun its n-th collective do */
     TERM_FIRST, /* `rank` has begun its n-th collective, or goes on */
     TERM_UNKNOWN, /* nobody can tell here or above */
+    TERM_TURNS, /* `rank` waits inside MPI, or goes on */
     TERM_TYPES
 };
+
+static inline bool waits_has_rank(int type)
+{
+    return type == TERM_RANK || type == TERM_FIRST || type == TERM_TURNS;
+}
 
 struct term {
     uint8_t type;

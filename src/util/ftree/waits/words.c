@@ -53,7 +53,7 @@ static void say_rank(struct text *t, const struct waits_names *names, int32_t ra
     say(t, "rank %d (%s)", rank, ftree_node_name(names->job, node, name, sizeof(name)));
 }
 
-/* ---- requests -------------------------------------------------------------------------------- */
+/* ---- communicators --------------------------------------------------------------------------- */
 
 static void say_comm(struct text *t, const struct waits_comm *c)
 {
@@ -109,6 +109,39 @@ static void say_collective(struct text *t, const struct waits_names *names,
         say(t, ", %s", names->op ? names->op(last->op) : "operator");
 }
 
+/* ---- locks ----------------------------------------------------------------------------------- */
+
+static void say_lock(struct text *t, const struct waits_comm *c, bool shared)
+{
+    if ((c->key.context & WAITS_LOCK_OF_ANY) == WAITS_LOCK_OF_ONE)
+        say(t, "%s lock of %d, ", shared ? "shared" : "exclusive", c->key.first);
+    else
+        say(t, "all shared locks, ");
+    if (c->name[0])
+        say(t, "%s", c->name);
+    else
+        say(t, "a window of %d ranks", c->size);
+}
+
+static bool is_lock(const struct waits_record *r, const struct waits_request *q)
+{
+    return q->kind == WAITS_COLLECTIVE && q->comm >= 0 && ftree_waits_is_lock(r->comm[q->comm].key);
+}
+
+static void say_held(struct text *t, const struct waits_record *r)
+{
+    for (int32_t i = 0; i < r->comms; i++) {
+        const struct waits_comm *c = &r->comm[i];
+        if (!ftree_waits_is_lock(c->key) || c->last.begun >= WAITS_LOCK_NONE ||
+            (c->key.context & WAITS_LOCK_OF_ANY) == WAITS_LOCK_OF_ANY)
+            continue;
+        say(t, ", holds ");
+        say_lock(t, c, c->last.begun == WAITS_LOCK_SHARED);
+    }
+}
+
+/* ---- requests -------------------------------------------------------------------------------- */
+
 static void say_collective_request(struct text *t, const struct waits_names *names,
                                    const struct waits_record *r, const struct waits_request *q,
                                    bool with_kind)
@@ -119,6 +152,10 @@ static void say_collective_request(struct text *t, const struct waits_names *nam
 
     if (!c) {
         say(t, "a collective");
+        return;
+    }
+    if (ftree_waits_is_lock(c->key)) {
+        say_lock(t, c, q->number == WAITS_LOCK_SHARED);
         return;
     }
     if (c->last.begun == q->number)
@@ -177,6 +214,10 @@ static void say_requests(struct text *t, const struct waits_names *names,
 {
     bool with_kind = r->requests > 1 || strstr(call, "Wait") || strstr(call, "Test");
 
+    if (is_lock(r, &r->request[0])) { /* the others are the same, in other words */
+        say_request(t, names, r, 0, with_kind);
+        return;
+    }
     if (r->requests > 1 || r->more)
         say(t, r->mode == WAITS_FOR_ONE ? "one of " : "all of ");
     for (int32_t i = 0; i < r->requests && i < SHOWN; i++) {
@@ -206,6 +247,7 @@ static void say_record(struct text *t, const struct waits_names *names,
             say_requests(t, names, r, call);
             say(t, ")");
         }
+        say_held(t, r);
     }
 }
 

@@ -43,7 +43,6 @@
 
 struct agent {
     struct faultloc_program *p;
-    struct ftree *ft;
     struct faultloc_link link;
     struct faultloc_looks looks;
     struct faultloc_sources sources;
@@ -122,7 +121,7 @@ static void report_verdict(void *ctx, const struct ftree_verdict *v)
 {
     struct agent *a = ctx;
 
-    faultloc_reporter_verdict(&a->reporter, a->ft, v);
+    faultloc_reporter_verdict(&a->reporter, v);
     faultloc_stop_job_consider(&a->stop, v, faultloc_now());
 }
 
@@ -191,17 +190,7 @@ static int make_core(struct agent *a)
     ftree_config_default(&cfg);
     cfg.stall = a->p->board->settings.stall;
     cfg.silence = a->p->board->settings.silence;
-    rc = ftree_create(&a->p->job.job, a->p->self, &cfg, &io, a, &a->ft);
-    a->looks.ft = a->sources.ft = a->stop.ft = a->sources.asks.ft = a->note.ft = a->ft;
-    a->sources.asks.p = a->p;
-    a->sources.statuses =
-        (struct faultloc_statuses){.p = a->p, .ft = a->ft, .reporter = &a->reporter};
-    a->sources.sets = (struct faultloc_sets){.p = a->p,
-                                             .ft = a->ft,
-                                             .use_rules = set_rules,
-                                             .ctx = a,
-                                             .reporter = &a->reporter,
-                                             .stop = &a->stop};
+    rc = ftree_create(&a->p->job.job, a->p->self, &cfg, &io, a, &a->p->ft);
     if (!rc)
         rc = faultloc_sets_restore(&a->sources.sets, faultloc_now());
     if (!rc)
@@ -232,21 +221,34 @@ static int open_signal(struct agent *a)
                             : faultloc_loop_add(a->p->epoll, a->signal_fd, FAULTLOC_TAG_SIGNAL);
 }
 
-static int open_agent(struct agent *a, struct faultloc_program *p)
+static void init_agent(struct agent *a, struct faultloc_program *p)
 {
-    int rc;
-
     *a = (struct agent){.p = p,
                         .signal_fd = -1,
                         .second = {.deputy = {.fd = -1},
                                    .fork_at = p->start >= 0 ? FTREE_NEVER : 0},
                         .looks = {.wakeup = -1},
-                        .sources = {.sock = {.fd = -1}},
+                        .sources = {.sock = {.fd = -1},
+                                    .statuses = {.p = p, .reporter = &a->reporter},
+                                    .asks = {.p = p},
+                                    .sets = {.p = p,
+                                             .use_rules = set_rules,
+                                             .ctx = a,
+                                             .reporter = &a->reporter,
+                                             .stop = &a->stop}},
                         .note = {.reporter = &a->reporter},
                         .stop = {.p = p, .reporter = &a->reporter, .at = FTREE_NEVER},
                         .leave_by = FTREE_NEVER,
                         .state = {.watch = &p->watch, .iface = p->board->iface[FTREE_PATH_DATA]},
                         .waits = {.watch = &p->watch, .job = &p->job.job, .self = p->self}};
+    p->ft = NULL; /* a deputy that succeeds has its agent's */
+}
+
+static int open_agent(struct agent *a, struct faultloc_program *p)
+{
+    int rc;
+
+    init_agent(a, p);
     a->waits.asked = calloc((size_t) p->board->slots, sizeof(*a->waits.asked));
     p->board->agent_pid = (int32_t) getpid();
     p->epoll = epoll_create1(EPOLL_CLOEXEC);
@@ -264,7 +266,7 @@ static int open_agent(struct agent *a, struct faultloc_program *p)
     if (!rc)
         rc = make_core(a);
     if (!rc)
-        rc = faultloc_link_open(&a->link, p, a->ft);
+        rc = faultloc_link_open(&a->link, p);
     if (rc)
         return rc;
     try_listen(a, faultloc_now());
@@ -292,7 +294,7 @@ static void close_agent(struct agent *a)
 
 static ftree_time next_event(const struct agent *a)
 {
-    ftree_time t = faultloc_loop_earlier(a->looks.at, ftree_deadline(a->ft));
+    ftree_time t = faultloc_loop_earlier(a->looks.at, ftree_deadline(a->p->ft));
 
     t = faultloc_loop_earlier(t, a->stop.at);
     t = faultloc_loop_earlier(t, faultloc_asks_deadline(&a->sources.asks));
@@ -323,10 +325,10 @@ static void handle_signal(struct agent *a)
 /* Before anything else: in the time in which this process was stopped nobody has waited. */
 static void note_lateness(struct agent *a, ftree_time now)
 {
-    ftree_time due = faultloc_loop_earlier(a->looks.at, ftree_deadline(a->ft));
+    ftree_time due = faultloc_loop_earlier(a->looks.at, ftree_deadline(a->p->ft));
 
     if (due && now > due + FAULTLOC_LATE)
-        ftree_late(a->ft, now, now - due);
+        ftree_late(a->p->ft, now, now - due);
 }
 
 static void handle_event(struct agent *a, ftree_time now, uint64_t tag)
@@ -346,7 +348,7 @@ static void periodic_look(struct agent *a, ftree_time now)
     ftree_time due = a->looks.at, late = due && now > due ? now - due : 0;
 
     if (late)
-        ftree_late(a->ft, now, late);
+        ftree_late(a->p->ft, now, late);
     faultloc_second_look(&a->second, now, late);
     faultloc_looks_all(&a->looks, now);
 }
@@ -372,8 +374,8 @@ static void turn(struct agent *a)
     faultloc_sources_receive(&a->sources, now);
     if (now >= a->looks.at)
         periodic_look(a, now);
-    if (now >= ftree_deadline(a->ft))
-        ftree_tick(a->ft, now);
+    if (now >= ftree_deadline(a->p->ft))
+        ftree_tick(a->p->ft, now);
     faultloc_link_hand_over(&a->link, now);
     faultloc_sets_turn(&a->sources.sets, now);
     faultloc_asks_turn(&a->sources.asks, now);
@@ -388,9 +390,9 @@ static void turn(struct agent *a)
  * question that may be answered soon. */
 static bool has_pending_work(const struct agent *a)
 {
-    return ftree_has_unannounced(a->ft) || ftree_has_unacknowledged(a->ft) ||
+    return ftree_has_unannounced(a->p->ft) || ftree_has_unacknowledged(a->p->ft) ||
            !faultloc_writer_done(a->reporter.writer) ||
-           (!a->looks.ending && ftree_is_asking(a->ft));
+           (!a->looks.ending && ftree_is_asking(a->p->ft));
 }
 
 /* The launcher waits for whoever has the ranks' standard output or error, which the deputy has,
@@ -421,9 +423,9 @@ static void leave(struct agent *a, ftree_time now)
     a->leaving = true;
     let_go_of_output(a);
     if (a->looks.ending || !all_left_well(a))
-        ftree_leave_at_once(a->ft, now);
+        ftree_leave_at_once(a->p->ft, now);
     else
-        ftree_leave(a->ft, now);
+        ftree_leave(a->p->ft, now);
 }
 
 /* The agent stays while a rank of its node has not left, then while its findings are reported, then
@@ -444,7 +446,7 @@ static bool may_end(struct agent *a)
         return false;
     if (!a->leaving)
         leave(a, now);
-    return ftree_may_go(a->ft) && (!channel || faultloc_channel_unsent(channel) == 0);
+    return ftree_may_go(a->p->ft) && (!channel || faultloc_channel_unsent(channel) == 0);
 }
 
 void faultloc_agent_run(struct faultloc_program *p)

@@ -8,6 +8,7 @@
 #include "faultloc/agent/json.h"
 #include "faultloc/io/loop.h"
 #include "faultloc/io/symptom_socket.h"
+#include "ftree/base/base.h"
 #include "ftree/report/report.h"
 #include "ftree/topology/tree.h"
 
@@ -19,12 +20,8 @@
 
 static bool has_rank(const struct ftree_verdict *v, int32_t rank)
 {
-    if (rank == FTREE_NONE || v->rank == FTREE_NONE || v->rank == rank)
-        return true;
-    for (int32_t i = 0; i < v->component.ranges; i++)
-        if (rank >= v->component.range[i].first && rank <= v->component.range[i].last)
-            return true;
-    return false;
+    return rank == FTREE_NONE || v->rank == FTREE_NONE || v->rank == rank ||
+           ftree_ranks_has(&v->component, rank);
 }
 
 static bool concerns(const struct ftree_job *job, const struct ftree_verdict *v,
@@ -41,7 +38,7 @@ static bool has_verdict(const struct faultloc_asks *a, const struct ftree_inquir
 {
     struct ftree_verdict v;
 
-    for (int32_t i = 0; ftree_verdict_at(a->ft, i, &v); i++)
+    for (int32_t i = 0; ftree_verdict_at(a->p->ft, i, &v); i++)
         if (concerns(&a->p->job.job, &v, q))
             return true;
     return false;
@@ -176,13 +173,13 @@ static struct json_object *json_log(ftree_time now, const struct ftree_log *l)
     return o;
 }
 
-static struct json_object *json_verdicts(const struct faultloc_program *p, const struct ftree *ft,
+static struct json_object *json_verdicts(const struct faultloc_program *p,
                                          const struct ftree_inquiry *q)
 {
     struct json_object *list = json_object_new_array();
     struct ftree_verdict v;
 
-    for (int32_t i = 0; ftree_verdict_at(ft, i, &v); i++)
+    for (int32_t i = 0; ftree_verdict_at(p->ft, i, &v); i++)
         if (concerns(&p->job.job, &v, q))
             faultloc_json_append(list, faultloc_json_verdict(&p->job.job, &v));
     return list;
@@ -201,7 +198,7 @@ static void put_component(const struct faultloc_program *p, const struct ftree_i
         faultloc_json_number(o, "rank", q->rank);
 }
 
-char *faultloc_ask_json(struct faultloc_program *p, const struct ftree *ft, ftree_time now,
+char *faultloc_ask_json(const struct faultloc_program *p, ftree_time now,
                         const struct ftree_inquiry *q)
 {
     struct json_object *o = json_object_new_object(), *list = json_object_new_array();
@@ -226,7 +223,7 @@ char *faultloc_ask_json(struct faultloc_program *p, const struct ftree *ft, ftre
     for (int32_t i = 0; i < q->logs; i++)
         faultloc_json_append(list, json_log(now, &q->log[i]));
     faultloc_json_set(o, "messages", list);
-    faultloc_json_set(o, "verdicts", json_verdicts(p, ft, q));
+    faultloc_json_set(o, "verdicts", json_verdicts(p, q));
     return faultloc_json_text(o);
 }
 
@@ -263,11 +260,11 @@ static void examine(const struct faultloc_asks *a, ftree_time now,
                                     .first = now,
                                     .last = now};
 
-    ftree_symptom(a->ft, now, &s);
+    ftree_symptom(a->p->ft, now, &s);
 }
 
-const char *faultloc_asks_take(struct faultloc_asks *a, ftree_time now, const char *text, size_t len,
-                               int *reply, char *error)
+const char *faultloc_asks_take(struct faultloc_asks *a, ftree_time now, const char *text,
+                               size_t len, int *reply, char *error)
 {
     struct faultloc_asked *ask = &a->ask[a->n];
     struct ftree_component about;
@@ -277,7 +274,7 @@ const char *faultloc_asks_take(struct faultloc_asks *a, ftree_time now, const ch
         return "a question needs a socket for its answer";
     if (!read_question(a, text, len, &about, error))
         return error;
-    if (a->n == FAULTLOC_ASKS_MAX || ftree_inquire(a->ft, now, about.node, about.rank, &number))
+    if (a->n == FAULTLOC_ASKS_MAX || ftree_inquire(a->p->ft, now, about.node, about.rank, &number))
         return "too many questions at once";
     examine(a, now, &about);
     *ask = (struct faultloc_asked){
@@ -287,8 +284,8 @@ const char *faultloc_asks_take(struct faultloc_asks *a, ftree_time now, const ch
     return "";
 }
 
-static bool is_ready(const struct faultloc_asks *a, ftree_time now, const struct faultloc_asked *ask,
-                     const struct ftree_inquiry *q)
+static bool is_ready(const struct faultloc_asks *a, ftree_time now,
+                     const struct faultloc_asked *ask, const struct ftree_inquiry *q)
 {
     return !q || now >= ask->until ||
            (q->over && (is_well(&a->p->job.job, q) || has_verdict(a, q)));
@@ -297,18 +294,18 @@ static bool is_ready(const struct faultloc_asks *a, ftree_time now, const struct
 static void reply(struct faultloc_asks *a, ftree_time now, const struct faultloc_asked *ask,
                   const struct ftree_inquiry *q)
 {
-    char *text = q ? faultloc_ask_json(a->p, a->ft, now, q) : NULL;
+    char *text = q ? faultloc_ask_json(a->p, now, q) : NULL;
 
     faultloc_symptom_socket_reply(ask->reply, text ? text : "out of memory");
     free(text);
     close(ask->reply);
-    ftree_inquire_no_more(a->ft, ask->number);
+    ftree_inquire_no_more(a->p->ft, ask->number);
 }
 
 void faultloc_asks_turn(struct faultloc_asks *a, ftree_time now)
 {
     for (int32_t i = a->n - 1; i >= 0; i--) {
-        const struct ftree_inquiry *q = ftree_inquired(a->ft, a->ask[i].number);
+        const struct ftree_inquiry *q = ftree_inquired(a->p->ft, a->ask[i].number);
         if (!is_ready(a, now, &a->ask[i], q))
             continue;
         reply(a, now, &a->ask[i], q);

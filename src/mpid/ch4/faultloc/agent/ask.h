@@ -20,7 +20,6 @@
 
 struct faultloc_asks {
     struct faultloc_program *p;
-    struct ftree *ft;
     int32_t n;
     struct faultloc_asked {
         int reply; /* a socket of who asked */
@@ -29,20 +28,20 @@ struct faultloc_asks {
     } ask[FAULTLOC_ASKS_MAX];
 };
 
-/* Purpose: takes the datagram {"ask": "COMPONENT"}; *reply is then taken, and -1.  Returns what is to
- * be answered at once, "" if nothing is; `error` has FAULTLOC_SYMPTOM_ERROR bytes. */
-const char *faultloc_asks_take(struct faultloc_asks *a, ftree_time now, const char *text, size_t len,
-                               int *reply, char *error);
+/* Purpose: takes the datagram {"ask": "COMPONENT"}; *reply is then taken, and -1.  Returns what is
+ * to be answered at once, "" if nothing is; `error` has FAULTLOC_SYMPTOM_ERROR bytes. */
+const char *faultloc_asks_take(struct faultloc_asks *a, ftree_time now, const char *text,
+                               size_t len, int *reply, char *error);
 
-/* Purpose: answers what can be answered. */
+/* Purpose: answers what can be answered, and closes those sockets. */
 void faultloc_asks_turn(struct faultloc_asks *a, ftree_time now);
 
-/* Purpose: when to look again. */
+/* Purpose: when to look again, on the clock of `now`; FTREE_NEVER: nobody waits. */
 ftree_time faultloc_asks_deadline(const struct faultloc_asks *a);
 
 /* Purpose: the answer about an inquiry.  Returns a string to be freed by free(3); NULL: out of
  * memory. */
-char *faultloc_ask_json(struct faultloc_program *p, const struct ftree *ft, ftree_time now,
+char *faultloc_ask_json(const struct faultloc_program *p, ftree_time now,
                         const struct ftree_inquiry *q);
 
 #endif /* FAULTLOC_ASK_H_INCLUDED */

@@ -60,6 +60,7 @@ struct faultloc_program {
     struct faultloc_watch watch;
     struct faultloc_job job;
     int32_t self; /* this node */
+    struct ftree *ft; /* the agent's core, for all of its parts; NULL: it is not made yet */
 };
 
 /* Purpose: sets up what both loops need from what the process was started with; the descriptors of

@@ -45,7 +45,7 @@ static const char *add(struct faultloc_statuses *s, ftree_time now, bool json, b
     if (s->n == FAULTLOC_STATUSES_MAX)
         return "too many questions at once";
     if (!number)
-        rc = ftree_query(s->ft, now, FTREE_QUERY_STATUS, &flags, full, &number);
+        rc = ftree_query(s->p->ft, now, FTREE_QUERY_STATUS, &flags, full, &number);
     if (rc)
         return rc == FTREE_ERR_INVALID ? "the job has ended" : ftree_strerror(rc);
     s->asker[s->n++] = (struct faultloc_status_asker){
@@ -93,8 +93,8 @@ void faultloc_statuses_answered(struct faultloc_statuses *s, const struct ftree_
         if (a->number != r->number)
             continue;
         if (!*t && !r->refused[0])
-            *t = a->json ? faultloc_status_job_json(s->p, s->ft, r, faultloc_unix_ms())
-                         : faultloc_status_job_text(s->p, s->ft, r, a->full);
+            *t = a->json ? faultloc_status_job_json(s->p, r, faultloc_unix_ms())
+                         : faultloc_status_job_text(s->p, r, a->full);
         answer(s, a, r->refused[0] ? r->refused : *t ? *t : "out of memory");
         *a = s->asker[--s->n];
     }
@@ -123,12 +123,10 @@ static struct json_object *json_rank(struct faultloc_program *p, ftree_time now,
     return o;
 }
 
-char *faultloc_status_json(struct faultloc_program *p, struct ftree *ft, ftree_time now,
-                           int64_t now_ms)
+char *faultloc_status_json(struct faultloc_program *p, ftree_time now, int64_t now_ms)
 {
     struct json_object *o = json_object_new_object();
-    struct json_object *ranks = json_object_new_array(), *verdicts = json_object_new_array();
-    struct ftree_verdict v;
+    struct json_object *ranks = json_object_new_array();
     char name[16];
 
     faultloc_json_string(o, "schema", "faultloc-status/1");
@@ -140,8 +138,6 @@ char *faultloc_status_json(struct faultloc_program *p, struct ftree *ft, ftree_t
     for (int32_t i = 0; i < p->board->slots; i++)
         faultloc_json_append(ranks, json_rank(p, now, i));
     faultloc_json_set(o, "ranks", ranks);
-    for (int32_t i = 0; ftree_verdict_at(ft, i, &v); i++)
-        faultloc_json_append(verdicts, faultloc_json_verdict(&p->job.job, &v));
-    faultloc_json_set(o, "verdicts", verdicts);
+    faultloc_json_set(o, "verdicts", faultloc_json_verdicts(&p->job.job, p->ft));
     return faultloc_json_text(o);
 }

@@ -101,16 +101,6 @@ static struct json_object *json_suspicion(const struct ftree_job *job,
     return o;
 }
 
-static struct json_object *json_verdicts(const struct ftree_job *job, const struct ftree *ft)
-{
-    struct json_object *list = json_object_new_array();
-    struct ftree_verdict v;
-
-    for (int32_t i = 0; ftree_verdict_at(ft, i, &v); i++)
-        faultloc_json_append(list, faultloc_json_verdict(job, &v));
-    return list;
-}
-
 static void put_nodes(struct json_object *o, const struct ftree_job *job,
                       const struct ftree_query_result *r)
 {
@@ -123,7 +113,7 @@ static void put_nodes(struct json_object *o, const struct ftree_job *job,
     faultloc_json_set(o, "node_states", nodes);
 }
 
-char *faultloc_status_job_json(const struct faultloc_program *p, const struct ftree *ft,
+char *faultloc_status_job_json(const struct faultloc_program *p,
                                const struct ftree_query_result *r, int64_t now_ms)
 {
     struct json_object *o = json_object_new_object(), *list = json_object_new_array();
@@ -146,6 +136,6 @@ char *faultloc_status_job_json(const struct faultloc_program *p, const struct ft
         faultloc_json_append(list, json_suspicion(job, &r->suspicion[i]));
     faultloc_json_set(o, "suspicions", list);
     faultloc_json_number(o, "further_suspicions", r->more_suspicions);
-    faultloc_json_set(o, "verdicts", json_verdicts(job, ft));
+    faultloc_json_set(o, "verdicts", faultloc_json_verdicts(job, p->ft));
     return faultloc_json_text(o);
 }

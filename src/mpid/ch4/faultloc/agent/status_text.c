@@ -13,8 +13,8 @@
 #include <string.h>
 
 /*
- * The status of a job as lines for people.  A short one fits a screen however large the job is: one line
- * for each class of ranks, of which the core tells the largest.
+ * The status of a job as lines for people.  A short one fits a screen however large the job is: one
+ * line for each class of ranks, of which the core tells the largest.
  */
 
 #define WHICH_MAX 28 /* characters of a list of ranks in a short one */
@@ -161,7 +161,7 @@ static void put_verdicts(FILE *f, const struct ftree_job *job, const struct ftre
     }
 }
 
-char *faultloc_status_job_text(const struct faultloc_program *p, const struct ftree *ft,
+char *faultloc_status_job_text(const struct faultloc_program *p,
                                const struct ftree_query_result *r, bool full)
 {
     const struct ftree_job *job = &p->job.job;
@@ -182,7 +182,7 @@ char *faultloc_status_job_text(const struct faultloc_program *p, const struct ft
     fputc('\n', f);
     put_classes(f, job, &r->classes, full);
     put_suspicions(f, job, r);
-    put_verdicts(f, job, ft, full);
+    put_verdicts(f, job, p->ft, full);
     if (fclose(f) == 0)
         return text;
     free(text);

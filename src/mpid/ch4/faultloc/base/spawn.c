@@ -76,8 +76,8 @@ struct launch {
     volatile int error;
 };
 
-/* Both share the caller's memory: nothing here may allocate, or leave a trace in it.  Not _exit(3): a
- * sanitizer would look for the stack of the caller's thread. */
+/* Both share the caller's memory: nothing here may allocate, or leave a trace in it.  Not _exit(3):
+ * a sanitizer would look for the stack of the caller's thread. */
 static int leave(int code)
 {
     return (int) syscall(SYS_exit_group, code);

@@ -108,8 +108,8 @@ MPIR_Request *MPIDI_faultloc_real(MPIR_Request * req);
 /* Purpose: true for a request of the active message layer, as all of shared memory are. */
 bool MPIDI_faultloc_is_am(MPIR_Request * req);
 
-/* Purpose: the rank of the world that an address is of, or a row of the sums (faultloc_sums.h): what
- * requests note of their peers; FTREE_NONE: it is of another world, or neither. */
+/* Purpose: the rank of the world that an address is of, or a row of the sums (faultloc_sums.h):
+ * what requests note of their peers; FTREE_NONE: it is of another world, or neither. */
 int32_t MPIDI_faultloc_rank_at(const void *peer);
 
 /* Purpose: the rank of the world that a send or receive is about; FTREE_NONE: not known, or any. */
@@ -127,9 +127,23 @@ void MPIDI_faultloc_set_error(MPIR_Request * req, int error);
 /* ---- onesided.c ------------------------------------------------------------------------------ */
 
 /* Purpose: the ranks of the world that the RMA call in which this rank waits needs, all of them,
- * and the communicator of the window.  `rank` has room for `most`.  Returns how many, 0: not
- * known. */
-int MPIDI_faultloc_rma_peers(uint32_t call, MPIR_Comm **comm, int32_t *rank, int most);
+ * and the communicator of the window.  `rank` has room for `most`.  *must_act: they must call
+ * something; else it suffices that they turn their progress.  Returns how many, 0: not known. */
+int MPIDI_faultloc_rma_peers(uint32_t call, MPIR_Comm **comm, int32_t *rank, int most,
+                             bool *must_act);
+
+struct MPIDI_faultloc_lock {
+    MPIR_Win *win;
+    int32_t target;             /* rank of the world; FTREE_NONE: those of all targets */
+    bool exclusive;
+};
+
+/* Purpose: the lock that this rank waits for in that call; false: for none. */
+bool MPIDI_faultloc_lock_awaited(uint32_t call, struct MPIDI_faultloc_lock *lock);
+
+/* Purpose: the locks that were granted to this rank, and that it cannot give back before that call,
+ * in which it waits, has returned.  Returns how many of them are in `lock`, `most` at most. */
+int MPIDI_faultloc_locks_held(uint32_t call, struct MPIDI_faultloc_lock *lock, int most);
 
 /* Purpose: calls `f` for each request of the process that is pending and is a send, a receive or a
  * collective's, the internal ones among them. */
@@ -151,12 +165,12 @@ struct MPIDI_faultloc_wait {
     struct MPIDI_faultloc_wait *next, **at;
 };
 
-/* Purpose: takes notice that the agent has asked, if it has; from within progress.  Who waits, or has
- * asked in vain, answers then; if nobody does for a while this does as well as it can. */
+/* Purpose: takes notice that the agent has asked, if it has; from within progress.  Who waits, or
+ * has asked in vain, answers then; if nobody does for a while this does as well as it can. */
 void MPIDI_faultloc_take_question(void);
 
-/* Purpose: a number that is the same as long as no call of MPI begins or ends in any thread, but those
- * that ask in vain, no message begins, and no receive ends. */
+/* Purpose: a number that is the same as long as no call of MPI begins or ends in any thread, but
+ * those that ask in vain, no message begins, and no receive ends. */
 uint64_t MPIDI_faultloc_moment(void);
 
 /* Purpose: answers, if the agent has asked. */

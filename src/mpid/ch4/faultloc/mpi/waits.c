@@ -317,17 +317,84 @@ static struct waits_request *add_collective(struct waits_record *r,
     return q;
 }
 
+/* ---- one-sided communication ----------------------------------------------------------------- */
+
+/* A lock, as waits.h has it; FTREE_NONE: there is no room.  Who holds it, or waits, is at `begun`. */
+static int8_t add_lock(struct waits_record *r, const struct MPIDI_faultloc_lock *lock, uint32_t kind,
+                       uint32_t begun)
+{
+    MPIR_Comm *comm = lock->win->comm_ptr;
+    struct waits_comm *c = &r->comm[r->comms];
+    struct waits_key key = {.context = comm->recvcontext_id | kind };
+
+    key.first = kind == WAITS_LOCK_OF_ONE ? lock->target : world_rank(comm, 0);
+    for (int32_t i = 0; i < r->comms; i++)
+        if (r->comm[i].key.context == key.context && r->comm[i].key.first == key.first)
+            return (int8_t) i;
+    if (r->comms == WAITS_COMMS_MAX || key.first == FTREE_NONE)
+        return FTREE_NONE;
+    memset(c, 0, sizeof(*c));
+    c->key = key;
+    c->size = comm->remote_size;
+    c->last.begun = begun;
+    MPL_strncpy(c->name, lock->win->name, sizeof(c->name));
+    return (int8_t) r->comms++;
+}
+
+static void need_lock(struct waits_record *r, const struct MPIDI_faultloc_lock *lock, uint32_t kind,
+                      uint32_t number)
+{
+    int8_t at = add_lock(r, lock, kind, WAITS_LOCK_NONE);
+
+    r->request[r->requests++] = (struct waits_request) {
+        .kind = WAITS_COLLECTIVE,.comm = at,.peer = FTREE_NONE,
+        .number = at == FTREE_NONE ? 0 : number};
+}
+
+/* All who hold a lock that excludes this one must give it back. */
+static void add_lock_awaited(struct waits_record *r)
+{
+    struct MPIDI_faultloc_lock lock;
+
+    if (!MPIDI_faultloc_lock_awaited(r->call, &lock))
+        return;
+    if (lock.target == FTREE_NONE) {
+        need_lock(r, &lock, WAITS_LOCK_OF_ANY, WAITS_LOCK_SHARED);
+        return;
+    }
+    need_lock(r, &lock, WAITS_LOCK_OF_ONE, lock.exclusive ? WAITS_LOCK_NONE : WAITS_LOCK_SHARED);
+    if (lock.exclusive)
+        need_lock(r, &lock, WAITS_LOCK_OF_ALL, WAITS_LOCK_NONE);
+}
+
+static void add_locks_held(struct waits_record *r)
+{
+    struct MPIDI_faultloc_lock lock[WAITS_COMMS_MAX];
+    int n = MPIDI_faultloc_locks_held(r->call, lock, WAITS_COMMS_MAX);
+
+    for (int i = 0; i < n; i++) {
+        uint32_t begun = lock[i].exclusive ? WAITS_LOCK_EXCLUSIVE : WAITS_LOCK_SHARED;
+
+        (void) add_lock(r, &lock[i], lock[i].target == FTREE_NONE ? WAITS_LOCK_OF_ALL :
+                        WAITS_LOCK_OF_ONE, begun);
+        if (lock[i].exclusive)
+            (void) add_lock(r, &lock[i], WAITS_LOCK_OF_ANY, begun);
+    }
+}
+
 static void add_onesided(struct waits_record *r)
 {
     int32_t rank[WAITS_REQUESTS_MAX];
+    bool must_act;
     MPIR_Comm *comm;
-    int n = MPIDI_faultloc_rma_peers(r->call, &comm, rank, WAITS_REQUESTS_MAX);
+    int n = MPIDI_faultloc_rma_peers(r->call, &comm, rank, WAITS_REQUESTS_MAX, &must_act);
     int8_t at = comm ? add_comm(r, comm, comm->recvcontext_id) : FTREE_NONE;
 
+    add_lock_awaited(r);
+    r->more |= n > WAITS_REQUESTS_MAX - r->requests || n == WAITS_REQUESTS_MAX;
     for (int i = 0; i < n && r->requests < WAITS_REQUESTS_MAX; i++)
         r->request[r->requests++] = (struct waits_request) {
-            .kind = WAITS_RMA,.comm = at,.peer = rank[i]};
-    r->more |= n == WAITS_REQUESTS_MAX;
+            .kind = must_act ? WAITS_RMA : WAITS_TARGET,.comm = at,.peer = rank[i]};
 }
 
 /* ---- requests of any kind -------------------------------------------------------------------- */
@@ -551,6 +618,8 @@ static void fill_record(struct waits_record *r, const struct MPIDI_faultloc_wait
     if (r->mode == WAITS_FOR_NONE && r->requests > 0)
         r->mode = WAITS_FOR_ALL;
     r->state = (uint8_t) state_of(r);
+    if (!has_many_threads())
+        add_locks_held(r);
     add_other_comms(r);
 }
 

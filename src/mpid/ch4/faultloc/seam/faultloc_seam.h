@@ -404,17 +404,33 @@ extern uint32_t MPIDI_faultloc_asked MPIDI_FAULTLOC_HIDDEN; /* the agent waits f
 #define MPIDI_FAULTLOC_FOR_ONE 0
 
 /* The same in the loops in which one-sided communication waits; they do not look for news.  Whom
- * the rank waits for is in the window; but for the group that MPI_Win_start waits for. */
+ * the rank waits for is in the window; but for the group that MPI_Win_start waits for, and the
+ * target of a lock.  Its type is kept where the target keeps what the program has asserted. */
 #define MPIDI_FAULTLOC_RMA_TURN(win) \
     do { \
         (void) MPIDI_FAULTLOC_NEWS(); \
         MPIDI_faultloc_rma.window = (win); \
         MPIDI_FAULTLOC_TURN(MPIDI_faultloc_wait(NULL, NULL, 0)); \
     } while (0)
+#define MPIDI_FAULTLOC_RMA_POLLED(win) \
+    do { \
+        MPIDI_faultloc_rma.window = (win); \
+        MPIDI_FAULTLOC_POLLED(ALL, NULL, 0); \
+    } while (0)
 #define MPIDI_FAULTLOC_RMA_GROUP(group_) (MPIDI_faultloc_rma.group = (group_))
+#define MPIDI_FAULTLOC_EXCLUSIVE 0x40000000u /* far above MPI_MODE_... */
+#define MPIDI_FAULTLOC_RMA_LOCK(target_, type) \
+    do { \
+        MPIDI_faultloc_rma.target = (target_); \
+        if ((type) == MPI_LOCK_EXCLUSIVE) \
+            (target_)->sync.assert_mode |= MPIDI_FAULTLOC_EXCLUSIVE; \
+        else \
+            (target_)->sync.assert_mode &= ~MPIDI_FAULTLOC_EXCLUSIVE; \
+    } while (0)
 struct MPIDI_faultloc_rma {
     struct MPIR_Win *window;
     struct MPIR_Group *group;
+    struct MPIDIG_win_target *target; /* of the lock that was asked for last; it may be freed */
 };
 extern struct MPIDI_faultloc_rma MPIDI_faultloc_rma MPIDI_FAULTLOC_HIDDEN;
 
@@ -636,7 +652,9 @@ void MPIDI_faultloc_aborting(bool is_victim) MPIDI_FAULTLOC_HIDDEN;
 #define MPIDI_FAULTLOC_COLL_REQUEST(req, comm) do { } while (0)
 #define MPIDI_FAULTLOC_RMA_TURN(win) \
     MPID_THREAD_CS_YIELD(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX)
+#define MPIDI_FAULTLOC_RMA_POLLED(win) do { } while (0)
 #define MPIDI_FAULTLOC_RMA_GROUP(group) do { } while (0)
+#define MPIDI_FAULTLOC_RMA_LOCK(target, type) do { } while (0)
 #if defined(HAVE_MPIT_EVENTS)
 #define MPIDI_FAULTLOC_KEEPS_EVENT(name) 1
 #else
