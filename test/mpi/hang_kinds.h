@@ -370,6 +370,19 @@ static void missing_inter(int i)
     missing(i, "MPI_Intercomm_create", intercomm_create);
 }
 
+static void comm_idup(void)
+{
+    MPI_Request r;
+
+    MPI_Comm_idup(MPI_COMM_WORLD, &hang.x, &r);
+    MPI_Wait(&r, MPI_STATUS_IGNORE);
+}
+
+static void missing_idup(int i)
+{
+    missing(i, "MPI_Wait", comm_idup);
+}
+
 static void neighbours(void)
 {
     int out[2] = {0}, in[2];
@@ -431,18 +444,87 @@ static void intercomm(int i)
     recv_from(!i, tag(0), hang.inter);
 }
 
+static void hold_lock(void)
+{
+    send_to(1, tag(1), MPI_COMM_WORLD);
+    recv_from(1, tag(0), MPI_COMM_WORLD);
+}
+
+/* B had the lock before. */
 static void rma_lock(int i)
 {
-    if (i == 0) {
+    if (i == 1) {
         MPI_Win_lock(MPI_LOCK_EXCLUSIVE, of(2), 0, hang.win);
-        send_to(1, tag(1), MPI_COMM_WORLD);
-        recv_from(1, tag(0), MPI_COMM_WORLD);
+        MPI_Win_unlock(of(2), hang.win);
+        send_to(0, tag(2), MPI_COMM_WORLD);
+        take_from(0, tag(1), MPI_COMM_WORLD);
+        blocks("MPI_Win_lock");
+    } else {
+        take_from(1, tag(2), MPI_COMM_WORLD);
+    }
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, of(2), 0, hang.win);
+    hold_lock();
+}
+
+static void rma_shared(int i)
+{
+    if (i == 1) {
+        take_from(0, tag(1), MPI_COMM_WORLD);
+        blocks("MPI_Win_lock");
+    }
+    MPI_Win_lock(i == 1 ? MPI_LOCK_SHARED : MPI_LOCK_EXCLUSIVE, of(2), 0, hang.win);
+    hold_lock();
+}
+
+static void rma_lock_all(int i)
+{
+    if (i == 0) {
+        MPI_Win_lock_all(0, hang.win);
     } else {
         take_from(0, tag(1), MPI_COMM_WORLD);
         blocks("MPI_Win_lock");
         MPI_Win_lock(MPI_LOCK_EXCLUSIVE, of(2), 0, hang.win);
     }
-    MPI_Win_unlock(of(2), hang.win);
+    hold_lock();
+}
+
+static void rma_all_wanted(int i)
+{
+    if (i == 0) {
+        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, of(2), 0, hang.win);
+    } else {
+        take_from(0, tag(1), MPI_COMM_WORLD);
+        blocks("MPI_Win_lock_all");
+        MPI_Win_lock_all(0, hang.win);
+    }
+    hold_lock();
+}
+
+static void rma_crosswise(int i)
+{
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, of(2 + i), 0, hang.win);
+    send_to(!i, tag(1), MPI_COMM_WORLD);
+    take_from(!i, tag(1), MPI_COMM_WORLD);
+    blocks("MPI_Win_lock");
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, of(3 - i), 0, hang.win);
+}
+
+/* B's epoch is exposed to A, who waits for B. */
+static void win_test(int i)
+{
+    MPI_Group world, group;
+    int to = of(0), done = 0;
+
+    if (i == 0) {
+        recv_from(1, tag(0), MPI_COMM_WORLD);
+        return;
+    }
+    MPI_Comm_group(MPI_COMM_WORLD, &world);
+    MPI_Group_incl(world, 1, &to, &group);
+    MPI_Win_post(group, 0, hang.win);
+    blocks("MPI_Win_test");
+    while (!done)
+        MPI_Win_test(hang.win, &done);
 }
 
 static void pscw(int i)
@@ -469,6 +551,20 @@ static void bcast_roots(int i)
 
     blocks("MPI_Bcast");
     MPI_Bcast(&x, 1, MPI_INT, of(i == 0), MPI_COMM_WORLD);
+}
+
+/* The root sends to each of the others, needs nobody, and goes on. */
+static void scatterv_barrier(int i)
+{
+    int x = 1, sum;
+
+    if (i > 0) {
+        barrier();
+        return;
+    }
+    scatterv();
+    blocks("MPI_Allreduce");
+    MPI_Allreduce(&x, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
 }
 
 static void reduce_allreduce(int i)
@@ -631,14 +727,22 @@ static void thread_comes(int i)
  *  missing-fence     the same in MPI_Win_fence, which is a barrier besides
  *  missing-split     the same in MPI_Comm_split_type, which all members agree upon
  *  missing-inter     the same in MPI_Intercomm_create: B's group needs A's leader, who is A
+ *  missing-idup      the same in MPI_Wait for MPI_Comm_idup, while MPICH makes the communicator
  *  missing-near      the same in MPI_Neighbor_alltoall: B is A's neighbour
  *  missing-iv        the same in MPI_Ialltoallv: B needs A's part
  *  missing-scatterv  the same in MPI_Scatterv, of which A is the root
  *  early-finalize    B needs a message of A, who has called MPI_Finalize; the rest need B
  *  intercomm         as recv-recv, between two groups
- *  rma-lock          B needs the lock that A holds; A needs B's message
+ *  rma-lock          B needs the lock that A holds; A needs B's message; the target needs nobody
+ *  rma-shared        the same, and B wants a shared one
+ *  rma-lock-all      the same, and A holds those of all targets
+ *  rma-all-wanted    the same, and B wants those of all targets
+ *  rma-crosswise     A and B each hold a lock, and need that of the other
  *  pscw              A's access epoch needs B's post; B needs A's message
+ *  win-test          B polls for the end of A's access epoch; A needs B's message
  *  bcast-roots       A says another root than all others; it differs from the many
+ *  scatterv-barrier  A was in MPI_Scatterv, as its root, where all others are in MPI_Barrier, and is
+ *                    in the collective after it
  *  reduce-allreduce  A is in MPI_Reduce, all others at the same position in MPI_Allreduce
  *  skip-allreduce    A is in MPI_Barrier, all others at the same position in MPI_Allreduce
  *  skip-first        A has called MPI_Finalize, all others are in the first MPI_Barrier of X
@@ -667,14 +771,21 @@ static const struct kind kinds[] = {
     {"missing-fence", "deadlock", 2, EVERYBODY, 0, 0, make_win, missing_fence},
     {"missing-split", "deadlock", 2, EVERYBODY, 0, 0, NULL, missing_split},
     {"missing-inter", "deadlock", 2, EVERYBODY, 0, 0, make_halves, missing_inter},
+    {"missing-idup", "deadlock", 2, EVERYBODY, 0, 0, NULL, missing_idup},
     {"missing-near", "deadlock", 2, EVERYBODY, 0, 0, make_ring, missing_near},
     {"missing-iv", "deadlock", 2, EVERYBODY, 0, 0, NULL, missing_iv},
     {"missing-scatterv", "deadlock", 2, EVERYBODY, 0, 0, NULL, missing_scatterv},
     {"early-finalize", "deadlock", 1, EVERYBODY, 0, 0, NULL, early_finalize},
     {"intercomm", "deadlock", 2, 2, 1, 0, make_inter, intercomm},
     {"rma-lock", "deadlock", 2, 2, 0, 0, make_win, rma_lock},
+    {"rma-shared", "deadlock", 2, 2, 0, 0, make_win, rma_shared},
+    {"rma-lock-all", "deadlock", 2, 2, 0, 0, make_win, rma_lock_all},
+    {"rma-all-wanted", "deadlock", 2, 2, 0, 0, make_win, rma_all_wanted},
+    {"rma-crosswise", "deadlock", 2, 2, 0, 0, make_win, rma_crosswise},
     {"pscw", "deadlock", 2, 2, 0, 0, make_win, pscw},
+    {"win-test", "deadlock", 2, 2, 0, 0, make_win, win_test},
     {"bcast-roots", "collective-mismatch", 1, EVERYBODY, 0, 0, NULL, bcast_roots},
+    {"scatterv-barrier", "collective-mismatch", 1, EVERYBODY, 0, 0, NULL, scatterv_barrier},
     {"reduce-allreduce", "collective-mismatch", 1, EVERYBODY, 0, 0, NULL, reduce_allreduce},
     {"skip-allreduce", "collective-mismatch", 1, EVERYBODY, 0, 0, NULL, skip_allreduce},
     {"skip-first", "collective-mismatch", 1, EVERYBODY, 0, 0, make_two_comms, skip_first},

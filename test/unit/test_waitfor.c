@@ -179,6 +179,23 @@ static void reduce_and_allreduce(struct ranks *r)
     ranks_collective(r, 4, 3, CALL_REDUCE, 0, 8, WORLD_CONTEXT);
 }
 
+/* Its reduce ended, and it has gone on. */
+static void reduce_that_ended(struct ranks *r)
+{
+    others_in(r, 4, 4, 3, CALL_ALLREDUCE);
+    ranks_wait(r, 4, CALL_BARRIER, WAITS_FOR_ALL);
+    ranks_begun(r, 4, 3, CALL_REDUCE, WORLD_CONTEXT);
+    ranks_collective(r, 4, 4, CALL_BARRIER, -1, WAITS_NO_BYTES, WORLD_CONTEXT);
+}
+
+static void reduce_that_ended_and_finalized(struct ranks *r)
+{
+    others_in(r, 4, 4, 4, CALL_ALLREDUCE);
+    ranks_last_word(r, 4);
+    ranks_begun(r, 4, 4, CALL_REDUCE, WORLD_CONTEXT);
+    ranks_begun(r, 4, 5, CALL_BARRIER, WORLD_CONTEXT);
+}
+
 static void one_skips_an_allreduce(struct ranks *r)
 {
     others_in(r, 7, 11, 5, CALL_ALLREDUCE);
@@ -213,17 +230,27 @@ static void collectives_crosswise(struct ranks *r)
     }
 }
 
+/* The target's rank is 0, and of no interest. */
 static void lock_held(struct ranks *r)
 {
     ranks_wait(r, 3, CALL_WIN_LOCK, WAITS_FOR_ALL);
-    ranks_rma(r, 3, 10);
+    ranks_collective(r, 3, WAITS_LOCK_NONE, CALL_WIN_LOCK, -1, WAITS_NO_BYTES,
+                     WAITS_LOCK_OF_ONE | 6);
     recv_of(r, 10, 3, 7, WORLD_CONTEXT);
+    ranks_begun(r, 10, WAITS_LOCK_EXCLUSIVE, CALL_NONE, WAITS_LOCK_OF_ONE | 6);
+}
+
+static void lock_held_and_target_waits(struct ranks *r)
+{
+    lock_held(r);
+    recv_of(r, 0, 3, 7, WORLD_CONTEXT);
 }
 
 static void no_post(struct ranks *r)
 {
-    lock_held(r);
-    r->rank[3].record.call = CALL_WIN_START;
+    ranks_wait(r, 3, CALL_WIN_START, WAITS_FOR_ALL);
+    ranks_rma(r, 3, 10);
+    recv_of(r, 10, 3, 7, WORLD_CONTEXT);
 }
 
 static void two_deadlocks(struct ranks *r)
@@ -280,11 +307,14 @@ static const struct {
     {ROW(finalized_and_all_in_a_collective), "collective-mismatch/behind", "5", 1},
     {ROW(different_roots), "collective-mismatch/different", "9", 1},
     {ROW(reduce_and_allreduce), "collective-mismatch/different", "4", 1},
+    {ROW(reduce_that_ended), "collective-mismatch/different", "4", 1},
+    {ROW(reduce_that_ended_and_finalized), "collective-mismatch/different", "4", 1},
     {ROW(one_skips_an_allreduce), "collective-mismatch/different", "7, 11", 1},
     {ROW(one_skips_and_receives), "deadlock/cycle", "0, 7", 1},
     {ROW(different_counts), "collective-mismatch/different", "15", 1},
     {ROW(collectives_crosswise), "deadlock/cycle", "3, 12", 1},
     {ROW(lock_held), "deadlock/cycle", "3, 10", 1},
+    {ROW(lock_held_and_target_waits), "deadlock/cycle", "3, 10", 1},
     {ROW(no_post), "deadlock/cycle", "3, 10", 1},
     {ROW(two_deadlocks), "deadlock/cycle", "1, 14", 2},
     {ROW(in_one_node_of_four), "deadlock/cycle", "12-13", 1},
@@ -594,6 +624,33 @@ START_TEST(victims_are_all_others_that_wait)
 }
 END_TEST
 
+static void expect_victims(const struct world *w, int32_t rank, const char *victims, int shape)
+{
+    char text[128] = "no report";
+
+    for (int32_t i = 0; i < w->reports; i++)
+        if (w->report[i].rank == rank)
+            ftree_report_ranks(&w->report[i].victims, text, sizeof(text));
+    if (strcmp(text, victims))
+        ck_abort_msg("rank %d, shape %d: victims %s instead of %s", rank, shape, text, victims);
+}
+
+START_TEST(victims_of_two_deadlocks_are_told_apart)
+{
+    for (int shape = 0; shape < COUNT(shapes); shape++) {
+        struct ranks *r = ranks_in(shape);
+        two_deadlocks(r);
+        recv_of(r, 0, 1, 7, WORLD_CONTEXT);
+        recv_of(r, 9, 0, 7, WORLD_CONTEXT);
+        recv_of(r, 8, 4, 7, WORLD_CONTEXT);
+        ck_assert(world_run_until_reports(r->w, 2, 4 * SECOND));
+        expect_victims(r->w, 1, "0, 9", shape);
+        expect_victims(r->w, 4, "8", shape);
+        world_free(r->w);
+    }
+}
+END_TEST
+
 START_TEST(who_polls_is_accused_with_less_confidence)
 {
     struct ranks *r = ranks_in(1);
@@ -723,6 +780,7 @@ SUITE("waitfor")
     TEST_ROWS(who_moves_between_two_looks_is_not_accused, 6);
     TEST_ROWS(both_sides_are_quoted, COUNT(words));
     TEST(victims_are_all_others_that_wait);
+    TEST(victims_of_two_deadlocks_are_told_apart);
     TEST(who_polls_is_accused_with_less_confidence);
     TEST(a_rank_of_the_component_goes_on);
     TEST(a_rank_that_polls_goes_on);

@@ -374,6 +374,17 @@ static void one_sided_with_one_unable(void)
     says(1, WAITFOR_UNABLE);
 }
 
+static void at_a_target_that_waits(void)
+{
+    q->kind = WAITS_TARGET;
+}
+
+static void at_a_target_that_has_left(void)
+{
+    at_a_target_that_waits();
+    says(1, WAITFOR_LEFT);
+}
+
 static void a_generalized_request(void)
 {
     q->kind = WAITS_OTHER;
@@ -437,6 +448,8 @@ static const struct {
     UNSURE(one_sided, WAITS_OPEN),
     ROW(one_sided_with_nobody, WAITS_UNKNOWN),
     ROW(one_sided_with_one_unable, WAITS_UNKNOWN),
+    UNSURE(at_a_target_that_waits, WAITS_UNKNOWN),
+    UNSURE(at_a_target_that_has_left, WAITS_NEVER),
     ROW(a_generalized_request, WAITS_UNKNOWN),
 };
 

@@ -103,8 +103,11 @@ static const struct waits_comm *comm_of(const struct waits_record *r, struct wai
     return NULL;
 }
 
+/* Whoever has to do with a lock says so; the others may. */
 static bool is_in(const struct waits_comm *c, int32_t rank)
 {
+    if (ftree_waits_is_lock(c->key))
+        return true;
     for (int32_t i = 0; i < c->runs; i++)
         for (int32_t k = 0; k < c->run[i].count; k++)
             if (c->run[i].first + k * c->run[i].step == rank)
@@ -142,12 +145,18 @@ static bool any_can(const struct oracle *o, const struct waits_comm *c)
 static bool request_can(const struct oracle *o, const struct waits_record *r,
                         const struct waits_request *q)
 {
-    const struct waits_comm *c = &r->comm[q->comm];
+    const struct waits_comm *c = &r->comm[q->comm < 0 ? 0 : q->comm];
 
+    if (q->kind == WAITS_COLLECTIVE && q->number == 0)
+        return o->belief == GOES_ON;
     if (q->kind == WAITS_COLLECTIVE)
         return q->peer < 0 ? all_can(o, c, q->number) : member_can(o, c, q->peer, q->number);
     if (q->fate == WAITS_COMES || q->fate == WAITS_RUNS)
         return true;
+    if (q->kind == WAITS_TARGET)
+        return o->released[q->peer] ||
+               (!has_finalized(o->s, q->peer) &&
+                (o->s->speaks[q->peer] || o->belief == GOES_ON));
     if (q->fate == WAITS_UNKNOWN)
         return o->belief == GOES_ON;
     return q->peer == WAITS_ANY ? any_can(o, c) : peer_can(o, q->peer);
@@ -587,6 +596,111 @@ START_TEST(a_collective_that_all_have_begun_goes_on)
 }
 END_TEST
 
+/* A rank holds the lock of target 2 (or more of it, by `of`), or needs that of those who do. */
+static struct waits_comm *lock_of_2(struct story *s, int32_t rank, uint32_t of, uint32_t begun)
+{
+    struct waits_record *r = &s->record[rank];
+    struct waits_comm *c = &r->comm[r->comms++];
+
+    *c = (struct waits_comm){.key = {.context = 12 | of, .first = of == WAITS_LOCK_OF_ONE ? 2 : 0},
+                             .size = s->k.job.size,
+                             .last = {.begun = begun}};
+    return c;
+}
+
+static void wait_for_lock(struct story *s, int32_t rank, uint32_t of, uint32_t number)
+{
+    struct waits_request *q = wait_for(s, rank, WAITS_COLLECTIVE, FTREE_NONE);
+
+    q->comm = (int8_t) s->record[rank].comms;
+    q->number = number;
+    lock_of_2(s, rank, of, WAITS_LOCK_NONE);
+}
+
+static void wait_for_target(struct story *s, int32_t rank)
+{
+    wait_for(s, rank, WAITS_TARGET, 2)->fate = WAITS_UNKNOWN;
+}
+
+/* Rank 1 wants a lock of 2, who waits for rank 1, as rank 0 does, who holds it. */
+static void begin_lock(struct story *s, uint32_t held, uint32_t of, uint32_t number)
+{
+    begin(s, 5);
+    wait_for_lock(s, 1, of, number);
+    wait_for_target(s, 1);
+    wait_for(s, 2, WAITS_RECV, 1);
+    wait_for(s, 0, WAITS_RECV, 1);
+    lock_of_2(s, 0, of, held);
+}
+
+START_TEST(who_holds_a_lock_closes_a_cycle)
+{
+    struct story s;
+
+    begin_lock(&s, WAITS_LOCK_EXCLUSIVE, WAITS_LOCK_OF_ONE, WAITS_LOCK_NONE);
+    run(&s);
+    EXPECT_LINES(s.log, "core 0 1\n");
+    begin_lock(&s, WAITS_LOCK_EXCLUSIVE, WAITS_LOCK_OF_ONE, WAITS_LOCK_SHARED);
+    run(&s);
+    EXPECT_LINES(s.log, "core 0 1\n");
+    begin_lock(&s, WAITS_LOCK_EXCLUSIVE, WAITS_LOCK_OF_ANY, WAITS_LOCK_SHARED);
+    run(&s);
+    EXPECT_LINES(s.log, "core 0 1\n");
+    begin_lock(&s, WAITS_LOCK_SHARED, WAITS_LOCK_OF_ALL, WAITS_LOCK_NONE);
+    run(&s);
+    EXPECT_LINES(s.log, "core 0 1\n");
+}
+END_TEST
+
+START_TEST(all_who_hold_a_lock_must_give_it_back)
+{
+    struct story s;
+
+    begin_lock(&s, WAITS_LOCK_SHARED, WAITS_LOCK_OF_ONE, WAITS_LOCK_NONE);
+    wait_for(&s, 4, WAITS_RECV, 1);
+    lock_of_2(&s, 4, WAITS_LOCK_OF_ONE, WAITS_LOCK_SHARED);
+    memset(s.rank_node, 0, sizeof(s.rank_node));
+    run(&s);
+    EXPECT_LINES(s.log, "core 0 1 4\n");
+}
+END_TEST
+
+START_TEST(a_lock_that_excludes_nobody_is_not_waited_for)
+{
+    struct story s;
+
+    begin_lock(&s, WAITS_LOCK_SHARED, WAITS_LOCK_OF_ONE, WAITS_LOCK_SHARED);
+    run(&s);
+    EXPECT_LINES(s.log, "");
+    begin_lock(&s, WAITS_LOCK_EXCLUSIVE, WAITS_LOCK_OF_ONE, WAITS_LOCK_NONE);
+    s.record[0].comm[1].key.first = 3; /* of another target */
+    run(&s);
+    EXPECT_LINES(s.log, "");
+    begin_lock(&s, WAITS_LOCK_EXCLUSIVE, WAITS_LOCK_OF_ONE, WAITS_LOCK_NONE);
+    s.record[0].comm[1].key.context++; /* of another window */
+    run(&s);
+    EXPECT_LINES(s.log, "");
+}
+END_TEST
+
+START_TEST(a_target_that_waits_turns_its_progress)
+{
+    struct story s;
+
+    begin(&s, 3);
+    wait_for_target(&s, 1);
+    wait_for(&s, 2, WAITS_RECV, 1);
+    run(&s);
+    EXPECT_LINES(s.log, "");
+    begin(&s, 3);
+    wait_for_target(&s, 1);
+    s.speaks[2] = true;
+    s.record[2].state = WAITS_FINALIZING;
+    run(&s);
+    EXPECT_LINES(s.log, "missing 2\n");
+}
+END_TEST
+
 /* 0 and 1 wait in a Bcast of root 2, and 2 for 1. */
 START_TEST(a_rooted_collective_waits_for_its_root)
 {
@@ -745,12 +859,33 @@ static void draw_collective(struct story *s, struct waits_record *r, struct wait
         q->peer = FTREE_NONE;
 }
 
+/* All locks are the same one. */
+static void draw_lock(struct story *s, struct waits_record *r, struct waits_request *q)
+{
+    int8_t at = 0;
+
+    q->peer = FTREE_NONE;
+    q->kind = WAITS_COLLECTIVE;
+    q->number = (uint32_t) (1 + draw(2));
+    while (at < r->comms && !ftree_waits_is_lock(r->comm[at].key))
+        at++;
+    q->comm = at;
+    if (at == r->comms && r->thread == 0)
+        lock_of_2(s, r->rank, WAITS_LOCK_OF_ALL, WAITS_LOCK_NONE);
+    else if (at == r->comms)
+        q->comm = FTREE_NONE;
+    if (q->comm < 0 || r->comm[at].last.begun < q->number)
+        q->number = 0; /* of a lock that it holds, or of another thread */
+}
+
 static void draw_request(struct story *s, struct waits_record *r)
 {
     struct waits_request *q = waiters_add(r, WAITS_RECV, draw(s->k.job.size), 7);
     int32_t luck = draw(40);
 
-    q->comm = (int8_t) draw(r->comms);
+    do
+        q->comm = (int8_t) draw(r->comms);
+    while (ftree_waits_is_lock(r->comm[q->comm].key));
     if (luck < 4)
         q->peer = WAITS_ANY;
     else if (luck < 12)
@@ -763,6 +898,10 @@ static void draw_request(struct story *s, struct waits_record *r)
         q->fate = WAITS_RUNS;
     else if (luck == 15 && !s->speaks[q->peer])
         q->fate = WAITS_NEVER;
+    else if (luck == 16)
+        *q = (struct waits_request){.kind = WAITS_TARGET, .peer = q->peer};
+    else if (luck < 20)
+        draw_lock(s, r, q);
 }
 
 static void draw_wait(struct story *s, struct waits_record *r)
@@ -797,6 +936,8 @@ static void draw_record(struct story *s, int32_t rank, const struct waits_comm *
     if (!s->speaks[rank])
         return;
     draw_comms(r, other);
+    if (draw(4) == 0)
+        lock_of_2(s, rank, WAITS_LOCK_OF_ALL, (uint32_t) draw(2));
     if (draw(20) == 0)
         r->state = WAITS_FINALIZING;
     else
@@ -856,6 +997,10 @@ SUITE("waits_reduction")
     TEST(a_rank_that_finalizes_before_a_collective_is_missing);
     TEST(a_collective_that_all_have_begun_goes_on);
     TEST(a_rooted_collective_waits_for_its_root);
+    TEST(who_holds_a_lock_closes_a_cycle);
+    TEST(all_who_hold_a_lock_must_give_it_back);
+    TEST(a_lock_that_excludes_nobody_is_not_waited_for);
+    TEST(a_target_that_waits_turns_its_progress);
     TEST(communicators_of_one_context_id_are_told_apart);
     TEST(a_cycle_behind_a_cycle_is_a_core_of_its_own);
     TEST(a_rank_is_blocked_if_all_its_threads_are);

@@ -169,6 +169,17 @@ static void is_over(struct ftree *ft, ftree_time now, const struct ftree_event *
         ftree_announce_withdraw(ft, now, k, e->u.why);
 }
 
+static void report(struct ftree *ft, const struct ftree_event *e)
+{
+    struct known *k = verdict_of(ft, e);
+
+    if (k && !k->v.withdrawn) {
+        ftree_waitfor_victims(ft, k, e->u.victims);
+        ftree_gather_report(ft, k, e->u.victims);
+    }
+    ftree_alloc(ft, e->u.victims, 0);
+}
+
 /* Hands an event to the step that owns it. */
 static void hand_over(struct ftree *ft, ftree_time now, const struct ftree_event *e)
 {
@@ -231,6 +242,9 @@ static void hand_over(struct ftree *ft, ftree_time now, const struct ftree_event
             break;
         case FTREE_EVENT_RANKS_SAID:
             ftree_query_said(ft, now, e->number, e->u.classes);
+            break;
+        case FTREE_EVENT_VICTIMS:
+            report(ft, e);
             break;
     }
 }

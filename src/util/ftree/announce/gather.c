@@ -5,6 +5,8 @@
 
 #include "ftree/announce/announce.h"
 
+#include "ftree/base/event.h"
+
 /* Gathering the victims of what was told. */
 
 /* An acknowledgment is kept back for half the shortest time after which it is asked for again. */
@@ -122,6 +124,33 @@ static void leave_out_components(const struct ftree *ft, struct announcement *t)
     t->victims.count = unlisted < t->victims.count ? t->victims.count - unlisted : 0;
 }
 
+static bool is_of_waits(const struct summary *v)
+{
+    return !v->withdrawn &&
+           (v->class_ == FTREE_CLASS_DEADLOCK || v->class_ == FTREE_CLASS_COLLECTIVE_MISMATCH);
+}
+
+/* True: others may say why ranks wait, so it is to be known which of them wait because of this one;
+ * then it is reported by that event. */
+static bool tell_apart(struct ftree *ft, const struct known *k, const struct ftree_ranks *victims)
+{
+    struct ftree_ranks *copy = NULL;
+    bool others = is_of_waits(&k->v);
+
+    FTREE_EACH(const struct known, other, ft->state->known)
+        others = others || is_of_waits(&other->v);
+    if (others && victims->count > 0)
+        copy = ftree_alloc(ft, NULL, sizeof(*copy));
+    if (!copy)
+        return false;
+    *copy = *victims;
+    if (FTREE_EMIT(ft, VICTIMS, .node = k->v.node, .by = k->v.fln, .number = k->v.id,
+                   .u.victims = copy))
+        return true;
+    ftree_alloc(ft, copy, 0);
+    return false;
+}
+
 /* The victims of what was told together are in. */
 static void conclude(struct ftree *ft, ftree_time now, struct announcement *t)
 {
@@ -131,7 +160,7 @@ static void conclude(struct ftree *ft, ftree_time now, struct announcement *t)
         if (k->announcement != t->number)
             continue;
         k->announcement = 0;
-        if (t->asker == FTREE_NONE)
+        if (t->asker == FTREE_NONE && !tell_apart(ft, k, &t->victims))
             ftree_gather_report(ft, k, &t->victims);
     }
     if (t->asker == FTREE_NONE)

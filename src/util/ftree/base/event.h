@@ -35,7 +35,9 @@ enum ftree_event_kind {
     FTREE_EVENT_STALLED, /* the own rank `number` has waited for the stall limit */
     FTREE_EVENT_RESUMED, /* the own rank `number` does not wait any more */
     FTREE_EVENT_ASK_RANKS, /* query `number` wants to know what the own ranks do */
-    FTREE_EVENT_RANKS_SAID /* they do what `classes` says */
+    FTREE_EVENT_RANKS_SAID, /* they do what `classes` says */
+    FTREE_EVENT_VICTIMS /* `victims` of the verdict `number` of `by` about `node`, which is to be
+                         * reported, may wait because of another one */
 };
 
 struct payload;
@@ -57,6 +59,7 @@ struct ftree_event {
             struct payload *payload; /* a share of it is the event's */
         } message;
         struct ftree_rank_classes *classes; /* the event's */
+        struct ftree_ranks *victims; /* likewise */
     } u;
 };
 

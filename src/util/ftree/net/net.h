@@ -33,7 +33,7 @@ struct message {
     bool elsewhere; /* what it says took another way, too */
     bool answer; /* it acknowledges a message, and nobody acknowledges it */
     uint8_t waits; /* how often it waited for its receiver to be heard again */
-    ftree_time sent, next;
+    ftree_time sent, next; /* when it was sent last, and what it waits is over */
     struct payload *payload;
 };
 

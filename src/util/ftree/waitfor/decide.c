@@ -341,7 +341,8 @@ static bool keep_answer(struct ftree *ft, ftree_time now, struct waitfor_asked *
         old = *slot;
     else
         slot = FTREE_PUSH(ft, w->end_answers);
-    if (!slot || (old && waitfor_print(old) == waitfor_print(a->answer)))
+    if (!slot || (old && waitfor_print(old) == waitfor_print(a->answer) &&
+                  !old->since == !a->answer->since))
         return false;
     ftree_alloc(ft, old, 0);
     *slot = a->answer;
@@ -573,6 +574,8 @@ static void step(struct ftree *ft, ftree_time now, struct waitfor_candidate *c)
                 waitfor_look_send(ft, now, c);
             break;
         case WAITFOR_ASKED:
+            if (waitfor_look_again(ft, now, c))
+                break;
             if (c->kind == WAITFOR_ENDS)
                 note_ends(ft, now, c);
             else if (c->verdict)

@@ -159,6 +159,83 @@ struct waits *waitfor_gather_without_new(struct ftree *ft, ftree_time now)
     return reduce(ft, now);
 }
 
+/* ---- whose victims --------------------------------------------------------------------------- */
+
+static bool is_of_waits(const struct known *k)
+{
+    return !k->v.withdrawn && (k->v.class_ == FTREE_CLASS_DEADLOCK ||
+                               k->v.class_ == FTREE_CLASS_COLLECTIVE_MISMATCH);
+}
+
+/* Of a core that was found elsewhere only the verdict is known. */
+static bool are_there_others(const struct ftree *ft, const struct known *k)
+{
+    FTREE_EACH(const struct known, other, ft->state->known)
+        if (other != k && is_of_waits(other))
+            return true;
+    FTREE_EACH(const struct waitfor_candidate, c, ft->waitfor->work->candidates)
+        if (c->kind == WAITFOR_CORE && c->was_there && c->verdict != k->v.id)
+            return true;
+    return false;
+}
+
+static bool has_other_verdict(const struct ftree *ft, const struct known *k, int32_t core)
+{
+    FTREE_EACH(const struct known, other, ft->state->known)
+        if (other != k && is_of_waits(other) && other->v.rank == core)
+            return true;
+    return false;
+}
+
+/* The core of a deadlock, by the lowest of its ranks; of anything else FTREE_NONE.  False: it is
+ * not known here. */
+static bool core_of(const struct waits *w, const struct known *k, int32_t *core)
+{
+    enum waits_what what;
+
+    *core = FTREE_NONE;
+    if (k->v.class_ != FTREE_CLASS_DEADLOCK)
+        return true;
+    what = ftree_waits_of(w, k->v.rank, core);
+    if (what == WAITS_DONE) /* it has called MPI_Finalize */
+        *core = k->v.rank;
+    return what == WAITS_BLOCKED || what == WAITS_DONE;
+}
+
+/* Of those that found no room in the list only the number is known. */
+static void leave_out(const struct ftree *ft, const struct waits *w, const struct known *k,
+                      int32_t own_core, struct ftree_ranks *victims)
+{
+    int32_t unlisted = victims->count - ftree_ranks_listed(victims), core;
+    struct ftree_ranks own = {0};
+
+    for (int32_t rank = 0; rank < ft->job->size; rank++) {
+        bool is_others = ftree_waits_of(w, rank, &core) == WAITS_BLOCKED && core != own_core &&
+                         (own_core != FTREE_NONE || has_other_verdict(ft, k, core));
+        bool is_listed = ftree_ranks_has(victims, rank);
+        if (is_listed && !is_others)
+            ftree_ranks_add(&own, rank, rank);
+        else if (!is_listed && is_others)
+            unlisted--;
+    }
+    own.count += unlisted > 0 ? unlisted : 0;
+    *victims = own;
+}
+
+void ftree_waitfor_victims(struct ftree *ft, const struct known *k, struct ftree_ranks *victims)
+{
+    struct waits *w = NULL;
+    int32_t core;
+
+    if (ft->waitfor->work && are_there_others(ft, k))
+        w = reduce(ft, FTREE_NEVER);
+    if (!w)
+        return;
+    if (core_of(w, k, &core))
+        leave_out(ft, w, k, core, victims);
+    ftree_waits_destroy(w);
+}
+
 /* ---- telling --------------------------------------------------------------------------------- */
 
 static bool write_items(struct ftree *ft, const struct waits *w, waitfor_bytes *out)

@@ -19,7 +19,8 @@
 
 /* ---- both sides ------------------------------------------------------------------------------ */
 
-static const struct waitfor_asked *find(const struct waitfor_asked *ranks, int32_t n, int32_t rank)
+const struct waitfor_asked *waitfor_judge_find(const struct waitfor_asked *ranks, int32_t n,
+                                               int32_t rank)
 {
     int32_t low = 0, high = n;
 
@@ -36,7 +37,7 @@ static const struct waitfor_asked *find(const struct waitfor_asked *ranks, int32
 static const struct waitfor_answer *answer_of(const struct waitfor_asked *ranks, int32_t n,
                                               int32_t rank)
 {
-    const struct waitfor_asked *a = find(ranks, n, rank);
+    const struct waitfor_asked *a = waitfor_judge_find(ranks, n, rank);
 
     return a ? a->answer : NULL;
 }
@@ -192,7 +193,8 @@ static enum waits_fate fate_of_send(const struct waitfor_asked *ranks, int32_t n
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
-/* Nobody counts what is under way of it: it must not have moved for longer. */
+/* Nobody counts what is under way of it: it must not have moved for longer.  A target need only turn
+ * its progress, which it does as long as it waits. */
 static enum waits_fate fate_of_rma(const struct waitfor_asked *ranks, int32_t n,
                                    const struct waits_request *q, bool *unsure)
 {
@@ -203,7 +205,9 @@ static enum waits_fate fate_of_rma(const struct waitfor_asked *ranks, int32_t n,
     if (peer->seen == WAITFOR_LOST)
         return WAITS_PEER_LOST;
     *unsure = true;
-    return is_finalized(peer) ? WAITS_NEVER : WAITS_OPEN;
+    if (is_finalized(peer))
+        return WAITS_NEVER;
+    return q->kind == WAITS_TARGET ? WAITS_UNKNOWN : WAITS_OPEN;
 }
 
 enum waits_fate waitfor_fate(const struct waitfor_asked *ranks, int32_t n,
@@ -226,6 +230,7 @@ enum waits_fate waitfor_fate(const struct waitfor_asked *ranks, int32_t n,
                 return WAITS_UNKNOWN;
             return fate_of_send(ranks, n, own->rank, comm->key.context, q, unsure);
         case WAITS_RMA:
+        case WAITS_TARGET:
             return fate_of_rma(ranks, n, q, unsure);
         default: /* of a collective positions tell */
             return (enum waits_fate) q->fate;

@@ -122,6 +122,7 @@ struct waitfor_candidate {
     uint64_t key;
     uint32_t number; /* of the look */
     ftree_time next, pause, looked; /* looked: when the first look was over */
+    ftree_time until; /* of one that is asked: who has not answered then is not waited for */
     FTREE_ARRAY(struct waitfor_asked) ranks; /* ascending */
     FTREE_ARRAY(int32_t) with;
     struct waits_mismatch *mismatch;
@@ -149,7 +150,7 @@ struct waitfor {
     int32_t stale; /* who still believes what was told to it before, FTREE_NONE: nobody */
     int32_t waiting; /* ranks that were known to wait, and not to go on, by the last reduction */
     ftree_time unexplained; /* since when, 0: nobody waits, or there is a verdict */
-    ftree_time note_at, note_pause;
+    ftree_time note_at;
     int32_t ends; /* by the last reduction, those most waited for first */
     struct waits_end end[FTREE_WAITING_ENDS_MAX];
 };
@@ -159,6 +160,8 @@ struct ftree_waitfor {
     struct waitfor *work; /* NULL: nobody waits, here or below */
     uint32_t look, round; /* numbers given last; they begin with the clock, so that they grow from
                            * one agent of a node to the next */
+    ftree_time noted, note_pause; /* when the last note was, 0: there was none; and how long there is
+                                   * none after it */
 };
 
 /* ---- for ftree.c ----------------------------------------------------------------------------- */
@@ -171,6 +174,8 @@ void ftree_waitfor_say(struct ftree *ft, ftree_time now, uint32_t number);
 void ftree_waitfor_part(struct ftree *ft, ftree_time now, int32_t from, enum wire_type type,
                         const struct wire_part *part);
 void ftree_waitfor_undeliverable(struct ftree *ft, ftree_time now, enum wire_type type, int32_t to);
+/* Takes those out of the victims of a verdict who wait because of another verdict on waits. */
+void ftree_waitfor_victims(struct ftree *ft, const struct known *k, struct ftree_ranks *victims);
 /* A verdict is known, or over. */
 void ftree_waitfor_learned(struct ftree *ft, ftree_time now);
 /* The job ends here. */
@@ -231,6 +236,8 @@ void waitfor_gather_clear(struct ftree *ft);
 
 /* look.c */
 void waitfor_look_send(struct ftree *ft, ftree_time now, struct waitfor_candidate *c);
+/* Those that have not answered are asked again; false: it is too late for that, or all have. */
+bool waitfor_look_again(struct ftree *ft, ftree_time now, struct waitfor_candidate *c);
 void waitfor_look_seen(struct ftree *ft, ftree_time now, int32_t from, uint32_t number,
                        const uint8_t *bytes, size_t len);
 void waitfor_look_unanswered(struct ftree *ft, ftree_time now, int32_t node);
@@ -241,6 +248,9 @@ struct waitfor_asked *waitfor_look_add(struct ftree *ft, struct waitfor_candidat
 struct waitfor_asked *waitfor_look_find(const struct waitfor_candidate *c, int32_t rank);
 
 /* judge.c */
+/* The rank among `ranks`, n of them, ascending; NULL: it is not there. */
+const struct waitfor_asked *waitfor_judge_find(const struct waitfor_asked *ranks, int32_t n,
+                                               int32_t rank);
 /* What both sides say of a request of a rank; answers of others are found among `ranks`, n of them,
  * ascending.  *unsure is set where that is no proof: a rank that has called MPI_Finalize does not
  * say what it has sent, and of one-sided communication nobody does. */

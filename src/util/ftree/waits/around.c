@@ -78,7 +78,7 @@ static bool waits_for(const struct waits *w, const struct entry *e, int32_t rank
 {
     for (int32_t i = e->term; i < e->term + e->terms; i++) {
         const struct term *t = &w->terms.items[i];
-        if ((t->type == TERM_RANK || t->type == TERM_FIRST) && t->rank == rank)
+        if (waits_has_rank(t->type) && t->rank == rank)
             return true;
         if ((t->type == TERM_ANY || t->type == TERM_ALL) &&
             has_member(ftree_waits_comm(w, t->key), rank))
@@ -145,7 +145,8 @@ static void count_gate(const struct waits *w, const struct gate *g, struct waits
         g->type == TERM_ANY || g->type == TERM_ALL ? ftree_waits_comm(w, g->key) : NULL;
     int32_t looked = 0, found = *n;
 
-    if (g->type == TERM_FIRST && !has_begun(w, g->key, g->rank, g->number))
+    if (g->type == TERM_TURNS ||
+        (g->type == TERM_FIRST && !has_begun(w, g->key, g->rank, g->number)))
         count_silent(w, end, n, most, g->rank, by);
     for (int32_t i = 0; c && i < c->runs; i++)
         for (int32_t k = 0; k < c->run[i].count && *n < found + most / 2 + 1; k++) {

@@ -151,7 +151,8 @@ static void note_node(struct search *s, struct core *core, int32_t v)
 
     if (!gate && s->w->entries.items[v].polls)
         core->c.polls = true;
-    if (!gate || gate->type == TERM_ANY || gate->type == TERM_RANK || core->c.collective)
+    if (!gate || (gate->type != TERM_ALL && gate->type != TERM_FIRST) || core->c.collective ||
+        ftree_waits_is_lock(gate->key))
         return;
     core->c.collective = true;
     core->c.comm = gate->key;

@@ -33,7 +33,8 @@ static int by_gate(const void *a, const void *b)
 
 static bool has_gate(const struct term *t)
 {
-    return t->type == TERM_ANY || t->type == TERM_ALL || t->type == TERM_FIRST;
+    return t->type == TERM_ANY || t->type == TERM_ALL || t->type == TERM_FIRST ||
+           t->type == TERM_TURNS;
 }
 
 /* Threads of a rank are entries; who waits for the rank waits for any of them. */
@@ -48,7 +49,7 @@ static struct gate gate_of(const struct term *t)
 
     if (t->type != TERM_ANY)
         gate.number = t->number;
-    if (t->type == TERM_FIRST || t->type == TERM_RANK)
+    if (waits_has_rank(t->type))
         gate.rank = t->rank;
     return gate;
 }
@@ -193,6 +194,16 @@ static int link_any(struct waits *w, int32_t node, const struct gate *gate)
     return c->size < w->entries.n ? link_members(w, node, c) : link_known(w, node, c);
 }
 
+/* Who waits turns its progress; who has called MPI_Finalize does not, for long. */
+static int link_turns(struct waits *w, int32_t node, int32_t rank)
+{
+    int32_t i = waits_find(w, rank, 0);
+
+    if (i != FTREE_NONE && w->entries.items[i].what != WAITS_DONE)
+        return FTREE_OK;
+    return link_to(w, node, i);
+}
+
 /* A thread that is not told is unknown. */
 static int link_threads(struct waits *w, int32_t node, int32_t rank)
 {
@@ -271,6 +282,7 @@ static int link_term(struct waits *w, int32_t node, const struct term *t)
         case TERM_ANY:
         case TERM_ALL:
         case TERM_FIRST:
+        case TERM_TURNS:
             return link_to(w, node, find_gate(&w->graph, t));
         default:
             return link_to(w, node, FTREE_NONE);
@@ -299,6 +311,8 @@ static int link_gates(struct waits *w)
         const struct gate *gate = &g->gates.items[i];
         if (gate->type == TERM_RANK)
             rc = link_threads(w, g->entries + i, gate->rank);
+        else if (gate->type == TERM_TURNS)
+            rc = link_turns(w, g->entries + i, gate->rank);
         else if (gate->type == TERM_ANY)
             rc = link_any(w, g->entries + i, gate);
         else if (gate->type == TERM_ALL)

@@ -41,7 +41,8 @@ static void need_comms(struct waits *w, const struct entry *e)
         return;
     for (int32_t i = e->term; i < e->term + e->terms; i++) {
         const struct term *t = &w->terms.items[i];
-        bool is_of_comm = t->type != TERM_RANK && t->type != TERM_UNKNOWN;
+        bool is_of_comm =
+            t->type == TERM_ANY || t->type == TERM_ALL || t->type == TERM_FIRST;
         int32_t comm = is_of_comm ? waits_find_comm(w, t->key) : FTREE_NONE;
         if (comm != FTREE_NONE)
             w->comm_goes_up[comm] = true;
@@ -165,7 +166,7 @@ static void put_term(struct wire_codec *out, const struct waits *w, const struct
     const struct term *t = &w->terms.items[e->term + i];
 
     ftree_wire_number(out, t->type, 1, 0);
-    if (t->type == TERM_RANK || t->type == TERM_FIRST)
+    if (waits_has_rank(t->type))
         put_number_of(out, e, t->rank, shape, i);
     if (t->type == TERM_ANY || t->type == TERM_ALL || t->type == TERM_FIRST)
         waits_put_key(out, t->key);
@@ -222,14 +223,15 @@ static int32_t put_positions(struct wire_codec *out, const struct waits *w, int3
         if (run.count == 1)
             run.step = next->rank - p->rank;
         if (key_compare(p->key, next->key) || next->rank - next[-1].rank != run.step ||
-            waits_compare_collectives(&p->last, &next->last))
+            waits_compare_collectives(&p->last, &next->last) ||
+            waits_compare_collectives(&p->before, &next->before))
             break;
     }
     if (goes_up(w, p->key)) {
         ftree_wire_number(out, ITEM_POSITION, 1, 0);
         waits_put_run(out, &run);
         waits_put_key(out, p->key);
-        waits_put_last(out, &p->last);
+        waits_put_last(out, &p->last, &p->before);
     }
     return run.count;
 }
@@ -310,7 +312,7 @@ struct item_term {
 static void get_term(struct wire_codec *r, const struct waits_run *run, struct item_term *t)
 {
     *t = (struct item_term){.t.type = (uint8_t) ftree_wire_number(r, 0, 1, TERM_TYPES)};
-    if (t->t.type == TERM_RANK || t->t.type == TERM_FIRST)
+    if (waits_has_rank(t->t.type))
         t->rank = get_number(r, run);
     if (t->t.type == TERM_ANY || t->t.type == TERM_ALL || t->t.type == TERM_FIRST)
         t->t.key = waits_get_key(r);
@@ -378,8 +380,8 @@ static int add_rank(struct waits *w, const struct item_ranks *item, int32_t rank
     e->of = value_of(&item->of, rank);
     for (int32_t i = 0; i < item->terms && !rc; i++) {
         struct term t = item->term[i].t;
-        t.rank = t.type == TERM_RANK || t.type == TERM_FIRST ? value_of(&item->term[i].rank, rank)
-                                                             : FTREE_NONE;
+        t.rank =
+            waits_has_rank(t.type) ? value_of(&item->term[i].rank, rank) : FTREE_NONE;
         rc = waits_put_term(w, e, &t);
     }
     return rc;
@@ -400,18 +402,19 @@ static int merge_ranks(struct waits *w, struct wire_codec *r)
 
 static int merge_positions(struct waits *w, struct wire_codec *r)
 {
-    struct waits_collective last;
-    struct waits_key key;
+    struct position p;
     struct waits_run run;
     int rc = FTREE_OK;
 
     waits_get_run(r, &run);
-    key = waits_get_key(r);
-    waits_get_last(r, &last);
+    p.key = waits_get_key(r);
+    waits_get_last(r, &p.last, &p.before);
     if (r->bad)
         return FTREE_ERR_MALFORMED;
-    for (int32_t i = 0; i < run.count && !rc; i++)
-        rc = waits_put_position(w, key, &last, run.first + i * run.step);
+    for (int32_t i = 0; i < run.count && !rc; i++) {
+        p.rank = run.first + i * run.step;
+        rc = waits_put_position(w, &p);
+    }
     return rc;
 }
 

@@ -53,7 +53,7 @@ static void say_rank(struct text *t, const struct waits_names *names, int32_t ra
     say(t, "rank %d (%s)", rank, ftree_node_name(names->job, node, name, sizeof(name)));
 }
 
-/* ---- requests -------------------------------------------------------------------------------- */
+/* ---- communicators --------------------------------------------------------------------------- */
 
 static void say_comm(struct text *t, const struct waits_comm *c)
 {
@@ -100,7 +100,8 @@ static void say_collective(struct text *t, const struct waits_names *names,
                            const struct waits_comm *c, const struct waits_collective *last)
 {
     say_comm(t, c);
-    say(t, ", the %" PRIu32 "%s", last->begun, th(last->begun));
+    if (last->begun > 0)
+        say(t, ", the %" PRIu32 "%s", last->begun, th(last->begun));
     if (last->root >= 0)
         say(t, ", root %d", last->root);
     if (last->bytes != WAITS_NO_BYTES)
@@ -108,6 +109,39 @@ static void say_collective(struct text *t, const struct waits_names *names,
     if (last->op)
         say(t, ", %s", names->op ? names->op(last->op) : "operator");
 }
+
+/* ---- locks ----------------------------------------------------------------------------------- */
+
+static void say_lock(struct text *t, const struct waits_comm *c, bool shared)
+{
+    if ((c->key.context & WAITS_LOCK_OF_ANY) == WAITS_LOCK_OF_ONE)
+        say(t, "%s lock of %d, ", shared ? "shared" : "exclusive", c->key.first);
+    else
+        say(t, "all shared locks, ");
+    if (c->name[0])
+        say(t, "%s", c->name);
+    else
+        say(t, "a window of %d ranks", c->size);
+}
+
+static bool is_lock(const struct waits_record *r, const struct waits_request *q)
+{
+    return q->kind == WAITS_COLLECTIVE && q->comm >= 0 && ftree_waits_is_lock(r->comm[q->comm].key);
+}
+
+static void say_held(struct text *t, const struct waits_record *r)
+{
+    for (int32_t i = 0; i < r->comms; i++) {
+        const struct waits_comm *c = &r->comm[i];
+        if (!ftree_waits_is_lock(c->key) || c->last.begun >= WAITS_LOCK_NONE ||
+            (c->key.context & WAITS_LOCK_OF_ANY) == WAITS_LOCK_OF_ANY)
+            continue;
+        say(t, ", holds ");
+        say_lock(t, c, c->last.begun == WAITS_LOCK_SHARED);
+    }
+}
+
+/* ---- requests -------------------------------------------------------------------------------- */
 
 static void say_collective_request(struct text *t, const struct waits_names *names,
                                    const struct waits_record *r, const struct waits_request *q,
@@ -121,8 +155,12 @@ static void say_collective_request(struct text *t, const struct waits_names *nam
         say(t, "a collective");
         return;
     }
-    if (c->last.begun == q->number)
-        only = c->last;
+    if (ftree_waits_is_lock(c->key)) {
+        say_lock(t, c, q->number == WAITS_LOCK_SHARED);
+        return;
+    }
+    if (ftree_waits_collective(c, q->number))
+        only = *ftree_waits_collective(c, q->number);
     if (with_kind)
         say(t, "%s ", only.call ? call_name(names, only.call) : "a collective");
     say_collective(t, names, c, &only);
@@ -177,6 +215,10 @@ static void say_requests(struct text *t, const struct waits_names *names,
 {
     bool with_kind = r->requests > 1 || strstr(call, "Wait") || strstr(call, "Test");
 
+    if (is_lock(r, &r->request[0])) { /* the others are the same, in other words */
+        say_request(t, names, r, 0, with_kind);
+        return;
+    }
     if (r->requests > 1 || r->more)
         say(t, r->mode == WAITS_FOR_ONE ? "one of " : "all of ");
     for (int32_t i = 0; i < r->requests && i < SHOWN; i++) {
@@ -206,6 +248,7 @@ static void say_record(struct text *t, const struct waits_names *names,
             say_requests(t, names, r, call);
             say(t, ")");
         }
+        say_held(t, r);
     }
 }
 
@@ -253,15 +296,22 @@ void ftree_waits_hint_line(const struct waits_request *q, uint32_t context, int3
 void ftree_waits_class_line(const struct waits_names *names, const struct waits *w,
                             const struct waits_mismatch *m, int32_t class_, char *buf, size_t len)
 {
+    int32_t count = m->class_[class_].count, gone = m->class_[class_].gone;
     const struct waits_comm *known = ftree_waits_comm(w, m->comm);
     struct waits_comm nameless = {.key = m->comm, .size = m->size};
-    const struct waits_collective *last = &m->class_[class_].last;
+    const struct waits_collective *did = &m->class_[class_].did;
     struct text t = text_in(buf, len);
     char ranks[128];
 
     ftree_report_ranks(&m->class_[class_].ranks, ranks, sizeof(ranks));
-    say(&t, "rank%s %s (%d of %d) in %s(", m->class_[class_].count == 1 ? "" : "s", ranks,
-        m->class_[class_].count, m->size > 0 ? m->size : m->told, call_name(names, last->call));
-    say_collective(&t, names, known ? known : &nameless, last);
+    say(&t, "rank%s %s (%d of %d) in %s(", count == 1 ? "" : "s", ranks, count,
+        m->size > 0 ? m->size : m->told, call_name(names, did->call));
+    say_collective(&t, names, known ? known : &nameless, did);
     say(&t, ")");
+    if (gone == 1 && count == 1)
+        say(&t, ", and has begun the next");
+    else if (gone == count)
+        say(&t, ", and have begun the next");
+    else if (gone > 0)
+        say(&t, ", of which %d ha%s begun the next", gone, gone == 1 ? "s" : "ve");
 }

@@ -6,9 +6,9 @@
 #include "faultloc/mpi/parts.h"
 
 /*
- * Whom a wait of one-sided communication is for.  The window keeps it for its own purposes: targets
- * whose lock is not granted or whose operations are not complete, groups that have not been heard
- * of.  Of a group only the number of those heard of is known, so one of whom some were is unknown.
+ * Whom a wait of one-sided communication is for, and which locks this rank holds.  The window keeps it
+ * for its own purposes: targets whose operations are not complete, groups that have not been heard of.
+ * Of a group only the number of those heard of is known, so one of whom some were is unknown.
  */
 
 struct MPIDI_faultloc_rma MPIDI_faultloc_rma;
@@ -35,10 +35,15 @@ static void add_group(struct peers *p, const MPIR_Group * group, unsigned heard)
             add(p, (int32_t) group->lrank_to_lpid[i].lpid);
 }
 
+static int32_t rank_of(const MPIR_Win * win, int target)
+{
+    return MPIDI_faultloc_rank_at(MPIDIU_comm_rank_to_av(win->comm_ptr, target));
+}
+
 static bool is_awaited(const MPIDIG_win_target_t * t, uint32_t call)
 {
     if (call == ID("Win_lock"))
-        return t->sync.lock.locked == 0 && t->sync.access_epoch_type != MPIDIG_EPOTYPE_LOCK;
+        return t == MPIDI_faultloc_rma.target && t->sync.lock.locked == 0;
     if (call == ID("Win_unlock") && t->sync.lock.locked)
         return true;
     return MPIR_cc_get(t->local_cmpl_cnts) != 0 || MPIR_cc_get(t->remote_cmpl_cnts) != 0;
@@ -50,24 +55,102 @@ static void add_targets(struct peers *p, MPIR_Win * win, uint32_t call)
 
     HASH_ITER(hash_handle, MPIDIG_WIN(win, targets), t, next) {
         if (is_awaited(t, call))
-            add(p, MPIDI_faultloc_rank_at(MPIDIU_comm_rank_to_av(win->comm_ptr, t->rank)));
+            add(p, rank_of(win, t->rank));
     }
 }
 
-int MPIDI_faultloc_rma_peers(uint32_t call, MPIR_Comm ** comm, int32_t * rank, int most)
+int MPIDI_faultloc_rma_peers(uint32_t call, MPIR_Comm ** comm, int32_t * rank, int most,
+                             bool * must_act)
 {
     MPIR_Win *win = MPIDI_faultloc_rma.window;
     struct peers p = {.rank = rank,.most = most };
 
     *comm = NULL;
+    *must_act = call == ID("Win_start") || call == ID("Win_wait") || call == ID("Win_test");
     if (!win || MPIDI_faultloc_call_kind(call) != WAITS_RMA)
         return 0;
     *comm = win->comm_ptr;
     if (call == ID("Win_start"))
         add_group(&p, MPIDI_faultloc_rma.group, MPIDIG_WIN(win, sync).pw.count);
-    else if (call == ID("Win_wait"))
+    else if (*must_act)
         add_group(&p, MPIDIG_WIN(win, sync).pw.group, MPIDIG_WIN(win, sync).sc.count);
     else
         add_targets(&p, win, call);
     return p.n;
+}
+
+/* ---- locks ----------------------------------------------------------------------------------- */
+
+static bool is_exclusive(const MPIDIG_win_target_t * t)
+{
+    return t->sync.assert_mode & MPIDI_FAULTLOC_EXCLUSIVE;
+}
+
+bool MPIDI_faultloc_lock_awaited(uint32_t call, struct MPIDI_faultloc_lock * lock)
+{
+    MPIR_Win *win = MPIDI_faultloc_rma.window;
+    MPIDIG_win_target_t *t, *next;
+
+    *lock = (struct MPIDI_faultloc_lock) {.win = win,.target = FTREE_NONE };
+    if (call == ID("Win_lock_all"))
+        return win != NULL;
+    if (!win || call != ID("Win_lock"))
+        return false;
+    HASH_ITER(hash_handle, MPIDIG_WIN(win, targets), t, next) {
+        if (!is_awaited(t, call))
+            continue;
+        lock->target = rank_of(win, t->rank);
+        lock->exclusive = is_exclusive(t);
+    }
+    return lock->target != FTREE_NONE;
+}
+
+struct held {
+    struct MPIDI_faultloc_lock *lock;
+    int n, most;
+};
+
+static void hold(struct held *h, MPIR_Win * win, int32_t target, bool exclusive)
+{
+    if (h->n < h->most)
+        h->lock[h->n++] = (struct MPIDI_faultloc_lock) {win, target, exclusive};
+}
+
+/* With MPI_MODE_NOCHECK nobody is kept out. */
+static void add_held(struct held *h, MPIR_Win * win)
+{
+    MPIDIG_win_target_t *t, *next;
+
+    if (MPIDIG_WIN(win, sync).access_epoch_type == MPIDIG_EPOTYPE_LOCK_ALL &&
+        !(MPIDIG_WIN(win, sync).assert_mode & MPI_MODE_NOCHECK))
+        hold(h, win, FTREE_NONE, false);
+    HASH_ITER(hash_handle, MPIDIG_WIN(win, targets), t, next) {
+        if (t->sync.lock.locked && !(t->sync.assert_mode & MPI_MODE_NOCHECK) &&
+            rank_of(win, t->rank) != FTREE_NONE)
+            hold(h, win, rank_of(win, t->rank), is_exclusive(t));
+    }
+}
+
+/* MPICH counts no references to windows; those that are whole are in its map. */
+static void search_block(struct held *h, char *objects, int n, int size)
+{
+    for (int i = 0; i < n; i++) {
+        MPIR_Win *win = (MPIR_Win *) (void *) (objects + (size_t) i * (size_t) size);
+
+        if (MPIDIU_map_lookup(MPIDI_global.win_map, MPIDIG_WIN(win, win_id)) == win)
+            add_held(h, win);
+    }
+}
+
+int MPIDI_faultloc_locks_held(uint32_t call, struct MPIDI_faultloc_lock *lock, int most)
+{
+    struct held h = {.lock = lock,.most = most };
+
+    if (call == 0 || call == ID("Win_unlock") || call == ID("Win_unlock_all") ||
+        !MPIR_Win_mem.initialized)
+        return 0;
+    search_block(&h, MPIR_Win_mem.direct, MPIR_Win_mem.direct_size, MPIR_Win_mem.size);
+    for (int i = 0; MPIR_Win_mem.indirect && i < MPIR_Win_mem.indirect_size; i++)
+        search_block(&h, MPIR_Win_mem.indirect[i], HANDLE_NUM_INDICES, MPIR_Win_mem.size);
+    return h.n;
 }

@@ -53,9 +53,14 @@ void MPIDI_faultloc_read_node_name(char *name);
 /* Purpose: faultloc is on: from now on the collectives of the world are counted. */
 void MPIDI_faultloc_begin_collectives(void);
 
-/* Purpose: the last collective that this rank has begun on a communicator.  Left out is what
- * members need not agree upon: of intercommunicators all but the function. */
+/* Purpose: the last collective that this rank has begun on a communicator, and the one before it.
+ * Left out is what members need not agree upon: of intercommunicators all but the function. */
 void MPIDI_faultloc_last_collective(MPIR_Comm *comm, struct waits_collective *last);
+void MPIDI_faultloc_collective_before(MPIR_Comm *comm, struct waits_collective *before);
+
+/* Purpose: true if its collectives are noted, as those of all communicators are that were made since
+ * faultloc began, and those of the world. */
+bool MPIDI_faultloc_is_comm_noted(const MPIR_Comm *comm);
 
 /* Purpose: the communicators of this rank, `most` of them: those on which it has begun collectives,
  * those used last first, then others.  Returns how many. */
@@ -65,8 +70,8 @@ int MPIDI_faultloc_comms(MPIR_Comm **comms, int most);
  * With many threads NULL, too, unless only one of them is in MPI. */
 MPIR_Comm *MPIDI_faultloc_collective_now(void);
 
-/* Purpose: the communicator of which a request is the collective, the *number-th there; NULL: it is
- * none, or not started. */
+/* Purpose: the communicator of which a request is the collective, the *number-th there, 0: a persistent
+ * one, which has no place in the order; NULL: it is none, or not started. */
 MPIR_Comm *MPIDI_faultloc_collective_of(MPIR_Request *req, uint32_t *number);
 
 /* Purpose: what a wait in that MPI function is for, where it is no request: WAITS_RMA, WAITS_OTHER,
@@ -130,9 +135,23 @@ void MPIDI_faultloc_set_error(MPIR_Request * req, int error);
 /* ---- onesided.c ------------------------------------------------------------------------------ */
 
 /* Purpose: the ranks of the world that the RMA call in which this rank waits needs, all of them,
- * and the communicator of the window.  `rank` has room for `most`.  Returns how many, 0: not
- * known. */
-int MPIDI_faultloc_rma_peers(uint32_t call, MPIR_Comm **comm, int32_t *rank, int most);
+ * and the communicator of the window.  `rank` has room for `most`.  *must_act: they must call
+ * something; else it suffices that they turn their progress.  Returns how many, 0: not known. */
+int MPIDI_faultloc_rma_peers(uint32_t call, MPIR_Comm **comm, int32_t *rank, int most,
+                             bool *must_act);
+
+struct MPIDI_faultloc_lock {
+    MPIR_Win *win;
+    int32_t target;             /* rank of the world; FTREE_NONE: those of all targets */
+    bool exclusive;
+};
+
+/* Purpose: the lock that this rank waits for in that call; false: for none. */
+bool MPIDI_faultloc_lock_awaited(uint32_t call, struct MPIDI_faultloc_lock *lock);
+
+/* Purpose: the locks that were granted to this rank, and that it cannot give back before that call,
+ * in which it waits, has returned.  Returns how many of them are in `lock`, `most` at most. */
+int MPIDI_faultloc_locks_held(uint32_t call, struct MPIDI_faultloc_lock *lock, int most);
 
 /* Purpose: calls `f` for each request of the process that is pending and is a send, a receive or a
  * collective's, the internal ones among them. */

@@ -37,11 +37,13 @@ static bool is_comm_of(const MPIR_Comm * comm, uint32_t context, bool of_sends)
     return MPIR_Object_get_ref(comm) > 0 && id == (context & ~(uint32_t) MPIR_CONTEXT_SUFFIX_MASK);
 }
 
+/* Those that MPICH is making, in MPI_Comm_idup for example, have no context yet, but an old one or 0:
+ * they are not noted either.  Nor are those that it has made of the world before faultloc began. */
 struct search {
     uint32_t context;
     bool of_sends;
-    int found;
-    MPIR_Comm *comm;
+    int found[2]; /* not noted, noted */
+    MPIR_Comm *comm[2];
 };
 
 static void search_block(struct search *s, char *objects, int n, int size)
@@ -50,8 +52,10 @@ static void search_block(struct search *s, char *objects, int n, int size)
         MPIR_Comm *comm = (MPIR_Comm *) (void *) (objects + (size_t) i * (size_t) size);
 
         if (is_comm_of(comm, s->context, s->of_sends)) {
-            s->comm = comm;
-            s->found++;
+            bool is_noted = MPIDI_faultloc_is_comm_noted(comm);
+
+            s->comm[is_noted] = comm;
+            s->found[is_noted]++;
         }
     }
 }
@@ -66,7 +70,9 @@ static MPIR_Comm *find_comm(uint32_t context, bool of_sends)
         search_block(&s, MPIR_Comm_mem.direct, MPIR_Comm_mem.direct_size, MPIR_Comm_mem.size);
     for (int i = 0; MPIR_Comm_mem.indirect && i < MPIR_Comm_mem.indirect_size; i++)
         search_block(&s, MPIR_Comm_mem.indirect[i], HANDLE_NUM_INDICES, MPIR_Comm_mem.size);
-    return s.found == 1 ? s.comm : NULL;
+    if (s.found[true] > 0)
+        return s.found[true] == 1 ? s.comm[true] : NULL;
+    return s.found[false] == 1 ? s.comm[false] : NULL;
 }
 
 static int32_t world_rank(MPIR_Comm * comm, int rank)
@@ -112,8 +118,10 @@ static int8_t add_comm(struct waits_record *r, MPIR_Comm * comm, uint32_t contex
     MPL_strncpy(c->name, comm->name, sizeof(c->name));
     if (!list_members(comm, c))
         return FTREE_NONE;
-    if (context == comm->recvcontext_id)
+    if (context == comm->recvcontext_id) {
         MPIDI_faultloc_last_collective(comm, &c->last);
+        MPIDI_faultloc_collective_before(comm, &c->before);
+    }
     return (int8_t) r->comms++;
 }
 
@@ -211,8 +219,7 @@ static enum need need_of(uint32_t call)
 {
 #define ID(name) MPIDI_FAULTLOC_CALL_ID("internal_" name)
 #define OPERATION(Name, name, need) \
-        {ID(#Name), need}, {ID(#Name "_c"), need}, {ID("I" #name), need}, \
-        {ID("I" #name "_c"), need}, {ID(#Name "_init"), need}, {ID(#Name "_init_c"), need}
+        {ID(#Name), need}, {ID(#Name "_c"), need}, {ID("I" #name), need}, {ID("I" #name "_c"), need}
     static const struct {
         uint32_t call;
         enum need need;
@@ -247,22 +254,23 @@ static enum need need_of(uint32_t call)
     return NEEDS_UNKNOWN;
 }
 
-/* The n-th operation on a communicator, if it is the last, of which all is known: whether it is what
- * this rank cannot go on without, and whose part. */
+/* The n-th operation on a communicator, if it is one of the last two, of which all is known: whether it
+ * is what this rank cannot go on without, and whose part. */
 static bool describe_collective(struct waits_record *r, struct waits_request *q, MPIR_Comm * comm,
                                 uint32_t number)
 {
     int8_t at = add_comm(r, comm, comm->recvcontext_id);
-    const struct waits_collective *last = at == FTREE_NONE ? NULL : &r->comm[at].last;
-    enum need need = last && last->begun == number ? need_of(last->call) : NEEDS_UNKNOWN;
-    bool is_root = last && last->root == comm->rank;
+    const struct waits_collective *what =
+        at == FTREE_NONE ? NULL : ftree_waits_collective(&r->comm[at], number);
+    enum need need = what ? need_of(what->call) : NEEDS_UNKNOWN;
+    bool is_root = what && what->root == comm->rank;
 
     *q = (struct waits_request) {.kind = WAITS_COLLECTIVE,.comm = at,.peer = FTREE_NONE };
     if (comm->comm_kind != MPIR_COMM_KIND__INTRACOMM || need == NEEDS_UNKNOWN ||
         (need == NEEDS_ROOT && is_root) || (need == ROOT_NEEDS_ALL && !is_root))
         return false;
     if (need == NEEDS_ROOT)
-        q->peer = world_rank(comm, last->root);
+        q->peer = world_rank(comm, what->root);
     q->number = need == NEEDS_ROOT && q->peer == FTREE_NONE ? 0 : number;
     return q->number > 0;
 }
@@ -307,17 +315,84 @@ static struct waits_request *add_collective(struct waits_record *r,
     return q;
 }
 
+/* ---- one-sided communication ----------------------------------------------------------------- */
+
+/* A lock, as waits.h has it; FTREE_NONE: there is no room.  Who holds it, or waits, is at `begun`. */
+static int8_t add_lock(struct waits_record *r, const struct MPIDI_faultloc_lock *lock, uint32_t kind,
+                       uint32_t begun)
+{
+    MPIR_Comm *comm = lock->win->comm_ptr;
+    struct waits_comm *c = &r->comm[r->comms];
+    struct waits_key key = {.context = comm->recvcontext_id | kind };
+
+    key.first = kind == WAITS_LOCK_OF_ONE ? lock->target : world_rank(comm, 0);
+    for (int32_t i = 0; i < r->comms; i++)
+        if (r->comm[i].key.context == key.context && r->comm[i].key.first == key.first)
+            return (int8_t) i;
+    if (r->comms == WAITS_COMMS_MAX || key.first == FTREE_NONE)
+        return FTREE_NONE;
+    memset(c, 0, sizeof(*c));
+    c->key = key;
+    c->size = comm->remote_size;
+    c->last.begun = begun;
+    MPL_strncpy(c->name, lock->win->name, sizeof(c->name));
+    return (int8_t) r->comms++;
+}
+
+static void need_lock(struct waits_record *r, const struct MPIDI_faultloc_lock *lock, uint32_t kind,
+                      uint32_t number)
+{
+    int8_t at = add_lock(r, lock, kind, WAITS_LOCK_NONE);
+
+    r->request[r->requests++] = (struct waits_request) {
+        .kind = WAITS_COLLECTIVE,.comm = at,.peer = FTREE_NONE,
+        .number = at == FTREE_NONE ? 0 : number};
+}
+
+/* All who hold a lock that excludes this one must give it back. */
+static void add_lock_awaited(struct waits_record *r)
+{
+    struct MPIDI_faultloc_lock lock;
+
+    if (!MPIDI_faultloc_lock_awaited(r->call, &lock))
+        return;
+    if (lock.target == FTREE_NONE) {
+        need_lock(r, &lock, WAITS_LOCK_OF_ANY, WAITS_LOCK_SHARED);
+        return;
+    }
+    need_lock(r, &lock, WAITS_LOCK_OF_ONE, lock.exclusive ? WAITS_LOCK_NONE : WAITS_LOCK_SHARED);
+    if (lock.exclusive)
+        need_lock(r, &lock, WAITS_LOCK_OF_ALL, WAITS_LOCK_NONE);
+}
+
+static void add_locks_held(struct waits_record *r)
+{
+    struct MPIDI_faultloc_lock lock[WAITS_COMMS_MAX];
+    int n = MPIDI_faultloc_locks_held(r->call, lock, WAITS_COMMS_MAX);
+
+    for (int i = 0; i < n; i++) {
+        uint32_t begun = lock[i].exclusive ? WAITS_LOCK_EXCLUSIVE : WAITS_LOCK_SHARED;
+
+        (void) add_lock(r, &lock[i], lock[i].target == FTREE_NONE ? WAITS_LOCK_OF_ALL :
+                        WAITS_LOCK_OF_ONE, begun);
+        if (lock[i].exclusive)
+            (void) add_lock(r, &lock[i], WAITS_LOCK_OF_ANY, begun);
+    }
+}
+
 static void add_onesided(struct waits_record *r)
 {
     int32_t rank[WAITS_REQUESTS_MAX];
+    bool must_act;
     MPIR_Comm *comm;
-    int n = MPIDI_faultloc_rma_peers(r->call, &comm, rank, WAITS_REQUESTS_MAX);
+    int n = MPIDI_faultloc_rma_peers(r->call, &comm, rank, WAITS_REQUESTS_MAX, &must_act);
     int8_t at = comm ? add_comm(r, comm, comm->recvcontext_id) : FTREE_NONE;
 
+    add_lock_awaited(r);
+    r->more |= n > WAITS_REQUESTS_MAX - r->requests || n == WAITS_REQUESTS_MAX;
     for (int i = 0; i < n && r->requests < WAITS_REQUESTS_MAX; i++)
         r->request[r->requests++] = (struct waits_request) {
-            .kind = WAITS_RMA,.comm = at,.peer = rank[i]};
-    r->more |= n == WAITS_REQUESTS_MAX;
+            .kind = must_act ? WAITS_RMA : WAITS_TARGET,.comm = at,.peer = rank[i]};
 }
 
 /* ---- requests of any kind -------------------------------------------------------------------- */
@@ -369,15 +444,20 @@ static void count_schedules(MPIR_Request * req, void *arg)
         MPIDI_REQUEST(req, faultloc_peer) == (void *) in->comm;
 }
 
+/* The operation may be done in parts, among the ranks of a node and among the nodes. */
 static bool is_inside(const MPIR_Comm * comm, MPIR_Request * req)
 {
+    const MPIR_Comm *part[] = { comm, comm->node_comm, comm->node_roots_comm };
     uint32_t context = context_of(req);
 
     if ((req->kind != MPIR_REQUEST_KIND__SEND && req->kind != MPIR_REQUEST_KIND__RECV) ||
-        (req->comm && MPIDI_is_self_comm(req->comm)) || MPIDI_faultloc_is_am(req))
+        (req->comm && MPIDI_is_self_comm(req->comm)) || MPIDI_faultloc_is_am(req) ||
+        (context & MPIR_CONTEXT_SUFFIX_MASK) == 0)
         return false;
-    return (context & MPIR_CONTEXT_SUFFIX_MASK) != 0 &&
-        is_comm_of(comm, context, req->kind == MPIR_REQUEST_KIND__SEND);
+    for (int i = 0; i < 3; i++)
+        if (part[i] && is_comm_of(part[i], context, req->kind == MPIR_REQUEST_KIND__SEND))
+            return true;
+    return false;
 }
 
 static void add_inside(MPIR_Request * req, void *arg)
@@ -542,6 +622,7 @@ static void fill_record(struct waits_record *r, const struct MPIDI_faultloc_wait
     if (r->mode == WAITS_FOR_NONE && r->requests > 0)
         r->mode = WAITS_FOR_ALL;
     r->state = (uint8_t) state_of(r);
+    add_locks_held(r);
     add_other_comms(r);
 }
 

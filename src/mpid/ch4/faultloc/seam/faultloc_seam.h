@@ -395,28 +395,44 @@ extern uint32_t MPIDI_faultloc_asked MPIDI_FAULTLOC_HIDDEN; /* the agent waits f
 #define MPIDI_FAULTLOC_FOR_ONE 0
 
 /* The same in the loops in which one-sided communication waits; they do not look for news.  Whom
- * the rank waits for is in the window; but for the group that MPI_Win_start waits for. */
+ * the rank waits for is in the window; but for the group that MPI_Win_start waits for, and the
+ * target of a lock.  Its type is kept where the target keeps what the program has asserted. */
 #define MPIDI_FAULTLOC_RMA_TURN(win) \
     do { \
         (void) MPIDI_FAULTLOC_NEWS(); \
         MPIDI_faultloc_rma.window = (win); \
         MPIDI_FAULTLOC_WAIT_TURN(NULL, NULL, 0); \
     } while (0)
+#define MPIDI_FAULTLOC_RMA_POLLED(win) \
+    do { \
+        MPIDI_faultloc_rma.window = (win); \
+        MPIDI_FAULTLOC_POLLED(ALL, NULL, 0); \
+    } while (0)
 #define MPIDI_FAULTLOC_RMA_GROUP(group_) (MPIDI_faultloc_rma.group = (group_))
+#define MPIDI_FAULTLOC_EXCLUSIVE 0x40000000u /* far above MPI_MODE_... */
+#define MPIDI_FAULTLOC_RMA_LOCK(target_, type) \
+    do { \
+        MPIDI_faultloc_rma.target = (target_); \
+        if ((type) == MPI_LOCK_EXCLUSIVE) \
+            (target_)->sync.assert_mode |= MPIDI_FAULTLOC_EXCLUSIVE; \
+        else \
+            (target_)->sync.assert_mode &= ~MPIDI_FAULTLOC_EXCLUSIVE; \
+    } while (0)
 struct MPIDI_faultloc_rma {
     struct MPIR_Win *window;
     struct MPIR_Group *group;
+    struct MPIDIG_win_target *target; /* of the lock that was asked for last; it may be freed */
 };
 extern struct MPIDI_faultloc_rma MPIDI_faultloc_rma MPIDI_FAULTLOC_HIDDEN;
 
 /*
- * The last collective operation of a communicator, in the communicator itself (mpi/collectives.c).
- * The bindings note it once its arguments are checked, before anything of it is done: one addition,
- * of which the sign says whether there is more to note, and with faultloc on six or seven stores.  A
- * datatype is noted as it is; what it said is kept when it is freed, which is rare.
+ * The last two collective operations of a communicator, in the communicator itself
+ * (mpi/collectives.c).  The bindings note one once its arguments are checked, before anything of it
+ * is done: one addition, of which the sign says whether there is more to note, and with faultloc on
+ * six or seven stores.  The lowest byte of the count is where they go, so that finding it takes one
+ * instruction.  A datatype is noted as it is; what it said is kept when it is freed, which is rare.
  */
 struct MPIDI_faultloc_coll {
-    int64_t begun;     /* how many; below 0: from INT64_MIN on, and all else is noted */
     uint64_t stamp;    /* the slot's `call` then: which communicator was used last */
     union {
         int32_t count;
@@ -426,6 +442,14 @@ struct MPIDI_faultloc_coll {
     uint32_t call;     /* identifier of the function, FAULTLOC_COLL_... above it: what is noted */
     int32_t root, op;
 };
+struct MPIDI_faultloc_colls {
+    int64_t begun; /* how many steps; below 0: from INT64_MIN on, and all else is noted */
+    struct MPIDI_faultloc_coll last[5]; /* those of even numbers at the first, of odd at the last */
+};
+#define FAULTLOC_COLL_STEP 128 /* the last is so far from the first; twice that is 0 in a byte */
+#define FAULTLOC_COLL_LAST(colls) \
+    ((struct MPIDI_faultloc_coll *) (void *) ((char *) (colls)->last + (uint8_t) (colls)->begun))
+#define FAULTLOC_COLL_BEGUN(colls) ((uint32_t) ((uint64_t) (colls)->begun / FAULTLOC_COLL_STEP))
 #define FAULTLOC_COLL_ROOT (1u << FAULTLOC_CALL_BITS)
 #define FAULTLOC_COLL_OP (2u << FAULTLOC_CALL_BITS)
 #define FAULTLOC_COLL_SIZE (4u << FAULTLOC_CALL_BITS)
@@ -434,9 +458,10 @@ struct MPIDI_faultloc_coll {
 
 #if defined(__x86_64__) && defined(__GCC_ASM_FLAG_OUTPUTS__) && defined(__OPTIMIZE__)
 #define MPIDI_FAULTLOC_COLL_COUNT(begun, is_noted) \
-    __asm__("addq $1, %1" : "=@ccs"(is_noted), "+m"(begun))
+    __asm__("addq %2, %1" : "=@ccs"(is_noted), "+m"(begun) : "i"(FAULTLOC_COLL_STEP))
 #else
-#define MPIDI_FAULTLOC_COLL_COUNT(begun, is_noted) ((is_noted) = ++(begun) < 0)
+#define MPIDI_FAULTLOC_COLL_COUNT(begun, is_noted) \
+    ((is_noted) = ((begun) += FAULTLOC_COLL_STEP) < 0)
 #endif
 
 /* `what` are those of the four below that the function has. */
@@ -461,16 +486,17 @@ struct MPIDI_faultloc_coll {
 
 #define MPIDI_FAULTLOC_COLL(comm, what) \
     do { \
-        struct MPIDI_faultloc_coll *coll_ = &MPIDI_COMM(comm, faultloc_coll); \
+        struct MPIDI_faultloc_colls *colls_ = &MPIDI_COMM(comm, faultloc_colls); \
         int is_noted_; \
-        MPIDI_FAULTLOC_COLL_COUNT(coll_->begun, is_noted_); \
+        MPIDI_FAULTLOC_COLL_COUNT(colls_->begun, is_noted_); \
         if (is_noted_) { \
+            struct MPIDI_faultloc_coll *coll_ = FAULTLOC_COLL_LAST(colls_); \
             coll_->stamp = MPIDI_faultloc_page.slot.call; \
             MPIDI_FAULTLOC_COLL_NOTE(coll_, what); \
         } \
     } while (0)
 
-/* A persistent request is made, and started. */
+/* A persistent request is made. */
 #define MPIDI_FAULTLOC_COLL_INIT(req, what) \
     do { \
         if (MPIDI_FAULTLOC_IS_SET(MPIDI_faultloc_notes)) { \
@@ -479,20 +505,19 @@ struct MPIDI_faultloc_coll {
             MPIDI_faultloc_coll_init(req, &made_); \
         } \
     } while (0)
-#define MPIDI_FAULTLOC_COLL_START(req) MPIDI_faultloc_coll_start(req)
 #define MPIDI_FAULTLOC_TYPE_FREE(type) MPIDI_faultloc_type_free(type)
 /* The request of a collective operation: of which communicator, and the n-th there. */
 #define MPIDI_FAULTLOC_COLL_REQUEST(req, comm) \
     do { \
         MPIDI_REQUEST(req, faultloc_peer) = (comm); \
-        MPIDI_REQUEST(req, faultloc_serial) = (uint32_t) MPIDI_COMM(comm, faultloc_coll).begun; \
+        MPIDI_REQUEST(req, faultloc_serial) = \
+            FAULTLOC_COLL_BEGUN(&MPIDI_COMM(comm, faultloc_colls)); \
     } while (0)
 
 extern uint32_t MPIDI_faultloc_notes MPIDI_FAULTLOC_HIDDEN; /* faultloc is on, MPI_Init is over */
 void MPIDI_faultloc_type_free(const struct MPIR_Datatype *type) MPIDI_FAULTLOC_HIDDEN;
 void MPIDI_faultloc_coll_init(struct MPIR_Request *req, const struct MPIDI_faultloc_coll *made)
     MPIDI_FAULTLOC_HIDDEN;
-void MPIDI_faultloc_coll_start(struct MPIR_Request *req) MPIDI_FAULTLOC_HIDDEN;
 void MPIDI_faultloc_comm_init(struct MPIR_Comm *comm) MPIDI_FAULTLOC_HIDDEN;
 void MPIDI_faultloc_comm_free(struct MPIR_Comm *comm) MPIDI_FAULTLOC_HIDDEN;
 
@@ -500,7 +525,7 @@ void MPIDI_faultloc_comm_free(struct MPIR_Comm *comm) MPIDI_FAULTLOC_HIDDEN;
  * with faultloc on all communicators are in a list. */
 #define MPIDI_FAULTLOC_COMM_DECL \
     int faultloc_acked; \
-    struct MPIDI_faultloc_coll faultloc_coll; \
+    struct MPIDI_faultloc_colls faultloc_colls; \
     struct MPIR_Comm *faultloc_prev, *faultloc_next;
 #define MPIDI_FAULTLOC_COMM_INIT(comm) MPIDI_faultloc_comm_init(comm)
 #define MPIDI_FAULTLOC_COMM_FREE(comm) MPIDI_faultloc_comm_free(comm)
@@ -621,11 +646,12 @@ void MPIDI_faultloc_aborting(bool is_victim) MPIDI_FAULTLOC_HIDDEN;
 #define MPIDI_FAULTLOC_COMM_FREE(comm) do { } while (0)
 #define MPIDI_FAULTLOC_COLL(comm, what) do { } while (0)
 #define MPIDI_FAULTLOC_COLL_INIT(req, what) do { } while (0)
-#define MPIDI_FAULTLOC_COLL_START(req) do { } while (0)
 #define MPIDI_FAULTLOC_TYPE_FREE(type) do { } while (0)
 #define MPIDI_FAULTLOC_COLL_REQUEST(req, comm) do { } while (0)
 #define MPIDI_FAULTLOC_RMA_TURN(win) do { } while (0)
+#define MPIDI_FAULTLOC_RMA_POLLED(win) do { } while (0)
 #define MPIDI_FAULTLOC_RMA_GROUP(group) do { } while (0)
+#define MPIDI_FAULTLOC_RMA_LOCK(target, type) do { } while (0)
 #if defined(HAVE_MPIT_EVENTS)
 #define MPIDI_FAULTLOC_KEEPS_EVENT(name) 1
 #else
