@@ -102,6 +102,9 @@ void MPIDI_faultloc_take_board(struct faultloc_board *b);
  * Returns false, and says why, where that cannot be. */
 bool MPIDI_faultloc_map_slot(int fd, int32_t slot);
 
+/* Purpose: lets the agent have this process traced, where it asks for that. */
+void MPIDI_faultloc_permit_tracer(void);
+
 /* Purpose: all ranks agree: faultloc is on, or it is disabled, and there is no board any more. */
 void MPIDI_faultloc_begin(bool on);
 

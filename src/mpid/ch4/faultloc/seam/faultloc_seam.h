@@ -64,6 +64,8 @@ struct faultloc_slot {
     uint32_t news;        /* the agent's, and taken back here: there is something to look at */
     uint64_t polls;       /* calls that ended among those of `call`, or are about to, in which nothing
                            * had come true that was asked for: Test and Iprobe, and the like */
+    int32_t tracer;       /* the agent's: it cannot have this process traced (Yama) unless the process
+                           * names it by PR_SET_PTRACER; 0: it can, or nothing is known */
 };
 
 /*
