@@ -525,6 +525,7 @@ mpi_tests = \
     test/mpi/test_signal_at_start.sh \
     test/mpi/test_some_ranks.sh \
     test/mpi/test_spawn.sh \
+    test/mpi/test_stacks.sh \
     test/mpi/test_threads.sh \
     test/mpi/test_upstream_fixes.sh \
     test/mpi/test_version.sh \

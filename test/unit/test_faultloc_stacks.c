@@ -203,6 +203,44 @@ START_TEST(a_handler_that_hangs_is_ended)
 }
 END_TEST
 
+/* The agent ignores SIGCHLD, and still learns how the handler ended. */
+START_TEST(sigchld_is_ignored_before_and_after)
+{
+    signal(SIGCHLD, SIG_IGN);
+    write_script("kill -SEGV $$");
+    take(1);
+    await();
+    ck_assert_str_eq(got.why[0], "faultloc-handler died of signal 11");
+    for (int i = 0; i < 1000 && stacks.lost > 0; i++)
+        faultloc_stacks_turn(&stacks, faultloc_now());
+    ck_assert(signal(SIGCHLD, SIG_DFL) == SIG_IGN);
+}
+END_TEST
+
+/* The agent asks those for leave that it may not trace, and no others. */
+START_TEST(leave_is_asked_where_it_is_needed)
+{
+    int status = 0;
+    pid_t nobody;
+
+    if (getuid() != 0)
+        return;
+    nobody = fork();
+    if (nobody == 0) {
+        if (setgid(65534) || setuid(65534) || prctl(PR_SET_DUMPABLE, 1, 0, 0, 0))
+            _exit(9);
+        faultloc_board_slot(board, 1)->pid = getpid();
+        faultloc_stacks_ask_leave(board);
+        _exit(faultloc_board_slot(board, 0)->tracer == getpid() ? 0 : 1);
+    }
+    waitpid(nobody, &status, 0);
+    ck_assert_int_eq(status, 0);
+    ck_assert_int_eq(faultloc_board_slot(board, 0)->tracer, nobody);
+    ck_assert_int_eq(faultloc_board_slot(board, 0)->news, 1);
+    ck_assert_int_eq(faultloc_board_slot(board, 1)->tracer, 0);
+}
+END_TEST
+
 /* What it has said before is there: which file a rank waits for is known without any stack. */
 START_TEST(what_was_said_before_it_hung_counts)
 {
@@ -293,6 +331,8 @@ SUITE("stacks of the own ranks")
     tcase_add_checked_fixture(cases, setup, teardown);
     TEST_ROWS(a_bad_handler_costs_only_the_stack, COUNT(fakes));
     TEST(a_handler_that_hangs_is_ended);
+    TEST(sigchld_is_ignored_before_and_after);
+    TEST(leave_is_asked_where_it_is_needed);
     TEST(what_was_said_before_it_hung_counts);
     TEST(one_that_is_not_there_is_said);
     TEST(requests_wait_and_are_bounded);

@@ -79,9 +79,7 @@ static void refuse(struct ftree *ft, int32_t root, struct query_own *own, const 
     struct ftree_query_result r = {.root = root};
 
     memcpy(r.refused, why, len < sizeof(r.refused) ? len : sizeof(r.refused) - 1);
-    for (char *p = r.refused; *p; p++)
-        if (*p < ' ' || *p > '~')
-            *p = '?';
+    ftree_clean(r.refused);
     if (!r.refused[0])
         strcpy(r.refused, "refused");
     hand_over(ft, own, &r, NULL);

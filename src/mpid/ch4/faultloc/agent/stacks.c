@@ -96,6 +96,21 @@ static char **make_arguments(const struct faultloc_stacks *s, const struct fault
     return arguments;
 }
 
+/* Who ignores SIGCHLD, as the agent does, does not learn how a child ended, and its number may be another's at
+ * once.  So it is not ignored as long as there is one. */
+static void mind_children(struct faultloc_stacks *s)
+{
+    bool any = s->pid > 0 || s->lost > 0;
+
+    if (any == s->minds)
+        return;
+    s->minds = any;
+    if (any)
+        s->before = signal(SIGCHLD, SIG_DFL);
+    else
+        signal(SIGCHLD, s->before);
+}
+
 /* Errors: an errno. */
 static int start(struct faultloc_stacks *s, ftree_time now)
 {
@@ -109,6 +124,8 @@ static int start(struct faultloc_stacks *s, ftree_time now)
     if (!rc && pipe2(fds, O_CLOEXEC))
         rc = errno;
     if (!rc) {
+        s->pid = 1; /* there will be one */
+        mind_children(s);
         rc = faultloc_spawn_child(s->path, arguments, fds[1], &s->pid);
         close(fds[1]);
         if (rc)
@@ -117,6 +134,7 @@ static int start(struct faultloc_stacks *s, ftree_time now)
     free(arguments);
     if (rc) {
         s->pid = 0;
+        mind_children(s);
         return rc;
     }
     s->fd = fds[0];
@@ -135,6 +153,7 @@ static void reap_lost(struct faultloc_stacks *s)
     for (int i = s->lost - 1; i >= 0; i--)
         if (waitpid(s->lost_pid[i], NULL, WNOHANG | __WALL) != 0)
             s->lost_pid[i] = s->lost_pid[--s->lost];
+    mind_children(s);
 }
 
 /* Returns its status, -1: it has not ended by itself. */
@@ -151,6 +170,7 @@ static int end_handler(struct faultloc_stacks *s)
         status = -1;
     }
     s->pid = 0;
+    mind_children(s);
     return status;
 }
 

@@ -54,6 +54,8 @@ struct faultloc_stacks {
     ftree_time until, end_by; /* when to look again, at the latest; fd -1: when it must have ended */
     char *text;
     size_t len, room;
+    void (*before)(int); /* what SIGCHLD did while there was no child */
+    bool minds;
     int lost;
     pid_t lost_pid[FAULTLOC_STACKS_LOST];
 };

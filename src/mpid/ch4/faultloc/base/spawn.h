@@ -38,9 +38,9 @@ int faultloc_spawn_find(const char *name, char out[FAULTLOC_SPAWN_PATH]);
 int faultloc_spawn(const char *path, int fd);
 
 /* Purpose: the same with arguments (the first is the program's name, NULL ends them), as a child of the
- * caller: *pid, to be waited for by waitpid(2) with __WALL.  It sends no SIGCHLD when it ends, and its number
- * is its own until it was waited for, so it can be killed by it.  The caller does not wait until it runs: one
- * that cannot be executed ends with code 127.
+ * caller: *pid, to be waited for by waitpid(2) with __WALL.  Unless the caller ignores SIGCHLD its number is
+ * its own until then, so it can be killed by it.  The caller does not wait until it runs: one that cannot be
+ * executed ends with code 127.
  * Errors: those of mmap(2), clone(2). */
 int faultloc_spawn_child(const char *path, char *const *arguments, int fd, pid_t *pid);
 
