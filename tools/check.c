@@ -185,6 +185,15 @@ static void check_max_items(const struct walk *w, struct json_object *rule,
                    as_text(rule));
 }
 
+static void check_min_items(const struct walk *w, struct json_object *rule,
+                            struct json_object *value)
+{
+    if (json_object_is_type(value, json_type_array) &&
+        json_object_array_length(value) < (size_t) json_object_get_int64(rule))
+        tool_found(w->f, "has %zu elements, fewer than %s", json_object_array_length(value),
+                   as_text(rule));
+}
+
 /* Written so that what is not a number at all (NaN) fails. */
 static void check_minimum(const struct walk *w, struct json_object *rule, struct json_object *value)
 {
@@ -260,6 +269,7 @@ static const struct {
     {"required", check_required},
     {"properties", check_properties},
     {"items", check_items},
+    {"minItems", check_min_items},
     {"maxItems", check_max_items},
     {"minimum", check_minimum},
     {"maximum", check_maximum},
@@ -299,16 +309,24 @@ static void check_value(const struct walk *w, struct json_object *schema,
     }
 }
 
+void tool_check_schema(struct tool_findings *f, struct json_object *schema,
+                       struct json_object *document)
+{
+    const struct walk w = {.f = f, .root = schema};
+
+    check_value(&w, schema, document);
+}
+
 void tool_check(struct tool_findings *f, struct json_object *report)
 {
-    struct walk w = {.f = f, .root = json_tokener_parse(schema_text)};
+    struct json_object *schema = json_tokener_parse(schema_text);
 
-    if (!w.root) {
+    if (!schema) {
         tool_found(f, "internal: the schema is not JSON");
         return;
     }
-    check_value(&w, w.root, report);
-    json_object_put(w.root);
+    tool_check_schema(f, schema, report);
+    json_object_put(schema);
     if (f->count == 0)
         tool_check_meaning(f, report);
 }

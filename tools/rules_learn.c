@@ -14,9 +14,9 @@
 /*
  * Learning from the past.  A verdict of a report names the rule that made its fault a candidate
  * ("raised_by") and, where a person has looked into it, has the field "confirmed": true; false; or
- * the class that it was.  For each candidate of a rule that says how often it was right, of how many
- * times n one knows; and the prior that the rule gives it moves there as if it rested on WEIGHT
- * cases so far:
+ * the class that it was.  For each candidate of a rule that says how often it was right, of how
+ * many times n one knows; and the prior that the rule gives it moves there as if it rested on
+ * WEIGHT cases so far:
  *
  *     new = (old * WEIGHT + right) / (WEIGHT + n)
  *

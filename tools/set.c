@@ -15,8 +15,9 @@
 #include <unistd.h>
 
 /*
- * faultloc set: changes settings of a running job, on all of its nodes.  What can be seen to be wrong
- * is refused here; a rule base is read here first, and then by the agent and by the acting root.
+ * faultloc set: changes settings of a running job, on all of its nodes.  What can be seen to be
+ * wrong is refused here; a rule base is read here first, and then by the agent and by the acting
+ * root.
  */
 
 #define PATIENCE_MS 60000 /* the agent's is shorter */

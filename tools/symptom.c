@@ -250,8 +250,8 @@ static int64_t now_ns(void)
     return (int64_t) t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* Connects as tool_agent_connect(), also where a deputy is about to succeed the agent, which has ended: nobody
- * is bound to the socket then. */
+/* Connects as tool_agent_connect(), also where a deputy is about to succeed the agent, which has
+ * ended: nobody is bound to the socket then. */
 static int connect_in_time(const struct agent_socket *d)
 {
     const struct timespec pause = {.tv_nsec = RETRY_MS * 1000000};
@@ -265,7 +265,8 @@ static int connect_in_time(const struct agent_socket *d)
     return fd;
 }
 
-/* Sends one of a series by *fd, to the successor of the agent that has ended.  Returns 0 or an errno. */
+/* Sends one of a series by *fd, to the successor of the agent that has ended.  Returns 0 or an
+ * errno. */
 static int send_one(const struct agent_socket *d, int *fd, const char *text)
 {
     ssize_t n = *fd < 0 ? -1 : send(*fd, text, strlen(text), 0);

@@ -69,7 +69,11 @@ size_t tool_enter_key(struct tool_findings *f, const char *key);
 size_t tool_enter_index(struct tool_findings *f, size_t index);
 void tool_leave(struct tool_findings *f, size_t where);
 
-/* Purpose: compares the document with the schema, then, where it fits, with itself. */
+/* Purpose: compares a document with a JSON Schema, of the keywords that check.c knows. */
+void tool_check_schema(struct tool_findings *f, struct json_object *schema,
+                       struct json_object *document);
+
+/* Purpose: compares a report with its schema, then, where it fits, with itself. */
 void tool_check(struct tool_findings *f, struct json_object *report);
 void tool_check_meaning(struct tool_findings *f, struct json_object *report);
 

@@ -8,6 +8,7 @@
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 cluster=$here/cluster
+. "$here/lib/campaign.sh"
 
 all_kinds="kill segv bus abort exit _exit exit0 _exit0 memory two mpi-abort init finalize after"
 all_kinds+=" proxy mpiexec power-off busy busy-agent busy-off no-cleanup no-cleanup-end spawn"
@@ -57,38 +58,17 @@ Exit code: 0 all runs passed, 1 a run failed, 2 wrong usage, 77 no root or no na
 END
 }
 
-die() { echo "crash_campaign.sh: $2" >&2; exit "$1"; }
-
 kinds=${all_kinds// /,} hosts=4 ppns=1,4 runs=1 skew=0 max_latency=0 keep=
-while [ $# -gt 0 ]; do
-    case $1 in
-        --help | -h) usage; exit 0 ;;
-        --kinds | --hosts | --ppn | --runs | --skew | --max-latency | --mpi | --keep)
-            [ $# -ge 2 ] || die 2 "$1 needs a value; see --help" ;;
-        *) die 2 "unknown argument $1; see --help" ;;
-    esac
-    case $1 in
-        --kinds) kinds=$2 ;;
-        --hosts) hosts=$2 ;;
-        --ppn) ppns=$2 ;;
-        --runs) runs=$2 ;;
-        --skew) skew=$2 ;;
-        --max-latency) max_latency=$2 ;;
-        --mpi) export FAULTLOC_MPI=$2 ;;
-        --keep) keep=$2 ;;
-    esac
-    shift 2
-done
-for kind in ${kinds//,/ }; do
-    [[ " $all_kinds " == *" $kind "* ]] || die 2 "unknown kind '$kind'; the kinds are: $all_kinds"
-done
-[[ $hosts =~ ^[2-9][0-9]*$ && $runs =~ ^[0-9]+$ && $skew =~ ^[0-9]+$ &&
-    $ppns =~ ^[0-9]+(,[0-9]+)*$ ]] ||
-    die 2 "--hosts, --runs, --skew and --ppn must be numbers; see --help"
+read_options '--kinds=kinds --hosts=hosts --ppn=ppns --runs=runs --skew=skew
+    --max-latency=max_latency --mpi=FAULTLOC_MPI --keep=keep' "$@"
+check_words kind "$kinds" "$all_kinds"
+check_values --hosts '([2-9]|[1-9][0-9]+)' "$hosts"
+check_values '--runs and --skew' '[0-9]+' "$runs" "$skew"
+check_values --ppn "$NUMBERS" "$ppns"
 "$cluster" check --quiet || exit
 [ "$skew" = 0 ] || unshare --time --fork --monotonic 1 true 2>/dev/null ||
     die 77 "--skew needs time namespaces: Linux 5.6 and util-linux 2.36"
-command -v jq >/dev/null || die 77 "no program 'jq' (Debian package jq)"
+need jq jq
 
 name=c$$
 work=$(mktemp -d)

@@ -8,6 +8,7 @@
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 cluster=$here/cluster
+. "$here/lib/campaign.sh"
 
 rank_kinds="fork fork-exec fork-exit descriptors threads memory stderr close"
 all_kinds="net-all net-one net-host stop-one stop-even stop-apart stop-late freeze-host freeze-all busy"
@@ -90,64 +91,21 @@ all runs were skipped.
 END
 }
 
-die() { echo "harm_campaign.sh: $2" >&2; exit "$1"; }
-
 kinds=${all_kinds// /,} programs=${all_programs// /,} actions=abort with_fault='' survive=5
 silence_min=0.2 stop_min=0.5 stop_max=60 fork_mb=2000 settle=3 hosts=4 ppns=1,2 runs=1
 seed=$((RANDOM % 30000))
 off='' keep='' json=''
-while [ $# -gt 0 ]; do
-    case $1 in
-        --help | -h) usage; exit 0 ;;
-        --with-fault) with_fault=1; shift; continue ;;
-        --off) off=1; shift; continue ;;
-        --kinds | --programs | --action | --survive | --silence-min | --stop-min | --stop-max | \
-            --fork-mb | --settle | --hosts | --ppn | --runs | --seed | --mpi | --keep | --json)
-            [ $# -ge 2 ] || die 2 "$1 needs a value; see --help" ;;
-        *) die 2 "unknown argument $1; see --help" ;;
-    esac
-    case $1 in
-        --kinds) kinds=$2 ;;
-        --programs) programs=$2 ;;
-        --action) actions=$2 ;;
-        --survive) survive=$2 ;;
-        --silence-min) silence_min=$2 ;;
-        --stop-min) stop_min=$2 ;;
-        --stop-max) stop_max=$2 ;;
-        --fork-mb) fork_mb=$2 ;;
-        --settle) settle=$2 ;;
-        --hosts) hosts=$2 ;;
-        --ppn) ppns=$2 ;;
-        --runs) runs=$2 ;;
-        --seed) seed=$2 ;;
-        --mpi) export FAULTLOC_MPI=$2 ;;
-        --keep) keep=$2 ;;
-        --json) json=$2 ;;
-    esac
-    shift 2
-done
-
-# check_words WHAT WORDS ALL
-check_words() {
-    local word
-    for word in ${2//,/ }; do
-        [[ " $3 " == *" $word "* ]] || die 2 "unknown $1 '$word'; known are: $3"
-    done
-}
+read_options '--with-fault:with_fault --off:off --kinds=kinds --programs=programs --action=actions
+    --survive=survive --silence-min=silence_min --stop-min=stop_min --stop-max=stop_max
+    --fork-mb=fork_mb --settle=settle --hosts=hosts --ppn=ppns --runs=runs --seed=seed
+    --mpi=FAULTLOC_MPI --keep=keep --json=json' "$@"
 check_words kind "$kinds" "$all_kinds"
 check_words program "$programs" "$all_programs"
 check_words action "$actions" "abort report"
-# check_values WHAT-OPTIONS REGEX VALUE...
-check_values() {
-    local value
-    for value in "${@:3}"; do
-        [[ $value =~ ^$2$ ]] || die 2 "not a value for $1: '$value'; see --help"
-    done
-}
 check_values '--runs, --seed, --settle and --fork-mb' '[0-9]+' "$runs" "$seed" "$settle" "$fork_mb"
-check_values --ppn '[1-9][0-9]*(,[1-9][0-9]*)*' "$ppns"
+check_values --ppn "$NUMBERS" "$ppns"
 check_values --hosts '([2-9]|[1-9][0-9]+)' "$hosts"
-check_values '--survive, --silence-min, --stop-min and --stop-max' '[0-9]+([.][0-9]+)?' \
+check_values '--survive, --silence-min, --stop-min and --stop-max' "$DECIMAL" \
     "$survive" "$silence_min" "$stop_min" "$stop_max"
 to_ms() { awk -v s="$1" 'BEGIN { printf "%d", s * 1000 }'; }
 survive_ms=$(to_ms "$survive") silence_min_ms=$(to_ms "$silence_min")
@@ -157,8 +115,8 @@ stop_min_ms=$(to_ms "$stop_min") stop_max_ms=$(to_ms "$stop_max")
 [ "$stop_min_ms" -ge 1 ] && [ "$stop_max_ms" -ge "$stop_min_ms" ] ||
     die 2 "--stop-max $stop_max is less than --stop-min $stop_min"
 "$cluster" check --quiet || exit
-command -v jq >/dev/null || die 77 "no program 'jq' (Debian package jq)"
-command -v nft >/dev/null || die 77 "no program 'nft' (Debian package nftables)"
+need jq jq
+need nft nftables
 [ -z "$json" ] || [ "$json" = - ] || : >"$json"
 for dir in "${FAULTLOC_MPI:-$PWD/stage}" "$PWD/inst"; do # the jobs run in another folder
     [ ! -d "$dir" ] || { FAULTLOC_MPI=$(cd "$dir" && pwd) && export FAULTLOC_MPI && break; }
@@ -186,20 +144,11 @@ clear_work() {
 
 # --- what is drawn ----------------------------------------------------------------------------
 
-# Kinds with the same seed draw different things, and so do neighbouring seeds.
-seed_draws() { RANDOM=$(cksum <<<"$1" | cut -d' ' -f1); }
-
-# Each sets DRAWN; a subshell would not move the sequence on. A duration is as likely to be from 1
-# to 2 s as from 2 to 4 s.
-draw() { DRAWN=$(($1 + (RANDOM * 32768 + RANDOM) % ($2 - $1 + 1))); } # FROM TO
+# A duration is as likely to be from 1 to 2 s as from 2 to 4 s.
 draw_ms() { # FROM TO
     DRAWN=$RANDOM
     DRAWN=$(awk -v a="$1" -v b="$2" -v r="$DRAWN" \
         'BEGIN { printf "%d", a * exp(r / 32767 * log(b / a)) }')
-}
-draw_of() { # WORD...
-    draw 1 $#
-    DRAWN=${!DRAWN}
 }
 draw_silence() {
     local most=5000

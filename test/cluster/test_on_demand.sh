@@ -7,60 +7,11 @@
 # A running job is asked, and told. `faultloc ask` says that a node or a rank is well, and which verdict
 # there is where it is not; SIGUSR1 to mpiexec prints the status, and goes to the ranks as well;
 # `faultloc set` changes settings on all nodes, which a later report says, and what is wrong is refused.
+# Exit code: 0 passed, 1 failed, 2 wrong usage, 77 no root or no namespaces here.
 set -euo pipefail
 
-case ${1:-} in
-    '') ;;
-    --help)
-        echo "Usage: test_on_demand.sh"
-        echo
-        echo "Exit code: 0 passed, 1 failed, 2 wrong usage, 77 no root or no namespaces here."
-        exit 0
-        ;;
-    *) echo "test_on_demand.sh: unknown option $1; see --help" >&2; exit 2 ;;
-esac
-
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-cluster=$here/cluster
-name=t$$
-work=$(mktemp -d)
-job=/run/faultloc-cluster/$name/job
-
-finish() {
-    local code=$?
-    trap - EXIT
-    "$cluster" down --name "$name" --quiet 2>/dev/null || :
-    wait
-    rm -rf "$work"
-    exit $code
-}
-trap finish EXIT
-
-bad() {
-    echo "FAILED: $*"
-    sed 's/^/    mpiexec: /' "$work/err" 2>/dev/null || :
-    sed 's/^/    said: /' "$work/said" "$work/wrong" 2>/dev/null || :
-    tail -n 40 "$job/trace" 2>/dev/null | sed 's/^/    trace: /' || :
-    exit 1
-}
-ok() { echo "ok: $*"; }
-
-# await SECONDS WHAT COMMAND...: asks again and again until the command says yes.
-await() {
-    local end=$((SECONDS + $1)) what=$2
-    shift 2
-    until "$@"; do
-        kill -0 "$run" 2>/dev/null || bad "the job ended; waited for: $what"
-        [ $SECONDS -lt $end ] || bad "waited in vain: $what"
-        sleep 0.05
-    done
-}
-
-program=
-for p in "${FAULTLOC_PROGRAM:-}" "${FAULTLOC_MPI:-}/bin/faultloc" "${top_builddir:-.}/tools/faultloc"; do
-    [ -n "$program" ] || [ ! -x "$p" ] || program=$p
-done
-[ -n "$program" ] || bad "no program faultloc in FAULTLOC_MPI/bin; FAULTLOC_PROGRAM can name one"
+. "$(dirname "$0")/lib/test.sh"
+find_program
 
 # says HOST CODE COMMAND ARGUMENT...: the program on that host; what it says is in $work/said, its errors
 # are in $work/wrong.
@@ -71,12 +22,9 @@ says() {
         code=$?
     [ $code = "$expected" ] || bad "faultloc $*: exit code $code, not $expected"
 }
-said() { grep -qE -e "$1" "$work/said" || bad "not said: $1"; }
 complained() { grep -qE -e "$1" "$work/wrong" || bad "no complaint: $1"; }
-in_err() { grep -qE -e "$1" "$work/err" 2>/dev/null; }
 # rules_used HOST N: N agents there have begun to use the rules that were set.
 rules_used() { [ "$(grep -c " $1: uses the rules mine\$" "$job/trace")" = "$2" ]; }
-in_trace() { grep -qE -e "$1" "$job/trace" 2>/dev/null; }
 
 "$cluster" up --name "$name" --hosts 4 --quiet || exit
 
@@ -86,8 +34,7 @@ in_trace() { grep -qE -e "$1" "$job/trace" 2>/dev/null; }
     --env "MPIR_CVAR_FAULTLOC_PATIENCE_MS=500" -- aside --rank 2 --seconds 3600 \
     >"$work/out" 2>"$work/err" &
 run=$!
-await 120 "the job's loop" test -e "$job/pids/looping"
-await 120 "all ranks" test -e "$job/pids/rank.2"
+await_loop
 has_socket() {
     "$cluster" exec --name "$name" h1 "$program" status --here --node h1 >"$work/said" \
         2>"$work/wrong"
@@ -140,7 +87,7 @@ for host in h1 h2 h3 h4; do
     await 30 "the rules in use on $host" in_trace "$host: uses the rules mine\$"
 done
 ok "rules are sent to all nodes, from any"
-"$cluster" fault --name "$name" --quiet agent-kill h2 || bad "cannot kill the agent of h2"
+fault agent-kill h2
 await 60 "the next agent of h2" in_trace 'h2: succeeds as agent$'
 await 30 "the rules of the next agent of h2" rules_used h2 2
 ok "the agent that follows uses them, too"
@@ -172,7 +119,7 @@ fi
 
 # ---- a fault, and the action that was set ---------------------------------------------------------
 
-"$cluster" fault --name "$name" --quiet stop 2 || bad "cannot stop rank 2"
+fault stop 2
 says h1 1 ask rank 2
 said '^  rank 2 \(pid [0-9]+\): stopped'
 said 'process-stopped: rank 2'
@@ -183,11 +130,6 @@ await 30 "the report" test -s "$work/report.json"
 "$program" check "$work/report.json" >/dev/null || bad "the report is not valid"
 ok "the report says who has set what"
 says h2 0 set action=abort
-for i in $(seq 1 1200); do
-    kill -0 $run 2>/dev/null || break
-    [ "$i" -lt 1200 ] || bad "the job did not end"
-    sleep 0.05
-done
-wait $run && bad "the job ended well"
-run=
+await_end 60
+[ "$code" != 0 ] || bad "the job ended well"
 ok "the action that was set ends the job because of the verdict that stands"

@@ -28,57 +28,12 @@ case ${1:-} in
     *) echo "test_rules_reload.sh: unknown option $1; see --help" >&2; exit 2 ;;
 esac
 
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-cluster=$here/cluster
-name=t$$
-work=$(mktemp -d)
-job=/run/faultloc-cluster/$name/job
+set --
+. "$(dirname "$0")/lib/test.sh"
+find_program
 rules=$work/rules.json
 rule=test-corrected-memory
 
-finish() {
-    local code=$?
-    trap - EXIT
-    "$cluster" down --name "$name" --quiet 2>/dev/null || :
-    wait
-    rm -rf "$work"
-    exit $code
-}
-trap finish EXIT
-
-bad() {
-    echo "FAILED: $*"
-    sed 's/^/    mpiexec: /' "$work/err" 2>/dev/null || :
-    tail -n 40 "$job/trace" 2>/dev/null | sed 's/^/    trace: /' || :
-    exit 1
-}
-ok() { echo "ok: $*"; }
-
-# await SECONDS WHAT COMMAND...: asks again and again until the command says yes.
-await() {
-    local end=$((SECONDS + $1)) what=$2
-    shift 2
-    until "$@"; do
-        kill -0 "$mpiexec" 2>/dev/null || bad "the job ended; waited for: $what"
-        [ $SECONDS -lt $end ] || bad "waited in vain: $what"
-        sleep 0.05
-    done
-}
-
-faultloc() {
-    local program
-    for program in "${FAULTLOC_PROGRAM:-}" "${FAULTLOC_MPI:-}/bin/faultloc" \
-        "${top_builddir:-.}/tools/faultloc"; do
-        [ -x "$program" ] || continue
-        "$program" "$@"
-        return
-    done
-    bad "no program faultloc in FAULTLOC_MPI/bin; FAULTLOC_PROGRAM can name one"
-}
-
-fault() { "$cluster" fault --name "$name" --quiet "$@" || bad "cannot inject '$*'"; }
-in_trace() { grep -qE -e "$1" "$job/trace" 2>/dev/null; }
-in_err() { grep -qE -e "$1" "$work/err" 2>/dev/null; }
 now_ms() { local t=${EPOCHREALTIME/[.,]/}; echo "${t%???}"; }
 
 # All agents but that of h3.
@@ -106,16 +61,17 @@ take_effect() {
 }
 
 "$cluster" up --name "$name" --hosts 4 --quiet || exit
-faultloc rules print >"$work/builtin.json" || bad "cannot print the built-in rules"
+"$program" rules print >"$work/builtin.json" || bad "cannot print the built-in rules"
 cp "$work/builtin.json" "$rules"
 
-# Rank 2 (h3) is nobody's peer: its host is off, and nobody misses it.
+# Rank 2 (h3) is nobody's peer: its host is off, and nobody misses it. The job goes on after the
+# verdict on it.
 "$cluster" run --quiet --name "$name" --faultloc --env "MPIR_CVAR_FAULTLOC_RULES=$rules" \
+    --env MPIR_CVAR_FAULTLOC_PATIENCE_MS=300000 \
     --env "MPIR_CVAR_FAULTLOC_REPORT=$work/report.json" -- aside --rank 2 --seconds 3600 \
     >"$work/out" 2>"$work/err" &
-mpiexec=$!
-await 120 "the job's loop" test -e "$job/pids/looping"
-await 120 "all ranks" test -e "$job/pids/rank.2"
+run=$!
+await_loop
 fault power-off h3
 
 fault symptoms h1 memory-corrected h3 1 1

@@ -6,60 +6,11 @@
 
 # `faultloc status` on any node says what all nodes and ranks of a job do, as text and as JSON; many
 # questions at once are all answered, and the job goes on; a node that does not answer is named.
+# Exit code: 0 passed, 1 failed, 2 wrong usage, 77 no root or no namespaces here.
 set -euo pipefail
 
-case ${1:-} in
-    '') ;;
-    --help)
-        echo "Usage: test_status.sh"
-        echo
-        echo "Exit code: 0 passed, 1 failed, 2 wrong usage, 77 no root or no namespaces here."
-        exit 0
-        ;;
-    *) echo "test_status.sh: unknown option $1; see --help" >&2; exit 2 ;;
-esac
-
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-cluster=$here/cluster
-name=t$$
-work=$(mktemp -d)
-job=/run/faultloc-cluster/$name/job
-
-finish() {
-    local code=$?
-    trap - EXIT
-    "$cluster" down --name "$name" --quiet 2>/dev/null || :
-    wait
-    rm -rf "$work"
-    exit $code
-}
-trap finish EXIT
-
-bad() {
-    echo "FAILED: $*"
-    sed 's/^/    mpiexec: /' "$work/err" 2>/dev/null || :
-    sed 's/^/    said: /' "$work/said" "$work/wrong" 2>/dev/null || :
-    tail -n 40 "$job/trace" 2>/dev/null | sed 's/^/    trace: /' || :
-    exit 1
-}
-ok() { echo "ok: $*"; }
-
-# await SECONDS WHAT COMMAND...: asks again and again until the command says yes.
-await() {
-    local end=$((SECONDS + $1)) what=$2
-    shift 2
-    until "$@"; do
-        kill -0 "$run" 2>/dev/null || bad "the job ended; waited for: $what"
-        [ $SECONDS -lt $end ] || bad "waited in vain: $what"
-        sleep 0.05
-    done
-}
-
-program=
-for p in "${FAULTLOC_PROGRAM:-}" "${FAULTLOC_MPI:-}/bin/faultloc" "${top_builddir:-.}/tools/faultloc"; do
-    [ -n "$program" ] || [ ! -x "$p" ] || program=$p
-done
-[ -n "$program" ] || bad "no program faultloc in FAULTLOC_MPI/bin; FAULTLOC_PROGRAM can name one"
+. "$(dirname "$0")/lib/test.sh"
+find_program
 
 # asks CODE ARGUMENT...: the answer is in $work/said, what is wrong in $work/wrong.
 asks() {
@@ -68,7 +19,6 @@ asks() {
     "$program" status "$id" "$@" >"$work/said" 2>"$work/wrong" || code=$?
     [ $code = "$expected" ] || bad "faultloc status $*: exit code $code, not $expected"
 }
-said() { grep -qE -e "$1" "$work/said" || bad "not said: $1"; }
 
 job_of() {
     local s j
@@ -84,7 +34,7 @@ export XDG_RUNTIME_DIR=/run/faultloc-cluster/$name/runtime
 "$cluster" run --quiet --name "$name" --faultloc --ppn 2 -- alltoall --seconds 3600 \
     >"$work/out" 2>"$work/err" &
 run=$!
-await 120 "the job's loop" test -e "$job/pids/looping"
+await_loop
 id=
 find_id() {
     id=$(job_of)
@@ -130,7 +80,7 @@ ok "200 questions, eight at a time: all were answered, the job goes on"
 
 # ---- who does not answer -------------------------------------------------------------------------
 
-"$cluster" fault --name "$name" power-off h3 >/dev/null 2>&1 || bad "h3 cannot be switched off"
+fault power-off h3
 lost() {
     "$program" status "$id" --node h1 >"$work/said" 2>"$work/wrong" || :
     grep -qE '^nodes: 3 answered; 1 lost \(h3\)$' "$work/said"

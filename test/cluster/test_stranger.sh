@@ -7,42 +7,11 @@
 # Strangers at an agent's port, from another host and from the login host, by every path: all are
 # refused, each kind is told once, and neither the job nor the agent comes to harm: the job ends as
 # it should, and another one, while it is flooded, still has its lost host located.
-# Exit code: 0 passed, 1 failed, 77 no root or no namespaces here.
+# Exit code: 0 passed, 1 failed, 2 wrong usage, 77 no root or no namespaces here.
 # shellcheck disable=SC2154
 set -euo pipefail
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-cluster=$here/cluster
-name=t$$
-work=$(mktemp -d)
-job=/run/faultloc-cluster/$name/job
+. "$(dirname "$0")/lib/test.sh"
 flood=10000
-
-finish() {
-    local code=$?
-    trap - EXIT
-    "$cluster" down --name "$name" --quiet 2>/dev/null || :
-    wait
-    rm -rf "$work"
-    exit $code
-}
-trap finish EXIT
-
-bad() {
-    echo "FAILED: $*"
-    sed 's/^/    mpiexec: /' "$work/err" 2>/dev/null || :
-    exit 1
-}
-ok() { echo "ok: $*"; }
-
-# await SECONDS WHAT COMMAND...: asks again and again until the command says yes.
-await() {
-    local end=$((SECONDS + $1)) what=$2
-    shift 2
-    until "$@"; do
-        [ $SECONDS -lt $end ] || bad "waited in vain: $what"
-        sleep 0.1
-    done
-}
 
 # The program of the stranger: that of this build, else it is made here.
 find_stranger() {
@@ -73,12 +42,9 @@ start_job() {
         --env "MPIR_CVAR_FAULTLOC_REPORT=$1/report.json" ${options[@]+"${options[@]}"} -- \
         alltoall --seconds 3600 --until "$1/end" --pause-ms 5 \
         >"$work/out" 2>"$work/err" &
-    mpiexec=$!
-    await 120 "the job's loop" test -e "$job/pids/looping"
-    await 120 "all ranks" test -e "$job/pids/rank.2"
+    run=$!
+    await_loop
 }
-
-ended() { ! kill -0 "$mpiexec" 2>/dev/null; }
 
 # What listens in the management network are the agent and its deputy.
 agent_of() {
@@ -130,9 +96,7 @@ agent_of h2
 while read -r kind; do ok "told once: $kind"; done < <(refusals)
 [ "$(grep -c '^\[faultloc\]' "$work/err")" = 3 ] || bad "more was said than of strangers"
 : >"$work/one/end"
-await 60 "the job's end" ended
-code=0
-wait "$mpiexec" || code=$?
+await_end 60
 [ $code = 0 ] || bad "the job ended with $code"
 grep -q 'all words right' "$work/out" || bad "the job did not do its work"
 [ ! -e "$work/one/report.json" ] || bad "there is a report"
@@ -147,10 +111,8 @@ before=$(descriptors "$pid")
 flooding=$!
 await 30 "the flood" more_descriptors "$before"
 "$cluster" fault --quiet --name "$name" power-off h3
-await 60 "the job's end after h3 is lost" ended
+await_end 60
 kill $flooding 2>/dev/null || :
-code=0
-wait "$mpiexec" || code=$?
 [ $code != 0 ] || bad "mpiexec ended with 0 though h3 was lost"
 [ "$(grep -cE '^\[faultloc\] [a-z-]+: ' "$work/err")" = 1 ] || bad "not one verdict"
 grep -qE '^\[faultloc\] node-outage: .*h3' "$work/err" || bad "h3 is not named"

@@ -10,16 +10,20 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 cluster=$here/cluster
 # shellcheck source=/dev/null
 . "$here/lib/common.sh"
+. "$here/lib/campaign.sh"
 
 deadlocks="recv-recv ssend-ssend big-send-send ring5 two-comms waitall test-loop iprobe-loop"
 missing="missing-fence missing-split missing-idup missing-inter missing-iv missing-scatterv"
 deadlocks+=" or-knot wrong-tag wrong-comm missing-send missing-near $missing early-finalize"
 deadlocks+=" intercomm rma-lock rma-shared rma-lock-all rma-all-wanted rma-crosswise pscw win-test"
-deadlocks+=" first-of-two recv-recv-f08 recv-recv-mpif"
-mismatches="bcast-roots reduce-allreduce skip-allreduce skip-first counts ibarrier-barrier"
+deadlocks+=" first-of-two thread-joins recv-recv-f08 recv-recv-mpif"
+mismatches="bcast-roots scatterv-barrier reduce-allreduce skip-allreduce skip-first counts"
+mismatches+=" ibarrier-barrier"
 healthy="or-no-knot late-send compute slow-link sleep-poll thread-comes uneven"
 all_kinds="$deadlocks $mismatches $healthy"
-for_threads="${deadlocks%% or-knot*} wrong-tag wrong-comm intercomm late-send thread-comes"
+for_threads="${deadlocks%% or-knot*} wrong-tag wrong-comm missing-send intercomm thread-joins"
+for_threads+=" bcast-roots reduce-allreduce skip-allreduce counts ibarrier-barrier late-send"
+for_threads+=" thread-comes"
 all_programs="alltoall halo pipeline master irregular"
 
 indent() { fold -s -w 74 <<<"$1" | sed 's/ *$//; s/^/                          /'; }
@@ -51,7 +55,7 @@ $(indent "$healthy")
   --ppn K,K,...       ranks per host (1,4)
   --one-host          all ranks are on one host (--hosts 1 --ppn 4, if these are not given)
   --threads N         the ranks that hang do it with N threads at once; kinds that cannot are
-                      skipped (1; of thread-comes 8)
+                      skipped (1; of thread-joins and thread-comes 8)
   --runs N            runs of each kind (1)
   --seed N            the seed of what is drawn: program, ranks, moments (random). Run R of a kind
                       uses N + R - 1, so that '--runs 1 --seed' with the seed, kind and ppn of a
@@ -73,74 +77,32 @@ all runs were skipped.
 END
 }
 
-die() { echo "waits_campaign.sh: $2" >&2; exit "$1"; }
-
 kinds=${all_kinds// /,} programs=${all_programs// /,} hosts='' ppns='' one_host='' threads=1 runs=1
 seed=$((RANDOM % 30000)) max_delay=2.5 deadline=20 lasts=60 settle=3 check_programs='' keep=''
 json='' rate=2mbit
-while [ $# -gt 0 ]; do
-    case $1 in
-        --help | -h) usage; exit 0 ;;
-        --one-host) one_host=1; shift; continue ;;
-        --check-programs) check_programs=1; shift; continue ;;
-        --kinds | --programs | --hosts | --ppn | --threads | --runs | --seed | --max-delay | \
-            --rate | --deadline | --seconds | --settle | --mpi | --keep | --json)
-            [ $# -ge 2 ] || die 2 "$1 needs a value; see --help" ;;
-        *) die 2 "unknown argument $1; see --help" ;;
-    esac
-    case $1 in
-        --kinds) kinds=$2 ;;
-        --programs) programs=$2 ;;
-        --hosts) hosts=$2 ;;
-        --ppn) ppns=$2 ;;
-        --threads) threads=$2 ;;
-        --runs) runs=$2 ;;
-        --seed) seed=$2 ;;
-        --max-delay) max_delay=$2 ;;
-        --rate) rate=$2 ;;
-        --deadline) deadline=$2 ;;
-        --seconds) lasts=$2 ;;
-        --settle) settle=$2 ;;
-        --mpi) export FAULTLOC_MPI=$2 ;;
-        --keep) keep=$2 ;;
-        --json) json=$2 ;;
-    esac
-    shift 2
-done
+read_options '--one-host:one_host --check-programs:check_programs --kinds=kinds --programs=programs
+    --hosts=hosts --ppn=ppns --threads=threads --runs=runs --seed=seed --max-delay=max_delay
+    --rate=rate --deadline=deadline --seconds=lasts --settle=settle --mpi=FAULTLOC_MPI --keep=keep
+    --json=json' "$@"
 if [ -n "$one_host" ]; then
     [ "${hosts:-1}" = 1 ] || die 2 "--one-host and --hosts $hosts contradict each other"
     hosts=1 ppns=${ppns:-4}
 fi
 hosts=${hosts:-4} ppns=${ppns:-1,4}
 
-# check_words WHAT WORDS ALL
-check_words() {
-    local word
-    for word in ${2//,/ }; do
-        [[ " $3 " == *" $word "* ]] || die 2 "unknown $1 '$word'; known are: $3"
-    done
-}
 check_words kind "$kinds" "$all_kinds"
 check_words program "$programs" "$all_programs"
-# check_values WHAT-OPTIONS REGEX VALUE...
-check_values() {
-    local value
-    for value in "${@:3}"; do
-        [[ $value =~ ^$2$ ]] || die 2 "not a value for $1: '$value'; see --help"
-    done
-}
 check_values '--runs, --seed, --seconds, --settle and --deadline' '[0-9]+' "$runs" "$seed" \
     "$lasts" "$settle" "$deadline"
-check_values '--ppn, --hosts and --threads' '[1-9][0-9]*(,[1-9][0-9]*)*' "$ppns" "$hosts" "$threads"
+check_values '--ppn, --hosts and --threads' "$NUMBERS" "$ppns" "$hosts" "$threads"
 check_values --rate '[1-9][0-9]*[kmg]?bit' "$rate"
-check_values --max-delay '[0-9]+([.][0-9]+)?' "$max_delay"
+check_values --max-delay "$DECIMAL" "$max_delay"
 for ppn in ${ppns//,/ }; do
     [ $((hosts * ppn)) -ge 4 ] || die 2 "$hosts hosts with $ppn ranks: at least 4 ranks are needed"
 done
 "$cluster" check --quiet || exit
-command -v jq >/dev/null || die 77 "no program 'jq' (Debian package jq)"
-[ -z "$check_programs" ] || command -v gdb >/dev/null ||
-    die 77 "no program 'gdb' (Debian package gdb)"
+need jq jq
+[ -z "$check_programs" ] || need gdb gdb
 [ -z "$json" ] || [ "$json" = - ] || : >"$json"
 CLUSTER_HOME=$here MPI=''
 find_mpi
@@ -159,16 +121,6 @@ finish() {
 }
 
 # --- what a run is ----------------------------------------------------------------------------
-
-# Kinds with the same seed draw different things, and so do neighbouring seeds.
-seed_draws() { RANDOM=$(cksum <<<"$1" | cut -d' ' -f1); }
-
-# Each sets DRAWN; a subshell would not move the sequence on.
-draw() { DRAWN=$(($1 + (RANDOM * 32768 + RANDOM) % ($2 - $1 + 1))); } # FROM TO
-draw_of() { # WORD...
-    draw 1 $#
-    DRAWN=${!DRAWN}
-}
 
 is_healthy() { [[ " $healthy " == *" $kind "* ]]; }
 
@@ -190,7 +142,7 @@ plan() {
         sleep-poll)
             draw 2 200
             ARGS+=(--poll-ms "$DRAWN") DID="every $DRAWN ms" ;;
-        thread-comes) [ "$n" -gt 1 ] || n=8 ;;
+        thread-joins | thread-comes) [ "$n" -gt 1 ] || n=8 ;;
         uneven) PROGRAM=uneven TALKS=1 ARGS=("${ARGS[@]:2}" --seconds "$lasts") ;;
         *-f08 | *-mpif)
             PROGRAM=hang_${kind##*-} ARGS=() program=fortran
@@ -209,6 +161,7 @@ stamp() {
 start_job() {
     local on=1
     [ -z "$check_programs" ] || on=0
+    : >"$work/out"
     mkfifo "$work/pipe"
     (trap - EXIT; stamp <"$work/pipe" >"$work/err") &
     stamper=$!

@@ -47,3 +47,50 @@ const char *sample_address(void *ctx, int32_t node, enum ftree_path path, char *
     snprintf(buf, len, "10.%d.0.%d", (int) path, (int) node + 1);
     return buf;
 }
+
+#define SPANS(n_, count_, ...) \
+    { \
+        .items = (struct ftree_span[]){__VA_ARGS__}, .n = n_, .count = count_ \
+    }
+
+static struct ftree_rank_class classes[] = {
+    {.state = FTREE_DOES_WAIT,
+     .call = 0x11,
+     .comm = "rows",
+     .count = 3,
+     .example = 0,
+     .shortest = 1500 * FTREE_MS,
+     .longest = 12040 * FTREE_MS,
+     .any = 1,
+     .ranks = SPANS(3, 3, {0, 0}, {2, 2}, {4, 4}),
+     .peers = SPANS(1, 1, {5, 5})},
+    {.state = FTREE_DOES_CALL, .call = 0x11, .count = 1, .example = 6, .ranks = SPANS(1, 1, {6, 6})},
+    {.state = FTREE_DOES_STOP, .count = 1, .example = 7, .ranks = SPANS(1, 1, {7, 7})},
+};
+
+static const struct ftree_suspicion suspicions[] = {
+    {.node = 2,
+     .switch_ = FTREE_NONE,
+     .by = 0,
+     .kind = FTREE_SYMPTOM_PEER_STALL,
+     .age = 1200 * FTREE_MS},
+    {.node = 2,
+     .switch_ = 1,
+     .by = 1,
+     .kind = FTREE_SYMPTOM_PEER_STALL,
+     .age = 200 * FTREE_MS},
+};
+
+const struct ftree_query_result sample_status = {
+    .kind = FTREE_QUERY_STATUS,
+    .number = 5,
+    .root = 0,
+    .nodes = 4,
+    .answered = SPANS(1, 1, {0, 0}),
+    .left = SPANS(1, 1, {1, 1}),
+    .failed = SPANS(1, 1, {3, 3}),
+    .silent = SPANS(1, 1, {2, 2}),
+    .classes = {.items = classes, .n = 3, .dropped = 1, .dropped_ranks = 1},
+    .suspicions = 2,
+    .more_suspicions = 1,
+    .suspicion = suspicions};

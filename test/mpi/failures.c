@@ -95,6 +95,9 @@ static void listen_to_events(void)
                                NULL, NULL, &desc_len, &bind) == MPI_SUCCESS &&
               elements == 11 + 24 + 64 && enumtype == MPI_T_ENUM_NULL,
           "the event is described otherwise");
+    check(MPI_T_event_get_info(index, NULL, NULL, &verbosity, NULL, NULL, NULL, NULL, NULL, NULL,
+                               NULL, &bind) == MPI_SUCCESS,
+          "what is left out is asked for");
     check(MPI_T_event_handle_alloc(index, NULL, MPI_INFO_NULL, &registration) == MPI_SUCCESS,
           "no handle");
     check(MPI_T_event_register_callback(registration, MPI_T_CB_REQUIRE_MPI_RESTRICTED,

@@ -3,13 +3,15 @@
  *     See COPYRIGHT in top-level directory
  */
 
-/* Ranks that are late for MPI_Init, or for MPI_Finalize, until they are let go.
+/* Ranks that are late for MPI_Init, for a message, or for MPI_Finalize, until they are let go.
  *
- * late [--init R,...] [--finalize R,...]
+ * late [--init R,...] [--send R,...] [--finalize R,...]
  *
- * Each of these ranks writes the file init.R, or finalize.R, as tu_note() does, and waits until
- * there is a file go.init.R, or go.finalize.R, in the same folder, FAULTLOC_TEST_PIDFILE. */
+ * Each of these ranks writes the file init.R, send.R or finalize.R, as tu_note() does, and waits until
+ * there is a file go.init.R and so on in the same folder, FAULTLOC_TEST_PIDFILE. It waits outside MPI;
+ * for a rank of --send all others are meanwhile in MPI_Recv. */
 
+#include "rest.h"
 #include "testutil.h"
 
 #include <mpi.h>
@@ -46,18 +48,43 @@ static void wait_for_go(const char *what, int rank)
         nanosleep(&t, NULL);
 }
 
+/* Every rank that is listed sends one message to all others. */
+static void send_late(const char *list, int rank)
+{
+    int size, word = 0;
+
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    for (int from = 0; from < size; from++) {
+        if (!is_listed(list, from))
+            continue;
+        if (from != rank) {
+            MPI_Recv(&word, 1, MPI_INT, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            continue;
+        }
+        wait_for_go("send", rank);
+        for (int to = 0; to < size; to++)
+            if (to != rank)
+                MPI_Send(&word, 1, MPI_INT, to, 0, MPI_COMM_WORLD);
+    }
+    if (*list)
+        tu_meet(MPI_COMM_WORLD);
+}
+
 int main(int argc, char **argv)
 {
     const char *at_init = tu_string(argc, argv, "--init", "");
+    const char *at_send = tu_string(argc, argv, "--send", "");
     const char *at_finalize = tu_string(argc, argv, "--finalize", "");
     const char *number = getenv("PMI_RANK");
     int rank = number ? atoi(number) : 0;
 
+    rest_while_idle(200);
     if (is_listed(at_init, rank))
         wait_for_go("init", rank);
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Barrier(MPI_COMM_WORLD);
+    send_late(at_send, rank);
     if (is_listed(at_finalize, rank))
         wait_for_go("finalize", rank);
     MPI_Finalize();

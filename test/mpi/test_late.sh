@@ -6,7 +6,8 @@
 
 # Jobs to whose MPI_Init or MPI_Finalize not all ranks come, all at the same time: what mpiexec says
 # of a rank that ended without MPI_Init, of one that a script has started, of a host whose launcher
-# takes long, of ranks that close their connections; and nothing without FaultLoc.
+# takes long, of ranks that close their connections; and nothing without FaultLoc. Beside them a job
+# in which all wait for a rank that is outside MPI: the note on it, twice, and no verdict.
 # test/cluster/test_late.sh has what needs hosts.
 # Exit code: 0 passed, 1 failed.
 set -euo pipefail
@@ -47,20 +48,28 @@ begin() {
     pids+=($!)
 }
 
-# expect LABEL LINE: a line of its standard error.
-expect() {
-    local end=$((SECONDS + 120))
-    until grep -q "^\[faultloc\] *$2\$" "$work/$1.err"; do
-        [ $SECONDS -lt $end ] || bad "$1: no line '$2': $(cat "$work/$1".{out,err})"
+# await WHAT COMMAND...: asks again and again until the command says yes.
+await() {
+    local end=$((SECONDS + 120)) what=$1
+    shift
+    until "$@"; do
+        [ $SECONDS -lt $end ] || bad "waited in vain: $what: $(cat "$work"/*.{out,err})"
         sleep 0.1
     done
 }
+
+# expect LABEL LINE: a line of its standard error.
+expect() { await "$1: the line '$2'" grep -q "^\[faultloc\] *$2\$" "$work/$1.err"; }
 
 begin off -hosts h1,h2 -launcher fork -n 4 "$bin/late" --init 1
 begin early -faultloc -hosts h1,h2 -launcher fork -n 4 "$work/early" "$bin/late"
 begin script -faultloc -hosts h1 -launcher fork -n 4 "$work/script" "$bin/late" --init 1,2
 begin launcher -faultloc -launcher ssh -launcher-exec "$work/launcher" -hosts h1,h2,h3 -ppn 2 -n 6 \
     "$bin/late"
+begin waiting -faultloc -env UCX_TLS tcp,self -env MPIR_CVAR_NOLOCAL 1 \
+    -env MPIR_CVAR_FAULTLOC_STALL_MS 300 -env MPIR_CVAR_FAULTLOC_ACTION abort \
+    -env MPIR_CVAR_FAULTLOC_REPORT "$work/waiting.json" \
+    -env MPIR_CVAR_FAULTLOC_TRACE "$work/waiting.trace" -n 2 "$bin/late" --send 0
 begin close -faultloc -env UCX_TLS tcp,self -env MPIR_CVAR_NOLOCAL 1 -n 2 "$bin/late" --finalize 1
 
 expect early 'MPI_Init: 3 of 4 ranks have come, none for [0-9]* s; 1 rank on h[12] has not'
@@ -80,6 +89,16 @@ expect launcher "2 ranks (2-3) on h2: hydra's proxy has not connected"
 expect launcher 'MPI_Init: all 6 ranks have come, after [0-9]* s'
 echo "ok: a launcher that takes long"
 
+# After ten stall limits, and again after twice as many more, by the same agent.
+who='for rank 0 (.*), which is outside MPI; nothing is known to be wrong'
+expect waiting "waiting: 1 of 2 ranks has waited for [0-9]* s $who"
+expect waiting '1 in MPI_Recv on MPI_COMM_WORLD, rank 1 (.*) alone'
+expect waiting "waiting: 1 of 2 ranks has waited for \([6-9]\|[1-9][0-9][0-9]*\) s $who"
+grep -q '"waiting"' "$work/waiting.json" || bad "the report has no note"
+! grep -E 'verdict|succeeds as agent' "$work/waiting.trace" || bad "an agent died, or found a fault"
+: >"$work/waiting.d/go.send.0"
+echo "ok: all wait for a rank that is outside MPI"
+
 expect close 'MPI_Finalize: 1 of 2 ranks have come, none for [0-9]* s; 1 rank on .* has not'
 expect close 'rank 1 on .* (pid [0-9]*): late sleeping in hrtimer_nanosleep'
 : >"$work/close.d/go.finalize.1"
@@ -87,7 +106,7 @@ expect close 'MPI_Finalize: all 2 ranks have come, after [0-9]* s'
 echo "ok: a rank that waits for another to close their connection"
 
 : >"$work/off.d/go.init.1"
-for i in 0 2 3 4; do
+for i in 0 2 3 4 5; do
     wait "${pids[i]}" || bad "a job failed: $(cat "$work"/*.err)"
 done
 wait "${pids[1]}" || :

@@ -14,7 +14,7 @@
 
 #include "base.h"
 #include "faultloc/agent/reporter.h"
-#include "sample.h"
+#include "program.h"
 #include "suite.h"
 
 #include <json.h>
@@ -25,29 +25,8 @@
 
 static struct faultloc_program program;
 static struct faultloc_reporter reporter;
-static struct ftree *ft;
 static char folder[64], report[128], people[128];
 static int stderr_before;
-
-static int no_send(void *ctx, const struct ftree_route *to, const void *bytes, size_t len)
-{
-    (void) ctx, (void) to, (void) bytes, (void) len;
-    return 0;
-}
-
-static void no_look(void *ctx, int32_t i, struct ftree_rank_state *state)
-{
-    (void) ctx, (void) i;
-    *state = (struct ftree_rank_state){.peer = FTREE_NONE};
-}
-
-static void no_verdict(void *ctx, const struct ftree_verdict *v)
-{
-    (void) ctx, (void) v;
-}
-
-static const struct ftree_io io = {
-    .send = no_send, .look = no_look, .verdict = no_verdict, .report = no_verdict};
 
 static void hear_people(void)
 {
@@ -61,22 +40,15 @@ static void hear_people(void)
 
 static void setup(bool with_file)
 {
-    int fd;
-
     snprintf(folder, sizeof(folder), "/tmp/test_faultloc_reporter.XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(folder));
     snprintf(report, sizeof(report), "%s/report.json", folder);
     snprintf(people, sizeof(people), "%s/stderr", folder);
-    program = (struct faultloc_program){.epoll = epoll_create1(EPOLL_CLOEXEC)};
-    ck_assert_int_eq(faultloc_board_make(4, 8, 2, 0, &program.board, &fd), 0);
-    close(fd);
-    snprintf(program.board->job_id, sizeof(program.board->job_id), "4711");
+    program_open(&program, 0);
+    program.epoll = epoll_create1(EPOLL_CLOEXEC);
     if (with_file)
         snprintf(program.board->settings.report, sizeof(program.board->settings.report), "%s",
                  report);
-    program.job.job = sample_job;
-    program.job.job.rules = base_rules();
-    ck_assert_int_eq(ftree_create(&program.job.job, 0, NULL, &io, NULL, &ft), FTREE_OK);
     hear_people();
     ck_assert_int_eq(faultloc_reporter_open(&reporter, &program), 0);
 }
@@ -94,9 +66,8 @@ static void teardown(void)
     unlink(report);
     unlink(people);
     ck_assert_int_eq(rmdir(folder), 0);
-    ftree_destroy(ft);
-    faultloc_board_unmap(program.board);
     close(program.epoll);
+    program_close(&program);
 }
 
 static const struct ftree_waiting note = {.waiting = 10200 * FTREE_MS,
@@ -110,7 +81,7 @@ static const struct ftree_waiting note = {.waiting = 10200 * FTREE_MS,
     "[faultloc] waiting: 5 of 8 ranks have waited for 10 s for rank 3 (h1), which is outside " \
     "MPI; nothing is known to be wrong\n" \
     "[faultloc]   5 in MPI_Recv on MPI_COMM_WORLD, rank 0 (h0) for example\n" \
-    "[faultloc]   what all ranks do: faultloc status; where rank 3 is: a debugger on h1\n" \
+    "[faultloc]   what all ranks do: faultloc status; where rank 3 is: faultloc ask rank 3\n" \
     "[faultloc]   to have it examined: faultloc symptom --kind user-suspects --component " \
     "\"rank 3\"\n"
 
@@ -128,7 +99,7 @@ START_TEST(a_note_is_printed_and_in_the_report)
     char expected[1024];
 
     setup(true);
-    faultloc_reporter_waiting(&reporter, ft, &note);
+    faultloc_reporter_waiting(&reporter, &note);
     finish();
     snprintf(expected, sizeof(expected), TEXT "[faultloc]   full report: %s\n", report);
     ck_assert_str_eq(suite_text_of(people), expected);
@@ -146,7 +117,7 @@ END_TEST
 START_TEST(a_note_without_a_report_file)
 {
     setup(false);
-    faultloc_reporter_waiting(&reporter, ft, &note);
+    faultloc_reporter_waiting(&reporter, &note);
     finish();
     ck_assert_str_eq(suite_text_of(people), TEXT);
     teardown();
@@ -159,10 +130,10 @@ START_TEST(a_verdict_after_a_note_has_both)
     struct json_object *o;
 
     setup(true);
-    faultloc_reporter_waiting(&reporter, ft, &note);
+    faultloc_reporter_waiting(&reporter, &note);
     v.located = v.first_symptom = 1;
-    ck_assert_int_eq(ftree_restore(ft, 2, &v), FTREE_OK);
-    faultloc_reporter_verdict(&reporter, ft, &v);
+    ck_assert_int_eq(ftree_restore(program.ft, 2, &v), FTREE_OK);
+    faultloc_reporter_verdict(&reporter, &v);
     finish();
     o = read_report();
     ck_assert(json_object_object_get_ex(o, "waiting", NULL));
@@ -179,7 +150,7 @@ START_TEST(a_verdict_alone_has_no_note)
 
     setup(true);
     v.located = v.first_symptom = 1;
-    faultloc_reporter_verdict(&reporter, ft, &v);
+    faultloc_reporter_verdict(&reporter, &v);
     finish();
     o = read_report();
     ck_assert(!json_object_object_get_ex(o, "waiting", NULL));

@@ -401,6 +401,31 @@ START_TEST(who_acknowledges_one_of_two_is_given_longer_for_the_other)
 }
 END_TEST
 
+/* Others that are sent and acknowledged all the time must not put off what was lost. */
+START_TEST(what_a_later_message_has_overtaken_is_not_given_longer)
+{
+    struct lone *l = lone_of(shape_star(4, 1), 1);
+    struct wire_message m = {.type = WIRE_ACK};
+    struct ftree_inspect_message left;
+    struct ftree_symptom s;
+
+    send_one(l);
+    lone_run(l, 50);
+    ftree_symptom_init(&s, FTREE_SYMPTOM_PEER_STALL, 3, 3, 1, l->now, l->now);
+    LONE_STEP(l, ftree_intake(l->ft, l->now, &s, false));
+    ck_assert_int_eq(ftree_inspect_outbox(l->ft), 2);
+    lone_run(l, 50);
+    m.u.ack = l->sent[1].m.id;
+    lone_hear(l, 0, FTREE_PATH_DATA, &m);
+    lone_run(l, 49);
+    ck_assert(ftree_inspect_message(l->ft, 0, &left));
+    ck_assert_int_eq(left.tries, 1);
+    lone_run(l, 1);
+    ck_assert(ftree_inspect_message(l->ft, 0, &left));
+    ck_assert_int_eq(left.tries, 2);
+}
+END_TEST
+
 /* The root is suspected, and its substitutes may be lost with it. */
 START_TEST(a_substitute_that_is_silent_does_not_hold_up_the_next)
 {
@@ -535,6 +560,7 @@ SUITE("outbox")
     TEST(without_memory_a_message_is_left_out);
     TEST(a_send_that_fails_is_no_more_than_a_lost_message);
     TEST(who_acknowledges_one_of_two_is_given_longer_for_the_other);
+    TEST(what_a_later_message_has_overtaken_is_not_given_longer);
     TEST(a_substitute_that_is_silent_does_not_hold_up_the_next);
     TEST(a_verdict_waits_for_a_child_that_is_mute);
     TEST(a_verdict_that_waits_is_not_sent_for_a_quick_no);

@@ -38,6 +38,30 @@ START_TEST(a_note_comes_after_ten_stall_limits_and_at_doubling_intervals)
 }
 END_TEST
 
+/* On a busy machine a rank may seem to go on for a moment. */
+START_TEST(a_pause_of_the_stall_brings_no_note_sooner)
+{
+    struct ranks *r = ranks_of(world_new(4, 4, 4));
+
+    for (int i = 0; i < 3; i++) {
+        receive(r, 1, 14);
+        world_run(r->w, 12 * SECOND);
+        ranks_go_on(r, 1);
+        world_run(r->w, SECOND);
+        ck_assert_int_eq(r->w->notes, i < 2 ? 1 : 2); /* after 10 s, and 20 s later at least */
+    }
+    world_run(r->w, 120 * SECOND); /* nobody waits */
+    for (int i = 0; i < 2; i++) {
+        receive(r, 1, 14);
+        world_run(r->w, 11 * SECOND - SECOND / 4);
+        ranks_go_on(r, 1);
+        world_run(r->w, 20 * SECOND);
+        ck_assert_int_eq(r->w->notes, 3 + i);
+    }
+    world_free(r->w);
+}
+END_TEST
+
 START_TEST(those_most_waited_for_are_first)
 {
     struct ranks *r = ranks_of(world_new(4, 4, 4));
@@ -121,11 +145,37 @@ START_TEST(what_the_rank_does_is_said)
 }
 END_TEST
 
+/* One-sided communication with a rank that waits in a barrier: each operation waits for that rank, for a
+ * moment. */
+START_TEST(a_rank_in_short_waits_has_not_waited)
+{
+    struct ranks *r = ranks_of(world_new(4, 4, 4));
+
+    receive(r, 1, 14);
+    receive(r, 2, 14);
+    for (int i = 0; i < 120; i++) {
+        ranks_wait(r, 14, CALL_WIN_LOCK, WAITS_FOR_ALL);
+        ranks_rma(r, 14, 1);
+        world_run(r->w, SECOND / 10);
+    }
+    ck_assert_int_eq(r->w->reports, 0);
+    ck_assert_int_eq(r->w->notes, 1);
+    ck_assert_int_eq(r->w->note.count, 2);
+    ck_assert_int_eq(r->w->note.ends, 1);
+    ck_assert_int_eq(r->w->note.end[0].rank, 14);
+    ck_assert_int_eq(r->w->note.end[0].count, 2);
+    ck_assert_str_eq(r->w->note.end[0].state, "in MPI_Win_lock");
+    world_free(r->w);
+}
+END_TEST
+
 SUITE("waitfor_note")
 {
     TEST(a_note_comes_after_ten_stall_limits_and_at_doubling_intervals);
+    TEST(a_pause_of_the_stall_brings_no_note_sooner);
     TEST(those_most_waited_for_are_first);
     TEST(another_rank_to_wait_for_begins_anew);
     TEST(while_a_verdict_stands_there_is_no_note);
     TEST_ROWS(what_the_rank_does_is_said, 2);
+    TEST(a_rank_in_short_waits_has_not_waited);
 }

@@ -156,8 +156,8 @@ static int32_t next_of(const struct sim_hang *g, int32_t place)
     return member(g, place + 1);
 }
 
-/* The rank that it exchanges data with inside the collective, by recursive doubling: it waits for the
- * first one whose data have to come from the one that is missing. */
+/* The rank that it exchanges data with inside the collective, by recursive doubling: it waits for
+ * the first one whose data have to come from the one that is missing. */
 static int32_t partner_of(const struct sim_run *r, int32_t rank, int32_t missing)
 {
     int32_t differ = rank ^ missing, bit = 1, partner;
@@ -345,7 +345,8 @@ static void write_collective(const struct sim_hang *g, int32_t rank, struct wait
     if (!is_in)
         return;
     k->call = bcast ? CALL_BCAST : CALL_ALLREDUCE;
-    /* a broadcast needs its root alone, which in turn needs nobody: the last of them may wait for it */
+    /* a broadcast needs its root alone, which in turn needs nobody: the last of them may wait for
+     * it */
     k->request[k->requests++] = (struct waits_request){.kind = WAITS_COLLECTIVE,
                                                        .comm = 0,
                                                        .peer = bcast ? root : FTREE_NONE,
@@ -376,8 +377,8 @@ static bool waits(const struct sim_run *r, int32_t rank)
     return r->rank[rank].since > 0 && r->rank[rank].since < r->now;
 }
 
-/* Ranks that wait for each other because the network between them is cut have both sent: that is under
- * way, and they do not hang. */
+/* Ranks that wait for each other because the network between them is cut have both sent: that is
+ * under way, and they do not hang. */
 static bool has_sent(const struct sim_run *r, int32_t from, int32_t to)
 {
     const struct sim_rank *a = &r->rank[from], *b = &r->rank[to];

@@ -9,9 +9,9 @@
 #include "ftree.h"
 
 /*
- * Ranks that wait for each other, as a program that hangs does: the lines of a script that begin with
- * ring, knot, any source, chain and collective.  Which ranks these are is drawn before the run begins;
- * what each of them says of itself when its agent asks is made up when it is asked.
+ * Ranks that wait for each other, as a program that hangs does: the lines of a script that begin
+ * with ring, knot, any source, chain and collective.  Which ranks these are is drawn before the run
+ * begins; what each of them says of itself when its agent asks is made up when it is asked.
  */
 
 struct sim_run;

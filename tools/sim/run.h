@@ -157,7 +157,8 @@ void sim_fault_event(struct sim_run *r, const struct sim_event *e);
 void sim_fault_over(struct sim_run *r, const struct sim_event *e);
 void sim_fault_free(struct sim_run *r);
 
-/* Purpose: a rank begins to wait for another within that time, if it does not wait yet; it goes on. */
+/* Purpose: a rank begins to wait for another within that time, if it does not wait yet; it goes
+ * on. */
 void sim_fault_wait(struct sim_run *r, int32_t rank, int32_t peer, ftree_time within);
 void sim_fault_goes_on(struct sim_run *r, int32_t rank);
 

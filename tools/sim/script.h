@@ -40,8 +40,9 @@
  *                                        another, and goes on
  *
  * Each but return, heal and finalize may end in "for TIME": then it is over again.  Where t= is
- * missing, it is 1 s.  Lines with waits may have "within TIME" before that: each of them begins within
- * that time, 10 ms.  Ranks are neighbours if they are not scattered, then in random order.  TIME is a number and one of ns, us, ms, s, m, h.  PATH is data or mgmt.  TARGET:
+ * missing, it is 1 s.  Lines with waits may have "within TIME" before that: each of them begins
+ * within that time, 10 ms.  Ranks are neighbours if they are not scattered, then in random order.
+ * TIME is a number and one of ns, us, ms, s, m, h.  PATH is data or mgmt.  TARGET:
  *
  *     node LIST, switch LIST     "17", "1-4,9", "c17": numbers or names
  *     root                       node 0

@@ -24,8 +24,8 @@
  * Each other is an input of one handle ("in"), and, directly behind that, what its node answered
  * when it looked at a rank ("look"), asked it what it waits for ("waits") or looked at itself
  * ("state"), what it sent ("send") and a line of its own ("says"), in the order in which it did so;
- * times in ns of the run's clock, messages in hexadecimal.  A program that makes new handles and gives
- * them the same input, in this order, gets the same messages and lines again: replay.c does.
+ * times in ns of the run's clock, messages in hexadecimal.  A program that makes new handles and
+ * gives them the same input, in this order, gets the same messages and lines again: replay.c does.
  */
 
 static void begin_line(const struct sim_run *r, int32_t node, const char *what)

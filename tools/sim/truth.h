@@ -88,7 +88,8 @@ void sim_truth_raise(struct sim_truth *t, ftree_time now, const struct ftree_ver
 /* Purpose: a wait for that node has reached the stall limit. */
 void sim_truth_stall(struct sim_truth *t, ftree_time now, int32_t node);
 
-/* Purpose: the root tells whom ranks wait for that nothing is wrong with; and what it knows of that. */
+/* Purpose: the root tells whom ranks wait for that nothing is wrong with; and what it knows of
+ * that. */
 void sim_truth_note(struct sim_truth *t, ftree_time now, const struct ftree_waiting *w);
 void sim_truth_waits(struct sim_truth *t, ftree_time now, const struct ftree *root);
 

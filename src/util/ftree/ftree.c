@@ -169,6 +169,17 @@ static void is_over(struct ftree *ft, ftree_time now, const struct ftree_event *
         ftree_announce_withdraw(ft, now, k, e->u.why);
 }
 
+static void report(struct ftree *ft, const struct ftree_event *e)
+{
+    struct known *k = verdict_of(ft, e);
+
+    if (k && !k->v.withdrawn) {
+        ftree_waitfor_victims(ft, k, e->u.victims);
+        ftree_gather_report(ft, k, e->u.victims);
+    }
+    ftree_alloc(ft, e->u.victims, 0);
+}
+
 /* Hands an event to the step that owns it. */
 static void hand_over(struct ftree *ft, ftree_time now, const struct ftree_event *e)
 {
@@ -231,6 +242,9 @@ static void hand_over(struct ftree *ft, ftree_time now, const struct ftree_event
             break;
         case FTREE_EVENT_RANKS_SAID:
             ftree_query_said(ft, now, e->number, e->u.classes);
+            break;
+        case FTREE_EVENT_VICTIMS:
+            report(ft, e);
             break;
     }
 }
@@ -329,6 +343,27 @@ int ftree_query(struct ftree *ft, ftree_time now, enum ftree_query_kind kind, co
                 size_t len, uint32_t *number)
 {
     return ftree_query_ask(ft, now, kind, bytes, len, number);
+}
+
+int ftree_query_stacks(struct ftree *ft, ftree_time now, const struct ftree_ranks *ranks,
+                       bool details, uint32_t *number)
+{
+    struct ftree_bytes request = {0};
+    int rc = FTREE_ERR_NOMEM;
+
+    if (query_stacks_request(ft, ranks, details, &request))
+        rc = ftree_query_ask(ft, now, FTREE_QUERY_STACKS, request.items, (size_t) request.n, number);
+    ftree_alloc(ft, request.items, 0);
+    return rc;
+}
+
+void ftree_stacks_taken(struct ftree *ft, ftree_time now, uint32_t number, struct ftree_stacks *s)
+{
+    struct ftree_events q;
+
+    ftree_events_begin(ft, &q);
+    ftree_query_stacks_taken(ft, now, number, s);
+    ftree_end(ft, now);
 }
 
 /* ---- messages -------------------------------------------------------------------------------- */
@@ -534,8 +569,8 @@ ftree_time ftree_deadline(const struct ftree *ft)
     return ftree_min(t, ftree_min(ftree_leave_deadline(ft), ftree_waitfor_deadline(ft)));
 }
 
-/* Time in which this agent did not run counts for nobody.  (A tick and a timer of the caller's may tell
- * of the same pause.) */
+/* Time in which this agent did not run counts for nobody.  (A tick and a timer of the caller's may
+ * tell of the same pause.) */
 static void excuse(struct ftree *ft, ftree_time now, ftree_time late)
 {
     bool anew = late >= ft->cfg.stall / 2;

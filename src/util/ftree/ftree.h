@@ -107,12 +107,14 @@ enum ftree_reach { FTREE_REACHES(FTREE_ENUM) FTREE_REACH_COUNT };
                            * nor where the fault was not found */
 #define FTREE_IS_PATH 16 /* it is about a data path: that somebody waits there is no news */
 
-/* For how long a verdict on a rank explains that somebody waits for it: not at all; for a stall limit
- * where it is the word of its own agent, of which nobody would notice that it is lost later; always. */
+/* For how long a verdict on a rank explains that somebody waits for it: not at all; for a stall
+ * limit where it is the word of its own agent, of which nobody would notice that it is lost later;
+ * always. */
 enum ftree_explains { FTREE_EXPLAINS_NEVER, FTREE_EXPLAINS_WHILE, FTREE_EXPLAINS_ALWAYS };
 
-/* Verdict classes: name as users meet it, kind of component, origin, for how long they explain a wait,
- * and what they say.  Which of them is decided, and from what, is the rule base's business (rules.h). */
+/* Verdict classes: name as users meet it, kind of component, origin, for how long they explain a
+ * wait, and what they say.  Which of them is decided, and from what, is the rule base's business
+ * (rules.h). */
 #define FTREE_CLASSES(X) \
     X(FTREE_CLASS_NODE_OUTAGE, "node-outage", NODE, HARDWARE, NEVER, \
       FTREE_ENDS_NODE | FTREE_ENDS_RANKS | FTREE_ENDS_JOB) \
@@ -525,12 +527,50 @@ struct ftree_rank_classes {
     int32_t dropped, dropped_ranks; /* further classes, and ranks in them */
 };
 
+/* ---- stacks ---------------------------------------------------------------------------------- */
+
+#define FTREE_CALL_FUNCTION_MAX 96
+#define FTREE_CALL_FILE_MAX 48
+#define FTREE_DETAILS_MAX 4
+#define FTREE_DETAIL_BYTES (24 * 1024)
+
+/* A call of a stack; NULL and 0: not known. */
+struct ftree_call {
+    const char *function, *file, *module;
+    int32_t line;
+};
+
+/* A call that stacks of several ranks have in common, with all calls around it.  Texts are printable
+ * ASCII, "" where they are not known; the file is without its folders. */
+struct ftree_stack {
+    int32_t parent; /* the call around it, which is before it; FTREE_NONE: none is */
+    int32_t line; /* 0: not known */
+    char function[FTREE_CALL_FUNCTION_MAX], file[FTREE_CALL_FILE_MAX], module[FTREE_CALL_FILE_MAX];
+    struct ftree_spans ranks;
+};
+
+/* The stacks of ranks, merged. */
+struct ftree_stacks {
+    struct ftree_stack *items;
+    int32_t n, room;
+    int32_t dropped; /* further calls, of few ranks */
+    struct ftree_spans missing; /* ranks whose stacks could not be had */
+    char why[96]; /* of one of these; "": there is none */
+    int32_t details;
+    struct ftree_detail {
+        int32_t rank;
+        int32_t len;
+        char *text; /* JSON of the glue (agent/stacks.h), to be checked */
+    } detail[FTREE_DETAILS_MAX];
+};
+
 /* ---- queries: all nodes answer one ----------------------------------------------------------- */
 
 enum ftree_query_kind {
     FTREE_QUERY_STATUS, /* how nodes are and what ranks do; the request is empty, or a byte of flags, 1:
                          * all classes and all of their ranks */
     FTREE_QUERY_SET, /* a value for all nodes */
+    FTREE_QUERY_STACKS, /* where ranks are in their code: ftree_query_stacks() */
     FTREE_QUERY_COUNT
 };
 
@@ -557,6 +597,7 @@ struct ftree_query_result {
     struct ftree_rank_classes classes; /* of a status, as the next three: of nodes that have answered */
     int32_t suspicions, more_suspicions; /* and so many further ones */
     const struct ftree_suspicion *suspicion;
+    const struct ftree_stacks *stacks; /* of a query for them: of nodes that have answered */
 };
 
 /* ---- callbacks ------------------------------------------------------------------------------- */
@@ -588,15 +629,15 @@ struct ftree_io {
      * many as find room.  May be NULL: then such a probe is answered without. */
     void (*state)(void *ctx, struct ftree_node_state *state);
     void (*log)(void *ctx, int32_t i, struct ftree_log *log);
-    /* True if data of the ranks came through between this node and `node` (FTREE_NONE: any other) over
-     * this path, to or fro, in the last `within` ns, and there and back takes `rtt` ns at least.  May be
-     * NULL: nothing is known of that. */
+    /* True if data of the ranks came through between this node and `node` (FTREE_NONE: any other)
+     * over this path, to or fro, in the last `within` ns, and there and back takes `rtt` ns at
+     * least.  May be NULL: nothing is known of that. */
     bool (*delivers)(void *ctx, int32_t node, enum ftree_path path, ftree_time within,
                      ftree_time rtt);
     /* What the i-th local rank waits for, as it says itself at look number `look` (they only grow;
      * the first call with a number asks the rank, which answers when its wait turns, within a
-     * millisecond or never).  `with`, n ranks: those whose messages with it are wanted.  *page stays
-     * valid until the next call.  May be NULL: nothing is known of waits then. */
+     * millisecond or never).  `with`, n ranks: those whose messages with it are wanted.  *page
+     * stays valid until the next call.  May be NULL: nothing is known of waits then. */
     enum ftree_waits_look (*waits)(void *ctx, int32_t i, uint32_t look, const int32_t *with,
                                    int32_t n, const struct waits_page **page);
     /* What `call` and `op` of a record are called, "MPI_Recv" and "MPI_SUM"; may be NULL. */
@@ -612,11 +653,15 @@ struct ftree_io {
     /* On the acting root only, of a stall that nothing explains, after ten stall limits and then at
      * doubling intervals up to ten minutes; may be NULL. */
     void (*waiting)(void *ctx, const struct ftree_waiting *w);
-    /* A setting has come (struct ftree_setting, as ftree_setting_decode() reads it), newer than those
-     * before; `reports`: this is the acting root, and people are told.  May be NULL. */
+    /* A setting has come (struct ftree_setting, as ftree_setting_decode() reads it), newer than
+     * those before; `reports`: this is the acting root, and people are told.  May be NULL. */
     void (*setting)(void *ctx, const void *bytes, size_t len, bool reports);
     /* A query of this node is over, once for each that ftree_query() took; may be NULL. */
     void (*answered)(void *ctx, const struct ftree_query_result *r);
+    /* Takes the stacks of n own ranks, local[i] in the order of the job description, with details where
+     * `details`; ftree_stacks_taken() with this number says what came of it, later.  False: it will not.
+     * May be NULL: none are taken. */
+    bool (*stacks)(void *ctx, uint32_t number, const int32_t *local, int32_t n, bool details);
     /* One line per decision; may be NULL. */
     void (*trace)(void *ctx, const char *line);
     /* As realloc(3), and as free(3) when size is 0; may be NULL for the C library's. */
@@ -683,8 +728,8 @@ void ftree_use_rules(struct ftree *ft, ftree_time now, const struct ftree_rules 
 void ftree_stall_over(struct ftree *ft, ftree_time now, int32_t rank);
 
 /* Purpose: one of the local ranks was seen stopped; all of them are looked at.  Where all are it is
- * taken for a suspension, of which nobody is accused, nor for a while after it.  May be called as often
- * as the caller likes. */
+ * taken for a suspension, of which nobody is accused, nor for a while after it.  May be called as
+ * often as the caller likes. */
 void ftree_rank_stopped(struct ftree *ft, ftree_time now);
 
 /* Purpose: a local rank's process ended; if it is still missing after `settle` and had not left,
@@ -706,9 +751,9 @@ int ftree_reached(struct ftree *ft, ftree_time now, int32_t node, enum ftree_pat
 void ftree_tick(struct ftree *ft, ftree_time now);
 
 /* Purpose: a timer of the caller's own was late by so much: this agent gets too little CPU, or was
- * stopped.  Nobody is accused for what was not heard meanwhile, and after half a stall limit all waits
- * count from now.  Ticks measure that by themselves; this is for while none is due, and to be called
- * before anything else is told after the pause. */
+ * stopped.  Nobody is accused for what was not heard meanwhile, and after half a stall limit all
+ * waits count from now.  Ticks measure that by themselves; this is for while none is due, and to be
+ * called before anything else is told after the pause. */
 void ftree_late(struct ftree *ft, ftree_time now, ftree_time late);
 
 /* Purpose: when ftree_tick() is next due; FTREE_NEVER: nothing to do until an event. */
@@ -721,8 +766,8 @@ ftree_time ftree_deadline(const struct ftree *ft);
  * of having crashed: a closed port is then a node that has left. */
 void ftree_leave(struct ftree *ft, ftree_time now);
 
-/* Purpose: as ftree_leave(), but for a node whose last rank ends in the middle of the job, by a will
- * of its own (MPI_Abort) or because it crashed, once that is announced (not
+/* Purpose: as ftree_leave(), but for a node whose last rank ends in the middle of the job, by a
+ * will of its own (MPI_Abort) or because it crashed, once that is announced (not
  * ftree_has_unannounced()): it waits for nobody, and sends a goodbye to the nodes around it, so
  * that they do not ask about its closed port. */
 void ftree_leave_at_once(struct ftree *ft, ftree_time now);
@@ -735,8 +780,8 @@ bool ftree_may_go(const struct ftree *ft);
  * a verdict: if it ends now that may be lost with it. */
 bool ftree_has_unacknowledged(const struct ftree *ft);
 
-/* Purpose: true while something that was found of an own rank waits to be confirmed or to come down from
- * the root, or a verdict waits here to be sent upward, because its receiver is silent and just
+/* Purpose: true while something that was found of an own rank waits to be confirmed or to come down
+ * from the root, or a verdict waits here to be sent upward, because its receiver is silent and just
  * being asked: if this node ends now that may be lost with it, and others may ask why it did. */
 bool ftree_has_unannounced(const struct ftree *ft);
 
@@ -746,25 +791,38 @@ bool ftree_is_asking(const struct ftree *ft);
 /* ---- queries --------------------------------------------------------------------------------- */
 
 /* Purpose: asks all nodes of the job, by way of the acting root; the answer comes by the callback
- * `answered`, some milliseconds later where all are well, after some seconds in any case.  *number tells
- * it from others.  Who asks the acting root for the status while it finds that out gets the same answer.
- * Errors: FTREE_ERR_INVALID (or this node leaves), FTREE_ERR_NOMEM (or too many queries of this node are
- * under way). */
+ * `answered`, some milliseconds later where all are well, after some seconds in any case.  *number
+ * tells it from others.  Who asks the acting root for the status while it finds that out gets the
+ * same answer.
+ * Errors: FTREE_ERR_INVALID (or this node leaves), FTREE_ERR_NOMEM (or too many queries of this
+ * node are under way). */
 int ftree_query(struct ftree *ft, ftree_time now, enum ftree_query_kind kind, const void *bytes,
                 size_t len, uint32_t *number);
+
+/* Purpose: asks for the stacks of these ranks (count 0: of all), likewise.  `details`: with a text about
+ * each of the first FTREE_DETAILS_MAX.  The answer takes as long as the slowest node that has one of them,
+ * at most FTREE_STACKS_TIME longer than that to another query.  Errors: as ftree_query(). */
+int ftree_query_stacks(struct ftree *ft, ftree_time now, const struct ftree_ranks *ranks,
+                       bool details, uint32_t *number);
+#define FTREE_STACKS_TIME (6000 * FTREE_MS)
+
+/* Purpose: the stacks that the callback `stacks` was to take; what they have is then the core's, and
+ * *s is empty. */
+void ftree_stacks_taken(struct ftree *ft, ftree_time now, uint32_t number, struct ftree_stacks *s);
 
 /* ---- succession ------------------------------------------------------------------------------ */
 
 /* Purpose: hands a verdict that is already known (from the agent before this one) to a new
  * handle, silently.  `now` and the verdict's times are of this handle's clock.  One that was found
  * within the last two seconds and is `unreported` is announced once more, as if it had been found
- * here: the agent before may have ended between the two.  Whoever has heard of it knows it by its number.
+ * here: the agent before may have ended between the two.  Whoever has heard of it knows it by its
+ * number.
  * Errors: FTREE_ERR_NOMEM, FTREE_ERR_INVALID. */
 int ftree_restore(struct ftree *ft, ftree_time now, const struct ftree_verdict *v);
 
 /* Purpose: what a deputy answers: composes the answer to a probe it received.  Everything else
- * in the message is left alone.  `states` are those of all local ranks, `limit` is the stall limit in
- * ns.  *len in: room of `out`, at least FTREE_MESSAGE_MAX; out: bytes to send back on the same
+ * in the message is left alone.  `states` are those of all local ranks, `limit` is the stall limit
+ * in ns.  *len in: room of `out`, at least FTREE_MESSAGE_MAX; out: bytes to send back on the same
  * connection, 0: none.
  * Errors: FTREE_ERR_INVALID, FTREE_ERR_MALFORMED, FTREE_ERR_VERSION. */
 int ftree_deputy_answer(const struct ftree_job *job, ftree_time limit, const void *bytes,
@@ -783,9 +841,9 @@ int ftree_restore_setting(struct ftree *ft, const void *bytes, size_t len);
 bool ftree_verdict_at(const struct ftree *ft, int32_t i, struct ftree_verdict *v);
 
 /* Purpose: asks once more about a verdict that is known here, whatever its class: to be called
- * immediately before something is done because of it that cannot be undone.  Its component is asked by
- * new connections; of a rank its node's agent (and deputy) is asked; the own node's ranks are looked at.
- * A verdict that turns out to be over is withdrawn, as at any other time.
+ * immediately before something is done because of it that cannot be undone.  Its component is asked
+ * by new connections; of a rank its node's agent (and deputy) is asked; the own node's ranks are
+ * looked at. A verdict that turns out to be over is withdrawn, as at any other time.
  * Errors: FTREE_ERR_INVALID (no such verdict). */
 int ftree_confirm(struct ftree *ft, ftree_time now, int32_t fln, uint32_t id);
 
@@ -796,8 +854,8 @@ enum ftree_confirmed {
     FTREE_CONFIRMED_OVER /* it is withdrawn, or no longer known */
 };
 
-/* Purpose: what came of the last ftree_confirm() of that verdict; STANDS where it was never called.  It
- * changes in ftree_receive(), ftree_reached() and ftree_tick(). */
+/* Purpose: what came of the last ftree_confirm() of that verdict; STANDS where it was never called.
+ * It changes in ftree_receive(), ftree_reached() and ftree_tick(). */
 enum ftree_confirmed ftree_confirmed(const struct ftree *ft, int32_t fln, uint32_t id);
 
 /* Purpose: true if the verdict says that the ranks of its component are gone for good; not of one
@@ -841,14 +899,15 @@ struct ftree_setting {
     size_t rules_len;
 };
 
-/* Purpose: writes it to buf, which has room for FTREE_SETTING_BYTES and its rules.  Returns how many
- * bytes that are. */
+/* Purpose: writes it to buf, which has room for FTREE_SETTING_BYTES and its rules.  Returns how
+ * many bytes that are. */
 size_t ftree_setting_encode(const struct ftree_setting *s, void *buf);
 
 /* Purpose: reads it; s->rules is part of `bytes`.  Errors: FTREE_ERR_MALFORMED. */
 int ftree_setting_decode(const void *bytes, size_t len, struct ftree_setting *s);
 
-/* Purpose: reads its rules to see whether they can be used; where they cannot, `why` says where and why.
+/* Purpose: reads its rules to see whether they can be used; where they cannot, `why` says where and
+ * why.
  * Errors: FTREE_ERR_INVALID, FTREE_ERR_NOMEM. */
 int ftree_setting_check(const struct ftree_setting *s, char *why, size_t room);
 
@@ -877,14 +936,14 @@ struct ftree_inquiry {
     struct ftree_log log[FTREE_STATE_RANKS_MAX];
 };
 
-/* Purpose: asks a node now how it and its ranks are (rank FTREE_NONE: all of them); nothing becomes a
- * verdict by that alone.  *number: by which the answer is known.
- * Errors: FTREE_ERR_INVALID (no such node, or the rank is not there), FTREE_ERR_NOMEM (or too many at
- * once). */
+/* Purpose: asks a node now how it and its ranks are (rank FTREE_NONE: all of them); nothing becomes
+ * a verdict by that alone.  *number: by which the answer is known.
+ * Errors: FTREE_ERR_INVALID (no such node, or the rank is not there), FTREE_ERR_NOMEM (or too many
+ * at once). */
 int ftree_inquire(struct ftree *ft, ftree_time now, int32_t node, int32_t rank, uint32_t *number);
 
-/* Purpose: what has come of it so far; it is the handle's, until the next call of that.  NULL: no such
- * number. */
+/* Purpose: what has come of it so far; it is the handle's, until the next call of that.  NULL: no
+ * such number. */
 const struct ftree_inquiry *ftree_inquired(const struct ftree *ft, uint32_t number);
 
 /* Purpose: forgets it; any number is allowed. */

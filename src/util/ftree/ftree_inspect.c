@@ -8,8 +8,8 @@
 #include "ftree/ftree_int.h"
 
 /*
- * What a handle knows, for those who test it.  Where the parts of a handle change, this file does, and
- * the tests do not.
+ * What a handle knows, for those who test it.  Where the parts of a handle change, this file does,
+ * and the tests do not.
  */
 
 /* ---- the node and the network ---------------------------------------------------------------- */

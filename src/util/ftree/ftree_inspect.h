@@ -14,11 +14,11 @@ struct rules_facts;
 
 /*
  * What a handle knows, asks and has still to say, in the words of the protocol: for tests and the
- * simulator, which depend on nothing else of what is inside a handle.  All functions only read, and what
- * they hand out is a copy.  They are not in MPICH, nor in the agent.
+ * simulator, which depend on nothing else of what is inside a handle.  All functions only read, and
+ * what they hand out is a copy.  They are not in MPICH, nor in the agent.
  *
- * Functions that return a number count; functions that return bool say whether there is such a thing,
- * and fill *out only then (out may be NULL).  Times are of the handle's clock, in ns.
+ * Functions that return a number count; functions that return bool say whether there is such a
+ * thing, and fill *out only then (out may be NULL).  Times are of the handle's clock, in ns.
  */
 
 /* ---- the node and the network ---------------------------------------------------------------- */
@@ -44,8 +44,8 @@ int32_t ftree_inspect_unresponsive(const struct ftree *ft);
 
 /* ---- the own ranks --------------------------------------------------------------------------- */
 
-/* Purpose: own ranks that are known to wait for longer than the limit, and those in trouble that are to
- * be looked at once more. */
+/* Purpose: own ranks that are known to wait for longer than the limit, and those in trouble that
+ * are to be looked at once more. */
 int32_t ftree_inspect_stalls(const struct ftree *ft);
 int32_t ftree_inspect_findings(const struct ftree *ft);
 
@@ -77,7 +77,8 @@ bool ftree_inspect_case(const struct ftree *ft, int32_t node, int32_t switch_,
 bool ftree_inspect_symptom(const struct ftree *ft, int32_t node, enum ftree_symptom_kind kind,
                            struct ftree_symptom *out);
 
-/* Purpose: how likely that fault model is in the case of a node, in 1/1000; 0: it is no candidate. */
+/* Purpose: how likely that fault model is in the case of a node, in 1/1000; 0: it is no
+ * candidate. */
 int ftree_inspect_prior(const struct ftree *ft, int32_t node, const char *model);
 
 /* ---- questions ------------------------------------------------------------------------------- */
@@ -102,15 +103,15 @@ bool ftree_inspect_suspect(const struct ftree *ft, int32_t node, struct ftree_in
 /* Purpose: the number that the answers of a suspect bear, 0: it is none. */
 uint32_t ftree_inspect_question(const struct ftree *ft, int32_t node);
 
-/* Purpose: what is found about a suspect so far, or would be if its window were over, in the words of
- * the rule base; and what a verdict about it would tell as evidence, which is added to *v. */
+/* Purpose: what is found about a suspect so far, or would be if its window were over, in the words
+ * of the rule base; and what a verdict about it would tell as evidence, which is added to *v. */
 bool ftree_inspect_facts(const struct ftree *ft, int32_t node, bool at_end, struct rules_facts *out);
 bool ftree_inspect_evidence(const struct ftree *ft, ftree_time now, int32_t node,
                             struct ftree_verdict *v);
 
-/* Purpose: nodes that are asked because they are behind the same switch as a suspect, or as this node;
- * one of them; and the first `max` of those who are to look at the others, and how far from here they
- * are: so many switches above this node are not above them. */
+/* Purpose: nodes that are asked because they are behind the same switch as a suspect, or as this
+ * node; one of them; and the first `max` of those who are to look at the others, and how far from
+ * here they are: so many switches above this node are not above them. */
 struct ftree_inspect_neighbour {
     uint32_t question; /* of indirect probes of it */
     ftree_time asked; /* for the first time */
@@ -159,14 +160,14 @@ bool ftree_inspect_knows(const struct ftree *ft, int32_t node, int32_t fln, uint
 /* Purpose: different names of rules that are kept for the verdicts. */
 int32_t ftree_inspect_rule_names(const struct ftree *ft);
 
-/* Purpose: verdicts that the acting root will tell together, when it will or last did, and how long it
- * waited for them then. */
+/* Purpose: verdicts that the acting root will tell together, when it will or last did, and how long
+ * it waited for them then. */
 int32_t ftree_inspect_queued(const struct ftree *ft);
 ftree_time ftree_inspect_announces_at(const struct ftree *ft);
 ftree_time ftree_inspect_announce_pause(const struct ftree *ft);
 
-/* Purpose: announcements whose victims are not in, the replies that are owed to them in all, and the
- * message for which that node owes its victims, of several the first; 0: it owes none. */
+/* Purpose: announcements whose victims are not in, the replies that are owed to them in all, and
+ * the message for which that node owes its victims, of several the first; 0: it owes none. */
 int32_t ftree_inspect_announcements(const struct ftree *ft);
 int32_t ftree_inspect_owed(const struct ftree *ft);
 uint32_t ftree_inspect_owes(const struct ftree *ft, int32_t node);
@@ -187,8 +188,8 @@ bool ftree_inspect_message(const struct ftree *ft, int32_t i, struct ftree_inspe
 
 /* ---- who waits for whom ---------------------------------------------------------------------- */
 
-/* Purpose: the rank that most others wait for and that does not, by this node's last reduction, and how
- * many wait, for whomever. */
+/* Purpose: the rank that most others wait for and that does not, by this node's last reduction, and
+ * how many wait, for whomever. */
 struct ftree_inspect_end {
     int32_t rank, waiting;
 };

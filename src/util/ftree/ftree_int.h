@@ -19,8 +19,8 @@
 #include "ftree/state/state.h"
 #include "ftree/waitfor/waitfor.h"
 
-/* All of a handle, for the file that puts it together, for the check of it, and for tests.  The rooms do
- * not include this. */
+/* All of a handle, for the file that puts it together, for the check of it, and for tests.  The
+ * rooms do not include this. */
 
 /* A handle and its parts, each as its room's header has it. */
 struct ftree_whole {

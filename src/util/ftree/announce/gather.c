@@ -5,6 +5,8 @@
 
 #include "ftree/announce/announce.h"
 
+#include "ftree/base/event.h"
+
 /* Gathering the victims of what was told. */
 
 /* An acknowledgment is kept back for half the shortest time after which it is asked for again. */
@@ -51,8 +53,9 @@ static bool is_told_of(const struct ftree *ft, uint32_t announcement, int32_t ra
     return false;
 }
 
-/* Who has waited for half the stall limit, or, of what is told before anybody has stalled (a crash),
- * an eighth of the time since the first symptom: a chain of waits needs time to build up. */
+/* Who has waited for half the stall limit, or, of what is told before anybody has stalled (a
+ * crash), an eighth of the time since the first symptom: a chain of waits needs time to build
+ * up. */
 void ftree_gather_own(struct ftree *ft, ftree_time now, uint32_t announcement,
                       struct ftree_ranks *victims)
 {
@@ -106,8 +109,8 @@ static void acknowledge(struct ftree *ft, ftree_time now, const struct announcem
     ftree_acknowledge(ft, now, &to, WIRE_ACK, flags, t->asked);
 }
 
-/* Ranks of a component that found no room in its list wait, too, and their nodes take them for victims.
- * Who they are nobody can tell, so the others are only counted then. */
+/* Ranks of a component that found no room in its list wait, too, and their nodes take them for
+ * victims. Who they are nobody can tell, so the others are only counted then. */
 static void leave_out_components(const struct ftree *ft, struct announcement *t)
 {
     int32_t unlisted = 0;
@@ -121,6 +124,33 @@ static void leave_out_components(const struct ftree *ft, struct announcement *t)
     t->victims.count = unlisted < t->victims.count ? t->victims.count - unlisted : 0;
 }
 
+static bool is_of_waits(const struct summary *v)
+{
+    return !v->withdrawn &&
+           (v->class_ == FTREE_CLASS_DEADLOCK || v->class_ == FTREE_CLASS_COLLECTIVE_MISMATCH);
+}
+
+/* True: others may say why ranks wait, so it is to be known which of them wait because of this one;
+ * then it is reported by that event. */
+static bool tell_apart(struct ftree *ft, const struct known *k, const struct ftree_ranks *victims)
+{
+    struct ftree_ranks *copy = NULL;
+    bool others = is_of_waits(&k->v);
+
+    FTREE_EACH(const struct known, other, ft->state->known)
+        others = others || is_of_waits(&other->v);
+    if (others && victims->count > 0)
+        copy = ftree_alloc(ft, NULL, sizeof(*copy));
+    if (!copy)
+        return false;
+    *copy = *victims;
+    if (FTREE_EMIT(ft, VICTIMS, .node = k->v.node, .by = k->v.fln, .number = k->v.id,
+                   .u.victims = copy))
+        return true;
+    ftree_alloc(ft, copy, 0);
+    return false;
+}
+
 /* The victims of what was told together are in. */
 static void conclude(struct ftree *ft, ftree_time now, struct announcement *t)
 {
@@ -130,7 +160,7 @@ static void conclude(struct ftree *ft, ftree_time now, struct announcement *t)
         if (k->announcement != t->number)
             continue;
         k->announcement = 0;
-        if (t->asker == FTREE_NONE)
+        if (t->asker == FTREE_NONE && !tell_apart(ft, k, &t->victims))
             ftree_gather_report(ft, k, &t->victims);
     }
     if (t->asker == FTREE_NONE)
@@ -203,8 +233,8 @@ void ftree_gather_wait_for(struct ftree *ft, int32_t announcement, int32_t node,
 }
 
 /* Each level has `gather` more than the one below, so that each node has answered before the one
- * above stops waiting.  It must be longer than the outbox is patient: those below a lost node are told
- * in its place, and a reply may have to be sent twice. */
+ * above stops waiting.  It must be longer than the outbox is patient: those below a lost node are
+ * told in its place, and a reply may have to be sent twice. */
 static ftree_time gather_time(const struct ftree *ft, int32_t from)
 {
     int32_t top = from == FTREE_NONE ? ftree_partition_top(ft) : ft->self;
@@ -241,7 +271,8 @@ int32_t ftree_gather_begin(struct ftree *ft, ftree_time now, int32_t from, enum 
     return place ? ft->announce->announcements.n - 1 : -1;
 }
 
-/* How this very message was or will be answered by the victims; ANNOUNCED_NOBODY_WAITS: it is not. */
+/* How this very message was or will be answered by the victims; ANNOUNCED_NOBODY_WAITS: it is
+ * not. */
 enum announced ftree_gather_answered(struct ftree *ft, int32_t from, enum ftree_path path,
                                      uint32_t id)
 {

@@ -13,8 +13,8 @@
 #pragma GCC visibility push(hidden)
 
 /*
- * The handle, as every room sees it, and what all of them need: arrays, the trace, names.  Each room
- * has a part of the handle that it alone looks into; its header says what that is.
+ * The handle, as every room sees it, and what all of them need: arrays, the trace, names.  Each
+ * room has a part of the handle that it alone looks into; its header says what that is.
  */
 
 struct topo;
@@ -104,6 +104,10 @@ uint8_t ftree_all_paths(const struct ftree_job *job);
 int32_t ftree_node_of(const struct ftree *ft, int32_t rank);
 int32_t ftree_ranks_of(const struct ftree_job *job, int32_t node);
 int32_t ftree_rank_at(const struct ftree_job *job, int32_t node, int32_t i);
+/* Which of the node's ranks it is, from 0 on; FTREE_NONE: none of them. */
+int32_t ftree_place_of(const struct ftree_job *job, int32_t node, int32_t rank);
+/* Makes it fit for a terminal: what is not printable ASCII becomes '?'. */
+void ftree_clean(char *text);
 
 /* ranks.c */
 void ftree_ranks_add(struct ftree_ranks *set, int32_t first, int32_t last);
@@ -118,7 +122,8 @@ bool ftree_spans_merge(struct ftree *ft, struct ftree_spans *s, const struct ftr
 bool ftree_spans_has(const struct ftree_spans *s, int32_t number);
 int32_t ftree_spans_listed(const struct ftree_spans *s);
 void ftree_spans_clear(struct ftree *ft, struct ftree_spans *s);
-/* The run that begins with span *i, which becomes the one behind it: its first number is returned. */
+/* The run that begins with span *i, which becomes the one behind it: its first number is
+ * returned. */
 int32_t ftree_spans_run(const struct ftree_spans *s, int32_t *i, int32_t *step, int32_t *count);
 
 /* symptom.c: the one form of a symptom, and what the state of a rank says */

@@ -11,9 +11,10 @@
 #pragma GCC visibility push(hidden)
 
 /*
- * What a step has found that is another step's business.  No step calls another: it emits an event, and
- * ftree.c, the one place where the steps meet, hands that to the step that owns it, once the one that
- * emitted it has returned.  What follows from an event is done before the next one (depth first).
+ * What a step has found that is another step's business.  No step calls another: it emits an event,
+ * and ftree.c, the one place where the steps meet, hands that to the step that owns it, once the
+ * one that emitted it has returned.  What follows from an event is done before the next one (depth
+ * first).
  */
 
 enum ftree_event_kind {
@@ -34,7 +35,9 @@ enum ftree_event_kind {
     FTREE_EVENT_STALLED, /* the own rank `number` has waited for the stall limit */
     FTREE_EVENT_RESUMED, /* the own rank `number` does not wait any more */
     FTREE_EVENT_ASK_RANKS, /* query `number` wants to know what the own ranks do */
-    FTREE_EVENT_RANKS_SAID /* they do what `classes` says */
+    FTREE_EVENT_RANKS_SAID, /* they do what `classes` says */
+    FTREE_EVENT_VICTIMS /* `victims` of the verdict `number` of `by` about `node`, which is to be
+                         * reported, may wait because of another one */
 };
 
 struct payload;
@@ -56,6 +59,7 @@ struct ftree_event {
             struct payload *payload; /* a share of it is the event's */
         } message;
         struct ftree_rank_classes *classes; /* the event's */
+        struct ftree_ranks *victims; /* likewise */
     } u;
 };
 
@@ -87,8 +91,8 @@ bool ftree_events_wait(const struct ftree *ft);
 void ftree_events_begin(struct ftree *ft, struct ftree_events *q);
 void ftree_events_end(struct ftree *ft);
 
-/* The last one; false: there is none.  Those from place n on are put into the order in which they are
- * to be taken. */
+/* The last one; false: there is none.  Those from place n on are put into the order in which they
+ * are to be taken. */
 bool ftree_events_take(struct ftree *ft, struct ftree_event *e);
 void ftree_events_turn(struct ftree *ft, int32_t n);
 

@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-/* Sets of nodes or ranks as spans, as many as it takes: what ftree_ranks is not, which is of a fixed
- * size. */
+/* Sets of nodes or ranks as spans, as many as it takes: what ftree_ranks is not, which is of a
+ * fixed size. */
 
 int32_t ftree_spans_listed(const struct ftree_spans *s)
 {

@@ -65,8 +65,8 @@ bool ftree_symptom_is_well(const struct ftree_rank_state *s)
 }
 
 /* A rank that has waited for half the limit when it is asked waits for what is being asked about:
- * in a healthy job such waits are rare, and of those who wait for a fault most began at once.  One that
- * has left meanwhile because of the fault waited for it, too. */
+ * in a healthy job such waits are rare, and of those who wait for a fault most began at once.  One
+ * that has left meanwhile because of the fault waited for it, too. */
 bool ftree_symptom_is_victim(const struct ftree_rank_state *s, ftree_time limit)
 {
     return s->phase != FTREE_PHASE_GONE && s->waiting > 0 && s->waiting >= limit / 2;

@@ -79,7 +79,8 @@ void ftree_probe_open(struct ftree *ft, ftree_time now, int32_t node, int32_t sw
                       uint32_t round);
 /* The time that the suspect had is over. */
 void ftree_probe_due(struct ftree *ft, ftree_time now, int32_t node);
-/* What else there is to be decided about a suspect of which a rank ended; its copy is freed at last. */
+/* What else there is to be decided about a suspect of which a rank ended; its copy is freed at
+ * last. */
 void ftree_probe_rest(struct ftree *ft, ftree_time now, const struct ftree_event *rest);
 /* A verdict is known: who has failed is asked no more, nor who is silent on a data path that a dead
  * switch was on. */

@@ -12,8 +12,8 @@
  * something between the two places.  So the node that examines a suspect asks other nodes, its
  * helpers, to probe it, too (INDIRECT_PROBE).  Each asks the agent once over every path, by new
  * connections, and sends what came of it (INDIRECT_RESULT): an answer or a word of the kernel at
- * once, silence after two probe timeouts.  An indirect probe decides nothing by itself, and one that is
- * lost is only missing.
+ * once, silence after two probe timeouts.  An indirect probe decides nothing by itself, and one
+ * that is lost is only missing.
  *
  * A new connection ends the one before, and with it what waits there.  So one question does for all
  * who ask at about the same time, and where the helper examines the node itself its own connection

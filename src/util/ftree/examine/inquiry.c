@@ -8,10 +8,10 @@
 #include <string.h>
 
 /*
- * A person asks how a node or a rank is, and is to be answered where it is well, too.  This node asks
- * its agent over every path, as an examination does, and where that answers, for its state and the
- * last messages of its ranks.  Where it does not, the deputy is asked as well.  Nothing is decided
- * here and nobody is accused: that is the examination's business, which a symptom begins.
+ * A person asks how a node or a rank is, and is to be answered where it is well, too.  This node
+ * asks its agent over every path, as an examination does, and where that answers, for its state and
+ * the last messages of its ranks.  Where it does not, the deputy is asked as well.  Nothing is
+ * decided here and nobody is accused: that is the examination's business, which a symptom begins.
  */
 
 #define INQUIRIES_MAX 16 /* at the same time */

@@ -299,9 +299,9 @@ static void name_switch(const struct ftree *ft, const struct ftree_case *su,
         v->node = ft->job->tree->switch_head[v->switch_]; /* the same whoever finds it */
 }
 
-/* Of a crash the rank that the launcher says has ended, else the one that reset a connection.  Where
- * none is known all of the node's are meant (the launcher lost its daemon there), and where all have
- * ended. */
+/* Of a crash the rank that the launcher says has ended, else the one that reset a connection.
+ * Where none is known all of the node's are meant (the launcher lost its daemon there), and where
+ * all have ended. */
 static int32_t rank_of(const struct ftree *ft, int32_t node, int class_)
 {
     bool is_crash = class_ == FTREE_CLASS_PROCESS_CRASH;
@@ -435,8 +435,8 @@ static const struct rules_sign *find_sign(struct ftree *ft, const struct ftree_c
     return ftree_rules_decide(ft->rules, &facts, all_models(ft), at_end, well, model);
 }
 
-/* The launcher may have told of several ranks that ended: each has a verdict of its own.  True: there
- * was one more. */
+/* The launcher may have told of several ranks that ended: each has a verdict of its own.  True:
+ * there was one more. */
 static bool conclude_another(struct ftree *ft, ftree_time now, const struct ftree_case *su,
                              struct ftree_event *e)
 {
@@ -693,8 +693,8 @@ static void begin_anew(const struct ftree *ft, ftree_time now, struct ftree_case
     ask_again(ft, now, su);
 }
 
-/* The own thread did not run when it should have: nobody is to blame for answers it missed.  anew: it
- * did not for so long that the others may not have run either. */
+/* The own thread did not run when it should have: nobody is to blame for answers it missed.  anew:
+ * it did not for so long that the others may not have run either. */
 void ftree_probe_excuse(struct ftree *ft, ftree_time now, ftree_time late, bool anew)
 {
     if (!ftree_case_any_suspect(ft))
@@ -745,8 +745,8 @@ static bool needs_longer(struct ftree *ft, ftree_time now, struct ftree_case *su
     ftree_time end = su->opened + ftree_silence_window_of(ft, now, is_one_sided(ft, su));
     bool ask = true;
 
-    /* who is asked again needs the time to answer: else the question alone makes old what its kernel
-     * said before */
+    /* who is asked again needs the time to answer: else the question alone makes old what its
+     * kernel said before */
     if (now + unit < end)
         until = ftree_min(end, now + 2 * unit); /* by then the lag may be another */
     else

@@ -15,8 +15,8 @@
  * another node was heard after that question, too.  A question by an old connection does not do:
  * TCP repeats what was lost in a silence only seconds later.
  *
- * All thresholds are here but the window (net/send.c).  The unit is max(rto, cfg.silence / 6), 150 ms
- * by default; the steps of the rule base's strategies (when to ask whom) are multiples of it.
+ * All thresholds are here but the window (net/send.c).  The unit is max(rto, cfg.silence / 6), 150
+ * ms by default; the steps of the rule base's strategies (when to ask whom) are multiples of it.
  */
 
 /* In halves of a unit: what it is, what it survives, what it costs a real outage. */
@@ -28,12 +28,12 @@ enum {
      * by as much where its last question is younger.  Costs an outage only where another node was
      * heard late. */
     ANEW = 2,
-    /* Who is heard after nobody was heard on the path for so long (525 ms) is a first one again: the
-     * network may have been silent in between.  New connections are made every 3 halves to 2 units,
-     * and so a shorter silence misses one or two of them. */
+    /* Who is heard after nobody was heard on the path for so long (525 ms) is a first one again:
+     * the network may have been silent in between.  New connections are made every 3 halves to 2
+     * units, and so a shorter silence misses one or two of them. */
     PAUSE = 7,
-    /* So much longer where data of ranks come through, 750 ms, as often as they do: time to ask all once
-     * more, and to get what helpers have seen.  Costs no outage anything, for then none do. */
+    /* So much longer where data of ranks come through, 750 ms, as often as they do: time to ask all
+     * once more, and to get what helpers have seen.  Costs no outage anything, for then none do. */
     SLOW = 10
 };
 
@@ -41,8 +41,8 @@ enum {
  * Bounds an examination to the window and four units more. */
 #define ANEW_MOST 4
 
-/* How much longer the window is for each ns of the own lag, at most three windows in all: on a machine
- * with far more busy processes than cores an agent's answer may take a second. */
+/* How much longer the window is for each ns of the own lag, at most three windows in all: on a
+ * machine with far more busy processes than cores an agent's answer may take a second. */
 #define PATIENCE 10
 
 static ftree_time halves(const struct ftree *ft, int n)
@@ -92,8 +92,8 @@ bool ftree_silence_counts(const struct ftree_case *su, int path)
     return w->asked && w->heard > w->asked;
 }
 
-/* True if a witness is to be asked.  Those who look from elsewhere are heard after the suspect was asked
- * anew, too; others are asked for that only where they were not. */
+/* True if a witness is to be asked.  Those who look from elsewhere are heard after the suspect was
+ * asked anew, too; others are asked for that only where they were not. */
 bool ftree_silence_needs_witness(const struct ftree_case *su, int path)
 {
     const struct works *w = &su->works[path];
@@ -114,8 +114,8 @@ static ftree_time counts_at(const struct ftree *ft, const struct ftree_case *su,
     return ftree_max(w->asked, su->neighbours) + halves(ft, ANEW);
 }
 
-/* The same where its kernel spoke but nobody answers: to a connection that was made a unit ago, and to
- * the last one, for by now the network may be silent. */
+/* The same where its kernel spoke but nobody answers: to a connection that was made a unit ago, and
+ * to the last one, for by now the network may be silent. */
 static ftree_time kernel_counts_at(const struct ftree *ft, ftree_time now,
                                    const struct ftree_case *su)
 {
@@ -147,10 +147,10 @@ static ftree_time all_counts_at(const struct ftree *ft, ftree_time now, const st
 
 /* ---- a path that is slow --------------------------------------------------------------------- */
 
-/* Questions and answers wait behind the data of the ranks, and new connections need several round trips:
- * a path that is slow may be silent for as long as there is much to send.  It is not lost while data
- * come through to here, or to a node that was not answered either, or where one of its ends is slow, as
- * the kernel there says of other connections. */
+/* Questions and answers wait behind the data of the ranks, and new connections need several round
+ * trips: a path that is slow may be silent for as long as there is much to send.  It is not lost
+ * while data come through to here, or to a node that was not answered either, or where one of its
+ * ends is slow, as the kernel there says of other connections. */
 static bool is_slow(const struct ftree *ft, ftree_time now, const struct ftree_case *su, int path)
 {
     uint8_t reach = ftree_probe_reach(su, path, FTREE_ROLE_AGENT);
@@ -174,8 +174,8 @@ static bool any_is_slow(struct ftree *ft, ftree_time now, const struct ftree_cas
     return false;
 }
 
-/* Until when a suspect whose window is over is examined further, so that what it says by its silence
- * counts, 0: no further.  *ask: it is to be asked anew. */
+/* Until when a suspect whose window is over is examined further, so that what it says by its
+ * silence counts, 0: no further.  *ask: it is to be asked anew. */
 ftree_time ftree_silence_until(struct ftree *ft, ftree_time now, struct ftree_case *su, bool *ask)
 {
     ftree_time at = all_counts_at(ft, now, su);

@@ -12,8 +12,8 @@
 #pragma GCC visibility push(hidden)
 
 /*
- * Sending: once (send.c), or until it is acknowledged (outbox.c); to nodes that only others reach, by
- * way of these (relay.c); in parts, what is too long for a message (parcel.c).
+ * Sending: once (send.c), or until it is acknowledged (outbox.c); to nodes that only others reach,
+ * by way of these (relay.c); in parts, what is too long for a message (parcel.c).
  */
 
 /* What messages carry; those that tell the same to several nodes share it. */
@@ -33,7 +33,7 @@ struct message {
     bool elsewhere; /* what it says took another way, too */
     bool answer; /* it acknowledges a message, and nobody acknowledges it */
     uint8_t waits; /* how often it waited for its receiver to be heard again */
-    ftree_time sent, next;
+    ftree_time sent, next; /* when it was sent last, and what it waits is over */
     struct payload *payload;
 };
 
@@ -75,7 +75,8 @@ ftree_time ftree_silence_unit(const struct ftree *ft);
 ftree_time ftree_silence_window(const struct ftree *ft);
 
 /* relay.c */
-/* Sends what was written, directly or (by not FTREE_NONE) by way of another.  Returns 0 or an errno. */
+/* Sends what was written, directly or (by not FTREE_NONE) by way of another.  Returns 0 or an
+ * errno. */
 int ftree_relay_send(struct ftree *ft, const struct ftree_route *to, int32_t by,
                      const uint8_t *bytes, size_t len);
 void ftree_relay_pass_on(struct ftree *ft, int32_t from, enum ftree_path path,

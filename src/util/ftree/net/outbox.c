@@ -54,7 +54,8 @@ static void choose_way(struct ftree *ft, ftree_time now, struct message *l)
                     ftree_name(ft, l->to), ftree_name(ft, l->by));
 }
 
-/* ---- what messages carry ---------------------------------------------------------------------- */
+/* ---- what messages carry
+ * ---------------------------------------------------------------------- */
 
 static struct payload *make_payload(struct ftree *ft, ftree_time now, const uint8_t *bytes,
                                     size_t len)
@@ -102,7 +103,6 @@ static void renew_ages(struct ftree *ft, ftree_time now, struct message *l)
         memcpy(l->payload->bytes, buf, l->payload->len); /* as long as before: only ages differ */
         l->payload->sent = now;
     }
-    l->sent = now;
 }
 
 /* ---- sending --------------------------------------------------------------------------------- */
@@ -122,6 +122,7 @@ static enum ftree_path first_path(const struct ftree *ft, int32_t to)
 static void send_message(struct ftree *ft, ftree_time now, struct message *l)
 {
     choose_way(ft, now, l);
+    l->sent = now;
     if (l->tries == 0) {
         send_by(ft, l, first_path(ft, l->by == FTREE_NONE ? l->to : l->by), false);
         l->next = now + ft->net->rto;
@@ -147,7 +148,6 @@ struct message *ftree_outbox_post(struct ftree *ft, ftree_time now, int32_t to,
     l->to = to;
     l->by = FTREE_NONE;
     l->type = (uint8_t) type;
-    l->sent = now;
     send_message(ft, now, l);
     return l;
 }
@@ -275,17 +275,21 @@ static void drop(struct ftree *ft, int32_t i)
     FTREE_DROP(ft->net->outbox, i);
 }
 
-/* Who acknowledges one message works on what it was sent, and the others may still wait their turn
- * there: to send them again would only make its queue longer (RFC 6298, 5.3). */
-static void restart_timers(struct ftree *ft, ftree_time now, int32_t to)
+/* Who acknowledges one message works on what it was sent, and what was sent after it may still wait
+ * its turn there: to send that again would only make its queue longer (RFC 6298, 5.3).  What was
+ * sent before it has been overtaken: else one that is lost would not be sent again while others are
+ * acknowledged. */
+static void restart_timers(struct ftree *ft, ftree_time now, int32_t to, ftree_time sent)
 {
     FTREE_EACH(struct message, l, ft->net->outbox)
-        if (l->to == to && !l->answer)
+        if (l->to == to && !l->answer && l->sent >= sent)
             l->next = ftree_max(l->next, now + ft->net->rto);
 }
 
 void ftree_outbox_ack(struct ftree *ft, ftree_time now, int32_t from, uint32_t id)
 {
+    ftree_time sent;
+
     for (int32_t i = 0; i < ft->net->outbox.n; i++) {
         struct message *l = &ft->net->outbox.items[i];
         if (l->id != id || l->to != from)
@@ -293,8 +297,9 @@ void ftree_outbox_ack(struct ftree *ft, ftree_time now, int32_t from, uint32_t i
         /* Karn: a repeated message measures nothing; nor does one that those below answer first */
         if (l->tries == 1 && l->type != WIRE_VERDICT_DOWN && l->by == FTREE_NONE)
             ftree_rtt(ft, now - l->sent);
+        sent = l->sent;
         drop(ft, i);
-        restart_timers(ft, now, from);
+        restart_timers(ft, now, from, sent);
         return;
     }
 }

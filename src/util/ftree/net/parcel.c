@@ -8,8 +8,9 @@
 #include <string.h>
 
 /*
- * What does not fit into a message goes in parts, each a message that is acknowledged.  A parcel is put
- * together from its number, in whatever order its parts come; one whose parts do not come is forgotten.
+ * What does not fit into a message goes in parts, each a message that is acknowledged.  A parcel is
+ * put together from its number, in whatever order its parts come; one whose parts do not come is
+ * forgotten.
  */
 
 #define PARCEL_PATIENCE (10000 * FTREE_MS)

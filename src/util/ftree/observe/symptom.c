@@ -16,13 +16,15 @@
  * finding, and a verdict if it is still so after `settle`.  (A launcher that cleans up kills all
  * ranks within milliseconds: who is killed with the others must not be the one to report it.)
  *
- * A stop that all ranks have in common is a suspension.  A stopped rank waits for nobody, and what a
- * resumed one waited before does not count; nor do stops and waits for a while after a suspension,
- * for ranks are resumed one after the other.  So a stop is a finding only where a rank that runs has waited
- * for as long as the stall limit, or another node asks because one of its own has.
+ * A stop that all ranks have in common is a suspension.  A stopped rank waits for nobody, and what
+ * a resumed one waited before does not count; nor do stops and waits for a while after a
+ * suspension, for ranks are resumed one after the other.  So a stop is a finding only where a rank
+ * that runs has waited for as long as the stall limit, or another node asks because one of its own
+ * has.
  */
 
-/* ---- what others tell of them ----------------------------------------------------------------- */
+/* ---- what others tell of them
+ * ----------------------------------------------------------------- */
 
 static bool is_component(const struct ftree *ft, const struct ftree_component *c)
 {
@@ -38,15 +40,6 @@ static bool is_component(const struct ftree *ft, const struct ftree_component *c
     return c->switch_ == FTREE_NONE;
 }
 
-/* Only what can be shown on a terminal and sent. */
-static void clean(char *text, size_t size)
-{
-    text[size - 1] = 0;
-    for (; *text; text++)
-        if (*text < ' ' || *text > '~')
-            *text = '?';
-}
-
 static bool ends_own_rank(struct ftree *ft, ftree_time now, const struct ftree_symptom *s);
 
 int ftree_symptom_take(struct ftree *ft, ftree_time now, const struct ftree_symptom *told)
@@ -59,7 +52,8 @@ int ftree_symptom_take(struct ftree *ft, ftree_time now, const struct ftree_symp
         return FTREE_ERR_INVALID;
     s.reporters = 1;
     s.reporter[0] = ft->self;
-    clean(s.detail, sizeof(s.detail));
+    s.detail[sizeof(s.detail) - 1] = 0;
+    ftree_clean(s.detail); /* it is sent, and shown on a terminal */
     if (!ends_own_rank(ft, now, &s))
         ftree_emit_symptom(ft, FTREE_EVENT_SYMPTOM, &s);
     return FTREE_OK;
@@ -257,11 +251,9 @@ static bool confirm(struct ftree *ft, ftree_time now, const struct finding *f,
     struct ftree_rank_state s;
     struct rules_facts facts;
     struct ftree_verdict v;
-    int32_t i = 0, model = -1;
+    int32_t i = ftree_place_of(ft->job, ft->self, f->rank), model = -1;
     bool well;
 
-    while (ftree_rank_at(ft->job, ft->self, i) != f->rank)
-        i++;
     ft->io->look(ft->io_ctx, i, &s);
     if (!ftree_symptom_is_trouble(&s) || ftree_is_leaving(ft)) {
         ftree_trace(ft, "rank %d is well again", f->rank);

@@ -26,9 +26,9 @@
  * instead.
  *
  * Before a job is ended because of a verdict it is asked about once more, by whoever is to end it
- * (ftree_confirm): in the same way, but a rank of another node, too, and any path for any node.  And
- * because of a stopped process nothing is done before a rank that runs was seen: a stop that all have
- * in common is a suspension.
+ * (ftree_confirm): in the same way, but a rank of another node, too, and any path for any node.
+ * And because of a stopped process nothing is done before a rank that runs was seen: a stop that
+ * all have in common is a suspension.
  */
 
 #define RECHECK_DOUBLINGS 7 /* of half the time */
@@ -154,8 +154,8 @@ static void ask_about(struct ftree *ft, ftree_time now, struct known *k, uint8_t
         ask_role(ft, now, k, k->v.node, FTREE_ROLE_AGENT, paths);
 }
 
-/* A node that only others reach has to acknowledge, by way of them, that nothing is new: where it does not
- * it is examined again, for the verdict hides that it may be lost by now. */
+/* A node that only others reach has to acknowledge, by way of them, that nothing is new: where it
+ * does not it is examined again, for the verdict hides that it may be lost by now. */
 static void ask_by_others(struct ftree *ft, ftree_time now, int32_t node)
 {
     struct wire_message m = {.type = WIRE_VERDICT_DOWN};
@@ -253,15 +253,13 @@ static bool is_running(const struct ftree_rank_state *s)
 
 static bool runs_again(struct ftree *ft, const struct known *k)
 {
+    int32_t i = ftree_place_of(ft->job, ft->self, k->v.rank);
     struct ftree_rank_state s;
 
-    for (int32_t i = 0; i < ftree_ranks_of(ft->job, ft->self); i++) {
-        if (ftree_rank_at(ft->job, ft->self, i) != k->v.rank)
-            continue;
-        ft->io->look(ft->io_ctx, i, &s);
-        return is_running(&s);
-    }
-    return false;
+    if (i == FTREE_NONE)
+        return false;
+    ft->io->look(ft->io_ctx, i, &s);
+    return is_running(&s);
 }
 
 static void recheck(struct ftree *ft, ftree_time now, struct known *k)
@@ -278,7 +276,8 @@ static void recheck(struct ftree *ft, ftree_time now, struct known *k)
     ask_by_others(ft, now, k->v.node);
 }
 
-/* ---- once more, before it is acted upon ------------------------------------------------------- */
+/* ---- once more, before it is acted upon
+ * ------------------------------------------------------- */
 
 #define CONFIRM_ASKS 2 /* a network may lose the first */
 
@@ -393,7 +392,8 @@ static void confirm(struct ftree *ft, ftree_time now, struct known *k)
         ask_once_more(ft, now, k);
 }
 
-/* ---- a suspension ------------------------------------------------------------------------------ */
+/* ---- a suspension
+ * ------------------------------------------------------------------------------ */
 
 static bool own_rank_runs(struct ftree *ft)
 {

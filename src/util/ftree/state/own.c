@@ -35,8 +35,8 @@ ftree_time ftree_own_lag(const struct ftree *ft, ftree_time now)
     return now < ft->state->lag_at + 5 * ft->cfg.late ? ft->state->lag : 0;
 }
 
-/* How long ago data came through a path that delivers, at most.  A fault is hardly found later for it:
- * a rank has waited for a stall limit before anybody is asked. */
+/* How long ago data came through a path that delivers, at most.  A fault is hardly found later for
+ * it: a rank has waited for a stall limit before anybody is asked. */
 #define DATA_AGE(ft) (5 * (ft)->cfg.stall / 4)
 
 /* What a node tells another of it is younger, for it holds until that node is asked once more. */
@@ -54,8 +54,8 @@ static bool delivers(const struct ftree *ft, int32_t node, int path, ftree_time 
            ft->io->delivers(ft->io_ctx, node, (enum ftree_path) path, within, rtt);
 }
 
-/* True if data of ranks came through between this node and `node` (FTREE_NONE: any other) lately, and
- * there and back takes so long at least. */
+/* True if data of ranks came through between this node and `node` (FTREE_NONE: any other) lately,
+ * and there and back takes so long at least. */
 bool ftree_own_delivers(const struct ftree *ft, int32_t node, int path, ftree_time rtt)
 {
     return delivers(ft, node, path, DATA_AGE(ft), rtt);

@@ -32,8 +32,8 @@
     ((of)->switch_ != FTREE_NONE && (ft)->job->tree ? (ft)->job->tree->switch_name[(of)->switch_] \
                                                     : ftree_name((ft), (of)->node))
 
-/* In stall limits: how long after a suspension nobody is accused of what may be a part of it, as ranks
- * go on one after the other. */
+/* In stall limits: how long after a suspension nobody is accused of what may be a part of it, as
+ * ranks go on one after the other. */
 #define FTREE_AFTERMATH 5
 
 #define CASE_SYMPTOMS_MAX 12
@@ -61,8 +61,8 @@ enum case_state {
     CASE_DECIDED /* it is forgotten with the event CLOSED that was emitted */
 };
 
-/* What was observed lately of one node (or switch), the faults that may be behind it, and what comes of
- * asking. */
+/* What was observed lately of one node (or switch), the faults that may be behind it, and what
+ * comes of asking. */
 struct ftree_case {
     int32_t node, switch_; /* switch_ FTREE_NONE: the node */
     uint8_t state; /* enum case_state */
@@ -277,7 +277,8 @@ bool ftree_partition_is_cut_off(const struct ftree *ft);
 int32_t ftree_partition_top(const struct ftree *ft);
 
 /* peer.c */
-/* How another node is, as far as is known here; from "nothing is wrong" to "nothing can be known". */
+/* How another node is, as far as is known here; from "nothing is wrong" to "nothing can be
+ * known". */
 enum ftree_peer {
     FTREE_PEER_OK,
     FTREE_PEER_BUSY, /* it said so a moment ago: it answers, if late */
@@ -299,7 +300,8 @@ bool ftree_peer_usable(const struct ftree *ft, ftree_time now, int32_t node);
 void ftree_peer_unresponsive(struct ftree *ft, ftree_time now, int32_t node, bool busy);
 /* True: it did not acknowledge, and is heard again. */
 bool ftree_peer_heard(struct ftree *ft, int32_t node);
-/* It is heard by way of `by`; and by way of whom it was lately, FTREE_NONE: it is heard directly. */
+/* It is heard by way of `by`; and by way of whom it was lately, FTREE_NONE: it is heard
+ * directly. */
 void ftree_peer_heard_by(struct ftree *ft, ftree_time now, int32_t node, int32_t by);
 int32_t ftree_peer_by(const struct ftree *ft, ftree_time now, int32_t node);
 void ftree_peer_tick(struct ftree *ft, ftree_time now);
@@ -318,16 +320,17 @@ void ftree_route_children(struct ftree *ft, int32_t node,
 
 /* way.c */
 #define FTREE_LOOKS 16 /* so many nodes are looked at for one that can help */
-/* True if the node can be asked for something about another: it hears this one, and is not suspected. */
+/* True if the node can be asked for something about another: it hears this one, and is not
+ * suspected. */
 bool ftree_can_help(const struct ftree *ft, ftree_time now, int32_t node);
-/* Whom to ask: the next such node by number after `from`, *far from it and more, but not `skip`; of *looks
- * those that are looked at are taken off, but for lost ones.  FTREE_NONE: none.  Neighbours by number lie
- * behind the same switch where there are any; the next time others are asked, for neighbours tend to be
- * lost together. */
+/* Whom to ask: the next such node by number after `from`, *far from it and more, but not `skip`; of
+ * *looks those that are looked at are taken off, but for lost ones.  FTREE_NONE: none.  Neighbours
+ * by number lie behind the same switch where there are any; the next time others are asked, for
+ * neighbours tend to be lost together. */
 int32_t ftree_helper(const struct ftree *ft, ftree_time now, int32_t from, int32_t *far,
                      int32_t *looks, int32_t skip);
-/* The node by way of which another is reached that does not hear this one, but not `skip`; FTREE_NONE: it
- * hears this one, or there is none. */
+/* The node by way of which another is reached that does not hear this one, but not `skip`;
+ * FTREE_NONE: it hears this one, or there is none. */
 int32_t ftree_way(const struct ftree *ft, ftree_time now, int32_t node, int32_t skip);
 
 /* case.c */

@@ -10,8 +10,9 @@
 #include <string.h>
 
 /*
- * What one rank has said of itself, as the node that decides gets it: its records, and of its messages
- * those with the ranks that were asked about.  A page has 30 KiB, an answer as much as it needs.
+ * What one rank has said of itself, as the node that decides gets it: its records, and of its
+ * messages those with the ranks that were asked about.  A page has 30 KiB, an answer as much as it
+ * needs.
  */
 
 /* ---- the print ------------------------------------------------------------------------------- */
@@ -164,7 +165,8 @@ bool waitfor_answer_put(struct ftree *ft, ftree_time now, waitfor_bytes *out, in
     if (since)
         ftree_wire_age(&c, &since, 8, 1);
     waits_put_signed(&c, page ? page->records : 0);
-    return ftree_bytes_append(ft, out, head, c.at) && (!page || put_page(ft, out, page, with, withs));
+    return ftree_bytes_append(ft, out, head, c.at) &&
+           (!page || put_page(ft, out, page, with, withs));
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */

@@ -14,15 +14,15 @@
 /*
  * The own ranks say what they do.  A rank that waits turns its progress and answers within a
  * millisecond; one that has not answered after LOOK_TIME is not in MPI's progress, and nothing is
- * claimed of it.  A rank answers one look at a time, so looks with a rank in common come one after the
- * other.
+ * claimed of it.  A rank answers one look at a time, so looks with a rank in common come one after
+ * the other.
  */
 
-/* A rank that shares its core with many others gets its turn late.  Looks with a rank in common follow
- * each other: several are to end before who asks has lost patience. */
+/* A rank that shares its core with many others gets its turn late.  Looks with a rank in common
+ * follow each other: several are to end before who asks has lost patience. */
 #define LOOK_TIME(ft) ftree_max(100 * FTREE_MS, (ft)->cfg.stall / 3)
 #define LOOK_POLL (4 * FTREE_MS)
-#define SAY_TIME (20 * FTREE_MS) /* a person waits: of who has not answered its agent knows enough */
+#define SAY_TIME (20 * FTREE_MS) /* a person waits: of the others the agent knows enough */
 #define LOOKS_MAX 256 /* that wait here */
 
 /* ---- the ranks that stall -------------------------------------------------------------------- */
@@ -59,11 +59,8 @@ static bool is_of_wait(const struct summary *v, int32_t rank)
 static bool is_well(struct ftree *ft, int32_t rank)
 {
     struct ftree_rank_state s;
-    int32_t i = 0;
 
-    while (ftree_rank_at(ft->job, ft->self, i) != rank)
-        i++;
-    ft->io->look(ft->io_ctx, i, &s);
+    ft->io->look(ft->io_ctx, ftree_place_of(ft->job, ft->self, rank), &s);
     return ftree_symptom_is_well(&s);
 }
 
@@ -142,14 +139,6 @@ static struct waitfor_look *push_look(struct ftree *ft, int32_t from, uint32_t n
     return l;
 }
 
-static int32_t place_of(const struct ftree *ft, int32_t rank)
-{
-    for (int32_t i = 0; i < ftree_ranks_of(ft->job, ft->self); i++)
-        if (ftree_rank_at(ft->job, ft->self, i) == rank)
-            return i;
-    return FTREE_NONE;
-}
-
 static bool read_with(struct ftree *ft, struct wire_codec *c, struct waitfor_look *l)
 {
     int32_t n = (int32_t) waits_get_within(c, 0, WAITS_PEERS_MAX), *with;
@@ -168,7 +157,7 @@ static bool read_rank(struct ftree *ft, struct wire_codec *c, struct waitfor_loo
     struct waitfor_looked r = {.with = l->with.n}, *slot;
 
     r.rank = (int32_t) waits_get_within(c, 0, ft->job->size - 1);
-    r.i = c->bad ? FTREE_NONE : place_of(ft, r.rank);
+    r.i = c->bad ? FTREE_NONE : ftree_place_of(ft->job, ft->self, r.rank);
     if (r.i == FTREE_NONE || l->ranks.n >= ftree_ranks_of(ft->job, ft->self) ||
         !read_with(ft, c, l))
         return false;

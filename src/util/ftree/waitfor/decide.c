@@ -12,14 +12,14 @@
 #include <string.h>
 
 /*
- * A core, or a mismatch, that a reduction has found here is a candidate.  Its ranks are asked twice, at
- * least 100 ms apart: the answers to the first look are all in when the second begins, so a rank that did
- * nothing between its two answers did nothing at the moment in between, and what all of them say is one
- * state of the job.  Where that state still has a core it is a verdict.  Ranks that poll, or of which not
- * all can be known, are looked at once more after the stall limit.
+ * A core, or a mismatch, that a reduction has found here is a candidate.  Its ranks are asked
+ * twice, at least 100 ms apart: the answers to the first look are all in when the second begins, so
+ * a rank that did nothing between its two answers did nothing at the moment in between, and what
+ * all of them say is one state of the job.  Where that state still has a core it is a verdict.
+ * Ranks that poll, or of which not all can be known, are looked at once more after the stall limit.
  *
- * What is not confirmed is dropped, and may be a candidate again after a pause that grows.  A verdict is
- * looked at again as long as it stands; one of whose ranks has gone on is over.
+ * What is not confirmed is dropped, and may be a candidate again after a pause that grows.  A
+ * verdict is looked at again as long as it stands; one of whose ranks has gone on is over.
  */
 
 #define LOOK_GAP (100 * FTREE_MS)
@@ -241,8 +241,8 @@ static bool take_mismatch(struct ftree *ft, ftree_time now, const struct waits_m
     return true;
 }
 
-/* Who has not spoken may be about to: the root, which decides all the same, waits for them for half a
- * stall limit, since until then the few may look like the many. */
+/* Who has not spoken may be about to: the root, which decides all the same, waits for them for half
+ * a stall limit, since until then the few may look like the many. */
 static void consider_mismatch(struct ftree *ft, ftree_time now, const struct waits_mismatch *m)
 {
     bool all_told = m->size > 0 && m->told >= m->size, fits;
@@ -260,24 +260,16 @@ static void consider_mismatch(struct ftree *ft, ftree_time now, const struct wai
         drop(ft, now, c, "out of memory");
 }
 
-static bool is_in(const struct ftree_ranks *ranks, int32_t rank)
-{
-    for (int32_t i = 0; i < ranks->ranges; i++)
-        if (rank >= ranks->range[i].first && rank <= ranks->range[i].last)
-            return true;
-    return false;
-}
-
 static bool has_class_of(const struct waits_mismatch *m, int32_t rank)
 {
     for (int32_t i = 0; i < m->classes && i < WAITS_CLASSES_MAX; i++)
-        if (is_in(&m->class_[i].ranks, rank))
+        if (ftree_ranks_has(&m->class_[i].ranks, rank))
             return true;
     return false;
 }
 
-/* A core is the consequence of a mismatch if it is held together by a collective of that communicator,
- * or has a rank whose last collective there is one of those that differ. */
+/* A core is the consequence of a mismatch if it is held together by a collective of that
+ * communicator, or has a rank whose last collective there is one of those that differ. */
 static bool has_mismatch(const struct waits *w, const struct waits_core *core)
 {
     struct waits_mismatch m;
@@ -300,12 +292,12 @@ static void consider_ends(struct ftree *ft, ftree_time now, const struct waits *
     struct waitfor_candidate *c;
     int32_t n = ftree_waits_silent(w, end, ENDS_MAX);
 
-    if ((n == 0 && ft->waitfor->work->told.n == 0) || ftree_waits_count(w) == 0 ||
+    if ((n == 0 && ft->waitfor->work->end_answers.n == 0) || ftree_waits_count(w) == 0 ||
         !take(ft, now, WAITFOR_ENDS, key_of(WAITFOR_ENDS, NULL, 0, 0), &c))
         return;
     for (int32_t i = 0; i < n; i++)
         waitfor_look_add(ft, c, end[i].rank);
-    FTREE_EACH(waitfor_answer_of_rank, a, ft->waitfor->work->told)
+    FTREE_EACH(waitfor_answer_of_rank, a, ft->waitfor->work->end_answers)
         if (c->ranks.n < 2 * ENDS_MAX)
             waitfor_look_add(ft, c, (*a)->rank);
 }
@@ -334,36 +326,47 @@ void waitfor_decide(struct ftree *ft, ftree_time now, const struct waits *w)
 
 /* ---- the end of a look ----------------------------------------------------------------------- */
 
-/* What the ranks that others wait for have said.  One that waits, too, is asked often: it may go on. */
+/* Takes the answer of a rank that others wait for; true: it is another than before. */
+static bool keep_answer(struct ftree *ft, ftree_time now, struct waitfor_asked *a)
+{
+    struct waitfor *w = ft->waitfor->work;
+    struct waitfor_answer *old = NULL, **slot = NULL;
+
+    if (!a->answer)
+        return false;
+    FTREE_EACH(waitfor_answer_of_rank, known, w->end_answers)
+        if ((*known)->rank == a->rank)
+            slot = known;
+    if (slot)
+        old = *slot;
+    else
+        slot = FTREE_PUSH(ft, w->end_answers);
+    if (!slot || (old && waitfor_print(old) == waitfor_print(a->answer) &&
+                  !old->since == !a->answer->since))
+        return false;
+    ftree_alloc(ft, old, 0);
+    *slot = a->answer;
+    (*slot)->said = now;
+    a->answer = NULL;
+    return true;
+}
+
+/* What the ranks that others wait for have said.  One that waits, too, is asked often: it may go
+ * on. */
 static void note_ends(struct ftree *ft, ftree_time now, struct waitfor_candidate *c)
 {
     struct waitfor *w = ft->waitfor->work;
     ftree_time most = ft->cfg.stall_repeat_max;
     bool news = false;
 
-    FTREE_EACH(struct waitfor_asked, a, c->ranks) {
-        struct waitfor_answer *old = NULL, **slot;
-        int32_t i = 0;
-        while (i < w->told.n && w->told.items[i]->rank != a->rank)
-            i++;
-        old = i < w->told.n ? w->told.items[i] : NULL;
-        if (!a->answer || (old && waitfor_print(old) == waitfor_print(a->answer) &&
-                           !old->since == !a->answer->since))
-            continue;
-        slot = old ? &w->told.items[i] : FTREE_PUSH(ft, w->told);
-        if (!slot)
-            continue;
-        ftree_alloc(ft, old, 0);
-        *slot = a->answer;
-        a->answer = NULL;
-        news = true;
-    }
+    FTREE_EACH(struct waitfor_asked, a, c->ranks)
+        news = keep_answer(ft, now, a) || news;
     waitfor_look_forget(ft, c);
     if (news) {
         c->pause = PAUSE_MIN;
         waitfor_changed(ft, now);
     }
-    FTREE_EACH(waitfor_answer_of_rank, a, w->told)
+    FTREE_EACH(waitfor_answer_of_rank, a, w->end_answers)
         if ((*a)->seen == WAITFOR_READY)
             most = ft->cfg.stall;
     c->state = WAITFOR_DROPPED;
@@ -397,8 +400,8 @@ static bool are_unchanged(struct waitfor_candidate *c)
     return same;
 }
 
-/* A core of the others is one, whatever a rank that has not answered, or has gone on, would say; who
- * differs from whom is known only of all. */
+/* A core of the others is one, whatever a rank that has not answered, or has gone on, would say;
+ * who differs from whom is known only of all. */
 static void leave_out(struct ftree *ft, struct waitfor_candidate *c)
 {
     int32_t kept = 0;
@@ -492,7 +495,8 @@ static bool counts(const struct waitfor_candidate *c, int32_t rank)
     return c->is_core_missing ? !c->was_there : has_rank(c, rank);
 }
 
-/* A rank of the component that does not answer may be in trouble, which is another verdict's business. */
+/* A rank of the component that does not answer may be in trouble, which is another verdict's
+ * business. */
 static int32_t one_that_goes_on(const struct waitfor_candidate *c)
 {
     FTREE_EACH(const struct waitfor_asked, a, c->ranks)
@@ -570,6 +574,8 @@ static void step(struct ftree *ft, ftree_time now, struct waitfor_candidate *c)
                 waitfor_look_send(ft, now, c);
             break;
         case WAITFOR_ASKED:
+            if (waitfor_look_again(ft, now, c))
+                break;
             if (c->kind == WAITFOR_ENDS)
                 note_ends(ft, now, c);
             else if (c->verdict)
@@ -619,7 +625,7 @@ void waitfor_decide_clear(struct ftree *ft)
     while (w->candidates.n > 0)
         forget(ft, &w->candidates.items[0]);
     ftree_alloc(ft, w->candidates.items, 0);
-    FTREE_EACH(waitfor_answer_of_rank, a, w->told)
+    FTREE_EACH(waitfor_answer_of_rank, a, w->end_answers)
         ftree_alloc(ft, *a, 0);
-    ftree_alloc(ft, w->told.items, 0);
+    ftree_alloc(ft, w->end_answers.items, 0);
 }

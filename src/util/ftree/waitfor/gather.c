@@ -8,14 +8,14 @@
 #include <string.h>
 
 /*
- * Items on their way up.  A node reduces what its own ranks say and what the nodes below have told, and
- * tells what is left where that has changed.  Each request is taken for open: nobody else was asked yet,
- * and what turns out to be a candidate is looked at from both sides (look.c).
+ * Items on their way up.  A node reduces what its own ranks say and what the nodes below have told,
+ * and tells what is left where that has changed.  Each request is taken for open: nobody else was
+ * asked yet, and what turns out to be a candidate is looked at from both sides (look.c).
  *
- * A node reduces 20 ms after the first change, and then rests for 50 ms, twice as long each time while
- * there are more changes, up to a quarter of the stall limit, so that ranks which block one after the
- * other are known soon after the last of them at each level; where many wait, which takes long to
- * reduce, up to the stall limit.
+ * A node reduces 20 ms after the first change, and then rests for 50 ms, twice as long each time
+ * while there are more changes, up to a quarter of the stall limit, so that ranks which block one
+ * after the other are known soon after the last of them at each level; where many wait, which takes
+ * long to reduce, up to the stall limit.
  */
 
 #define PAUSE_FIRST (20 * FTREE_MS) /* after the first change: others follow */
@@ -65,7 +65,8 @@ static int add_finalized(struct waits *w, int32_t rank)
 /* What it wrote before it left says where it is in the sequence of collectives. */
 static int add_left(struct ftree *ft, struct waits *w, int32_t i, int32_t rank)
 {
-    uint32_t look = ft->waitfor->look ? ft->waitfor->look : 1; /* no new one: it does not answer any more */
+    /* no new one: it does not answer any more */
+    uint32_t look = ft->waitfor->look ? ft->waitfor->look : 1;
     const struct waits_page *page = NULL;
 
     if (ft->io->waits(ft->io_ctx, i, look, NULL, 0, &page) == FTREE_WAITS_READY &&
@@ -117,21 +118,26 @@ static int add_below(struct ftree *ft, struct waits *w)
     return rc;
 }
 
-static int add_told(struct ftree *ft, struct waits *w)
+bool waitfor_is_new(const struct ftree *ft, ftree_time now, const struct waitfor_answer *a)
+{
+    return a->seen == WAITFOR_READY && a->said + ft->cfg.stall > now;
+}
+
+static int add_ends(struct ftree *ft, struct waits *w, ftree_time now)
 {
     int rc = FTREE_OK;
 
-    FTREE_EACH(waitfor_answer_of_rank, a, ft->waitfor->work->told) {
+    FTREE_EACH(waitfor_answer_of_rank, a, ft->waitfor->work->end_answers) {
         if (!rc && (*a)->seen == WAITFOR_LEFT)
             rc = add_finalized(w, (*a)->rank);
-        else if (!rc)
+        else if (!rc && !waitfor_is_new(ft, now, *a))
             rc = add_records(w, (*a)->record, (*a)->records);
     }
     return rc;
 }
 
-/* NULL: not now. */
-static struct waits *reduce(struct ftree *ft)
+/* NULL: not now.  At FTREE_NEVER no answer is new. */
+static struct waits *reduce(struct ftree *ft, ftree_time now)
 {
     struct waits *w = ftree_waits_create(ft);
     int rc = w ? add_own(ft, w) : FTREE_ERR_NOMEM;
@@ -139,13 +145,95 @@ static struct waits *reduce(struct ftree *ft)
     if (!rc)
         rc = add_below(ft, w);
     if (!rc)
-        rc = add_told(ft, w);
+        rc = add_ends(ft, w, now);
     if (!rc)
         rc = ftree_waits_reduce(w);
     if (!rc)
         return w;
     ftree_waits_destroy(w);
     return NULL;
+}
+
+struct waits *waitfor_gather_without_new(struct ftree *ft, ftree_time now)
+{
+    return reduce(ft, now);
+}
+
+/* ---- whose victims --------------------------------------------------------------------------- */
+
+static bool is_of_waits(const struct known *k)
+{
+    return !k->v.withdrawn && (k->v.class_ == FTREE_CLASS_DEADLOCK ||
+                               k->v.class_ == FTREE_CLASS_COLLECTIVE_MISMATCH);
+}
+
+/* Of a core that was found elsewhere only the verdict is known. */
+static bool are_there_others(const struct ftree *ft, const struct known *k)
+{
+    FTREE_EACH(const struct known, other, ft->state->known)
+        if (other != k && is_of_waits(other))
+            return true;
+    FTREE_EACH(const struct waitfor_candidate, c, ft->waitfor->work->candidates)
+        if (c->kind == WAITFOR_CORE && c->was_there && c->verdict != k->v.id)
+            return true;
+    return false;
+}
+
+static bool has_other_verdict(const struct ftree *ft, const struct known *k, int32_t core)
+{
+    FTREE_EACH(const struct known, other, ft->state->known)
+        if (other != k && is_of_waits(other) && other->v.rank == core)
+            return true;
+    return false;
+}
+
+/* The core of a deadlock, by the lowest of its ranks; of anything else FTREE_NONE.  False: it is
+ * not known here. */
+static bool core_of(const struct waits *w, const struct known *k, int32_t *core)
+{
+    enum waits_what what;
+
+    *core = FTREE_NONE;
+    if (k->v.class_ != FTREE_CLASS_DEADLOCK)
+        return true;
+    what = ftree_waits_of(w, k->v.rank, core);
+    if (what == WAITS_DONE) /* it has called MPI_Finalize */
+        *core = k->v.rank;
+    return what == WAITS_BLOCKED || what == WAITS_DONE;
+}
+
+/* Of those that found no room in the list only the number is known. */
+static void leave_out(const struct ftree *ft, const struct waits *w, const struct known *k,
+                      int32_t own_core, struct ftree_ranks *victims)
+{
+    int32_t unlisted = victims->count - ftree_ranks_listed(victims), core;
+    struct ftree_ranks own = {0};
+
+    for (int32_t rank = 0; rank < ft->job->size; rank++) {
+        bool is_others = ftree_waits_of(w, rank, &core) == WAITS_BLOCKED && core != own_core &&
+                         (own_core != FTREE_NONE || has_other_verdict(ft, k, core));
+        bool is_listed = ftree_ranks_has(victims, rank);
+        if (is_listed && !is_others)
+            ftree_ranks_add(&own, rank, rank);
+        else if (!is_listed && is_others)
+            unlisted--;
+    }
+    own.count += unlisted > 0 ? unlisted : 0;
+    *victims = own;
+}
+
+void ftree_waitfor_victims(struct ftree *ft, const struct known *k, struct ftree_ranks *victims)
+{
+    struct waits *w = NULL;
+    int32_t core;
+
+    if (ft->waitfor->work && are_there_others(ft, k))
+        w = reduce(ft, FTREE_NEVER);
+    if (!w)
+        return;
+    if (core_of(w, k, &core))
+        leave_out(ft, w, k, core, victims);
+    ftree_waits_destroy(w);
 }
 
 /* ---- telling --------------------------------------------------------------------------------- */
@@ -185,7 +273,8 @@ static int32_t next_hop(struct ftree *ft, ftree_time now)
     return hop == ft->self || (substitute && ftree_peer_can_act(ft, 0)) ? FTREE_NONE : hop;
 }
 
-/* Who is told may have a new agent, that knows nothing: what has not changed is told again, as stalls are. */
+/* Who is told may have a new agent, that knows nothing: what has not changed is told again, as
+ * stalls are. */
 static void again_later(struct ftree *ft, ftree_time now, bool same)
 {
     struct waitfor *w = ft->waitfor->work;
@@ -279,7 +368,7 @@ struct waits *waitfor_gather_tick(struct ftree *ft, ftree_time now)
     if (again) /* if it does not succeed */
         ft->waitfor->work->tell_again =
             ft->waitfor->work->has_sent ? now + ft->cfg.stall : FTREE_NEVER;
-    w = reduce(ft);
+    w = reduce(ft, FTREE_NEVER);
     if (!w) {
         ft->waitfor->work->due = now + ft->cfg.stall;
         return NULL;

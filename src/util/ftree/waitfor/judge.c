@@ -8,18 +8,19 @@
 #include <string.h>
 
 /*
- * What both sides say of each request.  Here no error may be made: what is not known is WAITS_UNKNOWN,
- * and nothing that depends on it becomes a verdict.
+ * What both sides say of each request.  Here no error may be made: what is not known is
+ * WAITS_UNKNOWN, and nothing that depends on it becomes a verdict.
  *
- * The ranks have not moved between two looks, so what they say holds at one moment.  A receive waits for
- * nothing that is under way if all that its peer has sent to it, and that it has not received, has another
- * tag or communicator; both words of the sums say what that is, or nobody can tell.  A send waits for
- * nothing if its peer has posted no receive for it.
+ * The ranks have not moved between two looks, so what they say holds at one moment.  A receive
+ * waits for nothing that is under way if all that its peer has sent to it, and that it has not
+ * received, has another tag or communicator; both words of the sums say what that is, or nobody can
+ * tell.  A send waits for nothing if its peer has posted no receive for it.
  */
 
 /* ---- both sides ------------------------------------------------------------------------------ */
 
-static const struct waitfor_asked *find(const struct waitfor_asked *ranks, int32_t n, int32_t rank)
+const struct waitfor_asked *waitfor_judge_find(const struct waitfor_asked *ranks, int32_t n,
+                                               int32_t rank)
 {
     int32_t low = 0, high = n;
 
@@ -36,7 +37,7 @@ static const struct waitfor_asked *find(const struct waitfor_asked *ranks, int32
 static const struct waitfor_answer *answer_of(const struct waitfor_asked *ranks, int32_t n,
                                               int32_t rank)
 {
-    const struct waitfor_asked *a = find(ranks, n, rank);
+    const struct waitfor_asked *a = waitfor_judge_find(ranks, n, rank);
 
     return a ? a->answer : NULL;
 }
@@ -80,8 +81,8 @@ static bool is_finalized(const struct waitfor_answer *a)
                                a->record[0].state == WAITS_FINALIZED));
 }
 
-/* Whether a message of that peer is under way for a receive of `own`; q->received is 0, for what was
- * received is left out. */
+/* Whether a message of that peer is under way for a receive of `own`; q->received is 0, for what
+ * was received is left out. */
 static enum waits_fate receive_from(const struct waitfor_answer *own, uint32_t context,
                                     const struct waits_request *q,
                                     const struct waitfor_answer *peer, bool *unsure)
@@ -147,7 +148,8 @@ static bool meets(int32_t a, int32_t b)
     return a == b || a == WAITS_ANY || b == WAITS_ANY;
 }
 
-/* A send of less may only wait until the network has taken it; no transport takes more without a receive. */
+/* A send of less may only wait until the network has taken it; no transport takes more without a
+ * receive. */
 #define EAGER_MAX 65536
 
 /* The peer waits for it, in a receive or probe that need not be among the posted ones. */

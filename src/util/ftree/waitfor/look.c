@@ -10,12 +10,13 @@
 #include <string.h>
 
 /*
- * The ranks of a candidate are asked, each for its record and for its messages with those of the others
- * that matter for it.  Their nodes are asked directly; the answers come back, each node's at once.
+ * The ranks of a candidate are asked, each for its record and for its messages with those of the
+ * others that matter for it.  Their nodes are asked directly; the answers come back, each node's at
+ * once.
  */
 
-/* An answer may be as old as it likes until the next look begins, so a candidate of many ranks can wait
- * for those whose messages were lost; what is to be known soon cannot. */
+/* An answer may be as old as it likes until the next look begins, so a candidate of many ranks can
+ * wait for those whose messages were lost; what is to be known soon cannot. */
 static ftree_time patience(const struct ftree *ft, const struct waitfor_candidate *c)
 {
     return c->kind == WAITFOR_ENDS || c->verdict ? ft->cfg.stall : 4 * ft->cfg.stall;
@@ -23,16 +24,9 @@ static ftree_time patience(const struct ftree *ft, const struct waitfor_candidat
 
 struct waitfor_asked *waitfor_look_find(const struct waitfor_candidate *c, int32_t rank)
 {
-    int32_t low = 0, high = c->ranks.n;
+    const struct waitfor_asked *a = waitfor_judge_find(c->ranks.items, c->ranks.n, rank);
 
-    while (low < high) {
-        int32_t middle = low + (high - low) / 2;
-        if (c->ranks.items[middle].rank < rank)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < c->ranks.n && c->ranks.items[low].rank == rank ? &c->ranks.items[low] : NULL;
+    return a ? &c->ranks.items[a - c->ranks.items] : NULL;
 }
 
 struct waitfor_asked *waitfor_look_add(struct ftree *ft, struct waitfor_candidate *c, int32_t rank)
@@ -117,14 +111,22 @@ static void ask_node(struct ftree *ft, ftree_time now, struct waitfor_candidate 
     ftree_alloc(ft, bytes.items, 0);
 }
 
+/* Of those that have not answered. */
 static bool is_first_of_node(const struct ftree *ft, const struct waitfor_candidate *c, int32_t i)
 {
     int32_t node = ftree_node_of(ft, c->ranks.items[i].rank);
 
     for (int32_t k = i - 1; k >= 0; k--)
-        if (ftree_node_of(ft, c->ranks.items[k].rank) == node)
+        if (!c->ranks.items[k].answer && ftree_node_of(ft, c->ranks.items[k].rank) == node)
             return false;
-    return true;
+    return !c->ranks.items[i].answer;
+}
+
+static void ask_nodes(struct ftree *ft, ftree_time now, struct waitfor_candidate *c)
+{
+    for (int32_t i = 0; i < c->ranks.n; i++)
+        if (is_first_of_node(ft, c, i))
+            ask_node(ft, now, c, ftree_node_of(ft, c->ranks.items[i].rank));
 }
 
 void waitfor_look_send(struct ftree *ft, ftree_time now, struct waitfor_candidate *c)
@@ -132,12 +134,29 @@ void waitfor_look_send(struct ftree *ft, ftree_time now, struct waitfor_candidat
     waitfor_look_forget(ft, c);
     c->number = ++ft->next_id;
     c->state = WAITFOR_ASKED;
-    c->next = now + patience(ft, c);
+    c->until = now + patience(ft, c);
+    c->next = now + ft->cfg.stall;
     ftree_trace(ft, "  asks %d ranks what they wait for, rank %d is the first", c->ranks.n,
                 c->ranks.n > 0 ? c->ranks.items[0].rank : FTREE_NONE);
-    for (int32_t i = 0; i < c->ranks.n; i++)
-        if (is_first_of_node(ft, c, i))
-            ask_node(ft, now, c, ftree_node_of(ft, c->ranks.items[i].rank));
+    ask_nodes(ft, now, c);
+}
+
+static bool lacks_answers(const struct ftree *ft, const struct waitfor_candidate *c, int32_t node)
+{
+    FTREE_EACH(const struct waitfor_asked, a, c->ranks)
+        if (!a->answer && ftree_node_of(ft, a->rank) == node)
+            return true;
+    return false;
+}
+
+/* The question was lost, or the answer: a node that is still at it answers once. */
+bool waitfor_look_again(struct ftree *ft, ftree_time now, struct waitfor_candidate *c)
+{
+    if (c->until <= now || waitfor_look_is_over(c))
+        return false;
+    c->next = ftree_min(now + ft->cfg.stall, c->until);
+    ask_nodes(ft, now, c);
+    return true;
 }
 
 /* ---- answers --------------------------------------------------------------------------------- */
@@ -178,7 +197,12 @@ void waitfor_look_seen(struct ftree *ft, ftree_time now, int32_t from, uint32_t 
 
 void waitfor_look_unanswered(struct ftree *ft, ftree_time now, int32_t node)
 {
-    FTREE_EACH(struct waitfor_candidate, c, ft->waitfor->work->candidates)
-        if (c->state == WAITFOR_ASKED)
+    FTREE_EACH(struct waitfor_candidate, c, ft->waitfor->work->candidates) {
+        if (c->state != WAITFOR_ASKED || !lacks_answers(ft, c, node))
+            continue;
+        if (now + patience(ft, c) / 2 < c->until) /* perhaps only the network lost it */
+            ask_node(ft, now, c, node);
+        else
             note_unasked(ft, now, c, node, WAITFOR_UNABLE);
+    }
 }

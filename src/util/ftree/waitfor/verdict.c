@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What was confirmed, as a verdict: its class and sign by the rule base, its component, and one line of
- * evidence a rank, the cycle first and in order. */
+/* What was confirmed, as a verdict: its class and sign by the rule base, its component, and one
+ * line of evidence a rank, the cycle first and in order. */
 
 #define LINES_MAX (FTREE_EVIDENCE_MAX - 2) /* the others are for what nearly matched */
 #define DOUBT 90 /* 1/1000, where ranks poll, or not all can be known */
@@ -20,14 +20,6 @@ static struct waits_names names_of(const struct ftree *ft)
 {
     return (struct waits_names){
         .job = ft->job, .call = ft->io->call_name, .op = ft->io->op_name};
-}
-
-/* A program's own names may have anything. */
-static void clean(char *text)
-{
-    for (; *text; text++)
-        if (*text < ' ' || *text > '~')
-            *text = '?';
 }
 
 static void add_line(struct ftree *ft, ftree_time now, int32_t rank, const char *line,
@@ -42,7 +34,7 @@ static void add_line(struct ftree *ft, ftree_time now, int32_t rank, const char 
                                .at = now};
 
     snprintf(e.detail, sizeof(e.detail), "%s", line);
-    clean(e.detail);
+    ftree_clean(e.detail); /* a program's own names may have anything */
     ftree_verdict_add_evidence(v, &e);
 }
 

@@ -16,7 +16,7 @@
 /*
  * Who waits for whom, in the tree (doc/waits.md).
  *
- *     ask.c        the own ranks say what they do: those that stall, and those another node asks about
+ *     ask.c        the own ranks say what they do: who stalls, and whom another node asks about
  *     answer.c     what one rank has said, in memory and in bytes
  *     gather.c     items go up: of the own ranks, and of the nodes below
  *     look.c       the second look: the ranks of a candidate are asked
@@ -43,6 +43,7 @@ struct waitfor_answer {
     uint8_t seen; /* enum waitfor_seen */
     bool posted_more;
     ftree_time since; /* when its wait began; 0: not known */
+    ftree_time said; /* of `end_answers`: when it was first said */
     int32_t records, exchanges, posted, last;
     struct waits_record *record;
     struct waits_exchange *exchange;
@@ -121,6 +122,7 @@ struct waitfor_candidate {
     uint64_t key;
     uint32_t number; /* of the look */
     ftree_time next, pause, looked; /* looked: when the first look was over */
+    ftree_time until; /* of one that is asked: who has not answered then is not waited for */
     FTREE_ARRAY(struct waitfor_asked) ranks; /* ascending */
     FTREE_ARRAY(int32_t) with;
     struct waits_mismatch *mismatch;
@@ -136,7 +138,7 @@ struct waitfor {
     FTREE_ARRAY(struct waitfor_look) looks;
     FTREE_ARRAY(struct waitfor_below) below;
     FTREE_ARRAY(struct waitfor_candidate) candidates;
-    FTREE_ARRAY(waitfor_answer_of_rank) told; /* of ranks that others wait for, by the last look */
+    FTREE_ARRAY(waitfor_answer_of_rank) end_answers; /* of ranks that others wait for */
     ftree_time again; /* when the own ranks are asked anew */
     ftree_time poll; /* when they are next looked at for an answer */
     ftree_time due; /* when to reduce; FTREE_NEVER: nothing has changed */
@@ -148,7 +150,7 @@ struct waitfor {
     int32_t stale; /* who still believes what was told to it before, FTREE_NONE: nobody */
     int32_t waiting; /* ranks that were known to wait, and not to go on, by the last reduction */
     ftree_time unexplained; /* since when, 0: nobody waits, or there is a verdict */
-    ftree_time note_at, note_pause;
+    ftree_time note_at;
     int32_t ends; /* by the last reduction, those most waited for first */
     struct waits_end end[FTREE_WAITING_ENDS_MAX];
 };
@@ -158,6 +160,8 @@ struct ftree_waitfor {
     struct waitfor *work; /* NULL: nobody waits, here or below */
     uint32_t look, round; /* numbers given last; they begin with the clock, so that they grow from
                            * one agent of a node to the next */
+    ftree_time noted, note_pause; /* when the last note was, 0: there was none; and how long there is
+                                   * none after it */
 };
 
 /* ---- for ftree.c ----------------------------------------------------------------------------- */
@@ -170,6 +174,8 @@ void ftree_waitfor_say(struct ftree *ft, ftree_time now, uint32_t number);
 void ftree_waitfor_part(struct ftree *ft, ftree_time now, int32_t from, enum wire_type type,
                         const struct wire_part *part);
 void ftree_waitfor_undeliverable(struct ftree *ft, ftree_time now, enum wire_type type, int32_t to);
+/* Takes those out of the victims of a verdict who wait because of another verdict on waits. */
+void ftree_waitfor_victims(struct ftree *ft, const struct known *k, struct ftree_ranks *victims);
 /* A verdict is known, or over. */
 void ftree_waitfor_learned(struct ftree *ft, ftree_time now);
 /* The job ends here. */
@@ -189,8 +195,8 @@ uint64_t waitfor_print(const struct waitfor_answer *a);
 bool waitfor_answer_put(struct ftree *ft, ftree_time now, waitfor_bytes *out, int32_t rank,
                         enum waitfor_seen seen, ftree_time since, const struct waits_page *page,
                         const int32_t *with, int32_t withs);
-/* Reads the next answer, from *at on; NULL: there is none, it is malformed (*at is then 0), or out of
- * memory. */
+/* Reads the next answer, from *at on; NULL: there is none, it is malformed (*at is then 0), or out
+ * of memory. */
 struct waitfor_answer *waitfor_answer_get(struct ftree *ft, ftree_time now, const uint8_t *bytes,
                                           size_t len, size_t *at);
 /* True: the page has records of that rank, and they can be used. */
@@ -221,11 +227,17 @@ void waitfor_up(struct ftree *ft, ftree_time now, int32_t from, uint32_t round,
                 waitfor_bytes *items);
 /* What is known now, the caller's; NULL: it was not reduced. */
 struct waits *waitfor_gather_tick(struct ftree *ft, ftree_time now);
+/* A rank that others wait for has said something else within the last stall limit: it goes on. */
+bool waitfor_is_new(const struct ftree *ft, ftree_time now, const struct waitfor_answer *a);
+/* What is known without such answers, the caller's; NULL: out of memory. */
+struct waits *waitfor_gather_without_new(struct ftree *ft, ftree_time now);
 ftree_time waitfor_gather_deadline(const struct ftree *ft);
 void waitfor_gather_clear(struct ftree *ft);
 
 /* look.c */
 void waitfor_look_send(struct ftree *ft, ftree_time now, struct waitfor_candidate *c);
+/* Those that have not answered are asked again; false: it is too late for that, or all have. */
+bool waitfor_look_again(struct ftree *ft, ftree_time now, struct waitfor_candidate *c);
 void waitfor_look_seen(struct ftree *ft, ftree_time now, int32_t from, uint32_t number,
                        const uint8_t *bytes, size_t len);
 void waitfor_look_unanswered(struct ftree *ft, ftree_time now, int32_t node);
@@ -236,9 +248,12 @@ struct waitfor_asked *waitfor_look_add(struct ftree *ft, struct waitfor_candidat
 struct waitfor_asked *waitfor_look_find(const struct waitfor_candidate *c, int32_t rank);
 
 /* judge.c */
+/* The rank among `ranks`, n of them, ascending; NULL: it is not there. */
+const struct waitfor_asked *waitfor_judge_find(const struct waitfor_asked *ranks, int32_t n,
+                                               int32_t rank);
 /* What both sides say of a request of a rank; answers of others are found among `ranks`, n of them,
- * ascending.  *unsure is set where that is no proof: a rank that has called MPI_Finalize does not say
- * what it has sent, and of one-sided communication nobody does. */
+ * ascending.  *unsure is set where that is no proof: a rank that has called MPI_Finalize does not
+ * say what it has sent, and of one-sided communication nobody does. */
 enum waits_fate waitfor_fate(const struct waitfor_asked *ranks, int32_t n,
                              const struct waitfor_answer *own, const struct waits_record *r,
                              const struct waits_request *q, bool *unsure);

@@ -19,12 +19,12 @@
  */
 
 #define WIRE_MAGIC 0xf7
-#define WIRE_VERSION 8
+#define WIRE_VERSION 10
 #define WIRE_HEADER 8
 
-/* The one table of messages: type, name, body (a member of wire_message.u), the flags that it may have,
- * and whether it is acknowledged by its number and sent again until it is (outbox.c).  A probe is
- * acknowledged by its answer. */
+/* The one table of messages: type, name, body (a member of wire_message.u), the flags that it may
+ * have, and whether it is acknowledged by its number and sent again until it is (outbox.c).  A
+ * probe is acknowledged by its answer. */
 #define WIRE_TYPES(X) \
     X(WIRE_ACK, "ack", ack, WIRE_FLAG_NOBODY_WAITS, false) \
     X(WIRE_BUSY, "busy", ack, 0, false) \
@@ -58,12 +58,14 @@ enum wire_type {
 #define WIRE_FLAG_SUBSTITUTE 1
 /* Of an acknowledgment: nobody there or below waits, and no victims will be named. */
 #define WIRE_FLAG_NOBODY_WAITS 2
-/* Of a verdict on its way up: another one goes with it, before or behind it, to be told together. */
+/* Of a verdict on its way up: another one goes with it, before or behind it, to be told
+ * together. */
 #define WIRE_FLAG_MORE 4
 /* Of what is relayed: `node` is whom it is from, else to whom it is to be passed on. */
 #define WIRE_FLAG_PASSED_ON 8
-/* Data of ranks came through lately: of a state, over the data path of the node that says so, which is
- * slow; of what came of an indirect probe, between its sender and the target, which did not answer. */
+/* Data of ranks came through lately: of a state, over the data path of the node that says so, which
+ * is slow; of what came of an indirect probe, between its sender and the target, which did not
+ * answer. */
 #define WIRE_FLAG_DELIVERS 16
 
 /* Ranks in trouble that fit into an answer; the rest shows at the next probe. */
@@ -129,7 +131,8 @@ struct wire_relay {
 
 #define WIRE_RELAY_BYTES (WIRE_HEADER + 4 + 2) /* one that is acknowledged leaves room for these */
 
-/* A part of what does not fit into one message; see net/parcel.c, whose receivers check the bytes. */
+/* A part of what does not fit into one message; see net/parcel.c, whose receivers check the
+ * bytes. */
 struct wire_part {
     uint32_t number;
     uint16_t part, parts; /* it is this one, from 0, of so many */
@@ -209,20 +212,21 @@ size_t ftree_wire_encode(const struct wire_message *m, ftree_time now, void *buf
 int ftree_wire_decode(const struct ftree_job *job, ftree_time now, const void *buf, size_t len,
                       struct wire_message *m);
 
-/* Writes the message of `len` bytes in `buf`, which was written at time `written`, anew to `out`, as
- * of `now` and as long as before.  Errors: as ftree_wire_decode(). */
+/* Writes the message of `len` bytes in `buf`, which was written at time `written`, anew to `out`,
+ * as of `now` and as long as before.  Errors: as ftree_wire_decode(). */
 int ftree_wire_renew(const struct ftree_job *job, ftree_time written, const void *buf, size_t len,
                      ftree_time now, void *out);
 
-/* Appends a summary as of time `now`; false: there is no room for it.  w is zeroed before the first. */
+/* Appends a summary as of time `now`; false: there is no room for it.  w is zeroed before the
+ * first. */
 bool ftree_wire_put_summary(struct wire_summaries *w, ftree_time now, const struct summary *o,
                             const char *rule);
 
 /* What was written, as part of a message; w must live as long as the message is used. */
 struct wire_summary_list ftree_wire_summary_list(const struct wire_summaries *w);
 
-/* Takes the next summary from t, which gets shorter, with the name of its rule; `rule` holds the one
- * before, "" at first.  False: there are no more, or it is malformed (t->n is then not 0). */
+/* Takes the next summary from t, which gets shorter, with the name of its rule; `rule` holds the
+ * one before, "" at first.  False: there are no more, or it is malformed (t->n is then not 0). */
 bool ftree_wire_get_summary(const struct ftree_job *job, ftree_time now,
                             struct wire_summary_list *t, struct summary *o, char rule[FTREE_NAME_MAX]);
 

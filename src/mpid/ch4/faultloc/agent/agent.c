@@ -8,6 +8,7 @@
 #include "faultloc/agent/note.h"
 #include "faultloc/agent/partner.h"
 #include "faultloc/agent/sources.h"
+#include "faultloc/agent/stacks.h"
 #include "faultloc/agent/stop_job.h"
 #include "faultloc/agent/reporter.h"
 #include "faultloc/base/clock.h"
@@ -43,7 +44,6 @@
 
 struct agent {
     struct faultloc_program *p;
-    struct ftree *ft;
     struct faultloc_link link;
     struct faultloc_looks looks;
     struct faultloc_sources sources;
@@ -53,6 +53,7 @@ struct agent {
     struct faultloc_second second;
     struct faultloc_state state; /* for state probes */
     struct faultloc_wait_page waits;
+    struct faultloc_stacks stacks;
     int signal_fd;
     ftree_time ending_until; /* the job is being ended from outside; 0: it is not */
     ftree_time leave_by; /* since all ranks have left or ended; FTREE_NEVER: not all have */
@@ -122,7 +123,7 @@ static void report_verdict(void *ctx, const struct ftree_verdict *v)
 {
     struct agent *a = ctx;
 
-    faultloc_reporter_verdict(&a->reporter, a->ft, v);
+    faultloc_reporter_verdict(&a->reporter, v);
     faultloc_stop_job_consider(&a->stop, v, faultloc_now());
 }
 
@@ -148,8 +149,37 @@ static void note_answered(void *ctx, const struct ftree_query_result *r)
         faultloc_sets_answered(&a->sources.sets, r);
         return;
     }
+    if (r->kind == FTREE_QUERY_STACKS)
+        faultloc_asks_answered(&a->sources.asks, r); /* or it is of a status */
     faultloc_statuses_answered(&a->sources.statuses, r);
     faultloc_note_answered(&a->note, r);
+}
+
+static void say_stacks(struct agent *a, uint32_t number, const struct faultloc_stack *stack,
+                       int32_t n, bool details)
+{
+    struct ftree_stacks s = {0};
+
+    faultloc_stacks_collect(a->p->ft, &a->p->job.job, a->p->self, stack, n, details, &s);
+    ftree_stacks_taken(a->p->ft, faultloc_now(), number, &s);
+}
+
+static void stacks_taken(void *ctx, uint32_t number, const struct faultloc_stack *stack, int32_t n)
+{
+    say_stacks(ctx, number, stack, n, false);
+}
+
+static void details_taken(void *ctx, uint32_t number, const struct faultloc_stack *stack, int32_t n)
+{
+    say_stacks(ctx, number, stack, n, true);
+}
+
+static bool take_stacks(void *ctx, uint32_t number, const int32_t *local, int32_t n, bool details)
+{
+    struct agent *a = ctx;
+
+    return faultloc_stacks_take(&a->stacks, faultloc_now(), local, n,
+                                details ? details_taken : stacks_taken, a, number);
 }
 
 static void trace(void *ctx, const char *line)
@@ -172,6 +202,7 @@ static const struct ftree_io io = {.send = send_message,
                                    .waiting = note_waiting,
                                    .answered = note_answered,
                                    .setting = take_setting,
+                                   .stacks = take_stacks,
                                    .trace = trace};
 
 /* ---- life ------------------------------------------------------------------------------------ */
@@ -191,17 +222,7 @@ static int make_core(struct agent *a)
     ftree_config_default(&cfg);
     cfg.stall = a->p->board->settings.stall;
     cfg.silence = a->p->board->settings.silence;
-    rc = ftree_create(&a->p->job.job, a->p->self, &cfg, &io, a, &a->ft);
-    a->looks.ft = a->sources.ft = a->stop.ft = a->sources.asks.ft = a->note.ft = a->ft;
-    a->sources.asks.p = a->p;
-    a->sources.statuses =
-        (struct faultloc_statuses){.p = a->p, .ft = a->ft, .reporter = &a->reporter};
-    a->sources.sets = (struct faultloc_sets){.p = a->p,
-                                             .ft = a->ft,
-                                             .use_rules = set_rules,
-                                             .ctx = a,
-                                             .reporter = &a->reporter,
-                                             .stop = &a->stop};
+    rc = ftree_create(&a->p->job.job, a->p->self, &cfg, &io, a, &a->p->ft);
     if (!rc)
         rc = faultloc_sets_restore(&a->sources.sets, faultloc_now());
     if (!rc)
@@ -232,24 +253,38 @@ static int open_signal(struct agent *a)
                             : faultloc_loop_add(a->p->epoll, a->signal_fd, FAULTLOC_TAG_SIGNAL);
 }
 
-static int open_agent(struct agent *a, struct faultloc_program *p)
+static void init_agent(struct agent *a, struct faultloc_program *p)
 {
-    int rc;
-
     *a = (struct agent){.p = p,
                         .signal_fd = -1,
                         .second = {.deputy = {.fd = -1},
                                    .fork_at = p->start >= 0 ? FTREE_NEVER : 0},
                         .looks = {.wakeup = -1},
-                        .sources = {.sock = {.fd = -1}},
+                        .sources = {.sock = {.fd = -1},
+                                    .statuses = {.p = p, .reporter = &a->reporter},
+                                    .asks = {.p = p},
+                                    .sets = {.p = p,
+                                             .use_rules = set_rules,
+                                             .ctx = a,
+                                             .reporter = &a->reporter,
+                                             .stop = &a->stop}},
                         .note = {.reporter = &a->reporter},
                         .stop = {.p = p, .reporter = &a->reporter, .at = FTREE_NEVER},
                         .leave_by = FTREE_NEVER,
                         .state = {.watch = &p->watch, .iface = p->board->iface[FTREE_PATH_DATA]},
                         .waits = {.watch = &p->watch, .job = &p->job.job, .self = p->self}};
+    p->ft = NULL; /* a deputy that succeeds has its agent's */
+}
+
+static int open_agent(struct agent *a, struct faultloc_program *p)
+{
+    int rc;
+
+    init_agent(a, p);
     a->waits.asked = calloc((size_t) p->board->slots, sizeof(*a->waits.asked));
     p->board->agent_pid = (int32_t) getpid();
     p->epoll = epoll_create1(EPOLL_CLOEXEC);
+    faultloc_stacks_init(&a->stacks, p->board, p->epoll);
     rc = !a->waits.asked ? ENOMEM
          : p->epoll < 0  ? EMFILE
                          : faultloc_looks_open(&a->looks, p, &a->reporter);
@@ -264,9 +299,10 @@ static int open_agent(struct agent *a, struct faultloc_program *p)
     if (!rc)
         rc = make_core(a);
     if (!rc)
-        rc = faultloc_link_open(&a->link, p, a->ft);
+        rc = faultloc_link_open(&a->link, p);
     if (rc)
         return rc;
+    faultloc_stacks_ask_leave(p->board);
     try_listen(a, faultloc_now());
     faultloc_looks_wake(&a->looks);
     faultloc_sources_open_socket(&a->sources);
@@ -277,6 +313,7 @@ static int open_agent(struct agent *a, struct faultloc_program *p)
 /* What others can see of it; the rest ends with the process. */
 static void close_agent(struct agent *a)
 {
+    faultloc_stacks_end(&a->stacks);
     faultloc_channel_destroy(a->link.line.channel);
     faultloc_wakeup_close(a->p->board, &a->looks.wakeup);
     faultloc_socket_opener_stop(a->sources.opener, SOCKET_CLOSE_MS);
@@ -292,10 +329,11 @@ static void close_agent(struct agent *a)
 
 static ftree_time next_event(const struct agent *a)
 {
-    ftree_time t = faultloc_loop_earlier(a->looks.at, ftree_deadline(a->ft));
+    ftree_time t = faultloc_loop_earlier(a->looks.at, ftree_deadline(a->p->ft));
 
     t = faultloc_loop_earlier(t, a->stop.at);
     t = faultloc_loop_earlier(t, faultloc_asks_deadline(&a->sources.asks));
+    t = faultloc_loop_earlier(t, faultloc_stacks_deadline(&a->stacks));
     t = faultloc_loop_earlier(t, a->second.fork_at);
     return faultloc_loop_earlier(t, faultloc_line_deadline(&a->link.line));
 }
@@ -323,10 +361,10 @@ static void handle_signal(struct agent *a)
 /* Before anything else: in the time in which this process was stopped nobody has waited. */
 static void note_lateness(struct agent *a, ftree_time now)
 {
-    ftree_time due = faultloc_loop_earlier(a->looks.at, ftree_deadline(a->ft));
+    ftree_time due = faultloc_loop_earlier(a->looks.at, ftree_deadline(a->p->ft));
 
     if (due && now > due + FAULTLOC_LATE)
-        ftree_late(a->ft, now, now - due);
+        ftree_late(a->p->ft, now, now - due);
 }
 
 static void handle_event(struct agent *a, ftree_time now, uint64_t tag)
@@ -346,7 +384,7 @@ static void periodic_look(struct agent *a, ftree_time now)
     ftree_time due = a->looks.at, late = due && now > due ? now - due : 0;
 
     if (late)
-        ftree_late(a->ft, now, late);
+        ftree_late(a->p->ft, now, late);
     faultloc_second_look(&a->second, now, late);
     faultloc_looks_all(&a->looks, now);
 }
@@ -372,10 +410,11 @@ static void turn(struct agent *a)
     faultloc_sources_receive(&a->sources, now);
     if (now >= a->looks.at)
         periodic_look(a, now);
-    if (now >= ftree_deadline(a->ft))
-        ftree_tick(a->ft, now);
+    if (now >= ftree_deadline(a->p->ft))
+        ftree_tick(a->p->ft, now);
     faultloc_link_hand_over(&a->link, now);
     faultloc_sets_turn(&a->sources.sets, now);
+    faultloc_stacks_turn(&a->stacks, now);
     faultloc_asks_turn(&a->sources.asks, now);
     faultloc_note_turn(&a->note, now);
     try_listen(a, now);
@@ -388,9 +427,9 @@ static void turn(struct agent *a)
  * question that may be answered soon. */
 static bool has_pending_work(const struct agent *a)
 {
-    return ftree_has_unannounced(a->ft) || ftree_has_unacknowledged(a->ft) ||
+    return ftree_has_unannounced(a->p->ft) || ftree_has_unacknowledged(a->p->ft) ||
            !faultloc_writer_done(a->reporter.writer) ||
-           (!a->looks.ending && ftree_is_asking(a->ft));
+           (!a->looks.ending && ftree_is_asking(a->p->ft));
 }
 
 /* The launcher waits for whoever has the ranks' standard output or error, which the deputy has,
@@ -421,9 +460,9 @@ static void leave(struct agent *a, ftree_time now)
     a->leaving = true;
     let_go_of_output(a);
     if (a->looks.ending || !all_left_well(a))
-        ftree_leave_at_once(a->ft, now);
+        ftree_leave_at_once(a->p->ft, now);
     else
-        ftree_leave(a->ft, now);
+        ftree_leave(a->p->ft, now);
 }
 
 /* The agent stays while a rank of its node has not left, then while its findings are reported, then
@@ -444,7 +483,7 @@ static bool may_end(struct agent *a)
         return false;
     if (!a->leaving)
         leave(a, now);
-    return ftree_may_go(a->ft) && (!channel || faultloc_channel_unsent(channel) == 0);
+    return ftree_may_go(a->p->ft) && (!channel || faultloc_channel_unsent(channel) == 0);
 }
 
 void faultloc_agent_run(struct faultloc_program *p)

@@ -6,8 +6,10 @@
 #include "faultloc/agent/ask.h"
 
 #include "faultloc/agent/json.h"
+#include "faultloc/agent/stacks.h"
 #include "faultloc/io/loop.h"
 #include "faultloc/io/symptom_socket.h"
+#include "ftree/base/base.h"
 #include "ftree/report/report.h"
 #include "ftree/topology/tree.h"
 
@@ -19,12 +21,8 @@
 
 static bool has_rank(const struct ftree_verdict *v, int32_t rank)
 {
-    if (rank == FTREE_NONE || v->rank == FTREE_NONE || v->rank == rank)
-        return true;
-    for (int32_t i = 0; i < v->component.ranges; i++)
-        if (rank >= v->component.range[i].first && rank <= v->component.range[i].last)
-            return true;
-    return false;
+    return rank == FTREE_NONE || v->rank == FTREE_NONE || v->rank == rank ||
+           ftree_ranks_has(&v->component, rank);
 }
 
 static bool concerns(const struct ftree_job *job, const struct ftree_verdict *v,
@@ -41,7 +39,7 @@ static bool has_verdict(const struct faultloc_asks *a, const struct ftree_inquir
 {
     struct ftree_verdict v;
 
-    for (int32_t i = 0; ftree_verdict_at(a->ft, i, &v); i++)
+    for (int32_t i = 0; ftree_verdict_at(a->p->ft, i, &v); i++)
         if (concerns(&a->p->job.job, &v, q))
             return true;
     return false;
@@ -176,13 +174,13 @@ static struct json_object *json_log(ftree_time now, const struct ftree_log *l)
     return o;
 }
 
-static struct json_object *json_verdicts(const struct faultloc_program *p, const struct ftree *ft,
+static struct json_object *json_verdicts(const struct faultloc_program *p,
                                          const struct ftree_inquiry *q)
 {
     struct json_object *list = json_object_new_array();
     struct ftree_verdict v;
 
-    for (int32_t i = 0; ftree_verdict_at(ft, i, &v); i++)
+    for (int32_t i = 0; ftree_verdict_at(p->ft, i, &v); i++)
         if (concerns(&p->job.job, &v, q))
             faultloc_json_append(list, faultloc_json_verdict(&p->job.job, &v));
     return list;
@@ -201,8 +199,8 @@ static void put_component(const struct faultloc_program *p, const struct ftree_i
         faultloc_json_number(o, "rank", q->rank);
 }
 
-char *faultloc_ask_json(struct faultloc_program *p, const struct ftree *ft, ftree_time now,
-                        const struct ftree_inquiry *q)
+char *faultloc_ask_json(const struct faultloc_program *p, ftree_time now,
+                        const struct ftree_inquiry *q, struct json_object *process, const char *why)
 {
     struct json_object *o = json_object_new_object(), *list = json_object_new_array();
 
@@ -226,7 +224,11 @@ char *faultloc_ask_json(struct faultloc_program *p, const struct ftree *ft, ftre
     for (int32_t i = 0; i < q->logs; i++)
         faultloc_json_append(list, json_log(now, &q->log[i]));
     faultloc_json_set(o, "messages", list);
-    faultloc_json_set(o, "verdicts", json_verdicts(p, ft, q));
+    if (process)
+        faultloc_json_set(o, "process", json_object_get(process));
+    if (*why)
+        faultloc_json_string(o, "no_stack", why);
+    faultloc_json_set(o, "verdicts", json_verdicts(p, q));
     return faultloc_json_text(o);
 }
 
@@ -263,11 +265,23 @@ static void examine(const struct faultloc_asks *a, ftree_time now,
                                     .first = now,
                                     .last = now};
 
-    ftree_symptom(a->ft, now, &s);
+    ftree_symptom(a->p->ft, now, &s);
 }
 
-const char *faultloc_asks_take(struct faultloc_asks *a, ftree_time now, const char *text, size_t len,
-                               int *reply, char *error)
+/* Where it cannot be asked for, the answer does without. */
+static void ask_for_stack(struct faultloc_asks *a, ftree_time now, int32_t rank,
+                          struct faultloc_asked *ask)
+{
+    const struct ftree_ranks one = {.count = 1, .ranges = 1, .range = {{rank, rank}}};
+
+    if (rank != FTREE_NONE && ftree_query_stacks(a->p->ft, now, &one, true, &ask->stacks)) {
+        ask->stacks = 0;
+        snprintf(ask->why, sizeof(ask->why), "it could not be asked for");
+    }
+}
+
+const char *faultloc_asks_take(struct faultloc_asks *a, ftree_time now, const char *text,
+                               size_t len, int *reply, char *error)
 {
     struct faultloc_asked *ask = &a->ask[a->n];
     struct ftree_component about;
@@ -277,38 +291,61 @@ const char *faultloc_asks_take(struct faultloc_asks *a, ftree_time now, const ch
         return "a question needs a socket for its answer";
     if (!read_question(a, text, len, &about, error))
         return error;
-    if (a->n == FAULTLOC_ASKS_MAX || ftree_inquire(a->ft, now, about.node, about.rank, &number))
+    if (a->n == FAULTLOC_ASKS_MAX || ftree_inquire(a->p->ft, now, about.node, about.rank, &number))
         return "too many questions at once";
     examine(a, now, &about);
     *ask = (struct faultloc_asked){
         .reply = *reply, .number = number, .until = now + FAULTLOC_ASK_PATIENCE};
+    ask_for_stack(a, now, about.kind == FTREE_KIND_RANK ? about.rank : FTREE_NONE, ask);
     *reply = -1;
     a->n++;
     return "";
+}
+
+void faultloc_asks_answered(struct faultloc_asks *a, const struct ftree_query_result *r)
+{
+    for (int32_t i = 0; i < a->n; i++) {
+        struct faultloc_asked *ask = &a->ask[i];
+        if (!ask->stacks || ask->stacks != r->number)
+            continue;
+        ask->stacks = 0;
+        if (r->stacks && r->stacks->details > 0)
+            ask->process = faultloc_stack_check(r->stacks->detail[0].text,
+                                                (size_t) r->stacks->detail[0].len);
+        if (ask->process)
+            faultloc_stack_add_lines(ask->process);
+        snprintf(ask->why, sizeof(ask->why), "%s",
+                 *r->refused                            ? r->refused
+                 : r->stacks && *r->stacks->why ? r->stacks->why
+                 : ask->process                         ? ""
+                                                        : "its node has not answered in time");
+    }
 }
 
 static bool is_ready(const struct faultloc_asks *a, ftree_time now, const struct faultloc_asked *ask,
                      const struct ftree_inquiry *q)
 {
     return !q || now >= ask->until ||
-           (q->over && (is_well(&a->p->job.job, q) || has_verdict(a, q)));
+           (q->over && !ask->stacks && (is_well(&a->p->job.job, q) || has_verdict(a, q)));
 }
 
 static void reply(struct faultloc_asks *a, ftree_time now, const struct faultloc_asked *ask,
                   const struct ftree_inquiry *q)
 {
-    char *text = q ? faultloc_ask_json(a->p, a->ft, now, q) : NULL;
+    const char *why = ask->stacks ? "its node has not answered in time" : ask->why;
+    char *text = q ? faultloc_ask_json(a->p, now, q, ask->process, why) : NULL;
 
     faultloc_symptom_socket_reply(ask->reply, text ? text : "out of memory");
     free(text);
     close(ask->reply);
-    ftree_inquire_no_more(a->ft, ask->number);
+    json_object_put(ask->process);
+    ftree_inquire_no_more(a->p->ft, ask->number);
 }
 
 void faultloc_asks_turn(struct faultloc_asks *a, ftree_time now)
 {
     for (int32_t i = a->n - 1; i >= 0; i--) {
-        const struct ftree_inquiry *q = ftree_inquired(a->ft, a->ask[i].number);
+        const struct ftree_inquiry *q = ftree_inquired(a->p->ft, a->ask[i].number);
         if (!is_ready(a, now, &a->ask[i], q))
             continue;
         reply(a, now, &a->ask[i], q);

@@ -12,7 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Composing what the agent answers.  Where memory is out a member is missing, and nothing is lost. */
+/* Composing what the agent answers.  Where memory is out a member is missing, and nothing is
+ * lost. */
 
 static inline void faultloc_json_set(struct json_object *o, const char *key,
                                      struct json_object *value)
@@ -78,6 +79,18 @@ static inline struct json_object *faultloc_json_verdict(const struct ftree_job *
     faultloc_json_string(o, "line", line);
     faultloc_json_set(o, "withdrawn", json_object_new_boolean(v->withdrawn != 0));
     return o;
+}
+
+/* All verdicts that the core knows, in the order in which it learned of them. */
+static inline struct json_object *faultloc_json_verdicts(const struct ftree_job *job,
+                                                         const struct ftree *ft)
+{
+    struct json_object *list = json_object_new_array();
+    struct ftree_verdict v;
+
+    for (int32_t i = 0; ftree_verdict_at(ft, i, &v); i++)
+        faultloc_json_append(list, faultloc_json_verdict(job, &v));
+    return list;
 }
 
 /* The text of an object, which is freed; to be freed by free(3).  NULL: out of memory. */

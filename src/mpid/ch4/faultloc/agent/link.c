@@ -62,8 +62,8 @@ void faultloc_link_hand_over(struct faultloc_link *l, ftree_time now)
     l->failures = 0;
     for (int i = 0; i < n; i++)
         if (l->failed[i].reach != FTREE_REACH_NOT_ASKED)
-            ftree_reached(l->ft, now, l->failed[i].node, l->failed[i].path, l->failed[i].role,
-                          l->failed[i].reach, l->failed[i].error);
+            ftree_reached(l->line.p->ft, now, l->failed[i].node, l->failed[i].path,
+                          l->failed[i].role, l->failed[i].reach, l->failed[i].error);
 }
 
 /* ---- in: the channel's callbacks ------------------------------------------------------------- */
@@ -72,7 +72,7 @@ static void on_message(void *ctx, int32_t from, enum ftree_path path, enum ftree
                        uint64_t conn, const void *bytes, size_t len)
 {
     struct faultloc_link *l = ctx;
-    int rc = ftree_receive(l->ft, faultloc_now(), from, path, conn, bytes, len);
+    int rc = ftree_receive(l->line.p->ft, faultloc_now(), from, path, conn, bytes, len);
 
     (void) role;
     if (rc && rc != FTREE_ERR_NOMEM && !l->malformed_said) {
@@ -91,8 +91,7 @@ static void on_reach(void *ctx, int32_t node, enum ftree_path path, enum ftree_r
     enum ftree_reach core = core_reach(reach, error);
 
     if (core != FTREE_REACH_NOT_ASKED)
-        ftree_reached(l->ft, faultloc_now(), node, path, role,
-                      core, error);
+        ftree_reached(l->line.p->ft, faultloc_now(), node, path, role, core, error);
 }
 
 static void on_intruder(void *ctx, enum faultloc_intruder kind, const struct faultloc_inet *peer)
@@ -106,11 +105,10 @@ static void on_intruder(void *ctx, enum faultloc_intruder kind, const struct fau
                  faultloc_intruder_text(kind));
 }
 
-int faultloc_link_open(struct faultloc_link *l, struct faultloc_program *p, struct ftree *ft)
+int faultloc_link_open(struct faultloc_link *l, struct faultloc_program *p)
 {
     static const struct faultloc_channel_callbacks callbacks = {
         .message = on_message, .reach = on_reach, .intruder = on_intruder};
 
-    l->ft = ft;
     return faultloc_line_open(&l->line, p, FTREE_ROLE_AGENT, &callbacks, l);
 }

@@ -14,7 +14,6 @@
 
 struct faultloc_link {
     struct faultloc_line line;
-    struct ftree *ft;
     /* What a send said at once; the core hears of it when it has returned. */
     struct {
         int32_t node;
@@ -26,9 +25,9 @@ struct faultloc_link {
     bool malformed_said;
 };
 
-/* Purpose: opens the agent's channel for a core.  Until then nothing can be sent.
+/* Purpose: opens the agent's channel, for the program's core.  Until then nothing can be sent.
  * Errors: an errno. */
-int faultloc_link_open(struct faultloc_link *l, struct faultloc_program *p, struct ftree *ft);
+int faultloc_link_open(struct faultloc_link *l, struct faultloc_program *p);
 
 /* Purpose: sends a message of the core's (struct ftree_io).  Errors: an errno. */
 int faultloc_link_send(struct faultloc_link *l, const struct ftree_route *to, const void *bytes,

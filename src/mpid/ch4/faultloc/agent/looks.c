@@ -49,7 +49,7 @@ int faultloc_looks_restore(struct faultloc_looks *l, ftree_time now)
     /* one that the agent before was just writing when it ended is known to others */
     for (; !rc && l->restored < b->verdicts; l->restored++)
         if (faultloc_board_read(b, l->restored, &v))
-            rc = ftree_restore(l->ft, now, &v);
+            rc = ftree_restore(l->p->ft, now, &v);
     return rc;
 }
 
@@ -105,7 +105,7 @@ static void process_gone(struct faultloc_looks *l, ftree_time now, int32_t i)
     if (l->ending || is_consequence(l, now, i))
         slot->state = FAULTLOC_SLOT_VICTIM;
     else
-        ftree_rank_gone(l->ft, now, slot->rank);
+        ftree_rank_gone(l->p->ft, now, slot->rank);
 }
 
 void faultloc_looks_ended(struct faultloc_looks *l, ftree_time now, int32_t i)
@@ -123,7 +123,7 @@ void faultloc_looks_peer_errors(struct faultloc_looks *l, ftree_time now)
     for (int32_t i = 0; i < b->slots; i++) {
         const struct faultloc_page *page = (const void *) faultloc_board_slot(b, i);
         while (faultloc_peer_errors_next(&page->peer_errors, &l->p->job.job, now, &l->heard[i], &s))
-            ftree_symptom(l->ft, now, &s);
+            ftree_symptom(l->p->ft, now, &s);
     }
 }
 
@@ -141,7 +141,7 @@ static uint64_t draw(struct faultloc_looks *l)
 static void end_stall(struct faultloc_looks *l, ftree_time now, int32_t i, int32_t rank)
 {
     if (l->stalled[i])
-        ftree_stall_over(l->ft, now, rank);
+        ftree_stall_over(l->p->ft, now, rank);
     l->stalled[i] = false;
 }
 
@@ -172,7 +172,7 @@ static void look(struct faultloc_looks *l, ftree_time now, int32_t i)
     } else if (s.waiting >= stall) {
         trace_stall(l, i, &s);
         l->stalled[i] = true;
-        ftree_stall(l->ft, now, s.rank, s.peer, s.waiting);
+        ftree_stall(l->p->ft, now, s.rank, s.peer, s.waiting);
     } else {
         end_stall(l, now, i, s.rank);
         if (s.waiting > 0 && now + stall - s.waiting < l->at)
@@ -205,7 +205,7 @@ void faultloc_looks_all(struct faultloc_looks *l, ftree_time now)
     ftree_time sample = l->p->board->settings.sample;
 
     if (faultloc_watch_is_stopped(&l->p->watch, now))
-        ftree_rank_stopped(l->ft, now);
+        ftree_rank_stopped(l->p->ft, now);
     l->at = now + sample / 2 + draw(l) % (sample + 1);
     faultloc_looks_restore(l, now);
     faultloc_board_settle(l->p->board, now, l->p->board->settings.patience);

@@ -13,7 +13,6 @@
 struct faultloc_looks {
     struct faultloc_program *p;
     struct faultloc_reporter *reporter;
-    struct ftree *ft;
     int *pid_fd; /* [slots], -1: none */
     uint32_t *heard; /* [slots]; how many peer errors of each rank were read */
     bool *stalled; /* [slots] */

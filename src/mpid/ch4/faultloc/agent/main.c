@@ -42,7 +42,8 @@ static bool is_started_by_rank(void)
     return fstat(FAULTLOC_SPAWN_FD, &st) == 0 && S_ISSOCK(st.st_mode);
 }
 
-/* Standard input is not its own; standard output and error will be, for reports, once it is ready. */
+/* Standard input is not its own; standard output and error will be, for reports, once it is
+ * ready. */
 static void take_descriptors(void)
 {
     const int kept[] = {FAULTLOC_SPAWN_FD};

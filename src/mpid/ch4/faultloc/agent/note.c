@@ -17,7 +17,7 @@ void faultloc_note_begin(struct faultloc_note *n, const struct ftree_waiting *w)
 
 static void tell(struct faultloc_note *n)
 {
-    faultloc_reporter_waiting(n->reporter, n->ft, &n->waiting);
+    faultloc_reporter_waiting(n->reporter, &n->waiting);
     n->waiting.count = 0;
 }
 
@@ -26,7 +26,7 @@ void faultloc_note_turn(struct faultloc_note *n, ftree_time now)
     if (n->waiting.count == 0 || n->asked)
         return;
     n->asked = true;
-    if (ftree_query(n->ft, now, FTREE_QUERY_STATUS, NULL, 0, &n->number))
+    if (ftree_query(n->reporter->p->ft, now, FTREE_QUERY_STATUS, NULL, 0, &n->number))
         tell(n);
 }
 

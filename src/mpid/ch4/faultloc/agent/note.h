@@ -8,11 +8,10 @@
 
 #include "faultloc/agent/reporter.h"
 
-/* The note on a stall that nothing explains: before it is told, all nodes are asked what their ranks
- * do. */
+/* The note on a stall that nothing explains: before it is told, all nodes are asked what their
+ * ranks do. */
 
 struct faultloc_note {
-    struct ftree *ft;
     struct faultloc_reporter *reporter;
     struct ftree_waiting waiting; /* what is to be told; count 0: nothing is */
     bool asked;
@@ -22,8 +21,8 @@ struct faultloc_note {
 /* Purpose: the core's note is to be told, soon. */
 void faultloc_note_begin(struct faultloc_note *n, const struct ftree_waiting *w);
 
-/* Purpose: to be called in each turn: asks, or tells the note without an answer where that is not
- * possible. */
+/* Purpose: to be called in each turn, not from within the core: asks; tells the note without an
+ * answer where that is not possible. */
 void faultloc_note_turn(struct faultloc_note *n, ftree_time now);
 
 /* Purpose: tells the note, if that was its query. */

@@ -136,7 +136,7 @@ static void notify_launcher_of_others(const struct faultloc_reporter *t,
 }
 
 /* What every report has.  Its list of verdicts is to be freed. */
-static const struct ftree_verdict **begin_report(struct faultloc_reporter *t, struct ftree *ft,
+static const struct ftree_verdict **begin_report(struct faultloc_reporter *t,
                                                  const char *line[FAULTLOC_REPORTER_LINES],
                                                  struct report_job *rj)
 {
@@ -159,18 +159,17 @@ static const struct ftree_verdict **begin_report(struct faultloc_reporter *t, st
                               .changes = (int32_t) n};
     for (uint32_t i = 0; i < n; i++)
         rj->change[i] = &t->change[(t->changes - n + i) % FAULTLOC_REPORTER_CHANGES];
-    known = list_verdicts(ft, &rj->knowns);
+    known = list_verdicts(t->p->ft, &rj->knowns);
     rj->known = known;
     rj->knowns = known ? rj->knowns : 0;
     return known;
 }
 
-void faultloc_reporter_verdict(struct faultloc_reporter *t, struct ftree *ft,
-                               const struct ftree_verdict *v)
+void faultloc_reporter_verdict(struct faultloc_reporter *t, const struct ftree_verdict *v)
 {
     const char *line[FAULTLOC_REPORTER_LINES], *path = t->p->board->settings.report;
     struct report_job rj;
-    const struct ftree_verdict **known = begin_report(t, ft, line, &rj);
+    const struct ftree_verdict **known = begin_report(t, line, &rj);
     uint32_t report = 0;
 
     /* The file first: the text says that it is there.  A verdict of this node alone makes none, but
@@ -188,8 +187,7 @@ void faultloc_reporter_verdict(struct faultloc_reporter *t, struct ftree *ft,
     faultloc_board_remember(t->p->board, v); /* from here on no successor needs to report it */
 }
 
-void faultloc_reporter_waiting(struct faultloc_reporter *t, struct ftree *ft,
-                               const struct ftree_waiting *w)
+void faultloc_reporter_waiting(struct faultloc_reporter *t, const struct ftree_waiting *w)
 {
     const char *line[FAULTLOC_REPORTER_LINES], *path = t->p->board->settings.report;
     const struct ftree_verdict **known;
@@ -198,7 +196,7 @@ void faultloc_reporter_waiting(struct faultloc_reporter *t, struct ftree *ft,
 
     t->waiting = *w;
     t->waiting_at = faultloc_now();
-    known = begin_report(t, ft, line, &rj);
+    known = begin_report(t, line, &rj);
     if (path[0])
         report = faultloc_writer_report(t->writer, known ? ftree_report_json(&rj) : NULL);
     faultloc_writer_text(t->writer, ftree_report_waiting_text(&rj, report ? path : NULL),
@@ -206,7 +204,7 @@ void faultloc_reporter_waiting(struct faultloc_reporter *t, struct ftree *ft,
     free(known);
 }
 
-void faultloc_reporter_change(struct faultloc_reporter *t, struct ftree *ft, ftree_time now,
+void faultloc_reporter_change(struct faultloc_reporter *t, ftree_time now,
                               const struct ftree_setting *s, bool reports)
 {
     struct report_change *c = &t->change[t->changes++ % FAULTLOC_REPORTER_CHANGES];
@@ -220,7 +218,7 @@ void faultloc_reporter_change(struct faultloc_reporter *t, struct ftree *ft, ftr
         faultloc_say("user %lu has set %s", (unsigned long) s->uid, c->what);
     if (!reports || !path[0] || (!t->reported && !t->waiting_at))
         return;
-    known = begin_report(t, ft, line, &rj);
+    known = begin_report(t, line, &rj);
     faultloc_writer_report(t->writer, known ? ftree_report_json(&rj) : NULL);
     free(known);
 }

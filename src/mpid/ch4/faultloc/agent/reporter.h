@@ -23,7 +23,8 @@ struct faultloc_reporter {
     bool reported; /* a verdict, to people */
     struct ftree_waiting waiting; /* the last note, which later reports have, too */
     ftree_time waiting_at; /* 0: there was none */
-    struct report_change change[FAULTLOC_REPORTER_CHANGES]; /* what was set while the job runs, a ring */
+    /* what was set while the job runs, a ring */
+    struct report_change change[FAULTLOC_REPORTER_CHANGES];
     uint32_t changes; /* so far */
 };
 
@@ -38,19 +39,17 @@ void faultloc_reporter_listening(struct faultloc_reporter *t, bool first);
 
 /* Purpose: a verdict, with what else is known, on standard error, in the report and to the
  * launcher; it is written on the board for the next agent. */
-void faultloc_reporter_verdict(struct faultloc_reporter *t, struct ftree *ft,
-                               const struct ftree_verdict *v);
+void faultloc_reporter_verdict(struct faultloc_reporter *t, const struct ftree_verdict *v);
 
 /* Purpose: a note on a stall that nothing explains, on standard error and in the report. */
-void faultloc_reporter_waiting(struct faultloc_reporter *t, struct ftree *ft,
-                               const struct ftree_waiting *w);
+void faultloc_reporter_waiting(struct faultloc_reporter *t, const struct ftree_waiting *w);
 
 /* Purpose: the status of the job, lines, on standard error. */
 void faultloc_reporter_status(struct faultloc_reporter *t, const char *text);
 
-/* Purpose: what a person has set, for reports from now on; one that was written is written anew, where
- * `reports` says that this node does. */
-void faultloc_reporter_change(struct faultloc_reporter *t, struct ftree *ft, ftree_time now,
+/* Purpose: what a person has set, for reports from now on; one that was written is written anew,
+ * where `reports` says that this node does. */
+void faultloc_reporter_change(struct faultloc_reporter *t, ftree_time now,
                               const struct ftree_setting *s, bool reports);
 
 #endif /* FAULTLOC_REPORTER_H_INCLUDED */

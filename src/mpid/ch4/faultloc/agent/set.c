@@ -65,7 +65,8 @@ static const char *read_members(struct json_object *set, struct ftree_setting *s
         wrong = !strcmp(key, "action")     ? read_action(v, s)
                 : !strcmp(key, "stall_ms") ? read_stall(v, s)
                 : !strcmp(key, "rules")    ? read_rules(v, s)
-                                           : "unknown member; the members are action, stall_ms and rules";
+                                           : "unknown member; the members are action, stall_ms "
+                                             "and rules";
         if (wrong)
             return wrong;
     }
@@ -115,7 +116,7 @@ static const char *query(struct faultloc_sets *s, ftree_time now, const struct f
     int rc = FTREE_ERR_NOMEM;
 
     if (bytes)
-        rc = ftree_query(s->ft, now, FTREE_QUERY_SET, bytes, ftree_setting_encode(set, bytes),
+        rc = ftree_query(s->p->ft, now, FTREE_QUERY_SET, bytes, ftree_setting_encode(set, bytes),
                          number);
     free(bytes);
     return rc ? ftree_strerror(rc) : NULL;
@@ -135,8 +136,8 @@ static const char *pass_on(struct faultloc_sets *s, ftree_time now, const char *
     return wrong ? wrong : query(s, now, &set, number);
 }
 
-const char *faultloc_sets_take(struct faultloc_sets *s, ftree_time now, const char *text, size_t len,
-                               uid_t uid, int *reply, char *error)
+const char *faultloc_sets_take(struct faultloc_sets *s, ftree_time now, const char *text,
+                               size_t len, uid_t uid, int *reply, char *error)
 {
     char *rules = NULL;
     const char *wrong;
@@ -236,7 +237,7 @@ void faultloc_sets_turn(struct faultloc_sets *s, ftree_time now)
         s->version = set.version;
         use(s, now, &set);
         faultloc_board_keep_setting(s->p->board, s->p->board_fd, bytes, s->len);
-        faultloc_reporter_change(s->reporter, s->ft, now, &set, s->reports);
+        faultloc_reporter_change(s->reporter, now, &set, s->reports);
     }
     free(bytes);
 }
@@ -250,7 +251,7 @@ int faultloc_sets_restore(struct faultloc_sets *s, ftree_time now)
 
     if (bytes && !ftree_setting_decode(bytes, len, &set)) {
         s->version = set.version;
-        rc = ftree_restore_setting(s->ft, bytes, len);
+        rc = ftree_restore_setting(s->p->ft, bytes, len);
         if (set.has & FTREE_SET_RULES)
             use_rules(s, now, &set);
     }

@@ -25,8 +25,8 @@ static void use_rules(struct faultloc_sources *s, ftree_time now, struct ftree_r
 
     s->rules = rules;
     s->p->job.job.rules = rules;
-    if (s->ft)
-        ftree_use_rules(s->ft, now, rules);
+    if (s->p->ft)
+        ftree_use_rules(s->p->ft, now, rules);
     ftree_rules_free(old);
 }
 
@@ -117,7 +117,7 @@ static char *status(void *ctx)
 {
     struct faultloc_sources *s = ctx;
 
-    return faultloc_status_json(s->p, s->ft, faultloc_now(), faultloc_unix_ms());
+    return faultloc_status_json(s->p, faultloc_now(), faultloc_unix_ms());
 }
 
 static const char *request(void *ctx, ftree_time now, const char *text, size_t len, uid_t uid,
@@ -171,5 +171,5 @@ void faultloc_sources_receive(struct faultloc_sources *s, ftree_time now)
     take_rules(s, now);
     take_socket(s);
     while (faultloc_symptom_socket_next(&s->sock, now, &budget, &symptom))
-        ftree_symptom(s->ft, now, &symptom);
+        ftree_symptom(s->p->ft, now, &symptom);
 }

@@ -16,7 +16,6 @@
 
 struct faultloc_sources {
     struct faultloc_program *p;
-    struct ftree *ft; /* NULL: it is not made yet */
     struct ftree_rules *rules; /* that are used */
     struct faultloc_reader *reader; /* of others; NULL: there is no file of them */
     bool set; /* a person has set the rules: the file is not followed */
@@ -39,8 +38,8 @@ void faultloc_sources_open_socket(struct faultloc_sources *s);
  * it has one. */
 void faultloc_sources_say_hello(const struct faultloc_sources *s);
 
-/* Purpose: from now on these rules are used (len 0: the built-in ones), and the job's file is no longer
- * followed.  Errors: an errno; EINVAL: they are none. */
+/* Purpose: from now on these rules are used (len 0: the built-in ones), and the job's file is no
+ * longer followed.  Errors: an errno; EINVAL: they are none. */
 int faultloc_sources_set_rules(struct faultloc_sources *s, ftree_time now, const char *text,
                                size_t len);
 

@@ -36,7 +36,7 @@ bool faultloc_stop_job_is_due(const struct faultloc_stop_job *s, ftree_time now)
 
     if (s->p->board->settings.action != FAULTLOC_ACTION_ABORT)
         return false;
-    for (int32_t i = 0; ftree_verdict_at(s->ft, i, &v); i++)
+    for (int32_t i = 0; ftree_verdict_at(s->p->ft, i, &v); i++)
         if (ftree_verdict_ends_job(&v) && !v.local_only &&
             now + ABORT_SLACK >= acts_from(s, &v) + patience_before(s, &v))
             return true;
@@ -101,7 +101,7 @@ static void find_fatal(struct faultloc_stop_job *s, ftree_time now)
     struct ftree_verdict v;
 
     s->at = FTREE_NEVER;
-    for (int32_t i = 0; s->at == FTREE_NEVER && ftree_verdict_at(s->ft, i, &v); i++)
+    for (int32_t i = 0; s->at == FTREE_NEVER && ftree_verdict_at(s->p->ft, i, &v); i++)
         faultloc_stop_job_consider(s, &v, now);
     if (s->at == FTREE_NEVER)
         faultloc_reporter_trace(s->reporter,
@@ -115,7 +115,8 @@ void faultloc_stop_job_action(struct faultloc_stop_job *s, ftree_time now, bool 
     s->at = s->p->board->abort_code ? s->at : FTREE_NEVER;
     s->confirming = false;
     s->set = now;
-    for (int32_t i = 0; reports && s->at == FTREE_NEVER && ftree_verdict_at(s->ft, i, &v); i++)
+    for (int32_t i = 0; reports && s->at == FTREE_NEVER && ftree_verdict_at(s->p->ft, i, &v);
+         i++)
         faultloc_stop_job_consider(s, &v, now);
 }
 
@@ -133,10 +134,10 @@ void faultloc_stop_job_turn(struct faultloc_stop_job *s, ftree_time now)
         return;
     }
     if (!s->confirming) {
-        s->confirming = ftree_confirm(s->ft, now, s->fatal.fln, s->fatal.id) == FTREE_OK;
+        s->confirming = ftree_confirm(s->p->ft, now, s->fatal.fln, s->fatal.id) == FTREE_OK;
         s->at = FTREE_NEVER; /* the core says when it knows */
     }
-    confirmed = ftree_confirmed(s->ft, s->fatal.fln, s->fatal.id);
+    confirmed = ftree_confirmed(s->p->ft, s->fatal.fln, s->fatal.id);
     if (s->confirming && confirmed == FTREE_CONFIRMED_PENDING)
         return;
     stands = s->confirming && confirmed == FTREE_CONFIRMED_STANDS;

@@ -13,7 +13,6 @@
 struct faultloc_stop_job {
     struct faultloc_program *p;
     struct faultloc_reporter *reporter;
-    struct ftree *ft;
     ftree_time at; /* FTREE_NEVER: nothing is to end the job */
     struct ftree_verdict fatal; /* that is, because of this */
     bool confirming; /* it is asked whether that still stands */
@@ -24,8 +23,9 @@ struct faultloc_stop_job {
 void faultloc_stop_job_consider(struct faultloc_stop_job *s, const struct ftree_verdict *v,
                                 ftree_time now);
 
-/* Purpose: the action was set anew while the job runs.  Where it is to end the job now, `reports` says
- * that it is this node that does, also because of a verdict that stands; where it is not, nothing will. */
+/* Purpose: the action was set anew while the job runs.  Where it is to end the job now, `reports`
+ * says that it is this node that does, also because of a verdict that stands; where it is not,
+ * nothing will. */
 void faultloc_stop_job_action(struct faultloc_stop_job *s, ftree_time now, bool reports);
 
 /* Purpose: true if a verdict has stood for so long that the job is being ended because of it, by

@@ -12,7 +12,8 @@
 
 /*
  * What the kernel says about another process of this node.  Nothing here waits or, but for the last
- * function, allocates, and what is read is checked: a process chooses its own name, and may choose a nasty one.
+ * function, allocates, and what is read is checked: a process chooses its own name, and may choose
+ * a nasty one.
  *
  * Source: proc(5), /proc/PID/stat.
  */
@@ -66,17 +67,20 @@ int faultloc_proc_fate(const char *root, pid_t pid, uint64_t start, enum faultlo
  * Source: pidfd_open(2). */
 int faultloc_proc_pidfd(pid_t pid);
 
-/* Purpose: how a process that has ended did so, as wait(2) would tell its parent, where the kernel lets
- * another one know: pidfd as of faultloc_proc_pidfd(), -1: none.  Returns false where it does not.
- * Source: PIDFD_GET_INFO (Linux 6.15); before, field 52 of /proc/PID/stat as long as it is a zombie. */
+/* Purpose: how a process that has ended did so, as wait(2) would tell its parent, where the kernel
+ * lets another one know: pidfd as of faultloc_proc_pidfd(), -1: none.  Returns false where it does
+ * not.
+ * Source: PIDFD_GET_INFO (Linux 6.15); before, field 52 of /proc/PID/stat as long as it is a
+ * zombie. */
 bool faultloc_proc_status(int pidfd, pid_t pid, int *status);
 
-/* Purpose: whether all threads of process `pid`, but the `n` of `known`, sleep until another thread of
- * the process wakes them: in a futex of the process, or in pthread_join, without a timeout; and not for
- * a lock that the caller holds now and then, `lock_bytes` from `lock` on.  The thread in which UCX waits
- * for events counts as known.  Where true, *switches is how often those that sleep have done so: as
- * long as it is the same they have not woken.  The process must be the caller's own: the kernel tells
- * others nothing.  False also where anything cannot be read.  root as above.  Allocates.
+/* Purpose: whether all threads of process `pid`, but the `n` of `known`, sleep until another thread
+ * of the process wakes them: in a futex of the process, or in pthread_join, without a timeout; and
+ * not for a lock that the caller holds now and then, `lock_bytes` from `lock` on.  The thread in
+ * which UCX waits for events counts as known.  Where true, *switches is how often those that sleep
+ * have done so: as long as it is the same they have not woken.  The process must be the caller's
+ * own: the kernel tells others nothing.  False also where anything cannot be read.  root as above.
+ * Allocates.
  * Source: proc(5), /proc/PID/task/TID/syscall; futex(2). */
 bool faultloc_proc_others_sleep(const char *root, pid_t pid, const pid_t *known, int n,
                                 const void *lock, size_t lock_bytes, uint64_t *switches);

@@ -278,8 +278,8 @@ static int32_t free_place(const struct faultloc_board *b, bool loses)
     return oldest;
 }
 
-/* Ranks read without a lock.  An agent that was killed in the middle leaves the count odd, hence the
- * or: who writes there next sets it right. */
+/* Ranks read without a lock.  An agent that was killed in the middle leaves the count odd, hence
+ * the or: who writes there next sets it right. */
 static void write_verdict(struct faultloc_board *b, int32_t i, const struct ftree_verdict *v)
 {
     b->writing[i] |= 1;

@@ -34,7 +34,8 @@ enum faultloc_action {
     FAULTLOC_ACTION_ABORT
 };
 
-/* What the user set; for agent and deputy.  Some of it can be set while the job runs (agent/set.h). */
+/* What the user set; for agent and deputy.  Some of it can be set while the job runs
+ * (agent/set.h). */
 struct faultloc_settings {
     ftree_time stall; /* ns */
     ftree_time sample; /* ns, mean time between two looks at the board */
@@ -113,8 +114,8 @@ int faultloc_board_map(int fd, struct faultloc_board **out);
  * Errors: an errno; EINVAL: the page is not aligned. */
 int faultloc_board_map_slot(const struct faultloc_board *b, int fd, int32_t i, void *page);
 
-/* Purpose: from here on this process only reads the board, but for the wait area of slot `i`, and for
- * a slot that it has mapped: what its program writes by mistake does not become what the agent
+/* Purpose: from here on this process only reads the board, but for the wait area of slot `i`, and
+ * for a slot that it has mapped: what its program writes by mistake does not become what the agent
  * believes.
  * Errors: an errno; parts of the board may then be writable. */
 int faultloc_board_protect(const struct faultloc_board *b, int32_t i);
@@ -162,9 +163,9 @@ void faultloc_board_remember(struct faultloc_board *b, const struct ftree_verdic
  * Returns false where there is none, it is just being written, or it does not fit the job. */
 bool faultloc_board_read(const struct faultloc_board *b, int32_t i, struct ftree_verdict *out);
 
-/* Purpose: writes down for the next agent what was set while the job runs, as it travels; the file of
- * the board, which is `fd`, grows for it: all have mapped it by then, and no process that has not can.
- * To be called by the agent alone.  Errors: an errno. */
+/* Purpose: writes down for the next agent what was set while the job runs, as it travels; the file
+ * of the board, which is `fd`, grows for it: all have mapped it by then, and no process that has
+ * not can. To be called by the agent alone.  Errors: an errno. */
 int faultloc_board_keep_setting(struct faultloc_board *b, int fd, const void *bytes, size_t len);
 
 /* Purpose: reads that; to be freed by free(3).  NULL: there is nothing, or it cannot be read. */

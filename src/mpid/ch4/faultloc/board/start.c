@@ -133,7 +133,8 @@ int faultloc_start_send(const char *path, const struct faultloc_start *start, in
     return rc;
 }
 
-/* As poll(2).  A timer of the program's may interrupt it again and again: that does not prolong it. */
+/* As poll(2).  A timer of the program's may interrupt it again and again: that does not prolong
+ * it. */
 static int await_answer(int sock, int ms)
 {
     struct pollfd p = {.fd = sock, .events = POLLIN};

@@ -38,8 +38,8 @@ struct faultloc_start {
  * Errors: those of socketpair(2) and faultloc_spawn(). */
 int faultloc_start_send(const char *path, const struct faultloc_start *start, int *sock);
 
-/* Purpose: for the rank: waits until the program is ready, at most `ms`, and sends it the rank's standard
- * output and error. Returns true, or false with the reason in `error`. */
+/* Purpose: for the rank: waits until the program is ready, at most `ms`, and sends it the rank's
+ * standard output and error. Returns true, or false with the reason in `error`. */
 bool faultloc_start_is_ready(int sock, int ms, char *error, size_t room);
 
 /* Purpose: for the rank: lets the program run, or orders it to quit; closes the socket. */
@@ -53,8 +53,8 @@ int faultloc_start_take(int sock, struct faultloc_start *start);
 /* Purpose: for the program: says that it is ready, or with an errno why it is not. */
 void faultloc_start_answer(int sock, int error);
 
-/* Purpose: for the program: what it writes to standard output and error from now on is kept for those
- * that it will get. */
+/* Purpose: for the program: what it writes to standard output and error from now on is kept for
+ * those that it will get. */
 void faultloc_start_keep_output(void);
 
 enum faultloc_start_word {

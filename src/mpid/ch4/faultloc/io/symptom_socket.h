@@ -27,9 +27,9 @@
  * behind, and works from another network namespace.  What is wrong is also said on the job's
  * stderr, a few times.
  *
- * The datagram {"status": true} is a question: the answer is what `faultloc status --here` shows.  Others
- * that begin with {"status":, and those with {"ask": and {"set":, are requests, which may be answered
- * later, on the descriptor that was sent along (agent/status.h, agent/ask.h, agent/set.h).
+ * The datagram {"status": true} is a question: the answer is what `faultloc status --here` shows.
+ * Others that begin with {"status":, and those with {"ask": and {"set":, are requests, which may be
+ * answered later, on the descriptor that was sent along (agent/status.h, agent/ask.h, agent/set.h).
  *
  * A folder of symptom sockets, and each socket in it, belongs to the user whose jobs they are of;
  * the folder is closed to all others and no symbolic link. Both are examined by descriptor, and
@@ -61,8 +61,9 @@ struct faultloc_symptom_socket {
     bool given_up, refusal_reported;
     int complaints;
     char *(*status)(void *ctx); /* the answer, to be freed; NULL: none is given */
-    /* Takes a request from this user, and the socket for the answer, which is then -1 here (-1: none
-     * was sent).  Returns what is to be answered at once, "": nothing.  NULL: none are taken. */
+    /* Takes a request from this user, and the socket for the answer, which is then -1 here (-1:
+     * none was sent).  Returns what is to be answered at once, "": nothing.  NULL: none are
+     * taken. */
     const char *(*request)(void *ctx, ftree_time now, const char *text, size_t len, uid_t uid,
                            int *reply, char *error);
     void *status_ctx; /* of both */
@@ -112,14 +113,14 @@ void faultloc_symptom_socket_close(struct faultloc_symptom_socket *d);
 bool faultloc_symptom_parse(const struct ftree_job *job, int32_t self, ftree_time now,
                             const char *text, size_t len, struct ftree_symptom *s, char *error);
 
-/* Purpose: reads the name of a component, "node h2"; `self` is the agent's own node.  Returns false and
- * says why in `error`, which has FAULTLOC_SYMPTOM_ERROR bytes.  Pure. */
+/* Purpose: reads the name of a component, "node h2"; `self` is the agent's own node.  Returns false
+ * and says why in `error`, which has FAULTLOC_SYMPTOM_ERROR bytes.  Pure. */
 bool faultloc_component_parse(const struct ftree_job *job, int32_t self, const char *name,
                               struct ftree_component *out, char *error);
 
-/* Purpose: answers a request on the socket that it came with, if that is a Unix one; never waits.  What is
- * longer than FAULTLOC_REPLY_BYTES goes in a file without a name, whose descriptor goes with the
- * text FAULTLOC_REPLY_IN_FILE. */
+/* Purpose: answers a request on the socket that it came with, if that is a Unix one; never waits.
+ * What is longer than FAULTLOC_REPLY_BYTES goes in a file without a name, whose descriptor goes
+ * with the text FAULTLOC_REPLY_IN_FILE. */
 void faultloc_symptom_socket_reply(int fd, const char *text);
 
 #endif /* FAULTLOC_SYMPTOM_SOCKET_H_INCLUDED */

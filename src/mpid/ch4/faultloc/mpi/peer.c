@@ -56,8 +56,8 @@ void MPIDI_faultloc_set_error(MPIR_Request * req, int error)
     req->status.MPI_ERROR = error;
 }
 
-/* True for one to another node that is not UCX's own, and whose peer was not noted.  OFI's own fields
- * lie over those of active messages. */
+/* True for one to another node that is not UCX's own, and whose peer was not noted.  OFI's own
+ * fields lie over those of active messages. */
 static bool is_internal(MPIR_Request * req)
 {
 #ifdef HAVE_CH4_NETMOD_UCX

@@ -66,10 +66,10 @@ static bool is_of_ranks(const struct question *q, const struct inet_diag_msg *m)
     return n < end && !is_port_of(&q->table[n], ntohs(m->id.idiag_dport));
 }
 
-/* An acknowledgment says so only while there are data to be acknowledged: a peer that takes nothing any
- * more acknowledges probes of its window.  Nor while these are sent again and again: a peer that hears
- * nothing repeats its own data, and with them its last acknowledgment (tcp_ack() of Linux notes the time
- * of that, too).  One timeout may come of a queue that has just grown. */
+/* An acknowledgment says so only while there are data to be acknowledged: a peer that takes nothing
+ * any more acknowledges probes of its window.  Nor while these are sent again and again: a peer
+ * that hears nothing repeats its own data, and with them its last acknowledgment (tcp_ack() of
+ * Linux notes the time of that, too).  One timeout may come of a queue that has just grown. */
 static bool is_moving(const struct question *q, const struct tcp_info *t)
 {
     return t->tcpi_rtt >= q->rtt_us &&
@@ -113,7 +113,9 @@ static bool send_request(int fd, const struct faultloc_inet *own)
                  .idiag_states = 1 << TCP_ESTABLISHED},
            .a = {.rta_type = INET_DIAG_REQ_BYTECODE},
            .op = {.code = INET_DIAG_BC_S_COND},
-           .cond = {.family = (uint8_t) own->family, .prefix_len = (uint8_t) (8 * len), .port = -1}};
+           .cond = {.family = (uint8_t) own->family,
+                    .prefix_len = (uint8_t) (8 * len),
+                    .port = -1}};
     uint32_t code = (uint32_t) (sizeof(m.op) + sizeof(m.cond)) + len;
 
     memcpy(m.bytes, own->bytes, len);

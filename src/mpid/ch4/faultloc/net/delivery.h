@@ -11,17 +11,19 @@
 #include <stdbool.h>
 
 /*
- * Whether the ranks' own messages come through, as the kernel says of their TCP connections.  A path
- * on which questions are not answered in time may be slow, not lost: they wait behind the data.
+ * Whether the ranks' own messages come through, as the kernel says of their TCP connections.  A
+ * path on which questions are not answered in time may be slow, not lost: they wait behind the
+ * data.
  *
  * Source: sock_diag(7), tcp_info of linux/tcp.h.  Every user may read it.
  */
 
-/* Purpose: true if a TCP connection of this user, between the own address `self` on the path and that
- * of `node` (FTREE_NONE: of any other), got data or an acknowledgment of data in the last `within` ns,
- * and if it took `rtt` ns to send some and have it acknowledged.  Those of agents and deputies do not
- * count: their kernels acknowledge what nobody reads.  table[nodes]: addresses and ports of all.
- * False where that is not so or cannot be known, as with a transport that is not TCP. */
+/* Purpose: true if a TCP connection of this user, between the own address `self` on the path and
+ * that of `node` (FTREE_NONE: of any other), got data or an acknowledgment of data in the last
+ * `within` ns, and if it took `rtt` ns to send some and have it acknowledged.  Those of agents and
+ * deputies do not count: their kernels acknowledge what nobody reads.  table[nodes]: addresses and
+ * ports of all. False where that is not so or cannot be known, as with a transport that is not
+ * TCP. */
 bool faultloc_delivers(const struct faultloc_address *table, int32_t nodes, int32_t self,
                        int32_t node, enum ftree_path path, ftree_time within, ftree_time rtt);
 

@@ -100,7 +100,8 @@ static void judge_polls(const struct faultloc_seen *seen, const struct faultloc_
 }
 
 /* One that was killed is no longer stopped, and does not run again.  Where it waits for a device on
- * its way out, that is what there is to know of it; and the first thread of several may end alone. */
+ * its way out, that is what there is to know of it; and the first thread of several may end
+ * alone. */
 static char letter_of(const struct faultloc_proc *proc)
 {
     return proc->ending && proc->state != 'D' && proc->state != 'Z' ? 'X' : proc->state;

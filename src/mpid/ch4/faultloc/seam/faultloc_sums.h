@@ -42,8 +42,8 @@ static inline struct MPIDI_faultloc_sums *MPIDI_faultloc_sums_of(const MPIDI_av_
     return &MPIDI_faultloc_sums.row[rank];
 }
 
-/* Most messages are those of the world, or of a communicator that is ordered alike: there an address is
- * not needed. */
+/* Most messages are those of the world, or of a communicator that is ordered alike: there an
+ * address is not needed. */
 static inline struct MPIDI_faultloc_sums *MPIDI_faultloc_sums_in(MPIR_Comm * comm, int rank)
 {
     if (likely(MPIDI_COMM(comm, map).mode == MPIDI_RANK_MAP_DIRECT_INTRA))

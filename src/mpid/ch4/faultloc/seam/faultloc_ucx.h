@@ -41,8 +41,8 @@ void *MPIDI_faultloc_ucx_disconnect(const ucp_ep_h *ep) MPIDI_FAULTLOC_HIDDEN;
             (ctx).if_address = MPIDI_faultloc_ucx_address((ctx).if_address, &(ctx).addrname_len); \
     } while (0)
 
-/* A receive has ended otherwise than well, or its peer was given up before.  The place for a request of
- * MPICH's in one of UCX's is used of sends alone; here it says that this is over. */
+/* A receive has ended otherwise than well, or its peer was given up before.  The place for a
+ * request of MPICH's in one of UCX's is used of sends alone; here it says that this is over. */
 #define MPIDI_FAULTLOC_UCX_UNUSUAL(ucp_request, status) \
     (unlikely((status) != UCS_OK) || unlikely((ucp_request)->req != NULL))
 #define MPIDI_FAULTLOC_UCX_RECV_ENDED(ucp_request, req, status, info) \
@@ -66,8 +66,8 @@ void MPIDI_faultloc_ucx_recv_ended(void *ucp_request, struct MPIR_Request *req, 
 #define MPIDI_FAULTLOC_UCX_LOST_SEND(ptr, av, vci, req) 0
 #endif
 
-/* What UCX does not keep of a send that lasts, and of a receive that is about to begin, and may end at
- * once. */
+/* What UCX does not keep of a send that lasts, and of a receive that is about to begin, and may end
+ * at once. */
 #if defined(MPIDI_FAULTLOC_PT2PT)
 #define MPIDI_FAULTLOC_UCX_SEND(req, av, tag, comm, offset) \
     MPIDI_FAULTLOC_NOTE(req, av, tag, (uint32_t) ((comm)->context_id + (offset)))

@@ -1,0 +1,67 @@
+# shellcheck shell=bash
+##
+## Copyright (C) by the FaultLoc authors
+##     See COPYRIGHT in top-level directory
+##
+# shellcheck disable=SC2034
+
+# What campaigns share: reading and checking of options, and what is drawn. A campaign defines
+# usage().
+
+die() { echo "${0##*/}: $2" >&2; exit "$1"; }
+
+# read_options TABLE ARGUMENT...: sets the variable of each option that is given. TABLE has words
+# OPTION=VARIABLE of options that have a value, and OPTION:VARIABLE of those that have none, which
+# set it to 1.
+read_options() {
+    local table=" ${1//$'\n'/ } " variable
+    shift
+    while [ $# -gt 0 ]; do
+        case $1 in --help | -h) usage; exit 0 ;; esac
+        case $table in
+            *" $1:"*)
+                variable=${table#*" $1:"}
+                printf -v "${variable%% *}" 1
+                shift
+                ;;
+            *" $1="*)
+                [ $# -ge 2 ] || die 2 "$1 needs a value; see --help"
+                variable=${table#*" $1="}
+                printf -v "${variable%% *}" %s "$2"
+                shift 2
+                ;;
+            *) die 2 "unknown argument $1; see --help" ;;
+        esac
+    done
+    [ -z "${FAULTLOC_MPI:-}" ] || export FAULTLOC_MPI
+}
+
+# check_words WHAT WORDS ALL: each of the words, with commas between them, is one of all.
+check_words() {
+    local word
+    for word in ${2//,/ }; do
+        [[ " $3 " == *" $word "* ]] || die 2 "unknown $1 '$word'; known are: $3"
+    done
+}
+
+# check_values OPTIONS REGEX VALUE...
+check_values() {
+    local value
+    for value in "${@:3}"; do
+        [[ $value =~ ^$2$ ]] || die 2 "not a value for $1: '$value'; see --help"
+    done
+}
+readonly NUMBERS='[1-9][0-9]*(,[1-9][0-9]*)*' DECIMAL='[0-9]+([.][0-9]+)?'
+
+# need PROGRAM PACKAGE: of Debian.
+need() { command -v "$1" >/dev/null || die 77 "no program '$1' (Debian package $2)"; }
+
+# Kinds with the same seed draw different things, and so do neighbouring seeds.
+seed_draws() { RANDOM=$(cksum <<<"$1" | cut -d' ' -f1); }
+
+# Each sets DRAWN; a subshell would not move the sequence on.
+draw() { DRAWN=$(($1 + (RANDOM * 32768 + RANDOM) % ($2 - $1 + 1))); } # FROM TO
+draw_of() { # WORD...
+    draw 1 $#
+    DRAWN=${!DRAWN}
+}

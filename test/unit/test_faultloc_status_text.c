@@ -1,0 +1,139 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+/* The status of a job as lines for people. */
+
+#include "base.h"
+#include "faultloc/agent/status.h"
+#include "program.h"
+#include "sample.h"
+#include "suite.h"
+
+static struct faultloc_program program;
+
+static void setup(void)
+{
+    program_open(&program, 1);
+}
+
+static void teardown(void)
+{
+    program_close(&program);
+}
+
+static void expect(const struct ftree_query_result *r, bool full, const char *expected)
+{
+    char *text = faultloc_status_job_text(&program, r, full);
+
+    EXPECT_LINES(text, expected);
+    free(text);
+}
+
+START_TEST(all_that_there_can_be)
+{
+    struct ftree_verdict v = base_verdict("node-outage/both-paths-silent", 3, FTREE_NONE);
+
+    setup();
+    v.located = v.first_symptom = 1;
+    ck_assert_int_eq(ftree_restore(program.ft, 2, &v), FTREE_OK);
+    v = base_verdict("process-stopped/state-t", 2, 4);
+    v.located = v.first_symptom = 1;
+    v.withdrawn = true;
+    v.id = 1;
+    ck_assert_int_eq(ftree_restore(program.ft, 2, &v), FTREE_OK);
+    expect(&sample_status, false,
+           "job 4711: 8 ranks on 4 nodes, as of now (acting root: h0)\n"
+           "nodes: 1 answered; 1 left (h1); 1 lost (h3); 1 silent (h2)\n"
+           "   ranks  what they do                                         since  which\n"
+           "       3  waiting in MPI (rows)                           1.5-12.0 s  0-4:2, for 5, "
+           "some for any\n"
+           "       1  in MPI                                                   -  6\n"
+           "       1  stopped                                                  -  7\n"
+           "       1  in 1 further classes\n"
+           "       2  not known: their nodes have not answered\n"
+           "suspected: node h2, examined by h0 for 1.2 s (peer-stall)\n"
+           "suspected: a switch above node h2, examined by h1 for 0.2 s (peer-stall)\n"
+           "suspected: 1 more\n"
+           "verdict: node-outage: node h3 (ranks 6-7) is down\n"
+           "withdrawn: process-stopped: rank 4 (node h2) is stopped\n");
+    teardown();
+}
+END_TEST
+
+/* A job of one rank, of which nothing is known yet. */
+START_TEST(nothing_is_known)
+{
+    const struct ftree_query_result r = {.root = FTREE_NONE, .nodes = 1};
+
+    setup();
+    program.job.job.size = program.job.job.nodes = 1;
+    expect(&r, false, "job 4711: 1 rank on 1 node, as of now (acting root: ?)\n"
+                      "nodes: 0 answered\n"
+                      "       1  not known: their nodes have not answered\n"
+                      "no verdict\n");
+    program.job.job.size = 8;
+    program.job.job.nodes = 4;
+    teardown();
+}
+END_TEST
+
+/* Pairs of ranks, which make no runs. */
+static struct ftree_span many[] = {{0, 1}, {3, 4}, {6, 7}, {9, 10}, {12, 13}, {15, 16}, {18, 19}};
+
+static const struct {
+    bool full;
+    const char *ranks;
+} lists[] = {
+    {false, "  0-1, 3-4, 6-7, 9-10, 12-13, ...\n"},
+    {true, "  0-1, 3-4, 6-7, 9-10, 12-13, 15-16, 18-19\n"},
+};
+
+/* rows: a_long_list_is_cut_unless_all_is_wanted COUNT(lists) */
+START_TEST(a_long_list_is_cut_unless_all_is_wanted)
+{
+    struct ftree_rank_class one = {.state = FTREE_DOES_COMPUTE,
+                                   .count = 14,
+                                   .ranks = {.items = many, .n = COUNT(many), .count = 14}};
+    struct ftree_query_result r = {
+        .root = 0, .nodes = 4, .classes = {.items = &one, .n = 1}};
+    char *text;
+
+    setup();
+    text = faultloc_status_job_text(&program, &r, lists[_i].full);
+    ck_assert_msg(strstr(text, lists[_i].ranks), "%s", text);
+    free(text);
+    teardown();
+}
+END_TEST
+
+/* Of more than twelve verdicts a short one has the last ones. */
+START_TEST(many_verdicts)
+{
+    struct ftree_verdict v = base_verdict("process-stopped/state-t", 2, 4);
+    const struct ftree_query_result r = {.root = 0, .nodes = 4};
+    char *text;
+
+    setup();
+    v.located = v.first_symptom = 1;
+    v.withdrawn = true;
+    for (v.id = 1; v.id <= 14; v.id++)
+        ck_assert_int_eq(ftree_restore(program.ft, 2, &v), FTREE_OK);
+    text = faultloc_status_job_text(&program, &r, false);
+    ck_assert_msg(strstr(text, "verdict: 2 earlier ones\n"), "%s", text);
+    free(text);
+    text = faultloc_status_job_text(&program, &r, true);
+    ck_assert_msg(!strstr(text, "earlier"), "%s", text);
+    free(text);
+    teardown();
+}
+END_TEST
+
+SUITE("faultloc_status_text")
+{
+    TEST(all_that_there_can_be);
+    TEST(nothing_is_known);
+    TEST_ROWS(a_long_list_is_cut_unless_all_is_wanted, COUNT(lists));
+    TEST(many_verdicts);
+}
