@@ -200,7 +200,7 @@ void waitfor_look_unanswered(struct ftree *ft, ftree_time now, int32_t node)
     FTREE_EACH(struct waitfor_candidate, c, ft->waitfor->work->candidates) {
         if (c->state != WAITFOR_ASKED || !lacks_answers(ft, c, node))
             continue;
-        if (now < c->until - patience(ft, c) / 2) /* perhaps only the network lost it */
+        if (now + patience(ft, c) / 2 < c->until) /* perhaps only the network lost it */
             ask_node(ft, now, c, node);
         else
             note_unasked(ft, now, c, node, WAITFOR_UNABLE);
