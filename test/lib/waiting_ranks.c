@@ -156,22 +156,32 @@ void ranks_rma(struct ranks *r, int32_t rank, int32_t peer)
     set_peer(r, rank, peer);
 }
 
+static void set_last(struct waits_comm *c, struct waits_collective last)
+{
+    c->before = c->last.begun && c->last.begun + 1 == last.begun ? c->last
+                                                                 : (struct waits_collective){0};
+    c->last = last;
+}
+
 void ranks_collective(struct ranks *r, int32_t rank, uint32_t number, enum call call, int32_t root,
                       uint64_t bytes, uint32_t context)
 {
     struct waits_request *q = add_request(r, rank, WAITS_COLLECTIVE, FTREE_NONE, 0, context);
 
     q->number = number;
-    r->rank[rank].record.comm[q->comm].last = (struct waits_collective){
-        .begun = number, .call = call, .root = root, .bytes = bytes, .blocking = true};
+    set_last(&r->rank[rank].record.comm[q->comm],
+             (struct waits_collective){
+                 .begun = number, .call = call, .root = root, .bytes = bytes, .blocking = true});
 }
 
 void ranks_begun(struct ranks *r, int32_t rank, uint32_t number, enum call call, uint32_t context)
 {
     int8_t index;
 
-    comm_of(r, rank, context, &index)->last = (struct waits_collective){
-        .begun = number, .call = call, .root = -1, .bytes = WAITS_NO_BYTES, .blocking = true};
+    set_last(comm_of(r, rank, context, &index),
+             (struct waits_collective){
+                 .begun = number, .call = call, .root = -1, .bytes = WAITS_NO_BYTES,
+                 .blocking = true});
 }
 
 void ranks_poll(struct ranks *r, int32_t rank)

@@ -5,7 +5,7 @@
 
 /* All collective operations: blocking, nonblocking, persistent, of neighborhoods and of an
  * intercommunicator, on several communicators, one of which is freed and made anew.  After each of
- * them the rank asks the glue what it has noted of it.  With faultloc off nothing may be noted.
+ * them the rank asks the glue what it has noted of it, and of the one before.  With faultloc off nothing may be noted.
  * Needs an even number of ranks, and a libmpi that was not stripped: the glue's functions are in no
  * interface, so their addresses come from its table of symbols.  Exit code 77: there is none.
  * Prints how many operations were as expected. */
@@ -40,7 +40,8 @@ struct last {
 /* ---- the glue -------------------------------------------------------------------------------- */
 
 static void (*last_collective)(void *comm, struct last *last);
-static int (*comms_used)(void **comm, int most);
+static void (*collective_before)(void *comm, struct last *before);
+static int (*all_comms)(void **comm, int most);
 static void *(*collective_now)(void);
 static void *(*collective_of)(void *req, uint32_t *number);
 static char *requests; /* MPICH's first ones */
@@ -113,7 +114,9 @@ static void find_all(void)
     if (file == MAP_FAILED)
         exit(77);
     *(void **) &last_collective = find(file, mpi.dlpi_addr, "MPIDI_faultloc_last_collective", NULL);
-    *(void **) &comms_used = find(file, mpi.dlpi_addr, "MPIDI_faultloc_comms_used", NULL);
+    *(void **) &collective_before =
+        find(file, mpi.dlpi_addr, "MPIDI_faultloc_collective_before", NULL);
+    *(void **) &all_comms = find(file, mpi.dlpi_addr, "MPIDI_faultloc_comms", NULL);
     *(void **) &collective_now = find(file, mpi.dlpi_addr, "MPIDI_faultloc_collective_now", NULL);
     *(void **) &collective_of = find(file, mpi.dlpi_addr, "MPIDI_faultloc_collective_of", NULL);
     requests = find(file, mpi.dlpi_addr, "MPIR_Request_direct", &request_size);
@@ -127,12 +130,12 @@ static int handle_of(const void *object)
 
 static void *comm_of(MPI_Comm comm)
 {
-    void *used[MOST];
-    int n = comms_used(used, MOST);
+    void *all[MOST];
+    int n = all_comms(all, MOST);
 
     for (int i = 0; i < n; i++)
-        if (handle_of(used[i]) == (int) comm)
-            return used[i];
+        if (handle_of(all[i]) == (int) comm)
+            return all[i];
     return NULL;
 }
 
@@ -148,19 +151,19 @@ static void *request_of(MPI_Request req)
 
 static bool is_on;
 static int me, size, done;
-static struct {
+static struct did {
     MPI_Comm comm;
-    uint32_t begun;
-} counts[MOST];
+    struct last last;
+} dids[MOST];
 
-static uint32_t *count_of(MPI_Comm comm)
+static struct did *did_on(MPI_Comm comm)
 {
     int i = 0;
 
-    while (counts[i].comm && counts[i].comm != comm)
+    while (dids[i].comm && dids[i].comm != comm)
         i++;
-    counts[i].comm = comm;
-    return &counts[i].begun;
+    dids[i].comm = comm;
+    return &dids[i];
 }
 
 static uint32_t id_of(const char *func)
@@ -183,49 +186,61 @@ static void wrong(const char *func, const char *what, unsigned long long is,
     tu_fail("collectives", text);
 }
 
-#define SAME(field, expected) \
-    if (last.field != (expected)) \
-        wrong(func, #field, last.field, expected)
+#define SAME(field) \
+    if (is->field != expected->field) \
+        wrong(func, #field, is->field, expected->field)
+
+static void same(const char *func, const struct last *is, const struct last *expected)
+{
+    SAME(begun);
+    if (expected->begun == 0)
+        return;
+    SAME(call);
+    SAME(root);
+    SAME(op);
+    SAME(bytes);
+    SAME(blocking);
+}
 
 /* One more collective was begun on a communicator: that function. */
 static void did(MPI_Comm comm, const char *func, int root, MPI_Op op, uint64_t bytes, bool blocking)
 {
-    void *used[2], *at = comm_of(comm);
-    struct last last;
+    struct last last, before, *expected = &did_on(comm)->last;
+    void *all[2], *at = comm_of(comm);
 
     done++;
     if (!is_on) {
-        if (comms_used(used, 2))
+        if (all_comms(all, 2))
             wrong(func, "noted", 1, 0);
         return;
     }
     if (!at)
         wrong(func, "communicator noted", 0, 1);
-    if (comms_used(used, 1) != 1 || used[0] != at)
+    if (all_comms(all, 1) != 1 || all[0] != at)
         wrong(func, "used last", 0, 1);
     if (collective_now())
         wrong(func, "in a collective", 1, 0);
+    collective_before(at, &before);
+    same(func, &before, expected);
+    *expected = (struct last){.begun = expected->begun + 1, .call = id_of(func), .root = root,
+                              .op = op == MPI_OP_NULL ? 0 : (uint32_t) op, .bytes = bytes,
+                              .blocking = blocking};
     last_collective(at, &last);
-    ++*count_of(comm);
-    SAME(begun, *count_of(comm));
-    SAME(call, id_of(func));
-    SAME(root, root);
-    SAME(op, op == MPI_OP_NULL ? 0 : (uint32_t) op);
-    SAME(bytes, bytes);
-    SAME(blocking, blocking);
+    same(func, &last, expected);
 }
 
-/* A request of the collective that was begun last there. */
-static void is_of(MPI_Request req, MPI_Comm comm)
+/* A request of the collective that was begun last there; a persistent one has no number. */
+static void is_of(MPI_Request req, MPI_Comm comm, bool is_persistent)
 {
+    uint32_t expected = is_persistent ? 0 : did_on(comm)->last.begun;
     uint32_t number = 0;
     void *r = request_of(req), *at;
 
     if (!is_on || !r)
         return;
     at = collective_of(r, &number);
-    if (at != comm_of(comm) || number != *count_of(comm))
-        wrong("request", "number", number, *count_of(comm));
+    if (at != comm_of(comm) || number != expected)
+        wrong("request", "number", number, expected);
 }
 
 /* ---- operations ------------------------------------------------------------------------------ */
@@ -280,16 +295,16 @@ static MPI_Datatype types[MOST];
 #define NONBLOCKING(c, Name, name, root, op, bytes, ...) \
     MPI_I##name(__VA_ARGS__, c, &req); \
     did(c, "internal_I" #name, root, op, bytes, false); \
-    is_of(req, c); \
+    is_of(req, c, false); \
     MPI_Wait(&req, MPI_STATUS_IGNORE);
 /* MPICH 4.0.2's persistent scatter sends wrong counts when it is started again among more than two
  * ranks (iscatter_intra_sched_binomial.c), so it is started once. */
 #define PERSISTENT(c, Name, name, root, op, bytes, ...) \
     MPI_##Name##_init(__VA_ARGS__, c, MPI_INFO_NULL, &req); \
+    did(c, "internal_" #Name "_init", root, op, bytes, false); \
     for (int i_ = 0; i_ < (strcmp(#Name, "Scatter") ? 2 : 1); i_++) { \
         MPI_Start(&req); \
-        did(c, "internal_" #Name "_init", root, op, bytes, false); \
-        is_of(req, c); \
+        is_of(req, c, true); \
         MPI_Wait(&req, MPI_STATUS_IGNORE); \
     } \
     MPI_Request_free(&req);
@@ -307,7 +322,7 @@ static void nonblocking(MPI_Comm c, int root)
 
     MPI_Ibarrier(c, &req);
     did(c, B("Ibarrier"), NONE, MPI_OP_NULL, NO_BYTES, false);
-    is_of(req, c);
+    is_of(req, c, false);
     MPI_Wait(&req, MPI_STATUS_IGNORE);
     ALL_OPERATIONS(NONBLOCKING, c, root)
 }
@@ -317,8 +332,9 @@ static void persistent(MPI_Comm c, int root)
     MPI_Request req;
 
     MPI_Barrier_init(c, MPI_INFO_NULL, &req);
-    MPI_Startall(1, &req);
     did(c, B("Barrier_init"), NONE, MPI_OP_NULL, NO_BYTES, false);
+    MPI_Startall(1, &req);
+    is_of(req, c, true);
     MPI_Wait(&req, MPI_STATUS_IGNORE);
     MPI_Request_free(&req);
     ALL_OPERATIONS(PERSISTENT, c, root)
@@ -372,9 +388,13 @@ static void unusual(MPI_Comm c)
 /* A new communicator begins at 0, whatever was in its place. */
 static void is_new(MPI_Comm c)
 {
-    *count_of(c) = 0;
+    struct last last = { 0 };
+
+    did_on(c)->last = last;
     if (is_on && comm_of(c))
-        wrong("a new communicator", "noted", 1, 0);
+        last_collective(comm_of(c), &last);
+    if (last.begun > 0)
+        wrong("a new communicator", "begun", last.begun, 0);
 }
 
 /* What is collective besides; returns a communicator in which each rank has neighbors. */

@@ -321,6 +321,7 @@ END_TEST
     X(record[0].request[0].comm = 1) \
     X(record[0].comm[0].runs = WAITS_RUNS_MAX + 1) \
     X(record[0].comm[0].run[0].count = INT32_MAX) \
+    X(record[0].comm[0].before.begun = 1) \
     X(exchanges = WAITS_PEERS_MAX + 1) \
     X(exchanges = -1) \
     X(exchange[0].peer = -1) \
@@ -379,11 +380,13 @@ START_TEST(names_and_booleans_are_set_right)
     memset(&area()->page.record[0].polls, 0x55, 1);
     memset(&area()->page.posted_more, 0xaa, 1);
     memset(&area()->page.record[0].comm[0].last.blocking, 2, 1);
+    memset(&area()->page.record[0].comm[0].before.blocking, 4, 1);
     ck_assert_int_eq(look_at(1001, 1), FTREE_WAITS_READY);
     ck_assert_str_eq(page->record[0].comm[0].name, "my?[2J???");
     ck_assert(page->record[0].polls);
     ck_assert(page->posted_more);
     ck_assert(page->record[0].comm[0].last.blocking);
+    ck_assert(page->record[0].comm[0].before.blocking);
     ck_assert(!page->record[0].more);
 }
 END_TEST

@@ -179,6 +179,23 @@ static void reduce_and_allreduce(struct ranks *r)
     ranks_collective(r, 4, 3, CALL_REDUCE, 0, 8, WORLD_CONTEXT);
 }
 
+/* Its reduce ended, and it has gone on. */
+static void reduce_that_ended(struct ranks *r)
+{
+    others_in(r, 4, 4, 3, CALL_ALLREDUCE);
+    ranks_wait(r, 4, CALL_BARRIER, WAITS_FOR_ALL);
+    ranks_begun(r, 4, 3, CALL_REDUCE, WORLD_CONTEXT);
+    ranks_collective(r, 4, 4, CALL_BARRIER, -1, WAITS_NO_BYTES, WORLD_CONTEXT);
+}
+
+static void reduce_that_ended_and_finalized(struct ranks *r)
+{
+    others_in(r, 4, 4, 4, CALL_ALLREDUCE);
+    ranks_last_word(r, 4);
+    ranks_begun(r, 4, 4, CALL_REDUCE, WORLD_CONTEXT);
+    ranks_begun(r, 4, 5, CALL_BARRIER, WORLD_CONTEXT);
+}
+
 static void one_skips_an_allreduce(struct ranks *r)
 {
     others_in(r, 7, 11, 5, CALL_ALLREDUCE);
@@ -290,6 +307,8 @@ static const struct {
     {ROW(finalized_and_all_in_a_collective), "collective-mismatch/behind", "5", 1},
     {ROW(different_roots), "collective-mismatch/different", "9", 1},
     {ROW(reduce_and_allreduce), "collective-mismatch/different", "4", 1},
+    {ROW(reduce_that_ended), "collective-mismatch/different", "4", 1},
+    {ROW(reduce_that_ended_and_finalized), "collective-mismatch/different", "4", 1},
     {ROW(one_skips_an_allreduce), "collective-mismatch/different", "7, 11", 1},
     {ROW(one_skips_and_receives), "deadlock/cycle", "0, 7", 1},
     {ROW(different_counts), "collective-mismatch/different", "15", 1},

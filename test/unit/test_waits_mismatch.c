@@ -12,10 +12,12 @@
 #define BCAST 11
 #define REDUCE 12
 
-/* All ranks are in the 5th collective, an Allreduce of 8 bytes, but for what a row says of some. */
+/* All ranks are in the 5th collective, an Allreduce of 8 bytes, as the 4th was, but for what a row says
+ * of some. */
 struct odd {
     int32_t rank;
     struct waits_collective last;
+    uint32_t before; /* which function the one before was, unless 0 */
 };
 
 static const struct waits_collective usual = {
@@ -35,10 +37,15 @@ static bool tell(void *ctx, int32_t rank, int32_t thread, struct waits_record *r
 
     (void) thread;
     waiters_begin(&s->k, r, rank, REDUCE);
-    r->comm[0].last = usual;
-    for (int i = 0; i < s->odds; i++)
-        if (s->odd[i].rank == rank)
-            r->comm[0].last = s->odd[i].last;
+    r->comm[0].last = r->comm[0].before = usual;
+    for (int i = 0; i < s->odds; i++) {
+        if (s->odd[i].rank != rank)
+            continue;
+        r->comm[0].last = s->odd[i].last;
+        if (s->odd[i].before)
+            r->comm[0].before.call = s->odd[i].before;
+    }
+    r->comm[0].before.begun = r->comm[0].last.begun - 1;
     q = waiters_add(r, WAITS_COLLECTIVE, FTREE_NONE, 0);
     q->number = r->comm[0].last.begun;
     return rank != s->silent;
@@ -65,6 +72,7 @@ static struct waits *run(struct story *s, const struct odd *odd, int odds)
         .field = value \
     }
 #pragma GCC diagnostic ignored "-Woverride-init"
+#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
 
 static const struct odd rows[] = {
     {17, ODD(call, BCAST)}, {17, ODD(root, 2)},        {0, ODD(bytes, 16)},
@@ -144,9 +152,104 @@ START_TEST(of_many_classes_the_largest_are_named)
     ck_assert_int_eq(m.classes, 6);
     ck_assert_int_eq(m.class_[0].count, 16);
     ck_assert_int_eq(m.class_[1].count, 3);
-    ck_assert_int_eq(m.class_[1].last.bytes, 4);
+    ck_assert_int_eq(m.class_[1].did.bytes, 4);
     ck_assert_int_eq(m.class_[2].count, 2);
     ck_assert_int_eq(m.class_[3].count, 1);
+    ftree_waits_destroy(w);
+}
+END_TEST
+
+/* What those who have gone on did where others still are is known. */
+START_TEST(one_that_has_gone_on_did_another)
+{
+    static const struct odd ahead[] = {{3, ODD(begun, 6), BCAST}, {17, ODD(begun, 6), REDUCE}};
+    struct story s = {.silent = FTREE_NONE};
+    struct waits *w = run(&s, ahead, 2);
+    struct waits_mismatch m;
+
+    ck_assert(ftree_waits_mismatch_at(w, 0, &m));
+    ck_assert_int_eq(m.told, SIZE);
+    ck_assert_int_eq(m.classes, 2);
+    ck_assert_int_eq(m.class_[0].count, SIZE - 1);
+    ck_assert_int_eq(m.class_[0].gone, 1);
+    ck_assert_int_eq(m.class_[1].count, 1);
+    ck_assert_int_eq(m.class_[1].gone, 1);
+    ck_assert_int_eq(m.class_[1].example, 3);
+    ck_assert_int_eq(m.class_[1].did.call, BCAST);
+    ck_assert_int_eq(m.class_[1].did.begun, 5);
+    ck_assert(!ftree_waits_mismatch_at(w, 1, &m));
+    ftree_waits_destroy(w);
+}
+END_TEST
+
+START_TEST(most_that_have_gone_on_are_the_many)
+{
+    struct odd ahead[SIZE - 1];
+    struct story s = {.silent = FTREE_NONE};
+    struct waits_mismatch m;
+    struct waits *w;
+
+    for (int32_t r = 1; r < SIZE; r++)
+        ahead[r - 1] = (struct odd){r, ODD(begun, 6), BCAST};
+    w = run(&s, ahead, SIZE - 1);
+    ck_assert(ftree_waits_mismatch_at(w, 0, &m));
+    ck_assert_int_eq(m.class_[0].count, SIZE - 1);
+    ck_assert_int_eq(m.class_[0].gone, SIZE - 1);
+    ck_assert_int_eq(m.class_[1].example, 0);
+    ck_assert_int_eq(m.class_[1].gone, 0);
+    ftree_waits_destroy(w);
+}
+END_TEST
+
+/* What all have left behind holds nobody up, nor is the last but two known. */
+static const struct odd over[][SIZE] = {
+    {{3, ODD(begun, 5), BCAST}},
+    {{3, ODD(begun, 7), BCAST}},
+    {{3, ODD(begun, 6)}},
+};
+
+START_TEST(what_is_over_for_all_or_not_known_is_no_mismatch)
+{
+    struct story s = {.silent = FTREE_NONE};
+    struct waits *w = run(&s, over[_i], 1);
+    struct waits_mismatch m;
+
+    ck_assert(!ftree_waits_mismatch_at(w, 0, &m));
+    ftree_waits_destroy(w);
+}
+END_TEST
+
+/* A rank is told by its own node, and by the one that has asked it, at another time. */
+START_TEST(of_what_a_rank_has_said_the_newest_counts)
+{
+    static const struct {
+        int32_t rank;
+        uint32_t begun, call, before;
+    } said[] = {{0, 5, REDUCE, REDUCE}, {1, 5, REDUCE, REDUCE}, {2, 5, BCAST, REDUCE},
+                {0, 5, REDUCE, REDUCE}, {1, 6, BCAST, REDUCE},  {2, 6, BCAST, BCAST}};
+    struct waits_mismatch m;
+    struct waits_record r;
+    struct waiters k;
+    struct waits *w;
+
+    waiters_init(&k, 4, 1, 2);
+    w = ftree_waits_create(&k.ft);
+    for (int i = 0; i < COUNT(said); i++) {
+        waiters_begin(&k, &r, said[i].rank, said[i].call);
+        r.comm[0].last = r.comm[0].before = usual;
+        r.comm[0].last.begun = said[i].begun;
+        r.comm[0].last.call = said[i].call;
+        r.comm[0].before.begun = said[i].begun - 1;
+        r.comm[0].before.call = said[i].before;
+        ck_assert_int_eq(ftree_waits_add(w, &r), FTREE_OK);
+    }
+    ck_assert_int_eq(ftree_waits_reduce(w), FTREE_OK);
+    ck_assert(ftree_waits_mismatch_at(w, 0, &m));
+    ck_assert_int_eq(m.told, 3);
+    ck_assert_int_eq(m.class_[0].count, 2);
+    ck_assert_int_eq(m.class_[0].gone, 1);
+    ck_assert_int_eq(m.class_[1].count, 1);
+    ck_assert_int_eq(m.class_[1].gone, 1);
     ftree_waits_destroy(w);
 }
 END_TEST
@@ -158,4 +261,8 @@ SUITE("waits_mismatch")
     TEST(one_that_is_behind_is_no_mismatch_of_operations);
     TEST(it_says_how_many_have_spoken);
     TEST(of_many_classes_the_largest_are_named);
+    TEST(one_that_has_gone_on_did_another);
+    TEST(of_what_a_rank_has_said_the_newest_counts);
+    TEST(most_that_have_gone_on_are_the_many);
+    TEST_ROWS(what_is_over_for_all_or_not_known_is_no_mismatch, COUNT(over));
 }

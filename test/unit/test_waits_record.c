@@ -41,6 +41,9 @@ static void make_full_comm(struct waits_comm *c, int i)
                                         .root = INT32_MIN,
                                         .bytes = WAITS_NO_BYTES - 1,
                                         .blocking = true};
+    c->before = c->last;
+    c->before.begun--;
+    c->before.call = (uint32_t) (0xfffff0 + i); /* another */
 }
 
 static void make_full(struct waits_record *r)
@@ -106,7 +109,16 @@ static int read_record(const uint8_t *bytes, size_t len, struct waits_record *r,
 
 /* ---- records --------------------------------------------------------------------------------- */
 
-static void (*const samples[])(struct waits_record *) = {make_plain, make_full};
+/* In a loop the collective before is the same. */
+static void make_loop(struct waits_record *r)
+{
+    make_plain(r);
+    r->comm[0].last = (struct waits_collective){.begun = 9, .call = 7, .bytes = 8};
+    r->comm[0].before = r->comm[0].last;
+    r->comm[0].before.begun = 8;
+}
+
+static void (*const samples[])(struct waits_record *) = {make_plain, make_full, make_loop};
 
 START_TEST(a_record_comes_back_as_it_was)
 {

@@ -206,8 +206,13 @@ START_TEST(a_collective_says_what_all_must_agree_on)
         .begun = 3, .call = IBARRIER, .root = FTREE_NONE, .bytes = WAITS_NO_BYTES};
     q->number = 3;
     ck_assert_str_eq(line_of(&r), "rank 1 (h1) in MPI_Wait(MPI_Ibarrier MPI_COMM_WORLD, the 3rd)");
-    q->number = 2; /* others were begun since */
+    q->number = 2; /* another was begun since */
     ck_assert_str_eq(line_of(&r), "rank 1 (h1) in MPI_Wait(a collective MPI_COMM_WORLD, the 2nd)");
+    r.comm[0].before = (struct waits_collective){
+        .begun = 2, .call = IBARRIER, .root = FTREE_NONE, .bytes = WAITS_NO_BYTES};
+    ck_assert_str_eq(line_of(&r), "rank 1 (h1) in MPI_Wait(MPI_Ibarrier MPI_COMM_WORLD, the 2nd)");
+    q->number = 0; /* it is not known which */
+    ck_assert_str_eq(line_of(&r), "rank 1 (h1) in MPI_Wait(a collective MPI_COMM_WORLD)");
 }
 END_TEST
 
@@ -277,6 +282,52 @@ START_TEST(both_sides_of_a_mismatch_are_quoted)
 }
 END_TEST
 
+/* Some have begun the next one, rank 4 among them. */
+static bool tell_gone(void *ctx, int32_t rank, int32_t thread, struct waits_record *r)
+{
+    struct waits_collective did;
+
+    tell(ctx, rank, thread, r);
+    did = r->comm[0].last;
+    if (rank > *(int32_t *) ctx && rank < 5) {
+        r->comm[0].before = did;
+        r->comm[0].last = (struct waits_collective){
+            .begun = 2, .call = ALLREDUCE, .root = FTREE_NONE, .bytes = 8};
+    }
+    return true;
+}
+
+static const struct {
+    int32_t stays; /* ranks up to this one are still there, and rank 5 */
+    const char *line;
+} gone[] = {
+    {2, "ranks 0-3, 5 (5 of 6) in MPI_Bcast(MPI_COMM_WORLD, the 1st, root 0, 8 bytes), of which 1 "
+        "has begun the next"},
+    {1, "ranks 0-3, 5 (5 of 6) in MPI_Bcast(MPI_COMM_WORLD, the 1st, root 0, 8 bytes), of which 2 "
+        "have begun the next"},
+};
+
+START_TEST(who_has_gone_on_since_is_said)
+{
+    int32_t stays = gone[_i].stays;
+    struct waits_mismatch m;
+    struct waits *w;
+    char line[200];
+
+    setup();
+    k.record = tell_gone;
+    k.ctx = &stays;
+    w = waiters_reduce(&k);
+    ck_assert(ftree_waits_mismatch_at(w, 0, &m));
+    ftree_waits_class_line(&names, w, &m, 0, line, sizeof(line));
+    ck_assert_str_eq(line, gone[_i].line);
+    ftree_waits_class_line(&names, w, &m, 1, line, sizeof(line));
+    ck_assert_str_eq(line, "rank 4 (1 of 6) in MPI_Bcast(MPI_COMM_WORLD, the 1st, root 1, "
+                           "8 bytes), and has begun the next");
+    ftree_waits_destroy(w);
+}
+END_TEST
+
 SUITE("waits_words")
 {
     TEST(a_cycle_is_as_a_person_writes_it);
@@ -289,4 +340,5 @@ SUITE("waits_words")
     TEST(one_that_does_not_wait_says_what_it_does);
     TEST(a_hint_says_what_would_have_matched);
     TEST(both_sides_of_a_mismatch_are_quoted);
+    TEST_ROWS(who_has_gone_on_since_is_said, COUNT(gone));
 }

@@ -121,6 +121,8 @@ const char *waits_check_comm(const struct ftree_job *job, const struct waits_com
             return "a communicator's members";
         members += run->count;
     }
+    if (c->before.begun > 0 && c->before.begun + 1 != c->last.begun)
+        return "the number of the collective before the last";
     return c->runs > 0 && members != c->size ? "the number of a communicator's members" : NULL;
 }
 
@@ -138,26 +140,89 @@ void waits_get_members(struct wire_codec *r, struct waits_comm *c)
     }
 }
 
-void waits_put_last(struct wire_codec *w, const struct waits_collective *last)
+/* ---- collectives ----------------------------------------------------------------------------- */
+
+#define ORDER(a, b) \
+    do { \
+        if ((a) != (b)) \
+            return (a) < (b) ? -1 : 1; \
+    } while (0)
+
+int waits_compare_collectives(const struct waits_collective *a, const struct waits_collective *b)
+{
+    ORDER(a->begun, b->begun);
+    if (a->begun == 0)
+        return 0; /* there was none */
+    ORDER(a->call, b->call);
+    ORDER(a->root, b->root);
+    ORDER(a->bytes, b->bytes);
+    ORDER(a->op, b->op);
+    ORDER(a->blocking, b->blocking);
+    return 0;
+}
+
+static void put_what(struct wire_codec *w, const struct waits_collective *what)
+{
+    ftree_wire_number(w, what->call, 3, 0);
+    waits_put_number(w, what->op);
+    waits_put_signed(w, what->root);
+    waits_put_number(w, what->bytes + 1); /* none is 0 */
+    ftree_wire_number(w, what->blocking, 1, 0);
+}
+
+static void get_what(struct wire_codec *r, struct waits_collective *what)
+{
+    what->call = (uint32_t) ftree_wire_number(r, 0, 3, 0);
+    what->op = waits_get_u32(r);
+    what->root = (int32_t) waits_get_within(r, INT32_MIN, INT32_MAX);
+    what->bytes = waits_get_number(r) - 1;
+    what->blocking = ftree_wire_number(r, 0, 1, 2) != 0;
+}
+
+/* The one before the last: in a loop it is the same again. */
+enum before {
+    BEFORE_NONE,
+    BEFORE_SAME,
+    BEFORE_OTHER,
+    BEFORES
+};
+
+static enum before kind_of(const struct waits_collective *last,
+                           const struct waits_collective *before)
+{
+    struct waits_collective same = *last;
+
+    if (before->begun == 0)
+        return BEFORE_NONE;
+    same.begun = before->begun;
+    return waits_compare_collectives(&same, before) == 0 ? BEFORE_SAME : BEFORE_OTHER;
+}
+
+void waits_put_last(struct wire_codec *w, const struct waits_collective *last,
+                    const struct waits_collective *before)
 {
     waits_put_number(w, last->begun);
     if (last->begun == 0)
         return;
-    ftree_wire_number(w, last->call, 3, 0);
-    waits_put_number(w, last->op);
-    waits_put_signed(w, last->root);
-    waits_put_number(w, last->bytes + 1); /* none is 0 */
-    ftree_wire_number(w, last->blocking, 1, 0);
+    put_what(w, last);
+    ftree_wire_number(w, kind_of(last, before), 1, 0);
+    if (kind_of(last, before) == BEFORE_OTHER)
+        put_what(w, before);
 }
 
-void waits_get_last(struct wire_codec *r, struct waits_collective *last)
+void waits_get_last(struct wire_codec *r, struct waits_collective *last,
+                    struct waits_collective *before)
 {
-    *last = (struct waits_collective){.begun = waits_get_u32(r)};
+    enum before kind;
+
+    *last = *before = (struct waits_collective){.begun = waits_get_u32(r)};
     if (last->begun == 0)
         return;
-    last->call = (uint32_t) ftree_wire_number(r, 0, 3, 0);
-    last->op = waits_get_u32(r);
-    last->root = (int32_t) waits_get_within(r, INT32_MIN, INT32_MAX);
-    last->bytes = waits_get_number(r) - 1;
-    last->blocking = ftree_wire_number(r, 0, 1, 2) != 0;
+    get_what(r, last);
+    kind = (enum before) ftree_wire_number(r, 0, 1, BEFORES);
+    if (kind == BEFORE_SAME)
+        *before = *last;
+    else if (kind == BEFORE_OTHER)
+        get_what(r, before);
+    before->begun = kind == BEFORE_NONE ? 0 : last->begun - 1;
 }

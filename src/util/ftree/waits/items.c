@@ -223,14 +223,15 @@ static int32_t put_positions(struct wire_codec *out, const struct waits *w, int3
         if (run.count == 1)
             run.step = next->rank - p->rank;
         if (key_compare(p->key, next->key) || next->rank - next[-1].rank != run.step ||
-            waits_compare_collectives(&p->last, &next->last))
+            waits_compare_collectives(&p->last, &next->last) ||
+            waits_compare_collectives(&p->before, &next->before))
             break;
     }
     if (goes_up(w, p->key)) {
         ftree_wire_number(out, ITEM_POSITION, 1, 0);
         waits_put_run(out, &run);
         waits_put_key(out, p->key);
-        waits_put_last(out, &p->last);
+        waits_put_last(out, &p->last, &p->before);
     }
     return run.count;
 }
@@ -401,18 +402,19 @@ static int merge_ranks(struct waits *w, struct wire_codec *r)
 
 static int merge_positions(struct waits *w, struct wire_codec *r)
 {
-    struct waits_collective last;
-    struct waits_key key;
+    struct position p;
     struct waits_run run;
     int rc = FTREE_OK;
 
     waits_get_run(r, &run);
-    key = waits_get_key(r);
-    waits_get_last(r, &last);
+    p.key = waits_get_key(r);
+    waits_get_last(r, &p.last, &p.before);
     if (r->bad)
         return FTREE_ERR_MALFORMED;
-    for (int32_t i = 0; i < run.count && !rc; i++)
-        rc = waits_put_position(w, key, &last, run.first + i * run.step);
+    for (int32_t i = 0; i < run.count && !rc; i++) {
+        p.rank = run.first + i * run.step;
+        rc = waits_put_position(w, &p);
+    }
     return rc;
 }
 

@@ -25,8 +25,7 @@ int waits_put_comm(struct waits *w, const struct waits_comm *comm)
     return FTREE_OK;
 }
 
-int waits_put_position(struct waits *w, struct waits_key key, const struct waits_collective *last,
-                       int32_t rank)
+int waits_put_position(struct waits *w, const struct position *position)
 {
     struct position *p;
 
@@ -35,7 +34,7 @@ int waits_put_position(struct waits *w, struct waits_key key, const struct waits
     p = FTREE_PUSH(w->ft, w->positions);
     if (!p)
         return FTREE_ERR_NOMEM;
-    *p = (struct position){.key = key, .last = *last, .rank = rank};
+    *p = *position;
     return FTREE_OK;
 }
 
@@ -151,9 +150,11 @@ static int add_comms(struct waits *w, const struct waits_record *r)
     int rc = FTREE_OK;
 
     for (int32_t i = 0; i < r->comms && !rc; i++) {
-        rc = waits_put_comm(w, &r->comm[i]);
+        const struct waits_comm *c = &r->comm[i];
+        struct position p = {c->key, c->last, c->before, r->rank};
+        rc = waits_put_comm(w, c);
         if (!rc)
-            rc = waits_put_position(w, r->comm[i].key, &r->comm[i].last, r->rank);
+            rc = waits_put_position(w, &p);
     }
     return rc;
 }
@@ -194,23 +195,6 @@ static int by_key(const void *a, const void *b)
     return key_compare(((const struct waits_comm *) a)->key, ((const struct waits_comm *) b)->key);
 }
 
-#define ORDER(a, b) \
-    do { \
-        if ((a) != (b)) \
-            return (a) < (b) ? -1 : 1; \
-    } while (0)
-
-int waits_compare_collectives(const struct waits_collective *a, const struct waits_collective *b)
-{
-    ORDER(a->begun, b->begun);
-    ORDER(a->call, b->call);
-    ORDER(a->root, b->root);
-    ORDER(a->bytes, b->bytes);
-    ORDER(a->op, b->op);
-    ORDER(a->blocking, b->blocking);
-    return 0;
-}
-
 static int by_position(const void *a, const void *b)
 {
     const struct position *x = a, *y = b;
@@ -218,6 +202,8 @@ static int by_position(const void *a, const void *b)
 
     if (!order)
         order = waits_compare_collectives(&x->last, &y->last);
+    if (!order)
+        order = waits_compare_collectives(&x->before, &y->before);
     return order ? order : (x->rank > y->rank) - (x->rank < y->rank);
 }
 
@@ -248,9 +234,24 @@ static bool same_key(const void *a, const void *b)
     return by_key(a, b) == 0;
 }
 
-static bool same_position(const void *a, const void *b)
+/* What a rank said last of a communicator comes first.  A lock is taken and given back, so that what
+ * was said last is not known of it. */
+static int by_newest(const void *a, const void *b)
 {
-    return by_position(a, b) == 0;
+    const struct position *x = a, *y = b;
+    int order = key_compare(x->key, y->key);
+
+    if (!order)
+        order = (x->rank > y->rank) - (x->rank < y->rank);
+    return order ? order : waits_compare_collectives(&y->last, &x->last);
+}
+
+static bool same_member(const void *a, const void *b)
+{
+    const struct position *x = a, *y = b;
+
+    return x->rank == y->rank && key_compare(x->key, y->key) == 0 &&
+           (!ftree_waits_is_lock(x->key) || x->last.begun == y->last.begun);
 }
 
 #define SORT(array, compare, same) \
@@ -262,13 +263,16 @@ static bool same_position(const void *a, const void *b)
 
 void waits_sort_positions(struct waits *w)
 {
-    SORT(w->positions, by_position, same_position);
+    if (w->positions.n > 0)
+        qsort(w->positions.items, (size_t) w->positions.n, sizeof(*w->positions.items),
+              by_position);
 }
 
 void waits_sort(struct waits *w)
 {
     SORT(w->entries, by_rank, same_rank);
     SORT(w->comms, by_key, same_key);
+    SORT(w->positions, by_newest, same_member);
     waits_sort_positions(w);
 }
 

@@ -5,16 +5,35 @@
 
 #include "ftree/waits/waits_int.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /*
  * Collectives that do not match.  The n-th collective of a communicator must be the same for all of
- * its members, in all that waits_collective has.  Positions are sorted, so ranks in the same one
- * are neighbours: a class.  That a member is behind, in no collective of that communicator, is a
+ * its members, in all that waits_collective has.  Positions are sorted, so those at the n-th are
+ * neighbours, and behind them are those at the next one, who have done the n-th before: what somebody
+ * is in is compared with both.  That a member is behind, in no collective of that communicator, is a
  * wait for it, and the graph's business.
  */
 
-static void add_class(struct waits_mismatch *m, const struct position *p, int32_t n)
+/* ---- classes --------------------------------------------------------------------------------- */
+
+/* What a rank did at the number that is compared. */
+struct part {
+    struct waits_collective did;
+    int32_t rank;
+    bool gone; /* and has begun the next one */
+};
+
+static int by_did(const void *a, const void *b)
+{
+    const struct part *x = a, *y = b;
+    int order = waits_compare_collectives(&x->did, &y->did);
+
+    return order ? order : (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+static void add_class(struct waits_mismatch *m, const struct part *p, int32_t n)
 {
     int32_t i = m->classes < WAITS_CLASSES_MAX ? m->classes : WAITS_CLASSES_MAX - 1;
 
@@ -24,14 +43,27 @@ static void add_class(struct waits_mismatch *m, const struct position *p, int32_
     for (; i > 0 && n > m->class_[i - 1].count; i--)
         m->class_[i] = m->class_[i - 1];
     memset(&m->class_[i], 0, sizeof(m->class_[i]));
-    m->class_[i].last = p->last;
+    m->class_[i].did = p->did;
     m->class_[i].count = n;
     m->class_[i].example = p->rank;
-    for (int32_t k = 0; k < n; k++)
+    for (int32_t k = 0; k < n; k++) {
         ftree_ranks_add(&m->class_[i].ranks, p[k].rank, p[k].rank);
+        m->class_[i].gone += p[k].gone;
+    }
 }
 
-/* How many positions from p on have the same communicator, number or class. */
+static int32_t same_class(const struct part *p, int32_t most)
+{
+    int32_t n = 1;
+
+    while (n < most && waits_compare_collectives(&p->did, &p[n].did) == 0)
+        n++;
+    return n;
+}
+
+/* ---- positions ------------------------------------------------------------------------------- */
+
+/* How many positions from p on have the same communicator, or number. */
 static int32_t same_comm(const struct position *p, int32_t most)
 {
     int32_t n = 1;
@@ -50,45 +82,72 @@ static int32_t same_number(const struct position *p, int32_t most)
     return n;
 }
 
-static int32_t same_class(const struct position *p, int32_t most)
+/* What it did at a number; NULL: that is not known. */
+static const struct waits_collective *did(const struct position *p, uint32_t number)
 {
-    int32_t n = 1;
-
-    while (n < most && waits_compare_collectives(&p->last, &p[n].last) == 0)
-        n++;
-    return n;
+    return p->last.begun == number ? &p->last : p->before.begun == number ? &p->before : NULL;
 }
 
-static void fill_in(const struct waits *w, struct waits_mismatch *m, const struct position *p,
-                    int32_t n)
+/* n positions at the number of the first and the next one. */
+static bool all_agree(const struct position *p, int32_t n)
 {
-    const struct waits_comm *c = ftree_waits_comm(w, p->key);
-    int32_t class_;
+    const struct waits_collective *what;
 
+    for (int32_t i = 1; i < n; i++) {
+        what = did(&p[i], p->last.begun);
+        if (what && waits_compare_collectives(&p->last, what))
+            return false;
+    }
+    return true;
+}
+
+static int32_t list_parts(const struct position *p, int32_t n, struct part *part)
+{
+    int32_t parts = 0;
+
+    for (int32_t i = 0; i < n; i++) {
+        const struct waits_collective *what = did(&p[i], p->last.begun);
+        if (what)
+            part[parts++] = (struct part){*what, p[i].rank, what == &p[i].before};
+    }
+    qsort(part, (size_t) parts, sizeof(*part), by_did);
+    return parts;
+}
+
+static int add_mismatch(struct waits *w, const struct position *p, int32_t n, int32_t told)
+{
+    struct waits_mismatch *m = FTREE_PUSH(w->ft, w->mismatches);
+    struct part *part = m ? ftree_alloc(w->ft, NULL, (size_t) n * sizeof(*part)) : NULL;
+    const struct waits_comm *c = ftree_waits_comm(w, p->key);
+    int32_t parts, class_;
+
+    if (!part)
+        return FTREE_ERR_NOMEM;
     m->comm = p->key;
     m->size = c ? c->size : 0;
-    for (int32_t i = 0; i < n; i += class_) {
-        class_ = same_class(p + i, n - i);
-        add_class(m, p + i, class_);
+    m->told = told;
+    parts = list_parts(p, n, part);
+    for (int32_t i = 0; i < parts; i += class_) {
+        class_ = same_class(part + i, parts - i);
+        add_class(m, part + i, class_);
     }
+    ftree_alloc(w->ft, part, 0);
+    return FTREE_OK;
 }
 
 /* The positions of one communicator, n of them. */
 static int find_in_comm(struct waits *w, const struct position *p, int32_t n)
 {
-    struct waits_mismatch *m;
-    int32_t same;
+    int32_t same, both;
 
     for (int32_t i = 0; i < n; i += same) {
-        same = same_number(p + i, n - i);
-        if (p[i].last.begun == 0 || same_class(p + i, same) == same)
+        same = both = same_number(p + i, n - i);
+        if (p[i].last.begun == 0)
             continue;
-        m = FTREE_PUSH(w->ft, w->mismatches);
-        if (!m)
-            return FTREE_ERR_NOMEM;
-        fill_in(w, m, p + i, same);
-        m->told = n;
-        break;
+        if (i + same < n && p[i + same].last.begun == p[i].last.begun + 1)
+            both += same_number(p + i + same, n - i - same);
+        if (!all_agree(p + i, both))
+            return add_mismatch(w, p + i, both, n);
     }
     return FTREE_OK;
 }

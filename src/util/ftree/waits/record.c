@@ -40,6 +40,13 @@ bool ftree_waits_unchanged(const struct waits_record *a, const struct waits_reco
            a->mode == b->mode && a->requests == b->requests;
 }
 
+const struct waits_collective *ftree_waits_collective(const struct waits_comm *c, uint32_t n)
+{
+    if (n == 0)
+        return NULL;
+    return n == c->last.begun ? &c->last : n == c->before.begun ? &c->before : NULL;
+}
+
 /* A run that goes down is told from its other end. */
 bool ftree_waits_add_member(struct waits_comm *c, int32_t rank)
 {
@@ -106,7 +113,7 @@ const char *ftree_waits_record_check(const struct ftree_job *job, const struct w
 #define REQUEST_BYTES (3 + 2 * NUMBER_BYTES + 10 + 2 * NUMBER_BYTES)
 #define COMM_BYTES \
     (4 * NUMBER_BYTES + WAITS_NAME_MAX + 3 * NUMBER_BYTES * WAITS_RUNS_MAX + 3 * NUMBER_BYTES + \
-     10 + 3 + 1)
+     10 + 3 + 1 + 1 + 3 + 2 * NUMBER_BYTES + 10 + 1)
 #define HEAD_BYTES (NUMBER_BYTES + 4 + 3 + 10 + 2)
 _Static_assert(HEAD_BYTES + WAITS_REQUESTS_MAX * REQUEST_BYTES + WAITS_COMMS_MAX * COMM_BYTES <=
                    WAITS_RECORD_BYTES,
@@ -158,7 +165,7 @@ static void put_record(struct wire_codec *w, const struct waits_record *r)
         put_request(w, &r->request[i]);
     for (int32_t i = 0; i < r->comms; i++) {
         waits_put_members(w, &r->comm[i]);
-        waits_put_last(w, &r->comm[i].last);
+        waits_put_last(w, &r->comm[i].last, &r->comm[i].before);
     }
 }
 
@@ -194,7 +201,7 @@ static void get_record(struct wire_codec *in, struct waits_record *r)
         get_request(in, &r->request[i]);
     for (int32_t i = 0; i < r->comms && !in->bad; i++) {
         waits_get_members(in, &r->comm[i]);
-        waits_get_last(in, &r->comm[i].last);
+        waits_get_last(in, &r->comm[i].last, &r->comm[i].before);
     }
 }
 

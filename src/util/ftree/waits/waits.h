@@ -137,8 +137,8 @@ static inline bool ftree_waits_is_lock(struct waits_key key)
     return key.context & WAITS_LOCK_OF_ANY;
 }
 
-/* The last collective that a rank has begun on a communicator, in what all members must agree upon:
- * the caller leaves out (-1, 0, WAITS_NO_BYTES) what may differ in that operation. */
+/* A collective that a rank has begun on a communicator, in what all members must agree upon: the
+ * caller leaves out (-1, 0, WAITS_NO_BYTES) what may differ in that operation. */
 struct waits_collective {
     uint32_t begun; /* it is the n-th, from 1; 0: there was none */
     uint32_t call; /* identifier of the MPI function */
@@ -154,7 +154,7 @@ struct waits_comm {
     char name[WAITS_NAME_MAX]; /* "": it has none */
     int32_t runs; /* 0: the members do not fit, so nothing is claimed of a wait for any of them */
     struct waits_run run[WAITS_RUNS_MAX]; /* members, in any order */
-    struct waits_collective last;
+    struct waits_collective last, before; /* before: the one before the last; begun 0: none */
 };
 
 struct waits_request {
@@ -193,6 +193,9 @@ bool ftree_waits_unchanged(const struct waits_record *a, const struct waits_reco
 /* Purpose: adds a member, in any order, to the runs of a communicator, of which the last may still
  * grow.  False: there is no room, and c->runs is -1 from then on. */
 bool ftree_waits_add_member(struct waits_comm *c, int32_t rank);
+
+/* Purpose: the n-th collective of a communicator, n from 1; NULL: it is none of the last two. */
+const struct waits_collective *ftree_waits_collective(const struct waits_comm *c, uint32_t n);
 
 /* Purpose: NULL, or the first thing that is out of its bounds: what decoding checks, and what
  * callers that fill in records of their own may. */
@@ -418,15 +421,17 @@ bool ftree_waits_end_at(const struct waits *w, int32_t i, struct waits_end *end)
 
 #define WAITS_CLASSES_MAX 4
 
-/* Ranks of one communicator whose n-th collectives are not the same.  Class 0 is the many. */
+/* Ranks of one communicator whose n-th collectives are not the same.  Class 0 is the many.  At least
+ * one rank has begun no other since; what those did that have begun the next one is known, too. */
 struct waits_mismatch {
     struct waits_key comm;
     int32_t size; /* of the communicator; 0: not known */
     int32_t told; /* members that have spoken, also at other positions */
     int32_t classes; /* of which the largest are there: */
     struct {
-        struct waits_collective last;
+        struct waits_collective did;
         int32_t count, example;
+        int32_t gone; /* so many have begun the next one */
         struct ftree_ranks ranks;
     } class_[WAITS_CLASSES_MAX];
 };

@@ -57,7 +57,7 @@ struct entry {
 /* Where a rank is in the sequence of a communicator's collectives. */
 struct position {
     struct waits_key key;
-    struct waits_collective last;
+    struct waits_collective last, before;
     int32_t rank;
 };
 
@@ -96,9 +96,9 @@ struct waits {
     struct ftree *ft;
     FTREE_ARRAY(struct entry) entries; /* once reduced: sorted by thread and rank, each once */
     FTREE_ARRAY(struct term) terms;
-    FTREE_ARRAY(struct waits_comm) comms; /* sorted by key; `last` is not used */
+    FTREE_ARRAY(struct waits_comm) comms; /* sorted by key; last and before are not used */
     bool *comm_goes_up; /* [comms] not all of its members have spoken, or are decided */
-    FTREE_ARRAY(struct position) positions; /* sorted by key, number, what must agree, rank */
+    FTREE_ARRAY(struct position) positions; /* sorted by key, number, what must agree in both, rank */
     FTREE_ARRAY(struct core) cores;
     FTREE_ARRAY(int32_t) core_ranks;
     FTREE_ARRAY(struct waits_end) ends;
@@ -122,12 +122,10 @@ static inline int key_compare(struct waits_key a, struct waits_key b)
 
 /* known.c */
 int waits_put_comm(struct waits *w, const struct waits_comm *comm);
-int waits_put_position(struct waits *w, struct waits_key key, const struct waits_collective *last,
-                       int32_t rank);
+int waits_put_position(struct waits *w, const struct position *position);
 struct entry *waits_put_entry(struct waits *w, int32_t rank, enum waits_what what);
 int waits_put_term(struct waits *w, struct entry *e, const struct term *t);
 int32_t waits_find(const struct waits *w, int32_t rank, int32_t thread); /* index, FTREE_NONE */
-int waits_compare_collectives(const struct waits_collective *a, const struct waits_collective *b);
 /* Sorts what was added, and drops what was said twice. */
 void waits_sort(struct waits *w);
 void waits_sort_positions(struct waits *w);
@@ -197,8 +195,13 @@ void waits_put_run(struct wire_codec *w, const struct waits_run *run);
 void waits_get_run(struct wire_codec *r, struct waits_run *run);
 void waits_put_members(struct wire_codec *w, const struct waits_comm *c);
 void waits_get_members(struct wire_codec *r, struct waits_comm *c);
-void waits_put_last(struct wire_codec *w, const struct waits_collective *last);
-void waits_get_last(struct wire_codec *r, struct waits_collective *last);
+/* In all that members must agree upon, the number first. */
+int waits_compare_collectives(const struct waits_collective *a, const struct waits_collective *b);
+/* The last collective, and the one before it. */
+void waits_put_last(struct wire_codec *w, const struct waits_collective *last,
+                    const struct waits_collective *before);
+void waits_get_last(struct wire_codec *r, struct waits_collective *last,
+                    struct waits_collective *before);
 
 #pragma GCC visibility pop
 

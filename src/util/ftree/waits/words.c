@@ -100,7 +100,8 @@ static void say_collective(struct text *t, const struct waits_names *names,
                            const struct waits_comm *c, const struct waits_collective *last)
 {
     say_comm(t, c);
-    say(t, ", the %" PRIu32 "%s", last->begun, th(last->begun));
+    if (last->begun > 0)
+        say(t, ", the %" PRIu32 "%s", last->begun, th(last->begun));
     if (last->root >= 0)
         say(t, ", root %d", last->root);
     if (last->bytes != WAITS_NO_BYTES)
@@ -158,8 +159,8 @@ static void say_collective_request(struct text *t, const struct waits_names *nam
         say_lock(t, c, q->number == WAITS_LOCK_SHARED);
         return;
     }
-    if (c->last.begun == q->number)
-        only = c->last;
+    if (ftree_waits_collective(c, q->number))
+        only = *ftree_waits_collective(c, q->number);
     if (with_kind)
         say(t, "%s ", only.call ? call_name(names, only.call) : "a collective");
     say_collective(t, names, c, &only);
@@ -295,15 +296,22 @@ void ftree_waits_hint_line(const struct waits_request *q, uint32_t context, int3
 void ftree_waits_class_line(const struct waits_names *names, const struct waits *w,
                             const struct waits_mismatch *m, int32_t class_, char *buf, size_t len)
 {
+    int32_t count = m->class_[class_].count, gone = m->class_[class_].gone;
     const struct waits_comm *known = ftree_waits_comm(w, m->comm);
     struct waits_comm nameless = {.key = m->comm, .size = m->size};
-    const struct waits_collective *last = &m->class_[class_].last;
+    const struct waits_collective *did = &m->class_[class_].did;
     struct text t = text_in(buf, len);
     char ranks[128];
 
     ftree_report_ranks(&m->class_[class_].ranks, ranks, sizeof(ranks));
-    say(&t, "rank%s %s (%d of %d) in %s(", m->class_[class_].count == 1 ? "" : "s", ranks,
-        m->class_[class_].count, m->size > 0 ? m->size : m->told, call_name(names, last->call));
-    say_collective(&t, names, known ? known : &nameless, last);
+    say(&t, "rank%s %s (%d of %d) in %s(", count == 1 ? "" : "s", ranks, count,
+        m->size > 0 ? m->size : m->told, call_name(names, did->call));
+    say_collective(&t, names, known ? known : &nameless, did);
     say(&t, ")");
+    if (gone == 1 && count == 1)
+        say(&t, ", and has begun the next");
+    else if (gone == count)
+        say(&t, ", and have begun the next");
+    else if (gone > 0)
+        say(&t, ", of which %d ha%s begun the next", gone, gone == 1 ? "s" : "ve");
 }

@@ -6,7 +6,7 @@
 #include "faultloc/mpi/parts.h"
 
 /*
- * The last collective operation of each communicator: what the bindings noted in it (the seam's
+ * The last two collective operations of each communicator: what the bindings noted in it (the seam's
  * MPIDI_FAULTLOC_COLL), read when a record is written.  All communicators are in a list, so that
  * those used last are found; a new one begins at 0, whatever was noted of one with its context.
  */
@@ -18,7 +18,7 @@ static MPIR_Comm *first;
 static void put_in(MPIR_Comm * comm)
 {
     MPID_THREAD_CS_ENTER(VCI, MPIR_THREAD_VCI_HANDLE_MUTEX);
-    comm->dev.ch4.faultloc_coll.begun = INT64_MIN;
+    comm->dev.ch4.faultloc_colls.begun = INT64_MIN;
     comm->dev.ch4.faultloc_prev = NULL;
     comm->dev.ch4.faultloc_next = first;
     if (first)
@@ -41,32 +41,32 @@ static void take_out(MPIR_Comm * comm)
     MPID_THREAD_CS_EXIT(VCI, MPIR_THREAD_VCI_HANDLE_MUTEX);
 }
 
-static bool is_noted(const MPIR_Comm * comm)
+bool MPIDI_faultloc_is_comm_noted(const MPIR_Comm * comm)
 {
-    return comm->dev.ch4.faultloc_coll.begun < 0;
+    return comm->dev.ch4.faultloc_colls.begun < 0;
 }
 
 void MPIDI_faultloc_comm_init(MPIR_Comm * comm)
 {
-    static const struct MPIDI_faultloc_coll none;
+    static const struct MPIDI_faultloc_colls none;
 
     comm->dev.ch4.faultloc_acked = 0;
-    comm->dev.ch4.faultloc_coll = none;
+    comm->dev.ch4.faultloc_colls = none;
     if (MPIDI_faultloc_notes)
         put_in(comm);
 }
 
 void MPIDI_faultloc_comm_free(MPIR_Comm * comm)
 {
-    if (is_noted(comm))
+    if (MPIDI_faultloc_is_comm_noted(comm))
         take_out(comm);
-    comm->dev.ch4.faultloc_coll.begun = 0;
+    comm->dev.ch4.faultloc_colls.begun = 0;
 }
 
 void MPIDI_faultloc_begin_collectives(void)
 {
     put_in(MPIR_Process.comm_world);
-    if (MPIR_Process.comm_self && !is_noted(MPIR_Process.comm_self))
+    if (MPIR_Process.comm_self && !MPIDI_faultloc_is_comm_noted(MPIR_Process.comm_self))
         put_in(MPIR_Process.comm_self);
 }
 
@@ -96,49 +96,50 @@ static int64_t own_bytes(const struct MPIDI_faultloc_coll *coll)
     return own && MPIR_Object_get_ref(own) > 0 ? count * (int64_t) own->size : -1;
 }
 
+/* Of the n-th, which is the last or the one before. */
+static struct MPIDI_faultloc_coll *place_of(MPIR_Comm * comm, uint32_t n)
+{
+    struct MPIDI_faultloc_coll *last = comm->dev.ch4.faultloc_colls.last;
+
+    return &last[n % 2 * (FAULTLOC_COLL_STEP / sizeof(*last))];
+}
+
+static void keep_bytes(struct MPIDI_faultloc_coll *coll, const MPIR_Datatype * type)
+{
+    int64_t count = count_of(coll);
+
+    if (coll->datatype != type->handle)
+        return;
+    coll->size.large = count > 0 ? count * (int64_t) type->size : count;
+    coll->datatype = 0;
+}
+
 /* Nothing refers to the datatype any more, and its handle may be another's soon. */
 void MPIDI_faultloc_type_free(const MPIR_Datatype * type)
 {
     MPID_THREAD_CS_ENTER(VCI, MPIR_THREAD_VCI_HANDLE_MUTEX);
     for (MPIR_Comm * c = first; c; c = c->dev.ch4.faultloc_next) {
-        struct MPIDI_faultloc_coll *coll = &c->dev.ch4.faultloc_coll;
-        int64_t count = count_of(coll);
-
-        if (coll->datatype != type->handle)
-            continue;
-        coll->size.large = count > 0 ? count * (int64_t) type->size : count;
-        coll->datatype = 0;
+        keep_bytes(place_of(c, 0), type);
+        keep_bytes(place_of(c, 1), type);
     }
     MPID_THREAD_CS_EXIT(VCI, MPIR_THREAD_VCI_HANDLE_MUTEX);
 }
 
-/* The place of what a persistent send keeps; a rank there would be taken for that of one to
- * nobody. */
+/* Persistent operations are made in the same order by all members, and may be started in any.  The
+ * rank is that of what a persistent send keeps: of one to nobody nothing is started. */
 void MPIDI_faultloc_coll_init(MPIR_Request * req, const struct MPIDI_faultloc_coll *made)
 {
+    struct MPIDI_faultloc_colls *colls;
+
     if (req->kind != MPIR_REQUEST_KIND__PREQUEST_COLL)
         return;
     MPIDI_PREQUEST(req, rank) = 0;
-    MPIDI_PREQUEST(req, tag) = made->root;
-    MPIDI_PREQUEST(req, context_id) = 0;
-    MPIDI_PREQUEST(req, count) = (MPI_Aint) (has_own_type(made) ? own_bytes(made) : count_of(made));
-    MPIDI_PREQUEST(req, datatype) = has_own_type(made) ? 0 : made->datatype;
-    MPIDI_PREQUEST(req, buffer) = (void *) (uintptr_t) (uint32_t) made->op;
-    MPIDI_REQUEST(req, faultloc_serial) = made->call;
-}
-
-void MPIDI_faultloc_coll_start(MPIR_Request * req)
-{
-    struct MPIDI_faultloc_coll *coll = &req->comm->dev.ch4.faultloc_coll;
-
-    if (++coll->begun >= 0)
+    colls = &req->comm->dev.ch4.faultloc_colls;
+    colls->begun += FAULTLOC_COLL_STEP;
+    if (colls->begun >= 0)
         return;
-    coll->stamp = MPIDI_faultloc_page.slot.call;
-    coll->call = MPIDI_REQUEST(req, faultloc_serial) | FAULTLOC_COLL_LARGE;
-    coll->root = MPIDI_PREQUEST(req, tag);
-    coll->op = (int32_t) (uintptr_t) MPIDI_PREQUEST(req, buffer);
-    coll->size.large = MPIDI_PREQUEST(req, count);
-    coll->datatype = MPIDI_PREQUEST(req, datatype);
+    *FAULTLOC_COLL_LAST(colls) = *made;
+    FAULTLOC_COLL_LAST(colls)->stamp = MPIDI_faultloc_page.slot.call;
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -160,28 +161,40 @@ static uint64_t bytes_of(const struct MPIDI_faultloc_coll *coll)
 
 static uint32_t begun_on(const MPIR_Comm * comm)
 {
-    return is_noted(comm) ? (uint32_t) comm->dev.ch4.faultloc_coll.begun : 0;
+    return MPIDI_faultloc_is_comm_noted(comm) ?
+        FAULTLOC_COLL_BEGUN(&comm->dev.ch4.faultloc_colls) : 0;
+}
+
+static void read_collective(MPIR_Comm * comm, uint32_t n, struct waits_collective *what)
+{
+    const struct MPIDI_faultloc_coll *coll = place_of(comm, n);
+
+    *what = (struct waits_collective) {.begun = n,.root = FTREE_NONE,.bytes = WAITS_NO_BYTES };
+    if (n == 0)
+        return;
+    what->call = coll->call & FAULTLOC_CALL_MASK;
+    what->blocking = !(coll->call & FAULTLOC_COLL_REQUEST);
+    /* both groups' roots, and those who only look on, give other arguments */
+    if (comm->comm_kind != MPIR_COMM_KIND__INTRACOMM)
+        return;
+    if (coll->call & FAULTLOC_COLL_ROOT)
+        what->root = coll->root;
+    if (coll->call & FAULTLOC_COLL_OP && HANDLE_IS_BUILTIN((unsigned) coll->op))
+        what->op = (uint32_t) coll->op;
+    if (coll->call & FAULTLOC_COLL_SIZE)
+        what->bytes = bytes_of(coll);
 }
 
 void MPIDI_faultloc_last_collective(MPIR_Comm * comm, struct waits_collective *last)
 {
-    const struct MPIDI_faultloc_coll *coll = &comm->dev.ch4.faultloc_coll;
+    read_collective(comm, begun_on(comm), last);
+}
 
-    last->begun = begun_on(comm);
-    last->call = last->begun ? coll->call & FAULTLOC_CALL_MASK : 0;
-    last->op = 0;
-    last->root = FTREE_NONE;
-    last->bytes = WAITS_NO_BYTES;
-    last->blocking = last->begun && !(coll->call & FAULTLOC_COLL_REQUEST);
-    /* both groups' roots, and those who only look on, give other arguments */
-    if (!last->begun || comm->comm_kind != MPIR_COMM_KIND__INTRACOMM)
-        return;
-    if (coll->call & FAULTLOC_COLL_ROOT)
-        last->root = coll->root;
-    if (coll->call & FAULTLOC_COLL_OP && HANDLE_IS_BUILTIN((unsigned) coll->op))
-        last->op = (uint32_t) coll->op;
-    if (coll->call & FAULTLOC_COLL_SIZE)
-        last->bytes = bytes_of(coll);
+void MPIDI_faultloc_collective_before(MPIR_Comm * comm, struct waits_collective *before)
+{
+    uint32_t n = begun_on(comm);
+
+    read_collective(comm, n > 0 ? n - 1 : 0, before);
 }
 
 /* MPICH's own parts of a communicator are nobody's to wait on. */
@@ -189,6 +202,11 @@ static bool is_programs(const MPIR_Comm * comm)
 {
     return comm->remote_size > 1 && comm->hierarchy_kind != MPIR_COMM_HIERARCHY_KIND__NODE &&
         comm->hierarchy_kind != MPIR_COMM_HIERARCHY_KIND__NODE_ROOTS;
+}
+
+static uint64_t stamp_of(MPIR_Comm * comm)
+{
+    return place_of(comm, begun_on(comm))->stamp;
 }
 
 int MPIDI_faultloc_comms(MPIR_Comm ** comms, int most)
@@ -199,8 +217,7 @@ int MPIDI_faultloc_comms(MPIR_Comm ** comms, int most)
     for (MPIR_Comm * c = first; c; c = c->dev.ch4.faultloc_next) {
         if (!begun_on(c) && !is_programs(c))
             continue;
-        for (i = n; i > 0 && comms[i - 1]->dev.ch4.faultloc_coll.stamp <
-             c->dev.ch4.faultloc_coll.stamp; i--)
+        for (i = n; i > 0 && stamp_of(comms[i - 1]) < stamp_of(c); i--)
             if (i < most)
                 comms[i] = comms[i - 1];
         if (i < most)
@@ -225,15 +242,14 @@ MPIR_Comm *MPIDI_faultloc_collective_now(void)
 
 MPIR_Comm *MPIDI_faultloc_collective_of(MPIR_Request * req, uint32_t * number)
 {
-    MPIR_Comm *comm;
+    bool is_persistent = req->kind == MPIR_REQUEST_KIND__PREQUEST_COLL;
 
-    if (req->kind == MPIR_REQUEST_KIND__PREQUEST_COLL)
+    if (is_persistent)
         req = req->u.persist_coll.real_request;
     if (!req || req->kind != MPIR_REQUEST_KIND__COLL || HANDLE_IS_BUILTIN(req->handle))
         return NULL;
-    comm = MPIDI_REQUEST(req, faultloc_peer);
-    *number = MPIDI_REQUEST(req, faultloc_serial);
-    return *number ? comm : NULL;
+    *number = is_persistent ? 0 : MPIDI_REQUEST(req, faultloc_serial);
+    return MPIDI_REQUEST(req, faultloc_serial) ? MPIDI_REQUEST(req, faultloc_peer) : NULL;
 }
 
 /* ---- kinds of calls -------------------------------------------------------------------------- */

@@ -53,9 +53,14 @@ void MPIDI_faultloc_read_node_name(char *name);
 /* Purpose: faultloc is on: from now on the collectives of the world are counted. */
 void MPIDI_faultloc_begin_collectives(void);
 
-/* Purpose: the last collective that this rank has begun on a communicator.  Left out is what
- * members need not agree upon: of intercommunicators all but the function. */
+/* Purpose: the last collective that this rank has begun on a communicator, and the one before it.
+ * Left out is what members need not agree upon: of intercommunicators all but the function. */
 void MPIDI_faultloc_last_collective(MPIR_Comm *comm, struct waits_collective *last);
+void MPIDI_faultloc_collective_before(MPIR_Comm *comm, struct waits_collective *before);
+
+/* Purpose: true if its collectives are noted, as those of all communicators are that were made since
+ * faultloc began, and those of the world. */
+bool MPIDI_faultloc_is_comm_noted(const MPIR_Comm *comm);
 
 /* Purpose: the communicators of this rank, `most` of them: those on which it has begun collectives,
  * those used last first, then others.  Returns how many. */
@@ -65,8 +70,8 @@ int MPIDI_faultloc_comms(MPIR_Comm **comms, int most);
  * With many threads NULL, too, unless only one of them is in MPI. */
 MPIR_Comm *MPIDI_faultloc_collective_now(void);
 
-/* Purpose: the communicator of which a request is the collective, the *number-th there; NULL: it is
- * none, or not started. */
+/* Purpose: the communicator of which a request is the collective, the *number-th there, 0: a persistent
+ * one, which has no place in the order; NULL: it is none, or not started. */
 MPIR_Comm *MPIDI_faultloc_collective_of(MPIR_Request *req, uint32_t *number);
 
 /* Purpose: what a wait in that MPI function is for, where it is no request: WAITS_RMA, WAITS_OTHER,
@@ -96,6 +101,9 @@ void MPIDI_faultloc_take_board(struct faultloc_board *b);
 /* Purpose: maps the rank's slot of its board, which is behind `fd`, and says there who it is.
  * Returns false, and says why, where that cannot be. */
 bool MPIDI_faultloc_map_slot(int fd, int32_t slot);
+
+/* Purpose: lets the agent have this process traced, where it asks for that. */
+void MPIDI_faultloc_permit_tracer(void);
 
 /* Purpose: all ranks agree: faultloc is on, or it is disabled, and there is no board any more. */
 void MPIDI_faultloc_begin(bool on);
@@ -151,7 +159,7 @@ void MPIDI_faultloc_each_pending(void (*f) (MPIR_Request * req, void *arg), void
 
 /* ---- waits.c --------------------------------------------------------------------------------- */
 
-/* What the calling rank waits for, beside the collective that it may be in. */
+/* What the calling thread waits for, beside the collective that it may be in. */
 struct MPIDI_faultloc_wait {
     enum waits_mode mode; /* WAITS_FOR_NONE: it is not known */
     bool polls;
@@ -159,6 +167,10 @@ struct MPIDI_faultloc_wait {
     MPIR_Request **reqs; /* NULL, complete and inactive ones are passed over */
     MPIR_Comm *comm; /* of a probe; NULL: it is none */
     int context_offset, source, tag; /* of a probe */
+    /* of waits.c, with many threads: */
+    pid_t thread;
+    uint32_t call; /* identifier of its MPI function */
+    struct MPIDI_faultloc_wait *next, **at;
 };
 
 /* Purpose: takes notice that the agent has asked, if it has; from within progress.  Who waits, or
@@ -170,7 +182,11 @@ void MPIDI_faultloc_take_question(void);
 uint64_t MPIDI_faultloc_moment(void);
 
 /* Purpose: answers, if the agent has asked. */
-void MPIDI_faultloc_answer(const struct MPIDI_faultloc_wait *wait);
+void MPIDI_faultloc_answer(struct MPIDI_faultloc_wait *wait);
+
+/* Purpose: lets other threads have MPICH's global lock, if there may be any.  Meanwhile they can say
+ * what this one waits for: `wait` and its requests stay as they are. */
+void MPIDI_faultloc_yield(struct MPIDI_faultloc_wait *wait);
 
 /* ---- transport.c ----------------------------------------------------------------------------- */
 

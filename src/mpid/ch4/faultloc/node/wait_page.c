@@ -26,6 +26,7 @@ static void mend_comm(struct waits_comm *c)
         if (c->name[k] < ' ' || c->name[k] > '~')
             c->name[k] = '?';
     mend_bool(&c->last.blocking);
+    mend_bool(&c->before.blocking);
 }
 
 static const char *check_record(const struct ftree_job *job, int32_t rank, struct waits_record *r)

@@ -64,6 +64,8 @@ struct faultloc_slot {
     uint32_t news;        /* the agent's, and taken back here: there is something to look at */
     uint64_t polls;       /* calls that ended among those of `call`, or are about to, in which nothing
                            * had come true that was asked for: Test and Iprobe, and the like */
+    int32_t tracer;       /* the agent's: it cannot have this process traced (Yama) unless the process
+                           * names it by PR_SET_PTRACER; 0: it can, or nothing is known */
 };
 
 /*
@@ -355,14 +357,30 @@ static inline int MPIDI_faultloc_is_set(const uint32_t *word)
  * an increment; at the others (every 50 us or so) the wait is noted in the slot, with the request
  * where it is one that is waited for, and the rank looks whether the job is to end, and answers
  * what the agent asks (mpi/waits.c).  `reqs` are those, `n` of them, that must all be complete; NULL:
- * there is no more than `req`. */
-#define MPIDI_FAULTLOC_IS_256TH unlikely((++MPIDI_faultloc_page.slot.spins & 255) == 0)
-#define MPIDI_FAULTLOC_WAIT_TURN(req, reqs, n) \
+ * there is no more than `req`.
+ *
+ * The macros for turns stand for MPICH's yield, too: where there may be other threads, these get the
+ * global lock here, and can tell meanwhile what this one waits for. */
+#if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__GLOBAL
+#define MPIDI_FAULTLOC_LETS_OTHERS MPIR_IS_THREADED
+#define MPIDI_FAULTLOC_YIELD do { } while (0)
+#else
+#define MPIDI_FAULTLOC_LETS_OTHERS 0
+#define MPIDI_FAULTLOC_YIELD MPIDI_PROGRESS_YIELD()
+#endif
+#define MPIDI_FAULTLOC_HAS_TURN \
+    unlikely((++MPIDI_faultloc_page.slot.spins & 255) == 0 || MPIDI_FAULTLOC_LETS_OTHERS)
+#define MPIDI_FAULTLOC_TURN(wait) \
     do { \
-        if (MPIDI_FAULTLOC_IS_256TH) { \
-            mpi_errno = MPIDI_faultloc_wait(req, reqs, n); \
+        if (MPIDI_FAULTLOC_HAS_TURN) { \
+            mpi_errno = wait; \
             MPIR_ERR_CHECK(mpi_errno); \
         } \
+    } while (0)
+#define MPIDI_FAULTLOC_WAIT_TURN(req, reqs, n) \
+    do { \
+        MPIDI_FAULTLOC_TURN(MPIDI_faultloc_wait(req, reqs, n)); \
+        MPIDI_FAULTLOC_YIELD; \
     } while (0)
 
 #define MPIDI_FAULTLOC_PROGRESS_WAIT(state, req) MPIDI_progress_wait(state, req, NULL, 0)
@@ -373,12 +391,7 @@ static inline int MPIDI_faultloc_is_set(const uint32_t *word)
 
 /* The same where one of the requests suffices. */
 #define MPIDI_FAULTLOC_WAIT_ANY_TURN(reqs, n) \
-    do { \
-        if (MPIDI_FAULTLOC_IS_256TH) { \
-            mpi_errno = MPIDI_faultloc_wait_one_of(reqs, n); \
-            MPIR_ERR_CHECK(mpi_errno); \
-        } \
-    } while (0)
+    MPIDI_FAULTLOC_TURN(MPIDI_faultloc_wait_one_of(reqs, n))
 
 /* A call returns without what it asked for: all of the requests, or one of them.  Who asks again and
  * again waits, too. */
@@ -399,7 +412,7 @@ extern uint32_t MPIDI_faultloc_asked MPIDI_FAULTLOC_HIDDEN; /* the agent waits f
     do { \
         (void) MPIDI_FAULTLOC_NEWS(); \
         MPIDI_faultloc_rma.window = (win); \
-        MPIDI_FAULTLOC_WAIT_TURN(NULL, NULL, 0); \
+        MPIDI_FAULTLOC_TURN(MPIDI_faultloc_wait(NULL, NULL, 0)); \
     } while (0)
 #define MPIDI_FAULTLOC_RMA_POLLED(win) \
     do { \
@@ -424,13 +437,13 @@ struct MPIDI_faultloc_rma {
 extern struct MPIDI_faultloc_rma MPIDI_faultloc_rma MPIDI_FAULTLOC_HIDDEN;
 
 /*
- * The last collective operation of a communicator, in the communicator itself (mpi/collectives.c).
- * The bindings note it once its arguments are checked, before anything of it is done: one addition,
- * of which the sign says whether there is more to note, and with faultloc on six or seven stores.  A
- * datatype is noted as it is; what it said is kept when it is freed, which is rare.
+ * The last two collective operations of a communicator, in the communicator itself
+ * (mpi/collectives.c).  The bindings note one once its arguments are checked, before anything of it
+ * is done: one addition, of which the sign says whether there is more to note, and with faultloc on
+ * six or seven stores.  The lowest byte of the count is where they go, so that finding it takes one
+ * instruction.  A datatype is noted as it is; what it said is kept when it is freed, which is rare.
  */
 struct MPIDI_faultloc_coll {
-    int64_t begun;     /* how many; below 0: from INT64_MIN on, and all else is noted */
     uint64_t stamp;    /* the slot's `call` then: which communicator was used last */
     union {
         int32_t count;
@@ -440,6 +453,14 @@ struct MPIDI_faultloc_coll {
     uint32_t call;     /* identifier of the function, FAULTLOC_COLL_... above it: what is noted */
     int32_t root, op;
 };
+struct MPIDI_faultloc_colls {
+    int64_t begun; /* how many steps; below 0: from INT64_MIN on, and all else is noted */
+    struct MPIDI_faultloc_coll last[5]; /* those of even numbers at the first, of odd at the last */
+};
+#define FAULTLOC_COLL_STEP 128 /* the last is so far from the first; twice that is 0 in a byte */
+#define FAULTLOC_COLL_LAST(colls) \
+    ((struct MPIDI_faultloc_coll *) (void *) ((char *) (colls)->last + (uint8_t) (colls)->begun))
+#define FAULTLOC_COLL_BEGUN(colls) ((uint32_t) ((uint64_t) (colls)->begun / FAULTLOC_COLL_STEP))
 #define FAULTLOC_COLL_ROOT (1u << FAULTLOC_CALL_BITS)
 #define FAULTLOC_COLL_OP (2u << FAULTLOC_CALL_BITS)
 #define FAULTLOC_COLL_SIZE (4u << FAULTLOC_CALL_BITS)
@@ -448,9 +469,10 @@ struct MPIDI_faultloc_coll {
 
 #if defined(__x86_64__) && defined(__GCC_ASM_FLAG_OUTPUTS__) && defined(__OPTIMIZE__)
 #define MPIDI_FAULTLOC_COLL_COUNT(begun, is_noted) \
-    __asm__("addq $1, %1" : "=@ccs"(is_noted), "+m"(begun))
+    __asm__("addq %2, %1" : "=@ccs"(is_noted), "+m"(begun) : "i"(FAULTLOC_COLL_STEP))
 #else
-#define MPIDI_FAULTLOC_COLL_COUNT(begun, is_noted) ((is_noted) = ++(begun) < 0)
+#define MPIDI_FAULTLOC_COLL_COUNT(begun, is_noted) \
+    ((is_noted) = ((begun) += FAULTLOC_COLL_STEP) < 0)
 #endif
 
 /* `what` are those of the four below that the function has. */
@@ -475,16 +497,17 @@ struct MPIDI_faultloc_coll {
 
 #define MPIDI_FAULTLOC_COLL(comm, what) \
     do { \
-        struct MPIDI_faultloc_coll *coll_ = &MPIDI_COMM(comm, faultloc_coll); \
+        struct MPIDI_faultloc_colls *colls_ = &MPIDI_COMM(comm, faultloc_colls); \
         int is_noted_; \
-        MPIDI_FAULTLOC_COLL_COUNT(coll_->begun, is_noted_); \
+        MPIDI_FAULTLOC_COLL_COUNT(colls_->begun, is_noted_); \
         if (is_noted_) { \
+            struct MPIDI_faultloc_coll *coll_ = FAULTLOC_COLL_LAST(colls_); \
             coll_->stamp = MPIDI_faultloc_page.slot.call; \
             MPIDI_FAULTLOC_COLL_NOTE(coll_, what); \
         } \
     } while (0)
 
-/* A persistent request is made, and started. */
+/* A persistent request is made. */
 #define MPIDI_FAULTLOC_COLL_INIT(req, what) \
     do { \
         if (MPIDI_FAULTLOC_IS_SET(MPIDI_faultloc_notes)) { \
@@ -493,20 +516,19 @@ struct MPIDI_faultloc_coll {
             MPIDI_faultloc_coll_init(req, &made_); \
         } \
     } while (0)
-#define MPIDI_FAULTLOC_COLL_START(req) MPIDI_faultloc_coll_start(req)
 #define MPIDI_FAULTLOC_TYPE_FREE(type) MPIDI_faultloc_type_free(type)
 /* The request of a collective operation: of which communicator, and the n-th there. */
 #define MPIDI_FAULTLOC_COLL_REQUEST(req, comm) \
     do { \
         MPIDI_REQUEST(req, faultloc_peer) = (comm); \
-        MPIDI_REQUEST(req, faultloc_serial) = (uint32_t) MPIDI_COMM(comm, faultloc_coll).begun; \
+        MPIDI_REQUEST(req, faultloc_serial) = \
+            FAULTLOC_COLL_BEGUN(&MPIDI_COMM(comm, faultloc_colls)); \
     } while (0)
 
 extern uint32_t MPIDI_faultloc_notes MPIDI_FAULTLOC_HIDDEN; /* faultloc is on, MPI_Init is over */
 void MPIDI_faultloc_type_free(const struct MPIR_Datatype *type) MPIDI_FAULTLOC_HIDDEN;
 void MPIDI_faultloc_coll_init(struct MPIR_Request *req, const struct MPIDI_faultloc_coll *made)
     MPIDI_FAULTLOC_HIDDEN;
-void MPIDI_faultloc_coll_start(struct MPIR_Request *req) MPIDI_FAULTLOC_HIDDEN;
 void MPIDI_faultloc_comm_init(struct MPIR_Comm *comm) MPIDI_FAULTLOC_HIDDEN;
 void MPIDI_faultloc_comm_free(struct MPIR_Comm *comm) MPIDI_FAULTLOC_HIDDEN;
 
@@ -514,7 +536,7 @@ void MPIDI_faultloc_comm_free(struct MPIR_Comm *comm) MPIDI_FAULTLOC_HIDDEN;
  * with faultloc on all communicators are in a list. */
 #define MPIDI_FAULTLOC_COMM_DECL \
     int faultloc_acked; \
-    struct MPIDI_faultloc_coll faultloc_coll; \
+    struct MPIDI_faultloc_colls faultloc_colls; \
     struct MPIR_Comm *faultloc_prev, *faultloc_next;
 #define MPIDI_FAULTLOC_COMM_INIT(comm) MPIDI_faultloc_comm_init(comm)
 #define MPIDI_FAULTLOC_COMM_FREE(comm) MPIDI_faultloc_comm_free(comm)
@@ -611,8 +633,9 @@ void MPIDI_faultloc_aborting(bool is_victim) MPIDI_FAULTLOC_HIDDEN;
 #define MPIDI_FAULTLOC_CALL_EXIT
 #define MPIDI_FAULTLOC_REQUEST_DECL
 #define MPIDI_FAULTLOC_IS_DONE(req) 0
-#define MPIDI_FAULTLOC_WAIT_TURN(req, reqs, n) do { } while (0)
-#define MPIDI_FAULTLOC_WAIT_ANY_TURN(reqs, n) do { } while (0)
+#define MPIDI_FAULTLOC_WAIT_TURN(req, reqs, n) MPIDI_PROGRESS_YIELD()
+#define MPIDI_FAULTLOC_WAIT_ANY_TURN(reqs, n) \
+    MPID_THREAD_CS_YIELD(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX)
 #define MPIDI_FAULTLOC_POLLED(mode, reqs, n) do { } while (0)
 #define MPIDI_FAULTLOC_PROGRESS_WAIT(state, req) MPID_Progress_wait(state)
 #define MPIDI_FAULTLOC_WAIT_ALL(state, reqs, i, count) MPID_Progress_wait(state)
@@ -635,10 +658,10 @@ void MPIDI_faultloc_aborting(bool is_victim) MPIDI_FAULTLOC_HIDDEN;
 #define MPIDI_FAULTLOC_COMM_FREE(comm) do { } while (0)
 #define MPIDI_FAULTLOC_COLL(comm, what) do { } while (0)
 #define MPIDI_FAULTLOC_COLL_INIT(req, what) do { } while (0)
-#define MPIDI_FAULTLOC_COLL_START(req) do { } while (0)
 #define MPIDI_FAULTLOC_TYPE_FREE(type) do { } while (0)
 #define MPIDI_FAULTLOC_COLL_REQUEST(req, comm) do { } while (0)
-#define MPIDI_FAULTLOC_RMA_TURN(win) do { } while (0)
+#define MPIDI_FAULTLOC_RMA_TURN(win) \
+    MPID_THREAD_CS_YIELD(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX)
 #define MPIDI_FAULTLOC_RMA_POLLED(win) do { } while (0)
 #define MPIDI_FAULTLOC_RMA_GROUP(group) do { } while (0)
 #define MPIDI_FAULTLOC_RMA_LOCK(target, type) do { } while (0)
