@@ -39,9 +39,11 @@ core_sources = \
     src/util/ftree/query/query.c \
     src/util/ftree/query/result.c \
     src/util/ftree/query/set.c \
+    src/util/ftree/query/stacks.c \
     src/util/ftree/recheck/recheck.c \
     src/util/ftree/report/report.c \
     src/util/ftree/report/report_json.c \
+    src/util/ftree/report/report_stacks.c \
     src/util/ftree/report/report_waiting.c \
     src/util/ftree/report/report_words.c \
     src/util/ftree/rules/rules.c \
@@ -51,6 +53,7 @@ core_sources = \
     src/util/ftree/rules/rules_read.c \
     src/util/ftree/rules/rules_read_model.c \
     src/util/ftree/rules/rules_reader.c \
+    src/util/ftree/stacks/stacks.c \
     src/util/ftree/state/case.c \
     src/util/ftree/state/own.c \
     src/util/ftree/state/partition.c \
@@ -117,6 +120,7 @@ core_headers = \
     src/util/ftree/rules/rules.h \
     src/util/ftree/rules/rules_place.h \
     src/util/ftree/rules/rules_reader.h \
+    src/util/ftree/stacks/stacks.h \
     src/util/ftree/state/state.h \
     src/util/ftree/topology/topo.h \
     src/util/ftree/topology/tree.h \
@@ -172,6 +176,8 @@ glue_sources = \
     src/mpid/ch4/faultloc/agent/reporter.c \
     src/mpid/ch4/faultloc/agent/set.c \
     src/mpid/ch4/faultloc/agent/sources.c \
+    src/mpid/ch4/faultloc/agent/stack_json.c \
+    src/mpid/ch4/faultloc/agent/stacks.c \
     src/mpid/ch4/faultloc/agent/status.c \
     src/mpid/ch4/faultloc/agent/status_json.c \
     src/mpid/ch4/faultloc/agent/status_text.c \
@@ -188,6 +194,7 @@ glue_headers = \
     src/mpid/ch4/faultloc/agent/reporter.h \
     src/mpid/ch4/faultloc/agent/set.h \
     src/mpid/ch4/faultloc/agent/sources.h \
+    src/mpid/ch4/faultloc/agent/stacks.h \
     src/mpid/ch4/faultloc/agent/status.h \
     src/mpid/ch4/faultloc/agent/stop_job.h \
     src/mpid/ch4/faultloc/base/address.h \
@@ -206,6 +213,7 @@ glue_headers = \
     src/mpid/ch4/faultloc/board/verdicts.h \
     src/mpid/ch4/faultloc/board/wait_area.h \
     src/mpid/ch4/faultloc/board/wakeup.h \
+    src/mpid/ch4/faultloc/handler/handler.h \
     src/mpid/ch4/faultloc/io/launcher_notify.h \
     src/mpid/ch4/faultloc/io/loop.h \
     src/mpid/ch4/faultloc/io/reader.h \
@@ -230,6 +238,13 @@ glue_headers = \
     src/mpid/ch4/faultloc/seam/faultloc_seam.h \
     src/mpid/ch4/faultloc/seam/faultloc_sums.h \
     src/mpid/ch4/faultloc/seam/faultloc_ucx.h
+
+handler_sources = \
+    src/mpid/ch4/faultloc/handler/facts.c \
+    src/mpid/ch4/faultloc/handler/print.c \
+    src/mpid/ch4/faultloc/handler/snapshot.c \
+    src/mpid/ch4/faultloc/handler/syscalls.c \
+    src/mpid/ch4/faultloc/handler/unwind.c
 
 hydra_sources = \
     src/pm/hydra/pm/pmiserv/faultloc_arrival.c \
@@ -348,6 +363,7 @@ unit_tests = \
     test/unit/test_faultloc_board \
     test/unit/test_faultloc_channel_tcp \
     test/unit/test_faultloc_delivery \
+    test/unit/test_faultloc_handler \
     test/unit/test_faultloc_iface \
     test/unit/test_faultloc_launcher \
     test/unit/test_faultloc_launcher_notify \
@@ -364,6 +380,8 @@ unit_tests = \
     test/unit/test_faultloc_set \
     test/unit/test_faultloc_socket_opener \
     test/unit/test_faultloc_spawn \
+    test/unit/test_faultloc_stack_json \
+    test/unit/test_faultloc_stacks \
     test/unit/test_faultloc_start \
     test/unit/test_faultloc_state \
     test/unit/test_faultloc_status \
@@ -424,6 +442,7 @@ unit_tests = \
     test/unit/test_sim_truth \
     test/unit/test_sim_units \
     test/unit/test_spread \
+    test/unit/test_stacks \
     test/unit/test_story \
     test/unit/test_symptom \
     test/unit/test_topo \
@@ -491,6 +510,7 @@ mpi_tests = \
     test/mpi/test_signal_at_start.sh \
     test/mpi/test_some_ranks.sh \
     test/mpi/test_spawn.sh \
+    test/mpi/test_stacks.sh \
     test/mpi/test_threads.sh \
     test/mpi/test_upstream_fixes.sh \
     test/mpi/test_version.sh \
@@ -560,6 +580,7 @@ man_pages = \
     doc/MPIX_Comm_failure_ack.3 \
     doc/MPIX_Comm_failure_get_acked.3 \
     doc/MPIX_Faultloc_verdicts.3 \
+    doc/faultloc-handler.1 \
     doc/faultloc-rules.5 \
     doc/faultloc.1 \
     doc/faultloc.7 \

@@ -24,7 +24,8 @@ files that exist.
 What is listed:
   core    src/util/ftree/*.c and src/util/ftree/*/*.c; the check of all invariants (check.c) and the
           inspection functions (ftree_inspect.c) are for tests and the simulator only, not in MPICH
-  glue    src/mpid/ch4/faultloc/*/*.c; this build leaves out mpi, which needs MPICH's headers
+  glue    src/mpid/ch4/faultloc/*/*.c; this build leaves out mpi, which needs MPICH's headers;
+          its folder handler is the program faultloc-handler
   hydra   the files of src/pm/hydra/pm/pmiserv that do not need hydra's headers
   tests   test/unit/test_*.c, test/unit/t-*.sh (of the programs), test/mpi/test_*.sh and
           test/cluster/test_*.sh, but for those that say "Not listed"; test/lib/*.c is shared by
@@ -80,6 +81,7 @@ EOF
     list core_headers src/util/ftree/*.h src/util/ftree/*/*.h
     list glue_sources $(printf '%s\n' "${in_both[@]}" "${in_agent[@]}" | grep -v '/main\.c$')
     list glue_headers $glue/*/*.h
+    list handler_sources $(printf '%s\n' $glue/handler/*.c | grep -v '/main\.c$')
     list hydra_sources "${hydra[@]}"
     list hydra_headers src/pm/hydra/pm/pmiserv/faultloc_*.h
     list testlib_sources "${library[@]}"

@@ -24,8 +24,9 @@ static const char usage[] =
     "       faultloc ask rank N [OPTION]...\n"
     "\n"
     "Has a node or a rank of a running job examined now, and waits for the answer: that it is well,\n"
-    "with the state of the node and the last messages of its ranks, or the verdict. Where it is not\n"
-    "well and there is no verdict, the answer comes after 15 s.\n"
+    "with the state of the node and the last messages of its ranks, or the verdict. Of a rank also the\n"
+    "stack of each thread, with function, file and line, and what it waits for. Where it is not well and\n"
+    "there is no verdict, the answer comes after 15 s.\n"
     "\n"
     "  NODE         name of a node, as in reports\n"
     "  N            a rank of MPI_COMM_WORLD\n"
@@ -145,6 +146,49 @@ static void print_messages(struct json_object *log)
     }
 }
 
+/* ---- what a rank's threads do ---------------------------------------------------------------- */
+
+static void print_file(struct json_object *f)
+{
+    char where[600] = "";
+
+    if (*string(f, "mount_point"))
+        snprintf(where, sizeof(where), ", on %s (%s%s%s)", string(f, "mount_point"),
+                 string(f, "type"), *string(f, "server") ? " of " : "", string(f, "server"));
+    tool_say(stdout, "      file: %s%s", string(f, "path"), where);
+}
+
+/* "thread 4712 (app): sleeping in read (pipe_read), 1.5 s of CPU time" */
+static void print_thread(struct json_object *t)
+{
+    char in[160] = "", cpu[48] = "";
+
+    if (*string(t, "syscall"))
+        snprintf(in, sizeof(in), " in %s%s%s%s", string(t, "syscall"),
+                 *string(t, "wait_channel") ? " (" : "", string(t, "wait_channel"),
+                 *string(t, "wait_channel") ? ")" : "");
+    if (tool_member(t, "cpu_s"))
+        snprintf(cpu, sizeof(cpu), ", %.1f s of CPU time", number(t, "cpu_s"));
+    tool_say(stdout, "    thread %d (%s): state %s%s%s", (int) number(t, "tid"), string(t, "name"),
+             string(t, "state"), in, cpu);
+    if (*string(t, "stack"))
+        tool_say(stdout, "      %s", string(t, "stack"));
+    if (*string(t, "why_not"))
+        tool_say(stdout, "      no stack, or not all of it: %s", string(t, "why_not"));
+    if (tool_member(t, "open_file"))
+        print_file(tool_member(t, "open_file"));
+}
+
+static void print_process(struct json_object *o)
+{
+    struct json_object *process = tool_member(o, "process"), *thread;
+
+    for (size_t i = 0; (thread = at(process, "threads", i)); i++)
+        print_thread(thread);
+    if (*string(o, "no_stack"))
+        tool_say(stdout, "  no stack, or not all: %s", string(o, "no_stack"));
+}
+
 static void print_answer(struct json_object *o)
 {
     struct json_object *item;
@@ -154,6 +198,7 @@ static void print_answer(struct json_object *o)
     print_state(tool_member(o, "state"));
     for (size_t i = 0; (item = at(o, "ranks", i)); i++)
         print_rank(o, item);
+    print_process(o);
     for (size_t i = 0; (item = at(o, "messages", i)); i++)
         print_messages(item);
     for (size_t i = 0; (item = at(o, "verdicts", i)); i++)

@@ -30,8 +30,11 @@ static const char usage[] =
     "\n"
     "  JOB          the job (default: the only one of this user on this host)\n"
     "  --ranks      all ranks, however many lines and characters that takes\n"
+    "  --stacks     where the ranks are in their code: the stacks of all, merged, with function, file and\n"
+    "               line; those of ranks that do the same are one line\n"
     "  --here       only this host: its agent alone is asked\n"
-    "  --json       one JSON object: schema faultloc-status/2, with --here faultloc-status/1\n"
+    "  --json       one JSON object: schema faultloc-status/2, with --here faultloc-status/1, with\n"
+    "               --stacks faultloc-stacks/1\n"
     "  --watch [S]  again every S seconds (default: 2, at least 0.2), until it is interrupted or the\n"
     "               job ends\n"
     "  --user USER  the owner of the job, a name or a number (default: this user; for root any\n"
@@ -43,11 +46,12 @@ static const char usage[] =
     "Exit code: 0 all nodes have answered, have left, or are known to be lost; 1 some are silent;\n"
     "2 wrong usage, no such job, or no answer.\n";
 
-#define PATIENCE_MS 12000 /* longer than the agents' own */
+#define PATIENCE_MS 12000 /* longer than the agents' own, */
+#define PATIENCE_STACKS_MS 20000 /* with the time that stacks may take */
 #define WATCH_S 2
 
 struct options {
-    bool json, ranks, here;
+    bool json, ranks, here, stacks;
     double watch; /* seconds, 0: once */
 };
 
@@ -230,6 +234,9 @@ static enum tool_exit ask_here(const struct agent_socket *d, bool json)
 
 static const char *question_of(const struct options *o)
 {
+    if (o->stacks)
+        return o->json ? FAULTLOC_STATUS_REQUEST "\"json-stacks\"}"
+                       : FAULTLOC_STATUS_REQUEST "\"text-stacks\"}";
     if (o->json)
         return o->ranks ? FAULTLOC_STATUS_REQUEST "\"json-ranks\"}"
                         : FAULTLOC_STATUS_REQUEST "\"json\"}";
@@ -308,7 +315,7 @@ static enum tool_exit ask_all(const struct agent_socket *d, const struct options
     int fd = tool_agent_ask(d, question_of(o));
 
     if (fd >= 0) {
-        answer = tool_agent_text(fd, d->uid, PATIENCE_MS, &text);
+        answer = tool_agent_text(fd, d->uid, o->stacks ? PATIENCE_STACKS_MS : PATIENCE_MS, &text);
         close(fd);
     }
     code = answer == ANSWERED ? print_answer(d, o, text) : not_answered(d, answer);
@@ -351,6 +358,7 @@ static bool read_flag(const char *argument, struct options *o)
     bool *flag = !strcmp(argument, "--json")    ? &o->json
                  : !strcmp(argument, "--ranks") ? &o->ranks
                  : !strcmp(argument, "--here")  ? &o->here
+                 : !strcmp(argument, "--stacks") ? &o->stacks
                                                 : NULL;
 
     if (flag)
@@ -378,6 +386,8 @@ static enum tool_exit read_options(int n, char **arguments, struct agent_choice 
             return wrong("no such option: ", arguments[i]);
         }
     }
+    if (o->stacks && (o->here || o->ranks))
+        return wrong("--stacks is of the whole job, and goes without ", o->here ? "--here" : "--ranks");
     c->any_node = !o->here;
     return tool_agent_user(c) ? TOOL_OK : wrong("no such user: ", c->user);
 }

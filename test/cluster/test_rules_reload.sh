@@ -64,8 +64,10 @@ take_effect() {
 "$program" rules print >"$work/builtin.json" || bad "cannot print the built-in rules"
 cp "$work/builtin.json" "$rules"
 
-# Rank 2 (h3) is nobody's peer: its host is off, and nobody misses it.
+# Rank 2 (h3) is nobody's peer: its host is off, and nobody misses it. The job goes on after the
+# verdict on it.
 "$cluster" run --quiet --name "$name" --faultloc --env "MPIR_CVAR_FAULTLOC_RULES=$rules" \
+    --env MPIR_CVAR_FAULTLOC_PATIENCE_MS=300000 \
     --env "MPIR_CVAR_FAULTLOC_REPORT=$work/report.json" -- aside --rank 2 --seconds 3600 \
     >"$work/out" 2>"$work/err" &
 run=$!

@@ -223,7 +223,7 @@ for document in "${markdown[@]}"; do
 done
 
 # What a document names and this repository does not have: files of MPICH, and of an example.
-theirs=' ch4_comm.c mpi.h memory_fault.scenario '
+theirs=' app.c solver.c ch4_comm.c mpi.h memory_fault.scenario '
 find .ci maint test src doc patches tools ./* -maxdepth 0 -type f -printf '%f\n' >"$work/all"
 find .ci maint test src doc patches tools -type f -printf '%f\n' >>"$work/all"
 sort -u "$work/all" >"$work/names"

@@ -41,7 +41,7 @@ static char *ask_json(void)
                                            .logs = 1,
                                            .log = {{.rank = 4, .entries = 1}}};
 
-    return faultloc_ask_json(&program, NOW, &q);
+    return faultloc_ask_json(&program, NOW, &q, NULL, "");
 }
 
 static char *job_json(void)

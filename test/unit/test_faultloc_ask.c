@@ -40,8 +40,39 @@ static const char *take(const char *text, int *reply)
 
 /* ---- who asks -------------------------------------------------------------------------------- */
 
-START_TEST(a_rank_that_is_well_is_told_at_once)
+/* What came of the query for its stack. */
+static void say_stacks(struct ftree_stacks *s, const char *refused)
 {
+    struct ftree_query_result r = {
+        .kind = FTREE_QUERY_STACKS, .number = asks.ask[0].stacks, .stacks = s};
+
+    snprintf(r.refused, sizeof(r.refused), "%s", refused);
+    faultloc_asks_answered(&asks, &r);
+}
+
+#define WELL(more) \
+    "{\"schema\":\"faultloc-ask/1\",\"job\":\"4711\",\"by\":\"h1\",\"node\":\"h1\"," \
+    "\"rank\":3,\"well\":true,\"answered\":true,\"took_ms\":0.00,\"paths\":[]," \
+    "\"ranks\":[{\"rank\":3,\"state\":\"outside MPI\"}],\"messages\":[]," more \
+    "\"verdicts\":[]}"
+#define PROCESS \
+    "{\"pid\":7,\"schema\":\"faultloc-handler/1\",\"threads\":[{\"tid\":7," \
+    "\"frames\":[{\"function\":\"main\"}]"
+
+static const struct {
+    char *detail;
+    const char *why, *refused, *more;
+} stack_rows[] = {
+    {PROCESS "}]}", "", "", "\"process\":" PROCESS ",\"stack\":\"main\"}]},"},
+    {"garbage", "", "", "\"no_stack\":\"its node has not answered in time\","},
+    {NULL, "handler died", "", "\"no_stack\":\"handler died\","},
+    {NULL, "", "the acting root is busy", "\"no_stack\":\"the acting root is busy\","}};
+
+/* rows: a_rank_that_is_well_is_told_with_its_stack COUNT(stack_rows) */
+START_TEST(a_rank_that_is_well_is_told_with_its_stack)
+{
+    struct ftree_stacks s = {0};
+    char expected[1024];
     int reply, fd;
 
     setup();
@@ -49,11 +80,16 @@ START_TEST(a_rank_that_is_well_is_told_at_once)
     ck_assert_str_eq(take("{\"ask\": \"rank 3\"}", &reply), "");
     ck_assert_int_eq(reply, -1);
     faultloc_asks_turn(&asks, NOW);
-    ck_assert_str_eq(program_answer(fd),
-                     "{\"schema\":\"faultloc-ask/1\",\"job\":\"4711\",\"by\":\"h1\",\"node\":\"h1\","
-                     "\"rank\":3,\"well\":true,\"answered\":true,\"took_ms\":0.00,\"paths\":[],"
-                     "\"ranks\":[{\"rank\":3,\"state\":\"outside MPI\"}],\"messages\":[],"
-                     "\"verdicts\":[]}");
+    ck_assert_str_eq(program_answer(fd), "");
+    if (stack_rows[_i].detail)
+        s.detail[s.details++] = (struct ftree_detail){.rank = 3,
+                                                      .text = stack_rows[_i].detail,
+                                                      .len = (int32_t) strlen(stack_rows[_i].detail)};
+    strcpy(s.why, stack_rows[_i].why);
+    say_stacks(&s, stack_rows[_i].refused);
+    faultloc_asks_turn(&asks, NOW);
+    snprintf(expected, sizeof(expected), WELL("%s"), stack_rows[_i].more);
+    ck_assert_str_eq(program_answer(fd), expected);
     ck_assert_int_eq(asks.n, 0);
     ck_assert(faultloc_asks_deadline(&asks) == FTREE_NEVER);
     close(fd);
@@ -144,7 +180,7 @@ END_TEST
 
 static void expect_json(const struct ftree_inquiry *q, const char *expected)
 {
-    char *text = faultloc_ask_json(&program, NOW, q);
+    char *text = faultloc_ask_json(&program, NOW, q, NULL, "");
 
     ck_assert_str_eq(text, expected);
     free(text);
@@ -277,7 +313,7 @@ START_TEST(a_verdict_is_told_of_what_it_is_about)
     v.withdrawn = verdicts[_i].withdrawn;
     v.switch_ = v.kind == FTREE_KIND_SWITCH ? 1 : FTREE_NONE;
     ck_assert_int_eq(ftree_restore(program.ft, 2, &v), FTREE_OK);
-    text = faultloc_ask_json(&program, NOW, &q);
+    text = faultloc_ask_json(&program, NOW, &q, NULL, "");
     ck_assert_int_eq(!strstr(text, "\"verdicts\":[]"), verdicts[_i].listed);
     free(text);
     program.job.job.tree = NULL;
@@ -287,7 +323,7 @@ END_TEST
 
 SUITE("faultloc_ask")
 {
-    TEST(a_rank_that_is_well_is_told_at_once);
+    TEST_ROWS(a_rank_that_is_well_is_told_with_its_stack, COUNT(stack_rows));
     TEST(a_node_that_is_silent_is_told_when_the_time_is_over);
     TEST(so_many_can_ask_at_the_same_time);
     TEST_ROWS(what_cannot_be_asked, COUNT(refused));

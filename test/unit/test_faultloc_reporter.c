@@ -81,7 +81,7 @@ static const struct ftree_waiting note = {.waiting = 10200 * FTREE_MS,
     "[faultloc] waiting: 5 of 8 ranks have waited for 10 s for rank 3 (h1), which is outside " \
     "MPI; nothing is known to be wrong\n" \
     "[faultloc]   5 in MPI_Recv on MPI_COMM_WORLD, rank 0 (h0) for example\n" \
-    "[faultloc]   what all ranks do: faultloc status; where rank 3 is: a debugger on h1\n" \
+    "[faultloc]   what all ranks do: faultloc status; where rank 3 is: faultloc ask rank 3\n" \
     "[faultloc]   to have it examined: faultloc symptom --kind user-suspects --component " \
     "\"rank 3\"\n"
 

@@ -414,13 +414,13 @@ START_TEST(what_a_later_message_has_overtaken_is_not_given_longer)
     ftree_symptom_init(&s, FTREE_SYMPTOM_PEER_STALL, 3, 3, 1, l->now, l->now);
     LONE_STEP(l, ftree_intake(l->ft, l->now, &s, false));
     ck_assert_int_eq(ftree_inspect_outbox(l->ft), 2);
-    lone_run(l, 100);
+    lone_run(l, 50);
     m.u.ack = l->sent[1].m.id;
     lone_hear(l, 0, FTREE_PATH_DATA, &m);
-    lone_run(l, 149);
+    lone_run(l, 49);
     ck_assert(ftree_inspect_message(l->ft, 0, &left));
     ck_assert_int_eq(left.tries, 1);
-    lone_run(l, 150);
+    lone_run(l, 1);
     ck_assert(ftree_inspect_message(l->ft, 0, &left));
     ck_assert_int_eq(left.tries, 2);
 }

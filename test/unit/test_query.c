@@ -317,7 +317,7 @@ static struct ftree_bytes sample(struct world *w)
     ck_assert(ftree_spans_add(ft, &a.left, 5, 5));
     a.suspicions = 1;
     a.suspicion[0] = (struct ftree_suspicion){.node = 4, .switch_ = FTREE_NONE, .by = 1};
-    ck_assert(query_answer_put(ft, w->now, &a, true, &bytes));
+    ck_assert(query_answer_put(ft, w->now, &a, FTREE_QUERY_STATUS, true, &bytes));
     query_answer_clear(ft, &a);
     return bytes;
 }
@@ -329,13 +329,13 @@ START_TEST(an_answer_comes_back_as_it_was)
     struct ftree_bytes bytes = sample(w), again = {0};
     struct query_answer a;
 
-    ck_assert_int_eq(query_answer_get(ft, w->now, bytes.items, (size_t) bytes.n, &a), FTREE_OK);
-    ck_assert(query_answer_put(ft, w->now, &a, true, &again));
+    ck_assert_int_eq(query_answer_get(ft, w->now, FTREE_QUERY_STATUS, bytes.items, (size_t) bytes.n, &a), FTREE_OK);
+    ck_assert(query_answer_put(ft, w->now, &a, FTREE_QUERY_STATUS, true, &again));
     ck_assert_int_eq(again.n, bytes.n);
     ck_assert_int_eq(memcmp(again.items, bytes.items, (size_t) bytes.n), 0);
     query_answer_clear(ft, &a);
     for (int32_t n = 0; n < bytes.n; n++) { /* cut anywhere */
-        ck_assert_int_eq(query_answer_get(ft, w->now, bytes.items, (size_t) n, &a),
+        ck_assert_int_eq(query_answer_get(ft, w->now, FTREE_QUERY_STATUS, bytes.items, (size_t) n, &a),
                          FTREE_ERR_MALFORMED);
         query_answer_clear(ft, &a);
     }
@@ -369,7 +369,7 @@ START_TEST(spoilt_bytes_stay_within_bounds)
             random = random * 6364136223846793005u + 1442695040888963407u;
             copy[(random >> 33) % (uint64_t) bytes.n] = (uint8_t) (random >> 20);
         }
-        if (query_answer_get(ft, w->now, copy, (size_t) bytes.n, &a) == FTREE_OK) {
+        if (query_answer_get(ft, w->now, FTREE_QUERY_STATUS, copy, (size_t) bytes.n, &a) == FTREE_OK) {
             REQUIRE(is_within(&a.answered, w->job.nodes) && is_within(&a.left, w->job.nodes));
             for (int32_t i = 0; i < a.classes.n; i++)
                 REQUIRE(is_within(&a.classes.items[i].ranks, w->job.size) &&

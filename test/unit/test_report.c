@@ -1394,7 +1394,7 @@ END_TEST
 #define WRONG "; nothing is known to be wrong\n"
 #define STATUS "[faultloc]   what all ranks do: faultloc status"
 #define ASK(rank, node) \
-    STATUS "; where rank " rank " is: a debugger on " node "\n" \
+    STATUS "; where rank " rank " is: faultloc ask rank " rank "\n" \
     "[faultloc]   to have it examined: faultloc symptom --kind user-suspects --component " \
     "\"rank " rank "\"\n"
 

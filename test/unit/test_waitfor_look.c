@@ -137,6 +137,43 @@ START_TEST(each_node_is_asked_once)
 }
 END_TEST
 
+/* The question or the answer was lost. */
+START_TEST(who_has_not_answered_is_asked_again)
+{
+    struct waitfor_candidate *c = begin();
+
+    for (int32_t rank = 4; rank < 12; rank++)
+        waitfor_look_add(ft, c, rank);
+    waitfor_look_send(ft, r->w->now, c);
+    ck_assert_int_eq(ftree_inspect_outbox(ft), 2);
+    for (int32_t rank = 4; rank < 8; rank++)
+        hear(1, c->number, rank);
+    ck_assert(waitfor_look_again(ft, r->w->now, c));
+    ck_assert_int_eq(ftree_inspect_outbox(ft), 3);
+    ck_assert_int_eq(ftree_inspect_outbox_to(ft, 2), 2);
+    waitfor_look_unanswered(ft, r->w->now, 2);
+    ck_assert_int_eq(ftree_inspect_outbox_to(ft, 2), 3);
+    ck_assert_ptr_null(waitfor_look_find(c, 8)->answer);
+    waitfor_look_unanswered(ft, c->until, 2); /* too late */
+    ck_assert_int_eq(waitfor_look_find(c, 8)->answer->seen, WAITFOR_UNABLE);
+    ck_assert(!waitfor_look_again(ft, r->w->now, c));
+    end(c);
+}
+END_TEST
+
+START_TEST(nobody_is_asked_again_for_ever)
+{
+    struct waitfor_candidate *c = begin();
+
+    waitfor_look_add(ft, c, 5);
+    waitfor_look_send(ft, r->w->now, c);
+    ck_assert(waitfor_look_again(ft, c->until - 1, c));
+    ck_assert_uint_eq(c->next, c->until);
+    ck_assert(!waitfor_look_again(ft, c->until, c));
+    end(c);
+}
+END_TEST
+
 SUITE("waitfor_look")
 {
     TEST(ranks_are_kept_ascending_and_once);
@@ -144,4 +181,6 @@ SUITE("waitfor_look")
     TEST(a_look_is_over_with_the_last_answer);
     TEST(ranks_of_a_node_that_cannot_be_asked_are_unable);
     TEST(each_node_is_asked_once);
+    TEST(who_has_not_answered_is_asked_again);
+    TEST(nobody_is_asked_again_for_ever);
 }

@@ -22,6 +22,7 @@ noinst_HEADERS += \
     src/util/ftree/rules/rules.h \
     src/util/ftree/rules/rules_place.h \
     src/util/ftree/rules/rules_reader.h \
+    src/util/ftree/stacks/stacks.h \
     src/util/ftree/state/state.h \
     src/util/ftree/topology/topo.h \
     src/util/ftree/topology/tree.h \
@@ -65,9 +66,11 @@ src_mpid_ch4_faultloc_libfaultloc_la_SOURCES += \
     src/util/ftree/query/query.c \
     src/util/ftree/query/result.c \
     src/util/ftree/query/set.c \
+    src/util/ftree/query/stacks.c \
     src/util/ftree/recheck/recheck.c \
     src/util/ftree/report/report.c \
     src/util/ftree/report/report_json.c \
+    src/util/ftree/report/report_stacks.c \
     src/util/ftree/report/report_waiting.c \
     src/util/ftree/report/report_words.c \
     src/util/ftree/rules/rules.c \
@@ -77,6 +80,7 @@ src_mpid_ch4_faultloc_libfaultloc_la_SOURCES += \
     src/util/ftree/rules/rules_read.c \
     src/util/ftree/rules/rules_read_model.c \
     src/util/ftree/rules/rules_reader.c \
+    src/util/ftree/stacks/stacks.c \
     src/util/ftree/state/case.c \
     src/util/ftree/state/own.c \
     src/util/ftree/state/partition.c \

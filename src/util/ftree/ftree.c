@@ -345,6 +345,27 @@ int ftree_query(struct ftree *ft, ftree_time now, enum ftree_query_kind kind, co
     return ftree_query_ask(ft, now, kind, bytes, len, number);
 }
 
+int ftree_query_stacks(struct ftree *ft, ftree_time now, const struct ftree_ranks *ranks,
+                       bool details, uint32_t *number)
+{
+    struct ftree_bytes request = {0};
+    int rc = FTREE_ERR_NOMEM;
+
+    if (query_stacks_request(ft, ranks, details, &request))
+        rc = ftree_query_ask(ft, now, FTREE_QUERY_STACKS, request.items, (size_t) request.n, number);
+    ftree_alloc(ft, request.items, 0);
+    return rc;
+}
+
+void ftree_stacks_taken(struct ftree *ft, ftree_time now, uint32_t number, struct ftree_stacks *s)
+{
+    struct ftree_events q;
+
+    ftree_events_begin(ft, &q);
+    ftree_query_stacks_taken(ft, now, number, s);
+    ftree_end(ft, now);
+}
+
 /* ---- messages -------------------------------------------------------------------------------- */
 
 static void heard_from(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,

@@ -527,12 +527,50 @@ struct ftree_rank_classes {
     int32_t dropped, dropped_ranks; /* further classes, and ranks in them */
 };
 
+/* ---- stacks ---------------------------------------------------------------------------------- */
+
+#define FTREE_CALL_FUNCTION_MAX 96
+#define FTREE_CALL_FILE_MAX 48
+#define FTREE_DETAILS_MAX 4
+#define FTREE_DETAIL_BYTES (24 * 1024)
+
+/* A call of a stack; NULL and 0: not known. */
+struct ftree_call {
+    const char *function, *file, *module;
+    int32_t line;
+};
+
+/* A call that stacks of several ranks have in common, with all calls around it.  Texts are printable
+ * ASCII, "" where they are not known; the file is without its folders. */
+struct ftree_stack {
+    int32_t parent; /* the call around it, which is before it; FTREE_NONE: none is */
+    int32_t line; /* 0: not known */
+    char function[FTREE_CALL_FUNCTION_MAX], file[FTREE_CALL_FILE_MAX], module[FTREE_CALL_FILE_MAX];
+    struct ftree_spans ranks;
+};
+
+/* The stacks of ranks, merged. */
+struct ftree_stacks {
+    struct ftree_stack *items;
+    int32_t n, room;
+    int32_t dropped; /* further calls, of few ranks */
+    struct ftree_spans missing; /* ranks whose stacks could not be had */
+    char why[96]; /* of one of these; "": there is none */
+    int32_t details;
+    struct ftree_detail {
+        int32_t rank;
+        int32_t len;
+        char *text; /* JSON of the glue (agent/stacks.h), to be checked */
+    } detail[FTREE_DETAILS_MAX];
+};
+
 /* ---- queries: all nodes answer one ----------------------------------------------------------- */
 
 enum ftree_query_kind {
     FTREE_QUERY_STATUS, /* how nodes are and what ranks do; the request is empty, or a byte of flags, 1:
                          * all classes and all of their ranks */
     FTREE_QUERY_SET, /* a value for all nodes */
+    FTREE_QUERY_STACKS, /* where ranks are in their code: ftree_query_stacks() */
     FTREE_QUERY_COUNT
 };
 
@@ -559,6 +597,7 @@ struct ftree_query_result {
     struct ftree_rank_classes classes; /* of a status, as the next three: of nodes that have answered */
     int32_t suspicions, more_suspicions; /* and so many further ones */
     const struct ftree_suspicion *suspicion;
+    const struct ftree_stacks *stacks; /* of a query for them: of nodes that have answered */
 };
 
 /* ---- callbacks ------------------------------------------------------------------------------- */
@@ -619,6 +658,10 @@ struct ftree_io {
     void (*setting)(void *ctx, const void *bytes, size_t len, bool reports);
     /* A query of this node is over, once for each that ftree_query() took; may be NULL. */
     void (*answered)(void *ctx, const struct ftree_query_result *r);
+    /* Takes the stacks of n own ranks, local[i] in the order of the job description, with details where
+     * `details`; ftree_stacks_taken() with this number says what came of it, later.  False: it will not.
+     * May be NULL: none are taken. */
+    bool (*stacks)(void *ctx, uint32_t number, const int32_t *local, int32_t n, bool details);
     /* One line per decision; may be NULL. */
     void (*trace)(void *ctx, const char *line);
     /* As realloc(3), and as free(3) when size is 0; may be NULL for the C library's. */
@@ -755,6 +798,17 @@ bool ftree_is_asking(const struct ftree *ft);
  * node are under way). */
 int ftree_query(struct ftree *ft, ftree_time now, enum ftree_query_kind kind, const void *bytes,
                 size_t len, uint32_t *number);
+
+/* Purpose: asks for the stacks of these ranks (count 0: of all), likewise.  `details`: with a text about
+ * each of the first FTREE_DETAILS_MAX.  The answer takes as long as the slowest node that has one of them,
+ * at most FTREE_STACKS_TIME longer than that to another query.  Errors: as ftree_query(). */
+int ftree_query_stacks(struct ftree *ft, ftree_time now, const struct ftree_ranks *ranks,
+                       bool details, uint32_t *number);
+#define FTREE_STACKS_TIME (6000 * FTREE_MS)
+
+/* Purpose: the stacks that the callback `stacks` was to take; what they have is then the core's, and
+ * *s is empty. */
+void ftree_stacks_taken(struct ftree *ft, ftree_time now, uint32_t number, struct ftree_stacks *s);
 
 /* ---- succession ------------------------------------------------------------------------------ */
 

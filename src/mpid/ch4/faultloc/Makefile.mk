@@ -11,6 +11,7 @@
 #   0      base    clocks, lines on stderr, addresses, interfaces, processes       both
 #   1      board   the node's shared segment, and how a rank and its agent meet    both
 #   1      net     frames, connections, the channel between the nodes              faultloc-agent
+#   1      handler stacks of processes; the top Makefile.am builds it              faultloc-handler
 #   2      io      the agent's files and sockets on its node; epoll, threads       faultloc-agent
 #   2      mpi     settings, start, stop, waits, failed ranks, queries             libmpi
 #   3      node    what ranks, /proc and hwloc say                                 faultloc-agent
@@ -38,6 +39,7 @@ noinst_HEADERS += \
     src/mpid/ch4/faultloc/agent/reporter.h \
     src/mpid/ch4/faultloc/agent/set.h \
     src/mpid/ch4/faultloc/agent/sources.h \
+    src/mpid/ch4/faultloc/agent/stacks.h \
     src/mpid/ch4/faultloc/agent/status.h \
     src/mpid/ch4/faultloc/agent/stop_job.h \
     src/mpid/ch4/faultloc/base/address.h \
@@ -56,6 +58,7 @@ noinst_HEADERS += \
     src/mpid/ch4/faultloc/board/verdicts.h \
     src/mpid/ch4/faultloc/board/wait_area.h \
     src/mpid/ch4/faultloc/board/wakeup.h \
+    src/mpid/ch4/faultloc/handler/handler.h \
     src/mpid/ch4/faultloc/io/launcher_notify.h \
     src/mpid/ch4/faultloc/io/loop.h \
     src/mpid/ch4/faultloc/io/reader.h \
@@ -161,6 +164,8 @@ faultloc_agent_SOURCES = \
     src/mpid/ch4/faultloc/agent/reporter.c \
     src/mpid/ch4/faultloc/agent/set.c \
     src/mpid/ch4/faultloc/agent/sources.c \
+    src/mpid/ch4/faultloc/agent/stack_json.c \
+    src/mpid/ch4/faultloc/agent/stacks.c \
     src/mpid/ch4/faultloc/agent/status.c \
     src/mpid/ch4/faultloc/agent/status_json.c \
     src/mpid/ch4/faultloc/agent/status_text.c \

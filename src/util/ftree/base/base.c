@@ -24,6 +24,21 @@ int32_t ftree_rank_at(const struct ftree_job *job, int32_t node, int32_t i)
     return job->node_first ? job->node_ranks[job->node_first[node] + i] : node;
 }
 
+int32_t ftree_place_of(const struct ftree_job *job, int32_t node, int32_t rank)
+{
+    for (int32_t i = 0; i < ftree_ranks_of(job, node); i++)
+        if (ftree_rank_at(job, node, i) == rank)
+            return i;
+    return FTREE_NONE;
+}
+
+void ftree_clean(char *text)
+{
+    for (; *text; text++)
+        if (*text < ' ' || *text > '~')
+            *text = '?';
+}
+
 void *ftree_alloc(struct ftree *ft, void *ptr, size_t size)
 {
     if (ft->io->alloc)

@@ -104,6 +104,10 @@ uint8_t ftree_all_paths(const struct ftree_job *job);
 int32_t ftree_node_of(const struct ftree *ft, int32_t rank);
 int32_t ftree_ranks_of(const struct ftree_job *job, int32_t node);
 int32_t ftree_rank_at(const struct ftree_job *job, int32_t node, int32_t i);
+/* Which of the node's ranks it is, from 0 on; FTREE_NONE: none of them. */
+int32_t ftree_place_of(const struct ftree_job *job, int32_t node, int32_t rank);
+/* Makes it fit for a terminal: what is not printable ASCII becomes '?'. */
+void ftree_clean(char *text);
 
 /* ranks.c */
 void ftree_ranks_add(struct ftree_ranks *set, int32_t first, int32_t last);

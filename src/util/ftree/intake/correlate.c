@@ -118,9 +118,10 @@ static void add_candidate(struct ftree_case *g, int32_t rule, const struct rules
 /* One symptom of a kind is kept, but of ranks that ended each is to be named. */
 static void note_end(const struct ftree *ft, struct ftree_case *g, int32_t rank)
 {
-    for (int32_t i = 0; i < ftree_ranks_of(ft->job, g->node); i++)
-        if (ftree_rank_at(ft->job, g->node, i) == rank)
-            ftree_ranks_add(&g->ended, i, i);
+    int32_t i = ftree_place_of(ft->job, g->node, rank);
+
+    if (i != FTREE_NONE)
+        ftree_ranks_add(&g->ended, i, i);
 }
 
 static void add_symptom(const struct ftree *ft, struct ftree_case *g, const struct ftree_symptom *s)

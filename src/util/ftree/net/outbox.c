@@ -275,9 +275,10 @@ static void drop(struct ftree *ft, int32_t i)
     FTREE_DROP(ft->net->outbox, i);
 }
 
-/* Who acknowledges one message works on what it was sent, and what was sent after it may still wait its
- * turn there: to send that again would only make its queue longer (RFC 6298, 5.3).  What was sent before
- * it has been overtaken: else one that is lost would not be sent again while others are acknowledged. */
+/* Who acknowledges one message works on what it was sent, and what was sent after it may still wait
+ * its turn there: to send that again would only make its queue longer (RFC 6298, 5.3).  What was
+ * sent before it has been overtaken: else one that is lost would not be sent again while others are
+ * acknowledged. */
 static void restart_timers(struct ftree *ft, ftree_time now, int32_t to, ftree_time sent)
 {
     FTREE_EACH(struct message, l, ft->net->outbox)

@@ -73,11 +73,9 @@ static void answer_log(struct ftree *ft, ftree_time now, const struct ftree_rout
                        const struct wire_probe *p)
 {
     struct wire_message m = {.type = WIRE_LOG};
-    int32_t i = 0, n = ftree_ranks_of(ft->job, ft->self);
+    int32_t i = ftree_place_of(ft->job, ft->self, p->rank);
 
-    while (i < n && ftree_rank_at(ft->job, ft->self, i) != p->rank)
-        i++;
-    if (!ft->io->log || i == n)
+    if (!ft->io->log || i == FTREE_NONE)
         return;
     m.u.log.nonce = p->nonce;
     m.u.log.log.rank = p->rank;

@@ -40,15 +40,6 @@ static bool is_component(const struct ftree *ft, const struct ftree_component *c
     return c->switch_ == FTREE_NONE;
 }
 
-/* Only what can be shown on a terminal and sent. */
-static void clean(char *text, size_t size)
-{
-    text[size - 1] = 0;
-    for (; *text; text++)
-        if (*text < ' ' || *text > '~')
-            *text = '?';
-}
-
 static bool ends_own_rank(struct ftree *ft, ftree_time now, const struct ftree_symptom *s);
 
 int ftree_symptom_take(struct ftree *ft, ftree_time now, const struct ftree_symptom *told)
@@ -61,7 +52,8 @@ int ftree_symptom_take(struct ftree *ft, ftree_time now, const struct ftree_symp
         return FTREE_ERR_INVALID;
     s.reporters = 1;
     s.reporter[0] = ft->self;
-    clean(s.detail, sizeof(s.detail));
+    s.detail[sizeof(s.detail) - 1] = 0;
+    ftree_clean(s.detail); /* it is sent, and shown on a terminal */
     if (!ends_own_rank(ft, now, &s))
         ftree_emit_symptom(ft, FTREE_EVENT_SYMPTOM, &s);
     return FTREE_OK;
@@ -259,11 +251,9 @@ static bool confirm(struct ftree *ft, ftree_time now, const struct finding *f,
     struct ftree_rank_state s;
     struct rules_facts facts;
     struct ftree_verdict v;
-    int32_t i = 0, model = -1;
+    int32_t i = ftree_place_of(ft->job, ft->self, f->rank), model = -1;
     bool well;
 
-    while (ftree_rank_at(ft->job, ft->self, i) != f->rank)
-        i++;
     ft->io->look(ft->io_ctx, i, &s);
     if (!ftree_symptom_is_trouble(&s) || ftree_is_leaving(ft)) {
         ftree_trace(ft, "rank %d is well again", f->rank);

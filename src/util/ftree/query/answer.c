@@ -44,7 +44,8 @@ bool query_answer_merge(struct ftree *ft, struct query_answer *a, const struct q
         a->more_suspicions = ft->job->nodes;
     return ftree_spans_merge(ft, &a->answered, &more->answered) &&
            ftree_spans_merge(ft, &a->left, &more->left) &&
-           ftree_classes_merge(ft, &a->classes, &more->classes);
+           ftree_classes_merge(ft, &a->classes, &more->classes) &&
+           ftree_stacks_merge(ft, &a->stacks, &more->stacks);
 }
 
 /* Level by level: the children of a span of nodes are a span. */
@@ -89,14 +90,15 @@ static bool put_suspicions(struct ftree *ft, const struct query_answer *a, struc
     return ftree_bytes_append(ft, out, buf, w.at);
 }
 
-bool query_answer_put(struct ftree *ft, ftree_time now, struct query_answer *a, bool full,
-                      struct ftree_bytes *out)
+bool query_answer_put(struct ftree *ft, ftree_time now, struct query_answer *a, uint8_t kind,
+                      bool full, struct ftree_bytes *out)
 {
     (void) now;
     ftree_classes_bound(ft, &a->classes, full ? FTREE_CLASSES_MAX : QUERY_CLASSES);
     return ftree_classes_put_spans(ft, &a->answered, 0, out) &&
            ftree_classes_put_spans(ft, &a->left, 0, out) && put_suspicions(ft, a, out) &&
-           ftree_classes_put(ft, &a->classes, full ? 0 : QUERY_RUNS, out);
+           ftree_classes_put(ft, &a->classes, full ? 0 : QUERY_RUNS, out) &&
+           (kind != FTREE_QUERY_STACKS || ftree_stacks_put(ft, &a->stacks, out));
 }
 
 static void get_suspicions(struct wire_codec *c, struct query_answer *a)
@@ -115,8 +117,8 @@ static void get_suspicions(struct wire_codec *c, struct query_answer *a)
     }
 }
 
-int query_answer_get(struct ftree *ft, ftree_time now, const uint8_t *bytes, size_t len,
-                     struct query_answer *out)
+int query_answer_get(struct ftree *ft, ftree_time now, uint8_t kind, const uint8_t *bytes,
+                     size_t len, struct query_answer *out)
 {
     struct wire_codec c = {.reads = true,
                            .p = (uint8_t *) (uintptr_t) bytes,
@@ -131,6 +133,8 @@ int query_answer_get(struct ftree *ft, ftree_time now, const uint8_t *bytes, siz
     get_suspicions(&c, out);
     if (!ftree_classes_get(ft, &c, &out->classes))
         return FTREE_ERR_NOMEM;
+    if (kind == FTREE_QUERY_STACKS && !ftree_stacks_get(ft, &c, &out->stacks))
+        return FTREE_ERR_NOMEM;
     return c.bad || c.at < len ? FTREE_ERR_MALFORMED : FTREE_OK;
 }
 
@@ -139,5 +143,6 @@ void query_answer_clear(struct ftree *ft, struct query_answer *a)
     ftree_spans_clear(ft, &a->answered);
     ftree_spans_clear(ft, &a->left);
     ftree_classes_clear(ft, &a->classes);
+    ftree_stacks_clear(ft, &a->stacks);
     a->suspicions = a->more_suspicions = 0;
 }

@@ -20,21 +20,25 @@
 #define MISSED_MAX 64 /* nodes that are told again at once what was set */
 
 /* What a kind of query does beside being passed on.  NULL: nothing. */
-static bool ask_ranks(struct ftree *ft, ftree_time now, const struct query_round *r);
+static bool ask_ranks(struct ftree *ft, ftree_time now, struct query_round *r);
 
 static const struct {
     /* On the acting root, before it goes down: replaces the request, or returns why it does not go. */
     const char *(*at_root)(struct ftree *ft, ftree_time now, struct ftree_bytes *request,
                            char why[QUERY_WHY]);
     /* On every node.  True: the own answer takes time, and ftree_query_said() will say so. */
-    bool (*at_node)(struct ftree *ft, ftree_time now, const struct query_round *r);
+    bool (*at_node)(struct ftree *ft, ftree_time now, struct query_round *r);
     bool is_shared; /* who asks the same meanwhile gets the same answer */
+    ftree_time longer; /* that an own answer may take */
 } kinds[FTREE_QUERY_COUNT] = {
     [FTREE_QUERY_STATUS] = {.at_node = ask_ranks, .is_shared = true},
-    [FTREE_QUERY_SET] = {.at_root = query_set_at_root, .at_node = query_set_at_node}};
+    [FTREE_QUERY_SET] = {.at_root = query_set_at_root, .at_node = query_set_at_node},
+    [FTREE_QUERY_STACKS] = {.at_node = query_stacks_at_node,
+                            .is_shared = true,
+                            .longer = FTREE_STACKS_TIME}};
 
 /* What they do is the business of who looks at them. */
-static bool ask_ranks(struct ftree *ft, ftree_time now, const struct query_round *r)
+static bool ask_ranks(struct ftree *ft, ftree_time now, struct query_round *r)
 {
     (void) now;
     return FTREE_EMIT(ft, ASK_RANKS, .number = r->number);
@@ -166,7 +170,8 @@ static ftree_time time_of(const struct ftree *ft, const struct query_round *r)
 {
     int32_t height = ftree_topo_height(ft->topo, top_of(ft, r));
 
-    return height > 0 ? ft->cfg.gather * (ftree_time) (height + 1) : OWN_TIME;
+    return kinds[r->kind].longer +
+           (height > 0 ? ft->cfg.gather * (ftree_time) (height + 1) : OWN_TIME);
 }
 
 /* ---- the way up ------------------------------------------------------------------------------ */
@@ -214,7 +219,7 @@ static void finish(struct ftree *ft, ftree_time now, struct query_round *r)
 {
     struct ftree_bytes bytes = {0};
     bool at_root = r->asker == FTREE_NONE;
-    bool whole = query_answer_put(ft, now, &r->answer, is_full(r), &bytes);
+    bool whole = query_answer_put(ft, now, &r->answer, r->kind, is_full(r), &bytes);
 
     ftree_trace(ft, "  query %u: %d nodes have answered", r->number, r->answer.answered.count);
     if (whole && !at_root)
@@ -237,12 +242,13 @@ static void finish_if_in(struct ftree *ft, ftree_time now, struct query_round *r
 }
 
 /* The acting root is below the node that asks it: its own answer is in its round already. */
-static void answer_nothing(struct ftree *ft, ftree_time now, int32_t asker, uint32_t number)
+static void answer_nothing(struct ftree *ft, ftree_time now, uint8_t kind, int32_t asker,
+                           uint32_t number)
 {
     struct query_answer none = {0};
     struct ftree_bytes bytes = {0};
 
-    if (query_answer_put(ft, now, &none, false, &bytes))
+    if (query_answer_put(ft, now, &none, kind, false, &bytes))
         ftree_parcel_send(ft, now, asker, WIRE_QUERY_ANSWER, number, bytes.items,
                           (size_t) bytes.n);
     ftree_alloc(ft, bytes.items, 0);
@@ -258,7 +264,7 @@ static void begin_round(struct ftree *ft, ftree_time now, uint8_t kind, uint32_t
     struct query_round *r = w ? find_round(ft, number) : NULL;
 
     if (r && r->asker == FTREE_NONE)
-        answer_nothing(ft, now, asker, number);
+        answer_nothing(ft, now, kind, asker, number);
     else if (r)
         r->asker = asker;
     if (!w || r || w->rounds.n >= ROUNDS_MAX)
@@ -290,7 +296,7 @@ static void settle(struct ftree *ft, ftree_time now, int32_t from, uint32_t numb
     if (!r || i == r->due.n)
         return;
     FTREE_DROP(r->due, i);
-    if (query_answer_get(ft, now, bytes->items, (size_t) bytes->n, &a) ||
+    if (query_answer_get(ft, now, r->kind, bytes->items, (size_t) bytes->n, &a) ||
         !query_answer_merge(ft, &r->answer, &a))
         ftree_trace(ft, "  an answer of %s cannot be read", ftree_name(ft, from));
     query_answer_clear(ft, &a);
@@ -310,6 +316,20 @@ void ftree_query_said(struct ftree *ft, ftree_time now, uint32_t number,
     ftree_classes_clear(ft, classes);
     ftree_alloc(ft, classes, 0);
     end_if_idle(ft);
+}
+
+void ftree_query_stacks_taken(struct ftree *ft, ftree_time now, uint32_t number,
+                              struct ftree_stacks *s)
+{
+    struct query_round *r = ft->queries->work ? find_round(ft, number) : NULL;
+
+    if (r && r->kind == FTREE_QUERY_STACKS && !r->own_done) {
+        ftree_stacks_merge(ft, &r->answer.stacks, s);
+        r->own_done = true;
+        finish_if_in(ft, now, r);
+        end_if_idle(ft);
+    }
+    ftree_stacks_clear(ft, s);
 }
 
 /* ---- the acting root ------------------------------------------------------------------------- */
@@ -468,7 +488,7 @@ int ftree_query_ask(struct ftree *ft, ftree_time now, enum ftree_query_kind kind
     own->kind = (uint8_t) kind;
     own->number = ftree_parcel_number(&ft->queries->own, now);
     own->until =
-        now + PATIENCE + ft->cfg.gather * (ftree_time) (ftree_topo_height(ft->topo, 0) + 1);
+        now + PATIENCE + kinds[kind].longer + ft->cfg.gather * (ftree_time) (ftree_topo_height(ft->topo, 0) + 1);
     own->again = now; /* at the next tick, for the caller is to know the number first */
     *number = own->number;
     return FTREE_OK;

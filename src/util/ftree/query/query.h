@@ -7,6 +7,7 @@
 #define FTREE_QUERY_H_INCLUDED
 
 #include "ftree/net/net.h"
+#include "ftree/stacks/stacks.h"
 #include "ftree/state/state.h"
 #include "ftree/waits/classes.h"
 
@@ -21,8 +22,9 @@
  *     answer.c   what nodes answer: merged, bounded, in bytes
  *     result.c   the acting root's result, and the asker's
  *     set.c      a value for all nodes: what a person sets while the job runs
+ *     stacks.c   where ranks are in their code
  *
- * Nobody is waited for longer than cfg.gather for each level below.  The acting root makes one round at a
+ * Nobody is waited for longer than cfg.gather for each level below, and for stacks FTREE_STACKS_TIME.  The acting root makes one round at a
  * time.  Nothing of it has memory while nobody asks.
  */
 
@@ -37,6 +39,7 @@ struct query_answer {
     struct ftree_rank_classes classes; /* of a status, as the next two */
     int32_t suspicions, more_suspicions;
     struct ftree_suspicion suspicion[QUERY_SUSPICIONS];
+    struct ftree_stacks stacks;
 };
 
 /* One that this node takes part in. */
@@ -101,6 +104,9 @@ void ftree_query_undeliverable(struct ftree *ft, ftree_time now, enum wire_type 
 /* The own ranks have said what they do; the classes are then the room's. */
 void ftree_query_said(struct ftree *ft, ftree_time now, uint32_t number,
                       struct ftree_rank_classes *classes);
+/* The stacks of own ranks were taken; they are then the room's. */
+void ftree_query_stacks_taken(struct ftree *ft, ftree_time now, uint32_t number,
+                              struct ftree_stacks *s);
 /* A verdict is known: a node may be lost that is waited for. */
 void ftree_query_learned(struct ftree *ft, ftree_time now);
 void ftree_query_tick(struct ftree *ft, ftree_time now);
@@ -114,17 +120,17 @@ void query_answer_own(struct ftree *ft, ftree_time now, struct query_answer *a);
 bool query_answer_merge(struct ftree *ft, struct query_answer *a, const struct query_answer *more);
 /* The whole branch below a node has left. */
 bool query_answer_left(struct ftree *ft, struct query_answer *a, int32_t node);
-bool query_answer_put(struct ftree *ft, ftree_time now, struct query_answer *a, bool full,
-                      struct ftree_bytes *out);
+bool query_answer_put(struct ftree *ft, ftree_time now, struct query_answer *a, uint8_t kind,
+                      bool full, struct ftree_bytes *out);
 /* FTREE_ERR_MALFORMED, FTREE_ERR_NOMEM; to be cleared all the same. */
-int query_answer_get(struct ftree *ft, ftree_time now, const uint8_t *bytes, size_t len,
-                     struct query_answer *out);
+int query_answer_get(struct ftree *ft, ftree_time now, uint8_t kind, const uint8_t *bytes,
+                     size_t len, struct query_answer *out);
 void query_answer_clear(struct ftree *ft, struct query_answer *a);
 
 /* set.c */
 const char *query_set_at_root(struct ftree *ft, ftree_time now, struct ftree_bytes *request,
                               char why[QUERY_WHY]);
-bool query_set_at_node(struct ftree *ft, ftree_time now, const struct query_round *r);
+bool query_set_at_node(struct ftree *ft, ftree_time now, struct query_round *r);
 /* Of a round of the acting root. */
 void query_set_answered(struct ftree *ft, ftree_time now, const struct query_answer *a);
 void query_set_learned(struct ftree *ft, ftree_time now);
@@ -133,6 +139,11 @@ bool query_set_is_due(struct ftree *ft, ftree_time now);
 bool query_set_misses(const struct ftree *ft, int32_t node);
 ftree_time query_set_deadline(const struct ftree *ft);
 void query_set_clear(struct ftree *ft);
+
+/* stacks.c */
+bool query_stacks_request(struct ftree *ft, const struct ftree_ranks *ranks, bool details,
+                          struct ftree_bytes *out);
+bool query_stacks_at_node(struct ftree *ft, ftree_time now, struct query_round *r);
 
 /* result.c */
 /* Of a result the first byte. */

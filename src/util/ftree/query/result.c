@@ -59,7 +59,8 @@ static bool tell(struct ftree *ft, int32_t root, struct query_own *own,
                                    .classes = a->classes,
                                    .suspicions = a->suspicions,
                                    .more_suspicions = a->more_suspicions,
-                                   .suspicion = a->suspicion};
+                                   .suspicion = a->suspicion,
+                                   .stacks = &a->stacks};
     bool whole = sort_out(ft, a, &r.failed, &r.silent);
 
     if (whole)
@@ -75,9 +76,7 @@ static void refuse(struct ftree *ft, int32_t root, struct query_own *own, const 
     struct ftree_query_result r = {.root = root};
 
     memcpy(r.refused, why, len < sizeof(r.refused) ? len : sizeof(r.refused) - 1);
-    for (char *p = r.refused; *p; p++)
-        if (*p < ' ' || *p > '~')
-            *p = '?';
+    ftree_clean(r.refused);
     if (!r.refused[0])
         strcpy(r.refused, "refused");
     hand_over(ft, own, &r);
@@ -106,7 +105,8 @@ void query_result(struct ftree *ft, ftree_time now, int32_t root, uint32_t numbe
     } else if (bytes[0] == QUERY_REFUSED) {
         refuse(ft, root, own, (const char *) bytes + 1, len - 1);
     } else if (bytes[0] == QUERY_DONE) {
-        if (query_answer_get(ft, now, bytes + 1, len - 1, &a) || !tell(ft, root, own, &a))
+        if (query_answer_get(ft, now, own->kind, bytes + 1, len - 1, &a) ||
+            !tell(ft, root, own, &a))
             ftree_trace(ft, "  an answer of %s cannot be read", ftree_name(ft, root));
         query_answer_clear(ft, &a);
     }

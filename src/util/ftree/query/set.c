@@ -81,7 +81,7 @@ static bool keep(struct ftree *ft, const uint8_t *bytes, size_t len)
     return true;
 }
 
-bool query_set_at_node(struct ftree *ft, ftree_time now, const struct query_round *r)
+bool query_set_at_node(struct ftree *ft, ftree_time now, struct query_round *r)
 {
     const struct ftree_bytes *bytes = &r->request;
 

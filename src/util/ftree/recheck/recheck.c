@@ -253,15 +253,13 @@ static bool is_running(const struct ftree_rank_state *s)
 
 static bool runs_again(struct ftree *ft, const struct known *k)
 {
+    int32_t i = ftree_place_of(ft->job, ft->self, k->v.rank);
     struct ftree_rank_state s;
 
-    for (int32_t i = 0; i < ftree_ranks_of(ft->job, ft->self); i++) {
-        if (ftree_rank_at(ft->job, ft->self, i) != k->v.rank)
-            continue;
-        ft->io->look(ft->io_ctx, i, &s);
-        return is_running(&s);
-    }
-    return false;
+    if (i == FTREE_NONE)
+        return false;
+    ft->io->look(ft->io_ctx, i, &s);
+    return is_running(&s);
 }
 
 static void recheck(struct ftree *ft, ftree_time now, struct known *k)

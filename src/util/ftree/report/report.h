@@ -16,6 +16,7 @@
  *
  *     report_words.c   the words: what both, and the program `faultloc`, say alike
  *     report_waiting.c those of a note, which is no verdict
+ *     report_stacks.c  stacks of ranks, which a status has, too
  *     report.c         the text
  *     report_json.c    the JSON
  */
@@ -67,6 +68,19 @@ char *ftree_report_waiting_text(const struct report_job *rj, const char *json_fi
 /* Purpose: the whole report of a job, of the verdicts known.  Returns a string to be freed by
  * free(3); NULL: out of memory. */
 char *ftree_report_json(const struct report_job *rj);
+
+/* Purpose: merged stacks as an indented tree, a line for each place where ranks part, each beginning
+ * with `indent`:
+ *     5 ranks (2-6)  main app.c:40
+ *       3 ranks (2, 5-6)  solve solver.c:120 > MPI_Recv
+ *       2 ranks (3-4)  compute solver.c:77
+ * Returns a string to be freed by free(3); NULL: out of memory. */
+char *ftree_report_stacks(const struct ftree_stacks *s, const char *indent);
+
+/* Purpose: the same as JSON: a list of calls, each of which names the one around it by its place.  NULL: out
+ * of memory. */
+struct json_object;
+struct json_object *ftree_report_stacks_json(const struct ftree_stacks *s);
 
 /* ---- words ----------------------------------------------------------------------------------- */
 

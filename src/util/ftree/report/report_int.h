@@ -14,9 +14,6 @@
 
 #define REPORT_LABEL 512
 
-/* Purpose: for the JSON, whose schema has printable ASCII only: all else becomes '?'. */
-void report_clean(char *s, size_t len);
-
 /* Purpose: the next rank after `before` (begin with -1) that the component of a verdict is, or that
  * is on it or behind it; FTREE_NONE: there are no more. */
 int32_t report_next_rank(const struct ftree_job *job, const struct ftree_verdict *v,

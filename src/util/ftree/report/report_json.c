@@ -5,6 +5,8 @@
 
 #include "ftree/report/report_int.h"
 
+#include "ftree/base/base.h"
+
 #include <inttypes.h>
 #include <json.h>
 #include <stdio.h>
@@ -34,7 +36,7 @@ static struct json_object *json_text(const char *s)
 
     if (!copy)
         return NULL;
-    report_clean(copy, strlen(copy));
+    ftree_clean(copy); /* the schema has printable ASCII only */
     o = json_object_new_string(copy);
     free(copy);
     return o;

@@ -47,8 +47,8 @@ static void hint(const struct report_waiting *w, char *buf, size_t len)
     int used = snprintf(buf, len, "what all ranks do: faultloc status");
 
     if (w->ends > 0 && used > 0 && (size_t) used < len)
-        snprintf(buf + used, len - (size_t) used, "; where rank %d is: a debugger on %s",
-                 w->end[0].rank, w->end[0].node);
+        snprintf(buf + used, len - (size_t) used, "; where rank %d is: faultloc ask rank %d",
+                 w->end[0].rank, w->end[0].rank);
 }
 
 static void one_class(const struct report_waiting *w, int i, char *buf, size_t len)

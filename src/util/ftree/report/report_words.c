@@ -10,13 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-void report_clean(char *s, size_t len)
-{
-    for (size_t i = 0; i < len; i++)
-        if (s[i] < ' ' || s[i] > '~')
-            s[i] = '?';
-}
-
 /* How many bytes of these make a character that is no control character; 0: none do. */
 static size_t printable(const unsigned char *s, size_t len)
 {

@@ -5,6 +5,8 @@
 
 #include "ftree/rules/rules_place.h"
 
+#include "ftree/base/base.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -45,9 +47,7 @@ const char *rules_path_text(const struct rules_path *path, char *buf, size_t siz
                     : snprintf(buf + len, size - len, "[%d]", path->step[i].index);
         len += n > 0 ? (size_t) n : 0;
     }
-    for (char *c = buf; *c; c++)
-        if (*c < ' ' || *c > '~')
-            *c = '?';
+    ftree_clean(buf);
     return buf;
 }
 

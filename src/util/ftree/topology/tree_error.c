@@ -5,6 +5,8 @@
 
 #include "ftree/topology/tree_int.h"
 
+#include "ftree/base/base.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -17,8 +19,6 @@ int ftree_tree_wrong(struct ftree_tree_error *e, int line, int column, const cha
     va_start(args, format);
     vsnprintf(e->text, sizeof(e->text), format, args);
     va_end(args);
-    for (char *c = e->text; *c; c++) /* it may quote a job's own name for a node */
-        if (*c < ' ' || *c > '~')
-            *c = '?';
+    ftree_clean(e->text); /* it may quote a job's own name for a node */
     return FTREE_ERR_INVALID;
 }

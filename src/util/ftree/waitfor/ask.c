@@ -59,11 +59,8 @@ static bool is_of_wait(const struct summary *v, int32_t rank)
 static bool is_well(struct ftree *ft, int32_t rank)
 {
     struct ftree_rank_state s;
-    int32_t i = 0;
 
-    while (ftree_rank_at(ft->job, ft->self, i) != rank)
-        i++;
-    ft->io->look(ft->io_ctx, i, &s);
+    ft->io->look(ft->io_ctx, ftree_place_of(ft->job, ft->self, rank), &s);
     return ftree_symptom_is_well(&s);
 }
 
@@ -142,14 +139,6 @@ static struct waitfor_look *push_look(struct ftree *ft, int32_t from, uint32_t n
     return l;
 }
 
-static int32_t place_of(const struct ftree *ft, int32_t rank)
-{
-    for (int32_t i = 0; i < ftree_ranks_of(ft->job, ft->self); i++)
-        if (ftree_rank_at(ft->job, ft->self, i) == rank)
-            return i;
-    return FTREE_NONE;
-}
-
 static bool read_with(struct ftree *ft, struct wire_codec *c, struct waitfor_look *l)
 {
     int32_t n = (int32_t) waits_get_within(c, 0, WAITS_PEERS_MAX), *with;
@@ -168,7 +157,7 @@ static bool read_rank(struct ftree *ft, struct wire_codec *c, struct waitfor_loo
     struct waitfor_looked r = {.with = l->with.n}, *slot;
 
     r.rank = (int32_t) waits_get_within(c, 0, ft->job->size - 1);
-    r.i = c->bad ? FTREE_NONE : place_of(ft, r.rank);
+    r.i = c->bad ? FTREE_NONE : ftree_place_of(ft->job, ft->self, r.rank);
     if (r.i == FTREE_NONE || l->ranks.n >= ftree_ranks_of(ft->job, ft->self) ||
         !read_with(ft, c, l))
         return false;

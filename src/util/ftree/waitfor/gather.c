@@ -187,8 +187,8 @@ static bool has_other_verdict(const struct ftree *ft, const struct known *k, int
     return false;
 }
 
-/* The core of a deadlock, by the lowest of its ranks; of anything else FTREE_NONE.  False: it is not
- * known here. */
+/* The core of a deadlock, by the lowest of its ranks; of anything else FTREE_NONE.  False: it is
+ * not known here. */
 static bool core_of(const struct waits *w, const struct known *k, int32_t *core)
 {
     enum waits_what what;

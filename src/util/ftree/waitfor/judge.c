@@ -19,7 +19,8 @@
 
 /* ---- both sides ------------------------------------------------------------------------------ */
 
-static const struct waitfor_asked *find(const struct waitfor_asked *ranks, int32_t n, int32_t rank)
+const struct waitfor_asked *waitfor_judge_find(const struct waitfor_asked *ranks, int32_t n,
+                                               int32_t rank)
 {
     int32_t low = 0, high = n;
 
@@ -36,7 +37,7 @@ static const struct waitfor_asked *find(const struct waitfor_asked *ranks, int32
 static const struct waitfor_answer *answer_of(const struct waitfor_asked *ranks, int32_t n,
                                               int32_t rank)
 {
-    const struct waitfor_asked *a = find(ranks, n, rank);
+    const struct waitfor_asked *a = waitfor_judge_find(ranks, n, rank);
 
     return a ? a->answer : NULL;
 }

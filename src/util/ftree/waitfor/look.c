@@ -24,16 +24,9 @@ static ftree_time patience(const struct ftree *ft, const struct waitfor_candidat
 
 struct waitfor_asked *waitfor_look_find(const struct waitfor_candidate *c, int32_t rank)
 {
-    int32_t low = 0, high = c->ranks.n;
+    const struct waitfor_asked *a = waitfor_judge_find(c->ranks.items, c->ranks.n, rank);
 
-    while (low < high) {
-        int32_t middle = low + (high - low) / 2;
-        if (c->ranks.items[middle].rank < rank)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < c->ranks.n && c->ranks.items[low].rank == rank ? &c->ranks.items[low] : NULL;
+    return a ? &c->ranks.items[a - c->ranks.items] : NULL;
 }
 
 struct waitfor_asked *waitfor_look_add(struct ftree *ft, struct waitfor_candidate *c, int32_t rank)
@@ -207,7 +200,7 @@ void waitfor_look_unanswered(struct ftree *ft, ftree_time now, int32_t node)
     FTREE_EACH(struct waitfor_candidate, c, ft->waitfor->work->candidates) {
         if (c->state != WAITFOR_ASKED || !lacks_answers(ft, c, node))
             continue;
-        if (now < c->until - patience(ft, c) / 2) /* perhaps only the network lost it */
+        if (now + patience(ft, c) / 2 < c->until) /* perhaps only the network lost it */
             ask_node(ft, now, c, node);
         else
             note_unasked(ft, now, c, node, WAITFOR_UNABLE);

@@ -9,8 +9,8 @@
 #include <string.h>
 
 /* A stall that nothing explains: the acting root says whom all wait for, after ten stall limits and
- * then at doubling intervals.  That is no verdict: nothing need be wrong with a rank that
- * computes. */
+ * then at doubling intervals, also where it was over for a moment, or seemed to be on a busy machine.
+ * That is no verdict: nothing need be wrong with a rank that computes. */
 
 #define NOTE_AFTER 10 /* stall limits */
 #define NOTE_PAUSE_MAX (600 * 1000 * FTREE_MS)
@@ -41,8 +41,20 @@ void waitfor_note(struct ftree *ft, ftree_time now, const struct waits *w)
     if (work->unexplained)
         return;
     work->unexplained = now > ft->cfg.stall ? now - ft->cfg.stall : 1;
-    work->note_pause = NOTE_AFTER * ft->cfg.stall;
-    work->note_at = work->unexplained + work->note_pause;
+    work->note_at = work->unexplained + NOTE_AFTER * ft->cfg.stall;
+    if (ft->waitfor->noted)
+        work->note_at = ftree_max(work->note_at, ft->waitfor->noted + ft->waitfor->note_pause);
+}
+
+/* How long there is no other note.  It doubles, unless there was none for long enough. */
+static ftree_time pause_after(struct ftree_waitfor *f, ftree_time now, ftree_time stall)
+{
+    bool is_next = f->noted && now < f->noted + 2 * f->note_pause;
+
+    f->note_pause =
+        is_next ? ftree_min(2 * f->note_pause, NOTE_PAUSE_MAX) : 2 * NOTE_AFTER * stall;
+    f->noted = now;
+    return f->note_pause;
 }
 
 /* Of a rank that did not answer its agent knows since when it waits in MPI, if it does. */
@@ -58,9 +70,7 @@ static void state_of(const struct ftree *ft, const struct waitfor_answer *a, cha
         snprintf(buf, len, "in %s", ft->io->call_name(call));
     else
         snprintf(buf, len, "%s", call || a->since ? "in MPI" : "outside MPI");
-    for (; *buf; buf++)
-        if (*buf < ' ' || *buf > '~')
-            *buf = '?';
+    ftree_clean(buf);
 }
 
 static bool any_new(const struct ftree *ft, ftree_time now)
@@ -71,8 +81,8 @@ static bool any_new(const struct ftree *ft, ftree_time now)
     return false;
 }
 
-/* A rank that others wait for may wait for them, too, at each look in another call: it has not waited
- * for long, and is one of the ends.  False: out of memory. */
+/* A rank that others wait for may wait for them, too, at each look in another call: it has not
+ * waited for long, and is one of the ends.  False: out of memory. */
 static bool count_anew(struct ftree *ft, ftree_time now)
 {
     struct waitfor *work = ft->waitfor->work;
@@ -124,8 +134,7 @@ void waitfor_note_tick(struct ftree *ft, ftree_time now)
 
     if (w->note_at > now)
         return;
-    w->note_pause = ftree_min(2 * w->note_pause, NOTE_PAUSE_MAX);
-    w->note_at = now + w->note_pause;
+    w->note_at = now + pause_after(ft->waitfor, now, ft->cfg.stall);
     if (!count_anew(ft, now) || w->waiting == 0)
         return;
     note.count = w->waiting;

@@ -22,14 +22,6 @@ static struct waits_names names_of(const struct ftree *ft)
         .job = ft->job, .call = ft->io->call_name, .op = ft->io->op_name};
 }
 
-/* A program's own names may have anything. */
-static void clean(char *text)
-{
-    for (; *text; text++)
-        if (*text < ' ' || *text > '~')
-            *text = '?';
-}
-
 static void add_line(struct ftree *ft, ftree_time now, int32_t rank, const char *line,
                      struct ftree_verdict *v)
 {
@@ -42,7 +34,7 @@ static void add_line(struct ftree *ft, ftree_time now, int32_t rank, const char 
                                .at = now};
 
     snprintf(e.detail, sizeof(e.detail), "%s", line);
-    clean(e.detail);
+    ftree_clean(e.detail); /* a program's own names may have anything */
     ftree_verdict_add_evidence(v, &e);
 }
 

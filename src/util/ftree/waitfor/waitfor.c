@@ -53,16 +53,13 @@ void ftree_waitfor_stalled(struct ftree *ft, ftree_time now, int32_t rank)
 {
     struct waitfor *w = ft->io->waits && !ftree_is_leaving(ft) ? begin_work(ft) : NULL;
     struct waitfor_own *own;
-    int32_t i = 0;
 
     if (!w || waitfor_own_find(ft, rank))
         return;
-    while (ftree_rank_at(ft->job, ft->self, i) != rank)
-        i++;
     own = FTREE_PUSH(ft, w->own);
     if (!own)
         return;
-    own->i = i;
+    own->i = ftree_place_of(ft->job, ft->self, rank);
     own->rank = rank;
     own->asks = true;
     if (w->own.n == 1)

@@ -150,7 +150,7 @@ struct waitfor {
     int32_t stale; /* who still believes what was told to it before, FTREE_NONE: nobody */
     int32_t waiting; /* ranks that were known to wait, and not to go on, by the last reduction */
     ftree_time unexplained; /* since when, 0: nobody waits, or there is a verdict */
-    ftree_time note_at, note_pause;
+    ftree_time note_at;
     int32_t ends; /* by the last reduction, those most waited for first */
     struct waits_end end[FTREE_WAITING_ENDS_MAX];
 };
@@ -160,6 +160,8 @@ struct ftree_waitfor {
     struct waitfor *work; /* NULL: nobody waits, here or below */
     uint32_t look, round; /* numbers given last; they begin with the clock, so that they grow from
                            * one agent of a node to the next */
+    ftree_time noted, note_pause; /* when the last note was, 0: there was none; and how long there is
+                                   * none after it */
 };
 
 /* ---- for ftree.c ----------------------------------------------------------------------------- */
@@ -246,6 +248,9 @@ struct waitfor_asked *waitfor_look_add(struct ftree *ft, struct waitfor_candidat
 struct waitfor_asked *waitfor_look_find(const struct waitfor_candidate *c, int32_t rank);
 
 /* judge.c */
+/* The rank among `ranks`, n of them, ascending; NULL: it is not there. */
+const struct waitfor_asked *waitfor_judge_find(const struct waitfor_asked *ranks, int32_t n,
+                                               int32_t rank);
 /* What both sides say of a request of a rank; answers of others are found among `ranks`, n of them,
  * ascending.  *unsure is set where that is no proof: a rank that has called MPI_Finalize does not
  * say what it has sent, and of one-sided communication nobody does. */

@@ -8,6 +8,7 @@
 #include "faultloc/agent/note.h"
 #include "faultloc/agent/partner.h"
 #include "faultloc/agent/sources.h"
+#include "faultloc/agent/stacks.h"
 #include "faultloc/agent/stop_job.h"
 #include "faultloc/agent/reporter.h"
 #include "faultloc/base/clock.h"
@@ -52,6 +53,7 @@ struct agent {
     struct faultloc_second second;
     struct faultloc_state state; /* for state probes */
     struct faultloc_wait_page waits;
+    struct faultloc_stacks stacks;
     int signal_fd;
     ftree_time ending_until; /* the job is being ended from outside; 0: it is not */
     ftree_time leave_by; /* since all ranks have left or ended; FTREE_NEVER: not all have */
@@ -147,8 +149,37 @@ static void note_answered(void *ctx, const struct ftree_query_result *r)
         faultloc_sets_answered(&a->sources.sets, r);
         return;
     }
+    if (r->kind == FTREE_QUERY_STACKS)
+        faultloc_asks_answered(&a->sources.asks, r); /* or it is of a status */
     faultloc_statuses_answered(&a->sources.statuses, r);
     faultloc_note_answered(&a->note, r);
+}
+
+static void say_stacks(struct agent *a, uint32_t number, const struct faultloc_stack *stack,
+                       int32_t n, bool details)
+{
+    struct ftree_stacks s = {0};
+
+    faultloc_stacks_collect(a->p->ft, &a->p->job.job, a->p->self, stack, n, details, &s);
+    ftree_stacks_taken(a->p->ft, faultloc_now(), number, &s);
+}
+
+static void stacks_taken(void *ctx, uint32_t number, const struct faultloc_stack *stack, int32_t n)
+{
+    say_stacks(ctx, number, stack, n, false);
+}
+
+static void details_taken(void *ctx, uint32_t number, const struct faultloc_stack *stack, int32_t n)
+{
+    say_stacks(ctx, number, stack, n, true);
+}
+
+static bool take_stacks(void *ctx, uint32_t number, const int32_t *local, int32_t n, bool details)
+{
+    struct agent *a = ctx;
+
+    return faultloc_stacks_take(&a->stacks, faultloc_now(), local, n,
+                                details ? details_taken : stacks_taken, a, number);
 }
 
 static void trace(void *ctx, const char *line)
@@ -171,6 +202,7 @@ static const struct ftree_io io = {.send = send_message,
                                    .waiting = note_waiting,
                                    .answered = note_answered,
                                    .setting = take_setting,
+                                   .stacks = take_stacks,
                                    .trace = trace};
 
 /* ---- life ------------------------------------------------------------------------------------ */
@@ -252,6 +284,7 @@ static int open_agent(struct agent *a, struct faultloc_program *p)
     a->waits.asked = calloc((size_t) p->board->slots, sizeof(*a->waits.asked));
     p->board->agent_pid = (int32_t) getpid();
     p->epoll = epoll_create1(EPOLL_CLOEXEC);
+    faultloc_stacks_init(&a->stacks, p->board, p->epoll);
     rc = !a->waits.asked ? ENOMEM
          : p->epoll < 0  ? EMFILE
                          : faultloc_looks_open(&a->looks, p, &a->reporter);
@@ -269,6 +302,7 @@ static int open_agent(struct agent *a, struct faultloc_program *p)
         rc = faultloc_link_open(&a->link, p);
     if (rc)
         return rc;
+    faultloc_stacks_ask_leave(p->board);
     try_listen(a, faultloc_now());
     faultloc_looks_wake(&a->looks);
     faultloc_sources_open_socket(&a->sources);
@@ -279,6 +313,7 @@ static int open_agent(struct agent *a, struct faultloc_program *p)
 /* What others can see of it; the rest ends with the process. */
 static void close_agent(struct agent *a)
 {
+    faultloc_stacks_end(&a->stacks);
     faultloc_channel_destroy(a->link.line.channel);
     faultloc_wakeup_close(a->p->board, &a->looks.wakeup);
     faultloc_socket_opener_stop(a->sources.opener, SOCKET_CLOSE_MS);
@@ -298,6 +333,7 @@ static ftree_time next_event(const struct agent *a)
 
     t = faultloc_loop_earlier(t, a->stop.at);
     t = faultloc_loop_earlier(t, faultloc_asks_deadline(&a->sources.asks));
+    t = faultloc_loop_earlier(t, faultloc_stacks_deadline(&a->stacks));
     t = faultloc_loop_earlier(t, a->second.fork_at);
     return faultloc_loop_earlier(t, faultloc_line_deadline(&a->link.line));
 }
@@ -378,6 +414,7 @@ static void turn(struct agent *a)
         ftree_tick(a->p->ft, now);
     faultloc_link_hand_over(&a->link, now);
     faultloc_sets_turn(&a->sources.sets, now);
+    faultloc_stacks_turn(&a->stacks, now);
     faultloc_asks_turn(&a->sources.asks, now);
     faultloc_note_turn(&a->note, now);
     try_listen(a, now);

@@ -6,6 +6,7 @@
 #include "faultloc/agent/ask.h"
 
 #include "faultloc/agent/json.h"
+#include "faultloc/agent/stacks.h"
 #include "faultloc/io/loop.h"
 #include "faultloc/io/symptom_socket.h"
 #include "ftree/base/base.h"
@@ -199,7 +200,7 @@ static void put_component(const struct faultloc_program *p, const struct ftree_i
 }
 
 char *faultloc_ask_json(const struct faultloc_program *p, ftree_time now,
-                        const struct ftree_inquiry *q)
+                        const struct ftree_inquiry *q, struct json_object *process, const char *why)
 {
     struct json_object *o = json_object_new_object(), *list = json_object_new_array();
 
@@ -223,6 +224,10 @@ char *faultloc_ask_json(const struct faultloc_program *p, ftree_time now,
     for (int32_t i = 0; i < q->logs; i++)
         faultloc_json_append(list, json_log(now, &q->log[i]));
     faultloc_json_set(o, "messages", list);
+    if (process)
+        faultloc_json_set(o, "process", json_object_get(process));
+    if (*why)
+        faultloc_json_string(o, "no_stack", why);
     faultloc_json_set(o, "verdicts", json_verdicts(p, q));
     return faultloc_json_text(o);
 }
@@ -263,6 +268,18 @@ static void examine(const struct faultloc_asks *a, ftree_time now,
     ftree_symptom(a->p->ft, now, &s);
 }
 
+/* Where it cannot be asked for, the answer does without. */
+static void ask_for_stack(struct faultloc_asks *a, ftree_time now, int32_t rank,
+                          struct faultloc_asked *ask)
+{
+    const struct ftree_ranks one = {.count = 1, .ranges = 1, .range = {{rank, rank}}};
+
+    if (rank != FTREE_NONE && ftree_query_stacks(a->p->ft, now, &one, true, &ask->stacks)) {
+        ask->stacks = 0;
+        snprintf(ask->why, sizeof(ask->why), "it could not be asked for");
+    }
+}
+
 const char *faultloc_asks_take(struct faultloc_asks *a, ftree_time now, const char *text,
                                size_t len, int *reply, char *error)
 {
@@ -279,26 +296,49 @@ const char *faultloc_asks_take(struct faultloc_asks *a, ftree_time now, const ch
     examine(a, now, &about);
     *ask = (struct faultloc_asked){
         .reply = *reply, .number = number, .until = now + FAULTLOC_ASK_PATIENCE};
+    ask_for_stack(a, now, about.kind == FTREE_KIND_RANK ? about.rank : FTREE_NONE, ask);
     *reply = -1;
     a->n++;
     return "";
 }
 
-static bool is_ready(const struct faultloc_asks *a, ftree_time now,
-                     const struct faultloc_asked *ask, const struct ftree_inquiry *q)
+void faultloc_asks_answered(struct faultloc_asks *a, const struct ftree_query_result *r)
+{
+    for (int32_t i = 0; i < a->n; i++) {
+        struct faultloc_asked *ask = &a->ask[i];
+        if (!ask->stacks || ask->stacks != r->number)
+            continue;
+        ask->stacks = 0;
+        if (r->stacks && r->stacks->details > 0)
+            ask->process = faultloc_stack_check(r->stacks->detail[0].text,
+                                                (size_t) r->stacks->detail[0].len);
+        if (ask->process)
+            faultloc_stack_add_lines(ask->process);
+        snprintf(ask->why, sizeof(ask->why), "%s",
+                 *r->refused                            ? r->refused
+                 : r->stacks && *r->stacks->why ? r->stacks->why
+                 : ask->process                         ? ""
+                                                        : "its node has not answered in time");
+    }
+}
+
+static bool is_ready(const struct faultloc_asks *a, ftree_time now, const struct faultloc_asked *ask,
+                     const struct ftree_inquiry *q)
 {
     return !q || now >= ask->until ||
-           (q->over && (is_well(&a->p->job.job, q) || has_verdict(a, q)));
+           (q->over && !ask->stacks && (is_well(&a->p->job.job, q) || has_verdict(a, q)));
 }
 
 static void reply(struct faultloc_asks *a, ftree_time now, const struct faultloc_asked *ask,
                   const struct ftree_inquiry *q)
 {
-    char *text = q ? faultloc_ask_json(a->p, now, q) : NULL;
+    const char *why = ask->stacks ? "its node has not answered in time" : ask->why;
+    char *text = q ? faultloc_ask_json(a->p, now, q, ask->process, why) : NULL;
 
     faultloc_symptom_socket_reply(ask->reply, text ? text : "out of memory");
     free(text);
     close(ask->reply);
+    json_object_put(ask->process);
     ftree_inquire_no_more(a->p->ft, ask->number);
 }
 

@@ -8,9 +8,12 @@
 
 #include "faultloc/agent/program.h"
 
+#include <json.h>
+
 /*
  * What `faultloc ask` asks for: the agent asks the component at once (ftree_inquire()), and has it
- * examined by the node that is responsible for it (the symptom user-suspects).  Who asked gets one
+ * examined by the node that is responsible for it (the symptom user-suspects).  Of a rank it has the stack taken
+ * on its node (ftree_query_stacks()).  Who asked gets one
  * JSON object, schema faultloc-ask/1 (faultloc(1)): at once where the component is well, else when
  * there is a verdict about it, or after FAULTLOC_ASK_PATIENCE.
  */
@@ -25,6 +28,9 @@ struct faultloc_asks {
         int reply; /* a socket of who asked */
         uint32_t number; /* of the inquiry */
         ftree_time until;
+        uint32_t stacks; /* number of the query for its stack; 0: none is under way */
+        struct json_object *process; /* what it said, checked; NULL: nothing */
+        char why[FTREE_DETAIL_MAX]; /* "": nothing is missing */
     } ask[FAULTLOC_ASKS_MAX];
 };
 
@@ -33,15 +39,18 @@ struct faultloc_asks {
 const char *faultloc_asks_take(struct faultloc_asks *a, ftree_time now, const char *text,
                                size_t len, int *reply, char *error);
 
-/* Purpose: answers what can be answered, and closes those sockets. */
+/* Purpose: the core's callback, for a query for stacks. */
+void faultloc_asks_answered(struct faultloc_asks *a, const struct ftree_query_result *r);
+
+/* Purpose: answers what can be answered. */
 void faultloc_asks_turn(struct faultloc_asks *a, ftree_time now);
 
 /* Purpose: when to look again, on the clock of `now`; FTREE_NEVER: nobody waits. */
 ftree_time faultloc_asks_deadline(const struct faultloc_asks *a);
 
-/* Purpose: the answer about an inquiry.  Returns a string to be freed by free(3); NULL: out of
- * memory. */
+/* Purpose: the answer about an inquiry; `process`: what a rank's threads do, checked (agent/stacks.h), NULL:
+ * it is not known, because `why`.  Returns a string to be freed by free(3); NULL: out of memory. */
 char *faultloc_ask_json(const struct faultloc_program *p, ftree_time now,
-                        const struct ftree_inquiry *q);
+                        const struct ftree_inquiry *q, struct json_object *process, const char *why);
 
 #endif /* FAULTLOC_ASK_H_INCLUDED */

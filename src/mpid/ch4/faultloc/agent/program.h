@@ -30,6 +30,7 @@
  *     status*.c   what `faultloc status` shows
  *     ask.c       what `faultloc ask` asks for
  *     set.c       what `faultloc set` sets
+ *     stacks.c    the stacks of ranks, by faultloc-handler (stack_json.c reads what that says)
  *     stop_job.c  the job is ended because of a verdict
  *     deputy.c    the deputy's loop
  *     partner.c   each of the two as the other sees it

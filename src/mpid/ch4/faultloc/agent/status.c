@@ -18,38 +18,42 @@
 
 static const struct {
     const char *text;
-    bool json, full;
-} questions[] = {{FAULTLOC_STATUS_REQUEST "\"text\"}", false, false},
-                 {FAULTLOC_STATUS_REQUEST "\"json\"}", true, false},
-                 {FAULTLOC_STATUS_REQUEST "\"text-ranks\"}", false, true},
-                 {FAULTLOC_STATUS_REQUEST "\"json-ranks\"}", true, true}};
+    bool json, full, stacks;
+} questions[] = {{FAULTLOC_STATUS_REQUEST "\"text\"}", false, false, false},
+                 {FAULTLOC_STATUS_REQUEST "\"json\"}", true, false, false},
+                 {FAULTLOC_STATUS_REQUEST "\"text-ranks\"}", false, true, false},
+                 {FAULTLOC_STATUS_REQUEST "\"json-ranks\"}", true, true, false},
+                 {FAULTLOC_STATUS_REQUEST "\"text-stacks\"}", false, false, true},
+                 {FAULTLOC_STATUS_REQUEST "\"json-stacks\"}", true, false, true}};
 
 static const char print_it[] = FAULTLOC_STATUS_REQUEST "\"print\"}";
 
 /* The number of the query that is under way for all who ask the same; 0: there is none. */
-static uint32_t under_way(const struct faultloc_statuses *s, bool full)
+static uint32_t under_way(const struct faultloc_statuses *s, bool full, bool stacks)
 {
     for (int32_t i = 0; i < s->n; i++)
-        if (s->asker[i].full == full)
+        if (s->asker[i].full == full && s->asker[i].stacks == stacks)
             return s->asker[i].number;
     return 0;
 }
 
 static const char *add(struct faultloc_statuses *s, ftree_time now, bool json, bool full,
-                       int *reply)
+                       bool stacks, int *reply)
 {
     static const uint8_t flags = 1; /* all classes, and all of their ranks */
-    uint32_t number = under_way(s, full);
+    static const struct ftree_ranks all = {0};
+    uint32_t number = under_way(s, full, stacks);
     int rc = FTREE_OK;
 
     if (s->n == FAULTLOC_STATUSES_MAX)
         return "too many questions at once";
     if (!number)
-        rc = ftree_query(s->p->ft, now, FTREE_QUERY_STATUS, &flags, full, &number);
+        rc = stacks ? ftree_query_stacks(s->p->ft, now, &all, false, &number)
+                    : ftree_query(s->p->ft, now, FTREE_QUERY_STATUS, &flags, full, &number);
     if (rc)
         return rc == FTREE_ERR_INVALID ? "the job has ended" : ftree_strerror(rc);
     s->asker[s->n++] = (struct faultloc_status_asker){
-        .reply = *reply, .full = full, .json = json, .number = number};
+        .reply = *reply, .full = full, .json = json, .stacks = stacks, .number = number};
     *reply = -1;
     return "";
 }
@@ -61,14 +65,14 @@ const char *faultloc_statuses_take(struct faultloc_statuses *s, ftree_time now, 
     int nobody = -1;
 
     if (len == strlen(print_it) && !memcmp(text, print_it, len)) {
-        wrong = add(s, now, false, false, &nobody);
+        wrong = add(s, now, false, false, false, &nobody);
         return *wrong ? wrong : "ok";
     }
     if (*reply < 0)
         return "a question needs a socket for its answer";
     for (size_t i = 0; i < sizeof(questions) / sizeof(questions[0]); i++)
         if (len == strlen(questions[i].text) && !memcmp(text, questions[i].text, len))
-            return add(s, now, questions[i].json, questions[i].full, reply);
+            return add(s, now, questions[i].json, questions[i].full, questions[i].stacks, reply);
     return "no such question";
 }
 
@@ -83,6 +87,16 @@ static void answer(const struct faultloc_statuses *s, const struct faultloc_stat
     close(a->reply);
 }
 
+static char *compose(struct faultloc_statuses *s, const struct faultloc_status_asker *a,
+                     const struct ftree_query_result *r)
+{
+    if (a->stacks)
+        return a->json ? faultloc_status_stacks_json(s->p, r, faultloc_unix_ms())
+                       : faultloc_status_stacks_text(s->p, r);
+    return a->json ? faultloc_status_job_json(s->p, r, faultloc_unix_ms())
+                   : faultloc_status_job_text(s->p, r, a->full);
+}
+
 void faultloc_statuses_answered(struct faultloc_statuses *s, const struct ftree_query_result *r)
 {
     char *text[2][2] = {{NULL}}; /* [json][full] */
@@ -93,8 +107,7 @@ void faultloc_statuses_answered(struct faultloc_statuses *s, const struct ftree_
         if (a->number != r->number)
             continue;
         if (!*t && !r->refused[0])
-            *t = a->json ? faultloc_status_job_json(s->p, r, faultloc_unix_ms())
-                         : faultloc_status_job_text(s->p, r, a->full);
+            *t = compose(s, a, r);
         answer(s, a, r->refused[0] ? r->refused : *t ? *t : "out of memory");
         *a = s->asker[--s->n];
     }

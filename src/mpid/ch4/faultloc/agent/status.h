@@ -28,15 +28,15 @@ struct faultloc_statuses {
     int32_t n;
     struct faultloc_status_asker {
         int reply; /* a socket of who asked; -1: people did, by the launcher */
-        bool full, json;
+        bool full, json, stacks;
         uint32_t number; /* of the query; 0: it is just being asked */
     } asker[FAULTLOC_STATUSES_MAX];
 };
 
 /* Purpose: takes the datagram {"status": "text"}, or "json", or these two with "-ranks" behind the
- * word; *reply is then taken, and -1.  Where it is "print" the answer goes to standard error, and
- * "ok" is what is to be answered: so mpiexec has it printed.  One query is under way for all who
- * ask the same.  Returns what is to be answered at once, "" if nothing is. */
+ * word, or "-stacks"; *reply is then taken, and -1.  Where it is "print" the answer goes to
+ * standard error, and "ok" is what is to be answered: so mpiexec has it printed.  One query is
+ * under way for all who ask the same.  Returns what is to be answered at once, "" if nothing is. */
 const char *faultloc_statuses_take(struct faultloc_statuses *s, ftree_time now, const char *text,
                                    size_t len, int *reply);
 
@@ -49,6 +49,12 @@ char *faultloc_status_job_json(const struct faultloc_program *p,
                                const struct ftree_query_result *r, int64_t now_ms);
 char *faultloc_status_job_text(const struct faultloc_program *p,
                                const struct ftree_query_result *r, bool full);
+
+/* Purpose: where all ranks are in their code: likewise, the JSON of schema faultloc-stacks/1. */
+char *faultloc_status_stacks_json(const struct faultloc_program *p,
+                                  const struct ftree_query_result *r, int64_t now_ms);
+char *faultloc_status_stacks_text(const struct faultloc_program *p,
+                                  const struct ftree_query_result *r);
 
 /* Purpose: how the ranks of this node are, and what verdicts it knows: one JSON object, schema
  * faultloc-status/1 (faultloc(1)).  `now_ms` is the Unix time of `now`.  Returns a string to be

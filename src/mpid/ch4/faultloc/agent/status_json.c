@@ -113,14 +113,14 @@ static void put_nodes(struct json_object *o, const struct ftree_job *job,
     faultloc_json_set(o, "node_states", nodes);
 }
 
-char *faultloc_status_job_json(const struct faultloc_program *p,
-                               const struct ftree_query_result *r, int64_t now_ms)
+static struct json_object *json_head(const struct faultloc_program *p, const char *schema,
+                                     const struct ftree_query_result *r, int64_t now_ms)
 {
-    struct json_object *o = json_object_new_object(), *list = json_object_new_array();
+    struct json_object *o = json_object_new_object();
     const struct ftree_job *job = &p->job.job;
     char buf[16];
 
-    faultloc_json_string(o, "schema", "faultloc-status/2");
+    faultloc_json_string(o, "schema", schema);
     faultloc_json_string(o, "job", p->board->job_id);
     faultloc_json_number(o, "unix_ms", now_ms);
     faultloc_json_number(o, "size", job->size);
@@ -129,6 +129,16 @@ char *faultloc_status_job_json(const struct faultloc_program *p,
     if (r->root != FTREE_NONE)
         faultloc_json_string(o, "root", ftree_node_name(job, r->root, buf, sizeof(buf)));
     put_nodes(o, job, r);
+    return o;
+}
+
+char *faultloc_status_job_json(const struct faultloc_program *p,
+                               const struct ftree_query_result *r, int64_t now_ms)
+{
+    struct json_object *o = json_head(p, "faultloc-status/2", r, now_ms);
+    struct json_object *list = json_object_new_array();
+    const struct ftree_job *job = &p->job.job;
+
     faultloc_json_set(o, "classes", json_classes(&r->classes));
     faultloc_json_number(o, "further_classes", r->classes.dropped);
     faultloc_json_number(o, "ranks_in_further_classes", r->classes.dropped_ranks);
@@ -137,5 +147,15 @@ char *faultloc_status_job_json(const struct faultloc_program *p,
     faultloc_json_set(o, "suspicions", list);
     faultloc_json_number(o, "further_suspicions", r->more_suspicions);
     faultloc_json_set(o, "verdicts", faultloc_json_verdicts(job, p->ft));
+    return faultloc_json_text(o);
+}
+
+char *faultloc_status_stacks_json(const struct faultloc_program *p,
+                                  const struct ftree_query_result *r, int64_t now_ms)
+{
+    struct json_object *o = json_head(p, "faultloc-stacks/1", r, now_ms);
+
+    if (r->stacks)
+        faultloc_json_set(o, "stacks", ftree_report_stacks_json(r->stacks));
     return faultloc_json_text(o);
 }

@@ -161,16 +161,11 @@ static void put_verdicts(FILE *f, const struct ftree_job *job, const struct ftre
     }
 }
 
-char *faultloc_status_job_text(const struct faultloc_program *p,
-                               const struct ftree_query_result *r, bool full)
+static void put_head(FILE *f, const struct faultloc_program *p, const struct ftree_query_result *r)
 {
     const struct ftree_job *job = &p->job.job;
-    char *text = NULL, root[16];
-    size_t len = 0;
-    FILE *f = open_memstream(&text, &len);
+    char root[16];
 
-    if (!f)
-        return NULL;
     fprintf(f, "job %s: %d %s on %d %s, as of now (acting root: %s)\n", p->board->job_id,
             (int) job->size, job->size == 1 ? "rank" : "ranks", (int) job->nodes,
             job->nodes == 1 ? "node" : "nodes",
@@ -180,6 +175,38 @@ char *faultloc_status_job_text(const struct faultloc_program *p,
     put_nodes(f, job, &r->failed, "lost");
     put_nodes(f, job, &r->silent, "silent");
     fputc('\n', f);
+}
+
+char *faultloc_status_stacks_text(const struct faultloc_program *p,
+                                  const struct ftree_query_result *r)
+{
+    char *text = NULL, *stacks = r->stacks ? ftree_report_stacks(r->stacks, "") : NULL;
+    size_t len = 0;
+    FILE *f = open_memstream(&text, &len);
+
+    if (f) {
+        put_head(f, p, r);
+        fputs(stacks ? stacks : "", f);
+        put_verdicts(f, &p->job.job, p->ft, false);
+    }
+    free(stacks);
+    if (f && fclose(f) == 0)
+        return text;
+    free(text);
+    return NULL;
+}
+
+char *faultloc_status_job_text(const struct faultloc_program *p,
+                               const struct ftree_query_result *r, bool full)
+{
+    const struct ftree_job *job = &p->job.job;
+    char *text = NULL;
+    size_t len = 0;
+    FILE *f = open_memstream(&text, &len);
+
+    if (!f)
+        return NULL;
+    put_head(f, p, r);
     put_classes(f, job, &r->classes, full);
     put_suspicions(f, job, r);
     put_verdicts(f, job, p->ft, full);

@@ -162,22 +162,50 @@ static char *find_variable(const char *name)
     return NULL;
 }
 
+/* Of the environment a program gets these, where they are set. */
+static const char *const kept[] = {"LD_LIBRARY_PATH", "XDG_RUNTIME_DIR"};
+#define KEPT (sizeof(kept) / sizeof(kept[0]))
+
+static void keep_environment(char *environment[KEPT + 1])
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < KEPT; i++)
+        if ((environment[n] = find_variable(kept[i])))
+            n++;
+}
+
 int faultloc_spawn(const char *path, int fd)
 {
-    static const char *const kept[] = {"LD_LIBRARY_PATH", "XDG_RUNTIME_DIR"};
-    char *environment[sizeof(kept) / sizeof(kept[0]) + 1] = {NULL};
+    char *environment[KEPT + 1] = {NULL};
     const char *slash = strrchr(path, '/');
     char name[64];
     char *arguments[] = {name, NULL};
     struct launch e = {
         .path = path, .arguments = arguments, .environment = environment, .fd = fd};
-    size_t n = 0;
 
     if (takes_in_orphans())
         return ECHILD;
     snprintf(name, sizeof(name), "%s", slash ? slash + 1 : path);
-    for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
-        if ((environment[n] = find_variable(kept[i])))
-            n++;
+    keep_environment(environment);
     return clone_twice(&e);
+}
+
+/* In memory of its own: the caller goes on while a file system is asked for the program. */
+int faultloc_spawn_child(const char *path, char *const *arguments, int fd, pid_t *pid)
+{
+    char *environment[KEPT + 1] = {NULL};
+    struct launch e = {
+        .path = path, .arguments = arguments, .environment = environment, .fd = fd};
+    char *stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+    int rc;
+
+    if (stack == MAP_FAILED)
+        return errno;
+    keep_environment(environment);
+    *pid = clone(run_second, stack + STACK_BYTES, 0, &e);
+    rc = *pid < 0 ? errno : 0;
+    munmap(stack, STACK_BYTES);
+    return rc;
 }

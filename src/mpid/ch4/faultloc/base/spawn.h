@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 /*
  * Starts a program beside a process that must not notice: no SIGCHLD, no child in wait(-1), no
@@ -35,5 +36,12 @@ int faultloc_spawn_find(const char *name, char out[FAULTLOC_SPAWN_PATH]);
  * Errors: ECHILD (the caller takes in orphans, so the program would be its child: it is the first
  * process of a PID namespace, or a subreaper), those of mmap(2), clone(2), execve(2). */
 int faultloc_spawn(const char *path, int fd);
+
+/* Purpose: the same with arguments (the first is the program's name, NULL ends them), as a child of the
+ * caller: *pid, to be waited for by waitpid(2) with __WALL.  Unless the caller ignores SIGCHLD its number is
+ * its own until then, so it can be killed by it.  The caller does not wait until it runs: one that cannot be
+ * executed ends with code 127.
+ * Errors: those of mmap(2), clone(2). */
+int faultloc_spawn_child(const char *path, char *const *arguments, int fd, pid_t *pid);
 
 #endif /* FAULTLOC_SPAWN_H_INCLUDED */

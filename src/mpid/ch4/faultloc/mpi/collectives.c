@@ -41,7 +41,7 @@ static void take_out(MPIR_Comm * comm)
     MPID_THREAD_CS_EXIT(VCI, MPIR_THREAD_VCI_HANDLE_MUTEX);
 }
 
-static bool is_noted(const MPIR_Comm * comm)
+bool MPIDI_faultloc_is_comm_noted(const MPIR_Comm * comm)
 {
     return comm->dev.ch4.faultloc_colls.begun < 0;
 }
@@ -58,7 +58,7 @@ void MPIDI_faultloc_comm_init(MPIR_Comm * comm)
 
 void MPIDI_faultloc_comm_free(MPIR_Comm * comm)
 {
-    if (is_noted(comm))
+    if (MPIDI_faultloc_is_comm_noted(comm))
         take_out(comm);
     comm->dev.ch4.faultloc_colls.begun = 0;
 }
@@ -66,7 +66,7 @@ void MPIDI_faultloc_comm_free(MPIR_Comm * comm)
 void MPIDI_faultloc_begin_collectives(void)
 {
     put_in(MPIR_Process.comm_world);
-    if (MPIR_Process.comm_self && !is_noted(MPIR_Process.comm_self))
+    if (MPIR_Process.comm_self && !MPIDI_faultloc_is_comm_noted(MPIR_Process.comm_self))
         put_in(MPIR_Process.comm_self);
 }
 
@@ -161,7 +161,8 @@ static uint64_t bytes_of(const struct MPIDI_faultloc_coll *coll)
 
 static uint32_t begun_on(const MPIR_Comm * comm)
 {
-    return is_noted(comm) ? FAULTLOC_COLL_BEGUN(&comm->dev.ch4.faultloc_colls) : 0;
+    return MPIDI_faultloc_is_comm_noted(comm) ?
+        FAULTLOC_COLL_BEGUN(&comm->dev.ch4.faultloc_colls) : 0;
 }
 
 static void read_collective(MPIR_Comm * comm, uint32_t n, struct waits_collective *what)

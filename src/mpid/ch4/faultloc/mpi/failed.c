@@ -197,6 +197,7 @@ void MPIDI_faultloc_news(void)
         return;
     __atomic_store_n(&MPIDI_faultloc_page.slot.news, 0, __ATOMIC_SEQ_CST);
     if (b) {
+        MPIDI_faultloc_permit_tracer();
         MPIDI_faultloc_take_question();
         scan(b);
         if (MPIDI_faultloc_settle_held())

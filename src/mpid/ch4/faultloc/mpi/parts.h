@@ -58,6 +58,10 @@ void MPIDI_faultloc_begin_collectives(void);
 void MPIDI_faultloc_last_collective(MPIR_Comm *comm, struct waits_collective *last);
 void MPIDI_faultloc_collective_before(MPIR_Comm *comm, struct waits_collective *before);
 
+/* Purpose: true if its collectives are noted, as those of all communicators are that were made since
+ * faultloc began, and those of the world. */
+bool MPIDI_faultloc_is_comm_noted(const MPIR_Comm *comm);
+
 /* Purpose: the communicators of this rank, `most` of them: those on which it has begun collectives,
  * those used last first, then others.  Returns how many. */
 int MPIDI_faultloc_comms(MPIR_Comm **comms, int most);
@@ -97,6 +101,9 @@ void MPIDI_faultloc_take_board(struct faultloc_board *b);
 /* Purpose: maps the rank's slot of its board, which is behind `fd`, and says there who it is.
  * Returns false, and says why, where that cannot be. */
 bool MPIDI_faultloc_map_slot(int fd, int32_t slot);
+
+/* Purpose: lets the agent have this process traced, where it asks for that. */
+void MPIDI_faultloc_permit_tracer(void);
 
 /* Purpose: all ranks agree: faultloc is on, or it is disabled, and there is no board any more. */
 void MPIDI_faultloc_begin(bool on);
@@ -152,7 +159,7 @@ void MPIDI_faultloc_each_pending(void (*f) (MPIR_Request * req, void *arg), void
 
 /* ---- waits.c --------------------------------------------------------------------------------- */
 
-/* What the calling rank waits for, beside the collective that it may be in. */
+/* What the calling thread waits for, beside the collective that it may be in. */
 struct MPIDI_faultloc_wait {
     enum waits_mode mode; /* WAITS_FOR_NONE: it is not known */
     bool polls;
@@ -160,6 +167,10 @@ struct MPIDI_faultloc_wait {
     MPIR_Request **reqs; /* NULL, complete and inactive ones are passed over */
     MPIR_Comm *comm; /* of a probe; NULL: it is none */
     int context_offset, source, tag; /* of a probe */
+    /* of waits.c, with many threads: */
+    pid_t thread;
+    uint32_t call; /* identifier of its MPI function */
+    struct MPIDI_faultloc_wait *next, **at;
 };
 
 /* Purpose: takes notice that the agent has asked, if it has; from within progress.  Who waits, or
@@ -171,7 +182,11 @@ void MPIDI_faultloc_take_question(void);
 uint64_t MPIDI_faultloc_moment(void);
 
 /* Purpose: answers, if the agent has asked. */
-void MPIDI_faultloc_answer(const struct MPIDI_faultloc_wait *wait);
+void MPIDI_faultloc_answer(struct MPIDI_faultloc_wait *wait);
+
+/* Purpose: lets other threads have MPICH's global lock, if there may be any.  Meanwhile they can say
+ * what this one waits for: `wait` and its requests stay as they are. */
+void MPIDI_faultloc_yield(struct MPIDI_faultloc_wait *wait);
 
 /* ---- transport.c ----------------------------------------------------------------------------- */
 

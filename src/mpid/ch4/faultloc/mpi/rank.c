@@ -8,6 +8,8 @@
 #include "faultloc/base/proc.h"
 #include "faultloc/base/say.h"
 
+#include <sys/prctl.h>
+
 union MPIDI_faultloc_page MPIDI_faultloc_page __attribute__((aligned(FAULTLOC_SLOT_ALIGN)));
 uint32_t MPIDI_faultloc_notes;
 struct MPIDI_faultloc_sums_table MPIDI_faultloc_sums = {
@@ -71,12 +73,27 @@ bool MPIDI_faultloc_map_slot(int fd, int32_t slot)
     return rc == 0 && make_sums();
 }
 
+/* Where Yama lets only ancestors trace (kernel.yama.ptrace_scope = 1), a process may name another one that may,
+ * with the processes that it starts.  There is one such place: a transport that copies between processes may
+ * have named all of them already (UCX does), which must stay; then the agent does not ask for more. */
+void MPIDI_faultloc_permit_tracer(void)
+{
+    static int32_t permitted;
+    int32_t tracer = MPIDI_faultloc_page.slot.tracer;
+
+    if (tracer <= 0 || tracer == permitted || tracer != local.board->agent_pid)
+        return;
+    permitted = tracer;
+    (void) prctl(PR_SET_PTRACER, (unsigned long) tracer, 0, 0, 0);
+}
+
 void MPIDI_faultloc_begin(bool on)
 {
     local.is_on = on;
     MPIDI_faultloc_notes = on;
     if (on) {
         MPIDI_faultloc_begin_collectives();
+        MPIDI_faultloc_permit_tracer();
         (void) faultloc_board_protect(local.board, local.slot);
         return;
     }

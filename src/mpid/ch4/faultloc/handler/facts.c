@@ -1,0 +1,320 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "faultloc/handler/handler.h"
+
+#include "faultloc/base/proc.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define FILE_MAX (256 * 1024)
+
+static const char *root_of(const char *root)
+{
+    return root ? root : "/proc";
+}
+
+/* Reads a file of /proc into text, of which at most room - 1 bytes are kept; -1: it cannot be read. */
+static ssize_t read_text(const char *path, char *text, size_t room)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    size_t len = 0;
+    ssize_t n = -1;
+
+    while (fd >= 0 && len < room - 1 && (n = read(fd, text + len, room - 1 - len)) > 0)
+        len += (size_t) n;
+    if (fd >= 0)
+        close(fd);
+    text[len] = '\0';
+    return n < 0 && len == 0 ? -1 : (ssize_t) len;
+}
+
+static ssize_t read_of(const char *root, pid_t pid, pid_t tid, const char *name, char *text,
+                       size_t room)
+{
+    char path[PATH_MAX];
+
+    snprintf(path, sizeof(path), "%s/%d/task/%d/%s", root_of(root), (int) pid, (int) tid, name);
+    return read_text(path, text, room);
+}
+
+/* What is no printable ASCII is '?'. */
+static void copy_text(char *to, size_t room, const char *from)
+{
+    size_t i = 0;
+
+    for (; from[i] && i < room - 1; i++)
+        to[i] = from[i] >= ' ' && from[i] <= '~' ? from[i] : '?';
+    to[i] = '\0';
+}
+
+/* ---- mounts ---------------------------------------------------------------------------------- */
+
+/* In mountinfo a blank is "\040". */
+static void unescape(char *s)
+{
+    char *to = s;
+
+    for (; *s; s++)
+        if (s[0] == '\\' && s[1] >= '0' && s[1] <= '3' && s[2] >= '0' && s[2] <= '7' &&
+            s[3] >= '0' && s[3] <= '7') {
+            *to++ = (char) ((s[1] - '0') * 64 + (s[2] - '0') * 8 + (s[3] - '0'));
+            s += 3;
+        } else {
+            *to++ = *s;
+        }
+    *to = '\0';
+}
+
+/* "fs1:/home" (NFS, Ceph, sshfs), "//fs1/home" (CIFS), "10.0.0.1@tcp:/scratch" (Lustre). */
+static void find_server(struct handler_mount *m)
+{
+    const char *end = strstr(m->source, ":/");
+    const char *begin = strncmp(m->source, "//", 2) ? m->source : m->source + 2;
+
+    if (begin > m->source)
+        end = strchr(begin, '/');
+    if (end && end > begin)
+        snprintf(m->server, sizeof(m->server), "%.*s", (int) (end - begin), begin);
+}
+
+struct mount_line {
+    long id;
+    char point[PATH_MAX], type[64], source[HANDLER_TEXT_MAX];
+};
+
+/* id parent major:minor root point options [optional]... - type source options */
+static bool read_mount(const char *line, struct mount_line *m)
+{
+    const char *rest = strstr(line, " - ");
+    char type[64], source[HANDLER_TEXT_MAX];
+
+    if (!rest || sscanf(line, "%ld %*d %*s %*s %4095s", &m->id, m->point) != 2 ||
+        sscanf(rest + 3, "%63s %255s", type, source) != 2)
+        return false;
+    unescape(m->point);
+    unescape(source);
+    copy_text(m->type, sizeof(m->type), type);
+    copy_text(m->source, sizeof(m->source), source);
+    return true;
+}
+
+static bool is_below(const char *path, const char *point)
+{
+    size_t len = strlen(point);
+
+    return !strcmp(point, "/") || (!strncmp(path, point, len) && (!path[len] || path[len] == '/'));
+}
+
+bool handler_mount_find(const char *text, long id, const char *path, struct handler_mount *out)
+{
+    size_t best = 0;
+    struct mount_line m;
+    char line[2 * PATH_MAX];
+
+    memset(out, 0, sizeof(*out));
+    for (const char *end; *text; text = *end ? end + 1 : end) {
+        end = strchrnul(text, '\n');
+        snprintf(line, sizeof(line), "%.*s", (int) (end - text), text);
+        if (!read_mount(line, &m) || (id >= 0 ? m.id != id : !is_below(path, m.point)))
+            continue;
+        /* of two at one place the later one covers the other */
+        if (id < 0 && strlen(m.point) < best)
+            continue;
+        best = strlen(m.point);
+        memset(out, 0, sizeof(*out));
+        copy_text(out->point, sizeof(out->point), m.point);
+        copy_text(out->type, sizeof(out->type), m.type);
+        copy_text(out->source, sizeof(out->source), m.source);
+        find_server(out);
+    }
+    return best > 0;
+}
+
+static void find_mount(const char *root, pid_t pid, long id, const char *path,
+                       struct handler_mount *out)
+{
+    char name[PATH_MAX], *text = malloc(FILE_MAX);
+
+    snprintf(name, sizeof(name), "%s/%d/mountinfo", root_of(root), (int) pid);
+    if (text && read_text(name, text, FILE_MAX) > 0)
+        handler_mount_find(text, id, path, out);
+    free(text);
+}
+
+/* ---- the file of a system call --------------------------------------------------------------- */
+
+bool handler_syscall_parse(const char *line, long *number, uint64_t arguments[6], uint64_t *sp,
+                           uint64_t *pc)
+{
+    return sscanf(line,
+                  "%ld 0x%" SCNx64 " 0x%" SCNx64 " 0x%" SCNx64 " 0x%" SCNx64 " 0x%" SCNx64
+                  " 0x%" SCNx64 " 0x%" SCNx64 " 0x%" SCNx64,
+                  number, &arguments[0], &arguments[1], &arguments[2], &arguments[3],
+                  &arguments[4], &arguments[5], sp, pc) == 9 &&
+           *number >= 0;
+}
+
+static long mount_of_fd(const char *root, pid_t pid, int fd)
+{
+    char path[PATH_MAX], text[4096];
+    const char *at;
+    long id = -1;
+
+    snprintf(path, sizeof(path), "%s/%d/fdinfo/%d", root_of(root), (int) pid, fd);
+    if (read_text(path, text, sizeof(text)) > 0 && (at = strstr(text, "mnt_id:")))
+        id = strtol(at + 7, NULL, 10);
+    return id;
+}
+
+/* readlink(2) there asks no file system. */
+static void find_fd(const char *root, pid_t pid, int fd, struct handler_file *f)
+{
+    char path[PATH_MAX], target[PATH_MAX];
+    ssize_t n;
+
+    snprintf(path, sizeof(path), "%s/%d/fd/%d", root_of(root), (int) pid, fd);
+    n = readlink(path, target, sizeof(target) - 1);
+    if (n <= 0)
+        return;
+    target[n] = '\0';
+    f->fd = fd;
+    copy_text(f->path, sizeof(f->path), target);
+    if (target[0] == '/')
+        find_mount(root, pid, mount_of_fd(root, pid, fd), target, &f->mount);
+}
+
+/* A path as the process has it in its memory: one from its own folder has no mount here. */
+static void find_path(const char *root, pid_t pid, uint64_t at, struct handler_file *f)
+{
+    char path[PATH_MAX], text[HANDLER_PATH_MAX] = "";
+    ssize_t n = -1;
+    int fd;
+
+    snprintf(path, sizeof(path), "%s/%d/mem", root_of(root), (int) pid);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd >= 0)
+        n = pread(fd, text, sizeof(text) - 1, (off_t) at);
+    if (fd >= 0)
+        close(fd);
+    if (n <= 0)
+        return;
+    copy_text(f->path, sizeof(f->path), text);
+    if (text[0] == '/')
+        find_mount(root, pid, -1, text, &f->mount);
+}
+
+static void find_call(const char *root, pid_t pid, struct handler_thread *t)
+{
+    const struct handler_syscall *s;
+    uint64_t arguments[6];
+    char line[512];
+    long number;
+
+    if (read_of(root, pid, t->tid, "syscall", line, sizeof(line)) <= 0 ||
+        !handler_syscall_parse(line, &number, arguments, &t->sp, &t->pc))
+        return;
+    t->syscall = number;
+    s = handler_syscall(number);
+    if (s && s->fd >= 0)
+        find_fd(root, pid, (int) arguments[s->fd], &t->file);
+    else if (s && s->path >= 0)
+        find_path(root, pid, arguments[s->path], &t->file);
+}
+
+/* ---- threads --------------------------------------------------------------------------------- */
+
+static void read_thread(const char *root, pid_t pid, struct handler_thread *t)
+{
+    char folder[PATH_MAX], text[256];
+    struct faultloc_proc proc;
+
+    snprintf(folder, sizeof(folder), "%s/%d/task", root_of(root), (int) pid);
+    if (faultloc_proc_read(folder, t->tid, &proc)) {
+        t->why = "the thread has ended";
+        return;
+    }
+    t->state = proc.state;
+    copy_text(t->name, sizeof(t->name), proc.comm);
+    if (read_of(root, pid, t->tid, "wchan", text, sizeof(text)) > 0 && strcmp(text, "0"))
+        copy_text(t->wait_channel, sizeof(t->wait_channel), text);
+    if (read_of(root, pid, t->tid, "schedstat", text, sizeof(text)) > 0)
+        t->cpu_s = strtod(text, NULL) / 1e9;
+    find_call(root, pid, t);
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const struct handler_thread *x = a, *y = b;
+
+    return x->tid < y->tid ? -1 : x->tid > y->tid;
+}
+
+/* The first thread has the number of the process, and comes first. */
+static int list_threads(const char *root, struct handler_process *p)
+{
+    char path[PATH_MAX];
+    const struct dirent *e;
+    DIR *dir;
+
+    snprintf(path, sizeof(path), "%s/%d/task", root_of(root), (int) p->pid);
+    dir = opendir(path);
+    if (!dir)
+        return errno;
+    while ((e = readdir(dir))) {
+        long tid = strtol(e->d_name, NULL, 10);
+        if (tid <= 0)
+            continue;
+        p->all_threads++;
+        if (p->threads == HANDLER_THREADS_MAX)
+            continue;
+        p->thread[p->threads++] = (struct handler_thread){
+            .tid = (pid_t) tid, .syscall = -1, .cpu_s = -1, .file = {.fd = -1}};
+    }
+    closedir(dir);
+    qsort(p->thread, (size_t) p->threads, sizeof(*p->thread), by_number);
+    return 0;
+}
+
+void handler_facts(const char *root, struct handler_process *p)
+{
+    struct faultloc_proc proc;
+    int rc = faultloc_proc_read(root, p->pid, &proc);
+
+    if (!rc && p->start && proc.start != p->start)
+        rc = ESRCH;
+    p->why = rc == ESRCH ? "there is no such process" : rc ? "/proc cannot be read" : NULL;
+    if (p->why)
+        return;
+    p->start = proc.start;
+    p->state = proc.state;
+    copy_text(p->name, sizeof(p->name), proc.comm);
+    p->thread = calloc(HANDLER_THREADS_MAX, sizeof(*p->thread));
+    if (!p->thread || list_threads(root, p)) {
+        p->why = p->thread ? "its threads cannot be listed" : "out of memory";
+        return;
+    }
+    for (int i = 0; i < p->threads; i++)
+        read_thread(root, p->pid, &p->thread[i]);
+}
+
+void handler_free(struct handler_process *p)
+{
+    for (int i = 0; i < p->threads; i++) {
+        free(p->thread[i].stack);
+        free(p->thread[i].frame);
+    }
+    free(p->thread);
+    p->thread = NULL;
+    p->threads = 0;
+}

@@ -1,0 +1,132 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef FAULTLOC_HANDLER_H_INCLUDED
+#define FAULTLOC_HANDLER_H_INCLUDED
+
+#include <json.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/*
+ * The program faultloc-handler: says of processes of its own user what their threads do and where in
+ * the code they are.  It is a process of its own, because reading symbols may crash, and a file system
+ * that does not answer may hold it for ever: that costs the stack, and nothing else.
+ *
+ *     main.c      the order of the work, the deadline, the output
+ *     facts.c     what /proc says: state, system call, open file, mount point
+ *     syscalls.c  the numbers of system calls: names, and which have a file
+ *     snapshot.c  registers and stack of each thread, which runs on at once
+ *     unwind.c    from a snapshot to function, file and line (libdwfl)
+ *     print.c     JSON
+ *
+ * What a process does is bounded here and checked again by who reads it.
+ */
+
+#define HANDLER_THREADS_MAX 64 /* of a process that are looked at */
+#define HANDLER_FRAMES_MAX 96 /* of a thread, from the inside */
+#define HANDLER_TEXT_MAX 256
+#define HANDLER_PATH_MAX 512
+
+/* A mounted file system; "": not known. */
+struct handler_mount {
+    char point[HANDLER_PATH_MAX], type[64], source[HANDLER_TEXT_MAX];
+    char server[HANDLER_TEXT_MAX]; /* where it is on a network, by `source` */
+};
+
+/* What a system call works on; fd -1: a path. */
+struct handler_file {
+    int fd;
+    char path[HANDLER_PATH_MAX]; /* as the kernel names it: "pipe:[123]" too; "": there is none */
+    struct handler_mount mount;
+};
+
+struct handler_frame {
+    uint64_t pc;
+    int line; /* 0: not known, as are texts that are "" */
+    char function[HANDLER_TEXT_MAX], file[HANDLER_PATH_MAX], module[HANDLER_TEXT_MAX];
+};
+
+#define HANDLER_REGISTERS 33
+
+struct handler_thread {
+    pid_t tid;
+    char state, name[64], wait_channel[64];
+    double cpu_s; /* < 0: not known */
+    long syscall; /* < 0: none, or not known */
+    struct handler_file file;
+    /* the snapshot */
+    bool has_registers; /* all; else those that `sp` and `pc` are in, which are 0 where none is known */
+    uint64_t sp, pc, registers[HANDLER_REGISTERS]; /* in DWARF's order */
+    uint8_t *stack; /* from `stack_at` on */
+    uint64_t stack_at;
+    size_t stack_bytes;
+    uint64_t pause_ns; /* for so long the thread was held; 0: it was not */
+    /* what came of it */
+    int frames;
+    struct handler_frame *frame; /* the innermost first */
+    bool is_cut; /* there are further frames */
+    const char *why; /* there is no stack, or not all of it; NULL: nothing is missing */
+};
+
+struct handler_process {
+    pid_t pid;
+    uint64_t start; /* as proc(5) has it, field 22; 0: any */
+    char state, name[64];
+    int all_threads, threads;
+    struct handler_thread *thread;
+    const char *why; /* nothing is known of it; NULL: something is */
+    bool done; /* the stacks are in */
+};
+
+/* ---- facts.c --------------------------------------------------------------------------------- */
+
+/* Purpose: fills in what /proc says of a process and its threads, which the process then owns; asks no
+ * other file system.  `root`: where proc is mounted, NULL: /proc. */
+void handler_facts(const char *root, struct handler_process *p);
+void handler_free(struct handler_process *p);
+
+/* Purpose: of the text of a mountinfo file the mount with number `id`, or where that is < 0 the one that
+ * `path` is below.  False: there is none.  Pure. */
+bool handler_mount_find(const char *text, long id, const char *path, struct handler_mount *out);
+
+/* Purpose: the numbers of a line of /proc/PID/syscall.  False: it waits in no call.  Pure. */
+bool handler_syscall_parse(const char *line, long *number, uint64_t arguments[6], uint64_t *sp,
+                           uint64_t *pc);
+
+/* ---- syscalls.c ------------------------------------------------------------------------------ */
+
+struct handler_syscall {
+    long number;
+    const char *name;
+    int fd, path; /* the argument that is it, 0 to 5; -1: none is */
+    bool interrupts; /* who is held in it has it end with EINTR: signal(7), "Interruption of system
+                      * calls and library functions by stop signals" */
+};
+
+/* Purpose: NULL: not known here. */
+const struct handler_syscall *handler_syscall(long number);
+
+/* ---- snapshot.c ------------------------------------------------------------------------------ */
+
+/* Purpose: copies registers and up to `bytes` of the stack of each thread, which is held for that long
+ * and no longer; what is in the kernel and would notice is not held.  When it returns the kernel has let
+ * go of all of them, also where one could not be held in time. */
+void handler_snapshot(struct handler_process *p, size_t bytes);
+
+/* ---- unwind.c -------------------------------------------------------------------------------- */
+
+/* Purpose: fills in the frames, from the snapshots; where there is no libdw, why there are none. */
+void handler_unwind(struct handler_process *p);
+bool handler_can_unwind(void);
+
+/* ---- print.c --------------------------------------------------------------------------------- */
+
+/* Purpose: the JSON of a process, schema faultloc-handler/1 (faultloc-handler(1)).  NULL: out of memory. */
+struct json_object *handler_json(const struct handler_process *p);
+
+#endif /* FAULTLOC_HANDLER_H_INCLUDED */

@@ -1,0 +1,202 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "faultloc/handler/handler.h"
+
+#include <err.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+/*
+ * What needs no file system but /proc is printed first, of all processes; then they are copied, all
+ * within milliseconds; then the copies are read, which may take long, and printed one by one.  So a deadline
+ * costs only what was not printed before it.
+ */
+
+#define PROCESSES_MAX 1024
+#define DEADLINE_MS 5000
+#define STACK_KIB 256
+
+static const char usage[] =
+    "Usage: faultloc-handler [OPTION]... PID[:START]...\n"
+    "\n"
+    "Prints what processes of this user do, and the stack of each of their threads with function, file\n"
+    "and line: JSON, schema faultloc-handler/1, one object a line. Of each process a line comes at once,\n"
+    "which has no stacks, and a whole one when its stacks are known. A thread is held for a fraction of a\n"
+    "millisecond, by ptrace(2), and never left held.\n"
+    "\n"
+    "  PID              a process; with START (field 22 of /proc/PID/stat) only if it began then\n"
+    "  --deadline MS    the program ends after so long, with what it has (default: 5000)\n"
+    "  --stack-kib N    so much of each thread's stack is read, from the inside (default: 256)\n"
+    "  --fd N           prints to this descriptor (default: 1)\n"
+    "  --no-stacks      nothing is held: only the first lines\n"
+    "  --version        what this program was built with\n"
+    "  --help           this text\n"
+    "\n"
+    "Exit code: 0 every thread has a stack, 1 some have none, and \"why_not\" says why, 2 wrong usage;\n"
+    "after the deadline the program ends by SIGALRM.\n";
+
+struct options {
+    long deadline_ms, stack_kib, fd;
+    bool no_stacks;
+    int n;
+    struct handler_process process[PROCESSES_MAX];
+};
+
+static bool wrong(const char *what, const char *which)
+{
+    warnx("%s%.100s; see faultloc-handler --help", what, which);
+    return false;
+}
+
+/* ---- options --------------------------------------------------------------------------------- */
+
+static bool read_number(const char *text, long least, long most, long *out)
+{
+    char *end;
+
+    errno = 0;
+    *out = strtol(text, &end, 10);
+    return *text && !*end && !errno && *out >= least && *out <= most;
+}
+
+static bool read_process(const char *text, struct options *o)
+{
+    struct handler_process *p = &o->process[o->n];
+    char *end;
+    long pid;
+
+    errno = 0;
+    pid = strtol(text, &end, 10);
+    if (pid <= 0 || pid > INT32_MAX || errno || (*end && *end != ':'))
+        return wrong("no process number: ", text);
+    if (o->n == PROCESSES_MAX)
+        return wrong("too many processes", "");
+    p->pid = (pid_t) pid;
+    if (*end)
+        p->start = strtoull(end + 1, &end, 10);
+    o->n++;
+    return *end ? wrong("no start of a process: ", text) : true;
+}
+
+/* Where an option's number goes, and its largest; NULL: it has none. */
+static long *number_of(const char *name, struct options *o, long *most)
+{
+    bool is_deadline = !strcmp(name, "--deadline"), is_fd = !strcmp(name, "--fd");
+
+    *most = is_deadline ? 600000 : is_fd ? 1023 : 8192;
+    return is_deadline                       ? &o->deadline_ms
+           : is_fd                           ? &o->fd
+           : !strcmp(name, "--stack-kib") ? &o->stack_kib
+                                             : NULL;
+}
+
+static bool read_options(int n, char **arguments, struct options *o)
+{
+    long *number, most;
+
+    for (int i = 1; i < n; i++) {
+        if ((number = number_of(arguments[i], o, &most))) {
+            if (i + 1 == n || !read_number(arguments[i + 1], 1, most, number))
+                return wrong("missing or wrong number after ", arguments[i]);
+            i++;
+        } else if (!strcmp(arguments[i], "--no-stacks")) {
+            o->no_stacks = true;
+        } else if (arguments[i][0] == '-') {
+            return wrong("no such option: ", arguments[i]);
+        } else if (!read_process(arguments[i], o)) {
+            return false;
+        }
+    }
+    return o->n > 0 || wrong("missing PID", "");
+}
+
+/* ---- the work -------------------------------------------------------------------------------- */
+
+/* The default action of SIGALRM ends the process wherever it is, and the kernel lets go of what it
+ * holds.  Who started it may be gone before that: then nobody wants to know. */
+static void set_deadline(long ms)
+{
+    struct itimerval t = {.it_value = {.tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000}};
+    sigset_t none;
+
+    signal(SIGALRM, SIG_DFL);
+    signal(SIGTERM, SIG_DFL);
+    signal(SIGCHLD, SIG_DFL); /* of one that is ignored nothing comes, and the agent ignores it */
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    setitimer(ITIMER_REAL, &t, NULL);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+}
+
+static void print(const struct handler_process *p)
+{
+    struct json_object *o = handler_json(p);
+
+    if (o)
+        puts(json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN |
+                                                   JSON_C_TO_STRING_NOSLASHESCAPE));
+    fflush(stdout);
+    json_object_put(o);
+}
+
+static bool has_all(const struct handler_process *p)
+{
+    for (int i = 0; i < p->threads; i++)
+        if (p->thread[i].why)
+            return false;
+    return !p->why;
+}
+
+static int run(struct options *o)
+{
+    int code = 0;
+
+    for (int i = 0; i < o->n; i++) {
+        handler_facts(NULL, &o->process[i]);
+        print(&o->process[i]);
+    }
+    for (int i = 0; i < o->n && !o->no_stacks; i++)
+        handler_snapshot(&o->process[i], (size_t) o->stack_kib * 1024);
+    for (int i = 0; i < o->n; i++) {
+        struct handler_process *p = &o->process[i];
+        if (!o->no_stacks) {
+            handler_unwind(p);
+            print(p);
+        }
+        code = code || !has_all(p);
+        handler_free(p);
+    }
+    return ferror(stdout) ? 1 : code;
+}
+
+static int print_version(void)
+{
+    printf("faultloc-handler %s, %s\n", FAULTLOC_VERSION,
+           handler_can_unwind() ? "with stacks (libdw)" : "without stacks: libdw was not found");
+    return 0;
+}
+
+int main(int n, char **arguments)
+{
+    static struct options o = {.deadline_ms = DEADLINE_MS, .stack_kib = STACK_KIB, .fd = 1};
+
+    if (n == 2 && (!strcmp(arguments[1], "--help") || !strcmp(arguments[1], "-h")))
+        return fputs(usage, stdout) < 0;
+    if (n == 2 && !strcmp(arguments[1], "--version"))
+        return print_version();
+    if (!read_options(n, arguments, &o))
+        return 2;
+    set_deadline(o.deadline_ms);
+    if (o.fd != STDOUT_FILENO && dup2((int) o.fd, STDOUT_FILENO) < 0)
+        return 2;
+    return run(&o);
+}

@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+##
+## Copyright (C) by the FaultLoc authors
+##     See COPYRIGHT in top-level directory
+##
+
+# Where ranks are in their code, asked while the job runs: function and line of one rank, and of all,
+# merged; of two nodes in name.  The job goes on as if nobody had asked.
+# Exit code: 0 passed, 1 failed, 77 faultloc-handler was built without libdw.
+set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/same.sh"
+
+handler=$mpi/libexec/faultloc-handler
+faultloc=${FAULTLOC_PROGRAM:?names the program faultloc}
+[ -x "$handler" ] || { echo "SKIP: no $handler"; exit 77; }
+"$handler" --version | grep -q 'with stacks' || { echo "SKIP: $("$handler" --version)"; exit 77; }
+"$here/build.sh" --mpi "$mpi" --out "$bin" stacks
+mkdir -m 700 "$work/run"
+export XDG_RUNTIME_DIR=$work/run
+
+line() { grep -n "/\* line of $1 \*/" "$here/stacks.c" | cut -d: -f1; }
+
+MPIR_CVAR_FAULTLOC=1 MPIR_CVAR_FAULTLOC_REPORT=$work/report.json timeout 300 "$mpi/bin/mpiexec" -n 4 \
+    bash -c 'export MPIR_CVAR_FAULTLOC_NODE_NAME=n$((PMI_RANK / 2)); exec "$@"' bash \
+    "$bin/stacks" "$work/go" </dev/null >"$work/out" 2>"$work/err" &
+job=$!
+trap 'kill $job 2>/dev/null || :; rm -rf "$work"' EXIT
+for _ in $(seq 300); do
+    id=$(find "$work/run" -name '*@n0.sock' -printf '%f\n' 2>/dev/null | sed 's/@.*//')
+    [ -z "$id" ] || break
+    sleep 0.2
+done
+[ -n "$id" ] || bad "the job has not begun: $(cat "$work/err")"
+
+# has WHAT TEXT: in the last answer; the ranks may still be in MPI_Init, so it is asked again.
+has() { grep -qE -- "$2" "$work/answer"; }
+asked() { # WHAT TEXT COMMAND...
+    local what=$1 text=$2
+    shift 2
+    for _ in 1 2 3 4 5 6 7 8; do
+        "$faultloc" "$@" >"$work/answer" 2>&1 || :
+        ! has "$what" "$text" || { echo "ok: $what"; return; }
+        sleep 1
+    done
+    bad "$what: no '$text' in: $(cat "$work/answer")"
+}
+
+asked "a rank outside MPI, asked by the other node" \
+    "main stacks.c:[0-9]+ > solve stacks.c:[0-9]+ > lost_here stacks.c:$(line lost_here) > " \
+    ask rank 2 --job "$id" --node n0
+has "its state" "thread [0-9]+ \(stacks\): state [RS].* of CPU time" ||
+    bad "its state: $(cat "$work/answer")"
+asked "a rank that computes" "solve stacks.c:[0-9]+ > compute" ask rank 1 --job "$id"
+asked "a rank that waits" "> exchange stacks.c:[0-9]+ > MPI_Recv$" ask rank 3 --job "$id"
+asked "all ranks, merged" "^4 ranks \(0-3\)  main stacks.c:[0-9]+" status "$id" --stacks
+has "those that wait" "^  2 ranks \(0, 3\)  solve stacks.c:[0-9]+ > exchange stacks.c:[0-9]+ > MPI_Recv$" ||
+    bad "those that wait: $(cat "$work/answer")"
+has "the lost one" "^  1 rank \(2\)  solve stacks.c:[0-9]+ > lost_here" ||
+    bad "the lost one: $(cat "$work/answer")"
+
+touch "$work/go"
+code=0
+wait $job || code=$?
+[ $code = 0 ] && [ "$(cat "$work/out")" = "all have gone on" ] ||
+    bad "the job was disturbed: code $code, $(cat "$work/out" "$work/err")"
+echo "ok: the job has gone on"

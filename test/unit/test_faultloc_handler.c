@@ -1,0 +1,383 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+/* The program faultloc-handler: what it reads from /proc, and what it does to those that it looks at. */
+
+#include "faultloc/base/proc.h"
+#include "faultloc/handler/handler.h"
+#include "suite.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* ---- mounts ---------------------------------------------------------------------------------- */
+
+static const char mounts[] =
+    "21 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw\n"
+    "30 21 0:26 / /home rw shared:2 master:3 - nfs4 fs1.site:/export/home rw,vers=4.2\n"
+    "31 21 0:27 / /home/scratch\\040two rw - lustre 10.0.0.1@tcp:/scratch rw\n"
+    "32 21 0:28 / /smb rw - cifs //win/share\\040x rw\n"
+    "33 21 0:29 / /mnt rw - fuse.sshfs me@box:/data rw\n"
+    "34 21 0:30 / /tmp rw - tmpfs tmpfs rw\n"
+    "35 30 0:31 / /home rw - tmpfs upper rw\n"
+    "garbage\n";
+
+static const struct {
+    long id;
+    const char *path, *point, *type, *server;
+} mount_rows[] = {{-1, "/etc/passwd", "/", "ext4", ""},
+                  {-1, "/home2/x", "/", "ext4", ""},
+                  {-1, "/home/me/f", "/home", "tmpfs", ""}, /* the later one covers */
+                  {30, "", "/home", "nfs4", "fs1.site"},
+                  {-1, "/home/scratch two/f", "/home/scratch two", "lustre", "10.0.0.1@tcp"},
+                  {-1, "/smb/a", "/smb", "cifs", "win"},
+                  {33, "/etc", "/mnt", "fuse.sshfs", "me@box"},
+                  {-1, "/tmp", "/tmp", "tmpfs", ""}};
+
+START_TEST(a_path_is_below_a_mount)
+{
+    struct handler_mount m;
+
+    ck_assert(handler_mount_find(mounts, mount_rows[_i].id, mount_rows[_i].path, &m));
+    ck_assert_str_eq(m.point, mount_rows[_i].point);
+    ck_assert_str_eq(m.type, mount_rows[_i].type);
+    ck_assert_str_eq(m.server, mount_rows[_i].server);
+}
+END_TEST
+
+START_TEST(no_mount_is_found_in_nothing)
+{
+    struct handler_mount m;
+
+    ck_assert(!handler_mount_find("", -1, "/", &m));
+    ck_assert(!handler_mount_find(mounts, 99, "/home", &m));
+    ck_assert(!handler_mount_find("1 2 - \n - - -\n\n", -1, "/", &m));
+}
+END_TEST
+
+/* ---- system calls ---------------------------------------------------------------------------- */
+
+static const struct {
+    const char *line;
+    long number;
+} call_rows[] = {{"0 0x3 0x7ffd 0x1 0x0 0x0 0x0 0x7fff10 0x7f1234", 0},
+                 {"running", -1},
+                 {"-1 0x7fff10 0x7f1234", -1},
+                 {"0 0x3 0x7ffd", -1},
+                 {"", -1}};
+
+START_TEST(a_line_of_syscall_is_read)
+{
+    uint64_t a[6], sp = 0, pc = 0;
+    long number = -1;
+    bool is = handler_syscall_parse(call_rows[_i].line, &number, a, &sp, &pc);
+
+    ck_assert_int_eq(is, call_rows[_i].number >= 0);
+    if (is) {
+        ck_assert_int_eq(a[0], 3);
+        ck_assert_uint_eq(sp, 0x7fff10);
+        ck_assert_uint_eq(pc, 0x7f1234);
+    }
+}
+END_TEST
+
+START_TEST(calls_that_would_be_interrupted_are_known)
+{
+    ck_assert_str_eq(handler_syscall(SYS_read)->name, "read");
+    ck_assert_int_eq(handler_syscall(SYS_openat)->path, 1);
+    ck_assert(handler_syscall(SYS_epoll_pwait)->interrupts);
+    ck_assert(handler_syscall(SYS_msgrcv)->interrupts);
+    ck_assert(!handler_syscall(SYS_futex)->interrupts);
+    ck_assert_ptr_null(handler_syscall(99999));
+    ck_assert_ptr_null(handler_syscall(-1));
+}
+END_TEST
+
+/* ---- a process that is looked at ------------------------------------------------------------- */
+
+static volatile long turns;
+static volatile sig_atomic_t handled;
+
+static __attribute__((noinline)) void wait_in_epoll(void)
+{
+    struct epoll_event e;
+    int fd = epoll_create1(0);
+
+    _exit(epoll_wait(fd, &e, 1, -1) < 0 ? 40 : 41); /* not to be interrupted */
+}
+
+static __attribute__((noinline)) void read_pipe(void)
+{
+    int fd[2];
+    char c;
+
+    if (pipe(fd) == 0 && read(fd[0], &c, 1) != 1)
+        _exit(42); /* not to be interrupted, either */
+    turns++;
+}
+
+static __attribute__((noinline)) void spin(void)
+{
+    for (;;)
+        turns++;
+}
+
+static void count_signal(int signal_)
+{
+    (void) signal_;
+    handled++;
+}
+
+/* Computes, and handles signals: each must come. */
+static __attribute__((noinline)) void spin_and_handle(void)
+{
+    signal(SIGUSR1, count_signal);
+    while (handled < 100)
+        turns++;
+    _exit(7);
+}
+
+static pid_t start(void (*run)(void))
+{
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        run();
+        _exit(0);
+    }
+    return pid;
+}
+
+static char state_of(pid_t pid)
+{
+    struct faultloc_proc proc = {0};
+
+    faultloc_proc_read(NULL, pid, &proc);
+    return proc.state;
+}
+
+static void await_state(pid_t pid, char state)
+{
+    for (int i = 0; i < 10000 && state_of(pid) != state; i++)
+        usleep(1000);
+    ck_assert_int_eq(state_of(pid), state);
+}
+
+static void hold(pid_t pid, struct handler_process *p)
+{
+    *p = (struct handler_process){.pid = pid};
+    handler_facts(NULL, p);
+    handler_snapshot(p, 64 * 1024);
+}
+
+static void look_at(pid_t pid, struct handler_process *p)
+{
+    hold(pid, p);
+    handler_unwind(p);
+}
+
+static bool has_function(const struct handler_thread *t, const char *function)
+{
+    for (int i = 0; i < t->frames; i++)
+        if (!strcmp(t->frame[i].function, function))
+            return true;
+    return false;
+}
+
+static void end(pid_t pid)
+{
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+}
+
+static const struct {
+    void (*run)(void);
+    char state;
+    const char *function, *call;
+    bool held;
+} looks[] = {{read_pipe, 'S', "read_pipe", "read", true},
+             {spin, 'R', "spin", NULL, true},
+             {wait_in_epoll, 'S', "wait_in_epoll", "epoll_wait", false}};
+
+/* Many times: it goes on as it was, and a call that would be interrupted is not. */
+START_TEST(one_that_is_looked_at_notices_nothing)
+{
+    pid_t pid = start(looks[_i].run);
+    struct handler_process p;
+    int status;
+
+    await_state(pid, looks[_i].state);
+    usleep(20000);
+    for (int i = 0; i < 5; i++) {
+        look_at(pid, &p);
+        ck_assert_ptr_null(p.why);
+        ck_assert_int_eq(p.threads, 1);
+        ck_assert_int_eq(p.thread[0].pause_ns > 0, looks[_i].held);
+        if (looks[_i].call)
+            ck_assert_str_eq(handler_syscall(p.thread[0].syscall)->name, looks[_i].call);
+        if (handler_can_unwind() && looks[_i].held)
+            ck_assert_msg(has_function(&p.thread[0], looks[_i].function), "%s",
+                          p.thread[0].why ? p.thread[0].why : "another function");
+        handler_free(&p);
+    }
+    ck_assert_int_eq(waitpid(pid, &status, WNOHANG), 0);
+    await_state(pid, looks[_i].state);
+    end(pid);
+}
+END_TEST
+
+START_TEST(one_that_is_stopped_stays_so_and_goes_on)
+{
+    pid_t pid = start(read_pipe);
+    struct handler_process p;
+
+    await_state(pid, 'S');
+    kill(pid, SIGSTOP);
+    await_state(pid, 'T');
+    look_at(pid, &p);
+    if (handler_can_unwind())
+        ck_assert(has_function(&p.thread[0], "read_pipe"));
+    handler_free(&p);
+    ck_assert_int_eq(state_of(pid), 'T');
+    kill(pid, SIGCONT);
+    await_state(pid, 'S');
+    end(pid);
+}
+END_TEST
+
+START_TEST(no_signal_is_lost)
+{
+    pid_t pid = start(spin_and_handle);
+    struct handler_process p;
+    int status = 0, sent;
+
+    usleep(50000);
+    for (sent = 0; sent < 100000 && waitpid(pid, &status, WNOHANG) == 0; sent++) {
+        kill(pid, SIGUSR1);
+        hold(pid, &p);
+        handler_free(&p);
+    }
+    ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 7);
+    ck_assert_int_le(sent, 1000);
+}
+END_TEST
+
+START_TEST(one_that_a_debugger_holds_is_left_alone)
+{
+    pid_t pid = start(spin), other;
+    struct handler_process p;
+    int fd[2];
+    char c = 0;
+
+    ck_assert_int_eq(pipe(fd), 0);
+    other = fork();
+    if (other == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        c = ptrace(PTRACE_SEIZE, pid, NULL, NULL) == 0;
+        if (write(fd[1], &c, 1) == 1)
+            for (;;)
+                pause();
+    }
+    ck_assert(read(fd[0], &c, 1) == 1 && c == 1);
+    look_at(pid, &p);
+    ck_assert_int_eq(p.thread[0].frames, 0);
+    ck_assert_ptr_nonnull(strstr(p.thread[0].why, "a debugger holds it"));
+    handler_free(&p);
+    end(other);
+    look_at(pid, &p);
+    ck_assert(!p.thread[0].why || !handler_can_unwind());
+    handler_free(&p);
+    end(pid);
+}
+END_TEST
+
+START_TEST(another_process_of_that_number_is_not_meant)
+{
+    struct handler_process p = {.pid = getpid(), .start = 1};
+
+    handler_facts(NULL, &p);
+    ck_assert_str_eq(p.why, "there is no such process");
+    handler_free(&p);
+}
+END_TEST
+
+/* ---- the program ----------------------------------------------------------------------------- */
+
+/* Returns its exit code, -1: a signal ended it. */
+static int run(const char *arguments)
+{
+    char command[512];
+    int status;
+
+    snprintf(command, sizeof(command), "exec %s/faultloc-handler %s >/dev/null 2>&1",
+             getenv("top_builddir"), arguments);
+    status = system(command);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+START_TEST(exit_codes)
+{
+    char arguments[64];
+
+    ck_assert_int_eq(run("--help"), 0);
+    ck_assert_int_eq(run("--version"), 0);
+    ck_assert_int_eq(run(""), 2);
+    ck_assert_int_eq(run("0"), 2);
+    ck_assert_int_eq(run("12x"), 2);
+    ck_assert_int_eq(run("--nothing 1"), 2);
+    ck_assert_int_eq(run("--deadline x 1"), 2);
+    ck_assert_int_eq(run("2000000000"), 1);
+    snprintf(arguments, sizeof(arguments), "--no-stacks %d", (int) getpid());
+    ck_assert_int_eq(run(arguments), 0);
+}
+END_TEST
+
+/* It is ended while it has a thread; the kernel lets go of that. */
+START_TEST(one_whose_handler_is_killed_goes_on)
+{
+    pid_t pid = start(spin), handler;
+    int status;
+
+    for (int i = 0; i < 10; i++) {
+        handler = fork();
+        if (handler == 0) {
+            struct handler_process p = {.pid = pid};
+            handler_facts(NULL, &p);
+            if (ptrace(PTRACE_SEIZE, pid, NULL, NULL) || ptrace(PTRACE_INTERRUPT, pid, NULL, NULL))
+                _exit(1);
+            waitpid(pid, &status, __WALL);
+            raise(SIGKILL);
+        }
+        waitpid(handler, &status, 0);
+        ck_assert(WIFSIGNALED(status));
+        await_state(pid, 'R');
+    }
+    end(pid);
+}
+END_TEST
+
+SUITE("faultloc-handler")
+{
+    TEST_ROWS(a_path_is_below_a_mount, COUNT(mount_rows));
+    TEST(no_mount_is_found_in_nothing);
+    TEST_ROWS(a_line_of_syscall_is_read, COUNT(call_rows));
+    TEST(calls_that_would_be_interrupted_are_known);
+    TEST_ROWS(one_that_is_looked_at_notices_nothing, COUNT(looks));
+    TEST(one_that_is_stopped_stays_so_and_goes_on);
+    TEST(no_signal_is_lost);
+    TEST(one_that_a_debugger_holds_is_left_alone);
+    TEST(another_process_of_that_number_is_not_meant);
+    TEST(one_whose_handler_is_killed_goes_on);
+    TEST(exit_codes);
+}
