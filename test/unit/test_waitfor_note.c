@@ -75,6 +75,32 @@ START_TEST(another_rank_to_wait_for_begins_anew)
 }
 END_TEST
 
+static void go_on_for_a_moment(struct ranks *r, int32_t rank, int32_t from, ftree_time moment)
+{
+    ranks_go_on(r, rank);
+    world_run(r->w, moment);
+    receive(r, rank, from);
+}
+
+START_TEST(an_interruption_does_not_bring_the_next_note_earlier)
+{
+    struct ranks *r = ranks_of(world_new(4, 4, 4));
+
+    receive(r, 1, 14);
+    world_run(r->w, 12 * SECOND); /* a note after 10 s, */
+    ck_assert_int_eq(r->w->notes, 1);
+    go_on_for_a_moment(r, 1, 14, SECOND);
+    world_run(r->w, 15 * SECOND);
+    ck_assert_int_eq(r->w->notes, 1);
+    world_run(r->w, 5 * SECOND); /* after 30 s, */
+    ck_assert_int_eq(r->w->notes, 2);
+    go_on_for_a_moment(r, 1, 14, 90 * SECOND); /* and 10 s after a wait that is another one */
+    world_run(r->w, 12 * SECOND);
+    ck_assert_int_eq(r->w->notes, 3);
+    world_free(r->w);
+}
+END_TEST
+
 START_TEST(while_a_verdict_stands_there_is_no_note)
 {
     struct ranks *r = ranks_of(world_new(4, 4, 4));
@@ -150,6 +176,7 @@ SUITE("waitfor_note")
     TEST(a_note_comes_after_ten_stall_limits_and_at_doubling_intervals);
     TEST(those_most_waited_for_are_first);
     TEST(another_rank_to_wait_for_begins_anew);
+    TEST(an_interruption_does_not_bring_the_next_note_earlier);
     TEST(while_a_verdict_stands_there_is_no_note);
     TEST_ROWS(what_the_rank_does_is_said, 2);
     TEST(a_rank_in_short_waits_has_not_waited);

@@ -23,6 +23,21 @@ static bool any_verdict(const struct ftree *ft)
     return false;
 }
 
+/* Ranks that go on for a moment, or wait for one another in turns, get no more notes than those that
+ * wait all the time. */
+static void note_later(struct ftree *ft, ftree_time now)
+{
+    struct ftree_waitfor *h = ft->waitfor;
+    ftree_time first = NOTE_AFTER * ft->cfg.stall;
+
+    h->work->unexplained = now > ft->cfg.stall ? now - ft->cfg.stall : 1;
+    h->work->note_at = h->work->unexplained + first;
+    if (h->noted == 0 || h->noted + 2 * h->note_pause <= now)
+        h->note_pause = first;
+    else
+        h->work->note_at = ftree_max(h->work->note_at, h->noted + h->note_pause);
+}
+
 /* Ranks that compute in turns keep the others waiting for ever, but none of them does for long. */
 void waitfor_note(struct ftree *ft, ftree_time now, const struct waits *w)
 {
@@ -38,11 +53,8 @@ void waitfor_note(struct ftree *ft, ftree_time now, const struct waits *w)
         work->note_at = FTREE_NEVER;
         return;
     }
-    if (work->unexplained)
-        return;
-    work->unexplained = now > ft->cfg.stall ? now - ft->cfg.stall : 1;
-    work->note_pause = NOTE_AFTER * ft->cfg.stall;
-    work->note_at = work->unexplained + work->note_pause;
+    if (!work->unexplained)
+        note_later(ft, now);
 }
 
 /* Of a rank that did not answer its agent knows since when it waits in MPI, if it does. */
@@ -124,10 +136,12 @@ void waitfor_note_tick(struct ftree *ft, ftree_time now)
 
     if (w->note_at > now)
         return;
-    w->note_pause = ftree_min(2 * w->note_pause, NOTE_PAUSE_MAX);
-    w->note_at = now + w->note_pause;
+    w->note_at = now + ft->cfg.stall; /* if it cannot be said now */
     if (!count_anew(ft, now) || w->waiting == 0)
         return;
+    ft->waitfor->noted = now;
+    ft->waitfor->note_pause = ftree_min(2 * ft->waitfor->note_pause, NOTE_PAUSE_MAX);
+    w->note_at = now + ft->waitfor->note_pause;
     note.count = w->waiting;
     note.waiting = now - w->unexplained;
     FTREE_EACH(waitfor_answer_of_rank, a, w->end_answers)

@@ -150,7 +150,7 @@ struct waitfor {
     int32_t stale; /* who still believes what was told to it before, FTREE_NONE: nobody */
     int32_t waiting; /* ranks that were known to wait, and not to go on, by the last reduction */
     ftree_time unexplained; /* since when, 0: nobody waits, or there is a verdict */
-    ftree_time note_at, note_pause;
+    ftree_time note_at;
     int32_t ends; /* by the last reduction, those most waited for first */
     struct waits_end end[FTREE_WAITING_ENDS_MAX];
 };
@@ -160,6 +160,8 @@ struct ftree_waitfor {
     struct waitfor *work; /* NULL: nobody waits, here or below */
     uint32_t look, round; /* numbers given last; they begin with the clock, so that they grow from
                            * one agent of a node to the next */
+    ftree_time noted, note_pause; /* when the last note came, and until the next one: a short
+                                   * interruption of the wait does not bring it earlier */
 };
 
 /* ---- for ftree.c ----------------------------------------------------------------------------- */
