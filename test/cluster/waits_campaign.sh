@@ -16,12 +16,14 @@ deadlocks="recv-recv ssend-ssend big-send-send ring5 two-comms waitall test-loop
 missing="missing-fence missing-split missing-idup missing-inter missing-iv missing-scatterv"
 deadlocks+=" or-knot wrong-tag wrong-comm missing-send missing-near $missing early-finalize"
 deadlocks+=" intercomm rma-lock rma-shared rma-lock-all rma-all-wanted rma-crosswise pscw win-test"
-deadlocks+=" first-of-two recv-recv-f08 recv-recv-mpif"
+deadlocks+=" first-of-two thread-joins recv-recv-f08 recv-recv-mpif"
 mismatches="bcast-roots scatterv-barrier reduce-allreduce skip-allreduce skip-first counts"
 mismatches+=" ibarrier-barrier"
 healthy="or-no-knot late-send compute slow-link sleep-poll thread-comes uneven"
 all_kinds="$deadlocks $mismatches $healthy"
-for_threads="${deadlocks%% or-knot*} wrong-tag wrong-comm intercomm late-send thread-comes"
+for_threads="${deadlocks%% or-knot*} wrong-tag wrong-comm missing-send intercomm thread-joins"
+for_threads+=" bcast-roots reduce-allreduce skip-allreduce counts ibarrier-barrier late-send"
+for_threads+=" thread-comes"
 all_programs="alltoall halo pipeline master irregular"
 
 indent() { fold -s -w 74 <<<"$1" | sed 's/ *$//; s/^/                          /'; }
@@ -53,7 +55,7 @@ $(indent "$healthy")
   --ppn K,K,...       ranks per host (1,4)
   --one-host          all ranks are on one host (--hosts 1 --ppn 4, if these are not given)
   --threads N         the ranks that hang do it with N threads at once; kinds that cannot are
-                      skipped (1; of thread-comes 8)
+                      skipped (1; of thread-joins and thread-comes 8)
   --runs N            runs of each kind (1)
   --seed N            the seed of what is drawn: program, ranks, moments (random). Run R of a kind
                       uses N + R - 1, so that '--runs 1 --seed' with the seed, kind and ppn of a
@@ -140,7 +142,7 @@ plan() {
         sleep-poll)
             draw 2 200
             ARGS+=(--poll-ms "$DRAWN") DID="every $DRAWN ms" ;;
-        thread-comes) [ "$n" -gt 1 ] || n=8 ;;
+        thread-joins | thread-comes) [ "$n" -gt 1 ] || n=8 ;;
         uneven) PROGRAM=uneven TALKS=1 ARGS=("${ARGS[@]:2}" --seconds "$lasts") ;;
         *-f08 | *-mpif)
             PROGRAM=hang_${kind##*-} ARGS=() program=fortran

@@ -8,6 +8,7 @@
 
 #include "patterns.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -43,7 +44,7 @@ static struct {
     double apart_ms, late, poll_ms;
     int threads;
     atomic_int blocked;
-    MPI_Comm x, y, group, inter;
+    MPI_Comm x, y, group, inter, own[MOST_THREADS];
     MPI_Win win;
 } hang;
 
@@ -80,7 +81,7 @@ static void blocks(const char *call)
         tu_blocks(call, me.rank);
 }
 
-/* Tags of threads are their own. */
+/* Tags of threads are their own, and so are the communicators of their collectives. */
 static int tag(int n)
 {
     return 7 + 10 * thread + n;
@@ -137,13 +138,30 @@ static void irecv_from(int place, int t, MPI_Comm comm, int *x, MPI_Request *r)
     MPI_Irecv(x, 1, MPI_INT, rank_in(comm, place), t, comm, r);
 }
 
-static void barrier(void)
+static void barrier_of(MPI_Comm comm)
 {
     blocks("MPI_Barrier");
-    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Barrier(comm);
+}
+
+/* The world, or of many threads the thread's own one. */
+static MPI_Comm all(void)
+{
+    return hang.threads > 1 ? hang.own[thread] : MPI_COMM_WORLD;
+}
+
+static void barrier(void)
+{
+    barrier_of(all());
 }
 
 /* ---- communicators --------------------------------------------------------------------------- */
+
+static void make_own(void)
+{
+    for (int i = 0; hang.threads > 1 && i < hang.threads; i++)
+        MPI_Comm_dup(MPI_COMM_WORLD, &hang.own[i]);
+}
 
 /* X has the world's ranks, Y has them in reverse. */
 static void make_two_comms(void)
@@ -550,7 +568,7 @@ static void bcast_roots(int i)
     int x = i;
 
     blocks("MPI_Bcast");
-    MPI_Bcast(&x, 1, MPI_INT, of(i == 0), MPI_COMM_WORLD);
+    MPI_Bcast(&x, 1, MPI_INT, of(i == 0), all());
 }
 
 /* The root sends to each of the others, needs nobody, and goes on. */
@@ -573,10 +591,10 @@ static void reduce_allreduce(int i)
 
     if (i == 0) {
         blocks("MPI_Reduce");
-        MPI_Reduce(&x, &sum, 1, MPI_INT, MPI_SUM, me.rank, MPI_COMM_WORLD);
+        MPI_Reduce(&x, &sum, 1, MPI_INT, MPI_SUM, me.rank, all());
     } else {
         blocks("MPI_Allreduce");
-        MPI_Allreduce(&x, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+        MPI_Allreduce(&x, &sum, 1, MPI_INT, MPI_SUM, all());
     }
 }
 
@@ -589,15 +607,9 @@ static void skip_allreduce(int i)
             break;
         if (n == 5)
             blocks("MPI_Allreduce");
-        MPI_Allreduce(&x, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+        MPI_Allreduce(&x, &sum, 1, MPI_INT, MPI_SUM, all());
     }
     barrier();
-}
-
-static void barrier_of(MPI_Comm comm)
-{
-    blocks("MPI_Barrier");
-    MPI_Barrier(comm);
 }
 
 static void skip_first(int i)
@@ -622,7 +634,7 @@ static void counts(int i)
     memset(out, 0, sizeof(out));
     if (i > 0)
         blocks("MPI_Alltoall");
-    MPI_Alltoall(out, n, MPI_INT, in, n, MPI_INT, MPI_COMM_WORLD);
+    MPI_Alltoall(out, n, MPI_INT, in, n, MPI_INT, all());
     if (i == 0)
         recv_from(1, tag(0), MPI_COMM_WORLD);
 }
@@ -635,7 +647,7 @@ static void ibarrier_barrier(int i)
         barrier();
         return;
     }
-    MPI_Ibarrier(MPI_COMM_WORLD, &r);
+    MPI_Ibarrier(all(), &r);
     blocks("MPI_Wait");
     MPI_Wait(&r, MPI_STATUS_IGNORE);
 }
@@ -704,6 +716,31 @@ static void thread_comes(int i)
     thread = 0;
 }
 
+static void *join_next(void *arg)
+{
+    intptr_t left = (intptr_t) arg - 1;
+    pthread_t next;
+
+    if (left == 0) {
+        recv_from(!my_place(), tag(0), MPI_COMM_WORLD);
+        return NULL;
+    }
+    if (pthread_create(&next, NULL, join_next, (void *) left))
+        fail("cannot start a thread");
+    pthread_join(next, NULL);
+    return NULL;
+}
+
+/* A chain of threads, of which each waits for the next one to end, and the last for the other rank. */
+static void thread_joins(int i)
+{
+    (void) i;
+    if (thread > 0)
+        return;
+    atomic_store(&hang.blocked, hang.threads - 1);
+    join_next((void *) (intptr_t) hang.threads);
+}
+
 /* ---- the table ------------------------------------------------------------------------------- */
 
 /* Why that is the right verdict: its component is the smallest strongly connected set of ranks that
@@ -753,6 +790,7 @@ static void thread_comes(int i)
  *  compute           A computes, and goes on
  *  slow-link         the messages are under way
  *  sleep-poll        A and B do other work between polls, and send when it is done
+ *  thread-joins      as recv-recv, by one thread of each; all others sleep until it ends
  *  thread-comes      one thread of each computes, and sends what all others wait for */
 static const struct kind kinds[] = {
     {"recv-recv", "deadlock", 2, 2, 1, 0, NULL, recv_recv},
@@ -767,7 +805,7 @@ static const struct kind kinds[] = {
     {"or-no-knot", NULL, 0, 4, 0, 5, make_group, or_no_knot},
     {"wrong-tag", "deadlock", 2, 2, 1, 0, NULL, wrong_tag},
     {"wrong-comm", "deadlock", 2, 2, 1, 0, make_two_comms, wrong_comm},
-    {"missing-send", "deadlock", 2, EVERYBODY, 0, 0, NULL, missing_send},
+    {"missing-send", "deadlock", 2, EVERYBODY, 1, 0, make_own, missing_send},
     {"missing-fence", "deadlock", 2, EVERYBODY, 0, 0, make_win, missing_fence},
     {"missing-split", "deadlock", 2, EVERYBODY, 0, 0, NULL, missing_split},
     {"missing-inter", "deadlock", 2, EVERYBODY, 0, 0, make_halves, missing_inter},
@@ -784,18 +822,19 @@ static const struct kind kinds[] = {
     {"rma-crosswise", "deadlock", 2, 2, 0, 0, make_win, rma_crosswise},
     {"pscw", "deadlock", 2, 2, 0, 0, make_win, pscw},
     {"win-test", "deadlock", 2, 2, 0, 0, make_win, win_test},
-    {"bcast-roots", "collective-mismatch", 1, EVERYBODY, 0, 0, NULL, bcast_roots},
+    {"bcast-roots", "collective-mismatch", 1, EVERYBODY, 1, 0, make_own, bcast_roots},
     {"scatterv-barrier", "collective-mismatch", 1, EVERYBODY, 0, 0, NULL, scatterv_barrier},
-    {"reduce-allreduce", "collective-mismatch", 1, EVERYBODY, 0, 0, NULL, reduce_allreduce},
-    {"skip-allreduce", "collective-mismatch", 1, EVERYBODY, 0, 0, NULL, skip_allreduce},
+    {"reduce-allreduce", "collective-mismatch", 1, EVERYBODY, 1, 0, make_own, reduce_allreduce},
+    {"skip-allreduce", "collective-mismatch", 1, EVERYBODY, 1, 0, make_own, skip_allreduce},
     {"skip-first", "collective-mismatch", 1, EVERYBODY, 0, 0, make_two_comms, skip_first},
     {"first-of-two", "deadlock", EVERYBODY, EVERYBODY, 0, 0, make_two_comms, first_of_two},
-    {"counts", "collective-mismatch", 1, EVERYBODY, 0, 0, NULL, counts},
-    {"ibarrier-barrier", "collective-mismatch", 1, EVERYBODY, 0, 0, NULL, ibarrier_barrier},
+    {"counts", "collective-mismatch", 1, EVERYBODY, 1, 0, make_own, counts},
+    {"ibarrier-barrier", "collective-mismatch", 1, EVERYBODY, 1, 0, make_own, ibarrier_barrier},
     {"late-send", NULL, 0, 2, 1, 30, NULL, late_send},
     {"compute", NULL, 0, 1, 0, 20, NULL, compute},
     {"slow-link", NULL, 0, EVERYBODY, 0, 0, NULL, slow_link},
     {"sleep-poll", NULL, 0, 2, 0, 5, NULL, sleep_poll},
+    {"thread-joins", "deadlock", 2, 2, 2, 0, NULL, thread_joins},
     {"thread-comes", NULL, 0, 2, 2, 5, NULL, thread_comes},
 };
 

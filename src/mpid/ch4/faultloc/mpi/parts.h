@@ -159,7 +159,7 @@ void MPIDI_faultloc_each_pending(void (*f) (MPIR_Request * req, void *arg), void
 
 /* ---- waits.c --------------------------------------------------------------------------------- */
 
-/* What the calling rank waits for, beside the collective that it may be in. */
+/* What the calling thread waits for, beside the collective that it may be in. */
 struct MPIDI_faultloc_wait {
     enum waits_mode mode; /* WAITS_FOR_NONE: it is not known */
     bool polls;
@@ -167,6 +167,10 @@ struct MPIDI_faultloc_wait {
     MPIR_Request **reqs; /* NULL, complete and inactive ones are passed over */
     MPIR_Comm *comm; /* of a probe; NULL: it is none */
     int context_offset, source, tag; /* of a probe */
+    /* of waits.c, with many threads: */
+    pid_t thread;
+    uint32_t call; /* identifier of its MPI function */
+    struct MPIDI_faultloc_wait *next, **at;
 };
 
 /* Purpose: takes notice that the agent has asked, if it has; from within progress.  Who waits, or
@@ -178,7 +182,11 @@ void MPIDI_faultloc_take_question(void);
 uint64_t MPIDI_faultloc_moment(void);
 
 /* Purpose: answers, if the agent has asked. */
-void MPIDI_faultloc_answer(const struct MPIDI_faultloc_wait *wait);
+void MPIDI_faultloc_answer(struct MPIDI_faultloc_wait *wait);
+
+/* Purpose: lets other threads have MPICH's global lock, if there may be any.  Meanwhile they can say
+ * what this one waits for: `wait` and its requests stay as they are. */
+void MPIDI_faultloc_yield(struct MPIDI_faultloc_wait *wait);
 
 /* ---- transport.c ----------------------------------------------------------------------------- */
 

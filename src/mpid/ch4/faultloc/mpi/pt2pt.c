@@ -183,9 +183,8 @@ int MPIDI_faultloc_probe(int source, int tag, MPIR_Comm * comm, int context_offs
     int flag = 0, mpi_errno = MPID_Iprobe(source, tag, comm, context_offset, &flag, status);
 
     while (!mpi_errno && !flag) {
-        if (MPIDI_FAULTLOC_IS_256TH)
+        if (MPIDI_FAULTLOC_HAS_TURN)
             mpi_errno = MPIDI_faultloc_wait_probe(comm, context_offset, source, tag);
-        MPID_THREAD_CS_YIELD(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
         if (!mpi_errno)
             mpi_errno = MPID_Iprobe(source, tag, comm, context_offset, &flag, status);
     }
@@ -198,9 +197,8 @@ int MPIDI_faultloc_mprobe(int source, int tag, MPIR_Comm * comm, int context_off
     int flag = 0, mpi_errno = find_message(source, tag, comm, context_offset, &flag, message, status);
 
     while (!mpi_errno && !flag) {
-        if (MPIDI_FAULTLOC_IS_256TH)
+        if (MPIDI_FAULTLOC_HAS_TURN)
             mpi_errno = MPIDI_faultloc_wait_probe(comm, context_offset, source, tag);
-        MPID_THREAD_CS_YIELD(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
         if (!mpi_errno)
             mpi_errno = find_message(source, tag, comm, context_offset, &flag, message, status);
     }

@@ -63,8 +63,8 @@ static void note_wait(MPIR_Request * req)
     slot->wait_since_ns = now;
 }
 
-/* Each 256th turn of a wait. `req` stands for all that is waited for; NULL: nothing does. */
-static int turn(MPIR_Request * req, const struct MPIDI_faultloc_wait *wait)
+/* `req` stands for all that is waited for; NULL: nothing does. */
+static int look(MPIR_Request * req, struct MPIDI_faultloc_wait *wait)
 {
     const struct faultloc_board *b = MPIDI_faultloc_mapped_board();
 
@@ -82,9 +82,21 @@ static int turn(MPIR_Request * req, const struct MPIDI_faultloc_wait *wait)
     return b->failures ? MPIDI_faultloc_wait_any(req) : MPI_SUCCESS;
 }
 
+/* Each 256th turn of a wait; where there may be other threads, each turn. */
+static int turn(MPIR_Request * req, struct MPIDI_faultloc_wait *wait)
+{
+    int mpi_errno = MPI_SUCCESS;
+
+    if ((MPIDI_faultloc_page.slot.spins & 255) == 0)
+        mpi_errno = look(req, wait);
+    if (mpi_errno == MPI_SUCCESS)
+        MPIDI_faultloc_yield(wait);
+    return mpi_errno;
+}
+
 int MPIDI_faultloc_wait(MPIR_Request * req, MPIR_Request ** reqs, int n)
 {
-    const struct MPIDI_faultloc_wait wait = {.mode = req ? WAITS_FOR_ALL : WAITS_FOR_NONE,
+    struct MPIDI_faultloc_wait wait = {.mode = req ? WAITS_FOR_ALL : WAITS_FOR_NONE,
         .n = reqs ? n : req ? 1 : 0,.reqs = reqs ? reqs : &req
     };
 
@@ -93,14 +105,14 @@ int MPIDI_faultloc_wait(MPIR_Request * req, MPIR_Request ** reqs, int n)
 
 int MPIDI_faultloc_wait_one_of(MPIR_Request ** reqs, int n)
 {
-    const struct MPIDI_faultloc_wait wait = {.mode = WAITS_FOR_ONE,.n = n,.reqs = reqs };
+    struct MPIDI_faultloc_wait wait = {.mode = WAITS_FOR_ONE,.n = n,.reqs = reqs };
 
     return turn(NULL, &wait);
 }
 
 int MPIDI_faultloc_wait_probe(MPIR_Comm * comm, int offset, int source, int tag)
 {
-    const struct MPIDI_faultloc_wait wait = {.mode = WAITS_FOR_ALL,.comm = comm,
+    struct MPIDI_faultloc_wait wait = {.mode = WAITS_FOR_ALL,.comm = comm,
         .context_offset = offset,.source = source,.tag = tag
     };
 

@@ -5,9 +5,11 @@
 
 #include "faultloc/mpi/parts.h"
 
+#include "faultloc/base/clock.h"
 #include "faultloc/base/proc.h"
 
 #include <sys/syscall.h>
+#include <time.h>
 
 /*
  * What this rank waits for, when its agent asks (board/wait_area.h).  The rank says it at the next
@@ -22,7 +24,9 @@
 /* Turns of progress in which nobody has answered, after which the question is answered as well as
  * can be: the rank is in a loop that notes nothing. */
 #define PATIENT_TURNS 256
-#define PATIENT_THREADS 65536 /* of many threads, each of which is to answer */
+#define PATIENT_THREADS 65536 /* of many threads, of which one may run */
+#define AGAIN_NS (5 * FTREE_MS) /* between two looks at all of them, */
+#define REST_NS 1000000         /* and so long the others get the lock */
 
 uint32_t MPIDI_faultloc_asked;
 
@@ -278,6 +282,12 @@ static bool describe_collective(struct waits_record *r, struct waits_request *q,
 static bool has_many_threads(void)
 {
     return MPIDI_faultloc_page.slot.many_threads;
+}
+
+/* In MPI_Finalize there is one again. */
+static bool is_one_of_many(void)
+{
+    return has_many_threads() && MPIDI_faultloc_page.slot.state == FAULTLOC_SLOT_RUNNING;
 }
 
 /* The blocking operation that a thread waits in: the last of the communicator in whose context for
@@ -569,7 +579,7 @@ static void add_requests(struct waits_record *r, const struct MPIDI_faultloc_wai
     r->more |= count_pending(w) > told;
     if (w->comm)
         add_probe(r, w);
-    if (r->requests == 0)
+    if (r->requests == 0 && !has_many_threads())
         add_onesided(r);
 }
 
@@ -608,13 +618,12 @@ static enum waits_state state_of(const struct waits_record *r)
     }
 }
 
-/* Of one of many threads the call is known in a blocking collective alone. */
 static void fill_record(struct waits_record *r, const struct MPIDI_faultloc_wait *w)
 {
     memset(r, 0, sizeof(*r));
     r->rank = MPIR_Process.rank;
-    if (!has_many_threads() || MPIDI_faultloc_page.slot.state != FAULTLOC_SLOT_RUNNING)
-        r->call = (uint32_t) (MPIDI_faultloc_page.slot.call & FAULTLOC_CALL_MASK);
+    r->call = is_one_of_many() ? w->call :
+        (uint32_t) (MPIDI_faultloc_page.slot.call & FAULTLOC_CALL_MASK);
     r->mode = (uint8_t) w->mode;
     r->polls = w->polls;
     r->stamp = stamp_of(w);
@@ -622,7 +631,8 @@ static void fill_record(struct waits_record *r, const struct MPIDI_faultloc_wait
     if (r->mode == WAITS_FOR_NONE && r->requests > 0)
         r->mode = WAITS_FOR_ALL;
     r->state = (uint8_t) state_of(r);
-    add_locks_held(r);
+    if (!has_many_threads())
+        add_locks_held(r);
     add_other_comms(r);
 }
 
@@ -735,16 +745,24 @@ static void fill_sent(struct waits_page *page, const struct wanted *with)
 /* ---- threads --------------------------------------------------------------------------------- */
 
 /*
- * Of a rank with MPI_THREAD_MULTIPLE each thread that waits answers for itself, at its next turn; MPICH's
- * global lock is held there.  What they say is of one moment if meanwhile no call began or ended in any
- * thread, no message began, and no receive has ended.  All other threads of the process must sleep until
- * one of these wakes them, or nothing is said.
+ * Threads that wait are on a list while others have MPICH's global lock, and stay as they are until they
+ * have it again.  So the one that holds it, at a turn of its own wait, can tell of all of them at once.
+ * A thread that polls is not on the list: it tells for itself, and that holds as long as no call begins
+ * or ends in any thread, but for those in vain, no message begins, and no receive ends.  All other
+ * threads of the process must sleep until one of these wakes them, or nothing is said.
+ *
+ * The slot's word of the call has the sum of what the threads are in.  Under the lock all of them are on
+ * the list but the one that holds it: what is left of the sum is its own call.
  */
+static struct MPIDI_faultloc_wait *waiting;
+static uint32_t calls;          /* the sum of those on the list */
+
 static struct {
     uint64_t moment;
     uint64_t switches;          /* of the threads that sleep */
+    ftree_time again;           /* when it is tried next */
+    bool rests;                 /* others are to get the lock before */
     int n;
-    uint32_t turns;
     pid_t thread[WAITS_THREADS_MAX];    /* ascending, so that each is at the same place next time */
     struct waits_record record[WAITS_THREADS_MAX];
 } told;
@@ -756,6 +774,63 @@ uint64_t MPIDI_faultloc_moment(void)
 
     return page->slot.call - (page->slot.polls << FAULTLOC_CALL_BITS) +
         page->ring.count / FAULTLOC_RING_STEP + MPIDI_faultloc_sums.received;
+}
+
+/* Of a call in vain, as if it had ended. */
+static uint64_t moment_of(const struct MPIDI_faultloc_wait *w)
+{
+    uint64_t end = w->polls ? (1u << FAULTLOC_CALL_BITS) - (uint64_t) w->call : 0;
+
+    return MPIDI_faultloc_moment() + end;
+}
+
+static void identify(struct MPIDI_faultloc_wait *w)
+{
+    static _Thread_local pid_t thread;
+
+    if (!thread)
+        thread = (pid_t) syscall(SYS_gettid);
+    w->thread = thread;
+    w->call = (uint32_t) (MPIDI_faultloc_page.slot.call - calls) & FAULTLOC_CALL_MASK;
+}
+
+static void put_in(struct MPIDI_faultloc_wait *w)
+{
+    identify(w);
+    calls += w->call;
+    w->next = waiting;
+    w->at = &waiting;
+    if (waiting)
+        waiting->at = &w->next;
+    waiting = w;
+}
+
+static void take_out(struct MPIDI_faultloc_wait *w)
+{
+    *w->at = w->next;
+    if (w->next)
+        w->next->at = w->at;
+    calls -= w->call;
+}
+
+/* The lock is not fair: one that has just let it go takes it again before a thread that waits for it is
+ * awake, perhaps for seconds.  So one rests now and then as long as a question is open. */
+void MPIDI_faultloc_yield(struct MPIDI_faultloc_wait *wait)
+{
+    static const struct timespec rest = {.tv_nsec = REST_NS };
+
+    if (!MPIDI_FAULTLOC_LETS_OTHERS)
+        return;
+    put_in(wait);
+    if (told.rests) {
+        told.rests = false;
+        MPID_THREAD_CS_EXIT(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
+        nanosleep(&rest, NULL);
+        MPID_THREAD_CS_ENTER(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
+    } else {
+        MPID_THREAD_CS_YIELD(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
+    }
+    take_out(wait);
 }
 
 /* The calling thread's place; FTREE_NONE: there are too many. */
@@ -776,48 +851,86 @@ static int place_of_thread(pid_t thread)
     return i;
 }
 
-/* True: it had not, at this moment. */
-static bool tell_thread(const struct MPIDI_faultloc_wait *wait)
+/* Another thread's progress may have ended what a thread on the list waits for. */
+static bool goes_on(const struct MPIDI_faultloc_wait *w)
 {
-    int before, i;
+    int active = 0, left = count_pending(w);
 
-    if (told.moment != MPIDI_faultloc_moment())
-        told.n = 0;
-    told.moment = MPIDI_faultloc_moment();
-    before = told.n;
-    i = place_of_thread((pid_t) syscall(SYS_gettid));
-    if (i == FTREE_NONE)
-        return false;
-    fill_record(&told.record[i], wait);
-    told.record[i].stamp = told.moment - (uint64_t) count_pending(wait);
-    return told.n > before;
+    for (int i = 0; i < w->n; i++)
+        active += w->reqs[i] && MPIR_Request_is_active(w->reqs[i]);
+    return !w->comm && (left == 0 || (w->mode == WAITS_FOR_ONE && left < active));
 }
 
-/* The kernel is asked when another thread has answered, and now and then: one that is about to sleep
- * runs for a while. */
-static bool all_have_told(const struct MPIDI_faultloc_wait *wait)
+/* False: it is not known what it waits for, or it goes on. */
+static bool tell_thread(const struct MPIDI_faultloc_wait *w)
+{
+    int i = w->mode == WAITS_FOR_NONE || goes_on(w) ? FTREE_NONE : place_of_thread(w->thread);
+
+    if (i == FTREE_NONE)
+        return false;
+    fill_record(&told.record[i], w);
+    told.record[i].stamp = told.moment - (uint64_t) count_pending(w);
+    return true;
+}
+
+/* What was told at another moment, and of those that wait in any case. */
+static void forget_old(uint64_t moment)
+{
+    int n = 0;
+
+    for (int i = 0; i < told.n && told.moment == moment; i++)
+        if (told.record[i].polls) {
+            told.thread[n] = told.thread[i];
+            told.record[n++] = told.record[i];
+        }
+    told.n = n;
+    told.moment = moment;
+}
+
+static bool tell_waiting(const struct MPIDI_faultloc_wait *own)
+{
+    bool all = own->polls || tell_thread(own);
+
+    for (const struct MPIDI_faultloc_wait *w = waiting; w && all; w = w->next)
+        all = tell_thread(w);
+    return all;
+}
+
+/* True: it had not, at this moment. */
+static bool tell_poll(const struct MPIDI_faultloc_wait *w)
+{
+    int before = told.n;
+
+    return w->polls && tell_thread(w) && told.n > before;
+}
+
+/* All is looked at when another thread that polls has told, and now and then: one that is about to
+ * sleep, or to begin a call, runs for a while. */
+static bool all_have_told(struct MPIDI_faultloc_wait *wait)
 {
 #if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__GLOBAL
-    bool is_new = wait->mode != WAITS_FOR_NONE && tell_thread(wait);
+    ftree_time now = faultloc_now();
 
-    return (is_new || told.turns++ % PATIENT_TURNS == 0) && told.n > 0 &&
-        told.moment == MPIDI_faultloc_moment() &&
-        faultloc_proc_others_sleep(NULL, getpid(), told.thread, told.n,
-                                   &MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX,
-                                   sizeof(MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX), &told.switches);
+    identify(wait);
+    forget_old(moment_of(wait));
+    if (!tell_poll(wait) && now < told.again)
+        return false;
+    told.again = now + AGAIN_NS;
+    told.rests = !tell_waiting(wait) || told.n == 0 ||
+        !faultloc_proc_others_sleep(NULL, getpid(), told.thread, told.n,
+                                    &MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX,
+                                    sizeof(MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX), &told.switches);
+    return !told.rests;
 #else
     return false;
 #endif
 }
 
-/* What threads inside MPI have told stays true as long as the moment is the same, and need not be told
- * anew at the next look; one that polls may do anything in between. */
+/* One that polls may do anything until the next look. */
 static void forget_told(void)
 {
-    told.turns = 0;
-    for (int i = 0; i < told.n; i++)
-        if (told.record[i].polls)
-            told.n = 0;
+    told.n = 0;
+    told.again = 0;
 }
 
 static int32_t copy_told(struct waits_page *page)
@@ -859,7 +972,7 @@ static void write_page(struct faultloc_wait_area *area, uint32_t asked, const st
 
     begin_writing(area);
     page->records = 1;
-    if (has_many_threads() && MPIDI_faultloc_page.slot.state == FAULTLOC_SLOT_RUNNING)
+    if (is_one_of_many())
         page->records = copy_told(page);
     else
         fill_record(&page->record[0], wait);
@@ -876,7 +989,7 @@ static void ask_next_turn(void)
     MPIDI_faultloc_page.slot.spins |= 255;
 }
 
-void MPIDI_faultloc_answer(const struct MPIDI_faultloc_wait *wait)
+void MPIDI_faultloc_answer(struct MPIDI_faultloc_wait *wait)
 {
     struct faultloc_wait_area *area = MPIDI_faultloc_wait_area();
     uint32_t asked = area ? area->asked : 0;
@@ -898,11 +1011,10 @@ void MPIDI_faultloc_answer(const struct MPIDI_faultloc_wait *wait)
     forget_told();
 }
 
-static const struct MPIDI_faultloc_wait nothing = {.mode = WAITS_FOR_NONE };
-
 void MPIDI_faultloc_take_question(void)
 {
     struct faultloc_wait_area *area = MPIDI_faultloc_wait_area();
+    struct MPIDI_faultloc_wait nothing = {.mode = WAITS_FOR_NONE };
 
     if (!area || area->asked == area->answered)
         return;
@@ -918,6 +1030,7 @@ void MPIDI_faultloc_take_question(void)
 void MPIDI_faultloc_last_words(void)
 {
     static const struct wanted all;
+    const struct MPIDI_faultloc_wait nothing = {.mode = WAITS_FOR_NONE };
     struct faultloc_wait_area *area = MPIDI_faultloc_wait_area();
 
     if (area)

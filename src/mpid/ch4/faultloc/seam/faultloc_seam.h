@@ -357,14 +357,30 @@ static inline int MPIDI_faultloc_is_set(const uint32_t *word)
  * an increment; at the others (every 50 us or so) the wait is noted in the slot, with the request
  * where it is one that is waited for, and the rank looks whether the job is to end, and answers
  * what the agent asks (mpi/waits.c).  `reqs` are those, `n` of them, that must all be complete; NULL:
- * there is no more than `req`. */
-#define MPIDI_FAULTLOC_IS_256TH unlikely((++MPIDI_faultloc_page.slot.spins & 255) == 0)
-#define MPIDI_FAULTLOC_WAIT_TURN(req, reqs, n) \
+ * there is no more than `req`.
+ *
+ * The macros for turns stand for MPICH's yield, too: where there may be other threads, these get the
+ * global lock here, and can tell meanwhile what this one waits for. */
+#if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__GLOBAL
+#define MPIDI_FAULTLOC_LETS_OTHERS MPIR_IS_THREADED
+#define MPIDI_FAULTLOC_YIELD do { } while (0)
+#else
+#define MPIDI_FAULTLOC_LETS_OTHERS 0
+#define MPIDI_FAULTLOC_YIELD MPIDI_PROGRESS_YIELD()
+#endif
+#define MPIDI_FAULTLOC_HAS_TURN \
+    unlikely((++MPIDI_faultloc_page.slot.spins & 255) == 0 || MPIDI_FAULTLOC_LETS_OTHERS)
+#define MPIDI_FAULTLOC_TURN(wait) \
     do { \
-        if (MPIDI_FAULTLOC_IS_256TH) { \
-            mpi_errno = MPIDI_faultloc_wait(req, reqs, n); \
+        if (MPIDI_FAULTLOC_HAS_TURN) { \
+            mpi_errno = wait; \
             MPIR_ERR_CHECK(mpi_errno); \
         } \
+    } while (0)
+#define MPIDI_FAULTLOC_WAIT_TURN(req, reqs, n) \
+    do { \
+        MPIDI_FAULTLOC_TURN(MPIDI_faultloc_wait(req, reqs, n)); \
+        MPIDI_FAULTLOC_YIELD; \
     } while (0)
 
 #define MPIDI_FAULTLOC_PROGRESS_WAIT(state, req) MPIDI_progress_wait(state, req, NULL, 0)
@@ -375,12 +391,7 @@ static inline int MPIDI_faultloc_is_set(const uint32_t *word)
 
 /* The same where one of the requests suffices. */
 #define MPIDI_FAULTLOC_WAIT_ANY_TURN(reqs, n) \
-    do { \
-        if (MPIDI_FAULTLOC_IS_256TH) { \
-            mpi_errno = MPIDI_faultloc_wait_one_of(reqs, n); \
-            MPIR_ERR_CHECK(mpi_errno); \
-        } \
-    } while (0)
+    MPIDI_FAULTLOC_TURN(MPIDI_faultloc_wait_one_of(reqs, n))
 
 /* A call returns without what it asked for: all of the requests, or one of them.  Who asks again and
  * again waits, too. */
@@ -401,7 +412,7 @@ extern uint32_t MPIDI_faultloc_asked MPIDI_FAULTLOC_HIDDEN; /* the agent waits f
     do { \
         (void) MPIDI_FAULTLOC_NEWS(); \
         MPIDI_faultloc_rma.window = (win); \
-        MPIDI_FAULTLOC_WAIT_TURN(NULL, NULL, 0); \
+        MPIDI_FAULTLOC_TURN(MPIDI_faultloc_wait(NULL, NULL, 0)); \
     } while (0)
 #define MPIDI_FAULTLOC_RMA_POLLED(win) \
     do { \
@@ -622,8 +633,9 @@ void MPIDI_faultloc_aborting(bool is_victim) MPIDI_FAULTLOC_HIDDEN;
 #define MPIDI_FAULTLOC_CALL_EXIT
 #define MPIDI_FAULTLOC_REQUEST_DECL
 #define MPIDI_FAULTLOC_IS_DONE(req) 0
-#define MPIDI_FAULTLOC_WAIT_TURN(req, reqs, n) do { } while (0)
-#define MPIDI_FAULTLOC_WAIT_ANY_TURN(reqs, n) do { } while (0)
+#define MPIDI_FAULTLOC_WAIT_TURN(req, reqs, n) MPIDI_PROGRESS_YIELD()
+#define MPIDI_FAULTLOC_WAIT_ANY_TURN(reqs, n) \
+    MPID_THREAD_CS_YIELD(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX)
 #define MPIDI_FAULTLOC_POLLED(mode, reqs, n) do { } while (0)
 #define MPIDI_FAULTLOC_PROGRESS_WAIT(state, req) MPID_Progress_wait(state)
 #define MPIDI_FAULTLOC_WAIT_ALL(state, reqs, i, count) MPID_Progress_wait(state)
@@ -648,7 +660,8 @@ void MPIDI_faultloc_aborting(bool is_victim) MPIDI_FAULTLOC_HIDDEN;
 #define MPIDI_FAULTLOC_COLL_INIT(req, what) do { } while (0)
 #define MPIDI_FAULTLOC_TYPE_FREE(type) do { } while (0)
 #define MPIDI_FAULTLOC_COLL_REQUEST(req, comm) do { } while (0)
-#define MPIDI_FAULTLOC_RMA_TURN(win) do { } while (0)
+#define MPIDI_FAULTLOC_RMA_TURN(win) \
+    MPID_THREAD_CS_YIELD(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX)
 #define MPIDI_FAULTLOC_RMA_POLLED(win) do { } while (0)
 #define MPIDI_FAULTLOC_RMA_GROUP(group) do { } while (0)
 #define MPIDI_FAULTLOC_RMA_LOCK(target, type) do { } while (0)
