@@ -218,25 +218,35 @@ START_TEST(sigchld_is_ignored_before_and_after)
 END_TEST
 
 /* The agent asks those for leave that it may not trace, and no others. */
+static const struct {
+    const char *scope;
+    bool asks;
+} scopes[] = {{"1\n", true}, {"0\n", false}, {"2\n", false}, {"3\n", false}, {"", false}};
+
+/* rows: leave_is_asked_where_it_is_needed COUNT(scopes) */
 START_TEST(leave_is_asked_where_it_is_needed)
 {
     int status = 0;
     pid_t nobody;
+    FILE *f = fopen(script, "w");
 
+    fputs(scopes[_i].scope, f);
+    fclose(f);
     if (getuid() != 0)
         return;
+    chmod(folder, 0755);
     nobody = fork();
     if (nobody == 0) {
         if (setgid(65534) || setuid(65534) || prctl(PR_SET_DUMPABLE, 1, 0, 0, 0))
             _exit(9);
         faultloc_board_slot(board, 1)->pid = getpid();
-        faultloc_stacks_ask_leave(board);
-        _exit(faultloc_board_slot(board, 0)->tracer == getpid() ? 0 : 1);
+        faultloc_stacks_ask_leave(board, script);
+        _exit(0);
     }
     waitpid(nobody, &status, 0);
     ck_assert_int_eq(status, 0);
-    ck_assert_int_eq(faultloc_board_slot(board, 0)->tracer, nobody);
-    ck_assert_int_eq(faultloc_board_slot(board, 0)->news, 1);
+    ck_assert_int_eq(faultloc_board_slot(board, 0)->tracer, scopes[_i].asks ? nobody : 0);
+    ck_assert_int_eq(faultloc_board_slot(board, 0)->news, scopes[_i].asks);
     ck_assert_int_eq(faultloc_board_slot(board, 1)->tracer, 0);
 }
 END_TEST
@@ -332,7 +342,7 @@ SUITE("stacks of the own ranks")
     TEST_ROWS(a_bad_handler_costs_only_the_stack, COUNT(fakes));
     TEST(a_handler_that_hangs_is_ended);
     TEST(sigchld_is_ignored_before_and_after);
-    TEST(leave_is_asked_where_it_is_needed);
+    TEST_ROWS(leave_is_asked_where_it_is_needed, COUNT(scopes));
     TEST(what_was_said_before_it_hung_counts);
     TEST(one_that_is_not_there_is_said);
     TEST(requests_wait_and_are_bounded);

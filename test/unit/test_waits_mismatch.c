@@ -254,6 +254,44 @@ START_TEST(of_what_a_rank_has_said_the_newest_counts)
 }
 END_TEST
 
+/* The communicators of one thread are none of another's. */
+static void add_thread(struct waits *w, const struct waiters *k, int32_t rank, uint8_t thread)
+{
+    struct waits_record r;
+
+    waiters_begin(k, &r, rank, BCAST);
+    r.thread = thread;
+    r.threads = WAITS_THREADS_MAX;
+    r.comm[0].last = usual;
+    r.comm[0].last.call = rank == 1 ? REDUCE : BCAST;
+    for (r.comms = 1; r.comms < WAITS_COMMS_MAX; r.comms++)
+        r.comm[r.comms] = r.comm[0];
+    for (int32_t i = 0; i < r.comms; i++)
+        r.comm[i].key.context = (uint32_t) (thread * WAITS_COMMS_MAX + i);
+    ck_assert_int_eq(ftree_waits_add(w, &r), FTREE_OK);
+}
+
+START_TEST(each_thread_has_communicators_of_its_own)
+{
+    struct waits_mismatch m;
+    struct waiters k;
+    struct waits *w;
+
+    waiters_init(&k, 4, 1, 2);
+    w = ftree_waits_create(&k.ft);
+    for (int32_t rank = 0; rank < 4; rank++)
+        for (uint8_t thread = 0; thread < WAITS_THREADS_MAX; thread++)
+            add_thread(w, &k, rank, thread);
+    ck_assert_int_eq(ftree_waits_reduce(w), FTREE_OK);
+    for (int32_t i = 0; i < WAITS_THREADS_MAX * WAITS_COMMS_MAX; i++) {
+        ck_assert(ftree_waits_mismatch_at(w, i, &m));
+        ck_assert_int_eq(m.class_[1].example, 1);
+    }
+    ck_assert(!ftree_waits_mismatch_at(w, WAITS_THREADS_MAX * WAITS_COMMS_MAX, &m));
+    ftree_waits_destroy(w);
+}
+END_TEST
+
 SUITE("waits_mismatch")
 {
     TEST_ROWS(one_that_differs_is_the_few, COUNT(rows));
@@ -264,5 +302,6 @@ SUITE("waits_mismatch")
     TEST(one_that_has_gone_on_did_another);
     TEST(of_what_a_rank_has_said_the_newest_counts);
     TEST(most_that_have_gone_on_are_the_many);
+    TEST(each_thread_has_communicators_of_its_own);
     TEST_ROWS(what_is_over_for_all_or_not_known_is_no_mismatch, COUNT(over));
 }

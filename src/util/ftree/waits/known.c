@@ -16,7 +16,7 @@ int waits_put_comm(struct waits *w, const struct waits_comm *comm)
 {
     struct waits_comm *c;
 
-    if (w->comms.n >= most_entries(w))
+    if (w->comms.n >= WAITS_COMMS_MAX * most_entries(w))
         return FTREE_ERR_MALFORMED;
     c = FTREE_PUSH(w->ft, w->comms);
     if (!c)

@@ -320,7 +320,7 @@ static int open_agent(struct agent *a, struct faultloc_program *p)
         rc = faultloc_link_open(&a->link, p);
     if (rc)
         return rc;
-    faultloc_stacks_ask_leave(p->board);
+    faultloc_stacks_ask_leave(p->board, NULL);
     try_listen(a, faultloc_now());
     faultloc_looks_wake(&a->looks);
     faultloc_sources_open_socket(&a->sources);

@@ -42,8 +42,21 @@ static bool may_trace(pid_t pid)
     return fd >= 0 || (errno != EACCES && errno != EPERM);
 }
 
-void faultloc_stacks_ask_leave(const struct faultloc_board *board)
+/* Only with 1 can a process name who may trace it.  Else it is not tried: the kernel would log it. */
+static bool can_be_permitted(const char *scope)
 {
+    FILE *f = fopen(scope ? scope : "/proc/sys/kernel/yama/ptrace_scope", "re");
+    int c = f ? getc(f) : EOF;
+
+    if (f)
+        fclose(f);
+    return c == '1';
+}
+
+void faultloc_stacks_ask_leave(const struct faultloc_board *board, const char *scope)
+{
+    if (!can_be_permitted(scope))
+        return;
     for (int32_t i = 0; i < board->slots; i++) {
         struct faultloc_slot *slot = faultloc_board_slot(board, i);
         if (slot->pid <= 0 || may_trace(slot->pid))

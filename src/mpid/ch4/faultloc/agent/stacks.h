@@ -63,9 +63,9 @@ struct faultloc_stacks {
 /* Purpose: begins; nothing is started yet. */
 void faultloc_stacks_init(struct faultloc_stacks *s, const struct faultloc_board *board, int epoll);
 
-/* Purpose: asks the ranks that the system does not let the agent trace to permit it; each does so in
- * MPI_Init, or later when MPICH turns its progress. */
-void faultloc_stacks_ask_leave(const struct faultloc_board *board);
+/* Purpose: asks the ranks that Yama does not let the agent trace to permit it; each does so in MPI_Init,
+ * or later when MPICH turns its progress.  `scope`: where kernel.yama.ptrace_scope is read, NULL: in /proc. */
+void faultloc_stacks_ask_leave(const struct faultloc_board *board, const char *scope);
 
 /* Purpose: has the stacks of n local ranks taken; `taken` is called once, by a later
  * faultloc_stacks_turn(), with an entry for each.  False: too many requests wait. */

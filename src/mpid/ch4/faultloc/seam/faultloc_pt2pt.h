@@ -52,7 +52,10 @@ int MPIDI_faultloc_mrecv(void *buf, MPI_Aint count, MPI_Datatype datatype, MPIR_
 int MPIDI_faultloc_imrecv(void *buf, MPI_Aint count, MPI_Datatype datatype, MPIR_Request * message,
                           MPIR_Request ** request) MPIDI_FAULTLOC_HIDDEN;
 
-/* One turn of a wait for two requests, of which one at least is not complete. */
+/* A wait until there was progress, for all of n requests, of which the first is not complete. */
+int MPIDI_faultloc_wait_all(MPID_Progress_state * state, MPIR_Request ** reqs,
+                            int n) MPIDI_FAULTLOC_HIDDEN;
+/* The same for two requests, of which one at least is not complete. */
 int MPIDI_faultloc_wait_either(MPID_Progress_state * state, MPIR_Request ** one,
                                MPIR_Request ** other) MPIDI_FAULTLOC_HIDDEN;
 

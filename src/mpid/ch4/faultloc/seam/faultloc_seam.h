@@ -385,7 +385,7 @@ static inline int MPIDI_faultloc_is_set(const uint32_t *word)
 
 #define MPIDI_FAULTLOC_PROGRESS_WAIT(state, req) MPIDI_progress_wait(state, req, NULL, 0)
 #define MPIDI_FAULTLOC_WAIT_ALL(state, reqs, i, count) \
-    MPIDI_progress_wait(state, (reqs)[i], (reqs) + (i), (count) - (i))
+    MPIDI_faultloc_wait_all(state, (reqs) + (i), (count) - (i))
 #define MPIDI_FAULTLOC_WAIT_EITHER(state, one, other) \
     MPIDI_faultloc_wait_either(state, &(one), &(other))
 
