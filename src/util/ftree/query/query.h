@@ -24,8 +24,9 @@
  *     set.c      a value for all nodes: what a person sets while the job runs
  *     stacks.c   where ranks are in their code
  *
- * Nobody is waited for longer than cfg.gather for each level below, and for stacks FTREE_STACKS_TIME.  The acting root makes one round at a
- * time.  Nothing of it has memory while nobody asks.
+ * Nobody is waited for longer than cfg.gather for each level below, and for stacks
+ * FTREE_STACKS_TIME.  The acting root makes one round at a time.  Nothing of it has memory while
+ * nobody asks.
  */
 
 #define QUERY_CLASSES 32 /* of an answer that is to be short; so many runs in each of their sets, */
