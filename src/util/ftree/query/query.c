@@ -490,7 +490,8 @@ int ftree_query_ask(struct ftree *ft, ftree_time now, enum ftree_query_kind kind
     own->kind = (uint8_t) kind;
     own->number = ftree_parcel_number(&ft->queries->own, now);
     own->until =
-        now + PATIENCE + kinds[kind].longer + ft->cfg.gather * (ftree_time) (ftree_topo_height(ft->topo, 0) + 1);
+        now + PATIENCE + kinds[kind].longer +
+        ft->cfg.gather * (ftree_time) (ftree_topo_height(ft->topo, 0) + 1);
     own->again = now; /* at the next tick, for the caller is to know the number first */
     *number = own->number;
     return FTREE_OK;

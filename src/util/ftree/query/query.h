@@ -26,8 +26,9 @@
  *     hang.c     samples, and ranks outside MPI, for the acting root itself
  *     stacks.c   where ranks are in their code
  *
- * Nobody is waited for longer than cfg.gather for each level below, and for stacks FTREE_STACKS_TIME.  The acting root makes one round at a
- * time.  Nothing of it has memory while nobody asks.
+ * Nobody is waited for longer than cfg.gather for each level below, and for stacks
+ * FTREE_STACKS_TIME.  The acting root makes one round at a time.  Nothing of it has memory while
+ * nobody asks.
  */
 
 #define QUERY_CLASSES 32 /* of an answer that is to be short; so many runs in each of their sets, */

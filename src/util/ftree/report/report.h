@@ -8,6 +8,8 @@
 
 #include "ftree/ftree.h"
 
+#include <stdio.h>
+
 #pragma GCC visibility push(hidden)
 
 /*
@@ -68,6 +70,10 @@ char *ftree_report_waiting_text(const struct report_job *rj, const char *json_fi
 /* Purpose: the whole report of a job, of the verdicts known.  Returns a string to be freed by
  * free(3); NULL: out of memory. */
 char *ftree_report_json(const struct report_job *rj);
+
+/* Purpose: writes a run of a set of ranks or nodes, at equal distances, to f: "3", "0-99",
+ * "200-298:2". */
+void ftree_report_run(FILE *f, int32_t first, int32_t step, int32_t count);
 
 /* Purpose: merged stacks as an indented tree, a line for each place where ranks part, each beginning
  * with `indent`:

@@ -19,7 +19,7 @@
 #define RUNS_MAX 8 /* of the ranks of a line */
 #define DEPTH_MAX 24 /* so far lines are indented */
 
-static void put_run(FILE *f, int32_t first, int32_t step, int32_t count)
+void ftree_report_run(FILE *f, int32_t first, int32_t step, int32_t count)
 {
     if (count == 1)
         fprintf(f, "%d", (int) first);
@@ -37,7 +37,7 @@ static void put_ranks(FILE *f, const struct ftree_spans *s)
     for (int32_t runs = 0; i < s->n && runs < RUNS_MAX; runs++) {
         fputs(i > 0 ? ", " : "", f);
         first = ftree_spans_run(s, &i, &step, &count);
-        put_run(f, first, step, count);
+        ftree_report_run(f, first, step, count);
         listed += count;
     }
     fputs(listed < s->count ? ", ...)" : ")", f);

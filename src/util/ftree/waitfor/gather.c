@@ -136,8 +136,7 @@ static int add_ends(struct ftree *ft, struct waits *w, ftree_time now)
     return rc;
 }
 
-/* NULL: not now.  At FTREE_NEVER no answer is new. */
-static struct waits *reduce(struct ftree *ft, ftree_time now)
+struct waits *waitfor_gather_reduce(struct ftree *ft, ftree_time now)
 {
     struct waits *w = ftree_waits_create(ft);
     int rc = w ? add_own(ft, w) : FTREE_ERR_NOMEM;
@@ -152,11 +151,6 @@ static struct waits *reduce(struct ftree *ft, ftree_time now)
         return w;
     ftree_waits_destroy(w);
     return NULL;
-}
-
-struct waits *waitfor_gather_without_new(struct ftree *ft, ftree_time now)
-{
-    return reduce(ft, now);
 }
 
 /* ---- whose victims --------------------------------------------------------------------------- */
@@ -228,7 +222,7 @@ void ftree_waitfor_victims(struct ftree *ft, const struct known *k, struct ftree
     int32_t core;
 
     if (ft->waitfor->work && are_there_others(ft, k))
-        w = reduce(ft, FTREE_NEVER);
+        w = waitfor_gather_reduce(ft, FTREE_NEVER);
     if (!w)
         return;
     if (core_of(w, k, &core))
@@ -368,7 +362,7 @@ struct waits *waitfor_gather_tick(struct ftree *ft, ftree_time now)
     if (again) /* if it does not succeed */
         ft->waitfor->work->tell_again =
             ft->waitfor->work->has_sent ? now + ft->cfg.stall : FTREE_NEVER;
-    w = reduce(ft, FTREE_NEVER);
+    w = waitfor_gather_reduce(ft, FTREE_NEVER);
     if (!w) {
         ft->waitfor->work->due = now + ft->cfg.stall;
         return NULL;

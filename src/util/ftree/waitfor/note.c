@@ -90,7 +90,7 @@ static bool count_anew(struct ftree *ft, ftree_time now)
 
     if (!any_new(ft, now))
         return true;
-    w = waitfor_gather_without_new(ft, now);
+    w = waitfor_gather_reduce(ft, now);
     if (!w)
         return false;
     work->waiting = ftree_waits_count(w);

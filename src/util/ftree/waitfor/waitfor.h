@@ -234,8 +234,9 @@ void waitfor_up(struct ftree *ft, ftree_time now, int32_t from, uint32_t round,
 struct waits *waitfor_gather_tick(struct ftree *ft, ftree_time now);
 /* A rank that others wait for has said something else within the last stall limit: it goes on. */
 bool waitfor_is_new(const struct ftree *ft, ftree_time now, const struct waitfor_answer *a);
-/* What is known without such answers, the caller's; NULL: out of memory. */
-struct waits *waitfor_gather_without_new(struct ftree *ft, ftree_time now);
+/* What is known without such answers, the caller's; at FTREE_NEVER none counts as such.  NULL: not
+ * now. */
+struct waits *waitfor_gather_reduce(struct ftree *ft, ftree_time now);
 ftree_time waitfor_gather_deadline(const struct ftree *ft);
 void waitfor_gather_clear(struct ftree *ft);
 

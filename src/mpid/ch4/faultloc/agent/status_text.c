@@ -21,16 +21,6 @@
 #define NODES_MAX 6 /* runs of nodes in a list of them */
 #define VERDICTS_MAX 12 /* the last ones, in a short one */
 
-static void put_run(FILE *f, int32_t first, int32_t step, int32_t count)
-{
-    if (count == 1)
-        fprintf(f, "%d", (int) first);
-    else if (step == 1)
-        fprintf(f, "%d-%d", (int) first, (int) (first + count - 1));
-    else
-        fprintf(f, "%d-%d:%d", (int) first, (int) (first + step * (count - 1)), (int) step);
-}
-
 /* "0-99, 200-298:2"; what does not fit into `most` characters (0: all does) ends in "..." */
 static void put_set(FILE *f, const struct ftree_spans *s, long most)
 {
@@ -40,7 +30,7 @@ static void put_set(FILE *f, const struct ftree_spans *s, long most)
     while (i < s->n && (most == 0 || ftell(f) - begin < most - 8)) {
         fputs(i > 0 ? ", " : "", f);
         first = ftree_spans_run(s, &i, &step, &count);
-        put_run(f, first, step, count);
+        ftree_report_run(f, first, step, count);
         listed += count;
     }
     if (listed < s->count)
