@@ -63,27 +63,38 @@ static void write_file(const char *name, const char *text)
     fclose(f);
 }
 
-/* A folder like /proc with process 40 in that state. */
-static void make_proc(char state, const char *wchan)
+/* What it has done: page faults, ticks of CPU, ticks of its children. */
+static void write_stat(char state, int faults, int ticks, int of_children)
 {
     char line[256];
 
+    snprintf(line, sizeof(line), "40 (app) %c 1 40 40 0 -1 0 %d 0 0 0 0 %d %d 0 20 0 1 0 777 0 0 0 0 0 0 "
+             "0 0 0 0 0 0 0 0 0 0 17 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n", state, faults, ticks, of_children);
+    write_file("40/stat", line);
+}
+
+/* A folder like /proc with process 40 in that state. */
+static void make_proc(char state, const char *wchan)
+{
+    char path[160];
+
     snprintf(root, sizeof(root), "/tmp/faultloc-samples-%d", (int) getpid());
     mkdir(root, 0700);
-    snprintf(line, sizeof(line), "%s/40", root);
-    mkdir(line, 0700);
-    snprintf(line, sizeof(line), "40 (app) %c 1 40 40 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 777 0 0 0 0 0 0 "
-             "0 0 0 0 0 0 0 0 0 0 17 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n", state);
-    write_file("40/stat", line);
+    snprintf(path, sizeof(path), "%s/40", root);
+    mkdir(path, 0700);
+    write_stat(state, 3, 2, 1);
     write_file("40/wchan", wchan);
+    write_file("40/schedstat", "900 8 7\n");
 }
 
 static void end_proc(void)
 {
     char path[160];
 
-    for (int i = 0; i < 2; i++) {
-        snprintf(path, sizeof(path), "%s/40/%s", root, i ? "wchan" : "stat");
+    static const char *const names[] = {"stat", "wchan", "schedstat"};
+
+    for (int i = 0; i < 3; i++) {
+        snprintf(path, sizeof(path), "%s/40/%s", root, names[i]);
         unlink(path);
     }
     snprintf(path, sizeof(path), "%s/40", root);
@@ -224,6 +235,84 @@ START_TEST(the_kernel_says_what_it_does)
 }
 END_TEST
 
+/* Time in which the rank was stopped, or its agent did not run, is no part of a stay. */
+START_TEST(a_stay_begins_anew_after_an_interruption)
+{
+    struct faultloc_slot *slot;
+    struct ftree_stay stay;
+
+    make(&nodes[0], 1, 1000 * MS, 1000 * MS);
+    make_proc(_i ? 'T' : 'S', "0");
+    nodes[0].watch.proc_root = root;
+    slot = faultloc_board_slot(nodes[0].board, 0);
+    for (ftree_time t = 1000; t <= 3000; t += 400)
+        ck_assert(look(slot, OUT(5), t * MS));
+    ck_assert(faultloc_samples_stay(&nodes[0].samples, (_i ? 3400 : 23000) * MS, 0, &stay));
+    ck_assert_uint_eq(stay.stay, 0);
+    end_proc();
+}
+END_TEST
+
+static const struct {
+    int faults, ticks, of_children;
+    const char *schedstat, *wchan;
+    uint8_t what;
+    int32_t cpu; /* per clock tick a second, in percent */
+} deeds[] = {{3, 2, 1, "900 8 7\n", "futex_wait_queue", FTREE_OUTSIDE_SLEEPS, 0},
+             {4, 2, 1, "900 8 7\n", "futex_wait_queue", FTREE_OUTSIDE_RUNS, 0},
+             {3, 3, 1, "900 8 7\n", "futex_wait_queue", FTREE_OUTSIDE_RUNS, 1},
+             {3, 2, 2, "900 8 7\n", "futex_wait_queue", FTREE_OUTSIDE_RUNS, 0},
+             {3, 2, 1, "901 9 8\n", "hrtimer_nanosleep", FTREE_OUTSIDE_RUNS, 0},
+             {3, 2, 1, "900 8 7\n", "do_wait", FTREE_OUTSIDE_RUNS, 0},
+             {3, 2, 1, "900 8 7\n", "request_wait_answer", FTREE_OUTSIDE_DISK, 0}};
+
+START_TEST(blocked_is_who_does_nothing_at_all)
+{
+    struct faultloc_slot *slot;
+    struct ftree_stay stay;
+
+    make(&nodes[0], 1, 1000 * MS, 1000 * MS);
+    make_proc('S', deeds[_i].wchan);
+    nodes[0].watch.proc_root = root;
+    slot = faultloc_board_slot(nodes[0].board, 0);
+    look(slot, OUT(5), 1000 * MS);
+    faultloc_samples_stay(&nodes[0].samples, 1000 * MS, 0, &stay);
+    ck_assert_int_eq(stay.cpu, FTREE_CPU_UNKNOWN);
+    write_stat('S', deeds[_i].faults, deeds[_i].ticks, deeds[_i].of_children);
+    write_file("40/schedstat", deeds[_i].schedstat);
+    faultloc_samples_stay(&nodes[0].samples, 2000 * MS, 0, &stay);
+    ck_assert_int_eq(stay.what, deeds[_i].what);
+    ck_assert_int_eq(stay.cpu, deeds[_i].cpu * 100 / sysconf(_SC_CLK_TCK));
+    look(slot, OUT(6), 2400 * MS); /* what was before this stay says nothing of it */
+    write_stat('S', 99, 99, 99);
+    faultloc_samples_stay(&nodes[0].samples, 2800 * MS, 0, &stay);
+    ck_assert_int_eq(stay.cpu, FTREE_CPU_UNKNOWN);
+    end_proc();
+}
+END_TEST
+
+/* Only waits that are over count. */
+START_TEST(a_call_is_familiar_once_it_was_seen_often_enough)
+{
+    struct faultloc_slot *slot;
+    ftree_time now = 1000 * MS;
+
+    make(&nodes[0], 1, now, now);
+    slot = faultloc_board_slot(nodes[0].board, 0);
+    for (int i = 0; i < FAULTLOC_FAMILIAR; i++, now += 800 * MS) {
+        look(slot, IN(RECV, i), now);
+        look(slot, IN(RECV, i), now + 400 * MS);
+        ck_assert(!faultloc_watch_is_familiar(&nodes[0].watch, RECV));
+    }
+    look(slot, IN(0x00aau, FAULTLOC_FAMILIAR), now);
+    ck_assert(faultloc_watch_is_familiar(&nodes[0].watch, RECV));
+    ck_assert(!faultloc_watch_is_familiar(&nodes[0].watch, 0x00aa));
+    for (uint32_t i = 0; i < 3 * FAULTLOC_VISITS; i++, now += 400 * MS) /* once each */
+        look(slot, IN(0x1001 + 2 * i, FAULTLOC_FAMILIAR + 1 + i), now);
+    ck_assert(faultloc_watch_is_familiar(&nodes[0].watch, RECV));
+}
+END_TEST
+
 START_TEST(who_asks_in_vain_or_has_many_threads_is_inside)
 {
     struct faultloc_slot *slot;
@@ -247,5 +336,8 @@ SUITE("faultloc_samples")
     TEST(old_samples_are_forgotten);
     TEST(a_stay_lasts_while_no_call_ends);
     TEST_ROWS(the_kernel_says_what_it_does, COUNT(kernel));
+    TEST_ROWS(a_stay_begins_anew_after_an_interruption, 2);
+    TEST_ROWS(blocked_is_who_does_nothing_at_all, COUNT(deeds));
+    TEST(a_call_is_familiar_once_it_was_seen_often_enough);
     TEST(who_asks_in_vain_or_has_many_threads_is_inside);
 }

@@ -418,6 +418,23 @@ START_TEST(who_is_not_outside_each_time_is_not_named)
 }
 END_TEST
 
+/* rows: each of the sweeps */
+START_TEST(who_did_something_once_is_not_blocked)
+{
+    static struct hang_sweeps all;
+    struct hang_sweep now;
+
+    for (int i = 0; i < HANG_SWEEPS; i++) {
+        now = sweep_of(9, 3, 2, 5);
+        now.stay[0].what = i == _i ? FTREE_OUTSIDE_RUNS : FTREE_OUTSIDE_SLEEPS;
+        now.stay[1].what = FTREE_OUTSIDE_SLEEPS;
+        ftree_hang_swept(&all, &now);
+    }
+    ck_assert_int_eq(all.last.stay[0].what, FTREE_OUTSIDE_RUNS);
+    ck_assert_int_eq(all.last.stay[1].what, FTREE_OUTSIDE_SLEEPS);
+}
+END_TEST
+
 START_TEST(a_rank_that_goes_on_says_that_it_is_slow)
 {
     static struct hang_sweeps all;
@@ -464,6 +481,7 @@ SUITE("hang")
     TEST_ROWS(false_alarms_are_no_more_than_alpha, 20);
     TEST(five_sweeps_name_the_ranks);
     TEST(who_is_not_outside_each_time_is_not_named);
+    TEST_ROWS(who_did_something_once_is_not_blocked, HANG_SWEEPS);
     TEST_ROWS(a_rank_that_goes_on_says_that_it_is_slow, 4);
     TEST(nobody_is_named_where_there_is_none_or_too_many);
 }

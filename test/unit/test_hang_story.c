@@ -24,7 +24,9 @@ static struct story {
     uint64_t hangs; /* from this instant on these ranks are outside MPI, and no others */
     bool out[RANKS];
     uint8_t what;
-    ftree_time longest;
+    ftree_time longest, of_any; /* stays before: of those that hang, of the others */
+    bool strange; /* the others wait in a call in which they were not seen before */
+    int32_t cpu;
     uint64_t calls; /* of each rank */
     bool moves; /* a rank ends a call from time to time */
     int32_t gap_of; /* this node has no samples from then on: */
@@ -75,7 +77,11 @@ static bool stay(void *ctx, int32_t i, struct ftree_stay *s)
     int32_t rank;
     struct world *w = world_at(ctx, i, &rank);
 
-    *s = (struct ftree_stay){.rank = rank, .calls = story.calls};
+    *s = (struct ftree_stay){.rank = rank,
+                             .calls = story.calls,
+                             .cpu = story.cpu,
+                             .longest = story.of_any,
+                             .familiar = !story.strange};
     if (story.moves && rank == 2)
         s->calls += w->now / SECOND;
     if (!story.out[rank])
@@ -97,6 +103,8 @@ static struct world *begin(int32_t nodes, int32_t first, int32_t last)
     story = (struct story){.since = BEFORE - 300,
                            .what = FTREE_OUTSIDE_SLEEPS,
                            .longest = SECOND,
+                           .of_any = SECOND,
+                           .cpu = FTREE_CPU_UNKNOWN,
                            .calls = 77,
                            .gap_of = FTREE_NONE};
     story.hangs = instant_of(r->w->now);
@@ -125,13 +133,14 @@ START_TEST(the_rank_that_never_comes_is_named)
     ck_assert_int_eq(v->component.count, 0);
     ck_assert_int_eq(v->victims.count, RANKS - 1);
     ck_assert_uint_le(w->reported_at[0], 6 * SECOND + SECOND); /* they wait since 1 s */
-    ck_assert_int_eq(v->evidences, 3);
+    ck_assert_int_eq(v->evidences, 4);
     ck_assert_int_eq(v->evidence[0].source, FTREE_EVIDENCE_SAMPLE);
     ck_assert_ptr_nonnull(strstr(v->evidence[0].detail, "S_out <= "));
     ck_assert_ptr_nonnull(strstr(v->evidence[0].detail, "significance"));
     ck_assert_ptr_nonnull(strstr(v->evidence[1].detail, " 1 1 1 1 1"));
     ck_assert_ptr_nonnull(strstr(v->evidence[2].detail, "rank 6 outside MPI for"));
     ck_assert_ptr_nonnull(strstr(v->evidence[2].detail, "blocked in hrtimer_nanosleep"));
+    ck_assert_ptr_nonnull(strstr(v->evidence[3].detail, "the job may be ended after 60 s"));
     for (int32_t n = 0; n < w->job.nodes; n++)
         ck_assert_int_eq(w->verdicts_on[n], 1);
     world_run(w, 30 * SECOND);
@@ -144,17 +153,30 @@ static const struct {
     uint8_t what;
     uint8_t class_;
     const char *rule;
-} kinds[] = {{FTREE_OUTSIDE_RUNS, FTREE_CLASS_USER_CODE_HANG, "user-code-hang/burns-cpu"},
-             {FTREE_OUTSIDE_SLEEPS, FTREE_CLASS_USER_CODE_HANG, "user-code-hang/blocked"},
-             {FTREE_OUTSIDE_UNKNOWN, FTREE_CLASS_USER_CODE_HANG, "user-code-hang/blocked"},
-             {FTREE_OUTSIDE_DISK, FTREE_CLASS_IO_HANG, "io-hang/never-comes"}};
+    ftree_time first, last; /* after the begin of the stay it is told */
+    ftree_time end; /* and then, at the earliest, the job is ended */
+} kinds[] = {{FTREE_OUTSIDE_RUNS, FTREE_CLASS_USER_CODE_HANG, "user-code-hang/burns-cpu", 12 * SECOND,
+              16 * SECOND, 600 * SECOND},
+             {FTREE_OUTSIDE_SLEEPS, FTREE_CLASS_USER_CODE_HANG, "user-code-hang/blocked", 2 * SECOND,
+              6 * SECOND, 60 * SECOND},
+             {FTREE_OUTSIDE_UNKNOWN, FTREE_CLASS_USER_CODE_HANG, "user-code-hang/burns-cpu", 12 * SECOND,
+              16 * SECOND, 600 * SECOND},
+             {FTREE_OUTSIDE_DISK, FTREE_CLASS_IO_HANG, "io-hang/never-comes", 12 * SECOND, 16 * SECOND,
+              600 * SECOND}};
 
 START_TEST(what_it_does_there_says_which_class)
 {
     struct world *w = begin(4, 5, 7);
 
+    ftree_time began = w->now, end;
+
     story.what = kinds[_i].what;
-    ck_assert(world_run_until_reports(w, 1, 15 * SECOND));
+    ck_assert(world_run_until_reports(w, 1, 20 * SECOND));
+    ck_assert_uint_ge(w->reported_at[0] - began, kinds[_i].first);
+    ck_assert_uint_le(w->reported_at[0] - began, kinds[_i].last);
+    end = w->report[0].located + w->report[0].holds_back - began;
+    ck_assert_uint_le(end, kinds[_i].end);
+    ck_assert_uint_ge(end + SECOND, kinds[_i].end);
     ck_assert_int_eq(w->report[0].class_, kinds[_i].class_);
     ck_assert_str_eq(w->report[0].rule, kinds[_i].rule);
     ck_assert_int_eq(w->report[0].component.count, 3);
@@ -170,6 +192,49 @@ START_TEST(a_rank_that_was_never_outside_before_may_hang_there)
     story.longest = 0;
     ck_assert(world_run_until_reports(w, 1, 15 * SECOND));
     ck_assert_ptr_nonnull(strstr(w->report[0].evidence[2].detail, "no stay before"));
+}
+END_TEST
+
+/* What any rank has shown says when the job may be ended. */
+START_TEST(the_job_goes_on_for_ten_times_the_longest_stay)
+{
+    struct world *w = begin(4, 6, 6);
+    ftree_time began = w->now;
+
+    story.of_any = 20 * SECOND;
+    ck_assert(world_run_until_reports(w, 1, 15 * SECOND));
+    ck_assert_uint_ge(w->report[0].located + w->report[0].holds_back - began, 199 * SECOND);
+    ck_assert_uint_le(w->report[0].located + w->report[0].holds_back - began, 200 * SECOND);
+}
+END_TEST
+
+/* rows: it is blocked, it computes */
+START_TEST(a_phase_that_nobody_knows_has_ten_minutes)
+{
+    struct world *w = begin(4, 6, 6);
+
+    story.strange = true;
+    story.what = _i ? FTREE_OUTSIDE_RUNS : FTREE_OUTSIDE_SLEEPS;
+    world_run(w, 595 * SECOND);
+    ck_assert_int_eq(w->reports, 0);
+    ck_assert_int_ge(w->notes, 3);
+    ck_assert(world_run_until_reports(w, 1, 100 * SECOND));
+    ck_assert_str_eq(w->report[0].rule, "user-code-hang/first-time");
+    ck_assert_uint_eq(w->report[0].holds_back, 0);
+}
+END_TEST
+
+START_TEST(one_that_was_blocked_works_again)
+{
+    struct world *w = begin(4, 6, 6);
+
+    ck_assert(world_run_until_reports(w, 1, 15 * SECOND));
+    story.cpu = 9; /* somebody looks at it */
+    world_run(w, 3 * SECOND);
+    ck_assert_int_eq(w->withdrawals, 0);
+    story.cpu = 10;
+    world_run(w, 3 * SECOND);
+    ck_assert_int_eq(w->withdrawals, 1);
 }
 END_TEST
 
@@ -279,6 +344,9 @@ SUITE("hang_story")
     TEST_ROWS(the_rank_that_never_comes_is_named, COUNT(nodes_of));
     TEST_ROWS(what_it_does_there_says_which_class, COUNT(kinds));
     TEST(a_rank_that_was_never_outside_before_may_hang_there);
+    TEST(the_job_goes_on_for_ten_times_the_longest_stay);
+    TEST_ROWS(a_phase_that_nobody_knows_has_ten_minutes, 2);
+    TEST(one_that_was_blocked_works_again);
     TEST(it_comes_after_all);
     TEST_ROWS(nobody_is_accused, COUNT(harmless));
     TEST(a_gap_counts_for_nobody);

@@ -304,14 +304,21 @@ END_TEST
 
 static void add_hang(struct ftree *ft, struct hang_answer *a)
 {
-    *a = (struct hang_answer){.last = 900, .nodes = 4, .progress = 1ull << 63, .outside = 7};
+    *a = (struct hang_answer){.last = 900,
+                              .nodes = 4,
+                              .progress = 1ull << 63,
+                              .inside = 5,
+                              .familiar = 3,
+                              .longest = 8000 * FTREE_MS,
+                              .outside = 7};
     for (int i = 0; i < 5; i++) {
         struct hang_sum *s = FTREE_PUSH(ft, a->sums);
         *s = (struct hang_sum){.out = i, .told = i == 2 ? 3 : 4};
     }
     for (int i = 0; i < 3; i++) {
         struct ftree_stay *s = FTREE_PUSH(ft, a->stays);
-        *s = (struct ftree_stay){.rank = 2 * i, .what = (uint8_t) i, .calls = 77, .stay = FTREE_MS};
+        *s = (struct ftree_stay){.rank = 2 * i, .what = (uint8_t) i, .calls = 77,
+                                 .cpu = i - 1, .stay = FTREE_MS};
         strcpy(s->wchan, i == 1 ? "pipe_read" : "");
     }
 }

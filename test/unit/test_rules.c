@@ -534,18 +534,26 @@ END_TEST
 
 static const struct {
     uint8_t outside;
-    double stay; /* percent */
+    struct rules_stay stay;
     const char *sign;
 } outside[] = {
-    {RULES_OUTSIDE_NONE, 1e9, NULL},
-    {RULES_OUTSIDE_BURNING, 1e9, "user-code-hang/burns-cpu"},
-    {RULES_OUTSIDE_BURNING, 101, "user-code-hang/burns-cpu"},
-    {RULES_OUTSIDE_BURNING, 100, NULL},
-    {RULES_OUTSIDE_BLOCKED, 500, "user-code-hang/blocked"},
-    {RULES_OUTSIDE_BLOCKED, 7, NULL},
-    {RULES_OUTSIDE_UNKNOWN, 500, "user-code-hang/blocked"},
-    {RULES_OUTSIDE_DISK_SLEEP, 500, "io-hang/never-comes"},
-    {RULES_OUTSIDE_DISK_SLEEP, 99, NULL},
+    {RULES_OUTSIDE_NONE, {1e9, 1e9, 1e9, 100}, NULL},
+    {RULES_OUTSIDE_BURNING, {1001, 1, 13, 51}, "user-code-hang/burns-cpu"},
+    {RULES_OUTSIDE_BURNING, {1000, 1, 13, 100}, NULL},
+    {RULES_OUTSIDE_BURNING, {1001, 1, 12, 100}, NULL},
+    {RULES_OUTSIDE_BURNING, {1001, 1, 599, 50}, NULL},
+    {RULES_OUTSIDE_UNKNOWN, {1001, 1, 13, 100}, "user-code-hang/burns-cpu"},
+    {RULES_OUTSIDE_UNKNOWN, {500, 1, 13, 100}, NULL},
+    {RULES_OUTSIDE_BLOCKED, {201, 1, 2, 51}, "user-code-hang/blocked"},
+    {RULES_OUTSIDE_BLOCKED, {200, 1, 200, 100}, NULL},
+    {RULES_OUTSIDE_BLOCKED, {1e6, 1e6, 600, 50}, NULL},
+    {RULES_OUTSIDE_BLOCKED, {1e6, 1001, 601, 0}, "user-code-hang/first-time"},
+    {RULES_OUTSIDE_BLOCKED, {1e6, 1000, 601, 0}, NULL},
+    {RULES_OUTSIDE_BURNING, {100, 1001, 601, 0}, "user-code-hang/first-time"},
+    {RULES_OUTSIDE_DISK_SLEEP, {1001, 1, 13, 100}, "io-hang/never-comes"},
+    {RULES_OUTSIDE_DISK_SLEEP, {1001, 1, 12, 100}, NULL},
+    {RULES_OUTSIDE_DISK_SLEEP, {1e6, 1001, 600, 0}, NULL},
+    {RULES_OUTSIDE_DISK_SLEEP, {1e6, 1001, 601, 0}, "io-hang/first-time"},
 };
 
 /* rows: what_ranks_do_outside_means COUNT(outside) */
@@ -555,7 +563,7 @@ START_TEST(what_ranks_do_outside_means)
     const struct rules_sign *sign;
     int32_t model;
 
-    sign = ftree_rules_decide_outside(rules, outside[_i].outside, outside[_i].stay, &model);
+    sign = ftree_rules_decide_outside(rules, outside[_i].outside, &outside[_i].stay, &model);
     if (outside[_i].sign)
         ck_assert_str_eq(sign->name, outside[_i].sign);
     else

@@ -460,6 +460,8 @@ struct ftree_verdict {
     ftree_time first_symptom;
     ftree_time located;
     ftree_time withdrawn; /* 0: it stands; else when it turned out to be over or wrong */
+    ftree_time holds_back; /* how long it must have stood before the action "abort" may end the job because of
+                            * it, whole ms; 0: no longer than any */
     bool local_only; /* this node reaches nobody: only its own readers learn it; never travels */
     bool unreported; /* people may not have heard of it: see ftree_restore(); never travels */
     int32_t evidences, candidates;
@@ -533,7 +535,7 @@ struct ftree_rank_classes {
 
 #define FTREE_OUTSIDES(X) \
     X(FTREE_OUTSIDE_UNKNOWN, "in an unknown state") \
-    X(FTREE_OUTSIDE_RUNS, "burning CPU") \
+    X(FTREE_OUTSIDE_RUNS, "active") \
     X(FTREE_OUTSIDE_SLEEPS, "blocked") \
     X(FTREE_OUTSIDE_DISK, "in disk sleep") \
     X(FTREE_OUTSIDE_STOPPED, "stopped, or held by a debugger")
@@ -542,10 +544,16 @@ enum ftree_outside { FTREE_OUTSIDES(FTREE_ENUM) FTREE_OUTSIDE_COUNT };
 
 #define FTREE_WCHAN_MAX 32
 
-/* A rank's present stay outside MPI. */
+#define FTREE_CPU_UNKNOWN (-1)
+
+/* A rank's present stay outside MPI.  It is blocked if it sleeps, and has done nothing at all since it was last
+ * looked at: no thread of it has used the CPU, had a page fault or a child that ended, and the first one has
+ * not run.  It is in disk sleep also if it waits for a file system and may be interrupted. */
 struct ftree_stay {
     int32_t rank;
     uint8_t what; /* enum ftree_outside, as the kernel says */
+    bool familiar; /* of one that is in MPI: in a call in which ranks of its node have been seen often enough */
+    int32_t cpu; /* percent of a CPU that it has used since it was last looked at; FTREE_CPU_UNKNOWN */
     uint64_t calls; /* that it has ended, but for those that asked in vain: tells one stay from others */
     ftree_time stay; /* since it was first seen outside after that call, ns */
     ftree_time longest; /* the longest stay before, as far as samples have seen it, ns */
@@ -668,8 +676,8 @@ struct ftree_io {
                                    int32_t n, const struct waits_page **page);
     /* How many of this node's ranks were outside MPI at the last n instants, oldest first, -1 where that is
      * not known.  Returns the number of the instant that the last one is of; all nodes have the same instants.
-     * And the i-th local rank's stay outside MPI: true, it is outside; else only `rank` and `calls` are
-     * filled in.  May be NULL together: then nobody is said to hang outside MPI. */
+     * And the i-th local rank's stay outside MPI: true, it is outside; else only `rank`, `calls`, `longest` and
+     * `familiar` are filled in.  May be NULL together: then nobody is said to hang outside MPI. */
     uint64_t (*samples)(void *ctx, int32_t *out, int32_t n);
     bool (*stay)(void *ctx, int32_t i, struct ftree_stay *stay);
     /* What `call` and `op` of a record are called, "MPI_Recv" and "MPI_SUM"; may be NULL. */

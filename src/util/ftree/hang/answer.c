@@ -36,6 +36,9 @@ static bool add_stays(struct ftree *ft, struct hang_answer *a)
         bool outside = ft->io->stay(ft->io_ctx, i, &stay);
         a->progress += stay.calls;
         a->outside += outside;
+        a->inside += !outside;
+        a->familiar += !outside && stay.familiar;
+        a->longest = ftree_max(a->longest, stay.longest);
         if (!outside || a->stays.n == HANG_RANKS_MAX)
             continue;
         slot = FTREE_PUSH(ft, a->stays);
@@ -120,6 +123,9 @@ bool ftree_hang_answer_merge(struct ftree *ft, struct hang_answer *a, const stru
     a->nodes += more->nodes;
     a->progress += more->progress;
     a->outside += more->outside;
+    a->inside += more->inside;
+    a->familiar += more->familiar;
+    a->longest = ftree_max(a->longest, more->longest);
     return merge_sums(ft, a, more) && merge_stays(ft, a, more);
 }
 
@@ -176,6 +182,9 @@ int32_t ftree_hang_history_of(const struct hang_history *h, int32_t *sample)
 void ftree_hang_sweep_of(const struct hang_answer *a, struct hang_sweep *out)
 {
     out->progress = a->progress;
+    out->inside = a->inside;
+    out->familiar = a->familiar;
+    out->longest = a->longest;
     out->count = a->outside;
     for (int32_t i = 0; i < a->stays.n && i < HANG_RANKS_MAX; i++)
         out->stay[i] = a->stays.items[i];

@@ -29,6 +29,8 @@ struct hang_answer {
     int32_t nodes; /* that sample */
     FTREE_ARRAY(struct hang_sum) sums; /* of the instants up to `last`, HANG_HISTORY_MAX at the most */
     uint64_t progress; /* calls that all ranks have ended */
+    int32_t inside, familiar; /* ranks that are in MPI now; so many of them in a call that is known there */
+    ftree_time longest; /* stay outside MPI before, of any rank */
     int32_t outside; /* ranks that are outside MPI now, of which up to HANG_RANKS_MAX are here: */
     FTREE_ARRAY(struct ftree_stay) stays; /* ascending */
 };

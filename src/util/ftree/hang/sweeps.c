@@ -23,15 +23,20 @@ static const struct ftree_stay *find(const struct hang_sweep *s, int32_t rank)
     return NULL;
 }
 
-/* Of those outside now the ones that were outside before; how they are is what is known last. */
+/* Of those outside now the ones that were outside before; how they are is what is known last.  Who was once
+ * seen to do something does something. */
 static void keep_both(const struct hang_sweep *before, struct hang_sweep *now)
 {
     int32_t kept = 0;
 
     for (int32_t i = 0; i < now->count; i++) {
         const struct ftree_stay *old = find(before, now->stay[i].rank);
-        if (old && old->calls == now->stay[i].calls)
-            now->stay[kept++] = now->stay[i];
+        if (!old || old->calls != now->stay[i].calls)
+            continue;
+        now->stay[kept] = now->stay[i];
+        if (old->what == FTREE_OUTSIDE_RUNS && now->stay[i].what != FTREE_OUTSIDE_STOPPED)
+            now->stay[kept].what = FTREE_OUTSIDE_RUNS;
+        kept++;
     }
     now->count = kept;
 }

@@ -29,7 +29,7 @@ bool query_hang_at_node(struct ftree *ft, ftree_time now, struct query_round *r)
 
 /* ---- bytes ----------------------------------------------------------------------------------- */
 
-#define STAY_BYTES (1 + 4 * 10 + 1 + FTREE_WCHAN_MAX)
+#define STAY_BYTES (1 + 5 * 10 + 1 + FTREE_WCHAN_MAX)
 
 static bool put_stay(struct ftree *ft, const struct ftree_stay *s, struct ftree_bytes *out)
 {
@@ -38,6 +38,7 @@ static bool put_stay(struct ftree *ft, const struct ftree_stay *s, struct ftree_
 
     waits_put_signed(&w, s->rank);
     ftree_wire_number(&w, s->what, 1, 0);
+    waits_put_signed(&w, s->cpu);
     waits_put_signed(&w, (int64_t) (s->calls & CALLS_MAX));
     waits_put_signed(&w, (int64_t) (s->stay / FTREE_MS));
     waits_put_signed(&w, (int64_t) (s->longest / FTREE_MS));
@@ -47,7 +48,7 @@ static bool put_stay(struct ftree *ft, const struct ftree_stay *s, struct ftree_
 
 bool query_hang_put(struct ftree *ft, const struct hang_answer *a, struct ftree_bytes *out)
 {
-    uint8_t buf[6 * 10];
+    uint8_t buf[9 * 10];
     struct wire_codec w = {.p = buf};
     bool fits;
 
@@ -55,6 +56,9 @@ bool query_hang_put(struct ftree *ft, const struct hang_answer *a, struct ftree_
     waits_put_signed(&w, a->nodes);
     waits_put_signed(&w, a->sums.n);
     waits_put_number(&w, a->progress);
+    waits_put_signed(&w, a->inside);
+    waits_put_signed(&w, a->familiar);
+    waits_put_signed(&w, (int64_t) (a->longest / FTREE_MS));
     waits_put_signed(&w, a->outside);
     waits_put_signed(&w, a->stays.n);
     fits = ftree_bytes_append(ft, out, buf, w.at);
@@ -73,6 +77,7 @@ static void get_stay(struct wire_codec *c, int32_t least, struct ftree_stay *s)
 {
     s->rank = (int32_t) waits_get_within(c, least, c->job->size - 1);
     s->what = (uint8_t) ftree_wire_number(c, 0, 1, FTREE_OUTSIDE_COUNT);
+    s->cpu = (int32_t) waits_get_within(c, FTREE_CPU_UNKNOWN, INT32_MAX);
     s->calls = (uint64_t) waits_get_within(c, 0, CALLS_MAX);
     s->stay = (ftree_time) waits_get_within(c, 0, TIME_MAX) * FTREE_MS;
     s->longest = (ftree_time) waits_get_within(c, 0, TIME_MAX) * FTREE_MS;
@@ -99,6 +104,9 @@ bool query_hang_get(struct ftree *ft, struct wire_codec *c, struct hang_answer *
     a->nodes = (int32_t) waits_get_within(c, 0, c->job->nodes);
     sums = (int32_t) waits_get_within(c, 0, HANG_HISTORY_MAX);
     a->progress = waits_get_number(c);
+    a->inside = (int32_t) waits_get_within(c, 0, c->job->size);
+    a->familiar = (int32_t) waits_get_within(c, 0, a->inside);
+    a->longest = (ftree_time) waits_get_within(c, 0, TIME_MAX) * FTREE_MS;
     a->outside = (int32_t) waits_get_within(c, 0, c->job->size);
     stays = (int32_t) waits_get_within(c, 0, HANG_RANKS_MAX);
     if ((uint64_t) sums > a->last || stays > a->outside)

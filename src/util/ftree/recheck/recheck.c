@@ -267,6 +267,14 @@ static bool is_running(const struct ftree_rank_state *s)
     return s->phase != FTREE_PHASE_GONE && s->proc_state && strchr("RSI", s->proc_state);
 }
 
+#define WORKS 10 /* percent of a CPU: no stray interrupt or tracer does that */
+
+/* One that was blocked is not any more. */
+static bool works_again(const struct ftree *ft, const struct known *k, const struct ftree_stay *stay)
+{
+    return stay->cpu >= WORKS && ftree_rules_is_blocked(ft->rules, ftree_verdict_rule(ft, &k->v));
+}
+
 /* It has been in MPI since the verdict: it is there, or its stay is younger. */
 static bool has_come(struct ftree *ft, ftree_time now, const struct known *k)
 {
@@ -276,7 +284,8 @@ static bool has_come(struct ftree *ft, ftree_time now, const struct known *k)
         int32_t rank = ftree_rank_at(ft->job, ft->self, i);
         if (k->v.component ? !ftree_ranks_has(k->v.component, rank) : k->v.rank != rank)
             continue;
-        if (!ft->io->stay(ft->io_ctx, i, &stay) || now - stay.stay > k->v.located)
+        if (!ft->io->stay(ft->io_ctx, i, &stay) || now - stay.stay > k->v.located ||
+            works_again(ft, k, &stay))
             return true;
     }
     return false;
@@ -300,7 +309,7 @@ static void recheck(struct ftree *ft, ftree_time now, struct known *k)
     if (is_own_rank(ft, k)) {
         ftree_verdict_set_recheck(ft, k, now + ft->cfg.recheck);
         if (runs_again(ft, now, k))
-            is_over(ft, k, has_own_rank_outside(ft, k) ? "it has come" : "it runs again");
+            is_over(ft, k, has_own_rank_outside(ft, k) ? "it goes on" : "it runs again");
         return;
     }
     k->doublings += k->doublings < RECHECK_DOUBLINGS;
@@ -418,7 +427,7 @@ static void ask_once_more(struct ftree *ft, ftree_time now, struct known *k)
 static void confirm(struct ftree *ft, ftree_time now, struct known *k)
 {
     if (is_own_rank(ft, k) && runs_again(ft, now, k))
-        is_over(ft, k, has_own_rank_outside(ft, k) ? "it has come" : "it runs again");
+        is_over(ft, k, has_own_rank_outside(ft, k) ? "it goes on" : "it runs again");
     else if (is_own_rank(ft, k) || confirming_paths(ft, k) == 0 || ftree_is_leaving(ft))
         stand(ft, k, "there is nobody to be asked once more");
     else

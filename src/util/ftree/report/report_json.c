@@ -173,6 +173,17 @@ static void set_times(struct json_object *o, const struct report_job *rj,
                  unix_ms(rj, v->withdrawn > v->located ? v->withdrawn : v->located));
 }
 
+static void set_stacks(struct json_object *o, const struct report_job *rj,
+                       const struct ftree_verdict *v)
+{
+    const struct report_stacks *s = report_stacks(rj, v);
+
+    if (s && s->json)
+        set(o, "stacks", json_object_get(s->json));
+    if (s)
+        set_unless_empty(o, "no_stacks", s->why);
+}
+
 static struct json_object *json_verdict(const struct report_job *rj, const struct ftree_verdict *v)
 {
     struct json_object *o = json_object_new_object(), *victims = json_object_new_object();
@@ -196,6 +207,7 @@ static struct json_object *json_verdict(const struct report_job *rj, const struc
     for (int32_t i = 0; i < v->evidences; i++)
         append(evidence, json_evidence(rj, &v->evidence[i]));
     set(o, "evidence", evidence);
+    set_stacks(o, rj, v);
     set(victims, "count", json_object_new_int(v->victims.count));
     set(victims, "ranks", json_ranks(&v->victims));
     set(o, "victims", victims);

@@ -217,6 +217,14 @@ void report_about(const struct ftree_job *job, const struct ftree_verdict *v,
     about->name = room->name;
 }
 
+const struct report_stacks *report_stacks(const struct report_job *rj, const struct ftree_verdict *v)
+{
+    for (int32_t i = 0; i < rj->stacked; i++)
+        if (rj->stacks[i].fln == v->fln && rj->stacks[i].id == v->id)
+            return &rj->stacks[i];
+    return NULL;
+}
+
 const char *report_candidate(const struct ftree_job *job, const struct ftree_verdict *v, int class_,
                              char *buf, size_t len, const char **kind)
 {

@@ -253,7 +253,7 @@ const struct rules_sign *ftree_rules_decide_waits(const struct ftree_rules *rule
 /* ---- ranks that hang outside MPI ------------------------------------------------------------- */
 
 const struct rules_sign *ftree_rules_decide_outside(const struct ftree_rules *rules, int outside,
-                                                    double stay_percent, int32_t *model)
+                                                    const struct rules_stay *stay, int32_t *model)
 {
     uint64_t models = models_of_class(rules, FTREE_CLASS_USER_CODE_HANG) |
                       models_of_class(rules, FTREE_CLASS_IO_HANG);
@@ -263,27 +263,43 @@ const struct rules_sign *ftree_rules_decide_outside(const struct ftree_rules *ru
 
     ftree_rules_no_facts(&f);
     f.value[RULES_FACT_OUTSIDE] = (uint8_t) outside;
-    f.number[RULES_NUMBER_STAY] = stay_percent;
+    f.number[RULES_NUMBER_STAY] = stay->percent;
+    f.number[RULES_NUMBER_STAY_OF_ANY] = stay->of_any_percent;
+    f.number[RULES_NUMBER_STAY_SECONDS] = stay->seconds;
+    f.number[RULES_NUMBER_FAMILIAR] = stay->familiar_percent;
     sign = ftree_rules_decide(rules, &f, models, true, &well, model);
     return well ? NULL : sign;
 }
 
-static bool needs_outside(const struct rules_sign *sign)
+/* The words of `outside` that the sign needs one of; 0: none. */
+static uint32_t needs_outside(const struct rules_sign *sign)
 {
     for (int32_t i = 0; i < sign->conditions; i++)
         if (!sign->condition[i].is_number && sign->condition[i].fact == RULES_FACT_OUTSIDE &&
             !(sign->condition[i].values >> RULES_OUTSIDE_NONE & 1))
-            return true;
-    return false;
+            return (uint32_t) sign->condition[i].values;
+    return 0;
+}
+
+static uint32_t named_needs_outside(const struct ftree_rules *rules, const char *name)
+{
+    uint32_t words = 0;
+
+    for (int32_t m = 0; m < rules->models; m++)
+        for (int32_t s = 0; s < rules->model[m].signs; s++)
+            if (!strcmp(rules->model[m].sign[s].name, name))
+                words |= needs_outside(&rules->model[m].sign[s]);
+    return words;
 }
 
 bool ftree_rules_is_outside(const struct ftree_rules *rules, const char *sign)
 {
-    for (int32_t m = 0; m < rules->models; m++)
-        for (int32_t s = 0; s < rules->model[m].signs; s++)
-            if (!strcmp(rules->model[m].sign[s].name, sign) && needs_outside(&rules->model[m].sign[s]))
-                return true;
-    return false;
+    return named_needs_outside(rules, sign) != 0;
+}
+
+bool ftree_rules_is_blocked(const struct ftree_rules *rules, const char *sign)
+{
+    return named_needs_outside(rules, sign) == 1u << RULES_OUTSIDE_BLOCKED;
 }
 
 bool ftree_rules_by_waits(const struct ftree_rules *rules, int32_t m)

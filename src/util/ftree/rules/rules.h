@@ -131,8 +131,8 @@ enum { /* none burning blocked disk-sleep unknown */
 };
 /* link_values are enum ftree_link: "unknown" "up" "down" "no-carrier" "gone" */
 
-/* Facts that are numbers, from a state probe but for the last, which goes with `outside`: how long the ranks
- * have been outside MPI, of the longest such stay that any of them had before.  NAN: not known, then no condition on it holds. */
+/* Facts that are numbers, from a state probe but for the last four, which go with `outside` (struct rules_stay).
+ * NAN: not known, then no condition on it holds. */
 #define RULES_NUMBERS(X) \
     X(RULES_NUMBER_LOAD, "load-per-cpu") \
     X(RULES_NUMBER_CPU_PRESSURE, "cpu-pressure-percent") \
@@ -144,7 +144,10 @@ enum { /* none burning blocked disk-sleep unknown */
     X(RULES_NUMBER_THROTTLES, "throttles") \
     X(RULES_NUMBER_LINK_ERRORS, "link-errors") \
     X(RULES_NUMBER_LINK_DROPS, "link-drops") \
-    X(RULES_NUMBER_STAY, "stay-percent")
+    X(RULES_NUMBER_STAY, "stay-percent") \
+    X(RULES_NUMBER_STAY_OF_ANY, "stay-of-any-percent") \
+    X(RULES_NUMBER_STAY_SECONDS, "stay-seconds") \
+    X(RULES_NUMBER_FAMILIAR, "familiar-percent")
 
 enum rules_number { RULES_NUMBERS(FTREE_ENUM) RULES_NUMBER_COUNT };
 
@@ -329,13 +332,24 @@ const struct rules_sign *ftree_rules_decide(const struct ftree_rules *rules,
 const struct rules_sign *ftree_rules_decide_waits(const struct ftree_rules *rules, int waits,
                                                   int32_t *model);
 
-/* Purpose: the same where ranks seem to hang outside MPI: RULES_OUTSIDE_BURNING and so on, and stay-percent
- * (1e9: they were never seen outside before); only models of user-code-hang and io-hang count.  Pure. */
+/* How long ranks that seem to hang have been outside MPI: the one that came out last. */
+struct rules_stay {
+    double percent; /* of the longest such stay that it had before, */
+    double of_any_percent; /* that any rank of the job had */
+    double seconds;
+    double familiar_percent; /* of the ranks that wait: in a call that was seen on their node before */
+};
+
+/* Purpose: the same where ranks seem to hang outside MPI: RULES_OUTSIDE_BURNING and so on; only models of
+ * user-code-hang and io-hang count.  Pure. */
 const struct rules_sign *ftree_rules_decide_outside(const struct ftree_rules *rules, int outside,
-                                                    double stay_percent, int32_t *model);
+                                                    const struct rules_stay *stay, int32_t *model);
 
 /* Purpose: true if the sign of that name ("model/sign") needs the fact `outside`.  Pure. */
 bool ftree_rules_is_outside(const struct ftree_rules *rules, const char *sign);
+
+/* Purpose: likewise, and that they are blocked. */
+bool ftree_rules_is_blocked(const struct ftree_rules *rules, const char *sign);
 
 /* Purpose: true if model m may be decided for in one of these ways.  Pure. */
 bool ftree_rules_by_waits(const struct ftree_rules *rules, int32_t m);

@@ -24,9 +24,22 @@
 #define PAUSE_MIN (1000 * FTREE_MS)
 #define PAUSE_MAX (60 * 1000 * FTREE_MS)
 #define PATIENCE (10 * 1000 * FTREE_MS) /* with an answer that does not come */
-#define NEVER_BEFORE 1e9 /* percent; the rank was not seen outside MPI before */
+#define LEAST_STAY (1000 * FTREE_MS) /* a shorter one before counts as that: two samples may miss it */
 #define SHOWN 24 /* samples in the evidence */
-#define RANKS_SHOWN (FTREE_EVIDENCE_MAX - 2)
+#define RANKS_SHOWN (FTREE_EVIDENCE_MAX - 3)
+
+/*
+ * When the action "abort" may end the job because of it: nobody knows how long a healthy phase takes that has
+ * never been seen, but the longest so far gives the scale, and of one that does nothing at all there is less
+ * doubt than of one that works.  With L the longest stay outside MPI of any rank before, from the time on at
+ * which each rank of the component has been outside for
+ *
+ *     max(10 L, 1 minute)     if it is blocked
+ *     max(10 L, 10 minutes)   else
+ */
+#define END_FACTOR 10
+#define END_BLOCKED (60 * 1000 * FTREE_MS)
+#define END_ACTIVE (600 * 1000 * FTREE_MS)
 
 struct waitfor_hang {
     bool asked;
@@ -157,18 +170,47 @@ static int what_they_do(const struct hang_sweep *s, bool disk)
     return most;
 }
 
-/* The least that any of the group has in percent of its longest stay before. */
-static double stay_percent(const struct hang_sweep *s, bool disk)
+static double percent_of(ftree_time stay, ftree_time longest)
 {
-    double least = NEVER_BEFORE, percent;
+    return 100.0 * (double) stay / (double) ftree_max(longest, LEAST_STAY);
+}
 
-    for (int32_t i = 0; i < s->count; i++) {
-        const struct ftree_stay *y = &s->stay[i];
-        percent = y->longest > 0 ? 100.0 * (double) y->stay / (double) y->longest : NEVER_BEFORE;
-        if (is_of_group(y, disk) && percent < least)
-            least = percent;
-    }
+static ftree_time shortest_stay(const struct hang_sweep *s, bool disk)
+{
+    ftree_time least = FTREE_NEVER;
+
+    for (int32_t i = 0; i < s->count; i++)
+        if (is_of_group(&s->stay[i], disk))
+            least = ftree_min(least, s->stay[i].stay);
     return least;
+}
+
+/* Of each number the least that any of the group has. */
+static void find_stay(const struct hang_sweep *s, bool disk, struct rules_stay *out)
+{
+    ftree_time least = shortest_stay(s, disk);
+
+    *out = (struct rules_stay){.percent = percent_of(least, 0),
+                               .of_any_percent = percent_of(least, s->longest),
+                               .seconds = (double) least / 1e9,
+                               .familiar_percent = s->inside ? 100.0 * s->familiar / s->inside : 0};
+    for (int32_t i = 0; i < s->count; i++)
+        if (is_of_group(&s->stay[i], disk) &&
+            percent_of(s->stay[i].stay, s->stay[i].longest) < out->percent)
+            out->percent = percent_of(s->stay[i].stay, s->stay[i].longest);
+}
+
+/* NULL: the rule base says nothing of them, or not yet. */
+static const struct rules_sign *find_sign(const struct ftree *ft, const struct hang_sweep *s, bool disk,
+                                          int32_t *model)
+{
+    int outside = what_they_do(s, disk);
+    struct rules_stay stay;
+
+    if (outside == RULES_OUTSIDE_NONE)
+        return NULL;
+    find_stay(s, disk, &stay);
+    return ftree_rules_decide_outside(ft->rules, outside, &stay, model);
 }
 
 static void add_line(struct ftree *ft, ftree_time now, int32_t node, const char *line,
@@ -219,12 +261,14 @@ static void add_rank(struct ftree *ft, ftree_time now, const struct ftree_stay *
                      struct ftree_verdict *v)
 {
     static const char *const words[] = {FTREE_OUTSIDES(FTREE_SECOND)};
-    char line[FTREE_DETAIL_MAX], longest[32] = "no stay before";
+    char line[FTREE_DETAIL_MAX], longest[32] = "no stay before", cpu[32] = "";
 
     if (s->longest > 0)
         snprintf(longest, sizeof(longest), "at most %.1f s before", (double) s->longest / 1e9);
-    snprintf(line, sizeof(line), "rank %d outside MPI for %.1f s (%s), %s%s%s", (int) s->rank,
-             (double) s->stay / 1e9, longest, words[s->what], *s->wchan ? " in " : "", s->wchan);
+    if (s->what == FTREE_OUTSIDE_RUNS && s->cpu != FTREE_CPU_UNKNOWN)
+        snprintf(cpu, sizeof(cpu), " (%d %% of a CPU)", (int) s->cpu);
+    snprintf(line, sizeof(line), "rank %d outside MPI for %.1f s (%s), %s%s%s%s", (int) s->rank,
+             (double) s->stay / 1e9, longest, words[s->what], cpu, *s->wchan ? " in " : "", s->wchan);
     add_line(ft, now, ftree_node_of(ft, s->rank), line, v);
 }
 
@@ -235,16 +279,27 @@ static void set_time(const struct waitfor *w, const struct hang_sweep *s, struct
     v->symptoms = (uint32_t) s->count;
 }
 
+static void hold_back(struct ftree *ft, ftree_time now, const struct hang_sweep *s, bool disk,
+                      struct ftree_verdict *v)
+{
+    bool blocked = what_they_do(s, disk) == RULES_OUTSIDE_BLOCKED;
+    ftree_time end = ftree_max(END_FACTOR * s->longest, blocked ? END_BLOCKED : END_ACTIVE);
+    ftree_time stay = shortest_stay(s, disk);
+    char line[FTREE_DETAIL_MAX];
+
+    v->holds_back = end > stay ? end - stay : 0;
+    snprintf(line, sizeof(line), "any rank outside MPI for at most %.1f s before; the job may be ended after %.0f s",
+             (double) s->longest / 1e9, (double) end / 1e9);
+    add_line(ft, now, v->node, line, v);
+}
+
 static bool say(struct ftree *ft, ftree_time now, const struct waitfor_hang *h, bool disk)
 {
     const struct hang_sweep *s = &h->sweeps.last;
-    int outside = what_they_do(s, disk);
-    const struct rules_sign *sign = NULL;
     int32_t model = -1, first = 0, shown = 0;
+    const struct rules_sign *sign = find_sign(ft, s, disk, &model);
     struct ftree_verdict v;
 
-    if (outside != RULES_OUTSIDE_NONE)
-        sign = ftree_rules_decide_outside(ft->rules, outside, stay_percent(s, disk), &model);
     if (!sign)
         return false;
     while (!is_of_group(&s->stay[first], disk))
@@ -260,6 +315,7 @@ static bool say(struct ftree *ft, ftree_time now, const struct waitfor_hang *h, 
         if (shown++ < RANKS_SHOWN)
             add_rank(ft, now, &s->stay[i], &v);
     }
+    hold_back(ft, now, s, disk, &v);
     if (v.component.count == 1)
         v.component = (struct ftree_ranks){0};
     v.pid = shown == 1 && ft->job->rank_pid ? ft->job->rank_pid[v.rank] : 0;
@@ -281,8 +337,9 @@ static bool any_stopped(const struct hang_sweep *s)
 static void conclude(struct ftree *ft, ftree_time now, struct waitfor_hang *h)
 {
     if (any_stopped(&h->sweeps.last) || (!say(ft, now, h, true) && !say(ft, now, h, false)))
-        ftree_trace(ft, "  nobody is accused: a rank is stopped, or has been outside MPI as long before");
-    rest(h, now);
+        ftree_trace(ft, "  nobody is accused: a rank is stopped, or has not been outside MPI for long enough");
+    stop_sweeping(h);
+    h->next = now + PAUSE_MIN;
 }
 
 /* ---- answers --------------------------------------------------------------------------------- */
@@ -292,12 +349,30 @@ static void look_again(struct ftree *ft, struct waitfor_hang *h, ftree_time now)
     h->next = now + ft->cfg.sample;
 }
 
+/* Sweeps are made once they can come to something: what a rank was seen to do may change in them, how long it
+ * has been away grows.  Until then all are asked again after an eighth of that time. */
+static bool is_too_early(struct ftree *ft, struct waitfor_hang *h, const struct hang_sweep *s,
+                         ftree_time now)
+{
+    ftree_time stay = ftree_min(shortest_stay(s, false), shortest_stay(s, true));
+    int32_t model;
+
+    if (h->sweeping || s->count == 0 || s->count > HANG_RANKS_MAX || any_stopped(s) ||
+        find_sign(ft, s, false, &model) || find_sign(ft, s, true, &model))
+        return false;
+    ftree_trace(ft, "  nobody has been outside MPI for long enough");
+    h->next = now + ftree_min(ftree_max(stay / 8, PAUSE_MIN), PAUSE_MAX);
+    return true;
+}
+
 static void sweep(struct ftree *ft, ftree_time now, struct waitfor_hang *h,
                   const struct hang_answer *a)
 {
     struct hang_sweep s;
 
     ftree_hang_sweep_of(a, &s);
+    if (is_too_early(ft, h, &s, now))
+        return;
     h->sweeping = true;
     switch (ftree_hang_swept(&h->sweeps, &s)) {
         case HANG_SWEEP_ON:

@@ -133,12 +133,20 @@ static void remember_verdict(void *ctx, const struct ftree_verdict *v)
     faultloc_board_remember(a->p->board, v);
 }
 
-static void report_verdict(void *ctx, const struct ftree_verdict *v)
+static void tell_verdict(void *ctx, const struct ftree_verdict *v)
 {
     struct agent *a = ctx;
 
     faultloc_reporter_verdict(&a->reporter, v);
     faultloc_stop_job_consider(&a->stop, v, faultloc_now());
+}
+
+static void report_verdict(void *ctx, const struct ftree_verdict *v)
+{
+    struct agent *a = ctx;
+
+    if (!faultloc_note_verdict(&a->note, faultloc_now(), v))
+        tell_verdict(a, v);
 }
 
 static void note_waiting(void *ctx, const struct ftree_waiting *w)
@@ -286,7 +294,7 @@ static void init_agent(struct agent *a, struct faultloc_program *p)
                                              .ctx = a,
                                              .reporter = &a->reporter,
                                              .stop = &a->stop}},
-                        .note = {.reporter = &a->reporter},
+                        .note = {.reporter = &a->reporter, .tell = tell_verdict, .ctx = a},
                         .stop = {.p = p, .reporter = &a->reporter, .at = FTREE_NEVER},
                         .leave_by = FTREE_NEVER,
                         .state = {.watch = &p->watch, .iface = p->board->iface[FTREE_PATH_DATA]},
@@ -352,6 +360,7 @@ static ftree_time next_event(const struct agent *a)
     t = faultloc_loop_earlier(t, a->stop.at);
     t = faultloc_loop_earlier(t, faultloc_asks_deadline(&a->sources.asks));
     t = faultloc_loop_earlier(t, faultloc_stacks_deadline(&a->stacks));
+    t = faultloc_loop_earlier(t, faultloc_note_deadline(&a->note));
     t = faultloc_loop_earlier(t, a->second.fork_at);
     return faultloc_loop_earlier(t, faultloc_line_deadline(&a->link.line));
 }

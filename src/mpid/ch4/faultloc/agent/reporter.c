@@ -13,6 +13,7 @@
 #include "ftree/report/report.h"
 #include "ftree/topology/topo.h"
 
+#include <json.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -157,12 +158,27 @@ static const struct ftree_verdict **begin_report(struct faultloc_reporter *t,
                               .waiting = t->waiting_at ? &t->waiting : NULL,
                               .waiting_at = t->waiting_at,
                               .changes = (int32_t) n};
+    rj->stacks = t->stacks;
+    rj->stacked = (int32_t) (t->stacked < FAULTLOC_REPORTER_STACKS ? t->stacked
+                                                                   : FAULTLOC_REPORTER_STACKS);
     for (uint32_t i = 0; i < n; i++)
         rj->change[i] = &t->change[(t->changes - n + i) % FAULTLOC_REPORTER_CHANGES];
     known = list_verdicts(t->p->ft, &rj->knowns);
     rj->known = known;
     rj->knowns = known ? rj->knowns : 0;
     return known;
+}
+
+void faultloc_reporter_stacks(struct faultloc_reporter *t, const struct ftree_verdict *v,
+                              const struct ftree_stacks *s, const char *why)
+{
+    struct report_stacks *r = &t->stacks[t->stacked++ % FAULTLOC_REPORTER_STACKS];
+
+    json_object_put(r->json);
+    *r = (struct report_stacks){.fln = v->fln, .id = v->id};
+    r->json = s && s->n > 0 ? ftree_report_stacks_json(s, true) : NULL;
+    if (!r->json)
+        snprintf(r->why, sizeof(r->why), "%s", s && *s->why ? s->why : why);
 }
 
 void faultloc_reporter_verdict(struct faultloc_reporter *t, const struct ftree_verdict *v)

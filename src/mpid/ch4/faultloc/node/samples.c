@@ -71,14 +71,28 @@ uint64_t faultloc_samples_last(const struct faultloc_samples *s, int32_t *out, i
 
 /* ---- what the kernel says -------------------------------------------------------------------- */
 
-static uint8_t what_of(char letter)
+/* Who waits for an answer of a FUSE server may at first be interrupted. */
+static bool is_of_file(const char *wchan)
+{
+    return !strcmp(wchan, "request_wait_answer") || !strncmp(wchan, "fuse_", 5);
+}
+
+/* A child may work for it. */
+static bool is_of_child(const char *wchan)
+{
+    return !strcmp(wchan, "do_wait");
+}
+
+static uint8_t what_of(char letter, bool moves, const char *wchan)
 {
     switch (letter) {
         case 'R':
             return FTREE_OUTSIDE_RUNS;
         case 'S':
         case 'I':
-            return FTREE_OUTSIDE_SLEEPS;
+            if (is_of_file(wchan))
+                return FTREE_OUTSIDE_DISK;
+            return moves || is_of_child(wchan) ? FTREE_OUTSIDE_RUNS : FTREE_OUTSIDE_SLEEPS;
         case 'D':
             return FTREE_OUTSIDE_DISK;
         case 'T':
@@ -111,21 +125,48 @@ static void read_wchan(const char *root, int32_t pid, char *out)
             *p = '?';
 }
 
+/* Since it was last asked, in the same stay: whether it has done anything, and what it has used of a CPU. */
+static bool moves(struct faultloc_samples *s, ftree_time now, int32_t i, int32_t pid, int32_t *cpu)
+{
+    struct faultloc_done *last = &s->watch->seen[i].done, before = *last;
+    struct faultloc_proc proc;
+    long hz = sysconf(_SC_CLK_TCK);
+
+    *cpu = FTREE_CPU_UNKNOWN;
+    if (faultloc_proc_read(s->watch->proc_root, pid, &proc))
+        return false;
+    *last = (struct faultloc_done){.ticks = proc.ticks,
+                                   .done = proc.done,
+                                   .turns = faultloc_proc_turns(s->watch->proc_root, pid),
+                                   .at = now};
+    if (before.at < s->watch->seen[i].outside || now <= before.at || last->ticks < before.ticks)
+        return false;
+    *cpu = (int32_t) ((double) (last->ticks - before.ticks) * 1e11 / (double) hz /
+                      (double) (now - before.at));
+    return last->done != before.done || last->turns != before.turns;
+}
+
 bool faultloc_samples_stay(struct faultloc_samples *s, ftree_time now, int32_t i,
                            struct ftree_stay *stay)
 {
     struct faultloc_watch *w = s->watch;
     const struct faultloc_seen *seen = &w->seen[i];
     struct ftree_rank_state state;
+    bool did;
 
     faultloc_watch_look(w, now, i, true, &state);
-    *stay = (struct ftree_stay){.rank = state.rank, .calls = seen->useful};
+    *stay = (struct ftree_stay){.rank = state.rank,
+                                .calls = seen->useful,
+                                .longest = seen->longest,
+                                .cpu = FTREE_CPU_UNKNOWN,
+                                .familiar = state.phase >= FTREE_PHASE_LEFT ||
+                                            faultloc_watch_is_familiar(w, state.call)};
     if (!faultloc_watch_is_outside(w, i, &state))
         return false;
-    stay->what = what_of(state.proc_state);
     stay->stay = seen->looked - seen->outside;
-    stay->longest = seen->longest;
-    if (stay->what == FTREE_OUTSIDE_SLEEPS || stay->what == FTREE_OUTSIDE_DISK)
+    did = moves(s, now, i, state.pid, &stay->cpu);
+    if (state.proc_state != 'R')
         read_wchan(w->proc_root, state.pid, stay->wchan);
+    stay->what = what_of(state.proc_state, did, stay->wchan);
     return true;
 }

@@ -45,8 +45,8 @@ void faultloc_samples_take(struct faultloc_samples *s, ftree_time now, int32_t o
  * that the last one is of. */
 uint64_t faultloc_samples_last(const struct faultloc_samples *s, int32_t *out, int32_t n);
 
-/* Purpose: local rank i's present stay outside MPI; true: it is outside.  Of one that is not only `rank` and
- * `calls` are set.  Reads three small files of /proc at the most. */
+/* Purpose: local rank i's present stay outside MPI; true: it is outside.  Of one that is not only `rank`,
+ * `calls`, `longest` and `familiar` are set.  Reads five small files of /proc at the most. */
 bool faultloc_samples_stay(struct faultloc_samples *s, ftree_time now, int32_t i,
                            struct ftree_stay *stay);
 
